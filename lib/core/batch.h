@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_BATCH_H
+#define CNC_BATCH_H
+
+#include "core/buf.h"
+
+/*
+ * The flat batch: how rows travel, and what a result set is made of (docs/protocol.md,
+ * "Rows").
+ *
+ *     batch:  u32 n_rows, u32 n_columns, then the rows back to back
+ *     row:    u32 end[n_columns], then the values, each followed by a zero byte
+ *
+ * end[i] is the offset, from the row's first byte, of value i's zero byte; its top bit says
+ * that the value is NULL (then it is empty). Value 0 begins behind the array, value i behind
+ * the zero byte of value i-1. The next row begins behind the last zero byte.
+ */
+#define CNC_BATCH_HEADER   8u
+#define CNC_BATCH_NULL     0x80000000u
+#define CNC_BATCH_ROW_MAX  0x7fffffffu
+#define CNC_BATCH_COLS_MAX 65535u
+
+/* Writer: straight into an output buffer. */
+struct cnc_batch {
+	struct cnc_buf *out;
+	size_t start; /* offset from out's head of the batch; head does not move meanwhile */
+	size_t row; /* same, of the row that is being written */
+	uint32_t n_rows;
+	uint32_t n_columns;
+	uint32_t column; /* next to write */
+};
+
+/* All: CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. After a failure within a row, call
+ * cnc_batch_row_undo(): the rows before it are intact. */
+int cnc_batch_begin(struct cnc_batch *w, struct cnc_buf *out, uint32_t n_columns);
+int cnc_batch_row(struct cnc_batch *w);
+int cnc_batch_put(struct cnc_batch *w, const void *bytes, size_t len);
+int cnc_batch_null(struct cnc_batch *w);
+/* Room for a value of at most max bytes, then say how long it became: for values that are
+ * formatted in place. */
+int cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room);
+void cnc_batch_room_done(struct cnc_batch *w, size_t len);
+/* All columns of the row were written: count it. */
+void cnc_batch_row_done(struct cnc_batch *w);
+void cnc_batch_row_undo(struct cnc_batch *w);
+/* Write the counts into the header. Bytes of the whole batch. */
+size_t cnc_batch_end(struct cnc_batch *w);
+
+/* Bytes so far, header included. */
+static inline size_t
+cnc_batch_len(const struct cnc_batch *w)
+{
+	return cnc_buf_len(w->out) - w->start;
+}
+
+/*
+ * Check a received batch: counts, every offset in order and inside, every zero byte there,
+ * nothing behind the last row. Calls `row` (may be NULL) with each row's first byte.
+ * CENOTE_OK, CENOTE_ERR_PROTOCOL, or what `row` returned if negative.
+ */
+int cnc_batch_check(const uint8_t *batch, size_t len, uint32_t n_columns,
+	int (*row)(void *user, const uint8_t *row), void *user, uint32_t *ret_n_rows);
+
+/* A value of a checked row; NULL for NULL. */
+static inline const char *
+cnc_row_value(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_len)
+{
+	uint32_t end = cnc_get_u32(row + 4u * col);
+	uint32_t begin =
+		col == 0 ? 4u * n_columns
+			 : (cnc_get_u32(row + 4u * (col - 1)) & ~CNC_BATCH_NULL) + 1;
+
+	if (end & CNC_BATCH_NULL)
+		return NULL;
+	*ret_len = end - begin;
+	return (const char *)row + begin;
+}
+
+#endif

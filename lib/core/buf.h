@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_BUF_H
+#define CNC_BUF_H
+
+#include "core/mem.h"
+
+/*
+ * A byte queue with a bound: written at the tail, consumed at the head. It is born with the
+ * most it may ever hold, and no call makes it hold more.
+ */
+struct cnc_buf {
+	const struct cenote_allocator *mem;
+	uint8_t *data;
+	size_t head; /* first byte not consumed */
+	size_t tail; /* behind the last byte */
+	size_t cap;
+	size_t max; /* most bytes between head and tail */
+};
+
+void cnc_buf_init(struct cnc_buf *b, const struct cenote_allocator *mem, size_t max);
+/* Frees; the buffer may be used again as if just initialised. */
+void cnc_buf_finish(struct cnc_buf *b);
+
+static inline size_t
+cnc_buf_len(const struct cnc_buf *b)
+{
+	return b->tail - b->head;
+}
+
+static inline uint8_t *
+cnc_buf_head(const struct cnc_buf *b)
+{
+	return b->data ? b->data + b->head : NULL;
+}
+
+/*
+ * Room for n more bytes at the tail, at *ret_room, not yet counted. CENOTE_OK,
+ * CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM; on failure nothing changed.
+ */
+int cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room);
+/* Count n bytes that were written into reserved room. */
+void cnc_buf_commit(struct cnc_buf *b, size_t n);
+int cnc_buf_append(struct cnc_buf *b, const void *bytes, size_t n);
+/* Drop n bytes at the head (n <= len). An emptied buffer starts anew at its front. */
+void cnc_buf_consume(struct cnc_buf *b, size_t n);
+/* Drop bytes at the tail so that `len` remain (len <= current). */
+void cnc_buf_truncate(struct cnc_buf *b, size_t len);
+/* Drop everything; memory above `keep` bytes is given back. */
+void cnc_buf_clear(struct cnc_buf *b, size_t keep);
+
+/* Little-endian appends. */
+int cnc_buf_u8(struct cnc_buf *b, uint8_t v);
+int cnc_buf_u16(struct cnc_buf *b, uint16_t v);
+int cnc_buf_u32(struct cnc_buf *b, uint32_t v);
+int cnc_buf_u64(struct cnc_buf *b, uint64_t v);
+/* u32 length, bytes, a zero byte that the length does not count. */
+int cnc_buf_str(struct cnc_buf *b, const void *bytes, size_t n);
+
+/* Unaligned little-endian loads and stores. */
+static inline uint16_t
+cnc_get_u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t
+cnc_get_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	       (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t
+cnc_get_u64(const uint8_t *p)
+{
+	return (uint64_t)cnc_get_u32(p) | (uint64_t)cnc_get_u32(p + 4) << 32;
+}
+
+static inline void
+cnc_put_u16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+}
+
+static inline void
+cnc_put_u32(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	p[3] = (uint8_t)(v >> 24);
+}
+
+static inline void
+cnc_put_u64(uint8_t *p, uint64_t v)
+{
+	cnc_put_u32(p, (uint32_t)v);
+	cnc_put_u32(p + 4, (uint32_t)(v >> 32));
+}
+
+/*
+ * A reader over borrowed bytes. Every getter checks the length; after the first failure
+ * `bad` stays set and all further getters give zeroes and empty text, so a decoder may read
+ * all fields and check once.
+ */
+struct cnc_reader {
+	const uint8_t *p;
+	const uint8_t *end;
+	int bad;
+};
+
+void cnc_reader_init(struct cnc_reader *r, const void *bytes, size_t n);
+uint8_t cnc_read_u8(struct cnc_reader *r);
+uint16_t cnc_read_u16(struct cnc_reader *r);
+uint32_t cnc_read_u32(struct cnc_reader *r);
+uint64_t cnc_read_u64(struct cnc_reader *r);
+/* n bytes, borrowed; NULL and bad if there are fewer. */
+const uint8_t *cnc_read_bytes(struct cnc_reader *r, size_t n);
+/* What cnc_buf_str() wrote, borrowed; checks the zero byte. "" and 0 when bad. */
+const char *cnc_read_str(struct cnc_reader *r, size_t *ret_len);
+/* 0 when everything was read and nothing was bad, else CENOTE_ERR_PROTOCOL. */
+int cnc_reader_end(const struct cnc_reader *r);
+
+#endif

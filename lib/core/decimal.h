@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_DECIMAL_H
+#define CNC_DECIMAL_H
+
+#include <cenote/types.h>
+
+/*
+ * Exact numbers as text: [-+]digits[.digits][(e|E)[-+]digits], at least one digit before or
+ * behind the point.
+ */
+struct cnc_decimal {
+	int is_negative;
+	const char *
+		digits; /* borrowed: begins at the first significant digit, may hold a '.' */
+	size_t n_digits; /* significant digits, the point not counted; 0 for zero */
+	int64_t exponent; /* value = 0.DIGITS * 10^exponent */
+	size_t scale; /* digits written behind the point, exponent not applied */
+};
+
+/* CENOTE_OK, or CENOTE_ERR_CONVERT if it is not of that form or the exponent is beyond ±99999. */
+int cnc_decimal_parse(const char *text, size_t len, struct cnc_decimal *ret_value);
+/* Exact integer value: CENOTE_OK; CENOTE_ERR_CONVERT if it has a fraction or does not fit. */
+int cnc_decimal_int64(const struct cnc_decimal *d, int64_t *ret_value);
+int cnc_decimal_uint64(const struct cnc_decimal *d, uint64_t *ret_value);
+
+#endif

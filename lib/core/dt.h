@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_DT_H
+#define CNC_DT_H
+
+#include <cenote/types.h>
+
+/* Dates and times in ISO 8601 text, as enum cenote_type describes it. Years -9999…9999; BC
+ * years are written with a minus sign (astronomical). No clock, no time zone data. */
+
+/* Whether the fields are in range and the day exists. */
+int cnc_date_is_valid(const cenote_date *d);
+int cnc_time_is_valid(const cenote_time *t);
+
+/* CENOTE_OK or CENOTE_ERR_CONVERT; the whole text must match. A timestamp accepts a blank or 'T'
+ * between its parts, and a bare date as midnight; a time accepts a fraction of 1…9 digits, a
+ * missing ":SS", and Z, +HH, +HHMM, +HH:MM as offset. */
+int cnc_date_parse(const char *text, size_t len, cenote_date *ret_value);
+int cnc_time_parse(const char *text, size_t len, cenote_time *ret_value);
+int cnc_timestamp_parse(const char *text, size_t len, cenote_timestamp *ret_value);
+
+/* Canonical text; the length without the zero byte. Trailing zeros of a fraction are not
+ * written. The value must be valid. */
+#define CNC_DT_TEXT_MAX 64u
+size_t cnc_date_text(const cenote_date *d, char out[CNC_DT_TEXT_MAX]);
+size_t cnc_time_text(const cenote_time *t, char out[CNC_DT_TEXT_MAX]);
+size_t cnc_timestamp_text(const cenote_timestamp *ts, char out[CNC_DT_TEXT_MAX]);
+
+#endif

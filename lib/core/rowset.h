@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_ROWSET_H
+#define CNC_ROWSET_H
+
+#include "core/arena.h"
+#include "core/batch.h"
+#include "core/block.h"
+
+/* A batch of at most so many bytes is copied rather than keep its block alive. */
+#define CNC_ROWSET_COPY_MAX 4096u
+
+/*
+ * Rows over flat batches: checked once when added, then a value by (row, column) in constant
+ * time, without parsing or copying.
+ */
+struct cnc_rowset {
+	struct cenote_allocator mem; /* own copy: a result outlives its connection */
+	struct cnc_arena
+		arena; /* copies of small batches; uses .mem, so never move the struct */
+	const uint8_t **rows; /* one pointer per row, into a block or the arena */
+	size_t n_rows;
+	size_t cap_rows;
+	uint32_t n_columns;
+	struct cnc_block **blocks;
+	size_t n_blocks;
+	size_t cap_blocks;
+	size_t bytes; /* memory held, blocks included */
+};
+
+void cnc_rowset_init(
+	struct cnc_rowset *rs, const struct cenote_allocator *mem, uint32_t n_columns);
+void cnc_rowset_finish(struct cnc_rowset *rs);
+/* Drop the rows, keep the columns: for the next batch of a streamed result. */
+void cnc_rowset_clear(struct cnc_rowset *rs);
+
+/*
+ * Check a batch and add its rows. `block` is the block that the bytes lie in (a reference is
+ * taken if they are not copied); NULL: always copy. CENOTE_OK, CENOTE_ERR_PROTOCOL,
+ * CENOTE_ERR_NOMEM; on failure the set is as before.
+ */
+int cnc_rowset_add(
+	struct cnc_rowset *rs, const uint8_t *batch, size_t len, struct cnc_block *block);
+
+/* A value; NULL for NULL, and for a row or column that is not there. */
+const char *cnc_rowset_value(
+	const struct cnc_rowset *rs, uint64_t row, uint32_t col, size_t *ret_len);
+
+#endif

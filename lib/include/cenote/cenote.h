@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CENOTE_CENOTE_H
+#define CENOTE_CENOTE_H
+
+/**
+ * @file cenote/cenote.h
+ *
+ * libcenote: database sessions lent from a pool.
+ *
+ * cenoted keeps sessions logged in to database servers; this library borrows one, runs
+ * statements on it and gives it back. Attaching costs a few microseconds where logging
+ * in costs milliseconds.
+ *
+ * LIFE CYCLE
+ *
+ *     cenote_conn *conn;
+ *     cenote_result *res;
+ *
+ *     if (cenote_conn_create(NULL, &conn) < 0)
+ *             return;                                  // out of memory: the only reason
+ *     if (cenote_conn_set_uri(conn, "cenote:///inventory") < 0 ||
+ *         cenote_connect(conn) < 0 ||
+ *         cenote_query(conn, "select 1", CENOTE_NTS, NULL, NULL, &res) < 0)
+ *             puts(cenote_diag_message(cenote_conn_diag(conn)));
+ *     else
+ *             puts(cenote_result_text(res, 0, 0, NULL)), cenote_result_destroy(res);
+ *     cenote_conn_destroy(conn);                       // gives the session back
+ *
+ * create → set → connect: creating fails only for memory, so there is always a handle
+ * that holds the diagnostics.
+ *
+ * BLOCKING AND NON-BLOCKING
+ *
+ * Every call that talks to cenoted exists in two layers. The cenote_send_…() calls queue
+ * a request; cenote_get_result() takes the results in order. The calls without "send"
+ * (cenote_query(), cenote_commit(), …) are those two in a loop. On a handle made
+ * non-blocking with cenote_set_nonblocking(), a call that would wait returns
+ * CENOTE_AGAIN: wait until cenote_fd() is ready for cenote_wants(), and call again with
+ * the same arguments. cenote_fd() may be another descriptor after each call that
+ * returned CENOTE_AGAIN (several hosts are tried; a session is attached anew), so ask
+ * each time.
+ *
+ * PIPELINING
+ *
+ * Between cenote_pipeline_begin() and cenote_pipeline_end() any number of requests may
+ * be queued before results are taken. After a failed request, those up to the next
+ * cenote_send_sync() are skipped, and say so with CENOTE_RESULT_SKIPPED.
+ *
+ * YIELD AND RE-ATTACH
+ *
+ * The pool may take back the session of a client that is idle and holds nothing: no
+ * transaction, no temporary table, no changed setting (cenote_pins()). The library then
+ * attaches anew when the program next needs a session; prepared statements are prepared
+ * again. The program notices nothing. A session that held something and was lost gives
+ * CENOTE_ERR_CONN, and nothing is ever silently run twice.
+ *
+ * THREADS, FORK, SIGNALS
+ *
+ * Any number of handles; one thread at a time for each connection and all that was made
+ * from it. A cenote_cancel may be used from any thread. After fork() the child must not
+ * use the parent's connections but may cenote_conn_destroy() them: that closes the
+ * child's descriptor and says nothing to cenoted. (Calls on such a handle return
+ * CENOTE_ERR_STATE.) EINTR is retried.
+ *
+ * WHAT THE LIBRARY DOES TO YOUR PROCESS
+ *
+ * Nothing. No global or thread-local state, no threads, no signal dispositions, no output,
+ * no exit, no locale, no environment changes. It reads the environment variables
+ * CENOTE_SERVER and, for the default run directory, XDG_RUNTIME_DIR, in cenote_connect().
+ * Its descriptors are close-on-exec; SIGPIPE is never raised.
+ *
+ * TEXT AND NUMBERS
+ *
+ * Text is UTF-8. Every text and value handed out is followed by a zero byte that its
+ * length does not count. Columns, rows and parameters are counted from 0.
+ *
+ * COMPATIBILITY
+ *
+ * Handles are opaque; structures that the caller fills begin with their size. Until 1.0 a
+ * minor release may change the ABI and then changes the soname; NEWS.md lists what
+ * changed. Afterwards only additions.
+ */
+
+#include <cenote/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CENOTE_VERSION_MAJOR 0
+#define CENOTE_VERSION_MINOR 1
+#define CENOTE_VERSION_PATCH 0
+
+#if defined(__GNUC__) || defined(__clang__)
+#define CENOTE_API        __attribute__((visibility("default")))
+#define CENOTE_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define CENOTE_API
+#define CENOTE_MUST_CHECK
+#endif
+
+/** As a length: the text ends at its first zero byte. */
+#define CENOTE_NTS ((size_t)-1)
+
+typedef struct cenote_conn cenote_conn;
+typedef struct cenote_stmt cenote_stmt;
+typedef struct cenote_params cenote_params;
+typedef struct cenote_result cenote_result;
+typedef struct cenote_column cenote_column;
+typedef struct cenote_diag cenote_diag;
+typedef struct cenote_cancel cenote_cancel;
+
+/* ---------------------------------------------------------------- library ----- */
+
+/**
+ * Version of the library at run time: major * 10000 + minor * 100 + patch.
+ * Threads: any.   Since: 0.1
+ */
+CENOTE_API uint32_t cenote_version(void);
+
+/**
+ * Name of a status, as in the header ("CENOTE_ERR_CONN"); "unknown status" if unknown.
+ * @return static text.   Threads: any.   Since: 0.1
+ */
+CENOTE_API const char *cenote_status_name(int status);
+
+/**
+ * Whether a status means that the session is gone.
+ * @return 1 or 0.   Threads: any.   Since: 0.1
+ */
+CENOTE_API int cenote_status_is_fatal(int status);
+
+/* ------------------------------------------------------------- connections ----- */
+
+/**
+ * Make a connection handle. Nothing is opened yet.
+ *
+ * @param alloc     where memory comes from, copied; NULL for malloc() and its kin
+ * @param ret_conn  set to the handle; the caller destroys it with cenote_conn_destroy()
+ *
+ * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_conn_create(
+	const cenote_allocator *alloc, cenote_conn **ret_conn);
+
+/**
+ * Close if needed, and free the handle. Statements, parameters and results made from it
+ * stay valid memory: results may be read on; statements may only be destroyed. Never
+ * blocks. NULL is allowed.   Since: 0.1
+ */
+CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
+
+/**
+ * Set an option by name, before cenote_connect(). The names are those of the URI's query:
+ *
+ *   pool              the pool's name (default: none; needed)
+ *   host, port        TCP: where cenoted listens (several hosts: a,b:9433,c; default port 9432)
+ *   hosts             ordered (default) or random: in which order hosts are tried
+ *   run_dir           unix socket: the directory of POOL.sock (default: $CENOTE_SERVER, then
+ *                     $XDG_RUNTIME_DIR/cenote if that has it, then /run/cenote)
+ *   user, password    who logs in (default: the unix user)
+ *   database          checked against the pool's where given
+ *   program           name of the program (default: /proc/self/comm)
+ *   application_name  free text for the pool's status
+ *   trace             trace context (W3C traceparent), for the log
+ *   connect_timeout   for one attach, queueing included; "10s", "500ms"; 0 for ever (default 60s)
+ *   query_timeout     for one blocking call; default 0, for ever
+ *   reattach_timeout  how long attaching anew is tried, while cenoted restarts (default 30s)
+ *   reattach          yes (default) or no: give CENOTE_ERR_CONN instead
+ *   max_frame         largest message accepted, bytes or "64MB" (default 1GB less 1)
+ *   tls, ca           disable (default), allow, require, verify-ca, verify-full; CA file
+ *
+ * @param name   option; an unknown one is an error whose message names the nearest
+ * @param value  its value, copied; NULL for the default
+ *
+ * @return CENOTE_OK, CENOTE_ERR_ARG (diagnostics say why), CENOTE_ERR_STATE when connected,
+ *         CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_conn_set(
+	cenote_conn *conn, const char *name, const char *value);
+
+/**
+ * Set options from a URI: cenote:///POOL, cenote:///POOL?run_dir=/path&option=value,
+ * cenote://user:password@host:port/POOL?…; percent-encoding as in RFC 3986. A plain word
+ * without "://" is taken as a pool's name.
+ *
+ * @return as cenote_conn_set(); on failure no option was changed.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_conn_set_uri(cenote_conn *conn, const char *uri);
+
+/**
+ * Value of an option now in force.
+ * @return text, borrowed until the next cenote_conn_set…() or destroy; NULL for an unknown
+ *         name and for "password".   Since: 0.1
+ */
+CENOTE_API const char *cenote_conn_get(const cenote_conn *conn, const char *name);
+
+/**
+ * Attach to a session of the pool. Waits for a free one, up to the pool's queue_timeout.
+ * On a handle that is connected: CENOTE_ERR_STATE. On one whose session was lost or
+ * closed: a new session.
+ *
+ * @return CENOTE_OK; CENOTE_AGAIN (non-blocking); CENOTE_ERR_ARG no pool named;
+ *         CENOTE_ERR_CONN cannot be reached, or the pool is busy or its server down;
+ *         CENOTE_ERR_AUTH; CENOTE_ERR_TIMEOUT; CENOTE_ERR_UNSUPPORTED (TLS wanted, not to
+ *         be had); CENOTE_ERR_PROTOCOL; CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_connect(cenote_conn *conn);
+
+/**
+ * Give the session back. What was not committed is rolled back by the pool. Never blocks;
+ * does nothing when not connected.   Since: 0.1
+ */
+CENOTE_API void cenote_close(cenote_conn *conn);
+
+/** Switch between blocking (0, the default) and non-blocking (1).   Since: 0.1 */
+CENOTE_API int cenote_set_nonblocking(cenote_conn *conn, int on);
+
+/**
+ * The descriptor to wait on; -1 if there is none. Borrowed: never read, write or close it.
+ * Since: 0.1
+ */
+CENOTE_API int cenote_fd(const cenote_conn *conn);
+
+#define CENOTE_WANTS_READ  1
+#define CENOTE_WANTS_WRITE 2
+
+/** What to wait for: CENOTE_WANTS_READ, CENOTE_WANTS_WRITE, both or 0.   Since: 0.1 */
+CENOTE_API int cenote_wants(const cenote_conn *conn);
+
+/**
+ * Milliseconds after which a non-blocking call should be repeated even if the descriptor
+ * was not ready (time limits, back-off between tries of a re-attach); -1 for never.
+ * Since: 0.1
+ */
+CENOTE_API int cenote_wait_ms(const cenote_conn *conn);
+
+/**
+ * Write what is queued and read what is there, without waiting, whatever the handle's
+ * mode. Notices are delivered from here and from every call that reads.
+ *
+ * @return CENOTE_OK nothing is left to write; CENOTE_AGAIN something is; or an error.
+ *         Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_process(cenote_conn *conn);
+
+/**
+ * Whether cenote_get_result() would block: 1 it would, 0 it would not. Reads nothing;
+ * call cenote_process() first.   Since: 0.1
+ */
+CENOTE_API int cenote_is_busy(const cenote_conn *conn);
+
+/** 1 when attached or able to re-attach without the program noticing, else 0. Since: 0.1 */
+CENOTE_API int cenote_is_connected(const cenote_conn *conn);
+
+/**
+ * Facts of the session, by name: backend, server, server_version, database, worker_pid,
+ * session (number), pool, socket (what was connected to), protocol, features (names of the
+ * backend's capabilities, comma-separated), attaches (how often this handle was attached),
+ * and each parameter that the backend reported under its own name.
+ *
+ * @return text, borrowed until the next call that talks to cenoted; NULL if unknown.
+ *         Since: 0.1
+ */
+CENOTE_API const char *cenote_info(const cenote_conn *conn, const char *name);
+
+/** Transaction state as of the last reply: enum cenote_tx.   Since: 0.1 */
+CENOTE_API int cenote_tx_state(const cenote_conn *conn);
+
+/** What keeps the session: bits of enum cenote_pin, as of the last reply.   Since: 0.1 */
+CENOTE_API uint32_t cenote_pins(const cenote_conn *conn);
+
+/** Name of one pin bit ("temporary objects").  @return static text, NULL if unknown. */
+CENOTE_API const char *cenote_pin_name(uint32_t pin);
+
+/**
+ * Diagnostics of the last failed call on this connection.
+ * @return never NULL; borrowed until the next call on the connection.   Since: 0.1
+ */
+CENOTE_API const cenote_diag *cenote_conn_diag(const cenote_conn *conn);
+
+/**
+ * Called for each notice or warning of the server, from within calls that read. It must
+ * not call into the connection. NULL for none (the default: notices are dropped).
+ * Since: 0.1
+ */
+CENOTE_API void cenote_set_notice_handler(cenote_conn *conn,
+	void (*handler)(const cenote_diag *notice, void *user), void *user);
+
+/* ------------------------------------------------------------- diagnostics ----- */
+
+/** Five characters and a zero byte; "00000" when there was no error. Borrowed.  Since: 0.1 */
+CENOTE_API const char *cenote_diag_sqlstate(const cenote_diag *diag);
+
+/** Message in plain words, "" when there was no error. Borrowed.   Since: 0.1 */
+CENOTE_API const char *cenote_diag_message(const cenote_diag *diag);
+
+/** The server's own error number, 0 if it has none.   Since: 0.1 */
+CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
+
+/**
+ * One field of an error, by its letter. The letters are PostgreSQL's (Frontend/Backend
+ * Protocol, "Error and Notice Message Fields"): S severity, V severity not localised,
+ * C SQLSTATE, M message, D detail, H hint, P position in the statement (from 1, in
+ * characters), p internal position, q internal query, W where, s schema, t table, c column,
+ * d data type, n constraint, F file, L line, R routine; and N native code, B server.
+ *
+ * @return text, borrowed as the diagnostics are; NULL if absent.   Since: 0.1
+ */
+CENOTE_API const char *cenote_diag_field(const cenote_diag *diag, char field);
+
+/* -------------------------------------------------------------- parameters ----- */
+
+/**
+ * Make an empty list of parameters. Each cenote_params_add_…() appends the next one. A
+ * list may be used for any number of requests, on any connection.
+ * @param alloc  as in cenote_conn_create()
+ * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_create(
+	const cenote_allocator *alloc, cenote_params **ret_params);
+CENOTE_API void cenote_params_destroy(cenote_params *params);
+/** Empty the list; its memory is kept for the next use. */
+CENOTE_API void cenote_params_clear(cenote_params *params);
+/** How many parameters were added (at most 65,535). */
+CENOTE_API uint32_t cenote_params_count(const cenote_params *params);
+
+/* Each copies its value. CENOTE_OK, CENOTE_ERR_ARG (decimal or date not well formed),
+ * CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT; on failure the list is as before.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_null(cenote_params *params);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_bool(cenote_params *params, int value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_int64(
+	cenote_params *params, int64_t value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_uint64(
+	cenote_params *params, uint64_t value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_double(
+	cenote_params *params, double value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_decimal(
+	cenote_params *params, const char *text, size_t len);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_text(
+	cenote_params *params, const char *text, size_t len);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_bytes(
+	cenote_params *params, const void *bytes, size_t len);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_date(
+	cenote_params *params, const cenote_date *value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_time(
+	cenote_params *params, const cenote_time *value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_timestamp(
+	cenote_params *params, const cenote_timestamp *value);
+/**
+ * A value in the server's own terms, for faces that carry a native ABI.
+ * @param native_type  the server's type id, 0: let the server decide
+ * @param format       CENOTE_FORMAT_TEXT or CENOTE_FORMAT_BINARY
+ * @param bytes        NULL for NULL
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_native(cenote_params *params,
+	uint32_t native_type, uint32_t format, const void *bytes, size_t len);
+
+/* ---------------------------------------------------------------- requests ----- */
+
+/** How a request is run. Zero everywhere is the default: whole result, text. */
+typedef struct cenote_exec_options {
+	size_t size; /**< sizeof(cenote_exec_options) */
+	uint32_t format; /**< enum cenote_format of the result's values */
+	/** 0: cenote_get_result() gives the whole result. 1: it gives the result as soon as
+	 *  its columns are known; take batches with cenote_result_next(). */
+	uint32_t stream;
+	/** Streamed only. 0: the server sends on, as fast as batches are taken. n: it sends n
+	 *  rows, keeps the rest behind a portal, and other requests may run in between. */
+	uint32_t batch_rows;
+	uint32_t reserved; /**< 0 */
+	uint64_t max_rows; /**< at most so many rows; 0 for all */
+} cenote_exec_options;
+
+#define CENOTE_EXEC_OPTIONS_INIT                                                         \
+	{                                                                                \
+		sizeof(cenote_exec_options), 0, 0, 0, 0, 0                               \
+	}
+
+/**
+ * Run one statement (or several, where the backend allows) and wait for its result.
+ *
+ * @param sql      UTF-8; placeholders are the server's own (PostgreSQL $1; SQLite ?, ?1, :a)
+ * @param len      bytes, or CENOTE_NTS
+ * @param params   values of the placeholders; NULL for none
+ * @param options  NULL for the default
+ * @param ret_res  set to the first result on CENOTE_OK; the caller destroys it. The results
+ *                 of further statements in `sql` come from cenote_get_result() until
+ *                 CENOTE_DONE.
+ *
+ * @return CENOTE_OK; CENOTE_AGAIN non-blocking; CENOTE_ERR_SERVER (diagnostics); CENOTE_ERR_STATE
+ *         not connected, or results outstanding; any connection error.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_query(cenote_conn *conn, const char *sql,
+	size_t len, const cenote_params *params, const cenote_exec_options *options,
+	cenote_result **ret_res);
+
+/** Queue a statement; results come from cenote_get_result().   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char *sql,
+	size_t len, const cenote_params *params, const cenote_exec_options *options);
+
+/**
+ * The next result of the oldest request that is not finished.
+ *
+ * @param ret_res  set on CENOTE_OK to a result (rows, command, error, skipped, sync,
+ *                 description) that the caller destroys
+ *
+ * @return CENOTE_OK; CENOTE_DONE: that request is finished (outside a pipeline, and after the
+ *         last request of one: nothing is outstanding); CENOTE_AGAIN; any connection error. A
+ *         server's error is CENOTE_OK with a result of kind CENOTE_RESULT_ERROR.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_get_result(
+	cenote_conn *conn, cenote_result **ret_res);
+
+/** Enter pipeline mode. CENOTE_ERR_STATE if requests are outstanding.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
+/** Leave it. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
+/** Queue a synchronisation point: errors before it do not reach behind it.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
+
+/** Round trip to the worker and, where it has one, the server's own ping.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_ping(cenote_conn *conn);
+/** Make the session as fresh as a new login, and keep it.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_reset(cenote_conn *conn);
+
+/* -------------------------------------------------------------- statements ----- */
+
+/**
+ * Make a statement handle. Nothing is sent. After a re-attach the library prepares it
+ * again by itself.
+ * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_create(
+	cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt);
+/** Free the handle; the server is told with the next request. NULL is allowed. */
+CENOTE_API void cenote_stmt_destroy(cenote_stmt *stmt);
+
+/** Prepare and describe, and wait.  @return as cenote_query().   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_prepare(cenote_stmt *stmt);
+/** Execute, and wait. Prepares first if needed.  @return as cenote_query().   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_execute(cenote_stmt *stmt,
+	const cenote_params *params, const cenote_exec_options *options,
+	cenote_result **ret_res);
+
+/** Queue a prepare; its result is CENOTE_RESULT_DESCRIPTION.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_prepare(cenote_stmt *stmt);
+/** Queue a describe; its result is CENOTE_RESULT_DESCRIPTION.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_describe(cenote_stmt *stmt);
+/** Queue an execution. CENOTE_ERR_STATE if not prepared (or a prepare queued). */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_execute(cenote_stmt *stmt,
+	const cenote_params *params, const cenote_exec_options *options);
+
+/** Number of parameters; known once prepared, else 0.   Since: 0.1 */
+CENOTE_API uint32_t cenote_stmt_n_params(const cenote_stmt *stmt);
+/** Logical type of a parameter, CENOTE_TYPE_NULL if the server does not tell. */
+CENOTE_API int cenote_stmt_param_type(const cenote_stmt *stmt, uint32_t i);
+/** The server's own type id of a parameter, 0 if it does not tell. */
+CENOTE_API uint32_t cenote_stmt_param_native_type(const cenote_stmt *stmt, uint32_t i);
+/** Name of a parameter (":a"), "" if it has none. Borrowed until the statement's end. */
+CENOTE_API const char *cenote_stmt_param_name(const cenote_stmt *stmt, uint32_t i);
+/** Number of columns; known once prepared, else 0.   Since: 0.1 */
+CENOTE_API uint32_t cenote_stmt_n_columns(const cenote_stmt *stmt);
+/** A column. Borrowed until the statement is prepared again or destroyed; NULL if none. */
+CENOTE_API const cenote_column *cenote_stmt_column(const cenote_stmt *stmt, uint32_t col);
+
+/* ------------------------------------------------------------ transactions ----- */
+
+/**
+ * Begin a transaction.
+ * @param isolation  enum cenote_isolation
+ * @param flags      bits of enum cenote_begin_flag
+ * @return as cenote_query(); CENOTE_ERR_UNSUPPORTED for a level the server does not have,
+ *         CENOTE_ERR_SERVER 25001 if one is open.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_begin(
+	cenote_conn *conn, uint32_t isolation, uint32_t flags);
+/**
+ * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost meanwhile, and
+ * whether it was committed is not known.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_commit(cenote_conn *conn);
+/** Roll back. Not an error when no transaction is open.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_rollback(cenote_conn *conn);
+/** Savepoints. `name` is any text; it is quoted as an identifier.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_savepoint(cenote_conn *conn, const char *name);
+CENOTE_API CENOTE_MUST_CHECK int cenote_release(cenote_conn *conn, const char *name);
+CENOTE_API CENOTE_MUST_CHECK int cenote_rollback_to(cenote_conn *conn, const char *name);
+/**
+ * Autocommit on (1, the default) or off (0): off, a transaction is begun by the pool before
+ * the next statement. Switching on does not commit.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_set_autocommit(cenote_conn *conn, int on);
+
+/* Queue one of the above for a pipeline; each gives one CENOTE_RESULT_COMMAND. */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_begin(
+	cenote_conn *conn, uint32_t isolation, uint32_t flags);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_commit(cenote_conn *conn);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_rollback(cenote_conn *conn);
+
+/* ----------------------------------------------------------------- catalog ----- */
+
+/** What to list. Patterns are SQL LIKE patterns (% _ \); NULL is no restriction. */
+typedef struct cenote_catalog_filter {
+	size_t size; /**< sizeof(cenote_catalog_filter) */
+	const char *catalog; /**< exact */
+	const char *schema; /**< pattern */
+	const char *object; /**< pattern; table or procedure */
+	const char *column; /**< pattern */
+	const char *types; /**< comma-separated table types ("TABLE,VIEW") */
+} cenote_catalog_filter;
+
+#define CENOTE_CATALOG_FILTER_INIT                                                       \
+	{                                                                                \
+		sizeof(cenote_catalog_filter), 0, 0, 0, 0, 0                             \
+	}
+
+/**
+ * List databases, schemas, tables, …: rows in the same shape from every backend.
+ * @param kind    enum cenote_catalog_kind
+ * @param filter  NULL for everything
+ * @return as cenote_query().   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_catalog(cenote_conn *conn, uint32_t kind,
+	const cenote_catalog_filter *filter, cenote_result **ret_res);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
+	cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter);
+
+/**
+ * State of the daemon's pools and workers, from its scoreboard, on a connection of its own:
+ * works also while every session is taken. Blocking. The handle needs options only.
+ * @param what     "pools" or "workers"
+ * @return as cenote_query().   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_status(
+	cenote_conn *conn, const char *what, cenote_result **ret_res);
+
+/* ------------------------------------------------------------------ cancel ----- */
+
+/**
+ * Make what is needed to cancel a request of this connection. Independent of it
+ * afterwards: may be used from another thread and destroyed at any time. It names the
+ * request that is running or queued last at the time of this call.
+ * @return CENOTE_OK, CENOTE_ERR_STATE not connected, CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
+	cenote_conn *conn, cenote_cancel **ret_cancel);
+/**
+ * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
+ * @return CENOTE_OK it was delivered to that very request; CENOTE_DONE that request is not
+ *         running any more, and nothing was cancelled; CENOTE_ERR_CONN; CENOTE_ERR_TIMEOUT.
+ *         Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
+/** Why the last cenote_cancel_send() failed. Borrowed, never NULL. */
+CENOTE_API const cenote_diag *cenote_cancel_diag(const cenote_cancel *cancel);
+CENOTE_API void cenote_cancel_destroy(cenote_cancel *cancel);
+
+/* ---------------------------------------------------------- suspend, resume ----- */
+
+/** Size of the buffer for a token, zero byte included. */
+#define CENOTE_TOKEN_SIZE 96
+
+/**
+ * Leave the session behind in the pool, with all that it holds (transaction, temporary
+ * tables, a portal), to be resumed by any process of the same user that has the token.
+ * The connection is closed.
+ *
+ * @param res         a streamed result with batch_rows to carry over, or NULL; on success it
+ *                    can only be destroyed
+ * @param timeout_ms  after so long without a resume the pool takes the session back; 0: the
+ *                    pool's suspend_timeout, which is also the most it grants
+ * @param ret_token   CENOTE_TOKEN_SIZE bytes; a printable word. It is a secret.
+ *
+ * @return CENOTE_OK; CENOTE_ERR_STATE results outstanding; CENOTE_ERR_UNSUPPORTED; connection
+ *         errors.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_suspend(
+	cenote_conn *conn, cenote_result *res, uint32_t timeout_ms, char *ret_token);
+
+/**
+ * Instead of cenote_connect(): attach to a suspended session.
+ *
+ * @param ret_res  set to the carried result if there was one (streamed, next batch by
+ *                 cenote_result_next()), else NULL
+ *
+ * @return as cenote_connect(); CENOTE_ERR_AUTH: no such token, not this user's, used up, or too
+ *         late.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_resume(
+	cenote_conn *conn, const char *token, cenote_result **ret_res);
+
+/* ----------------------------------------------------------------- results ----- */
+
+/** Free a result. NULL is allowed; a streamed one may be destroyed at any time: the rest is
+ *  discarded (and, behind a portal, not computed).   Since: 0.1 */
+CENOTE_API void cenote_result_destroy(cenote_result *res);
+
+/** enum cenote_result_kind.   Since: 0.1 */
+CENOTE_API int cenote_result_kind(const cenote_result *res);
+
+/** Diagnostics: of an error result, or of a streamed one that failed. Never NULL; borrowed
+ *  until the result's end.   Since: 0.1 */
+CENOTE_API const cenote_diag *cenote_result_diag(const cenote_result *res);
+
+/** Number of columns.   Since: 0.1 */
+CENOTE_API uint32_t cenote_result_n_columns(const cenote_result *res);
+/** A column; borrowed until the result's end; NULL if there is none such. */
+CENOTE_API const cenote_column *cenote_result_column(
+	const cenote_result *res, uint32_t col);
+/** First column of that name (as labelled, ASCII case ignored); -1 if none. */
+CENOTE_API int64_t cenote_result_find_column(const cenote_result *res, const char *name);
+
+/** Text attribute (enum cenote_column_text_attr); "" if unknown. Borrowed. */
+CENOTE_API const char *cenote_column_text(const cenote_column *column, uint32_t attr);
+/** Numeric attribute (enum cenote_column_int_attr); -1 if unknown. */
+CENOTE_API int64_t cenote_column_int(const cenote_column *column, uint32_t attr);
+
+/** Rows in hand: all of a buffered result; of a streamed one, those of this batch. */
+CENOTE_API uint64_t cenote_result_n_rows(const cenote_result *res);
+
+/**
+ * Take the next batch of a streamed result; it replaces the one before.
+ *
+ * @return CENOTE_ROW a batch with at least one row; CENOTE_DONE no more, and the totals
+ *         (cenote_result_affected_rows(), …) are known; CENOTE_AGAIN; CENOTE_ERR_SERVER the
+ *         statement failed on its way (cenote_result_diag()); connection errors;
+ *         CENOTE_ERR_STATE not streamed.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_next(cenote_result *res);
+
+/** 1 if the value is NULL or there is no such row or column, else 0.   Since: 0.1 */
+CENOTE_API int cenote_result_is_null(
+	const cenote_result *res, uint64_t row, uint32_t col);
+
+/**
+ * A value as it came: text (UTF-8) unless asked otherwise, followed by a zero byte.
+ * @param ret_len  set to its length in bytes; may be NULL
+ * @return borrowed until the result's end (streamed: until the next batch); NULL for NULL
+ *         and where there is no such row or column.   Since: 0.1
+ */
+CENOTE_API const char *cenote_result_text(
+	const cenote_result *res, uint64_t row, uint32_t col, size_t *ret_len);
+
+/* Values converted from their text or canonical form. CENOTE_OK; CENOTE_DONE the value is
+ * NULL; CENOTE_ERR_CONVERT not of that type or out of its range; CENOTE_ERR_ARG no such row or
+ * column. The output is untouched unless CENOTE_OK.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_int64(
+	const cenote_result *res, uint64_t row, uint32_t col, int64_t *ret_value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_uint64(
+	const cenote_result *res, uint64_t row, uint32_t col, uint64_t *ret_value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_double(
+	const cenote_result *res, uint64_t row, uint32_t col, double *ret_value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_date(
+	const cenote_result *res, uint64_t row, uint32_t col, cenote_date *ret_value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_time(
+	const cenote_result *res, uint64_t row, uint32_t col, cenote_time *ret_value);
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_timestamp(const cenote_result *res,
+	uint64_t row, uint32_t col, cenote_timestamp *ret_value);
+
+/** Command tag ("SELECT 3", "CREATE TABLE"); "" if unknown. Borrowed.   Since: 0.1 */
+CENOTE_API const char *cenote_result_tag(const cenote_result *res);
+/** Rows inserted, changed or deleted; -1 if not known (a SELECT, a streamed result not done). */
+CENOTE_API int64_t cenote_result_affected_rows(const cenote_result *res);
+/** Id made by the last insert, 0 if none.   Since: 0.1 */
+CENOTE_API uint64_t cenote_result_last_insert_id(const cenote_result *res);
+/** Number of warnings.   Since: 0.1 */
+CENOTE_API uint32_t cenote_result_warnings(const cenote_result *res);
+/** Bytes of memory that the result holds.   Since: 0.1 */
+CENOTE_API size_t cenote_result_memory(const cenote_result *res);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

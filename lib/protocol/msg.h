@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNP_MSG_H
+#define CNP_MSG_H
+
+#include "core/buf.h"
+#include "protocol/msg_list.h"
+
+enum cnp_msg_code {
+#define X(UPPER, lower, code, from) CNP_MSG_##UPPER = code,
+	CNP_MSG_LIST(X)
+#undef X
+};
+
+/* A text or blob: borrowed; followed by a zero byte when decoded; NULL and 0 encode as "". */
+struct cnp_str {
+	const char *p;
+	size_t n;
+};
+
+#define CNP_STR_NONE ((struct cnp_str){ "", 0 })
+struct cnp_str cnp_str(const char *text);
+
+/* One struct per message: struct cnp_query { struct cnp_str sql; uint8_t format; … }. A message
+ * without fields has the member `none`. */
+#define CNP_TYPE_U8            uint8_t
+#define CNP_TYPE_U16           uint16_t
+#define CNP_TYPE_U32           uint32_t
+#define CNP_TYPE_U64           uint64_t
+#define CNP_TYPE_I32           int32_t
+#define CNP_TYPE_I64           int64_t
+#define CNP_TYPE_STR           struct cnp_str
+#define CNP_MEMBER(kind, name) CNP_TYPE_##kind name;
+#define X(UPPER, lower, code, from)                                                      \
+	struct cnp_##lower {                                                             \
+		CNP_FIELDS_##UPPER(CNP_MEMBER) uint8_t none;                             \
+	};
+CNP_MSG_LIST(X)
+#undef X
+
+/* Any message, decoded: `as` is the one that `code` names. Text is borrowed from the payload. */
+struct cnp_msg {
+	uint8_t code; /* enum cnp_msg_code */
+	union {
+#define X(UPPER, lower, code, from) struct cnp_##lower lower;
+		CNP_MSG_LIST(X)
+#undef X
+	} as;
+};
+
+/* Bits of cnp_attach.flags. */
+enum cnp_attach_flag {
+	CNP_ATTACH_AGAIN = 1 /* a re-attach after a yield or a loss */
+};
+
+/* Bits of cnp_done.flags. */
+enum cnp_done_flag {
+	CNP_DONE_MORE_ROWS = 1, /* stopped at batch_rows: the portal is open */
+	CNP_DONE_MORE_RESULTS = 2, /* another result of the same request follows */
+	CNP_DONE_LIMITED = 4 /* stopped at max_rows */
+};
+
+enum cnp_auth_method {
+	CNP_AUTH_NONE = 0, /* the peer's credentials suffice; ATTACHED or ERROR follows */
+	CNP_AUTH_SASL = 1 /* `mechanisms` names them; AUTH frames follow */
+};
+
+enum cnp_yield_reason {
+	CNP_YIELD_CONTENDED = 1,
+	CNP_YIELD_DRAIN = 2,
+	CNP_YIELD_RELOAD = 3,
+	CNP_YIELD_IDLE = 4
+};
+
+/* What a pool's backend can do: bits of cnp_attached.features, and the names of
+ * cenote_info(conn, "features"). */
+#define CNP_FEATURE_LIST(X)                                                              \
+	X(TRANSACTIONS, 0, "transactions")                                               \
+	X(SAVEPOINTS, 1, "savepoints")                                                   \
+	X(CANCEL, 2, "cancel")                                                           \
+	X(CATALOG, 3, "catalog")                                                         \
+	X(SEVERAL_RESULTS, 4, "several-results")                                         \
+	X(OUTPUT_BINDS, 5, "output-binds")                                               \
+	X(COPY, 6, "copy")                                                               \
+	X(NOTIFY, 7, "notify")                                                           \
+	X(BINARY, 8, "binary")                                                           \
+	X(PORTALS, 9, "portals")                                                         \
+	X(SUSPEND, 10, "suspend")                                                        \
+	X(CHANGE_USER, 11, "change-user")                                                \
+	X(SELECT_DATABASE, 12, "select-database")                                        \
+	X(NAMED_PARAMS, 13, "named-params")
+
+enum cnp_feature {
+#define X(name, bit, text) CNP_FEATURE_##name = 1 << (bit),
+	CNP_FEATURE_LIST(X)
+#undef X
+};
+
+/* Append the message's fields. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM (buffer as before);
+ * CENOTE_ERR_ARG for an unknown code. */
+int cnp_msg_encode(struct cnc_buf *b, const struct cnp_msg *m);
+/* CENOTE_OK, or CENOTE_ERR_PROTOCOL: unknown code, too short, too long, a text without its zero
+ * byte. COLUMNS, ROWS and PARAMS have no fields here: their payload is left to columns.h and
+ * core/batch.h. */
+int cnp_msg_decode(
+	uint8_t code, const uint8_t *payload, size_t len, struct cnp_msg *ret_msg);
+/* "QUERY"; NULL if unknown. */
+const char *cnp_msg_name(uint8_t code);
+/* 'C', 'S' or 'B'; 0 if unknown. */
+char cnp_msg_from(uint8_t code);
+
+/* A blob of pairs (str name, str value). */
+int cnp_pairs_put(struct cnc_buf *b, const char *name, const char *value);
+/* The next pair of a reader over a blob: 1; 0 at its end; CENOTE_ERR_PROTOCOL. */
+int cnp_pairs_next(
+	struct cnc_reader *r, struct cnp_str *ret_name, struct cnp_str *ret_value);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNP_SESSION_CLIENT_H
+#define CNP_SESSION_CLIENT_H
+
+#include "core/block.h"
+#include "core/diag.h"
+#include "core/sm.h"
+#include "protocol/columns.h"
+#include "protocol/frame.h"
+
+/*
+ * The client's end of one session: requests and received bytes in, events and bytes to send
+ * out. Sans I/O. The handle lives as long as the program's connection; cnp_client_restart() begins
+ * a new session on it after a yield or a loss.
+ *
+ * The bytes of requests that were not answered are kept, so that those a YIELD did not reach can be
+ * sent again, verbatim, on the next session: request numbers go on across sessions.
+ */
+enum cnp_client_state {
+	CNP_CLIENT_IDLE, /* nothing sent; cnp_client_open() is next */
+	CNP_CLIENT_OPENING, /* opening and ATTACH (CANCEL, …) queued; HELLO awaited */
+	CNP_CLIENT_AUTH, /* AUTH frames go to and fro */
+	CNP_CLIENT_ATTACHING, /* HELLO came; ATTACHED or ERROR awaited */
+	CNP_CLIENT_READY, /* attached; any number of requests outstanding */
+	CNP_CLIENT_YIELDED, /* YIELD came: the socket can be closed, cnp_client_restart() is next */
+	CNP_CLIENT_SUSPENDED, /* SUSPENDED came, or a one-shot opening was answered */
+	CNP_CLIENT_DEAD /* lost or broken */
+};
+
+/* A request that waits for its last reply. */
+struct cnp_outstanding {
+	uint32_t request;
+	uint8_t code;
+	uint8_t flags; /* CNP_FRAME_SYNC: READY closes it, else its DONE, ERROR, SKIPPED does */
+	uint8_t answered; /* its own last reply came; only READY is missing */
+	size_t bytes; /* of its frame, kept in `out` */
+};
+
+struct cnp_client {
+	struct cenote_allocator mem;
+	struct cnc_sm sm;
+	size_t max_frame; /* accepted */
+	size_t peer_max_frame; /* as HELLO said */
+	uint8_t version;
+	struct cnc_buf out; /* head: first byte of the oldest unanswered request */
+	size_t sent; /* bytes of `out` that were sent */
+	struct cnc_block *in; /* block being filled */
+	size_t in_at; /* first byte in it not yet parsed */
+	uint32_t next_request; /* number of the next request; never 0 */
+	struct cnp_outstanding *queue; /* ring */
+	size_t queue_head, queue_n, queue_cap;
+	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
+};
+
+void cnp_client_init(
+	struct cnp_client *c, const struct cenote_allocator *mem, size_t max_frame);
+void cnp_client_finish(struct cnp_client *c);
+static inline uint32_t
+cnp_client_state(const struct cnp_client *c)
+{
+	return c->sm.state;
+}
+
+/*
+ * Begin a session: queues the opening and `first` (ATTACH, CANCEL, RESUME or STATUS) before whatever
+ * unanswered requests are kept; they go out right behind when `resend` is 1, else they are
+ * dropped. With opening.tls the first frame is held back until HELLO (cnp_client_tls_done()).
+ * Legal in IDLE.
+ */
+int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
+	const struct cnp_msg *first, int resend);
+/* The TLS handshake that HELLO announced is done: release what was held back. */
+int cnp_client_tls_done(struct cnp_client *c);
+/* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. */
+void cnp_client_restart(struct cnp_client *c);
+/* Mark as lost (the transport failed). */
+void cnp_client_lost(struct cnp_client *c);
+
+/*
+ * Queue a request. *ret_request is its number. With `setup` it gets number 0: it has no reply
+ * unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for PREPARE on
+ * a re-attach). CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT.
+ */
+int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
+	int setup, uint32_t *ret_request);
+
+/* Bytes to send next; 0 if none. Borrowed until the next call. */
+size_t cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes);
+void cnp_client_sent(struct cnp_client *c, size_t n);
+
+/* Room to receive into: at least 1 byte, as much as the frame being received still needs if that is
+ * known. CENOTE_OK or CENOTE_ERR_NOMEM. */
+int cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n);
+void cnp_client_received(struct cnp_client *c, size_t n);
+
+struct cnp_event {
+	struct cnp_msg msg;
+	uint32_t request; /* 0: of none (NOTICE between requests, PARAMETER, YIELD, …) */
+	uint8_t request_code; /* of the request it answers; 0 if none */
+	uint8_t is_last; /* this request is finished (its READY, if it asked for one, has come) */
+	const uint8_t *payload; /* borrowed until the next call on the session */
+	size_t payload_len;
+	struct cnc_block
+		*block; /* in which the payload lies: cnc_rowset_add() may keep it */
+};
+
+/*
+ * The next event. CENOTE_OK; CENOTE_AGAIN: more bytes are needed; CENOTE_ERR_PROTOCOL: the reply does
+ * not fit (unknown, out of order, of another request, too long, malformed; see c->diag): the
+ * session is DEAD; CENOTE_ERR_NOMEM.
+ */
+int cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event);
+
+/* The oldest request not finished; NULL if none. */
+const struct cnp_outstanding *cnp_client_oldest(const struct cnp_client *c);
+/* The i-th outstanding request, oldest first; NULL behind the last. */
+const struct cnp_outstanding *cnp_client_outstanding(
+	const struct cnp_client *c, size_t i);
+
+#endif
