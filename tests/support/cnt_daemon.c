@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_daemon.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READY_MS 20000
+#define END_MS   20000
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void
+pause_ms(long ms)
+{
+	struct timespec ts = { 0, ms * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+static const char *
+env_or(const char *name, const char *fallback)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : fallback;
+}
+
+static int
+remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+void
+cnt_remove_tree(const char *path)
+{
+	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Length of the placeholder at `text` and what it stands for; 0 if there is none. */
+static size_t
+placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value)
+{
+	const struct passwd *pw = getpwuid(geteuid());
+	const struct {
+		const char *name;
+		const char *value;
+	} table[] = {
+		{ "@DIR@", d->dir },
+		{ "@USER@", pw ? pw->pw_name : "root" },
+		{ "@BACKENDS@", env_or("CNT_BACKEND_DIR", CNT_DEFAULT_BACKEND_DIR) },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		size_t len = strlen(table[i].name);
+
+		if (strncmp(text, table[i].name, len) != 0)
+			continue;
+		*ret_value = table[i].value;
+		return len;
+	}
+	return 0;
+}
+
+int
+cnt_daemon_configure(struct cnt_daemon *d, const char *config)
+{
+	const char *p = config ? config : CNT_DAEMON_CONFIG;
+	FILE *f = fopen(d->conf, "we");
+
+	if (!f) {
+		perror(d->conf);
+		return -1;
+	}
+	while (*p) {
+		const char *value;
+		size_t len = *p == '@' ? placeholder(d, p, &value) : 0;
+
+		if (len > 0)
+			fputs(value, f);
+		else
+			fputc(*p, f);
+		p += len > 0 ? len : 1;
+	}
+	return fclose(f) == 0 ? 0 : -1;
+}
+
+int
+cnt_daemon_create(struct cnt_daemon *d, const char *config)
+{
+	memset(d, 0, sizeof(*d));
+	snprintf(d->dir, sizeof(d->dir), "/tmp/cenote-test-XXXXXX");
+	if (!mkdtemp(d->dir)) {
+		perror("mkdtemp");
+		return -1;
+	}
+	snprintf(d->run_dir, sizeof(d->run_dir), "%.64s/run", d->dir);
+	snprintf(d->db, sizeof(d->db), "%.64s/main.db", d->dir);
+	snprintf(d->conf, sizeof(d->conf), "%.64s/cenoted.conf", d->dir);
+	snprintf(d->log, sizeof(d->log), "%.64s/log", d->dir);
+	snprintf(d->uri, sizeof(d->uri), "cenote:///main?run_dir=%s", d->run_dir);
+	if (mkdir(d->run_dir, 0755) < 0 || cnt_daemon_configure(d, config) < 0) {
+		cnt_remove_tree(d->dir);
+		return -1;
+	}
+	return 0;
+}
+
+void
+cnt_daemon_show_log(const struct cnt_daemon *d)
+{
+	char line[512];
+	FILE *f = fopen(d->log, "re");
+
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f))
+		fprintf(stderr, "# cenoted: %s", line);
+	fclose(f);
+}
+
+/* Runs in the child: does not return. */
+static void
+exec_daemon(const struct cnt_daemon *d, pid_t parent)
+{
+	const char *program = env_or("CNT_CENOTED", CNT_DEFAULT_CENOTED);
+	int fd = open(d->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+
+	setpgid(0, 0);
+	/* A test that is killed takes its daemon along. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || fd < 0)
+		_exit(126);
+	dup2(fd, STDERR_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	fd = open("/dev/null", O_RDONLY);
+	dup2(fd, STDIN_FILENO);
+	closefrom(STDERR_FILENO + 1);
+	execl(program, program, "-c", d->conf, (char *)NULL);
+	fprintf(stderr, "%s: %s\n", program, strerror(errno));
+	_exit(127);
+}
+
+static int
+takes_connections(const struct cnt_daemon *d, const char *pool, int len)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (fd < 0)
+		return 0;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/%.*s.sock", d->run_dir,
+		len < 20 ? len : 20, pool);
+	r = connect(fd, (struct sockaddr *)&sa, sizeof(sa));
+	close(fd);
+	return r == 0;
+}
+
+/* Each "[pool NAME]" of the configuration file must be connectable. */
+static int
+all_pools_ready(const struct cnt_daemon *d)
+{
+	char line[512];
+	int is_ready = 1;
+	FILE *f = fopen(d->conf, "re");
+
+	if (!f)
+		return 0;
+	while (is_ready && fgets(line, sizeof(line), f)) {
+		const char *name = line + strlen("[pool ");
+
+		if (strncmp(line, "[pool ", strlen("[pool ")) == 0)
+			is_ready = takes_connections(d, name, (int)strcspn(name, "]"));
+	}
+	fclose(f);
+	return is_ready;
+}
+
+int
+cnt_daemon_is_alive(struct cnt_daemon *d)
+{
+	siginfo_t si = { 0 };
+
+	/* WNOWAIT: the status stays for cnt_daemon_end(). */
+	return d->pid > 0 &&
+	       waitid(P_PID, (id_t)d->pid, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       si.si_pid == 0;
+}
+
+int
+cnt_daemon_run(struct cnt_daemon *d)
+{
+	int64_t until = now_ms() + READY_MS;
+	pid_t parent = getpid();
+
+	/* Orphans of the daemon come to us, so that their end can be seen. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	fflush(NULL);
+	d->pid = fork();
+	if (d->pid < 0) {
+		d->pid = 0;
+		perror("fork");
+		return -1;
+	}
+	if (d->pid == 0)
+		exec_daemon(d, parent);
+	setpgid(d->pid, d->pid);
+	while (!all_pools_ready(d)) {
+		if (!cnt_daemon_is_alive(d) || now_ms() > until) {
+			fprintf(stderr, "# cenoted %s\n",
+				cnt_daemon_is_alive(d) ? "does not take connections"
+						       : "ended at its start");
+			cnt_daemon_show_log(d);
+			cnt_daemon_end(d);
+			return -1;
+		}
+		pause_ms(2);
+	}
+	return 0;
+}
+
+int
+cnt_daemon_start(struct cnt_daemon *d, const char *config)
+{
+	if (cnt_daemon_create(d, config) < 0)
+		return -1;
+	if (cnt_daemon_run(d) < 0) {
+		cnt_remove_tree(d->dir);
+		return -1;
+	}
+	return 0;
+}
+
+/* Wait for the master's end and then for that of everything in its group. */
+static int
+wait_for_end(pid_t pid, int *ret_status)
+{
+	int64_t until = now_ms() + END_MS;
+	pid_t r = 0;
+
+	while ((r = waitpid(pid, ret_status, WNOHANG)) == 0 && now_ms() < until)
+		pause_ms(2);
+	if (r != pid)
+		return -1;
+	until = now_ms() + 2000;
+	while (kill(-pid, 0) == 0) {
+		while (waitpid(-pid, NULL, WNOHANG) > 0)
+			;
+		if (now_ms() > until)
+			return -1;
+		pause_ms(2);
+	}
+	return 0;
+}
+
+int
+cnt_daemon_end(struct cnt_daemon *d)
+{
+	int status = -1;
+	pid_t pid = d->pid;
+
+	if (pid <= 0)
+		return 0;
+	d->pid = 0;
+	kill(pid, SIGTERM);
+	if (wait_for_end(pid, &status) < 0) {
+		fprintf(stderr, "# cenoted, or a child of it, did not end\n");
+		kill(-pid, SIGKILL);
+		waitpid(pid, &status, WNOHANG);
+		return -1;
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fprintf(stderr, "# cenoted ended with wait status 0x%x\n", status);
+		return -1;
+	}
+	return 0;
+}
+
+int
+cnt_daemon_stop(struct cnt_daemon *d)
+{
+	int r = cnt_daemon_end(d);
+
+	if (r < 0)
+		cnt_daemon_show_log(d);
+	cnt_remove_tree(d->dir);
+	return r;
+}
+
+/* Parent of a process, from /proc/PID/stat; 0 if it is gone. */
+static pid_t
+parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	const char *p;
+	int parent = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
+	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
+		sscanf(p, ") %*c %d", &parent);
+	fclose(f);
+	return (pid_t)parent;
+}
+
+size_t
+cnt_daemon_children(const struct cnt_daemon *d, pid_t *ret_pids, size_t max)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *e;
+	size_t n = 0;
+
+	if (!dir)
+		return 0;
+	while (n < max && (e = readdir(dir)) != NULL) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid > 0 && parent_of(pid) == d->pid)
+			ret_pids[n++] = pid;
+	}
+	closedir(dir);
+	return n;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_DAEMON_H
+#define CNT_DAEMON_H
+
+#include <sys/types.h>
+
+#define CNT_PATH_MAX 96u
+
+/*
+ * A real cenoted for a test: in a temporary directory of its own, with a configuration of the
+ * test's, gone with all its processes when the test ends (also when the test is killed).
+ *
+ * The program is the one of this build; CNT_CENOTED and CNT_BACKEND_DIR in the environment name
+ * another.
+ */
+struct cnt_daemon {
+	char dir[CNT_PATH_MAX]; /* temporary: cenoted.conf, main.db, log, run/ */
+	char run_dir[CNT_PATH_MAX]; /* dir/run */
+	char uri[CNT_PATH_MAX + 64]; /* cenote:///main?run_dir=… */
+	char db[CNT_PATH_MAX]; /* dir/main.db */
+	char conf[CNT_PATH_MAX]; /* dir/cenoted.conf */
+	char log[CNT_PATH_MAX]; /* dir/log: cenoted's standard error */
+	pid_t pid; /* of the master, also its process group; 0 when not running */
+};
+
+/* What CNT_DAEMON_CONFIG's placeholders stand for: @DIR@ the temporary directory, @USER@ the user
+ * who runs the test, @BACKENDS@ where the backend modules are. */
+#define CNT_DAEMON_GLOBAL                                                                \
+	"[cenoted]\n"                                                                    \
+	"user = @USER@\n"                                                                \
+	"run_dir = @DIR@/run\n"                                                          \
+	"backend_dir = @BACKENDS@\n"                                                     \
+	"log = stderr\n"
+#define CNT_DAEMON_POOL                                                                  \
+	"\n[pool main]\n"                                                                \
+	"backend = sqlite\n"                                                             \
+	"server = path=@DIR@/main.db\n"
+/* The default: CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n". Use as a format of your own:
+ * the strings join. */
+#define CNT_DAEMON_CONFIG CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n"
+
+/*
+ * Make the directory, write the configuration (NULL: the default; placeholders replaced) and start
+ * cenoted. Returns when each pool's socket takes connections: 0; or -1, after saying on standard
+ * error what went wrong and what cenoted logged, and with nothing left behind.
+ */
+int cnt_daemon_start(struct cnt_daemon *d, const char *config);
+/* The two halves of it, for a test that looks at or restarts the daemon. */
+int cnt_daemon_create(struct cnt_daemon *d, const char *config);
+int cnt_daemon_run(struct cnt_daemon *d);
+/* Replace the configuration file; the daemon is not told. */
+int cnt_daemon_configure(struct cnt_daemon *d, const char *config);
+
+/*
+ * SIGTERM, then wait until it and its children are gone. 0 when it ended by itself with status 0
+ * within 20 s and left no process behind; else -1, and what is left is killed. The directory stays.
+ */
+int cnt_daemon_end(struct cnt_daemon *d);
+/* cnt_daemon_end(), show the log if that failed, and remove the directory. */
+int cnt_daemon_stop(struct cnt_daemon *d);
+/* Whether the master still runs. */
+int cnt_daemon_is_alive(struct cnt_daemon *d);
+/* Process ids of the master's children (workers, doors): how many were written. */
+size_t cnt_daemon_children(const struct cnt_daemon *d, pid_t *ret_pids, size_t max);
+/* Copy the log to standard error, each line marked. */
+void cnt_daemon_show_log(const struct cnt_daemon *d);
+
+/* Remove a directory and all that is in it. */
+void cnt_remove_tree(const char *path);
+
+#endif
