@@ -63,8 +63,10 @@ cnp_client_state(const struct cnp_client *c)
 
 /*
  * Begin a session: queues the opening and `first` (ATTACH, CANCEL, RESUME or STATUS) before whatever
- * unanswered requests are kept; they go out right behind when `resend` is 1, else they are
- * dropped. With opening.tls the first frame is held back until HELLO (cnp_client_tls_done()).
+ * unanswered requests are kept; they are sent again once the session is READY when `resend` is 1,
+ * else they are dropped. Until READY, cnp_client_output() gives the opening, `first`, AUTH frames and
+ * set-up requests only: a numbered request never reaches a session whose attach may yet fail, since
+ * nobody could tell whether it ran. With opening.tls the first frame is held back until HELLO (cnp_client_tls_done()).
  * Legal in IDLE.
  */
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
@@ -79,7 +81,8 @@ void cnp_client_lost(struct cnp_client *c);
 /*
  * Queue a request. *ret_request is its number. With `setup` it gets number 0: it has no reply
  * unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for PREPARE on
- * a re-attach). CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT.
+ * a re-attach). A set-up request queued before READY goes in front of all numbered requests that wait;
+ * one queued later goes behind them. Legal from OPENING on. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT.
  */
 int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	int setup, uint32_t *ret_request);
