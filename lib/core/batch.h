@@ -15,10 +15,12 @@
  * that the value is NULL (then it is empty). Value 0 begins behind the array, value i behind
  * the zero byte of value i-1. The next row begins behind the last zero byte.
  */
-#define CNC_BATCH_HEADER   8u
-#define CNC_BATCH_NULL     0x80000000u
-#define CNC_BATCH_ROW_MAX  0x7fffffffu
-#define CNC_BATCH_COLS_MAX 65535u
+#define CNC_BATCH_HEADER         8u
+#define CNC_BATCH_NULL           0x80000000u
+#define CNC_BATCH_ROW_MAX        0x7fffffffu
+#define CNC_BATCH_COLS_MAX       65535u
+/* Rows without columns take no bytes: so many may be in a batch. */
+#define CNC_BATCH_EMPTY_ROWS_MAX 65536u
 
 /* Writer: straight into an output buffer. */
 struct cnc_batch {
@@ -34,17 +36,77 @@ struct cnc_batch {
  * cnc_batch_row_undo(): the rows before it are intact. */
 int cnc_batch_begin(struct cnc_batch *w, struct cnc_buf *out, uint32_t n_columns);
 int cnc_batch_row(struct cnc_batch *w);
-int cnc_batch_put(struct cnc_batch *w, const void *bytes, size_t len);
-int cnc_batch_null(struct cnc_batch *w);
-/* Room for a value of at most max bytes, then say how long it became: for values that are
- * formatted in place. */
-int cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room);
-void cnc_batch_room_done(struct cnc_batch *w, size_t len);
 /* All columns of the row were written: count it. */
 void cnc_batch_row_done(struct cnc_batch *w);
 void cnc_batch_row_undo(struct cnc_batch *w);
 /* Write the counts into the header. Bytes of the whole batch. */
 size_t cnc_batch_end(struct cnc_batch *w);
+
+/* Room for a value of at most max bytes, then say how long it became: for values that are
+ * formatted in place. */
+static inline int
+cnc_batch_room(struct cnc_batch *w, size_t max, char **ret_room)
+{
+	struct cnc_buf *b = w->out;
+	uint8_t *room;
+	int r;
+
+	assert(w->column < w->n_columns);
+	/* The row so far is within the limit, so the difference is not negative. */
+	if (max > CNC_BATCH_ROW_MAX - (cnc_buf_len(b) - w->row))
+		return CENOTE_ERR_LIMIT;
+	r = cnc_buf_reserve(b, max + 1, &room);
+	if (r < 0)
+		return r;
+	*ret_room = (char *)room;
+	return CENOTE_OK;
+}
+
+/* Close the value whose bytes were written, of len bytes, with flag 0 or CNC_BATCH_NULL. */
+static inline void
+cnc_batch_value_end(struct cnc_batch *w, size_t len, uint32_t flag)
+{
+	struct cnc_buf *b = w->out;
+	uint8_t *row = b->data + b->head + w->row;
+	uint8_t *end = b->data + b->tail + len;
+
+	*end = 0;
+	cnc_put_u32(row + (size_t)4 * w->column, (uint32_t)(end - row) | flag);
+	w->column++;
+	b->tail += len + 1;
+}
+
+static inline void
+cnc_batch_room_done(struct cnc_batch *w, size_t len)
+{
+	cnc_batch_value_end(w, len, 0);
+}
+
+static inline int
+cnc_batch_put(struct cnc_batch *w, const void *bytes, size_t len)
+{
+	char *room;
+	int r = cnc_batch_room(w, len, &room);
+
+	if (r < 0)
+		return r;
+	if (len)
+		memcpy(room, bytes, len);
+	cnc_batch_value_end(w, len, 0);
+	return CENOTE_OK;
+}
+
+static inline int
+cnc_batch_null(struct cnc_batch *w)
+{
+	char *room;
+	int r = cnc_batch_room(w, 0, &room);
+
+	if (r < 0)
+		return r;
+	cnc_batch_value_end(w, 0, CNC_BATCH_NULL);
+	return CENOTE_OK;
+}
 
 /* Bytes so far, header included. */
 static inline size_t
@@ -52,6 +114,15 @@ cnc_batch_len(const struct cnc_batch *w)
 {
 	return cnc_buf_len(w->out) - w->start;
 }
+
+/*
+ * Check the header of a received batch: that the columns are n_columns, and that the rows it
+ * counts could lie in its bytes. CENOTE_OK or CENOTE_ERR_PROTOCOL.
+ */
+int cnc_batch_check_header(
+	const uint8_t *batch, size_t len, uint32_t n_columns, uint32_t *ret_n_rows);
+/* Check one row in `left` bytes: its size, or SIZE_MAX if it is not well formed. */
+size_t cnc_batch_check_row(const uint8_t *row, size_t left, uint32_t n_columns);
 
 /*
  * Check a received batch: counts, every offset in order and inside, every zero byte there,

@@ -2,6 +2,9 @@
 #ifndef CNC_BUF_H
 #define CNC_BUF_H
 
+#include <assert.h>
+#include <string.h>
+
 #include "core/mem.h"
 
 /*
@@ -33,16 +36,55 @@ cnc_buf_head(const struct cnc_buf *b)
 	return b->data ? b->data + b->head : NULL;
 }
 
+/* The part of cnc_buf_reserve() that moves or grows; call that one. */
+int cnc_buf_reserve_slow(struct cnc_buf *b, size_t n, uint8_t **ret_room);
+
 /*
  * Room for n more bytes at the tail, at *ret_room, not yet counted. CENOTE_OK,
  * CENOTE_ERR_LIMIT past the bound, CENOTE_ERR_NOMEM; on failure nothing changed.
  */
-int cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room);
+static inline int
+cnc_buf_reserve(struct cnc_buf *b, size_t n, uint8_t **ret_room)
+{
+	/* cap <= max always, so room within cap is within the bound. */
+	if (n >= b->cap - b->tail)
+		return cnc_buf_reserve_slow(b, n, ret_room);
+	*ret_room = b->data + b->tail;
+	return CENOTE_OK;
+}
+
 /* Count n bytes that were written into reserved room. */
-void cnc_buf_commit(struct cnc_buf *b, size_t n);
-int cnc_buf_append(struct cnc_buf *b, const void *bytes, size_t n);
+static inline void
+cnc_buf_commit(struct cnc_buf *b, size_t n)
+{
+	assert(n <= b->cap - b->tail);
+	b->tail += n;
+}
+
+static inline int
+cnc_buf_append(struct cnc_buf *b, const void *bytes, size_t n)
+{
+	uint8_t *room;
+	int r = cnc_buf_reserve(b, n, &room);
+
+	if (r < 0)
+		return r;
+	if (n)
+		memcpy(room, bytes, n);
+	b->tail += n;
+	return CENOTE_OK;
+}
+
 /* Drop n bytes at the head (n <= len). An emptied buffer starts anew at its front. */
-void cnc_buf_consume(struct cnc_buf *b, size_t n);
+static inline void
+cnc_buf_consume(struct cnc_buf *b, size_t n)
+{
+	assert(n <= cnc_buf_len(b));
+	b->head += n;
+	if (b->head == b->tail)
+		b->head = b->tail = 0;
+}
+
 /* Drop bytes at the tail so that `len` remain (len <= current). */
 void cnc_buf_truncate(struct cnc_buf *b, size_t len);
 /* Drop everything; memory above `keep` bytes is given back. */

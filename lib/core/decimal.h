@@ -10,9 +10,9 @@
  */
 struct cnc_decimal {
 	int is_negative;
-	const char *
-		digits; /* borrowed: begins at the first significant digit, may hold a '.' */
-	size_t n_digits; /* significant digits, the point not counted; 0 for zero */
+	/* Borrowed: begins at the first digit that is not 0, may hold a '.'. */
+	const char *digits;
+	size_t n_digits; /* from there on as written, the point not counted; 0 for zero */
 	int64_t exponent; /* value = 0.DIGITS * 10^exponent */
 	size_t scale; /* digits written behind the point, exponent not applied */
 };

@@ -13,13 +13,13 @@ int cnc_time_is_valid(const cenote_time *t);
 
 /* CENOTE_OK or CENOTE_ERR_CONVERT; the whole text must match. A timestamp accepts a blank or 'T'
  * between its parts, and a bare date as midnight; a time accepts a fraction of 1…9 digits, a
- * missing ":SS", and Z, +HH, +HHMM, +HH:MM as offset. */
+ * missing ":SS", and Z, +HH, +HHMM, +HH:MM, +HH:MM:SS as offset, of less than a day. */
 int cnc_date_parse(const char *text, size_t len, cenote_date *ret_value);
 int cnc_time_parse(const char *text, size_t len, cenote_time *ret_value);
 int cnc_timestamp_parse(const char *text, size_t len, cenote_timestamp *ret_value);
 
 /* Canonical text; the length without the zero byte. Trailing zeros of a fraction are not
- * written. The value must be valid. */
+ * written, seconds of an offset only if there are any. The value must be valid. */
 #define CNC_DT_TEXT_MAX 64u
 size_t cnc_date_text(const cenote_date *d, char out[CNC_DT_TEXT_MAX]);
 size_t cnc_time_text(const cenote_time *t, char out[CNC_DT_TEXT_MAX]);

@@ -25,8 +25,22 @@ struct cnc_value {
 };
 
 /*
- * Wire form of one value (docs/protocol.md, "Parameters"). Encoding checks DECIMAL, DATE, TIME
- * and TIMESTAMP: CENOTE_ERR_ARG. On failure the buffer is as before.
+ * Wire form of one value (docs/protocol.md, "Parameters"):
+ *
+ *     u8 type, u8 flags (1 NULL, 2 native), then
+ *     native:     u8 format (0 or 2), u32 native_type; then, unless NULL, str
+ *     NULL:       nothing; a value of type NULL is always NULL
+ *     BOOL        u8 (0 or 1)
+ *     INT64, UINT64   u64 (two's complement)
+ *     DOUBLE      u64 (the bits of IEEE 754)
+ *     DATE        u32 year (two's complement), u8 month, u8 day
+ *     TIME        u8 hour, u8 minute, u8 second, u32 nanosecond, u32 offset in seconds (two's
+ *                 complement; 0x80000000: none)
+ *     TIMESTAMP   DATE, TIME
+ *     all others  str
+ *
+ * Encoding checks DECIMAL, DATE, TIME and TIMESTAMP: CENOTE_ERR_ARG. On failure the buffer is
+ * as before.
  */
 int cnc_value_encode(struct cnc_buf *b, const struct cnc_value *v);
 /* Sets r->bad on anything that is not a well formed value. */

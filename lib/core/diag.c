@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sqlstate.h"
+
+/* Most bytes of a list of fields that is made here from a message. */
+#define FIELDS_MAX ((size_t)1 << 20)
+
+size_t
+cnc_utf8_cut(const char *text, size_t len, size_t max)
+{
+	size_t n = max;
+
+	if (len <= max)
+		return len;
+	/* Back to the first byte of the sequence that the cut is in; they have at most four. */
+	for (size_t back = 0; back < 4 && n > 0; back++, n--) {
+		if (((unsigned char)text[n] & 0xc0) != 0x80)
+			return n;
+	}
+	/* Not UTF-8, or n is 0. */
+	return n == 0 ? 0 : max;
+}
+
+void
+cnc_diag_init(struct cnc_diag *d, const struct cenote_allocator *mem)
+{
+	d->mem = mem;
+	d->fields = NULL;
+	d->fields_len = 0;
+	cnc_diag_clear(d);
+}
+
+void
+cnc_diag_finish(struct cnc_diag *d)
+{
+	cnc_diag_clear(d);
+}
+
+void
+cnc_diag_clear(struct cnc_diag *d)
+{
+	if (d->fields)
+		cnc_free(d->mem, d->fields);
+	d->fields = NULL;
+	d->fields_len = 0;
+	d->native = 0;
+	d->message[0] = '\0';
+	memcpy(d->sqlstate, CNC_SQLSTATE(OK), sizeof(d->sqlstate));
+}
+
+static void
+set_sqlstate(struct cnc_diag *d, const char *sqlstate)
+{
+	if (!cnc_sqlstate_is_valid(sqlstate))
+		sqlstate = CNC_SQLSTATE(GENERAL);
+	memmove(d->sqlstate, sqlstate, sizeof(d->sqlstate));
+}
+
+static void
+set_message(struct cnc_diag *d, const char *text, size_t len)
+{
+	size_t n = cnc_utf8_cut(text, len, sizeof(d->message) - 1);
+
+	memcpy(d->message, text, n);
+	d->message[n] = '\0';
+}
+
+/* The field of a message that is too long for the inline part; NULL if there is no memory. */
+static uint8_t *format_field(const struct cenote_allocator *mem, size_t text_len,
+	const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+
+static uint8_t *
+format_field(const struct cenote_allocator *mem, size_t text_len, const char *format,
+	va_list args)
+{
+	uint8_t *field = cnc_alloc(mem, text_len + 6);
+
+	if (!field)
+		return NULL;
+	field[0] = 'M';
+	cnc_put_u32(field + 1, (uint32_t)text_len);
+	if (vsnprintf((char *)field + 5, text_len + 1, format, args) != (int)text_len) {
+		cnc_free(mem, field);
+		return NULL;
+	}
+	return field;
+}
+
+void
+cnc_diag_set(struct cnc_diag *d, const char *sqlstate, const char *format, ...)
+{
+	/* One more than fits: set_message() needs to see what it cuts. */
+	char text[CNC_DIAG_MESSAGE_MAX + 1];
+	uint8_t *field = NULL;
+	va_list args;
+	int n;
+
+	/* All is formatted before anything is replaced: the arguments may be parts of d. */
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (n < 0)
+		text[0] = '\0';
+	if (n >= (int)CNC_DIAG_MESSAGE_MAX && d->mem && (size_t)n < FIELDS_MAX) {
+		va_start(args, format);
+		field = format_field(d->mem, (size_t)n, format, args);
+		va_end(args);
+	}
+	set_sqlstate(d, sqlstate);
+	if (d->fields)
+		cnc_free(d->mem, d->fields);
+	d->fields = field;
+	d->fields_len = field ? (size_t)n + 6 : 0;
+	d->native = 0;
+	set_message(d, text, strlen(text));
+}
+
+/* The native code is text on the wire, as every field is; 0 if it is not a number. */
+static int32_t
+read_native(const char *text, size_t len)
+{
+	int is_negative = len > 0 && text[0] == '-';
+	int64_t value = 0;
+
+	for (size_t i = (size_t)is_negative; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return 0;
+		value = value * 10 + (text[i] - '0');
+		if (value > (int64_t)INT32_MAX + 1)
+			return 0;
+	}
+	value = is_negative ? -value : value;
+	return value > INT32_MAX ? 0 : (int32_t)value;
+}
+
+static void
+take_field(struct cnc_diag *d, char letter, const char *text, size_t len)
+{
+	if (letter == 'C' && len == 5)
+		set_sqlstate(d, text);
+	else if (letter == 'M')
+		set_message(d, text, len);
+	else if (letter == 'N')
+		d->native = read_native(text, len);
+}
+
+int
+cnc_diag_set_fields(struct cnc_diag *d, const uint8_t *fields, size_t len)
+{
+	struct cnc_reader r;
+	uint8_t *copy = NULL;
+
+	if (d->mem && len) {
+		copy = cnc_alloc(d->mem, len);
+		if (copy)
+			memcpy(copy, fields, len);
+	}
+	cnc_diag_clear(d);
+	set_sqlstate(d, CNC_SQLSTATE(GENERAL));
+	cnc_reader_init(&r, fields, len);
+	while (!r.bad && r.p < r.end) {
+		char letter = (char)cnc_read_u8(&r);
+		size_t text_len;
+		const char *text = cnc_read_str(&r, &text_len);
+
+		if (letter == '\0')
+			r.bad = 1;
+		if (!r.bad)
+			take_field(d, letter, text, text_len);
+	}
+	if (r.bad) {
+		cnc_diag_clear(d);
+		if (copy)
+			cnc_free(d->mem, copy);
+		return CENOTE_ERR_PROTOCOL;
+	}
+	d->fields = copy;
+	d->fields_len = copy ? len : 0;
+	return CENOTE_OK;
+}
+
+void
+cnc_diag_copy(struct cnc_diag *to, const struct cnc_diag *from)
+{
+	uint8_t *copy = NULL;
+
+	if (to == from)
+		return;
+	if (to->mem && from->fields)
+		copy = cnc_alloc(to->mem, from->fields_len);
+	if (copy)
+		memcpy(copy, from->fields, from->fields_len);
+	cnc_diag_clear(to);
+	memcpy(to->sqlstate, from->sqlstate, sizeof(to->sqlstate));
+	memcpy(to->message, from->message, strlen(from->message) + 1);
+	to->native = from->native;
+	to->fields = copy;
+	to->fields_len = copy ? from->fields_len : 0;
+}
+
+const char *
+cnc_diag_field(const struct cnc_diag *d, char letter)
+{
+	struct cnc_reader r;
+
+	if (letter == 'C')
+		return d->sqlstate;
+	cnc_reader_init(&r, d->fields, d->fields_len);
+	while (!r.bad && r.p < r.end) {
+		char field = (char)cnc_read_u8(&r);
+		size_t len;
+		const char *text = cnc_read_str(&r, &len);
+
+		if (!r.bad && field == letter)
+			return text;
+	}
+	return letter == 'M' ? d->message : NULL;
+}
+
+int
+cnc_diag_put_field(struct cnc_buf *b, char letter, const char *text, size_t len)
+{
+	size_t before = cnc_buf_len(b);
+	int r;
+
+	r = cnc_buf_u8(b, (uint8_t)letter);
+	if (r < 0)
+		return r;
+	r = cnc_buf_str(b, text, len);
+	if (r < 0)
+		cnc_buf_truncate(b, before);
+	return r;
+}
