@@ -120,6 +120,21 @@ cnc_diag_set(struct cnc_diag *d, const char *sqlstate, const char *format, ...)
 	set_message(d, text, strlen(text));
 }
 
+/* The next field; 0 at the end of the list, and where it is not well formed. */
+static char
+next_field(struct cnc_reader *r, const char **ret_text, size_t *ret_len)
+{
+	char letter;
+
+	if (r->p == r->end)
+		return '\0';
+	letter = (char)cnc_read_u8(r);
+	*ret_text = cnc_read_str(r, ret_len);
+	if (letter == '\0')
+		r->bad = 1;
+	return r->bad ? '\0' : letter;
+}
+
 /* The native code is text on the wire, as every field is; 0 if it is not a number. */
 static int32_t
 read_native(const char *text, size_t len)
@@ -138,50 +153,69 @@ read_native(const char *text, size_t len)
 	return value > INT32_MAX ? 0 : (int32_t)value;
 }
 
-static void
-take_field(struct cnc_diag *d, char letter, const char *text, size_t len)
+/* The first field of that letter; NULL if there is none. */
+static const char *
+find_field(const uint8_t *fields, size_t fields_len, char letter, size_t *ret_len)
 {
-	if (letter == 'C' && len == 5)
-		set_sqlstate(d, text);
-	else if (letter == 'M')
-		set_message(d, text, len);
-	else if (letter == 'N')
-		d->native = read_native(text, len);
+	struct cnc_reader r;
+	const char *text;
+	char found;
+
+	cnc_reader_init(&r, fields, fields_len);
+	while ((found = next_field(&r, &text, ret_len))) {
+		if (found == letter)
+			return text;
+	}
+	return NULL;
+}
+
+static int
+check_fields(const uint8_t *fields, size_t len)
+{
+	struct cnc_reader r;
+	const char *text;
+	size_t text_len;
+
+	cnc_reader_init(&r, fields, len);
+	while (next_field(&r, &text, &text_len))
+		continue;
+	return cnc_reader_end(&r);
 }
 
 int
 cnc_diag_set_fields(struct cnc_diag *d, const uint8_t *fields, size_t len)
 {
-	struct cnc_reader r;
+	uint8_t *old = d->fields;
 	uint8_t *copy = NULL;
+	const char *text;
+	size_t text_len;
+	int r;
 
-	if (d->mem && len) {
-		copy = cnc_alloc(d->mem, len);
-		if (copy)
-			memcpy(copy, fields, len);
-	}
+	/* What is replaced is freed last: `fields` may be it. */
+	d->fields = NULL;
 	cnc_diag_clear(d);
-	set_sqlstate(d, CNC_SQLSTATE(GENERAL));
-	cnc_reader_init(&r, fields, len);
-	while (!r.bad && r.p < r.end) {
-		char letter = (char)cnc_read_u8(&r);
-		size_t text_len;
-		const char *text = cnc_read_str(&r, &text_len);
-
-		if (letter == '\0')
-			r.bad = 1;
-		if (!r.bad)
-			take_field(d, letter, text, text_len);
+	r = check_fields(fields, len);
+	if (r < 0)
+		goto out;
+	text = find_field(fields, len, 'C', &text_len);
+	set_sqlstate(d, text ? text : CNC_SQLSTATE(GENERAL));
+	text = find_field(fields, len, 'M', &text_len);
+	if (text)
+		set_message(d, text, text_len);
+	text = find_field(fields, len, 'N', &text_len);
+	if (text)
+		d->native = read_native(text, text_len);
+	if (d->mem && len)
+		copy = cnc_alloc(d->mem, len);
+	if (copy) {
+		memcpy(copy, fields, len);
+		d->fields = copy;
+		d->fields_len = len;
 	}
-	if (r.bad) {
-		cnc_diag_clear(d);
-		if (copy)
-			cnc_free(d->mem, copy);
-		return CENOTE_ERR_PROTOCOL;
-	}
-	d->fields = copy;
-	d->fields_len = copy ? len : 0;
-	return CENOTE_OK;
+out:
+	if (old)
+		cnc_free(d->mem, old);
+	return r;
 }
 
 void
@@ -206,20 +240,57 @@ cnc_diag_copy(struct cnc_diag *to, const struct cnc_diag *from)
 const char *
 cnc_diag_field(const struct cnc_diag *d, char letter)
 {
-	struct cnc_reader r;
+	const char *text;
+	size_t len;
 
 	if (letter == 'C')
 		return d->sqlstate;
-	cnc_reader_init(&r, d->fields, d->fields_len);
-	while (!r.bad && r.p < r.end) {
-		char field = (char)cnc_read_u8(&r);
-		size_t len;
-		const char *text = cnc_read_str(&r, &len);
+	text = find_field(d->fields, d->fields_len, letter, &len);
+	return !text && letter == 'M' ? d->message : text;
+}
 
-		if (!r.bad && field == letter)
-			return text;
+/* C, M and N, of which the record itself knows better than its list of fields. */
+static int
+put_own_fields(struct cnc_buf *b, const struct cnc_diag *d)
+{
+	size_t len;
+	const char *text = find_field(d->fields, d->fields_len, 'M', &len);
+	char native[16];
+	int r;
+
+	r = cnc_diag_put_field(b, 'C', d->sqlstate, 5);
+	if (r < 0)
+		return r;
+	if (!text) {
+		text = d->message;
+		len = strlen(text);
 	}
-	return letter == 'M' ? d->message : NULL;
+	r = cnc_diag_put_field(b, 'M', text, len);
+	if (r < 0 || d->native == 0)
+		return r;
+	len = (size_t)snprintf(native, sizeof(native), "%d", (int)d->native);
+	return cnc_diag_put_field(b, 'N', native, len);
+}
+
+int
+cnc_diag_put(struct cnc_buf *b, const struct cnc_diag *d)
+{
+	size_t before = cnc_buf_len(b);
+	struct cnc_reader fields;
+	const char *text;
+	size_t len;
+	char letter;
+	int r;
+
+	r = put_own_fields(b, d);
+	cnc_reader_init(&fields, d->fields, d->fields_len);
+	while (r == CENOTE_OK && (letter = next_field(&fields, &text, &len))) {
+		if (letter != 'C' && letter != 'M' && letter != 'N')
+			r = cnc_diag_put_field(b, letter, text, len);
+	}
+	if (r < 0)
+		cnc_buf_truncate(b, before);
+	return r;
 }
 
 int

@@ -37,7 +37,10 @@ void cnc_diag_copy(struct cnc_diag *to, const struct cnc_diag *from);
 /* A field by its letter: 'C' and 'M' always; NULL if absent. Borrowed. */
 const char *cnc_diag_field(const struct cnc_diag *d, char letter);
 
-/* Append one field in wire form. */
+/* Append the record as a list of fields: C, M, N unless it is 0, then the others that it has. On
+ * failure the buffer is as before. */
+int cnc_diag_put(struct cnc_buf *b, const struct cnc_diag *d);
+/* Append one field in wire form. On failure the buffer is as before. */
 int cnc_diag_put_field(struct cnc_buf *b, char letter, const char *text, size_t len);
 
 /* Longest prefix of text, at most max bytes, that does not cut a UTF-8 sequence. */
