@@ -99,10 +99,17 @@ enum cnp_feature {
  * CENOTE_ERR_ARG for an unknown code. */
 int cnp_msg_encode(struct cnc_buf *b, const struct cnp_msg *m);
 /* CENOTE_OK, or CENOTE_ERR_PROTOCOL: unknown code, too short, too long, a text without its zero
- * byte. COLUMNS, ROWS and PARAMS have no fields here: their payload is left to columns.h and
+ * byte; *ret_msg is undefined then. Only the member that `code` names is written. COLUMNS, ROWS and PARAMS have no fields here: their payload is left to columns.h and
  * core/batch.h. */
 int cnp_msg_decode(
 	uint8_t code, const uint8_t *payload, size_t len, struct cnp_msg *ret_msg);
+/* The two halves of encoding, for who has the room already: the payload's size (CENOTE_OK,
+ * CENOTE_ERR_ARG, CENOTE_ERR_LIMIT), then exactly so many bytes. */
+int cnp_msg_size(const struct cnp_msg *m, size_t *ret_size);
+void cnp_msg_write(uint8_t *room, const struct cnp_msg *m);
+/* Whether a payload of that length can be such a message: to be asked before it is awaited. 0 for
+ * an unknown code. */
+int cnp_msg_is_plausible(uint8_t code, size_t len);
 /* "QUERY"; NULL if unknown. */
 const char *cnp_msg_name(uint8_t code);
 /* 'C', 'S' or 'B'; 0 if unknown. */

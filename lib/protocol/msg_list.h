@@ -71,16 +71,18 @@
  */
 #define CNP_FIELDS_ATTACH(F)                                                             \
 	F(STR, user)                                                                     \
-	F(STR, database) F(STR, program) F(STR, application) F(STR, trace) F(U32, pid)   \
-		F(U32, flags) F(U32, generation) F(U64, features) F(U64, max_frame)      \
-			F(STR, options) F(STR, carry)
+	F(STR, database)                                                                 \
+	F(STR, program) F(STR, application) F(STR, trace) F(U32, pid) F(U32, flags)      \
+		F(U32, generation) F(U64, features) F(U64, max_frame) F(STR, options)    \
+			F(STR, carry)
 #define CNP_FIELDS_AUTH(F)   F(STR, data)
 #define CNP_FIELDS_CANCEL(F) F(U64, session) F(U64, key) F(U32, request)
 /* `portal`: 0 if none is wanted back. */
 #define CNP_FIELDS_RESUME(F)                                                             \
 	F(U64, session)                                                                  \
-	F(U64, key) F(U32, portal) F(U32, pid) F(STR, user) F(STR, program)              \
-		F(STR, application) F(U64, max_frame)
+	F(U64, key)                                                                      \
+	F(U32, portal) F(U32, pid) F(STR, user) F(STR, program) F(STR, application)      \
+		F(U64, max_frame)
 /* `what`: "pools" or "workers". */
 #define CNP_FIELDS_STATUS(F) F(STR, what)
 
@@ -110,8 +112,8 @@
 /* `given`: bit 0 catalog, 1 schema, 2 object, 3 column, 4 types: what is a filter. */
 #define CNP_FIELDS_CATALOG(F)                                                            \
 	F(U8, kind)                                                                      \
-	F(U8, given) F(STR, catalog) F(STR, schema) F(STR, object) F(STR, column)        \
-		F(STR, types)
+	F(U8, given)                                                                     \
+	F(STR, catalog) F(STR, schema) F(STR, object) F(STR, column) F(STR, types)
 #define CNP_FIELDS_PING(F)
 #define CNP_FIELDS_RESET(F)
 #define CNP_FIELDS_SYNC(F)
@@ -131,9 +133,9 @@
 /* `features`: bits of enum cnp_feature. `parameters`: blob of pairs. */
 #define CNP_FIELDS_ATTACHED(F)                                                           \
 	F(U64, session)                                                                  \
-	F(U64, key) F(U32, worker_pid) F(U64, features) F(STR, pool) F(STR, backend)     \
-		F(STR, server) F(STR, server_version) F(STR, database) F(STR, user)      \
-			F(STR, parameters)
+	F(U64, key)                                                                      \
+	F(U32, worker_pid) F(U64, features) F(STR, pool) F(STR, backend) F(STR, server)  \
+		F(STR, server_version) F(STR, database) F(STR, user) F(STR, parameters)
 /* `tx`: enum cenote_tx. `pins`: bits of enum cenote_pin. `carry`: opaque state of the backend to give
  * back on a re-attach; empty: as before. */
 #define CNP_FIELDS_READY(F) F(U8, tx) F(U32, pins) F(STR, carry)

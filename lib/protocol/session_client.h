@@ -33,7 +33,8 @@ struct cnp_outstanding {
 	uint8_t code;
 	uint8_t flags; /* CNP_FRAME_SYNC: READY closes it, else its DONE, ERROR, SKIPPED does */
 	uint8_t answered; /* its own last reply came; only READY is missing */
-	size_t bytes; /* of its frame, kept in `out` */
+	uint8_t known; /* its rows may come without COLUMNS */
+	size_t bytes; /* of its frame and of the set-up requests before it, kept in `out` */
 };
 
 struct cnp_client {
@@ -42,13 +43,25 @@ struct cnp_client {
 	size_t max_frame; /* accepted */
 	size_t peer_max_frame; /* as HELLO said */
 	uint8_t version;
-	struct cnc_buf out; /* head: first byte of the oldest unanswered request */
+	/* What is not answered, in the order of the wire: opening and first frame, set-up requests
+	 * for the new session, requests that were kept, new ones. All offsets are from its head. */
+	struct cnc_buf out;
 	size_t sent; /* bytes of `out` that were sent */
+	size_t opening; /* end of the opening; 0 once nothing waits for TLS */
+	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
+	size_t front; /* end of the set-up requests that go before READY */
+	size_t loose; /* set-up requests behind the last request */
 	struct cnc_block *in; /* block being filled */
 	size_t in_at; /* first byte in it not yet parsed */
 	uint32_t next_request; /* number of the next request; never 0 */
 	struct cnp_outstanding *queue; /* ring */
 	size_t queue_head, queue_n, queue_cap;
+	uint8_t first; /* code of the first frame */
+	uint8_t version_min, version_max, tls; /* as the opening said */
+	uint8_t stage; /* of the oldest request's answer (reply.h); before that, of the first frame's */
+	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
+	uint8_t is_greeted; /* READY of request 0 came, right behind ATTACHED */
+	uint8_t waits_tls; /* HELLO announced the handshake */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 
@@ -62,27 +75,39 @@ cnp_client_state(const struct cnp_client *c)
 }
 
 /*
- * Begin a session: queues the opening and `first` (ATTACH, CANCEL, RESUME or STATUS) before whatever
- * unanswered requests are kept; they are sent again once the session is READY when `resend` is 1,
- * else they are dropped. Until READY, cnp_client_output() gives the opening, `first`, AUTH frames and
- * set-up requests only: a numbered request never reaches a session whose attach may yet fail, since
- * nobody could tell whether it ran. With opening.tls the first frame is held back until HELLO (cnp_client_tls_done()).
- * Legal in IDLE.
+ * Begin a session: queues the opening and `first` (ATTACH, CANCEL, RESUME or STATUS; it gets request
+ * number 0, as do its replies) before whatever unanswered requests are kept; they are sent again
+ * once the session is READY when `resend` is 1, else they are dropped. Until READY,
+ * cnp_client_output() gives the opening, `first`, AUTH frames and set-up requests only: a numbered
+ * request never reaches a session whose attach may yet fail, since nobody could tell whether it
+ * ran. With opening.tls the first frame is held back until HELLO says that there is no TLS, or
+ * cnp_client_tls_done().
+ *
+ * Legal in IDLE. CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT (`first` is too long),
+ * CENOTE_ERR_STATE (not IDLE, or `resend` when the oldest request was partly answered: it must
+ * not be carried out twice), CENOTE_ERR_ARG (`first` does not fit the opening); on failure nothing
+ * changed.
  */
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
 /* The TLS handshake that HELLO announced is done: release what was held back. */
 int cnp_client_tls_done(struct cnp_client *c);
-/* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. */
+/* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
+ * any state; bytes received and not parsed are dropped. */
 void cnp_client_restart(struct cnp_client *c);
-/* Mark as lost (the transport failed). */
+/* Mark as lost (the transport failed). Take the events first: what came before the end counts. */
 void cnp_client_lost(struct cnp_client *c);
 
 /*
- * Queue a request. *ret_request is its number. With `setup` it gets number 0: it has no reply
- * unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for PREPARE on
- * a re-attach). A set-up request queued before READY goes in front of all numbered requests that wait;
- * one queued later goes behind them. Legal from OPENING on. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT.
+ * Queue a request. *ret_request (may be NULL) is its number. With `setup` it gets number 0: it has no
+ * reply unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for
+ * PREPARE on a re-attach; AUTOCOMMIT, SET_OPTION and DETACH too). A set-up request queued before READY
+ * goes in front of all numbered requests that wait; one queued later goes behind them. An AUTH frame is
+ * legal in state AUTH and goes before both.
+ *
+ * Legal in every state but SUSPENDED and DEAD: in IDLE and YIELDED the request is kept for
+ * cnp_client_open() with `resend`. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT,
+ * CENOTE_ERR_ARG (no request, or none that can be set-up); on failure nothing changed.
  */
 int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	int setup, uint32_t *ret_request);
@@ -92,7 +117,8 @@ size_t cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes);
 void cnp_client_sent(struct cnp_client *c, size_t n);
 
 /* Room to receive into: at least 1 byte, as much as the frame being received still needs if that is
- * known. CENOTE_OK or CENOTE_ERR_NOMEM. */
+ * known (but memory grows with what came, not with what was announced). Take the events first.
+ * CENOTE_OK or CENOTE_ERR_NOMEM. */
 int cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n);
 void cnp_client_received(struct cnp_client *c, size_t n);
 
@@ -108,9 +134,12 @@ struct cnp_event {
 };
 
 /*
- * The next event. CENOTE_OK; CENOTE_AGAIN: more bytes are needed; CENOTE_ERR_PROTOCOL: the reply does
- * not fit (unknown, out of order, of another request, too long, malformed; see c->diag): the
- * session is DEAD; CENOTE_ERR_NOMEM.
+ * The next event. CENOTE_OK; CENOTE_AGAIN: more bytes are needed (or none are expected in this
+ * state); CENOTE_ERR_PROTOCOL: the reply does not fit (unknown, out of order, of another request, too
+ * long, malformed; see c->diag): the session is DEAD. *ret_event is undefined unless CENOTE_OK.
+ *
+ * An ERROR before ATTACHED (of request 0) makes the session DEAD: nothing follows. READY of request
+ * 0 follows ATTACHED. COLUMNS, ROWS and PARAMS: decode `payload`.
  */
 int cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event);
 

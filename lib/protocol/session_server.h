@@ -35,8 +35,13 @@ struct cnp_server {
 	uint8_t version;
 	struct cnc_buf in;
 	struct cnc_buf out;
-	size_t received; /* all bytes since the restart, until attached */
+	size_t max_out; /* bytes queued from which on no ROWS frame is begun */
+	size_t taken; /* bytes at the head of `in` that were handed out; dropped by the next call */
+	size_t frame; /* offset in `out` of the ROWS frame being written */
 	struct cnp_opening opening;
+	uint8_t first; /* code of the first frame; 0: not seen */
+	uint8_t said_hello;
+	uint8_t is_leaving; /* DETACH came or SUSPENDED went: CLOSING when the request is finished */
 	uint32_t last_request;
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
@@ -47,13 +52,16 @@ struct cnp_server {
 
 struct cnp_request {
 	struct cnp_msg
-		msg; /* text borrowed until the next cnp_server_next() or _received() */
+		msg; /* text borrowed until the next cnp_server_next(), _room() or _restart() */
 	uint32_t number; /* 0: set-up, no reply on success */
 	uint8_t flags;
 };
 
-/* max_out bounds the bytes queued for sending; it should hold two frames of the usual size and
- * grows for one that is larger. */
+/*
+ * max_frame: longest payload accepted once attached. max_out bounds the rows queued for sending:
+ * cnp_server_rows_begin() gives CENOTE_ERR_LIMIT while so many bytes are queued; a frame that was begun
+ * may become as long as the peer accepts. Other replies are always queued: a request has few.
+ */
 void cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 	size_t max_frame, size_t max_out);
 void cnp_server_finish(struct cnp_server *s);
@@ -65,46 +73,82 @@ cnp_server_state(const struct cnp_server *s)
 	return s->sm.state;
 }
 
+/*
+ * Room to receive into, at least 1 byte; memory grows with what came, not with what a frame
+ * announces. Take the requests first. CENOTE_OK; CENOTE_ERR_LIMIT: nothing more is to be
+ * received now (before ATTACHED: CNP_FRAME_MAX_AUTH bytes came, the rest stays where it is; later: a
+ * request is running and as much as may wait behind it is here; in CLOSING and BROKEN);
+ * CENOTE_ERR_NOMEM.
+ */
 int cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n);
 void cnp_server_received(struct cnp_server *s, size_t n);
+
+/* All bytes received since the restart, to be handed over to another process with the
+ * connection: legal until ATTACHED. */
+size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
 
 /*
  * In OPENING: CENOTE_OK once s->opening is filled (the state is FIRST then), `ret_request` is not
  * touched. Later: the next request to carry out (state RUNNING, or FIRST/AUTH while attaching).
  * CENOTE_AGAIN: more bytes are needed, or a request is running. CENOTE_ERR_PROTOCOL: s->diag says
  * what; an ERROR frame was queued where the peer can read it; state BROKEN. CENOTE_ERR_NOMEM.
- * SYNC and what is skipped is answered here: for SYNC the caller gets the request too, and answers
- * with cnp_server_finish_request(), since READY needs the session's state.
+ * What is skipped is answered here. READY needs the session's state, so for SYNC the caller gets a
+ * request too, and for a skipped request with CNP_FRAME_SYNC one that looks like a SYNC of its number;
+ * cnp_server_finish_request() is all that it needs. CENOTE_AGAIN may also mean that the answers to
+ * skipped requests are to be sent first (cnp_server_output()).
+ *
+ * A set-up request (number 0) is handed out whether or not requests are being skipped; its replies are
+ * dropped, but an ERROR is sent. Its end is cnp_server_finish_request(), as for others.
+ * *ret_request is undefined unless CENOTE_OK.
  */
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
 
 /* Any reply with schema fields, for the running request (or of none: NOTICE, PARAMETER,
- * NOTIFICATION with `of_none`). CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+ * NOTIFICATION with `of_none`). CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts),
+ * CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request is running). CANCELLED, and the answer to STATUS, are
+ * replies to the first frame: state FIRST, then cnp_server_finish_request(). */
 int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none);
-/* HELLO, from the opening: chooses the version (CENOTE_ERR_PROTOCOL if none is in common). */
+/* HELLO, from the opening: chooses the version. Legal in FIRST, once. CENOTE_ERR_PROTOCOL, with an
+ * ERROR queued: no version in common; TLS is required and `tls` is 0; bytes came in the clear behind
+ * an opening that is answered with `tls`. `mechanisms`: NULL for none. */
 int cnp_server_hello(
 	struct cnp_server *s, uint8_t tls, uint8_t auth, const char *mechanisms);
-/* ATTACHED; the state becomes ATTACHED. READY is not sent. */
+/* ATTACHED; the state becomes ATTACHED. READY, which must be next, is not sent: that is
+ * cnp_server_ready(). Legal in FIRST and AUTH, once HELLO was sent and ATTACH or RESUME was taken. */
 int cnp_server_attached(struct cnp_server *s, const struct cnp_attached *m);
+/* READY of request 0, behind ATTACHED. `carry` NULL: "". */
+int cnp_server_ready(
+	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
 int cnp_server_columns(
 	struct cnp_server *s, const struct cnp_column *columns, uint32_t n);
 int cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t n);
-/* An ERROR or NOTICE from a diagnostics record. An ERROR makes the rest of the pipeline skipped. */
+/*
+ * An ERROR or NOTICE from a diagnostics record. An ERROR of a running request makes the rest of the
+ * pipeline skipped (cnp_server_finish_request() is still due). An ERROR while none is running, or
+ * before ATTACHED, is the last word: the state becomes CLOSING.
+ */
 int cnp_server_error(struct cnp_server *s, const struct cnc_diag *d);
 int cnp_server_notice(struct cnp_server *s, const struct cnc_diag *d);
 
-/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch leaves nothing. */
+/* Rows: begin a ROWS frame, write rows with core/batch.h, end it. An empty batch leaves nothing. In
+ * between nothing else is queued or sent. Begin: CENOTE_OK, CENOTE_ERR_LIMIT (send first),
+ * CENOTE_ERR_STATE, CENOTE_ERR_NOMEM. The batch gives CENOTE_ERR_LIMIT past what the peer accepts. */
 int cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_columns);
 int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
 
 /*
- * The running request has had its last reply (DONE, ERROR, PARAMS/COLUMNS of a description …): back to
- * ATTACHED; READY goes out if it asked for a synchronisation point. `carry` NULL: unchanged.
+ * The running request has had its last reply (DONE, ERROR; nothing for SYNC): back to ATTACHED; READY
+ * goes out if it asked for a synchronisation point. `carry` NULL: "", which means unchanged. After
+ * SUSPENDED, DETACH, CANCEL and STATUS: CLOSING, and no READY.
  */
 int cnp_server_finish_request(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
-/* Queue YIELD and go to CLOSING. Legal in ATTACHED. */
+/* Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on
+ * another session they would be carried out. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
+
+/* Whether cnp_server_yield() is legal now. */
+int cnp_server_can_yield(const struct cnp_server *s);
 
 size_t cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes);
 void cnp_server_sent(struct cnp_server *s, size_t n);

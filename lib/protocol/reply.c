@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "protocol/reply.h"
+
+static const uint8_t shapes[] = {
+	[CNP_MSG_CANCEL] = CNP_SHAPE_CANCEL,
+	[CNP_MSG_STATUS] = CNP_SHAPE_DATA,
+	[CNP_MSG_QUERY] = CNP_SHAPE_DATA,
+	[CNP_MSG_PREPARE] = CNP_SHAPE_DESCRIPTION,
+	[CNP_MSG_DESCRIBE] = CNP_SHAPE_DESCRIPTION,
+	[CNP_MSG_EXECUTE] = CNP_SHAPE_DATA,
+	[CNP_MSG_CLOSE] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_FETCH] = CNP_SHAPE_DATA,
+	[CNP_MSG_CLOSE_PORTAL] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_BEGIN] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_COMMIT] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_ROLLBACK] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_SAVEPOINT] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_AUTOCOMMIT] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_CATALOG] = CNP_SHAPE_DATA,
+	[CNP_MSG_PING] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_RESET] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_SYNC] = CNP_SHAPE_SYNC,
+	[CNP_MSG_DETACH] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_SUSPEND] = CNP_SHAPE_SUSPEND,
+	[CNP_MSG_CHANGE_USER] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_SELECT_DATABASE] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_SET_OPTION] = CNP_SHAPE_COMMAND,
+};
+
+uint8_t
+cnp_request_shape(uint8_t code)
+{
+	return code < sizeof shapes ? shapes[code] : CNP_SHAPE_NONE;
+}
+
+int
+cnp_request_can_setup(uint8_t code)
+{
+	return code == CNP_MSG_PREPARE || code == CNP_MSG_CLOSE ||
+	       code == CNP_MSG_CLOSE_PORTAL || code == CNP_MSG_AUTOCOMMIT ||
+	       code == CNP_MSG_SET_OPTION || code == CNP_MSG_DETACH;
+}
+
+/* A row: in this shape, at one of these stages, that reply leads to the stage `next`. */
+struct step {
+	uint8_t shape;
+	uint8_t stages; /* bit set */
+	uint8_t reply;
+	uint8_t next;
+	uint8_t needs_known; /* stages where it takes the columns to be known; bit set */
+};
+
+#define AT(stage) (uint8_t)(1u << CNP_STAGE_##stage)
+
+static const struct step steps[] = {
+	{ CNP_SHAPE_DATA, AT(FRESH) | AT(OPEN) | AT(MORE), CNP_MSG_ROWS, CNP_STAGE_OPEN,
+		AT(FRESH) | AT(MORE) },
+	{ CNP_SHAPE_DATA, AT(FRESH) | AT(MORE), CNP_MSG_COLUMNS, CNP_STAGE_OPEN, 0 },
+	{ CNP_SHAPE_DATA, AT(FRESH) | AT(OPEN) | AT(MORE), CNP_MSG_DONE,
+		CNP_STAGE_ANSWERED, 0 },
+	{ CNP_SHAPE_DATA, AT(FRESH) | AT(OPEN) | AT(MORE), CNP_MSG_OUTPUT, CNP_STAGE_OPEN,
+		0 },
+	{ CNP_SHAPE_DESCRIPTION, AT(FRESH), CNP_MSG_PARAMS, CNP_STAGE_DESCRIBED, 0 },
+	{ CNP_SHAPE_DESCRIPTION, AT(DESCRIBED), CNP_MSG_COLUMNS, CNP_STAGE_OPEN, 0 },
+	{ CNP_SHAPE_DESCRIPTION, AT(DESCRIBED) | AT(OPEN), CNP_MSG_DONE,
+		CNP_STAGE_ANSWERED, 0 },
+	{ CNP_SHAPE_COMMAND, AT(FRESH), CNP_MSG_DONE, CNP_STAGE_ANSWERED, 0 },
+	{ CNP_SHAPE_SUSPEND, AT(FRESH), CNP_MSG_SUSPENDED, CNP_STAGE_ANSWERED, 0 },
+	{ CNP_SHAPE_CANCEL, AT(FRESH), CNP_MSG_CANCELLED, CNP_STAGE_ANSWERED, 0 },
+};
+
+int
+cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg *m)
+{
+	const struct step *s;
+	uint8_t bit = (uint8_t)(1u << stage);
+
+	if (m->code == CNP_MSG_ERROR && shape != CNP_SHAPE_SYNC)
+		return stage < CNP_STAGE_ANSWERED ? CNP_STAGE_ANSWERED
+						  : CENOTE_ERR_PROTOCOL;
+	for (s = steps; s < steps + sizeof steps / sizeof *steps; s++) {
+		if (s->shape != shape || s->reply != m->code || !(s->stages & bit))
+			continue;
+		if ((s->needs_known & bit) && !is_known)
+			return CENOTE_ERR_PROTOCOL;
+		/* only results come in series */
+		if (m->code == CNP_MSG_DONE && shape == CNP_SHAPE_DATA &&
+			(m->as.done.flags & CNP_DONE_MORE_RESULTS))
+			return CNP_STAGE_MORE;
+		return s->next;
+	}
+	return CENOTE_ERR_PROTOCOL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNP_REPLY_H
+#define CNP_REPLY_H
+
+#include "protocol/msg.h"
+
+/*
+ * The grammar of answers: which reply may come to which request, and in what order. Both ends
+ * use it: docs/protocol.md, "Requests and their replies".
+ */
+
+/* What a request's answer looks like. */
+enum cnp_shape {
+	CNP_SHAPE_NONE, /* not a request of an attached session */
+	CNP_SHAPE_DATA, /* results: ([COLUMNS] ROWS* OUTPUT* DONE)+ */
+	CNP_SHAPE_DESCRIPTION, /* PARAMS [COLUMNS] DONE */
+	CNP_SHAPE_COMMAND, /* DONE */
+	CNP_SHAPE_SYNC, /* READY only */
+	CNP_SHAPE_SUSPEND, /* SUSPENDED, and the session is over */
+	CNP_SHAPE_CANCEL /* CANCELLED */
+};
+
+/* How far an answer has come. */
+enum cnp_stage {
+	CNP_STAGE_FRESH, /* no reply yet */
+	CNP_STAGE_DESCRIBED, /* PARAMS came; COLUMNS or DONE awaited */
+	CNP_STAGE_OPEN, /* within a result: rows, or its DONE */
+	CNP_STAGE_MORE, /* one result is done, another one follows */
+	CNP_STAGE_ANSWERED /* the last reply came */
+};
+
+uint8_t cnp_request_shape(uint8_t code);
+/* Whether it may be sent as set-up, with request number 0. */
+int cnp_request_can_setup(uint8_t code);
+/*
+ * The stage after a reply; CENOTE_ERR_PROTOCOL if it does not fit. `is_known`: the client has the
+ * columns, so ROWS may come without. ERROR fits everywhere before ANSWERED; SKIPPED and READY are not
+ * judged here, since they depend on the requests before.
+ */
+int cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg *m);
+
+#endif

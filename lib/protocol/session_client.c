@@ -1,0 +1,777 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "protocol/session_client.h"
+
+#include <string.h>
+
+#include "core/sqlstate.h"
+#include "protocol/reply.h"
+
+#define BLOCK_SIZE (64u * 1024u)
+/* Room left in a block that is kept by results: below this a new one is begun. */
+#define ROOM_MIN   4096u
+/* A frame that is announced as longer gets its memory as it comes. */
+#define TRUST_MAX  (1024u * 1024u)
+#define QUEUE_MIN  16u
+
+#define TO(state) (1u << CNP_CLIENT_##state)
+
+static const struct cnc_sm_state states[] = {
+	[CNP_CLIENT_IDLE] = { "idle", TO(OPENING) | TO(DEAD) },
+	[CNP_CLIENT_OPENING] = { "opening",
+		TO(IDLE) | TO(AUTH) | TO(ATTACHING) | TO(DEAD) },
+	[CNP_CLIENT_AUTH] = { "auth", TO(IDLE) | TO(READY) | TO(DEAD) },
+	[CNP_CLIENT_ATTACHING] = { "attaching",
+		TO(IDLE) | TO(READY) | TO(SUSPENDED) | TO(DEAD) },
+	[CNP_CLIENT_READY] = { "ready",
+		TO(IDLE) | TO(YIELDED) | TO(SUSPENDED) | TO(DEAD) },
+	[CNP_CLIENT_YIELDED] = { "yielded", TO(IDLE) | TO(DEAD) },
+	[CNP_CLIENT_SUSPENDED] = { "suspended", TO(IDLE) | TO(DEAD) },
+	[CNP_CLIENT_DEAD] = { "dead", TO(IDLE) },
+};
+
+static const uint8_t first_of_kind[] = {
+	[CNP_OPEN_ATTACH] = CNP_MSG_ATTACH,
+	[CNP_OPEN_CANCEL] = CNP_MSG_CANCEL,
+	[CNP_OPEN_RESUME] = CNP_MSG_RESUME,
+	[CNP_OPEN_STATUS] = CNP_MSG_STATUS,
+};
+
+void
+cnp_client_init(
+	struct cnp_client *c, const struct cenote_allocator *mem, size_t max_frame)
+{
+	memset(c, 0, sizeof *c);
+	c->mem = *mem;
+	cnc_sm_init(&c->sm, states, sizeof states / sizeof *states, CNP_CLIENT_IDLE);
+	c->max_frame = max_frame < CNP_FRAME_MAX ? max_frame : CNP_FRAME_MAX;
+	c->peer_max_frame = CNP_FRAME_MAX;
+	cnc_buf_init(&c->out, &c->mem, SIZE_MAX / 2);
+	c->next_request = 1;
+	cnc_diag_init(&c->diag, NULL);
+}
+
+void
+cnp_client_finish(struct cnp_client *c)
+{
+	cnc_buf_finish(&c->out);
+	cnc_block_unref(c->in);
+	cnc_free(&c->mem, c->queue);
+	cnc_diag_finish(&c->diag);
+	c->in = NULL;
+	c->queue = NULL;
+	c->queue_n = 0;
+	c->queue_cap = 0;
+}
+
+/* ------------------------------------------------------ outstanding requests */
+
+static struct cnp_outstanding *
+queue_at(const struct cnp_client *c, size_t i)
+{
+	return &c->queue[(c->queue_head + i) & (c->queue_cap - 1)];
+}
+
+const struct cnp_outstanding *
+cnp_client_outstanding(const struct cnp_client *c, size_t i)
+{
+	return i < c->queue_n ? queue_at(c, i) : NULL;
+}
+
+const struct cnp_outstanding *
+cnp_client_oldest(const struct cnp_client *c)
+{
+	return cnp_client_outstanding(c, 0);
+}
+
+/* Room for one more; the ring's size is a power of two. */
+static int
+queue_grow(struct cnp_client *c)
+{
+	size_t i, cap = c->queue_cap ? c->queue_cap * 2 : QUEUE_MIN;
+	struct cnp_outstanding *queue;
+
+	if (c->queue_n < c->queue_cap)
+		return CENOTE_OK;
+	queue = cnc_calloc(&c->mem, cap, sizeof *queue);
+	if (!queue)
+		return CENOTE_ERR_NOMEM;
+	for (i = 0; i < c->queue_n; i++)
+		queue[i] = *queue_at(c, i);
+	cnc_free(&c->mem, c->queue);
+	c->queue = queue;
+	c->queue_head = 0;
+	c->queue_cap = cap;
+	return CENOTE_OK;
+}
+
+/* Bytes at the head of `out` are not needed any more. */
+static void
+drop_output(struct cnp_client *c, size_t n)
+{
+	cnc_buf_consume(&c->out, n);
+	c->sent -= n;
+	c->opening -= n < c->opening ? n : c->opening;
+	c->prefix -= n < c->prefix ? n : c->prefix;
+	c->front -= n < c->front ? n : c->front;
+}
+
+/* The oldest request is finished. */
+static void
+queue_pop(struct cnp_client *c)
+{
+	drop_output(c, queue_at(c, 0)->bytes);
+	c->queue_head = (c->queue_head + 1) & (c->queue_cap - 1);
+	c->queue_n--;
+	c->stage = CNP_STAGE_FRESH;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static int
+opening_fits(const struct cnp_opening *o, const struct cnp_msg *first)
+{
+	return o->kind < sizeof first_of_kind && first_of_kind[o->kind] != 0 &&
+	       first_of_kind[o->kind] == first->code;
+}
+
+/* The opening, the first frame and the kept bytes in a new buffer, which replaces `out`. */
+static int
+build_opening(struct cnp_client *c, const struct cnp_opening *o,
+	const struct cnp_msg *first, int resend)
+{
+	struct cnc_buf b;
+	size_t opening_len, prefix;
+	int r;
+
+	cnc_buf_init(&b, &c->mem, SIZE_MAX / 2);
+	r = cnp_opening_encode(&b, o);
+	if (r < 0)
+		goto fail;
+	opening_len = cnc_buf_len(&b);
+	r = cnp_frame_put(&b, 0, 0, first);
+	if (r < 0)
+		goto fail;
+	prefix = cnc_buf_len(&b);
+	if (prefix > CNP_FRAME_MAX_AUTH) {
+		r = CENOTE_ERR_LIMIT;
+		goto fail;
+	}
+	if (resend && cnc_buf_len(&c->out) > 0)
+		r = cnc_buf_append(&b, cnc_buf_head(&c->out), cnc_buf_len(&c->out));
+	if (r < 0)
+		goto fail;
+	cnc_buf_finish(&c->out);
+	c->out = b;
+	c->prefix = prefix;
+	c->opening = o->tls == CNP_TLS_NONE ? 0 : opening_len;
+	return CENOTE_OK;
+fail:
+	cnc_buf_finish(&b);
+	return r;
+}
+
+int
+cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
+	const struct cnp_msg *first, int resend)
+{
+	int r;
+
+	if (c->sm.state != CNP_CLIENT_IDLE)
+		return CENOTE_ERR_STATE;
+	if (resend && c->queue_n > 0 &&
+		(c->stage != CNP_STAGE_FRESH || c->is_skipping ||
+			queue_at(c, 0)->answered))
+		return CENOTE_ERR_STATE;
+	if (!opening_fits(o, first))
+		return CENOTE_ERR_ARG;
+	r = build_opening(c, o, first, resend);
+	if (r < 0)
+		return r;
+	if (!resend) {
+		c->queue_n = 0;
+		c->loose = 0;
+	}
+	c->sent = 0;
+	c->front = c->prefix;
+	c->first = first->code;
+	c->version_min = o->version_min;
+	c->version_max = o->version_max;
+	c->tls = o->tls;
+	c->stage = CNP_STAGE_FRESH;
+	c->is_skipping = 0;
+	c->is_greeted = 0;
+	c->waits_tls = 0;
+	c->peer_max_frame = CNP_FRAME_MAX;
+	cnc_diag_clear(&c->diag);
+	return cnc_sm_move(&c->sm, CNP_CLIENT_OPENING);
+}
+
+int
+cnp_client_tls_done(struct cnp_client *c)
+{
+	if (!c->waits_tls)
+		return CENOTE_ERR_STATE;
+	c->waits_tls = 0;
+	c->opening = 0;
+	return CENOTE_OK;
+}
+
+void
+cnp_client_restart(struct cnp_client *c)
+{
+	/* the opening is no request: it is made anew */
+	if (c->sent < c->prefix)
+		c->sent = c->prefix;
+	drop_output(c, c->prefix);
+	c->sent = 0;
+	c->waits_tls = 0;
+	if (c->in)
+		c->in_at = c->in->len;
+	if (c->sm.state != CNP_CLIENT_IDLE)
+		(void)cnc_sm_move(&c->sm, CNP_CLIENT_IDLE);
+}
+
+void
+cnp_client_lost(struct cnp_client *c)
+{
+	if (c->sm.state != CNP_CLIENT_DEAD)
+		(void)cnc_sm_move(&c->sm, CNP_CLIENT_DEAD);
+}
+
+static void
+reverse(uint8_t *from, uint8_t *to)
+{
+	uint8_t t;
+
+	while (from < to) {
+		t = *from;
+		*from++ = *--to;
+		*to = t;
+	}
+}
+
+/* Move the last n bytes of `out` to the offset `at`. */
+static void
+rotate_output(struct cnp_client *c, size_t at, size_t n)
+{
+	uint8_t *begin = cnc_buf_head(&c->out) + at;
+	uint8_t *end = cnc_buf_head(&c->out) + cnc_buf_len(&c->out);
+
+	if (begin + n == end)
+		return;
+	reverse(begin, end - n);
+	reverse(end - n, end);
+	reverse(begin, end);
+}
+
+static int
+is_before_ready(const struct cnp_client *c)
+{
+	return c->sm.state >= CNP_CLIENT_OPENING && c->sm.state < CNP_CLIENT_READY;
+}
+
+/* A set-up request was appended, n bytes long: to its place. Its bytes are kept with those of the
+ * request behind it. */
+static void
+place_setup(struct cnp_client *c, size_t n)
+{
+	if (is_before_ready(c)) {
+		rotate_output(c, c->front, n);
+		c->front += n;
+	}
+	if (is_before_ready(c) && c->queue_n > 0)
+		queue_at(c, 0)->bytes += n;
+	else
+		c->loose += n;
+}
+
+/* An AUTH frame goes behind the first frame and belongs to it. */
+static int
+put_auth(struct cnp_client *c, const struct cnp_msg *m)
+{
+	size_t before = cnc_buf_len(&c->out);
+	size_t n;
+	int r;
+
+	if (c->sm.state != CNP_CLIENT_AUTH || c->sent > c->prefix)
+		return CENOTE_ERR_STATE;
+	r = cnp_frame_put(&c->out, 0, 0, m);
+	if (r < 0)
+		return r;
+	n = cnc_buf_len(&c->out) - before;
+	rotate_output(c, c->prefix, n);
+	c->prefix += n;
+	c->front += n;
+	return CENOTE_OK;
+}
+
+static int
+put_setup(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags)
+{
+	size_t before = cnc_buf_len(&c->out);
+	int r;
+
+	if (!cnp_request_can_setup(m->code) || flags != 0)
+		return CENOTE_ERR_ARG;
+	r = cnp_frame_put(&c->out, 0, 0, m);
+	if (r < 0)
+		return r;
+	place_setup(c, cnc_buf_len(&c->out) - before);
+	return CENOTE_OK;
+}
+
+static int
+put_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags)
+{
+	size_t before = cnc_buf_len(&c->out);
+	struct cnp_outstanding *q;
+	int r;
+
+	r = queue_grow(c);
+	if (r < 0)
+		return r;
+	r = cnp_frame_put(&c->out, flags, c->next_request, m);
+	if (r < 0)
+		return r;
+	q = queue_at(c, c->queue_n++);
+	q->request = c->next_request;
+	q->code = m->code;
+	q->flags = flags;
+	q->answered = 0;
+	q->known = (m->code == CNP_MSG_EXECUTE && m->as.execute.known) ||
+		   (m->code == CNP_MSG_FETCH && !m->as.fetch.columns);
+	q->bytes = c->loose + cnc_buf_len(&c->out) - before;
+	c->loose = 0;
+	/* the numbers go round; 0 is no number */
+	if (++c->next_request == 0)
+		c->next_request = 1;
+	return CENOTE_OK;
+}
+
+int
+cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
+	int setup, uint32_t *ret_request)
+{
+	size_t size;
+	int r;
+
+	if (c->sm.state == CNP_CLIENT_DEAD || c->sm.state == CNP_CLIENT_SUSPENDED)
+		return CENOTE_ERR_STATE;
+	r = cnp_msg_size(m, &size);
+	if (r < 0)
+		return r;
+	if (size > c->peer_max_frame)
+		return CENOTE_ERR_LIMIT;
+	if (m->code == CNP_MSG_AUTH)
+		r = put_auth(c, m);
+	else if (setup)
+		r = put_setup(c, m, flags);
+	else if (cnp_request_shape(m->code) == CNP_SHAPE_NONE ||
+		 m->code < CNP_MSG_QUERY || flags > CNP_FRAME_SYNC)
+		r = CENOTE_ERR_ARG;
+	else
+		r = put_request(c, m, flags);
+	if (r < 0)
+		return r;
+	if (ret_request)
+		*ret_request = setup || m->code == CNP_MSG_AUTH
+				       ? 0
+				       : queue_at(c, c->queue_n - 1)->request;
+	return CENOTE_OK;
+}
+
+size_t
+cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
+{
+	size_t end = cnc_buf_len(&c->out);
+
+	if (c->sm.state == CNP_CLIENT_IDLE || c->sm.state >= CNP_CLIENT_YIELDED)
+		return 0;
+	if (c->opening > 0)
+		end = c->opening;
+	else if (is_before_ready(c))
+		end = c->front;
+	if (end <= c->sent)
+		return 0;
+	*ret_bytes = cnc_buf_head(&c->out) + c->sent;
+	return end - c->sent;
+}
+
+void
+cnp_client_sent(struct cnp_client *c, size_t n)
+{
+	c->sent += n;
+}
+
+/* ---------------------------------------------------------------- receiving */
+
+/* Bytes that the frame at in_at takes, as far as is known. */
+static size_t
+bytes_needed(const struct cnp_client *c, size_t have)
+{
+	struct cnp_frame f;
+	size_t need, trusted;
+
+	if (have < CNP_FRAME_HEADER)
+		return CNP_FRAME_HEADER;
+	if (cnp_frame_decode(c->in->data + c->in_at, c->max_frame, &f) < 0)
+		return have + 1; /* cnp_client_next() says so */
+	need = CNP_FRAME_HEADER + (size_t)f.len;
+	trusted = have * 2 > TRUST_MAX ? have * 2 : TRUST_MAX;
+	if (need <= have)
+		return have + 1;
+	return need < trusted ? need : trusted;
+}
+
+/* Another block, with the unparsed bytes moved to its front. */
+static int
+change_block(struct cnp_client *c, size_t have, size_t need)
+{
+	struct cnc_block *b;
+
+	b = cnc_block_create(&c->mem, need > BLOCK_SIZE ? need : BLOCK_SIZE);
+	if (!b)
+		return CENOTE_ERR_NOMEM;
+	if (have > 0)
+		memcpy(b->data, c->in->data + c->in_at, have);
+	b->len = have;
+	cnc_block_unref(c->in);
+	c->in = b;
+	c->in_at = 0;
+	return CENOTE_OK;
+}
+
+int
+cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n)
+{
+	struct cnc_block *b = c->in;
+	size_t have = b ? b->len - c->in_at : 0;
+	size_t need = bytes_needed(c, have);
+	int r;
+
+	/* nobody else looks at the block: its parsed bytes can be overwritten; moving a partial
+	 * frame down waits until it would not fit otherwise */
+	if (b && b->refs == 1 && need <= b->cap &&
+		(have == 0 || b->cap - c->in_at < need)) {
+		memmove(b->data, b->data + c->in_at, have);
+		b->len = have;
+		c->in_at = 0;
+	}
+	if (!b || b->cap - c->in_at < need || (have == 0 && b->cap - b->len < ROOM_MIN)) {
+		r = change_block(c, have, need);
+		if (r < 0)
+			return r;
+		b = c->in;
+	}
+	*ret_room = b->data + b->len;
+	*ret_n = b->cap - b->len;
+	return CENOTE_OK;
+}
+
+void
+cnp_client_received(struct cnp_client *c, size_t n)
+{
+	c->in->len += n;
+}
+
+/* ------------------------------------------------------------------- events */
+
+/* The session is broken: says what came, when, and to which request. */
+static int
+broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
+{
+	const char *name = f ? cnp_msg_name(f->code) : NULL;
+
+	cnc_diag_set(&c->diag, CNC_SQLSTATE(PROTOCOL),
+		"the pool broke the protocol: %s (%s of request %u, state %s)", why,
+		name ? name : "frame", f ? (unsigned)f->request : 0u,
+		cnc_sm_name(&c->sm, c->sm.state));
+	cnp_client_lost(c);
+	return CENOTE_ERR_PROTOCOL;
+}
+
+/* The server refuses: nothing follows. */
+static int
+refused(struct cnp_client *c, struct cnp_event *ev)
+{
+	ev->is_last = 1;
+	ev->request_code = c->first;
+	cnp_client_lost(c);
+	return CENOTE_OK;
+}
+
+static const char *
+check_hello(const struct cnp_client *c, const struct cnp_hello *h, size_t behind)
+{
+	if (h->version < c->version_min || h->version > c->version_max)
+		return "a version that was not offered";
+	if (h->tls > 1 || h->auth > CNP_AUTH_SASL)
+		return "unknown values";
+	if (h->tls && c->tls == CNP_TLS_NONE)
+		return "TLS that was not asked for";
+	if (!h->tls && c->tls == CNP_TLS_REQUIRE)
+		return "TLS was required";
+	/* what came in the clear must not be taken as if it had come through TLS */
+	if (h->tls && behind > 0)
+		return "bytes before the TLS handshake";
+	return NULL;
+}
+
+static int
+on_opening(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	const struct cnp_hello *h = &ev->msg.as.hello;
+	const char *why;
+
+	if (f->code == CNP_MSG_ERROR)
+		return refused(c, ev);
+	if (f->code != CNP_MSG_HELLO)
+		return broken(c, f, "not a greeting");
+	why = check_hello(c, h, c->in->len - c->in_at);
+	if (why)
+		return broken(c, f, why);
+	c->version = h->version;
+	if (h->max_frame > 0 && h->max_frame < CNP_FRAME_MAX)
+		c->peer_max_frame = (size_t)h->max_frame;
+	c->waits_tls = h->tls;
+	if (!h->tls)
+		c->opening = 0;
+	return cnc_sm_move(&c->sm,
+		h->auth == CNP_AUTH_NONE ? CNP_CLIENT_ATTACHING : CNP_CLIENT_AUTH);
+}
+
+static int
+on_attached(struct cnp_client *c)
+{
+	if (c->sent < c->prefix)
+		return CENOTE_ERR_PROTOCOL;
+	drop_output(c, c->prefix);
+	c->stage = CNP_STAGE_FRESH;
+	return cnc_sm_move(&c->sm, CNP_CLIENT_READY);
+}
+
+static int
+on_auth(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	switch (f->code) {
+	case CNP_MSG_ERROR:
+		return refused(c, ev);
+	case CNP_MSG_AUTH:
+	case CNP_MSG_NOTICE:
+		return CENOTE_OK;
+	case CNP_MSG_ATTACHED:
+		if (on_attached(c) == CENOTE_OK)
+			return CENOTE_OK;
+		break;
+	default:
+		break;
+	}
+	return broken(c, f, "not part of a login");
+}
+
+/* CANCEL and STATUS are answered and that is all. */
+static int
+on_one_shot(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	int stage = cnp_reply_stage(cnp_request_shape(c->first), 0, c->stage, &ev->msg);
+
+	if (stage < 0)
+		return broken(c, f, "does not answer what was asked");
+	c->stage = (uint8_t)stage;
+	ev->request_code = c->first;
+	if (stage != CNP_STAGE_ANSWERED)
+		return CENOTE_OK;
+	ev->is_last = 1;
+	return cnc_sm_move(&c->sm, CNP_CLIENT_SUSPENDED);
+}
+
+static int
+on_attaching(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	if (f->code == CNP_MSG_ERROR)
+		return refused(c, ev);
+	if (f->code == CNP_MSG_NOTICE)
+		return CENOTE_OK;
+	if (c->first == CNP_MSG_CANCEL || c->first == CNP_MSG_STATUS)
+		return on_one_shot(c, f, ev);
+	if (f->code != CNP_MSG_ATTACHED || on_attached(c) < 0)
+		return broken(c, f, "ATTACHED was awaited");
+	ev->request_code = c->first;
+	return CENOTE_OK;
+}
+
+/* `a` comes after `b` in the numbers that go round. */
+static int
+is_after(uint32_t a, uint32_t b)
+{
+	return a != b && a - b < 0x80000000u;
+}
+
+static int
+on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield *y)
+{
+	const struct cnp_outstanding *q = cnp_client_oldest(c);
+
+	if (q && (c->stage != CNP_STAGE_FRESH || q->answered || c->is_skipping ||
+			 (y->last != 0 && !is_after(q->request, y->last))))
+		return broken(c, f, "a request was left half done");
+	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
+}
+
+/* What belongs to no request. */
+static int
+on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	switch (f->code) {
+	case CNP_MSG_NOTICE:
+	case CNP_MSG_PARAMETER:
+	case CNP_MSG_NOTIFICATION:
+	case CNP_MSG_ERROR:
+		return CENOTE_OK;
+	case CNP_MSG_READY:
+		if (c->is_greeted)
+			break;
+		c->is_greeted = 1;
+		return CENOTE_OK;
+	case CNP_MSG_YIELD:
+		if (c->is_greeted)
+			return on_yield(c, f, &ev->msg.as.yield);
+		break;
+	default:
+		break;
+	}
+	return broken(c, f, "not without a request");
+}
+
+/* The oldest request's own last reply came. */
+static void
+on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *ev)
+{
+	if (ev->msg.code == CNP_MSG_ERROR)
+		c->is_skipping = 1;
+	if (q->flags & CNP_FRAME_SYNC) {
+		q->answered = 1;
+		c->stage = CNP_STAGE_ANSWERED;
+		return;
+	}
+	ev->is_last = 1;
+	queue_pop(c);
+}
+
+static int
+on_ready(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding *q,
+	struct cnp_event *ev)
+{
+	if (!q->answered && q->code != CNP_MSG_SYNC)
+		return broken(c, f, "too early");
+	c->is_skipping = 0;
+	ev->is_last = 1;
+	queue_pop(c);
+	return CENOTE_OK;
+}
+
+/* A reply to a request that ran (or was skipped, as the code must tell). */
+static int
+on_reply(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding *q,
+	struct cnp_event *ev)
+{
+	int stage;
+
+	if (c->is_skipping != (f->code == CNP_MSG_SKIPPED) || q->answered)
+		return broken(c, f, "out of order");
+	if (f->code == CNP_MSG_SKIPPED)
+		stage = q->code == CNP_MSG_SYNC ? CENOTE_ERR_PROTOCOL
+						: CNP_STAGE_ANSWERED;
+	else if (f->code == CNP_MSG_NOTICE)
+		stage = c->stage;
+	else
+		stage = cnp_reply_stage(
+			cnp_request_shape(q->code), q->known, c->stage, &ev->msg);
+	if (stage < 0)
+		return broken(c, f, "does not answer that request");
+	c->stage = (uint8_t)stage;
+	if (stage != CNP_STAGE_ANSWERED)
+		return CENOTE_OK;
+	if (f->code != CNP_MSG_SUSPENDED) {
+		on_answered(c, q, ev);
+		return CENOTE_OK;
+	}
+	ev->is_last = 1;
+	queue_pop(c);
+	return cnc_sm_move(&c->sm, CNP_CLIENT_SUSPENDED);
+}
+
+static int
+on_attached_session(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	struct cnp_outstanding *q;
+
+	if (f->request == 0)
+		return on_of_none(c, f, ev);
+	if (c->queue_n == 0 || !c->is_greeted)
+		return broken(c, f, "nothing was asked");
+	q = queue_at(c, 0);
+	if (f->request != q->request || c->sent < q->bytes)
+		return broken(c, f, "of a request that is not the oldest");
+	ev->request_code = q->code;
+	if (f->code == CNP_MSG_READY)
+		return on_ready(c, f, q, ev);
+	return on_reply(c, f, q, ev);
+}
+
+typedef int handler(
+	struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev);
+
+/* No handler: nothing is expected any more. */
+static handler *const handlers[] = {
+	[CNP_CLIENT_OPENING] = on_opening,
+	[CNP_CLIENT_AUTH] = on_auth,
+	[CNP_CLIENT_ATTACHING] = on_attaching,
+	[CNP_CLIENT_READY] = on_attached_session,
+	[CNP_CLIENT_DEAD] = NULL,
+};
+
+/* A whole frame at in_at: CENOTE_OK, CENOTE_AGAIN or broken. */
+static int
+next_frame(struct cnp_client *c, struct cnp_frame *f)
+{
+	size_t have = c->in ? c->in->len - c->in_at : 0;
+
+	if (have < CNP_FRAME_HEADER)
+		return CENOTE_AGAIN;
+	if (cnp_frame_decode(c->in->data + c->in_at, c->max_frame, f) < 0)
+		return broken(c, NULL, "not a frame, or one that is too long");
+	return have - CNP_FRAME_HEADER < f->len ? CENOTE_AGAIN : CENOTE_OK;
+}
+
+int
+cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event)
+{
+	handler *handle = handlers[c->sm.state];
+	struct cnp_frame f;
+	int r;
+
+	if (!handle)
+		return c->sm.state == CNP_CLIENT_DEAD && c->diag.message[0] != '\0'
+			       ? CENOTE_ERR_PROTOCOL
+			       : CENOTE_AGAIN;
+	if (c->waits_tls)
+		return CENOTE_AGAIN;
+	r = next_frame(c, &f);
+	if (r != CENOTE_OK)
+		return r;
+	ret_event->block = c->in;
+	ret_event->payload = c->in->data + c->in_at + CNP_FRAME_HEADER;
+	ret_event->payload_len = f.len;
+	ret_event->request = f.request;
+	ret_event->request_code = 0;
+	ret_event->is_last = 0;
+	if (cnp_msg_decode(f.code, ret_event->payload, f.len, &ret_event->msg) < 0)
+		return broken(c, &f, "malformed");
+	if (cnp_msg_from(f.code) == 'C' || f.flags != 0)
+		return broken(c, &f, "not a reply");
+	if (f.request != 0 && c->sm.state != CNP_CLIENT_READY)
+		return broken(c, &f, "not yet attached");
+	c->in_at += CNP_FRAME_HEADER + f.len;
+	return handle(c, &f, ret_event);
+}

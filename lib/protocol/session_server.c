@@ -1,0 +1,754 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "protocol/session_server.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sqlstate.h"
+#include "protocol/reply.h"
+
+/* Memory that is kept from client to client. */
+#define KEEP_MAX  65536u
+/* Least room to receive into, where limits allow it. */
+#define ROOM_MIN  16384u
+/* Lowest limit that a client may set: below it not even an error message is sure to fit. */
+#define FRAME_LOW 65536u
+
+#define TO(state) (1u << CNP_SERVER_##state)
+#define TO_END    (TO(CLOSING) | TO(BROKEN))
+
+static const struct cnc_sm_state states[] = {
+	[CNP_SERVER_OPENING] = { "opening", TO(FIRST) | TO_END },
+	[CNP_SERVER_FIRST] = { "first", TO(AUTH) | TO(ATTACHED) | TO_END },
+	[CNP_SERVER_AUTH] = { "auth", TO(ATTACHED) | TO_END },
+	[CNP_SERVER_ATTACHED] = { "attached", TO(RUNNING) | TO_END },
+	[CNP_SERVER_RUNNING] = { "running", TO(ATTACHED) | TO_END },
+	[CNP_SERVER_CLOSING] = { "closing", TO(BROKEN) },
+	[CNP_SERVER_BROKEN] = { "broken", 0 },
+};
+
+static const uint8_t first_of_kind[] = {
+	[CNP_OPEN_ATTACH] = CNP_MSG_ATTACH,
+	[CNP_OPEN_CANCEL] = CNP_MSG_CANCEL,
+	[CNP_OPEN_RESUME] = CNP_MSG_RESUME,
+	[CNP_OPEN_STATUS] = CNP_MSG_STATUS,
+};
+
+/* What every client begins with. */
+static void
+begin(struct cnp_server *s)
+{
+	cnc_sm_init(&s->sm, states, sizeof states / sizeof *states, CNP_SERVER_OPENING);
+	s->peer_max_frame = CNP_FRAME_MAX;
+	s->in.max = CNP_FRAME_MAX_AUTH;
+	s->taken = 0;
+	s->first = 0;
+	s->said_hello = 0;
+	s->is_leaving = 0;
+	s->is_skipping = 0;
+	s->last_request = 0;
+	s->running = 0;
+	s->running_code = 0;
+	s->running_flags = 0;
+}
+
+void
+cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
+	size_t max_frame, size_t max_out)
+{
+	memset(s, 0, sizeof *s);
+	s->mem = *mem;
+	s->max_frame = max_frame < CNP_FRAME_MAX ? max_frame : CNP_FRAME_MAX;
+	s->max_out = max_out;
+	cnc_buf_init(&s->in, &s->mem, CNP_FRAME_MAX_AUTH);
+	cnc_buf_init(&s->out, &s->mem, SIZE_MAX / 2);
+	cnc_diag_init(&s->diag, NULL);
+	begin(s);
+}
+
+void
+cnp_server_finish(struct cnp_server *s)
+{
+	cnc_buf_finish(&s->in);
+	cnc_buf_finish(&s->out);
+	cnc_diag_finish(&s->diag);
+}
+
+void
+cnp_server_restart(struct cnp_server *s)
+{
+	cnc_buf_clear(&s->in, KEEP_MAX);
+	cnc_buf_clear(&s->out, KEEP_MAX);
+	cnc_diag_clear(&s->diag);
+	begin(s);
+}
+
+static int
+is_attached(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_ATTACHED || s->sm.state == CNP_SERVER_RUNNING;
+}
+
+static int
+is_attaching(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_FIRST || s->sm.state == CNP_SERVER_AUTH;
+}
+
+/* ---------------------------------------------------------------- receiving */
+
+static const uint8_t *
+unparsed(const struct cnp_server *s, size_t *ret_n)
+{
+	*ret_n = cnc_buf_len(&s->in) - s->taken;
+	return cnc_buf_head(&s->in) + s->taken;
+}
+
+/* What was handed out is done with. Before ATTACHED the bytes stay, for cnp_server_raw(). */
+static void
+drop_taken(struct cnp_server *s)
+{
+	if (!is_attached(s) || s->taken == 0)
+		return;
+	cnc_buf_consume(&s->in, s->taken);
+	s->taken = 0;
+}
+
+/* How much more is useful: what the frame at hand misses, but no more than as much again as came. */
+static size_t
+room_wanted(const struct cnp_server *s)
+{
+	struct cnp_frame f;
+	size_t have, missing, trusted;
+	const uint8_t *p = unparsed(s, &have);
+
+	if (have < CNP_FRAME_HEADER || cnp_frame_decode(p, s->max_frame, &f) < 0 ||
+		CNP_FRAME_HEADER + (size_t)f.len <= have)
+		return ROOM_MIN;
+	missing = CNP_FRAME_HEADER + (size_t)f.len - have;
+	trusted = have > KEEP_MAX ? have : KEEP_MAX;
+	if (missing > trusted)
+		missing = trusted;
+	return missing > ROOM_MIN ? missing : ROOM_MIN;
+}
+
+int
+cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n)
+{
+	size_t n, left;
+	int r;
+
+	if (s->sm.state >= CNP_SERVER_CLOSING)
+		return CENOTE_ERR_LIMIT;
+	drop_taken(s);
+	n = is_attached(s) ? room_wanted(s) : CNP_FRAME_MAX_AUTH;
+	left = s->in.max - cnc_buf_len(&s->in);
+	if (n > left)
+		n = left;
+	if (n == 0)
+		return CENOTE_ERR_LIMIT;
+	r = cnc_buf_reserve(&s->in, n, ret_room);
+	if (r < 0)
+		return r;
+	*ret_n = n;
+	return CENOTE_OK;
+}
+
+void
+cnp_server_received(struct cnp_server *s, size_t n)
+{
+	cnc_buf_commit(&s->in, n);
+}
+
+size_t
+cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes)
+{
+	*ret_bytes = cnc_buf_head(&s->in);
+	return cnc_buf_len(&s->in);
+}
+
+/* ------------------------------------------------------------------ replies */
+
+static int
+put(struct cnp_server *s, uint32_t request, const struct cnp_msg *m)
+{
+	size_t size;
+	int r;
+
+	r = cnp_msg_size(m, &size);
+	if (r < 0)
+		return r;
+	if (size > s->peer_max_frame)
+		return CENOTE_ERR_LIMIT;
+	return cnp_frame_put(&s->out, 0, request, m);
+}
+
+/* Whether a list of fields, encoded, has the letter. */
+static int
+has_field(const struct cnc_diag *d, char letter)
+{
+	struct cnc_reader r;
+	uint8_t found;
+	size_t n;
+
+	cnc_reader_init(&r, d->fields, d->fields_len);
+	while (r.p < r.end && !r.bad) {
+		found = cnc_read_u8(&r);
+		(void)cnc_read_str(&r, &n);
+		if (!r.bad && found == (uint8_t)letter)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+put_field(struct cnc_buf *b, const struct cnc_diag *d, char letter, const char *text)
+{
+	if (has_field(d, letter))
+		return CENOTE_OK;
+	return cnc_diag_put_field(b, letter, text, strlen(text));
+}
+
+/* The record's own fields, and before them those which every ERROR has. */
+static int
+put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
+{
+	char native[16];
+	int r;
+
+	r = put_field(b, d, 'S', severity);
+	if (r == CENOTE_OK)
+		r = put_field(b, d, 'C', d->sqlstate);
+	if (r == CENOTE_OK)
+		r = put_field(b, d, 'M', d->message);
+	if (r == CENOTE_OK && d->native != 0) {
+		(void)snprintf(native, sizeof native, "%d", (int)d->native);
+		r = put_field(b, d, 'N', native);
+	}
+	if (r == CENOTE_OK && d->fields_len > 0)
+		r = cnc_buf_append(b, d->fields, d->fields_len);
+	return r;
+}
+
+/* ERROR or NOTICE: their one member is the list of fields, written in place. */
+static int
+put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
+{
+	size_t mark, before = cnc_buf_len(&s->out);
+	int r;
+
+	r = cnp_frame_begin(&s->out, code, 0, request, &mark);
+	if (r == CENOTE_OK)
+		r = cnc_buf_u32(&s->out, 0);
+	if (r == CENOTE_OK)
+		r = put_fields(&s->out, d, code == CNP_MSG_ERROR ? "ERROR" : "NOTICE");
+	if (r == CENOTE_OK) {
+		mark += CNP_FRAME_HEADER;
+		cnc_put_u32(cnc_buf_head(&s->out) + mark,
+			(uint32_t)(cnc_buf_len(&s->out) - mark - 4));
+		r = cnc_buf_u8(&s->out, 0);
+	}
+	if (r == CENOTE_OK &&
+		cnc_buf_len(&s->out) - before - CNP_FRAME_HEADER > s->peer_max_frame)
+		r = CENOTE_ERR_LIMIT;
+	if (r == CENOTE_OK)
+		return cnp_frame_end(&s->out, before);
+	cnc_buf_truncate(&s->out, before);
+	return r;
+}
+
+/* The client broke the protocol: it is told, if it speaks this protocol at all. */
+static int
+broken(struct cnp_server *s, const char *why)
+{
+	cnc_diag_set(&s->diag, CNC_SQLSTATE(PROTOCOL), "protocol violation: %s", why);
+	/* without memory it is just closed */
+	(void)put_diag(s, CNP_MSG_ERROR, 0, &s->diag);
+	(void)cnc_sm_move(&s->sm, CNP_SERVER_BROKEN);
+	return CENOTE_ERR_PROTOCOL;
+}
+
+int
+cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
+{
+	int r;
+
+	if (of_none)
+		return put(s, 0, m);
+	if (is_attaching(s) && s->first != 0)
+		return put(s, 0, m);
+	if (s->sm.state != CNP_SERVER_RUNNING)
+		return CENOTE_ERR_STATE;
+	if (s->running == 0 && m->code != CNP_MSG_NOTICE)
+		return CENOTE_OK; /* set-up has no reply */
+	r = put(s, s->running, m);
+	if (r == CENOTE_OK && m->code == CNP_MSG_SUSPENDED)
+		s->is_leaving = 1;
+	return r;
+}
+
+int
+cnp_server_hello(struct cnp_server *s, uint8_t tls, uint8_t auth, const char *mechanisms)
+{
+	struct cnp_msg m;
+	uint8_t version;
+	size_t behind;
+	int r;
+
+	if (s->sm.state != CNP_SERVER_FIRST || s->said_hello)
+		return CENOTE_ERR_STATE;
+	version = cnp_version_choose(s->opening.version_min, s->opening.version_max);
+	if (version == 0)
+		return broken(s, "no protocol version in common");
+	if (!tls && s->opening.tls == CNP_TLS_REQUIRE)
+		return broken(s, "TLS is required and not to be had here");
+	/* what came in the clear must not be taken as if it had come through TLS */
+	(void)unparsed(s, &behind);
+	if (tls && (behind > 0 || s->first != 0 || s->opening.tls == CNP_TLS_NONE))
+		return broken(s, "bytes before the TLS handshake");
+	m.code = CNP_MSG_HELLO;
+	m.as.hello.version = version;
+	m.as.hello.tls = tls;
+	m.as.hello.auth = auth;
+	m.as.hello.max_frame = s->max_frame;
+	m.as.hello.mechanisms = cnp_str(mechanisms);
+	r = put(s, 0, &m);
+	if (r < 0)
+		return r;
+	s->version = version;
+	s->said_hello = 1;
+	return auth == CNP_AUTH_NONE ? CENOTE_OK : cnc_sm_move(&s->sm, CNP_SERVER_AUTH);
+}
+
+int
+cnp_server_attached(struct cnp_server *s, const struct cnp_attached *attached)
+{
+	struct cnp_msg m;
+	int r;
+
+	if (!is_attaching(s) || !s->said_hello ||
+		(s->first != CNP_MSG_ATTACH && s->first != CNP_MSG_RESUME))
+		return CENOTE_ERR_STATE;
+	m.code = CNP_MSG_ATTACHED;
+	m.as.attached = *attached;
+	r = put(s, 0, &m);
+	if (r < 0)
+		return r;
+	s->in.max = CNP_FRAME_HEADER + s->max_frame;
+	if (s->in.max < CNP_FRAME_MAX_AUTH)
+		s->in.max = CNP_FRAME_MAX_AUTH;
+	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
+}
+
+static int
+put_ready(struct cnp_server *s, uint32_t request, uint8_t tx, uint32_t pins,
+	const struct cnp_str *carry)
+{
+	struct cnp_msg m;
+
+	m.code = CNP_MSG_READY;
+	m.as.ready.tx = tx;
+	m.as.ready.pins = pins;
+	m.as.ready.carry = carry ? *carry : CNP_STR_NONE;
+	return put(s, request, &m);
+}
+
+int
+cnp_server_ready(
+	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry)
+{
+	if (s->sm.state != CNP_SERVER_ATTACHED)
+		return CENOTE_ERR_STATE;
+	return put_ready(s, 0, tx, pins, carry);
+}
+
+/* Whether a reply to the running request, or to STATUS, may be queued: 1, 0 (set-up: it is dropped),
+ * CENOTE_ERR_STATE. */
+static int
+can_reply(const struct cnp_server *s)
+{
+	if (s->sm.state == CNP_SERVER_FIRST && s->first == CNP_MSG_STATUS)
+		return 1;
+	if (s->sm.state != CNP_SERVER_RUNNING)
+		return CENOTE_ERR_STATE;
+	return s->running != 0;
+}
+
+/* End of a frame whose payload was written in place; r says whether it could be. */
+static int
+end_frame(struct cnp_server *s, size_t mark, int r)
+{
+	size_t len = cnc_buf_len(&s->out) - mark - CNP_FRAME_HEADER;
+
+	if (r == CENOTE_OK && len > s->peer_max_frame)
+		r = CENOTE_ERR_LIMIT;
+	if (r == CENOTE_OK)
+		return cnp_frame_end(&s->out, mark);
+	cnc_buf_truncate(&s->out, mark);
+	return r;
+}
+
+int
+cnp_server_columns(struct cnp_server *s, const struct cnp_column *columns, uint32_t n)
+{
+	size_t mark;
+	int r;
+
+	r = can_reply(s);
+	if (r <= 0)
+		return r;
+	r = cnp_frame_begin(&s->out, CNP_MSG_COLUMNS, 0, s->running, &mark);
+	if (r < 0)
+		return r;
+	return end_frame(s, mark, cnp_columns_encode(&s->out, columns, n));
+}
+
+int
+cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t n)
+{
+	size_t mark;
+	int r;
+
+	r = can_reply(s);
+	if (r <= 0)
+		return r;
+	r = cnp_frame_begin(&s->out, CNP_MSG_PARAMS, 0, s->running, &mark);
+	if (r < 0)
+		return r;
+	return end_frame(s, mark, cnp_params_encode(&s->out, params, n));
+}
+
+/* A diagnostics record; one whose fields are longer than the peer accepts goes without them. */
+static int
+put_diag_short(
+	struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
+{
+	struct cnc_diag brief;
+	int r;
+
+	r = put_diag(s, code, request, d);
+	if (r != CENOTE_ERR_LIMIT)
+		return r;
+	brief = *d;
+	brief.fields = NULL;
+	brief.fields_len = 0;
+	return put_diag(s, code, request, &brief);
+}
+
+int
+cnp_server_error(struct cnp_server *s, const struct cnc_diag *d)
+{
+	int is_running = s->sm.state == CNP_SERVER_RUNNING;
+	int r;
+
+	if (s->sm.state >= CNP_SERVER_CLOSING)
+		return CENOTE_ERR_STATE;
+	r = put_diag_short(s, CNP_MSG_ERROR, is_running ? s->running : 0, d);
+	if (r < 0)
+		return r;
+	if (!is_running)
+		return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	if (s->running != 0)
+		s->is_skipping = 1;
+	return CENOTE_OK;
+}
+
+int
+cnp_server_notice(struct cnp_server *s, const struct cnc_diag *d)
+{
+	if (s->sm.state >= CNP_SERVER_CLOSING)
+		return CENOTE_ERR_STATE;
+	return put_diag_short(
+		s, CNP_MSG_NOTICE, s->sm.state == CNP_SERVER_RUNNING ? s->running : 0, d);
+}
+
+int
+cnp_server_rows_begin(struct cnp_server *s, struct cnc_batch *w, uint32_t n_columns)
+{
+	size_t mark, before = cnc_buf_len(&s->out);
+	int r;
+
+	if (can_reply(s) <= 0)
+		return CENOTE_ERR_STATE;
+	if (before >= s->max_out)
+		return CENOTE_ERR_LIMIT;
+	/* the bound holds while the batch is written: a row grows to what the peer accepts */
+	s->out.max = before + CNP_FRAME_HEADER + s->peer_max_frame;
+	r = cnp_frame_begin(&s->out, CNP_MSG_ROWS, 0, s->running, &mark);
+	if (r == CENOTE_OK)
+		r = cnc_batch_begin(w, &s->out, n_columns);
+	if (r == CENOTE_OK) {
+		s->frame = mark;
+		return CENOTE_OK;
+	}
+	s->out.max = SIZE_MAX / 2;
+	cnc_buf_truncate(&s->out, before);
+	return r;
+}
+
+int
+cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w)
+{
+	s->out.max = SIZE_MAX / 2;
+	if (w->n_rows == 0) {
+		cnc_buf_truncate(&s->out, s->frame);
+		return CENOTE_OK;
+	}
+	(void)cnc_batch_end(w);
+	return end_frame(s, s->frame, CENOTE_OK);
+}
+
+int
+cnp_server_finish_request(
+	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry)
+{
+	int r;
+
+	if (is_attaching(s) && (s->first == CNP_MSG_CANCEL || s->first == CNP_MSG_STATUS))
+		return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	if (s->sm.state != CNP_SERVER_RUNNING)
+		return CENOTE_ERR_STATE;
+	if (s->is_leaving)
+		return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	if ((s->running_flags & CNP_FRAME_SYNC) || s->running_code == CNP_MSG_SYNC) {
+		r = put_ready(s, s->running, tx, pins, carry);
+		if (r < 0)
+			return r;
+		s->is_skipping = 0;
+	}
+	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
+}
+
+int
+cnp_server_can_yield(const struct cnp_server *s)
+{
+	return s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping;
+}
+
+int
+cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
+{
+	struct cnp_msg m;
+	int r;
+
+	if (!cnp_server_can_yield(s))
+		return CENOTE_ERR_STATE;
+	m.code = CNP_MSG_YIELD;
+	m.as.yield.last = s->last_request;
+	m.as.yield.reason = reason;
+	m.as.yield.carry = carry ? *carry : CNP_STR_NONE;
+	r = put(s, 0, &m);
+	if (r < 0)
+		return r;
+	return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+}
+
+size_t
+cnp_server_output(const struct cnp_server *s, const uint8_t **ret_bytes)
+{
+	*ret_bytes = cnc_buf_head(&s->out);
+	return cnc_buf_len(&s->out);
+}
+
+void
+cnp_server_sent(struct cnp_server *s, size_t n)
+{
+	cnc_buf_consume(&s->out, n);
+}
+
+/* ----------------------------------------------------------------- requests */
+
+static int
+next_opening(struct cnp_server *s)
+{
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+	int r;
+
+	if (n == 0)
+		return CENOTE_AGAIN;
+	r = cnp_opening_decode(p, n, &s->opening);
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r < 0) {
+		r = broken(s, "not an opening");
+		/* no answer to who does not even begin as this protocol does */
+		if (n < 4 || memcmp(p, "CNTE", 4) != 0)
+			cnc_buf_clear(&s->out, KEEP_MAX);
+		return r;
+	}
+	s->taken += s->opening.len;
+	return cnc_sm_move(&s->sm, CNP_SERVER_FIRST);
+}
+
+/* A whole frame, which is counted as taken. */
+static int
+next_frame(struct cnp_server *s, size_t max, struct cnp_frame *f, struct cnp_msg *m)
+{
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+
+	if (n < CNP_FRAME_HEADER)
+		return CENOTE_AGAIN;
+	if (cnp_frame_decode(p, max, f) < 0)
+		return broken(s, "not a frame, or one that is too long");
+	if (cnp_msg_from(f->code) == 'S')
+		return broken(s, "not a request");
+	if (n - CNP_FRAME_HEADER < f->len)
+		return CENOTE_AGAIN;
+	if (cnp_msg_decode(f->code, p + CNP_FRAME_HEADER, f->len, m) < 0)
+		return broken(s, "malformed request");
+	s->taken += CNP_FRAME_HEADER + f->len;
+	return CENOTE_OK;
+}
+
+/* What the client said of the frames it accepts. */
+static int
+set_peer_max(struct cnp_server *s, const struct cnp_msg *m)
+{
+	uint64_t max = m->code == CNP_MSG_ATTACH ? m->as.attach.max_frame
+						 : m->as.resume.max_frame;
+
+	if (m->code != CNP_MSG_ATTACH && m->code != CNP_MSG_RESUME)
+		return CENOTE_OK;
+	if (max != 0 && max < FRAME_LOW)
+		return broken(s, "max_frame is below 65536");
+	s->peer_max_frame = max == 0 || max > CNP_FRAME_MAX ? CNP_FRAME_MAX : (size_t)max;
+	return CENOTE_OK;
+}
+
+/* Before ATTACHED: the first frame, then AUTH frames while logging in. */
+static int
+next_first(struct cnp_server *s, struct cnp_request *req)
+{
+	uint8_t wanted = s->first == 0 ? first_of_kind[s->opening.kind] : CNP_MSG_AUTH;
+	struct cnp_frame f;
+	size_t left = CNP_FRAME_MAX_AUTH - s->taken;
+	int r;
+
+	if (s->first != 0 && s->sm.state != CNP_SERVER_AUTH)
+		return CENOTE_AGAIN;
+	if (left < CNP_FRAME_HEADER)
+		return broken(s, "too much before the session is attached");
+	r = next_frame(s, left - CNP_FRAME_HEADER, &f, &req->msg);
+	if (r != CENOTE_OK)
+		return r;
+	if (f.code != wanted || f.request != 0 || f.flags != 0)
+		return broken(s, "not the frame that the opening announced");
+	r = set_peer_max(s, &req->msg);
+	if (r < 0)
+		return r;
+	if (s->first == 0)
+		s->first = f.code;
+	req->number = 0;
+	req->flags = 0;
+	return CENOTE_OK;
+}
+
+/* NULL, or what is wrong with a frame of an attached session. */
+static const char *
+check_request(const struct cnp_server *s, const struct cnp_frame *f)
+{
+	if (f->code < CNP_MSG_QUERY || cnp_request_shape(f->code) == CNP_SHAPE_NONE)
+		return "not a request of an attached session";
+	if (f->request == 0)
+		return cnp_request_can_setup(f->code) && f->flags == 0
+			       ? NULL
+			       : "a request that needs a number";
+	/* the numbers go round */
+	if (s->last_request != 0 && (f->request == s->last_request ||
+					    f->request - s->last_request >= 0x80000000u))
+		return "request numbers must grow";
+	return NULL;
+}
+
+static int
+put_skipped(struct cnp_server *s, uint32_t request)
+{
+	struct cnp_msg m;
+
+	m.code = CNP_MSG_SKIPPED;
+	return put(s, request, &m);
+}
+
+/* Hand a request out. */
+static int
+run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
+{
+	s->running = f->request;
+	s->running_code = req->msg.code;
+	s->running_flags = f->flags;
+	s->is_leaving = f->code == CNP_MSG_DETACH;
+	req->number = f->request;
+	req->flags = f->flags;
+	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
+}
+
+/* Answer a request that is skipped; at a synchronisation point hand that out. */
+static int
+skip(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
+{
+	int r;
+
+	r = put_skipped(s, f->request);
+	if (r < 0)
+		return r;
+	s->last_request = f->request;
+	if (!(f->flags & CNP_FRAME_SYNC))
+		return CENOTE_AGAIN;
+	req->msg.code = CNP_MSG_SYNC;
+	s->running = f->request;
+	s->running_code = CNP_MSG_SYNC;
+	s->running_flags = f->flags;
+	s->is_leaving = 0;
+	req->number = f->request;
+	req->flags = f->flags;
+	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
+}
+
+static int
+next_request(struct cnp_server *s, struct cnp_request *req)
+{
+	struct cnp_frame f;
+	const char *why;
+	int r;
+
+	for (;;) {
+		drop_taken(s);
+		if (cnc_buf_len(&s->out) >= s->max_out && s->is_skipping)
+			return CENOTE_AGAIN;
+		r = next_frame(s, s->max_frame, &f, &req->msg);
+		if (r != CENOTE_OK)
+			return r;
+		why = check_request(s, &f);
+		if (why)
+			return broken(s, why);
+		if (f.request == 0)
+			return run(s, &f, req);
+		if (!s->is_skipping || f.code == CNP_MSG_SYNC) {
+			s->last_request = f.request;
+			return run(s, &f, req);
+		}
+		r = skip(s, &f, req);
+		if (r != CENOTE_AGAIN)
+			return r;
+	}
+}
+
+int
+cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request)
+{
+	switch (s->sm.state) {
+	case CNP_SERVER_OPENING:
+		return next_opening(s);
+	case CNP_SERVER_FIRST:
+	case CNP_SERVER_AUTH:
+		return next_first(s, ret_request);
+	case CNP_SERVER_ATTACHED:
+		return next_request(s, ret_request);
+	case CNP_SERVER_BROKEN:
+		return CENOTE_ERR_PROTOCOL;
+	default:
+		return CENOTE_AGAIN;
+	}
+}
