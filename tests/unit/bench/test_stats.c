@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+
+/* Exact in binary, so that they may be compared. */
+static void
+assert_summary(struct cnb_summary s, double min, double p25, double median, double p75)
+{
+	assert_true(s.min == min);
+	assert_true(s.p25 == p25);
+	assert_true(s.median == median);
+	assert_true(s.p75 == p75);
+}
+
+static void
+one_value_is_all_of_its_quartiles(void **state)
+{
+	double values[] = { 7 };
+
+	(void)state;
+	assert_summary(cnb_summarize(values, 1), 7, 7, 7, 7);
+}
+
+static void
+an_odd_number_has_a_middle_one(void **state)
+{
+	double values[] = { 5, 1, 4, 2, 3 };
+
+	(void)state;
+	assert_summary(cnb_summarize(values, 5), 1, 2, 3, 4);
+}
+
+static void
+between_two_values_it_is_their_weighted_mean(void **state)
+{
+	double values[] = { 8, 2, 4, 6 };
+
+	(void)state;
+	assert_summary(cnb_summarize(values, 4), 2, 3.5, 5, 6.5);
+}
+
+static void
+one_far_value_moves_neither_median_nor_quartiles(void **state)
+{
+	double values[] = { 1, 2, 3, 4, 1000000 };
+
+	(void)state;
+	assert_summary(cnb_summarize(values, 5), 1, 2, 3, 4);
+}
+
+static void
+no_value_gives_zeros(void **state)
+{
+	double values[] = { 1 };
+
+	(void)state;
+	assert_summary(cnb_summarize(values, 0), 0, 0, 0, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_value_is_all_of_its_quartiles),
+		cmocka_unit_test(an_odd_number_has_a_middle_one),
+		cmocka_unit_test(between_two_values_it_is_their_weighted_mean),
+		cmocka_unit_test(one_far_value_moves_neither_median_nor_quartiles),
+		cmocka_unit_test(no_value_gives_zeros),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNB_BENCH_H
+#define CNB_BENCH_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * cenote-bench: the same work done through the pool and against the server itself, in rounds
+ * that take turns, so that whatever else the machine does falls on all of them alike.
+ *
+ * A target is a way to reach a database, a workload is what is done there, a case is a workload
+ * with its queries per connection. Everything is reported per query.
+ */
+
+#define CNB_MAX_TARGETS   8
+#define CNB_MAX_WORKLOADS 8
+#define CNB_MAX_POINTS    32
+#define CNB_MAX_CLIENTS   512
+#define CNB_MAX_SESSIONS  1024
+#define CNB_MAX_ROUNDS    10000
+
+/* The shape of the rows workloads. */
+#define CNB_COLUMNS     16
+#define CNB_VALUE_BYTES 32
+#define CNB_ROWS        256
+#define CNB_LARGE_ROWS  10000
+
+/* Why something failed, for the person who started the program. */
+struct cnb_error {
+	char text[512];
+};
+
+/* ------------------------------------------------------------------ targets ----- */
+
+/* Where the targets find what they measure. */
+struct cnb_env {
+	const char *uri; /* the pool, NULL when no target needs one */
+	const char *file; /* the SQLite file behind it, NULL when not known */
+};
+
+/* What a query gave. Each target looks at every value, so that none is cheaper by not reading. */
+struct cnb_answer {
+	uint64_t rows;
+	uint64_t bytes;
+};
+
+struct cnb_session; /* each target's own */
+
+struct cnb_target {
+	const char *name;
+	const char *about;
+	int is_pooled; /* the processes of cenoted work for it */
+	int needs_file; /* opens env->file */
+	/* Everything a program does to be connected, making the handle included. */
+	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
+		struct cnb_error *ret_error);
+	int (*query)(struct cnb_session *s, const char *sql,
+		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
+	void (*close)(struct cnb_session *s); /* NULL is allowed */
+};
+
+/* The i-th target of this build; NULL behind the last. */
+const struct cnb_target *cnb_target(size_t i);
+/* NULL: there is none of that name in this build. */
+const struct cnb_target *cnb_target_find(const char *name);
+
+const struct cnb_target *cnb_target_pooled(void);
+const struct cnb_target *cnb_target_direct(void); /* NULL: built without SQLite */
+
+/* ---------------------------------------------------------------- workloads ----- */
+
+/* One client at work. */
+struct cnb_run {
+	const struct cnb_target *target;
+	const struct cnb_workload *workload;
+	const struct cnb_env *env;
+	uint32_t queries; /* per operation */
+	struct cnb_session *session; /* held from begin to end by some workloads */
+	struct cnb_error error;
+};
+
+struct cnb_workload {
+	const char *name;
+	const char *about;
+	const char *sql;
+	struct cnb_answer expected; /* a wrong answer ends the benchmark */
+	int needs_rows; /* the table of cnb_setup() */
+	int has_points; /* --queries applies; otherwise one query per operation */
+	int (*begin)(struct cnb_run *run); /* not measured; NULL: nothing to do */
+	int (*operation)(struct cnb_run *run);
+};
+
+extern const struct cnb_workload cnb_workload_connect;
+extern const struct cnb_workload cnb_workload_steady;
+extern const struct cnb_workload cnb_workload_rows;
+extern const struct cnb_workload cnb_workload_large;
+
+const struct cnb_workload *cnb_workload(size_t i);
+const struct cnb_workload *cnb_workload_find(const char *name);
+
+/* Building blocks of the workloads. 0, or -1 with run->error filled. */
+int cnb_run_open(struct cnb_run *run);
+int cnb_run_queries(struct cnb_run *run);
+void cnb_run_close(struct cnb_run *run);
+
+/* Make, and remove, the table that the rows workloads read. */
+int cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
+	struct cnb_error *ret_error);
+void cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env);
+
+/* ------------------------------------------------------------------ options ----- */
+
+struct cnb_options {
+	const struct cnb_target *targets[CNB_MAX_TARGETS];
+	size_t n_targets;
+	const struct cnb_workload *workloads[CNB_MAX_WORKLOADS];
+	size_t n_workloads;
+	uint32_t points[CNB_MAX_POINTS]; /* queries per connection */
+	size_t n_points;
+	uint32_t rounds;
+	double time_s; /* per target and case */
+	uint64_t operations; /* per round; 0: as many as fit in time_s */
+	uint32_t clients;
+	uint32_t sessions; /* of the pool that is started; 0: clients + 3 */
+	const char *uri;
+	const char *file;
+	const char *cenoted;
+	pid_t daemon_pid;
+	int is_pinned;
+	int cpu; /* -1: the last one allowed */
+	int is_json;
+};
+
+/* 0: go on. 1: done (help, version, list was asked and printed). -1: wrong, and said so. */
+int cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options);
+
+/* ------------------------------------------------------- processes and CPU ----- */
+
+/* The processes of a daemon. */
+struct cnb_procs {
+	pid_t *pids; /* ascending */
+	size_t n;
+};
+
+/* `root` and all its descendants. 0, or -1 with errno set (ESRCH: no such process). */
+int cnb_procs_find(pid_t root, struct cnb_procs *ret_procs);
+void cnb_procs_finish(struct cnb_procs *procs);
+/* CPU time that they used so far. 0; 1: one of them is gone. */
+int cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns);
+int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
+
+/* Bind this process, and those it will start, to one CPU (-1: the last allowed one). */
+int cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error);
+
+int64_t cnb_now_ns(void);
+int64_t cnb_own_cpu_ns(void);
+
+/* ------------------------------------------------------------------- daemon ----- */
+
+/* A cenoted of our own, on an SQLite file in a temporary directory. */
+struct cnb_daemon {
+	pid_t pid;
+	char dir[64];
+	char file[96];
+	char uri[192];
+};
+
+/* Start it and wait until it serves. -1: nothing is left behind. */
+int cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_daemon,
+	struct cnb_error *ret_error);
+/* End it and remove the directory. Idempotent. */
+void cnb_daemon_stop(struct cnb_daemon *daemon);
+/* The directory and the file alone, for targets that need no cenoted. */
+int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error);
+
+/* ------------------------------------------------------------------ measure ----- */
+
+/* What one round of one target took, per query. */
+struct cnb_sample {
+	double wall_us;
+	double client_us; /* CPU of the clients */
+	double daemon_us; /* CPU of cenoted's processes */
+};
+
+struct cnb_summary {
+	double median, p25, p75, min;
+};
+
+/* One target's share of a case. */
+struct cnb_series {
+	const struct cnb_target *target;
+	uint64_t operations; /* per round and client */
+	uint32_t n_disturbed; /* rounds taken again since a process came or went */
+	struct cnb_sample *samples; /* one per round */
+	struct cnb_summary wall, cpu, client, daemon;
+	/* Against the last target of the list, round by round. */
+	struct cnb_summary ratio_wall, ratio_cpu;
+};
+
+struct cnb_case {
+	const struct cnb_workload *workload;
+	uint32_t queries;
+	size_t n_series;
+	struct cnb_series series[CNB_MAX_TARGETS];
+};
+
+/* Called after each round, for showing how far it is. */
+struct cnb_progress {
+	void (*step)(struct cnb_progress *progress, const struct cnb_case *c,
+		uint32_t round, uint32_t rounds);
+	uint32_t n_done; /* cases */
+	uint32_t n_cases;
+};
+
+/* What measuring needs besides the case. */
+struct cnb_bench {
+	const struct cnb_options *options;
+	struct cnb_env env;
+	pid_t daemon_pid; /* 0: its CPU is not known */
+	struct cnb_progress *progress; /* or NULL */
+	const volatile sig_atomic_t *interrupted; /* not 0: stop */
+};
+
+/* Fill the case's series. 0; -1 with the error filled. Series are valid until finished. */
+int cnb_measure(
+	const struct cnb_bench *bench, struct cnb_case *c, struct cnb_error *ret_error);
+void cnb_case_finish(struct cnb_case *c);
+
+struct cnb_summary cnb_summarize(double *values, size_t n); /* sorts them */
+
+/* ------------------------------------------------------------------ clients ----- */
+
+/* One or many clients that do the same; many are processes of their own. */
+struct cnb_crew;
+
+int cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
+	struct cnb_crew **ret_crew, struct cnb_error *ret_error);
+/* All do their operations; wall from the first start to the last end, CPU of all together. */
+int cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
+	struct cnb_error *ret_error);
+void cnb_crew_end(struct cnb_crew *crew); /* NULL is allowed */
+
+/* ------------------------------------------------------------------- report ----- */
+
+/* What the figures were measured on. */
+struct cnb_machine {
+	char cpu_model[128];
+	char kernel[128];
+	long n_cpus;
+	int pinned_cpu; /* -1: not pinned */
+	int is_daemon_known; /* the CPU of cenoted is in the figures */
+};
+
+void cnb_report_text_begin(
+	const struct cnb_machine *machine, const struct cnb_options *options);
+void cnb_report_text_case(const struct cnb_case *c, int is_daemon_known);
+void cnb_report_json(const struct cnb_machine *machine, const struct cnb_options *options,
+	const struct cnb_case *cases, size_t n_cases);
+void cnb_machine_read(struct cnb_machine *ret_machine);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* What a client did, as it travels from its process. */
+struct report {
+	int failed;
+	int64_t start_ns, end_ns, cpu_ns;
+	struct cnb_error error;
+};
+
+struct member {
+	pid_t pid;
+	int fd; /* reports come, the word to start goes */
+};
+
+struct cnb_crew {
+	struct cnb_run run; /* of the one client that works in this process */
+	uint64_t operations;
+	uint32_t n_members; /* 0: in this process */
+	struct member members[];
+};
+
+static int
+begin(struct cnb_run *run)
+{
+	return run->workload->begin != NULL ? run->workload->begin(run) : 0;
+}
+
+static void
+work(struct cnb_run *run, uint64_t operations, struct report *ret_report)
+{
+	int64_t cpu_ns;
+	uint64_t i;
+
+	memset(ret_report, 0, sizeof(*ret_report));
+	cpu_ns = cnb_own_cpu_ns();
+	ret_report->start_ns = cnb_now_ns();
+	for (i = 0; i < operations; i++) {
+		if (run->workload->operation(run) < 0) {
+			ret_report->failed = 1;
+			ret_report->error = run->error;
+			break;
+		}
+	}
+	ret_report->end_ns = cnb_now_ns();
+	ret_report->cpu_ns = cnb_own_cpu_ns() - cpu_ns;
+}
+
+/* --------------------------------------------------------- a process of its own -- */
+
+static int
+send_all(int fd, const void *bytes, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, bytes, len, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)len ? 0 : -1;
+}
+
+/* The sockets keep messages apart, so a message comes whole or not at all. */
+static int
+receive(int fd, void *bytes, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = recv(fd, bytes, len, 0);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)len ? 0 : -1;
+}
+
+static void
+be_client(int fd, struct cnb_run *run, uint64_t operations)
+{
+	struct report report = { 0 };
+	char go;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (begin(run) < 0) {
+		report.failed = 1;
+		report.error = run->error;
+	}
+	if (send_all(fd, &report, sizeof(report)) < 0 || report.failed ||
+		receive(fd, &go, 1) < 0)
+		return;
+	work(run, operations, &report);
+	(void)send_all(fd, &report, sizeof(report));
+	/* The session is kept until the end, so that closing it is not measured by anyone. */
+	(void)receive(fd, &go, 1);
+	cnb_run_close(run);
+}
+
+static int
+start_member(struct cnb_crew *crew, struct member *m)
+{
+	int fds[2];
+	uint32_t i;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -1;
+	m->pid = fork();
+	if (m->pid == 0) {
+		for (i = 0; i < crew->n_members; i++)
+			close(crew->members[i].fd);
+		close(fds[0]);
+		be_client(fds[1], &crew->run, crew->operations);
+		_exit(0);
+	}
+	close(fds[1]);
+	if (m->pid < 0) {
+		close(fds[0]);
+		return -1;
+	}
+	m->fd = fds[0];
+	return 0;
+}
+
+static int
+take_report(struct member *m, struct report *ret_report, struct cnb_error *ret_error)
+{
+	if (receive(m->fd, ret_report, sizeof(*ret_report)) < 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"client process %ld ended early", (long)m->pid);
+		return -1;
+	}
+	if (ret_report->failed) {
+		*ret_error = ret_report->error;
+		return -1;
+	}
+	return 0;
+}
+
+static int
+start_members(struct cnb_crew *crew, uint32_t n_clients, struct cnb_error *ret_error)
+{
+	struct report report;
+	uint32_t i;
+
+	for (i = 0; i < n_clients; i++) {
+		if (start_member(crew, &crew->members[i]) < 0) {
+			snprintf(ret_error->text, sizeof(ret_error->text),
+				"cannot start client %u: %s", i + 1, strerror(errno));
+			return -1;
+		}
+		crew->n_members++;
+	}
+	for (i = 0; i < n_clients; i++) {
+		if (take_report(&crew->members[i], &report, ret_error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+work_members(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
+	struct cnb_error *ret_error)
+{
+	int64_t start_ns = INT64_MAX, end_ns = 0, cpu_ns = 0;
+	struct report report;
+	uint32_t i;
+
+	for (i = 0; i < crew->n_members; i++)
+		(void)send_all(crew->members[i].fd, "", 1);
+	for (i = 0; i < crew->n_members; i++) {
+		if (take_report(&crew->members[i], &report, ret_error) < 0)
+			return -1;
+		if (report.start_ns < start_ns)
+			start_ns = report.start_ns;
+		if (report.end_ns > end_ns)
+			end_ns = report.end_ns;
+		cpu_ns += report.cpu_ns;
+	}
+	*ret_wall_ns = end_ns - start_ns;
+	*ret_cpu_ns = cpu_ns;
+	return 0;
+}
+
+/* -------------------------------------------------------------------- the crew -- */
+
+int
+cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
+	struct cnb_crew **ret_crew, struct cnb_error *ret_error)
+{
+	struct cnb_crew *crew;
+	int r;
+
+	crew = calloc(1, sizeof(*crew) + n_clients * sizeof(crew->members[0]));
+	if (crew == NULL) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "out of memory");
+		return -1;
+	}
+	crew->run = *pattern;
+	crew->operations = operations;
+	if (n_clients > 1) {
+		r = start_members(crew, n_clients, ret_error);
+	} else {
+		r = begin(&crew->run);
+		if (r < 0)
+			*ret_error = crew->run.error;
+	}
+	if (r < 0) {
+		cnb_crew_end(crew);
+		return -1;
+	}
+	*ret_crew = crew;
+	return 0;
+}
+
+int
+cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
+	struct cnb_error *ret_error)
+{
+	struct report report;
+
+	if (crew->n_members > 0)
+		return work_members(crew, ret_wall_ns, ret_cpu_ns, ret_error);
+	work(&crew->run, crew->operations, &report);
+	if (report.failed) {
+		*ret_error = report.error;
+		return -1;
+	}
+	*ret_wall_ns = report.end_ns - report.start_ns;
+	*ret_cpu_ns = report.cpu_ns;
+	return 0;
+}
+
+void
+cnb_crew_end(struct cnb_crew *crew)
+{
+	uint32_t i;
+
+	if (crew == NULL)
+		return;
+	for (i = 0; i < crew->n_members; i++)
+		close(crew->members[i].fd);
+	for (i = 0; i < crew->n_members; i++) {
+		while (waitpid(crew->members[i].pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	cnb_run_close(&crew->run);
+	free(crew);
+}

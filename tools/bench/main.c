@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define MAX_CASES (CNB_MAX_WORKLOADS + CNB_MAX_POINTS * CNB_MAX_WORKLOADS)
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction sa;
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	size_t i;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = on_signal;
+	/* The second one ends at once. */
+	sa.sa_flags = (int)SA_RESETHAND | SA_RESTART;
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &sa, NULL);
+}
+
+static void
+show_step(struct cnb_progress *progress, const struct cnb_case *c, uint32_t round,
+	uint32_t rounds)
+{
+	/* \033[K clears what a longer line left. */
+	fprintf(stderr, "\r[%u/%u] %s: round %u of %u\033[K", progress->n_done + 1,
+		progress->n_cases, c->workload->name, round, rounds);
+}
+
+static void
+hide_progress(const struct cnb_progress *progress)
+{
+	if (progress != NULL)
+		fprintf(stderr, "\r\033[K");
+}
+
+/* One case per workload, or one per number of queries. */
+static size_t
+make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
+{
+	size_t n = 0, i, k;
+
+	for (i = 0; i < options->n_workloads; i++) {
+		const struct cnb_workload *w = options->workloads[i];
+
+		for (k = 0; k < (w->has_points ? options->n_points : 1); k++) {
+			ret_cases[n].workload = w;
+			ret_cases[n].queries = w->has_points ? options->points[k] : 1;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int
+any_pooled(const struct cnb_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->n_targets; i++) {
+		if (options->targets[i]->is_pooled)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+any_needs_rows(const struct cnb_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->n_workloads; i++) {
+		if (options->workloads[i]->needs_rows)
+			return 1;
+	}
+	return 0;
+}
+
+/* Where the pool and the file are: those given, or our own. */
+static int
+find_env(const struct cnb_options *options, struct cnb_bench *bench,
+	struct cnb_daemon *daemon, struct cnb_error *ret_error)
+{
+	if (options->uri != NULL) {
+		bench->env = (struct cnb_env){ options->uri, options->file };
+		bench->daemon_pid = options->daemon_pid;
+		return 0;
+	}
+	if (any_pooled(options)) {
+		if (cnb_daemon_start(options, daemon, ret_error) < 0)
+			return -1;
+	} else if (cnb_daemon_directory(daemon, ret_error) < 0) {
+		return -1;
+	}
+	bench->env = (struct cnb_env){ daemon->uri, daemon->file };
+	bench->daemon_pid = daemon->pid;
+	return 0;
+}
+
+static int
+measure_cases(const struct cnb_bench *bench, const struct cnb_machine *machine,
+	struct cnb_case *cases, size_t n_cases, struct cnb_error *ret_error)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < n_cases; i++) {
+		if (bench->progress != NULL)
+			bench->progress->n_done = (uint32_t)i;
+		r = cnb_measure(bench, &cases[i], ret_error);
+		hide_progress(bench->progress);
+		if (r < 0)
+			return r;
+		if (!bench->options->is_json)
+			cnb_report_text_case(&cases[i], machine->is_daemon_known);
+	}
+	if (bench->options->is_json)
+		cnb_report_json(machine, bench->options, cases, n_cases);
+	return 0;
+}
+
+static int
+run_bench(
+	struct cnb_bench *bench, struct cnb_machine *machine, struct cnb_error *ret_error)
+{
+	static struct cnb_case cases[MAX_CASES];
+	const struct cnb_options *options = bench->options;
+	struct cnb_progress progress = { show_step, 0, 0 };
+	size_t n_cases, i;
+	int r, has_rows = any_needs_rows(options);
+
+	if (has_rows && cnb_setup(options->targets[0], &bench->env, ret_error) < 0)
+		return -1;
+	n_cases = make_cases(options, cases);
+	progress.n_cases = (uint32_t)n_cases;
+	if (isatty(STDERR_FILENO))
+		bench->progress = &progress;
+	machine->is_daemon_known = bench->daemon_pid != 0 || !any_pooled(options);
+	if (!options->is_json)
+		cnb_report_text_begin(machine, options);
+	r = measure_cases(bench, machine, cases, n_cases, ret_error);
+	for (i = 0; i < n_cases; i++)
+		cnb_case_finish(&cases[i]);
+	bench->progress = NULL;
+	if (has_rows)
+		cnb_cleanup(options->targets[0], &bench->env);
+	return r;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct cnb_options options;
+	struct cnb_bench bench = { .options = &options, .interrupted = &interrupted };
+	struct cnb_daemon daemon = { 0 };
+	struct cnb_machine machine = { 0 };
+	struct cnb_error error;
+	int r;
+
+	r = cnb_options_parse(argc, argv, &options);
+	if (r != 0)
+		return r < 0 ? 2 : 0;
+	catch_signals();
+	cnb_machine_read(&machine);
+	r = options.is_pinned ? cnb_pin(options.cpu, &machine.pinned_cpu, &error) : 0;
+	if (r == 0)
+		r = find_env(&options, &bench, &daemon, &error);
+	if (r == 0)
+		r = run_bench(&bench, &machine, &error);
+	cnb_daemon_stop(&daemon);
+	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		snprintf(error.text, sizeof(error.text), "cannot write the report");
+		r = -1;
+	}
+	if (r < 0)
+		fprintf(stderr, "cenote-bench: %s\n", error.text);
+	if (interrupted)
+		raise(interrupted);
+	return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* Linux only: /proc and CPU affinity. */
+
+static int64_t
+to_ns(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+int64_t
+cnb_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return to_ns(&t);
+}
+
+int64_t
+cnb_own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return to_ns(&t);
+}
+
+/* ---------------------------------------------------------------- processes ----- */
+
+struct parentage {
+	pid_t pid, parent;
+	int is_ours;
+};
+
+/* The fourth field, behind a name that may hold anything, even ") R 1". 0: no such process. */
+static pid_t
+parent_of(const char *pid_text)
+{
+	char path[32], text[512], *p;
+	size_t n;
+	FILE *f;
+
+	if ((size_t)snprintf(path, sizeof(path), "/proc/%.10s/stat", pid_text) >=
+		sizeof(path))
+		return 0;
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	if (p == NULL || strlen(p) < 5)
+		return 0;
+	return (pid_t)strtol(p + 4, NULL, 10);
+}
+
+/* All processes of the machine with their parents. */
+static int
+read_processes(struct parentage **ret_all, size_t *ret_n)
+{
+	struct parentage *all = NULL, *grown;
+	size_t n = 0, room = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (dir == NULL)
+		return -1;
+	while ((entry = readdir(dir)) != NULL) {
+		long pid = strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0)
+			continue;
+		if (n == room) {
+			room = room == 0 ? 256 : 2 * room;
+			grown = realloc(all, room * sizeof(*all));
+			if (grown == NULL) {
+				free(all);
+				closedir(dir);
+				return -1;
+			}
+			all = grown;
+		}
+		all[n++] = (struct parentage){ (pid_t)pid, parent_of(entry->d_name), 0 };
+	}
+	closedir(dir);
+	*ret_all = all;
+	*ret_n = n;
+	return 0;
+}
+
+static int
+is_ours(const struct parentage *all, size_t n, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (all[i].pid == pid)
+			return all[i].is_ours;
+	}
+	return 0;
+}
+
+/* Marks `root` and, generation by generation, its descendants. */
+static size_t
+mark_family(struct parentage *all, size_t n, pid_t root)
+{
+	size_t i, n_marked = 0, n_before;
+
+	do {
+		n_before = n_marked;
+		for (i = 0; i < n; i++) {
+			if (all[i].is_ours)
+				continue;
+			if (all[i].pid != root && !is_ours(all, n, all[i].parent))
+				continue;
+			all[i].is_ours = 1;
+			n_marked++;
+		}
+	} while (n_marked != n_before);
+	return n_marked;
+}
+
+static int
+compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int
+cnb_procs_find(pid_t root, struct cnb_procs *ret_procs)
+{
+	struct parentage *all;
+	size_t n, n_marked, i, k = 0;
+	pid_t *pids;
+
+	if (read_processes(&all, &n) < 0)
+		return -1;
+	n_marked = mark_family(all, n, root);
+	pids = n_marked > 0 ? malloc(n_marked * sizeof(*pids)) : NULL;
+	for (i = 0; pids != NULL && i < n; i++) {
+		if (all[i].is_ours)
+			pids[k++] = all[i].pid;
+	}
+	free(all);
+	if (pids == NULL) {
+		errno = n_marked > 0 ? ENOMEM : ESRCH;
+		return -1;
+	}
+	qsort(pids, k, sizeof(*pids), compare_pids);
+	*ret_procs = (struct cnb_procs){ pids, k };
+	return 0;
+}
+
+void
+cnb_procs_finish(struct cnb_procs *procs)
+{
+	free(procs->pids);
+	*procs = (struct cnb_procs){ NULL, 0 };
+}
+
+int
+cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns)
+{
+	struct timespec t;
+	clockid_t clock;
+	int64_t sum = 0;
+	size_t i;
+
+	/* This clock counts nanoseconds of all threads, where /proc/PID/stat counts ticks. */
+	for (i = 0; i < procs->n; i++) {
+		if (clock_getcpuclockid(procs->pids[i], &clock) != 0 ||
+			clock_gettime(clock, &t) < 0)
+			return 1;
+		sum += to_ns(&t);
+	}
+	*ret_ns = sum;
+	return 0;
+}
+
+int
+cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b)
+{
+	return a->n == b->n &&
+	       (a->n == 0 || memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0);
+}
+
+/* ----------------------------------------------------------------- affinity ----- */
+
+int
+cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error)
+{
+	cpu_set_t set;
+	int i;
+
+	if (cpu < 0) {
+		if (sched_getaffinity(0, sizeof(set), &set) < 0)
+			goto failed;
+		/* The first one gets most interrupts. */
+		for (i = 0; i < CPU_SETSIZE; i++) {
+			if (CPU_ISSET(i, &set))
+				cpu = i;
+		}
+	}
+	CPU_ZERO(&set);
+	if (cpu >= 0 && cpu < CPU_SETSIZE)
+		CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		goto failed;
+	*ret_cpu = cpu;
+	return 0;
+
+failed:
+	snprintf(ret_error->text, sizeof(ret_error->text), "cannot bind to CPU %d: %s",
+		cpu, strerror(errno));
+	return -1;
+}

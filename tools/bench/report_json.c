@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <cenote/cenote.h>
+
+#include "bench.h"
+
+/* No locale is set in this program, so that the point in numbers is a point. */
+
+static void
+put_text(const char *text)
+{
+	putchar('"');
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void
+put_summary(const char *name, const struct cnb_summary *s)
+{
+	printf(", \"%s\": {\"median\": %.6g, \"p25\": %.6g, \"p75\": %.6g, \"min\": "
+	       "%.6g}",
+		name, s->median, s->p25, s->p75, s->min);
+}
+
+static void
+put_series(const struct cnb_case *c, const struct cnb_series *s, int is_daemon_known)
+{
+	const struct cnb_series *base = &c->series[c->n_series - 1];
+
+	printf("        {\"target\": ");
+	put_text(s->target->name);
+	printf(", \"operations_per_round\": %" PRIu64 ", \"rounds_taken_again\": %u",
+		s->operations, s->n_disturbed);
+	put_summary("wall_us", &s->wall);
+	put_summary("cpu_us", &s->cpu);
+	put_summary("client_cpu_us", &s->client);
+	if (s->target->is_pooled && is_daemon_known)
+		put_summary("cenoted_cpu_us", &s->daemon);
+	printf(", \"queries_per_second\": %.6g", 1e6 / s->wall.median);
+	if (s != base) {
+		printf(", \"against\": ");
+		put_text(base->target->name);
+		put_summary("wall_ratio", &s->ratio_wall);
+		put_summary("cpu_ratio", &s->ratio_cpu);
+	}
+	putchar('}');
+}
+
+static void
+put_case(const struct cnb_case *c, int is_daemon_known)
+{
+	size_t i;
+
+	printf("    {\"workload\": ");
+	put_text(c->workload->name);
+	printf(", \"queries_per_connection\": ");
+	/* Held sessions have no such number. */
+	if (c->workload->begin == NULL)
+		printf("%u", c->queries);
+	else
+		printf("null");
+	printf(", \"targets\": [\n");
+	for (i = 0; i < c->n_series; i++) {
+		put_series(c, &c->series[i], is_daemon_known);
+		puts(i + 1 < c->n_series ? "," : "");
+	}
+	printf("    ]}");
+}
+
+void
+cnb_report_json(const struct cnb_machine *machine, const struct cnb_options *options,
+	const struct cnb_case *cases, size_t n_cases)
+{
+	size_t i;
+
+	printf("{\n  \"version\": \"%d.%d.%d\",\n", CENOTE_VERSION_MAJOR,
+		CENOTE_VERSION_MINOR, CENOTE_VERSION_PATCH);
+	printf("  \"machine\": {\"cpu\": ");
+	put_text(machine->cpu_model);
+	printf(", \"cpus\": %ld, \"kernel\": ", machine->n_cpus);
+	put_text(machine->kernel);
+	printf("},\n  \"pinned_cpu\": ");
+	if (machine->pinned_cpu >= 0)
+		printf("%d", machine->pinned_cpu);
+	else
+		printf("null");
+	printf(",\n  \"cenoted_cpu_known\": %s,\n",
+		machine->is_daemon_known ? "true" : "false");
+	printf("  \"clients\": %u,\n  \"rounds\": %u,\n  \"cases\": [\n",
+		options->clients, options->rounds);
+	for (i = 0; i < n_cases; i++) {
+		put_case(&cases[i], machine->is_daemon_known);
+		puts(i + 1 < n_cases ? "," : "");
+	}
+	puts("  ]\n}");
+}

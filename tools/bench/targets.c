@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "bench.h"
+
+/* A new way to reach a database is a row here; a build without its library gives NULL. The
+ * last one that a run uses is what the others are compared with. */
+static const struct cnb_target *(*const targets[])(void) = {
+	cnb_target_pooled,
+	cnb_target_direct,
+};
+
+const struct cnb_target *
+cnb_target(size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
+		const struct cnb_target *t = targets[k]();
+
+		if (t != NULL && i-- == 0)
+			return t;
+	}
+	return NULL;
+}
+
+const struct cnb_target *
+cnb_target_find(const char *name)
+{
+	const struct cnb_target *t;
+	size_t i;
+
+	for (i = 0; (t = cnb_target(i)) != NULL; i++) {
+		if (strcmp(t->name, name) == 0)
+			return t;
+	}
+	return NULL;
+}
