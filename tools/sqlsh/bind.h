@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_BIND_H
+#define SQLSH_BIND_H
+
+#include <cenote/types.h>
+
+#include "text.h"
+
+/*
+ * Named values for statements (-v NAME=VALUE, \set). They go to the server as parameters and
+ * are never pasted into the SQL.
+ */
+
+struct bind {
+	char *name;
+	uint32_t type; /* enum cenote_type; CENOTE_TYPE_NULL: NULL */
+	char *value; /* as it was given; of bytes, the bytes */
+	size_t len;
+	int64_t i; /* int, and bool */
+	double d; /* double */
+};
+
+struct binds {
+	struct bind *items;
+	size_t n;
+};
+
+/* How a server writes placeholders. */
+enum bind_style {
+	BIND_NAMED, /* :name, kept as it is: the server numbers each name once */
+	BIND_DOLLAR, /* $1 */
+	BIND_QUESTION /* ?, one for each use */
+};
+
+/* A statement made ready: what to send, and the value of each of its parameters in order. */
+struct bound {
+	struct text sql;
+	const struct bind **values; /* borrowed from the binds */
+	size_t n;
+};
+
+void binds_finish(struct binds *b);
+/*
+ * Take NAME=VALUE or NAME:TYPE=VALUE (in place of one of the same name); NAME alone is NULL. NULL
+ * when done, else what is wrong, static text.
+ */
+const char *binds_set(struct binds *b, const char *spec);
+/* 1 if there was one of that name. */
+int binds_unset(struct binds *b, const char *name);
+const struct bind *binds_find(const struct binds *b, const char *name, size_t len);
+const char *bind_type_name(uint32_t type);
+
+enum bind_style bind_style_for(const char *backend);
+
+/*
+ * Make a statement ready. 0, or the length of the first placeholder that has no value, and where
+ * it is: only with BIND_NAMED, since elsewhere a colon and a name may mean something else.
+ */
+size_t bound_init(struct bound *bound, const struct binds *b, enum bind_style style,
+	unsigned lex_flags, const char *sql, size_t len, const char **ret_missing);
+void bound_finish(struct bound *bound);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char
+csv_separator(enum csv_kind kind)
+{
+	return kind == CSV_TAB ? '\t' : ',';
+}
+
+static int
+needs_quotes(char c)
+{
+	return c == ',' || c == '"' || c == '\r' || c == '\n';
+}
+
+static void
+add_comma_field(struct text *t, const struct cell *cell)
+{
+	size_t i = 0;
+
+	while (i < cell->len && !needs_quotes(cell->text[i]))
+		i++;
+	if (cell->len > 0 && i == cell->len) {
+		text_add(t, cell->text, cell->len);
+		return;
+	}
+	text_add_char(t, '"');
+	for (i = 0; i < cell->len; i++) {
+		if (cell->text[i] == '"')
+			text_add_char(t, '"');
+		text_add_char(t, cell->text[i]);
+	}
+	text_add_char(t, '"');
+}
+
+static void
+add_tab_field(struct text *t, const struct cell *cell)
+{
+	static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
+	size_t i;
+
+	for (i = 0; i < cell->len; i++) {
+		char c = cell->text[i];
+		const char *p = c ? strchr(special, c) : NULL;
+
+		if (p) {
+			text_add_char(t, '\\');
+			c = letters[p - special];
+		}
+		text_add_char(t, c);
+	}
+}
+
+void
+csv_add_field(struct text *t, enum csv_kind kind, const struct cell *cell)
+{
+	if (kind == CSV_COMMA) {
+		if (cell->text)
+			add_comma_field(t, cell);
+	} else if (cell->text) {
+		add_tab_field(t, cell);
+	} else {
+		text_add_str(t, "\\N");
+	}
+}
+
+void
+csv_reader_init(struct csv_reader *r, FILE *file, enum csv_kind kind)
+{
+	*r = (struct csv_reader){ 0 };
+	r->file = file;
+	r->kind = kind;
+	r->next_line = 1;
+	r->buffer = mem_resize(NULL, CSV_BUFFER_SIZE, 1);
+}
+
+void
+csv_reader_finish(struct csv_reader *r)
+{
+	text_finish(&r->data);
+	free(r->fields);
+	free(r->offsets);
+	free(r->is_null);
+	free(r->buffer);
+	*r = (struct csv_reader){ 0 };
+}
+
+static int
+fill(struct csv_reader *r)
+{
+	int is_first = r->n_bytes == 0;
+
+	r->pos = 0;
+	r->end = fread(r->buffer, 1, CSV_BUFFER_SIZE, r->file);
+	r->n_bytes += r->end;
+	/* A byte order mark is no part of the first field. */
+	if (is_first && r->end >= 3 && memcmp(r->buffer, "\xef\xbb\xbf", 3) == 0)
+		r->pos = 3;
+	return r->pos < r->end;
+}
+
+/* Next byte, EOF at the end. */
+static int
+take(struct csv_reader *r)
+{
+	int c;
+
+	if (r->pos >= r->end && !fill(r))
+		return EOF;
+	c = (unsigned char)r->buffer[r->pos++];
+	if (c == '\n')
+		r->next_line++;
+	return c;
+}
+
+static int
+peek(struct csv_reader *r)
+{
+	if (r->pos >= r->end && !fill(r))
+		return EOF;
+	return (unsigned char)r->buffer[r->pos];
+}
+
+static int
+begin_field(struct csv_reader *r)
+{
+	if (r->n_fields >= CSV_FIELDS_MAX) {
+		r->error = "too many fields";
+		return -1;
+	}
+	if (r->n_fields == r->cap) {
+		r->cap = r->cap ? r->cap * 2 : 16;
+		r->fields = mem_resize(r->fields, r->cap, sizeof(r->fields[0]));
+		r->offsets = mem_resize(r->offsets, r->cap, sizeof(r->offsets[0]));
+		r->is_null = mem_resize(r->is_null, r->cap, 1);
+	}
+	r->offsets[r->n_fields] = r->data.len;
+	r->is_null[r->n_fields] = 0;
+	r->n_fields++;
+	return 0;
+}
+
+static int
+add_byte(struct csv_reader *r, int c)
+{
+	if (r->data.len >= CSV_RECORD_MAX) {
+		r->error = "the record is too long";
+		return -1;
+	}
+	text_add_char(&r->data, (char)c);
+	return 0;
+}
+
+/* What comes behind a field: 1 another field, 0 the record's end, -1 an error. */
+static int
+end_field(struct csv_reader *r, int c)
+{
+	text_add_char(&r->data, '\0');
+	if (c == csv_separator(r->kind))
+		return 1;
+	if (c == '\r' && peek(r) == '\n')
+		c = take(r);
+	if (c == EOF || c == '\n')
+		return 0;
+	r->error = "text behind a closing quote";
+	return -1;
+}
+
+/* Within quotes, up to the closing one; it returns what comes behind, EOF - 1 for an error. */
+static int
+read_quoted(struct csv_reader *r)
+{
+	for (;;) {
+		int c = take(r);
+
+		if (c == EOF) {
+			r->error = "a quote is not closed";
+			return EOF - 1;
+		}
+		if (c == '"') {
+			if (peek(r) != '"')
+				return take(r);
+			(void)take(r);
+		}
+		if (add_byte(r, c) < 0)
+			return EOF - 1;
+	}
+}
+
+static int
+read_comma_field(struct csv_reader *r)
+{
+	int c = take(r);
+	size_t begin = r->data.len;
+
+	if (c == '"') {
+		c = read_quoted(r);
+		return c < EOF ? -1 : end_field(r, c);
+	}
+	while (c != EOF && c != ',' && c != '\n' && !(c == '\r' && peek(r) == '\n')) {
+		if (c == '"') {
+			r->error = "a quote within a field that does not begin with one";
+			return -1;
+		}
+		if (add_byte(r, c) < 0)
+			return -1;
+		c = take(r);
+	}
+	r->is_null[r->n_fields - 1] = r->data.len == begin;
+	return end_field(r, c);
+}
+
+static int
+unescape(int c)
+{
+	static const char letters[] = "tnr", special[] = "\t\n\r";
+	const char *p = c > 0 && c < 128 ? strchr(letters, c) : NULL;
+
+	return p ? special[p - letters] : c;
+}
+
+static int
+read_tab_field(struct csv_reader *r)
+{
+	size_t begin = r->data.len;
+	int c = take(r), is_null = 0;
+
+	while (c != EOF && c != '\t' && c != '\n' && !(c == '\r' && peek(r) == '\n')) {
+		if (c == '\\') {
+			c = take(r);
+			if (c == EOF) {
+				r->error = "a backslash at the end of the file";
+				return -1;
+			}
+			is_null = c == 'N' && r->data.len == begin;
+			c = unescape(c);
+		}
+		if (add_byte(r, c) < 0)
+			return -1;
+		c = take(r);
+	}
+	r->is_null[r->n_fields - 1] = is_null && r->data.len == begin + 1;
+	return end_field(r, c);
+}
+
+int
+csv_read(struct csv_reader *r)
+{
+	int more = 1;
+	size_t i;
+
+	if (peek(r) == EOF) {
+		r->line = r->next_line;
+		r->error = ferror(r->file) ? "cannot be read on" : NULL;
+		return r->error ? -1 : 0;
+	}
+	r->line = r->next_line;
+	r->n_fields = 0;
+	text_clear(&r->data);
+	while (more > 0) {
+		more = begin_field(r);
+		if (more < 0)
+			break;
+		more = r->kind == CSV_TAB ? read_tab_field(r) : read_comma_field(r);
+	}
+	if (more < 0)
+		return -1;
+	for (i = 0; i < r->n_fields; i++) {
+		size_t end = i + 1 < r->n_fields ? r->offsets[i + 1] : r->data.len;
+
+		r->fields[i].text = r->is_null[i] ? NULL : r->data.data + r->offsets[i];
+		r->fields[i].len = r->is_null[i] ? 0 : end - r->offsets[i] - 1;
+	}
+	return 1;
+}

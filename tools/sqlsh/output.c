@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT_CHUNK 32768u
+
+static const struct output_ops *const formats[] = { &output_table, &output_expanded,
+	&output_csv, &output_tsv, &output_json, &output_unaligned };
+
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+const struct output_ops *
+output_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < N_FORMATS; i++) {
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	}
+	return NULL;
+}
+
+const char *
+output_name(size_t i)
+{
+	return i < N_FORMATS ? formats[i]->name : NULL;
+}
+
+struct output *
+output_begin(const struct output_ops *ops, const struct output_settings *settings,
+	FILE *file, const struct output_column *columns, size_t n_columns)
+{
+	struct output *out = mem_resize(NULL, 1, ops->size);
+
+	memset(out, 0, ops->size);
+	out->ops = ops;
+	out->settings = settings;
+	out->file = file;
+	out->columns = columns;
+	out->n_columns = n_columns;
+	ops->begin(out);
+	return out;
+}
+
+void
+output_flush(struct output *out, size_t limit)
+{
+	if (out->text.len <= limit)
+		return;
+	if (!out->has_failed &&
+		fwrite(out->text.data, 1, out->text.len, out->file) < out->text.len)
+		out->has_failed = 1;
+	text_clear(&out->text);
+}
+
+void
+output_row(struct output *out, const struct cell *cells)
+{
+	out->n_rows++;
+	out->ops->row(out, cells);
+	output_flush(out, OUTPUT_CHUNK);
+}
+
+int
+output_end(struct output *out, int is_whole)
+{
+	int r;
+
+	if (is_whole)
+		out->ops->end(out);
+	output_flush(out, 0);
+	if (fflush(out->file) != 0)
+		out->has_failed = 1;
+	r = out->has_failed ? -1 : 0;
+	if (out->ops->finish)
+		out->ops->finish(out);
+	text_finish(&out->text);
+	free(out);
+	return r;
+}
+
+int
+output_is_number(uint32_t type)
+{
+	return type == CENOTE_TYPE_INT64 || type == CENOTE_TYPE_UINT64 ||
+	       type == CENOTE_TYPE_DOUBLE || type == CENOTE_TYPE_DECIMAL;
+}
+
+void
+output_add_hex(struct text *t, const struct cell *cell)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i;
+
+	text_add_str(t, "\\x");
+	for (i = 0; i < cell->len; i++) {
+		unsigned char c = (unsigned char)cell->text[i];
+
+		text_add_char(t, digits[c >> 4]);
+		text_add_char(t, digits[c & 15]);
+	}
+}
+
+size_t
+output_add_shown(struct output *out, struct text *t, const struct output_column *column,
+	const struct cell *cell)
+{
+	size_t width, before;
+
+	if (!cell->text) {
+		const char *null_text = out->settings->null_text;
+		int is_dimmed = out->settings->is_dimmed && *null_text;
+
+		text_add_str(t, is_dimmed ? "\033[2m" : "");
+		width = display_add(t, null_text, strlen(null_text));
+		text_add_str(t, is_dimmed ? "\033[0m" : "");
+		return width;
+	}
+	if (column->type == CENOTE_TYPE_BYTES) {
+		before = t->len;
+		output_add_hex(t, cell);
+		return t->len - before;
+	}
+	return display_add(t, cell->text, cell->len);
+}
