@@ -72,17 +72,17 @@
 #define CNP_FIELDS_ATTACH(F)                                                             \
 	F(STR, user)                                                                     \
 	F(STR, database)                                                                 \
-	F(STR, program) F(STR, application) F(STR, trace) F(U32, pid) F(U32, flags)      \
-		F(U32, generation) F(U64, features) F(U64, max_frame) F(STR, options)    \
-			F(STR, carry)
+	F(STR, program)                                                                  \
+	F(STR, application) F(STR, trace) F(U32, pid) F(U32, flags) F(U32, generation)   \
+		F(U64, features) F(U64, max_frame) F(STR, options) F(STR, carry)
 #define CNP_FIELDS_AUTH(F)   F(STR, data)
 #define CNP_FIELDS_CANCEL(F) F(U64, session) F(U64, key) F(U32, request)
 /* `portal`: 0 if none is wanted back. */
 #define CNP_FIELDS_RESUME(F)                                                             \
 	F(U64, session)                                                                  \
 	F(U64, key)                                                                      \
-	F(U32, portal) F(U32, pid) F(STR, user) F(STR, program) F(STR, application)      \
-		F(U64, max_frame)
+	F(U32, portal)                                                                   \
+	F(U32, pid) F(STR, user) F(STR, program) F(STR, application) F(U64, max_frame)
 /* `what`: "pools" or "workers". */
 #define CNP_FIELDS_STATUS(F) F(STR, what)
 
@@ -134,7 +134,8 @@
 #define CNP_FIELDS_ATTACHED(F)                                                           \
 	F(U64, session)                                                                  \
 	F(U64, key)                                                                      \
-	F(U32, worker_pid) F(U64, features) F(STR, pool) F(STR, backend) F(STR, server)  \
+	F(U32, worker_pid)                                                               \
+	F(U64, features) F(STR, pool) F(STR, backend) F(STR, server)                     \
 		F(STR, server_version) F(STR, database) F(STR, user) F(STR, parameters)
 /* `tx`: enum cenote_tx. `pins`: bits of enum cenote_pin. `carry`: opaque state of the backend to give
  * back on a re-attach; empty: as before. */

@@ -119,7 +119,7 @@ drop_output(struct cnp_client *c, size_t n)
 static void
 queue_pop(struct cnp_client *c)
 {
-	drop_output(c, queue_at(c, 0)->bytes);
+	drop_output(c, c->front + queue_at(c, 0)->bytes);
 	c->queue_head = (c->queue_head + 1) & (c->queue_cap - 1);
 	c->queue_n--;
 	c->stage = CNP_STAGE_FRESH;
@@ -219,10 +219,10 @@ cnp_client_tls_done(struct cnp_client *c)
 void
 cnp_client_restart(struct cnp_client *c)
 {
-	/* the opening is no request: it is made anew */
-	if (c->sent < c->prefix)
-		c->sent = c->prefix;
-	drop_output(c, c->prefix);
+	/* the opening and the set-up of that session are no requests: they are made anew */
+	if (c->sent < c->front)
+		c->sent = c->front;
+	drop_output(c, c->front);
 	c->sent = 0;
 	c->waits_tls = 0;
 	if (c->in)
@@ -270,19 +270,19 @@ is_before_ready(const struct cnp_client *c)
 	return c->sm.state >= CNP_CLIENT_OPENING && c->sm.state < CNP_CLIENT_READY;
 }
 
-/* A set-up request was appended, n bytes long: to its place. Its bytes are kept with those of the
- * request behind it. */
+/*
+ * A set-up request was appended, n bytes long: to its place. Those before READY belong to the session
+ * and are made anew with the next one; those behind are kept with the request that follows them.
+ */
 static void
 place_setup(struct cnp_client *c, size_t n)
 {
 	if (is_before_ready(c)) {
 		rotate_output(c, c->front, n);
 		c->front += n;
-	}
-	if (is_before_ready(c) && c->queue_n > 0)
-		queue_at(c, 0)->bytes += n;
-	else
+	} else {
 		c->loose += n;
+	}
 }
 
 /* An AUTH frame goes behind the first frame and belongs to it. */
@@ -711,7 +711,7 @@ on_attached_session(struct cnp_client *c, const struct cnp_frame *f, struct cnp_
 	if (c->queue_n == 0 || !c->is_greeted)
 		return broken(c, f, "nothing was asked");
 	q = queue_at(c, 0);
-	if (f->request != q->request || c->sent < q->bytes)
+	if (f->request != q->request || c->sent < c->front + q->bytes)
 		return broken(c, f, "of a request that is not the oldest");
 	ev->request_code = q->code;
 	if (f->code == CNP_MSG_READY)

@@ -49,7 +49,7 @@ struct cnp_client {
 	size_t sent; /* bytes of `out` that were sent */
 	size_t opening; /* end of the opening; 0 once nothing waits for TLS */
 	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
-	size_t front; /* end of the set-up requests that go before READY */
+	size_t front; /* end of the set-up requests that go before READY; they are not kept */
 	size_t loose; /* set-up requests behind the last request */
 	struct cnc_block *in; /* block being filled */
 	size_t in_at; /* first byte in it not yet parsed */
@@ -102,8 +102,9 @@ void cnp_client_lost(struct cnp_client *c);
  * Queue a request. *ret_request (may be NULL) is its number. With `setup` it gets number 0: it has no
  * reply unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for
  * PREPARE on a re-attach; AUTOCOMMIT, SET_OPTION and DETACH too). A set-up request queued before READY
- * goes in front of all numbered requests that wait; one queued later goes behind them. An AUTH frame is
- * legal in state AUTH and goes before both.
+ * goes in front of all numbered requests that wait, and is forgotten with the session; one queued
+ * later goes behind them, and is sent again with the request behind it. An AUTH frame is legal in state
+ * AUTH and goes before both.
  *
  * Legal in every state but SUSPENDED and DEAD: in IDLE and YIELDED the request is kept for
  * cnp_client_open() with `resend`. CENOTE_OK, CENOTE_ERR_STATE, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT,
