@@ -548,17 +548,31 @@ read_special(const char *text, size_t len, double *ret_value)
 /* So many digits decide how a double is rounded (767), a few to spare. */
 #define DOUBLE_DIGITS 800u
 
+/* Whether one of the next n digits, among which a point may stand, is not 0. */
+static int
+has_nonzero(const char *p, size_t n)
+{
+	for (; n > 0; p++) {
+		if (*p == '.')
+			continue;
+		if (*p != '0')
+			return 1;
+		n--;
+	}
+	return 0;
+}
+
 /*
  * The number as a whole number with an exponent, which strtod() reads the same in every
- * locale. Of digits beyond those that can matter one is left, to say that they are not zero.
+ * locale. Of digits beyond those that can matter one is left, if they are not all zero.
  */
 static double
 decimal_double(const struct cnc_decimal *d)
 {
 	char text[DOUBLE_DIGITS + 32];
 	const char *p = d->digits;
-	size_t n = 0;
 	char *out = text;
+	size_t n = 0;
 
 	if (d->is_negative)
 		*out++ = '-';
@@ -568,7 +582,7 @@ decimal_double(const struct cnc_decimal *d)
 		*out++ = *p;
 		n++;
 	}
-	if (n < d->n_digits) {
+	if (has_nonzero(p, d->n_digits - n)) {
 		*out++ = '1';
 		n++;
 	}
