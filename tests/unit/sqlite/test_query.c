@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "harness.h"
+
+static int
+setup(void **state)
+{
+	struct sq *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	sq_setup(t);
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	*state = t;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	sq_teardown(*state);
+	free(*state);
+	return 0;
+}
+
+static void
+a_query_gives_columns_rows_and_a_tag(void **state)
+{
+	struct sq *t = *state;
+
+	assert_string_equal(sq_query(t, "select 1 as a, 'x' as b, null as c"),
+		"columns a:INT64 b:TEXT c:TEXT\nrow 1|x|NULL\ndone SELECT 1\n");
+	assert_string_equal(sq_query(t, "create table t (a integer primary key, b text)"),
+		"done CREATE TABLE\n");
+	assert_string_equal(sq_query(t, "insert into t (b) values ('x'), ('y')"),
+		"done INSERT 0 2 affected=2 id=2\n");
+	assert_string_equal(sq_query(t, "update t set b = 'z' where a = 2"),
+		"done UPDATE 1 affected=1\n");
+	assert_string_equal(sq_query(t, "select * from t order by a"),
+		"columns a:INT64 b:TEXT\nrow 1|x\nrow 2|z\ndone SELECT 2\n");
+	assert_string_equal(sq_query(t, "select * from t where 0"),
+		"columns a:INT64 b:TEXT\ndone SELECT 0\n");
+	assert_string_equal(sq_query(t, "delete from t returning a"),
+		"columns a:INT64\nrow 1\nrow 2\ndone DELETE 2 affected=2\n");
+}
+
+static void
+several_statements_give_a_result_each(void **state)
+{
+	struct sq *t = *state;
+
+	assert_string_equal(
+		sq_query(t, "select 1; /* c */ create table t (a); ; select 2 ;-- x"),
+		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
+		"done CREATE TABLE more-results\n"
+		"columns 2:INT64\nrow 2\ndone SELECT 1\n");
+	assert_string_equal(sq_query(t, "select 1; select nope; select 2"),
+		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
+		"error 42703 no such column: nope position=18\n");
+	assert_string_equal(sq_query(t, ""), "done \n");
+	assert_string_equal(sq_query(t, " ; -- nothing\n /* at all"), "done \n");
+}
+
+static void
+errors_have_states_and_positions_in_characters(void **state)
+{
+	struct sq *t = *state;
+
+	assert_string_equal(sq_query(t, "selec 1"),
+		"error 42601 near \"selec\": syntax error position=1\n");
+	assert_string_equal(sq_query(t, "select 1;\n select '\xc3\xa4\xe2\x82\xac', nix"),
+		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
+		"error 42703 no such column: nix position=25\n");
+	assert_string_equal(
+		sq_query(t, "select * from nix"), "error 42P01 no such table: nix\n");
+	assert_string_equal(sq_query(t, "select nix()"),
+		"error 42883 no such function: nix position=8\n");
+	(void)sq_query(t,
+		"create table t (a integer primary key, b text not null unique, "
+		"c int check (c > 0), d references t (a))");
+	assert_string_equal(sq_query(t, "create table t (a)"),
+		"error 42P07 table t already exists position=14\n");
+	assert_string_equal(sq_query(t, "insert into t (b) values (null)"),
+		"error 23502 NOT NULL constraint failed: t.b\n");
+	assert_string_equal(cnc_diag_field(&t->diag, 't'), "t");
+	assert_string_equal(cnc_diag_field(&t->diag, 'c'), "b");
+	assert_int_equal(t->diag.native, 1299);
+	(void)sq_query(t, "insert into t (b) values ('x')");
+	assert_string_equal(sq_query(t, "insert into t (b) values ('x')"),
+		"error 23505 UNIQUE constraint failed: t.b\n");
+	assert_string_equal(sq_query(t, "insert into t (b, c) values ('y', -1)"),
+		"error 23514 CHECK constraint failed: c > 0\n");
+	assert_string_equal(sq_query(t, "select abs(-9223372036854775808)"),
+		"error 22003 integer overflow\n");
+	assert_string_equal(sq_query(t, "insert into t (a, b) values ('x', 'z')"),
+		"error 22018 datatype mismatch\n");
+}
+
+/* Stands before libsqlite3's own: the module's calls come here. */
+static unsigned n_compiled;
+
+int
+sqlite3_prepare_v3(sqlite3 *db, const char *sql, int n, unsigned flags,
+	sqlite3_stmt **ret_stmt, const char **ret_tail)
+{
+	static int (*real)(
+		sqlite3 *, const char *, int, unsigned, sqlite3_stmt **, const char **);
+	void *library, *symbol;
+
+	if (!real) {
+		/* The module has loaded it for itself alone. */
+		library = dlopen("libsqlite3.so.0", RTLD_NOW);
+		assert_non_null(library);
+		symbol = dlsym(library, "sqlite3_prepare_v3");
+		memcpy(&real, &symbol, sizeof(real));
+	}
+	n_compiled++;
+	return real(db, sql, n, flags, ret_stmt, ret_tail);
+}
+
+static void
+a_repeated_statement_is_not_parsed_again(void **state)
+{
+	struct sq *t = *state;
+	struct cnc_value v;
+	int i;
+
+	(void)sq_query(t, "create table t (a)");
+	n_compiled = 0;
+	for (i = 0; i < 20; i++) {
+		v = sq_int(i);
+		(void)sq_query_with(t, "insert into t values (?)", &v, 1);
+	}
+	assert_int_equal(n_compiled, 1);
+	/* Prepared by the client, and by the next client, it is still the same. */
+	(void)sq_prepare(t, 7, "insert into t values (?)");
+	(void)sq_execute(t, 7, 0, &v, 1);
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	(void)sq_query_with(t, "insert into t values (?)", &v, 1);
+	assert_int_equal(n_compiled, 1);
+	(void)sq_query(t, "select 1; select 2");
+	(void)sq_query(t, "select 1; select 2");
+	assert_int_equal(n_compiled, 3);
+	assert_string_equal(sq_query(t, "select count(*) from t"),
+		"columns count(*):INT64\nrow 22\ndone SELECT 1\n");
+}
+
+static void
+the_cache_holds_as_many_statements_as_it_was_told(void **state)
+{
+	struct sq *t = *state;
+	char sql[64];
+	int i, round;
+
+	sq_logout(t);
+	sq_option(t, "statement_cache", "10");
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	n_compiled = 0;
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 10; i++) {
+			snprintf(sql, sizeof(sql), "select %d", i);
+			(void)sq_query(t, sql);
+		}
+	}
+	assert_int_equal(n_compiled, 10);
+	(void)sq_query(t, "select 10"); /* puts out 0, the oldest */
+	(void)sq_query(t, "select 9");
+	(void)sq_query(t, "select 1");
+	assert_int_equal(n_compiled, 11);
+	(void)sq_query(t, "select 0");
+	assert_int_equal(n_compiled, 12);
+	sq_logout(t);
+	sq_option(t, "statement_cache", "0");
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	n_compiled = 0;
+	(void)sq_query(t, "select 1");
+	(void)sq_query(t, "select 1");
+	assert_int_equal(n_compiled, 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_query_gives_columns_rows_and_a_tag, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			several_statements_give_a_result_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			errors_have_states_and_positions_in_characters, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_repeated_statement_is_not_parsed_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_cache_holds_as_many_statements_as_it_was_told, setup,
+			teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

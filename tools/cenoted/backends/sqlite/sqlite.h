@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_SQLITE_H
+#define CND_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "core/mem.h"
+#include "core/sqlstate.h"
+
+#include "../../backend.h"
+
+/*
+ * The SQLite backend: one session is one open database file. What the files are:
+ *
+ *     module.c      the table of functions
+ *     options.c     the keys of a server line
+ *     session.c     login, attach, reset, state: the life of a session
+ *     authorizer.c  what SQL may do, and what it does to the session
+ *     cache.c       prepared statements, kept by their text
+ *     stmt.c        preparing one statement; the client's numbered statements
+ *     columns.c     column descriptions and logical types
+ *     values.c      binding parameters, writing rows
+ *     exec.c        running statements; portals
+ *     tx.c          transactions, savepoints, autocommit
+ *     catalog.c     catalog queries
+ *     scan.c        blanks, comments and first words of SQL
+ *     errors.c      SQLite's codes to SQLSTATEs
+ */
+
+/* What a statement does to its session, as the authorizer saw it: bits of enum cenote_pin, and: */
+#define CND_SQ_NOTE_PINS   0x0000ffffu
+#define CND_SQ_NOTE_DIRTY  0x00010000u /* a reset must open the file anew */
+#define CND_SQ_NOTE_PRAGMA 0x00020000u /* acts while it is compiled: never keep it */
+
+enum cnd_sq_mode {
+	CND_SQ_MODE_RO,
+	CND_SQ_MODE_RW,
+	CND_SQ_MODE_RWC
+};
+
+/* A server line, read. Text is borrowed from the line, except in a session. */
+struct cnd_sq_options {
+	const char *path;
+	enum cnd_sq_mode mode;
+	int64_t busy_timeout_ms;
+	const char *journal_mode; /* NULL: leave it */
+	const char *synchronous; /* NULL: SQLite's default */
+	int foreign_keys;
+	int64_t cache_size; /* as PRAGMA cache_size has it; 0: SQLite's default */
+	int64_t statement_cache;
+	int attach;
+};
+
+/* First word of a statement, and what follows from it. */
+enum cnd_sq_verb_flag {
+	CND_SQ_VERB_ROWS = 1, /* the tag counts the rows returned */
+	CND_SQ_VERB_DML = 2, /* the tag counts the rows changed */
+	CND_SQ_VERB_INSERT = 4,
+	CND_SQ_VERB_IN_TX = 8, /* with autocommit off, a transaction begins before it */
+	CND_SQ_VERB_BEGIN = 16,
+	CND_SQ_VERB_COMMIT = 32,
+	CND_SQ_VERB_ROLLBACK = 64, /* the whole transaction */
+	CND_SQ_VERB_VACUUM = 128
+};
+
+struct cnd_sq_verb {
+	const char *word;
+	const char *tag;
+	uint32_t flags;
+};
+
+#define CND_SQ_TAG_MAX 48u
+
+/* A prepared statement: in the cache, of a client's number, of a portal, or any of them. */
+struct cnd_sq_stmt {
+	sqlite3_stmt *handle;
+	char *sql; /* key: the text from the statement's first word to the end of the request */
+	size_t len;
+	size_t used; /* bytes of it that are this statement */
+	uint64_t hash;
+	struct cnd_sq_stmt *next; /* in its bucket */
+	struct cnd_sq_stmt *newer, *older; /* in order of use */
+	uint32_t refs;
+	uint8_t is_cached;
+	uint8_t is_running;
+	uint8_t is_readonly;
+	uint8_t has_dynamic; /* a column's type follows the first row */
+	uint32_t notes;
+	const struct cnd_sq_verb *verb;
+	char tag[CND_SQ_TAG_MAX];
+	size_t tag_len;
+	uint32_t n_params;
+	uint32_t n_columns;
+	struct cnp_column *columns; /* text borrowed from handle */
+	uint8_t *dynamic; /* 1: that column's type follows the first row */
+	uint32_t columns_version; /* grows when `columns` changes */
+	int reprepared; /* how often SQLite has compiled it anew */
+};
+
+/* A statement under a number of the client's. */
+struct cnd_sq_named {
+	uint32_t number;
+	struct cnd_sq_stmt *stmt;
+	uint32_t sent_version; /* the columns that the client has; 0 none */
+	uint8_t sent_format;
+};
+
+/* A statement with rows still to come, and the rest of its request. */
+struct cnd_sq_portal {
+	struct cnd_sq_portal *next;
+	uint32_t number;
+	uint8_t format;
+	struct cnd_sq_stmt *stmt;
+	uint64_t n_rows; /* sent so far */
+	char *rest; /* NULL: nothing follows */
+	size_t rest_len;
+	size_t rest_chars; /* characters of the request before it */
+};
+
+struct cnd_sq_cache {
+	struct cnd_sq_stmt **buckets; /* NULL: caching is off */
+	size_t n_buckets; /* a power of two */
+	size_t n, max;
+	struct cnd_sq_stmt *newest, *oldest;
+	uint64_t hits, misses;
+};
+
+/* What changes(), total_changes() and last_insert_rowid() give, and autocommit: what travels with
+ * the client to another session. */
+struct cnd_sq_carry {
+	int64_t last_rowid;
+	int64_t changes;
+	int64_t total;
+	uint8_t is_manual; /* autocommit off */
+};
+
+#define CND_SQ_CARRY_LEN 25u
+
+struct cnd_sq_carry_out {
+	uint8_t bytes[CND_SQ_CARRY_LEN];
+	uint8_t is_told; /* since attach() */
+};
+
+enum cnd_sq_fixed {
+	CND_SQ_FIXED_BEGIN,
+	CND_SQ_FIXED_BEGIN_IMMEDIATE,
+	CND_SQ_FIXED_COMMIT,
+	CND_SQ_FIXED_ROLLBACK,
+	CND_SQ_FIXED_COUNT
+};
+
+struct cnd_session {
+	const struct cnd_host *host;
+	const struct cenote_allocator *mem;
+	struct cnd_sq_options opt;
+	sqlite3 *db;
+	sqlite3_stmt *fixed[CND_SQ_FIXED_COUNT];
+
+	/* The request that is running. */
+	struct cnc_diag *diag;
+	int stop; /* what the host's interrupted() said */
+	uint32_t noted; /* by the authorizer, since it was last cleared */
+	const char *denied; /* why the authorizer said no, NULL if it did not */
+	const char *denied_hint;
+	int is_internal; /* SQL of our own is running: the authorizer looks away */
+	int is_vacuum;
+	const char *compiling; /* the text, while it is compiled */
+	size_t chars_before; /* characters of the request before the statement */
+
+	/* The client's. */
+	uint32_t pins;
+	uint8_t is_dirty;
+	uint8_t is_manual;
+	uint8_t is_tx_readonly;
+	uint8_t is_tx_failed; /* SQLite rolled the client's transaction back by itself */
+	uint8_t has_changed; /* a data change ended since attach() */
+	int64_t busy_timeout_ms;
+	int64_t busy_since_ms;
+	int64_t busy_asked; /* the argument of a PRAGMA busy_timeout just compiled; -1 none */
+	uint8_t busy_read;
+	struct cnd_sq_carry carried; /* as of attach() */
+	int64_t base_total; /* SQLite's own counters then */
+	int64_t base_changes;
+	struct cnd_sq_portal *portals;
+	struct cnd_sq_named *named;
+	size_t n_named, cap_named;
+
+	struct cnd_sq_cache cache;
+	struct cnd_sq_carry_out *carry_out;
+	const char *database;
+	struct cnd_option parameters[4];
+};
+
+/* options.c */
+int cnd_sq_options_read(const struct cnd_server_spec *spec,
+	struct cnd_sq_options *ret_opt, struct cnc_diag *ret_diag);
+
+/* session.c */
+int cnd_sq_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
+int cnd_sq_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+void cnd_sq_logout(struct cnd_session *s);
+void cnd_sq_info(const struct cnd_session *s, struct cnd_info *ret_info);
+int cnd_sq_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_sq_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+int cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+void cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state);
+/* Begin a request: where its errors go, nothing noted. */
+void cnd_sq_enter(struct cnd_session *s, struct cnc_diag *diag);
+/* Make what was noted since the last call the session's. */
+void cnd_sq_take_notes(struct cnd_session *s, uint32_t notes);
+/* SQL of our own, without a result; SQLite's code. */
+int cnd_sq_internal(struct cnd_session *s, const char *sql);
+
+/* authorizer.c */
+int cnd_sq_authorize(void *user, int action, const char *a, const char *b,
+	const char *schema, const char *trigger);
+
+/* scan.c */
+/* Bytes of blanks, comments and semicolons at the front. */
+size_t cnd_sq_skip(const char *sql, size_t len);
+/* Characters (not bytes) of UTF-8 text. */
+size_t cnd_sq_chars(const char *text, size_t len);
+/* By its first words; `tag` gets CND_SQ_TAG_MAX bytes. Never NULL. */
+const struct cnd_sq_verb *cnd_sq_verb(const char *sql, size_t len, char *tag);
+
+/* cache.c */
+int cnd_sq_cache_init(struct cnd_session *s);
+/* A kept statement with this text that nobody runs, one reference taken; NULL if there is none. */
+struct cnd_sq_stmt *cnd_sq_cache_find(
+	struct cnd_session *s, const char *sql, size_t len, uint64_t hash);
+void cnd_sq_cache_add(struct cnd_session *s, struct cnd_sq_stmt *st);
+/* Drop all, and if `is_final` the table too. */
+void cnd_sq_cache_clear(struct cnd_session *s, int is_final);
+uint64_t cnd_sq_hash(const char *sql, size_t len);
+
+/* stmt.c */
+/* The statement at the front of `sql` (which begins with its first word), one reference taken. */
+int cnd_sq_stmt_get(struct cnd_session *s, const char *sql, size_t len,
+	struct cnd_sq_stmt **ret_stmt);
+/* The same text, compiled for this one use. */
+int cnd_sq_stmt_make(struct cnd_session *s, const char *sql, size_t len,
+	struct cnd_sq_stmt **ret_stmt);
+void cnd_sq_stmt_unref(struct cnd_session *s, struct cnd_sq_stmt *st);
+int cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_t len,
+	struct cnd_sink *sink);
+int cnd_sq_describe(struct cnd_session *s, uint32_t statement, struct cnd_sink *sink);
+void cnd_sq_close(struct cnd_session *s, uint32_t statement);
+void cnd_sq_close_all(struct cnd_session *s);
+struct cnd_sq_named *cnd_sq_named(struct cnd_session *s, uint32_t statement);
+
+/* columns.c */
+/* Bring st->columns up to date: after a step, or before any (has_row 0). */
+int cnd_sq_columns(struct cnd_session *s, struct cnd_sq_stmt *st, int has_row);
+/* Logical type of a declared type; CENOTE_TYPE_NULL where rows decide. */
+uint8_t cnd_sq_type(const char *declared);
+/* The numbers in "DECIMAL(10,2)"; -1 where there is none. */
+void cnd_sq_type_size(const char *declared, int64_t *ret_first, int64_t *ret_second);
+
+/* values.c */
+int cnd_sq_bind(
+	struct cnd_session *s, struct cnd_sq_stmt *st, const struct cnd_exec *exec);
+int cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
+	struct cnc_batch *batch);
+
+/* exec.c */
+int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec *exec,
+	struct cnd_sink *sink);
+int cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink);
+void cnd_sq_close_portal(struct cnd_session *s, uint32_t portal);
+/* All, or only those that change data. */
+void cnd_sq_close_portals(struct cnd_session *s, int only_writers);
+/* Answer with done(). */
+int cnd_sq_done(struct cnd_sink *sink, const char *tag, uint8_t flags);
+
+/* tx.c */
+int cnd_sq_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
+int cnd_sq_commit(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_sq_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_sq_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink);
+int cnd_sq_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
+/* With autocommit off and no transaction open: begin one. */
+int cnd_sq_begin_implicitly(struct cnd_session *s);
+/* Call after each statement: notices a transaction that ended, or that SQLite ended. */
+void cnd_sq_after_statement(struct cnd_session *s, int was_in_tx, int has_failed);
+/* What must be seen to before a statement runs: CENOTE_OK: run it. CENOTE_DONE: there is nothing
+ * left to do, it succeeded. Or a failure. */
+int cnd_sq_before_statement(struct cnd_session *s, const struct cnd_sq_stmt *st);
+int cnd_sq_in_tx(const struct cnd_session *s);
+
+/* catalog.c */
+int cnd_sq_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
+
+/* errors.c */
+/* Fill the diagnostics from SQLite's code `rc` and its last message. CENOTE_ERR_SERVER, or what
+ * interrupted() said, or CENOTE_ERR_NOMEM. */
+int cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling);
+/* An error of our own: CENOTE_ERR_SERVER. `hint` may be NULL. */
+int cnd_sq_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+const char *cnd_sq_sqlstate(int extended, const char *message, int is_compiling);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+#include <string.h>
+
+#include "sqlite.h"
+
+void
+cnd_sq_stmt_unref(struct cnd_session *s, struct cnd_sq_stmt *st)
+{
+	if (!st || --st->refs > 0)
+		return;
+	(void)sqlite3_finalize(st->handle);
+	cnc_free(s->mem, st->columns);
+	cnc_free(s->mem, st->dynamic);
+	cnc_free(s->mem, st->sql);
+	cnc_free(s->mem, st);
+}
+
+/*
+ * PRAGMA busy_timeout puts SQLite's own busy handler in the place of ours, which alone can be
+ * cancelled. The session has taken the value over; what is left is to answer with it.
+ */
+static int
+replace_busy_timeout(struct cnd_session *s, sqlite3_stmt **handle)
+{
+	char sql[64];
+
+	(void)sqlite3_finalize(*handle);
+	*handle = NULL;
+	sqlite3_snprintf((int)sizeof(sql), sql, "SELECT %lld AS timeout",
+		(long long)s->busy_timeout_ms);
+	return sqlite3_prepare_v3(s->db, sql, -1, 0, handle, NULL);
+}
+
+/* The result code of SQLite. */
+static int
+compile(struct cnd_session *s, struct cnd_sq_stmt *st)
+{
+	const char *tail = st->sql;
+	int rc;
+
+	s->noted = 0;
+	s->denied = NULL;
+	s->busy_asked = -1;
+	s->busy_read = 0;
+	rc = sqlite3_prepare_v3(s->db, st->sql, (int)st->len + 1,
+		SQLITE_PREPARE_PERSISTENT, &st->handle, &tail);
+	st->notes = s->noted;
+	cnd_sq_take_notes(s, s->noted);
+	if (rc != SQLITE_OK)
+		return rc;
+	st->used = (size_t)(tail - st->sql);
+	if (s->busy_read && !sqlite3_stmt_isexplain(st->handle))
+		rc = replace_busy_timeout(s, &st->handle);
+	return rc;
+}
+
+static void
+look_at(struct cnd_sq_stmt *st)
+{
+	if (st->handle) {
+		st->is_readonly = sqlite3_stmt_readonly(st->handle) != 0;
+		st->n_params = (uint32_t)sqlite3_bind_parameter_count(st->handle);
+		st->n_columns = (uint32_t)sqlite3_column_count(st->handle);
+	} else {
+		st->is_readonly = 1;
+		st->used = st->len;
+	}
+	st->verb = cnd_sq_verb(st->sql, st->used, st->tag);
+	st->tag_len = strlen(st->tag);
+}
+
+int
+cnd_sq_stmt_make(
+	struct cnd_session *s, const char *sql, size_t len, struct cnd_sq_stmt **ret_stmt)
+{
+	struct cnd_sq_stmt *st;
+	int r = CENOTE_ERR_NOMEM, rc;
+
+	if (len >= INT_MAX)
+		return cnd_sq_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+			"a statement of %zu bytes is too long", len);
+	st = cnc_calloc(s->mem, 1, sizeof(*st));
+	if (!st)
+		return CENOTE_ERR_NOMEM;
+	st->refs = 1;
+	st->len = len;
+	st->sql = cnc_strndup(s->mem, sql, len);
+	if (!st->sql)
+		goto failed;
+	rc = len > 0 ? compile(s, st) : SQLITE_OK;
+	if (rc != SQLITE_OK) {
+		s->compiling = st->sql;
+		r = cnd_sq_fail(s, rc, 1);
+		s->compiling = NULL;
+		goto failed;
+	}
+	look_at(st);
+	*ret_stmt = st;
+	return CENOTE_OK;
+failed:
+	cnd_sq_stmt_unref(s, st);
+	return r;
+}
+
+int
+cnd_sq_stmt_get(
+	struct cnd_session *s, const char *sql, size_t len, struct cnd_sq_stmt **ret_stmt)
+{
+	uint64_t hash = cnd_sq_hash(sql, len);
+	struct cnd_sq_stmt *st = cnd_sq_cache_find(s, sql, len, hash);
+	int r;
+
+	if (st) {
+		cnd_sq_take_notes(s, st->notes);
+		*ret_stmt = st;
+		return CENOTE_OK;
+	}
+	r = cnd_sq_stmt_make(s, sql, len, &st);
+	if (r < 0)
+		return r;
+	st->hash = hash;
+	if (!(st->notes & CND_SQ_NOTE_PRAGMA))
+		cnd_sq_cache_add(s, st);
+	*ret_stmt = st;
+	return CENOTE_OK;
+}
+
+/* Where a number is, or belongs, in the table, which is in order of numbers. */
+static size_t
+named_index(const struct cnd_session *s, uint32_t statement)
+{
+	size_t low = 0, high = s->n_named, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (s->named[mid].number < statement)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct cnd_sq_named *
+cnd_sq_named(struct cnd_session *s, uint32_t statement)
+{
+	size_t i = named_index(s, statement);
+
+	return i < s->n_named && s->named[i].number == statement ? &s->named[i] : NULL;
+}
+
+static int
+named_add(struct cnd_session *s, uint32_t statement, struct cnd_sq_named **ret_named)
+{
+	size_t i = named_index(s, statement), cap = s->cap_named ? 2 * s->cap_named : 8;
+	struct cnd_sq_named *grown;
+
+	if (s->n_named == s->cap_named) {
+		grown = cnc_realloc(s->mem, s->named, cap * sizeof(*grown));
+		if (!grown)
+			return CENOTE_ERR_NOMEM;
+		s->named = grown;
+		s->cap_named = cap;
+	}
+	memmove(s->named + i + 1, s->named + i, (s->n_named - i) * sizeof(*s->named));
+	s->n_named++;
+	s->named[i] = (struct cnd_sq_named){ .number = statement };
+	*ret_named = &s->named[i];
+	return CENOTE_OK;
+}
+
+void
+cnd_sq_close(struct cnd_session *s, uint32_t statement)
+{
+	struct cnd_sq_named *n = cnd_sq_named(s, statement);
+	size_t i;
+
+	if (!n)
+		return;
+	cnd_sq_stmt_unref(s, n->stmt);
+	i = (size_t)(n - s->named);
+	s->n_named--;
+	memmove(n, n + 1, (s->n_named - i) * sizeof(*n));
+}
+
+void
+cnd_sq_close_all(struct cnd_session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_named; i++)
+		cnd_sq_stmt_unref(s, s->named[i].stmt);
+	s->n_named = 0;
+}
+
+static int
+send_params(struct cnd_session *s, const struct cnd_sq_stmt *st, struct cnd_sink *sink)
+{
+	struct cnp_param *params = NULL;
+	const char *name;
+	uint32_t i;
+	int r;
+
+	if (st->n_params > 0) {
+		params = cnc_calloc(s->mem, st->n_params, sizeof(*params));
+		if (!params)
+			return CENOTE_ERR_NOMEM;
+	}
+	for (i = 0; i < st->n_params; i++) {
+		name = sqlite3_bind_parameter_name(st->handle, (int)i + 1);
+		params[i].type = CENOTE_TYPE_NULL;
+		params[i].name =
+			name ? (struct cnp_str){ name, strlen(name) } : CNP_STR_NONE;
+	}
+	r = sink->ops->params(sink, params, st->n_params);
+	cnc_free(s->mem, params);
+	return r;
+}
+
+static int
+send_description(struct cnd_session *s, struct cnd_sq_named *n, struct cnd_sink *sink)
+{
+	struct cnd_sq_stmt *st = n->stmt;
+	int r;
+
+	r = send_params(s, st, sink);
+	if (r < 0)
+		return r;
+	if (st->n_columns > 0) {
+		r = cnd_sq_columns(s, st, 0);
+		if (r < 0)
+			return r;
+		r = sink->ops->columns(sink, st->columns, st->n_columns, 0);
+		if (r < 0)
+			return r;
+		n->sent_version = st->columns_version;
+		n->sent_format = st->columns[0].format;
+	}
+	return cnd_sq_done(sink, "", 0);
+}
+
+int
+cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_t len,
+	struct cnd_sink *sink)
+{
+	struct cnd_sq_named *n;
+	struct cnd_sq_stmt *st;
+	size_t skipped;
+	int r;
+
+	cnd_sq_enter(s, sink->diag);
+	if (memchr(sql, 0, len))
+		return cnd_sq_refuse(
+			s, CNC_SQLSTATE(SYNTAX), NULL, "zero byte in the statement");
+	skipped = cnd_sq_skip(sql, len);
+	s->chars_before = cnd_sq_chars(sql, skipped);
+	r = cnd_sq_stmt_get(s, sql + skipped, len - skipped, &st);
+	if (r < 0)
+		return r;
+	if (cnd_sq_skip(st->sql + st->used, st->len - st->used) < st->len - st->used) {
+		cnd_sq_stmt_unref(s, st);
+		return cnd_sq_refuse(s, CNC_SQLSTATE(SYNTAX), NULL,
+			"a prepared statement cannot hold several statements");
+	}
+	n = cnd_sq_named(s, statement);
+	if (n) {
+		cnd_sq_stmt_unref(s, n->stmt);
+	} else {
+		r = named_add(s, statement, &n);
+		if (r < 0) {
+			cnd_sq_stmt_unref(s, st);
+			return r;
+		}
+	}
+	n->stmt = st;
+	n->sent_version = 0;
+	return send_description(s, n, sink);
+}
+
+int
+cnd_sq_describe(struct cnd_session *s, uint32_t statement, struct cnd_sink *sink)
+{
+	struct cnd_sq_named *n = cnd_sq_named(s, statement);
+
+	cnd_sq_enter(s, sink->diag);
+	if (!n)
+		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
+			"there is no prepared statement %u", (unsigned)statement);
+	return send_description(s, n, sink);
+}
