@@ -64,6 +64,8 @@
 	X(YIELD, yield, 0x50, S)                                                         \
 	X(CANCELLED, cancelled, 0x51, S)
 
+/* clang-format never settles on lists like these. */
+/* clang-format off */
 /*
  * ATTACH: who comes, and why. `flags`: CNP_ATTACH_…. `options`: blob of pairs (str name, str
  * value), ignored where unknown. `carry`: what READY last carried, on a re-attach. `generation`: how
@@ -164,5 +166,7 @@
 #define CNP_FIELDS_YIELD(F)        F(U32, last) F(U8, reason) F(STR, carry)
 /* `delivered`: 1, or 0: that request is not running any more. */
 #define CNP_FIELDS_CANCELLED(F)    F(U8, delivered)
+
+/* clang-format on */
 
 #endif
