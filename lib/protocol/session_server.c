@@ -100,8 +100,10 @@ is_attaching(const struct cnp_server *s)
 static const uint8_t *
 unparsed(const struct cnp_server *s, size_t *ret_n)
 {
+	const uint8_t *head = cnc_buf_head(&s->in);
+
 	*ret_n = cnc_buf_len(&s->in) - s->taken;
-	return cnc_buf_head(&s->in) + s->taken;
+	return head ? head + s->taken : NULL;
 }
 
 /* What was handed out is done with. Before ATTACHED the bytes stay, for cnp_server_raw(). */
