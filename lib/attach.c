@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Getting a session: find cenoted, say who comes and why, wait for the answer. */
+
+#define RETRY_FIRST_MS 5u
+#define RETRY_MAX_MS   1000u
+/* How long to leave a full queue of connections alone. */
+#define QUEUE_FULL_MS  5u
+
+static void
+fill_attach(const cenote_conn *conn, struct cnp_attach *m)
+{
+	const struct cn_options *o = &conn->options;
+	const char *program = cn_options_get(o, CN_OPTION_PROGRAM);
+
+	memset(m, 0, sizeof(*m));
+	m->user = cnp_str(cn_options_get(o, CN_OPTION_USER));
+	m->database = cnp_str(cn_options_get(o, CN_OPTION_DATABASE));
+	m->program = cnp_str(*program ? program : program_invocation_short_name);
+	m->application = cnp_str(cn_options_get(o, CN_OPTION_APPLICATION_NAME));
+	m->trace = cnp_str(cn_options_get(o, CN_OPTION_TRACE));
+	m->pid = (uint32_t)conn->pid;
+	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
+	m->generation = conn->attaches;
+	m->max_frame = o->number[CN_OPTION_MAX_FRAME];
+	m->options = CNP_STR_NONE;
+	m->carry = CNP_STR_NONE;
+	if (conn->attach.is_again && conn->carry) {
+		m->carry.p = conn->carry;
+		m->carry.n = conn->carry_len;
+	}
+}
+
+static void
+fill_first(const cenote_conn *conn, struct cnp_msg *m)
+{
+	const struct cn_attach *a = &conn->attach;
+	struct cnp_attach as;
+
+	fill_attach(conn, &as);
+	switch (a->kind) {
+	case CNP_OPEN_RESUME:
+		m->code = CNP_MSG_RESUME;
+		m->as.resume.session = a->token.session;
+		m->as.resume.key = a->token.key;
+		m->as.resume.portal = a->token.portal;
+		m->as.resume.pid = as.pid;
+		m->as.resume.user = as.user;
+		m->as.resume.program = as.program;
+		m->as.resume.application = as.application;
+		m->as.resume.max_frame = as.max_frame;
+		break;
+	case CNP_OPEN_CANCEL:
+		m->code = CNP_MSG_CANCEL;
+		m->as.cancel.session = a->token.session;
+		m->as.cancel.key = a->token.key;
+		m->as.cancel.request = a->cancel_request;
+		break;
+	case CNP_OPEN_STATUS:
+		m->code = CNP_MSG_STATUS;
+		m->as.status.what = cnp_str(a->what);
+		break;
+	default:
+		m->code = CNP_MSG_ATTACH;
+		m->as.attach = as;
+		break;
+	}
+}
+
+/* Queue the opening, and before the requests that wait what they rely on. */
+static int
+open_session(cenote_conn *conn)
+{
+	struct cnp_opening o = {
+		.version_min = CNP_VERSION_MIN,
+		.version_max = CNP_VERSION_MAX,
+		.kind = conn->attach.kind,
+		.tls = CNP_TLS_NONE,
+	};
+	struct cnp_msg first;
+	int r;
+
+	(void)snprintf(o.pool, sizeof(o.pool), "%s",
+		cn_options_get(&conn->options, CN_OPTION_POOL));
+	fill_first(conn, &first);
+	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
+	r = cnp_client_open(&conn->session, &o, &first, conn->n > conn->n_finished);
+	if (r == CENOTE_ERR_LIMIT)
+		return cn_fail(conn, CENOTE_ERR_LIMIT, CNC_SQLSTATE(LIMIT),
+			"the options are too long to be sent: 16 kB in all");
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+	if (!conn->attach.is_again || conn->attach.is_restored)
+		return CENOTE_OK;
+	r = cn_session_restore(conn);
+	if (r == CENOTE_OK)
+		conn->attach.is_restored = 1;
+	else
+		cnp_client_restart(&conn->session);
+	return r;
+}
+
+static int
+find_targets(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+
+	a->at = 0;
+	a->tried[0] = '\0';
+	if (a->is_fixed)
+		return CENOTE_OK;
+	return cn_targets_build(&a->targets, &conn->options, &conn->mem, &conn->diag.d);
+}
+
+static int
+check_tls(cenote_conn *conn)
+{
+	uint64_t tls = conn->options.number[CN_OPTION_TLS];
+
+	if (tls == CN_TLS_DISABLE || tls == CN_TLS_ALLOW)
+		return CENOTE_OK;
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(UNSUPPORTED),
+		"tls=%s: this version of libcenote has no TLS",
+		cn_options_get(&conn->options, CN_OPTION_TLS));
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+static int64_t
+limit(const cenote_conn *conn, int option)
+{
+	uint64_t ms = conn->options.number[option];
+
+	return ms == 0 ? 0 : cn_now_ms() + (int64_t)ms;
+}
+
+int
+cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
+{
+	struct cn_attach *a = &conn->attach;
+	int r;
+
+	a->kind = kind;
+	a->is_again = is_again != 0;
+	a->is_blocked = 0;
+	a->is_restored = 0;
+	a->n_tries = 0;
+	a->retry_at = 0;
+	r = check_tls(conn);
+	if (r == CENOTE_OK)
+		r = find_targets(conn);
+	if (r < 0 && (!is_again || r != CENOTE_ERR_CONN))
+		return r;
+	a->deadline = limit(
+		conn, is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT);
+	conn->is_write_broken = 0;
+	conn->has_event = 0;
+	conn->has_setup_error = 0;
+	conn->is_refused = 0;
+	if (++conn->epoch == 0)
+		conn->epoch = 1;
+	r = open_session(conn);
+	if (r < 0)
+		return r;
+	cn_move(conn, CN_CONNECTING);
+	return CENOTE_OK;
+}
+
+/* ------------------------------------------------------------------- failing ----- */
+
+int
+cn_attach_fail(cenote_conn *conn, int status)
+{
+	cn_transport_close(&conn->transport);
+	if (conn->attach.is_again) {
+		/* For the program the session is lost only now. */
+		if (!cenote_status_is_fatal(status) && status != CENOTE_ERR_NOMEM)
+			status = CENOTE_ERR_CONN;
+		return cn_session_failed(conn, status);
+	}
+	cnp_client_restart(&conn->session);
+	cn_move(conn, CN_CLOSED);
+	return status;
+}
+
+int
+cn_attach_timeout(cenote_conn *conn)
+{
+	const struct cn_attach *a = &conn->attach;
+	int option = a->is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT;
+	char target[CN_TARGET_TEXT_MAX] = "cenoted";
+
+	if (a->at < a->targets.n)
+		cn_target_text(&a->targets.list[a->at], target);
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECT_TIMEOUT),
+		"%s: no session of pool \"%s\" within %s (%s)%s%s", target,
+		cn_options_get(&conn->options, CN_OPTION_POOL), cn_option_name(option),
+		cn_options_get(&conn->options, option), a->tried[0] ? "; " : "",
+		a->tried);
+	return cn_attach_fail(conn, CENOTE_ERR_TIMEOUT);
+}
+
+static void
+note_tried(cenote_conn *conn, int error)
+{
+	struct cn_attach *a = &conn->attach;
+	char target[CN_TARGET_TEXT_MAX];
+	size_t n = strlen(a->tried);
+
+	cn_target_text(&a->targets.list[a->at], target);
+	(void)snprintf(a->tried + n, sizeof(a->tried) - n, "%s%s: %s", n > 0 ? ", " : "",
+		target, cn_errno_text(error));
+}
+
+static int
+unreachable(cenote_conn *conn, int error)
+{
+	const struct cn_attach *a = &conn->attach;
+
+	if (error == ENOENT || error == ECONNREFUSED)
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CANNOT_CONNECT),
+			"cenoted is not reachable at %s; is cenoted running, and does it "
+			"have a pool \"%s\"?",
+			a->tried, cn_options_get(&conn->options, CN_OPTION_POOL));
+	else
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CANNOT_CONNECT),
+			"cenoted is not reachable at %s", a->tried);
+	return cn_attach_fail(conn, CENOTE_ERR_CONN);
+}
+
+/* Jittered back-off: clients that lost their daemon together do not come back together. */
+static void
+retry_later(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	int64_t now = cn_now_ms();
+	uint64_t delay = RETRY_FIRST_MS << (a->n_tries < 8 ? a->n_tries : 8);
+	uint64_t noise = ((uint64_t)now ^ (uint64_t)conn->pid * 40503u ^
+				 (uint64_t)(uintptr_t)conn >> 6) *
+			 UINT64_C(0x9e3779b97f4a7c15);
+
+	if (delay > RETRY_MAX_MS)
+		delay = RETRY_MAX_MS;
+	delay = delay / 2 + (noise >> 32) % (delay + 1);
+	a->n_tries++;
+	a->retry_at = now + (int64_t)delay;
+	a->is_blocked = 1;
+}
+
+/* This target failed: the next one, or all of them again later, or the end. */
+static int
+next_target(cenote_conn *conn, int error)
+{
+	struct cn_attach *a = &conn->attach;
+
+	cn_transport_close(&conn->transport);
+	if (a->at < a->targets.n) {
+		note_tried(conn, error);
+		a->at++;
+	}
+	if (a->at < a->targets.n)
+		return CENOTE_OK;
+	if (!a->is_again)
+		return unreachable(conn, error);
+	retry_later(conn);
+	return CENOTE_OK;
+}
+
+int
+cn_attach_lost(cenote_conn *conn, int error)
+{
+	int r;
+
+	conn->is_write_broken = 0;
+	conn->has_event = 0;
+	cnp_client_restart(&conn->session);
+	cn_move(conn, CN_CONNECTING);
+	r = next_target(conn, error);
+	if (r < 0)
+		return r;
+	r = open_session(conn);
+	return r < 0 ? cn_attach_fail(conn, r) : CENOTE_OK;
+}
+
+/* ---------------------------------------------------------------- connecting ----- */
+
+static int
+time_left(const cenote_conn *conn)
+{
+	int64_t left;
+
+	if (conn->attach.deadline == 0)
+		return 0;
+	left = conn->attach.deadline - cn_now_ms();
+	return left < 1 ? 1 : (int)left;
+}
+
+static void
+wait_until(struct cn_attach *a, int64_t at)
+{
+	a->retry_at = at;
+	a->is_blocked = 1;
+}
+
+static int
+connect_target(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	const struct cn_target *t = &a->targets.list[a->at];
+	const struct sockaddr *addr = (const struct sockaddr *)(const void *)&t->addr;
+	int may_wait = !conn->is_nonblocking;
+	int r;
+
+	if (t->addr.ss_family != AF_UNIX)
+		return cn_tcp_open(&conn->transport, addr, t->len);
+	r = cn_unix_open(
+		&conn->transport, addr, t->len, may_wait, may_wait ? time_left(conn) : 0);
+	if (r == CENOTE_AGAIN)
+		wait_until(a, cn_now_ms() + QUEUE_FULL_MS);
+	return r;
+}
+
+/* The back-off is over: look the targets up anew, addresses may have changed. */
+static int
+begin_round(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	int r;
+
+	a->is_blocked = 0;
+	if (a->at < a->targets.n)
+		return CENOTE_OK; /* only the queue was full */
+	r = find_targets(conn);
+	if (r == CENOTE_ERR_CONN) {
+		a->targets.n = 0;
+		retry_later(conn);
+		return CENOTE_AGAIN;
+	}
+	return r < 0 ? cn_attach_fail(conn, r) : CENOTE_OK;
+}
+
+int
+cn_attach_step(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	int r;
+
+	if (a->is_blocked) {
+		if (cn_now_ms() < a->retry_at)
+			return CENOTE_AGAIN;
+		r = begin_round(conn);
+		if (r != CENOTE_OK)
+			return r;
+	}
+	if (a->at >= a->targets.n) {
+		retry_later(conn);
+		return CENOTE_AGAIN;
+	}
+	if (conn->transport.fd >= 0)
+		r = cn_tcp_finish(&conn->transport, !conn->is_nonblocking);
+	else
+		r = connect_target(conn);
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r == CENOTE_ERR_TIMEOUT)
+		return cn_attach_timeout(conn);
+	if (r < 0)
+		return next_target(conn, conn->transport.error);
+	cn_move(conn, CN_ATTACHING);
+	return CENOTE_OK;
+}
+
+/* -------------------------------------------------------------------- events ----- */
+
+/* The pool says no. */
+static int
+on_error(cenote_conn *conn, const struct cnp_event *event)
+{
+	struct cnc_diag *d = &conn->diag.d;
+	const struct cnp_str *fields = &event->msg.as.error.fields;
+
+	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
+		return CENOTE_ERR_PROTOCOL;
+	/* It shuts down: its successor may take us. */
+	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0)
+		return cn_attach_lost(conn, ECONNREFUSED);
+	return cn_attach_fail(conn, cn_attach_status(d->sqlstate));
+}
+
+static int
+on_hello(cenote_conn *conn, const struct cnp_hello *hello)
+{
+	if (hello->auth == CNP_AUTH_NONE)
+		return CENOTE_OK;
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(UNSUPPORTED),
+		"the pool asks for a login by %s, which this version of libcenote does "
+		"not have",
+		hello->mechanisms.n > 0 ? hello->mechanisms.p : "password");
+	return cn_attach_fail(conn, CENOTE_ERR_UNSUPPORTED);
+}
+
+/* CANCEL and STATUS: their answer comes on a session that is not attached. */
+static int
+on_one_shot(cenote_conn *conn, const struct cnp_event *event)
+{
+	if (event->msg.code == CNP_MSG_CANCELLED) {
+		conn->was_delivered = event->msg.as.cancelled.delivered;
+		cenote_close(conn);
+		return CENOTE_OK;
+	}
+	return cn_event(conn, event);
+}
+
+int
+cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
+{
+	int r;
+
+	switch (event->msg.code) {
+	case CNP_MSG_HELLO:
+		return on_hello(conn, &event->msg.as.hello);
+	case CNP_MSG_ERROR:
+		return on_error(conn, event);
+	case CNP_MSG_ATTACHED:
+		return cn_info_attached(conn, event);
+	case CNP_MSG_READY:
+		r = cn_event(conn, event);
+		if (r < 0)
+			return r;
+		conn->attaches++;
+		cn_move(conn, CN_READY);
+		return CENOTE_OK;
+	case CNP_MSG_NOTICE:
+	case CNP_MSG_PARAMETER:
+		return cn_event(conn, event);
+	default:
+		if (conn->attach.kind == CNP_OPEN_CANCEL ||
+			conn->attach.kind == CNP_OPEN_STATUS)
+			return on_one_shot(conn, event);
+		return CENOTE_ERR_PROTOCOL;
+	}
+}

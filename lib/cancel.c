@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+#define CANCEL_TIMEOUT "10s"
+
+/* A connection of its own, with the options and the address of the one that it came from. */
+struct cenote_cancel {
+	struct cenote_allocator mem;
+	cenote_conn *conn;
+	uint64_t session;
+	uint64_t key;
+	uint32_t request;
+};
+
+static int
+copy_target(cenote_conn *to, const cenote_conn *from)
+{
+	struct cn_target *target;
+
+	if (from->attach.at >= from->attach.targets.n)
+		return CENOTE_ERR_STATE;
+	target = cnc_alloc(&to->mem, sizeof(*target));
+	if (!target)
+		return CENOTE_ERR_NOMEM;
+	*target = from->attach.targets.list[from->attach.at];
+	to->attach.targets.list = target;
+	to->attach.targets.n = 1;
+	to->attach.targets.cap = 1;
+	to->attach.is_fixed = 1;
+	return CENOTE_OK;
+}
+
+/* The request that is running or was queued last; 0 for none. */
+static uint32_t
+last_request(const cenote_conn *conn)
+{
+	if (conn->n == conn->n_finished)
+		return 0;
+	return cn_request_at(conn, conn->n - 1)->number;
+}
+
+int
+cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
+{
+	cenote_cancel *c;
+	int r;
+
+	if (!conn || !ret_cancel)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	if (r < 0)
+		return r;
+	c = cnc_calloc(&conn->mem, 1, sizeof(*c));
+	if (!c)
+		return cn_nomem(conn);
+	c->mem = conn->mem;
+	r = cenote_conn_create(&conn->mem, &c->conn);
+	if (r == CENOTE_OK)
+		r = cn_options_copy(&c->conn->options, &conn->options);
+	if (r == CENOTE_OK)
+		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
+			CANCEL_TIMEOUT, &c->conn->diag.d);
+	if (r == CENOTE_OK)
+		r = copy_target(c->conn, conn);
+	if (r < 0) {
+		cenote_cancel_destroy(c);
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+	}
+	/* Between two sessions nothing is running: request 0 is never that which is. */
+	if (cn_state(conn) == CN_READY) {
+		c->session = conn->info.facts.session;
+		c->key = conn->info.facts.key;
+		c->request = last_request(conn);
+	}
+	*ret_cancel = c;
+	return CENOTE_OK;
+}
+
+static int
+is_answered(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_CLOSED;
+}
+
+int
+cenote_cancel_send(cenote_cancel *cancel)
+{
+	cenote_conn *conn;
+	int r;
+
+	if (!cancel)
+		return CENOTE_ERR_ARG;
+	conn = cancel->conn;
+	cnc_diag_clear(&conn->diag.d);
+	if (cancel->request == 0)
+		return CENOTE_DONE;
+	conn->pid = cn_pid();
+	conn->was_delivered = 0;
+	conn->attach.token.session = cancel->session;
+	conn->attach.token.key = cancel->key;
+	conn->attach.cancel_request = cancel->request;
+	r = cn_attach_begin(conn, CNP_OPEN_CANCEL, 0);
+	if (r == CENOTE_OK)
+		r = cn_wait_for(conn, is_answered);
+	cenote_close(conn);
+	if (r < 0)
+		return r;
+	return conn->was_delivered ? CENOTE_OK : CENOTE_DONE;
+}
+
+const cenote_diag *
+cenote_cancel_diag(const cenote_cancel *cancel)
+{
+	return cancel ? cenote_conn_diag(cancel->conn) : &cn_diag_none;
+}
+
+void
+cenote_cancel_destroy(cenote_cancel *cancel)
+{
+	struct cenote_allocator mem;
+
+	if (!cancel)
+		return;
+	mem = cancel->mem;
+	cenote_conn_destroy(cancel->conn);
+	cnc_free(&mem, cancel);
+}

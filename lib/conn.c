@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The handle: its life, its options and what may be called when. */
+
+#define TO(state) (1u << CN_##state)
+
+static const struct cnc_sm_state states[] = {
+	[CN_CLOSED] = { "closed", TO(CLOSED) | TO(CONNECTING) },
+	[CN_CONNECTING] = { "connecting", TO(ATTACHING) | TO(CLOSED) | TO(LOST) },
+	[CN_ATTACHING] = { "attaching",
+		TO(READY) | TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
+	[CN_READY] = { "ready", TO(DETACHED) | TO(CLOSED) | TO(LOST) },
+	[CN_DETACHED] = { "detached", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
+	[CN_LOST] = { "lost", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
+};
+
+/* The one mover: what no state keeps is let go here. */
+void
+cn_move(cenote_conn *conn, uint32_t state)
+{
+	(void)cnc_sm_move(&conn->sm, state);
+	if (state == CN_CLOSED || state == CN_LOST || state == CN_DETACHED)
+		cn_transport_close(&conn->transport);
+}
+
+int
+cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
+{
+	const cenote_allocator *mem = alloc ? alloc : &cnc_mem_default;
+	cenote_conn *conn;
+
+	if (!ret_conn || (alloc && (!alloc->alloc || !alloc->realloc || !alloc->free)))
+		return CENOTE_ERR_ARG;
+	conn = cnc_calloc(mem, 1, sizeof(*conn));
+	if (!conn)
+		return CENOTE_ERR_NOMEM;
+	conn->mem = *mem;
+	conn->info.scratch = cnc_calloc(mem, 1, sizeof(*conn->info.scratch));
+	if (!conn->info.scratch) {
+		cnc_free(mem, conn);
+		return CENOTE_ERR_NOMEM;
+	}
+	cnc_diag_init(&conn->diag.d, &conn->mem);
+	cnc_diag_init(&conn->setup.d, &conn->mem);
+	cnc_diag_init(&conn->lost.d, &conn->mem);
+	cnc_sm_init(&conn->sm, states, sizeof(states) / sizeof(states[0]), CN_CLOSED);
+	cn_transport_init(&conn->transport);
+	cnp_client_init(&conn->session, &conn->mem, CNP_FRAME_MAX);
+	cn_options_init(&conn->options, &conn->mem);
+	conn->tx = CENOTE_TX_UNKNOWN;
+	conn->next_stmt = 1;
+	*ret_conn = conn;
+	return CENOTE_OK;
+}
+
+/* What was made from the connection outlives it. */
+static void
+let_go(cenote_conn *conn)
+{
+	while (conn->streams) {
+		cenote_result *res = conn->streams;
+
+		conn->streams = res->next;
+		res->next = NULL;
+		res->conn = NULL;
+	}
+	while (conn->stmts) {
+		cenote_stmt *stmt = conn->stmts;
+
+		conn->stmts = stmt->next;
+		stmt->next = NULL;
+		stmt->conn = NULL;
+	}
+}
+
+void
+cenote_conn_destroy(cenote_conn *conn)
+{
+	struct cenote_allocator mem;
+
+	if (!conn)
+		return;
+	cenote_close(conn);
+	let_go(conn);
+	mem = conn->mem;
+	cnp_client_finish(&conn->session);
+	cn_options_finish(&conn->options);
+	cn_targets_finish(&conn->attach.targets, &mem);
+	cn_info_finish(conn);
+	cnc_diag_finish(&conn->diag.d);
+	cnc_diag_finish(&conn->setup.d);
+	cnc_diag_finish(&conn->lost.d);
+	cnc_free(&mem, conn->requests);
+	if (conn->carry)
+		cnc_wipe(conn->carry, conn->carry_len);
+	cnc_free(&mem, conn->carry);
+	cnc_free(&mem, conn->info.scratch);
+	cnc_free(&mem, conn);
+}
+
+void
+cenote_close(cenote_conn *conn)
+{
+	struct cnc_diag closed;
+
+	if (!conn || cn_state(conn) == CN_CLOSED)
+		return;
+	cn_requests_clear(conn);
+	cnc_diag_init(&closed, NULL);
+	cnc_diag_set(&closed, CNC_SQLSTATE(NOT_CONNECTED), "the connection was closed");
+	cn_streams_fail(conn, CENOTE_ERR_STATE, &closed);
+	cnp_client_restart(&conn->session);
+	conn->is_write_broken = 0;
+	conn->has_event = 0;
+	conn->is_autocommit_off = 0;
+	conn->tx = CENOTE_TX_UNKNOWN;
+	conn->pins = 0;
+	conn->carry_len = 0;
+	conn->info.has_facts = 0;
+	cn_move(conn, CN_CLOSED);
+}
+
+/* ------------------------------------------------------------------ failing ----- */
+
+int
+cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message)
+{
+	cnc_diag_set(&conn->diag.d, sqlstate, "%s", message);
+	return status;
+}
+
+int
+cn_nomem(cenote_conn *conn)
+{
+	return cn_fail(conn, CENOTE_ERR_NOMEM, CNC_SQLSTATE(MEMORY), "out of memory");
+}
+
+pid_t
+cn_pid(void)
+{
+	return getpid();
+}
+
+int
+cn_enter(cenote_conn *conn)
+{
+	uint64_t limit = conn->options.number[CN_OPTION_QUERY_TIMEOUT];
+
+	cnc_diag_clear(&conn->diag.d);
+	if (conn->pid != 0 && conn->pid != cn_pid())
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
+			"the connection belongs to the parent process: after fork() a "
+			"child may only destroy it");
+	conn->deadline =
+		limit == 0 || conn->is_nonblocking ? 0 : cn_now_ms() + (int64_t)limit;
+	return CENOTE_OK;
+}
+
+static int
+is_first_attach(const cenote_conn *conn)
+{
+	return (cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING) &&
+	       !conn->attach.is_again;
+}
+
+int
+cn_enter_attached(cenote_conn *conn)
+{
+	int r = cn_enter(conn);
+
+	if (r < 0)
+		return r;
+	if (cn_state(conn) == CN_LOST) {
+		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
+		return conn->lost_status;
+	}
+	if (cn_state(conn) == CN_CLOSED || is_first_attach(conn))
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
+			"not connected: call cenote_connect() first");
+	return CENOTE_OK;
+}
+
+/* ------------------------------------------------------------------ options ----- */
+
+/* Options are for the next cenote_connect(). */
+static int
+may_set(cenote_conn *conn)
+{
+	cnc_diag_clear(&conn->diag.d);
+	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
+		return CENOTE_OK;
+	return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+		"options are set before cenote_connect()");
+}
+
+int
+cenote_conn_set(cenote_conn *conn, const char *name, const char *value)
+{
+	int r;
+
+	if (!conn || !name)
+		return CENOTE_ERR_ARG;
+	r = may_set(conn);
+	if (r < 0)
+		return r;
+	return cn_options_set_named(
+		&conn->options, name, strlen(name), value, &conn->diag.d);
+}
+
+int
+cenote_conn_set_uri(cenote_conn *conn, const char *uri)
+{
+	struct cn_options changed;
+	int r;
+
+	if (!conn || !uri)
+		return CENOTE_ERR_ARG;
+	r = may_set(conn);
+	if (r < 0)
+		return r;
+	cn_options_init(&changed, &conn->mem);
+	r = cn_options_copy(&changed, &conn->options);
+	if (r < 0)
+		return cn_nomem(conn);
+	r = cn_uri_apply(&changed, uri, &conn->diag.d);
+	if (r < 0) {
+		cn_options_finish(&changed);
+		return r;
+	}
+	cn_options_finish(&conn->options);
+	conn->options = changed;
+	return CENOTE_OK;
+}
+
+const char *
+cenote_conn_get(const cenote_conn *conn, const char *name)
+{
+	int option;
+
+	if (!conn || !name)
+		return NULL;
+	option = cn_option_find(name, strlen(name));
+	if (option < 0 || option == CN_OPTION_PASSWORD)
+		return NULL;
+	return cn_options_get(&conn->options, option);
+}
+
+/* ----------------------------------------------------------------- connecting ----- */
+
+static int
+is_attached(const cenote_conn *conn)
+{
+	return cn_state(conn) != CN_CONNECTING && cn_state(conn) != CN_ATTACHING;
+}
+
+int
+cn_attach_run(cenote_conn *conn)
+{
+	int r = cn_wait_for(conn, is_attached);
+
+	if (r != CENOTE_OK)
+		return r;
+	return cn_state(conn) == CN_READY ? CENOTE_OK : CENOTE_ERR_CONN;
+}
+
+int
+cn_connect(cenote_conn *conn, uint8_t kind)
+{
+	int r;
+
+	cnc_diag_clear(&conn->diag.d);
+	conn->deadline = 0;
+	if (is_first_attach(conn)) {
+		r = cn_enter(conn);
+		conn->deadline = 0;
+		return r < 0 ? r : cn_attach_run(conn);
+	}
+	if (cn_state(conn) != CN_CLOSED && cn_state(conn) != CN_LOST)
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"connected already: call cenote_close() first");
+	cenote_close(conn);
+	conn->pid = cn_pid();
+	r = cn_attach_begin(conn, kind, 0);
+	return r < 0 ? r : cn_attach_run(conn);
+}
+
+int
+cenote_connect(cenote_conn *conn)
+{
+	return conn ? cn_connect(conn, CNP_OPEN_ATTACH) : CENOTE_ERR_ARG;
+}
+
+int
+cenote_set_nonblocking(cenote_conn *conn, int on)
+{
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	conn->is_nonblocking = on != 0;
+	return CENOTE_OK;
+}
+
+int
+cenote_fd(const cenote_conn *conn)
+{
+	return conn ? conn->transport.fd : -1;
+}
+
+static int
+has_work(const cenote_conn *conn)
+{
+	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
+		return 0;
+	return cn_state(conn) != CN_DETACHED || conn->n > conn->n_finished;
+}
+
+static int
+is_written(const cenote_conn *conn)
+{
+	const uint8_t *bytes;
+
+	switch (cn_state(conn)) {
+	case CN_CONNECTING:
+	case CN_ATTACHING:
+		return 0;
+	case CN_READY:
+		return conn->is_write_broken ||
+		       cnp_client_output(&conn->session, &bytes) == 0;
+	default:
+		return 1;
+	}
+}
+
+int
+cenote_process(cenote_conn *conn)
+{
+	uint8_t was;
+	int r;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	r = cn_enter(conn);
+	if (r < 0)
+		return r;
+	was = conn->is_nonblocking;
+	conn->is_nonblocking = 1;
+	conn->deadline = 0;
+	while (r == CENOTE_OK && has_work(conn))
+		r = cn_progress(conn);
+	conn->is_nonblocking = was;
+	if (r < 0)
+		return r;
+	if (cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED)
+		return cn_enter_attached(conn);
+	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
+}
+
+int
+cenote_is_busy(const cenote_conn *conn)
+{
+	return conn && !cn_has_answer(conn);
+}
+
+int
+cenote_is_connected(const cenote_conn *conn)
+{
+	return conn && cn_state(conn) != CN_CLOSED && cn_state(conn) != CN_LOST &&
+	       !is_first_attach(conn);
+}
+
+int
+cenote_tx_state(const cenote_conn *conn)
+{
+	return conn ? conn->tx : CENOTE_TX_UNKNOWN;
+}
+
+uint32_t
+cenote_pins(const cenote_conn *conn)
+{
+	return conn ? conn->pins : 0;
+}
+
+const cenote_diag *
+cenote_conn_diag(const cenote_conn *conn)
+{
+	return conn ? &conn->diag : &cn_diag_none;
+}
+
+void
+cenote_set_notice_handler(cenote_conn *conn,
+	void (*handler)(const cenote_diag *notice, void *user), void *user)
+{
+	if (!conn)
+		return;
+	conn->notice = handler;
+	conn->notice_user = user;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CN_CONN_H
+#define CN_CONN_H
+
+#include <sys/types.h>
+
+#include <cenote/cenote.h>
+
+#include "core/diag.h"
+#include "core/rowset.h"
+#include "core/sm.h"
+#include "core/sqlstate.h"
+#include "options.h"
+#include "protocol/session_client.h"
+#include "target.h"
+#include "transport.h"
+
+/* The inside of libcenote: what its files share. */
+
+struct cenote_diag {
+	struct cnc_diag d;
+};
+
+struct cenote_column {
+	struct cnp_column c;
+};
+
+/* Column descriptions, shared by a statement and its results. */
+struct cn_columns {
+	struct cenote_allocator mem;
+	size_t refs;
+	struct cnc_arena arena;
+	struct cnp_column *list;
+	uint32_t n;
+};
+
+enum cn_stream {
+	CN_STREAM_NO, /* a buffered result */
+	CN_STREAM_RUNNING, /* its rows are on their way */
+	CN_STREAM_PORTAL, /* the server keeps the rest behind a portal */
+	CN_STREAM_FETCHING, /* a FETCH for it was queued */
+	CN_STREAM_DONE, /* the last row has come */
+	CN_STREAM_FAILED /* `status` says how */
+};
+
+struct cenote_result {
+	struct cenote_allocator mem;
+	cenote_result
+		*next; /* of those that wait to be taken; of a connection's streams */
+	cenote_conn *conn; /* streamed: NULL once the connection is gone */
+	uint8_t kind;
+	uint8_t stream; /* enum cn_stream */
+	uint8_t has_more; /* another result of the same request follows */
+	uint8_t at; /* which of `rows` the program reads */
+	uint8_t effect; /* enum cn_effect of its statement */
+	int status; /* CN_STREAM_FAILED: what cenote_result_next() returns */
+	uint32_t request; /* that of the statement, or of the last FETCH */
+	uint32_t portal;
+	uint32_t batch_rows;
+	uint32_t epoch; /* attach in which the portal was opened */
+	uint32_t warnings;
+	int64_t affected;
+	uint64_t last_insert_id;
+	char *tag;
+	struct cn_columns *columns; /* NULL: none */
+	cenote_diag *diag; /* NULL: no error */
+	struct cnc_rowset
+		rows[2]; /* [0] alone unless streamed: what is read, what came */
+};
+
+/* What the program may not be told if the connection is lost meanwhile. */
+enum cn_effect {
+	CN_EFFECT_NONE, /* changes no data */
+	CN_EFFECT_WRITE, /* may write; in autocommit that is a commit */
+	CN_EFFECT_COMMIT /* may commit an open transaction */
+};
+
+/* A request whose results the program has not taken to the end. */
+struct cn_request {
+	uint32_t number;
+	uint8_t code;
+	uint8_t format;
+	uint8_t effect; /* enum cn_effect */
+	uint8_t is_stream;
+	uint8_t is_hidden; /* the program does not know of it, or does not want it */
+	uint8_t is_finished; /* its last reply came */
+	uint8_t is_dropping; /* rows are dropped up to the next DONE */
+	uint8_t wants_autocommit; /* AUTOCOMMIT: its argument */
+	uint8_t is_abandoned; /* the program destroyed its stream before the end */
+	uint32_t batch_rows;
+	uint32_t portal; /* the portal it leaves open, if it does */
+	cenote_stmt *stmt; /* NULL: none; counted */
+	struct cn_columns *columns; /* EXECUTE: those that the server was told we know */
+	cenote_result *target; /* FETCH: the result it is for; NULL: destroyed */
+	cenote_result *building;
+	cenote_result *first, *last; /* results that wait to be taken */
+};
+
+struct cenote_stmt {
+	struct cenote_allocator mem;
+	cenote_conn *conn; /* NULL once that is destroyed */
+	cenote_stmt *next;
+	size_t refs; /* the program's handle, and each request that uses it */
+	uint32_t id;
+	uint32_t
+		epoch; /* attach in which it was last prepared or queued to be; 0 never */
+	uint8_t is_prepared; /* a PREPARE succeeded */
+	uint8_t is_queued; /* a PREPARE waits for its reply */
+	uint8_t effect;
+	uint8_t format; /* in which `columns` are described */
+	char *sql;
+	size_t len;
+	struct cn_columns *columns; /* NULL: none */
+	struct cnc_arena params_arena;
+	struct cnp_param *params;
+	uint32_t n_params;
+};
+
+enum cn_state {
+	CN_CLOSED, /* no session, none wanted */
+	CN_CONNECTING, /* a socket is being opened, or the next try is awaited */
+	CN_ATTACHING, /* opening sent, READY awaited */
+	CN_READY, /* attached */
+	CN_DETACHED, /* the session went while it held nothing: attach anew when needed */
+	CN_LOST /* it went and that matters: lost_status, lost */
+};
+
+/* Text that cenote_info() makes; behind a pointer, so that a const connection can be asked. */
+struct cn_scratch {
+	char socket[CN_TARGET_TEXT_MAX];
+	char text[256]; /* of a number or list */
+};
+
+/* Facts that cenote_info() tells. */
+struct cn_info {
+	uint8_t *attached; /* copy of ATTACHED's payload, from which `facts` borrows */
+	size_t cap;
+	struct cnp_attached facts;
+	uint8_t has_facts;
+	struct cnc_buf parameters; /* pairs that PARAMETER changed */
+	struct cn_scratch *scratch;
+};
+
+struct cn_token {
+	uint64_t session;
+	uint64_t key;
+	uint32_t portal;
+	uint32_t batch_rows;
+};
+
+/* How the session is opened. */
+struct cn_attach {
+	struct cn_targets targets;
+	size_t at; /* target that is tried */
+	uint8_t kind; /* enum cnp_opening_kind */
+	uint8_t is_again; /* a re-attach: failures are tried again until the deadline */
+	uint8_t is_restored; /* what waiting requests rely on was queued before them */
+	uint8_t is_blocked; /* no descriptor to wait for: wait until retry_at */
+	uint32_t n_tries;
+	int64_t deadline; /* 0: none */
+	int64_t retry_at;
+	struct cn_token token; /* RESUME */
+	const char *what; /* STATUS */
+	uint32_t cancel_request; /* CANCEL */
+	uint8_t is_fixed; /* `targets` was given: do not build it */
+	char tried[400]; /* what was tried and how it failed */
+};
+
+struct cenote_conn {
+	struct cenote_allocator mem;
+	cenote_diag diag;
+	struct cnc_sm sm; /* enum cn_state */
+	struct cn_transport transport;
+	struct cnp_client session;
+	struct cn_options options;
+	struct cn_attach attach;
+	struct cn_info info;
+	pid_t pid; /* process that connected */
+	uint8_t is_nonblocking;
+	uint8_t in_pipeline;
+	uint8_t needs_sync; /* requests went out behind the last synchronisation point */
+	uint8_t is_autocommit_off;
+	uint8_t is_write_broken; /* the peer takes no more; what it said may still be read */
+	uint8_t has_event; /* `event` was not handled yet, for lack of memory */
+	uint8_t tx;
+	uint32_t pins;
+	char *carry; /* READY's, to be given back on a re-attach */
+	size_t carry_len;
+	uint32_t attaches; /* sessions had so far */
+	uint32_t
+		epoch; /* tries to attach and resets so far: statements of an older one are gone */
+	uint32_t
+		call; /* code of the message of a public call that was left with CENOTE_AGAIN */
+	int64_t deadline; /* of the current public call; 0: none */
+	struct cnp_event event;
+	struct cn_request *requests; /* ring */
+	size_t first, n, cap; /* requests[first] is the oldest */
+	size_t n_finished; /* so many at the front */
+	size_t sent_before; /* session.sent when the oldest unfinished request was queued */
+	cenote_stmt *stmts;
+	uint32_t next_stmt;
+	cenote_result *streams; /* delivered results that depend on the session */
+	cenote_diag setup; /* why a set-up or hidden request failed */
+	uint8_t has_setup_error;
+	cenote_diag lost; /* CN_LOST: why */
+	int lost_status;
+	cenote_result *resumed; /* carried over, not yet handed out */
+	struct cn_token suspended; /* what SUSPENDED said */
+	uint8_t is_suspended;
+	uint8_t is_refused; /* the server's session is gone: its last request said so */
+	uint8_t was_delivered; /* CANCELLED */
+	void (*notice)(const cenote_diag *notice, void *user);
+	void *notice_user;
+};
+
+/* conn.c */
+/* Entry of every public call that talks: clears the diagnostics, sets the deadline, refuses
+ * after a fork. CENOTE_OK or CENOTE_ERR_STATE. */
+int cn_enter(cenote_conn *conn);
+/* The same for a call that talks only when there is a session: CENOTE_OK, CENOTE_ERR_STATE, or what lost it. */
+int cn_enter_attached(cenote_conn *conn);
+int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
+int cn_nomem(cenote_conn *conn);
+void cn_move(cenote_conn *conn, uint32_t state);
+pid_t cn_pid(void);
+/* cenote_connect() and its kin. */
+int cn_connect(cenote_conn *conn, uint8_t kind);
+static inline uint32_t
+cn_state(const cenote_conn *conn)
+{
+	return conn->sm.state;
+}
+
+/* attach.c */
+int cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again);
+/* Go on as far as possible. CENOTE_OK: ready; CENOTE_AGAIN: wait; or why not. */
+int cn_attach_step(cenote_conn *conn);
+/* An event while attaching. */
+int cn_attach_event(cenote_conn *conn, const struct cnp_event *event);
+/* The transport ended while attaching. */
+int cn_attach_lost(cenote_conn *conn, int error);
+/* The time limit passed. */
+int cn_attach_timeout(cenote_conn *conn);
+/* Give up: the state becomes CLOSED, or LOST on a re-attach. Returns status. */
+int cn_attach_fail(cenote_conn *conn, int status);
+/* Connect for good or until the deadline, also waiting for it (CENOTE_AGAIN if non-blocking). */
+int cn_attach_run(cenote_conn *conn);
+
+/* io.c */
+enum cn_read {
+	CN_READ_NOT, /* write only, and handle what came before */
+	CN_READ_NOW, /* what is there */
+	CN_READ_WAIT /* the read itself may wait, if nothing is left to write */
+};
+
+/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: nothing can without waiting. */
+int cn_advance(cenote_conn *conn, int how);
+/* Handle what was received. CENOTE_OK: something was handled; CENOTE_AGAIN: nothing is there or wanted. */
+int cn_pump(cenote_conn *conn);
+/* Write what can be. CENOTE_OK: nothing is left. */
+int cn_flush(cenote_conn *conn);
+/* Blocking handles: write everything, reading meanwhile. Non-blocking: cn_flush(), and CENOTE_OK too when
+ * something is left. */
+int cn_push(cenote_conn *conn);
+/* The session ended without a YIELD. CENOTE_OK: it mattered to nobody; or the truth. */
+int cn_session_lost(cenote_conn *conn, int error);
+/* Why it ended is in conn->diag. Returns status. */
+int cn_session_failed(cenote_conn *conn, int status);
+/* It ended, and the next need attaches anew. */
+void cn_session_over(cenote_conn *conn);
+
+/* wait.c */
+int64_t cn_now_ms(void);
+/* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK, CENOTE_ERR_TIMEOUT (of the call). */
+int cn_wait(cenote_conn *conn);
+/* The next time limit that matters; 0: none. */
+int64_t cn_next_deadline(const cenote_conn *conn);
+/* One cn_advance(), and what waiting it needs. CENOTE_OK: something happened; CENOTE_AGAIN non-blocking. */
+int cn_progress(cenote_conn *conn);
+/* Repeat cn_progress() until done(conn) says 1, or waiting is not allowed (CENOTE_AGAIN). */
+int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
+
+/* event.c */
+int cn_event(cenote_conn *conn, const struct cnp_event *event);
+/* A streamed result has rows that were not taken: read no more for now. */
+int cn_is_full(const cenote_conn *conn);
+
+/* request.c */
+struct cn_send {
+	const struct cnp_msg *msg;
+	uint8_t effect;
+	uint8_t is_hidden;
+	uint8_t sync; /* CNP_FRAME_SYNC, or 0 */
+	cenote_stmt *stmt;
+	struct cn_columns *columns;
+	cenote_result *target;
+	const cenote_exec_options *options;
+};
+
+/* The i-th request of the ring. */
+struct cn_request *cn_request_at(const cenote_conn *conn, size_t i);
+/* The one that is being answered; NULL if none. */
+struct cn_request *cn_request_running(const cenote_conn *conn);
+/* Queue a request. It is told to the peer by cn_push(). */
+int cn_request(cenote_conn *conn, const struct cn_send *send);
+/* Queue one of number 0. Without a session: CENOTE_OK, and nothing to be told. */
+int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
+/* May a request be queued now? Ends what the program abandoned. CENOTE_OK, CENOTE_ERR_STATE. */
+int cn_may_send(cenote_conn *conn);
+/* The same for a call that also waits for the answer. */
+int cn_may_call(cenote_conn *conn);
+/* An answer that comes to the opening itself, without a request. */
+int cn_request_one_shot(cenote_conn *conn, uint8_t code);
+/* After cn_request(): push, outside a pipeline or when much is waiting. */
+int cn_sent(cenote_conn *conn);
+/* Forget all requests and their results. */
+void cn_requests_clear(cenote_conn *conn);
+/* Forget those that were not answered. */
+void cn_requests_drop_unfinished(cenote_conn *conn);
+/* What cenote_get_result() would say is known. */
+int cn_has_answer(const cenote_conn *conn);
+/* Wait for the first result of the oldest request; an error result becomes a status. */
+int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
+/* Wait for the end of the oldest request, which gives no rows. */
+int cn_take_command(cenote_conn *conn);
+/* The running request got its last reply. */
+int cn_request_finished(cenote_conn *conn, struct cn_request *req);
+/* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
+int cn_status_of(const char *sqlstate);
+int cn_attach_status(const char *sqlstate);
+/* Options of an execution, checked. CENOTE_OK or CENOTE_ERR_ARG. */
+int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
+	cenote_exec_options *ret_options);
+uint8_t cn_sql_effect(const char *sql, size_t len);
+size_t cn_text_len(const char *text, size_t len);
+/* Deadline and state of a call that may be repeated after CENOTE_AGAIN. 1: it goes on. */
+int cn_call_goes_on(cenote_conn *conn, uint32_t call);
+int cn_call_end(cenote_conn *conn, uint32_t call, int r);
+
+/* stmt.c */
+cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
+/* The last one closes it at the server and frees. NULL is allowed. */
+void cn_stmt_unref(cenote_stmt *stmt);
+/* Before a request that uses it: prepare it on this session if it is not. */
+int cn_stmt_ensure(cenote_stmt *stmt);
+/* Requests that wait for a new session rely on statements and on autocommit: queue those first. */
+int cn_session_restore(cenote_conn *conn);
+void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
+int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
+
+/* params.c */
+/* The blob of values; "" for NULL. */
+struct cnp_str cn_params_blob(const cenote_params *params);
+
+/* result.c */
+extern const cenote_diag cn_diag_none;
+int cn_columns_create(const struct cenote_allocator *mem, const uint8_t *payload,
+	size_t len, struct cn_columns **ret_columns);
+struct cn_columns *cn_columns_ref(struct cn_columns *columns);
+void cn_columns_unref(struct cn_columns *columns);
+int cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
+	struct cn_columns *columns, cenote_result **ret_res);
+int cn_result_set_diag(cenote_result *res, const struct cnc_diag *diag);
+int cn_result_set_tag(cenote_result *res, const struct cnp_str *tag);
+/* Rows that came go here. */
+struct cnc_rowset *cn_result_incoming(cenote_result *res);
+/* A streamed result cannot go on. */
+void cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag);
+void cn_stream_link(cenote_conn *conn, cenote_result *res);
+void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag);
+
+/* info.c */
+int cn_info_attached(cenote_conn *conn, const struct cnp_event *event);
+int cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p);
+void cn_info_finish(cenote_conn *conn);
+
+#endif

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+/*
+ * What each reply does. A handler that runs out of memory changed nothing: the event is kept and
+ * handled again by the next call.
+ */
+
+int
+cn_is_full(const cenote_conn *conn)
+{
+	const struct cn_request *req = cn_request_running(conn);
+
+	return req && req->building && req->building->stream == CN_STREAM_RUNNING &&
+	       req->building->batch_rows == 0 &&
+	       cn_result_incoming(req->building)->n_rows > 0;
+}
+
+static void
+add_ready(struct cn_request *req, cenote_result *res)
+{
+	res->next = NULL;
+	if (req->last)
+		req->last->next = res;
+	else
+		req->first = res;
+	req->last = res;
+}
+
+static int
+is_description(const struct cn_request *req)
+{
+	return req->code == CNP_MSG_PREPARE || req->code == CNP_MSG_DESCRIBE;
+}
+
+/* A result with rows begins. A streamed one is given to the program at once. */
+static int
+begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns)
+{
+	cenote_result *res;
+	int r;
+
+	r = cn_result_create(&conn->mem, CENOTE_RESULT_ROWS, columns, &res);
+	if (r < 0)
+		return r;
+	req->building = res;
+	if (req->is_stream) {
+		res->stream = CN_STREAM_RUNNING;
+		res->request = req->number;
+		res->batch_rows = req->batch_rows;
+		res->effect = req->effect;
+		add_ready(req, res);
+	}
+	return CENOTE_OK;
+}
+
+/* A fetched result that did not know its columns (after a resume) gets them. */
+static int
+set_columns(cenote_result *res, struct cn_columns *columns)
+{
+	cn_columns_unref(res->columns);
+	res->columns = cn_columns_ref(columns);
+	for (int i = 0; i < 2; i++) {
+		cnc_rowset_clear(&res->rows[i]);
+		res->rows[i].n_columns = columns->n;
+	}
+	return CENOTE_OK;
+}
+
+static int
+begin_description(cenote_conn *conn, struct cn_request *req)
+{
+	if (req->building || req->is_hidden)
+		return CENOTE_OK;
+	return cn_result_create(
+		&conn->mem, CENOTE_RESULT_DESCRIPTION, NULL, &req->building);
+}
+
+static int
+on_description_columns(
+	cenote_conn *conn, struct cn_request *req, struct cn_columns *columns)
+{
+	int r = begin_description(conn, req);
+
+	if (r < 0)
+		return r;
+	if (req->building)
+		(void)set_columns(req->building, columns);
+	if (req->stmt)
+		cn_stmt_described(req->stmt, columns, CENOTE_FORMAT_TEXT);
+	return CENOTE_OK;
+}
+
+static int
+on_columns(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	struct cn_columns *columns;
+	int r;
+
+	if (req->is_dropping || (req->is_hidden && !req->target && !req->stmt))
+		return CENOTE_OK;
+	r = cn_columns_create(&conn->mem, ev->payload, ev->payload_len, &columns);
+	if (r < 0)
+		return r;
+	if (is_description(req))
+		r = on_description_columns(conn, req, columns);
+	else if (req->target)
+		r = set_columns(req->target, columns);
+	else
+		r = begin_rows(conn, req, columns);
+	if (r == CENOTE_OK && req->stmt && req->code == CNP_MSG_EXECUTE)
+		cn_stmt_described(req->stmt, columns, req->format);
+	cn_columns_unref(columns);
+	return r;
+}
+
+static int
+on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	cenote_result *res;
+	int r;
+
+	if (req->is_dropping || (req->is_hidden && !req->target))
+		return CENOTE_OK;
+	if (!req->building && !req->target) {
+		if (!req->columns)
+			return CENOTE_ERR_PROTOCOL;
+		r = begin_rows(conn, req, req->columns);
+		if (r < 0)
+			return r;
+	}
+	res = req->target ? req->target : req->building;
+	if (!res->columns)
+		return CENOTE_ERR_PROTOCOL;
+	return cnc_rowset_add(
+		cn_result_incoming(res), ev->payload, ev->payload_len, ev->block);
+}
+
+static int
+close_portal(cenote_conn *conn, uint32_t portal)
+{
+	struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
+
+	m.as.close_portal.portal = portal;
+	return cn_setup(conn, &m);
+}
+
+/* The end of a result: what DONE tells goes into it. */
+static int
+fill_done(cenote_conn *conn, cenote_result *res, const struct cnp_done *done,
+	uint32_t portal)
+{
+	int r = cn_result_set_tag(res, &done->tag);
+
+	if (r < 0)
+		return r;
+	res->affected = done->affected;
+	res->last_insert_id = done->last_insert_id;
+	res->warnings = done->warnings;
+	res->has_more = (done->flags & CNP_DONE_MORE_RESULTS) != 0;
+	if (res->stream == CN_STREAM_NO)
+		return CENOTE_OK;
+	if (done->flags & CNP_DONE_MORE_ROWS) {
+		res->stream = CN_STREAM_PORTAL;
+		res->portal = portal;
+		res->epoch = conn->epoch;
+	} else {
+		res->stream = CN_STREAM_DONE;
+	}
+	return CENOTE_OK;
+}
+
+static void
+statement_done(struct cn_request *req)
+{
+	if (req->code == CNP_MSG_PREPARE && req->stmt) {
+		req->stmt->is_prepared = 1;
+		req->stmt->is_queued = 0;
+	}
+}
+
+/* A result that began with no COLUMNS: a command, or the known columns and no rows. */
+static int
+begin_bare(cenote_conn *conn, struct cn_request *req)
+{
+	if (is_description(req))
+		return begin_description(conn, req);
+	if (req->columns)
+		return begin_rows(conn, req, req->columns);
+	return cn_result_create(&conn->mem, CENOTE_RESULT_COMMAND, NULL, &req->building);
+}
+
+static int
+finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
+{
+	int r = CENOTE_OK;
+
+	if (done->flags & CNP_DONE_MORE_ROWS)
+		r = close_portal(conn, req->portal);
+	if (r == CENOTE_OK)
+		req->is_dropping = 0;
+	return r;
+}
+
+static int
+finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
+{
+	cenote_result *res;
+	int r;
+
+	if (!req->building) {
+		r = begin_bare(conn, req);
+		if (r < 0)
+			return r;
+	}
+	res = req->building;
+	r = fill_done(conn, res, done, req->portal);
+	if (r < 0)
+		return r;
+	/* A streamed result with rows was given to the program when it began. */
+	if (res->stream == CN_STREAM_NO) {
+		if (req->is_stream)
+			res->stream = CN_STREAM_DONE;
+		add_ready(req, res);
+	}
+	req->building = NULL;
+	return CENOTE_OK;
+}
+
+static int
+on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_done *done = &ev->msg.as.done;
+	int r;
+
+	if (req->is_dropping)
+		r = finish_dropped(conn, req, done);
+	else if (req->target)
+		r = fill_done(conn, req->target, done, req->portal);
+	else if (req->is_hidden)
+		r = CENOTE_OK;
+	else
+		r = finish_result(conn, req, done);
+	if (r < 0)
+		return r;
+	statement_done(req);
+	/* A fresh session has nothing to carry over, and no statements. */
+	if (req->code == CNP_MSG_RESET) {
+		conn->carry_len = 0;
+		conn->is_autocommit_off = 0;
+		conn->epoch++;
+	}
+	if (req->code == CNP_MSG_AUTOCOMMIT)
+		conn->is_autocommit_off = !req->wants_autocommit;
+	return CENOTE_OK;
+}
+
+static int
+add_plain(cenote_conn *conn, struct cn_request *req, uint8_t kind,
+	const struct cnc_diag *diag)
+{
+	cenote_result *res;
+	int r;
+
+	r = cn_result_create(&conn->mem, kind, NULL, &res);
+	if (r < 0)
+		return r;
+	if (diag) {
+		r = cn_result_set_diag(res, diag);
+		if (r < 0) {
+			cenote_result_destroy(res);
+			return r;
+		}
+	}
+	if (req->is_stream)
+		res->stream = CN_STREAM_DONE;
+	add_ready(req, res);
+	return CENOTE_OK;
+}
+
+static void
+statement_failed(struct cn_request *req)
+{
+	if (req->code == CNP_MSG_PREPARE && req->stmt) {
+		req->stmt->is_queued = 0;
+		req->stmt->is_prepared = 0;
+		req->stmt->epoch = 0;
+	}
+}
+
+/* A request that failed because of one that the program did not see: that one's error is it. */
+static int
+is_consequence(const cenote_conn *conn, const char *sqlstate)
+{
+	return conn->has_setup_error &&
+	       (!sqlstate || strcmp(sqlstate, CNC_SQLSTATE(NO_STATEMENT)) == 0);
+}
+
+static int
+fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *diag)
+{
+	cenote_result *res = req->target ? req->target : req->building;
+
+	if (is_consequence(conn, diag->sqlstate)) {
+		diag = &conn->setup.d;
+		if (req->stmt)
+			req->stmt->epoch = 0;
+	}
+	if (res && res->stream != CN_STREAM_NO) {
+		cn_result_fail(res, cn_status_of(diag->sqlstate), diag);
+		req->building = NULL;
+		req->target = NULL;
+	} else if (req->is_hidden) {
+		cnc_diag_copy(&conn->setup.d, diag);
+		conn->has_setup_error = 1;
+	} else {
+		int r = add_plain(conn, req, CENOTE_RESULT_ERROR, diag);
+
+		if (r < 0)
+			return r;
+		cenote_result_destroy(req->building);
+		req->building = NULL;
+	}
+	statement_failed(req);
+	return CENOTE_OK;
+}
+
+static int
+on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_str *fields = &ev->msg.as.error.fields;
+	struct cnc_diag diag;
+	int r;
+
+	cnc_diag_init(&diag, &conn->mem);
+	r = cnc_diag_set_fields(&diag, (const uint8_t *)fields->p, fields->n);
+	if (r == CENOTE_OK && !req) {
+		/* Of a set-up request, or why the session ends. */
+		cnc_diag_copy(&conn->setup.d, &diag);
+		conn->has_setup_error = 1;
+	} else if (r == CENOTE_OK) {
+		r = fail_request(conn, req, &diag);
+		if (r == CENOTE_OK && cn_status_of(diag.sqlstate) == CENOTE_ERR_CONN) {
+			cnc_diag_copy(&conn->setup.d, &diag);
+			conn->is_refused = 1;
+		}
+	}
+	cnc_diag_finish(&diag);
+	return r;
+}
+
+static int
+on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	int r = CENOTE_OK;
+
+	(void)ev;
+	if (req->target) {
+		struct cnc_diag diag;
+
+		cnc_diag_init(&diag, NULL);
+		cnc_diag_set(&diag, CNC_SQLSTATE(SEQUENCE),
+			"skipped: an earlier request of the pipeline failed");
+		cn_result_fail(req->target, CENOTE_ERR_SERVER, &diag);
+		req->target = NULL;
+	} else if (!req->is_hidden && is_consequence(conn, NULL)) {
+		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->setup.d);
+		if (r == CENOTE_OK)
+			conn->has_setup_error = 0;
+	} else if (!req->is_hidden) {
+		r = add_plain(conn, req, CENOTE_RESULT_SKIPPED, NULL);
+	}
+	if (r == CENOTE_OK)
+		statement_failed(req);
+	return r;
+}
+
+static int
+on_params(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	int r = CENOTE_OK;
+
+	if (req->stmt)
+		r = cn_stmt_params(req->stmt, ev->payload, ev->payload_len);
+	return r < 0 ? r : begin_description(conn, req);
+}
+
+static int
+keep_carry(cenote_conn *conn, const struct cnp_str *carry)
+{
+	char *copy;
+
+	if (carry->n == 0)
+		return CENOTE_OK;
+	copy = cnc_realloc(&conn->mem, conn->carry, carry->n);
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
+	memcpy(copy, carry->p, carry->n);
+	conn->carry = copy;
+	conn->carry_len = carry->n;
+	return CENOTE_OK;
+}
+
+static int
+on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_ready *ready = &ev->msg.as.ready;
+	int r;
+
+	r = keep_carry(conn, &ready->carry);
+	if (r == CENOTE_OK && req && req->code == CNP_MSG_SYNC && !req->is_hidden)
+		r = add_plain(conn, req, CENOTE_RESULT_SYNC, NULL);
+	if (r < 0)
+		return r;
+	conn->tx = ready->tx;
+	conn->pins = ready->pins;
+	conn->has_setup_error = 0;
+	return CENOTE_OK;
+}
+
+static int
+on_notice(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_str *fields = &ev->msg.as.notice.fields;
+	cenote_diag notice;
+	int r;
+
+	(void)req;
+	if (!conn->notice)
+		return CENOTE_OK;
+	cnc_diag_init(&notice.d, &conn->mem);
+	r = cnc_diag_set_fields(&notice.d, (const uint8_t *)fields->p, fields->n);
+	if (r == CENOTE_OK)
+		conn->notice(&notice, conn->notice_user);
+	cnc_diag_finish(&notice.d);
+	return r;
+}
+
+static int
+on_parameter(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	(void)req;
+	return cn_info_parameter(conn, &ev->msg.as.parameter);
+}
+
+static int
+on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	int r = keep_carry(conn, &ev->msg.as.yield.carry);
+
+	(void)req;
+	if (r < 0)
+		return r;
+	if (conn->options.number[CN_OPTION_REATTACH] == 0) {
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
+			"the pool took the session back, and reattach=no");
+		return cn_session_failed(conn, CENOTE_ERR_CONN);
+	}
+	cn_session_over(conn);
+	return CENOTE_OK;
+}
+
+static int
+on_suspended(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_suspended *s = &ev->msg.as.suspended;
+
+	(void)req;
+	conn->suspended.session = s->session;
+	conn->suspended.key = s->key;
+	conn->is_suspended = 1;
+	return CENOTE_OK;
+}
+
+/* Output binds and notifications: no call of this version hands them out. */
+static int
+on_ignored(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	(void)conn;
+	(void)req;
+	(void)ev;
+	return CENOTE_OK;
+}
+
+struct handler {
+	int (*handle)(
+		cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev);
+	int needs_request;
+};
+
+static const struct handler handlers[] = {
+	[CNP_MSG_READY] = { on_ready, 0 },
+	[CNP_MSG_COLUMNS] = { on_columns, 1 },
+	[CNP_MSG_ROWS] = { on_rows, 1 },
+	[CNP_MSG_DONE] = { on_done, 1 },
+	[CNP_MSG_ERROR] = { on_error, 0 },
+	[CNP_MSG_NOTICE] = { on_notice, 0 },
+	[CNP_MSG_SKIPPED] = { on_skipped, 1 },
+	[CNP_MSG_PARAMS] = { on_params, 1 },
+	[CNP_MSG_OUTPUT] = { on_ignored, 0 },
+	[CNP_MSG_NOTIFICATION] = { on_ignored, 0 },
+	[CNP_MSG_PARAMETER] = { on_parameter, 0 },
+	[CNP_MSG_SUSPENDED] = { on_suspended, 1 },
+	[CNP_MSG_YIELD] = { on_yield, 0 },
+};
+
+int
+cn_event(cenote_conn *conn, const struct cnp_event *event)
+{
+	uint8_t code = event->msg.code;
+	const struct handler *h =
+		code < sizeof(handlers) / sizeof(handlers[0]) ? &handlers[code] : NULL;
+	int is_of_request = event->request != 0 || event->request_code == CNP_MSG_STATUS;
+	struct cn_request *req = is_of_request ? cn_request_running(conn) : NULL;
+	int is_last = event->is_last;
+	int r;
+
+	if (!h || !h->handle || (h->needs_request && !req) ||
+		(req && req->number != event->request))
+		return CENOTE_ERR_PROTOCOL;
+	r = h->handle(conn, req, event);
+	if (r < 0 || !req || !is_last)
+		return r;
+	return cn_request_finished(conn, req);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+/* Bytes to and from the peer, and what it means when they end. */
+
+int
+cn_flush(cenote_conn *conn)
+{
+	const uint8_t *bytes;
+	size_t n, put;
+	int r;
+
+	if (cn_state(conn) != CN_ATTACHING && cn_state(conn) != CN_READY)
+		return CENOTE_OK;
+	while (!conn->is_write_broken &&
+		(n = cnp_client_output(&conn->session, &bytes)) > 0) {
+		r = conn->transport.ops->write(&conn->transport, bytes, n, &put);
+		if (r == CENOTE_AGAIN)
+			return r;
+		if (r < 0) {
+			/* The peer is gone; what it said before may explain why. */
+			conn->is_write_broken = 1;
+			return CENOTE_OK;
+		}
+		cnp_client_sent(&conn->session, put);
+	}
+	return CENOTE_OK;
+}
+
+static int
+is_reading(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_ATTACHING || cn_state(conn) == CN_READY;
+}
+
+/* The next event, or the one that could not be handled for lack of memory. */
+static int
+next_event(cenote_conn *conn)
+{
+	int r;
+
+	if (conn->has_event)
+		return CENOTE_OK;
+	r = cnp_client_next(&conn->session, &conn->event);
+	if (r == CENOTE_OK)
+		conn->has_event = 1;
+	return r;
+}
+
+static int
+protocol_error(cenote_conn *conn)
+{
+	const struct cnc_diag *why = &conn->session.diag;
+
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(PROTOCOL), "%s",
+		why->message[0] ? why->message
+				: "the pool sent something that is not the protocol");
+	if (cn_state(conn) == CN_ATTACHING)
+		return cn_attach_fail(conn, CENOTE_ERR_PROTOCOL);
+	return cn_session_failed(conn, CENOTE_ERR_PROTOCOL);
+}
+
+/* Handle what was received. `all`: also rows that the program has no room for. */
+static int
+pump(cenote_conn *conn, int all)
+{
+	int handled = 0;
+	int r;
+
+	while (is_reading(conn) && (all || !cn_is_full(conn))) {
+		r = next_event(conn);
+		if (r == CENOTE_AGAIN)
+			break;
+		if (r == CENOTE_OK)
+			r = cn_state(conn) == CN_ATTACHING
+				    ? cn_attach_event(conn, &conn->event)
+				    : cn_event(conn, &conn->event);
+		if (r == CENOTE_ERR_NOMEM)
+			return cn_nomem(conn);
+		conn->has_event = 0;
+		if (r == CENOTE_ERR_PROTOCOL && is_reading(conn))
+			return protocol_error(conn);
+		if (r < 0)
+			return r;
+		handled = 1;
+	}
+	return handled ? CENOTE_OK : CENOTE_AGAIN;
+}
+
+int
+cn_pump(cenote_conn *conn)
+{
+	return pump(conn, 0);
+}
+
+static int
+transport_ended(cenote_conn *conn, int error)
+{
+	if (cn_state(conn) == CN_ATTACHING)
+		return cn_attach_lost(conn, error);
+	return cn_session_lost(conn, error);
+}
+
+static int
+receive(cenote_conn *conn, int may_wait)
+{
+	uint8_t *room;
+	size_t n, got = 0;
+	int r;
+
+	r = cnp_client_room(&conn->session, &room, &n);
+	if (r < 0)
+		return cn_nomem(conn);
+	r = conn->transport.ops->read(&conn->transport, room, n, may_wait, &got);
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r < 0 || got == 0)
+		return transport_ended(conn, r < 0 ? conn->transport.error : 0);
+	cnp_client_received(&conn->session, got);
+	return CENOTE_OK;
+}
+
+/* Attached or attaching: handle, write, read. */
+static int
+exchange(cenote_conn *conn, int how)
+{
+	int is_stuck, r;
+
+	r = cn_pump(conn);
+	if (r != CENOTE_AGAIN)
+		return r;
+	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
+	/* A peer that does not read until we do would wait for ever: then read, whatever comes. */
+	if (!is_stuck && cn_is_full(conn))
+		return CENOTE_AGAIN;
+	if (is_stuck && cn_is_full(conn)) {
+		r = pump(conn, 1);
+		if (r != CENOTE_AGAIN)
+			return r;
+	}
+	if (how == CN_READ_NOT)
+		return CENOTE_AGAIN;
+	r = receive(conn, how == CN_READ_WAIT && !is_stuck);
+	if (r != CENOTE_OK || !is_reading(conn))
+		return r;
+	r = pump(conn, is_stuck);
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
+}
+
+int
+cn_advance(cenote_conn *conn, int how)
+{
+	switch (cn_state(conn)) {
+	case CN_CONNECTING:
+		return cn_attach_step(conn);
+	case CN_ATTACHING:
+	case CN_READY:
+		return exchange(conn, how);
+	case CN_DETACHED:
+		return cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
+	case CN_LOST:
+		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
+		return conn->lost_status;
+	default:
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
+			"not connected: call cenote_connect() first");
+	}
+}
+
+static int
+is_flushed(const cenote_conn *conn)
+{
+	const uint8_t *bytes;
+
+	return cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED ||
+	       conn->is_write_broken ||
+	       (cn_state(conn) == CN_READY &&
+		       cnp_client_output(&conn->session, &bytes) == 0);
+}
+
+int
+cn_push(cenote_conn *conn)
+{
+	int r;
+
+	/* A loss is told to who takes the results. */
+	if (cn_flush(conn) == CENOTE_OK && is_flushed(conn))
+		return CENOTE_OK;
+	r = cn_wait_for(conn, is_flushed);
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
+}
+
+/* ------------------------------------------------------------------ the end ----- */
+
+static void
+hang_up(cenote_conn *conn)
+{
+	cn_transport_close(&conn->transport);
+	cnp_client_restart(&conn->session);
+	conn->is_write_broken = 0;
+	conn->has_event = 0;
+}
+
+int
+cn_session_failed(cenote_conn *conn, int status)
+{
+	cnc_diag_copy(&conn->lost.d, &conn->diag.d);
+	conn->lost_status = status;
+	hang_up(conn);
+	cn_requests_drop_unfinished(conn);
+	cn_streams_fail(conn, status, &conn->lost.d);
+	conn->tx = CENOTE_TX_UNKNOWN;
+	conn->pins = 0;
+	cn_move(conn, CN_LOST);
+	return status;
+}
+
+void
+cn_session_over(cenote_conn *conn)
+{
+	hang_up(conn);
+	conn->tx = CENOTE_TX_IDLE;
+	cn_move(conn, CN_DETACHED);
+}
+
+/* What one unanswered request means for the program's data. *in_tx: whether a transaction is open
+ * behind it. */
+static int
+may_have_committed(const struct cn_request *req, int *in_tx)
+{
+	switch (req->code) {
+	case CNP_MSG_BEGIN:
+		*in_tx = 1;
+		return 0;
+	case CNP_MSG_ROLLBACK:
+		*in_tx = 0;
+		return 0;
+	default:
+		if (req->effect == CN_EFFECT_NONE)
+			return 0;
+		return !*in_tx || req->effect == CN_EFFECT_COMMIT;
+	}
+}
+
+static int
+outcome_is_unknown(const cenote_conn *conn)
+{
+	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->is_autocommit_off;
+
+	for (size_t i = conn->n_finished; i < conn->n; i++) {
+		if (may_have_committed(cn_request_at(conn, i), &in_tx))
+			return 1;
+	}
+	return 0;
+}
+
+/* Nothing of a request reached the peer, and the session held nothing. */
+static int
+can_start_anew(const cenote_conn *conn)
+{
+	if (conn->tx != CENOTE_TX_IDLE || conn->pins != 0 ||
+		conn->options.number[CN_OPTION_REATTACH] == 0)
+		return 0;
+	return conn->n == conn->n_finished || conn->session.sent <= conn->sent_before;
+}
+
+static const char *
+what_was_held(const cenote_conn *conn)
+{
+	for (uint32_t bit = 1; bit <= CENOTE_PIN_PREPARED; bit <<= 1) {
+		if (conn->pins & bit)
+			return cenote_pin_name(bit);
+	}
+	return conn->tx != CENOTE_TX_IDLE ? "an open transaction" : "nothing";
+}
+
+int
+cn_session_lost(cenote_conn *conn, int error)
+{
+	const char *why = cn_errno_text(error);
+
+	if (can_start_anew(conn)) {
+		cn_session_over(conn);
+		return CENOTE_OK;
+	}
+	if (conn->n > conn->n_finished && outcome_is_unknown(conn))
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
+			"the connection was lost (%s) while a request was running: "
+			"whether it was committed is not known",
+			why);
+	else if (conn->has_setup_error)
+		cnc_diag_copy(&conn->diag.d, &conn->setup.d);
+	else if (conn->n > conn->n_finished)
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
+			"the connection was lost (%s) while a request was running; "
+			"nothing was committed",
+			why);
+	else
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
+			"the session was lost (%s), and it held %s", why,
+			what_was_held(conn));
+	return cn_session_failed(conn, CENOTE_ERR_CONN);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "options.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "core/sqlstate.h"
+#include "protocol/frame.h"
+
+/* Servers refuse a client that accepts less. */
+#define MAX_FRAME_LOW 65536u
+
+struct option_spec {
+	const char *name;
+	const char *value; /* by default */
+	int (*parse)(const struct option_spec *spec, const char *text, uint64_t *ret_n);
+	const char *allowed; /* in words, for the message */
+	const char *choices[6];
+};
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit time_units[] = {
+	{ "ms", 1 },
+	{ "s", 1000 },
+	{ "min", 60000 },
+	{ "h", 3600000 },
+	{ NULL, 0 },
+};
+
+static const struct unit size_units[] = {
+	{ "", 1 },
+	{ "B", 1 },
+	{ "kB", 1024 },
+	{ "MB", 1048576 },
+	{ "GB", 1073741824 },
+	{ NULL, 0 },
+};
+
+/* Digits and a unit, at most `max` in all. */
+static int
+parse_quantity(
+	const char *text, const struct unit *units, uint64_t max, uint64_t *ret_value)
+{
+	uint64_t n = 0;
+	size_t i = 0;
+
+	for (; text[i] >= '0' && text[i] <= '9'; i++) {
+		n = n * 10 + (uint64_t)(text[i] - '0');
+		if (n > max)
+			return CENOTE_ERR_ARG;
+	}
+	if (i == 0)
+		return CENOTE_ERR_ARG;
+	if (n == 0 && text[i] == '\0') {
+		*ret_value = 0;
+		return CENOTE_OK;
+	}
+	for (; units->name; units++) {
+		if (strcasecmp(text + i, units->name) != 0)
+			continue;
+		if (n > max / units->factor)
+			return CENOTE_ERR_ARG;
+		*ret_value = n * units->factor;
+		return CENOTE_OK;
+	}
+	return CENOTE_ERR_ARG;
+}
+
+static int
+parse_duration(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	(void)spec;
+	return parse_quantity(text, time_units, INT32_MAX, ret_n);
+}
+
+static int
+parse_size(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	uint64_t n;
+	int r;
+
+	(void)spec;
+	r = parse_quantity(text, size_units, CNP_FRAME_MAX, &n);
+	if (r < 0)
+		return r;
+	if (n < MAX_FRAME_LOW)
+		return CENOTE_ERR_ARG;
+	*ret_n = n;
+	return CENOTE_OK;
+}
+
+static int
+parse_port(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
+	uint64_t n;
+
+	(void)spec;
+	if (parse_quantity(text, none, 65535, &n) < 0 || n == 0)
+		return CENOTE_ERR_ARG;
+	*ret_n = n;
+	return CENOTE_OK;
+}
+
+static int
+parse_choice(const struct option_spec *spec, const char *text, uint64_t *ret_n)
+{
+	for (uint64_t i = 0; spec->choices[i]; i++) {
+		if (strcmp(spec->choices[i], text) == 0) {
+			*ret_n = i;
+			return CENOTE_OK;
+		}
+	}
+	return CENOTE_ERR_ARG;
+}
+
+#define DURATION "a time such as 10s, 500ms, 2min, or 0 for no limit"
+
+/* In the order of enum cn_option. */
+static const struct option_spec specs[CN_OPTION_COUNT] = {
+	{ "pool", "", NULL, NULL, { NULL } },
+	{ "host", "", NULL, NULL, { NULL } },
+	{ "port", "9432", parse_port, "a number from 1 to 65535", { NULL } },
+	{ "hosts", "ordered", parse_choice, "ordered or random",
+		{ "ordered", "random", NULL } },
+	{ "run_dir", "", NULL, NULL, { NULL } },
+	{ "user", "", NULL, NULL, { NULL } },
+	{ "password", "", NULL, NULL, { NULL } },
+	{ "database", "", NULL, NULL, { NULL } },
+	{ "program", "", NULL, NULL, { NULL } },
+	{ "application_name", "", NULL, NULL, { NULL } },
+	{ "trace", "", NULL, NULL, { NULL } },
+	{ "connect_timeout", "60s", parse_duration, DURATION, { NULL } },
+	{ "query_timeout", "0", parse_duration, DURATION, { NULL } },
+	{ "reattach_timeout", "30s", parse_duration, DURATION, { NULL } },
+	{ "reattach", "yes", parse_choice, "yes or no", { "no", "yes", NULL } },
+	{ "max_frame", "1073741823", parse_size,
+		"a size such as 64MB, from 64kB to 1GB less 1", { NULL } },
+	{ "tls", "disable", parse_choice,
+		"disable, allow, require, verify-ca or verify-full",
+		{ "disable", "allow", "require", "verify-ca", "verify-full", NULL } },
+	{ "ca", "", NULL, NULL, { NULL } },
+};
+
+static void
+set_default(struct cn_options *o, int option)
+{
+	const struct option_spec *spec = &specs[option];
+
+	o->number[option] = 0;
+	if (spec->parse)
+		(void)spec->parse(spec, spec->value, &o->number[option]);
+}
+
+void
+cn_options_init(struct cn_options *o, const struct cenote_allocator *mem)
+{
+	o->mem = mem;
+	for (int i = 0; i < CN_OPTION_COUNT; i++) {
+		o->text[i] = NULL;
+		set_default(o, i);
+	}
+}
+
+static void
+drop_text(struct cn_options *o, int option)
+{
+	if (option == CN_OPTION_PASSWORD && o->text[option])
+		cnc_wipe(o->text[option], strlen(o->text[option]));
+	cnc_free(o->mem, o->text[option]);
+	o->text[option] = NULL;
+}
+
+void
+cn_options_finish(struct cn_options *o)
+{
+	for (int i = 0; i < CN_OPTION_COUNT; i++) {
+		drop_text(o, i);
+		set_default(o, i);
+	}
+}
+
+int
+cn_options_copy(struct cn_options *to, const struct cn_options *from)
+{
+	for (int i = 0; i < CN_OPTION_COUNT; i++) {
+		if (from->text[i]) {
+			to->text[i] = cnc_strndup(
+				to->mem, from->text[i], strlen(from->text[i]));
+			if (!to->text[i]) {
+				cn_options_finish(to);
+				return CENOTE_ERR_NOMEM;
+			}
+		}
+		to->number[i] = from->number[i];
+	}
+	return CENOTE_OK;
+}
+
+int
+cn_option_find(const char *name, size_t len)
+{
+	for (int i = 0; i < CN_OPTION_COUNT; i++) {
+		if (strlen(specs[i].name) == len && memcmp(specs[i].name, name, len) == 0)
+			return i;
+	}
+	return -1;
+}
+
+const char *
+cn_option_name(int option)
+{
+	return specs[option].name;
+}
+
+int
+cn_options_set(struct cn_options *o, int option, const char *value, struct cnc_diag *diag)
+{
+	const struct option_spec *spec = &specs[option];
+	uint64_t number = 0;
+	char *copy;
+
+	if (!value) {
+		drop_text(o, option);
+		set_default(o, option);
+		return CENOTE_OK;
+	}
+	if (strlen(value) > CN_OPTION_VALUE_MAX) {
+		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"option %s: the value is longer than %u bytes", spec->name,
+			CN_OPTION_VALUE_MAX);
+		return CENOTE_ERR_ARG;
+	}
+	if (spec->parse && spec->parse(spec, value, &number) < 0) {
+		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"option %s: \"%.100s\" is not %s", spec->name, value,
+			spec->allowed);
+		return CENOTE_ERR_ARG;
+	}
+	copy = cnc_strndup(o->mem, value, strlen(value));
+	if (!copy) {
+		cnc_diag_set(diag, CNC_SQLSTATE(MEMORY), "out of memory");
+		return CENOTE_ERR_NOMEM;
+	}
+	drop_text(o, option);
+	o->text[option] = copy;
+	o->number[option] = number;
+	return CENOTE_OK;
+}
+
+#define NAME_MAX_COMPARED 24u
+
+static size_t
+min3(size_t a, size_t b, size_t c)
+{
+	size_t m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+/* Edit distance of two short words. */
+static size_t
+distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t row[NAME_MAX_COMPARED + 1];
+
+	for (size_t j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_len; j++) {
+			size_t above = row[j];
+
+			row[j] = min3(above + 1, row[j - 1] + 1,
+				corner + (a[i - 1] != b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[b_len];
+}
+
+/* The option whose name is nearest, if it is near enough to be meant; else NULL. */
+static const char *
+nearest_name(const char *name, size_t len)
+{
+	const char *nearest = NULL;
+	size_t best = len / 2 + 1;
+
+	if (len > NAME_MAX_COMPARED)
+		return NULL;
+	for (int i = 0; i < CN_OPTION_COUNT; i++) {
+		size_t d = distance(name, len, specs[i].name, strlen(specs[i].name));
+
+		if (d < best) {
+			best = d;
+			nearest = specs[i].name;
+		}
+	}
+	return nearest;
+}
+
+int
+cn_options_set_named(struct cn_options *o, const char *name, size_t name_len,
+	const char *value, struct cnc_diag *diag)
+{
+	int option = cn_option_find(name, name_len);
+	const char *near;
+
+	if (option >= 0)
+		return cn_options_set(o, option, value, diag);
+	near = nearest_name(name, name_len);
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+		near ? "there is no option \"%.*s\"; is %s meant?"
+		     : "there is no option \"%.*s\"",
+		(int)cnc_utf8_cut(name, name_len, 60), name, near);
+	return CENOTE_ERR_ARG;
+}
+
+const char *
+cn_options_get(const struct cn_options *o, int option)
+{
+	return o->text[option] ? o->text[option] : specs[option].value;
+}

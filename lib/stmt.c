@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+int
+cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt)
+{
+	cenote_stmt *s;
+
+	if (!conn || !sql || !ret_stmt)
+		return CENOTE_ERR_ARG;
+	s = cnc_calloc(&conn->mem, 1, sizeof(*s));
+	if (!s)
+		return CENOTE_ERR_NOMEM;
+	s->mem = conn->mem;
+	s->len = cn_text_len(sql, len);
+	s->sql = cnc_strndup(&s->mem, sql, s->len);
+	if (!s->sql) {
+		cnc_free(&conn->mem, s);
+		return CENOTE_ERR_NOMEM;
+	}
+	cnc_arena_init(&s->params_arena, &s->mem);
+	s->refs = 1;
+	s->effect = cn_sql_effect(sql, s->len);
+	s->conn = conn;
+	s->id = conn->next_stmt++;
+	s->next = conn->stmts;
+	conn->stmts = s;
+	*ret_stmt = s;
+	return CENOTE_OK;
+}
+
+cenote_stmt *
+cn_stmt_ref(cenote_stmt *stmt)
+{
+	if (stmt)
+		stmt->refs++;
+	return stmt;
+}
+
+static void
+leave_conn(cenote_stmt *stmt)
+{
+	struct cnp_msg m = { .code = CNP_MSG_CLOSE };
+	cenote_conn *conn = stmt->conn;
+	cenote_stmt **at = &conn->stmts;
+
+	while (*at != stmt)
+		at = &(*at)->next;
+	*at = stmt->next;
+	m.as.close.statement = stmt->id;
+	/* Without memory it stays prepared until the session is given back. */
+	if (stmt->epoch == conn->epoch && conn->pid == cn_pid())
+		(void)cn_setup(conn, &m);
+}
+
+void
+cn_stmt_unref(cenote_stmt *stmt)
+{
+	struct cenote_allocator mem;
+
+	if (!stmt || --stmt->refs > 0)
+		return;
+	if (stmt->conn)
+		leave_conn(stmt);
+	mem = stmt->mem;
+	cn_columns_unref(stmt->columns);
+	cnc_arena_finish(&stmt->params_arena);
+	cnc_free(&mem, stmt->sql);
+	cnc_free(&mem, stmt);
+}
+
+void
+cenote_stmt_destroy(cenote_stmt *stmt)
+{
+	cn_stmt_unref(stmt);
+}
+
+/* ---------------------------------------------------------------- preparing ----- */
+
+static void
+fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m)
+{
+	m->code = CNP_MSG_PREPARE;
+	m->as.prepare.statement = stmt->id;
+	m->as.prepare.sql.p = stmt->sql;
+	m->as.prepare.sql.n = stmt->len;
+}
+
+/* Prepare it on this session without asking for the answer. */
+static int
+prepare_again(cenote_stmt *stmt)
+{
+	struct cnp_msg m;
+	int r;
+
+	fill_prepare(stmt, &m);
+	r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
+	stmt->epoch = stmt->conn->epoch;
+	return CENOTE_OK;
+}
+
+int
+cn_stmt_ensure(cenote_stmt *stmt)
+{
+	cenote_conn *conn = stmt->conn;
+
+	/* With no session now, cn_session_restore() does it when there is one. */
+	if (stmt->epoch == conn->epoch || cn_state(conn) != CN_READY)
+		return CENOTE_OK;
+	return prepare_again(stmt);
+}
+
+static int
+restore_request(cenote_conn *conn, const struct cn_request *req)
+{
+	if (!req->stmt || req->stmt->epoch == conn->epoch)
+		return CENOTE_OK;
+	/* Its own PREPARE goes before what uses it. */
+	if (req->code == CNP_MSG_PREPARE) {
+		req->stmt->epoch = conn->epoch;
+		return CENOTE_OK;
+	}
+	return prepare_again(req->stmt);
+}
+
+int
+cn_session_restore(cenote_conn *conn)
+{
+	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
+	int r = CENOTE_OK;
+
+	if (conn->is_autocommit_off) {
+		m.as.autocommit.on = 0;
+		r = cnp_client_request(&conn->session, &m, 0, 1, NULL);
+	}
+	for (size_t i = conn->n_finished; i < conn->n && r == CENOTE_OK; i++)
+		r = restore_request(conn, cn_request_at(conn, i));
+	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+}
+
+void
+cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format)
+{
+	struct cn_columns *old = stmt->columns;
+
+	stmt->columns = cn_columns_ref(columns);
+	stmt->format = format;
+	cn_columns_unref(old);
+}
+
+int
+cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len)
+{
+	struct cnc_arena arena;
+	struct cnp_param *params;
+	uint32_t n;
+	int r;
+
+	cnc_arena_init(&arena, &stmt->mem);
+	r = cnp_params_decode(payload, len, &arena, &params, &n);
+	if (r < 0) {
+		cnc_arena_finish(&arena);
+		return r;
+	}
+	cnc_arena_finish(&stmt->params_arena);
+	stmt->params_arena = arena;
+	stmt->params = params;
+	stmt->n_params = n;
+	/* COLUMNS follows if it gives rows. */
+	cn_columns_unref(stmt->columns);
+	stmt->columns = NULL;
+	return CENOTE_OK;
+}
+
+/* ------------------------------------------------------------------ sending ----- */
+
+static int
+enter(cenote_stmt *stmt)
+{
+	if (!stmt)
+		return CENOTE_ERR_ARG;
+	return stmt->conn ? cn_enter_attached(stmt->conn) : CENOTE_ERR_STATE;
+}
+
+static int
+queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
+{
+	struct cnp_msg m;
+	const struct cn_send send = {
+		.msg = &m,
+		.is_hidden = is_hidden != 0,
+		.sync = sync,
+		.stmt = stmt,
+	};
+	int r;
+
+	fill_prepare(stmt, &m);
+	r = cn_request(stmt->conn, &send);
+	if (r < 0)
+		return r;
+	stmt->is_queued = 1;
+	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->epoch : 0;
+	return CENOTE_OK;
+}
+
+static int
+queue_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *exec, uint8_t sync)
+{
+	struct cnp_msg m = { .code = CNP_MSG_EXECUTE };
+	struct cn_send send = {
+		.msg = &m,
+		.effect = stmt->effect,
+		.sync = sync,
+		.stmt = stmt,
+		.options = exec,
+	};
+	int is_known = stmt->is_prepared && !stmt->is_queued && stmt->columns &&
+		       stmt->format == exec->format;
+	int r;
+
+	if (!stmt->is_queued) {
+		r = cn_stmt_ensure(stmt);
+		if (r < 0)
+			return r;
+	}
+	send.columns = is_known ? stmt->columns : NULL;
+	m.as.execute.statement = stmt->id;
+	m.as.execute.known = is_known != 0;
+	m.as.execute.format = (uint8_t)exec->format;
+	m.as.execute.batch_rows = exec->batch_rows;
+	m.as.execute.max_rows = exec->max_rows;
+	m.as.execute.params = cn_params_blob(params);
+	return cn_request(stmt->conn, &send);
+}
+
+static uint8_t
+pipeline_sync(const cenote_stmt *stmt)
+{
+	return stmt->conn->in_pipeline ? 0 : CNP_FRAME_SYNC;
+}
+
+int
+cenote_send_prepare(cenote_stmt *stmt)
+{
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = queue_prepare(stmt, pipeline_sync(stmt), 0);
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+static int
+not_prepared(const cenote_stmt *stmt)
+{
+	if (stmt->is_prepared || stmt->is_queued)
+		return CENOTE_OK;
+	return cn_fail(stmt->conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+		"the statement is not prepared: call cenote_stmt_prepare() or "
+		"cenote_send_prepare() first");
+}
+
+int
+cenote_send_describe(cenote_stmt *stmt)
+{
+	struct cnp_msg m = { .code = CNP_MSG_DESCRIBE };
+	struct cn_send send = { .msg = &m, .stmt = stmt };
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK && !stmt->is_queued)
+		r = cn_stmt_ensure(stmt);
+	if (r < 0)
+		return r;
+	m.as.describe.statement = stmt->id;
+	send.sync = pipeline_sync(stmt);
+	r = cn_request(stmt->conn, &send);
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+int
+cenote_send_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options)
+{
+	cenote_exec_options exec;
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK)
+		r = cn_exec_options(stmt->conn, options, &exec);
+	if (r == CENOTE_OK)
+		r = queue_execute(stmt, params, &exec, pipeline_sync(stmt));
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+int
+cenote_stmt_prepare(cenote_stmt *stmt)
+{
+	int r = enter(stmt);
+
+	if (r < 0)
+		return r;
+	if (!cn_call_goes_on(stmt->conn, CNP_MSG_PREPARE)) {
+		r = cn_may_call(stmt->conn);
+		if (r == CENOTE_OK)
+			r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
+		if (r == CENOTE_OK)
+			r = cn_sent(stmt->conn);
+		if (r < 0)
+			return r;
+	}
+	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
+}
+
+/* Prepare and execute in one write: if the first fails, its error is the second's. */
+static int
+begin_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options)
+{
+	cenote_exec_options exec;
+	int r;
+
+	r = cn_may_call(stmt->conn);
+	if (r == CENOTE_OK)
+		r = cn_exec_options(stmt->conn, options, &exec);
+	if (r == CENOTE_OK && !stmt->is_prepared && !stmt->is_queued)
+		r = queue_prepare(stmt, 0, 1);
+	if (r == CENOTE_OK)
+		r = queue_execute(stmt, params, &exec, CNP_FRAME_SYNC);
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+int
+cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options, cenote_result **ret_res)
+{
+	int r;
+
+	if (!ret_res)
+		return CENOTE_ERR_ARG;
+	r = enter(stmt);
+	if (r < 0)
+		return r;
+	if (!cn_call_goes_on(stmt->conn, CNP_MSG_EXECUTE)) {
+		r = begin_execute(stmt, params, options);
+		if (r < 0)
+			return r;
+	}
+	return cn_call_end(
+		stmt->conn, CNP_MSG_EXECUTE, cn_take_result(stmt->conn, ret_res));
+}
+
+/* ------------------------------------------------------------------ reading ----- */
+
+uint32_t
+cenote_stmt_n_params(const cenote_stmt *stmt)
+{
+	return stmt ? stmt->n_params : 0;
+}
+
+int
+cenote_stmt_param_type(const cenote_stmt *stmt, uint32_t i)
+{
+	return i < cenote_stmt_n_params(stmt) ? stmt->params[i].type : CENOTE_TYPE_NULL;
+}
+
+uint32_t
+cenote_stmt_param_native_type(const cenote_stmt *stmt, uint32_t i)
+{
+	return i < cenote_stmt_n_params(stmt) ? stmt->params[i].native_type : 0;
+}
+
+const char *
+cenote_stmt_param_name(const cenote_stmt *stmt, uint32_t i)
+{
+	return i < cenote_stmt_n_params(stmt) ? stmt->params[i].name.p : "";
+}
+
+uint32_t
+cenote_stmt_n_columns(const cenote_stmt *stmt)
+{
+	return stmt && stmt->columns ? stmt->columns->n : 0;
+}
+
+const cenote_column *
+cenote_stmt_column(const cenote_stmt *stmt, uint32_t col)
+{
+	if (col >= cenote_stmt_n_columns(stmt))
+		return NULL;
+	return (const cenote_column *)&stmt->columns->list[col];
+}

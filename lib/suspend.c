@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sessions that are left behind and taken up again, and the state of the pools. */
+
+/* "c1-" session "-" key "-" portal "-" batch_rows, in hexadecimal. */
+#define TOKEN_FORMAT "c1-%016" PRIx64 "-%016" PRIx64 "-%08" PRIx32 "-%08" PRIx32
+#define TOKEN_LEN    (3u + 16u + 1u + 16u + 1u + 8u + 1u + 8u)
+
+static int
+read_hex(const char *text, size_t digits, uint64_t *ret_value)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < digits; i++) {
+		char c = text[i];
+
+		if (c >= '0' && c <= '9')
+			n = n << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			n = n << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return CENOTE_ERR_ARG;
+	}
+	*ret_value = n;
+	return CENOTE_OK;
+}
+
+static int
+read_token(const char *text, struct cn_token *ret_token)
+{
+	uint64_t portal, batch_rows;
+
+	if (strlen(text) != TOKEN_LEN || strncmp(text, "c1-", 3) != 0 ||
+		text[19] != '-' || text[36] != '-' || text[45] != '-' ||
+		read_hex(text + 3, 16, &ret_token->session) < 0 ||
+		read_hex(text + 20, 16, &ret_token->key) < 0 ||
+		read_hex(text + 37, 8, &portal) < 0 ||
+		read_hex(text + 46, 8, &batch_rows) < 0)
+		return CENOTE_ERR_ARG;
+	ret_token->portal = (uint32_t)portal;
+	ret_token->batch_rows = (uint32_t)batch_rows;
+	return CENOTE_OK;
+}
+
+static int
+may_suspend(cenote_conn *conn, const cenote_result *res)
+{
+	int r = cn_may_call(conn);
+
+	if (r < 0)
+		return r;
+	if (conn->n > conn->n_finished)
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"requests are outstanding");
+	if (res && (res->conn != conn || res->stream != CN_STREAM_PORTAL ||
+			   res->epoch != conn->epoch))
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"only a streamed result with batch_rows that has rows left can "
+			"be carried over");
+	return CENOTE_OK;
+}
+
+static int
+queue_suspend(cenote_conn *conn, uint32_t timeout_ms)
+{
+	struct cnp_msg m = { .code = CNP_MSG_SUSPEND };
+	const struct cn_send send = { .msg = &m, .sync = CNP_FRAME_SYNC };
+	int r;
+
+	conn->is_suspended = 0;
+	m.as.suspend.timeout_ms = timeout_ms;
+	r = cn_request(conn, &send);
+	return r < 0 ? r : cn_push(conn);
+}
+
+static int
+wait_suspended(cenote_conn *conn)
+{
+	cenote_result *res;
+	int r;
+
+	r = cn_wait_for(conn, cn_has_answer);
+	if (r != CENOTE_OK)
+		return r;
+	if (conn->is_suspended)
+		return CENOTE_OK;
+	r = cn_take_result(conn, &res);
+	if (r != CENOTE_OK)
+		return r;
+	cenote_result_destroy(res);
+	return CENOTE_ERR_PROTOCOL;
+}
+
+int
+cenote_suspend(
+	cenote_conn *conn, cenote_result *res, uint32_t timeout_ms, char *ret_token)
+{
+	struct cn_token token = { 0, 0, 0, 0 };
+	int r;
+
+	if (!conn || !ret_token)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	if (r < 0)
+		return r;
+	if (!cn_call_goes_on(conn, CNP_MSG_SUSPEND)) {
+		r = may_suspend(conn, res);
+		if (r == CENOTE_OK)
+			r = queue_suspend(conn, timeout_ms);
+		if (r < 0)
+			return r;
+	}
+	r = cn_call_end(conn, CNP_MSG_SUSPEND, wait_suspended(conn));
+	if (r != CENOTE_OK)
+		return r;
+	token = conn->suspended;
+	if (res) {
+		token.portal = res->portal;
+		token.batch_rows = res->batch_rows;
+	}
+	(void)snprintf(ret_token, CENOTE_TOKEN_SIZE, TOKEN_FORMAT, token.session,
+		token.key, token.portal, token.batch_rows);
+	cenote_close(conn);
+	return CENOTE_OK;
+}
+
+/* ------------------------------------------------------------------- resume ----- */
+
+/* The carried result, with its columns and the next batch asked for. */
+static int
+carried_result(cenote_conn *conn, cenote_result **ret_res)
+{
+	const struct cn_token *token = &conn->attach.token;
+	struct cnp_msg m = { .code = CNP_MSG_FETCH };
+	struct cn_send send = {
+		.msg = &m,
+		.effect = CN_EFFECT_WRITE,
+		.is_hidden = 1,
+		.sync = CNP_FRAME_SYNC,
+	};
+	cenote_result *res;
+	int r;
+
+	r = cn_result_create(&conn->mem, CENOTE_RESULT_ROWS, NULL, &res);
+	if (r < 0)
+		return cn_nomem(conn);
+	res->stream = CN_STREAM_FETCHING;
+	res->portal = token->portal;
+	res->batch_rows = token->batch_rows;
+	res->epoch = conn->epoch;
+	res->effect = CN_EFFECT_WRITE;
+	m.as.fetch.portal = token->portal;
+	m.as.fetch.batch_rows = token->batch_rows;
+	m.as.fetch.columns = 1;
+	send.target = res;
+	r = cn_request(conn, &send);
+	if (r < 0) {
+		cenote_result_destroy(res);
+		return r;
+	}
+	res->request = cn_request_at(conn, conn->n - 1)->number;
+	cn_stream_link(conn, res);
+	*ret_res = res;
+	return CENOTE_OK;
+}
+
+static int
+is_fetched(const cenote_conn *conn)
+{
+	return conn->n == conn->n_finished || cn_state(conn) != CN_READY;
+}
+
+/* Attached: get the columns of the carried result before the program has it. */
+static int
+finish_resume(cenote_conn *conn, cenote_result **ret_res)
+{
+	int r;
+
+	if (conn->attach.token.portal == 0) {
+		*ret_res = NULL;
+		return CENOTE_OK;
+	}
+	if (!conn->resumed) {
+		r = carried_result(conn, &conn->resumed);
+		if (r == CENOTE_OK)
+			r = cn_push(conn);
+		if (r < 0)
+			return r;
+	}
+	r = cn_wait_for(conn, is_fetched);
+	if (r != CENOTE_OK)
+		return r;
+	if (conn->resumed->stream == CN_STREAM_FAILED) {
+		cnc_diag_copy(&conn->diag.d, &conn->resumed->diag->d);
+		r = conn->resumed->status;
+		cenote_result_destroy(conn->resumed);
+		conn->resumed = NULL;
+		return r;
+	}
+	*ret_res = conn->resumed;
+	conn->resumed = NULL;
+	return CENOTE_OK;
+}
+
+int
+cenote_resume(cenote_conn *conn, const char *token, cenote_result **ret_res)
+{
+	int r;
+
+	if (!conn || !token || !ret_res)
+		return CENOTE_ERR_ARG;
+	if (!cn_call_goes_on(conn, CNP_MSG_RESUME)) {
+		cnc_diag_clear(&conn->diag.d);
+		r = read_token(token, &conn->attach.token);
+		if (r < 0)
+			return cn_fail(conn, r, CNC_SQLSTATE(BAD_PARAMETER),
+				"this is not a token of cenote_suspend()");
+	}
+	if (!cn_call_goes_on(conn, CNP_MSG_FETCH)) {
+		r = cn_connect(conn, CNP_OPEN_RESUME);
+		if (r != CENOTE_OK)
+			return cn_call_end(conn, CNP_MSG_RESUME, r);
+	}
+	r = cn_enter(conn);
+	if (r == CENOTE_OK)
+		r = finish_resume(conn, ret_res);
+	return cn_call_end(conn, CNP_MSG_FETCH, r);
+}
+
+/* ------------------------------------------------------------------- status ----- */
+
+/* On a connection of its own that is gone when the call returns. */
+static int
+ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
+{
+	struct cn_request *req;
+	cenote_result *res;
+	int r;
+
+	own->pid = cn_pid();
+	own->attach.what = what;
+	r = cn_attach_begin(own, CNP_OPEN_STATUS, 0);
+	if (r == CENOTE_OK)
+		r = cn_request_one_shot(own, CNP_MSG_STATUS);
+	if (r == CENOTE_OK)
+		r = cn_wait_for(own, cn_has_answer);
+	if (r < 0)
+		return r;
+	req = cn_request_at(own, 0);
+	res = req->first;
+	if (!res)
+		return CENOTE_ERR_PROTOCOL;
+	req->first = NULL;
+	req->last = NULL;
+	*ret_res = res;
+	return CENOTE_OK;
+}
+
+int
+cenote_status(cenote_conn *conn, const char *what, cenote_result **ret_res)
+{
+	cenote_conn *own;
+	int r;
+
+	if (!conn || !what || !ret_res)
+		return CENOTE_ERR_ARG;
+	cnc_diag_clear(&conn->diag.d);
+	r = cenote_conn_create(&conn->mem, &own);
+	if (r < 0)
+		return cn_nomem(conn);
+	r = cn_options_copy(&own->options, &conn->options);
+	if (r == CENOTE_OK)
+		r = ask_status(own, what, ret_res);
+	if (r < 0)
+		cnc_diag_copy(&conn->diag.d, &own->diag.d);
+	cenote_conn_destroy(own);
+	return r;
+}

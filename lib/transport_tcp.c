@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+
+#include <cenote/types.h>
+
+static int
+open_failed(struct cn_transport *t, int error)
+{
+	cn_transport_close(t);
+	t->error = error;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
+{
+	int on = 1;
+
+	cn_transport_init(t);
+	t->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (t->fd < 0)
+		return open_failed(t, errno);
+	/* Requests are written whole: waiting to fill a segment would only delay them. */
+	if (setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ||
+		setsockopt(t->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) < 0)
+		return open_failed(t, errno);
+	if (connect(t->fd, addr, len) == 0 || errno == EINPROGRESS || errno == EINTR)
+		return CENOTE_AGAIN;
+	return open_failed(t, errno);
+}
+
+int
+cn_tcp_finish(struct cn_transport *t, int may_wait)
+{
+	struct pollfd p = { .fd = t->fd, .events = POLLOUT };
+	int error = 0;
+	socklen_t len = sizeof(error);
+	int flags;
+
+	if (poll(&p, 1, 0) <= 0)
+		return CENOTE_AGAIN;
+	if (getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		error = errno;
+	if (error != 0)
+		return open_failed(t, error);
+	/* A blocking program's reads are then plain recv() calls, without a poll() before. */
+	if (may_wait) {
+		flags = fcntl(t->fd, F_GETFL);
+		if (flags < 0 || fcntl(t->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+			return open_failed(t, errno);
+	}
+	return CENOTE_OK;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "transport.h"
+
+#include <errno.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cenote/types.h>
+
+/* Plain sockets, and connecting to a unix socket. */
+
+static int
+socket_read(struct cn_transport *t, void *room, size_t n, int may_wait, size_t *ret_n)
+{
+	ssize_t got;
+
+	do
+		got = recv(t->fd, room, n, may_wait ? 0 : MSG_DONTWAIT);
+	while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return CENOTE_AGAIN;
+		t->error = errno;
+		return CENOTE_ERR_CONN;
+	}
+	*ret_n = (size_t)got;
+	return CENOTE_OK;
+}
+
+static int
+socket_write(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n)
+{
+	ssize_t put;
+
+	do
+		put = send(t->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (put < 0 && errno == EINTR);
+	if (put < 0) {
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return CENOTE_AGAIN;
+		t->error = errno;
+		return CENOTE_ERR_CONN;
+	}
+	*ret_n = (size_t)put;
+	return CENOTE_OK;
+}
+
+static void
+socket_close(struct cn_transport *t)
+{
+	(void)close(t->fd);
+}
+
+const struct cn_transport_ops cn_socket_ops = {
+	.read = socket_read,
+	.write = socket_write,
+	.close = socket_close,
+};
+
+void
+cn_transport_init(struct cn_transport *t)
+{
+	t->ops = &cn_socket_ops;
+	t->fd = -1;
+	t->error = 0;
+}
+
+void
+cn_transport_close(struct cn_transport *t)
+{
+	int saved = errno;
+
+	if (t->fd < 0)
+		return;
+	t->ops->close(t);
+	t->fd = -1;
+	errno = saved;
+}
+
+static int
+open_failed(struct cn_transport *t, int error)
+{
+	cn_transport_close(t);
+	t->error = error;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
+	int may_wait, int timeout_ms)
+{
+	int type = SOCK_STREAM | SOCK_CLOEXEC | (may_wait ? 0 : SOCK_NONBLOCK);
+	int r;
+
+	cn_transport_init(t);
+	t->fd = socket(AF_UNIX, type, 0);
+	if (t->fd < 0)
+		return open_failed(t, errno);
+	/* The send time limit is what bounds connect() while the queue is full. */
+	if (may_wait && timeout_ms > 0) {
+		struct timeval tv = { timeout_ms / 1000, timeout_ms % 1000 * 1000L };
+
+		if (setsockopt(t->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
+			return open_failed(t, errno);
+	}
+	do
+		r = connect(t->fd, addr, len);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return CENOTE_OK;
+	if (errno == EAGAIN) {
+		(void)open_failed(t, errno);
+		return may_wait ? CENOTE_ERR_TIMEOUT : CENOTE_AGAIN;
+	}
+	return open_failed(t, errno);
+}

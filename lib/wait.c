@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+/* The one place that waits, and the one that reads the clock. */
+
+int64_t
+cn_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	if (a == 0 || b == 0)
+		return a == 0 ? b : a;
+	return a < b ? a : b;
+}
+
+static int
+is_attaching(const cenote_conn *conn)
+{
+	return cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING;
+}
+
+int64_t
+cn_next_deadline(const cenote_conn *conn)
+{
+	int64_t at = conn->deadline;
+
+	if (is_attaching(conn))
+		at = earlier(at, conn->attach.deadline);
+	if (cn_state(conn) == CN_CONNECTING && conn->attach.is_blocked)
+		at = earlier(at, conn->attach.retry_at);
+	return at;
+}
+
+int
+cenote_wants(const cenote_conn *conn)
+{
+	const uint8_t *bytes;
+	int wants = 0;
+
+	if (!conn)
+		return 0;
+	switch (cn_state(conn)) {
+	case CN_CONNECTING:
+		return conn->transport.fd >= 0 ? CENOTE_WANTS_WRITE : 0;
+	case CN_ATTACHING:
+	case CN_READY:
+		if (!cn_is_full(conn))
+			wants |= CENOTE_WANTS_READ;
+		if (!conn->is_write_broken &&
+			cnp_client_output(&conn->session, &bytes) > 0)
+			wants |= CENOTE_WANTS_WRITE;
+		return wants;
+	default:
+		return 0;
+	}
+}
+
+int
+cenote_wait_ms(const cenote_conn *conn)
+{
+	int64_t at, left;
+
+	if (!conn)
+		return -1;
+	at = cn_next_deadline(conn);
+	if (at == 0)
+		return -1;
+	left = at - cn_now_ms();
+	if (left < 0)
+		return 0;
+	return left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+/* Whether a time limit passed: of the attach (it is over then) or of the call. */
+static int
+check_deadlines(cenote_conn *conn)
+{
+	int64_t now;
+
+	if (cn_next_deadline(conn) == 0)
+		return CENOTE_OK;
+	now = cn_now_ms();
+	if (is_attaching(conn) && conn->attach.deadline != 0 &&
+		now >= conn->attach.deadline)
+		return cn_attach_timeout(conn);
+	if (conn->deadline != 0 && now >= conn->deadline) {
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(TIMEOUT),
+			"no answer within query_timeout (%s); the request is still "
+			"running",
+			cn_options_get(&conn->options, CN_OPTION_QUERY_TIMEOUT));
+		return CENOTE_ERR_TIMEOUT;
+	}
+	return CENOTE_OK;
+}
+
+int
+cn_wait(cenote_conn *conn)
+{
+	int wants = cenote_wants(conn);
+	struct pollfd p = {
+		.fd = wants ? conn->transport.fd : -1,
+		.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+				  (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0)),
+	};
+	int r;
+
+	r = check_deadlines(conn);
+	if (r < 0)
+		return r;
+	if (poll(&p, 1, cenote_wait_ms(conn)) < 0 && errno != EINTR) {
+		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(GENERAL), "poll: %s",
+			cn_errno_text(errno));
+		return CENOTE_ERR_NOMEM;
+	}
+	return CENOTE_OK;
+}
+
+int
+cn_progress(cenote_conn *conn)
+{
+	int has_limit = cn_next_deadline(conn) != 0;
+	int r;
+
+	if (conn->is_nonblocking) {
+		r = cn_advance(conn, CN_READ_NOW);
+		if (r != CENOTE_AGAIN)
+			return r;
+		r = check_deadlines(conn);
+		return r < 0 ? r : CENOTE_AGAIN;
+	}
+	/* With a time limit poll() comes first: a read that finds nothing would be in vain. */
+	r = cn_advance(conn, has_limit ? CN_READ_NOT : CN_READ_WAIT);
+	if (r != CENOTE_AGAIN)
+		return r;
+	r = cn_wait(conn);
+	if (r < 0)
+		return r;
+	r = cn_advance(conn, CN_READ_NOW);
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
+}
+
+int
+cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn))
+{
+	int r = CENOTE_OK;
+
+	while (r == CENOTE_OK && !done(conn))
+		r = cn_progress(conn);
+	return r;
+}
