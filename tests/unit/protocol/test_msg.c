@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "protocol/frame.h"
+#include "support/cnt_msg.h"
+
+/* The bytes of one message, written down by hand from docs/protocol.md. */
+static void
+a_query_has_the_bytes_that_the_specification_says(void **state)
+{
+	static const uint8_t wanted[] = "\x08\0\0\0select 1\0"
+					"\x01"
+					"\x02\0\0\0"
+					"\x03\0\0\0\0\0\0\0"
+					"\0\0\0\0";
+	struct cnp_msg m = { .code = CNP_MSG_QUERY };
+	struct cnc_buf b;
+
+	(void)state;
+	m.as.query.sql = cnp_str("select 1");
+	m.as.query.format = 1;
+	m.as.query.batch_rows = 2;
+	m.as.query.max_rows = 3;
+	m.as.query.params = CNP_STR_NONE;
+	cnc_buf_init(&b, &cnc_mem_default, 1024);
+	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_OK);
+	assert_int_equal(cnc_buf_len(&b), sizeof wanted);
+	assert_memory_equal(cnc_buf_head(&b), wanted, sizeof wanted);
+	cnc_buf_finish(&b);
+}
+
+static void
+negative_numbers_keep_their_sign(void **state)
+{
+	struct cnp_msg m = { .code = CNP_MSG_DONE }, got;
+	struct cnc_buf b;
+
+	(void)state;
+	m.as.done.tag = CNP_STR_NONE;
+	m.as.done.affected = -1;
+	cnc_buf_init(&b, &cnc_mem_default, 1024);
+	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_OK);
+	assert_int_equal(
+		cnp_msg_decode(CNP_MSG_DONE, cnc_buf_head(&b), cnc_buf_len(&b), &got),
+		CENOTE_OK);
+	assert_true(got.as.done.affected == -1);
+	cnc_buf_finish(&b);
+}
+
+static void
+encoding_fails_without_a_trace(void **state)
+{
+	struct cnp_msg m = { .code = CNP_MSG_PREPARE };
+	struct cnc_buf b;
+
+	(void)state;
+	cnc_buf_init(&b, &cnc_mem_default, 16);
+	assert_int_equal(cnc_buf_u8(&b, 7), CENOTE_OK);
+	m.as.prepare.sql = cnp_str("longer than 16 bytes");
+	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
+	assert_int_equal(cnp_frame_put(&b, 0, 1, &m), CENOTE_ERR_LIMIT);
+	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX + 1;
+	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
+	m.code = 0x7f;
+	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_ARG);
+	assert_int_equal(cnc_buf_len(&b), 1);
+	cnc_buf_finish(&b);
+}
+
+static void
+lengths_that_cannot_be_are_seen_before_the_payload(void **state)
+{
+	(void)state;
+	assert_true(cnp_msg_is_plausible(CNP_MSG_PING, 0));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_PING, 1));
+	assert_true(cnp_msg_is_plausible(CNP_MSG_BEGIN, 5));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_BEGIN, 4));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_BEGIN, 6));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_PREPARE, 8));
+	assert_true(cnp_msg_is_plausible(CNP_MSG_PREPARE, 9));
+	assert_true(cnp_msg_is_plausible(CNP_MSG_PREPARE, 1000));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_ROWS, 7));
+	assert_true(cnp_msg_is_plausible(CNP_MSG_ROWS, 8));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_COLUMNS, 3));
+	assert_false(cnp_msg_is_plausible(0, 0));
+	assert_false(cnp_msg_is_plausible(0xff, 0));
+}
+
+static void
+every_message_has_its_name_and_direction(void **state)
+{
+	uint8_t seen[256] = { 0 };
+	unsigned code;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < cnt_n_schema; i++) {
+		const struct cnt_schema *line = &cnt_schema[i];
+
+		assert_false(seen[line->code]);
+		seen[line->code] = 1;
+		assert_string_equal(cnp_msg_name(line->code), line->name);
+		assert_int_equal(cnp_msg_from(line->code), line->from);
+	}
+	for (code = 0; code < 256; code++) {
+		if (seen[code])
+			continue;
+		assert_null(cnp_msg_name((uint8_t)code));
+		assert_int_equal(cnp_msg_from((uint8_t)code), 0);
+	}
+}
+
+static void
+pairs_come_back_in_order(void **state)
+{
+	struct cnp_str name, value;
+	struct cnc_reader r;
+	struct cnc_buf b;
+
+	(void)state;
+	cnc_buf_init(&b, &cnc_mem_default, 32);
+	assert_int_equal(cnp_pairs_put(&b, "a", "1"), CENOTE_OK);
+	assert_int_equal(cnp_pairs_put(&b, "bc", ""), CENOTE_OK);
+	/* the name would fit, the value would not */
+	assert_int_equal(cnp_pairs_put(&b, "", "0123456789"), CENOTE_ERR_LIMIT);
+	assert_int_equal(cnc_buf_len(&b), 6 + 6 + 7 + 5);
+	cnc_reader_init(&r, cnc_buf_head(&b), cnc_buf_len(&b));
+	assert_int_equal(cnp_pairs_next(&r, &name, &value), 1);
+	assert_string_equal(name.p, "a");
+	assert_string_equal(value.p, "1");
+	assert_int_equal(cnp_pairs_next(&r, &name, &value), 1);
+	assert_string_equal(name.p, "bc");
+	assert_int_equal(value.n, 0);
+	assert_int_equal(cnp_pairs_next(&r, &name, &value), 0);
+	cnc_reader_init(&r, cnc_buf_head(&b), cnc_buf_len(&b) - 1);
+	assert_int_equal(cnp_pairs_next(&r, &name, &value), 1);
+	assert_int_equal(cnp_pairs_next(&r, &name, &value), CENOTE_ERR_PROTOCOL);
+	assert_string_equal(name.p, "a");
+	cnc_buf_finish(&b);
+}
+
+/* The next row of the message table: "| 0x10 | QUERY | C | STR sql |". */
+static int
+next_row(FILE *doc, struct cnt_schema *row, char name[64], char fields[512])
+{
+	char line[1024], from;
+	unsigned code;
+
+	while (fgets(line, sizeof line, doc)) {
+		if (sscanf(line, "| 0x%x | %63s | %c | %511[^|\n]", &code, name, &from,
+			    fields) != 4)
+			continue;
+		while (*fields && fields[strlen(fields) - 1] == ' ')
+			fields[strlen(fields) - 1] = '\0';
+		row->code = (uint8_t)code;
+		row->from = from;
+		return 1;
+	}
+	return 0;
+}
+
+static void
+the_specification_has_the_same_messages_and_fields(void **state)
+{
+	const char *wanted;
+	struct cnt_schema row;
+	char name[64], fields[512];
+	FILE *doc = fopen(PROTOCOL_MD, "r");
+	size_t i;
+
+	(void)state;
+	assert_non_null(doc);
+	for (i = 0; i < cnt_n_schema; i++) {
+		if (!next_row(doc, &row, name, fields))
+			fail_msg("%s is not in %s", cnt_schema[i].name, PROTOCOL_MD);
+		assert_int_equal(row.code, cnt_schema[i].code);
+		assert_string_equal(name, cnt_schema[i].name);
+		assert_int_equal(row.from, cnt_schema[i].from);
+		wanted = cnt_schema[i].fields;
+		assert_string_equal(fields, *wanted ? wanted + 2 : "none");
+	}
+	assert_false(next_row(doc, &row, name, fields));
+	(void)fclose(doc);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_query_has_the_bytes_that_the_specification_says),
+		cmocka_unit_test(negative_numbers_keep_their_sign),
+		cmocka_unit_test(encoding_fails_without_a_trace),
+		cmocka_unit_test(lengths_that_cannot_be_are_seen_before_the_payload),
+		cmocka_unit_test(every_message_has_its_name_and_direction),
+		cmocka_unit_test(pairs_come_back_in_order),
+		cmocka_unit_test(the_specification_has_the_same_messages_and_fields),
+	};
+
+	return cmocka_run_group_tests_name("msg", tests, NULL, NULL);
+}
