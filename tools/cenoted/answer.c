@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "answer.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sqlstate.h"
+
+void
+cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format, ...)
+{
+	char text[CNC_DIAG_MESSAGE_MAX];
+	struct cnc_diag diag;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cnc_diag_init(&diag, NULL);
+	cnc_diag_set(&diag, sqlstate, "%s", text);
+	/* without memory it is just closed */
+	(void)cnp_server_error(s, &diag);
+	cnc_diag_finish(&diag);
+}
+
+void
+cnd_answer_cancel(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m)
+{
+	struct cnp_msg reply = { .code = CNP_MSG_CANCELLED };
+	struct cnd_slot *slot = cnd_slot_find(b, m->session, m->key);
+
+	if (slot != NULL && cnd_slot_cancel(slot, m->session, m->request)) {
+		reply.as.cancelled.delivered = 1;
+		/* it may be waiting, for its server or for a slow reader */
+		if (slot->pid > 0)
+			kill(slot->pid, SIGUSR1);
+	}
+	if (cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL) == CENOTE_OK &&
+		cnp_server_reply(s, &reply, 0) == CENOTE_OK)
+		(void)cnp_server_finish_request(s, CENOTE_TX_IDLE, 0, NULL);
+}
+
+struct cnd_slot *
+cnd_answer_resume(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m)
+{
+	struct cnd_slot *slot = cnd_slot_find(b, m->session, m->key);
+
+	if (slot != NULL && slot->state == CND_SLOT_SUSPENDED)
+		return slot;
+	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_LOGIN),
+		"there is no such suspended session (any more)");
+	return NULL;
+}
+
+/* ---- status: each kind is a table of columns ---- */
+
+struct row {
+	struct cnd_scoreboard *board;
+	uint32_t index;
+	const struct cnd_pool_record *pool;
+	const struct cnd_slot *slot; /* workers only */
+	struct cnd_census census; /* pools only */
+	struct cnd_identity identity;
+	struct cnd_login login;
+};
+
+struct field {
+	const char *name;
+	uint8_t type; /* CENOTE_TYPE_INT64 or _TEXT */
+	int64_t (*number)(const struct row *r);
+	const char *(*text)(const struct row *r);
+};
+
+#define NUMBER(name, expression)                                                         \
+	static int64_t name(const struct row *r)                                         \
+	{                                                                                \
+		return (int64_t)(expression);                                            \
+	}
+#define TEXT(name, expression)                                                           \
+	static const char *name(const struct row *r)                                     \
+	{                                                                                \
+		return expression;                                                       \
+	}
+
+TEXT(pool_name, r->pool->name)
+TEXT(pool_backend, r->pool->backend)
+NUMBER(pool_min, r->pool->min_sessions)
+NUMBER(pool_max, r->pool->max_sessions)
+NUMBER(pool_live, r->census.live)
+NUMBER(pool_idle, r->census.n[CND_SLOT_IDLE])
+NUMBER(pool_in_use, r->census.in_use)
+NUMBER(pool_suspended, r->census.n[CND_SLOT_SUSPENDED])
+NUMBER(pool_failing, r->census.n[CND_SLOT_FAILING])
+NUMBER(pool_waiting, r->pool->waiting)
+NUMBER(pool_attaches, r->pool->attaches)
+NUMBER(pool_requests, r->pool->requests)
+NUMBER(pool_errors, r->pool->errors)
+NUMBER(pool_yields, r->pool->yields)
+NUMBER(pool_queued, r->pool->queued)
+NUMBER(pool_timeouts, r->pool->timeouts)
+TEXT(worker_error, r->login.error)
+NUMBER(worker_pid, r->slot->pid)
+TEXT(worker_state, cnd_slot_states[r->slot->state % CND_SLOT_STATES].name)
+NUMBER(worker_state_ms, cnd_now_ms() - r->slot->since_ms)
+TEXT(worker_server, r->login.server)
+TEXT(worker_user, r->identity.user)
+TEXT(worker_program, r->identity.program)
+TEXT(worker_application, r->identity.application)
+NUMBER(worker_client_pid, r->identity.pid)
+NUMBER(worker_attaches, r->slot->attaches)
+NUMBER(worker_requests, r->slot->requests)
+NUMBER(worker_errors, r->slot->errors)
+
+#define INT(name, get)                                                                   \
+	{                                                                                \
+		name, CENOTE_TYPE_INT64, get, NULL                                       \
+	}
+#define STRING(name, get)                                                                \
+	{                                                                                \
+		name, CENOTE_TYPE_TEXT, NULL, get                                        \
+	}
+
+static const struct field pool_fields[] = {
+	STRING("pool", pool_name),
+	STRING("backend", pool_backend),
+	INT("min", pool_min),
+	INT("max", pool_max),
+	INT("live", pool_live),
+	INT("idle", pool_idle),
+	INT("in_use", pool_in_use),
+	INT("suspended", pool_suspended),
+	INT("failing", pool_failing),
+	INT("waiting", pool_waiting),
+	INT("attaches", pool_attaches),
+	INT("requests", pool_requests),
+	INT("errors", pool_errors),
+	INT("yields", pool_yields),
+	INT("queued", pool_queued),
+	INT("timeouts", pool_timeouts),
+	STRING("last_error", worker_error),
+};
+
+static const struct field worker_fields[] = {
+	STRING("pool", pool_name),
+	INT("pid", worker_pid),
+	STRING("state", worker_state),
+	INT("state_ms", worker_state_ms),
+	STRING("server", worker_server),
+	STRING("user", worker_user),
+	STRING("program", worker_program),
+	STRING("application", worker_application),
+	INT("client_pid", worker_client_pid),
+	INT("attaches", worker_attaches),
+	INT("requests", worker_requests),
+	INT("errors", worker_errors),
+	STRING("last_error", worker_error),
+};
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+#define FIELDS_MAX 24
+
+_Static_assert(N_ITEMS(pool_fields) <= FIELDS_MAX && N_ITEMS(worker_fields) <= FIELDS_MAX,
+	"room for all columns");
+
+static int
+read_pool(struct cnd_scoreboard *b, uint32_t index, struct row *r)
+{
+	if (index >= CND_POOL_RECORD || !b->pools[index].is_used)
+		return 0;
+	*r = (struct row){ .board = b, .index = index, .pool = &b->pools[index] };
+	cnd_pool_census(b, index, &r->census);
+	if (r->census.failing_slot >= 0)
+		cnd_slot_login(&b->slots[r->census.failing_slot], &r->login);
+	return 1;
+}
+
+static int
+read_worker(struct cnd_scoreboard *b, uint32_t index, struct row *r)
+{
+	struct cnd_slot *slot = &b->slots[index];
+
+	if (slot->state == CND_SLOT_FREE || slot->pool >= CND_POOL_RECORD)
+		return 0;
+	*r = (struct row){
+		.board = b, .index = index, .pool = &b->pools[slot->pool], .slot = slot
+	};
+	cnd_slot_identity(slot, &r->identity);
+	cnd_slot_login(slot, &r->login);
+	return 1;
+}
+
+static const struct kind {
+	const char *what;
+	const struct field *fields;
+	uint32_t n_fields;
+	int (*read)(struct cnd_scoreboard *b, uint32_t index, struct row *r);
+} kinds[] = {
+	{ "pools", pool_fields, N_ITEMS(pool_fields), read_pool },
+	{ "workers", worker_fields, N_ITEMS(worker_fields), read_worker },
+};
+
+static int
+put_columns(struct cnp_server *s, const struct kind *k)
+{
+	struct cnp_column columns[FIELDS_MAX];
+
+	for (uint32_t i = 0; i < k->n_fields; i++) {
+		columns[i] = (struct cnp_column)CNP_COLUMN_INIT;
+		columns[i].name = cnp_str(k->fields[i].name);
+		columns[i].type = k->fields[i].type;
+		columns[i].nullable = 0;
+	}
+	return cnp_server_columns(s, columns, k->n_fields);
+}
+
+static int
+put_row(struct cnc_batch *w, const struct kind *k, const struct row *row)
+{
+	int r = cnc_batch_row(w);
+
+	for (uint32_t i = 0; i < k->n_fields && r == CENOTE_OK; i++) {
+		const struct field *f = &k->fields[i];
+		char number[CNC_VALUE_TEXT_MAX];
+		const char *text = number;
+		size_t len;
+
+		if (f->number != NULL) {
+			len = cnc_int64_text(f->number(row), number);
+		} else {
+			text = f->text(row);
+			len = strlen(text);
+		}
+		r = cnc_batch_put(w, text, len);
+	}
+	if (r == CENOTE_OK)
+		cnc_batch_row_done(w);
+	return r;
+}
+
+static int
+put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
+	uint32_t *ret_n)
+{
+	uint32_t most = k->read == read_worker ? b->n_slots : CND_POOL_RECORD;
+	struct cnc_batch batch;
+	struct row row;
+	uint32_t n = 0;
+	int r = cnp_server_rows_begin(s, &batch, k->n_fields);
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < most && r == CENOTE_OK; i++) {
+		if (!k->read(b, i, &row))
+			continue;
+		r = put_row(&batch, k, &row);
+		n++;
+	}
+	if (r < 0)
+		cnc_batch_row_undo(&batch);
+	*ret_n = n;
+	return r < 0 ? r : cnp_server_rows_end(s, &batch);
+}
+
+static int
+put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k)
+{
+	struct cnp_msg done = { .code = CNP_MSG_DONE };
+	char tag[32];
+	uint32_t n = 0;
+	int r = cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL);
+
+	if (r == CENOTE_OK)
+		r = put_columns(s, k);
+	if (r == CENOTE_OK)
+		r = put_rows(s, b, k, &n);
+	if (r < 0)
+		return r;
+	snprintf(tag, sizeof(tag), "STATUS %u", n);
+	done.as.done.tag = cnp_str(tag);
+	done.as.done.affected = -1;
+	r = cnp_server_reply(s, &done, 0);
+	if (r < 0)
+		return r;
+	return cnp_server_finish_request(s, CENOTE_TX_IDLE, 0, NULL);
+}
+
+void
+cnd_answer_status(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_status *m)
+{
+	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
+		if (strcmp(kinds[i].what, m->what.p) != 0)
+			continue;
+		if (put_status(s, b, &kinds[i]) < 0)
+			cnd_answer_refuse(
+				s, CNC_SQLSTATE(INTERNAL), "status: out of memory");
+		return;
+	}
+	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
+		"there is a status of \"pools\" and of \"workers\"");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_ANSWER_H
+#define CND_ANSWER_H
+
+#include "protocol/session_server.h"
+#include "scoreboard.h"
+
+/*
+ * Openings that need no session: whoever accepts them answers from the scoreboard. Each queues the
+ * whole answer, HELLO included, and leaves the session in CLOSING (or BROKEN).
+ */
+void cnd_answer_cancel(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m);
+void cnd_answer_status(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_status *m);
+/* ERROR instead of ATTACHED. */
+void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+/* The slot that a RESUME names, if its session is there to be resumed; else NULL, refused. */
+struct cnd_slot *cnd_answer_resume(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m);
+
+#endif

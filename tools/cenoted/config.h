@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_CONFIG_H
+#define CND_CONFIG_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "backend.h"
+
+/*
+ * The configuration file, read and checked. Nothing here has an effect: the master decides what
+ * to do with it. Times are milliseconds, 0 for none.
+ */
+#define CND_POOL_NAME_MAX 64u
+#define CND_CONFIG_POOLS  256u
+
+enum cnd_mode {
+	CND_MODE_SESSION,
+	CND_MODE_TRANSACTION
+};
+
+enum cnd_auth {
+	CND_AUTH_PEER,
+	CND_AUTH_TRUST
+};
+
+/* One `server` line. */
+struct cnd_server_line {
+	unsigned line;
+	struct cnd_option *options; /* texts are owned */
+	size_t n_options;
+};
+
+struct cnd_pool_config {
+	char *name;
+	unsigned line; /* of its section */
+	char *backend;
+	struct cnd_server_line *servers;
+	size_t n_servers;
+	uint32_t min_sessions;
+	uint32_t max_sessions;
+	int64_t idle_ttl_ms;
+	int64_t queue_timeout_ms;
+	int64_t idle_client_timeout_ms;
+	int64_t session_timeout_ms;
+	int64_t query_timeout_ms;
+	int64_t suspend_timeout_ms;
+	uint64_t max_frame;
+	int mode; /* enum cnd_mode */
+	int auth; /* enum cnd_auth */
+	char *allow_users; /* as written; "" is the default */
+	uid_t *allow;
+	size_t n_allow;
+	int is_open; /* allow_users = * */
+};
+
+struct cnd_config {
+	char *path;
+	char *user; /* "" none */
+	char *run_dir;
+	char *backend_dir; /* "" the usual places */
+	char *log;
+	char *pid_file; /* "" none */
+	char *socket_group; /* "" none */
+	int log_level;
+	int socket_mode; /* -1: by socket_group */
+	int64_t drain_timeout_ms;
+	uint32_t max_sessions;
+	uid_t uid; /* of the children */
+	gid_t gid;
+	gid_t socket_gid; /* -1: as it comes */
+	struct cnd_pool_config *pools;
+	size_t n_pools;
+	char **errors; /* "file:line: what" */
+	size_t n_errors;
+};
+
+/*
+ * Read and check the file. Always gives a configuration; it may be used when n_errors is 0. Every
+ * error is reported, not just the first.
+ */
+struct cnd_config *cnd_config_load(const char *path);
+/* Wipes what may be secret. NULL is allowed. */
+void cnd_config_destroy(struct cnd_config *c);
+/* A later check's finding, in the same form. */
+void cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What is in force, in a form that reads back the same; values of secrets are masked. */
+void cnd_config_print(const struct cnd_config *c, FILE *out);
+/* Whether two pools are the same in everything but the line numbers. */
+int cnd_pool_config_is_equal(
+	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
+/* Overwrite and forget the server lines: for processes that have no business with them. */
+void cnd_pool_config_forget(struct cnd_pool_config *p);
+int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_DOOR_H
+#define CND_DOOR_H
+
+#include "worker.h"
+
+/*
+ * The door: the waiting room. It accepts on a pool's socket while no worker of the pool is
+ * idle, keeps the clients in order, tells the master that they wait, and says so when it took
+ * too long. The process's main function. inboxes: of the workers, by slot, -1 for none.
+ */
+_Noreturn void cnd_door_run(const struct cnd_child *child, int control_fd,
+	const struct cnd_pool *pools, size_t n_pools, const int *inboxes);
+
+#endif

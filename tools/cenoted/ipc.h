@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_IPC_H
+#define CND_IPC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Messages between cenoted's own processes, over SOCK_SEQPACKET: one fixed header, at most
+ * CND_IPC_BYTES_MAX bytes that a client sent so far, and at most two descriptors.
+ */
+#define CND_IPC_BYTES_MAX 1024u
+#define CND_IPC_FDS_MAX   2u
+
+enum cnd_ipc_kind {
+	CND_IPC_CLIENT = 1, /* door → worker: a client and its ticket (queue) */
+	CND_IPC_RESUME =
+		2, /* worker → door → worker: a client that wants a suspended session */
+	CND_IPC_SILENT = 3, /* worker → door: a client that has not said a word yet */
+	CND_IPC_WAITING = 4, /* door → master: clients of this pool wait */
+	CND_IPC_POOL = 5, /* master → door: a new pool; listening socket and queue */
+	CND_IPC_POOL_GONE = 6, /* master → door: this pool was removed */
+	CND_IPC_INBOX = 7 /* master → door: the inbox of the worker in this slot */
+};
+
+struct cnd_ipc {
+	uint32_t kind; /* enum cnd_ipc_kind */
+	uint32_t index; /* pool, slot or ticket */
+	uint64_t serial; /* CLIENT: the ticket's serial; RESUME: the session */
+	uint32_t n_bytes;
+	uint32_t n_fds;
+	uint8_t bytes[CND_IPC_BYTES_MAX];
+	int fds[CND_IPC_FDS_MAX]; /* received: close-on-exec, the caller's to close */
+};
+
+/* A connected pair, close-on-exec, non-blocking. 0 or -errno. */
+int cnd_ipc_pair(int ret_fds[2]);
+/* 0; -EAGAIN: no room now; -errno. Never waits. The caller keeps its descriptors. */
+int cnd_ipc_send(int fd, const struct cnd_ipc *m);
+/* 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense; -errno. */
+int cnd_ipc_receive(int fd, struct cnd_ipc *ret_m);
+
+#endif

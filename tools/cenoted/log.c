@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 1024
+
+enum target {
+	TARGET_STDERR,
+	TARGET_SYSLOG,
+	TARGET_FILE
+};
+
+static struct {
+	enum target target;
+	int fd;
+	int level;
+	char role[96];
+} state = { TARGET_STDERR, STDERR_FILENO, LOG_INFO, "cenoted" };
+
+static const struct {
+	const char *name;
+	int level;
+} levels[] = {
+	{ "error", LOG_ERR },
+	{ "warning", LOG_WARNING },
+	{ "notice", LOG_NOTICE },
+	{ "info", LOG_INFO },
+	{ "debug", LOG_DEBUG },
+};
+
+#define N_LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+int
+cnd_log_level_parse(const char *text)
+{
+	for (size_t i = 0; i < N_LEVELS; i++) {
+		if (strcmp(text, levels[i].name) == 0)
+			return levels[i].level;
+	}
+	return -1;
+}
+
+const char *
+cnd_log_level_text(int level)
+{
+	for (size_t i = 0; i < N_LEVELS; i++) {
+		if (level <= levels[i].level)
+			return level < LOG_ERR ? "critical" : levels[i].name;
+	}
+	return "debug";
+}
+
+void
+cnd_log_close(void)
+{
+	if (state.target == TARGET_FILE)
+		close(state.fd);
+	if (state.target == TARGET_SYSLOG)
+		closelog();
+	state.target = TARGET_STDERR;
+	state.fd = STDERR_FILENO;
+}
+
+int
+cnd_log_open(const char *target)
+{
+	int fd;
+
+	if (strcmp(target, "stderr") == 0) {
+		cnd_log_close();
+		return 0;
+	}
+	if (strcmp(target, "syslog") == 0) {
+		cnd_log_close();
+		openlog("cenoted", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+		state.target = TARGET_SYSLOG;
+		return 0;
+	}
+	fd = open(target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return -errno;
+	cnd_log_close();
+	state.target = TARGET_FILE;
+	state.fd = fd;
+	return 0;
+}
+
+int
+cnd_log_fd(void)
+{
+	return state.target == TARGET_FILE ? state.fd : -1;
+}
+
+void
+cnd_log_after_fork(void)
+{
+	if (state.target == TARGET_SYSLOG)
+		openlog("cenoted", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
+void
+cnd_log_before_closing(void)
+{
+	if (state.target == TARGET_SYSLOG)
+		closelog();
+}
+
+void
+cnd_log_set_level(int level)
+{
+	state.level = level;
+}
+
+int
+cnd_log_has_level(int level)
+{
+	return level <= state.level;
+}
+
+void
+cnd_log_set_role(const char *role, const char *pool)
+{
+	if (pool != NULL)
+		snprintf(state.role, sizeof(state.role), "%s %s", role, pool);
+	else
+		snprintf(state.role, sizeof(state.role), "%s", role);
+}
+
+/* Control bytes would let a message forge lines. */
+static void
+make_printable(char *text)
+{
+	for (; *text != '\0'; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = ' ';
+	}
+}
+
+static size_t
+put_prefix(char *line, size_t size, int level)
+{
+	struct timespec now;
+	struct tm utc;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	n = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
+	n += (size_t)snprintf(line + n, size - n,
+		".%03dZ cenoted[%d] %s: %s: ", (int)(now.tv_nsec / 1000000),
+		(int)getpid(), state.role, cnd_log_level_text(level));
+	return n;
+}
+
+void
+cnd_vlog(int level, const char *format, va_list args)
+{
+	char line[LINE_MAX_BYTES];
+	size_t n = 0;
+	int len;
+
+	if (level > state.level)
+		return;
+	if (state.target == TARGET_SYSLOG)
+		n = (size_t)snprintf(line, sizeof(line), "%s: ", state.role);
+	else
+		n = put_prefix(line, sizeof(line), level);
+	/* one byte is kept for the newline */
+	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
+	if (len < 0)
+		return;
+	make_printable(line + n);
+	if (state.target == TARGET_SYSLOG) {
+		syslog(level, "%s", line);
+		return;
+	}
+	n = strlen(line);
+	line[n++] = '\n';
+	/* one write per line, so that the processes' lines do not mix */
+	if (write(state.fd, line, n) < 0)
+		return;
+}
+
+void
+cnd_log(int level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	cnd_vlog(level, format, args);
+	va_end(args);
+}
+
+void
+cnd_fatal(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	cnd_vlog(LOG_CRIT, format, args);
+	va_end(args);
+	exit(1);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "master.h"
+#include "pool.h"
+
+#define DEFAULT_FILE CND_CONFIG_DIR "/cenoted.conf"
+
+struct arguments {
+	const char *file;
+	int is_daemon;
+	int is_check;
+};
+
+static const char usage[] =
+	"usage: cenoted [-d] [-c FILE]\n"
+	"       cenoted --check [-c FILE]\n"
+	"  -c, --config FILE  configuration (default: " DEFAULT_FILE ")\n"
+	"  -d, --daemon       go to the background once clients can come\n"
+	"      --check        read the configuration, print what is in force and every "
+	"error\n"
+	"      --help         this\n"
+	"      --version      the version\n"
+	"See cenoted(8), cenoted.conf(5).\n";
+
+/* -1: go on; else the exit status. */
+static int
+read_arguments(int argc, char **argv, struct arguments *a)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "daemon", no_argument, NULL, 'd' },
+		{ "check", no_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "c:d", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			a->file = optarg;
+			break;
+		case 'd':
+			a->is_daemon = 1;
+			break;
+		case 'k':
+			a->is_check = 1;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case 'v':
+			puts("cenoted " CND_VERSION);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "cenoted: unexpected argument \"%s\"\n%s", argv[optind], usage);
+	return 2;
+}
+
+static void
+print_errors(const struct cnd_config *c)
+{
+	for (size_t i = 0; i < c->n_errors; i++)
+		fprintf(stderr, "%s\n", c->errors[i]);
+}
+
+static int
+check(struct cnd_config *c)
+{
+	int status = c->n_errors > 0;
+
+	cnd_config_print(c, stdout);
+	print_errors(c);
+	cnd_config_destroy(c);
+	return status;
+}
+
+/* In the parent: wait for the child's word that clients can come, and end. */
+_Noreturn static void
+wait_for_child(int fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	/* it has said why not, where its log goes */
+	_exit(n == 1 ? 0 : 1);
+}
+
+/* The descriptor to say "ready" on. */
+static int
+go_to_background(void)
+{
+	int fds[2];
+	pid_t pid;
+	int null;
+
+	if (pipe2(fds, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		cnd_fatal("cannot go to the background: %s", strerror(errno));
+	if (pid > 0) {
+		close(fds[1]);
+		wait_for_child(fds[0]);
+	}
+	close(fds[0]);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+		dup2(null, STDOUT_FILENO) < 0)
+		cnd_fatal("cannot go to the background: %s", strerror(errno));
+	if (null > STDERR_FILENO)
+		close(null);
+	return fds[1];
+}
+
+/* A daemon has no standard error to speak of: what is said there goes nowhere from now on. */
+static void
+warn_of_settings(const struct cnd_config *c, int is_daemon)
+{
+	if (is_daemon && strcmp(c->log, "stderr") == 0)
+		cnd_log(LOG_WARNING,
+			"log = stderr, in the background: better syslog or a "
+			"file");
+	if (geteuid() == 0 && c->uid == 0)
+		cnd_log(LOG_WARNING, "the workers run as root; set user in [cenoted]");
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct cnd_backend *backends[CND_CONFIG_POOLS + 1];
+	struct arguments a = { .file = DEFAULT_FILE };
+	int status = read_arguments(argc, argv, &a);
+	struct cnd_config *c;
+	int ready_fd = -1;
+	int r;
+
+	if (status >= 0)
+		return status;
+	c = cnd_config_load(a.file);
+	if (c->n_pools <= CND_CONFIG_POOLS)
+		cnd_pool_check_backends(c, backends);
+	if (a.is_check)
+		return check(c);
+	if (c->n_errors > 0) {
+		print_errors(c);
+		fprintf(stderr, "cenoted: not started\n");
+		cnd_config_destroy(c);
+		return 1;
+	}
+	r = cnd_log_open(c->log);
+	if (r < 0) {
+		fprintf(stderr, "cenoted: log %s: %s\n", c->log, strerror(-r));
+		cnd_config_destroy(c);
+		return 1;
+	}
+	cnd_log_set_level(c->log_level);
+	warn_of_settings(c, a.is_daemon);
+	if (a.is_daemon)
+		ready_fd = go_to_background();
+	return cnd_master_run(c, backends, ready_fd);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "module.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/sqlstate.h"
+
+typedef const struct cnd_backend *get_fn(uint32_t host_abi);
+
+/* The name becomes part of a path. */
+static int
+is_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return n > 0 && n < 32 && name[n] == '\0';
+}
+
+static int
+beside_program(const char *name, char path[PATH_MAX])
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n < 0)
+		return 0;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash == NULL)
+		return 0;
+	*slash = '\0';
+	n = snprintf(path, PATH_MAX, "%s/backends/%s/cenoted-%s.so", self, name, name);
+	return n < PATH_MAX && access(path, R_OK) == 0;
+}
+
+static void
+find(const char *dir, const char *name, char path[PATH_MAX])
+{
+	const char *from_env = getenv("CENOTE_BACKEND_DIR");
+
+	if (*dir == '\0' && from_env != NULL && *from_env != '\0')
+		dir = from_env;
+	if (*dir == '\0') {
+		if (beside_program(name, path))
+			return;
+		dir = CND_BACKEND_DIR;
+	}
+	snprintf(path, PATH_MAX, "%s/cenoted-%s.so", dir, name);
+}
+
+int
+cnd_module_load(const char *dir, const char *name, const struct cnd_backend **ret_backend,
+	struct cnc_diag *ret_diag)
+{
+	const struct cnd_backend *backend;
+	char path[PATH_MAX];
+	get_fn *get;
+	void *handle;
+
+	if (!is_name(name)) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"\"%s\" is not a backend's name", name);
+		return CENOTE_ERR_ARG;
+	}
+	find(dir, name, path);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle == NULL) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(UNSUPPORTED),
+			"there is no backend %s: %s", name, dlerror());
+		return CENOTE_ERR_ARG;
+	}
+	*(void **)&get = dlsym(handle, "cnd_backend_get");
+	backend = get != NULL ? get(CND_BACKEND_ABI) : NULL;
+	if (backend == NULL || backend->abi != CND_BACKEND_ABI) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(UNSUPPORTED),
+			"%s is not a backend of this version of cenoted", path);
+		dlclose(handle);
+		return CENOTE_ERR_ARG;
+	}
+	*ret_backend = backend;
+	return CENOTE_OK;
+}

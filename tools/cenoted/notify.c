@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "notify.h"
+
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+void
+cnd_notify(const char *state)
+{
+	(void)sd_notify(0, state);
+}
+
+void
+cnd_notify_reloading(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		(unsigned long long)now.tv_sec * 1000000u +
+			(unsigned long long)now.tv_nsec / 1000u);
+}

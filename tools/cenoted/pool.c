@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc.h"
+#include "log.h"
+#include "module.h"
+
+#define BACKLOG 4096
+
+static void
+check_servers(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	for (size_t i = 0; i < p->n_servers; i++) {
+		const struct cnd_server_line *s = &p->servers[i];
+		struct cnd_server_spec spec = { s->options, s->n_options };
+		struct cnc_diag diag;
+
+		cnc_diag_init(&diag, NULL);
+		/* a line that could not be read has been complained of */
+		if (s->n_options > 0 && backend->check(&spec, &diag) < 0)
+			cnd_config_error(c, s->line, "server: %s", diag.message);
+		cnc_diag_finish(&diag);
+	}
+}
+
+void
+cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_backends)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		const struct cnd_pool_config *p = &c->pools[i];
+		struct cnc_diag diag;
+
+		ret_backends[i] = NULL;
+		if (*p->backend == '\0')
+			continue;
+		cnc_diag_init(&diag, NULL);
+		if (cnd_module_load(c->backend_dir, p->backend, &ret_backends[i], &diag) <
+			0)
+			cnd_config_error(
+				c, p->line, "pool %s: %s", p->name, diag.message);
+		else
+			check_servers(c, p, ret_backends[i]);
+		cnc_diag_finish(&diag);
+	}
+}
+
+int
+cnd_pool_make_run_dir(const struct cnd_config *c)
+{
+	struct stat st;
+
+	if (mkdir(c->run_dir, 0755) == 0 || errno == EEXIST) {
+		if (stat(c->run_dir, &st) == 0 && S_ISDIR(st.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	cnd_log(LOG_ERR, "run_dir %s: %s", c->run_dir, strerror(errno));
+	return -1;
+}
+
+/* A socket that nobody listens on is what a dead daemon left. */
+static int
+clear_old_socket(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int is_alive;
+
+	if (fd < 0)
+		return -1;
+	is_alive = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+		   errno == EAGAIN;
+	close(fd);
+	if (is_alive) {
+		errno = EADDRINUSE;
+		return -1;
+	}
+	return unlink(address->sun_path) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+int
+cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c)
+{
+	const char *path = p->address.sun_path;
+	uid_t uid = geteuid() == 0 ? c->uid : (uid_t)-1;
+
+	if (chown(path, uid, c->socket_gid) == 0 &&
+		chmod(path, (mode_t)c->socket_mode) == 0)
+		return 0;
+	cnd_log(LOG_ERR, "%s: %s", path, strerror(errno));
+	return -1;
+}
+
+static int
+open_socket(struct cnd_pool *p, const struct cnd_config *c)
+{
+	mode_t mask;
+	int r;
+
+	if (clear_old_socket(&p->address) < 0)
+		return -1;
+	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->listen_fd < 0)
+		return -1;
+	/* nobody else may connect before its owner and mode are right */
+	mask = umask(0777);
+	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
+	umask(mask);
+	if (r < 0 || cnd_pool_set_owner(p, c) < 0)
+		return -1;
+	return listen(p->listen_fd, BACKLOG);
+}
+
+int
+cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
+{
+	int r;
+
+	p->listen_fd = -1;
+	p->queue[0] = p->queue[1] = -1;
+	p->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "%s/%s.sock",
+		c->run_dir, p->name);
+	if (open_socket(p, c) < 0) {
+		cnd_log(LOG_ERR, "%s: %s%s", p->address.sun_path, strerror(errno),
+			errno == EADDRINUSE ? ": another cenoted serves this pool" : "");
+		cnd_pool_close(p);
+		return -1;
+	}
+	r = cnd_ipc_pair(p->queue);
+	if (r < 0) {
+		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
+		cnd_pool_unlink(p);
+		cnd_pool_close(p);
+		return -1;
+	}
+	return 0;
+}
+
+void
+cnd_pool_unlink(struct cnd_pool *p)
+{
+	unlink(p->address.sun_path);
+}
+
+void
+cnd_pool_close(struct cnd_pool *p)
+{
+	int *fds[] = { &p->listen_fd, &p->queue[0], &p->queue[1] };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_SCOREBOARD_H
+#define CND_SCOREBOARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "config.h"
+#include "core/sm.h"
+
+/*
+ * Memory that all processes share, made before the first fork: one slot per worker, one record
+ * per pool, and the tickets of those who wait. Every word has one writer, or is moved by
+ * compare-and-swap; texts are read under a sequence lock. No process can block another here.
+ */
+
+/* One worker's life; the table of moves is in scoreboard.c. */
+enum cnd_state_of_slot {
+	CND_SLOT_FREE, /* no process */
+	CND_SLOT_STARTING, /* forked; logs in for the first time */
+	CND_SLOT_FAILING, /* could not log in; waits, then tries again */
+	CND_SLOT_IDLE, /* logged in, waits for a client */
+	CND_SLOT_OPENING, /* took a client that is not attached yet */
+	CND_SLOT_ATTACHED, /* lent */
+	CND_SLOT_SUSPENDED, /* held for a client that will resume */
+	CND_SLOT_RESETTING, /* the client went; made as new, or logs in again */
+	CND_SLOT_ENDING, /* takes no more clients */
+	CND_SLOT_STATES
+};
+
+/* What the master wants of a worker, in rising order. */
+enum cnd_order {
+	CND_ORDER_NONE,
+	CND_ORDER_RELOAD, /* end as soon as the client holds nothing: the pool has changed */
+	CND_ORDER_DRAIN, /* the same: cenoted ends */
+	CND_ORDER_NOW /* end, whatever the client holds */
+};
+
+/* A word of one writer at a time that others may read: odd while it is being written. */
+struct cnd_seq {
+	_Atomic uint32_t n;
+};
+
+/* Who has the session; texts are cut, always terminated. */
+struct cnd_identity {
+	char user[64];
+	char program[32];
+	char application[64];
+	int32_t pid; /* of the client */
+	int32_t uid; /* -1 unknown */
+};
+
+/* Where the worker is logged in, or why it is not. */
+struct cnd_login {
+	char server[128];
+	char sqlstate[6];
+	char error[256]; /* "" when logged in */
+};
+
+struct cnd_slot {
+	_Alignas(64) _Atomic uint32_t state; /* enum cnd_state_of_slot */
+	_Atomic int32_t pid;
+	_Atomic uint32_t order; /* enum cnd_order, written by the master */
+	_Atomic uint32_t pool;
+	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
+	_Atomic uint32_t request; /* of this generation: last that began, */
+	_Atomic uint32_t finished; /* and last that ended */
+	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
+	_Atomic uint64_t cancel; /* generation << 32 | request to be cancelled */
+	_Atomic int64_t since_ms; /* of the state, monotonic */
+	_Atomic uint64_t attaches;
+	_Atomic uint64_t requests;
+	_Atomic uint64_t errors;
+	_Atomic uint64_t yields;
+	struct cnd_seq identity_seq;
+	struct cnd_identity identity;
+	struct cnd_seq login_seq;
+	struct cnd_login login;
+};
+
+#define CND_SLOTS_MAX   4096u
+#define CND_IDLE_WORDS  (CND_SLOTS_MAX / 64u)
+#define CND_TICKETS     4096u
+#define CND_POOL_RECORD CND_CONFIG_POOLS
+
+struct cnd_pool_record {
+	_Alignas(64) _Atomic uint32_t is_used;
+	_Atomic uint32_t is_armed; /* the door accepts here, since no worker is idle */
+	_Atomic uint32_t waiting; /* written by the door */
+	_Atomic uint32_t min_sessions; /* by the master, as all that follow */
+	_Atomic uint32_t max_sessions;
+	_Atomic uint32_t live; /* workers, in whatever state */
+	_Atomic uint32_t
+		leaving; /* of those, idle ones that decided to end: by the workers */
+	_Atomic uint32_t mode; /* enum cnd_mode */
+	_Atomic int64_t queue_timeout_ms;
+	_Atomic int64_t contended_ms; /* when a client last waited: by the door */
+	_Atomic uint64_t attaches; /* by the workers, as the next three */
+	_Atomic uint64_t requests;
+	_Atomic uint64_t errors;
+	_Atomic uint64_t yields;
+	_Atomic uint64_t queued; /* by the door */
+	_Atomic uint64_t timeouts;
+	char name[CND_POOL_NAME_MAX + 1];
+	char backend[32];
+	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* a bit per slot */
+};
+
+/* Of a client in the waiting room: serial << 2 | state. */
+enum cnd_ticket_state {
+	CND_TICKET_FREE,
+	CND_TICKET_WAITING,
+	CND_TICKET_TAKEN, /* by a worker */
+	CND_TICKET_GIVEN_UP /* by the door: too late, or the client went */
+};
+
+struct cnd_scoreboard {
+	uint32_t n_slots;
+	_Atomic uint32_t door_is_awake; /* it will look at all pools soon */
+	_Atomic uint64_t tickets[CND_TICKETS];
+	struct cnd_pool_record pools[CND_POOL_RECORD];
+	struct cnd_slot slots[];
+};
+
+/* NULL with errno. */
+struct cnd_scoreboard *cnd_scoreboard_create(uint32_t n_slots);
+void cnd_scoreboard_destroy(struct cnd_scoreboard *b);
+
+extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
+
+/* Milliseconds of the monotonic clock, as coarse as the kernel keeps it (1…10 ms). */
+int64_t cnd_now_ms(void);
+
+/* Slots. A free one for this pool, taken for `order` NONE and state STARTING; -1 if there is
+ * none. By the master only, as is release. */
+int cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool);
+/* Its process is gone, however it went. */
+void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
+/* The state in shared memory, and the pool's bit for idle. 1 if this left the pool without an
+ * idle worker. */
+int cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state);
+void cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity);
+void cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity);
+void cnd_slot_set_login(
+	struct cnd_slot *s, const char *server, const char *sqlstate, const char *error);
+void cnd_slot_login(const struct cnd_slot *s, struct cnd_login *ret_login);
+
+/* The number of a lent session, and back. */
+static inline uint64_t
+cnd_session_number(uint32_t slot, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | slot;
+}
+/* The slot that a client's session number and key name; NULL if they are not (or no more) right. */
+struct cnd_slot *cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key);
+/* Ask for a request to be cancelled: 1 if it runs or is still to come, else 0. */
+int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
+/* Whether the request that runs now was cancelled. */
+int cnd_slot_is_cancelled(const struct cnd_slot *s);
+
+/* How many workers of a pool are in which state. */
+struct cnd_census {
+	uint32_t n[CND_SLOT_STATES];
+	uint32_t live;
+	uint32_t in_use; /* lent, being lent or given back, suspended */
+	int failing_slot; /* one of the failing; -1 none */
+};
+void cnd_pool_census(
+	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census);
+int cnd_pool_has_idle(const struct cnd_pool_record *p);
+/* Leave the pool's least number of workers alone: 1 if this worker may end. */
+int cnd_pool_leave(struct cnd_pool_record *p);
+
+/* Tickets. The door takes one: its number with the serial, or -1 if all are out. */
+int cnd_ticket_take(struct cnd_scoreboard *b, uint32_t hint, uint64_t *ret_serial);
+/* Move it on from WAITING: 1, or 0 if somebody else was first or it is an old one. */
+int cnd_ticket_move(
+	struct cnd_scoreboard *b, uint32_t ticket, uint64_t serial, uint64_t to);
+uint64_t cnd_ticket_state(const struct cnd_scoreboard *b, uint32_t ticket);
+void cnd_ticket_release(struct cnd_scoreboard *b, uint32_t ticket);
+/* The door is gone: nobody waits any more. */
+void cnd_tickets_reset(struct cnd_scoreboard *b);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit times[] = {
+	{ "d", 86400000 },
+	{ "h", 3600000 },
+	{ "min", 60000 },
+	{ "s", 1000 },
+	{ "ms", 1 },
+};
+
+static const struct unit sizes[] = {
+	{ "GB", 1024u * 1024u * 1024u },
+	{ "MB", 1024u * 1024u },
+	{ "kB", 1024u },
+	{ "B", 1 },
+};
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Digits at the front of the text; -1 if there are none or the number is above max. */
+static int
+digits(const char *text, uint64_t max, uint64_t *ret_value, const char **ret_rest)
+{
+	uint64_t value = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		uint64_t digit = (uint64_t)(*p - '0');
+
+		if (value > (max - digit) / 10)
+			return -1;
+		value = value * 10 + digit;
+	}
+	if (p == text)
+		return -1;
+	*ret_value = value;
+	*ret_rest = p;
+	return 0;
+}
+
+static int
+with_unit(const char *text, const struct unit *units, size_t n, uint64_t *ret_value)
+{
+	uint64_t value;
+	const char *rest;
+
+	if (digits(text, INT64_MAX / 86400000, &value, &rest) < 0)
+		return -1;
+	if (*rest == '\0' && value == 0) {
+		*ret_value = 0;
+		return 0;
+	}
+	while (*rest == ' ')
+		rest++;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(rest, units[i].name) == 0) {
+			*ret_value = value * units[i].factor;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static const char *
+unit_text(
+	uint64_t value, const struct unit *units, size_t n, char out[CND_UNITS_TEXT_MAX])
+{
+	size_t i = 0;
+
+	if (value == 0) {
+		snprintf(out, CND_UNITS_TEXT_MAX, "0");
+		return out;
+	}
+	while (i + 1 < n && value % units[i].factor != 0)
+		i++;
+	snprintf(out, CND_UNITS_TEXT_MAX, "%llu%s",
+		(unsigned long long)(value / units[i].factor), units[i].name);
+	return out;
+}
+
+int
+cnd_ms_parse(const char *text, int64_t *ret_ms)
+{
+	uint64_t value;
+
+	if (with_unit(text, times, N_ITEMS(times), &value) < 0)
+		return -1;
+	*ret_ms = (int64_t)value;
+	return 0;
+}
+
+const char *
+cnd_ms_text(int64_t ms, char out[CND_UNITS_TEXT_MAX])
+{
+	return unit_text((uint64_t)ms, times, N_ITEMS(times), out);
+}
+
+int
+cnd_size_parse(const char *text, uint64_t *ret_size)
+{
+	return with_unit(text, sizes, N_ITEMS(sizes), ret_size);
+}
+
+const char *
+cnd_size_text(uint64_t size, char out[CND_UNITS_TEXT_MAX])
+{
+	return unit_text(size, sizes, N_ITEMS(sizes), out);
+}
+
+int
+cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value)
+{
+	uint64_t value;
+	const char *rest;
+
+	if (digits(text, max, &value, &rest) < 0 || *rest != '\0')
+		return -1;
+	*ret_value = value;
+	return 0;
+}
+
+/* Levenshtein's distance, one row at a time; long words are near to nothing. */
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t row[64];
+	size_t n = strlen(a);
+	size_t m = strlen(b);
+
+	if (n >= N_ITEMS(row) || m >= N_ITEMS(row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[m];
+}
+
+const char *
+cnd_nearest(const char *word, const void *names, size_t n_names, size_t stride)
+{
+	const char *nearest = NULL;
+	size_t best = strlen(word) / 2 + 1;
+
+	for (size_t i = 0; i < n_names; i++) {
+		const char *name;
+		size_t d;
+
+		memcpy(&name, (const char *)names + i * stride, sizeof(name));
+		d = distance(word, name);
+		if (d < best) {
+			best = d;
+			nearest = name;
+		}
+	}
+	return nearest;
+}

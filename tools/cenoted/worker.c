@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/sqlstate.h"
+#include "ipc.h"
+#include "log.h"
+#include "priv.h"
+
+#define BACK_OFF_MIN_MS 100
+#define BACK_OFF_MAX_MS 15000
+#define PARAMETERS_MAX  16384u
+#define OUTPUT_MAX      (256u * 1024u)
+
+static volatile sig_atomic_t is_terminated;
+
+static void
+on_signal(int number)
+{
+	if (number == SIGTERM)
+		is_terminated = 1;
+}
+
+/* Blocked always but while waiting: so nothing is ever interrupted half-way. */
+static void
+set_signals(struct cnd_worker *w)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&w->waiting_mask);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	/* a terminal sends these to every process: the master says what to do */
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* ---- services for the other files, and for the backend ---- */
+
+void
+cnd_worker_wake_door(const struct cnd_worker *w)
+{
+	if (eventfd_write(w->child->door_wake, 1) < 0)
+		cnd_log(LOG_WARNING, "cannot wake the door: %s", strerror(errno));
+}
+
+void
+cnd_worker_move(struct cnd_worker *w, uint32_t state)
+{
+	uint32_t from = w->sm.state;
+
+	if (cnc_sm_move(&w->sm, state) < 0)
+		cnd_fatal("a worker cannot go from %s to %s", cnc_sm_name(&w->sm, from),
+			cnc_sm_name(&w->sm, state));
+	if (!cnd_slot_publish(w->board, w->slot_index, state))
+		return;
+	/* No worker of the pool is idle any more. The door is told at most once until it has
+	 * looked, so that a pool of one worker does not wake it for every client. */
+	if (!atomic_load(&w->pool->is_armed) &&
+		!atomic_exchange(&w->board->door_is_awake, 1))
+		cnd_worker_wake_door(w);
+}
+
+uint32_t
+cnd_worker_order(const struct cnd_worker *w)
+{
+	uint32_t order = atomic_load_explicit(&w->slot->order, memory_order_relaxed);
+
+	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
+}
+
+uint64_t
+cnd_worker_key(struct cnd_worker *w)
+{
+	uint64_t key;
+
+	do {
+		if (w->random_left < sizeof(key)) {
+			if (getrandom(w->random, sizeof(w->random), 0) !=
+				(ssize_t)sizeof(w->random))
+				cnd_fatal("getrandom: %s", strerror(errno));
+			w->random_left = sizeof(w->random);
+		}
+		w->random_left -= sizeof(key);
+		memcpy(&key, w->random + w->random_left, sizeof(key));
+	} while (key == 0);
+	return key;
+}
+
+int
+cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
+{
+	struct pollfd poll = { .fd = fd, .events = (short)events };
+	struct timespec left = { 0, 0 };
+	int r;
+
+	if (until_ms != CND_NEVER) {
+		int64_t ms = until_ms - cnd_now_ms();
+
+		if (ms < 0)
+			ms = 0;
+		left.tv_sec = (time_t)(ms / 1000);
+		left.tv_nsec = (long)(ms % 1000) * 1000000;
+	}
+	r = ppoll(&poll, fd >= 0, until_ms != CND_NEVER ? &left : NULL, &w->waiting_mask);
+	return r > 0 ? poll.revents : 0;
+}
+
+static void
+host_log(const struct cnd_host *host, int level, const char *format, ...)
+{
+	va_list args;
+
+	(void)host;
+	va_start(args, format);
+	cnd_vlog(level, format, args);
+	va_end(args);
+}
+
+static int
+stop(struct cnd_worker *w, struct cnc_diag *diag, int status, const char *sqlstate,
+	const char *why)
+{
+	cnc_diag_set(diag, sqlstate, "%s", why);
+	w->stopped = status;
+	return status;
+}
+
+/* Called very often: the clock's coarseness is what spaces the real looks. */
+static int
+host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
+{
+	struct cnd_worker *w = host->user;
+	int64_t now;
+
+	if (w->stopped != 0)
+		return w->stopped;
+	/* between clients: a reset is soon done, a login may take its time */
+	if (w->fd < 0)
+		return cnd_worker_order(w) >= (w->session == NULL ? CND_ORDER_RELOAD
+								  : CND_ORDER_NOW)
+			       ? stop(w, ret_diag, CENOTE_ERR_SERVER,
+					 CNC_SQLSTATE(SHUTDOWN), "cenoted is ending")
+			       : CENOTE_OK;
+	if (cnd_slot_is_cancelled(w->slot))
+		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
+			"canceled on the client's request");
+	now = cnd_now_ms();
+	if (now - w->looked_ms < 20)
+		return CENOTE_OK;
+	w->looked_ms = now;
+	if (cnd_worker_order(w) == CND_ORDER_NOW)
+		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
+			"cenoted is ending");
+	if (now >= w->limit_ms)
+		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
+			"canceled: the pool's query_timeout or session_timeout passed");
+	if (cnd_client_has_gone(w)) {
+		w->is_client_gone = 1;
+		return stop(w, ret_diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
+			"the client went away");
+	}
+	return CENOTE_OK;
+}
+
+/* ---- logging in ---- */
+
+static void
+take_info(struct cnd_worker *w)
+{
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->backend->info(w->session, &w->info);
+	cnc_buf_clear(&w->parameters, PARAMETERS_MAX);
+	for (size_t i = 0; i < w->info.n_parameters; i++) {
+		if (cnp_pairs_put(&w->parameters, w->info.parameters[i].key,
+			    w->info.parameters[i].value) < 0)
+			cnd_fatal("the backend reports more than fits");
+	}
+	cnd_slot_set_login(w->slot, w->info.server, "", "");
+}
+
+static void
+note_failure(struct cnd_worker *w, const struct cnc_diag *diag)
+{
+	struct cnd_login before;
+
+	cnd_slot_login(w->slot, &before);
+	cnd_slot_set_login(w->slot, before.server, diag->sqlstate, diag->message);
+	w->n_failures++;
+	/* once per change: a server that stays down must not fill the disk */
+	if (strncmp(before.error, diag->message, sizeof(before.error) - 1) != 0)
+		cnd_log(LOG_WARNING, "cannot log in: %s", diag->message);
+}
+
+/* Each server line once, beginning behind the last one tried. */
+static int
+log_in(struct cnd_worker *w)
+{
+	struct cnc_diag diag;
+	int r = CENOTE_ERR_CONN;
+
+	cnc_diag_init(&diag, NULL);
+	w->stopped = 0;
+	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
+		const struct cnd_server_line *s = &w->config->servers[w->server_at];
+		struct cnd_server_spec spec = { s->options, s->n_options };
+
+		w->server_at = (w->server_at + 1) % w->config->n_servers;
+		r = w->backend->login(&w->host, &spec, &w->session, &diag);
+	}
+	if (r < 0) {
+		w->session = NULL;
+		note_failure(w, &diag);
+	} else {
+		take_info(w);
+		cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s",
+			w->info.server);
+		w->n_failures = 0;
+	}
+	cnc_diag_finish(&diag);
+	return r;
+}
+
+static void
+log_out(struct cnd_worker *w)
+{
+	w->backend->logout(w->session);
+	w->session = NULL;
+	w->is_session_lost = 0;
+}
+
+/* Longer after every failure, and never the same for all workers. */
+static void
+back_off(struct cnd_worker *w)
+{
+	unsigned shift = w->n_failures < 9 ? w->n_failures - 1 : 8;
+	int64_t ms = (int64_t)BACK_OFF_MIN_MS << shift;
+	int64_t until;
+
+	if (ms > BACK_OFF_MAX_MS)
+		ms = BACK_OFF_MAX_MS;
+	ms = ms / 2 + (int64_t)(cnd_worker_key(w) % (uint64_t)(ms / 2 + 1));
+	until = cnd_now_ms() + ms;
+	if (w->sm.state != CND_SLOT_FAILING) {
+		cnd_worker_move(w, CND_SLOT_FAILING);
+		/* those who wait may have to be told */
+		cnd_worker_wake_door(w);
+	}
+	while (cnd_worker_order(w) == CND_ORDER_NONE && cnd_now_ms() < until)
+		cnd_worker_wait(w, -1, 0, until);
+}
+
+/* ---- taking a client ---- */
+
+/* One who waited. 1, or 0 if there is none (any more). */
+static int
+take_from_queue(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+	int r;
+
+	while ((r = cnd_ipc_receive(w->queue_fd, &m)) > 0) {
+		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
+			cnd_fatal("the door sent nonsense");
+		if (cnd_ticket_move(w->board, m.index, m.serial, CND_TICKET_TAKEN)) {
+			w->fd = m.fds[0];
+			w->is_handed_over = 1;
+			cnd_worker_wake_door(w);
+			return 1;
+		}
+		close(m.fds[0]);
+	}
+	if (r < 0)
+		cnd_fatal("the queue: %s", strerror(-r));
+	return 0;
+}
+
+static int
+take_from_socket(struct cnd_worker *w)
+{
+	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	w->is_handed_over = 0;
+	return w->fd >= 0;
+}
+
+static int
+idle_timeout(const struct cnd_worker *w)
+{
+	if (w->config->idle_ttl_ms == 0)
+		return -1;
+	return w->config->idle_ttl_ms > 3600000 ? 3600000 : (int)w->config->idle_ttl_ms;
+}
+
+/* 1: there is a client; 0: look around and come again. */
+static int
+take_client(struct cnd_worker *w)
+{
+	struct epoll_event events[2];
+	int64_t since = w->slot->since_ms;
+	int n;
+
+	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
+		take_from_queue(w))
+		return 1;
+	n = epoll_pwait(w->epoll_fd, events, 2, idle_timeout(w), &w->waiting_mask);
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == w->queue_fd && take_from_queue(w))
+			return 1;
+	}
+	if (n > 0)
+		return take_from_socket(w);
+	if (n == 0 && cnd_now_ms() - since >= w->config->idle_ttl_ms &&
+		cnd_pool_leave(w->pool)) {
+		cnd_log(LOG_DEBUG, "idle for long enough");
+		cnd_worker_move(w, CND_SLOT_ENDING);
+	}
+	return 0;
+}
+
+/* An ending daemon still serves those who got in; then their sessions are yielded. */
+static int
+take_last_client(struct cnd_worker *w)
+{
+	return cnd_worker_order(w) == CND_ORDER_DRAIN &&
+	       (take_from_queue(w) || take_from_socket(w));
+}
+
+static void
+watch(struct cnd_worker *w, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = fd };
+
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+}
+
+/* ---- life ---- */
+
+static void
+serve(struct cnd_worker *w)
+{
+	enum cnd_parting parting;
+
+	cnd_worker_move(w, CND_SLOT_OPENING);
+	parting = cnd_client_serve(w);
+	while (parting == CND_PARTING_SUSPENDED)
+		parting = cnd_client_resume(w);
+	cnd_client_close(w);
+	atomic_store(&w->slot->key, 0);
+	if (w->sm.state == CND_SLOT_OPENING)
+		return;
+	cnd_worker_move(w, CND_SLOT_RESETTING);
+	if (parting == CND_PARTING_LOST)
+		w->is_session_lost = 1;
+}
+
+/* As a new login, or else a new login. Nobody waits for this but the next client. */
+static void
+freshen(struct cnd_worker *w)
+{
+	if (w->sm.state != CND_SLOT_RESETTING)
+		return;
+	w->stopped = 0;
+	cnc_diag_clear(&w->diag);
+	if (!w->is_session_lost && w->backend->reset(w->session, &w->diag) < 0) {
+		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
+			w->diag.message);
+		w->is_session_lost = 1;
+	}
+	if (w->is_session_lost)
+		log_out(w);
+}
+
+static void
+live(struct cnd_worker *w)
+{
+	for (;;) {
+		if (cnd_worker_order(w) != CND_ORDER_NONE &&
+			(w->session == NULL || cnd_worker_order(w) != CND_ORDER_DRAIN))
+			return;
+		if (w->session == NULL && log_in(w) < 0) {
+			back_off(w);
+			continue;
+		}
+		if (w->sm.state != CND_SLOT_IDLE)
+			cnd_worker_move(w, CND_SLOT_IDLE);
+		if (cnd_worker_order(w) != CND_ORDER_NONE ? !take_last_client(w)
+							  : !take_client(w)) {
+			if (w->sm.state == CND_SLOT_ENDING ||
+				cnd_worker_order(w) != CND_ORDER_NONE)
+				return;
+			continue;
+		}
+		serve(w);
+		freshen(w);
+	}
+}
+
+static void
+forget_other_pools(const struct cnd_child *child, const struct cnd_pool_config *mine)
+{
+	for (size_t i = 0; i < child->config->n_pools; i++) {
+		if (&child->config->pools[i] != mine)
+			cnd_pool_config_forget(&child->config->pools[i]);
+	}
+}
+
+static void
+init(struct cnd_worker *w)
+{
+	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
+		.user = w,
+		.interrupted = host_interrupted,
+		.log = host_log };
+	w->fd = -1;
+	w->server_at = w->slot_index % w->config->n_servers;
+	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
+	cnc_buf_init(&w->parameters, &cnc_mem_default, PARAMETERS_MAX);
+	cnc_arena_init(&w->arena, &cnc_mem_default);
+	cnc_diag_init(&w->diag, &cnc_mem_default);
+	cnp_server_init(
+		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
+	cnd_request_init(w);
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll_fd < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+	watch(w, w->listen_fd);
+	watch(w, w->queue_fd);
+}
+
+static void
+finish(struct cnd_worker *w)
+{
+	if (w->sm.state != CND_SLOT_ENDING)
+		cnd_worker_move(w, CND_SLOT_ENDING);
+	cnd_client_refuse_inbox(w);
+	if (w->session != NULL)
+		log_out(w);
+	cnp_server_finish(&w->server);
+	cnc_buf_finish(&w->parameters);
+	cnc_arena_finish(&w->arena);
+	cnc_diag_finish(&w->diag);
+}
+
+void
+cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint32_t slot,
+	int inbox_fd)
+{
+	static struct cnd_worker worker;
+	struct cnd_worker *w = &worker;
+	const struct cnd_config *c = child->config;
+	int r;
+
+	cnd_log_set_role("worker", pool->name);
+	set_signals(w);
+	/* It keeps the right to talk to its server as this user, and its own sockets. */
+	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
+		(r = cnd_priv_confine(child->master)) < 0)
+		cnd_fatal("cannot give up privileges: %s", strerror(-r));
+	prctl(PR_SET_NAME, "cenoted-worker");
+	w->child = child;
+	w->config = pool->config;
+	w->backend = pool->backend;
+	w->board = child->board;
+	w->pool = &child->board->pools[pool->index];
+	w->slot_index = slot;
+	w->slot = &child->board->slots[slot];
+	w->listen_fd = pool->listen_fd;
+	w->queue_fd = pool->queue[1];
+	w->inbox_fd = inbox_fd;
+	forget_other_pools(child, pool->config);
+	init(w);
+	live(w);
+	finish(w);
+	exit(0);
+}
