@@ -53,6 +53,7 @@ output_flush(struct output *out, size_t limit)
 	if (!out->has_failed &&
 		fwrite(out->text.data, 1, out->text.len, out->file) < out->text.len)
 		out->has_failed = 1;
+	out->n_bytes += out->text.len;
 	text_clear(&out->text);
 }
 

@@ -44,6 +44,7 @@ struct output {
 	const struct output_column *columns;
 	size_t n_columns;
 	uint64_t n_rows;
+	uint64_t n_bytes; /* written */
 	int has_failed; /* the file could not be written */
 };
 

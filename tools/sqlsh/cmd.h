@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_CMD_H
+#define SQLSH_CMD_H
+
+#include "args.h"
+#include "shell.h"
+
+/* Backslash commands: a table for each group, in a file of its own. */
+
+struct cmd {
+	struct input *in; /* where it came from: its pending statement */
+	struct shell *sh;
+	const char *name; /* as typed */
+	struct args args;
+};
+
+struct command {
+	const char *name;
+	const char *args; /* as shown by \? */
+	const char *help;
+	int (*run)(struct cmd *cmd);
+};
+
+extern const struct command cmd_copy_table[], cmd_describe_table[], cmd_general_table[],
+	cmd_output_table[], cmd_query_table[], cmd_status_table[];
+
+/* Run the command in a line. */
+int cmd_run(struct input *in, const char *line, size_t len);
+/* The names, for completion; NULL behind the last. */
+const char *cmd_name(size_t i);
+/* Say what is wrong with the arguments. */
+int cmd_usage(struct cmd *cmd, const char *expected);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "cmd.h"
+
+/* The session and the pool that it is from. */
+
+static const struct {
+	const char *info;
+	const char *title;
+} facts[] = {
+	{ "pool", "Pool" },
+	{ "backend", "Backend" },
+	{ "server", "Server" },
+	{ "server_version", "Server version" },
+	{ "database", "Database" },
+	{ "socket", "Socket" },
+	{ "session", "Session" },
+	{ "worker_pid", "Worker process" },
+	{ "attaches", "Attached" },
+	{ "protocol", "Protocol" },
+	{ "features", "Features" },
+};
+
+static void
+add_pins(struct text *t, uint32_t pins)
+{
+	uint32_t bit;
+
+	for (bit = 1; bit != 0; bit <<= 1) {
+		const char *name = pins & bit ? cenote_pin_name(bit) : NULL;
+
+		if (name)
+			text_addf(t, "%s%s", t->len > 0 ? ", " : "", name);
+	}
+}
+
+static int
+run_conninfo(struct cmd *cmd)
+{
+	struct shell *sh = cmd->sh;
+	struct text pins = { 0 };
+	size_t i;
+
+	if (!cenote_is_connected(sh->conn)) {
+		(void)fputs("Not connected.\n", sh->out);
+		(void)fflush(sh->out);
+		return RUN_OK;
+	}
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		const char *value = cenote_info(sh->conn, facts[i].info);
+
+		if (value && *value)
+			(void)fprintf(sh->out, "%-16s %s\n", facts[i].title, value);
+	}
+	add_pins(&pins, cenote_pins(sh->conn));
+	(void)fprintf(sh->out, "%-16s %s\n", "Kept by", pins.len ? pins.data : "nothing");
+	text_finish(&pins);
+	(void)fflush(sh->out);
+	return RUN_OK;
+}
+
+/* All columns of a whole result, under their own names. */
+static int
+show_whole(struct shell *sh, const cenote_result *res)
+{
+	struct run_pick picks[17] = { { 0 } };
+	uint32_t n = cenote_result_n_columns(res), col;
+
+	for (col = 0; col < n && col < 16; col++) {
+		picks[col].column = cenote_column_text(
+			cenote_result_column(res, col), CENOTE_COLUMN_NAME);
+		picks[col].title = picks[col].column;
+	}
+	return run_show_picked(sh, res, picks);
+}
+
+static int
+show_status(struct cmd *cmd, const char *what)
+{
+	cenote_result *res;
+	int r = cenote_status(cmd->sh->conn, what, &res);
+
+	if (r < 0)
+		return session_failed(cmd->sh, r, NULL, 0);
+	r = show_whole(cmd->sh, res);
+	cenote_result_destroy(res);
+	return r;
+}
+
+static int
+run_pools(struct cmd *cmd)
+{
+	return show_status(cmd, "pools");
+}
+
+static int
+run_workers(struct cmd *cmd)
+{
+	return show_status(cmd, "workers");
+}
+
+const struct command cmd_status_table[] = {
+	{ "conninfo", "", "about this session", run_conninfo },
+	{ "pools", "", "the daemon's pools and how busy they are", run_pools },
+	{ "workers", "", "its workers, and what each does", run_workers },
+	{ 0 },
+};

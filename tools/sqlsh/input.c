@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "interrupt.h"
+#include "shell.h"
+
+#define INPUT_DEPTH_MAX 16u
+
+void
+input_init(struct input *in, struct shell *sh)
+{
+	*in = (struct input){ .sh = sh };
+	split_init(&in->split, sh->lex_flags);
+}
+
+void
+input_finish(struct input *in)
+{
+	split_finish(&in->split);
+}
+
+static void
+remember(struct shell *sh, const char *sql, size_t len)
+{
+	text_clear(&sh->last);
+	text_add(&sh->last, sql, len);
+}
+
+static int
+run_statement(struct input *in, const struct split_statement *st)
+{
+	struct shell *sh = in->sh;
+
+	sh->line = st->line;
+	remember(sh, st->sql, st->len);
+	return run_sql(sh, st->sql, st->len);
+}
+
+int
+input_stops(struct shell *sh, int r)
+{
+	switch (r) {
+	case RUN_OK:
+		return 0;
+	case RUN_QUIT:
+		return 1;
+	case RUN_ERROR:
+		sh->status = sh->status > EXIT_SQL_ERROR ? sh->status : EXIT_SQL_ERROR;
+		return sh->stops_on_error;
+	case RUN_LOST:
+		sh->status = EXIT_USAGE;
+		return !sh->is_interactive;
+	default:
+		sh->status = EXIT_SQL_ERROR;
+		return 1;
+	}
+}
+
+/* Whether a line holds a backslash command: never in the midst of a quote or comment. */
+static int
+is_command(const struct split *s, const char *line, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && (line[i] == ' ' || line[i] == '\t'))
+		i++;
+	return i < len && line[i] == '\\' && !split_is_quoted(s);
+}
+
+int
+input_line(struct input *in, const char *line, size_t len)
+{
+	struct split_statement st;
+	int r = RUN_OK;
+
+	in->n_lines++;
+	if (is_command(&in->split, line, len)) {
+		in->sh->line = in->n_lines;
+		r = cmd_run(in, line, len);
+		/* The line counts, though it is no SQL. */
+		split_add(&in->split, "\n", 1);
+		return r;
+	}
+	split_add(&in->split, line, len);
+	while (split_next(&in->split, &st)) {
+		int one = run_statement(in, &st);
+
+		if (one != RUN_OK)
+			r = one;
+		if (input_stops(in->sh, one))
+			break;
+	}
+	return r;
+}
+
+int
+input_end(struct input *in)
+{
+	struct split_statement st;
+
+	return split_rest(&in->split, &st) ? run_statement(in, &st) : RUN_OK;
+}
+
+int
+input_run_text(struct shell *sh, const char *text)
+{
+	struct input in;
+	int r = RUN_OK;
+
+	input_init(&in, sh);
+	while (*text && r == RUN_OK) {
+		size_t n = strcspn(text, "\n");
+
+		n += text[n] == '\n';
+		r = input_line(&in, text, n);
+		text += n;
+		if (!input_stops(sh, r))
+			r = RUN_OK;
+	}
+	if (r == RUN_OK)
+		r = input_end(&in);
+	(void)input_stops(sh, r);
+	input_finish(&in);
+	return r;
+}
+
+static int
+read_lines(struct input *in, FILE *file)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	int r = RUN_OK;
+
+	while (r == RUN_OK && !interrupt_is_pending() &&
+		(n = getline(&line, &cap, file)) > 0) {
+		r = input_line(in, line, (size_t)n);
+		if (!input_stops(in->sh, r))
+			r = RUN_OK;
+	}
+	free(line);
+	if (r == RUN_OK && interrupt_is_pending())
+		return RUN_INTERRUPTED;
+	if (r == RUN_OK && ferror(file)) {
+		shell_error(in->sh, "%s", strerror(errno));
+		return RUN_ERROR;
+	}
+	return r;
+}
+
+int
+input_run_stream(struct shell *sh, FILE *file, const char *name)
+{
+	const char *source = sh->source;
+	unsigned long line = sh->line;
+	struct input in;
+	int r;
+
+	sh->source = name;
+	sh->line = 1;
+	input_init(&in, sh);
+	r = read_lines(&in, file);
+	if (r == RUN_OK)
+		r = input_end(&in);
+	(void)input_stops(sh, r);
+	input_finish(&in);
+	sh->source = source;
+	sh->line = line;
+	return r;
+}
+
+int
+input_run_file(struct shell *sh, const char *path)
+{
+	FILE *file;
+	int r;
+
+	if (strcmp(path, "-") == 0)
+		return input_run_stream(sh, stdin, "stdin");
+	if (sh->depth >= INPUT_DEPTH_MAX) {
+		shell_error(sh, "%s: files read files %u deep", path, INPUT_DEPTH_MAX);
+		return RUN_ERROR;
+	}
+	file = fopen(path, "re");
+	if (!file) {
+		shell_error(sh, "%s: %s", path, strerror(errno));
+		return RUN_ERROR;
+	}
+	sh->depth++;
+	r = input_run_stream(sh, file, path);
+	sh->depth--;
+	(void)fclose(file);
+	return r;
+}

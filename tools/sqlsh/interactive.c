@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <histedit.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "interrupt.h"
+#include "shell.h"
+
+#define HISTORY_SIZE 5000
+
+struct interactive {
+	struct input input;
+	struct shell *sh;
+	EditLine *el;
+	History *history;
+	HistEvent event;
+	char *history_path; /* NULL: nowhere to keep it */
+	struct text prompt;
+};
+
+/* $NAME/cenote/file, or below the home folder; NULL when there is neither. */
+static char *
+user_path(const char *variable, const char *below_home, const char *file)
+{
+	const char *base = getenv(variable), *home = getenv("HOME");
+	struct text t = { 0 };
+
+	if (base && *base == '/')
+		text_addf(&t, "%s/cenote/%s", base, file);
+	else if (home && *home == '/')
+		text_addf(&t, "%s/%s/cenote/%s", home, below_home, file);
+	return t.data;
+}
+
+static void
+make_folders(char *path)
+{
+	char *p;
+
+	for (p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		(void)mkdir(path, 0700);
+		*p = '/';
+	}
+}
+
+/* inventory=>, in a transaction inventory=*>, in one that failed inventory=!>; in the midst of a
+ * statement what is open stands in place of the = */
+static char *
+show_prompt(EditLine *el)
+{
+	struct interactive *i = NULL;
+	const char *pool, *state = "";
+
+	(void)el_get(el, EL_CLIENTDATA, &i);
+	pool = cenote_conn_get(i->sh->conn, "pool");
+	switch (cenote_tx_state(i->sh->conn)) {
+	case CENOTE_TX_OPEN:
+		state = "*";
+		break;
+	case CENOTE_TX_FAILED:
+		state = "!";
+		break;
+	case CENOTE_TX_UNKNOWN:
+		state = "?";
+		break;
+	default:
+		break;
+	}
+	text_clear(&i->prompt);
+	text_addf(&i->prompt, "%s%c%s> ", pool ? pool : "", split_prompt(&i->input.split),
+		state);
+	return i->prompt.data;
+}
+
+/* libedit's way to read one character; Ctrl-C ends the line. */
+static int
+read_char(EditLine *el, wchar_t *ret_char)
+{
+	mbstate_t state = { 0 };
+
+	for (;;) {
+		char c;
+		int ready = interrupt_wait(STDIN_FILENO, POLLIN, -1);
+		ssize_t n;
+		size_t used;
+
+		if (ready < 0) {
+			errno = EINTR;
+			return -1;
+		}
+		if (ready == 0) {
+			el_resize(el);
+			continue;
+		}
+		n = read(STDIN_FILENO, &c, 1);
+		if (n <= 0)
+			return (int)n;
+		used = mbrtowc(ret_char, &c, 1, &state);
+		if (used == (size_t)-1)
+			state = (mbstate_t){ 0 };
+		else if (used != (size_t)-2)
+			return 1;
+	}
+}
+
+static int
+is_completed(char c)
+{
+	return lex_is_word_char(c) || c == '$';
+}
+
+/* Where the word before the cursor begins. */
+static const char *
+word_begin(const LineInfo *line)
+{
+	const char *p = line->cursor;
+
+	while (p > line->buffer && is_completed(p[-1]))
+		p--;
+	if (p > line->buffer && p[-1] == '\\')
+		p--;
+	return p;
+}
+
+/* How many of the candidates there are, and what all of them begin with (to be freed). */
+static size_t
+common_prefix(const struct catalog *c, const char *word, size_t len, char **ret_common)
+{
+	size_t state = 0, n = 0, common_len = 0;
+	const char *candidate;
+	char *common = NULL;
+
+	while ((candidate = catalog_complete(c, word, len, &state)) != NULL) {
+		size_t k = 0;
+
+		if (n++ == 0) {
+			common_len = strlen(candidate);
+			common = mem_dup(candidate, common_len);
+			continue;
+		}
+		while (k < common_len && strncasecmp(common + k, candidate + k, 1) == 0)
+			k++;
+		common_len = k;
+		common[k] = '\0';
+	}
+	*ret_common = common;
+	return n;
+}
+
+static void
+list_candidates(const struct catalog *c, const char *word, size_t len)
+{
+	const char *candidate, *slash = len > 0 && *word == '\\' ? "\\" : "";
+	size_t state = 0, n = 0;
+
+	(void)fputc('\n', stdout);
+	while ((candidate = catalog_complete(c, word, len, &state)) != NULL && n < 200) {
+		n++;
+		(void)printf("%s%-24s%s", slash, candidate, n % 3 == 0 ? "\n" : " ");
+	}
+	(void)fputs(n % 3 == 0 ? "" : "\n", stdout);
+	(void)fflush(stdout);
+}
+
+static int
+is_lower(const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (s[i] >= 'A' && s[i] <= 'Z')
+			return 0;
+	}
+	return 1;
+}
+
+/* Put the completion in place of the word. A keyword follows the case of what was typed. */
+static void
+replace_word(EditLine *el, const char *word, size_t len, char *completion, int is_whole)
+{
+	struct text t = { 0 };
+	char *p;
+
+	if (*word == '\\') {
+		text_add_char(&t, '\\');
+	} else if (is_lower(word, len) &&
+		   strcspn(completion, "abcdefghijklmnopqrstuvwxyz") ==
+			   strlen(completion)) {
+		for (p = completion; *p; p++)
+			*p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+	}
+	text_addf(&t, "%s%s", completion, is_whole ? " " : "");
+	el_deletestr(el, (int)len);
+	(void)el_insertstr(el, text_str(&t));
+	text_finish(&t);
+}
+
+static unsigned char
+complete(EditLine *el, int ch)
+{
+	struct interactive *i = NULL;
+	const LineInfo *line = el_line(el);
+	const char *begin = word_begin(line);
+	size_t len = (size_t)(line->cursor - begin), n;
+	unsigned char r = CC_REFRESH;
+	char *common, *word;
+
+	(void)ch;
+	(void)el_get(el, EL_CLIENTDATA, &i);
+	if (len == 0)
+		return CC_REFRESH_BEEP;
+	word = mem_dup(begin, len);
+	catalog_load(&i->sh->catalog, i->sh);
+	n = common_prefix(&i->sh->catalog, word, len, &common);
+	if (n == 1 || (n > 1 && strlen(common) > len - (*word == '\\'))) {
+		replace_word(el, word, len, common, n == 1);
+	} else if (n > 1) {
+		list_candidates(&i->sh->catalog, word, len);
+		r = CC_REDISPLAY;
+	} else {
+		r = CC_REFRESH_BEEP;
+	}
+	free(common);
+	free(word);
+	return r;
+}
+
+static int
+open_editor(struct interactive *i)
+{
+	i->el = el_init("sqlsh", stdin, stdout, stderr);
+	i->history = history_init();
+	if (!i->el || !i->history)
+		return -1;
+	(void)el_set(i->el, EL_CLIENTDATA, i);
+	(void)el_set(i->el, EL_PROMPT, show_prompt);
+	(void)el_set(i->el, EL_EDITOR, "emacs");
+	(void)el_set(i->el, EL_GETCFN, read_char);
+	(void)el_set(i->el, EL_HIST, history, i->history);
+	(void)el_set(i->el, EL_ADDFN, "sqlsh-complete", "complete the word", complete);
+	(void)el_set(i->el, EL_BIND, "^I", "sqlsh-complete", NULL);
+	(void)el_set(i->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	(void)el_source(i->el, NULL);
+	(void)history(i->history, &i->event, H_SETSIZE, HISTORY_SIZE);
+	(void)history(i->history, &i->event, H_SETUNIQUE, 1);
+	i->history_path = user_path("XDG_STATE_HOME", ".local/state", "sqlsh_history");
+	if (i->history_path)
+		(void)history(i->history, &i->event, H_LOAD, i->history_path);
+	return 0;
+}
+
+static void
+close_editor(struct interactive *i)
+{
+	if (i->history && i->history_path) {
+		mode_t before = umask(077);
+
+		make_folders(i->history_path);
+		(void)history(i->history, &i->event, H_SAVE, i->history_path);
+		(void)umask(before);
+	}
+	if (i->history)
+		history_end(i->history);
+	if (i->el)
+		el_end(i->el);
+	free(i->history_path);
+	text_finish(&i->prompt);
+}
+
+static void
+keep_line(struct interactive *i, const char *line)
+{
+	if (*line != ' ' && *line != '\n' && *line != '\t')
+		(void)history(i->history, &i->event, H_ENTER, line);
+}
+
+/* Statements and commands of the user's own, before the first prompt. */
+static int
+run_rc(struct shell *sh)
+{
+	char *path = user_path("XDG_CONFIG_HOME", ".config", "sqlshrc");
+	int r = RUN_OK;
+
+	if (path && access(path, R_OK) == 0)
+		r = input_run_file(sh, path);
+	free(path);
+	return r;
+}
+
+static void
+greet(struct shell *sh)
+{
+	const char *backend = cenote_info(sh->conn, "backend");
+	const char *version = cenote_info(sh->conn, "server_version");
+
+	shell_say(sh, "sqlsh (Cenote) on %s %s. \\? for help, \\q to leave.",
+		backend ? backend : "an unknown server", version ? version : "");
+}
+
+/* Forget what is typed so far. */
+static void
+start_over(struct interactive *i)
+{
+	interrupt_clear();
+	i->input.split.lex.flags = i->sh->lex_flags;
+	split_reset(&i->input.split, 1);
+	i->input.n_lines = 0;
+}
+
+static void
+run_line(struct interactive *i, const char *line, size_t len, int *ret_is_over)
+{
+	int r;
+
+	keep_line(i, line);
+	r = input_line(&i->input, line, len);
+	(void)fflush(i->sh->out);
+	if (r == RUN_QUIT)
+		*ret_is_over = 1;
+	else if (r == RUN_INTERRUPTED || r == RUN_LOST)
+		start_over(i);
+	if (r == RUN_LOST)
+		(void)fputs("The next statement will ask for a new session.\n", stderr);
+}
+
+static void
+read_lines(struct interactive *i)
+{
+	int is_over = 0;
+
+	while (!is_over) {
+		const char *line;
+		int len = 0;
+
+		interrupt_clear();
+		line = el_gets(i->el, &len);
+		if (line && len > 0) {
+			run_line(i, line, (size_t)len, &is_over);
+		} else if (interrupt_is_pending()) {
+			(void)fputs("^C\n", stdout);
+			start_over(i);
+		} else {
+			(void)fputc('\n', stdout);
+			is_over = 1;
+		}
+	}
+}
+
+int
+interactive_run(struct shell *sh, int reads_rc)
+{
+	struct interactive i = { .sh = sh };
+	int status = EXIT_SUCCESS;
+
+	if (!sh->is_quiet)
+		greet(sh);
+	input_init(&i.input, sh);
+	if (open_editor(&i) < 0) {
+		shell_error(sh, "the terminal cannot be used");
+		status = EXIT_USAGE;
+	} else if (!reads_rc || run_rc(sh) != RUN_QUIT) {
+		read_lines(&i);
+	}
+	close_editor(&i);
+	input_finish(&i.input);
+	return status;
+}

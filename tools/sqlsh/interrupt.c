@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "interrupt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t is_pending;
+
+static void
+handle_interrupt(int signo)
+{
+	(void)signo;
+	is_pending = 1;
+}
+
+static void
+handle_nothing(int signo)
+{
+	(void)signo;
+}
+
+void
+interrupt_init(void)
+{
+	struct sigaction action = { .sa_handler = handle_interrupt };
+
+	(void)sigaction(SIGINT, &action, NULL);
+	/* A handler and not SIG_IGN: programs that we start shall have the default again. */
+	action.sa_handler = handle_nothing;
+	(void)sigaction(SIGPIPE, &action, NULL);
+}
+
+int
+interrupt_is_pending(void)
+{
+	return is_pending;
+}
+
+void
+interrupt_clear(void)
+{
+	is_pending = 0;
+}
+
+int
+interrupt_wait(int fd, short events, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+	struct timespec limit = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	sigset_t block, before;
+	int n = -1;
+
+	(void)sigemptyset(&block);
+	(void)sigaddset(&block, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &block, &before);
+	if (!is_pending)
+		n = ppoll(&pfd, 1, timeout_ms < 0 ? NULL : &limit, &before);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	if (is_pending)
+		return -1;
+	/* Another signal (the window's size): as if the time were over, the caller looks again. */
+	return n > 0 ? 1 : 0;
+}
+
+_Noreturn void
+interrupt_die(int signo)
+{
+	(void)signal(signo, SIG_DFL);
+	(void)raise(signo);
+	_exit(128 + signo);
+}

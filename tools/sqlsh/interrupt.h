@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_INTERRUPT_H
+#define SQLSH_INTERRUPT_H
+
+/*
+ * Ctrl-C. The signal's handler only sets a flag; who waits does so with interrupt_wait(), which
+ * misses none that came before.
+ */
+
+void interrupt_init(void);
+/* Whether one came since the last interrupt_clear(). */
+int interrupt_is_pending(void);
+void interrupt_clear(void);
+
+/* poll() for one descriptor (none if fd < 0). 1 ready, 0 time is over, -1 interrupted. */
+int interrupt_wait(int fd, short events, int timeout_ms);
+
+/* End as the signal would have ended us. */
+_Noreturn void interrupt_die(int signo);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interrupt.h"
+#include "shell.h"
+
+static void
+show_notice(const cenote_diag *notice, void *user)
+{
+	shell_diag(user, notice, NULL, 0);
+}
+
+/* The rules of the backend that this session has. */
+static void
+learn_dialect(struct shell *sh)
+{
+	const char *backend = cenote_info(sh->conn, "backend");
+
+	sh->lex_flags = lex_flags_for(backend);
+	sh->style = bind_style_for(backend);
+}
+
+void
+session_begin_request(struct shell *sh)
+{
+	if (sh->is_interactive)
+		interrupt_clear();
+	sh->n_cancels = 0;
+	sh->is_closed_by_user = 0;
+}
+
+static void
+send_cancel(struct shell *sh)
+{
+	cenote_cancel *cancel;
+
+	if (cenote_cancel_create(sh->conn, &cancel) < 0)
+		return;
+	if (cenote_cancel_send(cancel) < 0)
+		shell_error(sh, "cannot cancel: %s",
+			cenote_diag_message(cenote_cancel_diag(cancel)));
+	cenote_cancel_destroy(cancel);
+}
+
+/* Ctrl-C while a request runs: cancel it; if that did not help, the next one ends the session. */
+static void
+interrupt_request(struct shell *sh)
+{
+	interrupt_clear();
+	if (sh->n_cancels++ == 0) {
+		send_cancel(sh);
+		return;
+	}
+	cenote_close(sh->conn);
+	sh->is_closed_by_user = 1;
+}
+
+int
+session_wait(struct shell *sh)
+{
+	int wants = cenote_wants(sh->conn);
+	short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+			       (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+
+	if (interrupt_wait(cenote_fd(sh->conn), events, cenote_wait_ms(sh->conn)) < 0)
+		interrupt_request(sh);
+	return sh->is_closed_by_user ? RUN_LOST : RUN_OK;
+}
+
+int
+session_get_result(struct shell *sh, cenote_result **ret_res)
+{
+	int r;
+
+	while ((r = cenote_get_result(sh->conn, ret_res)) == CENOTE_AGAIN) {
+		if (session_wait(sh) != RUN_OK)
+			return CENOTE_ERR_CONN;
+	}
+	return r;
+}
+
+int
+session_next(struct shell *sh, cenote_result *res)
+{
+	int r;
+
+	if (interrupt_is_pending())
+		interrupt_request(sh);
+	while (!sh->is_closed_by_user && (r = cenote_result_next(res)) == CENOTE_AGAIN)
+		(void)session_wait(sh);
+	return sh->is_closed_by_user ? CENOTE_ERR_CONN : r;
+}
+
+int
+session_failed(struct shell *sh, int status, const char *sql, size_t len)
+{
+	if (sh->is_closed_by_user) {
+		shell_error(sh, "interrupted; the session was closed");
+		return RUN_LOST;
+	}
+	shell_diag(sh, cenote_conn_diag(sh->conn), sql, len);
+	return cenote_status_is_fatal(status) ? RUN_LOST : RUN_ERROR;
+}
+
+int
+session_connect(struct shell *sh)
+{
+	int r;
+
+	session_begin_request(sh);
+	(void)cenote_set_nonblocking(sh->conn, 1);
+	cenote_set_notice_handler(sh->conn, show_notice, sh);
+	while ((r = cenote_connect(sh->conn)) == CENOTE_AGAIN) {
+		int wants = cenote_wants(sh->conn);
+		short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+				       (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+
+		if (interrupt_wait(
+			    cenote_fd(sh->conn), events, cenote_wait_ms(sh->conn)) < 0) {
+			interrupt_clear();
+			cenote_close(sh->conn);
+			shell_error(sh, "interrupted");
+			return RUN_LOST;
+		}
+	}
+	if (r < 0) {
+		shell_diag(sh, cenote_conn_diag(sh->conn), NULL, 0);
+		return RUN_LOST;
+	}
+	learn_dialect(sh);
+	return RUN_OK;
+}
+
+int
+session_ensure(struct shell *sh)
+{
+	if (cenote_is_connected(sh->conn))
+		return RUN_OK;
+	catalog_forget(&sh->catalog);
+	return session_connect(sh);
+}
+
+/* Take the results of a request that gives no rows. */
+static int
+take_command(struct shell *sh)
+{
+	int status = RUN_OK, r;
+	cenote_result *res;
+
+	while ((r = session_get_result(sh, &res)) == CENOTE_OK) {
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
+			shell_diag(sh, cenote_result_diag(res), NULL, 0);
+			status = RUN_ERROR;
+		}
+		cenote_result_destroy(res);
+	}
+	return r < 0 ? session_failed(sh, r, NULL, 0) : status;
+}
+
+static int
+send_verb(struct shell *sh, enum session_verb verb)
+{
+	switch (verb) {
+	case SESSION_BEGIN:
+		return cenote_send_begin(sh->conn, CENOTE_ISOLATION_DEFAULT, 0);
+	case SESSION_COMMIT:
+		return cenote_send_commit(sh->conn);
+	default:
+		return cenote_send_rollback(sh->conn);
+	}
+}
+
+int
+session_do(struct shell *sh, enum session_verb verb)
+{
+	int r;
+
+	session_begin_request(sh);
+	while ((r = send_verb(sh, verb)) == CENOTE_AGAIN) {
+		if (session_wait(sh) != RUN_OK)
+			return session_failed(sh, CENOTE_ERR_CONN, NULL, 0);
+	}
+	return r < 0 ? session_failed(sh, r, NULL, 0) : take_command(sh);
+}
+
+/* The one result of a catalog request that was sent; NULL if it failed. */
+static int
+take_catalog(struct shell *sh, int is_quiet, cenote_result **ret_res)
+{
+	cenote_result *res, *kept = NULL;
+	int r;
+
+	while ((r = session_get_result(sh, &res)) == CENOTE_OK) {
+		if (cenote_result_kind(res) == CENOTE_RESULT_ROWS && !kept) {
+			kept = res;
+			continue;
+		}
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR && !is_quiet)
+			shell_diag(sh, cenote_result_diag(res), NULL, 0);
+		cenote_result_destroy(res);
+	}
+	if (r < 0) {
+		cenote_result_destroy(kept);
+		return session_failed(sh, r, NULL, 0);
+	}
+	*ret_res = kept;
+	return kept ? RUN_OK : RUN_ERROR;
+}
+
+int
+session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
+	int is_quiet, cenote_result **ret_res)
+{
+	int r = session_ensure(sh);
+
+	if (r != RUN_OK)
+		return r;
+	session_begin_request(sh);
+	while ((r = cenote_send_catalog(sh->conn, kind, filter)) == CENOTE_AGAIN) {
+		if (session_wait(sh) != RUN_OK)
+			return session_failed(sh, CENOTE_ERR_CONN, NULL, 0);
+	}
+	if (r < 0)
+		return session_failed(sh, r, NULL, 0);
+	return take_catalog(sh, is_quiet, ret_res);
+}

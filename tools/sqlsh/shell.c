@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "shell.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "caret.h"
+#include "interrupt.h"
+
+void
+shell_init(struct shell *sh)
+{
+	*sh = (struct shell){ 0 };
+	sh->format = &output_table;
+	sh->format_before = &output_table;
+	sh->out = stdout;
+	sh->settings.separator = "|";
+	sh->settings.has_header = 1;
+	shell_set_null(sh, "NULL");
+}
+
+void
+shell_finish(struct shell *sh)
+{
+	(void)shell_redirect(sh, NULL);
+	cenote_conn_destroy(sh->conn);
+	binds_finish(&sh->binds);
+	catalog_forget(&sh->catalog);
+	text_finish(&sh->last);
+	free(sh->null_text);
+}
+
+void
+shell_set_null(struct shell *sh, const char *text)
+{
+	char *copy = mem_dup(text, strlen(text));
+
+	free(sh->null_text);
+	sh->null_text = copy;
+	sh->settings.null_text = copy;
+}
+
+/* What is shown so far comes before the message, where both go to one place. */
+static void
+begin_message(struct shell *sh)
+{
+	(void)fflush(sh->out);
+	if (sh->source)
+		(void)fprintf(stderr, "sqlsh: %s:%lu: ", sh->source, sh->line);
+}
+
+void
+shell_error(struct shell *sh, const char *format, ...)
+{
+	va_list ap;
+
+	begin_message(sh);
+	if (!sh->source && !sh->is_interactive)
+		(void)fputs("sqlsh: ", stderr);
+	va_start(ap, format);
+	(void)vfprintf(stderr, format, ap);
+	va_end(ap);
+	(void)fputc('\n', stderr);
+}
+
+void
+shell_say(struct shell *sh, const char *format, ...)
+{
+	va_list ap;
+
+	if (sh->is_quiet)
+		return;
+	va_start(ap, format);
+	(void)vfprintf(sh->out, format, ap);
+	va_end(ap);
+	(void)fputc('\n', sh->out);
+	(void)fflush(sh->out);
+}
+
+static void
+add_field(struct text *t, const cenote_diag *diag, char field, const char *title)
+{
+	const char *value = cenote_diag_field(diag, field);
+
+	if (value && *value)
+		text_addf(t, "%s: %s\n", title, value);
+}
+
+void
+shell_diag(struct shell *sh, const cenote_diag *diag, const char *sql, size_t len)
+{
+	const char *severity = cenote_diag_field(diag, 'S');
+	const char *position = cenote_diag_field(diag, 'P');
+	struct text t = { 0 };
+
+	text_addf(&t, "%s %s: %s\n", severity && *severity ? severity : "ERROR",
+		cenote_diag_sqlstate(diag), cenote_diag_message(diag));
+	if (sql && position)
+		caret_add(&t, sql, len, strtoul(position, NULL, 10));
+	add_field(&t, diag, 'D', "DETAIL");
+	add_field(&t, diag, 'H', "HINT");
+	add_field(&t, diag, 'W', "CONTEXT");
+	begin_message(sh);
+	(void)fwrite(t.data, 1, t.len, stderr);
+	text_finish(&t);
+}
+
+static void
+close_output(struct shell *sh)
+{
+	int r;
+
+	if (sh->out == stdout)
+		return;
+	r = sh->out_is_pipe ? pclose(sh->out) : fclose(sh->out);
+	if (r != 0 && !sh->out_is_pipe)
+		shell_error(sh, "%s: %s", sh->out_name, strerror(errno));
+	free(sh->out_name);
+	sh->out_name = NULL;
+	sh->out_is_pipe = 0;
+	sh->out = stdout;
+}
+
+int
+shell_redirect(struct shell *sh, const char *name)
+{
+	FILE *file;
+	int is_pipe = name && *name == '|';
+
+	(void)fflush(sh->out);
+	if (!name) {
+		close_output(sh);
+		return RUN_OK;
+	}
+	file = is_pipe ? popen(name + 1, "we") : fopen(name, "we");
+	if (!file) {
+		shell_error(sh, "%s: %s", name, strerror(errno));
+		return RUN_ERROR;
+	}
+	close_output(sh);
+	sh->out = file;
+	sh->out_name = mem_dup(name, strlen(name));
+	sh->out_is_pipe = is_pipe;
+	return RUN_OK;
+}
+
+int
+shell_output_failed(struct shell *sh)
+{
+	int error = errno;
+
+	if (error == EPIPE && sh->out == stdout && !sh->is_interactive)
+		interrupt_die(SIGPIPE);
+	clearerr(sh->out);
+	if (error != EPIPE)
+		shell_error(sh, "%s: %s", sh->out_name ? sh->out_name : "standard output",
+			strerror(error));
+	return RUN_ERROR;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_SHELL_H
+#define SQLSH_SHELL_H
+
+#include <cenote/cenote.h>
+
+#include "bind.h"
+#include "catalog.h"
+#include "output.h"
+#include "progress.h"
+#include "split.h"
+
+/* What running a statement, a command or a file comes to. */
+enum run {
+	RUN_OK = 0,
+	RUN_QUIT = 1, /* \q */
+	RUN_ERROR = -1, /* it failed, and was reported */
+	RUN_LOST = -2, /* there is no session any more; reported */
+	RUN_INTERRUPTED = -3
+};
+
+struct shell {
+	cenote_conn *conn;
+	unsigned lex_flags; /* of the backend, as are the placeholders */
+	enum bind_style style;
+	unsigned n_cancels; /* of the statement that runs */
+	int is_closed_by_user; /* a second Ctrl-C: it was closed while it ran */
+
+	const struct output_ops *format;
+	const struct output_ops *format_before; /* \x goes back to it */
+	struct output_settings settings;
+	char *null_text; /* owned, settings has it too */
+	FILE *out;
+	char *out_name; /* NULL: standard output */
+	int out_is_pipe;
+
+	struct progress *progress; /* of a \copy to a file; NULL: none */
+	uint64_t n_shown; /* rows, by the statement that ran last */
+
+	int is_interactive;
+	int is_quiet;
+	int is_timing;
+	int is_echo;
+	int stops_on_error;
+
+	struct binds binds;
+	struct catalog catalog; /* for completion */
+	struct text last; /* statement, for \g and \watch */
+
+	const char *source; /* file that is read, for messages; NULL: none */
+	unsigned long line; /* of it, that the statement began in */
+	unsigned depth; /* of \i in \i */
+	int status; /* to exit with */
+};
+
+void shell_init(struct shell *sh);
+void shell_finish(struct shell *sh);
+/* Messages for the user, on standard error, with file and line where there are such. */
+void shell_error(struct shell *sh, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A diagnostics record; sql is the statement that its position is in, or NULL. */
+void shell_diag(struct shell *sh, const cenote_diag *diag, const char *sql, size_t len);
+/* Something that is said where people read: not with -q. */
+void shell_say(struct shell *sh, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Send output to a file, to a program ("|command"), or (NULL) to standard output again. */
+int shell_redirect(struct shell *sh, const char *name);
+/* A write to sh->out failed: says so. Standard output closed: ends the program quietly. */
+int shell_output_failed(struct shell *sh);
+void shell_set_null(struct shell *sh, const char *text);
+
+/* session.c: libcenote, with waiting that Ctrl-C can end. Reported when they fail. */
+
+int session_connect(struct shell *sh);
+/* Connected, or connected anew after a loss. */
+int session_ensure(struct shell *sh);
+/* Before a request: Ctrl-C from now on is meant for it. */
+void session_begin_request(struct shell *sh);
+/* Wait until a call that gave CENOTE_AGAIN should be repeated. RUN_OK, or RUN_LOST. */
+int session_wait(struct shell *sh);
+/* cenote_get_result() and cenote_result_next(), never CENOTE_AGAIN. */
+int session_get_result(struct shell *sh, cenote_result **ret_res);
+int session_next(struct shell *sh, cenote_result *res);
+/* A call failed with this status: report it, and say what it comes to. */
+int session_failed(struct shell *sh, int status, const char *sql, size_t len);
+/* Send and take results of what gives no rows. */
+enum session_verb {
+	SESSION_BEGIN,
+	SESSION_COMMIT,
+	SESSION_ROLLBACK
+};
+int session_do(struct shell *sh, enum session_verb verb);
+/* The catalog, whole. RUN_OK and *ret_res, or reported (unless is_quiet). */
+int session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
+	int is_quiet, cenote_result **ret_res);
+
+/* run.c */
+
+/* Run one statement and show what it gives. */
+int run_sql(struct shell *sh, const char *sql, size_t len);
+/* Send a statement with its binds, its results to be taken by the caller. */
+int run_send(struct shell *sh, const char *sql, size_t len);
+/* Show some columns of a whole result under other names; see cmd_describe.c. */
+struct run_pick {
+	const char *column; /* in the result */
+	const char *title;
+};
+int run_show_picked(
+	struct shell *sh, const cenote_result *res, const struct run_pick *picks);
+double run_now_ms(void);
+
+/* input.c */
+
+struct input {
+	struct shell *sh;
+	struct split split;
+	unsigned long n_lines;
+};
+
+void input_init(struct input *in, struct shell *sh);
+void input_finish(struct input *in);
+/* One line (newline included): run what is complete. */
+int input_line(struct input *in, const char *line, size_t len);
+/* At the end of input: run what is left. */
+int input_end(struct input *in);
+int input_run_text(struct shell *sh, const char *text);
+/* "-": standard input. */
+int input_run_file(struct shell *sh, const char *path);
+int input_run_stream(struct shell *sh, FILE *file, const char *name);
+/* Whether to stop after this, having set the exit status. */
+int input_stops(struct shell *sh, int r);
+
+/* interactive.c */
+int interactive_run(struct shell *sh, int reads_rc);
+
+#endif
