@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""cenote-bench measures a real pool, and says what it measured. No figure is judged here.
+
+usage: test_bench.py CENOTE_BENCH CENOTED
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BENCH, CENOTED = sys.argv[1:3]
+SUMMARIES = ["wall_us", "cpu_us", "client_cpu_us"]
+
+
+def run(*args, env=None):
+    done = subprocess.run(
+        [BENCH, *args], capture_output=True, text=True, timeout=120, env=env
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def targets_of_this_build():
+    listed = run("--list")[1].split("Targets:")[1]
+    return [line.split()[0] for line in listed.strip().splitlines()]
+
+
+def short(*args, **more):
+    return run(
+        f"--cenoted={CENOTED}", "--rounds=2", "--operations=3", *args, **more
+    )
+
+
+def check_summary(summary, what):
+    for key in ("median", "p25", "p75", "min"):
+        assert summary[key] > 0, f"{what}: {key} is {summary[key]}"
+    assert summary["min"] <= summary["p25"] <= summary["median"] <= summary["p75"], what
+
+
+def check_series(series, name, what):
+    assert series["target"] == name, what
+    assert series["operations_per_round"] == 3, what
+    for key in SUMMARIES:
+        check_summary(series[key], f"{what} {key}")
+    assert series["queries_per_second"] > 0, what
+    if name == "pooled":
+        check_summary(series["cenoted_cpu_us"], f"{what} cenoted_cpu_us")
+
+
+def json_has_every_case_with_all_its_figures():
+    names = targets_of_this_build()
+    status, out, err = short("--json", "--queries=1,3")
+    assert status == 0, err
+    report = json.loads(out)
+    assert report["rounds"] == 2 and report["clients"] == 1
+    assert report["cenoted_cpu_known"] is True
+    assert isinstance(report["pinned_cpu"], int)
+    cases = [(c["workload"], c["queries_per_connection"]) for c in report["cases"]]
+    assert cases == [
+        ("connect", 1),
+        ("steady", None),
+        ("rows", 1),
+        ("rows", 3),
+        ("large", None),
+    ], cases
+    for case in report["cases"]:
+        assert len(case["targets"]) == len(names), case["workload"]
+        for series, name in zip(case["targets"], names):
+            check_series(series, name, f"{case['workload']} {name}")
+        for series in case["targets"][:-1]:
+            assert series["against"] == names[-1]
+            check_summary(series["wall_ratio"], "wall_ratio")
+            check_summary(series["cpu_ratio"], "cpu_ratio")
+
+
+def text_names_every_target_and_gives_a_ratio():
+    status, out, err = short("--workloads=connect", "--targets=pooled,pooled")
+    assert status == 0, err
+    assert "connect: connect, select 1, disconnect" in out
+    assert out.count("\n  pooled ") == 3, out
+    assert "pooled / pooled: wall" in out
+    assert err == "", "progress belongs on a terminal only"
+
+
+def several_clients_work_at_the_same_time():
+    status, out, err = short(
+        "--json", "--workloads=steady,connect", "--targets=pooled", "--clients=4",
+        "--no-pin",
+    )
+    assert status == 0, err
+    report = json.loads(out)
+    assert report["clients"] == 4 and report["pinned_cpu"] is None
+    for case in report["cases"]:
+        check_series(case["targets"][0], "pooled", case["workload"])
+
+
+def nothing_is_left_behind():
+    with tempfile.TemporaryDirectory(prefix="cnb", dir="/tmp") as tmp:
+        env = dict(os.environ, TMPDIR=tmp)
+        status, _, err = short("--workloads=rows", "--queries=1", env=env)
+        assert status == 0, err
+        assert os.listdir(tmp) == []
+
+
+def a_wrong_option_is_said_and_gives_2():
+    for args in (
+        ["--frobnicate"],
+        ["--workloads=nonsense"],
+        ["--rounds=0"],
+        ["--time=-1"],
+        ["--queries=1,,2"],
+        ["--daemon-pid=1"],
+        ["--uri=x", "--targets=pooled,nonsense"],
+        ["argument"],
+    ):
+        status, out, err = run(*args)
+        assert status == 2, (args, status)
+        assert out == "" and "Try: cenote-bench --help" in err, (args, out, err)
+
+
+def what_cannot_be_reached_gives_1_and_a_reason():
+    status, out, err = run(
+        "--uri=cenote:///bench?run_dir=/nonexistent", "--targets=pooled",
+        "--workloads=connect",
+    )
+    assert status == 1, (status, out)
+    assert "/nonexistent" in err, err
+    status, out, err = run("--cenoted=/nonexistent", "--targets=pooled")
+    assert status == 1 and "/nonexistent" in err, (status, err)
+    status, out, err = run("--cenoted=/bin/false", "--targets=pooled")
+    assert status == 1 and "cenoted ended at once" in err, (status, err)
+
+
+def help_and_version_are_answers():
+    status, out, err = run("--help")
+    assert status == 0 and "--workloads=LIST" in out and err == ""
+    status, out, err = run("--version")
+    assert status == 0 and out.startswith("cenote-bench ") and err == ""
+
+
+TESTS = [
+    json_has_every_case_with_all_its_figures,
+    text_names_every_target_and_gives_a_ratio,
+    several_clients_work_at_the_same_time,
+    nothing_is_left_behind,
+    a_wrong_option_is_said_and_gives_2,
+    what_cannot_be_reached_gives_1_and_a_reason,
+    help_and_version_are_answers,
+]
+
+print(f"1..{len(TESTS)}", flush=True)
+for number, test in enumerate(TESTS, 1):
+    try:
+        test()
+        print(f"ok {number} - {test.__name__}", flush=True)
+    except Exception as reason:  # a broken test is a failed test
+        for line in f"{type(reason).__name__}: {reason}".splitlines():
+            print(f"# {line}")
+        print(f"not ok {number} - {test.__name__}", flush=True)
