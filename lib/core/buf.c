@@ -44,6 +44,7 @@ resize(struct cnc_buf *b, size_t cap)
 			return CENOTE_ERR_NOMEM;
 	} else {
 		/* What was consumed is not worth copying, as realloc() would. */
+		assert(b->data);
 		data = cnc_alloc(b->mem, cap);
 		if (!data)
 			return CENOTE_ERR_NOMEM;

@@ -130,9 +130,11 @@ next_field(struct cnc_reader *r, const char **ret_text, size_t *ret_len)
 		return '\0';
 	letter = (char)cnc_read_u8(r);
 	*ret_text = cnc_read_str(r, ret_len);
+	if (r->bad)
+		return '\0';
 	if (letter == '\0')
 		r->bad = 1;
-	return r->bad ? '\0' : letter;
+	return letter;
 }
 
 /* The native code is text on the wire, as every field is; 0 if it is not a number. */
