@@ -10,13 +10,15 @@
 /* What every target defines; a fuzzer calls it with one input after the other. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static inline void
+fuzz_fail(const char *file, int line, const char *condition)
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, condition);
+	abort();
+}
+
 /* As assert(), but also where NDEBUG is set. */
 #define FUZZ_CHECK(condition)                                                            \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);  \
-			abort();                                                         \
-		}                                                                        \
-	} while (0)
+	((condition) ? (void)0 : fuzz_fail(__FILE__, __LINE__, #condition))
 
 #endif

@@ -112,11 +112,11 @@ reserve_counts_nothing_until_commit(void **state)
 
 	assert_int_equal(cnc_buf_reserve(&f->b, 10, &room), CENOTE_OK);
 	assert_non_null(room);
-	memcpy(room, "0123456789", 10);
+	memset(room, 'r', 10);
 	assert_int_equal(cnc_buf_len(&f->b), 0);
 	cnc_buf_commit(&f->b, 4);
 	assert_int_equal(cnc_buf_len(&f->b), 4);
-	assert_memory_equal(cnc_buf_head(&f->b), "0123", 4);
+	assert_memory_equal(cnc_buf_head(&f->b), "rrrr", 4);
 	room = NULL;
 	assert_int_equal(cnc_buf_reserve(&f->b, 0, &room), CENOTE_OK);
 	assert_non_null(room);

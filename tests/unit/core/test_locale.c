@@ -14,10 +14,12 @@
 static const char *point = ".";
 static int n_formatted, n_read;
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker wants these names. */
 int __wrap_snprintf(char *out, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 double __real_strtod(const char *text, char **ret_end);
 double __wrap_strtod(const char *text, char **ret_end);
+/* NOLINTEND(readability-identifier-naming) */
 
 int
 __wrap_snprintf(char *out, size_t size, const char *format, ...)
