@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_WIRE_H
+#define CNT_WIRE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/batch.h"
+#include "protocol/columns.h"
+#include "protocol/frame.h"
+
+/* The least message of a code that is well formed: all fields 0 or empty. */
+static inline void
+wire_least(struct cnp_msg *m, uint8_t code)
+{
+	memset(m, 0, sizeof *m);
+	m->code = code;
+	if (code == CNP_MSG_HELLO)
+		m->as.hello.version = 1;
+}
+
+static inline void
+wire_put(struct cnc_buf *b, uint8_t flags, uint32_t request, const struct cnp_msg *m)
+{
+	assert_int_equal(cnp_frame_put(b, flags, request, m), CENOTE_OK);
+}
+
+/* One column, one row, no parameters: the payloads that the schema does not describe. */
+static inline void
+wire_put_list(struct cnc_buf *b, uint8_t code, uint32_t request)
+{
+	static const struct cnp_column column = CNP_COLUMN_INIT;
+	struct cnc_batch w;
+	size_t mark;
+
+	assert_int_equal(cnp_frame_begin(b, code, 0, request, &mark), CENOTE_OK);
+	if (code == CNP_MSG_COLUMNS) {
+		assert_int_equal(cnp_columns_encode(b, &column, 1), CENOTE_OK);
+	} else if (code == CNP_MSG_PARAMS) {
+		assert_int_equal(cnp_params_encode(b, NULL, 0), CENOTE_OK);
+	} else {
+		assert_int_equal(cnc_batch_begin(&w, b, 1), CENOTE_OK);
+		assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
+		assert_int_equal(cnc_batch_put(&w, "value", 5), CENOTE_OK);
+		cnc_batch_row_done(&w);
+		(void)cnc_batch_end(&w);
+	}
+	assert_int_equal(cnp_frame_end(b, mark), CENOTE_OK);
+}
+
+/* A frame with the least payload of its code. */
+static inline void
+wire_put_code(struct cnc_buf *b, uint8_t code, uint32_t request)
+{
+	struct cnp_msg m;
+
+	if (code == CNP_MSG_COLUMNS || code == CNP_MSG_ROWS || code == CNP_MSG_PARAMS) {
+		wire_put_list(b, code, request);
+		return;
+	}
+	wire_least(&m, code);
+	wire_put(b, 0, request, &m);
+}
+
+/* The next frame at *at, which is moved behind it. */
+static inline void
+wire_next(const uint8_t *bytes, size_t n, size_t *at, struct cnp_frame *ret_frame,
+	struct cnp_msg *ret_msg)
+{
+	assert_true(n - *at >= CNP_FRAME_HEADER);
+	assert_int_equal(
+		cnp_frame_decode(bytes + *at, CNP_FRAME_MAX, ret_frame), CENOTE_OK);
+	*at += CNP_FRAME_HEADER;
+	assert_true(n - *at >= ret_frame->len);
+	assert_int_equal(
+		cnp_msg_decode(ret_frame->code, bytes + *at, ret_frame->len, ret_msg),
+		CENOTE_OK);
+	*at += ret_frame->len;
+}
+
+#endif
