@@ -434,8 +434,14 @@ sq_autocommit(struct sq *t, int on)
 const char *
 sq_catalog(struct sq *t, const struct cnp_catalog *filter)
 {
+	uint8_t old = t->format;
+	const char *text;
+
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->catalog(t->s, filter, &t->sink));
+	t->format = CENOTE_FORMAT_CANONICAL;
+	text = end_request(t, t->b->catalog(t->s, filter, &t->sink));
+	t->format = old;
+	return text;
 }
 
 const char *

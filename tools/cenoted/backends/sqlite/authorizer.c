@@ -175,6 +175,15 @@ on_function(struct cnd_session *s, const char *name)
 	return SQLITE_OK;
 }
 
+/* The first use of a PRAGMA's table function puts it on PRAGMA module_list. */
+static int
+on_read(struct cnd_session *s, const char *table)
+{
+	if (table && strncasecmp(table, "pragma_", 7) == 0)
+		s->noted |= DIRTY;
+	return SQLITE_OK;
+}
+
 static int
 writes(int action)
 {
@@ -192,10 +201,11 @@ cnd_sq_authorize(void *user, int action, const char *a, const char *b, const cha
 	(void)trigger;
 	if (s->is_internal)
 		return SQLITE_OK;
-	/* Even reading the temporary schema creates its file, which database_list shows. */
-	if (schema && strcasecmp(schema, "temp") == 0)
-		s->noted |= writes(action) ? TEMP : DIRTY;
+	if (schema && writes(action) && strcasecmp(schema, "temp") == 0)
+		s->noted |= TEMP;
 	switch (action) {
+	case SQLITE_READ:
+		return on_read(s, a);
 	case SQLITE_PRAGMA:
 		return on_pragma(s, a, b);
 	case SQLITE_ATTACH:

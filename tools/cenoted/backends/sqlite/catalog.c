@@ -1,12 +1,533 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
 #include "sqlite.h"
+
+/*
+ * Catalog queries are SQL over SQLite's PRAGMA functions, run beside the client's own: they change
+ * neither its counters nor its transaction. A SQLite database (main, temp, an attached one) is a
+ * schema here. What belongs to one table is asked for one table after the other, because a view that
+ * does not compile any more fails, and must not take the others with it.
+ *
+ * Parameters of every query: ?1 schema, ?2 object, ?3 column (patterns, NULL for any), ?4 types, ?5
+ * catalog; of a query about one table: ?1 its schema, ?2 its name, ?3 as before, ?6 whether it is
+ * WITHOUT ROWID.
+ */
+struct catalog_column {
+	const char *name;
+	uint8_t type;
+	/* Computes the value from the declared type, which is what the SQL gives here; NULL: the SQL
+	 * gives the value. */
+	int (*put)(struct cnc_batch *w, const char *declared);
+};
+
+struct catalog_kind {
+	const char *sql;
+	int is_per_table;
+	const struct catalog_column *columns;
+	uint32_t n_columns;
+};
+
+/* ODBC's view of a logical type; -1 is NULL. */
+struct odbc_type {
+	int16_t code; /* SQL_VARCHAR and so on */
+	int16_t verbose_code; /* SQL_DATETIME … */
+	int16_t sub; /* SQL_CODE_DATE … */
+	int16_t size; /* digits or characters, where the declaration does not say */
+	int16_t bytes;
+	int16_t scale;
+	int16_t radix;
+};
+
+static const struct odbc_type odbc_types[] = {
+	[CENOTE_TYPE_NULL] = { 12, 12, -1, -1, -1, -1, -1 },
+	[CENOTE_TYPE_BOOL] = { -7, -7, -1, 1, 1, -1, -1 },
+	[CENOTE_TYPE_INT64] = { -5, -5, -1, 19, 8, 0, 10 },
+	[CENOTE_TYPE_UINT64] = { -5, -5, -1, 20, 8, 0, 10 },
+	[CENOTE_TYPE_DOUBLE] = { 8, 8, -1, 53, 8, -1, 2 },
+	[CENOTE_TYPE_DECIMAL] = { 3, 3, -1, -1, -1, -1, 10 },
+	[CENOTE_TYPE_TEXT] = { 12, 12, -1, -1, -1, -1, -1 },
+	[CENOTE_TYPE_BYTES] = { -3, -3, -1, -1, -1, -1, -1 },
+	[CENOTE_TYPE_DATE] = { 91, 9, 1, 10, 6, -1, -1 },
+	[CENOTE_TYPE_TIME] = { 92, 9, 2, 18, 6, 9, -1 },
+	[CENOTE_TYPE_TIMESTAMP] = { 93, 9, 3, 29, 16, 9, -1 },
+	[CENOTE_TYPE_INTERVAL] = { 12, 12, -1, -1, -1, -1, -1 },
+	[CENOTE_TYPE_UUID] = { -11, -11, -1, 36, 16, -1, -1 },
+	[CENOTE_TYPE_JSON] = { 12, 12, -1, -1, -1, -1, -1 },
+	[CENOTE_TYPE_OTHER] = { 12, 12, -1, -1, -1, -1, -1 },
+};
+
+static int
+put_number(struct cnc_batch *w, int64_t v)
+{
+	char text[CNC_VALUE_TEXT_MAX];
+
+	return cnc_batch_put(w, text, cnc_int64_text(v, text));
+}
+
+static int
+put_known(struct cnc_batch *w, int64_t v)
+{
+	return v == -1 ? cnc_batch_null(w) : put_number(w, v);
+}
+
+static int
+put_code(struct cnc_batch *w, const char *declared)
+{
+	return put_number(w, odbc_types[cnd_sq_type(declared)].code);
+}
+
+static int
+put_verbose_code(struct cnc_batch *w, const char *declared)
+{
+	return put_number(w, odbc_types[cnd_sq_type(declared)].verbose_code);
+}
+
+static int
+put_sub(struct cnc_batch *w, const char *declared)
+{
+	return put_known(w, odbc_types[cnd_sq_type(declared)].sub);
+}
+
+static int
+put_size(struct cnc_batch *w, const char *declared)
+{
+	int64_t first, second;
+	int16_t fixed = odbc_types[cnd_sq_type(declared)].size;
+
+	cnd_sq_type_size(declared, &first, &second);
+	return put_known(w, fixed != -1 ? fixed : first);
+}
+
+/* Of UTF-8 text: up to four bytes for a character. */
+static int
+put_bytes(struct cnc_batch *w, const char *declared)
+{
+	uint8_t type = cnd_sq_type(declared);
+	int64_t first, second;
+
+	if (odbc_types[type].bytes != -1)
+		return put_number(w, odbc_types[type].bytes);
+	cnd_sq_type_size(declared, &first, &second);
+	if (type == CENOTE_TYPE_DECIMAL && first >= 0)
+		return put_number(w, first + 2);
+	if (type == CENOTE_TYPE_TEXT && first >= 0)
+		return put_number(w, first * 4);
+	return put_known(w, first);
+}
+
+static int
+put_octets(struct cnc_batch *w, const char *declared)
+{
+	uint8_t type = cnd_sq_type(declared);
+
+	return type == CENOTE_TYPE_TEXT || type == CENOTE_TYPE_BYTES
+		       ? put_bytes(w, declared)
+		       : cnc_batch_null(w);
+}
+
+static int
+put_scale(struct cnc_batch *w, const char *declared)
+{
+	uint8_t type = cnd_sq_type(declared);
+	int64_t first, second;
+
+	if (type != CENOTE_TYPE_DECIMAL)
+		return put_known(w, odbc_types[type].scale);
+	cnd_sq_type_size(declared, &first, &second);
+	return put_known(w, first >= 0 && second < 0 ? 0 : second);
+}
+
+static int
+put_radix(struct cnc_batch *w, const char *declared)
+{
+	return put_known(w, odbc_types[cnd_sq_type(declared)].radix);
+}
+
+#define TEXT(name)                                                                       \
+	{                                                                                \
+		name, CENOTE_TYPE_TEXT, NULL                                             \
+	}
+#define INT(name)                                                                        \
+	{                                                                                \
+		name, CENOTE_TYPE_INT64, NULL                                            \
+	}
+#define CALC(name, put)                                                                  \
+	{                                                                                \
+		name, CENOTE_TYPE_INT64, put                                             \
+	}
+
+static const struct catalog_column database_columns[] = { TEXT("table_cat"),
+	TEXT("remarks") };
+
+static const char database_sql[] =
+	"SELECT name, nullif(file, '') FROM pragma_database_list"
+	" WHERE (?5 IS NULL OR name = ?5) ORDER BY name";
+
+static const struct catalog_column schema_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("remarks") };
+
+static const char schema_sql[] =
+	"SELECT NULL, name, NULL FROM pragma_database_list"
+	" WHERE (?1 IS NULL OR name LIKE ?1 ESCAPE '\\') AND (?5 IS NULL OR name = ?5)"
+	" ORDER BY name";
+
+static const struct catalog_column table_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("table_name"), TEXT("table_type"), TEXT("remarks") };
+
+/* Also gives, for the queries about one table, all there are. */
+#define TABLE_LIST                                                                       \
+	"(SELECT schema, name, wr, CASE"                                                 \
+	" WHEN name LIKE 'sqlite\\_%' ESCAPE '\\' OR type = 'shadow' THEN 'SYSTEM "      \
+	"TABLE'"                                                                         \
+	" WHEN type = 'view' THEN 'VIEW'"                                                \
+	" WHEN schema = 'temp' THEN 'LOCAL TEMPORARY' ELSE 'TABLE' END AS kind"          \
+	" FROM pragma_table_list"                                                        \
+	" WHERE (?1 IS NULL OR schema LIKE ?1 ESCAPE '\\')"                              \
+	" AND (?2 IS NULL OR name LIKE ?2 ESCAPE '\\')"                                  \
+	" AND (?5 IS NULL OR schema = ?5))"
+
+static const char table_sql[] =
+	"SELECT NULL, schema, name, kind, NULL FROM " TABLE_LIST
+	" WHERE ?4 IS NULL OR ?4 = '%' OR instr(',' || replace(replace(replace(upper(?4),"
+	" '''', ''), ', ', ','), ' ,', ',') || ',', ',' || kind || ',')"
+	" ORDER BY kind, schema, name";
+
+static const char each_table_sql[] =
+	"SELECT schema, name, wr FROM " TABLE_LIST " ORDER BY schema, name";
+
+static const struct catalog_column column_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	TEXT("column_name"),
+	CALC("data_type", put_code),
+	TEXT("type_name"),
+	CALC("column_size", put_size),
+	CALC("buffer_length", put_bytes),
+	CALC("decimal_digits", put_scale),
+	CALC("num_prec_radix", put_radix),
+	INT("nullable"),
+	TEXT("remarks"),
+	TEXT("column_def"),
+	CALC("sql_data_type", put_verbose_code),
+	CALC("sql_datetime_sub", put_sub),
+	CALC("char_octet_length", put_octets),
+	INT("ordinal_position"),
+	TEXT("is_nullable"),
+};
+
+/* The key of a table WITHOUT ROWID is never NULL, nor is a lone INTEGER PRIMARY KEY. */
+static const char column_sql[] =
+	"SELECT NULL, ?1, ?2, name, type, type, type, type, type, type, can_be_null, "
+	"NULL,"
+	" dflt_value, type, type, type, row_number() OVER (ORDER BY cid),"
+	" CASE WHEN can_be_null THEN 'YES' ELSE 'NO' END"
+	" FROM (SELECT cid, name, type, dflt_value, NOT (\"notnull\" OR pk > 0 AND"
+	" (?6 OR upper(type) = 'INTEGER' AND 1 = sum(pk > 0) OVER ())) AS can_be_null"
+	" FROM pragma_table_xinfo(?2, ?1) WHERE hidden <> 1)"
+	" WHERE ?3 IS NULL OR name LIKE ?3 ESCAPE '\\' ORDER BY cid";
+
+static const struct catalog_column primary_key_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("table_name"), TEXT("column_name"), INT("key_seq"),
+	TEXT("pk_name") };
+
+static const char primary_key_sql[] =
+	"SELECT NULL, ?1, ?2, name, pk, NULL FROM pragma_table_xinfo(?2, ?1)"
+	" WHERE pk > 0 ORDER BY pk";
+
+static const struct catalog_column foreign_key_columns[] = {
+	TEXT("pktable_cat"),
+	TEXT("pktable_schem"),
+	TEXT("pktable_name"),
+	TEXT("pkcolumn_name"),
+	TEXT("fktable_cat"),
+	TEXT("fktable_schem"),
+	TEXT("fktable_name"),
+	TEXT("fkcolumn_name"),
+	INT("key_seq"),
+	INT("update_rule"),
+	INT("delete_rule"),
+	TEXT("fk_name"),
+	TEXT("pk_name"),
+	INT("deferrability"),
+};
+
+#define RULE(column)                                                                     \
+	"CASE upper(" column ") WHEN 'CASCADE' THEN 0 WHEN 'RESTRICT' THEN 1"            \
+	" WHEN 'SET NULL' THEN 2 WHEN 'SET DEFAULT' THEN 4 ELSE 3 END"
+
+/* A key that names no columns refers to the primary key. */
+static const char foreign_key_sql[] =
+	"SELECT NULL, ?1, f.\"table\", coalesce(f.\"to\","
+	" (SELECT p.name FROM pragma_table_xinfo(f.\"table\", ?1) p WHERE p.pk = f.seq + "
+	"1)),"
+	" NULL, ?1, ?2, f.\"from\", f.seq + 1, " RULE("f.on_update") ", " RULE(
+		"f.on_delete") ", NULL, NULL, NULL FROM pragma_foreign_key_list(?2, ?1) f"
+			       " ORDER BY f.\"table\", f.id, f.seq";
+
+static const struct catalog_column index_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	INT("non_unique"),
+	TEXT("index_qualifier"),
+	TEXT("index_name"),
+	INT("type"),
+	INT("ordinal_position"),
+	TEXT("column_name"),
+	TEXT("asc_or_desc"),
+	INT("cardinality"),
+	INT("pages"),
+	TEXT("filter_condition"),
+};
+
+/* 3 is SQL_INDEX_OTHER; an empty condition is one that is there but not known. */
+static const char index_sql[] =
+	"SELECT NULL, ?1, ?2, 1 - i.\"unique\", ?1, i.name, 3, x.seqno + 1, x.name,"
+	" CASE WHEN x.\"desc\" THEN 'D' ELSE 'A' END, NULL, NULL,"
+	" CASE WHEN i.partial THEN '' END"
+	" FROM pragma_index_list(?2, ?1) i, pragma_index_xinfo(i.name, ?1) x WHERE x.key"
+	" ORDER BY 1 - i.\"unique\", i.name, x.seqno";
+
+static const struct catalog_column type_columns[] = {
+	TEXT("type_name"),
+	INT("data_type"),
+	INT("column_size"),
+	TEXT("literal_prefix"),
+	TEXT("literal_suffix"),
+	TEXT("create_params"),
+	INT("nullable"),
+	INT("case_sensitive"),
+	INT("searchable"),
+	INT("unsigned_attribute"),
+	INT("fixed_prec_scale"),
+	INT("auto_unique_value"),
+	TEXT("local_type_name"),
+	INT("minimum_scale"),
+	INT("maximum_scale"),
+	INT("sql_data_type"),
+	INT("sql_datetime_sub"),
+	INT("num_prec_radix"),
+	INT("interval_precision"),
+};
+
+static const char type_sql[] =
+	"WITH t (n, code, size, lp, ls, params, cs, sign, auto, smin, smax, verbose, "
+	"sub, radix)"
+	" AS (VALUES"
+	" ('UUID', -11, 36, '''', '''', NULL, 1, NULL, NULL, NULL, NULL, -11, NULL, "
+	"NULL),"
+	" ('BOOLEAN', -7, 1, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, -7, NULL, "
+	"NULL),"
+	" ('INTEGER', -5, 19, NULL, NULL, NULL, 0, 0, 1, 0, 0, -5, NULL, 10),"
+	" ('BLOB', -3, 1000000000, 'x''', '''', NULL, 1, NULL, NULL, NULL, NULL, -3, "
+	"NULL, NULL),"
+	" ('DECIMAL', 3, 15, NULL, NULL, 'precision,scale', 0, 0, 0, 0, 15, 3, NULL, 10),"
+	" ('REAL', 8, 53, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, 8, NULL, 2),"
+	" ('TEXT', 12, 1000000000, '''', '''', NULL, 1, NULL, NULL, NULL, NULL, 12, "
+	"NULL, NULL),"
+	" ('VARCHAR', 12, 1000000000, '''', '''', 'length', 1, NULL, NULL, NULL, NULL, "
+	"12, NULL, NULL),"
+	" ('JSON', 12, 1000000000, '''', '''', NULL, 1, NULL, NULL, NULL, NULL, 12, "
+	"NULL, NULL),"
+	" ('DATE', 91, 10, '''', '''', NULL, 0, NULL, NULL, NULL, NULL, 9, 1, NULL),"
+	" ('TIME', 92, 18, '''', '''', NULL, 0, NULL, NULL, 0, 9, 9, 2, NULL),"
+	" ('TIMESTAMP', 93, 29, '''', '''', NULL, 0, NULL, NULL, 0, 9, 9, 3, NULL))"
+	" SELECT n, code, size, lp, ls, params, 1, cs, 3, sign, 0, auto, n, smin, smax, "
+	"verbose,"
+	" sub, radix, NULL FROM t ORDER BY code, n = 'JSON', n = 'VARCHAR'";
+
+static const struct catalog_column procedure_columns[] = { TEXT("procedure_cat"),
+	TEXT("procedure_schem"), TEXT("procedure_name"), INT("num_input_params"),
+	INT("num_output_params"), INT("num_result_sets"), TEXT("remarks"),
+	INT("procedure_type") };
+
+/* SQLite has none. */
+static const char procedure_sql[] = "SELECT NULL, NULL, NULL, 0, 0, 0, NULL, 0 WHERE 0";
+
+#define KIND(sql, is_per_table, columns)                                                 \
+	{                                                                                \
+		sql, is_per_table, columns, sizeof(columns) / sizeof((columns)[0])       \
+	}
+
+static const struct catalog_kind kinds[] = {
+	[CENOTE_CATALOG_DATABASES] = KIND(database_sql, 0, database_columns),
+	[CENOTE_CATALOG_SCHEMAS] = KIND(schema_sql, 0, schema_columns),
+	[CENOTE_CATALOG_TABLES] = KIND(table_sql, 0, table_columns),
+	[CENOTE_CATALOG_COLUMNS] = KIND(column_sql, 1, column_columns),
+	[CENOTE_CATALOG_PRIMARY_KEYS] = KIND(primary_key_sql, 1, primary_key_columns),
+	[CENOTE_CATALOG_FOREIGN_KEYS] = KIND(foreign_key_sql, 1, foreign_key_columns),
+	[CENOTE_CATALOG_INDEXES] = KIND(index_sql, 1, index_columns),
+	[CENOTE_CATALOG_TYPES] = KIND(type_sql, 0, type_columns),
+	[CENOTE_CATALOG_PROCEDURES] = KIND(procedure_sql, 0, procedure_columns),
+};
+
+#define COLUMNS_MAX 20u
+
+struct catalog_query {
+	struct cnd_session *s;
+	struct cnd_sink *sink;
+	const struct catalog_kind *kind;
+	sqlite3_stmt *tables, *rows;
+	uint64_t n_rows;
+	int is_limited;
+};
+
+static int
+put_row(struct catalog_query *q)
+{
+	struct cnc_batch *w = q->sink->batch;
+	const struct catalog_column *columns = q->kind->columns;
+	int r = cnc_batch_row(w);
+	uint32_t i;
+
+	for (i = 0; r == CENOTE_OK && i < q->kind->n_columns; i++) {
+		if (columns[i].put)
+			r = columns[i].put(
+				w, (const char *)sqlite3_column_text(q->rows, (int)i));
+		else
+			r = cnd_sq_put_plain(w, q->rows, (int)i);
+	}
+	r = cnd_sq_put_end(q->s, w, r);
+	if (r < 0)
+		return r;
+	q->n_rows++;
+	r = q->sink->ops->row_done(q->sink);
+	q->is_limited = r == CENOTE_DONE;
+	return r < 0 ? r : CENOTE_OK;
+}
+
+/* The rows of one query; SQLite's last code in *ret_rc. */
+static int
+put_rows(struct catalog_query *q, int *ret_rc)
+{
+	int r = CENOTE_OK, rc = SQLITE_DONE;
+
+	while (r == CENOTE_OK && !q->is_limited) {
+		rc = sqlite3_step(q->rows);
+		if (rc != SQLITE_ROW)
+			break;
+		r = put_row(q);
+	}
+	*ret_rc = rc == SQLITE_ROW ? SQLITE_DONE : rc;
+	return r;
+}
+
+static int
+put_each_table(struct catalog_query *q)
+{
+	int r = CENOTE_OK, rc;
+
+	while (r == CENOTE_OK && !q->is_limited) {
+		rc = sqlite3_step(q->tables);
+		if (rc == SQLITE_DONE)
+			break;
+		if (rc != SQLITE_ROW)
+			return cnd_sq_fail(q->s, rc, 0);
+		(void)sqlite3_bind_value(q->rows, 1, sqlite3_column_value(q->tables, 0));
+		(void)sqlite3_bind_value(q->rows, 2, sqlite3_column_value(q->tables, 1));
+		(void)sqlite3_bind_int(q->rows, 6, sqlite3_column_int(q->tables, 2));
+		r = put_rows(q, &rc);
+		/* SQLITE_ERROR: a view over what is not there any more. */
+		if (r == CENOTE_OK && rc != SQLITE_DONE && rc != SQLITE_ERROR)
+			r = cnd_sq_fail(q->s, rc, 0);
+		(void)sqlite3_reset(q->rows);
+	}
+	return r;
+}
+
+/* Bind what is asked for: an absent filter is NULL, which matches all. */
+static int
+bind_filters(sqlite3_stmt *st, const struct cnp_catalog *f)
+{
+	const struct {
+		int index, bit;
+		struct cnp_str text;
+	} filters[] = { { 1, 2, f->schema }, { 2, 4, f->object }, { 3, 8, f->column },
+		{ 4, 16, f->types }, { 5, 1, f->catalog } };
+	int rc = SQLITE_OK, n = sqlite3_bind_parameter_count(st);
+	size_t i;
+
+	for (i = 0; rc == SQLITE_OK && i < sizeof(filters) / sizeof(filters[0]); i++) {
+		if (f->given & filters[i].bit && filters[i].index <= n)
+			rc = sqlite3_bind_text64(st, filters[i].index, filters[i].text.p,
+				filters[i].text.n, SQLITE_STATIC, SQLITE_UTF8);
+	}
+	return rc;
+}
+
+static int
+send_columns(struct catalog_query *q)
+{
+	struct cnp_column columns[COLUMNS_MAX];
+	uint32_t i;
+
+	for (i = 0; i < q->kind->n_columns; i++) {
+		columns[i] = (struct cnp_column)CNP_COLUMN_INIT;
+		columns[i].name = cnp_str(q->kind->columns[i].name);
+		columns[i].type = q->kind->columns[i].type;
+		columns[i].format = CENOTE_FORMAT_CANONICAL;
+	}
+	return q->sink->ops->columns(q->sink, columns, q->kind->n_columns, 0);
+}
+
+static int
+compile(struct catalog_query *q, const struct cnp_catalog *filter)
+{
+	sqlite3 *db = q->s->db;
+	int rc = sqlite3_prepare_v2(db, q->kind->sql, -1, &q->rows, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = bind_filters(q->rows, filter);
+	if (rc == SQLITE_OK && q->kind->is_per_table)
+		rc = sqlite3_prepare_v2(db, each_table_sql, -1, &q->tables, NULL);
+	if (rc == SQLITE_OK && q->tables)
+		rc = bind_filters(q->tables, filter);
+	return rc;
+}
+
+static int
+run(struct catalog_query *q, const struct cnp_catalog *filter)
+{
+	int r, rc = compile(q, filter);
+
+	if (rc != SQLITE_OK)
+		return cnd_sq_fail(q->s, rc, 0);
+	r = send_columns(q);
+	if (r < 0)
+		return r;
+	if (q->tables)
+		return put_each_table(q);
+	r = put_rows(q, &rc);
+	if (r == CENOTE_OK && rc != SQLITE_DONE)
+		r = cnd_sq_fail(q->s, rc, 0);
+	return r;
+}
 
 int
 cnd_sq_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
 {
-	(void)s;
-	(void)filter;
-	(void)sink;
-	return CENOTE_ERR_UNSUPPORTED;
+	struct catalog_query q = { .s = s, .sink = sink };
+	char tag[32];
+	int r;
+
+	cnd_sq_enter(s, sink->diag);
+	if (filter->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[filter->kind].sql)
+		return cnd_sq_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+			"there is no catalog list %u", (unsigned)filter->kind);
+	q.kind = &kinds[filter->kind];
+	s->is_internal++;
+	s->is_catalog = 1;
+	r = run(&q, filter);
+	(void)sqlite3_finalize(q.rows);
+	(void)sqlite3_finalize(q.tables);
+	s->is_catalog = 0;
+	s->is_internal--;
+	if (r < 0)
+		return r;
+	sqlite3_snprintf(
+		(int)sizeof(tag), tag, "SELECT %llu", (unsigned long long)q.n_rows);
+	return cnd_sq_done(sink, tag, q.is_limited ? CNP_DONE_LIMITED : 0);
 }

@@ -32,7 +32,7 @@ is_interrupted(struct cnd_session *s)
 {
 	int r;
 
-	if (s->is_internal || !s->diag)
+	if ((s->is_internal && !s->is_catalog) || !s->diag)
 		return 0;
 	r = s->host->interrupted(s->host, s->diag);
 	if (r < 0)
@@ -198,6 +198,24 @@ check_journal_mode(struct cnd_session *s, int *ret_is_as_asked)
 	return rc;
 }
 
+/*
+ * What SQLite makes when it is first wanted, and shows in lists then, is made now where the catalog
+ * wants it: the temporary database, and the table functions of these PRAGMAs. What clients want
+ * beyond that makes the session dirty.
+ */
+static int
+make_catalog_functions(struct cnd_session *s)
+{
+	int rc = cnd_sq_internal(s, "SELECT 1 FROM sqlite_temp_schema");
+
+	if (rc == SQLITE_OK)
+		rc = cnd_sq_internal(s,
+			"SELECT 1 FROM pragma_database_list, pragma_table_list,"
+			" pragma_table_xinfo, pragma_foreign_key_list, pragma_index_list,"
+			" pragma_index_xinfo WHERE 0");
+	return rc;
+}
+
 static int
 configure(struct cnd_session *s)
 {
@@ -217,7 +235,7 @@ configure(struct cnd_session *s)
 	/* Reading the file tells a damaged or foreign one at login, not at the first query. */
 	if (rc == SQLITE_OK)
 		rc = cnd_sq_internal(s, "SELECT 1 FROM main.sqlite_schema LIMIT 1");
-	return rc;
+	return rc == SQLITE_OK ? make_catalog_functions(s) : rc;
 }
 
 static int

@@ -163,6 +163,7 @@ struct cnd_session {
 	const char *denied; /* why the authorizer said no, NULL if it did not */
 	const char *denied_hint;
 	int is_internal; /* SQL of our own is running: the authorizer looks away */
+	int is_catalog; /* a catalog query: of our own, but it can be cancelled */
 	int is_vacuum;
 	const char *compiling; /* the text, while it is compiled */
 	size_t chars_before; /* characters of the request before the statement */
@@ -263,6 +264,11 @@ int cnd_sq_bind(
 	struct cnd_session *s, struct cnd_sq_stmt *st, const struct cnd_exec *exec);
 int cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
 	struct cnc_batch *batch);
+
+/* One value as it is. */
+int cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i);
+/* The row is complete, or `r` says why not: then it is taken back. */
+int cnd_sq_put_end(struct cnd_session *s, struct cnc_batch *batch, int r);
 
 /* exec.c */
 int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,

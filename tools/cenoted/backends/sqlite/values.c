@@ -285,37 +285,37 @@ put_blob(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_typ
 	return cnc_batch_put(w, n > 0 ? p : "", n);
 }
 
+/* `canonical_type`: CENOTE_TYPE_NULL for the server's own text. */
 static int
-put_value(struct cnc_batch *w, const struct cnd_sq_stmt *st, int i, uint8_t format)
+put_value(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_type,
+	uint8_t format)
 {
-	uint8_t canonical_type = format == CENOTE_FORMAT_CANONICAL ? st->columns[i].type
-								   : CENOTE_TYPE_NULL;
 	int64_t v;
 
-	switch (sqlite3_column_type(st->handle, i)) {
+	switch (sqlite3_column_type(handle, i)) {
 	case SQLITE_NULL:
 		return cnc_batch_null(w);
 	case SQLITE_INTEGER:
-		v = sqlite3_column_int64(st->handle, i);
+		v = sqlite3_column_int64(handle, i);
 		return put_int64(w, canonical_type == CENOTE_TYPE_BOOL ? v != 0 : v);
 	case SQLITE_FLOAT:
-		return put_double(w, sqlite3_column_double(st->handle, i), format);
+		return put_double(w, sqlite3_column_double(handle, i), format);
 	case SQLITE_TEXT:
-		return put_text(w, st->handle, i, canonical_type);
+		return put_text(w, handle, i, canonical_type);
 	default:
-		return put_blob(w, st->handle, i, canonical_type);
+		return put_blob(w, handle, i, canonical_type);
 	}
 }
 
 int
-cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
-	struct cnc_batch *batch)
+cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i)
 {
-	int r = cnc_batch_row(batch);
-	uint32_t i;
+	return put_value(w, handle, i, CENOTE_TYPE_NULL, CENOTE_FORMAT_TEXT);
+}
 
-	for (i = 0; r == CENOTE_OK && i < st->n_columns; i++)
-		r = put_value(batch, st, (int)i, format);
+int
+cnd_sq_put_end(struct cnd_session *s, struct cnc_batch *batch, int r)
+{
 	if (r == CENOTE_OK) {
 		cnc_batch_row_done(batch);
 		return CENOTE_OK;
@@ -325,4 +325,17 @@ cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t form
 		return cnd_sq_refuse(
 			s, CNC_SQLSTATE(LIMIT), NULL, "a row is too large to be sent");
 	return r;
+}
+
+int
+cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
+	struct cnc_batch *batch)
+{
+	int r = cnc_batch_row(batch), is_canonical = format == CENOTE_FORMAT_CANONICAL;
+	uint32_t i;
+
+	for (i = 0; r == CENOTE_OK && i < st->n_columns; i++)
+		r = put_value(batch, st->handle, (int)i,
+			is_canonical ? st->columns[i].type : CENOTE_TYPE_NULL, format);
+	return cnd_sq_put_end(s, batch, r);
 }
