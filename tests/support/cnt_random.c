@@ -60,14 +60,16 @@ size_t
 cnt_random_size(struct cnt_random *rnd, size_t max)
 {
 	unsigned int bits = 0;
-	size_t limit;
+	uint64_t limit;
 
-	while (bits < 63 && max >> bits > 0)
+	for (size_t left = max; left > 0; left >>= 1)
 		bits++;
-	limit = ((size_t)1 << cnt_random_below(rnd, bits + 1)) - 1;
+	bits = (unsigned int)cnt_random_below(rnd, bits + 1);
+	limit = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
 	if (limit > max)
 		limit = max;
-	return (size_t)cnt_random_below(rnd, (uint64_t)limit + 1);
+	return limit == UINT64_MAX ? (size_t)cnt_random_u64(rnd)
+				   : (size_t)cnt_random_below(rnd, limit + 1);
 }
 
 void

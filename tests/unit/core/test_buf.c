@@ -140,6 +140,22 @@ reserving_nothing_gives_room_at_once(void **state)
 }
 
 static void
+a_buffer_at_its_bound_moves_without_memory(void **state)
+{
+	struct fixture *f = *state;
+	char bytes[1000] = { 0 };
+	size_t n_calls;
+
+	assert_int_equal(cnc_buf_append(&f->b, bytes, 1000), CENOTE_OK);
+	n_calls = f->a.n_calls;
+	for (size_t n = 1; n < 1000; n += 100) {
+		cnc_buf_consume(&f->b, n);
+		assert_int_equal(cnc_buf_append(&f->b, bytes, n), CENOTE_OK);
+	}
+	assert_int_equal(f->a.n_calls, n_calls);
+}
+
+static void
 truncate_drops_at_the_tail(void **state)
 {
 	struct fixture *f = *state;
@@ -331,6 +347,7 @@ main(void)
 		TEST(moving_keeps_content_at_every_offset),
 		TEST(reserve_counts_nothing_until_commit),
 		TEST(reserving_nothing_gives_room_at_once),
+		TEST(a_buffer_at_its_bound_moves_without_memory),
 		TEST(truncate_drops_at_the_tail),
 		TEST(clear_gives_back_what_is_above_keep),
 		TEST(every_failing_allocation_changes_nothing),

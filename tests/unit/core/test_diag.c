@@ -279,7 +279,9 @@ put_writes_what_the_record_says_now(void **state)
 {
 	struct fixture *f = *state;
 	struct cnc_diag again;
+	struct cnc_buf expected;
 
+	cnc_buf_init(&expected, &cnc_mem_default, SIZE_MAX);
 	put(&f->b, 'C', "23505");
 	put(&f->b, 'M', "duplicate");
 	put(&f->b, 'n', "t_pkey");
@@ -287,6 +289,14 @@ put_writes_what_the_record_says_now(void **state)
 	f->d.native = 2067;
 	cnc_buf_clear(&f->b, 100);
 	assert_int_equal(cnc_diag_put(&f->b, &f->d), CENOTE_OK);
+	put(&expected, 'C', "23505");
+	put(&expected, 'M', "duplicate");
+	put(&expected, 'N', "2067");
+	put(&expected, 'n', "t_pkey");
+	assert_int_equal(cnc_buf_len(&f->b), cnc_buf_len(&expected));
+	assert_memory_equal(
+		cnc_buf_head(&f->b), cnc_buf_head(&expected), cnc_buf_len(&expected));
+	cnc_buf_finish(&expected);
 	cnc_diag_init(&again, &f->a.mem);
 	assert_int_equal(set_from(&again, &f->b), CENOTE_OK);
 	assert_string_equal(again.sqlstate, "23505");
