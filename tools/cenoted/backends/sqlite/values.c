@@ -262,10 +262,10 @@ put_uuid_blob(struct cnc_batch *w, const unsigned char *p)
 }
 
 static int
-put_text(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_type)
+put_text(struct cnc_batch *w, sqlite3_value *value, uint8_t canonical_type)
 {
-	const char *p = (const char *)sqlite3_column_text(handle, i);
-	size_t n = (size_t)sqlite3_column_bytes(handle, i);
+	const char *p = (const char *)sqlite3_value_text(value);
+	size_t n = (size_t)sqlite3_value_bytes(value);
 
 	if (!p)
 		return CENOTE_ERR_NOMEM;
@@ -275,35 +275,44 @@ put_text(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_typ
 }
 
 static int
-put_blob(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_type)
+put_blob(struct cnc_batch *w, sqlite3_value *value, uint8_t canonical_type)
 {
-	const void *p = sqlite3_column_blob(handle, i);
-	size_t n = (size_t)sqlite3_column_bytes(handle, i);
+	const void *p = sqlite3_value_blob(value);
+	size_t n = (size_t)sqlite3_value_bytes(value);
 
+	/* A zeroblob() is made now. */
+	if (!p && n > 0)
+		return CENOTE_ERR_NOMEM;
 	if (canonical_type == CENOTE_TYPE_UUID && n == 16)
 		return put_uuid_blob(w, p);
 	return cnc_batch_put(w, n > 0 ? p : "", n);
 }
 
-/* `canonical_type`: CENOTE_TYPE_NULL for the server's own text. */
+/*
+ * `canonical_type`: CENOTE_TYPE_NULL for the server's own text. One look-up of the column, not one for
+ * its type, one for its text and one for its length. What SQLite calls an unprotected value is as
+ * good as another where no mutex guards the connection, and this one is opened without
+ * (SQLITE_OPEN_NOMUTEX).
+ */
 static int
 put_value(struct cnc_batch *w, sqlite3_stmt *handle, int i, uint8_t canonical_type,
 	uint8_t format)
 {
+	sqlite3_value *value = sqlite3_column_value(handle, i);
 	int64_t v;
 
-	switch (sqlite3_column_type(handle, i)) {
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_NULL:
 		return cnc_batch_null(w);
 	case SQLITE_INTEGER:
-		v = sqlite3_column_int64(handle, i);
+		v = sqlite3_value_int64(value);
 		return put_int64(w, canonical_type == CENOTE_TYPE_BOOL ? v != 0 : v);
 	case SQLITE_FLOAT:
-		return put_double(w, sqlite3_column_double(handle, i), format);
+		return put_double(w, sqlite3_value_double(value), format);
 	case SQLITE_TEXT:
-		return put_text(w, handle, i, canonical_type);
+		return put_text(w, value, canonical_type);
 	default:
-		return put_blob(w, handle, i, canonical_type);
+		return put_blob(w, value, canonical_type);
 	}
 }
 
