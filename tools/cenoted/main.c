@@ -84,7 +84,9 @@ check(struct cnd_config *c)
 {
 	int status = c->n_errors > 0;
 
-	cnd_config_print(c, stdout);
+	/* with errors nothing would be in force */
+	if (c->n_errors == 0)
+		cnd_config_print(c, stdout);
 	print_errors(c);
 	cnd_config_destroy(c);
 	return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scoreboard.h"
 
-#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,11 +70,10 @@ seq_write(struct cnd_seq *seq, void *to, const void *from, size_t size)
 	atomic_store_explicit(&seq->n, (n | 1u) + 1, memory_order_release);
 }
 
+/* All zero if no whole text could be had: a writer may have died in the middle of one. */
 static void
 seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 {
-	/* bounded: a writer may have died in the middle, then what is there must do; each text's
-	 * last byte is never written, so it ends in any case */
 	for (int i = 0; i < 1000; i++) {
 		uint32_t before = atomic_load_explicit(&seq->n, memory_order_acquire);
 
@@ -83,7 +82,10 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 		if (!(before & 1) &&
 			atomic_load_explicit(&seq->n, memory_order_relaxed) == before)
 			return;
+		if (i > 100)
+			sched_yield();
 	}
+	memset(to, 0, size);
 }
 
 void

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+#define CENOTED "[cenoted]\nrun_dir = /tmp/x\n"
+#define POOL    "[pool a]\nbackend = sqlite\nserver = path=/x\n"
+
+static struct cnd_config *
+load(const char *text)
+{
+	char path[] = "/tmp/cenote-config-XXXXXX";
+	int fd = mkstemp(path);
+	struct cnd_config *c;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	c = cnd_config_load(path);
+	unlink(path);
+	return c;
+}
+
+/* What an error says behind "FILE:". */
+static const char *
+error_of(const struct cnd_config *c, size_t i)
+{
+	assert_true(i < c->n_errors);
+	assert_memory_equal(c->errors[i], c->path, strlen(c->path));
+	return c->errors[i] + strlen(c->path) + 1;
+}
+
+static char *
+printed(const struct cnd_config *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	cnd_config_print(c, f);
+	fclose(f);
+	return text;
+}
+
+static const struct {
+	const char *text;
+	const char *error; /* behind "FILE:", line number included */
+} one_error[] = {
+	{ POOL "sesions = 1\n",
+		"4: unknown key \"sesions\"; did you mean \"sessions\"?" },
+	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
+	{ POOL "sessions = 5..2\n",
+		"4: \"5..2\": the most must be at least 1, and not below the least" },
+	{ POOL "sessions = 0\n",
+		"4: \"0\": the most must be at least 1, and not below the least" },
+	{ POOL "sessions = many\n",
+		"4: \"many\" is not a number of sessions; write MIN..MAX or N, at most "
+		"4096" },
+	{ POOL "sessions = 1...2\n",
+		"4: \"1...2\" is not a number of sessions; write MIN..MAX or N, at most "
+		"4096" },
+	{ POOL "idle_ttl = 5\n",
+		"4: \"5\" is not a time; write a number and ms, s, min, h or d, or 0 for "
+		"none" },
+	{ POOL "max_frame = 5\n",
+		"4: \"5\" is not a size; write a number and B, kB, MB or GB" },
+	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; from 16kB to 1023MB" },
+	{ POOL "mode = statement\n",
+		"4: \"statement\" is not a mode; session or transaction" },
+	{ POOL "auth = ident\n",
+		"4: \"ident\" is not a way to authenticate; peer or trust" },
+	{ POOL "auth = peer, scram\n",
+		"4: auth: scram is not available in this version; peer or trust" },
+	{ POOL "users = /etc/x\n", "4: users is not available in this version" },
+	{ POOL "allow_users = root, no-such-user-here\n",
+		"4: there is no unix user \"no-such-user-here\"" },
+	{ POOL "mode = session\nmode = session\n",
+		"5: mode is given twice; first in line 4" },
+	{ POOL "server = path\n",
+		"4: server: a list of key=value is wanted; what follows \"server =\" is "
+		"not one" },
+	{ POOL "server = path=/x nonsense\n", "4: server: a list of key=value is wanted; "
+					      "what follows path is not one" },
+	{ POOL "server =\n", "4: server: a list of key=value is wanted" },
+	{ POOL "server = path='/x\n", "4: server: the quote of path is not closed" },
+	{ POOL "server = path=/x path=/y\n", "4: server: path is given twice" },
+	{ POOL "nonsense\n", "4: neither a section, nor key = value, nor a comment" },
+	{ POOL "[pool\n", "4: the section's ']' is missing" },
+	{ POOL "[other]\n",
+		"4: unknown section [other]; [cenoted] and [pool NAME] are there" },
+	{ "x = 1\n" POOL, "1: \"x\" stands before any section" },
+	{ "[pool ../a]\nbackend = sqlite\nserver = path=/x\n",
+		"1: \"../a\" is not a pool's name; letters, digits, _ - and ., at most "
+		"64, "
+		"the first a letter or digit" },
+	{ "[pool]\nbackend = sqlite\nserver = path=/x\n",
+		"1: \"\" is not a pool's name; letters, digits, _ - and ., at most 64, "
+		"the "
+		"first a letter or digit" },
+	{ POOL POOL, "4: pool a is given twice; first in line 1" },
+	{ "[pool a]\nserver = path=/x\n", "1: pool a: the key backend is missing" },
+	{ "[pool a]\nbackend = sqlite\n", "1: pool a: a server line is missing" },
+	{ "", " there is no [pool NAME] section" },
+	{ CENOTED CENOTED POOL, "3: section [cenoted] is given twice; first in line 1" },
+	{ CENOTED "log_level = loud\n" POOL,
+		"3: \"loud\" is not a log level; one of error, warning, notice, info, "
+		"debug" },
+	{ CENOTED "log = here\n" POOL,
+		"3: \"here\" is no place for a log; stderr, syslog or a file's path from "
+		"/" },
+	{ CENOTED "max_sessions = 0\n" POOL,
+		"3: \"0\" is not a number of sessions from 1 to 4096" },
+	{ CENOTED "max_sessions = 7\n" POOL,
+		"3: the pools want up to 8 sessions, and max_sessions is 7" },
+	{ CENOTED "user = no-such-user-here\n" POOL,
+		"3: there is no unix user \"no-such-user-here\"" },
+	{ CENOTED "socket_group = no-such-group\n" POOL,
+		"3: there is no unix group \"no-such-group\"" },
+	{ CENOTED "socket_mode = 9\n" POOL,
+		"3: \"9\" is not a file mode; write it in octal, as 0660" },
+	{ CENOTED "drain_timeout = soon\n" POOL,
+		"3: \"soon\" is not a time; write a number and ms, s, min, h or d, or 0 "
+		"for none" },
+	{ CENOTED "listen = 127.0.0.1:9432\n" POOL,
+		"3: listen is not available in this version" },
+	{ CENOTED "tls_cert = /x\n" POOL,
+		"3: tls_cert is not available in this version" },
+	{ CENOTED "tls_key = /x\n" POOL, "3: tls_key is not available in this version" },
+	{ CENOTED "stats_listen = x\n" POOL,
+		"3: stats_listen is not available in this version" },
+	{ "[cenoted]\nrun_dir = here\n" POOL, "2: run_dir must begin with /" },
+	{ "[cenoted]\nrun_dir = /"
+	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	  "aaaaaaaaaaaaaaaaaaaaaaaa\n" POOL,
+		"3: pool a: its socket's path in /"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaa would be longer than 107 bytes" },
+};
+
+static void
+each_error_names_its_line_and_what_is_allowed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ITEMS(one_error); i++) {
+		struct cnd_config *c = load(one_error[i].text);
+
+		if (c->n_errors != 1 || strcmp(error_of(c, 0), one_error[i].error) != 0)
+			fail_msg("%s: %zu errors, first %s", one_error[i].error,
+				c->n_errors, c->n_errors > 0 ? c->errors[0] : "none");
+		cnd_config_destroy(c);
+	}
+}
+
+static void
+all_errors_are_reported(void **state)
+{
+	struct cnd_config *c =
+		load("[cenoted]\nrun_dir = /tmp/x\nlog_level = x\nfoo = 1\n[pool a]\n"
+		     "mode = x\nsessions = x\n");
+
+	(void)state;
+	assert_int_equal(c->n_errors, 6);
+	assert_memory_equal(error_of(c, 0), "3: ", 3);
+	assert_memory_equal(error_of(c, 1), "4: ", 3);
+	assert_memory_equal(error_of(c, 2), "6: ", 3);
+	assert_memory_equal(error_of(c, 3), "7: ", 3);
+	assert_non_null(strstr(error_of(c, 4), "backend is missing"));
+	assert_non_null(strstr(error_of(c, 5), "server line is missing"));
+	cnd_config_destroy(c);
+}
+
+static void
+a_missing_file_is_an_error(void **state)
+{
+	struct cnd_config *c = cnd_config_load("/nonexistent/cenoted.conf");
+
+	(void)state;
+	assert_int_equal(c->n_errors, 1);
+	assert_string_equal(c->errors[0],
+		"/nonexistent/cenoted.conf: cannot be read: No such file or directory");
+	cnd_config_destroy(c);
+}
+
+static void
+values_have_their_defaults(void **state)
+{
+	struct cnd_config *c = load(CENOTED POOL);
+	const struct cnd_pool_config *p = &c->pools[0];
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->max_sessions, 1024);
+	assert_int_equal(c->drain_timeout_ms, 30000);
+	assert_int_equal(c->socket_mode, 0700);
+	assert_int_equal(p->min_sessions, 1);
+	assert_int_equal(p->max_sessions, 8);
+	assert_int_equal(p->queue_timeout_ms, 30000);
+	assert_int_equal(p->query_timeout_ms, 0);
+	assert_int_equal(p->mode, CND_MODE_SESSION);
+	assert_int_equal(p->auth, CND_AUTH_PEER);
+	assert_true(cnd_pool_config_allows(p, geteuid()));
+	assert_true(cnd_pool_config_allows(p, 0));
+	assert_false(cnd_pool_config_allows(p, 54321));
+	cnd_config_destroy(c);
+}
+
+static void
+a_group_may_use_its_socket(void **state)
+{
+	struct cnd_config *c = load(CENOTED "socket_group = root\n" POOL);
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->socket_mode, 0660);
+	assert_int_equal(c->socket_gid, 0);
+	cnd_config_destroy(c);
+}
+
+static void
+users_are_names_numbers_or_everybody(void **state)
+{
+	struct cnd_config *c = load(CENOTED POOL "allow_users = root 54321\n");
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_true(cnd_pool_config_allows(&c->pools[0], 0));
+	assert_true(cnd_pool_config_allows(&c->pools[0], 54321));
+	assert_false(cnd_pool_config_allows(&c->pools[0], 54322));
+	cnd_config_destroy(c);
+	c = load(CENOTED POOL "allow_users = *\n");
+	assert_true(cnd_pool_config_allows(&c->pools[0], 54322));
+	cnd_config_destroy(c);
+}
+
+static void
+server_lines_are_quoted_as_conninfo_is(void **state)
+{
+	struct cnd_config *c = load(
+		CENOTED "[pool a]\nbackend = sqlite\n"
+			"server = a=1 b = 'two words' c='it\\'s' d=back\\\\slash e='' "
+			"f='x \\;y' ; a comment\n");
+	const struct cnd_server_line *s = &c->pools[0].servers[0];
+	static const char *const wanted[][2] = { { "a", "1" }, { "b", "two words" },
+		{ "c", "it's" }, { "d", "back\\slash" }, { "e", "" }, { "f", "x ;y" } };
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(s->line, 5);
+	assert_int_equal(s->n_options, N_ITEMS(wanted));
+	for (size_t i = 0; i < N_ITEMS(wanted); i++) {
+		assert_string_equal(s->options[i].key, wanted[i][0]);
+		assert_string_equal(s->options[i].value, wanted[i][1]);
+	}
+	cnd_config_destroy(c);
+}
+
+static void
+a_value_may_be_longer_than_inih_likes(void **state)
+{
+	char text[3000];
+	char path[2001];
+	struct cnd_config *c;
+
+	(void)state;
+	memset(path, 'p', 2000);
+	path[2000] = '\0';
+	snprintf(text, sizeof(text),
+		CENOTED "  [pool a]\n  backend = sqlite\n  server = path=/%s mode=ro  ; "
+			"the comment\n  sessions = 3\n",
+		path);
+	c = load(text);
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->pools[0].servers[0].n_options, 2);
+	assert_int_equal(strlen(c->pools[0].servers[0].options[0].value), 2001);
+	assert_string_equal(c->pools[0].servers[0].options[1].value, "ro");
+	assert_int_equal(c->pools[0].min_sessions, 3);
+	cnd_config_destroy(c);
+}
+
+static void
+the_normal_form_reads_back_the_same_and_hides_secrets(void **state)
+{
+	struct cnd_config *c = load(
+		CENOTED POOL "server = host=h password='top secret' passfile=/etc/p "
+			     "x='a \\;b\\\\'\n"
+			     "sessions = 2..5\nidle_ttl = 90s\nmode = transaction\n");
+	char *first = printed(c);
+	struct cnd_config *again;
+	char *second;
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_null(strstr(first, "secret"));
+	assert_non_null(strstr(first, "password=***"));
+	assert_non_null(strstr(first, "passfile=/etc/p"));
+	assert_non_null(strstr(first, "sessions            = 2..5\n"));
+	again = load(first);
+	assert_int_equal(again->n_errors, 0);
+	second = printed(again);
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	cnd_config_destroy(c);
+	cnd_config_destroy(again);
+}
+
+static void
+equal_pools_are_told_from_changed_ones(void **state)
+{
+	struct cnd_config *a = load(CENOTED POOL);
+	struct cnd_config *b = load("; moved down\n" CENOTED POOL "sessions = 1..8\n");
+	struct cnd_config *other = load(CENOTED POOL "query_timeout = 1s\n");
+	struct cnd_config *x =
+		load(CENOTED "[pool a]\nbackend = sqlite\nserver = path=/x password=1\n");
+	struct cnd_config *y =
+		load(CENOTED "[pool a]\nbackend = sqlite\nserver = path=/x password=2\n");
+
+	(void)state;
+	assert_true(cnd_pool_config_is_equal(&a->pools[0], &b->pools[0]));
+	assert_false(cnd_pool_config_is_equal(&a->pools[0], &other->pools[0]));
+	assert_false(cnd_pool_config_is_equal(&x->pools[0], &y->pools[0]));
+	cnd_config_destroy(a);
+	cnd_config_destroy(b);
+	cnd_config_destroy(other);
+	cnd_config_destroy(x);
+	cnd_config_destroy(y);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_error_names_its_line_and_what_is_allowed),
+		cmocka_unit_test(all_errors_are_reported),
+		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(values_have_their_defaults),
+		cmocka_unit_test(a_group_may_use_its_socket),
+		cmocka_unit_test(users_are_names_numbers_or_everybody),
+		cmocka_unit_test(server_lines_are_quoted_as_conninfo_is),
+		cmocka_unit_test(a_value_may_be_longer_than_inih_likes),
+		cmocka_unit_test(the_normal_form_reads_back_the_same_and_hides_secrets),
+		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

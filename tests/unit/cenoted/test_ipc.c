@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ipc.h"
+
+static int pair[2];
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return cnd_ipc_pair(pair);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	close(pair[0]);
+	if (pair[1] >= 0)
+		close(pair[1]);
+	return 0;
+}
+
+static void
+bytes_and_a_descriptor_arrive(void **state)
+{
+	struct cnd_ipc m = {
+		.kind = CND_IPC_RESUME, .index = 7, .serial = 8, .n_fds = 1
+	};
+	struct cnd_ipc got;
+	int pipe_fds[2];
+	char byte = 'x';
+
+	(void)state;
+	assert_int_equal(pipe(pipe_fds), 0);
+	memcpy(m.bytes, "abc", 3);
+	m.n_bytes = 3;
+	m.fds[0] = pipe_fds[1];
+	assert_int_equal(cnd_ipc_send(pair[0], &m), 0);
+	close(pipe_fds[1]);
+	assert_int_equal(cnd_ipc_receive(pair[1], &got), 1);
+	assert_int_equal(got.kind, CND_IPC_RESUME);
+	assert_int_equal(got.index, 7);
+	assert_int_equal(got.serial, 8);
+	assert_int_equal(got.n_bytes, 3);
+	assert_memory_equal(got.bytes, "abc", 3);
+	assert_true(fcntl(got.fds[0], F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(write(got.fds[0], &byte, 1), 1);
+	assert_int_equal(read(pipe_fds[0], &byte, 1), 1);
+	close(got.fds[0]);
+	close(pipe_fds[0]);
+}
+
+static void
+nothing_there_is_told_from_the_end(void **state)
+{
+	struct cnd_ipc m;
+
+	(void)state;
+	assert_int_equal(cnd_ipc_receive(pair[0], &m), 0);
+	close(pair[1]);
+	pair[1] = -1;
+	assert_int_equal(cnd_ipc_receive(pair[0], &m), -EPIPE);
+}
+
+static void
+a_full_queue_says_so(void **state)
+{
+	struct cnd_ipc m = { .kind = CND_IPC_WAITING };
+	int n = 0;
+
+	(void)state;
+	while (n < 100000 && cnd_ipc_send(pair[0], &m) == 0)
+		n++;
+	assert_in_range(n, 10, 99999);
+	assert_int_equal(cnd_ipc_send(pair[0], &m), -EAGAIN);
+	assert_int_equal(cnd_ipc_receive(pair[1], &m), 1);
+	assert_int_equal(cnd_ipc_send(pair[0], &m), 0);
+}
+
+static void
+nonsense_is_refused(void **state)
+{
+	struct cnd_ipc m = { .kind = CND_IPC_WAITING };
+	struct cnd_ipc got;
+
+	(void)state;
+	assert_int_equal(send(pair[0], "x", 1, 0), 1);
+	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);
+	/* says that it brings what it does not */
+	m.n_bytes = 5;
+	assert_true(send(pair[0], &m, offsetof(struct cnd_ipc, bytes), 0) > 0);
+	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);
+	m.n_bytes = 0;
+	m.n_fds = 1;
+	assert_true(send(pair[0], &m, offsetof(struct cnd_ipc, bytes), 0) > 0);
+	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(bytes_and_a_descriptor_arrive),
+		TEST(nothing_there_is_told_from_the_end),
+		TEST(a_full_queue_says_so),
+		TEST(nonsense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
