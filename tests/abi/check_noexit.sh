@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: check_noexit.sh BUILD_ROOT
+# usage: check_noexit.sh BUILD_ROOT NDEBUG
 #
 # libcenote does nothing to the process it is in: it does not end it, print, log, touch signals,
-# locale, environment or limits, start threads or processes, and has no variables.
+# locale, environment or limits, start threads or processes, and has no variables. Assertions, which
+# are for our own bugs, may be in it only where it was built with them (NDEBUG false): for tests.
 
 set -u
 cd "$(dirname "$0")" || exit 99
 . ./tap.sh
 build_root=$1
+ndebug=$2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-forbidden='_?exit|_Exit|quick_exit|atexit|at_quick_exit|on_exit|abort|__assert(_fail|_perror_fail)?'
+forbidden='_?exit|_Exit|quick_exit|atexit|at_quick_exit|on_exit|abort'
 forbidden+='|(__)?v?[fd]?printf(_chk)?|f?puts|f?putc|putchar|_IO_putc|perror|fwrite|fflush|stdout|stderr'
 forbidden+='|v?syslog|openlog|v?warnx?|v?errx?|error'
 forbidden+='|signal|sigaction|sigprocmask|pthread_sigmask|raise|kill|alarm|setitimer|sigaltstack'
@@ -20,8 +22,12 @@ forbidden+='|setlocale|uselocale|newlocale|setenv|putenv|unsetenv|clearenv|umask
 forbidden+='|prctl|nice|setpriority|set[re]*[ug]id|v?fork|clone3?|posix_spawnp?|system|popen|exec[lv]p?e?'
 forbidden+='|pthread_create|thrd_create|pthread_key_create|dlopen|srand|srandom|strtok|localtime|gmtime'
 
-check_imports() # SHARED_LIBRARY
+assertions='__assert(_fail|_perror_fail)?'
+
+check_imports() # SHARED_LIBRARY NDEBUG
 {
+	local forbidden=$forbidden
+	[ "$2" = false ] || forbidden+="|$assertions"
 	[ -f "$1" ] || { echo "$1 is not there" && return; }
 	nm -D -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$forbidden" |
 		sed 's/$/ is used/'
@@ -45,18 +51,18 @@ compile() # NAME TEXT
 
 library=$(find "$build_root/lib" -maxdepth 1 -name 'libcenote.so.*.*' -type f | head -n 1)
 tap_passes "libcenote uses nothing that acts on its process" \
-	check_imports "${library:-$build_root/lib/libcenote.so}"
+	check_imports "${library:-$build_root/lib/libcenote.so}" "$ndebug"
 tap_passes "libcenote has no variables" check_variables "$build_root"/lib/core/libcnc.a.p/*.o \
-	"$build_root"/lib/protocol/libcnp.a.p/*.o "$build_root"/lib/libcenote.so*.p/*.o
+	"$build_root"/lib/protocol/libcnp.a.p/*.o "$build_root"/lib/libcenote_objects.a.p/*.o
 
 for call in 'exit(1)' 'abort()' 'printf("%d", 1)' 'puts("x")' 'syslog(1, "x")' 'sigaction(1, 0, 0)' \
 	'setlocale(1, "")' 'fork()' 'pthread_create(0, 0, 0, 0)'; do
 	compile bad "int f(void) { $call; return 0; }"
-	tap_catches "$call is caught" "${call%%(*} is used\|putchar is used" check_imports "$tmp/bad.so"
+	tap_catches "$call is caught" "${call%%(*} is used\|putchar is used" check_imports "$tmp/bad.so" true
 done
 compile bad '#include <assert.h>
 int f(int x) { assert(x); return 0; }'
-tap_catches "an assertion is caught" '__assert_fail is used' check_imports "$tmp/bad.so"
+tap_catches "an assertion is caught" '__assert_fail is used' check_imports "$tmp/bad.so" true
 compile bad 'static int counter; int f(void) { return counter++; }'
 tap_catches "a static variable is caught" 'counter is a variable' check_variables "$tmp/bad.o"
 compile bad 'static __thread int last = 1; int f(void) { return last++; }'

@@ -313,13 +313,14 @@ cnt_daemon_stop(struct cnt_daemon *d)
 	return r;
 }
 
-/* Parent of a process, from /proc/PID/stat; 0 if it is gone. */
+/* Parent of a process, from /proc/PID/stat; 0 if it is gone or only waits to be reaped. */
 static pid_t
 parent_of(pid_t pid)
 {
 	char path[64], text[512];
 	const char *p;
 	int parent = 0;
+	char state = 'Z';
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
@@ -328,9 +329,9 @@ parent_of(pid_t pid)
 		return 0;
 	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
 	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
-		sscanf(p, ") %*c %d", &parent);
+		sscanf(p, ") %c %d", &state, &parent);
 	fclose(f);
-	return (pid_t)parent;
+	return state == 'Z' ? 0 : (pid_t)parent;
 }
 
 size_t
