@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "case.h"
+
+#include <cenote/types.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+	struct cnt_cases *list;
+	struct cnt_case *test;
+	struct cnt_step *step;
+	struct cnt_expect *expect;
+	const char *path;
+	int line;
+};
+
+/* Room for one more element at the end of an array, zeroed. A test program may end for lack of
+ * memory. */
+static void *
+grow(void *array, size_t *n, size_t size)
+{
+	char *p = realloc(array, (*n + 1) * size);
+
+	if (!p)
+		abort();
+	memset(p + *n * size, 0, size);
+	(*n)++;
+	return p;
+}
+
+static char *
+copy_text(const char *text, size_t len)
+{
+	char *p = malloc(len + 1);
+
+	if (!p)
+		abort();
+	memcpy(p, text, len);
+	p[len] = '\0';
+	return p;
+}
+
+/* Replace each \R{COUNT|TEXT} by that many copies of TEXT. */
+static char *
+expand(const char *line)
+{
+	char *out = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&out, &len);
+
+	if (!f)
+		abort();
+	while (*line) {
+		char *text;
+		const char *end;
+		unsigned long count;
+
+		if (strncmp(line, "\\R{", 3) != 0 || !(end = strchr(line, '}')) ||
+			(count = strtoul(line + 3, &text, 10)) == 0 || *text != '|') {
+			fputc(*line++, f);
+			continue;
+		}
+		while (count-- > 0)
+			fwrite(text + 1, 1, (size_t)(end - text - 1), f);
+		line = end + 1;
+	}
+	fclose(f);
+	return out;
+}
+
+/* One character or escape at *p: \\ \| \n \t \r \s (blank) \xHH. */
+static char
+unescape(const char **p)
+{
+	static const char from[] = "ntrs", to[] = "\n\t\r ";
+	const char *s = *p, *at;
+	char hex[3] = "";
+
+	if (s[0] != '\\' || s[1] == '\0') {
+		*p = s + 1;
+		return s[0];
+	}
+	*p = s + 2;
+	if (s[1] == 'x' && isxdigit((unsigned char)s[2]) &&
+		isxdigit((unsigned char)s[3])) {
+		memcpy(hex, s + 2, 2);
+		*p = s + 4;
+		return (char)strtol(hex, NULL, 16);
+	}
+	at = strchr(from, s[1]);
+	return at ? to[at - from] : s[1];
+}
+
+/* The value between text and end, blanks around it cut. */
+static struct cnt_bytes
+parse_value(const char *text, const char *end)
+{
+	struct cnt_bytes v = { NULL, 0 };
+
+	while (text < end && *text == ' ')
+		text++;
+	while (end > text && end[-1] == ' ')
+		end--;
+	if (end - text == 2 && memcmp(text, "\\N", 2) == 0)
+		return v;
+	v.bytes = malloc((size_t)(end - text) + 1);
+	if (!v.bytes)
+		abort();
+	while (text < end)
+		v.bytes[v.len++] = unescape(&text);
+	v.bytes[v.len] = '\0';
+	return v;
+}
+
+static int
+add_row(struct parser *p, const char *text)
+{
+	struct cnt_row *row;
+
+	p->expect->rows =
+		grow(p->expect->rows, &p->expect->n_rows, sizeof(*p->expect->rows));
+	row = &p->expect->rows[p->expect->n_rows - 1];
+	for (;;) {
+		const char *end = text;
+
+		while (*end && *end != '|')
+			end += *end == '\\' && end[1] ? 2 : 1;
+		row->values = grow(row->values, &row->n_values, sizeof(*row->values));
+		row->values[row->n_values - 1] = parse_value(text, end);
+		if (*end == '\0')
+			return 0;
+		text = end + 1;
+	}
+}
+
+static int
+add_columns(struct parser *p, const char *text)
+{
+	struct cnt_expect *e = p->expect;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		const char *colon = memrchr(text, ':', len);
+		struct cnt_bytes name = parse_value(text, colon ? colon : text + len);
+
+		e->columns = grow(e->columns, &e->n_columns, sizeof(*e->columns));
+		e->columns[e->n_columns - 1].name = name.bytes;
+		e->columns[e->n_columns - 1].type =
+			colon ? copy_text(colon + 1, (size_t)(text + len - colon) - 1)
+			      : copy_text("", 0);
+		text += len + strspn(text + len, " ");
+	}
+	return 0;
+}
+
+static struct cnt_expect *
+add_expect(struct parser *p)
+{
+	struct cnt_step *s = p->step;
+
+	s->expects = grow(s->expects, &s->n_expects, sizeof(*s->expects));
+	p->expect = &s->expects[s->n_expects - 1];
+	p->expect->column_count = p->expect->row_count = CNT_UNSET;
+	p->expect->rows_before_error = p->expect->affected = CNT_UNSET;
+	p->expect->insert_id = p->expect->native = CNT_UNSET;
+	p->expect->tx = p->expect->pins = CNT_UNSET;
+	return p->expect;
+}
+
+static struct cnt_step *
+add_step(struct parser *p)
+{
+	struct cnt_case *t = p->test;
+
+	t->steps = grow(t->steps, &t->n_steps, sizeof(*t->steps));
+	p->step = &t->steps[t->n_steps - 1];
+	p->step->line = p->line;
+	add_expect(p);
+	return p->step;
+}
+
+static int
+on_case(struct parser *p, const char *text)
+{
+	p->list->cases = grow(p->list->cases, &p->list->n_cases, sizeof(*p->test));
+	p->test = &p->list->cases[p->list->n_cases - 1];
+	p->test->file = p->path;
+	p->test->line = p->line;
+	p->test->name = copy_text(text, strlen(text));
+	p->test->not_ways = copy_text("", 0);
+	p->step = NULL;
+	p->expect = NULL;
+	return 0;
+}
+
+static int
+on_not(struct parser *p, const char *text)
+{
+	free(p->test->not_ways);
+	p->test->not_ways = copy_text(text, strcspn(text, ":"));
+	return 0;
+}
+
+static int
+on_setup(struct parser *p, const char *text)
+{
+	p->test->setup = grow(p->test->setup, &p->test->n_setup, sizeof(*p->test->setup));
+	p->test->setup[p->test->n_setup - 1] = copy_text(text, strlen(text));
+	return 0;
+}
+
+static int
+on_sql(struct parser *p, const char *text)
+{
+	struct cnt_bytes sql = parse_value(text, text + strlen(text));
+
+	add_step(p)->sql = sql.bytes;
+	p->step->sql_len = sql.len;
+	return sql.bytes ? 0 : -1;
+}
+
+static int
+on_op(struct parser *p, const char *text)
+{
+	size_t len = strcspn(text, " ");
+
+	add_step(p)->op = copy_text(text, len);
+	text += len + strspn(text + len, " ");
+	p->step->args = copy_text(text, strlen(text));
+	return 0;
+}
+
+static int
+on_bind(struct parser *p, const char *text)
+{
+	size_t len = strcspn(text, " ");
+	struct cnt_step *s = p->step;
+
+	s->binds = grow(s->binds, &s->n_binds, sizeof(*s->binds));
+	s->binds[s->n_binds - 1].type = copy_text(text, len);
+	s->binds[s->n_binds - 1].value = parse_value(text + len, text + strlen(text));
+	return 0;
+}
+
+static int
+on_format(struct parser *p, const char *text)
+{
+	if (strcmp(text, "canonical") != 0)
+		return -1;
+	p->step->format = CENOTE_FORMAT_CANONICAL;
+	return 0;
+}
+
+static int
+on_max_rows(struct parser *p, const char *text)
+{
+	p->step->max_rows = strtoull(text, NULL, 10);
+	return p->step->max_rows > 0 ? 0 : -1;
+}
+
+static int
+on_next(struct parser *p, const char *text)
+{
+	add_expect(p);
+	return *text ? -1 : 0;
+}
+
+static int
+on_number(int64_t *ret_value, const char *text)
+{
+	char *end;
+
+	*ret_value = strtoll(text, &end, 10);
+	return *text && !*end ? 0 : -1;
+}
+
+static int
+on_text(char **ret_text, const char *text)
+{
+	free(*ret_text);
+	*ret_text = copy_text(text, strlen(text));
+	return 0;
+}
+
+static int
+on_tx(struct parser *p, const char *text)
+{
+	static const char *const names[] = { "idle", "open", "failed" };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		p->expect->tx = i;
+		return 0;
+	}
+	return -1;
+}
+
+static int
+on_column_count(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->column_count, text);
+}
+
+static int
+on_row_count(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->row_count, text);
+}
+
+static int
+on_rows_before_error(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->rows_before_error, text);
+}
+
+static int
+on_affected(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->affected, text);
+}
+
+static int
+on_insert_id(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->insert_id, text);
+}
+
+static int
+on_native(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->native, text);
+}
+
+static int
+on_pins(struct parser *p, const char *text)
+{
+	return on_number(&p->expect->pins, text);
+}
+
+static int
+on_tag(struct parser *p, const char *text)
+{
+	return on_text(&p->expect->tag, text);
+}
+
+static int
+on_error(struct parser *p, const char *text)
+{
+	return on_text(&p->expect->sqlstate, text);
+}
+
+static int
+on_message(struct parser *p, const char *text)
+{
+	return on_text(&p->expect->message, text);
+}
+
+static int
+on_position(struct parser *p, const char *text)
+{
+	return on_text(&p->expect->position, text);
+}
+
+/* What must be open for a word to make sense. */
+enum need {
+	NEED_NOTHING,
+	NEED_CASE,
+	NEED_STEP
+};
+
+static const struct word {
+	const char *name;
+	enum need need;
+	int (*parse)(struct parser *p, const char *text);
+} words[] = {
+	{ "case", NEED_NOTHING, on_case },
+	{ "not", NEED_CASE, on_not },
+	{ "setup", NEED_CASE, on_setup },
+	{ "sql", NEED_CASE, on_sql },
+	{ "op", NEED_CASE, on_op },
+	{ "bind", NEED_STEP, on_bind },
+	{ "format", NEED_STEP, on_format },
+	{ "max_rows", NEED_STEP, on_max_rows },
+	{ "columns", NEED_STEP, add_columns },
+	{ "column_count", NEED_STEP, on_column_count },
+	{ "row", NEED_STEP, add_row },
+	{ "row_count", NEED_STEP, on_row_count },
+	{ "tag", NEED_STEP, on_tag },
+	{ "affected", NEED_STEP, on_affected },
+	{ "insert_id", NEED_STEP, on_insert_id },
+	{ "tx", NEED_STEP, on_tx },
+	{ "pins", NEED_STEP, on_pins },
+	{ "error", NEED_STEP, on_error },
+	{ "message", NEED_STEP, on_message },
+	{ "native", NEED_STEP, on_native },
+	{ "position", NEED_STEP, on_position },
+	{ "rows_before_error", NEED_STEP, on_rows_before_error },
+	{ "next", NEED_STEP, on_next },
+};
+
+static int
+parse_line(struct parser *p, char *text)
+{
+	size_t len = strcspn(text, " ");
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const struct word *w = &words[i];
+
+		if (strlen(w->name) != len || memcmp(w->name, text, len) != 0)
+			continue;
+		if ((w->need >= NEED_CASE && !p->test) ||
+			(w->need == NEED_STEP && !p->step))
+			return -1;
+		return w->parse(p, text + len + strspn(text + len, " "));
+	}
+	return -1;
+}
+
+int
+cnt_cases_read(struct cnt_cases *list, const char *path)
+{
+	struct parser p = { .list = list, .path = path };
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+	int r = 0;
+
+	if (!f) {
+		perror(path);
+		return -1;
+	}
+	while (r == 0 && (len = getline(&line, &cap, f)) >= 0) {
+		char *text;
+
+		p.line++;
+		while (len > 0 && isspace((unsigned char)line[len - 1]))
+			line[--len] = '\0';
+		if (len == 0 || line[0] == '#')
+			continue;
+		text = expand(line);
+		r = parse_line(&p, text);
+		free(text);
+	}
+	if (r < 0)
+		fprintf(stderr, "%s:%d: not understood: %.80s\n", path, p.line, line);
+	free(line);
+	fclose(f);
+	return r;
+}
+
+static void
+free_expect(struct cnt_expect *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < e->n_columns; i++) {
+		free(e->columns[i].name);
+		free(e->columns[i].type);
+	}
+	for (i = 0; i < e->n_rows; i++) {
+		for (k = 0; k < e->rows[i].n_values; k++)
+			free(e->rows[i].values[k].bytes);
+		free(e->rows[i].values);
+	}
+	free(e->columns);
+	free(e->rows);
+	free(e->tag);
+	free(e->sqlstate);
+	free(e->message);
+	free(e->position);
+}
+
+static void
+free_step(struct cnt_step *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_binds; i++) {
+		free(s->binds[i].type);
+		free(s->binds[i].value.bytes);
+	}
+	for (i = 0; i < s->n_expects; i++)
+		free_expect(&s->expects[i]);
+	free(s->binds);
+	free(s->expects);
+	free(s->sql);
+	free(s->op);
+	free(s->args);
+}
+
+void
+cnt_cases_finish(struct cnt_cases *list)
+{
+	size_t i, k;
+
+	for (i = 0; i < list->n_cases; i++) {
+		struct cnt_case *t = &list->cases[i];
+
+		for (k = 0; k < t->n_steps; k++)
+			free_step(&t->steps[k]);
+		for (k = 0; k < t->n_setup; k++)
+			free(t->setup[k]);
+		free(t->steps);
+		free(t->setup);
+		free(t->name);
+		free(t->not_ways);
+	}
+	free(list->cases);
+	list->cases = NULL;
+	list->n_cases = 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_SEEN_H
+#define CNT_SEEN_H
+
+#include "case.h"
+
+#include <cenote/cenote.h>
+
+#define CNT_WHY_MAX 400u
+
+/* What a request gave, whichever way it was run. */
+struct cnt_seen {
+	int is_error;
+	int status; /* of an error: what the call returned */
+	struct cnt_column *columns;
+	size_t n_columns;
+	struct cnt_row *rows;
+	size_t n_rows;
+	char tag[64];
+	int64_t affected;
+	uint64_t insert_id;
+	char sqlstate[6];
+	char message[512];
+	char position[16];
+	int32_t native;
+};
+
+struct cnt_seen_list {
+	struct cnt_seen *items;
+	size_t n;
+	int tx; /* after the step; CNT_TX_UNSEEN where the way cannot tell */
+	uint32_t pins;
+};
+
+#define CNT_TX_UNSEEN (-1)
+
+struct cnt_seen *cnt_seen_add(struct cnt_seen_list *list);
+void cnt_seen_columns(struct cnt_seen *seen, const cenote_result *res);
+void cnt_seen_rows(struct cnt_seen *seen, const cenote_result *res);
+/* Tag and counts: once the last row was taken. */
+void cnt_seen_totals(struct cnt_seen *seen, const cenote_result *res);
+void cnt_seen_error(struct cnt_seen *seen, int status, const cenote_diag *diag);
+void cnt_seen_finish(struct cnt_seen_list *list);
+
+/* 0 when what was seen is what the step expects, else -1 and why. */
+int cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
+	int is_streamed, char ret_why[CNT_WHY_MAX]);
+
+#endif
