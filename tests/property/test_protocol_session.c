@@ -274,10 +274,13 @@ put_error(struct world *w)
 static void
 run_query(struct world *w, const struct cnp_request *req)
 {
-	uint32_t kind, index, n, i;
+	char *p;
+	uint32_t kind = (uint32_t)strtoul(req->msg.as.query.sql.p, &p, 10);
+	uint32_t index = (uint32_t)strtoul(p, &p, 10);
+	uint32_t n = (uint32_t)strtoul(p, &p, 10);
+	uint32_t i;
 
-	assert_int_equal(
-		sscanf(req->msg.as.query.sql.p, "%u %u %u", &kind, &index, &n), 3);
+	assert_int_equal(*p, 0);
 	w->log[w->n_log++] = index;
 	if (kind == OP_MULTI) {
 		for (i = 0; i < n; i++) {
@@ -337,12 +340,9 @@ static void
 run_prepare(struct world *w, const struct cnp_request *req)
 {
 	const struct cnp_prepare *m = &req->msg.as.prepare;
-	uint32_t index;
 
-	if (req->number != 0) {
-		assert_int_equal(sscanf(m->sql.p, "%u", &index), 1);
-		w->log[w->n_log++] = index;
-	}
+	if (req->number != 0)
+		w->log[w->n_log++] = (uint32_t)strtoul(m->sql.p, NULL, 10);
 	w->is_prepared[m->statement] = 1;
 	assert_int_equal(cnp_server_params(&w->server, NULL, 0), CENOTE_OK);
 	put_columns(w);
@@ -370,7 +370,8 @@ server_run(struct world *w, const struct cnp_request *req)
 		put_done(w, 0);
 		break;
 	case CNP_MSG_SAVEPOINT: /* stands for OP_PING with its index in the name */
-		w->log[w->n_log++] = (uint32_t)atoi(req->msg.as.savepoint.name.p);
+		w->log[w->n_log++] =
+			(uint32_t)strtoul(req->msg.as.savepoint.name.p, NULL, 10);
 		put_done(w, 0);
 		break;
 	default:

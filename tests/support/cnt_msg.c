@@ -47,26 +47,29 @@ text(struct cnt_random *rnd, struct cnt_msg *m, size_t *n_texts)
 #define MAKE_STR(v)      v = text(rnd, ret_msg, &n_texts)
 #define MAKE(kind, name) MAKE_##kind(self->name);
 #define X(UPPER, lower, number_, from)                                                   \
-	case number_: {                                                                  \
+	static void make_##lower(struct cnt_random *rnd, struct cnt_msg *ret_msg)        \
+	{                                                                                \
 		struct cnp_##lower *self = &ret_msg->msg.as.lower;                       \
-		self->none = 0;                                                          \
-		CNP_FIELDS_##UPPER(MAKE) break;                                          \
+		size_t n_texts = 0;                                                      \
+		CNP_FIELDS_##UPPER(MAKE) self->none = 0;                                 \
+		(void)rnd;                                                               \
+		(void)n_texts;                                                           \
 	}
+CNP_MSG_LIST(X)
+#undef X
 
 void
 cnt_msg_random(struct cnt_random *rnd, uint8_t code, struct cnt_msg *ret_msg)
 {
-	size_t n_texts = 0;
+	static void (*const make[256])(struct cnt_random *, struct cnt_msg *) = {
+#define X(UPPER, lower, number_, from) [number_] = make_##lower,
+		CNP_MSG_LIST(X)
+#undef X
+	};
 
 	ret_msg->msg.code = code;
-	switch (code) {
-		CNP_MSG_LIST(X)
-	default:
-		break;
-	}
-	(void)n_texts;
+	make[code](rnd, ret_msg);
 }
-#undef X
 
 static int
 same_text(struct cnp_str a, struct cnp_str b)

@@ -14,6 +14,30 @@ struct fixture {
 	struct cnc_buf in; /* what the pool is about to send */
 };
 
+static void
+begin(struct fixture *f, size_t fail_at)
+{
+	cnt_alloc_init(&f->alloc, fail_at);
+	cnp_client_init(&f->c, &f->alloc.mem, CNP_FRAME_MAX);
+	cnc_buf_init(&f->in, &cnc_mem_default, SIZE_MAX / 2);
+}
+
+static size_t
+end(struct fixture *f)
+{
+	cnp_client_finish(&f->c);
+	cnc_buf_finish(&f->in);
+	return cnt_alloc_leaks(&f->alloc);
+}
+
+/* Another session in the same place; the fail_at-th allocation will fail. */
+static void
+begin_anew(struct fixture *f, size_t fail_at)
+{
+	assert_int_equal(end(f), 0);
+	begin(f, fail_at);
+}
+
 static int
 setup(void **state)
 {
@@ -21,9 +45,7 @@ setup(void **state)
 
 	if (!f)
 		return -1;
-	cnt_alloc_init(&f->alloc, 0);
-	cnp_client_init(&f->c, &f->alloc.mem, CNP_FRAME_MAX);
-	cnc_buf_init(&f->in, &cnc_mem_default, SIZE_MAX / 2);
+	begin(f, 0);
 	*state = f;
 	return 0;
 }
@@ -32,11 +54,8 @@ static int
 teardown(void **state)
 {
 	struct fixture *f = *state;
-	size_t leaks;
+	size_t leaks = end(f);
 
-	cnp_client_finish(&f->c);
-	cnc_buf_finish(&f->in);
-	leaks = cnt_alloc_leaks(&f->alloc);
 	free(f);
 	return leaks > 0 ? -1 : 0;
 }
@@ -418,24 +437,22 @@ outcome(const struct row *row, uint8_t code, int of_oldest)
 	static const char letters[] = "ioatrysd";
 	const struct cnp_outstanding *oldest;
 	struct cnp_event ev;
-	struct fixture *f;
-	void *state;
+	struct fixture f;
 	char c;
 	int r;
 
-	assert_int_equal(setup(&state), 0);
-	f = state;
-	row->prepare(f);
-	oldest = cnp_client_oldest(&f->c);
-	r = feed(f, code, !of_oldest ? 0 : oldest ? oldest->request : 1, &ev);
-	c = letters[cnp_client_state(&f->c)];
+	begin(&f, 0);
+	row->prepare(&f);
+	oldest = cnp_client_oldest(&f.c);
+	r = feed(&f, code, !of_oldest ? 0 : oldest ? oldest->request : 1, &ev);
+	c = letters[cnp_client_state(&f.c)];
 	if (r == CENOTE_AGAIN)
 		c = '.';
 	else if (r != CENOTE_OK)
-		c = cnp_client_state(&f->c) == CNP_CLIENT_DEAD ? 'x' : '?';
+		c = cnp_client_state(&f.c) == CNP_CLIENT_DEAD ? 'x' : '?';
 	else if (ev.is_last)
 		c = (char)(c - 'a' + 'A');
-	assert_int_equal(teardown(&state), 0);
+	assert_int_equal(end(&f), 0);
 	return c;
 }
 
@@ -457,7 +474,8 @@ each_message_does_in_each_state_what_the_table_says(void **state)
 			}
 			got[of_oldest][n] = '\0';
 		}
-		if (strcmp(got[0], rows[i].of_none) || strcmp(got[1], rows[i].of_oldest))
+		if (strcmp(got[0], rows[i].of_none) != 0 ||
+			strcmp(got[1], rows[i].of_oldest) != 0)
 			print_error("%s:\n of none   %s\n wanted    %s\n"
 				    " of oldest %s\n wanted    %s\n",
 				rows[i].name, got[0], rows[i].of_none, got[1],
@@ -554,13 +572,11 @@ tls_cannot_be_stripped_injected_or_forced(void **state)
 		{ CNP_TLS_ALLOW, 1, 1 }, { CNP_TLS_REQUIRE, 1, 1 },
 		{ CNP_TLS_NONE, 2, 0 } };
 	struct cnp_event ev;
-	struct fixture *f;
+	struct fixture *f = *state;
 	size_t i;
 
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-		f = *state;
+		begin_anew(f, 0);
 		assert_int_equal(
 			try_open(&f->c, CNP_OPEN_ATTACH, cases[i].wanted, 0), CENOTE_OK);
 		(void)send_all(f);
@@ -927,13 +943,11 @@ what_was_partly_answered_is_never_sent_again(void **state)
 {
 	void (*const cases[])(
 		struct fixture *) = { query_open, query_answered_with_sync, skipping };
-	struct fixture *f;
+	struct fixture *f = *state;
 	size_t i;
 
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-		f = *state;
+		begin_anew(f, 0);
 		cases[i](f);
 		cnp_client_lost(&f->c);
 		cnp_client_restart(&f->c);
@@ -1052,9 +1066,7 @@ one_byte_at_a_time_gives_the_same_events(void **state)
 	assert_int_equal(run_dialog(f, SIZE_MAX, whole, sizeof whole), CENOTE_OK);
 	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_YIELDED);
 	for (piece = 1; piece < 40; piece++) {
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-		f = *state;
+		begin_anew(f, 0);
 		put_dialog(&f->in);
 		assert_int_equal(run_dialog(f, piece, pieces, sizeof pieces), CENOTE_OK);
 		assert_string_equal(pieces, whole);
@@ -1065,18 +1077,14 @@ static void
 each_failing_allocation_is_told_and_leaves_no_leak(void **state)
 {
 	char trace[2048];
-	struct fixture *f;
+	struct fixture *f = *state;
 	int failed = 1;
 	size_t n;
 
 	for (n = 1; failed; n++) {
 		int r;
 
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-		f = *state;
-		cnt_alloc_init(&f->alloc, n);
-		cnp_client_init(&f->c, &f->alloc.mem, CNP_FRAME_MAX);
+		begin_anew(f, n);
 		put_dialog(&f->in);
 		r = run_dialog(f, 7, trace, sizeof trace);
 		failed = cnt_alloc_has_failed(&f->alloc);

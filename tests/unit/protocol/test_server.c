@@ -16,6 +16,22 @@ struct fixture {
 	struct cnc_buf in; /* what the client is about to send */
 };
 
+static void
+begin(struct fixture *f, size_t fail_at)
+{
+	cnt_alloc_init(&f->alloc, fail_at);
+	cnp_server_init(&f->s, &f->alloc.mem, MAX_FRAME, MAX_OUT);
+	cnc_buf_init(&f->in, &cnc_mem_default, SIZE_MAX / 2);
+}
+
+static size_t
+end(struct fixture *f)
+{
+	cnp_server_finish(&f->s);
+	cnc_buf_finish(&f->in);
+	return cnt_alloc_leaks(&f->alloc);
+}
+
 static int
 setup(void **state)
 {
@@ -23,9 +39,7 @@ setup(void **state)
 
 	if (!f)
 		return -1;
-	cnt_alloc_init(&f->alloc, 0);
-	cnp_server_init(&f->s, &f->alloc.mem, MAX_FRAME, MAX_OUT);
-	cnc_buf_init(&f->in, &cnc_mem_default, SIZE_MAX / 2);
+	begin(f, 0);
 	*state = f;
 	return 0;
 }
@@ -34,11 +48,8 @@ static int
 teardown(void **state)
 {
 	struct fixture *f = *state;
-	size_t leaks;
+	size_t leaks = end(f);
 
-	cnp_server_finish(&f->s);
-	cnc_buf_finish(&f->in);
-	leaks = cnt_alloc_leaks(&f->alloc);
 	free(f);
 	return leaks > 0 ? -1 : 0;
 }
@@ -341,23 +352,21 @@ outcome(const struct row *row, uint8_t code, uint32_t number)
 {
 	static const char letters[] = "ofuarcx";
 	struct cnp_request req;
-	struct fixture *f;
+	struct fixture f;
 	char c, text[128];
-	void *state;
 	int r;
 
-	assert_int_equal(setup(&state), 0);
-	f = state;
-	row->prepare(f);
-	drop_output(f);
-	wire_put_code(&f->in, code, number);
-	r = next(f, &req);
-	c = letters[cnp_server_state(&f->s)];
+	begin(&f, 0);
+	row->prepare(&f);
+	drop_output(&f);
+	wire_put_code(&f.in, code, number);
+	r = next(&f, &req);
+	c = letters[cnp_server_state(&f.s)];
 	if (r == CENOTE_AGAIN)
-		c = strncmp(SENT(f), "SKIPPED", 7) == 0 ? 's' : '.';
+		c = strncmp(SENT(&f), "SKIPPED", 7) == 0 ? 's' : '.';
 	else if (r != CENOTE_OK)
 		c = r == CENOTE_ERR_PROTOCOL && c == 'x' ? 'x' : '?';
-	assert_int_equal(teardown(&state), 0);
+	assert_int_equal(end(&f), 0);
 	return c;
 }
 
@@ -1031,18 +1040,15 @@ static void
 each_failing_allocation_is_told_and_leaves_no_leak(void **state)
 {
 	char trace[2048];
-	struct fixture *f;
+	struct fixture *f = *state;
 	int failed = 1;
 	size_t n;
 
 	for (n = 1; failed; n++) {
 		int r;
 
-		assert_int_equal(teardown(state), 0);
-		assert_int_equal(setup(state), 0);
-		f = *state;
-		cnt_alloc_init(&f->alloc, n);
-		cnp_server_init(&f->s, &f->alloc.mem, MAX_FRAME, MAX_OUT);
+		assert_int_equal(end(f), 0);
+		begin(f, n);
 		put_dialog(f);
 		r = run_dialog(f, 7, trace, sizeof trace);
 		failed = cnt_alloc_has_failed(&f->alloc);
