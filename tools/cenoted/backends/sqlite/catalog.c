@@ -221,12 +221,13 @@ static const struct catalog_column column_columns[] = {
 static const char column_sql[] =
 	"SELECT NULL, ?1, ?2, name, type, type, type, type, type, type, can_be_null, "
 	"NULL,"
-	" dflt_value, type, type, type, row_number() OVER (ORDER BY cid),"
+	" dflt_value, type, type, type, position,"
 	" CASE WHEN can_be_null THEN 'YES' ELSE 'NO' END"
-	" FROM (SELECT cid, name, type, dflt_value, NOT (\"notnull\" OR pk > 0 AND"
+	" FROM (SELECT name, type, dflt_value, row_number() OVER (ORDER BY cid) AS "
+	"position, NOT (\"notnull\" OR pk > 0 AND"
 	" (?6 OR upper(type) = 'INTEGER' AND 1 = sum(pk > 0) OVER ())) AS can_be_null"
 	" FROM pragma_table_xinfo(?2, ?1) WHERE hidden <> 1)"
-	" WHERE ?3 IS NULL OR name LIKE ?3 ESCAPE '\\' ORDER BY cid";
+	" WHERE ?3 IS NULL OR name LIKE ?3 ESCAPE '\\' ORDER BY position";
 
 static const struct catalog_column primary_key_columns[] = { TEXT("table_cat"),
 	TEXT("table_schem"), TEXT("table_name"), TEXT("column_name"), INT("key_seq"),

@@ -168,7 +168,7 @@ describe_column(struct cnd_session *s, struct cnd_sq_stmt *st, int i)
 
 	*c = (struct cnp_column)CNP_COLUMN_INIT;
 	c->name = text(sqlite3_column_name(st->handle, i));
-#ifdef SQLITE_ENABLE_COLUMN_METADATA
+#ifdef CND_SQ_COLUMN_METADATA
 	c->org_name = text(sqlite3_column_origin_name(st->handle, i));
 	c->org_table = text(sqlite3_column_table_name(st->handle, i));
 	c->table = c->org_table;

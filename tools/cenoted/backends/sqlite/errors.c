@@ -256,11 +256,13 @@ cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 	if ((e.native & 0xff) != (rc & 0xff))
 		e.native = rc;
 	e.message = sqlite3_errmsg(s->db);
-	if (s->denied && (rc & 0xff) == SQLITE_AUTH) {
+	e.state = cnd_sq_sqlstate(e.native, e.message, is_compiling);
+	/* SQLite's own words are only that it is "not authorized". */
+	if (s->denied) {
+		e.state = CNC_SQLSTATE(PRIVILEGE);
 		e.message = s->denied;
 		e.hint = s->denied_hint;
 	}
-	e.state = cnd_sq_sqlstate(e.native, e.message, is_compiling);
 	e.position = is_compiling ? error_position(s) : 0;
 	name_constraint(&e);
 	set_diag(s, &e);

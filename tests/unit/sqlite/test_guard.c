@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "core/mem.h"
+#include "tests/support/cnt_alloc.h"
+
+#include "harness.h"
+
+static int
+setup(void **state)
+{
+	struct sq *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	sq_setup(t);
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	*state = t;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	sq_teardown(*state);
+	free(*state);
+	return 0;
+}
+
+static int
+check(struct sq *t, const char *key, const char *value)
+{
+	struct cnd_option options[] = { { "path", "/tmp/x.db" }, { key, value } };
+	struct cnd_server_spec spec = { options, 2 };
+
+	cnc_diag_clear(&t->diag);
+	return t->b->check(&spec, &t->diag);
+}
+
+static void
+a_server_line_is_checked_key_by_key(void **state)
+{
+	static const char *const good[][2] = { { "mode", "ro" }, { "mode", "rwc" },
+		{ "busy_timeout", "0" }, { "busy_timeout", "500ms" },
+		{ "busy_timeout", "2min" }, { "journal_mode", "WAL" },
+		{ "synchronous", "normal" }, { "foreign_keys", "on" },
+		{ "cache_size", "64MB" }, { "cache_size", "-2000" }, { "attach", "yes" },
+		{ "statement_cache", "0" } };
+	static const char *const bad[][2] = { { "mode", "wr" }, { "busy_timeout", "5" },
+		{ "busy_timeout", "-1s" }, { "busy_timeout", "99999999999s" },
+		{ "busy_timeout", "" }, { "journal_mode", "off" },
+		{ "journal_mode", "memory" }, { "synchronous", "maybe" },
+		{ "foreign_keys", "2" }, { "cache_size", "64XB" },
+		{ "cache_size", "9999999GB" }, { "attach", "" },
+		{ "statement_cache", "-1" }, { "statement_cache", "1000000" },
+		{ "path", ":memory:" }, { "path", "" }, { "path", "file:x?mode=memory" },
+		{ "Path", "x" }, { "passwd", "secret" } };
+	struct sq *t = *state;
+	struct cnd_server_spec empty = { NULL, 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (check(t, good[i][0], good[i][1]) != CENOTE_OK)
+			fail_msg("%s=%s: %s", good[i][0], good[i][1], t->diag.message);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (check(t, bad[i][0], bad[i][1]) != CENOTE_ERR_ARG)
+			fail_msg("%s=%s was taken", bad[i][0], bad[i][1]);
+		assert_non_null(strstr(t->diag.message, bad[i][0]));
+	}
+	assert_int_equal(t->b->check(&empty, &t->diag), CENOTE_ERR_ARG);
+	assert_non_null(strstr(t->diag.message, "path"));
+	assert_int_equal(check(t, "busy_timeout", "5"), CENOTE_ERR_ARG);
+	assert_string_equal(t->diag.message, "busy_timeout=5 is not allowed: it is a "
+					     "time of at most 24 days, such as 500ms "
+					     "or 5s");
+}
+
+static void
+options_are_in_force_after_login_and_after_a_reset(void **state)
+{
+	static const char ask[] = "select (select * from pragma_foreign_keys), (select * "
+				  "from pragma_cache_size),"
+				  " (select * from pragma_synchronous), (select * from "
+				  "pragma_journal_mode)";
+	static const char answer[] = "row 1|-4096|1|wal\ndone SELECT 1\n";
+	struct sq *t = *state;
+
+	sq_logout(t);
+	sq_option(t, "foreign_keys", "on");
+	sq_option(t, "cache_size", "4MB");
+	sq_option(t, "synchronous", "normal");
+	sq_option(t, "busy_timeout", "1234ms");
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_non_null(strstr(sq_query(t, ask), answer));
+	assert_string_equal(sq_query(t, "pragma busy_timeout"),
+		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
+	(void)sq_query(t,
+		"pragma foreign_keys=0; pragma cache_size=7; pragma synchronous=0;"
+		" pragma busy_timeout=7");
+	assert_null(strstr(sq_query(t, ask), answer));
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_non_null(strstr(sq_query(t, ask), answer));
+	assert_string_equal(sq_query(t, "pragma busy_timeout"),
+		"columns timeout:INT64\nrow 1234\ndone PRAGMA\n");
+}
+
+static void
+a_login_that_fails_says_why(void **state)
+{
+	struct sq *t = *state;
+	FILE *f;
+
+	sq_logout(t);
+	t->options[0].value = "/nowhere/at/all.db";
+	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
+	assert_string_equal(t->diag.sqlstate, "08001");
+	assert_string_equal(t->diag.message, "/nowhere/at/all.db: unable to open "
+					     "database file: No such file or directory");
+	t->options[0].value = t->path;
+	f = fopen(t->path, "w");
+	assert_non_null(f);
+	assert_true(fputs("this is not a database, but it is long enough to be read\n",
+			    f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
+	assert_string_equal(t->diag.sqlstate, "XX001");
+	assert_int_equal(remove(t->path), 0);
+	sq_option(t, "mode", "rw");
+	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
+	assert_non_null(strstr(t->diag.message, "mode=rwc would create it"));
+}
+
+static void
+a_read_only_session_cannot_write(void **state)
+{
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (a); insert into t values (1)");
+	sq_logout(t);
+	sq_option(t, "mode", "ro");
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	assert_string_equal(sq_query(t, "select * from t"),
+		"columns a:INT64\nrow 1\ndone SELECT 1\n");
+	assert_string_equal(sq_query(t, "insert into t values (2)"),
+		"error 25006 attempt to write a readonly database\n");
+	assert_string_equal(sq_query(t, "drop table t"),
+		"error 25006 attempt to write a readonly database\n");
+}
+
+static void
+what_would_reach_beyond_the_session_is_refused(void **state)
+{
+	static const char *const refused[] = {
+		"attach '' as a",
+		"attach '/tmp/x.db' as a",
+		"attach 'x' || 'y' as a",
+		"vacuum into '/tmp/cenote-never-made.db'",
+		"pragma writable_schema=1",
+		"pragma main.writable_schema=1",
+		"PRAGMA Writable_Schema(on)",
+		"pragma temp_store_directory='/tmp'",
+		"pragma data_store_directory='/tmp'",
+		"pragma locking_mode=exclusive",
+		"pragma key='x'",
+		"pragma rekey='x'",
+		"pragma activate_extensions='x'",
+		"pragma trusted_schema=on",
+		"pragma hard_heap_limit=1000",
+		"pragma soft_heap_limit=1000",
+		"pragma schema_version=1",
+		"pragma default_cache_size=1",
+		"pragma lock_proxy_file='x'",
+		"explain pragma writable_schema=1",
+		"select load_extension('x')",
+		"select fts3_tokenizer('simple')",
+		"create temp view v as select 1; create trigger temp.tr instead of "
+		"insert on v begin"
+		" select fts3_tokenizer('simple', x'0000000000000000'); end; insert into "
+		"v values (1)",
+	};
+	struct cnc_value blob = {
+		.type = CENOTE_TYPE_BYTES, .bytes = "01234567", .len = 8
+	};
+	struct sq *t = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		if (!strstr(sq_query(t, refused[i]), "error 42501 "))
+			fail_msg("%s: %s", refused[i], t->log);
+	}
+	assert_string_equal(sq_query(t, "attach '' as a"),
+		"error 42501 ATTACH is not allowed in this pool hint=attach=yes on the "
+		"pool's "
+		"server line allows it.\n");
+	assert_string_equal(
+		sq_query_with(t, "select fts3_tokenizer('simple', ?)", &blob, 1),
+		"error 42501 fts3_tokenizer() is not allowed in a pooled session "
+		"position=8\n");
+	/* DEFENSIVE, and no table of the kept statements. */
+	assert_non_null(strstr(sq_query(t, "delete from sqlite_schema"), "error "));
+	assert_string_equal(sq_query(t, "select sql from sqlite_stmt"),
+		"error 42P01 no such table: sqlite_stmt\n");
+	/* Reading is not setting. */
+	assert_non_null(strstr(sq_query(t, "pragma trusted_schema"), "row 0\n"));
+	assert_non_null(strstr(sq_query(t, "pragma locking_mode"), "row normal\n"));
+}
+
+static void
+vacuum_works_where_attach_does_not(void **state)
+{
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (a); insert into t values (1)");
+	assert_string_equal(sq_query(t, "vacuum"), "done VACUUM\n");
+	assert_string_equal(sq_state(t), "idle pins=0");
+	assert_string_equal(sq_query(t, "attach '' as a"),
+		"error 42501 ATTACH is not allowed in this pool hint=attach=yes on the "
+		"pool's "
+		"server line allows it.\n");
+	assert_string_equal(sq_query(t, "begin; vacuum"),
+		"done BEGIN more-results\n"
+		"error 25001 cannot VACUUM from within a transaction\n");
+}
+
+static void
+attach_works_where_it_is_allowed(void **state)
+{
+	struct sq *t = *state;
+	char sql[160];
+
+	sq_logout(t);
+	sq_option(t, "attach", "yes");
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	snprintf(sql, sizeof(sql), "attach '%s/other.db' as o; create table o.x (y)",
+		t->dir);
+	assert_string_equal(
+		sq_query(t, sql), "done ATTACH more-results\ndone CREATE TABLE\n");
+	assert_string_equal(sq_state(t), "idle pins=32");
+	snprintf(sql, sizeof(sql), "vacuum into '%s/copy.db'", t->dir);
+	assert_string_equal(sq_query(t, sql), "done VACUUM\n");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_string_equal(
+		sq_query(t, "select * from o.x"), "error 42P01 no such table: o.x\n");
+}
+
+/* A view or trigger made by somebody else must not reach functions that could harm. */
+static void
+counters_work_in_triggers_and_views(void **state)
+{
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (a); create table log (n);"
+			  "create view v as select changes() as c, total_changes() as tc;"
+			  "create trigger tr after insert on t begin"
+			  " update t set a = a; insert into log values (changes()); end");
+	(void)sq_query(t, "insert into t values (1), (2)");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_string_equal(sq_query(t, "select * from v"),
+		"columns c:INT64 tc:INT64\nrow 0|0\ndone SELECT 1\n");
+	(void)sq_query(t, "insert into t values (3)");
+	assert_string_equal(sq_query(t, "select n from log where rowid = 3"),
+		"columns n:INT64\nrow 3\ndone SELECT 1\n");
+	assert_string_equal(sq_query(t, "select * from v"),
+		"columns c:INT64 tc:INT64\nrow 1|5\ndone SELECT 1\n");
+}
+
+/* Whatever allocation fails, it is said, and nothing is lost or leaked. */
+static void
+lack_of_memory_is_an_error_each_time(void **state)
+{
+	struct cnc_value v = sq_int(1);
+	struct cnt_alloc a;
+	struct sq t;
+	size_t n;
+
+	(void)state;
+	for (n = 1; n < 1000; n++) {
+		cnt_alloc_init(&a, n);
+		sq_setup(&t);
+		t.host.mem = &a.mem;
+		t.mem = &a.mem;
+		if (sq_login(&t) == CENOTE_OK) {
+			(void)sq_query(&t, "create table t (a integer); insert into t "
+					   "values (1), (2)");
+			(void)sq_prepare(&t, 1, "select a, :x from t");
+			(void)sq_execute(&t, 1, 0, &v, 1);
+			t.batch_rows = 1;
+			(void)sq_query(&t, "select * from t; select 1");
+			(void)sq_fetch(&t, t.portal, 1);
+			(void)sq_query(&t, "select nothing");
+			(void)sq_savepoint(&t, 0, "x");
+			(void)sq_reset(&t);
+		}
+		sq_teardown(&t);
+		assert_int_equal(cnt_alloc_leaks(&a), 0);
+		if (!cnt_alloc_has_failed(&a))
+			break;
+	}
+	assert_in_range(n, 10, 999);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_server_line_is_checked_key_by_key),
+		TEST(options_are_in_force_after_login_and_after_a_reset),
+		TEST(a_login_that_fails_says_why),
+		TEST(a_read_only_session_cannot_write),
+		TEST(what_would_reach_beyond_the_session_is_refused),
+		TEST(vacuum_works_where_attach_does_not),
+		TEST(attach_works_where_it_is_allowed),
+		TEST(counters_work_in_triggers_and_views),
+		cmocka_unit_test(lack_of_memory_is_an_error_each_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
