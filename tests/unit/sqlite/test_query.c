@@ -106,6 +106,57 @@ errors_have_states_and_positions_in_characters(void **state)
 		"error 22018 datatype mismatch\n");
 }
 
+/* The tag tells what was done, whatever stands in front of it. */
+static void
+tags_follow_the_statement(void **state)
+{
+	static const struct {
+		const char *sql, *tag;
+	} cases[] = {
+		{ "/* c */ insert into t values (1)",
+			"done INSERT 0 1 affected=1 id=1\n" },
+		{ "replace into t values (2)", "done INSERT 0 1 affected=1 id=2\n" },
+		{ "with w as (select 3) insert into t select * from w",
+			"done INSERT 0 1 affected=1 id=3\n" },
+		{ "with replace as (select 1), \"a)(\" (x) as materialized (select 2), "
+		  "update_1 as "
+		  "(select ')') select 1",
+			"done SELECT 1\n" },
+		{ "with recursive w (n) as (select 1) -- )\n delete from t where a in "
+		  "(select n "
+		  "from w)",
+			"done DELETE 1 affected=1\n" },
+		{ "values (1), (2)", "done SELECT 2\n" },
+		{ "create unique index if not exists i on t (a)", "done CREATE INDEX\n" },
+		{ "create temp view v as select 1", "done CREATE VIEW\n" },
+		{ "create virtual table f using fts5 (x)", "done CREATE TABLE\n" },
+		{ "create trigger tr after insert on t begin select 1; end",
+			"done CREATE TRIGGER\n" },
+		{ "alter table t add column b", "done ALTER TABLE\n" },
+		{ "drop view v", "done DROP VIEW\n" },
+		{ "begin immediate", "done BEGIN\n" },
+		{ "savepoint s", "done SAVEPOINT\n" },
+		{ "rollback transaction to savepoint s", "done ROLLBACK\n" },
+		{ "release s", "done RELEASE\n" },
+		{ "end transaction", "done COMMIT\n" },
+		{ "analyze", "done ANALYZE\n" },
+		{ "reindex t", "done REINDEX\n" },
+		{ "explain select 1", "done EXPLAIN\n" },
+		{ "pragma cache_size=100", "done PRAGMA\n" },
+	};
+	struct sq *t = *state;
+	size_t i;
+
+	(void)sq_query(t, "create table t (a)");
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text = sq_query(t, cases[i].sql),
+			   *tag = strstr(text, "done ");
+
+		if (!tag || strcmp(tag, cases[i].tag) != 0)
+			fail_msg("%s: %s", cases[i].sql, text);
+	}
+}
+
 /* Stands before libsqlite3's own: the module's calls come here. */
 static unsigned n_compiled;
 
@@ -198,6 +249,8 @@ main(void)
 			several_statements_give_a_result_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			errors_have_states_and_positions_in_characters, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			tags_follow_the_statement, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_repeated_statement_is_not_parsed_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(

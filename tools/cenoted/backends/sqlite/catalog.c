@@ -23,9 +23,9 @@ struct catalog_column {
 
 struct catalog_kind {
 	const char *sql;
-	int is_per_table;
 	const struct catalog_column *columns;
 	uint32_t n_columns;
+	int is_per_table;
 };
 
 /* ODBC's view of a logical type; -1 is NULL. */
@@ -349,7 +349,7 @@ static const char procedure_sql[] = "SELECT NULL, NULL, NULL, 0, 0, 0, NULL, 0 W
 
 #define KIND(sql, is_per_table, columns)                                                 \
 	{                                                                                \
-		sql, is_per_table, columns, sizeof(columns) / sizeof((columns)[0])       \
+		sql, columns, sizeof(columns) / sizeof((columns)[0]), is_per_table       \
 	}
 
 static const struct catalog_kind kinds[] = {

@@ -69,6 +69,13 @@ struct word {
 	size_t n;
 };
 
+static int
+is_word_char(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' || c >= 0x80;
+}
+
 static struct word
 next_word(const char **sql, size_t *len)
 {
@@ -76,8 +83,7 @@ next_word(const char **sql, size_t *len)
 	struct word w = { *sql + skipped, 0 };
 
 	*len -= skipped;
-	while (w.n < *len && ((w.p[w.n] >= 'a' && w.p[w.n] <= 'z') ||
-				     (w.p[w.n] >= 'A' && w.p[w.n] <= 'Z')))
+	while (w.n < *len && is_word_char((unsigned char)w.p[w.n]))
 		w.n++;
 	*sql = w.p + w.n;
 	*len -= w.n;
@@ -133,54 +139,48 @@ find_verb(struct word w)
 	return NULL;
 }
 
-/* Step over what stands between parentheses and quotes up to the next word at depth 0. */
-static struct word
-next_word_at_top(const char **sql, size_t *len)
+/* Bytes of a quoted name or text at the front; else 1. A doubled quote begins the next piece. */
+static size_t
+piece_len(const char *sql, size_t len)
 {
-	size_t depth = 0, n;
-	char quote = 0;
-	struct word w;
+	int quote = *sql == '[' ? ']' : *sql;
+	const char *end;
 
-	while (*len > 0) {
-		char c = **sql;
-
-		n = quote ? 0 : comment_len(*sql, *len);
-		if (n == 0 && !quote && depth == 0) {
-			w = next_word(sql, len);
-			if (w.n > 0 || *len == 0)
-				return w;
-			c = **sql;
-		}
-		if (quote)
-			quote = c == quote ? 0 : quote;
-		else if (c == '\'' || c == '"' || c == '`' || c == '[')
-			quote = c == '[' ? ']' : c;
-		else if (c == '(')
-			depth++;
-		else if (c == ')' && depth > 0)
-			depth--;
-		n = n > 0 ? n : 1;
-		*sql += n;
-		*len -= n;
-	}
-	return (struct word){ *sql, 0 };
+	if (!strchr("'\"`[", *sql))
+		return 1;
+	end = memchr(sql + 1, quote, len - 1);
+	return end ? (size_t)(end - sql) + 1 : len;
 }
 
-/* WITH …: the first top-level word that begins a statement which WITH may stand before. */
+/* WITH …: the statement's own word is the first that follows a closing parenthesis, other than
+ * the AS behind a list of columns. */
 static const struct cnd_sq_verb *
 verb_of_with(const char *sql, size_t len)
 {
 	const struct cnd_sq_verb *v;
+	size_t depth = 0, n;
+	int is_behind = 0;
 	struct word w;
 
-	for (;;) {
-		w = next_word_at_top(&sql, &len);
-		if (w.n == 0)
-			return &verb_other;
-		v = find_verb(w);
+	while (len > 0) {
+		w = next_word(&sql, &len);
+		v = w.n > 0 && depth == 0 && is_behind ? find_verb(w) : NULL;
 		if (v && v->flags & (CND_SQ_VERB_ROWS | CND_SQ_VERB_DML))
 			return v;
+		if (w.n > 0)
+			is_behind = 0;
+		if (w.n > 0 || len == 0)
+			continue;
+		if (*sql == '(')
+			depth++;
+		else if (*sql == ')' && depth > 0)
+			depth--;
+		is_behind = *sql == ')';
+		n = piece_len(sql, len);
+		sql += n;
+		len -= n;
 	}
+	return &verb_other;
 }
 
 static int

@@ -117,7 +117,7 @@ cnd_sq_stmt_get(
 		return CENOTE_OK;
 	}
 	r = cnd_sq_stmt_make(s, sql, len, &st);
-	if (r < 0)
+	if (!st)
 		return r;
 	st->hash = hash;
 	if (!(st->notes & CND_SQ_NOTE_PRAGMA))
@@ -245,7 +245,7 @@ cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_
 	struct cnd_sink *sink)
 {
 	struct cnd_sq_named *n;
-	struct cnd_sq_stmt *st;
+	struct cnd_sq_stmt *st = NULL;
 	size_t skipped;
 	int r;
 
@@ -256,7 +256,7 @@ cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_
 	skipped = cnd_sq_skip(sql, len);
 	s->chars_before = cnd_sq_chars(sql, skipped);
 	r = cnd_sq_stmt_get(s, sql + skipped, len - skipped, &st);
-	if (r < 0)
+	if (!st)
 		return r;
 	if (cnd_sq_skip(st->sql + st->used, st->len - st->used) < st->len - st->used) {
 		cnd_sq_stmt_unref(s, st);
