@@ -456,7 +456,9 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (conn->options.number[CN_OPTION_REATTACH] == 0) {
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
 			"the pool took the session back, and reattach=no");
-		return cn_session_failed(conn, CENOTE_ERR_CONN);
+		/* For the next call: what was answered before stands. */
+		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
+		return CENOTE_OK;
 	}
 	cn_session_over(conn);
 	return CENOTE_OK;

@@ -256,14 +256,19 @@ outcome_is_unknown(const cenote_conn *conn)
 	return 0;
 }
 
-/* Nothing of a request reached the peer, and the session held nothing. */
+/* Something of a request that was not answered reached the peer. */
+static int
+may_have_run(const cenote_conn *conn)
+{
+	return conn->n > conn->n_finished && conn->session.sent > conn->sent_before;
+}
+
+/* The session held nothing, and nothing is running: another one is as good. */
 static int
 can_start_anew(const cenote_conn *conn)
 {
-	if (conn->tx != CENOTE_TX_IDLE || conn->pins != 0 ||
-		conn->options.number[CN_OPTION_REATTACH] == 0)
-		return 0;
-	return conn->n == conn->n_finished || conn->session.sent <= conn->sent_before;
+	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
+	       conn->options.number[CN_OPTION_REATTACH] != 0 && !may_have_run(conn);
 }
 
 static const char *
@@ -285,14 +290,14 @@ cn_session_lost(cenote_conn *conn, int error)
 		cn_session_over(conn);
 		return CENOTE_OK;
 	}
-	if (conn->n > conn->n_finished && outcome_is_unknown(conn))
+	if (may_have_run(conn) && outcome_is_unknown(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
 			"the connection was lost (%s) while a request was running: "
 			"whether it was committed is not known",
 			why);
 	else if (conn->has_setup_error)
 		cnc_diag_copy(&conn->diag.d, &conn->setup.d);
-	else if (conn->n > conn->n_finished)
+	else if (may_have_run(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
 			"the connection was lost (%s) while a request was running; "
 			"nothing was committed",
