@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_PEER_H
+#define CNT_PEER_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/diag.h"
+#include "protocol/session_server.h"
+
+/*
+ * A pool that a test plays: the server's end of the protocol on a unix socket in a temporary
+ * directory. What it answers is said by the statement:
+ *
+ *     cmd             DONE "INSERT 1", 1 row, last id 7; READY gives a new carry
+ *     rows N          N rows of (n int64, t text, z null)
+ *     big N           one row with a value of N bytes
+ *     values          one row of the typed values that the conversions are tested with
+ *     params          a row for each parameter: its type and its text
+ *     two             a result of rows, then that of a command
+ *     fail STATE      ERROR with that SQLSTATE
+ *     rows_fail N     N rows, then ERROR
+ *     notice          a NOTICE, then as cmd
+ *     pin N           as cmd; READY says pins N from now on
+ *     yield           as cmd, then YIELD and the end of the connection
+ *     yield_now       YIELD instead of an answer: the request was not carried out
+ *     last            as cmd, then the connection ends without a YIELD
+ *     die             the connection ends without an answer
+ *     rows_die N      N rows, then the connection ends
+ *     hang            no answer until it is cancelled
+ *
+ * The peer is driven in one thread, a step at a time (cnt_peer_step()), or by a thread of its own
+ * (cnt_peer_start()), for blocking clients.
+ */
+#define CNT_PEER_CONNS 16u
+#define CNT_PEER_STMTS 32u
+
+struct cnt_peer_stmt {
+	uint32_t id;
+	char sql[64];
+};
+
+struct cnt_peer_conn {
+	int fd; /* -1: free */
+	struct cnp_server server;
+	struct cnt_peer_stmt stmts[CNT_PEER_STMTS];
+	uint64_t session;
+	uint8_t tx;
+	uint32_t pins;
+	uint32_t portal; /* 0: none */
+	unsigned portal_at, portal_end;
+	size_t sent;
+	int has_end; /* close once everything is sent */
+	int is_hanging;
+	int wants_carry;
+};
+
+/* What a test may change, before it begins to step or while it holds the lock. */
+struct cnt_peer_knobs {
+	size_t write_max; /* bytes in a step and connection; 0: no limit */
+	long cut_after; /* the first connection ends after so many bytes; -1: never */
+	const char *refuse; /* SQLSTATE of a refusal to attach */
+	unsigned n_refuse; /* so many times */
+	unsigned n_die_on_attach; /* ends so many connections without an answer */
+	uint8_t die_on; /* code of a message on which the connection ends */
+	uint8_t auth; /* what HELLO asks for */
+	int fail_prepare; /* prepares fail */
+	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
+};
+
+struct cnt_peer_seen {
+	unsigned n_connects, n_attaches, n_prepares, n_closes, n_requests, n_cancels;
+	unsigned n_portals_closed;
+	uint32_t flags, generation;
+	uint8_t autocommit_off;
+	char carry[32];
+	char program[64];
+	char commands[256]; /* statements that were carried out, each with a ';' */
+	size_t sent; /* to the first connection */
+};
+
+struct cnt_peer {
+	char dir[64];
+	char path[96];
+	char uri[160];
+	int listen_fd; /* -1: nobody is there */
+	struct cnt_peer_conn conns[CNT_PEER_CONNS];
+	struct cnt_peer_knobs knobs;
+	struct cnt_peer_seen seen;
+	/* one session that was suspended */
+	uint64_t suspended_session;
+	uint32_t suspended_portal;
+	unsigned suspended_at, suspended_end;
+	unsigned n_carry;
+	/* the thread */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	int wake[2];
+	int has_thread;
+	int is_stopping;
+};
+
+/* 0, or -1 with a message. */
+int cnt_peer_create(struct cnt_peer *p);
+void cnt_peer_destroy(struct cnt_peer *p);
+/* Do what can be done without waiting. Returns whether anything was. */
+int cnt_peer_step(struct cnt_peer *p);
+int cnt_peer_start(struct cnt_peer *p);
+void cnt_peer_stop(struct cnt_peer *p);
+/* Stop and begin listening; connections live on. */
+void cnt_peer_unlisten(struct cnt_peer *p);
+int cnt_peer_listen(struct cnt_peer *p);
+/* End all connections, with a YIELD or without. */
+void cnt_peer_drop(struct cnt_peer *p, int yield);
+
+#endif

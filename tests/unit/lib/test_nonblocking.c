@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Non-blocking use, with the pool played a step at a time in the same thread: what happens is the
+ * same in each run. And on that: bytes one at a time, an end at each byte, each allocation failing.
+ */
+
+/* Repeat a call until it does not say CENOTE_AGAIN, letting the pool do its part. */
+#define DRIVE(f, r, call)                                                                \
+	do {                                                                             \
+		unsigned turns_ = 0;                                                     \
+		while (((r) = (call)) == CENOTE_AGAIN) {                                 \
+			turn(f);                                                         \
+			assert_true(++turns_ < 100000);                                  \
+		}                                                                        \
+	} while (0)
+
+/* One step of the pool. Where the library waits for time only, so much passes. */
+static void
+turn(struct fixture *f)
+{
+	if (cnt_peer_step(&f->peer))
+		return;
+	if (cenote_fd(f->conn) < 0 && cenote_wait_ms(f->conn) > 0)
+		(void)poll(NULL, 0, cenote_wait_ms(f->conn));
+}
+
+static int
+setup_nonblocking(void **state)
+{
+	struct fixture *f;
+
+	if (setup_peer(state) < 0)
+		return -1;
+	f = *state;
+	return cenote_set_nonblocking(f->conn, 1);
+}
+
+static int
+drive_connect(struct fixture *f)
+{
+	int r;
+
+	DRIVE(f, r, cenote_connect(f->conn));
+	return r;
+}
+
+static int
+drive_run(struct fixture *f, const char *sql)
+{
+	cenote_result *res;
+	int r;
+
+	DRIVE(f, r, cenote_query(f->conn, sql, CENOTE_NTS, NULL, NULL, &res));
+	if (r == CENOTE_OK)
+		cenote_result_destroy(res);
+	return r;
+}
+
+static void
+a_connect_waits_for_the_descriptor_it_names(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p;
+
+	assert_int_equal(cenote_connect(f->conn), CENOTE_AGAIN);
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ);
+	assert_true(cenote_wait_ms(f->conn) > 50000);
+	p = (struct pollfd){ .fd = cenote_fd(f->conn), .events = POLLIN };
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(cenote_query(f->conn, "x", 1, NULL, NULL, NULL), CENOTE_ERR_ARG);
+	assert_int_equal(
+		cenote_send_query(f->conn, "x", 1, NULL, NULL), CENOTE_ERR_STATE);
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_wait_ms(f->conn), -1);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
+}
+
+static void
+is_busy_and_process_tell_when_a_result_is_there(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_is_busy(f->conn), 1);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_is_busy(f->conn), 1);
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(cenote_is_busy(f->conn), 1);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_is_busy(f->conn), 0);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 5);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+}
+
+static void
+a_large_request_goes_out_in_parts(void **state)
+{
+	struct fixture *f = *state;
+	size_t n = 8u << 20;
+	char *sql = malloc(n + 1);
+	cenote_result *res;
+	int r;
+
+	memset(sql, ' ', n);
+	memcpy(sql, "rows 5", 6);
+	sql[n] = '\0';
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(cenote_send_query(f->conn, sql, n, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_wants(f->conn), CENOTE_WANTS_READ | CENOTE_WANTS_WRITE);
+	assert_int_equal(cenote_process(f->conn), CENOTE_AGAIN);
+	DRIVE(f, r, cenote_get_result(f->conn, &res));
+	assert_int_equal(r, CENOTE_OK);
+	cenote_result_destroy(res);
+	free(sql);
+}
+
+static void
+a_reader_that_does_not_read_stops_the_writer(void **state)
+{
+	const cenote_exec_options options = { sizeof(options), 0, 1, 0, 0, 0 };
+	struct fixture *f = *state;
+	cenote_result *res;
+	uint64_t n = 0;
+	int r;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	DRIVE(f, r,
+		cenote_query(f->conn, "rows 200000", CENOTE_NTS, NULL, &options, &res));
+	assert_int_equal(r, CENOTE_OK);
+	for (int i = 0; i < 1000; i++) {
+		(void)cnt_peer_step(&f->peer);
+		assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	}
+	assert_int_equal(cenote_wants(f->conn), 0);
+	assert_true(f->alloc.live_bytes < 1000000);
+	for (;;) {
+		DRIVE(f, r, cenote_result_next(res));
+		if (r != CENOTE_ROW)
+			break;
+		n += cenote_result_n_rows(res);
+	}
+	assert_int_equal(r, CENOTE_DONE);
+	assert_int_equal(n, 200000);
+	cenote_result_destroy(res);
+	assert_true(f->alloc.peak_bytes < 3000000);
+}
+
+static void
+a_full_queue_of_connections_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	cenote_conn *others[64];
+	size_t n = 0;
+
+	/* Nobody accepts: the queue fills up, and then there is no descriptor but a time. */
+	while (n < 64) {
+		assert_int_equal(cenote_conn_create(NULL, &others[n]), CENOTE_OK);
+		assert_int_equal(cenote_conn_set_uri(others[n], f->peer.uri), CENOTE_OK);
+		assert_int_equal(cenote_set_nonblocking(others[n], 1), CENOTE_OK);
+		assert_int_equal(cenote_connect(others[n]), CENOTE_AGAIN);
+		if (cenote_fd(others[n++]) < 0)
+			break;
+	}
+	assert_true(n < 64);
+	assert_int_equal(cenote_wants(others[n - 1]), 0);
+	assert_true(
+		cenote_wait_ms(others[n - 1]) >= 0 && cenote_wait_ms(others[n - 1]) <= 5);
+	for (size_t i = 0; i < n - 1; i++)
+		cenote_conn_destroy(others[i]);
+	while (cnt_peer_step(&f->peer))
+		continue;
+	cenote_conn_destroy(f->conn);
+	f->conn = others[n - 1];
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+}
+
+/* ------------------------------------------------- one scenario, treated in many ways */
+
+/* Every kind of call once, leaving off at the first failure. */
+static int
+scenario(struct fixture *f)
+{
+	const cenote_exec_options stream = { sizeof(stream), 0, 1, 0, 0, 0 };
+	const cenote_exec_options portal = { sizeof(portal), 0, 1, 2, 0, 0 };
+	cenote_params *params = NULL;
+	cenote_stmt *stmt = NULL;
+	cenote_result *res;
+	int r;
+
+	r = drive_connect(f);
+	if (r == CENOTE_OK)
+		r = cenote_params_create(&f->alloc.mem, &params);
+	if (r == CENOTE_OK)
+		r = cenote_params_add_text(params, "value", 5);
+	if (r == CENOTE_OK)
+		r = cenote_stmt_create(f->conn, "rows 3", 6, &stmt);
+	if (r == CENOTE_OK)
+		r = drive_run(f, "notice");
+	if (r == CENOTE_OK)
+		DRIVE(f, r, cenote_query(f->conn, "params", 6, params, NULL, &res));
+	if (r == CENOTE_OK) {
+		assert_string_equal(cenote_result_text(res, 0, 1, NULL), "value");
+		cenote_result_destroy(res);
+	}
+	for (int i = 0; i < 2 && r == CENOTE_OK; i++) {
+		DRIVE(f, r, cenote_stmt_execute(stmt, NULL, NULL, &res));
+		if (r == CENOTE_OK) {
+			assert_int_equal(cenote_result_n_rows(res), 3);
+			cenote_result_destroy(res);
+		}
+	}
+	for (int i = 0; i < 2 && r == CENOTE_OK; i++) {
+		uint64_t n = 0;
+
+		DRIVE(f, r,
+			cenote_query(
+				f->conn, "rows 5", 6, NULL, i ? &portal : &stream, &res));
+		if (r != CENOTE_OK)
+			break;
+		for (;;) {
+			DRIVE(f, r, cenote_result_next(res));
+			if (r != CENOTE_ROW)
+				break;
+			n += cenote_result_n_rows(res);
+		}
+		cenote_result_destroy(res);
+		if (r == CENOTE_DONE) {
+			assert_int_equal(n, 5);
+			r = CENOTE_OK;
+		}
+	}
+	if (r == CENOTE_OK)
+		DRIVE(f, r, cenote_begin(f->conn, 0, 0));
+	if (r == CENOTE_OK)
+		r = drive_run(f, "fail 42601");
+	if (r == CENOTE_ERR_SERVER)
+		r = CENOTE_OK;
+	if (r == CENOTE_OK)
+		DRIVE(f, r, cenote_rollback(f->conn));
+	if (r == CENOTE_OK)
+		r = drive_run(f, "two");
+	if (r == CENOTE_OK)
+		DRIVE(f, r, cenote_get_result(f->conn, &res));
+	if (r == CENOTE_OK) {
+		cenote_result_destroy(res);
+		DRIVE(f, r, cenote_get_result(f->conn, &res));
+		if (r == CENOTE_DONE)
+			r = CENOTE_OK;
+	}
+	cenote_params_destroy(params);
+	cenote_stmt_destroy(stmt);
+	return r;
+}
+
+static void
+on_notice(const cenote_diag *notice, void *user)
+{
+	(void)notice;
+	++*(int *)user;
+}
+
+static void
+bytes_may_come_one_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	int notices = 0;
+
+	f->peer.knobs.write_max = 1;
+	cenote_set_notice_handler(f->conn, on_notice, &notices);
+	assert_int_equal(scenario(f), CENOTE_OK);
+	assert_int_equal(notices, 1);
+	assert_string_equal(f->peer.seen.commands,
+		"notice;params;rows 3;rows 3;rows 5;rows 5;fail 42601;two;");
+}
+
+/* How many bytes the scenario's answers have. */
+static size_t
+scenario_length(void)
+{
+	void *state;
+	struct fixture *f;
+	size_t n;
+
+	assert_int_equal(setup_nonblocking(&state), 0);
+	f = state;
+	assert_int_equal(scenario(f), CENOTE_OK);
+	n = f->peer.seen.sent;
+	assert_int_equal(teardown(&state), 0);
+	return n;
+}
+
+/* The peer ends after each number of bytes: every call ends, with success or the truth. */
+static void
+an_end_at_any_byte_is_survived(void **state)
+{
+	size_t n = scenario_length();
+	unsigned n_ok = 0, n_lost = 0;
+
+	(void)state;
+	assert_true(n > 1000);
+	for (size_t i = 0; i < n; i++) {
+		void *s;
+		struct fixture *f;
+		int r;
+
+		assert_int_equal(setup_nonblocking(&s), 0);
+		f = s;
+		f->peer.knobs.cut_after = (long)i;
+		r = scenario(f);
+		if (r == CENOTE_OK)
+			n_ok++;
+		else if (r == CENOTE_ERR_CONN)
+			n_lost++;
+		else
+			fail_msg("cut after %zu bytes: %s", i, cenote_status_name(r));
+		if (r < 0)
+			assert_true(strlen(message_of(f)) > 0);
+		/* Nothing ran twice. */
+		if (r == CENOTE_OK)
+			assert_string_equal(f->peer.seen.commands,
+				"notice;params;rows 3;rows 3;rows "
+				"5;rows 5;fail 42601;two;");
+		cenote_close(f->conn);
+		assert_int_equal(drive_connect(f), CENOTE_OK);
+		assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+		assert_int_equal(teardown(&s), 0);
+	}
+	/* Between two requests a session that holds nothing may end unnoticed. */
+	assert_true(n_ok < n / 20);
+	assert_int_equal(n_ok + n_lost, n);
+}
+
+/* The scenario again when it ran out of memory: nothing is left behind, whatever happened. */
+static void
+each_allocation_may_fail(void **state)
+{
+	struct fixture *f = *state;
+	size_t n;
+
+	for (n = 1;; n++) {
+		int r;
+
+		cenote_close(f->conn);
+		f->alloc.n_calls = 0;
+		f->alloc.n_failed = 0;
+		f->alloc.fail_at = n;
+		r = scenario(f);
+		f->alloc.fail_at = 0;
+		if (f->alloc.n_failed == 0) {
+			assert_int_equal(r, CENOTE_OK);
+			break;
+		}
+		if (r != CENOTE_OK && r != CENOTE_ERR_NOMEM)
+			fail_msg("allocation %zu: %s: %s", n, cenote_status_name(r),
+				message_of(f));
+		cenote_close(f->conn);
+		assert_int_equal(drive_connect(f), CENOTE_OK);
+		assert_int_equal(drive_run(f, "rows 2"), CENOTE_OK);
+	}
+	assert_true(n > 20);
+}
+
+/* A call that ran out of memory is made again, and goes on where it was. */
+static void
+a_call_is_repeated_after_a_lack_of_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	for (size_t n = 1;; n++) {
+		cenote_result *res;
+		int r;
+
+		f->alloc.n_calls = 0;
+		f->alloc.n_failed = 0;
+		f->alloc.fail_at = n;
+		DRIVE(f, r, cenote_query(f->conn, "rows 300", 8, NULL, NULL, &res));
+		f->alloc.fail_at = 0;
+		if (r == CENOTE_ERR_NOMEM)
+			DRIVE(f, r,
+				cenote_query(f->conn, "rows 300", 8, NULL, NULL, &res));
+		assert_int_equal(r, CENOTE_OK);
+		assert_int_equal(cenote_result_n_rows(res), 300);
+		assert_int_equal(int_at(res, 299, 0), 299);
+		cenote_result_destroy(res);
+		f->peer.seen.commands[0] = '\0';
+		if (f->alloc.n_failed == 0)
+			break;
+	}
+	assert_int_equal(f->peer.seen.n_attaches, 1);
+}
+
+static void
+creating_fails_for_memory_only(void **state)
+{
+	struct cnt_alloc a;
+
+	(void)state;
+	for (size_t n = 1;; n++) {
+		cenote_conn *conn = NULL;
+		int r;
+
+		cnt_alloc_init(&a, n);
+		r = cenote_conn_create(&a.mem, &conn);
+		if (r == CENOTE_OK) {
+			r = cenote_conn_set_uri(conn, "cenote://u:p@h:1/pool?trace=x");
+			cenote_conn_destroy(conn);
+		}
+		assert_int_equal(cnt_alloc_leaks(&a), 0);
+		if (!cnt_alloc_has_failed(&a)) {
+			assert_int_equal(r, CENOTE_OK);
+			break;
+		}
+		assert_int_equal(r, CENOTE_ERR_NOMEM);
+	}
+}
+
+/* ------------------------------------------------------------- the process around us */
+
+static void
+a_child_may_only_destroy_its_parents_connection(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	pid_t pid;
+	int status;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int bad = cenote_query(f->conn, "cmd", 3, NULL, NULL, &res) !=
+				  CENOTE_ERR_STATE ||
+			  cenote_ping(f->conn) != CENOTE_ERR_STATE ||
+			  cenote_get_result(f->conn, &res) != CENOTE_ERR_STATE ||
+			  cenote_process(f->conn) != CENOTE_ERR_STATE;
+
+		cenote_conn_destroy(f->conn);
+		_exit(bad);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(f->peer.seen.commands, "cmd;");
+	assert_int_equal(f->peer.seen.n_connects, 1);
+}
+
+static volatile sig_atomic_t n_sigpipe;
+
+static void
+on_sigpipe(int signo)
+{
+	(void)signo;
+	n_sigpipe++;
+}
+
+static void
+a_dead_peer_raises_no_signal(void **state)
+{
+	struct fixture *f = *state;
+	struct sigaction act = { .sa_handler = on_sigpipe }, old, after;
+	int r;
+
+	(void)sigemptyset(&act.sa_mask);
+	assert_int_equal(sigaction(SIGPIPE, &act, &old), 0);
+	for (int i = 0; i < 3; i++) {
+		cenote_close(f->conn);
+		assert_int_equal(drive_connect(f), CENOTE_OK);
+		DRIVE(f, r, cenote_begin(f->conn, 0, 0));
+		assert_int_equal(r, CENOTE_OK);
+		cnt_peer_drop(&f->peer, 0);
+		assert_int_equal(drive_run(f, "cmd"), CENOTE_ERR_CONN);
+	}
+	assert_int_equal(n_sigpipe, 0);
+	assert_int_equal(sigaction(SIGPIPE, &old, &after), 0);
+	assert_true(after.sa_handler == on_sigpipe);
+}
+
+static void
+descriptors_close_on_exec(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(fcntl(cenote_fd(f->conn), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_nonblocking, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_connect_waits_for_the_descriptor_it_names),
+		TEST(is_busy_and_process_tell_when_a_result_is_there),
+		TEST(a_large_request_goes_out_in_parts),
+		TEST(a_reader_that_does_not_read_stops_the_writer),
+		TEST(a_full_queue_of_connections_is_waited_for),
+		TEST(bytes_may_come_one_at_a_time),
+		cmocka_unit_test(an_end_at_any_byte_is_survived),
+		TEST(each_allocation_may_fail),
+		TEST(a_call_is_repeated_after_a_lack_of_memory),
+		cmocka_unit_test(creating_fails_for_memory_only),
+		TEST(a_child_may_only_destroy_its_parents_connection),
+		TEST(a_dead_peer_raises_no_signal),
+		TEST(descriptors_close_on_exec),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

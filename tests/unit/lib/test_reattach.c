@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+#include <unistd.h>
+
+#include "protocol/msg.h"
+
+/* Sessions that are taken back or lost. */
+
+static void
+wait_for_end(const struct fixture *f)
+{
+	/* The pool closed its end: the library sees it at its next call. */
+	while (1) {
+		struct cnt_peer *p = (struct cnt_peer *)&f->peer;
+		size_t n = 0;
+
+		(void)pthread_mutex_lock(&p->lock);
+		for (size_t i = 0; i < CNT_PEER_CONNS; i++)
+			n += p->conns[i].fd >= 0;
+		(void)pthread_mutex_unlock(&p->lock);
+		if (n == 0)
+			return;
+		(void)usleep(1000);
+	}
+}
+
+static void
+a_yield_when_idle_is_not_noticed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_int_equal(f->peer.seen.flags, CNP_ATTACH_AGAIN);
+	assert_int_equal(f->peer.seen.generation, 1);
+	assert_string_equal(f->peer.seen.carry, "yield1");
+	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
+	assert_string_equal(cenote_info(f->conn, "attaches"), "2");
+	assert_string_equal(cenote_info(f->conn, "session"), "102");
+}
+
+static void
+process_sees_a_yield_and_stays_connected(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_fd(f->conn), -1);
+	assert_int_equal(cenote_wants(f->conn), 0);
+	assert_int_equal(cenote_is_connected(f->conn), 1);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 1);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+}
+
+static void
+a_request_that_a_yield_did_not_reach_is_sent_again(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield_now"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_string_equal(f->peer.seen.commands, "yield_now;");
+}
+
+static void
+requests_behind_the_last_one_run_once_each(void **state)
+{
+	static const char *const sqls[] = { "cmd 1", "yield 2", "rows 3", "yield 4",
+		"cmd 5" };
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(
+			cenote_send_query(f->conn, sqls[i], CENOTE_NTS, NULL, NULL),
+			CENOTE_OK);
+		if (i != 2)
+			assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	}
+	for (size_t i = 0; i < 9; i++) {
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+		cenote_result_destroy(res);
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	}
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_string_equal(f->peer.seen.commands, "cmd 1;yield 2;rows 3;yield 4;cmd 5;");
+	assert_int_equal(f->peer.seen.n_attaches, 3);
+	assert_string_equal(f->peer.seen.carry, "yield3");
+}
+
+static void
+statements_are_prepared_again(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt, *idle;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "cmd", CENOTE_NTS, &idle), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(idle), CENOTE_OK);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(run(f, "yield"), CENOTE_OK);
+		if (i > 0)
+			wait_for_end(f);
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_int_equal(cenote_result_n_rows(res), 3);
+		cenote_result_destroy(res);
+	}
+	/* Only the one that is used. */
+	assert_int_equal(f->peer.seen.n_prepares, 2 + 3);
+	cenote_stmt_destroy(stmt);
+	cenote_stmt_destroy(idle);
+}
+
+static void
+a_statement_destroyed_while_its_request_waits_is_still_prepared(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "yield", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	cenote_stmt_destroy(stmt);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+}
+
+static void
+a_statement_that_cannot_be_prepared_again_says_why(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.fail_prepare = 1;
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "42P01");
+	f->peer.knobs.fail_prepare = 0;
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+autocommit_off_is_told_to_the_next_session(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	f->peer.seen.autocommit_off = 0;
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_int_equal(f->peer.seen.autocommit_off, 1);
+}
+
+static void
+a_loss_while_idle_and_holding_nothing_is_not_noticed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "last"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_string_equal(f->peer.seen.carry, "carry1");
+	assert_string_equal(f->peer.seen.commands, "last;cmd;");
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_is_connected(f->conn), 1);
+	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 3);
+}
+
+static void
+reattach_no_makes_every_loss_an_error(void **state)
+{
+	struct fixture *f = *state;
+
+	cenote_close(f->conn);
+	assert_int_equal(cenote_conn_set(f->conn, "reattach", "no"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(run(f, "last"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_non_null(strstr(message_of(f), "reattach=no"));
+}
+
+static void
+a_loss_with_pins_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "pin 1"), CENOTE_OK);
+	assert_int_equal(cenote_pins(f->conn), CENOTE_PIN_TEMP);
+	assert_int_equal(run(f, "last"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+	assert_int_equal(cenote_pins(f->conn), 0);
+	/* The answer stays the same until the program does something about it. */
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+	assert_int_equal(f->peer.seen.n_attaches, 1);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(f->peer.seen.flags, 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+process_tells_of_a_loss_with_pins(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "pin 2"), CENOTE_OK);
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(cenote_process(f->conn), CENOTE_ERR_CONN);
+	assert_non_null(strstr(message_of(f), "it held changed settings"));
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_UNKNOWN);
+}
+
+static void
+a_loss_in_a_transaction_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_UNKNOWN);
+	assert_int_equal(cenote_commit(f->conn), CENOTE_ERR_CONN);
+	assert_string_equal(f->peer.seen.commands, "");
+}
+
+static void
+a_loss_in_commit_leaves_the_outcome_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	f->peer.knobs.die_on = CNP_MSG_COMMIT;
+	assert_int_equal(cenote_commit(f->conn), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08007");
+	assert_non_null(strstr(message_of(f), "is not known"));
+	assert_int_equal(f->peer.seen.n_attaches, 1);
+}
+
+/* What is told when the connection ends while a statement runs. */
+static const struct {
+	const char *sql;
+	int in_tx;
+	const char *sqlstate;
+} lost_cases[] = {
+	{ "die", 0, "08007" },
+	{ "die", 1, "08006" },
+	{ "/* c */ -- x\n commit", 1, "08007" },
+	{ "COMMIT", 0, "08007" },
+	{ "end", 1, "08007" },
+	{ "endless", 1, "08006" },
+	{ "insert; commit", 1, "08007" },
+	{ "release savepoint a", 1, "08007" },
+	{ "update", 0, "08007" },
+	{ "update", 1, "08006" },
+	{ "select 1", 0, "08006" },
+	{ " -- c\n (select 1)", 0, "08007" },
+	{ "SELECT f(1)", 0, "08007" },
+	{ "SELECT f(1)", 1, "08006" },
+	{ "select 1; drop table x", 0, "08007" },
+	{ "select 1 ; ", 0, "08006" },
+	{ "values", 0, "08006" },
+	{ "selects", 0, "08007" },
+};
+
+static void
+a_loss_while_a_request_runs_tells_the_truth(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(lost_cases) / sizeof(lost_cases[0]); i++) {
+		f->peer.knobs.die_on = 0;
+		cenote_close(f->conn);
+		assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+		if (lost_cases[i].in_tx)
+			assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+		f->peer.knobs.die_on = CNP_MSG_QUERY;
+		assert_int_equal(run(f, lost_cases[i].sql), CENOTE_ERR_CONN);
+		if (strcmp(sqlstate_of(f), lost_cases[i].sqlstate) != 0)
+			fail_msg("%s: %s", lost_cases[i].sql, sqlstate_of(f));
+	}
+	assert_string_equal(f->peer.seen.commands, "");
+}
+
+static void
+a_begin_in_the_same_pipeline_makes_it_no_autocommit(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	f->peer.knobs.die_on = CNP_MSG_BEGIN;
+	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "insert", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08006");
+}
+
+static void
+what_was_answered_before_a_loss_can_be_read(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "die", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 3);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+}
+
+static void
+a_stream_is_lost_with_its_session(void **state)
+{
+	struct fixture *f = *state;
+	const cenote_exec_options options = { sizeof(options), 0, 1, 0, 0, 0 };
+	cenote_result *res;
+	int r;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows_die 500", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	while ((r = cenote_result_next(res)) == CENOTE_ROW)
+		continue;
+	assert_int_equal(r, CENOTE_ERR_CONN);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_CONN);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "08007");
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+}
+
+static void
+a_portal_is_lost_with_its_session(void **state)
+{
+	struct fixture *f = *state;
+	const cenote_exec_options options = { sizeof(options), 0, 1, 10, 0, 0 };
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows 500", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_pins(f->conn), CENOTE_PIN_CURSOR);
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_CONN);
+	assert_int_equal(int_at(res, 9, 0), 9);
+	cenote_result_destroy(res);
+}
+
+static void
+the_servers_own_session_lost_ends_ours(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "fail 08006"), CENOTE_ERR_CONN);
+	assert_string_equal(message_of(f), "it failed");
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+}
+
+static void *
+listen_later(void *arg)
+{
+	(void)usleep(100000);
+	(void)cnt_peer_listen(arg);
+	return NULL;
+}
+
+static void
+attaching_anew_is_tried_until_cenoted_is_back(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	cnt_peer_unlisten(&f->peer);
+	wait_for_end(f);
+	assert_int_equal(pthread_create(&thread, NULL, listen_later, &f->peer), 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+}
+
+static void
+attaching_anew_survives_workers_that_die(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.n_die_on_attach = 3;
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.refuse = "57P01";
+	f->peer.knobs.n_refuse = 2;
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(f->peer.seen.commands, "yield;cmd;yield;cmd;");
+}
+
+static void
+attaching_anew_ends_at_its_time_limit(void **state)
+{
+	struct fixture *f = *state;
+
+	cenote_close(f->conn);
+	assert_int_equal(cenote_conn_set(f->conn, "reattach_timeout", "50ms"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	cnt_peer_unlisten(&f->peer);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "HYT01");
+	assert_non_null(strstr(message_of(f), "reattach_timeout (50ms)"));
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+}
+
+static void
+a_refusal_while_attaching_anew_is_final(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.refuse = "57P03";
+	f->peer.knobs.n_refuse = 1;
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "57P03");
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_string_equal(f->peer.seen.commands, "yield;");
+}
+
+static void
+connecting_fails_with_the_pools_words(void **state)
+{
+	static const struct {
+		const char *sqlstate;
+		int status;
+	} cases[] = {
+		{ "28000", CENOTE_ERR_AUTH },
+		{ "28P01", CENOTE_ERR_AUTH },
+		{ "3D000", CENOTE_ERR_AUTH },
+		{ "57P03", CENOTE_ERR_CONN },
+		{ "08001", CENOTE_ERR_CONN },
+		{ "0A000", CENOTE_ERR_UNSUPPORTED },
+	};
+	struct fixture *f = *state;
+
+	cenote_close(f->conn);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		f->peer.knobs.refuse = cases[i].sqlstate;
+		f->peer.knobs.n_refuse = 1;
+		assert_int_equal(cenote_connect(f->conn), cases[i].status);
+		assert_string_equal(sqlstate_of(f), cases[i].sqlstate);
+		assert_string_equal(message_of(f), "refused");
+	}
+	f->peer.knobs.n_die_on_attach = 1;
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_CONN);
+	assert_non_null(strstr(message_of(f), "closed by the other end"));
+	f->peer.knobs.auth = CNP_AUTH_SASL;
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_UNSUPPORTED);
+	assert_non_null(strstr(message_of(f), "SCRAM-SHA-256"));
+	f->peer.knobs.auth = CNP_AUTH_NONE;
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+}
+
+static void
+connecting_ends_at_its_time_limit(void **state)
+{
+	struct fixture *f = *state;
+
+	cenote_close(f->conn);
+	cnt_peer_stop(&f->peer);
+	assert_int_equal(cenote_conn_set(f->conn, "connect_timeout", "30ms"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_TIMEOUT);
+	assert_string_equal(sqlstate_of(f), "HYT01");
+	assert_non_null(strstr(message_of(f), "connect_timeout (30ms)"));
+	assert_int_equal(cenote_fd(f->conn), -1);
+	assert_int_equal(cnt_peer_start(&f->peer), 0);
+	assert_int_equal(cenote_conn_set(f->conn, "connect_timeout", "10s"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_yield_when_idle_is_not_noticed),
+		TEST(process_sees_a_yield_and_stays_connected),
+		TEST(a_request_that_a_yield_did_not_reach_is_sent_again),
+		TEST(requests_behind_the_last_one_run_once_each),
+		TEST(statements_are_prepared_again),
+		TEST(a_statement_destroyed_while_its_request_waits_is_still_prepared),
+		TEST(a_statement_that_cannot_be_prepared_again_says_why),
+		TEST(autocommit_off_is_told_to_the_next_session),
+		TEST(a_loss_while_idle_and_holding_nothing_is_not_noticed),
+		TEST(reattach_no_makes_every_loss_an_error),
+		TEST(a_loss_with_pins_is_told),
+		TEST(process_tells_of_a_loss_with_pins),
+		TEST(a_loss_in_a_transaction_is_told),
+		TEST(a_loss_in_commit_leaves_the_outcome_unknown),
+		TEST(a_loss_while_a_request_runs_tells_the_truth),
+		TEST(a_begin_in_the_same_pipeline_makes_it_no_autocommit),
+		TEST(what_was_answered_before_a_loss_can_be_read),
+		TEST(a_stream_is_lost_with_its_session),
+		TEST(a_portal_is_lost_with_its_session),
+		TEST(the_servers_own_session_lost_ends_ours),
+		TEST(attaching_anew_is_tried_until_cenoted_is_back),
+		TEST(attaching_anew_survives_workers_that_die),
+		TEST(attaching_anew_ends_at_its_time_limit),
+		TEST(a_refusal_while_attaching_anew_is_final),
+		TEST(connecting_fails_with_the_pools_words),
+		TEST(connecting_ends_at_its_time_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,905 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+/* Blocking use against a pool that answers as it should. */
+
+static void
+connecting_tells_who_comes_and_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(f->peer.seen.flags, 0);
+	assert_int_equal(f->peer.seen.generation, 0);
+	assert_string_equal(f->peer.seen.program, "test_lib_session");
+	assert_string_equal(cenote_info(f->conn, "backend"), "played");
+	assert_string_equal(cenote_info(f->conn, "server"), "here");
+	assert_string_equal(cenote_info(f->conn, "server_version"), "1.2");
+	assert_string_equal(cenote_info(f->conn, "database"), "db");
+	assert_string_equal(cenote_info(f->conn, "worker_pid"), "4711");
+	assert_string_equal(cenote_info(f->conn, "session"), "101");
+	assert_string_equal(cenote_info(f->conn, "pool"), "play");
+	assert_string_equal(cenote_info(f->conn, "socket"), f->peer.path);
+	assert_string_equal(cenote_info(f->conn, "protocol"), "1");
+	assert_string_equal(cenote_info(f->conn, "attaches"), "1");
+	assert_string_equal(cenote_info(f->conn, "features"), "transactions,cancel");
+	assert_string_equal(cenote_info(f->conn, "server_encoding"), "UTF8");
+	assert_null(cenote_info(f->conn, "nothing"));
+	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_string_equal(cenote_info(f->conn, "zone"), "UTC");
+	assert_int_equal(cenote_is_connected(f->conn), 1);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
+	assert_true(cenote_fd(f->conn) >= 0);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_conn_set(f->conn, "pool", "x"), CENOTE_ERR_STATE);
+}
+
+static void
+rows_are_read_by_row_and_column(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	size_t len = 0;
+
+	assert_int_equal(cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, NULL, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
+	assert_int_equal(cenote_result_n_rows(res), 1000);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	for (uint64_t i = 0; i < 1000; i++) {
+		char text[32];
+
+		assert_int_equal(int_at(res, i, 0), i);
+		(void)snprintf(text, sizeof(text), "row %u", (unsigned)i);
+		assert_string_equal(cenote_result_text(res, i, 1, &len), text);
+		assert_int_equal(len, strlen(text));
+		assert_int_equal(cenote_result_is_null(res, i, 2), 1);
+		assert_int_equal(cenote_result_is_null(res, i, 1), 0);
+	}
+	assert_null(cenote_result_text(res, 1000, 0, NULL));
+	assert_null(cenote_result_text(res, 0, 3, NULL));
+	assert_int_equal(cenote_result_is_null(res, 1000, 0), 1);
+	assert_int_equal(cenote_result_find_column(res, "TEXT"), 1);
+	assert_int_equal(cenote_result_find_column(res, "tex"), -1);
+	assert_string_equal(cenote_result_tag(res), "SELECT 1000");
+	assert_int_equal(cenote_result_affected_rows(res), -1);
+	assert_true(cenote_result_memory(res) > 1000 * 10);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_STATE);
+	assert_string_equal(cenote_diag_message(cenote_result_diag(res)), "");
+	cenote_result_destroy(res);
+}
+
+static void
+columns_are_described(void **state)
+{
+	struct fixture *f = *state;
+	const cenote_column *col;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows 0", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 0);
+	col = cenote_result_column(res, 0);
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_NAME), "n");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_ORG_NAME), "n");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_TABLE), "t");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_ORG_TABLE), "t");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_SCHEMA), "main");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_CATALOG), "");
+	assert_string_equal(cenote_column_text(col, CENOTE_COLUMN_TYPE_NAME), "INTEGER");
+	assert_string_equal(cenote_column_text(col, 99), "");
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_TYPE), CENOTE_TYPE_INT64);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_NATIVE_TYPE), 20);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_MODIFIER), -1);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_NATIVE_FLAGS), 0);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_CHARSET), 0);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_LENGTH), 8);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_PRECISION), 19);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_SCALE), 0);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_NULLABLE), 0);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_TABLE_ID), 5);
+	assert_int_equal(cenote_column_int(col, CENOTE_COLUMN_ATTNUM), 1);
+	assert_int_equal(
+		cenote_column_int(col, CENOTE_COLUMN_FORMAT), CENOTE_FORMAT_TEXT);
+	assert_int_equal(cenote_column_int(col, 99), -1);
+	assert_int_equal(cenote_column_int(NULL, CENOTE_COLUMN_TYPE), -1);
+	assert_string_equal(cenote_column_text(NULL, CENOTE_COLUMN_NAME), "");
+	assert_null(cenote_result_column(res, 3));
+	cenote_result_destroy(res);
+}
+
+static void
+values_are_converted_or_refused(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	int64_t i = 5;
+	uint64_t u = 5;
+	double d = 5;
+	cenote_date date;
+	cenote_time time;
+	cenote_timestamp ts;
+
+	assert_int_equal(
+		cenote_query(f->conn, "values", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(int_at(res, 0, 0), -42);
+	assert_int_equal(cenote_result_uint64(res, 0, 0, &u), CENOTE_ERR_CONVERT);
+	assert_int_equal(u, 5);
+	assert_int_equal(cenote_result_uint64(res, 0, 1, &u), CENOTE_OK);
+	assert_true(u == UINT64_MAX);
+	assert_int_equal(cenote_result_int64(res, 0, 1, &i), CENOTE_ERR_CONVERT);
+	assert_int_equal(i, 5);
+	assert_int_equal(cenote_result_double(res, 0, 2, &d), CENOTE_OK);
+	assert_true(d == 1.5);
+	assert_int_equal(cenote_result_date(res, 0, 3, &date), CENOTE_OK);
+	assert_int_equal(date.year * 10000 + date.month * 100 + date.day, 20240229);
+	assert_int_equal(cenote_result_time(res, 0, 4, &time), CENOTE_OK);
+	assert_int_equal(time.hour, 23);
+	assert_int_equal(time.nanosecond, 500000000);
+	assert_int_equal(time.utc_offset_s, 7200);
+	assert_int_equal(cenote_result_timestamp(res, 0, 5, &ts), CENOTE_OK);
+	assert_int_equal(ts.time.second, 3);
+	assert_int_equal(ts.time.utc_offset_s, CENOTE_NO_OFFSET);
+	assert_int_equal(cenote_result_int64(res, 0, 6, &i), CENOTE_ERR_CONVERT);
+	assert_int_equal(cenote_result_double(res, 0, 6, &d), CENOTE_ERR_CONVERT);
+	assert_int_equal(cenote_result_date(res, 0, 6, &date), CENOTE_ERR_CONVERT);
+	assert_int_equal(cenote_result_time(res, 0, 6, &time), CENOTE_ERR_CONVERT);
+	assert_int_equal(cenote_result_timestamp(res, 0, 6, &ts), CENOTE_ERR_CONVERT);
+	assert_int_equal(cenote_result_int64(res, 1, 0, &i), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_result_int64(res, 0, 7, &i), CENOTE_ERR_ARG);
+	cenote_result_destroy(res);
+	assert_int_equal(
+		cenote_query(f->conn, "rows 1", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_int64(res, 0, 2, &i), CENOTE_DONE);
+	cenote_result_destroy(res);
+}
+
+static void
+a_command_tells_what_it_did(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
+	assert_string_equal(cenote_result_tag(res), "INSERT 1");
+	assert_int_equal(cenote_result_affected_rows(res), 1);
+	assert_int_equal(cenote_result_last_insert_id(res), 7);
+	assert_int_equal(cenote_result_warnings(res), 2);
+	assert_int_equal(cenote_result_n_columns(res), 0);
+	assert_int_equal(cenote_result_n_rows(res), 0);
+	assert_null(cenote_result_text(res, 0, 0, NULL));
+	cenote_result_destroy(res);
+}
+
+static void
+an_error_is_a_status_with_the_servers_words(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "fail 23505"), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "23505");
+	assert_string_equal(message_of(f), "it failed");
+	assert_int_equal(cenote_diag_native(cenote_conn_diag(f->conn)), 17);
+	assert_string_equal(cenote_diag_field(cenote_conn_diag(f->conn), 'S'), "ERROR");
+	assert_int_equal(run(f, "fail 0A000"), CENOTE_ERR_UNSUPPORTED);
+	assert_int_equal(run(f, "rows_fail 10"), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "22012");
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(message_of(f), "");
+}
+
+static void
+several_results_come_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "two", CENOTE_NTS, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+a_result_outlives_its_connection(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "big 100000", CENOTE_NTS, NULL, NULL, &res),
+		CENOTE_OK);
+	cenote_conn_destroy(f->conn);
+	f->conn = NULL;
+	assert_int_equal(strlen(cenote_result_text(res, 0, 0, NULL)), 100000);
+	cenote_result_destroy(res);
+}
+
+static void
+parameters_arrive_as_they_were_added(void **state)
+{
+	static const char *const expected[][2] = {
+		{ "0", NULL },
+		{ "1", "1" },
+		{ "2", "-9223372036854775808" },
+		{ "3", "18446744073709551615" },
+		{ "4", "0.1" },
+		{ "5", "-12.50" },
+		{ "6", "text" },
+		{ "7", "by" },
+		{ "8", "2024-02-29" },
+		{ "9", "01:02:03" },
+		{ "10", "2024-02-29 01:02:03" },
+		{ "14", "native" },
+	};
+	struct fixture *f = *state;
+	const cenote_date date = { 2024, 2, 29, 0 };
+	const cenote_time time = { 1, 2, 3, 0, 0, CENOTE_NO_OFFSET };
+	const cenote_timestamp ts = { date, time };
+	cenote_params *p;
+	cenote_result *res;
+
+	assert_int_equal(cenote_params_create(&f->alloc.mem, &p), CENOTE_OK);
+	assert_int_equal(cenote_params_add_null(p), CENOTE_OK);
+	assert_int_equal(cenote_params_add_bool(p, 5), CENOTE_OK);
+	assert_int_equal(cenote_params_add_int64(p, INT64_MIN), CENOTE_OK);
+	assert_int_equal(cenote_params_add_uint64(p, UINT64_MAX), CENOTE_OK);
+	assert_int_equal(cenote_params_add_double(p, 0.1), CENOTE_OK);
+	assert_int_equal(cenote_params_add_decimal(p, "-12.50", CENOTE_NTS), CENOTE_OK);
+	assert_int_equal(cenote_params_add_text(p, "text!", 4), CENOTE_OK);
+	assert_int_equal(cenote_params_add_bytes(p, "bytes", 2), CENOTE_OK);
+	assert_int_equal(cenote_params_add_date(p, &date), CENOTE_OK);
+	assert_int_equal(cenote_params_add_time(p, &time), CENOTE_OK);
+	assert_int_equal(cenote_params_add_timestamp(p, &ts), CENOTE_OK);
+	assert_int_equal(cenote_params_add_native(p, 99, 0, "native", 6), CENOTE_OK);
+	assert_int_equal(cenote_params_count(p), 12);
+	for (int twice = 0; twice < 2; twice++) {
+		assert_int_equal(
+			cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res),
+			CENOTE_OK);
+		assert_int_equal(cenote_result_n_rows(res), 12);
+		for (uint64_t i = 0; i < 12; i++) {
+			const char *value = cenote_result_text(res, i, 1, NULL);
+
+			if (i < 11)
+				assert_string_equal(cenote_result_text(res, i, 0, NULL),
+					expected[i][0]);
+			if (expected[i][1])
+				assert_string_equal(value, expected[i][1]);
+			else
+				assert_null(value);
+		}
+		cenote_result_destroy(res);
+	}
+	cenote_params_clear(p);
+	assert_int_equal(cenote_params_count(p), 0);
+	assert_int_equal(
+		cenote_query(f->conn, "params", CENOTE_NTS, p, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 0);
+	cenote_result_destroy(res);
+	cenote_params_destroy(p);
+}
+
+static void
+bad_parameters_leave_the_list_as_it_was(void **state)
+{
+	struct fixture *f = *state;
+	const cenote_date date = { 2023, 2, 29, 0 };
+	const cenote_time time = { 25, 0, 0, 0, 0, CENOTE_NO_OFFSET };
+	cenote_params *p;
+
+	assert_int_equal(cenote_params_create(&f->alloc.mem, &p), CENOTE_OK);
+	assert_int_equal(cenote_params_add_int64(p, 1), CENOTE_OK);
+	assert_int_equal(
+		cenote_params_add_decimal(p, "1.2.3", CENOTE_NTS), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_decimal(p, NULL, 0), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_text(p, NULL, 3), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_text(p, NULL, CENOTE_NTS), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_bytes(p, NULL, 3), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_date(p, &date), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_date(p, NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_time(p, &time), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_time(p, NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_timestamp(p, NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_native(p, 1, 1, NULL, 0), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_null(NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_count(p), 1);
+	for (uint32_t i = 1; i < 65535; i++)
+		assert_int_equal(cenote_params_add_null(p), CENOTE_OK);
+	assert_int_equal(cenote_params_add_null(p), CENOTE_ERR_LIMIT);
+	assert_int_equal(cenote_params_count(p), 65535);
+	cenote_params_destroy(p);
+}
+
+static void
+statements_are_prepared_once_and_described(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "params", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_n_params(stmt), 0);
+	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_n_params(stmt), 1);
+	assert_int_equal(cenote_stmt_param_type(stmt, 0), CENOTE_TYPE_INT64);
+	assert_int_equal(cenote_stmt_param_native_type(stmt, 0), 20);
+	assert_string_equal(cenote_stmt_param_name(stmt, 0), ":a");
+	assert_int_equal(cenote_stmt_param_type(stmt, 1), CENOTE_TYPE_NULL);
+	assert_string_equal(cenote_stmt_param_name(stmt, 1), "");
+	assert_int_equal(cenote_stmt_n_columns(stmt), 3);
+	assert_string_equal(
+		cenote_column_text(cenote_stmt_column(stmt, 1), CENOTE_COLUMN_NAME),
+		"Text");
+	assert_null(cenote_stmt_column(stmt, 3));
+	cenote_stmt_destroy(stmt);
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
+		assert_int_equal(cenote_result_n_rows(res), 3);
+		assert_int_equal(int_at(res, 2, 0), 2);
+		cenote_result_destroy(res);
+	}
+	assert_int_equal(cenote_send_describe(stmt), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_DESCRIPTION);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	cenote_stmt_destroy(stmt);
+	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	assert_int_equal(f->peer.seen.n_closes, 2);
+}
+
+static void
+a_known_statement_with_no_rows_gives_rows_all_the_same(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 0", CENOTE_NTS, &stmt), CENOTE_OK);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
+		assert_int_equal(cenote_result_n_columns(res), 3);
+		cenote_result_destroy(res);
+	}
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+a_prepare_that_fails_is_the_executes_error(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	f->peer.knobs.fail_prepare = 1;
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "42P01");
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "42P01");
+	f->peer.knobs.fail_prepare = 0;
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+a_statement_outlives_its_connection_to_be_destroyed(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	cenote_conn_destroy(f->conn);
+	f->conn = NULL;
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_STATE);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+transactions_are_followed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_begin(f->conn, CENOTE_ISOLATION_DEFAULT, 0), CENOTE_OK);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_OPEN);
+	assert_int_equal(cenote_savepoint(f->conn, "a b"), CENOTE_OK);
+	assert_int_equal(cenote_rollback_to(f->conn, "a b"), CENOTE_OK);
+	assert_int_equal(cenote_release(f->conn, "a b"), CENOTE_OK);
+	assert_int_equal(cenote_savepoint(f->conn, NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_commit(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
+	assert_int_equal(cenote_begin(f->conn, 1000, 0), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_begin(f->conn, 0, CENOTE_BEGIN_IMMEDIATE), CENOTE_OK);
+	assert_int_equal(cenote_rollback(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
+	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_int_equal(f->peer.seen.autocommit_off, 1);
+	assert_int_equal(cenote_set_autocommit(f->conn, 1), CENOTE_OK);
+	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+}
+
+static void
+the_catalog_and_the_status_are_results(void **state)
+{
+	struct fixture *f = *state;
+	cenote_catalog_filter filter = CENOTE_CATALOG_FILTER_INIT;
+	cenote_result *res;
+
+	filter.object = "a%";
+	assert_int_equal(
+		cenote_catalog(f->conn, CENOTE_CATALOG_TABLES, &filter, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), CENOTE_CATALOG_TABLES);
+	cenote_result_destroy(res);
+	filter.size = 1;
+	assert_int_equal(cenote_catalog(f->conn, CENOTE_CATALOG_TABLES, &filter, &res),
+		CENOTE_ERR_ARG);
+	assert_int_equal(cenote_catalog(f->conn, 0, NULL, &res), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_status(f->conn, "pools", &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_status(f->conn, "rubbish", &res), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "22023");
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+take_kind(struct fixture *f, int kind)
+{
+	cenote_result *res;
+
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), kind);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+}
+
+static void
+send(struct fixture *f, const char *sql)
+{
+	assert_int_equal(
+		cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+}
+
+static void
+a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	cenote_stmt *stmt;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 2", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_int_equal(cenote_send_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	send(f, "fail 42601");
+	send(f, "cmd");
+	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_rollback(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_catalog(f->conn, 1, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_DESCRIPTION);
+	take_kind(f, CENOTE_RESULT_ROWS);
+	take_kind(f, CENOTE_RESULT_ERROR);
+	take_kind(f, CENOTE_RESULT_SKIPPED);
+	take_kind(f, CENOTE_RESULT_SKIPPED);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_ROWS);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+a_pipeline_that_ends_without_a_sync_gets_one(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	send(f, "fail 42601");
+	send(f, "cmd");
+	take_kind(f, CENOTE_RESULT_ERROR);
+	take_kind(f, CENOTE_RESULT_SKIPPED);
+	/* A blocking call in between is not skipped. */
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	send(f, "fail 42601");
+	take_kind(f, CENOTE_RESULT_ERROR);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+/* Neither end reads while its own writing is stuck, unless it knows better: the library does. */
+static void
+a_pipeline_larger_than_all_buffers_does_not_lock_up(void **state)
+{
+	struct fixture *f = *state;
+	char *sql = calloc(1, 100001);
+	size_t n = 100;
+
+	f->peer.knobs.read_max = 1;
+	memset(sql, ' ', 100000);
+	memcpy(sql, "rows 5000", 9);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	for (size_t i = 0; i < n; i++)
+		send(f, sql);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	for (size_t i = 0; i < n; i++)
+		take_kind(f, CENOTE_RESULT_ROWS);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	free(sql);
+}
+
+static const cenote_exec_options streamed = { sizeof(cenote_exec_options), 0, 1, 0, 0,
+	0 };
+
+static void
+a_streamed_result_comes_in_batches(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res, *other;
+	uint64_t n = 0;
+	int r;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows 100000", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	assert_int_equal(cenote_result_n_rows(res), 0);
+	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_ERR_STATE);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
+	while ((r = cenote_result_next(res)) == CENOTE_ROW) {
+		uint64_t batch = cenote_result_n_rows(res);
+
+		assert_true(batch > 0);
+		assert_true(cenote_result_memory(res) < 1000000);
+		for (uint64_t i = 0; i < batch; i++)
+			assert_int_equal(int_at(res, i, 0), n + i);
+		n += batch;
+	}
+	assert_int_equal(r, CENOTE_DONE);
+	assert_int_equal(n, 100000);
+	assert_string_equal(cenote_result_tag(res), "SELECT 100000");
+	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	cenote_result_destroy(res);
+}
+
+static void
+a_stream_may_be_destroyed_at_any_time(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	for (int batches = 0; batches < 3; batches++) {
+		assert_int_equal(cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL,
+					 &streamed, &res),
+			CENOTE_OK);
+		for (int i = 0; i < batches; i++)
+			assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+		cenote_result_destroy(res);
+		assert_int_equal(run(f, "rows 3"), CENOTE_OK);
+	}
+	assert_int_equal(
+		cenote_query(f->conn, "rows 50000", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+}
+
+static void
+a_stream_outlives_its_connection_as_an_error(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows 90000", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	cenote_conn_destroy(f->conn);
+	f->conn = NULL;
+	assert_int_equal(int_at(res, 0, 0), 0);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_STATE);
+	assert_non_null(strstr(cenote_diag_message(cenote_result_diag(res)), "closed"));
+	cenote_result_destroy(res);
+}
+
+static void
+a_stream_that_fails_says_so_on_its_way(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	int r;
+
+	assert_int_equal(
+		cenote_query(f->conn, "rows_fail 500", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_OK);
+	while ((r = cenote_result_next(res)) == CENOTE_ROW)
+		continue;
+	assert_int_equal(r, CENOTE_ERR_SERVER);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "22012");
+	assert_string_equal(sqlstate_of(f), "22012");
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(
+		cenote_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_ERR_SERVER);
+	assert_int_equal(cenote_query(f->conn, "cmd", CENOTE_NTS, NULL, &streamed, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
+	cenote_result_destroy(res);
+}
+
+static void
+a_portal_gives_batches_and_lets_others_in_between(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = streamed;
+	cenote_result *res;
+	int64_t n = 0;
+
+	options.batch_rows = 300;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+		assert_int_equal(cenote_result_n_rows(res), i < 3 ? 300 : 100);
+		assert_int_equal(int_at(res, 0, 0), n);
+		n += 300;
+		assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	}
+	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
+	cenote_result_destroy(res);
+	options.max_rows = 10;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_result_n_rows(res), 10);
+	assert_int_equal(cenote_result_next(res), CENOTE_DONE);
+	cenote_result_destroy(res);
+}
+
+static void
+a_portal_is_closed_with_its_result(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = streamed;
+	cenote_result *res;
+
+	options.batch_rows = 10;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 1000", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_ping(f->conn), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_portals_closed, 1);
+	assert_int_equal(cenote_pins(f->conn), 0);
+}
+
+static void
+bad_options_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
+
+	options.batch_rows = 10;
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", 3, NULL, &options, &res), CENOTE_ERR_ARG);
+	options.batch_rows = 0;
+	options.size = 4;
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", 3, NULL, &options, &res), CENOTE_ERR_ARG);
+	options.size = sizeof(options);
+	options.format = 3;
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", 3, NULL, &options, &res), CENOTE_ERR_ARG);
+	options.format = 1;
+	options.stream = 2;
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", 3, NULL, &options, &res), CENOTE_ERR_ARG);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+on_notice(const cenote_diag *notice, void *user)
+{
+	(void)snprintf(user, 64, "%s %s", cenote_diag_sqlstate(notice),
+		cenote_diag_message(notice));
+}
+
+static void
+notices_reach_the_handler(void **state)
+{
+	struct fixture *f = *state;
+	char seen[64] = "";
+
+	assert_int_equal(run(f, "notice"), CENOTE_OK);
+	cenote_set_notice_handler(f->conn, on_notice, seen);
+	assert_int_equal(run(f, "notice"), CENOTE_OK);
+	assert_string_equal(seen, "01000 mind the gap");
+}
+
+static void
+cancel_hits_its_own_request_only(void **state)
+{
+	struct fixture *f = *state;
+	cenote_cancel *cancel, *late, *idle;
+	cenote_result *res;
+
+	assert_int_equal(cenote_cancel_create(f->conn, &idle), CENOTE_OK);
+	assert_int_equal(cenote_cancel_send(idle), CENOTE_DONE);
+	cenote_cancel_destroy(idle);
+	send(f, "rows 1");
+	assert_int_equal(cenote_cancel_create(f->conn, &late), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_ROWS);
+	send(f, "hang");
+	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
+	assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
+	while (cenote_cancel_send(cancel) == CENOTE_DONE)
+		continue; /* it is not there yet */
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
+	cnt_peer_unlisten(&f->peer);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_ERR_CONN);
+	assert_non_null(
+		strstr(cenote_diag_message(cenote_cancel_diag(cancel)), "not reachable"));
+	cenote_cancel_destroy(late);
+	cenote_cancel_destroy(cancel);
+}
+
+static void
+a_session_is_suspended_and_resumed_with_its_result(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = streamed;
+	cenote_result *res, *carried;
+	char token[CENOTE_TOKEN_SIZE];
+
+	options.batch_rows = 10;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 25", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_suspend(f->conn, res, 0, token), CENOTE_OK);
+	assert_int_equal(cenote_is_connected(f->conn), 0);
+	assert_true(cenote_result_next(res) < 0);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_OK);
+	assert_non_null(carried);
+	assert_int_equal(cenote_result_n_columns(carried), 3);
+	assert_int_equal(cenote_result_next(carried), CENOTE_ROW);
+	assert_int_equal(int_at(carried, 0, 0), 10);
+	assert_int_equal(cenote_result_next(carried), CENOTE_ROW);
+	assert_int_equal(cenote_result_n_rows(carried), 5);
+	assert_int_equal(cenote_result_next(carried), CENOTE_DONE);
+	cenote_result_destroy(carried);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(cenote_suspend(f->conn, NULL, 0, token), CENOTE_OK);
+	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_OK);
+	assert_null(carried);
+	cenote_close(f->conn);
+	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_ERR_AUTH);
+	token[5] = 'x';
+	assert_int_equal(cenote_resume(f->conn, token, &carried), CENOTE_ERR_ARG);
+}
+
+static void
+a_request_longer_than_the_pool_takes_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	cenote_close(f->conn);
+	assert_int_equal(cenote_conn_set(f->conn, "max_frame", "64kB"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_query(f->conn, "big 60000", CENOTE_NTS, NULL, NULL, &res),
+		CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+a_time_limit_leaves_the_request_running(void **state)
+{
+	struct fixture *f = *state;
+	cenote_cancel *cancel;
+	cenote_result *res;
+
+	cenote_close(f->conn);
+	assert_int_equal(cenote_conn_set(f->conn, "query_timeout", "20ms"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(run(f, "hang"), CENOTE_ERR_TIMEOUT);
+	assert_string_equal(sqlstate_of(f), "HYT00");
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	cenote_cancel_destroy(cancel);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(connecting_tells_who_comes_and_what_is_there),
+		TEST(rows_are_read_by_row_and_column),
+		TEST(columns_are_described),
+		TEST(values_are_converted_or_refused),
+		TEST(a_command_tells_what_it_did),
+		TEST(an_error_is_a_status_with_the_servers_words),
+		TEST(several_results_come_one_after_the_other),
+		TEST(a_result_outlives_its_connection),
+		TEST(parameters_arrive_as_they_were_added),
+		TEST(bad_parameters_leave_the_list_as_it_was),
+		TEST(statements_are_prepared_once_and_described),
+		TEST(a_known_statement_with_no_rows_gives_rows_all_the_same),
+		TEST(a_prepare_that_fails_is_the_executes_error),
+		TEST(a_statement_outlives_its_connection_to_be_destroyed),
+		TEST(transactions_are_followed),
+		TEST(the_catalog_and_the_status_are_results),
+		TEST(a_pipeline_skips_behind_an_error_up_to_the_sync),
+		TEST(a_pipeline_that_ends_without_a_sync_gets_one),
+		TEST(a_pipeline_larger_than_all_buffers_does_not_lock_up),
+		TEST(a_streamed_result_comes_in_batches),
+		TEST(a_stream_may_be_destroyed_at_any_time),
+		TEST(a_stream_outlives_its_connection_as_an_error),
+		TEST(a_stream_that_fails_says_so_on_its_way),
+		TEST(a_portal_gives_batches_and_lets_others_in_between),
+		TEST(a_portal_is_closed_with_its_result),
+		TEST(bad_options_are_refused),
+		TEST(notices_reach_the_handler),
+		TEST(cancel_hits_its_own_request_only),
+		TEST(a_session_is_suspended_and_resumed_with_its_result),
+		TEST(a_request_longer_than_the_pool_takes_is_refused),
+		TEST(a_time_limit_leaves_the_request_running),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
