@@ -63,6 +63,7 @@ struct row {
 	uint32_t index;
 	const struct cnd_pool_record *pool;
 	const struct cnd_slot *slot; /* workers only */
+	uint32_t state;
 	struct cnd_census census; /* pools only */
 	struct cnd_identity identity;
 	struct cnd_login login;
@@ -104,7 +105,7 @@ NUMBER(pool_queued, r->pool->queued)
 NUMBER(pool_timeouts, r->pool->timeouts)
 TEXT(worker_error, r->login.error)
 NUMBER(worker_pid, r->slot->pid)
-TEXT(worker_state, cnd_slot_states[r->slot->state % CND_SLOT_STATES].name)
+TEXT(worker_state, cnd_slot_states[r->state % CND_SLOT_STATES].name)
 NUMBER(worker_state_ms, cnd_now_ms() - r->slot->since_ms)
 TEXT(worker_server, r->login.server)
 TEXT(worker_user, r->identity.user)
@@ -167,19 +168,24 @@ _Static_assert(N_ITEMS(pool_fields) <= FIELDS_MAX && N_ITEMS(worker_fields) <= F
 	"room for all columns");
 
 static int
-read_pool(struct cnd_scoreboard *b, uint32_t index, struct row *r)
+read_pool(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
 {
 	if (index >= CND_POOL_RECORD || !b->pools[index].is_used)
 		return 0;
 	*r = (struct row){ .board = b, .index = index, .pool = &b->pools[index] };
 	cnd_pool_census(b, index, &r->census);
+	if (self >= 0 && b->slots[self].pool == index) {
+		r->census.n[CND_SLOT_OPENING]--;
+		r->census.n[CND_SLOT_IDLE]++;
+		r->census.in_use--;
+	}
 	if (r->census.failing_slot >= 0)
 		cnd_slot_login(&b->slots[r->census.failing_slot], &r->login);
 	return 1;
 }
 
 static int
-read_worker(struct cnd_scoreboard *b, uint32_t index, struct row *r)
+read_worker(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
 {
 	struct cnd_slot *slot = &b->slots[index];
 
@@ -188,6 +194,7 @@ read_worker(struct cnd_scoreboard *b, uint32_t index, struct row *r)
 	*r = (struct row){
 		.board = b, .index = index, .pool = &b->pools[slot->pool], .slot = slot
 	};
+	r->state = self == (int)index ? (uint32_t)CND_SLOT_IDLE : slot->state;
 	cnd_slot_identity(slot, &r->identity);
 	cnd_slot_login(slot, &r->login);
 	return 1;
@@ -197,7 +204,7 @@ static const struct kind {
 	const char *what;
 	const struct field *fields;
 	uint32_t n_fields;
-	int (*read)(struct cnd_scoreboard *b, uint32_t index, struct row *r);
+	int (*read)(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r);
 } kinds[] = {
 	{ "pools", pool_fields, N_ITEMS(pool_fields), read_pool },
 	{ "workers", worker_fields, N_ITEMS(worker_fields), read_worker },
@@ -242,7 +249,7 @@ put_row(struct cnc_batch *w, const struct kind *k, const struct row *row)
 }
 
 static int
-put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
+put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, int self,
 	uint32_t *ret_n)
 {
 	uint32_t most = k->read == read_worker ? b->n_slots : CND_POOL_RECORD;
@@ -254,7 +261,7 @@ put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < most && r == CENOTE_OK; i++) {
-		if (!k->read(b, i, &row))
+		if (!k->read(b, i, self, &row))
 			continue;
 		r = put_row(&batch, k, &row);
 		n++;
@@ -266,7 +273,7 @@ put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 }
 
 static int
-put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k)
+put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, int self)
 {
 	struct cnp_msg done = { .code = CNP_MSG_DONE };
 	char tag[32];
@@ -276,7 +283,7 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k)
 	if (r == CENOTE_OK)
 		r = put_columns(s, k);
 	if (r == CENOTE_OK)
-		r = put_rows(s, b, k, &n);
+		r = put_rows(s, b, k, self, &n);
 	if (r < 0)
 		return r;
 	snprintf(tag, sizeof(tag), "STATUS %u", n);
@@ -289,13 +296,13 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k)
 }
 
 void
-cnd_answer_status(
-	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_status *m)
+cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+	const struct cnp_status *m, int self)
 {
 	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
 		if (strcmp(kinds[i].what, m->what.p) != 0)
 			continue;
-		if (put_status(s, b, &kinds[i]) < 0)
+		if (put_status(s, b, &kinds[i], self) < 0)
 			cnd_answer_refuse(
 				s, CNC_SQLSTATE(INTERNAL), "status: out of memory");
 		return;

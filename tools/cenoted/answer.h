@@ -11,8 +11,9 @@
  */
 void cnd_answer_cancel(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m);
-void cnd_answer_status(
-	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_status *m);
+/* `self`: the slot of the worker that answers, which is idle otherwise; -1: the door. */
+void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+	const struct cnp_status *m, int self);
 /* ERROR instead of ATTACHED. */
 void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,
 	...) __attribute__((format(printf, 3, 4)));

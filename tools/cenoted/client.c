@@ -235,6 +235,7 @@ begin_lending(struct cnd_worker *w)
 	atomic_store_explicit(&s->request, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->is_held, 0, memory_order_relaxed);
 	atomic_store(&s->key, cnd_worker_key(w));
 	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
@@ -409,7 +410,8 @@ open_client(struct cnd_worker *w)
 		cnd_answer_cancel(&w->server, w->board, &req.msg.as.cancel);
 		return CENOTE_DONE;
 	case CNP_MSG_STATUS:
-		cnd_answer_status(&w->server, w->board, &req.msg.as.status);
+		cnd_answer_status(
+			&w->server, w->board, &req.msg.as.status, (int)w->slot_index);
 		return CENOTE_DONE;
 	case CNP_MSG_RESUME:
 		return on_resume(w, &req.msg.as.resume);
@@ -522,6 +524,19 @@ must_part(struct cnd_worker *w)
 	return 0;
 }
 
+/* When to look around although nothing happened. */
+static int64_t
+next_look(const struct cnd_worker *w)
+{
+	int64_t until = nearest_limit(w);
+
+	/* it was asked to yield, and has its grace still */
+	if (w->config->mode == CND_MODE_TRANSACTION && w->n_served == 0 &&
+		w->attached_ms + 2 * GRACE_MS < until && is_contended(w, cnd_now_ms()))
+		until = w->attached_ms + 2 * GRACE_MS;
+	return until;
+}
+
 /* Nothing to do until the client speaks, or something else is up. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
@@ -532,7 +547,7 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
-	if (cnd_worker_wait(w, w->fd, POLLIN, nearest_limit(w)) == 0)
+	if (cnd_worker_wait(w, w->fd, POLLIN, next_look(w)) == 0)
 		return CENOTE_OK;
 	r = receive(w);
 	if (r > 0 && nearest_limit(w) != CND_NEVER)

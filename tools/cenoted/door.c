@@ -252,8 +252,9 @@ ask_holders(uint32_t pool, uint32_t n_wanted)
 	for (uint32_t i = 0; i < door.board->n_slots && n_wanted > 0; i++) {
 		struct cnd_slot *s = &door.board->slots[i];
 
+		/* one that is held or at work will think of it at the end */
 		if (s->state != CND_SLOT_ATTACHED || s->pool != pool || s->pid <= 0 ||
-			(s->request != 0 && s->request != s->finished))
+			s->is_held || (s->request != 0 && s->request != s->finished))
 			continue;
 		kill(s->pid, SIGUSR1);
 		n_wanted--;
@@ -420,7 +421,7 @@ serve_first(struct guest *g, const struct cnp_request *req)
 		cnd_answer_cancel(&door.server, door.board, &req->msg.as.cancel);
 		break;
 	case CNP_MSG_STATUS:
-		cnd_answer_status(&door.server, door.board, &req->msg.as.status);
+		cnd_answer_status(&door.server, door.board, &req->msg.as.status, -1);
 		break;
 	default:
 		slot = cnd_answer_resume(&door.server, door.board, &req->msg.as.resume);

@@ -401,6 +401,8 @@ finish(struct cnd_worker *w, const struct cnp_request *req)
 		state.tx = CENOTE_TX_UNKNOWN;
 	else if (!w->is_suspending)
 		w->backend->state(w->session, &state);
+	atomic_store_explicit(&w->slot->is_held,
+		state.tx != CENOTE_TX_IDLE || state.pins != 0, memory_order_relaxed);
 	return cnp_server_finish_request(&w->server, state.tx, state.pins, &state.carry);
 }
 

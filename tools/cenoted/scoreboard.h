@@ -66,6 +66,7 @@ struct cnd_slot {
 	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
 	_Atomic uint32_t request; /* of this generation: last that began, */
 	_Atomic uint32_t finished; /* and last that ended */
+	_Atomic uint32_t is_held; /* the client holds something: it could not yield */
 	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
 	_Atomic uint64_t cancel; /* generation << 32 | request to be cancelled */
 	_Atomic int64_t since_ms; /* of the state, monotonic */

@@ -300,12 +300,27 @@ take_from_socket(struct cnd_worker *w)
 	return w->fd >= 0;
 }
 
+/* Until idle_ttl has passed; -1: it never does. Those who only ask for the status do not count. */
 static int
-idle_timeout(const struct cnd_worker *w)
+idle_left(const struct cnd_worker *w)
 {
+	int64_t left;
+
 	if (w->config->idle_ttl_ms == 0)
 		return -1;
-	return w->config->idle_ttl_ms > 3600000 ? 3600000 : (int)w->config->idle_ttl_ms;
+	left = w->idle_ms + w->config->idle_ttl_ms - cnd_now_ms();
+	return left > 3600000 ? 3600000 : left > 0 ? (int)left : 0;
+}
+
+static int
+has_left(struct cnd_worker *w)
+{
+	w->idle_ms = cnd_now_ms();
+	if (!cnd_pool_leave(w->pool))
+		return 0;
+	cnd_log(LOG_DEBUG, "idle for long enough");
+	cnd_worker_move(w, CND_SLOT_ENDING);
+	return 1;
 }
 
 /* 1: there is a client; 0: look around and come again. */
@@ -313,25 +328,21 @@ static int
 take_client(struct cnd_worker *w)
 {
 	struct epoll_event events[2];
-	int64_t since = w->slot->since_ms;
+	int left;
 	int n;
 
 	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
 		take_from_queue(w))
 		return 1;
-	n = epoll_pwait(w->epoll_fd, events, 2, idle_timeout(w), &w->waiting_mask);
+	left = idle_left(w);
+	if (left == 0 && has_left(w))
+		return 0;
+	n = epoll_pwait(w->epoll_fd, events, 2, left, &w->waiting_mask);
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == w->queue_fd && take_from_queue(w))
 			return 1;
 	}
-	if (n > 0)
-		return take_from_socket(w);
-	if (n == 0 && cnd_now_ms() - since >= w->config->idle_ttl_ms &&
-		cnd_pool_leave(w->pool)) {
-		cnd_log(LOG_DEBUG, "idle for long enough");
-		cnd_worker_move(w, CND_SLOT_ENDING);
-	}
-	return 0;
+	return n > 0 && take_from_socket(w);
 }
 
 /* An ending daemon still serves those who got in; then their sessions are yielded. */
@@ -366,6 +377,7 @@ serve(struct cnd_worker *w)
 	atomic_store(&w->slot->key, 0);
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;
+	w->idle_ms = cnd_now_ms();
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	if (parting == CND_PARTING_LOST)
 		w->is_session_lost = 1;
@@ -430,6 +442,7 @@ init(struct cnd_worker *w)
 		.interrupted = host_interrupted,
 		.log = host_log };
 	w->fd = -1;
+	w->idle_ms = cnd_now_ms();
 	w->server_at = w->slot_index % w->config->n_servers;
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
 	cnc_buf_init(&w->parameters, &cnc_mem_default, PARAMETERS_MAX);

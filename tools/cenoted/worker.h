@@ -62,6 +62,7 @@ struct cnd_worker {
 	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
 	size_t server_at; /* the line to try next */
 	unsigned n_failures; /* to log in, in a row */
+	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
 
 	/* the client */
 	int fd; /* -1 none */

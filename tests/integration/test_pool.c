@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sessions come, wait, are lent and go: the pool as its clients see it. */
+#include "with_pool.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
+
+static struct cnt_daemon d;
+
+static void
+start(const char *config)
+{
+	assert_int_equal(cnt_daemon_start(&d, config), 0);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return cnt_daemon_stop(&d);
+}
+
+static void
+a_session_is_lent_and_given_back(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 40 + 2"), "42");
+	assert_string_equal(cenote_info(a, "pool"), "main");
+	wp_await(&d, "main", "in_use", 1);
+	cenote_conn_destroy(a);
+	wp_await(&d, "main", "idle", 1);
+	assert_int_equal(wp_pool_number(&d, "main", "attaches"), 1);
+	assert_int_equal(wp_pool_number(&d, "main", "requests"), 1);
+}
+
+static void
+a_busy_pool_says_how_busy_it_is(void **state)
+{
+	cenote_conn *held[2];
+	cenote_conn *late;
+	int64_t begun;
+
+	(void)state;
+	start(POOL("sessions = 2\nqueue_timeout = 300ms\n"));
+	for (int i = 0; i < 2; i++)
+		held[i] = wp_attach(&d, NULL);
+	begun = wp_now_ms();
+	assert_int_equal(wp_try(&d, NULL, &late), CENOTE_ERR_CONN);
+	assert_in_range(wp_now_ms() - begun, 280, 5000);
+	assert_string_equal(wp_sqlstate(late), "57P03");
+	assert_string_equal(wp_message(late),
+		"pool main: no free session in 300ms (2 of 2 in use, 1 waiting)");
+	assert_int_equal(wp_pool_number(&d, "main", "timeouts"), 1);
+	cenote_conn_destroy(late);
+	for (int i = 0; i < 2; i++)
+		cenote_conn_destroy(held[i]);
+}
+
+static int
+take_a_turn(const struct cnt_daemon *daemon, void *arg)
+{
+	cenote_conn *conn;
+	char digit = (char)('0' + *(const int *)arg);
+
+	if (wp_try(daemon, NULL, &conn) != CENOTE_OK)
+		return 1;
+	if (write(WP_KEPT, &digit, 1) != 1)
+		return 2;
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+static void
+who_came_first_is_served_first(void **state)
+{
+	enum {
+		N = 8
+	};
+	pid_t pids[N];
+	cenote_conn *held;
+	char order[N + 1] = "";
+	int fds[2];
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	assert_int_equal(pipe(fds), 0);
+	held = wp_attach(&d, NULL);
+	for (int i = 0; i < N; i++) {
+		pids[i] = wp_fork(take_a_turn, &d, &i, fds[1]);
+		wp_await(&d, "main", "waiting", i + 1);
+	}
+	cenote_conn_destroy(held);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(wp_join(pids[i]), 0);
+	assert_int_equal(read(fds[0], order, N), N);
+	assert_string_equal(order, "01234567");
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static int
+wait_in_vain(const struct cnt_daemon *daemon, void *arg)
+{
+	cenote_conn *conn;
+
+	(void)arg;
+	return wp_try(daemon, NULL, &conn) == CENOTE_OK;
+}
+
+static void
+who_gives_up_waiting_is_forgotten(void **state)
+{
+	cenote_conn *held;
+	cenote_conn *next;
+	pid_t pid;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	held = wp_attach(&d, NULL);
+	pid = wp_fork(wait_in_vain, &d, NULL, -1);
+	wp_await(&d, "main", "waiting", 1);
+	kill(pid, SIGKILL);
+	wp_join(pid);
+	wp_await(&d, "main", "waiting", 0);
+	cenote_conn_destroy(held);
+	next = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(next, "select 1"), "1");
+	cenote_conn_destroy(next);
+	assert_int_equal(wp_pool_number(&d, "main", "attaches"), 2);
+}
+
+static void
+the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone(void **state)
+{
+	enum {
+		N = 5
+	};
+	cenote_conn *conns[N];
+
+	(void)state;
+	start(POOL("sessions = 1..5\nidle_ttl = 200ms\n"));
+	wp_await(&d, "main", "live", 1);
+	for (int i = 0; i < N; i++)
+		conns[i] = wp_attach(&d, NULL);
+	assert_int_equal(wp_pool_number(&d, "main", "live"), N);
+	for (int i = 0; i < N; i++)
+		cenote_conn_destroy(conns[i]);
+	wp_await(&d, "main", "live", 1);
+	/* and it stays at its least */
+	wp_pause_ms(500);
+	assert_int_equal(wp_pool_number(&d, "main", "live"), 1);
+}
+
+static void
+a_pool_may_sleep_until_somebody_comes(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 0..2\nidle_ttl = 100ms\n"));
+	assert_int_equal(wp_pool_number(&d, "main", "live"), 0);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	wp_await(&d, "main", "live", 0);
+	a = wp_attach(&d, NULL);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_silent_client_keeps_nobody_waiting(void **state)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fds[5];
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\nqueue_timeout = 2s\n"));
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", d.run_dir);
+	for (int i = 0; i < 5; i++) {
+		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(fds[i], (struct sockaddr *)&sa, sizeof(sa)), 0);
+	}
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
+}
+
+static void
+a_killed_worker_is_replaced(void **state)
+{
+	cenote_conn *a;
+	pid_t worker;
+	char text[64];
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	/* idle */
+	a = wp_attach(&d, NULL);
+	worker = (pid_t)atoi(cenote_info(a, "worker_pid"));
+	cenote_conn_destroy(a);
+	wp_await(&d, "main", "idle", 1);
+	kill(worker, SIGKILL);
+	snprintf(text, sizeof(text), "%d was killed by signal 9", (int)worker);
+	wp_await_log(&d, text);
+	a = wp_attach(&d, NULL);
+	assert_int_not_equal(atoi(cenote_info(a, "worker_pid")), worker);
+	/* with a transaction open: what was held is lost, and said to be */
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	kill((pid_t)atoi(cenote_info(a, "worker_pid")), SIGKILL);
+	assert_int_equal(wp_status_of(a, "insert into t values (2)"), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "08006");
+	cenote_conn_destroy(a);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "0");
+	cenote_conn_destroy(a);
+	wp_await(&d, "main", "live", 1);
+	wp_await(&d, "main", "idle", 1);
+}
+
+static void
+a_killed_door_is_replaced(void **state)
+{
+	cenote_conn *held;
+	cenote_conn *late;
+	pid_t children[8];
+	size_t n;
+
+	(void)state;
+	start(POOL("sessions = 1\nqueue_timeout = 300ms\n"));
+	held = wp_attach(&d, NULL);
+	n = cnt_daemon_children(&d, children, 8);
+	for (size_t i = 0; i < n; i++) {
+		if (children[i] != (pid_t)atoi(cenote_info(held, "worker_pid")))
+			kill(children[i], SIGKILL);
+	}
+	wp_await_log(&d, "door");
+	assert_int_equal(wp_try(&d, NULL, &late), CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(late), "57P03");
+	cenote_conn_destroy(late);
+	assert_string_equal(wp_value(held, "select 1"), "1");
+	cenote_conn_destroy(held);
+}
+
+static void
+status_is_given_while_every_session_is_taken(void **state)
+{
+	cenote_conn *held;
+	cenote_conn *asker;
+	cenote_result *res;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	held = wp_attach(&d, NULL);
+	asker = wp_handle(&d, NULL);
+	assert_int_equal(cenote_status(asker, "workers", &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 1);
+	assert_string_equal(
+		cenote_result_text(
+			res, 0, (uint32_t)cenote_result_find_column(res, "state"), NULL),
+		"attached");
+	assert_int_equal(
+		atoi(cenote_result_text(res, 0,
+			(uint32_t)cenote_result_find_column(res, "client_pid"), NULL)),
+		getpid());
+	cenote_result_destroy(res);
+	assert_true(cenote_status(asker, "weather", &res) < 0);
+	assert_non_null(strstr(wp_message(asker), "\"pools\""));
+	cenote_conn_destroy(asker);
+	cenote_conn_destroy(held);
+}
+
+static void
+a_server_that_is_down_is_reported_and_found_again(void **state)
+{
+	char dir[CNT_PATH_MAX + 8];
+	cenote_conn *a;
+	int r;
+
+	(void)state;
+	start(CNT_DAEMON_GLOBAL
+		"[pool main]\nbackend = sqlite\nserver = path=@DIR@/later/x.db\n"
+		"sessions = 2\n");
+	wp_await(&d, "main", "failing", 2);
+	r = wp_try(&d, NULL, &a);
+	assert_int_equal(r, CENOTE_ERR_CONN);
+	assert_string_equal(wp_sqlstate(a), "08001");
+	assert_non_null(
+		strstr(wp_message(a), "pool main: its server cannot be reached: "));
+	cenote_conn_destroy(a);
+	snprintf(dir, sizeof(dir), "%s/later", d.dir);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	wp_await(&d, "main", "idle", 2);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	assert_true(wp_log_has(&d, "cannot log in: "));
+	assert_true(wp_log_has(&d, "logged in to "));
+}
+
+static void
+an_idle_holder_yields_to_those_who_wait(void **state)
+{
+	cenote_conn *a;
+	cenote_conn *b;
+
+	(void)state;
+	start(POOL("sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	b = wp_attach(&d, NULL);
+	for (int i = 0; i < 20; i++) {
+		wp_exec(a, "insert into t values (1)");
+		wp_exec(b, "insert into t values (2)");
+	}
+	assert_string_equal(wp_value(a, "select count(*) from t"), "40");
+	assert_true(wp_pool_number(&d, "main", "yields") >= 20);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static int
+insert_one(const struct cnt_daemon *daemon, void *arg)
+{
+	cenote_conn *conn;
+
+	(void)arg;
+	if (wp_try(daemon, NULL, &conn) != CENOTE_OK)
+		return 1;
+	if (wp_status_of(conn, "insert into t values (2)") != CENOTE_OK)
+		return 2;
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+static void
+who_holds_a_transaction_does_not_yield(void **state)
+{
+	cenote_conn *a;
+	pid_t pid;
+
+	(void)state;
+	start(POOL("sessions = 1\nmode = transaction\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	pid = wp_fork(insert_one, &d, NULL, -1);
+	wp_await(&d, "main", "waiting", 1);
+	wp_pause_ms(50);
+	assert_int_equal(wp_pool_number(&d, "main", "waiting"), 1);
+	wp_exec(a, "commit");
+	assert_int_equal(wp_join(pid), 0);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "2");
+	cenote_conn_destroy(a);
+}
+
+static int
+come_as_nobody(const struct cnt_daemon *daemon, void *arg)
+{
+	cenote_conn *conn;
+	int r;
+
+	(void)arg;
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 9;
+	r = wp_try(daemon, NULL, &conn);
+	if (r != CENOTE_ERR_AUTH || strcmp(wp_sqlstate(conn), "28000") != 0)
+		return 1;
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+static void
+who_is_not_allowed_is_refused_without_a_reason(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start("[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
+	      "socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\n");
+	a = wp_handle(&d, NULL);
+	assert_int_equal(cenote_conn_set(a, "user", "somebody-else"), CENOTE_OK);
+	assert_int_equal(cenote_connect(a), CENOTE_ERR_AUTH);
+	assert_string_equal(wp_message(a), "pool main: the login was refused");
+	cenote_conn_destroy(a);
+	assert_true(wp_log_has(&d, "asked to be another user"));
+	if (geteuid() != 0)
+		return;
+	assert_int_equal(chmod(d.dir, 0755), 0);
+	assert_int_equal(wp_join(wp_fork(come_as_nobody, &d, NULL, -1)), 0);
+	assert_true(wp_log_has(&d, "is not in allow_users"));
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_session_is_lent_and_given_back),
+		TEST(a_busy_pool_says_how_busy_it_is),
+		TEST(who_came_first_is_served_first),
+		TEST(who_gives_up_waiting_is_forgotten),
+		TEST(the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone),
+		TEST(a_pool_may_sleep_until_somebody_comes),
+		TEST(a_silent_client_keeps_nobody_waiting),
+		TEST(a_killed_worker_is_replaced),
+		TEST(a_killed_door_is_replaced),
+		TEST(status_is_given_while_every_session_is_taken),
+		TEST(a_server_that_is_down_is_reported_and_found_again),
+		TEST(an_idle_holder_yields_to_those_who_wait),
+		TEST(who_holds_a_transaction_does_not_yield),
+		TEST(who_is_not_allowed_is_refused_without_a_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

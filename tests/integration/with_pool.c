@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "with_pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 20000
+
+int64_t
+wp_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+wp_pause_ms(int ms)
+{
+	struct timespec pause = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+cenote_conn *
+wp_handle(const struct cnt_daemon *d, const char *pool)
+{
+	cenote_conn *conn;
+
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "run_dir", d->run_dir), CENOTE_OK);
+	assert_int_equal(
+		cenote_conn_set(conn, "pool", pool != NULL ? pool : "main"), CENOTE_OK);
+	return conn;
+}
+
+int
+wp_try(const struct cnt_daemon *d, const char *pool, cenote_conn **ret_conn)
+{
+	*ret_conn = wp_handle(d, pool);
+	return cenote_connect(*ret_conn);
+}
+
+cenote_conn *
+wp_attach(const struct cnt_daemon *d, const char *pool)
+{
+	cenote_conn *conn;
+	int r = wp_try(d, pool, &conn);
+
+	if (r != CENOTE_OK)
+		fail_msg("connect: %s: %s", cenote_status_name(r), wp_message(conn));
+	return conn;
+}
+
+int
+wp_status_of(cenote_conn *conn, const char *sql)
+{
+	cenote_result *res = NULL;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+
+	if (r == CENOTE_OK)
+		cenote_result_destroy(res);
+	return r;
+}
+
+void
+wp_exec(cenote_conn *conn, const char *sql)
+{
+	int r = wp_status_of(conn, sql);
+
+	if (r != CENOTE_OK)
+		fail_msg("%s: %s: %s", sql, cenote_status_name(r), wp_message(conn));
+}
+
+const char *
+wp_value(cenote_conn *conn, const char *sql)
+{
+	static char value[256];
+	cenote_result *res;
+	const char *text;
+	int r = cenote_query(conn, sql, CENOTE_NTS, NULL, NULL, &res);
+
+	if (r != CENOTE_OK)
+		fail_msg("%s: %s: %s", sql, cenote_status_name(r), wp_message(conn));
+	text = cenote_result_text(res, 0, 0, NULL);
+	snprintf(value, sizeof(value), "%s", text != NULL ? text : "NULL");
+	cenote_result_destroy(res);
+	return value;
+}
+
+const char *
+wp_sqlstate(const cenote_conn *conn)
+{
+	return cenote_diag_sqlstate(cenote_conn_diag(conn));
+}
+
+const char *
+wp_message(const cenote_conn *conn)
+{
+	return cenote_diag_message(cenote_conn_diag(conn));
+}
+
+static int64_t
+number_in(const cenote_result *res, const char *pool, const char *column)
+{
+	int64_t name = cenote_result_find_column(res, "pool");
+	int64_t col = cenote_result_find_column(res, column);
+	int64_t value = -1;
+
+	assert_true(name >= 0 && col >= 0);
+	for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
+		if (strcmp(cenote_result_text(res, i, (uint32_t)name, NULL), pool) == 0)
+			assert_int_equal(
+				cenote_result_int64(res, i, (uint32_t)col, &value),
+				CENOTE_OK);
+	}
+	return value;
+}
+
+int64_t
+wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column)
+{
+	cenote_conn *conn = wp_handle(d, pool);
+	cenote_result *res;
+	int64_t value;
+	int r = cenote_status(conn, "pools", &res);
+
+	if (r != CENOTE_OK)
+		fail_msg("status: %s: %s", cenote_status_name(r), wp_message(conn));
+	value = number_in(res, pool, column);
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return value;
+}
+
+void
+wp_await(const struct cnt_daemon *d, const char *pool, const char *column, int64_t wanted)
+{
+	int64_t until = wp_now_ms() + PATIENCE_MS;
+	int64_t value;
+
+	while ((value = wp_pool_number(d, pool, column)) != wanted) {
+		if (wp_now_ms() > until)
+			fail_msg("%s of %s stays %lld instead of %lld", column, pool,
+				(long long)value, (long long)wanted);
+		wp_pause_ms(5);
+	}
+}
+
+int
+wp_log_has(const struct cnt_daemon *d, const char *text)
+{
+	char line[2048];
+	FILE *f = fopen(d->log, "re");
+	int has = 0;
+
+	assert_non_null(f);
+	while (!has && fgets(line, sizeof(line), f) != NULL)
+		has = strstr(line, text) != NULL;
+	fclose(f);
+	return has;
+}
+
+void
+wp_await_log(const struct cnt_daemon *d, const char *text)
+{
+	int64_t until = wp_now_ms() + PATIENCE_MS;
+
+	while (!wp_log_has(d, text)) {
+		if (wp_now_ms() > until)
+			fail_msg("the log never says \"%s\"", text);
+		wp_pause_ms(5);
+	}
+}
+
+pid_t
+wp_fork(int (*f)(const struct cnt_daemon *d, void *arg), const struct cnt_daemon *d,
+	void *arg, int keep)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	if (keep >= 0 && keep != WP_KEPT)
+		dup2(keep, WP_KEPT);
+	closefrom(keep >= 0 ? WP_KEPT + 1 : WP_KEPT);
+	_exit(f(d, arg));
+}
+
+int
+wp_join(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

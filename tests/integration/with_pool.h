@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WITH_POOL_H
+#define WITH_POOL_H
+
+#include <cenote/cenote.h>
+
+#include "support/cnt_cmocka.h"
+#include "support/cnt_daemon.h"
+
+/*
+ * What the tests of cenoted share: clients that fail the test when something that must work
+ * does not, and a look at the scoreboard. Everything waits for what it waits for, at most 20 s.
+ */
+
+/* A handle for the pool, not connected. `pool` NULL: main. */
+cenote_conn *wp_handle(const struct cnt_daemon *d, const char *pool);
+/* Attached. */
+cenote_conn *wp_attach(const struct cnt_daemon *d, const char *pool);
+/* The status of connecting; the handle is the caller's. */
+int wp_try(const struct cnt_daemon *d, const char *pool, cenote_conn **ret_conn);
+/* Run a statement that must work. */
+void wp_exec(cenote_conn *conn, const char *sql);
+/* Its first value; in a buffer of its own until the next call. */
+const char *wp_value(cenote_conn *conn, const char *sql);
+/* The status of a statement that may fail. */
+int wp_status_of(cenote_conn *conn, const char *sql);
+const char *wp_sqlstate(const cenote_conn *conn);
+const char *wp_message(const cenote_conn *conn);
+
+/* A number from the status of pools. */
+int64_t wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column);
+/* Wait until it is that. */
+void wp_await(
+	const struct cnt_daemon *d, const char *pool, const char *column, int64_t wanted);
+/* Wait until the log has the text. */
+void wp_await_log(const struct cnt_daemon *d, const char *text);
+int wp_log_has(const struct cnt_daemon *d, const char *text);
+int64_t wp_now_ms(void);
+void wp_pause_ms(int ms);
+
+/* Fork; the child runs f(d, arg) and ends with what it gives. It has none of the parent's
+ * descriptors, but `keep` (-1: none) as number WP_KEPT: sessions of the parent are not held open. */
+#define WP_KEPT 3
+pid_t wp_fork(int (*f)(const struct cnt_daemon *d, void *arg), const struct cnt_daemon *d,
+	void *arg, int keep);
+/* Its exit status; -1 if it ended otherwise. */
+int wp_join(pid_t pid);
+
+#endif
