@@ -323,6 +323,8 @@ int cn_has_answer(const cenote_conn *conn);
 int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the end of the oldest request, which gives no rows. */
 int cn_take_command(cenote_conn *conn);
+/* What is left of a finished request comes from a later one: the program hears no end of it. */
+void cn_request_superseded(cenote_conn *conn, uint32_t number);
 /* The running request got its last reply. */
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
 /* Status of a server's error, from its SQLSTATE; of a refusal to attach. */

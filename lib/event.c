@@ -229,6 +229,26 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 	return CENOTE_OK;
 }
 
+/*
+ * The statements behind the one whose portal was fetched go on in the same request. To the program
+ * their results follow those of the request that opened the portal.
+ */
+static int
+finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
+{
+	cenote_result *res = req->target;
+	int r = fill_done(conn, res, done, req->portal);
+
+	if (r < 0 || !res->has_more)
+		return r;
+	req->target = NULL;
+	req->is_hidden = 0;
+	req->is_stream = 1;
+	req->batch_rows = res->batch_rows;
+	cn_request_superseded(conn, req->portal);
+	return CENOTE_OK;
+}
+
 static int
 on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
@@ -238,7 +258,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req->is_dropping)
 		r = finish_dropped(conn, req, done);
 	else if (req->target)
-		r = fill_done(conn, req->target, done, req->portal);
+		r = finish_fetch(conn, req, done);
 	else if (req->is_hidden)
 		r = CENOTE_OK;
 	else

@@ -81,6 +81,18 @@ trim(cenote_conn *conn)
 		pop_front(conn);
 }
 
+void
+cn_request_superseded(cenote_conn *conn, uint32_t number)
+{
+	for (size_t i = 0; i < conn->n_finished; i++) {
+		struct cn_request *req = cn_request_at(conn, i);
+
+		if (req->number == number && !req->first)
+			req->is_hidden = 1;
+	}
+	trim(conn);
+}
+
 int
 cn_request_finished(cenote_conn *conn, struct cn_request *req)
 {
