@@ -84,9 +84,9 @@ cnp_reply_stage(uint8_t shape, int is_known, uint8_t stage, const struct cnp_msg
 		if ((s->needs_known & bit) && !is_known)
 			return CENOTE_ERR_PROTOCOL;
 		/* only results come in series */
-		if (m->code == CNP_MSG_DONE && shape == CNP_SHAPE_DATA &&
-			(m->as.done.flags & CNP_DONE_MORE_RESULTS))
-			return CNP_STAGE_MORE;
+		if (m->code == CNP_MSG_DONE && (m->as.done.flags & CNP_DONE_MORE_RESULTS))
+			return shape == CNP_SHAPE_DATA ? CNP_STAGE_MORE
+						       : CENOTE_ERR_PROTOCOL;
 		return s->next;
 	}
 	return CENOTE_ERR_PROTOCOL;

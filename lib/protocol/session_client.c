@@ -63,6 +63,20 @@ cnp_client_finish(struct cnp_client *c)
 	c->queue_cap = 0;
 }
 
+/* The session is broken: says what came, when, and to which request. */
+static int
+broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
+{
+	const char *name = f ? cnp_msg_name(f->code) : NULL;
+
+	cnc_diag_set(&c->diag, CNC_SQLSTATE(PROTOCOL),
+		"the pool broke the protocol: %s (%s of request %u, state %s)", why,
+		name ? name : "frame", f ? (unsigned)f->request : 0u,
+		cnc_sm_name(&c->sm, c->sm.state));
+	cnp_client_lost(c);
+	return CENOTE_ERR_PROTOCOL;
+}
+
 /* ------------------------------------------------------ outstanding requests */
 
 static struct cnp_outstanding *
@@ -211,6 +225,9 @@ cnp_client_tls_done(struct cnp_client *c)
 {
 	if (!c->waits_tls)
 		return CENOTE_ERR_STATE;
+	/* as in check_hello() */
+	if (c->in && c->in->len > c->in_at)
+		return broken(c, NULL, "bytes before the TLS handshake");
 	c->waits_tls = 0;
 	c->opening = 0;
 	return CENOTE_OK;
@@ -475,20 +492,6 @@ cnp_client_received(struct cnp_client *c, size_t n)
 }
 
 /* ------------------------------------------------------------------- events */
-
-/* The session is broken: says what came, when, and to which request. */
-static int
-broken(struct cnp_client *c, const struct cnp_frame *f, const char *why)
-{
-	const char *name = f ? cnp_msg_name(f->code) : NULL;
-
-	cnc_diag_set(&c->diag, CNC_SQLSTATE(PROTOCOL),
-		"the pool broke the protocol: %s (%s of request %u, state %s)", why,
-		name ? name : "frame", f ? (unsigned)f->request : 0u,
-		cnc_sm_name(&c->sm, c->sm.state));
-	cnp_client_lost(c);
-	return CENOTE_ERR_PROTOCOL;
-}
 
 /* The server refuses: nothing follows. */
 static int

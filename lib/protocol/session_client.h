@@ -90,7 +90,9 @@ cnp_client_state(const struct cnp_client *c)
  */
 int cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend);
-/* The TLS handshake that HELLO announced is done: release what was held back. */
+/* The TLS handshake that HELLO announced is done: release what was held back. CENOTE_OK;
+ * CENOTE_ERR_STATE: none was announced; CENOTE_ERR_PROTOCOL: bytes were received in the clear behind HELLO
+ * (the session is DEAD). What is received from now on has come through TLS. */
 int cnp_client_tls_done(struct cnp_client *c);
 /* Forget the session, keep the numbering and the unanswered requests' bytes; back to IDLE. Legal in
  * any state; bytes received and not parsed are dropped. */

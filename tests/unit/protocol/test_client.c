@@ -590,6 +590,22 @@ tls_cannot_be_stripped_injected_or_forced(void **state)
 }
 
 static void
+bytes_between_hello_and_tls_are_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_event ev;
+
+	assert_int_equal(try_open(&f->c, CNP_OPEN_ATTACH, CNP_TLS_ALLOW, 0), CENOTE_OK);
+	(void)send_all(f);
+	hello_with_tls(f, 1);
+	deliver(f);
+	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_int_equal(feed(f, CNP_MSG_ATTACHED, 0, &ev), CENOTE_AGAIN);
+	assert_int_equal(cnp_client_tls_done(&f->c), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(cnp_client_state(&f->c), CNP_CLIENT_DEAD);
+}
+
+static void
 auth_frames_go_before_what_waits(void **state)
 {
 	struct fixture *f = *state;
@@ -961,6 +977,36 @@ what_was_partly_answered_is_never_sent_again(void **state)
 }
 
 static void
+half_a_frame_of_the_old_session_is_not_read_in_the_new_one(void **state)
+{
+	struct fixture *f = *state;
+
+	attach(f);
+	wire_put_code(&f->in, CNP_MSG_NOTICE, 0);
+	cnc_buf_truncate(&f->in, cnc_buf_len(&f->in) - 1);
+	deliver(f);
+	cnp_client_lost(&f->c);
+	cnp_client_restart(&f->c);
+	attach(f);
+}
+
+static void
+only_results_come_in_series(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_event ev;
+	struct cnp_msg m;
+
+	attach(f);
+	(void)ask(f, CNP_MSG_COMMIT, 0);
+	wire_least(&m, CNP_MSG_DONE);
+	m.as.done.flags = CNP_DONE_MORE_RESULTS;
+	wire_put(&f->in, 0, 1, &m);
+	deliver(f);
+	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_ERR_PROTOCOL);
+}
+
+static void
 numbers_go_on_across_sessions(void **state)
 {
 	struct fixture *f = *state;
@@ -1104,6 +1150,7 @@ main(void)
 		TEST(with_tls_only_the_opening_goes_in_the_clear),
 		TEST(without_tls_at_the_pool_the_rest_follows_in_the_clear),
 		TEST(tls_cannot_be_stripped_injected_or_forced),
+		TEST(bytes_between_hello_and_tls_are_not_taken),
 		TEST(auth_frames_go_before_what_waits),
 		TEST(what_is_no_request_is_not_queued),
 		TEST(a_request_longer_than_the_pool_accepts_is_refused_here),
@@ -1120,6 +1167,8 @@ main(void)
 		TEST(what_a_yield_did_not_reach_is_sent_again_byte_for_byte),
 		TEST(a_yield_that_claims_too_much_is_a_violation),
 		TEST(what_was_partly_answered_is_never_sent_again),
+		TEST(half_a_frame_of_the_old_session_is_not_read_in_the_new_one),
+		TEST(only_results_come_in_series),
 		TEST(numbers_go_on_across_sessions),
 		TEST(opening_what_is_open_is_refused),
 		TEST(one_byte_at_a_time_gives_the_same_events),

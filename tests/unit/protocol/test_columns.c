@@ -142,6 +142,8 @@ a_count_is_not_believed_beyond_the_bytes_behind_it(void **state)
 	static const uint8_t huge[8] = { 0xff, 0xff, 0xff, 0xff };
 	struct fixture *f = *state;
 	struct cnp_column *columns;
+	struct cnp_str blob = { NULL, 8 };
+	struct cnc_value *values;
 	struct cnp_param *params;
 	uint32_t n;
 
@@ -153,7 +155,30 @@ a_count_is_not_believed_beyond_the_bytes_behind_it(void **state)
 		cnp_params_decode(many, 8, &f->arena, &params, &n), CENOTE_ERR_PROTOCOL);
 	assert_int_equal(
 		cnp_params_decode(huge, 8, &f->arena, &params, &n), CENOTE_ERR_PROTOCOL);
+	blob.p = (const char *)many;
+	assert_int_equal(
+		cnp_values_decode(blob, &f->arena, &values, &n), CENOTE_ERR_PROTOCOL);
 	assert_int_equal(f->alloc.n_calls, 0);
+}
+
+static void
+a_reserved_byte_must_be_zero(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_column c = CNP_COLUMN_INIT, *got;
+	uint8_t bytes[4 + 79], *head;
+	uint32_t n;
+
+	assert_int_equal(cnp_columns_encode(&f->b, &c, 1), CENOTE_OK);
+	head = cnc_buf_head(&f->b);
+	if (!head || cnc_buf_len(&f->b) != sizeof bytes) {
+		fail();
+		return;
+	}
+	memcpy(bytes, head, sizeof bytes);
+	bytes[4 + 7 * 5 + 3] = 1;
+	assert_int_equal(cnp_columns_decode(bytes, sizeof bytes, &f->arena, &got, &n),
+		CENOTE_ERR_PROTOCOL);
 }
 
 static void
@@ -272,6 +297,7 @@ main(void)
 		TEST(columns_come_back_as_they_were),
 		TEST(columns_cut_anywhere_or_too_long_are_refused),
 		TEST(a_count_is_not_believed_beyond_the_bytes_behind_it),
+		TEST(a_reserved_byte_must_be_zero),
 		TEST(more_columns_than_a_result_may_have_are_refused),
 		TEST(parameters_come_back_as_they_were),
 		TEST(values_come_back_and_an_empty_blob_is_none),

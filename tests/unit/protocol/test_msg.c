@@ -60,6 +60,7 @@ encoding_fails_without_a_trace(void **state)
 {
 	struct cnp_msg m = { .code = CNP_MSG_PREPARE };
 	struct cnc_buf b;
+	size_t size;
 
 	(void)state;
 	cnc_buf_init(&b, &cnc_mem_default, 16);
@@ -67,7 +68,11 @@ encoding_fails_without_a_trace(void **state)
 	m.as.prepare.sql = cnp_str("longer than 16 bytes");
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnp_frame_put(&b, 0, 1, &m), CENOTE_ERR_LIMIT);
-	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX + 1;
+	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX - 8;
+	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_ERR_LIMIT);
+	m.as.prepare.sql.n--;
+	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_OK);
+	assert_int_equal(size, CNP_FRAME_MAX);
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
 	m.code = 0x7f;
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_ARG);

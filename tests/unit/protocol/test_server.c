@@ -860,6 +860,7 @@ a_reply_longer_than_the_peer_accepts_is_refused_whole(void **state)
 {
 	struct fixture *f = *state;
 	struct cnp_column column = CNP_COLUMN_INIT;
+	struct cnp_msg m;
 	char text[64];
 
 	running(f);
@@ -867,6 +868,12 @@ a_reply_longer_than_the_peer_accepts_is_refused_whole(void **state)
 	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_OK);
 	column.name = cnp_str("a name that is too long");
 	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_ERR_LIMIT);
+	m.code = CNP_MSG_DONE;
+	m.as.done.tag = cnp_str("a tag of no use that is longer than what the client "
+				"accepts in a frame, all in all");
+	m.as.done.affected = 0;
+	m.as.done.flags = 0;
+	assert_int_equal(cnp_server_reply(&f->s, &m, 0), CENOTE_ERR_LIMIT);
 	assert_string_equal(SENT(f), "COLUMNS 1");
 }
 
