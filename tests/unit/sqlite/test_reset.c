@@ -477,6 +477,33 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	sq_teardown(&other);
 }
 
+/* After a RESET the client stays, and must not carry on what it had. */
+static void
+a_reset_is_told_to_a_client_that_stays(void **state)
+{
+	struct sq *t = *state;
+	struct cnd_state now;
+	struct cnp_str carry;
+	char copy[64];
+
+	(void)sq_query(t, "INSERT INTO t (a) VALUES (41)");
+	t->b->state(t->s, &now);
+	assert_in_range(now.carry.n, 24, sizeof(copy));
+	memcpy(copy, now.carry.p, now.carry.n);
+	carry = (struct cnp_str){ copy, now.carry.n };
+	assert_int_equal(t->b->reset(t->s, &t->diag), CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.carry.n, carry.n);
+	assert_int_equal(cnc_get_u64((const uint8_t *)now.carry.p), 0);
+	/* The same if it had come with it. */
+	assert_int_equal(t->b->attach(t->s, &carry, &t->diag), CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.carry.n, 0);
+	assert_int_equal(t->b->reset(t->s, &t->diag), CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.carry.n, carry.n);
+}
+
 static void
 a_file_that_was_replaced_is_opened_anew(void **state)
 {
@@ -513,6 +540,8 @@ main(void)
 			what_a_session_holds_pins_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_was_moved_sees_its_own_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_reset_is_told_to_a_client_that_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_file_that_was_replaced_is_opened_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -253,3 +253,14 @@ cnd_sq_columns(struct cnd_session *s, struct cnd_sq_stmt *st, int has_row)
 		follow_row(st, has_row);
 	return CENOTE_OK;
 }
+
+void
+cnd_sq_columns_format(struct cnd_sq_stmt *st, uint8_t format)
+{
+	uint32_t i;
+
+	if (st->n_columns == 0 || st->columns[0].format == format)
+		return;
+	for (i = 0; i < st->n_columns; i++)
+		st->columns[i].format = format;
+}

@@ -205,12 +205,10 @@ send_columns(struct request *q, int has_row)
 	struct cnd_sq_stmt *st = q->stmt;
 	struct cnd_sq_named *n = q->named;
 	int r = cnd_sq_columns(q->s, st, has_row), known;
-	uint32_t i;
 
 	if (r < 0)
 		return r;
-	for (i = 0; st->columns[0].format != q->format && i < st->n_columns; i++)
-		st->columns[st->n_columns - 1 - i].format = q->format;
+	cnd_sq_columns_format(st, q->format);
 	/* A copy of a statement that is running elsewhere counts its versions for itself. */
 	if (n && n->stmt != st) {
 		n->sent_version = 0;
@@ -408,6 +406,7 @@ cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 	q.rest_len = p->rest_len;
 	q.rest_chars = p->rest_chars;
 	q.was_in_tx = cnd_sq_in_tx(s);
+	cnd_sq_columns_format(q.stmt, q.format);
 	r = sink->ops->columns(sink, q.stmt->columns, q.stmt->n_columns, !wants_columns);
 	if (r < 0) {
 		r = break_statement(&q, r);

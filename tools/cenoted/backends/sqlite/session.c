@@ -287,8 +287,9 @@ open_file(struct cnd_session *s)
 	return rc;
 }
 
+/* Finalise every statement, so that closing the file cannot fail. */
 static void
-close_file(struct cnd_session *s)
+close_statements(struct cnd_session *s)
 {
 	size_t i;
 
@@ -299,7 +300,12 @@ close_file(struct cnd_session *s)
 		(void)sqlite3_finalize(s->fixed[i]);
 		s->fixed[i] = NULL;
 	}
-	/* Every statement is finalised, so this cannot fail. */
+}
+
+static void
+close_file(struct cnd_session *s)
+{
+	close_statements(s);
 	(void)sqlite3_close(s->db);
 	s->db = NULL;
 }
@@ -314,8 +320,11 @@ forget_client(struct cnd_session *s)
 	s->is_tx_failed = 0;
 	s->has_changed = 0;
 	s->busy_timeout_ms = s->opt.busy_timeout_ms;
+	/* If the client stays (RESET), what it carries is not what it was. */
+	if (s->carried.last_rowid || s->carried.changes || s->carried.total ||
+		s->carried.is_manual)
+		s->carry_out->is_told = 1;
 	s->carried = (struct cnd_sq_carry){ 0 };
-	s->carry_out->is_told = 0;
 	sqlite3_set_last_insert_rowid(s->db, 0);
 	s->base_total = sqlite3_total_changes64(s->db);
 	s->base_changes = sqlite3_changes64(s->db);
@@ -443,10 +452,17 @@ has_moved(struct cnd_session *s)
 static int
 reopen(struct cnd_session *s, struct cnc_diag *diag)
 {
+	sqlite3 *old = s->db;
 	int r;
 
-	close_file(s);
+	close_statements(s);
+	if (!sqlite3_get_autocommit(old)) {
+		close_file(s);
+		old = NULL;
+	}
+	/* The old one last: closing the last connection to a file would write its WAL back. */
 	r = open_session(s, diag);
+	(void)sqlite3_close(old);
 	s->diag = NULL;
 	return r;
 }
@@ -492,6 +508,7 @@ cnd_sq_attach(
 		if (r < 0)
 			return r;
 	}
+	s->carry_out->is_told = 0;
 	if (!carry || carry->n == 0)
 		return CENOTE_OK;
 	if (read_carry(carry, &s->carried) < 0) {
@@ -500,7 +517,6 @@ cnd_sq_attach(
 		return CENOTE_ERR_SERVER;
 	}
 	s->is_manual = s->carried.is_manual;
-	s->carry_out->is_told = 0;
 	sqlite3_set_last_insert_rowid(s->db, s->carried.last_rowid);
 	return CENOTE_OK;
 }

@@ -254,6 +254,8 @@ struct cnd_sq_named *cnd_sq_named(struct cnd_session *s, uint32_t statement);
 /* columns.c */
 /* Bring st->columns up to date: after a step, or before any (has_row 0). */
 int cnd_sq_columns(struct cnd_session *s, struct cnd_sq_stmt *st, int has_row);
+/* The form in which the values are going to be sent. */
+void cnd_sq_columns_format(struct cnd_sq_stmt *st, uint8_t format);
 /* Logical type of a declared type; CENOTE_TYPE_NULL where rows decide. */
 uint8_t cnd_sq_type(const char *declared);
 /* The numbers in "DECIMAL(10,2)"; -1 where there is none. */

@@ -231,11 +231,12 @@ send_description(struct cnd_session *s, struct cnd_sq_named *n, struct cnd_sink 
 		r = cnd_sq_columns(s, st, 0);
 		if (r < 0)
 			return r;
+		cnd_sq_columns_format(st, CENOTE_FORMAT_TEXT);
 		r = sink->ops->columns(sink, st->columns, st->n_columns, 0);
 		if (r < 0)
 			return r;
 		n->sent_version = st->columns_version;
-		n->sent_format = st->columns[0].format;
+		n->sent_format = CENOTE_FORMAT_TEXT;
 	}
 	return cnd_sq_done(sink, "", 0);
 }
