@@ -122,7 +122,7 @@ list_tables(struct cmd *cmd, const char *types)
 static int
 run_tables(struct cmd *cmd)
 {
-	return list_tables(cmd, "TABLE");
+	return list_tables(cmd, "TABLE,GLOBAL TEMPORARY,LOCAL TEMPORARY");
 }
 
 static int
@@ -184,6 +184,14 @@ describe_table(struct shell *sh, const cenote_catalog_filter *filter)
 	return r;
 }
 
+/* Tables and views, but not the server's own. */
+static int
+show_all(struct shell *sh, cenote_catalog_filter *filter)
+{
+	filter->types = "TABLE,VIEW,GLOBAL TEMPORARY,LOCAL TEMPORARY";
+	return show_list(sh, CENOTE_CATALOG_TABLES, filter, tables, 0);
+}
+
 static int
 run_describe(struct cmd *cmd)
 {
@@ -195,7 +203,7 @@ run_describe(struct cmd *cmd)
 	if (p.has_object)
 		r = describe_table(cmd->sh, &p.filter);
 	else
-		r = show_list(cmd->sh, CENOTE_CATALOG_TABLES, &p.filter, tables, 0);
+		r = show_all(cmd->sh, &p.filter);
 	pattern_finish(&p);
 	return r;
 }

@@ -64,10 +64,10 @@ run_conninfo(struct cmd *cmd)
 static int
 show_whole(struct shell *sh, const cenote_result *res)
 {
-	struct run_pick picks[17] = { { 0 } };
+	struct run_pick picks[RUN_PICKS_MAX + 1] = { { 0 } };
 	uint32_t n = cenote_result_n_columns(res), col;
 
-	for (col = 0; col < n && col < 16; col++) {
+	for (col = 0; col < n && col < RUN_PICKS_MAX; col++) {
 		picks[col].column = cenote_column_text(
 			cenote_result_column(res, col), CENOTE_COLUMN_NAME);
 		picks[col].title = picks[col].column;

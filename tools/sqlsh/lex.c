@@ -32,26 +32,26 @@ lex_init(struct lex *l, unsigned flags)
 }
 
 static int
-is_blank(char c)
+is_blank(int c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
 static int
-is_digit(char c)
+is_digit(int c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static int
-is_word_start(char c)
+is_word_start(int c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (unsigned char)c >= 0x80;
+	       (c & 0x80) != 0;
 }
 
 int
-lex_is_word_char(char c)
+lex_is_word_char(int c)
 {
 	return is_word_start(c) || is_digit(c);
 }
@@ -60,7 +60,7 @@ lex_is_word_char(char c)
 static int
 scan_quote(struct lex *l, const char *text, size_t len)
 {
-	char close = l->mode == '[' ? ']' : l->mode;
+	int close = l->mode == '[' ? ']' : l->mode;
 
 	while (l->pos < len) {
 		char c = text[l->pos++];
@@ -174,13 +174,14 @@ dollar_tag(const char *text, size_t pos, size_t len)
 static int
 open_token(struct lex *l, const char *text, size_t len)
 {
-	char c = text[l->pos], next = l->pos + 1 < len ? text[l->pos + 1] : '\0';
+	int c = (unsigned char)text[l->pos];
+	int next = l->pos + 1 < len ? (unsigned char)text[l->pos + 1] : '\0';
 	size_t n = 1;
 
 	l->escape = (l->flags & LEX_BACKSLASH) != 0 && c != '`';
 	if (c == '\'' || c == '"' || (c == '`' && (l->flags & LEX_BACKTICKS)) ||
 		(c == '[' && (l->flags & LEX_BRACKETS))) {
-		l->mode = c;
+		l->mode = (char)c;
 	} else if (c == '-' && next == '-') {
 		l->mode = '-';
 	} else if (c == '/' && next == '*') {
@@ -207,7 +208,8 @@ open_token(struct lex *l, const char *text, size_t len)
 static enum lex_kind
 scan_plain(struct lex *l, const char *text, size_t len)
 {
-	char c = text[l->pos++], next = l->pos < len ? text[l->pos] : '\0';
+	int c = (unsigned char)text[l->pos++];
+	int next = l->pos < len ? (unsigned char)text[l->pos] : '\0';
 
 	if (is_blank(c)) {
 		while (l->pos < len && is_blank(text[l->pos]))

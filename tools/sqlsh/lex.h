@@ -39,7 +39,7 @@ struct lex {
 	size_t pos; /* its end; where the next one begins */
 	/* What is open: 0 nothing, else ' " ` [ $ - (line comment) * (block comment). */
 	char mode;
-	char escape; /* backslashes escape in what is open */
+	int escape; /* backslashes escape in what is open */
 	unsigned depth; /* of nested comments */
 	char tag[LEX_TAG_MAX]; /* of the dollar quote, both $ included */
 	size_t tag_len;
@@ -52,6 +52,6 @@ void lex_init(struct lex *l, unsigned flags);
 /* The next token of text[0…len). */
 enum lex_kind lex_next(struct lex *l, const char *text, size_t len);
 
-int lex_is_word_char(char c);
+int lex_is_word_char(int c);
 
 #endif

@@ -270,22 +270,34 @@ run_sql(struct shell *sh, const char *sql, size_t len)
 	return r;
 }
 
+static int
+is_null_throughout(const cenote_result *res, uint32_t col)
+{
+	uint64_t n = cenote_result_n_rows(res), row = 0;
+
+	while (row < n && cenote_result_is_null(res, row, col))
+		row++;
+	return n > 0 && row == n;
+}
+
 /* Indexes of the picked columns that the result has, and their titles. */
 static size_t
-find_picked(const cenote_result *res, const struct run_pick *picks, uint32_t *indexes,
-	struct output_column *columns)
+find_picked(struct shell *sh, const cenote_result *res, const struct run_pick *picks,
+	uint32_t *indexes, struct output_column *columns)
 {
 	size_t n = 0;
 
-	for (; picks->column; picks++) {
-		int64_t col = cenote_result_find_column(res, picks->column);
+	for (; picks->column && n < RUN_PICKS_MAX; picks++) {
+		int64_t found = cenote_result_find_column(res, picks->column);
+		uint32_t col = (uint32_t)found;
 
-		if (col < 0)
+		if (found < 0 ||
+			(sh->format->is_for_people && is_null_throughout(res, col)))
 			continue;
-		indexes[n] = (uint32_t)col;
+		indexes[n] = col;
 		columns[n].name = picks->title;
 		columns[n].type = (uint32_t)cenote_column_int(
-			cenote_result_column(res, (uint32_t)col), CENOTE_COLUMN_TYPE);
+			cenote_result_column(res, col), CENOTE_COLUMN_TYPE);
 		n++;
 	}
 	return n;
@@ -294,17 +306,19 @@ find_picked(const cenote_result *res, const struct run_pick *picks, uint32_t *in
 int
 run_show_picked(struct shell *sh, const cenote_result *res, const struct run_pick *picks)
 {
-	struct output_column columns[16];
-	uint32_t indexes[16];
-	struct cell cells[16];
-	size_t n = find_picked(res, picks, indexes, columns), i;
+	struct output_column columns[RUN_PICKS_MAX];
+	uint32_t indexes[RUN_PICKS_MAX];
+	struct cell cells[RUN_PICKS_MAX];
+	size_t n = find_picked(sh, res, picks, indexes, columns), i;
 	struct output *out = output_begin(sh->format, &sh->settings, sh->out, columns, n);
 	uint64_t row;
 
 	for (row = 0; row < cenote_result_n_rows(res); row++) {
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
+			cells[i].len = 0;
 			cells[i].text =
 				cenote_result_text(res, row, indexes[i], &cells[i].len);
+		}
 		output_row(out, cells);
 	}
 	return output_end(out, 1) < 0 ? shell_output_failed(sh) : RUN_OK;

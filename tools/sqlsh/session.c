@@ -6,6 +6,9 @@
 #include "interrupt.h"
 #include "shell.h"
 
+/* A cancel that came before its request had begun is sent again after so long. */
+#define CANCEL_AGAIN_MS 100
+
 static void
 show_notice(const cenote_diag *notice, void *user)
 {
@@ -28,6 +31,7 @@ session_begin_request(struct shell *sh)
 	if (sh->is_interactive)
 		interrupt_clear();
 	sh->n_cancels = 0;
+	sh->is_cancel_missed = 0;
 	sh->is_closed_by_user = 0;
 }
 
@@ -35,12 +39,15 @@ static void
 send_cancel(struct shell *sh)
 {
 	cenote_cancel *cancel;
+	int r;
 
 	if (cenote_cancel_create(sh->conn, &cancel) < 0)
 		return;
-	if (cenote_cancel_send(cancel) < 0)
+	r = cenote_cancel_send(cancel);
+	if (r < 0)
 		shell_error(sh, "cannot cancel: %s",
 			cenote_diag_message(cenote_cancel_diag(cancel)));
+	sh->is_cancel_missed = r == CENOTE_DONE;
 	cenote_cancel_destroy(cancel);
 }
 
@@ -57,15 +64,28 @@ interrupt_request(struct shell *sh)
 	sh->is_closed_by_user = 1;
 }
 
-int
-session_wait(struct shell *sh)
+/* Wait for what libcenote waits for, or for so long at most; as interrupt_wait(). */
+static int
+wait_for_conn(struct shell *sh, int limit_ms)
 {
-	int wants = cenote_wants(sh->conn);
+	int wants = cenote_wants(sh->conn), wait_ms = cenote_wait_ms(sh->conn);
 	short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
 			       (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
 
-	if (interrupt_wait(cenote_fd(sh->conn), events, cenote_wait_ms(sh->conn)) < 0)
+	if (limit_ms >= 0 && (wait_ms < 0 || wait_ms > limit_ms))
+		wait_ms = limit_ms;
+	return interrupt_wait(cenote_fd(sh->conn), events, wait_ms);
+}
+
+int
+session_wait(struct shell *sh)
+{
+	int r = wait_for_conn(sh, sh->is_cancel_missed ? CANCEL_AGAIN_MS : -1);
+
+	if (r < 0)
 		interrupt_request(sh);
+	else if (r == 0 && sh->is_cancel_missed)
+		send_cancel(sh);
 	return sh->is_closed_by_user ? RUN_LOST : RUN_OK;
 }
 

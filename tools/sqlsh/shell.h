@@ -24,6 +24,7 @@ struct shell {
 	unsigned lex_flags; /* of the backend, as are the placeholders */
 	enum bind_style style;
 	unsigned n_cancels; /* of the statement that runs */
+	int is_cancel_missed; /* it did not find the request running */
 	int is_closed_by_user; /* a second Ctrl-C: it was closed while it ran */
 
 	const struct output_ops *format;
@@ -100,7 +101,8 @@ int session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter
 int run_sql(struct shell *sh, const char *sql, size_t len);
 /* Send a statement with its binds, its results to be taken by the caller. */
 int run_send(struct shell *sh, const char *sql, size_t len);
-/* Show some columns of a whole result under other names; see cmd_describe.c. */
+/* Show some columns of a whole result under other names; to people, none that is NULL throughout. */
+#define RUN_PICKS_MAX 64
 struct run_pick {
 	const char *column; /* in the result */
 	const char *title;

@@ -27,8 +27,8 @@ struct split {
 	enum split_body body;
 	unsigned depth; /* of BEGIN and CASE in a body */
 	unsigned parens;
-	char is_after_end; /* the word before was END */
-	char is_after_dot;
+	int is_after_end; /* the word before was END */
+	int is_after_dot;
 };
 
 struct split_statement {

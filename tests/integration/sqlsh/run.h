@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_TEST_RUN_H
+#define SQLSH_TEST_RUN_H
+
+#include <sys/types.h>
+
+#include "support/cnt_daemon.h"
+
+/* A run of sqlsh that is over: how it ended, what it wrote. */
+struct run {
+	int status; /* exit status, or 128 and the signal's number */
+	char *out;
+	char *err;
+	long max_rss_kb;
+};
+
+/*
+ * Run sqlsh on the daemon's pool. `input` is its standard input (NULL: none); the arguments behind
+ * the pool end with NULL. Fails the test when it takes longer than a minute.
+ */
+void run_sqlsh(struct run *r, struct cnt_daemon *d, const char *input, ...)
+	__attribute__((sentinel));
+void run_finish(struct run *r);
+
+/* The whole in one: run, compare, finish. */
+#define assert_runs(daemon, want_status, want_out, want_err, ...)                        \
+	do {                                                                             \
+		struct run assert_run;                                                   \
+		run_sqlsh(&assert_run, daemon, NULL, __VA_ARGS__, NULL);                 \
+		assert_string_equal(assert_run.err, want_err);                           \
+		assert_string_equal(assert_run.out, want_out);                           \
+		assert_int_equal(assert_run.status, want_status);                        \
+		run_finish(&assert_run);                                                 \
+	} while (0)
+
+/* Path of a file in the daemon's folder; static, until the next but three calls. */
+const char *run_path(const struct cnt_daemon *d, const char *name);
+void run_write_file(const char *path, const char *text);
+char *run_read_file(const char *path);
+
+/* sqlsh on a terminal. */
+struct terminal {
+	pid_t pid;
+	int fd;
+	char *seen; /* what it wrote since the last terminal_expect() */
+	size_t len;
+};
+
+void terminal_start(struct terminal *t, const char *uri);
+void terminal_send(struct terminal *t, const char *keys);
+/* Wait until it writes this; fails the test, showing what it wrote, after ten seconds. */
+void terminal_expect(struct terminal *t, const char *text);
+/* Wait for its end: exit status as in struct run. */
+int terminal_end(struct terminal *t);
+
+#endif

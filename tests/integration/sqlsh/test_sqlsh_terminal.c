@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+#define FOR_EVER                                                                         \
+	"with recursive c(n) as (select 1 union all select n + 1 from c) "               \
+	"select count(*) from c;\r"
+
+static struct cnt_daemon *
+daemon_of(void **state)
+{
+	return *state;
+}
+
+static int
+set_up(void **state)
+{
+	static struct cnt_daemon daemon;
+	struct run r;
+
+	*state = &daemon;
+	if (cnt_daemon_start(&daemon, NULL) < 0)
+		return -1;
+	/* Nothing of the user who runs the test is read or written. */
+	(void)setenv("HOME", daemon.dir, 1);
+	(void)setenv("XDG_STATE_HOME", run_path(&daemon, "state"), 1);
+	(void)setenv("XDG_CONFIG_HOME", run_path(&daemon, "config"), 1);
+	(void)unsetenv("NO_COLOR");
+	run_sqlsh(&r, &daemon, NULL, "-c", "create table inventory_item(item_name text)",
+		NULL);
+	run_finish(&r);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	return cnt_daemon_stop(daemon_of(state));
+}
+
+static void
+the_prompt_shows_pool_statement_and_transaction(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 40 + 2\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "as answer;\r");
+	terminal_expect(&t, "42");
+	terminal_expect(&t, "(1 row)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'a\r");
+	terminal_expect(&t, "main'> ");
+	terminal_send(&t, "b' as x, (\r");
+	terminal_expect(&t, "main(> ");
+	terminal_send(&t, "1);\r");
+	terminal_expect(&t, "a\\nb");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "begin;\r");
+	terminal_expect(&t, "main=*> ");
+	terminal_send(&t, "rollback;\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select nope;\r");
+	terminal_expect(&t, "ERROR 42703: no such column: nope");
+	terminal_expect(&t, "^");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\q\r");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+null_is_dimmed(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select null, 'NULL';\r");
+	terminal_expect(&t, "\033[2mNULL\033[0m | NULL");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+ctrl_c_cancels_the_query_and_the_session_goes_on(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "create temp table kept as select 'still here' as x;\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, FOR_EVER);
+	terminal_expect(&t, "from c;");
+	/* It runs: nothing comes. */
+	(void)usleep(300000);
+	terminal_send(&t, "\003");
+	terminal_expect(&t, "ERROR 57014: ");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select x from kept;\r");
+	terminal_expect(&t, "still here\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+ctrl_c_forgets_what_is_typed(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select (\r");
+	terminal_expect(&t, "main(> ");
+	terminal_send(&t, "half a line\003");
+	terminal_expect(&t, "^C");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'after' || 'wards';\r");
+	terminal_expect(&t, "afterwards");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+tab_completes_keywords_names_and_commands(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	/* How the editor redraws is its own affair: what counts is what then runs. */
+	terminal_send(&t, "sel\t'com' || 'pleted';\r");
+	terminal_expect(&t, "completed");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "SELECT item_\tfrom inventory_\t;\r");
+	terminal_expect(&t, "-----------\r\n(0 rows)");
+	terminal_expect(&t, "main=> ");
+	/* What was made meanwhile is known. */
+	terminal_send(&t, "create table freshly_made(a);\r");
+	terminal_expect(&t, "CREATE TABLE\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select count(*) + 41 as n from freshly_\t;\r");
+	terminal_expect(&t, " 41\r\n");
+	terminal_expect(&t, "main=> ");
+	/* Several: they are listed. */
+	terminal_send(&t, "\\d\t");
+	terminal_expect(&t, "\\dt ");
+	terminal_expect(&t, "\\dv ");
+	terminal_send(&t, "\003");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\conni\t\r");
+	terminal_expect(&t, "Backend          sqlite");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+history_is_kept_for_the_user_alone(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	const char *path = run_path(d, "state/cenote/sqlsh_history");
+	struct terminal t;
+	struct stat st;
+	char *history;
+
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'to be kept';\r");
+	terminal_expect(&t, "(1 row)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, " select 'not to be';\r");
+	terminal_expect(&t, "(1 row)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	history = run_read_file(path);
+	assert_non_null(strstr(history, "kept"));
+	assert_null(strstr(history, "not"));
+	free(history);
+	/* And is there the next time. */
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\020\r");
+	terminal_expect(&t, "select 'to be kept';");
+	terminal_expect(&t, "(1 row)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+the_start_up_file_is_read(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct terminal t;
+
+	(void)mkdir(run_path(d, "config"), 0700);
+	(void)mkdir(run_path(d, "config/cenote"), 0700);
+	run_write_file(run_path(d, "config/cenote/sqlshrc"), "\\pset null '(none)'\n");
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select null;\r");
+	terminal_expect(&t, "(none)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	assert_int_equal(unlink(run_path(d, "config/cenote/sqlshrc")), 0);
+}
+
+static void
+edited_statements_run(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct terminal t;
+
+	run_write_file(run_path(d, "editor"),
+		"#!/bin/sh\nsed -i 's/one/two/; $s/$/;/' \"$1\"\n");
+	assert_int_equal(chmod(run_path(d, "editor"), 0700), 0);
+	(void)setenv("SQLSH_EDITOR", run_path(d, "editor"), 1);
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'one' || 'x'\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "\\e\r");
+	terminal_expect(&t, "twox");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\watch 0.1\r");
+	terminal_expect(&t, "(every 0.1s)");
+	terminal_expect(&t, "twox");
+	terminal_expect(&t, "(every 0.1s)");
+	terminal_send(&t, "\003");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_prompt_shows_pool_statement_and_transaction),
+		cmocka_unit_test(null_is_dimmed),
+		cmocka_unit_test(ctrl_c_cancels_the_query_and_the_session_goes_on),
+		cmocka_unit_test(ctrl_c_forgets_what_is_typed),
+		cmocka_unit_test(tab_completes_keywords_names_and_commands),
+		cmocka_unit_test(history_is_kept_for_the_user_alone),
+		cmocka_unit_test(the_start_up_file_is_read),
+		cmocka_unit_test(edited_statements_run),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
