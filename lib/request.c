@@ -138,7 +138,7 @@ int
 cn_request(cenote_conn *conn, const struct cn_send *send)
 {
 	struct cn_request *req;
-	uint32_t number;
+	uint32_t number = 0;
 	int r;
 
 	r = ring_grow(conn);
@@ -387,12 +387,14 @@ drop_finished(cenote_conn *conn)
 int
 cn_take_result(cenote_conn *conn, cenote_result **ret_res)
 {
-	cenote_result *res;
+	cenote_result *res = NULL;
 	int r;
 
 	r = take(conn, &res);
 	if (r != CENOTE_OK)
 		return r == CENOTE_DONE ? CENOTE_ERR_PROTOCOL : r;
+	if (!res)
+		return CENOTE_ERR_PROTOCOL;
 	drop_finished(conn);
 	r = result_status(conn, res);
 	if (r < 0) {
@@ -563,7 +565,7 @@ static int
 queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params *params,
 	const cenote_exec_options *options, int is_call)
 {
-	cenote_exec_options exec;
+	cenote_exec_options exec = CENOTE_EXEC_OPTIONS_INIT;
 	struct cnp_msg m = { .code = CNP_MSG_QUERY };
 	struct cn_send send = {
 		.msg = &m,
@@ -752,7 +754,6 @@ fill_begin(struct cnp_msg *m, uint32_t isolation, uint32_t flags)
 {
 	if (isolation > UINT8_MAX)
 		return CENOTE_ERR_ARG;
-	m->code = CNP_MSG_BEGIN;
 	m->as.begin.isolation = (uint8_t)isolation;
 	m->as.begin.flags = flags;
 	return CENOTE_OK;
@@ -761,7 +762,7 @@ fill_begin(struct cnp_msg *m, uint32_t isolation, uint32_t flags)
 int
 cenote_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
 {
-	struct cnp_msg m;
+	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
 	int r = fill_begin(&m, isolation, flags);
 
 	return r < 0 ? r : call_command(conn, &m, CN_EFFECT_NONE);
@@ -770,7 +771,7 @@ cenote_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
 int
 cenote_send_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
 {
-	struct cnp_msg m;
+	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
 	int r = fill_begin(&m, isolation, flags);
 
 	return r < 0 ? r : send_command(conn, &m, CN_EFFECT_NONE);
@@ -862,7 +863,6 @@ fill_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filt
 		kind > UINT8_MAX)
 		return cn_fail(conn, CENOTE_ERR_ARG, CNC_SQLSTATE(BAD_PARAMETER),
 			"catalog: no such kind, or the filter's size is wrong");
-	m->code = CNP_MSG_CATALOG;
 	c->kind = (uint8_t)kind;
 	c->given =
 		(uint8_t)((filter->catalog != NULL) | (filter->schema != NULL) << 1 |
@@ -879,7 +879,7 @@ fill_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filt
 int
 cenote_send_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter)
 {
-	struct cnp_msg m;
+	struct cnp_msg m = { .code = CNP_MSG_CATALOG };
 	int r;
 
 	if (!conn)
@@ -896,7 +896,7 @@ int
 cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter,
 	cenote_result **ret_res)
 {
-	struct cnp_msg m;
+	struct cnp_msg m = { .code = CNP_MSG_CATALOG };
 	int r;
 
 	if (!conn || !ret_res)

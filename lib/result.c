@@ -322,9 +322,11 @@ stream_step(cenote_result *res)
 		res->at = 1 - res->at;
 		return CENOTE_ROW;
 	}
-	switch (res->stream) {
-	case CN_STREAM_FAILED:
+	if (res->stream == CN_STREAM_FAILED)
 		return stream_failed(res);
+	if (!res->conn && res->stream != CN_STREAM_DONE)
+		return CENOTE_ERR_STATE;
+	switch (res->stream) {
 	case CN_STREAM_PORTAL:
 		return fetch_more(res);
 	case CN_STREAM_DONE:
