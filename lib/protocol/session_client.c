@@ -474,7 +474,9 @@ cnp_client_room(struct cnp_client *c, uint8_t **ret_room, size_t *ret_n)
 		b->len = have;
 		c->in_at = 0;
 	}
-	if (!b || b->cap - c->in_at < need || (have == 0 && b->cap - b->len < ROOM_MIN)) {
+	/* one that was made for a huge frame is not kept for small ones */
+	if (!b || b->cap - c->in_at < need ||
+		(have == 0 && (b->cap - b->len < ROOM_MIN || b->cap > TRUST_MAX))) {
 		r = change_block(c, have, need);
 		if (r < 0)
 			return r;

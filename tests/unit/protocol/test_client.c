@@ -894,6 +894,25 @@ memory_follows_what_came_and_not_what_was_announced(void **state)
 	assert_true(f->alloc.peak_bytes < 2u << 20);
 }
 
+static void
+memory_of_a_huge_frame_is_given_back(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_event ev;
+	uint8_t *room;
+	size_t n;
+
+	attach(f);
+	(void)ask(f, CNP_MSG_QUERY, 0);
+	expect(f, CNP_MSG_COLUMNS, 1, 0);
+	put_big_rows(f, 200000);
+	deliver(f);
+	assert_int_equal(cnp_client_next(&f->c, &ev), CENOTE_OK);
+	assert_true(f->alloc.live_bytes > 2u << 20);
+	assert_int_equal(cnp_client_room(&f->c, &room, &n), CENOTE_OK);
+	assert_true(f->alloc.live_bytes < 256u << 10);
+}
+
 /* ------------------------------------------------------- yield, loss, again */
 
 static void
@@ -1164,6 +1183,7 @@ main(void)
 		TEST(rows_that_a_result_keeps_are_not_overwritten),
 		TEST(frames_larger_than_a_block_arrive_whole),
 		TEST(memory_follows_what_came_and_not_what_was_announced),
+		TEST(memory_of_a_huge_frame_is_given_back),
 		TEST(what_a_yield_did_not_reach_is_sent_again_byte_for_byte),
 		TEST(a_yield_that_claims_too_much_is_a_violation),
 		TEST(what_was_partly_answered_is_never_sent_again),
