@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: test_completion.sh COMPLETION_FOLDER SQLSH CENOTED CENOTE_BENCH
+#
+# What bash offers for the programs, as they are: every option that --help names, and values.
+
+set -u
+folder=$1 sqlsh=$2 cenoted=$3 bench=$4
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0
+
+# The words that FUNCTION offers for a command line, sorted; the last word is being typed.
+offered() # FUNCTION WORD...
+{
+    local function=$1
+    shift
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    "$function" "$1"
+    printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
+}
+
+check() # NAME GOT EXPECTED
+{
+    n=$((n + 1))
+    if [[ $2 == "$3" ]]; then
+        echo "ok $n - $1"
+    else
+        echo "not ok $n - $1"
+        echo "# got      $2"
+        echo "# expected $3"
+    fi
+}
+
+for program in sqlsh cenoted cenote-bench; do
+    # shellcheck disable=SC1090
+    . "$folder/$program" || exit 99
+done
+
+for pair in "_sqlsh $sqlsh" "_cenoted $cenoted" "_cenote_bench $bench"; do
+    read -r function program <<<"$pair"
+    options=$("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | tr '\n' ' ')
+    check "${program##*/}: every option of --help" "$(offered "$function" "$program" --)" \
+        "${options:-there are none }"
+done
+check "sqlsh: formats" "$(offered _sqlsh "$sqlsh" --format = '')" \
+    "csv expanded json table tsv unaligned "
+check "sqlsh: a format's beginning" "$(offered _sqlsh "$sqlsh" --format = ta)" "table "
+check "sqlsh: what to do on errors" "$(offered _sqlsh "$sqlsh" --on-error = '')" "continue stop "
+touch "$tmp/some.sql"
+check "sqlsh: files" "$(offered _sqlsh "$sqlsh" -f "$tmp/s")" "$tmp/some.sql "
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$tmp/inventory.sock"
+export CENOTE_SERVER=unix:$tmp
+check "sqlsh: pools" "$(offered _sqlsh "$sqlsh" inv)" "inventory "
+check "cenoted: files" "$(offered _cenoted "$cenoted" -c "$tmp/s")" "$tmp/some.sql "
+check "cenote-bench: workloads" "$(offered _cenote_bench "$bench" -w con)" "connect "
+check "cenote-bench: targets" "$(offered _cenote_bench "$bench" --targets = poo)" "pooled "
+echo "1..$n"
