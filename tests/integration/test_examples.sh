@@ -59,5 +59,16 @@ tap_passes "hello finds the run directory by CENOTE_SERVER" \
 	check_output 42 env CENOTE_SERVER="unix:$tmp/run" "$hello" demo
 tap_passes "hello says which pool it cannot reach" \
 	check_refused "$hello" "cenote:///nothing?run_dir=$tmp/run"
+uri="cenote:///demo?run_dir=$tmp/run"
+examples=$(dirname "$hello")
+tap_passes "transaction moves all or nothing" check_output "70 moved
+not moved: 23514 CHECK constraint failed: money >= 0" "$examples/example_transaction" "$uri"
+tap_passes "stream adds up" check_output 45000150000 "$examples/example_stream" "$uri"
+tap_passes "pipeline skips behind an error" check_output "first
+second
+error: near \"nothing\": syntax error
+skipped" "$examples/example_pipeline" "$uri"
+tap_passes "cancel ends an endless statement" \
+	check_output "CENOTE_ERR_SERVER 57014" timeout 20 "$examples/example_cancel" "$uri"
 tap_result "the daemon logged no error" "$(grep -iE 'error|critical' "$tmp/log")"
 tap_end
