@@ -49,26 +49,28 @@ plain()
 	gcc -fpreprocessed -dD -E -P -x c "$1" 2>/dev/null
 }
 
-is_below() # FOLDER FILE
+# Whether an include of FOLDER's file FILE is of that folder itself.
+is_own() # FOLDER FILE NAME
 {
-	[ -f "$2" ] && [[ $(realpath "$2") = "$(realpath "$1")"/* ]]
+	local found=${2%/*}/$3
+	if [[ $3 != *..* ]]; then
+		[ -f "$1/$3" ] || [ -f "$found" ]
+	else
+		[ -f "$found" ] && [[ $(realpath "$found") = "$(realpath "$1")"/* ]]
+	fi
 }
 
 bad_includes_of() # FILE FOLDER OURS CENOTE SYSTEM
 {
-	local file=$1 folder=$2 inc name own
-	own=${file%"$folder"/*}$folder
+	local file=$1 inc name own=${1%"$2"/*}$2
 	sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*([<"][^>"]*[>"]).*/\1/p' "$file" |
 		while read -r inc; do
 			name=${inc:1:-1}
 			case $inc in
-			\"*) { [[ $name =~ ^($3)$ && $name != *..* ]] ||
-				is_below "$own" "$own/$name" ||
-				is_below "$own" "$(dirname "$file")/$name"; } && continue ;;
-			\<cenote/*) [[ ${name#cenote/} =~ ^($4)$ ]] && continue ;;
-			*) [[ $name =~ ^($5)$ ]] && continue ;;
-			esac
-			echo "$file: may not include $inc"
+			\"*) [[ $name =~ ^($3)$ && $name != *..* ]] || is_own "$own" "$file" "$name" ;;
+			\<cenote/*) [[ ${name#cenote/} =~ ^($4)$ ]] ;;
+			*) [[ $name =~ ^($5)$ ]] ;;
+			esac || echo "$file: may not include $inc"
 		done
 }
 
