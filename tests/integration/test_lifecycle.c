@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Starting, reloading, draining, ending; and what the log says of it. */
+#include "with_pool.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
+#define SECOND                                                                           \
+	"\n[pool second]\nbackend = sqlite\nserver = path=@DIR@/second.db\nsessions = "  \
+	"1\n"
+
+static struct cnt_daemon d;
+
+static void
+start(const char *config)
+{
+	assert_int_equal(cnt_daemon_start(&d, config), 0);
+}
+
+static void
+reload(const char *config, const char *said)
+{
+	assert_int_equal(cnt_daemon_configure(&d, config), 0);
+	assert_int_equal(kill(d.pid, SIGHUP), 0);
+	wp_await_log(&d, said);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return cnt_daemon_stop(&d);
+}
+
+static int
+remove_only(void **state)
+{
+	(void)state;
+	cnt_remove_tree(d.dir);
+	return 0;
+}
+
+/* Wait for the daemon's own end, in its own time: 0 when with status 0. */
+static int
+await_end(void)
+{
+	int status = -1;
+
+	if (waitpid(d.pid, &status, 0) != d.pid)
+		return -1;
+	d.pid = 0;
+	return status;
+}
+
+static int
+is_there(const char *name)
+{
+	char path[CNT_PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/%s", d.dir, name);
+	return access(path, F_OK) == 0;
+}
+
+static void
+it_starts_and_ends_and_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	assert_int_equal(cnt_daemon_create(&d,
+				 CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\n"
+						   "" CNT_DAEMON_POOL "sessions = 2\n"),
+		0);
+	assert_int_equal(cnt_daemon_run(&d), 0);
+	wp_await(&d, "main", "idle", 2);
+	assert_true(is_there("run/main.sock"));
+	assert_true(is_there("pid"));
+	/* with everybody idle there is nothing to wait for */
+	assert_int_equal(cnt_daemon_end(&d), 0);
+	assert_false(is_there("run/main.sock"));
+	assert_false(is_there("pid"));
+}
+
+static void
+two_daemons_do_not_share_a_socket(void **state)
+{
+	char command[8 * CNT_PATH_MAX];
+	const char *program = getenv("CNT_CENOTED");
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	snprintf(command, sizeof(command), "%s -c %s >%s/second 2>&1",
+		program != NULL ? program : CNT_CENOTED_PATH, d.conf, d.dir);
+	assert_int_not_equal(system(command), 0);
+	cenote_conn_destroy(wp_attach(&d, NULL));
+}
+
+static void
+it_goes_to_the_background_when_clients_can_come(void **state)
+{
+	char command[8 * CNT_PATH_MAX];
+	const char *program = getenv("CNT_CENOTED");
+	cenote_conn *a;
+	FILE *f;
+	int pid = 0;
+
+	(void)state;
+	assert_int_equal(cnt_daemon_create(&d,
+				 "[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = "
+				 "@BACKENDS@\nlog = @DIR@/log\npid_file = @DIR@/pid\n"
+				 "" CNT_DAEMON_POOL "sessions = 1\n"),
+		0);
+	snprintf(command, sizeof(command), "%s -d -c %s 2>/dev/null",
+		program != NULL ? program : CNT_CENOTED_PATH, d.conf);
+	assert_int_equal(system(command), 0);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	snprintf(command, sizeof(command), "%s/pid", d.dir);
+	f = fopen(command, "re");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &pid), 1);
+	fclose(f);
+	assert_true(wp_log_has(&d, "ready: 1 pool"));
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	wp_await_log(&d, "master: notice: ended");
+	/* orphans are the test's to reap */
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void
+pools_are_added_changed_and_removed(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	reload(POOL("sessions = 1\n") SECOND, "pool second was added");
+	wp_await_log(&d, "reloaded");
+	/* who was there notices nothing */
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "1");
+	cenote_conn_destroy(wp_attach(&d, "second"));
+
+	reload(POOL("sessions = 2..3\n") SECOND, "pool main was changed");
+	wp_await(&d, "main", "max", 3);
+	wp_await(&d, "main", "live", 2);
+	/* it was moved on to a session of the new making, and notices nothing */
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "2");
+	assert_false(wp_log_has(&d, "pool second was changed"));
+
+	reload(POOL("sessions = 2..3\n"), "pool second was removed");
+	while (is_there("run/second.sock"))
+		wp_pause_ms(5);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+}
+
+static void
+who_holds_something_keeps_its_session_through_a_reload(void **state)
+{
+	cenote_conn *a;
+	char worker[32];
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	snprintf(worker, sizeof(worker), "%s", cenote_info(a, "worker_pid"));
+	reload(POOL("sessions = 1\nquery_timeout = 10s\n"), "pool main was changed");
+	wp_pause_ms(50);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
+	assert_string_equal(cenote_info(a, "worker_pid"), worker);
+	wp_exec(a, "commit");
+	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
+	assert_string_not_equal(cenote_info(a, "worker_pid"), worker);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_bad_file_changes_nothing_and_says_why(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	reload(POOL("sessions = 5\nsesions = 6\nmode = x\n") SECOND,
+		"the configuration stays as it was");
+	assert_true(
+		wp_log_has(&d, "cenoted.conf:11: unknown key \"sesions\"; did you mean "
+			       "\"sessions\"?"));
+	assert_true(wp_log_has(&d, "cenoted.conf:12: \"x\" is not a mode"));
+	assert_int_equal(wp_pool_number(&d, "main", "max"), 1);
+	assert_false(is_there("run/second.sock"));
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "1");
+	/* and a good one is taken afterwards */
+	reload(POOL("sessions = 5\n"), "reloaded");
+	wp_await(&d, "main", "max", 5);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_drain_waits_for_a_transaction_to_end(void **state)
+{
+	cenote_conn *a;
+	cenote_conn *idle;
+
+	(void)state;
+	start(POOL("sessions = 2\n"));
+	a = wp_attach(&d, NULL);
+	idle = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	wp_await_log(&d, "draining");
+	wp_pause_ms(100);
+	assert_true(cnt_daemon_is_alive(&d));
+	wp_exec(a, "insert into t values (2)");
+	wp_exec(a, "commit");
+	assert_int_equal(await_end(), 0);
+	/* neither has noticed anything when there is a daemon again */
+	assert_int_equal(cnt_daemon_run(&d), 0);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "2");
+	assert_string_equal(wp_value(idle, "select count(*) from t"), "2");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(idle);
+}
+
+static void
+a_drain_has_an_end(void **state)
+{
+	cenote_conn *a;
+	int64_t begun;
+
+	(void)state;
+	start(CNT_DAEMON_GLOBAL "drain_timeout = 300ms\n" CNT_DAEMON_POOL
+				"sessions = 1\n");
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "begin");
+	wp_exec(a, "create table t(a)");
+	begun = wp_now_ms();
+	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	assert_int_equal(await_end(), 0);
+	assert_in_range(wp_now_ms() - begun, 280, 5000);
+	assert_int_equal(wp_status_of(a, "commit"), CENOTE_ERR_CONN);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_second_sigterm_ends_it_now(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "begin");
+	wp_exec(a, "create table t(a)");
+	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	wp_await_log(&d, "draining");
+	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	assert_int_equal(await_end(), 0);
+	assert_true(wp_log_has(&d, "ending now"));
+	cenote_conn_destroy(a);
+}
+
+static void
+no_child_outlives_the_master(void **state)
+{
+	pid_t children[8];
+	size_t n;
+
+	(void)state;
+	start(POOL("sessions = 2\n"));
+	wp_await(&d, "main", "idle", 2);
+	n = cnt_daemon_children(&d, children, 8);
+	assert_int_equal(n, 3);
+	assert_int_equal(kill(d.pid, SIGKILL), 0);
+	waitpid(d.pid, NULL, 0);
+	d.pid = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t until = wp_now_ms() + 5000;
+
+		/* orphans are the test's to reap */
+		while (waitpid(children[i], NULL, WNOHANG) == 0 &&
+			kill(children[i], 0) == 0)
+			assert_true(wp_now_ms() < until);
+	}
+	/* and what it left lying does not keep the next one from starting */
+	assert_int_equal(cnt_daemon_run(&d), 0);
+	cenote_conn_destroy(wp_attach(&d, NULL));
+}
+
+static void
+the_log_has_no_statement_no_value_and_no_secret(void **state)
+{
+	cenote_params *params;
+	cenote_result *res;
+	cenote_conn *a;
+
+	(void)state;
+	start(CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL "sessions = 1\n");
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table secret_table(secret_column unique)");
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_int_equal(cenote_params_add_text(params, "secret-bind", 11), CENOTE_OK);
+	for (int i = 0; i < 2; i++) {
+		res = NULL;
+		/* the second time it fails */
+		if (cenote_query(a, "insert into secret_table values (?)", CENOTE_NTS,
+			    params, NULL, &res) == CENOTE_OK)
+			cenote_result_destroy(res);
+	}
+	cenote_params_destroy(params);
+	assert_int_equal(
+		wp_status_of(a, "select 'secret-literal' from"), CENOTE_ERR_SERVER);
+	assert_int_equal(
+		wp_status_of(a, "select secret_x from secret_table"), CENOTE_ERR_SERVER);
+	wp_exec(a, "begin");
+	kill((pid_t)atoi(cenote_info(a, "worker_pid")), SIGKILL);
+	assert_int_equal(wp_status_of(a, "select 'secret-lost'"), CENOTE_ERR_CONN);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(wp_attach(&d, NULL));
+	assert_true(wp_log_has(&d, "debug"));
+	assert_false(wp_log_has(&d, "secret"));
+}
+
+static void
+check_prints_what_is_in_force(void **state)
+{
+	char command[8 * CNT_PATH_MAX];
+	const char *program = getenv("CNT_CENOTED");
+
+	(void)state;
+	if (program == NULL)
+		program = CNT_CENOTED_PATH;
+	assert_int_equal(cnt_daemon_create(&d, NULL), 0);
+	snprintf(command, sizeof(command), "%s --check -c %s >%s/out 2>&1", program,
+		d.conf, d.dir);
+	assert_int_equal(system(command), 0);
+	/* the output is a configuration again, and the same one */
+	snprintf(command, sizeof(command),
+		"%s --check -c %s/out >%s/again && cmp %s/out %s/again", program, d.dir,
+		d.dir, d.dir, d.dir);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(
+		cnt_daemon_configure(&d, POOL("sessions = x\nserver = pth=/x\n")), 0);
+	snprintf(command, sizeof(command),
+		"%s --check -c %s 2>%s/err; test $? = 1 && grep -q "
+		"'cenoted.conf:10: .x. is not' %s/err && "
+		"grep -q 'cenoted.conf:11: server: .*pth' %s/err",
+		program, d.conf, d.dir, d.dir, d.dir);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "%s -c %s 2>>%s/err; test $? = 1", program,
+		d.conf, d.dir);
+	assert_int_equal(system(command), 0);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(
+			it_starts_and_ends_and_leaves_nothing_behind, remove_only),
+		TEST(two_daemons_do_not_share_a_socket),
+		cmocka_unit_test_teardown(
+			it_goes_to_the_background_when_clients_can_come, remove_only),
+		TEST(pools_are_added_changed_and_removed),
+		TEST(who_holds_something_keeps_its_session_through_a_reload),
+		TEST(a_bad_file_changes_nothing_and_says_why),
+		TEST(a_drain_waits_for_a_transaction_to_end),
+		cmocka_unit_test_teardown(a_drain_has_an_end, remove_only),
+		cmocka_unit_test_teardown(a_second_sigterm_ends_it_now, remove_only),
+		TEST(no_child_outlives_the_master),
+		TEST(the_log_has_no_statement_no_value_and_no_secret),
+		cmocka_unit_test_teardown(check_prints_what_is_in_force, remove_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
