@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "protocol/session_server.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/sqlstate.h"
@@ -185,51 +184,15 @@ put(struct cnp_server *s, uint32_t request, const struct cnp_msg *m)
 	return cnp_frame_put(&s->out, 0, request, m);
 }
 
-/* Whether a list of fields, encoded, has the letter. */
-static int
-has_field(const struct cnc_diag *d, char letter)
-{
-	struct cnc_reader r;
-	uint8_t found;
-	size_t n;
-
-	cnc_reader_init(&r, d->fields, d->fields_len);
-	while (r.p < r.end && !r.bad) {
-		found = cnc_read_u8(&r);
-		(void)cnc_read_str(&r, &n);
-		if (!r.bad && found == (uint8_t)letter)
-			return 1;
-	}
-	return 0;
-}
-
-static int
-put_field(struct cnc_buf *b, const struct cnc_diag *d, char letter, const char *text)
-{
-	if (has_field(d, letter))
-		return CENOTE_OK;
-	return cnc_diag_put_field(b, letter, text, strlen(text));
-}
-
-/* The record's own fields, and before them those which every ERROR has. */
+/* The record's own fields, and the severity if the server did not say it. */
 static int
 put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
 {
-	char native[16];
-	int r;
+	int r = CENOTE_OK;
 
-	r = put_field(b, d, 'S', severity);
-	if (r == CENOTE_OK)
-		r = put_field(b, d, 'C', d->sqlstate);
-	if (r == CENOTE_OK)
-		r = put_field(b, d, 'M', d->message);
-	if (r == CENOTE_OK && d->native != 0) {
-		(void)snprintf(native, sizeof native, "%d", (int)d->native);
-		r = put_field(b, d, 'N', native);
-	}
-	if (r == CENOTE_OK && d->fields_len > 0)
-		r = cnc_buf_append(b, d->fields, d->fields_len);
-	return r;
+	if (!cnc_diag_field(d, 'S'))
+		r = cnc_diag_put_field(b, 'S', severity, strlen(severity));
+	return r < 0 ? r : cnc_diag_put(b, d);
 }
 
 /* ERROR or NOTICE: their one member is the list of fields, written in place. */
