@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Time limits, cancelling, suspending, and readers that do not read. */
+#include "with_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
+/* Runs until it is stopped. */
+#define ENDLESS                                                                          \
+	"with recursive c(x) as (select 1 union all select x + 1 from c) "               \
+	"select count(*) from c"
+#define MANY_ROWS                                                                        \
+	"with recursive c(x) as (select 1 union all select x + 1 from c limit 3000000) " \
+	"select x, 'row ' || x || ' with some text to make it longer' from c"
+
+static struct cnt_daemon d;
+
+static void
+start(const char *config)
+{
+	assert_int_equal(cnt_daemon_start(&d, config), 0);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return cnt_daemon_stop(&d);
+}
+
+static void
+a_query_past_its_time_is_stopped_and_the_session_lives(void **state)
+{
+	cenote_conn *a;
+	int64_t begun;
+
+	(void)state;
+	start(POOL("sessions = 1\nquery_timeout = 200ms\n"));
+	a = wp_attach(&d, NULL);
+	begun = wp_now_ms();
+	assert_int_equal(wp_status_of(a, ENDLESS), CENOTE_ERR_SERVER);
+	assert_in_range(wp_now_ms() - begun, 190, 5000);
+	assert_string_equal(wp_sqlstate(a), "57014");
+	assert_non_null(strstr(wp_message(a), "query_timeout"));
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "1");
+	cenote_conn_destroy(a);
+}
+
+static void
+an_idle_client_that_holds_nothing_notices_nothing(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	wp_await(&d, "main", "yields", 1);
+	wp_await(&d, "main", "idle", 1);
+	assert_string_equal(wp_value(a, "select 2"), "2");
+	assert_string_equal(cenote_info(a, "attaches"), "2");
+	cenote_conn_destroy(a);
+}
+
+static void
+an_idle_client_that_holds_something_is_cut_off(void **state)
+{
+	cenote_conn *a;
+	cenote_conn *b;
+
+	(void)state;
+	start(POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	wp_await(&d, "main", "idle", 1);
+	assert_int_equal(wp_status_of(a, "commit"), CENOTE_ERR_CONN);
+	b = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void
+a_long_session_is_ended_but_not_a_clean_one(void **state)
+{
+	cenote_conn *a;
+	cenote_conn *b;
+	int64_t begun = wp_now_ms();
+
+	(void)state;
+	start(POOL("sessions = 2\nsession_timeout = 200ms\n"));
+	a = wp_attach(&d, NULL);
+	b = wp_attach(&d, NULL);
+	wp_exec(a, "create temp table t(a)");
+	for (begun = wp_now_ms(); wp_now_ms() - begun < 400;)
+		assert_string_equal(wp_value(b, "select 1"), "1");
+	assert_true(atoi(cenote_info(b, "attaches")) >= 2);
+	assert_int_equal(wp_status_of(a, "select 1"), CENOTE_ERR_CONN);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void *
+cancel_soon(void *arg)
+{
+	static int status;
+
+	wp_pause_ms(150);
+	status = cenote_cancel_send(arg);
+	return &status;
+}
+
+static void
+a_cancel_hits_the_running_query_of_its_session_only(void **state)
+{
+	cenote_conn *a;
+	cenote_cancel *cancel;
+	cenote_result *res;
+	pthread_t thread;
+	void *status;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	assert_int_equal(
+		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, cancel), 0);
+	assert_int_equal(cenote_get_result(a, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
+	cenote_result_destroy(res);
+	assert_int_equal(pthread_join(thread, &status), 0);
+	assert_int_equal(*(int *)status, CENOTE_OK);
+	assert_int_equal(cenote_get_result(a, &res), CENOTE_DONE);
+	/* the same cancel once more: that request is over, the next one is not touched */
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
+	assert_string_equal(wp_value(a, "select 2"), "2");
+	cenote_conn_destroy(a);
+	/* nor is the next client of the same session */
+	wp_await(&d, "main", "idle", 1);
+	a = wp_attach(&d, NULL);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
+	assert_string_equal(wp_value(a, "select 3"), "3");
+	cenote_cancel_destroy(cancel);
+	cenote_conn_destroy(a);
+}
+
+static int
+resume_and_commit(const struct cnt_daemon *daemon, void *arg)
+{
+	cenote_conn *conn = wp_handle(daemon, NULL);
+	cenote_result *res = NULL;
+
+	if (cenote_resume(conn, arg, &res) != CENOTE_OK || res != NULL)
+		return 1;
+	if (cenote_tx_state(conn) != CENOTE_TX_OPEN)
+		return 2;
+	if (wp_status_of(conn, "insert into t values (2)") != CENOTE_OK ||
+		wp_status_of(conn, "commit") != CENOTE_OK)
+		return 3;
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+static void
+a_suspended_session_is_resumed_by_another_process(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_conn *a;
+	cenote_conn *b;
+
+	(void)state;
+	start(POOL("sessions = 2\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	assert_int_equal(wp_pool_number(&d, "main", "suspended"), 1);
+	b = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 0);
+	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
+	/* a token is good for once */
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 1);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void
+a_session_is_resumed_while_all_others_are_taken(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_conn *a;
+	cenote_conn *held;
+
+	(void)state;
+	start(POOL("sessions = 2\n"));
+	a = wp_attach(&d, NULL);
+	held = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	/* only the door can let it in */
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 0);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(held);
+}
+
+static void
+a_suspended_session_has_a_time_limit(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_conn *a;
+	cenote_result *res;
+
+	(void)state;
+	start(POOL("sessions = 1\nsuspend_timeout = 150ms\n"));
+	a = wp_attach(&d, NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	assert_int_equal(cenote_suspend(a, NULL, 60000, token), CENOTE_OK);
+	wp_await(&d, "main", "idle", 1);
+	assert_int_equal(cenote_resume(a, token, &res), CENOTE_ERR_AUTH);
+	assert_string_equal(wp_sqlstate(a), "28000");
+	cenote_conn_destroy(a);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "0");
+	cenote_conn_destroy(a);
+}
+
+static void
+a_pool_may_refuse_to_suspend(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_conn *a;
+
+	(void)state;
+	start(POOL("sessions = 1\nsuspend_timeout = 0\n"));
+	a = wp_attach(&d, NULL);
+	assert_true(cenote_suspend(a, NULL, 0, token) < 0);
+	assert_string_equal(wp_sqlstate(a), "0A000");
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+}
+
+static long
+resident_kb(pid_t pid)
+{
+	char path[64];
+	char line[128];
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "VmRSS:", 6) == 0)
+			kb = strtol(line + 6, NULL, 10);
+	}
+	fclose(f);
+	return kb;
+}
+
+static void
+a_client_that_does_not_read_costs_no_memory(void **state)
+{
+	cenote_conn *a;
+	pid_t worker;
+	long before;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	worker = (pid_t)atoi(cenote_info(a, "worker_pid"));
+	before = resident_kb(worker);
+	assert_int_equal(
+		cenote_send_query(a, MANY_ROWS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_true(cenote_process(a) >= 0);
+	wp_pause_ms(300);
+	assert_in_range(resident_kb(worker) - before, 0, 8192);
+	/* its going is noticed at once, in the middle of it */
+	cenote_conn_destroy(a);
+	wp_await(&d, "main", "idle", 1);
+	a = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+}
+
+static void
+a_client_that_goes_stops_its_query(void **state)
+{
+	cenote_conn *a;
+	int64_t begun;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	assert_int_equal(
+		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_true(cenote_process(a) >= 0);
+	wp_pause_ms(100);
+	begun = wp_now_ms();
+	cenote_conn_destroy(a);
+	a = wp_attach(&d, NULL);
+	assert_in_range(wp_now_ms() - begun, 0, 3000);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_slow_reader_gets_every_row(void **state)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
+	cenote_conn *a;
+	uint64_t n = 0;
+	int r;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	a = wp_attach(&d, NULL);
+	options.stream = 1;
+	assert_int_equal(
+		cenote_query(a,
+			"with recursive c(x) as (select 1 union all select x + 1 "
+			"from c limit 100000) select x, 'some text' from c",
+			CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	while ((r = cenote_result_next(res)) == CENOTE_ROW) {
+		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++) {
+			int64_t x = 0;
+
+			assert_int_equal(cenote_result_int64(res, i, 0, &x), CENOTE_OK);
+			assert_int_equal(x, n + i + 1);
+		}
+		n += cenote_result_n_rows(res);
+		if (n < 20000)
+			wp_pause_ms(5);
+	}
+	assert_int_equal(r, CENOTE_DONE);
+	assert_int_equal(n, 100000);
+	cenote_result_destroy(res);
+	cenote_conn_destroy(a);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_query_past_its_time_is_stopped_and_the_session_lives),
+		TEST(an_idle_client_that_holds_nothing_notices_nothing),
+		TEST(an_idle_client_that_holds_something_is_cut_off),
+		TEST(a_long_session_is_ended_but_not_a_clean_one),
+		TEST(a_cancel_hits_the_running_query_of_its_session_only),
+		TEST(a_suspended_session_is_resumed_by_another_process),
+		TEST(a_session_is_resumed_while_all_others_are_taken),
+		TEST(a_suspended_session_has_a_time_limit),
+		TEST(a_pool_may_refuse_to_suspend),
+		TEST(a_client_that_does_not_read_costs_no_memory),
+		TEST(a_client_that_goes_stops_its_query),
+		TEST(a_slow_reader_gets_every_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
