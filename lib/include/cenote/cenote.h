@@ -43,7 +43,8 @@
  * PIPELINING
  *
  * Between cenote_pipeline_begin() and cenote_pipeline_end() any number of requests may
- * be queued before results are taken. After a failed request, those up to the next
+ * be queued before results are taken. Each of them, a synchronisation point included, gives
+ * its results and then CENOTE_DONE once. After a failed request, those up to the next
  * cenote_send_sync() are skipped, and say so with CENOTE_RESULT_SKIPPED.
  *
  * YIELD AND RE-ATTACH
@@ -160,15 +161,20 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *                     $XDG_RUNTIME_DIR/cenote if that has it, then /run/cenote)
  *   user, password    who logs in (default: the unix user)
  *   database          checked against the pool's where given
- *   program           name of the program (default: /proc/self/comm)
+ *   program           name of the program (default: what it was started as)
  *   application_name  free text for the pool's status
  *   trace             trace context (W3C traceparent), for the log
  *   connect_timeout   for one attach, queueing included; "10s", "500ms"; 0 for ever (default 60s)
  *   query_timeout     for one blocking call; default 0, for ever
  *   reattach_timeout  how long attaching anew is tried, while cenoted restarts (default 30s)
  *   reattach          yes (default) or no: give CENOTE_ERR_CONN instead
- *   max_frame         largest message accepted, bytes or "64MB" (default 1GB less 1)
- *   tls, ca           disable (default), allow, require, verify-ca, verify-full; CA file
+ *   max_frame         largest message accepted, bytes or "64MB" (at least 64kB; default, and the
+ *                     most: 1GB less 1)
+ *   tls, ca           disable (default), allow, require, verify-ca, verify-full; CA file. This
+ *                     version has no TLS: the last three give CENOTE_ERR_UNSUPPORTED when
+ *                     connecting
+ *
+ * Times need a unit (ms, s, min, h), except 0. A value is at most 4,096 bytes long.
  *
  * @param name   option; an unknown one is an error whose message names the nearest
  * @param value  its value, copied; NULL for the default
@@ -197,6 +203,7 @@ CENOTE_API const char *cenote_conn_get(const cenote_conn *conn, const char *name
 
 /**
  * Attach to a session of the pool. Waits for a free one, up to the pool's queue_timeout.
+ * Looks up a host's name before, and that blocks even on a non-blocking handle.
  * On a handle that is connected: CENOTE_ERR_STATE. On one whose session was lost or
  * closed: a new session.
  *
@@ -406,15 +413,18 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char
  *                 description) that the caller destroys
  *
  * @return CENOTE_OK; CENOTE_DONE: that request is finished (outside a pipeline, and after the
- *         last request of one: nothing is outstanding); CENOTE_AGAIN; any connection error. A
- *         server's error is CENOTE_OK with a result of kind CENOTE_RESULT_ERROR.   Since: 0.1
+ *         last request of one: nothing is outstanding); CENOTE_AGAIN; CENOTE_ERR_STATE a streamed
+ *         result was neither read to its end nor destroyed; any connection error (what came
+ *         before it is given first). A server's error is CENOTE_OK with a result of kind
+ *         CENOTE_RESULT_ERROR.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_get_result(
 	cenote_conn *conn, cenote_result **ret_res);
 
 /** Enter pipeline mode. CENOTE_ERR_STATE if requests are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
-/** Leave it. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
+/** Leave it. CENOTE_ERR_STATE while results are outstanding. Where the last request was no
+ *  synchronisation point, one is sent.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
 /** Queue a synchronisation point: errors before it do not reach behind it.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
@@ -461,7 +471,8 @@ CENOTE_API uint32_t cenote_stmt_param_native_type(const cenote_stmt *stmt, uint3
 CENOTE_API const char *cenote_stmt_param_name(const cenote_stmt *stmt, uint32_t i);
 /** Number of columns; known once prepared, else 0.   Since: 0.1 */
 CENOTE_API uint32_t cenote_stmt_n_columns(const cenote_stmt *stmt);
-/** A column. Borrowed until the statement is prepared again or destroyed; NULL if none. */
+/** A column. Borrowed until the statement is prepared again, executed, described or destroyed;
+ *  NULL if none. */
 CENOTE_API const cenote_column *cenote_stmt_column(const cenote_stmt *stmt, uint32_t col);
 
 /* ------------------------------------------------------------ transactions ----- */
@@ -477,7 +488,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_begin(
 	cenote_conn *conn, uint32_t isolation, uint32_t flags);
 /**
  * Commit. CENOTE_ERR_CONN with SQLSTATE 08007: the connection was lost meanwhile, and
- * whether it was committed is not known.   Since: 0.1
+ * whether it was committed is not known. The same is said of a statement that was lost in
+ * autocommit, unless it plainly only reads: a single SELECT that calls no function.
+ * Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_commit(cenote_conn *conn);
 /** Roll back. Not an error when no transaction is open.   Since: 0.1 */
