@@ -108,6 +108,9 @@ options_are_in_force_after_login_and_after_a_reset(void **state)
 		"pragma foreign_keys=0; pragma cache_size=7; pragma synchronous=0;"
 		" pragma busy_timeout=7");
 	assert_null(strstr(sq_query(t, ask), answer));
+	assert_non_null(strstr(sq_query(t, "pragma busy_timeout"), "row 7\n"));
+	(void)sq_query(t, "pragma busy_timeout=8");
+	assert_non_null(strstr(sq_query(t, "pragma busy_timeout"), "row 8\n"));
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	assert_non_null(strstr(sq_query(t, ask), answer));
 	assert_string_equal(sq_query(t, "pragma busy_timeout"),
@@ -208,6 +211,9 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 		"position=8\n");
 	/* DEFENSIVE, and no table of the kept statements. */
 	assert_non_null(strstr(sq_query(t, "delete from sqlite_schema"), "error "));
+	assert_non_null(strstr(sq_query(t, "create virtual table f using fts5 (x);"
+					   "delete from f_data"),
+		"error 42809 table f_data may not be modified"));
 	assert_string_equal(sq_query(t, "select sql from sqlite_stmt"),
 		"error 42P01 no such table: sqlite_stmt\n");
 	/* Reading is not setting. */

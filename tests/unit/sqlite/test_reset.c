@@ -418,6 +418,10 @@ what_a_session_holds_pins_it(void **state)
 		assert_int_equal(sq_reset(t), CENOTE_OK);
 		assert_string_equal(sq_state(t), "idle pins=0");
 	}
+	/* Not even the first statement of the next client is in the last one's transaction. */
+	(void)sq_begin(t, 0, CENOTE_BEGIN_READ_ONLY);
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_string_equal(sq_query(t, "DELETE FROM log"), "done DELETE 1 affected=1\n");
 	t->batch_rows = 1;
 	(void)sq_query(t, "SELECT * FROM t");
 	assert_string_equal(sq_state(t), "idle pins=16");
@@ -471,6 +475,14 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	(void)sq_autocommit(&other, 1);
 	other.b->state(other.s, &second);
 	assert_int_equal(second.carry.n, first.carry.n);
+	/* A change of no rows, where SQLite's own count stands at none too, is a change. */
+	sq_teardown(&other);
+	sq_sibling(t, &other);
+	carry = (struct cnp_str){ copy, first.carry.n };
+	assert_int_equal(other.b->attach(other.s, &carry, &other.diag), CENOTE_OK);
+	assert_non_null(strstr(sq_query(&other, ask), "row 1|3|42\n"));
+	(void)sq_query(&other, "UPDATE log SET n = 0 WHERE 0");
+	assert_non_null(strstr(sq_query(&other, ask), "row 0|3|42\n"));
 	carry = (struct cnp_str){ "x", 1 };
 	assert_int_equal(
 		other.b->attach(other.s, &carry, &other.diag), CENOTE_ERR_SERVER);

@@ -243,10 +243,13 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 	(void)sq_begin(t, 0, 0);
 	t->batch_rows = 1;
 	(void)sq_query(t, "select a from t");
-	(void)sq_query(t, "insert into t values (3), (4) returning a");
+	(void)sq_query(t, "insert into t values (3) returning a");
 	assert_string_equal(sq_commit(t), "done COMMIT\n");
+	(void)sq_begin(t, 0, 0);
+	(void)sq_query(t, "insert into t values (4) returning a");
+	assert_string_equal(sq_query(t, "commit"), "done COMMIT\n");
 	assert_string_equal(
-		sq_fetch(t, t->portal - 1, 1), "error 34000 there is no open result 4\n");
+		sq_fetch(t, t->portal - 1, 1), "error 34000 there is no open result 7\n");
 	assert_string_equal(sq_state(t), "idle pins=16"); /* the reader lives on */
 	assert_string_equal(sq_fetch(t, 3, 0),
 		"columns = a:INT64\nrow 2\nrow 3\nrow 4\ndone SELECT 4\n");
@@ -258,6 +261,22 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 	t->batch_rows = 0;
 	assert_string_equal(sq_query(t, "select count(*) from t"),
 		"columns count(*):INT64\nrow 4\ndone SELECT 1\n");
+}
+
+/* The values of a request are gone when it is over. */
+static void
+a_portal_keeps_its_parameters(void **state)
+{
+	struct sq *t = *state;
+	char text[] = "kept";
+	struct cnc_value v = sq_text(text);
+
+	t->batch_rows = 1;
+	assert_string_equal(sq_query_with(t, "select ?1 as x union all select ?1", &v, 1),
+		"columns x:TEXT\nrow kept\ndone  more-rows\n");
+	memcpy(text, "gone", 4);
+	assert_string_equal(
+		sq_fetch(t, 1, 0), "columns = x:TEXT\nrow kept\ndone SELECT 2\n");
 }
 
 static void
@@ -365,6 +384,7 @@ main(void)
 		TEST(a_portal_gives_its_rows_in_batches),
 		TEST(the_rest_of_a_request_follows_its_portal),
 		TEST(portals_end_with_a_rollback_and_writers_with_a_commit),
+		TEST(a_portal_keeps_its_parameters),
 		TEST(a_limit_of_rows_ends_the_statement),
 		TEST(a_cancel_stops_a_statement_and_leaves_the_session),
 		TEST(a_lock_is_waited_for_as_long_as_told_and_can_be_cancelled),

@@ -176,6 +176,13 @@ a_pragma_that_was_prepared_acts_each_time(void **state)
 	(void)sq_execute(t, 1, 0, NULL, 0);
 	assert_string_equal(sq_execute(t, 2, 0, NULL, 0),
 		"columns foreign_keys:INT64\nrow 1\ndone PRAGMA\n");
+	/* Of this one SQLite does nothing at all when it is run. */
+	(void)sq_prepare(t, 1, "pragma synchronous=1");
+	(void)sq_query(t, "pragma synchronous=2");
+	(void)sq_execute(t, 1, 0, NULL, 0);
+	assert_non_null(strstr(sq_query(t, "pragma synchronous"), "row 1\n"));
+	(void)sq_query(t, "pragma synchronous=2");
+	assert_non_null(strstr(sq_query(t, "pragma synchronous"), "row 2\n"));
 }
 
 static void

@@ -97,6 +97,7 @@ static const struct {
 	{ "* is locked", "55P03" },
 	{ "* is already in use", "42P06" },
 	{ "* prohibited", "42501" },
+	{ "* may not be modified", "42809" },
 };
 
 static const char *

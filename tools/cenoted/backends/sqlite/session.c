@@ -319,7 +319,6 @@ forget_client(struct cnd_session *s)
 	s->is_tx_readonly = 0;
 	s->is_tx_failed = 0;
 	s->has_changed = 0;
-	s->busy_timeout_ms = s->opt.busy_timeout_ms;
 	/* If the client stays (RESET), what it carries is not what it was. */
 	if (s->carried.last_rowid || s->carried.changes || s->carried.total ||
 		s->carried.is_manual)
