@@ -197,18 +197,24 @@ on_log(const struct cnd_host *host, int level, const char *format, ...)
 	(void)format;
 }
 
-static const struct cnd_backend *
-load(void)
+void *
+sq_symbol(const char *name)
 {
-	const struct cnd_backend *(*get)(uint32_t) = NULL;
 	static void *module;
-	void *symbol;
 
 	if (!module)
 		module = dlopen(CNT_SQLITE_MODULE, RTLD_NOW | RTLD_LOCAL);
 	if (!module)
 		fail_msg("%s", dlerror());
-	symbol = dlsym(module, "cnd_backend_get");
+	return dlsym(module, name);
+}
+
+static const struct cnd_backend *
+load(void)
+{
+	const struct cnd_backend *(*get)(uint32_t) = NULL;
+	void *symbol = sq_symbol("cnd_backend_get");
+
 	assert_non_null(symbol);
 	memcpy(&get, &symbol, sizeof(get));
 	assert_null(get(CND_BACKEND_ABI + 1));

@@ -45,6 +45,8 @@ struct sq {
 	size_t log_len, log_cap;
 };
 
+/* What the module, or a library that it needs, exports under a name; NULL for nothing. */
+void *sq_symbol(const char *name);
 /* A temporary directory, no session yet; options from "key=value" strings, path comes by itself. */
 void sq_setup(struct sq *t);
 void sq_teardown(struct sq *t);

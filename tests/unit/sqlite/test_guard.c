@@ -160,6 +160,11 @@ a_read_only_session_cannot_write(void **state)
 		"error 25006 attempt to write a readonly database\n");
 }
 
+static const char in_a_trigger[] = "create temp view v as select 1; create trigger "
+				   "temp.tr instead of insert on v begin"
+				   " select fts3_tokenizer('simple', "
+				   "x'0000000000000000'); end; insert into v values (1)";
+
 static void
 what_would_reach_beyond_the_session_is_refused(void **state)
 {
@@ -186,10 +191,7 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 		"explain pragma writable_schema=1",
 		"select load_extension('x')",
 		"select fts3_tokenizer('simple')",
-		"create temp view v as select 1; create trigger temp.tr instead of "
-		"insert on v begin"
-		" select fts3_tokenizer('simple', x'0000000000000000'); end; insert into "
-		"v values (1)",
+		in_a_trigger,
 	};
 	struct cnc_value blob = {
 		.type = CENOTE_TYPE_BYTES, .bytes = "01234567", .len = 8
@@ -257,6 +259,16 @@ attach_works_where_it_is_allowed(void **state)
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 	assert_string_equal(
 		sq_query(t, "select * from o.x"), "error 42P01 no such table: o.x\n");
+}
+
+static void
+the_module_exports_one_symbol(void **state)
+{
+	(void)state;
+	assert_non_null(sq_symbol("cnd_backend_get"));
+	assert_null(sq_symbol("cnd_sq_query"));
+	assert_null(sq_symbol("cnc_batch_put"));
+	assert_null(sq_symbol("cnc_diag_set"));
 }
 
 /* A view or trigger made by somebody else must not reach functions that could harm. */
@@ -327,6 +339,7 @@ main(void)
 		TEST(what_would_reach_beyond_the_session_is_refused),
 		TEST(vacuum_works_where_attach_does_not),
 		TEST(attach_works_where_it_is_allowed),
+		cmocka_unit_test(the_module_exports_one_symbol),
 		TEST(counters_work_in_triggers_and_views),
 		cmocka_unit_test(lack_of_memory_is_an_error_each_time),
 	};

@@ -30,6 +30,13 @@ static const char schema[] =
 	"old.a); END;"
 	"INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2), (3, 'three', 3);";
 
+static const char long_read[] =
+	"WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3000)"
+	" SELECT count(*) FROM r";
+static const char long_write[] =
+	"INSERT INTO log WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r"
+	" WHERE n < 3000) SELECT n, n FROM r LIMIT 2 OFFSET 2990";
+
 /* SQL that a client may send; %d becomes a small number. */
 static const char *const actions[] = {
 	"PRAGMA analysis_limit=%d",
@@ -129,10 +136,8 @@ static const char *const actions[] = {
 	"ANALYZE",
 	"REINDEX",
 	"EXPLAIN SELECT * FROM t",
-	"WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3000)"
-	" SELECT count(*) FROM r",
-	"INSERT INTO log WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r"
-	" WHERE n < 3000) SELECT n, n FROM r LIMIT 2 OFFSET 2990",
+	long_read,
+	long_write,
 };
 
 #define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -222,6 +227,14 @@ static const char *const not_probed[] = { "data_version", "incremental_vacuum",
 	"optimize", "wal_checkpoint", "integrity_check", "quick_check",
 	"foreign_key_check", "shrink_memory" };
 
+static const char delete_and_tell[] =
+	"BEGIN; DELETE FROM t WHERE a = 2; SELECT changes(), total_changes();"
+	" SELECT n FROM log ORDER BY rowid DESC LIMIT 1; ROLLBACK";
+static const char insert_and_tell[] =
+	"BEGIN; INSERT INTO t (a, b, c) VALUES (77777, 'probe', 2); SELECT changes(),"
+	" total_changes(), last_insert_rowid(); INSERT INTO child VALUES (99999); "
+	"ROLLBACK";
+
 static const char *const probes[] = {
 	"PRAGMA database_list",
 	"SELECT changes(), total_changes(), last_insert_rowid()",
@@ -239,11 +252,8 @@ static const char *const probes[] = {
 	"RELEASE s1",
 	"DETACH m1",
 	/* From here the two change things, one after the other. */
-	"BEGIN; DELETE FROM t WHERE a = 2; SELECT changes(), total_changes();"
-	" SELECT n FROM log ORDER BY rowid DESC LIMIT 1; ROLLBACK",
-	"BEGIN; INSERT INTO t (a, b, c) VALUES (77777, 'probe', 2); SELECT changes(),"
-	" total_changes(), last_insert_rowid(); INSERT INTO child VALUES (99999); "
-	"ROLLBACK",
+	delete_and_tell,
+	insert_and_tell,
 	"BEGIN; UPDATE t SET c = 0 WHERE 0; SELECT changes(); ROLLBACK",
 };
 
