@@ -35,15 +35,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	return cnt_daemon_stop(&d);
-}
-
-static int
-remove_only(void **state)
-{
-	(void)state;
-	cnt_remove_tree(d.dir);
-	return 0;
+	return wp_stop(&d);
 }
 
 /* Wait for the daemon's own end, in its own time: 0 when with status 0. */
@@ -373,20 +365,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(
-			it_starts_and_ends_and_leaves_nothing_behind, remove_only),
+		TEST(it_starts_and_ends_and_leaves_nothing_behind),
 		TEST(two_daemons_do_not_share_a_socket),
-		cmocka_unit_test_teardown(
-			it_goes_to_the_background_when_clients_can_come, remove_only),
+		TEST(it_goes_to_the_background_when_clients_can_come),
 		TEST(pools_are_added_changed_and_removed),
 		TEST(who_holds_something_keeps_its_session_through_a_reload),
 		TEST(a_bad_file_changes_nothing_and_says_why),
 		TEST(a_drain_waits_for_a_transaction_to_end),
-		cmocka_unit_test_teardown(a_drain_has_an_end, remove_only),
-		cmocka_unit_test_teardown(a_second_sigterm_ends_it_now, remove_only),
+		TEST(a_drain_has_an_end),
+		TEST(a_second_sigterm_ends_it_now),
 		TEST(no_child_outlives_the_master),
 		TEST(the_log_has_no_statement_no_value_and_no_secret),
-		cmocka_unit_test_teardown(check_prints_what_is_in_force, remove_only),
+		TEST(check_prints_what_is_in_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

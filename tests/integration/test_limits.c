@@ -30,7 +30,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	return cnt_daemon_stop(&d);
+	return wp_stop(&d);
 }
 
 static void

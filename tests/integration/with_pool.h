@@ -35,6 +35,9 @@ void wp_await(
 /* Wait until the log has the text. */
 void wp_await_log(const struct cnt_daemon *d, const char *text);
 int wp_log_has(const struct cnt_daemon *d, const char *text);
+/* End the daemon, if it runs, and remove its directory: 0 if it ended well and no process of it
+ * complained of a bug on its way. */
+int wp_stop(struct cnt_daemon *d);
 int64_t wp_now_ms(void);
 void wp_pause_ms(int ms);
 

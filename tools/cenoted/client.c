@@ -372,6 +372,8 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	begin_lending(w);
 	publish_identity(w, m->program, m->application, m->pid);
 	cnc_diag_clear(&w->diag);
+	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
+		m->pid, m->program.p, m->trace.p);
 	r = w->backend->attach(w->session, &m->carry, &w->diag);
 	if (r == CENOTE_OK)
 		return greet(w);
