@@ -138,6 +138,25 @@ limit(const cenote_conn *conn, int option)
 	return ms == 0 ? 0 : cn_now_ms() + (int64_t)ms;
 }
 
+/* Jittered back-off: clients that lost their daemon together do not come back together. */
+static void
+retry_later(cenote_conn *conn)
+{
+	struct cn_attach *a = &conn->attach;
+	int64_t now = cn_now_ms();
+	uint64_t delay = RETRY_FIRST_MS << (a->n_tries < 8 ? a->n_tries : 8);
+	uint64_t noise = ((uint64_t)now ^ (uint64_t)conn->pid * 40503u ^
+				 (uint64_t)(uintptr_t)conn >> 6) *
+			 UINT64_C(0x9e3779b97f4a7c15);
+
+	if (delay > RETRY_MAX_MS)
+		delay = RETRY_MAX_MS;
+	delay = delay / 2 + (noise >> 32) % (delay + 1);
+	a->n_tries++;
+	a->retry_at = now + (int64_t)delay;
+	a->is_blocked = 1;
+}
+
 int
 cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 {
@@ -148,8 +167,10 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;
 	a->is_restored = 0;
-	a->n_tries = 0;
 	a->retry_at = 0;
+	conn->is_fruitless = conn->is_fruitless && is_again;
+	if (!conn->is_fruitless)
+		a->n_tries = 0;
 	r = check_tls(conn);
 	if (r == CENOTE_OK)
 		r = find_targets(conn);
@@ -163,10 +184,10 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->is_refused = 0;
 	if (++conn->epoch == 0)
 		conn->epoch = 1;
-	r = open_session(conn);
-	if (r < 0)
-		return r;
 	cn_move(conn, CN_CONNECTING);
+	/* Who is sent away again and again, by a pool that ends, does not come back at once. */
+	if (conn->is_fruitless)
+		retry_later(conn);
 	return CENOTE_OK;
 }
 
@@ -178,7 +199,7 @@ cn_attach_fail(cenote_conn *conn, int status)
 	cn_transport_close(&conn->transport);
 	if (conn->attach.is_again) {
 		/* For the program the session is lost only now. */
-		if (!cenote_status_is_fatal(status) && status != CENOTE_ERR_NOMEM)
+		if (!cenote_status_is_fatal(status))
 			status = CENOTE_ERR_CONN;
 		return cn_session_failed(conn, status);
 	}
@@ -232,25 +253,6 @@ unreachable(cenote_conn *conn, int error)
 	return cn_attach_fail(conn, CENOTE_ERR_CONN);
 }
 
-/* Jittered back-off: clients that lost their daemon together do not come back together. */
-static void
-retry_later(cenote_conn *conn)
-{
-	struct cn_attach *a = &conn->attach;
-	int64_t now = cn_now_ms();
-	uint64_t delay = RETRY_FIRST_MS << (a->n_tries < 8 ? a->n_tries : 8);
-	uint64_t noise = ((uint64_t)now ^ (uint64_t)conn->pid * 40503u ^
-				 (uint64_t)(uintptr_t)conn >> 6) *
-			 UINT64_C(0x9e3779b97f4a7c15);
-
-	if (delay > RETRY_MAX_MS)
-		delay = RETRY_MAX_MS;
-	delay = delay / 2 + (noise >> 32) % (delay + 1);
-	a->n_tries++;
-	a->retry_at = now + (int64_t)delay;
-	a->is_blocked = 1;
-}
-
 /* This target failed: the next one, or all of them again later, or the end. */
 static int
 next_target(cenote_conn *conn, int error)
@@ -273,17 +275,11 @@ next_target(cenote_conn *conn, int error)
 int
 cn_attach_lost(cenote_conn *conn, int error)
 {
-	int r;
-
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
 	cnp_client_restart(&conn->session);
 	cn_move(conn, CN_CONNECTING);
-	r = next_target(conn, error);
-	if (r < 0)
-		return r;
-	r = open_session(conn);
-	return r < 0 ? cn_attach_fail(conn, r) : CENOTE_OK;
+	return next_target(conn, error);
 }
 
 /* ---------------------------------------------------------------- connecting ----- */
@@ -331,16 +327,17 @@ begin_round(cenote_conn *conn)
 	struct cn_attach *a = &conn->attach;
 	int r;
 
-	a->is_blocked = 0;
-	if (a->at < a->targets.n)
-		return CENOTE_OK; /* only the queue was full */
-	r = find_targets(conn);
+	r = a->at < a->targets.n ? CENOTE_OK /* only the queue was full */
+				 : find_targets(conn);
 	if (r == CENOTE_ERR_CONN) {
 		a->targets.n = 0;
 		retry_later(conn);
 		return CENOTE_AGAIN;
 	}
-	return r < 0 ? cn_attach_fail(conn, r) : CENOTE_OK;
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? r : cn_attach_fail(conn, r);
+	a->is_blocked = 0;
+	return CENOTE_OK;
 }
 
 int
@@ -359,6 +356,11 @@ cn_attach_step(cenote_conn *conn)
 	if (a->at >= a->targets.n) {
 		retry_later(conn);
 		return CENOTE_AGAIN;
+	}
+	if (cnp_client_state(&conn->session) == CNP_CLIENT_IDLE) {
+		r = open_session(conn);
+		if (r < 0)
+			return r == CENOTE_ERR_NOMEM ? r : cn_attach_fail(conn, r);
 	}
 	if (conn->transport.fd >= 0)
 		r = cn_tcp_finish(&conn->transport, !conn->is_nonblocking);
@@ -432,6 +434,8 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		if (r < 0)
 			return r;
 		conn->attaches++;
+		conn->has_served = 0;
+		conn->is_fruitless = 0;
 		cn_move(conn, CN_READY);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:

@@ -109,6 +109,8 @@ cenote_close(cenote_conn *conn)
 
 	if (!conn || cn_state(conn) == CN_CLOSED)
 		return;
+	cenote_result_destroy(conn->resumed);
+	conn->resumed = NULL;
 	cn_requests_clear(conn);
 	cnc_diag_init(&closed, NULL);
 	cnc_diag_set(&closed, CNC_SQLSTATE(NOT_CONNECTED), "the connection was closed");

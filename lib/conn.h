@@ -207,6 +207,8 @@ struct cenote_conn {
 	cenote_result *resumed; /* carried over, not yet handed out */
 	struct cn_token suspended; /* what SUSPENDED said */
 	uint8_t is_suspended;
+	uint8_t has_served; /* this session answered a request */
+	uint8_t is_fruitless; /* the last one was taken back before it did */
 	uint8_t is_refused; /* the server's session is gone: its last request said so */
 	uint8_t was_delivered; /* CANCELLED */
 	void (*notice)(const cenote_diag *notice, void *user);

@@ -480,6 +480,7 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
+	conn->is_fruitless = !conn->has_served && conn->attach.is_again;
 	cn_session_over(conn);
 	return CENOTE_OK;
 }

@@ -97,6 +97,7 @@ int
 cn_request_finished(cenote_conn *conn, struct cn_request *req)
 {
 	req->is_finished = 1;
+	conn->has_served = 1;
 	conn->n_finished++;
 	trim(conn);
 	if (conn->is_refused) {
@@ -200,10 +201,14 @@ cn_sent(cenote_conn *conn)
 {
 	const uint8_t *bytes;
 
+	int r;
+
 	if (conn->in_pipeline && conn->needs_sync &&
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
-	return cn_push(conn);
+	r = cn_push(conn);
+	/* The request is queued: what hinders only for now is told to who takes the results. */
+	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
 /* Outside a pipeline: what is left of the request before is no more wanted, or it is an error. */
@@ -584,8 +589,7 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.max_rows = exec.max_rows;
 	m.as.query.params = cn_params_blob(params);
 	send.effect = cn_sql_effect(sql, m.as.query.sql.n);
-	r = cn_request(conn, &send);
-	return r < 0 ? r : cn_sent(conn);
+	return cn_request(conn, &send);
 }
 
 int
@@ -599,7 +603,9 @@ cenote_send_query(cenote_conn *conn, const char *sql, size_t len,
 	r = cn_enter_attached(conn);
 	if (r == CENOTE_OK)
 		r = cn_may_send(conn);
-	return r < 0 ? r : queue_query(conn, sql, len, params, options, 0);
+	if (r == CENOTE_OK)
+		r = queue_query(conn, sql, len, params, options, 0);
+	return r < 0 ? r : cn_sent(conn);
 }
 
 int
@@ -666,7 +672,7 @@ cenote_pipeline_end(cenote_conn *conn)
 			return r;
 	}
 	conn->in_pipeline = 0;
-	return cn_push(conn);
+	return cn_sent(conn);
 }
 
 int
@@ -681,7 +687,7 @@ cenote_send_sync(cenote_conn *conn)
 		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = send_sync(conn, 0);
-	return r < 0 ? r : cn_push(conn);
+	return r < 0 ? r : cn_sent(conn);
 }
 
 /* --------------------------------------------------------------- transactions ----- */
@@ -694,9 +700,8 @@ queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is
 		.effect = effect,
 		.sync = sync_flag(conn, is_call),
 	};
-	int r = cn_request(conn, &send);
 
-	return r < 0 ? r : cn_sent(conn);
+	return cn_request(conn, &send);
 }
 
 static int
@@ -709,7 +714,9 @@ send_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 	r = cn_enter_attached(conn);
 	if (r == CENOTE_OK)
 		r = cn_may_send(conn);
-	return r < 0 ? r : queue_command(conn, m, effect, 0);
+	if (r == CENOTE_OK)
+		r = queue_command(conn, m, effect, 0);
+	return r < 0 ? r : cn_sent(conn);
 }
 
 static int
@@ -889,7 +896,9 @@ cenote_send_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filte
 		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = fill_catalog(conn, kind, filter, &m);
-	return r < 0 ? r : queue_command(conn, &m, CN_EFFECT_NONE, 0);
+	if (r == CENOTE_OK)
+		r = queue_command(conn, &m, CN_EFFECT_NONE, 0);
+	return r < 0 ? r : cn_sent(conn);
 }
 
 int

@@ -226,7 +226,9 @@ stream_abandon(cenote_result *res)
 			req->is_dropping = 1;
 		}
 	}
-	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->epoch) {
+	/* After a fork the session is the parent's: not a byte for it. */
+	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->epoch &&
+		conn->pid == cn_pid()) {
 		struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
 
 		m.as.close_portal.portal = res->portal;

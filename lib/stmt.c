@@ -316,8 +316,6 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 		r = cn_may_call(stmt->conn);
 		if (r == CENOTE_OK)
 			r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
-		if (r == CENOTE_OK)
-			r = cn_sent(stmt->conn);
 		if (r < 0)
 			return r;
 	}
@@ -339,7 +337,7 @@ begin_execute(cenote_stmt *stmt, const cenote_params *params,
 		r = queue_prepare(stmt, 0, 1);
 	if (r == CENOTE_OK)
 		r = queue_execute(stmt, params, &exec, CNP_FRAME_SYNC);
-	return r < 0 ? r : cn_sent(stmt->conn);
+	return r;
 }
 
 int

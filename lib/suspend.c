@@ -70,12 +70,10 @@ queue_suspend(cenote_conn *conn, uint32_t timeout_ms)
 {
 	struct cnp_msg m = { .code = CNP_MSG_SUSPEND };
 	const struct cn_send send = { .msg = &m, .sync = CNP_FRAME_SYNC };
-	int r;
 
 	conn->is_suspended = 0;
 	m.as.suspend.timeout_ms = timeout_ms;
-	r = cn_request(conn, &send);
-	return r < 0 ? r : cn_push(conn);
+	return cn_request(conn, &send);
 }
 
 static int
@@ -187,8 +185,6 @@ finish_resume(cenote_conn *conn, cenote_result **ret_res)
 	}
 	if (!conn->resumed) {
 		r = carried_result(conn, &conn->resumed);
-		if (r == CENOTE_OK)
-			r = cn_push(conn);
 		if (r < 0)
 			return r;
 	}
