@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cnt_peer.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -567,6 +568,10 @@ say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 	m.as.parameter.value = cnp_str("UTC");
 	(void)cnp_server_ready(&c->server, c->tx, c->pins, NULL);
 	(void)cnp_server_reply(&c->server, &m, 1);
+	if (p->knobs.n_yield_on_attach > 0) {
+		p->knobs.n_yield_on_attach--;
+		yield(p, c);
+	}
 }
 
 static void
@@ -708,6 +713,8 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 static void
 end_conn(struct cnt_peer_conn *c)
 {
+	/* While the thread polls it, closing alone would not end it. */
+	(void)shutdown(c->fd, SHUT_RDWR);
 	(void)close(c->fd);
 	c->fd = -1;
 	cnp_server_finish(&c->server);
@@ -930,6 +937,35 @@ cnt_peer_listen(struct cnt_peer *p)
 			(void)close(fd);
 		return -1;
 	}
+	(void)pthread_mutex_lock(&p->lock);
+	p->listen_fd = fd;
+	(void)pthread_mutex_unlock(&p->lock);
+	wake(p);
+	return 0;
+}
+
+int
+cnt_peer_listen_tcp(struct cnt_peer *p)
+{
+	struct sockaddr_in addr;
+	socklen_t len = sizeof(addr);
+	int fd;
+
+	cnt_peer_unlisten(p);
+	memset(&addr, 0, sizeof(addr));
+	addr.sin_family = AF_INET;
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)(const void *)&addr, len) < 0 ||
+		listen(fd, 16) < 0 ||
+		getsockname(fd, (struct sockaddr *)(void *)&addr, &len) < 0) {
+		perror("cnt_peer_listen_tcp");
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	(void)snprintf(p->uri, sizeof(p->uri), "cenote://127.0.0.1:%u/play",
+		ntohs(addr.sin_port));
 	(void)pthread_mutex_lock(&p->lock);
 	p->listen_fd = fd;
 	(void)pthread_mutex_unlock(&p->lock);

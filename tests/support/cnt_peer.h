@@ -62,6 +62,7 @@ struct cnt_peer_knobs {
 	long cut_after; /* the first connection ends after so many bytes; -1: never */
 	const char *refuse; /* SQLSTATE of a refusal to attach */
 	unsigned n_refuse; /* so many times */
+	unsigned n_yield_on_attach; /* takes so many sessions back at once */
 	unsigned n_die_on_attach; /* ends so many connections without an answer */
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* what HELLO asks for */
@@ -111,6 +112,8 @@ void cnt_peer_stop(struct cnt_peer *p);
 /* Stop and begin listening; connections live on. */
 void cnt_peer_unlisten(struct cnt_peer *p);
 int cnt_peer_listen(struct cnt_peer *p);
+/* Listen on 127.0.0.1 instead, and change the URI to that. */
+int cnt_peer_listen_tcp(struct cnt_peer *p);
 /* End all connections, with a YIELD or without. */
 void cnt_peer_drop(struct cnt_peer *p, int yield);
 

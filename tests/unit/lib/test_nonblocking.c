@@ -409,6 +409,135 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 }
 
+/* The same where the session was taken back and the statement has to be prepared again. */
+static void
+attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	int r;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(cenote_stmt_create(f->conn, "rows 3", 6, &stmt), CENOTE_OK);
+	DRIVE(f, r, cenote_stmt_prepare(stmt));
+	for (size_t n = 1;; n++) {
+		cenote_result *res;
+
+		assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
+		f->alloc.n_calls = 0;
+		f->alloc.n_failed = 0;
+		f->alloc.fail_at = n;
+		DRIVE(f, r, cenote_stmt_execute(stmt, NULL, NULL, &res));
+		f->alloc.fail_at = 0;
+		if (r == CENOTE_ERR_NOMEM)
+			DRIVE(f, r, cenote_stmt_execute(stmt, NULL, NULL, &res));
+		assert_int_equal(r, CENOTE_OK);
+		assert_int_equal(cenote_result_n_rows(res), 3);
+		cenote_result_destroy(res);
+		f->peer.seen.commands[0] = '\0';
+		if (f->alloc.n_failed == 0)
+			break;
+	}
+	cenote_stmt_destroy(stmt);
+}
+
+/* A child that drops a result whose rest the server keeps says nothing on its parent's session. */
+static void
+a_child_may_destroy_results_and_statements(void **state)
+{
+	const cenote_exec_options options = { sizeof(options), 0, 1, 2, 0, 0 };
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+	pid_t pid;
+	int r, status;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	assert_int_equal(cenote_stmt_create(f->conn, "rows 5", 6, &stmt), CENOTE_OK);
+	DRIVE(f, r, cenote_stmt_execute(stmt, NULL, &options, &res));
+	assert_int_equal(r, CENOTE_OK);
+	DRIVE(f, r, cenote_result_next(res));
+	assert_int_equal(r, CENOTE_ROW);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int bad = cenote_result_next(res) != CENOTE_ERR_STATE;
+
+		cenote_result_destroy(res);
+		cenote_stmt_destroy(stmt);
+		cenote_conn_destroy(f->conn);
+		_exit(bad);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	DRIVE(f, r, cenote_result_next(res));
+	assert_int_equal(r, CENOTE_ROW);
+	cenote_result_destroy(res);
+	cenote_stmt_destroy(stmt);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_portals_closed, 1);
+	assert_int_equal(f->peer.seen.n_closes, 1);
+}
+
+static void
+a_resume_that_is_given_up_leaks_nothing(void **state)
+{
+	const cenote_exec_options options = { sizeof(options), 0, 1, 2, 0, 0 };
+	struct fixture *f = *state;
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_result *res;
+	int r;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	DRIVE(f, r, cenote_query(f->conn, "rows 5", 6, NULL, &options, &res));
+	DRIVE(f, r, cenote_result_next(res));
+	DRIVE(f, r, cenote_suspend(f->conn, res, 0, token));
+	assert_int_equal(r, CENOTE_OK);
+	cenote_result_destroy(res);
+	while (cenote_is_connected(f->conn) == 0) {
+		assert_int_equal(cenote_resume(f->conn, token, &res), CENOTE_AGAIN);
+		turn(f);
+	}
+	cenote_close(f->conn);
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+}
+
+static void
+tcp_is_as_good_as_a_unix_socket(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cnt_peer_listen_tcp(&f->peer), 0);
+	assert_int_equal(cenote_conn_set(f->conn, "run_dir", NULL), CENOTE_OK);
+	assert_int_equal(cenote_conn_set_uri(f->conn, f->peer.uri), CENOTE_OK);
+	assert_int_equal(scenario(f), CENOTE_OK);
+	assert_int_equal(strncmp(cenote_info(f->conn, "socket"), "127.0.0.1:", 10), 0);
+	assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	/* A host that is not there, then the one that is; both orders; blocking too. */
+	cenote_close(f->conn);
+	assert_int_equal(cenote_conn_set(f->conn, "host", strstr(f->peer.uri, "//") + 2),
+		CENOTE_OK);
+	for (int i = 0; i < 8; i++) {
+		char hosts[128];
+		int len = (int)strcspn(strstr(f->peer.uri, "//") + 2, "/");
+
+		(void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,%.*s,[::1]:1", len,
+			strstr(f->peer.uri, "//") + 2);
+		assert_int_equal(cenote_conn_set(f->conn, "host", hosts), CENOTE_OK);
+		assert_int_equal(
+			cenote_conn_set(f->conn, "hosts", i % 2 ? "random" : "ordered"),
+			CENOTE_OK);
+		assert_int_equal(drive_connect(f), CENOTE_OK);
+		cenote_close(f->conn);
+	}
+	assert_int_equal(cnt_peer_start(&f->peer), 0);
+	assert_int_equal(cenote_set_nonblocking(f->conn, 0), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(drive_run(f, "rows 1000"), CENOTE_OK);
+	assert_int_equal(fcntl(cenote_fd(f->conn), F_GETFL) & O_NONBLOCK, 0);
+}
+
 static void
 creating_fails_for_memory_only(void **state)
 {
@@ -518,6 +647,10 @@ main(void)
 		cmocka_unit_test(an_end_at_any_byte_is_survived),
 		TEST(each_allocation_may_fail),
 		TEST(a_call_is_repeated_after_a_lack_of_memory),
+		TEST(attaching_anew_is_repeated_after_a_lack_of_memory),
+		TEST(a_child_may_destroy_results_and_statements),
+		TEST(a_resume_that_is_given_up_leaks_nothing),
+		TEST(tcp_is_as_good_as_a_unix_socket),
 		cmocka_unit_test(creating_fails_for_memory_only),
 		TEST(a_child_may_only_destroy_its_parents_connection),
 		TEST(a_dead_peer_raises_no_signal),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "protocol/msg.h"
@@ -23,6 +24,15 @@ wait_for_end(const struct fixture *f)
 			return;
 		(void)usleep(1000);
 	}
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static void
@@ -456,6 +466,23 @@ attaching_anew_survives_workers_that_die(void **state)
 }
 
 static void
+a_pool_that_sends_everyone_away_is_not_stormed(void **state)
+{
+	struct fixture *f = *state;
+	int64_t begun;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.n_yield_on_attach = 4;
+	begun = now_ms();
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 6);
+	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
+	/* From the second on there was a pause: 5, 10 and 20 ms, each at least half of it. */
+	assert_true(now_ms() - begun >= 15);
+}
+
+static void
 attaching_anew_ends_at_its_time_limit(void **state)
 {
 	struct fixture *f = *state;
@@ -566,6 +593,7 @@ main(void)
 		TEST(the_servers_own_session_lost_ends_ours),
 		TEST(attaching_anew_is_tried_until_cenoted_is_back),
 		TEST(attaching_anew_survives_workers_that_die),
+		TEST(a_pool_that_sends_everyone_away_is_not_stormed),
 		TEST(attaching_anew_ends_at_its_time_limit),
 		TEST(a_refusal_while_attaching_anew_is_final),
 		TEST(connecting_fails_with_the_pools_words),
