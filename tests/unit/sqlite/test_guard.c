@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <sqlite3.h>
@@ -141,6 +143,40 @@ a_login_that_fails_says_why(void **state)
 	sq_option(t, "mode", "rw");
 	assert_int_equal(sq_login(t), CENOTE_ERR_CONN);
 	assert_non_null(strstr(t->diag.message, "mode=rwc would create it"));
+}
+
+/* All want to make the file, and to switch it to WAL. */
+static void
+logins_at_the_same_time_all_succeed(void **state)
+{
+	struct sq *t = *state;
+	pid_t pids[6];
+	int status, round;
+	size_t i;
+
+	for (round = 0; round < 4; round++) {
+		sq_logout(t);
+		(void)remove(t->path);
+		for (i = 0; i < 6; i++) {
+			pids[i] = fork();
+			assert_true(pids[i] >= 0);
+			if (pids[i] == 0)
+				_exit(sq_login(t) == CENOTE_OK &&
+							sq_query(t, "create table if not "
+								    "exists t (a);"
+								    "insert into t "
+								    "values (1)") &&
+							t->last == CENOTE_OK
+						? 0
+						: 1);
+		}
+		for (i = 0; i < 6; i++) {
+			assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+			assert_int_equal(status, 0);
+		}
+		assert_int_equal(sq_login(t), CENOTE_OK);
+		assert_non_null(strstr(sq_query(t, "select count(*) from t"), "row 6\n"));
+	}
 }
 
 static void
@@ -335,6 +371,7 @@ main(void)
 		TEST(a_server_line_is_checked_key_by_key),
 		TEST(options_are_in_force_after_login_and_after_a_reset),
 		TEST(a_login_that_fails_says_why),
+		TEST(logins_at_the_same_time_all_succeed),
 		TEST(a_read_only_session_cannot_write),
 		TEST(what_would_reach_beyond_the_session_is_refused),
 		TEST(vacuum_works_where_attach_does_not),

@@ -239,6 +239,10 @@ run(struct request *q, const struct cnd_exec *exec)
 	int r, rc;
 
 	q->n_rows = 0;
+	if (!st->handle) { /* nothing but what newer versions take for blanks */
+		r = cnd_sq_done(q->sink, "", more_results(q));
+		return refuse_before(q, r);
+	}
 	r = cnd_sq_bind(s, st, exec);
 	if (r == CENOTE_OK)
 		r = cnd_sq_before_statement(s, st);
@@ -349,8 +353,6 @@ cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec 
 		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
 			"there is no prepared statement %u", (unsigned)statement);
 	q.named = n;
-	if (!n->stmt->handle)
-		return cnd_sq_done(sink, "", 0);
 	q.stmt = n->stmt;
 	q.stmt->refs++;
 	/* A PRAGMA acts while it is compiled, and a running statement cannot run twice. */

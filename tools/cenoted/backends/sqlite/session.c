@@ -541,11 +541,17 @@ cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 void
 cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
-	struct cnd_sq_carry now = { sqlite3_last_insert_rowid(s->db), client_changes(s),
-		client_total(s), s->is_manual };
+	struct cnd_sq_carry now;
 	uint8_t *p;
 
-	*ret_state = (struct cnd_state){ .pins = s->pins, .carry = CNP_STR_NONE };
+	*ret_state = (struct cnd_state){
+		.tx = CENOTE_TX_UNKNOWN, .pins = s->pins, .carry = CNP_STR_NONE
+	};
+	/* It could not be opened anew: only logout is left. */
+	if (!s->db)
+		return;
+	now = (struct cnd_sq_carry){ sqlite3_last_insert_rowid(s->db), client_changes(s),
+		client_total(s), s->is_manual };
 	if (s->is_tx_failed)
 		ret_state->tx = CENOTE_TX_FAILED;
 	else
