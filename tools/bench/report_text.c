@@ -49,7 +49,8 @@ cnb_report_text_begin(
 	printf("%s, %ld CPUs, %s; ", machine->cpu_model, machine->n_cpus,
 		machine->kernel);
 	if (machine->pinned_cpu >= 0)
-		printf("all processes on CPU %d", machine->pinned_cpu);
+		printf("%s on CPU %d", options->uri != NULL ? "clients" : "all processes",
+			machine->pinned_cpu);
 	else
 		printf("processes not bound to a CPU");
 	printf("; %u client%s\n", options->clients, options->clients == 1 ? "" : "s");
@@ -105,7 +106,7 @@ cnb_report_text_case(const struct cnb_case *c, int is_daemon_known)
 			printf(" %9s", s->target->is_pooled ? "?" : "-");
 		printf(" %11.0f", 1e6 / s->wall.median);
 		if (s->n_disturbed > 0)
-			printf("  (%u rounds taken again)", s->n_disturbed);
+			printf("  (rounds taken again: %u)", s->n_disturbed);
 		putchar('\n');
 	}
 	for (i = 0; i + 1 < c->n_series; i++) {
