@@ -206,6 +206,29 @@ a_repeated_statement_is_not_parsed_again(void **state)
 		"columns count(*):INT64\nrow 22\ndone SELECT 1\n");
 }
 
+/* SQLite 3.40 reads freed memory when such a statement outlives a change of the schema. */
+static void
+an_explanation_is_never_kept(void **state)
+{
+	struct sq *t = *state;
+	int i;
+
+	(void)sq_query(t, "create table t (a); create table u (b);"
+			  "create trigger tr after delete on t begin delete from u; end");
+	(void)sq_prepare(t, 1, "explain delete from t");
+	t->batch_rows = 1;
+	for (i = 0; i < 20; i++) {
+		(void)sq_query(t, "explain delete from t");
+		assert_string_equal(sq_state(t), "idle pins=0");
+		(void)sq_execute(t, 1, 0, NULL, 0);
+		assert_int_equal(t->last, CENOTE_OK);
+		assert_null(strstr(t->log, "more-rows"));
+		(void)sq_query(t, i % 2 ? "drop table x" : "create table x (y)");
+		(void)sq_query(t, "vacuum");
+		assert_int_equal(t->last, CENOTE_OK);
+	}
+}
+
 static void
 the_cache_holds_as_many_statements_as_it_was_told(void **state)
 {
@@ -253,6 +276,8 @@ main(void)
 			tags_follow_the_statement, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_repeated_statement_is_not_parsed_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_explanation_is_never_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_cache_holds_as_many_statements_as_it_was_told, setup,
 			teardown),

@@ -442,6 +442,86 @@ what_a_session_holds_pins_it(void **state)
 	assert_string_equal(sq_state(t), "idle pins=32");
 }
 
+static int
+keep_row(void *user, int n, char **values, char **names)
+{
+	int i;
+
+	(void)names;
+	for (i = 0; i < n; i++)
+		snprintf((char *)user + 24 * i, 24, "%s", values[i]);
+	return 0;
+}
+
+/* changes() and total_changes() are ours: they must be what SQLite's own would be. */
+static void
+counters_are_those_of_sqlite_itself(void **state)
+{
+	static const char *const statements[] = {
+		"INSERT INTO t (b, c) VALUES (NULL, %d)",
+		"INSERT INTO t (b) VALUES ('one')",
+		"INSERT OR IGNORE INTO t (b) VALUES ('one')",
+		"INSERT OR REPLACE INTO t VALUES (%d, 'r%d', 1)",
+		"INSERT INTO t (b, c) VALUES ('big', 5000)",
+		"UPDATE t SET c = %d WHERE a > %d",
+		"UPDATE t SET c = 0 WHERE a = -1",
+		"DELETE FROM t WHERE a = %d",
+		"DELETE FROM t WHERE a > 5",
+		"DELETE FROM log",
+		"INSERT INTO log SELECT a, changes() FROM t WHERE a > %d",
+		"WITH w AS (SELECT changes() AS n) INSERT INTO log SELECT n, n FROM w",
+		"DELETE FROM t WHERE a = %d RETURNING a",
+		"BEGIN",
+		"COMMIT",
+		"ROLLBACK",
+		"SAVEPOINT s",
+		"ROLLBACK TO s",
+		"RELEASE s",
+		"CREATE TABLE IF NOT EXISTS x AS SELECT 1 AS y",
+		"DROP TABLE IF EXISTS x",
+		"EXPLAIN DELETE FROM t",
+		"SELECT nonsense",
+		"VACUUM",
+	};
+	struct sq *t = *state;
+	struct cnt_random rnd;
+	char path[128], sql[256], own[3][24], line[128];
+	sqlite3 *db = NULL;
+	unsigned i;
+
+	cnt_random_init_printed(&rnd);
+	snprintf(path, sizeof(path), "%s/model.db", t->dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
+	for (i = 0; i < 1000; i++) {
+		if (i % 20 == 0) {
+			(void)sqlite3_close(db);
+			assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+			(void)sqlite3_exec(db, "PRAGMA synchronous=0", NULL, NULL, NULL);
+			assert_int_equal(sq_reset(t), CENOTE_OK);
+		}
+		write_sql(&rnd,
+			statements[cnt_random_below(
+				&rnd, sizeof(statements) / sizeof(statements[0]))],
+			sql, sizeof(sql));
+		(void)sqlite3_exec(db, sql, NULL, NULL, NULL);
+		(void)sq_query(t, sql);
+		assert_int_equal(
+			sqlite3_exec(db,
+				"SELECT changes(), total_changes(), last_insert_rowid()",
+				keep_row, own, NULL),
+			SQLITE_OK);
+		snprintf(line, sizeof(line), "row %s|%s|%s\n", own[0], own[1], own[2]);
+		if (!strstr(sq_query(t, "SELECT changes(), total_changes(), "
+					"last_insert_rowid()"),
+			    line))
+			fail_msg("seed %llu, statement %u: %s: SQLite has %s the session "
+				 "has %s",
+				(unsigned long long)rnd.seed, i, sql, line, t->log);
+	}
+	(void)sqlite3_close(db);
+}
+
 /* The counters, and autocommit, go with the client to another session. */
 static void
 a_client_that_was_moved_sees_its_own_counters(void **state)
@@ -560,6 +640,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			what_a_session_holds_pins_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			counters_are_those_of_sqlite_itself, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_was_moved_sees_its_own_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -119,7 +119,7 @@ on_pragma(struct cnd_session *s, const char *name, const char *argument)
 		"It would reach beyond the session. Ask whoever runs the pool.";
 	enum pragma_class class = pragma_class(name);
 
-	s->noted |= CND_SQ_NOTE_PRAGMA;
+	s->noted |= CND_SQ_NOTE_ONCE;
 	if (class == PRAGMA_NEVER || (class == PRAGMA_ADMIN && argument))
 		return deny(s, refused, ask_admin);
 	if (class == PRAGMA_LOCKING && argument && strcasecmp(argument, "normal") != 0)

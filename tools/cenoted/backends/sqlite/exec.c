@@ -171,6 +171,9 @@ send_rows(struct request *q, int *ret_word)
 			q->n_rows++;
 			r = sink->ops->row_done(sink);
 		}
+		/* Not safe to go on with later; it is short. */
+		if (r == CENOTE_AGAIN && st->is_explain)
+			r = CENOTE_OK;
 		if (r != CENOTE_OK) {
 			*ret_word = r;
 			return SQLITE_ROW;
@@ -355,8 +358,8 @@ cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec 
 	q.named = n;
 	q.stmt = n->stmt;
 	q.stmt->refs++;
-	/* A PRAGMA acts while it is compiled, and a running statement cannot run twice. */
-	if (q.stmt->notes & CND_SQ_NOTE_PRAGMA || q.stmt->is_running) {
+	/* A running statement cannot run twice. */
+	if (q.stmt->notes & CND_SQ_NOTE_ONCE || q.stmt->is_running) {
 		q.stmt->refs--;
 		r = cnd_sq_stmt_make(s, n->stmt->sql, n->stmt->len, &q.stmt);
 		if (r < 0)

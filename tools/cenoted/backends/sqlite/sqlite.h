@@ -28,9 +28,9 @@
  */
 
 /* What a statement does to its session, as the authorizer saw it: bits of enum cenote_pin, and: */
-#define CND_SQ_NOTE_PINS   0x0000ffffu
-#define CND_SQ_NOTE_DIRTY  0x00010000u /* a reset must open the file anew */
-#define CND_SQ_NOTE_PRAGMA 0x00020000u /* acts while it is compiled: never keep it */
+#define CND_SQ_NOTE_PINS  0x0000ffffu
+#define CND_SQ_NOTE_DIRTY 0x00010000u /* a reset must open the file anew */
+#define CND_SQ_NOTE_ONCE  0x00020000u /* to be compiled anew for each use */
 
 enum cnd_sq_mode {
 	CND_SQ_MODE_RO,
@@ -84,6 +84,7 @@ struct cnd_sq_stmt {
 	uint8_t is_cached;
 	uint8_t is_running;
 	uint8_t is_readonly;
+	uint8_t is_explain;
 	uint8_t has_dynamic; /* a column's type follows the first row */
 	uint32_t notes;
 	const struct cnd_sq_verb *verb;

@@ -62,6 +62,11 @@ look_at(struct cnd_sq_stmt *st)
 		st->is_readonly = sqlite3_stmt_readonly(st->handle) != 0;
 		st->n_params = (uint32_t)sqlite3_bind_parameter_count(st->handle);
 		st->n_columns = (uint32_t)sqlite3_column_count(st->handle);
+		/* It points into the schema, but SQLite (seen in 3.40) does not look whether that
+		 * has changed since: run later, it would read freed memory. */
+		st->is_explain = sqlite3_stmt_isexplain(st->handle) != 0;
+		if (st->is_explain)
+			st->notes |= CND_SQ_NOTE_ONCE;
 	} else {
 		st->is_readonly = 1;
 		st->used = st->len;
@@ -120,7 +125,7 @@ cnd_sq_stmt_get(
 	if (!st)
 		return r;
 	st->hash = hash;
-	if (!(st->notes & CND_SQ_NOTE_PRAGMA))
+	if (!(st->notes & CND_SQ_NOTE_ONCE))
 		cnd_sq_cache_add(s, st);
 	*ret_stmt = st;
 	return CENOTE_OK;
