@@ -266,7 +266,8 @@ cn_attach_run(cenote_conn *conn)
 
 	if (r != CENOTE_OK)
 		return r;
-	return cn_state(conn) == CN_READY ? CENOTE_OK : CENOTE_ERR_CONN;
+	/* It may have been taken back at once: then the next need attaches anew. */
+	return cn_state(conn) == CN_LOST ? cn_enter_attached(conn) : CENOTE_OK;
 }
 
 int

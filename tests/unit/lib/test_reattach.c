@@ -466,6 +466,24 @@ attaching_anew_survives_workers_that_die(void **state)
 }
 
 static void
+a_session_taken_back_at_once_is_a_session(void **state)
+{
+	struct fixture *f = *state;
+
+	cenote_close(f->conn);
+	f->peer.knobs.n_yield_on_attach = 1;
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_is_connected(f->conn), 1);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 3);
+	cenote_close(f->conn);
+	f->peer.knobs.n_yield_on_attach = 1;
+	assert_int_equal(cenote_conn_set(f->conn, "reattach", "no"), CENOTE_OK);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_CONN);
+	assert_non_null(strstr(message_of(f), "reattach=no"));
+}
+
+static void
 a_pool_that_sends_everyone_away_is_not_stormed(void **state)
 {
 	struct fixture *f = *state;
@@ -593,6 +611,7 @@ main(void)
 		TEST(the_servers_own_session_lost_ends_ours),
 		TEST(attaching_anew_is_tried_until_cenoted_is_back),
 		TEST(attaching_anew_survives_workers_that_die),
+		TEST(a_session_taken_back_at_once_is_a_session),
 		TEST(a_pool_that_sends_everyone_away_is_not_stormed),
 		TEST(attaching_anew_ends_at_its_time_limit),
 		TEST(a_refusal_while_attaching_anew_is_final),
