@@ -511,6 +511,11 @@ must_part(struct cnd_worker *w)
 	if (nearest_limit(w) == CND_NEVER)
 		return 0;
 	now = cnd_now_ms();
+	if (now < nearest_limit(w))
+		return 0;
+	/* The limit may have passed since try_to_yield() looked: only who holds something is cut off. */
+	if (try_to_yield(w))
+		return 1;
 	if (now >= idle_limit(w)) {
 		cnd_answer_refuse(&w->server, CNC_SQLSTATE(IDLE_TIMEOUT),
 			"pool %s: idle for longer than idle_client_timeout allows",
