@@ -279,6 +279,30 @@ a_portal_keeps_its_parameters(void **state)
 		sq_fetch(t, 1, 0), "columns = x:TEXT\nrow kept\ndone SELECT 2\n");
 }
 
+/* A statement that is reported as failed has done nothing. */
+static void
+a_row_too_large_to_send_undoes_its_statement(void **state)
+{
+	static const char insert[] =
+		"insert into t values (1) returning zeroblob(70000000)";
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (a integer)");
+	(void)sq_query(t, insert);
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->diag.sqlstate, "54000");
+	assert_string_equal(
+		sq_query(t, "select a from t"), "columns a:INT64\ndone SELECT 0\n");
+	(void)sq_begin(t, 0, 0);
+	(void)sq_query(t, insert);
+	assert_string_equal(t->diag.sqlstate, "54000");
+	assert_string_equal(sq_state(t), "failed pins=0");
+	(void)sq_rollback(t);
+	(void)sq_query(t, "select zeroblob(70000000)");
+	assert_string_equal(t->diag.sqlstate, "54000");
+	assert_string_equal(sq_state(t), "idle pins=0");
+}
+
 static void
 a_limit_of_rows_ends_the_statement(void **state)
 {
@@ -385,6 +409,7 @@ main(void)
 		TEST(the_rest_of_a_request_follows_its_portal),
 		TEST(portals_end_with_a_rollback_and_writers_with_a_commit),
 		TEST(a_portal_keeps_its_parameters),
+		TEST(a_row_too_large_to_send_undoes_its_statement),
 		TEST(a_limit_of_rows_ends_the_statement),
 		TEST(a_cancel_stops_a_statement_and_leaves_the_session),
 		TEST(a_lock_is_waited_for_as_long_as_told_and_can_be_cancelled),

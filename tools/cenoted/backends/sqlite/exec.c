@@ -71,12 +71,27 @@ fail_statement(struct request *q, int rc)
 	return r;
 }
 
-/* The sink or the host ended it: `r` is passed on. */
+/* What an unfinished statement wrote would be committed when it is reset: undo it first. SQLite then
+ * rolls the transaction back as well. */
+static void
+undo_writes(struct cnd_session *s, sqlite3_stmt *handle)
+{
+	if (!sqlite3_stmt_busy(handle))
+		return;
+	/* The interruption would hit them too. */
+	cnd_sq_close_portals(s, 0);
+	sqlite3_interrupt(s->db);
+	(void)sqlite3_step(handle);
+}
+
+/* A row could not be sent: `r` is passed on. */
 static int
 break_statement(struct request *q, int r)
 {
 	struct cnd_session *s = q->s;
 
+	if (!q->stmt->is_readonly)
+		undo_writes(s, q->stmt->handle);
 	(void)end_statement(s, q->stmt);
 	release(s, q->stmt);
 	cnd_sq_after_statement(s, q->was_in_tx, 1);
