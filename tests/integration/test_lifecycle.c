@@ -98,7 +98,8 @@ it_goes_to_the_background_when_clients_can_come(void **state)
 	const char *program = getenv("CNT_CENOTED");
 	cenote_conn *a;
 	FILE *f;
-	int pid = 0;
+	char text[32] = "";
+	pid_t pid;
 
 	(void)state;
 	assert_int_equal(cnt_daemon_create(&d,
@@ -115,8 +116,10 @@ it_goes_to_the_background_when_clients_can_come(void **state)
 	snprintf(command, sizeof(command), "%s/pid", d.dir);
 	f = fopen(command, "re");
 	assert_non_null(f);
-	assert_int_equal(fscanf(f, "%d", &pid), 1);
+	assert_non_null(fgets(text, sizeof(text), f));
 	fclose(f);
+	pid = (pid_t)strtol(text, NULL, 10);
+	assert_true(pid > 1);
 	assert_true(wp_log_has(&d, "ready: 1 pool"));
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	wp_await_log(&d, "master: notice: ended");
@@ -320,7 +323,7 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 	assert_int_equal(
 		wp_status_of(a, "select secret_x from secret_table"), CENOTE_ERR_SERVER);
 	wp_exec(a, "begin");
-	kill((pid_t)atoi(cenote_info(a, "worker_pid")), SIGKILL);
+	kill(wp_worker_pid(a), SIGKILL);
 	assert_int_equal(wp_status_of(a, "select 'secret-lost'"), CENOTE_ERR_CONN);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(wp_attach(&d, NULL));

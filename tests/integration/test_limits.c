@@ -93,7 +93,7 @@ a_long_session_is_ended_but_not_a_clean_one(void **state)
 {
 	cenote_conn *a;
 	cenote_conn *b;
-	int64_t begun = wp_now_ms();
+	int64_t begun;
 
 	(void)state;
 	start(POOL("sessions = 2\nsession_timeout = 200ms\n"));
@@ -102,7 +102,7 @@ a_long_session_is_ended_but_not_a_clean_one(void **state)
 	wp_exec(a, "create temp table t(a)");
 	for (begun = wp_now_ms(); wp_now_ms() - begun < 400;)
 		assert_string_equal(wp_value(b, "select 1"), "1");
-	assert_true(atoi(cenote_info(b, "attaches")) >= 2);
+	assert_string_not_equal(cenote_info(b, "attaches"), "1");
 	assert_int_equal(wp_status_of(a, "select 1"), CENOTE_ERR_CONN);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
@@ -284,7 +284,7 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	(void)state;
 	start(POOL("sessions = 1\n"));
 	a = wp_attach(&d, NULL);
-	worker = (pid_t)atoi(cenote_info(a, "worker_pid"));
+	worker = wp_worker_pid(a);
 	before = resident_kb(worker);
 	assert_int_equal(
 		cenote_send_query(a, MANY_ROWS, CENOTE_NTS, NULL, NULL), CENOTE_OK);

@@ -211,19 +211,19 @@ a_killed_worker_is_replaced(void **state)
 	start(POOL("sessions = 1\n"));
 	/* idle */
 	a = wp_attach(&d, NULL);
-	worker = (pid_t)atoi(cenote_info(a, "worker_pid"));
+	worker = wp_worker_pid(a);
 	cenote_conn_destroy(a);
 	wp_await(&d, "main", "idle", 1);
 	kill(worker, SIGKILL);
 	snprintf(text, sizeof(text), "%d was killed by signal 9", (int)worker);
 	wp_await_log(&d, text);
 	a = wp_attach(&d, NULL);
-	assert_int_not_equal(atoi(cenote_info(a, "worker_pid")), worker);
+	assert_int_not_equal(wp_worker_pid(a), worker);
 	/* with a transaction open: what was held is lost, and said to be */
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	kill((pid_t)atoi(cenote_info(a, "worker_pid")), SIGKILL);
+	kill(wp_worker_pid(a), SIGKILL);
 	assert_int_equal(wp_status_of(a, "insert into t values (2)"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(a), "08006");
 	cenote_conn_destroy(a);
@@ -247,7 +247,7 @@ a_killed_door_is_replaced(void **state)
 	held = wp_attach(&d, NULL);
 	n = cnt_daemon_children(&d, children, 8);
 	for (size_t i = 0; i < n; i++) {
-		if (children[i] != (pid_t)atoi(cenote_info(held, "worker_pid")))
+		if (children[i] != wp_worker_pid(held))
 			kill(children[i], SIGKILL);
 	}
 	wp_await_log(&d, "door");
@@ -264,6 +264,7 @@ status_is_given_while_every_session_is_taken(void **state)
 	cenote_conn *held;
 	cenote_conn *asker;
 	cenote_result *res;
+	int64_t client_pid = 0;
 
 	(void)state;
 	start(POOL("sessions = 1\n"));
@@ -275,10 +276,11 @@ status_is_given_while_every_session_is_taken(void **state)
 		cenote_result_text(
 			res, 0, (uint32_t)cenote_result_find_column(res, "state"), NULL),
 		"attached");
-	assert_int_equal(
-		atoi(cenote_result_text(res, 0,
-			(uint32_t)cenote_result_find_column(res, "client_pid"), NULL)),
-		getpid());
+	assert_int_equal(cenote_result_int64(res, 0,
+				 (uint32_t)cenote_result_find_column(res, "client_pid"),
+				 &client_pid),
+		CENOTE_OK);
+	assert_int_equal(client_pid, getpid());
 	cenote_result_destroy(res);
 	assert_true(cenote_status(asker, "weather", &res) < 0);
 	assert_non_null(strstr(wp_message(asker), "\"pools\""));

@@ -105,6 +105,16 @@ wp_message(const cenote_conn *conn)
 	return cenote_diag_message(cenote_conn_diag(conn));
 }
 
+pid_t
+wp_worker_pid(cenote_conn *conn)
+{
+	const char *text = cenote_info(conn, "worker_pid");
+	long pid = text != NULL ? strtol(text, NULL, 10) : 0;
+
+	assert_true(pid > 1);
+	return (pid_t)pid;
+}
+
 static int64_t
 number_in(const cenote_result *res, const char *pool, const char *column)
 {

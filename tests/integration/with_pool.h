@@ -27,6 +27,8 @@ int wp_status_of(cenote_conn *conn, const char *sql);
 const char *wp_sqlstate(const cenote_conn *conn);
 const char *wp_message(const cenote_conn *conn);
 
+pid_t wp_worker_pid(cenote_conn *conn);
+
 /* A number from the status of pools. */
 int64_t wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column);
 /* Wait until it is that. */

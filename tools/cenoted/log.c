@@ -173,6 +173,7 @@ cnd_vlog(int level, const char *format, va_list args)
 	else
 		n = put_prefix(line, sizeof(line), level);
 	/* one byte is kept for the newline */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
 	if (len < 0)
 		return;
