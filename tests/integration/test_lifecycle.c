@@ -145,6 +145,7 @@ pools_are_added_changed_and_removed(void **state)
 	reload(POOL("sessions = 2..3\n") SECOND, "pool main was changed");
 	wp_await(&d, "main", "max", 3);
 	wp_await(&d, "main", "live", 2);
+	wp_await(&d, "main", "yields", 1);
 	/* it was moved on to a session of the new making, and notices nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "2");

@@ -78,7 +78,7 @@ nearest_limit(const struct cnd_worker *w)
 static int
 wait_for_reader(struct cnd_worker *w)
 {
-	int64_t until = nearest_limit(w);
+	int64_t until = idle_limit(w);
 	int events = cnd_worker_wait(w, w->fd, POLLOUT | POLLRDHUP, until);
 
 	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
@@ -497,38 +497,28 @@ try_to_yield(struct cnd_worker *w)
 	return 1;
 }
 
-/* A client that holds something, and cannot stay. */
+/* The client cannot stay, whether or not it holds something: 1, and it was told. */
 static int
 must_part(struct cnd_worker *w)
 {
-	int64_t now;
+	int64_t now = nearest_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
+	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
+	const char *limit = now >= idle_limit(w)
+				    ? "idle for longer than idle_client_timeout"
+				    : "attached for longer than session_timeout";
 
-	if (cnd_worker_order(w) == CND_ORDER_NOW) {
-		cnd_answer_refuse(
-			&w->server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
-		return 1;
-	}
-	if (nearest_limit(w) == CND_NEVER)
+	if (!is_ending && now < nearest_limit(w))
 		return 0;
-	now = cnd_now_ms();
-	if (now < nearest_limit(w))
-		return 0;
-	/* The limit may have passed since try_to_yield() looked: only who holds something is cut off. */
+	/* the limit may have been reached since the last look */
 	if (try_to_yield(w))
 		return 1;
-	if (now >= idle_limit(w)) {
+	if (is_ending)
+		cnd_answer_refuse(
+			&w->server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
+	else
 		cnd_answer_refuse(&w->server, CNC_SQLSTATE(IDLE_TIMEOUT),
-			"pool %s: idle for longer than idle_client_timeout allows",
-			w->config->name);
-		return 1;
-	}
-	if (now >= session_limit(w)) {
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(IDLE_TIMEOUT),
-			"pool %s: attached for longer than session_timeout allows",
-			w->config->name);
-		return 1;
-	}
-	return 0;
+			"pool %s: %s allows", w->config->name, limit);
+	return 1;
 }
 
 /* When to look around although nothing happened. */

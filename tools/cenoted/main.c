@@ -108,7 +108,7 @@ wait_for_child(int fd)
 
 /* The descriptor to say "ready" on. */
 static int
-go_to_background(void)
+go_to_background(int keeps_stderr)
 {
 	int fds[2];
 	pid_t pid;
@@ -123,14 +123,14 @@ go_to_background(void)
 	close(fds[0]);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-		dup2(null, STDOUT_FILENO) < 0)
+		dup2(null, STDOUT_FILENO) < 0 ||
+		(!keeps_stderr && dup2(null, STDERR_FILENO) < 0))
 		cnd_fatal("cannot go to the background: %s", strerror(errno));
 	if (null > STDERR_FILENO)
 		close(null);
 	return fds[1];
 }
 
-/* A daemon has no standard error to speak of: what is said there goes nowhere from now on. */
 static void
 warn_of_settings(const struct cnd_config *c, int is_daemon)
 {
@@ -174,6 +174,6 @@ main(int argc, char **argv)
 	cnd_log_set_level(c->log_level);
 	warn_of_settings(c, a.is_daemon);
 	if (a.is_daemon)
-		ready_fd = go_to_background();
+		ready_fd = go_to_background(strcmp(c->log, "stderr") == 0);
 	return cnd_master_run(c, backends, ready_fd);
 }

@@ -330,9 +330,6 @@ bury_worker(uint32_t slot, pid_t pid, int status)
 	master.inboxes[slot] = -1;
 	cnd_slot_release(master.child.board, slot);
 	atomic_fetch_sub(&record->live, 1);
-	/* who left by itself said so; a crash between is set right when the pool is small again */
-	if (record->leaving > 0)
-		atomic_fetch_sub(&record->leaving, 1);
 	if (p->config == NULL && record->live == 0) {
 		cnd_pool_close(p);
 		atomic_store(&record->is_used, 0);

@@ -323,8 +323,6 @@ static handler *const handlers[] = {
 static void
 begin(struct cnd_worker *w, const struct cnp_request *req)
 {
-	int64_t limit = CND_NEVER;
-
 	w->is_quiet = req->number == 0;
 	w->is_done = 0;
 	w->done_flags = 0;
@@ -333,12 +331,9 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	w->stopped = 0;
 	w->rows_left = UINT64_MAX;
 	w->batch_left = 0;
-	if (w->config->query_timeout_ms > 0)
-		limit = cnd_now_ms() + w->config->query_timeout_ms;
-	if (w->config->session_timeout_ms > 0 &&
-		w->attached_ms + w->config->session_timeout_ms < limit)
-		limit = w->attached_ms + w->config->session_timeout_ms;
-	w->limit_ms = limit;
+	w->limit_ms = w->config->query_timeout_ms > 0
+			      ? cnd_now_ms() + w->config->query_timeout_ms
+			      : CND_NEVER;
 	w->n_served += req->number != 0;
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }

@@ -150,6 +150,8 @@ cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 	struct cnd_slot *s = &b->slots[slot];
 
 	s->key = 0;
+	if (atomic_exchange(&s->is_leaving, 0))
+		atomic_fetch_sub(&b->pools[s->pool].leaving, 1);
 	atomic_fetch_and(&b->pools[s->pool].idle[slot / 64], ~(1ull << slot % 64));
 	s->pid = 0;
 	s->state = CND_SLOT_FREE;
@@ -251,14 +253,16 @@ cnd_pool_census(
 }
 
 int
-cnd_pool_leave(struct cnd_pool_record *p)
+cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot)
 {
+	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
 	uint32_t leaving = p->leaving;
 
 	do {
 		if (p->live <= p->min_sessions + leaving)
 			return 0;
 	} while (!atomic_compare_exchange_weak(&p->leaving, &leaving, leaving + 1));
+	atomic_store(&b->slots[slot].is_leaving, 1);
 	return 1;
 }
 

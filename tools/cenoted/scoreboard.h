@@ -63,6 +63,7 @@ struct cnd_slot {
 	_Atomic int32_t pid;
 	_Atomic uint32_t order; /* enum cnd_order, written by the master */
 	_Atomic uint32_t pool;
+	_Atomic uint32_t is_leaving; /* counted in its pool's `leaving` */
 	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
 	_Atomic uint32_t request; /* of this generation: last that began, */
 	_Atomic uint32_t finished; /* and last that ended */
@@ -170,8 +171,8 @@ struct cnd_census {
 void cnd_pool_census(
 	const struct cnd_scoreboard *b, uint32_t pool, struct cnd_census *ret_census);
 int cnd_pool_has_idle(const struct cnd_pool_record *p);
-/* Leave the pool's least number of workers alone: 1 if this worker may end. */
-int cnd_pool_leave(struct cnd_pool_record *p);
+/* Leave the pool's least number of workers alone: 1 if the worker in this slot may end. */
+int cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot);
 
 /* Tickets. The door takes one: its number with the serial, or -1 if all are out. */
 int cnd_ticket_take(struct cnd_scoreboard *b, uint32_t hint, uint64_t *ret_serial);

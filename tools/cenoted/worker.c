@@ -171,7 +171,7 @@ host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 			"cenoted is ending");
 	if (now >= w->limit_ms)
 		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
-			"canceled: the pool's query_timeout or session_timeout passed");
+			"canceled: the pool's query_timeout passed");
 	if (cnd_client_has_gone(w)) {
 		w->is_client_gone = 1;
 		return stop(w, ret_diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
@@ -316,7 +316,7 @@ static int
 has_left(struct cnd_worker *w)
 {
 	w->idle_ms = cnd_now_ms();
-	if (!cnd_pool_leave(w->pool))
+	if (!cnd_pool_leave(w->board, w->slot_index))
 		return 0;
 	cnd_log(LOG_DEBUG, "idle for long enough");
 	cnd_worker_move(w, CND_SLOT_ENDING);

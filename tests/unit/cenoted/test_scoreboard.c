@@ -146,9 +146,17 @@ idle_workers_leave_down_to_the_least(void **state)
 
 	p->live = 4;
 	p->min_sessions = 2;
-	assert_int_equal(cnd_pool_leave(p), 1);
-	assert_int_equal(cnd_pool_leave(p), 1);
-	assert_int_equal(cnd_pool_leave(p), 0);
+	for (int i = 0; i < 4; i++)
+		cnd_slot_take(b, 0);
+	assert_int_equal(cnd_pool_leave(b, 0), 1);
+	assert_int_equal(cnd_pool_leave(b, 1), 1);
+	assert_int_equal(cnd_pool_leave(b, 2), 0);
+	/* one of them is gone; another one died without having left */
+	cnd_slot_release(b, 0);
+	p->live = 3;
+	assert_int_equal(cnd_pool_leave(b, 2), 0);
+	cnd_slot_release(b, 3);
+	assert_int_equal(p->leaving, 1);
 }
 
 static void
