@@ -53,6 +53,20 @@ a_yield_when_idle_is_not_noticed(void **state)
 }
 
 static void
+a_yield_in_the_same_breath_as_the_attach_is_not_noticed(void **state)
+{
+	struct fixture *f = *state;
+
+	/* READY and YIELD come in one read: it is connected all the same. */
+	cenote_close(f->conn);
+	f->peer.knobs.n_yield_on_attach = 1;
+	assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_is_connected(f->conn), 1);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(f->peer.seen.commands, "cmd;");
+}
+
+static void
 process_sees_a_yield_and_stays_connected(void **state)
 {
 	struct fixture *f = *state;
@@ -590,6 +604,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_yield_when_idle_is_not_noticed),
+		TEST(a_yield_in_the_same_breath_as_the_attach_is_not_noticed),
 		TEST(process_sees_a_yield_and_stays_connected),
 		TEST(a_request_that_a_yield_did_not_reach_is_sent_again),
 		TEST(requests_behind_the_last_one_run_once_each),
