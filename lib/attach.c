@@ -138,7 +138,8 @@ limit(const cenote_conn *conn, int option)
 	return ms == 0 ? 0 : cn_now_ms() + (int64_t)ms;
 }
 
-/* Jittered back-off: clients that lost their daemon together do not come back together. */
+/* Jittered back-off: clients that lost their daemon together do not come back
+ * together. */
 static void
 retry_later(cenote_conn *conn)
 {
@@ -185,7 +186,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	if (++conn->epoch == 0)
 		conn->epoch = 1;
 	cn_move(conn, CN_CONNECTING);
-	/* Who is sent away again and again, by a pool that ends, does not come back at once. */
+	/* Who is sent away again and again, by a pool that ends, does not come back at
+	 * once. */
 	if (conn->is_fruitless)
 		retry_later(conn);
 	return CENOTE_OK;

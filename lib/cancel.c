@@ -5,7 +5,8 @@
 
 #define CANCEL_TIMEOUT "10s"
 
-/* A connection of its own, with the options and the address of the one that it came from. */
+/* A connection of its own, with the options and the address of the one that it came
+ * from. */
 struct cenote_cancel {
 	struct cenote_allocator mem;
 	cenote_conn *conn;

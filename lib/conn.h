@@ -125,7 +125,8 @@ enum cn_state {
 	CN_LOST /* it went and that matters: lost_status, lost */
 };
 
-/* Text that cenote_info() makes; behind a pointer, so that a const connection can be asked. */
+/* Text that cenote_info() makes; behind a pointer, so that a const connection can be
+ * asked. */
 struct cn_scratch {
 	char socket[CN_TARGET_TEXT_MAX];
 	char text[256]; /* of a number or list */
@@ -216,10 +217,11 @@ struct cenote_conn {
 };
 
 /* conn.c */
-/* Entry of every public call that talks: clears the diagnostics, sets the deadline, refuses
- * after a fork. CENOTE_OK or CENOTE_ERR_STATE. */
+/* Entry of every public call that talks: clears the diagnostics, sets the deadline,
+ * refuses after a fork. CENOTE_OK or CENOTE_ERR_STATE. */
 int cn_enter(cenote_conn *conn);
-/* The same for a call that talks only when there is a session: CENOTE_OK, CENOTE_ERR_STATE, or what lost it. */
+/* The same for a call that talks only when there is a session: CENOTE_OK,
+ * CENOTE_ERR_STATE, or what lost it. */
 int cn_enter_attached(cenote_conn *conn);
 int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
 int cn_nomem(cenote_conn *conn);
@@ -245,7 +247,8 @@ int cn_attach_lost(cenote_conn *conn, int error);
 int cn_attach_timeout(cenote_conn *conn);
 /* Give up: the state becomes CLOSED, or LOST on a re-attach. Returns status. */
 int cn_attach_fail(cenote_conn *conn, int status);
-/* Connect for good or until the deadline, also waiting for it (CENOTE_AGAIN if non-blocking). */
+/* Connect for good or until the deadline, also waiting for it (CENOTE_AGAIN if non-
+ * blocking). */
 int cn_attach_run(cenote_conn *conn);
 
 /* io.c */
@@ -255,14 +258,16 @@ enum cn_read {
 	CN_READ_WAIT /* the read itself may wait, if nothing is left to write */
 };
 
-/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: nothing can without waiting. */
+/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: nothing can
+ * without waiting. */
 int cn_advance(cenote_conn *conn, int how);
-/* Handle what was received. CENOTE_OK: something was handled; CENOTE_AGAIN: nothing is there or wanted. */
+/* Handle what was received. CENOTE_OK: something was handled; CENOTE_AGAIN: nothing is
+ * there or wanted. */
 int cn_pump(cenote_conn *conn);
 /* Write what can be. CENOTE_OK: nothing is left. */
 int cn_flush(cenote_conn *conn);
-/* Blocking handles: write everything, reading meanwhile. Non-blocking: cn_flush(), and CENOTE_OK too when
- * something is left. */
+/* Blocking handles: write everything, reading meanwhile. Non-blocking: cn_flush(), and
+ * CENOTE_OK too when something is left. */
 int cn_push(cenote_conn *conn);
 /* The session ended without a YIELD. CENOTE_OK: it mattered to nobody; or the truth. */
 int cn_session_lost(cenote_conn *conn, int error);
@@ -273,13 +278,16 @@ void cn_session_over(cenote_conn *conn);
 
 /* wait.c */
 int64_t cn_now_ms(void);
-/* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK, CENOTE_ERR_TIMEOUT (of the call). */
+/* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK,
+ * CENOTE_ERR_TIMEOUT (of the call). */
 int cn_wait(cenote_conn *conn);
 /* The next time limit that matters; 0: none. */
 int64_t cn_next_deadline(const cenote_conn *conn);
-/* One cn_advance(), and what waiting it needs. CENOTE_OK: something happened; CENOTE_AGAIN non-blocking. */
+/* One cn_advance(), and what waiting it needs. CENOTE_OK: something happened;
+ * CENOTE_AGAIN non-blocking. */
 int cn_progress(cenote_conn *conn);
-/* Repeat cn_progress() until done(conn) says 1, or waiting is not allowed (CENOTE_AGAIN). */
+/* Repeat cn_progress() until done(conn) says 1, or waiting is not allowed
+ * (CENOTE_AGAIN). */
 int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
 
 /* event.c */
@@ -307,7 +315,8 @@ struct cn_request *cn_request_running(const cenote_conn *conn);
 int cn_request(cenote_conn *conn, const struct cn_send *send);
 /* Queue one of number 0. Without a session: CENOTE_OK, and nothing to be told. */
 int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
-/* May a request be queued now? Ends what the program abandoned. CENOTE_OK, CENOTE_ERR_STATE. */
+/* May a request be queued now? Ends what the program abandoned. CENOTE_OK,
+ * CENOTE_ERR_STATE. */
 int cn_may_send(cenote_conn *conn);
 /* The same for a call that also waits for the answer. */
 int cn_may_call(cenote_conn *conn);
@@ -325,7 +334,8 @@ int cn_has_answer(const cenote_conn *conn);
 int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the end of the oldest request, which gives no rows. */
 int cn_take_command(cenote_conn *conn);
-/* What is left of a finished request comes from a later one: the program hears no end of it. */
+/* What is left of a finished request comes from a later one: the program hears no end
+ * of it. */
 void cn_request_superseded(cenote_conn *conn, uint32_t number);
 /* The running request got its last reply. */
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
@@ -347,7 +357,8 @@ cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
 void cn_stmt_unref(cenote_stmt *stmt);
 /* Before a request that uses it: prepare it on this session if it is not. */
 int cn_stmt_ensure(cenote_stmt *stmt);
-/* Requests that wait for a new session rely on statements and on autocommit: queue those first. */
+/* Requests that wait for a new session rely on statements and on autocommit: queue
+ * those first. */
 int cn_session_restore(cenote_conn *conn);
 void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
 int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * What each reply does. A handler that runs out of memory changed nothing: the event is kept and
- * handled again by the next call.
+ * What each reply does. A handler that runs out of memory changed nothing: the event is
+ * kept and handled again by the next call.
  */
 
 int
@@ -230,8 +230,8 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 }
 
 /*
- * The statements behind the one whose portal was fetched go on in the same request. To the program
- * their results follow those of the request that opened the portal.
+ * The statements behind the one whose portal was fetched go on in the same request. To
+ * the program their results follow those of the request that opened the portal.
  */
 static int
 finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
@@ -310,7 +310,8 @@ statement_failed(struct cn_request *req)
 	}
 }
 
-/* A request that failed because of one that the program did not see: that one's error is it. */
+/* A request that failed because of one that the program did not see: that one's error
+ * is it. */
 static int
 is_consequence(const cenote_conn *conn, const char *sqlstate)
 {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters that change while attached are few and short; a server that sends more is cut off. */
+/* Parameters that change while attached are few and short; a server that sends more is
+ * cut off. */
 #define PARAMETERS_MAX 65536u
 
 int

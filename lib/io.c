@@ -132,7 +132,8 @@ exchange(cenote_conn *conn, int how)
 	if (r != CENOTE_AGAIN)
 		return r;
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
-	/* A peer that does not read until we do would wait for ever: then read, whatever comes. */
+	/* A peer that does not read until we do would wait for ever: then read,
+	 * whatever comes. */
 	if (!is_stuck && cn_is_full(conn))
 		return CENOTE_AGAIN;
 	if (is_stuck && cn_is_full(conn)) {
@@ -225,8 +226,8 @@ cn_session_over(cenote_conn *conn)
 	cn_move(conn, CN_DETACHED);
 }
 
-/* What one unanswered request means for the program's data. *in_tx: whether a transaction is open
- * behind it. */
+/* What one unanswered request means for the program's data. *in_tx: whether a
+ * transaction is open behind it. */
 static int
 may_have_committed(const struct cn_request *req, int *in_tx)
 {

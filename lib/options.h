@@ -52,13 +52,14 @@ struct cn_options {
 
 void cn_options_init(struct cn_options *o, const struct cenote_allocator *mem);
 void cn_options_finish(struct cn_options *o);
-/* All of `from`; `to` is finished or new. CENOTE_OK or CENOTE_ERR_NOMEM (then finished). */
+/* All of `from`; `to` is finished or new. CENOTE_OK or CENOTE_ERR_NOMEM (then
+ * finished). */
 int cn_options_copy(struct cn_options *to, const struct cn_options *from);
 /* -1 if there is none of that name. */
 int cn_option_find(const char *name, size_t len);
 const char *cn_option_name(int option);
-/* NULL: back to the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM; a failure changes
- * nothing and says why in `diag`. */
+/* NULL: back to the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM; a failure
+ * changes nothing and says why in `diag`. */
 int cn_options_set(
 	struct cn_options *o, int option, const char *value, struct cnc_diag *diag);
 int cn_options_set_named(struct cn_options *o, const char *name, size_t name_len,
@@ -66,7 +67,8 @@ int cn_options_set_named(struct cn_options *o, const char *name, size_t name_len
 /* The value in force, the default's included; never NULL. */
 const char *cn_options_get(const struct cn_options *o, int option);
 
-/* Apply a URI or a pool's name; a failure may leave some of it set. Returns as cn_options_set(). */
+/* Apply a URI or a pool's name; a failure may leave some of it set. Returns as
+ * cn_options_set(). */
 int cn_uri_apply(struct cn_options *o, const char *uri, struct cnc_diag *diag);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "core/value.h"
 
-/* The values in wire form, ready to be put into any number of requests: u16 n, then n values. */
+/* The values in wire form, ready to be put into any number of requests: u16 n, then n
+ * values. */
 struct cenote_params {
 	struct cenote_allocator mem;
 	struct cnc_buf blob;

@@ -207,11 +207,13 @@ cn_sent(cenote_conn *conn)
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
 	r = cn_push(conn);
-	/* The request is queued: what hinders only for now is told to who takes the results. */
+	/* The request is queued: what hinders only for now is told to who takes the
+	 * results. */
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
-/* Outside a pipeline: what is left of the request before is no more wanted, or it is an error. */
+/* Outside a pipeline: what is left of the request before is no more wanted, or it is
+ * an error. */
 static int
 end_former(cenote_conn *conn)
 {
@@ -503,9 +505,9 @@ begins_with_one_of(const char *sql, size_t at, size_t len, const char *const *wo
 }
 
 /*
- * Only for what is said about a request whose answer was lost, and on the safe side: a statement counts
- * as reading only if it calls no function, and one that begins like the end of a transaction,
- * wherever a ';' stands before it, as ending it.
+ * Only for what is said about a request whose answer was lost, and on the safe side: a
+ * statement counts as reading only if it calls no function, and one that begins like the
+ * end of a transaction, wherever a ';' stands before it, as ending it.
  */
 uint8_t
 cn_sql_effect(const char *sql, size_t len)
@@ -665,7 +667,8 @@ cenote_pipeline_end(cenote_conn *conn)
 	r = end_former(conn);
 	if (r < 0)
 		return r;
-	/* Behind an error everything is skipped up to a synchronisation point: make sure of one. */
+	/* Behind an error everything is skipped up to a synchronisation point: make
+	 * sure of one. */
 	if (conn->needs_sync && cn_state(conn) != CN_LOST) {
 		r = send_sync(conn, 1);
 		if (r < 0)

@@ -207,7 +207,8 @@ cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag)
 	}
 }
 
-/* The rest of a stream that is destroyed early is dropped as it comes, or not computed. */
+/* The rest of a stream that is destroyed early is dropped as it comes, or not
+ * computed. */
 static void
 stream_abandon(cenote_result *res)
 {
@@ -313,7 +314,8 @@ request_of(const cenote_conn *conn, const cenote_result *res)
 	return NULL;
 }
 
-/* One step towards the next batch. CENOTE_ROW, CENOTE_DONE: it is there; CENOTE_OK: go on. */
+/* One step towards the next batch. CENOTE_ROW, CENOTE_DONE: it is there; CENOTE_OK: go
+ * on. */
 static int
 stream_step(cenote_result *res)
 {

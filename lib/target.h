@@ -23,8 +23,8 @@ struct cn_targets {
 
 /*
  * From the options and, where they do not say it, the environment. Looks up host names.
- * CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or one that cannot be; CENOTE_ERR_CONN: no address for
- * a host; CENOTE_ERR_NOMEM. `diag` says why.
+ * CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or one that cannot be;
+ * CENOTE_ERR_CONN: no address for a host; CENOTE_ERR_NOMEM. `diag` says why.
  */
 int cn_targets_build(struct cn_targets *t, const struct cn_options *o,
 	const struct cenote_allocator *mem, struct cnc_diag *diag);

@@ -7,13 +7,16 @@
 
 struct cn_transport;
 
-/* How bytes travel. EINTR is retried inside; `error` holds the errno of the last failure. */
+/* How bytes travel. EINTR is retried inside; `error` holds the errno of the last
+ * failure. */
 struct cn_transport_ops {
-	/* CENOTE_OK and at least 1 byte, or 0: the peer closed. CENOTE_AGAIN: none are there (also
-	 * with `may_wait`, if the descriptor itself does not wait). CENOTE_ERR_CONN. */
+	/* CENOTE_OK and at least 1 byte, or 0: the peer closed. CENOTE_AGAIN: none are
+	 * there (also with `may_wait`, if the descriptor itself does not wait).
+	 * CENOTE_ERR_CONN. */
 	int (*read)(struct cn_transport *t, void *room, size_t n, int may_wait,
 		size_t *ret_n);
-	/* Never waits. CENOTE_OK and at least 1 byte taken, CENOTE_AGAIN, CENOTE_ERR_CONN. */
+	/* Never waits. CENOTE_OK and at least 1 byte taken, CENOTE_AGAIN,
+	 * CENOTE_ERR_CONN. */
 	int (*write)(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n);
 	/* Closes the descriptor and says nothing to the peer. */
 	void (*close)(struct cn_transport *t);
@@ -30,10 +33,10 @@ void cn_transport_init(struct cn_transport *t);
 void cn_transport_close(struct cn_transport *t);
 
 /*
- * Connect. `may_wait`: for at most timeout_ms (0: for ever); else CENOTE_AGAIN when it takes longer.
- * CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_TIMEOUT, CENOTE_ERR_CONN. A unix socket's CENOTE_AGAIN means that its queue
- * is full and nothing is open: try again later. TCP's means that it is under way: when it is
- * writable, cn_tcp_finish().
+ * Connect. `may_wait`: for at most timeout_ms (0: for ever); else CENOTE_AGAIN when it
+ * takes longer. CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_TIMEOUT, CENOTE_ERR_CONN. A unix
+ * socket's CENOTE_AGAIN means that its queue is full and nothing is open: try again
+ * later. TCP's means that it is under way: when it is writable, cn_tcp_finish().
  */
 int cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int may_wait, int timeout_ms);

@@ -49,7 +49,8 @@ cn_tcp_finish(struct cn_transport *t, int may_wait)
 		error = errno;
 	if (error != 0)
 		return open_failed(t, error);
-	/* A blocking program's reads are then plain recv() calls, without a poll() before. */
+	/* A blocking program's reads are then plain recv() calls, without a poll()
+	 * before. */
 	if (may_wait) {
 		flags = fcntl(t->fd, F_GETFL);
 		if (flags < 0 || fcntl(t->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)

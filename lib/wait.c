@@ -139,7 +139,8 @@ cn_progress(cenote_conn *conn)
 		r = check_deadlines(conn);
 		return r < 0 ? r : CENOTE_AGAIN;
 	}
-	/* With a time limit poll() comes first: a read that finds nothing would be in vain. */
+	/* With a time limit poll() comes first: a read that finds nothing would be in
+	 * vain. */
 	r = cn_advance(conn, has_limit ? CN_READ_NOT : CN_READ_WAIT);
 	if (r != CENOTE_AGAIN)
 		return r;

@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * Non-blocking use, with the pool played a step at a time in the same thread: what happens is the
- * same in each run. And on that: bytes one at a time, an end at each byte, each allocation failing.
+ * Non-blocking use, with the pool played a step at a time in the same thread: what
+ * happens is the same in each run. And on that: bytes one at a time, an end at each byte,
+ * each allocation failing.
  */
 
 /* Repeat a call until it does not say CENOTE_AGAIN, letting the pool do its part. */
@@ -170,7 +171,8 @@ a_full_queue_of_connections_is_waited_for(void **state)
 	cenote_conn *others[64];
 	size_t n = 0;
 
-	/* Nobody accepts: the queue fills up, and then there is no descriptor but a time. */
+	/* Nobody accepts: the queue fills up, and then there is no descriptor but a
+	 * time. */
 	while (n < 64) {
 		assert_int_equal(cenote_conn_create(NULL, &others[n]), CENOTE_OK);
 		assert_int_equal(cenote_conn_set_uri(others[n], f->peer.uri), CENOTE_OK);
@@ -308,7 +310,8 @@ scenario_length(void)
 	return n;
 }
 
-/* The peer ends after each number of bytes: every call ends, with success or the truth. */
+/* The peer ends after each number of bytes: every call ends, with success or the
+ * truth. */
 static void
 an_end_at_any_byte_is_survived(void **state)
 {
@@ -349,7 +352,8 @@ an_end_at_any_byte_is_survived(void **state)
 	assert_int_equal(n_ok + n_lost, n);
 }
 
-/* The scenario again when it ran out of memory: nothing is left behind, whatever happened. */
+/* The scenario again when it ran out of memory: nothing is left behind, whatever
+ * happened. */
 static void
 each_allocation_may_fail(void **state)
 {
@@ -409,7 +413,8 @@ a_call_is_repeated_after_a_lack_of_memory(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 }
 
-/* The same where the session was taken back and the statement has to be prepared again. */
+/* The same where the session was taken back and the statement has to be prepared
+ * again. */
 static void
 attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 {
@@ -441,7 +446,8 @@ attaching_anew_is_repeated_after_a_lack_of_memory(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
-/* A child that drops a result whose rest the server keeps says nothing on its parent's session. */
+/* A child that drops a result whose rest the server keeps says nothing on its parent's
+ * session. */
 static void
 a_child_may_destroy_results_and_statements(void **state)
 {

@@ -510,7 +510,8 @@ a_pool_that_sends_everyone_away_is_not_stormed(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_attaches, 6);
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;");
-	/* From the second on there was a pause: 5, 10 and 20 ms, each at least half of it. */
+	/* From the second on there was a pause: 5, 10 and 20 ms, each at least half of
+	 * it. */
 	assert_true(now_ms() - begun >= 15);
 }
 

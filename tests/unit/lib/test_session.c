@@ -542,7 +542,8 @@ a_pipeline_that_ends_without_a_sync_gets_one(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
-/* Neither end reads while its own writing is stuck, unless it knows better: the library does. */
+/* Neither end reads while its own writing is stuck, unless it knows better: the
+ * library does. */
 static void
 a_pipeline_larger_than_all_buffers_does_not_lock_up(void **state)
 {
