@@ -104,6 +104,7 @@ struct cenote_stmt {
 	uint32_t id;
 	uint32_t
 		epoch; /* attach in which it was last prepared or queued to be; 0 never */
+	uint32_t columns_epoch; /* attach in which `columns` came */
 	uint8_t is_prepared; /* a PREPARE succeeded */
 	uint8_t is_queued; /* a PREPARE waits for its reply */
 	uint8_t effect;

@@ -268,6 +268,11 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	statement_done(req);
 	/* A fresh session has nothing to carry over, and no statements. */
 	if (req->code == CNP_MSG_RESET) {
+		struct cnc_diag gone;
+
+		cnc_diag_init(&gone, NULL);
+		cnc_diag_set(&gone, CNC_SQLSTATE(NO_CURSOR), "the session was reset");
+		cn_streams_fail(conn, CENOTE_ERR_SERVER, &gone);
 		conn->carry_len = 0;
 		conn->is_autocommit_off = 0;
 		conn->epoch++;

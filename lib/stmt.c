@@ -115,8 +115,11 @@ cn_stmt_ensure(cenote_stmt *stmt)
 }
 
 static int
-restore_request(cenote_conn *conn, const struct cn_request *req)
+restore_request(cenote_conn *conn, struct cn_request *req)
 {
+	/* Another session may describe it otherwise. */
+	cn_columns_unref(req->columns);
+	req->columns = NULL;
 	if (!req->stmt || req->stmt->epoch == conn->epoch)
 		return CENOTE_OK;
 	/* Its own PREPARE goes before what uses it. */
@@ -148,6 +151,7 @@ cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format)
 	struct cn_columns *old = stmt->columns;
 
 	stmt->columns = cn_columns_ref(columns);
+	stmt->columns_epoch = stmt->conn ? stmt->conn->epoch : 0;
 	stmt->format = format;
 	cn_columns_unref(old);
 }
@@ -220,6 +224,7 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 		.options = exec,
 	};
 	int is_known = stmt->is_prepared && !stmt->is_queued && stmt->columns &&
+		       stmt->columns_epoch == stmt->conn->epoch &&
 		       stmt->format == exec->format;
 	int r;
 

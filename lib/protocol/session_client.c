@@ -12,6 +12,8 @@
 /* A frame that is announced as longer gets its memory as it comes. */
 #define TRUST_MAX  (1024u * 1024u)
 #define QUEUE_MIN  16u
+/* Where EXECUTE says `known`, behind `statement`. */
+#define KNOWN_AT   4u
 
 #define TO(state) (1u << CNP_CLIENT_##state)
 
@@ -184,6 +186,25 @@ fail:
 	return r;
 }
 
+/* Another session may describe the kept statements otherwise: they ask for the columns again. */
+static void
+forget_columns(struct cnp_client *c)
+{
+	uint8_t *p = cnc_buf_head(&c->out);
+	size_t i, at = c->prefix, len = cnc_buf_len(&c->out);
+	struct cnp_frame f;
+
+	while (at < len && cnp_frame_decode(p + at, CNP_FRAME_MAX, &f) == CENOTE_OK) {
+		if (f.code == CNP_MSG_EXECUTE)
+			p[at + CNP_FRAME_HEADER + KNOWN_AT] = 0;
+		at += CNP_FRAME_HEADER + (size_t)f.len;
+	}
+	for (i = 0; i < c->queue_n; i++) {
+		if (queue_at(c, i)->code == CNP_MSG_EXECUTE)
+			queue_at(c, i)->known = 0;
+	}
+}
+
 int
 cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	const struct cnp_msg *first, int resend)
@@ -201,7 +222,9 @@ cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	r = build_opening(c, o, first, resend);
 	if (r < 0)
 		return r;
-	if (!resend) {
+	if (resend) {
+		forget_columns(c);
+	} else {
 		c->queue_n = 0;
 		c->loose = 0;
 	}

@@ -83,6 +83,8 @@ cnp_client_state(const struct cnp_client *c)
  * ran. With opening.tls the first frame is held back until HELLO says that there is no TLS, or
  * cnp_client_tls_done().
  *
+ * An EXECUTE that is sent again says `known` 0: the new session may describe its statement otherwise.
+ *
  * Legal in IDLE. CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT (`first` is too long),
  * CENOTE_ERR_STATE (not IDLE, or `resend` when the oldest request was partly answered: it must
  * not be carried out twice), CENOTE_ERR_ARG (`first` does not fit the opening); on failure nothing

@@ -123,13 +123,15 @@ put_rows(struct cnt_peer_conn *c, unsigned from, unsigned to)
 	char n[32], text[32];
 
 	for (unsigned i = from; i < to; i++) {
-		if ((i - from) % 100 == 0 && cnp_server_rows_begin(&c->server, &w, 3) < 0)
+		if ((i - from) % 100 == 0 &&
+			cnp_server_rows_begin(&c->server, &w, c->n_columns) < 0)
 			abort();
 		(void)cnc_batch_row(&w);
 		(void)cnc_batch_put(&w, n, (size_t)snprintf(n, sizeof(n), "%u", i));
 		(void)cnc_batch_put(
 			&w, text, (size_t)snprintf(text, sizeof(text), "row %u", i));
-		(void)cnc_batch_null(&w);
+		if (c->n_columns == 3)
+			(void)cnc_batch_null(&w);
 		cnc_batch_row_done(&w);
 		if ((i - from) % 100 == 99 || i + 1 == to)
 			(void)cnp_server_rows_end(&c->server, &w);
@@ -234,7 +236,7 @@ run_rows(struct cnt_peer_conn *c, const struct run *r, unsigned n)
 		flags = CNP_DONE_LIMITED;
 	}
 	if (!r->known)
-		(void)cnp_server_columns(&c->server, columns, 3);
+		(void)cnp_server_columns(&c->server, columns, c->n_columns);
 	if (r->batch_rows > 0 && r->batch_rows < end) {
 		c->portal = r->number;
 		c->portal_at = r->batch_rows;
@@ -271,7 +273,7 @@ yield(struct cnt_peer *p, struct cnt_peer_conn *c)
 static void
 run_two(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
-	(void)cnp_server_columns(&c->server, columns, 3);
+	(void)cnp_server_columns(&c->server, columns, c->n_columns);
 	put_rows(c, 0, 2);
 	done(c, "SELECT 2", -1, CNP_DONE_MORE_RESULTS);
 	run_command(p, c);
@@ -316,7 +318,7 @@ run_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const struct run *r)
 		run_rows(c, r, is_verb(sql, "rows") ? number_behind(sql) : 1);
 	} else if (is_verb(sql, "rows_fail") || is_verb(sql, "rows_die")) {
 		if (!r->known)
-			(void)cnp_server_columns(&c->server, columns, 3);
+			(void)cnp_server_columns(&c->server, columns, c->n_columns);
 		put_rows(c, 0, number_behind(sql));
 		if (is_verb(sql, "rows_die")) {
 			c->has_end = 1;
@@ -378,7 +380,7 @@ do_describe(struct cnt_peer_conn *c, const struct cnt_peer_stmt *s)
 
 	(void)cnp_server_params(&c->server, &param, is_verb(s->sql, "params"));
 	if (is_verb(s->sql, "rows") || is_verb(s->sql, "params"))
-		(void)cnp_server_columns(&c->server, columns, 3);
+		(void)cnp_server_columns(&c->server, columns, c->n_columns);
 	done(c, "", -1, 0);
 }
 
@@ -426,7 +428,7 @@ do_fetch(struct cnt_peer_conn *c, const struct cnp_fetch *m)
 		return;
 	}
 	if (m->columns)
-		(void)cnp_server_columns(&c->server, columns, 3);
+		(void)cnp_server_columns(&c->server, columns, c->n_columns);
 	if (!has_more)
 		end = c->portal_end;
 	put_rows(c, c->portal_at, end);
@@ -496,7 +498,7 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		p->seen.autocommit_off = !req->msg.as.autocommit.on;
 		break;
 	case CNP_MSG_CATALOG:
-		(void)cnp_server_columns(&c->server, columns, 3);
+		(void)cnp_server_columns(&c->server, columns, c->n_columns);
 		put_rows(c, 0, req->msg.as.catalog.kind);
 		break;
 	case CNP_MSG_SUSPEND:
@@ -637,7 +639,7 @@ do_status(struct cnt_peer_conn *c, const struct cnp_status *m)
 	if (strcmp(m->what.p, "pools") != 0) {
 		error(c, "22023", "pools or workers");
 	} else {
-		(void)cnp_server_columns(&c->server, columns, 3);
+		(void)cnp_server_columns(&c->server, columns, c->n_columns);
 		put_rows(c, 0, 2);
 		done(c, "STATUS", -1, 0);
 		(void)cnp_server_finish_request(&c->server, 0, 0, NULL);
@@ -803,6 +805,7 @@ step_accept(struct cnt_peer *p)
 		abort();
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
+	c->n_columns = p->knobs.n_columns > 0 ? p->knobs.n_columns : 3;
 	c->session = ++p->seen.n_connects + 100u;
 	cnp_server_init(&c->server, &cnc_mem_default, CNP_FRAME_MAX, CNP_FRAME_MAX);
 	return 1;

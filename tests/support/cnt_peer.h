@@ -54,6 +54,7 @@ struct cnt_peer_conn {
 	int has_end; /* close once everything is sent */
 	int is_hanging;
 	int wants_carry;
+	unsigned n_columns;
 };
 
 /* What a test may change, before it begins to step or while it holds the lock. */
@@ -67,6 +68,7 @@ struct cnt_peer_knobs {
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* what HELLO asks for */
 	int fail_prepare; /* prepares fail */
+	unsigned n_columns; /* that "rows" gives on new connections; 0: all three */
 	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
 };
 

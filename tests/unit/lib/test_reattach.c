@@ -195,6 +195,50 @@ a_statement_that_cannot_be_prepared_again_says_why(void **state)
 	cenote_stmt_destroy(stmt);
 }
 
+/* Between two sessions the table may have become another. */
+static void
+columns_are_not_taken_from_the_session_before(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	/* It is sent before the yield is seen, and sent again. */
+	f->peer.knobs.n_columns = 2;
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "yield", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_columns(res), 2);
+	assert_string_equal(cenote_result_text(res, 2, 1, NULL), "row 2");
+	cenote_result_destroy(res);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(cenote_get_result(f->conn, &res),
+			i == 1 ? CENOTE_OK : CENOTE_DONE);
+		if (i == 1)
+			cenote_result_destroy(res);
+	}
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	/* It is sent when the yield was seen. */
+	f->peer.knobs.n_columns = 3;
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	assert_int_equal(cenote_result_n_rows(res), 3);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_attaches, 3);
+	cenote_stmt_destroy(stmt);
+}
+
 static void
 autocommit_off_is_told_to_the_next_session(void **state)
 {
@@ -612,6 +656,7 @@ main(void)
 		TEST(statements_are_prepared_again),
 		TEST(a_statement_destroyed_while_its_request_waits_is_still_prepared),
 		TEST(a_statement_that_cannot_be_prepared_again_says_why),
+		TEST(columns_are_not_taken_from_the_session_before),
 		TEST(autocommit_off_is_told_to_the_next_session),
 		TEST(a_loss_while_idle_and_holding_nothing_is_not_noticed),
 		TEST(reattach_no_makes_every_loss_an_error),

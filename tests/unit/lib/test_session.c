@@ -717,6 +717,29 @@ a_portal_is_closed_with_its_result(void **state)
 }
 
 static void
+a_portal_ends_with_a_reset(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = streamed;
+	cenote_stmt *stmt;
+	cenote_result *res;
+
+	options.batch_rows = 10;
+	assert_int_equal(cenote_stmt_create(f->conn, "rows 100", 8, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, &options, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_SERVER);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "34000");
+	cenote_result_destroy(res);
+	/* The statement is prepared again. */
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
 bad_options_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -894,6 +917,7 @@ main(void)
 		TEST(a_stream_that_fails_says_so_on_its_way),
 		TEST(a_portal_gives_batches_and_lets_others_in_between),
 		TEST(a_portal_is_closed_with_its_result),
+		TEST(a_portal_ends_with_a_reset),
 		TEST(bad_options_are_refused),
 		TEST(notices_reach_the_handler),
 		TEST(cancel_hits_its_own_request_only),
