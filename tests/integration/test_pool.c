@@ -54,6 +54,7 @@ a_busy_pool_says_how_busy_it_is(void **state)
 
 	(void)state;
 	start(POOL("sessions = 2\nqueue_timeout = 300ms\n"));
+	wp_await(&d, "main", "idle", 2);
 	for (int i = 0; i < 2; i++)
 		held[i] = wp_attach(&d, NULL);
 	begun = wp_now_ms();
@@ -244,6 +245,7 @@ a_killed_door_is_replaced(void **state)
 
 	(void)state;
 	start(POOL("sessions = 1\nqueue_timeout = 300ms\n"));
+	wp_await(&d, "main", "idle", 1);
 	held = wp_attach(&d, NULL);
 	n = cnt_daemon_children(&d, children, 8);
 	for (size_t i = 0; i < n; i++) {
