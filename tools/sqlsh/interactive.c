@@ -102,6 +102,10 @@ read_char(EditLine *el, wchar_t *ret_char)
 		n = read(STDIN_FILENO, &c, 1);
 		if (n <= 0)
 			return (int)n;
+		/* Ctrl-D typed ahead, before the terminal was set to give single characters, is
+		 * read as a zero byte. */
+		if (c == '\0')
+			c = '\004';
 		used = mbrtowc(ret_char, &c, 1, &state);
 		if (used == (size_t)-1)
 			state = (mbstate_t){ 0 };
@@ -244,7 +248,8 @@ open_editor(struct interactive *i)
 	(void)el_set(i->el, EL_EDITOR, "emacs");
 	(void)el_set(i->el, EL_GETCFN, read_char);
 	(void)el_set(i->el, EL_HIST, history, i->history);
-	(void)el_set(i->el, EL_ADDFN, "sqlsh-complete", "complete the word", complete);
+	/* The wide one keeps the names as they are; el_set() copies them and never frees that. */
+	(void)el_wset(i->el, EL_ADDFN, L"sqlsh-complete", L"complete the word", complete);
 	(void)el_set(i->el, EL_BIND, "^I", "sqlsh-complete", NULL);
 	(void)el_set(i->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	(void)el_source(i->el, NULL);

@@ -28,8 +28,6 @@ learn_dialect(struct shell *sh)
 void
 session_begin_request(struct shell *sh)
 {
-	if (sh->is_interactive)
-		interrupt_clear();
 	sh->n_cancels = 0;
 	sh->is_cancel_missed = 0;
 	sh->is_closed_by_user = 0;

@@ -75,7 +75,7 @@ void shell_set_null(struct shell *sh, const char *text);
 int session_connect(struct shell *sh);
 /* Connected, or connected anew after a loss. */
 int session_ensure(struct shell *sh);
-/* Before a request: Ctrl-C from now on is meant for it. */
+/* Before a request; a Ctrl-C that came before is meant for it too. */
 void session_begin_request(struct shell *sh);
 /* Wait until a call that gave CENOTE_AGAIN should be repeated. RUN_OK, or RUN_LOST. */
 int session_wait(struct shell *sh);

@@ -24,7 +24,7 @@
 
 #define ARGS_MAX     32
 #define RUN_LIMIT_S  60
-#define LOOK_LIMIT_S 10
+#define LOOK_LIMIT_S 20
 
 const char *
 run_path(const struct cnt_daemon *d, const char *name)

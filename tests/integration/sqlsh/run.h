@@ -48,7 +48,7 @@ struct terminal {
 
 void terminal_start(struct terminal *t, const char *uri);
 void terminal_send(struct terminal *t, const char *keys);
-/* Wait until it writes this; fails the test, showing what it wrote, after ten seconds. */
+/* Wait until it writes this; fails the test, showing what it wrote, after a while. */
 void terminal_expect(struct terminal *t, const char *text);
 /* Wait for its end: exit status as in struct run. */
 int terminal_end(struct terminal *t);
