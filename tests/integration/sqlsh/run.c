@@ -67,8 +67,8 @@ run_read_file(const char *path)
 	return text;
 }
 
-static const char *
-program(void)
+const char *
+run_program(void)
 {
 	const char *path = getenv("CNT_SQLSH");
 
@@ -101,7 +101,7 @@ exec_sqlsh(struct cnt_daemon *d, const char *input, char **argv)
 	open_as(run_path(d, "stdout"), O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
 	open_as(run_path(d, "stderr"), O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
 	(void)alarm(RUN_LIMIT_S);
-	(void)execv(program(), argv);
+	(void)execv(run_program(), argv);
 	_exit(99);
 }
 
@@ -151,7 +151,7 @@ terminal_start(struct terminal *t, const char *uri)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)setenv("TERM", "xterm", 1);
 		(void)alarm(RUN_LIMIT_S);
-		(void)execl(program(), "sqlsh", uri, (char *)NULL);
+		(void)execl(run_program(), "sqlsh", uri, (char *)NULL);
 		_exit(99);
 	}
 	(void)fcntl(t->fd, F_SETFD, FD_CLOEXEC);

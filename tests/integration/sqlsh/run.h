@@ -33,6 +33,8 @@ void run_finish(struct run *r);
 		run_finish(&assert_run);                                                 \
 	} while (0)
 
+/* The sqlsh of this build, or $CNT_SQLSH. */
+const char *run_program(void);
 /* Path of a file in the daemon's folder; static, until the next but three calls. */
 const char *run_path(const struct cnt_daemon *d, const char *name);
 void run_write_file(const char *path, const char *text);

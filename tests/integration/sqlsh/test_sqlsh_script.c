@@ -437,9 +437,8 @@ output_that_nobody_reads_ends_it_quietly(void **state)
 		"{ %s '%s' --format=csv -c '%s select n from c'; echo $? >%s; } 2>%s | "
 		"head -n 1 "
 		">%s",
-		getenv("CNT_SQLSH") ? getenv("CNT_SQLSH") : CNT_DEFAULT_SQLSH, d->uri,
-		FOR_EVER, run_path(d, "status"), run_path(d, "errors"),
-		run_path(d, "head"));
+		run_program(), d->uri, FOR_EVER, run_path(d, "status"),
+		run_path(d, "errors"), run_path(d, "head"));
 	status = system(command); /* NOLINT(cert-env33-c) */
 	assert_int_equal(status, 0);
 	written = run_read_file(run_path(d, "status"));
@@ -479,7 +478,6 @@ static void
 ctrl_c_cancels_the_statement_and_ends_the_script(void **state)
 {
 	struct cnt_daemon *d = daemon_of(state);
-	const char *path = getenv("CNT_SQLSH") ? getenv("CNT_SQLSH") : CNT_DEFAULT_SQLSH;
 	char *errors;
 	int status;
 	pid_t pid = fork();
@@ -489,7 +487,7 @@ ctrl_c_cancels_the_statement_and_ends_the_script(void **state)
 		if (!freopen(run_path(d, "errors"), "w", stderr))
 			_exit(99);
 		(void)alarm(60);
-		(void)execl(path, "sqlsh", d->uri, "-c",
+		(void)execl(run_program(), "sqlsh", d->uri, "-c",
 			FOR_EVER "select count(*) from c", "-c", "select 'never'",
 			(char *)NULL);
 		_exit(99);
