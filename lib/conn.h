@@ -337,7 +337,7 @@ int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 int cn_take_command(cenote_conn *conn);
 /* What is left of a finished request comes from a later one: the program hears no end
  * of it. */
-void cn_request_superseded(cenote_conn *conn, uint32_t number);
+void cn_request_superseded(cenote_conn *conn, uint32_t portal);
 /* The running request got its last reply. */
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
 /* Status of a server's error, from its SQLSTATE; of a refusal to attach. */

@@ -82,12 +82,12 @@ trim(cenote_conn *conn)
 }
 
 void
-cn_request_superseded(cenote_conn *conn, uint32_t number)
+cn_request_superseded(cenote_conn *conn, uint32_t portal)
 {
 	for (size_t i = 0; i < conn->n_finished; i++) {
 		struct cn_request *req = cn_request_at(conn, i);
 
-		if (req->number == number && !req->first)
+		if (req->portal == portal && !req->first)
 			req->is_hidden = 1;
 	}
 	trim(conn);

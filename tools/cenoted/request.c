@@ -55,7 +55,7 @@ keep_portal(struct cnd_worker *w, uint32_t portal)
 	if (p == NULL)
 		p = find_portal(w, 0);
 	if (p != NULL)
-		*p = (struct cnd_portal){ portal, w->rows_left };
+		*p = (struct cnd_portal){ portal, w->max_rows, w->rows_left };
 }
 
 /* Behind a statement or a fetch that went well. */
@@ -70,6 +70,16 @@ settle_portal(struct cnd_worker *w, uint32_t portal)
 
 /* ---- statements ---- */
 
+/* Of each result: at most so many rows, and a stop after so many. */
+static void
+set_bounds(struct cnd_worker *w, uint64_t max_rows, uint32_t batch_rows)
+{
+	w->max_rows = max_rows > 0 ? max_rows : UINT64_MAX;
+	w->rows_left = w->max_rows;
+	w->batch_rows = batch_rows;
+	w->batch_left = batch_rows;
+}
+
 static int
 set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	uint64_t max_rows)
@@ -83,8 +93,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (max_rows > 0 && exec->batch_rows > 0 && find_portal(w, 0) == NULL)
 		return fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(LIMIT),
 			"too many open portals with max_rows; at most 16");
-	w->rows_left = max_rows > 0 ? max_rows : UINT64_MAX;
-	w->batch_left = exec->batch_rows;
+	set_bounds(w, max_rows, exec->batch_rows);
 	exec->params = NULL;
 	exec->n_params = 0;
 	if (params.n == 0)
@@ -162,8 +171,9 @@ on_fetch(struct cnd_worker *w, const struct cnp_msg *m)
 	const struct cnd_portal *p = f->portal != 0 ? find_portal(w, f->portal) : NULL;
 	int r;
 
-	w->rows_left = p != NULL ? p->rows_left : UINT64_MAX;
-	w->batch_left = f->batch_rows;
+	set_bounds(w, p != NULL ? p->max_rows : 0, f->batch_rows);
+	if (p != NULL)
+		w->rows_left = p->rows_left;
 	r = w->backend->fetch(w->session, f->portal, f->batch_rows, f->columns, &w->sink);
 	if (r == CENOTE_OK)
 		settle_portal(w, f->portal);
@@ -235,8 +245,6 @@ on_autocommit(struct cnd_worker *w, const struct cnp_msg *m)
 static int
 on_catalog(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	w->rows_left = UINT64_MAX;
-	w->batch_left = 0;
 	return w->backend->catalog(w->session, &m->as.catalog, &w->sink);
 }
 
@@ -329,8 +337,7 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	w->is_describing = 0;
 	w->is_in_rows = 0;
 	w->stopped = 0;
-	w->rows_left = UINT64_MAX;
-	w->batch_left = 0;
+	set_bounds(w, 0, 0);
 	w->limit_ms = w->config->query_timeout_ms > 0
 			      ? cnd_now_ms() + w->config->query_timeout_ms
 			      : CND_NEVER;

@@ -99,6 +99,10 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 	if (r < 0)
 		return r;
 	w->is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
+	if (!w->is_done) {
+		w->rows_left = w->max_rows;
+		w->batch_left = w->batch_rows;
+	}
 	w->done_flags = done->flags;
 	return cnp_server_reply(&w->server, &m, 0);
 }

@@ -30,7 +30,8 @@ enum cnd_parting {
 
 struct cnd_portal {
 	uint32_t portal; /* 0: unused */
-	uint64_t rows_left;
+	uint64_t max_rows; /* of each further result */
+	uint64_t rows_left; /* of this one */
 };
 
 /* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
@@ -80,8 +81,10 @@ struct cnd_worker {
 	struct cnd_sink sink;
 	struct cnc_batch batch;
 	uint32_t n_columns; /* of the result under way */
-	uint64_t rows_left; /* until max_rows; UINT64_MAX: no bound */
-	uint32_t batch_left; /* until batch_rows; 0: no bound */
+	uint64_t max_rows; /* of each result of the request; UINT64_MAX: no bound */
+	uint64_t rows_left; /* until max_rows */
+	uint32_t batch_rows; /* of each result; 0: no bound */
+	uint32_t batch_left; /* until batch_rows */
 	struct cnd_portal portals[CND_PORTALS];
 	uint8_t is_in_rows; /* a ROWS frame is open */
 	uint8_t is_quiet; /* a set-up request: no reply unless it fails */
