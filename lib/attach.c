@@ -5,7 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Getting a session: find cenoted, say who comes and why, wait for the answer. */
+/*
+ * Getting a session: find cenoted, say who comes and why, wait for the answer.
+ *
+ *     CONNECTING   a target is tried; or a back-off is waited for (is_blocked)
+ *     ATTACHING    connected: the opening goes out, HELLO, ATTACHED and READY come
+ *     READY
+ *
+ * The first attach (cenote_connect()) tries each target once. A re-attach tries them until its time
+ * limit, because the usual reason is a daemon that is being restarted; that can do no harm, since no
+ * request leaves before READY. What the pool itself refuses is final in both.
+ */
 
 #define RETRY_FIRST_MS 5u
 #define RETRY_MAX_MS   1000u

@@ -296,6 +296,18 @@ int cn_event(cenote_conn *conn, const struct cnp_event *event);
 /* A streamed result has rows that were not taken: read no more for now. */
 int cn_is_full(const cenote_conn *conn);
 
+/* effect.c */
+uint8_t cn_sql_effect(const char *sql, size_t len);
+/* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
+int cn_status_of(const char *sqlstate);
+int cn_attach_status(const char *sqlstate);
+
+/* query.c */
+/* Options of an execution, checked. CENOTE_OK or CENOTE_ERR_ARG. */
+int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
+	cenote_exec_options *ret_options);
+size_t cn_text_len(const char *text, size_t len);
+
 /* request.c */
 struct cn_send {
 	const struct cnp_msg *msg;
@@ -319,6 +331,10 @@ int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
 /* May a request be queued now? Ends what the program abandoned. CENOTE_OK,
  * CENOTE_ERR_STATE. */
 int cn_may_send(cenote_conn *conn);
+/* Outside a pipeline: what is left of the request before is no more wanted, or it is
+ * an error. */
+int cn_end_former(cenote_conn *conn);
+int cn_send_sync(cenote_conn *conn, int is_hidden);
 /* The same for a call that also waits for the answer. */
 int cn_may_call(cenote_conn *conn);
 /* An answer that comes to the opening itself, without a request. */
@@ -331,6 +347,9 @@ void cn_requests_clear(cenote_conn *conn);
 void cn_requests_drop_unfinished(cenote_conn *conn);
 /* What cenote_get_result() would say is known. */
 int cn_has_answer(const cenote_conn *conn);
+/* The next result of the oldest request. CENOTE_OK, CENOTE_DONE, CENOTE_AGAIN, or an
+ * error. */
+int cn_take(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the first result of the oldest request; an error result becomes a status. */
 int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the end of the oldest request, which gives no rows. */
@@ -340,14 +359,6 @@ int cn_take_command(cenote_conn *conn);
 void cn_request_superseded(cenote_conn *conn, uint32_t portal);
 /* The running request got its last reply. */
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
-/* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
-int cn_status_of(const char *sqlstate);
-int cn_attach_status(const char *sqlstate);
-/* Options of an execution, checked. CENOTE_OK or CENOTE_ERR_ARG. */
-int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
-	cenote_exec_options *ret_options);
-uint8_t cn_sql_effect(const char *sql, size_t len);
-size_t cn_text_len(const char *text, size_t len);
 /* Deadline and state of a call that may be repeated after CENOTE_AGAIN. 1: it goes on. */
 int cn_call_goes_on(cenote_conn *conn, uint32_t call);
 int cn_call_end(cenote_conn *conn, uint32_t call, int r);

@@ -3,7 +3,18 @@
 
 #include <string.h>
 
-/* Bytes to and from the peer, and what it means when they end. */
+/*
+ * Bytes to and from the peer, and what it means when they end.
+ *
+ * A worker that takes its session back says YIELD and closes, perhaps while a request is
+ * on its way. Then sending fails, but the YIELD waits to be read: so a failed send only
+ * notes that nothing more can be written, and the end is judged when everything that came
+ * was read.
+ *
+ * Without a YIELD it is a loss. If the session held nothing and nothing of a request was
+ * sent, another one is as good, and the program notices nothing. Otherwise it is told,
+ * and what it is told depends on what the requests may have done.
+ */
 
 int
 cn_flush(cenote_conn *conn)

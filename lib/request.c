@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-/* The ring of requests whose results were not all taken, and the calls that fill it. */
+/*
+ * The ring of requests whose results were not all taken. The oldest is at the front;
+ * those whose last reply came are the first n_finished, and the one behind them is being
+ * answered. Replies build results (event.c), which wait in the request until the program
+ * takes them.
+ */
 
 /* In a pipeline requests are collected up to so many bytes before they are written. */
 #define COLLECT_MAX 65536u
@@ -214,8 +219,8 @@ cn_sent(cenote_conn *conn)
 
 /* Outside a pipeline: what is left of the request before is no more wanted, or it is
  * an error. */
-static int
-end_former(cenote_conn *conn)
+int
+cn_end_former(cenote_conn *conn)
 {
 	const struct cnp_outstanding *oldest;
 	struct cn_request *req;
@@ -245,11 +250,11 @@ int
 cn_may_send(cenote_conn *conn)
 {
 	conn->call = 0;
-	return conn->in_pipeline ? CENOTE_OK : end_former(conn);
+	return conn->in_pipeline ? CENOTE_OK : cn_end_former(conn);
 }
 
-static int
-send_sync(cenote_conn *conn, int is_hidden)
+int
+cn_send_sync(cenote_conn *conn, int is_hidden)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_SYNC };
 	const struct cn_send send = { .msg = &m, .is_hidden = is_hidden != 0 };
@@ -263,9 +268,9 @@ cn_may_call(cenote_conn *conn)
 	int r;
 
 	conn->call = 0;
-	r = end_former(conn);
+	r = cn_end_former(conn);
 	if (r == CENOTE_OK && conn->needs_sync)
-		r = send_sync(conn, 1);
+		r = cn_send_sync(conn, 1);
 	return r;
 }
 
@@ -324,8 +329,8 @@ take_first(cenote_conn *conn, struct cn_request *req)
 	return res;
 }
 
-static int
-take(cenote_conn *conn, cenote_result **ret_res)
+int
+cn_take(cenote_conn *conn, cenote_result **ret_res)
 {
 	struct cn_request *req;
 	int r;
@@ -352,20 +357,6 @@ take(cenote_conn *conn, cenote_result **ret_res)
 	}
 	*ret_res = take_first(conn, req);
 	return CENOTE_OK;
-}
-
-int
-cenote_get_result(cenote_conn *conn, cenote_result **ret_res)
-{
-	int r;
-
-	if (!conn || !ret_res)
-		return CENOTE_ERR_ARG;
-	r = cn_enter(conn);
-	if (r < 0)
-		return r;
-	conn->call = 0;
-	return take(conn, ret_res);
 }
 
 /* The error of a result is that of the connection's call. */
@@ -397,7 +388,7 @@ cn_take_result(cenote_conn *conn, cenote_result **ret_res)
 	cenote_result *res = NULL;
 	int r;
 
-	r = take(conn, &res);
+	r = cn_take(conn, &res);
 	if (r != CENOTE_OK)
 		return r == CENOTE_DONE ? CENOTE_ERR_PROTOCOL : r;
 	if (!res)
@@ -421,509 +412,4 @@ cn_take_command(cenote_conn *conn)
 	if (r == CENOTE_OK)
 		cenote_result_destroy(res);
 	return r;
-}
-
-/* -------------------------------------------------------------- classification ----- */
-
-int
-cn_status_of(const char *sqlstate)
-{
-	if (strcmp(sqlstate, CNC_SQLSTATE(UNSUPPORTED)) == 0)
-		return CENOTE_ERR_UNSUPPORTED;
-	return strncmp(sqlstate, "08", 2) == 0 ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
-}
-
-int
-cn_attach_status(const char *sqlstate)
-{
-	static const struct {
-		const char *prefix;
-		int status;
-	} table[] = {
-		{ "28", CENOTE_ERR_AUTH },
-		{ "3D000", CENOTE_ERR_AUTH },
-		{ "0A000", CENOTE_ERR_UNSUPPORTED },
-		{ "08P01", CENOTE_ERR_PROTOCOL },
-	};
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (strncmp(sqlstate, table[i].prefix, strlen(table[i].prefix)) == 0)
-			return table[i].status;
-	}
-	return CENOTE_ERR_CONN;
-}
-
-static int
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Behind white space and comments. */
-static size_t
-skip_blank(const char *sql, size_t at, size_t len)
-{
-	for (;;) {
-		if (at < len &&
-			(sql[at] == ' ' || (sql[at] >= '\t' && sql[at] <= '\r'))) {
-			at++;
-		} else if (at + 1 < len && sql[at] == '-' && sql[at + 1] == '-') {
-			while (at < len && sql[at] != '\n')
-				at++;
-		} else if (at + 1 < len && sql[at] == '/' && sql[at + 1] == '*') {
-			at += 2;
-			while (at + 1 < len && !(sql[at] == '*' && sql[at + 1] == '/'))
-				at++;
-			at = at + 2 < len ? at + 2 : len;
-		} else {
-			return at;
-		}
-	}
-}
-
-static int
-begins_with(const char *sql, size_t at, size_t len, const char *word)
-{
-	size_t i = 0;
-
-	for (; word[i]; i++) {
-		if (at + i >= len || (sql[at + i] | 0x20) != word[i])
-			return 0;
-	}
-	return at + i >= len || !is_word(sql[at + i]);
-}
-
-static int
-begins_with_one_of(const char *sql, size_t at, size_t len, const char *const *words)
-{
-	for (; *words; words++) {
-		if (begins_with(sql, at, len, *words))
-			return 1;
-	}
-	return 0;
-}
-
-/*
- * Only for what is said about a request whose answer was lost, and on the safe side: a
- * statement counts as reading only if it calls no function, and one that begins like the
- * end of a transaction, wherever a ';' stands before it, as ending it.
- */
-uint8_t
-cn_sql_effect(const char *sql, size_t len)
-{
-	static const char *const reads[] = { "select", "values", "table", "show", NULL };
-	static const char *const ends[] = { "commit", "end", "release", "prepare", NULL };
-	size_t first = skip_blank(sql, 0, len);
-	const char *next;
-
-	for (size_t at = first; at < len; at = (size_t)(next + 1 - sql)) {
-		at = skip_blank(sql, at, len);
-		if (begins_with_one_of(sql, at, len, ends))
-			return CN_EFFECT_COMMIT;
-		next = at < len ? memchr(sql + at, ';', len - at) : NULL;
-		if (!next)
-			break;
-	}
-	if (!begins_with_one_of(sql, first, len, reads) ||
-		memchr(sql + first, '(', len - first))
-		return CN_EFFECT_WRITE;
-	next = memchr(sql + first, ';', len - first);
-	if (next && skip_blank(sql, (size_t)(next + 1 - sql), len) < len)
-		return CN_EFFECT_WRITE;
-	return CN_EFFECT_NONE;
-}
-
-size_t
-cn_text_len(const char *text, size_t len)
-{
-	return len == CENOTE_NTS ? strlen(text) : len;
-}
-
-int
-cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
-	cenote_exec_options *ret_options)
-{
-	static const cenote_exec_options none = CENOTE_EXEC_OPTIONS_INIT;
-
-	if (!options) {
-		*ret_options = none;
-		return CENOTE_OK;
-	}
-	if (options->size != sizeof(*options) || options->stream > 1 ||
-		options->format > CENOTE_FORMAT_BINARY || options->reserved != 0 ||
-		(options->batch_rows > 0 && !options->stream))
-		return cn_fail(conn, CENOTE_ERR_ARG, CNC_SQLSTATE(BAD_PARAMETER),
-			"cenote_exec_options: size, format, stream or batch_rows is not "
-			"allowed (batch_rows needs stream)");
-	*ret_options = *options;
-	return CENOTE_OK;
-}
-
-/* -------------------------------------------------------------- public calls ----- */
-
-static uint8_t
-sync_flag(const cenote_conn *conn, int is_call)
-{
-	return conn->in_pipeline && !is_call ? 0 : CNP_FRAME_SYNC;
-}
-
-static int
-queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params *params,
-	const cenote_exec_options *options, int is_call)
-{
-	cenote_exec_options exec = CENOTE_EXEC_OPTIONS_INIT;
-	struct cnp_msg m = { .code = CNP_MSG_QUERY };
-	struct cn_send send = {
-		.msg = &m,
-		.sync = sync_flag(conn, is_call),
-		.options = &exec,
-	};
-	int r;
-
-	r = cn_exec_options(conn, options, &exec);
-	if (r < 0)
-		return r;
-	m.as.query.sql.p = sql;
-	m.as.query.sql.n = cn_text_len(sql, len);
-	m.as.query.format = (uint8_t)exec.format;
-	m.as.query.batch_rows = exec.batch_rows;
-	m.as.query.max_rows = exec.max_rows;
-	m.as.query.params = cn_params_blob(params);
-	send.effect = cn_sql_effect(sql, m.as.query.sql.n);
-	return cn_request(conn, &send);
-}
-
-int
-cenote_send_query(cenote_conn *conn, const char *sql, size_t len,
-	const cenote_params *params, const cenote_exec_options *options)
-{
-	int r;
-
-	if (!conn || !sql)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
-	if (r == CENOTE_OK)
-		r = queue_query(conn, sql, len, params, options, 0);
-	return r < 0 ? r : cn_sent(conn);
-}
-
-int
-cenote_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params *params,
-	const cenote_exec_options *options, cenote_result **ret_res)
-{
-	int r;
-
-	if (!conn || !sql || !ret_res)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r < 0)
-		return r;
-	if (!cn_call_goes_on(conn, CNP_MSG_QUERY)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = queue_query(conn, sql, len, params, options, 1);
-		if (r < 0)
-			return r;
-	}
-	return cn_call_end(conn, CNP_MSG_QUERY, cn_take_result(conn, ret_res));
-}
-
-int
-cenote_pipeline_begin(cenote_conn *conn)
-{
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r < 0)
-		return r;
-	if (conn->in_pipeline)
-		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
-			"the pipeline was begun already");
-	r = cn_may_send(conn);
-	if (r < 0)
-		return r;
-	conn->in_pipeline = 1;
-	return CENOTE_OK;
-}
-
-int
-cenote_pipeline_end(cenote_conn *conn)
-{
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter(conn);
-	if (r < 0)
-		return r;
-	if (!conn->in_pipeline)
-		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
-			"no pipeline was begun");
-	r = end_former(conn);
-	if (r < 0)
-		return r;
-	/* Behind an error everything is skipped up to a synchronisation point: make
-	 * sure of one. */
-	if (conn->needs_sync && cn_state(conn) != CN_LOST) {
-		r = send_sync(conn, 1);
-		if (r < 0)
-			return r;
-	}
-	conn->in_pipeline = 0;
-	return cn_sent(conn);
-}
-
-int
-cenote_send_sync(cenote_conn *conn)
-{
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
-	if (r == CENOTE_OK)
-		r = send_sync(conn, 0);
-	return r < 0 ? r : cn_sent(conn);
-}
-
-/* --------------------------------------------------------------- transactions ----- */
-
-static int
-queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is_call)
-{
-	const struct cn_send send = {
-		.msg = m,
-		.effect = effect,
-		.sync = sync_flag(conn, is_call),
-	};
-
-	return cn_request(conn, &send);
-}
-
-static int
-send_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
-{
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
-	if (r == CENOTE_OK)
-		r = queue_command(conn, m, effect, 0);
-	return r < 0 ? r : cn_sent(conn);
-}
-
-static int
-call_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
-{
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r < 0)
-		return r;
-	if (!cn_call_goes_on(conn, m->code)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = queue_command(conn, m, effect, 1);
-		if (r < 0)
-			return r;
-	}
-	return cn_call_end(conn, m->code, cn_take_command(conn));
-}
-
-int
-cenote_ping(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_PING };
-
-	return call_command(conn, &m, CN_EFFECT_NONE);
-}
-
-int
-cenote_reset(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_RESET };
-
-	return call_command(conn, &m, CN_EFFECT_NONE);
-}
-
-/* CENOTE_OK, or CENOTE_ERR_ARG for values that do not fit the message. */
-static int
-fill_begin(struct cnp_msg *m, uint32_t isolation, uint32_t flags)
-{
-	if (isolation > UINT8_MAX)
-		return CENOTE_ERR_ARG;
-	m->as.begin.isolation = (uint8_t)isolation;
-	m->as.begin.flags = flags;
-	return CENOTE_OK;
-}
-
-int
-cenote_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
-{
-	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
-	int r = fill_begin(&m, isolation, flags);
-
-	return r < 0 ? r : call_command(conn, &m, CN_EFFECT_NONE);
-}
-
-int
-cenote_send_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
-{
-	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
-	int r = fill_begin(&m, isolation, flags);
-
-	return r < 0 ? r : send_command(conn, &m, CN_EFFECT_NONE);
-}
-
-int
-cenote_commit(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_COMMIT };
-
-	return call_command(conn, &m, CN_EFFECT_COMMIT);
-}
-
-int
-cenote_send_commit(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_COMMIT };
-
-	return send_command(conn, &m, CN_EFFECT_COMMIT);
-}
-
-int
-cenote_rollback(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_ROLLBACK };
-
-	return call_command(conn, &m, CN_EFFECT_NONE);
-}
-
-int
-cenote_send_rollback(cenote_conn *conn)
-{
-	const struct cnp_msg m = { .code = CNP_MSG_ROLLBACK };
-
-	return send_command(conn, &m, CN_EFFECT_NONE);
-}
-
-static int
-savepoint(cenote_conn *conn, uint8_t action, const char *name)
-{
-	struct cnp_msg m = { .code = CNP_MSG_SAVEPOINT };
-
-	if (!name)
-		return CENOTE_ERR_ARG;
-	m.as.savepoint.action = action;
-	m.as.savepoint.name = cnp_str(name);
-	/* SQLite: releasing the outermost savepoint commits. */
-	return call_command(conn, &m, action == 1 ? CN_EFFECT_COMMIT : CN_EFFECT_NONE);
-}
-
-int
-cenote_savepoint(cenote_conn *conn, const char *name)
-{
-	return savepoint(conn, 0, name);
-}
-
-int
-cenote_release(cenote_conn *conn, const char *name)
-{
-	return savepoint(conn, 1, name);
-}
-
-int
-cenote_rollback_to(cenote_conn *conn, const char *name)
-{
-	return savepoint(conn, 2, name);
-}
-
-int
-cenote_set_autocommit(cenote_conn *conn, int on)
-{
-	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
-
-	m.as.autocommit.on = on != 0;
-	return call_command(conn, &m, CN_EFFECT_NONE);
-}
-
-/* ------------------------------------------------------------------- catalog ----- */
-
-static int
-fill_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter,
-	struct cnp_msg *m)
-{
-	static const cenote_catalog_filter none = CENOTE_CATALOG_FILTER_INIT;
-	struct cnp_catalog *c = &m->as.catalog;
-
-	filter = filter ? filter : &none;
-	if (filter->size != sizeof(*filter) || kind < CENOTE_CATALOG_DATABASES ||
-		kind > UINT8_MAX)
-		return cn_fail(conn, CENOTE_ERR_ARG, CNC_SQLSTATE(BAD_PARAMETER),
-			"catalog: no such kind, or the filter's size is wrong");
-	c->kind = (uint8_t)kind;
-	c->given =
-		(uint8_t)((filter->catalog != NULL) | (filter->schema != NULL) << 1 |
-			  (filter->object != NULL) << 2 | (filter->column != NULL) << 3 |
-			  (filter->types != NULL) << 4);
-	c->catalog = cnp_str(filter->catalog ? filter->catalog : "");
-	c->schema = cnp_str(filter->schema ? filter->schema : "");
-	c->object = cnp_str(filter->object ? filter->object : "");
-	c->column = cnp_str(filter->column ? filter->column : "");
-	c->types = cnp_str(filter->types ? filter->types : "");
-	return CENOTE_OK;
-}
-
-int
-cenote_send_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter)
-{
-	struct cnp_msg m = { .code = CNP_MSG_CATALOG };
-	int r;
-
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
-	if (r == CENOTE_OK)
-		r = fill_catalog(conn, kind, filter, &m);
-	if (r == CENOTE_OK)
-		r = queue_command(conn, &m, CN_EFFECT_NONE, 0);
-	return r < 0 ? r : cn_sent(conn);
-}
-
-int
-cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter,
-	cenote_result **ret_res)
-{
-	struct cnp_msg m = { .code = CNP_MSG_CATALOG };
-	int r;
-
-	if (!conn || !ret_res)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r < 0)
-		return r;
-	if (!cn_call_goes_on(conn, CNP_MSG_CATALOG)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = fill_catalog(conn, kind, filter, &m);
-		if (r == CENOTE_OK)
-			r = queue_command(conn, &m, CN_EFFECT_NONE, 1);
-		if (r < 0)
-			return r;
-	}
-	return cn_call_end(conn, CNP_MSG_CATALOG, cn_take_result(conn, ret_res));
 }

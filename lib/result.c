@@ -169,6 +169,14 @@ cn_result_incoming(cenote_result *res)
 
 /* ------------------------------------------------------------------ streams ----- */
 
+/*
+ * A streamed result has two sets of rows: one that the program reads, one that takes what
+ * comes. cenote_result_next() exchanges them. While the second one is filled nothing more
+ * is read from the socket (cn_is_full()), so a slow reader stops its own worker and costs
+ * no memory; except that a peer which does not read before it has written is read from
+ * all the same.
+ */
+
 void
 cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag)
 {

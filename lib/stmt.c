@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/*
+ * A statement belongs to the connection, not to a session: its number is chosen here, and
+ * `epoch` says in which attach it was last prepared. One that is used in a later attach
+ * is prepared first, as a set-up request, in the same write. Requests count it, so that
+ * it can still be prepared for them on another session when the program has destroyed its
+ * handle.
+ */
+
 int
 cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt)
 {

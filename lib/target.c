@@ -176,7 +176,8 @@ add_hosts(const struct builder *b, const char *hosts)
 	return CENOTE_OK;
 }
 
-/* CENOTE_SERVER, then the run directories. */
+/* CENOTE_SERVER, then the run directories. A program with more rights than its user
+ * does not let the user say where its database is: secure_getenv(). */
 static int
 add_from_environment(const struct builder *b)
 {

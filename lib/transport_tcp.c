@@ -17,6 +17,7 @@ open_failed(struct cn_transport *t, int error)
 	return CENOTE_ERR_CONN;
 }
 
+/* Connecting never waits here, so that several addresses share one time limit. */
 int
 cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 {

@@ -5,7 +5,13 @@
 #include <poll.h>
 #include <time.h>
 
-/* The one place that waits, and the one that reads the clock. */
+/*
+ * The one place that waits, and the one that reads the clock.
+ *
+ * The usual case, a blocking call without a time limit, does not come to poll() at all:
+ * the read itself waits. With a limit poll() goes before the read, and a non-blocking
+ * handle reads what is there and leaves the waiting to the program.
+ */
 
 int64_t
 cn_now_ms(void)
