@@ -98,6 +98,7 @@ who_came_first_is_served_first(void **state)
 	start(POOL("sessions = 1\n"));
 	assert_int_equal(pipe(fds), 0);
 	held = wp_attach(&d, NULL);
+	wp_await(&d, "main", "waiting", 0);
 	for (int i = 0; i < N; i++) {
 		pids[i] = wp_fork(take_a_turn, &d, &i, fds[1]);
 		wp_await(&d, "main", "waiting", i + 1);

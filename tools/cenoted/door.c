@@ -23,6 +23,8 @@
 #define LOOK_MS     5
 #define OPENING_MS  10000
 #define N_EVENTS    64
+/* A stream of newcomers must not keep the door from those it has. */
+#define ACCEPTS     16
 #define SCRATCH_MAX 16384u
 
 enum source_kind {
@@ -273,38 +275,6 @@ tell_master(uint32_t pool)
 		(void)cnd_ipc_send(door.control_fd, &m);
 }
 
-static void
-enqueue(struct guest *g)
-{
-	struct door_pool *p = &door.pools[g->pool];
-	struct cnd_pool_record *record = &door.board->pools[g->pool];
-	int ticket = cnd_ticket_take(door.board, door.next_ticket, &g->serial);
-
-	if (ticket < 0) {
-		refuse(g, CNC_SQLSTATE(TOO_MANY),
-			"pool %s: no free session, and too many clients wait",
-			record->name);
-		return;
-	}
-	door.next_ticket = (uint32_t)ticket + 1;
-	leave_list(g);
-	g->phase = PHASE_WAITING;
-	g->ticket = (uint32_t)ticket;
-	append(&p->waiting, g);
-	if (p->to_push == NULL)
-		p->to_push = g;
-	p->is_dirty = 1;
-	atomic_store(&record->waiting, p->waiting.n);
-	atomic_store(&record->contended_ms, cnd_now_ms());
-	atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
-	/* from now on only its going is of interest */
-	if (watch(EPOLL_CTL_MOD, g->fd, EPOLLRDHUP, &g->source) < 0)
-		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
-	tell_master(g->pool);
-	if (record->mode == CND_MODE_TRANSACTION)
-		ask_holders(g->pool, p->waiting.n);
-}
-
 /* Into the kernel's queue, in order, as far as it has room. */
 static void
 push(struct door_pool *p)
@@ -338,6 +308,40 @@ dismiss_taken(struct door_pool *p)
 		cnd_ticket_state(door.board, p->waiting.first->ticket) ==
 			CND_TICKET_TAKEN)
 		dismiss_waiting(p->waiting.first);
+}
+
+static void
+enqueue(struct guest *g)
+{
+	struct door_pool *p = &door.pools[g->pool];
+	struct cnd_pool_record *record = &door.board->pools[g->pool];
+	int ticket = cnd_ticket_take(door.board, door.next_ticket, &g->serial);
+
+	if (ticket < 0) {
+		refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: no free session, and too many clients wait",
+			record->name);
+		return;
+	}
+	door.next_ticket = (uint32_t)ticket + 1;
+	leave_list(g);
+	g->phase = PHASE_WAITING;
+	g->ticket = (uint32_t)ticket;
+	append(&p->waiting, g);
+	if (p->to_push == NULL)
+		p->to_push = g;
+	p->is_dirty = 1;
+	atomic_store(&record->waiting, p->waiting.n);
+	atomic_store(&record->contended_ms, cnd_now_ms());
+	atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
+	/* from now on only its going is of interest */
+	if (watch(EPOLL_CTL_MOD, g->fd, EPOLLRDHUP, &g->source) < 0)
+		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
+	/* at once: a worker that finds nothing here takes whoever comes next */
+	push(p);
+	tell_master(g->pool);
+	if (record->mode == CND_MODE_TRANSACTION)
+		ask_holders(g->pool, p->waiting.n);
 }
 
 /* No worker may take it from here on: 1; 0 if one did. */
@@ -536,7 +540,7 @@ on_listen(uint32_t pool)
 
 	/* An idle worker was woken as well: the direct way is open again. What is still in the
 	 * backlog at the next look is taken then. */
-	while (!cnd_pool_has_idle(&door.board->pools[pool])) {
+	while (n < ACCEPTS && !cnd_pool_has_idle(&door.board->pools[pool])) {
 		fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0)
 			break;
