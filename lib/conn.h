@@ -72,7 +72,8 @@ struct cenote_result {
 enum cn_effect {
 	CN_EFFECT_NONE, /* changes no data */
 	CN_EFFECT_WRITE, /* may write; in autocommit that is a commit */
-	CN_EFFECT_COMMIT /* may commit an open transaction */
+	CN_EFFECT_COMMIT, /* may commit an open transaction */
+	CN_EFFECT_ROLLBACK /* may end one without committing it */
 };
 
 /* A request whose results the program has not taken to the end. */

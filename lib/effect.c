@@ -87,16 +87,26 @@ begins_with_one_of(const char *sql, size_t at, size_t len, const char *const *wo
 	return 0;
 }
 
+/* Whether anything stands behind a ';', which may be NULL. */
+static int
+has_more(const char *sql, const char *semicolon, size_t len)
+{
+	return semicolon && skip_blank(sql, (size_t)(semicolon + 1 - sql), len) < len;
+}
+
 /*
  * Only for what is said about a request whose answer was lost, and on the safe side: a
  * statement counts as reading only if it calls no function, and one that begins like the
- * end of a transaction, wherever a ';' stands before it, as ending it.
+ * end of a transaction, wherever a ';' stands before it, as ending it. PRAGMA and VACUUM
+ * act outside of a transaction, also where autocommit is off.
  */
 uint8_t
 cn_sql_effect(const char *sql, size_t len)
 {
 	static const char *const reads[] = { "select", "values", "table", "show", NULL };
-	static const char *const ends[] = { "commit", "end", "release", "prepare", NULL };
+	static const char *const ends[] = { "commit", "end", "release", "prepare",
+		"pragma", "vacuum", NULL };
+	static const char *const undoes[] = { "rollback", "abort", NULL };
 	size_t first = skip_blank(sql, 0, len);
 	const char *next;
 
@@ -105,6 +115,11 @@ cn_sql_effect(const char *sql, size_t len)
 		if (begins_with_one_of(sql, at, len, ends))
 			return CN_EFFECT_COMMIT;
 		next = at < len ? memchr(sql + at, ';', len - at) : NULL;
+		/* Alone it commits nothing; with others, some may be outside of the transaction. */
+		if (begins_with_one_of(sql, at, len, undoes))
+			return at > first || has_more(sql, next, len)
+				       ? CN_EFFECT_COMMIT
+				       : CN_EFFECT_ROLLBACK;
 		if (!next)
 			break;
 	}
@@ -112,7 +127,5 @@ cn_sql_effect(const char *sql, size_t len)
 		memchr(sql + first, '(', len - first))
 		return CN_EFFECT_WRITE;
 	next = memchr(sql + first, ';', len - first);
-	if (next && skip_blank(sql, (size_t)(next + 1 - sql), len) < len)
-		return CN_EFFECT_WRITE;
-	return CN_EFFECT_NONE;
+	return has_more(sql, next, len) ? CN_EFFECT_WRITE : CN_EFFECT_NONE;
 }

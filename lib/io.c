@@ -252,6 +252,10 @@ may_have_committed(const struct cn_request *req, int *in_tx)
 	default:
 		if (req->effect == CN_EFFECT_NONE)
 			return 0;
+		if (req->effect == CN_EFFECT_ROLLBACK) {
+			*in_tx = 0;
+			return 0;
+		}
 		return !*in_tx || req->effect == CN_EFFECT_COMMIT;
 	}
 }

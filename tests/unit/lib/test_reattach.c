@@ -365,6 +365,13 @@ static const struct {
 	{ "endless", 1, "08006" },
 	{ "insert; commit", 1, "08007" },
 	{ "release savepoint a", 1, "08007" },
+	{ "rollback", 1, "08006" },
+	{ "rollback ; -- c", 1, "08006" },
+	{ "rollback; insert", 1, "08007" },
+	{ "insert; abort; insert", 1, "08007" },
+	{ "rollback", 0, "08006" },
+	{ "insert; rollback", 0, "08007" },
+	{ "insert; rollback", 1, "08007" },
 	{ "update", 0, "08007" },
 	{ "update", 1, "08006" },
 	{ "select 1", 0, "08006" },
@@ -410,6 +417,35 @@ a_begin_in_the_same_pipeline_makes_it_no_autocommit(void **state)
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "08006");
+}
+
+static void
+a_write_behind_a_rollback_is_no_more_in_the_transaction(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	assert_int_equal(cenote_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	f->peer.knobs.die_on = CNP_MSG_QUERY;
+	assert_int_equal(cenote_send_query(f->conn, "rollback", CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "insert", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08007");
+}
+
+static void
+a_pragma_acts_also_where_autocommit_is_off(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	f->peer.knobs.die_on = CNP_MSG_QUERY;
+	assert_int_equal(run(f, "PRAGMA user_version = 5"), CENOTE_ERR_CONN);
+	assert_string_equal(sqlstate_of(f), "08007");
 }
 
 static void
@@ -666,6 +702,8 @@ main(void)
 		TEST(a_loss_in_commit_leaves_the_outcome_unknown),
 		TEST(a_loss_while_a_request_runs_tells_the_truth),
 		TEST(a_begin_in_the_same_pipeline_makes_it_no_autocommit),
+		TEST(a_write_behind_a_rollback_is_no_more_in_the_transaction),
+		TEST(a_pragma_acts_also_where_autocommit_is_off),
 		TEST(what_was_answered_before_a_loss_can_be_read),
 		TEST(a_stream_is_lost_with_its_session),
 		TEST(a_portal_is_lost_with_its_session),
