@@ -32,6 +32,10 @@ void cn_transport_init(struct cn_transport *t);
 /* Does nothing if closed. */
 void cn_transport_close(struct cn_transport *t);
 
+/* A socket that is none of the standard descriptors, which a program may have closed and still print
+ * to. -1: errno. */
+int cn_socket(int domain, int type);
+
 /*
  * Connect. `may_wait`: for at most timeout_ms (0: for ever); else CENOTE_AGAIN when it
  * takes longer. CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_TIMEOUT, CENOTE_ERR_CONN. A unix

@@ -24,7 +24,7 @@ cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 	int on = 1;
 
 	cn_transport_init(t);
-	t->fd = socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	t->fd = cn_socket(addr->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (t->fd < 0)
 		return open_failed(t, errno);
 	/* Requests are written whole: waiting to fill a segment would only delay them. */

@@ -2,6 +2,7 @@
 #include "transport.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -86,6 +87,21 @@ open_failed(struct cn_transport *t, int error)
 }
 
 int
+cn_socket(int domain, int type)
+{
+	int low = socket(domain, type, 0);
+	int fd, saved;
+
+	if (low < 0 || low > STDERR_FILENO)
+		return low;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	saved = errno;
+	(void)close(low);
+	errno = saved;
+	return fd;
+}
+
+int
 cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int may_wait, int timeout_ms)
 {
@@ -93,7 +109,7 @@ cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int r;
 
 	cn_transport_init(t);
-	t->fd = socket(AF_UNIX, type, 0);
+	t->fd = cn_socket(AF_UNIX, type);
 	if (t->fd < 0)
 		return open_failed(t, errno);
 	/* The send time limit is what bounds connect() while the queue is full. */

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 /* Blocking use against a pool that answers as it should. */
+
+/* Or what the program prints to a standard output that is closed would go to the pool. */
+static void
+the_session_takes_no_standard_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	int saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	assert_true(saved > STDERR_FILENO);
+	assert_int_equal(cenote_set_nonblocking(f->conn, 1), CENOTE_OK);
+	assert_int_equal(close(STDIN_FILENO), 0);
+	assert_int_equal(cenote_connect(f->conn), CENOTE_AGAIN);
+	assert_true(cenote_fd(f->conn) > STDERR_FILENO);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+	assert_int_equal(close(saved), 0);
+}
 
 static void
 connecting_tells_who_comes_and_what_is_there(void **state)
@@ -892,6 +912,8 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			the_session_takes_no_standard_descriptor, setup_peer, teardown),
 		TEST(connecting_tells_who_comes_and_what_is_there),
 		TEST(rows_are_read_by_row_and_column),
 		TEST(columns_are_described),
