@@ -142,15 +142,31 @@ warn_of_settings(const struct cnd_config *c, int is_daemon)
 		cnd_log(LOG_WARNING, "the workers run as root; set user in [cenoted]");
 }
 
+/* A log on the standard error that was closed must not go into what took its number. */
+static void
+open_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct cnd_backend *backends[CND_CONFIG_POOLS + 1];
 	struct arguments a = { .file = DEFAULT_FILE };
-	int status = read_arguments(argc, argv, &a);
 	struct cnd_config *c;
 	int ready_fd = -1;
+	int status;
 	int r;
+
+	open_standard_files();
+	status = read_arguments(argc, argv, &a);
 
 	if (status >= 0)
 		return status;

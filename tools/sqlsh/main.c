@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
 #include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -238,6 +239,21 @@ init_locale(void)
 		(void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+/*
+ * A standard descriptor that is closed must not become somebody else's, who would get our output:
+ * it is opened the wrong way round, so that using it fails.
+ */
+static int
+init_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 &&
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -1;
+	}
+	return 0;
+}
+
 static void
 init_shell(struct shell *sh, const struct options *o)
 {
@@ -321,6 +337,8 @@ main(int argc, char **argv)
 	struct shell sh;
 	int status;
 
+	if (init_standard_files() < 0)
+		return EXIT_USAGE;
 	init_locale();
 	interrupt_init();
 	shell_init(&sh);

@@ -449,6 +449,14 @@ output_that_nobody_reads_ends_it_quietly(void **state)
 	free(written);
 	assert_runs(d, 1, "", "sqlsh: /dev/full: No space left on device\n", "-o",
 		"/dev/full", "-c", "select 1");
+	/* A closed one is an error too, and its descriptor is not the session's. */
+	(void)snprintf(command, sizeof(command), "%s '%s' -c 'select 1' >&- 2>%s",
+		run_program(), d->uri, run_path(d, "errors"));
+	status = system(command); /* NOLINT(cert-env33-c) */
+	assert_int_equal(WEXITSTATUS(status), 1);
+	written = run_read_file(run_path(d, "errors"));
+	assert_string_equal(written, "sqlsh: standard output: Bad file descriptor\n");
+	free(written);
 	/* The session is free again. */
 	run_sqlsh(&r, d, NULL, "-c", "select 1", NULL);
 	assert_int_equal(r.status, 0);
