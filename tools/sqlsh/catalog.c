@@ -27,19 +27,30 @@ static const char *const keywords[] = { "ABORT", "ALL", "ALTER", "ANALYZE", "AND
 
 #define N_KEYWORDS (sizeof(keywords) / sizeof(keywords[0]))
 
-void
-catalog_forget(struct catalog *c)
+/* Words behind which only a table makes sense. */
+static const char *const before_table[] = { "FROM", "INTO", "JOIN", "TABLE", "UPDATE",
+	"copy", "d" };
+
+static void
+forget_list(struct catalog_list *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->n; i++)
 		free(c->names[i]);
 	free(c->names);
+}
+
+void
+catalog_forget(struct catalog *c)
+{
+	forget_list(&c->tables);
+	forget_list(&c->columns);
 	*c = (struct catalog){ 0 };
 }
 
 static void
-add_name(struct catalog *c, const char *name)
+add_name(struct catalog_list *c, const char *name)
 {
 	if (!*name || c->n >= CATALOG_NAMES_MAX)
 		return;
@@ -51,7 +62,7 @@ add_name(struct catalog *c, const char *name)
 }
 
 static void
-add_column_of(struct catalog *c, const cenote_result *res, const char *column)
+add_column_of(struct catalog_list *c, const cenote_result *res, const char *column)
 {
 	int64_t col = cenote_result_find_column(res, column);
 	uint64_t n_rows = cenote_result_n_rows(res), row;
@@ -70,7 +81,7 @@ compare_names(const void *a, const void *b)
 }
 
 static void
-sort_names(struct catalog *c)
+sort_names(struct catalog_list *c)
 {
 	size_t i, n = 0;
 
@@ -86,52 +97,71 @@ sort_names(struct catalog *c)
 	c->n = n;
 }
 
+static int
+load_list(struct catalog_list *c, struct shell *sh, uint32_t kind, const char *column)
+{
+	cenote_result *res;
+
+	if (session_catalog(sh, kind, NULL, 1, &res) != RUN_OK)
+		return 0;
+	add_column_of(c, res, column);
+	cenote_result_destroy(res);
+	sort_names(c);
+	return 1;
+}
+
 void
 catalog_load(struct catalog *c, struct shell *sh)
 {
-	static const struct {
-		uint32_t kind;
-		const char *column;
-	} lists[] = { { CENOTE_CATALOG_TABLES, "table_name" },
-		{ CENOTE_CATALOG_COLUMNS, "column_name" } };
-	size_t i;
-
 	if (c->is_loaded || !cenote_is_connected(sh->conn))
 		return;
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		cenote_result *res;
-
-		if (session_catalog(sh, lists[i].kind, NULL, 1, &res) != RUN_OK)
-			return;
-		add_column_of(c, res, lists[i].column);
-		cenote_result_destroy(res);
-	}
-	sort_names(c);
-	c->is_loaded = 1;
+	catalog_forget(c);
+	c->is_loaded = load_list(&c->tables, sh, CENOTE_CATALOG_TABLES, "table_name") &&
+		       load_list(&c->columns, sh, CENOTE_CATALOG_COLUMNS, "column_name");
 }
 
-/* The i-th of all words that there are: keywords, then names. */
-static const char *
-nth_word(const struct catalog *c, size_t i)
+int
+catalog_is_before_table(const char *word, size_t len)
 {
-	if (i < N_KEYWORDS)
-		return keywords[i];
-	i -= N_KEYWORDS;
+	size_t i;
+
+	for (i = 0; i < sizeof(before_table) / sizeof(before_table[0]); i++) {
+		if (strlen(before_table[i]) == len &&
+			strncasecmp(before_table[i], word, len) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static const char *
+nth_of(const struct catalog_list *c, size_t i)
+{
 	return i < c->n ? c->names[i] : NULL;
 }
 
-const char *
-catalog_complete(const struct catalog *c, const char *prefix, size_t len, size_t *state)
+/* The i-th of all words of a kind. */
+static const char *
+nth_word(const struct catalog *c, enum catalog_what what, size_t i)
 {
-	int is_command = len > 0 && *prefix == '\\';
+	if (what == CATALOG_COMMANDS)
+		return cmd_name(i);
+	if (what == CATALOG_TABLES)
+		return nth_of(&c->tables, i);
+	if (i < N_KEYWORDS)
+		return keywords[i];
+	i -= N_KEYWORDS;
+	return i < c->tables.n ? c->tables.names[i]
+			       : nth_of(&c->columns, i - c->tables.n);
+}
+
+const char *
+catalog_complete(
+	const struct catalog *c, const struct catalog_prefix *prefix, size_t *state)
+{
 	const char *word;
 
-	if (is_command) {
-		prefix++;
-		len--;
-	}
 	do
-		word = is_command ? cmd_name((*state)++) : nth_word(c, (*state)++);
-	while (word && strncasecmp(word, prefix, len) != 0);
+		word = nth_word(c, prefix->what, (*state)++);
+	while (word && strncasecmp(word, prefix->text, prefix->len) != 0);
 	return word;
 }

@@ -135,13 +135,14 @@ word_begin(const LineInfo *line)
 
 /* How many of the candidates there are, and what all of them begin with (to be freed). */
 static size_t
-common_prefix(const struct catalog *c, const char *word, size_t len, char **ret_common)
+common_prefix(
+	const struct catalog *c, const struct catalog_prefix *word, char **ret_common)
 {
 	size_t state = 0, n = 0, common_len = 0;
 	const char *candidate;
 	char *common = NULL;
 
-	while ((candidate = catalog_complete(c, word, len, &state)) != NULL) {
+	while ((candidate = catalog_complete(c, word, &state)) != NULL) {
 		size_t k = 0;
 
 		if (n++ == 0) {
@@ -159,18 +160,42 @@ common_prefix(const struct catalog *c, const char *word, size_t len, char **ret_
 }
 
 static void
-list_candidates(const struct catalog *c, const char *word, size_t len)
+list_candidates(const struct catalog *c, const struct catalog_prefix *word)
 {
-	const char *candidate, *slash = len > 0 && *word == '\\' ? "\\" : "";
+	const char *candidate, *slash = word->what == CATALOG_COMMANDS ? "\\" : "";
 	size_t state = 0, n = 0;
 
 	(void)fputc('\n', stdout);
-	while ((candidate = catalog_complete(c, word, len, &state)) != NULL && n < 200) {
+	while ((candidate = catalog_complete(c, word, &state)) != NULL && n < 200) {
 		n++;
 		(void)printf("%s%-24s%s", slash, candidate, n % 3 == 0 ? "\n" : " ");
 	}
 	(void)fputs(n % 3 == 0 ? "" : "\n", stdout);
 	(void)fflush(stdout);
+}
+
+/* Whether the word before this one asks for a table. */
+static int
+is_before_table(const LineInfo *line, const char *begin)
+{
+	const char *end = begin, *p;
+
+	while (end > line->buffer && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	for (p = end; p > line->buffer && is_completed(p[-1]); p--)
+		;
+	return end < begin && catalog_is_before_table(p, (size_t)(end - p));
+}
+
+static struct catalog_prefix
+prefix_of(const LineInfo *line, const char *begin, const char *word)
+{
+	if (*word == '\\')
+		return (struct catalog_prefix){ CATALOG_COMMANDS, word + 1,
+			strlen(word) - 1 };
+	return (struct catalog_prefix){ is_before_table(line, begin) ? CATALOG_TABLES
+								     : CATALOG_ANY,
+		word, strlen(word) };
 }
 
 static int
@@ -214,6 +239,7 @@ complete(EditLine *el, int ch)
 	const char *begin = word_begin(line);
 	size_t len = (size_t)(line->cursor - begin), n;
 	unsigned char r = CC_REFRESH;
+	struct catalog_prefix prefix;
 	char *common, *word;
 
 	(void)ch;
@@ -222,11 +248,12 @@ complete(EditLine *el, int ch)
 		return CC_REFRESH_BEEP;
 	word = mem_dup(begin, len);
 	catalog_load(&i->sh->catalog, i->sh);
-	n = common_prefix(&i->sh->catalog, word, len, &common);
-	if (n == 1 || (n > 1 && strlen(common) > len - (*word == '\\'))) {
+	prefix = prefix_of(line, begin, word);
+	n = common_prefix(&i->sh->catalog, &prefix, &common);
+	if (n == 1 || (n > 1 && strlen(common) > prefix.len)) {
 		replace_word(el, word, len, common, n == 1);
 	} else if (n > 1) {
-		list_candidates(&i->sh->catalog, word, len);
+		list_candidates(&i->sh->catalog, &prefix);
 		r = CC_REDISPLAY;
 	} else {
 		r = CC_REFRESH_BEEP;

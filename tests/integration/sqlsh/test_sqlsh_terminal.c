@@ -158,6 +158,13 @@ tab_completes_keywords_names_and_commands(void **state)
 	terminal_send(&t, "select count(*) + 41 as n from freshly_\t;\r");
 	terminal_expect(&t, " 41\r\n");
 	terminal_expect(&t, "main=> ");
+	/* Behind "from" only a table can come, not PARTITION. */
+	terminal_send(&t, "create table parts(a);\r");
+	terminal_expect(&t, "CREATE TABLE\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select count(*) + 51 as n from par\t;\r");
+	terminal_expect(&t, " 51\r\n");
+	terminal_expect(&t, "main=> ");
 	/* Several: they are listed. */
 	terminal_send(&t, "\\d\t");
 	terminal_expect(&t, "\\dt ");
