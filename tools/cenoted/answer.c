@@ -16,6 +16,7 @@ cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format
 	va_list args;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cnc_diag_init(&diag, NULL);
