@@ -300,6 +300,26 @@ sq_logout(struct sq *t)
 	t->s = NULL;
 }
 
+int
+sq_test_setup(void **state)
+{
+	struct sq *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	sq_setup(t);
+	assert_int_equal(sq_login(t), CENOTE_OK);
+	*state = t;
+	return 0;
+}
+
+int
+sq_test_teardown(void **state)
+{
+	sq_teardown(*state);
+	free(*state);
+	return 0;
+}
+
 void
 sq_sibling(struct sq *t, struct sq *ret_other)
 {

@@ -54,6 +54,9 @@ void sq_option(struct sq *t, const char *key, const char *value);
 /* 0 or the status; a failure's words are in t->diag. */
 int sq_login(struct sq *t);
 void sq_logout(struct sq *t);
+/* For cmocka: *state is a struct sq that is logged in. */
+int sq_test_setup(void **state);
+int sq_test_teardown(void **state);
 /* Another session of the same file and options, for comparison. */
 void sq_sibling(struct sq *t, struct sq *ret_other);
 

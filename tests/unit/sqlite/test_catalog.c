@@ -16,26 +16,6 @@
 
 #include "harness.h"
 
-static int
-setup(void **state)
-{
-	struct sq *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
-	*state = t;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	sq_teardown(*state);
-	free(*state);
-	return 0;
-}
-
 static const char schema[] = "create table a (id integer primary key, n varchar(20) not "
 			     "null, p decimal(10,2) default 1.5,"
 			     " u uuid unique);"
@@ -208,7 +188,7 @@ a_catalog_query_disturbs_nothing(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sq_test_setup, sq_test_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(databases_and_schemas_are_those_that_are_open),
 		TEST(tables_are_found_by_pattern_and_type),

@@ -19,26 +19,6 @@
 #include "harness.h"
 
 static int
-setup(void **state)
-{
-	struct sq *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
-	*state = t;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	sq_teardown(*state);
-	free(*state);
-	return 0;
-}
-
-static int
 check(struct sq *t, const char *key, const char *value)
 {
 	struct cnd_option options[] = { { "path", "/tmp/x.db" }, { key, value } };
@@ -366,7 +346,7 @@ lack_of_memory_is_an_error_each_time(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sq_test_setup, sq_test_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_server_line_is_checked_key_by_key),
 		TEST(options_are_in_force_after_login_and_after_a_reset),

@@ -5,33 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <sqlite3.h>
 
 #include "harness.h"
-
-static int
-setup(void **state)
-{
-	struct sq *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
-	*state = t;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	sq_teardown(*state);
-	free(*state);
-	return 0;
-}
 
 static void
 a_query_gives_columns_rows_and_a_tag(void **state)
@@ -262,25 +241,19 @@ the_cache_holds_as_many_statements_as_it_was_told(void **state)
 	assert_int_equal(n_compiled, 2);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sq_test_setup, sq_test_teardown)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_query_gives_columns_rows_and_a_tag, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			several_statements_give_a_result_each, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			errors_have_states_and_positions_in_characters, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			tags_follow_the_statement, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_repeated_statement_is_not_parsed_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			an_explanation_is_never_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			the_cache_holds_as_many_statements_as_it_was_told, setup,
-			teardown),
+		TEST(a_query_gives_columns_rows_and_a_tag),
+		TEST(several_statements_give_a_result_each),
+		TEST(errors_have_states_and_positions_in_characters),
+		TEST(tags_follow_the_statement),
+		TEST(a_repeated_statement_is_not_parsed_again),
+		TEST(an_explanation_is_never_kept),
+		TEST(the_cache_holds_as_many_statements_as_it_was_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,22 +381,9 @@ a_reset_session_cannot_be_told_from_a_new_login(void **state)
 static int
 setup(void **state)
 {
-	struct sq *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
-	(void)sq_query(t, schema);
-	assert_int_equal(sq_reset(t), CENOTE_OK);
-	*state = t;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	sq_teardown(*state);
-	free(*state);
+	(void)sq_test_setup(state);
+	(void)sq_query(*state, schema);
+	assert_int_equal(sq_reset(*state), CENOTE_OK);
 	return 0;
 }
 
@@ -634,23 +621,18 @@ the_values_of_a_client_do_not_stay_in_a_kept_statement(void **state)
 		"error 07001 the statement has 1 parameters, but 0 values were given\n");
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, sq_test_teardown)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_a_session_holds_pins_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			counters_are_those_of_sqlite_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_client_that_was_moved_sees_its_own_counters, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_reset_is_told_to_a_client_that_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_file_that_was_replaced_is_opened_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			the_values_of_a_client_do_not_stay_in_a_kept_statement, setup,
-			teardown),
+		TEST(what_a_session_holds_pins_it),
+		TEST(counters_are_those_of_sqlite_itself),
+		TEST(a_client_that_was_moved_sees_its_own_counters),
+		TEST(a_reset_is_told_to_a_client_that_stays),
+		TEST(a_file_that_was_replaced_is_opened_anew),
+		TEST(the_values_of_a_client_do_not_stay_in_a_kept_statement),
 		cmocka_unit_test(a_reset_session_cannot_be_told_from_a_new_login),
 	};
 

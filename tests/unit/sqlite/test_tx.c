@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,26 +14,6 @@
 #include "tests/support/cnt_alloc.h"
 
 #include "harness.h"
-
-static int
-setup(void **state)
-{
-	struct sq *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	sq_setup(t);
-	assert_int_equal(sq_login(t), CENOTE_OK);
-	*state = t;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	sq_teardown(*state);
-	free(*state);
-	return 0;
-}
 
 static void
 transactions_begin_commit_and_roll_back(void **state)
@@ -397,7 +376,7 @@ a_stale_snapshot_is_a_serialization_failure(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sq_test_setup, sq_test_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(transactions_begin_commit_and_roll_back),
 		TEST(a_read_only_transaction_refuses_to_write_until_its_end),
