@@ -85,7 +85,7 @@ free_secret(char *text)
 
 /* ---- errors ---- */
 
-static void
+__attribute__((format(printf, 3, 0))) static void
 add_error(struct cnd_config *c, unsigned line, const char *format, va_list args)
 {
 	char *what;

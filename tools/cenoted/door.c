@@ -2,6 +2,7 @@
 #include "door.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ enum source_kind {
 
 /* What an epoll event points at; the first member of what it is. */
 struct source {
-	enum source_kind kind;
+	_Alignas(max_align_t) enum source_kind kind;
 };
 
 enum phase {

@@ -123,7 +123,7 @@ cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
 	return r > 0 ? poll.revents : 0;
 }
 
-static void
+__attribute__((format(printf, 3, 4))) static void
 host_log(const struct cnd_host *host, int level, const char *format, ...)
 {
 	va_list args;
