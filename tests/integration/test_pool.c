@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -261,6 +263,127 @@ a_killed_door_is_replaced(void **state)
 	cenote_conn_destroy(held);
 }
 
+static int
+is_door(pid_t pid)
+{
+	char path[64], name[32] = "";
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return 0;
+	if (fgets(name, sizeof(name), f) == NULL)
+		name[0] = '\0';
+	(void)fclose(f);
+	return strcmp(name, "cenoted-door\n") == 0;
+}
+
+static pid_t
+door_pid(void)
+{
+	pid_t pids[16];
+
+	/* it gives itself the name when it has begun */
+	for (int64_t end = wp_now_ms() + 20000; wp_now_ms() < end; wp_pause_ms(5)) {
+		size_t n = cnt_daemon_children(&d, pids, 16);
+
+		for (size_t i = 0; i < n; i++) {
+			if (is_door(pids[i]))
+				return pids[i];
+		}
+	}
+	fail_msg("there is no door");
+	return -1;
+}
+
+#define CROWD 60
+
+/* More wait than the door may have descriptors: some are told, and the door lives to tell. */
+static void
+a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
+{
+	struct rlimit few = { 40, 40 };
+	cenote_conn *crowd[CROWD];
+	cenote_conn *holder;
+	pid_t door;
+	int n_refused = 0;
+
+	(void)state;
+	start(POOL("sessions = 1..3\n"));
+	door = door_pid();
+	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &few, NULL), 0);
+	holder = wp_attach(&d, NULL);
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = wp_handle(&d, NULL);
+		assert_int_equal(cenote_set_nonblocking(crowd[i], 1), CENOTE_OK);
+		assert_true(cenote_connect(crowd[i]) <= CENOTE_AGAIN);
+	}
+	for (int64_t end = wp_now_ms() + 20000; n_refused == 0 && wp_now_ms() < end;) {
+		for (size_t i = 0; i < CROWD; i++)
+			n_refused += cenote_connect(crowd[i]) == CENOTE_ERR_CONN &&
+				     strcmp(wp_sqlstate(crowd[i]), "53300") == 0;
+		wp_pause_ms(5);
+	}
+	assert_true(n_refused > 0);
+	assert_int_equal(door_pid(), door);
+	for (size_t i = 0; i < CROWD; i++)
+		cenote_conn_destroy(crowd[i]);
+	cenote_conn_destroy(holder);
+	wp_await(&d, "main", "waiting", 0);
+	holder = wp_attach(&d, NULL);
+	assert_string_equal(wp_value(holder, "select 1"), "1");
+	assert_int_equal(door_pid(), door);
+	cenote_conn_destroy(holder);
+}
+
+/* What a client that would rather have TLS may send before it is answered, by its kind. */
+static int
+first_answer(const char *path, uint8_t kind, uint8_t tls)
+{
+	uint8_t opening[20] = { 'C', 'N', 'T', 'E', 20, 0, 1, 1, kind, tls, 4, 0, 0, 0, 0,
+		0, 'm', 'a', 'i', 'n' };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval limit = { 5, 0 };
+	uint8_t answer[64];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ssize_t n;
+
+	(void)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(send(fd, opening, sizeof(opening), 0), sizeof(opening));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	n = recv(fd, answer, sizeof(answer), 0);
+	(void)close(fd);
+	return n > 4 ? answer[4] : -1;
+}
+
+static void
+who_wants_tls_is_answered_before_the_first_frame(void **state)
+{
+	enum {
+		ATTACH = 1,
+		CANCEL = 2,
+		STATUS = 4,
+		HELLO = 0x40,
+		ERROR = 0x46
+	};
+	char path[CNT_PATH_MAX + 16];
+	cenote_conn *holder;
+
+	(void)state;
+	start(POOL("sessions = 1\n"));
+	(void)snprintf(path, sizeof(path), "%s/main.sock", d.run_dir);
+	assert_int_equal(first_answer(path, ATTACH, 1), HELLO);
+	assert_int_equal(first_answer(path, ATTACH, 2), ERROR);
+	/* and by the door */
+	holder = wp_attach(&d, NULL);
+	assert_int_equal(first_answer(path, CANCEL, 1), HELLO);
+	assert_int_equal(first_answer(path, STATUS, 1), HELLO);
+	assert_int_equal(first_answer(path, STATUS, 2), ERROR);
+	cenote_conn_destroy(holder);
+}
+
 static void
 status_is_given_while_every_session_is_taken(void **state)
 {
@@ -428,6 +551,8 @@ main(void)
 		TEST(a_silent_client_keeps_nobody_waiting),
 		TEST(a_killed_worker_is_replaced),
 		TEST(a_killed_door_is_replaced),
+		TEST(a_crowd_at_the_door_is_refused_and_harms_nobody),
+		TEST(who_wants_tls_is_answered_before_the_first_frame),
 		TEST(status_is_given_while_every_session_is_taken),
 		TEST(a_server_that_is_down_is_reported_and_found_again),
 		TEST(an_idle_holder_yields_to_those_who_wait),

@@ -26,6 +26,12 @@ cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format
 	cnc_diag_finish(&diag);
 }
 
+int
+cnd_answer_hello(struct cnp_server *s)
+{
+	return s->said_hello ? CENOTE_OK : cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL);
+}
+
 void
 cnd_answer_cancel(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m)
@@ -39,7 +45,7 @@ cnd_answer_cancel(
 		if (slot->pid > 0)
 			kill(slot->pid, SIGUSR1);
 	}
-	if (cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL) == CENOTE_OK &&
+	if (cnd_answer_hello(s) == CENOTE_OK &&
 		cnp_server_reply(s, &reply, 0) == CENOTE_OK)
 		(void)cnp_server_finish_request(s, CENOTE_TX_IDLE, 0, NULL);
 }
@@ -279,7 +285,7 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 	struct cnp_msg done = { .code = CNP_MSG_DONE };
 	char tag[32];
 	uint32_t n = 0;
-	int r = cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL);
+	int r = cnd_answer_hello(s);
 
 	if (r == CENOTE_OK)
 		r = put_columns(s, k);

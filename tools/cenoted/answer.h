@@ -5,6 +5,9 @@
 #include "protocol/session_server.h"
 #include "scoreboard.h"
 
+/* HELLO, unless it was said: who wants TLS, which is not there, is told before the first frame. */
+int cnd_answer_hello(struct cnp_server *s);
+
 /*
  * Openings that need no session: whoever accepts them answers from the scoreboard. Each queues the
  * whole answer, HELLO included, and leaves the session in CLOSING (or BROKEN).

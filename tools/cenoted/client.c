@@ -265,7 +265,7 @@ greet(struct cnd_worker *w)
 	struct cnd_state state;
 	int r;
 
-	r = cnp_server_hello(&w->server, 0, CNP_AUTH_NONE, NULL);
+	r = cnd_answer_hello(&w->server);
 	if (r == CENOTE_OK)
 		r = cnp_server_attached(&w->server, &m);
 	if (r < 0)
@@ -297,6 +297,25 @@ hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index)
 	return 0;
 }
 
+/* Who wants TLS sends no more until HELLO came. */
+static int
+answer_tls(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+	int r;
+
+	if (w->server.opening.tls == CNP_TLS_NONE)
+		return CENOTE_OK;
+	r = cnd_answer_hello(&w->server);
+	if (r < 0)
+		return r;
+	if (w->sm.state != CND_SLOT_SUSPENDED)
+		return cnd_client_flush(w);
+	/* a resumer was told by who took him in */
+	cnp_server_sent(&w->server, cnp_server_output(&w->server, &bytes));
+	return CENOTE_OK;
+}
+
 /* The opening and the frame behind it. CENOTE_OK; negative: this client is done with. */
 static int
 await_first(struct cnd_worker *w, struct cnp_request *ret_request)
@@ -312,7 +331,9 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			return CENOTE_OK;
 		if (r == CENOTE_OK) {
 			has_opening = 1;
-			continue;
+			r = answer_tls(w);
+			if (r == CENOTE_OK)
+				continue;
 		}
 		if (r < 0)
 			return r;

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 /* After the last idle worker of a pool got busy, the door looks so much later: a pool that
  * breathes is left alone. */
 #define LOOK_MS     5
+/* Beside one for each worker. */
+#define KEPT_FDS    16
 #define OPENING_MS  10000
 #define N_EVENTS    64
 /* A stream of newcomers must not keep the door from those it has. */
@@ -58,6 +61,7 @@ struct guest {
 	uint32_t ticket;
 	uint64_t serial;
 	int64_t since_ms;
+	int is_told_tls; /* HELLO went out before the first frame */
 	uint8_t *rest; /* of an answer */
 	size_t rest_len;
 	size_t rest_at;
@@ -441,6 +445,28 @@ serve_first(struct guest *g, const struct cnp_request *req)
 	answer_and_dismiss(g);
 }
 
+/* Who wants TLS sends no more until HELLO came. */
+static int
+answer_tls(struct guest *g)
+{
+	const uint8_t *bytes;
+	size_t n;
+	int r;
+
+	if (door.server.opening.tls == CNP_TLS_NONE)
+		return CENOTE_OK;
+	r = cnd_answer_hello(&door.server);
+	if (r < 0)
+		return r;
+	n = cnp_server_output(&door.server, &bytes);
+	if (!g->is_told_tls &&
+		send(g->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
+		return CENOTE_ERR_CONN;
+	g->is_told_tls = 1;
+	cnp_server_sent(&door.server, n);
+	return CENOTE_OK;
+}
+
 /* Look at what a client begins with, without taking it from the socket. */
 static void
 look_at(struct guest *g)
@@ -468,11 +494,27 @@ look_at(struct guest *g)
 		return;
 	}
 	if (r == CENOTE_OK)
+		r = answer_tls(g);
+	if (r == CENOTE_OK)
 		r = cnp_server_next(&door.server, &req);
 	if (r == CENOTE_OK)
 		serve_first(g, &req);
 	else if (r < 0)
 		answer_and_dismiss(g);
+}
+
+/* Some descriptors are kept for what the master sends, without which the door cannot be. */
+static int
+is_full(int fd)
+{
+	struct rlimit limit;
+	rlim_t kept = door.board->n_slots + KEPT_FDS;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	if (kept > limit.rlim_cur / 2)
+		kept = limit.rlim_cur / 2;
+	return (rlim_t)fd >= limit.rlim_cur - kept;
 }
 
 static void
@@ -490,7 +532,12 @@ receive_guest(int fd, uint32_t pool)
 	g->phase = PHASE_OPENING;
 	g->since_ms = cnd_now_ms();
 	append(&door.talking, g);
-	if (watch(EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, &g->source) < 0)
+	if (is_full(fd))
+		refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: no free session, and more clients wait than cenoted "
+			"may have descriptors",
+			door.board->pools[pool].name);
+	else if (watch(EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, &g->source) < 0)
 		dismiss(g);
 	else
 		look_at(g);
