@@ -41,23 +41,17 @@ begin_anew(struct fixture *f, size_t fail_at)
 static int
 setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof *f);
+	static struct fixture f;
 
-	if (!f)
-		return -1;
-	begin(f, 0);
-	*state = f;
+	begin(&f, 0);
+	*state = &f;
 	return 0;
 }
 
 static int
 teardown(void **state)
 {
-	struct fixture *f = *state;
-	size_t leaks = end(f);
-
-	free(f);
-	return leaks > 0 ? -1 : 0;
+	return end(*state) > 0 ? -1 : 0;
 }
 
 /* -------------------------------------------------------------------- steps */
