@@ -108,6 +108,35 @@ run(struct fixture *f, const char *sql)
 	return r;
 }
 
+static inline void
+send_query(struct fixture *f, const char *sql)
+{
+	assert_int_equal(
+		cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+}
+
+static inline cenote_stmt *
+create_stmt(struct fixture *f, const char *sql)
+{
+	cenote_stmt *stmt;
+
+	assert_int_equal(
+		cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
+	return stmt;
+}
+
+/* The only result of the oldest request. */
+static inline void
+take_kind(struct fixture *f, int kind)
+{
+	cenote_result *res;
+
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), kind);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+}
+
 /* The value as an integer; fails the test if it is none. */
 static inline int64_t
 int_at(const cenote_result *res, uint64_t row, uint32_t col)

@@ -346,8 +346,7 @@ statements_are_prepared_once_and_described(void **state)
 	cenote_stmt *stmt;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "params", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "params");
 	assert_int_equal(cenote_stmt_n_params(stmt), 0);
 	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
@@ -364,8 +363,7 @@ statements_are_prepared_once_and_described(void **state)
 	assert_null(cenote_stmt_column(stmt, 3));
 	cenote_stmt_destroy(stmt);
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 3");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
 		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
@@ -392,8 +390,7 @@ a_known_statement_with_no_rows_gives_rows_all_the_same(void **state)
 	cenote_stmt *stmt;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "rows 0", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 0");
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
 		assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ROWS);
@@ -411,8 +408,7 @@ a_prepare_that_fails_is_the_executes_error(void **state)
 	cenote_result *res;
 
 	f->peer.knobs.fail_prepare = 1;
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 3");
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_ERR_SERVER);
 	assert_string_equal(sqlstate_of(f), "42P01");
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
@@ -430,8 +426,7 @@ a_statement_outlives_its_connection_to_be_destroyed(void **state)
 	cenote_stmt *stmt;
 	cenote_result *res;
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "rows 3", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 3");
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	cenote_conn_destroy(f->conn);
 	f->conn = NULL;
@@ -488,39 +483,20 @@ the_catalog_and_the_status_are_results(void **state)
 }
 
 static void
-take_kind(struct fixture *f, int kind)
-{
-	cenote_result *res;
-
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
-	assert_int_equal(cenote_result_kind(res), kind);
-	cenote_result_destroy(res);
-	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
-}
-
-static void
-send(struct fixture *f, const char *sql)
-{
-	assert_int_equal(
-		cenote_send_query(f->conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
-}
-
-static void
 a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 {
 	struct fixture *f = *state;
 	cenote_result *res;
 	cenote_stmt *stmt;
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, "rows 2", CENOTE_NTS, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 2");
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_ERR_STATE);
 	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
 	assert_int_equal(cenote_send_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
-	send(f, "fail 42601");
-	send(f, "cmd");
+	send_query(f, "fail 42601");
+	send_query(f, "cmd");
 	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_send_rollback(f->conn), CENOTE_OK);
@@ -550,13 +526,13 @@ a_pipeline_that_ends_without_a_sync_gets_one(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
-	send(f, "fail 42601");
-	send(f, "cmd");
+	send_query(f, "fail 42601");
+	send_query(f, "cmd");
 	take_kind(f, CENOTE_RESULT_ERROR);
 	take_kind(f, CENOTE_RESULT_SKIPPED);
 	/* A blocking call in between is not skipped. */
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
-	send(f, "fail 42601");
+	send_query(f, "fail 42601");
 	take_kind(f, CENOTE_RESULT_ERROR);
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
@@ -576,7 +552,7 @@ a_pipeline_larger_than_all_buffers_does_not_lock_up(void **state)
 	memcpy(sql, "rows 5000", 9);
 	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
 	for (size_t i = 0; i < n; i++)
-		send(f, sql);
+		send_query(f, sql);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	for (size_t i = 0; i < n; i++)
 		take_kind(f, CENOTE_RESULT_ROWS);
@@ -745,7 +721,7 @@ a_portal_ends_with_a_reset(void **state)
 	cenote_result *res;
 
 	options.batch_rows = 10;
-	assert_int_equal(cenote_stmt_create(f->conn, "rows 100", 8, &stmt), CENOTE_OK);
+	stmt = create_stmt(f, "rows 100");
 	assert_int_equal(cenote_stmt_execute(stmt, NULL, &options, &res), CENOTE_OK);
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
@@ -813,10 +789,10 @@ cancel_hits_its_own_request_only(void **state)
 	assert_int_equal(cenote_cancel_create(f->conn, &idle), CENOTE_OK);
 	assert_int_equal(cenote_cancel_send(idle), CENOTE_DONE);
 	cenote_cancel_destroy(idle);
-	send(f, "rows 1");
+	send_query(f, "rows 1");
 	assert_int_equal(cenote_cancel_create(f->conn, &late), CENOTE_OK);
 	take_kind(f, CENOTE_RESULT_ROWS);
-	send(f, "hang");
+	send_query(f, "hang");
 	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
 	assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
 	while (cenote_cancel_send(cancel) == CENOTE_DONE)
