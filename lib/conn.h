@@ -336,8 +336,6 @@ int cn_may_send(cenote_conn *conn);
  * an error. */
 int cn_end_former(cenote_conn *conn);
 int cn_send_sync(cenote_conn *conn, int is_hidden);
-/* The same for a call that also waits for the answer. */
-int cn_may_call(cenote_conn *conn);
 /* An answer that comes to the opening itself, without a request. */
 int cn_request_one_shot(cenote_conn *conn, uint8_t code);
 /* After cn_request(): push, outside a pipeline or when much is waiting. */
@@ -360,7 +358,9 @@ int cn_take_command(cenote_conn *conn);
 void cn_request_superseded(cenote_conn *conn, uint32_t portal);
 /* The running request got its last reply. */
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
-/* Deadline and state of a call that may be repeated after CENOTE_AGAIN. 1: it goes on. */
+/* A call that waits for its answer may be repeated after CENOTE_AGAIN; `call` is the code of its
+ * request. CENOTE_OK: queue that, as cn_may_send() allows; CENOTE_DONE: it was queued before. */
+int cn_call_begin(cenote_conn *conn, uint32_t call);
 int cn_call_goes_on(cenote_conn *conn, uint32_t call);
 int cn_call_end(cenote_conn *conn, uint32_t call, int r);
 

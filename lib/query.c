@@ -55,6 +55,18 @@ sync_flag(const cenote_conn *conn, int is_call)
 	return conn->in_pipeline && !is_call ? 0 : CNP_FRAME_SYNC;
 }
 
+/* Entry of the calls that only queue. */
+static int
+enter_send(cenote_conn *conn)
+{
+	int r;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	return r < 0 ? r : cn_may_send(conn);
+}
+
 static int
 queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params *params,
 	const cenote_exec_options *options, int is_call)
@@ -85,13 +97,8 @@ int
 cenote_send_query(cenote_conn *conn, const char *sql, size_t len,
 	const cenote_params *params, const cenote_exec_options *options)
 {
-	int r;
+	int r = sql ? enter_send(conn) : CENOTE_ERR_ARG;
 
-	if (!conn || !sql)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = queue_query(conn, sql, len, params, options, 0);
 	return r < 0 ? r : cn_sent(conn);
@@ -106,15 +113,12 @@ cenote_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params
 	if (!conn || !sql || !ret_res)
 		return CENOTE_ERR_ARG;
 	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(conn, CNP_MSG_QUERY);
+	if (r == CENOTE_OK)
+		r = queue_query(conn, sql, len, params, options, 1);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(conn, CNP_MSG_QUERY)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = queue_query(conn, sql, len, params, options, 1);
-		if (r < 0)
-			return r;
-	}
 	return cn_call_end(conn, CNP_MSG_QUERY, cn_take_result(conn, ret_res));
 }
 
@@ -168,13 +172,8 @@ cenote_pipeline_end(cenote_conn *conn)
 int
 cenote_send_sync(cenote_conn *conn)
 {
-	int r;
+	int r = enter_send(conn);
 
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = cn_send_sync(conn, 0);
 	return r < 0 ? r : cn_sent(conn);
@@ -197,13 +196,8 @@ queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is
 static int
 send_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 {
-	int r;
+	int r = enter_send(conn);
 
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = queue_command(conn, m, effect, 0);
 	return r < 0 ? r : cn_sent(conn);
@@ -217,15 +211,12 @@ call_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 	if (!conn)
 		return CENOTE_ERR_ARG;
 	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(conn, m->code);
+	if (r == CENOTE_OK)
+		r = queue_command(conn, m, effect, 1);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(conn, m->code)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = queue_command(conn, m, effect, 1);
-		if (r < 0)
-			return r;
-	}
 	return cn_call_end(conn, m->code, cn_take_command(conn));
 }
 
@@ -377,13 +368,8 @@ int
 cenote_send_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter)
 {
 	struct cnp_msg m = { .code = CNP_MSG_CATALOG };
-	int r;
+	int r = enter_send(conn);
 
-	if (!conn)
-		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_may_send(conn);
 	if (r == CENOTE_OK)
 		r = fill_catalog(conn, kind, filter, &m);
 	if (r == CENOTE_OK)
@@ -401,16 +387,13 @@ cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *fi
 	if (!conn || !ret_res)
 		return CENOTE_ERR_ARG;
 	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(conn, CNP_MSG_CATALOG);
+	if (r == CENOTE_OK)
+		r = fill_catalog(conn, kind, filter, &m);
+	if (r == CENOTE_OK)
+		r = queue_command(conn, &m, CN_EFFECT_NONE, 1);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(conn, CNP_MSG_CATALOG)) {
-		r = cn_may_call(conn);
-		if (r == CENOTE_OK)
-			r = fill_catalog(conn, kind, filter, &m);
-		if (r == CENOTE_OK)
-			r = queue_command(conn, &m, CN_EFFECT_NONE, 1);
-		if (r < 0)
-			return r;
-	}
 	return cn_call_end(conn, CNP_MSG_CATALOG, cn_take_result(conn, ret_res));
 }

@@ -263,21 +263,23 @@ cn_send_sync(cenote_conn *conn, int is_hidden)
 }
 
 int
-cn_may_call(cenote_conn *conn)
+cn_call_goes_on(cenote_conn *conn, uint32_t call)
+{
+	return conn->call == call;
+}
+
+int
+cn_call_begin(cenote_conn *conn, uint32_t call)
 {
 	int r;
 
+	if (cn_call_goes_on(conn, call))
+		return CENOTE_DONE;
 	conn->call = 0;
 	r = cn_end_former(conn);
 	if (r == CENOTE_OK && conn->needs_sync)
 		r = cn_send_sync(conn, 1);
 	return r;
-}
-
-int
-cn_call_goes_on(cenote_conn *conn, uint32_t call)
-{
-	return conn->call == call;
 }
 
 int

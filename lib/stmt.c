@@ -323,29 +323,24 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 {
 	int r = enter(stmt);
 
+	if (r == CENOTE_OK)
+		r = cn_call_begin(stmt->conn, CNP_MSG_PREPARE);
+	if (r == CENOTE_OK)
+		r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(stmt->conn, CNP_MSG_PREPARE)) {
-		r = cn_may_call(stmt->conn);
-		if (r == CENOTE_OK)
-			r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
-		if (r < 0)
-			return r;
-	}
 	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
 }
 
 /* Prepare and execute in one write: if the first fails, its error is the second's. */
 static int
-begin_execute(cenote_stmt *stmt, const cenote_params *params,
+queue_both(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *options)
 {
 	cenote_exec_options exec;
 	int r;
 
-	r = cn_may_call(stmt->conn);
-	if (r == CENOTE_OK)
-		r = cn_exec_options(stmt->conn, options, &exec);
+	r = cn_exec_options(stmt->conn, options, &exec);
 	if (r == CENOTE_OK && !stmt->is_prepared && !stmt->is_queued)
 		r = queue_prepare(stmt, 0, 1);
 	if (r == CENOTE_OK)
@@ -362,13 +357,12 @@ cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 	if (!ret_res)
 		return CENOTE_ERR_ARG;
 	r = enter(stmt);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(stmt->conn, CNP_MSG_EXECUTE);
+	if (r == CENOTE_OK)
+		r = queue_both(stmt, params, options);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(stmt->conn, CNP_MSG_EXECUTE)) {
-		r = begin_execute(stmt, params, options);
-		if (r < 0)
-			return r;
-	}
 	return cn_call_end(
 		stmt->conn, CNP_MSG_EXECUTE, cn_take_result(stmt->conn, ret_res));
 }

@@ -50,10 +50,6 @@ read_token(const char *text, struct cn_token *ret_token)
 static int
 may_suspend(cenote_conn *conn, const cenote_result *res)
 {
-	int r = cn_may_call(conn);
-
-	if (r < 0)
-		return r;
 	if (conn->n > conn->n_finished)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"requests are outstanding");
@@ -104,15 +100,14 @@ cenote_suspend(
 	if (!conn || !ret_token)
 		return CENOTE_ERR_ARG;
 	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(conn, CNP_MSG_SUSPEND);
+	if (r == CENOTE_OK)
+		r = may_suspend(conn, res);
+	if (r == CENOTE_OK)
+		r = queue_suspend(conn, timeout_ms);
 	if (r < 0)
 		return r;
-	if (!cn_call_goes_on(conn, CNP_MSG_SUSPEND)) {
-		r = may_suspend(conn, res);
-		if (r == CENOTE_OK)
-			r = queue_suspend(conn, timeout_ms);
-		if (r < 0)
-			return r;
-	}
 	r = cn_call_end(conn, CNP_MSG_SUSPEND, wait_suspended(conn));
 	if (r != CENOTE_OK)
 		return r;
