@@ -242,6 +242,24 @@ portals_end_with_a_rollback_and_writers_with_a_commit(void **state)
 		"columns count(*):INT64\nrow 4\ndone SELECT 1\n");
 }
 
+/* As if its process had died with the file open. */
+static void
+a_write_that_the_end_of_the_session_finds_unfinished_is_undone(void **state)
+{
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (a integer); insert into t values (1), (2)");
+	t->batch_rows = 1;
+	(void)sq_query(t, "select a from t");
+	(void)sq_query(t, "insert into t values (3), (4) returning a");
+	(void)sq_query(t, "select a from t");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_string_equal(sq_state(t), "idle pins=0");
+	t->batch_rows = 0;
+	assert_string_equal(sq_query(t, "select count(*) from t"),
+		"columns count(*):INT64\nrow 2\ndone SELECT 1\n");
+}
+
 /* The values of a request are gone when it is over. */
 static void
 a_portal_keeps_its_parameters(void **state)
@@ -387,6 +405,7 @@ main(void)
 		TEST(a_portal_gives_its_rows_in_batches),
 		TEST(the_rest_of_a_request_follows_its_portal),
 		TEST(portals_end_with_a_rollback_and_writers_with_a_commit),
+		TEST(a_write_that_the_end_of_the_session_finds_unfinished_is_undone),
 		TEST(a_portal_keeps_its_parameters),
 		TEST(a_row_too_large_to_send_undoes_its_statement),
 		TEST(a_limit_of_rows_ends_the_statement),

@@ -472,3 +472,18 @@ cnd_sq_close_portals(struct cnd_session *s, int only_writers)
 		drop_portal(s, found);
 	}
 }
+
+/* Who goes away in the middle of a write has not finished it: closing would commit it. */
+void
+cnd_sq_undo_portals(struct cnd_session *s)
+{
+	const struct cnd_sq_portal *p;
+
+	for (p = s->portals; p; p = p->next) {
+		if (p->stmt->is_readonly || !sqlite3_stmt_busy(p->stmt->handle))
+			continue;
+		sqlite3_interrupt(s->db);
+		(void)sqlite3_step(p->stmt->handle);
+	}
+	cnd_sq_close_portals(s, 0);
+}

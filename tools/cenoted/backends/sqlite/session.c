@@ -526,7 +526,7 @@ cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	int rc = SQLITE_OK;
 
 	cnd_sq_enter(s, ret_diag);
-	cnd_sq_close_portals(s, 0);
+	cnd_sq_undo_portals(s);
 	cnd_sq_close_all(s);
 	if (!sqlite3_get_autocommit(s->db))
 		rc = cnd_sq_internal(s, "ROLLBACK");

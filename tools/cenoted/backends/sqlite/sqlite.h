@@ -281,6 +281,8 @@ int cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_e
 int cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
 void cnd_sq_close_portal(struct cnd_session *s, uint32_t portal);
+/* All; what an unfinished one has written is undone. */
+void cnd_sq_undo_portals(struct cnd_session *s);
 /* All, or only those that change data. */
 void cnd_sq_close_portals(struct cnd_session *s, int only_writers);
 /* Answer with done(). */
