@@ -379,6 +379,8 @@ print_users(const void *field, FILE *out, int show_secrets)
 
 /* ---- server lines: key=value …, 'with blanks', \ for the next character as it is ---- */
 
+#define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
 static int
 is_secret(const char *key)
 {
@@ -393,7 +395,7 @@ is_secret(const char *key)
 }
 
 /* One value, unquoted in place behind its key; where the next one begins, NULL if a quote is
- * left open. */
+ * left open, or closed before the value's end. */
 static char *
 unquote(char *text)
 {
@@ -407,7 +409,8 @@ unquote(char *text)
 			text++;
 		*to++ = *text++;
 	}
-	if (is_quoted && *text != '\'')
+	if (is_quoted &&
+		(*text != '\'' || (text[1] != '\0' && !isblank((uint8_t)text[1]))))
 		return NULL;
 	if (*text != '\0')
 		text++;
@@ -432,7 +435,7 @@ static int
 split_options(struct loader *l, struct cnd_server_line *s, char *text)
 {
 	while (*(text += strspn(text, " \t")) != '\0') {
-		size_t n = strcspn(text, "= \t");
+		size_t n = strspn(text, KEY_CHARS);
 		char *key = text;
 		char *value = text + n + strspn(text + n, " \t");
 
@@ -446,7 +449,8 @@ split_options(struct loader *l, struct cnd_server_line *s, char *text)
 		key[n] = '\0';
 		text = unquote(value);
 		if (text == NULL)
-			return bad(l, "server: the quote of %s is not closed", key);
+			return bad(l, "server: the quote of %s is not closed at its end",
+				key);
 		if (add_option(l, s, key, value) < 0)
 			return -1;
 	}

@@ -89,7 +89,12 @@ static const struct {
 	{ POOL "server = path=/x nonsense\n", "4: server: a list of key=value is wanted; "
 					      "what follows path is not one" },
 	{ POOL "server =\n", "4: server: a list of key=value is wanted" },
-	{ POOL "server = path='/x\n", "4: server: the quote of path is not closed" },
+	{ POOL "server = path='/x\n",
+		"4: server: the quote of path is not closed at its end" },
+	{ POOL "server = path='/x'mode=ro\n",
+		"4: server: the quote of path is not closed at its end" },
+	{ POOL "server = path='/x' ,mode=ro\n", "4: server: a list of key=value is "
+						"wanted; what follows path is not one" },
 	{ POOL "server = path=/x path=/y\n", "4: server: path is given twice" },
 	{ POOL "nonsense\n", "4: neither a section, nor key = value, nor a comment" },
 	{ POOL "[pool\n", "4: the section's ']' is missing" },
