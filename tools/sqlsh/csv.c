@@ -10,6 +10,15 @@ csv_separator(enum csv_kind kind)
 	return kind == CSV_TAB ? '\t' : ',';
 }
 
+/* A byte order mark at the beginning of a file is no data: as data it must not stand there bare. */
+#define BOM "\xef\xbb\xbf"
+
+static int
+begins_with_bom(const struct cell *cell)
+{
+	return cell->len >= 3 && memcmp(cell->text, BOM, 3) == 0;
+}
+
 static int
 needs_quotes(char c)
 {
@@ -23,7 +32,7 @@ add_comma_field(struct text *t, const struct cell *cell)
 
 	while (i < cell->len && !needs_quotes(cell->text[i]))
 		i++;
-	if (cell->len > 0 && i == cell->len) {
+	if (cell->len > 0 && i == cell->len && !begins_with_bom(cell)) {
 		text_add(t, cell->text, cell->len);
 		return;
 	}
@@ -42,6 +51,8 @@ add_tab_field(struct text *t, const struct cell *cell)
 	static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
 	size_t i;
 
+	if (begins_with_bom(cell))
+		text_add_char(t, '\\');
 	for (i = 0; i < cell->len; i++) {
 		char c = cell->text[i];
 		const char *p = c ? strchr(special, c) : NULL;
@@ -97,7 +108,7 @@ fill(struct csv_reader *r)
 	r->end = fread(r->buffer, 1, CSV_BUFFER_SIZE, r->file);
 	r->n_bytes += r->end;
 	/* A byte order mark is no part of the first field. */
-	if (is_first && r->end >= 3 && memcmp(r->buffer, "\xef\xbb\xbf", 3) == 0)
+	if (is_first && r->end >= 3 && memcmp(r->buffer, BOM, 3) == 0)
 		r->pos = 3;
 	return r->pos < r->end;
 }
