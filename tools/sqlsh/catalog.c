@@ -39,6 +39,7 @@ forget_list(struct catalog_list *c)
 	for (i = 0; i < c->n; i++)
 		free(c->names[i]);
 	free(c->names);
+	*c = (struct catalog_list){ 0 };
 }
 
 void
@@ -46,7 +47,7 @@ catalog_forget(struct catalog *c)
 {
 	forget_list(&c->tables);
 	forget_list(&c->columns);
-	*c = (struct catalog){ 0 };
+	c->is_loaded = 0;
 }
 
 static void
