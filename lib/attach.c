@@ -82,6 +82,24 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	}
 }
 
+/* Statements are prepared and settings made for one epoch only. */
+static void
+begin_epoch(cenote_conn *conn)
+{
+	conn->attach.is_restored = 0;
+	/* 0 stands for "never". */
+	if (++conn->epoch == 0)
+		conn->epoch = 1;
+}
+
+/* What a try queued in front of the requests goes with it, and is to be queued for the next one. */
+static void
+begin_anew(cenote_conn *conn)
+{
+	cnp_client_restart(&conn->session);
+	begin_epoch(conn);
+}
+
 /* Queue the opening, and before the requests that wait what they rely on. */
 static int
 open_session(cenote_conn *conn)
@@ -111,7 +129,7 @@ open_session(cenote_conn *conn)
 	if (r == CENOTE_OK)
 		conn->attach.is_restored = 1;
 	else
-		cnp_client_restart(&conn->session);
+		begin_anew(conn);
 	return r;
 }
 
@@ -177,7 +195,6 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	a->kind = kind;
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;
-	a->is_restored = 0;
 	a->retry_at = 0;
 	conn->is_fruitless = conn->is_fruitless && is_again;
 	if (!conn->is_fruitless)
@@ -193,8 +210,7 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->has_event = 0;
 	conn->has_setup_error = 0;
 	conn->is_refused = 0;
-	if (++conn->epoch == 0)
-		conn->epoch = 1;
+	begin_epoch(conn);
 	cn_move(conn, CN_CONNECTING);
 	/* Who is sent away again and again, by a pool that ends, does not come back at
 	 * once. */
@@ -289,7 +305,7 @@ cn_attach_lost(cenote_conn *conn, int error)
 {
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
-	cnp_client_restart(&conn->session);
+	begin_anew(conn);
 	cn_move(conn, CN_CONNECTING);
 	return next_target(conn, error);
 }

@@ -531,6 +531,28 @@ attaching_anew_survives_workers_that_die(void **state)
 	assert_string_equal(f->peer.seen.commands, "yield;cmd;yield;cmd;");
 }
 
+/* What waiting requests rely on goes to the session that serves them at last. */
+static void
+statements_are_prepared_again_behind_workers_that_die(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "rows 3");
+	cenote_result *res;
+
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	f->peer.seen.autocommit_off = 0;
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	f->peer.knobs.n_die_on_attach = 2;
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 3);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	assert_int_equal(f->peer.seen.autocommit_off, 1);
+	cenote_stmt_destroy(stmt);
+}
+
 static void
 a_session_taken_back_at_once_is_a_session(void **state)
 {
@@ -683,6 +705,7 @@ main(void)
 		TEST(the_servers_own_session_lost_ends_ours),
 		TEST(attaching_anew_is_tried_until_cenoted_is_back),
 		TEST(attaching_anew_survives_workers_that_die),
+		TEST(statements_are_prepared_again_behind_workers_that_die),
 		TEST(a_session_taken_back_at_once_is_a_session),
 		TEST(a_pool_that_sends_everyone_away_is_not_stormed),
 		TEST(attaching_anew_ends_at_its_time_limit),
