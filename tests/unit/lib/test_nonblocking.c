@@ -486,6 +486,27 @@ a_child_may_destroy_results_and_statements(void **state)
 }
 
 static void
+a_result_destroyed_while_it_is_fetched_closes_its_portal(void **state)
+{
+	const cenote_exec_options options = { sizeof(options), 0, 1, 2, 0, 0 };
+	struct fixture *f = *state;
+	cenote_result *res;
+	int r;
+
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	DRIVE(f, r, cenote_query(f->conn, "rows 50", 7, NULL, &options, &res));
+	assert_int_equal(r, CENOTE_OK);
+	DRIVE(f, r, cenote_result_next(res));
+	assert_int_equal(r, CENOTE_ROW);
+	assert_int_equal(cenote_result_next(res), CENOTE_AGAIN);
+	cenote_result_destroy(res);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_portals_closed, 1);
+	assert_int_equal(cenote_pins(f->conn), 0);
+}
+
+static void
 a_resume_that_is_given_up_leaks_nothing(void **state)
 {
 	const cenote_exec_options options = { sizeof(options), 0, 1, 2, 0, 0 };
@@ -655,6 +676,7 @@ main(void)
 		TEST(a_call_is_repeated_after_a_lack_of_memory),
 		TEST(attaching_anew_is_repeated_after_a_lack_of_memory),
 		TEST(a_child_may_destroy_results_and_statements),
+		TEST(a_result_destroyed_while_it_is_fetched_closes_its_portal),
 		TEST(a_resume_that_is_given_up_leaks_nothing),
 		TEST(tcp_is_as_good_as_a_unix_socket),
 		cmocka_unit_test(creating_fails_for_memory_only),

@@ -230,6 +230,22 @@ autocommit_off_is_told_to_the_next_session(void **state)
 }
 
 static void
+a_reset_leaves_nothing_to_be_told_to_the_next_session(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(cenote_set_autocommit(f->conn, 0), CENOTE_OK);
+	assert_int_equal(cenote_reset(f->conn), CENOTE_OK);
+	f->peer.seen.autocommit_off = 0;
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_string_equal(f->peer.seen.carry, "");
+	assert_int_equal(f->peer.seen.autocommit_off, 0);
+}
+
+static void
 a_loss_while_idle_and_holding_nothing_is_not_noticed(void **state)
 {
 	struct fixture *f = *state;
@@ -689,6 +705,7 @@ main(void)
 		TEST(a_statement_that_cannot_be_prepared_again_says_why),
 		TEST(columns_are_not_taken_from_the_session_before),
 		TEST(autocommit_off_is_told_to_the_next_session),
+		TEST(a_reset_leaves_nothing_to_be_told_to_the_next_session),
 		TEST(a_loss_while_idle_and_holding_nothing_is_not_noticed),
 		TEST(reattach_no_makes_every_loss_an_error),
 		TEST(a_loss_with_pins_is_told),

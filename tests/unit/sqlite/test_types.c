@@ -250,6 +250,20 @@ canonical_values_are_the_same_from_every_server(void **state)
 		"done SELECT 1\n");
 }
 
+static void
+every_word_for_a_boolean_becomes_1_or_0(void **state)
+{
+	struct sq *t = *state;
+
+	(void)sq_query(t, "create table t (b boolean)");
+	(void)sq_query(t, "insert into t values ('true'), ('T'), ('yes'), ('On'),"
+			  " ('FALSE'), ('f'), ('No'), ('off'), ('y'), ('truer'), ('')");
+	t->format = CENOTE_FORMAT_CANONICAL;
+	assert_string_equal(sq_query(t, "select * from t"),
+		"columns b:BOOL\nrow 1\nrow 1\nrow 1\nrow 1\nrow 0\nrow 0\nrow 0\nrow 0\n"
+		"row y\nrow truer\nrow \ndone SELECT 11\n");
+}
+
 /* What of a column the transcript does not show. */
 struct seen {
 	struct cnd_sink sink;
@@ -336,6 +350,7 @@ main(void)
 		TEST(a_pragma_that_was_prepared_acts_each_time),
 		TEST(declared_types_become_logical_types),
 		TEST(canonical_values_are_the_same_from_every_server),
+		TEST(every_word_for_a_boolean_becomes_1_or_0),
 		TEST(columns_tell_where_they_come_from),
 	};
 
