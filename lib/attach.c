@@ -82,7 +82,8 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	}
 }
 
-/* Statements are prepared and settings made for one epoch only. */
+/* Statements are prepared and settings made for one epoch only: no session knows those of
+ * another. */
 static void
 begin_epoch(cenote_conn *conn)
 {
@@ -92,7 +93,7 @@ begin_epoch(cenote_conn *conn)
 		conn->epoch = 1;
 }
 
-/* What a try queued in front of the requests goes with it, and is to be queued for the next one. */
+/* What a try queued in front of the requests goes with it: the next one queues it again. */
 static void
 begin_anew(cenote_conn *conn)
 {
@@ -202,6 +203,7 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	r = check_tls(conn);
 	if (r == CENOTE_OK)
 		r = find_targets(conn);
+	/* An address that is not found now may be found by a later try. */
 	if (r < 0 && (!is_again || r != CENOTE_ERR_CONN))
 		return r;
 	a->deadline = limit(
@@ -319,6 +321,7 @@ time_left(const cenote_conn *conn)
 
 	if (conn->attach.deadline == 0)
 		return 0;
+	/* Never 0, which would be no limit: who waits next finds that it has passed. */
 	left = conn->attach.deadline - cn_now_ms();
 	return left < 1 ? 1 : (int)left;
 }
@@ -385,6 +388,7 @@ cn_attach_step(cenote_conn *conn)
 		retry_later(conn);
 		return CENOTE_AGAIN;
 	}
+	/* Before there is a connection: so all goes out in its first write. */
 	if (cnp_client_state(&conn->session) == CNP_CLIENT_IDLE) {
 		r = open_session(conn);
 		if (r < 0)

@@ -20,6 +20,7 @@ copy_target(cenote_conn *to, const cenote_conn *from)
 {
 	struct cn_target *target;
 
+	/* Only the daemon that lent the session knows it; the options may now lead to another. */
 	if (from->attach.at >= from->attach.targets.n)
 		return CENOTE_ERR_STATE;
 	target = cnc_alloc(&to->mem, sizeof(*target));
@@ -60,6 +61,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 	r = cenote_conn_create(&conn->mem, &c->conn);
 	if (r == CENOTE_OK)
 		r = cn_options_copy(&c->conn->options, &conn->options);
+	/* Whoever cancels is in a hurry, however long the program may wait for a session. */
 	if (r == CENOTE_OK)
 		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
 			CANCEL_TIMEOUT, &c->conn->diag.d);

@@ -224,6 +224,7 @@ cenote_conn_set_uri(cenote_conn *conn, const char *uri)
 	r = may_set(conn);
 	if (r < 0)
 		return r;
+	/* On a copy: a URI that is wrong at its end changes nothing. */
 	cn_options_init(&changed, &conn->mem);
 	r = cn_options_copy(&changed, &conn->options);
 	if (r < 0)
@@ -276,6 +277,7 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 	int r;
 
 	cnc_diag_clear(&conn->diag.d);
+	/* Attaching has a time limit of its own. */
 	conn->deadline = 0;
 	if (is_first_attach(conn)) {
 		r = cn_enter(conn);
@@ -348,6 +350,7 @@ cenote_process(cenote_conn *conn)
 	r = cn_enter(conn);
 	if (r < 0)
 		return r;
+	/* It never waits, whatever the handle was told. */
 	was = conn->is_nonblocking;
 	conn->is_nonblocking = 1;
 	conn->deadline = 0;

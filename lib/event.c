@@ -125,6 +125,7 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req->is_dropping || (req->is_hidden && !req->target))
 		return CENOTE_OK;
 	if (!req->building && !req->target) {
+		/* No COLUMNS came: the server must have been told that we know them. */
 		if (!req->columns)
 			return CENOTE_ERR_PROTOCOL;
 		r = begin_rows(conn, req, req->columns);
@@ -197,6 +198,7 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 {
 	int r = CENOTE_OK;
 
+	/* Nobody will fetch from it, and open it would pin the session. */
 	if (done->flags & CNP_DONE_MORE_ROWS)
 		r = close_portal(conn, req->portal);
 	if (r == CENOTE_OK)
@@ -309,6 +311,7 @@ static void
 statement_failed(struct cn_request *req)
 {
 	if (req->code == CNP_MSG_PREPARE && req->stmt) {
+		/* The next use prepares it again, and then the error is that one's. */
 		req->stmt->is_queued = 0;
 		req->stmt->is_prepared = 0;
 		req->stmt->epoch = 0;
@@ -329,6 +332,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 {
 	cenote_result *res = req->target ? req->target : req->building;
 
+	/* "No such statement" says nothing to a program that never saw its PREPARE fail. */
 	if (is_consequence(conn, diag->sqlstate)) {
 		diag = &conn->setup.d;
 		if (req->stmt)
@@ -368,6 +372,7 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		conn->has_setup_error = 1;
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
+		/* The server's own session is gone: ours ends with this request. */
 		if (r == CENOTE_OK && cn_status_of(diag.sqlstate) == CENOTE_ERR_CONN) {
 			cnc_diag_copy(&conn->setup.d, &diag);
 			conn->is_refused = 1;
@@ -393,6 +398,7 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 		req->target = NULL;
 	} else if (!req->is_hidden && is_consequence(conn, NULL)) {
 		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->setup.d);
+		/* It is told once; what follows is skipped because of this one. */
 		if (r == CENOTE_OK)
 			conn->has_setup_error = 0;
 	} else if (!req->is_hidden) {
@@ -442,6 +448,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return r;
 	conn->tx = ready->tx;
 	conn->pins = ready->pins;
+	/* Behind a synchronisation point nothing is a consequence any more. */
 	conn->has_setup_error = 0;
 	return CENOTE_OK;
 }
@@ -486,6 +493,7 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
+	/* Who was let in again for nothing waits before the next try. */
 	conn->is_fruitless = !conn->has_served && conn->attach.is_again;
 	cn_session_over(conn);
 	return CENOTE_OK;

@@ -218,11 +218,13 @@ hang_up(cenote_conn *conn)
 int
 cn_session_failed(cenote_conn *conn, int status)
 {
+	/* Kept: each call says the same until the program connects again. */
 	cnc_diag_copy(&conn->lost.d, &conn->diag.d);
 	conn->lost_status = status;
 	hang_up(conn);
 	cn_requests_drop_unfinished(conn);
 	cn_streams_fail(conn, status, &conn->lost.d);
+	/* Not IDLE: what was open may have ended either way. */
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
 	cn_move(conn, CN_LOST);
@@ -311,7 +313,7 @@ cn_session_lost(cenote_conn *conn, int error)
 			"the connection was lost (%s) while a request was running: "
 			"whether it was committed is not known",
 			why);
-	else if (conn->has_setup_error)
+	else if (conn->has_setup_error) /* the server said why before it went */
 		cnc_diag_copy(&conn->diag.d, &conn->setup.d);
 	else if (may_have_run(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),

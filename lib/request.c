@@ -150,6 +150,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	r = ring_grow(conn);
 	if (r < 0)
 		return cn_nomem(conn);
+	/* With nothing outstanding, only bytes from here on can have an effect. */
 	if (conn->n == conn->n_finished)
 		conn->sent_before = conn->session.sent;
 	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
@@ -161,6 +162,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	req = cn_request_at(conn, conn->n);
 	memset(req, 0, sizeof(*req));
 	req->number = number;
+	/* A portal has the number of the request that opened it. */
 	req->portal = send->target ? send->target->portal : number;
 	req->code = send->msg->code;
 	req->effect = send->effect;
@@ -205,7 +207,6 @@ int
 cn_sent(cenote_conn *conn)
 {
 	const uint8_t *bytes;
-
 	int r;
 
 	if (conn->in_pipeline && conn->needs_sync &&
@@ -233,6 +234,7 @@ cn_end_former(cenote_conn *conn)
 		oldest = cnp_client_oldest(&conn->session);
 		if (req->is_hidden)
 			continue;
+		/* Nothing of it is left to be told: it may end unseen. */
 		if (!req->first && !req->is_finished &&
 			(req->is_abandoned || (oldest && oldest->request == req->number &&
 						      oldest->answered))) {
@@ -249,6 +251,7 @@ cn_end_former(cenote_conn *conn)
 int
 cn_may_send(cenote_conn *conn)
 {
+	/* A call that was left with CENOTE_AGAIN and not repeated is given up. */
 	conn->call = 0;
 	return conn->in_pipeline ? CENOTE_OK : cn_end_former(conn);
 }
@@ -285,6 +288,7 @@ cn_call_begin(cenote_conn *conn, uint32_t call)
 int
 cn_call_end(cenote_conn *conn, uint32_t call, int r)
 {
+	/* Nothing was lost for lack of memory: the same call may be made again. */
 	conn->call = r == CENOTE_AGAIN || r == CENOTE_ERR_NOMEM ? call : 0;
 	return r;
 }
@@ -302,6 +306,8 @@ cn_has_answer(const cenote_conn *conn)
 	req = cn_request_at(conn, 0);
 	if (req->is_hidden)
 		return 0;
+	/* Not before its end, so that the transaction state is known by then; unless what
+	 * follows waits for the program to read on. */
 	return req->is_finished ||
 	       (req->first &&
 		       (req->first->has_more || req->first->stream != CN_STREAM_NO));

@@ -144,6 +144,7 @@ cn_session_restore(cenote_conn *conn)
 	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
 	int r = CENOTE_OK;
 
+	/* A setting of the program's, not of a session's: or a write would commit at once. */
 	if (conn->is_autocommit_off) {
 		m.as.autocommit.on = 0;
 		r = cnp_client_request(&conn->session, &m, 0, 1, NULL);
@@ -172,6 +173,7 @@ cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len)
 	uint32_t n;
 	int r;
 
+	/* In an arena of its own: without memory the old description stays. */
 	cnc_arena_init(&arena, &stmt->mem);
 	r = cnp_params_decode(payload, len, &arena, &params, &n);
 	if (r < 0) {
@@ -215,6 +217,7 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	if (r < 0)
 		return r;
 	stmt->is_queued = 1;
+	/* With no session it goes to the next one, whose epoch is not known yet. */
 	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->epoch : 0;
 	return CENOTE_OK;
 }
@@ -231,6 +234,7 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 		.stmt = stmt,
 		.options = exec,
 	};
+	/* Only what this very session described: before it the table may have been another. */
 	int is_known = stmt->is_prepared && !stmt->is_queued && stmt->columns &&
 		       stmt->columns_epoch == stmt->conn->epoch &&
 		       stmt->format == exec->format;

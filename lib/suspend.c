@@ -146,9 +146,11 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->portal = token->portal;
 	res->batch_rows = token->batch_rows;
 	res->epoch = conn->epoch;
+	/* The token does not tell what the statement was: take the worst. */
 	res->effect = CN_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
 	m.as.fetch.batch_rows = token->batch_rows;
+	/* They were told to the process that suspended. */
 	m.as.fetch.columns = 1;
 	send.target = res;
 	r = cn_request(conn, &send);
