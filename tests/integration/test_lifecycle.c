@@ -10,32 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
 #define SECOND                                                                           \
 	"\n[pool second]\nbackend = sqlite\nserver = path=@DIR@/second.db\nsessions = "  \
 	"1\n"
 
-static struct cnt_daemon d;
-
-static void
-start(const char *config)
-{
-	assert_int_equal(cnt_daemon_start(&d, config), 0);
-}
-
 static void
 reload(const char *config, const char *said)
 {
-	assert_int_equal(cnt_daemon_configure(&d, config), 0);
-	assert_int_equal(kill(d.pid, SIGHUP), 0);
-	wp_await_log(&d, said);
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return wp_stop(&d);
+	assert_int_equal(cnt_daemon_configure(&wp_daemon, config), 0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log(said);
 }
 
 /* Wait for the daemon's own end, in its own time: 0 when with status 0. */
@@ -44,9 +28,9 @@ await_end(void)
 {
 	int status = -1;
 
-	if (waitpid(d.pid, &status, 0) != d.pid)
+	if (waitpid(wp_daemon.pid, &status, 0) != wp_daemon.pid)
 		return -1;
-	d.pid = 0;
+	wp_daemon.pid = 0;
 	return status;
 }
 
@@ -55,7 +39,7 @@ is_there(const char *name)
 {
 	char path[CNT_PATH_MAX + 32];
 
-	snprintf(path, sizeof(path), "%s/%s", d.dir, name);
+	snprintf(path, sizeof(path), "%s/%s", wp_daemon.dir, name);
 	return access(path, F_OK) == 0;
 }
 
@@ -63,16 +47,16 @@ static void
 it_starts_and_ends_and_leaves_nothing_behind(void **state)
 {
 	(void)state;
-	assert_int_equal(cnt_daemon_create(&d,
+	assert_int_equal(cnt_daemon_create(&wp_daemon,
 				 CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\n"
 						   "" CNT_DAEMON_POOL "sessions = 2\n"),
 		0);
-	assert_int_equal(cnt_daemon_run(&d), 0);
-	wp_await(&d, "main", "idle", 2);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+	wp_await("main", "idle", 2);
 	assert_true(is_there("run/main.sock"));
 	assert_true(is_there("pid"));
 	/* with everybody idle there is nothing to wait for */
-	assert_int_equal(cnt_daemon_end(&d), 0);
+	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 	assert_false(is_there("run/main.sock"));
 	assert_false(is_there("pid"));
 }
@@ -84,11 +68,12 @@ two_daemons_do_not_share_a_socket(void **state)
 	const char *program = getenv("CNT_CENOTED");
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
+	wp_start(WP_POOL("sessions = 1\n"));
 	snprintf(command, sizeof(command), "%s -c %s >%s/second 2>&1",
-		program != NULL ? program : CNT_CENOTED_PATH, d.conf, d.dir);
+		program != NULL ? program : CNT_CENOTED_PATH, wp_daemon.conf,
+		wp_daemon.dir);
 	assert_int_not_equal(system(command), 0);
-	cenote_conn_destroy(wp_attach(&d, NULL));
+	cenote_conn_destroy(wp_attach(NULL));
 }
 
 static void
@@ -102,27 +87,27 @@ it_goes_to_the_background_when_clients_can_come(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(cnt_daemon_create(&d,
+	assert_int_equal(cnt_daemon_create(&wp_daemon,
 				 "[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = "
 				 "@BACKENDS@\nlog = @DIR@/log\npid_file = @DIR@/pid\n"
 				 "" CNT_DAEMON_POOL "sessions = 1\n"),
 		0);
 	snprintf(command, sizeof(command), "%s -d -c %s 2>/dev/null",
-		program != NULL ? program : CNT_CENOTED_PATH, d.conf);
+		program != NULL ? program : CNT_CENOTED_PATH, wp_daemon.conf);
 	assert_int_equal(system(command), 0);
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
-	snprintf(command, sizeof(command), "%s/pid", d.dir);
+	snprintf(command, sizeof(command), "%s/pid", wp_daemon.dir);
 	f = fopen(command, "re");
 	assert_non_null(f);
 	assert_non_null(fgets(text, sizeof(text), f));
 	fclose(f);
 	pid = (pid_t)strtol(text, NULL, 10);
 	assert_true(pid > 1);
-	assert_true(wp_log_has(&d, "ready: 1 pool"));
+	assert_true(wp_log_has("ready: 1 pool"));
 	assert_int_equal(kill(pid, SIGTERM), 0);
-	wp_await_log(&d, "master: notice: ended");
+	wp_await_log("master: notice: ended");
 	/* orphans are the test's to reap */
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
@@ -133,25 +118,25 @@ pools_are_added_changed_and_removed(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
-	reload(POOL("sessions = 1\n") SECOND, "pool second was added");
-	wp_await_log(&d, "reloaded");
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
+	reload(WP_POOL("sessions = 1\n") SECOND, "pool second was added");
+	wp_await_log("reloaded");
 	/* who was there notices nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "1");
-	cenote_conn_destroy(wp_attach(&d, "second"));
+	cenote_conn_destroy(wp_attach("second"));
 
-	reload(POOL("sessions = 2..3\n") SECOND, "pool main was changed");
-	wp_await(&d, "main", "max", 3);
-	wp_await(&d, "main", "live", 2);
-	wp_await(&d, "main", "yields", 1);
+	reload(WP_POOL("sessions = 2..3\n") SECOND, "pool main was changed");
+	wp_await("main", "max", 3);
+	wp_await("main", "live", 2);
+	wp_await("main", "yields", 1);
 	/* it was moved on to a session of the new making, and notices nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "2");
-	assert_false(wp_log_has(&d, "pool second was changed"));
+	assert_false(wp_log_has("pool second was changed"));
 
-	reload(POOL("sessions = 2..3\n"), "pool second was removed");
+	reload(WP_POOL("sessions = 2..3\n"), "pool second was removed");
 	while (is_there("run/second.sock"))
 		wp_pause_ms(5);
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -165,13 +150,13 @@ who_holds_something_keeps_its_session_through_a_reload(void **state)
 	char worker[32];
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
 	snprintf(worker, sizeof(worker), "%s", cenote_info(a, "worker_pid"));
-	reload(POOL("sessions = 1\nquery_timeout = 10s\n"), "pool main was changed");
+	reload(WP_POOL("sessions = 1\nquery_timeout = 10s\n"), "pool main was changed");
 	wp_pause_ms(50);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
 	assert_string_equal(cenote_info(a, "worker_pid"), worker);
@@ -187,21 +172,20 @@ a_bad_file_changes_nothing_and_says_why(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
-	reload(POOL("sessions = 5\nsesions = 6\nmode = x\n") SECOND,
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
+	reload(WP_POOL("sessions = 5\nsesions = 6\nmode = x\n") SECOND,
 		"the configuration stays as it was");
-	assert_true(
-		wp_log_has(&d, "cenoted.conf:11: unknown key \"sesions\"; did you mean "
+	assert_true(wp_log_has("cenoted.conf:11: unknown key \"sesions\"; did you mean "
 			       "\"sessions\"?"));
-	assert_true(wp_log_has(&d, "cenoted.conf:12: \"x\" is not a mode"));
-	assert_int_equal(wp_pool_number(&d, "main", "max"), 1);
+	assert_true(wp_log_has("cenoted.conf:12: \"x\" is not a mode"));
+	assert_int_equal(wp_pool_number("main", "max"), 1);
 	assert_false(is_there("run/second.sock"));
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "1");
 	/* and a good one is taken afterwards */
-	reload(POOL("sessions = 5\n"), "reloaded");
-	wp_await(&d, "main", "max", 5);
+	reload(WP_POOL("sessions = 5\n"), "reloaded");
+	wp_await("main", "max", 5);
 	cenote_conn_destroy(a);
 }
 
@@ -212,21 +196,21 @@ a_drain_waits_for_a_transaction_to_end(void **state)
 	cenote_conn *idle;
 
 	(void)state;
-	start(POOL("sessions = 2\n"));
-	a = wp_attach(&d, NULL);
-	idle = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 2\n"));
+	a = wp_attach(NULL);
+	idle = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	assert_int_equal(kill(d.pid, SIGTERM), 0);
-	wp_await_log(&d, "draining");
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
+	wp_await_log("draining");
 	wp_pause_ms(100);
-	assert_true(cnt_daemon_is_alive(&d));
+	assert_true(cnt_daemon_is_alive(&wp_daemon));
 	wp_exec(a, "insert into t values (2)");
 	wp_exec(a, "commit");
 	assert_int_equal(await_end(), 0);
 	/* neither has noticed anything when there is a daemon again */
-	assert_int_equal(cnt_daemon_run(&d), 0);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "2");
 	assert_string_equal(wp_value(idle, "select count(*) from t"), "2");
 	cenote_conn_destroy(a);
@@ -240,13 +224,13 @@ a_drain_has_an_end(void **state)
 	int64_t begun;
 
 	(void)state;
-	start(CNT_DAEMON_GLOBAL "drain_timeout = 300ms\n" CNT_DAEMON_POOL
-				"sessions = 1\n");
-	a = wp_attach(&d, NULL);
+	wp_start(CNT_DAEMON_GLOBAL "drain_timeout = 300ms\n" CNT_DAEMON_POOL
+				   "sessions = 1\n");
+	a = wp_attach(NULL);
 	wp_exec(a, "begin");
 	wp_exec(a, "create table t(a)");
 	begun = wp_now_ms();
-	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
 	assert_int_equal(await_end(), 0);
 	assert_in_range(wp_now_ms() - begun, 280, 5000);
 	assert_int_equal(wp_status_of(a, "commit"), CENOTE_ERR_CONN);
@@ -259,15 +243,15 @@ a_second_sigterm_ends_it_now(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "begin");
 	wp_exec(a, "create table t(a)");
-	assert_int_equal(kill(d.pid, SIGTERM), 0);
-	wp_await_log(&d, "draining");
-	assert_int_equal(kill(d.pid, SIGTERM), 0);
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
+	wp_await_log("draining");
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
 	assert_int_equal(await_end(), 0);
-	assert_true(wp_log_has(&d, "ending now"));
+	assert_true(wp_log_has("ending now"));
 	cenote_conn_destroy(a);
 }
 
@@ -278,13 +262,13 @@ no_child_outlives_the_master(void **state)
 	size_t n;
 
 	(void)state;
-	start(POOL("sessions = 2\n"));
-	wp_await(&d, "main", "idle", 2);
-	n = cnt_daemon_children(&d, children, 8);
+	wp_start(WP_POOL("sessions = 2\n"));
+	wp_await("main", "idle", 2);
+	n = cnt_daemon_children(&wp_daemon, children, 8);
 	assert_int_equal(n, 3);
-	assert_int_equal(kill(d.pid, SIGKILL), 0);
-	waitpid(d.pid, NULL, 0);
-	d.pid = 0;
+	assert_int_equal(kill(wp_daemon.pid, SIGKILL), 0);
+	waitpid(wp_daemon.pid, NULL, 0);
+	wp_daemon.pid = 0;
 	for (size_t i = 0; i < n; i++) {
 		int64_t until = wp_now_ms() + 5000;
 
@@ -294,8 +278,8 @@ no_child_outlives_the_master(void **state)
 			assert_true(wp_now_ms() < until);
 	}
 	/* and what it left lying does not keep the next one from starting */
-	assert_int_equal(cnt_daemon_run(&d), 0);
-	cenote_conn_destroy(wp_attach(&d, NULL));
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+	cenote_conn_destroy(wp_attach(NULL));
 }
 
 static void
@@ -306,8 +290,9 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL "sessions = 1\n");
-	a = wp_attach(&d, NULL);
+	wp_start(
+		CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL "sessions = 1\n");
+	a = wp_attach(NULL);
 	wp_exec(a, "create table secret_table(secret_column unique)");
 	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
 	assert_int_equal(cenote_params_add_text(params, "secret-bind", 11), CENOTE_OK);
@@ -327,9 +312,9 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 	kill(wp_worker_pid(a), SIGKILL);
 	assert_int_equal(wp_status_of(a, "select 'secret-lost'"), CENOTE_ERR_CONN);
 	cenote_conn_destroy(a);
-	cenote_conn_destroy(wp_attach(&d, NULL));
-	assert_true(wp_log_has(&d, "debug"));
-	assert_false(wp_log_has(&d, "secret"));
+	cenote_conn_destroy(wp_attach(NULL));
+	assert_true(wp_log_has("debug"));
+	assert_false(wp_log_has("secret"));
 }
 
 static void
@@ -341,29 +326,30 @@ check_prints_what_is_in_force(void **state)
 	(void)state;
 	if (program == NULL)
 		program = CNT_CENOTED_PATH;
-	assert_int_equal(cnt_daemon_create(&d, NULL), 0);
+	assert_int_equal(cnt_daemon_create(&wp_daemon, NULL), 0);
 	snprintf(command, sizeof(command), "%s --check -c %s >%s/out 2>&1", program,
-		d.conf, d.dir);
+		wp_daemon.conf, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
 	/* the output is a configuration again, and the same one */
 	snprintf(command, sizeof(command),
-		"%s --check -c %s/out >%s/again && cmp %s/out %s/again", program, d.dir,
-		d.dir, d.dir, d.dir);
+		"%s --check -c %s/out >%s/again && cmp %s/out %s/again", program,
+		wp_daemon.dir, wp_daemon.dir, wp_daemon.dir, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(
-		cnt_daemon_configure(&d, POOL("sessions = x\nserver = pth=/x\n")), 0);
+	assert_int_equal(cnt_daemon_configure(
+				 &wp_daemon, WP_POOL("sessions = x\nserver = pth=/x\n")),
+		0);
 	snprintf(command, sizeof(command),
 		"%s --check -c %s 2>%s/err; test $? = 1 && grep -q "
 		"'cenoted.conf:10: .x. is not' %s/err && "
 		"grep -q 'cenoted.conf:11: server: .*pth' %s/err",
-		program, d.conf, d.dir, d.dir, d.dir);
+		program, wp_daemon.conf, wp_daemon.dir, wp_daemon.dir, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
 	snprintf(command, sizeof(command), "%s -c %s 2>>%s/err; test $? = 1", program,
-		d.conf, d.dir);
+		wp_daemon.conf, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+#define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
 main(void)

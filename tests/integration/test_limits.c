@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
 /* Runs until it is stopped. */
 #define ENDLESS                                                                          \
 	"with recursive c(x) as (select 1 union all select x + 1 from c) "               \
@@ -18,21 +17,6 @@
 	"with recursive c(x) as (select 1 union all select x + 1 from c limit 3000000) " \
 	"select x, 'row ' || x || ' with some text to make it longer' from c"
 
-static struct cnt_daemon d;
-
-static void
-start(const char *config)
-{
-	assert_int_equal(cnt_daemon_start(&d, config), 0);
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return wp_stop(&d);
-}
-
 static void
 a_query_past_its_time_is_stopped_and_the_session_lives(void **state)
 {
@@ -40,8 +24,8 @@ a_query_past_its_time_is_stopped_and_the_session_lives(void **state)
 	int64_t begun;
 
 	(void)state;
-	start(POOL("sessions = 1\nquery_timeout = 200ms\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nquery_timeout = 200ms\n"));
+	a = wp_attach(NULL);
 	begun = wp_now_ms();
 	assert_int_equal(wp_status_of(a, ENDLESS), CENOTE_ERR_SERVER);
 	assert_in_range(wp_now_ms() - begun, 190, 5000);
@@ -58,11 +42,11 @@ an_idle_client_that_holds_nothing_notices_nothing(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
-	wp_await(&d, "main", "yields", 1);
-	wp_await(&d, "main", "idle", 1);
+	wp_await("main", "yields", 1);
+	wp_await("main", "idle", 1);
 	assert_string_equal(wp_value(a, "select 2"), "2");
 	assert_string_equal(cenote_info(a, "attaches"), "2");
 	cenote_conn_destroy(a);
@@ -75,14 +59,14 @@ an_idle_client_that_holds_something_is_cut_off(void **state)
 	cenote_conn *b;
 
 	(void)state;
-	start(POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	wp_await(&d, "main", "idle", 1);
+	wp_await("main", "idle", 1);
 	assert_int_equal(wp_status_of(a, "commit"), CENOTE_ERR_CONN);
-	b = wp_attach(&d, NULL);
+	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
@@ -96,9 +80,9 @@ a_long_session_is_ended_but_not_a_clean_one(void **state)
 	int64_t begun;
 
 	(void)state;
-	start(POOL("sessions = 2\nsession_timeout = 200ms\n"));
-	a = wp_attach(&d, NULL);
-	b = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 2\nsession_timeout = 200ms\n"));
+	a = wp_attach(NULL);
+	b = wp_attach(NULL);
 	wp_exec(a, "create temp table t(a)");
 	for (begun = wp_now_ms(); wp_now_ms() - begun < 400;)
 		assert_string_equal(wp_value(b, "select 1"), "1");
@@ -128,8 +112,8 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 	void *status;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	assert_int_equal(
 		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
 	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
@@ -147,8 +131,8 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 	assert_string_equal(wp_value(a, "select 2"), "2");
 	cenote_conn_destroy(a);
 	/* nor is the next client of the same session */
-	wp_await(&d, "main", "idle", 1);
-	a = wp_attach(&d, NULL);
+	wp_await("main", "idle", 1);
+	a = wp_attach(NULL);
 	assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
 	assert_string_equal(wp_value(a, "select 3"), "3");
 	cenote_cancel_destroy(cancel);
@@ -156,9 +140,9 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 }
 
 static int
-resume_and_commit(const struct cnt_daemon *daemon, void *arg)
+resume_and_commit(void *arg)
 {
-	cenote_conn *conn = wp_handle(daemon, NULL);
+	cenote_conn *conn = wp_handle(NULL);
 	cenote_result *res = NULL;
 
 	if (cenote_resume(conn, arg, &res) != CENOTE_OK || res != NULL)
@@ -180,19 +164,19 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	cenote_conn *b;
 
 	(void)state;
-	start(POOL("sessions = 2\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 2\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
 	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
-	assert_int_equal(wp_pool_number(&d, "main", "suspended"), 1);
-	b = wp_attach(&d, NULL);
+	assert_int_equal(wp_pool_number("main", "suspended"), 1);
+	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
-	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 0);
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 0);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
 	/* a token is good for once */
-	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 1);
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 1);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
 }
@@ -205,14 +189,14 @@ a_session_is_resumed_while_all_others_are_taken(void **state)
 	cenote_conn *held;
 
 	(void)state;
-	start(POOL("sessions = 2\n"));
-	a = wp_attach(&d, NULL);
-	held = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 2\n"));
+	a = wp_attach(NULL);
+	held = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
 	/* only the door can let it in */
-	assert_int_equal(wp_join(wp_fork(resume_and_commit, &d, token, -1)), 0);
+	assert_int_equal(wp_join(wp_fork(resume_and_commit, token, -1)), 0);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(held);
 }
@@ -225,17 +209,17 @@ a_suspended_session_has_a_time_limit(void **state)
 	cenote_result *res;
 
 	(void)state;
-	start(POOL("sessions = 1\nsuspend_timeout = 150ms\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nsuspend_timeout = 150ms\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
 	assert_int_equal(cenote_suspend(a, NULL, 60000, token), CENOTE_OK);
-	wp_await(&d, "main", "idle", 1);
+	wp_await("main", "idle", 1);
 	assert_int_equal(cenote_resume(a, token, &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(a), "28000");
 	cenote_conn_destroy(a);
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "0");
 	cenote_conn_destroy(a);
 }
@@ -247,8 +231,8 @@ a_pool_may_refuse_to_suspend(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\nsuspend_timeout = 0\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nsuspend_timeout = 0\n"));
+	a = wp_attach(NULL);
 	assert_true(cenote_suspend(a, NULL, 0, token) < 0);
 	assert_string_equal(wp_sqlstate(a), "0A000");
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -282,8 +266,8 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	long before;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	before = resident_kb(worker);
 	assert_int_equal(
@@ -293,8 +277,8 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	assert_in_range(resident_kb(worker) - before, 0, 8192);
 	/* its going is noticed at once, in the middle of it */
 	cenote_conn_destroy(a);
-	wp_await(&d, "main", "idle", 1);
-	a = wp_attach(&d, NULL);
+	wp_await("main", "idle", 1);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
 }
@@ -306,15 +290,15 @@ a_client_that_goes_stops_its_query(void **state)
 	int64_t begun;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	assert_int_equal(
 		cenote_send_query(a, ENDLESS, CENOTE_NTS, NULL, NULL), CENOTE_OK);
 	assert_true(cenote_process(a) >= 0);
 	wp_pause_ms(100);
 	begun = wp_now_ms();
 	cenote_conn_destroy(a);
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	assert_in_range(wp_now_ms() - begun, 0, 3000);
 	cenote_conn_destroy(a);
 }
@@ -329,8 +313,8 @@ a_slow_reader_gets_every_row(void **state)
 	int r;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	options.stream = 1;
 	assert_int_equal(
 		cenote_query(a,
@@ -355,7 +339,7 @@ a_slow_reader_gets_every_row(void **state)
 	cenote_conn_destroy(a);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+#define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
 main(void)

@@ -13,38 +13,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
-
-static struct cnt_daemon d;
-
-static void
-start(const char *config)
-{
-	assert_int_equal(cnt_daemon_start(&d, config), 0);
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return wp_stop(&d);
-}
-
 static void
 a_session_is_lent_and_given_back(void **state)
 {
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 40 + 2"), "42");
 	assert_string_equal(cenote_info(a, "pool"), "main");
-	wp_await(&d, "main", "in_use", 1);
+	wp_await("main", "in_use", 1);
 	cenote_conn_destroy(a);
-	wp_await(&d, "main", "idle", 1);
-	assert_int_equal(wp_pool_number(&d, "main", "attaches"), 1);
-	assert_int_equal(wp_pool_number(&d, "main", "requests"), 1);
+	wp_await("main", "idle", 1);
+	assert_int_equal(wp_pool_number("main", "attaches"), 1);
+	assert_int_equal(wp_pool_number("main", "requests"), 1);
 }
 
 static void
@@ -55,29 +38,29 @@ a_busy_pool_says_how_busy_it_is(void **state)
 	int64_t begun;
 
 	(void)state;
-	start(POOL("sessions = 2\nqueue_timeout = 300ms\n"));
-	wp_await(&d, "main", "idle", 2);
+	wp_start(WP_POOL("sessions = 2\nqueue_timeout = 300ms\n"));
+	wp_await("main", "idle", 2);
 	for (int i = 0; i < 2; i++)
-		held[i] = wp_attach(&d, NULL);
+		held[i] = wp_attach(NULL);
 	begun = wp_now_ms();
-	assert_int_equal(wp_try(&d, NULL, &late), CENOTE_ERR_CONN);
+	assert_int_equal(wp_try(NULL, &late), CENOTE_ERR_CONN);
 	assert_in_range(wp_now_ms() - begun, 280, 5000);
 	assert_string_equal(wp_sqlstate(late), "57P03");
 	assert_string_equal(wp_message(late),
 		"pool main: no free session in 300ms (2 of 2 in use, 1 waiting)");
-	assert_int_equal(wp_pool_number(&d, "main", "timeouts"), 1);
+	assert_int_equal(wp_pool_number("main", "timeouts"), 1);
 	cenote_conn_destroy(late);
 	for (int i = 0; i < 2; i++)
 		cenote_conn_destroy(held[i]);
 }
 
 static int
-take_a_turn(const struct cnt_daemon *daemon, void *arg)
+take_a_turn(void *arg)
 {
 	cenote_conn *conn;
 	char digit = (char)('0' + *(const int *)arg);
 
-	if (wp_try(daemon, NULL, &conn) != CENOTE_OK)
+	if (wp_try(NULL, &conn) != CENOTE_OK)
 		return 1;
 	if (write(WP_KEPT, &digit, 1) != 1)
 		return 2;
@@ -97,13 +80,13 @@ who_came_first_is_served_first(void **state)
 	int fds[2];
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
+	wp_start(WP_POOL("sessions = 1\n"));
 	assert_int_equal(pipe(fds), 0);
-	held = wp_attach(&d, NULL);
-	wp_await(&d, "main", "waiting", 0);
+	held = wp_attach(NULL);
+	wp_await("main", "waiting", 0);
 	for (int i = 0; i < N; i++) {
-		pids[i] = wp_fork(take_a_turn, &d, &i, fds[1]);
-		wp_await(&d, "main", "waiting", i + 1);
+		pids[i] = wp_fork(take_a_turn, &i, fds[1]);
+		wp_await("main", "waiting", i + 1);
 	}
 	cenote_conn_destroy(held);
 	for (int i = 0; i < N; i++)
@@ -115,12 +98,12 @@ who_came_first_is_served_first(void **state)
 }
 
 static int
-wait_in_vain(const struct cnt_daemon *daemon, void *arg)
+wait_in_vain(void *arg)
 {
 	cenote_conn *conn;
 
 	(void)arg;
-	return wp_try(daemon, NULL, &conn) == CENOTE_OK;
+	return wp_try(NULL, &conn) == CENOTE_OK;
 }
 
 static void
@@ -131,18 +114,18 @@ who_gives_up_waiting_is_forgotten(void **state)
 	pid_t pid;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	held = wp_attach(&d, NULL);
-	pid = wp_fork(wait_in_vain, &d, NULL, -1);
-	wp_await(&d, "main", "waiting", 1);
+	wp_start(WP_POOL("sessions = 1\n"));
+	held = wp_attach(NULL);
+	pid = wp_fork(wait_in_vain, NULL, -1);
+	wp_await("main", "waiting", 1);
 	kill(pid, SIGKILL);
 	wp_join(pid);
-	wp_await(&d, "main", "waiting", 0);
+	wp_await("main", "waiting", 0);
 	cenote_conn_destroy(held);
-	next = wp_attach(&d, NULL);
+	next = wp_attach(NULL);
 	assert_string_equal(wp_value(next, "select 1"), "1");
 	cenote_conn_destroy(next);
-	assert_int_equal(wp_pool_number(&d, "main", "attaches"), 2);
+	assert_int_equal(wp_pool_number("main", "attaches"), 2);
 }
 
 static void
@@ -154,17 +137,17 @@ the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone(void **state)
 	cenote_conn *conns[N];
 
 	(void)state;
-	start(POOL("sessions = 1..5\nidle_ttl = 200ms\n"));
-	wp_await(&d, "main", "live", 1);
+	wp_start(WP_POOL("sessions = 1..5\nidle_ttl = 200ms\n"));
+	wp_await("main", "live", 1);
 	for (int i = 0; i < N; i++)
-		conns[i] = wp_attach(&d, NULL);
-	assert_int_equal(wp_pool_number(&d, "main", "live"), N);
+		conns[i] = wp_attach(NULL);
+	assert_int_equal(wp_pool_number("main", "live"), N);
 	for (int i = 0; i < N; i++)
 		cenote_conn_destroy(conns[i]);
-	wp_await(&d, "main", "live", 1);
+	wp_await("main", "live", 1);
 	/* and it stays at its least */
 	wp_pause_ms(500);
-	assert_int_equal(wp_pool_number(&d, "main", "live"), 1);
+	assert_int_equal(wp_pool_number("main", "live"), 1);
 }
 
 static void
@@ -173,13 +156,13 @@ a_pool_may_sleep_until_somebody_comes(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 0..2\nidle_ttl = 100ms\n"));
-	assert_int_equal(wp_pool_number(&d, "main", "live"), 0);
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 0..2\nidle_ttl = 100ms\n"));
+	assert_int_equal(wp_pool_number("main", "live"), 0);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
-	wp_await(&d, "main", "live", 0);
-	a = wp_attach(&d, NULL);
+	wp_await("main", "live", 0);
+	a = wp_attach(NULL);
 	cenote_conn_destroy(a);
 }
 
@@ -191,13 +174,13 @@ a_silent_client_keeps_nobody_waiting(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start(POOL("sessions = 1\nqueue_timeout = 2s\n"));
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", d.run_dir);
+	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 2s\n"));
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", wp_daemon.run_dir);
 	for (int i = 0; i < 5; i++) {
 		fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		assert_int_equal(connect(fds[i], (struct sockaddr *)&sa, sizeof(sa)), 0);
 	}
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
 	for (int i = 0; i < 5; i++)
@@ -212,16 +195,16 @@ a_killed_worker_is_replaced(void **state)
 	char text[64];
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
+	wp_start(WP_POOL("sessions = 1\n"));
 	/* idle */
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	cenote_conn_destroy(a);
-	wp_await(&d, "main", "idle", 1);
+	wp_await("main", "idle", 1);
 	kill(worker, SIGKILL);
 	snprintf(text, sizeof(text), "%d was killed by signal 9", (int)worker);
-	wp_await_log(&d, text);
-	a = wp_attach(&d, NULL);
+	wp_await_log(text);
+	a = wp_attach(NULL);
 	assert_int_not_equal(wp_worker_pid(a), worker);
 	/* with a transaction open: what was held is lost, and said to be */
 	wp_exec(a, "create table t(a)");
@@ -231,11 +214,11 @@ a_killed_worker_is_replaced(void **state)
 	assert_int_equal(wp_status_of(a, "insert into t values (2)"), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(a), "08006");
 	cenote_conn_destroy(a);
-	a = wp_attach(&d, NULL);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "0");
 	cenote_conn_destroy(a);
-	wp_await(&d, "main", "live", 1);
-	wp_await(&d, "main", "idle", 1);
+	wp_await("main", "live", 1);
+	wp_await("main", "idle", 1);
 }
 
 static void
@@ -247,16 +230,16 @@ a_killed_door_is_replaced(void **state)
 	size_t n;
 
 	(void)state;
-	start(POOL("sessions = 1\nqueue_timeout = 300ms\n"));
-	wp_await(&d, "main", "idle", 1);
-	held = wp_attach(&d, NULL);
-	n = cnt_daemon_children(&d, children, 8);
+	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 300ms\n"));
+	wp_await("main", "idle", 1);
+	held = wp_attach(NULL);
+	n = cnt_daemon_children(&wp_daemon, children, 8);
 	for (size_t i = 0; i < n; i++) {
 		if (children[i] != wp_worker_pid(held))
 			kill(children[i], SIGKILL);
 	}
-	wp_await_log(&d, "door");
-	assert_int_equal(wp_try(&d, NULL, &late), CENOTE_ERR_CONN);
+	wp_await_log("door");
+	assert_int_equal(wp_try(NULL, &late), CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(late), "57P03");
 	cenote_conn_destroy(late);
 	assert_string_equal(wp_value(held, "select 1"), "1");
@@ -286,7 +269,7 @@ door_pid(void)
 
 	/* it gives itself the name when it has begun */
 	for (int64_t end = wp_now_ms() + 20000; wp_now_ms() < end; wp_pause_ms(5)) {
-		size_t n = cnt_daemon_children(&d, pids, 16);
+		size_t n = cnt_daemon_children(&wp_daemon, pids, 16);
 
 		for (size_t i = 0; i < n; i++) {
 			if (is_door(pids[i]))
@@ -310,12 +293,12 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	int n_refused = 0;
 
 	(void)state;
-	start(POOL("sessions = 1..3\n"));
+	wp_start(WP_POOL("sessions = 1..3\n"));
 	door = door_pid();
 	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &few, NULL), 0);
-	holder = wp_attach(&d, NULL);
+	holder = wp_attach(NULL);
 	for (size_t i = 0; i < CROWD; i++) {
-		crowd[i] = wp_handle(&d, NULL);
+		crowd[i] = wp_handle(NULL);
 		assert_int_equal(cenote_set_nonblocking(crowd[i], 1), CENOTE_OK);
 		assert_true(cenote_connect(crowd[i]) <= CENOTE_AGAIN);
 	}
@@ -330,8 +313,8 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	for (size_t i = 0; i < CROWD; i++)
 		cenote_conn_destroy(crowd[i]);
 	cenote_conn_destroy(holder);
-	wp_await(&d, "main", "waiting", 0);
-	holder = wp_attach(&d, NULL);
+	wp_await("main", "waiting", 0);
+	holder = wp_attach(NULL);
 	assert_string_equal(wp_value(holder, "select 1"), "1");
 	assert_int_equal(door_pid(), door);
 	cenote_conn_destroy(holder);
@@ -372,12 +355,12 @@ who_wants_tls_is_answered_before_the_first_frame(void **state)
 	cenote_conn *holder;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	(void)snprintf(path, sizeof(path), "%s/main.sock", d.run_dir);
+	wp_start(WP_POOL("sessions = 1\n"));
+	(void)snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
 	assert_int_equal(first_answer(path, ATTACH, 1), HELLO);
 	assert_int_equal(first_answer(path, ATTACH, 2), ERROR);
 	/* and by the door */
-	holder = wp_attach(&d, NULL);
+	holder = wp_attach(NULL);
 	assert_int_equal(first_answer(path, CANCEL, 1), HELLO);
 	assert_int_equal(first_answer(path, STATUS, 1), HELLO);
 	assert_int_equal(first_answer(path, STATUS, 2), ERROR);
@@ -393,9 +376,9 @@ status_is_given_while_every_session_is_taken(void **state)
 	int64_t client_pid = 0;
 
 	(void)state;
-	start(POOL("sessions = 1\n"));
-	held = wp_attach(&d, NULL);
-	asker = wp_handle(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\n"));
+	held = wp_attach(NULL);
+	asker = wp_handle(NULL);
 	assert_int_equal(cenote_status(asker, "workers", &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 1);
 	assert_string_equal(
@@ -422,24 +405,24 @@ a_server_that_is_down_is_reported_and_found_again(void **state)
 	int r;
 
 	(void)state;
-	start(CNT_DAEMON_GLOBAL
+	wp_start(CNT_DAEMON_GLOBAL
 		"[pool main]\nbackend = sqlite\nserver = path=@DIR@/later/x.db\n"
 		"sessions = 2\n");
-	wp_await(&d, "main", "failing", 2);
-	r = wp_try(&d, NULL, &a);
+	wp_await("main", "failing", 2);
+	r = wp_try(NULL, &a);
 	assert_int_equal(r, CENOTE_ERR_CONN);
 	assert_string_equal(wp_sqlstate(a), "08001");
 	assert_non_null(
 		strstr(wp_message(a), "pool main: its server cannot be reached: "));
 	cenote_conn_destroy(a);
-	snprintf(dir, sizeof(dir), "%s/later", d.dir);
+	snprintf(dir, sizeof(dir), "%s/later", wp_daemon.dir);
 	assert_int_equal(mkdir(dir, 0755), 0);
-	wp_await(&d, "main", "idle", 2);
-	a = wp_attach(&d, NULL);
+	wp_await("main", "idle", 2);
+	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
-	assert_true(wp_log_has(&d, "cannot log in: "));
-	assert_true(wp_log_has(&d, "logged in to "));
+	assert_true(wp_log_has("cannot log in: "));
+	assert_true(wp_log_has("logged in to "));
 }
 
 static void
@@ -449,27 +432,27 @@ an_idle_holder_yields_to_those_who_wait(void **state)
 	cenote_conn *b;
 
 	(void)state;
-	start(POOL("sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
-	b = wp_attach(&d, NULL);
+	b = wp_attach(NULL);
 	for (int i = 0; i < 20; i++) {
 		wp_exec(a, "insert into t values (1)");
 		wp_exec(b, "insert into t values (2)");
 	}
 	assert_string_equal(wp_value(a, "select count(*) from t"), "40");
-	assert_true(wp_pool_number(&d, "main", "yields") >= 20);
+	assert_true(wp_pool_number("main", "yields") >= 20);
 	cenote_conn_destroy(a);
 	cenote_conn_destroy(b);
 }
 
 static int
-insert_one(const struct cnt_daemon *daemon, void *arg)
+insert_one(void *arg)
 {
 	cenote_conn *conn;
 
 	(void)arg;
-	if (wp_try(daemon, NULL, &conn) != CENOTE_OK)
+	if (wp_try(NULL, &conn) != CENOTE_OK)
 		return 1;
 	if (wp_status_of(conn, "insert into t values (2)") != CENOTE_OK)
 		return 2;
@@ -484,15 +467,15 @@ who_holds_a_transaction_does_not_yield(void **state)
 	pid_t pid;
 
 	(void)state;
-	start(POOL("sessions = 1\nmode = transaction\n"));
-	a = wp_attach(&d, NULL);
+	wp_start(WP_POOL("sessions = 1\nmode = transaction\n"));
+	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
-	pid = wp_fork(insert_one, &d, NULL, -1);
-	wp_await(&d, "main", "waiting", 1);
+	pid = wp_fork(insert_one, NULL, -1);
+	wp_await("main", "waiting", 1);
 	wp_pause_ms(50);
-	assert_int_equal(wp_pool_number(&d, "main", "waiting"), 1);
+	assert_int_equal(wp_pool_number("main", "waiting"), 1);
 	wp_exec(a, "commit");
 	assert_int_equal(wp_join(pid), 0);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "2");
@@ -500,7 +483,7 @@ who_holds_a_transaction_does_not_yield(void **state)
 }
 
 static int
-come_as_nobody(const struct cnt_daemon *daemon, void *arg)
+come_as_nobody(void *arg)
 {
 	cenote_conn *conn;
 	int r;
@@ -508,7 +491,7 @@ come_as_nobody(const struct cnt_daemon *daemon, void *arg)
 	(void)arg;
 	if (setgid(65534) < 0 || setuid(65534) < 0)
 		return 9;
-	r = wp_try(daemon, NULL, &conn);
+	r = wp_try(NULL, &conn);
 	if (r != CENOTE_ERR_AUTH || strcmp(wp_sqlstate(conn), "28000") != 0)
 		return 1;
 	cenote_conn_destroy(conn);
@@ -521,22 +504,22 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	start("[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
-	      "socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\n");
-	a = wp_handle(&d, NULL);
+	wp_start("[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
+		 "socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\n");
+	a = wp_handle(NULL);
 	assert_int_equal(cenote_conn_set(a, "user", "somebody-else"), CENOTE_OK);
 	assert_int_equal(cenote_connect(a), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_message(a), "pool main: the login was refused");
 	cenote_conn_destroy(a);
-	assert_true(wp_log_has(&d, "asked to be another user"));
+	assert_true(wp_log_has("asked to be another user"));
 	if (geteuid() != 0)
 		return;
-	assert_int_equal(chmod(d.dir, 0755), 0);
-	assert_int_equal(wp_join(wp_fork(come_as_nobody, &d, NULL, -1)), 0);
-	assert_true(wp_log_has(&d, "is not in allow_users"));
+	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
+	assert_int_equal(wp_join(wp_fork(come_as_nobody, NULL, -1)), 0);
+	assert_true(wp_log_has("is not in allow_users"));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+#define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
 main(void)

@@ -10,6 +10,8 @@
 
 #define PATIENCE_MS 20000
 
+struct cnt_daemon wp_daemon;
+
 int64_t
 wp_now_ms(void)
 {
@@ -28,29 +30,29 @@ wp_pause_ms(int ms)
 }
 
 cenote_conn *
-wp_handle(const struct cnt_daemon *d, const char *pool)
+wp_handle(const char *pool)
 {
 	cenote_conn *conn;
 
 	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", d->run_dir), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "run_dir", wp_daemon.run_dir), CENOTE_OK);
 	assert_int_equal(
 		cenote_conn_set(conn, "pool", pool != NULL ? pool : "main"), CENOTE_OK);
 	return conn;
 }
 
 int
-wp_try(const struct cnt_daemon *d, const char *pool, cenote_conn **ret_conn)
+wp_try(const char *pool, cenote_conn **ret_conn)
 {
-	*ret_conn = wp_handle(d, pool);
+	*ret_conn = wp_handle(pool);
 	return cenote_connect(*ret_conn);
 }
 
 cenote_conn *
-wp_attach(const struct cnt_daemon *d, const char *pool)
+wp_attach(const char *pool)
 {
 	cenote_conn *conn;
-	int r = wp_try(d, pool, &conn);
+	int r = wp_try(pool, &conn);
 
 	if (r != CENOTE_OK)
 		fail_msg("connect: %s: %s", cenote_status_name(r), wp_message(conn));
@@ -133,9 +135,9 @@ number_in(const cenote_result *res, const char *pool, const char *column)
 }
 
 int64_t
-wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column)
+wp_pool_number(const char *pool, const char *column)
 {
-	cenote_conn *conn = wp_handle(d, pool);
+	cenote_conn *conn = wp_handle(pool);
 	cenote_result *res;
 	int64_t value;
 	int r = cenote_status(conn, "pools", &res);
@@ -149,12 +151,12 @@ wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column)
 }
 
 void
-wp_await(const struct cnt_daemon *d, const char *pool, const char *column, int64_t wanted)
+wp_await(const char *pool, const char *column, int64_t wanted)
 {
 	int64_t until = wp_now_ms() + PATIENCE_MS;
 	int64_t value;
 
-	while ((value = wp_pool_number(d, pool, column)) != wanted) {
+	while ((value = wp_pool_number(pool, column)) != wanted) {
 		if (wp_now_ms() > until)
 			fail_msg("%s of %s stays %lld instead of %lld", column, pool,
 				(long long)value, (long long)wanted);
@@ -163,10 +165,10 @@ wp_await(const struct cnt_daemon *d, const char *pool, const char *column, int64
 }
 
 int
-wp_log_has(const struct cnt_daemon *d, const char *text)
+wp_log_has(const char *text)
 {
 	char line[2048];
-	FILE *f = fopen(d->log, "re");
+	FILE *f = fopen(wp_daemon.log, "re");
 	int has = 0;
 
 	if (f == NULL)
@@ -178,39 +180,45 @@ wp_log_has(const struct cnt_daemon *d, const char *text)
 }
 
 void
-wp_await_log(const struct cnt_daemon *d, const char *text)
+wp_await_log(const char *text)
 {
 	int64_t until = wp_now_ms() + PATIENCE_MS;
 
-	while (!wp_log_has(d, text)) {
+	while (!wp_log_has(text)) {
 		if (wp_now_ms() > until)
 			fail_msg("the log never says \"%s\"", text);
 		wp_pause_ms(5);
 	}
 }
 
+void
+wp_start(const char *config)
+{
+	assert_int_equal(cnt_daemon_start(&wp_daemon, config), 0);
+}
+
 int
-wp_stop(struct cnt_daemon *d)
+wp_teardown(void **state)
 {
 	/* of sanitizers, and of valgrind */
 	static const char *const bugs[] = { "Sanitizer", "runtime error:", "==ERROR",
 		"ended with status", "Invalid read", "Invalid write", "definitely lost",
 		"uninitialised" };
-	int r = d->pid > 0 ? cnt_daemon_end(d) : 0;
+	int r = wp_daemon.pid > 0 ? cnt_daemon_end(&wp_daemon) : 0;
 
+	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bugs); i++) {
-		if (wp_log_has(d, bugs[i]))
+		if (wp_log_has(bugs[i]))
 			r = -1;
 	}
 	if (r < 0)
-		cnt_daemon_show_log(d);
-	cnt_remove_tree(d->dir);
+		cnt_daemon_show_log(&wp_daemon);
+	cnt_remove_tree(wp_daemon.dir);
 	return r;
 }
 
 pid_t
-wp_fork(int (*f)(const struct cnt_daemon *d, void *arg), const struct cnt_daemon *d,
-	void *arg, int keep)
+wp_fork(int (*f)(void *arg), void *arg, int keep)
 {
 	pid_t pid;
 
@@ -222,7 +230,7 @@ wp_fork(int (*f)(const struct cnt_daemon *d, void *arg), const struct cnt_daemon
 	if (keep >= 0 && keep != WP_KEPT)
 		dup2(keep, WP_KEPT);
 	closefrom(keep >= 0 ? WP_KEPT + 1 : WP_KEPT);
-	_exit(f(d, arg));
+	_exit(f(arg));
 }
 
 int

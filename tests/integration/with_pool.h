@@ -12,12 +12,21 @@
  * does not, and a look at the scoreboard. Everything waits for what it waits for, at most 20 s.
  */
 
+/* The daemon of the running test. */
+extern struct cnt_daemon wp_daemon;
+
+#define WP_POOL(lines) CNT_DAEMON_GLOBAL CNT_DAEMON_POOL lines
+void wp_start(const char *config);
+/* End it, if it runs, and remove its directory: 0 if it ended well and no process of it complained
+ * of a bug on its way. */
+int wp_teardown(void **state);
+
 /* A handle for the pool, not connected. `pool` NULL: main. */
-cenote_conn *wp_handle(const struct cnt_daemon *d, const char *pool);
+cenote_conn *wp_handle(const char *pool);
 /* Attached. */
-cenote_conn *wp_attach(const struct cnt_daemon *d, const char *pool);
+cenote_conn *wp_attach(const char *pool);
 /* The status of connecting; the handle is the caller's. */
-int wp_try(const struct cnt_daemon *d, const char *pool, cenote_conn **ret_conn);
+int wp_try(const char *pool, cenote_conn **ret_conn);
 /* Run a statement that must work. */
 void wp_exec(cenote_conn *conn, const char *sql);
 /* Its first value; in a buffer of its own until the next call. */
@@ -30,24 +39,19 @@ const char *wp_message(const cenote_conn *conn);
 pid_t wp_worker_pid(cenote_conn *conn);
 
 /* A number from the status of pools. */
-int64_t wp_pool_number(const struct cnt_daemon *d, const char *pool, const char *column);
+int64_t wp_pool_number(const char *pool, const char *column);
 /* Wait until it is that. */
-void wp_await(
-	const struct cnt_daemon *d, const char *pool, const char *column, int64_t wanted);
+void wp_await(const char *pool, const char *column, int64_t wanted);
 /* Wait until the log has the text. */
-void wp_await_log(const struct cnt_daemon *d, const char *text);
-int wp_log_has(const struct cnt_daemon *d, const char *text);
-/* End the daemon, if it runs, and remove its directory: 0 if it ended well and no process of it
- * complained of a bug on its way. */
-int wp_stop(struct cnt_daemon *d);
+void wp_await_log(const char *text);
+int wp_log_has(const char *text);
 int64_t wp_now_ms(void);
 void wp_pause_ms(int ms);
 
-/* Fork; the child runs f(d, arg) and ends with what it gives. It has none of the parent's
+/* Fork; the child runs f(arg) and ends with what it gives. It has none of the parent's
  * descriptors, but `keep` (-1: none) as number WP_KEPT: sessions of the parent are not held open. */
 #define WP_KEPT 3
-pid_t wp_fork(int (*f)(const struct cnt_daemon *d, void *arg), const struct cnt_daemon *d,
-	void *arg, int keep);
+pid_t wp_fork(int (*f)(void *arg), void *arg, int keep);
 /* Its exit status; -1 if it ended otherwise. */
 int wp_join(pid_t pid);
 
