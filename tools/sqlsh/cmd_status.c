@@ -53,6 +53,8 @@ run_conninfo(struct cmd *cmd)
 		if (value && *value)
 			(void)fprintf(sh->out, "%-16s %s\n", facts[i].title, value);
 	}
+	if (cenote_tx_state(sh->conn) != CENOTE_TX_IDLE)
+		text_add_str(&pins, "an open transaction");
 	add_pins(&pins, cenote_pins(sh->conn));
 	(void)fprintf(sh->out, "%-16s %s\n", "Kept by", pins.len ? pins.data : "nothing");
 	text_finish(&pins);

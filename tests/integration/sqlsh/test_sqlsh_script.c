@@ -265,8 +265,14 @@ commands_work_from_the_command_line(void **state)
 		"select 1", NULL);
 	assert_int_equal(r.status, 0);
 	assert_non_null(strstr(r.out, "Pool             main\n"));
+	assert_non_null(strstr(r.out, "\nKept by          nothing\n"));
 	assert_non_null(strstr(r.out, "\\copy "));
 	assert_non_null(strstr(r.err, "Time: "));
+	run_finish(&r);
+	run_sqlsh(&r, d, NULL, "-c", "begin", "-c", "create temp table t(a)", "-c",
+		"\\conninfo", NULL);
+	assert_non_null(strstr(
+		r.out, "\nKept by          an open transaction, temporary objects\n"));
 	run_finish(&r);
 }
 
