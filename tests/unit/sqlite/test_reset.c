@@ -566,6 +566,30 @@ a_client_that_was_moved_sees_its_own_counters(void **state)
 	sq_teardown(&other);
 }
 
+/* What comes back is the client's word, and not to be trusted. */
+static void
+a_forged_state_harms_nobody(void **state)
+{
+	struct sq *t = *state;
+	uint8_t forged[25];
+	struct cnp_str carry = { (const char *)forged, sizeof(forged) };
+
+	(void)sq_query(t, "create table forged (a)");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	cnc_put_u64(forged, (uint64_t)INT64_MAX);
+	cnc_put_u64(forged + 8, (uint64_t)INT64_MAX);
+	cnc_put_u64(forged + 16, (uint64_t)INT64_MAX);
+	forged[24] = 0;
+	assert_int_equal(t->b->attach(t->s, &carry, &t->diag), CENOTE_OK);
+	(void)sq_query(t, "insert into forged values (1)");
+	assert_int_equal(t->last, CENOTE_OK);
+	assert_string_equal(sq_query(t, "select total_changes() as n"),
+		"columns n:INT64\nrow -9223372036854775808\ndone SELECT 1\n");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_string_equal(sq_query(t, "select total_changes() as n"),
+		"columns n:INT64\nrow 0\ndone SELECT 1\n");
+}
+
 /* After a RESET the client stays, and must not carry on what it had. */
 static void
 a_reset_is_told_to_a_client_that_stays(void **state)
@@ -630,6 +654,7 @@ main(void)
 		TEST(what_a_session_holds_pins_it),
 		TEST(counters_are_those_of_sqlite_itself),
 		TEST(a_client_that_was_moved_sees_its_own_counters),
+		TEST(a_forged_state_harms_nobody),
 		TEST(a_reset_is_told_to_a_client_that_stays),
 		TEST(a_file_that_was_replaced_is_opened_anew),
 		TEST(the_values_of_a_client_do_not_stay_in_a_kept_statement),

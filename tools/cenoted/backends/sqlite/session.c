@@ -77,7 +77,10 @@ client_changes(const struct cnd_session *s)
 static int64_t
 client_total(const struct cnd_session *s)
 {
-	return sqlite3_total_changes64(s->db) - s->base_total + s->carried.total;
+	uint64_t own = (uint64_t)(sqlite3_total_changes64(s->db) - s->base_total);
+
+	/* What was carried over is a client's word: it may be any number. */
+	return (int64_t)(own + (uint64_t)s->carried.total);
 }
 
 /* changes() and total_changes() as a session of its own would give them: SQLite's count goes on
