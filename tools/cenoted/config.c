@@ -23,6 +23,7 @@
 /* Longest line that is left to inih as it is (its own limit is 199); a longer value is kept
  * here, and inih gets a reference to it. */
 #define SHORT_LINE 150
+#define FILE_MAX   ((size_t)1 << 20)
 #define LONG_MARK  '\001'
 
 #define KEYS_MAX 32
@@ -35,7 +36,9 @@ enum section {
 
 struct loader {
 	struct cnd_config *config;
-	FILE *file;
+	FILE *file; /* over `bytes` */
+	char *bytes;
+	size_t n_bytes;
 	char *text; /* the line as read */
 	size_t text_size;
 	char *long_value;
@@ -902,6 +905,45 @@ take_pair_and_remember(
 	return r;
 }
 
+/* The whole file, so that one without an end is found out. NULL: the error was reported. */
+static FILE *
+open_whole(struct loader *l, const char *path)
+{
+	struct cnd_config *c = l->config;
+	FILE *file = fopen(path, "re"), *whole = NULL;
+	size_t n;
+
+	l->bytes = must(malloc(FILE_MAX + 1));
+	n = file != NULL ? fread(l->bytes, 1, FILE_MAX, file) : 0;
+	l->n_bytes = n;
+
+	if (file == NULL || ferror(file)) {
+		cnd_config_error(c, 0, "cannot be read: %s", strerror(errno));
+	} else if (n == FILE_MAX) {
+		cnd_config_error(c, 0, "is longer than 1 MB: no configuration");
+	} else {
+		/* an empty stream cannot be opened */
+		l->bytes[n] = '\n';
+		whole = must(fmemopen(l->bytes, n + 1, "r"));
+	}
+	if (file != NULL)
+		fclose(file);
+	return whole;
+}
+
+static void
+finish_loader(struct loader *l)
+{
+	if (l->file != NULL)
+		fclose(l->file);
+	free_secret(l->long_value);
+	if (l->text != NULL)
+		cnc_wipe(l->text, l->text_size);
+	free(l->text);
+	cnc_wipe(l->bytes, l->n_bytes);
+	free(l->bytes);
+}
+
 struct cnd_config *
 cnd_config_load(const char *path)
 {
@@ -911,21 +953,13 @@ cnd_config_load(const char *path)
 	c->path = dup_text(path);
 	c->socket_mode = -1;
 	set_initial(&l, cenoted_keys, N_ITEMS(cenoted_keys), c);
-	l.file = fopen(path, "re");
-	if (l.file == NULL) {
-		cnd_config_error(c, 0, "cannot be read: %s", strerror(errno));
-		return c;
+	l.file = open_whole(&l, path);
+	if (l.file != NULL) {
+		if (ini_parse_stream(read_line, &l, take_pair_and_remember, &l) < 0)
+			cnd_fatal("out of memory");
+		check_all(&l);
 	}
-	if (ini_parse_stream(read_line, &l, take_pair_and_remember, &l) < 0)
-		cnd_fatal("out of memory");
-	if (ferror(l.file))
-		cnd_config_error(c, 0, "cannot be read: %s", strerror(errno));
-	fclose(l.file);
-	check_all(&l);
-	free_secret(l.long_value);
-	if (l.text != NULL)
-		cnc_wipe(l.text, l.text_size);
-	free(l.text);
+	finish_loader(&l);
 	return c;
 }
 

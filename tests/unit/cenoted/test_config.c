@@ -195,6 +195,18 @@ a_missing_file_is_an_error(void **state)
 }
 
 static void
+a_file_without_an_end_is_an_error(void **state)
+{
+	struct cnd_config *c = cnd_config_load("/dev/zero");
+
+	(void)state;
+	assert_int_equal(c->n_errors, 1);
+	assert_string_equal(
+		c->errors[0], "/dev/zero: is longer than 1 MB: no configuration");
+	cnd_config_destroy(c);
+}
+
+static void
 values_have_their_defaults(void **state)
 {
 	struct cnd_config *c = load(CENOTED POOL);
@@ -346,6 +358,7 @@ main(void)
 		cmocka_unit_test(each_error_names_its_line_and_what_is_allowed),
 		cmocka_unit_test(all_errors_are_reported),
 		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(a_file_without_an_end_is_an_error),
 		cmocka_unit_test(values_have_their_defaults),
 		cmocka_unit_test(a_group_may_use_its_socket),
 		cmocka_unit_test(users_are_names_numbers_or_everybody),
