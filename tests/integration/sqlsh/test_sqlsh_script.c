@@ -423,8 +423,8 @@ a_million_rows_need_no_memory(void **state)
 			continue;
 		run_sqlsh(&many, daemon_of(state), NULL, streaming[i], "-c",
 			MILLION "select n from c", NULL);
-		for (p = many.out; (p = strchr(p, '\n')) != NULL; p++)
-			n_lines++;
+		for (p = many.out; *p; p++)
+			n_lines += *p == '\n';
 		assert_int_equal(n_lines, 1000001);
 		run_finish(&many);
 	}
