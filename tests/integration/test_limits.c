@@ -140,20 +140,28 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 }
 
 static int
-resume_and_commit(void *arg)
+resume_and_commit_on(cenote_conn *conn, const char *token)
 {
-	cenote_conn *conn = wp_handle(NULL);
 	cenote_result *res = NULL;
 
-	if (cenote_resume(conn, arg, &res) != CENOTE_OK || res != NULL)
+	if (cenote_resume(conn, token, &res) != CENOTE_OK || res != NULL)
 		return 1;
 	if (cenote_tx_state(conn) != CENOTE_TX_OPEN)
 		return 2;
 	if (wp_status_of(conn, "insert into t values (2)") != CENOTE_OK ||
 		wp_status_of(conn, "commit") != CENOTE_OK)
 		return 3;
-	cenote_conn_destroy(conn);
 	return 0;
+}
+
+static int
+resume_and_commit(void *arg)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	int r = resume_and_commit_on(conn, arg);
+
+	cenote_conn_destroy(conn);
+	return r;
 }
 
 static void

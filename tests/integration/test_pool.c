@@ -280,6 +280,20 @@ door_pid(void)
 	return -1;
 }
 
+/* Its own descriptors are beyond any limit that is set from outside. */
+static int
+is_in_valgrind(pid_t pid)
+{
+	char path[64], exe[256];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	assert_true(n > 0);
+	exe[n] = '\0';
+	return strstr(exe, "valgrind") != NULL;
+}
+
 #define CROWD 60
 
 /* More wait than the door may have descriptors: some are told, and the door lives to tell. */
@@ -290,25 +304,28 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	cenote_conn *crowd[CROWD];
 	cenote_conn *holder;
 	pid_t door;
-	int n_refused = 0;
+	int is_limited, n_refused = 0;
 
 	(void)state;
 	wp_start(WP_POOL("sessions = 1..3\n"));
 	door = door_pid();
-	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &few, NULL), 0);
+	is_limited = !is_in_valgrind(door);
+	if (is_limited)
+		assert_int_equal(prlimit(door, RLIMIT_NOFILE, &few, NULL), 0);
 	holder = wp_attach(NULL);
 	for (size_t i = 0; i < CROWD; i++) {
 		crowd[i] = wp_handle(NULL);
 		assert_int_equal(cenote_set_nonblocking(crowd[i], 1), CENOTE_OK);
 		assert_true(cenote_connect(crowd[i]) <= CENOTE_AGAIN);
 	}
-	for (int64_t end = wp_now_ms() + 20000; n_refused == 0 && wp_now_ms() < end;) {
+	for (int64_t end = wp_now_ms() + 20000;
+		is_limited && n_refused == 0 && wp_now_ms() < end;) {
 		for (size_t i = 0; i < CROWD; i++)
 			n_refused += cenote_connect(crowd[i]) == CENOTE_ERR_CONN &&
 				     strcmp(wp_sqlstate(crowd[i]), "53300") == 0;
 		wp_pause_ms(5);
 	}
-	assert_true(n_refused > 0);
+	assert_int_equal(n_refused > 0, is_limited);
 	assert_int_equal(door_pid(), door);
 	for (size_t i = 0; i < CROWD; i++)
 		cenote_conn_destroy(crowd[i]);
