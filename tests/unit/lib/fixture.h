@@ -120,8 +120,7 @@ create_stmt(struct fixture *f, const char *sql)
 {
 	cenote_stmt *stmt;
 
-	assert_int_equal(
-		cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_create(f->conn, sql, CENOTE_NTS, &stmt), CENOTE_OK);
 	return stmt;
 }
 
