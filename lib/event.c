@@ -536,7 +536,6 @@ static const struct handler handlers[] = {
 	[CNP_MSG_NOTICE] = { on_notice, 0 },
 	[CNP_MSG_SKIPPED] = { on_skipped, 1 },
 	[CNP_MSG_PARAMS] = { on_params, 1 },
-	[CNP_MSG_OUTPUT] = { on_ignored, 0 },
 	[CNP_MSG_NOTIFICATION] = { on_ignored, 0 },
 	[CNP_MSG_PARAMETER] = { on_parameter, 0 },
 	[CNP_MSG_SUSPENDED] = { on_suspended, 1 },

@@ -90,7 +90,7 @@ cenote_stmt_destroy(cenote_stmt *stmt)
 static void
 fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m)
 {
-	m->code = CNP_MSG_PREPARE;
+	*m = (struct cnp_msg){ .code = CNP_MSG_PREPARE };
 	m->as.prepare.statement = stmt->id;
 	m->as.prepare.sql.p = stmt->sql;
 	m->as.prepare.sql.n = stmt->len;

@@ -56,7 +56,15 @@ enum cnp_attach_flag {
 enum cnp_done_flag {
 	CNP_DONE_MORE_ROWS = 1, /* stopped at batch_rows: the portal is open */
 	CNP_DONE_MORE_RESULTS = 2, /* another result of the same request follows */
-	CNP_DONE_LIMITED = 4 /* stopped at max_rows */
+	CNP_DONE_LIMITED = 4, /* stopped at max_rows */
+	CNP_DONE_EMPTY = 8, /* there was no statement in the text */
+	CNP_DONE_OUTPUT = 16 /* the one row holds the output values of a call */
+};
+
+/* What DESCRIBE and CLOSE of a name are of. */
+enum cnp_named {
+	CNP_NAMED_STATEMENT = 0,
+	CNP_NAMED_PORTAL = 1 /* a cursor of the server */
 };
 
 enum cnp_auth_method {
@@ -87,7 +95,12 @@ enum cnp_yield_reason {
 	X(SUSPEND, 10, "suspend")                                                        \
 	X(CHANGE_USER, 11, "change-user")                                                \
 	X(SELECT_DATABASE, 12, "select-database")                                        \
-	X(NAMED_PARAMS, 13, "named-params")
+	X(NAMED_PARAMS, 13, "named-params")                                              \
+	X(FUNCTIONS, 14, "functions")                                                    \
+	X(LONG_DATA, 15, "long-data")                                                    \
+	X(FILES, 16, "files")                                                            \
+	X(NAMED_STATEMENTS, 17, "named-statements")                                      \
+	X(OPTIONS, 18, "options")
 
 enum cnp_feature {
 #define X(name, bit, text) CNP_FEATURE_##name = 1 << (bit),

@@ -26,11 +26,13 @@
 	X(CLOSE, close, 0x14, C)                                                         \
 	X(FETCH, fetch, 0x15, C)                                                         \
 	X(CLOSE_PORTAL, close_portal, 0x16, C)                                           \
+	X(FUNCTION, function, 0x17, C)                                                   \
 	X(BEGIN, begin, 0x18, C)                                                         \
 	X(COMMIT, commit, 0x19, C)                                                       \
 	X(ROLLBACK, rollback, 0x1a, C)                                                   \
 	X(SAVEPOINT, savepoint, 0x1b, C)                                                 \
 	X(AUTOCOMMIT, autocommit, 0x1c, C)                                               \
+	X(LONG_DATA, long_data, 0x1d, C)                                                 \
 	X(CATALOG, catalog, 0x20, C)                                                     \
 	X(PING, ping, 0x21, C)                                                           \
 	X(RESET, reset, 0x22, C)                                                         \
@@ -55,7 +57,6 @@
 	X(NOTICE, notice, 0x47, S)                                                       \
 	X(SKIPPED, skipped, 0x48, S)                                                     \
 	X(PARAMS, params, 0x49, S)                                                       \
-	X(OUTPUT, output, 0x4a, S)                                                       \
 	X(NOTIFICATION, notification, 0x4b, S)                                           \
 	X(PARAMETER, parameter, 0x4c, S)                                                 \
 	X(COPY_IN, copy_in, 0x4d, S)                                                     \
@@ -89,20 +90,30 @@
 #define CNP_FIELDS_STATUS(F) F(STR, what)
 
 /* `format`: enum cenote_format. `batch_rows`: 0 sends everything; n stops after n rows and keeps a
- * portal named by this request's number. `max_rows`: 0 all. `params`: blob of values. */
+ * portal named by this request's number. `max_rows`: 0 all. `params`: blob of values; an empty blob
+ * is the simple form of a query, one of 0 values is not. `formats`: one enum cenote_format a column, or empty. */
 #define CNP_FIELDS_QUERY(F)                                                              \
-	F(STR, sql) F(U8, format) F(U32, batch_rows) F(U64, max_rows) F(STR, params)
-/* `statement`: a number that the client chooses. */
-#define CNP_FIELDS_PREPARE(F)  F(U32, statement) F(STR, sql)
-#define CNP_FIELDS_DESCRIBE(F) F(U32, statement)
+	F(STR, sql)                                                                      \
+	F(U8, format) F(U32, batch_rows) F(U64, max_rows) F(STR, params) F(STR, formats)
+/* `statement`: a number that the client chooses. `name`: what the server shall call it, if it has names;
+ * `types`: U32 type ids of the server, one a parameter, 0 for those it shall find. */
+#define CNP_FIELDS_PREPARE(F)  F(U32, statement) F(STR, sql) F(STR, name) F(STR, types)
+/* `statement` 0: by the server's `name`. `kind`: enum cnp_named, of what. */
+#define CNP_FIELDS_DESCRIBE(F) F(U32, statement) F(U8, kind) F(STR, name)
 /* `known`: 1 if the client has the statement's columns: they are not sent unless they changed. */
 #define CNP_FIELDS_EXECUTE(F)                                                            \
 	F(U32, statement)                                                                \
-	F(U8, known) F(U8, format) F(U32, batch_rows) F(U64, max_rows) F(STR, params)
-#define CNP_FIELDS_CLOSE(F)        F(U32, statement)
+	F(U8, known)                                                                     \
+	F(U8, format)                                                                    \
+	F(U32, batch_rows) F(U64, max_rows) F(STR, params) F(STR, formats) F(STR, name)
+#define CNP_FIELDS_CLOSE(F)        F(U32, statement) F(U8, kind) F(STR, name)
 /* `portal`: the request that opened it. `columns`: 1 to get COLUMNS first (after a resume). */
 #define CNP_FIELDS_FETCH(F)        F(U32, portal) F(U32, batch_rows) F(U8, columns)
 #define CNP_FIELDS_CLOSE_PORTAL(F) F(U32, portal)
+/* Call a function by the server's id (PostgreSQL's fast path). `format`: of the result. */
+#define CNP_FIELDS_FUNCTION(F)     F(U32, function) F(U8, format) F(STR, params)
+/* A piece of a parameter's value, ahead of EXECUTE; `param` from 0. */
+#define CNP_FIELDS_LONG_DATA(F)    F(U32, statement) F(U16, param) F(STR, data)
 
 #define CNP_FIELDS_BEGIN(F) F(U8, isolation) F(U32, flags)
 #define CNP_FIELDS_COMMIT(F)
@@ -149,16 +160,17 @@
 #define CNP_FIELDS_PARAMS(F)
 /* `flags`: CNP_DONE_…. `affected`: -1 unknown. */
 #define CNP_FIELDS_DONE(F)                                                               \
-	F(STR, tag) F(I64, affected) F(U64, last_insert_id) F(U32, warnings) F(U8, flags)
+	F(STR, tag)                                                                      \
+	F(I64, affected)                                                                 \
+	F(U64, last_insert_id) F(U32, warnings) F(U32, server_status) F(U8, flags)
 #define CNP_FIELDS_ERROR(F)  F(STR, fields)
 #define CNP_FIELDS_NOTICE(F) F(STR, fields)
 #define CNP_FIELDS_SKIPPED(F)
-/* Output binds: blob of values. */
-#define CNP_FIELDS_OUTPUT(F)       F(STR, values)
 #define CNP_FIELDS_NOTIFICATION(F) F(U32, pid) F(STR, channel) F(STR, payload)
 #define CNP_FIELDS_PARAMETER(F)    F(STR, name) F(STR, value)
-/* `formats`: one byte per column. */
-#define CNP_FIELDS_COPY_IN(F)      F(U8, format) F(STR, formats)
+/* `formats`: one enum cenote_format a column. `name`: the client's file that the server asks for; empty:
+ * none, the client knows what to send. */
+#define CNP_FIELDS_COPY_IN(F)      F(U8, format) F(STR, formats) F(STR, name)
 #define CNP_FIELDS_COPY_OUT(F)     F(U8, format) F(STR, formats)
 #define CNP_FIELDS_SUSPENDED(F)    F(U64, session) F(U64, key) F(U32, timeout_ms)
 /* `last`: the last request that was carried out; those behind it were not touched. `reason`: enum

@@ -11,6 +11,8 @@ static const uint8_t shapes[] = {
 	[CNP_MSG_CLOSE] = CNP_SHAPE_COMMAND,
 	[CNP_MSG_FETCH] = CNP_SHAPE_DATA,
 	[CNP_MSG_CLOSE_PORTAL] = CNP_SHAPE_COMMAND,
+	[CNP_MSG_FUNCTION] = CNP_SHAPE_DATA,
+	[CNP_MSG_LONG_DATA] = CNP_SHAPE_COMMAND,
 	[CNP_MSG_BEGIN] = CNP_SHAPE_COMMAND,
 	[CNP_MSG_COMMIT] = CNP_SHAPE_COMMAND,
 	[CNP_MSG_ROLLBACK] = CNP_SHAPE_COMMAND,
@@ -38,7 +40,8 @@ cnp_request_can_setup(uint8_t code)
 {
 	return code == CNP_MSG_PREPARE || code == CNP_MSG_CLOSE ||
 	       code == CNP_MSG_CLOSE_PORTAL || code == CNP_MSG_AUTOCOMMIT ||
-	       code == CNP_MSG_SET_OPTION || code == CNP_MSG_DETACH;
+	       code == CNP_MSG_SET_OPTION || code == CNP_MSG_LONG_DATA ||
+	       code == CNP_MSG_DETACH;
 }
 
 /* A row: in this shape, at one of these stages, that reply leads to the stage `next`. */
@@ -58,8 +61,6 @@ static const struct step steps[] = {
 	{ CNP_SHAPE_DATA, AT(FRESH) | AT(MORE), CNP_MSG_COLUMNS, CNP_STAGE_OPEN, 0 },
 	{ CNP_SHAPE_DATA, AT(FRESH) | AT(OPEN) | AT(MORE), CNP_MSG_DONE,
 		CNP_STAGE_ANSWERED, 0 },
-	{ CNP_SHAPE_DATA, AT(FRESH) | AT(OPEN) | AT(MORE), CNP_MSG_OUTPUT, CNP_STAGE_OPEN,
-		0 },
 	{ CNP_SHAPE_DESCRIPTION, AT(FRESH), CNP_MSG_PARAMS, CNP_STAGE_DESCRIBED, 0 },
 	{ CNP_SHAPE_DESCRIPTION, AT(DESCRIBED), CNP_MSG_COLUMNS, CNP_STAGE_OPEN, 0 },
 	{ CNP_SHAPE_DESCRIPTION, AT(DESCRIBED) | AT(OPEN), CNP_MSG_DONE,

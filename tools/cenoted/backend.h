@@ -18,7 +18,7 @@
  * worker logs out and in again. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 1u
+#define CND_BACKEND_ABI 2u
 
 struct cnd_session; /* each backend's own */
 
@@ -42,6 +42,12 @@ struct cnd_host {
 	 * CENOTE_ERR_CONN (the client went away). The answer stays the same for the rest of the
 	 * request. */
 	int (*interrupted)(const struct cnd_host *host, struct cnc_diag *ret_diag);
+	/* Wait for poll(2) `events` of the server's descriptor, at most timeout_ms (-1: no bound):
+	 * the events that came (>0); 0 when the time is up; or what interrupted() says. Signals and
+	 * the client's end wake it. Once it said why to stop, it says so for the rest of the
+	 * request: wait with plain poll(2) for the server to obey. */
+	int (*wait)(const struct cnd_host *host, int fd, short events, int timeout_ms,
+		struct cnc_diag *ret_diag);
 	/* Log a line; never a secret, a statement or a value. level: syslog's. */
 	void (*log)(const struct cnd_host *host, int level, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
@@ -66,6 +72,23 @@ struct cnd_sink_ops {
 	/* The end of one result. */
 	int (*done)(struct cnd_sink *sink, const struct cnp_done *done);
 	int (*notice)(struct cnd_sink *sink, const struct cnc_diag *notice);
+
+	/* What the server says of its own accord: in the middle of a request, and while none runs. */
+	int (*notification)(struct cnd_sink *sink, const struct cnp_notification *n);
+	int (*parameter)(struct cnd_sink *sink, const char *name, const char *value);
+
+	/* A copy, in place of columns(). Out: copy_out(), copy_data() …, copy_done(), then done().
+	 * In: copy_in(), then copy_read() until it does not give CENOTE_OK. */
+	int (*copy_out)(struct cnd_sink *sink, const struct cnp_copy_out *m);
+	int (*copy_data)(struct cnd_sink *sink, const void *data, size_t len);
+	int (*copy_done)(struct cnd_sink *sink);
+	int (*copy_in)(struct cnd_sink *sink, const struct cnp_copy_in *m);
+	/* The client's next piece, borrowed until the next call. CENOTE_OK; CENOTE_DONE: it was the
+	 * last one; CENOTE_AGAIN: the server's descriptor `fd` (-1: none) is readable first;
+	 * CENOTE_ERR_SERVER: the client gave up (COPY_FAIL; its reason is in the diagnostics), or the
+	 * request was interrupted; CENOTE_ERR_CONN. What the client still sends of a copy that ended
+	 * otherwise is discarded by the worker. */
+	int (*copy_read)(struct cnd_sink *sink, int fd, struct cnp_str *ret_data);
 };
 
 struct cnd_sink {
@@ -79,9 +102,32 @@ struct cnd_exec {
 	uint32_t portal; /* number to keep the rest under when batch_rows is reached */
 	uint8_t format; /* enum cenote_format */
 	uint8_t columns_known; /* execute only */
+	uint8_t is_simple; /* query only: the simple form, without parameters */
+	uint8_t is_sync; /* a synchronisation point follows: it may travel with the statement */
 	uint32_t batch_rows; /* 0: all */
+	uint64_t
+		max_rows; /* 0: all; row_done() counts, this is to ask the server for no more */
 	const struct cnc_value *params;
 	uint32_t n_params;
+	struct cnp_str
+		formats; /* one enum cenote_format a column; empty: `format` for all */
+};
+
+/* A statement or portal: by the client's number, or, where that is 0, by the server's name. */
+struct cnd_named {
+	uint32_t number;
+	struct cnp_str name;
+};
+
+/* How a statement is prepared. */
+struct cnd_prepare {
+	uint32_t statement; /* the client's number */
+	uint8_t is_sync;
+	struct cnp_str sql;
+	struct cnp_str
+		name; /* what the server shall call it; empty: the backend's choice */
+	const uint32_t *types; /* the server's type ids; 0: it shall find out */
+	uint32_t n_types;
 };
 
 /* What READY tells, and what decides whether a session may be yielded. */
@@ -129,15 +175,18 @@ struct cnd_backend {
 
 	int (*query)(struct cnd_session *s, const char *sql, size_t len,
 		const struct cnd_exec *exec, struct cnd_sink *sink);
-	/* `statement` is the client's number. Answers with params(), columns() (when it gives rows) and
-	 * done(). An existing number is replaced. */
-	int (*prepare)(struct cnd_session *s, uint32_t statement, const char *sql,
-		size_t len, struct cnd_sink *sink);
-	int (*describe)(struct cnd_session *s, uint32_t statement, struct cnd_sink *sink);
-	int (*execute)(struct cnd_session *s, uint32_t statement,
+	/* Answers with params(), columns() (when it gives rows) and done(). An existing number is
+	 * replaced. */
+	int (*prepare)(struct cnd_session *s, const struct cnd_prepare *prepare,
+		struct cnd_sink *sink);
+	/* kind: enum cnp_named. Of a portal there are no params, but params() is called. */
+	int (*describe)(struct cnd_session *s, const struct cnd_named *which,
+		uint8_t kind, struct cnd_sink *sink);
+	int (*execute)(struct cnd_session *s, const struct cnd_named *which,
 		const struct cnd_exec *exec, struct cnd_sink *sink);
-	/* Unknown numbers are ignored. */
-	void (*close)(struct cnd_session *s, uint32_t statement);
+	/* Unknown numbers and names are ignored. Answers with done(). */
+	int (*close)(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+		struct cnd_sink *sink);
 	/* Go on with a portal. `send_columns`: call columns() with known 0 first, else 1. */
 	int (*fetch)(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 		int send_columns, struct cnd_sink *sink);
@@ -155,6 +204,35 @@ struct cnd_backend {
 
 	int (*catalog)(struct cnd_session *s, const struct cnp_catalog *filter,
 		struct cnd_sink *sink);
+
+	/* From here on a backend may have NULL: the worker then says that it cannot do it. */
+
+	/* A descriptor to watch for reading while the session is idle, lent or not; -1 none. */
+	int (*fd)(const struct cnd_session *s);
+	/* It is readable while no request runs: take what came, and give notices, notifications and
+	 * parameters to the sink (NULL: nobody has the session). CENOTE_ERR_CONN: the session is lost. */
+	int (*idle)(struct cnd_session *s, struct cnd_sink *sink);
+	/* A synchronisation point: the requests before it are one unit for servers with such a
+	 * thing. Called behind a request that asked for one, also when it failed or was skipped, and
+	 * before state() is. May fail, and the worker reports it. */
+	int (*sync)(struct cnd_session *s, struct cnd_sink *sink);
+	/* state() says CENOTE_PIN_FUNCTION, and the worker wants to give the session up: ask the
+	 * server what the session really holds, so that state() knows. */
+	int (*settle)(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+	int (*function)(struct cnd_session *s, uint32_t function,
+		const struct cnd_exec *exec, struct cnd_sink *sink);
+	int (*long_data)(struct cnd_session *s, uint32_t statement, uint16_t param,
+		struct cnp_str data, struct cnc_diag *ret_diag);
+	/* Each answers with done(). */
+	int (*change_user)(struct cnd_session *s, const struct cnp_change_user *to,
+		struct cnd_sink *sink);
+	int (*select_database)(struct cnd_session *s, const char *database, size_t len,
+		struct cnd_sink *sink);
+	/* An option of ATTACH or SET_OPTION. CENOTE_ERR_ARG with the diagnostics filled: no such
+	 * option or value. The reset undoes it. */
+	int (*set_option)(struct cnd_session *s, const char *name, const char *value,
+		struct cnc_diag *ret_diag);
 };
 
 /* The one exported symbol of a module. NULL: this host's ABI is not served. */

@@ -80,6 +80,17 @@ set_bounds(struct cnd_worker *w, uint64_t max_rows, uint32_t batch_rows)
 	w->batch_left = batch_rows;
 }
 
+/* What only some servers have. */
+static int
+need(struct cnd_worker *w, uint64_t feature, const char *what)
+{
+	if (w->backend->features & feature)
+		return CENOTE_OK;
+	cnc_diag_set(&w->diag, CNC_SQLSTATE(UNSUPPORTED),
+		"the %s backend of this pool has no %s", w->backend->name, what);
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
 static int
 set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	uint64_t max_rows)
@@ -94,6 +105,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 		return fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(LIMIT),
 			"too many open portals with max_rows; at most 16");
 	set_bounds(w, max_rows, exec->batch_rows);
+	exec->max_rows = max_rows;
 	exec->params = NULL;
 	exec->n_params = 0;
 	if (params.n == 0)
@@ -111,6 +123,8 @@ on_query(struct cnd_worker *w, const struct cnp_msg *m)
 	const struct cnp_query *q = &m->as.query;
 	struct cnd_exec exec = { .portal = w->server.running,
 		.format = q->format,
+		.is_simple = q->params.n == 0,
+		.formats = q->formats,
 		.batch_rows = q->batch_rows };
 	int r = set_exec(w, &exec, q->params, q->max_rows);
 
@@ -126,17 +140,26 @@ static int
 on_prepare(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_prepare *p = &m->as.prepare;
+	struct cnd_prepare prepare = {
+		.statement = p->statement, .sql = p->sql, .name = p->name
+	};
+	int r;
 
 	w->is_describing = 1;
-	return w->backend->prepare(
-		w->session, p->statement, p->sql.p, p->sql.n, &w->sink);
+	r = p->name.n > 0 || p->statement == 0
+		    ? need(w, CNP_FEATURE_NAMED_STATEMENTS, "named statements")
+		    : CENOTE_OK;
+	return r < 0 ? r : w->backend->prepare(w->session, &prepare, &w->sink);
 }
 
 static int
 on_describe(struct cnd_worker *w, const struct cnp_msg *m)
 {
+	const struct cnp_describe *d = &m->as.describe;
+	struct cnd_named which = { d->statement, d->name };
+
 	w->is_describing = 1;
-	return w->backend->describe(w->session, m->as.describe.statement, &w->sink);
+	return w->backend->describe(w->session, &which, d->kind, &w->sink);
 }
 
 static int
@@ -146,12 +169,14 @@ on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 	struct cnd_exec exec = { .portal = w->server.running,
 		.format = e->format,
 		.columns_known = e->known,
+		.formats = e->formats,
 		.batch_rows = e->batch_rows };
+	struct cnd_named which = { e->statement, e->name };
 	int r = set_exec(w, &exec, e->params, e->max_rows);
 
 	if (r < 0)
 		return r;
-	r = w->backend->execute(w->session, e->statement, &exec, &w->sink);
+	r = w->backend->execute(w->session, &which, &exec, &w->sink);
 	if (r == CENOTE_OK)
 		settle_portal(w, exec.portal);
 	return r;
@@ -160,8 +185,10 @@ on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 static int
 on_close(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	w->backend->close(w->session, m->as.close.statement);
-	return reply_done(w, "CLOSE");
+	const struct cnp_close *c = &m->as.close;
+	struct cnd_named which = { c->statement, c->name };
+
+	return w->backend->close(w->session, &which, c->kind, &w->sink);
 }
 
 static int

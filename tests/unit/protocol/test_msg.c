@@ -20,7 +20,8 @@ a_query_has_the_bytes_that_the_specification_says(void **state)
 					"\x01"
 					"\x02\0\0\0"
 					"\x03\0\0\0\0\0\0\0"
-					"\0\0\0\0";
+					"\0\0\0\0\0"
+					"\x01\0\0\0\x02";
 	struct cnp_msg m = { .code = CNP_MSG_QUERY };
 	struct cnc_buf b;
 
@@ -30,6 +31,7 @@ a_query_has_the_bytes_that_the_specification_says(void **state)
 	m.as.query.batch_rows = 2;
 	m.as.query.max_rows = 3;
 	m.as.query.params = CNP_STR_NONE;
+	m.as.query.formats = (struct cnp_str){ "\x02", 1 };
 	cnc_buf_init(&b, &cnc_mem_default, 1024);
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_OK);
 	assert_int_equal(cnc_buf_len(&b), sizeof wanted);
@@ -68,7 +70,7 @@ encoding_fails_without_a_trace(void **state)
 	m.as.prepare.sql = cnp_str("longer than 16 bytes");
 	assert_int_equal(cnp_msg_encode(&b, &m), CENOTE_ERR_LIMIT);
 	assert_int_equal(cnp_frame_put(&b, 0, 1, &m), CENOTE_ERR_LIMIT);
-	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX - 8;
+	m.as.prepare.sql.n = (size_t)CNP_FRAME_MAX - 18;
 	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_ERR_LIMIT);
 	m.as.prepare.sql.n--;
 	assert_int_equal(cnp_msg_size(&m, &size), CENOTE_OK);
@@ -89,8 +91,8 @@ lengths_that_cannot_be_are_seen_before_the_payload(void **state)
 	assert_true(cnp_msg_is_plausible(CNP_MSG_BEGIN, 5));
 	assert_false(cnp_msg_is_plausible(CNP_MSG_BEGIN, 4));
 	assert_false(cnp_msg_is_plausible(CNP_MSG_BEGIN, 6));
-	assert_false(cnp_msg_is_plausible(CNP_MSG_PREPARE, 8));
-	assert_true(cnp_msg_is_plausible(CNP_MSG_PREPARE, 9));
+	assert_false(cnp_msg_is_plausible(CNP_MSG_PREPARE, 18));
+	assert_true(cnp_msg_is_plausible(CNP_MSG_PREPARE, 19));
 	assert_true(cnp_msg_is_plausible(CNP_MSG_PREPARE, 1000));
 	assert_false(cnp_msg_is_plausible(CNP_MSG_ROWS, 7));
 	assert_true(cnp_msg_is_plausible(CNP_MSG_ROWS, 8));

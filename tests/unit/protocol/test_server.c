@@ -934,7 +934,7 @@ a_request_as_long_as_allowed_arrives_and_one_byte_more_does_not(void **state)
 	attach(f);
 	wire_least(&m, CNP_MSG_PREPARE);
 	m.as.prepare.sql.p = sql;
-	m.as.prepare.sql.n = MAX_FRAME - 9;
+	m.as.prepare.sql.n = MAX_FRAME - 19;
 	for (i = 1; i <= 3; i++) {
 		wire_put(&f->in, 0, (uint32_t)i, &m);
 		expect_request(f, CNP_MSG_PREPARE, (uint32_t)i);

@@ -387,15 +387,22 @@ sq_query(struct sq *t, const char *sql)
 const char *
 sq_prepare(struct sq *t, uint32_t statement, const char *sql)
 {
+	struct cnd_prepare p = {
+		.statement = statement, .sql = cnp_str(sql), .name = CNP_STR_NONE
+	};
+
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->prepare(t->s, statement, sql, strlen(sql), &t->sink));
+	return end_request(t, t->b->prepare(t->s, &p, &t->sink));
 }
 
 const char *
 sq_describe(struct sq *t, uint32_t statement)
 {
+	struct cnd_named which = { statement, CNP_STR_NONE };
+
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->describe(t->s, statement, &t->sink));
+	return end_request(
+		t, t->b->describe(t->s, &which, CNP_NAMED_STATEMENT, &t->sink));
 }
 
 const char *
@@ -403,9 +410,19 @@ sq_execute(struct sq *t, uint32_t statement, int known, const struct cnc_value *
 	uint32_t n)
 {
 	struct cnd_exec e = begin_request(t, params, n);
+	struct cnd_named which = { statement, CNP_STR_NONE };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, statement, &e, &t->sink));
+	return end_request(t, t->b->execute(t->s, &which, &e, &t->sink));
+}
+
+const char *
+sq_close(struct sq *t, uint32_t statement)
+{
+	struct cnd_named which = { statement, CNP_STR_NONE };
+
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->close(t->s, &which, CNP_NAMED_STATEMENT, &t->sink));
 }
 
 const char *

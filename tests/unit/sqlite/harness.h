@@ -68,6 +68,7 @@ const char *sq_prepare(struct sq *t, uint32_t statement, const char *sql);
 const char *sq_describe(struct sq *t, uint32_t statement);
 const char *sq_execute(struct sq *t, uint32_t statement, int known,
 	const struct cnc_value *params, uint32_t n);
+const char *sq_close(struct sq *t, uint32_t statement);
 const char *sq_fetch(struct sq *t, uint32_t portal, uint32_t batch_rows);
 const char *sq_begin(struct sq *t, uint8_t isolation, uint32_t flags);
 const char *sq_commit(struct sq *t);

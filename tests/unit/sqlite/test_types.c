@@ -118,8 +118,8 @@ a_prepared_statement_is_described_and_run(void **state)
 		"error 42601 a prepared statement cannot hold several statements\n");
 	assert_string_equal(sq_prepare(t, 3, " -- nothing"), "params\ndone \n");
 	assert_string_equal(sq_execute(t, 3, 0, NULL, 0), "done \n");
-	t->b->close(t->s, 2);
-	t->b->close(t->s, 2);
+	assert_string_equal(sq_close(t, 2), "done CLOSE\n");
+	assert_string_equal(sq_close(t, 2), "done CLOSE\n");
 	assert_string_equal(
 		sq_describe(t, 2), "error 26000 there is no prepared statement 2\n");
 }
@@ -320,7 +320,12 @@ columns_tell_where_they_come_from(void **state)
 	seen.sink = (struct cnd_sink){ &seen.ops, &t->batch, &t->diag };
 	(void)sq_query(t, "create table t (a integer primary key autoincrement,"
 			  " b varchar(20) not null, c decimal(8,3), d integer)");
-	assert_int_equal(t->b->prepare(t->s, 1, sql, strlen(sql), &seen.sink), CENOTE_OK);
+	assert_int_equal(t->b->prepare(t->s,
+				 &(struct cnd_prepare){ .statement = 1,
+					 .sql = { sql, strlen(sql) },
+					 .name = CNP_STR_NONE },
+				 &seen.sink),
+		CENOTE_OK);
 	assert_int_equal(seen.n, 5);
 	assert_string_equal(seen.texts[0][0], "a");
 	assert_string_equal(seen.texts[0][1], "t");

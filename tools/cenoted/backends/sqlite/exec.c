@@ -357,8 +357,8 @@ cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
 }
 
 int
-cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec *exec,
-	struct cnd_sink *sink)
+cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
 	struct request q;
 	struct cnd_sq_named *n;
@@ -366,10 +366,10 @@ cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec 
 
 	if (r < 0)
 		return r;
-	n = cnd_sq_named(s, statement);
+	n = cnd_sq_named(s, which->number);
 	if (!n)
 		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"there is no prepared statement %u", (unsigned)statement);
+			"there is no prepared statement %u", (unsigned)which->number);
 	q.named = n;
 	q.stmt = n->stmt;
 	q.stmt->refs++;

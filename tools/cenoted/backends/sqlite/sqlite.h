@@ -245,10 +245,12 @@ int cnd_sq_stmt_get(struct cnd_session *s, const char *sql, size_t len,
 int cnd_sq_stmt_make(struct cnd_session *s, const char *sql, size_t len,
 	struct cnd_sq_stmt **ret_stmt);
 void cnd_sq_stmt_unref(struct cnd_session *s, struct cnd_sq_stmt *st);
-int cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_t len,
+int cnd_sq_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
+int cnd_sq_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
 	struct cnd_sink *sink);
-int cnd_sq_describe(struct cnd_session *s, uint32_t statement, struct cnd_sink *sink);
-void cnd_sq_close(struct cnd_session *s, uint32_t statement);
+int cnd_sq_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
 void cnd_sq_close_all(struct cnd_session *s);
 struct cnd_sq_named *cnd_sq_named(struct cnd_session *s, uint32_t statement);
 
@@ -276,8 +278,8 @@ int cnd_sq_put_end(struct cnd_session *s, struct cnc_batch *batch, int r);
 /* exec.c */
 int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-int cnd_sq_execute(struct cnd_session *s, uint32_t statement, const struct cnd_exec *exec,
-	struct cnd_sink *sink);
+int cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
 int cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
 void cnd_sq_close_portal(struct cnd_session *s, uint32_t portal);

@@ -175,18 +175,20 @@ named_add(struct cnd_session *s, uint32_t statement, struct cnd_sq_named **ret_n
 	return CENOTE_OK;
 }
 
-void
-cnd_sq_close(struct cnd_session *s, uint32_t statement)
+int
+cnd_sq_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
 {
-	struct cnd_sq_named *n = cnd_sq_named(s, statement);
+	struct cnd_sq_named *n = cnd_sq_named(s, which->number);
 	size_t i;
 
-	if (!n)
-		return;
-	cnd_sq_stmt_unref(s, n->stmt);
-	i = (size_t)(n - s->named);
-	s->n_named--;
-	memmove(n, n + 1, (s->n_named - i) * sizeof(*n));
+	if (n && kind == CNP_NAMED_STATEMENT) {
+		cnd_sq_stmt_unref(s, n->stmt);
+		i = (size_t)(n - s->named);
+		s->n_named--;
+		memmove(n, n + 1, (s->n_named - i) * sizeof(*n));
+	}
+	return cnd_sq_done(sink, "CLOSE", 0);
 }
 
 void
@@ -247,9 +249,11 @@ send_description(struct cnd_session *s, struct cnd_sq_named *n, struct cnd_sink 
 }
 
 int
-cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_t len,
-	struct cnd_sink *sink)
+cnd_sq_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
 {
+	const char *sql = prepare->sql.p;
+	size_t len = prepare->sql.n;
 	struct cnd_sq_named *n;
 	struct cnd_sq_stmt *st = NULL;
 	size_t skipped;
@@ -269,11 +273,11 @@ cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_
 		return cnd_sq_refuse(s, CNC_SQLSTATE(SYNTAX), NULL,
 			"a prepared statement cannot hold several statements");
 	}
-	n = cnd_sq_named(s, statement);
+	n = cnd_sq_named(s, prepare->statement);
 	if (n) {
 		cnd_sq_stmt_unref(s, n->stmt);
 	} else {
-		r = named_add(s, statement, &n);
+		r = named_add(s, prepare->statement, &n);
 		if (r < 0) {
 			cnd_sq_stmt_unref(s, st);
 			return r;
@@ -285,13 +289,16 @@ cnd_sq_prepare(struct cnd_session *s, uint32_t statement, const char *sql, size_
 }
 
 int
-cnd_sq_describe(struct cnd_session *s, uint32_t statement, struct cnd_sink *sink)
+cnd_sq_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
 {
-	struct cnd_sq_named *n = cnd_sq_named(s, statement);
+	struct cnd_sq_named *n = cnd_sq_named(s, which->number);
 
 	cnd_sq_enter(s, sink->diag);
+	if (kind != CNP_NAMED_STATEMENT)
+		return CENOTE_ERR_UNSUPPORTED;
 	if (!n)
 		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"there is no prepared statement %u", (unsigned)statement);
+			"there is no prepared statement %u", (unsigned)which->number);
 	return send_description(s, n, sink);
 }
