@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_daemon.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <glob.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,51 +14,10 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READY_MS 20000
 #define END_MS   20000
-
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-static void
-pause_ms(long ms)
-{
-	struct timespec ts = { 0, ms * 1000000L };
-
-	nanosleep(&ts, NULL);
-}
-
-static const char *
-env_or(const char *name, const char *fallback)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : fallback;
-}
-
-static int
-remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
-}
-
-void
-cnt_remove_tree(const char *path)
-{
-	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Length of the placeholder at `text` and what it stands for; 0 if there is none. */
 static size_t
@@ -72,7 +30,7 @@ placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value
 	} table[] = {
 		{ "@DIR@", d->dir },
 		{ "@USER@", pw ? pw->pw_name : "root" },
-		{ "@BACKENDS@", env_or("CNT_BACKEND_DIR", CNT_DEFAULT_BACKEND_DIR) },
+		{ "@BACKENDS@", cnt_env_or("CNT_BACKEND_DIR", d->backends) },
 	};
 	size_t i;
 
@@ -110,6 +68,28 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 	return fclose(f) == 0 ? 0 : -1;
 }
 
+/* The build has each backend in a folder of its own; cenoted is given one with all of them. */
+static int
+gather_backends(const struct cnt_daemon *d)
+{
+	char path[CNT_PATH_MAX + 64];
+	glob_t found;
+	size_t i;
+	int r = mkdir(d->backends, 0755);
+
+	if (r < 0 || glob(CNT_DEFAULT_BACKENDS "/*/cenoted-*.so", 0, NULL, &found) != 0)
+		return r;
+	for (i = 0; i < found.gl_pathc && r == 0; i++) {
+		const char *module = found.gl_pathv[i];
+
+		snprintf(path, sizeof(path), "%s/%.60s", d->backends,
+			strrchr(module, '/') + 1);
+		r = symlink(module, path);
+	}
+	globfree(&found);
+	return r;
+}
+
 int
 cnt_daemon_create(struct cnt_daemon *d, const char *config)
 {
@@ -121,10 +101,13 @@ cnt_daemon_create(struct cnt_daemon *d, const char *config)
 	}
 	snprintf(d->run_dir, sizeof(d->run_dir), "%.64s/run", d->dir);
 	snprintf(d->db, sizeof(d->db), "%.64s/main.db", d->dir);
+	snprintf(d->backends, sizeof(d->backends), "%.64s/backends", d->dir);
 	snprintf(d->conf, sizeof(d->conf), "%.64s/cenoted.conf", d->dir);
 	snprintf(d->log, sizeof(d->log), "%.64s/log", d->dir);
 	snprintf(d->uri, sizeof(d->uri), "cenote:///main?run_dir=%s", d->run_dir);
-	if (mkdir(d->run_dir, 0755) < 0 || cnt_daemon_configure(d, config) < 0) {
+	if (mkdir(d->run_dir, 0755) < 0 || gather_backends(d) < 0 ||
+		cnt_daemon_configure(d, config) < 0) {
+		perror(d->dir);
 		cnt_remove_tree(d->dir);
 		return -1;
 	}
@@ -148,7 +131,7 @@ cnt_daemon_show_log(const struct cnt_daemon *d)
 static void
 exec_daemon(const struct cnt_daemon *d, pid_t parent)
 {
-	const char *program = env_or("CNT_CENOTED", CNT_DEFAULT_CENOTED);
+	const char *program = cnt_env_or("CNT_CENOTED", CNT_DEFAULT_CENOTED);
 	int fd = open(d->log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
 	setpgid(0, 0);
@@ -205,18 +188,13 @@ all_pools_ready(const struct cnt_daemon *d)
 int
 cnt_daemon_is_alive(struct cnt_daemon *d)
 {
-	siginfo_t si = { 0 };
-
-	/* WNOWAIT: the status stays for cnt_daemon_end(). */
-	return d->pid > 0 &&
-	       waitid(P_PID, (id_t)d->pid, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       si.si_pid == 0;
+	return cnt_is_running(d->pid);
 }
 
 int
 cnt_daemon_run(struct cnt_daemon *d)
 {
-	int64_t until = now_ms() + READY_MS;
+	int64_t until = cnt_now_ms() + READY_MS;
 	pid_t parent = getpid();
 
 	/* Orphans of the daemon come to us, so that their end can be seen. */
@@ -232,7 +210,7 @@ cnt_daemon_run(struct cnt_daemon *d)
 		exec_daemon(d, parent);
 	setpgid(d->pid, d->pid);
 	while (!all_pools_ready(d)) {
-		if (!cnt_daemon_is_alive(d) || now_ms() > until) {
+		if (!cnt_daemon_is_alive(d) || cnt_now_ms() > until) {
 			fprintf(stderr, "# cenoted %s\n",
 				cnt_daemon_is_alive(d) ? "does not take connections"
 						       : "ended at its start");
@@ -240,7 +218,7 @@ cnt_daemon_run(struct cnt_daemon *d)
 			cnt_daemon_end(d);
 			return -1;
 		}
-		pause_ms(2);
+		cnt_pause_ms(2);
 	}
 	return 0;
 }
@@ -261,20 +239,20 @@ cnt_daemon_start(struct cnt_daemon *d, const char *config)
 static int
 wait_for_end(pid_t pid, int *ret_status)
 {
-	int64_t until = now_ms() + END_MS;
+	int64_t until = cnt_now_ms() + END_MS;
 	pid_t r = 0;
 
-	while ((r = waitpid(pid, ret_status, WNOHANG)) == 0 && now_ms() < until)
-		pause_ms(2);
+	while ((r = waitpid(pid, ret_status, WNOHANG)) == 0 && cnt_now_ms() < until)
+		cnt_pause_ms(2);
 	if (r != pid)
 		return -1;
-	until = now_ms() + 2000;
+	until = cnt_now_ms() + 2000;
 	while (kill(-pid, 0) == 0) {
 		while (waitpid(-pid, NULL, WNOHANG) > 0)
 			;
-		if (now_ms() > until)
+		if (cnt_now_ms() > until)
 			return -1;
-		pause_ms(2);
+		cnt_pause_ms(2);
 	}
 	return 0;
 }
@@ -313,42 +291,8 @@ cnt_daemon_stop(struct cnt_daemon *d)
 	return r;
 }
 
-/* Parent of a process, from /proc/PID/stat; 0 if it is gone or only waits to be reaped. */
-static pid_t
-parent_of(pid_t pid)
-{
-	char path[64], text[512];
-	const char *p;
-	int parent = 0;
-	char state = 'Z';
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
-	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
-		sscanf(p, ") %c %d", &state, &parent);
-	fclose(f);
-	return state == 'Z' ? 0 : (pid_t)parent;
-}
-
 size_t
 cnt_daemon_children(const struct cnt_daemon *d, pid_t *ret_pids, size_t max)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *e;
-	size_t n = 0;
-
-	if (!dir)
-		return 0;
-	while (n < max && (e = readdir(dir)) != NULL) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-
-		if (pid > 0 && parent_of(pid) == d->pid)
-			ret_pids[n++] = pid;
-	}
-	closedir(dir);
-	return n;
+	return cnt_children_of(d->pid, ret_pids, max);
 }

@@ -2,6 +2,8 @@
 #ifndef CNT_DAEMON_H
 #define CNT_DAEMON_H
 
+#include "support/cnt_process.h"
+
 #include <sys/types.h>
 
 #define CNT_PATH_MAX 96u
@@ -18,6 +20,7 @@ struct cnt_daemon {
 	char run_dir[CNT_PATH_MAX]; /* dir/run */
 	char uri[CNT_PATH_MAX + 64]; /* cenote:///main?run_dir=… */
 	char db[CNT_PATH_MAX]; /* dir/main.db */
+	char backends[CNT_PATH_MAX]; /* dir/backends: every backend of this build */
 	char conf[CNT_PATH_MAX]; /* dir/cenoted.conf */
 	char log[CNT_PATH_MAX]; /* dir/log: cenoted's standard error */
 	pid_t pid; /* of the master, also its process group; 0 when not running */
@@ -64,8 +67,5 @@ int cnt_daemon_is_alive(struct cnt_daemon *d);
 size_t cnt_daemon_children(const struct cnt_daemon *d, pid_t *ret_pids, size_t max);
 /* Copy the log to standard error, each line marked. */
 void cnt_daemon_show_log(const struct cnt_daemon *d);
-
-/* Remove a directory and all that is in it. */
-void cnt_remove_tree(const char *path);
 
 #endif

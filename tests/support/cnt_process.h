@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_PROCESS_H
+#define CNT_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Processes and files, as the tests' daemons and servers need them. */
+
+int64_t cnt_now_ms(void);
+void cnt_pause_ms(long ms);
+/* The environment's value, or what to take where there is none. */
+const char *cnt_env_or(const char *name, const char *fallback);
+
+/* Whether a child of ours has not ended yet. It stays to be waited for. */
+int cnt_is_running(pid_t child);
+/* Processes whose parent is `parent` and that have not ended: how many were written. */
+size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
+
+/* Remove a directory and all that is in it. */
+void cnt_remove_tree(const char *path);
+
+struct cnt_command {
+	const char *const
+		*argv; /* ends with NULL; argv[0] is a path, or searched in PATH */
+	const char *input; /* its standard input; NULL: nothing */
+	uid_t uid; /* whom to run it as; 0: as we are */
+	gid_t gid;
+	char *output; /* its standard output goes here, cut where there is no more room */
+	size_t size; /* 0: it is not wanted */
+};
+
+/* Run a program to its end, 60 s at most, with cnt_clean_environment(). 0 when its status was 0; else -1, after copying what it
+ * said to standard error. */
+int cnt_run(const struct cnt_command *command);
+
+/* In a forked child: give up root for good. -1 if that fails. */
+int cnt_become(uid_t uid, gid_t gid);
+
+/* Of what a server or its client must not find: the user's own wishes, and libraries that would come
+ * before theirs. */
+void cnt_clean_environment(void);
+
+#endif

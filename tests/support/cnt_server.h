@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_SERVER_H
+#define CNT_SERVER_H
+
+#include "support/cnt_process.h"
+
+/*
+ * A real database server for a test: PostgreSQL or MariaDB as installed, with data of its own in a
+ * temporary directory, gone when the test ends (also when the test is killed). What a new server
+ * begins with is made once per build and then copied, so that a start takes a fraction of a second.
+ *
+ * On every server:
+ *
+ *     databases "app" and "app2", which belong to the users
+ *     user "app"     no password over the unix socket, CNT_SERVER_PASSWORD over TCP
+ *     user "locked"  CNT_SERVER_PASSWORD everywhere (PostgreSQL: SCRAM-SHA-256)
+ *     user "tls"     CNT_SERVER_PASSWORD, over TCP and with TLS only
+ *     user "cert"    no password, over TCP with the client certificate only
+ *     and the superuser, without password over the unix socket: cnt_server_sql() is this one
+ *
+ * CNT_POSTGRESQL_BIN and CNT_MARIADB_BIN in the environment name the directory of other programs.
+ * PostgreSQL refuses to run as root: then it runs as postgres, or as nobody.
+ */
+enum cnt_server_kind {
+	CNT_POSTGRESQL,
+	CNT_MARIADB
+};
+
+/* Flags. */
+#define CNT_SERVER_TCP 1u /* a TCP port on 127.0.0.1, with TLS for those who want it */
+
+#define CNT_SERVER_PASSWORD "Water-under-the-stone"
+#define CNT_SERVER_PATH_MAX 96u
+
+struct cnt_server {
+	enum cnt_server_kind kind;
+	unsigned flags;
+	char dir[CNT_SERVER_PATH_MAX]; /* temporary: all that follows is in it */
+	char conf[CNT_SERVER_PATH_MAX]; /* postgresql.conf, or my.cnf */
+	char log[CNT_SERVER_PATH_MAX]; /* the server's standard error */
+	char run_dir[CNT_SERVER_PATH_MAX]; /* of the unix socket */
+	char socket[CNT_SERVER_PATH_MAX]; /* its path */
+	int port; /* TCP; PostgreSQL's socket is named after it in any case */
+
+	/* "locked" and CNT_SERVER_PASSWORD for a `passfile`, mode 0600: a libpq passfile that is good
+	 * for every user, and a file with nothing but the password. */
+	char pgpass[CNT_SERVER_PATH_MAX];
+	char password[CNT_SERVER_PATH_MAX];
+
+	/*
+	 * With CNT_SERVER_TCP. certs also holds: client.crt, client.key of the user cert; for the
+	 * server, to be put in its place: wrong-name.crt, expired.crt (with the key server.key);
+	 * and other-ca.crt, which has signed nothing.
+	 */
+	char certs[CNT_SERVER_PATH_MAX];
+	char ca[CNT_SERVER_PATH_MAX]; /* has signed what the server shows for localhost, 127.0.0.1 */
+
+	/* Of cenoted's configuration: `backend = …`, and `server = …` for the user app over the unix
+	 * socket. PostgreSQL: just so a conninfo for libpq. */
+	const char *backend;
+	char server_line[256];
+
+	pid_t pid; /* 0 when it does not run */
+	pid_t guard; /* clears up when the test dies */
+};
+
+/*
+ * Begin main() with it. Where the server's programs are not installed it says so, as a test that
+ * is skipped does, and ends the program: scripts/check counts that, and fails for what is not on
+ * the list of reviewed skips.
+ */
+void cnt_server_need(enum cnt_server_kind kind);
+/* Whether they are installed. */
+int cnt_server_is_installed(enum cnt_server_kind kind);
+
+/* Make the directory and start the server. Returns when it takes connections: 0; or -1, after saying
+ * on standard error what went wrong, and with nothing left behind. From the main thread: the server
+ * goes with the thread that started it. */
+int cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
+/* The halves of it, and in between lines for the end of the configuration file. */
+int cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
+int cnt_server_configure(const struct cnt_server *s, const char *lines);
+int cnt_server_run(struct cnt_server *s);
+
+/* The end of it: at once, with its directory. */
+void cnt_server_stop(struct cnt_server *s);
+
+/* End it in order, so that clients see a shutdown; the directory stays, for cnt_server_run(). */
+int cnt_server_shutdown(struct cnt_server *s);
+/* The two of them. The port stays the same. */
+int cnt_server_restart(struct cnt_server *s);
+/* kill -9 for all its processes at once; the directory stays, for cnt_server_run(). */
+void cnt_server_kill(struct cnt_server *s);
+/* A signal for all its processes: SIGSTOP is a server that hangs, SIGCONT ends that. */
+void cnt_server_signal(const struct cnt_server *s, int sig);
+int cnt_server_is_alive(const struct cnt_server *s);
+
+/* Run SQL (one or more statements) as superuser in the database app, with the server's own command
+ * line client: 0; or -1, after copying what that said to standard error. */
+int cnt_server_sql(const struct cnt_server *s, const char *sql);
+/* … and take what it prints: values without names, a line for each row, PostgreSQL's separated by |
+ * and MariaDB's by tabs. */
+int cnt_server_ask(
+	const struct cnt_server *s, const char *sql, char *ret_text, size_t size);
+
+/* A configuration for cnt_daemon_start(): CNT_DAEMON_GLOBAL and [pool main] on this server, then
+ * `lines` for the pool ("sessions = 1..4\n"). In `ret`, which is returned. */
+char *cnt_server_config(
+	const struct cnt_server *s, const char *lines, char *ret, size_t size);
+
+void cnt_server_show_log(const struct cnt_server *s);
+
+#endif

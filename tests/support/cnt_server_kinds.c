@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <glob.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "support/cnt_server_kinds.h"
+
+/* An argument, put together. What does not fit is a mistake in here. */
+static void __attribute__((format(printf, 2, 3)))
+add(struct cnt_argv *a, const char *format, ...)
+{
+	char *text = a->text + a->used;
+	size_t room = sizeof(a->text) - a->used;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(text, room, format, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= room || a->n == CNT_SERVER_ARGS)
+		abort();
+	a->args[a->n++] = text;
+	a->used += (size_t)n + 1;
+}
+
+/* ------------------------------------------------------------------ PostgreSQL ----- */
+
+/* Directories, in the order of preference. */
+static const char *const pg_where[] = { "/usr/lib/postgresql/15/bin",
+	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin",
+	"/usr/local/bin", "/usr/bin", NULL };
+
+static const char pg_setup[] =
+	"create role app login password '" CNT_SERVER_PASSWORD "';\n"
+	"create role locked login password '" CNT_SERVER_PASSWORD "' in role app;\n"
+	"create role tls login password '" CNT_SERVER_PASSWORD "' in role app;\n"
+	"create role cert login in role app;\n"
+	"create database app owner app;\n"
+	"create database app2 owner app;\n";
+
+static void
+pg_name_paths(struct cnt_server *s)
+{
+	snprintf(s->socket, sizeof(s->socket), "%.64s/.s.PGSQL.%d", s->run_dir, s->port);
+	snprintf(s->server_line, sizeof(s->server_line),
+		"host=%s port=%d dbname=app user=app", s->run_dir, s->port);
+}
+
+static int
+pg_write_hba(const struct cnt_server *s)
+{
+	char path[CNT_SERVER_PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.64s/pg_hba.conf", s->dir);
+	f = fopen(path, "we");
+	if (!f)
+		return -1;
+	fputs("local all locked scram-sha-256\n"
+	      "local all all trust\n",
+		f);
+	if (s->flags & CNT_SERVER_TCP)
+		fputs("hostssl all cert 127.0.0.1/32 cert\n"
+		      "hostnossl all cert,tls 127.0.0.1/32 reject\n"
+		      "host all all 127.0.0.1/32 scram-sha-256\n",
+			f);
+	fchmod(fileno(f), 0644);
+	return fclose(f);
+}
+
+static int
+pg_write_conf(const struct cnt_server *s, FILE *f)
+{
+	fprintf(f,
+		"hba_file = '%s/pg_hba.conf'\n"
+		"unix_socket_directories = '%s'\n"
+		"port = %d\n"
+		"max_connections = 200\n"
+		"max_prepared_transactions = 10\n"
+		"shared_buffers = 32MB\n"
+		"dynamic_shared_memory_type = mmap\n" /* in the data directory, goes with it */
+		"fsync = off\n"
+		"full_page_writes = off\n"
+		"synchronous_commit = off\n"
+		"wal_level = minimal\n"
+		"max_wal_senders = 0\n"
+		"max_wal_size = 256MB\n"
+		"password_encryption = 'scram-sha-256'\n"
+		"lc_messages = 'C'\n"
+		"timezone = 'UTC'\n"
+		"log_timezone = 'UTC'\n",
+		s->dir, s->run_dir, s->port);
+	if (s->flags & CNT_SERVER_TCP)
+		fprintf(f,
+			"listen_addresses = '127.0.0.1'\n"
+			"ssl = on\n"
+			"ssl_cert_file = '%s/server.crt'\n"
+			"ssl_key_file = '%s/server.key'\n"
+			"ssl_ca_file = '%s'\n",
+			s->certs, s->certs, s->ca);
+	else
+		fputs("listen_addresses = ''\n", f);
+	return pg_write_hba(s);
+}
+
+static void
+pg_init_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "--pgdata=%s/data", s->dir);
+	add(a, "--username=postgres");
+	add(a, "--auth=trust");
+	add(a, "--encoding=UTF8");
+	add(a, "--locale=C.UTF-8");
+	add(a, "--wal-segsize=1");
+	add(a, "--no-sync");
+	add(a, "--no-instructions");
+}
+
+static void
+pg_run_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "-D");
+	add(a, "%s/data", s->dir);
+	add(a, "-c");
+	add(a, "config_file=%s", s->conf);
+}
+
+static void
+pg_client_args(const struct cnt_server *s, const char *database, struct cnt_argv *a)
+{
+	add(a, "-XqAt");
+	add(a, "--set=ON_ERROR_STOP=1");
+	add(a, "--host=%s", s->run_dir);
+	add(a, "--port=%d", s->port);
+	add(a, "--username=postgres");
+	add(a, "--dbname=%s", database);
+	add(a, "--file=-");
+}
+
+/* A line of postmaster.pid, counted from 1. */
+static int
+pg_read_line(const struct cnt_server *s, int number, char *ret_line, int size)
+{
+	char path[CNT_SERVER_PATH_MAX];
+	int i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.64s/data/postmaster.pid", s->dir);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	for (i = 0; i < number && fgets(ret_line, size, f); i++)
+		;
+	fclose(f);
+	return i == number ? 0 : -1;
+}
+
+static int
+pg_is_ready(const struct cnt_server *s)
+{
+	char line[128];
+
+	/* Of an earlier start, which was killed? */
+	return pg_read_line(s, 1, line, sizeof(line)) == 0 && atol(line) == s->pid &&
+	       pg_read_line(s, 8, line, sizeof(line)) == 0 &&
+	       strncmp(line, "ready", 5) == 0;
+}
+
+static void
+pg_sweep(const struct cnt_server *s)
+{
+	char line[128];
+	long key;
+	int id;
+
+	/* A few bytes of System V shared memory, by which a server finds another one of the same
+	 * data; the kernel has a limited number of them. */
+	if (pg_read_line(s, 7, line, sizeof(line)) == 0 &&
+		sscanf(line, "%ld %d", &key, &id) == 2)
+		shmctl(id, IPC_RMID, NULL);
+}
+
+/* --------------------------------------------------------------------- MariaDB ----- */
+
+static const char *const my_where[] = { "/usr/bin", "/usr/sbin", "/usr/libexec",
+	"/usr/local/bin", "/usr/local/sbin", "/usr/local/mysql/bin",
+	"/usr/local/mysql/scripts", NULL };
+
+#define MY_PASSWORD " identified by '" CNT_SERVER_PASSWORD "'"
+
+static const char my_setup[] =
+	"create database app;\n"
+	"create database app2;\n"
+	"create user app@localhost;\n"
+	"create user app@'%'" MY_PASSWORD ";\n"
+	"create user locked@localhost" MY_PASSWORD ";\n"
+	"create user locked@'%'" MY_PASSWORD ";\n"
+	"create user tls@'%'" MY_PASSWORD " require ssl;\n"
+	"create user cert@'%' require x509;\n"
+	"grant all on `app%`.* to app@localhost, app@'%', locked@localhost, locked@'%',\n"
+	"tls@'%', cert@'%';\n";
+
+static void
+my_name_paths(struct cnt_server *s)
+{
+	snprintf(s->socket, sizeof(s->socket), "%.64s/mysql.sock", s->run_dir);
+	snprintf(s->server_line, sizeof(s->server_line), "socket=%s dbname=app user=app",
+		s->socket);
+}
+
+static int
+my_write_conf(const struct cnt_server *s, FILE *f)
+{
+	fprintf(f,
+		"[mariadbd]\n"
+		"%s"
+		"datadir = %s/data\n"
+		"socket = %s\n"
+		"pid_file = %s/data/pid\n"
+		"tmpdir = %s/data\n"
+		"max_connections = 200\n"
+		"max_allowed_packet = 1G\n"
+		"character_set_server = utf8mb4\n"
+		"default_time_zone = '+00:00'\n"
+		"local_infile = 1\n"
+		"skip_name_resolve\n"
+		"innodb_buffer_pool_size = 64M\n"
+		"innodb_log_file_size = 16M\n"
+		"innodb_flush_log_at_trx_commit = 0\n"
+		"innodb_flush_method = nosync\n",
+		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
+	if (s->flags & CNT_SERVER_TCP)
+		fprintf(f,
+			"bind_address = 127.0.0.1\n"
+			"port = %d\n"
+			"ssl_cert = %s/server.crt\n"
+			"ssl_key = %s/server.key\n"
+			"ssl_ca = %s\n",
+			s->port, s->certs, s->certs, s->ca);
+	else
+		fputs("skip_networking\n", f);
+	return 0;
+}
+
+static void
+my_init_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "--no-defaults");
+	add(a, "--datadir=%s/data", s->dir);
+	add(a, "--auth-root-authentication-method=normal");
+	add(a, "--skip-test-db");
+	add(a, "--skip-name-resolve");
+	add(a, "--innodb-log-file-size=16M");
+	add(a, "--innodb-flush-method=nosync");
+	if (geteuid() == 0)
+		add(a, "--user=root");
+}
+
+static void
+my_run_args(const struct cnt_server *s, struct cnt_argv *a)
+{
+	add(a, "--defaults-file=%s", s->conf);
+}
+
+static void
+my_client_args(const struct cnt_server *s, const char *database, struct cnt_argv *a)
+{
+	add(a, "--no-defaults");
+	add(a, "--batch");
+	add(a, "--raw");
+	add(a, "--skip-column-names");
+	add(a, "--default-character-set=utf8mb4");
+	add(a, "--socket=%s", s->socket);
+	add(a, "--user=root");
+	add(a, "--database=%s", database);
+}
+
+static int
+my_is_ready(const struct cnt_server *s)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char byte;
+	int r;
+
+	if (fd < 0)
+		return 0;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.96s", s->socket);
+	/* It greets when it serves. */
+	r = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	    recv(fd, &byte, 1, 0) == 1;
+	close(fd);
+	return r;
+}
+
+static void
+my_sweep(const struct cnt_server *s)
+{
+	(void)s;
+}
+
+/* ------------------------------------------------------------------------ both ----- */
+
+static const struct cnt_server_type types[] = {
+	[CNT_POSTGRESQL] = {
+		.name = "PostgreSQL",
+		.backend = "postgresql",
+		.bin_env = "CNT_POSTGRESQL_BIN",
+		.names = { "postgres", "initdb", "psql" },
+		.where = pg_where,
+		.setup = pg_setup,
+		.setup_database = "postgres",
+		.end_signal = SIGINT,
+		.quick_signal = SIGQUIT,
+		.name_paths = pg_name_paths,
+		.write_conf = pg_write_conf,
+		.init_args = pg_init_args,
+		.run_args = pg_run_args,
+		.client_args = pg_client_args,
+		.is_ready = pg_is_ready,
+		.sweep = pg_sweep,
+	},
+	[CNT_MARIADB] = {
+		.name = "MariaDB",
+		.backend = "mysql",
+		.bin_env = "CNT_MARIADB_BIN",
+		.names = { "mariadbd", "mariadb-install-db", "mariadb" },
+		.where = my_where,
+		.setup = my_setup,
+		.setup_database = "mysql",
+		.may_be_root = 1,
+		.end_signal = SIGTERM,
+		.quick_signal = SIGKILL,
+		.name_paths = my_name_paths,
+		.write_conf = my_write_conf,
+		.init_args = my_init_args,
+		.run_args = my_run_args,
+		.client_args = my_client_args,
+		.is_ready = my_is_ready,
+		.sweep = my_sweep,
+	},
+};
+
+const struct cnt_server_type *
+cnt_server_type(enum cnt_server_kind kind)
+{
+	return &types[kind];
+}
+
+static int
+find_in(const char *pattern, const char *name, char path[PATH_MAX])
+{
+	glob_t found = { 0 };
+	int r = -1;
+	size_t i;
+
+	/* The last one is the newest. */
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (i = found.gl_pathc; i > 0 && r < 0; i--) {
+			snprintf(path, PATH_MAX, "%.4000s/%s", found.gl_pathv[i - 1],
+				name);
+			r = access(path, X_OK);
+		}
+	}
+	globfree(&found);
+	return r;
+}
+
+static int
+find_program(const struct cnt_server_type *type, const char *name, char path[PATH_MAX])
+{
+	const char *bin = cnt_env_or(type->bin_env, "");
+	size_t i;
+
+	if (*bin)
+		return find_in(bin, name, path);
+	for (i = 0; type->where[i]; i++) {
+		if (find_in(type->where[i], name, path) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+int
+cnt_server_find(const struct cnt_server_type *type, struct cnt_programs *ret_programs)
+{
+	return find_program(type, type->names[0], ret_programs->server) < 0 ||
+			       find_program(type, type->names[1], ret_programs->init) <
+				       0 ||
+			       find_program(type, type->names[2], ret_programs->client) <
+				       0
+		       ? -1
+		       : 0;
+}

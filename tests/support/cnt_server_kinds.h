@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_SERVER_KINDS_H
+#define CNT_SERVER_KINDS_H
+
+#include "support/cnt_server.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+/* What tells one kind of server from the other; for cnt_server.c. */
+
+#define CNT_SERVER_ARGS 24u
+
+struct cnt_argv {
+	const char *args[CNT_SERVER_ARGS + 1];
+	size_t n;
+	char text[4096]; /* of those that were put together */
+	size_t used;
+};
+
+struct cnt_programs {
+	char server[PATH_MAX];
+	char init[PATH_MAX];
+	char client[PATH_MAX];
+};
+
+struct cnt_server_type {
+	const char *name;
+	const char *backend;
+	const char *bin_env;
+	const char *names[3]; /* of the programs below */
+	const char *const
+		*where; /* directories, as patterns; the first that has one wins */
+	const char *setup; /* SQL that makes a new server one of ours */
+	const char *setup_database;
+	int may_be_root;
+	int end_signal; /* in order */
+	int quick_signal; /* as fast as nothing is left behind, outside of the directory too */
+	/* The paths of the struct that depend on the port. */
+	void (*name_paths)(struct cnt_server *s);
+	int (*write_conf)(const struct cnt_server *s, FILE *f);
+	/* What follows the program's name. */
+	void (*init_args)(const struct cnt_server *s, struct cnt_argv *a);
+	void (*run_args)(const struct cnt_server *s, struct cnt_argv *a);
+	void (*client_args)(
+		const struct cnt_server *s, const char *database, struct cnt_argv *a);
+	int (*is_ready)(const struct cnt_server *s);
+	/* What a server that was killed leaves outside of its directory. */
+	void (*sweep)(const struct cnt_server *s);
+};
+
+const struct cnt_server_type *cnt_server_type(enum cnt_server_kind kind);
+
+/* Where its programs are. -1 if one of them is nowhere. */
+int cnt_server_find(
+	const struct cnt_server_type *type, struct cnt_programs *ret_programs);
+
+#endif
