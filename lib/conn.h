@@ -7,6 +7,7 @@
 #include <cenote/cenote.h>
 
 #include "core/diag.h"
+#include "core/effect.h"
 #include "core/rowset.h"
 #include "core/sm.h"
 #include "core/sqlstate.h"
@@ -52,7 +53,7 @@ struct cenote_result {
 	uint8_t stream; /* enum cn_stream */
 	uint8_t has_more; /* another result of the same request follows */
 	uint8_t at; /* which of `rows` the program reads */
-	uint8_t effect; /* enum cn_effect of its statement */
+	uint8_t effect; /* enum cnc_effect of its statement */
 	int status; /* CN_STREAM_FAILED: what cenote_result_next() returns */
 	uint32_t request; /* that of the statement, or of the last FETCH */
 	uint32_t portal;
@@ -68,20 +69,12 @@ struct cenote_result {
 		rows[2]; /* [0] alone unless streamed: what is read, what came */
 };
 
-/* What the program may not be told if the connection is lost meanwhile. */
-enum cn_effect {
-	CN_EFFECT_NONE, /* changes no data */
-	CN_EFFECT_WRITE, /* may write; in autocommit that is a commit */
-	CN_EFFECT_COMMIT, /* may commit an open transaction */
-	CN_EFFECT_ROLLBACK /* may end one without committing it */
-};
-
 /* A request whose results the program has not taken to the end. */
 struct cn_request {
 	uint32_t number;
 	uint8_t code;
 	uint8_t format;
-	uint8_t effect; /* enum cn_effect */
+	uint8_t effect; /* enum cnc_effect */
 	uint8_t is_stream;
 	uint8_t is_hidden; /* the program does not know of it, or does not want it */
 	uint8_t is_finished; /* its last reply came */
@@ -298,7 +291,6 @@ int cn_event(cenote_conn *conn, const struct cnp_event *event);
 int cn_is_full(const cenote_conn *conn);
 
 /* effect.c */
-uint8_t cn_sql_effect(const char *sql, size_t len);
 /* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
 int cn_status_of(const char *sqlstate);
 int cn_attach_status(const char *sqlstate);

@@ -252,13 +252,13 @@ may_have_committed(const struct cn_request *req, int *in_tx)
 		*in_tx = 0;
 		return 0;
 	default:
-		if (req->effect == CN_EFFECT_NONE)
+		if (req->effect == CNC_EFFECT_NONE)
 			return 0;
-		if (req->effect == CN_EFFECT_ROLLBACK) {
+		if (req->effect == CNC_EFFECT_ROLLBACK) {
 			*in_tx = 0;
 			return 0;
 		}
-		return !*in_tx || req->effect == CN_EFFECT_COMMIT;
+		return !*in_tx || req->effect == CNC_EFFECT_COMMIT;
 	}
 }
 

@@ -89,7 +89,7 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.batch_rows = exec.batch_rows;
 	m.as.query.max_rows = exec.max_rows;
 	m.as.query.params = cn_params_blob(params);
-	send.effect = cn_sql_effect(sql, m.as.query.sql.n);
+	send.effect = cnc_sql_effect(sql, m.as.query.sql.n);
 	return cn_request(conn, &send);
 }
 
@@ -225,7 +225,7 @@ cenote_ping(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_PING };
 
-	return call_command(conn, &m, CN_EFFECT_NONE);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 int
@@ -233,7 +233,7 @@ cenote_reset(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_RESET };
 
-	return call_command(conn, &m, CN_EFFECT_NONE);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 /* CENOTE_OK, or CENOTE_ERR_ARG for values that do not fit the message. */
@@ -253,7 +253,7 @@ cenote_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
 	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
 	int r = fill_begin(&m, isolation, flags);
 
-	return r < 0 ? r : call_command(conn, &m, CN_EFFECT_NONE);
+	return r < 0 ? r : call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 int
@@ -262,7 +262,7 @@ cenote_send_begin(cenote_conn *conn, uint32_t isolation, uint32_t flags)
 	struct cnp_msg m = { .code = CNP_MSG_BEGIN };
 	int r = fill_begin(&m, isolation, flags);
 
-	return r < 0 ? r : send_command(conn, &m, CN_EFFECT_NONE);
+	return r < 0 ? r : send_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 int
@@ -270,7 +270,7 @@ cenote_commit(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_COMMIT };
 
-	return call_command(conn, &m, CN_EFFECT_COMMIT);
+	return call_command(conn, &m, CNC_EFFECT_COMMIT);
 }
 
 int
@@ -278,7 +278,7 @@ cenote_send_commit(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_COMMIT };
 
-	return send_command(conn, &m, CN_EFFECT_COMMIT);
+	return send_command(conn, &m, CNC_EFFECT_COMMIT);
 }
 
 int
@@ -286,7 +286,7 @@ cenote_rollback(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_ROLLBACK };
 
-	return call_command(conn, &m, CN_EFFECT_NONE);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 int
@@ -294,7 +294,7 @@ cenote_send_rollback(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_ROLLBACK };
 
-	return send_command(conn, &m, CN_EFFECT_NONE);
+	return send_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 static int
@@ -307,7 +307,7 @@ savepoint(cenote_conn *conn, uint8_t action, const char *name)
 	m.as.savepoint.action = action;
 	m.as.savepoint.name = cnp_str(name);
 	/* SQLite: releasing the outermost savepoint commits. */
-	return call_command(conn, &m, action == 1 ? CN_EFFECT_COMMIT : CN_EFFECT_NONE);
+	return call_command(conn, &m, action == 1 ? CNC_EFFECT_COMMIT : CNC_EFFECT_NONE);
 }
 
 int
@@ -334,7 +334,7 @@ cenote_set_autocommit(cenote_conn *conn, int on)
 	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
 
 	m.as.autocommit.on = on != 0;
-	return call_command(conn, &m, CN_EFFECT_NONE);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
 /* ------------------------------------------------------------------- catalog ----- */
@@ -373,7 +373,7 @@ cenote_send_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filte
 	if (r == CENOTE_OK)
 		r = fill_catalog(conn, kind, filter, &m);
 	if (r == CENOTE_OK)
-		r = queue_command(conn, &m, CN_EFFECT_NONE, 0);
+		r = queue_command(conn, &m, CNC_EFFECT_NONE, 0);
 	return r < 0 ? r : cn_sent(conn);
 }
 
@@ -392,7 +392,7 @@ cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *fi
 	if (r == CENOTE_OK)
 		r = fill_catalog(conn, kind, filter, &m);
 	if (r == CENOTE_OK)
-		r = queue_command(conn, &m, CN_EFFECT_NONE, 1);
+		r = queue_command(conn, &m, CNC_EFFECT_NONE, 1);
 	if (r < 0)
 		return r;
 	return cn_call_end(conn, CNP_MSG_CATALOG, cn_take_result(conn, ret_res));

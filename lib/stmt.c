@@ -30,7 +30,7 @@ cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt *
 	}
 	cnc_arena_init(&s->params_arena, &s->mem);
 	s->refs = 1;
-	s->effect = cn_sql_effect(sql, s->len);
+	s->effect = cnc_sql_effect(sql, s->len);
 	s->conn = conn;
 	s->id = conn->next_stmt++;
 	s->next = conn->stmts;

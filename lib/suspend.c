@@ -132,7 +132,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	struct cnp_msg m = { .code = CNP_MSG_FETCH };
 	struct cn_send send = {
 		.msg = &m,
-		.effect = CN_EFFECT_WRITE,
+		.effect = CNC_EFFECT_WRITE,
 		.is_hidden = 1,
 		.sync = CNP_FRAME_SYNC,
 	};
@@ -147,7 +147,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->batch_rows = token->batch_rows;
 	res->epoch = conn->epoch;
 	/* The token does not tell what the statement was: take the worst. */
-	res->effect = CN_EFFECT_WRITE;
+	res->effect = CNC_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
 	m.as.fetch.batch_rows = token->batch_rows;
 	/* They were told to the process that suspended. */
