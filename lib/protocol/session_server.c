@@ -49,6 +49,10 @@ begin(struct cnp_server *s)
 	s->running = 0;
 	s->running_code = 0;
 	s->running_flags = 0;
+	s->is_answered = 0;
+	s->is_copying = 0;
+	s->copies_owed = 0;
+	s->is_ready = 0;
 }
 
 void
@@ -61,6 +65,8 @@ cnp_server_init(struct cnp_server *s, const struct cenote_allocator *mem,
 	s->max_out = max_out;
 	cnc_buf_init(&s->in, &s->mem, CNP_FRAME_MAX_AUTH);
 	cnc_buf_init(&s->out, &s->mem, SIZE_MAX / 2);
+	cnc_buf_init(&s->held, &s->mem, 0);
+	cnc_buf_init(&s->later, &s->mem, 0);
 	cnc_diag_init(&s->diag, NULL);
 	begin(s);
 }
@@ -70,6 +76,8 @@ cnp_server_finish(struct cnp_server *s)
 {
 	cnc_buf_finish(&s->in);
 	cnc_buf_finish(&s->out);
+	cnc_buf_finish(&s->held);
+	cnc_buf_finish(&s->later);
 	cnc_diag_finish(&s->diag);
 }
 
@@ -78,6 +86,8 @@ cnp_server_restart(struct cnp_server *s)
 {
 	cnc_buf_clear(&s->in, KEEP_MAX);
 	cnc_buf_clear(&s->out, KEEP_MAX);
+	cnc_buf_finish(&s->held);
+	cnc_buf_finish(&s->later);
 	cnc_diag_clear(&s->diag);
 	begin(s);
 }
@@ -143,11 +153,12 @@ cnp_server_room(struct cnp_server *s, uint8_t **ret_room, size_t *ret_n)
 		return CENOTE_ERR_LIMIT;
 	drop_taken(s);
 	n = is_attached(s) ? room_wanted(s) : CNP_FRAME_MAX_AUTH;
+	/* requests that waited for the end of a copy may be more than is taken at once */
+	if (cnc_buf_len(&s->in) >= s->in.max)
+		return CENOTE_ERR_LIMIT;
 	left = s->in.max - cnc_buf_len(&s->in);
 	if (n > left)
 		n = left;
-	if (n == 0)
-		return CENOTE_ERR_LIMIT;
 	r = cnc_buf_reserve(&s->in, n, ret_room);
 	if (r < 0)
 		return r;
@@ -233,22 +244,79 @@ broken(struct cnp_server *s, const char *why)
 	return CENOTE_ERR_PROTOCOL;
 }
 
+/*
+ * COPY_IN: what comes from now on goes elsewhere, so that the running request's text, which its
+ * backend may still need, stays where it is.
+ */
+static int
+begin_copy(struct cnp_server *s, const struct cnp_msg *m)
+{
+	struct cnc_buf in;
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+	int r = CENOTE_OK;
+
+	if (s->is_copying || s->running == 0)
+		return CENOTE_ERR_STATE;
+	cnc_buf_init(&in, &s->mem, s->in.max);
+	if (!s->held.data && n > 0)
+		r = cnc_buf_append(&in, p, n);
+	if (r == CENOTE_OK)
+		r = put(s, s->running, m);
+	if (r < 0) {
+		cnc_buf_finish(&in);
+		return r;
+	}
+	s->is_copying = 1;
+	/* a second copy of the same request goes on with what the first one left */
+	if (s->held.data)
+		return CENOTE_OK;
+	s->held = s->in;
+	s->in = in;
+	s->taken = 0;
+	return CENOTE_OK;
+}
+
+/* The copy has its answer. If the client has not ended it yet, its end is still to come. */
+static void
+answer_copy(struct cnp_server *s)
+{
+	if (s->is_copying)
+		s->copies_owed++;
+	s->is_copying = 0;
+}
+
+static int
+reply_of_none(struct cnp_server *s, const struct cnp_msg *m)
+{
+	int is_event = m->code == CNP_MSG_PARAMETER || m->code == CNP_MSG_NOTIFICATION;
+
+	if (s->sm.state >= CNP_SERVER_CLOSING || (is_event && !s->is_ready) ||
+		(!is_event && m->code != CNP_MSG_NOTICE))
+		return CENOTE_ERR_STATE;
+	return put(s, 0, m);
+}
+
 int
 cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none)
 {
 	int r;
 
 	if (of_none)
-		return put(s, 0, m);
+		return reply_of_none(s, m);
 	if (is_attaching(s) && s->first != 0)
 		return put(s, 0, m);
 	if (s->sm.state != CNP_SERVER_RUNNING)
 		return CENOTE_ERR_STATE;
+	if (m->code == CNP_MSG_COPY_IN)
+		return begin_copy(s, m);
 	if (s->running == 0 && m->code != CNP_MSG_NOTICE)
 		return CENOTE_OK; /* set-up has no reply */
 	r = put(s, s->running, m);
 	if (r == CENOTE_OK && m->code == CNP_MSG_SUSPENDED)
 		s->is_leaving = 1;
+	if (r == CENOTE_OK && m->code == CNP_MSG_DONE)
+		answer_copy(s);
 	return r;
 }
 
@@ -322,9 +390,14 @@ int
 cnp_server_ready(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry)
 {
+	int r;
+
 	if (s->sm.state != CNP_SERVER_ATTACHED)
 		return CENOTE_ERR_STATE;
-	return put_ready(s, 0, tx, pins, carry);
+	r = put_ready(s, 0, tx, pins, carry);
+	if (r == CENOTE_OK)
+		s->is_ready = 1;
+	return r;
 }
 
 /* Whether a reply to the running request, or to STATUS, may be queued: 1, 0 (set-up: it is dropped),
@@ -408,11 +481,15 @@ cnp_server_error(struct cnp_server *s, const struct cnc_diag *d)
 
 	if (s->sm.state >= CNP_SERVER_CLOSING)
 		return CENOTE_ERR_STATE;
+	/* it was skipped: there is nothing that could have failed */
+	if (is_running && s->is_answered)
+		return CENOTE_OK;
 	r = put_diag_short(s, CNP_MSG_ERROR, is_running ? s->running : 0, d);
 	if (r < 0)
 		return r;
 	if (!is_running)
 		return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	answer_copy(s);
 	if (s->running != 0)
 		s->is_skipping = 1;
 	return CENOTE_OK;
@@ -463,6 +540,35 @@ cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w)
 	return end_frame(s, s->frame, CENOTE_OK);
 }
 
+/* Behind a copy: the requests that came before its end are next. */
+static int
+end_copies(struct cnp_server *s)
+{
+	struct cnc_buf *later = &s->later;
+	size_t n;
+	const uint8_t *p;
+	int r;
+
+	if (!s->held.data)
+		return CENOTE_OK;
+	if (cnc_buf_len(later) > 0) {
+		p = unparsed(s, &n);
+		later->max = SIZE_MAX / 2;
+		r = n > 0 ? cnc_buf_append(later, p, n) : CENOTE_OK;
+		if (r < 0)
+			return r;
+		later->max = s->in.max;
+		cnc_buf_finish(&s->in);
+		s->in = *later;
+		cnc_buf_init(later, &s->mem, 0);
+		s->taken = 0;
+	}
+	cnc_buf_finish(&s->held);
+	s->is_copying = 0;
+	s->copies_owed = 0;
+	return CENOTE_OK;
+}
+
 int
 cnp_server_finish_request(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry)
@@ -475,6 +581,9 @@ cnp_server_finish_request(
 		return CENOTE_ERR_STATE;
 	if (s->is_leaving)
 		return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	r = end_copies(s);
+	if (r < 0)
+		return r;
 	if ((s->running_flags & CNP_FRAME_SYNC) || s->running_code == CNP_MSG_SYNC) {
 		r = put_ready(s, s->running, tx, pins, carry);
 		if (r < 0)
@@ -636,6 +745,21 @@ put_skipped(struct cnp_server *s, uint32_t request)
 	return put(s, request, &m);
 }
 
+static int
+is_copy(uint8_t code)
+{
+	return code == CNP_MSG_COPY_DATA || code == CNP_MSG_COPY_DONE ||
+	       code == CNP_MSG_COPY_FAIL;
+}
+
+/* Of a request that is finished, whose copy was answered before the client knew. */
+static int
+is_copy_of_former(const struct cnp_server *s, const struct cnp_frame *f)
+{
+	return is_copy(f->code) && f->flags == 0 && f->request != 0 &&
+	       s->last_request != 0 && s->last_request - f->request < 0x80000000u;
+}
+
 /* Hand a request out. */
 static int
 run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
@@ -644,6 +768,7 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	s->running_code = req->msg.code;
 	s->running_flags = f->flags;
 	s->is_leaving = f->code == CNP_MSG_DETACH;
+	s->is_answered = 0;
 	req->number = f->request;
 	req->flags = f->flags;
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
@@ -666,6 +791,7 @@ skip(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	s->running_code = CNP_MSG_SYNC;
 	s->running_flags = f->flags;
 	s->is_leaving = 0;
+	s->is_answered = 1;
 	req->number = f->request;
 	req->flags = f->flags;
 	return cnc_sm_move(&s->sm, CNP_SERVER_RUNNING);
@@ -685,6 +811,8 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 		r = next_frame(s, s->max_frame, &f, &req->msg);
 		if (r != CENOTE_OK)
 			return r;
+		if (is_copy_of_former(s, &f))
+			continue;
 		why = check_request(s, &f);
 		if (why)
 			return broken(s, why);
@@ -698,6 +826,99 @@ next_request(struct cnp_server *s, struct cnp_request *req)
 		if (r != CENOTE_AGAIN)
 			return r;
 	}
+}
+
+/* A request in front of the copy's end: it waits. CENOTE_OK: go on; CENOTE_AGAIN. */
+static int
+put_off(struct cnp_server *s, const struct cnp_frame *f)
+{
+	size_t n, len = CNP_FRAME_HEADER + (size_t)f->len;
+	const uint8_t *p = unparsed(s, &n);
+	int r;
+
+	s->later.max = s->in.max;
+	if (len > s->later.max - cnc_buf_len(&s->later))
+		return broken(s, "too many requests before the end of a copy");
+	if (n < len)
+		return CENOTE_AGAIN;
+	r = cnc_buf_append(&s->later, p, len);
+	if (r == CENOTE_OK)
+		s->taken += len;
+	return r;
+}
+
+/* The client gave up. */
+static int
+copy_failed(struct cnp_server *s, const struct cnp_copy_fail *m)
+{
+	cnc_diag_set(&s->diag, CNC_SQLSTATE(CANCELED), "the copy was given up%s%.*s",
+		m->message.n > 0 ? ": " : "",
+		(int)cnc_utf8_cut(m->message.p, m->message.n, 400), m->message.p);
+	return CENOTE_ERR_SERVER;
+}
+
+/* A frame of a copy. CENOTE_OK: it was discarded. */
+static int
+take_copy(struct cnp_server *s, const struct cnp_frame *f, const struct cnp_msg *m)
+{
+	int is_end = f->code != CNP_MSG_COPY_DATA;
+
+	if (f->request != s->running || f->flags != 0)
+		return is_copy_of_former(s, f)
+			       ? CENOTE_OK
+			       : broken(s, "a copy that nobody asked for");
+	if (s->copies_owed > 0) {
+		s->copies_owed -= (uint32_t)is_end;
+		return CENOTE_OK;
+	}
+	if (!is_end)
+		return CENOTE_ROW;
+	s->is_copying = 0;
+	return f->code == CNP_MSG_COPY_DONE ? CENOTE_DONE
+					    : copy_failed(s, &m->as.copy_fail);
+}
+
+/* The header of the next frame, looked at only. */
+static int
+peek_frame(struct cnp_server *s, struct cnp_frame *f)
+{
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+
+	if (n < CNP_FRAME_HEADER)
+		return CENOTE_AGAIN;
+	if (cnp_frame_decode(p, s->max_frame, f) < 0)
+		return broken(s, "not a frame, or one that is too long");
+	return CENOTE_OK;
+}
+
+int
+cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data)
+{
+	struct cnp_frame f;
+	struct cnp_msg m;
+	int r;
+
+	if (s->sm.state == CNP_SERVER_BROKEN)
+		return CENOTE_ERR_PROTOCOL;
+	if (s->sm.state != CNP_SERVER_RUNNING || !s->is_copying)
+		return CENOTE_ERR_STATE;
+	do {
+		drop_taken(s);
+		r = peek_frame(s, &f);
+		if (r == CENOTE_OK && !is_copy(f.code)) {
+			r = put_off(s, &f);
+			continue;
+		}
+		if (r == CENOTE_OK)
+			r = next_frame(s, s->max_frame, &f, &m);
+		if (r == CENOTE_OK)
+			r = take_copy(s, &f, &m);
+	} while (r == CENOTE_OK);
+	if (r != CENOTE_ROW)
+		return r;
+	*ret_data = m.as.copy_data.data;
+	return CENOTE_OK;
 }
 
 int

@@ -35,6 +35,8 @@ struct cnp_server {
 	uint8_t version;
 	struct cnc_buf in;
 	struct cnc_buf out;
+	struct cnc_buf held; /* input up to COPY_IN: the running request's text stays */
+	struct cnc_buf later; /* requests that came before the end of a copy */
 	size_t max_out; /* bytes queued from which on no ROWS frame is begun */
 	size_t taken; /* bytes at the head of `in` that were handed out; dropped by the next call */
 	size_t frame; /* offset in `out` of the ROWS frame being written */
@@ -46,6 +48,11 @@ struct cnp_server {
 	uint32_t running; /* request number; 0 for a set-up request */
 	uint8_t running_code;
 	uint8_t running_flags;
+	uint8_t is_answered; /* SKIPPED was sent for the running one, READY is missing */
+	uint8_t is_copying; /* COPY_IN went out, neither end nor answer has come */
+	uint32_t
+		copies_owed; /* of the running request: answered before the client ended them */
+	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_skipping;
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
@@ -103,11 +110,31 @@ size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
  */
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
 
-/* Any reply with schema fields, for the running request (or of none: NOTICE, PARAMETER,
- * NOTIFICATION with `of_none`). CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts),
- * CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no request is running). CANCELLED, and the answer to STATUS, are
- * replies to the first frame: state FIRST, then cnp_server_finish_request(). */
+/*
+ * Any reply with schema fields, for the running request; or of none, with `of_none`: NOTICE in any
+ * state but CLOSING and BROKEN, PARAMETER and NOTIFICATION at any time behind cnp_server_ready().
+ * CENOTE_OK, CENOTE_ERR_LIMIT (longer than the peer accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_STATE (no
+ * request is running; not yet ready; a message that needs a request). CANCELLED, and the answer to STATUS,
+ * are replies to the first frame: state FIRST, then cnp_server_finish_request().
+ *
+ * COPY_OUT, COPY_DATA … and COPY_DONE go this way. The caller bounds what is queued: send when much is
+ * (cnp_server_output()). Behind COPY_IN the client's part comes from cnp_server_next_copy(); DONE or
+ * cnp_server_error() ends it, whether or not the client's end has come.
+ */
 int cnp_server_reply(struct cnp_server *s, const struct cnp_msg *m, int of_none);
+/*
+ * The client's next piece of the copy that COPY_IN began. CENOTE_OK: *ret_data is borrowed until the next
+ * call of this, _room(), _finish_request() or _restart(); CENOTE_DONE: COPY_DONE came; CENOTE_AGAIN: more bytes
+ * are needed (cnp_server_room(), cnp_server_received()); CENOTE_ERR_SERVER: COPY_FAIL came, and s->diag has
+ * the client's reason (57014); CENOTE_ERR_PROTOCOL: as of cnp_server_next(); CENOTE_ERR_STATE: no copy is open;
+ * CENOTE_ERR_NOMEM.
+ *
+ * The running request's text stays valid meanwhile. Requests that came before the end of the copy wait
+ * behind it; as many bytes of them as one frame may have, more is a violation. What comes
+ * of a copy that was answered early is discarded, here or by cnp_server_next().
+ */
+int cnp_server_next_copy(struct cnp_server *s, struct cnp_str *ret_data);
+
 /* HELLO, from the opening: chooses the version. Legal in FIRST, once. CENOTE_ERR_PROTOCOL, with an
  * ERROR queued: no version in common; TLS is required and `tls` is 0; bytes came in the clear behind
  * an opening that is answered with `tls`. `mechanisms`: NULL for none. */
@@ -124,8 +151,9 @@ int cnp_server_columns(
 int cnp_server_params(struct cnp_server *s, const struct cnp_param *params, uint32_t n);
 /*
  * An ERROR or NOTICE from a diagnostics record. An ERROR of a running request makes the rest of the
- * pipeline skipped (cnp_server_finish_request() is still due). An ERROR while none is running, or
- * before ATTACHED, is the last word: the state becomes CLOSING.
+ * pipeline skipped (cnp_server_finish_request() is still due); of a SYNC it goes before its READY, and is
+ * not sent where SKIPPED was. An ERROR while none is running, or before ATTACHED, is the last word: the
+ * state becomes CLOSING.
  */
 int cnp_server_error(struct cnp_server *s, const struct cnc_diag *d);
 int cnp_server_notice(struct cnp_server *s, const struct cnc_diag *d);

@@ -704,7 +704,7 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 			m.as.yield.last = req.number - 1;
 			m.as.yield.reason = CNP_YIELD_DRAIN;
 			m.as.yield.carry = CNP_STR_NONE;
-			(void)cnp_server_reply(&c->server, &m, 1);
+			(void)cnp_frame_put(&c->server.out, 0, 0, &m);
 			c->has_end = 1;
 			continue;
 		}

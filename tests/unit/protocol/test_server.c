@@ -231,7 +231,7 @@ static const uint8_t events[] = { CNP_MSG_ATTACH, CNP_MSG_AUTH, CNP_MSG_CANCEL,
 	CNP_MSG_AUTOCOMMIT, CNP_MSG_CATALOG, CNP_MSG_PING, CNP_MSG_RESET, CNP_MSG_SYNC,
 	CNP_MSG_DETACH, CNP_MSG_SUSPEND, CNP_MSG_CHANGE_USER, CNP_MSG_SELECT_DATABASE,
 	CNP_MSG_SET_OPTION, CNP_MSG_COPY_DATA, CNP_MSG_COPY_DONE, CNP_MSG_COPY_FAIL,
-	CNP_MSG_HELLO, CNP_MSG_DONE, CNP_MSG_ROWS };
+	CNP_MSG_HELLO, CNP_MSG_DONE, CNP_MSG_ROWS, CNP_MSG_FUNCTION, CNP_MSG_LONG_DATA };
 
 static void
 opening_kind(struct fixture *f, uint8_t kind)
@@ -315,30 +315,30 @@ broken(struct fixture *f)
 
 /* The columns: ATTACH AUTH CANCEL RESUME STATUS | QUERY PREPARE DESCRIBE EXECUTE CLOSE FETCH
  * CLOSE_PORTAL | BEGIN COMMIT ROLLBACK SAVEPOINT AUTOCOMMIT | CATALOG PING RESET SYNC DETACH SUSPEND |
- * CHANGE_USER SELECT_DATABASE SET_OPTION | COPY ×3 | HELLO DONE ROWS */
+ * CHANGE_USER SELECT_DATABASE SET_OPTION | COPY ×3 | HELLO DONE ROWS | FUNCTION LONG_DATA */
 static const struct row rows[] = {
-	{ "first, attach", first_of_attach, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"fxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
-	{ "first, cancel", first_of_cancel, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"xxfxx xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
-	{ "first, resume", first_of_resume, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"xxxfx xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
-	{ "first, status", first_of_status, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"xxxxf xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
-	{ "auth", in_auth, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"xuxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
-	{ "attaching", in_attaching, "..... ....... ..... ...... ... ... ...",
-		"..... ....... ..... ...... ... ... ..." },
-	{ "attached", attach, "xxxxx rrrrrrr rrrrr rrrrrr rrr xxx xxx",
-		"xxxxx xrxxrxr xxxxr xxxxrx xxr xxx xxx" },
-	{ "running", running, "..... ....... ..... ...... ... ... ...",
-		"..... ....... ..... ...... ... ... ..." },
-	{ "skipping", skipping, "xxxxx sssssss sssss sssrss sss xxx xxx",
-		"xxxxx xrxxrxr xxxxr xxxxrx xxr xxx xxx" },
-	{ "closing", closing, "..... ....... ..... ...... ... ... ...",
-		"..... ....... ..... ...... ... ... ..." },
-	{ "broken", broken, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx",
-		"xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx" },
+	{ "first, attach", first_of_attach, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"fxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
+	{ "first, cancel", first_of_cancel, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"xxfxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
+	{ "first, resume", first_of_resume, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"xxxfx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
+	{ "first, status", first_of_status, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"xxxxf xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
+	{ "auth", in_auth, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"xuxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
+	{ "attaching", in_attaching, "..... ....... ..... ...... ... ... ... ..",
+		"..... ....... ..... ...... ... ... ... .." },
+	{ "attached", attach, "xxxxx rrrrrrr rrrrr rrrrrr rrr xxx xxx rr",
+		"xxxxx xrxxrxr xxxxr xxxxrx xxr xxx xxx xr" },
+	{ "running", running, "..... ....... ..... ...... ... ... ... ..",
+		"..... ....... ..... ...... ... ... ... .." },
+	{ "skipping", skipping, "xxxxx sssssss sssss sssrss sss xxx xxx ss",
+		"xxxxx xrxxrxr xxxxr xxxxrx xxr xxx xxx xr" },
+	{ "closing", closing, "..... ....... ..... ...... ... ... ... ..",
+		"..... ....... ..... ...... ... ... ... .." },
+	{ "broken", broken, "xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx",
+		"xxxxx xxxxxxx xxxxx xxxxxx xxx xxx xxx xx" },
 };
 
 static char
@@ -367,7 +367,7 @@ outcome(const struct row *row, uint8_t code, uint32_t number)
 static void
 each_request_does_in_each_state_what_the_table_says(void **state)
 {
-	static const uint8_t gaps[] = { 5, 12, 17, 23, 26, 29 };
+	static const uint8_t gaps[] = { 5, 12, 17, 23, 26, 29, 32 };
 	const char *wanted;
 	char got[64];
 	size_t i, e, n, gap;
@@ -741,14 +741,268 @@ replies_without_a_request_are_refused(void **state)
 	struct cnp_msg m;
 	char text[64];
 
+	in_attaching(f);
+	wire_least(&m, CNP_MSG_NOTIFICATION);
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
+	cnp_server_restart(&f->s);
 	attach(f);
 	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_ERR_STATE);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_ERR_STATE);
 	assert_int_equal(cnp_server_columns(&f->s, &column, 1), CENOTE_ERR_STATE);
 	assert_int_equal(cnp_server_rows_begin(&f->s, &w, 1), CENOTE_ERR_STATE);
 	assert_int_equal(cnp_server_finish_request(&f->s, 0, 0, NULL), CENOTE_ERR_STATE);
 	wire_least(&m, CNP_MSG_PARAMETER);
 	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_OK);
-	assert_string_equal(SENT(f), "PARAMETER 0");
+	wire_least(&m, CNP_MSG_NOTIFICATION);
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_OK);
+	assert_string_equal(SENT(f), "PARAMETER 0, NOTIFICATION 0");
+	wire_least(&m, CNP_MSG_DONE);
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
+	assert_int_equal(cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_OK);
+	wire_least(&m, CNP_MSG_NOTIFICATION);
+	assert_int_equal(cnp_server_reply(&f->s, &m, 1), CENOTE_ERR_STATE);
+}
+
+/* --------------------------------------------------------------------- copies */
+
+static void
+put_copy(struct fixture *f, uint32_t number, const char *text)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA };
+
+	m.as.copy_data.data = cnp_str(text);
+	wire_put(&f->in, 0, number, &m);
+}
+
+static void
+copying(struct fixture *f)
+{
+	attach(f);
+	put_request(f, CNP_MSG_QUERY, 1, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_QUERY, 1);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	drop_output(f);
+}
+
+static int
+next_copy(struct fixture *f, struct cnp_str *data)
+{
+	(void)deliver(f);
+	return cnp_server_next_copy(&f->s, data);
+}
+
+static void
+expect_copy(struct fixture *f, const char *text)
+{
+	struct cnp_str data;
+
+	assert_int_equal(next_copy(f, &data), CENOTE_OK);
+	assert_int_equal(data.n, strlen(text));
+	assert_string_equal(data.p, text);
+}
+
+static void
+a_copy_comes_in_pieces_and_the_request_text_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m = { .code = CNP_MSG_QUERY };
+	struct cnp_request req;
+	struct cnp_str data;
+	char text[128], *big = calloc(1, MAX_FRAME / 2);
+
+	attach(f);
+	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
+	m.as.query.sql = cnp_str("copy t from stdin");
+	wire_put(&f->in, CNP_FRAME_SYNC, 7, &m);
+	assert_int_equal(next(f, &req), CENOTE_OK);
+	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_ERR_STATE);
+	assert_int_equal(next_copy(f, &data), CENOTE_AGAIN);
+	put_copy(f, 7, "1\ta\n");
+	expect_copy(f, "1\ta\n");
+	memset(big, 'x', MAX_FRAME / 2 - 1);
+	put_copy(f, 7, big);
+	put_copy(f, 7, "");
+	expect_copy(f, big);
+	expect_copy(f, "");
+	put_request(f, CNP_MSG_COPY_DONE, 7, 0);
+	put_request(f, CNP_MSG_PING, 8, CNP_FRAME_SYNC);
+	assert_int_equal(next_copy(f, &data), CENOTE_DONE);
+	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
+	assert_string_equal(req.msg.as.query.sql.p, "copy t from stdin");
+	answer(f);
+	expect_request(f, CNP_MSG_PING, 8);
+	answer(f);
+	assert_string_equal(SENT(f), "COPY_IN 7, DONE 7, READY 7, DONE 8, READY 8");
+	free(big);
+}
+
+static void
+a_client_that_gives_up_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
+	struct cnp_str data;
+
+	copying(f);
+	put_copy(f, 1, "a");
+	m.as.copy_fail.message = cnp_str("the disk is full");
+	wire_put(&f->in, 0, 1, &m);
+	expect_copy(f, "a");
+	assert_int_equal(next_copy(f, &data), CENOTE_ERR_SERVER);
+	assert_string_equal(f->s.diag.sqlstate, "57014");
+	assert_non_null(strstr(f->s.diag.message, "the disk is full"));
+	assert_int_equal(cnp_server_error(&f->s, &f->s.diag), CENOTE_OK);
+	finish(f);
+	put_request(f, CNP_MSG_PING, 2, 0);
+	expect_request(f, CNP_MSG_PING, 2);
+}
+
+/* An answer that comes before the client's end: what was on its way is nothing to anybody. */
+static void
+what_comes_of_a_copy_that_ended_early_is_discarded(void **state)
+{
+	struct fixture *f = *state;
+	char text[128];
+
+	copying(f);
+	put_copy(f, 1, "a");
+	put_copy(f, 1, "b");
+	expect_copy(f, "a");
+	assert_int_equal(error(f), CENOTE_OK);
+	finish(f);
+	put_copy(f, 1, "c");
+	put_request(f, CNP_MSG_COPY_DONE, 1, 0);
+	put_request(f, CNP_MSG_CLOSE, 0, 0);
+	put_request(f, CNP_MSG_PING, 2, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_CLOSE, 0);
+	answer(f);
+	expect_request(f, CNP_MSG_PING, 2);
+	answer(f);
+	assert_string_equal(SENT(f), "ERROR 1, READY 1, DONE 2, READY 2");
+}
+
+/* The same within one request: the next copy begins behind the end of the first. */
+static void
+a_second_copy_does_not_take_the_rest_of_the_first(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m;
+	struct cnp_str data;
+
+	copying(f);
+	put_copy(f, 1, "first");
+	expect_copy(f, "first");
+	wire_least(&m, CNP_MSG_DONE);
+	m.as.done.flags = CNP_DONE_MORE_RESULTS;
+	assert_int_equal(cnp_server_reply(&f->s, &m, 0), CENOTE_OK);
+	assert_int_equal(next_copy(f, &data), CENOTE_ERR_STATE);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	put_copy(f, 1, "more of the first");
+	put_request(f, CNP_MSG_COPY_FAIL, 1, 0);
+	assert_int_equal(next_copy(f, &data), CENOTE_AGAIN);
+	put_copy(f, 1, "second");
+	put_request(f, CNP_MSG_COPY_DONE, 1, 0);
+	expect_copy(f, "second");
+	assert_int_equal(next_copy(f, &data), CENOTE_DONE);
+	answer(f);
+}
+
+static void
+requests_in_front_of_a_copy_s_end_wait_for_it(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_str data;
+	char text[128];
+
+	attach(f);
+	put_request(f, CNP_MSG_QUERY, 1, CNP_FRAME_SYNC);
+	put_request(f, CNP_MSG_CLOSE, 0, 0);
+	put_request(f, CNP_MSG_PING, 2, 0);
+	expect_request(f, CNP_MSG_QUERY, 1);
+	assert_int_equal(reply(f, CNP_MSG_COPY_IN), CENOTE_OK);
+	put_copy(f, 1, "a");
+	put_request(f, CNP_MSG_PING, 3, CNP_FRAME_SYNC);
+	put_request(f, CNP_MSG_COPY_DONE, 1, 0);
+	put_request(f, CNP_MSG_PING, 4, CNP_FRAME_SYNC);
+	expect_copy(f, "a");
+	assert_int_equal(next_copy(f, &data), CENOTE_DONE);
+	answer(f);
+	expect_request(f, CNP_MSG_CLOSE, 0);
+	answer(f);
+	for (uint32_t i = 2; i <= 4; i++) {
+		expect_request(f, CNP_MSG_PING, i);
+		answer(f);
+	}
+	assert_string_equal(SENT(f),
+		"COPY_IN 1, DONE 1, READY 1, DONE 2, DONE 3, READY 3, DONE 4, READY 4");
+}
+
+static void
+too_much_in_front_of_a_copy_s_end_is_a_violation(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_msg m = { .code = CNP_MSG_QUERY };
+	struct cnp_str data;
+	int r = CENOTE_AGAIN;
+
+	m.as.query.sql.n = MAX_FRAME / 4;
+	m.as.query.sql.p = calloc(1, m.as.query.sql.n);
+	copying(f);
+	for (uint32_t i = 2; i < 8 && r == CENOTE_AGAIN; i++) {
+		wire_put(&f->in, 0, i, &m);
+		r = next_copy(f, &data);
+	}
+	assert_int_equal(r, CENOTE_ERR_PROTOCOL);
+	assert_true(f->alloc.peak_bytes < 6u * MAX_FRAME);
+	free((void *)(uintptr_t)m.as.query.sql.p);
+}
+
+static void
+copy_frames_that_nobody_asked_for_are_violations(void **state)
+{
+	static const uint32_t numbers[] = { 0, 2 };
+	struct cnp_str data;
+	struct fixture g;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		begin(&g, 0);
+		copying(&g);
+		put_request(&g, CNP_MSG_COPY_DATA, numbers[i], 0);
+		assert_int_equal(next_copy(&g, &data), CENOTE_ERR_PROTOCOL);
+		assert_int_equal(next_copy(&g, &data), CENOTE_ERR_PROTOCOL);
+		assert_int_equal(end(&g), 0);
+	}
+	begin(&g, 0);
+	copying(&g);
+	put_request(&g, CNP_MSG_COPY_DONE, 1, CNP_FRAME_SYNC);
+	assert_int_equal(next_copy(&g, &data), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(end(&g), 0);
+}
+
+static void
+an_error_of_a_sync_goes_before_its_ready(void **state)
+{
+	struct fixture *f = *state;
+	char text[128];
+
+	attach(f);
+	put_request(f, CNP_MSG_SYNC, 1, 0);
+	put_request(f, CNP_MSG_QUERY, 2, 0);
+	put_request(f, CNP_MSG_QUERY, 3, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_SYNC, 1);
+	assert_int_equal(error(f), CENOTE_OK);
+	finish(f);
+	expect_request(f, CNP_MSG_QUERY, 2);
+	assert_int_equal(error(f), CENOTE_OK);
+	finish(f);
+	expect_request(f, CNP_MSG_SYNC, 3);
+	/* it was skipped: that is its answer */
+	assert_int_equal(error(f), CENOTE_OK);
+	finish(f);
+	assert_string_equal(SENT(f), "ERROR 1, READY 1, ERROR 2, SKIPPED 3, READY 3");
 }
 
 static void
@@ -950,6 +1204,42 @@ a_request_as_long_as_allowed_arrives_and_one_byte_more_does_not(void **state)
 	free(sql);
 }
 
+/* At most so many bytes to the server. */
+static int
+feed(struct fixture *f, size_t piece)
+{
+	uint8_t *room;
+	size_t n;
+	int r = cnp_server_room(&f->s, &room, &n);
+
+	if (r < 0)
+		return r;
+	n = n < piece ? n : piece;
+	n = n < cnc_buf_len(&f->in) ? n : cnc_buf_len(&f->in);
+	memcpy(room, cnc_buf_head(&f->in), n);
+	cnp_server_received(&f->s, n);
+	cnc_buf_consume(&f->in, n);
+	return CENOTE_OK;
+}
+
+/* The running request copies in; it stands in this dialog for one that does. */
+static int
+copy_in(struct fixture *f, size_t piece, char *trace, size_t size, size_t *used)
+{
+	struct cnp_str data;
+	int r = reply(f, CNP_MSG_COPY_IN);
+
+	while (r == CENOTE_OK || r == CENOTE_AGAIN) {
+		r = cnp_server_next_copy(&f->s, &data);
+		if (r == CENOTE_OK)
+			*used += (size_t)snprintf(
+				trace + *used, size - *used, "copy %s\n", data.p);
+		if (r == CENOTE_AGAIN)
+			r = feed(f, piece);
+	}
+	return r == CENOTE_DONE ? reply(f, CNP_MSG_DONE) : r;
+}
+
 /* A dialog, in pieces; what was handed out and sent, as text. */
 static int
 run_dialog(struct fixture *f, size_t piece, char *trace, size_t size)
@@ -960,25 +1250,21 @@ run_dialog(struct fixture *f, size_t piece, char *trace, size_t size)
 	struct cnp_msg m;
 	const uint8_t *p;
 	size_t n, at, used = 0;
-	uint8_t *room;
 	int r = CENOTE_OK;
 
 	memset(&attached, 0, sizeof attached);
 	while (cnc_buf_len(&f->in) > 0 && r >= 0) {
-		r = cnp_server_room(&f->s, &room, &n);
+		r = feed(f, piece);
 		if (r < 0)
 			break;
-		n = n < piece ? n : piece;
-		n = n < cnc_buf_len(&f->in) ? n : cnc_buf_len(&f->in);
-		memcpy(room, cnc_buf_head(&f->in), n);
-		cnp_server_received(&f->s, n);
-		cnc_buf_consume(&f->in, n);
 		while ((r = cnp_server_next(&f->s, &req)) == CENOTE_OK) {
 			if (cnp_server_state(&f->s) == CNP_SERVER_RUNNING) {
 				used += (size_t)snprintf(trace + used, size - used,
 					"run %s %u\n", cnp_msg_name(req.msg.code),
 					req.number);
-				if (req.msg.code == CNP_MSG_QUERY)
+				if (req.msg.code == CNP_MSG_CATALOG)
+					r = copy_in(f, piece, trace, size, &used);
+				else if (req.msg.code == CNP_MSG_QUERY)
 					r = error(f);
 				else if (req.msg.code != CNP_MSG_SYNC)
 					r = reply(f, CNP_MSG_DONE);
@@ -1016,7 +1302,12 @@ put_dialog(struct fixture *f)
 	put_request(f, CNP_MSG_COMMIT, 4, CNP_FRAME_SYNC);
 	put_request(f, CNP_MSG_PING, 5, 0);
 	put_request(f, CNP_MSG_SYNC, 6, 0);
-	put_request(f, CNP_MSG_DETACH, 7, 0);
+	put_request(f, CNP_MSG_CATALOG, 7, 0);
+	put_copy(f, 7, "some");
+	put_request(f, CNP_MSG_PING, 8, 0);
+	put_copy(f, 7, "more");
+	put_request(f, CNP_MSG_COPY_DONE, 7, 0);
+	put_request(f, CNP_MSG_DETACH, 9, 0);
 }
 
 static void
@@ -1080,6 +1371,14 @@ main(void)
 		TEST(detach_and_suspend_end_without_ready),
 		TEST(a_yield_tells_the_last_request_and_what_to_carry),
 		TEST(replies_without_a_request_are_refused),
+		TEST(a_copy_comes_in_pieces_and_the_request_text_stays),
+		TEST(a_client_that_gives_up_says_why),
+		TEST(what_comes_of_a_copy_that_ended_early_is_discarded),
+		TEST(a_second_copy_does_not_take_the_rest_of_the_first),
+		TEST(requests_in_front_of_a_copy_s_end_wait_for_it),
+		TEST(too_much_in_front_of_a_copy_s_end_is_a_violation),
+		TEST(copy_frames_that_nobody_asked_for_are_violations),
+		TEST(an_error_of_a_sync_goes_before_its_ready),
 		TEST(an_error_carries_state_message_code_and_fields),
 		TEST(rows_are_bounded_by_what_is_queued_and_an_empty_batch_is_nothing),
 		TEST(a_row_may_be_as_long_as_the_peer_accepts),
