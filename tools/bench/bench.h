@@ -21,6 +21,7 @@
 #define CNB_MAX_CLIENTS   512
 #define CNB_MAX_SESSIONS  1024
 #define CNB_MAX_ROUNDS    10000
+#define CNB_MAX_ROOTS     8
 
 /* The shape of the rows workloads. */
 #define CNB_COLUMNS     16
@@ -35,10 +36,19 @@ struct cnb_error {
 
 /* ------------------------------------------------------------------ targets ----- */
 
-/* Where the targets find what they measure. */
+/* What a target may be reached at; each is an option of the command line. */
+enum cnb_place {
+	CNB_PLACE_POOL, /* cenote's URI */
+	CNB_PLACE_FILE, /* the SQLite file behind it */
+	CNB_PLACE_PGBOUNCER, /* libpq's connection string */
+	CNB_PLACE_POSTGRESQL, /* likewise */
+	CNB_PLACE_MARIADB, /* words name=value */
+	CNB_N_PLACES
+};
+
+/* Where the targets find what they measure; NULL: nowhere. */
 struct cnb_env {
-	const char *uri; /* the pool, NULL when no target needs one */
-	const char *file; /* the SQLite file behind it, NULL when not known */
+	const char *places[CNB_N_PLACES];
 };
 
 /* What a query gave. Each target looks at every value, so that none is cheaper by not reading. */
@@ -52,12 +62,19 @@ struct cnb_session; /* each target's own */
 struct cnb_target {
 	const char *name;
 	const char *about;
-	int is_pooled; /* the processes of cenoted work for it */
-	int needs_file; /* opens env->file */
+	enum cnb_place place;
 	/* Everything a program does to be connected, making the handle included. */
 	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
 		struct cnb_error *ret_error);
 	int (*query)(struct cnb_session *s, const char *sql,
+		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
+	/* Prepare the session's one statement, and execute it. */
+	int (*prepare)(
+		struct cnb_session *s, const char *sql, struct cnb_error *ret_error);
+	int (*execute)(struct cnb_session *s, struct cnb_answer *ret_answer,
+		struct cnb_error *ret_error);
+	/* n queries whose answers are read when all are sent. NULL: it cannot do that. */
+	int (*pipeline)(struct cnb_session *s, const char *sql, uint32_t n,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
 	void (*close)(struct cnb_session *s); /* NULL is allowed */
 };
@@ -68,7 +85,11 @@ const struct cnb_target *cnb_target(size_t i);
 const struct cnb_target *cnb_target_find(const char *name);
 
 const struct cnb_target *cnb_target_pooled(void);
-const struct cnb_target *cnb_target_direct(void); /* NULL: built without SQLite */
+/* NULL: built without their library. */
+const struct cnb_target *cnb_target_direct(void);
+const struct cnb_target *cnb_target_pgbouncer(void);
+const struct cnb_target *cnb_target_postgresql(void);
+const struct cnb_target *cnb_target_mariadb(void);
 
 /* ---------------------------------------------------------------- workloads ----- */
 
@@ -88,13 +109,17 @@ struct cnb_workload {
 	const char *sql;
 	struct cnb_answer expected; /* a wrong answer ends the benchmark */
 	int needs_rows; /* the table of cnb_setup() */
-	int has_points; /* --queries applies; otherwise one query per operation */
+	int has_points; /* --queries applies */
+	uint32_t queries; /* otherwise: per operation; 0: one */
+	int (*can)(const struct cnb_target *target); /* NULL: every target can */
 	int (*begin)(struct cnb_run *run); /* not measured; NULL: nothing to do */
 	int (*operation)(struct cnb_run *run);
 };
 
 extern const struct cnb_workload cnb_workload_connect;
 extern const struct cnb_workload cnb_workload_steady;
+extern const struct cnb_workload cnb_workload_prepared;
+extern const struct cnb_workload cnb_workload_pipelined;
 extern const struct cnb_workload cnb_workload_rows;
 extern const struct cnb_workload cnb_workload_large;
 
@@ -104,6 +129,8 @@ const struct cnb_workload *cnb_workload_find(const char *name);
 /* Building blocks of the workloads. 0, or -1 with run->error filled. */
 int cnb_run_open(struct cnb_run *run);
 int cnb_run_queries(struct cnb_run *run);
+/* Whether that is what `n` runs of the workload's statement must give. */
+int cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n);
 void cnb_run_close(struct cnb_run *run);
 
 /* Make, and remove, the table that the rows workloads read. */
@@ -112,6 +139,14 @@ int cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
 void cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env);
 
 /* ------------------------------------------------------------------ options ----- */
+
+/* Whose CPU time it is. */
+enum cnb_part {
+	CNB_PART_CENOTED,
+	CNB_PART_PGBOUNCER,
+	CNB_PART_SERVER,
+	CNB_N_PARTS
+};
 
 struct cnb_options {
 	const struct cnb_target *targets[CNB_MAX_TARGETS];
@@ -125,10 +160,11 @@ struct cnb_options {
 	uint64_t operations; /* per round; 0: as many as fit in time_s */
 	uint32_t clients;
 	uint32_t sessions; /* of the pool that is started; 0: clients + 3 */
-	const char *uri;
-	const char *file;
+	struct cnb_env env; /* places that were named */
 	const char *cenoted;
-	pid_t daemon_pid;
+	pid_t roots[CNB_MAX_ROOTS]; /* of the processes whose CPU counts */
+	enum cnb_part parts[CNB_MAX_ROOTS];
+	size_t n_roots;
 	int is_pinned;
 	int cpu; /* -1: the last one allowed */
 	int is_json;
@@ -151,6 +187,9 @@ void cnb_procs_finish(struct cnb_procs *procs);
 /* CPU time that they used so far. 0; 1: one of them is gone. */
 int cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns);
 int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
+/* CPU time of `root`, its descendants, and those of them that ended meanwhile; that of the latter
+ * comes in ticks of the kernel (10 ms). 0, or -1 with errno set. */
+int cnb_family_cpu(pid_t root, int64_t *ret_ns);
 
 /* Bind this process, and those it will start, to one CPU (-1: the last allowed one). */
 int cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error);
@@ -182,7 +221,7 @@ int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 struct cnb_sample {
 	double wall_us;
 	double client_us; /* CPU of the clients */
-	double daemon_us; /* CPU of cenoted's processes */
+	double part_us[CNB_N_PARTS]; /* CPU of others */
 };
 
 struct cnb_summary {
@@ -195,9 +234,9 @@ struct cnb_series {
 	uint64_t operations; /* per round and client */
 	uint32_t n_disturbed; /* rounds taken again since a process came or went */
 	struct cnb_sample *samples; /* one per round */
-	struct cnb_summary wall, cpu, client, daemon;
-	/* Against the last target of the list, round by round. */
-	struct cnb_summary ratio_wall, ratio_cpu;
+	struct cnb_summary wall, cpu, client, parts[CNB_N_PARTS];
+	/* Against those behind it in the list, round by round. */
+	struct cnb_summary ratio_wall[CNB_MAX_TARGETS], ratio_cpu[CNB_MAX_TARGETS];
 };
 
 struct cnb_case {
@@ -219,7 +258,10 @@ struct cnb_progress {
 struct cnb_bench {
 	const struct cnb_options *options;
 	struct cnb_env env;
-	pid_t daemon_pid; /* 0: its CPU is not known */
+	/* The roots of the processes that work. A part without one: its CPU is not known. */
+	pid_t roots[CNB_MAX_ROOTS];
+	enum cnb_part parts[CNB_MAX_ROOTS];
+	size_t n_roots;
 	struct cnb_progress *progress; /* or NULL */
 	const volatile sig_atomic_t *interrupted; /* not 0: stop */
 };
@@ -251,12 +293,15 @@ struct cnb_machine {
 	char kernel[128];
 	long n_cpus;
 	int pinned_cpu; /* -1: not pinned */
-	int is_daemon_known; /* the CPU of cenoted is in the figures */
+	int is_known[CNB_N_PARTS]; /* its CPU is in the figures */
 };
+
+/* Whether all who work for this target are in the figures. */
+int cnb_is_cpu_known(const struct cnb_machine *machine, const struct cnb_target *target);
 
 void cnb_report_text_begin(
 	const struct cnb_machine *machine, const struct cnb_options *options);
-void cnb_report_text_case(const struct cnb_case *c, int is_daemon_known);
+void cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine);
 void cnb_report_json(const struct cnb_machine *machine, const struct cnb_options *options,
 	const struct cnb_case *cases, size_t n_cases);
 void cnb_machine_read(struct cnb_machine *ret_machine);

@@ -221,7 +221,7 @@ static int
 wait_ready(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
 	const struct cnb_target *pooled = cnb_target_pooled();
-	struct cnb_env env = { daemon->uri, daemon->file };
+	struct cnb_env env = { .places = { daemon->uri, daemon->file } };
 	int64_t end_ns = cnb_now_ns() + START_TIMEOUT_NS;
 	struct cnb_session *session;
 	struct cnb_error why = { "" };

@@ -47,6 +47,18 @@ hide_progress(const struct cnb_progress *progress)
 		fprintf(stderr, "\r\033[K");
 }
 
+static int
+any_can(const struct cnb_options *options, const struct cnb_workload *w)
+{
+	size_t i;
+
+	for (i = 0; i < options->n_targets; i++) {
+		if (w->can == NULL || w->can(options->targets[i]))
+			return 1;
+	}
+	return 0;
+}
+
 /* One case per workload, or one per number of queries. */
 static size_t
 make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
@@ -58,20 +70,23 @@ make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
 
 		for (k = 0; k < (w->has_points ? options->n_points : 1); k++) {
 			ret_cases[n].workload = w;
-			ret_cases[n].queries = w->has_points ? options->points[k] : 1;
-			n++;
+			ret_cases[n].queries = w->has_points    ? options->points[k]
+					       : w->queries > 0 ? w->queries
+								: 1;
+			if (any_can(options, w))
+				n++;
 		}
 	}
 	return n;
 }
 
 static int
-any_pooled(const struct cnb_options *options)
+any_at(const struct cnb_options *options, enum cnb_place place)
 {
 	size_t i;
 
 	for (i = 0; i < options->n_targets; i++) {
-		if (options->targets[i]->is_pooled)
+		if (options->targets[i]->place == place)
 			return 1;
 	}
 	return 0;
@@ -89,24 +104,28 @@ any_needs_rows(const struct cnb_options *options)
 	return 0;
 }
 
-/* Where the pool and the file are: those given, or our own. */
+/* Where everything is: as named, and a pool and a file of our own when they are not. */
 static int
 find_env(const struct cnb_options *options, struct cnb_bench *bench,
 	struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
-	if (options->uri != NULL) {
-		bench->env = (struct cnb_env){ options->uri, options->file };
-		bench->daemon_pid = options->daemon_pid;
+	bench->env = options->env;
+	memcpy(bench->roots, options->roots, sizeof(bench->roots));
+	memcpy(bench->parts, options->parts, sizeof(bench->parts));
+	bench->n_roots = options->n_roots;
+	if (options->env.places[CNB_PLACE_POOL] != NULL)
 		return 0;
-	}
-	if (any_pooled(options)) {
+	if (any_at(options, CNB_PLACE_POOL)) {
 		if (cnb_daemon_start(options, daemon, ret_error) < 0)
 			return -1;
-	} else if (cnb_daemon_directory(daemon, ret_error) < 0) {
+		bench->roots[bench->n_roots] = daemon->pid;
+		bench->parts[bench->n_roots++] = CNB_PART_CENOTED;
+	} else if (any_at(options, CNB_PLACE_FILE) &&
+		   cnb_daemon_directory(daemon, ret_error) < 0) {
 		return -1;
 	}
-	bench->env = (struct cnb_env){ daemon->uri, daemon->file };
-	bench->daemon_pid = daemon->pid;
+	bench->env.places[CNB_PLACE_POOL] = daemon->uri;
+	bench->env.places[CNB_PLACE_FILE] = daemon->file;
 	return 0;
 }
 
@@ -125,7 +144,7 @@ measure_cases(const struct cnb_bench *bench, const struct cnb_machine *machine,
 		if (r < 0)
 			return r;
 		if (!bench->options->is_json)
-			cnb_report_text_case(&cases[i], machine->is_daemon_known);
+			cnb_report_text_case(&cases[i], machine);
 	}
 	if (bench->options->is_json)
 		cnb_report_json(machine, bench->options, cases, n_cases);
@@ -142,21 +161,24 @@ run_bench(
 	size_t n_cases, i;
 	int r, has_rows = any_needs_rows(options);
 
-	if (has_rows && cnb_setup(options->targets[0], &bench->env, ret_error) < 0)
-		return -1;
+	for (i = 0; has_rows && i < options->n_targets; i++) {
+		if (cnb_setup(options->targets[i], &bench->env, ret_error) < 0)
+			return -1;
+	}
 	n_cases = make_cases(options, cases);
 	progress.n_cases = (uint32_t)n_cases;
 	if (isatty(STDERR_FILENO))
 		bench->progress = &progress;
-	machine->is_daemon_known = bench->daemon_pid != 0 || !any_pooled(options);
+	for (i = 0; i < bench->n_roots; i++)
+		machine->is_known[bench->parts[i]] = 1;
 	if (!options->is_json)
 		cnb_report_text_begin(machine, options);
 	r = measure_cases(bench, machine, cases, n_cases, ret_error);
 	for (i = 0; i < n_cases; i++)
 		cnb_case_finish(&cases[i]);
 	bench->progress = NULL;
-	if (has_rows)
-		cnb_cleanup(options->targets[0], &bench->env);
+	for (i = 0; has_rows && i < options->n_targets; i++)
+		cnb_cleanup(options->targets[i], &bench->env);
 	return r;
 }
 

@@ -14,37 +14,85 @@
 #define MIN_CALIBRATION_NS 5000000
 
 struct raw {
-	int64_t wall_ns, client_ns, daemon_ns;
+	int64_t wall_ns, client_ns, part_ns[CNB_N_PARTS];
 };
 
-/* The daemon works on after the client has its answer (it makes the session fresh again), and
- * that belongs to the round: wait until it uses no more CPU. */
-static void
-settle(const struct cnb_procs *procs)
+static int
+sees_root(const struct cnb_bench *bench, size_t i, const struct cnb_target *target)
 {
-	int64_t before = 0, now = -1;
-	int i;
-
-	for (i = 0; i < 100 && now != before; i++) {
-		before = now;
-		usleep(500);
-		if (cnb_procs_cpu(procs, &now) != 0)
-			return;
-	}
+	return bench->parts[i] != CNB_PART_CENOTED || target->place == CNB_PLACE_POOL;
 }
 
 static int
-find_daemon(const struct cnb_bench *bench, const struct cnb_target *target,
+is_gone(const struct cnb_bench *bench, size_t i, struct cnb_error *ret_error)
+{
+	static const char *const names[CNB_N_PARTS] = { "cenoted", "PgBouncer",
+		"the server" };
+
+	snprintf(ret_error->text, sizeof(ret_error->text), "%s, process %ld: %s",
+		names[bench->parts[i]], (long)bench->roots[i],
+		errno == ESRCH ? "is gone" : strerror(errno));
+	return -1;
+}
+
+/* CPU time so far of everybody but the clients. */
+static int
+read_parts(const struct cnb_bench *bench, const struct cnb_target *target,
+	int64_t *ret_ns, struct cnb_error *ret_error)
+{
+	int64_t ns;
+	size_t i;
+
+	memset(ret_ns, 0, CNB_N_PARTS * sizeof(*ret_ns));
+	for (i = 0; i < bench->n_roots; i++) {
+		if (!sees_root(bench, i, target))
+			continue;
+		if (cnb_family_cpu(bench->roots[i], &ns) < 0)
+			return is_gone(bench, i, ret_error);
+		ret_ns[bench->parts[i]] += ns;
+	}
+	return 0;
+}
+
+/* Daemons work on after the client has its answer (cenoted makes the session fresh again, a
+ * server's process ends), and that belongs to the round: wait until they use no more CPU. */
+static int
+settle(const struct cnb_bench *bench, const struct cnb_target *target, int64_t *ret_ns,
+	struct cnb_error *ret_error)
+{
+	int64_t before[CNB_N_PARTS];
+	int i;
+
+	if (read_parts(bench, target, ret_ns, ret_error) < 0)
+		return -1;
+	for (i = 0; i < 100; i++) {
+		memcpy(before, ret_ns, sizeof(before));
+		usleep(500);
+		if (read_parts(bench, target, ret_ns, ret_error) < 0)
+			return -1;
+		if (memcmp(before, ret_ns, sizeof(before)) == 0)
+			break;
+	}
+	return 0;
+}
+
+/* The processes of cenoted: they are meant to stay, since the time of those that end is not known
+ * as well. */
+static int
+find_cenoted(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_procs *ret_procs, struct cnb_error *ret_error)
 {
+	size_t i;
+
 	*ret_procs = (struct cnb_procs){ NULL, 0 };
-	if (!target->is_pooled || bench->daemon_pid == 0)
-		return 0;
-	if (cnb_procs_find(bench->daemon_pid, ret_procs) == 0)
-		return 0;
-	snprintf(ret_error->text, sizeof(ret_error->text), "cenoted, process %ld: %s",
-		(long)bench->daemon_pid, errno == ESRCH ? "is gone" : strerror(errno));
-	return -1;
+	for (i = 0; i < bench->n_roots; i++) {
+		if (bench->parts[i] != CNB_PART_CENOTED || !sees_root(bench, i, target))
+			continue;
+		if (cnb_procs_find(bench->roots[i], ret_procs) < 0)
+			return is_gone(bench, i, ret_error);
+		break;
+	}
+	return 0;
 }
 
 /* 0; 1: disturbed; -1. */
@@ -52,31 +100,26 @@ static int
 work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_crew *crew, struct raw *ret_raw, struct cnb_error *ret_error)
 {
-	struct cnb_procs before, after;
-	int64_t daemon_start = 0, daemon_end = 0;
-	int r;
+	int64_t start[CNB_N_PARTS], end[CNB_N_PARTS];
+	struct cnb_procs before, after = { NULL, 0 };
+	int r, i;
 
-	if (find_daemon(bench, target, &before, ret_error) < 0)
+	if (find_cenoted(bench, target, &before, ret_error) < 0)
 		return -1;
-	settle(&before);
-	r = cnb_procs_cpu(&before, &daemon_start);
+	r = settle(bench, target, start, ret_error);
 	if (r == 0)
 		r = cnb_crew_work(
 			crew, &ret_raw->wall_ns, &ret_raw->client_ns, ret_error);
-	if (r != 0)
-		goto out;
-	settle(&before);
-	r = cnb_procs_cpu(&before, &daemon_end);
-	if (r != 0)
-		goto out;
-	ret_raw->daemon_ns = daemon_end - daemon_start;
-	r = find_daemon(bench, target, &after, ret_error);
+	if (r == 0)
+		r = settle(bench, target, end, ret_error);
+	if (r == 0)
+		r = find_cenoted(bench, target, &after, ret_error);
+	for (i = 0; r == 0 && i < CNB_N_PARTS; i++)
+		ret_raw->part_ns[i] = end[i] - start[i];
 	if (r == 0 && !cnb_procs_equal(&before, &after))
 		r = 1;
-	if (r >= 0)
-		cnb_procs_finish(&after);
-out:
 	cnb_procs_finish(&before);
+	cnb_procs_finish(&after);
 	return r;
 }
 
@@ -156,8 +199,13 @@ to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	/* Clients work at the same time: wall per query is that of all of them together. */
 	double n = (double)series->operations * c->queries * bench->options->clients;
 
-	return (struct cnb_sample){ (double)raw->wall_ns / n / 1e3,
-		(double)raw->client_ns / n / 1e3, (double)raw->daemon_ns / n / 1e3 };
+	struct cnb_sample sample = { (double)raw->wall_ns / n / 1e3,
+		(double)raw->client_ns / n / 1e3, { 0 } };
+	int i;
+
+	for (i = 0; i < CNB_N_PARTS; i++)
+		sample.part_us[i] = (double)raw->part_ns[i] / n / 1e3;
+	return sample;
 }
 
 static int
@@ -186,41 +234,41 @@ take_rounds(
 
 /* ------------------------------------------------------------------ summaries ----- */
 
-static double
-wall_of(const struct cnb_sample *s)
-{
-	return s->wall_us;
-}
+enum figure {
+	FIGURE_WALL,
+	FIGURE_CPU,
+	FIGURE_CLIENT,
+	FIGURE_PART /* and the part's number */
+};
 
 static double
-cpu_of(const struct cnb_sample *s)
+figure_of(const struct cnb_sample *s, int figure)
 {
-	return s->client_us + s->daemon_us;
-}
+	double sum = s->client_us;
+	int i;
 
-static double
-client_of(const struct cnb_sample *s)
-{
-	return s->client_us;
-}
-
-static double
-daemon_of(const struct cnb_sample *s)
-{
-	return s->daemon_us;
+	if (figure == FIGURE_WALL)
+		return s->wall_us;
+	if (figure == FIGURE_CLIENT)
+		return s->client_us;
+	if (figure >= FIGURE_PART)
+		return s->part_us[figure - FIGURE_PART];
+	for (i = 0; i < CNB_N_PARTS; i++)
+		sum += s->part_us[i];
+	return sum;
 }
 
 /* One figure of all rounds; with `base`, its ratio to the same round of another series. */
 static struct cnb_summary
 summarize(const struct cnb_sample *samples, const struct cnb_sample *base, uint32_t n,
-	double (*figure)(const struct cnb_sample *), double *scratch)
+	int figure, double *scratch)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		scratch[i] = figure(&samples[i]);
+		scratch[i] = figure_of(&samples[i], figure);
 		if (base != NULL)
-			scratch[i] /= figure(&base[i]);
+			scratch[i] /= figure_of(&base[i], figure);
 	}
 	return cnb_summarize(scratch, n);
 }
@@ -228,19 +276,47 @@ summarize(const struct cnb_sample *samples, const struct cnb_sample *base, uint3
 static void
 summarize_case(struct cnb_case *c, uint32_t n, double *scratch)
 {
-	const struct cnb_sample *base = c->series[c->n_series - 1].samples;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < c->n_series; i++) {
 		struct cnb_series *s = &c->series[i];
 
-		s->wall = summarize(s->samples, NULL, n, wall_of, scratch);
-		s->cpu = summarize(s->samples, NULL, n, cpu_of, scratch);
-		s->client = summarize(s->samples, NULL, n, client_of, scratch);
-		s->daemon = summarize(s->samples, NULL, n, daemon_of, scratch);
-		s->ratio_wall = summarize(s->samples, base, n, wall_of, scratch);
-		s->ratio_cpu = summarize(s->samples, base, n, cpu_of, scratch);
+		s->wall = summarize(s->samples, NULL, n, FIGURE_WALL, scratch);
+		s->cpu = summarize(s->samples, NULL, n, FIGURE_CPU, scratch);
+		s->client = summarize(s->samples, NULL, n, FIGURE_CLIENT, scratch);
+		for (k = 0; k < CNB_N_PARTS; k++)
+			s->parts[k] = summarize(
+				s->samples, NULL, n, FIGURE_PART + (int)k, scratch);
+		for (k = i + 1; k < c->n_series; k++) {
+			const struct cnb_sample *base = c->series[k].samples;
+
+			s->ratio_wall[k] =
+				summarize(s->samples, base, n, FIGURE_WALL, scratch);
+			s->ratio_cpu[k] =
+				summarize(s->samples, base, n, FIGURE_CPU, scratch);
+		}
 	}
+}
+
+/* One series for each target that can do it. */
+static int
+make_series(const struct cnb_options *options, struct cnb_case *c)
+{
+	size_t i;
+
+	for (i = 0; i < options->n_targets; i++) {
+		const struct cnb_target *t = options->targets[i];
+		struct cnb_series *s = &c->series[c->n_series];
+
+		if (c->workload->can != NULL && !c->workload->can(t))
+			continue;
+		s->target = t;
+		s->samples = calloc(options->rounds, sizeof(*s->samples));
+		if (s->samples == NULL)
+			return -1;
+		c->n_series++;
+	}
+	return 0;
 }
 
 int
@@ -255,14 +331,8 @@ cnb_measure(
 	scratch = calloc(options->rounds, sizeof(*scratch));
 	if (scratch == NULL)
 		goto no_memory;
-	c->n_series = options->n_targets;
-	for (i = 0; i < c->n_series; i++) {
-		c->series[i].target = options->targets[i];
-		c->series[i].samples =
-			calloc(options->rounds, sizeof(*c->series[i].samples));
-		if (c->series[i].samples == NULL)
-			goto no_memory;
-	}
+	if (make_series(options, c) < 0)
+		goto no_memory;
 	for (i = 0; i < c->n_series; i++) {
 		if (calibrate(bench, c, &c->series[i], ret_error) < 0)
 			goto out;

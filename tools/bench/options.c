@@ -184,14 +184,35 @@ set_sessions(struct cnb_options *o, const char *value)
 static int
 set_uri(struct cnb_options *o, const char *value)
 {
-	o->uri = value;
+	o->env.places[CNB_PLACE_POOL] = value;
 	return 0;
 }
 
 static int
 set_file(struct cnb_options *o, const char *value)
 {
-	o->file = value;
+	o->env.places[CNB_PLACE_FILE] = value;
+	return 0;
+}
+
+static int
+set_pgbouncer(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_PGBOUNCER] = value;
+	return 0;
+}
+
+static int
+set_postgresql(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_POSTGRESQL] = value;
+	return 0;
+}
+
+static int
+set_mariadb(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_MARIADB] = value;
 	return 0;
 }
 
@@ -203,15 +224,35 @@ set_cenoted(struct cnb_options *o, const char *value)
 }
 
 static int
-set_daemon_pid(struct cnb_options *o, const char *value)
+add_root(struct cnb_options *o, const char *option, const char *value, enum cnb_part part)
 {
 	unsigned long n;
 
-	if (parse_number(value, 1, INT32_MAX, &n) < 0)
+	/* One is left for a cenoted of our own. */
+	if (o->n_roots + 1 >= CNB_MAX_ROOTS || parse_number(value, 1, INT32_MAX, &n) < 0)
 		return wrong(
-			"daemon-pid", value, "the process number of cenoted's master");
-	o->daemon_pid = (pid_t)n;
+			option, value, "the number of a process, of at most 7 of them");
+	o->roots[o->n_roots] = (pid_t)n;
+	o->parts[o->n_roots++] = part;
 	return 0;
+}
+
+static int
+set_daemon_pid(struct cnb_options *o, const char *value)
+{
+	return add_root(o, "daemon-pid", value, CNB_PART_CENOTED);
+}
+
+static int
+set_pgbouncer_pid(struct cnb_options *o, const char *value)
+{
+	return add_root(o, "pgbouncer-pid", value, CNB_PART_PGBOUNCER);
+}
+
+static int
+set_server_pid(struct cnb_options *o, const char *value)
+{
+	return add_root(o, "server-pid", value, CNB_PART_SERVER);
 }
 
 static int
@@ -285,7 +326,8 @@ static const struct entry {
 	{ "workloads", "LIST", 'w', set_workloads,
 		"what to do (default: all of --list)" },
 	{ "targets", "LIST", 't', set_targets,
-		"where; the last is what others are compared with (default: all)" },
+		"where; each is compared with those behind it (default: all that are "
+		"known)" },
 	{ "queries", "LIST", 'q', set_queries,
 		"queries per connection in workload rows (default: 1,2,3,5,10,20,30)" },
 	{ "rounds", "N", 'r', set_rounds, "rounds that take turns (default: 20)" },
@@ -298,8 +340,16 @@ static const struct entry {
 		"cenote_bench "
 		"there" },
 	{ "file", "PATH", 'f', set_file, "the SQLite file behind that pool, for direct" },
+	{ "pgbouncer", "CONNINFO", 0, set_pgbouncer,
+		"PgBouncer, as libpq is told where to connect" },
+	{ "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL, likewise" },
+	{ "mariadb", "WORDS", 0, set_mariadb,
+		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
 	{ "daemon-pid", "PID", 'p', set_daemon_pid,
 		"cenoted's master behind that pool, for its CPU" },
+	{ "pgbouncer-pid", "PID", 0, set_pgbouncer_pid, "PgBouncer, for its CPU" },
+	{ "server-pid", "PID", 0, set_server_pid,
+		"a server, for its CPU; may be given for several" },
 	{ "cenoted", "PATH", 0, set_cenoted,
 		"the program to start (default: beside this one, or in PATH)" },
 	{ "sessions", "N", 0, set_sessions, "of its pool (default: clients + 3)" },
@@ -389,40 +439,73 @@ set_defaults(struct cnb_options *o)
 	memcpy(o->points, default_points, sizeof(default_points));
 }
 
+/* The option that names each place. */
+static const char *const place_options[CNB_N_PLACES] = { "uri", "file", "pgbouncer",
+	"postgresql", "mariadb" };
+
+/* Without a pool that was named there is one of our own, with its file. */
+static int
+is_place_known(const struct cnb_options *o, enum cnb_place place)
+{
+	if (place == CNB_PLACE_POOL ||
+		(place == CNB_PLACE_FILE && o->env.places[CNB_PLACE_POOL] == NULL))
+		return 1;
+	return o->env.places[place] != NULL;
+}
+
+static void
+choose_targets(struct cnb_options *o)
+{
+	const struct cnb_target *t;
+	size_t i;
+
+	for (i = 0; (t = cnb_target(i)) != NULL; i++) {
+		if (is_place_known(o, t->place))
+			o->targets[o->n_targets++] = t;
+	}
+}
+
+static int
+check_places(const struct cnb_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->n_targets; i++) {
+		const struct cnb_target *t = o->targets[i];
+
+		if (is_place_known(o, t->place))
+			continue;
+		fprintf(stderr, "cenote-bench: target %s needs --%s\n", t->name,
+			place_options[t->place]);
+		return -1;
+	}
+	if (o->env.places[CNB_PLACE_POOL] != NULL)
+		return 0;
+	for (i = 0; i < o->n_roots && o->parts[i] != CNB_PART_CENOTED; i++)
+		;
+	if (i == o->n_roots && o->env.places[CNB_PLACE_FILE] == NULL)
+		return 0;
+	fprintf(stderr,
+		"cenote-bench: --file and --daemon-pid belong to a pool named with "
+		"--uri\n");
+	return -1;
+}
+
 /* What was not said, now that all is known. */
 static int
 complete(struct cnb_options *o)
 {
-	const struct cnb_target *t;
 	size_t i;
 
 	if (o->n_workloads == 0) {
 		for (i = 0; cnb_workload(i) != NULL; i++)
 			o->workloads[o->n_workloads++] = cnb_workload(i);
 	}
-	if (o->n_targets == 0) {
-		for (i = 0; (t = cnb_target(i)) != NULL; i++) {
-			if (!t->needs_file || o->uri == NULL || o->file != NULL)
-				o->targets[o->n_targets++] = t;
-		}
-	}
+	if (o->n_targets == 0)
+		choose_targets(o);
 	if (o->sessions == 0)
 		o->sessions = o->clients + 3;
-	for (i = 0; i < o->n_targets; i++) {
-		if (o->targets[i]->needs_file && o->uri != NULL && o->file == NULL) {
-			fprintf(stderr,
-				"cenote-bench: target %s needs --file beside --uri\n",
-				o->targets[i]->name);
-			return -1;
-		}
-	}
-	if (o->uri == NULL && (o->file != NULL || o->daemon_pid != 0)) {
-		fprintf(stderr, "cenote-bench: --file and --daemon-pid belong to a pool "
-				"named with "
-				"--uri\n");
-		return -1;
-	}
-	return 0;
+	return check_places(o);
 }
 
 int

@@ -43,27 +43,34 @@ struct parentage {
 	int is_ours;
 };
 
-/* The fourth field, behind a name that may hold anything, even ") R 1". 0: no such process. */
-static pid_t
-parent_of(const char *pid_text)
+/* /proc/PID/stat from its third field on, behind a name that may hold anything, even ") R 1".
+ * NULL: no such process. */
+static const char *
+read_stat(long pid, char *text, size_t size)
 {
-	char path[32], text[512], *p;
+	char path[40], *p;
 	size_t n;
 	FILE *f;
 
-	if ((size_t)snprintf(path, sizeof(path), "/proc/%.10s/stat", pid_text) >=
-		sizeof(path))
-		return 0;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	f = fopen(path, "re");
 	if (f == NULL)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
+		return NULL;
+	n = fread(text, 1, size - 1, f);
 	fclose(f);
 	text[n] = '\0';
 	p = strrchr(text, ')');
-	if (p == NULL || strlen(p) < 5)
-		return 0;
-	return (pid_t)strtol(p + 4, NULL, 10);
+	return p != NULL && strlen(p) > 2 ? p + 2 : NULL;
+}
+
+/* 0: no such process. */
+static pid_t
+parent_of(long pid)
+{
+	char text[512];
+	const char *p = read_stat(pid, text, sizeof(text));
+
+	return p != NULL && strlen(p) > 2 ? (pid_t)strtol(p + 2, NULL, 10) : 0;
 }
 
 /* All processes of the machine with their parents. */
@@ -93,7 +100,7 @@ read_processes(struct parentage **ret_all, size_t *ret_n)
 			}
 			all = grown;
 		}
-		all[n++] = (struct parentage){ (pid_t)pid, parent_of(entry->d_name), 0 };
+		all[n++] = (struct parentage){ (pid_t)pid, parent_of(pid), 0 };
 	}
 	closedir(dir);
 	*ret_all = all;
@@ -197,6 +204,65 @@ cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b)
 {
 	return a->n == b->n &&
 	       (a->n == 0 || memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0);
+}
+
+/* CPU time of the children that it has waited for, and of theirs: fields 16 and 17. -1: it is gone. */
+static int64_t
+ended_children_ns(pid_t pid)
+{
+	char text[512];
+	const char *p = read_stat(pid, text, sizeof(text));
+	int64_t ticks;
+	int field;
+	char *end;
+
+	for (field = 3; p != NULL && field < 16; field++) {
+		p = strchr(p, ' ');
+		p = p != NULL ? p + 1 : NULL;
+	}
+	if (p == NULL)
+		return -1;
+	ticks = strtoll(p, &end, 10);
+	ticks += strtoll(end, NULL, 10);
+	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+}
+
+/* 0; 1: one of them is gone. */
+static int
+sum_family(const struct cnb_procs *procs, int64_t *ret_ns)
+{
+	int64_t sum, ended;
+	size_t i;
+
+	if (cnb_procs_cpu(procs, &sum) != 0)
+		return 1;
+	for (i = 0; i < procs->n; i++) {
+		ended = ended_children_ns(procs->pids[i]);
+		if (ended < 0)
+			return 1;
+		sum += ended;
+	}
+	*ret_ns = sum;
+	return 0;
+}
+
+int
+cnb_family_cpu(pid_t root, int64_t *ret_ns)
+{
+	struct cnb_procs procs;
+	int i, r;
+
+	/* One that ends while they are counted would be counted twice, or not at all. */
+	for (i = 0; i < 100; i++) {
+		if (cnb_procs_find(root, &procs) < 0)
+			return -1;
+		r = sum_family(&procs, ret_ns);
+		cnb_procs_finish(&procs);
+		if (r == 0)
+			return 0;
+	}
+	errno = EAGAIN;
+	return -1;
 }
 
 /* ----------------------------------------------------------------- affinity ----- */

@@ -34,9 +34,12 @@ put_summary(const char *name, const struct cnb_summary *s)
 }
 
 static void
-put_series(const struct cnb_case *c, const struct cnb_series *s, int is_daemon_known)
+put_series(const struct cnb_case *c, size_t at, const struct cnb_machine *machine)
 {
-	const struct cnb_series *base = &c->series[c->n_series - 1];
+	static const char *const parts[CNB_N_PARTS] = { "cenoted_cpu_us",
+		"pgbouncer_cpu_us", "server_cpu_us" };
+	const struct cnb_series *s = &c->series[at];
+	size_t i;
 
 	printf("        {\"target\": ");
 	put_text(s->target->name);
@@ -44,21 +47,26 @@ put_series(const struct cnb_case *c, const struct cnb_series *s, int is_daemon_k
 		s->operations, s->n_disturbed);
 	put_summary("wall_us", &s->wall);
 	put_summary("cpu_us", &s->cpu);
+	printf(", \"cpu_known\": %s",
+		cnb_is_cpu_known(machine, s->target) ? "true" : "false");
 	put_summary("client_cpu_us", &s->client);
-	if (s->target->is_pooled && is_daemon_known)
-		put_summary("cenoted_cpu_us", &s->daemon);
-	printf(", \"queries_per_second\": %.6g", 1e6 / s->wall.median);
-	if (s != base) {
-		printf(", \"against\": ");
-		put_text(base->target->name);
-		put_summary("wall_ratio", &s->ratio_wall);
-		put_summary("cpu_ratio", &s->ratio_cpu);
+	for (i = 0; i < CNB_N_PARTS; i++) {
+		if (machine->is_known[i])
+			put_summary(parts[i], &s->parts[i]);
 	}
-	putchar('}');
+	printf(", \"queries_per_second\": %.6g, \"against\": [", 1e6 / s->wall.median);
+	for (i = at + 1; i < c->n_series; i++) {
+		printf("%s{\"target\": ", i > at + 1 ? ", " : "");
+		put_text(c->series[i].target->name);
+		put_summary("wall_ratio", &s->ratio_wall[i]);
+		put_summary("cpu_ratio", &s->ratio_cpu[i]);
+		putchar('}');
+	}
+	printf("]}");
 }
 
 static void
-put_case(const struct cnb_case *c, int is_daemon_known)
+put_case(const struct cnb_case *c, const struct cnb_machine *machine)
 {
 	size_t i;
 
@@ -72,7 +80,7 @@ put_case(const struct cnb_case *c, int is_daemon_known)
 		printf("null");
 	printf(", \"targets\": [\n");
 	for (i = 0; i < c->n_series; i++) {
-		put_series(c, &c->series[i], is_daemon_known);
+		put_series(c, i, machine);
 		puts(i + 1 < c->n_series ? "," : "");
 	}
 	printf("    ]}");
@@ -95,12 +103,10 @@ cnb_report_json(const struct cnb_machine *machine, const struct cnb_options *opt
 		printf("%d", machine->pinned_cpu);
 	else
 		printf("null");
-	printf(",\n  \"cenoted_cpu_known\": %s,\n",
-		machine->is_daemon_known ? "true" : "false");
-	printf("  \"clients\": %u,\n  \"rounds\": %u,\n  \"cases\": [\n",
+	printf(",\n  \"clients\": %u,\n  \"rounds\": %u,\n  \"cases\": [\n",
 		options->clients, options->rounds);
 	for (i = 0; i < n_cases; i++) {
-		put_case(&cases[i], machine->is_daemon_known);
+		put_case(&cases[i], machine);
 		puts(i + 1 < n_cases ? "," : "");
 	}
 	puts("  ]\n}");

@@ -42,25 +42,57 @@ cnb_machine_read(struct cnb_machine *ret_machine)
 	ret_machine->pinned_cpu = -1;
 }
 
+/* The option that would name the processes whose CPU is missing; NULL: none. */
+static const char *
+missing_option(const struct cnb_machine *machine, const struct cnb_target *target)
+{
+	if (target->place == CNB_PLACE_POOL && !machine->is_known[CNB_PART_CENOTED])
+		return "daemon-pid";
+	if (target->place == CNB_PLACE_PGBOUNCER &&
+		!machine->is_known[CNB_PART_PGBOUNCER])
+		return "pgbouncer-pid";
+	/* What is behind a pool is not known here: a file, or a server. */
+	if (target->place != CNB_PLACE_POOL && target->place != CNB_PLACE_FILE &&
+		!machine->is_known[CNB_PART_SERVER])
+		return "server-pid";
+	return NULL;
+}
+
+int
+cnb_is_cpu_known(const struct cnb_machine *machine, const struct cnb_target *target)
+{
+	return missing_option(machine, target) == NULL;
+}
+
 void
 cnb_report_text_begin(
 	const struct cnb_machine *machine, const struct cnb_options *options)
 {
+	size_t i;
+
 	printf("%s, %ld CPUs, %s; ", machine->cpu_model, machine->n_cpus,
 		machine->kernel);
 	if (machine->pinned_cpu >= 0)
-		printf("%s on CPU %d", options->uri != NULL ? "clients" : "all processes",
+		printf("%s on CPU %d",
+			options->env.places[CNB_PLACE_POOL] != NULL ? "clients"
+								    : "all processes",
 			machine->pinned_cpu);
 	else
 		printf("processes not bound to a CPU");
 	printf("; %u client%s\n", options->clients, options->clients == 1 ? "" : "s");
 	printf("Microseconds per query, median of %u rounds [middle half of them]; CPU "
 	       "is "
-	       "that of%s\n",
-		options->rounds,
-		machine->is_daemon_known
-			? " the clients and of all processes of cenoted together"
-			: " the clients only, since --daemon-pid was not given");
+	       "that of the clients and of all processes of daemons and servers "
+	       "together\n",
+		options->rounds);
+	for (i = 0; i < options->n_targets; i++) {
+		if (!cnb_is_cpu_known(machine, options->targets[i]))
+			printf("The CPU of %s lacks that of processes that were not "
+			       "named "
+			       "with --%s\n",
+				options->targets[i]->name,
+				missing_option(machine, options->targets[i]));
+	}
 }
 
 static void
@@ -80,41 +112,62 @@ print_ratio(const struct cnb_summary *s)
 	printf(" %6.3f [%.3f..%.3f]", s->median, s->p25, s->p75);
 }
 
-void
-cnb_report_text_case(const struct cnb_case *c, int is_daemon_known)
+static void
+print_part(double us, int works, int is_known)
 {
-	const struct cnb_series *base = &c->series[c->n_series - 1];
-	size_t i;
+	if (works && is_known)
+		printf(" %9.2f", us);
+	else
+		printf(" %9s", works ? "?" : "-");
+}
+
+static void
+print_series(const struct cnb_series *s, const struct cnb_machine *machine)
+{
+	enum cnb_place place = s->target->place;
+	enum cnb_part pool =
+		place == CNB_PLACE_PGBOUNCER ? CNB_PART_PGBOUNCER : CNB_PART_CENOTED;
+
+	printf("  %-10s", s->target->name);
+	print_summary(&s->wall);
+	print_summary(&s->cpu);
+	printf(" %9.2f", s->client.median);
+	print_part(s->parts[pool].median,
+		place == CNB_PLACE_POOL || place == CNB_PLACE_PGBOUNCER,
+		machine->is_known[pool]);
+	print_part(s->parts[CNB_PART_SERVER].median,
+		place != CNB_PLACE_FILE &&
+			(place != CNB_PLACE_POOL || machine->is_known[CNB_PART_SERVER]),
+		machine->is_known[CNB_PART_SERVER]);
+	printf(" %11.0f", 1e6 / s->wall.median);
+	if (s->n_disturbed > 0)
+		printf("  (rounds taken again: %u)", s->n_disturbed);
+	putchar('\n');
+}
+
+void
+cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine)
+{
+	size_t i, k;
 
 	printf("\n%s", c->workload->name);
 	if (c->workload->has_points)
 		printf(", %u quer%s per connection", c->queries,
 			c->queries == 1 ? "y" : "ies");
 	printf(": %s\n", c->workload->about);
-	printf("  %-8s %8s %-17s %8s %-17s %9s %9s %11s\n", "target", "wall", "", "CPU",
-		"", "client", "cenoted", "queries/s");
+	printf("  %-10s %8s %-17s %8s %-17s %9s %9s %9s %11s\n", "target", "wall", "",
+		"CPU", "", "client", "pool", "server", "queries/s");
+	for (i = 0; i < c->n_series; i++)
+		print_series(&c->series[i], machine);
 	for (i = 0; i < c->n_series; i++) {
-		const struct cnb_series *s = &c->series[i];
-
-		printf("  %-8s", s->target->name);
-		print_summary(&s->wall);
-		print_summary(&s->cpu);
-		printf(" %9.2f", s->client.median);
-		if (s->target->is_pooled && is_daemon_known)
-			printf(" %9.2f", s->daemon.median);
-		else
-			printf(" %9s", s->target->is_pooled ? "?" : "-");
-		printf(" %11.0f", 1e6 / s->wall.median);
-		if (s->n_disturbed > 0)
-			printf("  (rounds taken again: %u)", s->n_disturbed);
-		putchar('\n');
-	}
-	for (i = 0; i + 1 < c->n_series; i++) {
-		printf("  %s / %s: wall", c->series[i].target->name, base->target->name);
-		print_ratio(&c->series[i].ratio_wall);
-		printf(", CPU");
-		print_ratio(&c->series[i].ratio_cpu);
-		putchar('\n');
+		for (k = i + 1; k < c->n_series; k++) {
+			printf("  %s / %s: wall", c->series[i].target->name,
+				c->series[k].target->name);
+			print_ratio(&c->series[i].ratio_wall[k]);
+			printf(", CPU");
+			print_ratio(&c->series[i].ratio_cpu[k]);
+			putchar('\n');
+		}
 	}
 	fflush(stdout);
 }

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cenote/cenote.h>
 
 #include "bench.h"
 
-/* The handle is all there is. */
+struct session {
+	cenote_conn *conn;
+	cenote_stmt *stmt;
+};
+
+static struct session *
+session_of(struct cnb_session *s)
+{
+	return (struct session *)s;
+}
+
 static cenote_conn *
 conn_of(struct cnb_session *s)
 {
-	return (cenote_conn *)s;
+	return session_of(s)->conn;
 }
 
 static int
@@ -23,26 +34,39 @@ failed(cenote_conn *conn, int status, struct cnb_error *ret_error)
 	return -1;
 }
 
+static void
+pooled_close(struct cnb_session *cs)
+{
+	struct session *s = session_of(cs);
+
+	if (s == NULL)
+		return;
+	cenote_stmt_destroy(s->stmt);
+	cenote_conn_destroy(s->conn);
+	free(s);
+}
+
 static int
 pooled_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)
 {
-	cenote_conn *conn;
+	struct session *s = calloc(1, sizeof(*s));
 	int r;
 
-	if (cenote_conn_create(NULL, &conn) < 0) {
+	if (s == NULL || cenote_conn_create(NULL, &s->conn) < 0) {
 		snprintf(ret_error->text, sizeof(ret_error->text), "out of memory");
+		free(s);
 		return -1;
 	}
-	r = cenote_conn_set_uri(conn, env->uri);
+	r = cenote_conn_set_uri(s->conn, env->places[CNB_PLACE_POOL]);
 	if (r >= 0)
-		r = cenote_connect(conn);
+		r = cenote_connect(s->conn);
 	if (r < 0) {
-		failed(conn, r, ret_error);
-		cenote_conn_destroy(conn);
+		failed(s->conn, r, ret_error);
+		pooled_close((struct cnb_session *)s);
 		return -1;
 	}
-	*ret_session = (struct cnb_session *)conn;
+	*ret_session = (struct cnb_session *)s;
 	return 0;
 }
 
@@ -80,10 +104,76 @@ pooled_query(struct cnb_session *s, const char *sql, struct cnb_answer *ret_answ
 	return 0;
 }
 
-static void
-pooled_close(struct cnb_session *s)
+static int
+pooled_prepare(struct cnb_session *cs, const char *sql, struct cnb_error *ret_error)
 {
-	cenote_conn_destroy(conn_of(s));
+	struct session *s = session_of(cs);
+	int r = cenote_stmt_create(s->conn, sql, CENOTE_NTS, &s->stmt);
+
+	if (r >= 0)
+		r = cenote_stmt_prepare(s->stmt);
+	return r < 0 ? failed(s->conn, r, ret_error) : 0;
+}
+
+static int
+pooled_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
+	struct cnb_error *ret_error)
+{
+	struct session *s = session_of(cs);
+	cenote_result *res;
+	int r = cenote_stmt_execute(s->stmt, NULL, NULL, &res);
+
+	if (r < 0)
+		return failed(s->conn, r, ret_error);
+	*ret_answer = (struct cnb_answer){ 0, 0 };
+	read_values(res, ret_answer);
+	cenote_result_destroy(res);
+	return 0;
+}
+
+/* The results of one request: CENOTE_DONE when it was answered and did not fail. */
+static int
+take_results(cenote_conn *conn, struct cnb_answer *answer, struct cnb_error *ret_error)
+{
+	cenote_result *res;
+	int r, kind = CENOTE_RESULT_COMMAND;
+
+	while ((r = cenote_get_result(conn, &res)) == CENOTE_OK) {
+		kind = cenote_result_kind(res);
+		if (kind == CENOTE_RESULT_ERROR)
+			snprintf(ret_error->text, sizeof(ret_error->text), "%s",
+				cenote_diag_message(cenote_result_diag(res)));
+		read_values(res, answer);
+		cenote_result_destroy(res);
+		if (kind == CENOTE_RESULT_ERROR)
+			return CENOTE_ERR_SERVER;
+	}
+	if (r != CENOTE_DONE)
+		failed(conn, r, ret_error);
+	return r;
+}
+
+static int
+pooled_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
+	struct cnb_answer *ret_answer, struct cnb_error *ret_error)
+{
+	cenote_conn *conn = conn_of(cs);
+	uint32_t i;
+	int r = cenote_pipeline_begin(conn);
+
+	*ret_answer = (struct cnb_answer){ 0, 0 };
+	for (i = 0; r >= 0 && i < n; i++)
+		r = cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL);
+	if (r >= 0)
+		r = cenote_send_sync(conn);
+	if (r < 0)
+		return failed(conn, r, ret_error);
+	for (i = 0; i < n + 1; i++) {
+		if (take_results(conn, ret_answer, ret_error) != CENOTE_DONE)
+			return -1;
+	}
+	r = cenote_pipeline_end(conn);
+	return r < 0 ? failed(conn, r, ret_error) : 0;
 }
 
 const struct cnb_target *
@@ -92,9 +182,12 @@ cnb_target_pooled(void)
 	static const struct cnb_target target = {
 		.name = "pooled",
 		.about = "a session of a pool of cenoted, through libcenote",
-		.is_pooled = 1,
+		.place = CNB_PLACE_POOL,
 		.open = pooled_open,
 		.query = pooled_query,
+		.prepare = pooled_prepare,
+		.execute = pooled_execute,
+		.pipeline = pooled_pipeline,
 		.close = pooled_close,
 	};
 

@@ -3,11 +3,14 @@
 
 #include "bench.h"
 
-/* A new way to reach a database is a row here; a build without its library gives NULL. The
- * last one that a run uses is what the others are compared with. */
+/* A new way to reach a database is a row here; a build without its library gives NULL. Each
+ * is compared with those behind it: pools first. */
 static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
 	cnb_target_direct,
+	cnb_target_pgbouncer,
+	cnb_target_postgresql,
+	cnb_target_mariadb,
 };
 
 const struct cnb_target *

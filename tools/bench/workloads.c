@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -8,6 +10,8 @@
 static const struct cnb_workload *const workloads[] = {
 	&cnb_workload_connect,
 	&cnb_workload_steady,
+	&cnb_workload_prepared,
+	&cnb_workload_pipelined,
 	&cnb_workload_rows,
 	&cnb_workload_large,
 };
@@ -45,9 +49,23 @@ cnb_run_close(struct cnb_run *run)
 }
 
 int
+cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n)
+{
+	uint64_t rows = run->workload->expected.rows * n;
+	uint64_t bytes = run->workload->expected.bytes * n;
+
+	if (answer->rows == rows && answer->bytes == bytes)
+		return 0;
+	snprintf(run->error.text, sizeof(run->error.text),
+		"wrong answer: %" PRIu64 " rows with %" PRIu64
+		" bytes instead of %" PRIu64 " rows with %" PRIu64 " bytes",
+		answer->rows, answer->bytes, rows, bytes);
+	return -1;
+}
+
+int
 cnb_run_queries(struct cnb_run *run)
 {
-	const struct cnb_answer *expected = &run->workload->expected;
 	struct cnb_answer answer;
 	uint32_t i;
 
@@ -55,78 +73,103 @@ cnb_run_queries(struct cnb_run *run)
 		if (run->target->query(
 			    run->session, run->workload->sql, &answer, &run->error) < 0)
 			return -1;
-		if (answer.rows == expected->rows && answer.bytes == expected->bytes)
-			continue;
-		snprintf(run->error.text, sizeof(run->error.text),
-			"wrong answer: %" PRIu64 " rows with %" PRIu64
-			" bytes instead of %" PRIu64 " rows with %" PRIu64 " bytes",
-			answer.rows, answer.bytes, expected->rows, expected->bytes);
-		return -1;
+		if (cnb_run_check(run, &answer, 1) < 0)
+			return -1;
 	}
 	return 0;
 }
 
 /* ------------------------------------------------------------- the table ----- */
 
-/* Appends what differs from column to column, with its number, between two constant texts. */
-static void
-per_column(char *text, size_t size, const char *before, const char *after)
+/* SQL that every server understands. */
+#define ROWS_PER_INSERT 250
+
+struct text {
+	char *bytes;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+append(struct text *t, const char *format, ...)
 {
-	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	t->used += (size_t)vsnprintf(t->bytes + t->used, t->size - t->used, format, args);
+	va_end(args);
+}
+
+static void
+create_sql(struct text *t)
+{
 	int i;
 
-	for (i = 1; i <= CNB_COLUMNS && used < size; i++)
-		used += (size_t)snprintf(
-			text + used, size - used, "%s%d%s", before, i, after);
+	t->used = 0;
+	append(t, "create table cenote_bench (id integer primary key");
+	for (i = 1; i <= CNB_COLUMNS; i++)
+		append(t, ", c%d varchar(%d) not null", i, CNB_VALUE_BYTES);
+	append(t, ")");
 }
 
+/* Rows from number `first` on, each value 32 characters and different. */
 static void
-append(char *text, size_t size, const char *more)
+insert_sql(struct text *t, int first)
 {
-	size_t used = strlen(text);
+	int row, i;
 
-	snprintf(text + used, size - used, "%s", more);
+	t->used = 0;
+	append(t, "insert into cenote_bench values");
+	for (row = first; row < first + ROWS_PER_INSERT; row++) {
+		append(t, "%s(%d", row > first ? "," : " ", row);
+		for (i = 1; i <= CNB_COLUMNS; i++)
+			append(t, ",'%0*d'", CNB_VALUE_BYTES, row * 100 + i);
+		append(t, ")");
+	}
 }
 
-static void
-create_sql(char *text, size_t size)
+static int
+fill(const struct cnb_target *target, struct cnb_session *session, struct text *t,
+	struct cnb_error *ret_error)
 {
-	snprintf(text, size, "create table cenote_bench (id integer primary key");
-	per_column(text, size, ", c", " text not null");
-	append(text, size, ")");
-}
+	struct cnb_answer answer;
+	int first;
 
-/* One statement that makes all rows, each value 32 characters and different. */
-static void
-insert_sql(char *text, size_t size)
-{
-	snprintf(text, size,
-		"insert into cenote_bench with recursive n(i) as (select 1 union all"
-		" select i + 1 from n where i < %d) select i",
-		CNB_LARGE_ROWS);
-	per_column(text, size, ", printf('%032d', i * 100 + ", ")");
-	append(text, size, " from n");
+	create_sql(t);
+	if (target->query(session, "drop table if exists cenote_bench", &answer,
+		    ret_error) < 0 ||
+		target->query(session, t->bytes, &answer, ret_error) < 0 ||
+		target->query(session, "begin", &answer, ret_error) < 0)
+		return -1;
+	for (first = 1; first <= CNB_LARGE_ROWS; first += ROWS_PER_INSERT) {
+		insert_sql(t, first);
+		if (target->query(session, t->bytes, &answer, ret_error) < 0)
+			return -1;
+	}
+	return target->query(session, "commit", &answer, ret_error);
 }
 
 int
 cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
 	struct cnb_error *ret_error)
 {
-	char create[1024], insert[2048];
-	const char *const statements[] = { "drop table if exists cenote_bench", create,
-		insert };
+	/* Each value with its quotes and comma, each row with its number and brackets. */
+	struct text t = { .size = 256 +
+				  (size_t)ROWS_PER_INSERT *
+					  (CNB_COLUMNS * (CNB_VALUE_BYTES + 4) + 32) };
 	struct cnb_session *session;
-	struct cnb_answer answer;
-	int r = 0;
-	size_t i;
+	int r;
 
-	create_sql(create, sizeof(create));
-	insert_sql(insert, sizeof(insert));
-	if (target->open(env, &session, ret_error) < 0)
+	t.bytes = malloc(t.size);
+	if (t.bytes == NULL) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "out of memory");
 		return -1;
-	for (i = 0; r == 0 && i < sizeof(statements) / sizeof(statements[0]); i++)
-		r = target->query(session, statements[i], &answer, ret_error);
-	target->close(session);
+	}
+	r = target->open(env, &session, ret_error);
+	if (r == 0) {
+		r = fill(target, session, &t, ret_error);
+		target->close(session);
+	}
+	free(t.bytes);
 	return r;
 }
 

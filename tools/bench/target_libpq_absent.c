@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench.h"
+
+/* Built without libpq. */
+
+const struct cnb_target *
+cnb_target_pgbouncer(void)
+{
+	return NULL;
+}
+
+const struct cnb_target *
+cnb_target_postgresql(void)
+{
+	return NULL;
+}

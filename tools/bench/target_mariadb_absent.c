@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bench.h"
+
+/* Built without libmariadb. */
+const struct cnb_target *
+cnb_target_mariadb(void)
+{
+	return NULL;
+}
