@@ -2,11 +2,13 @@
 /*
  * The conformance cases through the C API: each case in every way that the API has to run it.
  *
- *     capi [-u URI] [-q QUIRKS] [-n PATTERN] FILE.case …
+ *     capi [-b BACKEND] [-u URI] [-q QUIRKS] [-n PATTERN] FILE.case …
  *
- * Without -u it starts a cenoted of its own on an empty SQLite database.
+ * BACKEND is sqlite, postgresql or mysql. Without -u it starts a cenoted of its own, on a server of
+ * its own or an empty SQLite database.
  */
 #include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
 #include "ways.h"
 
 #include <stdio.h>
@@ -25,6 +27,7 @@ struct suite {
 	struct cnt_cases cases;
 	struct quirk *quirks;
 	size_t n_quirks;
+	const char *backend;
 	const char *uri;
 	const char *pattern;
 	size_t n_run;
@@ -101,7 +104,7 @@ run_one(struct suite *s, const struct cnt_way *way, const struct cnt_case *test)
 	const struct quirk *q = find_quirk(s, way, test);
 	int r;
 
-	if (is_excluded(test, way))
+	if (test->n_steps == 0 || is_excluded(test, way))
 		return;
 	r = cnt_way_run(way, test, s->uri, why);
 	s->n_run++;
@@ -136,8 +139,11 @@ parse_arguments(struct suite *s, int argc, char **argv)
 {
 	int c, i;
 
-	while ((c = getopt(argc, argv, "u:q:n:")) != -1) {
+	while ((c = getopt(argc, argv, "b:u:q:n:")) != -1) {
 		switch (c) {
+		case 'b':
+			s->backend = optarg;
+			break;
 		case 'u':
 			s->uri = optarg;
 			break;
@@ -153,37 +159,67 @@ parse_arguments(struct suite *s, int argc, char **argv)
 		}
 	}
 	for (i = optind; i < argc; i++) {
-		if (cnt_cases_read(&s->cases, argv[i]) < 0)
+		if (cnt_cases_read(&s->cases, argv[i], s->backend) < 0)
 			return -1;
 	}
 	return s->cases.n_cases > 0 ? 0 : -1;
 }
 
+/* Ends the program as a skipped test where the server is not installed. */
+static int
+start_server(const struct suite *s, struct cnt_server *server, const char **ret_pool)
+{
+	static char pool[512];
+	enum cnt_server_kind kind =
+		strcmp(s->backend, "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+
+	if (strcmp(s->backend, "sqlite") == 0) {
+		*ret_pool = CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..1\n";
+		return 0;
+	}
+	cnt_server_need(kind);
+	if (cnt_server_start(server, kind, 0) < 0)
+		return -1;
+	*ret_pool = cnt_server_config(server, "sessions = 1..1\n", pool, sizeof(pool));
+	return 0;
+}
+
+static int
+run_on_own(struct suite *s)
+{
+	struct cnt_server server = { 0 };
+	struct cnt_daemon daemon = { 0 };
+	const char *pool;
+	int r = -1;
+
+	if (start_server(s, &server, &pool) == 0 &&
+		cnt_daemon_start(&daemon, pool) == 0) {
+		s->uri = daemon.uri;
+		run_all(s);
+		r = cnt_daemon_stop(&daemon);
+	}
+	cnt_server_stop(&server);
+	return r;
+}
+
 int
 main(int argc, char **argv)
 {
-	struct suite s = { 0 };
-	struct cnt_daemon daemon = { 0 };
-	int r;
+	struct suite s = { .backend = "sqlite" };
+	int r = 0;
 
 	if (parse_arguments(&s, argc, argv) < 0) {
-		fprintf(stderr,
-			"usage: capi [-u URI] [-q QUIRKS] [-n PATTERN] FILE.case ...\n");
+		fprintf(stderr, "usage: capi [-b sqlite|postgresql|mysql] [-u URI] "
+				"[-q QUIRKS] [-n PATTERN] FILE.case ...\n");
 		cnt_cases_finish(&s.cases);
 		free(s.quirks);
 		return 2;
 	}
-	if (!s.uri) {
-		if (cnt_daemon_start(&daemon,
-			    CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..1\n") < 0)
-			return 1;
-		s.uri = daemon.uri;
-	}
-	run_all(&s);
-	r = s.n_failed > 0;
-	if (daemon.pid > 0 && cnt_daemon_stop(&daemon) < 0)
-		r = 1;
+	if (s.uri)
+		run_all(&s);
+	else
+		r = run_on_own(&s);
 	cnt_cases_finish(&s.cases);
 	free(s.quirks);
-	return r;
+	return r < 0 || s.n_failed > 0;
 }

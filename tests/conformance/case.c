@@ -8,13 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct word;
+
 struct parser {
 	struct cnt_cases *list;
+	const char *backend;
 	struct cnt_case *test;
 	struct cnt_step *step;
 	struct cnt_expect *expect;
 	const char *path;
 	int line;
+	int is_variant; /* the line is for our backend in particular */
+	const struct word *last; /* of the line before */
+	int replaces; /* a variant in this line would take the place of the line before */
+	int is_left_out; /* the case is not for our backend */
 };
 
 /* Room for one more element at the end of an array, zeroed. A test program may end for lack of
@@ -43,9 +50,49 @@ copy_text(const char *text, size_t len)
 	return p;
 }
 
-/* Replace each \R{COUNT|TEXT} by that many copies of TEXT. */
+/* "\R{COUNT|TEXT}" at `line`: write that many copies of TEXT. Returns its length, 0 if it is none. */
+static size_t
+expand_copies(FILE *f, const char *line)
+{
+	char *text;
+	const char *end;
+	unsigned long count;
+
+	if (strncmp(line, "\\R{", 3) != 0 || !(end = strchr(line, '}')) ||
+		(count = strtoul(line + 3, &text, 10)) == 0 || *text != '|')
+		return 0;
+	while (count-- > 0)
+		fwrite(text + 1, 1, (size_t)(end - text - 1), f);
+	return (size_t)(end - line) + 1;
+}
+
+/* "{N}" or "{N:TYPE}" at `line`: write the backend's placeholder. */
+static size_t
+expand_placeholder(FILE *f, const char *line, const char *backend)
+{
+	char *rest;
+	const char *end = strchr(line, '}');
+	unsigned long n;
+
+	if (line[0] != '{' || !isdigit((unsigned char)line[1]) || !end)
+		return 0;
+	n = strtoul(line + 1, &rest, 10);
+	if (rest != end && *rest != ':')
+		return 0;
+	if (strcmp(backend, "postgresql") == 0 && *rest == ':')
+		fprintf(f, "$%lu::%.*s", n, (int)(end - rest - 1), rest + 1);
+	else if (strcmp(backend, "postgresql") == 0)
+		fprintf(f, "$%lu", n);
+	else if (strcmp(backend, "sqlite") == 0)
+		fprintf(f, "?%lu", n);
+	else
+		fputc('?', f);
+	return (size_t)(end - line) + 1;
+}
+
+/* What README.md says is replaced before anything else. */
 static char *
-expand(const char *line)
+expand(const char *line, const char *backend)
 {
 	char *out = NULL;
 	size_t len = 0;
@@ -54,18 +101,13 @@ expand(const char *line)
 	if (!f)
 		abort();
 	while (*line) {
-		char *text;
-		const char *end;
-		unsigned long count;
+		size_t n = expand_copies(f, line);
 
-		if (strncmp(line, "\\R{", 3) != 0 || !(end = strchr(line, '}')) ||
-			(count = strtoul(line + 3, &text, 10)) == 0 || *text != '|') {
+		if (n == 0)
+			n = expand_placeholder(f, line, backend);
+		if (n == 0)
 			fputc(*line++, f);
-			continue;
-		}
-		while (count-- > 0)
-			fwrite(text + 1, 1, (size_t)(end - text - 1), f);
-		line = end + 1;
+		line += n;
 	}
 	fclose(f);
 	return out;
@@ -115,11 +157,46 @@ parse_value(const char *text, const char *end)
 	return v;
 }
 
+static void
+free_rows(struct cnt_expect *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < e->n_rows; i++) {
+		for (k = 0; k < e->rows[i].n_values; k++)
+			free(e->rows[i].values[k].bytes);
+		free(e->rows[i].values);
+	}
+	free(e->rows);
+	e->rows = NULL;
+	e->n_rows = 0;
+}
+
+static void
+free_columns(struct cnt_expect *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->n_columns; i++) {
+		free(e->columns[i].name);
+		free(e->columns[i].type);
+	}
+	free(e->columns);
+	e->columns = NULL;
+	e->n_columns = 0;
+}
+
 static int
 add_row(struct parser *p, const char *text)
 {
 	struct cnt_row *row;
 
+	if (p->is_variant && !p->expect->has_variant_rows) {
+		free_rows(p->expect);
+		p->expect->has_variant_rows = 1;
+	} else if (!p->is_variant && p->expect->has_variant_rows) {
+		return -1;
+	}
 	p->expect->rows =
 		grow(p->expect->rows, &p->expect->n_rows, sizeof(*p->expect->rows));
 	row = &p->expect->rows[p->expect->n_rows - 1];
@@ -141,6 +218,7 @@ add_columns(struct parser *p, const char *text)
 {
 	struct cnt_expect *e = p->expect;
 
+	free_columns(e);
 	while (*text) {
 		size_t len = strcspn(text, " ");
 		const char *colon = memrchr(text, ':', len);
@@ -193,7 +271,50 @@ on_case(struct parser *p, const char *text)
 	p->test->not_ways = copy_text("", 0);
 	p->step = NULL;
 	p->expect = NULL;
+	p->is_left_out = 0;
 	return 0;
+}
+
+/* Whether "BACKEND[,BACKEND…]" names ours; -1 if it names one that there is not. */
+static int
+names_backend(const struct parser *p, const char *text, size_t len)
+{
+	static const char *const all[] = { "sqlite", "postgresql", "mysql" };
+	const char *end = text + len;
+	int is_ours = 0;
+	size_t i, n;
+
+	while (text < end) {
+		n = strcspn(text, ", :.");
+		n = n > (size_t)(end - text) ? (size_t)(end - text) : n;
+		for (i = 0; i < 3; i++) {
+			if (strlen(all[i]) == n && memcmp(all[i], text, n) == 0)
+				break;
+		}
+		if (i == 3)
+			return -1;
+		is_ours |= strcmp(all[i], p->backend) == 0;
+		text += n + (text + n < end);
+	}
+	return is_ours;
+}
+
+static int
+on_only(struct parser *p, const char *text)
+{
+	int r = names_backend(p, text, strcspn(text, ":"));
+
+	p->is_left_out |= r == 0;
+	return r < 0 ? -1 : 0;
+}
+
+static int
+on_except(struct parser *p, const char *text)
+{
+	int r = names_backend(p, text, strcspn(text, ":"));
+
+	p->is_left_out |= r == 1;
+	return r < 0 ? -1 : 0;
 }
 
 static int
@@ -207,6 +328,8 @@ on_not(struct parser *p, const char *text)
 static int
 on_setup(struct parser *p, const char *text)
 {
+	if (p->replaces && p->is_variant)
+		free(p->test->setup[--p->test->n_setup]);
 	p->test->setup = grow(p->test->setup, &p->test->n_setup, sizeof(*p->test->setup));
 	p->test->setup[p->test->n_setup - 1] = copy_text(text, strlen(text));
 	return 0;
@@ -217,7 +340,10 @@ on_sql(struct parser *p, const char *text)
 {
 	struct cnt_bytes sql = parse_value(text, text + strlen(text));
 
-	add_step(p)->sql = sql.bytes;
+	if (!(p->replaces && p->is_variant))
+		add_step(p);
+	free(p->step->sql);
+	p->step->sql = sql.bytes;
 	p->step->sql_len = sql.len;
 	return sql.bytes ? 0 : -1;
 }
@@ -239,6 +365,10 @@ on_bind(struct parser *p, const char *text)
 	size_t len = strcspn(text, " ");
 	struct cnt_step *s = p->step;
 
+	if (p->replaces && p->is_variant) {
+		free(s->binds[--s->n_binds].type);
+		free(s->binds[s->n_binds].value.bytes);
+	}
 	s->binds = grow(s->binds, &s->n_binds, sizeof(*s->binds));
 	s->binds[s->n_binds - 1].type = copy_text(text, len);
 	s->binds[s->n_binds - 1].value = parse_value(text + len, text + strlen(text));
@@ -380,6 +510,8 @@ static const struct word {
 } words[] = {
 	{ "case", NEED_NOTHING, on_case },
 	{ "not", NEED_CASE, on_not },
+	{ "only", NEED_CASE, on_only },
+	{ "except", NEED_CASE, on_except },
 	{ "setup", NEED_CASE, on_setup },
 	{ "sql", NEED_CASE, on_sql },
 	{ "op", NEED_CASE, on_op },
@@ -403,29 +535,60 @@ static const struct word {
 	{ "next", NEED_STEP, on_next },
 };
 
-static int
-parse_line(struct parser *p, char *text)
+static const struct word *
+find_word(const char *name, size_t len)
 {
-	size_t len = strcspn(text, " ");
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		const struct word *w = &words[i];
-
-		if (strlen(w->name) != len || memcmp(w->name, text, len) != 0)
-			continue;
-		if ((w->need >= NEED_CASE && !p->test) ||
-			(w->need == NEED_STEP && !p->step))
-			return -1;
-		return w->parse(p, text + len + strspn(text + len, " "));
+		if (strlen(words[i].name) == len && memcmp(words[i].name, name, len) == 0)
+			return &words[i];
 	}
-	return -1;
+	return NULL;
+}
+
+/* A variant for another backend. If nothing general was said before it, then one for ours has to
+ * follow: what comes next is not about the step before. */
+static void
+pass_over(struct parser *p, const struct word *w)
+{
+	if ((w->parse == on_sql || w->parse == on_op) && !(p->replaces && p->last == w))
+		p->step = NULL;
+}
+
+static int
+parse_line(struct parser *p, char *text)
+{
+	size_t len = strcspn(text, " "), name_len = strcspn(text, ". ");
+	const struct word *w = find_word(text, name_len);
+	int is_ours = 1, r;
+
+	if (!w)
+		return -1;
+	p->is_variant = name_len < len;
+	if (p->is_variant)
+		is_ours = names_backend(p, text + name_len + 1, len - name_len - 1);
+	if (is_ours < 0)
+		return -1;
+	if (p->is_left_out && w->parse != on_case)
+		return 0;
+	if (!is_ours) {
+		pass_over(p, w);
+		return 0;
+	}
+	if ((w->need >= NEED_CASE && !p->test) || (w->need == NEED_STEP && !p->step))
+		return -1;
+	p->replaces = p->replaces && p->last == w;
+	r = w->parse(p, text + len + strspn(text + len, " "));
+	p->last = w;
+	p->replaces = !p->is_variant;
+	return r;
 }
 
 int
-cnt_cases_read(struct cnt_cases *list, const char *path)
+cnt_cases_read(struct cnt_cases *list, const char *path, const char *backend)
 {
-	struct parser p = { .list = list, .path = path };
+	struct parser p = { .list = list, .backend = backend, .path = path };
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t cap = 0;
@@ -444,7 +607,7 @@ cnt_cases_read(struct cnt_cases *list, const char *path)
 			line[--len] = '\0';
 		if (len == 0 || line[0] == '#')
 			continue;
-		text = expand(line);
+		text = expand(line, backend);
 		r = parse_line(&p, text);
 		free(text);
 	}
@@ -458,19 +621,8 @@ cnt_cases_read(struct cnt_cases *list, const char *path)
 static void
 free_expect(struct cnt_expect *e)
 {
-	size_t i, k;
-
-	for (i = 0; i < e->n_columns; i++) {
-		free(e->columns[i].name);
-		free(e->columns[i].type);
-	}
-	for (i = 0; i < e->n_rows; i++) {
-		for (k = 0; k < e->rows[i].n_values; k++)
-			free(e->rows[i].values[k].bytes);
-		free(e->rows[i].values);
-	}
-	free(e->columns);
-	free(e->rows);
+	free_columns(e);
+	free_rows(e);
 	free(e->tag);
 	free(e->sqlstate);
 	free(e->message);

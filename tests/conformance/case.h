@@ -32,6 +32,7 @@ struct cnt_expect {
 	int64_t column_count; /* CNT_UNSET: as many as `columns`, or any */
 	struct cnt_row *rows; /* the first ones */
 	size_t n_rows;
+	int has_variant_rows; /* those of one backend, which replaced the general ones */
 	int64_t row_count; /* CNT_UNSET: as many as `rows` */
 	int64_t rows_before_error;
 	int64_t affected;
@@ -81,8 +82,8 @@ struct cnt_cases {
 	size_t n_cases;
 };
 
-/* Append the cases of a file. 0, or -1 after saying on standard error what is wrong and where. */
-int cnt_cases_read(struct cnt_cases *list, const char *path);
+/* Append the cases of a file, as they are for a backend; those that are not for it have no steps. 0, or -1 after saying on standard error what is wrong and where. */
+int cnt_cases_read(struct cnt_cases *list, const char *path, const char *backend);
 void cnt_cases_finish(struct cnt_cases *list);
 
 #endif
