@@ -121,6 +121,7 @@ extern const struct cnb_workload cnb_workload_steady;
 extern const struct cnb_workload cnb_workload_prepared;
 extern const struct cnb_workload cnb_workload_pipelined;
 extern const struct cnb_workload cnb_workload_rows;
+extern const struct cnb_workload cnb_workload_medium;
 extern const struct cnb_workload cnb_workload_large;
 
 const struct cnb_workload *cnb_workload(size_t i);

@@ -66,6 +66,7 @@ def json_has_every_case_with_all_its_figures():
         ("pipelined", None),
         ("rows", 1),
         ("rows", 3),
+        ("medium", None),
         ("large", None),
     ], cases
     for case in report["cases"]:

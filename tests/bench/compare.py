@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compare pools on PostgreSQL and MariaDB with PgBouncer and with the servers themselves.
+
+Starts a PostgreSQL, a PgBouncer, a MariaDB and a cenoted of its own in a temporary directory,
+on unix sockets, everything bound to one CPU; lets cenote-bench measure them in rounds that take
+turns; prints one table against the goals, and removes everything.
+"""
+
+import argparse
+import getpass
+import glob
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PASSWORD = "Water-under-the-stone"
+
+# What must hold: work, compared with, at most so much of its CPU time.
+GOALS = [
+    ("connect", "pgbouncer", 0.5),
+    ("connect", "postgresql", 0.1),
+    ("connect", "mariadb", 0.5),
+    ("steady", "pgbouncer", 1.0),
+    ("medium", "postgresql", 1.0),
+    ("large", "postgresql", 0.8),
+]
+
+
+class Failure(Exception):
+    pass
+
+
+def program(name, *places):
+    for place in places:
+        for path in sorted(glob.glob(os.path.join(place, name)), reverse=True):
+            return path
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if path is None:
+        raise Failure(f"{name} is not installed")
+    return path
+
+
+def unprivileged():
+    """Who runs servers that refuse to run as root: a name, or None for ourselves."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            pass
+    raise Failure("there is neither a user postgres nor a user nobody")
+
+
+class Servers:
+    """Everything that runs, and the directory where it does."""
+
+    def __init__(self, build):
+        self.build = os.path.abspath(build)
+        self.user = unprivileged()
+        self.dir = tempfile.mkdtemp(prefix="cenote-cmp.", dir="/tmp")
+        os.chmod(self.dir, 0o755)
+        self.running = []
+        self.pids = {}
+
+    def directory(self, name, user=None):
+        path = os.path.join(self.dir, name)
+        os.mkdir(path, 0o755)
+        if user is not None:
+            shutil.chown(path, user)
+        return path
+
+    def write(self, name, text, user=None):
+        path = os.path.join(self.dir, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(path, 0o600)
+        if user is not None:
+            shutil.chown(path, user)
+        return path
+
+    def run(self, *args, user=None, **more):
+        done = subprocess.run(
+            args, user=user, cwd="/", capture_output=True, text=True, timeout=120, **more
+        )
+        if done.returncode != 0:
+            raise Failure(f"{args[0]}: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def start(self, name, *args, user=None):
+        log = os.path.join(self.dir, name + ".log")
+        with open(log, "w", encoding="utf-8") as out:
+            child = subprocess.Popen(
+                args, user=user, cwd="/", stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+        self.running.append((name, child))
+        self.pids[name] = child.pid
+        return child
+
+    def wait(self, name, is_ready):
+        child = dict(self.running)[name]
+        for _ in range(600):
+            if is_ready():
+                return
+            if child.poll() is not None:
+                break
+            time.sleep(0.05)
+        with open(os.path.join(self.dir, name + ".log"), encoding="utf-8") as log:
+            raise Failure(f"{name} does not serve: {log.read()[-2000:]}")
+
+    def stop(self):
+        for name, child in reversed(self.running):
+            # PostgreSQL: the fast shutdown.
+            child.send_signal(signal.SIGINT if name == "postgresql" else signal.SIGTERM)
+            try:
+                child.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def start_postgresql(s):
+    places = ["/usr/lib/postgresql/*/bin"]
+    data = s.directory("pg", s.user)
+    run = s.directory("pgrun", s.user)
+    secret = s.write("pw", PASSWORD, s.user)
+    s.run(
+        program("initdb", *places), "-D", data, "-U", "super", "-E", "UTF8", "--locale=C",
+        "-A", "trust", "--pwfile", secret, user=s.user,
+    )
+    with open(os.path.join(data, "pg_hba.conf"), "w", encoding="utf-8") as f:
+        f.write("local all scram scram-sha-256\nlocal all all trust\n")
+    settings = {
+        "listen_addresses": "", "unix_socket_directories": run, "autovacuum": "off",
+        "password_encryption": "scram-sha-256", "fsync": "off",
+    }
+    args = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+    s.start("postgresql", program("postgres", *places), "-D", data, *args, user=s.user)
+    psql = [program("psql", *places), "-X", "-q", "-h", run, "-U", "super", "-d", "postgres"]
+    s.wait("postgresql", lambda: subprocess.run(
+        [*psql, "-c", ""], capture_output=True, check=False).returncode == 0)
+    s.run(*psql, "-c", "create user app", "-c",
+          f"create user scram password '{PASSWORD}'", "-c", "grant app to scram",
+          "-c", "create database app owner app")
+    s.run(*psql[:-1], "app", "-c", "grant all on schema public to public")
+    return run
+
+
+def start_pgbouncer(s, pg):
+    run = s.directory("pbrun", s.user)
+    users = s.write("users", f'"app" ""\n"scram" "{PASSWORD}"\n', s.user)
+    conf = s.write(
+        "pgbouncer.ini",
+        f"[databases]\napp = host={pg} dbname=app\n[pgbouncer]\nlisten_addr =\n"
+        f"unix_socket_dir = {run}\nlisten_port = 6432\nauth_type = hba\n"
+        f"auth_hba_file = {s.write('hba', 'local all scram scram-sha-256' + chr(10) + 'local all all trust' + chr(10), s.user)}\n"
+        f"auth_file = {users}\npool_mode = session\ndefault_pool_size = 4\nmax_client_conn = 100\n"
+        "log_connections = 0\nlog_disconnections = 0\n",
+        s.user,
+    )
+    s.start("pgbouncer", program("pgbouncer"), conf, user=s.user)
+    s.wait("pgbouncer", lambda: os.path.exists(f"{run}/.s.PGSQL.6432"))
+    return run
+
+
+def start_mariadb(s):
+    user = "mysql" if os.geteuid() == 0 else None
+    data = s.directory("my", user)
+    run = s.directory("myrun", user)
+    as_user = ["--user=" + user] if user is not None else []
+    s.run(program("mariadb-install-db"), "--no-defaults", "--datadir=" + data, *as_user,
+          "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
+    socket = run + "/s"
+    s.start("mariadb", program("mariadbd"), "--no-defaults", "--datadir=" + data,
+            "--socket=" + socket, "--pid-file=" + run + "/pid", "--skip-networking",
+            "--innodb-flush-log-at-trx-commit=0", *as_user)
+    client = [program("mariadb"), "--no-defaults", "-S", socket, "-uroot"]
+    s.wait("mariadb", lambda: subprocess.run(
+        [*client, "-e", ""], capture_output=True, check=False).returncode == 0)
+    s.run(*client, "-e", "create database app; create user app@localhost identified by "
+          f"'{PASSWORD}'; grant all on app.* to app@localhost")
+    return socket
+
+
+def start_cenoted(s, pg, mariadb):
+    run = s.directory("run")
+    modules = s.directory("backends")
+    kinds = set()
+    for path in glob.glob(f"{s.build}/tools/cenoted/backends/*/cenoted-*.so"):
+        name = os.path.basename(path)
+        os.symlink(path, os.path.join(modules, name))
+        kinds.add(name[len("cenoted-"):-len(".so")])
+    pools = []
+    if "postgresql" in kinds:
+        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app"))
+    if "mysql" in kinds:
+        pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
+                      + s.write("mypw", PASSWORD) + " database=app"))
+    if not pools:
+        return None
+    conf = f"[cenoted]\nuser = {getpass.getuser()}\nrun_dir = {run}\nbackend_dir = {modules}\nlog = stderr\n"
+    for name, backend, server in pools:
+        conf += f"[pool {name}]\nbackend = {backend}\nserver = {server}\nsessions = 4..4\n"
+    s.start("cenoted", f"{s.build}/tools/cenoted/cenoted", "-c", s.write("cenoted.conf", conf))
+    s.wait("cenoted", lambda: all(os.path.exists(f"{run}/{p[0]}.sock") for p in pools))
+    time.sleep(1)
+    return run
+
+
+def measure(s, options, targets, workloads, **places):
+    args = [f"{s.build}/tools/bench/cenote-bench", "--json", "-q", "1,10", "-w", workloads,
+            "-t", targets, "-s", str(options.time), "-r", str(options.rounds),
+            "--cpu", str(options.cpu)]
+    for name, value in places.items():
+        args.append(f"--{name}={value}")
+    for part, option in (("cenoted", "daemon-pid"), ("pgbouncer", "pgbouncer-pid"),
+                         ("postgresql", "server-pid"), ("mariadb", "server-pid")):
+        if part in s.pids and (part != "cenoted" or "uri" in places):
+            args.append(f"--{option}={s.pids[part]}")
+    done = subprocess.run(args, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{targets}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def figure(summary):
+    low, high = summary["p25"], summary["p75"]
+    digits = 2 if summary["median"] < 10 else 1 if summary["median"] < 100 else 0
+    return f"{summary['median']:.{digits}f} [{low:.{digits}f}..{high:.{digits}f}]"
+
+
+def ratio_cell(ratio, workload, base, with_goals):
+    goal = [g for w, b, g in GOALS if w == workload and b == base]
+    text = f"{ratio['median']:.3f} [{ratio['p25']:.3f}..{ratio['p75']:.3f}]"
+    if with_goals and goal:
+        text += f" (goal {goal[0]}: {'reached' if ratio['median'] <= goal[0] else 'MISSED'})"
+    return text
+
+
+def print_report(title, report, with_goals=True):
+    names = [t["target"] for t in report["cases"][0]["targets"]]
+    first = names[0]
+    print(f"\n### {title}\n")
+    heads = ["work"] + names + [f"{first} / {n}" for n in names[1:]]
+    print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
+    for case in report["cases"]:
+        series = {t["target"]: t for t in case["targets"]}
+        work = case["workload"]
+        if work == "rows":
+            work += f", {case['queries_per_connection']} per connection"
+        cells = [work]
+        cells += [figure(series[n]["cpu_us"]) if n in series else "-" for n in names]
+        against = {a["target"]: a["cpu_ratio"] for a in series.get(first, {}).get("against", [])}
+        for n in names[1:]:
+            cells.append(ratio_cell(against[n], case["workload"], n, with_goals and
+                         first == "pooled") if n in against else "-")
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def run_all(s, options):
+    pg = start_postgresql(s)
+    pgbouncer = start_pgbouncer(s, pg)
+    mariadb = start_mariadb(s)
+    run = start_cenoted(s, pg, mariadb)
+    works = options.workloads
+    loads = [os.getloadavg()[0]]
+
+    def pool(name):
+        if run is None or not os.path.exists(f"{run}/{name}.sock"):
+            return {}, ""
+        return {"uri": f"cenote:///{name}?run_dir={run}"}, "pooled,"
+
+    def attempt(title, *args, **places):
+        try:
+            print_report(title, measure(s, options, *args, **places))
+        except Failure as reason:
+            print(f"\n### {title}\n\nnot measured: {reason}", flush=True)
+
+    uri, pooled = pool("pg")
+    direct = {"pgbouncer": f"host={pgbouncer} port=6432 user=app dbname=app",
+              "postgresql": f"host={pg} user=app dbname=app"}
+    if "postgresql" in options.only:
+        attempt("PostgreSQL, login by trust", pooled + "pgbouncer,postgresql", works, **uri,
+                **direct)
+        scram = {k: v.replace("user=app", f"user=scram password={PASSWORD}")
+                 for k, v in direct.items()}
+        attempt("PostgreSQL, clients log in with SCRAM-SHA-256 (not to cenoted)",
+                pooled + "pgbouncer,postgresql", "connect", **uri, **scram)
+        if uri:
+            attempt("Noise: the pool against itself", "pooled,pooled", "connect,steady,large",
+                    **uri)
+    uri, pooled = pool("my")
+    if "mariadb" in options.only:
+        attempt("MariaDB, login by password", pooled + "mariadb", works, **uri,
+                mariadb=f"socket={mariadb} user=app password={PASSWORD} database=app")
+    loads.append(os.getloadavg()[0])
+    print(f"\nMicroseconds of CPU per query, all processes, CPU {options.cpu}; median of "
+          f"{options.rounds} rounds [middle half]; load at the begin and end "
+          + " and ".join(f"{x:.1f}" for x in loads))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build", help="build directory (build)")
+    parser.add_argument("--time", type=float, default=6,
+                        help="seconds for each target of each case (6)")
+    parser.add_argument("--rounds", type=int, default=8, help="rounds that take turns (8)")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)),
+                        help="the CPU that everything is bound to (the last)")
+    parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large",
+                        help="of cenote-bench (all)")
+    parser.add_argument("--only", default="postgresql,mariadb", help="which servers (both)")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {options.cpu})
+    s = Servers(options.build)
+    try:
+        run_all(s, options)
+    except Failure as reason:
+        print(f"compare: {reason}", file=sys.stderr)
+        return 1
+    finally:
+        s.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
