@@ -48,6 +48,8 @@
 	X(PRIVILEGE, "42501", "insufficient privilege")                                  \
 	X(SYNTAX, "42601", "syntax error")                                               \
 	X(NO_COLUMN, "42703", "undefined column")                                        \
+	X(NO_OBJECT, "42704", "undefined object")                                        \
+	X(DUPLICATE_DATABASE, "42P04", "duplicate database")                             \
 	X(DUPLICATE_TABLE, "42P07", "duplicate table")                                   \
 	X(NO_TABLE, "42P01", "undefined table")                                          \
 	X(RESOURCES, "53000", "insufficient resources")                                  \

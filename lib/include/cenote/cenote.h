@@ -310,7 +310,8 @@ CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
  * Protocol, "Error and Notice Message Fields"): S severity, V severity not localised,
  * C SQLSTATE, M message, D detail, H hint, P position in the statement (from 1, in
  * characters), p internal position, q internal query, W where, s schema, t table, c column,
- * d data type, n constraint, F file, L line, R routine; and N native code, B server.
+ * d data type, n constraint, F file, L line, R routine; and N native code, B server, X the
+ * server's own SQLSTATE where C is another.
  *
  * @return text, borrowed as the diagnostics are; NULL if absent.   Since: 0.1
  */

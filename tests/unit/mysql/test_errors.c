@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <string.h>
+
+#include "tools/cenoted/backends/mysql/my.h"
+
+struct error_case {
+	unsigned code;
+	const char *state;
+	int status;
+	const char *told; /* SQLSTATE that goes out */
+};
+
+static void
+states_are_kept_unless_they_say_nothing(void **state)
+{
+	static const struct error_case cases[] = {
+		{ 1064, "42000", CENOTE_ERR_SERVER, "42000" },
+		{ 1062, "23000", CENOTE_ERR_SERVER, "23000" },
+		{ 1146, "42S02", CENOTE_ERR_SERVER, "42S02" },
+		{ 1317, "70100", CENOTE_ERR_SERVER, "70100" },
+		{ 1644, "HY000", CENOTE_ERR_SERVER, "HY000" },
+		{ 1205, "HY000", CENOTE_ERR_SERVER, "55P03" },
+		{ 1205, "40001", CENOTE_ERR_SERVER, "40001" },
+		{ 1364, "HY000", CENOTE_ERR_SERVER, "23502" },
+		{ 1007, "HY000", CENOTE_ERR_SERVER, "42P04" },
+		{ 1265, "01000", CENOTE_ERR_SERVER, "22000" },
+		{ 3819, "HY000", CENOTE_ERR_SERVER, "23514" },
+		{ 1290, "HY000", CENOTE_ERR_SERVER, "HY000" },
+		{ 60000, "HY000", CENOTE_ERR_SERVER, "HY000" },
+		{ 0, "HY000", CENOTE_ERR_SERVER, "HY000" },
+		{ 2013, "HY000", CENOTE_ERR_CONN, "08006" },
+		{ 2006, "HY000", CENOTE_ERR_CONN, "08006" },
+		{ 2002, "HY000", CENOTE_ERR_CONN, "08001" },
+		{ 1153, "08S01", CENOTE_ERR_CONN, "08S01" },
+		{ 1927, "70100", CENOTE_ERR_CONN, "08006" },
+		{ 4031, "HY000", CENOTE_ERR_CONN, "08006" },
+		{ 5014, "HY000", CENOTE_ERR_CONN, "08006" },
+		{ 2008, "HY000", CENOTE_ERR_NOMEM, "53200" },
+	};
+	struct cnc_diag d;
+	size_t i;
+
+	(void)state;
+	cnc_diag_init(&d, &cnc_mem_default);
+	for (i = 0; i < CNT_COUNT(cases); i++) {
+		assert_int_equal(cnd_my_diag(&d, cases[i].code, cases[i].state, "words",
+					 "db1:3306"),
+			cases[i].status);
+		assert_string_equal(d.sqlstate, cases[i].told);
+		assert_int_equal(d.native, (int)cases[i].code);
+		assert_string_equal(d.message, "words");
+		assert_string_equal(cnc_diag_field(&d, 'B'), "db1:3306");
+		/* What the server said can still be had. */
+		if (strcmp(cases[i].state, cases[i].told) == 0)
+			assert_null(cnc_diag_field(&d, 'X'));
+		else
+			assert_string_equal(cnc_diag_field(&d, 'X'), cases[i].state);
+	}
+	cnc_diag_finish(&d);
+}
+
+static void
+a_read_only_server_is_told_by_its_words(void **state)
+{
+	struct cnc_diag d;
+
+	(void)state;
+	cnc_diag_init(&d, &cnc_mem_default);
+	assert_int_equal(
+		cnd_my_diag(&d, 1290, "HY000",
+			"The MariaDB server is running with the --read-only option so it "
+			"cannot execute this statement",
+			NULL),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(d.sqlstate, "25006");
+	assert_null(cnc_diag_field(&d, 'B'));
+	cnc_diag_finish(&d);
+}
+
+static void
+what_is_missing_is_made_up_for(void **state)
+{
+	struct cnc_diag d;
+
+	(void)state;
+	cnc_diag_init(&d, NULL);
+	assert_int_equal(cnd_my_diag(&d, 1, NULL, NULL, NULL), CENOTE_ERR_SERVER);
+	assert_string_equal(d.sqlstate, "HY000");
+	assert_string_equal(d.message, "the server gave no reason");
+	assert_int_equal(cnd_my_diag(&d, 1213, "bad", "", NULL), CENOTE_ERR_SERVER);
+	assert_string_equal(d.sqlstate, "HY000");
+	cnc_diag_finish(&d);
+}
+
+static void
+what_can_be_done_is_hinted(void **state)
+{
+	struct cnd_session s = { .mem = &cnc_mem_default };
+	struct cnc_diag d;
+
+	(void)state;
+	cnc_diag_init(&d, &cnc_mem_default);
+	(void)cnd_my_diag(&d, 1205, "HY000", "Lock wait timeout exceeded", NULL);
+	assert_non_null(strstr(cnc_diag_field(&d, 'H'), "repeat"));
+	s.diag = &d;
+	assert_int_equal(cnd_my_refuse(&s, "22003", "Bind text.", "%s %d", "no", 7),
+		CENOTE_ERR_SERVER);
+	assert_string_equal(d.message, "no 7");
+	assert_string_equal(cnc_diag_field(&d, 'H'), "Bind text.");
+	assert_int_equal(d.native, 0);
+	cnc_diag_finish(&d);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(states_are_kept_unless_they_say_nothing),
+		cmocka_unit_test(a_read_only_server_is_told_by_its_words),
+		cmocka_unit_test(what_is_missing_is_made_up_for),
+		cmocka_unit_test(what_can_be_done_is_hinted),
+	};
+
+	return cmocka_run_group_tests_name("mysql_errors", tests, NULL, NULL);
+}

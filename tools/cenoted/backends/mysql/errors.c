@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/value.h"
+
+#include "my.h"
+
+#define FIELDS_MAX ((size_t)64 << 10)
+
+/* What an error number means beyond the SQLSTATE that came with it. */
+enum {
+	IS_LOST = 1, /* the session is gone, or of no more use */
+	IS_NOMEM = 2
+};
+
+#define KEEP     (-1)
+#define AS(name) CNC_SQLSTATE_INDEX_##name
+
+/*
+ * Most errors come with a SQLSTATE, and keep it. Servers send HY000 (general error) where they have
+ * none, the library always. Where the number alone says plainly what happened, the state
+ * that says so takes its place; SQLSTATEs of PostgreSQL's where the standard has none. Sorted.
+ */
+static const struct {
+	uint16_t number;
+	uint8_t flags;
+	int16_t state; /* index of one of ours */
+} codes[] = {
+	{ 1007, 0, AS(DUPLICATE_DATABASE) }, /* ER_DB_CREATE_EXISTS */
+	{ 1008, 0, AS(NO_CATALOG) }, /* ER_DB_DROP_EXISTS */
+	{ 1020, 0, AS(SERIALIZATION) }, /* ER_CHECKREAD */
+	{ 1021, 0, AS(DISK_FULL) }, /* ER_DISK_FULL */
+	{ 1031, 0, AS(UNSUPPORTED) }, /* ER_ILLEGAL_HA */
+	{ 1034, 0, AS(CORRUPTED) }, /* ER_NOT_KEYFILE */
+	{ 1035, 0, AS(CORRUPTED) }, /* ER_OLD_KEYFILE */
+	{ 1041, 0, AS(NO_MEMORY) }, /* ER_OUT_OF_RESOURCES */
+	{ 1043, IS_LOST, KEEP }, /* ER_HANDSHAKE_ERROR */
+	{ 1053, IS_LOST, KEEP }, /* ER_SERVER_SHUTDOWN */
+	{ 1080, IS_LOST, KEEP }, /* ER_FORCING_CLOSE */
+	{ 1099, 0, AS(NOT_READY) }, /* ER_TABLE_NOT_LOCKED_FOR_WRITE */
+	{ 1100, 0, AS(NOT_READY) }, /* ER_TABLE_NOT_LOCKED */
+	{ 1114, 0, AS(DISK_FULL) }, /* ER_RECORD_FILE_FULL */
+	{ 1129, 0, AS(REJECTED) }, /* ER_HOST_IS_BLOCKED */
+	{ 1130, 0, AS(BAD_LOGIN) }, /* ER_HOST_NOT_PRIVILEGED */
+	{ 1152, IS_LOST, KEEP }, /* ER_ABORTING_CONNECTION */
+	{ 1153, IS_LOST, KEEP }, /* ER_NET_PACKET_TOO_LARGE */
+	{ 1154, IS_LOST, KEEP }, /* ER_NET_READ_ERROR_FROM_PIPE */
+	{ 1155, IS_LOST, KEEP }, /* ER_NET_FCNTL_ERROR */
+	{ 1156, IS_LOST, KEEP }, /* ER_NET_PACKETS_OUT_OF_ORDER */
+	{ 1157, IS_LOST, KEEP }, /* ER_NET_UNCOMPRESS_ERROR */
+	{ 1158, IS_LOST, KEEP }, /* ER_NET_READ_ERROR */
+	{ 1159, IS_LOST, KEEP }, /* ER_NET_READ_INTERRUPTED */
+	{ 1160, IS_LOST, KEEP }, /* ER_NET_ERROR_ON_WRITE */
+	{ 1161, IS_LOST, KEEP }, /* ER_NET_WRITE_INTERRUPTED */
+	{ 1184, IS_LOST, KEEP }, /* ER_NEW_ABORTING_CONNECTION */
+	{ 1193, 0, AS(NO_OBJECT) }, /* ER_UNKNOWN_SYSTEM_VARIABLE */
+	{ 1194, 0, AS(CORRUPTED) }, /* ER_CRASHED_ON_USAGE */
+	{ 1195, 0, AS(CORRUPTED) }, /* ER_CRASHED_ON_REPAIR */
+	{ 1205, 0, AS(LOCKED) }, /* ER_LOCK_WAIT_TIMEOUT */
+	{ 1206, 0, AS(NO_MEMORY) }, /* ER_LOCK_TABLE_FULL */
+	{ 1214, 0, AS(UNSUPPORTED) }, /* ER_TABLE_CANT_HANDLE_FT */
+	{ 1223, 0, AS(NOT_READY) }, /* ER_CANT_UPDATE_WITH_READLOCK */
+	{ 1243, 0, AS(NO_STATEMENT) }, /* ER_UNKNOWN_STMT_HANDLER */
+	{ 1265, 0, AS(DATA) }, /* WARN_DATA_TRUNCATED, as an error */
+	{ 1295, 0, AS(UNSUPPORTED) }, /* ER_UNSUPPORTED_PS */
+	{ 1364, 0, AS(NOT_NULL) }, /* ER_NO_DEFAULT_FOR_FIELD */
+	{ 1366, 0, AS(BAD_CAST) }, /* ER_TRUNCATED_WRONG_VALUE_FOR_FIELD */
+	{ 1836, 0, AS(READ_ONLY) }, /* ER_READ_ONLY_MODE */
+	{ 1862, 0, AS(BAD_LOGIN) }, /* ER_MUST_CHANGE_PASSWORD_LOGIN */
+	{ 1927, IS_LOST, KEEP }, /* ER_CONNECTION_KILLED */
+	{ 2001, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_SOCKET_CREATE_ERROR */
+	{ 2002, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_CONNECTION_ERROR */
+	{ 2003, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_CONN_HOST_ERROR */
+	{ 2004, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_IPSOCK_ERROR */
+	{ 2005, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_UNKNOWN_HOST */
+	{ 2006, IS_LOST, KEEP }, /* CR_SERVER_GONE_ERROR */
+	{ 2007, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_VERSION_ERROR */
+	{ 2008, IS_NOMEM, AS(NO_MEMORY) }, /* CR_OUT_OF_MEMORY */
+	{ 2012, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_SERVER_HANDSHAKE_ERR */
+	{ 2013, IS_LOST, KEEP }, /* CR_SERVER_LOST */
+	{ 2014, IS_LOST, KEEP }, /* CR_COMMANDS_OUT_OF_SYNC */
+	{ 2020, IS_LOST, KEEP }, /* CR_NET_PACKET_TOO_LARGE */
+	{ 2026, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_SSL_CONNECTION_ERROR */
+	{ 2027, IS_LOST, KEEP }, /* CR_MALFORMED_PACKET */
+	{ 2047, IS_LOST, AS(CANNOT_CONNECT) }, /* CR_CONN_UNKNOWN_PROTOCOL */
+	{ 2049, IS_LOST, AS(REJECTED) }, /* CR_SECURE_AUTH */
+	{ 2054, 0, AS(UNSUPPORTED) }, /* CR_NOT_IMPLEMENTED */
+	{ 2055, IS_LOST, KEEP }, /* CR_SERVER_LOST_EXTENDED */
+	{ 2056, IS_LOST, KEEP }, /* CR_STMT_CLOSED: because the connection was */
+	{ 2059, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_CANNOT_LOAD */
+	{ 2061, IS_LOST, AS(REJECTED) }, /* CR_AUTH_PLUGIN_ERR */
+	{ 3024, 0, AS(CANCELED) }, /* ER_QUERY_TIMEOUT */
+	{ 3169, IS_LOST, KEEP }, /* ER_SESSION_WAS_KILLED */
+	{ 3572, 0, AS(LOCKED) }, /* ER_LOCK_NOWAIT */
+	{ 3819, 0, AS(CHECK) }, /* ER_CHECK_CONSTRAINT_VIOLATED */
+	{ 4031, IS_LOST, KEEP }, /* ER_CLIENT_INTERACTION_TIMEOUT */
+	{ 5013, IS_LOST, KEEP }, /* CR_ERR_NET_READ */
+	{ 5014, IS_LOST, KEEP }, /* CR_ERR_NET_WRITE */
+	{ 5015, IS_LOST, KEEP }, /* CR_ERR_NET_UNCOMPRESS */
+};
+
+struct meaning {
+	const char *state;
+	int is_lost;
+	int is_nomem;
+};
+
+/* "The MariaDB server is running with the %s option": many options, of which one is known. */
+#define ER_OPTION_PREVENTS 1290u
+
+static int
+has_no_meaning(const char *state)
+{
+	return strcmp(state, CNC_SQLSTATE(GENERAL)) == 0 ||
+	       strcmp(state, CNC_SQLSTATE(OK)) == 0 ||
+	       strcmp(state, CNC_SQLSTATE(WARNING)) == 0;
+}
+
+static struct meaning
+find_meaning(unsigned code, const char *state, const char *message)
+{
+	struct meaning m = { .state = state };
+	size_t low = 0, high = sizeof(codes) / sizeof(codes[0]), mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (codes[mid].number < code)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < sizeof(codes) / sizeof(codes[0]) && codes[low].number == code) {
+		m.is_lost = codes[low].flags == IS_LOST;
+		m.is_nomem = codes[low].flags == IS_NOMEM;
+		if (codes[low].state != KEEP && has_no_meaning(state))
+			m.state = cnc_sqlstate_code[codes[low].state];
+	}
+	if (code == ER_OPTION_PREVENTS && strstr(message, "read-only"))
+		m.state = CNC_SQLSTATE(READ_ONLY);
+	/* Who gets it must see by the class that the session is gone. */
+	if (m.is_lost && strncmp(m.state, "08", 2) != 0)
+		m.state = CNC_SQLSTATE(CONNECTION_LOST);
+	return m;
+}
+
+static const char *
+hint_for(unsigned code)
+{
+	switch (code) {
+	case 1153: /* ER_NET_PACKET_TOO_LARGE */
+	case CR_NET_PACKET_TOO_LARGE:
+		return "Raise max_allowed_packet on the server, or send the value in "
+		       "pieces.";
+	case 1205: /* ER_LOCK_WAIT_TIMEOUT */
+		return "Only the statement was rolled back: repeat it, or roll back the "
+		       "transaction.";
+	case 1213: /* ER_LOCK_DEADLOCK */
+		return "The transaction was rolled back: repeat it from its beginning.";
+	default:
+		return NULL;
+	}
+}
+
+static int
+put(struct cnc_buf *b, char letter, const char *text)
+{
+	return text ? cnc_diag_put_field(b, letter, text, strlen(text)) : CENOTE_OK;
+}
+
+struct error {
+	const char *state;
+	const char *server_state; /* NULL: the same */
+	unsigned code;
+	const char *message;
+	const char *hint;
+	const char *server;
+};
+
+static int
+put_fields(struct cnc_buf *b, const struct error *e)
+{
+	const struct {
+		char letter;
+		const char *text;
+	} fields[] = { { 'S', "ERROR" }, { 'V', "ERROR" }, { 'C', e->state },
+		{ 'X', e->server_state }, { 'M', e->message }, { 'H', e->hint },
+		{ 'B', e->server } };
+	char number[CNC_VALUE_TEXT_MAX];
+	int r = CENOTE_OK;
+	size_t i;
+
+	for (i = 0; r == CENOTE_OK && i < sizeof(fields) / sizeof(fields[0]); i++)
+		r = put(b, fields[i].letter, fields[i].text);
+	if (r == CENOTE_OK && e->code > 0)
+		r = cnc_diag_put_field(b, 'N', number, cnc_uint64_text(e->code, number));
+	return r;
+}
+
+static void
+set_diag(struct cnc_diag *diag, const struct error *e)
+{
+	struct cnc_buf b;
+
+	cnc_buf_init(&b, diag->mem ? diag->mem : &cnc_mem_default, FIELDS_MAX);
+	if (put_fields(&b, e) < 0 ||
+		cnc_diag_set_fields(diag, cnc_buf_head(&b), cnc_buf_len(&b)) < 0)
+		cnc_diag_set(diag, e->state, "%s", e->message);
+	diag->native = (int32_t)e->code;
+	cnc_buf_finish(&b);
+}
+
+int
+cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
+	const char *message, const char *server)
+{
+	struct error e = { .code = code, .server = server };
+	struct meaning m;
+
+	if (!sqlstate || !cnc_sqlstate_is_valid(sqlstate))
+		sqlstate = CNC_SQLSTATE(GENERAL);
+	e.message = message && *message ? message : "the server gave no reason";
+	m = find_meaning(code, sqlstate, e.message);
+	e.state = m.state;
+	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;
+	e.hint = hint_for(code);
+	set_diag(diag, &e);
+	if (m.is_nomem)
+		return CENOTE_ERR_NOMEM;
+	return m.is_lost ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
+}
+
+int
+cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
+	const char *format, ...)
+{
+	char message[CNC_DIAG_MESSAGE_MAX];
+	struct error e = { .state = sqlstate, .hint = hint, .message = message };
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	if (s->diag)
+		set_diag(s->diag, &e);
+	return CENOTE_ERR_SERVER;
+}

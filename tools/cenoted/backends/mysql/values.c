@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "core/dt.h"
+#include "core/value.h"
+
+#include "values.h"
+
+/* A date or time as the server writes it is at most "-9999:59:59.999999" or a date with one. */
+#define TIME_TEXT_MAX 40u
+#define HOURS_MAX     9999u
+
+/* ---- dates and times ---- */
+
+int
+cnd_my_binary_size(uint32_t native_type)
+{
+	switch (native_type) {
+	case MYSQL_TYPE_NULL:
+		return 0;
+	case MYSQL_TYPE_TINY:
+		return 1;
+	case MYSQL_TYPE_SHORT:
+	case MYSQL_TYPE_YEAR:
+		return 2;
+	case MYSQL_TYPE_INT24:
+	case MYSQL_TYPE_LONG:
+	case MYSQL_TYPE_FLOAT:
+		return 4;
+	case MYSQL_TYPE_LONGLONG:
+	case MYSQL_TYPE_DOUBLE:
+		return 8;
+	default:
+		return -1;
+	}
+}
+
+static size_t
+pack_time(const MYSQL_TIME *t, uint8_t *out)
+{
+	uint32_t hours = (uint32_t)t->hour + (uint32_t)t->day * 24u;
+
+	out[0] = t->neg != 0;
+	cnc_put_u32(out + 1, hours / 24);
+	out[5] = (uint8_t)(hours % 24);
+	out[6] = (uint8_t)t->minute;
+	out[7] = (uint8_t)t->second;
+	cnc_put_u32(out + 8, (uint32_t)t->second_part);
+	if (t->second_part)
+		return 12;
+	return hours || t->minute || t->second ? 8 : 0;
+}
+
+size_t
+cnd_my_time_pack(uint32_t native_type, const MYSQL_TIME *t, uint8_t out[CND_MY_TIME_MAX])
+{
+	int has_date = t->year || t->month || t->day;
+
+	if (native_type == MYSQL_TYPE_TIME)
+		return pack_time(t, out);
+	cnc_put_u16(out, (uint16_t)t->year);
+	out[2] = (uint8_t)t->month;
+	out[3] = (uint8_t)t->day;
+	if (native_type == MYSQL_TYPE_DATE)
+		return has_date ? 4 : 0;
+	out[4] = (uint8_t)t->hour;
+	out[5] = (uint8_t)t->minute;
+	out[6] = (uint8_t)t->second;
+	cnc_put_u32(out + 7, (uint32_t)t->second_part);
+	if (t->second_part)
+		return 11;
+	if (t->hour || t->minute || t->second)
+		return 7;
+	return has_date ? 4 : 0;
+}
+
+static int
+unpack_time(const uint8_t *p, size_t n, MYSQL_TIME *t)
+{
+	uint32_t days;
+
+	t->time_type = MYSQL_TIMESTAMP_TIME;
+	if (n == 0)
+		return CENOTE_OK;
+	if ((n != 8 && n != 12) || p[0] > 1)
+		return CENOTE_ERR_PROTOCOL;
+	days = cnc_get_u32(p + 1);
+	if (days > HOURS_MAX / 24)
+		return CENOTE_ERR_PROTOCOL;
+	t->neg = p[0] != 0;
+	t->hour = days * 24 + p[5];
+	t->minute = p[6];
+	t->second = p[7];
+	if (n == 12)
+		t->second_part = cnc_get_u32(p + 8);
+	return p[5] > 23 ? CENOTE_ERR_PROTOCOL : CENOTE_OK;
+}
+
+static int
+unpack_date(const uint8_t *p, size_t n, MYSQL_TIME *t)
+{
+	t->time_type = MYSQL_TIMESTAMP_DATETIME;
+	if (n == 0)
+		return CENOTE_OK;
+	if (n != 4 && n != 7 && n != 11)
+		return CENOTE_ERR_PROTOCOL;
+	t->year = cnc_get_u16(p);
+	t->month = p[2];
+	t->day = p[3];
+	if (n >= 7) {
+		t->hour = p[4];
+		t->minute = p[5];
+		t->second = p[6];
+	}
+	if (n == 11)
+		t->second_part = cnc_get_u32(p + 7);
+	/* Zeros are allowed: 2024-00-00 is a date to MySQL. */
+	if (t->year > 9999 || t->month > 12 || t->day > 31 || t->hour > 23)
+		return CENOTE_ERR_PROTOCOL;
+	return CENOTE_OK;
+}
+
+int
+cnd_my_time_unpack(uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time)
+{
+	MYSQL_TIME t;
+	int r;
+
+	memset(&t, 0, sizeof(t));
+	r = native_type == MYSQL_TYPE_TIME ? unpack_time(p, n, &t)
+					   : unpack_date(p, n, &t);
+	if (r < 0)
+		return r;
+	if (t.minute > 59 || t.second > 59 || t.second_part > 999999)
+		return CENOTE_ERR_PROTOCOL;
+	*ret_time = t;
+	return CENOTE_OK;
+}
+
+static char *
+put_digits(char *p, unsigned n, unsigned long value)
+{
+	unsigned i;
+
+	for (i = n; i > 0; i--) {
+		p[i - 1] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	return p + n;
+}
+
+static char *
+put_date(char *p, const MYSQL_TIME *t)
+{
+	p = put_digits(p, 4, t->year);
+	*p++ = '-';
+	p = put_digits(p, 2, t->month);
+	*p++ = '-';
+	return put_digits(p, 2, t->day);
+}
+
+/* Decimals that are not known (more than 6) are those that there are. */
+static char *
+put_clock(char *p, const MYSQL_TIME *t, uint32_t decimals)
+{
+	char fraction[6];
+
+	p = put_digits(p, t->hour > 999 ? 4 : t->hour > 99 ? 3 : 2, t->hour);
+	*p++ = ':';
+	p = put_digits(p, 2, t->minute);
+	*p++ = ':';
+	p = put_digits(p, 2, t->second);
+	if (decimals > 6)
+		decimals = t->second_part ? 6 : 0;
+	if (decimals == 0)
+		return p;
+	*p++ = '.';
+	put_digits(fraction, 6, t->second_part);
+	memcpy(p, fraction, decimals);
+	return p + decimals;
+}
+
+/* As the server writes it. */
+static size_t
+time_text(const struct cnp_column *c, const MYSQL_TIME *t, char *out)
+{
+	char *p = out;
+
+	if (c->native_type == MYSQL_TYPE_TIME) {
+		if (t->neg)
+			*p++ = '-';
+		p = put_clock(p, t, (uint32_t)c->modifier);
+	} else {
+		p = put_date(p, t);
+		if (c->native_type != MYSQL_TYPE_DATE) {
+			*p++ = ' ';
+			p = put_clock(p, t, (uint32_t)c->modifier);
+		}
+	}
+	return (size_t)(p - out);
+}
+
+/*
+ * What is a date and time for everybody in canonical form. The others stay as the server wrote them: dates
+ * with zeros (0000-00-00, 2024-02-00), times that are negative or of a day and more.
+ */
+static int
+put_time_text(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
+{
+	char out[CNC_DT_TEXT_MAX];
+	cenote_timestamp ts;
+
+	if (type == CENOTE_TYPE_DATE && cnc_date_parse(p, n, &ts.date) == CENOTE_OK)
+		return cnc_batch_put(w, out, cnc_date_text(&ts.date, out));
+	if (type == CENOTE_TYPE_TIME && cnc_time_parse(p, n, &ts.time) == CENOTE_OK)
+		return cnc_batch_put(w, out, cnc_time_text(&ts.time, out));
+	if (type == CENOTE_TYPE_TIMESTAMP && cnc_timestamp_parse(p, n, &ts) == CENOTE_OK)
+		return cnc_batch_put(w, out, cnc_timestamp_text(&ts, out));
+	return cnc_batch_put(w, p, n);
+}
+
+static int
+put_binary_time(
+	struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p, size_t n)
+{
+	char text[TIME_TEXT_MAX];
+	MYSQL_TIME t;
+	int r = cnd_my_time_unpack(c->native_type, p, n, &t);
+
+	if (r < 0)
+		return r;
+	if (c->format == CENOTE_FORMAT_BINARY)
+		return cnc_batch_put(w, p, n);
+	n = time_text(c, &t, text);
+	return c->format == CENOTE_FORMAT_CANONICAL ? put_time_text(w, c->type, text, n)
+						    : cnc_batch_put(w, text, n);
+}
+
+/* ---- numbers ---- */
+
+/* With zeros in front, where the column says so, as wide as it is. */
+static int
+put_padded(struct cnc_batch *w, const struct cnp_column *c, const char *text, size_t n)
+{
+	size_t width = c->length > 0 && c->length <= 255 ? (size_t)c->length : 0;
+	char *room;
+	int r;
+
+	if (!(c->native_flags & ZEROFILL_FLAG) || n >= width)
+		return cnc_batch_put(w, text, n);
+	r = cnc_batch_room(w, width, &room);
+	if (r < 0)
+		return r;
+	memset(room, '0', width - n);
+	memcpy(room + width - n, text, n);
+	cnc_batch_room_done(w, width);
+	return CENOTE_OK;
+}
+
+/* Two's complement of 1 to 8 bytes. */
+static uint64_t
+read_integer(const uint8_t *p, size_t n, int is_unsigned)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		v |= (uint64_t)p[i] << (8 * i);
+	if (!is_unsigned && n < 8 && p[n - 1] & 0x80)
+		v |= UINT64_MAX << (8 * n);
+	return v;
+}
+
+static int
+put_binary_integer(
+	struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p, size_t n)
+{
+	int is_unsigned = (c->native_flags & UNSIGNED_FLAG) != 0;
+	uint64_t v = read_integer(p, n, is_unsigned);
+	char text[CNC_VALUE_TEXT_MAX];
+	size_t len =
+		is_unsigned ? cnc_uint64_text(v, text) : cnc_int64_text((int64_t)v, text);
+
+	if (c->format == CENOTE_FORMAT_CANONICAL)
+		return cnc_batch_put(w, text, len);
+	return put_padded(w, c, text, len);
+}
+
+static int
+put_binary_double(struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p)
+{
+	char text[CND_MY_DOUBLE_TEXT_MAX];
+	uint64_t bits = cnc_get_u64(p);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	if (c->format == CENOTE_FORMAT_CANONICAL)
+		return cnc_batch_put(w, text, cnc_double_text(v, text));
+	return put_padded(w, c, text, cnd_my_double_text(v, (uint32_t)c->modifier, text));
+}
+
+static int
+put_binary_float(struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p)
+{
+	char text[CND_MY_DOUBLE_TEXT_MAX];
+	uint32_t bits = cnc_get_u32(p);
+	float v;
+
+	memcpy(&v, &bits, sizeof(v));
+	if (c->format == CENOTE_FORMAT_CANONICAL)
+		return cnc_batch_put(w, text, cnd_my_float_canonical(v, text));
+	return put_padded(w, c, text, cnd_my_float_text(v, (uint32_t)c->modifier, text));
+}
+
+/* Without the zeros that ZEROFILL put in front. */
+static int
+put_unpadded(struct cnc_batch *w, const char *p, size_t n)
+{
+	while (n > 1 && p[0] == '0' && p[1] >= '0' && p[1] <= '9') {
+		p++;
+		n--;
+	}
+	return cnc_batch_put(w, p, n);
+}
+
+static int
+put_double_text(struct cnc_batch *w, const char *p, size_t n)
+{
+	char text[CNC_VALUE_TEXT_MAX];
+	double v;
+
+	if (cnc_text_double(p, n, &v) < 0)
+		return cnc_batch_put(w, p, n);
+	return cnc_batch_put(w, text, cnc_double_text(v, text));
+}
+
+/* ---- one value ---- */
+
+static int
+put_bool(struct cnc_batch *w, const char *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && p[i] == '\0'; i++)
+		continue;
+	return cnc_batch_put(w, i < n ? "1" : "0", 1);
+}
+
+/* What both protocols send in the same form. */
+static int
+put_canonical(struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n)
+{
+	switch (c->type) {
+	case CENOTE_TYPE_BOOL:
+		return put_bool(w, p, n);
+	case CENOTE_TYPE_INT64:
+	case CENOTE_TYPE_UINT64:
+	case CENOTE_TYPE_DECIMAL:
+		return put_unpadded(w, p, n);
+	case CENOTE_TYPE_DOUBLE:
+		return put_double_text(w, p, n);
+	case CENOTE_TYPE_DATE:
+	case CENOTE_TYPE_TIME:
+	case CENOTE_TYPE_TIMESTAMP:
+		return put_time_text(w, c->type, p, n);
+	default:
+		return cnc_batch_put(w, p, n);
+	}
+}
+
+int
+cnd_my_is_plain(const struct cnp_column *c)
+{
+	if (c->format != CENOTE_FORMAT_CANONICAL)
+		return 1;
+	return c->type == CENOTE_TYPE_TEXT || c->type == CENOTE_TYPE_BYTES ||
+	       c->type >= CENOTE_TYPE_INTERVAL;
+}
+
+int
+cnd_my_text_put(struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n)
+{
+	if (c->format == CENOTE_FORMAT_CANONICAL)
+		return put_canonical(w, c, p, n);
+	return cnc_batch_put(w, p, n);
+}
+
+int
+cnd_my_binary_put(
+	struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p, size_t n)
+{
+	int size = cnd_my_binary_size(c->native_type);
+
+	if (size >= 0 && n != (size_t)size)
+		return CENOTE_ERR_PROTOCOL;
+	if (size >= 0 && c->format == CENOTE_FORMAT_BINARY)
+		return cnc_batch_put(w, p, n);
+	switch (c->native_type) {
+	case MYSQL_TYPE_TINY:
+	case MYSQL_TYPE_SHORT:
+	case MYSQL_TYPE_YEAR:
+	case MYSQL_TYPE_INT24:
+	case MYSQL_TYPE_LONG:
+	case MYSQL_TYPE_LONGLONG:
+		return put_binary_integer(w, c, p, n);
+	case MYSQL_TYPE_FLOAT:
+		return put_binary_float(w, c, p);
+	case MYSQL_TYPE_DOUBLE:
+		return put_binary_double(w, c, p);
+	case MYSQL_TYPE_DATE:
+	case MYSQL_TYPE_TIME:
+	case MYSQL_TYPE_DATETIME:
+	case MYSQL_TYPE_TIMESTAMP:
+		return put_binary_time(w, c, p, n);
+	default:
+		return cnd_my_text_put(w, c, (const char *)p, n);
+	}
+}

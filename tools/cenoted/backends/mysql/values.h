@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_MY_VALUES_H
+#define CND_MY_VALUES_H
+
+#include "core/batch.h"
+#include "protocol/columns.h"
+
+#include "compat.h"
+
+/*
+ * Values of both protocols of MySQL, without a session. Of a column that cnd_my_column() made these
+ * decide: native_type, native_flags, modifier (the decimals), length, type, and in which form
+ * the value goes out: format.
+ */
+
+/* Not in every client library's header. */
+#define CND_MY_TYPE_VECTOR 242
+#define CND_MY_TYPE_JSON   245
+
+/* In the type id of a bound value: the number is unsigned, as in the server's own protocol. */
+#define CND_MY_UNSIGNED 0x8000u
+
+/* A value of the text protocol. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+int cnd_my_text_put(
+	struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n);
+/* A value of the binary protocol, without the length that may stand before it; also
+ * CENOTE_ERR_PROTOCOL: it is not of its type. */
+int cnd_my_binary_put(
+	struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p, size_t n);
+
+/* Whether a value of text or bytes goes out as it came, in the column's format. */
+int cnd_my_is_plain(const struct cnp_column *c);
+/* Bytes of a value in binary form; -1 where they vary. */
+int cnd_my_binary_size(uint32_t native_type);
+
+/* Dates and times in binary form: year, month, day, hour … of up to 12 bytes; their number. */
+#define CND_MY_TIME_MAX 12u
+size_t cnd_my_time_pack(
+	uint32_t native_type, const MYSQL_TIME *t, uint8_t out[CND_MY_TIME_MAX]);
+/* CENOTE_OK or CENOTE_ERR_PROTOCOL. The hours of a time may be more than 24; its days are 0. */
+int cnd_my_time_unpack(
+	uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time);
+
+/* As the server writes it: of a column with `decimals` digits behind the point; 31 or more: as
+ * many as it has. The length. */
+#define CND_MY_DOUBLE_TEXT_MAX 400u
+size_t cnd_my_double_text(double v, uint32_t decimals, char out[CND_MY_DOUBLE_TEXT_MAX]);
+size_t cnd_my_float_text(float v, uint32_t decimals, char out[CND_MY_DOUBLE_TEXT_MAX]);
+/* Shortest text that reads back as the same float. */
+size_t cnd_my_float_canonical(float v, char out[CNC_VALUE_TEXT_MAX]);
+
+#endif
