@@ -76,7 +76,8 @@ enum cnp_yield_reason {
 	CNP_YIELD_CONTENDED = 1,
 	CNP_YIELD_DRAIN = 2,
 	CNP_YIELD_RELOAD = 3,
-	CNP_YIELD_IDLE = 4
+	CNP_YIELD_IDLE = 4,
+	CNP_YIELD_LOST = 5 /* the server ended the session, which held nothing */
 };
 
 /* What a pool's backend can do: bits of cnp_attached.features, and the names of

@@ -65,6 +65,8 @@ cnd_answer_resume(
 
 /* ---- status: each kind is a table of columns ---- */
 
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
 struct row {
 	struct cnd_scoreboard *board;
 	uint32_t index;
@@ -123,6 +125,30 @@ NUMBER(worker_attaches, r->slot->attaches)
 NUMBER(worker_requests, r->slot->requests)
 NUMBER(worker_errors, r->slot->errors)
 
+/* What keeps the client's session from being exchanged, in words. */
+static const char *
+worker_pins(const struct row *r)
+{
+	static const char *const names[] = { "temp", "settings", "lock", "listen",
+		"cursor", "attached", "function", "prepared" };
+	/* one process, one thread, and a row is put before the next is read */
+	static char text[128];
+	uint32_t pins = r->slot->pins;
+	size_t len = 0;
+
+	text[0] = '\0';
+	if (r->state != CND_SLOT_ATTACHED && r->state != CND_SLOT_SUSPENDED)
+		return text;
+	if (r->slot->tx != CENOTE_TX_IDLE)
+		len = (size_t)snprintf(text, sizeof(text), "transaction");
+	for (size_t i = 0; i < N_ITEMS(names); i++) {
+		if (pins & 1u << i)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+				len > 0 ? "," : "", names[i]);
+	}
+	return text;
+}
+
 #define INT(name, get)                                                                   \
 	{                                                                                \
 		name, CENOTE_TYPE_INT64, get, NULL                                       \
@@ -165,10 +191,10 @@ static const struct field worker_fields[] = {
 	INT("attaches", worker_attaches),
 	INT("requests", worker_requests),
 	INT("errors", worker_errors),
+	STRING("pins", worker_pins),
 	STRING("last_error", worker_error),
 };
 
-#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 #define FIELDS_MAX 24
 
 _Static_assert(N_ITEMS(pool_fields) <= FIELDS_MAX && N_ITEMS(worker_fields) <= FIELDS_MAX,

@@ -22,6 +22,8 @@
 #define CONTENDED_MS 100
 /* A client whose session was lent to it so recently keeps it for its first request. */
 #define GRACE_MS     20
+/* So often the server may be asked what a session really holds. */
+#define SETTLE_MS    50
 /* Replies of a pipeline are sent when so many bytes have come together. */
 #define FLUSH_BYTES  32768u
 
@@ -57,8 +59,8 @@ session_limit(const struct cnd_worker *w)
 		       : CND_NEVER;
 }
 
-static int64_t
-idle_limit(const struct cnd_worker *w)
+int64_t
+cnd_client_idle_limit(const struct cnd_worker *w)
 {
 	return w->config->idle_client_timeout_ms > 0
 		       ? w->active_ms + w->config->idle_client_timeout_ms
@@ -69,7 +71,7 @@ static int64_t
 nearest_limit(const struct cnd_worker *w)
 {
 	int64_t session = session_limit(w);
-	int64_t idle = idle_limit(w);
+	int64_t idle = cnd_client_idle_limit(w);
 
 	return session < idle ? session : idle;
 }
@@ -78,7 +80,7 @@ nearest_limit(const struct cnd_worker *w)
 static int
 wait_for_reader(struct cnd_worker *w)
 {
-	int64_t until = idle_limit(w);
+	int64_t until = cnd_client_idle_limit(w);
 	int events = cnd_worker_wait(w, w->fd, POLLOUT | POLLRDHUP, until);
 
 	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
@@ -117,9 +119,8 @@ cnd_client_flush(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
-static int
-receive(struct cnd_worker *w)
+int
+cnd_client_receive(struct cnd_worker *w)
 {
 	uint8_t *room;
 	size_t size;
@@ -270,7 +271,8 @@ greet(struct cnd_worker *w)
 		r = cnp_server_attached(&w->server, &m);
 	if (r < 0)
 		return r;
-	w->backend->state(w->session, &state);
+	cnd_request_take_state(w, &state);
+	w->is_ready = 1;
 	r = cnp_server_ready(&w->server, state.tx, state.pins, &state.carry);
 	return r < 0 ? r : cnd_client_flush(w);
 }
@@ -337,7 +339,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 		}
 		if (r < 0)
 			return r;
-		r = receive(w);
+		r = cnd_client_receive(w);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -381,6 +383,43 @@ is_wrong_place(struct cnd_worker *w, struct cnp_str database)
 	return 0;
 }
 
+/* Options of ATTACH: a backend takes those that it knows. */
+static int
+set_options(struct cnd_worker *w, struct cnp_str options)
+{
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int r;
+
+	cnc_reader_init(&reader, options.p, options.n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
+			w->backend->set_option == NULL)
+			continue;
+		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
+		if (r < 0 && r != CENOTE_ERR_ARG)
+			return r;
+		cnc_diag_clear(&w->diag);
+	}
+	if (r < 0)
+		cnc_diag_set(
+			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
+	return r;
+}
+
+static int
+make_ready(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r;
+
+	cnc_diag_clear(&w->diag);
+	cnd_host_begin_service(w);
+	r = w->backend->attach(w->session, &m->carry, &w->diag);
+	if (r == CENOTE_OK && m->options.n > 0)
+		r = set_options(w, m->options);
+	return r;
+}
+
 static int
 on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 {
@@ -392,12 +431,13 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 		return refuse_login(w);
 	begin_lending(w);
 	publish_identity(w, m->program, m->application, m->pid);
-	cnc_diag_clear(&w->diag);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
 		m->pid, m->program.p, m->trace.p);
-	r = w->backend->attach(w->session, &m->carry, &w->diag);
+	r = make_ready(w, m);
 	if (r == CENOTE_OK)
 		return greet(w);
+	if (w->is_client_gone)
+		return r;
 	w->is_session_lost = r == CENOTE_ERR_CONN;
 	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
 	(void)cnp_server_error(&w->server, &w->diag);
@@ -498,6 +538,36 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
+/*
+ * Only what functions may have left is in the way: ask the server whether they did. The answer stays
+ * the same until another request runs, and one that comes often is not asked for each time.
+ */
+static int
+settle(struct cnd_worker *w, struct cnd_state *state)
+{
+	int64_t now = cnd_now_ms();
+	int r;
+
+	if (w->backend->settle == NULL || state->tx != CENOTE_TX_IDLE ||
+		state->pins != CENOTE_PIN_FUNCTION || w->settled_at == w->n_served)
+		return CENOTE_OK;
+	if (now < w->settled_ms + SETTLE_MS) {
+		w->settle_due_ms = w->settled_ms + SETTLE_MS;
+		return CENOTE_OK;
+	}
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->diag);
+	r = w->backend->settle(w->session, &w->diag);
+	w->settled_at = w->n_served;
+	w->settled_ms = cnd_now_ms();
+	if (w->is_client_gone)
+		return CENOTE_ERR_CONN;
+	if (r == CENOTE_ERR_CONN)
+		return cnd_request_lose_idle(w);
+	cnd_request_take_state(w, state);
+	return CENOTE_OK;
+}
+
 /* 1: the client was sent on its way. */
 static int
 try_to_yield(struct cnd_worker *w)
@@ -505,9 +575,12 @@ try_to_yield(struct cnd_worker *w)
 	uint8_t reason = reason_to_yield(w);
 	struct cnd_state state;
 
+	w->settle_due_ms = CND_NEVER;
 	if (reason == 0 || !cnp_server_can_yield(&w->server))
 		return 0;
 	w->backend->state(w->session, &state);
+	if (state.pins != 0 && settle(w, &state) < 0)
+		return 1;
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
 	if (cnp_server_yield(&w->server, reason, &state.carry) < 0)
@@ -524,7 +597,7 @@ must_part(struct cnd_worker *w)
 {
 	int64_t now = nearest_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
 	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
-	const char *limit = now >= idle_limit(w)
+	const char *limit = now >= cnd_client_idle_limit(w)
 				    ? "idle for longer than idle_client_timeout"
 				    : "attached for longer than session_timeout";
 
@@ -548,6 +621,8 @@ next_look(const struct cnd_worker *w)
 {
 	int64_t until = nearest_limit(w);
 
+	if (w->settle_due_ms < until)
+		until = w->settle_due_ms;
 	/* it was asked to yield, and has its grace still */
 	if (w->config->mode == CND_MODE_TRANSACTION && w->n_served == 0 &&
 		w->attached_ms + 2 * GRACE_MS < until && is_contended(w, cnd_now_ms()))
@@ -559,15 +634,22 @@ next_look(const struct cnd_worker *w)
 static int
 await_more(struct cnd_worker *w)
 {
+	struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
+		{ .fd = w->server_fd, .events = POLLIN } };
 	int r = cnd_client_flush(w);
 
 	if (r < 0)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
-	if (cnd_worker_wait(w, w->fd, POLLIN, next_look(w)) == 0)
+	if (cnd_worker_poll(w, fds, w->server_fd >= 0 ? 2 : 1, next_look(w)) == 0)
 		return CENOTE_OK;
-	r = receive(w);
+	/* first, so that no request is taken for a session that is dead */
+	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
+		return r;
+	if (fds[0].revents == 0)
+		return CENOTE_OK;
+	r = cnd_client_receive(w);
 	if (r > 0 && nearest_limit(w) != CND_NEVER)
 		w->active_ms = cnd_now_ms();
 	return r < 0 ? r : CENOTE_OK;
@@ -626,7 +708,7 @@ cnd_client_serve(struct cnd_worker *w)
 	int r;
 
 	forget_client(w);
-	memset(w->portals, 0, sizeof(w->portals));
+	cnd_request_forget_client(w);
 	r = open_client(w);
 	if (r == CENOTE_OK)
 		return converse(w);

@@ -333,6 +333,25 @@ print_auth(const void *field, FILE *out, int show_secrets)
 }
 
 static int
+parse_reset(struct loader *l, void *field, const char *value)
+{
+	if (strcmp(value, "server") == 0)
+		*(int *)field = CND_RESET_SERVER;
+	else if (strcmp(value, "reconnect") == 0)
+		*(int *)field = CND_RESET_RECONNECT;
+	else
+		return bad(l, "\"%s\" is not a reset; server or reconnect", value);
+	return 0;
+}
+
+static void
+print_reset(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(*(const int *)field == CND_RESET_SERVER ? "server" : "reconnect", out);
+}
+
+static int
 allow_one(struct loader *l, struct cnd_pool_config *p, const char *name)
 {
 	const struct passwd *pw;
@@ -467,9 +486,13 @@ parse_server(struct loader *l, void *field, const char *value)
 {
 	struct cnd_pool_config *p = field;
 	struct cnd_server_line s = { .line = l->line };
-	char *copy = dup_text(value);
-	int r = split_options(l, &s, copy);
+	char *copy;
+	int r;
 
+	if (p->n_servers == CND_SERVERS_MAX)
+		return bad(l, "server: more than %u lines", CND_SERVERS_MAX);
+	copy = dup_text(value);
+	r = split_options(l, &s, copy);
 	free_secret(copy);
 	p->servers = must(realloc(p->servers, (p->n_servers + 1) * sizeof(*p->servers)));
 	p->servers[p->n_servers++] = s;
@@ -508,6 +531,31 @@ print_server(const struct cnd_server_line *s, FILE *out, int show_secrets)
 	}
 }
 
+void
+cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX])
+{
+	static const char *const telling[] = { "host", "hostaddr", "port", "socket",
+		"unix_socket", "path", "service", "dbname", "database" };
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < s->n_options && len < CND_LABEL_MAX - 1; i++) {
+		const struct cnd_option *o = &s->options[i];
+
+		for (size_t j = 0; j < N_ITEMS(telling); j++) {
+			if (strcmp(o->key, telling[j]) == 0)
+				len += (size_t)snprintf(text + len, CND_LABEL_MAX - len,
+					"%s%s=%s", len > 0 ? " " : "", o->key, o->value);
+			if (len >= CND_LABEL_MAX)
+				len = CND_LABEL_MAX - 1;
+		}
+	}
+	if (len == 0)
+		snprintf(text, CND_LABEL_MAX, "server of line %u", s->line);
+	else
+		text[cnc_utf8_cut(text, len, CND_LABEL_MAX - 1)] = '\0';
+}
+
 /* ---- the tables of keys ---- */
 
 static const struct kind kind_text = { parse_text, print_text };
@@ -518,6 +566,7 @@ static const struct kind kind_level = { parse_level, print_level };
 static const struct kind kind_socket_mode = { parse_socket_mode, print_socket_mode };
 static const struct kind kind_sessions = { parse_sessions, print_sessions };
 static const struct kind kind_mode = { parse_mode, print_mode };
+static const struct kind kind_reset = { parse_reset, print_reset };
 static const struct kind kind_auth = { parse_auth, print_auth };
 static const struct kind kind_users = { parse_users, print_users };
 static const struct kind kind_server = { parse_server, NULL };
@@ -551,6 +600,9 @@ static const struct key pool_keys[] = {
 	{ "session_timeout", P(session_timeout_ms), &kind_ms, "0", 0 },
 	{ "query_timeout", P(query_timeout_ms), &kind_ms, "0", 0 },
 	{ "suspend_timeout", P(suspend_timeout_ms), &kind_ms, "60s", 0 },
+	{ "login_timeout", P(login_timeout_ms), &kind_ms, "15s", 0 },
+	{ "reset", P(reset), &kind_reset, "server", 0 },
+	{ "rebalance", P(rebalance_ms), &kind_ms, "60s", 0 },
 	{ "max_frame", P(max_frame), &kind_frame_size, "64MB", 0 },
 };
 

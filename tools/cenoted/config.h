@@ -14,6 +14,8 @@
  */
 #define CND_POOL_NAME_MAX 64u
 #define CND_CONFIG_POOLS  256u
+#define CND_SERVERS_MAX   64u
+#define CND_LABEL_MAX     96u
 
 enum cnd_mode {
 	CND_MODE_SESSION,
@@ -23,6 +25,12 @@ enum cnd_mode {
 enum cnd_auth {
 	CND_AUTH_PEER,
 	CND_AUTH_TRUST
+};
+
+/* How a session is made fresh for the next client. */
+enum cnd_reset {
+	CND_RESET_SERVER, /* as the backend does it */
+	CND_RESET_RECONNECT /* log out and in again */
 };
 
 /* One `server` line. */
@@ -46,9 +54,12 @@ struct cnd_pool_config {
 	int64_t session_timeout_ms;
 	int64_t query_timeout_ms;
 	int64_t suspend_timeout_ms;
+	int64_t login_timeout_ms;
+	int64_t rebalance_ms;
 	uint64_t max_frame;
 	int mode; /* enum cnd_mode */
 	int auth; /* enum cnd_auth */
+	int reset; /* enum cnd_reset */
 	char *allow_users; /* as written; "" is the default */
 	uid_t *allow;
 	size_t n_allow;
@@ -94,6 +105,8 @@ int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
 /* Overwrite and forget the server lines: for processes that have no business with them. */
 void cnd_pool_config_forget(struct cnd_pool_config *p);
+/* What tells a server line from others in a message: its host, port, path …; no secrets. */
+void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 
 #endif

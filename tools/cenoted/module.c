@@ -39,19 +39,26 @@ beside_program(const char *name, char path[PATH_MAX])
 	return n < PATH_MAX && access(path, R_OK) == 0;
 }
 
+/* The first of the directories, separated by ':', that has it; else the last place looked at. */
 static void
-find(const char *dir, const char *name, char path[PATH_MAX])
+find(const char *dirs, const char *name, char path[PATH_MAX])
 {
 	const char *from_env = getenv("CENOTE_BACKEND_DIR");
+	size_t n;
 
-	if (*dir == '\0' && from_env != NULL && *from_env != '\0')
-		dir = from_env;
-	if (*dir == '\0') {
+	if (*dirs == '\0' && from_env != NULL && *from_env != '\0')
+		dirs = from_env;
+	if (*dirs == '\0') {
 		if (beside_program(name, path))
 			return;
-		dir = CND_BACKEND_DIR;
+		dirs = CND_BACKEND_DIR;
 	}
-	snprintf(path, PATH_MAX, "%s/cenoted-%s.so", dir, name);
+	for (;; dirs += n + 1) {
+		n = strcspn(dirs, ":");
+		snprintf(path, PATH_MAX, "%.*s/cenoted-%s.so", (int)n, dirs, name);
+		if (dirs[n] == '\0' || access(path, R_OK) == 0)
+			return;
+	}
 }
 
 int

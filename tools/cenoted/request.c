@@ -80,15 +80,41 @@ set_bounds(struct cnd_worker *w, uint64_t max_rows, uint32_t batch_rows)
 	w->batch_left = batch_rows;
 }
 
-/* What only some servers have. */
+/* What only some servers have: the feature, and, if `has_op` can tell, the function for it. */
 static int
-need(struct cnd_worker *w, uint64_t feature, const char *what)
+need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 {
-	if (w->backend->features & feature)
+	if ((w->backend->features & feature) && has_op)
 		return CENOTE_OK;
 	cnc_diag_set(&w->diag, CNC_SQLSTATE(UNSUPPORTED),
 		"the %s backend of this pool has no %s", w->backend->name, what);
 	return CENOTE_ERR_UNSUPPORTED;
+}
+
+/* A statement or portal: one that the client numbers, or, with 0, one that the server names. */
+static int
+set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
+	struct cnp_str name, uint8_t kind)
+{
+	which->number = number;
+	which->name = name;
+	if (kind > CNP_NAMED_PORTAL)
+		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
+			"there are statements and portals only");
+	return number == 0 || name.n > 0 || kind != CNP_NAMED_STATEMENT
+		       ? need(w, CNP_FEATURE_NAMED_STATEMENTS, 1, "named statements")
+		       : CENOTE_OK;
+}
+
+static int
+are_formats(const struct cnd_exec *exec)
+{
+	for (size_t i = 0; i < exec->formats.n; i++) {
+		if ((uint8_t)exec->formats.p[i] > CENOTE_FORMAT_BINARY)
+			return 0;
+	}
+	return exec->format <= CENOTE_FORMAT_BINARY &&
+	       exec->formats.n <= CNC_BATCH_COLS_MAX;
 }
 
 static int
@@ -98,7 +124,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	struct cnc_value *values = NULL;
 	int r;
 
-	if (exec->format > CENOTE_FORMAT_BINARY)
+	if (!are_formats(exec))
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there is no such format");
 	if (max_rows > 0 && exec->batch_rows > 0 && find_portal(w, 0) == NULL)
@@ -106,6 +132,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 			"too many open portals with max_rows; at most 16");
 	set_bounds(w, max_rows, exec->batch_rows);
 	exec->max_rows = max_rows;
+	exec->is_sync = w->is_sync;
 	exec->params = NULL;
 	exec->n_params = 0;
 	if (params.n == 0)
@@ -137,29 +164,55 @@ on_query(struct cnd_worker *w, const struct cnp_msg *m)
 }
 
 static int
+set_types(struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types)
+{
+	uint32_t *ids;
+
+	if (types.n == 0)
+		return CENOTE_OK;
+	if (types.n % 4 != 0 || types.n / 4 > CNC_BATCH_COLS_MAX)
+		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
+			"malformed list of types");
+	prepare->n_types = (uint32_t)(types.n / 4);
+	ids = cnc_arena_alloc(&w->arena, prepare->n_types * sizeof(*ids));
+	if (ids == NULL)
+		return CENOTE_ERR_NOMEM;
+	for (uint32_t i = 0; i < prepare->n_types; i++)
+		ids[i] = cnc_get_u32((const uint8_t *)types.p + (size_t)4 * i);
+	prepare->types = ids;
+	return CENOTE_OK;
+}
+
+static int
 on_prepare(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_prepare *p = &m->as.prepare;
-	struct cnd_prepare prepare = {
-		.statement = p->statement, .sql = p->sql, .name = p->name
-	};
+	struct cnd_prepare prepare = { .statement = p->statement,
+		.is_sync = w->is_sync,
+		.sql = p->sql,
+		.name = p->name };
+	struct cnd_named which;
 	int r;
 
 	w->is_describing = 1;
-	r = p->name.n > 0 || p->statement == 0
-		    ? need(w, CNP_FEATURE_NAMED_STATEMENTS, "named statements")
-		    : CENOTE_OK;
-	return r < 0 ? r : w->backend->prepare(w->session, &prepare, &w->sink);
+	r = set_named(w, &which, p->statement, p->name, CNP_NAMED_STATEMENT);
+	if (r == CENOTE_OK)
+		r = set_types(w, &prepare, p->types);
+	if (r < 0)
+		return r;
+	cnd_loss_remember(w, p->statement, p->sql);
+	return w->backend->prepare(w->session, &prepare, &w->sink);
 }
 
 static int
 on_describe(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_describe *d = &m->as.describe;
-	struct cnd_named which = { d->statement, d->name };
+	struct cnd_named which;
+	int r = set_named(w, &which, d->statement, d->name, d->kind);
 
 	w->is_describing = 1;
-	return w->backend->describe(w->session, &which, d->kind, &w->sink);
+	return r < 0 ? r : w->backend->describe(w->session, &which, d->kind, &w->sink);
 }
 
 static int
@@ -171,9 +224,11 @@ on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 		.columns_known = e->known,
 		.formats = e->formats,
 		.batch_rows = e->batch_rows };
-	struct cnd_named which = { e->statement, e->name };
-	int r = set_exec(w, &exec, e->params, e->max_rows);
+	struct cnd_named which;
+	int r = set_named(w, &which, e->statement, e->name, CNP_NAMED_STATEMENT);
 
+	if (r == CENOTE_OK)
+		r = set_exec(w, &exec, e->params, e->max_rows);
 	if (r < 0)
 		return r;
 	r = w->backend->execute(w->session, &which, &exec, &w->sink);
@@ -186,9 +241,36 @@ static int
 on_close(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_close *c = &m->as.close;
-	struct cnd_named which = { c->statement, c->name };
+	struct cnd_named which;
+	int r = set_named(w, &which, c->statement, c->name, c->kind);
 
-	return w->backend->close(w->session, &which, c->kind, &w->sink);
+	return r < 0 ? r : w->backend->close(w->session, &which, c->kind, &w->sink);
+}
+
+static int
+on_function(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	const struct cnp_function *f = &m->as.function;
+	struct cnd_exec exec = { .portal = w->server.running, .format = f->format };
+	int r = need(w, CNP_FEATURE_FUNCTIONS, w->backend->function != NULL,
+		"calls of functions");
+
+	if (r == CENOTE_OK)
+		r = set_exec(w, &exec, f->params, 0);
+	return r < 0 ? r : w->backend->function(w->session, f->function, &exec, &w->sink);
+}
+
+static int
+on_long_data(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	const struct cnp_long_data *l = &m->as.long_data;
+	int r = need(w, CNP_FEATURE_LONG_DATA, w->backend->long_data != NULL,
+		"values in pieces");
+
+	if (r == CENOTE_OK)
+		r = w->backend->long_data(
+			w->session, l->statement, l->param, l->data, &w->diag);
+	return r < 0 ? r : reply_done(w, "LONG DATA");
 }
 
 static int
@@ -227,19 +309,8 @@ on_begin(struct cnd_worker *w, const struct cnp_msg *m)
 static int
 on_commit(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	int r = w->backend->commit(w->session, &w->sink);
-
 	(void)m;
-	/* the server may or may not have done it before it was lost */
-	if (r == CENOTE_ERR_CONN && !w->is_client_gone) {
-		char why[CNC_DIAG_MESSAGE_MAX];
-
-		memcpy(why, w->diag.message, sizeof(why));
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
-			"the session was lost in COMMIT, its outcome is unknown: %s",
-			why);
-	}
-	return r;
+	return w->backend->commit(w->session, &w->sink);
 }
 
 static int
@@ -291,8 +362,64 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 
 	(void)m;
 	memset(w->portals, 0, sizeof(w->portals));
+	if (r == CENOTE_OK)
+		cnd_login_take_info(w);
 	/* half reset is no state to go on from */
 	return r < 0 ? CENOTE_ERR_CONN : reply_done(w, "RESET");
+}
+
+/* Facts of the session are others now, and what it held is gone. */
+static int
+become_another(struct cnd_worker *w, int r)
+{
+	w->is_info_stale = 1;
+	if (r == CENOTE_OK)
+		cnd_login_take_info(w);
+	return r;
+}
+
+static int
+on_change_user(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	const struct cnp_change_user *c = &m->as.change_user;
+	int r = need(w, CNP_FEATURE_CHANGE_USER, w->backend->change_user != NULL,
+		"change of user");
+
+	if (r == CENOTE_OK) {
+		memset(w->portals, 0, sizeof(w->portals));
+		r = become_another(w, w->backend->change_user(w->session, c, &w->sink));
+	}
+	/* it lies in the receive buffer, which is not cleared for a long time */
+	cnc_wipe((void *)(uintptr_t)c->password.p, c->password.n);
+	return r;
+}
+
+static int
+on_select_database(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	struct cnp_str database = m->as.select_database.database;
+	int r = need(w, CNP_FEATURE_SELECT_DATABASE, w->backend->select_database != NULL,
+		"change of database");
+
+	return r < 0 ? r
+		     : become_another(w, w->backend->select_database(w->session,
+						 database.p, database.n, &w->sink));
+}
+
+static int
+on_set_option(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	const struct cnp_set_option *o = &m->as.set_option;
+	int r = need(w, CNP_FEATURE_OPTIONS, w->backend->set_option != NULL,
+		"options of a session");
+
+	if (r == CENOTE_OK)
+		r = w->backend->set_option(w->session, o->name.p, o->value.p, &w->diag);
+	if (r == CENOTE_ERR_ARG && strcmp(w->diag.sqlstate, "00000") == 0)
+		cnc_diag_set(&w->diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"the %s backend has no option \"%s\" with such a value",
+			w->backend->name, o->name.p);
+	return r < 0 ? r : reply_done(w, "SET OPTION");
 }
 
 /* All they need is cnp_server_finish_request(). */
@@ -340,6 +467,8 @@ static handler *const handlers[] = {
 	[CNP_MSG_CLOSE] = on_close,
 	[CNP_MSG_FETCH] = on_fetch,
 	[CNP_MSG_CLOSE_PORTAL] = on_close_portal,
+	[CNP_MSG_FUNCTION] = on_function,
+	[CNP_MSG_LONG_DATA] = on_long_data,
 	[CNP_MSG_BEGIN] = on_begin,
 	[CNP_MSG_COMMIT] = on_commit,
 	[CNP_MSG_ROLLBACK] = on_rollback,
@@ -351,6 +480,9 @@ static handler *const handlers[] = {
 	[CNP_MSG_SYNC] = on_nothing,
 	[CNP_MSG_DETACH] = on_nothing,
 	[CNP_MSG_SUSPEND] = on_suspend,
+	[CNP_MSG_CHANGE_USER] = on_change_user,
+	[CNP_MSG_SELECT_DATABASE] = on_select_database,
+	[CNP_MSG_SET_OPTION] = on_set_option,
 };
 
 /* ---- running one ---- */
@@ -363,11 +495,10 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	w->done_flags = 0;
 	w->is_describing = 0;
 	w->is_in_rows = 0;
-	w->stopped = 0;
+	w->is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	set_bounds(w, 0, 0);
-	w->limit_ms = w->config->query_timeout_ms > 0
-			      ? cnd_now_ms() + w->config->query_timeout_ms
-			      : CND_NEVER;
+	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
+	cnd_loss_expect(w, &req->msg);
 	w->n_served += req->number != 0;
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
@@ -394,30 +525,55 @@ complete_diag(struct cnd_worker *w, int status, uint8_t code)
 			cnp_msg_name(code), w->backend->name);
 }
 
+static void
+note_loss(struct cnd_worker *w, const char *in)
+{
+	w->is_session_lost = 1;
+	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)", in,
+		w->diag.sqlstate);
+}
+
 static int
-report_failure(struct cnd_worker *w, int status, uint8_t code)
+report_failure(struct cnd_worker *w, int status, const struct cnp_msg *m)
 {
 	int r;
 
-	complete_diag(w, status, code);
+	complete_diag(w, status, m->code);
 	cnd_sink_abort(w);
 	atomic_store_explicit(
 		&w->slot->errors, w->slot->errors + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->errors, 1, memory_order_relaxed);
 	if (status == CENOTE_ERR_CONN) {
-		w->is_session_lost = 1;
-		cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)",
-			cnp_msg_name(code), w->diag.sqlstate);
+		note_loss(w, cnp_msg_name(m->code));
+		cnd_loss_explain(w, m);
 	}
 	r = cnp_server_error(&w->server, &w->diag);
 	cnc_diag_clear(&w->diag);
 	return r;
 }
 
+void
+cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state)
+{
+	uint32_t pins;
+
+	w->backend->state(w->session, ret_state);
+	w->tx = ret_state->tx;
+	w->pins = ret_state->pins;
+	/* what the server can be asked about holds nothing for sure */
+	pins = w->pins;
+	if (w->backend->settle != NULL && w->settled_at != w->n_served)
+		pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
+	atomic_store_explicit(&w->slot->tx, w->tx, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->pins, w->pins, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->is_held, w->tx != CENOTE_TX_IDLE || pins != 0,
+		memory_order_relaxed);
+}
+
 static int
 finish(struct cnd_worker *w, const struct cnp_request *req)
 {
-	struct cnd_state state = { CENOTE_TX_IDLE, 0, CNP_STR_NONE };
+	struct cnd_state state = { CENOTE_TX_UNKNOWN, 0, CNP_STR_NONE };
 
 	if (req->number != 0) {
 		atomic_store_explicit(
@@ -425,14 +581,44 @@ finish(struct cnd_worker *w, const struct cnp_request *req)
 		atomic_store_explicit(
 			&w->slot->requests, w->slot->requests + 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
+		w->is_ready = w->is_sync || req->msg.code == CNP_MSG_SYNC;
+		if (w->is_ready)
+			w->may_have_committed = 0;
 	}
-	if (w->is_session_lost)
-		state.tx = CENOTE_TX_UNKNOWN;
-	else if (!w->is_suspending)
-		w->backend->state(w->session, &state);
-	atomic_store_explicit(&w->slot->is_held,
-		state.tx != CENOTE_TX_IDLE || state.pins != 0, memory_order_relaxed);
+	if (!w->is_session_lost && !w->is_suspending)
+		cnd_request_take_state(w, &state);
 	return cnp_server_finish_request(&w->server, state.tx, state.pins, &state.carry);
+}
+
+/*
+ * The synchronisation point behind a request that had `status`. What goes wrong there can be said
+ * in the answer to SYNC. A request with the flag has had its answer: an error then follows the
+ * request, as the last word (1: it is due).
+ */
+static int
+synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
+{
+	int r;
+
+	if (w->backend->sync == NULL || w->is_session_lost ||
+		!(w->is_sync || req->msg.code == CNP_MSG_SYNC))
+		return CENOTE_OK;
+	r = w->backend->sync(w->session, &w->sink);
+	if (r >= 0)
+		return CENOTE_OK;
+	if (w->is_client_gone)
+		return CENOTE_ERR_CONN;
+	if (req->msg.code == CNP_MSG_SYNC)
+		return report_failure(w, r, &req->msg);
+	/* the unit has failed already, and the client knows it */
+	if (status < 0 && r != CENOTE_ERR_CONN) {
+		cnc_diag_clear(&w->diag);
+		return CENOTE_OK;
+	}
+	complete_diag(w, r, CNP_MSG_SYNC);
+	note_loss(w, cnp_msg_name(CNP_MSG_SYNC));
+	cnd_loss_explain(w, &req->msg);
+	return 1;
 }
 
 int
@@ -441,6 +627,7 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	uint8_t code = req->msg.code;
 	handler *handle =
 		code < sizeof(handlers) / sizeof(handlers[0]) ? handlers[code] : NULL;
+	int is_late = 0;
 	int r;
 	int q;
 
@@ -449,16 +636,64 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	cnc_arena_finish(&w->arena);
 	if (w->is_client_gone)
 		return CENOTE_ERR_CONN;
+	if (cnp_server_state(&w->server) == CNP_SERVER_BROKEN)
+		return CENOTE_ERR_PROTOCOL;
 	if (r >= 0 && !w->is_done)
 		r = fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(INTERNAL),
 			"the backend gave no answer");
-	q = r < 0 ? report_failure(w, r, code) : CENOTE_OK;
+	q = r < 0 ? report_failure(w, r, &req->msg) : CENOTE_OK;
 	if (q == CENOTE_OK)
+		q = is_late = synchronise(w, req, r);
+	if (q >= 0)
 		q = finish(w, req);
+	if (q == CENOTE_OK && is_late > 0)
+		q = cnp_server_error(&w->server, &w->diag);
 	if (q < 0)
 		return q;
 	return r == CENOTE_ERR_PROTOCOL || w->is_session_lost ? CENOTE_ERR_CONN
 							      : CENOTE_OK;
+}
+
+/* ---- while none runs ---- */
+
+int
+cnd_request_lose_idle(struct cnd_worker *w)
+{
+	int holds_nothing = w->is_ready && w->tx == CENOTE_TX_IDLE && w->pins == 0;
+
+	complete_diag(w, CENOTE_ERR_CONN, CNP_MSG_SYNC);
+	note_loss(w, "its idle time");
+	/* nothing was begun since the client was last told that it holds nothing: any other session
+	 * is as good, also for what it sends just now */
+	if (!holds_nothing ||
+		cnp_server_yield(&w->server, CNP_YIELD_LOST, NULL) != CENOTE_OK)
+		(void)cnp_server_error(&w->server, &w->diag);
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_request_idle(struct cnd_worker *w)
+{
+	int r;
+
+	cnc_diag_clear(&w->diag);
+	cnd_host_begin_service(w);
+	w->is_in_rows = 0;
+	r = w->backend->idle(w->session, &w->sink);
+	if (w->is_client_gone)
+		return CENOTE_ERR_CONN;
+	return r < 0 ? cnd_request_lose_idle(w) : CENOTE_OK;
+}
+
+void
+cnd_request_forget_client(struct cnd_worker *w)
+{
+	memset(w->portals, 0, sizeof(w->portals));
+	w->may_have_committed = 0;
+	w->is_ready = 0;
+	w->settled_at = 0;
+	w->settled_ms = INT32_MIN;
+	w->settle_due_ms = CND_NEVER;
 }
 
 void

@@ -13,7 +13,8 @@ const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES] = {
 	[CND_SLOT_FREE] = { "free", TO(STARTING) },
 	[CND_SLOT_STARTING] = { "starting", TO(FAILING) | TO(IDLE) | TO(ENDING) },
 	[CND_SLOT_FAILING] = { "failing", TO(IDLE) | TO(ENDING) },
-	[CND_SLOT_IDLE] = { "idle", TO(OPENING) | TO(FAILING) | TO(ENDING) },
+	[CND_SLOT_IDLE] = { "idle",
+		TO(OPENING) | TO(FAILING) | TO(RESETTING) | TO(ENDING) },
 	[CND_SLOT_OPENING] = { "opening",
 		TO(IDLE) | TO(ATTACHED) | TO(RESETTING) | TO(ENDING) },
 	[CND_SLOT_ATTACHED] = { "attached", TO(RESETTING) | TO(SUSPENDED) | TO(ENDING) },
@@ -131,6 +132,7 @@ cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool)
 		s->pool = pool;
 		s->order = CND_ORDER_NONE;
 		s->key = 0;
+		s->server_line = 0;
 		s->attaches = 0;
 		s->requests = 0;
 		s->errors = 0;

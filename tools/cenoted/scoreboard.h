@@ -55,7 +55,7 @@ struct cnd_identity {
 struct cnd_login {
 	char server[128];
 	char sqlstate[6];
-	char error[256]; /* "" when logged in */
+	char error[512]; /* "" when logged in */
 };
 
 struct cnd_slot {
@@ -68,6 +68,10 @@ struct cnd_slot {
 	_Atomic uint32_t request; /* of this generation: last that began, */
 	_Atomic uint32_t finished; /* and last that ended */
 	_Atomic uint32_t is_held; /* the client holds something: it could not yield */
+	_Atomic uint32_t tx; /* enum cenote_tx, and */
+	_Atomic uint32_t pins; /* bits of enum cenote_pin: what it holds */
+	_Atomic uint32_t
+		server_line; /* of the pool's, from 1, in use or being tried; 0 none */
 	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
 	_Atomic uint64_t cancel; /* generation << 32 | request to be cancelled */
 	_Atomic int64_t since_ms; /* of the state, monotonic */
@@ -107,6 +111,8 @@ struct cnd_pool_record {
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* a bit per slot */
+	_Atomic int64_t
+		line_failed_ms[CND_SERVERS_MAX]; /* by the workers; 0: it did not */
 };
 
 /* Of a client in the waiting room: serial << 2 | state. */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "worker.h"
 
+#include <string.h>
+
 #include "core/sqlstate.h"
 
 /* Rows are sent when so many bytes have come together. */
-#define BATCH_BYTES 32768u
+#define BATCH_BYTES  32768u
+/* Other replies wait for the end of the request, if they are not more. */
+#define QUEUED_BYTES 65536u
 
-static struct cnd_worker *
-of(struct cnd_sink *sink)
+struct cnd_worker *
+cnd_sink_worker(struct cnd_sink *sink)
 {
 	return (struct cnd_worker *)(void *)((char *)sink -
 					     offsetof(struct cnd_worker, sink));
@@ -31,8 +35,8 @@ begin_rows(struct cnd_worker *w)
 	return r;
 }
 
-static int
-end_rows(struct cnd_worker *w)
+int
+cnd_sink_end_rows(struct cnd_worker *w)
 {
 	if (!w->is_in_rows)
 		return CENOTE_OK;
@@ -47,20 +51,20 @@ cnd_sink_abort(struct cnd_worker *w)
 		return;
 	/* nothing else may be queued in between, so this row is the last one */
 	cnc_batch_row_undo(&w->batch);
-	(void)end_rows(w);
+	(void)cnd_sink_end_rows(w);
 }
 
 static int
 sink_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
-	return cnp_server_params(&of(sink)->server, params, n);
+	return cnp_server_params(&cnd_sink_worker(sink)->server, params, n);
 }
 
 static int
 sink_columns(
 	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
 {
-	struct cnd_worker *w = of(sink);
+	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r = known ? CENOTE_OK : cnp_server_columns(&w->server, columns, n);
 
 	if (r < 0 || w->is_describing)
@@ -72,7 +76,7 @@ sink_columns(
 static int
 sink_row_done(struct cnd_sink *sink)
 {
-	struct cnd_worker *w = of(sink);
+	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r;
 
 	if (w->rows_left != UINT64_MAX && --w->rows_left == 0)
@@ -81,7 +85,7 @@ sink_row_done(struct cnd_sink *sink)
 		return CENOTE_AGAIN;
 	if (!w->is_in_rows || cnc_batch_len(&w->batch) < BATCH_BYTES)
 		return CENOTE_OK;
-	r = end_rows(w);
+	r = cnd_sink_end_rows(w);
 	if (r == CENOTE_OK)
 		r = cnd_client_flush(w);
 	if (r == CENOTE_OK)
@@ -89,12 +93,22 @@ sink_row_done(struct cnd_sink *sink)
 	return r;
 }
 
+/* A request may have any number of results and notices. */
+static int
+flush_if_much(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+
+	return cnp_server_output(&w->server, &bytes) >= QUEUED_BYTES ? cnd_client_flush(w)
+								     : CENOTE_OK;
+}
+
 static int
 sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 {
-	struct cnd_worker *w = of(sink);
+	struct cnd_worker *w = cnd_sink_worker(sink);
 	struct cnp_msg m = { .code = CNP_MSG_DONE, .as.done = *done };
-	int r = end_rows(w);
+	int r = cnd_sink_end_rows(w);
 
 	if (r < 0)
 		return r;
@@ -104,21 +118,80 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 		w->batch_left = w->batch_rows;
 	}
 	w->done_flags = done->flags;
-	return cnp_server_reply(&w->server, &m, 0);
+	r = cnp_server_reply(&w->server, &m, 0);
+	return r == CENOTE_OK && !w->is_done ? flush_if_much(w) : r;
+}
+
+/* Something that is not of the result: between two ROWS frames, if one is open. */
+static int
+put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cnp_msg *m)
+{
+	int was_in_rows = w->is_in_rows;
+	int r = cnd_sink_end_rows(w);
+
+	if (r < 0)
+		return r;
+	r = notice != NULL ? cnp_server_notice(&w->server, notice)
+			   : cnp_server_reply(&w->server, m, 1);
+	/* nobody can say it shorter, and it ends nothing */
+	if (r == CENOTE_ERR_LIMIT)
+		r = CENOTE_OK;
+	if (r == CENOTE_OK)
+		r = flush_if_much(w);
+	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
 }
 
 static int
 sink_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
 {
-	struct cnd_worker *w = of(sink);
-	int was_in_rows = w->is_in_rows;
-	int r = end_rows(w);
+	return put_between(cnd_sink_worker(sink), notice, NULL);
+}
 
-	if (r == CENOTE_OK)
-		r = cnp_server_notice(&w->server, notice);
-	if (r == CENOTE_OK && was_in_rows)
-		r = begin_rows(w);
-	return r;
+static int
+sink_notification(struct cnd_sink *sink, const struct cnp_notification *n)
+{
+	struct cnp_msg m = { .code = CNP_MSG_NOTIFICATION, .as.notification = *n };
+
+	return put_between(cnd_sink_worker(sink), NULL, &m);
+}
+
+/* What ATTACHED would tell now, for a client that resumes. */
+static int
+keep_parameter(struct cnd_worker *w, const char *name, const char *value)
+{
+	struct cnc_buf changed;
+	struct cnc_reader r;
+	struct cnp_str n, v;
+	int q = CENOTE_OK;
+
+	w->is_info_stale = 1;
+	cnc_buf_init(&changed, &cnc_mem_default, CND_PARAMETERS_MAX);
+	cnc_reader_init(&r, cnc_buf_head(&w->parameters), cnc_buf_len(&w->parameters));
+	while (q == CENOTE_OK && cnp_pairs_next(&r, &n, &v) > 0) {
+		if (strcmp(n.p, name) != 0)
+			q = cnp_pairs_put(&changed, n.p, v.p);
+	}
+	if (q == CENOTE_OK)
+		q = cnp_pairs_put(&changed, name, value);
+	/* one that does not fit is left out, as at login */
+	if (q != CENOTE_OK) {
+		cnc_buf_finish(&changed);
+		return q == CENOTE_ERR_LIMIT ? CENOTE_OK : q;
+	}
+	cnc_buf_finish(&w->parameters);
+	w->parameters = changed;
+	return CENOTE_OK;
+}
+
+static int
+sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
+{
+	struct cnp_msg m = { .code = CNP_MSG_PARAMETER,
+		.as.parameter = { .name = cnp_str(name), .value = cnp_str(value) } };
+	struct cnd_worker *w = cnd_sink_worker(sink);
+	int r = keep_parameter(w, name, value);
+
+	return r < 0 ? r : put_between(w, NULL, &m);
 }
 
 const struct cnd_sink_ops cnd_sink_ops = {
@@ -127,4 +200,11 @@ const struct cnd_sink_ops cnd_sink_ops = {
 	.row_done = sink_row_done,
 	.done = sink_done,
 	.notice = sink_notice,
+	.notification = sink_notification,
+	.parameter = sink_parameter,
+	.copy_out = cnd_copy_out,
+	.copy_data = cnd_copy_data,
+	.copy_done = cnd_copy_done,
+	.copy_in = cnd_copy_in,
+	.copy_read = cnd_copy_read,
 };

@@ -2,7 +2,6 @@
 #include "worker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,14 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/sqlstate.h"
 #include "ipc.h"
 #include "log.h"
 #include "priv.h"
 
 #define BACK_OFF_MIN_MS 100
 #define BACK_OFF_MAX_MS 15000
-#define PARAMETERS_MAX  16384u
 #define OUTPUT_MAX      (256u * 1024u)
 
 static volatile sig_atomic_t is_terminated;
@@ -52,7 +49,7 @@ set_signals(struct cnd_worker *w)
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-/* ---- services for the other files, and for the backend ---- */
+/* ---- services for the other files ---- */
 
 void
 cnd_worker_wake_door(const struct cnd_worker *w)
@@ -104,147 +101,7 @@ cnd_worker_key(struct cnd_worker *w)
 	return key;
 }
 
-int
-cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
-{
-	struct pollfd poll = { .fd = fd, .events = (short)events };
-	struct timespec left = { 0, 0 };
-	int r;
-
-	if (until_ms != CND_NEVER) {
-		int64_t ms = until_ms - cnd_now_ms();
-
-		if (ms < 0)
-			ms = 0;
-		left.tv_sec = (time_t)(ms / 1000);
-		left.tv_nsec = (long)(ms % 1000) * 1000000;
-	}
-	r = ppoll(&poll, fd >= 0, until_ms != CND_NEVER ? &left : NULL, &w->waiting_mask);
-	return r > 0 ? poll.revents : 0;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-host_log(const struct cnd_host *host, int level, const char *format, ...)
-{
-	va_list args;
-
-	(void)host;
-	va_start(args, format);
-	cnd_vlog(level, format, args);
-	va_end(args);
-}
-
-static int
-stop(struct cnd_worker *w, struct cnc_diag *diag, int status, const char *sqlstate,
-	const char *why)
-{
-	cnc_diag_set(diag, sqlstate, "%s", why);
-	w->stopped = status;
-	return status;
-}
-
-/* Called very often: the clock's coarseness is what spaces the real looks. */
-static int
-host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
-{
-	struct cnd_worker *w = host->user;
-	int64_t now;
-
-	if (w->stopped != 0)
-		return w->stopped;
-	/* between clients: a reset is soon done, a login may take its time */
-	if (w->fd < 0)
-		return cnd_worker_order(w) >= (w->session == NULL ? CND_ORDER_RELOAD
-								  : CND_ORDER_NOW)
-			       ? stop(w, ret_diag, CENOTE_ERR_SERVER,
-					 CNC_SQLSTATE(SHUTDOWN), "cenoted is ending")
-			       : CENOTE_OK;
-	if (cnd_slot_is_cancelled(w->slot))
-		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
-			"canceled on the client's request");
-	now = cnd_now_ms();
-	if (now - w->looked_ms < 20)
-		return CENOTE_OK;
-	w->looked_ms = now;
-	if (cnd_worker_order(w) == CND_ORDER_NOW)
-		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
-			"cenoted is ending");
-	if (now >= w->limit_ms)
-		return stop(w, ret_diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
-			"canceled: the pool's query_timeout passed");
-	if (cnd_client_has_gone(w)) {
-		w->is_client_gone = 1;
-		return stop(w, ret_diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
-			"the client went away");
-	}
-	return CENOTE_OK;
-}
-
-/* ---- logging in ---- */
-
-static void
-take_info(struct cnd_worker *w)
-{
-	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
-	w->backend->info(w->session, &w->info);
-	cnc_buf_clear(&w->parameters, PARAMETERS_MAX);
-	for (size_t i = 0; i < w->info.n_parameters; i++) {
-		if (cnp_pairs_put(&w->parameters, w->info.parameters[i].key,
-			    w->info.parameters[i].value) < 0)
-			cnd_fatal("the backend reports more than fits");
-	}
-	cnd_slot_set_login(w->slot, w->info.server, "", "");
-}
-
-static void
-note_failure(struct cnd_worker *w, const struct cnc_diag *diag)
-{
-	struct cnd_login before;
-
-	cnd_slot_login(w->slot, &before);
-	cnd_slot_set_login(w->slot, before.server, diag->sqlstate, diag->message);
-	w->n_failures++;
-	/* once per change: a server that stays down must not fill the disk */
-	if (strncmp(before.error, diag->message, sizeof(before.error) - 1) != 0)
-		cnd_log(LOG_WARNING, "cannot log in: %s", diag->message);
-}
-
-/* Each server line once, beginning behind the last one tried. */
-static int
-log_in(struct cnd_worker *w)
-{
-	struct cnc_diag diag;
-	int r = CENOTE_ERR_CONN;
-
-	cnc_diag_init(&diag, NULL);
-	w->stopped = 0;
-	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
-		const struct cnd_server_line *s = &w->config->servers[w->server_at];
-		struct cnd_server_spec spec = { s->options, s->n_options };
-
-		w->server_at = (w->server_at + 1) % w->config->n_servers;
-		r = w->backend->login(&w->host, &spec, &w->session, &diag);
-	}
-	if (r < 0) {
-		w->session = NULL;
-		note_failure(w, &diag);
-	} else {
-		take_info(w);
-		cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s",
-			w->info.server);
-		w->n_failures = 0;
-	}
-	cnc_diag_finish(&diag);
-	return r;
-}
-
-static void
-log_out(struct cnd_worker *w)
-{
-	w->backend->logout(w->session);
-	w->session = NULL;
-	w->is_session_lost = 0;
-}
+/* ---- waiting after a failure ---- */
 
 /* Longer after every failure, and never the same for all workers. */
 static void
@@ -300,16 +157,38 @@ take_from_socket(struct cnd_worker *w)
 	return w->fd >= 0;
 }
 
-/* Until idle_ttl has passed; -1: it never does. Those who only ask for the status do not count. */
+/* From a moment on, for poll(2); -1: no bound. */
 static int
-idle_left(const struct cnd_worker *w)
+left_of(int64_t since_ms, int64_t span_ms)
 {
 	int64_t left;
 
-	if (w->config->idle_ttl_ms == 0)
+	if (span_ms == 0)
 		return -1;
-	left = w->idle_ms + w->config->idle_ttl_ms - cnd_now_ms();
+	left = since_ms + span_ms - cnd_now_ms();
 	return left > 3600000 ? 3600000 : left > 0 ? (int)left : 0;
+}
+
+/* Until idle_ttl has passed. Those who only ask for the status do not count. */
+static int
+idle_left(const struct cnd_worker *w)
+{
+	return left_of(w->idle_ms, w->config->idle_ttl_ms);
+}
+
+/* When to look around although nobody came. */
+static int
+look_left(const struct cnd_worker *w, int idle)
+{
+	int balance;
+
+	if (w->config->n_servers < 2)
+		return idle;
+	balance = left_of(w->balanced_ms, w->config->rebalance_ms);
+	/* it was due, and the lines are even: once more after a while */
+	if (balance == 0)
+		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
+	return idle < 0 || (balance >= 0 && balance < idle) ? balance : idle;
 }
 
 static int
@@ -323,11 +202,30 @@ has_left(struct cnd_worker *w)
 	return 1;
 }
 
+/* The server speaks although nobody asked it: 1, or 0 if that was its last word. */
+static int
+listen_to_server(struct cnd_worker *w)
+{
+	int r;
+
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->diag);
+	r = w->backend->idle(w->session, NULL);
+	w->is_info_stale = 1;
+	if (r >= 0)
+		return 1;
+	cnd_log(LOG_NOTICE, "the server ended an idle session");
+	/* nobody must wait for this worker while it logs in again */
+	cnd_worker_move(w, CND_SLOT_RESETTING);
+	cnd_logout(w);
+	return 0;
+}
+
 /* 1: there is a client; 0: look around and come again. */
 static int
 take_client(struct cnd_worker *w)
 {
-	struct epoll_event events[2];
+	struct epoll_event events[3];
 	int left;
 	int n;
 
@@ -337,7 +235,12 @@ take_client(struct cnd_worker *w)
 	left = idle_left(w);
 	if (left == 0 && has_left(w))
 		return 0;
-	n = epoll_pwait(w->epoll_fd, events, 2, left, &w->waiting_mask);
+	n = epoll_pwait(w->epoll_fd, events, 3, look_left(w, left), &w->waiting_mask);
+	/* first, so that no client gets a session that is dead */
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == w->server_fd && !listen_to_server(w))
+			return 0;
+	}
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == w->queue_fd && take_from_queue(w))
 			return 1;
@@ -389,15 +292,32 @@ freshen(struct cnd_worker *w)
 {
 	if (w->sm.state != CND_SLOT_RESETTING)
 		return;
-	w->stopped = 0;
+	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
-	if (!w->is_session_lost && w->backend->reset(w->session, &w->diag) < 0) {
+	if (!w->is_session_lost && w->config->reset == CND_RESET_RECONNECT) {
+		w->is_session_lost = 1;
+	} else if (!w->is_session_lost && w->backend->reset(w->session, &w->diag) < 0) {
 		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
 			w->diag.message);
 		w->is_session_lost = 1;
 	}
 	if (w->is_session_lost)
-		log_out(w);
+		cnd_logout(w);
+}
+
+/* Logged in, and about to wait for a client. */
+static void
+be_ready(struct cnd_worker *w)
+{
+	if (w->config->n_servers > 1 && cnd_login_is_due(w)) {
+		if (w->sm.state == CND_SLOT_IDLE)
+			cnd_worker_move(w, CND_SLOT_RESETTING);
+		cnd_login_rebalance(w);
+	}
+	if (w->is_info_stale)
+		cnd_login_take_info(w);
+	if (w->sm.state != CND_SLOT_IDLE)
+		cnd_worker_move(w, CND_SLOT_IDLE);
 }
 
 static void
@@ -407,12 +327,11 @@ live(struct cnd_worker *w)
 		if (cnd_worker_order(w) != CND_ORDER_NONE &&
 			(w->session == NULL || cnd_worker_order(w) != CND_ORDER_DRAIN))
 			return;
-		if (w->session == NULL && log_in(w) < 0) {
+		if (w->session == NULL && cnd_login(w) < 0) {
 			back_off(w);
 			continue;
 		}
-		if (w->sm.state != CND_SLOT_IDLE)
-			cnd_worker_move(w, CND_SLOT_IDLE);
+		be_ready(w);
 		if (cnd_worker_order(w) != CND_ORDER_NONE ? !take_last_client(w)
 							  : !take_client(w)) {
 			if (w->sm.state == CND_SLOT_ENDING ||
@@ -437,15 +356,12 @@ forget_other_pools(const struct cnd_child *child, const struct cnd_pool_config *
 static void
 init(struct cnd_worker *w)
 {
-	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
-		.user = w,
-		.interrupted = host_interrupted,
-		.log = host_log };
+	cnd_host_init(w);
 	w->fd = -1;
+	w->server_fd = -1;
 	w->idle_ms = cnd_now_ms();
-	w->server_at = w->slot_index % w->config->n_servers;
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
-	cnc_buf_init(&w->parameters, &cnc_mem_default, PARAMETERS_MAX);
+	cnc_buf_init(&w->parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
 	cnc_arena_init(&w->arena, &cnc_mem_default);
 	cnc_diag_init(&w->diag, &cnc_mem_default);
 	cnp_server_init(
@@ -465,7 +381,7 @@ finish(struct cnd_worker *w)
 		cnd_worker_move(w, CND_SLOT_ENDING);
 	cnd_client_refuse_inbox(w);
 	if (w->session != NULL)
-		log_out(w);
+		cnd_logout(w);
 	cnp_server_finish(&w->server);
 	cnc_buf_finish(&w->parameters);
 	cnc_arena_finish(&w->arena);

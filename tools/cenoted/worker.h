@@ -2,6 +2,7 @@
 #ifndef CND_WORKER_H
 #define CND_WORKER_H
 
+#include <poll.h>
 #include <signal.h>
 
 #include "backend.h"
@@ -37,10 +38,18 @@ struct cnd_portal {
 /* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
 #define CND_NEVER INT64_MAX
 
+/* Of all that a server reports under names of its own, encoded. */
+#define CND_PARAMETERS_MAX 16384u
+/* How long a line that failed is tried last, where the pool does not rebalance. */
+#define CND_LINE_DOWN_MS   60000
+/* What prepared statements are remembered for: a power of 2. */
+#define CND_STATEMENTS     512u
+
 /*
  * A worker: one process, one session of the backend. The files that share it: worker.c (its
- * life), client.c (one client, from opening to parting), request.c (one request), sink.c (rows
- * on their way out).
+ * life), login.c (its session), host.c (its waiting), client.c (one client, from opening to
+ * parting), request.c (one request), loss.c (what a lost session means), sink.c and copy.c (what
+ * is on its way out and in).
  */
 struct cnd_worker {
 	const struct cnd_child *child;
@@ -61,7 +70,9 @@ struct cnd_worker {
 	struct cnd_host host;
 	struct cnd_info info;
 	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
-	size_t server_at; /* the line to try next */
+	int server_fd; /* of the session, watched while no request runs; -1 none */
+	int is_info_stale; /* a client changed what info() tells */
+	int64_t balanced_ms; /* when it last looked for a line with fewer sessions */
 	unsigned n_failures; /* to log in, in a row */
 	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
 
@@ -92,12 +103,28 @@ struct cnd_worker {
 	uint8_t is_done; /* done() was called for the last result */
 	uint8_t done_flags; /* of the last done() */
 	uint8_t is_describing; /* columns() is not followed by rows */
-	int64_t limit_ms; /* of query_timeout */
+	uint8_t is_sync; /* a synchronisation point follows */
+	int64_t limit_ms; /* until when the backend may wait */
+	const char *limit; /* the option that said so */
 	int64_t looked_ms; /* when `interrupted` last looked around */
 	int stopped; /* what `interrupted` said; 0: nothing yet */
 	struct cnc_diag diag; /* of the running request */
 	int is_client_gone;
 	int is_session_lost;
+
+	/* the session, as it was behind the last request */
+	uint8_t tx; /* enum cenote_tx */
+	uint32_t pins; /* bits of enum cenote_pin */
+	uint8_t is_ready; /* the client was told: nothing came behind the last READY */
+	uint8_t may_have_committed; /* requests since the last synchronisation point */
+	uint32_t settled_at; /* n_served when settle() was last asked */
+	int64_t settled_ms; /* and when */
+	int64_t settle_due_ms; /* it may be asked again; CND_NEVER: no need */
+	/* enum cnc_effect of prepared statements, by the low bits of their number */
+	struct {
+		uint32_t statement;
+		uint8_t effect;
+	} effects[CND_STATEMENTS];
 
 	unsigned char random[512]; /* for keys */
 	size_t random_left;
@@ -113,11 +140,34 @@ void cnd_worker_move(struct cnd_worker *w, uint32_t state);
 uint32_t cnd_worker_order(const struct cnd_worker *w);
 void cnd_worker_wake_door(const struct cnd_worker *w);
 uint64_t cnd_worker_key(struct cnd_worker *w);
+
+/* login.c */
+/* Each server line at most once. Negative: none would have it, the slot tells why. */
+int cnd_login(struct cnd_worker *w);
+void cnd_logout(struct cnd_worker *w);
+/* Ask the backend anew for what clients are told of the session. */
+void cnd_login_take_info(struct cnd_worker *w);
+/* Whether this worker's session should go to a line with fewer; and do so, if it can be had. */
+int cnd_login_is_due(const struct cnd_worker *w);
+void cnd_login_rebalance(struct cnd_worker *w);
+
+/* host.c */
 /*
- * Wait for these poll events on a descriptor, with signals let in. The events that came; 0 when
- * the time is up or a signal came: look around and wait again.
+ * Wait, with signals let in. How many of them have events; 0, and none has, when the time is up or
+ * a signal came: look around and wait again.
  */
+int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
+/* The same for one descriptor (-1: none): the events that came. */
 int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
+void cnd_host_init(struct cnd_worker *w);
+/* What follows may be stopped, and has so much time (0: no bound), as the option `limit` says. */
+void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
+/* The same for what no client asked for. */
+void cnd_host_begin_service(struct cnd_worker *w);
+/* Whether to stop, without a system call: as cnd_host.interrupted(). */
+int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
+/* The client is gone: always CENOTE_ERR_CONN. */
+int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 
 /* client.c */
 /* Serve the client on w->fd until they part. */
@@ -130,6 +180,10 @@ void cnd_client_refuse_inbox(struct cnd_worker *w);
 /* Send what is queued, until all is gone. Waits for a slow reader: CENOTE_OK, or CENOTE_ERR_CONN
  * when there is no point any more. */
 int cnd_client_flush(struct cnd_worker *w);
+/* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
+int cnd_client_receive(struct cnd_worker *w);
+/* Until when it may be silent, or not read. */
+int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 /* Whether it has closed its end; reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker *w);
 
@@ -137,10 +191,35 @@ int cnd_client_has_gone(const struct cnd_worker *w);
 /* Carry out a request and queue its last reply. Negative: part with the client. */
 int cnd_request_run(struct cnd_worker *w, const struct cnp_request *req);
 void cnd_request_init(struct cnd_worker *w);
+/* Another client: nothing is held, nothing is known of its statements. */
+void cnd_request_forget_client(struct cnd_worker *w);
+/* The server has something to say while no request runs. Negative: part with the client. */
+int cnd_request_idle(struct cnd_worker *w);
+/* Its session was lost meanwhile; the diagnostics say why. Always CENOTE_ERR_CONN. */
+int cnd_request_lose_idle(struct cnd_worker *w);
+/* Look at what the session holds, and publish it. */
+void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
+
+/* loss.c */
+/* What a request may do to the data, should its answer get lost: it is carried out next. */
+void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
+void cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql);
+/* Say in the diagnostics what the loss of the session means for the running request. */
+void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
 
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
+struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
+/* End the ROWS frame, if one is open. */
+int cnd_sink_end_rows(struct cnd_worker *w);
 /* The request ended in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
+
+/* copy.c */
+int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);
+int cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len);
+int cnd_copy_done(struct cnd_sink *sink);
+int cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m);
+int cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data);
 
 #endif

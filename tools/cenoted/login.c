@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "core/sqlstate.h"
+#include "log.h"
+
+/*
+ * Logging in and out, on the best of the pool's `server` lines. Which one that is, is seen on the
+ * scoreboard: nobody hands them out, and no line is asked of whether it is alive but by logging
+ * in to it.
+ */
+
+/* ---- facts of the session ---- */
+
+void
+cnd_login_take_info(struct cnd_worker *w)
+{
+	w->is_info_stale = 0;
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->backend->info(w->session, &w->info);
+	cnc_buf_clear(&w->parameters, CND_PARAMETERS_MAX);
+	for (size_t i = 0; i < w->info.n_parameters; i++) {
+		if (cnp_pairs_put(&w->parameters, w->info.parameters[i].key,
+			    w->info.parameters[i].value) < 0) {
+			cnd_log(LOG_WARNING,
+				"the server reports more parameters than clients can "
+				"be told; the rest is left out");
+			break;
+		}
+	}
+	cnd_slot_set_login(w->slot, w->info.server, "", "");
+}
+
+static void
+watch_server(struct cnd_worker *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	w->server_fd = -1;
+	if (w->backend->fd == NULL || w->backend->idle == NULL)
+		return;
+	event.data.fd = w->backend->fd(w->session);
+	if (event.data.fd < 0)
+		return;
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, event.data.fd, &event) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+	w->server_fd = event.data.fd;
+}
+
+static void
+unwatch_server(struct cnd_worker *w)
+{
+	/* the backend may have closed it */
+	if (w->server_fd >= 0)
+		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, w->server_fd, NULL);
+	w->server_fd = -1;
+}
+
+/* ---- the choice of a line ---- */
+
+/* Other workers' sessions for each line. Gives how many workers of the pool stand before this one:
+ * those that begin at once begin at different lines. */
+static size_t
+count_sessions(const struct cnd_worker *w, uint32_t n_sessions[CND_SERVERS_MAX])
+{
+	uint32_t pool = w->slot->pool;
+	size_t rank = 0;
+
+	memset(n_sessions, 0, CND_SERVERS_MAX * sizeof(*n_sessions));
+	for (uint32_t i = 0; i < w->board->n_slots; i++) {
+		const struct cnd_slot *s = &w->board->slots[i];
+		uint32_t line = s->server_line;
+
+		if (i == w->slot_index || s->state == CND_SLOT_FREE || s->pool != pool)
+			continue;
+		rank += i < w->slot_index;
+		if (line > 0 && line <= CND_SERVERS_MAX)
+			n_sessions[line - 1]++;
+	}
+	return rank;
+}
+
+static int
+failed_lately(const struct cnd_worker *w, size_t line)
+{
+	int64_t when = w->pool->line_failed_ms[line];
+	int64_t span =
+		w->config->rebalance_ms > 0 ? w->config->rebalance_ms : CND_LINE_DOWN_MS;
+
+	return when != 0 && cnd_now_ms() - when < span;
+}
+
+/* Lines that failed lately come last; before that, the fewest sessions. */
+static size_t
+choose_line(const struct cnd_worker *w, uint64_t tried)
+{
+	uint32_t n_sessions[CND_SERVERS_MAX];
+	size_t n = w->config->n_servers;
+	size_t first = n > 1 ? count_sessions(w, n_sessions) : 0;
+	size_t best = n;
+	int best_failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (first + i) % n;
+		int has_failed = n > 1 && failed_lately(w, at);
+
+		if (tried & 1ull << at)
+			continue;
+		if (best == n || has_failed < best_failed ||
+			(has_failed == best_failed &&
+				n_sessions[at] < n_sessions[best])) {
+			best = at;
+			best_failed = has_failed;
+		}
+	}
+	return best;
+}
+
+static int
+try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
+	struct cnc_diag *diag)
+{
+	const struct cnd_server_line *s = &w->config->servers[line];
+	struct cnd_server_spec spec = { s->options, s->n_options };
+	int r;
+
+	cnc_diag_clear(diag);
+	cnd_host_begin_service(w);
+	/* counted from now on, so that not all go where the fewest are */
+	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
+	*ret_session = NULL;
+	r = w->backend->login(&w->host, &spec, ret_session, diag);
+	if (r >= 0) {
+		atomic_store(&w->pool->line_failed_ms[line], 0);
+		return r;
+	}
+	*ret_session = NULL;
+	if (w->stopped != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
+		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
+			"the server did not answer within login_timeout");
+	atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
+	return r;
+}
+
+/* ---- logging in ---- */
+
+/* Of several lines each has a share of the room for a message. */
+static void
+add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char *text,
+	size_t size)
+{
+	size_t share = size / w->config->n_servers;
+	size_t len = strlen(text);
+	char label[CND_LABEL_MAX];
+	size_t n;
+
+	cnd_server_label(&w->config->servers[line], label);
+	n = (size_t)snprintf(text + len, size - len, "%s%s: %s", len > 0 ? "; " : "",
+		label, diag->message);
+	if (n > share && len + share < size)
+		text[len + cnc_utf8_cut(text + len, n < size - len ? n : size - len - 1,
+				   share)] = '\0';
+}
+
+static void
+note_failure(struct cnd_worker *w, const char *sqlstate, const char *why)
+{
+	struct cnd_login before;
+
+	cnd_slot_login(w->slot, &before);
+	cnd_slot_set_login(w->slot, before.server, sqlstate, why);
+	w->n_failures++;
+	/* once per change: a server that stays down must not fill the disk */
+	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
+		cnd_log(LOG_WARNING, "cannot log in: %s", why);
+}
+
+static void
+adopt(struct cnd_worker *w, struct cnd_session *session)
+{
+	w->session = session;
+	w->is_session_lost = 0;
+	w->balanced_ms = cnd_now_ms();
+	cnd_login_take_info(w);
+	watch_server(w);
+	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s",
+		w->info.server);
+	w->n_failures = 0;
+}
+
+int
+cnd_login(struct cnd_worker *w)
+{
+	char why[CNC_DIAG_MESSAGE_MAX] = "";
+	struct cnd_session *session = NULL;
+	struct cnc_diag diag;
+	uint64_t tried = 0;
+	int r = CENOTE_ERR_CONN;
+
+	cnc_diag_init(&diag, NULL);
+	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
+		size_t line = choose_line(w, tried);
+
+		tried |= 1ull << line;
+		r = try_line(w, line, &session, &diag);
+		if (r < 0)
+			add_failure(w, line, &diag, why, sizeof(why));
+		if (cnd_worker_order(w) != CND_ORDER_NONE)
+			break;
+	}
+	if (r < 0) {
+		atomic_store(&w->slot->server_line, 0);
+		note_failure(
+			w, diag.sqlstate, w->config->n_servers > 1 ? why : diag.message);
+	} else {
+		adopt(w, session);
+	}
+	cnc_diag_finish(&diag);
+	return r;
+}
+
+void
+cnd_logout(struct cnd_worker *w)
+{
+	unwatch_server(w);
+	w->backend->logout(w->session);
+	w->session = NULL;
+	w->is_session_lost = 0;
+	atomic_store(&w->slot->server_line, 0);
+}
+
+/* ---- a fair share for each line ---- */
+
+/* The line that has at least two sessions less than this worker's; SIZE_MAX none. */
+static size_t
+emptier_line(const struct cnd_worker *w)
+{
+	uint32_t n_sessions[CND_SERVERS_MAX];
+	size_t mine = w->slot->server_line - 1;
+	size_t line;
+
+	(void)count_sessions(w, n_sessions);
+	line = choose_line(w, 1ull << mine);
+	if (failed_lately(w, line) || n_sessions[line] + 1 > n_sessions[mine])
+		return SIZE_MAX;
+	return line;
+}
+
+int
+cnd_login_is_due(const struct cnd_worker *w)
+{
+	return w->config->n_servers > 1 && w->config->rebalance_ms > 0 &&
+	       w->slot->server_line > 0 &&
+	       cnd_now_ms() - w->balanced_ms >= w->config->rebalance_ms &&
+	       emptier_line(w) != SIZE_MAX;
+}
+
+void
+cnd_login_rebalance(struct cnd_worker *w)
+{
+	struct cnd_session *old = w->session, *session;
+	uint32_t mine = w->slot->server_line;
+	size_t line = emptier_line(w);
+	struct cnc_diag diag;
+
+	w->balanced_ms = cnd_now_ms();
+	if (line == SIZE_MAX)
+		return;
+	cnc_diag_init(&diag, NULL);
+	/* the old session stays until there is a better one */
+	if (try_line(w, line, &session, &diag) < 0) {
+		atomic_store(&w->slot->server_line, mine);
+		cnd_log(LOG_INFO, "cannot move to another server: %s", diag.message);
+	} else {
+		unwatch_server(w);
+		adopt(w, session);
+		w->backend->logout(old);
+	}
+	cnc_diag_finish(&diag);
+}
