@@ -481,7 +481,10 @@ on_tag(struct parser *p, const char *text)
 static int
 on_error(struct parser *p, const char *text)
 {
-	return on_text(&p->expect->sqlstate, text);
+	free(p->expect->sqlstate);
+	/* A variant may say that there is none. */
+	p->expect->sqlstate = *text ? copy_text(text, strlen(text)) : NULL;
+	return *text || p->is_variant ? 0 : -1;
 }
 
 static int
@@ -552,7 +555,7 @@ find_word(const char *name, size_t len)
 static void
 pass_over(struct parser *p, const struct word *w)
 {
-	if ((w->parse == on_sql || w->parse == on_op) && !(p->replaces && p->last == w))
+	if ((w->parse == on_sql || w->parse == on_op) && p->last != w)
 		p->step = NULL;
 }
 

@@ -126,10 +126,15 @@ scan_date(const char *text, cenote_date *ret_date)
 static int
 scan_time(const char *text, cenote_time *ret_time)
 {
+	const char *fraction = strchr(text, '.');
+	uint32_t unit = 100000000;
+
 	memset(ret_time, 0, sizeof(*ret_time));
 	ret_time->utc_offset_s = CENOTE_NO_OFFSET;
-	return sscanf(text, "%hhu:%hhu:%hhu.%9u", &ret_time->hour, &ret_time->minute,
-		       &ret_time->second, &ret_time->nanosecond) >= 3;
+	for (; fraction && *++fraction; unit /= 10)
+		ret_time->nanosecond += (uint32_t)(*fraction - '0') * unit;
+	return sscanf(text, "%hhu:%hhu:%hhu", &ret_time->hour, &ret_time->minute,
+		       &ret_time->second) == 3;
 }
 
 static int
