@@ -9,6 +9,8 @@
 #include <mysql.h>
 #include <errmsg.h>
 
+#include <stdint.h>
+
 #ifdef MARIADB_PACKAGE_VERSION_ID
 #define CND_MY_IS_MARIADB 1
 typedef my_bool cnd_my_bool;
@@ -18,10 +20,34 @@ typedef bool cnd_my_bool;
 typedef int my_socket;
 #endif
 
+/* Among the server's status flags: a cursor is open. */
+#define CND_MY_STATUS_CURSOR 64u
+
+/* Error codes of the server that decide something. */
+#define CND_MY_ER_PARSE          1064u
+#define CND_MY_ER_EMPTY          1065u
+#define CND_MY_ER_UNSUPPORTED_PS 1295u
+#define CND_MY_ER_INTERRUPTED    1317u
+
+struct cnd_my_options;
+
 /* What the library calls before it would block: 1 ready, 0 the time (ms, -1 no bound) is up, -1 failed. */
 typedef int cnd_my_wait_fn(my_socket fd, cnd_my_bool is_read, int timeout_ms);
 
 /* Whether the library has such a hook, and took it. */
 int cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait);
+void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
+/* The server's status flags, as of its last answer. */
+unsigned cnd_my_status(const MYSQL *my);
+my_socket cnd_my_socket(const MYSQL *my);
+/* Close the socket, so that nothing waits for the server any more. */
+void cnd_my_break(MYSQL *my);
+/* Ask the server for its status flags and nothing else. 0, or the library's error is set. */
+int cnd_my_refresh_status(MYSQL *my, int is_single);
+/* The value of this parameter was sent ahead, in pieces. */
+void cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param);
+/* Before the first piece of it is sent. */
+void cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param);
+int cnd_my_knows_charset(const char *name);
 
 #endif

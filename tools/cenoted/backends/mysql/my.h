@@ -97,12 +97,25 @@ struct cnd_my_options {
 };
 
 enum cnd_my_tls {
-	CND_MY_TLS_PREFERRED,
 	CND_MY_TLS_DISABLED,
-	CND_MY_TLS_REQUIRED
+	CND_MY_TLS_PREFERRED,
+	CND_MY_TLS_REQUIRED,
+	CND_MY_TLS_UNSET
 };
 
 /* ---- the session ---- */
+
+struct cnd_my_stmt; /* stmt.c */
+struct cnd_my_portal;
+
+#define CND_MY_PARAMETERS 8u
+
+/* Of LOAD DATA LOCAL INFILE. */
+struct cnd_my_infile {
+	struct cnp_str piece; /* what the client sent and the server has not */
+	int status; /* of the sink; CENOTE_DONE: the client's last piece came */
+	int has_ended;
+};
 
 struct cnd_session {
 	const struct cnd_host *host;
@@ -114,6 +127,34 @@ struct cnd_session {
 	struct cnc_diag *diag;
 	struct cnc_arena arena; /* dropped at its end */
 	int stop; /* what the host said; 0: go on */
+	struct cnd_sink *sink; /* NULL: none */
+	struct cnd_my_infile infile;
+	int64_t obey_until_ms;
+	int64_t tls_until_ms;
+
+	/* Of the login. */
+	struct cnc_arena keep; /* until the logout */
+	struct cnd_my_options opt; /* text in `keep` */
+	unsigned long thread_id;
+	uint32_t lexis;
+	uint8_t is_logging_in;
+	uint8_t is_tls;
+	uint8_t is_hooked; /* the library asks before it blocks */
+	uint8_t has_init; /* the server runs something of its own for each login */
+	uint8_t is_lost;
+	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
+	struct cnd_option parameters[CND_MY_PARAMETERS];
+	size_t n_parameters;
+
+	/* The client's. */
+	uint32_t pins;
+	uint32_t notes; /* bits of enum cnd_my_note, of all it did */
+	uint8_t is_database_changed;
+	uint8_t is_user_changed;
+	uint8_t wants_single; /* multi_statements is off */
+	uint8_t is_single; /* and the server knows */
+	struct cnd_my_stmt *stmts;
+	struct cnd_my_portal *portals;
 };
 
 /* types.c */
@@ -161,8 +202,104 @@ int cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
 int cnd_my_options_read(const struct cnd_server_spec *spec,
 	struct cnd_my_options *ret_opt, struct cnc_diag *ret_diag);
 int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
+/* The password of o->user from o->passfile; the caller wipes and frees it. */
+int cnd_my_passfile(const struct cnd_my_options *o, const struct cenote_allocator *mem,
+	char **ret_password, struct cnc_diag *ret_diag);
+
+/* wait.c */
+/* The session that the library's next calls are made for. */
+void cnd_my_wait_for(struct cnd_session *s);
+cnd_my_wait_fn cnd_my_on_wait;
+/* Tell the server to stop what it runs for this session. Its error comes in the normal way. */
+void cnd_my_cancel(struct cnd_session *s);
+/* What the host says, asked while rows come faster than one could wait for them. When it says
+ * stop, the server was told. */
+int cnd_my_interrupted(struct cnd_session *s);
+/* Wait until the server answers, where the library would do so without asking. CENOTE_OK, or
+ * CENOTE_ERR_CONN. */
+int cnd_my_await(struct cnd_session *s);
+
+/* session.c */
+int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+void cnd_my_logout(struct cnd_session *s);
+void cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info);
+int cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_my_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+int cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
+int cnd_my_fd(const struct cnd_session *s);
+int cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_my_change_user(
+	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink);
+int cnd_my_select_database(
+	struct cnd_session *s, const char *database, size_t len, struct cnd_sink *sink);
+int cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
+	struct cnc_diag *ret_diag);
+/* One more connection as the pool's user, not of this session's state. `*ret_my` is to be closed also on
+ * failure, when it tells why; NULL: no memory. */
+int cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my);
+/* Begin a request: where its answer and its errors go. */
+int cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
+/* The library said no, of a statement or (NULL) the connection: fill s->diag and say how bad it is. */
+int cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt);
+/* Whether several statements in one text are allowed as the client wants it; tells the server. */
+int cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len);
+/* An OK packet came: tell the client what it says of the session. */
+int cnd_my_track(struct cnd_session *s);
+
+/* infile.c */
+void cnd_my_infile_init(struct cnd_session *s);
+
+/* stmt.c */
+int cnd_my_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
+int cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_my_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_my_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink);
+void cnd_my_close_portal(struct cnd_session *s, uint32_t portal);
+int cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+	struct cnp_str data, struct cnc_diag *ret_diag);
+/* A query that is prepared for this one use. CENOTE_DONE: it cannot be, but it may run as text. */
+int cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+/* All statements and portals. */
+void cnd_my_close_all(struct cnd_session *s);
+
+/* tx.c */
+int cnd_my_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
+int cnd_my_commit(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_my_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink);
+int cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
 
 /* query.c */
+int cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+/* One statement without a result. */
+int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
+/* What the text may leave in the session becomes the session's. */
+void cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan);
+/* Fill what DONE tells from the connection's last OK or end of rows. */
+void cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done);
+/* `r` is what a request came to: an error's packet does not tell in which transaction state it leaves
+ * the session, so ask. */
+int cnd_my_after_error(struct cnd_session *s, int r);
+/* Answer with done() of the last OK. */
+int cnd_my_answer_done(struct cnd_session *s, const char *tag, struct cnd_sink *sink);
+/* The columns of a result, in the arena, in the formats that were asked for. */
+int cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
+	const struct cnd_exec *exec, struct cnp_column **ret_columns);
+/* Read and forget what is left of all results of a request. */
+void cnd_my_drain(struct cnd_session *s, MYSQL_RES *result);
 /* SQL of our own. Its rows go to the sink under `columns` (the values in the format that
  * these say), and then comes done(). */
 int cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
+
+/*
+ * LOAD DATA LOCAL INFILE: the server asks for a file of the client's. The library calls these
+ * while it reads the statement's answer; the bytes come from the client of the pool, which decides
+ * for itself whether to send any.
+ */
+
+static int
+begin_file(void **ret_info, const char *name, void *user)
+{
+	struct cnd_session *s = user;
+	struct cnp_copy_in m = { .format = CENOTE_FORMAT_TEXT,
+		.formats = CNP_STR_NONE,
+		.name = cnp_str(name) };
+
+	*ret_info = s;
+	s->infile = (struct cnd_my_infile){ .status = CENOTE_OK };
+	if (!s->sink || !s->sink->ops->copy_in)
+		s->infile.status = CENOTE_ERR_UNSUPPORTED;
+	else
+		s->infile.status = s->sink->ops->copy_in(s->sink, &m);
+	return s->infile.status < 0;
+}
+
+static int
+read_file(void *info, char *room, unsigned max)
+{
+	struct cnd_session *s = info;
+	struct cnd_my_infile *f = &s->infile;
+	size_t n;
+
+	while (f->piece.n == 0) {
+		if (f->has_ended)
+			return 0;
+		f->status = s->sink->ops->copy_read(s->sink, cnd_my_fd(s), &f->piece);
+		if (f->status == CENOTE_DONE)
+			f->has_ended = 1;
+		else if (f->status != CENOTE_OK)
+			return -1;
+	}
+	n = f->piece.n < max ? f->piece.n : max;
+	memcpy(room, f->piece.p, n);
+	f->piece.p += n;
+	f->piece.n -= n;
+	return (int)n;
+}
+
+static void
+end_file(void *info)
+{
+	(void)info;
+}
+
+static int
+say_why(void *info, char *room, unsigned max)
+{
+	const struct cnd_session *s = info;
+	const char *why = s && s->diag ? s->diag->message : "";
+
+	snprintf(room, max, "%s", *why ? why : "the client did not send the file");
+	return CR_UNKNOWN_ERROR;
+}
+
+void
+cnd_my_infile_init(struct cnd_session *s)
+{
+	mysql_set_local_infile_handler(
+		s->my, begin_file, read_file, end_file, say_why, s);
+}

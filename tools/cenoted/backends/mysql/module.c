@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "my.h"
+
+static int
+no_catalog(struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
+{
+	(void)s;
+	(void)filter;
+	(void)sink;
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+static const struct cnd_backend backend = {
+	.abi = CND_BACKEND_ABI,
+	.name = "mysql",
+	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS |
+		    CNP_FEATURE_CANCEL | CNP_FEATURE_SEVERAL_RESULTS |
+		    CNP_FEATURE_OUTPUT_BINDS | CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS |
+		    CNP_FEATURE_SUSPEND | CNP_FEATURE_CHANGE_USER |
+		    CNP_FEATURE_SELECT_DATABASE | CNP_FEATURE_LONG_DATA |
+		    CNP_FEATURE_FILES | CNP_FEATURE_OPTIONS,
+	.reset_verb = "COM_RESET_CONNECTION, and the database of the pool; a changed "
+		      "user logs in anew",
+	.check = cnd_my_check,
+	.login = cnd_my_login,
+	.logout = cnd_my_logout,
+	.info = cnd_my_info,
+	.ping = cnd_my_ping,
+	.attach = cnd_my_attach,
+	.reset = cnd_my_reset,
+	.state = cnd_my_state,
+	.query = cnd_my_query,
+	.prepare = cnd_my_prepare,
+	.describe = cnd_my_describe,
+	.execute = cnd_my_execute,
+	.close = cnd_my_close,
+	.fetch = cnd_my_fetch,
+	.close_portal = cnd_my_close_portal,
+	.begin = cnd_my_begin,
+	.commit = cnd_my_commit,
+	.rollback = cnd_my_rollback,
+	.savepoint = cnd_my_savepoint,
+	.autocommit = cnd_my_autocommit,
+	.catalog = no_catalog,
+	.fd = cnd_my_fd,
+	.idle = cnd_my_idle,
+	.long_data = cnd_my_long_data,
+	.change_user = cnd_my_change_user,
+	.select_database = cnd_my_select_database,
+	.set_option = cnd_my_set_option,
+};
+
+__attribute__((visibility("default"))) const struct cnd_backend *
+cnd_backend_get(uint32_t host_abi)
+{
+	return host_abi == CND_BACKEND_ABI ? &backend : NULL;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../units.h"
+#include "my.h"
+
+#define PASSFILE_MAX 65536
+
+enum kind {
+	KIND_TEXT,
+	KIND_FLAG,
+	KIND_PORT,
+	KIND_TIME,
+	KIND_TLS
+};
+
+struct option_def {
+	const char *key;
+	enum kind kind;
+	size_t offset; /* in struct cnd_my_options */
+};
+
+#define AT(member) offsetof(struct cnd_my_options, member)
+
+static const struct option_def defs[] = {
+	{ "bind_address", KIND_TEXT, AT(bind_address) },
+	{ "charset", KIND_TEXT, AT(charset) },
+	{ "cleartext_password", KIND_FLAG, AT(has_cleartext) },
+	{ "compress", KIND_FLAG, AT(is_compressed) },
+	{ "connect_timeout", KIND_TIME, AT(connect_timeout) },
+	{ "dbname", KIND_TEXT, AT(dbname) },
+	{ "default_file", KIND_TEXT, AT(default_file) },
+	{ "default_group", KIND_TEXT, AT(default_group) },
+	{ "found_rows", KIND_FLAG, AT(has_found_rows) },
+	{ "host", KIND_TEXT, AT(host) },
+	{ "init_command", KIND_TEXT, AT(init_command) },
+	{ "local_infile", KIND_FLAG, AT(is_infile_allowed) },
+	{ "passfile", KIND_TEXT, AT(passfile) },
+	{ "password", KIND_TEXT, AT(password) },
+	{ "plugin_dir", KIND_TEXT, AT(plugin_dir) },
+	{ "port", KIND_PORT, AT(port) },
+	{ "read_timeout", KIND_TIME, AT(read_timeout) },
+	{ "socket", KIND_TEXT, AT(socket) },
+	{ "ssl_ca", KIND_TEXT, AT(tls_ca) },
+	{ "ssl_capath", KIND_TEXT, AT(tls_capath) },
+	{ "ssl_cert", KIND_TEXT, AT(tls_cert) },
+	{ "ssl_cipher", KIND_TEXT, AT(tls_cipher) },
+	{ "ssl_crl", KIND_TEXT, AT(tls_crl) },
+	{ "ssl_crlpath", KIND_TEXT, AT(tls_crlpath) },
+	{ "ssl_key", KIND_TEXT, AT(tls_key) },
+	{ "ssl_mode", KIND_TLS, AT(tls_mode) },
+	{ "ssl_passphrase", KIND_TEXT, AT(tls_passphrase) },
+	{ "ssl_verify_server_cert", KIND_FLAG, AT(tls_verify) },
+	{ "tls_fp", KIND_TEXT, AT(tls_fp) },
+	{ "tls_fplist", KIND_TEXT, AT(tls_fplist) },
+	{ "tls_version", KIND_TEXT, AT(tls_version) },
+	{ "user", KIND_TEXT, AT(user) },
+	{ "write_timeout", KIND_TIME, AT(write_timeout) },
+};
+
+#define N_DEFS (sizeof(defs) / sizeof(defs[0]))
+
+static const char *const allowed[] = {
+	[KIND_TEXT] = "a text that is not empty",
+	[KIND_FLAG] = "yes or no",
+	[KIND_PORT] = "a number from 1 to 65535",
+	[KIND_TIME] = "a time of whole seconds up to a day, such as 10s or 2min",
+	[KIND_TLS] = "disabled, preferred or required",
+};
+
+static int
+word_of(const char *value, const char *const *words, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (strcasecmp(value, words[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* 0, or -1 if the value is not of the kind. */
+static int
+set_value(struct cnd_my_options *o, const struct option_def *def, const char *value)
+{
+	static const char *const flags[] = { "no", "yes", "off", "on", "false", "true",
+		"0", "1" };
+	static const char *const modes[] = { "disabled", "preferred", "required" };
+	void *at = (char *)o + def->offset;
+	uint64_t number = 0;
+	int64_t ms = 0;
+	int word = 0;
+
+	switch (def->kind) {
+	case KIND_TEXT:
+		*(const char **)at = value;
+		return *value ? 0 : -1;
+	case KIND_FLAG:
+		word = word_of(value, flags, 8);
+		*(uint8_t *)at = word & 1;
+		return word < 0 ? -1 : 0;
+	case KIND_TLS:
+		word = word_of(value, modes, 3);
+		*(int *)at = word;
+		return word < 0 ? -1 : 0;
+	case KIND_PORT:
+		if (cnd_number_parse(value, 65535, &number) < 0)
+			return -1;
+		*(unsigned *)at = (unsigned)number;
+		return number == 0 ? -1 : 0;
+	case KIND_TIME:
+		if (cnd_ms_parse(value, &ms) < 0 || ms % 1000 != 0 || ms > 86400000)
+			return -1;
+		*(unsigned *)at = (unsigned)(ms / 1000);
+		return 0;
+	}
+	return -1;
+}
+
+static int
+bad(struct cnc_diag *diag, const char *text)
+{
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s", text);
+	return CENOTE_ERR_ARG;
+}
+
+static int
+unknown_key(struct cnc_diag *diag, const char *key)
+{
+	const char *nearest = cnd_nearest(key, &defs[0].key, N_DEFS, sizeof(defs[0]));
+
+	if (nearest)
+		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"unknown key \"%s\" for MySQL: did you mean %s?", key, nearest);
+	else
+		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"unknown key \"%s\" for MySQL: the common ones are host, port, "
+			"socket, dbname, user, passfile and ssl_mode; "
+			"docs/backends.md lists all",
+			key);
+	return CENOTE_ERR_ARG;
+}
+
+static int
+set_one(struct cnd_my_options *o, const struct cnd_option *given, struct cnc_diag *diag)
+{
+	size_t i = 0;
+
+	while (i < N_DEFS && strcmp(defs[i].key, given->key) != 0)
+		i++;
+	if (i == N_DEFS)
+		return unknown_key(diag, given->key);
+	if (set_value(o, &defs[i], given->value) == 0)
+		return CENOTE_OK;
+	/* a password is never shown */
+	if (defs[i].offset == AT(password) || defs[i].offset == AT(tls_passphrase))
+		return bad(diag, "the password is empty: leave the key out");
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s=%s is not allowed: it is %s",
+		given->key, given->value, allowed[defs[i].kind]);
+	return CENOTE_ERR_ARG;
+}
+
+/* What goes together, and what does not. */
+static int
+check_all(struct cnd_my_options *o, struct cnc_diag *diag)
+{
+	int has_tls = o->tls_ca || o->tls_capath || o->tls_cert || o->tls_key ||
+		      o->tls_cipher || o->tls_crl || o->tls_crlpath || o->tls_fp ||
+		      o->tls_fplist || o->tls_version || o->tls_verify;
+
+	if (o->socket && (o->host || o->port))
+		return bad(diag, "socket cannot be given together with host or port");
+	if (o->password && o->passfile)
+		return bad(diag, "give password or passfile, not both");
+	if (o->passfile && !o->user)
+		return bad(diag, "passfile needs user: the file is searched for it");
+	if (o->default_group && !o->default_file)
+		return bad(diag, "default_group needs default_file");
+	if (o->tls_mode == CND_MY_TLS_DISABLED && has_tls)
+		return bad(diag, "ssl_mode=disabled cannot be given together with other "
+				 "TLS keys");
+	if (!o->tls_cert != !o->tls_key)
+		return bad(diag, "ssl_cert and ssl_key go together");
+	/* who asks for a certificate to be checked wants no connection without */
+	if (o->tls_mode == CND_MY_TLS_UNSET)
+		o->tls_mode = has_tls ? CND_MY_TLS_REQUIRED : CND_MY_TLS_DISABLED;
+	return CENOTE_OK;
+}
+
+int
+cnd_my_options_read(const struct cnd_server_spec *spec, struct cnd_my_options *ret_opt,
+	struct cnc_diag *ret_diag)
+{
+	struct cnd_my_options o = {
+		.charset = "utf8mb4", .connect_timeout = 10, .tls_mode = CND_MY_TLS_UNSET
+	};
+	size_t i;
+	int r;
+
+	for (i = 0; i < spec->n_options; i++) {
+		r = set_one(&o, &spec->options[i], ret_diag);
+		if (r < 0)
+			return r;
+	}
+	r = check_all(&o, ret_diag);
+	*ret_opt = o;
+	return r;
+}
+
+/* ---- the password file ---- */
+
+static int
+cannot_read(struct cnc_diag *diag, const char *path, const char *why)
+{
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "passfile %s: %s", path, why);
+	return CENOTE_ERR_ARG;
+}
+
+/* The whole file, which nobody but its owner may read. */
+static int
+read_file(
+	const char *path, char *text, size_t max, size_t *ret_len, struct cnc_diag *diag)
+{
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int r = CENOTE_OK;
+
+	if (fd < 0)
+		return cannot_read(diag, path, strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		r = cannot_read(diag, path, "not a plain file");
+	else if (st.st_mode & (S_IRWXG | S_IRWXO))
+		r = cannot_read(
+			diag, path, "others than its owner may read it: chmod 600 it");
+	while (r == CENOTE_OK && len < max && (n = read(fd, text + len, max - len)) > 0)
+		len += (size_t)n;
+	if (r == CENOTE_OK && n < 0)
+		r = cannot_read(diag, path, strerror(errno));
+	else if (r == CENOTE_OK && len == max)
+		r = cannot_read(diag, path, "longer than 64 kB");
+	close(fd);
+	*ret_len = len;
+	return r;
+}
+
+/* The password of the first line "user:password" that is this user's, in place; NULL none. */
+static char *
+find_line(char *text, size_t len, const char *user)
+{
+	size_t n_user = strlen(user);
+	char *line = text, *end;
+
+	while (line < text + len) {
+		end = memchr(line, '\n', (size_t)(text + len - line));
+		if (!end)
+			end = text + len;
+		if ((size_t)(end - line) > n_user && line[n_user] == ':' &&
+			memcmp(line, user, n_user) == 0) {
+			if (end > line && end[-1] == '\r')
+				end[-1] = 0;
+			*end = 0;
+			return line + n_user + 1;
+		}
+		line = end + 1;
+	}
+	return NULL;
+}
+
+int
+cnd_my_passfile(const struct cnd_my_options *o, const struct cenote_allocator *mem,
+	char **ret_password, struct cnc_diag *ret_diag)
+{
+	char *text = cnc_alloc(mem, PASSFILE_MAX + 1), *found;
+	size_t len = 0;
+	int r;
+
+	*ret_password = NULL;
+	if (!text)
+		return CENOTE_ERR_NOMEM;
+	r = read_file(o->passfile, text, PASSFILE_MAX, &len, ret_diag);
+	if (r == CENOTE_OK) {
+		found = find_line(text, len, o->user);
+		if (!found) {
+			cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+				"passfile %s has no line %s:PASSWORD", o->passfile,
+				o->user);
+			r = CENOTE_ERR_ARG;
+		} else {
+			*ret_password = cnc_strndup(mem, found, strlen(found));
+			r = *ret_password ? CENOTE_OK : CENOTE_ERR_NOMEM;
+		}
+	}
+	cnc_wipe(text, PASSFILE_MAX + 1);
+	cnc_free(mem, text);
+	return r;
+}
+
+int
+cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag)
+{
+	struct cnd_my_options o;
+	char *password = NULL;
+	int r = cnd_my_options_read(spec, &o, ret_diag);
+
+	if (r < 0 || !o.passfile)
+		return r;
+	r = cnd_my_passfile(&o, &cnc_mem_default, &password, ret_diag);
+	if (password)
+		cnc_wipe(password, strlen(password));
+	cnc_free(&cnc_mem_default, password);
+	return r;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
+
+/* Rows between two questions to the host whether to stop. */
+#define ASK_ROWS 64u
+
+void
+cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
+{
+	s->pins |= scan->pins;
+	s->notes |= scan->notes;
+}
+
+/* Any text may leave anything. */
+static void
+note_text(struct cnd_session *s)
+{
+	static const struct cnd_my_scan worst = { .pins = CENOTE_PIN_FUNCTION,
+		.notes = CND_MY_NOTE_OPAQUE };
+
+	cnd_my_note(s, &worst);
+}
+
+void
+cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
+{
+	const char *info = mysql_info(s->my);
+	unsigned status = cnd_my_status(s->my);
+	uint64_t affected = mysql_affected_rows(s->my);
+
+	*ret_done = (struct cnp_done){ .tag = info ? cnp_str(info) : CNP_STR_NONE,
+		.affected = affected == UINT64_MAX ? -1 : (int64_t)affected,
+		.last_insert_id = mysql_insert_id(s->my),
+		.warnings = mysql_warning_count(s->my),
+		.server_status = status };
+	if (status & SERVER_MORE_RESULTS_EXIST)
+		ret_done->flags |= CNP_DONE_MORE_RESULTS;
+}
+
+int
+cnd_my_answer_done(struct cnd_session *s, const char *tag, struct cnd_sink *sink)
+{
+	struct cnp_done done;
+
+	cnd_my_done(s, &done);
+	if (done.tag.n == 0)
+		done.tag = cnp_str(tag);
+	return sink->ops->done(sink, &done);
+}
+
+int
+cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
+	const struct cnd_exec *exec, struct cnp_column **ret_columns)
+{
+	struct cnp_column *columns;
+	uint32_t i;
+	size_t size;
+
+	if (exec->formats.n > 0 && exec->formats.n != n)
+		return cnd_my_refuse(s, CNC_SQLSTATE(PROTOCOL), NULL,
+			"%zu formats were given for %u columns", exec->formats.n,
+			(unsigned)n);
+	if (__builtin_mul_overflow(n + (size_t)1, sizeof(*columns), &size))
+		return CENOTE_ERR_NOMEM;
+	columns = cnc_arena_alloc(&s->arena, size);
+	if (!columns)
+		return CENOTE_ERR_NOMEM;
+	for (i = 0; i < n; i++)
+		cnd_my_column(&fields[i],
+			exec->formats.n > 0 ? (uint8_t)exec->formats.p[i] : exec->format,
+			&columns[i]);
+	*ret_columns = columns;
+	return CENOTE_OK;
+}
+
+void
+cnd_my_drain(struct cnd_session *s, MYSQL_RES *result)
+{
+	/* fetches what is left of an unbuffered one */
+	if (result)
+		mysql_free_result(result);
+	while (mysql_more_results(s->my) && mysql_next_result(s->my) == 0) {
+		result = mysql_use_result(s->my);
+		if (result)
+			mysql_free_result(result);
+	}
+	if (mysql_errno(s->my) >= CR_MIN_ERROR && mysql_errno(s->my) <= CR_MAX_ERROR)
+		s->is_lost = 1;
+}
+
+/* Rows of a result in the text protocol. CENOTE_OK at their end, CENOTE_DONE when the sink has
+ * enough, or a failure. */
+static int
+send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *columns,
+	uint32_t n, struct cnd_sink *sink)
+{
+	uint32_t count = 0;
+	MYSQL_ROW row;
+	int r;
+
+	while ((row = mysql_fetch_row(result))) {
+		r = cnd_my_put_text(
+			s, columns, n, row, mysql_fetch_lengths(result), sink->batch);
+		if (r == CENOTE_OK)
+			r = sink->ops->row_done(sink);
+		/* a result in the text protocol cannot be left open: it comes as one */
+		if (r == CENOTE_AGAIN)
+			r = CENOTE_OK;
+		if (r == CENOTE_OK && ++count % ASK_ROWS == 0)
+			r = cnd_my_interrupted(s);
+		if (r != CENOTE_OK)
+			return r;
+	}
+	return mysql_errno(s->my) ? cnd_my_failed(s, NULL) : CENOTE_OK;
+}
+
+/* One result with rows, and its done(). */
+static int
+answer_rows(struct cnd_session *s, const struct cnd_exec *exec,
+	const struct cnp_column *given, struct cnd_sink *sink)
+{
+	MYSQL_RES *result = mysql_use_result(s->my);
+	struct cnp_column *columns = NULL;
+	struct cnp_done done;
+	uint32_t n;
+	int r;
+
+	if (!result)
+		return cnd_my_failed(s, NULL);
+	n = mysql_num_fields(result);
+	r = given ? CENOTE_OK
+		  : cnd_my_columns(s, mysql_fetch_fields(result), n, exec, &columns);
+	if (r == CENOTE_OK)
+		r = sink->ops->columns(sink, given ? given : columns, n, 0);
+	if (r == CENOTE_OK)
+		r = send_rows(s, result, given ? given : columns, n, sink);
+	if (r < 0) {
+		cnd_my_drain(s, result);
+		return r;
+	}
+	mysql_free_result(result);
+	cnd_my_done(s, &done);
+	done.affected = -1;
+	if (r == CENOTE_DONE)
+		done.flags |= CNP_DONE_LIMITED;
+	return sink->ops->done(sink, &done);
+}
+
+static int
+answer_ok(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnp_done done;
+	int r = cnd_my_track(s);
+
+	if (r < 0)
+		return r;
+	cnd_my_done(s, &done);
+	return sink->ops->done(sink, &done);
+}
+
+/* All results of a request whose first one was read. */
+static int
+answer_all(struct cnd_session *s, const struct cnd_exec *exec,
+	const struct cnp_column *columns, struct cnd_sink *sink)
+{
+	int r;
+
+	for (;;) {
+		r = mysql_field_count(s->my) > 0 ? answer_rows(s, exec, columns, sink)
+						 : answer_ok(s, sink);
+		if (r < 0) {
+			if (!s->is_lost)
+				cnd_my_drain(s, NULL);
+			return r;
+		}
+		if (!mysql_more_results(s->my))
+			return CENOTE_OK;
+		if (cnd_my_await(s) < 0 || mysql_next_result(s->my) > 0)
+			return cnd_my_failed(s, NULL);
+	}
+}
+
+/* Send a text and read the first answer. */
+static int
+send_text(struct cnd_session *s, const char *sql, size_t len)
+{
+	if (mysql_send_query(s->my, sql, (unsigned long)len) != 0 ||
+		cnd_my_await(s) < 0 || mysql_read_query_result(s->my) != 0)
+		return cnd_my_failed(s, NULL);
+	return CENOTE_OK;
+}
+
+static int
+answer_empty(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnp_done done = { .tag = CNP_STR_NONE,
+		.affected = -1,
+		.server_status = cnd_my_status(s->my),
+		.flags = CNP_DONE_EMPTY };
+
+	cnc_diag_clear(s->diag);
+	return sink->ops->done(sink, &done);
+}
+
+int
+cnd_my_after_error(struct cnd_session *s, int r)
+{
+	if (r == CENOTE_ERR_SERVER && !s->is_lost &&
+		(cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS ||
+			s->notes & CND_MY_NOTE_OPAQUE) &&
+		!s->is_killed && cnd_my_refresh_status(s->my, s->is_single) != 0)
+		s->is_lost = 1;
+	return r;
+}
+
+int
+cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	int is_binary =
+		exec->format == CENOTE_FORMAT_BINARY ||
+		(exec->formats.n > 0 &&
+			memchr(exec->formats.p, CENOTE_FORMAT_BINARY, exec->formats.n));
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	note_text(s);
+	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {
+		r = cnd_my_query_prepared(s, sql, len, exec, sink);
+		if (r != CENOTE_DONE)
+			return cnd_my_after_error(s, r);
+	}
+	r = cnd_my_set_several(s, sql, len);
+	if (r == CENOTE_OK)
+		r = send_text(s, sql, len);
+	if (r == CENOTE_ERR_SERVER && mysql_errno(s->my) == CND_MY_ER_EMPTY &&
+		s->stop == 0)
+		return answer_empty(s, sink);
+	if (r == CENOTE_OK)
+		r = answer_all(s, exec, NULL, sink);
+	return cnd_my_after_error(s, r);
+}
+
+int
+cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnp_column *columns, uint32_t n, struct cnd_sink *sink)
+{
+	struct cnd_exec exec = { .format = CENOTE_FORMAT_CANONICAL };
+	int r = send_text(s, sql, len);
+
+	if (r < 0)
+		return r;
+	if (mysql_field_count(s->my) != n) {
+		cnd_my_drain(s, mysql_use_result(s->my));
+		return cnd_my_refuse(s, CNC_SQLSTATE(INTERNAL), NULL,
+			"the server gave another number of columns than %u", (unsigned)n);
+	}
+	return answer_all(s, &exec, columns, sink);
+}
+
+int
+cnd_my_each(struct cnd_session *s, const char *sql, size_t len,
+	int (*each)(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n),
+	void *user)
+{
+	MYSQL_RES *result;
+	MYSQL_ROW row;
+	int r = send_text(s, sql, len);
+
+	if (r < 0)
+		return r;
+	result = mysql_use_result(s->my);
+	if (!result)
+		return cnd_my_failed(s, NULL);
+	while (r == CENOTE_OK && (row = mysql_fetch_row(result)))
+		r = each(
+			user, row, mysql_fetch_lengths(result), mysql_num_fields(result));
+	if (r == CENOTE_OK && mysql_errno(s->my))
+		r = cnd_my_failed(s, NULL);
+	cnd_my_drain(s, result);
+	return r;
+}
+
+int
+cnd_my_run(struct cnd_session *s, const char *sql, size_t len)
+{
+	int r = send_text(s, sql, len);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_track(s);
+	if (r == CENOTE_OK || !s->is_lost)
+		cnd_my_drain(
+			s, mysql_field_count(s->my) > 0 ? mysql_use_result(s->my) : NULL);
+	return s->is_lost && r == CENOTE_OK ? CENOTE_ERR_CONN : r;
+}

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "my.h"
+
+/* ---- logging in ---- */
+
+static void
+set_text(MYSQL *my, enum mysql_option option, const char *value)
+{
+	if (value)
+		(void)mysql_options(my, option, value);
+}
+
+static void
+set_seconds(MYSQL *my, enum mysql_option option, unsigned seconds)
+{
+	if (seconds > 0)
+		(void)mysql_options(my, option, &seconds);
+}
+
+static void
+set_options(MYSQL *my, const struct cnd_my_options *o, unsigned connect_timeout)
+{
+	unsigned infile = o->is_infile_allowed;
+	char cleartext = 1;
+
+	set_seconds(my, MYSQL_OPT_CONNECT_TIMEOUT, connect_timeout);
+	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
+	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
+	set_text(my, MYSQL_SET_CHARSET_NAME, o->charset);
+	set_text(my, MYSQL_READ_DEFAULT_FILE, o->default_file);
+	set_text(my, MYSQL_READ_DEFAULT_GROUP, o->default_group);
+	set_text(my, MYSQL_PLUGIN_DIR, o->plugin_dir);
+	set_text(my, MYSQL_OPT_BIND, o->bind_address);
+	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &infile);
+	if (o->is_compressed)
+		(void)mysql_options(my, MYSQL_OPT_COMPRESS, NULL);
+	if (o->has_cleartext)
+		(void)mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &cleartext);
+	(void)mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "cenoted");
+	cnd_my_set_tls(my, o);
+}
+
+static unsigned long
+client_flags(const struct cnd_my_options *o)
+{
+	unsigned long flags = CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS;
+
+	return o->has_found_rows ? flags | CLIENT_FOUND_ROWS : flags;
+}
+
+static int
+connect_to(struct cnd_session *s, MYSQL *my)
+{
+	const struct cnd_my_options *o = &s->opt;
+
+	if (!mysql_real_connect(my, o->host, o->user, o->password, o->dbname, o->port,
+		    o->socket, client_flags(o)))
+		return CENOTE_ERR_CONN;
+	return CENOTE_OK;
+}
+
+int
+cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
+{
+	MYSQL *my = mysql_init(NULL);
+
+	*ret_my = my;
+	if (!my)
+		return CENOTE_ERR_NOMEM;
+	set_options(my, &s->opt, seconds);
+	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, seconds);
+	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, seconds);
+	return connect_to(s, my);
+}
+
+/* The line's text outlives the call, but not the session. */
+static int
+keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
+{
+	struct cnd_option *copy =
+		cnc_arena_alloc(&s->keep, (spec->n_options + 1) * sizeof(*copy));
+	struct cnd_server_spec kept = { copy, spec->n_options };
+	char *password = NULL;
+	size_t i;
+	int r;
+
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
+	for (i = 0; i < spec->n_options; i++) {
+		const struct cnd_option *from = &spec->options[i];
+
+		copy[i].key = from->key;
+		copy[i].value =
+			cnc_arena_strndup(&s->keep, from->value, strlen(from->value));
+		if (!copy[i].value)
+			return CENOTE_ERR_NOMEM;
+	}
+	r = cnd_my_options_read(&kept, &s->opt, s->diag);
+	if (r < 0 || !s->opt.passfile)
+		return r;
+	r = cnd_my_passfile(&s->opt, s->mem, &password, s->diag);
+	if (r < 0)
+		return r;
+	s->opt.password = cnc_arena_strndup(&s->keep, password, strlen(password));
+	cnc_wipe(password, strlen(password));
+	cnc_free(s->mem, password);
+	return s->opt.password ? CENOTE_OK : CENOTE_ERR_NOMEM;
+}
+
+static int
+name_server(struct cnd_session *s)
+{
+	const struct cnd_my_options *o = &s->opt;
+	char text[300];
+	int n;
+
+	if (o->socket || !o->host || strcmp(o->host, "localhost") == 0)
+		n = snprintf(text, sizeof(text), "%s",
+			o->socket         ? o->socket
+			: o->default_file ? o->default_file
+					  : "localhost");
+	else
+		n = snprintf(
+			text, sizeof(text), "%s:%u", o->host, o->port ? o->port : 3306u);
+	s->server = cnc_arena_strndup(
+		&s->keep, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	return s->server ? CENOTE_OK : CENOTE_ERR_NOMEM;
+}
+
+static int
+refuse_login(struct cnd_session *s, const char *why)
+{
+	cnc_diag_set(s->diag, CNC_SQLSTATE(CANNOT_CONNECT), "%s: %s", s->server, why);
+	return CENOTE_ERR_CONN;
+}
+
+static int
+open_session(struct cnd_session *s)
+{
+	int r;
+
+	s->my = mysql_init(NULL);
+	if (!s->my)
+		return CENOTE_ERR_NOMEM;
+	set_options(s->my, &s->opt, s->opt.connect_timeout);
+	s->is_hooked = (uint8_t)cnd_my_hook_wait(s->my, cnd_my_on_wait);
+	cnd_my_infile_init(s);
+	r = connect_to(s, s->my);
+	if (r < 0) {
+		if (s->stop < 0)
+			return s->stop;
+		(void)cnd_my_diag(s->diag, mysql_errno(s->my), mysql_sqlstate(s->my),
+			mysql_error(s->my), s->server);
+		return CENOTE_ERR_CONN;
+	}
+	s->is_tls = mysql_get_ssl_cipher(s->my) != NULL;
+	if (s->opt.tls_mode == CND_MY_TLS_REQUIRED && !s->is_tls)
+		return refuse_login(s,
+			"the server has no TLS, and the server line asks for it "
+			"(ssl_mode=preferred would do without)");
+	/* so that the library asks before it waits: for plain sockets it does in any case */
+	if (s->is_tls && s->is_hooked)
+		(void)fcntl(
+			cnd_my_fd(s), F_SETFL, fcntl(cnd_my_fd(s), F_GETFL) | O_NONBLOCK);
+	s->thread_id = mysql_thread_id(s->my);
+	return CENOTE_OK;
+}
+
+static int
+add_parameter(struct cnd_session *s, const char *key, const char *value, size_t len)
+{
+	char *copy = cnc_arena_strndup(&s->keep, value, len);
+
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
+	if (s->n_parameters < CND_MY_PARAMETERS)
+		s->parameters[s->n_parameters++] = (struct cnd_option){ key, copy };
+	return CENOTE_OK;
+}
+
+static int
+take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	static const char *const keys[] = { NULL, "sql_mode", "time_zone",
+		"character_set", "collation", "lower_case_table_names" };
+	struct cnd_session *s = user;
+	unsigned i;
+	int r;
+
+	if (row[0] && *row[0])
+		s->has_init = 1;
+	for (i = 1; i < n; i++) {
+		r = add_parameter(s, keys[i], row[i] ? row[i] : "", lengths[i]);
+		if (r < 0)
+			return r;
+	}
+	if (row[1] && strstr(row[1], "ANSI_QUOTES"))
+		s->lexis |= CND_MY_LEXIS_ANSI_QUOTES;
+	if (row[1] && strstr(row[1], "NO_BACKSLASH_ESCAPES"))
+		s->lexis |= CND_MY_LEXIS_NO_BACKSLASH;
+	return CENOTE_OK;
+}
+
+static int
+run_init_command(struct cnd_session *s)
+{
+	return s->opt.init_command
+		       ? cnd_my_run(s, s->opt.init_command, strlen(s->opt.init_command))
+		       : CENOTE_OK;
+}
+
+/* What the faces tell their programs. */
+static int
+learn_facts(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SELECT @@global.init_connect, @@sql_mode, @@time_zone, "
+		"@@character_set_client, @@collation_connection, "
+		"@@lower_case_table_names";
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%lu", s->thread_id);
+	int r = add_parameter(s, "connection_id", text, (size_t)n);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
+	return r;
+}
+
+static int
+log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
+{
+	int r = keep_options(s, spec);
+
+	if (r == CENOTE_OK)
+		r = name_server(s);
+	if (r == CENOTE_OK)
+		r = open_session(s);
+	if (r == CENOTE_OK)
+		r = run_init_command(s);
+	if (r == CENOTE_OK)
+		r = learn_facts(s);
+	if (r == CENOTE_OK) {
+		s->is_database_changed = 0;
+		return CENOTE_OK;
+	}
+	return r == CENOTE_ERR_NOMEM || r == CENOTE_ERR_ARG ? r : CENOTE_ERR_CONN;
+}
+
+int
+cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag)
+{
+	struct cnd_session *s = cnc_calloc(host->mem, 1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return CENOTE_ERR_NOMEM;
+	s->host = host;
+	s->mem = host->mem;
+	cnc_arena_init(&s->arena, s->mem);
+	cnc_arena_init(&s->keep, s->mem);
+	s->is_logging_in = 1;
+	(void)cnd_my_enter(s, ret_diag, NULL);
+	r = log_in(s, spec);
+	s->is_logging_in = 0;
+	if (r < 0) {
+		cnd_my_logout(s);
+		return r;
+	}
+	*ret_session = s;
+	return CENOTE_OK;
+}
+
+void
+cnd_my_logout(struct cnd_session *s)
+{
+	if (!s)
+		return;
+	/* what is half read would be read to its end first */
+	cnd_my_wait_for(NULL);
+	if (s->my && s->is_lost)
+		cnd_my_break(s->my);
+	cnd_my_close_all(s);
+	if (s->my)
+		mysql_close(s->my);
+	if (s->opt.password)
+		cnc_wipe((void *)(uintptr_t)s->opt.password, strlen(s->opt.password));
+	cnc_arena_finish(&s->arena);
+	cnc_arena_finish(&s->keep);
+	cnc_free(s->mem, s);
+}
+
+void
+cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info)
+{
+	*ret_info = (struct cnd_info){ .server = s->server,
+		.server_version = mysql_get_server_info(s->my),
+		.database = s->opt.dbname ? s->opt.dbname : "",
+		.parameters = s->parameters,
+		.n_parameters = s->n_parameters };
+}
+
+/* ---- a request ---- */
+
+/* A KILL QUERY that came too late for its statement must not hit another's. */
+static int
+absorb_kill(struct cnd_session *s)
+{
+	int tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		if (mysql_ping(s->my) == 0) {
+			s->is_killed = 0;
+			return CENOTE_OK;
+		}
+		if (mysql_errno(s->my) != CND_MY_ER_INTERRUPTED)
+			break;
+	}
+	return cnd_my_failed(s, NULL);
+}
+
+int
+cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
+{
+	cnd_my_wait_for(s);
+	cnc_arena_clear(&s->arena);
+	s->diag = diag;
+	s->sink = sink;
+	s->stop = 0;
+	s->tls_until_ms = 0;
+	s->infile.status = CENOTE_OK;
+	return s->is_killed ? absorb_kill(s) : CENOTE_OK;
+}
+
+int
+cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
+{
+	unsigned code = stmt ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
+	const char *state = stmt ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
+	const char *text = stmt ? mysql_stmt_error(stmt) : mysql_error(s->my);
+	struct cnc_diag other;
+	int r;
+
+	if (s->stop < 0) {
+		/* the host has said why; what the server says only tells whether it lives */
+		cnc_diag_init(&other, NULL);
+		r = cnd_my_diag(&other, code, state, text, s->server);
+		cnc_diag_finish(&other);
+		s->is_lost |= r == CENOTE_ERR_CONN;
+		if (s->stop == CENOTE_ERR_SERVER && s->diag->native == 0)
+			s->diag->native = (int32_t)code;
+		return r == CENOTE_ERR_CONN ? r : s->stop;
+	}
+	r = cnd_my_diag(s->diag, code, state, text, s->server);
+	if (r == CENOTE_ERR_CONN)
+		s->is_lost = 1;
+	else if (s->infile.status < 0)
+		return s->infile.status;
+	return r;
+}
+
+static int
+set_several(struct cnd_session *s, int single)
+{
+	if (mysql_set_server_option(s->my, single ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
+						  : MYSQL_OPTION_MULTI_STATEMENTS_ON))
+		return cnd_my_failed(s, NULL);
+	s->is_single = (uint8_t)single;
+	return CENOTE_OK;
+}
+
+int
+cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len)
+{
+	/* the server's own option, but told only where it makes a difference */
+	if (s->is_single == s->wants_single || !memchr(sql, ';', len))
+		return CENOTE_OK;
+	return set_several(s, s->wants_single);
+}
+
+static int
+tell(struct cnd_session *s, const char *name, const char *value, size_t len)
+{
+	char *copy;
+
+	if (!s->sink || !s->sink->ops->parameter)
+		return CENOTE_OK;
+	copy = cnc_arena_strndup(&s->arena, value, len);
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
+	return s->sink->ops->parameter(s->sink, name, copy);
+}
+
+/* Variables come as name, value, name, value. */
+static int
+track_variables(struct cnd_session *s)
+{
+	const char *name, *value;
+	size_t n_name, n_value;
+	char *copy;
+	int r;
+
+	if (mysql_session_track_get_first(
+		    s->my, SESSION_TRACK_SYSTEM_VARIABLES, &name, &n_name))
+		return CENOTE_OK;
+	do {
+		if (mysql_session_track_get_next(
+			    s->my, SESSION_TRACK_SYSTEM_VARIABLES, &value, &n_value))
+			return CENOTE_OK;
+		s->pins |= CENOTE_PIN_SETTINGS;
+		copy = cnc_arena_strndup(&s->arena, name, n_name);
+		if (!copy)
+			return CENOTE_ERR_NOMEM;
+		r = tell(s, copy, value, n_value);
+		if (r < 0)
+			return r;
+	} while (mysql_session_track_get_next(
+			 s->my, SESSION_TRACK_SYSTEM_VARIABLES, &name, &n_name) == 0);
+	return CENOTE_OK;
+}
+
+int
+cnd_my_track(struct cnd_session *s)
+{
+	const char *data;
+	size_t len;
+	int r = CENOTE_OK;
+
+	if (!(cnd_my_status(s->my) & SERVER_SESSION_STATE_CHANGED))
+		return CENOTE_OK;
+	if (mysql_session_track_get_first(s->my, SESSION_TRACK_SCHEMA, &data, &len) ==
+		0) {
+		s->is_database_changed = 1;
+		s->pins |= CENOTE_PIN_SETTINGS;
+		r = tell(s, "database", data, len);
+	}
+	if (r == CENOTE_OK)
+		r = track_variables(s);
+	if (r == CENOTE_OK && mysql_session_track_get_first(
+				      s->my, SESSION_TRACK_GTIDS, &data, &len) == 0)
+		r = tell(s, "session_gtids", data, len);
+	return r;
+}
+
+/* ---- the life of a session ---- */
+
+int
+cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_my_enter(s, ret_diag, NULL);
+
+	if (r == CENOTE_OK && mysql_ping(s->my) != 0)
+		r = cnd_my_failed(s, NULL);
+	return r;
+}
+
+int
+cnd_my_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
+{
+	(void)s;
+	(void)carry;
+	(void)ret_diag;
+	return CENOTE_OK;
+}
+
+/* As the pool's user, to the pool's database: all that a new login does but the connection. */
+static int
+log_in_again(struct cnd_session *s)
+{
+	if (mysql_change_user(s->my, s->opt.user, s->opt.password,
+		    s->opt.dbname ? s->opt.dbname : NULL))
+		return cnd_my_failed(s, NULL);
+	s->is_user_changed = 0;
+	return CENOTE_OK;
+}
+
+static int
+reset_connection(struct cnd_session *s)
+{
+	int r = CENOTE_OK;
+
+	if (s->is_user_changed || (s->is_database_changed && !s->opt.dbname))
+		return log_in_again(s);
+	if (mysql_reset_connection(s->my) != 0)
+		return cnd_my_failed(s, NULL);
+	/* COM_RESET_CONNECTION leaves the client in the database that it chose */
+	if (s->is_database_changed && mysql_select_db(s->my, s->opt.dbname) != 0)
+		r = cnd_my_failed(s, NULL);
+	return r;
+}
+
+int
+cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_my_enter(s, ret_diag, NULL);
+
+	if (r < 0)
+		return r;
+	if (s->has_init || s->notes & CND_MY_NOTE_RELOGIN) {
+		cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
+			"the session holds what only a new login clears");
+		return CENOTE_ERR_CONN;
+	}
+	r = reset_connection(s);
+	/* the server has forgotten them: this only frees */
+	cnd_my_close_all(s);
+	s->pins = 0;
+	s->notes = 0;
+	s->is_database_changed = 0;
+	s->wants_single = 0;
+	if (r == CENOTE_OK)
+		r = run_init_command(s);
+	s->pins = 0;
+	return r;
+}
+
+void
+cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
+{
+	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
+	ret_state->pins = s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0);
+	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
+		ret_state->tx = CENOTE_TX_OPEN;
+}
+
+int
+cnd_my_fd(const struct cnd_session *s)
+{
+	return (int)cnd_my_socket(s->my);
+}
+
+/* The server says nothing unasked but why it closes; some versions not even that. */
+int
+cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnc_diag none;
+
+	cnc_diag_init(&none, NULL);
+	(void)cnd_my_enter(s, sink ? sink->diag : &none, sink);
+	/* the library takes what lies there for the answer */
+	if (mysql_ping(s->my) != 0)
+		(void)cnd_my_failed(s, NULL);
+	else
+		cnc_diag_set(s->diag, CNC_SQLSTATE(CONNECTION_LOST),
+			"%s sent something that nobody asked for", s->server);
+	s->is_lost = 1;
+	s->diag = NULL;
+	cnc_diag_finish(&none);
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_my_change_user(
+	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	/* whatever comes of it: only a login makes it the pool's again */
+	s->is_user_changed = 1;
+	s->pins |= CENOTE_PIN_SETTINGS;
+	if (mysql_change_user(s->my, to->user.p,
+		    to->password.n > 0 ? to->password.p : NULL,
+		    to->database.n > 0 ? to->database.p : NULL))
+		return cnd_my_failed(s, NULL);
+	cnd_my_close_all(s);
+	return cnd_my_answer_done(s, "CHANGE USER", sink);
+}
+
+int
+cnd_my_select_database(
+	struct cnd_session *s, const char *database, size_t len, struct cnd_sink *sink)
+{
+	char *name;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	name = cnc_arena_strndup(&s->arena, database, len);
+	if (!name)
+		return CENOTE_ERR_NOMEM;
+	if (memchr(database, 0, len))
+		return cnd_my_refuse(s, CNC_SQLSTATE(NO_SCHEMA), NULL,
+			"a database's name cannot hold a zero byte");
+	if (mysql_select_db(s->my, name) != 0)
+		return cnd_my_failed(s, NULL);
+	s->is_database_changed = 1;
+	s->pins |= CENOTE_PIN_SETTINGS;
+	r = cnd_my_track(s);
+	return r < 0 ? r : cnd_my_answer_done(s, "USE", sink);
+}
+
+int
+cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
+	struct cnc_diag *ret_diag)
+{
+	int on = strcasecmp(value, "on") == 0 || strcmp(value, "1") == 0 ||
+		 strcasecmp(value, "yes") == 0;
+	int off = strcasecmp(value, "off") == 0 || strcmp(value, "0") == 0 ||
+		  strcasecmp(value, "no") == 0;
+
+	if (strcmp(name, "multi_statements") == 0 && (on || off)) {
+		s->wants_single = (uint8_t)off;
+		return CENOTE_OK;
+	}
+	if (strcmp(name, "found_rows") == 0 && (on || off)) {
+		if (on == s->opt.has_found_rows)
+			return CENOTE_OK;
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"found_rows is fixed at login: the pool's server line decides "
+			"(found_rows=yes)");
+		return CENOTE_ERR_ARG;
+	}
+	cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+		"there is no option %s=%s: allowed are multi_statements=on|off and "
+		"found_rows=on|off",
+		name, value);
+	return CENOTE_ERR_ARG;
+}

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "my.h"
+
+#define ASK_ROWS      64u
+/* Rows that one COM_STMT_FETCH brings: they lie in the worker until they are sent. */
+#define PREFETCH_ROWS 256u
+
+struct cnd_my_stmt {
+	struct cnd_my_stmt *next; /* of the named ones */
+	uint32_t number;
+	uint32_t refs; /* by its number, by a portal, by the request that runs it */
+	MYSQL_STMT *handle;
+	char *sql;
+	size_t len;
+	struct cnd_my_scan scan;
+	uint32_t n_params;
+	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
+	uint8_t has_portal;
+	uint64_t sent; /* what the client has of its columns; 0: nothing */
+};
+
+/* A cursor of the server. */
+struct cnd_my_portal {
+	struct cnd_my_portal *next;
+	uint32_t number;
+	struct cnd_my_stmt *stmt;
+	MYSQL_RES *meta;
+	struct cnp_column *columns; /* text borrowed from `meta` */
+	uint32_t n_columns;
+	struct cnd_my_rows *rows;
+};
+
+/* An execution on its way. */
+struct run {
+	struct cnd_session *s;
+	struct cnd_my_stmt *st;
+	const struct cnd_exec *exec;
+	struct cnd_sink *sink;
+	uint8_t is_named;
+	uint8_t has_cursor;
+	uint8_t is_output;
+};
+
+static void
+stmt_unref(struct cnd_session *s, struct cnd_my_stmt *st)
+{
+	if (!st || --st->refs > 0)
+		return;
+	if (st->handle)
+		(void)mysql_stmt_close(st->handle);
+	cnc_free(s->mem, st->is_long);
+	cnc_free(s->mem, st->sql);
+	cnc_free(s->mem, st);
+}
+
+static int
+stmt_make(
+	struct cnd_session *s, const char *sql, size_t len, struct cnd_my_stmt **ret_stmt)
+{
+	struct cnd_my_stmt *st = cnc_calloc(s->mem, 1, sizeof(*st));
+	int r = CENOTE_OK;
+
+	if (!st)
+		return CENOTE_ERR_NOMEM;
+	st->refs = 1;
+	st->len = len;
+	st->sql = cnc_strndup(s->mem, sql, len);
+	st->handle = mysql_stmt_init(s->my);
+	if (!st->sql || !st->handle)
+		r = CENOTE_ERR_NOMEM;
+	else if (mysql_stmt_prepare(st->handle, sql, (unsigned long)len) != 0)
+		r = cnd_my_failed(s, st->handle);
+	if (r < 0) {
+		stmt_unref(s, st);
+		return r;
+	}
+	st->n_params = (uint32_t)mysql_stmt_param_count(st->handle);
+	*ret_stmt = st;
+	return CENOTE_OK;
+}
+
+static struct cnd_my_stmt **
+find_stmt(struct cnd_session *s, uint32_t number)
+{
+	struct cnd_my_stmt **at = &s->stmts;
+
+	while (*at && (*at)->number != number)
+		at = &(*at)->next;
+	return at;
+}
+
+static void
+drop_stmt(struct cnd_session *s, uint32_t number)
+{
+	struct cnd_my_stmt **at = find_stmt(s, number), *st = *at;
+
+	if (!st)
+		return;
+	*at = st->next;
+	stmt_unref(s, st);
+}
+
+static int
+no_stmt(struct cnd_session *s, const struct cnd_named *which)
+{
+	if (which->number == 0)
+		return cnd_my_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
+			"this server's statements have no names");
+	return cnd_my_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
+		"there is no prepared statement %u", (unsigned)which->number);
+}
+
+/* ---- portals ---- */
+
+static void
+free_portal(struct cnd_session *s, struct cnd_my_portal *p)
+{
+	(void)mysql_stmt_free_result(p->stmt->handle);
+	/* the server closes the cursor with the statement, which may be wanted on */
+	if (p->stmt->refs > 1 && !s->is_lost)
+		(void)mysql_stmt_reset(p->stmt->handle);
+	p->stmt->has_portal = 0;
+	cnd_my_rows_free(s, p->rows);
+	if (p->meta)
+		mysql_free_result(p->meta);
+	cnc_free(s->mem, p->columns);
+	stmt_unref(s, p->stmt);
+	cnc_free(s->mem, p);
+}
+
+static struct cnd_my_portal **
+find_portal(struct cnd_session *s, uint32_t number)
+{
+	struct cnd_my_portal **at = &s->portals;
+
+	while (*at && (*at)->number != number)
+		at = &(*at)->next;
+	return at;
+}
+
+void
+cnd_my_close_portal(struct cnd_session *s, uint32_t portal)
+{
+	struct cnd_my_portal **at = find_portal(s, portal), *p = *at;
+
+	if (!p)
+		return;
+	cnd_my_wait_for(s);
+	*at = p->next;
+	free_portal(s, p);
+}
+
+void
+cnd_my_close_all(struct cnd_session *s)
+{
+	struct cnd_my_portal *p;
+	struct cnd_my_stmt *st;
+
+	while ((p = s->portals)) {
+		s->portals = p->next;
+		free_portal(s, p);
+	}
+	while ((st = s->stmts)) {
+		s->stmts = st->next;
+		stmt_unref(s, st);
+	}
+}
+
+/* ---- what the client knows of the columns ---- */
+
+static uint64_t
+hash_bytes(uint64_t h, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		h = (h ^ p[i]) * 1099511628211u;
+	return (h ^ n) * 1099511628211u;
+}
+
+/* Never 0. */
+static uint64_t
+hash_columns(const struct cnp_column *columns, uint32_t n)
+{
+	uint64_t h = 14695981039346656037u;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct cnp_column *c = &columns[i];
+		int64_t numbers[] = { c->type, c->format, c->nullable, c->native_type,
+			c->modifier, c->native_flags, c->charset, c->length, c->precision,
+			c->scale };
+
+		h = hash_bytes(h, c->name.p, c->name.n);
+		h = hash_bytes(h, c->org_name.p, c->org_name.n);
+		h = hash_bytes(h, c->table.p, c->table.n);
+		h = hash_bytes(h, c->org_table.p, c->org_table.n);
+		h = hash_bytes(h, c->schema.p, c->schema.n);
+		h = hash_bytes(h, numbers, sizeof(numbers));
+	}
+	return h ? h : 1;
+}
+
+/* ---- running ---- */
+
+/* Rows up to the end or the batch's end. CENOTE_OK: there are no more. CENOTE_AGAIN, CENOTE_DONE: as the
+ * sink said. */
+static int
+send_rows(struct run *q, struct cnd_my_rows *rows)
+{
+	struct cnd_session *s = q->s;
+	uint32_t count = 0;
+	int r, got;
+
+	for (;;) {
+		got = mysql_stmt_fetch(q->st->handle);
+		if (got == MYSQL_NO_DATA)
+			return CENOTE_OK;
+		if (got != 0 && got != MYSQL_DATA_TRUNCATED)
+			return cnd_my_failed(s, q->st->handle);
+		r = cnd_my_put_row(s, rows, q->st->handle, q->sink->batch);
+		if (r == CENOTE_OK)
+			r = q->sink->ops->row_done(q->sink);
+		if (r == CENOTE_AGAIN && !q->has_cursor)
+			r = CENOTE_OK;
+		if (r == CENOTE_OK && ++count % ASK_ROWS == 0)
+			r = cnd_my_interrupted(s);
+		if (r != CENOTE_OK)
+			return r;
+	}
+}
+
+static int
+end_result(struct run *q, int word)
+{
+	struct cnd_session *s = q->s;
+	struct cnp_done done;
+
+	cnd_my_done(s, &done);
+	done.affected = -1;
+	if (word == CENOTE_DONE)
+		done.flags |= CNP_DONE_LIMITED;
+	if (q->is_output || done.server_status & SERVER_PS_OUT_PARAMS)
+		done.flags |= CNP_DONE_OUTPUT;
+	if (word == CENOTE_AGAIN) {
+		done.flags &= (uint8_t)~CNP_DONE_MORE_RESULTS;
+		done.flags |= CNP_DONE_MORE_ROWS;
+	}
+	return q->sink->ops->done(q->sink, &done);
+}
+
+static int
+keep_portal(struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n,
+	struct cnd_my_portal **ret_portal)
+{
+	struct cnd_session *s = q->s;
+	struct cnd_my_portal *p = cnc_calloc(s->mem, 1, sizeof(*p));
+
+	if (!p)
+		return CENOTE_ERR_NOMEM;
+	p->columns = cnc_calloc(s->mem, n, sizeof(*columns));
+	if (!p->columns) {
+		cnc_free(s->mem, p);
+		return CENOTE_ERR_NOMEM;
+	}
+	memcpy(p->columns, columns, n * sizeof(*columns));
+	p->n_columns = n;
+	p->number = q->exec->portal;
+	p->meta = meta;
+	p->stmt = q->st;
+	p->stmt->refs++;
+	p->stmt->has_portal = 1;
+	cnd_my_close_portal(s, p->number);
+	p->next = s->portals;
+	s->portals = p;
+	*ret_portal = p;
+	return CENOTE_OK;
+}
+
+/* One result whose rows come straight from the wire. */
+static int
+answer_stream(
+	struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n)
+{
+	struct cnd_my_rows *rows = NULL;
+	int r = cnd_my_rows_bind(
+		q->s, q->st->handle, mysql_fetch_fields(meta), columns, n, &rows);
+
+	if (r == CENOTE_OK)
+		r = send_rows(q, rows);
+	cnd_my_rows_free(q->s, rows);
+	if (r < 0)
+		return r;
+	/* what max_rows left over is read and forgotten, and only then is the status known */
+	(void)mysql_stmt_free_result(q->st->handle);
+	return end_result(q, r);
+}
+
+/* One result behind a cursor; takes `meta` over. CENOTE_AGAIN: its portal is open. */
+static int
+answer_cursor(
+	struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n)
+{
+	struct cnd_session *s = q->s;
+	struct cnd_my_portal *p;
+	uint32_t number = q->exec->portal;
+	int r = keep_portal(q, meta, columns, n, &p), t;
+
+	if (r < 0) {
+		mysql_free_result(meta);
+		return r;
+	}
+	r = cnd_my_rows_bind(
+		s, q->st->handle, mysql_fetch_fields(meta), p->columns, n, &p->rows);
+	if (r == CENOTE_OK)
+		r = send_rows(q, p->rows);
+	if (r != CENOTE_AGAIN)
+		cnd_my_close_portal(s, number);
+	if (r < 0)
+		return r;
+	t = end_result(q, r);
+	return t < 0 ? t : r == CENOTE_AGAIN ? r : CENOTE_OK;
+}
+
+static int
+answer_rows(struct run *q)
+{
+	struct cnd_session *s = q->s;
+	MYSQL_RES *meta = mysql_stmt_result_metadata(q->st->handle);
+	struct cnp_column *columns;
+	uint64_t hash;
+	uint32_t n;
+	int r;
+
+	if (!meta)
+		return cnd_my_failed(s, q->st->handle);
+	n = mysql_num_fields(meta);
+	r = cnd_my_columns(s, mysql_fetch_fields(meta), n, q->exec, &columns);
+	if (r == CENOTE_OK) {
+		hash = hash_columns(columns, n);
+		r = q->sink->ops->columns(q->sink, columns, n,
+			q->exec->columns_known && hash == q->st->sent);
+		q->st->sent = q->is_named ? hash : 0;
+	}
+	if (r == CENOTE_OK && q->has_cursor)
+		return answer_cursor(q, meta, columns, n);
+	if (r == CENOTE_OK)
+		r = answer_stream(q, meta, columns, n);
+	mysql_free_result(meta);
+	return r;
+}
+
+static int
+answer_ok(struct run *q)
+{
+	struct cnp_done done;
+	int r = cnd_my_track(q->s);
+
+	if (r < 0)
+		return r;
+	cnd_my_done(q->s, &done);
+	return q->sink->ops->done(q->sink, &done);
+}
+
+/* Read and forget what is left of an execution. */
+static void
+drain(struct run *q)
+{
+	if (q->s->is_lost)
+		return;
+	(void)mysql_stmt_free_result(q->st->handle);
+	while (mysql_stmt_next_result(q->st->handle) == 0)
+		(void)mysql_stmt_free_result(q->st->handle);
+	if (mysql_errno(q->s->my) >= CR_MIN_ERROR &&
+		mysql_errno(q->s->my) <= CR_MAX_ERROR)
+		q->s->is_lost = 1;
+}
+
+/* All results of an execution. */
+static int
+answer_all(struct run *q)
+{
+	int r, next;
+
+	for (;;) {
+		q->has_cursor = q->exec->batch_rows > 0 &&
+				(cnd_my_status(q->s->my) & CND_MY_STATUS_CURSOR) != 0;
+		q->is_output = (cnd_my_status(q->s->my) & SERVER_PS_OUT_PARAMS) != 0;
+		r = mysql_stmt_field_count(q->st->handle) > 0 ? answer_rows(q)
+							      : answer_ok(q);
+		if (r == CENOTE_AGAIN)
+			return CENOTE_OK;
+		if (r < 0) {
+			drain(q);
+			return r;
+		}
+		next = mysql_stmt_next_result(q->st->handle);
+		if (next < 0)
+			return CENOTE_OK;
+		if (next > 0)
+			return cnd_my_failed(q->s, q->st->handle);
+	}
+}
+
+static void
+set_cursor(const struct run *q)
+{
+	unsigned long type =
+		q->exec->batch_rows > 0 ? CURSOR_TYPE_READ_ONLY : CURSOR_TYPE_NO_CURSOR;
+	unsigned long rows =
+		q->exec->batch_rows < PREFETCH_ROWS ? q->exec->batch_rows : PREFETCH_ROWS;
+
+	(void)mysql_stmt_attr_set(q->st->handle, STMT_ATTR_CURSOR_TYPE, &type);
+	if (rows > 0)
+		(void)mysql_stmt_attr_set(q->st->handle, STMT_ATTR_PREFETCH_ROWS, &rows);
+}
+
+/* Values, and those that came ahead. */
+static int
+bind(struct run *q)
+{
+	struct cnd_my_stmt *st = q->st;
+	uint32_t i;
+	int r;
+
+	if (q->exec->n_params != st->n_params)
+		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+			"the statement takes %u parameters, %u were given",
+			(unsigned)st->n_params, (unsigned)q->exec->n_params);
+	if (st->n_params == 0)
+		return CENOTE_OK;
+	r = cnd_my_bind(q->s, st->handle, q->exec->params, q->exec->n_params);
+	for (i = 0; r == CENOTE_OK && st->is_long && i < st->n_params; i++) {
+		if (st->is_long[i])
+			cnd_my_mark_long(st->handle, i);
+	}
+	return r;
+}
+
+static int
+run(struct run *q)
+{
+	int r = bind(q);
+
+	if (r < 0)
+		return r;
+	set_cursor(q);
+	r = mysql_stmt_execute(q->st->handle);
+	/* the server forgets them, too, whatever came of it */
+	cnc_free(q->s->mem, q->st->is_long);
+	q->st->is_long = NULL;
+	return r != 0 ? cnd_my_failed(q->s, q->st->handle) : answer_all(q);
+}
+
+/* What cannot be prepared may yet run as text: several statements, and some commands. */
+static int
+wants_text(
+	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
+{
+	unsigned code = mysql_errno(s->my);
+
+	if (exec->n_params > 0 || exec->format == CENOTE_FORMAT_BINARY ||
+		exec->formats.n > 0)
+		return 0;
+	return code == CND_MY_ER_UNSUPPORTED_PS ||
+	       (code == CND_MY_ER_PARSE && exec->is_simple && memchr(sql, ';', len));
+}
+
+int
+cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	struct run q = { .s = s, .exec = exec, .sink = sink };
+	int r = stmt_make(s, sql, len, &q.st);
+
+	if (r == CENOTE_ERR_SERVER && s->stop == 0 && wants_text(s, sql, len, exec)) {
+		cnc_diag_clear(s->diag);
+		return CENOTE_DONE;
+	}
+	if (r < 0)
+		return r;
+	r = run(&q);
+	stmt_unref(s, q.st);
+	return r;
+}
+
+/* ---- numbered statements ---- */
+
+static int
+send_params(struct cnd_session *s, const struct cnd_my_stmt *st, struct cnd_sink *sink)
+{
+	size_t size = ((size_t)st->n_params + 1) * sizeof(struct cnp_param);
+	struct cnp_param *params = cnc_arena_alloc(&s->arena, size);
+	uint32_t i;
+
+	if (!params)
+		return CENOTE_ERR_NOMEM;
+	/* the server does not tell what it expects */
+	for (i = 0; i < st->n_params; i++)
+		params[i] = (struct cnp_param){ CENOTE_TYPE_NULL, 0, CNP_STR_NONE };
+	return sink->ops->params(sink, params, st->n_params);
+}
+
+static int
+send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink *sink)
+{
+	static const struct cnd_exec plain = { .format = CENOTE_FORMAT_TEXT };
+	struct cnp_done done = { .tag = CNP_STR_NONE, .affected = -1 };
+	struct cnp_column *columns;
+	MYSQL_RES *meta;
+	uint32_t n;
+	int r = send_params(s, st, sink);
+
+	meta = r == CENOTE_OK ? mysql_stmt_result_metadata(st->handle) : NULL;
+	if (meta) {
+		n = mysql_num_fields(meta);
+		r = cnd_my_columns(s, mysql_fetch_fields(meta), n, &plain, &columns);
+		if (r == CENOTE_OK)
+			r = sink->ops->columns(sink, columns, n, 0);
+		if (r == CENOTE_OK)
+			st->sent = hash_columns(columns, n);
+		mysql_free_result(meta);
+	}
+	done.warnings = mysql_warning_count(s->my);
+	done.server_status = cnd_my_status(s->my);
+	return r < 0 ? r : sink->ops->done(sink, &done);
+}
+
+int
+cnd_my_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
+{
+	struct cnd_my_stmt *st;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (prepare->statement == 0)
+		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"this server's statements have no names");
+	r = stmt_make(s, prepare->sql.p, prepare->sql.n, &st);
+	if (r < 0)
+		return r;
+	st->scan = (struct cnd_my_scan){ .pins = CENOTE_PIN_FUNCTION,
+		.notes = CND_MY_NOTE_OPAQUE };
+	drop_stmt(s, prepare->statement);
+	st->number = prepare->statement;
+	st->next = s->stmts;
+	s->stmts = st;
+	return send_description(s, st, sink);
+}
+
+int
+cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
+{
+	struct cnd_my_stmt *st = which->number ? *find_stmt(s, which->number) : NULL;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (kind != CNP_NAMED_STATEMENT)
+		return CENOTE_ERR_UNSUPPORTED;
+	return st ? send_description(s, st, sink) : no_stmt(s, which);
+}
+
+/* A statement whose cursor is open cannot run again: the cursor keeps the one, and the number gets
+ * another. */
+static int
+replace_stmt(struct cnd_session *s, struct cnd_my_stmt **st)
+{
+	struct cnd_my_stmt *old = *st, *fresh;
+	int r = stmt_make(s, old->sql, old->len, &fresh);
+
+	if (r < 0)
+		return r;
+	fresh->number = old->number;
+	fresh->scan = old->scan;
+	fresh->sent = old->sent;
+	fresh->is_long = old->is_long;
+	old->is_long = NULL;
+	fresh->next = old->next;
+	*st = fresh;
+	stmt_unref(s, old);
+	return CENOTE_OK;
+}
+
+int
+cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	struct run q = { .s = s, .exec = exec, .sink = sink, .is_named = 1 };
+	struct cnd_my_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (!at || !*at)
+		return no_stmt(s, which);
+	if ((*at)->has_portal) {
+		r = replace_stmt(s, at);
+		if (r < 0)
+			return r;
+	}
+	q.st = *at;
+	q.st->refs++;
+	cnd_my_note(s, &q.st->scan);
+	r = cnd_my_after_error(s, run(&q));
+	stmt_unref(s, q.st);
+	return r;
+}
+
+int
+cnd_my_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
+{
+	struct cnp_done done = { .tag = cnp_str("CLOSE"), .affected = -1 };
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (which->number != 0 && kind == CNP_NAMED_STATEMENT)
+		drop_stmt(s, which->number);
+	return sink->ops->done(sink, &done);
+}
+
+int
+cnd_my_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int wants_columns, struct cnd_sink *sink)
+{
+	struct cnd_exec exec = { .portal = portal, .batch_rows = batch_rows };
+	struct cnd_my_portal *p = *find_portal(s, portal);
+	struct run q = { .s = s, .exec = &exec, .sink = sink, .has_cursor = 1 };
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (!p)
+		return cnd_my_refuse(s, CNC_SQLSTATE(NO_CURSOR), NULL,
+			"there is no open result %u", (unsigned)portal);
+	q.st = p->stmt;
+	r = sink->ops->columns(sink, p->columns, p->n_columns, !wants_columns);
+	if (r == CENOTE_OK)
+		r = send_rows(&q, p->rows);
+	if (r != CENOTE_AGAIN)
+		cnd_my_close_portal(s, portal);
+	if (r < 0)
+		return cnd_my_after_error(s, r);
+	return end_result(&q, r);
+}
+
+int
+cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+	struct cnp_str data, struct cnc_diag *ret_diag)
+{
+	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_my_stmt **at = statement ? find_stmt(s, statement) : NULL, *st;
+	int r = cnd_my_enter(s, ret_diag, NULL);
+
+	if (r < 0)
+		return r;
+	if (!at || !*at)
+		return no_stmt(s, &which);
+	if ((*at)->has_portal) {
+		r = replace_stmt(s, at);
+		if (r < 0)
+			return r;
+	}
+	st = *at;
+	if (param >= st->n_params)
+		return cnd_my_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+			"the statement has %u parameters, there is no parameter %u",
+			(unsigned)st->n_params, param + 1u);
+	if (!st->is_long)
+		st->is_long = cnc_calloc(s->mem, st->n_params, 1);
+	if (!st->is_long)
+		return CENOTE_ERR_NOMEM;
+	cnd_my_ready_long(st->handle, param);
+	if (mysql_stmt_send_long_data(st->handle, param, data.p, (unsigned long)data.n))
+		return cnd_my_failed(s, st->handle);
+	st->is_long[param] = 1;
+	return CENOTE_OK;
+}

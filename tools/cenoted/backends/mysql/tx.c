@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
+
+#define NAME_MAX_CHARS 64u /* the server's own bound of a name */
+
+static int
+in_tx(const struct cnd_session *s)
+{
+	return (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS) != 0;
+}
+
+static int
+run_and_answer(
+	struct cnd_session *s, const char *sql, const char *tag, struct cnd_sink *sink)
+{
+	int r = cnd_my_run(s, sql, strlen(sql));
+
+	return r < 0 ? r : cnd_my_answer_done(s, tag, sink);
+}
+
+/* SET TRANSACTION is for the next transaction only, so it comes just in front. */
+static int
+set_isolation(struct cnd_session *s, uint8_t isolation)
+{
+	static const char *const levels[] = { "READ UNCOMMITTED", "READ COMMITTED",
+		"REPEATABLE READ", "SERIALIZABLE" };
+	char sql[80];
+	int n;
+
+	if (isolation == CENOTE_ISOLATION_DEFAULT)
+		return CENOTE_OK;
+	n = snprintf(sql, sizeof(sql), "SET TRANSACTION ISOLATION LEVEL %s",
+		levels[isolation - 1]);
+	return cnd_my_run(s, sql, (size_t)n);
+}
+
+int
+cnd_my_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (isolation > CENOTE_ISOLATION_SERIALIZABLE ||
+		flags & ~(uint32_t)CENOTE_BEGIN_READ_ONLY)
+		return CENOTE_ERR_UNSUPPORTED;
+	/* the server would commit the open one */
+	if (in_tx(s))
+		return cnd_my_refuse(s, CNC_SQLSTATE(TX_ACTIVE), NULL,
+			"cannot start a transaction within a transaction");
+	r = set_isolation(s, isolation);
+	if (r < 0)
+		return r;
+	return run_and_answer(s,
+		flags & CENOTE_BEGIN_READ_ONLY ? "START TRANSACTION READ ONLY"
+					       : "START TRANSACTION",
+		"BEGIN", sink);
+}
+
+int
+cnd_my_commit(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	return r < 0 ? r : run_and_answer(s, "COMMIT", "COMMIT", sink);
+}
+
+int
+cnd_my_rollback(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	return r < 0 ? r : run_and_answer(s, "ROLLBACK", "ROLLBACK", sink);
+}
+
+int
+cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink)
+{
+	static const char *const verbs[] = { "SAVEPOINT ", "RELEASE SAVEPOINT ",
+		"ROLLBACK TO SAVEPOINT " };
+	static const char *const tags[] = { "SAVEPOINT", "RELEASE", "ROLLBACK" };
+	char sql[32 + 2 * 4 * NAME_MAX_CHARS];
+	size_t i, n;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (action > 2)
+		return CENOTE_ERR_UNSUPPORTED;
+	if (len == 0 || len > (size_t)4 * NAME_MAX_CHARS || memchr(name, 0, len))
+		return cnd_my_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
+			"a savepoint's name has 1 to %u characters, and no zero byte",
+			NAME_MAX_CHARS);
+	n = (size_t)snprintf(sql, sizeof(sql), "%s`", verbs[action]);
+	for (i = 0; i < len; i++) {
+		if (name[i] == '`')
+			sql[n++] = '`';
+		sql[n++] = name[i];
+	}
+	sql[n++] = '`';
+	sql[n] = 0;
+	return run_and_answer(s, sql, tags[action], sink);
+}
+
+int
+cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+	int is_on = (cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT) != 0;
+
+	if (r < 0)
+		return r;
+	if (is_on == !!on)
+		return cnd_my_answer_done(s, "SET", sink);
+	return run_and_answer(
+		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
+}

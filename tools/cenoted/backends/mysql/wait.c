@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "my.h"
+
+/* How long the server may take to end a statement that it was told to stop. */
+#define OBEY_MS        10000
+/* For the connection that tells it so. */
+#define CANCEL_SECONDS 5u
+/* Under TLS the library does not say for what it waits: it is let look again so often. */
+#define TLS_LOOK_MS    50
+
+/* The library's hook has no room for a pointer of ours. A worker has one session, and calls of
+ * several never overlap. */
+static struct cnd_session *waiting;
+
+void
+cnd_my_wait_for(struct cnd_session *s)
+{
+	waiting = s;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int
+plain_poll(int fd, short events, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int r;
+
+	do {
+		r = poll(&p, 1, timeout_ms);
+	} while (r < 0 && errno == EINTR);
+	return r;
+}
+
+/* KILL QUERY from a second connection, as the same user. */
+static int
+send_kill(struct cnd_session *s)
+{
+	struct cnd_session *was_waiting = waiting;
+	MYSQL *other = NULL;
+	char sql[48];
+	int r;
+
+	waiting = NULL;
+	r = cnd_my_connect(s, CANCEL_SECONDS, &other);
+	if (r == CENOTE_OK) {
+		snprintf(sql, sizeof(sql), "KILL QUERY %lu", s->thread_id);
+		if (mysql_query(other, sql) != 0)
+			r = CENOTE_ERR_SERVER;
+	}
+	if (r < 0)
+		s->host->log(s->host, LOG_WARNING, "cannot stop a statement on %s: %s",
+			s->server, other ? mysql_error(other) : "out of memory");
+	if (other)
+		mysql_close(other);
+	waiting = was_waiting;
+	return r;
+}
+
+void
+cnd_my_cancel(struct cnd_session *s)
+{
+	if (s->is_killed || s->is_lost || !s->thread_id)
+		return;
+	s->is_killed = 1;
+	/* who cannot be told has no time to obey */
+	s->obey_until_ms = now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
+}
+
+int
+cnd_my_interrupted(struct cnd_session *s)
+{
+	if (s->stop != 0)
+		return s->stop;
+	s->stop = s->host->interrupted(s->host, s->diag);
+	if (s->stop > 0)
+		s->stop = 0;
+	if (s->stop < 0)
+		cnd_my_cancel(s);
+	return s->stop;
+}
+
+/* The events, 0 when the time is up, -1. */
+static int
+wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
+{
+	int64_t left;
+	int r;
+
+	if (s->stop == 0) {
+		r = s->host->wait(s->host, fd, events, timeout_ms, s->diag);
+		if (r >= 0)
+			return r;
+		s->stop = r;
+		/* while logging in there is nothing to stop but ourselves */
+		if (s->is_logging_in)
+			return -1;
+		cnd_my_cancel(s);
+	}
+	left = s->obey_until_ms - now_ms();
+	if (s->is_logging_in || left <= 0)
+		return 0;
+	if (timeout_ms < 0 || timeout_ms > left)
+		timeout_ms = (int)left;
+	return plain_poll(fd, events, timeout_ms);
+}
+
+/* The library says "read" also where it waits to write, and gives a time that means nothing. */
+static int
+wait_tls(struct cnd_session *s, int fd)
+{
+	int can_write = plain_poll(fd, POLLOUT, 0) > 0;
+	short events = (short)(can_write ? POLLIN : POLLIN | POLLOUT);
+	int64_t until = now_ms() + (int64_t)s->opt.read_timeout * 1000;
+	int r = wait_for(s, fd, events, TLS_LOOK_MS);
+
+	if (r != 0) {
+		s->tls_until_ms = 0;
+		return r;
+	}
+	if (s->stop < 0)
+		return now_ms() < s->obey_until_ms ? 1 : 0;
+	if (s->opt.read_timeout > 0) {
+		if (s->tls_until_ms == 0)
+			s->tls_until_ms = until;
+		else if (now_ms() > s->tls_until_ms)
+			return 0;
+	}
+	return 1;
+}
+
+int
+cnd_my_on_wait(my_socket fd, cnd_my_bool is_read, int timeout_ms)
+{
+	struct cnd_session *s = waiting;
+	int r;
+
+	if (!s || !s->host->wait)
+		r = plain_poll((int)fd, is_read ? POLLIN : POLLOUT, timeout_ms);
+	else if (s->is_tls && !s->is_logging_in)
+		r = wait_tls(s, (int)fd);
+	else
+		r = wait_for(s, (int)fd, is_read ? POLLIN : POLLOUT, timeout_ms);
+	if (r == 0)
+		errno = ETIMEDOUT;
+	return r > 0 ? 1 : r;
+}
+
+int
+cnd_my_await(struct cnd_session *s)
+{
+	int r;
+
+	if (s->is_hooked || !s->host->wait)
+		return CENOTE_OK;
+	r = wait_for(s, cnd_my_fd(s), POLLIN, -1);
+	if (r > 0)
+		return CENOTE_OK;
+	s->is_lost = 1;
+	return CENOTE_ERR_CONN;
+}
