@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session.h"
+
+int
+cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len)
+{
+	if (len == 0 || memchr(text, 0, len) == NULL)
+		return CENOTE_OK;
+	return cnd_pg_refuse(s, "22021",
+		"SQL, names and messages cannot hold a zero byte in PostgreSQL");
+}
+
+int
+cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	int r;
+
+	if (!s->is_manual || s->tx != 'I' || s->is_unsynced)
+		return CENOTE_OK;
+	if (scan->flags & (CND_PG_SCAN_NO_BLOCK | CND_PG_SCAN_TX | CND_PG_SCAN_EMPTY))
+		return CENOTE_OK;
+	r = cnd_pg_add_query(&s->out, 'Q', "BEGIN", 5);
+	if (r == CENOTE_OK) {
+		s->n_ready++;
+		s->run.n_first = 1;
+	}
+	return r;
+}
+
+/* ---- Parse and Bind ---- */
+
+static int
+add_parse(struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
+{
+	struct cnc_buf *b = &s->out;
+	size_t mark;
+	int r = cnd_pg_msg_begin(b, 'P', &mark);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u8(b, 0);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_text(b, sql, len);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, (uint16_t)exec->n_params);
+	for (uint32_t i = 0; i < exec->n_params && r == CENOTE_OK; i++)
+		r = cnd_pg_add_u32(b, cnd_pg_param_type(&exec->params[i]));
+	return r < 0 ? r : cnd_pg_msg_end(b, mark);
+}
+
+/* The server's type of a parameter, as far as it is known. */
+static uint32_t
+type_of(const struct cnd_pg_stmt *st, const struct cnd_exec *exec, uint32_t i)
+{
+	if (st != NULL)
+		return i < st->n_params ? st->types[i] : 0;
+	return cnd_pg_param_type(&exec->params[i]);
+}
+
+static int
+add_params(
+	struct cnd_session *s, const struct cnd_pg_stmt *st, const struct cnd_exec *exec)
+{
+	struct cnc_buf *b = &s->out;
+	int r = cnd_pg_add_u16(b, (uint16_t)exec->n_params);
+
+	for (uint32_t i = 0; i < exec->n_params && r == CENOTE_OK; i++)
+		r = cnd_pg_add_u16(
+			b, cnd_pg_param_format(&exec->params[i], type_of(st, exec, i)));
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, (uint16_t)exec->n_params);
+	for (uint32_t i = 0; i < exec->n_params && r == CENOTE_OK; i++) {
+		r = cnd_pg_param_put(b, &exec->params[i], type_of(st, exec, i), s->diag);
+		if (r == CENOTE_ERR_ARG)
+			r = CENOTE_ERR_SERVER;
+	}
+	return r;
+}
+
+/* What a column wanted in `format` is asked for in. */
+static uint16_t
+wire_format(const struct cnd_session *s, uint8_t format, const struct cnd_pg_desc *d,
+	uint32_t i)
+{
+	if (format == CENOTE_FORMAT_BINARY)
+		return CND_PG_BINARY;
+	if (format == CENOTE_FORMAT_CANONICAL && d != NULL && i < d->n &&
+		!cnd_pg_is_text_enough(&s->facts))
+		return cnd_pg_canonical_format(d->columns[i].native_type, &s->facts);
+	return CND_PG_TEXT;
+}
+
+static int
+add_result_formats(
+	struct cnd_session *s, const struct cnd_exec *exec, struct cnd_pg_desc *d)
+{
+	struct cnc_buf *b = &s->out;
+	int is_each = d != NULL && exec->format == CENOTE_FORMAT_CANONICAL &&
+		      !cnd_pg_is_text_enough(&s->facts);
+	uint32_t n = exec->formats.n > 0 ? (uint32_t)exec->formats.n : is_each ? d->n : 1;
+	int r = cnd_pg_add_u16(b, (uint16_t)n);
+
+	for (uint32_t i = 0; i < n && r == CENOTE_OK; i++) {
+		uint8_t wanted =
+			exec->formats.n > 0 ? (uint8_t)exec->formats.p[i] : exec->format;
+
+		r = cnd_pg_add_u16(b, wire_format(s, wanted, d, i));
+	}
+	for (uint32_t i = 0; d != NULL && i < d->n; i++) {
+		uint8_t wanted =
+			exec->formats.n > i ? (uint8_t)exec->formats.p[i] : exec->format;
+
+		d->wire[i] = wire_format(s, wanted, d, i);
+	}
+	return r;
+}
+
+/* `st`: NULL for what was just parsed; `d`: its columns, NULL if they are not known. */
+static int
+add_bind(struct cnd_session *s, const char *portal, const char *name, size_t name_len,
+	const struct cnd_pg_stmt *st, const struct cnd_exec *exec, struct cnd_pg_desc *d)
+{
+	struct cnc_buf *b = &s->out;
+	size_t mark;
+	int r = cnd_pg_msg_begin(b, 'B', &mark);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_text(b, portal, strlen(portal));
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_text(b, name, name_len);
+	if (r == CENOTE_OK)
+		r = add_params(s, st, exec);
+	if (r == CENOTE_OK)
+		r = add_result_formats(s, exec, d);
+	return r < 0 ? r : cnd_pg_msg_end(b, mark);
+}
+
+/* ---- running ---- */
+
+static void
+set_run(struct cnd_session *s, const struct cnd_exec *exec)
+{
+	s->run.format = exec->format;
+	s->run.formats = exec->formats;
+	s->run.batch_rows = exec->batch_rows;
+	s->run.portal_number = exec->portal;
+}
+
+/* How many rows the server shall give at once; 0 all. */
+static uint32_t
+row_limit(const struct cnd_exec *exec)
+{
+	uint64_t n = exec->batch_rows;
+
+	if (exec->max_rows > 0 && (n == 0 || exec->max_rows < n))
+		n = exec->max_rows;
+	return n > INT32_MAX ? 0 : (uint32_t)n;
+}
+
+/* Execute, and what comes behind it. A portal that is to be kept outside a transaction lives until
+ * the next Sync, so that none is sent before it is known to be complete. */
+static int
+add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec)
+{
+	int keeps = exec->batch_rows > 0;
+	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
+	uint32_t limit = row_limit(exec);
+	int r = cnd_pg_add_execute(&s->out, portal, limit);
+
+	/* a portal that stops for good must not keep its tables busy */
+	if (r == CENOTE_OK && limit > 0 && !keeps)
+		r = cnd_pg_add_named(&s->out, 'C', 'P', "", 0);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_end(s, exec->is_sync && !is_loose);
+	s->run.syncs_at_end = exec->is_sync && is_loose;
+	return r;
+}
+
+static int
+check_formats(struct cnd_session *s, const struct cnd_exec *exec)
+{
+	for (size_t i = 0; i < exec->formats.n; i++) {
+		if ((uint8_t)exec->formats.p[i] > CENOTE_FORMAT_BINARY)
+			return cnd_pg_refuse(
+				s, CNC_SQLSTATE(PROTOCOL), "there is no such format");
+	}
+	return CENOTE_OK;
+}
+
+static int
+has_binary(const struct cnd_exec *exec)
+{
+	if (exec->formats.n == 0)
+		return exec->format == CENOTE_FORMAT_BINARY;
+	return memchr(exec->formats.p, CENOTE_FORMAT_BINARY, exec->formats.n) != NULL;
+}
+
+static int
+has_canonical(const struct cnd_exec *exec)
+{
+	if (exec->formats.n == 0)
+		return exec->format == CENOTE_FORMAT_CANONICAL;
+	return memchr(exec->formats.p, CENOTE_FORMAT_CANONICAL, exec->formats.n) != NULL;
+}
+
+static int
+needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec)
+{
+	return has_canonical(exec) && !cnd_pg_is_text_enough(&s->facts);
+}
+
+static int
+query_simple(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, const struct cnd_pg_scan *scan)
+{
+	int r;
+
+	if (has_binary(exec))
+		return cnd_pg_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
+			"PostgreSQL gives binary values for one statement at a time "
+			"only");
+	set_run(s, exec);
+	s->run.is_simple = 1;
+	s->run.until_ready = 1;
+	r = cnd_pg_begin_first(s, scan);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_query(&s->out, 'Q', sql, len);
+	if (r < 0)
+		return r;
+	s->n_ready++;
+	return cnd_pg_send_run(s);
+}
+
+/* Parse, and ask for the columns before anything is bound. */
+static int
+parse_first(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	int r = add_parse(s, sql, len, exec);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_named(&s->out, 'D', 'S', "", 0);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_end(s, 0);
+	if (r < 0)
+		return r;
+	s->run.sink = NULL;
+	s->run.is_describing = 1;
+	r = cnd_pg_send_run(s);
+	if (r < 0)
+		return r;
+	if (!s->run.has_columns)
+		s->desc.n = 0;
+	(void)cnd_pg_run_begin(s, sink);
+	return CENOTE_OK;
+}
+
+static int
+query_extended(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, const struct cnd_pg_scan *scan,
+	struct cnd_sink *sink)
+{
+	char portal[CND_PG_NAME_MAX] = "";
+	int is_first = needs_columns_first(s, exec);
+	int r = cnd_pg_begin_first(s, scan);
+
+	if (r == CENOTE_OK && is_first)
+		r = parse_first(s, sql, len, exec, sink);
+	else if (r == CENOTE_OK)
+		r = add_parse(s, sql, len, exec);
+	if (r < 0)
+		return r;
+	set_run(s, exec);
+	if (exec->batch_rows > 0)
+		cnd_pg_portal_name(exec->portal, portal);
+	r = add_bind(s, portal, "", 0, NULL, exec, is_first ? &s->desc : NULL);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+	if (r == CENOTE_OK)
+		r = add_execute(s, portal, exec);
+	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
+int
+cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	struct cnd_pg_scan scan;
+	int is_several;
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_text(s, sql, len);
+	if (r == CENOTE_OK)
+		r = check_formats(s, exec);
+	if (r == CENOTE_OK)
+		r = cnd_pg_ready(s, sink);
+	if (r < 0)
+		return r;
+	cnd_pg_scan(sql, len, &s->facts, &scan);
+	s->pins |= scan.pins;
+	(void)cnd_pg_run_begin(s, sink);
+	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;
+	if (exec->is_simple &&
+		(is_several || (exec->is_sync && !s->is_unsynced && exec->max_rows == 0 &&
+				       exec->batch_rows == 0 && !has_binary(exec) &&
+				       !needs_columns_first(s, exec))))
+		return query_simple(s, sql, len, exec, &scan);
+	return query_extended(s, sql, len, exec, &scan, sink);
+}
+
+/* ---- prepared statements ---- */
+
+static int
+check_count(
+	struct cnd_session *s, const struct cnd_pg_stmt *st, const struct cnd_exec *exec)
+{
+	if (exec->n_params != st->n_params)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
+			"the statement has %u parameters, %u values were given",
+			(unsigned)st->n_params, (unsigned)exec->n_params);
+	if (exec->formats.n > 0 && st->has_rows && exec->formats.n != st->desc.n)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
+			"%zu formats were given for %u columns", exec->formats.n,
+			(unsigned)st->desc.n);
+	return CENOTE_OK;
+}
+
+static int
+execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	char portal[CND_PG_NAME_MAX] = "";
+	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
+	struct cnd_pg_desc *d = st->has_rows ? &st->desc : NULL;
+	int r = check_count(s, st, exec);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_begin_first(s, &st->scan);
+	if (r < 0)
+		return r;
+	s->pins |= st->scan.pins;
+	set_run(s, exec);
+	if (exec->batch_rows > 0)
+		cnd_pg_portal_name(exec->portal, portal);
+	r = add_bind(s, portal, st->name, strlen(st->name), st, exec, d);
+	if (r < 0)
+		return r;
+	if (st->is_stable) {
+		run->is_cached = st->has_rows;
+		run->is_known = exec->columns_known;
+		run->desc = &st->desc;
+		if (d != NULL)
+			(void)cnd_pg_desc_form(s, d, exec->format, exec->formats);
+	} else {
+		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+	}
+	if (r == CENOTE_OK)
+		r = add_execute(s, portal, exec);
+	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
+/* What the server knows under a name: nothing is known of it here. */
+static int
+execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec *exec,
+	struct cnd_sink *sink)
+{
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0 };
+	char portal[CND_PG_NAME_MAX] = "";
+	int r;
+
+	(void)cnd_pg_run_begin(s, sink);
+	r = cnd_pg_begin_first(s, &any);
+	if (r < 0)
+		return r;
+	s->pins |= any.pins;
+	set_run(s, exec);
+	if (exec->batch_rows > 0)
+		cnd_pg_portal_name(exec->portal, portal);
+	r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+	if (r == CENOTE_OK)
+		r = add_execute(s, portal, exec);
+	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
+int
+cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	struct cnd_pg_stmt *st;
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_text(s, which->name.p, which->name.n);
+	if (r == CENOTE_OK)
+		r = check_formats(s, exec);
+	if (r == CENOTE_OK)
+		r = cnd_pg_ready(s, sink);
+	if (r < 0)
+		return r;
+	if (which->number == 0)
+		return execute_named(s, which->name, exec, sink);
+	st = cnd_pg_stmt_find(s, which->number);
+	if (st == NULL)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(NO_STATEMENT),
+			"there is no prepared statement %u", (unsigned)which->number);
+	return execute_numbered(s, st, exec, sink);
+}
+
+/* ---- fast path ---- */
+
+int
+cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
+	struct cnd_sink *sink)
+{
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0 };
+	struct cnc_buf *b = &s->out;
+	size_t mark;
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_ready(s, sink);
+	if (r < 0)
+		return r;
+	(void)cnd_pg_run_begin(s, sink);
+	set_run(s, exec);
+	s->pins |= any.pins;
+	r = cnd_pg_begin_first(s, &any);
+	if (r == CENOTE_OK)
+		r = cnd_pg_msg_begin(b, 'F', &mark);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, function);
+	if (r == CENOTE_OK)
+		r = add_params(s, NULL, exec);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, exec->format == CENOTE_FORMAT_BINARY ? CND_PG_BINARY
+									   : CND_PG_TEXT);
+	if (r == CENOTE_OK)
+		r = cnd_pg_msg_end(b, mark);
+	if (r < 0)
+		return r;
+	s->n_ready++;
+	s->run.until_ready = 1;
+	return cnd_pg_send_run(s);
+}
+
+/* The server does not say which type the result has. */
+static int
+give_function_value(struct cnd_session *s, const uint8_t *value, uint32_t len)
+{
+	struct cnd_sink *sink = s->run.sink;
+	struct cnp_column column = CNP_COLUMN_INIT;
+	int r;
+
+	column.type = CENOTE_TYPE_OTHER;
+	column.format = s->run.format == CENOTE_FORMAT_BINARY ? CENOTE_FORMAT_BINARY
+							      : CENOTE_FORMAT_TEXT;
+	r = sink->ops->columns(sink, &column, 1, 0);
+	if (r == CENOTE_OK)
+		r = cnc_batch_row(sink->batch);
+	if (r < 0)
+		return r;
+	r = value == NULL ? cnc_batch_null(sink->batch)
+			  : cnc_batch_put(sink->batch, value, len);
+	if (r < 0) {
+		cnc_batch_row_undo(sink->batch);
+		return r;
+	}
+	cnc_batch_row_done(sink->batch);
+	r = sink->ops->row_done(sink);
+	return r < 0 ? r : CENOTE_OK;
+}
+
+int
+cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+	uint32_t len = m->len >= 4 ? cnd_pg_get_u32(m->body) : 0;
+	int r;
+
+	if (m->len < 4 || (len != UINT32_MAX && len != m->len - 4) ||
+		(len == UINT32_MAX && m->len != 4))
+		return cnd_pg_broken(s, "a malformed FunctionCallResponse");
+	if (run->sink == NULL || run->status < 0)
+		return CENOTE_OK;
+	r = give_function_value(s, len == UINT32_MAX ? NULL : m->body + 4, len);
+	if (r < 0) {
+		run->status = r;
+		return CENOTE_OK;
+	}
+	run->done = (struct cnp_done){ .tag = cnp_str("FUNCTION"), .affected = -1 };
+	run->has_done = 1;
+	return CENOTE_OK;
+}
+
+/* ---- catalog ---- */
+
+int
+cnd_pg_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
+{
+	static const struct cnd_pg_scan none = { 0, 0 };
+	struct cnd_exec exec = { .format = CENOTE_FORMAT_CANONICAL, .is_sync = 1 };
+	struct cnd_pg_catalog q;
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_ready(s, sink);
+	if (r == CENOTE_OK)
+		r = cnd_pg_catalog_query(filter, s->version, &q, sink->diag);
+	if (r < 0)
+		return r;
+	exec.params = q.params;
+	exec.n_params = q.n_params;
+	/* within a pipeline it is part of the unit */
+	exec.is_sync = !s->is_unsynced;
+	(void)cnd_pg_run_begin(s, sink);
+	return query_extended(s, q.sql, strlen(q.sql), &exec, &none, sink);
+}

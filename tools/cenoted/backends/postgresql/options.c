@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session.h"
+
+/* How many letters have to be changed to make one word of the other, for short words. */
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t row[64];
+	size_t n = strlen(b);
+
+	if (n >= sizeof(row) / sizeof(row[0]))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1] != 0; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			size_t above = row[j];
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+			if (above + 1 < best)
+				best = above + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+static const char *
+nearest(const PQconninfoOption *all, const char *key)
+{
+	const char *best = "host";
+	size_t least = SIZE_MAX;
+
+	for (const PQconninfoOption *o = all; o->keyword != NULL; o++) {
+		size_t d = distance(key, o->keyword);
+
+		if (d < least) {
+			least = d;
+			best = o->keyword;
+		}
+	}
+	return distance(key, "wire") < least ? "wire" : best;
+}
+
+static int
+is_known(const PQconninfoOption *all, const char *key)
+{
+	for (const PQconninfoOption *o = all; o->keyword != NULL; o++) {
+		if (strcmp(o->keyword, key) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+refuse(struct cnc_diag *diag, const char *key, const char *value, const char *why)
+{
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s=%s is not allowed: %s", key,
+		value, why);
+	return CENOTE_ERR_ARG;
+}
+
+static int
+read_wire(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
+{
+	if (strcmp(value, "auto") != 0 && strcmp(value, "libpq") != 0)
+		return refuse(diag, "wire", value, "it is auto or libpq");
+	o->is_libpq = strcmp(value, "libpq") == 0;
+	return CENOTE_OK;
+}
+
+static int
+read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
+	const struct cnd_option *given, struct cnc_diag *diag)
+{
+	if (strcmp(given->key, "wire") == 0)
+		return read_wire(o, given->value, diag);
+	if (!is_known(all, given->key)) {
+		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"unknown key \"%s\" for PostgreSQL; did you mean \"%s\"? All of "
+			"libpq's connection options are allowed, and wire",
+			given->key, nearest(all, given->key));
+		return CENOTE_ERR_ARG;
+	}
+	if (strcmp(given->key, "replication") == 0)
+		return refuse(diag, given->key, given->value,
+			"a replication connection cannot be pooled");
+	if (*n == CND_PG_KEYS_MAX)
+		return refuse(diag, given->key, given->value, "there are too many keys");
+	o->keys[*n] = given->key;
+	o->values[*n] = given->value;
+	++*n;
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_options_read(const struct cnd_server_spec *spec,
+	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag)
+{
+	/* libpq takes the last of a key given twice, so these can be overridden */
+	struct cnd_pg_options o = { .keys = { "client_encoding",
+					    "fallback_application_name" },
+		.values = { "UTF8", "cenoted" } };
+	PQconninfoOption *all = PQconndefaults();
+	size_t n = 2;
+	int r = CENOTE_OK;
+
+	if (all == NULL)
+		return CENOTE_ERR_NOMEM;
+	for (size_t i = 0; i < spec->n_options && r == CENOTE_OK; i++)
+		r = read_one(&o, &n, all, &spec->options[i], ret_diag);
+	PQconninfoFree(all);
+	if (r == CENOTE_OK)
+		*ret_options = o;
+	return r;
+}
+
+int
+cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag)
+{
+	struct cnd_pg_options o;
+
+	return cnd_pg_options_read(spec, &o, ret_diag);
+}

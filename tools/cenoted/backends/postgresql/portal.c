@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "session.h"
+
+/*
+ * Results that are fetched in batches. In a transaction the server keeps the portal. Outside one,
+ * a portal lives until the next Sync: no Sync is sent while it is open, and as soon as another
+ * request comes, the rest of it is taken off the server, so that the other is a unit of its own.
+ * Several statements in one request give all they have in one stream, of which the rest stays in
+ * the socket until it is fetched, or until another request comes.
+ */
+
+/* What is kept in memory of a result; more goes to a file. */
+#define STORE_MEMORY (1024u * 1024u)
+
+void
+cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX])
+{
+	snprintf(name, CND_PG_NAME_MAX, "cenote_p%u", (unsigned)number);
+}
+
+static struct cnd_pg_portal *
+find(struct cnd_session *s, uint32_t number)
+{
+	struct cnd_pg_portal *p = s->portals;
+
+	while (p != NULL && p->number != number)
+		p = p->next;
+	return p;
+}
+
+static void
+portal_remove(struct cnd_session *s, struct cnd_pg_portal *p)
+{
+	struct cnd_pg_portal **at = &s->portals;
+
+	while (*at != NULL && *at != p)
+		at = &(*at)->next;
+	if (*at == p)
+		*at = p->next;
+	if (s->run.portal == p)
+		s->run.portal = NULL;
+	if (p->store.fd >= 0)
+		(void)close(p->store.fd);
+	cnc_buf_finish(&p->store.buf);
+	cnd_pg_desc_finish(s, &p->desc);
+	cnc_free(s->mem, p);
+}
+
+void
+cnd_pg_close_portals(struct cnd_session *s)
+{
+	while (s->portals != NULL)
+		portal_remove(s, s->portals);
+}
+
+void
+cnd_pg_portals_end(struct cnd_session *s)
+{
+	struct cnd_pg_portal *p = s->portals;
+
+	while (p != NULL) {
+		struct cnd_pg_portal *next = p->next;
+
+		if (!p->is_stored && p != s->run.portal)
+			portal_remove(s, p);
+		p = next;
+	}
+}
+
+int
+cnd_pg_portal_is_loose(const struct cnd_session *s)
+{
+	for (const struct cnd_pg_portal *p = s->portals; p != NULL; p = p->next) {
+		if (p->is_loose && !p->is_stored)
+			return 1;
+	}
+	return 0;
+}
+
+int
+cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
+{
+	struct cnd_pg_run *run = &s->run;
+	struct cnd_pg_portal *p = run->portal;
+
+	if (p != NULL)
+		return CENOTE_OK;
+	p = find(s, run->portal_number);
+	if (p != NULL)
+		portal_remove(s, p);
+	p = cnc_calloc(s->mem, 1, sizeof(*p));
+	if (p == NULL)
+		return CENOTE_ERR_NOMEM;
+	p->store.fd = -1;
+	cnc_buf_init(&p->store.buf, s->mem, CND_PG_MSG_MAX + STORE_MEMORY);
+	p->number = run->portal_number;
+	p->is_stream = (uint8_t)is_stream;
+	p->is_loose = !is_stream && s->tx == 'I';
+	p->format = run->format;
+	p->next = s->portals;
+	s->portals = p;
+	return cnd_pg_desc_copy(s, &p->desc, run->desc);
+}
+
+/* ---- the rest of a result, taken off the server ---- */
+
+/* A file without a name. */
+static int
+store_file(struct cnd_session *s)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%.200s/cenote-XXXXXX", dir != NULL ? dir : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(IO),
+			"cannot keep the rest of an open result in %s: %s", path,
+			strerror(errno));
+	(void)unlink(path);
+	return fd;
+}
+
+static int
+store_write(struct cnd_session *s, struct cnd_pg_store *store)
+{
+	while (cnc_buf_len(&store->buf) > 0) {
+		ssize_t n = pwrite(store->fd, cnc_buf_head(&store->buf),
+			cnc_buf_len(&store->buf), (off_t)store->written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return cnd_pg_refuse(s, CNC_SQLSTATE(DISK_FULL),
+				"cannot keep the rest of an open result: %s",
+				n < 0 ? strerror(errno) : "nothing was written");
+		store->written += (uint64_t)n;
+		cnc_buf_consume(&store->buf, (size_t)n);
+	}
+	return CENOTE_OK;
+}
+
+static int
+store_put(struct cnd_session *s, struct cnd_pg_store *store, const struct cnd_pg_msg *m)
+{
+	uint8_t *room;
+	int r = cnc_buf_reserve(&store->buf, CND_PG_HEADER + m->len, &room);
+
+	if (r < 0)
+		return r;
+	room[0] = m->type;
+	cnd_pg_put_u32(room + 1, (uint32_t)(m->len + 4));
+	if (m->len > 0)
+		memcpy(room + CND_PG_HEADER, m->body, m->len);
+	cnc_buf_commit(&store->buf, CND_PG_HEADER + m->len);
+	if (cnc_buf_len(&store->buf) < STORE_MEMORY)
+		return CENOTE_OK;
+	if (store->fd < 0)
+		store->fd = store_file(s);
+	return store->fd < 0 ? store->fd : store_write(s, store);
+}
+
+/* Read back until the front of the memory holds a whole message. */
+static int
+store_refill(struct cnd_session *s, struct cnd_pg_store *store, size_t need)
+{
+	uint8_t *room;
+	ssize_t n;
+	int r;
+
+	while (cnc_buf_len(&store->buf) < need && store->read_at < store->written) {
+		size_t want = need - cnc_buf_len(&store->buf);
+
+		if (want < 65536)
+			want = 65536;
+		if (want > store->written - store->read_at)
+			want = (size_t)(store->written - store->read_at);
+		r = cnc_buf_reserve(&store->buf, want, &room);
+		if (r < 0)
+			return r;
+		n = pread(store->fd, room, want, (off_t)store->read_at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return cnd_pg_refuse(s, CNC_SQLSTATE(IO),
+				"cannot read the rest of an open result back");
+		cnc_buf_commit(&store->buf, (size_t)n);
+		store->read_at += (uint64_t)n;
+	}
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_store_next(
+	struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_pg_msg *ret_msg)
+{
+	struct cnd_pg_store *store = &p->store;
+	size_t need = CND_PG_HEADER;
+
+	/* what was handed out last is consumed now */
+	cnc_buf_consume(&store->buf, p->handed_out);
+	p->handed_out = 0;
+	for (;;) {
+		int r = cnd_pg_msg_next(cnc_buf_head(&store->buf),
+			cnc_buf_len(&store->buf), ret_msg, &need);
+
+		if (r > 0) {
+			p->handed_out = (size_t)r;
+			return CENOTE_OK;
+		}
+		if (r < 0 || (store->read_at >= store->written))
+			return cnd_pg_broken(s, "a result without an end");
+		r = store_refill(s, store, need);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Everything up to the end of the answer. That the statement failed is for its own fetch to say. */
+static int
+store_all(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *sink)
+{
+	int until_ready = s->n_ready > 0;
+	int status = CENOTE_OK;
+	struct cnd_pg_msg m;
+	int r;
+
+	for (;;) {
+		r = cnd_pg_next(s, &m);
+		if (r < 0)
+			return r;
+		r = cnd_pg_async(s, &m, sink);
+		if (r == CENOTE_OK)
+			continue;
+		if (r < 0)
+			return r;
+		if (status == CENOTE_OK)
+			status = store_put(s, &p->store, &m);
+		if (m.type == 'E' && cnd_pg_is_fatal(m.body, m.len))
+			return cnd_pg_fatal(s, &m);
+		if (m.type == 'E' && !until_ready)
+			s->is_skipping = 1;
+		if (m.type == 'Z' && cnd_pg_note_ready(s, &m) < 0)
+			return CENOTE_ERR_CONN;
+		if (m.type == 'Z' ? s->n_ready == 0
+				  : !until_ready && (m.type == 'C' || m.type == 'E'))
+			return status;
+	}
+}
+
+static int
+portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *sink)
+{
+	char name[CND_PG_NAME_MAX];
+	int r = CENOTE_OK;
+
+	cnc_buf_clear(&s->out, SIZE_MAX);
+	if (p->is_loose) {
+		cnd_pg_portal_name(p->number, name);
+		r = cnd_pg_add_execute(&s->out, name, 0);
+		if (r == CENOTE_OK)
+			r = cnd_pg_add_end(s, s->owes_sync);
+		if (r == CENOTE_OK)
+			r = cnd_pg_send(s);
+	}
+	if (r == CENOTE_OK)
+		r = store_all(s, p, sink);
+	/* it reads from its beginning, and ends behind what is still in memory */
+	if (r == CENOTE_OK && p->store.fd >= 0)
+		r = store_write(s, &p->store);
+	p->is_stored = 1;
+	if (r < 0 && !s->is_lost)
+		portal_remove(s, p);
+	return r;
+}
+
+int
+cnd_pg_portals_store(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnd_pg_portal *p = s->portals;
+	int r;
+
+	while (p != NULL) {
+		struct cnd_pg_portal *next = p->next;
+
+		if ((p->is_loose || p->is_stream) && !p->is_stored) {
+			r = portal_store(s, p, sink);
+			if (r < 0)
+				return r;
+		}
+		p = next;
+	}
+	return CENOTE_OK;
+}
+
+/* ---- fetching ---- */
+
+static int
+add_fetch(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
+{
+	struct cnd_pg_run *run = &s->run;
+	char name[CND_PG_NAME_MAX];
+	int r;
+
+	cnd_pg_portal_name(p->number, name);
+	r = cnd_pg_add_execute(&s->out, name, batch_rows > INT32_MAX ? 0 : batch_rows);
+	if (r == CENOTE_OK)
+		/* within a transaction block a Sync ends nothing */
+		r = cnd_pg_add_end(s, !p->is_loose && !s->is_unsynced);
+	run->syncs_at_end = p->is_loose && s->owes_sync;
+	return r;
+}
+
+static void
+resume_run(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	run->portal = p;
+	run->portal_number = p->number;
+	run->desc = &p->desc;
+	run->format = p->format;
+	run->batch_rows = batch_rows;
+	run->is_simple = p->is_stream || p->is_stored;
+	run->until_ready = p->is_stream;
+}
+
+int
+cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink)
+{
+	struct cnd_pg_portal *p;
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r < 0)
+		return r;
+	p = find(s, portal);
+	if (p == NULL)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(NO_CURSOR),
+			"there is no open result %u (any more)", (unsigned)portal);
+	/* others stand in its way as they do in any request's */
+	if (!p->is_stream && !p->is_loose && !p->is_stored)
+		r = cnd_pg_ready(s, sink);
+	if (r < 0)
+		return r;
+	(void)cnd_pg_run_begin(s, sink);
+	resume_run(s, p, batch_rows);
+	if (!p->is_stream && !p->is_stored)
+		r = add_fetch(s, p, batch_rows);
+	if (r == CENOTE_OK)
+		r = cnd_pg_give_columns(s, !send_columns);
+	if (r == CENOTE_OK)
+		r = cnd_pg_send_run(s);
+	p = s->run.portal;
+	if (p != NULL && (r < 0 || !(s->run.done.flags & CNP_DONE_MORE_ROWS)))
+		portal_remove(s, p);
+	return r;
+}
+
+/* ---- closing ---- */
+
+static void
+close_on_server(struct cnd_session *s, struct cnd_pg_portal *p)
+{
+	char name[CND_PG_NAME_MAX];
+	int is_sync = p->is_loose ? s->owes_sync : !s->is_unsynced;
+	int r;
+
+	(void)cnd_pg_run_begin(s, NULL);
+	s->run.is_closing = 1;
+	cnd_pg_portal_name(p->number, name);
+	r = cnd_pg_add_named(&s->out, 'C', 'P', name, strlen(name));
+	p->is_loose = 0;
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_end(s, is_sync);
+	if (r == CENOTE_OK)
+		(void)cnd_pg_send_run(s);
+}
+
+/* The statements behind it are carried out as they would have been. */
+static void
+drain_stream(struct cnd_session *s, struct cnd_pg_portal *p)
+{
+	(void)cnd_pg_run_begin(s, NULL);
+	resume_run(s, p, 0);
+	s->run.in_rows = 1;
+	(void)cnd_pg_run(s);
+}
+
+void
+cnd_pg_close_portal(struct cnd_session *s, uint32_t portal)
+{
+	struct cnd_pg_portal *p = find(s, portal);
+	struct cnc_diag diag;
+
+	if (p == NULL)
+		return;
+	cnc_diag_init(&diag, NULL);
+	if (cnd_pg_enter(s, &diag) == CENOTE_OK && !p->is_stored) {
+		if (p->is_stream)
+			drain_stream(s, p);
+		else
+			close_on_server(s, p);
+	}
+	p = find(s, portal);
+	if (p != NULL)
+		portal_remove(s, p);
+	cnc_diag_finish(&diag);
+	s->diag = NULL;
+}

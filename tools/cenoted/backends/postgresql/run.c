@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session.h"
+
+/*
+ * One request's answer, message by message. A handler gives CENOTE_OK: go on; CENOTE_DONE: that was
+ * the end of it; CENOTE_AGAIN: it stops here, in the middle of the stream; or the session is lost.
+ * That the statement or the sink failed is kept in run.status, and the rest is read and dropped.
+ */
+typedef int handler(struct cnd_session *s, const struct cnd_pg_msg *m);
+
+struct cnd_pg_run *
+cnd_pg_run_begin(struct cnd_session *s, struct cnd_sink *sink)
+{
+	s->run = (struct cnd_pg_run){ .sink = sink, .desc = &s->desc };
+	s->run.formats = CNP_STR_NONE;
+	return &s->run;
+}
+
+/* The first failure counts. */
+static void
+fail(struct cnd_session *s, int status)
+{
+	if (s->run.status == CENOTE_OK)
+		s->run.status = status;
+}
+
+static int
+is_wanted(const struct cnd_session *s)
+{
+	return s->run.sink != NULL && s->run.status == CENOTE_OK;
+}
+
+/* What a call of the sink gave. */
+static int
+after_sink(struct cnd_session *s, int r)
+{
+	if (r < 0) {
+		fail(s, r);
+		cnd_pg_stop(s, r);
+	}
+	return CENOTE_OK;
+}
+
+/* ---- results ---- */
+
+static void
+give_done(struct cnd_session *s, uint8_t more)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	if (!run->has_done)
+		return;
+	run->has_done = 0;
+	if (!is_wanted(s) || run->is_quiet)
+		return;
+	run->done.flags |= more;
+	run->done.warnings = run->warnings;
+	run->warnings = 0;
+	(void)after_sink(s, run->sink->ops->done(run->sink, &run->done));
+}
+
+/* A result is complete; whether another one follows is seen by what comes next. */
+static int
+end_result(struct cnd_session *s, const char *tag, size_t len, int64_t affected,
+	uint8_t flags)
+{
+	struct cnd_pg_run *run = &s->run;
+	size_t n = len < sizeof(run->tag) ? len : sizeof(run->tag) - 1;
+
+	memcpy(run->tag, tag, n);
+	run->tag[n] = 0;
+	run->done = (struct cnp_done){
+		.tag = { run->tag, n }, .affected = affected, .flags = flags
+	};
+	if (run->is_limited)
+		run->done.flags |= CNP_DONE_LIMITED;
+	run->has_done = 1;
+	run->is_limited = 0;
+	run->in_rows = 0;
+	if (run->until_ready)
+		return CENOTE_OK;
+	if (run->syncs_at_end) {
+		run->until_ready = 1;
+		return cnd_pg_add_end(s, 1) < 0 ? CENOTE_ERR_NOMEM : cnd_pg_send(s);
+	}
+	give_done(s, 0);
+	return CENOTE_DONE;
+}
+
+static int
+end_own(struct cnd_session *s)
+{
+	const char *tag = s->run.own_tag != NULL ? s->run.own_tag : "";
+
+	return end_result(s, tag, strlen(tag), -1, 0);
+}
+
+static int
+on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	const char *tag;
+	size_t len;
+	int64_t affected;
+
+	if (cnd_pg_read_tag(m, &tag, &len, &affected) < 0)
+		return cnd_pg_broken(s, "a malformed CommandComplete");
+	if (s->run.n_first > 0)
+		return CENOTE_OK;
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	return end_result(s, tag, len, affected, 0);
+}
+
+static int
+on_empty(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	(void)m;
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	return end_result(s, "", 0, -1, CNP_DONE_EMPTY);
+}
+
+static int
+on_suspended(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+	int r;
+
+	(void)m;
+	if (run->is_limited || run->batch_rows == 0) {
+		run->is_limited = 1;
+		return end_result(s, "", 0, -1, 0);
+	}
+	if (is_wanted(s)) {
+		r = cnd_pg_portal_keep(s, 0);
+		if (r < 0)
+			fail(s, r);
+	}
+	/* a Sync would end it */
+	run->syncs_at_end = 0;
+	return end_result(s, "", 0, -1, CNP_DONE_MORE_ROWS);
+}
+
+/* ---- columns and rows ---- */
+
+static int
+give_columns(struct cnd_session *s, int known)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	run->in_rows = 1;
+	if (!is_wanted(s))
+		return CENOTE_OK;
+	return after_sink(s, run->sink->ops->columns(
+				     run->sink, run->desc->columns, run->desc->n, known));
+}
+
+int
+cnd_pg_give_columns(struct cnd_session *s, int known)
+{
+	return give_columns(s, known);
+}
+
+static int
+on_columns(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+	int r;
+
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	run->desc = run->target != NULL ? run->target : &s->desc;
+	r = cnd_pg_desc_read(s, run->desc, m);
+	if (r == CENOTE_ERR_PROTOCOL)
+		return cnd_pg_broken(s, "a malformed RowDescription");
+	if (r < 0) {
+		fail(s, r);
+		run->in_rows = 1;
+		return CENOTE_OK;
+	}
+	if (run->is_simple && run->formats.n > 0 && run->formats.n != run->desc->n)
+		fail(s, cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
+				"%zu formats were given for %u columns", run->formats.n,
+				(unsigned)run->desc->n));
+	cnd_pg_desc_form(s, run->desc, run->format, run->formats);
+	if (run->is_describing)
+		run->has_columns = 1;
+	r = give_columns(s, 0);
+	return run->is_describing ? end_own(s) : r;
+}
+
+static int
+on_no_data(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	(void)m;
+	s->run.has_columns = 0;
+	return s->run.is_describing ? end_own(s) : CENOTE_OK;
+}
+
+/* The whole row is in the message, so room for it is asked for once. */
+static int
+put_plain(const struct cnd_pg_msg *m, uint32_t n, struct cnc_batch *batch)
+{
+	const uint8_t *p = m->body + 2;
+	const uint8_t *end = m->body + m->len;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t len;
+		int r;
+
+		if (end - p < 4)
+			return CENOTE_ERR_PROTOCOL;
+		len = cnd_pg_get_u32(p);
+		p += 4;
+		if (len == UINT32_MAX) {
+			r = cnc_batch_null(batch);
+		} else {
+			if (len > (size_t)(end - p))
+				return CENOTE_ERR_PROTOCOL;
+			r = cnc_batch_put(batch, p, len);
+			p += len;
+		}
+		if (r < 0)
+			return r;
+	}
+	return p == end ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
+}
+
+static int
+put_converted(
+	const struct cnd_pg_desc *d, const struct cnd_pg_msg *m, struct cnc_batch *batch)
+{
+	const uint8_t *p = m->body + 2;
+	const uint8_t *end = m->body + m->len;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint32_t len;
+		int r;
+
+		if (end - p < 4)
+			return CENOTE_ERR_PROTOCOL;
+		len = cnd_pg_get_u32(p);
+		p += 4;
+		if (len == UINT32_MAX) {
+			r = cnc_batch_null(batch);
+		} else {
+			if (len > (size_t)(end - p))
+				return CENOTE_ERR_PROTOCOL;
+			r = d->puts[i] != NULL ? d->puts[i](batch, p, len)
+					       : cnc_batch_put(batch, p, len);
+			p += len;
+		}
+		if (r < 0)
+			return r;
+	}
+	return p == end ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
+}
+
+int
+cnd_pg_put_row(struct cnd_session *s, const struct cnd_pg_desc *d,
+	const struct cnd_pg_msg *m, struct cnc_batch *batch)
+{
+	int r;
+
+	(void)s;
+	if (m->len < 2 || cnd_pg_get_u16(m->body) != d->n)
+		return CENOTE_ERR_PROTOCOL;
+	r = cnc_batch_row(batch);
+	if (r == CENOTE_OK)
+		r = d->is_plain ? put_plain(m, d->n, batch) : put_converted(d, m, batch);
+	if (r < 0)
+		cnc_batch_row_undo(batch);
+	else
+		cnc_batch_row_done(batch);
+	return r;
+}
+
+static int
+on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+	int r;
+
+	if (!run->in_rows)
+		return cnd_pg_broken(s, "a row without columns");
+	if (!is_wanted(s) || run->is_limited)
+		return CENOTE_OK;
+	r = cnd_pg_put_row(s, run->desc, m, run->sink->batch);
+	if (r == CENOTE_ERR_PROTOCOL)
+		return cnd_pg_broken(s, "a malformed DataRow");
+	if (r < 0)
+		return after_sink(s, r);
+	r = run->sink->ops->row_done(run->sink);
+	if (r == CENOTE_OK)
+		return r;
+	if (r < 0)
+		return after_sink(s, r);
+	if (r == CENOTE_DONE)
+		run->is_limited = 1;
+	/* of an extended query the server itself stops there */
+	return r == CENOTE_AGAIN && run->is_simple ? CENOTE_AGAIN : CENOTE_OK;
+}
+
+/* ---- the rest ---- */
+
+static int
+on_param_types(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_reader r;
+	uint32_t n;
+
+	cnd_pg_reader_init(&r, m);
+	n = cnd_pg_read_count(&r);
+	if (r.bad || m->len != 2 + (size_t)4 * n)
+		return cnd_pg_broken(s, "a malformed ParameterDescription");
+	if (n > s->cap_params) {
+		uint32_t *grown = cnc_realloc(s->mem, s->param_types, n * sizeof(*grown));
+
+		if (grown == NULL) {
+			fail(s, CENOTE_ERR_NOMEM);
+			return CENOTE_OK;
+		}
+		s->param_types = grown;
+		s->cap_params = n;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		s->param_types[i] = cnd_pg_read_u32(&r);
+	s->n_params = n;
+	return is_wanted(s) && s->run.is_describing ? after_sink(s, cnd_pg_give_params(s))
+						    : CENOTE_OK;
+}
+
+int
+cnd_pg_fatal(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	s->is_lost = 1;
+	(void)cnd_pg_diag(&s->lost, m->body, m->len, s->server);
+	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s", "");
+}
+
+static int
+on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	if (cnd_pg_is_fatal(m->body, m->len))
+		return cnd_pg_fatal(s, m);
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	if (run->status == CENOTE_OK) {
+		run->status = CENOTE_ERR_SERVER;
+		if (s->stop < 0) {
+			run->status = s->stop;
+			cnc_diag_copy(s->diag, &s->stop_diag);
+		} else if (cnd_pg_diag(s->diag, m->body, m->len, s->server) < 0) {
+			return cnd_pg_broken(s, "a malformed ErrorResponse");
+		}
+	}
+	if (run->until_ready)
+		return CENOTE_OK;
+	s->is_skipping = 1;
+	return CENOTE_DONE;
+}
+
+int
+cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	int tx = cnd_pg_read_ready(m);
+
+	if (tx < 0)
+		return cnd_pg_broken(s, "a malformed ReadyForQuery");
+	if (s->n_ready == 0)
+		return cnd_pg_broken(s, "a ReadyForQuery that nobody asked for");
+	s->n_ready--;
+	s->tx = (uint8_t)tx;
+	s->is_skipping = 0;
+	if (s->n_ready > 0)
+		return CENOTE_OK;
+	s->is_unsynced = 0;
+	s->owes_sync = 0;
+	return CENOTE_OK;
+}
+
+static int
+on_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	int r = CENOTE_OK;
+
+	/* of what was kept it was heeded when it came */
+	if (s->run.portal == NULL || !s->run.portal->is_stored)
+		r = cnd_pg_note_ready(s, m);
+	if (r < 0)
+		return r;
+	if (s->run.n_first > 0) {
+		s->run.n_first--;
+		return CENOTE_OK;
+	}
+	if (s->n_ready > 0)
+		return CENOTE_OK;
+	if (s->tx == 'I')
+		cnd_pg_portals_end(s);
+	give_done(s, 0);
+	return CENOTE_DONE;
+}
+
+static int
+on_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	return cnd_pg_copy_in(s, m);
+}
+
+static int
+on_copy_out(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	give_done(s, CNP_DONE_MORE_RESULTS);
+	return cnd_pg_copy_out(s, m);
+}
+
+static int
+on_copy_data(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	if (!is_wanted(s))
+		return CENOTE_OK;
+	return after_sink(s, run->sink->ops->copy_data(run->sink, m->body, m->len));
+}
+
+static int
+on_copy_done(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	(void)m;
+	return is_wanted(s) ? after_sink(s, run->sink->ops->copy_done(run->sink))
+			    : CENOTE_OK;
+}
+
+static int
+on_function(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	return cnd_pg_function_result(s, m);
+}
+
+static int
+on_nothing(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	(void)s;
+	(void)m;
+	return CENOTE_OK;
+}
+
+/* CloseComplete ends a Close that stands alone. */
+static int
+on_closed(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	(void)m;
+	if (!s->run.is_closing)
+		return CENOTE_OK;
+	return end_own(s);
+}
+
+static int
+on_bound(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	(void)m;
+	return s->run.is_cached ? give_columns(s, s->run.is_known) : CENOTE_OK;
+}
+
+static handler *const handlers[128] = {
+	['1'] = on_nothing, /* ParseComplete */
+	['2'] = on_bound,
+	['3'] = on_closed,
+	['C'] = on_complete,
+	['D'] = on_row,
+	['E'] = on_error,
+	['G'] = on_copy_in,
+	['H'] = on_copy_out,
+	['I'] = on_empty,
+	['T'] = on_columns,
+	['V'] = on_function,
+	['Z'] = on_ready,
+	['c'] = on_copy_done,
+	['d'] = on_copy_data,
+	['n'] = on_no_data,
+	['s'] = on_suspended,
+	['t'] = on_param_types,
+};
+
+int
+cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	handler *h = m->type < 128 ? handlers[m->type] : NULL;
+	int r;
+
+	if (h != NULL)
+		return h(s, m);
+	r = cnd_pg_async(s, m, is_wanted(s) ? s->run.sink : NULL);
+	if (r == CENOTE_AGAIN)
+		return cnd_pg_broken(s, "a message of an unknown type");
+	return r == CENOTE_ERR_CONN && s->is_lost ? r : after_sink(s, r);
+}
+
+/* What the server said behind the answer must not wait until the next request. */
+static int
+take_rest(struct cnd_session *s)
+{
+	struct cnd_pg_msg m;
+	int r = CENOTE_OK;
+
+	while (r == CENOTE_OK && s->n_ready == 0 && !s->is_unsynced &&
+		cnd_pg_has_message(s)) {
+		r = cnd_pg_next(s, &m);
+		if (r == CENOTE_OK)
+			r = cnd_pg_handle(s, &m);
+	}
+	return r;
+}
+
+int
+cnd_pg_run(struct cnd_session *s)
+{
+	struct cnd_pg_run *run = &s->run;
+	struct cnd_pg_msg m;
+	int r;
+
+	do {
+		r = run->portal != NULL && run->portal->is_stored
+			    ? cnd_pg_store_next(s, run->portal, &m)
+			    : cnd_pg_next(s, &m);
+		if (r == CENOTE_OK)
+			r = cnd_pg_handle(s, &m);
+	} while (r == CENOTE_OK);
+	if (r == CENOTE_AGAIN) {
+		run->is_paused = 1;
+		r = cnd_pg_portal_keep(s, 1);
+		if (r == CENOTE_OK) {
+			(void)end_result(s, "", 0, -1, CNP_DONE_MORE_ROWS);
+			give_done(s, 0);
+		}
+		return r < 0 ? r : run->status;
+	}
+	if (r == CENOTE_DONE)
+		r = take_rest(s);
+	if (r < 0)
+		return r;
+	return s->stop == CENOTE_ERR_CONN ? s->stop : run->status;
+}
+
+int
+cnd_pg_send_run(struct cnd_session *s)
+{
+	int r = cnd_pg_send(s);
+
+	return r < 0 ? r : cnd_pg_run(s);
+}
+
+/* ---- synchronisation ---- */
+
+int
+cnd_pg_add_end(struct cnd_session *s, int is_sync)
+{
+	int r = cnd_pg_add_plain(&s->out, is_sync ? 'S' : 'H');
+
+	if (r < 0)
+		return r;
+	if (is_sync)
+		s->n_ready++;
+	else
+		s->is_unsynced = 1;
+	s->run.until_ready = (uint8_t)is_sync;
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
+	int r;
+
+	run->is_quiet = 1;
+	cnc_buf_clear(&s->out, SIZE_MAX);
+	r = cnd_pg_add_end(s, 1);
+	return r < 0 ? r : cnd_pg_send_run(s);
+}
+
+int
+cnd_pg_sync(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r < 0 || !s->is_unsynced)
+		return r;
+	if (cnd_pg_portal_is_loose(s)) {
+		s->owes_sync = 1;
+		return CENOTE_OK;
+	}
+	return cnd_pg_sync_now(s, sink);
+}
+
+int
+cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = cnd_pg_portals_store(s, sink);
+
+	if (r < 0)
+		return r;
+	if (s->is_skipping || s->owes_sync)
+		r = cnd_pg_sync_now(s, sink);
+	/* what the Sync said is of the request before */
+	return r == CENOTE_ERR_SERVER && !s->is_lost ? CENOTE_OK : r;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "session.h"
+
+/* Without connect_timeout in the server line. */
+#define LOGIN_MS 30000
+
+/* What the server reports at login, of which libpq has kept a copy. */
+static const char *const reported[] = { "server_version", "server_encoding",
+	"client_encoding", "application_name", "default_transaction_read_only",
+	"in_hot_standby", "is_superuser", "session_authorization", "DateStyle",
+	"IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings",
+	"scram_iterations", "search_path" };
+
+int
+cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
+{
+	char text[CNC_DIAG_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cnc_diag_set(s->diag, sqlstate, "%s", text);
+	return CENOTE_ERR_SERVER;
+}
+
+/* ---- what the server reports ---- */
+
+static struct cnd_pg_parameter *
+parameter(struct cnd_session *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		if (strcmp(s->parameters[i].name, name) == 0)
+			return &s->parameters[i];
+	}
+	return NULL;
+}
+
+static void
+heed(struct cnd_session *s, const char *name, const char *value)
+{
+	if (strcmp(name, "DateStyle") == 0)
+		s->facts.is_date_iso = strncmp(value, "ISO", 3) == 0;
+	else if (strcmp(name, "standard_conforming_strings") == 0)
+		s->facts.has_standard_strings = strcmp(value, "on") == 0;
+}
+
+int
+cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value)
+{
+	struct cnd_pg_parameter *p = parameter(s, name);
+	char *copy;
+
+	if (p == NULL) {
+		if (s->n_parameters == CND_PG_PARAMETERS_MAX)
+			return CENOTE_OK;
+		copy = cnc_strndup(s->mem, name, strlen(name));
+		if (copy == NULL)
+			return CENOTE_ERR_NOMEM;
+		p = &s->parameters[s->n_parameters++];
+		*p = (struct cnd_pg_parameter){ copy, NULL, NULL };
+	}
+	copy = cnc_strndup(s->mem, value, strlen(value));
+	if (copy == NULL)
+		return CENOTE_ERR_NOMEM;
+	cnc_free(s->mem, p->value);
+	p->value = copy;
+	heed(s, name, value);
+	return CENOTE_OK;
+}
+
+static int
+on_parameter(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
+{
+	struct cnd_pg_reader r;
+	const char *name, *value;
+	size_t unused;
+	int q;
+
+	cnd_pg_reader_init(&r, m);
+	name = cnd_pg_read_text(&r, &unused);
+	value = cnd_pg_read_text(&r, &unused);
+	if (cnd_pg_reader_end(&r) < 0)
+		return cnd_pg_broken(s, "a malformed ParameterStatus");
+	q = cnd_pg_set_parameter(s, name, value);
+	if (q < 0)
+		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY), "out of memory");
+	return sink != NULL && sink->ops->parameter != NULL
+		       ? sink->ops->parameter(sink, name, value)
+		       : CENOTE_OK;
+}
+
+static int
+on_notification(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
+{
+	struct cnp_notification n = { 0 };
+	struct cnd_pg_reader r;
+
+	cnd_pg_reader_init(&r, m);
+	n.pid = cnd_pg_read_u32(&r);
+	n.channel.p = cnd_pg_read_text(&r, &n.channel.n);
+	n.payload.p = cnd_pg_read_text(&r, &n.payload.n);
+	if (cnd_pg_reader_end(&r) < 0)
+		return cnd_pg_broken(s, "a malformed NotificationResponse");
+	return sink != NULL && sink->ops->notification != NULL
+		       ? sink->ops->notification(sink, &n)
+		       : CENOTE_OK;
+}
+
+static int
+on_notice(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
+{
+	const char *severity = cnd_pg_error_field(m, 'V');
+	struct cnc_diag notice;
+	int r;
+
+	if (severity != NULL && strcmp(severity, "WARNING") == 0)
+		s->run.warnings++;
+	if (sink == NULL)
+		return CENOTE_OK;
+	cnc_diag_init(&notice, s->mem);
+	r = cnd_pg_diag(&notice, m->body, m->len, s->server);
+	if (r < 0)
+		r = cnd_pg_broken(s, "a malformed NoticeResponse");
+	else
+		r = sink->ops->notice(sink, &notice);
+	cnc_diag_finish(&notice);
+	return r;
+}
+
+int
+cnd_pg_async(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink)
+{
+	switch (m->type) {
+	case 'A':
+		return on_notification(s, m, sink);
+	case 'N':
+		return on_notice(s, m, sink);
+	case 'S':
+		return on_parameter(s, m, sink);
+	default:
+		return CENOTE_AGAIN;
+	}
+}
+
+/* ---- login ---- */
+
+/* libpq's message, which may have several lines, without what is empty at its end. */
+static int
+login_failed(PGconn *conn, struct cnc_diag *diag)
+{
+	const char *text = conn != NULL ? PQerrorMessage(conn) : "out of memory";
+	size_t len = strlen(text);
+	char copy[CNC_DIAG_MESSAGE_MAX];
+
+	if (len >= sizeof(copy))
+		len = cnc_utf8_cut(text, len, sizeof(copy) - 1);
+	memcpy(copy, text, len);
+	while (len > 0 && isspace((unsigned char)copy[len - 1]))
+		len--;
+	copy[len] = 0;
+	cnc_diag_set(diag,
+		conn != NULL && PQconnectionNeedsPassword(conn)
+			? CNC_SQLSTATE(BAD_PASSWORD)
+			: CNC_SQLSTATE(CANNOT_CONNECT),
+		"%s", len > 0 ? copy : "the connection could not be made");
+	return CENOTE_ERR_CONN;
+}
+
+/* libpq heeds connect_timeout only where it waits itself. */
+static int64_t
+login_limit_ms(PGconn *conn)
+{
+	PQconninfoOption *all = PQconninfo(conn);
+	int64_t ms = LOGIN_MS;
+
+	for (const PQconninfoOption *o = all; o != NULL && o->keyword != NULL; o++) {
+		if (strcmp(o->keyword, "connect_timeout") == 0 && o->val != NULL &&
+			atoi(o->val) > 0)
+			ms = (int64_t)(atoi(o->val) < 2 ? 2 : atoi(o->val)) * 1000;
+	}
+	PQconninfoFree(all);
+	return cnd_pg_now_ms() + ms;
+}
+
+static int
+log_in(struct cnd_session *s, struct cnc_diag *diag)
+{
+	PostgresPollingStatusType step = PGRES_POLLING_WRITING;
+	int64_t until = login_limit_ms(s->conn);
+
+	while (step != PGRES_POLLING_OK) {
+		int64_t left = until - cnd_pg_now_ms();
+		int r;
+
+		if (step == PGRES_POLLING_FAILED || PQstatus(s->conn) == CONNECTION_BAD)
+			return login_failed(s->conn, diag);
+		if (left <= 0) {
+			cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
+				"the server did not let us in in time (connect_timeout)");
+			return CENOTE_ERR_CONN;
+		}
+		r = s->host->wait(s->host, PQsocket(s->conn),
+			step == PGRES_POLLING_READING ? POLLIN : POLLOUT, (int)left,
+			diag);
+		if (r < 0)
+			return CENOTE_ERR_CONN;
+		if (r > 0)
+			step = PQconnectPoll(s->conn);
+	}
+	return CENOTE_OK;
+}
+
+static void
+name_server(struct cnd_session *s)
+{
+	const char *host = PQhost(s->conn);
+	const char *port = PQport(s->conn);
+
+	snprintf(s->server, sizeof(s->server), "%s%s%s", host != NULL ? host : "",
+		host != NULL && host[0] == '/' ? "/.s.PGSQL." : ":",
+		port != NULL ? port : "");
+	snprintf(s->database, sizeof(s->database), "%s", PQdb(s->conn));
+	snprintf(s->backend_pid, sizeof(s->backend_pid), "%d", PQbackendPID(s->conn));
+	s->version = PQserverVersion(s->conn);
+}
+
+static int
+take_parameters(struct cnd_session *s)
+{
+	for (size_t i = 0; i < sizeof(reported) / sizeof(reported[0]); i++) {
+		const char *value = PQparameterStatus(s->conn, reported[i]);
+
+		if (value != NULL && cnd_pg_set_parameter(s, reported[i], value) < 0)
+			return CENOTE_ERR_NOMEM;
+	}
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		struct cnd_pg_parameter *p = &s->parameters[i];
+
+		p->at_login = cnc_strndup(s->mem, p->value, strlen(p->value));
+		if (p->at_login == NULL)
+			return CENOTE_ERR_NOMEM;
+		if (strcmp(p->name, "server_version") == 0)
+			snprintf(s->server_version, sizeof(s->server_version), "%s",
+				p->value);
+	}
+	return CENOTE_OK;
+}
+
+/* libpq's notices of the login go to the log, not to standard error. */
+static void
+log_notice(void *user, const char *message)
+{
+	const struct cnd_host *host = user;
+
+	host->log(host, 6, "%s", message);
+}
+
+static int
+take_over(struct cnd_session *s, struct cnc_diag *diag)
+{
+	/* what came behind the login's ReadyForQuery is libpq's to read */
+	(void)PQisBusy(s->conn);
+	if (PQgssEncInUse(s->conn)) {
+		cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
+			"GSS-encrypted connections cannot be pooled yet: set "
+			"gssencmode=disable");
+		return CENOTE_ERR_CONN;
+	}
+	s->cancel = PQgetCancel(s->conn);
+	cnd_pg_stream_init(s);
+	s->tx = 'I';
+	name_server(s);
+	return s->cancel == NULL ? CENOTE_ERR_NOMEM : take_parameters(s);
+}
+
+int
+cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag)
+{
+	struct cnd_pg_options options;
+	struct cnd_session *s;
+	int r = cnd_pg_options_read(spec, &options, ret_diag);
+
+	if (r < 0)
+		return r;
+	s = cnc_calloc(host->mem, 1, sizeof(*s));
+	if (s == NULL)
+		return CENOTE_ERR_NOMEM;
+	s->host = host;
+	s->mem = host->mem;
+	cnc_diag_init(&s->lost, s->mem);
+	cnc_diag_init(&s->stop_diag, s->mem);
+	s->conn = PQconnectStartParams(options.keys, options.values, 1);
+	if (s->conn == NULL || PQstatus(s->conn) == CONNECTION_BAD) {
+		r = login_failed(s->conn, ret_diag);
+	} else {
+		(void)PQsetNoticeProcessor(s->conn, log_notice, (void *)host);
+		r = log_in(s, ret_diag);
+	}
+	if (r == CENOTE_OK)
+		r = take_over(s, ret_diag);
+	if (r < 0) {
+		cnd_pg_logout(s);
+		return r;
+	}
+	*ret_session = s;
+	return CENOTE_OK;
+}
+
+void
+cnd_pg_logout(struct cnd_session *s)
+{
+	if (s == NULL)
+		return;
+	cnd_pg_close_portals(s);
+	cnd_pg_stmts_forget(s);
+	cnd_pg_desc_finish(s, &s->desc);
+	cnd_pg_stream_finish(s);
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		cnc_free(s->mem, s->parameters[i].name);
+		cnc_free(s->mem, s->parameters[i].value);
+		cnc_free(s->mem, s->parameters[i].at_login);
+	}
+	cnc_free(s->mem, s->param_types);
+	PQfreeCancel(s->cancel);
+	PQfinish(s->conn);
+	cnc_diag_finish(&s->lost);
+	cnc_diag_finish(&s->stop_diag);
+	cnc_free(s->mem, s);
+}
+
+/* ---- while it is lent ---- */
+
+void
+cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info)
+{
+	struct cnd_session *w = (struct cnd_session *)s;
+	size_t n = 0;
+
+	w->reported[n++] = (struct cnd_option){ "backend_pid", s->backend_pid };
+	for (size_t i = 0; i < s->n_parameters; i++)
+		w->reported[n++] = (struct cnd_option){ s->parameters[i].name,
+			s->parameters[i].value };
+	*ret_info = (struct cnd_info){ .server = s->server,
+		.server_version = s->server_version,
+		.database = s->database,
+		.parameters = w->reported,
+		.n_parameters = n };
+}
+
+/* The least that the server answers to. */
+int
+cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_pg_enter(s, ret_diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_ready(s, NULL);
+	if (r < 0)
+		return r;
+	/* in the middle of a unit, or of an open result, a Sync would end that */
+	if (s->is_unsynced || s->n_ready > 0)
+		return CENOTE_OK;
+	return cnd_pg_sync_now(s, NULL);
+}
+
+int
+cnd_pg_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
+{
+	if (s->is_lost) {
+		cnc_diag_copy(ret_diag, &s->lost);
+		return CENOTE_ERR_CONN;
+	}
+	if (carry == NULL || carry->n == 0)
+		return CENOTE_OK;
+	if (carry->n != 1 || carry->p[0] < 0 || carry->p[0] > 1) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
+			"what the client carried over is not a PostgreSQL session's "
+			"state");
+		return CENOTE_ERR_SERVER;
+	}
+	s->is_manual = carry->p[0] == 1;
+	s->has_carried = 1;
+	return CENOTE_OK;
+}
+
+void
+cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
+{
+	static const char manual[2] = { 0, 1 };
+
+	*ret_state = (struct cnd_state){ .pins = s->pins, .carry = CNP_STR_NONE };
+	if (s->is_lost)
+		ret_state->tx = CENOTE_TX_UNKNOWN;
+	else if (s->tx == 'I')
+		ret_state->tx = CENOTE_TX_IDLE;
+	else
+		ret_state->tx = s->tx == 'T' ? CENOTE_TX_OPEN : CENOTE_TX_FAILED;
+	if (s->portals != NULL)
+		ret_state->pins |= CENOTE_PIN_CURSOR;
+	if (s->is_manual || s->has_carried)
+		ret_state->carry = (struct cnp_str){ &manual[s->is_manual], 1 };
+}
+
+int
+cnd_pg_fd(const struct cnd_session *s)
+{
+	return s->fd;
+}
+
+int
+cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnc_diag diag;
+	struct cnd_pg_msg m;
+	int r;
+
+	cnc_diag_init(&diag, NULL);
+	r = cnd_pg_enter(s, sink != NULL ? sink->diag : &diag);
+	/* the rest of an open result is not for now */
+	while (r == CENOTE_OK && s->n_ready == 0 && !s->is_unsynced) {
+		r = cnd_pg_poll(s, &m);
+		if (r != CENOTE_OK)
+			break;
+		r = cnd_pg_async(s, &m, sink);
+		if (r != CENOTE_AGAIN)
+			continue;
+		r = m.type == 'E' ? cnd_pg_fatal(s, &m)
+				  : cnd_pg_broken(s, "an answer that nobody asked for");
+	}
+	cnc_diag_finish(&diag);
+	s->diag = NULL;
+	return r < 0 ? r : CENOTE_OK;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_PG_SESSION_H
+#define CND_PG_SESSION_H
+
+#include <libpq-fe.h>
+
+#include "pg.h"
+#include "wire.h"
+
+/*
+ * The PostgreSQL backend: libpq logs in, and from then on the stream is read and written here, so
+ * that rows go from the receive buffer into the outgoing batch in one step. The files, besides
+ * those of pg.h:
+ *
+ *     module.c      the table of functions
+ *     options.c     the keys of a server line
+ *     session.c     login, attach, state, what the server says of its own accord
+ *     reset.c       as a new login
+ *     wire.c        messages of the protocol as bytes
+ *     stream.c      bytes from and to the server; waiting, cancelling
+ *     desc.c        columns of a result
+ *     run.c         the messages that answer a request
+ *     exec.c        queries, execution, fast path
+ *     portal.c      results that are fetched in batches
+ *     stmt.c        prepared statements
+ *     copy.c        COPY
+ *     tx.c          transactions
+ */
+
+#define CND_PG_PARAMETERS_MAX 64u
+#define CND_PG_NAME_MAX       64u
+
+/* A fact that the server reports. */
+struct cnd_pg_parameter {
+	char *name;
+	char *value;
+	char *at_login; /* NULL: it was not told then */
+};
+
+/* Columns of a result. Names are in `body`, a copy of the RowDescription. */
+struct cnd_pg_desc {
+	struct cnp_column *columns;
+	cnd_pg_put **puts; /* NULL: the value as it came */
+	uint16_t *wire; /* formats on the wire */
+	uint32_t n;
+	uint32_t cap;
+	uint8_t *body;
+	size_t body_len;
+	size_t body_cap;
+	uint8_t is_plain; /* no column has a `put` */
+};
+
+/* A prepared statement under a number of the client's. */
+struct cnd_pg_stmt {
+	struct cnd_pg_stmt *next;
+	uint32_t number;
+	char name[CND_PG_NAME_MAX];
+	uint32_t *types; /* of its parameters */
+	uint32_t n_params;
+	uint8_t has_rows;
+	uint8_t is_stable; /* its columns cannot change: no need to ask again */
+	struct cnd_pg_scan scan;
+	struct cnd_pg_desc desc;
+};
+
+/* Messages that were taken off the stream before the client wanted them. */
+struct cnd_pg_store {
+	struct cnc_buf buf;
+	int fd; /* a file without a name, when there is too much of them; -1 none */
+	uint64_t read_at;
+	uint64_t written;
+};
+
+/* A result that is fetched in batches. */
+struct cnd_pg_portal {
+	struct cnd_pg_portal *next;
+	uint32_t number;
+	uint8_t is_stream; /* the rest is on the stream: it is a simple query's */
+	uint8_t is_loose; /* outside a transaction: no Sync while it is open */
+	uint8_t is_stored; /* the rest is in `store` */
+	uint8_t format;
+	size_t handed_out; /* bytes of the store that are in use */
+	struct cnd_pg_desc desc;
+	struct cnd_pg_store store;
+};
+
+/* The request whose answer is being read. */
+struct cnd_pg_run {
+	struct cnd_sink *sink; /* NULL: nobody wants it */
+	struct cnd_pg_desc *desc;
+	struct cnd_pg_portal *portal; /* the one it fetches from */
+	uint8_t format;
+	struct cnp_str formats;
+	uint32_t batch_rows;
+	uint32_t portal_number;
+	uint8_t is_simple;
+	uint8_t until_ready; /* go on to ReadyForQuery */
+	uint8_t is_known; /* the client has the columns */
+	uint8_t is_describing; /* PARAMS and COLUMNS are the answer */
+	uint8_t is_closing; /* CloseComplete is the answer */
+	uint8_t is_cached; /* desc is valid already: the server sends none */
+	uint8_t has_columns;
+	const char *own_tag; /* of an answer for which the server has none */
+	struct cnd_pg_desc *target; /* where a RowDescription goes */
+	uint8_t is_limited; /* max_rows is reached: the rest of the result is not wanted */
+	uint8_t in_rows; /* columns() was called */
+	uint8_t has_done; /* `done` waits for what comes next */
+	uint8_t is_quiet; /* only its failure is of interest */
+	uint8_t n_first; /* answers to a BEGIN of our own that come first */
+	uint8_t syncs_at_end; /* Sync is sent when the statement is complete */
+	uint8_t is_paused; /* it stopped in the middle of the stream */
+	int status; /* its first failure */
+	uint32_t warnings;
+	uint16_t wire_format; /* that all columns were asked for in */
+	struct cnp_done done;
+	char tag[CND_PG_NAME_MAX];
+};
+
+struct cnd_pg_transport {
+	/* As many of n bytes as can be had at once: >0; 0: wait for *ret_events; CENOTE_ERR_CONN. */
+	ptrdiff_t (*receive)(
+		struct cnd_session *s, uint8_t *room, size_t n, short *ret_events);
+	ptrdiff_t (*send)(
+		struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_events);
+};
+
+struct cnd_session {
+	const struct cnd_host *host;
+	const struct cenote_allocator *mem;
+	PGconn *conn;
+	PGcancel *cancel;
+	struct ssl_st *ssl; /* libpq's own */
+	const struct cnd_pg_transport *transport;
+	int fd;
+
+	/* the stream */
+	uint8_t *in;
+	size_t in_cap, in_head, in_tail;
+	struct cnc_buf out;
+	uint8_t is_lost;
+	struct cnc_diag lost; /* why */
+
+	/* what the server said */
+	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
+	uint8_t is_unsynced; /* something was sent that no Sync has ended */
+	uint8_t is_skipping; /* the server skips all up to a Sync */
+	uint8_t owes_sync; /* a Sync is due as soon as no portal forbids it */
+	uint32_t n_ready; /* ReadyForQuery that are to come */
+	uint32_t n_params; /* of the last description */
+	uint32_t *param_types;
+	uint32_t cap_params;
+	struct cnd_pg_facts facts;
+	struct cnd_pg_parameter parameters[CND_PG_PARAMETERS_MAX];
+	size_t n_parameters;
+	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 2];
+	int version;
+
+	/* the request that is running */
+	struct cnd_pg_run run;
+	struct cnc_diag *diag;
+	int stop; /* what the host said */
+	int64_t stop_until_ms; /* and how long the server has to obey */
+	struct cnc_diag stop_diag;
+
+	/* the client's */
+	uint32_t pins;
+	uint8_t is_manual; /* autocommit off */
+	uint8_t has_carried; /* the client was told of it */
+	struct cnd_pg_stmt *stmts;
+	struct cnd_pg_portal *portals;
+	struct cnd_pg_desc desc; /* of queries */
+
+	/* facts for info() */
+	char server[256];
+	char server_version[64];
+	char database[256];
+	char backend_pid[16];
+};
+
+/* options.c */
+int cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
+/* Keys and values for PQconnectStartParams(), NULL behind the last; borrowed from the spec. */
+#define CND_PG_KEYS_MAX 96u
+struct cnd_pg_options {
+	const char *keys[CND_PG_KEYS_MAX + 1];
+	const char *values[CND_PG_KEYS_MAX + 1];
+	int is_libpq; /* wire=libpq */
+};
+int cnd_pg_options_read(const struct cnd_server_spec *spec,
+	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag);
+
+/* session.c */
+int cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+void cnd_pg_logout(struct cnd_session *s);
+void cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info);
+int cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_pg_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+void cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state);
+int cnd_pg_fd(const struct cnd_session *s);
+int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
+/* Notice, notification or parameter: CENOTE_OK, also when nobody wants to know; CENOTE_AGAIN: it
+ * is another message; what the sink said; or the session is lost. */
+int cnd_pg_async(
+	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
+int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
+/* An error of our own: CENOTE_ERR_SERVER. */
+int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* reset.c */
+int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+/* stream.c */
+void cnd_pg_stream_init(struct cnd_session *s);
+void cnd_pg_stream_finish(struct cnd_session *s);
+/* Begin a request: where its errors go. CENOTE_OK, or the session is lost. */
+int cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag);
+/* Send what is in s->out. */
+int cnd_pg_send(struct cnd_session *s);
+/* Wait for poll events of the server. When the host says stop, the server is told to, once. */
+int cnd_pg_wait(struct cnd_session *s, short events);
+/* The next message, waiting for it; CENOTE_OK or negative. Valid until the next call. */
+int cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
+/* The same without waiting: CENOTE_AGAIN if none has come. */
+int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
+/* The answer is not wanted any more: have the server stop, and give it some time for that. */
+void cnd_pg_stop(struct cnd_session *s, int why);
+/* Whether a whole message lies in the buffer. */
+int cnd_pg_has_message(const struct cnd_session *s);
+/* The server broke the protocol, or the connection: CENOTE_ERR_CONN. */
+int cnd_pg_broken(struct cnd_session *s, const char *what);
+int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int64_t cnd_pg_now_ms(void);
+
+/* run.c */
+/* Begin to answer a request. */
+struct cnd_pg_run *cnd_pg_run_begin(struct cnd_session *s, struct cnd_sink *sink);
+/* Read up to the end of the answer: what the request comes to. */
+int cnd_pg_run(struct cnd_session *s);
+/* Send what was made, then read. */
+int cnd_pg_send_run(struct cnd_session *s);
+/* Sync, if a request was sent without, and ReadyForQuery. */
+int cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_pg_sync(struct cnd_session *s, struct cnd_sink *sink);
+/* What must be so before a request is sent. */
+int cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink);
+/* Sync or Flush behind a request. */
+int cnd_pg_add_end(struct cnd_session *s, int is_sync);
+/* One message of an answer. */
+int cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m);
+/* ReadyForQuery: CENOTE_OK, or the session is lost. */
+int cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m);
+/* An error that ends the session: CENOTE_ERR_CONN. */
+int cnd_pg_fatal(struct cnd_session *s, const struct cnd_pg_msg *m);
+/* Begin the rows of a result. */
+int cnd_pg_give_columns(struct cnd_session *s, int known);
+/* A row into the batch. */
+int cnd_pg_put_row(struct cnd_session *s, const struct cnd_pg_desc *d,
+	const struct cnd_pg_msg *m, struct cnc_batch *batch);
+
+/* desc.c */
+void cnd_pg_desc_finish(struct cnd_session *s, struct cnd_pg_desc *d);
+/* From a RowDescription. CENOTE_OK, CENOTE_ERR_PROTOCOL, CENOTE_ERR_NOMEM. */
+int cnd_pg_desc_read(
+	struct cnd_session *s, struct cnd_pg_desc *d, const struct cnd_pg_msg *m);
+/* Values are wanted as `format` (or `formats`, one a column) and come as the wire formats say. */
+int cnd_pg_desc_form(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format,
+	struct cnp_str formats);
+int cnd_pg_desc_copy(
+	struct cnd_session *s, struct cnd_pg_desc *to, const struct cnd_pg_desc *from);
+
+/* exec.c */
+int cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
+	struct cnd_sink *sink);
+int cnd_pg_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
+/* FunctionCallResponse, as a row of one column. */
+int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
+/* Text for the server cannot hold a zero byte. */
+int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
+/* With autocommit off: the BEGIN that has to come first, for a statement like that. */
+int cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan);
+
+/* portal.c */
+int cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink);
+void cnd_pg_close_portal(struct cnd_session *s, uint32_t portal);
+void cnd_pg_close_portals(struct cnd_session *s);
+void cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX]);
+/* The running request stops here: keep what is needed to go on. */
+int cnd_pg_portal_keep(struct cnd_session *s, int is_stream);
+/* Portals whose rest stands in the way of another request: take it into memory, or a file. */
+int cnd_pg_portals_store(struct cnd_session *s, struct cnd_sink *sink);
+/* The transaction has ended: those that were kept by the server are gone. */
+void cnd_pg_portals_end(struct cnd_session *s);
+/* The next kept message; CENOTE_OK or negative. */
+int cnd_pg_store_next(
+	struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_pg_msg *ret_msg);
+/* Whether a portal forbids a Sync. */
+int cnd_pg_portal_is_loose(const struct cnd_session *s);
+
+/* stmt.c */
+/* The last ParameterDescription, to the sink. */
+int cnd_pg_give_params(struct cnd_session *s);
+int cnd_pg_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
+int cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+struct cnd_pg_stmt *cnd_pg_stmt_find(struct cnd_session *s, uint32_t number);
+void cnd_pg_stmts_forget(struct cnd_session *s);
+
+/* copy.c */
+int cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m);
+int cnd_pg_copy_out(struct cnd_session *s, const struct cnd_pg_msg *m);
+
+/* tx.c */
+int cnd_pg_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
+int cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink);
+int cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
+
+#endif

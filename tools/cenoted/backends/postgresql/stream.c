@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "session.h"
+
+#define IN_BYTES   65536u
+/* While something large is sent, what the server says meanwhile is kept up to so much. */
+#define IN_MAX     (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
+#define OUT_KEEP   65536u
+#define OUT_MAX    (2u * (size_t)CND_PG_MSG_MAX)
+/* How long a server has to obey: a cancel, and one for a client that is gone. */
+#define CANCEL_MS  30000
+#define ABANDON_MS 5000
+
+int64_t
+cnd_pg_now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- the loss of the session ---- */
+
+int
+cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
+{
+	char text[CNC_DIAG_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (!s->is_lost) {
+		s->is_lost = 1;
+		cnc_diag_set(&s->lost, sqlstate, "%s", text);
+	}
+	if (s->diag)
+		cnc_diag_copy(s->diag, &s->lost);
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_pg_broken(struct cnd_session *s, const char *what)
+{
+	return cnd_pg_lost(s, CNC_SQLSTATE(PROTOCOL),
+		"the server %s sent something that is not PostgreSQL's protocol: %s",
+		s->server, what);
+}
+
+/* ---- plain sockets ---- */
+
+static ptrdiff_t
+plain_receive(struct cnd_session *s, uint8_t *room, size_t n, short *ret_events)
+{
+	ssize_t got;
+
+	do {
+		got = recv(s->fd, room, n, MSG_DONTWAIT);
+	} while (got < 0 && errno == EINTR);
+	if (got > 0)
+		return got;
+	*ret_events = POLLIN;
+	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return 0;
+	if (got == 0)
+		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+			"the server %s closed the connection unexpectedly", s->server);
+	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+		"the connection to %s was lost: %s", s->server, strerror(errno));
+}
+
+static ptrdiff_t
+plain_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_events)
+{
+	ssize_t sent;
+
+	do {
+		sent = send(s->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent >= 0)
+		return sent;
+	*ret_events = POLLOUT;
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return 0;
+	/* what it said before it closed says why */
+	*ret_events = 0;
+	return CENOTE_ERR_CONN;
+}
+
+static const struct cnd_pg_transport plain = { plain_receive, plain_send };
+
+/* ---- TLS, over the connection that libpq has made ---- */
+
+static ptrdiff_t
+tls_result(struct cnd_session *s, int r, short *ret_events)
+{
+	char text[128] = "";
+	unsigned long code;
+
+	switch (SSL_get_error(s->ssl, r)) {
+	case SSL_ERROR_WANT_READ:
+		*ret_events = POLLIN;
+		return 0;
+	case SSL_ERROR_WANT_WRITE:
+		*ret_events = POLLOUT;
+		return 0;
+	case SSL_ERROR_ZERO_RETURN:
+	case SSL_ERROR_SYSCALL:
+		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+			"the server %s closed the connection unexpectedly", s->server);
+	default:
+		code = ERR_get_error();
+		if (code != 0)
+			ERR_error_string_n(code, text, sizeof(text));
+		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+			"the TLS connection to %s failed: %s", s->server, text);
+	}
+}
+
+static int
+at_most_int(size_t n)
+{
+	return n > 1u << 30 ? 1 << 30 : (int)n;
+}
+
+static ptrdiff_t
+tls_receive(struct cnd_session *s, uint8_t *room, size_t n, short *ret_events)
+{
+	int r;
+
+	ERR_clear_error();
+	r = SSL_read(s->ssl, room, at_most_int(n));
+	return r > 0 ? r : tls_result(s, r, ret_events);
+}
+
+static ptrdiff_t
+tls_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_events)
+{
+	int r;
+
+	ERR_clear_error();
+	r = SSL_write(s->ssl, bytes, at_most_int(n));
+	return r > 0 ? r : tls_result(s, r, ret_events);
+}
+
+static const struct cnd_pg_transport tls = { tls_receive, tls_send };
+
+/* ---- life ---- */
+
+void
+cnd_pg_stream_init(struct cnd_session *s)
+{
+	s->fd = PQsocket(s->conn);
+	s->ssl = PQsslStruct(s->conn, "OpenSSL");
+	s->transport = s->ssl != NULL ? &tls : &plain;
+}
+
+void
+cnd_pg_stream_finish(struct cnd_session *s)
+{
+	cnc_free(s->mem, s->in);
+	s->in = NULL;
+	s->in_cap = s->in_head = s->in_tail = 0;
+	cnc_buf_finish(&s->out);
+}
+
+int
+cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
+{
+	s->diag = diag;
+	s->stop = CENOTE_OK;
+	cnc_buf_clear(&s->out, OUT_KEEP);
+	if (s->out.mem == NULL)
+		cnc_buf_init(&s->out, s->mem, OUT_MAX);
+	if (!s->is_lost)
+		return CENOTE_OK;
+	cnc_diag_copy(diag, &s->lost);
+	return CENOTE_ERR_CONN;
+}
+
+/* ---- waiting ---- */
+
+/* The server is asked to stop; the request's answer then comes as usual. */
+static void
+send_cancel(struct cnd_session *s)
+{
+	char why[256];
+
+	if (s->cancel == NULL || PQcancel(s->cancel, why, sizeof(why)))
+		return;
+	s->host->log(s->host, 5, "cannot cancel at %s: %s", s->server, why);
+}
+
+void
+cnd_pg_stop(struct cnd_session *s, int why)
+{
+	if (s->stop != CENOTE_OK)
+		return;
+	s->stop = why;
+	s->stop_until_ms =
+		cnd_pg_now_ms() + (why == CENOTE_ERR_CONN ? ABANDON_MS : CANCEL_MS);
+	send_cancel(s);
+}
+
+static int
+host_wait(struct cnd_session *s, short events)
+{
+	int r = s->host->wait(s->host, s->fd, events, -1, &s->stop_diag);
+
+	if (r >= 0)
+		return r;
+	cnd_pg_stop(s, r);
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_wait(struct cnd_session *s, short events)
+{
+	struct pollfd poll_fd = { .fd = s->fd, .events = events };
+	int64_t left;
+
+	if (s->stop == CENOTE_OK)
+		return host_wait(s, events);
+	left = s->stop_until_ms - cnd_pg_now_ms();
+	if (left <= 0)
+		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+			"the server %s did not obey a cancel request in time", s->server);
+	(void)poll(&poll_fd, 1, (int)left);
+	return CENOTE_OK;
+}
+
+/* ---- receiving ---- */
+
+/* Room for `need` bytes from the first one that is not yet read. */
+static int
+make_room(struct cnd_session *s, size_t need)
+{
+	size_t len = s->in_tail - s->in_head;
+	size_t cap = s->in_cap;
+	uint8_t *grown;
+
+	if (s->in_head > 0 && (len == 0 || s->in_cap - s->in_head < need)) {
+		if (len > 0)
+			memmove(s->in, s->in + s->in_head, len);
+		s->in_head = 0;
+		s->in_tail = len;
+	}
+	if (need < IN_BYTES)
+		need = IN_BYTES;
+	/* a big message has passed */
+	if (len == 0 && cap > need) {
+		cnc_free(s->mem, s->in);
+		s->in = NULL;
+		s->in_cap = cap = 0;
+	}
+	if (cap - s->in_head >= need)
+		return CENOTE_OK;
+	if (need > IN_MAX)
+		return CENOTE_ERR_LIMIT;
+	grown = cnc_realloc(s->mem, s->in, need);
+	if (grown == NULL)
+		return CENOTE_ERR_NOMEM;
+	s->in = grown;
+	s->in_cap = need;
+	return CENOTE_OK;
+}
+
+/* Take what has come: 1; 0 nothing, and what to wait for; negative. */
+static int
+receive(struct cnd_session *s, size_t need, short *ret_events)
+{
+	ptrdiff_t got;
+	int r = make_room(s, need);
+
+	if (r < 0)
+		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY),
+			"no memory for a message of %zu bytes from %s", need, s->server);
+	got = s->transport->receive(
+		s, s->in + s->in_tail, s->in_cap - s->in_tail, ret_events);
+	if (got <= 0)
+		return (int)got;
+	s->in_tail += (size_t)got;
+	return 1;
+}
+
+/* 1: there it is, and it is consumed; 0: *ret_need bytes are needed. */
+static int
+take_message(struct cnd_session *s, struct cnd_pg_msg *ret_msg, size_t *ret_need)
+{
+	int r = cnd_pg_msg_next(
+		s->in + s->in_head, s->in_tail - s->in_head, ret_msg, ret_need);
+
+	if (r < 0)
+		return cnd_pg_broken(s, "a message of an impossible length");
+	if (r == 0)
+		return 0;
+	s->in_head += (size_t)r;
+	return 1;
+}
+
+int
+cnd_pg_has_message(const struct cnd_session *s)
+{
+	struct cnd_pg_msg m;
+	size_t size;
+
+	return s->in_tail > s->in_head &&
+	       cnd_pg_msg_next(s->in + s->in_head, s->in_tail - s->in_head, &m, &size) !=
+		       0;
+}
+
+int
+cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
+{
+	size_t need = CND_PG_HEADER;
+	short events;
+	int r;
+
+	if (s->is_lost)
+		return CENOTE_ERR_CONN;
+	for (;;) {
+		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
+		if (r != 0)
+			return r < 0 ? r : CENOTE_OK;
+		r = receive(s, need, &events);
+		if (r <= 0)
+			return r < 0 ? r : CENOTE_AGAIN;
+	}
+}
+
+int
+cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
+{
+	size_t need = CND_PG_HEADER;
+	short events = POLLIN;
+	int r;
+
+	for (;;) {
+		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
+		if (r != 0)
+			return r < 0 ? r : CENOTE_OK;
+		r = receive(s, need, &events);
+		if (r == 0)
+			r = cnd_pg_wait(s, events);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* ---- sending ---- */
+
+/* The server may be waiting for us to read before it reads on. */
+static int
+wait_to_send(struct cnd_session *s, short events)
+{
+	size_t len = s->in_tail - s->in_head;
+	short unused;
+	int r = cnd_pg_wait(s, (short)(events | POLLIN));
+
+	if (r < 0 || s->ssl != NULL)
+		return r;
+	if (len >= IN_MAX)
+		return cnd_pg_broken(s, "too much while it was being sent something");
+	return receive(s, len + IN_BYTES < IN_MAX ? len + IN_BYTES : IN_MAX, &unused);
+}
+
+/* It closed its end while we were sending: what it said before is worth more than that. */
+static int
+read_last_words(struct cnd_session *s)
+{
+	struct cnd_pg_msg m;
+
+	while (cnd_pg_poll(s, &m) == CENOTE_OK) {
+		if (m.type != 'E')
+			continue;
+		s->is_lost = 1;
+		(void)cnd_pg_diag(&s->lost, m.body, m.len, s->server);
+	}
+	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+		"the server %s closed the connection unexpectedly", s->server);
+}
+
+int
+cnd_pg_send(struct cnd_session *s)
+{
+	struct cnc_buf *b = &s->out;
+
+	while (cnc_buf_len(b) > 0) {
+		short events = 0;
+		ptrdiff_t n =
+			s->transport->send(s, cnc_buf_head(b), cnc_buf_len(b), &events);
+		int r;
+
+		if (n < 0)
+			return read_last_words(s);
+		cnc_buf_consume(b, (size_t)n);
+		if (n > 0)
+			continue;
+		r = wait_to_send(s, events);
+		if (r < 0)
+			return r;
+	}
+	return CENOTE_OK;
+}

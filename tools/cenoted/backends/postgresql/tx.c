@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "session.h"
+
+#define IDENTIFIER_MAX 63u
+
+static int
+give_done(struct cnd_sink *sink, const char *tag)
+{
+	struct cnp_done done = { .tag = cnp_str(tag), .affected = -1 };
+
+	return sink->ops->done(sink, &done);
+}
+
+static int
+begin_request(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = cnd_pg_enter(s, sink->diag);
+
+	return r < 0 ? r : cnd_pg_ready(s, sink);
+}
+
+/* One statement of our own. In a unit of requests it must not be a Query, which would end that. */
+static int
+command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sink)
+{
+	const struct cnd_exec exec = { .format = CENOTE_FORMAT_TEXT };
+	int r;
+
+	if (s->is_unsynced)
+		return cnd_pg_query(s, sql, len, &exec, sink);
+	(void)cnd_pg_run_begin(s, sink);
+	s->run.is_simple = 1;
+	s->run.until_ready = 1;
+	r = cnd_pg_add_query(&s->out, 'Q', sql, len);
+	if (r < 0)
+		return r;
+	s->n_ready++;
+	return cnd_pg_send_run(s);
+}
+
+int
+cnd_pg_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)
+{
+	static const char *const levels[] = { "", " ISOLATION LEVEL READ UNCOMMITTED",
+		" ISOLATION LEVEL READ COMMITTED", " ISOLATION LEVEL REPEATABLE READ",
+		" ISOLATION LEVEL SERIALIZABLE" };
+	char sql[96];
+	int n;
+	int r = begin_request(s, sink);
+
+	if (r < 0)
+		return r;
+	if (isolation >= sizeof(levels) / sizeof(levels[0]))
+		return cnd_pg_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
+			"there is no isolation level %u", (unsigned)isolation);
+	if (s->tx != 'I')
+		return cnd_pg_refuse(s, CNC_SQLSTATE(TX_ACTIVE),
+			"a transaction is open already%s",
+			s->tx == 'E' ? ", and has failed: roll it back" : "");
+	/* there is no lock on writing that could be taken at once */
+	n = snprintf(sql, sizeof(sql), "BEGIN%s%s", levels[isolation],
+		flags & CENOTE_BEGIN_READ_ONLY ? " READ ONLY" : "");
+	return command(s, sql, (size_t)n, sink);
+}
+
+int
+cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = begin_request(s, sink);
+
+	if (r < 0)
+		return r;
+	if (s->tx == 'I' && !s->is_unsynced)
+		return give_done(sink, "COMMIT");
+	/* the server answers COMMIT of a failed transaction with ROLLBACK, as a success */
+	if (s->tx == 'E') {
+		(void)cnd_pg_run_begin(s, NULL);
+		r = cnd_pg_add_query(&s->out, 'Q', "ROLLBACK", 8);
+		if (r < 0)
+			return r;
+		s->n_ready++;
+		s->run.until_ready = 1;
+		r = cnd_pg_send_run(s);
+		return r < 0 ? r
+			     : cnd_pg_refuse(s, CNC_SQLSTATE(ROLLBACK),
+				       "the transaction had failed: it was rolled back, "
+				       "not "
+				       "committed");
+	}
+	return command(s, "COMMIT", 6, sink);
+}
+
+int
+cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = begin_request(s, sink);
+
+	if (r < 0)
+		return r;
+	if (s->tx == 'I' && !s->is_unsynced)
+		return give_done(sink, "ROLLBACK");
+	return command(s, "ROLLBACK", 8, sink);
+}
+
+int
+cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink)
+{
+	static const char *const verbs[] = { "SAVEPOINT \"", "RELEASE SAVEPOINT \"",
+		"ROLLBACK TO SAVEPOINT \"" };
+	char sql[32 + 2 * IDENTIFIER_MAX + 2];
+	size_t n;
+	int r = begin_request(s, sink);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_text(s, name, len);
+	if (r < 0)
+		return r;
+	/* a longer one would be cut, and then be the same as another */
+	if (len > IDENTIFIER_MAX)
+		return cnd_pg_refuse(s, "42622",
+			"the name of a savepoint has %u bytes at most in PostgreSQL",
+			IDENTIFIER_MAX);
+	n = strlen(verbs[action]);
+	memcpy(sql, verbs[action], n);
+	for (size_t i = 0; i < len; i++) {
+		if (name[i] == '"')
+			sql[n++] = '"';
+		sql[n++] = name[i];
+	}
+	sql[n++] = '"';
+	return command(s, sql, n, sink);
+}
+
+int
+cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
+{
+	s->is_manual = !on;
+	return give_done(sink, on ? "AUTOCOMMIT ON" : "AUTOCOMMIT OFF");
+}
