@@ -8,6 +8,8 @@
 
 /* Memory that is kept from client to client. */
 #define KEEP_MAX  65536u
+/* Memory that is kept from message to message. */
+#define LONG_KEPT ((size_t)4 << 20)
 /* Least room to receive into, where limits allow it. */
 #define ROOM_MIN  16384u
 /* Lowest limit that a client may set: below it not even an error message is sure to fit. */
@@ -123,6 +125,8 @@ drop_taken(struct cnp_server *s)
 		return;
 	cnc_buf_consume(&s->in, s->taken);
 	s->taken = 0;
+	if (cnc_buf_len(&s->in) == 0 && s->in.cap > LONG_KEPT)
+		cnc_buf_clear(&s->in, KEEP_MAX);
 }
 
 /* How much more is useful: what the frame at hand misses, but no more than as much again as came. */
@@ -628,6 +632,9 @@ void
 cnp_server_sent(struct cnp_server *s, size_t n)
 {
 	cnc_buf_consume(&s->out, n);
+	/* one long row does not cost its memory for the rest of the session */
+	if (cnc_buf_len(&s->out) == 0 && s->out.cap > LONG_KEPT)
+		cnc_buf_clear(&s->out, KEEP_MAX);
 }
 
 /* ----------------------------------------------------------------- requests */

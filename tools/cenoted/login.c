@@ -63,26 +63,17 @@ unwatch_server(struct cnd_worker *w)
 
 /* ---- the choice of a line ---- */
 
-/* Other workers' sessions for each line. Gives how many workers of the pool stand before this one:
- * those that begin at once begin at different lines. */
-static size_t
-count_sessions(const struct cnd_worker *w, uint32_t n_sessions[CND_SERVERS_MAX])
+static uint32_t
+n_sessions(const struct cnd_worker *w, size_t line)
 {
-	uint32_t pool = w->slot->pool;
-	size_t rank = 0;
+	return w->pool->line_sessions[line];
+}
 
-	memset(n_sessions, 0, CND_SERVERS_MAX * sizeof(*n_sessions));
-	for (uint32_t i = 0; i < w->board->n_slots; i++) {
-		const struct cnd_slot *s = &w->board->slots[i];
-		uint32_t line = s->server_line;
-
-		if (i == w->slot_index || s->state == CND_SLOT_FREE || s->pool != pool)
-			continue;
-		rank += i < w->slot_index;
-		if (line > 0 && line <= CND_SERVERS_MAX)
-			n_sessions[line - 1]++;
-	}
-	return rank;
+/* Not counted for any line. */
+static void
+leave_line(struct cnd_worker *w)
+{
+	cnd_slot_leave_line(w->board, w->slot_index);
 }
 
 static int
@@ -99,26 +90,55 @@ failed_lately(const struct cnd_worker *w, size_t line)
 static size_t
 choose_line(const struct cnd_worker *w, uint64_t tried)
 {
-	uint32_t n_sessions[CND_SERVERS_MAX];
 	size_t n = w->config->n_servers;
-	size_t first = n > 1 ? count_sessions(w, n_sessions) : 0;
 	size_t best = n;
 	int best_failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t at = (first + i) % n;
+		size_t at = (w->slot_index + i) % n;
 		int has_failed = n > 1 && failed_lately(w, at);
 
 		if (tried & 1ull << at)
 			continue;
 		if (best == n || has_failed < best_failed ||
 			(has_failed == best_failed &&
-				n_sessions[at] < n_sessions[best])) {
+				n_sessions(w, at) < n_sessions(w, best))) {
 			best = at;
 			best_failed = has_failed;
 		}
 	}
 	return best;
+}
+
+static void
+join_line(struct cnd_worker *w, size_t line)
+{
+	atomic_fetch_add(&w->pool->line_sessions[line], 1);
+	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
+}
+
+/* Be counted for a line before trying it, so that not all go where the fewest are: 0 if another
+ * worker was faster, and the choice is to be made again. */
+static int
+claim_line(struct cnd_worker *w, size_t line, uint32_t seen)
+{
+	if (!atomic_compare_exchange_strong(
+		    &w->pool->line_sessions[line], &seen, seen + 1))
+		return 0;
+	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
+	return 1;
+}
+
+static size_t
+take_line(struct cnd_worker *w, uint64_t tried)
+{
+	size_t line;
+
+	leave_line(w);
+	do {
+		line = choose_line(w, tried);
+	} while (!claim_line(w, line, n_sessions(w, line)));
+	return line;
 }
 
 static int
@@ -131,8 +151,6 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 
 	cnc_diag_clear(diag);
 	cnd_host_begin_service(w);
-	/* counted from now on, so that not all go where the fewest are */
-	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
 	*ret_session = NULL;
 	r = w->backend->login(&w->host, &spec, ret_session, diag);
 	if (r >= 0) {
@@ -204,7 +222,7 @@ cnd_login(struct cnd_worker *w)
 
 	cnc_diag_init(&diag, NULL);
 	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
-		size_t line = choose_line(w, tried);
+		size_t line = take_line(w, tried);
 
 		tried |= 1ull << line;
 		r = try_line(w, line, &session, &diag);
@@ -214,7 +232,7 @@ cnd_login(struct cnd_worker *w)
 			break;
 	}
 	if (r < 0) {
-		atomic_store(&w->slot->server_line, 0);
+		leave_line(w);
 		note_failure(
 			w, diag.sqlstate, w->config->n_servers > 1 ? why : diag.message);
 	} else {
@@ -231,7 +249,7 @@ cnd_logout(struct cnd_worker *w)
 	w->backend->logout(w->session);
 	w->session = NULL;
 	w->is_session_lost = 0;
-	atomic_store(&w->slot->server_line, 0);
+	leave_line(w);
 }
 
 /* ---- a fair share for each line ---- */
@@ -240,15 +258,12 @@ cnd_logout(struct cnd_worker *w)
 static size_t
 emptier_line(const struct cnd_worker *w)
 {
-	uint32_t n_sessions[CND_SERVERS_MAX];
 	size_t mine = w->slot->server_line - 1;
-	size_t line;
+	size_t line = choose_line(w, 1ull << mine);
 
-	(void)count_sessions(w, n_sessions);
-	line = choose_line(w, 1ull << mine);
-	if (failed_lately(w, line) || n_sessions[line] + 1 > n_sessions[mine])
-		return SIZE_MAX;
-	return line;
+	return failed_lately(w, line) || n_sessions(w, line) + 2 > n_sessions(w, mine)
+		       ? SIZE_MAX
+		       : line;
 }
 
 int
@@ -264,17 +279,23 @@ void
 cnd_login_rebalance(struct cnd_worker *w)
 {
 	struct cnd_session *old = w->session, *session;
-	uint32_t mine = w->slot->server_line;
+	size_t mine = w->slot->server_line - 1;
 	size_t line = emptier_line(w);
 	struct cnc_diag diag;
 
 	w->balanced_ms = cnd_now_ms();
 	if (line == SIZE_MAX)
 		return;
+	leave_line(w);
+	if (!claim_line(w, line, n_sessions(w, line))) {
+		join_line(w, mine);
+		return;
+	}
 	cnc_diag_init(&diag, NULL);
 	/* the old session stays until there is a better one */
 	if (try_line(w, line, &session, &diag) < 0) {
-		atomic_store(&w->slot->server_line, mine);
+		leave_line(w);
+		join_line(w, mine);
 		cnd_log(LOG_INFO, "cannot move to another server: %s", diag.message);
 	} else {
 		unwatch_server(w);

@@ -458,8 +458,10 @@ begin_pool(
 	atomic_store(&record->queued, 0);
 	atomic_store(&record->timeouts, 0);
 	atomic_store(&record->contended_ms, INT32_MIN);
-	for (size_t i = 0; i < CND_SERVERS_MAX; i++)
+	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
+		atomic_store(&record->line_sessions[i], 0);
 		atomic_store(&record->line_failed_ms[i], 0);
+	}
 	publish_pool(p);
 	atomic_store(&record->is_used, 1);
 }

@@ -147,11 +147,22 @@ cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool)
 }
 
 void
+cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot)
+{
+	struct cnd_slot *s = &b->slots[slot];
+	uint32_t line = atomic_exchange(&s->server_line, 0);
+
+	if (line > 0 && line <= CND_SERVERS_MAX)
+		atomic_fetch_sub(&b->pools[s->pool].line_sessions[line - 1], 1);
+}
+
+void
 cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 {
 	struct cnd_slot *s = &b->slots[slot];
 
 	s->key = 0;
+	cnd_slot_leave_line(b, slot);
 	if (atomic_exchange(&s->is_leaving, 0))
 		atomic_fetch_sub(&b->pools[s->pool].leaving, 1);
 	atomic_fetch_and(&b->pools[s->pool].idle[slot / 64], ~(1ull << slot % 64));

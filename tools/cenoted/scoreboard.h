@@ -111,6 +111,7 @@ struct cnd_pool_record {
 	char name[CND_POOL_NAME_MAX + 1];
 	char backend[32];
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* a bit per slot */
+	_Atomic uint32_t line_sessions[CND_SERVERS_MAX]; /* of each server line */
 	_Atomic int64_t
 		line_failed_ms[CND_SERVERS_MAX]; /* by the workers; 0: it did not */
 };
@@ -148,6 +149,8 @@ void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
 /* The state in shared memory, and the pool's bit for idle. 1 if this left the pool without an
  * idle worker. */
 int cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state);
+/* It is counted for no server line any more. */
+void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
 void cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity);
 void cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity);
 void cnd_slot_set_login(

@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -344,6 +345,16 @@ live(struct cnd_worker *w)
 	}
 }
 
+/* What one long row took goes back to the system: glibc would keep up to 64 MB for the next one. */
+static void
+bound_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	(void)mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 static void
 forget_other_pools(const struct cnd_child *child, const struct cnd_pool_config *mine)
 {
@@ -399,6 +410,7 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 
 	cnd_log_set_role("worker", pool->name);
 	set_signals(w);
+	bound_memory();
 	/* It keeps the right to talk to its server as this user, and its own sockets. */
 	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
