@@ -111,14 +111,32 @@ open_session(cenote_conn *conn)
 		.kind = conn->attach.kind,
 		.tls = CNP_TLS_NONE,
 	};
+	const struct cn_pairs *list = &conn->session_options;
+	struct cnc_buf options;
 	struct cnp_msg first;
 	int r;
 
 	(void)snprintf(o.pool, sizeof(o.pool), "%s",
 		cn_options_get(&conn->options, CN_OPTION_POOL));
+	cnc_buf_init(&options, &conn->mem, CNP_FRAME_MAX_AUTH);
+	for (uint32_t i = 0; i < list->n; i++) {
+		r = cnp_pairs_put(&options, list->list[i].name, list->list[i].value);
+		if (r < 0) {
+			cnc_buf_finish(&options);
+			return cn_nomem(conn);
+		}
+	}
 	fill_first(conn, &first);
+	if (first.code == CNP_MSG_ATTACH && list->n > 0) {
+		first.as.attach.options.p = (const char *)cnc_buf_head(&options);
+		first.as.attach.options.n = cnc_buf_len(&options);
+	}
 	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
-	r = cnp_client_open(&conn->session, &o, &first, conn->n > conn->n_finished);
+	/* pieces of long values wait for their request */
+	r = cnp_client_open(&conn->session, &o, &first,
+		conn->n > conn->n_finished ||
+			(conn->attach.is_again && conn->session.loose > 0));
+	cnc_buf_finish(&options);
 	if (r == CENOTE_ERR_LIMIT)
 		return cn_fail(conn, CENOTE_ERR_LIMIT, CNC_SQLSTATE(LIMIT),
 			"the options are too long to be sent: 16 kB in all");
@@ -471,7 +489,6 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		cn_move(conn, CN_READY);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:
-	case CNP_MSG_PARAMETER:
 		return cn_event(conn, event);
 	default:
 		if (conn->attach.kind == CNP_OPEN_CANCEL ||

@@ -91,6 +91,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	cn_options_finish(&conn->options);
 	cn_targets_finish(&conn->attach.targets, &mem);
 	cn_info_finish(conn);
+	cn_pairs_finish(&mem, &conn->session_options);
 	cnc_diag_finish(&conn->diag.d);
 	cnc_diag_finish(&conn->setup.d);
 	cnc_diag_finish(&conn->lost.d);
@@ -188,11 +189,13 @@ cn_enter_attached(cenote_conn *conn)
 
 /* ------------------------------------------------------------------ options ----- */
 
-/* Options are for the next cenote_connect(). */
+/* Options are for the next cenote_connect(), but one. */
 static int
-may_set(cenote_conn *conn)
+may_set(cenote_conn *conn, const char *name)
 {
 	cnc_diag_clear(&conn->diag.d);
+	if (name && strcmp(name, cn_option_name(CN_OPTION_ALLOW_FILES)) == 0)
+		return CENOTE_OK;
 	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
 		return CENOTE_OK;
 	return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
@@ -206,7 +209,7 @@ cenote_conn_set(cenote_conn *conn, const char *name, const char *value)
 
 	if (!conn || !name)
 		return CENOTE_ERR_ARG;
-	r = may_set(conn);
+	r = may_set(conn, name);
 	if (r < 0)
 		return r;
 	return cn_options_set_named(
@@ -221,7 +224,7 @@ cenote_conn_set_uri(cenote_conn *conn, const char *uri)
 
 	if (!conn || !uri)
 		return CENOTE_ERR_ARG;
-	r = may_set(conn);
+	r = may_set(conn, NULL);
 	if (r < 0)
 		return r;
 	/* On a copy: a URI that is wrong at its end changes nothing. */
@@ -364,6 +367,56 @@ cenote_process(cenote_conn *conn)
 	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
 }
 
+/* Until something came: CENOTE_OK; CENOTE_DONE when the time is up or nothing can come. */
+static int
+wait_unasked(cenote_conn *conn, int may_sleep)
+{
+	uint32_t before = conn->n_unasked;
+	int r;
+
+	for (;;) {
+		r = cn_advance(conn, CN_READ_NOW);
+		if (conn->n_unasked != before)
+			return CENOTE_OK;
+		if (r < 0)
+			return r;
+		if (cn_state(conn) != CN_READY)
+			return cn_state(conn) == CN_DETACHED ? CENOTE_DONE
+							     : cn_enter_attached(conn);
+		if (r == CENOTE_OK)
+			continue;
+		if (!may_sleep)
+			return CENOTE_DONE;
+		r = cn_wait(conn);
+		if (r == CENOTE_ERR_TIMEOUT) {
+			cnc_diag_clear(&conn->diag.d);
+			return CENOTE_DONE;
+		}
+		if (r < 0)
+			return r;
+	}
+}
+
+int
+cenote_wait(cenote_conn *conn, int timeout_ms)
+{
+	int r;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_end_former(conn);
+	if (r < 0)
+		return r;
+	if (cn_state(conn) == CN_DETACHED)
+		return CENOTE_DONE;
+	conn->deadline = timeout_ms > 0 ? cn_now_ms() + timeout_ms : 0;
+	r = wait_unasked(conn, timeout_ms != 0);
+	conn->deadline = 0;
+	return r;
+}
+
 int
 cenote_is_busy(const cenote_conn *conn)
 {
@@ -403,4 +456,26 @@ cenote_set_notice_handler(cenote_conn *conn,
 		return;
 	conn->notice = handler;
 	conn->notice_user = user;
+}
+
+void
+cenote_set_notification_handler(cenote_conn *conn,
+	void (*handler)(
+		uint32_t pid, const char *channel, const char *payload, void *user),
+	void *user)
+{
+	if (!conn)
+		return;
+	conn->notification = handler;
+	conn->notification_user = user;
+}
+
+void
+cenote_set_parameter_handler(cenote_conn *conn,
+	void (*handler)(const char *name, const char *value, void *user), void *user)
+{
+	if (!conn)
+		return;
+	conn->parameter = handler;
+	conn->parameter_user = user;
 }

@@ -40,8 +40,16 @@ enum cn_stream {
 	CN_STREAM_RUNNING, /* its rows are on their way */
 	CN_STREAM_PORTAL, /* the server keeps the rest behind a portal */
 	CN_STREAM_FETCHING, /* a FETCH for it was queued */
+	CN_STREAM_COPY, /* a copy is open */
+	CN_STREAM_COPIED, /* its last byte was sent, or has come: DONE is awaited */
 	CN_STREAM_DONE, /* the last row has come */
 	CN_STREAM_FAILED /* `status` says how */
+};
+
+/* Data of a copy out that waits to be taken. */
+struct cn_piece {
+	struct cnc_block *block;
+	struct cnp_str data;
 };
 
 struct cenote_result {
@@ -60,6 +68,20 @@ struct cenote_result {
 	uint32_t batch_rows;
 	uint32_t epoch; /* attach in which the portal was opened */
 	uint32_t warnings;
+	uint32_t server_status;
+	uint8_t flags; /* bits of enum cenote_result_flag, but MORE */
+	uint8_t is_buffering; /* cenote_result_buffer() was called: take all that comes */
+	uint8_t copy_format;
+	uint8_t is_copy_ended; /* by the program */
+	char *copy_formats; /* one a column */
+	uint32_t n_copy_formats;
+	char *copy_file; /* NULL: none */
+	struct cn_piece *pieces;
+	size_t piece_at, n_pieces, cap_pieces; /* pieces[piece_at] is the next one */
+	struct cn_piece piece; /* the one that the program has */
+	struct cnc_arena params_arena; /* of a description */
+	struct cnp_param *params;
+	uint32_t n_params;
 	int64_t affected;
 	uint64_t last_insert_id;
 	char *tag;
@@ -103,6 +125,11 @@ struct cenote_stmt {
 	uint8_t is_queued; /* a PREPARE waits for its reply */
 	uint8_t effect;
 	uint8_t format; /* in which `columns` are described */
+	uint8_t is_foreign; /* not prepared by this handle */
+	uint8_t has_long_data; /* LONG_DATA was queued for the next execution */
+	char *name; /* the server knows it by; NULL: by our number */
+	char *types; /* type ids as PREPARE carries them */
+	size_t types_len;
 	char *sql;
 	size_t len;
 	struct cn_columns *columns; /* NULL: none */
@@ -127,13 +154,27 @@ struct cn_scratch {
 	char text[256]; /* of a number or list */
 };
 
+/* Names and values; few and short. */
+struct cn_pair {
+	char *name;
+	char *value;
+	uint8_t is_stale; /* of the session before */
+};
+
+struct cn_pairs {
+	struct cn_pair *list;
+	uint32_t n;
+	uint32_t cap;
+	size_t bytes; /* of all texts */
+};
+
 /* Facts that cenote_info() tells. */
 struct cn_info {
 	uint8_t *attached; /* copy of ATTACHED's payload, from which `facts` borrows */
 	size_t cap;
 	struct cnp_attached facts;
 	uint8_t has_facts;
-	struct cnc_buf parameters; /* pairs that PARAMETER changed */
+	struct cn_pairs parameters;
 	struct cn_scratch *scratch;
 };
 
@@ -175,6 +216,9 @@ struct cenote_conn {
 	uint8_t is_nonblocking;
 	uint8_t in_pipeline;
 	uint8_t needs_sync; /* requests went out behind the last synchronisation point */
+	uint8_t unsynced; /* enum cnc_effect of what went out behind it */
+	uint8_t is_syncing; /* a synchronisation point of our own is waited for */
+	uint8_t has_sync_error; /* it failed: see `setup` */
 	uint8_t is_autocommit_off;
 	uint8_t is_write_broken; /* the peer takes no more; what it said may still be read */
 	uint8_t has_event; /* `event` was not handled yet, for lack of memory */
@@ -196,6 +240,8 @@ struct cenote_conn {
 	cenote_stmt *stmts;
 	uint32_t next_stmt;
 	cenote_result *streams; /* delivered results that depend on the session */
+	cenote_result *copy; /* the one of them that is a copy */
+	struct cn_pairs session_options;
 	cenote_diag setup; /* why a set-up or hidden request failed */
 	uint8_t has_setup_error;
 	cenote_diag lost; /* CN_LOST: why */
@@ -209,6 +255,12 @@ struct cenote_conn {
 	uint8_t was_delivered; /* CANCELLED */
 	void (*notice)(const cenote_diag *notice, void *user);
 	void *notice_user;
+	void (*notification)(
+		uint32_t pid, const char *channel, const char *payload, void *user);
+	void *notification_user;
+	void (*parameter)(const char *name, const char *value, void *user);
+	void *parameter_user;
+	uint32_t n_unasked; /* messages that came without a request */
 };
 
 /* conn.c */
@@ -328,6 +380,8 @@ int cn_may_send(cenote_conn *conn);
  * an error. */
 int cn_end_former(cenote_conn *conn);
 int cn_send_sync(cenote_conn *conn, int is_hidden);
+/* In a pipeline: make sure of a synchronisation point behind all requests, and wait for it. */
+int cn_sync(cenote_conn *conn);
 /* An answer that comes to the opening itself, without a request. */
 int cn_request_one_shot(cenote_conn *conn, uint8_t code);
 /* After cn_request(): push, outside a pipeline or when much is waiting. */
@@ -352,6 +406,7 @@ void cn_request_superseded(cenote_conn *conn, uint32_t portal);
 int cn_request_finished(cenote_conn *conn, struct cn_request *req);
 /* A call that waits for its answer may be repeated after CENOTE_AGAIN; `call` is the code of its
  * request. CENOTE_OK: queue that, as cn_may_send() allows; CENOTE_DONE: it was queued before. */
+/* Also CENOTE_AGAIN, when what came before must be committed first. */
 int cn_call_begin(cenote_conn *conn, uint32_t call);
 int cn_call_goes_on(cenote_conn *conn, uint32_t call);
 int cn_call_end(cenote_conn *conn, uint32_t call, int r);
@@ -365,6 +420,8 @@ int cn_stmt_ensure(cenote_stmt *stmt);
 /* Requests that wait for a new session rely on statements and on autocommit: queue
  * those first. */
 int cn_session_restore(cenote_conn *conn);
+int cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload,
+	size_t len, struct cnc_arena *arena, struct cnp_param **params, uint32_t *n);
 void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
 int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
 
@@ -388,6 +445,33 @@ struct cnc_rowset *cn_result_incoming(cenote_result *res);
 void cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag);
 void cn_stream_link(cenote_conn *conn, cenote_result *res);
 void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag);
+
+/* copy.c */
+int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
+	const struct cnp_str *file);
+/* Data came. */
+int cn_copy_add(cenote_result *res, const struct cnp_event *ev);
+/* Tell the server that nothing more comes; never fails while a copy is open. */
+void cn_copy_give_up(cenote_conn *conn, const char *why);
+void cn_copy_finish(cenote_result *res);
+static inline int
+cn_is_copy(const cenote_result *res)
+{
+	return res && (res->kind == CENOTE_RESULT_COPY_IN ||
+			      res->kind == CENOTE_RESULT_COPY_OUT);
+}
+
+/* pairs.c */
+/* CENOTE_OK it is as before; CENOTE_DONE it was new or changed; CENOTE_ERR_LIMIT, _NOMEM. */
+int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
+	const char *value, size_t max_bytes);
+void cn_pairs_remove(
+	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
+/* NULL: none. */
+const char *cn_pairs_find(const struct cn_pairs *p, const char *name);
+void cn_pairs_finish(const struct cenote_allocator *mem, struct cn_pairs *p);
+/* Options of the session, set again behind a reset. */
+int cn_session_options_restore(cenote_conn *conn);
 
 /* info.c */
 int cn_info_attached(cenote_conn *conn, const struct cnp_event *event);

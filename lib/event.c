@@ -13,8 +13,10 @@ cn_is_full(const cenote_conn *conn)
 {
 	const struct cn_request *req = cn_request_running(conn);
 
+	if (req && cn_is_copy(req->building))
+		return req->building->piece_at < req->building->n_pieces;
 	return req && req->building && req->building->stream == CN_STREAM_RUNNING &&
-	       req->building->batch_rows == 0 &&
+	       req->building->batch_rows == 0 && !req->building->is_buffering &&
 	       cn_result_incoming(req->building)->n_rows > 0;
 }
 
@@ -139,6 +141,96 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		cn_result_incoming(res), ev->payload, ev->payload_len, ev->block);
 }
 
+/* ------------------------------------------------------------------- copies ----- */
+
+/* The program is not to be asked: it gave the request up, or would not open a file. */
+static const char *
+why_no_copy(const cenote_conn *conn, const struct cn_request *req,
+	const struct cnp_copy_in *m)
+{
+	if (req->is_hidden)
+		return "the program does not take the result";
+	if (m->name.n > 0 && !conn->options.number[CN_OPTION_ALLOW_FILES])
+		return "the program does not let the server ask for files "
+		       "(allow_files=yes would)";
+	return NULL;
+}
+
+static int
+begin_copy(cenote_conn *conn, struct cn_request *req, uint8_t kind,
+	const struct cnp_copy_out *m, const struct cnp_str *file)
+{
+	cenote_result *res;
+	int r;
+
+	r = cn_result_create(&conn->mem, kind, NULL, &res);
+	if (r < 0)
+		return r;
+	r = cn_copy_begin(res, m->format, &m->formats, file);
+	if (r < 0) {
+		cenote_result_destroy(res);
+		return r;
+	}
+	res->request = req->number;
+	req->building = res;
+	add_ready(req, res);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_in(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_copy_in *m = &ev->msg.as.copy_in;
+	const struct cnp_copy_out how = { .format = m->format, .formats = m->formats };
+	const char *why = why_no_copy(conn, req, m);
+
+	if (req->target || req->is_dropping)
+		return CENOTE_ERR_PROTOCOL;
+	if (!why)
+		return begin_copy(conn, req, CENOTE_RESULT_COPY_IN, &how, &m->name);
+	cn_copy_give_up(conn, why);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_out(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	if (req->target || req->is_dropping)
+		return CENOTE_ERR_PROTOCOL;
+	if (req->is_hidden)
+		return CENOTE_OK;
+	return begin_copy(conn, req, CENOTE_RESULT_COPY_OUT, &ev->msg.as.copy_out, NULL);
+}
+
+static int
+on_copy_data(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	(void)conn;
+	return req->building ? cn_copy_add(req->building, ev) : CENOTE_OK;
+}
+
+static int
+on_copy_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	(void)conn;
+	(void)ev;
+	if (req->building)
+		req->building->stream = CN_STREAM_COPIED;
+	return CENOTE_OK;
+}
+
+/* Its statement was answered: the answer is a result of its own. */
+static void
+end_copy(struct cn_request *req)
+{
+	if (!cn_is_copy(req->building))
+		return;
+	req->building->stream = CN_STREAM_DONE;
+	req->building = NULL;
+}
+
+/* --------------------------------------------------------------------- ends ----- */
+
 static int
 close_portal(cenote_conn *conn, uint32_t portal)
 {
@@ -160,6 +252,13 @@ fill_done(cenote_conn *conn, cenote_result *res, const struct cnp_done *done,
 	res->affected = done->affected;
 	res->last_insert_id = done->last_insert_id;
 	res->warnings = done->warnings;
+	res->server_status = done->server_status;
+	res->flags =
+		(uint8_t)((done->flags & CNP_DONE_LIMITED ? CENOTE_RESULT_FLAG_LIMITED
+							  : 0) |
+			  (done->flags & CNP_DONE_EMPTY ? CENOTE_RESULT_FLAG_EMPTY : 0) |
+			  (done->flags & CNP_DONE_OUTPUT ? CENOTE_RESULT_FLAG_OUTPUT
+							 : 0));
 	res->has_more = (done->flags & CNP_DONE_MORE_RESULTS) != 0;
 	if (res->stream == CN_STREAM_NO)
 		return CENOTE_OK;
@@ -212,6 +311,7 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 	cenote_result *res;
 	int r;
 
+	end_copy(req);
 	if (!req->building) {
 		r = begin_bare(conn, req);
 		if (r < 0)
@@ -251,6 +351,24 @@ finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *d
 	return CENOTE_OK;
 }
 
+/* A fresh session has nothing to carry over, and no statements; options are set again. */
+static int
+session_is_fresh(cenote_conn *conn)
+{
+	struct cnc_diag gone;
+	int r = cn_session_options_restore(conn);
+
+	if (r < 0)
+		return r;
+	cnc_diag_init(&gone, NULL);
+	cnc_diag_set(&gone, CNC_SQLSTATE(NO_CURSOR), "the session was reset");
+	cn_streams_fail(conn, CENOTE_ERR_SERVER, &gone);
+	conn->carry_len = 0;
+	conn->is_autocommit_off = 0;
+	conn->epoch++;
+	return CENOTE_OK;
+}
+
 static int
 on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
@@ -268,20 +386,11 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (r < 0)
 		return r;
 	statement_done(req);
-	/* A fresh session has nothing to carry over, and no statements. */
-	if (req->code == CNP_MSG_RESET) {
-		struct cnc_diag gone;
-
-		cnc_diag_init(&gone, NULL);
-		cnc_diag_set(&gone, CNC_SQLSTATE(NO_CURSOR), "the session was reset");
-		cn_streams_fail(conn, CENOTE_ERR_SERVER, &gone);
-		conn->carry_len = 0;
-		conn->is_autocommit_off = 0;
-		conn->epoch++;
-	}
+	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
+		r = session_is_fresh(conn);
 	if (req->code == CNP_MSG_AUTOCOMMIT)
 		conn->is_autocommit_off = !req->wants_autocommit;
-	return CENOTE_OK;
+	return r;
 }
 
 static int
@@ -330,8 +439,10 @@ is_consequence(const cenote_conn *conn, const char *sqlstate)
 static int
 fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *diag)
 {
-	cenote_result *res = req->target ? req->target : req->building;
+	cenote_result *res;
 
+	end_copy(req);
+	res = req->target ? req->target : req->building;
 	/* "No such statement" says nothing to a program that never saw its PREPARE fail. */
 	if (is_consequence(conn, diag->sqlstate)) {
 		diag = &conn->setup.d;
@@ -345,6 +456,8 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 	} else if (req->is_hidden) {
 		cnc_diag_copy(&conn->setup.d, diag);
 		conn->has_setup_error = 1;
+		if (req->code == CNP_MSG_SYNC)
+			conn->has_sync_error = 1;
 	} else {
 		int r = add_plain(conn, req, CENOTE_RESULT_ERROR, diag);
 
@@ -416,7 +529,13 @@ on_params(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 
 	if (req->stmt)
 		r = cn_stmt_params(req->stmt, ev->payload, ev->payload_len);
-	return r < 0 ? r : begin_description(conn, req);
+	if (r == CENOTE_OK)
+		r = begin_description(conn, req);
+	if (r == CENOTE_OK && req->building)
+		r = cn_params_decode(&conn->mem, ev->payload, ev->payload_len,
+			&req->building->params_arena, &req->building->params,
+			&req->building->n_params);
+	return r;
 }
 
 static int
@@ -442,6 +561,8 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	int r;
 
 	r = keep_carry(conn, &ready->carry);
+	if (req && req->code == CNP_MSG_SYNC && req->is_hidden)
+		conn->is_syncing = 0;
 	if (r == CENOTE_OK && req && req->code == CNP_MSG_SYNC && !req->is_hidden)
 		r = add_plain(conn, req, CENOTE_RESULT_SYNC, NULL);
 	if (r < 0)
@@ -460,7 +581,7 @@ on_notice(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	cenote_diag notice;
 	int r;
 
-	(void)req;
+	conn->n_unasked += req == NULL;
 	if (!conn->notice)
 		return CENOTE_OK;
 	cnc_diag_init(&notice.d, &conn->mem);
@@ -475,7 +596,21 @@ static int
 on_parameter(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
 	(void)req;
+	conn->n_unasked++;
 	return cn_info_parameter(conn, &ev->msg.as.parameter);
+}
+
+static int
+on_notification(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
+{
+	const struct cnp_notification *n = &ev->msg.as.notification;
+
+	(void)req;
+	conn->n_unasked++;
+	if (conn->notification)
+		conn->notification(
+			n->pid, n->channel.p, n->payload.p, conn->notification_user);
+	return CENOTE_OK;
 }
 
 static int
@@ -511,16 +646,6 @@ on_suspended(cenote_conn *conn, struct cn_request *req, const struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* Output binds and notifications: no call of this version hands them out. */
-static int
-on_ignored(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
-{
-	(void)conn;
-	(void)req;
-	(void)ev;
-	return CENOTE_OK;
-}
-
 struct handler {
 	int (*handle)(
 		cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev);
@@ -536,7 +661,11 @@ static const struct handler handlers[] = {
 	[CNP_MSG_NOTICE] = { on_notice, 0 },
 	[CNP_MSG_SKIPPED] = { on_skipped, 1 },
 	[CNP_MSG_PARAMS] = { on_params, 1 },
-	[CNP_MSG_NOTIFICATION] = { on_ignored, 0 },
+	[CNP_MSG_NOTIFICATION] = { on_notification, 0 },
+	[CNP_MSG_COPY_IN] = { on_copy_in, 1 },
+	[CNP_MSG_COPY_OUT] = { on_copy_out, 1 },
+	[CNP_MSG_COPY_DATA] = { on_copy_data, 1 },
+	[CNP_MSG_COPY_DONE] = { on_copy_done, 1 },
 	[CNP_MSG_PARAMETER] = { on_parameter, 0 },
 	[CNP_MSG_SUSPENDED] = { on_suspended, 1 },
 	[CNP_MSG_YIELD] = { on_yield, 0 },

@@ -5,9 +5,45 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters that change while attached are few and short; a server that sends more is
- * cut off. */
+/* Parameters are few and short; what a server sends beyond this is left out. */
 #define PARAMETERS_MAX 65536u
+
+/* `is_silent`: it is no change that the program asked to hear of. */
+static int
+set_parameter(cenote_conn *conn, const struct cnp_str *name, const struct cnp_str *value,
+	int is_silent)
+{
+	int r = cn_pairs_set(
+		&conn->mem, &conn->info.parameters, name->p, value->p, PARAMETERS_MAX);
+
+	if (r == CENOTE_DONE && !is_silent && conn->parameter)
+		conn->parameter(name->p, value->p, conn->parameter_user);
+	return r == CENOTE_ERR_NOMEM ? r : CENOTE_OK;
+}
+
+/* Those of the new session; what the one before had and it has not is forgotten. */
+static int
+set_parameters(cenote_conn *conn, const struct cnp_str *blob)
+{
+	struct cn_pairs *p = &conn->info.parameters;
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int r;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		p->list[i].is_stale = 1;
+	cnc_reader_init(&reader, blob->p, blob->n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		r = set_parameter(conn, &name, &value, !conn->attach.is_again);
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = p->n; i-- > 0;) {
+		if (p->list[i].is_stale)
+			cn_pairs_remove(&conn->mem, p, p->list[i].name);
+	}
+	return r;
+}
 
 int
 cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
@@ -30,20 +66,13 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 		return CENOTE_ERR_PROTOCOL;
 	info->facts = m.as.attached;
 	info->has_facts = 1;
-	cnc_buf_clear(&info->parameters, 0);
-	return CENOTE_OK;
+	return set_parameters(conn, &info->facts.parameters);
 }
 
 int
 cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 {
-	struct cnc_buf *b = &conn->info.parameters;
-	int r;
-
-	if (!b->mem)
-		cnc_buf_init(b, &conn->mem, PARAMETERS_MAX);
-	r = cnp_pairs_put(b, p->name.p, p->value.p);
-	return r == CENOTE_ERR_LIMIT ? CENOTE_OK : r;
+	return set_parameter(conn, &p->name, &p->value, 0);
 }
 
 void
@@ -55,24 +84,23 @@ cn_info_finish(cenote_conn *conn)
 	info->attached = NULL;
 	info->cap = 0;
 	info->has_facts = 0;
-	if (info->parameters.mem)
-		cnc_buf_finish(&info->parameters);
+	cn_pairs_finish(&conn->mem, &info->parameters);
 }
 
-/* The last pair of that name; NULL if there is none. */
-static const char *
-find_pair(const void *blob, size_t len, const char *name)
+const char *
+cenote_parameter(const cenote_conn *conn, const char *name)
 {
-	struct cnc_reader r;
-	struct cnp_str key, value;
-	const char *found = NULL;
+	if (!conn || !name || !conn->info.has_facts)
+		return NULL;
+	return cn_pairs_find(&conn->info.parameters, name);
+}
 
-	cnc_reader_init(&r, blob, len);
-	while (cnp_pairs_next(&r, &key, &value) > 0) {
-		if (strcmp(key.p, name) == 0)
-			found = value.p;
-	}
-	return found;
+const char *
+cenote_parameter_name(const cenote_conn *conn, uint32_t i)
+{
+	if (!conn || !conn->info.has_facts || i >= conn->info.parameters.n)
+		return NULL;
+	return conn->info.parameters.list[i].name;
 }
 
 static const char *
@@ -144,7 +172,6 @@ fact(const cenote_conn *conn, const char *name)
 const char *
 cenote_info(const cenote_conn *conn, const char *name)
 {
-	const struct cnp_str *parameters;
 	const char *value;
 
 	if (!conn || !name || !conn->info.has_facts)
@@ -153,10 +180,5 @@ cenote_info(const cenote_conn *conn, const char *name)
 		cn_target_text(&conn->attach.targets.list[conn->attach.at],
 			conn->info.scratch->socket);
 	value = fact(conn, name);
-	if (value)
-		return value;
-	value = find_pair(cnc_buf_head(&conn->info.parameters),
-		cnc_buf_len(&conn->info.parameters), name);
-	parameters = &conn->info.facts.parameters;
-	return value ? value : find_pair(parameters->p, parameters->n, name);
+	return value ? value : cenote_parameter(conn, name);
 }

@@ -140,6 +140,7 @@ static const struct option_spec specs[CN_OPTION_COUNT] = {
 	{ "reattach", "yes", parse_choice, "yes or no", { "no", "yes", NULL } },
 	{ "max_frame", "1073741823", parse_size,
 		"a size such as 64MB, from 64kB to 1GB less 1", { NULL } },
+	{ "allow_files", "no", parse_choice, "yes or no", { "no", "yes", NULL } },
 	{ "tls", "disable", parse_choice,
 		"disable, allow, require, verify-ca or verify-full",
 		{ "disable", "allow", "require", "verify-ca", "verify-full", NULL } },

@@ -16,7 +16,7 @@ struct cenote_params {
 #define COUNT_SIZE 2u
 #define PARAMS_MAX 65535u
 
-static const uint8_t no_params[COUNT_SIZE + 1] = { 0 };
+static const uint8_t no_values[COUNT_SIZE] = { 0 };
 
 int
 cenote_params_create(const cenote_allocator *alloc, cenote_params **ret_params)
@@ -66,11 +66,14 @@ cenote_params_count(const cenote_params *params)
 struct cnp_str
 cn_params_blob(const cenote_params *params)
 {
-	struct cnp_str blob = { (const char *)no_params, 0 };
+	struct cnp_str blob = CNP_STR_NONE;
 
 	if (params && params->n > 0) {
 		blob.p = (const char *)cnc_buf_head(&params->blob);
 		blob.n = cnc_buf_len(&params->blob);
+	} else if (params) {
+		blob.p = (const char *)no_values;
+		blob.n = sizeof(no_values);
 	}
 	return blob;
 }
@@ -217,6 +220,16 @@ cenote_params_add_native(cenote_params *params, uint32_t native_type, uint32_t f
 	};
 
 	if (format != CENOTE_FORMAT_TEXT && format != CENOTE_FORMAT_BINARY)
+		return CENOTE_ERR_ARG;
+	return add(params, &v);
+}
+
+int
+cenote_params_add_long(cenote_params *params, uint32_t type)
+{
+	const struct cnc_value v = { .type = (uint8_t)type, .is_long = 1 };
+
+	if (type != CENOTE_TYPE_TEXT && type != CENOTE_TYPE_BYTES)
 		return CENOTE_ERR_ARG;
 	return add(params, &v);
 }

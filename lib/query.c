@@ -15,23 +15,37 @@ cn_text_len(const char *text, size_t len)
 	return len == CENOTE_NTS ? strlen(text) : len;
 }
 
+/* The structure as it was before `formats` was added. */
+#define EXEC_SIZE_FIRST offsetof(cenote_exec_options, formats)
+
+static int
+are_formats(const uint8_t *formats, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (formats[i] > CENOTE_FORMAT_BINARY)
+			return 0;
+	}
+	return n == 0 || (formats && n <= UINT16_MAX);
+}
+
 int
 cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
 	cenote_exec_options *ret_options)
 {
-	static const cenote_exec_options none = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
 
-	if (!options) {
-		*ret_options = none;
-		return CENOTE_OK;
-	}
-	if (options->size != sizeof(*options) || options->stream > 1 ||
-		options->format > CENOTE_FORMAT_BINARY || options->reserved != 0 ||
-		(options->batch_rows > 0 && !options->stream))
+	if (options && (options->size == sizeof(o) || options->size == EXEC_SIZE_FIRST))
+		memcpy(&o, options, options->size);
+	else if (options)
+		o.stream = UINT32_MAX;
+	if (o.stream > 1 || o.format > CENOTE_FORMAT_BINARY || o.reserved != 0 ||
+		(o.batch_rows > 0 && !o.stream) || !are_formats(o.formats, o.n_formats))
 		return cn_fail(conn, CENOTE_ERR_ARG, CNC_SQLSTATE(BAD_PARAMETER),
-			"cenote_exec_options: size, format, stream or batch_rows is not "
-			"allowed (batch_rows needs stream)");
-	*ret_options = *options;
+			"cenote_exec_options: size, format, stream, batch_rows or "
+			"formats is "
+			"not allowed (batch_rows needs stream)");
+	o.size = sizeof(o);
+	*ret_options = o;
 	return CENOTE_OK;
 }
 
@@ -89,6 +103,8 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.batch_rows = exec.batch_rows;
 	m.as.query.max_rows = exec.max_rows;
 	m.as.query.params = cn_params_blob(params);
+	m.as.query.formats.p = (const char *)exec.formats;
+	m.as.query.formats.n = exec.n_formats;
 	send.effect = cnc_sql_effect(sql, m.as.query.sql.n);
 	return cn_request(conn, &send);
 }
@@ -117,7 +133,7 @@ cenote_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params
 		r = cn_call_begin(conn, CNP_MSG_QUERY);
 	if (r == CENOTE_OK)
 		r = queue_query(conn, sql, len, params, options, 1);
-	if (r < 0)
+	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	return cn_call_end(conn, CNP_MSG_QUERY, cn_take_result(conn, ret_res));
 }
@@ -158,15 +174,38 @@ cenote_pipeline_end(cenote_conn *conn)
 	r = cn_end_former(conn);
 	if (r < 0)
 		return r;
-	/* Behind an error everything is skipped up to a synchronisation point: make
-	 * sure of one. */
-	if (conn->needs_sync && cn_state(conn) != CN_LOST) {
-		r = cn_send_sync(conn, 1);
-		if (r < 0)
-			return r;
-	}
-	conn->in_pipeline = 0;
-	return cn_sent(conn);
+	/* Behind an error everything is skipped up to a synchronisation point, and before
+	 * one nothing is sure to be committed: make sure of one. */
+	r = cn_sync(conn);
+	if (r != CENOTE_AGAIN)
+		conn->in_pipeline = 0;
+	return r;
+}
+
+int
+cenote_flush(cenote_conn *conn)
+{
+	int r;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	return r < 0 ? r : cn_push(conn);
+}
+
+int
+cenote_set_stream(cenote_conn *conn)
+{
+	struct cn_request *req;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	req = conn->n > 0 ? cn_request_at(conn, conn->n - 1) : NULL;
+	if (!req || req->is_hidden || req->is_finished || req->first || req->building)
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"no request waits for the beginning of its answer");
+	req->is_stream = 1;
+	return CENOTE_OK;
 }
 
 int
@@ -215,9 +254,28 @@ call_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 		r = cn_call_begin(conn, m->code);
 	if (r == CENOTE_OK)
 		r = queue_command(conn, m, effect, 1);
-	if (r < 0)
+	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	return cn_call_end(conn, m->code, cn_take_command(conn));
+}
+
+/* The same of a request that gives a result. */
+static int
+call_result(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect,
+	cenote_result **ret_res)
+{
+	int r;
+
+	if (!conn || !ret_res)
+		return CENOTE_ERR_ARG;
+	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(conn, m->code);
+	if (r == CENOTE_OK)
+		r = queue_command(conn, m, effect, 1);
+	if (r < 0 || r == CENOTE_AGAIN)
+		return r;
+	return cn_call_end(conn, m->code, cn_take_result(conn, ret_res));
 }
 
 int
@@ -386,14 +444,181 @@ cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *fi
 
 	if (!conn || !ret_res)
 		return CENOTE_ERR_ARG;
-	r = cn_enter_attached(conn);
-	if (r == CENOTE_OK)
-		r = cn_call_begin(conn, CNP_MSG_CATALOG);
-	if (r == CENOTE_OK)
-		r = fill_catalog(conn, kind, filter, &m);
-	if (r == CENOTE_OK)
-		r = queue_command(conn, &m, CNC_EFFECT_NONE, 1);
+	cnc_diag_clear(&conn->diag.d);
+	r = fill_catalog(conn, kind, filter, &m);
+	return r < 0 ? r : call_result(conn, &m, CNC_EFFECT_NONE, ret_res);
+}
+
+/* ----------------------------------------------------------- functions, names ----- */
+
+static int
+fill_function(struct cnp_msg *m, uint32_t function, const cenote_params *params,
+	uint32_t format)
+{
+	if (format > CENOTE_FORMAT_BINARY)
+		return CENOTE_ERR_ARG;
+	m->as.function.function = function;
+	m->as.function.format = (uint8_t)format;
+	m->as.function.params = cn_params_blob(params);
+	return CENOTE_OK;
+}
+
+int
+cenote_send_function(cenote_conn *conn, uint32_t function, const cenote_params *params,
+	uint32_t format)
+{
+	struct cnp_msg m = { .code = CNP_MSG_FUNCTION };
+	int r = fill_function(&m, function, params, format);
+
+	return r < 0 ? r : send_command(conn, &m, CNC_EFFECT_WRITE);
+}
+
+int
+cenote_function(cenote_conn *conn, uint32_t function, const cenote_params *params,
+	uint32_t format, cenote_result **ret_res)
+{
+	struct cnp_msg m = { .code = CNP_MSG_FUNCTION };
+	int r = fill_function(&m, function, params, format);
+
+	return r < 0 ? r : call_result(conn, &m, CNC_EFFECT_WRITE, ret_res);
+}
+
+static int
+fill_describe(struct cnp_msg *m, uint32_t kind, const char *name)
+{
+	if (kind > CENOTE_NAMED_PORTAL || !name)
+		return CENOTE_ERR_ARG;
+	*m = (struct cnp_msg){ .code = CNP_MSG_DESCRIBE };
+	m->as.describe.kind = (uint8_t)kind;
+	m->as.describe.name = cnp_str(name);
+	return CENOTE_OK;
+}
+
+int
+cenote_describe_named(
+	cenote_conn *conn, uint32_t kind, const char *name, cenote_result **ret_res)
+{
+	struct cnp_msg m;
+	int r = fill_describe(&m, kind, name);
+
+	return r < 0 ? r : call_result(conn, &m, CNC_EFFECT_NONE, ret_res);
+}
+
+int
+cenote_send_describe_named(cenote_conn *conn, uint32_t kind, const char *name)
+{
+	struct cnp_msg m;
+	int r = fill_describe(&m, kind, name);
+
+	return r < 0 ? r : send_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+static int
+fill_close(struct cnp_msg *m, uint32_t kind, const char *name)
+{
+	if (kind > CENOTE_NAMED_PORTAL || !name)
+		return CENOTE_ERR_ARG;
+	*m = (struct cnp_msg){ .code = CNP_MSG_CLOSE };
+	m->as.close.kind = (uint8_t)kind;
+	m->as.close.name = cnp_str(name);
+	return CENOTE_OK;
+}
+
+int
+cenote_close_named(cenote_conn *conn, uint32_t kind, const char *name)
+{
+	struct cnp_msg m;
+	int r = fill_close(&m, kind, name);
+
+	return r < 0 ? r : call_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+int
+cenote_send_close_named(cenote_conn *conn, uint32_t kind, const char *name)
+{
+	struct cnp_msg m;
+	int r = fill_close(&m, kind, name);
+
+	return r < 0 ? r : send_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+/* ---------------------------------------------------------- session's settings ----- */
+
+int
+cenote_change_user(
+	cenote_conn *conn, const char *user, const char *password, const char *database)
+{
+	struct cnp_msg m = { .code = CNP_MSG_CHANGE_USER };
+
+	if (!user)
+		return CENOTE_ERR_ARG;
+	m.as.change_user.user = cnp_str(user);
+	m.as.change_user.password = cnp_str(password);
+	m.as.change_user.database = cnp_str(database);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+int
+cenote_select_database(cenote_conn *conn, const char *database)
+{
+	struct cnp_msg m = { .code = CNP_MSG_SELECT_DATABASE };
+
+	if (!database)
+		return CENOTE_ERR_ARG;
+	m.as.select_database.database = cnp_str(database);
+	return call_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+/* All options of a session; more does not fit an attach. */
+#define SESSION_OPTIONS_MAX 8192u
+
+static int
+keep_option(cenote_conn *conn, const char *name, const char *value)
+{
+	int r = cn_pairs_set(
+		&conn->mem, &conn->session_options, name, value, SESSION_OPTIONS_MAX);
+
+	if (r == CENOTE_ERR_NOMEM)
+		return cn_nomem(conn);
 	if (r < 0)
-		return r;
-	return cn_call_end(conn, CNP_MSG_CATALOG, cn_take_result(conn, ret_res));
+		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
+			"the options of the session are more than 8 kB");
+	return CENOTE_OK;
+}
+
+int
+cenote_set_session_option(cenote_conn *conn, const char *name, const char *value)
+{
+	struct cnp_msg m = { .code = CNP_MSG_SET_OPTION };
+	int is_open = conn && cn_state(conn) != CN_CLOSED && cn_state(conn) != CN_LOST;
+	int r;
+
+	if (!conn || !name || (is_open && !value))
+		return CENOTE_ERR_ARG;
+	if (!is_open) {
+		cnc_diag_clear(&conn->diag.d);
+		if (value)
+			return keep_option(conn, name, value);
+		cn_pairs_remove(&conn->mem, &conn->session_options, name);
+		return CENOTE_OK;
+	}
+	m.as.set_option.name = cnp_str(name);
+	m.as.set_option.value = cnp_str(value);
+	r = call_command(conn, &m, CNC_EFFECT_NONE);
+	return r == CENOTE_OK ? keep_option(conn, name, value) : r;
+}
+
+int
+cn_session_options_restore(cenote_conn *conn)
+{
+	const struct cn_pairs *p = &conn->session_options;
+	struct cnp_msg m = { .code = CNP_MSG_SET_OPTION };
+	int r = CENOTE_OK;
+
+	for (uint32_t i = 0; i < p->n && r == CENOTE_OK; i++) {
+		m.as.set_option.name = cnp_str(p->list[i].name);
+		m.as.set_option.value = cnp_str(p->list[i].value);
+		r = cn_setup(conn, &m);
+	}
+	return r;
 }

@@ -126,6 +126,8 @@ cn_requests_drop_unfinished(cenote_conn *conn)
 		request_finish(req);
 	}
 	conn->needs_sync = 0;
+	conn->unsynced = CNC_EFFECT_NONE;
+	conn->is_syncing = 0;
 }
 
 void
@@ -139,6 +141,24 @@ cn_requests_clear(cenote_conn *conn)
 }
 
 /* ------------------------------------------------------------------ queueing ----- */
+
+/*
+ * Where a synchronisation point commits, it may do so for all that went out since the last one:
+ * if its answer is lost, so is theirs, whatever they said.
+ */
+static void
+note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *send)
+{
+	req->effect = send->effect;
+	if (!send->sync && req->code != CNP_MSG_SYNC) {
+		if (req->effect == CNC_EFFECT_WRITE || req->effect == CNC_EFFECT_COMMIT)
+			conn->unsynced = CNC_EFFECT_WRITE;
+		return;
+	}
+	if (conn->unsynced != CNC_EFFECT_NONE && req->effect != CNC_EFFECT_COMMIT)
+		req->effect = CNC_EFFECT_WRITE;
+	conn->unsynced = CNC_EFFECT_NONE;
+}
 
 int
 cn_request(cenote_conn *conn, const struct cn_send *send)
@@ -165,7 +185,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	/* A portal has the number of the request that opened it. */
 	req->portal = send->target ? send->target->portal : number;
 	req->code = send->msg->code;
-	req->effect = send->effect;
+	note_effect(conn, req, send);
 	req->is_hidden = send->is_hidden;
 	req->stmt = cn_stmt_ref(send->stmt);
 	req->columns = cn_columns_ref(send->columns);
@@ -218,6 +238,20 @@ cn_sent(cenote_conn *conn)
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
+/* The program gave it up: what it still tells is nothing to anybody. */
+static void
+hide(cenote_conn *conn, struct cn_request *req)
+{
+	req->is_hidden = 1;
+	if (!cn_is_copy(req->building))
+		return;
+	if (req->building->kind == CENOTE_RESULT_COPY_IN)
+		cn_copy_give_up(conn, "the program does not take the result");
+	/* it is among those that wait to be taken, and goes with them */
+	req->building = NULL;
+	req->is_dropping = 1;
+}
+
 /* Outside a pipeline: what is left of the request before is no more wanted, or it is
  * an error. */
 int
@@ -227,17 +261,23 @@ cn_end_former(cenote_conn *conn)
 	struct cn_request *req;
 
 	trim(conn);
-	if (conn->n_finished > 0 && !cn_request_at(conn, 0)->first)
+	while (conn->n_finished > 0 && (!cn_request_at(conn, 0)->first ||
+					       cn_request_at(conn, 0)->is_abandoned)) {
 		pop_front(conn);
+		trim(conn);
+	}
 	for (size_t i = 0; i < conn->n; i++) {
 		req = cn_request_at(conn, i);
 		oldest = cnp_client_oldest(&conn->session);
 		if (req->is_hidden)
 			continue;
+		if (!req->is_finished && req->is_abandoned) {
+			hide(conn, req);
+			continue;
+		}
 		/* Nothing of it is left to be told: it may end unseen. */
-		if (!req->first && !req->is_finished &&
-			(req->is_abandoned || (oldest && oldest->request == req->number &&
-						      oldest->answered))) {
+		if (!req->first && !req->is_finished && oldest &&
+			oldest->request == req->number && oldest->answered) {
 			req->is_hidden = 1;
 			continue;
 		}
@@ -265,6 +305,39 @@ cn_send_sync(cenote_conn *conn, int is_hidden)
 	return cn_request(conn, &send);
 }
 
+static int
+is_synced(const cenote_conn *conn)
+{
+	return !conn->is_syncing || cn_state(conn) == CN_LOST ||
+	       cn_state(conn) == CN_CLOSED;
+}
+
+int
+cn_sync(cenote_conn *conn)
+{
+	int r;
+
+	if (conn->needs_sync && cn_state(conn) != CN_LOST) {
+		r = cn_send_sync(conn, 1);
+		if (r < 0)
+			return r;
+		conn->is_syncing = 1;
+		conn->has_sync_error = 0;
+	}
+	r = cn_wait_for(conn, is_synced);
+	if (r != CENOTE_OK)
+		return r;
+	if (cn_state(conn) == CN_LOST) {
+		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
+		return conn->lost_status;
+	}
+	if (!conn->has_sync_error)
+		return CENOTE_OK;
+	conn->has_sync_error = 0;
+	cnc_diag_copy(&conn->diag.d, &conn->setup.d);
+	return cn_status_of(conn->diag.d.sqlstate);
+}
+
 int
 cn_call_goes_on(cenote_conn *conn, uint32_t call)
 {
@@ -280,8 +353,8 @@ cn_call_begin(cenote_conn *conn, uint32_t call)
 		return CENOTE_DONE;
 	conn->call = 0;
 	r = cn_end_former(conn);
-	if (r == CENOTE_OK && conn->needs_sync)
-		r = cn_send_sync(conn, 1);
+	if (r == CENOTE_OK && (conn->needs_sync || conn->is_syncing))
+		r = cn_sync(conn);
 	return r;
 }
 
@@ -320,7 +393,8 @@ is_held_up(const cenote_conn *conn)
 	const struct cn_request *req = conn->n > 0 ? cn_request_at(conn, 0) : NULL;
 
 	return req && !req->first && !req->is_finished && req->building &&
-	       req->building->stream == CN_STREAM_RUNNING;
+	       (req->building->stream == CN_STREAM_RUNNING ||
+		       req->building->stream == CN_STREAM_COPY);
 }
 
 static cenote_result *
@@ -334,6 +408,8 @@ take_first(cenote_conn *conn, struct cn_request *req)
 	res->next = NULL;
 	if (res->stream != CN_STREAM_NO)
 		cn_stream_link(conn, res);
+	if (cn_is_copy(res))
+		conn->copy = res;
 	return res;
 }
 
@@ -344,6 +420,10 @@ cn_take(cenote_conn *conn, cenote_result **ret_res)
 	int r;
 
 	trim(conn);
+	if (is_held_up(conn) && cn_is_copy(cn_request_at(conn, 0)->building))
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"a copy is open: call cenote_copy_end(), or cenote_copy_get() "
+			"until CENOTE_DONE, or destroy its result");
 	if (is_held_up(conn))
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"the streamed result was not read to its end: call "

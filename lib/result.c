@@ -126,6 +126,7 @@ cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
 	res->mem = *mem;
 	res->kind = kind;
 	res->affected = -1;
+	cnc_arena_init(&res->params_arena, &res->mem);
 	res->columns = cn_columns_ref(columns);
 	for (int i = 0; i < 2; i++)
 		cnc_rowset_init(&res->rows[i], mem, columns ? columns->n : 0);
@@ -226,8 +227,11 @@ stream_abandon(cenote_result *res)
 		struct cn_request *req = cn_request_at(conn, i);
 
 		if (req->building == res) {
+			/* after a fork the session is the parent's: not a byte for it */
+			if (res->kind == CENOTE_RESULT_COPY_IN && conn->pid == cn_pid())
+				cn_copy_give_up(conn, "the program gave the copy up");
 			req->building = NULL;
-			req->is_dropping = 1;
+			req->is_dropping = !cn_is_copy(res);
 			req->is_abandoned = 1;
 		}
 		if (req->target == res) {
@@ -245,6 +249,8 @@ stream_abandon(cenote_result *res)
 		if (cn_setup(conn, &m) == CENOTE_OK)
 			(void)cn_flush(conn);
 	}
+	if (conn->copy == res)
+		conn->copy = NULL;
 	stream_unlink(res);
 }
 
@@ -262,6 +268,8 @@ cenote_result_destroy(cenote_result *res)
 		cnc_diag_finish(&res->diag->d);
 	cnc_free(&mem, res->diag);
 	cnc_free(&mem, res->tag);
+	cn_copy_finish(res);
+	cnc_arena_finish(&res->params_arena);
 	for (int i = 0; i < 2; i++)
 		cnc_rowset_finish(&res->rows[i]);
 	cn_columns_unref(res->columns);
@@ -356,13 +364,47 @@ stream_step(cenote_result *res)
 }
 
 int
+cenote_result_buffer(cenote_result *res)
+{
+	int r;
+
+	if (!res)
+		return CENOTE_ERR_ARG;
+	if (res->stream == CN_STREAM_NO || res->batch_rows > 0 || cn_is_copy(res) ||
+		res->rows[res->at].n_rows > 0)
+		return CENOTE_ERR_STATE;
+	if (res->conn) {
+		r = cn_enter(res->conn);
+		if (r < 0)
+			return r;
+	}
+	res->is_buffering = 1;
+	while (res->stream == CN_STREAM_RUNNING ||
+		(res->conn && res->stream == CN_STREAM_DONE && !res->has_more &&
+			request_of(res->conn, res))) {
+		if (!res->conn)
+			return CENOTE_ERR_STATE;
+		r = cn_progress(res->conn);
+		if (r == CENOTE_AGAIN || (r < 0 && res->stream != CN_STREAM_FAILED))
+			return r;
+	}
+	if (res->stream == CN_STREAM_FAILED)
+		return stream_failed(res);
+	if (res->conn)
+		stream_unlink(res);
+	res->at = 1 - res->at;
+	res->stream = CN_STREAM_NO;
+	return CENOTE_OK;
+}
+
+int
 cenote_result_next(cenote_result *res)
 {
 	int r = CENOTE_OK;
 
 	if (!res)
 		return CENOTE_ERR_ARG;
-	if (res->stream == CN_STREAM_NO)
+	if (res->stream == CN_STREAM_NO || cn_is_copy(res))
 		return CENOTE_ERR_STATE;
 	if (res->conn) {
 		r = cn_enter(res->conn);
@@ -567,6 +609,44 @@ cenote_result_warnings(const cenote_result *res)
 	return res ? res->warnings : 0;
 }
 
+uint32_t
+cenote_result_flags(const cenote_result *res)
+{
+	if (!res)
+		return 0;
+	return res->flags | (res->has_more ? (uint32_t)CENOTE_RESULT_FLAG_MORE : 0);
+}
+
+uint32_t
+cenote_result_server_status(const cenote_result *res)
+{
+	return res ? res->server_status : 0;
+}
+
+uint32_t
+cenote_result_n_params(const cenote_result *res)
+{
+	return res ? res->n_params : 0;
+}
+
+int
+cenote_result_param_type(const cenote_result *res, uint32_t i)
+{
+	return i < cenote_result_n_params(res) ? res->params[i].type : CENOTE_TYPE_NULL;
+}
+
+uint32_t
+cenote_result_param_native_type(const cenote_result *res, uint32_t i)
+{
+	return i < cenote_result_n_params(res) ? res->params[i].native_type : 0;
+}
+
+const char *
+cenote_result_param_name(const cenote_result *res, uint32_t i)
+{
+	return i < cenote_result_n_params(res) ? res->params[i].name.p : "";
+}
+
 size_t
 cenote_result_memory(const cenote_result *res)
 {
@@ -574,7 +654,8 @@ cenote_result_memory(const cenote_result *res)
 
 	if (!res)
 		return 0;
-	n = sizeof(*res) + res->rows[0].bytes + res->rows[1].bytes;
+	n = sizeof(*res) + res->rows[0].bytes + res->rows[1].bytes +
+	    res->params_arena.total + res->cap_pieces * sizeof(*res->pieces);
 	if (res->columns)
 		n += sizeof(*res->columns) + res->columns->arena.total;
 	if (res->diag)

@@ -11,6 +11,19 @@
  * handle.
  */
 
+static void
+free_stmt(cenote_stmt *stmt)
+{
+	struct cenote_allocator mem = stmt->mem;
+
+	cn_columns_unref(stmt->columns);
+	cnc_arena_finish(&stmt->params_arena);
+	cnc_free(&mem, stmt->sql);
+	cnc_free(&mem, stmt->name);
+	cnc_free(&mem, stmt->types);
+	cnc_free(&mem, stmt);
+}
+
 int
 cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt)
 {
@@ -22,13 +35,13 @@ cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt *
 	if (!s)
 		return CENOTE_ERR_NOMEM;
 	s->mem = conn->mem;
+	cnc_arena_init(&s->params_arena, &s->mem);
 	s->len = cn_text_len(sql, len);
 	s->sql = cnc_strndup(&s->mem, sql, s->len);
 	if (!s->sql) {
-		cnc_free(&conn->mem, s);
+		free_stmt(s);
 		return CENOTE_ERR_NOMEM;
 	}
-	cnc_arena_init(&s->params_arena, &s->mem);
 	s->refs = 1;
 	s->effect = cnc_sql_effect(sql, s->len);
 	s->conn = conn;
@@ -36,6 +49,78 @@ cenote_stmt_create(cenote_conn *conn, const char *sql, size_t len, cenote_stmt *
 	s->next = conn->stmts;
 	conn->stmts = s;
 	*ret_stmt = s;
+	return CENOTE_OK;
+}
+
+int
+cenote_stmt_by_name(cenote_conn *conn, const char *name, cenote_stmt **ret_stmt)
+{
+	cenote_stmt *s;
+	int r;
+
+	if (!name || !ret_stmt)
+		return CENOTE_ERR_ARG;
+	r = cenote_stmt_create(conn, "", 0, &s);
+	if (r < 0)
+		return r;
+	r = cenote_stmt_set_name(s, name);
+	if (r < 0) {
+		cenote_stmt_destroy(s);
+		return r;
+	}
+	s->is_foreign = 1;
+	s->is_prepared = 1;
+	/* nobody knows what it does */
+	s->effect = CNC_EFFECT_COMMIT;
+	*ret_stmt = s;
+	return CENOTE_OK;
+}
+
+static int
+may_change(const cenote_stmt *stmt)
+{
+	if (!stmt)
+		return CENOTE_ERR_ARG;
+	return stmt->is_prepared || stmt->is_queued || !stmt->conn ? CENOTE_ERR_STATE
+								   : CENOTE_OK;
+}
+
+int
+cenote_stmt_set_name(cenote_stmt *stmt, const char *name)
+{
+	char *copy = NULL;
+	int r = may_change(stmt);
+
+	if (r < 0)
+		return r;
+	if (name) {
+		copy = cnc_strndup(&stmt->mem, name, strlen(name));
+		if (!copy)
+			return CENOTE_ERR_NOMEM;
+	}
+	cnc_free(&stmt->mem, stmt->name);
+	stmt->name = copy;
+	return CENOTE_OK;
+}
+
+int
+cenote_stmt_set_param_types(cenote_stmt *stmt, const uint32_t *types, uint32_t n)
+{
+	char *blob = NULL;
+	int r = n > UINT16_MAX || (n > 0 && !types) ? CENOTE_ERR_ARG : may_change(stmt);
+
+	if (r < 0)
+		return r;
+	if (n > 0) {
+		blob = cnc_calloc(&stmt->mem, n, 4);
+		if (!blob)
+			return CENOTE_ERR_NOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		cnc_put_u32((uint8_t *)blob + (size_t)i * 4, types[i]);
+	cnc_free(&stmt->mem, stmt->types);
+	stmt->types = blob;
+	stmt->types_len = (size_t)n * 4;
 	return CENOTE_OK;
 }
 
@@ -59,24 +144,18 @@ leave_conn(cenote_stmt *stmt)
 	*at = stmt->next;
 	m.as.close.statement = stmt->id;
 	/* Without memory it stays prepared until the session is given back. */
-	if (stmt->epoch == conn->epoch && conn->pid == cn_pid())
+	if (!stmt->name && stmt->epoch == conn->epoch && conn->pid == cn_pid())
 		(void)cn_setup(conn, &m);
 }
 
 void
 cn_stmt_unref(cenote_stmt *stmt)
 {
-	struct cenote_allocator mem;
-
 	if (!stmt || --stmt->refs > 0)
 		return;
 	if (stmt->conn)
 		leave_conn(stmt);
-	mem = stmt->mem;
-	cn_columns_unref(stmt->columns);
-	cnc_arena_finish(&stmt->params_arena);
-	cnc_free(&mem, stmt->sql);
-	cnc_free(&mem, stmt);
+	free_stmt(stmt);
 }
 
 void
@@ -91,7 +170,10 @@ static void
 fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m)
 {
 	*m = (struct cnp_msg){ .code = CNP_MSG_PREPARE };
-	m->as.prepare.statement = stmt->id;
+	m->as.prepare.statement = stmt->name ? 0 : stmt->id;
+	m->as.prepare.name = cnp_str(stmt->name);
+	m->as.prepare.types.p = stmt->types;
+	m->as.prepare.types.n = stmt->types_len;
 	m->as.prepare.sql.p = stmt->sql;
 	m->as.prepare.sql.n = stmt->len;
 }
@@ -116,8 +198,9 @@ cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* With no session now, cn_session_restore() does it when there is one. */
-	if (stmt->epoch == conn->epoch || cn_state(conn) != CN_READY)
+	/* With no session now, cn_session_restore() does it when there is one. What has a name is
+	 * the program's own to prepare again. */
+	if (stmt->name || stmt->epoch == conn->epoch || cn_state(conn) != CN_READY)
 		return CENOTE_OK;
 	return prepare_again(stmt);
 }
@@ -128,7 +211,7 @@ restore_request(cenote_conn *conn, struct cn_request *req)
 	/* Another session may describe it otherwise. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
-	if (!req->stmt || req->stmt->epoch == conn->epoch)
+	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->epoch)
 		return CENOTE_OK;
 	/* Its own PREPARE goes before what uses it. */
 	if (req->code == CNP_MSG_PREPARE) {
@@ -151,6 +234,11 @@ cn_session_restore(cenote_conn *conn)
 	}
 	for (size_t i = conn->n_finished; i < conn->n && r == CENOTE_OK; i++)
 		r = restore_request(conn, cn_request_at(conn, i));
+	/* pieces of long values wait for their execution */
+	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
+		if (s->has_long_data && s->epoch != conn->epoch)
+			r = prepare_again(s);
+	}
 	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
 }
 
@@ -166,24 +254,32 @@ cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format)
 }
 
 int
-cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len)
+cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload, size_t len,
+	struct cnc_arena *arena, struct cnp_param **params, uint32_t *n)
 {
-	struct cnc_arena arena;
-	struct cnp_param *params;
-	uint32_t n;
+	struct cnc_arena fresh;
 	int r;
 
 	/* In an arena of its own: without memory the old description stays. */
-	cnc_arena_init(&arena, &stmt->mem);
-	r = cnp_params_decode(payload, len, &arena, &params, &n);
+	cnc_arena_init(&fresh, mem);
+	r = cnp_params_decode(payload, len, &fresh, params, n);
 	if (r < 0) {
-		cnc_arena_finish(&arena);
+		cnc_arena_finish(&fresh);
 		return r;
 	}
-	cnc_arena_finish(&stmt->params_arena);
-	stmt->params_arena = arena;
-	stmt->params = params;
-	stmt->n_params = n;
+	cnc_arena_finish(arena);
+	*arena = fresh;
+	return CENOTE_OK;
+}
+
+int
+cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len)
+{
+	int r = cn_params_decode(&stmt->mem, payload, len, &stmt->params_arena,
+		&stmt->params, &stmt->n_params);
+
+	if (r < 0)
+		return r;
 	/* COLUMNS follows if it gives rows. */
 	cn_columns_unref(stmt->columns);
 	stmt->columns = NULL;
@@ -212,6 +308,9 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	};
 	int r;
 
+	if (stmt->is_foreign)
+		return cn_fail(stmt->conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"a handle of cenote_stmt_by_name() cannot be prepared");
 	fill_prepare(stmt, &m);
 	r = cn_request(stmt->conn, &send);
 	if (r < 0)
@@ -234,8 +333,10 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 		.stmt = stmt,
 		.options = exec,
 	};
-	/* Only what this very session described: before it the table may have been another. */
-	int is_known = stmt->is_prepared && !stmt->is_queued && stmt->columns &&
+	/* Only what this very session described: before it the table may have been another. What a
+	 * name stands for may change by SQL. */
+	int is_known = !stmt->name && exec->n_formats == 0 && stmt->is_prepared &&
+		       !stmt->is_queued && stmt->columns &&
 		       stmt->columns_epoch == stmt->conn->epoch &&
 		       stmt->format == exec->format;
 	int r;
@@ -246,13 +347,19 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 			return r;
 	}
 	send.columns = is_known ? stmt->columns : NULL;
-	m.as.execute.statement = stmt->id;
+	m.as.execute.statement = stmt->name ? 0 : stmt->id;
+	m.as.execute.name = cnp_str(stmt->name);
+	m.as.execute.formats.p = (const char *)exec->formats;
+	m.as.execute.formats.n = exec->n_formats;
 	m.as.execute.known = is_known != 0;
 	m.as.execute.format = (uint8_t)exec->format;
 	m.as.execute.batch_rows = exec->batch_rows;
 	m.as.execute.max_rows = exec->max_rows;
 	m.as.execute.params = cn_params_blob(params);
-	return cn_request(stmt->conn, &send);
+	r = cn_request(stmt->conn, &send);
+	if (r == CENOTE_OK)
+		stmt->has_long_data = 0;
+	return r;
 }
 
 static uint8_t
@@ -298,7 +405,8 @@ cenote_send_describe(cenote_stmt *stmt)
 		r = cn_stmt_ensure(stmt);
 	if (r < 0)
 		return r;
-	m.as.describe.statement = stmt->id;
+	m.as.describe.statement = stmt->name ? 0 : stmt->id;
+	m.as.describe.name = cnp_str(stmt->name);
 	send.sync = pipeline_sync(stmt);
 	r = cn_request(stmt->conn, &send);
 	return r < 0 ? r : cn_sent(stmt->conn);
@@ -331,7 +439,7 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 		r = cn_call_begin(stmt->conn, CNP_MSG_PREPARE);
 	if (r == CENOTE_OK)
 		r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
-	if (r < 0)
+	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
 }
@@ -365,10 +473,41 @@ cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 		r = cn_call_begin(stmt->conn, CNP_MSG_EXECUTE);
 	if (r == CENOTE_OK)
 		r = queue_both(stmt, params, options);
-	if (r < 0)
+	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	return cn_call_end(
 		stmt->conn, CNP_MSG_EXECUTE, cn_take_result(stmt->conn, ret_res));
+}
+
+/* Long values go in frames of at most so many bytes. */
+#define LONG_DATA_MAX 65536u
+
+int
+cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_t len)
+{
+	struct cnp_msg m = { .code = CNP_MSG_LONG_DATA };
+	const char *bytes = data;
+	int r = param > UINT16_MAX || (!data && len > 0) ? CENOTE_ERR_ARG : enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK && !stmt->is_queued)
+		r = cn_stmt_ensure(stmt);
+	if (r < 0)
+		return r;
+	m.as.long_data.statement = stmt->id;
+	m.as.long_data.param = (uint16_t)param;
+	stmt->has_long_data = 1;
+	do {
+		m.as.long_data.data.p = bytes;
+		m.as.long_data.data.n = len < LONG_DATA_MAX ? len : LONG_DATA_MAX;
+		r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
+		bytes += m.as.long_data.data.n;
+		len -= m.as.long_data.data.n;
+	} while (r == CENOTE_OK && len > 0);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
+	return cn_sent(stmt->conn);
 }
 
 /* ------------------------------------------------------------------ reading ----- */

@@ -106,7 +106,7 @@ cenote_suspend(
 		r = may_suspend(conn, res);
 	if (r == CENOTE_OK)
 		r = queue_suspend(conn, timeout_ms);
-	if (r < 0)
+	if (r < 0 || r == CENOTE_AGAIN)
 		return r;
 	r = cn_call_end(conn, CNP_MSG_SUSPEND, wait_suspended(conn));
 	if (r != CENOTE_OK)

@@ -14,6 +14,7 @@
 enum {
 	FLAG_NULL = 1,
 	FLAG_NATIVE = 2,
+	FLAG_LONG = 4,
 };
 
 /* How the types that are not written as text travel, and are written as text. */
@@ -275,6 +276,14 @@ encode_content(struct cnc_buf *b, const struct cnc_value *v)
 	return cnc_buf_append(b, bytes, kind->put(bytes, v));
 }
 
+/* Whether its content may come in pieces. */
+static int
+can_be_long(const struct cnc_value *v)
+{
+	return v->is_native || v->type == CENOTE_TYPE_TEXT ||
+	       v->type == CENOTE_TYPE_BYTES;
+}
+
 int
 cnc_value_encode(struct cnc_buf *b, const struct cnc_value *v)
 {
@@ -288,13 +297,16 @@ cnc_value_encode(struct cnc_buf *b, const struct cnc_value *v)
 	if (v->is_native && v->format != CENOTE_FORMAT_TEXT &&
 		v->format != CENOTE_FORMAT_BINARY)
 		return CENOTE_ERR_ARG;
-	head[1] = (uint8_t)((is_null ? FLAG_NULL : 0) | (v->is_native ? FLAG_NATIVE : 0));
+	if (v->is_long && (is_null || !can_be_long(v)))
+		return CENOTE_ERR_ARG;
+	head[1] = (uint8_t)((is_null ? FLAG_NULL : 0) | (v->is_native ? FLAG_NATIVE : 0) |
+			    (v->is_long ? FLAG_LONG : 0));
 	head[2] = v->format;
 	cnc_put_u32(head + 3, v->native_type);
 	r = cnc_buf_append(b, head, v->is_native ? 7 : 2);
 	if (r < 0)
 		return r;
-	if (is_null)
+	if (is_null || v->is_long)
 		return CENOTE_OK;
 	r = encode_content(b, v);
 	if (r < 0)
@@ -309,10 +321,14 @@ cnc_value_decode(struct cnc_reader *r, struct cnc_value *ret_value)
 	uint8_t flags = cnc_read_u8(r);
 
 	*ret_value = (struct cnc_value){ .is_null = 1 };
-	if (r->bad || v.type > CENOTE_TYPE_OTHER || flags > (FLAG_NULL | FLAG_NATIVE))
+	if (r->bad || v.type > CENOTE_TYPE_OTHER ||
+		flags > (FLAG_NULL | FLAG_NATIVE | FLAG_LONG))
 		goto bad;
 	v.is_null = (flags & FLAG_NULL) != 0;
 	v.is_native = (flags & FLAG_NATIVE) != 0;
+	v.is_long = (flags & FLAG_LONG) != 0;
+	if (v.is_long && (v.is_null || !can_be_long(&v)))
+		goto bad;
 	if (v.is_native) {
 		v.format = cnc_read_u8(r);
 		v.native_type = cnc_read_u32(r);
@@ -321,7 +337,7 @@ cnc_value_decode(struct cnc_reader *r, struct cnc_value *ret_value)
 	} else if (v.type == CENOTE_TYPE_NULL && !v.is_null) {
 		goto bad;
 	}
-	if (!v.is_null) {
+	if (!v.is_null && !v.is_long) {
 		if (v.is_native || !kinds[v.type].get)
 			v.bytes = cnc_read_str(r, &v.len);
 		else

@@ -9,6 +9,7 @@ struct cnc_value {
 	uint8_t type; /* enum cenote_type; CENOTE_TYPE_NULL is NULL unless native_type is set */
 	uint8_t is_null;
 	uint8_t is_native; /* bytes in the server's own terms */
+	uint8_t is_long; /* the content came apart (LONG_DATA); `bytes` is NULL */
 	uint8_t format; /* native only: CENOTE_FORMAT_TEXT or _BINARY */
 	uint32_t native_type; /* native only */
 	union {
@@ -27,9 +28,10 @@ struct cnc_value {
 /*
  * Wire form of one value (docs/protocol.md, "Parameters"):
  *
- *     u8 type, u8 flags (1 NULL, 2 native), then
- *     native:     u8 format (0 or 2), u32 native_type; then, unless NULL, str
- *     NULL:       nothing; a value of type NULL is always NULL
+ *     u8 type, u8 flags (1 NULL, 2 native, 4 long), then
+ *     native:     u8 format (0 or 2), u32 native_type; then, unless NULL or long, str
+ *     NULL, long: nothing; a value of type NULL is always NULL; long are only TEXT, BYTES and
+ *                 native, and not NULL
  *     BOOL        u8 (0 or 1)
  *     INT64, UINT64   u64 (two's complement)
  *     DOUBLE      u64 (the bits of IEEE 754)

@@ -12,10 +12,11 @@
 /* What a request's answer looks like. */
 enum cnp_shape {
 	CNP_SHAPE_NONE, /* not a request of an attached session */
-	CNP_SHAPE_DATA, /* results: ([COLUMNS] ROWS* OUTPUT* DONE)+ */
+	CNP_SHAPE_DATA, /* results: ([COLUMNS] ROWS* DONE)+, or copies */
+	CNP_SHAPE_ROWS, /* the same without copies */
 	CNP_SHAPE_DESCRIPTION, /* PARAMS [COLUMNS] DONE */
 	CNP_SHAPE_COMMAND, /* DONE */
-	CNP_SHAPE_SYNC, /* READY only */
+	CNP_SHAPE_SYNC, /* READY only; an ERROR may go before it */
 	CNP_SHAPE_SUSPEND, /* SUSPENDED, and the session is over */
 	CNP_SHAPE_CANCEL /* CANCELLED */
 };
@@ -25,6 +26,9 @@ enum cnp_stage {
 	CNP_STAGE_FRESH, /* no reply yet */
 	CNP_STAGE_DESCRIBED, /* PARAMS came; COLUMNS or DONE awaited */
 	CNP_STAGE_OPEN, /* within a result: rows, or its DONE */
+	CNP_STAGE_COPY_IN, /* the client sends; DONE awaited */
+	CNP_STAGE_COPY_OUT, /* COPY_DATA or COPY_DONE awaited */
+	CNP_STAGE_COPIED, /* DONE of a COPY_OUT awaited */
 	CNP_STAGE_MORE, /* one result is done, another one follows */
 	CNP_STAGE_ANSWERED /* the last reply came */
 };

@@ -12,6 +12,8 @@
 /* A frame that is announced as longer gets its memory as it comes. */
 #define TRUST_MAX  (1024u * 1024u)
 #define QUEUE_MIN  16u
+/* A COPY_FAIL without a message: room for it is kept while a copy is open. */
+#define COPY_END   (CNP_FRAME_HEADER + 5u)
 /* Where EXECUTE says `known`, behind `statement`. */
 #define KNOWN_AT   4u
 
@@ -48,6 +50,7 @@ cnp_client_init(
 	c->max_frame = max_frame < CNP_FRAME_MAX ? max_frame : CNP_FRAME_MAX;
 	c->peer_max_frame = CNP_FRAME_MAX;
 	cnc_buf_init(&c->out, &c->mem, SIZE_MAX / 2);
+	cnc_buf_init(&c->copy, &c->mem, SIZE_MAX / 2);
 	c->next_request = 1;
 	cnc_diag_init(&c->diag, NULL);
 }
@@ -56,6 +59,7 @@ void
 cnp_client_finish(struct cnp_client *c)
 {
 	cnc_buf_finish(&c->out);
+	cnc_buf_finish(&c->copy);
 	cnc_block_unref(c->in);
 	cnc_free(&c->mem, c->queue);
 	cnc_diag_finish(&c->diag);
@@ -129,6 +133,7 @@ drop_output(struct cnp_client *c, size_t n)
 	c->opening -= n < c->opening ? n : c->opening;
 	c->prefix -= n < c->prefix ? n : c->prefix;
 	c->front -= n < c->front ? n : c->front;
+	c->copy_after -= n < c->copy_after ? n : c->copy_after;
 }
 
 /* The oldest request is finished. */
@@ -265,6 +270,10 @@ cnp_client_restart(struct cnp_client *c)
 	drop_output(c, c->front);
 	c->sent = 0;
 	c->waits_tls = 0;
+	cnc_buf_finish(&c->copy);
+	c->copy_sent = 0;
+	c->copy_after = 0;
+	c->copying = 0;
 	if (c->in)
 		c->in_at = c->in->len;
 	if (c->sm.state != CNP_CLIENT_IDLE)
@@ -312,12 +321,13 @@ is_before_ready(const struct cnp_client *c)
 
 /*
  * A set-up request was appended, n bytes long: to its place. Those before READY belong to the session
- * and are made anew with the next one; those behind are kept with the request that follows them.
+ * and are made anew with the next one; those behind, and LONG_DATA, which belongs to a request, are kept
+ * with the request that follows them.
  */
 static void
-place_setup(struct cnp_client *c, size_t n)
+place_setup(struct cnp_client *c, uint8_t code, size_t n)
 {
-	if (is_before_ready(c)) {
+	if (is_before_ready(c) && code != CNP_MSG_LONG_DATA) {
 		rotate_output(c, c->front, n);
 		c->front += n;
 	} else {
@@ -356,7 +366,7 @@ put_setup(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags)
 	r = cnp_frame_put(&c->out, 0, 0, m);
 	if (r < 0)
 		return r;
-	place_setup(c, cnc_buf_len(&c->out) - before);
+	place_setup(c, m->code, cnc_buf_len(&c->out) - before);
 	return CENOTE_OK;
 }
 
@@ -420,17 +430,124 @@ cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	return CENOTE_OK;
 }
 
+/* ------------------------------------------------------------------- copies */
+
+/* The end of the frame of `out` that was begun to be sent. */
+static size_t
+begun_end(const struct cnp_client *c)
+{
+	const uint8_t *p = cnc_buf_head(&c->out);
+	size_t at = c->front, len = cnc_buf_len(&c->out);
+	struct cnp_frame f;
+
+	while (at < c->sent && at < len &&
+		cnp_frame_decode(p + at, CNP_FRAME_MAX, &f) == CENOTE_OK)
+		at += CNP_FRAME_HEADER + (size_t)f.len;
+	return at > c->sent ? at : c->sent;
+}
+
+static void
+begin_copy(struct cnp_client *c, uint32_t request)
+{
+	/* what another copy of this request still has to send was placed already */
+	if (cnc_buf_len(&c->copy) == 0)
+		c->copy_after = begun_end(c);
+	c->copying = request;
+}
+
+/* Memory for the end of a copy, which then cannot fail. */
+static int
+reserve_copy_end(struct cnp_client *c)
+{
+	uint8_t *room;
+
+	return cnc_buf_reserve(&c->copy, COPY_END, &room);
+}
+
+/* The request was answered before its copy was ended: the pool still waits for the end. */
+static void
+end_copy_early(struct cnp_client *c)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
+
+	if (c->copying == 0)
+		return;
+	m.as.copy_fail.message = CNP_STR_NONE;
+	(void)cnp_frame_put(&c->copy, 0, c->copying, &m);
+	c->copying = 0;
+}
+
+int
+cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m)
+{
+	size_t before = cnc_buf_len(&c->copy);
+	size_t size;
+	int r;
+
+	if (c->sm.state != CNP_CLIENT_READY || c->copying == 0)
+		return CENOTE_ERR_STATE;
+	if (m->code != CNP_MSG_COPY_DATA && m->code != CNP_MSG_COPY_DONE &&
+		m->code != CNP_MSG_COPY_FAIL)
+		return CENOTE_ERR_ARG;
+	r = cnp_msg_size(m, &size);
+	if (r < 0)
+		return r;
+	if (size > c->peer_max_frame)
+		return CENOTE_ERR_LIMIT;
+	r = cnp_frame_put(&c->copy, 0, c->copying, m);
+	if (r < 0)
+		return r;
+	if (m->code != CNP_MSG_COPY_DATA) {
+		c->copying = 0;
+		return CENOTE_OK;
+	}
+	r = reserve_copy_end(c);
+	if (r < 0)
+		cnc_buf_truncate(&c->copy, before);
+	return r;
+}
+
+size_t
+cnp_client_copy_queued(const struct cnp_client *c)
+{
+	return cnc_buf_len(&c->copy) - c->copy_sent;
+}
+
+/* Whether the bytes to be sent next are those of a copy. */
+static int
+is_copy_next(const struct cnp_client *c)
+{
+	if (c->sm.state != CNP_CLIENT_READY || cnc_buf_len(&c->copy) == 0)
+		return 0;
+	return c->copy_sent > 0 || c->sent >= c->copy_after;
+}
+
+/* What comes next of `out`: its end. */
+static size_t
+out_end(const struct cnp_client *c)
+{
+	if (c->opening > 0)
+		return c->opening;
+	if (is_before_ready(c))
+		return c->front;
+	/* the requests that were not begun wait for the end of the copy */
+	if (c->copying != 0 || cnc_buf_len(&c->copy) > 0)
+		return c->copy_after > c->sent ? c->copy_after : c->sent;
+	return cnc_buf_len(&c->out);
+}
+
 size_t
 cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 {
-	size_t end = cnc_buf_len(&c->out);
+	size_t end;
 
 	if (c->sm.state == CNP_CLIENT_IDLE || c->sm.state >= CNP_CLIENT_YIELDED)
 		return 0;
-	if (c->opening > 0)
-		end = c->opening;
-	else if (is_before_ready(c))
-		end = c->front;
+	if (is_copy_next(c)) {
+		*ret_bytes = cnc_buf_head(&c->copy) + c->copy_sent;
+		return cnc_buf_len(&c->copy) - c->copy_sent;
+	}
+	end = out_end(c);
 	if (end <= c->sent)
 		return 0;
 	*ret_bytes = cnc_buf_head(&c->out) + c->sent;
@@ -440,7 +557,15 @@ cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 void
 cnp_client_sent(struct cnp_client *c, size_t n)
 {
-	c->sent += n;
+	if (!is_copy_next(c)) {
+		c->sent += n;
+		return;
+	}
+	c->copy_sent += n;
+	if (c->copy_sent < cnc_buf_len(&c->copy))
+		return;
+	cnc_buf_consume(&c->copy, c->copy_sent);
+	c->copy_sent = 0;
 }
 
 /* ---------------------------------------------------------------- receiving */
@@ -652,10 +777,13 @@ on_of_none(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev
 {
 	switch (f->code) {
 	case CNP_MSG_NOTICE:
-	case CNP_MSG_PARAMETER:
-	case CNP_MSG_NOTIFICATION:
 	case CNP_MSG_ERROR:
 		return CENOTE_OK;
+	case CNP_MSG_PARAMETER:
+	case CNP_MSG_NOTIFICATION:
+		if (c->is_greeted)
+			return CENOTE_OK;
+		break;
 	case CNP_MSG_READY:
 		if (c->is_greeted)
 			break;
@@ -677,7 +805,8 @@ on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *e
 {
 	if (ev->msg.code == CNP_MSG_ERROR)
 		c->is_skipping = 1;
-	if (q->flags & CNP_FRAME_SYNC) {
+	end_copy_early(c);
+	if ((q->flags & CNP_FRAME_SYNC) || q->code == CNP_MSG_SYNC) {
 		q->answered = 1;
 		c->stage = CNP_STAGE_ANSWERED;
 		return;
@@ -705,7 +834,9 @@ on_reply(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding
 {
 	int stage;
 
-	if (c->is_skipping != (f->code == CNP_MSG_SKIPPED) || q->answered)
+	/* a SYNC is never skipped */
+	if (q->answered || (q->code != CNP_MSG_SYNC &&
+				   c->is_skipping != (f->code == CNP_MSG_SKIPPED)))
 		return broken(c, f, "out of order");
 	if (f->code == CNP_MSG_SKIPPED)
 		stage = q->code == CNP_MSG_SYNC ? CENOTE_ERR_PROTOCOL
@@ -718,6 +849,10 @@ on_reply(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding
 	if (stage < 0)
 		return broken(c, f, "does not answer that request");
 	c->stage = (uint8_t)stage;
+	if (f->code == CNP_MSG_COPY_IN)
+		begin_copy(c, q->request);
+	else if (stage == CNP_STAGE_MORE)
+		end_copy_early(c);
 	if (stage != CNP_STAGE_ANSWERED)
 		return CENOTE_OK;
 	if (f->code != CNP_MSG_SUSPENDED) {
@@ -800,6 +935,8 @@ cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event)
 		return broken(c, &f, "not a reply");
 	if (f.request != 0 && c->sm.state != CNP_CLIENT_READY)
 		return broken(c, &f, "not yet attached");
+	if (f.code == CNP_MSG_COPY_IN && reserve_copy_end(c) < 0)
+		return CENOTE_ERR_NOMEM;
 	c->in_at += CNP_FRAME_HEADER + f.len;
 	return handle(c, &f, ret_event);
 }

@@ -51,6 +51,11 @@ struct cnp_client {
 	size_t prefix; /* end of the first frame and AUTH; 0 once they are answered */
 	size_t front; /* end of the set-up requests that go before READY; they are not kept */
 	size_t loose; /* set-up requests behind the last request */
+	/* The client's part of a copy. It overtakes what of `out` was not begun to be sent. */
+	struct cnc_buf copy;
+	size_t copy_sent; /* bytes at its head that were sent: not 0 in the middle of it */
+	size_t copy_after; /* offset in `out` behind which `copy` goes */
+	uint32_t copying; /* request whose COPY_IN has not got its end; 0: none */
 	struct cnc_block *in; /* block being filled */
 	size_t in_at; /* first byte in it not yet parsed */
 	uint32_t next_request; /* number of the next request; never 0 */
@@ -105,9 +110,9 @@ void cnp_client_lost(struct cnp_client *c);
 /*
  * Queue a request. *ret_request (may be NULL) is its number. With `setup` it gets number 0: it has no
  * reply unless it fails, and then an ERROR of request 0 (used for CLOSE, CLOSE_PORTAL, and for
- * PREPARE on a re-attach; AUTOCOMMIT, SET_OPTION and DETACH too). A set-up request queued before READY
+ * PREPARE on a re-attach; AUTOCOMMIT, SET_OPTION, LONG_DATA and DETACH too). A set-up request queued before READY
  * goes in front of all numbered requests that wait, and is forgotten with the session; one queued
- * later goes behind them, and is sent again with the request behind it. An AUTH frame is legal in state
+ * later, and LONG_DATA, goes behind them, and is sent again with the request behind it. An AUTH frame is legal in state
  * AUTH and goes before both.
  *
  * Legal in every state but SUSPENDED and DEAD: in IDLE and YIELDED the request is kept for
@@ -116,6 +121,17 @@ void cnp_client_lost(struct cnp_client *c);
  */
 int cnp_client_request(struct cnp_client *c, const struct cnp_msg *m, uint8_t flags,
 	int setup, uint32_t *ret_request);
+
+/*
+ * A piece of the copy that COPY_IN asked for (COPY_DATA), or its end (COPY_DONE, COPY_FAIL). Legal from
+ * the event on to the end; if the request is answered before that, the end is queued by itself. The caller
+ * bounds what is queued: cnp_client_copy_queued(). CENOTE_OK, CENOTE_ERR_STATE (no copy is open),
+ * CENOTE_ERR_LIMIT (longer than the pool accepts), CENOTE_ERR_NOMEM, CENOTE_ERR_ARG; on failure
+ * nothing changed.
+ */
+int cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m);
+/* Bytes of copies that were not sent. */
+size_t cnp_client_copy_queued(const struct cnp_client *c);
 
 /* Bytes to send next; 0 if none. Borrowed until the next call. */
 size_t cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes);
@@ -140,11 +156,11 @@ struct cnp_event {
 
 /*
  * The next event. CENOTE_OK; CENOTE_AGAIN: more bytes are needed (or none are expected in this
- * state); CENOTE_ERR_PROTOCOL: the reply does not fit (unknown, out of order, of another request, too
+ * state); CENOTE_ERR_NOMEM: call again, nothing changed (only at COPY_IN); CENOTE_ERR_PROTOCOL: the reply does not fit (unknown, out of order, of another request, too
  * long, malformed; see c->diag): the session is DEAD. *ret_event is undefined unless CENOTE_OK.
  *
  * An ERROR before ATTACHED (of request 0) makes the session DEAD: nothing follows. READY of request
- * 0 follows ATTACHED. COLUMNS, ROWS and PARAMS: decode `payload`.
+ * 0 follows ATTACHED. COLUMNS, ROWS and PARAMS: decode `payload`. An ERROR of a SYNC goes before its READY.
  */
 int cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event);
 

@@ -52,7 +52,7 @@
  * The pool may take back the session of a client that is idle and holds nothing: no
  * transaction, no temporary table, no changed setting (cenote_pins()). The library then
  * attaches anew when the program next needs a session; prepared statements are prepared
- * again. The program notices nothing. A session that held something and was lost gives
+ * again, session options are set again. The program notices nothing. A session that held something and was lost gives
  * CENOTE_ERR_CONN, and nothing is ever silently run twice.
  *
  * THREADS, FORK, SIGNALS
@@ -168,6 +168,9 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *   query_timeout     for one blocking call; default 0, for ever
  *   reattach_timeout  how long attaching anew is tried, while cenoted restarts (default 30s)
  *   reattach          yes (default) or no: give CENOTE_ERR_CONN instead
+ *   allow_files       no (default) or yes: whether the server may ask for a file of the client
+ *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
+ *                     while connected.
  *   max_frame         largest message accepted, bytes or "64MB" (at least 64kB; default, and the
  *                     most: 1GB less 1)
  *   tls, ca           disable (default), allow, require, verify-ca, verify-full; CA file. This
@@ -261,6 +264,18 @@ CENOTE_API int cenote_is_busy(const cenote_conn *conn);
 CENOTE_API int cenote_is_connected(const cenote_conn *conn);
 
 /**
+ * Wait until something comes from the server that no request asked for (a notification, a
+ * notice, a parameter), on a blocking or non-blocking handle. What is queued is written.
+ *
+ * @param timeout_ms  at most so long; 0 only looks, -1 waits for ever
+ *
+ * @return CENOTE_OK something came, and its handler was called; CENOTE_DONE the time is up, or
+ *         nothing can come (the pool has the session back); CENOTE_ERR_STATE requests are
+ *         outstanding, or not connected; any connection error.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
+
+/**
  * Facts of the session, by name: backend, server, server_version, database, worker_pid,
  * session (number), pool, socket (what was connected to), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
@@ -294,6 +309,81 @@ CENOTE_API const cenote_diag *cenote_conn_diag(const cenote_conn *conn);
 CENOTE_API void cenote_set_notice_handler(cenote_conn *conn,
 	void (*handler)(const cenote_diag *notice, void *user), void *user);
 
+/**
+ * Called for each asynchronous notification of the server (PostgreSQL's NOTIFY), from within
+ * calls that read; with nothing outstanding these are cenote_process() and cenote_wait(). It
+ * must not call into the connection; the texts are borrowed for its duration. A session that
+ * listens is never taken back by the pool. NULL for none (the default: they are dropped).
+ *
+ * handler: `pid` is the server's number of the session that sent it
+ * Since: 0.1
+ */
+CENOTE_API void cenote_set_notification_handler(cenote_conn *conn,
+	void (*handler)(
+		uint32_t pid, const char *channel, const char *payload, void *user),
+	void *user);
+
+/* -------------------------------------------------------------- parameters ----- */
+
+/*
+ * Parameters are facts that the server reports of its own accord, and again when they change
+ * (PostgreSQL: server_encoding, TimeZone, …; which there are is said in docs/backends.md). They
+ * are those of the present session. A session attached anew brings its own, and differences
+ * are reported to the handler as changes are.
+ */
+
+/**
+ * Value of a parameter as of the last reply.
+ * @return text, borrowed until the next call that talks to cenoted; NULL if there is none of
+ *         that name.   Since: 0.1
+ */
+CENOTE_API const char *cenote_parameter(const cenote_conn *conn, const char *name);
+
+/**
+ * Name of the i-th parameter, from 0, in no particular order.
+ * @return text, borrowed as its value is; NULL behind the last.   Since: 0.1
+ */
+CENOTE_API const char *cenote_parameter_name(const cenote_conn *conn, uint32_t i);
+
+/**
+ * Called for each parameter that changes or is new, from within calls that read; not for those
+ * that cenote_connect() brings. It must not call into the connection, but cenote_parameter()
+ * has the new value already. NULL for none.   Since: 0.1
+ */
+CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
+	void (*handler)(const char *name, const char *value, void *user), void *user);
+
+/* ---------------------------------------------------------- session options ----- */
+
+/**
+ * Set an option of the session that is no SQL; docs/backends.md lists each backend's. Before
+ * cenote_connect(): kept, and given with the attach, where the pool ignores names that it does
+ * not know. Connected: a request, and waits. What was set is set again in a session attached
+ * anew, and by cenote_reset() and cenote_change_user() behind theirs.
+ *
+ * @param value  NULL, before connecting only: forget the option
+ *
+ * @return as cenote_query(); CENOTE_ERR_SERVER 22023: no such option or value;
+ *         CENOTE_ERR_LIMIT: more than 8 kB in all.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_set_session_option(
+	cenote_conn *conn, const char *name, const char *value);
+
+/**
+ * Log the session in as somebody else, and reset it as cenote_reset() does. When the program
+ * gives the session back it is the pool's user's again.
+ * @param password  NULL for none
+ * @param database  NULL for none
+ * @return as cenote_query(); CENOTE_ERR_UNSUPPORTED.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_change_user(
+	cenote_conn *conn, const char *user, const char *password, const char *database);
+
+/** Change the current database (MySQL's COM_INIT_DB).  @return as cenote_query();
+ *  CENOTE_ERR_UNSUPPORTED.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_select_database(
+	cenote_conn *conn, const char *database);
+
 /* ------------------------------------------------------------- diagnostics ----- */
 
 /** Five characters and a zero byte; "00000" when there was no error. Borrowed.  Since: 0.1 */
@@ -317,7 +407,7 @@ CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
  */
 CENOTE_API const char *cenote_diag_field(const cenote_diag *diag, char field);
 
-/* -------------------------------------------------------------- parameters ----- */
+/* ------------------------------------------------------------ bound values ----- */
 
 /**
  * Make an empty list of parameters. Each cenote_params_add_…() appends the next one. A
@@ -363,6 +453,13 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_timestamp(
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_native(cenote_params *params,
 	uint32_t native_type, uint32_t format, const void *bytes, size_t len);
+/**
+ * A value that was given in pieces, with cenote_send_long_data().
+ * @param type  CENOTE_TYPE_TEXT or CENOTE_TYPE_BYTES
+ * Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_params_add_long(
+	cenote_params *params, uint32_t type);
 
 /* ---------------------------------------------------------------- requests ----- */
 
@@ -378,11 +475,16 @@ typedef struct cenote_exec_options {
 	uint32_t batch_rows;
 	uint32_t reserved; /**< 0 */
 	uint64_t max_rows; /**< at most so many rows; 0 for all */
+	/** One enum cenote_format for each column, which then override `format`; an error (08P01)
+	 *  if there are not as many as columns. A structure whose size ends before is taken as if
+	 *  they were 0. */
+	const uint8_t *formats;
+	size_t n_formats; /**< 0: `format` is that of all columns */
 } cenote_exec_options;
 
 #define CENOTE_EXEC_OPTIONS_INIT                                                         \
 	{                                                                                \
-		sizeof(cenote_exec_options), 0, 0, 0, 0, 0                               \
+		sizeof(cenote_exec_options), 0, 0, 0, 0, 0, 0, 0                         \
 	}
 
 /**
@@ -390,7 +492,9 @@ typedef struct cenote_exec_options {
  *
  * @param sql      UTF-8; placeholders are the server's own (PostgreSQL $1; SQLite ?, ?1, :a)
  * @param len      bytes, or CENOTE_NTS
- * @param params   values of the placeholders; NULL for none
+ * @param params   values of the placeholders; NULL for none. Where the server tells them apart
+ *                 (PostgreSQL), NULL is its simple form, which takes several statements and
+ *                 gives text only, and an empty list is its extended form without values.
  * @param options  NULL for the default
  * @param ret_res  set to the first result on CENOTE_OK; the caller destroys it. The results
  *                 of further statements in `sql` come from cenote_get_result() until
@@ -411,29 +515,124 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char
  * The next result of the oldest request that is not finished.
  *
  * @param ret_res  set on CENOTE_OK to a result (rows, command, error, skipped, sync,
- *                 description) that the caller destroys
+ *                 description, copy) that the caller destroys
  *
  * @return CENOTE_OK; CENOTE_DONE: that request is finished (outside a pipeline, and after the
  *         last request of one: nothing is outstanding); CENOTE_AGAIN; CENOTE_ERR_STATE a streamed
- *         result was neither read to its end nor destroyed; any connection error (what came
+ *         result was neither read to its end nor destroyed, or a copy is open; any connection error (what came
  *         before it is given first). A server's error is CENOTE_OK with a result of kind
  *         CENOTE_RESULT_ERROR.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_get_result(
 	cenote_conn *conn, cenote_result **ret_res);
 
+/**
+ * Make the request that was queued last give its results as a stream, as if options.stream had
+ * been 1. CENOTE_OK; CENOTE_ERR_STATE: none is outstanding, or a part of its answer came.
+ * Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_set_stream(cenote_conn *conn);
+
 /** Enter pipeline mode. CENOTE_ERR_STATE if requests are outstanding.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
 /** Leave it. CENOTE_ERR_STATE while results are outstanding. Where the last request was no
- *  synchronisation point, one is sent.   Since: 0.1 */
+ *  synchronisation point, one is sent and waited for: CENOTE_AGAIN on a non-blocking handle;
+ *  CENOTE_ERR_SERVER: what was done since the last one could not be committed, and the pipeline
+ *  is left.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
-/** Queue a synchronisation point: errors before it do not reach behind it.   Since: 0.1 */
+/**
+ * Queue a synchronisation point: errors before it do not reach behind it. On servers where it
+ * ends a unit (PostgreSQL commits what was done outside of a transaction block) it may fail: its
+ * results are then an error and CENOTE_RESULT_SYNC, else CENOTE_RESULT_SYNC only.   Since: 0.1
+ */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
+/**
+ * Send what a pipeline has queued, without a synchronisation point, so that its results come.
+ * CENOTE_OK: on a non-blocking handle perhaps not all of it (cenote_wants()).   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_flush(cenote_conn *conn);
 
 /** Round trip to the worker and, where it has one, the server's own ping.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_ping(cenote_conn *conn);
 /** Make the session as fresh as a new login, and keep it.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_reset(cenote_conn *conn);
+
+/**
+ * Call a function by the server's own id (PostgreSQL's fast path).
+ * @param params  its arguments; NULL for none
+ * @param format  enum cenote_format of the result: one row of one column
+ * @return as cenote_query(); CENOTE_ERR_UNSUPPORTED.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_function(cenote_conn *conn, uint32_t function,
+	const cenote_params *params, uint32_t format, cenote_result **ret_res);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_function(cenote_conn *conn,
+	uint32_t function, const cenote_params *params, uint32_t format);
+
+/* ------------------------------------------------------------------- copies ----- */
+
+/*
+ * A statement that copies (PostgreSQL's COPY … FROM STDIN and TO STDOUT, MySQL's LOAD DATA LOCAL)
+ * gives a result of kind CENOTE_RESULT_COPY_IN or CENOTE_RESULT_COPY_OUT as soon as the server is
+ * ready for it. The calls below are for the one that came last from cenote_get_result(),
+ * cenote_query() or cenote_stmt_execute(). When it has ended, cenote_get_result() gives the
+ * statement's own result (a command with the number of rows, or an error), and what follows.
+ *
+ * The result is needed as long as the copy lasts. Destroying it before gives up: a copy in
+ * fails, and the statement with it; the rest of a copy out is discarded. In a pipeline requests
+ * behind a copy in wait for its end.
+ */
+
+/** How the data of a copy looks: CENOTE_FORMAT_TEXT or CENOTE_FORMAT_BINARY; -1 for a result
+ *  that is no copy.   Since: 0.1 */
+CENOTE_API int cenote_copy_format(const cenote_result *res);
+/** Number of columns that are copied; 0 if the server does not tell.   Since: 0.1 */
+CENOTE_API uint32_t cenote_copy_n_columns(const cenote_result *res);
+/** Format of one of them; -1 if there is none such.   Since: 0.1 */
+CENOTE_API int cenote_copy_column_format(const cenote_result *res, uint32_t col);
+
+/**
+ * Name of the file that the server asks the program for; "" if it asks for none and the program
+ * knows what to send. The library never opens a file: the program decides, reads the file
+ * and sends its content. A server can ask for any file, whatever the statement was! Unless
+ * the option allow_files is yes, such a request is refused without the program seeing it,
+ * and the statement fails.   Since: 0.1
+ */
+CENOTE_API const char *cenote_copy_file(const cenote_result *res);
+
+/**
+ * Send a piece of a copy in. Pieces may be cut anywhere; they are not rows.
+ *
+ * @return CENOTE_OK taken, all of it; CENOTE_AGAIN (non-blocking) not taken, nothing of it: too much
+ *         waits to be written; CENOTE_DONE the server ended the copy already, what else is sent
+ *         is of no use: cenote_get_result() tells why; CENOTE_ERR_STATE no copy in is open;
+ *         CENOTE_ERR_NOMEM nothing was taken; connection errors.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_copy_put(
+	cenote_conn *conn, const void *data, size_t len);
+
+/**
+ * End a copy in. The outcome comes from cenote_get_result().
+ *
+ * @param error  NULL: all was sent; else: why the program gives up, and the statement fails
+ *               with it
+ *
+ * @return CENOTE_OK (also when the server ended it before); CENOTE_ERR_STATE no copy in is open;
+ *         CENOTE_ERR_NOMEM; connection errors.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_copy_end(cenote_conn *conn, const char *error);
+
+/**
+ * The next piece of a copy out, cut as the server cuts it (PostgreSQL: one row).
+ *
+ * @param ret_data  set on CENOTE_OK; followed by a zero byte; borrowed until the next call on
+ *                  the connection or the result's end
+ * @param ret_len   its length
+ *
+ * @return CENOTE_OK; CENOTE_DONE it has ended: cenote_get_result() tells how; CENOTE_AGAIN;
+ *         CENOTE_ERR_STATE no copy out is open; connection errors.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_copy_get(
+	cenote_conn *conn, const char **ret_data, size_t *ret_len);
 
 /* -------------------------------------------------------------- statements ----- */
 
@@ -444,6 +643,32 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_reset(cenote_conn *conn);
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_create(
 	cenote_conn *conn, const char *sql, size_t len, cenote_stmt **ret_stmt);
+/**
+ * A handle for a statement that the server knows by name already (prepared in SQL, or by another
+ * handle). It may be described and executed, not prepared; destroying it leaves the
+ * statement.
+ * @param name  "" is PostgreSQL's unnamed statement
+ * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_by_name(
+	cenote_conn *conn, const char *name, cenote_stmt **ret_stmt);
+/**
+ * Give the statement a name under which the server shall know it, so that SQL can use it. Before
+ * it is prepared. Such a statement belongs to one session, which it keeps (CENOTE_PIN_PREPARED):
+ * the library never prepares it again by itself, and destroying the handle leaves it (see
+ * cenote_close_named()).
+ * @param name  "" is PostgreSQL's unnamed statement; NULL: no name (the default)
+ * @return CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_STATE prepared already, CENOTE_ERR_NOMEM.
+ * Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_set_name(
+	cenote_stmt *stmt, const char *name);
+/**
+ * The server's type ids of the first n parameters, for the next prepare; 0 lets the server find
+ * out. Copied.   @return as cenote_stmt_set_name().   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_stmt_set_param_types(
+	cenote_stmt *stmt, const uint32_t *types, uint32_t n);
 /** Free the handle; the server is told with the next request. NULL is allowed. */
 CENOTE_API void cenote_stmt_destroy(cenote_stmt *stmt);
 
@@ -461,6 +686,32 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_describe(cenote_stmt *stmt);
 /** Queue an execution. CENOTE_ERR_STATE if not prepared (or a prepare queued). */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_execute(cenote_stmt *stmt,
 	const cenote_params *params, const cenote_exec_options *options);
+
+/**
+ * Append to the value of a parameter, for values that the program has in pieces. In the next
+ * execution the parameter is a cenote_params_add_long(); afterwards the value is empty again. The
+ * bytes are kept until that execution was answered. CENOTE_OK; CENOTE_ERR_STATE if not prepared
+ * (or a prepare queued); CENOTE_ERR_NOMEM; connection errors. What the server has against it, the
+ * execution tells.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_long_data(
+	cenote_stmt *stmt, uint32_t param, const void *data, size_t len);
+
+/**
+ * Describe what the server knows under a name.
+ * @param kind     enum cenote_named; a portal (cursor) has no parameters
+ * @param ret_res  a result of kind CENOTE_RESULT_DESCRIPTION
+ * @return as cenote_query(); CENOTE_ERR_SERVER 26000, 34000: there is none.   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_describe_named(
+	cenote_conn *conn, uint32_t kind, const char *name, cenote_result **ret_res);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_describe_named(
+	cenote_conn *conn, uint32_t kind, const char *name);
+/** Let the server forget it; no error if there is none.  @return as cenote_query(). Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_close_named(
+	cenote_conn *conn, uint32_t kind, const char *name);
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_close_named(
+	cenote_conn *conn, uint32_t kind, const char *name);
 
 /** Number of parameters; known once prepared, else 0.   Since: 0.1 */
 CENOTE_API uint32_t cenote_stmt_n_params(const cenote_stmt *stmt);
@@ -671,6 +922,26 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_result_time(
 	const cenote_result *res, uint64_t row, uint32_t col, cenote_time *ret_value);
 CENOTE_API CENOTE_MUST_CHECK int cenote_result_timestamp(const cenote_result *res,
 	uint64_t row, uint32_t col, cenote_timestamp *ret_value);
+
+/**
+ * Take all that is left of a streamed result into memory: from then on it is as one that was not
+ * streamed. Before its first cenote_result_next(), and not with batch_rows.
+ * @return CENOTE_OK; CENOTE_AGAIN; CENOTE_ERR_STATE; else as cenote_result_next().   Since: 0.1
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_result_buffer(cenote_result *res);
+
+/* Parameters of a described statement, of a result of kind CENOTE_RESULT_DESCRIPTION: as
+ * cenote_stmt_n_params() and its kin tell of a handle.   Since: 0.1 */
+CENOTE_API uint32_t cenote_result_n_params(const cenote_result *res);
+CENOTE_API int cenote_result_param_type(const cenote_result *res, uint32_t i);
+CENOTE_API uint32_t cenote_result_param_native_type(const cenote_result *res, uint32_t i);
+CENOTE_API const char *cenote_result_param_name(const cenote_result *res, uint32_t i);
+
+/** Bits of enum cenote_result_flag; of a streamed result known at its end.   Since: 0.1 */
+CENOTE_API uint32_t cenote_result_flags(const cenote_result *res);
+/** The server's own status bits as of this result (MySQL's SERVER_STATUS_…), 0 where it has
+ *  none.   Since: 0.1 */
+CENOTE_API uint32_t cenote_result_server_status(const cenote_result *res);
 
 /** Command tag ("SELECT 3", "CREATE TABLE"); "" if unknown. Borrowed.   Since: 0.1 */
 CENOTE_API const char *cenote_result_tag(const cenote_result *res);

@@ -168,7 +168,27 @@ enum cenote_result_kind {
 	/** A synchronisation point of the pipeline was reached. */
 	CENOTE_RESULT_SYNC = 5,
 	/** Parameters and columns of a described statement; no rows. */
-	CENOTE_RESULT_DESCRIPTION = 6
+	CENOTE_RESULT_DESCRIPTION = 6,
+	/** The statement takes data from the program: cenote_copy_put(), cenote_copy_end(). */
+	CENOTE_RESULT_COPY_IN = 7,
+	/** The statement gives data that is no rows: cenote_copy_get(). */
+	CENOTE_RESULT_COPY_OUT = 8
+};
+
+/** Bits of cenote_result_flags(). */
+enum cenote_result_flag {
+	CENOTE_RESULT_FLAG_MORE = 1, /**< another result of the same request follows */
+	CENOTE_RESULT_FLAG_LIMITED =
+		2, /**< max_rows was reached; there may be more rows */
+	CENOTE_RESULT_FLAG_EMPTY = 4, /**< there was no statement in the text */
+	CENOTE_RESULT_FLAG_OUTPUT =
+		8 /**< its one row holds the output values of a call */
+};
+
+/** What the server knows by a name: for cenote_describe_named() and cenote_close_named(). */
+enum cenote_named {
+	CENOTE_NAMED_STATEMENT = 0, /**< a prepared statement */
+	CENOTE_NAMED_PORTAL = 1 /**< a cursor */
 };
 
 /** Kinds of cenote_catalog(); the columns of each are in docs/protocol.md, "Catalog". */

@@ -270,6 +270,27 @@ query_open(struct fixture *f)
 }
 
 static void
+query_copy_in(struct fixture *f)
+{
+	query_fresh(f);
+	expect(f, CNP_MSG_COPY_IN, 1, 0);
+}
+
+static void
+query_copy_out(struct fixture *f)
+{
+	query_fresh(f);
+	expect(f, CNP_MSG_COPY_OUT, 1, 0);
+}
+
+static void
+query_copied(struct fixture *f)
+{
+	query_copy_out(f);
+	expect(f, CNP_MSG_COPY_DONE, 1, 0);
+}
+
+static void
 query_more(struct fixture *f)
 {
 	struct cnp_event ev;
@@ -333,6 +354,20 @@ sync_fresh(struct fixture *f)
 }
 
 static void
+sync_failed(struct fixture *f)
+{
+	sync_fresh(f);
+	expect(f, CNP_MSG_ERROR, 1, 0);
+}
+
+static void
+catalog_fresh(struct fixture *f)
+{
+	attach(f);
+	(void)ask(f, CNP_MSG_CATALOG, 0);
+}
+
+static void
 suspend_fresh(struct fixture *f)
 {
 	attach(f);
@@ -389,17 +424,17 @@ static const struct row rows[] = {
 	{ "cancelling", in_cancelling, "xxx xxx xxxDtx xxx xxxxS",
 		"xxx xxx xxxxxx xxx xxxxx" },
 	{ "status", in_status, "xxx xxx xtSDtx xxx xxxxx", "xxx xxx xxxxxx xxx xxxxx" },
-	{ "not greeted", attached_but_not_greeted, "xxx xxr xxxrrx xrr xxxxx",
+	{ "not greeted", attached_but_not_greeted, "xxx xxr xxxrrx xxx xxxxx",
 		"xxx xxx xxxxxx xxx xxxxx" },
 	{ "nothing asked", nothing_asked, "xxx xxx xxxrrx xrr xxxyx",
 		"xxx xxx xxxxxx xxx xxxxx" },
-	{ "query", query_fresh, "xxx xxx xxxrrx xrr xxxyx", "xxx xxx rxRRrx xxx xxxxx" },
+	{ "query", query_fresh, "xxx xxx xxxrrx xrr xxxyx", "xxx xxx rxRRrx xxx rrxxx" },
 	{ "query, columns came", query_open, "xxx xxx xxxrrx xrr xxxxx",
 		"xxx xxx xrRRrx xxx xxxxx" },
 	{ "query, more results", query_more, "xxx xxx xxxrrx xrr xxxxx",
-		"xxx xxx rxRRrx xxx xxxxx" },
+		"xxx xxx rxRRrx xxx rrxxx" },
 	{ "execute, known", execute_known, "xxx xxx xxxrrx xrr xxxyx",
-		"xxx xxx rrRRrx xxx xxxxx" },
+		"xxx xxx rrRRrx xxx rrxxx" },
 	{ "query, answered", query_answered_with_sync, "xxx xxx xxxrrx xrr xxxxx",
 		"xxx xxR xxxxxx xxx xxxxx" },
 	{ "prepare", prepare_fresh, "xxx xxx xxxrrx xrr xxxyx",
@@ -408,11 +443,21 @@ static const struct row rows[] = {
 		"xxx xxx rxRRrx xxx xxxxx" },
 	{ "commit", command_fresh, "xxx xxx xxxrrx xrr xxxyx",
 		"xxx xxx xxrrrx xxx xxxxx" },
-	{ "sync", sync_fresh, "xxx xxx xxxrrx xrr xxxyx", "xxx xxR xxxxrx xxx xxxxx" },
+	{ "sync", sync_fresh, "xxx xxx xxxrrx xrr xxxyx", "xxx xxR xxxrrx xxx xxxxx" },
 	{ "suspend", suspend_fresh, "xxx xxx xxxrrx xrr xxxyx",
 		"xxx xxx xxxRrx xxx xxSxx" },
 	{ "skipping", skipping, "xxx xxx xxxrrx xrr xxxxx", "xxx xxx xxxxxR xxx xxxxx" },
 	{ "skipping, sync", skipping_to_sync, "xxx xxx xxxrrx xrr xxxxx",
+		"xxx xxR xxxrrx xxx xxxxx" },
+	{ "query, copying in", query_copy_in, "xxx xxx xxxrrx xrr xxxxx",
+		"xxx xxx xxRRrx xxx xxxxx" },
+	{ "query, copying out", query_copy_out, "xxx xxx xxxrrx xrr xxxxx",
+		"xrr xxx xxxRrx xxx xxxxx" },
+	{ "query, copied", query_copied, "xxx xxx xxxrrx xrr xxxxx",
+		"xxx xxx xxRRrx xxx xxxxx" },
+	{ "catalog", catalog_fresh, "xxx xxx xxxrrx xrr xxxyx",
+		"xxx xxx rxRRrx xxx xxxxx" },
+	{ "sync, failed", sync_failed, "xxx xxx xxxrrx xrr xxxxx",
 		"xxx xxR xxxxxx xxx xxxxx" },
 	{ "yielded", in_yielded, "... ... ...... ... .....", "... ... ...... ... ....." },
 	{ "suspended", in_suspended, "... ... ...... ... .....",

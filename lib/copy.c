@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+/*
+ * Copies: data of the program's that a statement takes, or gives. The result of kind COPY_IN or
+ * COPY_OUT stands for it, is linked with the connection like a stream, and ends with the
+ * copy; the statement's own result follows it.
+ *
+ * What goes in is collected in the session's buffer, and written when some of it is there. What
+ * comes out is taken piece by piece from the blocks that it was received in: while one waits
+ * to be taken nothing is read.
+ */
+
+/* A piece goes in frames of at most so many bytes. */
+#define FRAME_MAX 65536u
+/* What goes in is written when so much has come together … */
+#define WRITE_MIN 32768u
+/* … and must be written before more is taken when so much waits. */
+#define QUEUE_MAX 262144u
+#define ERROR_MAX 4096u
+
+int
+cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
+	const struct cnp_str *file)
+{
+	res->copy_format = format;
+	res->stream = CN_STREAM_COPY;
+	if (formats->n > 0) {
+		res->copy_formats = cnc_strndup(&res->mem, formats->p, formats->n);
+		if (!res->copy_formats)
+			return CENOTE_ERR_NOMEM;
+		res->n_copy_formats = (uint32_t)formats->n;
+	}
+	if (file && file->n > 0) {
+		res->copy_file = cnc_strndup(&res->mem, file->p, file->n);
+		if (!res->copy_file)
+			return CENOTE_ERR_NOMEM;
+	}
+	return CENOTE_OK;
+}
+
+int
+cn_copy_add(cenote_result *res, const struct cnp_event *ev)
+{
+	struct cn_piece *pieces;
+	size_t cap = res->cap_pieces > 0 ? res->cap_pieces * 2 : 4;
+
+	if (res->piece_at == res->n_pieces)
+		res->piece_at = res->n_pieces = 0;
+	if (res->n_pieces == res->cap_pieces) {
+		pieces = cnc_calloc(&res->mem, cap, sizeof(*pieces));
+		if (!pieces)
+			return CENOTE_ERR_NOMEM;
+		if (res->n_pieces > 0)
+			memcpy(pieces, res->pieces, res->n_pieces * sizeof(*pieces));
+		cnc_free(&res->mem, res->pieces);
+		res->pieces = pieces;
+		res->cap_pieces = cap;
+	}
+	res->pieces[res->n_pieces].block = cnc_block_ref(ev->block);
+	res->pieces[res->n_pieces++].data = ev->msg.as.copy_data.data;
+	return CENOTE_OK;
+}
+
+void
+cn_copy_finish(cenote_result *res)
+{
+	while (res->piece_at < res->n_pieces)
+		cnc_block_unref(res->pieces[res->piece_at++].block);
+	cnc_block_unref(res->piece.block);
+	cnc_free(&res->mem, res->pieces);
+	cnc_free(&res->mem, res->copy_formats);
+	cnc_free(&res->mem, res->copy_file);
+}
+
+void
+cn_copy_give_up(cenote_conn *conn, const char *why)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
+
+	m.as.copy_fail.message = cnp_str(why);
+	if (cnp_client_copy(&conn->session, &m) != CENOTE_ERR_NOMEM)
+		return;
+	/* memory for an end without words is always there */
+	m.as.copy_fail.message = CNP_STR_NONE;
+	(void)cnp_client_copy(&conn->session, &m);
+}
+
+/* ------------------------------------------------------------------ reading ----- */
+
+int
+cenote_copy_format(const cenote_result *res)
+{
+	return cn_is_copy(res) ? res->copy_format : -1;
+}
+
+uint32_t
+cenote_copy_n_columns(const cenote_result *res)
+{
+	return res ? res->n_copy_formats : 0;
+}
+
+int
+cenote_copy_column_format(const cenote_result *res, uint32_t col)
+{
+	if (col >= cenote_copy_n_columns(res))
+		return -1;
+	return (unsigned char)res->copy_formats[col];
+}
+
+const char *
+cenote_copy_file(const cenote_result *res)
+{
+	return res && res->copy_file ? res->copy_file : "";
+}
+
+/* The copy of that direction; NULL if none was given to the program. CENOTE_OK: it is open;
+ * CENOTE_DONE: it has ended; or what failed. */
+static int
+enter(cenote_conn *conn, uint8_t kind, cenote_result **ret_res)
+{
+	cenote_result *res;
+	int r;
+
+	if (!conn)
+		return CENOTE_ERR_ARG;
+	r = cn_enter(conn);
+	if (r < 0)
+		return r;
+	res = conn->copy;
+	if (!res || res->kind != kind)
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			kind == CENOTE_RESULT_COPY_IN ? "no copy in is open"
+						      : "no copy out is open");
+	*ret_res = res;
+	if (res->stream == CN_STREAM_COPY)
+		return CENOTE_OK;
+	if (res->stream != CN_STREAM_FAILED)
+		return CENOTE_DONE;
+	if (res->diag)
+		cnc_diag_copy(&conn->diag.d, &res->diag->d);
+	return res->status;
+}
+
+/* -------------------------------------------------------------------- going in ----- */
+
+static int
+has_room(const cenote_conn *conn)
+{
+	return !conn->copy || conn->copy->stream != CN_STREAM_COPY ||
+	       cnp_client_copy_queued(&conn->session) < QUEUE_MAX;
+}
+
+/* All of it or nothing. */
+static int
+queue_data(cenote_conn *conn, const char *data, size_t len)
+{
+	size_t before = cnc_buf_len(&conn->session.copy);
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA };
+	int r = CENOTE_OK;
+
+	while (len > 0 && r == CENOTE_OK) {
+		m.as.copy_data.data.p = data;
+		m.as.copy_data.data.n = len < FRAME_MAX ? len : FRAME_MAX;
+		r = cnp_client_copy(&conn->session, &m);
+		data += m.as.copy_data.data.n;
+		len -= m.as.copy_data.data.n;
+	}
+	if (r == CENOTE_OK)
+		return r;
+	cnc_buf_truncate(&conn->session.copy, before);
+	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+}
+
+int
+cenote_copy_put(cenote_conn *conn, const void *data, size_t len)
+{
+	cenote_result *res;
+	int r = !data && len > 0 ? CENOTE_ERR_ARG
+				 : enter(conn, CENOTE_RESULT_COPY_IN, &res);
+
+	if (r == CENOTE_DONE && res->is_copy_ended)
+		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"the copy was ended by cenote_copy_end()");
+	if (r == CENOTE_OK)
+		r = cn_wait_for(conn, has_room);
+	if (r != CENOTE_OK)
+		return r;
+	/* it may have ended meanwhile */
+	r = enter(conn, CENOTE_RESULT_COPY_IN, &res);
+	if (r == CENOTE_OK)
+		r = queue_data(conn, data, len);
+	if (r != CENOTE_OK || cnp_client_copy_queued(&conn->session) < WRITE_MIN)
+		return r;
+	/* reading too: the server may have something against it */
+	r = cn_advance(conn, CN_READ_NOW);
+	return r < 0 && r != CENOTE_ERR_NOMEM ? r : CENOTE_OK;
+}
+
+int
+cenote_copy_end(cenote_conn *conn, const char *error)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DONE };
+	cenote_result *res;
+	int r = enter(conn, CENOTE_RESULT_COPY_IN, &res);
+
+	if (r == CENOTE_DONE) {
+		res->is_copy_ended = 1;
+		return CENOTE_OK;
+	}
+	if (r != CENOTE_OK)
+		return r;
+	if (error) {
+		m.code = CNP_MSG_COPY_FAIL;
+		m.as.copy_fail.message.p = error;
+		m.as.copy_fail.message.n = cnc_utf8_cut(error, strlen(error), ERROR_MAX);
+	}
+	r = cnp_client_copy(&conn->session, &m);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+	res->stream = CN_STREAM_COPIED;
+	res->is_copy_ended = 1;
+	r = cn_push(conn);
+	/* it was ended: what hinders only for now is told to who takes the result */
+	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
+}
+
+/* ------------------------------------------------------------------ coming out ----- */
+
+static int
+has_piece(const cenote_conn *conn)
+{
+	const cenote_result *res = conn->copy;
+
+	return !res || res->piece_at < res->n_pieces || res->stream != CN_STREAM_COPY;
+}
+
+int
+cenote_copy_get(cenote_conn *conn, const char **ret_data, size_t *ret_len)
+{
+	cenote_result *res;
+	int r = ret_data && ret_len ? enter(conn, CENOTE_RESULT_COPY_OUT, &res)
+				    : CENOTE_ERR_ARG;
+
+	if (r == CENOTE_OK) {
+		r = cn_wait_for(conn, has_piece);
+		/* a lost session fails its streams, and then that is the answer */
+		if (r == CENOTE_AGAIN || (r < 0 && res->stream != CN_STREAM_FAILED))
+			return r;
+	}
+	if (r == CENOTE_ERR_ARG || r == CENOTE_ERR_STATE)
+		return r;
+	if (res->piece_at == res->n_pieces)
+		return enter(conn, CENOTE_RESULT_COPY_OUT, &res);
+	cnc_block_unref(res->piece.block);
+	res->piece = res->pieces[res->piece_at++];
+	*ret_data = res->piece.data.p;
+	*ret_len = res->piece.data.n;
+	return CENOTE_OK;
+}
