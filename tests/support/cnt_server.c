@@ -409,8 +409,7 @@ name_paths(struct cnt_server *s)
 		{ s->conf, "server.conf" },
 		{ s->log, "log" },
 		{ s->run_dir, "run" },
-		{ s->pgpass, "pgpass" },
-		{ s->password, "password" },
+		{ s->passfile, "passfile" },
 		{ s->certs, "certs" },
 		{ s->ca, "certs/ca.crt" },
 	};
@@ -445,8 +444,7 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 	/* Another user has to come through. */
 	if (chmod(s->dir, 0755) < 0 || mkdir(s->run_dir, 0755) < 0 ||
 		chmod(s->run_dir, 0755) < 0 || (uid && chown(s->run_dir, uid, gid) < 0) ||
-		write_file(s->pgpass, "*:*:*:*:" CNT_SERVER_PASSWORD "\n", 0600) < 0 ||
-		write_file(s->password, CNT_SERVER_PASSWORD "\n", 0600) < 0 ||
+		write_file(s->passfile, cnt_server_type(kind)->passfile, 0600) < 0 ||
 		write_conf(s) < 0 || start_guard(s) < 0) {
 		perror(s->dir);
 		cnt_server_stop(s);

@@ -42,10 +42,8 @@ struct cnt_server {
 	char socket[CNT_SERVER_PATH_MAX]; /* its path */
 	int port; /* TCP; PostgreSQL's socket is named after it in any case */
 
-	/* "locked" and CNT_SERVER_PASSWORD for a `passfile`, mode 0600: a libpq passfile that is good
-	 * for every user, and a file with nothing but the password. */
-	char pgpass[CNT_SERVER_PATH_MAX];
-	char password[CNT_SERVER_PATH_MAX];
+	/* For `passfile=` of a server line: CNT_SERVER_PASSWORD, for each user that has it. */
+	char passfile[CNT_SERVER_PATH_MAX];
 
 	/*
 	 * With CNT_SERVER_TCP. certs also holds: client.crt, client.key of the user cert; for the
@@ -56,9 +54,11 @@ struct cnt_server {
 	char ca[CNT_SERVER_PATH_MAX]; /* has signed what the server shows for localhost, 127.0.0.1 */
 
 	/* Of cenoted's configuration: `backend = …`, and `server = …` for the user app over the unix
-	 * socket. PostgreSQL: just so a conninfo for libpq. */
+	 * socket, or over TCP and with TLS, the server's certificate checked, with CNT_SERVER_TCP.
+	 * PostgreSQL: just so a conninfo for libpq. */
 	const char *backend;
 	char server_line[256];
+	char tls_line[512];
 
 	pid_t pid; /* 0 when it does not run */
 	pid_t guard; /* clears up when the test dies */

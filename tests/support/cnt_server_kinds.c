@@ -53,6 +53,11 @@ pg_name_paths(struct cnt_server *s)
 	snprintf(s->socket, sizeof(s->socket), "%.64s/.s.PGSQL.%d", s->run_dir, s->port);
 	snprintf(s->server_line, sizeof(s->server_line),
 		"host=%s port=%d dbname=app user=app", s->run_dir, s->port);
+	snprintf(s->tls_line, sizeof(s->tls_line),
+		"host=localhost hostaddr=127.0.0.1 port=%d dbname=app user=app "
+		"passfile=%s "
+		"sslmode=verify-full sslrootcert=%s",
+		s->port, s->passfile, s->ca);
 }
 
 static int
@@ -215,6 +220,10 @@ my_name_paths(struct cnt_server *s)
 	snprintf(s->socket, sizeof(s->socket), "%.64s/mysql.sock", s->run_dir);
 	snprintf(s->server_line, sizeof(s->server_line), "socket=%s dbname=app user=app",
 		s->socket);
+	snprintf(s->tls_line, sizeof(s->tls_line),
+		"host=127.0.0.1 port=%d dbname=app user=app passfile=%s "
+		"ssl_mode=required ssl_verify_server_cert=yes ssl_ca=%s",
+		s->port, s->passfile, s->ca);
 }
 
 static int
@@ -319,6 +328,7 @@ static const struct cnt_server_type types[] = {
 		.where = pg_where,
 		.setup = pg_setup,
 		.setup_database = "postgres",
+		.passfile = "*:*:*:*:" CNT_SERVER_PASSWORD "\n",
 		.end_signal = SIGINT,
 		.quick_signal = SIGQUIT,
 		.name_paths = pg_name_paths,
@@ -337,6 +347,8 @@ static const struct cnt_server_type types[] = {
 		.where = my_where,
 		.setup = my_setup,
 		.setup_database = "mysql",
+		.passfile = "app:" CNT_SERVER_PASSWORD "\nlocked:" CNT_SERVER_PASSWORD
+			    "\ntls:" CNT_SERVER_PASSWORD "\n",
 		.may_be_root = 1,
 		.end_signal = SIGTERM,
 		.quick_signal = SIGKILL,

@@ -33,6 +33,7 @@ struct cnt_server_type {
 		*where; /* directories, as patterns; the first that has one wins */
 	const char *setup; /* SQL that makes a new server one of ours */
 	const char *setup_database;
+	const char *passfile;
 	int may_be_root;
 	int end_signal; /* in order */
 	int quick_signal; /* as fast as nothing is left behind, outside of the directory too */

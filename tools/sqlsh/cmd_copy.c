@@ -294,16 +294,18 @@ static int
 read_first(struct import *im, struct text *ret_sql)
 {
 	int has_numbers = im->sh->style == BIND_DOLLAR;
+	/* Where "…" is text, and in every mode of that server. */
+	char quote = im->sh->lex_flags & LEX_BACKSLASH ? '`' : '"';
 	int more = csv_read(&im->reader);
 
 	if (more > 0 && im->copy->has_header) {
 		im->n_columns = im->reader.n_fields;
-		copy_insert(
-			im->copy, im->reader.fields, im->n_columns, has_numbers, ret_sql);
+		copy_insert(im->copy, im->reader.fields, im->n_columns, quote,
+			has_numbers, ret_sql);
 		more = csv_read(&im->reader);
 	} else if (more > 0) {
 		im->n_columns = im->reader.n_fields;
-		copy_insert(im->copy, NULL, im->n_columns, has_numbers, ret_sql);
+		copy_insert(im->copy, NULL, im->n_columns, quote, has_numbers, ret_sql);
 	}
 	if (more < 0)
 		fail_at(im, im->reader.line, im->reader.error);

@@ -152,22 +152,22 @@ copy_parse(struct copy *c, unsigned lex_flags, const char *args)
 }
 
 static void
-add_identifier(struct text *t, const struct cell *name)
+add_identifier(struct text *t, const struct cell *name, char quote)
 {
 	size_t i;
 
-	text_add_char(t, '"');
+	text_add_char(t, quote);
 	for (i = 0; i < name->len; i++) {
-		if (name->text[i] == '"')
-			text_add_char(t, '"');
+		if (name->text[i] == quote)
+			text_add_char(t, quote);
 		text_add_char(t, name->text[i]);
 	}
-	text_add_char(t, '"');
+	text_add_char(t, quote);
 }
 
 void
-copy_insert(const struct copy *c, const struct cell *names, size_t n, int has_numbers,
-	struct text *ret_sql)
+copy_insert(const struct copy *c, const struct cell *names, size_t n, char quote,
+	int has_numbers, struct text *ret_sql)
 {
 	struct text *t = ret_sql;
 	size_t i;
@@ -178,7 +178,7 @@ copy_insert(const struct copy *c, const struct cell *names, size_t n, int has_nu
 	} else if (names) {
 		for (i = 0; i < n; i++) {
 			text_add_str(t, i > 0 ? ", " : " (");
-			add_identifier(t, &names[i]);
+			add_identifier(t, &names[i], quote);
 		}
 		text_add_char(t, ')');
 	}

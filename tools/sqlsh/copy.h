@@ -24,9 +24,9 @@ void copy_finish(struct copy *c);
 
 /*
  * INSERT for records of n fields. `names` are the columns' names if the file told them and none
- * were typed, else NULL. has_numbers: placeholders are $1 … and not ?.
+ * were typed, else NULL; `quote` goes around them. has_numbers: placeholders are $1 … and not ?.
  */
-void copy_insert(const struct copy *c, const struct cell *names, size_t n,
+void copy_insert(const struct copy *c, const struct cell *names, size_t n, char quote,
 	int has_numbers, struct text *ret_sql);
 
 #endif

@@ -75,16 +75,19 @@ inserts_name_columns_of_the_header_quoted(void **state)
 
 	(void)state;
 	assert_null(copy_parse(&c, 0, "t from x"));
-	copy_insert(&c, names, 2, 0, &sql);
+	copy_insert(&c, names, 2, '"', 0, &sql);
 	assert_string_equal(
 		text_str(&sql), "insert into t (\"a\", \"b\"\"); drop\") values (?, ?)");
 	text_clear(&sql);
-	copy_insert(&c, NULL, 3, 1, &sql);
+	copy_insert(&c, (const struct cell[]){ { "a`b", 3 } }, 1, '`', 0, &sql);
+	assert_string_equal(text_str(&sql), "insert into t (`a``b`) values (?)");
+	text_clear(&sql);
+	copy_insert(&c, NULL, 3, '"', 1, &sql);
 	assert_string_equal(text_str(&sql), "insert into t values ($1, $2, $3)");
 	copy_finish(&c);
 	text_clear(&sql);
 	assert_null(copy_parse(&c, 0, "t (x, y) from x"));
-	copy_insert(&c, names, 2, 0, &sql);
+	copy_insert(&c, names, 2, '"', 0, &sql);
 	assert_string_equal(text_str(&sql), "insert into t (x, y) values (?, ?)");
 	copy_finish(&c);
 	text_finish(&sql);
