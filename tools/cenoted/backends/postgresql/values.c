@@ -168,8 +168,9 @@ put_iso(struct cnc_batch *w, const uint8_t *value, size_t len, int has_zone)
 	n += len;
 	/* The server leaves the minutes of an offset away when they are 0. */
 	if (has_zone && len > 3 && (value[len - 3] == '+' || value[len - 3] == '-')) {
-		memcpy(out + n, ":00", 3);
-		n += 3;
+		out[n++] = ':';
+		out[n++] = '0';
+		out[n++] = '0';
 	}
 	cnc_batch_room_done(w, n);
 	return CENOTE_OK;

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cnt_guard.h"
+
+#include "pg.h"
+
+#define TEMP     CENOTE_PIN_TEMP
+#define SETTINGS CENOTE_PIN_SETTINGS
+#define LOCK     CENOTE_PIN_LOCK
+#define LISTEN   CENOTE_PIN_LISTEN
+#define CURSOR   CENOTE_PIN_CURSOR
+#define FUNCTION CENOTE_PIN_FUNCTION
+#define PREPARED CENOTE_PIN_PREPARED
+
+#define TX       CND_PG_SCAN_TX
+#define NO_BLOCK CND_PG_SCAN_NO_BLOCK
+#define SEVERAL  CND_PG_SCAN_SEVERAL
+#define EMPTY    CND_PG_SCAN_EMPTY
+
+struct expected {
+	const char *sql;
+	uint32_t pins;
+	uint32_t flags;
+};
+
+static void
+check_all(const struct expected *cases, size_t n, int has_standard_strings)
+{
+	struct cnd_pg_facts facts = { .is_date_iso = 1,
+		.has_standard_strings = (uint8_t)has_standard_strings };
+	struct cnt_guard guard;
+	size_t i;
+
+	cnt_guard_init(&guard, 4096);
+	for (i = 0; i < n; i++) {
+		size_t len = strlen(cases[i].sql);
+		struct cnd_pg_scan found;
+
+		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
+			&facts, &found);
+		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
+			print_error("%s: pins %u, flags %u\n", cases[i].sql,
+				(unsigned)found.pins, (unsigned)found.flags);
+		assert_int_equal(found.pins, cases[i].pins);
+		assert_int_equal(found.flags, cases[i].flags);
+	}
+	cnt_guard_finish(&guard);
+}
+
+static void
+what_calls_nothing_leaves_nothing(void **state)
+{
+	static const struct expected cases[] = {
+		{ "", 0, EMPTY },
+		{ " ; ;; -- nothing\n /* at /* all */ */ ;", 0, EMPTY },
+		{ "select 1", 0, 0 },
+		{ "SELECT 1, 'a''b', -2.5e-3 AS \"from\", null, true;", 0, 0 },
+		{ "select now(), version() as v, current_user, pg_catalog.now()", 0, 0 },
+		{ "select current_setting('server_version')", 0, 0 },
+		{ "select '1'::int, date '2020-01-01', 5::numeric(10, 2)", 0, 0 },
+		{ "select (select 1) union all values (2), (+3)", 0, 0 },
+		{ "select e'\\'' as x", 0, 0 },
+		{ "select $$ from f() $$, $a$ $$ ; set x = 1 $a$", 0, 0 },
+		{ "values (1, 'x')", 0, 0 },
+		{ "explain select 1", 0, 0 },
+		{ "explain (analyze, verbose) select now()", 0, 0 },
+		{ "show search_path", 0, 0 },
+		{ "reset all", 0, 0 },
+		{ "lock table t in share mode", 0, 0 },
+		{ "notify a, 'b'", 0, 0 },
+		{ "unlisten *", 0, 0 },
+		{ "deallocate all", 0, 0 },
+		{ "close c", 0, 0 },
+		{ "checkpoint", 0, 0 },
+		{ "savepoint a", 0, 0 },
+		{ "release a", 0, 0 },
+		{ "set local work_mem = '1MB'", 0, 0 },
+		{ "set transaction isolation level serializable", 0, 0 },
+		{ "set constraints all deferred", 0, 0 },
+		{ "discard temp", 0, 0 },
+	};
+
+	(void)state;
+	check_all(cases, CNT_COUNT(cases), 1);
+}
+
+static void
+transactions_are_told(void **state)
+{
+	static const struct expected cases[] = {
+		{ "begin", 0, TX },
+		{ "/* a */ Begin isolation level serializable, read only", 0, TX },
+		{ "start transaction", 0, TX },
+		{ "commit", 0, TX },
+		{ "commit and chain", 0, TX },
+		{ "end work", 0, TX },
+		{ "abort", 0, TX },
+		{ "rollback", 0, TX },
+		{ "rollback transaction", 0, TX },
+		{ "rollback to a", 0, 0 },
+		{ "rollback work to savepoint a", 0, 0 },
+		{ "prepare transaction 'x'", 0, TX },
+		{ "commit prepared 'x'", 0, NO_BLOCK },
+		{ "rollback prepared 'x'", 0, NO_BLOCK },
+		{ "begin; select 1; commit", 0, TX | SEVERAL },
+		{ "select 1; vacuum", FUNCTION, NO_BLOCK | SEVERAL },
+		{ "vacuum analyze t", FUNCTION, NO_BLOCK },
+		{ "create database d", FUNCTION, NO_BLOCK },
+		{ "drop database if exists d", FUNCTION, NO_BLOCK },
+		{ "create tablespace t location '/'", FUNCTION, NO_BLOCK },
+		{ "create unique index concurrently i on t (a)", FUNCTION, NO_BLOCK },
+		{ "create index concurrently on t (a)", FUNCTION, NO_BLOCK },
+		{ "create index i on t (a)", FUNCTION, 0 },
+		{ "drop index concurrently i", FUNCTION, NO_BLOCK },
+		{ "drop index i", FUNCTION, 0 },
+		{ "alter system set a = b", FUNCTION, NO_BLOCK },
+		{ "alter table t add a int", FUNCTION, 0 },
+		{ "cluster", FUNCTION, NO_BLOCK },
+		{ "cluster verbose;", FUNCTION, NO_BLOCK },
+		{ "cluster t", FUNCTION, 0 },
+		{ "reindex database d", FUNCTION, NO_BLOCK },
+		{ "reindex (verbose) schema s", FUNCTION, NO_BLOCK },
+		{ "reindex table concurrently t", FUNCTION, NO_BLOCK },
+		{ "reindex table t", FUNCTION, 0 },
+		{ "discard all", 0, NO_BLOCK },
+	};
+
+	(void)state;
+	check_all(cases, CNT_COUNT(cases), 1);
+}
+
+static void
+what_is_left_for_certain_is_told(void **state)
+{
+	static const struct expected cases[] = {
+		{ "set work_mem = '1MB'", SETTINGS, 0 },
+		{ "set session time zone 'UTC'", SETTINGS, 0 },
+		{ "set role r", SETTINGS, 0 },
+		{ "set session characteristics as transaction read only", SETTINGS, 0 },
+		{ "load 'x'", SETTINGS, 0 },
+		{ "listen a", LISTEN, 0 },
+		{ "prepare p as select 1", PREPARED, 0 },
+		{ "declare c cursor for select 1", FUNCTION, 0 },
+		{ "declare c cursor without hold for select 1", FUNCTION, 0 },
+		{ "declare c no scroll cursor with hold for select 1", FUNCTION | CURSOR,
+			0 },
+		{ "create temp table t (a int)", FUNCTION | TEMP, 0 },
+		{ "create local temporary view v as select 1", FUNCTION | TEMP, 0 },
+		{ "create or replace temp view v as select 1", FUNCTION | TEMP, 0 },
+		{ "create temp sequence s", FUNCTION | TEMP, 0 },
+		{ "create table pg_temp.t (a int)", FUNCTION | TEMP, 0 },
+		{ "create table \"pg_temp_3\".t (a int)", FUNCTION | TEMP, 0 },
+		{ "create table temp (a int)", FUNCTION, 0 },
+		{ "insert into temp values (1)", FUNCTION, 0 },
+		{ "select 1 into temp t", FUNCTION | TEMP, 0 },
+		{ "select 1 into local temporary t", FUNCTION | TEMP, 0 },
+		{ "explain analyze create temp table t as select 1", FUNCTION | TEMP, 0 },
+		{ "explain (analyze) select 1 into temporary table t", FUNCTION | TEMP,
+			0 },
+		{ "select pg_advisory_lock(1)", FUNCTION | LOCK, 0 },
+		{ "select pg_try_advisory_lock_shared(1)", FUNCTION | LOCK, 0 },
+		{ "select pg_advisory_xact_lock(1)", FUNCTION, 0 },
+		{ "select set_config('a.b', 'c', false)", FUNCTION | SETTINGS, 0 },
+		{ "select set_config('a.b', f(1, true), true)", FUNCTION, 0 },
+		{ "select set_config('a.b', f(1, true), $1)", FUNCTION | SETTINGS, 0 },
+		{ "select set_config('a.b', 'c', true or false)", FUNCTION | SETTINGS,
+			0 },
+		{ "select \"set_config\"('a.b', 'c', not true)", FUNCTION | SETTINGS, 0 },
+		{ "select 1; set a = 1; listen x", SETTINGS | LISTEN, SEVERAL },
+	};
+
+	(void)state;
+	check_all(cases, CNT_COUNT(cases), 1);
+}
+
+/* Each of these can call what somebody wrote. */
+static void
+what_is_not_proved_may_leave_something(void **state)
+{
+	static const struct expected cases[] = {
+		{ "select * from t", FUNCTION, 0 },
+		{ "table t", FUNCTION, 0 },
+		{ "select f()", FUNCTION, 0 },
+		{ "select s.now()", FUNCTION, 0 },
+		{ "select now(1)", FUNCTION, 0 },
+		{ "select now.f()", FUNCTION, 0 },
+		{ "select \"now\"()", FUNCTION, 0 },
+		{ "select pg_catalog.f()", FUNCTION, 0 },
+		{ "select current_setting($1)", FUNCTION, 0 },
+		{ "select current_schema(1)", FUNCTION, 0 },
+		{ "select $1", FUNCTION, 0 },
+		{ "select 1 + 1", FUNCTION, 0 },
+		{ "select 1 -1", FUNCTION, 0 },
+		{ "select 1 as a, 1 - 1", FUNCTION, 0 },
+		{ "select mytype 'x'", FUNCTION, 0 },
+		{ "select 'x'::mytype", FUNCTION, 0 },
+		{ "select 'x'::s.int", FUNCTION, 0 },
+		{ "select 'x'::\"Int\"", FUNCTION, 0 },
+		{ "select 1 limit by(1)", FUNCTION, 0 },
+		{ "select 1 where a like 'b'", FUNCTION, 0 },
+		{ "select array[1]", FUNCTION, 0 },
+		{ "select now(), f()", FUNCTION, 0 },
+		{ "select u&\"\\006eow\"()", FUNCTION, 0 },
+		{ "with a as (select 1) select * from a", FUNCTION, 0 },
+		{ "(select 1)", FUNCTION, 0 },
+		{ "insert into t values (1)", FUNCTION, 0 },
+		{ "update t set a = 1", FUNCTION, 0 },
+		{ "delete from t", FUNCTION, 0 },
+		{ "copy t from stdin", FUNCTION, 0 },
+		{ "call p()", FUNCTION, 0 },
+		{ "do $$ begin end $$", FUNCTION, 0 },
+		{ "execute p", FUNCTION, 0 },
+		{ "explain execute p", FUNCTION, 0 },
+		{ "fetch 1 from c", FUNCTION, 0 },
+		{ "create table t (a int)", FUNCTION, 0 },
+		{ "grant select on t to r", FUNCTION, 0 },
+		{ "\"select\" 1", FUNCTION, 0 },
+		{ "nonsense", FUNCTION, 0 },
+	};
+
+	(void)state;
+	check_all(cases, CNT_COUNT(cases), 1);
+}
+
+static void
+text_that_is_not_sql_does_not_hide_sql(void **state)
+{
+	static const struct expected cases[] = {
+		{ "select 'a;' ; set a = 1", SETTINGS, SEVERAL },
+		{ "select 'a'';' ; set a = 1", SETTINGS, SEVERAL },
+		{ "select 'a\\' ; set a = 1 --'", SETTINGS, SEVERAL },
+		{ "select e'a\\' ; set a = 1 --'", 0, 0 },
+		/* A string goes on behind a line's end, with the rules it began with. */
+		{ "select e'a'\n'\\''; set a = 1 --'", SETTINGS, SEVERAL },
+		{ "select e'a' -- b\n '\\''; set a = 1 --'", SETTINGS, SEVERAL },
+		{ "select b'1'\n'0\\'; set a = 1 --'", SETTINGS, SEVERAL },
+		{ "select /* ; /* */ ; */ 1; set a = 1", SETTINGS, SEVERAL },
+		{ "select 1 -- ; set a = 1", 0, 0 },
+		{ "select 1 --\r; set a = 1", SETTINGS, SEVERAL },
+		{ "select 1 as \"a;\"\"b\"; set a = 1", SETTINGS, SEVERAL },
+		{ "select $a$ $b$ ; $a$ ; set a = 1", SETTINGS, SEVERAL },
+		{ "select a$b$ ; set a = 1 -- $b$", FUNCTION | SETTINGS, SEVERAL },
+		{ "select $1$a$ ; set a = 1 -- $a$", FUNCTION, 0 },
+		{ "select 1from v", FUNCTION, 0 },
+		{ "select 1e5from v", FUNCTION, 0 },
+		{ "select 'not closed", FUNCTION, 0 },
+		{ "select \"not closed", FUNCTION, 0 },
+		{ "select $a$ not closed", FUNCTION, 0 },
+		{ "select 1 /* not closed", FUNCTION, 0 },
+		{ "select 1 \\ g", FUNCTION, 0 },
+		{ "create rule r as on insert to t do also (set a = 1; set b = 2)",
+			FUNCTION, 0 },
+		{ "create function f() returns int begin atomic select case when true "
+		  "then "
+		  "1 end; select 2; end; set a = 1",
+			FUNCTION | SETTINGS, SEVERAL },
+		{ "create or replace procedure p() begin atomic commit; end", FUNCTION,
+			0 },
+		{ "create function begin() returns int language sql return 1; set a = 1",
+			FUNCTION | SETTINGS, SEVERAL },
+	};
+	static const struct expected old[] = {
+		{ "select 'a\\' ; set a = 1 --'", 0, 0 },
+		{ "select 'a\\\\'; set a = 1 --'", SETTINGS, SEVERAL },
+		{ "select n'a\\' ; set a = 1 --'", 0, 0 },
+		{ "select x'a\\' ; set a = 1 --'", SETTINGS, SEVERAL },
+	};
+
+	(void)state;
+	check_all(cases, CNT_COUNT(cases), 1);
+	check_all(old, CNT_COUNT(old), 0);
+}
+
+/* Time must not grow with the square of the text. */
+static void
+long_texts_are_read_once(void **state)
+{
+	static const char *const pieces[] = { "set_config(", "(", "'", "/*", "$a$",
+		"explain ", "declare ", "reindex (", "\"", "create or replace ", "into ",
+		"begin ; " };
+	struct cnd_pg_facts facts = { .has_standard_strings = 1 };
+	size_t max = 2000000, i, len;
+	char *sql = malloc(max);
+
+	(void)state;
+	assert_non_null(sql);
+	for (i = 0; i < CNT_COUNT(pieces); i++) {
+		size_t n = strlen(pieces[i]);
+		struct cnd_pg_scan found;
+
+		for (len = 0; len + n <= max; len += n)
+			memcpy(sql + len, pieces[i], n);
+		cnd_pg_scan(sql, len, &facts, &found);
+		assert_int_equal(found.flags & EMPTY, 0);
+	}
+	free(sql);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_calls_nothing_leaves_nothing),
+		cmocka_unit_test(transactions_are_told),
+		cmocka_unit_test(what_is_left_for_certain_is_told),
+		cmocka_unit_test(what_is_not_proved_may_leave_something),
+		cmocka_unit_test(text_that_is_not_sql_does_not_hide_sql),
+		cmocka_unit_test(long_texts_are_read_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "lex.h"
+#include "pg.h"
+
+/*
+ * What a statement may leave in its session, from its text alone. Nearly everything can call a
+ * function that somebody wrote: an INSERT by triggers and defaults, a SELECT by views, operators,
+ * casts and policies, DDL by event triggers. So every statement counts as one that may leave
+ * something (CENOTE_PIN_FUNCTION: the server can be asked what it was), but for those that are
+ * proved harmless here:
+ *
+ *   - statements that call nothing: SHOW, RESET, LOCK, …, and those that end and begin transactions;
+ *   - SELECT and VALUES without any table, made of literals, the key words below, and the
+ *     functions below: each has no other of its name and argument types before it, as long as
+ *     pg_catalog is not named behind another schema in search_path.
+ *
+ * What a statement leaves for certain is said besides.
+ */
+
+#define FUNCTION CENOTE_PIN_FUNCTION
+
+/* The request that is being read. */
+struct scan {
+	struct cnd_pg_lex lex; /* behind `t` */
+	struct cnd_pg_token t; /* the token that is being looked at */
+	struct cnd_pg_scan found;
+	/* Of the statement: */
+	uint32_t parens; /* open ones */
+	uint32_t blocks; /* BEGIN ATOMIC … END, and CASE … END in it, that are open */
+	int is_routine; /* CREATE FUNCTION or PROCEDURE */
+	int is_insert; /* INTO is behind the verb, and names a table that exists */
+};
+
+static int
+is_one_of(const struct cnd_pg_token *t, const char *const *words)
+{
+	for (; *words; words++) {
+		if (cnd_pg_token_is(t, *words))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- What is proved ---- */
+
+/* May stand anywhere in a SELECT without a table; none can be a function's name. */
+static const char *const plain_words[] = { "select", "all", "as", "null", "true", "false",
+	"values", "union", "intersect", "except", "limit", "offset", "current_date",
+	"current_time", "current_timestamp", "localtime", "localtimestamp",
+	"current_user", "current_role", "session_user", "user", "current_catalog", NULL };
+
+/* Called without arguments. */
+static const char *const plain_functions[] = { "now", "version", "pg_backend_pid",
+	"current_database", "current_schema", "clock_timestamp", "statement_timestamp",
+	"transaction_timestamp", "timeofday", "pg_postmaster_start_time",
+	"pg_conf_load_time", "pg_is_in_recovery", "inet_server_addr", "inet_server_port",
+	"inet_client_addr", "inet_client_port", "pg_my_temp_schema", NULL };
+
+/* Behind ::, and before a literal. */
+static const char *const plain_types[] = { "bool", "boolean", "int", "int2", "int4",
+	"int8", "integer", "smallint", "bigint", "real", "float4", "float8", "numeric",
+	"decimal", "text", "varchar", "char", "bytea", "date", "time", "timetz",
+	"timestamp", "timestamptz", "interval", "uuid", "json", "jsonb", "name", "oid",
+	NULL };
+
+/* ( and ) behind a function's name, perhaps with a literal between them. */
+static int
+has_arguments(struct cnd_pg_lex *l, int has_literal)
+{
+	struct cnd_pg_token t = cnd_pg_lex_next(l);
+
+	if (!cnd_pg_token_is_self(&t, '('))
+		return 0;
+	t = cnd_pg_lex_next(l);
+	if (has_literal) {
+		if (t.kind != CND_PG_TOKEN_STRING)
+			return 0;
+		t = cnd_pg_lex_next(l);
+	}
+	return cnd_pg_token_is_self(&t, ')');
+}
+
+/* A word that is not in plain_words: a call, or a type with its literal. */
+static int
+is_plain_call(struct cnd_pg_lex *l, struct cnd_pg_token t)
+{
+	if (cnd_pg_token_is(&t, "pg_catalog")) {
+		t = cnd_pg_lex_next(l);
+		if (!cnd_pg_token_is_self(&t, '.'))
+			return 0;
+		t = cnd_pg_lex_next(l);
+	}
+	if (is_one_of(&t, plain_functions))
+		return has_arguments(l, 0);
+	if (cnd_pg_token_is(&t, "current_setting"))
+		return has_arguments(l, 1);
+	if (!is_one_of(&t, plain_types))
+		return 0;
+	t = cnd_pg_lex_next(l);
+	return t.kind == CND_PG_TOKEN_STRING;
+}
+
+/* A sign, with the number it belongs to. */
+static int
+is_sign(struct cnd_pg_lex *l, const struct cnd_pg_token *t,
+	const struct cnd_pg_token *before)
+{
+	struct cnd_pg_token next;
+
+	if (t->len != 1 || (*t->text != '-' && *t->text != '+'))
+		return 0;
+	/* Behind a value it is an operator, and those may be anybody's. */
+	if (!cnd_pg_token_is_self(before, '(') && !cnd_pg_token_is_self(before, ',') &&
+		!cnd_pg_token_is(before, "select"))
+		return 0;
+	next = cnd_pg_lex_next(l);
+	return next.kind == CND_PG_TOKEN_NUMBER;
+}
+
+static int
+is_plain_cast(struct cnd_pg_lex *l)
+{
+	struct cnd_pg_token t = cnd_pg_lex_next(l);
+
+	return t.kind == CND_PG_TOKEN_WORD && is_one_of(&t, plain_types);
+}
+
+/* Whether the rest of a SELECT or VALUES is harmless; `before` is its first word. */
+static int
+is_plain_select(struct cnd_pg_lex l, struct cnd_pg_token before)
+{
+	for (;;) {
+		struct cnd_pg_token t = cnd_pg_lex_next(&l);
+		int is_plain = 1;
+
+		switch (t.kind) {
+		case CND_PG_TOKEN_END:
+			return 1;
+		case CND_PG_TOKEN_STRING:
+		case CND_PG_TOKEN_NUMBER:
+			break;
+		case CND_PG_TOKEN_SELF:
+			if (*t.text == ';')
+				return 1;
+			is_plain = strchr("(),", *t.text) != NULL;
+			break;
+		case CND_PG_TOKEN_CAST:
+			is_plain = is_plain_cast(&l);
+			break;
+		case CND_PG_TOKEN_OPERATOR:
+			is_plain = is_sign(&l, &t, &before);
+			break;
+		case CND_PG_TOKEN_NAME:
+			is_plain = cnd_pg_token_is(&before, "as");
+			break;
+		case CND_PG_TOKEN_WORD:
+			is_plain = cnd_pg_token_is(&before, "as") ||
+				   is_one_of(&t, plain_words) || is_plain_call(&l, t);
+			break;
+		default:
+			is_plain = 0;
+			break;
+		}
+		if (!is_plain)
+			return 0;
+		before = t;
+	}
+}
+
+/* ---- What is seen from a statement's first words ---- */
+
+/* The lexer is a copy: these look ahead. */
+static int
+skip_word(struct cnd_pg_lex *l, const char *word)
+{
+	struct cnd_pg_lex ahead = *l;
+	struct cnd_pg_token t = cnd_pg_lex_next(&ahead);
+
+	if (t.kind != CND_PG_TOKEN_WORD || !cnd_pg_token_is(&t, word))
+		return 0;
+	*l = ahead;
+	return 1;
+}
+
+static int
+skip_any(struct cnd_pg_lex *l, const char *const *words)
+{
+	for (; *words; words++) {
+		if (skip_word(l, *words))
+			return 1;
+	}
+	return 0;
+}
+
+/* ( … ), if it follows. */
+static void
+skip_parens(struct cnd_pg_lex *l)
+{
+	struct cnd_pg_lex ahead = *l;
+	struct cnd_pg_token t = cnd_pg_lex_next(&ahead);
+	size_t depth = 0;
+
+	if (!cnd_pg_token_is_self(&t, '('))
+		return;
+	for (;;) {
+		depth += cnd_pg_token_is_self(&t, '(') != 0;
+		depth -= cnd_pg_token_is_self(&t, ')') != 0;
+		if (depth == 0 || t.kind == CND_PG_TOKEN_END)
+			break;
+		t = cnd_pg_lex_next(&ahead);
+	}
+	*l = ahead;
+}
+
+static int
+is_end(struct cnd_pg_lex l)
+{
+	struct cnd_pg_token t = cnd_pg_lex_next(&l);
+
+	return t.kind == CND_PG_TOKEN_END || cnd_pg_token_is_self(&t, ';');
+}
+
+static void
+see_select(struct scan *s, struct cnd_pg_lex l)
+{
+	if (!is_plain_select(l, s->t))
+		s->found.pins |= FUNCTION;
+}
+
+static void
+see_insert(struct scan *s, struct cnd_pg_lex l)
+{
+	(void)l;
+	s->is_insert = 1;
+}
+
+static void
+see_set(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const in_transaction[] = { "local", "transaction",
+		"constraints", NULL };
+
+	if (!skip_any(&l, in_transaction))
+		s->found.pins |= CENOTE_PIN_SETTINGS;
+}
+
+static void
+see_commit(struct scan *s, struct cnd_pg_lex l)
+{
+	s->found.flags |=
+		skip_word(&l, "prepared") ? CND_PG_SCAN_NO_BLOCK : CND_PG_SCAN_TX;
+}
+
+static void
+see_rollback(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const noise[] = { "work", "transaction", NULL };
+
+	(void)skip_any(&l, noise);
+	if (!skip_word(&l, "to"))
+		see_commit(s, l);
+}
+
+static void
+see_prepare(struct scan *s, struct cnd_pg_lex l)
+{
+	if (skip_word(&l, "transaction"))
+		s->found.flags |= CND_PG_SCAN_TX;
+	else
+		s->found.pins |= CENOTE_PIN_PREPARED;
+}
+
+/* Only a cursor WITH HOLD outlives its transaction. */
+static void
+see_declare(struct scan *s, struct cnd_pg_lex l)
+{
+	for (;;) {
+		struct cnd_pg_token t;
+
+		if (skip_word(&l, "with") && skip_word(&l, "hold"))
+			s->found.pins |= CENOTE_PIN_CURSOR;
+		t = cnd_pg_lex_next(&l);
+		if (t.kind == CND_PG_TOKEN_END || cnd_pg_token_is(&t, "for"))
+			break;
+	}
+}
+
+static void
+see_create(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const range[] = { "global", "local", NULL };
+	static const char *const temp[] = { "temp", "temporary", NULL };
+	static const char *const routine[] = { "function", "procedure", NULL };
+	static const char *const alone[] = { "database", "tablespace", NULL };
+
+	if (skip_word(&l, "or"))
+		(void)skip_word(&l, "replace");
+	(void)skip_any(&l, range);
+	if (skip_any(&l, temp))
+		s->found.pins |= CENOTE_PIN_TEMP;
+	s->is_routine = skip_any(&l, routine);
+	(void)skip_word(&l, "unique");
+	if (skip_any(&l, alone) ||
+		(skip_word(&l, "index") && skip_word(&l, "concurrently")))
+		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+static void
+see_drop(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const alone[] = { "database", "tablespace", NULL };
+
+	if (skip_any(&l, alone) ||
+		(skip_word(&l, "index") && skip_word(&l, "concurrently")))
+		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+static void
+see_alter(struct scan *s, struct cnd_pg_lex l)
+{
+	if (skip_word(&l, "system"))
+		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+/* Of all tables. */
+static void
+see_cluster(struct scan *s, struct cnd_pg_lex l)
+{
+	skip_parens(&l);
+	(void)skip_word(&l, "verbose");
+	if (is_end(l))
+		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+static void
+see_reindex(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const several[] = { "database", "system", "schema", NULL };
+
+	skip_parens(&l);
+	if (!skip_any(&l, several)) {
+		(void)cnd_pg_lex_next(&l);
+		if (!skip_word(&l, "concurrently"))
+			return;
+	}
+	s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+static void
+see_discard(struct scan *s, struct cnd_pg_lex l)
+{
+	if (skip_word(&l, "all"))
+		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
+}
+
+static const struct verb {
+	const char *word;
+	uint32_t pins;
+	uint32_t flags;
+	void (*see)(struct scan *s, struct cnd_pg_lex behind);
+} verbs[] = {
+	{ "abort", 0, CND_PG_SCAN_TX, NULL },
+	{ "alter", FUNCTION, 0, see_alter },
+	{ "begin", 0, CND_PG_SCAN_TX, NULL },
+	{ "checkpoint", 0, 0, NULL },
+	{ "close", 0, 0, NULL },
+	{ "cluster", FUNCTION, 0, see_cluster },
+	{ "commit", 0, 0, see_commit },
+	{ "create", FUNCTION, 0, see_create },
+	{ "deallocate", 0, 0, NULL },
+	{ "declare", FUNCTION, 0, see_declare },
+	{ "discard", 0, 0, see_discard },
+	{ "drop", FUNCTION, 0, see_drop },
+	{ "end", 0, CND_PG_SCAN_TX, NULL },
+	{ "insert", FUNCTION, 0, see_insert },
+	{ "listen", CENOTE_PIN_LISTEN, 0, NULL },
+	/* The library stays loaded. */
+	{ "load", CENOTE_PIN_SETTINGS, 0, NULL },
+	{ "lock", 0, 0, NULL },
+	{ "merge", FUNCTION, 0, see_insert },
+	{ "notify", 0, 0, NULL },
+	{ "prepare", 0, 0, see_prepare },
+	{ "reindex", FUNCTION, 0, see_reindex },
+	{ "release", 0, 0, NULL },
+	{ "reset", 0, 0, NULL },
+	{ "rollback", 0, 0, see_rollback },
+	{ "savepoint", 0, 0, NULL },
+	{ "select", 0, 0, see_select },
+	{ "set", 0, 0, see_set },
+	{ "show", 0, 0, NULL },
+	{ "start", 0, CND_PG_SCAN_TX, NULL },
+	{ "unlisten", 0, 0, NULL },
+	{ "vacuum", FUNCTION, CND_PG_SCAN_NO_BLOCK, NULL },
+	{ "values", 0, 0, see_select },
+};
+
+static void
+see_verb(struct scan *s)
+{
+	static const char *const options[] = { "analyze", "analyse", "verbose", NULL };
+	size_t i;
+
+	while (s->t.kind == CND_PG_TOKEN_WORD && cnd_pg_token_is(&s->t, "explain")) {
+		skip_parens(&s->lex);
+		while (skip_any(&s->lex, options))
+			continue;
+		s->t = cnd_pg_lex_next(&s->lex);
+	}
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (s->t.kind != CND_PG_TOKEN_WORD ||
+			!cnd_pg_token_is(&s->t, verbs[i].word))
+			continue;
+		s->found.pins |= verbs[i].pins;
+		s->found.flags |= verbs[i].flags;
+		if (verbs[i].see)
+			verbs[i].see(s, s->lex);
+		return;
+	}
+	s->found.pins |= FUNCTION;
+}
+
+/* ---- What is seen anywhere ---- */
+
+#define CONFIG_TOKENS_MAX 64u
+
+/* set_config(…, true) is undone with the transaction. */
+static int
+is_local_config(struct cnd_pg_lex l)
+{
+	struct cnd_pg_token t = cnd_pg_lex_next(&l);
+	size_t depth = 0, i;
+	int n_matched = 0; /* of `, true )` */
+
+	if (!cnd_pg_token_is_self(&t, '('))
+		return 0;
+	/* A bound, since they may be nested without one. */
+	for (i = 0; i < CONFIG_TOKENS_MAX; i++) {
+		t = cnd_pg_lex_next(&l);
+		if (depth == 0 && cnd_pg_token_is_self(&t, ')'))
+			return n_matched == 2;
+		depth += cnd_pg_token_is_self(&t, '(') != 0;
+		depth -= cnd_pg_token_is_self(&t, ')') != 0;
+		if (depth == 0 && cnd_pg_token_is_self(&t, ','))
+			n_matched = 1;
+		else if (n_matched == 1 && t.kind == CND_PG_TOKEN_WORD &&
+			 cnd_pg_token_is(&t, "true"))
+			n_matched = 2;
+		else
+			n_matched = 0;
+	}
+	return 0;
+}
+
+/* The schema of temporary objects, by either of its names. */
+static int
+is_temp_schema(const struct cnd_pg_token *t)
+{
+	struct cnd_pg_token front = *t;
+
+	if (front.len > 7)
+		front.len = 7;
+	return cnd_pg_token_is(&front, "pg_temp");
+}
+
+static void
+see_word(struct scan *s)
+{
+	static const char *const locks[] = { "pg_advisory_lock",
+		"pg_advisory_lock_shared", "pg_try_advisory_lock",
+		"pg_try_advisory_lock_shared", NULL };
+	static const char *const range[] = { "global", "local", NULL };
+	static const char *const temp[] = { "temp", "temporary", NULL };
+	struct cnd_pg_lex ahead = s->lex;
+
+	if (is_temp_schema(&s->t))
+		s->found.pins |= CENOTE_PIN_TEMP;
+	else if (is_one_of(&s->t, locks))
+		s->found.pins |= CENOTE_PIN_LOCK;
+	else if (cnd_pg_token_is(&s->t, "set_config") && !is_local_config(ahead))
+		s->found.pins |= CENOTE_PIN_SETTINGS;
+	else if (cnd_pg_token_is(&s->t, "into") && !s->is_insert) {
+		(void)skip_any(&ahead, range);
+		if (skip_any(&ahead, temp))
+			s->found.pins |= CENOTE_PIN_TEMP;
+	}
+}
+
+/* The body of a routine may be statements of its own, each with a semicolon. */
+static void
+see_block(struct scan *s)
+{
+	struct cnd_pg_lex ahead = s->lex;
+
+	if (!s->is_routine || s->parens > 0 || s->t.kind != CND_PG_TOKEN_WORD)
+		return;
+	if (s->blocks == 0)
+		s->blocks =
+			cnd_pg_token_is(&s->t, "begin") && skip_word(&ahead, "atomic");
+	else if (cnd_pg_token_is(&s->t, "case"))
+		s->blocks++;
+	else if (cnd_pg_token_is(&s->t, "end"))
+		s->blocks--;
+}
+
+static void
+scan_statement(struct scan *s)
+{
+	s->parens = s->blocks = 0;
+	s->is_routine = s->is_insert = 0;
+	see_verb(s);
+	while (s->t.kind != CND_PG_TOKEN_END) {
+		if (s->t.kind == CND_PG_TOKEN_WORD || s->t.kind == CND_PG_TOKEN_NAME) {
+			see_block(s);
+			see_word(s);
+		} else if (s->t.kind == CND_PG_TOKEN_BAD) {
+			s->found.pins |= FUNCTION;
+		} else if (cnd_pg_token_is_self(&s->t, '(')) {
+			s->parens++;
+		} else if (cnd_pg_token_is_self(&s->t, ')')) {
+			s->parens -= s->parens > 0;
+		} else if (cnd_pg_token_is_self(&s->t, ';') && s->parens == 0 &&
+			   s->blocks == 0) {
+			return;
+		}
+		s->t = cnd_pg_lex_next(&s->lex);
+	}
+}
+
+void
+cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
+	struct cnd_pg_scan *ret_scan)
+{
+	struct scan s = { .lex = { sql, sql + len, facts->has_standard_strings } };
+	size_t n = 0;
+
+	for (s.t = cnd_pg_lex_next(&s.lex); s.t.kind != CND_PG_TOKEN_END;
+		s.t = cnd_pg_lex_next(&s.lex)) {
+		if (cnd_pg_token_is_self(&s.t, ';'))
+			continue;
+		n++;
+		scan_statement(&s);
+	}
+	if (n == 0)
+		s.found.flags |= CND_PG_SCAN_EMPTY;
+	if (n > 1)
+		s.found.flags |= CND_PG_SCAN_SEVERAL;
+	*ret_scan = s.found;
+}
