@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A backend for tests of the worker, which needs one that does what no server does on demand. Its server is whoever listens on a unix socket (path=…), speaks
+ * in lines and begins with "ok". What a statement does is said by its text:
+ *
+ *     rows N        N rows
+ *     noisy N       N rows, behind each a notice, a notification and a parameter
+ *     ask TEXT      sends the line to the server; its answer is the row
+ *     copyin        a copy from the client; its size is the tag; a line from the server ends it
+ *     copyout N M   a copy of N pieces of M bytes
+ *     tx N, pin N   what state() tells from now on
+ *     settle N      what settle() makes of the pins
+ *     sync WORD     what the next sync() does: fail, lose
+ *     exec          a row of what it was told of the execution
+ *     seen          a row of what was called
+ *
+ * "select " may stand before all of them. Anything else is asked of the server.
+ */
+#include "backend.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/sqlstate.h"
+
+struct cnd_session {
+	const struct cnd_host *host;
+	int fd;
+	char line[256];
+	size_t n_line;
+	struct cnd_option parameters[1];
+	char parameter[32];
+	char user[32];
+	uint8_t tx;
+	uint32_t pins;
+	uint32_t settled_pins;
+	char sync[16];
+	unsigned n_syncs, n_settles, n_resets, n_options;
+	size_t n_long;
+};
+
+static int
+lost(struct cnc_diag *diag)
+{
+	cnc_diag_set(diag, "57P01", "the server said goodbye");
+	return CENOTE_ERR_CONN;
+}
+
+/* A whole line: 1; 0: not yet; CENOTE_ERR_CONN at the end. */
+static int
+take_line(struct cnd_session *s, char text[256], struct cnc_diag *diag)
+{
+	char *end = memchr(s->line, '\n', s->n_line);
+	ssize_t n;
+
+	if (end == NULL) {
+		n = recv(s->fd, s->line + s->n_line, sizeof(s->line) - s->n_line,
+			MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return lost(diag);
+		s->n_line += n > 0 ? (size_t)n : 0;
+		end = memchr(s->line, '\n', s->n_line);
+	}
+	if (end == NULL)
+		return s->n_line < sizeof(s->line) ? 0 : lost(diag);
+	*end = '\0';
+	strcpy(text, s->line);
+	s->n_line -= (size_t)(end + 1 - s->line);
+	memmove(s->line, end + 1, s->n_line);
+	return 1;
+}
+
+static int
+await_line(struct cnd_session *s, char text[256], struct cnc_diag *diag)
+{
+	int r;
+
+	while ((r = take_line(s, text, diag)) == 0) {
+		r = s->host->wait(s->host, s->fd, POLLIN, -1, diag);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : CENOTE_OK;
+}
+
+static int
+say(struct cnd_session *s, const char *text, struct cnc_diag *diag)
+{
+	char line[256];
+	int n = snprintf(line, sizeof(line), "%s\n", text);
+
+	return send(s->fd, line, (size_t)n, MSG_NOSIGNAL) == n ? CENOTE_OK : lost(diag);
+}
+
+/* ---- the session ---- */
+
+static int
+probe_check(const struct cnd_server_spec *spec, struct cnc_diag *diag)
+{
+	for (size_t i = 0; i < spec->n_options; i++) {
+		if (strcmp(spec->options[i].key, "path") == 0)
+			return CENOTE_OK;
+	}
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "path is missing");
+	return CENOTE_ERR_ARG;
+}
+
+static void
+probe_logout(struct cnd_session *s)
+{
+	if (s == NULL)
+		return;
+	close(s->fd);
+	free(s);
+}
+
+static int
+probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *diag)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	struct cnd_session *s = calloc(1, sizeof(*s));
+	char text[256];
+	int r;
+
+	if (s == NULL)
+		return CENOTE_ERR_NOMEM;
+	s->host = host;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", spec->options[0].value);
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
+		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT), "connect: %s",
+			strerror(errno));
+		r = CENOTE_ERR_CONN;
+	} else {
+		r = await_line(s, text, diag);
+	}
+	if (r < 0) {
+		probe_logout(s);
+		return r;
+	}
+	strcpy(s->parameter, "first");
+	strcpy(s->user, "pool");
+	s->parameters[0] = (struct cnd_option){ "probe", s->parameter };
+	*ret_session = s;
+	return CENOTE_OK;
+}
+
+static void
+probe_info(const struct cnd_session *s, struct cnd_info *ret)
+{
+	*ret = (struct cnd_info){ "probe", "1", s->user, s->parameters, 1 };
+}
+
+static int
+probe_ping(struct cnd_session *s, struct cnc_diag *diag)
+{
+	(void)s;
+	(void)diag;
+	return CENOTE_OK;
+}
+
+static int
+probe_attach(struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *diag)
+{
+	(void)s;
+	(void)carry;
+	(void)diag;
+	return CENOTE_OK;
+}
+
+static int
+probe_reset(struct cnd_session *s, struct cnc_diag *diag)
+{
+	char text[256];
+	int r = say(s, "reset", diag);
+
+	s->tx = CENOTE_TX_IDLE;
+	s->pins = 0;
+	s->n_options = 0;
+	s->n_long = 0;
+	s->n_resets++;
+	strcpy(s->parameter, "first");
+	strcpy(s->user, "pool");
+	return r < 0 ? r : await_line(s, text, diag);
+}
+
+static void
+probe_state(const struct cnd_session *s, struct cnd_state *ret)
+{
+	*ret = (struct cnd_state){ s->tx, s->pins, CNP_STR_NONE };
+}
+
+static int
+probe_fd(const struct cnd_session *s)
+{
+	return s->fd;
+}
+
+static int
+tell(struct cnd_session *s, struct cnd_sink *sink, const char *what, const char *text)
+{
+	struct cnp_notification n = { 7, cnp_str("channel"), cnp_str(text) };
+	struct cnc_diag notice;
+	int r = CENOTE_OK;
+
+	if (strcmp(what, "param") == 0)
+		snprintf(s->parameter, sizeof(s->parameter), "%.31s", text);
+	if (sink == NULL)
+		return CENOTE_OK;
+	if (strcmp(what, "param") == 0)
+		return sink->ops->parameter(sink, "probe", text);
+	if (strcmp(what, "notify") == 0)
+		return sink->ops->notification(sink, &n);
+	cnc_diag_init(&notice, NULL);
+	cnc_diag_set(&notice, "01000", "%s", text);
+	r = sink->ops->notice(sink, &notice);
+	cnc_diag_finish(&notice);
+	return r;
+}
+
+static int
+probe_idle(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnc_diag unheard;
+	char text[256];
+	char *blank;
+	int r;
+
+	cnc_diag_init(&unheard, NULL);
+	while ((r = take_line(s, text, sink != NULL ? sink->diag : &unheard)) > 0) {
+		blank = strchr(text, ' ');
+		if (blank != NULL)
+			*blank = '\0';
+		r = tell(s, sink, text, blank != NULL ? blank + 1 : "");
+		if (r < 0)
+			break;
+	}
+	cnc_diag_finish(&unheard);
+	return r;
+}
+
+static int
+probe_settle(struct cnd_session *s, struct cnc_diag *diag)
+{
+	(void)diag;
+	s->n_settles++;
+	s->pins = s->settled_pins;
+	return CENOTE_OK;
+}
+
+static int
+probe_sync(struct cnd_session *s, struct cnd_sink *sink)
+{
+	s->n_syncs++;
+	if (strcmp(s->sync, "fail") == 0) {
+		cnc_diag_set(sink->diag, "40001", "the unit cannot be committed");
+		s->sync[0] = '\0';
+		return CENOTE_ERR_SERVER;
+	}
+	return strcmp(s->sync, "lose") == 0 ? lost(sink->diag) : CENOTE_OK;
+}
+
+/* ---- statements ---- */
+
+static int
+done(struct cnd_sink *sink, const char *tag)
+{
+	struct cnp_done d = { .tag = cnp_str(tag), .affected = -1 };
+
+	return sink->ops->done(sink, &d);
+}
+
+static int
+put_row(struct cnd_sink *sink, const char *text)
+{
+	int r = cnc_batch_row(sink->batch);
+
+	if (r == CENOTE_OK)
+		r = cnc_batch_put(sink->batch, text, strlen(text));
+	if (r < 0)
+		return r;
+	cnc_batch_row_done(sink->batch);
+	return sink->ops->row_done(sink);
+}
+
+static int
+begin_rows(struct cnd_sink *sink)
+{
+	struct cnp_column column = CNP_COLUMN_INIT;
+
+	column.name = cnp_str("text");
+	column.type = CENOTE_TYPE_TEXT;
+	return sink->ops->columns(sink, &column, 1, 0);
+}
+
+static int
+one_row(struct cnd_sink *sink, const char *text)
+{
+	int r = begin_rows(sink);
+
+	if (r == CENOTE_OK)
+		r = put_row(sink, text);
+	return r < 0 ? r : done(sink, "SELECT 1");
+}
+
+static int
+on_rows(struct cnd_session *s, struct cnd_sink *sink, int n, int is_noisy)
+{
+	char text[32];
+	int r = begin_rows(sink);
+
+	for (int i = 0; i < n && r == CENOTE_OK; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		r = put_row(sink, text);
+		if (r == CENOTE_OK && is_noisy)
+			r = tell(s, sink, "notice", text);
+		if (r == CENOTE_OK && is_noisy)
+			r = tell(s, sink, "notify", text);
+		if (r == CENOTE_OK && is_noisy)
+			r = tell(s, sink, "param", text);
+	}
+	return r < 0 ? r : done(sink, "SELECT");
+}
+
+static int
+on_copy_in(struct cnd_session *s, struct cnd_sink *sink)
+{
+	struct cnp_copy_in m = { .formats = CNP_STR_NONE, .name = CNP_STR_NONE };
+	struct cnp_str data;
+	char text[256];
+	size_t n = 0;
+	int r = sink->ops->copy_in(sink, &m);
+
+	if (r < 0)
+		return r;
+	for (;;) {
+		r = sink->ops->copy_read(sink, s->fd, &data);
+		if (r == CENOTE_OK) {
+			n += data.n;
+			continue;
+		}
+		if (r != CENOTE_AGAIN)
+			break;
+		r = take_line(s, text, sink->diag);
+		if (r > 0) {
+			cnc_diag_set(sink->diag, "22000", "%s", text);
+			return CENOTE_ERR_SERVER;
+		}
+		if (r < 0)
+			return r;
+	}
+	snprintf(text, sizeof(text), "COPY %zu", n);
+	if (r == CENOTE_DONE)
+		return done(sink, text);
+	/* as a server must be told that the copy was given up */
+	(void)say(s, "aborted", &(struct cnc_diag){ 0 });
+	return r;
+}
+
+static int
+on_copy_out(struct cnd_sink *sink, const char *args)
+{
+	struct cnp_copy_out m = { .formats = CNP_STR_NONE };
+	static char piece[65536];
+	char *end;
+	long n = strtol(args, &end, 10);
+	long size = strtol(end, NULL, 10);
+	int r = sink->ops->copy_out(sink, &m);
+
+	memset(piece, 'x', sizeof(piece));
+	for (; n > 0 && r == CENOTE_OK; n--)
+		r = sink->ops->copy_data(sink, piece, (size_t)size);
+	if (r == CENOTE_OK)
+		r = sink->ops->copy_done(sink);
+	return r < 0 ? r : done(sink, "COPY");
+}
+
+static int
+on_ask(struct cnd_session *s, struct cnd_sink *sink, const char *text)
+{
+	char answer[256];
+	int r = say(s, text, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = await_line(s, answer, sink->diag);
+	return r < 0 ? r : one_row(sink, answer);
+}
+
+static int
+on_exec(struct cnd_sink *sink, const struct cnd_exec *exec)
+{
+	char text[128];
+	int n = snprintf(text, sizeof(text),
+		"sync=%d max=%d params=%u formats=", exec->is_sync, (int)exec->max_rows,
+		exec->n_params);
+
+	for (size_t i = 0; i < exec->formats.n && i < 16; i++)
+		text[n++] = (char)('0' + exec->formats.p[i]);
+	text[n] = '\0';
+	return one_row(sink, text);
+}
+
+static int
+on_seen(struct cnd_session *s, struct cnd_sink *sink)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		"syncs=%u settles=%u resets=%u options=%u long=%zu user=%s", s->n_syncs,
+		s->n_settles, s->n_resets, s->n_options, s->n_long, s->user);
+	return one_row(sink, text);
+}
+
+static const char *
+after(const char *sql, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(sql, word, n) == 0 ? sql + n : NULL;
+}
+
+static int
+probe_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	const char *rest;
+
+	(void)len;
+	/* for who judges a statement by its first word */
+	if ((rest = after(sql, "select ")) != NULL)
+		sql = rest;
+	if ((rest = after(sql, "rows ")) != NULL)
+		return on_rows(s, sink, atoi(rest), 0);
+	if ((rest = after(sql, "noisy ")) != NULL)
+		return on_rows(s, sink, atoi(rest), 1);
+	if ((rest = after(sql, "ask ")) != NULL)
+		return on_ask(s, sink, rest);
+	if (after(sql, "copyin") != NULL)
+		return on_copy_in(s, sink);
+	if ((rest = after(sql, "copyout ")) != NULL)
+		return on_copy_out(sink, rest);
+	if (after(sql, "exec") != NULL)
+		return on_exec(sink, exec);
+	if (after(sql, "seen") != NULL)
+		return on_seen(s, sink);
+	if ((rest = after(sql, "tx ")) != NULL)
+		s->tx = (uint8_t)atoi(rest);
+	else if ((rest = after(sql, "pin ")) != NULL)
+		s->pins = (uint32_t)atoi(rest);
+	else if ((rest = after(sql, "settle ")) != NULL)
+		s->settled_pins = (uint32_t)atoi(rest);
+	else if ((rest = after(sql, "sync ")) != NULL)
+		snprintf(s->sync, sizeof(s->sync), "%s", rest);
+	else
+		return on_ask(s, sink, sql);
+	return done(sink, "OK");
+}
+
+static int
+probe_prepare(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
+{
+	struct cnp_param params[16];
+	uint32_t n = p->n_types < 16 ? p->n_types : 16;
+	int r;
+
+	(void)s;
+	for (uint32_t i = 0; i < n; i++)
+		params[i] = (struct cnp_param){ .native_type = p->types[i],
+			.name = CNP_STR_NONE };
+	r = sink->ops->params(sink, params, n);
+	return r < 0 ? r : done(sink, p->name.n > 0 ? p->name.p : "");
+}
+
+static int
+probe_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
+{
+	int r = sink->ops->params(sink, NULL, 0);
+
+	(void)s;
+	(void)kind;
+	return r < 0 ? r : done(sink, which->name.n > 0 ? which->name.p : "");
+}
+
+static int
+probe_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	(void)which;
+	(void)exec;
+	return on_ask(s, sink, "execute");
+}
+
+static int
+probe_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
+{
+	(void)s;
+	(void)which;
+	(void)kind;
+	return done(sink, "CLOSE");
+}
+
+static int
+probe_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows, int send_columns,
+	struct cnd_sink *sink)
+{
+	(void)s;
+	(void)portal;
+	(void)batch_rows;
+	(void)send_columns;
+	cnc_diag_set(sink->diag, "34000", "there is no such portal");
+	return CENOTE_ERR_SERVER;
+}
+
+static void
+probe_close_portal(struct cnd_session *s, uint32_t portal)
+{
+	(void)s;
+	(void)portal;
+}
+
+static int
+probe_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)
+{
+	(void)isolation;
+	(void)flags;
+	s->tx = CENOTE_TX_OPEN;
+	return done(sink, "BEGIN");
+}
+
+static int
+probe_commit(struct cnd_session *s, struct cnd_sink *sink)
+{
+	int r = on_ask(s, sink, "commit");
+
+	if (r == CENOTE_OK)
+		s->tx = CENOTE_TX_IDLE;
+	return r;
+}
+
+static int
+probe_rollback(struct cnd_session *s, struct cnd_sink *sink)
+{
+	s->tx = CENOTE_TX_IDLE;
+	return done(sink, "ROLLBACK");
+}
+
+static int
+probe_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink)
+{
+	(void)s;
+	(void)action;
+	(void)name;
+	(void)len;
+	return done(sink, "SAVEPOINT");
+}
+
+static int
+probe_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
+{
+	(void)s;
+	(void)on;
+	return done(sink, "SET");
+}
+
+static int
+probe_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
+{
+	(void)s;
+	(void)filter;
+	(void)sink;
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+static int
+probe_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
+	struct cnd_sink *sink)
+{
+	char text[64];
+
+	(void)s;
+	snprintf(text, sizeof(text), "function %u of %u", function, exec->n_params);
+	return one_row(sink, text);
+}
+
+static int
+probe_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+	struct cnp_str data, struct cnc_diag *diag)
+{
+	if (statement == 0 || param > 3) {
+		cnc_diag_set(diag, "07009", "there is no such parameter");
+		return CENOTE_ERR_SERVER;
+	}
+	s->n_long += data.n;
+	return CENOTE_OK;
+}
+
+static int
+probe_change_user(
+	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink)
+{
+	if (strcmp(to->password.p, "right") != 0) {
+		cnc_diag_set(sink->diag, "28P01", "the password is wrong");
+		return CENOTE_ERR_SERVER;
+	}
+	snprintf(s->user, sizeof(s->user), "%s", to->user.p);
+	return done(sink, "");
+}
+
+static int
+probe_set_option(
+	struct cnd_session *s, const char *name, const char *value, struct cnc_diag *diag)
+{
+	if (strcmp(name, "known") != 0)
+		return CENOTE_ERR_ARG;
+	if (strcmp(value, "refused") == 0) {
+		cnc_diag_set(diag, "42501", "not that");
+		return CENOTE_ERR_SERVER;
+	}
+	s->n_options++;
+	return CENOTE_OK;
+}
+
+static const struct cnd_backend backend = {
+	.abi = CND_BACKEND_ABI,
+	.name = "probe",
+	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_COPY | CNP_FEATURE_NOTIFY |
+		    CNP_FEATURE_CHANGE_USER | CNP_FEATURE_SELECT_DATABASE |
+		    CNP_FEATURE_FUNCTIONS | CNP_FEATURE_LONG_DATA |
+		    CNP_FEATURE_NAMED_STATEMENTS | CNP_FEATURE_OPTIONS,
+	.reset_verb = "a line",
+	.check = probe_check,
+	.login = probe_login,
+	.logout = probe_logout,
+	.info = probe_info,
+	.ping = probe_ping,
+	.attach = probe_attach,
+	.reset = probe_reset,
+	.state = probe_state,
+	.query = probe_query,
+	.prepare = probe_prepare,
+	.describe = probe_describe,
+	.execute = probe_execute,
+	.close = probe_close,
+	.fetch = probe_fetch,
+	.close_portal = probe_close_portal,
+	.begin = probe_begin,
+	.commit = probe_commit,
+	.rollback = probe_rollback,
+	.savepoint = probe_savepoint,
+	.autocommit = probe_autocommit,
+	.catalog = probe_catalog,
+	.fd = probe_fd,
+	.idle = probe_idle,
+	.sync = probe_sync,
+	.settle = probe_settle,
+	.function = probe_function,
+	.long_data = probe_long_data,
+	.change_user = probe_change_user,
+	/* the feature is there and the function is not: the worker must see it */
+	.select_database = NULL,
+	.set_option = probe_set_option,
+};
+
+__attribute__((visibility("default"))) const struct cnd_backend *
+cnd_backend_get(uint32_t host_abi)
+{
+	return host_abi == CND_BACKEND_ABI ? &backend : NULL;
+}

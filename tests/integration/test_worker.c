@@ -1,0 +1,902 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a worker does for its backend and its client, with a backend that does what it is told
+ * (probe/probe.c) and a server that is this test.
+ */
+#include "with_pool.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/arena.h"
+#include "core/batch.h"
+#include "protocol/columns.h"
+#include "support/cnt_raw.h"
+
+#define SYNC CNP_FRAME_SYNC
+#define POOL(lines)                                                                      \
+	"[cenoted]\n"                                                                    \
+	"user = @USER@\n"                                                                \
+	"run_dir = @DIR@/run\n"                                                          \
+	"backend_dir = @BACKENDS@:" CNT_PROBE_DIR "\n"                                   \
+	"log = stderr\n"                                                                 \
+	"\n[pool main]\n"                                                                \
+	"backend = probe\n"                                                              \
+	"server = path=@DIR@/server password=geheim\n"                                   \
+	"sessions = 1\n" lines
+
+/* ---- the server ---- */
+
+static int listener = -1;
+static int server = -1; /* the session of the one worker */
+
+static void
+listen_as_server(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/server", wp_daemon.dir);
+	unlink(sa.sun_path);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(listener >= 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(listener, 16), 0);
+}
+
+static int
+is_readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0;
+}
+
+static void
+say(const char *text)
+{
+	assert_int_equal(send(server, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* The worker logs in; without `is_silent` it is let in. */
+static void
+accept_login(int is_silent)
+{
+	if (server >= 0)
+		close(server);
+	assert_true(is_readable(listener, 20000));
+	server = accept(listener, NULL, NULL);
+	assert_true(server >= 0);
+	if (!is_silent)
+		say("ok\n");
+}
+
+/* The worker says this, and nothing else. */
+static void
+hear(const char *text)
+{
+	char got[256] = "";
+	size_t n = 0;
+
+	while (n < strlen(text) && is_readable(server, 20000)) {
+		ssize_t r = recv(server, got + n, sizeof(got) - 1 - n, 0);
+
+		if (r <= 0)
+			break;
+		n += (size_t)r;
+	}
+	assert_string_equal(got, text);
+}
+
+static void
+hang_up(void)
+{
+	close(server);
+	server = -1;
+}
+
+static void
+start(const char *config)
+{
+	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
+	listen_as_server();
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+}
+
+/* ---- the client ---- */
+
+static struct cnt_raw client = { .fd = -1 };
+
+static void
+attach(void)
+{
+	assert_int_equal(cnt_raw_open(&client, wp_daemon.run_dir, "main", NULL), 0);
+}
+
+static void
+begin(const char *config)
+{
+	start(config);
+	accept_login(0);
+	attach();
+}
+
+/* What a new session is reset with when its client has gone. */
+static void
+leave(void)
+{
+	cnt_raw_close(&client);
+	hear("reset\n");
+	say("done\n");
+}
+
+static int
+teardown(void **state)
+{
+	cnt_raw_close(&client);
+	/* so that a reset that waits for an answer ends */
+	if (server >= 0)
+		close(server);
+	if (listener >= 0)
+		close(listener);
+	server = listener = -1;
+	return wp_teardown(state);
+}
+
+static void
+send_code(uint32_t request, uint8_t flags, uint8_t code)
+{
+	struct cnp_msg m;
+
+	memset(&m, 0, sizeof(m));
+	m.code = code;
+	cnt_raw_send(&client, request, flags, &m);
+}
+
+static void
+send_copy(uint32_t request, const char *data)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA };
+
+	m.as.copy_data.data = cnp_str(data);
+	cnt_raw_send(&client, request, 0, &m);
+}
+
+#define EXPECT(list)     assert_int_equal(cnt_raw_expect(&client, list), 0)
+#define FIELD(letter)    cnt_raw_field(&client, letter)
+#define QUERY(n, f, sql) cnt_raw_query(&client, n, f, sql)
+
+/* The first value of a ROWS frame that was just taken. */
+static const char *
+row_text(void)
+{
+	size_t n;
+	const char *text = cnc_row_value(client.payload + CNC_BATCH_HEADER, 1, 0, &n);
+
+	assert_int_equal(client.msg.code, CNP_MSG_ROWS);
+	return text;
+}
+
+/* A query of one row. */
+static const char *
+ask(uint32_t request, const char *sql)
+{
+	static char text[256];
+	char list[64];
+
+	QUERY(request, SYNC, sql);
+	snprintf(list, sizeof(list), "COLUMNS/%u ROWS/%u", (unsigned)request,
+		(unsigned)request);
+	EXPECT(list);
+	snprintf(text, sizeof(text), "%s", row_text());
+	snprintf(list, sizeof(list), "DONE/%u READY/%u", (unsigned)request,
+		(unsigned)request);
+	EXPECT(list);
+	return text;
+}
+
+/* ---- waiting ---- */
+
+static void
+a_request_waits_for_the_server_but_not_for_ever(void **state)
+{
+	int64_t begun;
+
+	(void)state;
+	begin(POOL("query_timeout = 500ms\n"));
+	QUERY(1, SYNC, "ask a");
+	hear("a\n");
+	say("answer\n");
+	EXPECT("COLUMNS/1 ROWS/1 DONE/1 READY/1");
+	/* the time limit */
+	begun = wp_now_ms();
+	QUERY(2, SYNC, "ask b");
+	EXPECT("ERROR/2");
+	assert_string_equal(FIELD('C'), "57014");
+	assert_non_null(strstr(FIELD('M'), "query_timeout"));
+	assert_in_range(wp_now_ms() - begun, 450, 5000);
+	EXPECT("READY/2");
+}
+
+static void
+cancel(uint32_t request)
+{
+	struct cnp_opening o = { .version_min = 1,
+		.version_max = 1,
+		.kind = CNP_OPEN_CANCEL,
+		.pool = "main" };
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	struct cnp_msg m = { .code = CNP_MSG_CANCEL };
+	struct cnc_buf b;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/main.sock", wp_daemon.run_dir);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	m.as.cancel.session = client.attached.session;
+	m.as.cancel.key = client.attached.key;
+	m.as.cancel.request = request;
+	cnc_buf_init(&b, &cnc_mem_default, 4096);
+	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	assert_int_equal(cnp_frame_put(&b, 0, 0, &m), CENOTE_OK);
+	assert_int_equal(send(fd, cnc_buf_head(&b), cnc_buf_len(&b), 0), cnc_buf_len(&b));
+	assert_true(is_readable(fd, 20000));
+	cnc_buf_finish(&b);
+	close(fd);
+}
+
+static void
+a_cancel_wakes_who_waits_for_the_server(void **state)
+{
+	int64_t begun;
+
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "ask a");
+	hear("a\n");
+	begun = wp_now_ms();
+	cancel(1);
+	EXPECT("ERROR/1");
+	assert_string_equal(FIELD('C'), "57014");
+	assert_in_range(wp_now_ms() - begun, 0, 1000);
+	EXPECT("READY/1");
+}
+
+static void
+a_client_that_goes_wakes_who_waits_for_the_server(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "ask a");
+	hear("a\n");
+	leave();
+	wp_await("main", "idle", 1);
+	attach();
+	assert_string_equal(ask(1, "seen"), "syncs=0 settles=0 resets=1 options=0 long=0 "
+					    "user=pool");
+}
+
+static void
+a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
+{
+	int64_t begun;
+
+	(void)state;
+	start(POOL("login_timeout = 300ms\n"));
+	begun = wp_now_ms();
+	accept_login(1);
+	wp_await_log("did not answer within login_timeout");
+	assert_in_range(wp_now_ms() - begun, 0, 10000);
+	/* it is tried again */
+	accept_login(0);
+	attach();
+	cnt_raw_close(&client);
+	hear("reset\n");
+	accept_login(0);
+	wp_await("main", "idle", 1);
+}
+
+static void
+the_end_of_cenoted_does_not_wait_for_a_login(void **state)
+{
+	int64_t begun;
+
+	(void)state;
+	start(POOL("login_timeout = 0\n"));
+	accept_login(1);
+	begun = wp_now_ms();
+	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
+	assert_in_range(wp_now_ms() - begun, 0, 5000);
+}
+
+/* ---- what the server says of its own accord ---- */
+
+static void
+what_the_server_says_comes_between_the_rows(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "noisy 2");
+	EXPECT("COLUMNS/1 ROWS/1 NOTICE/1 NOTIFICATION/0 PARAMETER/0");
+	EXPECT("ROWS/1 NOTICE/1 NOTIFICATION/0 PARAMETER/0 DONE/1 READY/1");
+	/* more than a buffer of them */
+	QUERY(2, SYNC, "noisy 20000");
+	EXPECT("COLUMNS/2");
+	for (int i = 0; i < 20000; i++)
+		EXPECT("ROWS/2 NOTICE/2 NOTIFICATION/0 PARAMETER/0");
+	EXPECT("DONE/2 READY/2");
+}
+
+static void
+what_the_server_says_comes_to_an_idle_client(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	say("notify one\n");
+	EXPECT("NOTIFICATION/0");
+	assert_string_equal(client.msg.as.notification.payload.p, "one");
+	say("notice two\nparam three\n");
+	EXPECT("NOTICE/0");
+	assert_string_equal(FIELD('M'), "two");
+	EXPECT("PARAMETER/0");
+	assert_string_equal(client.msg.as.parameter.value.p, "three");
+	assert_string_equal(ask(1, "exec"), "sync=1 max=0 params=0 formats=");
+}
+
+static void
+attach_and_see_parameter(const char *value)
+{
+	cenote_conn *conn = wp_attach(NULL);
+
+	assert_string_equal(cenote_info(conn, "probe"), value);
+	cenote_conn_destroy(conn);
+	hear("reset\n");
+	say("done\n");
+}
+
+static void
+nobody_gets_a_parameter_of_another_client(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	say("param mine\n");
+	EXPECT("PARAMETER/0");
+	leave();
+	wp_await("main", "idle", 1);
+	attach_and_see_parameter("first");
+	/* while nobody has the session */
+	wp_await("main", "idle", 1);
+	say("param reloaded\n");
+	wp_pause_ms(50);
+	attach_and_see_parameter("reloaded");
+}
+
+/* ---- the server ends the session ---- */
+
+static void
+a_session_that_ends_unlent_is_replaced(void **state)
+{
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	hang_up();
+	accept_login(0);
+	attach();
+	assert_string_equal(ask(1, "rows 1"), "0");
+	assert_string_equal(ask(2, "seen"), "syncs=1 settles=0 resets=0 options=0 long=0 "
+					    "user=pool");
+}
+
+static void
+who_holds_nothing_is_sent_to_another_session(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	assert_string_equal(ask(1, "rows 1"), "0");
+	hang_up();
+	EXPECT("YIELD/0");
+	assert_int_equal(client.msg.as.yield.last, 1);
+	assert_int_equal(client.msg.as.yield.reason, CNP_YIELD_LOST);
+	EXPECT("END");
+	cnt_raw_close(&client);
+	accept_login(0);
+	attach();
+	assert_string_equal(ask(1, "rows 1"), "0");
+}
+
+static void
+who_holds_something_is_told_the_servers_words(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "pin 1");
+	EXPECT("DONE/1 READY/1");
+	hang_up();
+	EXPECT("ERROR/0");
+	assert_string_equal(FIELD('C'), "57P01");
+	assert_string_equal(FIELD('M'), "the server said goodbye");
+	EXPECT("END");
+	accept_login(0);
+	wp_await("main", "idle", 1);
+}
+
+static void
+lose_in(const char *first, const char *sql, const char *sqlstate)
+{
+	if (first != NULL) {
+		QUERY(1, SYNC, first);
+		EXPECT("DONE/1 READY/1");
+	}
+	QUERY(2, SYNC, sql);
+	assert_true(is_readable(server, 20000));
+	hang_up();
+	EXPECT("ERROR/2");
+	assert_string_equal(FIELD('C'), sqlstate);
+	assert_non_null(strstr(FIELD('M'), "the server said goodbye"));
+	EXPECT("READY/2");
+	assert_int_equal(client.msg.as.ready.tx, CENOTE_TX_UNKNOWN);
+	EXPECT("END");
+	cnt_raw_close(&client);
+	accept_login(0);
+	attach();
+}
+
+static void
+a_loss_is_told_for_what_it_may_have_done(void **state)
+{
+	struct cnp_msg m;
+
+	(void)state;
+	begin(POOL(""));
+	lose_in(NULL, "select ask x", "08006");
+	lose_in(NULL, "ask x", "08007");
+	lose_in("tx 1", "ask x", "08006");
+	lose_in("tx 1", "commit", "08007");
+	lose_in("tx 1", "rollback", "08006");
+	/* a prepared statement is remembered */
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_PREPARE;
+	m.as.prepare.statement = 5;
+	m.as.prepare.sql = cnp_str("select 1");
+	cnt_raw_send(&client, 1, SYNC, &m);
+	EXPECT("PARAMS/1 DONE/1 READY/1");
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_EXECUTE;
+	m.as.execute.statement = 5;
+	cnt_raw_send(&client, 2, SYNC, &m);
+	assert_true(is_readable(server, 20000));
+	hang_up();
+	EXPECT("ERROR/2");
+	assert_string_equal(FIELD('C'), "08006");
+	EXPECT("READY/2 END");
+	cnt_raw_close(&client);
+	accept_login(0);
+	attach();
+	/* the write is committed with the unit that it is in */
+	QUERY(1, 0, "insert");
+	hear("insert\n");
+	say("x\n");
+	EXPECT("COLUMNS/1 ROWS/1 DONE/1");
+	lose_in(NULL, "select ask x", "08007");
+}
+
+/* ---- synchronisation points ---- */
+
+static void
+sync_is_called_at_every_point_and_only_there(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	assert_non_null(strstr(ask(1, "seen"), "syncs=0 "));
+	QUERY(2, 0, "seen");
+	EXPECT("COLUMNS/2 ROWS/2");
+	assert_non_null(strstr(row_text(), "syncs=1 "));
+	EXPECT("DONE/2");
+	/* behind an error, and for a request that was skipped */
+	send_code(3, 0, CNP_MSG_CATALOG);
+	EXPECT("ERROR/3");
+	assert_string_equal(FIELD('C'), "0A000");
+	QUERY(4, SYNC, "seen");
+	EXPECT("SKIPPED/4 READY/4");
+	assert_non_null(strstr(ask(5, "seen"), "syncs=2 "));
+	send_code(6, 0, CNP_MSG_SYNC);
+	EXPECT("READY/6");
+	assert_non_null(strstr(ask(7, "seen"), "syncs=4 "));
+}
+
+static void
+a_sync_that_fails_is_told_before_ready(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, 0, "sync fail");
+	EXPECT("DONE/1");
+	send_code(2, 0, CNP_MSG_SYNC);
+	EXPECT("ERROR/2");
+	assert_string_equal(FIELD('C'), "40001");
+	EXPECT("READY/2");
+	assert_string_equal(ask(3, "rows 1"), "0");
+	/* an answer cannot be taken back */
+	QUERY(4, SYNC, "sync lose");
+	EXPECT("DONE/4 READY/4 ERROR/0");
+	assert_string_equal(FIELD('C'), "08007");
+	EXPECT("END");
+}
+
+/* ---- copies ---- */
+
+static void
+a_copy_goes_in_and_out(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "copyin");
+	EXPECT("COPY_IN/1");
+	send_copy(1, "12345");
+	send_copy(1, "678");
+	send_code(1, 0, CNP_MSG_COPY_DONE);
+	EXPECT("DONE/1");
+	assert_string_equal(client.msg.as.done.tag.p, "COPY 8");
+	EXPECT("READY/1");
+	QUERY(2, SYNC, "copyout 3 10");
+	EXPECT("COPY_OUT/2 COPY_DATA/2 COPY_DATA/2 COPY_DATA/2 COPY_DONE/2 DONE/2 "
+	       "READY/2");
+	QUERY(3, SYNC, "copyout 2000 60000");
+	EXPECT("COPY_OUT/3");
+	for (int i = 0; i < 2000; i++)
+		EXPECT("COPY_DATA/3");
+	assert_int_equal(client.msg.as.copy_data.data.n, 60000);
+	EXPECT("COPY_DONE/3 DONE/3 READY/3");
+}
+
+static void
+a_copy_is_given_up_by_either_side(void **state)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
+
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "copyin");
+	EXPECT("COPY_IN/1");
+	send_copy(1, "12345");
+	m.as.copy_fail.message = cnp_str("no more");
+	cnt_raw_send(&client, 1, 0, &m);
+	hear("aborted\n");
+	EXPECT("ERROR/1");
+	assert_string_equal(FIELD('C'), "57014");
+	assert_non_null(strstr(FIELD('M'), "no more"));
+	EXPECT("READY/1");
+	/* the server has had enough: what the client still sends is dropped */
+	QUERY(2, SYNC, "copyin");
+	EXPECT("COPY_IN/2");
+	send_copy(2, "12345");
+	say("that is wrong\n");
+	EXPECT("ERROR/2");
+	assert_string_equal(FIELD('M'), "that is wrong");
+	EXPECT("READY/2");
+	send_copy(2, "12345");
+	send_code(2, 0, CNP_MSG_COPY_DONE);
+	assert_string_equal(ask(3, "rows 1"), "0");
+	/* and cancelled */
+	QUERY(4, SYNC, "copyin");
+	EXPECT("COPY_IN/4");
+	cancel(4);
+	hear("aborted\n");
+	EXPECT("ERROR/4");
+	assert_string_equal(FIELD('C'), "57014");
+	EXPECT("READY/4");
+	send_code(4, 0, CNP_MSG_COPY_DONE);
+	assert_string_equal(ask(5, "rows 1"), "0");
+}
+
+static void
+a_client_that_goes_or_lies_in_a_copy_ends_it(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "copyin");
+	EXPECT("COPY_IN/1");
+	send_copy(1, "12345");
+	cnt_raw_close(&client);
+	hear("aborted\nreset\n");
+	say("done\n");
+	attach();
+	QUERY(1, SYNC, "copyin");
+	EXPECT("COPY_IN/1");
+	assert_int_equal(send(client.fd, "garbage, and much of it", 23, 0), 23);
+	EXPECT("ERROR/0");
+	assert_string_equal(FIELD('C'), "08P01");
+	EXPECT("END");
+	hear("aborted\nreset\n");
+	say("done\n");
+	cnt_raw_close(&client);
+	attach();
+	assert_non_null(strstr(ask(1, "seen"), "resets=2 "));
+}
+
+/* ---- giving a session up ---- */
+
+static int
+attach_in_child(void *arg)
+{
+	cenote_conn *conn;
+	int r;
+
+	(void)arg;
+	r = wp_try(NULL, &conn);
+	cenote_conn_destroy(conn);
+	return r == CENOTE_OK ? 0 : 1;
+}
+
+static void
+what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	start(POOL("mode = transaction\n"));
+	accept_login(0);
+	/* else this client would have waited, and would be asked to go soon */
+	wp_await("main", "idle", 1);
+	attach();
+	/* the server says that something is there */
+	QUERY(1, SYNC, "settle 64");
+	EXPECT("DONE/1 READY/1");
+	QUERY(2, SYNC, "pin 64");
+	EXPECT("DONE/2 READY/2");
+	pid = wp_fork(attach_in_child, NULL, -1);
+	wp_await("main", "waiting", 1);
+	wp_pause_ms(200);
+	assert_non_null(strstr(ask(3, "seen"), "settles=1 "));
+	/* it may be asked again after the next request, and then nothing is */
+	QUERY(4, SYNC, "settle 0");
+	EXPECT("DONE/4 READY/4 YIELD/0 END");
+	hear("reset\n");
+	say("done\n");
+	hear("reset\n");
+	say("done\n");
+	assert_int_equal(wp_join(pid), 0);
+}
+
+/* ---- what only some backends have ---- */
+
+static void
+what_a_backend_has_is_passed_on(void **state)
+{
+	static const char formats[] = { 0, 2, 1 };
+	static const uint8_t types[] = { 1, 0, 0, 0, 0x42, 0x43, 0, 0 };
+	struct cnc_arena arena;
+	struct cnp_param *params;
+	struct cnp_msg m;
+	uint32_t n;
+
+	(void)state;
+	begin(POOL(""));
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_QUERY;
+	m.as.query.sql = cnp_str("exec");
+	m.as.query.max_rows = 9;
+	m.as.query.formats = (struct cnp_str){ formats, 3 };
+	cnt_raw_send(&client, 1, 0, &m);
+	EXPECT("COLUMNS/1 ROWS/1");
+	assert_string_equal(row_text(), "sync=0 max=9 params=0 formats=021");
+	EXPECT("DONE/1");
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_PREPARE;
+	m.as.prepare.sql = cnp_str("x");
+	m.as.prepare.name = cnp_str("its name");
+	m.as.prepare.types = (struct cnp_str){ (const char *)types, 8 };
+	cnt_raw_send(&client, 2, SYNC, &m);
+	EXPECT("PARAMS/2");
+	cnc_arena_init(&arena, &cnc_mem_default);
+	assert_int_equal(
+		cnp_params_decode(client.payload, client.frame.len, &arena, &params, &n),
+		CENOTE_OK);
+	assert_int_equal(n, 2);
+	assert_int_equal(params[0].native_type, 1);
+	assert_int_equal(params[1].native_type, 0x4342);
+	cnc_arena_finish(&arena);
+	EXPECT("DONE/2");
+	assert_string_equal(client.msg.as.done.tag.p, "its name");
+	EXPECT("READY/2");
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_FUNCTION;
+	m.as.function.function = 77;
+	cnt_raw_send(&client, 3, SYNC, &m);
+	EXPECT("COLUMNS/3 ROWS/3");
+	assert_string_equal(row_text(), "function 77 of 0");
+	EXPECT("DONE/3 READY/3");
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_LONG_DATA;
+	m.as.long_data.statement = 1;
+	m.as.long_data.data = cnp_str("12345");
+	cnt_raw_send(&client, 4, SYNC, &m);
+	EXPECT("DONE/4 READY/4");
+	cnt_raw_send(&client, 0, 0, &m);
+	m.as.long_data.param = 9;
+	cnt_raw_send(&client, 0, 0, &m);
+	EXPECT("ERROR/0");
+	assert_string_equal(FIELD('C'), "07009");
+	assert_non_null(strstr(ask(5, "seen"), "long=10 "));
+}
+
+static void
+a_user_is_changed_and_changed_back(void **state)
+{
+	struct cnp_msg m;
+
+	(void)state;
+	begin(POOL(""));
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_CHANGE_USER;
+	m.as.change_user.user = cnp_str("other");
+	m.as.change_user.password = cnp_str("wrong");
+	cnt_raw_send(&client, 1, SYNC, &m);
+	EXPECT("ERROR/1");
+	assert_string_equal(FIELD('C'), "28P01");
+	EXPECT("READY/1");
+	m.as.change_user.password = cnp_str("right");
+	cnt_raw_send(&client, 2, SYNC, &m);
+	EXPECT("DONE/2 READY/2");
+	assert_non_null(strstr(ask(3, "seen"), "user=other"));
+	leave();
+	wp_await("main", "idle", 1);
+	attach();
+	assert_non_null(strstr(ask(1, "seen"), "user=pool"));
+}
+
+static void
+options_are_set_with_attach_and_later(void **state)
+{
+	struct cnc_buf options;
+	struct cnp_msg m;
+
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	cnc_buf_init(&options, &cnc_mem_default, 4096);
+	assert_int_equal(cnp_pairs_put(&options, "unknown", "1"), CENOTE_OK);
+	assert_int_equal(cnp_pairs_put(&options, "known", "1"), CENOTE_OK);
+	assert_int_equal(cnt_raw_open(&client, wp_daemon.run_dir, "main", &options), 0);
+	assert_non_null(strstr(ask(1, "seen"), "options=1 "));
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_SET_OPTION;
+	m.as.set_option.name = cnp_str("known");
+	cnt_raw_send(&client, 2, SYNC, &m);
+	EXPECT("DONE/2 READY/2");
+	m.as.set_option.name = cnp_str("unknown");
+	cnt_raw_send(&client, 3, SYNC, &m);
+	EXPECT("ERROR/3");
+	assert_string_equal(FIELD('C'), "22023");
+	assert_non_null(strstr(FIELD('M'), "\"unknown\""));
+	EXPECT("READY/3");
+	assert_non_null(strstr(ask(4, "seen"), "options=2 "));
+	leave();
+	assert_int_equal(cnp_pairs_put(&options, "known", "refused"), CENOTE_OK);
+	assert_int_equal(cnt_raw_open(&client, wp_daemon.run_dir, "main", &options), -1);
+	assert_string_equal(FIELD('C'), "42501");
+	cnc_buf_finish(&options);
+}
+
+static void
+refuse(uint32_t request, const struct cnp_msg *m, const char *sqlstate, const char *what)
+{
+	char list[64];
+
+	cnt_raw_send(&client, request, SYNC, m);
+	snprintf(list, sizeof(list), "ERROR/%u", (unsigned)request);
+	EXPECT(list);
+	assert_string_equal(FIELD('C'), sqlstate);
+	if (strstr(FIELD('M'), what) == NULL)
+		fail_msg("\"%s\" does not say %s", FIELD('M'), what);
+	if (strcmp(sqlstate, "08P01") == 0)
+		return;
+	snprintf(list, sizeof(list), "READY/%u", (unsigned)request);
+	EXPECT(list);
+}
+
+static void
+what_a_backend_lacks_is_named(void **state)
+{
+	struct cnp_msg m;
+
+	(void)state;
+	begin(POOL(""));
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_SELECT_DATABASE;
+	m.as.select_database.database = cnp_str("other");
+	refuse(1, &m, "0A000", "change of database");
+	cnt_raw_close(&client);
+}
+
+/* What SQLite cannot do. */
+static void
+what_sqlite_lacks_is_named(void **state)
+{
+	static const struct {
+		uint8_t code;
+		const char *what;
+	} table[] = {
+		{ CNP_MSG_FUNCTION, "calls of functions" },
+		{ CNP_MSG_LONG_DATA, "values in pieces" },
+		{ CNP_MSG_CHANGE_USER, "change of user" },
+		{ CNP_MSG_SELECT_DATABASE, "change of database" },
+		{ CNP_MSG_SET_OPTION, "options of a session" },
+		{ CNP_MSG_DESCRIBE, "named statements" },
+		{ CNP_MSG_EXECUTE, "named statements" },
+		{ CNP_MSG_CLOSE, "named statements" },
+		{ CNP_MSG_PREPARE, "named statements" },
+	};
+	struct cnp_msg m;
+
+	(void)state;
+	wp_start(CNT_DAEMON_CONFIG);
+	attach();
+	for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		memset(&m, 0, sizeof(m));
+		m.code = table[i].code;
+		refuse(i + 1, &m, "0A000", table[i].what);
+	}
+}
+
+static void
+lists_that_are_malformed_are_refused(void **state)
+{
+	static const char formats[] = { 0, 3 };
+	struct cnp_msg m;
+
+	(void)state;
+	begin(POOL(""));
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_QUERY;
+	m.as.query.sql = cnp_str("exec");
+	m.as.query.formats = (struct cnp_str){ formats, 2 };
+	refuse(1, &m, "08P01", "no such format");
+	cnt_raw_close(&client);
+	hear("reset\n");
+	say("done\n");
+	attach();
+	memset(&m, 0, sizeof(m));
+	m.code = CNP_MSG_PREPARE;
+	m.as.prepare.statement = 1;
+	m.as.prepare.types = (struct cnp_str){ "12345", 5 };
+	refuse(1, &m, "08P01", "types");
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_request_waits_for_the_server_but_not_for_ever),
+		T(a_cancel_wakes_who_waits_for_the_server),
+		T(a_client_that_goes_wakes_who_waits_for_the_server),
+		T(a_silent_server_does_not_hang_a_login_or_a_reset),
+		T(the_end_of_cenoted_does_not_wait_for_a_login),
+		T(what_the_server_says_comes_between_the_rows),
+		T(what_the_server_says_comes_to_an_idle_client),
+		T(nobody_gets_a_parameter_of_another_client),
+		T(a_session_that_ends_unlent_is_replaced),
+		T(who_holds_nothing_is_sent_to_another_session),
+		T(who_holds_something_is_told_the_servers_words),
+		T(a_loss_is_told_for_what_it_may_have_done),
+		T(sync_is_called_at_every_point_and_only_there),
+		T(a_sync_that_fails_is_told_before_ready),
+		T(a_copy_goes_in_and_out),
+		T(a_copy_is_given_up_by_either_side),
+		T(a_client_that_goes_or_lies_in_a_copy_ends_it),
+		T(what_functions_left_is_asked_for_before_a_session_is_kept),
+		T(what_a_backend_has_is_passed_on),
+		T(a_user_is_changed_and_changed_back),
+		T(options_are_set_with_attach_and_later),
+		T(what_a_backend_lacks_is_named),
+		T(what_sqlite_lacks_is_named),
+		T(lists_that_are_malformed_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

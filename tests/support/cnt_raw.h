@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_RAW_H
+#define CNT_RAW_H
+
+#include "protocol/frame.h"
+
+/*
+ * A client that sends the frames a test names and takes what comes, with no judgement of its own. It
+ * waits 20 s for a frame at most.
+ */
+struct cnt_raw {
+	int fd;
+	struct cnc_buf in;
+	struct cnc_buf out;
+	size_t taken;
+	struct cnp_frame frame; /* the last one */
+	struct cnp_msg msg; /* decoded; text is good until the next */
+	const uint8_t *payload;
+	struct cnp_attached attached; /* its numbers: the text is gone */
+};
+
+/* Connect, attach with these options (pairs, see cnp_pairs_put(); NULL none), and wait for READY: 0 or
+ * -1 (then `msg` may be the ERROR). */
+int cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
+	const struct cnc_buf *options);
+void cnt_raw_close(struct cnt_raw *c);
+void cnt_raw_send(
+	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);
+/* A query in the simple form. */
+void cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sql);
+/* The next frame: 1; 0 at the end; -1: none came in time, or it is not well formed. */
+int cnt_raw_next(struct cnt_raw *c);
+/*
+ * Take frames and compare them with a list: "COLUMNS/1 ROWS/1 DONE/1 READY/1", "END" for the end of the
+ * connection. 0, or -1 after saying what came instead. `msg` is the last one.
+ */
+int cnt_raw_expect(struct cnt_raw *c, const char *list);
+/* A field of `msg`, which is an ERROR or NOTICE: "C", "M". In a buffer of its own. */
+const char *cnt_raw_field(struct cnt_raw *c, char letter);
+
+#endif
