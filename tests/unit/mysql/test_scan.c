@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cenoted/backends/mysql/my.h"
+
+#define SETTINGS CENOTE_PIN_SETTINGS
+#define FUNCTION CENOTE_PIN_FUNCTION
+#define OPAQUE   CND_MY_NOTE_OPAQUE
+#define SEVERAL  CND_MY_NOTE_SEVERAL
+#define CHARSET  CND_MY_NOTE_CHARSET
+
+struct scan_case {
+	const char *sql;
+	uint32_t pins;
+	uint32_t notes;
+};
+
+static const struct scan_case cases[] = {
+	/* Nothing is left by what only reads and writes. */
+	{ "select 1", 0, 0 },
+	{ "SELECT a, b FROM t WHERE c IN (1, 2) AND (d = 'x(' OR e)", 0, 0 },
+	{ "(select 1) union (select 2)", 0, 0 },
+	{ "select count(*), concat('a', upper (b)) from t group by (c)", 0, 0 },
+	{ "select @a, @@version, @@session.sql_mode", 0, 0 },
+	{ "insert into t (a, b) values (1, now())", 0, 0 },
+	{ "insert into db.t(a) select max(b) from u", 0, 0 },
+	{ "insert `t`(a) values (1) on duplicate key update a = values(a)", 0, 0 },
+	{ "replace into t values (1)", 0, 0 },
+	{ "update t set a = (select 1) where b = 2", 0, 0 },
+	{ "delete from t where a = 'it''s (' and b = \"x\\\"(\"", 0, 0 },
+	{ "with x as (select 1) select * from x", 0, 0 },
+	{ "create table t (a int, b varchar(10), key k (a), check (f(a)))", 0, 0 },
+	{ "create table t (a int) partition by range (a) (partition p values less than "
+	  "(1))",
+		0, 0 },
+	{ "alter table t add index i (a)", 0, 0 },
+	{ "drop temporary table if exists t", 0, 0 },
+	{ "begin", 0, 0 },
+	{ "begin work", 0, 0 },
+	{ "start transaction read only", 0, 0 },
+	{ "rollback to savepoint a", 0, 0 },
+	{ "show tables like 'a(%'", 0, 0 },
+	{ "explain select 1", 0, 0 },
+	{ "select 1 -- f(\n + 2", 0, 0 },
+	{ "select 1 # f(", 0, 0 },
+	{ "select /* f(1) */ 1", 0, 0 },
+	{ "select /*+ hint(1) */ 1", 0, 0 },
+	{ "load data local infile 'x' into table t (a, b)", 0, 0 },
+	{ "select last_insert_id()", 0, 0 },
+	{ "grant select (a) on t to u", 0, 0 },
+	{ "select release_lock('a')", 0, 0 },
+	{ "select 1;", 0, 0 },
+	{ "values (1, 2)", 0, 0 },
+	/* What stays. */
+	{ "set a = 1", SETTINGS, 0 },
+	{ "set names utf8mb4", SETTINGS, CHARSET },
+	{ "set character set latin1", SETTINGS, CHARSET },
+	{ "set session character_set_results = null", SETTINGS, CHARSET },
+	{ "set @@collation_connection = x", SETTINGS, CHARSET },
+	{ "select @a := 1", SETTINGS, 0 },
+	{ "select 1 into @a", SETTINGS, 0 },
+	{ "select 1 into @`a b`", SETTINGS, 0 },
+	{ "load data infile 'x' into table t (a, @b)", SETTINGS, 0 },
+	{ "get diagnostics @a = number", SETTINGS, 0 },
+	{ "select last_insert_id(5)", SETTINGS, 0 },
+	{ "select sql_calc_found_rows * from t", SETTINGS, 0 },
+	{ "select next value for s", SETTINGS, 0 },
+	{ "use db", SETTINGS, CND_MY_NOTE_DATABASE },
+	{ "create temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
+	{ "create or replace temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
+	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, 0 },
+	{ "lock tables t read", CENOTE_PIN_LOCK, 0 },
+	{ "flush tables with read lock", CENOTE_PIN_LOCK, 0 },
+	{ "backup stage start", CENOTE_PIN_LOCK, 0 },
+	{ "select get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "select GET_LOCK /* */ ('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "do get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "handler t open", CENOTE_PIN_CURSOR, 0 },
+	{ "prepare s from 'select 1'", CENOTE_PIN_PREPARED, 0 },
+	/* What may be anything. */
+	{ "select f(1)", FUNCTION, OPAQUE },
+	{ "select db.upper(1)", FUNCTION, OPAQUE },
+	{ "select `upper`(1)", FUNCTION, OPAQUE },
+	{ "insert into t values (f(1))", FUNCTION, OPAQUE },
+	{ "insert into t (a) values (f (1))", FUNCTION, OPAQUE },
+	{ "insert into t select f(1)", FUNCTION, OPAQUE },
+	{ "insert into t set a = f(1)", FUNCTION, OPAQUE },
+	{ "load data infile 'x' into table t (a) set a = f(1)", FUNCTION, OPAQUE },
+	{ "create table t select f(1)", FUNCTION, OPAQUE },
+	{ "select nextval(s)", FUNCTION, OPAQUE },
+	{ "call p()", FUNCTION, OPAQUE },
+	{ "call p", FUNCTION, OPAQUE },
+	{ "execute s", FUNCTION, OPAQUE },
+	{ "execute immediate 'set @a = 1'", FUNCTION, OPAQUE },
+	{ "begin not atomic set @a = 1", FUNCTION | 0, OPAQUE },
+	{ "xa start 'x'", FUNCTION, OPAQUE },
+	{ "frobnicate", FUNCTION, OPAQUE },
+	{ "binlog 'x'", FUNCTION, OPAQUE },
+	{ "start slave", FUNCTION, OPAQUE },
+	{ "/*!50000 select 1 */", FUNCTION, OPAQUE },
+	{ "select 1 /*M!100000 , get_lock('a', 1) */", FUNCTION, OPAQUE },
+	{ "select 'open", FUNCTION, OPAQUE },
+	{ "select 1 /* open", FUNCTION, OPAQUE },
+	{ "select `open", FUNCTION, OPAQUE },
+	/* Several. */
+	{ "select 1; select 2", 0, SEVERAL },
+	{ "select 1;; set @a = 1;", SETTINGS, SEVERAL },
+	{ "set @a = 1; select 1", SETTINGS | FUNCTION, SEVERAL | OPAQUE },
+	{ "select ';'; create temporary table t (a int)", CENOTE_PIN_TEMP, SEVERAL },
+	{ "select 1 -- ;\n", 0, 0 },
+	{ "", 0, CND_MY_NOTE_EMPTY },
+	{ " ; -- x\n /* */;", 0, CND_MY_NOTE_EMPTY },
+};
+
+static void
+what_a_statement_leaves_is_seen(void **state)
+{
+	struct cnd_my_scan scan;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < CNT_COUNT(cases); i++) {
+		cnd_my_scan(cases[i].sql, strlen(cases[i].sql), 0, &scan);
+		if (scan.pins != cases[i].pins || scan.notes != cases[i].notes)
+			fail_msg("%s: pins %u, notes %u", cases[i].sql,
+				(unsigned)scan.pins, (unsigned)scan.notes);
+	}
+}
+
+static void
+quotes_and_backslashes_are_the_servers(void **state)
+{
+	struct cnd_my_scan scan;
+
+	(void)state;
+	/* With a backslash, the text goes on behind its second quote. */
+	cnd_my_scan("select '\\', f(1), '", 19, 0, &scan);
+	assert_int_equal(scan.pins, 0);
+	cnd_my_scan("select '\\', f(1), ''", 20, CND_MY_LEXIS_NO_BACKSLASH, &scan);
+	assert_int_equal(scan.pins, FUNCTION);
+	cnd_my_scan("select \"upper\"(1)", 17, 0, &scan);
+	assert_int_equal(scan.pins, 0);
+	cnd_my_scan("select \"upper\"(1)", 17, CND_MY_LEXIS_ANSI_QUOTES, &scan);
+	assert_int_equal(scan.pins, FUNCTION);
+	/* Minus minus is no comment without a blank behind it. */
+	cnd_my_scan("select 1--f(2)", 14, 0, &scan);
+	assert_int_equal(scan.pins, FUNCTION);
+	cnd_my_scan("select 1\0, f(2)", 15, 0, &scan);
+	assert_int_equal(scan.pins, FUNCTION);
+}
+
+/* Wherever a text is cut, what was seen so far is still seen, or it is dark. */
+static void
+cut_texts_are_not_misread(void **state)
+{
+	static const char text[] =
+		"create temporary table t (a int); select 'x', f(1) /* "
+		"c */; set @a = 1";
+	struct cnd_my_scan scan;
+	size_t n;
+
+	(void)state;
+	for (n = 16; n < sizeof(text); n++) {
+		cnd_my_scan(text, n, 0, &scan);
+		assert_true(scan.pins & CENOTE_PIN_TEMP);
+		if (n > 50)
+			assert_true(scan.pins & FUNCTION);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_statement_leaves_is_seen),
+		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
+		cmocka_unit_test(cut_texts_are_not_misread),
+	};
+
+	return cmocka_run_group_tests_name("mysql_scan", tests, NULL, NULL);
+}

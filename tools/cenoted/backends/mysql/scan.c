@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "my.h"
+
+/*
+ * What the text of a request may leave in its session. The text is read as the server's lexer reads
+ * it, but not parsed: each statement is known by its first word, and in the rest are looked for the calls
+ * of functions, assignments to user variables, and what else acts on the session. Whatever is not
+ * known is taken for the worst.
+ *
+ * What a text does not show is what its tables have behind them: triggers, views and defaults
+ * that call stored functions. The server tells of the most of it (session tracking).
+ */
+enum token_kind {
+	TOKEN_END,
+	TOKEN_WORD, /* a name or number without quotes */
+	TOKEN_NAME, /* a name in quotes */
+	TOKEN_TEXT,
+	TOKEN_VARIABLE, /* @a */
+	TOKEN_ASSIGN, /* := */
+	TOKEN_OTHER
+};
+
+struct token {
+	enum token_kind kind;
+	const char *p;
+	size_t n;
+};
+
+struct lexer {
+	const char *p;
+	const char *end;
+	uint32_t lexis;
+	/* An open quote or comment, a zero byte, or a comment that the server may carry out. */
+	int is_dark;
+};
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int
+is_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static size_t
+left(const struct lexer *x)
+{
+	return (size_t)(x->end - x->p);
+}
+
+static void
+skip_line(struct lexer *x)
+{
+	const char *end = memchr(x->p, '\n', left(x));
+
+	x->p = end ? end + 1 : x->end;
+}
+
+/* A comment of the kind that the server may read as SQL, by its version. */
+static int
+is_executed(const struct lexer *x)
+{
+	return left(x) > 2 &&
+	       (x->p[2] == '!' || (left(x) > 3 && x->p[2] == 'M' && x->p[3] == '!'));
+}
+
+static void
+skip_comment(struct lexer *x)
+{
+	const char *p = x->p + 2;
+
+	if (is_executed(x))
+		x->is_dark = 1;
+	for (; p + 1 < x->end; p++) {
+		if (p[0] == '*' && p[1] == '/') {
+			x->p = p + 2;
+			return;
+		}
+	}
+	x->is_dark = 1;
+	x->p = x->end;
+}
+
+/* "--" is a comment only before a blank or a control character. */
+static int
+is_dashes(const struct lexer *x)
+{
+	return left(x) >= 2 && x->p[0] == '-' && x->p[1] == '-' &&
+	       (left(x) == 2 || (unsigned char)x->p[2] <= ' ' || x->p[2] == 127);
+}
+
+static void
+skip_blanks(struct lexer *x)
+{
+	while (x->p < x->end) {
+		if (is_blank(*x->p))
+			x->p++;
+		else if (*x->p == '#' || is_dashes(x))
+			skip_line(x);
+		else if (left(x) >= 2 && x->p[0] == '/' && x->p[1] == '*')
+			skip_comment(x);
+		else
+			return;
+	}
+}
+
+/* Behind the quote that ends what begins here; a doubled one does not. */
+static void
+skip_quoted(struct lexer *x, int has_backslash)
+{
+	char quote = *x->p++;
+
+	while (x->p < x->end) {
+		if (has_backslash && *x->p == '\\' && left(x) >= 2) {
+			x->p += 2;
+		} else if (*x->p != quote) {
+			x->p++;
+		} else if (left(x) >= 2 && x->p[1] == quote) {
+			x->p += 2;
+		} else {
+			x->p++;
+			return;
+		}
+	}
+	x->is_dark = 1;
+}
+
+static enum token_kind
+lex_quoted(struct lexer *x)
+{
+	int is_name =
+		*x->p == '`' || (*x->p == '"' && x->lexis & CND_MY_LEXIS_ANSI_QUOTES);
+
+	skip_quoted(x, !is_name && !(x->lexis & CND_MY_LEXIS_NO_BACKSLASH));
+	return is_name ? TOKEN_NAME : TOKEN_TEXT;
+}
+
+/* @a, @'a b', @`a`; @@a is a system variable, which an expression can only read. */
+static enum token_kind
+lex_variable(struct lexer *x)
+{
+	int is_system = left(x) >= 2 && x->p[1] == '@';
+
+	x->p += is_system ? 2 : 1;
+	if (x->p < x->end && (*x->p == '\'' || *x->p == '"' || *x->p == '`'))
+		(void)lex_quoted(x);
+	else
+		while (x->p < x->end && (is_word_char(*x->p) || *x->p == '.'))
+			x->p++;
+	return is_system ? TOKEN_OTHER : TOKEN_VARIABLE;
+}
+
+static struct token
+next_token(struct lexer *x)
+{
+	struct token t = { TOKEN_END, NULL, 0 };
+
+	skip_blanks(x);
+	t.p = x->p;
+	if (x->p == x->end)
+		return t;
+	if (is_word_char(*x->p)) {
+		while (x->p < x->end && is_word_char(*x->p))
+			x->p++;
+		t.kind = TOKEN_WORD;
+	} else if (*x->p == '\'' || *x->p == '"' || *x->p == '`') {
+		t.kind = lex_quoted(x);
+	} else if (*x->p == '@') {
+		t.kind = lex_variable(x);
+	} else if (left(x) >= 2 && x->p[0] == ':' && x->p[1] == '=') {
+		x->p += 2;
+		t.kind = TOKEN_ASSIGN;
+	} else {
+		x->is_dark |= *x->p == '\0';
+		x->p++;
+		t.kind = TOKEN_OTHER;
+	}
+	t.n = (size_t)(x->p - t.p);
+	return t;
+}
+
+/* Negative, 0 or positive, as strcmp(); `word` is in upper case. */
+static int
+compare_word(const struct token *t, const char *word)
+{
+	size_t i;
+	int c, d;
+
+	for (i = 0; i < t->n; i++) {
+		c = (unsigned char)t->p[i];
+		if (c >= 'a' && c <= 'z')
+			c -= 'a' - 'A';
+		d = c - (unsigned char)word[i];
+		if (d != 0)
+			return d;
+	}
+	return word[i] ? -1 : 0;
+}
+
+static int
+is_word(const struct token *t, const char *word)
+{
+	return t->kind == TOKEN_WORD && compare_word(t, word) == 0;
+}
+
+static int
+is_char(const struct token *t, char c)
+{
+	return t->kind == TOKEN_OTHER && t->n == 1 && *t->p == c;
+}
+
+/* ---- what may stand before a parenthesis and leaves nothing ---- */
+
+/*
+ * Words of SQL, and functions that both MariaDB and MySQL have built in. A stored function of such a
+ * name has to be called with its database in front. Sorted.
+ */
+static const char *const harmless[] = { "ABS", "ACOS", "ADDDATE", "ADDTIME",
+	"AES_DECRYPT", "AES_ENCRYPT", "AGAINST", "ALL", "AND", "ANY", "AS", "ASCII",
+	"ASIN", "ATAN", "ATAN2", "AVG", "BENCHMARK", "BETWEEN", "BIN", "BINARY",
+	"BIT_AND", "BIT_COUNT", "BIT_LENGTH", "BIT_OR", "BIT_XOR", "BY", "CASE", "CAST",
+	"CEIL", "CEILING", "CHAR", "CHARACTER_LENGTH", "CHARSET", "CHAR_LENGTH",
+	"COALESCE", "COERCIBILITY", "COLLATION", "COMPRESS", "CONCAT", "CONCAT_WS",
+	"CONNECTION_ID", "CONV", "CONVERT", "CONVERT_TZ", "COS", "COT", "COUNT", "CRC32",
+	"CUME_DIST", "CURDATE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
+	"CURRENT_USER", "CURTIME", "DATABASE", "DATE", "DATEDIFF", "DATETIME", "DATE_ADD",
+	"DATE_FORMAT", "DATE_SUB", "DAY", "DAYNAME", "DAYOFMONTH", "DAYOFWEEK",
+	"DAYOFYEAR", "DECIMAL", "DEFAULT", "DEGREES", "DENSE_RANK", "DISTINCT", "DIV",
+	"DOUBLE", "ELSE", "ELT", "EXCEPT", "EXISTS", "EXP", "EXPORT_SET", "EXTRACT",
+	"EXTRACTVALUE", "FIELD", "FIND_IN_SET", "FIRST_VALUE", "FLOAT", "FLOOR", "FOR",
+	"FORMAT", "FROM", "FROM_BASE64", "FROM_DAYS", "FROM_UNIXTIME",
+	"GEOMETRYCOLLECTION", "GET_FORMAT", "GET_LOCK", "GREATEST", "GROUP_CONCAT",
+	"HAVING", "HEX", "HOUR", "IF", "IFNULL", "IGNORE", "IN", "INDEX", "INSERT",
+	"INSTR", "INT", "INTEGER", "INTERSECT", "INTERVAL", "INTO", "IS", "ISNULL",
+	"IS_FREE_LOCK", "IS_USED_LOCK", "JOIN", "JSON_ARRAY", "JSON_ARRAYAGG",
+	"JSON_ARRAY_APPEND", "JSON_ARRAY_INSERT", "JSON_CONTAINS", "JSON_CONTAINS_PATH",
+	"JSON_EXTRACT", "JSON_INSERT", "JSON_KEYS", "JSON_LENGTH", "JSON_MERGE",
+	"JSON_MERGE_PATCH", "JSON_MERGE_PRESERVE", "JSON_OBJECT", "JSON_OBJECTAGG",
+	"JSON_OVERLAPS", "JSON_PRETTY", "JSON_QUOTE", "JSON_REMOVE", "JSON_REPLACE",
+	"JSON_SEARCH", "JSON_SET", "JSON_TABLE", "JSON_TYPE", "JSON_UNQUOTE",
+	"JSON_VALID", "JSON_VALUE", "KEY", "LAG", "LAST_DAY", "LAST_INSERT_ID",
+	"LAST_VALUE", "LCASE", "LEAD", "LEAST", "LEFT", "LENGTH", "LIKE", "LIMIT",
+	"LINESTRING", "LN", "LOAD_FILE", "LOCALTIME", "LOCALTIMESTAMP", "LOCATE", "LOG",
+	"LOG10", "LOG2", "LOWER", "LPAD", "LTRIM", "MAKEDATE", "MAKETIME", "MAKE_SET",
+	"MATCH", "MAX", "MBRCONTAINS", "MBRDISJOINT", "MBREQUALS", "MBRINTERSECTS",
+	"MBROVERLAPS", "MBRTOUCHES", "MBRWITHIN", "MD5", "MICROSECOND", "MID", "MIN",
+	"MINUTE", "MOD", "MONTH", "MONTHNAME", "MULTILINESTRING", "MULTIPOINT",
+	"MULTIPOLYGON", "NAME_CONST", "NCHAR", "NOT", "NOW", "NTH_VALUE", "NTILE",
+	"NULLIF", "OCT", "OCTET_LENGTH", "OFFSET", "ON", "OR", "ORD", "OVER", "PARTITION",
+	"PERCENT_RANK", "PERIOD_ADD", "PERIOD_DIFF", "PI", "POINT", "POLYGON", "POSITION",
+	"POW", "POWER", "QUARTER", "QUOTE", "RADIANS", "RAND", "RANGE", "RANK", "REGEXP",
+	"REGEXP_INSTR", "REGEXP_REPLACE", "REGEXP_SUBSTR", "RELEASE_ALL_LOCKS",
+	"RELEASE_LOCK", "REPEAT", "REPLACE", "RETURNING", "REVERSE", "RIGHT", "RLIKE",
+	"ROUND", "ROW", "ROWS", "ROW_COUNT", "ROW_NUMBER", "RPAD", "RTRIM", "SCHEMA",
+	"SECOND", "SEC_TO_TIME", "SELECT", "SESSION_USER", "SET", "SHA", "SHA1", "SHA2",
+	"SIGN", "SIN", "SLEEP", "SOME", "SOUNDEX", "SPACE", "SQRT", "STD", "STDDEV",
+	"STDDEV_POP", "STDDEV_SAMP", "STRCMP", "STR_TO_DATE", "ST_AREA", "ST_ASBINARY",
+	"ST_ASGEOJSON", "ST_ASTEXT", "ST_ASWKB", "ST_ASWKT", "ST_BUFFER", "ST_CENTROID",
+	"ST_CONTAINS", "ST_CONVEXHULL", "ST_CROSSES", "ST_DIFFERENCE", "ST_DIMENSION",
+	"ST_DISJOINT", "ST_DISTANCE", "ST_DISTANCE_SPHERE", "ST_ENDPOINT", "ST_ENVELOPE",
+	"ST_EQUALS", "ST_EXTERIORRING", "ST_GEOMETRYFROMTEXT", "ST_GEOMETRYFROMWKB",
+	"ST_GEOMETRYN", "ST_GEOMETRYTYPE", "ST_GEOMFROMGEOJSON", "ST_GEOMFROMTEXT",
+	"ST_GEOMFROMWKB", "ST_INTERIORRINGN", "ST_INTERSECTION", "ST_INTERSECTS",
+	"ST_ISCLOSED", "ST_ISEMPTY", "ST_ISSIMPLE", "ST_LENGTH", "ST_LINEFROMTEXT",
+	"ST_NUMGEOMETRIES", "ST_NUMINTERIORRINGS", "ST_NUMPOINTS", "ST_OVERLAPS",
+	"ST_POINTFROMTEXT", "ST_POINTN", "ST_POLYFROMTEXT", "ST_POLYGONFROMTEXT",
+	"ST_SRID", "ST_STARTPOINT", "ST_SYMDIFFERENCE", "ST_TOUCHES", "ST_UNION",
+	"ST_WITHIN", "ST_X", "ST_Y", "SUBDATE", "SUBSTR", "SUBSTRING", "SUBSTRING_INDEX",
+	"SUBTIME", "SUM", "SYSDATE", "SYSTEM_USER", "TAN", "THEN", "TIME", "TIMEDIFF",
+	"TIMESTAMP", "TIMESTAMPADD", "TIMESTAMPDIFF", "TIME_FORMAT", "TIME_TO_SEC",
+	"TO_BASE64", "TO_DAYS", "TO_SECONDS", "TRIM", "TRUNCATE", "UCASE", "UNCOMPRESS",
+	"UNCOMPRESSED_LENGTH", "UNHEX", "UNION", "UNIX_TIMESTAMP", "UPDATE", "UPDATEXML",
+	"UPPER", "USE", "USER", "USING", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "UUID",
+	"UUID_SHORT", "VALUES", "VARBINARY", "VARCHAR", "VARIANCE", "VAR_POP", "VAR_SAMP",
+	"VERSION", "WEEK", "WEEKDAY", "WEEKOFYEAR", "WHEN", "WHERE", "XOR", "YEAR",
+	"YEARWEEK" };
+
+static int
+compare_harmless(const void *t, const void *word)
+{
+	return compare_word(t, *(const char *const *)word);
+}
+
+static int
+is_harmless(const struct token *t)
+{
+	return t->kind == TOKEN_WORD &&
+	       bsearch(t, harmless, sizeof(harmless) / sizeof(harmless[0]),
+		       sizeof(harmless[0]), compare_harmless) != NULL;
+}
+
+/* ---- statements ---- */
+
+enum verb_flag {
+	VERB_WORST = 1,
+	VERB_INSERT = 2, /* a table's name may stand before a parenthesis */
+	VERB_DDL = 4, /* only what follows a SELECT or VALUES is evaluated */
+	VERB_VARIABLES = 8, /* user variables are set without := */
+	VERB_CREATE = 16,
+	VERB_SET = 32,
+	VERB_BEGIN = 64,
+	VERB_START = 128,
+	VERB_HANDLER = 256,
+	VERB_FLUSH = 512
+};
+
+struct verb {
+	const char *word;
+	uint32_t pins;
+	uint32_t notes;
+	uint32_t flags;
+};
+
+static const struct verb verbs[] = {
+	{ "SELECT", 0, 0, 0 },
+	{ "INSERT", 0, 0, VERB_INSERT },
+	{ "UPDATE", 0, 0, 0 },
+	{ "DELETE", 0, 0, 0 },
+	{ "REPLACE", 0, 0, VERB_INSERT },
+	{ "BEGIN", 0, 0, VERB_BEGIN },
+	{ "START", 0, 0, VERB_START },
+	{ "COMMIT", 0, 0, 0 },
+	{ "ROLLBACK", 0, 0, 0 },
+	{ "SET", CENOTE_PIN_SETTINGS, 0, VERB_SET },
+	{ "SHOW", 0, 0, 0 },
+	{ "WITH", 0, 0, 0 },
+	{ "CALL", 0, 0, VERB_WORST },
+	{ "USE", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
+	{ "DO", 0, 0, 0 },
+	{ "VALUES", 0, 0, 0 },
+	{ "TABLE", 0, 0, 0 },
+	{ "CREATE", 0, 0, VERB_DDL | VERB_CREATE },
+	{ "ALTER", 0, 0, VERB_DDL },
+	{ "DROP", 0, 0, VERB_DDL },
+	{ "RENAME", 0, 0, VERB_DDL },
+	{ "TRUNCATE", 0, 0, 0 },
+	{ "SAVEPOINT", 0, 0, 0 },
+	{ "RELEASE", 0, 0, 0 },
+	{ "PREPARE", CENOTE_PIN_PREPARED, 0, 0 },
+	{ "EXECUTE", 0, 0, VERB_WORST },
+	{ "DEALLOCATE", 0, 0, 0 },
+	{ "LOCK", CENOTE_PIN_LOCK, 0, VERB_DDL },
+	{ "UNLOCK", 0, 0, 0 },
+	{ "BACKUP", CENOTE_PIN_LOCK, 0, 0 },
+	{ "FLUSH", 0, 0, VERB_FLUSH },
+	{ "HANDLER", 0, 0, VERB_HANDLER },
+	{ "LOAD", 0, 0, VERB_VARIABLES | VERB_INSERT },
+	{ "GET", 0, 0, VERB_VARIABLES },
+	{ "EXPLAIN", 0, 0, 0 },
+	{ "DESCRIBE", 0, 0, 0 },
+	{ "DESC", 0, 0, 0 },
+	{ "ANALYZE", 0, 0, 0 },
+	{ "OPTIMIZE", 0, 0, 0 },
+	{ "CHECK", 0, 0, 0 },
+	{ "CHECKSUM", 0, 0, 0 },
+	{ "REPAIR", 0, 0, 0 },
+	{ "GRANT", 0, 0, VERB_DDL },
+	{ "REVOKE", 0, 0, VERB_DDL },
+	{ "KILL", 0, 0, 0 },
+	{ "HELP", 0, 0, 0 },
+	{ "SIGNAL", 0, 0, 0 },
+};
+
+static const struct verb unknown_verb = { "", 0, 0, VERB_WORST };
+
+static const struct verb *
+find_verb(const struct token *t)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (is_word(t, verbs[i].word))
+			return &verbs[i];
+	}
+	return &unknown_verb;
+}
+
+/* One statement, as far as it was read. */
+struct statement {
+	const struct verb *verb;
+	struct token last, before; /* the two tokens before the present one */
+	int n; /* tokens, the verb not counted */
+	int is_evaluated; /* what is called here is called now */
+	int has_target; /* the table of an INSERT may still come */
+	struct cnd_my_scan *scan;
+};
+
+static void
+take_worst(struct cnd_my_scan *scan)
+{
+	scan->pins |= CENOTE_PIN_FUNCTION;
+	scan->notes |= CND_MY_NOTE_OPAQUE;
+}
+
+/* A parenthesis behind a word: is it a call, and of what? */
+static void
+see_call(struct statement *st)
+{
+	const struct token *name = &st->last;
+	int is_qualified = is_char(&st->before, '.');
+
+	if (name->kind != TOKEN_WORD && name->kind != TOKEN_NAME)
+		return;
+	if (is_word(name, "THAN") && is_word(&st->before, "LESS"))
+		return; /* of a partition */
+	if (!is_qualified && is_harmless(name)) {
+		if (is_word(name, "GET_LOCK"))
+			st->scan->pins |= CENOTE_PIN_LOCK;
+		return;
+	}
+	if (st->has_target)
+		st->has_target = 0;
+	else if (st->is_evaluated)
+		take_worst(st->scan);
+}
+
+static void
+see_word(struct statement *st, const struct token *t)
+{
+	static const char *const ends_target[] = { "VALUES", "VALUE", "SELECT", "SET",
+		"WITH" };
+	size_t i;
+
+	if (is_word(t, "SELECT") || is_word(t, "VALUES"))
+		st->is_evaluated = 1;
+	for (i = 0; st->has_target && i < sizeof(ends_target) / sizeof(ends_target[0]);
+		i++) {
+		if (is_word(t, ends_target[i]))
+			st->has_target = 0;
+	}
+	/* Later statements ask for what these leave: FOUND_ROWS(), PREVIOUS VALUE FOR. */
+	if (is_word(t, "SQL_CALC_FOUND_ROWS") ||
+		(is_word(t, "VALUE") && is_word(&st->last, "NEXT")))
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+}
+
+static int
+begins_with(const struct token *t, const char *prefix)
+{
+	struct token head = *t;
+	size_t n = strlen(prefix);
+
+	if (t->kind != TOKEN_WORD || t->n < n)
+		return 0;
+	head.n = n;
+	return compare_word(&head, prefix) == 0;
+}
+
+/* @@character_set_client, @@sql_mode … */
+static int
+is_system(const struct token *t)
+{
+	return t->kind == TOKEN_OTHER && t->n >= 2 && t->p[0] == '@';
+}
+
+/* What is special in statements of this verb. */
+static void
+see_special(struct statement *st, const struct token *t)
+{
+	uint32_t flags = st->verb->flags;
+
+	if (flags & VERB_CREATE && is_word(t, "TEMPORARY"))
+		st->scan->pins |= CENOTE_PIN_TEMP;
+	if (flags & VERB_SET &&
+		(is_system(t) || is_word(t, "NAMES") || begins_with(t, "CHAR") ||
+			begins_with(t, "COLLATION")))
+		st->scan->notes |= CND_MY_NOTE_CHARSET;
+	if (flags & VERB_BEGIN && st->n == 0 && !is_word(t, "WORK"))
+		take_worst(st->scan);
+	if (flags & VERB_START && st->n == 0 && !is_word(t, "TRANSACTION"))
+		take_worst(st->scan);
+	if (flags & VERB_HANDLER && is_word(t, "OPEN"))
+		st->scan->pins |= CENOTE_PIN_CURSOR;
+	if (flags & VERB_FLUSH && (is_word(t, "LOCK") || is_word(t, "EXPORT")))
+		st->scan->pins |= CENOTE_PIN_LOCK;
+	if (flags & VERB_VARIABLES && t->kind == TOKEN_VARIABLE)
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+}
+
+static void
+see_token(struct statement *st, const struct token *t)
+{
+	if (is_char(t, '('))
+		see_call(st);
+	else if (t->kind == TOKEN_WORD)
+		see_word(st, t);
+	else if (t->kind == TOKEN_ASSIGN)
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	else if (t->kind == TOKEN_VARIABLE && is_word(&st->last, "INTO"))
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	/* LAST_INSERT_ID(5) makes it 5. */
+	if (is_char(&st->last, '(') && is_word(&st->before, "LAST_INSERT_ID") &&
+		!is_char(t, ')'))
+		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	see_special(st, t);
+	st->before = st->last;
+	st->last = *t;
+	st->n++;
+}
+
+/* From its first token to the end or a semicolon, which is returned. */
+static struct token
+scan_statement(struct lexer *x, struct token t, struct cnd_my_scan *scan)
+{
+	struct statement st = { .scan = scan };
+
+	while (is_char(&t, '('))
+		t = next_token(x);
+	st.verb = find_verb(&t);
+	scan->pins |= st.verb->pins;
+	scan->notes |= st.verb->notes;
+	if (st.verb->flags & VERB_WORST)
+		take_worst(scan);
+	st.is_evaluated = !(st.verb->flags & VERB_DDL);
+	st.has_target = (st.verb->flags & VERB_INSERT) != 0;
+	st.last = t;
+	for (t = next_token(x); t.kind != TOKEN_END && !is_char(&t, ';');
+		t = next_token(x))
+		see_token(&st, &t);
+	return t;
+}
+
+void
+cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret_scan)
+{
+	struct lexer x = { sql, sql + len, lexis, 0 };
+	struct cnd_my_scan scan = { 0, 0 };
+	struct token t;
+	int n = 0, has_set = 0;
+
+	for (t = next_token(&x); t.kind != TOKEN_END; t = next_token(&x)) {
+		if (is_char(&t, ';'))
+			continue;
+		if (n++ > 0)
+			scan.notes |= CND_MY_NOTE_SEVERAL;
+		/* It may change how the rest is read. */
+		if (has_set)
+			take_worst(&scan);
+		has_set |= is_word(&t, "SET");
+		t = scan_statement(&x, t, &scan);
+		if (t.kind == TOKEN_END)
+			break;
+	}
+	if (n == 0)
+		scan.notes |= CND_MY_NOTE_EMPTY;
+	if (x.is_dark) {
+		take_worst(&scan);
+		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;
+		if (memchr(sql, ';', len))
+			scan.notes |= CND_MY_NOTE_SEVERAL;
+	}
+	*ret_scan = scan;
+}
