@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+
 #include "session.h"
 
 /* What is collected before it is sent. */
@@ -113,6 +115,15 @@ look_at_server(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	return r < 0 ? r : CENOTE_OK;
 }
 
+/* One that is always readable; -1 if it cannot be had. */
+static int
+ready_fd(struct cnd_session *s)
+{
+	if (s->ready_fd <= 0)
+		s->ready_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return s->ready_fd;
+}
+
 /* All of the client's data: CENOTE_DONE: that was all; CENOTE_AGAIN: the server has failed. */
 static int
 feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
@@ -127,7 +138,9 @@ feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
 			return CENOTE_AGAIN;
 		if (r < 0)
 			return r;
-		r = sink->ops->copy_read(sink, s->fd, &data);
+		/* what was collected goes out before anybody waits for the client */
+		r = sink->ops->copy_read(
+			sink, cnc_buf_len(&s->out) > 0 ? ready_fd(s) : s->fd, &data);
 		if (r == CENOTE_OK || r == CENOTE_DONE) {
 			int q = add_data(s, data);
 

@@ -297,6 +297,11 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	cnd_pg_scan(sql, len, &s->facts, &scan);
+	/* the server lets too many pass, if their types are told */
+	if (!exec->is_simple && scan.n_params != exec->n_params)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
+			"the statement has %u parameters, %u values were given",
+			(unsigned)scan.n_params, (unsigned)exec->n_params);
 	s->pins |= scan.pins;
 	(void)cnd_pg_run_begin(s, sink);
 	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;

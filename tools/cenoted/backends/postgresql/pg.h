@@ -80,6 +80,7 @@ enum cnd_pg_scan_flag {
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what it may leave in the session */
 	uint32_t flags; /* of the first statement, but NO_BLOCK and TX of any */
+	uint32_t n_params; /* the highest N of $N */
 };
 
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,

@@ -89,8 +89,10 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 	struct cnd_pg_run *run = &s->run;
 	struct cnd_pg_portal *p = run->portal;
 
-	if (p != NULL)
+	if (p != NULL) {
+		p->n_rows += run->n_rows;
 		return CENOTE_OK;
+	}
 	p = find(s, run->portal_number);
 	if (p != NULL)
 		portal_remove(s, p);
@@ -100,6 +102,7 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 	p->store.fd = -1;
 	cnc_buf_init(&p->store.buf, s->mem, CND_PG_MSG_MAX + STORE_MEMORY);
 	p->number = run->portal_number;
+	p->n_rows = run->n_rows;
 	p->is_stream = (uint8_t)is_stream;
 	p->is_loose = !is_stream && s->tx == 'I';
 	p->format = run->format;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
 #include "session.h"
 
 /*
@@ -54,8 +56,6 @@ give_done(struct cnd_session *s, uint8_t more)
 	if (!is_wanted(s) || run->is_quiet)
 		return;
 	run->done.flags |= more;
-	run->done.warnings = run->warnings;
-	run->warnings = 0;
 	(void)after_sink(s, run->sink->ops->done(run->sink, &run->done));
 }
 
@@ -72,6 +72,8 @@ end_result(struct cnd_session *s, const char *tag, size_t len, int64_t affected,
 	run->done = (struct cnp_done){
 		.tag = { run->tag, n }, .affected = affected, .flags = flags
 	};
+	run->done.warnings = run->warnings;
+	run->warnings = 0;
 	if (run->is_limited)
 		run->done.flags |= CNP_DONE_LIMITED;
 	run->has_done = 1;
@@ -95,9 +97,27 @@ end_own(struct cnd_session *s)
 	return end_result(s, tag, strlen(tag), -1, 0);
 }
 
+/* The tag of a portal's last piece counts the rows of that piece: let it count all. */
+static int
+end_portal(struct cnd_session *s, const char *tag, size_t len, int64_t affected)
+{
+	char text[CND_PG_NAME_MAX];
+	uint64_t n = s->run.portal->n_rows + s->run.n_rows;
+
+	while (len > 0 && tag[len - 1] >= '0' && tag[len - 1] <= '9')
+		len--;
+	if (len == 0 || len > sizeof(text) - 24)
+		return end_result(s, tag, len, affected, 0);
+	memcpy(text, tag, len);
+	len += (size_t)snprintf(
+		text + len, sizeof(text) - len, "%llu", (unsigned long long)n);
+	return end_result(s, text, len, affected < 0 ? affected : (int64_t)n, 0);
+}
+
 static int
 on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
+	const struct cnd_pg_portal *p = s->run.portal;
 	const char *tag;
 	size_t len;
 	int64_t affected;
@@ -107,6 +127,8 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (s->run.n_first > 0)
 		return CENOTE_OK;
 	give_done(s, CNP_DONE_MORE_RESULTS);
+	if (p != NULL && !p->is_stream)
+		return end_portal(s, tag, len, affected);
 	return end_result(s, tag, len, affected, 0);
 }
 
@@ -287,6 +309,7 @@ on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_broken(s, "a malformed DataRow");
 	if (r < 0)
 		return after_sink(s, r);
+	run->n_rows++;
 	r = run->sink->ops->row_done(run->sink);
 	if (r == CENOTE_OK)
 		return r;

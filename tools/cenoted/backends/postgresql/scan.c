@@ -504,6 +504,18 @@ see_block(struct scan *s)
 		s->blocks--;
 }
 
+/* In the body of a routine they are the routine's. */
+static void
+see_param(struct scan *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 1; i < s->t.len && n <= UINT16_MAX; i++)
+		n = n * 10 + (uint32_t)(s->t.text[i] - '0');
+	if (s->blocks == 0 && n > s->found.n_params)
+		s->found.n_params = n;
+}
+
 static void
 scan_statement(struct scan *s)
 {
@@ -514,6 +526,8 @@ scan_statement(struct scan *s)
 		if (s->t.kind == CND_PG_TOKEN_WORD || s->t.kind == CND_PG_TOKEN_NAME) {
 			see_block(s);
 			see_word(s);
+		} else if (s->t.kind == CND_PG_TOKEN_PARAM) {
+			see_param(s);
 		} else if (s->t.kind == CND_PG_TOKEN_BAD) {
 			s->found.pins |= FUNCTION;
 		} else if (cnd_pg_token_is_self(&s->t, '(')) {

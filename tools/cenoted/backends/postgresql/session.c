@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "session.h"
 
@@ -329,6 +330,8 @@ cnd_pg_logout(struct cnd_session *s)
 		cnc_free(s->mem, s->parameters[i].at_login);
 	}
 	cnc_free(s->mem, s->param_types);
+	if (s->ready_fd > 0)
+		(void)close(s->ready_fd);
 	PQfreeCancel(s->cancel);
 	PQfinish(s->conn);
 	cnc_diag_finish(&s->lost);

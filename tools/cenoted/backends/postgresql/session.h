@@ -79,6 +79,7 @@ struct cnd_pg_portal {
 	uint8_t is_loose; /* outside a transaction: no Sync while it is open */
 	uint8_t is_stored; /* the rest is in `store` */
 	uint8_t format;
+	uint64_t n_rows; /* given so far; of a portal of the server's */
 	size_t handed_out; /* bytes of the store that are in use */
 	struct cnd_pg_desc desc;
 	struct cnd_pg_store store;
@@ -111,7 +112,7 @@ struct cnd_pg_run {
 	uint8_t is_paused; /* it stopped in the middle of the stream */
 	int status; /* its first failure */
 	uint32_t warnings;
-	uint16_t wire_format; /* that all columns were asked for in */
+	uint64_t n_rows;
 	struct cnp_done done;
 	char tag[CND_PG_NAME_MAX];
 };
@@ -132,6 +133,7 @@ struct cnd_session {
 	struct ssl_st *ssl; /* libpq's own */
 	const struct cnd_pg_transport *transport;
 	int fd;
+	int ready_fd; /* 0: not opened */
 
 	/* the stream */
 	uint8_t *in;

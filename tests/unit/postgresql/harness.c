@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/mem.h"
+
+#include "harness.h"
+
+struct cnt_server pg_server;
+
+static void say(struct pg *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
+say_bytes(struct pg *t, const char *p, size_t n)
+{
+	while (t->log_len + n + 1 > t->log_cap) {
+		t->log_cap = t->log_cap ? 2 * t->log_cap : 4096;
+		t->log = realloc(t->log, t->log_cap);
+		assert_non_null(t->log);
+	}
+	memcpy(t->log + t->log_len, p, n);
+	t->log_len += n;
+	t->log[t->log_len] = 0;
+}
+
+static void
+say(struct pg *t, const char *format, ...)
+{
+	char line[4096];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	assert_in_range(n, 0, sizeof(line) - 1);
+	say_bytes(t, line, (size_t)n);
+}
+
+static struct pg *
+of_sink(struct cnd_sink *sink)
+{
+	return (struct pg *)(void *)((char *)sink - offsetof(struct pg, sink));
+}
+
+static const char *const type_names[] = { "NULL", "BOOL", "INT64", "UINT64", "DOUBLE",
+	"DECIMAL", "TEXT", "BYTES", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "UUID",
+	"JSON", "OTHER" };
+
+static int
+on_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
+{
+	struct pg *t = of_sink(sink);
+
+	say(t, "params");
+	for (uint32_t i = 0; i < n; i++)
+		say(t, " %s", type_names[params[i].type]);
+	say(t, "\n");
+	return CENOTE_OK;
+}
+
+static int
+on_columns(struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
+{
+	struct pg *t = of_sink(sink);
+
+	say(t, "columns%s", known ? " =" : "");
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(strlen(columns[i].name.p), columns[i].name.n);
+		assert_int_equal(strlen(columns[i].type_name.p), columns[i].type_name.n);
+		say(t, " %s:%s", columns[i].name.p, type_names[columns[i].type]);
+	}
+	say(t, "\n");
+	if (t->is_describing)
+		return CENOTE_OK;
+	assert_false(t->in_result);
+	t->in_result = 1;
+	t->n_columns = n;
+	cnc_buf_clear(&t->out, SIZE_MAX);
+	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, n), CENOTE_OK);
+	return CENOTE_OK;
+}
+
+static int
+write_row(void *user, const uint8_t *row)
+{
+	struct pg *t = user;
+	const char *p;
+	size_t len;
+	uint32_t i;
+
+	for (i = 0; i < t->n_columns; i++) {
+		p = cnc_row_value(row, t->n_columns, i, &len);
+		say(t, "%s", i == 0 ? "row " : "|");
+		if (p)
+			say_bytes(t, p, len);
+		else
+			say(t, "NULL");
+	}
+	say(t, "\n");
+	return CENOTE_OK;
+}
+
+/* Read the batch as a client would, and begin the next. */
+static void
+take_batch(struct pg *t)
+{
+	uint32_t n;
+	size_t len = cnc_batch_end(&t->batch);
+
+	assert_int_equal(cnc_batch_check(cnc_buf_head(&t->out), len, t->n_columns,
+				 t->count_only ? NULL : write_row, t, &n),
+		CENOTE_OK);
+	t->n_rows += n;
+	cnc_buf_clear(&t->out, SIZE_MAX);
+	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, t->n_columns), CENOTE_OK);
+}
+
+static int
+on_row_done(struct cnd_sink *sink)
+{
+	struct pg *t = of_sink(sink);
+
+	assert_true(t->in_result);
+	if (cnc_batch_len(&t->batch) > 32768)
+		take_batch(t);
+	t->rows_in_request++;
+	if (t->fail_rows_at > 0 && t->rows_in_request == (uint64_t)t->fail_rows_at)
+		return CENOTE_ERR_NOMEM;
+	if (t->max_rows > 0 && t->rows_in_request >= t->max_rows)
+		return CENOTE_DONE;
+	if (t->batch_rows > 0 && t->rows_in_request % t->batch_rows == 0)
+		return CENOTE_AGAIN;
+	return CENOTE_OK;
+}
+
+static int
+on_done(struct cnd_sink *sink, const struct cnp_done *done)
+{
+	struct pg *t = of_sink(sink);
+
+	if (t->in_result)
+		take_batch(t);
+	t->in_result = 0;
+	t->rows_in_request = 0;
+	say(t, "done %.*s", (int)done->tag.n, done->tag.p);
+	if (done->affected >= 0)
+		say(t, " affected=%lld", (long long)done->affected);
+	if (done->warnings > 0)
+		say(t, " warnings=%u", (unsigned)done->warnings);
+	if (done->flags & CNP_DONE_MORE_ROWS)
+		say(t, " more-rows");
+	if (done->flags & CNP_DONE_MORE_RESULTS)
+		say(t, " more-results");
+	if (done->flags & CNP_DONE_LIMITED)
+		say(t, " limited");
+	if (done->flags & CNP_DONE_EMPTY)
+		say(t, " empty");
+	say(t, "\n");
+	return CENOTE_OK;
+}
+
+static int
+on_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
+{
+	say(of_sink(sink), "notice %s %s\n", notice->sqlstate, notice->message);
+	return CENOTE_OK;
+}
+
+static int
+on_notification(struct cnd_sink *sink, const struct cnp_notification *n)
+{
+	say(of_sink(sink), "notification %s %s\n", n->channel.p, n->payload.p);
+	return CENOTE_OK;
+}
+
+static int
+on_parameter(struct cnd_sink *sink, const char *name, const char *value)
+{
+	say(of_sink(sink), "parameter %s %s\n", name, value);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
+{
+	say(of_sink(sink), "copy-out %s %zu\n", m->format ? "binary" : "text",
+		m->formats.n);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_data(struct cnd_sink *sink, const void *data, size_t len)
+{
+	struct pg *t = of_sink(sink);
+
+	t->n_bytes += len;
+	if (t->count_only)
+		return CENOTE_OK;
+	say(t, "data ");
+	say_bytes(t, data, len);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_done(struct cnd_sink *sink)
+{
+	say(of_sink(sink), "copied\n");
+	return CENOTE_OK;
+}
+
+static int
+on_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
+{
+	say(of_sink(sink), "copy-in %s %zu\n", m->format ? "binary" : "text",
+		m->formats.n);
+	return CENOTE_OK;
+}
+
+static int
+on_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
+{
+	struct pg *t = of_sink(sink);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	*ret_data = CNP_STR_NONE;
+	if (t->pieces != NULL && *t->pieces != NULL) {
+		*ret_data = cnp_str(*t->pieces++);
+		return CENOTE_OK;
+	}
+	if (t->waits_for_server) {
+		t->waits_for_server--;
+		assert_int_equal(poll(&poll_fd, 1, 5000), 1);
+		return CENOTE_AGAIN;
+	}
+	if (!t->gives_up)
+		return CENOTE_DONE;
+	cnc_diag_set(sink->diag, "57014", "the client changed its mind");
+	return CENOTE_ERR_SERVER;
+}
+
+static const struct cnd_sink_ops sink_ops = {
+	.params = on_params,
+	.columns = on_columns,
+	.row_done = on_row_done,
+	.done = on_done,
+	.notice = on_notice,
+	.notification = on_notification,
+	.parameter = on_parameter,
+	.copy_out = on_copy_out,
+	.copy_data = on_copy_data,
+	.copy_done = on_copy_done,
+	.copy_in = on_copy_in,
+	.copy_read = on_copy_read,
+};
+
+static int
+say_stop(struct pg *t, struct cnc_diag *ret_diag)
+{
+	cnc_diag_set(ret_diag, "57014", "stopped by the test");
+	t->stopped = t->interrupt_with;
+	return t->stopped;
+}
+
+static int
+on_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
+{
+	struct pg *t = host->user;
+
+	return t->stopped != 0 ? say_stop(t, ret_diag) : CENOTE_OK;
+}
+
+static int
+on_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
+	struct cnc_diag *ret_diag)
+{
+	struct pg *t = host->user;
+	struct pollfd poll_fd = { .fd = fd, .events = events };
+	int r;
+
+	if (t->stopped != 0)
+		return say_stop(t, ret_diag);
+	r = poll(&poll_fd, 1,
+		t->interrupt_at > 0 ? 20
+		: timeout_ms < 0    ? 20000
+				    : timeout_ms);
+	assert_true(r >= 0 || errno == EINTR);
+	if (r > 0)
+		return poll_fd.revents;
+	if (t->interrupt_at > 0 && ++t->n_waits >= t->interrupt_at)
+		return say_stop(t, ret_diag);
+	assert_true(t->interrupt_at > 0 || timeout_ms >= 0);
+	return 0;
+}
+
+static void
+on_log(const struct cnd_host *host, int level, const char *format, ...)
+{
+	(void)host;
+	(void)level;
+	(void)format;
+}
+
+static const struct cnd_backend *
+load(void)
+{
+	const struct cnd_backend *(*get)(uint32_t) = NULL;
+	static void *module;
+	void *symbol;
+
+	if (!module)
+		module = dlopen(CNT_POSTGRESQL_MODULE, RTLD_NOW | RTLD_LOCAL);
+	if (!module)
+		fail_msg("%s", dlerror());
+	symbol = dlsym(module, "cnd_backend_get");
+	assert_non_null(symbol);
+	memcpy(&get, &symbol, sizeof(get));
+	assert_null(get(CND_BACKEND_ABI + 1));
+	return get(CND_BACKEND_ABI);
+}
+
+/* ---- life ---- */
+
+int
+pg_group_setup(void **state)
+{
+	(void)state;
+	(void)signal(SIGPIPE, SIG_IGN);
+	return cnt_server_start(&pg_server, CNT_POSTGRESQL, 0);
+}
+
+int
+pg_group_teardown(void **state)
+{
+	(void)state;
+	cnt_server_stop(&pg_server);
+	return 0;
+}
+
+void
+pg_option(struct pg *t, const char *key, const char *value)
+{
+	assert_in_range(t->n_options, 0, sizeof(t->options) / sizeof(t->options[0]) - 1);
+	t->options[t->n_options++] = (struct cnd_option){ key, value };
+}
+
+void
+pg_setup(struct pg *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->b = load();
+	assert_non_null(t->b);
+	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
+		.user = t,
+		.interrupted = on_interrupted,
+		.wait = on_wait,
+		.log = on_log };
+	t->sink = (struct cnd_sink){
+		.ops = &sink_ops, .batch = &t->batch, .diag = &t->diag
+	};
+	cnc_diag_init(&t->diag, &cnc_mem_default);
+	cnc_buf_init(&t->out, &cnc_mem_default, 256u << 20);
+	memcpy(t->run_dir, pg_server.run_dir, sizeof(t->run_dir));
+	snprintf(t->port, sizeof(t->port), "%d", pg_server.port);
+	pg_option(t, "host", t->run_dir);
+	pg_option(t, "port", t->port);
+	pg_option(t, "user", "app");
+	pg_option(t, "dbname", "app");
+}
+
+void
+pg_teardown(struct pg *t)
+{
+	pg_logout(t);
+	cnc_diag_finish(&t->diag);
+	cnc_buf_finish(&t->out);
+	free(t->log);
+	t->log = NULL;
+}
+
+int
+pg_login(struct pg *t)
+{
+	struct cnd_server_spec spec = { t->options, t->n_options };
+	struct cnp_str none = CNP_STR_NONE;
+	int r;
+
+	cnc_diag_clear(&t->diag);
+	if (t->mem != NULL)
+		t->host.mem = t->mem;
+	r = t->b->login(&t->host, &spec, &t->s, &t->diag);
+	return r == CENOTE_OK ? t->b->attach(t->s, &none, &t->diag) : r;
+}
+
+void
+pg_logout(struct pg *t)
+{
+	t->b->logout(t->s);
+	t->s = NULL;
+}
+
+int
+pg_test_setup(void **state)
+{
+	struct pg *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	pg_setup(t);
+	if (pg_login(t) < 0)
+		fail_msg("%s", t->diag.message);
+	*state = t;
+	return 0;
+}
+
+int
+pg_test_teardown(void **state)
+{
+	pg_teardown(*state);
+	free(*state);
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static struct cnd_exec
+begin_request(struct pg *t, const struct cnc_value *params, uint32_t n)
+{
+	t->log_len = 0;
+	say(t, "%s", "");
+	t->in_result = 0;
+	t->is_describing = 0;
+	t->rows_in_request = 0;
+	t->n_rows = 0;
+	t->n_waits = 0;
+	t->stopped = 0;
+	cnc_diag_clear(&t->diag);
+	return (struct cnd_exec){ .portal = ++t->portal,
+		.format = t->format,
+		.formats = t->formats,
+		.is_simple = !t->is_extended && n == 0,
+		.is_sync = !t->no_sync,
+		.batch_rows = t->batch_rows,
+		.max_rows = t->max_rows,
+		.params = params,
+		.n_params = n };
+}
+
+static void
+say_error(struct pg *t, int r)
+{
+	const char *position = cnc_diag_field(&t->diag, 'P');
+
+	if (t->in_result)
+		take_batch(t);
+	t->in_result = 0;
+	say(t, "error %s %s",
+		r == CENOTE_ERR_SERVER ? t->diag.sqlstate
+		: r == CENOTE_ERR_CONN ? "CONN"
+				       : "-",
+		r == CENOTE_ERR_UNSUPPORTED ? "unsupported"
+		: r == CENOTE_ERR_NOMEM     ? "out of memory"
+					    : t->diag.message);
+	if (position)
+		say(t, " position=%s", position);
+	say(t, "\n");
+}
+
+/* As the worker does: a synchronisation point follows a request that has one. */
+static const char *
+end_request(struct pg *t, int r)
+{
+	t->last = r;
+	if (r < 0)
+		say_error(t, r);
+	if (!t->no_sync && r != CENOTE_ERR_CONN) {
+		int q;
+
+		cnc_diag_clear(&t->diag);
+		q = t->b->sync(t->s, &t->sink);
+		if (q < 0 && r >= 0) {
+			say(t, "sync ");
+			say_error(t, q);
+			t->last = q;
+		}
+	}
+	return t->log;
+}
+
+const char *
+pg_query_with(struct pg *t, const char *sql, const struct cnc_value *params, uint32_t n)
+{
+	struct cnd_exec e = begin_request(t, params, n);
+
+	return end_request(t, t->b->query(t->s, sql, strlen(sql), &e, &t->sink));
+}
+
+const char *
+pg_query(struct pg *t, const char *sql)
+{
+	return pg_query_with(t, sql, NULL, 0);
+}
+
+const char *
+pg_prepare(struct pg *t, uint32_t statement, const char *name, const char *sql)
+{
+	struct cnd_prepare p = { .statement = statement,
+		.is_sync = !t->no_sync,
+		.sql = cnp_str(sql),
+		.name = cnp_str(name) };
+
+	(void)begin_request(t, NULL, 0);
+	t->is_describing = 1;
+	return end_request(t, t->b->prepare(t->s, &p, &t->sink));
+}
+
+const char *
+pg_describe(struct pg *t, uint32_t statement, const char *name, int kind)
+{
+	struct cnd_named which = { statement, cnp_str(name) };
+
+	(void)begin_request(t, NULL, 0);
+	t->is_describing = 1;
+	return end_request(t, t->b->describe(t->s, &which, (uint8_t)kind, &t->sink));
+}
+
+const char *
+pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
+	const struct cnc_value *params, uint32_t n)
+{
+	struct cnd_exec e = begin_request(t, params, n);
+	struct cnd_named which = { statement, cnp_str(name) };
+
+	e.columns_known = (uint8_t)known;
+	return end_request(t, t->b->execute(t->s, &which, &e, &t->sink));
+}
+
+const char *
+pg_close(struct pg *t, uint32_t statement, const char *name, int kind)
+{
+	struct cnd_named which = { statement, cnp_str(name) };
+
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->close(t->s, &which, (uint8_t)kind, &t->sink));
+}
+
+const char *
+pg_fetch(struct pg *t, uint32_t portal, uint32_t batch_rows)
+{
+	uint32_t before = t->batch_rows;
+	const char *text;
+
+	(void)begin_request(t, NULL, 0);
+	t->batch_rows = batch_rows;
+	text = end_request(t, t->b->fetch(t->s, portal, batch_rows, 0, &t->sink));
+	t->batch_rows = before;
+	return text;
+}
+
+void
+pg_close_portal(struct pg *t, uint32_t portal)
+{
+	t->b->close_portal(t->s, portal);
+	(void)t->b->sync(t->s, &t->sink);
+}
+
+const char *
+pg_begin(struct pg *t, uint8_t isolation, uint32_t flags)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->begin(t->s, isolation, flags, &t->sink));
+}
+
+const char *
+pg_commit(struct pg *t)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->commit(t->s, &t->sink));
+}
+
+const char *
+pg_rollback(struct pg *t)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->rollback(t->s, &t->sink));
+}
+
+const char *
+pg_savepoint(struct pg *t, uint8_t action, const char *name)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(
+		t, t->b->savepoint(t->s, action, name, strlen(name), &t->sink));
+}
+
+const char *
+pg_autocommit(struct pg *t, int on)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->autocommit(t->s, on, &t->sink));
+}
+
+const char *
+pg_function(struct pg *t, uint32_t function, const struct cnc_value *params, uint32_t n)
+{
+	struct cnd_exec e = begin_request(t, params, n);
+
+	return end_request(t, t->b->function(t->s, function, &e, &t->sink));
+}
+
+const char *
+pg_sync(struct pg *t)
+{
+	int r;
+
+	(void)begin_request(t, NULL, 0);
+	r = t->b->sync(t->s, &t->sink);
+	t->last = r;
+	if (r < 0)
+		say_error(t, r);
+	return t->log;
+}
+
+const char *
+pg_idle(struct pg *t)
+{
+	struct pollfd poll_fd = { .fd = t->b->fd(t->s), .events = POLLIN };
+	int r;
+
+	(void)begin_request(t, NULL, 0);
+	assert_int_equal(poll(&poll_fd, 1, 5000), 1);
+	r = t->b->idle(t->s, &t->sink);
+	t->last = r;
+	if (r < 0)
+		say_error(t, r);
+	return t->log;
+}
+
+const char *
+pg_reset(struct pg *t)
+{
+	int r;
+
+	(void)begin_request(t, NULL, 0);
+	r = t->b->reset(t->s, &t->diag);
+	t->last = r;
+	if (r < 0)
+		say_error(t, r);
+	return t->log;
+}
+
+const char *
+pg_state(struct pg *t)
+{
+	static const char *const names[] = { "idle", "open", "failed", "unknown" };
+	static char text[64];
+	struct cnd_state state;
+
+	t->b->state(t->s, &state);
+	snprintf(text, sizeof(text), "%s pins=%u", names[state.tx],
+		(unsigned)state.pins & ~(unsigned)CENOTE_PIN_FUNCTION);
+	return text;
+}

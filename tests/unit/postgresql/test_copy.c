@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+static int
+setup(void **state)
+{
+	struct pg *t;
+
+	if (pg_test_setup(state) < 0)
+		return -1;
+	t = *state;
+	(void)pg_query(t, "create temp table c (a int, b text)");
+	return t->last;
+}
+
+static void
+data_goes_in_and_out(void **state)
+{
+	static const char *const pieces[] = { "1\ton", "e\n2\t", "two\n", NULL };
+	struct pg *t = *state;
+
+	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
+		t->pieces = pieces;
+		assert_string_equal(pg_query(t, "copy c from stdin"),
+			"copy-in text 2\ndone COPY 2 affected=2\n");
+		assert_string_equal(pg_query(t, "copy c to stdout"),
+			"copy-out text 2\ndata 1\tone\ndata 2\ttwo\ncopied\n"
+			"done COPY 2 affected=2\n");
+		assert_string_equal(pg_query(t, "copy (select 1 where false) to stdout"),
+			"copy-out text 1\ncopied\ndone COPY 0 affected=0\n");
+		assert_string_equal(pg_query(t, "truncate c"), "done TRUNCATE TABLE\n");
+		t->pieces = NULL;
+		assert_string_equal(pg_query(t, "copy c from stdin"),
+			"copy-in text 2\ndone COPY 0 affected=0\n");
+		assert_non_null(strstr(pg_query(t, "copy c to stdout (format binary)"),
+			"copy-out binary 2\n"));
+	}
+	t->pieces = pieces;
+	assert_string_equal(
+		pg_prepare(t, 1, "", "copy c from stdin"), "params\ndone PREPARE\n");
+	assert_string_equal(pg_execute(t, 1, "", 0, NULL, 0),
+		"copy-in text 2\ndone COPY 2 affected=2\n");
+	assert_string_equal(pg_query(t, "select a from c order by a"),
+		"columns a:INT64\nrow 1\nrow 2\ndone SELECT 2\n");
+}
+
+static void
+a_copy_may_stand_between_statements(void **state)
+{
+	static const char *const pieces[] = { "1\tone\n", NULL };
+	struct pg *t = *state;
+
+	t->pieces = pieces;
+	assert_string_equal(pg_query(t, "select 1 as x; copy c from stdin; copy c to "
+					"stdout; select 2 as y"),
+		"columns x:INT64\nrow 1\ndone SELECT 1 more-results\n"
+		"copy-in text 2\ndone COPY 1 affected=1 more-results\n"
+		"copy-out text 2\ndata 1\tone\ncopied\ndone COPY 1 affected=1 "
+		"more-results\n"
+		"columns y:INT64\nrow 2\ndone SELECT 1\n");
+}
+
+static void
+the_client_gives_up(void **state)
+{
+	static const char *const pieces[] = { "1\tone\n", NULL };
+	struct pg *t = *state;
+
+	t->gives_up = 1;
+	for (int i = 0; i < 4; i++) {
+		t->is_extended = (uint8_t)(i & 1);
+		t->no_sync = (uint8_t)(i >> 1);
+		t->pieces = pieces;
+		assert_string_equal(pg_query(t, "copy c from stdin"),
+			"copy-in text 2\nerror 57014 COPY from stdin failed: "
+			"the client changed its mind\n");
+		t->no_sync = 0;
+		assert_string_equal(pg_sync(t), "");
+		assert_string_equal(pg_query(t, "select a from c"),
+			"columns a:INT64\ndone SELECT 0\n");
+	}
+}
+
+static void
+the_server_gives_up(void **state)
+{
+	static const char *const pieces[] = { "1\tone\n", "x\ttwo\n", NULL };
+	struct pg *t = *state;
+
+	for (int i = 0; i < 8; i++) {
+		t->is_extended = (uint8_t)(i & 1);
+		t->no_sync = (uint8_t)(i >> 1 & 1);
+		/* noticed while the client has nothing to send, or at the end */
+		t->waits_for_server = 2 * (i >> 2);
+		t->pieces = pieces;
+		assert_string_equal(pg_query(t, "copy c from stdin"),
+			"copy-in text 2\n"
+			"error 22P02 invalid input syntax for type integer: \"x\"\n");
+		t->no_sync = 0;
+		assert_string_equal(pg_sync(t), "");
+		assert_string_equal(pg_query(t, "select a from c"),
+			"columns a:INT64\ndone SELECT 0\n");
+	}
+	(void)pg_query(t, "create function pg_temp.slow() returns int language sql as"
+			  " 'select 1 / (1 - count(*)::int) from generate_series(1, 1)'");
+	assert_string_equal(pg_query(t, "copy (select i, 1 / (3 - i) from "
+					"generate_series(1, 5) i) to stdout"),
+		"copy-out text 2\ndata 1\t0\ndata 2\t1\nerror 22012 division by zero\n");
+	assert_string_equal(
+		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
+}
+
+static void
+much_goes_in_while_the_server_talks(void **state)
+{
+	const char **pieces = calloc(20002, sizeof(*pieces));
+	struct pg *t = *state;
+	char *row = malloc(1002);
+
+	assert_non_null(pieces);
+	assert_non_null(row);
+	memset(row, 'r', 1000);
+	memcpy(row, "7\t", 2);
+	strcpy(row + 1000, "\n");
+	for (int i = 0; i < 20000; i++)
+		pieces[i] = row;
+	(void)pg_query(t,
+		"create function pg_temp.talk() returns trigger language plpgsql as"
+		" $$ begin raise notice '%', repeat('n', 300); return new; end $$");
+	(void)pg_query(t, "create trigger talk before insert on c for each row"
+			  " execute function pg_temp.talk()");
+	t->pieces = pieces;
+	assert_non_null(strstr(pg_query(t, "copy c from stdin"), "done COPY 20000"));
+	t->count_only = 1;
+	t->n_bytes = 0;
+	assert_non_null(strstr(pg_query(t, "copy c to stdout"), "done COPY 20000"));
+	assert_int_equal(t->n_bytes, 20000 * 1001);
+	free(pieces);
+	free(row);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, pg_test_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(data_goes_in_and_out),
+		TEST(a_copy_may_stand_between_statements),
+		TEST(the_client_gives_up),
+		TEST(the_server_gives_up),
+		TEST(much_goes_in_while_the_server_talks),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, pg_group_setup, pg_group_teardown);
+}
