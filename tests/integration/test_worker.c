@@ -358,6 +358,25 @@ attach_and_see_parameter(const char *value)
 }
 
 static void
+a_reset_tells_what_it_changed(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	say("param mine\n");
+	EXPECT("PARAMETER/0");
+	send_code(1, SYNC, CNP_MSG_RESET);
+	hear("reset\n");
+	say("done\n");
+	EXPECT("PARAMETER/0");
+	assert_string_equal(client.msg.as.parameter.value.p, "first");
+	EXPECT("DONE/1 READY/1");
+	send_code(2, SYNC, CNP_MSG_RESET);
+	hear("reset\n");
+	say("done\n");
+	EXPECT("DONE/2 READY/2");
+}
+
+static void
 nobody_gets_a_parameter_of_another_client(void **state)
 {
 	(void)state;
@@ -389,6 +408,27 @@ a_session_that_ends_unlent_is_replaced(void **state)
 	assert_string_equal(ask(1, "rows 1"), "0");
 	assert_string_equal(ask(2, "seen"), "syncs=1 settles=0 resets=0 options=0 long=0 "
 					    "user=pool");
+}
+
+static void
+a_session_that_is_lost_while_it_is_lent_is_replaced(void **state)
+{
+	struct cnc_buf options;
+
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	cnc_buf_init(&options, &cnc_mem_default, 4096);
+	assert_int_equal(cnp_pairs_put(&options, "ask", "x"), CENOTE_OK);
+	assert_int_equal(cnt_raw_begin(&client, wp_daemon.run_dir, "main", &options), 0);
+	cnc_buf_finish(&options);
+	hear("x\n");
+	accept_login(0);
+	hear("x\n");
+	say("y\n");
+	assert_int_equal(cnt_raw_await(&client), 0);
+	assert_string_equal(ask(1, "rows 1"), "0");
 }
 
 static void
@@ -879,7 +919,9 @@ main(void)
 		T(the_end_of_cenoted_does_not_wait_for_a_login),
 		T(what_the_server_says_comes_between_the_rows),
 		T(what_the_server_says_comes_to_an_idle_client),
+		T(a_reset_tells_what_it_changed),
 		T(nobody_gets_a_parameter_of_another_client),
+		T(a_session_that_is_lost_while_it_is_lent_is_replaced),
 		T(a_session_that_ends_unlent_is_replaced),
 		T(who_holds_nothing_is_sent_to_another_session),
 		T(who_holds_something_is_told_the_servers_words),

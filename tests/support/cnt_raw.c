@@ -42,7 +42,7 @@ connect_to(const char *run_dir, const char *pool)
 }
 
 int
-cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
+cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options)
 {
 	struct cnp_opening o = { .version_min = 1, .version_max = 1 };
@@ -63,6 +63,12 @@ cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 			(struct cnp_str){ (const char *)cnc_buf_head(options),
 				cnc_buf_len(options) };
 	cnt_raw_send(c, 0, 0, &m);
+	return 0;
+}
+
+int
+cnt_raw_await(struct cnt_raw *c)
+{
 	while (cnt_raw_next(c) > 0) {
 		if (c->msg.code == CNP_MSG_ATTACHED)
 			c->attached = c->msg.as.attached;
@@ -72,6 +78,15 @@ cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 			return -1;
 	}
 	return -1;
+}
+
+int
+cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
+	const struct cnc_buf *options)
+{
+	int r = cnt_raw_begin(c, run_dir, pool, options);
+
+	return r < 0 ? r : cnt_raw_await(c);
 }
 
 void

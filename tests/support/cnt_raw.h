@@ -23,6 +23,10 @@ struct cnt_raw {
  * -1 (then `msg` may be the ERROR). */
 int cnt_raw_open(struct cnt_raw *c, const char *run_dir, const char *pool,
 	const struct cnc_buf *options);
+/* Its two halves. */
+int cnt_raw_begin(struct cnt_raw *c, const char *run_dir, const char *pool,
+	const struct cnc_buf *options);
+int cnt_raw_await(struct cnt_raw *c);
 void cnt_raw_close(struct cnt_raw *c);
 void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);

@@ -420,6 +420,20 @@ make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 	return r;
 }
 
+/* A session that turns out to be lost here was used for nothing: the client gets another one. */
+static int
+make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r = make_ready(w, m);
+
+	if (r != CENOTE_ERR_CONN || w->is_client_gone)
+		return r;
+	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
+		w->diag.sqlstate);
+	cnd_logout(w);
+	return cnd_login(w) < 0 ? r : make_ready(w, m);
+}
+
 static int
 on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 {
@@ -433,7 +447,7 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
 		m->pid, m->program.p, m->trace.p);
-	r = make_ready(w, m);
+	r = make_ready_or_anew(w, m);
 	if (r == CENOTE_OK)
 		return greet(w);
 	if (w->is_client_gone)

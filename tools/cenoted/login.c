@@ -161,7 +161,9 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	if (w->stopped != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
-	atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
+	/* one that was cut short says nothing of its server */
+	if (cnd_worker_order(w) == CND_ORDER_NONE)
+		atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
 	return r;
 }
 

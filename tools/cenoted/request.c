@@ -355,6 +355,22 @@ on_ping(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "PING");
 }
 
+/* A server says itself what changes; here its backend has nobody to tell. */
+static int
+tell_parameters(struct cnd_worker *w)
+{
+	int r = CENOTE_OK;
+
+	for (size_t i = 0; i < w->info.n_parameters && r == CENOTE_OK; i++) {
+		struct cnp_str name = cnp_str(w->info.parameters[i].key);
+		struct cnp_str value = cnp_str(w->info.parameters[i].value);
+
+		if (!cnd_sink_knows_parameter(w, name, value))
+			r = w->sink.ops->parameter(&w->sink, name.p, value.p);
+	}
+	return r;
+}
+
 static int
 on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 {
@@ -362,10 +378,12 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 
 	(void)m;
 	memset(w->portals, 0, sizeof(w->portals));
-	if (r == CENOTE_OK)
-		cnd_login_take_info(w);
 	/* half reset is no state to go on from */
-	return r < 0 ? CENOTE_ERR_CONN : reply_done(w, "RESET");
+	if (r < 0)
+		return CENOTE_ERR_CONN;
+	w->backend->info(w->session, &w->info);
+	r = tell_parameters(w);
+	return r < 0 ? r : reply_done(w, "RESET");
 }
 
 /* Facts of the session are others now, and what it held is gone. */

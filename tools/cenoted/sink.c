@@ -155,6 +155,27 @@ sink_notification(struct cnd_sink *sink, const struct cnp_notification *n)
 	return put_between(cnd_sink_worker(sink), NULL, &m);
 }
 
+static int
+is_same(struct cnp_str a, struct cnp_str b)
+{
+	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+int
+cnd_sink_knows_parameter(
+	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value)
+{
+	struct cnc_reader r;
+	struct cnp_str n, v;
+
+	cnc_reader_init(&r, cnc_buf_head(&w->parameters), cnc_buf_len(&w->parameters));
+	while (cnp_pairs_next(&r, &n, &v) > 0) {
+		if (is_same(n, name))
+			return is_same(v, value);
+	}
+	return 0;
+}
+
 /* What ATTACHED would tell now, for a client that resumes. */
 static int
 keep_parameter(struct cnd_worker *w, const char *name, const char *value)

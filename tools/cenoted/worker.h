@@ -210,6 +210,9 @@ void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
+/* Whether the client was told of this parameter. */
+int cnd_sink_knows_parameter(
+	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value);
 /* End the ROWS frame, if one is open. */
 int cnd_sink_end_rows(struct cnd_worker *w);
 /* The request ended in the middle of a result: keep the whole rows. */

@@ -622,6 +622,13 @@ static int
 probe_set_option(
 	struct cnd_session *s, const char *name, const char *value, struct cnc_diag *diag)
 {
+	char text[256];
+	int r;
+
+	if (strcmp(name, "ask") == 0) {
+		r = say(s, value, diag);
+		return r < 0 ? r : await_line(s, text, diag);
+	}
 	if (strcmp(name, "known") != 0)
 		return CENOTE_ERR_ARG;
 	if (strcmp(value, "refused") == 0) {

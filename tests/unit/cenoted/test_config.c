@@ -330,6 +330,99 @@ the_normal_form_reads_back_the_same_and_hides_secrets(void **state)
 }
 
 static void
+sessions_keys_are_read_and_shown(void **state)
+{
+	struct cnd_config *c = load(CENOTED POOL "reset = reconnect\nrebalance = 5min\n"
+						 "login_timeout = 3s\n");
+	char *shown = printed(c);
+	struct cnd_config *usual = load(CENOTED POOL);
+
+	(void)state;
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->pools[0].reset, CND_RESET_RECONNECT);
+	assert_int_equal(c->pools[0].rebalance_ms, 300000);
+	assert_int_equal(c->pools[0].login_timeout_ms, 3000);
+	assert_non_null(strstr(shown, "reset               = reconnect\n"));
+	assert_non_null(strstr(shown, "rebalance           = 5min\n"));
+	assert_non_null(strstr(shown, "login_timeout       = 3s\n"));
+	assert_int_equal(usual->pools[0].reset, CND_RESET_SERVER);
+	assert_int_equal(usual->pools[0].rebalance_ms, 60000);
+	assert_int_equal(usual->pools[0].login_timeout_ms, 15000);
+	free(shown);
+	cnd_config_destroy(c);
+	cnd_config_destroy(usual);
+	c = load(CENOTED POOL "reset = never\n");
+	assert_int_equal(c->n_errors, 1);
+	assert_non_null(
+		strstr(c->errors[0], "\"never\" is not a reset; server or reconnect"));
+	cnd_config_destroy(c);
+}
+
+static void
+there_are_at_most_64_server_lines(void **state)
+{
+	char text[4096] = CENOTED "[pool a]\nbackend = sqlite\n";
+	struct cnd_config *c;
+
+	(void)state;
+	for (int i = 0; i < 64; i++)
+		strcat(text, "server = path=/x\n");
+	c = load(text);
+	assert_int_equal(c->n_errors, 0);
+	assert_int_equal(c->pools[0].n_servers, 64);
+	cnd_config_destroy(c);
+	strcat(text, "server = path=/x\n");
+	c = load(text);
+	assert_int_equal(c->n_errors, 1);
+	assert_non_null(strstr(c->errors[0], "more than 64 lines"));
+	cnd_config_destroy(c);
+}
+
+static void
+a_server_is_named_by_what_tells_it_from_others(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *label;
+	} table[] = {
+		{ "host=h port=5 password=secret", "host=h port=5" },
+		{ "password=secret path=/x options='-c a=b,c'", "path=/x" },
+		{ "password=secret", "server of line 5" },
+	};
+	char label[CND_LABEL_MAX];
+	char text[2048];
+
+	(void)state;
+	for (size_t i = 0; i < N_ITEMS(table); i++) {
+		struct cnd_config *c;
+
+		snprintf(text, sizeof(text),
+			CENOTED "[pool a]\nbackend = sqlite\nserver = %s\n",
+			table[i].line);
+		c = load(text);
+		assert_int_equal(c->n_errors, 0);
+		cnd_server_label(&c->pools[0].servers[0], label);
+		assert_string_equal(label, table[i].label);
+		cnd_config_destroy(c);
+	}
+	/* a long one is cut where a character ends */
+	{
+		struct cnd_config *c;
+		size_t n = (size_t)snprintf(text, sizeof(text),
+			CENOTED "[pool a]\nbackend = sqlite\nserver = host=");
+
+		for (int i = 0; i < 100; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "\xc3\xa4");
+		snprintf(text + n, sizeof(text) - n, " port=5\n");
+		c = load(text);
+		cnd_server_label(&c->pools[0].servers[0], label);
+		assert_int_equal(strlen(label), 95);
+		assert_int_equal((uint8_t)label[94], 0xa4);
+		cnd_config_destroy(c);
+	}
+}
+
+static void
 equal_pools_are_told_from_changed_ones(void **state)
 {
 	struct cnd_config *a = load(CENOTED POOL);
@@ -365,6 +458,9 @@ main(void)
 		cmocka_unit_test(server_lines_are_quoted_as_conninfo_is),
 		cmocka_unit_test(a_value_may_be_longer_than_inih_likes),
 		cmocka_unit_test(the_normal_form_reads_back_the_same_and_hides_secrets),
+		cmocka_unit_test(sessions_keys_are_read_and_shown),
+		cmocka_unit_test(there_are_at_most_64_server_lines),
+		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};
 
