@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "my.h"
@@ -29,6 +31,45 @@ cnd_my_status(const MYSQL *my)
 	return my->server_status;
 }
 
+/* A number of an OK packet, of which only the size matters; 0 where it does not fit. */
+static size_t
+number_size(const unsigned char *p, size_t left)
+{
+	size_t n = left == 0     ? 0
+		   : p[0] < 251  ? 1
+		   : p[0] == 252 ? 3
+		   : p[0] == 253 ? 4
+		   : p[0] == 254 ? 9
+				 : 0;
+
+	return n <= left ? n : 0;
+}
+
+void
+cnd_my_take_status(MYSQL *my)
+{
+	const unsigned char *p = my->net.read_pos;
+	size_t left = my->packet_length, n = 0, k;
+	int i;
+
+	if (left == (size_t)packet_error || left < 5)
+		return;
+	if (p[0] == 0xfe) { /* EOF: warnings, status */
+		my->server_status = (unsigned)(p[3] | p[4] << 8);
+		return;
+	}
+	if (p[0] != 0)
+		return;
+	for (i = 0, n = 1; i < 2; i++) { /* affected rows, last insert id */
+		k = number_size(p + n, left - n);
+		if (k == 0)
+			return;
+		n += k;
+	}
+	if (left - n >= 2)
+		my->server_status = (unsigned)(p[n] | p[n + 1] << 8);
+}
+
 void
 cnd_my_break(MYSQL *my)
 {
@@ -48,6 +89,34 @@ void
 cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
 {
 	stmt->params[param].buffer_type = MYSQL_TYPE_BLOB;
+}
+
+/* The library keeps a statement's columns as they were when it was prepared, but for the types; the
+ * connection has them as they came, unless the server found that they need not be sent again. */
+const MYSQL_FIELD *
+cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n)
+{
+	return my->fields && my->field_count == n ? my->fields : stmt->fields;
+}
+
+int
+cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
+{
+	size_t n = my->field_count;
+	size_t size = sizeof(MYSQL_FIELD) + sizeof(MYSQL_BIND);
+	char *block;
+
+	if (!my->fields || n == 0 || !(block = calloc(n, size)))
+		return -1;
+	/* of the texts nothing is read: cnd_my_stmt_fields() has better ones */
+	memcpy(block, my->fields, n * sizeof(MYSQL_FIELD));
+	free(*memory);
+	*memory = block;
+	stmt->fields = (MYSQL_FIELD *)(void *)block;
+	stmt->bind = (MYSQL_BIND *)(void *)(block + n * sizeof(MYSQL_FIELD));
+	stmt->field_count = (unsigned)n;
+	stmt->bind_result_done = 0;
+	return 0;
 }
 
 #if CND_MY_IS_MARIADB
@@ -79,19 +148,14 @@ cnd_my_socket(const MYSQL *my)
 	return my->net.pvio ? mysql_get_socket((MYSQL *)(uintptr_t)my) : -1;
 }
 
-/* COM_SET_OPTION says what is already so: unlike COM_PING it does not touch ROW_COUNT(). Its
- * answer is an EOF packet, which the library reads and does not look into. */
+/* COM_SET_OPTION says what is already so: unlike COM_PING it does not touch ROW_COUNT(). */
 int
 cnd_my_refresh_status(MYSQL *my, int is_single)
 {
-	const unsigned char *packet;
-
 	if (mysql_set_server_option(my, is_single ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
 						  : MYSQL_OPTION_MULTI_STATEMENTS_ON))
 		return -1;
-	packet = my->net.read_pos;
-	if (my->packet_length >= 5 && packet[0] == 0xfe)
-		my->server_status = (unsigned)(packet[3] | packet[4] << 8);
+	cnd_my_take_status(my);
 	return 0;
 }
 
@@ -133,7 +197,10 @@ int
 cnd_my_refresh_status(MYSQL *my, int is_single)
 {
 	(void)is_single;
-	return mysql_ping(my);
+	if (mysql_ping(my) != 0)
+		return -1;
+	cnd_my_take_status(my);
+	return 0;
 }
 
 int

@@ -39,6 +39,9 @@ int cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait);
 void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
 /* The server's status flags, as of its last answer. */
 unsigned cnd_my_status(const MYSQL *my);
+/* The library does not look into the answer of the simplest commands (reset, ping, set option,
+ * database): take the status flags from it. */
+void cnd_my_take_status(MYSQL *my);
 my_socket cnd_my_socket(const MYSQL *my);
 /* Close the socket, so that nothing waits for the server any more. */
 void cnd_my_break(MYSQL *my);
@@ -48,6 +51,12 @@ int cnd_my_refresh_status(MYSQL *my, int is_single);
 void cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param);
 /* Before the first piece of it is sent. */
 void cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param);
+/* The columns of what a statement has just given: its n fields. */
+const MYSQL_FIELD *cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n);
+/* A statement was executed and has other columns than when it was prepared, with which the library does not cope
+ * (CR_NEW_STMT_METADATA): give it room for them. 0, or -1. `*ret_memory` is to be given to free()
+ * when the statement is closed. */
+int cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory);
 int cnd_my_knows_charset(const char *name);
 
 #endif

@@ -38,10 +38,14 @@ read_file(void *info, char *room, unsigned max)
 		if (f->has_ended)
 			return 0;
 		f->status = s->sink->ops->copy_read(s->sink, cnd_my_fd(s), &f->piece);
-		if (f->status == CENOTE_DONE)
+		if (f->status == CENOTE_DONE) {
 			f->has_ended = 1;
-		else if (f->status != CENOTE_OK)
+		} else if (f->status != CENOTE_OK) {
+			/* The library now sends what means the file's end: that must not commit the
+			 * half of it. */
+			cnd_my_cancel(s);
 			return -1;
+		}
 	}
 	n = f->piece.n < max ? f->piece.n : max;
 	memcpy(room, f->piece.p, n);

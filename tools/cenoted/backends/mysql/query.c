@@ -14,14 +14,15 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	s->notes |= scan->notes;
 }
 
-/* Any text may leave anything. */
+/* With a setting changed, sql_mode may have been: what a text says is not certain any more. */
 static void
-note_text(struct cnd_session *s)
+note_text(
+	struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *ret_scan)
 {
-	static const struct cnd_my_scan worst = { .pins = CENOTE_PIN_FUNCTION,
-		.notes = CND_MY_NOTE_OPAQUE };
-
-	cnd_my_note(s, &worst);
+	cnd_my_scan(sql, len, s->lexis, ret_scan);
+	if (s->pins & CENOTE_PIN_SETTINGS)
+		ret_scan->pins |= CENOTE_PIN_FUNCTION;
+	cnd_my_note(s, ret_scan);
 }
 
 void
@@ -224,11 +225,14 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 		exec->format == CENOTE_FORMAT_BINARY ||
 		(exec->formats.n > 0 &&
 			memchr(exec->formats.p, CENOTE_FORMAT_BINARY, exec->formats.n));
+	struct cnd_my_scan scan;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	note_text(s);
+	note_text(s, sql, len, &scan);
+	if (scan.notes & CND_MY_NOTE_EMPTY)
+		return answer_empty(s, sink);
 	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {
 		r = cnd_my_query_prepared(s, sql, len, exec, sink);
 		if (r != CENOTE_DONE)
@@ -237,9 +241,6 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	r = cnd_my_set_several(s, sql, len);
 	if (r == CENOTE_OK)
 		r = send_text(s, sql, len);
-	if (r == CENOTE_ERR_SERVER && mysql_errno(s->my) == CND_MY_ER_EMPTY &&
-		s->stop == 0)
-		return answer_empty(s, sink);
 	if (r == CENOTE_OK)
 		r = answer_all(s, exec, NULL, sink);
 	return cnd_my_after_error(s, r);

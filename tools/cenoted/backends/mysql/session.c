@@ -316,6 +316,7 @@ absorb_kill(struct cnd_session *s)
 
 	for (tries = 0; tries < 3; tries++) {
 		if (mysql_ping(s->my) == 0) {
+			cnd_my_take_status(s->my);
 			s->is_killed = 0;
 			return CENOTE_OK;
 		}
@@ -344,25 +345,23 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	unsigned code = stmt ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
 	const char *state = stmt ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
 	const char *text = stmt ? mysql_stmt_error(stmt) : mysql_error(s->my);
+	int said = s->infile.status < 0 ? s->infile.status : s->stop;
 	struct cnc_diag other;
 	int r;
 
-	if (s->stop < 0) {
-		/* the host has said why; what the server says only tells whether it lives */
+	if (said < 0) {
+		/* the reason is known; what the server says tells only whether it lives */
 		cnc_diag_init(&other, NULL);
 		r = cnd_my_diag(&other, code, state, text, s->server);
 		cnc_diag_finish(&other);
-		s->is_lost |= r == CENOTE_ERR_CONN;
 		if (s->stop == CENOTE_ERR_SERVER && s->diag->native == 0)
 			s->diag->native = (int32_t)code;
-		return r == CENOTE_ERR_CONN ? r : s->stop;
+	} else {
+		r = cnd_my_diag(s->diag, code, state, text, s->server);
 	}
-	r = cnd_my_diag(s->diag, code, state, text, s->server);
 	if (r == CENOTE_ERR_CONN)
 		s->is_lost = 1;
-	else if (s->infile.status < 0)
-		return s->infile.status;
-	return r;
+	return r == CENOTE_ERR_CONN || said == 0 ? r : said;
 }
 
 static int
@@ -490,6 +489,7 @@ reset_connection(struct cnd_session *s)
 		return log_in_again(s);
 	if (mysql_reset_connection(s->my) != 0)
 		return cnd_my_failed(s, NULL);
+	cnd_my_take_status(s->my);
 	/* COM_RESET_CONNECTION leaves the client in the database that it chose */
 	if (s->is_database_changed && mysql_select_db(s->my, s->opt.dbname) != 0)
 		r = cnd_my_failed(s, NULL);
@@ -592,9 +592,10 @@ cnd_my_select_database(
 			"a database's name cannot hold a zero byte");
 	if (mysql_select_db(s->my, name) != 0)
 		return cnd_my_failed(s, NULL);
+	cnd_my_take_status(s->my);
 	s->is_database_changed = 1;
 	s->pins |= CENOTE_PIN_SETTINGS;
-	r = cnd_my_track(s);
+	r = tell(s, "database", name, len);
 	return r < 0 ? r : cnd_my_answer_done(s, "USE", sink);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 
 #include "my.h"
@@ -18,7 +19,10 @@ struct cnd_my_stmt {
 	uint32_t n_params;
 	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
 	uint8_t has_portal;
+	uint8_t is_stale; /* the library has not kept up with its columns: prepare it anew */
+	uint64_t shape; /* of its columns, as last seen; 0: not yet */
 	uint64_t sent; /* what the client has of its columns; 0: nothing */
+	void *fields; /* memory of compat.c's; NULL: none */
 };
 
 /* A cursor of the server. */
@@ -26,8 +30,8 @@ struct cnd_my_portal {
 	struct cnd_my_portal *next;
 	uint32_t number;
 	struct cnd_my_stmt *stmt;
-	MYSQL_RES *meta;
-	struct cnp_column *columns; /* text borrowed from `meta` */
+	struct cnc_arena arena; /* of the columns */
+	struct cnp_column *columns;
 	uint32_t n_columns;
 	struct cnd_my_rows *rows;
 };
@@ -50,6 +54,7 @@ stmt_unref(struct cnd_session *s, struct cnd_my_stmt *st)
 		return;
 	if (st->handle)
 		(void)mysql_stmt_close(st->handle);
+	free(st->fields);
 	cnc_free(s->mem, st->is_long);
 	cnc_free(s->mem, st->sql);
 	cnc_free(s->mem, st);
@@ -123,9 +128,7 @@ free_portal(struct cnd_session *s, struct cnd_my_portal *p)
 		(void)mysql_stmt_reset(p->stmt->handle);
 	p->stmt->has_portal = 0;
 	cnd_my_rows_free(s, p->rows);
-	if (p->meta)
-		mysql_free_result(p->meta);
-	cnc_free(s->mem, p->columns);
+	cnc_arena_finish(&p->arena);
 	stmt_unref(s, p->stmt);
 	cnc_free(s->mem, p);
 }
@@ -190,9 +193,8 @@ hash_columns(const struct cnp_column *columns, uint32_t n)
 
 	for (i = 0; i < n; i++) {
 		const struct cnp_column *c = &columns[i];
-		int64_t numbers[] = { c->type, c->format, c->nullable, c->native_type,
-			c->modifier, c->native_flags, c->charset, c->length, c->precision,
-			c->scale };
+		int64_t numbers[] = { c->type, c->nullable, c->native_type, c->modifier,
+			c->native_flags, c->charset, c->length, c->precision, c->scale };
 
 		h = hash_bytes(h, c->name.p, c->name.n);
 		h = hash_bytes(h, c->org_name.p, c->org_name.n);
@@ -201,6 +203,16 @@ hash_columns(const struct cnp_column *columns, uint32_t n)
 		h = hash_bytes(h, c->schema.p, c->schema.n);
 		h = hash_bytes(h, numbers, sizeof(numbers));
 	}
+	return h ? h : 1;
+}
+
+/* What is sent to the client: the columns in these formats. Never 0. */
+static uint64_t
+hash_sent(uint64_t shape, const struct cnd_exec *exec)
+{
+	uint64_t h = hash_bytes(shape, &exec->format, 1);
+
+	h = hash_bytes(h, exec->formats.p, exec->formats.n);
 	return h ? h : 1;
 }
 
@@ -252,24 +264,52 @@ end_result(struct run *q, int word)
 	return q->sink->ops->done(q->sink, &done);
 }
 
+/* Columns whose text nobody else keeps. */
 static int
-keep_portal(struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n,
+copy_columns(struct cnd_my_portal *p, const struct cnp_column *columns, uint32_t n)
+{
+	struct cnp_column *copy =
+		cnc_arena_alloc(&p->arena, ((size_t)n + 1) * sizeof(*copy));
+	uint32_t i, k;
+
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
+	for (i = 0; i < n; i++) {
+		struct cnp_str *texts[] = { &copy[i].name, &copy[i].org_name,
+			&copy[i].table, &copy[i].org_table, &copy[i].schema,
+			&copy[i].catalog, &copy[i].type_name };
+
+		copy[i] = columns[i];
+		for (k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+			texts[k]->p =
+				cnc_arena_strndup(&p->arena, texts[k]->p, texts[k]->n);
+			if (!texts[k]->p)
+				return CENOTE_ERR_NOMEM;
+		}
+	}
+	p->columns = copy;
+	p->n_columns = n;
+	return CENOTE_OK;
+}
+
+static int
+keep_portal(struct run *q, const struct cnp_column *columns, uint32_t n,
 	struct cnd_my_portal **ret_portal)
 {
 	struct cnd_session *s = q->s;
 	struct cnd_my_portal *p = cnc_calloc(s->mem, 1, sizeof(*p));
+	int r;
 
 	if (!p)
 		return CENOTE_ERR_NOMEM;
-	p->columns = cnc_calloc(s->mem, n, sizeof(*columns));
-	if (!p->columns) {
+	cnc_arena_init(&p->arena, s->mem);
+	r = copy_columns(p, columns, n);
+	if (r < 0) {
+		cnc_arena_finish(&p->arena);
 		cnc_free(s->mem, p);
-		return CENOTE_ERR_NOMEM;
+		return r;
 	}
-	memcpy(p->columns, columns, n * sizeof(*columns));
-	p->n_columns = n;
 	p->number = q->exec->portal;
-	p->meta = meta;
 	p->stmt = q->st;
 	p->stmt->refs++;
 	p->stmt->has_portal = 1;
@@ -282,12 +322,11 @@ keep_portal(struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, ui
 
 /* One result whose rows come straight from the wire. */
 static int
-answer_stream(
-	struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n)
+answer_stream(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column *columns,
+	uint32_t n)
 {
 	struct cnd_my_rows *rows = NULL;
-	int r = cnd_my_rows_bind(
-		q->s, q->st->handle, mysql_fetch_fields(meta), columns, n, &rows);
+	int r = cnd_my_rows_bind(q->s, q->st->handle, fields, columns, n, &rows);
 
 	if (r == CENOTE_OK)
 		r = send_rows(q, rows);
@@ -299,22 +338,19 @@ answer_stream(
 	return end_result(q, r);
 }
 
-/* One result behind a cursor; takes `meta` over. CENOTE_AGAIN: its portal is open. */
+/* One result behind a cursor. CENOTE_AGAIN: its portal is open. */
 static int
-answer_cursor(
-	struct run *q, MYSQL_RES *meta, const struct cnp_column *columns, uint32_t n)
+answer_cursor(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column *columns,
+	uint32_t n)
 {
 	struct cnd_session *s = q->s;
 	struct cnd_my_portal *p;
 	uint32_t number = q->exec->portal;
-	int r = keep_portal(q, meta, columns, n, &p), t;
+	int r = keep_portal(q, columns, n, &p), t;
 
-	if (r < 0) {
-		mysql_free_result(meta);
+	if (r < 0)
 		return r;
-	}
-	r = cnd_my_rows_bind(
-		s, q->st->handle, mysql_fetch_fields(meta), p->columns, n, &p->rows);
+	r = cnd_my_rows_bind(s, q->st->handle, fields, p->columns, n, &p->rows);
 	if (r == CENOTE_OK)
 		r = send_rows(q, p->rows);
 	if (r != CENOTE_AGAIN)
@@ -326,31 +362,39 @@ answer_cursor(
 }
 
 static int
+send_columns(struct run *q, const struct cnp_column *columns, uint32_t n)
+{
+	struct cnd_my_stmt *st = q->st;
+	uint64_t shape, sent;
+
+	if (!q->is_named)
+		return q->sink->ops->columns(q->sink, columns, n, 0);
+	shape = hash_columns(columns, n);
+	sent = hash_sent(shape, q->exec);
+	if (st->shape != 0 && st->shape != shape)
+		st->is_stale = 1;
+	st->shape = shape;
+	shape = st->sent;
+	st->sent = sent;
+	return q->sink->ops->columns(
+		q->sink, columns, n, q->exec->columns_known && shape == sent);
+}
+
+static int
 answer_rows(struct run *q)
 {
 	struct cnd_session *s = q->s;
-	MYSQL_RES *meta = mysql_stmt_result_metadata(q->st->handle);
+	uint32_t n = mysql_stmt_field_count(q->st->handle);
+	const MYSQL_FIELD *fields = cnd_my_stmt_fields(q->st->handle, s->my, n);
 	struct cnp_column *columns;
-	uint64_t hash;
-	uint32_t n;
-	int r;
+	int r = cnd_my_columns(s, fields, n, q->exec, &columns);
 
-	if (!meta)
-		return cnd_my_failed(s, q->st->handle);
-	n = mysql_num_fields(meta);
-	r = cnd_my_columns(s, mysql_fetch_fields(meta), n, q->exec, &columns);
-	if (r == CENOTE_OK) {
-		hash = hash_columns(columns, n);
-		r = q->sink->ops->columns(q->sink, columns, n,
-			q->exec->columns_known && hash == q->st->sent);
-		q->st->sent = q->is_named ? hash : 0;
-	}
-	if (r == CENOTE_OK && q->has_cursor)
-		return answer_cursor(q, meta, columns, n);
 	if (r == CENOTE_OK)
-		r = answer_stream(q, meta, columns, n);
-	mysql_free_result(meta);
-	return r;
+		r = send_columns(q, columns, n);
+	if (r < 0)
+		return r;
+	return q->has_cursor ? answer_cursor(q, fields, columns, n)
+			     : answer_stream(q, fields, columns, n);
 }
 
 static int
@@ -418,6 +462,33 @@ set_cursor(const struct run *q)
 		(void)mysql_stmt_attr_set(q->st->handle, STMT_ATTR_PREFETCH_ROWS, &rows);
 }
 
+/* The client says which values came ahead in pieces, and they must be there. */
+static int
+check_long(struct run *q)
+{
+	struct cnd_my_stmt *st = q->st;
+	uint32_t i;
+
+	for (i = 0; i < st->n_params; i++) {
+		int has = st->is_long && st->is_long[i];
+
+		if (has == (q->exec->params[i].is_long != 0))
+			continue;
+		/* the server forgets what it got */
+		if (mysql_stmt_reset(st->handle) != 0)
+			return cnd_my_failed(q->s, st->handle);
+		cnc_free(q->s->mem, st->is_long);
+		st->is_long = NULL;
+		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+			has ? "the value of parameter %u was sent ahead, and is given "
+			      "again"
+			    : "the value of parameter %u was to be sent ahead, and was "
+			      "not",
+			(unsigned)i + 1);
+	}
+	return CENOTE_OK;
+}
+
 /* Values, and those that came ahead. */
 static int
 bind(struct run *q)
@@ -432,7 +503,9 @@ bind(struct run *q)
 			(unsigned)st->n_params, (unsigned)q->exec->n_params);
 	if (st->n_params == 0)
 		return CENOTE_OK;
-	r = cnd_my_bind(q->s, st->handle, q->exec->params, q->exec->n_params);
+	r = check_long(q);
+	if (r == CENOTE_OK)
+		r = cnd_my_bind(q->s, st->handle, q->exec->params, q->exec->n_params);
 	for (i = 0; r == CENOTE_OK && st->is_long && i < st->n_params; i++) {
 		if (st->is_long[i])
 			cnd_my_mark_long(st->handle, i);
@@ -452,6 +525,12 @@ run(struct run *q)
 	/* the server forgets them, too, whatever came of it */
 	cnc_free(q->s->mem, q->st->is_long);
 	q->st->is_long = NULL;
+	/* it has run, but the library does not expect these columns of it */
+	if (r != 0 && mysql_stmt_errno(q->st->handle) == CR_NEW_STMT_METADATA &&
+		q->s->stop == 0) {
+		q->st->is_stale = 1;
+		r = cnd_my_adopt_fields(q->st->handle, q->s->my, &q->st->fields);
+	}
 	return r != 0 ? cnd_my_failed(q->s, q->st->handle) : answer_all(q);
 }
 
@@ -460,13 +539,14 @@ static int
 wants_text(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
 {
-	unsigned code = mysql_errno(s->my);
+	int32_t code = s->diag->native;
 
 	if (exec->n_params > 0 || exec->format == CENOTE_FORMAT_BINARY ||
 		exec->formats.n > 0)
 		return 0;
-	return code == CND_MY_ER_UNSUPPORTED_PS ||
-	       (code == CND_MY_ER_PARSE && exec->is_simple && memchr(sql, ';', len));
+	return code == (int32_t)CND_MY_ER_UNSUPPORTED_PS ||
+	       (code == (int32_t)CND_MY_ER_PARSE && exec->is_simple &&
+		       memchr(sql, ';', len));
 }
 
 int
@@ -520,8 +600,10 @@ send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink 
 		r = cnd_my_columns(s, mysql_fetch_fields(meta), n, &plain, &columns);
 		if (r == CENOTE_OK)
 			r = sink->ops->columns(sink, columns, n, 0);
-		if (r == CENOTE_OK)
-			st->sent = hash_columns(columns, n);
+		if (r == CENOTE_OK) {
+			st->shape = hash_columns(columns, n);
+			st->sent = hash_sent(st->shape, &plain);
+		}
 		mysql_free_result(meta);
 	}
 	done.warnings = mysql_warning_count(s->my);
@@ -544,8 +626,7 @@ cnd_my_prepare(
 	r = stmt_make(s, prepare->sql.p, prepare->sql.n, &st);
 	if (r < 0)
 		return r;
-	st->scan = (struct cnd_my_scan){ .pins = CENOTE_PIN_FUNCTION,
-		.notes = CND_MY_NOTE_OPAQUE };
+	cnd_my_scan(st->sql, st->len, s->lexis, &st->scan);
 	drop_stmt(s, prepare->statement);
 	st->number = prepare->statement;
 	st->next = s->stmts;
@@ -553,22 +634,8 @@ cnd_my_prepare(
 	return send_description(s, st, sink);
 }
 
-int
-cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
-{
-	struct cnd_my_stmt *st = which->number ? *find_stmt(s, which->number) : NULL;
-	int r = cnd_my_enter(s, sink->diag, sink);
-
-	if (r < 0)
-		return r;
-	if (kind != CNP_NAMED_STATEMENT)
-		return CENOTE_ERR_UNSUPPORTED;
-	return st ? send_description(s, st, sink) : no_stmt(s, which);
-}
-
 /* A statement whose cursor is open cannot run again: the cursor keeps the one, and the number gets
- * another. */
+ * another. So does one whose columns the library has wrong. */
 static int
 replace_stmt(struct cnd_session *s, struct cnd_my_stmt **st)
 {
@@ -589,6 +656,24 @@ replace_stmt(struct cnd_session *s, struct cnd_my_stmt **st)
 }
 
 int
+cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink)
+{
+	struct cnd_my_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (kind != CNP_NAMED_STATEMENT)
+		return CENOTE_ERR_UNSUPPORTED;
+	if (!at || !*at)
+		return no_stmt(s, which);
+	if ((*at)->is_stale)
+		r = replace_stmt(s, at);
+	return r < 0 ? r : send_description(s, *at, sink);
+}
+
+int
 cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
@@ -600,7 +685,7 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 		return r;
 	if (!at || !*at)
 		return no_stmt(s, which);
-	if ((*at)->has_portal) {
+	if ((*at)->has_portal || (*at)->is_stale) {
 		r = replace_stmt(s, at);
 		if (r < 0)
 			return r;

@@ -112,11 +112,16 @@ cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
 	int r = cnd_my_enter(s, sink->diag, sink);
 	int is_on = (cnd_my_status(s->my) & SERVER_STATUS_AUTOCOMMIT) != 0;
+	uint32_t pins;
 
 	if (r < 0)
 		return r;
 	if (is_on == !!on)
 		return cnd_my_answer_done(s, "SET", sink);
-	return run_and_answer(
+	pins = s->pins;
+	r = run_and_answer(
 		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
+	/* the client asks for it again on another session */
+	s->pins = pins;
+	return r;
 }
