@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define CANCEL_TIMEOUT "10s"
@@ -10,9 +11,11 @@
 struct cenote_cancel {
 	struct cenote_allocator mem;
 	cenote_conn *conn;
-	uint64_t session;
-	uint64_t key;
-	uint32_t request;
+	/* Written by the connection's thread, while another may be sending: what does not belong
+	 * together names nobody, and cancels nothing. */
+	_Atomic uint64_t session;
+	_Atomic uint64_t key;
+	_Atomic uint32_t request;
 };
 
 static int
@@ -43,6 +46,27 @@ last_request(const cenote_conn *conn)
 	return cn_request_at(conn, conn->n - 1)->number;
 }
 
+static void
+follow(cenote_cancel *c, const cenote_conn *conn)
+{
+	/* Between two sessions nothing is running: request 0 is never that which is. */
+	int is_ready = cn_state(conn) == CN_READY;
+
+	atomic_store_explicit(
+		&c->request, is_ready ? last_request(conn) : 0, memory_order_relaxed);
+	atomic_store_explicit(&c->session, is_ready ? conn->info.facts.session : 0,
+		memory_order_relaxed);
+	atomic_store_explicit(
+		&c->key, is_ready ? conn->info.facts.key : 0, memory_order_relaxed);
+}
+
+void
+cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn)
+{
+	if (cancel && conn)
+		follow(cancel, conn);
+}
+
 int
 cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 {
@@ -71,12 +95,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 		cenote_cancel_destroy(c);
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
 	}
-	/* Between two sessions nothing is running: request 0 is never that which is. */
-	if (cn_state(conn) == CN_READY) {
-		c->session = conn->info.facts.session;
-		c->key = conn->info.facts.key;
-		c->request = last_request(conn);
-	}
+	follow(c, conn);
 	*ret_cancel = c;
 	return CENOTE_OK;
 }
@@ -90,6 +109,7 @@ is_answered(const cenote_conn *conn)
 int
 cenote_cancel_send(cenote_cancel *cancel)
 {
+	uint32_t request;
 	cenote_conn *conn;
 	int r;
 
@@ -97,13 +117,15 @@ cenote_cancel_send(cenote_cancel *cancel)
 		return CENOTE_ERR_ARG;
 	conn = cancel->conn;
 	cnc_diag_clear(&conn->diag.d);
-	if (cancel->request == 0)
+	request = atomic_load_explicit(&cancel->request, memory_order_relaxed);
+	if (request == 0)
 		return CENOTE_DONE;
 	conn->pid = cn_pid();
 	conn->was_delivered = 0;
-	conn->attach.token.session = cancel->session;
-	conn->attach.token.key = cancel->key;
-	conn->attach.cancel_request = cancel->request;
+	conn->attach.token.session =
+		atomic_load_explicit(&cancel->session, memory_order_relaxed);
+	conn->attach.token.key = atomic_load_explicit(&cancel->key, memory_order_relaxed);
+	conn->attach.cancel_request = request;
 	r = cn_attach_begin(conn, CNP_OPEN_CANCEL, 0);
 	if (r == CENOTE_OK)
 		r = cn_wait_for(conn, is_answered);

@@ -811,6 +811,12 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_status(
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 	cenote_conn *conn, cenote_cancel **ret_cancel);
 /**
+ * From now on it names the request of that connection that is running or queued last now; none:
+ * nothing. For who keeps one for all requests: to be called by the thread that uses the
+ * connection, also while another one sends it.   Since: 0.2
+ */
+CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn);
+/**
  * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
  * @return CENOTE_OK it was delivered to that very request; CENOTE_DONE that request is not
  *         running any more, and nothing was cancelled; CENOTE_ERR_CONN; CENOTE_ERR_TIMEOUT.
