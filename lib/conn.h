@@ -344,7 +344,7 @@ int cn_is_full(const cenote_conn *conn);
 
 /* effect.c */
 /* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
-int cn_status_of(const char *sqlstate);
+int cn_status_of(const struct cnc_diag *diag);
 int cn_attach_status(const char *sqlstate);
 
 /* query.c */

@@ -6,11 +6,17 @@
 /* What errors mean: which status a SQLSTATE is. */
 
 int
-cn_status_of(const char *sqlstate)
+cn_status_of(const struct cnc_diag *diag)
 {
-	if (strcmp(sqlstate, CNC_SQLSTATE(UNSUPPORTED)) == 0)
+	const char *severity = cnc_diag_field(diag, 'V');
+
+	if (strcmp(diag->sqlstate, CNC_SQLSTATE(UNSUPPORTED)) == 0)
 		return CENOTE_ERR_UNSUPPORTED;
-	return strncmp(sqlstate, "08", 2) == 0 ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
+	if (strncmp(diag->sqlstate, "08", 2) != 0)
+		return CENOTE_ERR_SERVER;
+	/* A statement may fail for a connection of the server's own, and ours lives on. */
+	return severity && strcmp(severity, "ERROR") == 0 ? CENOTE_ERR_SERVER
+							  : CENOTE_ERR_CONN;
 }
 
 int

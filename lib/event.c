@@ -450,7 +450,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 			req->stmt->epoch = 0;
 	}
 	if (res && res->stream != CN_STREAM_NO) {
-		cn_result_fail(res, cn_status_of(diag->sqlstate), diag);
+		cn_result_fail(res, cn_status_of(diag), diag);
 		req->building = NULL;
 		req->target = NULL;
 	} else if (req->is_hidden) {
@@ -486,7 +486,7 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
 		/* The server's own session is gone: ours ends with this request. */
-		if (r == CENOTE_OK && cn_status_of(diag.sqlstate) == CENOTE_ERR_CONN) {
+		if (r == CENOTE_OK && cn_status_of(&diag) == CENOTE_ERR_CONN) {
 			cnc_diag_copy(&conn->setup.d, &diag);
 			conn->is_refused = 1;
 		}

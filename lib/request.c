@@ -335,7 +335,7 @@ cn_sync(cenote_conn *conn)
 		return CENOTE_OK;
 	conn->has_sync_error = 0;
 	cnc_diag_copy(&conn->diag.d, &conn->setup.d);
-	return cn_status_of(conn->diag.d.sqlstate);
+	return cn_status_of(&conn->diag.d);
 }
 
 int
@@ -453,7 +453,7 @@ result_status(cenote_conn *conn, const cenote_result *res)
 {
 	if (res->kind == CENOTE_RESULT_ERROR) {
 		cnc_diag_copy(&conn->diag.d, &res->diag->d);
-		return cn_status_of(res->diag->d.sqlstate);
+		return cn_status_of(&res->diag->d);
 	}
 	if (res->kind == CENOTE_RESULT_SKIPPED)
 		return cn_fail(conn, CENOTE_ERR_SERVER, CNC_SQLSTATE(SEQUENCE),
