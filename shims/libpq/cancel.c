@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cancel.h"
+
+/*
+ * Cancelling: a PGcancel is taken once, and used while any later request runs, from another thread or from a
+ * signal's handler. So it shares a box with its connection, in which the connection writes what is
+ * running.
+ */
+struct cpq_cancel_box {
+	atomic_int n_owners;
+	cenote_cancel *cancel;
+};
+
+struct pg_cancel {
+	const char *tag; /* &cpq_tag; must be first */
+	struct cpq_cancel_box *box;
+};
+
+static void
+box_leave(struct cpq_cancel_box *box)
+{
+	if (atomic_fetch_sub(&box->n_owners, 1) > 1)
+		return;
+	cenote_cancel_destroy(box->cancel);
+	free(box);
+}
+
+static struct cpq_cancel_box *
+box_of(PGconn *conn)
+{
+	struct cpq_cancel_box *box = conn->cancel;
+
+	if (box != NULL)
+		return box;
+	box = calloc(1, sizeof(*box));
+	if (box == NULL)
+		return NULL;
+	if (cenote_cancel_create(conn->session, &box->cancel) < 0) {
+		free(box);
+		return NULL;
+	}
+	atomic_store(&box->n_owners, 1);
+	conn->cancel = box;
+	return box;
+}
+
+void
+cpq_cancel_follow(PGconn *conn)
+{
+	if (conn->cancel != NULL)
+		cenote_cancel_follow(conn->cancel->cancel, conn->session);
+}
+
+void
+cpq_cancel_leave(PGconn *conn)
+{
+	if (conn->cancel == NULL)
+		return;
+	box_leave(conn->cancel);
+	conn->cancel = NULL;
+}
+
+PGcancel *
+cpq_PQgetCancel(PGconn *conn)
+{
+	PGcancel *cancel;
+
+	if (conn == NULL || conn->session == NULL || conn->status == CONNECTION_BAD)
+		return NULL;
+	cancel = malloc(sizeof(*cancel));
+	if (cancel == NULL)
+		return NULL;
+	cancel->tag = &cpq_tag;
+	cancel->box = box_of(conn);
+	if (cancel->box == NULL) {
+		free(cancel);
+		return NULL;
+	}
+	atomic_fetch_add(&cancel->box->n_owners, 1);
+	return cancel;
+}
+
+void
+cpq_PQfreeCancel(PGcancel *cancel)
+{
+	if (cancel == NULL)
+		return;
+	box_leave(cancel->box);
+	free(cancel);
+}
+
+static void
+put_text(char *to, int size, const char *text)
+{
+	if (to == NULL || size <= 0)
+		return;
+	strncpy(to, text, (size_t)size - 1);
+	to[size - 1] = '\0';
+}
+
+int
+cpq_PQcancel(PGcancel *cancel, char *errbuf, int errbufsize)
+{
+	int r;
+
+	if (cancel == NULL) {
+		put_text(errbuf, errbufsize, "PQcancel() -- no cancel object supplied");
+		return 0;
+	}
+	r = cenote_cancel_send(cancel->box->cancel);
+	/* that nothing runs any more is no failure */
+	if (r == CENOTE_OK || r == CENOTE_DONE) {
+		put_text(errbuf, errbufsize, "");
+		return 1;
+	}
+	put_text(errbuf, errbufsize,
+		cenote_diag_message(cenote_cancel_diag(cancel->box->cancel)));
+	return 0;
+}
+
+int
+cpq_PQrequestCancel(PGconn *conn)
+{
+	PGcancel *cancel;
+	char why[256];
+	int r;
+
+	if (conn == NULL)
+		return 0;
+	if (conn->session == NULL) {
+		resetPQExpBuffer(&conn->error);
+		cpq_say(conn, "PQrequestCancel() -- connection is not open");
+		return 0;
+	}
+	cancel = cpq_PQgetCancel(conn);
+	r = cpq_PQcancel(cancel, why, sizeof(why));
+	if (!r) {
+		resetPQExpBuffer(&conn->error);
+		cpq_say(conn, "%s", why);
+	}
+	cpq_PQfreeCancel(cancel);
+	return r;
+}
+
+/* ---- libpq 17's ---- */
+
+/* It has nothing to do step by step: the message is one small write on a local socket. */
+struct pg_cancel_conn {
+	const char *tag; /* &cpq_tag; must be first */
+	struct cpq_cancel_box *box;
+	ConnStatusType status;
+	char error[512];
+};
+
+PGcancelConn *
+cpq_PQcancelCreate(PGconn *conn)
+{
+	PGcancelConn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->tag = &cpq_tag;
+	c->status = CPQ_CONNECTION_ALLOCATED;
+	if (conn == NULL || conn->session == NULL || conn->status == CONNECTION_BAD) {
+		put_text(c->error, sizeof(c->error),
+			conn == NULL ? "passed connection was NULL\n"
+				     : "passed connection is not open\n");
+		c->status = CONNECTION_BAD;
+		return c;
+	}
+	c->box = box_of(conn);
+	if (c->box == NULL) {
+		put_text(c->error, sizeof(c->error), "out of memory\n");
+		c->status = CONNECTION_BAD;
+		return c;
+	}
+	atomic_fetch_add(&c->box->n_owners, 1);
+	return c;
+}
+
+static int
+cancel_now(PGcancelConn *c)
+{
+	int r = cenote_cancel_send(c->box->cancel);
+
+	if (r == CENOTE_OK || r == CENOTE_DONE) {
+		c->status = CONNECTION_OK;
+		c->error[0] = '\0';
+		return 1;
+	}
+	snprintf(c->error, sizeof(c->error), "%s\n",
+		cenote_diag_message(cenote_cancel_diag(c->box->cancel)));
+	c->status = CONNECTION_BAD;
+	return 0;
+}
+
+int
+cpq_PQcancelStart(PGcancelConn *cancel_conn)
+{
+	if (cancel_conn == NULL || cancel_conn->status == CONNECTION_BAD)
+		return 0;
+	if (cancel_conn->status != CPQ_CONNECTION_ALLOCATED) {
+		put_text(cancel_conn->error, sizeof(cancel_conn->error),
+			"cancel request is already being sent on this connection\n");
+		cancel_conn->status = CONNECTION_BAD;
+		return 0;
+	}
+	return cancel_now(cancel_conn);
+}
+
+int
+cpq_PQcancelBlocking(PGcancelConn *cancel_conn)
+{
+	return cpq_PQcancelStart(cancel_conn);
+}
+
+PostgresPollingStatusType
+cpq_PQcancelPoll(PGcancelConn *cancel_conn)
+{
+	return cancel_conn != NULL && cancel_conn->status == CONNECTION_OK
+		       ? PGRES_POLLING_OK
+		       : PGRES_POLLING_FAILED;
+}
+
+ConnStatusType
+cpq_PQcancelStatus(const PGcancelConn *cancel_conn)
+{
+	return cancel_conn != NULL ? cancel_conn->status : CONNECTION_BAD;
+}
+
+int
+cpq_PQcancelSocket(const PGcancelConn *cancel_conn)
+{
+	(void)cancel_conn;
+	return -1;
+}
+
+char *
+cpq_PQcancelErrorMessage(const PGcancelConn *cancel_conn)
+{
+	if (cancel_conn == NULL)
+		return (char *)(uintptr_t) "connection pointer is NULL\n";
+	return (char *)(uintptr_t)cancel_conn->error;
+}
+
+void
+cpq_PQcancelReset(PGcancelConn *cancel_conn)
+{
+	if (cancel_conn == NULL)
+		return;
+	cancel_conn->error[0] = '\0';
+	cancel_conn->status =
+		cancel_conn->box != NULL ? CPQ_CONNECTION_ALLOCATED : CONNECTION_BAD;
+}
+
+void
+cpq_PQcancelFinish(PGcancelConn *cancel_conn)
+{
+	if (cancel_conn == NULL)
+		return;
+	if (cancel_conn->box != NULL)
+		box_leave(cancel_conn->box);
+	free(cancel_conn);
+}

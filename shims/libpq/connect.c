@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * From start to finish. Attaching to a session of the pool is cenote_connect(); what a login would have
+ * taken along as settings (client_encoding, application_name, options …) is set then, in one
+ * statement, and only where the session has it otherwise.
+ */
+
+/* ---- texts ---- */
+
+void
+cpq_say(PGconn *conn, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)appendPQExpBufferVA(&conn->error, format, args);
+	va_end(args);
+	appendPQExpBufferChar(&conn->error, '\n');
+}
+
+void
+cpq_drop_session(PGconn *conn)
+{
+	conn->status = CONNECTION_BAD;
+	conn->pipeline = PQ_PIPELINE_OFF;
+}
+
+void
+cpq_say_failure(PGconn *conn, int status)
+{
+	const cenote_diag *diag = cenote_conn_diag(conn->session);
+	const char *why = cenote_diag_message(diag);
+
+	if (status == CENOTE_ERR_NOMEM) {
+		cpq_say(conn, "out of memory");
+		return;
+	}
+	if (!cenote_status_is_fatal(status)) {
+		cpq_say(conn, "%s", *why != '\0' ? why : cenote_status_name(status));
+		return;
+	}
+	/* programs look for libpq's words */
+	if (strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
+		cpq_say(conn, "FATAL:  %s", why);
+	cpq_say(conn, "server closed the connection unexpectedly\n"
+		      "\tThis probably means the server terminated abnormally\n"
+		      "\tbefore or while processing the request.");
+	if (*why != '\0')
+		cpq_say(conn, "\tcenote: %s", why);
+	cpq_drop_session(conn);
+}
+
+int
+cpq_enter(PGconn *conn, const char *what)
+{
+	(void)what;
+	if (conn->status != CONNECTION_OK || conn->session == NULL) {
+		cpq_say(conn, "no connection to the server");
+		return -1;
+	}
+	if (conn->owner != getpid()) {
+		cpq_say(conn,
+			"cenote: this connection belongs to the process that made it; a "
+			"forked child needs one of its own");
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- waiting ---- */
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int
+cpq_wait(PGconn *conn, int64_t deadline_ms)
+{
+	int wants = cenote_wants(conn->session);
+	int timeout = cenote_wait_ms(conn->session);
+	struct pollfd p = { .fd = cenote_fd(conn->session) };
+	int64_t left;
+
+	p.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+			   (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+	if (deadline_ms != 0) {
+		left = deadline_ms - now_ms();
+		if (left <= 0)
+			return 0;
+		if (timeout < 0 || left < timeout)
+			timeout = (int)left;
+	}
+	if (p.fd < 0 && timeout < 0)
+		return -1;
+	if (poll(&p, p.fd >= 0, timeout) < 0 && errno != EINTR)
+		return -1;
+	return 1;
+}
+
+/* ---- making and freeing ---- */
+
+static void
+default_processor(void *arg, const char *message)
+{
+	(void)arg;
+	/* what libpq does where the program has said nothing */
+	fprintf(stderr, "%s", message);
+}
+
+static void
+default_receiver(void *arg, const PGresult *res)
+{
+	(void)arg;
+	if (res->habits.processor != NULL)
+		res->habits.processor(
+			res->habits.processor_arg, PQresultErrorMessage(res));
+}
+
+static PGconn *
+conn_new(void)
+{
+	PGconn *conn = calloc(1, sizeof(*conn));
+
+	if (conn == NULL)
+		return NULL;
+	conn->tag = &cpq_tag;
+	conn->owner = getpid();
+	conn->status = CONNECTION_BAD;
+	conn->habits.verbosity = PQERRORS_DEFAULT;
+	conn->habits.show_context = PQSHOW_CONTEXT_ERRORS;
+	conn->habits.receiver = default_receiver;
+	conn->habits.processor = default_processor;
+	initPQExpBuffer(&conn->error);
+	if (conn->error.maxlen > 0)
+		return conn;
+	free(conn);
+	return NULL;
+}
+
+static void
+conn_free(PGconn *conn)
+{
+	cpq_requests_drop(conn);
+	cpq_cancel_leave(conn);
+	cpq_notifies_drop(conn);
+	cenote_params_destroy(conn->params);
+	cenote_conn_destroy(conn->session);
+	cpq_conninfo_finish(&conn->info);
+	cpq_route_finish(&conn->route);
+	cpq_events_finish(&conn->events);
+	termPQExpBuffer(&conn->error);
+	if (conn->setup.data != NULL)
+		termPQExpBuffer(&conn->setup);
+	if (conn->line.data != NULL)
+		termPQExpBuffer(&conn->line);
+	free(conn);
+}
+
+void
+cpq_PQfinish(PGconn *conn)
+{
+	if (conn == NULL)
+		return;
+	cpq_events_tell_destruction(conn);
+	conn_free(conn);
+}
+
+/* ---- attaching ---- */
+
+static int
+session_make(PGconn *conn)
+{
+	const char *application = cpq_conninfo_get(&conn->info, "application_name");
+	int r;
+
+	if (*application == '\0')
+		application = cpq_conninfo_get(&conn->info, "fallback_application_name");
+	r = cenote_conn_create(NULL, &conn->session);
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(conn->session, "application_name", application);
+	if (r != CENOTE_OK)
+		return r;
+	(void)cenote_set_nonblocking(conn->session, 1);
+	cenote_set_notice_handler(conn->session, cpq_on_notice, conn);
+	cenote_set_notification_handler(conn->session, cpq_on_notification, conn);
+	cenote_set_parameter_handler(conn->session, cpq_on_parameter, conn);
+	return CENOTE_OK;
+}
+
+static void
+say_cannot_connect(PGconn *conn, int status)
+{
+	const char *why = conn->session != NULL
+				  ? cenote_diag_message(cenote_conn_diag(conn->session))
+				  : "";
+
+	conn->status = CONNECTION_BAD;
+	cpq_say(conn, "connection to pool \"%s\" failed: %s", conn->route.pool,
+		*why != '\0' ? why : cenote_status_name(status));
+}
+
+/* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. */
+static int
+attach_begin(PGconn *conn)
+{
+	int r = session_make(conn);
+
+	if (r == CENOTE_OK)
+		r = cenote_connect(conn->session);
+	conn->status = CONNECTION_STARTED;
+	if (r == CENOTE_OK || r == CENOTE_AGAIN)
+		return 0;
+	say_cannot_connect(conn, r);
+	return -1;
+}
+
+/* ---- settings ---- */
+
+static void
+put_quoted(PQExpBuffer out, const char *text)
+{
+	appendPQExpBufferStr(out, " E'");
+	for (; *text != '\0'; text++) {
+		if (*text == '\'' || *text == '\\')
+			appendPQExpBufferChar(out, *text);
+		appendPQExpBufferChar(out, *text);
+	}
+	appendPQExpBufferChar(out, '\'');
+}
+
+/* One more setting, unless the session says that it has it so. */
+static void
+add_setting(PGconn *conn, const char *name, const char *value)
+{
+	const char *now = cenote_parameter(conn->session, name);
+
+	if (now != NULL && strcmp(now, value) == 0)
+		return;
+	appendPQExpBufferStr(&conn->setup, conn->setup.len > 0
+						   ? ", pg_catalog.set_config("
+						   : "select pg_catalog.set_config(");
+	put_quoted(&conn->setup, name);
+	appendPQExpBufferChar(&conn->setup, ',');
+	put_quoted(&conn->setup, value);
+	appendPQExpBufferStr(&conn->setup, ", false)");
+}
+
+/* The next word of a command line: blanks part, a backslash takes them along. */
+static const char *
+next_word(const char *at, PQExpBuffer word)
+{
+	resetPQExpBuffer(word);
+	while (*at == ' ' || (*at >= '\t' && *at <= '\r'))
+		at++;
+	for (; *at != '\0' && *at != ' ' && !(*at >= '\t' && *at <= '\r'); at++) {
+		if (*at == '\\' && at[1] != '\0')
+			at++;
+		appendPQExpBufferChar(word, *at);
+	}
+	return at;
+}
+
+/* "name=value", of which a dash in the name stands for an underscore. */
+static void
+add_option(PGconn *conn, char *text)
+{
+	char *value = strchr(text, '=');
+
+	if (value == NULL)
+		return;
+	*value++ = '\0';
+	for (char *c = text; *c != '\0'; c++) {
+		if (*c == '-')
+			*c = '_';
+	}
+	add_setting(conn, text, value);
+}
+
+/* "-c name=value --name=value", as the server's command line has it. */
+static void
+add_options(PGconn *conn, const char *at)
+{
+	PQExpBufferData word;
+
+	initPQExpBuffer(&word);
+	while (*(at = next_word(at, &word)) != '\0' || word.len > 0) {
+		if (strcmp(word.data, "-c") == 0) {
+			at = next_word(at, &word);
+			add_option(conn, word.data);
+		} else if (strncmp(word.data, "--", 2) == 0) {
+			add_option(conn, word.data + 2);
+		} else if (strncmp(word.data, "-c", 2) == 0) {
+			add_option(conn, word.data + 2);
+		}
+		resetPQExpBuffer(&word);
+	}
+	termPQExpBuffer(&word);
+}
+
+static void
+add_environment(PGconn *conn)
+{
+	static const char *const settings[][2] = { { "PGDATESTYLE", "DateStyle" },
+		{ "PGTZ", "TimeZone" }, { "PGGEQO", "geqo" } };
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const char *value = getenv(settings[i][0]);
+
+		if (value != NULL && strcmp(value, "default") != 0)
+			add_setting(conn, settings[i][1], value);
+	}
+}
+
+static void
+add_encoding(PGconn *conn)
+{
+	const char *encoding = cpq_conninfo_get(&conn->info, "client_encoding");
+
+	if (strcmp(encoding, "auto") == 0) {
+		int id = pg_char_to_encoding(nl_langinfo(CODESET));
+
+		encoding = id > 0 ? pg_encoding_to_char(id) : "SQL_ASCII";
+	}
+	if (*encoding != '\0')
+		add_setting(conn, "client_encoding", encoding);
+}
+
+static int
+is_postgresql(const PGconn *conn)
+{
+	const char *backend = cenote_info(conn->session, "backend");
+
+	return backend != NULL && strcmp(backend, "postgresql") == 0;
+}
+
+static void
+collect_settings(PGconn *conn)
+{
+	const char *application = cpq_conninfo_get(&conn->info, "application_name");
+
+	if (conn->setup.data == NULL)
+		initPQExpBuffer(&conn->setup);
+	resetPQExpBuffer(&conn->setup);
+	if (!is_postgresql(conn))
+		return;
+	if (*application == '\0')
+		application = cpq_conninfo_get(&conn->info, "fallback_application_name");
+	if (*application != '\0')
+		add_setting(conn, "application_name", application);
+	add_encoding(conn);
+	add_environment(conn);
+	add_options(conn, cpq_conninfo_get(&conn->info, "options"));
+}
+
+/* ---- step by step ---- */
+
+static PostgresPollingStatusType
+is_ready(PGconn *conn)
+{
+	conn->status = CONNECTION_OK;
+	cpq_parameters_read(conn);
+	resetPQExpBuffer(&conn->error);
+	return PGRES_POLLING_OK;
+}
+
+static PostgresPollingStatusType
+failed(PGconn *conn)
+{
+	conn->status = CONNECTION_BAD;
+	cenote_close(conn->session);
+	return PGRES_POLLING_FAILED;
+}
+
+static PostgresPollingStatusType
+goes_on(PGconn *conn)
+{
+	return cenote_wants(conn->session) & CENOTE_WANTS_WRITE ? PGRES_POLLING_WRITING
+								: PGRES_POLLING_READING;
+}
+
+static PostgresPollingStatusType
+poll_attach(PGconn *conn)
+{
+	int r = cenote_connect(conn->session);
+
+	/* it was there at once, when it was begun */
+	if (r == CENOTE_ERR_STATE && cenote_is_connected(conn->session))
+		r = CENOTE_OK;
+	if (r == CENOTE_AGAIN)
+		return goes_on(conn);
+	if (r != CENOTE_OK) {
+		say_cannot_connect(conn, r);
+		return failed(conn);
+	}
+	collect_settings(conn);
+	if (conn->setup.len == 0)
+		return is_ready(conn);
+	conn->status = CONNECTION_SETENV;
+	r = cenote_send_query(conn->session, conn->setup.data, CENOTE_NTS, NULL, NULL);
+	if (r == CENOTE_OK || r == CENOTE_AGAIN)
+		return goes_on(conn);
+	say_cannot_connect(conn, r);
+	return failed(conn);
+}
+
+static PostgresPollingStatusType
+poll_settings(PGconn *conn)
+{
+	cenote_result *res;
+	int r;
+
+	while ((r = cenote_get_result(conn->session, &res)) == CENOTE_OK) {
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
+			cpq_say(conn, "connection to pool \"%s\" failed: FATAL:  %s",
+				conn->route.pool,
+				cenote_diag_message(cenote_result_diag(res)));
+			cenote_result_destroy(res);
+			return failed(conn);
+		}
+		cenote_result_destroy(res);
+	}
+	if (r == CENOTE_AGAIN)
+		return goes_on(conn);
+	if (r == CENOTE_DONE)
+		return is_ready(conn);
+	say_cannot_connect(conn, r);
+	return failed(conn);
+}
+
+PostgresPollingStatusType
+cpq_PQconnectPoll(PGconn *conn)
+{
+	if (conn == NULL || conn->session == NULL)
+		return PGRES_POLLING_FAILED;
+	switch (conn->status) {
+	case CONNECTION_OK:
+		return PGRES_POLLING_OK;
+	case CONNECTION_STARTED:
+		return poll_attach(conn);
+	case CONNECTION_SETENV:
+		return poll_settings(conn);
+	default:
+		return PGRES_POLLING_FAILED;
+	}
+}
+
+/* ---- the ways to begin ---- */
+
+/* A handle whose parameters are known: begin, or fail with a handle that says why. NULL: it is for the
+ * original. */
+static PGconn *
+start(PGconn *conn)
+{
+	if (cpq_conninfo_complete(&conn->info, &conn->error) < 0 ||
+		cpq_route_find(&conn->route, &conn->info, &conn->error) < 0 ||
+		conn->route.way == CPQ_WAY_NONE)
+		return conn;
+	if (conn->route.way == CPQ_WAY_POOL) {
+		if (attach_begin(conn) == 0 || !conn->route.may_fall_back)
+			return conn;
+	}
+	if (cpq_original(NULL) == NULL) {
+		const char *why;
+
+		(void)cpq_original(&why);
+		cpq_say(conn, "cenote: %s", why);
+		return conn;
+	}
+	conn_free(conn);
+	return NULL;
+}
+
+PGconn *
+cpq_PQconnectStartParams(
+	const char *const *keywords, const char *const *values, int expand_dbname)
+{
+	PGconn *conn = conn_new();
+
+	if (conn == NULL)
+		return NULL;
+	if (cpq_conninfo_from_params(
+		    &conn->info, keywords, values, expand_dbname, &conn->error) < 0)
+		return conn;
+	conn = start(conn);
+	return conn != NULL ? conn
+			    : cpq_original(NULL)->PQconnectStartParams(
+				      keywords, values, expand_dbname);
+}
+
+PGconn *
+cpq_PQconnectStart(const char *conninfo)
+{
+	PGconn *conn = conn_new();
+
+	if (conn == NULL)
+		return NULL;
+	if (cpq_conninfo_from_text(&conn->info, conninfo, &conn->error) < 0)
+		return conn;
+	conn = start(conn);
+	return conn != NULL ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
+}
+
+static int64_t
+connect_deadline(const PGconn *conn)
+{
+	long seconds = strtol(cpq_conninfo_get(&conn->info, "connect_timeout"), NULL, 10);
+
+	if (seconds <= 0)
+		return 0;
+	/* as libpq, whose clock has no parts of a second */
+	return now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
+}
+
+/* Until it is connected or has failed. */
+static void
+finish_connecting(PGconn *conn)
+{
+	int64_t deadline;
+
+	if (conn->status == CONNECTION_BAD || conn->session == NULL)
+		return;
+	deadline = connect_deadline(conn);
+	while (cpq_PQconnectPoll(conn) < PGRES_POLLING_OK) {
+		if (conn->status == CONNECTION_BAD)
+			return;
+		if (cpq_wait(conn, deadline) <= 0) {
+			cpq_say(conn, "timeout expired");
+			(void)failed(conn);
+			return;
+		}
+	}
+}
+
+PGconn *
+cpq_PQconnectdbParams(
+	const char *const *keywords, const char *const *values, int expand_dbname)
+{
+	PGconn *conn = cpq_PQconnectStartParams(keywords, values, expand_dbname);
+
+	if (conn == NULL)
+		return NULL;
+	if (!cpq_is_foreign(conn)) {
+		finish_connecting(conn);
+		return conn;
+	}
+	PQfinish(conn);
+	return cpq_original(NULL)->PQconnectdbParams(keywords, values, expand_dbname);
+}
+
+PGconn *
+cpq_PQconnectdb(const char *conninfo)
+{
+	PGconn *conn = cpq_PQconnectStart(conninfo);
+
+	if (conn == NULL)
+		return NULL;
+	if (!cpq_is_foreign(conn)) {
+		finish_connecting(conn);
+		return conn;
+	}
+	PQfinish(conn);
+	return cpq_original(NULL)->PQconnectdb(conninfo);
+}
+
+PGconn *
+cpq_PQsetdbLogin(const char *pghost, const char *pgport, const char *pgoptions,
+	const char *pgtty, const char *dbName, const char *login, const char *pwd)
+{
+	const char *const keywords[] = { "dbname", "host", "port", "options", "user",
+		"password", NULL };
+	const char *const values[] = { dbName, pghost, pgport, pgoptions, login, pwd,
+		NULL };
+
+	(void)pgtty;
+	return cpq_PQconnectdbParams(keywords, values, 1);
+}
+
+/* ---- again ---- */
+
+int
+cpq_PQresetStart(PGconn *conn)
+{
+	if (conn == NULL)
+		return 0;
+	cpq_requests_drop(conn);
+	cpq_cancel_leave(conn);
+	cpq_notifies_drop(conn);
+	cenote_conn_destroy(conn->session);
+	conn->session = NULL;
+	conn->pipeline = PQ_PIPELINE_OFF;
+	conn->is_resetting = 1;
+	resetPQExpBuffer(&conn->error);
+	if (conn->route.pool == NULL) {
+		conn->status = CONNECTION_BAD;
+		return 0;
+	}
+	return attach_begin(conn) == 0;
+}
+
+PostgresPollingStatusType
+cpq_PQresetPoll(PGconn *conn)
+{
+	PostgresPollingStatusType status = cpq_PQconnectPoll(conn);
+
+	if (status == PGRES_POLLING_OK && conn->is_resetting) {
+		conn->is_resetting = 0;
+		cpq_events_tell_reset(conn);
+	}
+	return status;
+}
+
+void
+cpq_PQreset(PGconn *conn)
+{
+	if (conn == NULL || !cpq_PQresetStart(conn))
+		return;
+	finish_connecting(conn);
+	if (conn->status != CONNECTION_OK)
+		return;
+	conn->is_resetting = 0;
+	cpq_events_tell_reset(conn);
+}
+
+/* ---- ping ---- */
+
+static PGPing
+ping(PGconn *conn)
+{
+	PGPing answer;
+	const char *state;
+
+	if (conn == NULL)
+		return PQPING_NO_ATTEMPT;
+	if (conn->route.pool == NULL) {
+		PQfinish(conn);
+		return PQPING_NO_ATTEMPT;
+	}
+	state = conn->session != NULL
+			? cenote_diag_sqlstate(cenote_conn_diag(conn->session))
+			: "";
+	/* who was refused has seen that somebody is there */
+	if (conn->status == CONNECTION_OK || strncmp(state, "28", 2) == 0)
+		answer = PQPING_OK;
+	else if (strncmp(state, "57P", 3) == 0 || strncmp(state, "53", 2) == 0)
+		answer = PQPING_REJECT;
+	else
+		answer = PQPING_NO_RESPONSE;
+	PQfinish(conn);
+	return answer;
+}
+
+PGPing
+cpq_PQping(const char *conninfo)
+{
+	PGconn *conn = cpq_PQconnectdb(conninfo);
+
+	if (!cpq_is_foreign(conn))
+		return ping(conn);
+	PQfinish(conn);
+	return cpq_original(NULL)->PQping(conninfo);
+}
+
+PGPing
+cpq_PQpingParams(
+	const char *const *keywords, const char *const *values, int expand_dbname)
+{
+	PGconn *conn = cpq_PQconnectdbParams(keywords, values, expand_dbname);
+
+	if (!cpq_is_foreign(conn))
+		return ping(conn);
+	PQfinish(conn);
+	return cpq_original(NULL)->PQpingParams(keywords, values, expand_dbname);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conninfo.h"
+
+/*
+ * Connection parameters: keyword=value text, URIs, arrays of keywords and values, and what the
+ * environment, a service file and PostgreSQL itself give where the program says nothing. The
+ * texts of errors are libpq's.
+ */
+
+const struct cpq_keyword cpq_keywords[] = {
+	{ "service", "PGSERVICE", NULL, "Database-Service", "", 20 },
+	{ "user", "PGUSER", NULL, "Database-User", "", 20 },
+	{ "password", "PGPASSWORD", NULL, "Database-Password", "*", 20 },
+	{ "passfile", "PGPASSFILE", NULL, "Database-Password-File", "", 64 },
+	{ "channel_binding", "PGCHANNELBINDING", "prefer", "Channel-Binding", "", 8 },
+	{ "connect_timeout", "PGCONNECT_TIMEOUT", NULL, "Connect-timeout", "", 10 },
+	{ "dbname", "PGDATABASE", NULL, "Database-Name", "", 20 },
+	{ "host", "PGHOST", NULL, "Database-Host", "", 40 },
+	{ "hostaddr", "PGHOSTADDR", NULL, "Database-Host-IP-Address", "", 45 },
+	{ "port", "PGPORT", "5432", "Database-Port", "", 6 },
+	{ "client_encoding", "PGCLIENTENCODING", NULL, "Client-Encoding", "", 10 },
+	{ "options", "PGOPTIONS", "", "Backend-Options", "", 40 },
+	{ "application_name", "PGAPPNAME", NULL, "Application-Name", "", 64 },
+	{ "fallback_application_name", NULL, NULL, "Fallback-Application-Name", "", 64 },
+	{ "keepalives", NULL, NULL, "TCP-Keepalives", "", 1 },
+	{ "keepalives_idle", NULL, NULL, "TCP-Keepalives-Idle", "", 10 },
+	{ "keepalives_interval", NULL, NULL, "TCP-Keepalives-Interval", "", 10 },
+	{ "keepalives_count", NULL, NULL, "TCP-Keepalives-Count", "", 10 },
+	{ "tcp_user_timeout", NULL, NULL, "TCP-User-Timeout", "", 10 },
+	{ "sslmode", "PGSSLMODE", "prefer", "SSL-Mode", "", 12 },
+	{ "sslcompression", "PGSSLCOMPRESSION", "0", "SSL-Compression", "", 1 },
+	{ "sslcert", "PGSSLCERT", NULL, "SSL-Client-Cert", "", 64 },
+	{ "sslkey", "PGSSLKEY", NULL, "SSL-Client-Key", "", 64 },
+	{ "sslpassword", NULL, NULL, "SSL-Client-Key-Password", "*", 20 },
+	{ "sslrootcert", "PGSSLROOTCERT", NULL, "SSL-Root-Certificate", "", 64 },
+	{ "sslcrl", "PGSSLCRL", NULL, "SSL-Revocation-List", "", 64 },
+	{ "sslcrldir", "PGSSLCRLDIR", NULL, "SSL-Revocation-List-Dir", "", 64 },
+	{ "sslsni", "PGSSLSNI", "1", "SSL-SNI", "", 1 },
+	{ "requirepeer", "PGREQUIREPEER", NULL, "Require-Peer", "", 10 },
+	{ "ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION", "TLSv1.2",
+		"SSL-Minimum-Protocol-Version", "", 8 },
+	{ "ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", NULL,
+		"SSL-Maximum-Protocol-Version", "", 8 },
+	{ "gssencmode", "PGGSSENCMODE", "prefer", "GSSENC-Mode", "", 8 },
+	{ "krbsrvname", "PGKRBSRVNAME", "postgres", "Kerberos-service-name", "", 20 },
+	{ "gsslib", "PGGSSLIB", NULL, "GSS-library", "", 7 },
+	{ "replication", NULL, NULL, "Replication", "D", 5 },
+	{ "target_session_attrs", "PGTARGETSESSIONATTRS", "any", "Target-Session-Attrs",
+		"", 15 },
+};
+
+const size_t cpq_n_keywords = sizeof(cpq_keywords) / sizeof(cpq_keywords[0]);
+
+/* Accepted, as by libpq, and without a meaning any more. */
+static const char *const retired[] = { "authtype", "tty", "requiressl" };
+
+/* ---- the values ---- */
+
+static int
+index_of(const char *keyword)
+{
+	for (size_t i = 0; i < cpq_n_keywords; i++) {
+		if (strcmp(cpq_keywords[i].name, keyword) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+int
+cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	info->values = calloc(cpq_n_keywords, sizeof(*info->values));
+	if (info->values != NULL)
+		return 0;
+	appendPQExpBufferStr(error, "out of memory\n");
+	return -1;
+}
+
+void
+cpq_conninfo_finish(struct cpq_conninfo *info)
+{
+	for (size_t i = 0; info->values != NULL && i < cpq_n_keywords; i++)
+		free(info->values[i]);
+	free(info->values);
+	info->values = NULL;
+}
+
+const char *
+cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword)
+{
+	int i = index_of(keyword);
+
+	return i >= 0 && info->values != NULL && info->values[i] != NULL ? info->values[i]
+									 : "";
+}
+
+static int
+put_at(struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error)
+{
+	char *copy = strdup(value);
+
+	if (copy == NULL) {
+		appendPQExpBufferStr(error, "out of memory\n");
+		return -1;
+	}
+	free(info->values[i]);
+	info->values[i] = copy;
+	return 0;
+}
+
+int
+cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
+	PQExpBuffer error)
+{
+	int i = index_of(keyword);
+
+	if (i >= 0)
+		return put_at(info, (size_t)i, value, error);
+	/* PGREQUIRESSL's keyword of old */
+	if (strcmp(keyword, "requiressl") == 0)
+		return *value == '1' ? cpq_conninfo_put(info, "sslmode", "require", error)
+				     : 0;
+	for (size_t k = 0; k < sizeof(retired) / sizeof(retired[0]); k++) {
+		if (strcmp(keyword, retired[k]) == 0)
+			return 0;
+	}
+	appendPQExpBuffer(error, "invalid connection option \"%s\"\n", keyword);
+	return -1;
+}
+
+/* Whether one of the two has said something already: the first one who does wins. */
+int
+cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword)
+{
+	int i = index_of(keyword);
+
+	return i >= 0 && info->values[i] != NULL;
+}
+
+/* ---- "host=localhost port=5432" ---- */
+
+static int
+is_space(char c)
+{
+	return isspace((unsigned char)c);
+}
+
+static char *
+skip_spaces(char *at)
+{
+	while (is_space(*at))
+		at++;
+	return at;
+}
+
+/* The name in front of '=', ended with a zero; the place behind '=', or NULL. */
+static char *
+cut_keyword(char *at, PQExpBuffer error)
+{
+	char *name = at;
+
+	while (*at != '\0' && *at != '=' && !is_space(*at))
+		at++;
+	if (is_space(*at)) {
+		*at = '\0';
+		at = skip_spaces(at + 1);
+	}
+	if (*at != '=') {
+		appendPQExpBuffer(error,
+			"missing \"=\" after \"%s\" in connection info string\n", name);
+		return NULL;
+	}
+	*at = '\0';
+	return skip_spaces(at + 1);
+}
+
+/* The value, in place; the place behind it, or NULL. */
+static char *
+cut_value(char *at, char **ret_value, PQExpBuffer error)
+{
+	char quote = *at == '\'' ? '\'' : '\0';
+	char *to;
+
+	if (quote)
+		at++;
+	*ret_value = to = at;
+	for (;;) {
+		if (*at == '\0' && quote) {
+			appendPQExpBufferStr(error,
+				"unterminated quoted string in connection info string\n");
+			return NULL;
+		}
+		if (*at == '\0' || (quote ? *at == quote : is_space(*at)))
+			break;
+		if (*at == '\\' && at[1] != '\0')
+			at++;
+		else if (*at == '\\') {
+			at++;
+			continue;
+		}
+		*to++ = *at++;
+	}
+	if (*at != '\0')
+		at++;
+	*to = '\0';
+	return at;
+}
+
+static int
+parse_pairs(struct cpq_conninfo *info, char *at, PQExpBuffer error)
+{
+	char *name, *value;
+
+	for (at = skip_spaces(at); *at != '\0'; at = skip_spaces(at)) {
+		name = at;
+		at = cut_keyword(at, error);
+		if (at == NULL)
+			return -1;
+		at = cut_value(at, &value, error);
+		if (at == NULL || cpq_conninfo_put(info, name, value, error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+cpq_conninfo_from_text(struct cpq_conninfo *info, const char *conninfo, PQExpBuffer error)
+{
+	char *copy;
+	int r;
+
+	if (cpq_conninfo_init(info, error) < 0)
+		return -1;
+	copy = strdup(conninfo);
+	if (copy == NULL) {
+		appendPQExpBufferStr(error, "out of memory\n");
+		return -1;
+	}
+	r = cpq_uri_prefix(copy) > 0 ? cpq_uri_parse(info, copy, error)
+				     : parse_pairs(info, copy, error);
+	free(copy);
+	return r;
+}
+
+/* ---- arrays ---- */
+
+static int
+is_recognised(const char *dbname)
+{
+	return cpq_uri_prefix(dbname) > 0 || strchr(dbname, '=') != NULL;
+}
+
+/* What a dbname that is a connection string says, without its own dbname's place taken by others. */
+static int
+merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer error)
+{
+	for (size_t i = 0; i < cpq_n_keywords; i++) {
+		if (from->values[i] != NULL && *from->values[i] != '\0' &&
+			put_at(info, i, from->values[i], error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+expand(struct cpq_conninfo *info, const char *dbname, PQExpBuffer error)
+{
+	struct cpq_conninfo parsed = { NULL };
+	int r = cpq_conninfo_from_text(&parsed, dbname, error);
+
+	if (r == 0)
+		r = merge(info, &parsed, error);
+	cpq_conninfo_finish(&parsed);
+	return r;
+}
+
+int
+cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
+	const char *const *values, int expand_dbname, PQExpBuffer error)
+{
+	int r = cpq_conninfo_init(info, error);
+
+	for (size_t i = 0; r == 0 && keywords[i] != NULL; i++) {
+		const char *value = values[i];
+
+		if (value == NULL || *value == '\0') {
+			/* an unknown keyword is an error also without a value in libpq */
+			if (value != NULL && index_of(keywords[i]) < 0)
+				r = cpq_conninfo_put(info, keywords[i], value, error);
+			continue;
+		}
+		if (expand_dbname && strcmp(keywords[i], "dbname") == 0) {
+			/* the first one only */
+			expand_dbname = 0;
+			if (is_recognised(value)) {
+				r = expand(info, value, error);
+				continue;
+			}
+		}
+		r = cpq_conninfo_put(info, keywords[i], value, error);
+	}
+	return r;
+}
+
+/* ---- for the program ---- */
+
+static PQconninfoOption *
+options_of(const struct cpq_conninfo *info)
+{
+	PQconninfoOption *list = calloc(cpq_n_keywords + 1, sizeof(*list));
+
+	for (size_t i = 0; list != NULL && i < cpq_n_keywords; i++) {
+		const struct cpq_keyword *k = &cpq_keywords[i];
+		const char *value = info->values[i];
+
+		/* the interface has no const, and only `val` is the caller's */
+		list[i] = (PQconninfoOption){ .keyword = (char *)(uintptr_t)k->name,
+			.envvar = (char *)(uintptr_t)k->variable,
+			.compiled = (char *)(uintptr_t)k->compiled,
+			.val = value != NULL ? strdup(value) : NULL,
+			.label = (char *)(uintptr_t)k->label,
+			.dispchar = (char *)(uintptr_t)k->display,
+			.dispsize = k->size };
+		if (value != NULL && list[i].val == NULL) {
+			PQconninfoFree(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+void
+cpq_PQconninfoFree(PQconninfoOption *connOptions)
+{
+	if (connOptions == NULL)
+		return;
+	for (PQconninfoOption *o = connOptions; o->keyword != NULL; o++)
+		free(o->val);
+	free(connOptions);
+}
+
+PQconninfoOption *
+cpq_PQconndefaults(void)
+{
+	struct cpq_conninfo info = { NULL };
+	PQconninfoOption *list = NULL;
+	PQExpBufferData error;
+
+	initPQExpBuffer(&error);
+	/* as libpq: what a service file does wrong is not told here */
+	if (cpq_conninfo_init(&info, &error) == 0) {
+		(void)cpq_conninfo_complete(&info, &error);
+		list = options_of(&info);
+	}
+	cpq_conninfo_finish(&info);
+	termPQExpBuffer(&error);
+	return list;
+}
+
+PQconninfoOption *
+cpq_PQconninfoParse(const char *conninfo, char **errmsg)
+{
+	struct cpq_conninfo info = { NULL };
+	PQconninfoOption *list = NULL;
+	PQExpBufferData error;
+
+	if (errmsg != NULL)
+		*errmsg = NULL;
+	initPQExpBuffer(&error);
+	if (cpq_conninfo_from_text(&info, conninfo, &error) == 0)
+		list = options_of(&info);
+	cpq_conninfo_finish(&info);
+	if (list == NULL && errmsg != NULL && error.maxlen > 0)
+		*errmsg = error.data;
+	else
+		termPQExpBuffer(&error);
+	return list;
+}
+
+PQconninfoOption *
+cpq_PQconninfo(PGconn *conn)
+{
+	PQconninfoOption *list;
+
+	if (conn == NULL)
+		return NULL;
+	list = options_of(&conn->info);
+	if (list == NULL)
+		cpq_say(conn, "out of memory");
+	return list;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CPQ_CONNINFO_H
+#define CPQ_CONNINFO_H
+
+#include "pq.h"
+
+/* Inside of conninfo.c, uri.c and service.c. */
+
+struct cpq_keyword {
+	const char *name;
+	const char *variable; /* of the environment; NULL none */
+	const char *compiled; /* default; NULL none */
+	const char *label;
+	const char *display; /* "" as it is, "*" hidden, "D" for experts */
+	int size;
+};
+
+/* In PQconndefaults()'s order. */
+extern const struct cpq_keyword cpq_keywords[];
+extern const size_t cpq_n_keywords;
+
+int cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error);
+/* 0, or -1: no such keyword, or no memory. */
+int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
+	PQExpBuffer error);
+int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
+
+/* Length of "postgresql://" or "postgres://" at the beginning, 0: it is no URI. */
+size_t cpq_uri_prefix(const char *text);
+/* The text is changed. */
+int cpq_uri_parse(struct cpq_conninfo *info, char *uri, PQExpBuffer error);
+
+#endif

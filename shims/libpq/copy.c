@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* COPY, by today's calls and by those of libpq 7. */
+
+static void
+copy_over(PGconn *conn)
+{
+	cenote_result_destroy(conn->copy);
+	conn->copy = NULL;
+	conn->async = CPQ_BUSY;
+}
+
+static int
+is_copying(PGconn *conn, enum cpq_async way)
+{
+	if (conn == NULL)
+		return 0;
+	if (conn->async == way)
+		return cpq_enter(conn, NULL) == 0;
+	cpq_say(conn, "no COPY in progress");
+	return 0;
+}
+
+int
+cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
+{
+	int r;
+
+	if (!is_copying(conn, CPQ_COPY_IN) || nbytes < 0)
+		return -1;
+	if (nbytes == 0)
+		return 1;
+	while ((r = cenote_copy_put(conn->session, buffer, (size_t)nbytes)) ==
+		CENOTE_AGAIN) {
+		if (conn->is_nonblocking)
+			return 0;
+		if (cpq_wait(conn, 0) < 0)
+			return -1;
+	}
+	/* the server has had enough: PQgetResult() tells why, behind PQputCopyEnd() */
+	if (r == CENOTE_OK || r == CENOTE_DONE)
+		return 1;
+	cpq_say_failure(conn, r);
+	return -1;
+}
+
+int
+cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
+{
+	int r;
+
+	if (!is_copying(conn, CPQ_COPY_IN))
+		return -1;
+	r = cenote_copy_end(conn->session, errormsg);
+	if (r != CENOTE_OK && r != CENOTE_AGAIN) {
+		cpq_say_failure(conn, r);
+		return -1;
+	}
+	copy_over(conn);
+	return PQflush(conn) < 0 ? -1 : 1;
+}
+
+/* The next piece: its length; 0 none yet; -1 the end; -2 a failure. */
+static int
+copy_piece(PGconn *conn, const char **ret_data, int is_async)
+{
+	size_t len = 0;
+	int r;
+
+	while ((r = cenote_copy_get(conn->session, ret_data, &len)) == CENOTE_AGAIN) {
+		if (is_async)
+			return 0;
+		if (cpq_wait(conn, 0) < 0)
+			return -2;
+	}
+	if (r == CENOTE_OK)
+		return (int)len;
+	if (r == CENOTE_DONE) {
+		copy_over(conn);
+		return -1;
+	}
+	cpq_say_failure(conn, r);
+	return -2;
+}
+
+int
+cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
+{
+	const char *data;
+	int n;
+
+	if (buffer != NULL)
+		*buffer = NULL;
+	if (!is_copying(conn, CPQ_COPY_OUT) || buffer == NULL)
+		return -2;
+	/* an empty piece says nothing, as in libpq */
+	do {
+		n = copy_piece(conn, &data, async);
+		if (n < 0 || (n == 0 && async))
+			return n;
+	} while (n == 0);
+	*buffer = malloc((size_t)n + 1);
+	if (*buffer == NULL) {
+		cpq_say(conn, "out of memory");
+		return -2;
+	}
+	memcpy(*buffer, data, (size_t)n);
+	(*buffer)[n] = '\0';
+	return n;
+}
+
+/* ---- as it was in libpq 7 ---- */
+
+/* Into conn->line: bytes of the piece that were not taken yet. */
+static int
+fill_line(PGconn *conn, int is_async)
+{
+	const char *data;
+	int n;
+
+	if (conn->line_at < conn->line.len)
+		return 1;
+	if (conn->line.data == NULL)
+		initPQExpBuffer(&conn->line);
+	resetPQExpBuffer(&conn->line);
+	conn->line_at = 0;
+	n = copy_piece(conn, &data, is_async);
+	if (n <= 0)
+		return n;
+	appendBinaryPQExpBuffer(&conn->line, data, (size_t)n);
+	return conn->line.len > 0 ? 1 : -2;
+}
+
+int
+cpq_PQgetline(PGconn *conn, char *string, int length)
+{
+	int n = 0;
+	int r;
+
+	if (string == NULL || length <= 0)
+		return EOF;
+	*string = '\0';
+	if (length < 3 || conn == NULL)
+		return EOF;
+	if (conn->async != CPQ_COPY_OUT) {
+		cpq_say(conn, "PQgetline: not doing text COPY OUT");
+		return EOF;
+	}
+	r = fill_line(conn, 0);
+	if (r < 0) {
+		/* the end is a line of its own there */
+		memcpy(string, "\\.", 3);
+		return r == -1 ? 0 : EOF;
+	}
+	while (conn->line_at < conn->line.len && n < length - 1) {
+		char c = conn->line.data[conn->line_at++];
+
+		if (c == '\n') {
+			string[n] = '\0';
+			return 0;
+		}
+		string[n++] = c;
+	}
+	string[n] = '\0';
+	return 1;
+}
+
+int
+cpq_PQgetlineAsync(PGconn *conn, char *buffer, int bufsize)
+{
+	size_t n;
+	int r;
+
+	if (conn == NULL || conn->async != CPQ_COPY_OUT || bufsize <= 0)
+		return -1;
+	r = fill_line(conn, 1);
+	if (r <= 0)
+		return r == 0 ? 0 : -1;
+	n = conn->line.len - conn->line_at;
+	if (n > (size_t)bufsize)
+		n = (size_t)bufsize;
+	memcpy(buffer, conn->line.data + conn->line_at, n);
+	conn->line_at += n;
+	return (int)n;
+}
+
+int
+cpq_PQputnbytes(PGconn *conn, const char *buffer, int nbytes)
+{
+	return PQputCopyData(conn, buffer, nbytes) > 0 ? 0 : EOF;
+}
+
+int
+cpq_PQputline(PGconn *conn, const char *string)
+{
+	return PQputnbytes(conn, string, (int)strlen(string));
+}
+
+int
+cpq_PQendcopy(PGconn *conn)
+{
+	PGresult *res;
+	int is_well;
+
+	if (conn == NULL)
+		return 0;
+	if (conn->async != CPQ_COPY_IN && conn->async != CPQ_COPY_OUT &&
+		conn->async != CPQ_BUSY) {
+		cpq_say(conn, "no COPY in progress");
+		return 1;
+	}
+	if (conn->async == CPQ_COPY_IN && PQputCopyEnd(conn, NULL) < 0)
+		return 1;
+	if (conn->async == CPQ_COPY_OUT)
+		copy_over(conn);
+	if (conn->is_nonblocking && PQisBusy(conn))
+		return 1;
+	res = PQgetResult(conn);
+	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
+	if (!is_well && conn->error.len > 0)
+		cpq_notice_own(&conn->habits, "%s", conn->error.data);
+	PQclear(res);
+	return is_well ? 0 : 1;
+}

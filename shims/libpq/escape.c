@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libpq's functions without a connection go by what the last connection said. */
+static atomic_int last_encoding;
+static atomic_int last_standard_strings;
+
+void
+cpq_escape_remember(int encoding, int standard_strings)
+{
+	atomic_store_explicit(&last_encoding, encoding, memory_order_relaxed);
+	atomic_store_explicit(
+		&last_standard_strings, standard_strings, memory_order_relaxed);
+}
+
+/* A character above ASCII: its length, or 0 with the reason. */
+static size_t
+character(const char *s, size_t left, int encoding, const char **ret_why)
+{
+	int len = PQmblen(s, encoding);
+
+	if (left < (size_t)len)
+		*ret_why = "incomplete multibyte character";
+	else if (!cpq_encoding_is_legal(encoding, s, len))
+		*ret_why = "invalid multibyte character";
+	else
+		return (size_t)len;
+	return 0;
+}
+
+static size_t
+put_ascii(char *to, char c, char doubled, int is_doubling_backslash)
+{
+	to[0] = c;
+	if (c != doubled && !(c == '\\' && is_doubling_backslash))
+		return 1;
+	to[1] = c;
+	return 2;
+}
+
+/* An illegal character is made one that no server takes, so that nobody can hide a quote behind it. */
+static size_t
+escape_string(char *to, const char *from, size_t length, int encoding, int standard,
+	const char **ret_why)
+{
+	size_t left = strnlen(from, length);
+	const char *why = NULL;
+	char *at = to;
+	size_t n;
+
+	*ret_why = NULL;
+	while (left > 0) {
+		if ((unsigned char)*from < 0x80) {
+			at += put_ascii(at, *from++, '\'', !standard);
+			left--;
+			continue;
+		}
+		n = character(from, left, encoding, &why);
+		if (n > 0) {
+			memcpy(at, from, n);
+			at += n;
+		} else {
+			cpq_encoding_put_illegal(encoding, at);
+			at += 2;
+			n = 1;
+			if (*ret_why == NULL)
+				*ret_why = why;
+		}
+		from += n;
+		left -= n;
+	}
+	*at = '\0';
+	return (size_t)(at - to);
+}
+
+size_t
+cpq_PQescapeStringConn(
+	PGconn *conn, char *to, const char *from, size_t length, int *error)
+{
+	const char *why;
+	size_t n;
+
+	if (conn == NULL) {
+		*to = '\0';
+		if (error != NULL)
+			*error = 1;
+		return 0;
+	}
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	n = escape_string(
+		to, from, length, conn->habits.encoding, conn->standard_strings, &why);
+	if (why != NULL)
+		cpq_say(conn, "%s", why);
+	if (error != NULL)
+		*error = why != NULL;
+	return n;
+}
+
+size_t
+cpq_PQescapeString(char *to, const char *from, size_t length)
+{
+	const char *why;
+
+	return escape_string(to, from, length, atomic_load(&last_encoding),
+		atomic_load(&last_standard_strings), &why);
+}
+
+/* How many bytes become two; CENOTE-like: NULL with the reason told. */
+static int
+count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
+	size_t *ret_backslashes)
+{
+	const char *why = NULL;
+	size_t n;
+
+	*ret_quotes = 0;
+	*ret_backslashes = 0;
+	for (size_t i = 0; i < len; i += n) {
+		n = 1;
+		*ret_quotes += str[i] == quote;
+		*ret_backslashes += str[i] == '\\';
+		if ((unsigned char)str[i] < 0x80)
+			continue;
+		n = character(str + i, len - i, conn->habits.encoding, &why);
+		if (n == 0) {
+			cpq_say(conn, "%s", why);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static char *
+escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
+{
+	int is_literal = quote == '\'';
+	size_t quotes, backslashes;
+	char *out, *at;
+
+	if (conn == NULL)
+		return NULL;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	len = strnlen(str, len);
+	if (count_doubled(conn, str, len, quote, &quotes, &backslashes) < 0)
+		return NULL;
+	out = len < SIZE_MAX / 4 ? malloc(len + quotes + backslashes + 5) : NULL;
+	if (out == NULL) {
+		cpq_say(conn, "out of memory");
+		return NULL;
+	}
+	at = out;
+	if (is_literal && backslashes > 0) {
+		*at++ = ' ';
+		*at++ = 'E';
+	}
+	*at++ = quote;
+	/* Bytes of longer characters were looked at: none of them is taken for a quote here. */
+	for (size_t i = 0; i < len;) {
+		int n = (unsigned char)str[i] < 0x80
+				? 1
+				: PQmblen(str + i, conn->habits.encoding);
+
+		if (n == 1) {
+			at += put_ascii(at, str[i++], quote, is_literal);
+			continue;
+		}
+		memcpy(at, str + i, (size_t)n);
+		at += n;
+		i += (size_t)n;
+	}
+	*at++ = quote;
+	*at = '\0';
+	return out;
+}
+
+char *
+cpq_PQescapeLiteral(PGconn *conn, const char *str, size_t len)
+{
+	return escape_quoted(conn, str, len, '\'');
+}
+
+char *
+cpq_PQescapeIdentifier(PGconn *conn, const char *str, size_t len)
+{
+	return escape_quoted(conn, str, len, '"');
+}
+
+/* ---- bytea ---- */
+
+static const char hex[] = "0123456789abcdef";
+
+/* One byte in the escape format; `to` may be NULL, to count. */
+static size_t
+put_byte(char *to, unsigned char c, int standard)
+{
+	const char *backslash = standard ? "\\" : "\\\\";
+	char text[8];
+	int n;
+
+	if (c < 0x20 || c > 0x7e)
+		n = snprintf(text, sizeof(text), "%s%03o", backslash, c);
+	else if (c == '\'')
+		n = snprintf(text, sizeof(text), "''");
+	else if (c == '\\')
+		n = snprintf(text, sizeof(text), "%s%s", backslash, backslash);
+	else
+		n = snprintf(text, sizeof(text), "%c", c);
+	if (to != NULL)
+		memcpy(to, text, (size_t)n);
+	return (size_t)n;
+}
+
+static unsigned char *
+escape_hex(const unsigned char *from, size_t length, size_t *ret_length, int standard)
+{
+	size_t prefix = standard ? 2 : 3;
+	char *out = length < SIZE_MAX / 4 ? malloc(2 * length + prefix + 1) : NULL;
+
+	if (out == NULL)
+		return NULL;
+	memcpy(out, standard ? "\\x" : "\\\\x", prefix);
+	for (size_t i = 0; i < length; i++) {
+		out[prefix + 2 * i] = hex[from[i] >> 4];
+		out[prefix + 2 * i + 1] = hex[from[i] & 15];
+	}
+	out[prefix + 2 * length] = '\0';
+	*ret_length = prefix + 2 * length + 1;
+	return (unsigned char *)out;
+}
+
+static unsigned char *
+escape_octal(const unsigned char *from, size_t length, size_t *ret_length, int standard)
+{
+	size_t size = 1;
+	char *out, *at;
+
+	for (size_t i = 0; i < length; i++)
+		size += put_byte(NULL, from[i], standard);
+	out = malloc(size);
+	if (out == NULL)
+		return NULL;
+	at = out;
+	for (size_t i = 0; i < length; i++)
+		at += put_byte(at, from[i], standard);
+	*at = '\0';
+	*ret_length = size;
+	return (unsigned char *)out;
+}
+
+unsigned char *
+cpq_PQescapeByteaConn(
+	PGconn *conn, const unsigned char *from, size_t from_length, size_t *to_length)
+{
+	unsigned char *out;
+
+	if (conn == NULL)
+		return NULL;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	out = conn->server_version >= 90000
+		      ? escape_hex(from, from_length, to_length, conn->standard_strings)
+		      : escape_octal(
+				from, from_length, to_length, conn->standard_strings);
+	if (out == NULL)
+		cpq_say(conn, "out of memory");
+	return out;
+}
+
+unsigned char *
+cpq_PQescapeBytea(const unsigned char *from, size_t from_length, size_t *to_length)
+{
+	return escape_octal(
+		from, from_length, to_length, atomic_load(&last_standard_strings));
+}
+
+static int
+digit(unsigned char c, int base)
+{
+	int value = c >= '0' && c <= '9'                     ? c - '0'
+		    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+							     : 99;
+
+	return value < base ? value : -1;
+}
+
+/* Pairs of digits; what is none is passed over, as libpq does. */
+static size_t
+unescape_hex(unsigned char *out, const unsigned char *s)
+{
+	size_t n = 0;
+	int high;
+
+	while (*s != '\0') {
+		high = digit(*s++, 16);
+		if (high < 0)
+			continue;
+		if (*s != '\0') {
+			int low = digit(*s++, 16);
+
+			if (low >= 0)
+				out[n++] = (unsigned char)(high << 4 | low);
+		}
+	}
+	return n;
+}
+
+static size_t
+unescape_octal(unsigned char *out, const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (*s != '\0') {
+		if (*s != '\\') {
+			out[n++] = *s++;
+		} else if (s[1] == '\\') {
+			out[n++] = '\\';
+			s += 2;
+		} else if (digit(s[1], 4) >= 0 && digit(s[2], 8) >= 0 &&
+			   digit(s[3], 8) >= 0) {
+			out[n++] = (unsigned char)(digit(s[1], 4) << 6 |
+						   digit(s[2], 8) << 3 | digit(s[3], 8));
+			s += 4;
+		} else {
+			s++;
+		}
+	}
+	return n;
+}
+
+unsigned char *
+cpq_PQunescapeBytea(const unsigned char *strtext, size_t *retbuflen)
+{
+	unsigned char *out;
+	size_t n;
+
+	if (strtext == NULL)
+		return NULL;
+	out = malloc(strlen((const char *)strtext) + 1);
+	if (out == NULL)
+		return NULL;
+	n = strtext[0] == '\\' && strtext[1] == 'x' ? unescape_hex(out, strtext + 2)
+						    : unescape_octal(out, strtext);
+	out[n] = '\0';
+	*retbuflen = n;
+	return out;
+}

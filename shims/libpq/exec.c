@@ -1,0 +1,983 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Requests and their results. Sending never waits but where PQsendQuery() does; every call that
+ * waits is a send, and then PQgetResult() until it gives NULL.
+ */
+
+/* ---- the list of requests ---- */
+
+#define QUERY_KEPT 4096u
+
+static int
+set_query(struct cpq_request *req, const char *query)
+{
+	size_t size = strlen(query) + 1;
+
+	if (size > req->query_size) {
+		char *room = malloc(size);
+
+		if (room == NULL)
+			return -1;
+		free(req->query);
+		req->query = room;
+		req->query_size = size;
+	}
+	memcpy(req->query, query, size);
+	return 0;
+}
+
+static void
+request_free(struct cpq_request *req)
+{
+	if (req == NULL)
+		return;
+	cenote_stmt_destroy(req->stmt);
+	free(req->query);
+	free(req);
+}
+
+/* One is kept, so that a query needs no memory of its own. */
+static void
+request_done(PGconn *conn, struct cpq_request *req)
+{
+	cenote_stmt_destroy(req->stmt);
+	req->stmt = NULL;
+	if (conn->spare != NULL || req->query_size > QUERY_KEPT)
+		request_free(req);
+	else
+		conn->spare = req;
+}
+
+struct cpq_request *
+cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
+{
+	struct cpq_request *req = conn->spare;
+
+	conn->spare = NULL;
+	if (req == NULL)
+		req = calloc(1, sizeof(*req));
+	if (req == NULL || set_query(req, query != NULL ? query : "") < 0) {
+		request_free(req);
+		cpq_say(conn, "out of memory");
+		return NULL;
+	}
+	req->next = NULL;
+	req->stmt = NULL;
+	req->kind = kind;
+	return req;
+}
+
+static void
+request_pop(PGconn *conn)
+{
+	struct cpq_request *req = conn->first;
+
+	conn->first = req->next;
+	if (conn->first == NULL)
+		conn->last = NULL;
+	request_done(conn, req);
+}
+
+void
+cpq_requests_drop(PGconn *conn)
+{
+	while (conn->first != NULL)
+		request_pop(conn);
+	request_free(conn->spare);
+	conn->spare = NULL;
+	PQclear(conn->ready);
+	conn->ready = NULL;
+	conn->is_null_ready = 0;
+	cenote_result_destroy(conn->stream);
+	conn->stream = NULL;
+	cenote_result_destroy(conn->copy);
+	conn->copy = NULL;
+	conn->async = CPQ_IDLE;
+}
+
+int
+cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
+{
+	if (status < 0 && status != CENOTE_AGAIN) {
+		request_free(req);
+		cpq_say_failure(conn, status);
+		return 0;
+	}
+	if (conn->last != NULL)
+		conn->last->next = req;
+	else
+		conn->first = req;
+	conn->last = req;
+	if (conn->async == CPQ_IDLE)
+		conn->async = CPQ_BUSY;
+	cpq_cancel_follow(conn);
+	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
+	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
+		return PQflush(conn) >= 0;
+	/* what cannot be sent is told with the result */
+	return cenote_process(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
+}
+
+/* ---- sending ---- */
+
+int
+cpq_can_send(PGconn *conn)
+{
+	if (conn == NULL)
+		return 0;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	if (cpq_enter(conn, NULL) < 0)
+		return 0;
+	if (conn->pipeline != PQ_PIPELINE_OFF) {
+		if (conn->async == CPQ_COPY_IN || conn->async == CPQ_COPY_OUT) {
+			cpq_say(conn, "cannot queue commands during COPY");
+			return 0;
+		}
+		return 1;
+	}
+	if (conn->first != NULL || conn->async != CPQ_IDLE) {
+		cpq_say(conn, "another command is already in progress");
+		return 0;
+	}
+	conn->chunk = 0;
+	conn->is_single_row = 0;
+	return 1;
+}
+
+static int
+is_given(PGconn *conn, const char *text, const char *what)
+{
+	if (text != NULL)
+		return 1;
+	cpq_say(conn, "%s is a null pointer", what);
+	return 0;
+}
+
+int
+cpq_PQsendQuery(PGconn *conn, const char *query)
+{
+	struct cpq_request *req;
+
+	if (!cpq_can_send(conn) || !is_given(conn, query, "command string"))
+		return 0;
+	if (conn->pipeline != PQ_PIPELINE_OFF) {
+		cpq_say(conn, "%s not allowed in pipeline mode", "PQsendQuery");
+		return 0;
+	}
+	req = cpq_request_new(conn, CPQ_SIMPLE, query);
+	if (req == NULL)
+		return 0;
+	return cpq_request_sent(conn, req,
+		cenote_send_query(conn->session, query, CENOTE_NTS, NULL, NULL));
+}
+
+#define PARAMS_MAX 65535
+
+struct values {
+	int n;
+	const Oid *types;
+	const char *const *values;
+	const int *lengths;
+	const int *formats;
+};
+
+static int
+params_fill(cenote_params *params, const struct values *v)
+{
+	int r = CENOTE_OK;
+
+	for (int i = 0; i < v->n && r == CENOTE_OK; i++) {
+		const char *bytes = v->values != NULL ? v->values[i] : NULL;
+		int is_binary = v->formats != NULL && v->formats[i] != 0;
+		size_t len = 0;
+
+		if (bytes != NULL)
+			len = is_binary ? (size_t)v->lengths[i] : strlen(bytes);
+		r = cenote_params_add_native(params, v->types != NULL ? v->types[i] : 0,
+			is_binary ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT, bytes,
+			len);
+	}
+	return r;
+}
+
+static int
+are_values(PGconn *conn, const struct values *v)
+{
+	if (v->n < 0 || v->n > PARAMS_MAX) {
+		cpq_say(conn, "number of parameters must be between 0 and %d",
+			PARAMS_MAX);
+		return 0;
+	}
+	for (int i = 0; i < v->n; i++) {
+		if (v->formats == NULL || v->formats[i] == 0 || v->values == NULL ||
+			v->values[i] == NULL)
+			continue;
+		if (v->lengths == NULL || v->lengths[i] < 0) {
+			cpq_say(conn, "length must be given for binary parameter");
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* The connection's list of values, filled anew; NULL, and the reason. */
+static cenote_params *
+params_of(PGconn *conn, const struct values *v)
+{
+	if (!are_values(conn, v))
+		return NULL;
+	if (conn->params == NULL && cenote_params_create(NULL, &conn->params) < 0)
+		conn->params = NULL;
+	if (conn->params != NULL) {
+		cenote_params_clear(conn->params);
+		if (params_fill(conn->params, v) == CENOTE_OK)
+			return conn->params;
+	}
+	cpq_say(conn, "out of memory");
+	return NULL;
+}
+
+static cenote_exec_options
+exec_options(int result_format)
+{
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+
+	o.format = result_format != 0 ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT;
+	return o;
+}
+
+int
+cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
+	const Oid *paramTypes, const char *const *paramValues, const int *paramLengths,
+	const int *paramFormats, int resultFormat)
+{
+	const struct values v = { nParams, paramTypes, paramValues, paramLengths,
+		paramFormats };
+	const cenote_exec_options options = exec_options(resultFormat);
+	struct cpq_request *req;
+	cenote_params *params;
+
+	if (!cpq_can_send(conn) || !is_given(conn, command, "command string"))
+		return 0;
+	params = params_of(conn, &v);
+	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, command) : NULL;
+	if (req == NULL)
+		return 0;
+	return cpq_request_sent(conn, req,
+		cenote_send_query(conn->session, command, CENOTE_NTS, params, &options));
+}
+
+int
+cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nParams,
+	const Oid *paramTypes)
+{
+	struct cpq_request *req;
+	cenote_stmt *stmt = NULL;
+	int r;
+
+	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name") ||
+		!is_given(conn, query, "command string"))
+		return 0;
+	if (nParams < 0 || nParams > PARAMS_MAX) {
+		cpq_say(conn, "number of parameters must be between 0 and %d",
+			PARAMS_MAX);
+		return 0;
+	}
+	req = cpq_request_new(conn, CPQ_PREPARE, query);
+	if (req == NULL)
+		return 0;
+	r = cenote_stmt_create(conn->session, query, CENOTE_NTS, &stmt);
+	if (r == CENOTE_OK)
+		r = cenote_stmt_set_name(stmt, stmtName);
+	if (r == CENOTE_OK && paramTypes != NULL)
+		r = cenote_stmt_set_param_types(stmt, paramTypes, (uint32_t)nParams);
+	if (r == CENOTE_OK)
+		r = cenote_send_prepare(stmt);
+	req->stmt = stmt;
+	return cpq_request_sent(conn, req, r);
+}
+
+int
+cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
+	const char *const *paramValues, const int *paramLengths, const int *paramFormats,
+	int resultFormat)
+{
+	const struct values v = { nParams, NULL, paramValues, paramLengths,
+		paramFormats };
+	const cenote_exec_options options = exec_options(resultFormat);
+	struct cpq_request *req;
+	cenote_params *params;
+	int r;
+
+	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name"))
+		return 0;
+	params = params_of(conn, &v);
+	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, NULL) : NULL;
+	if (req == NULL)
+		return 0;
+	r = cenote_stmt_by_name(conn->session, stmtName, &req->stmt);
+	if (r == CENOTE_OK)
+		r = cenote_send_execute(req->stmt, params, &options);
+	return cpq_request_sent(conn, req, r);
+}
+
+/* Describe and close, of statements and portals: NULL is the unnamed one. */
+static int
+send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *name)
+{
+	struct cpq_request *req;
+	int r;
+
+	if (!cpq_can_send(conn))
+		return 0;
+	req = cpq_request_new(conn, kind, NULL);
+	if (req == NULL)
+		return 0;
+	if (name == NULL)
+		name = "";
+	r = kind == CPQ_DESCRIBE ? cenote_send_describe_named(conn->session, what, name)
+				 : cenote_send_close_named(conn->session, what, name);
+	return cpq_request_sent(conn, req, r);
+}
+
+int
+cpq_PQsendDescribePrepared(PGconn *conn, const char *stmt)
+{
+	return send_named(conn, CPQ_DESCRIBE, CENOTE_NAMED_STATEMENT, stmt);
+}
+
+int
+cpq_PQsendDescribePortal(PGconn *conn, const char *portal)
+{
+	return send_named(conn, CPQ_DESCRIBE, CENOTE_NAMED_PORTAL, portal);
+}
+
+int
+cpq_PQsendClosePrepared(PGconn *conn, const char *stmt)
+{
+	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_STATEMENT, stmt);
+}
+
+int
+cpq_PQsendClosePortal(PGconn *conn, const char *portal)
+{
+	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_PORTAL, portal);
+}
+
+static int
+set_chunk(PGconn *conn, int rows, int is_single_row)
+{
+	/* only for the request sent last, while it is the one that runs, and nothing of it came */
+	if (conn == NULL || conn->async != CPQ_BUSY || conn->last == NULL ||
+		conn->ready != NULL || conn->stream != NULL || rows <= 0)
+		return 0;
+	if (conn->pipeline == PQ_PIPELINE_OFF ? conn->first != conn->last : 0)
+		return 0;
+	if (conn->last->kind != CPQ_SIMPLE && conn->last->kind != CPQ_EXTENDED)
+		return 0;
+	if (cenote_set_stream(conn->session) < 0)
+		return 0;
+	conn->chunk = rows;
+	conn->is_single_row = is_single_row;
+	return 1;
+}
+
+int
+cpq_PQsetSingleRowMode(PGconn *conn)
+{
+	return set_chunk(conn, 1, 1);
+}
+
+int
+cpq_PQsetChunkedRowsMode(PGconn *conn, int chunk_size)
+{
+	return set_chunk(conn, chunk_size, 0);
+}
+
+/* ---- results ---- */
+
+/* No memory is left even for an error: the caller sees NULL, as PQgetResult() of libpq gives it. */
+static PGresult *
+failure(PGconn *conn)
+{
+	PGresult *res = cpq_result_new(conn, PGRES_FATAL_ERROR);
+
+	if (res == NULL)
+		return NULL;
+	res->message = cpq_result_text(res, conn->error.data);
+	if (res->message == NULL)
+		res->message = cpq_empty;
+	return res;
+}
+
+static PGresult *
+no_memory(PGconn *conn)
+{
+	cpq_say(conn, "out of memory for query result");
+	return failure(conn);
+}
+
+static PGresult *
+error_result(PGconn *conn, const cenote_diag *diag)
+{
+	PGresult *res = cpq_PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
+
+	if (res == NULL || cpq_result_set_diag(res, diag, conn->first->query) < 0) {
+		PQclear(res);
+		return no_memory(conn);
+	}
+	appendPQExpBufferStr(&conn->error, res->message);
+	if (conn->pipeline != PQ_PIPELINE_OFF)
+		conn->pipeline = PQ_PIPELINE_ABORTED;
+	return res;
+}
+
+static PGresult *
+description(PGconn *conn, cenote_result *from)
+{
+	PGresult *res;
+
+	/* a prepare is described by the pool, but libpq's is a command */
+	if (conn->first->kind == CPQ_PREPARE)
+		return cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
+	res = cpq_result_rows(conn, from, PGRES_COMMAND_OK);
+	if (res == NULL)
+		return NULL;
+	res->n_params = (int)cenote_result_n_params(from);
+	if (res->n_params > 0)
+		res->params = cpq_result_alloc(
+			res, (size_t)res->n_params * sizeof(*res->params));
+	if (res->n_params > 0 && res->params == NULL) {
+		PQclear(res);
+		return NULL;
+	}
+	for (int i = 0; i < res->n_params; i++)
+		res->params[i] = cenote_result_param_native_type(from, (uint32_t)i);
+	return res;
+}
+
+static PGresult *
+command(PGconn *conn, cenote_result *from)
+{
+	ExecStatusType status = cenote_result_flags(from) & CENOTE_RESULT_FLAG_EMPTY
+					? PGRES_EMPTY_QUERY
+					: PGRES_COMMAND_OK;
+	PGresult *res = cpq_PQmakeEmptyPGresult(conn, status);
+
+	/* what closing and preparing is called stays among us */
+	if (res != NULL &&
+		(conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_EXTENDED))
+		cpq_result_set_tag(res, cenote_result_tag(from));
+	return res;
+}
+
+/* All rows, where they lie. */
+static PGresult *
+rows(PGconn *conn, cenote_result *from)
+{
+	PGresult *res = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+	uint64_t n = cenote_result_n_rows(from);
+
+	if (res == NULL)
+		return NULL;
+	if (n > INT32_MAX) {
+		PQclear(res);
+		return NULL;
+	}
+	res->n_rows = (int)n;
+	cpq_result_set_tag(res, cenote_result_tag(from));
+	res->res = from;
+	return res;
+}
+
+static PGresult *
+copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async async)
+{
+	PGresult *res = cpq_PQmakeEmptyPGresult(conn, status);
+	uint32_t n = cenote_copy_n_columns(from);
+
+	if (res == NULL)
+		return NULL;
+	res->is_binary = cenote_copy_format(from) == CENOTE_FORMAT_BINARY;
+	res->columns = n > 0 ? cpq_result_alloc(res, n * sizeof(*res->columns)) : NULL;
+	if (n > 0 && res->columns == NULL) {
+		PQclear(res);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		res->columns[i] = (PGresAttDesc){ .name = cpq_empty,
+			.format = cenote_copy_column_format(from, i) ==
+				  CENOTE_FORMAT_BINARY };
+	res->n_columns = (int)n;
+	conn->copy = from;
+	conn->async = async;
+	return res;
+}
+
+/* ---- rows in chunks ---- */
+
+static PGresult *
+stream_end(PGconn *conn)
+{
+	cenote_result *from = conn->stream;
+	PGresult *res = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+
+	if (res != NULL)
+		cpq_result_set_tag(res, cenote_result_tag(from));
+	conn->stream = NULL;
+	cenote_result_destroy(from);
+	return res != NULL ? res : no_memory(conn);
+}
+
+static PGresult *
+stream_failed(PGconn *conn, int status)
+{
+	PGresult *res;
+
+	if (status == CENOTE_ERR_SERVER || status == CENOTE_ERR_UNSUPPORTED) {
+		res = error_result(conn, cenote_result_diag(conn->stream));
+	} else {
+		cpq_say_failure(conn, status);
+		res = failure(conn);
+	}
+	cenote_result_destroy(conn->stream);
+	conn->stream = NULL;
+	return res;
+}
+
+/* The next chunk, from the batch at hand or the next one: CENOTE_AGAIN if it has not come. */
+static int
+stream_next(PGconn *conn, PGresult **ret_res)
+{
+	PGresult *res;
+	int r = CENOTE_OK;
+
+	*ret_res = NULL;
+	while (conn->stream_row >= cenote_result_n_rows(conn->stream) || r != CENOTE_OK) {
+		r = cenote_result_next(conn->stream);
+		if (r == CENOTE_AGAIN)
+			return r;
+		conn->stream_row = 0;
+		if (r == CENOTE_DONE)
+			*ret_res = stream_end(conn);
+		else if (r != CENOTE_ROW)
+			*ret_res = stream_failed(conn, r);
+		if (*ret_res != NULL)
+			return CENOTE_OK;
+		r = CENOTE_OK;
+	}
+	res = cpq_result_rows(conn, conn->stream,
+		conn->is_single_row ? PGRES_SINGLE_TUPLE : (ExecStatusType)12);
+	while (res != NULL && res->n_rows < conn->chunk &&
+		conn->stream_row < cenote_result_n_rows(conn->stream)) {
+		if (cpq_result_add_row(res, conn->stream, conn->stream_row++) < 0) {
+			PQclear(res);
+			res = NULL;
+		}
+	}
+	*ret_res = res != NULL ? res : no_memory(conn);
+	return CENOTE_OK;
+}
+
+/* What libcenote gave becomes what PQgetResult() gives; *ret_keep: it lives on in there. */
+static PGresult *
+convert(PGconn *conn, cenote_result *from, int *ret_keep)
+{
+	*ret_keep = 0;
+	switch (cenote_result_kind(from)) {
+	case CENOTE_RESULT_ROWS:
+		*ret_keep = 1;
+		return rows(conn, from);
+	case CENOTE_RESULT_COMMAND:
+		return command(conn, from);
+	case CENOTE_RESULT_ERROR:
+		return error_result(conn, cenote_result_diag(from));
+	case CENOTE_RESULT_SKIPPED:
+		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
+	case CENOTE_RESULT_SYNC:
+		if (conn->pipeline == PQ_PIPELINE_ABORTED)
+			conn->pipeline = PQ_PIPELINE_ON;
+		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_SYNC);
+	case CENOTE_RESULT_DESCRIPTION:
+		return description(conn, from);
+	case CENOTE_RESULT_COPY_IN:
+		*ret_keep = 1;
+		return copy(conn, from, PGRES_COPY_IN, CPQ_COPY_IN);
+	default:
+		*ret_keep = 1;
+		return copy(conn, from, PGRES_COPY_OUT, CPQ_COPY_OUT);
+	}
+}
+
+static PGresult *
+lost(PGconn *conn, int status)
+{
+	PGresult *res;
+
+	cpq_say_failure(conn, status);
+	res = failure(conn);
+	cpq_requests_drop(conn);
+	return res;
+}
+
+/* The next result of the oldest request: CENOTE_OK, and NULL at its end; CENOTE_AGAIN. */
+static int
+next_result(PGconn *conn, PGresult **ret_res)
+{
+	cenote_result *from;
+	int keep;
+	int r;
+
+	*ret_res = NULL;
+	if (conn->stream != NULL)
+		return stream_next(conn, ret_res);
+	r = cenote_get_result(conn->session, &from);
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r == CENOTE_DONE) {
+		enum cpq_request_kind kind = conn->first->kind;
+
+		request_pop(conn);
+		cpq_cancel_follow(conn);
+		/* behind a synchronisation point there is no NULL */
+		if (kind == CPQ_SYNC && conn->first != NULL)
+			return next_result(conn, ret_res);
+		return CENOTE_OK;
+	}
+	if (r != CENOTE_OK) {
+		*ret_res = lost(conn, r);
+		return CENOTE_OK;
+	}
+	if (conn->chunk > 0 && cenote_result_kind(from) == CENOTE_RESULT_ROWS) {
+		conn->stream = from;
+		conn->stream_row = 0;
+		return stream_next(conn, ret_res);
+	}
+	*ret_res = convert(conn, from, &keep);
+	if (!keep || *ret_res == NULL)
+		cenote_result_destroy(from);
+	if (*ret_res == NULL)
+		*ret_res = no_memory(conn);
+	return CENOTE_OK;
+}
+
+/* Of a copy that goes on PQgetResult() says so each time. */
+static PGresult *
+copy_goes_on(PGconn *conn)
+{
+	cenote_result *from = conn->copy;
+	int is_in = conn->async == CPQ_COPY_IN;
+
+	return copy(conn, from, is_in ? PGRES_COPY_IN : PGRES_COPY_OUT, conn->async);
+}
+
+/* What PQisBusy() found already; 1: there was something. */
+static int
+take_ready(PGconn *conn, PGresult **ret_res)
+{
+	*ret_res = conn->ready;
+	if (conn->ready == NULL && !conn->is_null_ready)
+		return 0;
+	conn->ready = NULL;
+	conn->is_null_ready = 0;
+	return 1;
+}
+
+static void
+settle(PGconn *conn, const PGresult *res)
+{
+	if (conn->first == NULL && conn->copy == NULL)
+		conn->async = CPQ_IDLE;
+	if (res == NULL && conn->first == NULL) {
+		conn->chunk = 0;
+		conn->is_single_row = 0;
+	}
+}
+
+PGresult *
+cpq_PQgetResult(PGconn *conn)
+{
+	PGresult *res = NULL;
+	int r;
+
+	if (conn == NULL)
+		return NULL;
+	if (!take_ready(conn, &res)) {
+		if (conn->first == NULL || cpq_enter(conn, NULL) < 0)
+			return NULL;
+		if (conn->copy != NULL)
+			return copy_goes_on(conn);
+		while ((r = next_result(conn, &res)) == CENOTE_AGAIN) {
+			if (cpq_wait(conn, 0) < 0) {
+				res = lost(conn, CENOTE_ERR_CONN);
+				break;
+			}
+		}
+	}
+	settle(conn, res);
+	if (res != NULL)
+		(void)PQfireResultCreateEvents(conn, res);
+	return res;
+}
+
+int
+cpq_PQisBusy(PGconn *conn)
+{
+	PGresult *res = NULL;
+	int r;
+
+	if (conn == NULL || conn->status == CONNECTION_BAD)
+		return 0;
+	if (conn->ready != NULL || conn->is_null_ready || conn->first == NULL ||
+		conn->copy != NULL)
+		return 0;
+	r = next_result(conn, &res);
+	if (r == CENOTE_AGAIN)
+		return 1;
+	conn->ready = res;
+	conn->is_null_ready = res == NULL;
+	return 0;
+}
+
+int
+cpq_PQconsumeInput(PGconn *conn)
+{
+	int r;
+
+	if (conn == NULL || cpq_enter(conn, NULL) < 0)
+		return 0;
+	r = cenote_process(conn->session);
+	/* what was received before the loss is still to be had */
+	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
+		conn->first != NULL)
+		return 1;
+	cpq_say_failure(conn, r);
+	return 0;
+}
+
+int
+cpq_PQflush(PGconn *conn)
+{
+	int r;
+
+	if (conn == NULL)
+		return -1;
+	if (conn->session == NULL)
+		return 0;
+	while ((r = cenote_process(conn->session)) == CENOTE_AGAIN) {
+		if (conn->is_nonblocking)
+			return 1;
+		if (cpq_wait(conn, 0) < 0)
+			return -1;
+	}
+	/* a lost connection is told with the result */
+	return 0;
+}
+
+/* ---- the calls that wait ---- */
+
+/* End what is left of the request before: its results are of no interest any more. */
+static int
+discard(PGconn *conn)
+{
+	PGresult *res;
+
+	while (conn->first != NULL || conn->ready != NULL || conn->is_null_ready) {
+		if (conn->async == CPQ_COPY_IN &&
+			PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
+			return 0;
+		if (conn->async == CPQ_COPY_OUT) {
+			cenote_result_destroy(conn->copy);
+			conn->copy = NULL;
+			conn->async = CPQ_BUSY;
+		}
+		res = PQgetResult(conn);
+		PQclear(res);
+		if (conn->status == CONNECTION_BAD)
+			return 0;
+	}
+	return 1;
+}
+
+int
+cpq_exec_begin(PGconn *conn)
+{
+	if (conn == NULL)
+		return 0;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	if (conn->pipeline != PQ_PIPELINE_OFF) {
+		cpq_say(conn,
+			"synchronous command execution functions are not allowed in "
+			"pipeline mode");
+		return 0;
+	}
+	if (!discard(conn))
+		return 0;
+	resetPQExpBuffer(&conn->error);
+	return 1;
+}
+
+/* The last result counts; a copy is the caller's to go on with. */
+PGresult *
+cpq_exec_end(PGconn *conn)
+{
+	PGresult *last = NULL;
+	PGresult *res;
+
+	while ((res = PQgetResult(conn)) != NULL) {
+		PQclear(last);
+		last = res;
+		if (res->status == PGRES_COPY_IN || res->status == PGRES_COPY_OUT ||
+			conn->status == CONNECTION_BAD)
+			break;
+	}
+	return last;
+}
+
+PGresult *
+cpq_PQexec(PGconn *conn, const char *query)
+{
+	if (!cpq_exec_begin(conn) || !cpq_PQsendQuery(conn, query))
+		return NULL;
+	return cpq_exec_end(conn);
+}
+
+PGresult *
+cpq_PQexecParams(PGconn *conn, const char *command, int nParams, const Oid *paramTypes,
+	const char *const *paramValues, const int *paramLengths, const int *paramFormats,
+	int resultFormat)
+{
+	if (!cpq_exec_begin(conn) ||
+		!cpq_PQsendQueryParams(conn, command, nParams, paramTypes, paramValues,
+			paramLengths, paramFormats, resultFormat))
+		return NULL;
+	return cpq_exec_end(conn);
+}
+
+PGresult *
+cpq_PQprepare(PGconn *conn, const char *stmtName, const char *query, int nParams,
+	const Oid *paramTypes)
+{
+	if (!cpq_exec_begin(conn) ||
+		!cpq_PQsendPrepare(conn, stmtName, query, nParams, paramTypes))
+		return NULL;
+	return cpq_exec_end(conn);
+}
+
+PGresult *
+cpq_PQexecPrepared(PGconn *conn, const char *stmtName, int nParams,
+	const char *const *paramValues, const int *paramLengths, const int *paramFormats,
+	int resultFormat)
+{
+	if (!cpq_exec_begin(conn) ||
+		!cpq_PQsendQueryPrepared(conn, stmtName, nParams, paramValues,
+			paramLengths, paramFormats, resultFormat))
+		return NULL;
+	return cpq_exec_end(conn);
+}
+
+#define NAMED(function, send)                                                            \
+	PGresult *cpq_##function(PGconn *conn, const char *name)                         \
+	{                                                                                \
+		if (!cpq_exec_begin(conn) || !send(conn, name))                          \
+			return NULL;                                                     \
+		return cpq_exec_end(conn);                                               \
+	}
+
+NAMED(PQdescribePrepared, cpq_PQsendDescribePrepared)
+NAMED(PQdescribePortal, cpq_PQsendDescribePortal)
+NAMED(PQclosePrepared, cpq_PQsendClosePrepared)
+NAMED(PQclosePortal, cpq_PQsendClosePortal)
+
+/* ---- the fast path ---- */
+
+static int
+args_fill(cenote_params *params, const PQArgBlock *args, int n)
+{
+	int r = CENOTE_OK;
+
+	for (int i = 0; i < n && r == CENOTE_OK; i++) {
+		const PQArgBlock *a = &args[i];
+		unsigned char number[4];
+		const void *bytes = a->u.ptr;
+
+		if (a->len >= 0 && a->isint) {
+			unsigned v = (unsigned)a->u.integer;
+
+			number[0] = (unsigned char)(v >> 24);
+			number[1] = (unsigned char)(v >> 16);
+			number[2] = (unsigned char)(v >> 8);
+			number[3] = (unsigned char)v;
+			/* two bytes are the lower ones */
+			bytes = a->len == 2 ? number + 2 : number;
+		}
+		r = cenote_params_add_native(params, 0, CENOTE_FORMAT_BINARY,
+			a->len >= 0 ? bytes : NULL, a->len >= 0 ? (size_t)a->len : 0);
+	}
+	return r;
+}
+
+static void
+take_function_value(const PGresult *res, int *result_buf, int *result_len, int is_int)
+{
+	const unsigned char *bytes = (const unsigned char *)PQgetvalue(res, 0, 0);
+	int len = PQgetlength(res, 0, 0);
+	uint32_t v = 0;
+
+	*result_len = PQgetisnull(res, 0, 0) ? -1 : len;
+	if (*result_len < 0)
+		return;
+	if (!is_int) {
+		memcpy(result_buf, bytes, (size_t)len);
+		return;
+	}
+	for (int i = 0; i < len && i < 4; i++)
+		v = v << 8 | bytes[i];
+	*result_buf = (int)v;
+}
+
+PGresult *
+cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,
+	const PQArgBlock *args, int nargs)
+{
+	struct cpq_request *req;
+	PGresult *res, *answer;
+	const struct values none = { 0, NULL, NULL, NULL, NULL };
+
+	*result_len = 0;
+	if (conn == NULL)
+		return NULL;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	if (conn->pipeline != PQ_PIPELINE_OFF) {
+		cpq_say(conn, "%s not allowed in pipeline mode", "PQfn");
+		return NULL;
+	}
+	if (conn->status != CONNECTION_OK || conn->first != NULL) {
+		cpq_say(conn, "connection in wrong state");
+		return NULL;
+	}
+	if (params_of(conn, &none) == NULL ||
+		args_fill(conn->params, args, nargs) != CENOTE_OK)
+		return no_memory(conn);
+	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
+	if (req == NULL || !cpq_request_sent(conn, req,
+				   cenote_send_function(conn->session, (uint32_t)fnid,
+					   conn->params, CENOTE_FORMAT_BINARY)))
+		return NULL;
+	answer = cpq_exec_end(conn);
+	if (PQresultStatus(answer) != PGRES_TUPLES_OK)
+		return answer;
+	take_function_value(answer, result_buf, result_len, result_is_int);
+	PQclear(answer);
+	res = cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
+	return res != NULL ? res : no_memory(conn);
+}

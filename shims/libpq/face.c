@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+/*
+ * The exported face: nothing but forwarders, to ours or to the original, by whose handle it is. A
+ * function that an older original does not have answers with nothing: 0, or NULL.
+ */
+#define FORWARD(handle, ret, name, params, args)                                         \
+	CPQ_EXPORT ret name params                                                       \
+	{                                                                                \
+		if (!cpq_is_foreign(handle))                                             \
+			return cpq_##name args;                                          \
+		return cpq_original(NULL)->name != NULL ? cpq_original(NULL)->name args  \
+							: (ret)0;                        \
+	}
+#define FORWARD_V(handle, name, params, args)                                            \
+	CPQ_EXPORT void name params                                                      \
+	{                                                                                \
+		if (!cpq_is_foreign(handle))                                             \
+			cpq_##name args;                                                 \
+		else if (cpq_original(NULL)->name != NULL)                               \
+			cpq_original(NULL)->name args;                                   \
+	}
+
+/* clang-format off */
+#define DECLARE(handle, ret, name, params, args)  CPQ_EXPORT ret name params;
+#define DECLARE_V(handle, name, params, args)     CPQ_EXPORT void name params;
+/* clang-format on */
+#ifndef LIBPQ_HAS_ASYNC_CANCEL
+CPQ_FACE_17(DECLARE, DECLARE_V)
+#endif
+#ifndef LIBPQ_HAS_PROMPT_OAUTH_DEVICE
+CPQ_FACE_18(DECLARE, DECLARE_V)
+#endif
+
+CPQ_FACE_15(FORWARD, FORWARD_V)
+CPQ_FACE_17(FORWARD, FORWARD_V)
+CPQ_FACE_18(FORWARD, FORWARD_V)
+
+/* By this name we know ourselves, when we look for the original. */
+CPQ_EXPORT const char cenote_shim_libpq[] = "Cenote";

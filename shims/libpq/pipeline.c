@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+/* Pipeline mode: requests are queued and their results come in order. */
+
+PGpipelineStatus
+cpq_PQpipelineStatus(const PGconn *conn)
+{
+	return conn != NULL ? conn->pipeline : PQ_PIPELINE_OFF;
+}
+
+int
+cpq_PQenterPipelineMode(PGconn *conn)
+{
+	int r;
+
+	if (conn == NULL)
+		return 0;
+	if (conn->pipeline != PQ_PIPELINE_OFF)
+		return 1;
+	if (conn->async != CPQ_IDLE || conn->first != NULL) {
+		cpq_say(conn, "cannot enter pipeline mode, connection not idle");
+		return 0;
+	}
+	if (conn->session == NULL)
+		return 0;
+	r = cenote_pipeline_begin(conn->session);
+	if (r < 0) {
+		cpq_say_failure(conn, r);
+		return 0;
+	}
+	conn->pipeline = PQ_PIPELINE_ON;
+	return 1;
+}
+
+static int
+leave(PGconn *conn)
+{
+	int r;
+
+	while ((r = cenote_pipeline_end(conn->session)) == CENOTE_AGAIN) {
+		if (cpq_wait(conn, 0) < 0)
+			break;
+	}
+	if (r < 0) {
+		cpq_say_failure(conn, r);
+		if (cenote_status_is_fatal(r))
+			return 0;
+	}
+	conn->pipeline = PQ_PIPELINE_OFF;
+	conn->async = CPQ_IDLE;
+	return 1;
+}
+
+int
+cpq_PQexitPipelineMode(PGconn *conn)
+{
+	if (conn == NULL)
+		return 0;
+	if (conn->pipeline == PQ_PIPELINE_OFF && conn->first == NULL)
+		return 1;
+	if (conn->ready != NULL) {
+		cpq_say(conn, "cannot exit pipeline mode with uncollected results");
+		return 0;
+	}
+	if (conn->async == CPQ_COPY_IN || conn->async == CPQ_COPY_OUT) {
+		cpq_say(conn, "cannot exit pipeline mode while in COPY");
+		return 0;
+	}
+	if (conn->first != NULL) {
+		cpq_say(conn, "cannot exit pipeline mode while busy");
+		return 0;
+	}
+	return leave(conn);
+}
+
+static int
+send_sync(PGconn *conn, int is_flushing)
+{
+	struct cpq_request *req;
+
+	if (conn == NULL)
+		return 0;
+	if (conn->pipeline == PQ_PIPELINE_OFF) {
+		cpq_say(conn, "cannot send pipeline when not in pipeline mode");
+		return 0;
+	}
+	if (!cpq_can_send(conn))
+		return 0;
+	req = cpq_request_new(conn, CPQ_SYNC, NULL);
+	if (req == NULL || !cpq_request_sent(conn, req, cenote_send_sync(conn->session)))
+		return 0;
+	return !is_flushing || PQflush(conn) >= 0;
+}
+
+int
+cpq_PQpipelineSync(PGconn *conn)
+{
+	return send_sync(conn, 1);
+}
+
+int
+cpq_PQsendPipelineSync(PGconn *conn)
+{
+	return send_sync(conn, 0);
+}
+
+int
+cpq_PQsendFlushRequest(PGconn *conn)
+{
+	int r;
+
+	if (conn == NULL || cpq_enter(conn, NULL) < 0)
+		return 0;
+	if (conn->first != NULL && conn->pipeline == PQ_PIPELINE_OFF) {
+		cpq_say(conn, "another command is already in progress");
+		return 0;
+	}
+	r = cenote_flush(conn->session);
+	if (r == CENOTE_OK || r == CENOTE_AGAIN)
+		return 1;
+	cpq_say_failure(conn, r);
+	return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CPQ_PQ_H
+#define CPQ_PQ_H
+
+#include <cenote/cenote.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "expbuffer.h"
+#include "face.h"
+#include "face_list.h"
+#include "original.h"
+
+/*
+ * The libpq shim: what its files share. conninfo.c: keywords, URIs, service and password files.
+ * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish.
+ * exec.c: sending, and PQgetResult(). pipeline.c, copy.c, notify.c, cancel.c, large.c (large
+ * objects). result.c: PGresult. message.c: the texts of errors. escape.c, print.c, events.c,
+ * trace.c, password.c, ssl.c. All are called through face.c.
+ *
+ * A library in somebody else's process: nothing here prints, ends, or changes what is the
+ * host's; every allocation may fail and is then told as libpq tells it.
+ */
+
+/* Ours of everything in the face list: cpq_PQexec() … */
+#define CPQ_OURS(handle, ret, name, params, args) ret cpq_##name params;
+#define CPQ_OURS_V(handle, name, params, args)    void cpq_##name params;
+CPQ_FACE_15(CPQ_OURS, CPQ_OURS_V)
+CPQ_FACE_17(CPQ_OURS, CPQ_OURS_V)
+CPQ_FACE_18(CPQ_OURS, CPQ_OURS_V)
+
+/* ---- encoding.c ---- */
+
+/* Whether a character of PQmblen() bytes, the first of them above 127, is one in that encoding. */
+int cpq_encoding_is_legal(int encoding, const char *text, int len);
+/* Two bytes that are a character in no text of that encoding. */
+void cpq_encoding_put_illegal(int encoding, char out[2]);
+
+/* ---- escape.c ---- */
+
+/* What the functions without a connection go by: the last connection's. As in libpq. */
+void cpq_escape_remember(int encoding, int standard_strings);
+
+/* ---- conninfo.c ---- */
+
+/* One value per keyword of PQconndefaults(), in its order; NULL: not given. */
+struct cpq_conninfo {
+	char **values;
+};
+
+/* Keyword's value, "" if it was not given: cpq_conninfo_get(&conn->info, "host"). */
+const char *cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword);
+void cpq_conninfo_finish(struct cpq_conninfo *info);
+/* The three ways to begin; then defaults from service file, environment and PostgreSQL's own. 0, or -1
+ * and the message (one line, "\n" behind it) appended. */
+int cpq_conninfo_from_text(
+	struct cpq_conninfo *info, const char *conninfo, PQExpBuffer error);
+int cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
+	const char *const *values, int expand_dbname, PQExpBuffer error);
+int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
+
+/* ---- pool.c ---- */
+
+enum cpq_way {
+	CPQ_WAY_POOL,
+	CPQ_WAY_ORIGINAL,
+	CPQ_WAY_NONE
+};
+
+struct cpq_route {
+	enum cpq_way way;
+	int may_fall_back; /* to the original, if cenoted cannot be reached */
+	char *pool; /* its name; malloc()ed */
+};
+
+/* From CENOTE_SERVER, CENOTE_POOL, CENOTE_FALLBACK and the mapping file. 0, or -1 and the reason. */
+int cpq_route_find(
+	struct cpq_route *route, const struct cpq_conninfo *info, PQExpBuffer error);
+void cpq_route_finish(struct cpq_route *route);
+
+/* ---- connections ---- */
+
+/* What the connection waits for: libpq's asyncStatus, in our terms. */
+enum cpq_async {
+	CPQ_IDLE, /* nothing is outstanding */
+	CPQ_BUSY, /* a request runs: PQgetResult() has more to say */
+	CPQ_COPY_IN,
+	CPQ_COPY_OUT,
+};
+
+/* A request, until PQgetResult() has said all about it. */
+struct cpq_request {
+	struct cpq_request *next;
+	enum cpq_request_kind {
+		CPQ_SIMPLE, /* PQsendQuery */
+		CPQ_EXTENDED, /* with parameters, or prepared */
+		CPQ_PREPARE,
+		CPQ_DESCRIBE,
+		CPQ_CLOSE,
+		CPQ_FUNCTION,
+		CPQ_SYNC
+	} kind;
+	cenote_stmt *stmt; /* made for this request; NULL none */
+	char *query; /* for the error cursor; "" where libpq has none */
+	size_t query_size; /* room for it, kept for the next request */
+};
+
+struct cpq_event {
+	PGEventProc proc;
+	char *name;
+	void *pass_through;
+	void *data; /* PQsetInstanceData() */
+	int is_initialised; /* of a result: its RESULTCREATE went well */
+};
+
+struct cpq_events {
+	struct cpq_event *list;
+	int n;
+	int cap;
+};
+
+/* What a result keeps of its connection, so that it can outlive it. */
+struct cpq_habits {
+	PGVerbosity verbosity;
+	PGContextVisibility show_context;
+	int encoding;
+	PQnoticeReceiver receiver;
+	void *receiver_arg;
+	PQnoticeProcessor processor;
+	void *processor_arg;
+};
+
+struct pg_conn {
+	const char *tag; /* &cpq_tag; must be first */
+	pid_t owner; /* who made it: a child that was forked must not use it */
+
+	struct cpq_conninfo info;
+	struct cpq_route route;
+	cenote_conn *session; /* NULL before connecting, and when that failed */
+	ConnStatusType status;
+	int is_resetting;
+	PQExpBufferData setup; /* the statement that makes the settings */
+	PQExpBufferData error; /* PQerrorMessage() */
+	struct cpq_habits habits;
+	struct cpq_events events;
+	int is_nonblocking;
+
+	/* requests */
+	enum cpq_async async;
+	PGpipelineStatus pipeline;
+	struct cpq_request *first; /* the oldest that is not finished */
+	struct cpq_request *last;
+	struct cpq_request *spare; /* one kept, so that a query needs no allocation */
+	int chunk; /* rows at a time for the request sent last; 0: all */
+	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
+	PGresult *ready; /* what PQisBusy() found, for PQgetResult() */
+	int is_null_ready; /* the end of a request's results was found */
+	cenote_result *stream; /* a result that is being read in chunks */
+	uint64_t stream_row; /* the next one of the batch at hand */
+	cenote_result *copy; /* the copy that is open */
+	PQExpBufferData line; /* of PQgetline() */
+	size_t line_at;
+	cenote_params *params; /* of the request being sent; kept */
+	struct cpq_cancel_box *cancel; /* NULL: nobody has asked for a PGcancel */
+
+	PGnotify *notifies; /* not taken yet, oldest first */
+	PGnotify *notifies_last;
+	FILE *trace;
+	int trace_flags;
+	int server_version;
+	int standard_strings;
+};
+
+/* Begin a call that may fail: the error text is made empty, and a wrong state is told. 0 or -1. */
+int cpq_enter(PGconn *conn, const char *what);
+/* Append to the error text: one line of libpq's own words, and the line's end. */
+void cpq_say(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What libcenote said of the last failure, in libpq's form; a lost session makes it CONNECTION_BAD. */
+void cpq_say_failure(PGconn *conn, int status);
+/* Wait until the descriptor is ready for what libcenote wants: 1; 0 the deadline (0: none) is over; -1
+ * there is nothing to wait for. */
+int cpq_wait(PGconn *conn, int64_t deadline_ms);
+/* Take the session for lost. */
+void cpq_drop_session(PGconn *conn);
+
+/* ---- exec.c ---- */
+
+/* Of a conn whose state is as it must be: to send one more request. Else 0, and the reason. */
+int cpq_can_send(PGconn *conn);
+/* Room for the next request; NULL when there is no memory. `query` may be NULL. */
+struct cpq_request *cpq_request_new(
+	PGconn *conn, enum cpq_request_kind kind, const char *query);
+/* It was sent (or not: status < 0): 1 or 0, as PQsendQuery() gives. */
+int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
+void cpq_requests_drop(PGconn *conn);
+/* The beginning and end of every call that waits for its result. */
+int cpq_exec_begin(PGconn *conn);
+PGresult *cpq_exec_end(PGconn *conn);
+
+/* ---- cancel.c ---- */
+
+/* Another request is running now. */
+void cpq_cancel_follow(PGconn *conn);
+void cpq_cancel_leave(PGconn *conn);
+
+/* ---- notify.c ---- */
+
+void cpq_on_notification(
+	uint32_t pid, const char *channel, const char *payload, void *user);
+void cpq_notifies_drop(PGconn *conn);
+void cpq_on_notice(const cenote_diag *diag, void *user);
+void cpq_on_parameter(const char *name, const char *value, void *user);
+/* Look at all that the session says of itself anew. */
+void cpq_parameters_read(PGconn *conn);
+
+/* ---- result.c ---- */
+
+/* A value of a result that was made here, and not by the pool. */
+struct cpq_value {
+	char *text; /* in the result's arena, or cpq_empty for NULL */
+	int len; /* -1: NULL */
+};
+
+struct pg_result {
+	const char *tag; /* &cpq_tag; must be first */
+	ExecStatusType status;
+	cenote_result *res; /* rows as they came; NULL: `rows` */
+	struct cpq_value **rows;
+	int n_rows;
+	int cap_rows;
+	PGresAttDesc *columns;
+	int n_columns;
+	int is_binary;
+	Oid *params; /* of a described statement */
+	int n_params;
+	char command[64];
+	char counted[24]; /* PQcmdTuples() */
+	char *fields[128]; /* error fields by their letter, in the arena */
+	char *message; /* PQresultErrorMessage(); NULL: "" */
+	char *query; /* for the error cursor */
+	struct cpq_habits habits;
+	struct cpq_events events;
+	void *arena; /* blocks, freed with it */
+	size_t memory;
+};
+
+extern char cpq_empty[1];
+
+/* Allocate in the result's arena, zero-filled or not; NULL when there is no memory. */
+void *cpq_result_alloc(PGresult *res, size_t size);
+char *cpq_result_text(PGresult *res, const char *text);
+/* A new result with the connection's habits and events (conn may be NULL). */
+PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
+/* With the columns of what libcenote gave, and no rows yet. */
+PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
+/* A row of what libcenote gave, copied. 0 or -1. */
+int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
+/* An error's fields and text. 0 or -1. */
+int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
+void cpq_result_set_tag(PGresult *res, const char *tag);
+
+/* ---- message.c ---- */
+
+/* The text of an error or notice from its fields, as libpq writes it. */
+void cpq_message_build(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity,
+	PGContextVisibility show_context);
+/* A notice of this library's own. */
+void cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- events.c ---- */
+
+int cpq_events_copy(struct cpq_events *to, const struct cpq_events *from);
+void cpq_events_finish(struct cpq_events *events);
+void cpq_events_tell_reset(PGconn *conn);
+void cpq_events_tell_destruction(PGconn *conn);
+
+/* ---- trace.c ---- */
+
+/* What goes to the server and comes from it, told as if it were PostgreSQL's own protocol. */
+void cpq_trace_request(PGconn *conn, const struct cpq_request *req);
+void cpq_trace_result(PGconn *conn, const PGresult *res);
+
+#endif

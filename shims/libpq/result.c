@@ -1,0 +1,811 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+char cpq_empty[1] = "";
+
+/* ---- memory: blocks that are freed together ---- */
+
+#define BLOCK_SIZE 2048u
+#define ALIGNMENT  _Alignof(max_align_t)
+
+struct block {
+	struct block *next;
+	size_t used;
+	size_t size;
+	_Alignas(max_align_t) char bytes[];
+};
+
+static struct block *
+block_new(PGresult *res, size_t size)
+{
+	struct block *b = malloc(sizeof(*b) + size);
+
+	if (b == NULL)
+		return NULL;
+	b->used = 0;
+	b->size = size;
+	res->memory += sizeof(*b) + size;
+	return b;
+}
+
+static void *
+arena_alloc(PGresult *res, size_t size, size_t alignment)
+{
+	struct block *b = res->arena;
+	size_t at = b != NULL ? (b->used + alignment - 1) & ~(alignment - 1) : 0;
+
+	if (b != NULL && at <= b->size && size <= b->size - at) {
+		b->used = at + size;
+		return b->bytes + at;
+	}
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	b = block_new(res, size > BLOCK_SIZE / 2 ? size : BLOCK_SIZE);
+	if (b == NULL)
+		return NULL;
+	b->used = size;
+	/* A large one goes behind, so that the block in use stays in use. */
+	if (size > BLOCK_SIZE / 2 && res->arena != NULL) {
+		struct block *first = res->arena;
+
+		b->next = first->next;
+		first->next = b;
+	} else {
+		b->next = res->arena;
+		res->arena = b;
+	}
+	return b->bytes;
+}
+
+void *
+cpq_result_alloc(PGresult *res, size_t size)
+{
+	return arena_alloc(res, size, ALIGNMENT);
+}
+
+static char *
+bytes_dup(PGresult *res, const char *bytes, size_t len)
+{
+	char *copy = len < SIZE_MAX ? arena_alloc(res, len + 1, 1) : NULL;
+
+	if (copy == NULL)
+		return NULL;
+	if (len > 0)
+		memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *
+cpq_result_text(PGresult *res, const char *text)
+{
+	return text == NULL || *text == '\0' ? cpq_empty
+					     : bytes_dup(res, text, strlen(text));
+}
+
+void *
+cpq_PQresultAlloc(PGresult *res, size_t nBytes)
+{
+	if (res == NULL)
+		return NULL;
+	return nBytes > 0 ? cpq_result_alloc(res, nBytes) : cpq_empty;
+}
+
+size_t
+cpq_PQresultMemorySize(const PGresult *res)
+{
+	if (res == NULL)
+		return 0;
+	return res->memory + (res->res != NULL ? cenote_result_memory(res->res) : 0);
+}
+
+/* ---- making and freeing ---- */
+
+static void
+set_habits(PGresult *res, PGconn *conn)
+{
+	static const struct cpq_habits defaults = { .verbosity = PQERRORS_DEFAULT,
+		.show_context = PQSHOW_CONTEXT_ERRORS };
+
+	res->habits = conn != NULL ? conn->habits : defaults;
+}
+
+PGresult *
+cpq_result_new(PGconn *conn, ExecStatusType status)
+{
+	PGresult *res = calloc(1, sizeof(*res));
+
+	if (res == NULL)
+		return NULL;
+	res->tag = &cpq_tag;
+	res->status = status;
+	res->memory = sizeof(*res);
+	set_habits(res, conn);
+	return res;
+}
+
+static int
+is_failure(ExecStatusType status)
+{
+	return status == PGRES_BAD_RESPONSE || status == PGRES_NONFATAL_ERROR ||
+	       status == PGRES_FATAL_ERROR;
+}
+
+PGresult *
+cpq_PQmakeEmptyPGresult(PGconn *conn, ExecStatusType status)
+{
+	PGresult *res = cpq_result_new(conn, status);
+
+	if (res == NULL || conn == NULL)
+		return res;
+	if (is_failure(status)) {
+		res->message = cpq_result_text(res, conn->error.data);
+		if (res->message == NULL)
+			res->message = cpq_empty;
+	}
+	if (cpq_events_copy(&res->events, &conn->events) < 0) {
+		PQclear(res);
+		return NULL;
+	}
+	return res;
+}
+
+static void
+tell_destruction(PGresult *res)
+{
+	for (int i = 0; i < res->events.n; i++) {
+		PGEventResultDestroy e = { res };
+		const struct cpq_event *event = &res->events.list[i];
+
+		if (event->is_initialised)
+			(void)event->proc(PGEVT_RESULTDESTROY, &e, event->pass_through);
+	}
+}
+
+void
+cpq_PQclear(PGresult *res)
+{
+	struct block *b, *next;
+
+	if (res == NULL)
+		return;
+	tell_destruction(res);
+	cpq_events_finish(&res->events);
+	cenote_result_destroy(res->res);
+	for (b = res->arena; b != NULL; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(res->rows);
+	free(res);
+}
+
+/* ---- rows of our own ---- */
+
+static int
+rows_reserve(PGresult *res)
+{
+	struct cpq_value **grown;
+	int cap;
+
+	if (res->n_rows < res->cap_rows)
+		return 0;
+	if (res->cap_rows > INT_MAX / 2)
+		return -1;
+	cap = res->cap_rows > 0 ? 2 * res->cap_rows : 128;
+	grown = realloc(res->rows, (size_t)cap * sizeof(*grown));
+	if (grown == NULL)
+		return -1;
+	res->memory += (size_t)(cap - res->cap_rows) * sizeof(*grown);
+	res->rows = grown;
+	res->cap_rows = cap;
+	return 0;
+}
+
+/* A row of NULLs behind the others. */
+static struct cpq_value *
+row_add(PGresult *res)
+{
+	size_t n = (size_t)res->n_columns;
+	struct cpq_value *row;
+
+	if (rows_reserve(res) < 0)
+		return NULL;
+	row = cpq_result_alloc(res, (n > 0 ? n : 1) * sizeof(*row));
+	if (row == NULL)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		row[i] = (struct cpq_value){ cpq_empty, -1 };
+	res->rows[res->n_rows++] = row;
+	return row;
+}
+
+static int
+value_set(PGresult *res, struct cpq_value *v, const char *bytes, int len)
+{
+	if (len < 0 || bytes == NULL) {
+		*v = (struct cpq_value){ cpq_empty, -1 };
+		return 0;
+	}
+	v->text = len > 0 ? bytes_dup(res, bytes, (size_t)len) : cpq_empty;
+	v->len = v->text != NULL ? len : -1;
+	if (v->text != NULL)
+		return 0;
+	v->text = cpq_empty;
+	return -1;
+}
+
+int
+cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at)
+{
+	struct cpq_value *row = row_add(res);
+	size_t len = 0;
+
+	if (row == NULL)
+		return -1;
+	for (int i = 0; i < res->n_columns; i++) {
+		const char *text = cenote_result_text(from, at, (uint32_t)i, &len);
+
+		if (len > INT_MAX || value_set(res, &row[i], text, (int)len) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What came from the pool becomes rows of our own, so that they can be changed. */
+static int
+own_rows(PGresult *res)
+{
+	cenote_result *from = res->res;
+	int n = res->n_rows;
+
+	if (from == NULL)
+		return 0;
+	res->n_rows = 0;
+	for (int i = 0; i < n; i++) {
+		if (cpq_result_add_row(res, from, (uint64_t)i) < 0) {
+			res->n_rows = n;
+			return -1;
+		}
+	}
+	res->res = NULL;
+	cenote_result_destroy(from);
+	return 0;
+}
+
+static int
+attributes_set(PGresult *res, int n, const PGresAttDesc *from)
+{
+	PGresAttDesc *to;
+
+	to = cpq_result_alloc(res, (size_t)n * sizeof(*to));
+	if (to == NULL)
+		return 0;
+	memcpy(to, from, (size_t)n * sizeof(*to));
+	res->is_binary = 1;
+	for (int i = 0; i < n; i++) {
+		to[i].name = cpq_result_text(res, from[i].name);
+		if (to[i].name == NULL)
+			return 0;
+		res->is_binary = res->is_binary && to[i].format != 0;
+	}
+	res->columns = to;
+	res->n_columns = n;
+	return 1;
+}
+
+int
+cpq_PQsetResultAttrs(PGresult *res, int numAttributes, PGresAttDesc *attDescs)
+{
+	/* It can be done once. */
+	if (res == NULL || res->n_columns > 0)
+		return 0;
+	if (numAttributes <= 0 || attDescs == NULL)
+		return 1;
+	return attributes_set(res, numAttributes, attDescs);
+}
+
+static int
+is_column(const PGresult *res, int column)
+{
+	if (res == NULL)
+		return 0;
+	if (column >= 0 && column < res->n_columns)
+		return 1;
+	cpq_notice_own(&res->habits, "column number %d is out of range 0..%d", column,
+		res->n_columns - 1);
+	return 0;
+}
+
+static int
+is_value(const PGresult *res, int row, int column)
+{
+	if (res == NULL)
+		return 0;
+	if (row < 0 || row >= res->n_rows) {
+		cpq_notice_own(&res->habits, "row number %d is out of range 0..%d", row,
+			res->n_rows - 1);
+		return 0;
+	}
+	return is_column(res, column);
+}
+
+int
+cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
+{
+	if (!is_column(res, field_num))
+		return 0;
+	if (tup_num < 0 || tup_num > res->n_rows) {
+		cpq_notice_own(&res->habits, "row number %d is out of range 0..%d",
+			tup_num, res->n_rows);
+		return 0;
+	}
+	if (own_rows(res) == 0 && (tup_num < res->n_rows || row_add(res) != NULL) &&
+		value_set(res, &res->rows[tup_num][field_num], value, len) == 0)
+		return 1;
+	cpq_notice_own(&res->habits, "out of memory");
+	return 0;
+}
+
+static int
+copy_rows(PGresult *to, const PGresult *from)
+{
+	for (int i = 0; i < from->n_rows; i++) {
+		struct cpq_value *row;
+
+		if (from->res != NULL) {
+			if (cpq_result_add_row(to, from->res, (uint64_t)i) < 0)
+				return -1;
+			continue;
+		}
+		row = row_add(to);
+		if (row == NULL)
+			return -1;
+		for (int k = 0; k < from->n_columns; k++) {
+			const struct cpq_value *v = &from->rows[i][k];
+
+			if (value_set(to, &row[k], v->text, v->len) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+copy_parts(PGresult *to, const PGresult *from, int flags)
+{
+	if (flags & (PG_COPYRES_ATTRS | PG_COPYRES_TUPLES)) {
+		if (from->n_columns > 0 &&
+			!attributes_set(to, from->n_columns, from->columns))
+			return -1;
+	}
+	if ((flags & PG_COPYRES_TUPLES) && copy_rows(to, from) < 0)
+		return -1;
+	if ((flags & PG_COPYRES_EVENTS) &&
+		cpq_events_copy(&to->events, &from->events) < 0)
+		return -1;
+	return 0;
+}
+
+static void
+copy_notice_hooks(PGresult *to, const PGresult *from)
+{
+	to->habits.receiver = from->habits.receiver;
+	to->habits.receiver_arg = from->habits.receiver_arg;
+	to->habits.processor = from->habits.processor;
+	to->habits.processor_arg = from->habits.processor_arg;
+}
+
+PGresult *
+cpq_PQcopyResult(const PGresult *src, int flags)
+{
+	PGresult *to = src != NULL ? cpq_result_new(NULL, PGRES_TUPLES_OK) : NULL;
+
+	if (to == NULL)
+		return NULL;
+	to->habits.encoding = src->habits.encoding;
+	memcpy(to->command, src->command, sizeof(to->command));
+	if (flags & PG_COPYRES_NOTICEHOOKS)
+		copy_notice_hooks(to, src);
+	if (copy_parts(to, src, flags) < 0) {
+		PQclear(to);
+		return NULL;
+	}
+	for (int i = 0; i < to->events.n; i++) {
+		PGEventResultCopy e = { src, to };
+		struct cpq_event *event = &to->events.list[i];
+
+		/* libpq 14 and later: it fails for itself and not for the copy */
+		event->is_initialised =
+			src->events.list[i].is_initialised &&
+			event->proc(PGEVT_RESULTCOPY, &e, event->pass_through) != 0;
+	}
+	return to;
+}
+
+/* ---- what came from the pool ---- */
+
+static int
+columns_from(PGresult *res, const cenote_result *from)
+{
+	uint32_t n = cenote_result_n_columns(from);
+
+	if (n == 0)
+		return 0;
+	res->columns = cpq_result_alloc(res, n * sizeof(*res->columns));
+	if (res->columns == NULL)
+		return -1;
+	res->is_binary = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		const cenote_column *c = cenote_result_column(from, i);
+		PGresAttDesc *a = &res->columns[i];
+
+		*a = (PGresAttDesc){
+			.name = cpq_result_text(
+				res, cenote_column_text(c, CENOTE_COLUMN_NAME)),
+			.tableid = (Oid)cenote_column_int(c, CENOTE_COLUMN_TABLE_ID),
+			.columnid = (int)cenote_column_int(c, CENOTE_COLUMN_ATTNUM),
+			.format = cenote_column_int(c, CENOTE_COLUMN_FORMAT) ==
+				  CENOTE_FORMAT_BINARY,
+			.typid = (Oid)cenote_column_int(c, CENOTE_COLUMN_NATIVE_TYPE),
+			.typlen = (int)cenote_column_int(c, CENOTE_COLUMN_LENGTH),
+			.atttypmod = (int)cenote_column_int(c, CENOTE_COLUMN_MODIFIER),
+		};
+		if (a->name == NULL)
+			return -1;
+		res->is_binary = res->is_binary && a->format != 0;
+	}
+	res->n_columns = (int)n;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+ExecStatusType
+cpq_PQresultStatus(const PGresult *res)
+{
+	return res != NULL ? res->status : PGRES_FATAL_ERROR;
+}
+
+CPQ_EXPORT char *const pgresStatus[] = { (char *)"PGRES_EMPTY_QUERY",
+	(char *)"PGRES_COMMAND_OK", (char *)"PGRES_TUPLES_OK", (char *)"PGRES_COPY_OUT",
+	(char *)"PGRES_COPY_IN", (char *)"PGRES_BAD_RESPONSE",
+	(char *)"PGRES_NONFATAL_ERROR", (char *)"PGRES_FATAL_ERROR",
+	(char *)"PGRES_COPY_BOTH", (char *)"PGRES_SINGLE_TUPLE",
+	(char *)"PGRES_PIPELINE_SYNC", (char *)"PGRES_PIPELINE_ABORTED",
+	(char *)"PGRES_TUPLES_CHUNK" };
+
+char *
+cpq_PQresStatus(ExecStatusType status)
+{
+	size_t n = sizeof(pgresStatus) / sizeof(pgresStatus[0]);
+
+	return (size_t)status < n ? pgresStatus[status]
+				  : (char *)"invalid ExecStatusType code";
+}
+
+int
+cpq_PQntuples(const PGresult *res)
+{
+	return res != NULL ? res->n_rows : 0;
+}
+
+int
+cpq_PQnfields(const PGresult *res)
+{
+	return res != NULL ? res->n_columns : 0;
+}
+
+int
+cpq_PQbinaryTuples(const PGresult *res)
+{
+	return res != NULL ? res->is_binary : 0;
+}
+
+char *
+cpq_PQfname(const PGresult *res, int field_num)
+{
+	return is_column(res, field_num) && res->columns != NULL
+		       ? res->columns[field_num].name
+		       : NULL;
+}
+
+/* The name as SQL reads it: folded to lower case, but for what stands in double quotes. */
+static char *
+fold_name(const char *name)
+{
+	char *copy = strdup(name);
+	char *to = copy;
+	int is_quoted = 0;
+
+	if (copy == NULL)
+		return NULL;
+	for (const char *from = copy; *from; from++) {
+		char c = *from;
+
+		if (c == '"' && is_quoted && from[1] == '"') {
+			*to++ = '"';
+			from++;
+		} else if (c == '"') {
+			is_quoted = !is_quoted;
+		} else {
+			*to++ = is_quoted || (unsigned char)c > 127
+					? c
+					: (char)tolower((unsigned char)c);
+		}
+	}
+	*to = '\0';
+	return copy;
+}
+
+int
+cpq_PQfnumber(const PGresult *res, const char *field_name)
+{
+	char *wanted;
+	int found = -1;
+
+	if (res == NULL || field_name == NULL || *field_name == '\0' ||
+		res->columns == NULL)
+		return -1;
+	wanted = fold_name(field_name);
+	for (int i = 0; wanted != NULL && i < res->n_columns && found < 0; i++) {
+		if (strcmp(wanted, res->columns[i].name) == 0)
+			found = i;
+	}
+	free(wanted);
+	return found;
+}
+
+#define COLUMN_GETTER(type, function, member, nothing)                                   \
+	type cpq_##function(const PGresult *res, int field_num)                          \
+	{                                                                                \
+		return is_column(res, field_num) && res->columns != NULL                 \
+			       ? res->columns[field_num].member                          \
+			       : (nothing);                                              \
+	}
+
+COLUMN_GETTER(Oid, PQftable, tableid, InvalidOid)
+COLUMN_GETTER(int, PQftablecol, columnid, 0)
+COLUMN_GETTER(int, PQfformat, format, 0)
+COLUMN_GETTER(Oid, PQftype, typid, 0)
+COLUMN_GETTER(int, PQfsize, typlen, 0)
+COLUMN_GETTER(int, PQfmod, atttypmod, 0)
+
+char *
+cpq_PQgetvalue(const PGresult *res, int tup_num, int field_num)
+{
+	const char *text;
+
+	if (!is_value(res, tup_num, field_num))
+		return NULL;
+	if (res->res == NULL)
+		return res->rows[tup_num][field_num].text;
+	text = cenote_result_text(res->res, (uint64_t)tup_num, (uint32_t)field_num, NULL);
+	/* the interface has no const; who writes there writes into the result */
+	return text != NULL ? (char *)(uintptr_t)text : cpq_empty;
+}
+
+int
+cpq_PQgetlength(const PGresult *res, int tup_num, int field_num)
+{
+	size_t len = 0;
+
+	if (!is_value(res, tup_num, field_num))
+		return 0;
+	if (res->res == NULL) {
+		int own = res->rows[tup_num][field_num].len;
+
+		return own >= 0 ? own : 0;
+	}
+	return cenote_result_text(
+		       res->res, (uint64_t)tup_num, (uint32_t)field_num, &len) != NULL
+		       ? (int)len
+		       : 0;
+}
+
+int
+cpq_PQgetisnull(const PGresult *res, int tup_num, int field_num)
+{
+	if (!is_value(res, tup_num, field_num))
+		return 1;
+	if (res->res == NULL)
+		return res->rows[tup_num][field_num].len < 0;
+	return cenote_result_is_null(res->res, (uint64_t)tup_num, (uint32_t)field_num);
+}
+
+int
+cpq_PQnparams(const PGresult *res)
+{
+	return res != NULL ? res->n_params : 0;
+}
+
+Oid
+cpq_PQparamtype(const PGresult *res, int param_num)
+{
+	if (res == NULL)
+		return InvalidOid;
+	if (param_num < 0 || param_num >= res->n_params) {
+		cpq_notice_own(&res->habits, "parameter number %d is out of range 0..%d",
+			param_num, res->n_params - 1);
+		return InvalidOid;
+	}
+	return res->params != NULL ? res->params[param_num] : InvalidOid;
+}
+
+char *
+cpq_PQcmdStatus(PGresult *res)
+{
+	return res != NULL ? res->command : NULL;
+}
+
+/* "INSERT 17 1": the id of the one row inserted, from servers that have such. */
+Oid
+cpq_PQoidValue(const PGresult *res)
+{
+	unsigned long id;
+	char *end;
+
+	if (res == NULL || strncmp(res->command, "INSERT ", 7) != 0 ||
+		!isdigit((unsigned char)res->command[7]))
+		return InvalidOid;
+	id = strtoul(res->command + 7, &end, 10);
+	return *end == ' ' || *end == '\0' ? (Oid)id : InvalidOid;
+}
+
+char *
+cpq_PQoidStatus(const PGresult *res)
+{
+	/* libpq's own is a static buffer as well, and deprecated for it */
+	static _Thread_local char text[24];
+	Oid id = cpq_PQoidValue(res);
+
+	if (id == InvalidOid)
+		return cpq_empty;
+	snprintf(text, sizeof(text), "%u", id);
+	return text;
+}
+
+/* Of these tags the last word is a number of rows. */
+static const char *
+counted_part(const char *command)
+{
+	static const char *const counting[] = { "SELECT ", "UPDATE ", "DELETE ", "FETCH ",
+		"MERGE ", "MOVE ", "COPY " };
+	const char *p;
+
+	if (strncmp(command, "INSERT ", 7) == 0) {
+		for (p = command + 7; *p && *p != ' '; p++)
+			;
+		return *p ? p + 1 : NULL;
+	}
+	for (size_t i = 0; i < sizeof(counting) / sizeof(counting[0]); i++) {
+		size_t n = strlen(counting[i]);
+
+		if (strncmp(command, counting[i], n) == 0)
+			return command + n;
+	}
+	return NULL;
+}
+
+char *
+cpq_PQcmdTuples(PGresult *res)
+{
+	const char *part = res != NULL ? counted_part(res->command) : NULL;
+	size_t n;
+
+	if (part == NULL)
+		return cpq_empty;
+	n = strspn(part, "0123456789");
+	if (n == 0 || part[n] != '\0') {
+		cpq_notice_own(&res->habits, "could not interpret result from server: %s",
+			res->command);
+		return cpq_empty;
+	}
+	return (char *)(uintptr_t)part;
+}
+
+char *
+cpq_PQresultErrorMessage(const PGresult *res)
+{
+	return res != NULL && res->message != NULL ? res->message : cpq_empty;
+}
+
+char *
+cpq_PQresultErrorField(const PGresult *res, int fieldcode)
+{
+	if (res == NULL || fieldcode < 0 || fieldcode > 127)
+		return NULL;
+	return res->fields[fieldcode];
+}
+
+char *
+cpq_PQresultVerboseErrorMessage(
+	const PGresult *res, PGVerbosity verbosity, PGContextVisibility show_context)
+{
+	PQExpBufferData text;
+
+	if (res == NULL || !is_failure(res->status))
+		return strdup("PGresult is not an error result\n");
+	initPQExpBuffer(&text);
+	if (res->fields[PG_DIAG_SEVERITY] != NULL || res->message == NULL)
+		cpq_message_build(&text, res, verbosity, show_context);
+	else
+		appendPQExpBufferStr(&text, res->message);
+	if (text.maxlen == 0) {
+		termPQExpBuffer(&text);
+		return strdup("out of memory\n");
+	}
+	return text.data;
+}
+
+void
+cpq_PQfreemem(void *ptr)
+{
+	free(ptr);
+}
+
+void
+cpq_PQfreeNotify(PGnotify *notify)
+{
+	free(notify);
+}
+
+/* ---- from libcenote ---- */
+
+static int
+fields_from(PGresult *res, const cenote_diag *diag)
+{
+	static const char letters[] = "SVCMDHPpqWstcdnFLR";
+
+	for (const char *l = letters; *l; l++) {
+		const char *text = cenote_diag_field(diag, *l);
+
+		if (text == NULL || *text == '\0')
+			continue;
+		res->fields[(unsigned char)*l] = cpq_result_text(res, text);
+		if (res->fields[(unsigned char)*l] == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+int
+cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
+{
+	PQExpBufferData text;
+
+	if (fields_from(res, diag) < 0)
+		return -1;
+	if (query != NULL && res->fields[PG_DIAG_STATEMENT_POSITION] != NULL)
+		res->query = cpq_result_text(res, query);
+	initPQExpBuffer(&text);
+	cpq_message_build(&text, res, res->habits.verbosity, res->habits.show_context);
+	res->message = text.maxlen > 0 ? cpq_result_text(res, text.data) : NULL;
+	termPQExpBuffer(&text);
+	return res->message != NULL ? 0 : -1;
+}
+
+void
+cpq_result_set_tag(PGresult *res, const char *tag)
+{
+	snprintf(res->command, sizeof(res->command), "%s", tag);
+}
+
+PGresult *
+cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
+{
+	PGresult *res = cpq_PQmakeEmptyPGresult(conn, status);
+
+	if (res == NULL)
+		return NULL;
+	if (columns_from(res, from) < 0) {
+		PQclear(res);
+		return NULL;
+	}
+	return res;
+}

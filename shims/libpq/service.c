@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conninfo.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What stands for values that the program did not give: a service file (pg_service.conf), the environment,
+ * PostgreSQL's own defaults. */
+
+static const char *
+variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
+/* The name or home directory of who runs this; malloc()ed, NULL if that is not known. */
+static char *
+user_fact(int is_home)
+{
+	size_t size = 16384;
+	char *room = malloc(size);
+	struct passwd pw, *found = NULL;
+	char *fact = NULL;
+
+	if (room != NULL && getpwuid_r(geteuid(), &pw, room, size, &found) == 0 &&
+		found != NULL)
+		fact = strdup(is_home ? found->pw_dir : found->pw_name);
+	free(room);
+	return fact;
+}
+
+static char *
+home_directory(void)
+{
+	const char *home = variable("HOME");
+
+	return home != NULL ? strdup(home) : user_fact(1);
+}
+
+static char *
+trim(char *line)
+{
+	size_t n = strlen(line);
+
+	while (n > 0 && isspace((unsigned char)line[n - 1]))
+		line[--n] = '\0';
+	while (isspace((unsigned char)*line))
+		line++;
+	return line;
+}
+
+struct service {
+	const char *name;
+	const char *file;
+	int line;
+	int is_found;
+};
+
+static int
+put_setting(
+	struct cpq_conninfo *info, const struct service *s, char *line, PQExpBuffer error)
+{
+	char *value = strchr(line, '=');
+	PQExpBufferData ignored;
+	int r;
+
+	if (value == NULL)
+		goto bad;
+	*value++ = '\0';
+	if (strcmp(line, "service") == 0) {
+		appendPQExpBuffer(error,
+			"nested service specifications not supported in service file "
+			"\"%s\", line %d\n",
+			s->file, s->line);
+		return -1;
+	}
+	if (cpq_conninfo_has(info, line))
+		return 0;
+	initPQExpBuffer(&ignored);
+	r = cpq_conninfo_put(info, line, value, &ignored);
+	termPQExpBuffer(&ignored);
+	if (r == 0)
+		return 0;
+bad:
+	appendPQExpBuffer(error, "syntax error in service file \"%s\", line %d\n",
+		s->file, s->line);
+	return -1;
+}
+
+/* 1: the section is over, nothing more is to be read. */
+static int
+read_line(struct cpq_conninfo *info, struct service *s, char *line, PQExpBuffer error)
+{
+	size_t n = strlen(s->name);
+
+	line = trim(line);
+	if (*line == '\0' || *line == '#')
+		return 0;
+	if (*line == '[') {
+		if (s->is_found)
+			return 1;
+		s->is_found = strncmp(line + 1, s->name, n) == 0 && line[1 + n] == ']';
+		return 0;
+	}
+	return s->is_found ? put_setting(info, s, line, error) : 0;
+}
+
+static int
+read_file(struct cpq_conninfo *info, struct service *s, PQExpBuffer error)
+{
+	FILE *f = fopen(s->file, "re");
+	char line[1024];
+	int r = 0;
+
+	if (f == NULL) {
+		appendPQExpBuffer(error, "service file \"%s\" not found\n", s->file);
+		return -1;
+	}
+	while (r == 0 && fgets(line, sizeof(line), f) != NULL) {
+		s->line++;
+		if (strlen(line) >= sizeof(line) - 1) {
+			appendPQExpBuffer(error,
+				"line %d too long in service file \"%s\"\n", s->line,
+				s->file);
+			r = -1;
+		} else {
+			r = read_line(info, s, line, error);
+		}
+	}
+	fclose(f);
+	return r < 0 ? -1 : 0;
+}
+
+static int
+is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+static int
+read_services(struct cpq_conninfo *info, struct service *s, PQExpBuffer error)
+{
+	const char *named = variable("PGSERVICEFILE");
+	const char *system = variable("PGSYSCONFDIR");
+	char *home = NULL;
+	char path[4096];
+
+	if (named != NULL) {
+		s->file = named;
+		if (read_file(info, s, error) < 0)
+			return -1;
+	} else if ((home = home_directory()) != NULL) {
+		snprintf(path, sizeof(path), "%s/.pg_service.conf", home);
+		free(home);
+		s->file = path;
+		if (is_file(path) && read_file(info, s, error) < 0)
+			return -1;
+	}
+	if (s->is_found)
+		return 0;
+	snprintf(path, sizeof(path), "%s/pg_service.conf",
+		system != NULL ? system : CPQ_PG_SYSCONFDIR);
+	s->file = path;
+	s->line = 0;
+	return is_file(path) ? read_file(info, s, error) : 0;
+}
+
+static int
+complete_from_service(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	const char *name = cpq_conninfo_get(info, "service");
+	struct service s = { NULL, NULL, 0, 0 };
+
+	if (*name == '\0')
+		name = variable("PGSERVICE");
+	if (name == NULL)
+		return 0;
+	s.name = name;
+	if (read_services(info, &s, error) < 0)
+		return -1;
+	if (s.is_found)
+		return 0;
+	appendPQExpBuffer(error, "definition of service \"%s\" not found\n", name);
+	return -1;
+}
+
+static int
+complete_one(struct cpq_conninfo *info, const struct cpq_keyword *k, PQExpBuffer error)
+{
+	const char *value = k->variable != NULL ? getenv(k->variable) : NULL;
+	char *user;
+	int r;
+
+	if (value != NULL)
+		return cpq_conninfo_put(info, k->name, value, error);
+	/* what was the variable for it before there was PGSSLMODE */
+	if (strcmp(k->name, "sslmode") == 0 && variable("PGREQUIRESSL") != NULL &&
+		*getenv("PGREQUIRESSL") == '1')
+		return cpq_conninfo_put(info, k->name, "require", error);
+	if (k->compiled != NULL)
+		return cpq_conninfo_put(info, k->name, k->compiled, error);
+	if (strcmp(k->name, "user") != 0)
+		return 0;
+	user = user_fact(0);
+	if (user == NULL)
+		return 0;
+	r = cpq_conninfo_put(info, k->name, user, error);
+	free(user);
+	return r;
+}
+
+int
+cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	if (complete_from_service(info, error) < 0)
+		return -1;
+	for (size_t i = 0; i < cpq_n_keywords; i++) {
+		const struct cpq_keyword *k = &cpq_keywords[i];
+
+		if (!cpq_conninfo_has(info, k->name) && complete_one(info, k, error) < 0)
+			return -1;
+	}
+	return 0;
+}

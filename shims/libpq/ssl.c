@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <string.h>
+
+/*
+ * TLS and GSS, as the program sees them: they tell of its hop, which ends at cenoted. How the pool
+ * reaches the server is told by the attributes that begin with "server_".
+ */
+
+static const char *
+fact(PGconn *conn, const char *name)
+{
+	return conn != NULL && conn->session != NULL ? cenote_info(conn->session, name)
+						     : NULL;
+}
+
+int
+cpq_PQsslInUse(PGconn *conn)
+{
+	const char *protocol = fact(conn, "tls_protocol");
+
+	return protocol != NULL && *protocol != '\0';
+}
+
+const char *const *
+cpq_PQsslAttributeNames(PGconn *conn)
+{
+	static const char *const names[] = { "library", "key_bits", "cipher",
+		"compression", "protocol", NULL };
+	static const char *const none[] = { NULL };
+
+	return conn == NULL || cpq_PQsslInUse(conn) ? names : none;
+}
+
+const char *
+cpq_PQsslAttribute(PGconn *conn, const char *attribute_name)
+{
+	static const struct {
+		const char *attribute;
+		const char *fact;
+	} facts[] = { { "protocol", "tls_protocol" }, { "cipher", "tls_cipher" },
+		{ "key_bits", "tls_key_bits" },
+		{ "server_protocol", "server_tls_protocol" },
+		{ "server_cipher", "server_tls_cipher" } };
+
+	/* which library it would be is known without a connection */
+	if (strcmp(attribute_name, "library") == 0)
+		return conn == NULL || cpq_PQsslInUse(conn) ? "OpenSSL" : NULL;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (strcmp(attribute_name, facts[i].attribute) == 0)
+			return fact(conn, facts[i].fact);
+	}
+	if (strcmp(attribute_name, "compression") == 0 && cpq_PQsslInUse(conn))
+		return "off";
+	return NULL;
+}
+
+/* The SSL object is libcenote's own, and not given away. */
+void *
+cpq_PQsslStruct(PGconn *conn, const char *struct_name)
+{
+	(void)conn;
+	(void)struct_name;
+	return NULL;
+}
+
+void *
+cpq_PQgetssl(PGconn *conn)
+{
+	(void)conn;
+	return NULL;
+}
+
+/* OpenSSL has initialised itself since 1.1. */
+void
+cpq_PQinitSSL(int do_init)
+{
+	(void)do_init;
+}
+
+void
+cpq_PQinitOpenSSL(int do_ssl, int do_crypto)
+{
+	(void)do_ssl;
+	(void)do_crypto;
+}
+
+int
+cpq_PQgssEncInUse(PGconn *conn)
+{
+	(void)conn;
+	return 0;
+}
+
+void *
+cpq_PQgetgssctx(PGconn *conn)
+{
+	(void)conn;
+	return NULL;
+}
+
+/* ---- hooks: kept for the original, which is the one that logs in with keys and tokens ---- */
+
+int
+cpq_PQdefaultSSLKeyPassHook_OpenSSL(char *buf, int size, PGconn *conn)
+{
+	const char *password =
+		conn != NULL ? cpq_conninfo_get(&conn->info, "sslpassword") : "";
+	size_t n = strlen(password);
+
+	if (size <= 0)
+		return 0;
+	if (n >= (size_t)size)
+		n = (size_t)size - 1;
+	memcpy(buf, password, n);
+	buf[n] = '\0';
+	return (int)n;
+}
+
+static PQsslKeyPassHook_OpenSSL_type key_hook;
+static cpq_auth_hook auth_hook;
+
+PQsslKeyPassHook_OpenSSL_type
+cpq_PQgetSSLKeyPassHook_OpenSSL(void)
+{
+	return key_hook;
+}
+
+void
+cpq_PQsetSSLKeyPassHook_OpenSSL(PQsslKeyPassHook_OpenSSL_type hook)
+{
+	const struct cpq_original *original = cpq_original(NULL);
+
+	key_hook = hook;
+	if (original != NULL && original->PQsetSSLKeyPassHook_OpenSSL != NULL)
+		original->PQsetSSLKeyPassHook_OpenSSL(hook);
+}
+
+int
+cpq_PQdefaultAuthDataHook(int type, PGconn *conn, void *data)
+{
+	(void)type;
+	(void)conn;
+	(void)data;
+	return 0;
+}
+
+cpq_auth_hook
+cpq_PQgetAuthDataHook(void)
+{
+	return auth_hook != NULL ? auth_hook : cpq_PQdefaultAuthDataHook;
+}
+
+void
+cpq_PQsetAuthDataHook(cpq_auth_hook hook)
+{
+	const struct cpq_original *original = cpq_original(NULL);
+
+	auth_hook = hook;
+	if (original != NULL && original->PQsetAuthDataHook != NULL)
+		original->PQsetAuthDataHook(hook);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What a connection says of itself, and small things that belong to nobody else. */
+
+static char *
+info_text(const PGconn *conn, const char *keyword)
+{
+	if (conn == NULL)
+		return NULL;
+	/* the interface has no const; the text is the connection's */
+	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, keyword);
+}
+
+char *
+cpq_PQdb(const PGconn *conn)
+{
+	char *name = info_text(conn, "dbname");
+
+	return name != NULL && *name == '\0' ? info_text(conn, "user") : name;
+}
+
+char *
+cpq_PQuser(const PGconn *conn)
+{
+	return info_text(conn, "user");
+}
+
+char *
+cpq_PQpass(const PGconn *conn)
+{
+	return info_text(conn, "password");
+}
+
+char *
+cpq_PQhost(const PGconn *conn)
+{
+	char *host = info_text(conn, "host");
+
+	if (host == NULL || *host != '\0')
+		return host;
+	host = info_text(conn, "hostaddr");
+	/* where libpq would have looked */
+	return *host != '\0' ? host : (char *)(uintptr_t)CPQ_PG_SOCKET_DIR;
+}
+
+char *
+cpq_PQhostaddr(const PGconn *conn)
+{
+	return info_text(conn, "hostaddr");
+}
+
+char *
+cpq_PQport(const PGconn *conn)
+{
+	return info_text(conn, "port");
+}
+
+char *
+cpq_PQtty(const PGconn *conn)
+{
+	return conn != NULL ? cpq_empty : NULL;
+}
+
+char *
+cpq_PQoptions(const PGconn *conn)
+{
+	return info_text(conn, "options");
+}
+
+ConnStatusType
+cpq_PQstatus(const PGconn *conn)
+{
+	return conn != NULL ? conn->status : CONNECTION_BAD;
+}
+
+PGTransactionStatusType
+cpq_PQtransactionStatus(const PGconn *conn)
+{
+	if (conn == NULL || conn->status != CONNECTION_OK)
+		return PQTRANS_UNKNOWN;
+	if (conn->first != NULL || conn->async != CPQ_IDLE)
+		return PQTRANS_ACTIVE;
+	switch (cenote_tx_state(conn->session)) {
+	case CENOTE_TX_IDLE:
+		return PQTRANS_IDLE;
+	case CENOTE_TX_OPEN:
+		return PQTRANS_INTRANS;
+	case CENOTE_TX_FAILED:
+		return PQTRANS_INERROR;
+	default:
+		return PQTRANS_UNKNOWN;
+	}
+}
+
+int
+cpq_PQprotocolVersion(const PGconn *conn)
+{
+	return conn != NULL && conn->status != CONNECTION_BAD ? 3 : 0;
+}
+
+int
+cpq_PQfullProtocolVersion(const PGconn *conn)
+{
+	return conn != NULL && conn->status != CONNECTION_BAD ? 30000 : 0;
+}
+
+int
+cpq_PQserverVersion(const PGconn *conn)
+{
+	return conn != NULL && conn->status != CONNECTION_BAD ? conn->server_version : 0;
+}
+
+char *
+cpq_PQerrorMessage(const PGconn *conn)
+{
+	if (conn == NULL)
+		return (char *)(uintptr_t) "connection pointer is NULL\n";
+	if (conn->error.maxlen == 0)
+		return (char *)(uintptr_t) "out of memory\n";
+	return conn->error.data;
+}
+
+int
+cpq_PQsocket(const PGconn *conn)
+{
+	return conn != NULL && conn->session != NULL ? cenote_fd(conn->session) : -1;
+}
+
+int
+cpq_PQbackendPID(const PGconn *conn)
+{
+	const char *pid;
+
+	if (conn == NULL || conn->status != CONNECTION_OK)
+		return 0;
+	pid = cenote_parameter(conn->session, "backend_pid");
+	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
+}
+
+/* The pool logs in to the server; who attaches was never asked for the server's password. */
+int
+cpq_PQconnectionNeedsPassword(const PGconn *conn)
+{
+	(void)conn;
+	return 0;
+}
+
+int
+cpq_PQconnectionUsedPassword(const PGconn *conn)
+{
+	(void)conn;
+	return 0;
+}
+
+int
+cpq_PQconnectionUsedGSSAPI(const PGconn *conn)
+{
+	(void)conn;
+	return 0;
+}
+
+int
+cpq_PQclientEncoding(const PGconn *conn)
+{
+	return conn != NULL && conn->status == CONNECTION_OK ? conn->habits.encoding : -1;
+}
+
+int
+cpq_PQsetClientEncoding(PGconn *conn, const char *encoding)
+{
+	PQExpBufferData text;
+	PGresult *res;
+	int is_well;
+
+	if (conn == NULL || conn->status != CONNECTION_OK || encoding == NULL)
+		return -1;
+	if (strcmp(encoding, "auto") == 0)
+		encoding = pg_encoding_to_char(PQenv2encoding());
+	/* as libpq, which has so much room for it */
+	if (strlen(encoding) > 100 || strpbrk(encoding, "'\\") != NULL)
+		return -1;
+	initPQExpBuffer(&text);
+	appendPQExpBuffer(&text, "set client_encoding to '%s'", encoding);
+	res = PQexec(conn, text.data);
+	termPQExpBuffer(&text);
+	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
+	PQclear(res);
+	return is_well ? 0 : -1;
+}
+
+PGVerbosity
+cpq_PQsetErrorVerbosity(PGconn *conn, PGVerbosity verbosity)
+{
+	PGVerbosity old;
+
+	if (conn == NULL)
+		return PQERRORS_DEFAULT;
+	old = conn->habits.verbosity;
+	conn->habits.verbosity = verbosity;
+	return old;
+}
+
+PGContextVisibility
+cpq_PQsetErrorContextVisibility(PGconn *conn, PGContextVisibility show_context)
+{
+	PGContextVisibility old;
+
+	if (conn == NULL)
+		return PQSHOW_CONTEXT_ERRORS;
+	old = conn->habits.show_context;
+	conn->habits.show_context = show_context;
+	return old;
+}
+
+int
+cpq_PQsetnonblocking(PGconn *conn, int arg)
+{
+	int on = arg != 0;
+
+	if (conn == NULL || conn->status == CONNECTION_BAD)
+		return -1;
+	if (conn->is_nonblocking == on)
+		return 0;
+	if (conn->first == NULL)
+		resetPQExpBuffer(&conn->error);
+	/* what is queued goes out while it may still wait */
+	if (PQflush(conn) != 0)
+		return -1;
+	conn->is_nonblocking = on;
+	return 0;
+}
+
+int
+cpq_PQisnonblocking(const PGconn *conn)
+{
+	return conn != NULL && conn->status != CONNECTION_BAD ? conn->is_nonblocking : 0;
+}
+
+int
+cpq_PQisthreadsafe(void)
+{
+	return 1;
+}
+
+/* What drivers decide by; CENOTE_LIBPQ_VERSION says another, for those who need a certain one. */
+int
+cpq_PQlibVersion(void)
+{
+	const char *told = secure_getenv("CENOTE_LIBPQ_VERSION");
+	long version = told != NULL ? strtol(told, NULL, 10) : 0;
+
+	return version >= 90000 && version < 1000000 ? (int)version : CPQ_LIB_VERSION;
+}
+
+pgthreadlock_t
+cpq_PQregisterThreadLock(pgthreadlock_t newhandler)
+{
+	/* It guarded Kerberos and old OpenSSL, which are not used here. */
+	static pgthreadlock_t current;
+	pgthreadlock_t old = current;
+
+	current = newhandler;
+	return old;
+}
+
+cpq_usec
+cpq_PQgetCurrentTimeUSec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (cpq_usec)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int
+cpq_PQsocketPoll(int sock, int for_read, int for_write, cpq_usec end_time)
+{
+	struct pollfd p = { .fd = sock, .events = POLLERR };
+	int timeout = -1;
+
+	if (!for_read && !for_write)
+		return 0;
+	if (for_read)
+		p.events |= POLLIN;
+	if (for_write)
+		p.events |= POLLOUT;
+	if (end_time == 0)
+		timeout = 0;
+	else if (end_time > 0) {
+		cpq_usec left = end_time - cpq_PQgetCurrentTimeUSec();
+
+		timeout = left > 0 ? (int)((left + 999) / 1000) : 0;
+	}
+	return poll(&p, 1, timeout);
+}
+
+/* psql and its relatives import it from libpq. */
+typedef void (*signal_handler)(int);
+
+CPQ_EXPORT signal_handler pqsignal(int signo, signal_handler func);
+
+CPQ_EXPORT signal_handler
+pqsignal(int signo, signal_handler func)
+{
+	struct sigaction act = { .sa_handler = func, .sa_flags = SA_RESTART };
+	struct sigaction old;
+
+	sigemptyset(&act.sa_mask);
+	if (signo == SIGCHLD)
+		act.sa_flags |= SA_NOCLDSTOP;
+	return sigaction(signo, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
