@@ -142,7 +142,7 @@ cnt_make_params(struct run *run, const struct cnt_step *step, cenote_params **re
 	int r;
 
 	*ret_params = NULL;
-	if (step->n_binds == 0)
+	if (step->n_binds == 0 && !step->is_extended)
 		return 0;
 	r = cenote_params_create(NULL, ret_params);
 	for (i = 0; r == CENOTE_OK && i < step->n_binds; i++)

@@ -180,6 +180,9 @@ start_server(const struct suite *s, struct cnt_server *server, const char **ret_
 	cnt_server_need(kind);
 	if (cnt_server_start(server, kind, 0) < 0)
 		return -1;
+	if (kind == CNT_MARIADB)
+		strncat(server->server_line, " local_infile=yes",
+			sizeof(server->server_line) - strlen(server->server_line) - 1);
 	*ret_pool = cnt_server_config(server, "sessions = 1..1\n", pool, sizeof(pool));
 	return 0;
 }

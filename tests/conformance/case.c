@@ -376,12 +376,117 @@ on_bind(struct parser *p, const char *text)
 }
 
 static int
+format_named(const char *name, size_t len)
+{
+	static const char *const names[] = { "text", "canonical", "binary" };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int
 on_format(struct parser *p, const char *text)
 {
-	if (strcmp(text, "canonical") != 0)
-		return -1;
-	p->step->format = CENOTE_FORMAT_CANONICAL;
+	int format = format_named(text, strlen(text));
+
+	p->step->format = (uint32_t)format;
+	return format < 0 ? -1 : 0;
+}
+
+static int
+on_formats(struct parser *p, const char *text)
+{
+	struct cnt_step *s = p->step;
+
+	s->n_formats = 0;
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		int format = format_named(text, len);
+
+		if (format < 0 || s->n_formats == CNT_FORMATS_MAX)
+			return -1;
+		s->formats[s->n_formats++] = (uint8_t)format;
+		text += len + strspn(text + len, " ");
+	}
 	return 0;
+}
+
+static int
+on_extended(struct parser *p, const char *text)
+{
+	p->step->is_extended = 1;
+	return *text ? -1 : 0;
+}
+
+/* Several lines are one after the other. */
+static int
+add_bytes(struct cnt_bytes *to, const char *text)
+{
+	struct cnt_bytes v = parse_value(text, text + strlen(text));
+
+	if (!v.bytes)
+		return -1;
+	to->bytes = realloc(to->bytes, to->len + v.len + 1);
+	if (!to->bytes)
+		abort();
+	memcpy(to->bytes + to->len, v.bytes, v.len + 1);
+	to->len += v.len;
+	free(v.bytes);
+	return 0;
+}
+
+static int
+on_copy_in(struct parser *p, const char *text)
+{
+	return add_bytes(&p->step->copy_in, text);
+}
+
+static int
+on_copy_out(struct parser *p, const char *text)
+{
+	return add_bytes(&p->expect->copy_out, text);
+}
+
+static int
+on_output(struct parser *p, const char *text)
+{
+	p->expect->has_output = 1;
+	return *text ? -1 : 0;
+}
+
+static int
+add_text_line(char **to, const char *text)
+{
+	size_t old = *to ? strlen(*to) : 0, len = strlen(text);
+
+	*to = realloc(*to, old + len + 2);
+	if (!*to)
+		abort();
+	memcpy(*to + old, text, len);
+	memcpy(*to + old + len, "\n", 2);
+	return *text ? 0 : -1;
+}
+
+static int
+on_notice(struct parser *p, const char *text)
+{
+	return add_text_line(&p->expect->notices, text);
+}
+
+static int
+on_notification(struct parser *p, const char *text)
+{
+	return add_text_line(&p->expect->notifications, text);
+}
+
+static int
+on_parameter(struct parser *p, const char *text)
+{
+	return add_text_line(&p->expect->parameters, text);
 }
 
 static int
@@ -499,6 +604,18 @@ on_position(struct parser *p, const char *text)
 	return on_text(&p->expect->position, text);
 }
 
+static int
+on_params(struct parser *p, const char *text)
+{
+	return on_text(&p->expect->params, text);
+}
+
+static int
+on_copy_fail(struct parser *p, const char *text)
+{
+	return on_text(&p->step->copy_fail, text);
+}
+
 /* What must be open for a word to make sense. */
 enum need {
 	NEED_NOTHING,
@@ -519,7 +636,12 @@ static const struct word {
 	{ "sql", NEED_CASE, on_sql },
 	{ "op", NEED_CASE, on_op },
 	{ "bind", NEED_STEP, on_bind },
+	{ "copy_fail", NEED_STEP, on_copy_fail },
+	{ "copy_in", NEED_STEP, on_copy_in },
+	{ "copy_out", NEED_STEP, on_copy_out },
+	{ "extended", NEED_STEP, on_extended },
 	{ "format", NEED_STEP, on_format },
+	{ "formats", NEED_STEP, on_formats },
 	{ "max_rows", NEED_STEP, on_max_rows },
 	{ "columns", NEED_STEP, add_columns },
 	{ "column_count", NEED_STEP, on_column_count },
@@ -533,6 +655,11 @@ static const struct word {
 	{ "error", NEED_STEP, on_error },
 	{ "message", NEED_STEP, on_message },
 	{ "native", NEED_STEP, on_native },
+	{ "notice", NEED_STEP, on_notice },
+	{ "notification", NEED_STEP, on_notification },
+	{ "output", NEED_STEP, on_output },
+	{ "parameter", NEED_STEP, on_parameter },
+	{ "params", NEED_STEP, on_params },
 	{ "position", NEED_STEP, on_position },
 	{ "rows_before_error", NEED_STEP, on_rows_before_error },
 	{ "next", NEED_STEP, on_next },
@@ -630,6 +757,11 @@ free_expect(struct cnt_expect *e)
 	free(e->sqlstate);
 	free(e->message);
 	free(e->position);
+	free(e->params);
+	free(e->copy_out.bytes);
+	free(e->notices);
+	free(e->notifications);
+	free(e->parameters);
 }
 
 static void
@@ -648,6 +780,8 @@ free_step(struct cnt_step *s)
 	free(s->sql);
 	free(s->op);
 	free(s->args);
+	free(s->copy_in.bytes);
+	free(s->copy_fail);
 }
 
 void

@@ -7,7 +7,8 @@
 
 /* The cases of tests/conformance/README.md, as read from a file. */
 
-#define CNT_UNSET INT64_MIN
+#define CNT_UNSET       INT64_MIN
+#define CNT_FORMATS_MAX 16u
 
 /* Bytes, with a zero byte behind them; bytes is NULL for NULL. */
 struct cnt_bytes {
@@ -44,6 +45,12 @@ struct cnt_expect {
 	char *sqlstate; /* an error is expected; a prefix of the code */
 	char *message; /* a part of the error's message */
 	char *position;
+	char *params; /* of a description: types, with blanks between */
+	struct cnt_bytes copy_out; /* what the statement copies to us */
+	int has_output; /* it is the output values of a call */
+	char *notices; /* parts of notices, a line each */
+	char *notifications; /* "CHANNEL PAYLOAD" lines: all of them since the last such step */
+	char *parameters; /* "NAME VALUE" lines, as they are afterwards */
 };
 
 struct cnt_bind {
@@ -61,6 +68,11 @@ struct cnt_step {
 	struct cnt_bind *binds;
 	size_t n_binds;
 	uint32_t format;
+	uint8_t formats[CNT_FORMATS_MAX]; /* of the columns */
+	size_t n_formats;
+	int is_extended; /* the extended form also without values */
+	struct cnt_bytes copy_in; /* what a statement that asks for data gets */
+	char *copy_fail; /* … and then why we give up */
 	uint64_t max_rows;
 	struct cnt_expect *expects;
 	size_t n_expects;

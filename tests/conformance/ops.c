@@ -77,6 +77,62 @@ op_reset(cenote_conn *conn, const char *args)
 	return cenote_reset(conn);
 }
 
+/* The first word of *args, cut off; "-" is NULL. */
+static const char *
+next_word(char **args)
+{
+	char *word = strsep(args, " ");
+
+	return word && strcmp(word, "-") == 0 ? NULL : word;
+}
+
+static int
+op_change_user(cenote_conn *conn, const char *args)
+{
+	char text[256], *rest = text;
+	const char *user, *password, *database;
+
+	snprintf(text, sizeof(text), "%s", args);
+	user = next_word(&rest);
+	password = next_word(&rest);
+	database = next_word(&rest);
+	return cenote_change_user(conn, user, password, database);
+}
+
+static int
+op_select_database(cenote_conn *conn, const char *args)
+{
+	return cenote_select_database(conn, args);
+}
+
+/* NAME VALUE */
+static int
+op_option(cenote_conn *conn, const char *args)
+{
+	char name[64] = "";
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(args, " "), args);
+	args += strcspn(args, " ");
+	return cenote_set_session_option(conn, name, args + strspn(args, " "));
+}
+
+/* NAME VALUE, of the handle */
+static int
+op_set(cenote_conn *conn, const char *args)
+{
+	char name[64] = "";
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(args, " "), args);
+	args += strcspn(args, " ");
+	return cenote_conn_set(conn, name, args + strspn(args, " "));
+}
+
+static int
+op_close(cenote_conn *conn, const char *args)
+{
+	return cenote_close_named(conn, CENOTE_NAMED_STATEMENT, args);
+}
+
 static const struct op ops[] = {
 	{ "begin", op_begin },
 	{ "commit", op_commit },
@@ -87,6 +143,11 @@ static const struct op ops[] = {
 	{ "autocommit", op_autocommit },
 	{ "ping", op_ping },
 	{ "reset", op_reset },
+	{ "change_user", op_change_user },
+	{ "select_database", op_select_database },
+	{ "option", op_option },
+	{ "set", op_set },
+	{ "close", op_close },
 };
 
 static const struct op *
@@ -141,18 +202,130 @@ run_catalog(struct run *run, const struct cnt_step *step, struct cnt_seen_list *
 		cnt_seen_error(cnt_seen_add(list), r, cenote_conn_diag(run->conn));
 		return 0;
 	}
-	return r == CENOTE_OK ? cnt_see_results(run, list)
+	return r == CENOTE_OK ? cnt_see_results(run, step, list)
 			      : cnt_failed(run, "catalog", r);
+}
+
+/* What a call that waits gave: an answer, be it an error, or the end of the case. */
+static int
+see_answer(struct run *run, const struct cnt_step *step, int r, cenote_result *res,
+	struct cnt_seen_list *list)
+{
+	if (r == CENOTE_OK)
+		return cnt_see_first(run, step, res, list);
+	if (cenote_status_is_fatal(r))
+		return cnt_failed(run, step->op, r);
+	cnt_seen_error(cnt_seen_add(list), r, cenote_conn_diag(run->conn));
+	return 0;
+}
+
+static int
+run_describe(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
+{
+	cenote_result *res = NULL;
+	int r;
+
+	RETRY(r, run->conn,
+		cenote_describe_named(
+			run->conn, CENOTE_NAMED_STATEMENT, step->args, &res));
+	return see_answer(run, step, r, res, list);
+}
+
+/* NAME SQL: a statement that stays when its handle goes. */
+static int
+run_prepare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
+{
+	char name[64] = "";
+	const char *sql = step->args + strcspn(step->args, " ");
+	cenote_stmt *stmt;
+	int r;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(sql - step->args), step->args);
+	r = cenote_stmt_create(run->conn, sql, CENOTE_NTS, &stmt);
+	if (r < 0)
+		return cnt_failed(run, "create a statement", r);
+	r = cenote_stmt_set_name(stmt, name);
+	if (r == CENOTE_OK)
+		RETRY(r, run->conn, cenote_stmt_prepare(stmt));
+	if (r == CENOTE_OK)
+		cnt_seen_add(list);
+	else
+		r = see_answer(run, step, r, NULL, list);
+	cenote_stmt_destroy(stmt);
+	return r;
+}
+
+/* NAME, with the step's binds: in the way's way. */
+static int
+run_execute(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
+{
+	cenote_exec_options options;
+	cenote_params *params;
+	cenote_result *res = NULL;
+	cenote_stmt *stmt;
+	int r;
+
+	if (cnt_make_params(run, step, &params) < 0)
+		return -1;
+	run->is_streamed = run->way->is_streamed;
+	cnt_make_options(run, step, &options);
+	r = cenote_stmt_by_name(run->conn, step->args, &stmt);
+	if (r == CENOTE_OK) {
+		RETRY(r, run->conn, cenote_stmt_execute(stmt, params, &options, &res));
+		r = see_answer(run, step, r, res, list);
+		cenote_stmt_destroy(stmt);
+	} else {
+		r = cnt_failed(run, "a statement by its name", r);
+	}
+	cenote_params_destroy(params);
+	return r;
+}
+
+/* Wait until all that are expected came, and compare. */
+static int
+run_notifications(
+	struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
+{
+	const char *expected = step->expects[0].notifications;
+	int r = CENOTE_OK;
+
+	cnt_seen_add(list);
+	while (r == CENOTE_OK &&
+		strlen(run->notifications) < strlen(expected ? expected : ""))
+		r = cenote_wait(run->conn, 10000);
+	if (r < 0)
+		return cnt_failed(run, "wait for a notification", r);
+	if (strcmp(run->notifications, expected ? expected : "") != 0) {
+		snprintf(run->why, CNT_WHY_MAX, "line %d: the notifications are: %.300s",
+			step->line, run->notifications);
+		return -1;
+	}
+	*run->notifications = '\0';
+	return 0;
 }
 
 int
 cnt_run_op(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
 {
+	static const struct {
+		const char *name;
+		int (*run)(struct run *run, const struct cnt_step *step,
+			struct cnt_seen_list *list);
+	} special[] = {
+		{ "catalog", run_catalog },
+		{ "describe", run_describe },
+		{ "execute", run_execute },
+		{ "notifications", run_notifications },
+		{ "prepare", run_prepare },
+	};
 	const struct op *op = find_op(step->op);
+	size_t i;
 	int r;
 
-	if (strcmp(step->op, "catalog") == 0)
-		return run_catalog(run, step, list);
+	for (i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+		if (strcmp(step->op, special[i].name) == 0)
+			return special[i].run(run, step, list);
+	}
 	if (!op)
 		return cnt_failed(run, step->op, CENOTE_ERR_ARG);
 	RETRY(r, run->conn, op->run(run->conn, step->args));

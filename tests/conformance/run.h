@@ -18,6 +18,9 @@ struct run {
 	size_t n_stmts;
 	int is_streamed; /* this step: operations never are */
 	char *why;
+	char notices[2048]; /* messages of this step, a line each */
+	char notifications
+		[2048]; /* "CHANNEL PAYLOAD" lines since the last that was looked at */
 };
 
 /* Repeat `call` while it wants to wait. */
@@ -34,8 +37,15 @@ int cnt_wait_ready(cenote_conn *conn);
 /* The step's values; NULL when it has none. */
 int cnt_make_params(
 	struct run *run, const struct cnt_step *step, cenote_params **ret_params);
+/* How the step wants its answer. */
+void cnt_make_options(
+	const struct run *run, const struct cnt_step *step, cenote_exec_options *ret);
+/* A result that a call gave, and those behind it. */
+int cnt_see_first(struct run *run, const struct cnt_step *step, cenote_result *res,
+	struct cnt_seen_list *list);
 /* All results of the oldest request. */
-int cnt_see_results(struct run *run, struct cnt_seen_list *list);
+int cnt_see_results(
+	struct run *run, const struct cnt_step *step, struct cnt_seen_list *list);
 /* A step that is no statement. */
 int cnt_run_op(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list);
 

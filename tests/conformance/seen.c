@@ -94,11 +94,35 @@ cnt_seen_rows(struct cnt_seen *seen, const cenote_result *res)
 }
 
 void
+cnt_seen_copied(struct cnt_seen *seen, const char *data, size_t len)
+{
+	struct cnt_bytes *to = &seen->copy_out;
+
+	to->bytes = must(realloc(to->bytes, to->len + len + 1));
+	memcpy(to->bytes + to->len, data, len);
+	to->len += len;
+	to->bytes[to->len] = '\0';
+}
+
+void
+cnt_seen_params(struct cnt_seen *seen, const cenote_result *res)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	for (i = 0; i < cenote_result_n_params(res) && used < sizeof(seen->params); i++)
+		used += (size_t)snprintf(seen->params + used, sizeof(seen->params) - used,
+			"%s%s", i > 0 ? " " : "",
+			type_name(cenote_result_param_type(res, i)));
+}
+
+void
 cnt_seen_totals(struct cnt_seen *seen, const cenote_result *res)
 {
 	snprintf(seen->tag, sizeof(seen->tag), "%s", cenote_result_tag(res));
 	seen->affected = cenote_result_affected_rows(res);
 	seen->insert_id = cenote_result_last_insert_id(res);
+	seen->flags = cenote_result_flags(res);
 }
 
 void
@@ -134,6 +158,7 @@ cnt_seen_finish(struct cnt_seen_list *list)
 		}
 		free(seen->columns);
 		free(seen->rows);
+		free(seen->copy_out.bytes);
 	}
 	free(list->items);
 	memset(list, 0, sizeof(*list));
@@ -254,8 +279,31 @@ compare_one(const struct cnt_seen *seen, const struct cnt_expect *e, int is_stre
 		compare_number("last insert id", (int64_t)seen->insert_id, e->insert_id,
 			why) < 0)
 		return -1;
+	if (e->has_output != ((seen->flags & CENOTE_RESULT_FLAG_OUTPUT) != 0))
+		return differ(
+			why, "these are%s output values", e->has_output ? " not" : "");
+	if (e->params && strcmp(seen->params, e->params) != 0)
+		return differ(why, "the parameters are \"%s\"", seen->params);
+	if ((e->copy_out.bytes || seen->copy_out.bytes) &&
+		compare_value(&seen->copy_out, &e->copy_out, 0, 0, why) < 0)
+		return -1;
 	if (e->tag && strcmp(seen->tag, e->tag) != 0)
 		return differ(why, "tag is \"%s\", expected \"%s\"", seen->tag, e->tag);
+	return 0;
+}
+
+/* Each line of `expected` must be a part of what was seen. */
+static int
+compare_notices(const char *seen, const char *expected, char *why)
+{
+	while (*expected) {
+		size_t len = strcspn(expected, "\n");
+
+		if (!memmem(seen, strlen(seen), expected, len))
+			return differ(why, "no notice \"%.*s\", but: %.200s", (int)len,
+				expected, seen);
+		expected += len + 1;
+	}
 	return 0;
 }
 
@@ -276,6 +324,8 @@ cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
 			ret_why, "%zu results, expected %zu", list->n, step->n_expects);
 	if (list->tx == CNT_TX_UNSEEN)
 		return 0;
+	if (last->notices && compare_notices(list->notices, last->notices, ret_why) < 0)
+		return -1;
 	if (compare_number("transaction state", list->tx, last->tx, ret_why) < 0)
 		return -1;
 	return compare_number("pins", list->pins, last->pins, ret_why);

@@ -23,6 +23,9 @@ struct cnt_seen {
 	char message[512];
 	char position[16];
 	int32_t native;
+	uint32_t flags; /* enum cenote_result_flag */
+	struct cnt_bytes copy_out;
+	char params[128];
 };
 
 struct cnt_seen_list {
@@ -30,6 +33,8 @@ struct cnt_seen_list {
 	size_t n;
 	int tx; /* after the step; CNT_TX_UNSEEN where the way cannot tell */
 	uint32_t pins;
+	char notices
+		[2048]; /* their messages, a line each; where they can be told apart */
 };
 
 #define CNT_TX_UNSEEN (-1)
@@ -37,6 +42,10 @@ struct cnt_seen_list {
 struct cnt_seen *cnt_seen_add(struct cnt_seen_list *list);
 void cnt_seen_columns(struct cnt_seen *seen, const cenote_result *res);
 void cnt_seen_rows(struct cnt_seen *seen, const cenote_result *res);
+/* A piece of a copy out. */
+void cnt_seen_copied(struct cnt_seen *seen, const char *data, size_t len);
+/* The parameters that a description tells. */
+void cnt_seen_params(struct cnt_seen *seen, const cenote_result *res);
 /* Tag and counts: once the last row was taken. */
 void cnt_seen_totals(struct cnt_seen *seen, const cenote_result *res);
 void cnt_seen_error(struct cnt_seen *seen, int status, const cenote_diag *diag);

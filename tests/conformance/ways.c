@@ -43,8 +43,9 @@ cnt_wait_ready(cenote_conn *conn)
 	return r > 0 || ms >= 0 ? 0 : -1;
 }
 
-static void
-make_options(const struct run *run, const struct cnt_step *step, cenote_exec_options *ret)
+void
+cnt_make_options(
+	const struct run *run, const struct cnt_step *step, cenote_exec_options *ret)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 
@@ -52,25 +53,52 @@ make_options(const struct run *run, const struct cnt_step *step, cenote_exec_opt
 	options.max_rows = step->max_rows;
 	options.stream = (uint32_t)run->way->is_streamed;
 	options.batch_rows = run->way->batch_rows;
+	options.formats = step->formats;
+	options.n_formats = step->n_formats;
 	*ret = options;
 }
 
-/* Take all of one result. 0, or -1 for what is not an answer. */
+/* Send the step's data in pieces that end anywhere, then how it ended. */
 static int
-see_result(struct run *run, cenote_result *res, struct cnt_seen *seen)
+copy_in(struct run *run, const struct cnt_step *step)
 {
-	int r = CENOTE_DONE;
+	const struct cnt_bytes *data = &step->copy_in;
+	size_t done = 0, piece = 1;
+	int r = CENOTE_OK;
 
-	switch (cenote_result_kind(res)) {
-	case CENOTE_RESULT_ERROR:
-		cnt_seen_error(seen, CENOTE_ERR_SERVER, cenote_result_diag(res));
-		return 0;
-	case CENOTE_RESULT_ROWS:
-	case CENOTE_RESULT_COMMAND:
-		break;
-	default:
-		return cnt_failed(run, "unexpected kind of result", CENOTE_ERR_STATE);
+	while (r == CENOTE_OK && done < data->len) {
+		size_t len = data->len - done < piece ? data->len - done : piece;
+
+		RETRY(r, run->conn, cenote_copy_put(run->conn, data->bytes + done, len));
+		done += len;
+		piece = piece * 3 + 1;
 	}
+	if (r == CENOTE_OK || r == CENOTE_DONE)
+		RETRY(r, run->conn, cenote_copy_end(run->conn, step->copy_fail));
+	return r == CENOTE_OK ? 0 : cnt_failed(run, "copy in", r);
+}
+
+static int
+copy_out(struct run *run, struct cnt_seen *seen)
+{
+	const char *data;
+	size_t len;
+	int r;
+
+	cnt_seen_copied(seen, "", 0);
+	do {
+		RETRY(r, run->conn, cenote_copy_get(run->conn, &data, &len));
+		if (r == CENOTE_OK)
+			cnt_seen_copied(seen, data, len);
+	} while (r == CENOTE_OK);
+	return r == CENOTE_DONE ? 0 : cnt_failed(run, "copy out", r);
+}
+
+static int
+see_rows(struct run *run, cenote_result *res, struct cnt_seen *seen)
+{
+	int r;
+
 	cnt_seen_columns(seen, res);
 	if (!run->is_streamed || seen->n_columns == 0) {
 		cnt_seen_rows(seen, res);
@@ -91,23 +119,67 @@ see_result(struct run *run, cenote_result *res, struct cnt_seen *seen)
 	return 0;
 }
 
-int
-cnt_see_results(struct run *run, struct cnt_seen_list *list)
+/* Take all of one result. 0; 1 for a copy, whose outcome comes with the next; or -1 for what is not
+ * an answer. */
+static int
+see_result(struct run *run, const struct cnt_step *step, cenote_result *res,
+	struct cnt_seen *seen)
+{
+	switch (cenote_result_kind(res)) {
+	case CENOTE_RESULT_ERROR:
+		cnt_seen_error(seen, CENOTE_ERR_SERVER, cenote_result_diag(res));
+		return 0;
+	case CENOTE_RESULT_ROWS:
+	case CENOTE_RESULT_COMMAND:
+		return see_rows(run, res, seen);
+	case CENOTE_RESULT_DESCRIPTION:
+		cnt_seen_columns(seen, res);
+		cnt_seen_params(seen, res);
+		return 0;
+	case CENOTE_RESULT_COPY_IN:
+		return copy_in(run, step) < 0 ? -1 : 1;
+	case CENOTE_RESULT_COPY_OUT:
+		return copy_out(run, seen) < 0 ? -1 : 1;
+	default:
+		return cnt_failed(run, "unexpected kind of result", CENOTE_ERR_STATE);
+	}
+}
+
+static int
+see_more(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list,
+	int goes_on)
 {
 	cenote_result *res;
 	int r;
 
 	for (;;) {
 		RETRY(r, run->conn, cenote_get_result(run->conn, &res));
-		if (r == CENOTE_DONE)
+		if (r == CENOTE_DONE && !goes_on)
 			return 0;
 		if (r != CENOTE_OK)
 			return cnt_failed(run, "get result", r);
-		r = see_result(run, res, cnt_seen_add(list));
+		goes_on = see_result(run, step, res,
+			goes_on ? &list->items[list->n - 1] : cnt_seen_add(list));
 		cenote_result_destroy(res);
-		if (r < 0)
-			return r;
+		if (goes_on < 0)
+			return -1;
 	}
+}
+
+int
+cnt_see_first(struct run *run, const struct cnt_step *step, cenote_result *res,
+	struct cnt_seen_list *list)
+{
+	int r = see_result(run, step, res, cnt_seen_add(list));
+
+	cenote_result_destroy(res);
+	return r < 0 ? r : see_more(run, step, list, r);
+}
+
+int
+cnt_see_results(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
+{
+	return see_more(run, step, list, 0);
 }
 
 /* The statement's handle; the same for the same text, so that its columns are known then. */
@@ -165,9 +237,7 @@ run_query(struct run *run, const struct cnt_step *step, const cenote_params *par
 	}
 	if (r != CENOTE_OK)
 		return cnt_failed(run, "query", r);
-	r = see_result(run, res, cnt_seen_add(list));
-	cenote_result_destroy(res);
-	return r < 0 ? r : cnt_see_results(run, list);
+	return cnt_see_first(run, step, res, list);
 }
 
 static int
@@ -214,6 +284,29 @@ compare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list
 	return r;
 }
 
+/* "NAME VALUE" lines, against what the session says now. */
+static int
+compare_parameters(struct run *run, const struct cnt_step *step)
+{
+	const char *line = step->expects[step->n_expects - 1].parameters;
+	char name[64], value[128];
+	const char *seen;
+
+	while (line && *line) {
+		if (sscanf(line, "%63s %127[^\n]", name, value) != 2)
+			return cnt_failed(
+				run, "a parameter is NAME VALUE", CENOTE_ERR_ARG);
+		seen = cenote_parameter(run->conn, name);
+		if (!seen || strcmp(seen, value) != 0) {
+			snprintf(run->why, CNT_WHY_MAX, "line %d: %s is %s", step->line,
+				name, seen ? seen : "not told");
+			return -1;
+		}
+		line = strchr(line, '\n') + 1;
+	}
+	return 0;
+}
+
 static int
 run_step(struct run *run, const struct cnt_step *step)
 {
@@ -223,7 +316,8 @@ run_step(struct run *run, const struct cnt_step *step)
 	int r;
 
 	run->is_streamed = run->way->is_streamed && step->sql;
-	make_options(run, step, &options);
+	*run->notices = '\0';
+	cnt_make_options(run, step, &options);
 	r = cnt_make_params(run, step, &params);
 	if (r == 0 && step->op)
 		r = cnt_run_op(run, step, &list);
@@ -236,7 +330,8 @@ run_step(struct run *run, const struct cnt_step *step)
 	}
 	list.tx = cenote_tx_state(run->conn);
 	list.pins = cenote_pins(run->conn);
-	return compare(run, step, &list);
+	memcpy(list.notices, run->notices, sizeof(list.notices));
+	return compare(run, step, &list) < 0 ? -1 : compare_parameters(run, step);
 }
 
 /* Queue steps first … first + n - 1, each with a synchronisation point behind it. */
@@ -250,7 +345,7 @@ send_steps(struct run *run, const struct cnt_step *first, size_t n)
 		cenote_exec_options options;
 		cenote_params *params = NULL;
 
-		make_options(run, &first[i], &options);
+		cnt_make_options(run, &first[i], &options);
 		if (cnt_make_params(run, &first[i], &params) < 0)
 			return -1;
 		RETRY(r, run->conn, send_step(run, &first[i], params, &options));
@@ -270,7 +365,7 @@ run_pipeline(struct run *run, const struct cnt_step *first, size_t n)
 	for (i = 0; r == 0 && i < n; i++) {
 		struct cnt_seen_list list = { 0 };
 
-		r = cnt_see_results(run, &list);
+		r = cnt_see_results(run, &first[i], &list);
 		if (r == 0)
 			r = see_sync(run);
 		if (r < 0) {
@@ -338,6 +433,26 @@ run_setup(struct run *run, const struct cnt_case *test)
 	return 0;
 }
 
+static void
+on_notice(const cenote_diag *notice, void *user)
+{
+	struct run *run = user;
+	size_t used = strlen(run->notices);
+
+	snprintf(run->notices + used, sizeof(run->notices) - used, "%s\n",
+		cenote_diag_message(notice));
+}
+
+static void
+on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
+{
+	struct run *run = user;
+	size_t used = strlen(run->notifications);
+
+	snprintf(run->notifications + used, sizeof(run->notifications) - used,
+		"%s %s%s\n", channel, payload, pid == 0 ? " from nobody" : "");
+}
+
 int
 cnt_way_run(const struct cnt_way *way, const struct cnt_case *test, const char *uri,
 	char ret_why[CNT_WHY_MAX])
@@ -349,6 +464,8 @@ cnt_way_run(const struct cnt_way *way, const struct cnt_case *test, const char *
 	r = cenote_conn_create(NULL, &run.conn);
 	if (r < 0)
 		abort();
+	cenote_set_notice_handler(run.conn, on_notice, &run);
+	cenote_set_notification_handler(run.conn, on_notification, &run);
 	r = cenote_conn_set_uri(run.conn, uri);
 	if (r == CENOTE_OK)
 		r = cenote_connect(run.conn);
