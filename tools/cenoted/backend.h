@@ -83,8 +83,8 @@ struct cnd_sink_ops {
 	int (*copy_data)(struct cnd_sink *sink, const void *data, size_t len);
 	int (*copy_done)(struct cnd_sink *sink);
 	int (*copy_in)(struct cnd_sink *sink, const struct cnp_copy_in *m);
-	/* The client's next piece, borrowed until the next call. CENOTE_OK; CENOTE_DONE: it was the
-	 * last one; CENOTE_AGAIN: the server's descriptor `fd` (-1: none) is readable first;
+	/* The client's next piece, borrowed until the next call. CENOTE_OK; CENOTE_DONE: that was the
+	 * last one, and there is no data; CENOTE_AGAIN: the server's descriptor `fd` (-1: none) is readable first;
 	 * CENOTE_ERR_SERVER: the client gave up (COPY_FAIL; its reason is in the diagnostics), or the
 	 * request was interrupted; CENOTE_ERR_CONN. What the client still sends of a copy that ended
 	 * otherwise is discarded by the worker. */

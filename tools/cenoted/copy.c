@@ -85,6 +85,7 @@ cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r;
 
+	*ret_data = CNP_STR_NONE;
 	for (;;) {
 		r = cnp_server_next_copy(&w->server, ret_data);
 		if (r == CENOTE_ERR_SERVER)
