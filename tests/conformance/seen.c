@@ -328,5 +328,8 @@ cnt_seen_compare(const struct cnt_seen_list *list, const struct cnt_step *step,
 		return -1;
 	if (compare_number("transaction state", list->tx, last->tx, ret_why) < 0)
 		return -1;
+	/* There may be others: a backend cannot always tell what a statement leaves. */
+	if (last->pins > 0 && (list->pins & last->pins) == (uint64_t)last->pins)
+		return 0;
 	return compare_number("pins", list->pins, last->pins, ret_why);
 }
