@@ -621,6 +621,22 @@ pg_function(struct pg *t, uint32_t function, const struct cnc_value *params, uin
 }
 
 const char *
+pg_catalog(struct pg *t, uint8_t kind, const char *schema, const char *object,
+	const char *column, const char *types)
+{
+	struct cnp_catalog filter = { .kind = kind,
+		.given = (uint8_t)((schema ? 2 : 0) | (object ? 4 : 0) |
+				   (column ? 8 : 0) | (types ? 16 : 0)),
+		.schema = cnp_str(schema ? schema : ""),
+		.object = cnp_str(object ? object : ""),
+		.column = cnp_str(column ? column : ""),
+		.types = cnp_str(types ? types : "") };
+
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->catalog(t->s, &filter, &t->sink));
+}
+
+const char *
 pg_sync(struct pg *t)
 {
 	int r;

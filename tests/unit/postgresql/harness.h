@@ -97,6 +97,9 @@ const char *pg_savepoint(struct pg *t, uint8_t action, const char *name);
 const char *pg_autocommit(struct pg *t, int on);
 const char *pg_function(
 	struct pg *t, uint32_t function, const struct cnc_value *params, uint32_t n);
+/* NULL: not given. */
+const char *pg_catalog(struct pg *t, uint8_t kind, const char *schema, const char *object,
+	const char *column, const char *types);
 const char *pg_sync(struct pg *t);
 const char *pg_idle(struct pg *t);
 const char *pg_reset(struct pg *t);

@@ -17,6 +17,13 @@
 #define IS_LIKE(column, parameter)                                                       \
 	"(" GIVEN(parameter) column " OPERATOR(pg_catalog.~~) " parameter ")"
 
+#define IS_SCHEMA   IS_LIKE("n.nspname", "$2")
+#define IS_OBJECT   IS_LIKE("c.relname", "$3")
+#define IS_ROUTINE  IS_LIKE("p.proname", "$3")
+#define IS_COLUMN   IS_LIKE("f.attname", "$4")
+#define IS_DATABASE "(" GIVEN("$1") "d.datname::pg_catalog.text = $1)"
+#define IS_TYPE     GIVEN("$4") "$4 = '%'"
+
 #define TABLE_CAT "pg_catalog.current_database() AS table_cat"
 
 /* Not the temporary schemas of other sessions. */
@@ -27,25 +34,21 @@
 #define FROM_TABLES                                                                      \
 	" FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"                     \
 	" ON n.oid = c.relnamespace"
-#define IS_TABLE                                                                         \
-	IS_CATALOG " AND " IS_LIKE("n.nspname", "$2") " AND " IS_LIKE(                   \
-		"c.relname", "$3") " AND " OWN_SCHEMA
+#define IS_TABLE IS_CATALOG " AND " IS_SCHEMA " AND " IS_OBJECT " AND " OWN_SCHEMA
 
 static const char database_sql[] =
 	"SELECT d.datname AS table_cat,"
 	" pg_catalog.shobj_description(d.oid, 'pg_database') AS remarks"
 	" FROM pg_catalog.pg_database d"
-	" WHERE d.datallowconn AND (" GIVEN("$1") "d.datname::pg_catalog.text = $1)"
-						  " ORDER BY d.datname";
+	" WHERE d.datallowconn AND " IS_DATABASE " ORDER BY d.datname";
 
 static const char schema_sql[] =
 	"SELECT " TABLE_CAT ", n.nspname AS table_schem,"
 	" pg_catalog.obj_description(n.oid, 'pg_namespace') AS remarks"
 	" FROM pg_catalog.pg_namespace n"
-	" WHERE " IS_CATALOG " AND " IS_LIKE("n.nspname",
-		"$2") " AND " OWN_SCHEMA
-		      " AND pg_catalog.left(n.nspname::pg_catalog.text, 8) <> 'pg_toast'"
-		      " ORDER BY n.nspname";
+	" WHERE " IS_CATALOG " AND " IS_SCHEMA " AND " OWN_SCHEMA
+	" AND pg_catalog.left(n.nspname::pg_catalog.text, 8) <> 'pg_toast'"
+	" ORDER BY n.nspname";
 
 static const char table_sql[] =
 	"SELECT * FROM (SELECT " TABLE_CAT ", n.nspname AS table_schem,"
@@ -58,13 +61,12 @@ static const char table_sql[] =
 	" ELSE 'TABLE' END AS table_type,"
 	" pg_catalog.obj_description(c.oid, 'pg_class') AS remarks" FROM_TABLES
 	" WHERE c.relkind IN " TABLE_KINDS " AND " IS_TABLE ") t"
-	" WHERE " GIVEN("$4") "$4 = '%'"
-			      " OR t.table_type = ANY "
-			      "(pg_catalog.string_to_array(pg_catalog.replace("
-			      "pg_catalog.replace(pg_catalog.upper($4), '''', ''), ', ', "
-			      "','), ','))"
-			      " ORDER BY t.table_type COLLATE pg_catalog.\"C\", "
-			      "t.table_schem, t.table_name";
+	" WHERE " IS_TYPE " OR t.table_type = ANY "
+	"(pg_catalog.string_to_array(pg_catalog.replace("
+	"pg_catalog.replace(pg_catalog.upper($4), '''', ''), ', ', "
+	"','), ','))"
+	" ORDER BY t.table_type COLLATE pg_catalog.\"C\", "
+	"t.table_schem, t.table_name";
 
 /*
  * ODBC's view of a type: code, size in digits or characters, bytes of its C form, digits behind
@@ -83,8 +85,8 @@ static const char table_sql[] =
 	" (700, 7, 24, 4, NULL, 2, 0), (701, 8, 53, 8, NULL, 2, 0),"                     \
 	" (1042, 1, NULL, NULL, NULL, NULL, 2), (1043, 12, NULL, NULL, NULL, NULL, 2),"  \
 	" (1082, 91, 10, 6, NULL, NULL, 0), (1083, 92, 8, 6, NULL, NULL, 3),"            \
-	" (1114, 93, 19, 16, NULL, NULL, 3), (1184, 93, 25, 16, NULL, NULL, 3),"         \
-	" (1266, 92, 14, 6, NULL, NULL, 3), (1560, 12, NULL, NULL, NULL, NULL, 4),"      \
+	" (1114, 93, 19, 16, NULL, NULL, 3), (1184, 93, 19, 16, NULL, NULL, 3),"         \
+	" (1266, 92, 8, 6, NULL, NULL, 3), (1560, 12, NULL, NULL, NULL, NULL, 4),"       \
 	" (1562, 12, NULL, NULL, NULL, NULL, 4), (1700, 2, NULL, NULL, NULL, 10, 1),"    \
 	" (2950, -11, 36, 16, NULL, NULL, 0), (3802, -1, NULL, NULL, NULL, NULL, 0),"    \
 	" (5069, -5, 20, 8, 0, 10, 0))"
@@ -125,29 +127,24 @@ static const char column_sql[] =
 	" WHEN 3 THEN CASE WHEN modifier >= 0 THEN modifier ELSE 6 END"
 	" ELSE o.digits END AS digits"
 	" FROM found f LEFT JOIN odbc o ON o.type = f.type::pg_catalog.int8"
-	" WHERE " IS_LIKE("f.attname",
-		"$4") ")"
-		      " SELECT " TABLE_CAT
-		      ", nspname AS table_schem, relname AS table_name,"
-		      " attname AS column_name, code AS data_type, typname AS type_name,"
-		      " size AS column_size, CASE per WHEN 1 THEN size + 2 WHEN 2 THEN "
-		      "size * 4"
-		      " ELSE bytes END AS buffer_length, digits AS decimal_digits,"
-		      " radix AS num_prec_radix, CASE WHEN is_required THEN 0 ELSE 1 END "
-		      "AS nullable,"
-		      " pg_catalog.col_description(attrelid, attnum) AS remarks,"
-		      " pg_catalog.pg_get_expr(e.adbin, e.adrelid) AS column_def,"
-		      " CASE WHEN code BETWEEN 91 AND 93 THEN 9 ELSE code END AS "
-		      "sql_data_type,"
-		      " CASE WHEN code BETWEEN 91 AND 93 THEN code - 90 END AS "
-		      "sql_datetime_sub,"
-		      /* Up to four bytes for a character. */
-		      " CASE WHEN code IN (1, 12) THEN size * 4 END AS char_octet_length,"
-		      " position AS ordinal_position,"
-		      " CASE WHEN is_required THEN 'NO' ELSE 'YES' END AS is_nullable"
-		      " FROM sized LEFT JOIN pg_catalog.pg_attrdef e"
-		      " ON e.adrelid = attrelid AND e.adnum = attnum"
-		      " ORDER BY nspname, relname, position";
+	" WHERE " IS_COLUMN ")"
+	" SELECT " TABLE_CAT ", nspname AS table_schem, relname AS table_name,"
+	" attname AS column_name, code AS data_type, typname AS type_name,"
+	" size AS column_size, buffer AS buffer_length, digits AS decimal_digits,"
+	" radix AS num_prec_radix, CASE WHEN is_required THEN 0 ELSE 1 END"
+	" AS nullable, pg_catalog.col_description(attrelid, attnum) AS remarks,"
+	" pg_catalog.pg_get_expr(e.adbin, e.adrelid) AS column_def,"
+	" CASE WHEN code BETWEEN 91 AND 93 THEN 9 ELSE code END AS sql_data_type,"
+	" CASE WHEN code BETWEEN 91 AND 93 THEN code - 90 END AS sql_datetime_sub,"
+	" CASE WHEN code IN (1, 12) THEN buffer END AS char_octet_length,"
+	" position AS ordinal_position,"
+	" CASE WHEN is_required THEN 'NO' ELSE 'YES' END AS is_nullable"
+	/* A character has up to four bytes. */
+	" FROM (SELECT *, CASE per WHEN 1 THEN size + 2 WHEN 2 THEN size * 4"
+	" WHEN 4 THEN size ELSE bytes END AS buffer FROM sized) s"
+	" LEFT JOIN pg_catalog.pg_attrdef e"
+	" ON e.adrelid = attrelid AND e.adnum = attnum"
+	" ORDER BY nspname, relname, position";
 
 static const char primary_key_sql[] =
 	"SELECT " TABLE_CAT ", n.nspname AS table_schem, c.relname AS table_name,"
@@ -260,9 +257,9 @@ static const char type_sql[] =
 	" (21, 'inet', 12, 43, '''', NULL, 0, NULL, NULL, NULL, NULL, NULL),"
 	" (22, 'date', 91, 10, '''', NULL, 0, NULL, NULL, NULL, NULL, NULL),"
 	" (23, 'time', 92, 15, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
-	" (24, 'timetz', 92, 21, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
+	" (24, 'timetz', 92, 15, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
 	" (25, 'timestamp', 93, 26, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
-	" (26, 'timestamptz', 93, 32, '''', 'precision', 0, NULL, NULL, 0, 6, NULL))"
+	" (26, 'timestamptz', 93, 26, '''', 'precision', 0, NULL, NULL, 0, 6, NULL))"
 	" AS t (position, name, code, size, prefix, params, cased, is_unsigned, is_auto,"
 	" scale_min, scale_max, radix) ORDER BY t.position";
 
@@ -277,9 +274,8 @@ static const char procedure_sql[] =
 	" CASE p.prokind WHEN 'p' THEN 1 ELSE 2 END AS procedure_type"
 	" FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n"
 	" ON n.oid = p.pronamespace"
-	" WHERE p.prokind IN ('f', 'p') AND " IS_CATALOG
-	" AND " IS_LIKE("n.nspname", "$2") " AND " IS_LIKE("p.proname",
-		"$3") " AND " OWN_SCHEMA " ORDER BY n.nspname, p.proname, p.oid";
+	" WHERE p.prokind IN ('f', 'p') AND " IS_CATALOG " AND " IS_SCHEMA
+	" AND " IS_ROUTINE " AND " OWN_SCHEMA " ORDER BY n.nspname, p.proname, p.oid";
 
 /* Bits of cnp_catalog.given. */
 enum {
