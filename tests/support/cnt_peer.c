@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,79 @@ run_notice(struct cnt_peer *p, struct cnt_peer_conn *c)
 	run_command(p, c);
 }
 
+static void
+add_text(char *to, size_t size, const char *format, ...)
+{
+	size_t n = strlen(to);
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(to + n, size - n, format, args);
+	va_end(args);
+}
+
+static void
+say_of_its_own(struct cnt_peer_conn *c, const char *channel)
+{
+	struct cnp_msg m = message(CNP_MSG_NOTIFICATION);
+
+	m.as.notification.pid = 7;
+	m.as.notification.channel = cnp_str(channel);
+	m.as.notification.payload = cnp_str("payload");
+	(void)cnp_server_reply(&c->server, &m, 1);
+	m = message(CNP_MSG_PARAMETER);
+	m.as.parameter.name = cnp_str("said");
+	m.as.parameter.value = cnp_str(channel);
+	(void)cnp_server_reply(&c->server, &m, 1);
+}
+
+static void
+run_empty(struct cnt_peer_conn *c)
+{
+	struct cnp_msg m = message(CNP_MSG_DONE);
+
+	m.as.done.affected = -1;
+	m.as.done.flags = CNP_DONE_EMPTY;
+	m.as.done.server_status = 0x22;
+	(void)cnp_server_reply(&c->server, &m, 0);
+}
+
+static void
+begin_copy_in(struct cnt_peer_conn *c, const char *file, size_t enough)
+{
+	struct cnp_msg m = message(CNP_MSG_COPY_IN);
+
+	m.as.copy_in.formats.p = "\0\2";
+	m.as.copy_in.formats.n = 2;
+	m.as.copy_in.name = cnp_str(file);
+	(void)cnp_server_reply(&c->server, &m, 0);
+	c->is_copying = 1;
+	c->copy_left = enough;
+}
+
+static void
+put_copy(struct cnt_peer_conn *c, unsigned n, int has_end)
+{
+	struct cnp_msg m = message(CNP_MSG_COPY_OUT);
+	char text[32];
+
+	m.as.copy_out.format = CENOTE_FORMAT_BINARY;
+	m.as.copy_out.formats.p = "\2";
+	m.as.copy_out.formats.n = 1;
+	(void)cnp_server_reply(&c->server, &m, 0);
+	m.code = CNP_MSG_COPY_DATA;
+	for (unsigned i = 0; i < n; i++) {
+		m.as.copy_data.data.p = text;
+		m.as.copy_data.data.n = (size_t)snprintf(text, sizeof(text), "%u\n", i);
+		(void)cnp_server_reply(&c->server, &m, 0);
+	}
+	if (!has_end)
+		return;
+	m = message(CNP_MSG_COPY_DONE);
+	(void)cnp_server_reply(&c->server, &m, 0);
+	done(c, "COPY", n, 0);
+}
+
 static unsigned
 number_behind(const char *sql)
 {
@@ -340,6 +414,30 @@ run_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const struct run *r)
 	} else if (is_verb(sql, "pin")) {
 		c->pins = number_behind(sql);
 		run_command(p, c);
+	} else if (is_verb(sql, "copy_in") || is_verb(sql, "copy_twice")) {
+		begin_copy_in(c, "", SIZE_MAX);
+		if (is_verb(sql, "copy_in"))
+			return 0;
+		done(c, "COPY", 0, CNP_DONE_MORE_RESULTS);
+		begin_copy_in(c, "", SIZE_MAX);
+		return 0;
+	} else if (is_verb(sql, "copy_early")) {
+		begin_copy_in(c, "", number_behind(sql));
+		return 0;
+	} else if (is_verb(sql, "file")) {
+		begin_copy_in(c, sql + 5, SIZE_MAX);
+		return 0;
+	} else if (is_verb(sql, "copy_out")) {
+		put_copy(c, number_behind(sql), 1);
+	} else if (is_verb(sql, "copy_die")) {
+		put_copy(c, 1, 0);
+		c->has_end = 1;
+		return 0;
+	} else if (is_verb(sql, "notify")) {
+		say_of_its_own(c, "chan");
+		run_command(p, c);
+	} else if (is_verb(sql, "empty")) {
+		run_empty(c);
 	} else if (is_verb(sql, "die")) {
 		c->has_end = 1;
 		return 0;
@@ -390,6 +488,9 @@ do_prepare(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_prepare
 	struct cnt_peer_stmt *s = find_stmt(c, m->statement);
 
 	p->seen.n_prepares++;
+	if (m->name.n > 0 || m->types.n > 0)
+		add_text(p->seen.asked, sizeof(p->seen.asked), "PREPARE %u %s %u;",
+			m->statement, m->name.p, (unsigned)m->types.n);
 	if (p->knobs.fail_prepare) {
 		error(c, "42P01", "no such table");
 		return;
@@ -410,6 +511,9 @@ do_execute(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request
 	const struct run r = { s ? s->sql : "", req->number, m->batch_rows, m->max_rows,
 		m->known, m->params };
 
+	if (m->statement == 0 || m->formats.n > 0)
+		add_text(p->seen.asked, sizeof(p->seen.asked), "EXECUTE %s %u;",
+			m->name.p, (unsigned)m->formats.n);
 	if (!s) {
 		error(c, "26000", "no such statement");
 		return 1;
@@ -467,6 +571,9 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		return;
 	case CNP_MSG_DESCRIBE:
 		s = find_stmt(c, req->msg.as.describe.statement);
+		if (req->msg.as.describe.name.n > 0)
+			add_text(p->seen.asked, sizeof(p->seen.asked), "DESCRIBE %u %s;",
+				req->msg.as.describe.kind, req->msg.as.describe.name.p);
 		if (s)
 			do_describe(c, s);
 		else
@@ -474,7 +581,10 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		return;
 	case CNP_MSG_CLOSE:
 		s = find_stmt(c, req->msg.as.close.statement);
-		if (s)
+		if (req->msg.as.close.name.n > 0)
+			add_text(p->seen.asked, sizeof(p->seen.asked), "CLOSE %u %s;",
+				req->msg.as.close.kind, req->msg.as.close.name.p);
+		else if (s)
 			s->id = 0;
 		p->seen.n_closes++;
 		break;
@@ -505,7 +615,35 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		do_suspend(p, c);
 		return;
 	case CNP_MSG_SYNC:
+		if (p->knobs.fail_sync)
+			error(c, "23503", "the commit failed");
 		return;
+	case CNP_MSG_FUNCTION:
+		add_text(p->seen.asked, sizeof(p->seen.asked), "FUNCTION %u;",
+			req->msg.as.function.function);
+		put_big(c, req->msg.as.function.function);
+		return;
+	case CNP_MSG_LONG_DATA:
+		p->seen.n_long += req->msg.as.long_data.data.n;
+		break;
+	case CNP_MSG_SET_OPTION:
+		add_text(p->seen.options, sizeof(p->seen.options), "%s=%s;",
+			req->msg.as.set_option.name.p, req->msg.as.set_option.value.p);
+		if (strcmp(req->msg.as.set_option.name.p, "bad") == 0) {
+			error(c, "22023", "no such option");
+			return;
+		}
+		break;
+	case CNP_MSG_CHANGE_USER:
+		add_text(p->seen.asked, sizeof(p->seen.asked), "CHANGE_USER %s %s %s;",
+			req->msg.as.change_user.user.p,
+			req->msg.as.change_user.password.p,
+			req->msg.as.change_user.database.p);
+		break;
+	case CNP_MSG_SELECT_DATABASE:
+		add_text(p->seen.asked, sizeof(p->seen.asked), "SELECT_DATABASE %s;",
+			req->msg.as.select_database.database.p);
+		break;
 	default:
 		break;
 	}
@@ -550,6 +688,8 @@ say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 
 	cnc_buf_init(&pairs, &cnc_mem_default, 1024);
 	(void)cnp_pairs_put(&pairs, "server_encoding", "UTF8");
+	if (p->knobs.zone)
+		(void)cnp_pairs_put(&pairs, "TimeZone", p->knobs.zone);
 	m.as.attached.session = c->session;
 	m.as.attached.key = KEY;
 	m.as.attached.worker_pid = 4711;
@@ -577,12 +717,26 @@ say_attached(struct cnt_peer *p, struct cnt_peer_conn *c)
 }
 
 static void
+note_options(struct cnt_peer *p, struct cnp_str blob)
+{
+	struct cnp_str name, value;
+	struct cnc_reader r;
+
+	p->seen.options[0] = '\0';
+	cnc_reader_init(&r, blob.p, blob.n);
+	while (cnp_pairs_next(&r, &name, &value) > 0)
+		add_text(p->seen.options, sizeof(p->seen.options), "%s=%s;", name.p,
+			value.p);
+}
+
+static void
 do_attach(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_attach *m)
 {
 	p->seen.flags = m->flags;
 	p->seen.generation = m->generation;
 	(void)snprintf(p->seen.carry, sizeof(p->seen.carry), "%s", m->carry.p);
 	(void)snprintf(p->seen.program, sizeof(p->seen.program), "%s", m->program.p);
+	note_options(p, m->options);
 	if (p->knobs.n_refuse > 0) {
 		p->knobs.n_refuse--;
 		error(c, p->knobs.refuse, "refused");
@@ -676,6 +830,36 @@ do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 
 /* ------------------------------------------------------------------ stepping ----- */
 
+/* The client's part of a copy. 1: it has ended; 0: more is awaited. */
+static int
+step_copy(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	struct cnp_str data;
+	int r;
+
+	while ((r = cnp_server_next_copy(&c->server, &data)) == CENOTE_OK &&
+		data.n < c->copy_left) {
+		p->seen.n_copied += data.n;
+		add_text(p->seen.copied, sizeof(p->seen.copied), "%s", data.p);
+		if (c->copy_left != SIZE_MAX)
+			c->copy_left -= data.n;
+	}
+	if (r == CENOTE_AGAIN)
+		return 0;
+	c->is_copying = 0;
+	if (r == CENOTE_OK)
+		error(c, "22P04", "that is enough");
+	else if (r == CENOTE_DONE)
+		done(c, "COPY", (int64_t)p->seen.n_copied, 0);
+	else if (r == CENOTE_ERR_SERVER)
+		error(c, "57014", c->server.diag.message);
+	else
+		c->has_end = 1;
+	if (!c->has_end)
+		finish(p, c);
+	return 1;
+}
+
 static void
 process(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
@@ -683,7 +867,14 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 
 	while (!c->has_end && !c->is_hanging) {
 		uint32_t state = cnp_server_state(&c->server);
-		int r = cnp_server_next(&c->server, &req);
+		int r;
+
+		if (c->is_copying) {
+			if (!step_copy(p, c))
+				return;
+			continue;
+		}
+		r = cnp_server_next(&c->server, &req);
 
 		if (r == CENOTE_ERR_PROTOCOL)
 			c->has_end = 1;
@@ -984,6 +1175,18 @@ cnt_peer_unlisten(struct cnt_peer *p)
 		(void)close(p->listen_fd);
 		p->listen_fd = -1;
 		(void)unlink(p->path);
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	wake(p);
+}
+
+void
+cnt_peer_notify(struct cnt_peer *p, const char *channel)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	for (size_t i = 0; i < CNT_PEER_CONNS; i++) {
+		if (p->conns[i].fd >= 0)
+			say_of_its_own(&p->conns[i], channel);
 	}
 	(void)pthread_mutex_unlock(&p->lock);
 	wake(p);

@@ -29,6 +29,14 @@
  *     die             the connection ends without an answer
  *     rows_die N      N rows, then the connection ends
  *     hang            no answer until it is cancelled
+ *     copy_in         takes a copy, up to its end: DONE "COPY", or ERROR if the client gave up
+ *     copy_early N    takes N bytes of a copy, then ERROR without waiting for its end
+ *     copy_twice      takes two copies; the first has its DONE before its end
+ *     file NAME       takes a copy, and asks for that file
+ *     copy_out N      a copy out of N pieces
+ *     copy_die        COPY_OUT, one piece, then the connection ends
+ *     notify          a NOTIFICATION and a PARAMETER, then as cmd
+ *     empty           DONE that says that there was no statement
  *
  * The peer is driven in one thread, a step at a time (cnt_peer_step()), or by a thread of its own
  * (cnt_peer_start()), for blocking clients.
@@ -53,6 +61,8 @@ struct cnt_peer_conn {
 	size_t sent;
 	int has_end; /* close once everything is sent */
 	int is_hanging;
+	int is_copying;
+	size_t copy_left; /* bytes after which it has enough */
 	int wants_carry;
 	unsigned n_columns;
 };
@@ -68,6 +78,8 @@ struct cnt_peer_knobs {
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* what HELLO asks for */
 	int fail_prepare; /* prepares fail */
+	int fail_sync; /* synchronisation points fail */
+	const char *zone; /* parameter that ATTACHED reports; NULL: none */
 	unsigned n_columns; /* that "rows" gives on new connections; 0: all three */
 	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
 };
@@ -81,6 +93,11 @@ struct cnt_peer_seen {
 	char program[64];
 	char commands[256]; /* statements that were carried out, each with a ';' */
 	size_t sent; /* to the first connection */
+	char copied[256]; /* what came of copies, cut */
+	size_t n_copied;
+	char options[128]; /* of the last ATTACH, and each SET_OPTION: "name=value;" */
+	char asked[256]; /* other requests: their names and texts, each with a ';' */
+	size_t n_long; /* bytes of LONG_DATA */
 };
 
 struct cnt_peer {
@@ -116,6 +133,8 @@ void cnt_peer_unlisten(struct cnt_peer *p);
 int cnt_peer_listen(struct cnt_peer *p);
 /* Listen on 127.0.0.1 instead, and change the URI to that. */
 int cnt_peer_listen_tcp(struct cnt_peer *p);
+/* Say something of its own accord to all connections. */
+void cnt_peer_notify(struct cnt_peer *p, const char *channel);
 /* End all connections, with a YIELD or without. */
 void cnt_peer_drop(struct cnt_peer *p, int yield);
 
