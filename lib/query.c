@@ -21,11 +21,13 @@ cn_text_len(const char *text, size_t len)
 static int
 are_formats(const uint8_t *formats, size_t n)
 {
+	if (n > 0 && (!formats || n > UINT16_MAX))
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		if (formats[i] > CENOTE_FORMAT_BINARY)
 			return 0;
 	}
-	return n == 0 || (formats && n <= UINT16_MAX);
+	return 1;
 }
 
 int

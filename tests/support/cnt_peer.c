@@ -436,6 +436,8 @@ run_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const struct run *r)
 	} else if (is_verb(sql, "notify")) {
 		say_of_its_own(c, "chan");
 		run_command(p, c);
+	} else if (is_verb(sql, "form")) {
+		done(c, r->params.n == 0 ? "simple" : "extended", -1, 0);
 	} else if (is_verb(sql, "empty")) {
 		run_empty(c);
 	} else if (is_verb(sql, "die")) {
@@ -459,6 +461,13 @@ after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 		yield(p, c);
 	if (is_verb(sql, "last"))
 		c->has_end = 1;
+}
+
+/* What the server knows by a name: there is one. */
+static struct cnt_peer_stmt *
+find_named(struct cnt_peer_conn *c, struct cnp_str name)
+{
+	return name.n > 0 && c->named.sql[0] != '\0' ? &c->named : NULL;
 }
 
 static struct cnt_peer_stmt *
@@ -496,6 +505,8 @@ do_prepare(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_prepare
 		return;
 	}
 	s = s ? s : find_stmt(c, 0);
+	if (m->statement == 0)
+		s = &c->named;
 	if (!s)
 		abort();
 	s->id = m->statement;
@@ -507,7 +518,8 @@ static int
 do_execute(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *req)
 {
 	const struct cnp_execute *m = &req->msg.as.execute;
-	struct cnt_peer_stmt *s = find_stmt(c, m->statement);
+	struct cnt_peer_stmt *s =
+		m->statement != 0 ? find_stmt(c, m->statement) : find_named(c, m->name);
 	const struct run r = { s ? s->sql : "", req->number, m->batch_rows, m->max_rows,
 		m->known, m->params };
 
@@ -570,7 +582,9 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		do_prepare(p, c, &req->msg.as.prepare);
 		return;
 	case CNP_MSG_DESCRIBE:
-		s = find_stmt(c, req->msg.as.describe.statement);
+		s = req->msg.as.describe.statement != 0
+			    ? find_stmt(c, req->msg.as.describe.statement)
+			    : find_named(c, req->msg.as.describe.name);
 		if (req->msg.as.describe.name.n > 0)
 			add_text(p->seen.asked, sizeof(p->seen.asked), "DESCRIBE %u %s;",
 				req->msg.as.describe.kind, req->msg.as.describe.name.p);

@@ -36,6 +36,7 @@
  *     copy_out N      a copy out of N pieces
  *     copy_die        COPY_OUT, one piece, then the connection ends
  *     notify          a NOTIFICATION and a PARAMETER, then as cmd
+ *     form            DONE whose tag tells the form, "simple" or "extended"
  *     empty           DONE that says that there was no statement
  *
  * The peer is driven in one thread, a step at a time (cnt_peer_step()), or by a thread of its own
@@ -53,6 +54,7 @@ struct cnt_peer_conn {
 	int fd; /* -1: free */
 	struct cnp_server server;
 	struct cnt_peer_stmt stmts[CNT_PEER_STMTS];
+	struct cnt_peer_stmt named; /* the one that was prepared under a name */
 	uint64_t session;
 	uint8_t tx;
 	uint32_t pins;

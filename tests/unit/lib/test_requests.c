@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fixture.h"
+
+/* Names, formats, functions, long values, synchronisation points, streams made on demand. */
+
+static void
+old_and_new_options_are_taken_and_wrong_ones_are_not(void **state)
+{
+	static const uint8_t formats[] = { 2, 0, 1 }, wrong[] = { 3 };
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_stmt *stmt = create_stmt(f, "rows 2");
+	cenote_result *res;
+
+	o.size = offsetof(cenote_exec_options, formats);
+	o.formats = wrong; /* behind the end that the size tells: not looked at */
+	o.n_formats = 99;
+	assert_int_equal(cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	o.size = sizeof(o);
+	assert_int_equal(
+		cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_ERR_ARG);
+	o.n_formats = 1;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_ERR_ARG);
+	o.formats = NULL;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_ERR_ARG);
+	o.size = sizeof(o) - 1;
+	o.n_formats = 0;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 2", 6, NULL, &o, &res), CENOTE_ERR_ARG);
+	o.size = sizeof(o);
+	o.formats = formats;
+	o.n_formats = 3;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, &o, &res), CENOTE_OK);
+		cenote_result_destroy(res);
+	}
+	assert_string_equal(f->peer.seen.asked, "EXECUTE  3;EXECUTE  3;");
+	cenote_stmt_destroy(stmt);
+}
+
+/* An empty list is not the same as none. */
+static void
+an_empty_list_of_values_is_the_extended_form(void **state)
+{
+	struct fixture *f = *state;
+	cenote_params *params;
+	cenote_result *res;
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_int_equal(cenote_query(f->conn, "form", 4, params, NULL, &res), CENOTE_OK);
+	assert_string_equal(cenote_result_tag(res), "extended");
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_query(f->conn, "form", 4, NULL, NULL, &res), CENOTE_OK);
+	assert_string_equal(cenote_result_tag(res), "simple");
+	cenote_result_destroy(res);
+	cenote_params_destroy(params);
+}
+
+static void
+a_named_statement_is_prepared_under_its_name_and_types(void **state)
+{
+	static const uint32_t types[] = { 23, 0 };
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "cmd");
+	cenote_result *res;
+
+	assert_int_equal(cenote_stmt_set_name(stmt, "s1"), CENOTE_OK);
+	assert_int_equal(cenote_stmt_set_param_types(stmt, types, 2), CENOTE_OK);
+	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 1), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_set_name(stmt, "s2"), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_stmt_set_param_types(stmt, NULL, 0), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_string_equal(f->peer.seen.asked, "PREPARE 0 s1 8;EXECUTE s1 0;");
+	/* On another session it is not: nobody prepares it again unasked. */
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "26000");
+	assert_int_equal(f->peer.seen.n_prepares, 1);
+	cenote_stmt_destroy(stmt);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_closes, 0);
+}
+
+static void
+a_handle_by_name_uses_what_the_server_knows(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "params"), *known;
+	cenote_result *res;
+
+	assert_int_equal(cenote_stmt_set_name(stmt, "p"), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_by_name(f->conn, NULL, &known), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_stmt_by_name(f->conn, "p", &known), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(known), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_send_describe(known), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_DESCRIPTION);
+	assert_int_equal(cenote_stmt_n_params(known), 1);
+	assert_int_equal(cenote_stmt_execute(known, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(
+		cenote_describe_named(f->conn, CENOTE_NAMED_STATEMENT, "p", &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_n_params(res), 1);
+	assert_int_equal(cenote_result_param_type(res, 0), CENOTE_TYPE_INT64);
+	assert_int_equal(cenote_result_param_native_type(res, 0), 20);
+	assert_string_equal(cenote_result_param_name(res, 0), ":a");
+	assert_string_equal(cenote_result_param_name(res, 1), "");
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	cenote_result_destroy(res);
+	assert_int_equal(
+		cenote_close_named(f->conn, CENOTE_NAMED_PORTAL, "cur"), CENOTE_OK);
+	assert_int_equal(cenote_close_named(f->conn, 2, "cur"), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_send_close_named(f->conn, 0, "p"), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_string_equal(f->peer.seen.asked, "PREPARE 0 p 0;DESCRIBE 0 p;EXECUTE p "
+						"0;DESCRIBE 0 p;CLOSE 1 cur;CLOSE 0 p;");
+	cenote_stmt_destroy(known);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
+a_function_gives_one_value(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+	size_t len;
+
+	assert_int_equal(cenote_function(f->conn, 17, NULL, 9, &res), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_function(f->conn, 17, NULL, 2, &res), CENOTE_OK);
+	assert_non_null(cenote_result_text(res, 0, 0, &len));
+	assert_int_equal(len, 17);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_send_function(f->conn, 18, NULL, 0), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_ROWS);
+	assert_string_equal(f->peer.seen.asked, "FUNCTION 17;FUNCTION 18;");
+}
+
+static void
+long_values_go_ahead_of_their_execution(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "params");
+	cenote_params *params;
+	cenote_result *res;
+	char *big = calloc(1, 200000);
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_int_equal(
+		cenote_params_add_long(params, CENOTE_TYPE_INT64), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
+	assert_int_equal(cenote_send_long_data(stmt, 0, "x", 1), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_send_long_data(stmt, 65536, "x", 1), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_send_long_data(stmt, 0, big, 200000), CENOTE_OK);
+	assert_int_equal(cenote_send_long_data(stmt, 0, "more", 4), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_long, 200004);
+	/* A session that is taken back meanwhile: the next one gets them, behind the statement. */
+	assert_int_equal(cenote_send_long_data(stmt, 0, "once", 4), CENOTE_OK);
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_int_equal(cenote_send_long_data(stmt, 0, "again", 5), CENOTE_OK);
+	f->peer.seen.n_long = 0;
+	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_long, 5);
+	cenote_stmt_destroy(stmt);
+	cenote_params_destroy(params);
+	free(big);
+}
+
+static void
+a_synchronisation_point_may_fail(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	f->peer.knobs.fail_sync = 1;
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	send_query(f, "cmd");
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "23503");
+	cenote_result_destroy(res);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	/* one that the library makes by itself is not kept quiet about */
+	send_query(f, "cmd");
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(
+		cenote_query(f->conn, "cmd", 3, NULL, NULL, &res), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "23503");
+	send_query(f, "cmd");
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_SERVER);
+	assert_string_equal(sqlstate_of(f), "23503");
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
+	f->peer.knobs.fail_sync = 0;
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+/* What a synchronisation point would have committed was answered before it, and may be lost. */
+static void
+a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res;
+
+	f->peer.knobs.die_on = CNP_MSG_SYNC;
+	for (int has_write = 0; has_write < 2; has_write++) {
+		assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+		send_query(f, has_write ? "cmd" : "select");
+		assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		cenote_result_destroy(res);
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+		assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_ERR_CONN);
+		assert_string_equal(sqlstate_of(f), has_write ? "08007" : "08006");
+		cenote_close(f->conn);
+		assert_int_equal(cenote_connect(f->conn), CENOTE_OK);
+	}
+}
+
+static void
+a_request_can_be_made_a_stream_and_a_stream_be_kept(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
+	uint64_t n = 0;
+
+	assert_int_equal(cenote_set_stream(f->conn), CENOTE_ERR_STATE);
+	send_query(f, "rows 1000");
+	assert_int_equal(cenote_set_stream(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	while (cenote_result_next(res) == CENOTE_ROW)
+		n += cenote_result_n_rows(res);
+	assert_int_equal(n, 1000);
+	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_STATE);
+	cenote_result_destroy(res);
+	o.stream = 1;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 1000", 9, NULL, &o, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_buffer(res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 1000);
+	assert_int_equal(int_at(res, 999, 0), 999);
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_STATE);
+	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_STATE);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(int_at(res, 0, 0), 0);
+	cenote_result_destroy(res);
+	assert_int_equal(
+		cenote_query(f->conn, "rows_fail 200", 13, NULL, &o, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_buffer(res), CENOTE_ERR_SERVER);
+	cenote_result_destroy(res);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+}
+
+static void
+a_result_tells_its_flags_and_the_server_s_status(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res;
+
+	assert_int_equal(cenote_query(f->conn, "empty", 5, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_EMPTY);
+	assert_int_equal(cenote_result_server_status(res), 0x22);
+	cenote_result_destroy(res);
+	o.max_rows = 2;
+	assert_int_equal(cenote_query(f->conn, "rows 3", 6, NULL, &o, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_LIMITED);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_query(f->conn, "two", 3, NULL, NULL, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_flags(res), CENOTE_RESULT_FLAG_MORE);
+	cenote_result_destroy(res);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(old_and_new_options_are_taken_and_wrong_ones_are_not),
+		TEST(an_empty_list_of_values_is_the_extended_form),
+		TEST(a_named_statement_is_prepared_under_its_name_and_types),
+		TEST(a_handle_by_name_uses_what_the_server_knows),
+		TEST(a_function_gives_one_value),
+		TEST(long_values_go_ahead_of_their_execution),
+		TEST(a_synchronisation_point_may_fail),
+		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
+		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),
+		TEST(a_result_tells_its_flags_and_the_server_s_status),
+	};
+
+	return cmocka_run_group_tests_name("lib_requests", tests, NULL, NULL);
+}
