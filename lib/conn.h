@@ -70,6 +70,7 @@ struct cenote_result {
 	uint32_t warnings;
 	uint32_t server_status;
 	uint8_t flags; /* bits of enum cenote_result_flag, but MORE */
+	uint8_t is_begun; /* cenote_result_next() was called */
 	uint8_t is_buffering; /* cenote_result_buffer() was called: take all that comes */
 	uint8_t copy_format;
 	uint8_t is_copy_ended; /* by the program */

@@ -137,12 +137,17 @@ receive(cenote_conn *conn, int may_wait)
 static int
 exchange(cenote_conn *conn, int how)
 {
-	int is_stuck, r;
+	const uint8_t *bytes;
+	int is_stuck, has_output, r;
 
 	r = cn_pump(conn);
 	if (r != CENOTE_AGAIN)
 		return r;
+	has_output = cnp_client_output(&conn->session, &bytes) > 0;
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
+	/* That may be all that is waited for: not everything that is written has an answer. */
+	if (has_output && !is_stuck && !conn->is_write_broken && how != CN_READ_NOW)
+		return CENOTE_OK;
 	/* A peer that does not read until we do would wait for ever: then read,
 	 * whatever comes. */
 	if (!is_stuck && cn_is_full(conn))

@@ -371,7 +371,7 @@ cenote_result_buffer(cenote_result *res)
 	if (!res)
 		return CENOTE_ERR_ARG;
 	if (res->stream == CN_STREAM_NO || res->batch_rows > 0 || cn_is_copy(res) ||
-		res->rows[res->at].n_rows > 0)
+		res->is_begun)
 		return CENOTE_ERR_STATE;
 	if (res->conn) {
 		r = cn_enter(res->conn);
@@ -411,6 +411,7 @@ cenote_result_next(cenote_result *res)
 		if (r < 0)
 			return r;
 	}
+	res->is_begun = 1;
 	while (r == CENOTE_OK)
 		r = stream_step(res);
 	return r;

@@ -507,7 +507,8 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 	} while (r == CENOTE_OK && len > 0);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
-	return cn_sent(stmt->conn);
+	/* With no session it waits for the one that the execution gets. */
+	return cn_state(stmt->conn) == CN_READY ? cn_sent(stmt->conn) : CENOTE_OK;
 }
 
 /* ------------------------------------------------------------------ reading ----- */
