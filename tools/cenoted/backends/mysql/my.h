@@ -109,6 +109,9 @@ struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
 
 #define CND_MY_PARAMETERS 8u
+/* Places in it. */
+#define CND_MY_CHARSET    3u
+#define CND_MY_COLLATION  4u
 
 /* Of LOAD DATA LOCAL INFILE. */
 struct cnd_my_infile {
@@ -141,6 +144,7 @@ struct cnd_session {
 	uint8_t is_tls;
 	uint8_t is_hooked; /* the library asks before it blocks */
 	uint8_t has_init; /* the server runs something of its own for each login */
+	uint8_t loses_charset; /* in the server's own reset */
 	uint8_t is_lost;
 	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
 	struct cnd_option parameters[CND_MY_PARAMETERS];

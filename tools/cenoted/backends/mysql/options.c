@@ -190,6 +190,10 @@ check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 				 "TLS keys");
 	if (!o->tls_cert != !o->tls_key)
 		return bad(diag, "ssl_cert and ssl_key go together");
+	if (!cnd_my_knows_charset(o->charset))
+		return bad(diag,
+			"the client library does not know the character set that "
+			"charset names");
 	/* who asks for a certificate to be checked wants no connection without */
 	if (o->tls_mode == CND_MY_TLS_UNSET)
 		o->tls_mode = has_tls ? CND_MY_TLS_REQUIRED : CND_MY_TLS_DISABLED;

@@ -232,6 +232,46 @@ learn_facts(struct cnd_session *s)
 	return r;
 }
 
+/* Whether the character set and collation are what they were. */
+static int
+compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+	const char *charset = s->parameters[CND_MY_CHARSET].value;
+	const char *collation = s->parameters[CND_MY_COLLATION].value;
+
+	(void)lengths;
+	if (n < 2 || !row[0] || !row[1] || strcmp(row[0], charset) != 0 ||
+		strcmp(row[1], collation) != 0)
+		s->loses_charset = 1;
+	return CENOTE_OK;
+}
+
+/* The server's own reset, and what it is known to take along. */
+static int
+reset_connection(struct cnd_session *s)
+{
+	if (mysql_reset_connection(s->my) != 0)
+		return cnd_my_failed(s, NULL);
+	cnd_my_take_status(s->my);
+	if (s->loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
+		return cnd_my_failed(s, NULL);
+	return CENOTE_OK;
+}
+
+/* MySQL's server resets the character set to its default, MariaDB's to that of the login. Last comes
+ * another reset, so that our questions leave nothing in ROW_COUNT(). */
+static int
+learn_reset(struct cnd_session *s)
+{
+	static const char sql[] = "SELECT @@character_set_client, @@collation_connection";
+	int r = reset_connection(s);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, sql, sizeof(sql) - 1, compare_charset, s);
+	return r == CENOTE_OK ? reset_connection(s) : r;
+}
+
 static int
 log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
@@ -242,9 +282,11 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 	if (r == CENOTE_OK)
 		r = open_session(s);
 	if (r == CENOTE_OK)
-		r = run_init_command(s);
-	if (r == CENOTE_OK)
 		r = learn_facts(s);
+	if (r == CENOTE_OK && !s->has_init)
+		r = learn_reset(s);
+	if (r == CENOTE_OK)
+		r = run_init_command(s);
 	if (r == CENOTE_OK) {
 		s->is_database_changed = 0;
 		return CENOTE_OK;
@@ -480,18 +522,37 @@ log_in_again(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+/* SHOW PROFILES would show the next client the texts of this one's statements: no reset of the
+ * server's clears them, also not COM_CHANGE_USER, and profiling itself goes on. A size of 0 clears
+ * them when a statement is profiled. */
 static int
-reset_connection(struct cnd_session *s)
+forget_profiles(struct cnd_session *s)
 {
-	int r = CENOTE_OK;
+	static const char clear[] = "SET profiling = 1, profiling_history_size = 0";
+	static const char off[] = "SET profiling = 0";
 
+	if (!(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
+		return CENOTE_OK;
+	/* a server without profiling has nothing to forget */
+	if (cnd_my_run(s, clear, sizeof(clear) - 1) == CENOTE_OK)
+		(void)cnd_my_run(s, off, sizeof(off) - 1);
+	cnc_diag_clear(s->diag);
+	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
+}
+
+static int
+make_fresh(struct cnd_session *s)
+{
+	int r = forget_profiles(s);
+
+	if (r < 0)
+		return r;
 	if (s->is_user_changed || (s->is_database_changed && !s->opt.dbname))
 		return log_in_again(s);
-	if (mysql_reset_connection(s->my) != 0)
-		return cnd_my_failed(s, NULL);
-	cnd_my_take_status(s->my);
-	/* COM_RESET_CONNECTION leaves the client in the database that it chose */
-	if (s->is_database_changed && mysql_select_db(s->my, s->opt.dbname) != 0)
+	r = reset_connection(s);
+	/* it leaves the client in the database that it chose */
+	if (r == CENOTE_OK && s->is_database_changed &&
+		mysql_select_db(s->my, s->opt.dbname) != 0)
 		r = cnd_my_failed(s, NULL);
 	return r;
 }
@@ -508,7 +569,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 			"the session holds what only a new login clears");
 		return CENOTE_ERR_CONN;
 	}
-	r = reset_connection(s);
+	r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
 	cnd_my_close_all(s);
 	s->pins = 0;

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Server lines, logging in, reset. */
+
+/* What check() says of one line of "key=value" words, or "ok". */
+static const char *
+check_line(const char *line)
+{
+	static struct cnc_diag diag;
+	struct cnd_option options[16];
+	struct cnd_server_spec spec = { options, 0 };
+	char copy[512], *word, *rest = copy, *value;
+	struct my t;
+	int r;
+
+	my_init(&t);
+	cnc_diag_init(&diag, NULL);
+	snprintf(copy, sizeof(copy), "%s", line);
+	while ((word = strtok_r(rest, " ", &rest))) {
+		value = strchr(word, '=');
+		*value++ = 0;
+		options[spec.n_options++] = (struct cnd_option){ word, value };
+	}
+	r = t.b->check(&spec, &diag);
+	my_finish(&t);
+	assert_true(r == CENOTE_OK || r == CENOTE_ERR_ARG);
+	return r == CENOTE_OK ? "ok" : diag.message;
+}
+
+static void
+a_server_line_is_checked(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *answer;
+	} cases[] = {
+		{ "host=db1 port=3307 user=app dbname=app", "ok" },
+		{ "socket=/run/mysqld/mysqld.sock user=app password=x", "ok" },
+		{ "host=db1 ssl_ca=/etc/ca.pem ssl_verify_server_cert=yes", "ok" },
+		{ "host=db1 connect_timeout=5s read_timeout=2min compress=on", "ok" },
+		{ "hots=db1", "unknown key \"hots\" for MySQL: did you mean host?" },
+		{ "ssl-ca=x", "unknown key \"ssl-ca\" for MySQL: did you mean ssl_ca?" },
+		{ "zzzzzzzzzzzz=1",
+			"unknown key \"zzzzzzzzzzzz\" for MySQL: the common" },
+		{ "host=", "host= is not allowed: it is a text that is not empty" },
+		{ "port=0", "port=0 is not allowed: it is a number from 1 to 65535" },
+		{ "port=65536", "port=65536 is not allowed" },
+		{ "port=12x", "port=12x is not allowed" },
+		{ "connect_timeout=5", "connect_timeout=5 is not allowed: it is a time" },
+		{ "connect_timeout=1500ms", "connect_timeout=1500ms is not allowed" },
+		{ "compress=maybe", "compress=maybe is not allowed: it is yes or no" },
+		{ "ssl_mode=on",
+			"ssl_mode=on is not allowed: it is disabled, preferred" },
+		{ "password=", "the password is empty" },
+		{ "socket=/x host=y", "socket cannot be given together with host" },
+		{ "user=a password=x passfile=/y", "give password or passfile" },
+		{ "passfile=/y", "passfile needs user" },
+		{ "user=a passfile=/no/such", "passfile /no/such: No such file" },
+		{ "user=a passfile=/tmp", "passfile /tmp: not a plain file" },
+		{ "ssl_mode=disabled ssl_ca=/x", "ssl_mode=disabled cannot be given" },
+		{ "ssl_cert=/x", "ssl_cert and ssl_key go together" },
+		{ "default_group=client", "default_group needs default_file" },
+		{ "charset=klingon",
+			"the client library does not know the character set" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < CNT_COUNT(cases); i++)
+		assert_prefix(check_line(cases[i].line), cases[i].answer);
+}
+
+static void
+write_file(const char *path, const char *text, mode_t mode)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void
+a_password_comes_from_a_file_that_only_its_owner_reads(void **state)
+{
+	char path[160], line[256];
+	struct my t;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/my-passfile", my_server.dir);
+	snprintf(line, sizeof(line), "user=locked passfile=%s", path);
+	write_file(path,
+		"# comment\nlock:no\nlocked2:no\nlocked:" CNT_SERVER_PASSWORD "\r\n",
+		0644);
+	assert_contains(check_line(line), "others than its owner may read it: chmod 600");
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_string_equal(check_line(line), "ok");
+	my_init(&t);
+	my_option(&t, "socket", my_server.socket);
+	my_option(&t, "user", "locked");
+	my_option(&t, "passfile", path);
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_prefix(my_value(&t, "select current_user()"), "locked@");
+	my_logout(&t);
+	write_file(path, "other:x\n", 0600);
+	assert_contains(check_line(line), "has no line locked:PASSWORD");
+	assert_int_equal(my_login(&t), CENOTE_ERR_ARG);
+	write_file(path, "locked:wrong\n", 0600);
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	assert_int_equal(t.diag.native, 1045);
+	assert_contains(t.diag.message, "Access denied for user 'locked'");
+	assert_null(strstr(t.diag.message, "wrong"));
+	my_finish(&t);
+	(void)unlink(path);
+}
+
+static void
+a_login_that_fails_says_why_and_where(void **state)
+{
+	struct my t;
+
+	(void)state;
+	my_init(&t);
+	my_option(&t, "socket", "/no/such/socket");
+	my_option(&t, "user", "app");
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	assert_contains(t.diag.message, "/no/such/socket");
+	assert_string_equal(t.diag.sqlstate, "08001");
+	assert_string_equal(cnc_diag_field(&t.diag, 'B'), "/no/such/socket");
+	my_finish(&t);
+	my_init(&t);
+	my_app(&t);
+	t.options[2].value = "nosuchdb";
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	assert_int_equal(t.diag.native, 1044);
+	my_finish(&t);
+	my_init(&t);
+	my_app(&t);
+	my_option(&t, "init_command", "select * from nothing_here");
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	assert_contains(t.diag.message, "nothing_here");
+	my_finish(&t);
+}
+
+static void
+tls_is_as_the_line_asks_for(void **state)
+{
+	struct my t;
+	char port[8], cert[160], key[160], other[160];
+
+	(void)state;
+	snprintf(port, sizeof(port), "%d", my_server.port);
+	snprintf(cert, sizeof(cert), "%s/client.crt", my_server.certs);
+	snprintf(key, sizeof(key), "%s/client.key", my_server.certs);
+	snprintf(other, sizeof(other), "%s/other-ca.crt", my_server.certs);
+	my_init(&t);
+	my_option(&t, "host", "127.0.0.1");
+	my_option(&t, "port", port);
+	my_option(&t, "user", "tls");
+	my_option(&t, "password", CNT_SERVER_PASSWORD);
+	my_option(&t, "dbname", "app");
+	/* the server wants TLS of this user */
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	my_option(&t, "ssl_ca", my_server.ca);
+	my_option(&t, "ssl_verify_server_cert", "yes");
+	if (my_login(&t) != CENOTE_OK)
+		fail_msg("%s", t.diag.message);
+	assert_true(strlen(my_value(&t, "select variable_value from "
+					"information_schema.session_status where "
+					"variable_name = 'Ssl_cipher'")) > 0);
+	/* waits are interrupted under TLS as well, and long values pass in both directions */
+	t.stop_after_ms = 200;
+	assert_prefix(my_query(&t, "select sleep(20)"), "columns");
+	assert_int_equal(t.last, CENOTE_ERR_SERVER);
+	assert_true(strstr(t.log, "57014") != NULL);
+	t.stop_after_ms = 0;
+	assert_string_equal(
+		my_value(&t, "select length(repeat('x', 16000000))"), "16000000");
+	t.count_only = 1;
+	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
+	assert_int_equal(t.n_rows, 20000);
+	t.count_only = 0;
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	my_logout(&t);
+	t.options[5].value = other;
+	assert_int_equal(my_login(&t), CENOTE_ERR_CONN);
+	assert_int_equal(t.diag.native, 2026);
+	my_finish(&t);
+
+	my_init(&t);
+	my_option(&t, "host", "127.0.0.1");
+	my_option(&t, "port", port);
+	my_option(&t, "user", "cert");
+	my_option(&t, "ssl_ca", my_server.ca);
+	my_option(&t, "ssl_cert", cert);
+	my_option(&t, "ssl_key", key);
+	if (my_login(&t) != CENOTE_OK)
+		fail_msg("%s", t.diag.message);
+	my_finish(&t);
+}
+
+static void
+tcp_works_plain_and_compressed(void **state)
+{
+	struct my t;
+	char port[8];
+	struct cnd_info info;
+
+	(void)state;
+	snprintf(port, sizeof(port), "%d", my_server.port);
+	my_init(&t);
+	my_option(&t, "host", "127.0.0.1");
+	my_option(&t, "port", port);
+	my_option(&t, "user", "app");
+	my_option(&t, "password", CNT_SERVER_PASSWORD);
+	my_option(&t, "dbname", "app");
+	my_option(&t, "compress", "yes");
+	if (my_login(&t) != CENOTE_OK)
+		fail_msg("%s", t.diag.message);
+	t.count_only = 1;
+	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
+	assert_int_equal(t.n_rows, 20000);
+	t.count_only = 0;
+	t.b->info(t.s, &info);
+	assert_prefix(info.server, "127.0.0.1:");
+	assert_string_equal(info.database, "app");
+	assert_contains(info.server_version, "MariaDB");
+	assert_string_equal(info.parameters[0].key, "connection_id");
+	assert_string_equal(
+		info.parameters[0].value, my_value(&t, "select connection_id()"));
+	my_finish(&t);
+}
+
+static void
+found_rows_count_where_the_line_says_so(void **state)
+{
+	struct my t;
+
+	(void)state;
+	my_init(&t);
+	my_app(&t);
+	my_option(&t, "found_rows", "yes");
+	my_option(&t, "init_command",
+		"set @from_init = 'yes'; set sql_mode = 'ANSI_QUOTES'");
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	(void)my_query(&t, "create or replace table r1 as select 1 as a");
+	assert_contains(my_query(&t, "update r1 set a = 1"), "affected=1");
+	assert_string_equal(my_set_option(&t, "found_rows", "on"), "ok\n");
+	assert_string_equal(my_value(&t, "select @from_init"), "yes");
+	(void)my_query(&t, "set @from_init = 'no', sql_mode = ''");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select @from_init"), "yes");
+	assert_string_equal(my_value(&t, "select @@sql_mode"), "ANSI_QUOTES");
+	(void)my_query(&t, "drop table r1");
+	my_finish(&t);
+}
+
+/* ---- the reset ---- */
+
+static const char probes[] =
+	"select concat_ws('|', database(), @@character_set_client, "
+	"@@character_set_connection, @@character_set_results, @@collation_connection, "
+	"last_insert_id(), row_count(), @a, @@autocommit, @@tx_isolation, "
+	"@@tx_read_only, "
+	"@@in_transaction, @@insert_id, @@profiling, @@sql_select_limit, @@time_zone, "
+	"@@sql_mode, current_role(), current_user(), @@pseudo_thread_id = "
+	"connection_id(), is_used_lock('l1'), @@max_statement_time, @@timestamp > 1e9, "
+	"(select group_concat(variable_name, '=', session_value order by 1) from "
+	"information_schema.system_variables where session_value is not null and "
+	"variable_name not in ('TIMESTAMP', 'PSEUDO_THREAD_ID', 'RAND_SEED1', "
+	"'RAND_SEED2')))";
+
+static void
+assert_same(const char *after, const char *text, const char *expected)
+{
+	size_t i = 0;
+
+	while (text[i] && text[i] == expected[i])
+		i++;
+	if (text[i] != expected[i])
+		fail_msg("after \"%s\": \"%.80s\", where a new session has \"%.80s\"",
+			after, text + (i > 40 ? i - 40 : 0),
+			expected + (i > 40 ? i - 40 : 0));
+}
+
+static void
+a_reset_session_is_as_a_new_one(void **state)
+{
+	static const char *const dirt[] = { "use app2", "use mysql", "set names latin1",
+		"set @a = 1", "set autocommit = 0",
+		"set session transaction isolation level serializable",
+		"set transaction isolation level read committed", "do get_lock('l1', 0)",
+		"create temporary table app.tmp1 (a int)", "set timestamp = 1",
+		"set insert_id = 55", "set last_insert_id = 77", "set profiling = 1",
+		"select 'secret'", "set time_zone = '+03:00', sql_select_limit = 3",
+		"prepare ps from 'select 1'", "handler app.ht open",
+		"select nextval(app.sq)", "set max_statement_time = 5",
+		"signal sqlstate '01000'", "select * from nosuch.nosuch", "savepoint s",
+		"lock tables app.ht read", "set session sql_mode = 'ANSI'",
+		"begin; insert into app.ht values (1)" };
+	struct my *t = *state, fresh;
+	char *expected;
+	size_t i;
+
+	(void)my_query(t, "create or replace table ht (a int)");
+	(void)my_query(t, "create or replace sequence sq");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	my_init(&fresh);
+	my_app(&fresh);
+	my_option(&fresh, "local_infile", "yes");
+	assert_int_equal(my_login(&fresh), CENOTE_OK);
+	expected = strdup(my_query(&fresh, probes));
+	assert_prefix(expected, "columns");
+	for (i = 0; i <= CNT_COUNT(dirt); i++) {
+		size_t from = i < CNT_COUNT(dirt) ? i : 0;
+		size_t to = i < CNT_COUNT(dirt) ? i + 1 : CNT_COUNT(dirt);
+
+		/* each alone, then all */
+		for (; from < to; from++)
+			(void)my_query(t, dirt[from]);
+		if (my_reset(t) != CENOTE_OK) {
+			my_logout(t);
+			assert_int_equal(my_login(t), CENOTE_OK);
+		}
+		assert_int_equal(my_pins(t), 0);
+		assert_string_equal(my_tx(t), "idle");
+		assert_same(i < CNT_COUNT(dirt) ? dirt[i] : "all", my_query(t, probes),
+			expected);
+		assert_prefix(my_query(t, "select * from app.tmp1"), "error 42S02");
+		assert_prefix(my_query(t, "handler ht read first"), "error ");
+		assert_prefix(my_query(t, "execute ps"), "error ");
+		assert_string_equal(my_value(t, "select lastval(sq)"), "NULL");
+		assert_string_equal(my_query(t, "show profiles"),
+			"columns Query_ID:UINT64 Duration:DOUBLE Query:TEXT\ndone \n");
+		assert_string_equal(my_value(t, "select count(*) from ht"), "0");
+		assert_contains(my_query(t, "show warnings"), "TEXT\ndone");
+	}
+	free(expected);
+	(void)my_query(t, "drop table ht");
+	(void)my_query(t, "drop sequence sq");
+	my_finish(&fresh);
+}
+
+static void
+without_a_database_the_next_client_has_none_either(void **state)
+{
+	struct my t;
+
+	(void)state;
+	my_init(&t);
+	my_app(&t);
+	t.n_options--;
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select database()"), "NULL");
+	assert_contains(my_query(&t, "use app2"), "parameter database=app2\n");
+	assert_string_equal(my_value(&t, "select database()"), "app2");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select database()"), "NULL");
+	assert_contains(
+		my_select_database(&t, "app"), "parameter database=app\ndone USE");
+	assert_string_equal(my_value(&t, "select database()"), "app");
+	assert_prefix(my_select_database(&t, "nosuch"), "error ");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select database()"), "NULL");
+	my_finish(&t);
+}
+
+static void
+another_user_is_undone(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_prepare(t, 1, "select 1");
+	assert_contains(my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app2"),
+		"done CHANGE USER");
+	assert_prefix(my_value(t, "select current_user()"), "locked@");
+	assert_string_equal(my_value(t, "select database()"), "app2");
+	assert_prefix(my_execute(t, 1, 0, NULL, 0), "error 26000");
+	assert_true(my_pins(t) != 0);
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_prefix(my_value(t, "select current_user()"), "app@");
+	assert_string_equal(my_value(t, "select database()"), "app");
+	assert_prefix(my_change_user(t, "locked", "wrong", "app2"), "error ");
+	if (t->last == CENOTE_ERR_CONN)
+		return;
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_prefix(my_value(t, "select current_user()"), "app@");
+}
+
+static void
+changes_of_the_session_are_told(void **state)
+{
+	struct my *t = *state;
+
+	assert_contains(my_query(t, "set names latin1"),
+		"parameter character_set_client=latin1\n");
+	assert_contains(t->log, "parameter character_set_results=latin1\n");
+	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
+	assert_contains(my_query(t, "use app2"), "parameter database=app2\n");
+	assert_contains(
+		my_query(t, "set time_zone = '+01:00'"), "parameter time_zone=+01:00\n");
+}
+
+static void
+what_a_text_leaves_pins_the_session(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint32_t pins;
+	} cases[] = {
+		{ "select 1", 0 },
+		{ "insert into pin1 values (1)", 0 },
+		{ "create temporary table tmp2 (a int)", CENOTE_PIN_TEMP },
+		{ "set @a = 1", CENOTE_PIN_SETTINGS },
+		{ "set sql_mode = 'ANSI'", CENOTE_PIN_SETTINGS },
+		{ "use app2", CENOTE_PIN_SETTINGS },
+		{ "select get_lock('x', 0)", CENOTE_PIN_LOCK },
+		{ "lock tables pin1 read", CENOTE_PIN_LOCK },
+		{ "prepare p from 'select 1'", CENOTE_PIN_PREPARED },
+		{ "call pinp()", CENOTE_PIN_FUNCTION },
+	};
+	struct my *t = *state;
+	size_t i;
+
+	(void)my_query(t, "create or replace table pin1 (a int)");
+	(void)my_query(t, "create or replace procedure pinp() set @x = 1");
+	for (i = 0; i < CNT_COUNT(cases); i++) {
+		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_int_equal(my_pins(t), 0);
+		(void)my_query(t, cases[i].sql);
+		if ((my_pins(t) & cases[i].pins) != cases[i].pins ||
+			(cases[i].pins == 0 && my_pins(t) != 0))
+			fail_msg("%s: pins %u", cases[i].sql, (unsigned)my_pins(t));
+	}
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	(void)my_query(t, "drop procedure pinp");
+	(void)my_query(t, "drop table pin1");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, my_setup, my_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_line_is_checked),
+		cmocka_unit_test(a_password_comes_from_a_file_that_only_its_owner_reads),
+		cmocka_unit_test(a_login_that_fails_says_why_and_where),
+		cmocka_unit_test(tls_is_as_the_line_asks_for),
+		cmocka_unit_test(tcp_works_plain_and_compressed),
+		cmocka_unit_test(found_rows_count_where_the_line_says_so),
+		T(a_reset_session_is_as_a_new_one),
+		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
+		T(another_user_is_undone),
+		T(changes_of_the_session_are_told),
+		T(what_a_text_leaves_pins_the_session),
+	};
+
+	return my_main(tests, CNT_COUNT(tests), "mysql_session", CNT_SERVER_TCP);
+}
