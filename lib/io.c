@@ -249,6 +249,8 @@ cn_session_over(cenote_conn *conn)
 static int
 may_have_committed(const struct cn_request *req, int *in_tx)
 {
+	int was_in_tx = *in_tx;
+
 	switch (req->code) {
 	case CNP_MSG_BEGIN:
 		*in_tx = 1;
@@ -263,6 +265,10 @@ may_have_committed(const struct cn_request *req, int *in_tx)
 			*in_tx = 0;
 			return 0;
 		}
+		if (req->effect == CNC_EFFECT_BEGIN) {
+			*in_tx = 1;
+			return was_in_tx;
+		}
 		return !*in_tx || req->effect == CNC_EFFECT_COMMIT;
 	}
 }
@@ -272,6 +278,9 @@ outcome_is_unknown(const cenote_conn *conn)
 {
 	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->is_autocommit_off;
 
+	/* some servers commit at the synchronisation point only, some did so at once */
+	if (conn->session.is_unsynced && conn->unsynced != CNC_EFFECT_NONE && !in_tx)
+		return 1;
 	for (size_t i = conn->n_finished; i < conn->n; i++) {
 		if (may_have_committed(cn_request_at(conn, i), &in_tx))
 			return 1;
@@ -291,6 +300,7 @@ static int
 can_start_anew(const cenote_conn *conn)
 {
 	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
+	       !conn->session.is_unsynced &&
 	       conn->options.number[CN_OPTION_REATTACH] != 0 && !may_have_run(conn);
 }
 
@@ -301,6 +311,8 @@ what_was_held(const cenote_conn *conn)
 		if (conn->pins & bit)
 			return cenote_pin_name(bit);
 	}
+	if (conn->session.is_unsynced)
+		return "requests behind the last synchronisation point";
 	return conn->tx != CENOTE_TX_IDLE ? "an open transaction" : "nothing";
 }
 
@@ -313,10 +325,11 @@ cn_session_lost(cenote_conn *conn, int error)
 		cn_session_over(conn);
 		return CENOTE_OK;
 	}
-	if (may_have_run(conn) && outcome_is_unknown(conn))
+	if ((may_have_run(conn) || conn->session.is_unsynced) && outcome_is_unknown(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
-			"the connection was lost (%s) while a request was running: "
-			"whether it was committed is not known",
+			"the connection was lost (%s) while a request was running, or "
+			"before its synchronisation point: whether it was committed is "
+			"not known",
 			why);
 	else if (conn->has_setup_error) /* the server said why before it went */
 		cnc_diag_copy(&conn->diag.d, &conn->setup.d);

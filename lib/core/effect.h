@@ -10,14 +10,15 @@ enum cnc_effect {
 	CNC_EFFECT_NONE, /* changes no data */
 	CNC_EFFECT_WRITE, /* may write; in autocommit that is a commit */
 	CNC_EFFECT_COMMIT, /* may commit an open transaction */
-	CNC_EFFECT_ROLLBACK /* may end one without committing it */
+	CNC_EFFECT_ROLLBACK, /* may end one without committing it */
+	CNC_EFFECT_BEGIN /* opens a transaction, and may commit one that is open */
 };
 
 /*
- * Only for what is said about a request whose answer was lost, and on the safe side: a
- * statement counts as reading only if it calls no function, and one that begins like the
- * end of a transaction, wherever a ';' stands before it, as ending it. PRAGMA and VACUUM
- * act outside of a transaction, also where autocommit is off.
+ * Only for what is said about a request whose answer was lost, and on the safe side for every
+ * server: a statement counts as reading only if it plainly does and names no function (one that
+ * a view or a rule calls is not seen), and as leaving a transaction open only if it is one of
+ * those that no server commits with. Several in one text: the worst of them.
  */
 uint8_t cnc_sql_effect(const char *sql, size_t len);
 

@@ -241,6 +241,7 @@ cnp_client_open(struct cnp_client *c, const struct cnp_opening *o,
 	c->tls = o->tls;
 	c->stage = CNP_STAGE_FRESH;
 	c->is_skipping = 0;
+	c->is_unsynced = 0;
 	c->is_greeted = 0;
 	c->waits_tls = 0;
 	c->peer_max_frame = CNP_FRAME_MAX;
@@ -768,6 +769,8 @@ on_yield(struct cnp_client *c, const struct cnp_frame *f, const struct cnp_yield
 	if (q && (c->stage != CNP_STAGE_FRESH || q->answered || c->is_skipping ||
 			 (y->last != 0 && !is_after(q->request, y->last))))
 		return broken(c, f, "a request was left half done");
+	if (c->is_unsynced)
+		return broken(c, f, "requests are behind the last synchronisation point");
 	return cnc_sm_move(&c->sm, CNP_CLIENT_YIELDED);
 }
 
@@ -812,6 +815,7 @@ on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *e
 		return;
 	}
 	ev->is_last = 1;
+	c->is_unsynced = 1;
 	queue_pop(c);
 }
 
@@ -822,6 +826,7 @@ on_ready(struct cnp_client *c, const struct cnp_frame *f, struct cnp_outstanding
 	if (!q->answered && q->code != CNP_MSG_SYNC)
 		return broken(c, f, "too early");
 	c->is_skipping = 0;
+	c->is_unsynced = 0;
 	ev->is_last = 1;
 	queue_pop(c);
 	return CENOTE_OK;

@@ -64,6 +64,7 @@ struct cnp_client {
 	uint8_t first; /* code of the first frame */
 	uint8_t version_min, version_max, tls; /* as the opening said */
 	uint8_t stage; /* of the oldest request's answer (reply.h); before that, of the first frame's */
+	uint8_t is_unsynced; /* a request was carried out behind the last synchronisation point */
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right behind ATTACHED */
 	uint8_t waits_tls; /* HELLO announced the handshake */

@@ -55,6 +55,7 @@ begin(struct cnp_server *s)
 	s->is_copying = 0;
 	s->copies_owed = 0;
 	s->is_ready = 0;
+	s->is_unsynced = 0;
 }
 
 void
@@ -593,6 +594,9 @@ cnp_server_finish_request(
 		if (r < 0)
 			return r;
 		s->is_skipping = 0;
+		s->is_unsynced = 0;
+	} else if (s->running != 0) {
+		s->is_unsynced = 1;
 	}
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
@@ -600,7 +604,7 @@ cnp_server_finish_request(
 int
 cnp_server_can_yield(const struct cnp_server *s)
 {
-	return s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping;
+	return s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping && !s->is_unsynced;
 }
 
 int

@@ -53,6 +53,7 @@ struct cnp_server {
 	uint32_t
 		copies_owed; /* of the running request: answered before the client ended them */
 	uint8_t is_ready; /* READY of request 0 was sent */
+	uint8_t is_unsynced; /* a request was carried out behind the last synchronisation point */
 	uint8_t is_skipping;
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
@@ -172,7 +173,8 @@ int cnp_server_rows_end(struct cnp_server *s, struct cnc_batch *w);
 int cnp_server_finish_request(
 	struct cnp_server *s, uint8_t tx, uint32_t pins, const struct cnp_str *carry);
 /* Queue YIELD and go to CLOSING. Legal in ATTACHED, but not while requests are being skipped: on
- * another session they would be carried out. */
+ * another session they would be carried out; and not behind requests whose synchronisation point
+ * did not come: they may be half of a unit that is to be committed. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
 /* Whether cnp_server_yield() is legal now. */

@@ -93,6 +93,27 @@ finish(struct cnt_peer *p, struct cnt_peer_conn *c)
 }
 
 static void
+yield(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	struct cnp_str carry;
+	char text[32];
+
+	carry.p = text;
+	carry.n = (size_t)snprintf(text, sizeof(text), "yield%u", p->n_carry);
+	(void)cnp_server_yield(&c->server, CNP_YIELD_CONTENDED, &carry);
+	c->has_end = 1;
+}
+
+static void
+yield_if_wanted(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	if (!c->wants_yield || !cnp_server_can_yield(&c->server))
+		return;
+	c->wants_yield = 0;
+	yield(p, c);
+}
+
+static void
 done(struct cnt_peer_conn *c, const char *tag, int64_t affected, uint8_t flags)
 {
 	struct cnp_msg m = message(CNP_MSG_DONE);
@@ -257,18 +278,6 @@ run_command(struct cnt_peer *p, struct cnt_peer_conn *c)
 	p->n_carry++;
 	c->wants_carry = 1;
 	done(c, "INSERT 1", 1, 0);
-}
-
-static void
-yield(struct cnt_peer *p, struct cnt_peer_conn *c)
-{
-	struct cnp_str carry;
-	char text[32];
-
-	carry.p = text;
-	carry.n = (size_t)snprintf(text, sizeof(text), "yield%u", p->n_carry);
-	(void)cnp_server_yield(&c->server, CNP_YIELD_CONTENDED, &carry);
-	c->has_end = 1;
 }
 
 static void
@@ -458,7 +467,7 @@ after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 {
 	finish(p, c);
 	if (is_verb(sql, "yield"))
-		yield(p, c);
+		c->wants_yield = 1;
 	if (is_verb(sql, "last"))
 		c->has_end = 1;
 }
@@ -690,6 +699,7 @@ do_request(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request
 		do_other(p, c, req);
 		finish(p, c);
 	}
+	yield_if_wanted(p, c);
 }
 
 /* ----------------------------------------------------------------- attaching ----- */

@@ -66,6 +66,7 @@ struct cnt_peer_conn {
 	int is_copying;
 	size_t copy_left; /* bytes after which it has enough */
 	int wants_carry;
+	int wants_yield; /* at the next synchronisation point */
 	unsigned n_columns;
 };
 

@@ -58,7 +58,8 @@ may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
 	uint8_t effect = effect_of(w, m);
 
 	return effect == CNC_EFFECT_COMMIT ||
-	       (effect == CNC_EFFECT_WRITE && w->tx == CENOTE_TX_IDLE);
+	       (effect == CNC_EFFECT_WRITE && w->tx == CENOTE_TX_IDLE) ||
+	       (effect == CNC_EFFECT_BEGIN && w->tx != CENOTE_TX_IDLE);
 }
 
 void

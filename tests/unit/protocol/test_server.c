@@ -715,8 +715,13 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 	size_t n, at = 0;
 
 	attach(f);
-	put_request(f, CNP_MSG_PING, 41, 0);
+	put_request(f, CNP_MSG_PING, 40, 0);
+	put_request(f, CNP_MSG_PING, 41, CNP_FRAME_SYNC);
 	put_request(f, CNP_MSG_PING, 42, 0);
+	expect_request(f, CNP_MSG_PING, 40);
+	answer(f);
+	assert_int_equal(
+		cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_ERR_STATE);
 	expect_request(f, CNP_MSG_PING, 41);
 	assert_int_equal(
 		cnp_server_yield(&f->s, CNP_YIELD_DRAIN, NULL), CENOTE_ERR_STATE);

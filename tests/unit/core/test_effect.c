@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/effect.h"
+
+static const struct {
+	const char *sql;
+	uint8_t effect;
+} table[] = {
+	{ "", CNC_EFFECT_NONE },
+	{ " ; -- nothing", CNC_EFFECT_NONE },
+	{ "select 1", CNC_EFFECT_NONE },
+	{ "/* why */ SELECT a FROM t;", CNC_EFFECT_NONE },
+	{ "-- why\nvalues 1", CNC_EFFECT_NONE },
+	{ "table t", CNC_EFFECT_NONE },
+	{ "SHOW TABLES", CNC_EFFECT_NONE },
+	/* reading that may write */
+	{ "select nextval('s')", CNC_EFFECT_WRITE },
+	{ "select * into copy_of_t from t", CNC_EFFECT_WRITE },
+	{ "select a from t /*!50000 into outfile 'x' */", CNC_EFFECT_WRITE },
+	{ "select 1; select 2", CNC_EFFECT_WRITE },
+	{ "selectx", CNC_EFFECT_COMMIT },
+	{ "with w as (delete from t returning 1) select 1", CNC_EFFECT_WRITE },
+	/* writing that no server commits with */
+	{ "insert into t values (1)", CNC_EFFECT_WRITE },
+	{ "Update t set a = 1", CNC_EFFECT_WRITE },
+	{ "copy t from stdin", CNC_EFFECT_WRITE },
+	{ "replace into t values (1)", CNC_EFFECT_WRITE },
+	{ "savepoint a", CNC_EFFECT_WRITE },
+	{ "set local x = 1", CNC_EFFECT_WRITE },
+	{ "explain delete from t", CNC_EFFECT_WRITE },
+	/* what may end a transaction */
+	{ "commit", CNC_EFFECT_COMMIT },
+	{ "end", CNC_EFFECT_COMMIT },
+	{ "release a", CNC_EFFECT_COMMIT },
+	{ "prepare transaction 'x'", CNC_EFFECT_COMMIT },
+	{ "begin", CNC_EFFECT_BEGIN },
+	{ "BEGIN immediate;", CNC_EFFECT_BEGIN },
+	{ "start transaction read only", CNC_EFFECT_BEGIN },
+	{ "begin; commit", CNC_EFFECT_COMMIT },
+	{ "begin not atomic commit; end", CNC_EFFECT_COMMIT },
+	{ "begin drop_it() end", CNC_EFFECT_COMMIT },
+	{ "create table t (a int)", CNC_EFFECT_COMMIT },
+	{ "drop table t", CNC_EFFECT_COMMIT },
+	{ "lock tables t write", CNC_EFFECT_COMMIT },
+	{ "load data local infile 'x' into table t", CNC_EFFECT_COMMIT },
+	{ "set autocommit = 1", CNC_EFFECT_COMMIT },
+	{ "SET @@Autocommit=1", CNC_EFFECT_COMMIT },
+	{ "set password = 'x'", CNC_EFFECT_COMMIT },
+	{ "set statement max_statement_time=1 for drop table t", CNC_EFFECT_COMMIT },
+	{ "call p()", CNC_EFFECT_COMMIT },
+	{ "do $$ begin commit; end $$", CNC_EFFECT_COMMIT },
+	{ "execute s", CNC_EFFECT_COMMIT },
+	{ "explain analyze execute s", CNC_EFFECT_COMMIT },
+	{ "pragma foreign_keys = on", CNC_EFFECT_COMMIT },
+	{ "vacuum", CNC_EFFECT_COMMIT },
+	{ "select 1; drop table t", CNC_EFFECT_COMMIT },
+	{ "insert into t values (';'); commit", CNC_EFFECT_COMMIT },
+	{ "select ';commit'", CNC_EFFECT_COMMIT },
+	/* what hides in comments */
+	{ "/*! drop table t */", CNC_EFFECT_COMMIT },
+	{ "/*M!100000 drop table t */", CNC_EFFECT_COMMIT },
+	{ "/* /* */ select 1 */ drop table t", CNC_EFFECT_COMMIT },
+	{ "# select\ndrop table t", CNC_EFFECT_COMMIT },
+	{ "/* open", CNC_EFFECT_COMMIT },
+	{ "\xc2\xa0select 1", CNC_EFFECT_COMMIT },
+	/* what undoes one, when it stands alone */
+	{ "rollback", CNC_EFFECT_ROLLBACK },
+	{ " Abort ; ", CNC_EFFECT_ROLLBACK },
+	{ "rollback; insert into t values (1)", CNC_EFFECT_COMMIT },
+	{ "insert into t values (1); rollback", CNC_EFFECT_COMMIT },
+};
+
+static void
+each_statement_has_the_effect_that_it_may_have(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		/* without a zero byte behind: nothing is read there */
+		size_t n = strlen(table[i].sql);
+		char *copy = malloc(n > 0 ? n : 1);
+		uint8_t effect;
+
+		memcpy(copy, table[i].sql, n);
+		effect = cnc_sql_effect(copy, n);
+		if (effect != table[i].effect)
+			print_error("%s: %u, not %u\n", table[i].sql, effect,
+				table[i].effect);
+		assert_int_equal(effect, table[i].effect);
+		free(copy);
+	}
+}
+
+/* A statement is never judged milder for what stands behind it. */
+static void
+more_text_makes_it_no_better(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (table[i].effect != CNC_EFFECT_COMMIT)
+			continue;
+		(void)snprintf(text, sizeof(text), "select 1; %s", table[i].sql);
+		assert_int_equal(cnc_sql_effect(text, strlen(text)), CNC_EFFECT_COMMIT);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_statement_has_the_effect_that_it_may_have),
+		cmocka_unit_test(more_text_makes_it_no_better),
+	};
+
+	return cmocka_run_group_tests_name("effect", tests, NULL, NULL);
+}
