@@ -27,6 +27,18 @@ cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 	return r;
 }
 
+void
+cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple)
+{
+	/* what calls nothing of its own in pg_catalog may call something in front of it */
+	uint32_t pins = s->has_plain_path ? scan->pins : scan->pins | CENOTE_PIN_FUNCTION;
+
+	s->pins |= pins;
+	/* Parse leaves the statement that has no name */
+	if (pins != 0 || !is_simple)
+		s->is_used = 1;
+}
+
 /* ---- Parse and Bind ---- */
 
 static int
@@ -302,14 +314,16 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",
 			(unsigned)scan.n_params, (unsigned)exec->n_params);
-	s->pins |= scan.pins;
 	(void)cnd_pg_run_begin(s, sink);
 	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;
 	if (exec->is_simple &&
 		(is_several || (exec->is_sync && !s->is_unsynced && exec->max_rows == 0 &&
 				       exec->batch_rows == 0 && !has_binary(exec) &&
-				       !needs_columns_first(s, exec))))
+				       !needs_columns_first(s, exec)))) {
+		cnd_pg_note(s, &scan, 1);
 		return query_simple(s, sql, len, exec, &scan);
+	}
+	cnd_pg_note(s, &scan, 0);
 	return query_extended(s, sql, len, exec, &scan, sink);
 }
 
@@ -343,7 +357,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 		r = cnd_pg_begin_first(s, &st->scan);
 	if (r < 0)
 		return r;
-	s->pins |= st->scan.pins;
+	cnd_pg_note(s, &st->scan, 0);
 	set_run(s, exec);
 	if (exec->batch_rows > 0)
 		cnd_pg_portal_name(exec->portal, portal);
@@ -369,7 +383,7 @@ static int
 execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0 };
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
 	char portal[CND_PG_NAME_MAX] = "";
 	int r;
 
@@ -377,7 +391,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	r = cnd_pg_begin_first(s, &any);
 	if (r < 0)
 		return r;
-	s->pins |= any.pins;
+	cnd_pg_note(s, &any, 0);
 	set_run(s, exec);
 	if (exec->batch_rows > 0)
 		cnd_pg_portal_name(exec->portal, portal);
@@ -419,7 +433,7 @@ int
 cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0 };
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
 	struct cnc_buf *b = &s->out;
 	size_t mark;
 	int r = cnd_pg_enter(s, sink->diag);
@@ -430,7 +444,7 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 		return r;
 	(void)cnd_pg_run_begin(s, sink);
 	set_run(s, exec);
-	s->pins |= any.pins;
+	cnd_pg_note(s, &any, 0);
 	r = cnd_pg_begin_first(s, &any);
 	if (r == CENOTE_OK)
 		r = cnd_pg_msg_begin(b, 'F', &mark);
@@ -505,7 +519,7 @@ int
 cnd_pg_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan none = { 0, 0 };
+	static const struct cnd_pg_scan none = { 0, 0, 0 };
 	struct cnd_exec exec = { .format = CENOTE_FORMAT_CANONICAL, .is_sync = 1 };
 	struct cnd_pg_catalog q;
 	int r = cnd_pg_enter(s, sink->diag);
@@ -520,6 +534,7 @@ cnd_pg_catalog(
 	exec.n_params = q.n_params;
 	/* within a pipeline it is part of the unit */
 	exec.is_sync = !s->is_unsynced;
+	cnd_pg_note(s, &none, 0);
 	(void)cnd_pg_run_begin(s, sink);
 	return query_extended(s, q.sql, strlen(q.sql), &exec, &none, sink);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <sys/random.h>
+
 #include "session.h"
 
 static int
@@ -17,6 +19,7 @@ forget_client(struct cnd_session *s)
 	cnd_pg_close_portals(s);
 	cnd_pg_stmts_forget(s);
 	s->pins = 0;
+	s->is_used = 0;
 	s->is_manual = 0;
 	s->has_carried = 0;
 }
@@ -47,6 +50,88 @@ check_parameters(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+/*
+ * DISCARD ALL leaves the seed of random(): a client that has set it would know what the next one
+ * draws. setseed(float8) is function 1599; a call by number needs no parsing.
+ */
+static int
+add_seed(struct cnd_session *s)
+{
+	struct cnc_buf *b = &s->out;
+	uint64_t bits;
+	size_t mark;
+	int r;
+
+	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
+	/* any number between 0.5 and 1: sign and exponent fixed, the fraction is the random part */
+	bits = (bits >> 12) | 0x3fe0000000000000u;
+	r = cnd_pg_msg_begin(b, 'F', &mark);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, 1599);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, 1);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, 1);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, 8);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, (uint32_t)(bits >> 32));
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u32(b, (uint32_t)bits);
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_u16(b, CND_PG_BINARY);
+	if (r == CENOTE_OK)
+		r = cnd_pg_msg_end(b, mark);
+	if (r == CENOTE_OK)
+		s->n_ready++;
+	return r;
+}
+
+/* All in one write. */
+static int
+add_reset(struct cnd_session *s)
+{
+	int r = CENOTE_OK;
+
+	/* a Sync would commit what a unit has done so far; after an error it has to be */
+	if (s->is_skipping)
+		r = cnd_pg_add_end(s, 1);
+	if (r == CENOTE_OK && (s->tx != 'I' || s->is_unsynced))
+		r = add_command(s, "ROLLBACK");
+	if (r == CENOTE_OK && s->is_used)
+		r = add_command(s, "DISCARD ALL");
+	if (r == CENOTE_OK && s->is_used)
+		r = add_seed(s);
+	return r;
+}
+
+/* Answers that are still on their way are read, then the session is made as it was. */
+static int
+reset(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r;
+
+	if (s->n_ready > 0)
+		(void)drain(s);
+	if (s->is_lost)
+		return CENOTE_ERR_CONN;
+	r = cnd_pg_enter(s, ret_diag);
+	if (r < 0)
+		return r;
+	(void)cnd_pg_run_begin(s, NULL);
+	s->run.until_ready = 1;
+	r = add_reset(s);
+	if (r == CENOTE_OK && s->n_ready > 0)
+		r = cnd_pg_send_run(s);
+	if (r == CENOTE_OK && (s->tx != 'I' || s->n_ready > 0))
+		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
+			"a transaction is open after the reset");
+	return r == CENOTE_OK ? check_parameters(s) : r;
+}
+
 int
 cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -54,27 +139,11 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	if (s->n_ready > 0)
-		r = drain(s);
-	if (s->is_lost)
-		return CENOTE_ERR_CONN;
-	r = cnd_pg_enter(s, ret_diag);
+	/* what is unfinished may have left anything */
+	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I')
+		s->is_used = 1;
+	r = reset(s, ret_diag);
 	forget_client(s);
-	(void)cnd_pg_run_begin(s, NULL);
-	s->run.until_ready = 1;
-	if (r == CENOTE_OK && s->is_unsynced)
-		r = cnd_pg_add_end(s, 1);
-	if (r == CENOTE_OK && (s->tx != 'I' || s->is_unsynced))
-		r = add_command(s, "ROLLBACK");
-	if (r == CENOTE_OK)
-		r = add_command(s, "DISCARD ALL");
-	if (r == CENOTE_OK)
-		r = cnd_pg_send_run(s);
-	if (r == CENOTE_OK && s->tx != 'I')
-		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
-			"a transaction is open after the reset");
-	if (r == CENOTE_OK)
-		r = check_parameters(s);
 	s->diag = NULL;
 	return r;
 }

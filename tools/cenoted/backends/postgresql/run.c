@@ -216,33 +216,49 @@ on_no_data(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return s->run.is_describing ? end_own(s) : CENOTE_OK;
 }
 
-/* The whole row is in the message, so room for it is asked for once. */
+/*
+ * Room for the whole row is asked for once: the values are in the message, and their lengths take
+ * more there than the closing zero bytes will. What is left for a value is what the lengths
+ * behind it do not need, so that no row can be larger than that room.
+ */
 static int
 put_plain(const struct cnd_pg_msg *m, uint32_t n, struct cnc_batch *batch)
 {
 	const uint8_t *p = m->body + 2;
 	const uint8_t *end = m->body + m->len;
+	uint8_t *row, *room;
+	char *first;
+	int r;
 
+	if (m->len - 2 < (size_t)4 * n)
+		return CENOTE_ERR_PROTOCOL;
+	if (n == 0)
+		return p == end ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
+	r = cnc_batch_room(batch, m->len - 2 - (size_t)3 * n - 1, &first);
+	if (r < 0)
+		return r;
+	row = cnc_buf_head(batch->out) + batch->row;
+	room = (uint8_t *)first;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t len;
-		int r;
+		uint32_t len = cnd_pg_get_u32(p);
+		uint32_t flag = len == UINT32_MAX ? CNC_BATCH_NULL : 0;
 
-		if (end - p < 4)
-			return CENOTE_ERR_PROTOCOL;
-		len = cnd_pg_get_u32(p);
 		p += 4;
-		if (len == UINT32_MAX) {
-			r = cnc_batch_null(batch);
-		} else {
-			if (len > (size_t)(end - p))
-				return CENOTE_ERR_PROTOCOL;
-			r = cnc_batch_put(batch, p, len);
-			p += len;
-		}
-		if (r < 0)
-			return r;
+		if (flag)
+			len = 0;
+		if (len > (size_t)(end - p) - (size_t)4 * (n - 1 - i))
+			return CENOTE_ERR_PROTOCOL;
+		memcpy(room, p, len);
+		p += len;
+		room += len;
+		cnc_put_u32(row + (size_t)4 * i, (uint32_t)(room - row) | flag);
+		*room++ = 0;
 	}
-	return p == end ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
+	if (p != end)
+		return CENOTE_ERR_PROTOCOL;
+	batch->column = n;
+	cnc_buf_commit(batch->out, (size_t)(room - (uint8_t *)first));
+	return CENOTE_OK;
 }
 
 static int

@@ -281,6 +281,39 @@ take_over(struct cnd_session *s, struct cnc_diag *diag)
 	return s->cancel == NULL ? CENOTE_ERR_NOMEM : take_parameters(s);
 }
 
+/* A name may stand for something else where a schema was put before pg_catalog. */
+static int
+look_at_path(struct cnd_session *s, struct cnc_diag *diag)
+{
+	static const char sql[] = "SELECT pg_catalog.current_setting('search_path')"
+				  " OPERATOR(pg_catalog.~) 'pg_catalog'";
+	struct cnd_pg_msg m;
+	int r = cnd_pg_enter(s, diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_add_query(&s->out, 'Q', sql, sizeof(sql) - 1);
+	if (r < 0)
+		return r;
+	s->n_ready++;
+	r = cnd_pg_send(s);
+	while (r == CENOTE_OK) {
+		r = cnd_pg_next(s, &m);
+		if (r < 0 || m.type == 'Z')
+			break;
+		if (m.type == 'E') {
+			(void)cnd_pg_diag(diag, m.body, m.len, s->server);
+			return CENOTE_ERR_CONN;
+		}
+		if (m.type == 'D')
+			s->has_plain_path = m.len == 7 && m.body[6] == 'f';
+		else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN)
+			return CENOTE_ERR_CONN;
+	}
+	r = r < 0 ? CENOTE_ERR_CONN : cnd_pg_note_ready(s, &m);
+	s->diag = NULL;
+	return r;
+}
+
 int
 cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag)
@@ -307,6 +340,8 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	}
 	if (r == CENOTE_OK)
 		r = take_over(s, ret_diag);
+	if (r == CENOTE_OK)
+		r = look_at_path(s, ret_diag);
 	if (r < 0) {
 		cnd_pg_logout(s);
 		return r;

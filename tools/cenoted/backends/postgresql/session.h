@@ -139,6 +139,7 @@ struct cnd_session {
 	uint8_t *in;
 	size_t in_cap, in_head, in_tail;
 	struct cnc_buf out;
+	uint8_t is_dry; /* nothing more has come yet, most likely: wait before trying */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why */
 
@@ -156,6 +157,7 @@ struct cnd_session {
 	size_t n_parameters;
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 2];
 	int version;
+	uint8_t has_plain_path; /* nothing stands before pg_catalog in search_path */
 
 	/* the request that is running */
 	struct cnd_pg_run run;
@@ -166,6 +168,7 @@ struct cnd_session {
 
 	/* the client's */
 	uint32_t pins;
+	uint8_t is_used; /* something was done that may have left a trace */
 	uint8_t is_manual; /* autocommit off */
 	uint8_t has_carried; /* the client was told of it */
 	struct cnd_pg_stmt *stmts;
@@ -288,6 +291,8 @@ int cnd_pg_catalog(
 int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
 /* Text for the server cannot hold a zero byte. */
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
+/* A statement like that is going to run: what it may leave. */
+void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
 /* With autocommit off: the BEGIN that has to come first, for a statement like that. */
 int cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan);
 

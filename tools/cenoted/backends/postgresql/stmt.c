@@ -146,6 +146,7 @@ send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *nam
 {
 	int r = CENOTE_OK;
 
+	s->is_used = 1;
 	if (old != NULL)
 		r = cnd_pg_add_named(&s->out, 'C', 'S', old, strlen(old));
 	if (r == CENOTE_OK)

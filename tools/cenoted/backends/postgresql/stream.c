@@ -289,6 +289,7 @@ receive(struct cnd_session *s, size_t need, short *ret_events)
 	if (got <= 0)
 		return (int)got;
 	s->in_tail += (size_t)got;
+	s->is_dry = s->ssl == NULL && s->in_tail < s->in_cap;
 	return 1;
 }
 
@@ -348,7 +349,8 @@ cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
-		r = receive(s, need, &events);
+		r = s->is_dry ? 0 : receive(s, need, &events);
+		s->is_dry = 0;
 		if (r == 0)
 			r = cnd_pg_wait(s, events);
 		if (r < 0)
@@ -403,6 +405,7 @@ cnd_pg_send(struct cnd_session *s)
 		if (n < 0)
 			return read_last_words(s);
 		cnc_buf_consume(b, (size_t)n);
+		s->is_dry = s->ssl == NULL;
 		if (n > 0)
 			continue;
 		r = wait_to_send(s, events);
