@@ -171,6 +171,25 @@ cut_texts_are_not_misread(void **state)
 	}
 }
 
+static void
+selects_are_known(void **state)
+{
+	static const char *const yes[] = { "select 1", "/* c */ ((SELECT 1))",
+		"values (1)", "-- c\nwith a as (select 1) select * from a" };
+	static const char *const no[] = { "", "explain select 1", "selected",
+		"insert into t values (1) returning a", "show tables", "call p()", "(",
+		"/*", "/*! select */ 1" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < CNT_COUNT(yes); i++)
+		assert_true(cnd_my_is_select(yes[i], strlen(yes[i]), 0));
+	for (i = 0; i < CNT_COUNT(no); i++) {
+		if (cnd_my_is_select(no[i], strlen(no[i]), 0))
+			fail_msg("taken for a SELECT: %s", no[i]);
+	}
+}
+
 int
 main(void)
 {
@@ -178,6 +197,7 @@ main(void)
 		cmocka_unit_test(what_a_statement_leaves_is_seen),
 		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
 		cmocka_unit_test(cut_texts_are_not_misread),
+		cmocka_unit_test(selects_are_known),
 	};
 
 	return cmocka_run_group_tests_name("mysql_scan", tests, NULL, NULL);

@@ -56,6 +56,8 @@ enum cnd_my_lexis {
 /* Conservative: what it cannot read, it takes for the worst. */
 void cnd_my_scan(
 	const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret_scan);
+/* Whether the first word is one of those that give rows of tables, and nothing else. */
+int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
 
 /* ---- options ---- */
 

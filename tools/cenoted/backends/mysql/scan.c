@@ -559,3 +559,15 @@ cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret
 	}
 	*ret_scan = scan;
 }
+
+int
+cnd_my_is_select(const char *sql, size_t len, uint32_t lexis)
+{
+	struct lexer x = { sql, sql + len, lexis, 0 };
+	struct token t = next_token(&x);
+
+	while (is_char(&t, '('))
+		t = next_token(&x);
+	return !x.is_dark &&
+	       (is_word(&t, "SELECT") || is_word(&t, "VALUES") || is_word(&t, "WITH"));
+}

@@ -441,6 +441,9 @@ answer_all(struct run *q)
 			drain(q);
 			return r;
 		}
+		/* there is but one, and the library has forgotten it */
+		if (q->has_cursor)
+			return CENOTE_OK;
 		next = mysql_stmt_next_result(q->st->handle);
 		if (next < 0)
 			return CENOTE_OK;
@@ -449,11 +452,22 @@ answer_all(struct run *q)
 	}
 }
 
+/* The library takes it for an error when the server has none for a statement (EXPLAIN, INSERT …
+ * RETURNING), and the server when a SELECT has no rows to give (INTO). */
+static int
+can_have_cursor(const struct run *q)
+{
+	const struct cnd_my_stmt *st = q->st;
+
+	return q->exec->batch_rows > 0 && mysql_stmt_field_count(st->handle) > 0 &&
+	       cnd_my_is_select(st->sql, st->len, q->s->lexis);
+}
+
 static void
 set_cursor(const struct run *q)
 {
 	unsigned long type =
-		q->exec->batch_rows > 0 ? CURSOR_TYPE_READ_ONLY : CURSOR_TYPE_NO_CURSOR;
+		can_have_cursor(q) ? CURSOR_TYPE_READ_ONLY : CURSOR_TYPE_NO_CURSOR;
 	unsigned long rows =
 		q->exec->batch_rows < PREFETCH_ROWS ? q->exec->batch_rows : PREFETCH_ROWS;
 

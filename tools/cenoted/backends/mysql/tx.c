@@ -45,8 +45,9 @@ cnd_my_begin(
 
 	if (r < 0)
 		return r;
+	/* IMMEDIATE: this server has no lock of the whole database */
 	if (isolation > CENOTE_ISOLATION_SERIALIZABLE ||
-		flags & ~(uint32_t)CENOTE_BEGIN_READ_ONLY)
+		flags & ~(uint32_t)(CENOTE_BEGIN_READ_ONLY | CENOTE_BEGIN_IMMEDIATE))
 		return CENOTE_ERR_UNSUPPORTED;
 	/* the server would commit the open one */
 	if (in_tx(s))
