@@ -624,6 +624,29 @@ my_reset(struct my *t)
 	return r == CENOTE_OK ? t->b->attach(t->s, &none, &t->diag) : r;
 }
 
+int
+my_attach(struct my *t, const void *carry, size_t len)
+{
+	struct cnp_str text = { carry, len };
+
+	return t->b->attach(t->s, &text, &t->diag);
+}
+
+struct cnp_str
+my_carry(struct my *t)
+{
+	struct cnd_state state;
+
+	t->b->state(t->s, &state);
+	return state.carry;
+}
+
+int
+my_settle(struct my *t)
+{
+	return t->b->settle(t->s, &t->diag);
+}
+
 const char *
 my_value(struct my *t, const char *sql)
 {

@@ -107,6 +107,10 @@ const char *my_set_option(struct my *t, const char *name, const char *value);
 const char *my_tx(struct my *t);
 uint32_t my_pins(struct my *t);
 int my_reset(struct my *t);
+/* As a client that comes from another session with this; and what it has for the next. */
+int my_attach(struct my *t, const void *carry, size_t len);
+struct cnp_str my_carry(struct my *t);
+int my_settle(struct my *t);
 /* One value of one row, asked for by a query in text. */
 const char *my_value(struct my *t, const char *sql);
 

@@ -445,6 +445,44 @@ what_a_text_leaves_pins_the_session(void **state)
 	(void)my_query(t, "drop table pin1");
 }
 
+static void
+a_client_that_is_moved_takes_its_insert_id_along(void **state)
+{
+	struct my *t = *state, other;
+	struct cnp_str carry;
+	char kept[64];
+
+	my_init(&other);
+	my_app(&other);
+	assert_int_equal(my_login(&other), CENOTE_OK);
+	(void)my_query(
+		t, "create or replace table m1 (a int auto_increment primary key)");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_int_equal(my_carry(t).n, 0);
+	assert_contains(my_query(t, "insert into m1 values (), ()"), "id=1");
+	/* the server's id has to be asked for before the session can be given up */
+	assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
+	assert_int_equal(my_settle(t), CENOTE_OK);
+	carry = my_carry(t);
+	assert_int_equal(my_pins(t), 0);
+	assert_true(carry.n > 0 && carry.n < sizeof(kept));
+	memcpy(kept, carry.p, carry.n);
+	assert_int_equal(my_attach(&other, kept, carry.n), CENOTE_OK);
+	assert_prefix(my_query(&other, "select row_count()"), "error 0A000 ");
+	assert_prefix(my_query(&other, "show warnings"), "error 0A000 ");
+	assert_string_equal(my_value(&other, "select last_insert_id()"), "1");
+	assert_string_equal(my_value(&other, "select row_count()"), "-1");
+	/* what DONE tells is another thing */
+	assert_contains(my_query(t, "insert into m1 values (50)"), "id=50");
+	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_string_equal(my_value(t, "select last_insert_id()"), "1");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_string_equal(my_value(t, "select last_insert_id()"), "0");
+	assert_int_equal(my_attach(t, "x", 1), CENOTE_ERR_PROTOCOL);
+	(void)my_query(t, "drop table m1");
+	my_finish(&other);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, my_setup, my_teardown)
 
 int
@@ -460,6 +498,7 @@ main(void)
 		T(a_reset_session_is_as_a_new_one),
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
 		T(another_user_is_undone),
+		T(a_client_that_is_moved_takes_its_insert_id_along),
 		T(changes_of_the_session_are_told),
 		T(what_a_text_leaves_pins_the_session),
 	};

@@ -44,6 +44,7 @@ static const struct cnd_backend backend = {
 	.catalog = no_catalog,
 	.fd = cnd_my_fd,
 	.idle = cnd_my_idle,
+	.settle = cnd_my_settle,
 	.long_data = cnd_my_long_data,
 	.change_user = cnd_my_change_user,
 	.select_database = cnd_my_select_database,

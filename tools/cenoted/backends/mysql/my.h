@@ -19,6 +19,7 @@
  *     options.c     the keys of a server line, and the password file
  *     session.c     login, attach, reset, state: the life of a session
  *     wait.c        waiting that can be interrupted; cancelling
+ *     carry.c       what goes along with a client to another session
  *     query.c       queries in the text protocol, and results of any number
  *     stmt.c        prepared statements, portals
  *     infile.c      LOAD DATA LOCAL INFILE
@@ -107,6 +108,13 @@ enum cnd_my_tls {
 
 /* ---- the session ---- */
 
+#define CND_MY_CARRY_LEN 8u
+
+struct cnd_my_carry_out {
+	uint8_t bytes[CND_MY_CARRY_LEN];
+	uint8_t is_told; /* since attach() */
+};
+
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
 
@@ -161,6 +169,11 @@ struct cnd_session {
 	uint8_t is_single; /* and the server knows */
 	struct cnd_my_stmt *stmts;
 	struct cnd_my_portal *portals;
+	struct cnd_my_carry_out *carry_out; /* in `keep` */
+	uint64_t last_insert_id; /* as far as it is known */
+	uint8_t has_run; /* since attach() */
+	uint8_t has_new_id; /* last_insert_id may be another now */
+	uint8_t is_moved; /* what the statement before has left stayed behind */
 };
 
 /* types.c */
@@ -257,6 +270,12 @@ int cnd_my_track(struct cnd_session *s);
 
 /* infile.c */
 void cnd_my_infile_init(struct cnd_session *s);
+
+/* carry.c */
+/* In front of a client's statement: does it ask for what stayed on another session? */
+int cnd_my_check_moved(struct cnd_session *s, const char *sql, size_t len);
+int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
+struct cnp_str cnd_my_carry(const struct cnd_session *s);
 
 /* stmt.c */
 int cnd_my_prepare(

@@ -37,6 +37,8 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 		.last_insert_id = mysql_insert_id(s->my),
 		.warnings = mysql_warning_count(s->my),
 		.server_status = status };
+	s->has_new_id |= ret_done->last_insert_id != 0;
+	s->has_run = 1;
 	if (status & SERVER_MORE_RESULTS_EXIST)
 		ret_done->flags |= CNP_DONE_MORE_RESULTS;
 }
@@ -233,6 +235,9 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	note_text(s, sql, len, &scan);
 	if (scan.notes & CND_MY_NOTE_EMPTY)
 		return answer_empty(s, sink);
+	r = cnd_my_check_moved(s, sql, len);
+	if (r < 0)
+		return r;
 	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {
 		r = cnd_my_query_prepared(s, sql, len, exec, sink);
 		if (r != CENOTE_DONE)

@@ -90,8 +90,10 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 	size_t i;
 	int r;
 
-	if (!copy)
+	s->carry_out = cnc_arena_alloc(&s->keep, sizeof(*s->carry_out));
+	if (!copy || !s->carry_out)
 		return CENOTE_ERR_NOMEM;
+	memset(s->carry_out, 0, sizeof(*s->carry_out));
 	for (i = 0; i < spec->n_options; i++) {
 		const struct cnd_option *from = &spec->options[i];
 
@@ -501,16 +503,6 @@ cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r;
 }
 
-int
-cnd_my_attach(
-	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag)
-{
-	(void)s;
-	(void)carry;
-	(void)ret_diag;
-	return CENOTE_OK;
-}
-
 /* As the pool's user, to the pool's database: all that a new login does but the connection. */
 static int
 log_in_again(struct cnd_session *s)
@@ -576,6 +568,9 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->notes = 0;
 	s->is_database_changed = 0;
 	s->wants_single = 0;
+	s->last_insert_id = 0;
+	s->has_new_id = 0;
+	s->is_moved = 0;
 	if (r == CENOTE_OK)
 		r = run_init_command(s);
 	s->pins = 0;
@@ -586,7 +581,9 @@ void
 cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
-	ret_state->pins = s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0);
+	ret_state->pins = s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0) |
+			  (s->has_new_id ? CENOTE_PIN_FUNCTION : 0);
+	ret_state->carry = cnd_my_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;
 }

@@ -704,6 +704,9 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 		if (r < 0)
 			return r;
 	}
+	r = cnd_my_check_moved(s, (*at)->sql, (*at)->len);
+	if (r < 0)
+		return r;
 	q.st = *at;
 	q.st->refs++;
 	cnd_my_note(s, &q.st->scan);

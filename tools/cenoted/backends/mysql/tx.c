@@ -18,6 +18,7 @@ run_and_answer(
 {
 	int r = cnd_my_run(s, sql, strlen(sql));
 
+	s->is_moved = 0;
 	return r < 0 ? r : cnd_my_answer_done(s, tag, sink);
 }
 
