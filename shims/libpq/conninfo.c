@@ -57,9 +57,6 @@ const struct cpq_keyword cpq_keywords[] = {
 
 const size_t cpq_n_keywords = sizeof(cpq_keywords) / sizeof(cpq_keywords[0]);
 
-/* Accepted, as by libpq, and without a meaning any more. */
-static const char *const retired[] = { "authtype", "tty", "requiressl" };
-
 /* ---- the values ---- */
 
 static int
@@ -122,14 +119,10 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 
 	if (i >= 0)
 		return put_at(info, (size_t)i, value, error);
-	/* PGREQUIRESSL's keyword of old */
+	/* how it was said before there was sslmode */
 	if (strcmp(keyword, "requiressl") == 0)
-		return *value == '1' ? cpq_conninfo_put(info, "sslmode", "require", error)
-				     : 0;
-	for (size_t k = 0; k < sizeof(retired) / sizeof(retired[0]); k++) {
-		if (strcmp(keyword, retired[k]) == 0)
-			return 0;
-	}
+		return cpq_conninfo_put(
+			info, "sslmode", *value == '1' ? "require" : "prefer", error);
 	appendPQExpBuffer(error, "invalid connection option \"%s\"\n", keyword);
 	return -1;
 }

@@ -105,16 +105,18 @@ parse_user(struct cpq_conninfo *info, char **at, PQExpBuffer error)
 {
 	char *user = *at;
 	char *password;
+	char stop;
 
 	if ((*at)[strcspn(*at, "@/")] != '@')
 		return 0;
-	if (cut(at, ":@") == ':') {
-		password = *at;
-		(void)cut(at, "@");
-		if (put_part(info, "password", password, error) < 0)
-			return -1;
-	}
-	return put_part(info, "user", user, error);
+	stop = cut(at, ":@");
+	if (put_part(info, "user", user, error) < 0)
+		return -1;
+	if (stop != ':')
+		return 0;
+	password = *at;
+	(void)cut(at, "@");
+	return put_part(info, "password", password, error);
 }
 
 /* The host, without its brackets; the place behind it, or NULL. */

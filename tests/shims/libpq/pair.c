@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pair.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+find(void *library, const char *name, void *slot)
+{
+	void *address = dlsym(library, name);
+
+	memcpy(slot, &address, sizeof(address));
+}
+
+static void
+load(struct cnt_pq *pq, const char *path)
+{
+	pq->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	if (pq->library == NULL) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
+	}
+#define FIND(handle, ret, name, params, args) find(pq->library, #name, &pq->f.name);
+#define FIND_V(handle, name, params, args)    find(pq->library, #name, &pq->f.name);
+	CPQ_FACE_15(FIND, FIND_V)
+	CPQ_FACE_17(FIND, FIND_V)
+	CPQ_FACE_18(FIND, FIND_V)
+#define FIND_MORE(name) find(pq->library, #name, &pq->more.name)
+	FIND_MORE(PQmblen);
+	FIND_MORE(PQmblenBounded);
+	FIND_MORE(PQdsplen);
+	FIND_MORE(pg_char_to_encoding);
+	FIND_MORE(pg_encoding_to_char);
+	FIND_MORE(pg_valid_server_encoding_id);
+}
+
+void
+cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
+{
+	const char *ours = getenv("CNT_LIBPQ");
+
+	load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ);
+	load(ret_original, CNT_ORIGINAL_LIBPQ);
+}
+
+void
+cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original)
+{
+	/* ours stays: it says so, as handles of it may be anywhere */
+	dlclose(ours->library);
+	dlclose(original->library);
+}
