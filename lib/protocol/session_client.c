@@ -272,7 +272,6 @@ cnp_client_restart(struct cnp_client *c)
 	c->sent = 0;
 	c->waits_tls = 0;
 	cnc_buf_finish(&c->copy);
-	c->copy_sent = 0;
 	c->copy_after = 0;
 	c->copying = 0;
 	if (c->in)
@@ -511,7 +510,7 @@ cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m)
 size_t
 cnp_client_copy_queued(const struct cnp_client *c)
 {
-	return cnc_buf_len(&c->copy) - c->copy_sent;
+	return cnc_buf_len(&c->copy);
 }
 
 /* Whether the bytes to be sent next are those of a copy. */
@@ -520,7 +519,7 @@ is_copy_next(const struct cnp_client *c)
 {
 	if (c->sm.state != CNP_CLIENT_READY || cnc_buf_len(&c->copy) == 0)
 		return 0;
-	return c->copy_sent > 0 || c->sent >= c->copy_after;
+	return c->sent >= c->copy_after;
 }
 
 /* What comes next of `out`: its end. */
@@ -545,8 +544,8 @@ cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 	if (c->sm.state == CNP_CLIENT_IDLE || c->sm.state >= CNP_CLIENT_YIELDED)
 		return 0;
 	if (is_copy_next(c)) {
-		*ret_bytes = cnc_buf_head(&c->copy) + c->copy_sent;
-		return cnc_buf_len(&c->copy) - c->copy_sent;
+		*ret_bytes = cnc_buf_head(&c->copy);
+		return cnc_buf_len(&c->copy);
 	}
 	end = out_end(c);
 	if (end <= c->sent)
@@ -558,15 +557,10 @@ cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 void
 cnp_client_sent(struct cnp_client *c, size_t n)
 {
-	if (!is_copy_next(c)) {
+	if (is_copy_next(c))
+		cnc_buf_consume(&c->copy, n);
+	else
 		c->sent += n;
-		return;
-	}
-	c->copy_sent += n;
-	if (c->copy_sent < cnc_buf_len(&c->copy))
-		return;
-	cnc_buf_consume(&c->copy, c->copy_sent);
-	c->copy_sent = 0;
 }
 
 /* ---------------------------------------------------------------- receiving */

@@ -53,7 +53,6 @@ struct cnp_client {
 	size_t loose; /* set-up requests behind the last request */
 	/* The client's part of a copy. It overtakes what of `out` was not begun to be sent. */
 	struct cnc_buf copy;
-	size_t copy_sent; /* bytes at its head that were sent: not 0 in the middle of it */
 	size_t copy_after; /* offset in `out` behind which `copy` goes */
 	uint32_t copying; /* request whose COPY_IN has not got its end; 0: none */
 	struct cnc_block *in; /* block being filled */

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "with_pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/cnt_server.h"
+
+/* What is at PostgreSQL's own limits, and large results with little memory. */
+
+static struct cnt_server server;
+
+static int
+group_setup(void **state)
+{
+	(void)state;
+	return cnt_server_start(&server, CNT_POSTGRESQL, 0);
+}
+
+static int
+group_teardown(void **state)
+{
+	(void)state;
+	cnt_server_stop(&server);
+	return 0;
+}
+
+static int
+setup(void **state)
+{
+	char config[4096];
+
+	wp_start(cnt_server_config(
+		&server, "sessions = 1\nmax_frame = 256MB\n", config, sizeof(config)));
+	*state = wp_attach(NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	cenote_conn_destroy(*state);
+	return wp_teardown(state);
+}
+
+static cenote_params *
+params_create(void)
+{
+	cenote_params *params;
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	return params;
+}
+
+static cenote_result *
+query(cenote_conn *conn, const char *sql, const cenote_params *params,
+	const cenote_exec_options *options)
+{
+	cenote_result *res;
+	int r = cenote_query(conn, sql, CENOTE_NTS, params, options, &res);
+
+	if (r != CENOTE_OK)
+		fail_msg("%.80s: %s: %s", sql, cenote_status_name(r), wp_message(conn));
+	return res;
+}
+
+/* `first`, and then from 1 to n the number between the two texts, with commas. */
+static char *
+repeated(const char *first, const char *before, const char *behind, int n)
+{
+	size_t max = strlen(first) + (size_t)n * 16 + 1, len = strlen(first);
+	char *text = malloc(max);
+
+	assert_non_null(text);
+	memcpy(text, first, len + 1);
+	for (int i = 1; i <= n; i++)
+		len += (size_t)snprintf(text + len, max - len, "%s%s%d%s",
+			i > 1 ? "," : "", before, i, behind);
+	return text;
+}
+
+static void
+rows_of_1600_columns(void **state)
+{
+	cenote_conn *conn = *state;
+	char *create = repeated("create temp table wide (", "c", " int", 1600);
+	char *insert = repeated("insert into wide values (", "", "", 1600);
+	size_t n = strlen(create), k = strlen(insert);
+	cenote_result *res;
+
+	memcpy(create + n, ")", 2);
+	memcpy(insert + k, ")", 2);
+	wp_exec(conn, create);
+	wp_exec(conn, insert);
+	res = query(conn, "select * from wide", NULL, NULL);
+	assert_int_equal(cenote_result_n_columns(res), 1600);
+	assert_string_equal(cenote_result_text(res, 0, 1599, NULL), "1600");
+	assert_string_equal(
+		cenote_column_text(cenote_result_column(res, 1599), CENOTE_COLUMN_NAME),
+		"c1600");
+	assert_int_equal(
+		cenote_column_int(cenote_result_column(res, 1599), CENOTE_COLUMN_ATTNUM),
+		1600);
+	cenote_result_destroy(res);
+	/* A list of results may have 1,664, and no more. */
+	free(create);
+	create = repeated("select ", "", "", 1664);
+	res = query(conn, create, NULL, NULL);
+	assert_int_equal(cenote_result_n_columns(res), 1664);
+	cenote_result_destroy(res);
+	free(create);
+	create = repeated("select ", "", "", 1665);
+	assert_int_equal(wp_status_of(conn, create), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "54011");
+	free(create);
+	free(insert);
+}
+
+static void
+a_statement_of_65535_parameters(void **state)
+{
+	cenote_conn *conn = *state;
+	char *sql = repeated(
+		"select count(*), sum(v) from unnest(array[", "$", "::int", 65535);
+	cenote_params *params = params_create();
+	size_t n = strlen(sql);
+	cenote_result *res;
+
+	sql = realloc(sql, n + 16);
+	assert_non_null(sql);
+	memcpy(sql + n, "]) v", 5);
+	for (int i = 1; i <= 65535; i++)
+		assert_int_equal(cenote_params_add_int64(params, i), CENOTE_OK);
+	assert_int_equal(cenote_params_add_int64(params, 1), CENOTE_ERR_LIMIT);
+	res = query(conn, sql, params, NULL);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "65535");
+	assert_string_equal(cenote_result_text(res, 0, 1, NULL), "2147450880");
+	cenote_result_destroy(res);
+	cenote_params_destroy(params);
+	free(sql);
+}
+
+static void
+values_of_64_mb(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	size_t size = (size_t)64 << 20, len;
+	char *bytes = malloc(size);
+	cenote_params *params = params_create();
+	cenote_result *res;
+	const char *value;
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (char)(i ^ i >> 11);
+	assert_int_equal(cenote_params_add_bytes(params, bytes, size), CENOTE_OK);
+	for (options.format = CENOTE_FORMAT_CANONICAL;
+		options.format <= CENOTE_FORMAT_BINARY; options.format++) {
+		res = query(conn, "select $1 as v, length($1) as n", params, &options);
+		value = cenote_result_text(res, 0, 0, &len);
+		assert_int_equal(len, size);
+		assert_memory_equal(value, bytes, size);
+		cenote_result_destroy(res);
+	}
+	cenote_params_destroy(params);
+	free(bytes);
+}
+
+/* ---- Memory ---- */
+
+#define MARGIN_KB 8192
+
+static long
+memory_kb(pid_t pid, const char *what)
+{
+	char path[64], line[128];
+	size_t n = strlen(what);
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, what, n) == 0 && line[n] == ':')
+			kb = strtol(line + n + 1, NULL, 10);
+	}
+	fclose(f);
+	assert_true(kb > 0);
+	return kb;
+}
+
+struct watched {
+	pid_t pids[2]; /* worker, client */
+	long before[2];
+};
+
+/* From now on the peak of both counts. */
+static void
+watch(struct watched *w, cenote_conn *conn)
+{
+	w->pids[0] = wp_worker_pid(conn);
+	w->pids[1] = getpid();
+	for (int i = 0; i < 2; i++) {
+		char path[64];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)w->pids[i]);
+		f = fopen(path, "w");
+		if (f == NULL)
+			skip();
+		fputs("5", f);
+		fclose(f);
+		w->before[i] = memory_kb(w->pids[i], "VmRSS");
+	}
+}
+
+static void
+expect_little_memory(const struct watched *w, const char *what)
+{
+	long worker = memory_kb(w->pids[0], "VmHWM") - w->before[0];
+	long client = memory_kb(w->pids[1], "VmHWM") - w->before[1];
+
+	print_message(
+		"# %s: worker %ld kB, client %ld kB above idle\n", what, worker, client);
+	assert_true(worker <= MARGIN_KB);
+	assert_true(client <= MARGIN_KB);
+}
+
+#define ROWS  100000
+#define WIDTH 1000
+
+static const char hundred_mb[] =
+	"select repeat('x', 1000), i from generate_series(1, 100000) i";
+
+static void
+take_all(cenote_result *res)
+{
+	uint64_t n = 0;
+	int r;
+
+	while ((r = cenote_result_next(res)) == CENOTE_ROW) {
+		size_t len;
+
+		assert_non_null(cenote_result_text(res, 0, 0, &len));
+		assert_int_equal(len, WIDTH);
+		n += cenote_result_n_rows(res);
+	}
+	assert_int_equal(r, CENOTE_DONE);
+	assert_int_equal(n, ROWS);
+	cenote_result_destroy(res);
+}
+
+static void
+results_of_100_mb_take_little_memory(void **state)
+{
+	static const char *const names[] = { "simple", "extended", "batches of 1000",
+		"simple in batches of 1000" };
+	cenote_conn *conn = *state;
+	cenote_params *none = params_create();
+
+	for (int i = 0; i < 4; i++) {
+		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+		struct watched w;
+
+		options.stream = 1;
+		options.batch_rows = i >= 2 ? 1000 : 0;
+		watch(&w, conn);
+		take_all(query(
+			conn, hundred_mb, i == 1 || i == 2 ? none : NULL, &options));
+		expect_little_memory(&w, names[i]);
+	}
+	cenote_params_destroy(none);
+}
+
+/* While other requests run, what the server sends on is not kept in memory. */
+static void
+a_result_that_is_left_behind_takes_little_memory(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_params *none = params_create();
+
+	for (int i = 0; i < 2; i++) {
+		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+		cenote_result *res;
+		struct watched w;
+
+		options.stream = 1;
+		options.batch_rows = 1000;
+		watch(&w, conn);
+		res = query(conn, hundred_mb, i == 1 ? none : NULL, &options);
+		assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+		assert_string_equal(wp_value(conn, "select 'between'"), "between");
+		cenote_result_destroy(res);
+		assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
+		expect_little_memory(&w, i == 1 ? "left, extended" : "left, simple");
+	}
+	cenote_params_destroy(none);
+}
+
+static void
+copies_of_100_mb_take_little_memory(void **state)
+{
+	cenote_conn *conn = *state;
+	char line[WIDTH + 1];
+	cenote_result *copy, *done;
+	const char *data;
+	struct watched w;
+	size_t len, total = 0;
+	int r;
+
+	memset(line, 'x', WIDTH);
+	line[WIDTH] = '\n';
+	wp_exec(conn, "create temp table big (t text)");
+	watch(&w, conn);
+	copy = query(conn, "copy big from stdin", NULL, NULL);
+	for (int i = 0; i < ROWS; i++)
+		assert_int_equal(cenote_copy_put(conn, line, sizeof(line)), CENOTE_OK);
+	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	assert_int_equal(cenote_get_result(conn, &done), CENOTE_OK);
+	assert_string_equal(cenote_result_tag(done), "COPY 100000");
+	cenote_result_destroy(done);
+	cenote_result_destroy(copy);
+	assert_int_equal(cenote_get_result(conn, &done), CENOTE_DONE);
+	expect_little_memory(&w, "copy in");
+	watch(&w, conn);
+	copy = query(conn, "copy big to stdout", NULL, NULL);
+	while ((r = cenote_copy_get(conn, &data, &len)) == CENOTE_OK)
+		total += len;
+	assert_int_equal(r, CENOTE_DONE);
+	assert_int_equal(total, ROWS * sizeof(line));
+	assert_int_equal(cenote_get_result(conn, &done), CENOTE_OK);
+	cenote_result_destroy(done);
+	assert_int_equal(cenote_get_result(conn, &done), CENOTE_DONE);
+	cenote_result_destroy(copy);
+	expect_little_memory(&w, "copy out");
+}
+
+/* A client that does not read holds the worker up, and not its memory. */
+static void
+a_client_that_does_not_read_takes_little_memory(void **state)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_conn *conn = *state;
+	cenote_result *res;
+	struct watched w;
+
+	options.stream = 1;
+	watch(&w, conn);
+	res = query(conn, hundred_mb, NULL, &options);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	wp_pause_ms(1500);
+	expect_little_memory(&w, "waiting");
+	cenote_result_destroy(res);
+	assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	/* Memory first: what others have used and given back would hide it. */
+	const struct CMUnitTest tests[] = {
+		TEST(results_of_100_mb_take_little_memory),
+		TEST(a_result_that_is_left_behind_takes_little_memory),
+		TEST(copies_of_100_mb_take_little_memory),
+		TEST(a_client_that_does_not_read_takes_little_memory),
+		TEST(rows_of_1600_columns),
+		TEST(a_statement_of_65535_parameters),
+		TEST(values_of_64_mb),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
