@@ -573,6 +573,13 @@ my_change_user(struct my *t, const char *user, const char *password, const char 
 }
 
 const char *
+my_catalog(struct my *t, const struct cnp_catalog *filter)
+{
+	(void)begin_request(t, NULL, 0);
+	return end_request(t, t->b->catalog(t->s, filter, &t->sink));
+}
+
+const char *
 my_long_data(
 	struct my *t, uint32_t statement, uint16_t param, const void *data, size_t len)
 {

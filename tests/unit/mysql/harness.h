@@ -98,6 +98,7 @@ const char *my_autocommit(struct my *t, int on);
 const char *my_select_database(struct my *t, const char *name);
 const char *my_change_user(
 	struct my *t, const char *user, const char *password, const char *database);
+const char *my_catalog(struct my *t, const struct cnp_catalog *filter);
 const char *my_long_data(
 	struct my *t, uint32_t statement, uint16_t param, const void *data, size_t len);
 /* "ok", or the error. */

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "my.h"
 
-static int
-no_catalog(struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
-{
-	(void)s;
-	(void)filter;
-	(void)sink;
-	return CENOTE_ERR_UNSUPPORTED;
-}
-
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "mysql",
 	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS |
-		    CNP_FEATURE_CANCEL | CNP_FEATURE_SEVERAL_RESULTS |
-		    CNP_FEATURE_OUTPUT_BINDS | CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS |
-		    CNP_FEATURE_SUSPEND | CNP_FEATURE_CHANGE_USER |
-		    CNP_FEATURE_SELECT_DATABASE | CNP_FEATURE_LONG_DATA |
-		    CNP_FEATURE_FILES | CNP_FEATURE_OPTIONS,
+		    CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG |
+		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_OUTPUT_BINDS |
+		    CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS | CNP_FEATURE_SUSPEND |
+		    CNP_FEATURE_CHANGE_USER | CNP_FEATURE_SELECT_DATABASE |
+		    CNP_FEATURE_LONG_DATA | CNP_FEATURE_FILES | CNP_FEATURE_OPTIONS,
 	.reset_verb = "COM_RESET_CONNECTION, and the database of the pool; a changed "
 		      "user logs in anew",
 	.check = cnd_my_check,
@@ -41,7 +32,7 @@ static const struct cnd_backend backend = {
 	.rollback = cnd_my_rollback,
 	.savepoint = cnd_my_savepoint,
 	.autocommit = cnd_my_autocommit,
-	.catalog = no_catalog,
+	.catalog = cnd_my_catalog,
 	.fd = cnd_my_fd,
 	.idle = cnd_my_idle,
 	.settle = cnd_my_settle,

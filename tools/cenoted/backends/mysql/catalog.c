@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
+
+/*
+ * Catalog queries are SELECTs on information_schema. A database of MySQL is a catalog; there are no
+ * schemas. What the client gave goes into the text in hexadecimal digits, and so has no quotes, and
+ * is read the same whatever the session's character set and sql_mode are. For the same reason
+ * names come as bytes: they are UTF-8 there, and are not converted on their way.
+ */
+#define SQL_MAX ((size_t)4 << 20)
+
+struct catalog_column {
+	const char *name;
+	uint8_t type;
+};
+
+struct catalog_kind {
+	const struct catalog_column *columns;
+	uint32_t n_columns;
+	const char *select; /* up to a WHERE with at least one condition */
+	/* What the filters are compared with; NULL: not filtered by that. */
+	const char *catalog;
+	const char *object;
+	const char *column;
+	const char *types;
+	const char *order;
+};
+
+#define TEXT(name)                                                                       \
+	{                                                                                \
+		name, CENOTE_TYPE_TEXT                                                   \
+	}
+#define INT(name)                                                                        \
+	{                                                                                \
+		name, CENOTE_TYPE_INT64                                                  \
+	}
+
+static const struct catalog_column database_columns[] = { TEXT("table_cat"),
+	TEXT("remarks") };
+
+static const char database_sql[] =
+	"SELECT CAST(SCHEMA_NAME AS BINARY), NULL FROM information_schema.SCHEMATA "
+	"WHERE 1 = 1";
+
+static const struct catalog_column schema_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("remarks") };
+
+static const char schema_sql[] = "SELECT NULL, NULL, NULL FROM DUAL WHERE 1 = 0";
+
+static const struct catalog_column table_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("table_name"), TEXT("table_type"), TEXT("remarks") };
+
+/* What is in the databases of the server itself is its own. */
+static const char table_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
+	"CAST(kind AS BINARY), CAST(remarks AS BINARY) FROM (SELECT TABLE_SCHEMA, "
+	"TABLE_NAME, CASE WHEN TABLE_SCHEMA IN ('information_schema', 'mysql', "
+	"'performance_schema', 'sys') THEN 'SYSTEM TABLE' ELSE CASE TABLE_TYPE WHEN "
+	"'BASE TABLE' THEN 'TABLE' WHEN 'SYSTEM VERSIONED' THEN 'TABLE' WHEN "
+	"'TEMPORARY' THEN 'LOCAL TEMPORARY' ELSE TABLE_TYPE END END AS kind, "
+	"IF(TABLE_TYPE = 'VIEW', NULL, NULLIF(TABLE_COMMENT, '')) AS remarks FROM "
+	"information_schema.TABLES) AS t WHERE 1 = 1";
+
+static const struct catalog_column column_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	TEXT("column_name"),
+	INT("data_type"),
+	TEXT("type_name"),
+	INT("column_size"),
+	INT("buffer_length"),
+	INT("decimal_digits"),
+	INT("num_prec_radix"),
+	INT("nullable"),
+	TEXT("remarks"),
+	TEXT("column_def"),
+	INT("sql_data_type"),
+	INT("sql_datetime_sub"),
+	INT("char_octet_length"),
+	INT("ordinal_position"),
+	TEXT("is_nullable"),
+};
+
+/* The sizes are ODBC's: digits or characters, then bytes. */
+static const char column_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
+	"CAST(COLUMN_NAME AS BINARY), code, CAST(CONCAT(DATA_TYPE, IF(is_unsigned, ' "
+	"unsigned', '')) AS BINARY), CASE code WHEN -7 THEN 1 WHEN -6 THEN 3 WHEN 4 "
+	"THEN IF(DATA_TYPE = 'int', 10, IF(is_unsigned, 8, 7)) WHEN 5 THEN "
+	"IF(DATA_TYPE = 'year', 4, 5) WHEN 7 THEN 24 WHEN 8 THEN 53 WHEN -5 THEN "
+	"IF(is_unsigned, 20, 19) WHEN 3 THEN NUMERIC_PRECISION WHEN 91 THEN 10 WHEN "
+	"92 THEN 8 + IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN 93 "
+	"THEN 19 + IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN -11 "
+	"THEN 36 ELSE CASE DATA_TYPE WHEN 'bit' THEN (NUMERIC_PRECISION + 7) DIV 8 "
+	"WHEN 'inet6' THEN 39 WHEN 'inet4' THEN 15 ELSE CHARACTER_MAXIMUM_LENGTH END "
+	"END, CASE code WHEN -7 THEN 1 WHEN -6 THEN 1 WHEN 5 THEN 2 WHEN 4 THEN 4 "
+	"WHEN -5 THEN 8 WHEN 7 THEN 4 WHEN 8 THEN 8 WHEN 3 THEN NUMERIC_PRECISION + "
+	"2 WHEN 91 THEN 6 WHEN 92 THEN 6 WHEN 93 THEN 16 WHEN -11 THEN 16 ELSE CASE "
+	"DATA_TYPE WHEN 'bit' THEN (NUMERIC_PRECISION + 7) DIV 8 WHEN 'inet6' THEN "
+	"39 WHEN 'inet4' THEN 15 ELSE CHARACTER_OCTET_LENGTH END END, CASE WHEN code "
+	"= 3 THEN NUMERIC_SCALE WHEN code IN (-6, 5, 4, -5) THEN 0 WHEN code IN (92, "
+	"93) THEN DATETIME_PRECISION END, CASE WHEN code IN (3, -6, 5, 4, -5) THEN "
+	"10 WHEN code IN (7, 8) THEN 2 END, IF(IS_NULLABLE = 'YES', 1, 0), "
+	"CAST(NULLIF(COLUMN_COMMENT, '') AS BINARY), CAST(COLUMN_DEFAULT AS BINARY), "
+	"IF(code IN (91, 92, 93), 9, code), IF(code IN (91, 92, 93), code - 90, "
+	"NULL), IF(code IN (1, 12, -1, -2, -3, -4), CHARACTER_OCTET_LENGTH, NULL), "
+	"ORDINAL_POSITION, CAST(IS_NULLABLE AS BINARY) FROM (SELECT c.*, CASE "
+	"DATA_TYPE WHEN 'tinyint' THEN -6 WHEN 'smallint' THEN 5 WHEN 'year' THEN 5 "
+	"WHEN 'mediumint' THEN 4 WHEN 'int' THEN 4 WHEN 'bigint' THEN -5 WHEN "
+	"'decimal' THEN 3 WHEN 'float' THEN 7 WHEN 'double' THEN 8 WHEN 'bit' THEN "
+	"IF(NUMERIC_PRECISION = 1, -7, -2) WHEN 'date' THEN 91 WHEN 'time' THEN 92 "
+	"WHEN 'datetime' THEN 93 WHEN 'timestamp' THEN 93 WHEN 'char' THEN 1 WHEN "
+	"'enum' THEN 1 WHEN 'set' THEN 1 WHEN 'binary' THEN -2 WHEN 'varbinary' THEN "
+	"-3 WHEN 'tinytext' THEN -1 WHEN 'text' THEN -1 WHEN 'mediumtext' THEN -1 "
+	"WHEN 'longtext' THEN -1 WHEN 'json' THEN -1 WHEN 'tinyblob' THEN -4 WHEN "
+	"'blob' THEN -4 WHEN 'mediumblob' THEN -4 WHEN 'longblob' THEN -4 WHEN "
+	"'vector' THEN -4 WHEN 'geometry' THEN -4 WHEN 'point' THEN -4 WHEN "
+	"'linestring' THEN -4 WHEN 'polygon' THEN -4 WHEN 'multipoint' THEN -4 WHEN "
+	"'multilinestring' THEN -4 WHEN 'multipolygon' THEN -4 WHEN "
+	"'geometrycollection' THEN -4 WHEN 'geomcollection' THEN -4 WHEN 'uuid' THEN "
+	"-11 ELSE 12 END AS code, LOCATE(' unsigned', COLUMN_TYPE) > 0 AS "
+	"is_unsigned FROM information_schema.COLUMNS AS c) AS c WHERE 1 = 1";
+
+static const struct catalog_column primary_key_columns[] = { TEXT("table_cat"),
+	TEXT("table_schem"), TEXT("table_name"), TEXT("column_name"), INT("key_seq"),
+	TEXT("pk_name") };
+
+static const char primary_key_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
+	"CAST(COLUMN_NAME AS BINARY), SEQ_IN_INDEX, CAST(INDEX_NAME AS BINARY) FROM "
+	"information_schema.STATISTICS WHERE INDEX_NAME = 'PRIMARY'";
+
+static const struct catalog_column foreign_key_columns[] = {
+	TEXT("pktable_cat"),
+	TEXT("pktable_schem"),
+	TEXT("pktable_name"),
+	TEXT("pkcolumn_name"),
+	TEXT("fktable_cat"),
+	TEXT("fktable_schem"),
+	TEXT("fktable_name"),
+	TEXT("fkcolumn_name"),
+	INT("key_seq"),
+	INT("update_rule"),
+	INT("delete_rule"),
+	TEXT("fk_name"),
+	TEXT("pk_name"),
+	INT("deferrability"),
+};
+
+static const char foreign_key_sql[] =
+	"SELECT CAST(k.REFERENCED_TABLE_SCHEMA AS BINARY), NULL, "
+	"CAST(k.REFERENCED_TABLE_NAME AS BINARY), CAST(k.REFERENCED_COLUMN_NAME AS "
+	"BINARY), CAST(k.TABLE_SCHEMA AS BINARY), NULL, CAST(k.TABLE_NAME AS "
+	"BINARY), CAST(k.COLUMN_NAME AS BINARY), k.ORDINAL_POSITION, CASE "
+	"r.UPDATE_RULE WHEN 'CASCADE' THEN 0 WHEN 'RESTRICT' THEN 1 WHEN 'SET NULL' "
+	"THEN 2 WHEN 'SET DEFAULT' THEN 4 ELSE 3 END, CASE r.DELETE_RULE WHEN "
+	"'CASCADE' THEN 0 WHEN 'RESTRICT' THEN 1 WHEN 'SET NULL' THEN 2 WHEN 'SET "
+	"DEFAULT' THEN 4 ELSE 3 END, CAST(k.CONSTRAINT_NAME AS BINARY), "
+	"CAST(r.UNIQUE_CONSTRAINT_NAME AS BINARY), 7 FROM "
+	"information_schema.KEY_COLUMN_USAGE AS k JOIN "
+	"information_schema.REFERENTIAL_CONSTRAINTS AS r ON r.CONSTRAINT_SCHEMA = "
+	"k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND "
+	"r.TABLE_NAME = k.TABLE_NAME WHERE k.REFERENCED_TABLE_NAME IS NOT NULL";
+
+static const struct catalog_column index_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	INT("non_unique"),
+	TEXT("index_qualifier"),
+	TEXT("index_name"),
+	INT("type"),
+	INT("ordinal_position"),
+	TEXT("column_name"),
+	TEXT("asc_or_desc"),
+	INT("cardinality"),
+	INT("pages"),
+	TEXT("filter_condition"),
+};
+
+static const char index_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
+	"NON_UNIQUE, CAST(INDEX_SCHEMA AS BINARY), CAST(INDEX_NAME AS BINARY), "
+	"IF(INDEX_TYPE = 'HASH', 2, 3), SEQ_IN_INDEX, CAST(COLUMN_NAME AS BINARY), "
+	"CAST(COLLATION AS BINARY), CARDINALITY, NULL, NULL FROM "
+	"information_schema.STATISTICS WHERE 1 = 1";
+
+static const struct catalog_column procedure_columns[] = { TEXT("procedure_cat"),
+	TEXT("procedure_schem"), TEXT("procedure_name"), INT("num_input_params"),
+	INT("num_output_params"), INT("num_result_sets"), TEXT("remarks"),
+	INT("procedure_type") };
+
+/* All parameters of a function are for input, and its result has no mode. */
+static const char procedure_sql[] =
+	"SELECT CAST(r.ROUTINE_SCHEMA AS BINARY), NULL, CAST(r.ROUTINE_NAME AS "
+	"BINARY), COALESCE(p.n_in, 0), COALESCE(p.n_out, 0), NULL, "
+	"CAST(NULLIF(r.ROUTINE_COMMENT, '') AS BINARY), IF(r.ROUTINE_TYPE = "
+	"'FUNCTION', 2, 1) FROM information_schema.ROUTINES AS r LEFT JOIN (SELECT "
+	"SPECIFIC_SCHEMA, SPECIFIC_NAME, ROUTINE_TYPE, SUM(ORDINAL_POSITION > 0 AND "
+	"COALESCE(PARAMETER_MODE, 'IN') <> 'OUT') AS n_in, SUM(ORDINAL_POSITION > 0 "
+	"AND PARAMETER_MODE IN ('OUT', 'INOUT')) AS n_out FROM "
+	"information_schema.PARAMETERS GROUP BY SPECIFIC_SCHEMA, SPECIFIC_NAME, "
+	"ROUTINE_TYPE) AS p ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND "
+	"p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ROUTINE_TYPE = r.ROUTINE_TYPE WHERE "
+	"r.ROUTINE_TYPE IN ('PROCEDURE', 'FUNCTION')";
+
+static const struct catalog_column type_columns[] = {
+	TEXT("type_name"),
+	INT("data_type"),
+	INT("column_size"),
+	TEXT("literal_prefix"),
+	TEXT("literal_suffix"),
+	TEXT("create_params"),
+	INT("nullable"),
+	INT("case_sensitive"),
+	INT("searchable"),
+	INT("unsigned_attribute"),
+	INT("fixed_prec_scale"),
+	INT("auto_unique_value"),
+	TEXT("local_type_name"),
+	INT("minimum_scale"),
+	INT("maximum_scale"),
+	INT("sql_data_type"),
+	INT("sql_datetime_sub"),
+	INT("num_prec_radix"),
+	INT("interval_precision"),
+};
+
+/* What a type has beside its name; NULL and -1: NULL. Sorted by code, the best one of a code first. */
+struct type {
+	const char *name;
+	int code;
+	int64_t size;
+	const char *quote; /* before a literal; behind it is always ' */
+	const char *params;
+	int is_unsigned;
+	int increments;
+	int min_scale, max_scale;
+	int radix;
+	unsigned mariadb; /* since which version MariaDB has it; 0 always, 1 never */
+	uint8_t has_mysql; /* and MySQL */
+};
+
+#define NUMBER(name, code, size, is_unsigned, radix)                                     \
+	{                                                                                \
+		name, code, size, NULL, NULL, is_unsigned, 1, 0, 0, radix, 0, 1          \
+	}
+#define QUOTED(name, code, size, quote, params)                                          \
+	{                                                                                \
+		name, code, size, quote, params, -1, -1, -1, -1, -1, 0, 1                \
+	}
+
+static const struct type types[] = {
+	{ "uuid", -11, 36, "'", NULL, -1, -1, -1, -1, -1, 100700, 0 },
+	{ "bit", -7, 1, NULL, NULL, -1, -1, -1, -1, -1, 0, 1 },
+	NUMBER("tinyint", -6, 3, 0, 10),
+	NUMBER("tinyint unsigned", -6, 3, 1, 10),
+	NUMBER("bigint", -5, 19, 0, 10),
+	NUMBER("bigint unsigned", -5, 20, 1, 10),
+	QUOTED("longblob", -4, 4294967295, "x'", NULL),
+	QUOTED("blob", -4, 65535, "x'", NULL),
+	QUOTED("mediumblob", -4, 16777215, "x'", NULL),
+	QUOTED("tinyblob", -4, 255, "x'", NULL),
+	QUOTED("varbinary", -3, 65535, "x'", "length"),
+	QUOTED("binary", -2, 255, "x'", "length"),
+	QUOTED("longtext", -1, 4294967295, "'", NULL),
+	QUOTED("text", -1, 65535, "'", NULL),
+	QUOTED("mediumtext", -1, 16777215, "'", NULL),
+	QUOTED("tinytext", -1, 255, "'", NULL),
+	QUOTED("json", -1, 4294967295, "'", NULL),
+	QUOTED("char", 1, 255, "'", "length"),
+	QUOTED("enum", 1, 65535, "'", "values"),
+	QUOTED("set", 1, 64, "'", "values"),
+	{ "decimal", 3, 65, NULL, "precision,scale", 0, 0, 0, 30, 10, 0, 1 },
+	{ "decimal unsigned", 3, 65, NULL, "precision,scale", 1, 0, 0, 30, 10, 0, 1 },
+	NUMBER("int", 4, 10, 0, 10),
+	NUMBER("int unsigned", 4, 10, 1, 10),
+	NUMBER("mediumint", 4, 7, 0, 10),
+	NUMBER("mediumint unsigned", 4, 8, 1, 10),
+	NUMBER("smallint", 5, 5, 0, 10),
+	NUMBER("smallint unsigned", 5, 5, 1, 10),
+	{ "year", 5, 4, NULL, NULL, 1, 0, 0, 0, 10, 0, 1 },
+	{ "float", 7, 24, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
+	{ "double", 8, 53, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
+	QUOTED("varchar", 12, 65535, "'", "length"),
+	{ "inet6", 12, 39, "'", NULL, -1, -1, -1, -1, -1, 100500, 0 },
+	{ "inet4", 12, 15, "'", NULL, -1, -1, -1, -1, -1, 101000, 0 },
+	QUOTED("date", 91, 10, "'", NULL),
+	{ "time", 92, 15, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
+	{ "datetime", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
+	{ "timestamp", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
+};
+
+#define KIND(columns, ...)                                                               \
+	{                                                                                \
+		columns, sizeof(columns) / sizeof((columns)[0]), __VA_ARGS__             \
+	}
+
+static const struct catalog_kind kinds[] = {
+	[CENOTE_CATALOG_DATABASES] = KIND(database_columns, database_sql, "SCHEMA_NAME",
+		NULL, NULL, NULL, "SCHEMA_NAME"),
+	[CENOTE_CATALOG_SCHEMAS] =
+		KIND(schema_columns, schema_sql, NULL, NULL, NULL, NULL, "1"),
+	[CENOTE_CATALOG_TABLES] = KIND(table_columns, table_sql, "TABLE_SCHEMA",
+		"TABLE_NAME", NULL, "kind", "kind, TABLE_SCHEMA, TABLE_NAME"),
+	[CENOTE_CATALOG_COLUMNS] = KIND(column_columns, column_sql, "TABLE_SCHEMA",
+		"TABLE_NAME", "COLUMN_NAME", NULL,
+		"TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION"),
+	[CENOTE_CATALOG_PRIMARY_KEYS] =
+		KIND(primary_key_columns, primary_key_sql, "TABLE_SCHEMA", "TABLE_NAME",
+			NULL, NULL, "TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX"),
+	[CENOTE_CATALOG_FOREIGN_KEYS] = KIND(foreign_key_columns, foreign_key_sql,
+		"k.TABLE_SCHEMA", "k.TABLE_NAME", NULL, NULL,
+		"k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.TABLE_SCHEMA,"
+		" k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION"),
+	[CENOTE_CATALOG_INDEXES] =
+		KIND(index_columns, index_sql, "TABLE_SCHEMA", "TABLE_NAME", NULL, NULL,
+			"NON_UNIQUE, INDEX_TYPE = 'HASH' DESC, TABLE_SCHEMA, TABLE_NAME,"
+			" INDEX_NAME, SEQ_IN_INDEX"),
+	[CENOTE_CATALOG_TYPES] = KIND(type_columns, NULL, NULL, NULL, NULL, NULL, NULL),
+	[CENOTE_CATALOG_PROCEDURES] = KIND(procedure_columns, procedure_sql,
+		"r.ROUTINE_SCHEMA", "r.ROUTINE_NAME", NULL, NULL,
+		"r.ROUTINE_SCHEMA, r.ROUTINE_NAME, r.ROUTINE_TYPE"),
+};
+
+#define COLUMNS_MAX 20u
+
+/* A text under construction; `r` is what the first failure was. */
+struct text {
+	struct cnc_buf b;
+	int r;
+};
+
+static void
+add(struct text *t, const char *p, size_t n)
+{
+	if (t->r == CENOTE_OK)
+		t->r = cnc_buf_append(&t->b, p, n);
+}
+
+static void
+add_text(struct text *t, const char *p)
+{
+	add(t, p, strlen(p));
+}
+
+static void
+add_literal(struct text *t, const char *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char pair[2];
+	size_t i;
+
+	add_text(t, "_utf8mb4 x'");
+	for (i = 0; i < n; i++) {
+		pair[0] = digits[(unsigned char)p[i] >> 4];
+		pair[1] = digits[(unsigned char)p[i] & 15];
+		add(t, pair, 2);
+	}
+	add_text(t, "'");
+}
+
+/* Names have no characters of four bytes, and servers refuse to compare them with such. */
+static int
+may_be_name(const char *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if ((unsigned char)p[i] >= 0xf0)
+			return 0;
+	}
+	return 1;
+}
+
+static void
+add_condition(
+	struct text *t, const char *expression, const char *comparison, struct cnp_str v)
+{
+	if (!may_be_name(v.p, v.n)) {
+		add_text(t, " AND 1 = 0");
+		return;
+	}
+	add_text(t, " AND ");
+	add_text(t, expression);
+	add_text(t, comparison);
+	add_literal(t, v.p, v.n);
+}
+
+static void
+add_pattern(struct text *t, const char *expression, struct cnp_str v)
+{
+	/* Any: the server need not look. */
+	if (v.n == 1 && *v.p == '%')
+		return;
+	add_condition(t, expression, " LIKE ", v);
+	if (may_be_name(v.p, v.n))
+		add_text(t, " ESCAPE x'5c'");
+}
+
+/* "TABLE,VIEW", as ODBC allows it also with quotes and blanks: 'TABLE', 'VIEW'. */
+static void
+add_types(struct text *t, const char *expression, struct cnp_str v)
+{
+	const char *p = v.p, *end = v.p + v.n, *comma;
+	const char *before = " IN (";
+	size_t n;
+
+	if (v.n == 0 || (v.n == 1 && *p == '%'))
+		return;
+	add_text(t, " AND ");
+	add_text(t, expression);
+	for (; p <= end; p = comma + 1) {
+		comma = memchr(p, ',', (size_t)(end - p));
+		if (!comma)
+			comma = end;
+		n = (size_t)(comma - p);
+		while (n > 0 && (*p == ' ' || *p == '\'')) {
+			p++;
+			n--;
+		}
+		while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\''))
+			n--;
+		add_text(t, before);
+		add_literal(t, p, may_be_name(p, n) ? n : 0);
+		before = ", ";
+	}
+	add_text(t, ")");
+}
+
+static void
+add_filters(struct text *t, const struct catalog_kind *kind, const struct cnp_catalog *f)
+{
+	if (f->given & 1 && kind->catalog)
+		add_condition(t, kind->catalog, " = ", f->catalog);
+	/* Who takes databases for schemas means the same; ODBC's "" is: those without one. */
+	if (f->given & 2 && kind->catalog && f->schema.n > 0)
+		add_pattern(t, kind->catalog, f->schema);
+	if (f->given & 4 && kind->object)
+		add_pattern(t, kind->object, f->object);
+	if (f->given & 8 && kind->column)
+		add_pattern(t, kind->column, f->column);
+	if (f->given & 16 && kind->types)
+		add_types(t, kind->types, f->types);
+}
+
+/* ---- types ---- */
+
+static void
+add_text_value(struct text *t, const char *p)
+{
+	if (p)
+		add_literal(t, p, strlen(p));
+	else
+		add_text(t, "NULL");
+	add_text(t, ", ");
+}
+
+static void
+add_number(struct text *t, int64_t v)
+{
+	char number[CNC_VALUE_TEXT_MAX];
+
+	add(t, number, cnc_int64_text(v, number));
+	add_text(t, ", ");
+}
+
+static void
+add_known(struct text *t, int64_t v)
+{
+	if (v >= 0)
+		add_number(t, v);
+	else
+		add_text(t, "NULL, ");
+}
+
+static void
+add_type(struct text *t, const struct type *type)
+{
+	int is_time = type->code >= 91;
+	int is_text = type->code == 1 || type->code == 12 || type->code == -1;
+
+	add_text(t, "SELECT ");
+	add_text_value(t, type->name);
+	add_number(t, type->code);
+	add_number(t, type->size);
+	add_text_value(t, type->quote);
+	add_text_value(t, type->quote ? "'" : NULL);
+	add_text_value(t, type->params);
+	add_number(t, 1); /* can be NULL */
+	/* Bytes tell upper from lower case; text does by its collation, and the default does not. */
+	add_number(t, type->quote && !is_time && !is_text);
+	add_number(t, 3); /* in all comparisons, LIKE too */
+	add_known(t, type->is_unsigned);
+	add_number(t, 0);
+	add_known(t, type->increments);
+	add_text_value(t, type->name);
+	add_known(t, type->min_scale);
+	add_known(t, type->max_scale);
+	add_number(t, is_time ? 9 : type->code);
+	add_known(t, is_time ? type->code - 90 : -1);
+	add_known(t, type->radix);
+	add_text(t, "NULL");
+}
+
+static void
+add_type_list(struct text *t, MYSQL *my)
+{
+	const char *version = mysql_get_server_info(my);
+	int is_mariadb = version && strstr(version, "MariaDB") != NULL;
+	unsigned long number = mysql_get_server_version(my);
+	const char *before = "";
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (is_mariadb ? number < types[i].mariadb : !types[i].has_mysql)
+			continue;
+		add_text(t, before);
+		add_type(t, &types[i]);
+		before = " UNION ALL ";
+	}
+}
+
+/* ---- one request ---- */
+
+static void
+describe(const struct catalog_kind *kind, struct cnp_column *ret_columns)
+{
+	uint32_t i;
+
+	for (i = 0; i < kind->n_columns; i++) {
+		ret_columns[i] = (struct cnp_column)CNP_COLUMN_INIT;
+		ret_columns[i].name = cnp_str(kind->columns[i].name);
+		ret_columns[i].type = kind->columns[i].type;
+		ret_columns[i].format = CENOTE_FORMAT_CANONICAL;
+	}
+}
+
+int
+cnd_my_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
+{
+	struct cnp_column columns[COLUMNS_MAX];
+	const struct catalog_kind *kind;
+	struct text t = { .r = CENOTE_OK };
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (filter->kind >= sizeof(kinds) / sizeof(kinds[0]) ||
+		!kinds[filter->kind].columns)
+		return cnd_my_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+			"there is no catalog list %u", (unsigned)filter->kind);
+	kind = &kinds[filter->kind];
+	cnc_buf_init(&t.b, s->mem, SQL_MAX);
+	if (kind->select) {
+		add_text(&t, kind->select);
+		add_filters(&t, kind, filter);
+		add_text(&t, " ORDER BY ");
+		add_text(&t, kind->order);
+	} else {
+		add_type_list(&t, s->my);
+	}
+	describe(kind, columns);
+	r = t.r == CENOTE_ERR_LIMIT ? cnd_my_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+					      "the filters are too long")
+				    : t.r;
+	if (r == CENOTE_OK)
+		r = cnd_my_answer(s, (const char *)cnc_buf_head(&t.b), cnc_buf_len(&t.b),
+			columns, kind->n_columns, sink);
+	cnc_buf_finish(&t.b);
+	return r;
+}
