@@ -341,6 +341,21 @@ bind_native(struct binding *d)
 	return bind_buffer(d, sent, d->v->bytes, d->v->len);
 }
 
+/* The content is sent apart: servers take it for texts and bytes only. */
+static int
+bind_long(struct binding *d)
+{
+	uint32_t type = d->v->native_type & ~CND_MY_UNSIGNED;
+	int is_binary = d->v->type == CENOTE_TYPE_BYTES;
+
+	if (d->v->is_native && type == 0)
+		is_binary = d->v->format == CENOTE_FORMAT_BINARY;
+	else if (d->v->is_native)
+		is_binary = sendable(type) >= MYSQL_TYPE_TINY_BLOB &&
+			    sendable(type) <= MYSQL_TYPE_BLOB;
+	return is_binary ? bind_bytes(d) : bind_text(d);
+}
+
 static int
 bind_one(struct binding *d)
 {
@@ -348,6 +363,8 @@ bind_one(struct binding *d)
 
 	if (v->is_null)
 		return bind_null(d);
+	if (v->is_long)
+		return bind_long(d);
 	if (v->is_native)
 		return bind_native(d);
 	if (v->type >= sizeof(binders) / sizeof(binders[0]))
