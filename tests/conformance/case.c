@@ -353,7 +353,11 @@ on_op(struct parser *p, const char *text)
 {
 	size_t len = strcspn(text, " ");
 
-	add_step(p)->op = copy_text(text, len);
+	if (!(p->replaces && p->is_variant))
+		add_step(p);
+	free(p->step->op);
+	free(p->step->args);
+	p->step->op = copy_text(text, len);
 	text += len + strspn(text + len, " ");
 	p->step->args = copy_text(text, strlen(text));
 	return 0;

@@ -22,12 +22,20 @@ int
 cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 {
 	char text[CNC_DIAG_MESSAGE_MAX];
+	struct cnc_buf fields;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cnc_diag_set(s->diag, sqlstate, "%s", text);
+	/* As the server's own: of class 08 are also errors that leave the session as it is. */
+	cnc_buf_init(&fields, s->mem, CNC_DIAG_MESSAGE_MAX + 64u);
+	if (cnc_diag_put_field(&fields, 'V', "ERROR", 5) == CENOTE_OK &&
+		cnc_diag_put(&fields, s->diag) == CENOTE_OK)
+		(void)cnc_diag_set_fields(
+			s->diag, cnc_buf_head(&fields), cnc_buf_len(&fields));
+	cnc_buf_finish(&fields);
 	return CENOTE_ERR_SERVER;
 }
 
