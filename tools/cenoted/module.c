@@ -70,6 +70,9 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 	get_fn *get;
 	void *handle;
 
+	/* one backend for both */
+	if (strcmp(name, "mariadb") == 0)
+		name = "mysql";
 	if (!is_name(name)) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"\"%s\" is not a backend's name", name);

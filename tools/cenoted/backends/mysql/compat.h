@@ -20,7 +20,8 @@ typedef bool cnd_my_bool;
 typedef int my_socket;
 #endif
 
-/* Among the server's status flags: a cursor is open. */
+/* Among the server's status flags: another result follows; a cursor is open. */
+#define CND_MY_STATUS_MORE   8u
 #define CND_MY_STATUS_CURSOR 64u
 
 /* Error codes of the server that decide something. */

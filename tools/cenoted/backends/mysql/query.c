@@ -39,7 +39,7 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 		.server_status = status };
 	s->has_new_id |= ret_done->last_insert_id != 0;
 	s->has_run = 1;
-	if (status & SERVER_MORE_RESULTS_EXIST)
+	if (status & CND_MY_STATUS_MORE)
 		ret_done->flags |= CNP_DONE_MORE_RESULTS;
 }
 
