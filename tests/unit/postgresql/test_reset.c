@@ -127,6 +127,53 @@ a_unit_without_its_end_is_undone(void **state)
 	(void)pg_query(t, "drop table unit");
 }
 
+static uint32_t
+pins_of(struct pg *t)
+{
+	struct cnd_state state;
+
+	t->b->state(t->s, &state);
+	return state.pins;
+}
+
+static void
+the_server_is_asked_what_functions_have_left(void **state)
+{
+	static const struct {
+		const char *body;
+		uint32_t pin;
+	} left[] = {
+		{ "null", 0 },
+		{ "create temp table hidden (a int)", CENOTE_PIN_TEMP },
+		{ "perform set_config('work_mem', '1MB', false)", CENOTE_PIN_SETTINGS },
+		{ "perform pg_advisory_lock(1)", CENOTE_PIN_LOCK },
+		{ "listen hidden", CENOTE_PIN_LISTEN },
+		{ "execute 'prepare hidden as select 1'", CENOTE_PIN_PREPARED },
+		{ "execute 'declare c cursor with hold for select 1'",
+			CENOTE_PIN_CURSOR },
+	};
+	struct pg *t = *state;
+	char sql[256];
+
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+		snprintf(sql, sizeof(sql),
+			"create or replace function leave() returns void language plpgsql"
+			" as $$ begin %s; end $$",
+			left[i].body);
+		(void)pg_query(t, sql);
+		(void)pg_reset(t);
+		(void)pg_query(t, "select leave()");
+		if (t->last == CENOTE_OK)
+			assert_int_equal(pins_of(t), CENOTE_PIN_FUNCTION);
+		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+		if (t->last == CENOTE_OK)
+			assert_int_equal(pins_of(t), left[i].pin);
+		assert_string_equal(pg_reset(t), "");
+		assert_int_equal(pins_of(t), 0);
+	}
+	(void)pg_query(t, "drop function leave()");
+}
+
 int
 main(void)
 {
@@ -136,6 +183,7 @@ main(void)
 		TEST(the_seed_is_not_the_last_clients),
 		TEST(statements_without_a_name_are_gone),
 		TEST(autocommit_is_on_again),
+		TEST(the_server_is_asked_what_functions_have_left),
 		TEST(a_unit_without_its_end_is_undone),
 	};
 

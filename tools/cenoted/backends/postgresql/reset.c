@@ -148,10 +148,46 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r;
 }
 
+/* What the server knows of a session, in the order of `held`. */
+static const char question[] =
+	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE relnamespace"
+	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())"
+	" OR EXISTS (SELECT FROM pg_catalog.pg_proc WHERE pronamespace"
+	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())"
+	" OR EXISTS (SELECT FROM pg_catalog.pg_type WHERE typnamespace"
+	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()),"
+	" EXISTS (SELECT FROM pg_catalog.pg_settings WHERE source"
+	" OPERATOR(pg_catalog.=) 'session') OR CURRENT_USER"
+	" OPERATOR(pg_catalog.<>) SESSION_USER,"
+	" EXISTS (SELECT FROM pg_catalog.pg_locks WHERE pid"
+	" OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND locktype"
+	" OPERATOR(pg_catalog.=) 'advisory'),"
+	" EXISTS (SELECT FROM pg_catalog.pg_listening_channels()),"
+	" EXISTS (SELECT FROM pg_catalog.pg_cursors),"
+	" EXISTS (SELECT FROM pg_catalog.pg_prepared_statements WHERE from_sql)";
+
+static const uint32_t held[] = { CENOTE_PIN_TEMP, CENOTE_PIN_SETTINGS, CENOTE_PIN_LOCK,
+	CENOTE_PIN_LISTEN, CENOTE_PIN_CURSOR, CENOTE_PIN_PREPARED };
+
+#define N_HELD (sizeof(held) / sizeof(held[0]))
+
 int
 cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	(void)s;
-	(void)ret_diag;
+	uint8_t flags[N_HELD];
+	int r = cnd_pg_enter(s, ret_diag);
+
+	if (r < 0 || s->tx != 'I' || s->is_unsynced || s->n_ready > 0)
+		return r;
+	(void)cnd_pg_run_begin(s, NULL);
+	r = cnd_pg_ask(s, question, flags, N_HELD);
+	s->diag = NULL;
+	if (r < 0)
+		return r;
+	s->pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
+	for (size_t i = 0; i < N_HELD; i++) {
+		if (flags[i])
+			s->pins |= held[i];
+	}
 	return CENOTE_OK;
 }

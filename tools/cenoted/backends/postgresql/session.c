@@ -289,37 +289,61 @@ take_over(struct cnd_session *s, struct cnc_diag *diag)
 	return s->cancel == NULL ? CENOTE_ERR_NOMEM : take_parameters(s);
 }
 
-/* A name may stand for something else where a schema was put before pg_catalog. */
-static int
-look_at_path(struct cnd_session *s, struct cnc_diag *diag)
+/*
+ * A question of our own outside any transaction: one row of booleans. As many as there is room for, 1
+ * or 0 each. CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost.
+ */
+int
+cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 {
-	static const char sql[] = "SELECT pg_catalog.current_setting('search_path')"
-				  " OPERATOR(pg_catalog.~) 'pg_catalog'";
 	struct cnd_pg_msg m;
-	int r = cnd_pg_enter(s, diag);
+	int status = CENOTE_OK;
+	int r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
 
-	if (r == CENOTE_OK)
-		r = cnd_pg_add_query(&s->out, 'Q', sql, sizeof(sql) - 1);
 	if (r < 0)
 		return r;
 	s->n_ready++;
+	memset(ret_flags, 0, n);
 	r = cnd_pg_send(s);
 	while (r == CENOTE_OK) {
 		r = cnd_pg_next(s, &m);
 		if (r < 0 || m.type == 'Z')
 			break;
 		if (m.type == 'E') {
-			(void)cnd_pg_diag(diag, m.body, m.len, s->server);
+			if (cnd_pg_is_fatal(m.body, m.len))
+				return cnd_pg_fatal(s, &m);
+			status = CENOTE_ERR_SERVER;
+			(void)cnd_pg_diag(s->diag, m.body, m.len, s->server);
+		} else if (m.type == 'D' && m.len == 2 + 5 * n) {
+			for (size_t i = 0; i < n; i++)
+				ret_flags[i] = m.body[2 + 5 * i + 4] == 't';
+		} else if (m.type == 'D') {
+			return cnd_pg_broken(s, "another row than was asked for");
+		} else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN) {
 			return CENOTE_ERR_CONN;
 		}
-		if (m.type == 'D')
-			s->has_plain_path = m.len == 7 && m.body[6] == 'f';
-		else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN)
-			return CENOTE_ERR_CONN;
 	}
-	r = r < 0 ? CENOTE_ERR_CONN : cnd_pg_note_ready(s, &m);
+	if (r < 0)
+		return r;
+	r = cnd_pg_note_ready(s, &m);
+	return r < 0 ? r : status;
+}
+
+/* A name may stand for something else where a schema was put before pg_catalog. */
+static int
+look_at_path(struct cnd_session *s, struct cnc_diag *diag)
+{
+	uint8_t is_named = 1;
+	int r = cnd_pg_enter(s, diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_ask(s,
+			"SELECT pg_catalog.current_setting('search_path')"
+			" OPERATOR(pg_catalog.~) 'pg_catalog'",
+			&is_named, 1);
+	s->has_plain_path = !is_named;
 	s->diag = NULL;
-	return r;
+	return r < 0 ? CENOTE_ERR_CONN : r;
 }
 
 int

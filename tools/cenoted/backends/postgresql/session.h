@@ -210,6 +210,8 @@ int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_async(
 	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
 int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
+/* A question of our own, which gives one row of booleans: n of them. */
+int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
 /* An error of our own: CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/cnt_random.h"
+
+#include "harness.h"
+
+/*
+ * A server that lets everybody in, answers the questions of the login, and then says what the test
+ * wants it to say: after that it listens until the other end is closed.
+ */
+struct hostile {
+	char dir[64];
+	int listener;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	uint8_t script[8192];
+	size_t len;
+	int closes; /* when it has said that */
+};
+
+static struct hostile server;
+
+/* What it says: a list of messages, made when the tests begin. */
+struct talk {
+	uint8_t bytes[1024];
+	size_t len;
+};
+
+static struct talk welcome, answer, good;
+static size_t first_row; /* offset in `good` of the two rows */
+static size_t behind_rows;
+
+static void
+put(struct talk *t, char type, const char *body, size_t n)
+{
+	uint8_t *p = t->bytes + t->len;
+	uint32_t len = (uint32_t)n + 4;
+
+	assert_in_range(t->len + n + 5, 0, sizeof(t->bytes));
+	p[0] = (uint8_t)type;
+	p[1] = (uint8_t)(len >> 24);
+	p[2] = (uint8_t)(len >> 16);
+	p[3] = (uint8_t)(len >> 8);
+	p[4] = (uint8_t)len;
+	memcpy(p + 5, body, n);
+	t->len += n + 5;
+}
+
+/* Text with its closing zero byte left out, which C appends. */
+#define PUT(t, type, text) put(t, type, text, sizeof(text) - 1)
+
+static void
+make_talks(void)
+{
+	PUT(&welcome, 'R', "\0\0\0\0");
+	PUT(&welcome, 'S',
+		"server_version\0"
+		"15.4\0");
+	PUT(&welcome, 'S',
+		"DateStyle\0"
+		"ISO, MDY\0");
+	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
+	PUT(&welcome, 'Z', "I");
+	PUT(&answer, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x10\0\1\xff\xff\xff\xff\0\0");
+	PUT(&answer, 'D', "\0\1\0\0\0\1f");
+	PUT(&answer, 'C', "SELECT 1\0");
+	PUT(&answer, 'Z', "I");
+	PUT(&good, 'S',
+		"DateStyle\0"
+		"ISO, DMY\0");
+	PUT(&good, 'T',
+		"\0\2a\0\0\0\0\0\0\0\0\0\0\x17\0\4\xff\xff\xff\xff\0\0"
+		"b\0\0\0\0\0\0\0\0\0\0\x11\xff\xff\xff\xff\xff\xff\0\0");
+	first_row = good.len;
+	PUT(&good, 'D',
+		"\0\2\0\0\0\1"
+		"1\0\0\0\4\\x41");
+	PUT(&good, 'D', "\0\2\xff\xff\xff\xff\xff\xff\xff\xff");
+	behind_rows = good.len;
+	PUT(&good, 'N', "SNOTICE\0C00000\0Mhi\0\0");
+	PUT(&good, 'C', "SELECT 2\0");
+	PUT(&good, 'Z', "I");
+}
+
+static int
+take(int fd, void *bytes, size_t n)
+{
+	uint8_t *p = bytes;
+
+	while (n > 0) {
+		ssize_t got = recv(fd, p, n, 0);
+
+		if (got <= 0)
+			return -1;
+		p += got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+static uint32_t
+number(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* A message of the other end; -1 at its end. */
+static int
+skip_message(int fd, int has_type)
+{
+	uint8_t head[5];
+	uint8_t body[4096];
+	uint32_t len;
+
+	if (take(fd, head + !has_type, 4u + (unsigned)has_type) < 0)
+		return -1;
+	len = number(head + 1) - 4;
+	return len > sizeof(body) ? -1 : take(fd, body, len);
+}
+
+static void
+say(int fd, const void *bytes, size_t n)
+{
+	(void)!send(fd, bytes, n, MSG_NOSIGNAL);
+}
+
+static void *
+serve(void *unused)
+{
+	uint8_t rest[4096];
+	int fd;
+
+	while ((fd = accept(server.listener, NULL, NULL)) >= 0) {
+		int is_in = skip_message(fd, 0) == 0;
+
+		if (is_in) {
+			say(fd, welcome.bytes, welcome.len);
+			is_in = skip_message(fd, 1) == 0;
+		}
+		if (is_in) {
+			say(fd, answer.bytes, answer.len);
+			is_in = skip_message(fd, 1) == 0;
+		}
+		if (is_in) {
+			(void)pthread_mutex_lock(&server.lock);
+			say(fd, server.script, server.len);
+			if (server.closes)
+				(void)shutdown(fd, SHUT_RDWR);
+			(void)pthread_mutex_unlock(&server.lock);
+			while (recv(fd, rest, sizeof(rest), 0) > 0)
+				continue;
+		}
+		(void)close(fd);
+	}
+	return unused;
+}
+
+static int
+start(void **state)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+	(void)state;
+	make_talks();
+	(void)signal(SIGPIPE, SIG_IGN);
+	strcpy(server.dir, "/tmp/cenote-hostile-XXXXXX");
+	if (mkdtemp(server.dir) == NULL)
+		return -1;
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/.s.PGSQL.5432", server.dir);
+	server.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(server.listener, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+		listen(server.listener, 8) < 0)
+		return -1;
+	(void)pthread_mutex_init(&server.lock, NULL);
+	snprintf(pg_server.run_dir, sizeof(pg_server.run_dir), "%s", server.dir);
+	pg_server.port = 5432;
+	return pthread_create(&server.thread, NULL, serve, NULL);
+}
+
+static int
+stop(void **state)
+{
+	char path[128];
+
+	(void)state;
+	(void)shutdown(server.listener, SHUT_RDWR);
+	(void)pthread_join(server.thread, NULL);
+	(void)close(server.listener);
+	snprintf(path, sizeof(path), "%s/.s.PGSQL.5432", server.dir);
+	(void)unlink(path);
+	return rmdir(server.dir);
+}
+
+static void
+set_script(const void *bytes, size_t n, int closes)
+{
+	assert_in_range(n, 0, sizeof(server.script));
+	(void)pthread_mutex_lock(&server.lock);
+	if (n > 0)
+		memcpy(server.script, bytes, n);
+	server.len = n;
+	server.closes = closes;
+	(void)pthread_mutex_unlock(&server.lock);
+}
+
+/* Log in, and ask: what came of it. */
+static const char *
+ask(struct pg *t, int kind)
+{
+	pg_setup(t);
+	if (pg_login(t) < 0)
+		fail_msg("%s", t->diag.message);
+	t->format = kind & 1 ? CENOTE_FORMAT_CANONICAL : CENOTE_FORMAT_TEXT;
+	t->is_extended = kind >> 1 & 1;
+	t->batch_rows = kind >> 2 & 1 ? 1 : 0;
+	return kind == 8 ? pg_prepare(t, 1, "", "select 1")
+			 : pg_query(t, "select 1 as a, 'x' as b");
+}
+
+static void
+an_answer_that_is_cut_at_any_byte_loses_the_session(void **state)
+{
+	const size_t whole = good.len;
+	struct pg t;
+
+	(void)state;
+	for (size_t n = 0; n <= whole; n++) {
+		set_script(good.bytes, n, 1);
+		(void)ask(&t, 0);
+		if (n < whole) {
+			assert_int_equal(t.last, CENOTE_ERR_CONN);
+			assert_string_equal(t.diag.sqlstate, "08006");
+			assert_int_equal(pg_query(&t, "select 2") != NULL, 1);
+			assert_int_equal(t.last, CENOTE_ERR_CONN);
+			assert_string_equal(pg_state(&t), "unknown pins=0");
+		} else {
+			assert_int_equal(t.last, CENOTE_OK);
+		}
+		pg_teardown(&t);
+	}
+}
+
+static void
+nonsense_loses_the_session(void **state)
+{
+	static const struct {
+		char type;
+		const char *body;
+		size_t len;
+	} bad[] = {
+#define BAD(type, text) { type, text, sizeof(text) - 1 }
+		BAD('D', "\0\0"), /* a row without columns */
+		BAD('T', "\xff\xff"), /* more columns than bytes */
+		BAD('T', "\0\1"),
+		BAD('T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x17\0\4\xff\xff\xff\xff\0\2"),
+		BAD('T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x17\0\4\xff\xff\xff\xff\0\0x"),
+		BAD('Z', "X"), BAD('Z', ""), BAD('C', "X"), BAD('E', "S"),
+		BAD('W', "\0\0\0"), /* copy in both directions */
+		BAD('G', ""), BAD('H', "\7\0\0"), BAD('H', "\0\0\1"),
+		BAD('V', "\0\0\0\7"), BAD('t', "\0\1"), BAD('A', "\0\0\0\1"),
+		BAD('S', "x\0"), BAD('N', "S"), BAD('\x7f', ""), BAD('\xff', ""),
+		BAD('R', "\0\0\0\0"), /* a login, now */
+	};
+	struct talk talk;
+	struct pg t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		talk.len = 0;
+		put(&talk, bad[i].type, bad[i].body, bad[i].len);
+		set_script(talk.bytes, talk.len, 0);
+		(void)ask(&t, 0);
+		if (t.last != CENOTE_ERR_CONN || strcmp(t.diag.sqlstate, "08P01") != 0)
+			fail_msg("number %zu: %s", i, t.log);
+		pg_teardown(&t);
+	}
+}
+
+static void
+what_does_not_fit_together_loses_the_session(void **state)
+{
+	static const char *const raw[] = { "D\xff\xff\xff\xff", "D\0\0\0\0",
+		"D\0\0\0\3" };
+	struct talk talk = { .len = 0 };
+	struct pg t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
+		set_script(raw[i], 5, 0);
+		(void)ask(&t, 0);
+		assert_string_equal(t.diag.sqlstate, "08P01");
+		pg_teardown(&t);
+	}
+	/* a row of another number of columns */
+	PUT(&talk, 'T', "\0\0");
+	PUT(&talk, 'D', "\0\1\0\0\0\0");
+	set_script(talk.bytes, talk.len, 0);
+	(void)ask(&t, 0);
+	assert_string_equal(t.diag.sqlstate, "08P01");
+	pg_teardown(&t);
+	/* an end that nobody asked for */
+	talk = good;
+	PUT(&talk, 'Z', "I");
+	set_script(talk.bytes, talk.len, 1);
+	(void)ask(&t, 0);
+	assert_int_equal(pg_query(&t, "select 1") != NULL, 1);
+	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	pg_teardown(&t);
+}
+
+static void
+rows_whose_lengths_lie_are_refused(void **state)
+{
+	static const uint8_t values[] = { 0x00, 0x01, 0x02, 0x03, 0x7f, 0x80, 0xff };
+	uint8_t script[1024];
+	struct pg t;
+
+	(void)state;
+	/* each byte of both rows, in both ways of writing a row */
+	for (size_t at = first_row; at < behind_rows; at++) {
+		for (size_t v = 0; v < 2 * sizeof(values); v++) {
+			memcpy(script, good.bytes, good.len);
+			script[at] = values[v / 2];
+			set_script(script, good.len, 1);
+			(void)ask(&t, (int)(v & 1));
+			assert_true(t.last == CENOTE_OK || t.last == CENOTE_ERR_CONN);
+			pg_teardown(&t);
+		}
+	}
+}
+
+static void
+random_changes_do_no_harm(void **state)
+{
+	struct cnt_random random;
+	uint8_t script[1024];
+	struct pg t;
+
+	(void)state;
+	cnt_random_init(&random, 20261121);
+	for (int i = 0; i < 1500; i++) {
+		size_t n = good.len;
+		uint64_t changes = 1 + cnt_random_below(&random, 4);
+
+		memcpy(script, good.bytes, n);
+		while (changes-- > 0)
+			script[cnt_random_below(&random, n)] =
+				(uint8_t)cnt_random_below(&random, 256);
+		if (cnt_random_below(&random, 4) == 0)
+			n = cnt_random_below(&random, n);
+		set_script(script, n, 1);
+		(void)ask(&t, (int)cnt_random_below(&random, 9));
+		(void)pg_fetch(&t, t.portal, 1);
+		(void)pg_reset(&t);
+		pg_teardown(&t);
+	}
+}
+
+static void
+the_last_words_of_a_server_are_passed_on(void **state)
+{
+	struct talk talk = { .len = 0 };
+	struct pg t;
+
+	(void)state;
+	PUT(&talk, 'E', "SFATAL\0VFATAL\0C57P01\0Mthat was it\0\0");
+	set_script(talk.bytes, talk.len, 1);
+	(void)ask(&t, 0);
+	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_string_equal(t.diag.sqlstate, "57P01");
+	assert_string_equal(t.diag.message, "that was it");
+	pg_teardown(&t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_answer_that_is_cut_at_any_byte_loses_the_session),
+		cmocka_unit_test(nonsense_loses_the_session),
+		cmocka_unit_test(what_does_not_fit_together_loses_the_session),
+		cmocka_unit_test(rows_whose_lengths_lie_are_refused),
+		cmocka_unit_test(random_changes_do_no_harm),
+		cmocka_unit_test(the_last_words_of_a_server_are_passed_on),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
