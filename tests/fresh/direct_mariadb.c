@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fresh.h"
+
+#include <mysql.h>
+#include <string.h>
+
+static void
+put_rows(FILE *to, const char *name, MYSQL_RES *res)
+{
+	unsigned n_columns = mysql_num_fields(res), col;
+	MYSQL_ROW row;
+
+	while ((row = mysql_fetch_row(res)) != NULL) {
+		const unsigned long *lengths = mysql_fetch_lengths(res);
+
+		fputs(name, to);
+		for (col = 0; col < n_columns; col++)
+			fr_put_value(to, row[col], lengths[col]);
+		fputc('\n', to);
+	}
+}
+
+static void
+ask(MYSQL *mysql, const struct fr_probe *probe, FILE *to)
+{
+	MYSQL_RES *res;
+
+	if (mysql_real_query(mysql, probe->sql, strlen(probe->sql)) != 0) {
+		fprintf(to, "%s!\n", probe->name);
+		return;
+	}
+	res = mysql_store_result(mysql);
+	if (res == NULL)
+		return;
+	put_rows(to, probe->name, res);
+	mysql_free_result(res);
+}
+
+int
+fr_probe_mariadb(const char *socket, const char *user, const char *database,
+	const struct fr_probe *probes, FILE *to)
+{
+	MYSQL *mysql = mysql_init(NULL);
+
+	if (mysql == NULL)
+		return -1;
+	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (mysql_real_connect(mysql, NULL, user, "", database, 0, socket,
+		    CLIENT_MULTI_STATEMENTS) == NULL) {
+		fprintf(stderr, "# %s: %s\n", socket, mysql_error(mysql));
+		mysql_close(mysql);
+		return -1;
+	}
+	fprintf(to, "ready|%d|0\n", CENOTE_TX_IDLE);
+	for (; probes->sql != NULL; probes++)
+		ask(mysql, probes, to);
+	mysql_close(mysql);
+	return 0;
+}

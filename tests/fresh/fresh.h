@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef FRESH_H
+#define FRESH_H
+
+#include <cenote/cenote.h>
+#include <stdio.h>
+
+#include "support/cnt_random.h"
+#include "support/cnt_server.h"
+
+/*
+ * Fresh equivalence: whatever a client did, the next one must not be able to tell its session from
+ * a new login. Random clients do random things on a pool with one worker; then a probe asks the
+ * server for everything that a session can hold, and its answer is compared line by line
+ * with what it was on a new login.
+ */
+
+/* ----------------------------------------------------------------------- probe ----- */
+
+/* A question; each row of its answer is a line NAME|VALUE|VALUE, an error NAME!. */
+struct fr_probe {
+	const char *name;
+	const char *sql; /* NULL: the end of the list */
+};
+
+/* Ask everything on a session. 0; -1: the session was lost, and that was said. */
+int fr_probe(cenote_conn *conn, const struct fr_probe *probes, FILE *to);
+/* The same on a login of our own, with the server's own library. */
+int fr_probe_postgresql(const char *conninfo, const struct fr_probe *probes, FILE *to);
+int fr_probe_mariadb(const char *socket, const char *user, const char *database,
+	const struct fr_probe *probes, FILE *to);
+
+/* One value of an answer, in the same form from every reader. NULL is NULL. */
+void fr_put_value(FILE *to, const char *value, size_t len);
+
+/* ---------------------------------------------------------------------- backends ----- */
+
+struct fr_pool {
+	const char *name;
+	const char *user; /* of the server */
+	int is_superuser;
+};
+
+struct fr_backend {
+	const char *name; /* of the server */
+	enum cnt_server_kind kind;
+	const char *setup; /* SQL that the superuser runs in the database once */
+	const struct fr_pool *pools;
+	size_t n_pools;
+	const struct fr_probe *probes;
+	/* Statements: {a|b} is one of them, at random; ! at the begin: superusers only. */
+	const char *const *statements;
+	size_t n_statements;
+	const char *const *copies; /* begin a copy; NULL at the end */
+	const char *slow; /* takes some time, and can be cancelled */
+	/* What the server's own reset leaves, as docs/backends.md lists it: make the line as if
+	 * it was not so. 0: the line does not count. */
+	int (*forgive)(char *line);
+};
+
+extern const struct fr_backend fr_postgresql;
+extern const struct fr_backend fr_mariadb;
+
+/* --------------------------------------------------------------------- sequences ----- */
+
+#define FR_MAX_STEPS 12u
+#define FR_SQL_SIZE  768u
+
+enum fr_how {
+	FR_QUERY, /* the simple form */
+	FR_BOUND, /* the extended form */
+	FR_PREPARED,
+	FR_PORTAL, /* some rows; the rest stays open */
+	FR_PIPELINE, /* statements between FR_SEPARATOR; some answers are not read */
+	FR_COPY, /* begun, and perhaps not ended */
+	FR_CANCEL, /* cancelled while it runs */
+	FR_CALL /* of the library; `number` says which */
+};
+
+#define FR_SEPARATOR '\x1e'
+
+struct fr_step {
+	enum fr_how how;
+	uint32_t number;
+	char sql[FR_SQL_SIZE];
+};
+
+enum fr_ending {
+	FR_CLOSE,
+	FR_SILENT, /* the socket is shut down, with a request on its way */
+	FR_CUT, /* the connection ends behind so many bytes */
+	FR_KILLED, /* the process is killed after so many microseconds */
+	FR_N_ENDINGS
+};
+
+struct fr_sequence {
+	struct fr_step steps[FR_MAX_STEPS];
+	size_t n;
+	enum fr_ending ending;
+	uint32_t number; /* of FR_CUT and FR_KILLED */
+	size_t pool;
+};
+
+void fr_generate(
+	const struct fr_backend *backend, uint64_t seed, struct fr_sequence *ret_seq);
+void fr_print(const struct fr_backend *backend, const struct fr_sequence *seq);
+/* Be that client. What fails on the way is no failure. */
+void fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
+	const char *run_dir, const char *pool);
+
+/* ------------------------------------------------------------------------- relay ----- */
+
+/* Passes on what clients and a pool say, and ends a connection behind so many bytes of the client. */
+struct fr_relay;
+
+int fr_relay_start(const char *run_dir, const char *pool, struct fr_relay **ret_relay);
+/* The run_dir that clients shall use, and the number of bytes for the next connection. */
+const char *fr_relay_dir(struct fr_relay *relay);
+void fr_relay_cut(struct fr_relay *relay, uint32_t bytes);
+void fr_relay_stop(struct fr_relay *relay);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fresh.h"
+
+#include <string.h>
+
+/* Functions that do inside what a client could do outside. */
+static const char setup[] =
+	"create extension if not exists dblink;\n"
+	"create extension if not exists pg_trgm;\n"
+	"create extension if not exists plperl;\n"
+	"create role fr_member login;\n"
+	"grant fr_member to app;\n"
+	"create table fr_t (id serial primary key, a text, b int);\n"
+	"insert into fr_t (a, b) select 'row ' || i, i from generate_series(1, 20) i;\n"
+	"create sequence fr_s;\n"
+	"create table fr_foreseen (v double precision);\n"
+	"do $$ begin perform setseed(0.5);\n"
+	"insert into fr_foreseen select random() from generate_series(1, 500); end $$;\n"
+	"create function fr_settings() returns void language plpgsql as $$ begin\n"
+	"set work_mem = '3MB'; perform set_config('fresh.inside', 'secret', false);\n"
+	"perform set_config('search_path', 'nowhere', false); end $$;\n"
+	"create function fr_objects() returns void language plpgsql as $$ begin\n"
+	"create temporary table if not exists fr_inside (a text);\n"
+	"insert into fr_inside values ('secret'); perform pg_advisory_lock(77);\n"
+	"execute 'listen fr_inside'; perform nextval('fr_s'); perform setseed(0.5); end "
+	"$$;\n"
+	"create function fr_cursor() returns refcursor language plpgsql as $$\n"
+	"declare c cursor for select * from fr_t; begin open c; return c; end $$;\n"
+	"create procedure fr_commits() language plpgsql as $$ begin\n"
+	"insert into fr_t (a) values ('x'); commit; set work_mem = '4MB';\n"
+	"perform pg_advisory_lock(78); rollback; end $$;\n"
+	"create function fr_defaults() returns int language sql set work_mem = '5MB'\n"
+	"set search_path = pg_catalog as 'select 1';\n"
+	"grant all on all tables in schema public to public;\n"
+	"grant all on all sequences in schema public to public;\n"
+	"grant all on schema public to public;\n";
+
+static const struct fr_pool pools[] = {
+	{ "app", "app", 0 },
+	{ "super", "postgres", 1 },
+};
+
+static const struct fr_probe probes[] = {
+	/* First, since a transaction that is left open, or failed, shows here. */
+	{ "transaction", "select now() = statement_timestamp(),"
+			 " pg_current_xact_id_if_assigned() is null" },
+	{ "setting", "select name, setting, reset_val, source from pg_settings"
+		     " order by name collate \"C\"" },
+	{ "hidden",
+		"select current_setting('role'), "
+		"current_setting('session_authorization'),"
+		" current_setting('is_superuser'), current_setting('server_encoding')" },
+	/* Not whether the name is known, but what it holds. */
+	{ "custom", "select coalesce(current_setting('fresh.a', true), ''),"
+		    " coalesce(current_setting('fresh.b', true), ''),"
+		    " coalesce(current_setting('fresh.inside', true), '')" },
+	{ "custom name", "select n, current_setting('fresh.' || n, true) is null"
+			 " from unnest(array['a', 'b', 'inside']) n" },
+	{ "who", "select current_user, session_user, current_database(),"
+		 " current_schema, user, current_role" },
+	{ "schemas", "select s from unnest(current_schemas(true)) s"
+		     " where s !~ '^pg_temp'" },
+	{ "temp schema", "select pg_my_temp_schema() <> 0" },
+	{ "temp objects", "select 'class', relname from pg_class"
+			  " where relnamespace = pg_my_temp_schema() union all"
+			  " select 'function', proname from pg_proc"
+			  " where pronamespace = pg_my_temp_schema() union all"
+			  " select 'type', typname from pg_type"
+			  " where typnamespace = pg_my_temp_schema()"
+			  " order by 1, 2" },
+	{ "temp name", "select to_regclass('fr_t') = to_regclass('public.fr_t'),"
+		       " to_regclass('fr_inside')" },
+	{ "statement", "select name, statement, from_sql from pg_prepared_statements"
+		       " order by name" },
+	{ "cursor", "select name, statement, is_holdable from pg_cursors order by name" },
+	{ "lock",
+		"select locktype, mode, granted, classid, objid, relation::regclass"
+		" from pg_locks where pid = pg_backend_pid() and locktype <> 'virtualxid'"
+		" and relation is distinct from 'pg_locks'::regclass order by 1, 2, 5" },
+	{ "listening", "select * from pg_listening_channels() order by 1" },
+	{ "lastval", "select lastval()" },
+	{ "currval", "select currval('fr_s')" },
+	{ "currval serial", "select currval('fr_t_id_seq')" },
+	{ "activity", "select datname, usename, application_name, client_addr, state,"
+		      " wait_event, backend_xid, backend_type from pg_stat_activity"
+		      " where pid = pg_backend_pid()" },
+	{ "foreseen", "with r as materialized (select random() v)"
+		      " select exists (select from fr_foreseen f, r where f.v = r.v)" },
+	{ "origin", "select pg_replication_origin_session_is_setup()" },
+	{ "dblink", "select dblink_get_connections()" },
+	{ "trigram", "select show_limit()" },
+	{ "writes",
+		"with w as (insert into fr_t (a) values ('probe') returning a)"
+		" select count(*), pg_catalog.current_setting('transaction_isolation'),"
+		" pg_catalog.current_setting('transaction_read_only') from w" },
+	{ "execute", "execute fr_p1" },
+	{ "fetch", "fetch fr_c1" },
+	{ "discarded", "delete from fr_t where id > 20" },
+	{ NULL, NULL },
+};
+
+#define SETTING                                                                          \
+	"{work_mem = '1MB'|search_path = ''|search_path = nowhere, public|timezone = "   \
+	"'Asia/Tokyo'|datestyle = 'German'|intervalstyle = iso_8601|bytea_output = "     \
+	"escape"                                                                         \
+	"|extra_float_digits = 0|client_encoding = "                                     \
+	"{latin1|utf8|sql_ascii}|application_name"                                       \
+	" = 'other'|statement_timeout = '{9s|1ms}'|lock_timeout = '8s'"                  \
+	"|idle_in_transaction_session_timeout = '7s'|idle_session_timeout = '9s'"        \
+	"|default_transaction_isolation = "                                              \
+	"serializable|default_transaction_read_only = "                                  \
+	"on|default_transaction_deferrable = on"                                         \
+	"|enable_seqscan = off|fresh.a = 'secret'|fresh.b = '{1|2}'"                     \
+	"|standard_conforming_strings = off|backslash_quote = on"                        \
+	"|client_min_messages = {debug1|error}|lc_messages = 'C'|xmloption = document"   \
+	"|temp_buffers = '2MB'|plan_cache_mode = force_generic_plan|row_security = off"  \
+	"|default_tablespace = ''|check_function_bodies = off|geqo_seed = 0.7"           \
+	"|session_replication_role = replica|plpgsql.extra_warnings = 'all'"             \
+	"|synchronous_commit = off|password_encryption = md5|commit_delay = 3"           \
+	"|log_statement = 'all'|transaction_isolation = serializable|role = fr_member"   \
+	"|vacuum_cost_delay = 5|jit = off|cursor_tuple_fraction = 0.5}"
+
+static const char *const statements[] = {
+	"set {|session |local }" SETTING,
+	"set {|session |local }" SETTING,
+	"set {|session |local }" SETTING,
+	"select set_config('{work_mem', '2MB|fresh.a', 'secret|role', "
+	"'fr_member|timezone', "
+	"'UTC|application_name', 'x}', {true|false})",
+	"reset {all|work_mem|role|session authorization|search_path}",
+	"set time zone {'+05:30'|local|default|interval '-08:00' hour to minute}",
+	"set names '{latin1|utf8}'",
+	"{set session characteristics as transaction|set transaction} {isolation level "
+	"{serializable|repeatable read|read uncommitted}|read only|read write}",
+	"set {session |local }role {fr_member|none}",
+	"!set {session |local |}session authorization {app|fr_member|default}",
+	"begin{| isolation level serializable| read only| isolation level serializable "
+	"read "
+	"only deferrable}",
+	"{commit|rollback|end|abort|commit and chain|rollback and chain}",
+	"{savepoint s1|savepoint s2|release s1|rollback to s1|rollback to savepoint s2}",
+	"create temporary {table|table if not exists} {fr_inside|fr_tmp|fr_t} (a text){| "
+	"on "
+	"commit {drop|delete rows|preserve rows}}",
+	"create temporary view fr_view as select 1 as secret",
+	"create temporary sequence fr_s",
+	"create temporary table fr_copy as select * from fr_t",
+	"create function pg_temp.fr_f() returns text language sql as $$ select 'secret' "
+	"$$",
+	"create type pg_temp.fr_type as enum ('a', 'b')",
+	"create temporary table fr_dep (id int primary key, t text default "
+	"pg_temp.fr_f())",
+	"insert into {fr_tmp|fr_inside|fr_t (a)} values ('secret')",
+	"select {nextval('fr_s')|setval('fr_s', 5)|lastval()|currval('fr_s')}",
+	"prepare fr_p{1|2} as select 'secret'::text, {1|2}",
+	"prepare fr_p1 (int) as select * from fr_t where id = $1",
+	"{execute fr_p1|deallocate fr_p1|deallocate all|execute fr_p1 (3)}",
+	"declare fr_c{1|2} {|scroll |binary }cursor {with hold |}for select * from fr_t",
+	"{fetch 3 from fr_c1|fetch all from fr_c2|move fr_c1|close fr_c1|close all}",
+	"select pg_advisory_{lock|lock_shared|xact_lock}({1|2|3})",
+	"select pg_advisory_lock({1|2}, {1|2})",
+	"select pg_advisory_unlock{(1)|_all()}",
+	"lock table fr_t in {access exclusive|share|row exclusive} mode",
+	"{listen fr_l1|listen \"other\"|unlisten *|notify fr_l1, 'secret'|notify fr_l1}",
+	"select pg_notify('fr_l1', 'secret')",
+	"select setseed(0.5), random()",
+	"select * from fr_t{| order by b desc| for update| limit 3}",
+	"update fr_t set b = b where id = {1|2|3}",
+	"delete from fr_t where id > 20",
+	"select {1 / 0|nothing|'a'::int|repeat('x', 100000)|pg_sleep(0.001)}",
+	"syntax error here",
+	"select 1; select 2; {select 1 / 0|begin|set work_mem = '6MB'|commit}; select 3",
+	"begin; create temporary table fr_tmp (a int); {commit|rollback|select nothing}",
+	"select fr_{settings|objects|cursor|defaults}()",
+	"call fr_commits()",
+	"do $$ begin {perform fr_settings()|create temporary table fr_tmp (a int)|set "
+	"work_mem "
+	"= '7MB'|perform pg_advisory_lock(5)|raise notice 'hello'|raise exception "
+	"'secret'|null"
+	"|perform setseed(0.5)}; end $$",
+	"explain {analyze |}select * from fr_t",
+	"{discard all|discard temp|discard plans|discard sequences}",
+	"{vacuum fr_t|analyze fr_t|checkpoint}",
+	"{create table fr_made (a int)|drop table if exists fr_made}",
+	"select lo_create(0)",
+	"select set_limit(0.{8|9})",
+	"show {all|work_mem|search_path}",
+	"select pg_terminate_backend(pg_backend_pid())",
+	"!load 'auto_explain'; set auto_explain.log_min_duration = 7",
+	"!set {zero_damaged_pages = on|log_min_duration_statement = "
+	"1|ignore_system_indexes = "
+	"on|allow_system_table_mods = on|log_duration = on}",
+	"with recursive n (i) as (select 1 union all select i + 1 from n where i < 500) "
+	"select "
+	"i, repeat('y', 100) from n",
+	"",
+	";",
+	"-- nothing",
+};
+
+static const char *const copies[] = { "copy fr_t (a) from stdin", "copy fr_t to stdout",
+	"copy (select * from fr_t) to stdout {|with (format csv)|with (format binary)}",
+	"begin; copy fr_t (a) from stdin", NULL };
+
+/* What DISCARD ALL leaves: docs/backends.md. */
+static int
+forgive(char *line)
+{
+	char *last;
+
+	/* The settings of a library that was loaded meanwhile, with their default values. */
+	if (strncmp(line, "setting|", 8) == 0) {
+		size_t dot = strcspn(line + 8, ".|");
+
+		last = strrchr(line, '|');
+		if (line[8 + dot] == '.' && strcmp(last, "|default") == 0)
+			return 0;
+	}
+	/* Where its value is from, not the value. */
+	if (strncmp(line, "setting|transaction_", 20) == 0)
+		*strrchr(line, '|') = '\0';
+	/* The temporary schema, with nothing in it; the names of custom settings. */
+	return strncmp(line, "temp schema|", 12) != 0 &&
+	       strncmp(line, "custom name|", 12) != 0;
+}
+
+const struct fr_backend fr_postgresql = {
+	.name = "PostgreSQL",
+	.kind = CNT_POSTGRESQL,
+	.setup = setup,
+	.pools = pools,
+	.n_pools = sizeof(pools) / sizeof(pools[0]),
+	.probes = probes,
+	.statements = statements,
+	.n_statements = sizeof(statements) / sizeof(statements[0]),
+	.copies = copies,
+	.slow = "select pg_sleep(0.0{2|5|9})",
+	.forgive = forgive,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fresh.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* What a client has in its hands. */
+struct client {
+	const struct fr_backend *backend;
+	cenote_conn *conn;
+	cenote_result *open[FR_MAX_STEPS];
+	size_t n_open;
+	cenote_stmt *stmts[FR_MAX_STEPS];
+	size_t n_stmts;
+	cenote_params *none;
+	int is_over; /* its state does not allow more */
+};
+
+static void
+ignore(int status)
+{
+	(void)status;
+}
+
+/* The rest of a request's results. */
+static void
+drain(struct client *c)
+{
+	cenote_result *res;
+	int r;
+
+	while ((r = cenote_get_result(c->conn, &res)) == CENOTE_OK)
+		cenote_result_destroy(res);
+	if (r != CENOTE_DONE)
+		c->is_over = 1;
+}
+
+static void
+finish(struct client *c, int r, cenote_result *res)
+{
+	if (r == CENOTE_OK)
+		cenote_result_destroy(res);
+	if (cenote_status_is_fatal(r))
+		c->is_over = 1;
+	else
+		drain(c);
+}
+
+static void
+do_query(struct client *c, const struct fr_step *step)
+{
+	cenote_result *res = NULL;
+	int r = cenote_query(c->conn, step->sql, CENOTE_NTS,
+		step->how == FR_BOUND ? c->none : NULL, NULL, &res);
+
+	finish(c, r, res);
+}
+
+static void
+do_prepared(struct client *c, const struct fr_step *step)
+{
+	cenote_result *res = NULL;
+	cenote_stmt *stmt;
+	int r;
+
+	if (cenote_stmt_create(c->conn, step->sql, CENOTE_NTS, &stmt) != CENOTE_OK)
+		return;
+	c->stmts[c->n_stmts++] = stmt;
+	r = cenote_stmt_prepare(stmt);
+	if (r != CENOTE_OK) {
+		finish(c, r, NULL);
+		return;
+	}
+	r = cenote_stmt_execute(stmt, NULL, NULL, &res);
+	finish(c, r, res);
+}
+
+/* Takes one batch, and leaves the rest to whoever comes. */
+static void
+do_portal(struct client *c, const struct fr_step *step)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *res = NULL;
+	int r;
+
+	options.stream = 1;
+	options.batch_rows = 1 + step->number % 3;
+	r = cenote_query(c->conn, step->sql, CENOTE_NTS, NULL, &options, &res);
+	if (r != CENOTE_OK) {
+		finish(c, r, NULL);
+		return;
+	}
+	if (cenote_result_next(res) == CENOTE_ROW)
+		c->open[c->n_open++] = res;
+	else
+		finish(c, CENOTE_OK, res);
+}
+
+/* Sends all, and reads so many answers. What was not read is for the pool to clear up. */
+static void
+do_pipeline(struct client *c, const struct fr_step *step)
+{
+	char sql[FR_SQL_SIZE], *p, *next;
+	cenote_result *res;
+	uint32_t n_reads = step->number % 12;
+	int r = cenote_pipeline_begin(c->conn);
+
+	memcpy(sql, step->sql, sizeof(sql));
+	for (p = sql; r == CENOTE_OK && p != NULL; p = next) {
+		next = strchr(p, FR_SEPARATOR);
+		if (next != NULL)
+			*next++ = '\0';
+		r = cenote_send_query(c->conn, p, CENOTE_NTS,
+			step->number & 0x100 ? c->none : NULL, NULL);
+		if (r == CENOTE_OK && (step->number & 0x200))
+			r = cenote_send_sync(c->conn);
+	}
+	while (r >= 0 && n_reads-- > 0) {
+		r = cenote_get_result(c->conn, &res);
+		if (r == CENOTE_OK)
+			cenote_result_destroy(res);
+	}
+	if (r < 0 || cenote_pipeline_end(c->conn) != CENOTE_OK)
+		c->is_over = 1;
+}
+
+static void
+do_cancel(struct client *c, const struct fr_step *step)
+{
+	cenote_cancel *cancel;
+
+	if (cenote_send_query(c->conn, step->sql, CENOTE_NTS, NULL, NULL) != CENOTE_OK ||
+		cenote_cancel_create(c->conn, &cancel) != CENOTE_OK) {
+		c->is_over = 1;
+		return;
+	}
+	ignore(cenote_process(c->conn));
+	ignore(cenote_cancel_send(cancel));
+	cenote_cancel_destroy(cancel);
+	/* One of two does not wait for what comes of it. */
+	if (step->number & 1)
+		drain(c);
+	else
+		c->is_over = 1;
+}
+
+static int
+call_transaction(struct client *c, uint32_t number)
+{
+	uint32_t more = number >> 8;
+
+	switch (number % 7) {
+	case 0:
+		return cenote_begin(
+			c->conn, more % 5, more & 16 ? CENOTE_BEGIN_READ_ONLY : 0);
+	case 1:
+		return cenote_commit(c->conn);
+	case 2:
+		return cenote_rollback(c->conn);
+	case 3:
+		return cenote_savepoint(c->conn, more & 1 ? "s1" : "s\"2`");
+	case 4:
+		return cenote_release(c->conn, "s1");
+	case 5:
+		return cenote_rollback_to(c->conn, "s1");
+	default:
+		return cenote_set_autocommit(c->conn, (int)(more & 1));
+	}
+}
+
+static void
+do_call(struct client *c, const struct fr_step *step)
+{
+	cenote_result *res = NULL;
+	int r;
+
+	switch (step->number % 8) {
+	case 0:
+		r = cenote_catalog(c->conn, CENOTE_CATALOG_TABLES, NULL, &res);
+		finish(c, r, res);
+		return;
+	case 1:
+		r = cenote_reset(c->conn);
+		break;
+	case 2:
+		r = cenote_ping(c->conn);
+		break;
+	default:
+		r = call_transaction(c, step->number >> 4);
+	}
+	finish(c, r, NULL);
+}
+
+static void
+do_step(struct client *c, const struct fr_step *step)
+{
+	switch (step->how) {
+	case FR_QUERY:
+	case FR_BOUND:
+	case FR_COPY:
+		do_query(c, step);
+		break;
+	case FR_PREPARED:
+		do_prepared(c, step);
+		break;
+	case FR_PORTAL:
+		do_portal(c, step);
+		break;
+	case FR_PIPELINE:
+		do_pipeline(c, step);
+		break;
+	case FR_CANCEL:
+		do_cancel(c, step);
+		break;
+	case FR_CALL:
+		do_call(c, step);
+		break;
+	}
+}
+
+static int
+connect_client(struct client *c, const char *run_dir, const char *pool)
+{
+	if (cenote_conn_create(NULL, &c->conn) != CENOTE_OK)
+		return -1;
+	/* A session that is lost is lost: another one would hide what happened to it. */
+	if (cenote_conn_set(c->conn, "run_dir", run_dir) != CENOTE_OK ||
+		cenote_conn_set(c->conn, "pool", pool) != CENOTE_OK ||
+		cenote_conn_set(c->conn, "reattach", "no") != CENOTE_OK)
+		return -1;
+	return cenote_connect(c->conn) == CENOTE_OK ? 0 : -1;
+}
+
+/* A request on its way, and then nothing more from us. */
+static void
+fall_silent(struct client *c, const struct fr_sequence *seq)
+{
+	const char *sql = seq->number & 1 ? c->backend->slow : seq->steps[0].sql;
+
+	if (!c->is_over && seq->steps[0].how < FR_PIPELINE) {
+		ignore(cenote_send_query(c->conn, sql, CENOTE_NTS, NULL, NULL));
+		ignore(cenote_process(c->conn));
+	}
+	if (cenote_fd(c->conn) >= 0)
+		(void)shutdown(cenote_fd(c->conn), SHUT_RDWR);
+}
+
+void
+fr_run(const struct fr_sequence *seq, const struct fr_backend *backend,
+	const char *run_dir, const char *pool)
+{
+	struct client c = { .backend = backend };
+	size_t i;
+
+	if (cenote_params_create(NULL, &c.none) != CENOTE_OK ||
+		connect_client(&c, run_dir, pool) < 0)
+		c.is_over = 1;
+	for (i = 0; i < seq->n && !c.is_over; i++)
+		do_step(&c, &seq->steps[i]);
+	if (seq->ending == FR_SILENT && c.conn != NULL)
+		fall_silent(&c, seq);
+	if (c.conn != NULL)
+		cenote_close(c.conn);
+	for (i = 0; i < c.n_open; i++)
+		cenote_result_destroy(c.open[i]);
+	for (i = 0; i < c.n_stmts; i++)
+		cenote_stmt_destroy(c.stmts[i]);
+	cenote_conn_destroy(c.conn);
+	cenote_params_destroy(c.none);
+}

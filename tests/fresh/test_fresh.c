@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * test_fresh postgresql|mariadb
+ *
+ * CHECK_FRESH_SEQUENCES  how many random clients (2000)
+ * CHECK_FRESH_SECONDS    at most so long (no bound)
+ * CNT_SEED               of the first of them; each has the next number
+ */
+
+#include "fresh.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/cnt_cmocka.h"
+#include "support/cnt_daemon.h"
+
+/* Of a difference that are shown. */
+#define MAX_LINES 12u
+
+static const struct fr_backend *backend;
+static struct cnt_server server;
+static struct cnt_daemon daemon_;
+static struct fr_relay *relays[4];
+static char *expected[4]; /* of each pool's user: the probe on a login */
+
+/* --------------------------------------------------------------------- the pools ----- */
+
+static void
+put_pool(char *conf, size_t size, const struct fr_pool *pool, const char *suffix,
+	const char *more)
+{
+	size_t used = strlen(conf);
+
+	if (backend->kind == CNT_POSTGRESQL)
+		snprintf(conf + used, size - used,
+			"\n[pool %s%s]\nbackend = postgresql\n"
+			"server = host=%s port=%d dbname=app user=%s\nsessions = "
+			"1..1\n%s",
+			pool->name, suffix, server.run_dir, server.port, pool->user,
+			more);
+	else
+		snprintf(conf + used, size - used,
+			"\n[pool %s%s]\nbackend = mysql\n"
+			"server = socket=%s dbname=app user=%s\nsessions = 1..1\n%s",
+			pool->name, suffix, server.socket, pool->user, more);
+}
+
+/* Two pools for each user: the second logs in again after each client. */
+static int
+start_daemon(void)
+{
+	char conf[4096] = CNT_DAEMON_GLOBAL;
+	size_t i;
+
+	for (i = 0; i < backend->n_pools; i++) {
+		put_pool(conf, sizeof(conf), &backend->pools[i], "", "");
+		put_pool(conf, sizeof(conf), &backend->pools[i], "_new",
+			"reset = reconnect\n");
+	}
+	return cnt_daemon_start(&daemon_, conf);
+}
+
+static cenote_conn *
+handle(const char *pool)
+{
+	cenote_conn *conn;
+
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "run_dir", daemon_.run_dir), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "pool", pool), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "connect_timeout", "10s"), CENOTE_OK);
+	return conn;
+}
+
+/* NULL: the pool's one worker does not come back. */
+static cenote_conn *
+attach(const char *pool)
+{
+	cenote_conn *conn = handle(pool);
+	int r = cenote_connect(conn);
+
+	if (r == CENOTE_OK)
+		return conn;
+	printf("# pool %s: %s: %s\n", pool, cenote_status_name(r),
+		cenote_diag_message(cenote_conn_diag(conn)));
+	cenote_conn_destroy(conn);
+	return NULL;
+}
+
+/* What the next client of a pool sees; the caller frees it. NULL: nothing could be seen. */
+static char *
+look(const char *pool)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	cenote_conn *conn = attach(pool);
+	int r;
+
+	assert_non_null(f);
+	r = conn != NULL ? fr_probe(conn, backend->probes, f) : -1;
+	cenote_conn_destroy(conn);
+	fclose(f);
+	if (r == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static const char *
+field(const cenote_result *res, uint64_t row, const char *name)
+{
+	int64_t col = cenote_result_find_column(res, name);
+	const char *text =
+		col < 0 ? NULL : cenote_result_text(res, row, (uint32_t)col, NULL);
+
+	return text != NULL ? text : "";
+}
+
+/* End a pool's worker, and with it whatever its session holds. */
+static void
+renew(const char *pool)
+{
+	cenote_conn *conn = handle(pool);
+	cenote_result *res;
+	uint64_t row;
+	pid_t pid;
+
+	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
+	for (row = 0; row < cenote_result_n_rows(res); row++) {
+		if (strcmp(field(res, row, "pool"), pool) != 0)
+			continue;
+		pid = (pid_t)strtol(field(res, row, "pid"), NULL, 10);
+		kill(pid, SIGKILL);
+		while (kill(pid, 0) == 0)
+			usleep(1000);
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+}
+
+/* The probe on a login of a program's own. */
+static char *
+log_in(const struct fr_pool *pool)
+{
+	char conninfo[512], *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int r;
+
+	assert_non_null(f);
+	snprintf(conninfo, sizeof(conninfo),
+		"host=%s port=%d dbname=app user=%s client_encoding=UTF8 "
+		"application_name=cenoted",
+		server.run_dir, server.port, pool->user);
+	r = backend->kind == CNT_POSTGRESQL
+		    ? fr_probe_postgresql(conninfo, backend->probes, f)
+		    : fr_probe_mariadb(
+			      server.socket, pool->user, "app", backend->probes, f);
+	fclose(f);
+	if (r == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int
+setup(void **state)
+{
+	size_t i;
+
+	(void)state;
+	if (cnt_server_start(&server, backend->kind, 0) < 0)
+		return -1;
+	if (cnt_server_sql(&server, backend->setup) < 0 || start_daemon() < 0) {
+		cnt_server_stop(&server);
+		return -1;
+	}
+	for (i = 0; i < backend->n_pools; i++) {
+		if (fr_relay_start(daemon_.run_dir, backend->pools[i].name, &relays[i]) <
+			0)
+			return -1;
+		expected[i] = log_in(&backend->pools[i]);
+		if (expected[i] == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	size_t i;
+	int r;
+
+	(void)state;
+	for (i = 0; i < backend->n_pools; i++) {
+		fr_relay_stop(relays[i]);
+		free(expected[i]);
+	}
+	r = cnt_daemon_stop(&daemon_);
+	cnt_server_stop(&server);
+	return r;
+}
+
+/* ------------------------------------------------------------------- comparison ----- */
+
+/* The text without what the server's reset is known to leave; the caller frees it. */
+static char *
+without_known(const char *text)
+{
+	char *copy = strdup(text), *kept = calloc(1, strlen(text) + 1), *line, *next;
+
+	assert_non_null(copy);
+	assert_non_null(kept);
+	for (line = copy; *line != '\0'; line = next) {
+		next = strchr(line, '\n');
+		*next++ = '\0';
+		if (!backend->forgive(line))
+			continue;
+		strcat(kept, line);
+		strcat(kept, "\n");
+	}
+	free(copy);
+	return kept;
+}
+
+static int
+has_line(const char *text, const char *line, size_t len)
+{
+	for (; *text != '\0'; text = strchr(text, '\n') + 1) {
+		if (strncmp(text, line, len) == 0 && text[len] == '\n')
+			return 1;
+	}
+	return 0;
+}
+
+/* The lines that only `a` has. */
+static void
+print_only(const char *sign, const char *a, const char *b)
+{
+	size_t len, n = 0;
+
+	for (; *a != '\0'; a += len + 1) {
+		len = strcspn(a, "\n");
+		if (!has_line(b, a, len) && ++n <= MAX_LINES)
+			printf("#   %s %.*s\n", sign, len < 200 ? (int)len : 200, a);
+	}
+	if (n > MAX_LINES)
+		printf("#   %s and %zu lines more\n", sign, n - MAX_LINES);
+}
+
+/* Whether the two tell a difference that is not known. */
+static int
+differ(const char *fresh, const char *now, int say)
+{
+	char *a = without_known(fresh), *b = without_known(now);
+	int r = strcmp(a, b) != 0;
+
+	if (r && say) {
+		print_only("new login:", a, b);
+		print_only("here:     ", b, a);
+	}
+	free(a);
+	free(b);
+	return r;
+}
+
+static void
+assert_fresh(const char *fresh, const char *now)
+{
+	assert_non_null(now);
+	if (strcmp(fresh, now) == 0)
+		return;
+	print_only("new login:", fresh, now);
+	print_only("here:     ", now, fresh);
+	fail_msg("a session differs from a new login");
+}
+
+/* --------------------------------------------------------------- random sequences ----- */
+
+static void
+run_killed(const struct fr_sequence *seq, const char *run_dir, const char *pool)
+{
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		fr_run(seq, backend, run_dir, pool);
+		_exit(0);
+	}
+	usleep(seq->number);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* One client, and then what the next one sees: 1 if that is not a new login. */
+static int
+leaves_something(const struct fr_sequence *seq, int say)
+{
+	const char *pool = backend->pools[seq->pool].name, *run_dir = daemon_.run_dir;
+	char *now;
+	int r;
+
+	if (seq->ending == FR_CUT) {
+		fr_relay_cut(relays[seq->pool], seq->number);
+		run_dir = fr_relay_dir(relays[seq->pool]);
+	}
+	if (seq->ending == FR_KILLED)
+		run_killed(seq, run_dir, pool);
+	else
+		fr_run(seq, backend, run_dir, pool);
+	now = look(pool);
+	r = now == NULL || differ(expected[seq->pool], now, say);
+	free(now);
+	return r;
+}
+
+/* Leave away what is not needed. */
+static void
+minimise(struct fr_sequence *seq)
+{
+	struct fr_sequence less;
+	size_t i = 0;
+
+	while (i < seq->n) {
+		less = *seq;
+		memmove(&less.steps[i], &less.steps[i + 1],
+			(less.n - i - 1) * sizeof(less.steps[0]));
+		less.n--;
+		renew(backend->pools[seq->pool].name);
+		if (leaves_something(&less, 0))
+			*seq = less;
+		else
+			i++;
+	}
+}
+
+static void
+report(struct fr_sequence *seq, uint64_t seed)
+{
+	renew(backend->pools[seq->pool].name);
+	if (!leaves_something(seq, 0)) {
+		printf("# CNT_SEED=%llu: only after the clients before it\n",
+			(unsigned long long)seed);
+		fr_print(backend, seq);
+		return;
+	}
+	minimise(seq);
+	printf("# CNT_SEED=%llu CHECK_FRESH_SEQUENCES=1; the least that shows it:\n",
+		(unsigned long long)seed);
+	fr_print(backend, seq);
+	renew(backend->pools[seq->pool].name);
+	(void)leaves_something(seq, 1);
+}
+
+static void
+show_progress(uint64_t i, uint64_t n, int64_t start_ms)
+{
+	double seconds = (double)(cnt_now_ms() - start_ms) / 1000;
+	int filled = (int)(i * 40 / n);
+
+	fprintf(stderr, "\r[%.*s%*s] %llu of %llu, %.0f s left \033[K", filled,
+		"########################################", 40 - filled, "",
+		(unsigned long long)i, (unsigned long long)n,
+		i > 0 ? seconds / (double)i * (double)(n - i) : 0.0);
+	if (i == n)
+		fputs("\r\033[K", stderr);
+}
+
+static void
+random_clients_leave_nothing(void **state)
+{
+	uint64_t n = strtoull(cnt_env_or("CHECK_FRESH_SEQUENCES", "2000"), NULL, 10), i;
+	int64_t limit_ms =
+		strtoll(cnt_env_or("CHECK_FRESH_SECONDS", "0"), NULL, 10) * 1000;
+	int64_t start_ms = cnt_now_ms();
+	int is_shown = isatty(STDERR_FILENO);
+	struct fr_sequence *seq = calloc(1, sizeof(*seq));
+	struct cnt_random rnd;
+
+	(void)state;
+	assert_non_null(seq);
+	cnt_random_init_printed(&rnd);
+	for (i = 0; i < n; i++) {
+		if (limit_ms > 0 && cnt_now_ms() - start_ms > limit_ms)
+			break;
+		fr_generate(backend, rnd.seed + i, seq);
+		if (leaves_something(seq, 1)) {
+			printf("# client %llu\n", (unsigned long long)i);
+			report(seq, rnd.seed + i);
+			free(seq);
+			fail_msg("a client can tell who was there before it");
+		}
+		if (is_shown && i % 16 == 0)
+			show_progress(i, n, start_ms);
+	}
+	if (is_shown)
+		show_progress(n, n, start_ms);
+	printf("# %llu sequences in %.1f s\n", (unsigned long long)i,
+		(double)(cnt_now_ms() - start_ms) / 1000);
+	free(seq);
+}
+
+/* ------------------------------------------------------------------- fixed cases ----- */
+
+/* A pool's first session is a login of its own, as a program would make it. */
+static void
+a_session_is_a_login(void **state)
+{
+	char *now;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < backend->n_pools; i++) {
+		renew(backend->pools[i].name);
+		now = look(backend->pools[i].name);
+		assert_fresh(expected[i], now);
+		free(now);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_is_a_login),
+		cmocka_unit_test(random_clients_leave_nothing),
+	};
+
+	backend = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? &fr_mariadb
+							      : &fr_postgresql;
+	cnt_server_need(backend->kind);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
