@@ -409,6 +409,11 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->n_ready--;
 	s->tx = (uint8_t)tx;
 	s->is_skipping = 0;
+	/* That of a BEGIN: what was sent behind it has no Sync yet. */
+	if (s->n_before > 0) {
+		s->n_before--;
+		return CENOTE_OK;
+	}
 	if (s->n_ready > 0)
 		return CENOTE_OK;
 	s->is_unsynced = 0;
@@ -600,10 +605,13 @@ cnd_pg_add_end(struct cnd_session *s, int is_sync)
 
 	if (r < 0)
 		return r;
-	if (is_sync)
+	if (is_sync) {
 		s->n_ready++;
-	else
+	} else {
+		if (!s->is_unsynced)
+			s->n_before = s->n_ready;
 		s->is_unsynced = 1;
+	}
 	s->run.until_ready = (uint8_t)is_sync;
 	return CENOTE_OK;
 }

@@ -146,6 +146,7 @@ struct cnd_session {
 	/* what the server said */
 	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
 	uint8_t is_unsynced; /* something was sent that no Sync has ended */
+	uint32_t n_before; /* ReadyForQuery that come before its answer */
 	uint8_t is_skipping; /* the server skips all up to a Sync */
 	uint8_t owes_sync; /* a Sync is due as soon as no portal forbids it */
 	uint32_t n_ready; /* ReadyForQuery that are to come */
