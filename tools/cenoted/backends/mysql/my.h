@@ -155,6 +155,8 @@ struct cnd_session {
 	uint8_t is_hooked; /* the library asks before it blocks */
 	uint8_t has_init; /* the server runs something of its own for each login */
 	uint8_t loses_charset; /* in the server's own reset */
+	const char *
+		role; /* SQL that sets the role of the login; NULL: the server's reset does */
 	uint8_t is_lost;
 	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
 	struct cnd_option parameters[CND_MY_PARAMETERS];

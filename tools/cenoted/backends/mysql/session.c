@@ -275,6 +275,42 @@ learn_reset(struct cnd_session *s)
 }
 
 static int
+take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+	size_t size, i, used;
+	char *sql;
+
+	if (n < 1 || !row[0])
+		return CENOTE_OK;
+	size = sizeof("SET ROLE ``") + 2 * (size_t)lengths[0];
+	sql = cnc_arena_alloc(&s->keep, size);
+	if (!sql)
+		return CENOTE_ERR_NOMEM;
+	used = (size_t)snprintf(sql, size, "SET ROLE `");
+	for (i = 0; i < lengths[0]; i++) {
+		if (row[0][i] == '`')
+			sql[used++] = '`';
+		sql[used++] = row[0][i];
+	}
+	memcpy(sql + used, "`", 2);
+	s->role = sql;
+	return CENOTE_OK;
+}
+
+/* MariaDB's resets leave the role that a client took, also COM_CHANGE_USER; MySQL's do not. */
+static int
+learn_role(struct cnd_session *s)
+{
+	static const char sql[] = "SELECT CURRENT_ROLE()";
+
+	if (!strstr(mysql_get_server_info(s->my), "MariaDB"))
+		return CENOTE_OK;
+	s->role = "SET ROLE NONE";
+	return cnd_my_each(s, sql, sizeof(sql) - 1, take_role, s);
+}
+
+static int
 log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
 	int r = keep_options(s, spec);
@@ -285,6 +321,8 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 		r = open_session(s);
 	if (r == CENOTE_OK)
 		r = learn_facts(s);
+	if (r == CENOTE_OK)
+		r = learn_role(s);
 	if (r == CENOTE_OK && !s->has_init)
 		r = learn_reset(s);
 	if (r == CENOTE_OK)
@@ -533,10 +571,20 @@ forget_profiles(struct cnd_session *s)
 }
 
 static int
+forget_role(struct cnd_session *s)
+{
+	if (!s->role || !(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
+		return CENOTE_OK;
+	return cnd_my_run(s, s->role, strlen(s->role));
+}
+
+static int
 make_fresh(struct cnd_session *s)
 {
 	int r = forget_profiles(s);
 
+	if (r == CENOTE_OK)
+		r = forget_role(s);
 	if (r < 0)
 		return r;
 	if (s->is_user_changed || (s->is_database_changed && !s->opt.dbname))
