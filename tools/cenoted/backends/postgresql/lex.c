@@ -103,6 +103,9 @@ skip_quoted(struct cnd_pg_lex *l, char quote, int has_backslash)
 {
 	for (l->p++; l->p < l->end; l->p++) {
 		if (has_backslash && *l->p == '\\') {
+			/* In some encodings it may be the second byte of a character. */
+			if ((unsigned char)l->p[-1] >= 0x80)
+				break;
 			/* With what follows, if anything does. */
 			l->p += l->end - l->p > 1;
 		} else if (*l->p == quote) {
@@ -113,6 +116,7 @@ skip_quoted(struct cnd_pg_lex *l, char quote, int has_backslash)
 			l->p++;
 		}
 	}
+	l->p = l->end;
 	return 0;
 }
 

@@ -5,15 +5,18 @@
 #include "pg.h"
 
 /*
- * What a statement may leave in its session, from its text alone. Nearly everything can call a
- * function that somebody wrote: an INSERT by triggers and defaults, a SELECT by views, operators,
- * casts and policies, DDL by event triggers. So every statement counts as one that may leave
- * something (CENOTE_PIN_FUNCTION: the server can be asked what it was), but for those that are
- * proved harmless here:
+ * What a statement may leave in its session, from its text alone. Two things are decided by it: whether
+ * the session may be given up, and, more important, whether it has to be made as new for the next
+ * client. So what counts as harmless must be proved.
+ *
+ * Nearly everything can call a function that somebody wrote: an INSERT by triggers and defaults, a
+ * SELECT by views, operators, casts and policies, DDL by event triggers. So every statement counts as
+ * one that may leave something (CENOTE_PIN_FUNCTION: the server can be asked what it was), but for:
  *
  *   - statements that call nothing: SHOW, RESET, LOCK, …, and those that end and begin transactions;
- *   - SELECT and VALUES without any table, made of literals, the key words below, and the
- *     functions below: each has no other of its name and argument types before it, as long as
+ *   - SELECT of literals, and of the key words and functions below, and of nothing else: no
+ *     table, no operator, and nothing that is converted to another type by more than its input
+ *     function. Each function has no other of its name and argument types before it, as long as
  *     pg_catalog is not named behind another schema in search_path.
  *
  * What a statement leaves for certain is said besides.
@@ -45,11 +48,11 @@ is_one_of(const struct cnd_pg_token *t, const char *const *words)
 
 /* ---- What is proved ---- */
 
-/* May stand anywhere in a SELECT without a table; none can be a function's name. */
+/* May stand anywhere in such a SELECT; none can be a function's name. */
 static const char *const plain_words[] = { "select", "all", "as", "null", "true", "false",
-	"values", "union", "intersect", "except", "limit", "offset", "current_date",
-	"current_time", "current_timestamp", "localtime", "localtimestamp",
-	"current_user", "current_role", "session_user", "user", "current_catalog", NULL };
+	"current_date", "current_time", "current_timestamp", "localtime",
+	"localtimestamp", "current_user", "current_role", "session_user", "user",
+	"current_catalog", NULL };
 
 /* Called without arguments. */
 static const char *const plain_functions[] = { "now", "version", "pg_backend_pid",
@@ -119,15 +122,19 @@ is_sign(struct cnd_pg_lex *l, const struct cnd_pg_token *t,
 	return next.kind == CND_PG_TOKEN_NUMBER;
 }
 
+/* Only of a literal in quotes: between two types there may be a function. */
 static int
-is_plain_cast(struct cnd_pg_lex *l)
+is_plain_cast(struct cnd_pg_lex *l, const struct cnd_pg_token *before)
 {
-	struct cnd_pg_token t = cnd_pg_lex_next(l);
+	struct cnd_pg_token t;
 
+	if (before->kind != CND_PG_TOKEN_STRING)
+		return 0;
+	t = cnd_pg_lex_next(l);
 	return t.kind == CND_PG_TOKEN_WORD && is_one_of(&t, plain_types);
 }
 
-/* Whether the rest of a SELECT or VALUES is harmless; `before` is its first word. */
+/* Whether the rest of a SELECT is harmless; `before` is its first word. */
 static int
 is_plain_select(struct cnd_pg_lex l, struct cnd_pg_token before)
 {
@@ -147,7 +154,7 @@ is_plain_select(struct cnd_pg_lex l, struct cnd_pg_token before)
 			is_plain = strchr("(),", *t.text) != NULL;
 			break;
 		case CND_PG_TOKEN_CAST:
-			is_plain = is_plain_cast(&l);
+			is_plain = is_plain_cast(&l, &before);
 			break;
 		case CND_PG_TOKEN_OPERATOR:
 			is_plain = is_sign(&l, &t, &before);
@@ -239,11 +246,13 @@ see_insert(struct scan *s, struct cnd_pg_lex l)
 static void
 see_set(struct scan *s, struct cnd_pg_lex l)
 {
-	static const char *const in_transaction[] = { "local", "transaction",
-		"constraints", NULL };
+	static const char *const of_transaction[] = { "transaction", "constraints",
+		NULL };
 
-	if (!skip_any(&l, in_transaction))
-		s->found.pins |= CENOTE_PIN_SETTINGS;
+	if (skip_any(&l, of_transaction))
+		return;
+	/* Up to the end of the transaction, other functions may be meant by the same names. */
+	s->found.pins |= skip_word(&l, "local") ? FUNCTION : CENOTE_PIN_SETTINGS;
 }
 
 static void
@@ -393,7 +402,6 @@ static const struct verb {
 	{ "start", 0, CND_PG_SCAN_TX, NULL },
 	{ "unlisten", 0, 0, NULL },
 	{ "vacuum", FUNCTION, CND_PG_SCAN_NO_BLOCK, NULL },
-	{ "values", 0, 0, see_select },
 };
 
 static void
