@@ -101,7 +101,8 @@ enum cnp_yield_reason {
 	X(LONG_DATA, 15, "long-data")                                                    \
 	X(FILES, 16, "files")                                                            \
 	X(NAMED_STATEMENTS, 17, "named-statements")                                      \
-	X(OPTIONS, 18, "options")
+	X(OPTIONS, 18, "options")                                                        \
+	X(SETTINGS, 19, "settings")
 
 enum cnp_feature {
 #define X(name, bit, text) CNP_FEATURE_##name = 1 << (bit),

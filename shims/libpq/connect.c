@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 /*
- * From start to finish. Attaching to a session of the pool is cenote_connect(); what a login would have
- * taken along as settings (client_encoding, application_name, options …) is set then, in one
- * statement, and only where the session has it otherwise.
+ * From start to finish. Attaching to a session of the pool is cenote_connect(). What a login takes along as
+ * settings goes with it, and the pool gives a session that was logged in with the same; but for those
+ * that differ from program to program (application_name, client_encoding), which are set then, in one
+ * statement, and only where the session has them otherwise.
  */
 
 /* ---- texts ---- */
@@ -183,6 +184,44 @@ cpq_PQfinish(PGconn *conn)
 
 /* ---- attaching ---- */
 
+/* " -c name=value" of the server's command line, where a backslash keeps blanks together. */
+static void
+put_setting(PQExpBuffer out, const char *name, const char *value)
+{
+	appendPQExpBuffer(out, " -c %s=", name);
+	for (; *value != '\0'; value++) {
+		if (*value == ' ' || *value == '\\' || (*value >= '\t' && *value <= '\r'))
+			appendPQExpBufferChar(out, '\\');
+		appendPQExpBufferChar(out, *value);
+	}
+}
+
+/* What goes with libpq's login, and what RESET goes back to. */
+static int
+give_settings(PGconn *conn)
+{
+	static const char *const variables[][2] = { { "PGDATESTYLE", "DateStyle" },
+		{ "PGTZ", "TimeZone" }, { "PGGEQO", "geqo" } };
+	PQExpBufferData text;
+	int r = CENOTE_OK;
+
+	initPQExpBuffer(&text);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *value = getenv(variables[i][0]);
+
+		if (value != NULL && strcmp(value, "default") != 0)
+			put_setting(&text, variables[i][1], value);
+	}
+	appendPQExpBuffer(&text, "%s%s", text.len > 0 ? " " : "",
+		cpq_conninfo_get(&conn->info, "options"));
+	if (text.maxlen == 0)
+		r = CENOTE_ERR_NOMEM;
+	else if (text.len > 0)
+		r = cenote_set_session_option(conn->session, "settings", text.data);
+	termPQExpBuffer(&text);
+	return r;
+}
+
 static int
 session_make(PGconn *conn)
 {
@@ -196,6 +235,8 @@ session_make(PGconn *conn)
 		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "application_name", application);
+	if (r == CENOTE_OK)
+		r = give_settings(conn);
 	if (r != CENOTE_OK)
 		return r;
 	(void)cenote_set_nonblocking(conn->session, 1);
@@ -263,72 +304,6 @@ add_setting(PGconn *conn, const char *name, const char *value)
 	appendPQExpBufferStr(&conn->setup, ", false)");
 }
 
-/* The next word of a command line: blanks part, a backslash takes them along. */
-static const char *
-next_word(const char *at, PQExpBuffer word)
-{
-	resetPQExpBuffer(word);
-	while (*at == ' ' || (*at >= '\t' && *at <= '\r'))
-		at++;
-	for (; *at != '\0' && *at != ' ' && !(*at >= '\t' && *at <= '\r'); at++) {
-		if (*at == '\\' && at[1] != '\0')
-			at++;
-		appendPQExpBufferChar(word, *at);
-	}
-	return at;
-}
-
-/* "name=value", of which a dash in the name stands for an underscore. */
-static void
-add_option(PGconn *conn, char *text)
-{
-	char *value = strchr(text, '=');
-
-	if (value == NULL)
-		return;
-	*value++ = '\0';
-	for (char *c = text; *c != '\0'; c++) {
-		if (*c == '-')
-			*c = '_';
-	}
-	add_setting(conn, text, value);
-}
-
-/* "-c name=value --name=value", as the server's command line has it. */
-static void
-add_options(PGconn *conn, const char *at)
-{
-	PQExpBufferData word;
-
-	initPQExpBuffer(&word);
-	while (*(at = next_word(at, &word)) != '\0' || word.len > 0) {
-		if (strcmp(word.data, "-c") == 0) {
-			at = next_word(at, &word);
-			add_option(conn, word.data);
-		} else if (strncmp(word.data, "--", 2) == 0) {
-			add_option(conn, word.data + 2);
-		} else if (strncmp(word.data, "-c", 2) == 0) {
-			add_option(conn, word.data + 2);
-		}
-		resetPQExpBuffer(&word);
-	}
-	termPQExpBuffer(&word);
-}
-
-static void
-add_environment(PGconn *conn)
-{
-	static const char *const settings[][2] = { { "PGDATESTYLE", "DateStyle" },
-		{ "PGTZ", "TimeZone" }, { "PGGEQO", "geqo" } };
-
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-		const char *value = getenv(settings[i][0]);
-
-		if (value != NULL && strcmp(value, "default") != 0)
-			add_setting(conn, settings[i][1], value);
-	}
-}
-
 static void
 add_encoding(PGconn *conn)
 {
@@ -366,8 +341,6 @@ collect_settings(PGconn *conn)
 	if (*application != '\0')
 		add_setting(conn, "application_name", application);
 	add_encoding(conn);
-	add_environment(conn);
-	add_options(conn, cpq_conninfo_get(&conn->info, "options"));
 }
 
 /* ---- step by step ---- */

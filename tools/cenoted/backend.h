@@ -31,6 +31,9 @@ struct cnd_option {
 struct cnd_server_spec {
 	const struct cnd_option *options;
 	size_t n_options;
+	/* What the client wants the login to set, in the backend's own terms (cnd_backend.features:
+	 * CNP_FEATURE_SETTINGS); NULL or "": nothing. RESET goes back to it. */
+	const char *settings;
 };
 
 /* Services of the worker. Valid as long as the session. */

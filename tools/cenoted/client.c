@@ -407,6 +407,59 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 	return r;
 }
 
+/* Of the options of ATTACH; "" if it is not there. */
+static int
+find_option(struct cnp_str options, const char *wanted, struct cnp_str *ret_value)
+{
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int r;
+
+	*ret_value = CNP_STR_NONE;
+	cnc_reader_init(&reader, options.p, options.n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		if (strcmp(name.p, wanted) == 0)
+			*ret_value = value;
+	}
+	return r;
+}
+
+/*
+ * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
+ * is only lent to who wants just what it was logged in with, and else logged in anew.
+ */
+static int
+log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
+{
+	struct cnp_str wanted;
+	struct cnd_login failed;
+	int r = find_option(options, "settings", &wanted);
+
+	if (r < 0) {
+		cnc_diag_set(
+			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
+		return r;
+	}
+	if (!(w->backend->features & CNP_FEATURE_SETTINGS) ||
+		strcmp(wanted.p, w->settings) == 0)
+		return CENOTE_OK;
+	if (wanted.n >= sizeof(w->settings)) {
+		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
+			"the settings of a login can be 1,023 bytes long");
+		return CENOTE_ERR_SERVER;
+	}
+	memcpy(w->settings, wanted.p, wanted.n + 1);
+	cnd_logout(w);
+	r = cnd_login(w);
+	if (r == CENOTE_OK)
+		return r;
+	/* whoever comes next has not asked for them */
+	w->settings[0] = '\0';
+	cnd_slot_login(w->slot, &failed);
+	cnc_diag_set(&w->diag, failed.sqlstate, "%s", failed.error);
+	return r;
+}
+
 static int
 make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 {
@@ -447,7 +500,10 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
 		m->pid, m->program.p, m->trace.p);
-	r = make_ready_or_anew(w, m);
+	cnc_diag_clear(&w->diag);
+	r = log_in_as_wanted(w, m->options);
+	if (r == CENOTE_OK)
+		r = make_ready_or_anew(w, m);
 	if (r == CENOTE_OK)
 		return greet(w);
 	if (w->is_client_gone)

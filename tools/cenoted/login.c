@@ -146,7 +146,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	struct cnc_diag *diag)
 {
 	const struct cnd_server_line *s = &w->config->servers[line];
-	struct cnd_server_spec spec = { s->options, s->n_options };
+	struct cnd_server_spec spec = { s->options, s->n_options, w->settings };
 	int r;
 
 	cnc_diag_clear(diag);
@@ -161,8 +161,8 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	if (w->stopped != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
-	/* one that was cut short says nothing of its server */
-	if (cnd_worker_order(w) == CND_ORDER_NONE)
+	/* one that was cut short, or that a client has spoilt, says nothing of its server */
+	if (cnd_worker_order(w) == CND_ORDER_NONE && w->settings[0] == '\0')
 		atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
 	return r;
 }

@@ -82,6 +82,7 @@ struct cnd_worker {
 	struct cnp_server server;
 	struct cnc_arena arena; /* of one request */
 	char user[64];
+	char settings[1024]; /* that the session was, or is to be, logged in with */
 	uid_t uid;
 	int64_t suspended_until_ms;
 	int64_t attached_ms;

@@ -99,6 +99,29 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	return CENOTE_OK;
 }
 
+/* The client's settings come behind those of the server line, which they override. */
+static int
+add_settings(
+	struct cnd_pg_options *o, size_t n, const char *settings, struct cnc_diag *diag)
+{
+	const char *given = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(o->keys[i], "options") == 0)
+			given = o->values[i];
+	}
+	if (n == CND_PG_KEYS_MAX ||
+		(size_t)snprintf(o->settings, sizeof(o->settings), "%s %s", given,
+			settings) >= sizeof(o->settings)) {
+		cnc_diag_set(diag, CNC_SQLSTATE(LIMIT),
+			"the settings of the login are too long");
+		return CENOTE_ERR_SERVER;
+	}
+	o->keys[n] = "options";
+	o->values[n] = o->settings;
+	return CENOTE_OK;
+}
+
 int
 cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag)
@@ -118,6 +141,8 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 	PQconninfoFree(all);
 	if (r == CENOTE_OK)
 		*ret_options = o;
+	if (r == CENOTE_OK && spec->settings != NULL && *spec->settings != '\0')
+		r = add_settings(ret_options, n, spec->settings, ret_diag);
 	return r;
 }
 
