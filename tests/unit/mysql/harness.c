@@ -661,7 +661,7 @@ my_value(struct my *t, const char *sql)
 	const char *text = my_query(t, sql), *row = strstr(text, "\nrow ");
 	const char *end = row ? strchr(row + 1, '\n') : NULL;
 
-	if (!end || (size_t)(end - row) > sizeof(value))
+	if (!row || !end || (size_t)(end - row) > sizeof(value))
 		fail_msg("%s gives %s", sql, text);
 	row += strlen("\nrow ");
 	memcpy(value, row, (size_t)(end - row));

@@ -155,13 +155,14 @@ large_values_pass_in_both_directions(void **state)
 	size_t n = (size_t)20 << 20;
 	char *text = malloc(n + 64);
 	struct cnc_value v;
+	size_t n_text;
 
 	assert_non_null(text);
 	assert_string_equal(
 		my_value(t, "select length(repeat('x', 16777215))"), "16777215");
-	memcpy(text, "select length('", 15);
-	memset(text + 15, 'a', n);
-	strcpy(text + 15 + n, "')");
+	n_text = (size_t)snprintf(text, 64, "select length('");
+	memset(text + n_text, 'a', n);
+	snprintf(text + n_text + n, 8, "')");
 	assert_int_equal(
 		cnt_server_sql(&my_server, "set global max_allowed_packet = 1073741824"),
 		0);

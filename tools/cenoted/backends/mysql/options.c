@@ -190,6 +190,9 @@ check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 				 "TLS keys");
 	if (!o->tls_cert != !o->tls_key)
 		return bad(diag, "ssl_cert and ssl_key go together");
+	if (!CND_MY_IS_MARIADB && (o->tls_fp || o->tls_fplist || o->tls_passphrase))
+		return bad(diag, "tls_fp, tls_fplist and ssl_passphrase need MariaDB's "
+				 "client library");
 	if (!cnd_my_knows_charset(o->charset))
 		return bad(diag,
 			"the client library does not know the character set that "

@@ -193,15 +193,18 @@ hash_columns(const struct cnp_column *columns, uint32_t n)
 
 	for (i = 0; i < n; i++) {
 		const struct cnp_column *c = &columns[i];
-		int64_t numbers[] = { c->type, c->nullable, c->native_type, c->modifier,
-			c->native_flags, c->charset, c->length, c->precision, c->scale };
+		const int64_t numbers[] = { c->type, c->nullable, c->native_type,
+			c->modifier, c->native_flags, c->charset, c->length, c->precision,
+			c->scale };
+		size_t k;
 
+		for (k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+			h = (h ^ (uint64_t)numbers[k]) * 1099511628211u;
 		h = hash_bytes(h, c->name.p, c->name.n);
 		h = hash_bytes(h, c->org_name.p, c->org_name.n);
 		h = hash_bytes(h, c->table.p, c->table.n);
 		h = hash_bytes(h, c->org_table.p, c->org_table.n);
 		h = hash_bytes(h, c->schema.p, c->schema.n);
-		h = hash_bytes(h, numbers, sizeof(numbers));
 	}
 	return h ? h : 1;
 }
