@@ -164,5 +164,6 @@ cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn))
 
 	while (r == CENOTE_OK && !done(conn))
 		r = cn_progress(conn);
-	return r;
+	/* what was written without waiting may have been all */
+	return r == CENOTE_AGAIN && done(conn) ? CENOTE_OK : r;
 }

@@ -426,6 +426,58 @@ copy_out(struct shell *sh, const struct copy *copy)
 	return r;
 }
 
+/* The server's own COPY, from a file or to one. */
+static int
+copy_by_server(struct shell *sh, const struct copy *copy)
+{
+	FILE *file = NULL, *out = sh->out;
+	struct text sql = { 0 };
+	int r;
+
+	if (copy->file.len > 0) {
+		file = fopen(text_str(&copy->file), copy->is_import ? "re" : "we");
+		if (!file) {
+			shell_error(sh, "%s: %s", text_str(&copy->file), strerror(errno));
+			return RUN_ERROR;
+		}
+	}
+	copy_statement(copy, &sql);
+	if (copy->is_import) {
+		sh->copy_file = file;
+	} else {
+		(void)fflush(sh->out);
+		sh->out = file ? file : stdout;
+	}
+	r = run_sql(sh, text_str(&sql), sql.len);
+	sh->copy_file = NULL;
+	sh->out = out;
+	text_finish(&sql);
+	if (file && fclose(file) != 0 && r == RUN_OK) {
+		shell_error(sh, "%s: %s", text_str(&copy->file), strerror(errno));
+		r = RUN_ERROR;
+	}
+	if (r == RUN_OK && file && !copy->is_import && sh->format->is_for_people)
+		shell_say(sh, "COPY %llu", (unsigned long long)sh->n_shown);
+	return r;
+}
+
+/* Whether the backend has that feature; the session is made if needed. */
+static int
+has_server_copy(struct shell *sh)
+{
+	const char *features =
+		session_ensure(sh) == RUN_OK ? cenote_info(sh->conn, "features") : NULL;
+
+	while (features && *features) {
+		size_t n = strcspn(features, ",");
+
+		if (n == 4 && strncmp(features, "copy", 4) == 0)
+			return 1;
+		features += n + (features[n] == ',');
+	}
+	return 0;
+}
+
 static int
 run_copy(struct cmd *cmd)
 {
@@ -435,6 +487,12 @@ run_copy(struct cmd *cmd)
 
 	if (wrong)
 		r = cmd_usage(cmd, wrong);
+	else if (copy.options.len > 0 && has_server_copy(cmd->sh))
+		r = copy_by_server(cmd->sh, &copy);
+	else if (copy.options.len > 0)
+		r = cmd_usage(cmd,
+			"this server has no COPY; leave out what begins with \"with\", "
+			"and say csv or tsv");
 	else
 		r = copy.is_import ? copy_in(cmd->sh, &copy) : copy_out(cmd->sh, &copy);
 	copy_finish(&copy);

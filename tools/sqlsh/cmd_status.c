@@ -53,6 +53,12 @@ run_conninfo(struct cmd *cmd)
 		if (value && *value)
 			(void)fprintf(sh->out, "%-16s %s\n", facts[i].title, value);
 	}
+	for (i = 0; cenote_parameter_name(sh->conn, (uint32_t)i); i++) {
+		const char *name = cenote_parameter_name(sh->conn, (uint32_t)i);
+
+		(void)fprintf(
+			sh->out, "%-16s %s\n", name, cenote_parameter(sh->conn, name));
+	}
 	if (cenote_tx_state(sh->conn) != CENOTE_TX_IDLE)
 		text_add_str(&pins, "an open transaction");
 	add_pins(&pins, cenote_pins(sh->conn));

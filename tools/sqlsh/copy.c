@@ -19,6 +19,7 @@ copy_finish(struct copy *c)
 	text_finish(&c->table);
 	text_finish(&c->columns);
 	text_finish(&c->file);
+	text_finish(&c->options);
 }
 
 static enum lex_kind
@@ -104,6 +105,12 @@ parse_options(struct args *a, struct copy *c)
 	const char *wrong = NULL;
 	int r;
 
+	args_skip_blanks(a);
+	if (strncasecmp(a->rest, "with", 4) == 0 && a->rest[4] &&
+		strchr(" \t\r\n(", a->rest[4])) {
+		text_add_str(&c->options, a->rest);
+		return NULL;
+	}
 	while (!wrong && (r = args_next(a, &word)) != 0) {
 		const char *s = text_str(&word);
 
@@ -114,7 +121,7 @@ parse_options(struct args *a, struct copy *c)
 		else if (r > 0 && strcasecmp(s, "header") == 0)
 			c->has_header = 1;
 		else
-			wrong = "behind the file csv, tsv or header expected";
+			wrong = "behind the file csv, tsv, header or with ... expected";
 	}
 	text_finish(&word);
 	return wrong;
@@ -149,6 +156,16 @@ copy_parse(struct copy *c, unsigned lex_flags, const char *args)
 	if (r <= 0)
 		return "FILE, stdin or stdout expected";
 	return parse_options(&rest, c);
+}
+
+void
+copy_statement(const struct copy *c, struct text *ret_sql)
+{
+	text_addf(ret_sql, c->is_query ? "copy (%s)" : "copy %s", text_str(&c->table));
+	if (c->columns.len > 0)
+		text_addf(ret_sql, " (%s)", text_str(&c->columns));
+	text_addf(ret_sql, " %s %s", c->is_import ? "from stdin" : "to stdout",
+		text_str(&c->options));
 }
 
 static void

@@ -9,6 +9,8 @@ struct copy {
 	struct text table; /* as typed, perhaps with quotes and a schema; or the query */
 	struct text columns; /* as typed, without the parentheses; "" for none */
 	struct text file; /* "" for stdin or stdout */
+	struct text
+		options; /* of the server's own COPY, as typed from WITH on; "" for none */
 	int is_query;
 	int is_import;
 	enum csv_kind kind;
@@ -16,11 +18,15 @@ struct copy {
 };
 
 /*
- * TABLE [(COLUMNS)] from|to FILE [csv|tsv] [header], (QUERY) to FILE …. NULL when done, else what is
+ * TABLE [(COLUMNS)] from|to FILE [csv|tsv] [header], (QUERY) to FILE …; or WITH … behind the file, which
+ * makes it the server's own COPY. NULL when done, else what is
  * wrong, static text; copy_finish() it either way.
  */
 const char *copy_parse(struct copy *c, unsigned lex_flags, const char *args);
 void copy_finish(struct copy *c);
+
+/* The server's own statement. */
+void copy_statement(const struct copy *c, struct text *ret_sql);
 
 /*
  * INSERT for records of n fields. `names` are the columns' names if the file told them and none

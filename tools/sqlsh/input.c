@@ -34,9 +34,48 @@ run_statement(struct input *in, const struct split_statement *st)
 {
 	struct shell *sh = in->sh;
 
+	struct input *before = sh->input;
+	int r;
+
 	sh->line = st->line;
 	remember(sh, st->sql, st->len);
-	return run_sql(sh, st->sql, st->len);
+	sh->input = in;
+	in->n_data = 0;
+	r = run_sql(sh, st->sql, st->len);
+	sh->input = before;
+	/* The lines count, though they are no SQL. */
+	for (; in->n_data > 0; in->n_data--) {
+		in->n_lines++;
+		split_add(&in->split, "\n", 1);
+	}
+	return r;
+}
+
+static int
+read_file_line(FILE *file, struct text *ret_line)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n = getline(&line, &cap, file);
+
+	if (n > 0)
+		text_add(ret_line, line, (size_t)n);
+	free(line);
+	return n > 0;
+}
+
+int
+input_data_line(struct shell *sh, struct text *ret_line)
+{
+	struct input *in = sh->input;
+
+	text_clear(ret_line);
+	if (!in)
+		return 0;
+	in->n_data++;
+	if (in->read_line)
+		return in->read_line(in, ret_line);
+	return read_file_line(in->file ? in->file : stdin, ret_line);
 }
 
 int
@@ -78,8 +117,12 @@ input_line(struct input *in, const char *line, size_t len)
 
 	in->n_lines++;
 	if (is_command(&in->split, line, len)) {
+		struct input *before = in->sh->input;
+
 		in->sh->line = in->n_lines;
+		in->sh->input = in;
 		r = cmd_run(in, line, len);
+		in->sh->input = before;
 		/* The line counts, though it is no SQL. */
 		split_add(&in->split, "\n", 1);
 		return r;
@@ -162,6 +205,7 @@ input_run_stream(struct shell *sh, FILE *file, const char *name)
 	sh->source = name;
 	sh->line = 1;
 	input_init(&in, sh);
+	in.file = file;
 	r = read_lines(&in, file);
 	if (r == RUN_OK)
 		r = input_end(&in);

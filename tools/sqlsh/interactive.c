@@ -16,6 +16,8 @@
 
 struct interactive {
 	struct input input;
+	int is_data; /* lines are the data of a copy */
+	int is_deaf; /* the session is not listened to before the next statement */
 	struct shell *sh;
 	EditLine *el;
 	History *history;
@@ -56,9 +58,12 @@ static char *
 show_prompt(EditLine *el)
 {
 	struct interactive *i = NULL;
+	static char data_prompt[] = ">> ";
 	const char *pool, *state = "";
 
 	(void)el_get(el, EL_CLIENTDATA, &i);
+	if (i->is_data)
+		return data_prompt;
 	pool = cenote_conn_get(i->sh->conn, "pool");
 	switch (cenote_tx_state(i->sh->conn)) {
 	case CENOTE_TX_OPEN:
@@ -79,15 +84,57 @@ show_prompt(EditLine *el)
 	return i->prompt.data;
 }
 
+/* The server says something of its own accord, or goes, while a line is typed. */
+static void
+listen_to_server(struct interactive *i, EditLine *el)
+{
+	struct shell *sh = i->sh;
+	int r;
+
+	do
+		r = cenote_wait(sh->conn, 0);
+	while (r == CENOTE_OK);
+	if (r < 0 || sh->notes.len > 0)
+		(void)fputc('\n', stdout);
+	(void)fflush(stdout);
+	if (r < 0) {
+		shell_diag(sh, cenote_conn_diag(sh->conn), NULL, 0);
+		(void)fputs("The next statement will ask for a new session.\n", stderr);
+	}
+	i->is_deaf = r < 0;
+	if (shell_show_notes(sh) || r < 0)
+		(void)el_set(el, EL_REFRESH);
+}
+
+/* Wait for the terminal: as interrupt_wait(). */
+static int
+wait_for_key(struct interactive *i, EditLine *el)
+{
+	int has_news = 0, r, fd;
+
+	do {
+		/* in the midst of a copy the descriptor is not ours to look at */
+		fd = i->is_data || i->is_deaf || !cenote_is_connected(i->sh->conn)
+			     ? -1
+			     : cenote_fd(i->sh->conn);
+		r = interrupt_wait_both(STDIN_FILENO, fd, &has_news);
+		if (r > 0 && has_news)
+			listen_to_server(i, el);
+	} while (r > 0 && has_news);
+	return r;
+}
+
 /* libedit's way to read one character; Ctrl-C ends the line. */
 static int
 read_char(EditLine *el, wchar_t *ret_char)
 {
+	struct interactive *i = NULL;
 	mbstate_t state = { 0 };
 
+	(void)el_get(el, EL_CLIENTDATA, &i);
 	for (;;) {
 		char c;
-		int ready = interrupt_wait(STDIN_FILENO, POLLIN, -1);
+		int ready = wait_for_key(i, el);
 		ssize_t n;
 		size_t used;
 
@@ -244,6 +291,9 @@ complete(EditLine *el, int ch)
 
 	(void)ch;
 	(void)el_get(el, EL_CLIENTDATA, &i);
+	/* data has tabs of its own */
+	if (i->is_data)
+		return el_insertstr(el, "\t") < 0 ? CC_ERROR : CC_REFRESH;
 	if (len == 0)
 		return CC_REFRESH_BEEP;
 	word = mem_dup(begin, len);
@@ -306,6 +356,25 @@ close_editor(struct interactive *i)
 	text_finish(&i->prompt);
 }
 
+/* A line of data for COPY … FROM STDIN. */
+static int
+read_data_line(struct input *in, struct text *ret_line)
+{
+	struct interactive *i =
+		(struct interactive *)(void *)((char *)in -
+					       offsetof(struct interactive, input));
+	const char *line;
+	int len = 0;
+
+	i->is_data = 1;
+	line = el_gets(i->el, &len);
+	i->is_data = 0;
+	if (!line || len <= 0)
+		return 0;
+	text_add(ret_line, line, (size_t)len);
+	return 1;
+}
+
 static void
 keep_line(struct interactive *i, const char *line)
 {
@@ -352,6 +421,7 @@ run_line(struct interactive *i, const char *line, size_t len, int *ret_is_over)
 	int r;
 
 	keep_line(i, line);
+	i->is_deaf = 0;
 	r = input_line(&i->input, line, len);
 	(void)fflush(i->sh->out);
 	if (r == RUN_QUIT)
@@ -394,6 +464,7 @@ interactive_run(struct shell *sh, int reads_rc)
 	if (!sh->is_quiet)
 		greet(sh);
 	input_init(&i.input, sh);
+	i.input.read_line = read_data_line;
 	if (open_editor(&i) < 0) {
 		shell_error(sh, "the terminal cannot be used");
 		status = EXIT_USAGE;

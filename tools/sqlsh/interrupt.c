@@ -46,10 +46,9 @@ interrupt_clear(void)
 	is_pending = 0;
 }
 
-int
-interrupt_wait(int fd, short events, int timeout_ms)
+static int
+wait_for(struct pollfd *fds, nfds_t n_fds, int timeout_ms)
 {
-	struct pollfd pfd = { .fd = fd, .events = events };
 	struct timespec limit = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	sigset_t block, before;
 	int n = -1;
@@ -58,12 +57,31 @@ interrupt_wait(int fd, short events, int timeout_ms)
 	(void)sigaddset(&block, SIGINT);
 	(void)sigprocmask(SIG_BLOCK, &block, &before);
 	if (!is_pending)
-		n = ppoll(&pfd, 1, timeout_ms < 0 ? NULL : &limit, &before);
+		n = ppoll(fds, n_fds, timeout_ms < 0 ? NULL : &limit, &before);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (is_pending)
 		return -1;
 	/* Another signal (the window's size): as if the time were over, the caller looks again. */
 	return n > 0 ? 1 : 0;
+}
+
+int
+interrupt_wait(int fd, short events, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	return wait_for(&pfd, 1, timeout_ms);
+}
+
+int
+interrupt_wait_both(int fd, int second, int *ret_second)
+{
+	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
+		{ .fd = second, .events = POLLIN } };
+	int r = wait_for(fds, 2, -1);
+
+	*ret_second = r > 0 && fds[1].revents != 0;
+	return r > 0 ? fds[0].revents != 0 || *ret_second : r;
 }
 
 _Noreturn void

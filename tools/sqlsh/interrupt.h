@@ -15,6 +15,9 @@ void interrupt_clear(void);
 /* poll() for one descriptor (none if fd < 0). 1 ready, 0 time is over, -1 interrupted. */
 int interrupt_wait(int fd, short events, int timeout_ms);
 
+/* The same for two; *ret_second: the other one is ready. 1 if any is. */
+int interrupt_wait_both(int fd, int second, int *ret_second);
+
 /* End as the signal would have ended us. */
 _Noreturn void interrupt_die(int signo);
 

@@ -207,8 +207,10 @@ show_command(struct shell *sh, const cenote_result *res)
 		if (strncmp(tag, changing[i], strlen(changing[i])) == 0)
 			catalog_forget(&sh->catalog);
 	}
-	if (sh->format->is_for_people && *tag)
+	/* among the data nobody wants it */
+	if (sh->format->is_for_people && *tag && !sh->is_copied_out)
 		shell_say(sh, "%s", tag);
+	sh->is_copied_out = 0;
 }
 
 static int
@@ -224,6 +226,10 @@ show_result(struct shell *sh, cenote_result *res, const struct bound *bound)
 	case CENOTE_RESULT_COMMAND:
 		show_command(sh, res);
 		return RUN_OK;
+	case CENOTE_RESULT_COPY_IN:
+		return data_in(sh, res);
+	case CENOTE_RESULT_COPY_OUT:
+		return data_out(sh);
 	default:
 		return RUN_OK;
 	}
@@ -256,6 +262,7 @@ run_sql(struct shell *sh, const char *sql, size_t len)
 	struct bound bound;
 	int r;
 
+	sh->is_copied_out = 0;
 	if (sh->is_echo)
 		(void)fprintf(stderr, "%.*s;\n", (int)len, sql);
 	r = bind_and_send(sh, sql, len, &bound);
@@ -263,6 +270,7 @@ run_sql(struct shell *sh, const char *sql, size_t len)
 		r = show_results(sh, &bound);
 		bound_finish(&bound);
 	}
+	(void)shell_show_notes(sh);
 	if (sh->is_timing)
 		(void)fprintf(stderr, "Time: %.3f ms\n", run_now_ms() - begin);
 	if (r != RUN_LOST && sh->n_cancels > 0)

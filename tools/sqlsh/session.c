@@ -15,6 +15,20 @@ show_notice(const cenote_diag *notice, void *user)
 	shell_diag(user, notice, NULL, 0);
 }
 
+static void
+keep_note(uint32_t pid, const char *channel, const char *payload, void *user)
+{
+	struct shell *sh = user;
+
+	text_add_str(&sh->notes, "Notification on ");
+	(void)display_add(&sh->notes, channel, strlen(channel));
+	if (*payload) {
+		text_add_str(&sh->notes, ": ");
+		(void)display_add(&sh->notes, payload, strlen(payload));
+	}
+	text_addf(&sh->notes, " (from process %lu)\n", (unsigned long)pid);
+}
+
 /* The rules of the backend that this session has. */
 static void
 learn_dialect(struct shell *sh)
@@ -112,6 +126,43 @@ session_next(struct shell *sh, cenote_result *res)
 }
 
 int
+session_copy_put(struct shell *sh, const char *data, size_t len)
+{
+	int r;
+
+	while ((r = cenote_copy_put(sh->conn, data, len)) == CENOTE_AGAIN) {
+		if (session_wait(sh) != RUN_OK)
+			return CENOTE_ERR_CONN;
+	}
+	return r;
+}
+
+int
+session_copy_end(struct shell *sh, const char *error)
+{
+	int r;
+
+	while ((r = cenote_copy_end(sh->conn, error)) == CENOTE_AGAIN) {
+		if (session_wait(sh) != RUN_OK)
+			return CENOTE_ERR_CONN;
+	}
+	return r;
+}
+
+int
+session_copy_get(struct shell *sh, const char **ret_data, size_t *ret_len)
+{
+	int r;
+
+	if (interrupt_is_pending())
+		interrupt_request(sh);
+	while (!sh->is_closed_by_user &&
+		(r = cenote_copy_get(sh->conn, ret_data, ret_len)) == CENOTE_AGAIN)
+		(void)session_wait(sh);
+	return sh->is_closed_by_user ? CENOTE_ERR_CONN : r;
+}
+
+int
 session_failed(struct shell *sh, int status, const char *sql, size_t len)
 {
 	if (sh->is_closed_by_user) {
@@ -130,6 +181,7 @@ session_connect(struct shell *sh)
 	session_begin_request(sh);
 	(void)cenote_set_nonblocking(sh->conn, 1);
 	cenote_set_notice_handler(sh->conn, show_notice, sh);
+	cenote_set_notification_handler(sh->conn, keep_note, sh);
 	while ((r = cenote_connect(sh->conn)) == CENOTE_AGAIN) {
 		int wants = cenote_wants(sh->conn);
 		short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |

@@ -31,6 +31,7 @@ shell_finish(struct shell *sh)
 	binds_finish(&sh->binds);
 	catalog_forget(&sh->catalog);
 	text_finish(&sh->last);
+	text_finish(&sh->notes);
 	free(sh->null_text);
 }
 
@@ -160,4 +161,15 @@ shell_output_failed(struct shell *sh)
 		shell_error(sh, "%s: %s", sh->out_name ? sh->out_name : "standard output",
 			strerror(error));
 	return RUN_ERROR;
+}
+
+int
+shell_show_notes(struct shell *sh)
+{
+	if (sh->notes.len == 0)
+		return 0;
+	(void)fflush(sh->out);
+	(void)fputs(text_str(&sh->notes), stderr);
+	text_clear(&sh->notes);
+	return 1;
 }

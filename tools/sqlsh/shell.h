@@ -47,6 +47,10 @@ struct shell {
 	struct binds binds;
 	struct catalog catalog; /* for completion */
 	struct text last; /* statement, for \g and \watch */
+	struct text notes; /* notifications that were not shown yet */
+	struct input *input; /* where the statement came from that runs */
+	int is_copied_out; /* the tag that comes next is that of a copy out */
+	FILE *copy_file; /* what a COPY FROM STDIN takes instead of it; NULL: nothing */
 
 	const char *source; /* file that is read, for messages; NULL: none */
 	unsigned long line; /* of it, that the statement began in */
@@ -59,6 +63,8 @@ void shell_finish(struct shell *sh);
 /* Messages for the user, on standard error, with file and line where there are such. */
 void shell_error(struct shell *sh, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Show the notifications that came. 1 if there were any. */
+int shell_show_notes(struct shell *sh);
 /* A diagnostics record; sql is the statement that its position is in, or NULL. */
 void shell_diag(struct shell *sh, const cenote_diag *diag, const char *sql, size_t len);
 /* Something that is said where people read: not with -q. */
@@ -82,6 +88,10 @@ int session_wait(struct shell *sh);
 /* cenote_get_result() and cenote_result_next(), never CENOTE_AGAIN. */
 int session_get_result(struct shell *sh, cenote_result **ret_res);
 int session_next(struct shell *sh, cenote_result *res);
+/* cenote_copy_put(), cenote_copy_end() and cenote_copy_get(), never CENOTE_AGAIN. */
+int session_copy_put(struct shell *sh, const char *data, size_t len);
+int session_copy_end(struct shell *sh, const char *error);
+int session_copy_get(struct shell *sh, const char **ret_data, size_t *ret_len);
 /* A call failed with this status: report it, and say what it comes to. */
 int session_failed(struct shell *sh, int status, const char *sql, size_t len);
 /* Send and take results of what gives no rows. */
@@ -111,13 +121,25 @@ int run_show_picked(
 	struct shell *sh, const cenote_result *res, const struct run_pick *picks);
 double run_now_ms(void);
 
+/* data.c: the data of COPY … FROM STDIN and TO STDOUT, and files that a server asks for. */
+
+int data_in(struct shell *sh, const cenote_result *res);
+int data_out(struct shell *sh);
+
 /* input.c */
 
 struct input {
 	struct shell *sh;
 	struct split split;
 	unsigned long n_lines;
+	unsigned long n_data; /* lines of data since the statement */
+	FILE *file; /* from which further lines come */
+	/* The same where it is no file: 1; 0 at the end. NULL: `file`. */
+	int (*read_line)(struct input *in, struct text *ret_line);
 };
+
+/* The next line of the input of the statement that runs, as data; newline included. 1; 0 at the end. */
+int input_data_line(struct shell *sh, struct text *ret_line);
 
 void input_init(struct input *in, struct shell *sh);
 void input_finish(struct input *in);

@@ -300,6 +300,34 @@ copies_hold_no_more_than_their_bounds(void **state)
 	cenote_result_destroy(res);
 }
 
+/* A non-blocking writer is never told to wait when there is nothing to wait for. */
+static void
+a_writer_waits_only_for_what_can_come(void **state)
+{
+	struct fixture *f = *state;
+	cenote_result *res = begin_in(f, "copy_in"), *other;
+	static char text[65536];
+	size_t n = 0;
+	int r;
+
+	memset(text, 'z', sizeof(text));
+	assert_int_equal(cenote_set_nonblocking(f->conn, 1), CENOTE_OK);
+	while (n < 400) {
+		r = cenote_copy_put(f->conn, text, sizeof(text));
+		n += r == CENOTE_OK;
+		if (r == CENOTE_AGAIN)
+			assert_true(cenote_wants(f->conn) & CENOTE_WANTS_WRITE);
+		else
+			assert_int_equal(r, CENOTE_OK);
+	}
+	assert_int_equal(cenote_set_nonblocking(f->conn, 0), CENOTE_OK);
+	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &other), CENOTE_OK);
+	assert_int_equal(cenote_result_affected_rows(other), 400 * sizeof(text));
+	cenote_result_destroy(other);
+	cenote_result_destroy(res);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_connected, teardown)
 
 int
@@ -317,6 +345,7 @@ main(void)
 		TEST(a_copy_lost_on_its_way_in_leaves_the_outcome_unknown),
 		TEST(requests_behind_a_copy_wait_for_its_end),
 		TEST(a_prepared_statement_may_copy),
+		TEST(a_writer_waits_only_for_what_can_come),
 		TEST(copies_hold_no_more_than_their_bounds),
 	};
 

@@ -36,7 +36,8 @@ static const struct {
 	{ "t from", "!FILE, stdin or stdout expected" },
 	{ "t from ''", "!FILE, stdin or stdout expected" },
 	{ "t from 'open", "!FILE, stdin or stdout expected" },
-	{ "t from x csv nonsense", "!behind the file csv, tsv or header expected" },
+	{ "t from x csv nonsense",
+		"!behind the file csv, tsv, header or with ... expected" },
 };
 
 static void
@@ -64,6 +65,37 @@ arguments_are_understood(void **state)
 		text_finish(&got);
 		copy_finish(&c);
 	}
+}
+
+/* With WITH it is the server's statement; what only begins like it is not. */
+static void
+options_of_the_server_go_to_it_as_they_are(void **state)
+{
+	static const struct {
+		const char *args, *expected;
+	} statements[] = {
+		{ "t from x with (format csv)", "copy t from stdin with (format csv)" },
+		{ "s.\"T\" (a, b) to stdout WITH csv",
+			"copy s.\"T\" (a, b) to stdout WITH csv" },
+		{ "(select 1) to 'a b' with(header)",
+			"copy (select 1) to stdout with(header)" },
+	};
+	struct copy c;
+	struct text sql = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		assert_null(copy_parse(&c, 0, statements[i].args));
+		copy_statement(&c, &sql);
+		assert_string_equal(text_str(&sql), statements[i].expected);
+		text_clear(&sql);
+		copy_finish(&c);
+	}
+	assert_non_null(copy_parse(&c, 0, "t from x without"));
+	copy_finish(&c);
+	assert_non_null(copy_parse(&c, 0, "t from x with"));
+	copy_finish(&c);
+	text_finish(&sql);
 }
 
 static void
@@ -130,6 +162,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_are_understood),
+		cmocka_unit_test(options_of_the_server_go_to_it_as_they_are),
 		cmocka_unit_test(inserts_name_columns_of_the_header_quoted),
 		cmocka_unit_test(progress_tells_rate_part_and_time_left),
 	};
