@@ -203,7 +203,7 @@ def start_cenoted(s, pg, mariadb):
         pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app"))
     if "mysql" in kinds:
         pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
-                      + s.write("mypw", PASSWORD) + " database=app"))
+                      + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app"))
     if not pools:
         return None
     conf = f"[cenoted]\nuser = {getpass.getuser()}\nrun_dir = {run}\nbackend_dir = {modules}\nlog = stderr\n"

@@ -41,6 +41,16 @@ struct fr_pool {
 	int is_superuser;
 };
 
+/* What stays in a session over the server's own reset, and does not over a new login. */
+struct fr_leftover {
+	const char *name;
+	size_t pool;
+	const char *leave; /* SQL */
+	const char *ask; /* gives one value */
+	const char *left; /* which is this behind the server's reset */
+	const char *fresh; /* and this in a new login */
+};
+
 struct fr_backend {
 	const char *name; /* of the server */
 	enum cnt_server_kind kind;
@@ -56,6 +66,12 @@ struct fr_backend {
 	/* What the server's own reset leaves, as docs/backends.md lists it: make the line as if
 	 * it was not so. 0: the line does not count. */
 	int (*forgive)(char *line);
+	/* Each such thing by itself. NULL at the end. */
+	const struct fr_leftover *leftovers;
+	/* What a client does that has a secret, and what the next one looks for: each of these must
+	 * fail or give something else than the secret. */
+	const char *const *enable_key;
+	const char *const *look_for_key;
 };
 
 extern const struct fr_backend fr_postgresql;

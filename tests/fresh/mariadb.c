@@ -22,7 +22,17 @@ static const char setup[] =
 	"insert into fr_t (a) values ('function'); return last_insert_id(); end//\n"
 	"create procedure fr_out(out o int, inout io int) begin set o = 7, io = io + 1;\n"
 	"select 1; select 2; end//\n"
+	"create procedure enable_key(name text, password text) begin\n"
+	"create temporary table enabled_keys as select name as k, password as p;\n"
+	"set @enabled_key = password; prepare fr_decrypt from 'select t from "
+	"fr_secret';\n"
+	"do get_lock('fr_key', 0); end//\n"
+	"create function decrypt_secret() returns text begin\n"
+	"if @enabled_key is null then signal sqlstate '45000' set message_text = 'no "
+	"key';\n"
+	"end if; return (select t from fr_secret); end//\n"
 	"delimiter ;\n"
+	"create table fr_secret (t text); insert into fr_secret values ('clear text');\n"
 	"grant all on app.* to fr_role;\n";
 
 static const struct fr_pool pools[] = {
@@ -186,6 +196,18 @@ forgive(char *line)
 	return 1;
 }
 
+/* None: where the server's reset is not enough the backend does the rest. */
+static const struct fr_leftover leftovers[] = {
+	{ NULL, 0, NULL, NULL, NULL, NULL },
+};
+
+static const char *const enable_key[] = { "call enable_key('k', 'pw')",
+	"select decrypt_secret()", NULL };
+
+static const char *const look_for_key[] = { "select decrypt_secret()",
+	"select k from enabled_keys", "select @enabled_key", "execute fr_decrypt",
+	"handler fr_secret read first", "select is_used_lock('fr_key')", NULL };
+
 const struct fr_backend fr_mariadb = {
 	.name = "MariaDB",
 	.kind = CNT_MARIADB,
@@ -198,4 +220,7 @@ const struct fr_backend fr_mariadb = {
 	.copies = copies,
 	.slow = "select sleep(0.0{2|5|9})",
 	.forgive = forgive,
+	.leftovers = leftovers,
+	.enable_key = enable_key,
+	.look_for_key = look_for_key,
 };

@@ -31,6 +31,31 @@ static const char setup[] =
 	"perform pg_advisory_lock(78); rollback; end $$;\n"
 	"create function fr_defaults() returns int language sql set work_mem = '5MB'\n"
 	"set search_path = pg_catalog as 'select 1';\n"
+	/* Keys in a temporary table, as applications with encrypted columns have them. */
+	"create table fr_secret (t text); insert into fr_secret values ('clear text');\n"
+	"create function enable_key(name text, password text) returns text language "
+	"plpgsql\n"
+	"as $$ begin create temporary table enabled_keys as select name as k, password "
+	"as p;\n"
+	"perform set_config('fresh.key', password, false);\n"
+	"prepare fr_decrypt as select t from fr_secret;\n"
+	"execute 'declare fr_clear cursor with hold for select t from fr_secret';\n"
+	"return 'enabled'; end $$;\n"
+	"create function decrypt_secret() returns text language plpgsql as $$ begin\n"
+	"if (select p from enabled_keys) is distinct from 'pw' then\n"
+	"raise 'no key'; end if; return (select t from fr_secret); end $$;\n"
+	"create function fr_perl_put(text) returns void language plperl as $$\n"
+	"$_SHARED{k} = $_[0]; $$;\n"
+	"create function fr_perl_get() returns text language plperl as $$\n"
+	"return defined $_SHARED{k} ? $_SHARED{k} : 'none'; $$;\n"
+	"create extension if not exists plpython3u;\n"
+	"create function fr_python_put(v text) returns void language plpython3u as $$\n"
+	"GD['k'] = v $$;\n"
+	"create function fr_python_get() returns text language plpython3u as $$\n"
+	"return GD.get('k', 'none') $$;\n"
+	"create function fr_conninfo() returns text language sql as $$\n"
+	"select format('host=%s port=%s dbname=app user=app',\n"
+	"current_setting('unix_socket_directories'), current_setting('port')) $$;\n"
 	"grant all on all tables in schema public to public;\n"
 	"grant all on all sequences in schema public to public;\n"
 	"grant all on schema public to public;\n";
@@ -224,6 +249,38 @@ forgive(char *line)
 	       strncmp(line, "custom name|", 12) != 0;
 }
 
+static const struct fr_leftover leftovers[] = {
+	{ "the name of a custom setting", 0, "set fresh.a = 'secret'",
+		"select coalesce(current_setting('fresh.a', true), 'none')", "", "none" },
+	{ "the temporary schema", 0, "create temporary table fr_tmp (a int)",
+		"select pg_my_temp_schema() <> 0", "t", "f" },
+	{ "a loaded library", 0, "do $$ begin null; end $$",
+		"select count(*) from pg_settings where name like 'plpgsql.%'", "5",
+		"0" },
+	{ "the source of a transaction's setting", 0,
+		"set session transaction_isolation = serializable",
+		"select source from pg_settings where name = 'transaction_isolation'",
+		"session", "override" },
+	{ "PL/Perl's %_SHARED", 0, "select fr_perl_put('secret')", "select fr_perl_get()",
+		"secret", "none" },
+	{ "PL/Python's GD", 1, "select fr_python_put('secret')", "select fr_python_get()",
+		"secret", "none" },
+	{ "a connection of dblink", 1, "select dblink_connect('fr_link', fr_conninfo())",
+		"select coalesce(array_to_string(dblink_get_connections(), ','), 'none')",
+		"fr_link", "none" },
+	{ NULL, 0, NULL, NULL, NULL, NULL },
+};
+
+static const char *const enable_key[] = { "select enable_key('k', 'pw')",
+	"select decrypt_secret()", NULL };
+
+static const char *const look_for_key[] = { "select decrypt_secret()",
+	"select k from enabled_keys", "select k from pg_temp.enabled_keys",
+	"select string_agg(relname, ',') from pg_class where relname = 'enabled_keys'"
+	" and relnamespace = pg_my_temp_schema()",
+	"select current_setting('fresh.key', true)", "execute fr_decrypt",
+	"fetch fr_clear", NULL };
+
 const struct fr_backend fr_postgresql = {
 	.name = "PostgreSQL",
 	.kind = CNT_POSTGRESQL,
@@ -236,4 +293,7 @@ const struct fr_backend fr_postgresql = {
 	.copies = copies,
 	.slow = "select pg_sleep(0.0{2|5|9})",
 	.forgive = forgive,
+	.leftovers = leftovers,
+	.enable_key = enable_key,
+	.look_for_key = look_for_key,
 };
