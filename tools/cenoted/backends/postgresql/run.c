@@ -40,7 +40,7 @@ after_sink(struct cnd_session *s, int r)
 		fail(s, r);
 		cnd_pg_stop(s, r);
 	}
-	return CENOTE_OK;
+	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
 /* ---- results ---- */

@@ -282,11 +282,10 @@ take_over(struct cnd_session *s, struct cnc_diag *diag)
 			"gssencmode=disable");
 		return CENOTE_ERR_CONN;
 	}
-	s->cancel = PQgetCancel(s->conn);
 	cnd_pg_stream_init(s);
 	s->tx = 'I';
 	name_server(s);
-	return s->cancel == NULL ? CENOTE_ERR_NOMEM : take_parameters(s);
+	return take_parameters(s);
 }
 
 /*
@@ -399,7 +398,6 @@ cnd_pg_logout(struct cnd_session *s)
 	cnc_free(s->mem, s->param_types);
 	if (s->ready_fd > 0)
 		(void)close(s->ready_fd);
-	PQfreeCancel(s->cancel);
 	PQfinish(s->conn);
 	cnc_diag_finish(&s->lost);
 	cnc_diag_finish(&s->stop_diag);

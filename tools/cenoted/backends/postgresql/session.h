@@ -129,7 +129,6 @@ struct cnd_session {
 	const struct cnd_host *host;
 	const struct cenote_allocator *mem;
 	PGconn *conn;
-	PGcancel *cancel;
 	struct ssl_st *ssl; /* libpq's own */
 	const struct cnd_pg_transport *transport;
 	int fd;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "session.h"
 
@@ -189,15 +194,76 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 
 /* ---- waiting ---- */
 
-/* The server is asked to stop; the request's answer then comes as usual. */
+/*
+ * A cancel goes over a connection of its own, and libpq waits there without a bound. So a thread does
+ * that; it owns what it uses, and is left behind if the server does not answer.
+ */
+struct cancel_job {
+	PGcancel *cancel;
+	int done_fd;
+};
+
+static void *
+run_cancel(void *user)
+{
+	struct cancel_job *job = user;
+	char why[256];
+	uint64_t one = 1;
+
+	(void)PQcancel(job->cancel, why, sizeof(why));
+	PQfreeCancel(job->cancel);
+	(void)!write(job->done_fd, &one, sizeof(one));
+	(void)close(job->done_fd);
+	free(job);
+	return NULL;
+}
+
+/* The descriptor that is readable when it is done; -1. */
+static int
+start_cancel(struct cnd_session *s)
+{
+	struct cancel_job *job = calloc(1, sizeof(*job));
+	pthread_t thread;
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	if (job == NULL || fd < 0)
+		goto fail;
+	job->cancel = PQgetCancel(s->conn);
+	job->done_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (job->cancel == NULL || job->done_fd < 0 ||
+		pthread_create(&thread, NULL, run_cancel, job) != 0) {
+		if (job->done_fd >= 0)
+			(void)close(job->done_fd);
+		PQfreeCancel(job->cancel);
+		goto fail;
+	}
+	(void)pthread_detach(thread);
+	return fd;
+fail:
+	free(job);
+	if (fd >= 0)
+		(void)close(fd);
+	return -1;
+}
+
+/* The server is asked to stop; the request's answer then comes as usual. A cancel that is still under
+ * way could hit what is asked next. */
 static void
 send_cancel(struct cnd_session *s)
 {
-	char why[256];
+	struct pollfd poll_fd = { .fd = start_cancel(s), .events = POLLIN };
+	int n = 0;
 
-	if (s->cancel == NULL || PQcancel(s->cancel, why, sizeof(why)))
+	if (poll_fd.fd < 0) {
+		s->host->log(s->host, 5, "cannot cancel at %s", s->server);
 		return;
-	s->host->log(s->host, 5, "cannot cancel at %s: %s", s->server, why);
+	}
+	while ((n = poll(&poll_fd, 1, ABANDON_MS)) < 0 && errno == EINTR)
+		continue;
+	(void)close(poll_fd.fd);
+	if (n <= 0)
+		(void)cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+			"the server %s does not answer a cancel request", s->server);
 }
 
 void
@@ -219,7 +285,7 @@ host_wait(struct cnd_session *s, short events)
 	if (r >= 0)
 		return r;
 	cnd_pg_stop(s, r);
-	return CENOTE_OK;
+	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
 int
