@@ -77,6 +77,23 @@ look_at(struct cnp_event *ev, struct cnc_rowset *rs)
 	cnc_arena_finish(&arena);
 }
 
+/* The client's part of a copy: sometimes a piece, sometimes an end, sometimes neither. */
+static void
+copy_in(struct cnp_client *c, const struct cnp_event *ev)
+{
+	struct cnp_msg m;
+
+	memset(&m, 0, sizeof m);
+	m.code = CNP_MSG_COPY_DATA;
+	m.as.copy_data.data = ev->msg.as.copy_in.name;
+	FUZZ_CHECK(c->copying == ev->request);
+	if (ev->payload_len % 3 > 0)
+		FUZZ_CHECK(cnp_client_copy(c, &m) == CENOTE_OK);
+	m.code = CNP_MSG_COPY_DONE;
+	if (ev->payload_len % 3 > 1)
+		FUZZ_CHECK(cnp_client_copy(c, &m) == CENOTE_OK);
+}
+
 /* 0 when the session is over. */
 static int
 take_events(struct cnp_client *c, struct cnc_rowset *rs)
@@ -86,6 +103,10 @@ take_events(struct cnp_client *c, struct cnc_rowset *rs)
 
 	while ((r = cnp_client_next(c, &ev)) == CENOTE_OK) {
 		look_at(&ev, rs);
+		if (ev.msg.code == CNP_MSG_COPY_IN)
+			copy_in(c, &ev);
+		/* who is answered has an end behind what it sent */
+		FUZZ_CHECK(!ev.is_last || c->copying == 0);
 		if (c->waits_tls)
 			FUZZ_CHECK(cnp_client_tls_done(c) == CENOTE_OK);
 		send_all(c);

@@ -48,6 +48,47 @@ answer(struct cnp_server *s, const struct cnp_request *req)
 	FUZZ_CHECK(cnp_server_finish_request(s, 0, 0, NULL) == CENOTE_OK);
 }
 
+/* The running request takes a copy, as far as it has come. 0 while more is awaited. */
+static int
+take_copy(struct cnp_server *s)
+{
+	struct cnp_str data;
+	struct cnp_msg m;
+	unsigned n = 0;
+	int r;
+
+	/* now and then it has enough before the end */
+	while ((r = cnp_server_next_copy(s, &data)) == CENOTE_OK && n < 3) {
+		FUZZ_CHECK(data.p[data.n] == '\0');
+		n++;
+	}
+	if (r == CENOTE_AGAIN || r == CENOTE_ERR_PROTOCOL)
+		return 0;
+	memset(&m, 0, sizeof m);
+	m.code = CNP_MSG_DONE;
+	if (r == CENOTE_ERR_SERVER)
+		FUZZ_CHECK(cnp_server_error(s, &s->diag) == CENOTE_OK);
+	else
+		FUZZ_CHECK(cnp_server_reply(s, &m, 0) == CENOTE_OK);
+	FUZZ_CHECK(cnp_server_finish_request(s, 0, 0, NULL) == CENOTE_OK);
+	return 1;
+}
+
+/* A query copies if its text says so. CENOTE_OK: it is done. */
+static int
+begin_copy(struct cnp_server *s, const struct cnp_request *req)
+{
+	struct cnp_msg m;
+
+	memset(&m, 0, sizeof m);
+	m.code = CNP_MSG_COPY_IN;
+	if (req->msg.code != CNP_MSG_QUERY || req->msg.as.query.sql.n == 0 ||
+		req->msg.as.query.sql.p[0] != 'c' || req->number == 0)
+		return 0;
+	FUZZ_CHECK(cnp_server_reply(s, &m, 0) == CENOTE_OK);
+	return 1;
+}
+
 static void
 attach(struct cnp_server *s)
 {
@@ -62,6 +103,8 @@ static int
 serve_one(struct cnp_server *s, const struct cnp_request *req)
 {
 	if (cnp_server_state(s) == CNP_SERVER_RUNNING) {
+		if (begin_copy(s, req))
+			return take_copy(s);
 		answer(s, req);
 	} else if (s->first == 0) {
 		if (cnp_server_hello(s, 0, 0, "") < 0)
@@ -82,6 +125,10 @@ serve(struct cnp_server *s)
 	struct cnp_request req;
 	int r;
 
+	if (s->is_copying && !take_copy(s)) {
+		check_output(s);
+		return cnp_server_state(s) < CNP_SERVER_CLOSING;
+	}
 	for (;;) {
 		r = cnp_server_next(s, &req);
 		if (r != CENOTE_OK)
@@ -95,6 +142,8 @@ serve(struct cnp_server *s)
 		check_output(s);
 	}
 	check_output(s);
+	if (s->is_copying)
+		return 1;
 	FUZZ_CHECK(r != CENOTE_ERR_PROTOCOL ||
 		   (cnp_server_state(s) == CNP_SERVER_BROKEN && s->diag.message[0]));
 	return cnp_server_state(s) < CNP_SERVER_CLOSING;
