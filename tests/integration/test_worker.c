@@ -312,6 +312,20 @@ the_end_of_cenoted_does_not_wait_for_a_login(void **state)
 	assert_in_range(wp_now_ms() - begun, 0, 5000);
 }
 
+static void
+the_end_of_cenoted_does_not_wait_for_a_reset(void **state)
+{
+	int64_t begun;
+
+	(void)state;
+	begin(POOL("login_timeout = 0\n"));
+	cnt_raw_close(&client);
+	hear("reset\n");
+	begun = wp_now_ms();
+	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
+	assert_in_range(wp_now_ms() - begun, 0, 8000);
+}
+
 /* ---- what the server says of its own accord ---- */
 
 static void
@@ -493,8 +507,8 @@ a_loss_is_told_for_what_it_may_have_done(void **state)
 	(void)state;
 	begin(POOL(""));
 	lose_in(NULL, "select ask x", "08006");
-	lose_in(NULL, "ask x", "08007");
-	lose_in("tx 1", "ask x", "08006");
+	lose_in(NULL, "insert x", "08007");
+	lose_in("tx 1", "insert x", "08006");
 	lose_in("tx 1", "commit", "08007");
 	lose_in("tx 1", "rollback", "08006");
 	/* a prepared statement is remembered */
@@ -680,8 +694,9 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 	(void)state;
 	start(POOL("mode = transaction\n"));
 	accept_login(0);
-	/* else this client would have waited, and would be asked to go soon */
+	/* else somebody would have waited a moment ago, and this client be asked to go soon */
 	wp_await("main", "idle", 1);
+	wp_pause_ms(200);
 	attach();
 	/* the server says that something is there */
 	QUERY(1, SYNC, "settle 64");
@@ -700,6 +715,22 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 	hear("reset\n");
 	say("done\n");
 	assert_int_equal(wp_join(pid), 0);
+}
+
+static void
+an_idle_client_has_what_functions_left_asked_for(void **state)
+{
+	(void)state;
+	begin(POOL(""));
+	QUERY(1, SYNC, "pin 64");
+	EXPECT("DONE/1 READY/1");
+	assert_int_equal(client.msg.as.ready.pins, 64);
+	assert_non_null(strstr(ask(2, "seen"), "settles=0 "));
+	wp_pause_ms(1500);
+	assert_non_null(strstr(ask(3, "seen"), "settles=1 "));
+	hang_up();
+	EXPECT("YIELD/0 END");
+	accept_login(0);
 }
 
 /* ---- what only some backends have ---- */
@@ -917,6 +948,7 @@ main(void)
 		T(a_client_that_goes_wakes_who_waits_for_the_server),
 		T(a_silent_server_does_not_hang_a_login_or_a_reset),
 		T(the_end_of_cenoted_does_not_wait_for_a_login),
+		T(the_end_of_cenoted_does_not_wait_for_a_reset),
 		T(what_the_server_says_comes_between_the_rows),
 		T(what_the_server_says_comes_to_an_idle_client),
 		T(a_reset_tells_what_it_changed),
@@ -932,6 +964,7 @@ main(void)
 		T(a_copy_is_given_up_by_either_side),
 		T(a_client_that_goes_or_lies_in_a_copy_ends_it),
 		T(what_functions_left_is_asked_for_before_a_session_is_kept),
+		T(an_idle_client_has_what_functions_left_asked_for),
 		T(what_a_backend_has_is_passed_on),
 		T(a_user_is_changed_and_changed_back),
 		T(options_are_set_with_attach_and_later),

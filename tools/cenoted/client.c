@@ -15,17 +15,20 @@
 #include "log.h"
 
 /* A client that says nothing for so long goes to the door, which has the time to wait. */
-#define SILENCE_MS   50
+#define SILENCE_MS     50
 /* The whole of opening and first frame. */
-#define OPENING_MS   10000
+#define OPENING_MS     10000
 /* How long a client's waiting keeps its pool contended, for those who could yield. */
-#define CONTENDED_MS 100
+#define CONTENDED_MS   100
 /* A client whose session was lent to it so recently keeps it for its first request. */
-#define GRACE_MS     20
+#define GRACE_MS       20
 /* So often the server may be asked what a session really holds. */
-#define SETTLE_MS    50
+#define SETTLE_MS      50
+/* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
+ * session if the server ends it. */
+#define SETTLE_IDLE_MS 1000
 /* Replies of a pipeline are sent when so many bytes have come together. */
-#define FLUSH_BYTES  32768u
+#define FLUSH_BYTES    32768u
 
 /* ---- the socket ---- */
 
@@ -608,23 +611,21 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
-/*
- * Only what functions may have left is in the way: ask the server whether they did. The answer stays
- * the same until another request runs, and one that comes often is not asked for each time.
- */
+/* Only what functions may have left is in the way, and the server was not asked since. */
 static int
-settle(struct cnd_worker *w, struct cnd_state *state)
+can_settle(const struct cnd_worker *w)
 {
-	int64_t now = cnd_now_ms();
+	return w->pins == CENOTE_PIN_FUNCTION && w->backend->settle != NULL &&
+	       w->tx == CENOTE_TX_IDLE && w->settled_at != w->n_served;
+}
+
+/* Ask the server whether they did. The answer stays the same until another request runs. */
+static int
+settle(struct cnd_worker *w)
+{
+	struct cnd_state state;
 	int r;
 
-	if (w->backend->settle == NULL || state->tx != CENOTE_TX_IDLE ||
-		state->pins != CENOTE_PIN_FUNCTION || w->settled_at == w->n_served)
-		return CENOTE_OK;
-	if (now < w->settled_ms + SETTLE_MS) {
-		w->settle_due_ms = w->settled_ms + SETTLE_MS;
-		return CENOTE_OK;
-	}
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
 	r = w->backend->settle(w->session, &w->diag);
@@ -634,7 +635,17 @@ settle(struct cnd_worker *w, struct cnd_state *state)
 		return CENOTE_ERR_CONN;
 	if (r == CENOTE_ERR_CONN)
 		return cnd_request_lose_idle(w);
-	cnd_request_take_state(w, state);
+	cnd_request_take_state(w, &state);
+	return CENOTE_OK;
+}
+
+/* The same, but one that cannot be settled is not asked about again and again. */
+static int
+settle_soon(struct cnd_worker *w)
+{
+	if (cnd_now_ms() >= w->settled_ms + SETTLE_MS)
+		return settle(w);
+	w->settle_due_ms = w->settled_ms + SETTLE_MS;
 	return CENOTE_OK;
 }
 
@@ -648,9 +659,9 @@ try_to_yield(struct cnd_worker *w)
 	w->settle_due_ms = CND_NEVER;
 	if (reason == 0 || !cnp_server_can_yield(&w->server))
 		return 0;
-	w->backend->state(w->session, &state);
-	if (state.pins != 0 && settle(w, &state) < 0)
+	if (can_settle(w) && settle_soon(w) < 0)
 		return 1;
+	w->backend->state(w->session, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
 	if (cnp_server_yield(&w->server, reason, &state.carry) < 0)
@@ -706,14 +717,22 @@ await_more(struct cnd_worker *w)
 {
 	struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
 		{ .fd = w->server_fd, .events = POLLIN } };
+	int64_t settle_ms = CND_NEVER;
+	int64_t until;
 	int r = cnd_client_flush(w);
 
 	if (r < 0)
 		return r;
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
-	if (cnd_worker_poll(w, fds, w->server_fd >= 0 ? 2 : 1, next_look(w)) == 0)
-		return CENOTE_OK;
+	until = next_look(w);
+	if (can_settle(w) && cnp_server_can_yield(&w->server))
+		settle_ms = cnd_now_ms() + SETTLE_IDLE_MS;
+	r = cnd_worker_poll(
+		w, fds, w->server_fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
+	if (r == 0)
+		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
+									   : CENOTE_OK;
 	/* first, so that no request is taken for a session that is dead */
 	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
 		return r;

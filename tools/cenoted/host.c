@@ -10,7 +10,9 @@
 /* Waiting, and what the worker does for its backend (struct cnd_host). */
 
 /* How often what costs a system call is looked at. */
-#define LOOK_MS 20
+#define LOOK_MS   20
+/* What a server may still take when its session is to end anyway. */
+#define ENDING_MS 2000
 
 int
 cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
@@ -47,6 +49,7 @@ void
 cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit)
 {
 	w->stopped = 0;
+	w->is_impatient = 0;
 	w->limit_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
 	w->limit = limit;
 }
@@ -74,6 +77,17 @@ cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 		"the client went away");
 }
 
+/* A worker that is to end, and has no client, does not wait long for its server. */
+static void
+lose_patience(struct cnd_worker *w)
+{
+	int64_t soon = cnd_now_ms() + ENDING_MS;
+
+	if (w->limit_ms > soon && !w->is_impatient)
+		w->limit_ms = soon;
+	w->is_impatient = 1;
+}
+
 /* What can be seen without a system call. */
 static int
 look(struct cnd_worker *w, struct cnc_diag *diag)
@@ -83,6 +97,8 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 
 	if (w->stopped != 0)
 		return w->stopped;
+	if (w->fd < 0 && cnd_worker_order(w) != CND_ORDER_NONE)
+		lose_patience(w);
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
 			"cenoted is ending");

@@ -107,6 +107,7 @@ struct cnd_worker {
 	uint8_t is_sync; /* a synchronisation point follows */
 	int64_t limit_ms; /* until when the backend may wait */
 	const char *limit; /* the option that said so */
+	uint8_t is_impatient; /* the limit was brought forward */
 	int64_t looked_ms; /* when `interrupted` last looked around */
 	int stopped; /* what `interrupted` said; 0: nothing yet */
 	struct cnc_diag diag; /* of the running request */
