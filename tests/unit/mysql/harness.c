@@ -663,6 +663,8 @@ my_value(struct my *t, const char *sql)
 
 	if (!row || !end || (size_t)(end - row) > sizeof(value))
 		fail_msg("%s gives %s", sql, text);
+	if (!row || !end)
+		return "";
 	row += strlen("\nrow ");
 	memcpy(value, row, (size_t)(end - row));
 	value[end - row] = 0;

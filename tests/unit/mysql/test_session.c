@@ -312,6 +312,11 @@ a_reset_session_is_as_a_new_one(void **state)
 
 	(void)my_query(t, "create or replace table ht (a int)");
 	(void)my_query(t, "create or replace sequence sq");
+	/* behind a view, where no text shows it */
+	(void)my_query(t,
+		"create or replace function hide() returns int begin set profiling = "
+		"1; set @a = 5; set role none; return 1; end");
+	(void)my_query(t, "create or replace view hidden as select hide()");
 	assert_int_equal(my_reset(t), CENOTE_OK);
 	my_init(&fresh);
 	my_app(&fresh);
@@ -346,6 +351,8 @@ a_reset_session_is_as_a_new_one(void **state)
 	free(expected);
 	(void)my_query(t, "drop table ht");
 	(void)my_query(t, "drop sequence sq");
+	(void)my_query(t, "drop view hidden");
+	(void)my_query(t, "drop function hide");
 	my_finish(&fresh);
 }
 

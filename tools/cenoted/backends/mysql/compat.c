@@ -130,7 +130,7 @@ cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 void
 cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o)
 {
-	my_bool yes = 1, verify = o->tls_verify != 0;
+	my_bool yes = 1, verify = (my_bool)(o->tls_verify ? 1 : 0);
 
 	if (o->tls_mode == CND_MY_TLS_DISABLED)
 		return;

@@ -155,8 +155,7 @@ struct cnd_session {
 	uint8_t is_hooked; /* the library asks before it blocks */
 	uint8_t has_init; /* the server runs something of its own for each login */
 	uint8_t loses_charset; /* in the server's own reset */
-	const char *
-		role; /* SQL that sets the role of the login; NULL: the server's reset does */
+	const char *forget; /* SQL that clears what the server's reset leaves */
 	uint8_t is_lost;
 	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
@@ -174,6 +173,7 @@ struct cnd_session {
 	struct cnd_my_carry_out *carry_out; /* in `keep` */
 	uint64_t last_insert_id; /* as far as it is known */
 	uint8_t has_run; /* since attach() */
+	uint8_t has_touched; /* tables, which may have functions behind them */
 	uint8_t has_new_id; /* last_insert_id may be another now */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
 };
@@ -315,6 +315,8 @@ int cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
 /* What the text may leave in the session becomes the session's. */
 void cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan);
+/* Whether it is a SELECT without any table. */
+int cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len);
 /* Fill what DONE tells from the connection's last OK or end of rows. */
 void cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done);
 /* `r` is what a request came to: an error's packet does not tell in which transaction state it leaves

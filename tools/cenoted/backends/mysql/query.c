@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "my.h"
 
@@ -14,6 +15,23 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	s->notes |= scan->notes;
 }
 
+int
+cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
+{
+	const char *p = sql, *end = sql + len;
+
+	if (!cnd_my_is_select(sql, len, s->lexis))
+		return 0;
+	/* "from" in a text or comment is taken for a table: no harm */
+	for (; end - p >= 4; p++) {
+		if ((*p == 'f' || *p == 'F') && strncasecmp(p, "from", 4) == 0)
+			return 0;
+		if (*p == ';' || *p == '/')
+			return 0;
+	}
+	return 1;
+}
+
 /* With a setting changed, sql_mode may have been: what a text says is not certain any more. */
 static void
 note_text(
@@ -23,6 +41,8 @@ note_text(
 	if (s->pins & CENOTE_PIN_SETTINGS)
 		ret_scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, ret_scan);
+	if (!s->has_touched)
+		s->has_touched = !cnd_my_is_tableless(s, sql, len);
 }
 
 void

@@ -278,13 +278,12 @@ static int
 take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
-	size_t size, i, used;
+	size_t i, used, size = sizeof("SET ROLE ``");
 	char *sql;
 
 	if (n < 1 || !row[0])
 		return CENOTE_OK;
-	size = sizeof("SET ROLE ``") + 2 * (size_t)lengths[0];
-	sql = cnc_arena_alloc(&s->keep, size);
+	sql = cnc_arena_alloc(&s->arena, size + 2 * (size_t)lengths[0]);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
 	used = (size_t)snprintf(sql, size, "SET ROLE `");
@@ -294,20 +293,44 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		sql[used++] = row[0][i];
 	}
 	memcpy(sql + used, "`", 2);
-	s->role = sql;
+	s->forget = sql;
 	return CENOTE_OK;
 }
 
-/* MariaDB's resets leave the role that a client took, also COM_CHANGE_USER; MySQL's do not. */
+/*
+ * What the server's reset leaves, and so does COM_CHANGE_USER. MariaDB's leaves the role that a client
+ * took; MySQL's does not. The history of SHOW PROFILES would show the next client the texts of this
+ * one's statements, and profiling itself goes on; a size of 0 clears it when a statement is
+ * profiled. A stored function can do both, behind any table.
+ */
 static int
-learn_role(struct cnd_session *s)
+learn_to_forget(struct cnd_session *s)
 {
-	static const char sql[] = "SELECT CURRENT_ROLE()";
+	static const char ask[] = "SELECT CURRENT_ROLE()";
+	static const char clear[] = "SET profiling = 1, profiling_history_size = 0";
+	static const char off[] = "SET profiling = 0";
+	int is_mariadb = strstr(mysql_get_server_info(s->my), "MariaDB") != NULL;
+	int r = CENOTE_OK, has_profiles;
+	char *sql;
+	size_t size;
 
-	if (!strstr(mysql_get_server_info(s->my), "MariaDB"))
-		return CENOTE_OK;
-	s->role = "SET ROLE NONE";
-	return cnd_my_each(s, sql, sizeof(sql) - 1, take_role, s);
+	s->forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
+	if (is_mariadb)
+		r = cnd_my_each(s, ask, sizeof(ask) - 1, take_role, s);
+	if (r < 0)
+		return r;
+	has_profiles = cnd_my_run(s, clear, sizeof(clear) - 1) == CENOTE_OK &&
+		       cnd_my_run(s, off, sizeof(off) - 1) == CENOTE_OK;
+	if (s->is_lost)
+		return CENOTE_ERR_CONN;
+	cnc_diag_clear(s->diag);
+	size = strlen(s->forget) + sizeof(clear) + sizeof(off) + 4;
+	sql = cnc_arena_alloc(&s->keep, size);
+	if (!sql)
+		return CENOTE_ERR_NOMEM;
+	snprintf(sql, size, has_profiles ? "%s; %s; %s" : "%s", s->forget, clear, off);
+	s->forget = sql;
+	return CENOTE_OK;
 }
 
 static int
@@ -322,7 +345,7 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 	if (r == CENOTE_OK)
 		r = learn_facts(s);
 	if (r == CENOTE_OK)
-		r = learn_role(s);
+		r = learn_to_forget(s);
 	if (r == CENOTE_OK && !s->has_init)
 		r = learn_reset(s);
 	if (r == CENOTE_OK)
@@ -552,39 +575,24 @@ log_in_again(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
-/* SHOW PROFILES would show the next client the texts of this one's statements: no reset of the
- * server's clears them, also not COM_CHANGE_USER, and profiling itself goes on. A size of 0 clears
- * them when a statement is profiled. */
+/* What the server's own reset leaves. */
 static int
-forget_profiles(struct cnd_session *s)
+forget(struct cnd_session *s)
 {
-	static const char clear[] = "SET profiling = 1, profiling_history_size = 0";
-	static const char off[] = "SET profiling = 0";
+	int r = CENOTE_OK;
 
-	if (!(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
+	if (!s->has_touched && !(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
 		return CENOTE_OK;
-	/* a server without profiling has nothing to forget */
-	if (cnd_my_run(s, clear, sizeof(clear) - 1) == CENOTE_OK)
-		(void)cnd_my_run(s, off, sizeof(off) - 1);
-	cnc_diag_clear(s->diag);
-	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
-}
-
-static int
-forget_role(struct cnd_session *s)
-{
-	if (!s->role || !(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
-		return CENOTE_OK;
-	return cnd_my_run(s, s->role, strlen(s->role));
+	if (s->is_single)
+		r = set_several(s, 0);
+	return r == CENOTE_OK ? cnd_my_run(s, s->forget, strlen(s->forget)) : r;
 }
 
 static int
 make_fresh(struct cnd_session *s)
 {
-	int r = forget_profiles(s);
+	int r = forget(s);
 
-	if (r == CENOTE_OK)
-		r = forget_role(s);
 	if (r < 0)
 		return r;
 	if (s->is_user_changed || (s->is_database_changed && !s->opt.dbname))
@@ -619,6 +627,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->last_insert_id = 0;
 	s->has_new_id = 0;
 	s->is_moved = 0;
+	s->has_touched = 0;
 	if (r == CENOTE_OK)
 		r = run_init_command(s);
 	s->pins = 0;

@@ -19,6 +19,7 @@ struct cnd_my_stmt {
 	uint32_t n_params;
 	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
 	uint8_t has_portal;
+	uint8_t is_tableless;
 	uint8_t is_stale; /* the library has not kept up with its columns: prepare it anew */
 	uint64_t shape; /* of its columns, as last seen; 0: not yet */
 	uint64_t sent; /* what the client has of its columns; 0: nothing */
@@ -644,6 +645,7 @@ cnd_my_prepare(
 	if (r < 0)
 		return r;
 	cnd_my_scan(st->sql, st->len, s->lexis, &st->scan);
+	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, st->sql, st->len);
 	drop_stmt(s, prepare->statement);
 	st->number = prepare->statement;
 	st->next = s->stmts;
@@ -663,6 +665,7 @@ replace_stmt(struct cnd_session *s, struct cnd_my_stmt **st)
 		return r;
 	fresh->number = old->number;
 	fresh->scan = old->scan;
+	fresh->is_tableless = old->is_tableless;
 	fresh->sent = old->sent;
 	fresh->is_long = old->is_long;
 	old->is_long = NULL;
@@ -713,6 +716,7 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 	q.st = *at;
 	q.st->refs++;
 	cnd_my_note(s, &q.st->scan);
+	s->has_touched |= !q.st->is_tableless;
 	r = cnd_my_after_error(s, run(&q));
 	stmt_unref(s, q.st);
 	return r;
