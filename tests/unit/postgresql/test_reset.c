@@ -147,6 +147,12 @@ the_server_is_asked_what_functions_have_left(void **state)
 		{ "create temp table hidden (a int)", CENOTE_PIN_TEMP },
 		{ "perform set_config('work_mem', '1MB', false)", CENOTE_PIN_SETTINGS },
 		{ "perform pg_advisory_lock(1)", CENOTE_PIN_LOCK },
+		/* No list of the server's has these. */
+		{ "perform set_config('app.tenant', '5', false)", CENOTE_PIN_SETTINGS },
+		{ "set app.tenant = 5", CENOTE_PIN_SETTINGS },
+		{ "execute 'set ' || 'app.tenant = 5'", CENOTE_PIN_SETTINGS },
+		{ "perform set_config('app.tenant', '5', true)", 0 },
+		{ "set local app.tenant = 5", 0 },
 		{ "listen hidden", CENOTE_PIN_LISTEN },
 		{ "execute 'prepare hidden as select 1'", CENOTE_PIN_PREPARED },
 		{ "execute 'declare c cursor with hold for select 1'",

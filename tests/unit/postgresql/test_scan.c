@@ -140,6 +140,10 @@ what_is_left_for_certain_is_told(void **state)
 		{ "set role r", SETTINGS, 0 },
 		{ "set session characteristics as transaction read only", SETTINGS, 0 },
 		{ "load 'x'", SETTINGS, 0 },
+		{ "do $$ begin perform set_config('a.b', '1', false); end $$",
+			FUNCTION | SETTINGS, 0 },
+		{ "do $$ begin SET a.b = 1; end $$", FUNCTION | SETTINGS, 0 },
+		{ "do $$ begin offset := 1; end $$", FUNCTION | SETTINGS, 0 },
 		{ "listen a", LISTEN, 0 },
 		{ "prepare p as select 1", PREPARED, 0 },
 		{ "declare c cursor for select 1", FUNCTION, 0 },
@@ -288,7 +292,7 @@ long_texts_are_read_once(void **state)
 {
 	static const char *const pieces[] = { "set_config(", "(", "'", "/*", "$a$",
 		"explain ", "declare ", "reindex (", "\"", "create or replace ", "into ",
-		"begin ; " };
+		"begin ; ", "do ;" };
 	struct cnd_pg_facts facts = { .has_standard_strings = 1 };
 	size_t max = 2000000, i, len;
 	char *sql = malloc(max);

@@ -148,6 +148,19 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r;
 }
 
+/*
+ * A setting with a name of the program's own (`app.tenant`) is in no list of the server's. So where
+ * there is a function that could have set one for the session, as far as its text tells, it is
+ * taken to have done so.
+ */
+#define SETS_CUSTOM                                                                      \
+	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE pronamespace"                      \
+	" OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema}'"                \
+	"::pg_catalog.regnamespace[]) AND pg_catalog.regexp_replace(prosrc,"             \
+	" $$set_config\\s*\\([^;()]*,\\s*true\\s*\\)$$, '', 'gi')"                       \
+	" OPERATOR(pg_catalog.~*)"                                                       \
+	" $$set_config|\\mset\\s+(session\\s+)?[a-z_0-9]+\\.|'\\s*set\\s$$)"
+
 /* What the server knows of a session, in the order of `held`. */
 static const char question[] =
 	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE relnamespace"
@@ -158,7 +171,7 @@ static const char question[] =
 	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()),"
 	" EXISTS (SELECT FROM pg_catalog.pg_settings WHERE source"
 	" OPERATOR(pg_catalog.=) 'session') OR CURRENT_USER"
-	" OPERATOR(pg_catalog.<>) SESSION_USER,"
+	" OPERATOR(pg_catalog.<>) SESSION_USER OR " SETS_CUSTOM ","
 	" EXISTS (SELECT FROM pg_catalog.pg_locks WHERE pid"
 	" OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND locktype"
 	" OPERATOR(pg_catalog.=) 'advisory'),"

@@ -255,6 +255,33 @@ see_set(struct scan *s, struct cnd_pg_lex l)
 	s->found.pins |= skip_word(&l, "local") ? FUNCTION : CENOTE_PIN_SETTINGS;
 }
 
+/* Whether "set" is in the text, with what is no letter behind it. */
+static int
+has_set(const char *p, size_t len)
+{
+	const char *end = p + len;
+
+	for (; end - p >= 4; p++) {
+		if ((p[0] | 0x20) == 's' && (p[1] | 0x20) == 'e' &&
+			(p[2] | 0x20) == 't' && strchr("_ \t\r\n/-'", p[3]))
+			return 1;
+	}
+	return 0;
+}
+
+/* A block's text is a string. What it may set under a name of its own, nobody can ask for. */
+static void
+see_do(struct scan *s, struct cnd_pg_lex l)
+{
+	struct cnd_pg_token t;
+
+	do {
+		t = cnd_pg_lex_next(&l);
+		if (t.kind == CND_PG_TOKEN_STRING && has_set(t.text, t.len))
+			s->found.pins |= CENOTE_PIN_SETTINGS;
+	} while (t.kind != CND_PG_TOKEN_END && !cnd_pg_token_is_self(&t, ';'));
+}
+
 static void
 see_commit(struct scan *s, struct cnd_pg_lex l)
 {
@@ -381,6 +408,7 @@ static const struct verb {
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
 	{ "discard", 0, 0, see_discard },
+	{ "do", FUNCTION, 0, see_do },
 	{ "drop", FUNCTION, 0, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
 	{ "insert", FUNCTION, 0, see_insert },

@@ -273,7 +273,7 @@ static int
 put_stamp(struct cnc_batch *w, const uint8_t *value, size_t len, int has_zone)
 {
 	char out[STAMP_MAX], *end;
-	int64_t usecs, days;
+	int64_t usecs, days, of_day;
 
 	if (len != 8)
 		return CENOTE_ERR_PROTOCOL;
@@ -281,10 +281,15 @@ put_stamp(struct cnc_batch *w, const uint8_t *value, size_t len, int has_zone)
 			  cnd_pg_get_u32(value + 4));
 	if (usecs == INT64_MAX || usecs == INT64_MIN)
 		return put_infinity(w, usecs == INT64_MIN);
-	days = usecs / USECS_OF_DAY - (usecs % USECS_OF_DAY < 0);
+	days = usecs / USECS_OF_DAY;
+	of_day = usecs % USECS_OF_DAY;
+	if (of_day < 0) {
+		days--;
+		of_day += USECS_OF_DAY;
+	}
 	end = put_day(out, days);
 	*end++ = ' ';
-	end = put_time_of_day(end, usecs - days * USECS_OF_DAY);
+	end = put_time_of_day(end, of_day);
 	if (has_zone) {
 		memcpy(end, "+00:00", 6);
 		end += 6;
