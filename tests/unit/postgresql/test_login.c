@@ -41,8 +41,6 @@ a_server_line_is_checked(void **state)
 	} cases[] = {
 		{ "host", "x", NULL },
 		{ "target_session_attrs", "read-write", NULL },
-		{ "wire", "auto", NULL },
-		{ "wire", "lipq", "wire=lipq is not allowed: it is auto or libpq" },
 		{ "hots", "x", "did you mean \"host\"" },
 		{ "databse", "x", "unknown key \"databse\"" },
 		{ "passwd", "x", "did you mean \"password\"" },

@@ -45,7 +45,7 @@ nearest(const PQconninfoOption *all, const char *key)
 			best = o->keyword;
 		}
 	}
-	return distance(key, "wire") < least ? "wire" : best;
+	return best;
 }
 
 static int
@@ -67,24 +67,13 @@ refuse(struct cnc_diag *diag, const char *key, const char *value, const char *wh
 }
 
 static int
-read_wire(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
-{
-	if (strcmp(value, "auto") != 0 && strcmp(value, "libpq") != 0)
-		return refuse(diag, "wire", value, "it is auto or libpq");
-	o->is_libpq = strcmp(value, "libpq") == 0;
-	return CENOTE_OK;
-}
-
-static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
-	if (strcmp(given->key, "wire") == 0)
-		return read_wire(o, given->value, diag);
 	if (!is_known(all, given->key)) {
 		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"unknown key \"%s\" for PostgreSQL; did you mean \"%s\"? All of "
-			"libpq's connection options are allowed, and wire",
+			"libpq's connection options are allowed",
 			given->key, nearest(all, given->key));
 		return CENOTE_ERR_ARG;
 	}

@@ -189,7 +189,6 @@ int cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 struct cnd_pg_options {
 	const char *keys[CND_PG_KEYS_MAX + 1];
 	const char *values[CND_PG_KEYS_MAX + 1];
-	int is_libpq; /* wire=libpq */
 	char settings[2048]; /* `options` with the client's, where it has any */
 };
 int cnd_pg_options_read(const struct cnd_server_spec *spec,
