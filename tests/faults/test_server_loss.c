@@ -236,6 +236,9 @@ start_named(struct cnt_server *s, const char *name)
 		"grant select on which to app",
 		name);
 	assert_int_equal(cnt_server_sql(s, sql), 0);
+	/* the tests' servers do not wait for their disk */
+	if (kind == CNT_POSTGRESQL)
+		assert_int_equal(cnt_server_sql(s, "checkpoint"), 0);
 }
 
 /* How many of the pool's sessions are on the server of this name. */
