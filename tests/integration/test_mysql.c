@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "with_pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/cnt_server.h"
+
+/* What MySQL's and MariaDB's own clients can do, through the pool: a real server, cenoted and libcenote. */
+
+static struct cnt_server server;
+
+static int
+group_setup(void **state)
+{
+	(void)state;
+	if (cnt_server_create(&server, CNT_MARIADB, CNT_SERVER_TCP) < 0 ||
+		cnt_server_configure(&server, "max_allowed_packet = 160M\n") < 0)
+		return -1;
+	return cnt_server_run(&server);
+}
+
+static int
+group_teardown(void **state)
+{
+	(void)state;
+	cnt_server_stop(&server);
+	return 0;
+}
+
+/* A pool whose server line is `line`. */
+static void
+start_with(const char *line, const char *lines)
+{
+	char config[4096];
+
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = mysql\nserver = %s\n%s", line,
+		lines);
+	wp_start(config);
+}
+
+/* *state is a session; the pool has one, so that the next client has the same. */
+static int
+setup(void **state)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s local_infile=yes", server.server_line);
+	start_with(line, "sessions = 1\nmax_frame = 256MB\n");
+	*state = wp_attach(NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	cenote_conn_destroy(*state);
+	return wp_teardown(state);
+}
+
+static int
+bare_teardown(void **state)
+{
+	return wp_teardown(state);
+}
+
+/* Another client on the same session. */
+static cenote_conn *
+next_client(void **state)
+{
+	cenote_conn_destroy(*state);
+	*state = wp_attach(NULL);
+	return *state;
+}
+
+static cenote_params *
+params_create(void)
+{
+	cenote_params *params;
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	return params;
+}
+
+/* The next result, of that kind; 0: there is none. The caller's. */
+static cenote_result *
+next_result(cenote_conn *conn, int kind)
+{
+	cenote_result *res = NULL;
+	int r = cenote_get_result(conn, &res);
+
+	if (kind == 0) {
+		assert_int_equal(r, CENOTE_DONE);
+		return NULL;
+	}
+	assert_int_equal(r, CENOTE_OK);
+	if (cenote_result_kind(res) != kind)
+		fail_msg("a result of kind %d: %s", cenote_result_kind(res),
+			cenote_diag_message(cenote_result_diag(res)));
+	return res;
+}
+
+static void
+expect_kind(cenote_conn *conn, int kind)
+{
+	cenote_result_destroy(next_result(conn, kind));
+}
+
+static void
+expect_error(cenote_conn *conn, const char *sqlstate)
+{
+	cenote_result *res = next_result(conn, CENOTE_RESULT_ERROR);
+
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), sqlstate);
+	cenote_result_destroy(res);
+}
+
+static void
+send(cenote_conn *conn, const char *sql)
+{
+	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+}
+
+/* ---- results ---- */
+
+static void
+several_results_and_an_error_in_the_middle(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_result *res;
+
+	wp_exec(conn, "create or replace table t (a int auto_increment primary key, b "
+		      "varchar(10))");
+	send(conn, "insert into t (b) values ('x'), ('y'); select a, b from t; do 1;"
+		   " select 'é' as e");
+	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_result_affected_rows(res), 2);
+	assert_int_equal(cenote_result_last_insert_id(res), 1);
+	assert_string_equal(
+		cenote_result_tag(res), "Records: 2  Duplicates: 0  Warnings: 0");
+	cenote_result_destroy(res);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_int_equal(cenote_result_n_rows(res), 2);
+	assert_string_equal(cenote_result_text(res, 1, 1, NULL), "y");
+	assert_string_equal(
+		cenote_column_text(cenote_result_column(res, 1), CENOTE_COLUMN_CATALOG),
+		"app");
+	cenote_result_destroy(res);
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "é");
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+
+	send(conn, "select 1; select * from not_there; insert into t (b) values ('z')");
+	expect_kind(conn, CENOTE_RESULT_ROWS);
+	res = next_result(conn, CENOTE_RESULT_ERROR);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "42S02");
+	assert_int_equal(cenote_diag_native(cenote_result_diag(res)), 1146);
+	assert_non_null(cenote_diag_field(cenote_result_diag(res), 'B'));
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select count(*) from t"), "2");
+}
+
+static void
+the_servers_facts_come_with_results(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_result *res;
+
+	wp_exec(conn, "create or replace table t (a tinyint)");
+	wp_exec(conn, "set sql_mode = ''");
+	send(conn, "insert into t values (1000), (2)");
+	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_result_warnings(res), 1);
+	assert_int_equal(cenote_result_server_status(res) & 2, 2); /* autocommit */
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "show warnings"), "Warning");
+	wp_exec(conn, "begin");
+	send(conn, "update t set a = 3");
+	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_result_server_status(res) & 1, 1); /* in transaction */
+	assert_int_equal(cenote_result_affected_rows(res), 2);
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_OPEN);
+	wp_exec(conn, "create table ddl (a int)"); /* commits */
+	assert_int_equal(cenote_tx_state(conn), CENOTE_TX_IDLE);
+	wp_exec(conn, "drop table ddl");
+}
+
+static void
+a_call_gives_results_and_output_values(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_params *params = params_create();
+	cenote_result *res;
+
+	wp_exec(conn, "create or replace procedure p(in a int, out b int, inout c "
+		      "varchar(20)) begin select a as one; set b = a + 1; set c = "
+		      "concat(c, '!'); select 'two' as two, a; end");
+	assert_int_equal(cenote_params_add_int64(params, 7), CENOTE_OK);
+	assert_int_equal(cenote_params_add_null(params), CENOTE_OK);
+	assert_int_equal(cenote_params_add_text(params, "hé", CENOTE_NTS), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(conn, "call p(?, ?, ?)", CENOTE_NTS, params, NULL),
+		CENOTE_OK);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "7");
+	cenote_result_destroy(res);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "two");
+	cenote_result_destroy(res);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_int_equal(cenote_result_n_columns(res), 2);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "8");
+	assert_string_equal(cenote_result_text(res, 0, 1, NULL), "hé!");
+	assert_true(cenote_result_flags(res) & CENOTE_RESULT_FLAG_OUTPUT);
+	cenote_result_destroy(res);
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	expect_kind(conn, 0);
+	/* In the text protocol, with user variables. */
+	send(conn, "set @c = 'x'; call p(1, @b, @c); select @b, @c");
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	expect_kind(conn, CENOTE_RESULT_ROWS);
+	expect_kind(conn, CENOTE_RESULT_ROWS);
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	res = next_result(conn, CENOTE_RESULT_ROWS);
+	assert_string_equal(cenote_result_text(res, 0, 1, NULL), "x!");
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	cenote_params_destroy(params);
+}
+
+/* ---- files ---- */
+
+static void
+load(cenote_conn *conn, const char *data)
+{
+	cenote_result *res;
+
+	wp_exec(conn, "create or replace table t (a int, b varchar(20))");
+	send(conn,
+		"load data local infile '/no/such/file' into table t fields terminated "
+		"by ','");
+	res = next_result(conn, CENOTE_RESULT_COPY_IN);
+	assert_string_equal(cenote_copy_file(res), "/no/such/file");
+	if (data) {
+		assert_int_equal(cenote_copy_put(conn, data, strlen(data)), CENOTE_OK);
+		assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
+	} else {
+		assert_int_equal(cenote_copy_end(conn, "no such file"), CENOTE_OK);
+	}
+	cenote_result_destroy(res);
+}
+
+static void
+a_file_comes_from_a_program_that_allows_it(void **state)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+
+	cenote_conn_destroy(*state);
+	*state = conn = wp_handle(NULL);
+	assert_int_equal(cenote_conn_set(conn, "allow_files", "yes"), CENOTE_OK);
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	load(conn, "1,one\n2,two\n3,x\n");
+	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_result_affected_rows(res), 3);
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select group_concat(b) from t"), "one,two,x");
+	/* It gives up. */
+	load(conn, NULL);
+	res = next_result(conn, CENOTE_RESULT_ERROR);
+	assert_non_null(
+		strstr(cenote_diag_message(cenote_result_diag(res)), "no such file"));
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
+}
+
+static void
+a_program_that_does_not_allow_it_sends_no_file(void **state)
+{
+	cenote_conn *conn = *state;
+
+	wp_exec(conn, "create or replace table t (a int)");
+	send(conn, "load data local infile '/etc/passwd' into table t");
+	cenote_result_destroy(next_result(conn, CENOTE_RESULT_ERROR));
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
+}
+
+static void
+a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
+{
+	cenote_conn *conn;
+
+	start_with(server.server_line, "sessions = 1\n");
+	*state = conn = wp_handle(NULL);
+	assert_int_equal(cenote_conn_set(conn, "allow_files", "yes"), CENOTE_OK);
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	wp_exec(conn, "create or replace table t (a int)");
+	send(conn, "load data local infile '/etc/passwd' into table t");
+	cenote_result_destroy(next_result(conn, CENOTE_RESULT_ERROR));
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
+	cenote_conn_destroy(conn);
+}
+
+/* ---- the session, and the next client's ---- */
+
+static void
+the_next_client_is_the_pools_user(void **state)
+{
+	cenote_conn *conn = *state;
+
+	assert_int_equal(cenote_change_user(conn, "locked", CNT_SERVER_PASSWORD, "app2"),
+		CENOTE_OK);
+	assert_string_equal(wp_value(conn, "select concat(current_user(), database())"),
+		"locked@localhostapp2");
+	conn = next_client(state);
+	assert_string_equal(
+		wp_value(conn, "select concat(user(), database())"), "app@localhostapp");
+	assert_int_equal(
+		cenote_change_user(conn, "locked", "wrong", NULL), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "28000");
+	conn = next_client(state);
+	assert_string_equal(wp_value(conn, "select user()"), "app@localhost");
+}
+
+static void
+the_next_client_has_the_pools_database_and_charset(void **state)
+{
+	cenote_conn *conn = *state;
+
+	assert_int_equal(cenote_select_database(conn, "app2"), CENOTE_OK);
+	assert_string_equal(wp_value(conn, "select database()"), "app2");
+	assert_int_equal(cenote_select_database(conn, "not`there"), CENOTE_ERR_SERVER);
+	wp_exec(conn, "set names latin1");
+	assert_string_equal(wp_value(conn, "select _utf8mb4 x'c3a9'"), "\xe9");
+	conn = next_client(state);
+	assert_string_equal(wp_value(conn, "select database()"), "app");
+	assert_string_equal(wp_value(conn, "select _utf8mb4 x'c3a9'"), "é");
+	wp_exec(conn, "use app2");
+	conn = next_client(state);
+	assert_string_equal(wp_value(conn, "select database()"), "app");
+}
+
+struct left {
+	const char *leave;
+	const char *look;
+	const char *fresh;
+};
+
+/* Promise 1: nothing of a client's is there for the next one, also where the text shows nothing. */
+static void
+nothing_is_left_for_the_next_client(void **state)
+{
+	static const struct left cases[] = {
+		{ "set @a = 5", "select @a is null", "1" },
+		{ "select 5 into @a", "select @a is null", "1" },
+		{ "set session sql_mode = 'ansi'",
+			"select @@sql_mode = @@global.sql_mode", "1" },
+		{ "set time_zone = '+05:00'", "select @@time_zone = @@global.time_zone",
+			"1" },
+		{ "set session transaction isolation level serializable",
+			"select @@tx_isolation", "REPEATABLE-READ" },
+		{ "set autocommit = 0", "select @@autocommit", "1" },
+		{ "select get_lock('mine', 0)", "select is_free_lock('mine')", "1" },
+		{ "lock tables kept write", "select count(*) from other", "1" },
+		{ "insert into ids values ()", "select last_insert_id()", "0" },
+		{ "set insert_id = 77", "select @@insert_id", "0" },
+		{ "set names gbk", "select @@character_set_results", "utf8mb4" },
+		{ "use app2", "select database()", "app" },
+		{ "begin; insert into kept values (2)", "select count(*) from kept",
+			"1" },
+		{ "prepare s from 'select 1'",
+			"select count(*) from information_schema.processlist where "
+			"command "
+			"= 'nothing'",
+			"0" },
+		{ "set role none", "select current_role() is null", "1" },
+		{ "handler kept open as h", "select count(*) from kept", "1" },
+	};
+	cenote_conn *conn = *state;
+	cenote_result *res;
+	size_t i;
+
+	wp_exec(conn, "create or replace table kept (a int)");
+	wp_exec(conn, "create or replace table other (a int)");
+	wp_exec(conn, "create or replace table ids (a int auto_increment primary key)");
+	wp_exec(conn, "insert into kept values (1)");
+	wp_exec(conn, "insert into other values (1)");
+	for (i = 0; i < CNT_COUNT(cases); i++) {
+		send(conn, cases[i].leave);
+		while (cenote_get_result(conn, &res) == CENOTE_OK) {
+			if (cenote_result_kind(res) == CENOTE_RESULT_ERROR)
+				fail_msg("%s: %s", cases[i].leave,
+					cenote_diag_message(cenote_result_diag(res)));
+			cenote_result_destroy(res);
+		}
+		conn = next_client(state);
+		if (strcmp(wp_value(conn, cases[i].look), cases[i].fresh) != 0)
+			fail_msg("after %s: %s is %s", cases[i].leave, cases[i].look,
+				wp_value(conn, cases[i].look));
+	}
+}
+
+static void
+a_key_in_a_temporary_table_is_gone(void **state)
+{
+	cenote_conn *conn = *state;
+	pid_t worker = wp_worker_pid(conn);
+
+	wp_exec(conn,
+		"create or replace procedure enable_key(k varchar(20), pw "
+		"varchar(20)) begin create or replace temporary table keyring "
+		"(k varchar(20), pw varchar(20)); insert into keyring values (k, pw); "
+		"set @key_in_use = pw; end");
+	wp_exec(conn,
+		"create or replace function clear_text() returns varchar(20) return "
+		"@key_in_use");
+	send(conn, "call enable_key('k', 'secret')");
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select clear_text()"), "secret");
+	assert_string_equal(wp_value(conn, "select pw from keyring"), "secret");
+	assert_true(cenote_pins(conn) != 0);
+	conn = next_client(state);
+	assert_int_equal(wp_worker_pid(conn), worker);
+	assert_int_equal(wp_status_of(conn, "select pw from keyring"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(conn), "42S02");
+	assert_string_equal(wp_value(conn, "select clear_text() is null"), "1");
+}
+
+/* ---- cancel ---- */
+
+static void
+a_cancel_hits_its_own_request_only(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_cancel *cancel;
+	int64_t begin = wp_now_ms();
+
+	send(conn, "select sleep(60)");
+	assert_int_equal(cenote_process(conn), CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	wp_pause_ms(200);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	expect_error(conn, "57014");
+	expect_kind(conn, 0);
+	assert_true(wp_now_ms() - begin < 20000);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(cenote_cancel_send(cancel), CENOTE_DONE);
+		assert_string_equal(wp_value(conn, "select sleep(0.002)"), "0");
+	}
+	cenote_cancel_destroy(cancel);
+}
+
+static void
+cancels_at_the_end_of_requests_hit_no_other(void **state)
+{
+	cenote_conn *conn = *state;
+	int n_cancelled = 0;
+
+	for (int i = 0; i < 100; i++) {
+		cenote_cancel *cancel;
+		cenote_result *res;
+		char sql[64];
+
+		snprintf(sql, sizeof(sql), "select sleep(%d / 10000.0)", i % 20);
+		send(conn, sql);
+		assert_true(cenote_process(conn) >= 0);
+		assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+		assert_true(cenote_cancel_send(cancel) >= 0);
+		assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+		n_cancelled += cenote_result_kind(res) == CENOTE_RESULT_ERROR;
+		cenote_result_destroy(res);
+		expect_kind(conn, 0);
+		cenote_cancel_destroy(cancel);
+		/* sleep() gives 1 when it was interrupted. */
+		assert_string_equal(wp_value(conn, "select sleep(0.001)"), "0");
+	}
+	print_message("# %d of 100 were cancelled\n", n_cancelled);
+}
+
+/* ---- long values and long results ---- */
+
+static void
+long_data_comes_in_pieces(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_params *params = params_create();
+	cenote_stmt *stmt;
+	cenote_result *res;
+	char piece[1000];
+
+	wp_exec(conn, "create or replace table t (a int, b longblob)");
+	memset(piece, '\xff', sizeof(piece));
+	assert_int_equal(cenote_stmt_create(
+				 conn, "insert into t values (?, ?)", CENOTE_NTS, &stmt),
+		CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	for (int i = 0; i < 2000; i++)
+		assert_int_equal(
+			cenote_send_long_data(stmt, 1, piece, sizeof(piece)), CENOTE_OK);
+	assert_int_equal(cenote_params_add_int64(params, 1), CENOTE_OK);
+	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
+	assert_int_equal(cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	expect_kind(conn, 0);
+	assert_string_equal(wp_value(conn, "select length(b) from t"), "2000000");
+	assert_string_equal(
+		wp_value(conn, "select b = repeat(x'ff', 2000000) from t"), "1");
+	cenote_stmt_destroy(stmt);
+	cenote_params_destroy(params);
+}
+
+static void
+values_of_64_mb(void **state)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	size_t size = (size_t)64 << 20, len;
+	cenote_params *params = params_create();
+	cenote_conn *conn = *state;
+	char *bytes = malloc(size);
+	cenote_result *res;
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (char)(i ^ i >> 11);
+	assert_int_equal(cenote_params_add_bytes(params, bytes, size), CENOTE_OK);
+	for (options.format = CENOTE_FORMAT_TEXT; options.format <= CENOTE_FORMAT_BINARY;
+		options.format++) {
+		int r = cenote_query(
+			conn, "select ? as v", CENOTE_NTS, params, &options, &res);
+
+		if (r != CENOTE_OK)
+			fail_msg("%s", wp_message(conn));
+		assert_int_equal(cenote_result_n_rows(res), 1);
+		assert_memory_equal(cenote_result_text(res, 0, 0, &len), bytes, size);
+		assert_int_equal(len, size);
+		cenote_result_destroy(res);
+		expect_kind(conn, 0);
+	}
+	cenote_params_destroy(params);
+	free(bytes);
+}
+
+#define MARGIN_KB 8192
+
+static long
+memory_kb(pid_t pid, const char *what)
+{
+	char path[64], line[128];
+	size_t n = strlen(what);
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, what, n) == 0 && line[n] == ':')
+			kb = strtol(line + n + 1, NULL, 10);
+	}
+	fclose(f);
+	assert_true(kb > 0);
+	return kb;
+}
+
+static long
+reset_peak(pid_t pid)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)pid);
+	f = fopen(path, "w");
+	if (!f)
+		skip();
+	fputs("5", f);
+	fclose(f);
+	return memory_kb(pid, "VmRSS");
+}
+
+static void
+results_of_100_mb_take_little_memory(void **state)
+{
+	static const char sql[] = "select repeat('x', 1000), seq from seq_1_to_100000";
+	cenote_conn *conn = *state;
+	cenote_params *none = params_create();
+	pid_t pids[2] = { wp_worker_pid(conn), getpid() };
+
+	for (int i = 0; i < 4; i++) {
+		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+		long before[2] = { reset_peak(pids[0]), reset_peak(pids[1]) };
+		cenote_result *res;
+		uint64_t n = 0;
+		int r;
+
+		options.stream = 1;
+		options.batch_rows = i >= 2 ? 1000 : 0;
+		r = cenote_query(
+			conn, sql, CENOTE_NTS, i % 2 ? none : NULL, &options, &res);
+		if (r != CENOTE_OK)
+			fail_msg("%s", wp_message(conn));
+		while ((r = cenote_result_next(res)) == CENOTE_ROW)
+			n += cenote_result_n_rows(res);
+		assert_int_equal(r, CENOTE_DONE);
+		assert_int_equal(n, 100000);
+		cenote_result_destroy(res);
+		for (int k = 0; k < 2; k++) {
+			long kb = memory_kb(pids[k], "VmHWM") - before[k];
+
+			print_message("# way %d, %s: %ld kB above idle\n", i,
+				k ? "client" : "worker", kb);
+			assert_true(kb <= MARGIN_KB);
+		}
+	}
+	cenote_params_destroy(none);
+}
+
+/* ---- logging in ---- */
+
+static void
+expect_login(const char *line, const char *user)
+{
+	cenote_conn *conn;
+
+	start_with(line, "sessions = 1\n");
+	conn = wp_attach(NULL);
+	assert_string_equal(
+		wp_value(conn, "select substring_index(user(), '@', 1)"), user);
+	if (strstr(line, "ssl_ca"))
+		assert_true(strlen(wp_value(conn, "select variable_value from "
+						  "information_schema.session_status "
+						  "where variable_name = "
+						  "'ssl_cipher'")) > 0);
+	cenote_conn_destroy(conn);
+}
+
+static void
+expect_no_login(const char *line, const char *words)
+{
+	start_with(line, "sessions = 1\nqueue_timeout = 1s\n");
+	wp_await_log(words);
+}
+
+static void
+passwords_come_from_the_line_or_a_file(void **state)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked password=%s",
+		server.socket, CNT_SERVER_PASSWORD);
+	expect_login(line, "locked");
+	wp_teardown(state);
+	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked passfile=%s",
+		server.socket, server.passfile);
+	expect_login(line, "locked");
+	wp_teardown(state);
+	snprintf(line, sizeof(line), "socket=%s dbname=app user=locked password=wrong",
+		server.socket);
+	expect_no_login(line, "Access denied for user");
+	assert_false(wp_log_has(CNT_SERVER_PASSWORD));
+}
+
+static void
+tls_is_checked_as_the_line_says(void **state)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line),
+		"host=127.0.0.1 port=%d dbname=app user=tls password=%s "
+		"ssl_mode=required ssl_ca=%s ssl_verify_server_cert=yes",
+		server.port, CNT_SERVER_PASSWORD, server.ca);
+	expect_login(line, "tls");
+	wp_teardown(state);
+	snprintf(line, sizeof(line),
+		"host=127.0.0.1 port=%d dbname=app user=tls password=%s "
+		"ssl_mode=required ssl_ca=%s/other-ca.crt ssl_verify_server_cert=yes",
+		server.port, CNT_SERVER_PASSWORD, server.certs);
+	expect_no_login(line, "certificate");
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define BARE(name) cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(several_results_and_an_error_in_the_middle),
+		TEST(the_servers_facts_come_with_results),
+		TEST(a_call_gives_results_and_output_values),
+		TEST(a_file_comes_from_a_program_that_allows_it),
+		TEST(a_program_that_does_not_allow_it_sends_no_file),
+		BARE(a_pool_that_does_not_allow_it_asks_for_no_file),
+		TEST(the_next_client_is_the_pools_user),
+		TEST(the_next_client_has_the_pools_database_and_charset),
+		TEST(nothing_is_left_for_the_next_client),
+		TEST(a_key_in_a_temporary_table_is_gone),
+		TEST(a_cancel_hits_its_own_request_only),
+		TEST(cancels_at_the_end_of_requests_hit_no_other),
+		TEST(long_data_comes_in_pieces),
+		TEST(values_of_64_mb),
+		TEST(results_of_100_mb_take_little_memory),
+		BARE(passwords_come_from_the_line_or_a_file),
+		BARE(tls_is_checked_as_the_line_says),
+	};
+
+	cnt_server_need(CNT_MARIADB);
+	return cmocka_run_group_tests_name(
+		"cenoted_mysql", tests, group_setup, group_teardown);
+}
