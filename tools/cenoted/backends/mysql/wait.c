@@ -9,11 +9,15 @@
 #include "my.h"
 
 /* How long the server may take to end a statement that it was told to stop. */
-#define OBEY_MS        10000
+#define OBEY_MS           10000
 /* For the connection that tells it so. */
-#define CANCEL_SECONDS 5u
+#define CANCEL_SECONDS    5u
 /* Under TLS the library does not say for what it waits: it is let look again so often. */
-#define TLS_LOOK_MS    50
+#define TLS_LOOK_MS       50
+/* In a handshake it gives 5, or the seconds of the time limit, as milliseconds, and takes it for the end
+ * when nothing came meanwhile. All its other limits are whole seconds. */
+#define HANDSHAKE_LOOK_MS 1000
+#define HANDSHAKE_MS      60000
 
 /* The library's hook has no room for a pointer of ours. A worker has one session, and calls of
  * several never overlap. */
@@ -119,13 +123,23 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 	return plain_poll(fd, events, timeout_ms);
 }
 
+/* 0: for ever. */
+static int64_t
+tls_limit_ms(const struct cnd_session *s)
+{
+	if (!s->is_logging_in)
+		return (int64_t)s->opt.read_timeout * 1000;
+	return s->opt.connect_timeout > 0 ? (int64_t)s->opt.connect_timeout * 1000
+					  : HANDSHAKE_MS;
+}
+
 /* The library says "read" also where it waits to write, and gives a time that means nothing. */
 static int
 wait_tls(struct cnd_session *s, int fd)
 {
 	int can_write = plain_poll(fd, POLLOUT, 0) > 0;
 	short events = (short)(can_write ? POLLIN : POLLIN | POLLOUT);
-	int64_t until = now_ms() + (int64_t)s->opt.read_timeout * 1000;
+	int64_t limit_ms = tls_limit_ms(s), until = now_ms() + limit_ms;
 	int r = wait_for(s, fd, events, TLS_LOOK_MS);
 
 	if (r != 0) {
@@ -134,7 +148,7 @@ wait_tls(struct cnd_session *s, int fd)
 	}
 	if (s->stop < 0)
 		return now_ms() < s->obey_until_ms ? 1 : 0;
-	if (s->opt.read_timeout > 0) {
+	if (limit_ms > 0) {
 		if (s->tls_until_ms == 0)
 			s->tls_until_ms = until;
 		else if (now_ms() > s->tls_until_ms)
@@ -149,9 +163,11 @@ cnd_my_on_wait(my_socket fd, cnd_my_bool is_read, int timeout_ms)
 	struct cnd_session *s = waiting;
 	int r;
 
+	if (timeout_ms == 0)
+		timeout_ms = -1;
 	if (!s || !s->host->wait)
 		r = plain_poll((int)fd, is_read ? POLLIN : POLLOUT, timeout_ms);
-	else if (s->is_tls && !s->is_logging_in)
+	else if (s->is_tls || (timeout_ms > 0 && timeout_ms < HANDSHAKE_LOOK_MS))
 		r = wait_tls(s, (int)fd);
 	else
 		r = wait_for(s, (int)fd, is_read ? POLLIN : POLLOUT, timeout_ms);
