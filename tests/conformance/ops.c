@@ -99,6 +99,19 @@ op_change_user(cenote_conn *conn, const char *args)
 	return cenote_change_user(conn, user, password, database);
 }
 
+/* The first word, and what follows it. */
+static const char *
+cut_word(const char *text, char *ret_word, size_t size)
+{
+	size_t len = strcspn(text, " ");
+
+	if (len >= size)
+		abort();
+	memcpy(ret_word, text, len);
+	ret_word[len] = '\0';
+	return text + len + strspn(text + len, " ");
+}
+
 static int
 op_select_database(cenote_conn *conn, const char *args)
 {
@@ -109,22 +122,20 @@ op_select_database(cenote_conn *conn, const char *args)
 static int
 op_option(cenote_conn *conn, const char *args)
 {
-	char name[64] = "";
+	char name[64];
+	const char *value = cut_word(args, name, sizeof(name));
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(args, " "), args);
-	args += strcspn(args, " ");
-	return cenote_set_session_option(conn, name, args + strspn(args, " "));
+	return cenote_set_session_option(conn, name, value);
 }
 
 /* NAME VALUE, of the handle */
 static int
 op_set(cenote_conn *conn, const char *args)
 {
-	char name[64] = "";
+	char name[64];
+	const char *value = cut_word(args, name, sizeof(name));
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(args, " "), args);
-	args += strcspn(args, " ");
-	return cenote_conn_set(conn, name, args + strspn(args, " "));
+	return cenote_conn_set(conn, name, value);
 }
 
 static int
@@ -235,12 +246,11 @@ run_describe(struct run *run, const struct cnt_step *step, struct cnt_seen_list 
 static int
 run_prepare(struct run *run, const struct cnt_step *step, struct cnt_seen_list *list)
 {
-	char name[64] = "";
-	const char *sql = step->args + strcspn(step->args, " ");
+	char name[64];
+	const char *sql = cut_word(step->args, name, sizeof(name));
 	cenote_stmt *stmt;
 	int r;
 
-	snprintf(name, sizeof(name), "%.*s", (int)(sql - step->args), step->args);
 	r = cenote_stmt_create(run->conn, sql, CENOTE_NTS, &stmt);
 	if (r < 0)
 		return cnt_failed(run, "create a statement", r);
