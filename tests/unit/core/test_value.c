@@ -45,6 +45,8 @@ static const struct cnc_value values[] = {
 		.bytes = "\0\0\0\1",
 		.len = 4 },
 	{ .type = CENOTE_TYPE_TEXT, .is_native = 1, .native_type = 25, .is_null = 1 },
+	{ .type = CENOTE_TYPE_BYTES, .is_long = 1 },
+	{ .type = CENOTE_TYPE_OTHER, .is_native = 1, .native_type = 17, .is_long = 1 },
 };
 
 static void
@@ -53,6 +55,7 @@ check_same(const struct cnc_value *a, const struct cnc_value *b)
 	assert_int_equal(a->type, b->type);
 	assert_int_equal(a->is_null, b->is_null);
 	assert_int_equal(a->is_native, b->is_native);
+	assert_int_equal(a->is_long, b->is_long);
 	assert_int_equal(a->format, b->format);
 	assert_int_equal(a->native_type, b->native_type);
 	assert_memory_equal(&a->as, &b->as, sizeof(a->as));
@@ -129,6 +132,8 @@ what_is_not_a_value_is_not_sent(void **state)
 		TEXT(CENOTE_TYPE_DECIMAL, "1,5"),
 		TEXT(CENOTE_TYPE_DECIMAL, ""),
 		{ .type = CENOTE_TYPE_TEXT, .bytes = NULL, .len = 1 },
+		{ .type = CENOTE_TYPE_INT64, .is_long = 1 },
+		{ .type = CENOTE_TYPE_TEXT, .is_long = 1, .is_null = 1 },
 		{ .type = CENOTE_TYPE_DATE, .as.date = { 2023, 2, 29, 0 } },
 		{ .type = CENOTE_TYPE_TIME, .as.time = { 25, 0, 0, 0, 0, 0 } },
 		{ .type = CENOTE_TYPE_TIMESTAMP,
