@@ -25,6 +25,7 @@
 #define N_STATEMENTS 4u
 #define N_ROUNDS     1500u
 #define WIRE_MAX     (1u << 20)
+#define COPY_FAILS   4u
 
 enum op_kind {
 	OP_QUERY, /* n rows */
@@ -37,6 +38,7 @@ enum op_kind {
 	OP_CLOSE, /* set-up */
 	OP_PORTAL, /* n rows, then the portal stays open */
 	OP_FETCH, /* n rows more, then it is exhausted */
+	OP_COPY, /* n pieces in; with COPY_FAILS the pool has enough after the first */
 	N_OP_KINDS
 };
 
@@ -71,9 +73,11 @@ struct world {
 	uint32_t portal; /* open portal, 0 none */
 	uint32_t log[N_OPS];
 	size_t n_log;
+	uint32_t copy_op, copy_n, n_pieces; /* of the copy that runs */
 	size_t n_yields;
 	/* the client's side */
 	uint8_t was_prepared[N_STATEMENTS];
+	uint32_t copy_at; /* pieces that were given to the copy that is open */
 	const struct cenote_allocator *mem;
 };
 
@@ -124,6 +128,9 @@ model_op(struct op *op, uint8_t *prepared, uint32_t *portal, uint32_t self)
 	case OP_FAIL:
 		op->expect_rows = op->n;
 		return 1;
+	case OP_COPY:
+		op->expect_rows = op->n == COPY_FAILS ? 0 : op->n;
+		return op->n == COPY_FAILS;
 	case OP_PREPARE:
 		prepared[op->statement] = 1;
 		return 0;
@@ -271,6 +278,45 @@ put_error(struct world *w)
 	assert_int_equal(cnp_server_error(&w->server, &d), CENOTE_OK);
 }
 
+/* The pool's part of a copy: 1 when the request is finished. */
+static int
+run_copy(struct world *w)
+{
+	struct cnp_msg m = { .code = CNP_MSG_DONE };
+	struct cnp_str data;
+	char text[32];
+	int r;
+
+	while ((r = cnp_server_next_copy(&w->server, &data)) == CENOTE_OK) {
+		(void)snprintf(text, sizeof text, "%u:%u", w->copy_op, w->n_pieces++);
+		assert_string_equal(data.p, text);
+		if (w->copy_n == COPY_FAILS)
+			break;
+	}
+	if (r == CENOTE_AGAIN)
+		return 0;
+	m.as.done.affected = w->n_pieces;
+	if (r == CENOTE_OK) {
+		put_error(w);
+	} else {
+		assert_int_equal(r, CENOTE_DONE);
+		assert_int_equal(cnp_server_reply(&w->server, &m, 0), CENOTE_OK);
+	}
+	assert_int_equal(cnp_server_finish_request(&w->server, 0, 0, NULL), CENOTE_OK);
+	return 1;
+}
+
+static void
+begin_copy(struct world *w, uint32_t index, uint32_t n)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_IN };
+
+	assert_int_equal(cnp_server_reply(&w->server, &m, 0), CENOTE_OK);
+	w->copy_op = index;
+	w->copy_n = n;
+	w->n_pieces = 0;
+}
+
 static void
 run_query(struct world *w, const struct cnp_request *req)
 {
@@ -282,6 +328,10 @@ run_query(struct world *w, const struct cnp_request *req)
 
 	assert_int_equal(*p, 0);
 	w->log[w->n_log++] = index;
+	if (kind == OP_COPY) {
+		begin_copy(w, index, n);
+		return;
+	}
 	if (kind == OP_MULTI) {
 		for (i = 0; i < n; i++) {
 			put_columns(w);
@@ -377,6 +427,8 @@ server_run(struct world *w, const struct cnp_request *req)
 	default:
 		assert_int_equal(req->msg.code, CNP_MSG_SYNC);
 	}
+	if (w->server.is_copying)
+		return;
 	assert_int_equal(cnp_server_finish_request(&w->server, 0, 0, NULL), CENOTE_OK);
 }
 
@@ -396,6 +448,8 @@ server_work(struct world *w)
 	struct cnp_request req;
 	int r;
 
+	if (w->server.is_copying && !run_copy(w))
+		return;
 	while ((r = cnp_server_next(&w->server, &req)) == CENOTE_OK) {
 		if (cnp_server_state(&w->server) == CNP_SERVER_FIRST &&
 			w->server.first == 0) {
@@ -408,6 +462,8 @@ server_work(struct world *w)
 			continue;
 		}
 		server_run(w, &req);
+		if (w->server.is_copying && !run_copy(w))
+			return;
 		if (w->portal == 0 && cnp_server_can_yield(&w->server) &&
 			cnt_random_below(w->rnd, 6) == 0) {
 			assert_int_equal(
@@ -486,10 +542,15 @@ on_reply(struct world *w, const struct cnp_event *ev)
 	case CNP_MSG_SKIPPED:
 		op->got_skipped = 1;
 		break;
+	case CNP_MSG_COPY_IN:
+		w->copy_at = 0;
+		break;
 	case CNP_MSG_DONE:
 		if (ev->msg.as.done.flags & CNP_DONE_MORE_RESULTS)
 			break;
 		op->got_done = 1;
+		if (op->kind == OP_COPY)
+			op->got_rows = (uint32_t)ev->msg.as.done.affected;
 		if (op->kind == OP_PREPARE)
 			w->was_prepared[op->statement] = 1;
 		break;
@@ -562,6 +623,27 @@ client_receive(struct world *w)
 	memcpy(room, w->down.bytes + w->down.head, n);
 	w->down.head += n;
 	cnp_client_received(&w->client, n);
+}
+
+/* A piece of the copy that is open, or its end. */
+static void
+client_copy(struct world *w)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA };
+	struct op *op;
+	char text[32];
+
+	if (w->client.copying == 0)
+		return;
+	op = op_of(w, w->client.copying);
+	if (w->copy_at == op->n) {
+		m.code = CNP_MSG_COPY_DONE;
+	} else {
+		(void)snprintf(text, sizeof text, "%u:%u", (unsigned)(op - w->ops),
+			w->copy_at++);
+		m.as.copy_data.data = cnp_str(text);
+	}
+	assert_int_equal(cnp_client_copy(&w->client, &m), CENOTE_OK);
 }
 
 static void
@@ -692,6 +774,7 @@ run_world(struct world *w)
 				client_request(w, &w->ops[at++]);
 			break;
 		case 1:
+			client_copy(w);
 			client_send(w);
 			break;
 		case 2:
