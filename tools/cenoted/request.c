@@ -141,6 +141,11 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (r == CENOTE_ERR_PROTOCOL)
 		return fail(w, r, CNC_SQLSTATE(PROTOCOL), "malformed parameters");
 	exec->params = values;
+	/* their content never came where there are no pieces */
+	for (uint32_t i = 0; r == CENOTE_OK && i < exec->n_params; i++) {
+		if (values[i].is_long)
+			r = need(w, CNP_FEATURE_LONG_DATA, 1, "values in pieces");
+	}
 	return r;
 }
 
