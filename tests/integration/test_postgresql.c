@@ -824,7 +824,97 @@ results_come_in_batches_beside_each_other(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* ---- One session for several clients ---- */
+
+static int
+setup_shared(void **state)
+{
+	char config[4096];
+
+	wp_start(cnt_server_config(&server,
+		"sessions = 1\nmode = transaction\nqueue_timeout = 700ms\n", config,
+		sizeof(config)));
+	*state = wp_attach(NULL);
+	return 0;
+}
+
+static void
+clients_that_hold_nothing_share_a_session(void **state)
+{
+	cenote_conn *a = *state, *b;
+	cenote_stmt *stmt;
+	cenote_params *params;
+
+	exec_all(a, "create table if not exists shared (v int); truncate shared");
+	assert_int_equal(cenote_stmt_create(
+				 a, "insert into shared values ($1)", CENOTE_NTS, &stmt),
+		CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	b = wp_attach(NULL);
+	for (int i = 0; i < 5; i++) {
+		cenote_result *res;
+
+		assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+		assert_int_equal(cenote_params_add_int64(params, i), CENOTE_OK);
+		assert_int_equal(
+			cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+		cenote_result_destroy(res);
+		cenote_params_destroy(params);
+		wp_exec(b, "update shared set v = v + 1");
+	}
+	assert_string_equal(wp_value(a, "select sum(v) from shared"), "25");
+	cenote_stmt_destroy(stmt);
+	assert_true(wp_pool_number("main", "yields") >= 5);
+	cenote_conn_destroy(b);
+}
+
+static void
+clients_keep_what_they_hold(void **state)
+{
+	static const struct {
+		const char *take, *see, *seen, *give;
+		uint32_t pin;
+	} held[] = {
+		{ "create temp table h (a int)", "select count(*) from h", "0",
+			"drop table h", CENOTE_PIN_TEMP },
+		{ "set work_mem = '7MB'", "show work_mem", "7MB", "reset all",
+			CENOTE_PIN_SETTINGS },
+		{ "select take_temp()", "select count(*) from hidden", "0",
+			"drop table hidden", CENOTE_PIN_TEMP },
+		{ "select take_tenant()", "select current_setting('app.tenant')", "5",
+			"reset all", CENOTE_PIN_SETTINGS },
+		{ "select pg_advisory_lock(42)",
+			"select count(*) from pg_locks where locktype = 'advisory'", "1",
+			"select pg_advisory_unlock(42)", CENOTE_PIN_LOCK },
+		{ "prepare q as select 3", "execute q", "3", "deallocate q",
+			CENOTE_PIN_PREPARED },
+		{ "begin", "select txid_current() = txid_current()", "t", "commit", 0 },
+	};
+	cenote_conn *a = *state, *b;
+
+	exec_all(a,
+		"create or replace function take_temp() returns void language plpgsql"
+		" as $$ begin create temp table hidden (a int); end $$;"
+		" create or replace function take_tenant() returns void language plpgsql"
+		" as $$ begin perform set_config('app.tenant', '5', false); end $$");
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		wp_exec(a, held[i].take);
+		assert_int_not_equal(wp_try(NULL, &b), CENOTE_OK);
+		assert_string_equal(wp_sqlstate(b), "57P03");
+		assert_string_equal(wp_value(a, held[i].see), held[i].seen);
+		if (held[i].pin != 0)
+			assert_true(cenote_pins(a) & held[i].pin);
+		cenote_conn_destroy(b);
+		wp_exec(a, held[i].give);
+		/* A new session: nobody proves that all of it was given back. */
+		cenote_close(a);
+		assert_int_equal(cenote_connect(a), CENOTE_OK);
+	}
+	exec_all(a, "drop function take_temp(); drop function take_tenant()");
+}
+
+#define TEST(name)   cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SHARED(name) cmocka_unit_test_setup_teardown(name, setup_shared, teardown)
 
 int
 main(void)
@@ -847,6 +937,8 @@ main(void)
 		TEST(call_gives_output_values),
 		TEST(named_statements_are_those_of_sql),
 		TEST(results_come_in_batches_beside_each_other),
+		SHARED(clients_that_hold_nothing_share_a_session),
+		SHARED(clients_keep_what_they_hold),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
