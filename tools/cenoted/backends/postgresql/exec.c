@@ -21,7 +21,7 @@ cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 		return CENOTE_OK;
 	r = cnd_pg_add_query(&s->out, 'Q', "BEGIN", 5);
 	if (r == CENOTE_OK) {
-		s->n_ready++;
+		s->out_ready++;
 		s->run.n_first = 1;
 	}
 	return r;
@@ -238,7 +238,7 @@ query_simple(struct cnd_session *s, const char *sql, size_t len,
 		r = cnd_pg_add_query(&s->out, 'Q', sql, len);
 	if (r < 0)
 		return r;
-	s->n_ready++;
+	s->out_ready++;
 	return cnd_pg_send_run(s);
 }
 
@@ -459,7 +459,7 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 		r = cnd_pg_msg_end(b, mark);
 	if (r < 0)
 		return r;
-	s->n_ready++;
+	s->out_ready++;
 	s->run.until_ready = 1;
 	return cnd_pg_send_run(s);
 }

@@ -9,7 +9,7 @@ add_command(struct cnd_session *s, const char *sql)
 	int r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
 
 	if (r == CENOTE_OK)
-		s->n_ready++;
+		s->out_ready++;
 	return r;
 }
 
@@ -86,7 +86,7 @@ add_seed(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = cnd_pg_msg_end(b, mark);
 	if (r == CENOTE_OK)
-		s->n_ready++;
+		s->out_ready++;
 	return r;
 }
 
@@ -124,7 +124,7 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.until_ready = 1;
 	r = add_reset(s);
-	if (r == CENOTE_OK && s->n_ready > 0)
+	if (r == CENOTE_OK && s->out_ready > 0)
 		r = cnd_pg_send_run(s);
 	if (r == CENOTE_OK && (s->tx != 'I' || s->n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),

@@ -606,11 +606,11 @@ cnd_pg_add_end(struct cnd_session *s, int is_sync)
 	if (r < 0)
 		return r;
 	if (is_sync) {
-		s->n_ready++;
+		s->out_ready++;
 	} else {
-		if (!s->is_unsynced)
-			s->n_before = s->n_ready;
-		s->is_unsynced = 1;
+		if (!s->is_unsynced && !s->out_unsynced)
+			s->out_before = s->out_ready;
+		s->out_unsynced = 1;
 	}
 	s->run.until_ready = (uint8_t)is_sync;
 	return CENOTE_OK;
@@ -624,6 +624,7 @@ cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink)
 
 	run->is_quiet = 1;
 	cnc_buf_clear(&s->out, SIZE_MAX);
+	s->out_ready = 0;
 	r = cnd_pg_add_end(s, 1);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }

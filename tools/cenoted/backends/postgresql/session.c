@@ -301,7 +301,7 @@ cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 
 	if (r < 0)
 		return r;
-	s->n_ready++;
+	s->out_ready++;
 	memset(ret_flags, 0, n);
 	r = cnd_pg_send(s);
 	while (r == CENOTE_OK) {

@@ -138,6 +138,9 @@ struct cnd_session {
 	uint8_t *in;
 	size_t in_cap, in_head, in_tail;
 	struct cnc_buf out;
+	uint32_t out_ready; /* ReadyForQuery that what is in `out` asks for */
+	uint8_t out_unsynced; /* no Sync is behind it */
+	uint32_t out_before; /* as n_before */
 	uint8_t is_dry; /* nothing more has come yet, most likely: wait before trying */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why */

@@ -183,7 +183,9 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 {
 	s->diag = diag;
 	s->stop = CENOTE_OK;
+	/* what was begun and could not be sent */
 	cnc_buf_clear(&s->out, OUT_KEEP);
+	s->out_ready = s->out_unsynced = 0;
 	if (s->out.mem == NULL)
 		cnc_buf_init(&s->out, s->mem, OUT_MAX);
 	if (!s->is_lost)
@@ -462,6 +464,12 @@ cnd_pg_send(struct cnd_session *s)
 {
 	struct cnc_buf *b = &s->out;
 
+	s->n_ready += s->out_ready;
+	if (s->out_unsynced && !s->is_unsynced) {
+		s->n_before = s->out_before;
+		s->is_unsynced = 1;
+	}
+	s->out_ready = s->out_unsynced = 0;
 	while (cnc_buf_len(b) > 0) {
 		short events = 0;
 		ptrdiff_t n =

@@ -36,7 +36,7 @@ command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sin
 	r = cnd_pg_add_query(&s->out, 'Q', sql, len);
 	if (r < 0)
 		return r;
-	s->n_ready++;
+	s->out_ready++;
 	return cnd_pg_send_run(s);
 }
 
@@ -81,7 +81,7 @@ cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink)
 		r = cnd_pg_add_query(&s->out, 'Q', "ROLLBACK", 8);
 		if (r < 0)
 			return r;
-		s->n_ready++;
+		s->out_ready++;
 		s->run.until_ready = 1;
 		r = cnd_pg_send_run(s);
 		return r < 0 ? r

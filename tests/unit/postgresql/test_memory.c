@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/cnt_alloc.h"
+
+#include "harness.h"
+
+/* One of each kind of request; the first that fails ends it. */
+static int
+do_all(struct pg *t)
+{
+	static const char *const pieces[] = { "1\tone\n", NULL };
+	struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .bytes = "value", .len = 5 };
+	uint32_t portal;
+
+#define DO(request)                                                                      \
+	do {                                                                             \
+		(void)(request);                                                         \
+		if (t->last < 0)                                                         \
+			return t->last;                                                  \
+	} while (0)
+
+	DO(pg_query(t, "create temp table m (a int, b text); set datestyle = 'sql'"));
+	DO(pg_query_with(t, "select $1::text as a, 1 as b", &v, 1));
+	DO(pg_autocommit(t, 0));
+	DO(pg_query_with(t, "select $1::text as a", &v, 1));
+	DO(pg_rollback(t));
+	DO(pg_autocommit(t, 1));
+	t->format = CENOTE_FORMAT_CANONICAL;
+	DO(pg_query(t, "select date '2024-02-29' as d, true as t"));
+	t->format = CENOTE_FORMAT_TEXT;
+	DO(pg_prepare(t, 1, "", "select $1::text as a"));
+	DO(pg_execute(t, 1, "", 1, &v, 1));
+	t->batch_rows = 1;
+	DO(pg_query(t, "select i from generate_series(1, 3) i"));
+	portal = t->portal;
+	t->batch_rows = 0;
+	DO(pg_query(t, "do $$ begin raise notice 'n'; end $$"));
+	DO(pg_fetch(t, portal, 0));
+	t->pieces = pieces;
+	DO(pg_query(t, "copy m from stdin"));
+	DO(pg_query(t, "copy m to stdout"));
+	DO(pg_query(t, "set application_name = 'x'"));
+	DO(pg_reset(t));
+	return CENOTE_OK;
+}
+
+static void
+every_lack_of_memory_is_told_and_survived(void **state)
+{
+	struct cnt_alloc a;
+	size_t n = 1;
+
+	(void)state;
+	do {
+		struct pg t;
+		int r;
+
+		pg_setup(&t);
+		cnt_alloc_init(&a, n++);
+		t.mem = &a.mem;
+		r = pg_login(&t);
+		if (r == CENOTE_OK)
+			r = do_all(&t);
+		assert_true(r == CENOTE_OK || cnt_alloc_has_failed(&a));
+		assert_true(
+			r == CENOTE_OK || r == CENOTE_ERR_NOMEM || r == CENOTE_ERR_CONN);
+		if (r == CENOTE_ERR_NOMEM && t.s != NULL) {
+			t.batch_rows = 0;
+			t.format = CENOTE_FORMAT_TEXT;
+			(void)pg_reset(&t);
+			assert_true(t.last == CENOTE_OK || t.last == CENOTE_ERR_CONN);
+			if (t.last == CENOTE_OK)
+				assert_string_equal(pg_query(&t, "select 1 as a"),
+					"columns a:INT64\nrow 1\ndone SELECT 1\n");
+		}
+		pg_teardown(&t);
+		assert_int_equal(cnt_alloc_leaks(&a), 0);
+	} while (cnt_alloc_has_failed(&a));
+	assert_in_range(n, 30, 10000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_lack_of_memory_is_told_and_survived),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, pg_group_setup, pg_group_teardown);
+}
