@@ -450,6 +450,8 @@ void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag)
 /* copy.c */
 int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
 	const struct cnp_str *file);
+/* How long a piece of a copy or of a long value may be: no more than `most`, nor than the pool takes. */
+size_t cn_piece_max(const cenote_conn *conn, size_t most);
 /* Data came. */
 int cn_copy_add(cenote_result *res, const struct cnp_event *ev);
 /* Tell the server that nothing more comes; never fails while a copy is open. */

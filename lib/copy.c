@@ -81,11 +81,25 @@ cn_copy_give_up(cenote_conn *conn, const char *why)
 	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
 
 	m.as.copy_fail.message = cnp_str(why);
-	if (cnp_client_copy(&conn->session, &m) != CENOTE_ERR_NOMEM)
+	if (cnp_client_copy(&conn->session, &m) == CENOTE_OK)
 		return;
-	/* memory for an end without words is always there */
+	/* for an end without words there is always memory and room in a frame */
 	m.as.copy_fail.message = CNP_STR_NONE;
 	(void)cnp_client_copy(&conn->session, &m);
+}
+
+/* What a frame for pieces has besides them, at most. */
+#define PIECE_OVERHEAD 16u
+
+size_t
+cn_piece_max(const cenote_conn *conn, size_t most)
+{
+	size_t n = conn->session.peer_max_frame;
+
+	/* one that accepts next to nothing refuses each piece */
+	if (n <= PIECE_OVERHEAD)
+		return most;
+	return n - PIECE_OVERHEAD < most ? n - PIECE_OVERHEAD : most;
 }
 
 /* ------------------------------------------------------------------ reading ----- */
@@ -159,11 +173,12 @@ queue_data(cenote_conn *conn, const char *data, size_t len)
 {
 	size_t before = cnc_buf_len(&conn->session.copy);
 	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA };
+	size_t most = cn_piece_max(conn, FRAME_MAX);
 	int r = CENOTE_OK;
 
 	while (len > 0 && r == CENOTE_OK) {
 		m.as.copy_data.data.p = data;
-		m.as.copy_data.data.n = len < FRAME_MAX ? len : FRAME_MAX;
+		m.as.copy_data.data.n = len < most ? len : most;
 		r = cnp_client_copy(&conn->session, &m);
 		data += m.as.copy_data.data.n;
 		len -= m.as.copy_data.data.n;

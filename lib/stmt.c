@@ -487,6 +487,7 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 {
 	struct cnp_msg m = { .code = CNP_MSG_LONG_DATA };
 	const char *bytes = data;
+	size_t most;
 	int r = param > UINT16_MAX || (!data && len > 0) ? CENOTE_ERR_ARG : enter(stmt);
 
 	if (r == CENOTE_OK)
@@ -498,9 +499,10 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 	m.as.long_data.statement = stmt->id;
 	m.as.long_data.param = (uint16_t)param;
 	stmt->has_long_data = 1;
+	most = cn_piece_max(stmt->conn, LONG_DATA_MAX);
 	do {
 		m.as.long_data.data.p = bytes;
-		m.as.long_data.data.n = len < LONG_DATA_MAX ? len : LONG_DATA_MAX;
+		m.as.long_data.data.n = len < most ? len : most;
 		r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
 		bytes += m.as.long_data.data.n;
 		len -= m.as.long_data.data.n;

@@ -492,7 +492,8 @@ cnp_client_copy(struct cnp_client *c, const struct cnp_msg *m)
 	r = cnp_msg_size(m, &size);
 	if (r < 0)
 		return r;
-	if (size > c->peer_max_frame)
+	/* an end without words is never too long */
+	if (size > c->peer_max_frame && size > COPY_END - CNP_FRAME_HEADER)
 		return CENOTE_ERR_LIMIT;
 	r = cnp_frame_put(&c->copy, 0, c->copying, m);
 	if (r < 0)
