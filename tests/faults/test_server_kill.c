@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_server_kill postgresql|mariadb
+ *
+ * The database server goes away under a pool: while nobody asks for anything, while a query runs, in
+ * a transaction, in COMMIT. What clients are told is true, and the pool comes back by itself.
+ */
+#include "support/cnt_client.h"
+#include "support/cnt_cmocka.h"
+#include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BACK_MS 20000
+
+static enum cnt_server_kind kind;
+static struct cnt_server servers[2];
+static struct cnt_daemon daemon_;
+
+static void
+put_server_line(char *conf, size_t size, const struct cnt_server *s)
+{
+	size_t used = strlen(conf);
+
+	snprintf(conf + used, size - used, "server = %s\n", s->server_line);
+}
+
+/* A pool of five sessions on the first server, and one of four on both. */
+static int
+start_daemon(void)
+{
+	char conf[4096] = CNT_DAEMON_GLOBAL "\n[pool main]\n";
+	const char *backend = servers[0].backend;
+	size_t used;
+
+	used = strlen(conf);
+	snprintf(conf + used, sizeof(conf) - used, "backend = %s\n", backend);
+	put_server_line(conf, sizeof(conf), &servers[0]);
+	used = strlen(conf);
+	snprintf(conf + used, sizeof(conf) - used,
+		"sessions = 5..5\n\n[pool both]\nbackend = %s\n", backend);
+	put_server_line(conf, sizeof(conf), &servers[0]);
+	put_server_line(conf, sizeof(conf), &servers[1]);
+	used = strlen(conf);
+	snprintf(conf + used, sizeof(conf) - used, "sessions = 4..4\nrebalance = 1s\n");
+	return cnt_daemon_start(&daemon_, conf);
+}
+
+static int
+setup(void **state)
+{
+	/* What was acknowledged has to outlive the server's processes. */
+	const char *durable = kind == CNT_POSTGRESQL
+				      ? "synchronous_commit = on\n"
+				      : "innodb_flush_log_at_trx_commit = 1\n";
+
+	(void)state;
+	if (cnt_server_create(&servers[0], kind, 0) < 0 ||
+		cnt_server_configure(&servers[0], durable) < 0 ||
+		cnt_server_run(&servers[0]) < 0)
+		return -1;
+	if (cnt_server_start(&servers[1], kind, 0) < 0 ||
+		cnt_server_sql(&servers[0],
+			"create table work (n bigint primary key, who int);") < 0 ||
+		cnt_server_sql(&servers[0],
+			kind == CNT_POSTGRESQL ? "grant all on work to public" : "do 0") <
+			0)
+		return -1;
+	return start_daemon();
+}
+
+static int
+teardown(void **state)
+{
+	int r;
+
+	(void)state;
+	r = cnt_daemon_stop(&daemon_);
+	cnt_server_stop(&servers[0]);
+	cnt_server_stop(&servers[1]);
+	return r;
+}
+
+static int64_t
+count_on_server(const char *where)
+{
+	char sql[128], text[64];
+
+	snprintf(sql, sizeof(sql), "select count(*) from work %s", where);
+	assert_int_equal(cnt_server_ask(&servers[0], sql, text, sizeof(text)), 0);
+	return strtoll(text, NULL, 10);
+}
+
+static cenote_conn *
+open_pool(const char *pool)
+{
+	const char *const options[] = { "pool", pool, NULL };
+	cenote_conn *conn = cnt_client_open(daemon_.uri, options);
+
+	assert_non_null(conn);
+	return conn;
+}
+
+/* Wait until the pool lends sessions that work. */
+static void
+await_pool(const char *pool)
+{
+	const char *const options[] = { "pool", pool, "connect_timeout", "20s", NULL };
+	int64_t until = cnt_now_ms() + BACK_MS;
+	cenote_conn *conn;
+	int works = 0;
+
+	while (!works && cnt_now_ms() < until) {
+		conn = cnt_client_open(daemon_.uri, options);
+		works = conn != NULL && cnt_client_try(conn, "select 1") == CENOTE_OK;
+		cenote_conn_destroy(conn);
+		if (!works)
+			cnt_pause_ms(50);
+	}
+	assert_true(works);
+}
+
+static void
+restart_first(void)
+{
+	assert_int_equal(cnt_server_run(&servers[0]), 0);
+	await_pool("main");
+}
+
+static char told[1024];
+
+static void
+remember(const cenote_diag *diag, char *ret_state)
+{
+	snprintf(ret_state, 6, "%s", cenote_diag_sqlstate(diag));
+	snprintf(told, sizeof(told), "%s", cenote_diag_message(diag));
+}
+
+/* Its threads stop one after the other. */
+static void
+stop_server(void)
+{
+	cnt_server_signal(&servers[0], SIGSTOP);
+	cnt_pause_ms(300);
+}
+
+/* Whatever became of the test before. */
+static int
+make_ready(void **state)
+{
+	(void)state;
+	if (cnt_server_is_alive(&servers[0]))
+		cnt_server_signal(&servers[0], SIGCONT);
+	else if (cnt_server_run(&servers[0]) < 0)
+		return -1;
+	await_pool("main");
+	return 0;
+}
+
+/* ------------------------------------------------------------------------- idle ----- */
+
+/* Who holds nothing and asks for nothing does not notice. */
+static void
+a_loss_while_idle_is_not_noticed(void **state)
+{
+	cenote_conn *conn = open_pool("main");
+
+	(void)state;
+	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_OK);
+	cnt_server_kill(&servers[0]);
+	restart_first();
+	if (cnt_client_try(conn, "select 1") != CENOTE_OK)
+		fail_msg("%s: %s", cnt_client_state(conn),
+			cenote_diag_message(cenote_conn_diag(conn)));
+	cenote_conn_destroy(conn);
+	await_pool("main");
+}
+
+/* An administrator ends the session: as a loss, and the server's words where there were any. */
+static void
+an_ended_session_is_replaced(void **state)
+{
+	cenote_conn *conn = open_pool("main");
+	int i;
+
+	(void)state;
+	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_OK);
+	assert_int_equal(
+		cnt_server_sql(&servers[0],
+			kind == CNT_POSTGRESQL ? "select pg_terminate_backend(pid) from "
+						 "pg_stat_activity where usename = 'app'"
+					       : "kill user app@localhost"),
+		0);
+	await_pool("main");
+	for (i = 0; i < 5; i++) {
+		if (cnt_client_try(conn, "select 1") != CENOTE_OK)
+			fail_msg("%s: %s", cnt_client_state(conn),
+				cenote_diag_message(cenote_conn_diag(conn)));
+	}
+	cenote_conn_destroy(conn);
+	await_pool("main");
+}
+
+/* ----------------------------------------------------------------- in a request ----- */
+
+/* Begins a request and returns when the server has had the time to begin, too. */
+static void
+begin_request(cenote_conn *conn, const char *sql)
+{
+	assert_int_equal(cenote_send_query(conn, sql, CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_true(cenote_process(conn) >= 0);
+	cnt_pause_ms(200);
+}
+
+/* The error that the request ends with: its SQLSTATE, and its message in `told`. */
+static void
+assert_ends_with(cenote_conn *conn, const char *wanted)
+{
+	char state[6] = "";
+	cenote_result *res;
+	int r;
+
+	while ((r = cenote_get_result(conn, &res)) == CENOTE_OK) {
+		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR)
+			remember(cenote_result_diag(res), state);
+		cenote_result_destroy(res);
+	}
+	if (r < 0)
+		remember(cenote_conn_diag(conn), state);
+	if (strcmp(state, wanted) != 0)
+		fail_msg("\"%s\" instead of %s: %s", state, wanted, told);
+}
+
+/* A plain SELECT has no effect: the outcome is known. A function may have had one. */
+static void
+a_loss_in_a_query_is_told(void **state)
+{
+	const char *slow =
+		kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
+	cenote_conn *conn = open_pool("main");
+
+	(void)state;
+	begin_request(conn, slow);
+	cnt_server_kill(&servers[0]);
+	assert_ends_with(conn, "08007");
+	cenote_conn_destroy(conn);
+	restart_first();
+}
+
+static void
+the_servers_words_are_told(void **state)
+{
+	const char *slow =
+		kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
+	cenote_conn *conn = open_pool("main");
+
+	(void)state;
+	begin_request(conn, slow);
+	assert_int_equal(
+		cnt_server_sql(&servers[0],
+			kind == CNT_POSTGRESQL ? "select pg_terminate_backend(pid) from "
+						 "pg_stat_activity where usename = 'app'"
+					       : "kill user app@localhost"),
+		0);
+	assert_ends_with(conn, "08007");
+	if (kind == CNT_POSTGRESQL &&
+		!strstr(told, "terminating connection due to administrator command"))
+		fail_msg("the server's words are not in: %s", told);
+	cenote_conn_destroy(conn);
+	await_pool("main");
+}
+
+/* ------------------------------------------------------------- in a transaction ----- */
+
+static void
+begin_work(cenote_conn *conn, const char *insert)
+{
+	assert_int_equal(cenote_begin(conn, 0, 0), CENOTE_OK);
+	assert_int_equal(cnt_client_try(conn, insert), CENOTE_OK);
+}
+
+static void
+a_loss_in_a_transaction_is_told(void **state)
+{
+	cenote_conn *conn = open_pool("main");
+
+	(void)state;
+	begin_work(conn, "insert into work values (1, 0)");
+	cnt_server_kill(&servers[0]);
+	assert_int_equal(cenote_send_query(conn, "insert into work values (2, 0)",
+				 CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_ends_with(conn, "08006");
+	/* The handle is of use again once the server is. */
+	restart_first();
+	cenote_close(conn);
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_int_equal(cnt_client_int(conn, "select count(*) from work", 0, 0, 0), 0);
+	cenote_conn_destroy(conn);
+}
+
+/* The server got the COMMIT, or not; it dies before it could say so. */
+static void
+a_loss_in_commit_is_unknown(void **state)
+{
+	cenote_conn *conn = open_pool("main");
+
+	(void)state;
+	begin_work(conn, "insert into work values (3, 0)");
+	stop_server();
+	assert_int_equal(cenote_send_commit(conn), CENOTE_OK);
+	assert_true(cenote_process(conn) >= 0);
+	cnt_pause_ms(200);
+	cnt_server_kill(&servers[0]);
+	assert_ends_with(conn, "08007");
+	cenote_conn_destroy(conn);
+	restart_first();
+	assert_int_equal(cnt_server_sql(&servers[0], "delete from work"), 0);
+}
+
+/* ------------------------------------------------------------------ a hanging server ----- */
+
+static void
+a_server_that_hangs_is_waited_for(void **state)
+{
+	const char *const options[] = { "query_timeout", "1s", NULL };
+	cenote_conn *conn = cnt_client_open(daemon_.uri, options);
+
+	(void)state;
+	assert_non_null(conn);
+	stop_server();
+	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_ERR_TIMEOUT);
+	cnt_server_signal(&servers[0], SIGCONT);
+	cenote_conn_destroy(conn);
+	await_pool("main");
+}
+
+/* ------------------------------------------------------------------ counting commits ----- */
+
+#define N_WRITERS 3
+#define N_LOSSES  3
+
+/* What a writer knows of its numbers, in its exit status' place: a file that the parent reads. */
+enum outcome {
+	OUTCOME_NONE,
+	OUTCOME_DONE,
+	OUTCOME_FAILED,
+	OUTCOME_UNKNOWN
+};
+
+struct writer {
+	int number;
+	int out; /* one byte for each try */
+	const char *stop; /* a file that ends it all */
+};
+
+static enum outcome
+write_one(cenote_conn *conn, int who, int n)
+{
+	char sql[96];
+	int r;
+
+	snprintf(sql, sizeof(sql), "insert into work values (%d, %d)", who * 1000000 + n,
+		who);
+	r = cenote_begin(conn, 0, 0);
+	if (r == CENOTE_OK)
+		r = cnt_client_try(conn, sql);
+	if (r != CENOTE_OK)
+		/* Without a COMMIT nothing is done, whatever happened. */
+		return OUTCOME_FAILED;
+	r = cenote_commit(conn);
+	if (r == CENOTE_OK)
+		return OUTCOME_DONE;
+	return strcmp(cnt_client_state(conn), "08007") == 0 ? OUTCOME_UNKNOWN
+							    : OUTCOME_FAILED;
+}
+
+static int
+be_writer(void *arg)
+{
+	const struct writer *w = arg;
+	const char *const options[] = { "connect_timeout", "20s", NULL };
+	cenote_conn *conn = cnt_client_open(daemon_.uri, options);
+	int n;
+
+	for (n = 0; conn != NULL && n < 100000 && access(w->stop, F_OK) != 0; n++) {
+		char outcome = (char)write_one(conn, w->number, n);
+
+		if (write(w->out, &outcome, 1) != 1)
+			return 1;
+		if (outcome == OUTCOME_DONE)
+			continue;
+		cenote_close(conn);
+		while (cenote_connect(conn) != CENOTE_OK && access(w->stop, F_OK) != 0)
+			cnt_pause_ms(20);
+	}
+	cenote_conn_destroy(conn);
+	return conn != NULL ? 0 : 1;
+}
+
+static void
+check_writer(const struct writer *w, int64_t *n_done)
+{
+	char outcome, where[64];
+	int n;
+
+	assert_int_equal(lseek(w->out, 0, SEEK_SET), 0);
+	for (n = 0; read(w->out, &outcome, 1) == 1; n++) {
+		int64_t is_there;
+
+		/* Each would be a start of the command line client: the others are counted. */
+		if (outcome == OUTCOME_DONE) {
+			(*n_done)++;
+			continue;
+		}
+		snprintf(where, sizeof(where), "where n = %d", w->number * 1000000 + n);
+		is_there = count_on_server(where);
+		if (outcome == OUTCOME_FAILED)
+			assert_int_equal(is_there, 0);
+		*n_done += is_there;
+	}
+}
+
+/* What was acknowledged is there, what was called failed is not. */
+static void
+no_acknowledged_commit_is_lost(void **state)
+{
+	struct writer writers[N_WRITERS];
+	char stop[CNT_PATH_MAX + 16];
+	pid_t pids[N_WRITERS];
+	int64_t n_done = 0;
+	int i;
+
+	(void)state;
+	assert_int_equal(cnt_server_sql(&servers[0], "delete from work"), 0);
+	snprintf(stop, sizeof(stop), "%s/stop", daemon_.dir);
+	for (i = 0; i < N_WRITERS; i++) {
+		FILE *f = tmpfile();
+
+		assert_non_null(f);
+		writers[i] = (struct writer){ i + 1, fileno(f), stop };
+		pids[i] = cnt_fork(be_writer, &writers[i]);
+	}
+	for (i = 0; i < N_LOSSES; i++) {
+		cnt_pause_ms(700);
+		cnt_server_kill(&servers[0]);
+		cnt_pause_ms(500);
+		assert_int_equal(cnt_server_run(&servers[0]), 0);
+	}
+	await_pool("main");
+	cnt_pause_ms(500);
+	fclose(fopen(stop, "we"));
+	for (i = 0; i < N_WRITERS; i++)
+		assert_int_equal(cnt_wait(pids[i]), 0);
+	unlink(stop);
+	for (i = 0; i < N_WRITERS; i++)
+		check_writer(&writers[i], &n_done);
+	assert_true(n_done > 0);
+	assert_int_equal(count_on_server(""), n_done);
+	print_message("# %lld commits\n", (long long)n_done);
+}
+
+/* ------------------------------------------------------------------- several servers ----- */
+
+/* How many of the pool's sessions are on the first server. */
+static int
+sessions_on_first(int *ret_n)
+{
+	cenote_conn *conns[4];
+	int i, n = 0;
+
+	*ret_n = 0;
+	for (i = 0; i < 4; i++) {
+		conns[i] = open_pool("both");
+		if (cnt_client_try(conns[i], "select 1") == CENOTE_OK)
+			(*ret_n)++;
+		n += strstr(cenote_info(conns[i], "server"), servers[0].run_dir) != NULL;
+	}
+	for (i = 0; i < 4; i++)
+		cenote_conn_destroy(conns[i]);
+	return n;
+}
+
+/* Wait until so many are there. */
+static void
+await_on_first(int wanted)
+{
+	int64_t until = cnt_now_ms() + BACK_MS;
+	int n = -1, n_work = 0;
+
+	while ((n != wanted || n_work != 4) && cnt_now_ms() < until) {
+		n = sessions_on_first(&n_work);
+		cnt_pause_ms(100);
+	}
+	assert_int_equal(n_work, 4);
+	assert_int_equal(n, wanted);
+}
+
+static void
+several_servers_share_and_take_over(void **state)
+{
+	(void)state;
+	await_on_first(2);
+	cnt_server_kill(&servers[0]);
+	await_on_first(0);
+	assert_int_equal(cnt_server_run(&servers[0]), 0);
+	await_on_first(2);
+	await_pool("main");
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_loss_while_idle_is_not_noticed, make_ready),
+		cmocka_unit_test_setup(an_ended_session_is_replaced, make_ready),
+		cmocka_unit_test_setup(a_loss_in_a_query_is_told, make_ready),
+		cmocka_unit_test_setup(the_servers_words_are_told, make_ready),
+		cmocka_unit_test_setup(a_loss_in_a_transaction_is_told, make_ready),
+		cmocka_unit_test_setup(a_loss_in_commit_is_unknown, make_ready),
+		cmocka_unit_test_setup(a_server_that_hangs_is_waited_for, make_ready),
+		cmocka_unit_test_setup(no_acknowledged_commit_is_lost, make_ready),
+		cmocka_unit_test_setup(several_servers_share_and_take_over, make_ready),
+	};
+
+	kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	cnt_server_need(kind);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
