@@ -381,7 +381,11 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (cnd_pg_is_fatal(m->body, m->len))
 		return cnd_pg_fatal(s, m);
-	give_done(s, CNP_DONE_MORE_RESULTS);
+	/* the one statement was complete, but its commit failed: then it was not done */
+	if (run->is_simple)
+		give_done(s, CNP_DONE_MORE_RESULTS);
+	else
+		run->has_done = 0;
 	if (run->status == CENOTE_OK) {
 		run->status = CENOTE_ERR_SERVER;
 		if (s->stop < 0) {
