@@ -210,7 +210,8 @@ struct cnd_backend {
 
 	/* From here on a backend may have NULL: the worker then says that it cannot do it. */
 
-	/* A descriptor to watch for reading while the session is idle, lent or not; -1 none. */
+	/* A descriptor to watch for reading while the session is idle, lent or not; -1 none. While it
+	 * is lent, asked before each wait: -1 also says that what comes there is for a request. */
 	int (*fd)(const struct cnd_session *s);
 	/* It is readable while no request runs: take what came, and give notices, notifications and
 	 * parameters to the sink (NULL: nobody has the session). CENOTE_ERR_CONN: the session is lost. */

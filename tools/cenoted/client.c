@@ -711,12 +711,19 @@ next_look(const struct cnd_worker *w)
 	return until;
 }
 
+/* The server's descriptor; -1 while what lies in it is for a request that is to come. */
+static int
+watched_fd(const struct cnd_worker *w)
+{
+	return w->server_fd >= 0 ? w->backend->fd(w->session) : -1;
+}
+
 /* Nothing to do until the client speaks, or something else is up. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
 {
 	struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
-		{ .fd = w->server_fd, .events = POLLIN } };
+		{ .fd = watched_fd(w), .events = POLLIN } };
 	int64_t settle_ms = CND_NEVER;
 	int64_t until;
 	int r = cnd_client_flush(w);
@@ -729,7 +736,7 @@ await_more(struct cnd_worker *w)
 	if (can_settle(w) && cnp_server_can_yield(&w->server))
 		settle_ms = cnd_now_ms() + SETTLE_IDLE_MS;
 	r = cnd_worker_poll(
-		w, fds, w->server_fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
+		w, fds, fds[1].fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
 	if (r == 0)
 		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
 									   : CENOTE_OK;

@@ -88,6 +88,8 @@ several_statements_are_fetched_one_after_the_other(void **state)
 			pg_query(t, "select i from generate_series(1, 3) i; values (7)"),
 			"columns i:INT64\nrow 1\nrow 2\ndone  more-rows\n");
 		portal = t->portal;
+		/* nobody is to be woken by what lies there */
+		assert_int_equal(t->b->fd(t->s), -1);
 		if (interrupts) {
 			t->batch_rows = 0;
 			assert_string_equal(pg_query(t, "select 5 as five"),
@@ -96,6 +98,7 @@ several_statements_are_fetched_one_after_the_other(void **state)
 		assert_string_equal(pg_fetch(t, portal, 2),
 			"columns = i:INT64\nrow 3\ndone SELECT 3 more-results\n"
 			"columns column1:INT64\nrow 7\ndone SELECT 1\n");
+		assert_true(t->b->fd(t->s) >= 0);
 	}
 }
 

@@ -481,7 +481,8 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 int
 cnd_pg_fd(const struct cnd_session *s)
 {
-	return s->fd;
+	/* the rest of an open result stays there until it is fetched */
+	return s->n_ready > 0 ? -1 : s->fd;
 }
 
 int
@@ -494,7 +495,7 @@ cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink)
 	cnc_diag_init(&diag, NULL);
 	r = cnd_pg_enter(s, sink != NULL ? sink->diag : &diag);
 	/* the rest of an open result is not for now */
-	while (r == CENOTE_OK && s->n_ready == 0 && !s->is_unsynced) {
+	while (r == CENOTE_OK && s->n_ready == 0) {
 		r = cnd_pg_poll(s, &m);
 		if (r != CENOTE_OK)
 			break;

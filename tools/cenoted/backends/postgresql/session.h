@@ -29,6 +29,7 @@
 
 #define CND_PG_PARAMETERS_MAX 64u
 #define CND_PG_NAME_MAX       64u
+#define CND_PG_STMT_LISTS     256u
 
 /* A fact that the server reports. */
 struct cnd_pg_parameter {
@@ -174,7 +175,7 @@ struct cnd_session {
 	uint8_t is_used; /* something was done that may have left a trace */
 	uint8_t is_manual; /* autocommit off */
 	uint8_t has_carried; /* the client was told of it */
-	struct cnd_pg_stmt *stmts;
+	struct cnd_pg_stmt *stmts[CND_PG_STMT_LISTS]; /* by the number's last bits */
 	struct cnd_pg_portal *portals;
 	struct cnd_pg_desc desc; /* of queries */
 

@@ -3,10 +3,16 @@
 
 #include "session.h"
 
+static struct cnd_pg_stmt **
+list_of(struct cnd_session *s, uint32_t number)
+{
+	return &s->stmts[number % CND_PG_STMT_LISTS];
+}
+
 struct cnd_pg_stmt *
 cnd_pg_stmt_find(struct cnd_session *s, uint32_t number)
 {
-	struct cnd_pg_stmt *st = s->stmts;
+	struct cnd_pg_stmt *st = *list_of(s, number);
 
 	while (st != NULL && st->number != number)
 		st = st->next;
@@ -24,7 +30,7 @@ stmt_free(struct cnd_session *s, struct cnd_pg_stmt *st)
 static void
 stmt_remove(struct cnd_session *s, struct cnd_pg_stmt *st)
 {
-	struct cnd_pg_stmt **at = &s->stmts;
+	struct cnd_pg_stmt **at = list_of(s, st->number);
 
 	while (*at != st)
 		at = &(*at)->next;
@@ -35,8 +41,10 @@ stmt_remove(struct cnd_session *s, struct cnd_pg_stmt *st)
 void
 cnd_pg_stmts_forget(struct cnd_session *s)
 {
-	while (s->stmts != NULL)
-		stmt_remove(s, s->stmts);
+	for (size_t i = 0; i < CND_PG_STMT_LISTS; i++) {
+		while (s->stmts[i] != NULL)
+			stmt_remove(s, s->stmts[i]);
+	}
 }
 
 int
@@ -123,8 +131,8 @@ stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 		snprintf(st->name, sizeof(st->name), "cenote_%u", (unsigned)p->statement);
 	st->is_stable = (uint8_t)is_stable(p->sql.p, p->sql.n);
 	cnd_pg_scan(p->sql.p, p->sql.n, &s->facts, &st->scan);
-	st->next = s->stmts;
-	s->stmts = st;
+	st->next = *list_of(s, p->statement);
+	*list_of(s, p->statement) = st;
 	return st;
 }
 
