@@ -39,7 +39,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(s.pins & CENOTE_PIN_TEMP);
 	FUZZ_CHECK((s.pins & plain.pins) == plain.pins);
 	memcpy(text, data, size);
-	memcpy(text + size, "\n;", 2);
+	text[size] = '\n';
+	text[size + 1] = ';';
 	memcpy(text + size + 2, temp, n);
 	s = scan(text, size + 2 + n, lexis);
 	FUZZ_CHECK(s.pins & (CENOTE_PIN_TEMP | CENOTE_PIN_FUNCTION));

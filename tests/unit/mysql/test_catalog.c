@@ -169,14 +169,19 @@ types_are_the_servers(void **state)
 	struct my *t = *state;
 	char *log = strdup(list(t, CENOTE_CATALOG_TYPES, "-", "-", "-", "-"));
 	char *row, *rest = log, name[64], sql[200];
-	int n = 0, code, last = -1000;
+	long code, last = -1000;
+	size_t len;
+	int n = 0;
 
 	assert_non_null(log);
 	for (row = strtok_r(log, "\n", &rest); row; row = strtok_r(NULL, "\n", &rest)) {
 		const char *with = "";
 
-		if (sscanf(row, "row %63[^|]|%d|", name, &code) != 2)
+		if (strncmp(row, "row ", 4) != 0)
 			continue;
+		len = strcspn(row + 4, "|");
+		snprintf(name, sizeof(name), "%.*s", (int)len, row + 4);
+		code = strtol(row + 4 + len + 1, NULL, 10);
 		assert_true(code >= last);
 		last = code;
 		if (strstr(row, "|length|"))
@@ -196,6 +201,21 @@ types_are_the_servers(void **state)
 	free(log);
 }
 
+/* None of the lists fails, and none has a row. */
+static void
+name_is_nothing_but_data(struct my *t, const char *name)
+{
+	uint8_t kind;
+
+	for (kind = 1; kind <= 9; kind++) {
+		(void)list(t, kind, name, name, name, name);
+		if (t->last < 0)
+			fail_msg("list %d of «%s»: %s", kind, name, t->log);
+	}
+	assert_contains(list(t, CENOTE_CATALOG_TABLES, name, "-", "-", "-"),
+		"remarks:TEXT\ndone");
+}
+
 /* What the client names is data, whatever is in it and however the session reads SQL. */
 static void
 filters_are_data(void **state)
@@ -203,7 +223,7 @@ filters_are_data(void **state)
 	static const char *const modes[] = { "", "ansi", "no_backslash_escapes", "oracle",
 		"pipes_as_concat,high_not_precedence" };
 	static const char *const names[] = { "x' or '1' = '1", "x\\", "\\'", "\"", "`",
-		"%\\", "", "\xf0\x9f\x98\x80", "\xfe" };
+		"%\\", "", "\xf0\x9f\x98\x80" };
 	struct my *t = *state;
 	char sql[100];
 	size_t i, k;
@@ -212,21 +232,16 @@ filters_are_data(void **state)
 	for (i = 0; i < CNT_COUNT(modes); i++) {
 		snprintf(sql, sizeof(sql), "set sql_mode = '%s'", modes[i]);
 		(void)my_query(t, sql);
-		for (k = 0; k < CNT_COUNT(names); k++) {
-			uint8_t kind;
-
-			for (kind = 1; kind <= 9; kind++) {
-				(void)list(
-					t, kind, names[k], names[k], names[k], names[k]);
-				if (t->last < 0)
-					fail_msg("list %d of «%s»: %s", kind, names[k],
-						t->log);
-			}
-			assert_contains(
-				list(t, CENOTE_CATALOG_TABLES, names[k], "-", "-", "-"),
-				"remarks:TEXT\ndone");
-		}
+		for (k = 0; k < CNT_COUNT(names); k++)
+			name_is_nothing_but_data(t, names[k]);
 	}
+}
+
+static void
+filters_are_utf_8(void **state)
+{
+	struct my *t = *state;
+
 	/* What is no text is told so. */
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, "\xe4", "-", "-", "-"),
 		"Invalid utf8mb4 character string");
@@ -273,6 +288,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			types_are_the_servers, my_setup, my_teardown),
 		cmocka_unit_test_setup_teardown(filters_are_data, my_setup, my_teardown),
+		cmocka_unit_test_setup_teardown(filters_are_utf_8, my_setup, my_teardown),
 		cmocka_unit_test_setup_teardown(
 			the_session_stays_as_it_is, my_setup, my_teardown),
 	};

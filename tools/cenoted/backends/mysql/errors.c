@@ -240,6 +240,7 @@ cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
 	va_list args;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	(void)vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	if (s->diag)

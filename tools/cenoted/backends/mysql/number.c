@@ -70,7 +70,7 @@ try_above(double v, struct digits *ret_digits)
 	p = strchr(text, 'e') - 1;
 	if (*p == '9')
 		return 0;
-	++*p;
+	*p = (char)(*p + 1);
 	if (strtod(text, NULL) != v)
 		return 0;
 	take_digits(text, ret_digits);
@@ -108,7 +108,7 @@ put_plain(char *p, const struct digits *s, int decimals)
 	if (whole == 0)
 		*p++ = '0';
 	for (i = 0; i < whole; i++)
-		*p++ = i < s->n ? s->d[i] : '0';
+		*p++ = (char)(i < s->n ? s->d[i] : '0');
 	behind = s->n - s->point;
 	if (behind < 0)
 		behind = 0;

@@ -315,7 +315,7 @@ bind_native_number(struct binding *d, uint32_t type, size_t size)
 	if (d->v->len != size)
 		return refuse_native(d, type);
 	load_number(d->slot, (const uint8_t *)d->v->bytes, size);
-	d->b->is_unsigned = (d->v->native_type & CND_MY_UNSIGNED) != 0;
+	d->b->is_unsigned = (cnd_my_bool)((d->v->native_type & CND_MY_UNSIGNED) != 0);
 	return bind_slot(d, sendable(type), size);
 }
 

@@ -53,7 +53,7 @@ bind_cell(MYSQL_BIND *b, struct cell *cell, const MYSQL_FIELD *field, uint32_t t
 	b->length = &cell->length;
 	b->is_null = &cell->is_null;
 	b->error = &cell->is_cut;
-	b->is_unsigned = (field->flags & UNSIGNED_FLAG) != 0;
+	b->is_unsigned = (cnd_my_bool)((field->flags & UNSIGNED_FLAG) != 0);
 	b->buffer = &cell->as;
 	b->buffer_length = sizeof(cell->as);
 	if (cnd_my_binary_size(type) >= 0 || is_time(type)) {

@@ -119,12 +119,14 @@ skip_quoted(struct lexer *x, int has_backslash)
 	char quote = *x->p++;
 
 	while (x->p < x->end) {
-		if (has_backslash && *x->p == '\\' && left(x) >= 2) {
+		int is_pair =
+			left(x) >= 2 && (*x->p == quote ? x->p[1] == quote
+							: has_backslash && *x->p == '\\');
+
+		if (is_pair) {
 			x->p += 2;
 		} else if (*x->p != quote) {
 			x->p++;
-		} else if (left(x) >= 2 && x->p[1] == quote) {
-			x->p += 2;
 		} else {
 			x->p++;
 			return;
@@ -492,9 +494,8 @@ see_token(struct statement *st, const struct token *t)
 		see_call(st);
 	else if (t->kind == TOKEN_WORD)
 		see_word(st, t);
-	else if (t->kind == TOKEN_ASSIGN)
-		st->scan->pins |= CENOTE_PIN_SETTINGS;
-	else if (t->kind == TOKEN_VARIABLE && is_word(&st->last, "INTO"))
+	else if (t->kind == TOKEN_ASSIGN ||
+		 (t->kind == TOKEN_VARIABLE && is_word(&st->last, "INTO")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 	/* LAST_INSERT_ID(5) makes it 5. */
 	if (is_char(&st->last, '(') && is_word(&st->before, "LAST_INSERT_ID") &&

@@ -87,7 +87,7 @@ unpack_time(const uint8_t *p, size_t n, MYSQL_TIME *t)
 	days = cnc_get_u32(p + 1);
 	if (days > HOURS_MAX / 24)
 		return CENOTE_ERR_PROTOCOL;
-	t->neg = p[0] != 0;
+	t->neg = (cnd_my_bool)(p[0] != 0);
 	t->hour = days * 24 + p[5];
 	t->minute = p[6];
 	t->second = p[7];
