@@ -151,24 +151,21 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 /*
  * A setting with a name of the program's own (`app.tenant`) is in no list of the server's. So where
  * there is a function that could have set one for the session, as far as its text tells, it is
- * taken to have done so.
+ * taken to have done so. Functions that every server has are below 16384.
  */
 #define SETS_CUSTOM                                                                      \
-	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE pronamespace"                      \
-	" OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema}'"                \
-	"::pg_catalog.regnamespace[]) AND pg_catalog.regexp_replace(prosrc,"             \
+	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.>=) 16384" \
+	" AND pg_catalog.regexp_replace(prosrc,"                                         \
 	" $$set_config\\s*\\([^;()]*,\\s*true\\s*\\)$$, '', 'gi')"                       \
 	" OPERATOR(pg_catalog.~*)"                                                       \
 	" $$set_config|\\mset\\s+(session\\s+)?[a-z_0-9]+\\.|'\\s*set\\s$$)"
 
-/* What the server knows of a session, in the order of `held`. */
+/* What the server knows of a session, in the order of `held`. Each temporary object depends on the
+ * schema that it is in. */
 static const char question[] =
-	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class WHERE relnamespace"
-	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())"
-	" OR EXISTS (SELECT FROM pg_catalog.pg_proc WHERE pronamespace"
-	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())"
-	" OR EXISTS (SELECT FROM pg_catalog.pg_type WHERE typnamespace"
-	" OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()),"
+	"SELECT EXISTS (SELECT FROM pg_catalog.pg_depend WHERE refclassid"
+	" OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass"
+	" AND refobjid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()),"
 	" EXISTS (SELECT FROM pg_catalog.pg_settings WHERE source"
 	" OPERATOR(pg_catalog.=) 'session') OR CURRENT_USER"
 	" OPERATOR(pg_catalog.<>) SESSION_USER OR " SETS_CUSTOM ","
