@@ -192,11 +192,11 @@ queue_data(cenote_conn *conn, const char *data, size_t len)
 int
 cenote_copy_put(cenote_conn *conn, const void *data, size_t len)
 {
-	cenote_result *res;
+	cenote_result *res = NULL;
 	int r = !data && len > 0 ? CENOTE_ERR_ARG
 				 : enter(conn, CENOTE_RESULT_COPY_IN, &res);
 
-	if (r == CENOTE_DONE && res->is_copy_ended)
+	if (r == CENOTE_DONE && res && res->is_copy_ended)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"the copy was ended by cenote_copy_end()");
 	if (r == CENOTE_OK)
@@ -218,9 +218,11 @@ int
 cenote_copy_end(cenote_conn *conn, const char *error)
 {
 	struct cnp_msg m = { .code = CNP_MSG_COPY_DONE };
-	cenote_result *res;
+	cenote_result *res = NULL;
 	int r = enter(conn, CENOTE_RESULT_COPY_IN, &res);
 
+	if (!res)
+		return r;
 	if (r == CENOTE_DONE) {
 		res->is_copy_ended = 1;
 		return CENOTE_OK;
@@ -255,18 +257,18 @@ has_piece(const cenote_conn *conn)
 int
 cenote_copy_get(cenote_conn *conn, const char **ret_data, size_t *ret_len)
 {
-	cenote_result *res;
+	cenote_result *res = NULL;
 	int r = ret_data && ret_len ? enter(conn, CENOTE_RESULT_COPY_OUT, &res)
 				    : CENOTE_ERR_ARG;
 
+	if (!res)
+		return r;
 	if (r == CENOTE_OK) {
 		r = cn_wait_for(conn, has_piece);
 		/* a lost session fails its streams, and then that is the answer */
 		if (r == CENOTE_AGAIN || (r < 0 && res->stream != CN_STREAM_FAILED))
 			return r;
 	}
-	if (r == CENOTE_ERR_ARG || r == CENOTE_ERR_STATE)
-		return r;
 	if (res->piece_at == res->n_pieces)
 		return enter(conn, CENOTE_RESULT_COPY_OUT, &res);
 	cnc_block_unref(res->piece.block);
