@@ -79,6 +79,12 @@ cnd_my_break(MYSQL *my)
 		(void)shutdown((int)fd, SHUT_RDWR);
 }
 
+size_t
+cnd_my_buffer_size(const MYSQL *my)
+{
+	return my->net.max_packet;
+}
+
 void
 cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param)
 {

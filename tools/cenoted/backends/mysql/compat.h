@@ -44,6 +44,7 @@ unsigned cnd_my_status(const MYSQL *my);
  * database): take the status flags from it. */
 void cnd_my_take_status(MYSQL *my);
 my_socket cnd_my_socket(const MYSQL *my);
+size_t cnd_my_buffer_size(const MYSQL *my);
 /* Close the socket, so that nothing waits for the server any more. */
 void cnd_my_break(MYSQL *my);
 /* Ask the server for its status flags and nothing else. 0, or the library's error is set. */

@@ -7,6 +7,9 @@
 
 #include "my.h"
 
+/* The library's buffer holds the longest row or statement so far. */
+#define BUFFER_MAX ((size_t)1 << 20)
+
 /* ---- logging in ---- */
 
 static void
@@ -612,7 +615,9 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	if (s->has_init || s->notes & CND_MY_NOTE_RELOGIN) {
+	/* the library never gives back what it took for a long row */
+	if (s->has_init || s->notes & CND_MY_NOTE_RELOGIN ||
+		cnd_my_buffer_size(s->my) > BUFFER_MAX) {
 		cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
 			"the session holds what only a new login clears");
 		return CENOTE_ERR_CONN;
