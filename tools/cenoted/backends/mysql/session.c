@@ -594,16 +594,18 @@ forget(struct cnd_session *s)
 static int
 make_fresh(struct cnd_session *s)
 {
+	/* who set something may have told the server not to tell of its database */
+	int is_elsewhere = s->is_database_changed ||
+			   s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION);
 	int r = forget(s);
 
 	if (r < 0)
 		return r;
-	if (s->is_user_changed || (s->is_database_changed && !s->opt.dbname))
+	if (s->is_user_changed || (is_elsewhere && !s->opt.dbname))
 		return log_in_again(s);
 	r = reset_connection(s);
 	/* it leaves the client in the database that it chose */
-	if (r == CENOTE_OK && s->is_database_changed &&
-		mysql_select_db(s->my, s->opt.dbname) != 0)
+	if (r == CENOTE_OK && is_elsewhere && mysql_select_db(s->my, s->opt.dbname) != 0)
 		r = cnd_my_failed(s, NULL);
 	return r;
 }
