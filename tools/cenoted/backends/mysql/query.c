@@ -311,15 +311,36 @@ cnd_my_each(struct cnd_session *s, const char *sql, size_t len,
 	return r;
 }
 
+/* One answer to SQL of our own, whose rows nobody wants. */
+static int
+skip_answer(struct cnd_session *s)
+{
+	MYSQL_RES *result;
+
+	if (mysql_field_count(s->my) == 0)
+		return cnd_my_track(s);
+	result = mysql_use_result(s->my);
+	if (!result)
+		return cnd_my_failed(s, NULL);
+	while (mysql_fetch_row(result))
+		;
+	mysql_free_result(result);
+	return mysql_errno(s->my) ? cnd_my_failed(s, NULL) : CENOTE_OK;
+}
+
 int
 cnd_my_run(struct cnd_session *s, const char *sql, size_t len)
 {
 	int r = send_text(s, sql, len);
 
-	if (r == CENOTE_OK)
-		r = cnd_my_track(s);
-	if (r == CENOTE_OK || !s->is_lost)
-		cnd_my_drain(
-			s, mysql_field_count(s->my) > 0 ? mysql_use_result(s->my) : NULL);
-	return s->is_lost && r == CENOTE_OK ? CENOTE_ERR_CONN : r;
+	while (r == CENOTE_OK) {
+		r = skip_answer(s);
+		if (r < 0 || !mysql_more_results(s->my))
+			break;
+		if (cnd_my_await(s) < 0 || mysql_next_result(s->my) > 0)
+			r = cnd_my_failed(s, NULL);
+	}
+	if (r < 0 && !s->is_lost)
+		cnd_my_drain(s, NULL);
+	return r;
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "harness.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A connection to the server that breaks after every number of bytes. */
+
+struct relay {
+	char path[CNT_SERVER_PATH_MAX];
+	pid_t pid;
+	volatile size_t
+		*cut_at; /* shared: bytes of the server that pass, of each connection */
+	volatile size_t
+		*most; /* bytes of the server that came, of the longest connection */
+};
+
+static int
+open_socket(const char *path, int is_server)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	if (fd < 0)
+		return -1;
+	if (is_server ? bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+				listen(fd, 5) < 0
+		      : connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+pass_on(int from, int to, size_t *left)
+{
+	char data[4096];
+	size_t want = *left < sizeof(data) ? *left : sizeof(data);
+	ssize_t n = read(from, data, want);
+
+	if (n <= 0 || write(to, data, (size_t)n) != n)
+		return -1;
+	*left -= (size_t)n;
+	return *left > 0 ? 0 : -1;
+}
+
+static void
+relay_one(const struct relay *r, int client)
+{
+	int server = open_socket(my_server.socket, 0);
+	struct pollfd p[2] = { { client, POLLIN, 0 }, { server, POLLIN, 0 } };
+	size_t down = *r->cut_at, up = SIZE_MAX, most = down;
+
+	while (server >= 0 && poll(p, 2, -1) > 0) {
+		if (p[0].revents && pass_on(client, server, &up) < 0)
+			break;
+		if (p[1].revents && pass_on(server, client, &down) < 0)
+			break;
+	}
+	if (most - down > *r->most)
+		*r->most = most - down;
+	close(server);
+	close(client);
+}
+
+static void
+relay_start(struct relay *r)
+{
+	size_t *shared = mmap(NULL, 2 * sizeof(*shared), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int listener, client;
+
+	assert_true(shared != MAP_FAILED);
+	r->cut_at = shared;
+	r->most = shared + 1;
+	snprintf(r->path, sizeof(r->path), "%.60s/cut.sock", my_server.dir);
+	listener = open_socket(r->path, 1);
+	assert_true(listener >= 0);
+	r->pid = fork();
+	assert_true(r->pid >= 0);
+	if (r->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGPIPE, SIG_IGN);
+		while ((client = accept(listener, NULL, NULL)) >= 0)
+			relay_one(r, client);
+		_exit(0);
+	}
+	close(listener);
+}
+
+static void
+relay_stop(struct relay *r)
+{
+	kill(r->pid, SIGKILL);
+	assert_int_equal(waitpid(r->pid, NULL, 0), r->pid);
+	(void)unlink(r->path);
+}
+
+/* 1 when the connection lasted to the end. */
+static int
+use_connection(struct my *t, const char *path)
+{
+	struct cnc_value v[2] = { my_int(1), my_text("xyz") };
+	uint32_t portal;
+
+	my_option(t, "socket", path);
+	my_option(t, "user", "app");
+	my_option(t, "dbname", "app");
+	if (my_login(t) != CENOTE_OK)
+		return 0;
+	(void)my_query(t, "select 1 as a, 'x' as b, null; select 2; do 0");
+	if (t->last != CENOTE_OK)
+		return 0;
+	t->batch_rows = 1;
+	(void)my_query(t, "select seq, 'abc' from seq_1_to_3");
+	portal = t->portal;
+	t->batch_rows = 0;
+	if (t->last == CENOTE_OK)
+		(void)my_prepare(t, 1, "select ?, ?, now(), cast(1.5 as double)");
+	if (t->last == CENOTE_OK)
+		(void)my_execute(t, 1, 0, v, 2);
+	if (t->last == CENOTE_OK)
+		(void)my_fetch(t, portal, 0, 1);
+	if (t->last == CENOTE_OK)
+		(void)my_begin(t, CENOTE_ISOLATION_SERIALIZABLE, 0);
+	if (t->last == CENOTE_OK)
+		(void)my_query(t, "select * from nothing_here");
+	if (t->last == CENOTE_ERR_SERVER)
+		(void)my_query(t, "set names latin1");
+	if (t->last == CENOTE_OK)
+		(void)my_commit(t);
+	if (t->last == CENOTE_OK)
+		t->last = my_reset(t);
+	return t->last == CENOTE_OK;
+}
+
+static void
+a_connection_that_breaks_at_any_byte_is_told(void **state)
+{
+	struct relay r;
+	struct my t;
+	size_t n;
+	int is_whole = 0;
+
+	(void)state;
+	relay_start(&r);
+	for (n = 1; !is_whole; n++) {
+		assert_in_range(n, 1, 20000);
+		*r.cut_at = n;
+		my_init(&t);
+		is_whole = use_connection(&t, r.path);
+		if (!is_whole && (!t.s || t.last == CENOTE_ERR_CONN))
+			assert_prefix(t.diag.sqlstate, "08");
+		else if (!is_whole)
+			fail_msg("after %zu bytes: %d %s", n, t.last, t.diag.message);
+		my_finish(&t);
+	}
+	assert_true(n > 1000);
+	relay_stop(&r);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_connection_that_breaks_at_any_byte_is_told),
+	};
+
+	return my_main(tests, CNT_COUNT(tests), "mysql_cut", 0);
+}
