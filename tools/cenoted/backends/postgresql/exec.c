@@ -521,7 +521,7 @@ cnd_pg_catalog(
 {
 	static const struct cnd_pg_scan none = { 0, 0, 0 };
 	struct cnd_exec exec = { .format = CENOTE_FORMAT_CANONICAL, .is_sync = 1 };
-	struct cnd_pg_catalog q;
+	struct cnd_pg_catalog q = { .sql = "" };
 	int r = cnd_pg_enter(s, sink->diag);
 
 	if (r == CENOTE_OK)

@@ -188,11 +188,15 @@ login_limit_ms(PGconn *conn)
 {
 	PQconninfoOption *all = PQconninfo(conn);
 	int64_t ms = LOGIN_MS;
+	int64_t seconds;
 
 	for (const PQconninfoOption *o = all; o != NULL && o->keyword != NULL; o++) {
-		if (strcmp(o->keyword, "connect_timeout") == 0 && o->val != NULL &&
-			atoi(o->val) > 0)
-			ms = (int64_t)(atoi(o->val) < 2 ? 2 : atoi(o->val)) * 1000;
+		if (strcmp(o->keyword, "connect_timeout") != 0 || o->val == NULL ||
+			cnc_text_int64(o->val, strlen(o->val), &seconds) < 0)
+			continue;
+		/* 0 is no bound to libpq; a second is too short, as it says */
+		if (seconds > 0 && seconds < INT32_MAX)
+			ms = (seconds < 2 ? 2 : seconds) * 1000;
 	}
 	PQconninfoFree(all);
 	return cnd_pg_now_ms() + ms;
@@ -216,8 +220,8 @@ log_in(struct cnd_session *s, struct cnc_diag *diag)
 			return CENOTE_ERR_CONN;
 		}
 		r = s->host->wait(s->host, PQsocket(s->conn),
-			step == PGRES_POLLING_READING ? POLLIN : POLLOUT, (int)left,
-			diag);
+			step == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+			left > INT32_MAX ? INT32_MAX : (int)left, diag);
 		if (r < 0)
 			return CENOTE_ERR_CONN;
 		if (r > 0)
