@@ -1,0 +1,481 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the runners of other people's test suites have in common. A runner sets the variable `about`,
+# sources this file and calls, in this order,
+#
+#   suite_begin NAME "$@"             options, a temporary directory $work, the build's programs
+#   fetch_debian, fetch_pypi, …       the suite's source, never kept in this repository
+#   start_server, start_pool          a PostgreSQL server and a cenoted of its own
+#   run_both FUNCTION                 FUNCTION LIST: run the suite, with "${way_env[@]}" in its
+#                                     environment, and write "pass|fail|skip TEST" lines to LIST
+#   suite_end                         compare, say what came out, exit
+#
+# Exit status: 0 the gate holds, 1 it does not, 3 the suite could not run (no source, no server).
+
+set -uo pipefail
+
+suites_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source_root=$(cd "$suites_dir/../.." && pwd)
+suite=
+work=
+keep=0
+suites_cache=${CENOTE_SUITES_CACHE:-}
+server_pid=
+pool_pid=
+way_env=()
+pg_bin=/usr/lib/postgresql/15/bin
+pg_share=
+pg_port=5432
+system_libpq=$(readlink -f /usr/lib/*/libpq.so.5 /usr/lib64/libpq.so.5 2>/dev/null | head -n 1)
+
+suite_usage()
+{
+	cat <<USAGE
+usage: tests/suites/${0##*/} [--build DIR] [--keep] [--help]
+
+${about:-}
+
+Runs it first on the original libpq, then on the shim, on one PostgreSQL server that is started for
+it. What fails on the shim and not on the original must be in tests/suites/expected/${0##*/}, with the
+reason; no test may be skipped or go missing on the shim only.
+
+  --build DIR  the build to test (CENOTE_BUILD, or build)
+  --keep       leave the temporary directory with all logs
+
+CENOTE_SUITES_CACHE names a directory where fetched sources are kept for the next run.
+Status: 0 all is well, 1 there are differences without an explanation, 3 it could not run.
+USAGE
+}
+
+say()
+{
+	printf '%s: %s\n' "${suite:-${0##*/}}" "$*"
+}
+
+# The suite could not run: that is no success.
+not_run()
+{
+	say "not run: $*"
+	printf 'RESULT %s not-run 0 0 0\n' "$suite"
+	exit 3
+}
+
+is_alive() # PID
+{
+	[ -n "$1" ] && [ -r "/proc/$1/stat" ] && ! grep -qs ') Z ' "/proc/$1/stat"
+}
+
+stop_process() # PID SIGNAL
+{
+	local i
+	is_alive "$1" || return 0
+	kill "-$2" "$1" 2>/dev/null
+	for ((i = 0; i < 150; i++)); do
+		is_alive "$1" || return 0
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null
+}
+
+stop_pool()
+{
+	stop_process "$pool_pid" TERM
+	pool_pid=
+}
+
+stop_server()
+{
+	stop_process "$server_pid" INT
+	server_pid=
+}
+
+suite_clean_up()
+{
+	local status=$?
+	trap - EXIT
+	stop_pool
+	stop_server
+	if [ -n "$work" ]; then
+		if [ $keep = 1 ]; then
+			say "logs are in $work"
+		else
+			rm -rf "$work"
+		fi
+	fi
+	exit $status
+}
+
+# A server refuses to run as root, and what it made belongs to its user.
+as_user()
+{
+	if [ "$(id -u)" = 0 ]; then
+		runuser -u postgres -- "$@"
+	else
+		"$@"
+	fi
+}
+
+suite_begin() # NAME ARGUMENT…
+{
+	local build=${CENOTE_BUILD:-$source_root/build}
+	suite=$1
+	shift
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--build) [ $# -gt 1 ] || { suite_usage >&2 && exit 2; } && build=$2 && shift ;;
+		--keep) keep=1 ;;
+		-h | --help) suite_usage && exit 0 ;;
+		*) suite_usage >&2 && exit 2 ;;
+		esac
+		shift
+	done
+	trap suite_clean_up EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	work=$(mktemp -d "${TMPDIR:-/tmp}/cenote-$suite.XXXXXX") || exit 1
+	mkdir -p "$work"/{bin,backends,lib,maps,out,run,pool,home}
+	# Copies: the user that the server runs as may not be able to read the build directory.
+	{
+		cp "$build/shims/libpq/libpq.so.5" "$work/lib/" &&
+			cp "$build/tools/cenoted/cenoted" "$work/bin/" &&
+			cp "$build"/tools/cenoted/backends/postgresql/cenoted-postgresql.so \
+				"$work/backends/"
+	} ||
+		not_run "$build has no libpq shim, cenoted or PostgreSQL backend: meson compile -C $build"
+	${CC:-gcc} -shared -fPIC -O1 -o "$work/lib/witness.so" "$suites_dir/witness.c" ||
+		not_run "the witness of what is mapped could not be built"
+	[ -n "$system_libpq" ] || not_run "no libpq.so.5 of the system: install libpq5"
+	[ "$(id -u)" != 0 ] || chown -R postgres: "$work"
+	chmod 755 "$work"
+	chmod 1777 "$work/maps" "$work/out" "$work/run"
+	unset "${!PG@}" "${!CENOTE_@}" LD_PRELOAD LD_LIBRARY_PATH
+	export LC_ALL=C.UTF-8 TZ=UTC HOME=$work/home
+}
+
+# ---------------------------------------------------------------------------- sources
+
+# The machine's own package lists stay as they are.
+private_apt()
+{
+	local lists=$fetch_dir/apt
+	if [ ! -d "$lists" ]; then
+		mkdir -p "$lists"/{lists/partial,cache/archives/partial,parts}
+		cat >"$lists/parts/debian.sources" <<'LIST'
+Types: deb deb-src
+URIs: http://deb.debian.org/debian
+Suites: bookworm bookworm-updates
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+
+Types: deb deb-src
+URIs: http://deb.debian.org/debian-security
+Suites: bookworm-security
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+LIST
+		apt_private -qq update || { rm -rf "$lists" && return 1; }
+	fi
+}
+
+apt_private()
+{
+	timeout 300 apt-get -o Dir::Etc::SourceList=/dev/null \
+		-o Dir::Etc::SourceParts="$fetch_dir/apt/parts" \
+		-o Dir::State::Lists="$fetch_dir/apt/lists" -o Dir::Cache="$fetch_dir/apt/cache" \
+		-o Acquire::Retries=3 -o APT::Sandbox::User=root "$@"
+}
+
+fetch_dir=
+fetch_begin()
+{
+	[ -z "$fetch_dir" ] || return 0
+	fetch_dir=${suites_cache:-$work/fetch}
+	mkdir -p "$fetch_dir" || not_run "$fetch_dir cannot be made"
+}
+
+# fetch_debian SOURCE VERSION DIR: unpacks the Debian source package in $work/DIR.
+fetch_debian()
+{
+	local source=$1 version=$2 dsc=$1_${2#*:}.dsc
+	fetch_begin
+	if [ ! -f "$fetch_dir/$dsc" ]; then
+		say "fetching the source package $source $version"
+		(private_apt && cd "$fetch_dir" &&
+			apt_private -qq --download-only source "$source=$version") >"$work/out/fetch.txt" 2>&1 ||
+			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package $source=$version"; }
+	fi
+	(cd "$work" && dpkg-source -x "$fetch_dir/$dsc" "$3") >"$work/out/unpack.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/unpack.txt" && not_run "$dsc cannot be unpacked"; }
+}
+
+# fetch_debs VERSION DIR PACKAGE…: unpacks Debian packages below $work/DIR, installs nothing.
+fetch_debs()
+{
+	local version=$1 dir=$2 package deb
+	shift 2
+	fetch_begin
+	for package in "$@"; do
+		deb=$(compgen -G "$fetch_dir/${package}_${version}_*.deb")
+		if [ -z "$deb" ]; then
+			say "fetching the package $package $version"
+			(private_apt && cd "$fetch_dir" &&
+				apt_private -qq download "$package=$version") >"$work/out/fetch.txt" 2>&1 ||
+				{ tail -n 5 "$work/out/fetch.txt" && not_run "no package $package=$version"; }
+			deb=$(compgen -G "$fetch_dir/${package}_${version}_*.deb")
+		fi
+		dpkg -x "$deb" "$work/$dir" || not_run "$deb cannot be unpacked"
+	done
+}
+
+# fetch_pypi NAME VERSION DIR: unpacks the sdist in $work/DIR.
+fetch_pypi()
+{
+	local file=$1-$2.tar.gz
+	fetch_begin
+	if [ ! -f "$fetch_dir/$file" ]; then
+		say "fetching the sdist $file"
+		timeout 300 python3 -m pip -q download --no-deps --no-build-isolation --no-binary :all: \
+			-d "$fetch_dir" "$1==$2" >"$work/out/fetch.txt" 2>&1 ||
+			{ tail -n 5 "$work/out/fetch.txt" && not_run "no sdist of $1 $2"; }
+	fi
+	mkdir -p "$work/$3"
+	tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 ||
+		not_run "$file cannot be unpacked"
+}
+
+# The tests must be of the server's release: take both from the same version's packages.
+pg_version=15.18-0+deb12u1
+
+# postgresql_source TARGET…: PostgreSQL's source in $work/postgresql, configured, with make run in
+# each of the directories, and the server of that very version as $pg_bin.
+postgresql_source()
+{
+	local target
+	fetch_debian postgresql-15 $pg_version postgresql
+	fetch_debs $pg_version inst postgresql-15 postgresql-client-15
+	pg_bin=$work/inst/usr/lib/postgresql/15/bin
+	pg_share=$work/inst/usr/share/postgresql/15
+	say "building"
+	(
+		cd "$work/postgresql" &&
+			CC="ccache gcc" ./configure -q --with-openssl --without-readline --without-zlib &&
+			for target in "$@"; do
+				make -s -j "$(nproc)" -C "$target" || exit 1
+			done
+	) >"$work/out/build.txt" 2>&1 ||
+		{ tail -n 20 "$work/out/build.txt" && not_run "it does not build"; }
+	[ "$(id -u)" != 0 ] || chown -R postgres: "$work/postgresql"
+}
+
+# ---------------------------------------------------------------------------- servers
+
+wait_for() # WHAT PID COMMAND…
+{
+	local what=$1 pid=$2 i
+	shift 2
+	for ((i = 0; i < 300; i++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		is_alive "$pid" || break
+		sleep 0.1
+	done
+	tail -n 20 "$work/out/$what.txt"
+	not_run "$what does not start"
+}
+
+native_psql() # ARGUMENT…
+{
+	as_user "$pg_bin/psql" -X -q -v ON_ERROR_STOP=1 -h "$work/run" -p "$pg_port" -U postgres "$@"
+}
+
+start_server() # DATABASE…
+{
+	local database
+	say "starting PostgreSQL"
+	(cd "$work" && as_user "$pg_bin/initdb" -D "$work/data" -U postgres -A trust --locale=C -E UTF8 \
+		${pg_share:+-L "$pg_share"}) >"$work/out/initdb.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/initdb.txt" && not_run "initdb fails"; }
+	as_user tee -a "$work/data/postgresql.conf" >/dev/null <<CONF
+listen_addresses = ''
+unix_socket_directories = '$work/run'
+port = $pg_port
+fsync = off
+max_connections = 200
+wal_level = logical
+max_prepared_transactions = 10
+max_wal_senders = 10
+dynamic_library_path = '${pg_bin%/bin}/lib:\$libdir'
+CONF
+	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" "$pg_bin/postgres" \
+		-D "$work/data") >"$work/out/server.txt" 2>&1 &
+	server_pid=$!
+	wait_for server $server_pid native_psql -c 'select 1' postgres
+	server_pid=$(head -n 1 "$work/data/postmaster.pid")
+	for database in "$@"; do
+		native_psql -c "create database \"$database\" template template0" postgres ||
+			not_run "no database $database"
+	done
+}
+
+# What starts a program as the server's user without a process in between that signals stop at.
+as=()
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
+
+# start_pool DATABASE:SESSIONS…: a cenoted with a pool for each database (of the user postgres).
+# Everything else goes to the original library.
+start_pool()
+{
+	local entry name
+	say "starting cenoted"
+	{
+		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
+			"$work/backends" "$work/out/cenoted.log"
+		[ "$(id -u)" != 0 ] || echo "user = postgres"
+		for entry in "$@"; do
+			name=${entry%:*}
+			printf '\n[pool %s]\nbackend = postgresql\n' "$name"
+			printf 'server = host=%s port=%s user=postgres dbname=%s\n' "$work/run" \
+				"$pg_port" "$name"
+			printf 'sessions = 1..%s\nauth = trust\n' "${entry##*:}"
+		done
+	} >"$work/cenoted.conf"
+	{
+		echo "[libpq]"
+		for entry in "$@"; do
+			printf '%s = *:*/%s/postgres\n' "${entry%:*}" "${entry%:*}"
+		done
+	} >"$work/client.conf"
+	chmod 644 "$work/cenoted.conf" "$work/client.conf"
+	(cd "$work" && exec "${as[@]}" "$work/bin/cenoted" -c "$work/cenoted.conf") \
+		>"$work/out/cenoted.txt" 2>&1 &
+	pool_pid=$!
+	use_shim preload
+	wait_for cenoted $pool_pid as_user env "${way_env[@]}" "$pg_bin/psql" -X -h "$work/run" \
+		-p "$pg_port" -U postgres -c 'select 1' "${1%:*}"
+	rm -f "$work"/maps/shim.*
+}
+
+# ---------------------------------------------------------------------------- running
+
+use_native()
+{
+	way=native
+	way_env=(CENOTE_WITNESS="$work/maps/native" LD_PRELOAD="$work/lib/witness.so")
+}
+
+use_shim() # preload|soname
+{
+	way=shim
+	way_env=(CENOTE_SERVER="unix:$work/pool" CENOTE_CLIENT_CONF="$work/client.conf"
+		CENOTE_FALLBACK=direct CENOTE_LIBPQ="$system_libpq" CENOTE_WITNESS="$work/maps/shim")
+	if [ "$1" = preload ]; then
+		way_env+=(LD_PRELOAD="$work/lib/libpq.so.5 $work/lib/witness.so")
+	else
+		way_env+=(LD_LIBRARY_PATH="$work/lib" LD_PRELOAD="$work/lib/witness.so")
+	fi
+}
+
+native_seconds=0
+shim_seconds=0
+run_both() # FUNCTION
+{
+	local start=$SECONDS
+	say "running natively"
+	use_native
+	"$1" "$work/out/native.list"
+	native_seconds=$((SECONDS - start))
+	say "running on the shim"
+	start=$SECONDS
+	use_shim preload
+	"$1" "$work/out/shim.list"
+	shim_seconds=$((SECONDS - start))
+}
+
+with_status() # STATUS LIST: the names
+{
+	sed -n "s/^$1 //p" "$2" | LC_ALL=C sort -u
+}
+
+minus() # LIST LIST
+{
+	LC_ALL=C comm -23 "$1" "$2"
+}
+
+# maps_of WAY: "OURS ORIGINAL BOTH", the number of processes that had them mapped at their end.
+maps_of()
+{
+	local file ours=0 original=0 both=0
+	for file in "$work/maps/$1".*; do
+		[ -f "$file" ] || continue
+		case $(grep -c "^$work/lib/" "$file")/$(grep -vc "^$work/lib/" "$file") in
+		0/0) ;;
+		*/0) ours=$((ours + 1)) ;;
+		0/*) original=$((original + 1)) ;;
+		*) both=$((both + 1)) ;;
+		esac
+	done
+	echo "$ours $original $both"
+}
+
+# A process that has the original mapped as well was sent there: by CENOTE_FALLBACK or because no
+# pool covers what it wanted. Only a suite that says so in its file of expected differences may.
+check_maps()
+{
+	local ours original both
+	read -r ours original both <<<"$(maps_of native)"
+	if [ $((ours + both)) != 0 ] || [ "$original" = 0 ]; then
+		say "the native run was none: $ours processes on the shim, $original on the original"
+		return 1
+	fi
+	read -r ours original both <<<"$(maps_of shim)"
+	say "mapped: $ours processes the shim alone, $both the original too, $original only the original"
+	if [ "$original" != 0 ] || [ $((ours + both)) = 0 ]; then
+		say "processes without the shim in the run on the shim"
+		return 1
+	fi
+	if [ "$both" != 0 ] && ! grep -q '^maps ' "$expected"; then
+		say "processes that opened the original library, and no reason for it in $expected"
+		return 1
+	fi
+}
+
+suite_end()
+{
+	local out=$work/out failed=0 bad=0 kind explained passed skipped total
+	expected=$suites_dir/expected/$suite
+	[ -f "$expected" ] || expected=/dev/null
+	for way in native shim; do
+		[ -f "$out/$way.list" ] || : >"$out/$way.list"
+		for kind in pass fail skip; do
+			with_status $kind "$out/$way.list" >"$out/$way.$kind"
+		done
+		cut -d ' ' -f 2- "$out/$way.list" | LC_ALL=C sort -u >"$out/$way.all"
+	done
+	minus "$out/native.all" "$out/shim.all" >"$out/new.missing"
+	minus "$out/shim.fail" "$out/native.fail" >"$out/new.fail"
+	minus "$out/shim.skip" "$out/native.skip" >"$out/new.skip"
+	explained=0
+	for kind in fail skip missing; do
+		# "KIND NAME | reason"
+		sed -n "s/^$kind \(.*[^ ]\)  *| .*/\1/p" "$expected" | LC_ALL=C sort -u >"$out/known.$kind"
+		minus "$out/new.$kind" "$out/known.$kind" >"$out/bad.$kind"
+		bad=$((bad + $(wc -l <"$out/bad.$kind")))
+		explained=$((explained + $(LC_ALL=C comm -12 "$out/new.$kind" "$out/known.$kind" | wc -l)))
+		sed "s/^/$suite: on the shim only, $kind: /" "$out/bad.$kind" | head -n 50
+		[ $kind = missing ] || minus "$out/known.$kind" "$out/new.$kind" |
+			sed "s/^/$suite: expected to $kind on the shim, and did not: /"
+	done
+	total=$(wc -l <"$out/native.all")
+	passed=$(wc -l <"$out/shim.pass")
+	skipped=$(($(wc -l <"$out/shim.skip") + explained))
+	[ "$total" -gt 0 ] || { say "nothing ran natively" && failed=1; }
+	check_maps || failed=1
+	say "native: $total tests, $(wc -l <"$out/native.fail") failed," \
+		"$(wc -l <"$out/native.skip") skipped, $native_seconds s;" \
+		"shim: $(wc -l <"$out/shim.all") tests, $(wc -l <"$out/shim.fail") failed," \
+		"$(wc -l <"$out/shim.skip") skipped, $shim_seconds s;" \
+		"$explained differences explained, $bad not"
+	printf 'RESULT %s done %s %s %s %s %s %s\n' "$suite" "$passed" $((bad + failed)) "$skipped" \
+		"$total" "$native_seconds" "$shim_seconds"
+	[ $((bad + failed)) = 0 ] || { keep=1 && exit 1; }
+	exit 0
+}
