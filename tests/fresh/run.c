@@ -57,6 +57,32 @@ do_query(struct client *c, const struct fr_step *step)
 	finish(c, r, res);
 }
 
+/* Begun, and half of the time neither ended nor read to its end. */
+static void
+do_copy(struct client *c, const struct fr_step *step)
+{
+	static const char data[] = "secret\nmore";
+	cenote_result *res = NULL;
+	const char *piece;
+	size_t len;
+	int r = cenote_query(c->conn, step->sql, CENOTE_NTS, NULL, NULL, &res);
+	int kind = r == CENOTE_OK ? cenote_result_kind(res) : CENOTE_RESULT_COMMAND;
+
+	if (kind == CENOTE_RESULT_COPY_IN && (step->number & 1))
+		ignore(cenote_copy_put(c->conn, data, sizeof(data) - 1));
+	if (kind == CENOTE_RESULT_COPY_OUT && (step->number & 1))
+		ignore(cenote_copy_get(c->conn, &piece, &len));
+	if ((step->number & 2) &&
+		(kind == CENOTE_RESULT_COPY_IN || kind == CENOTE_RESULT_COPY_OUT)) {
+		c->open[c->n_open++] = res;
+		c->is_over = 1;
+		return;
+	}
+	if (kind == CENOTE_RESULT_COPY_IN)
+		ignore(cenote_copy_end(c->conn, step->number & 4 ? "given up" : NULL));
+	finish(c, r, res);
+}
+
 static void
 do_prepared(struct client *c, const struct fr_step *step)
 {
@@ -175,7 +201,7 @@ do_call(struct client *c, const struct fr_step *step)
 	cenote_result *res = NULL;
 	int r;
 
-	switch (step->number % 8) {
+	switch (step->number % 12) {
 	case 0:
 		r = cenote_catalog(c->conn, CENOTE_CATALOG_TABLES, NULL, &res);
 		finish(c, r, res);
@@ -185,6 +211,21 @@ do_call(struct client *c, const struct fr_step *step)
 		break;
 	case 2:
 		r = cenote_ping(c->conn);
+		break;
+	case 3:
+		r = cenote_select_database(c->conn, "app2");
+		break;
+	case 4:
+		/* As whom the other pool logs in. */
+		r = cenote_change_user(c->conn,
+			c->backend->pools[step->number / 12 % c->backend->n_pools].user,
+			NULL, "app2");
+		break;
+	case 5:
+		r = cenote_close_named(c->conn, CENOTE_NAMED_STATEMENT, "fr_p1");
+		break;
+	case 6:
+		r = cenote_set_session_option(c->conn, "multi_statements", "off");
 		break;
 	default:
 		r = call_transaction(c, step->number >> 4);
@@ -198,8 +239,10 @@ do_step(struct client *c, const struct fr_step *step)
 	switch (step->how) {
 	case FR_QUERY:
 	case FR_BOUND:
-	case FR_COPY:
 		do_query(c, step);
+		break;
+	case FR_COPY:
+		do_copy(c, step);
 		break;
 	case FR_PREPARED:
 		do_prepared(c, step);
