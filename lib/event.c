@@ -8,11 +8,30 @@
  * kept and handled again by the next call.
  */
 
+static int
+waits_for_program(const struct cn_request *req)
+{
+	return req && req->is_stream && req->first && !req->is_hidden &&
+	       !req->is_abandoned;
+}
+
+/* What comes behind a streamed result waits until the program has it. */
+static int
+is_ahead(const cenote_conn *conn, const struct cn_request *req)
+{
+	const struct cn_request *before =
+		conn->n_finished > 0 ? cn_request_at(conn, conn->n_finished - 1) : NULL;
+
+	return waits_for_program(req) || waits_for_program(before);
+}
+
 int
 cn_is_full(const cenote_conn *conn)
 {
 	const struct cn_request *req = cn_request_running(conn);
 
+	if (is_ahead(conn, req))
+		return 1;
 	if (req && cn_is_copy(req->building))
 		return req->building->piece_at < req->building->n_pieces;
 	return req && req->building && req->building->stream == CN_STREAM_RUNNING &&

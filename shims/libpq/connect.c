@@ -179,6 +179,9 @@ cpq_PQfinish(PGconn *conn)
 	if (conn == NULL)
 		return;
 	cpq_events_tell_destruction(conn);
+	if (conn->session != NULL && conn->status == CONNECTION_OK)
+		cpq_trace_word(conn, "Terminate");
+	PQuntrace(conn);
 	conn_free(conn);
 }
 

@@ -42,8 +42,10 @@ cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
 			return -1;
 	}
 	/* the server has had enough: PQgetResult() tells why, behind PQputCopyEnd() */
-	if (r == CENOTE_OK || r == CENOTE_DONE)
+	if (r == CENOTE_OK || r == CENOTE_DONE) {
+		cpq_trace_copy_data(conn, 'F', (size_t)nbytes);
 		return 1;
+	}
 	cpq_say_failure(conn, r);
 	return -1;
 }
@@ -60,6 +62,7 @@ cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
 		cpq_say_failure(conn, r);
 		return -1;
 	}
+	cpq_trace_copy_end(conn, 'F', errormsg);
 	copy_over(conn);
 	return PQflush(conn) < 0 ? -1 : 1;
 }
@@ -77,9 +80,12 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 		if (cpq_wait(conn, 0) < 0)
 			return -2;
 	}
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK) {
+		cpq_trace_copy_data(conn, 'B', len);
 		return (int)len;
+	}
 	if (r == CENOTE_DONE) {
+		cpq_trace_copy_end(conn, 'B', NULL);
 		copy_over(conn);
 		return -1;
 	}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */
+
 /*
  * Requests and their results. Sending never waits but where PQsendQuery() does; every call that
  * waits is a send, and then PQgetResult() until it gives NULL.
@@ -54,6 +56,14 @@ request_done(PGconn *conn, struct cpq_request *req)
 		conn->spare = req;
 }
 
+/* In a pipeline it is not known when sending how the rows will be read; and a trace has all that
+ * was said in its order. */
+static int
+is_streamed(const PGconn *conn)
+{
+	return conn->pipeline != PQ_PIPELINE_OFF || conn->trace != NULL;
+}
+
 struct cpq_request *
 cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 {
@@ -70,6 +80,10 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->next = NULL;
 	req->stmt = NULL;
 	req->kind = kind;
+	req->is_prepared = 0;
+	req->is_portal = 0;
+	req->is_answered = 0;
+	req->is_stream = is_streamed(conn);
 	return req;
 }
 
@@ -94,11 +108,47 @@ cpq_requests_drop(PGconn *conn)
 	PQclear(conn->ready);
 	conn->ready = NULL;
 	conn->is_null_ready = 0;
+	conn->n_owed = 0;
 	cenote_result_destroy(conn->stream);
 	conn->stream = NULL;
 	cenote_result_destroy(conn->copy);
 	conn->copy = NULL;
 	conn->async = CPQ_IDLE;
+}
+
+/* Its results are over for the program; libcenote may still have the end of them. */
+static void
+pipeline_pop(PGconn *conn)
+{
+	request_pop(conn);
+	conn->n_owed++;
+	cpq_cancel_follow(conn);
+}
+
+void
+cpq_pipeline_advance(PGconn *conn)
+{
+	conn->chunk = 0;
+	conn->is_single_row = 0;
+	if (conn->first == NULL) {
+		conn->async = CPQ_IDLE;
+		return;
+	}
+	resetPQExpBuffer(&conn->error);
+	conn->async = CPQ_BUSY;
+	if (conn->pipeline != PQ_PIPELINE_ABORTED || conn->first->kind == CPQ_SYNC)
+		return;
+	/* no server is asked for what follows a failure */
+	conn->ready = cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
+	if (conn->ready == NULL)
+		cpq_say(conn, "out of memory");
+}
+
+static void
+append_to_aborted(PGconn *conn)
+{
+	if (conn->async == CPQ_IDLE || conn->async == CPQ_BETWEEN)
+		cpq_pipeline_advance(conn);
 }
 
 int
@@ -114,7 +164,9 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	else
 		conn->first = req;
 	conn->last = req;
-	if (conn->async == CPQ_IDLE)
+	if (conn->pipeline == PQ_PIPELINE_ABORTED)
+		append_to_aborted(conn);
+	else if (conn->async == CPQ_IDLE)
 		conn->async = CPQ_BUSY;
 	cpq_cancel_follow(conn);
 	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
@@ -160,9 +212,20 @@ is_given(PGconn *conn, const char *text, const char *what)
 	return 0;
 }
 
+static cenote_exec_options
+exec_options(const PGconn *conn, int result_format)
+{
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+
+	o.format = result_format != 0 ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT;
+	o.stream = conn != NULL && is_streamed(conn);
+	return o;
+}
+
 int
 cpq_PQsendQuery(PGconn *conn, const char *query)
 {
+	const cenote_exec_options options = exec_options(conn, 0);
 	struct cpq_request *req;
 
 	if (!cpq_can_send(conn) || !is_given(conn, query, "command string"))
@@ -174,22 +237,15 @@ cpq_PQsendQuery(PGconn *conn, const char *query)
 	req = cpq_request_new(conn, CPQ_SIMPLE, query);
 	if (req == NULL)
 		return 0;
+	cpq_trace_query(conn, query);
 	return cpq_request_sent(conn, req,
-		cenote_send_query(conn->session, query, CENOTE_NTS, NULL, NULL));
+		cenote_send_query(conn->session, query, CENOTE_NTS, NULL, &options));
 }
 
 #define PARAMS_MAX 65535
 
-struct values {
-	int n;
-	const Oid *types;
-	const char *const *values;
-	const int *lengths;
-	const int *formats;
-};
-
 static int
-params_fill(cenote_params *params, const struct values *v)
+params_fill(cenote_params *params, const struct cpq_values *v)
 {
 	int r = CENOTE_OK;
 
@@ -208,7 +264,7 @@ params_fill(cenote_params *params, const struct values *v)
 }
 
 static int
-are_values(PGconn *conn, const struct values *v)
+are_values(PGconn *conn, const struct cpq_values *v)
 {
 	if (v->n < 0 || v->n > PARAMS_MAX) {
 		cpq_say(conn, "number of parameters must be between 0 and %d",
@@ -229,7 +285,7 @@ are_values(PGconn *conn, const struct values *v)
 
 /* The connection's list of values, filled anew; NULL, and the reason. */
 static cenote_params *
-params_of(PGconn *conn, const struct values *v)
+params_of(PGconn *conn, const struct cpq_values *v)
 {
 	if (!are_values(conn, v))
 		return NULL;
@@ -244,23 +300,14 @@ params_of(PGconn *conn, const struct values *v)
 	return NULL;
 }
 
-static cenote_exec_options
-exec_options(int result_format)
-{
-	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
-
-	o.format = result_format != 0 ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT;
-	return o;
-}
-
 int
 cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
 	const Oid *paramTypes, const char *const *paramValues, const int *paramLengths,
 	const int *paramFormats, int resultFormat)
 {
-	const struct values v = { nParams, paramTypes, paramValues, paramLengths,
+	const struct cpq_values v = { nParams, paramTypes, paramValues, paramLengths,
 		paramFormats };
-	const cenote_exec_options options = exec_options(resultFormat);
+	const cenote_exec_options options = exec_options(conn, resultFormat);
 	struct cpq_request *req;
 	cenote_params *params;
 
@@ -270,6 +317,9 @@ cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, command) : NULL;
 	if (req == NULL)
 		return 0;
+	cpq_trace_parse(conn, "", command, nParams, paramTypes);
+	cpq_trace_run(conn, "", &v, resultFormat);
+	cpq_trace_end_of_unit(conn);
 	return cpq_request_sent(conn, req,
 		cenote_send_query(conn->session, command, CENOTE_NTS, params, &options));
 }
@@ -301,6 +351,8 @@ cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nPa
 	if (r == CENOTE_OK)
 		r = cenote_send_prepare(stmt);
 	req->stmt = stmt;
+	cpq_trace_parse(conn, stmtName, query, nParams, paramTypes);
+	cpq_trace_end_of_unit(conn);
 	return cpq_request_sent(conn, req, r);
 }
 
@@ -309,9 +361,9 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 	const char *const *paramValues, const int *paramLengths, const int *paramFormats,
 	int resultFormat)
 {
-	const struct values v = { nParams, NULL, paramValues, paramLengths,
+	const struct cpq_values v = { nParams, NULL, paramValues, paramLengths,
 		paramFormats };
-	const cenote_exec_options options = exec_options(resultFormat);
+	const cenote_exec_options options = exec_options(conn, resultFormat);
 	struct cpq_request *req;
 	cenote_params *params;
 	int r;
@@ -322,6 +374,9 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, NULL) : NULL;
 	if (req == NULL)
 		return 0;
+	req->is_prepared = 1;
+	cpq_trace_run(conn, stmtName, &v, resultFormat);
+	cpq_trace_end_of_unit(conn);
 	r = cenote_stmt_by_name(conn->session, stmtName, &req->stmt);
 	if (r == CENOTE_OK)
 		r = cenote_send_execute(req->stmt, params, &options);
@@ -342,6 +397,9 @@ send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *
 		return 0;
 	if (name == NULL)
 		name = "";
+	req->is_portal = what == CENOTE_NAMED_PORTAL;
+	cpq_trace_named(conn, kind == CPQ_CLOSE, req->is_portal ? 'P' : 'S', name);
+	cpq_trace_end_of_unit(conn);
 	r = kind == CPQ_DESCRIBE ? cenote_send_describe_named(conn->session, what, name)
 				 : cenote_send_close_named(conn->session, what, name);
 	return cpq_request_sent(conn, req, r);
@@ -374,16 +432,16 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
-	/* only for the request sent last, while it is the one that runs, and nothing of it came */
-	if (conn == NULL || conn->async != CPQ_BUSY || conn->last == NULL ||
-		conn->ready != NULL || conn->stream != NULL || rows <= 0)
+	/* only for the request that runs, while nothing of its answer came */
+	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
+		conn->ready != NULL || conn->is_null_ready || conn->stream != NULL ||
+		rows <= 0)
 		return 0;
-	if (conn->pipeline == PQ_PIPELINE_OFF ? conn->first != conn->last : 0)
+	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
 		return 0;
-	if (conn->last->kind != CPQ_SIMPLE && conn->last->kind != CPQ_EXTENDED)
+	if (!conn->first->is_stream && cenote_set_stream(conn->session) < 0)
 		return 0;
-	if (cenote_set_stream(conn->session) < 0)
-		return 0;
+	conn->first->is_stream = 1;
 	conn->chunk = rows;
 	conn->is_single_row = is_single_row;
 	return 1;
@@ -434,6 +492,7 @@ error_result(PGconn *conn, const cenote_diag *diag)
 		return no_memory(conn);
 	}
 	appendPQExpBufferStr(&conn->error, res->message);
+	cpq_trace_error(conn, diag);
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		conn->pipeline = PQ_PIPELINE_ABORTED;
 	return res;
@@ -445,8 +504,10 @@ description(PGconn *conn, cenote_result *from)
 	PGresult *res;
 
 	/* a prepare is described by the pool, but libpq's is a command */
-	if (conn->first->kind == CPQ_PREPARE)
+	if (conn->first->kind == CPQ_PREPARE) {
+		cpq_trace_parsed(conn);
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
+	}
 	res = cpq_result_rows(conn, from, PGRES_COMMAND_OK);
 	if (res == NULL)
 		return NULL;
@@ -460,6 +521,7 @@ description(PGconn *conn, cenote_result *from)
 	}
 	for (int i = 0; i < res->n_params; i++)
 		res->params[i] = cenote_result_param_native_type(from, (uint32_t)i);
+	cpq_trace_description(conn, res);
 	return res;
 }
 
@@ -471,11 +533,19 @@ command(PGconn *conn, cenote_result *from)
 					: PGRES_COMMAND_OK;
 	PGresult *res = cpq_PQmakeEmptyPGresult(conn, status);
 
+	cpq_trace_complete(conn, from);
 	/* what closing and preparing is called stays among us */
 	if (res != NULL &&
 		(conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_EXTENDED))
 		cpq_result_set_tag(res, cenote_result_tag(from));
 	return res;
+}
+
+static void
+trace_rows(PGconn *conn, const cenote_result *from)
+{
+	for (uint64_t i = 0; conn->trace != NULL && i < cenote_result_n_rows(from); i++)
+		cpq_trace_row(conn, from, i);
 }
 
 /* All rows, where they lie. */
@@ -494,6 +564,8 @@ rows(PGconn *conn, cenote_result *from)
 	res->n_rows = (int)n;
 	cpq_result_set_tag(res, cenote_result_tag(from));
 	res->res = from;
+	trace_rows(conn, from);
+	cpq_trace_complete(conn, from);
 	return res;
 }
 
@@ -516,6 +588,8 @@ copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async as
 			.format = cenote_copy_column_format(from, i) ==
 				  CENOTE_FORMAT_BINARY };
 	res->n_columns = (int)n;
+	if (conn->copy == NULL)
+		cpq_trace_copy(conn, res, async == CPQ_COPY_IN);
 	conn->copy = from;
 	conn->async = async;
 	return res;
@@ -531,6 +605,7 @@ stream_end(PGconn *conn)
 
 	if (res != NULL)
 		cpq_result_set_tag(res, cenote_result_tag(from));
+	cpq_trace_complete(conn, from);
 	conn->stream = NULL;
 	cenote_result_destroy(from);
 	return res != NULL ? res : no_memory(conn);
@@ -574,9 +649,11 @@ stream_next(PGconn *conn, PGresult **ret_res)
 		r = CENOTE_OK;
 	}
 	res = cpq_result_rows(conn, conn->stream,
-		conn->is_single_row ? PGRES_SINGLE_TUPLE : (ExecStatusType)12);
+		conn->is_single_row ? PGRES_SINGLE_TUPLE
+				    : (ExecStatusType)CPQ_TUPLES_CHUNK);
 	while (res != NULL && res->n_rows < conn->chunk &&
 		conn->stream_row < cenote_result_n_rows(conn->stream)) {
+		cpq_trace_row(conn, conn->stream, conn->stream_row);
 		if (cpq_result_add_row(res, conn->stream, conn->stream_row++) < 0) {
 			PQclear(res);
 			res = NULL;
@@ -584,6 +661,54 @@ stream_next(PGconn *conn, PGresult **ret_res)
 	}
 	*ret_res = res != NULL ? res : no_memory(conn);
 	return CENOTE_OK;
+}
+
+/* All rows of what came as a stream, read to its end: CENOTE_AGAIN if that has not come. */
+static int
+stream_all(PGconn *conn, PGresult **ret_res)
+{
+	int r = cenote_result_buffer(conn->stream);
+
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r != CENOTE_OK) {
+		/* the server had told them before it failed */
+		while (conn->trace != NULL &&
+			cenote_result_next(conn->stream) == CENOTE_ROW)
+			trace_rows(conn, conn->stream);
+		*ret_res = stream_failed(conn, r);
+		return CENOTE_OK;
+	}
+	*ret_res = rows(conn, conn->stream);
+	if (*ret_res == NULL)
+		cenote_result_destroy(conn->stream);
+	conn->stream = NULL;
+	if (*ret_res == NULL)
+		*ret_res = no_memory(conn);
+	return CENOTE_OK;
+}
+
+static int
+stream_on(PGconn *conn, PGresult **ret_res)
+{
+	return conn->chunk > 0 ? stream_next(conn, ret_res) : stream_all(conn, ret_res);
+}
+
+/* A result whose rows come as they are made. */
+static int
+stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
+{
+	PGresult *head;
+
+	conn->stream = from;
+	conn->stream_row = 0;
+	if (conn->trace != NULL) {
+		head = cpq_result_new(NULL, PGRES_TUPLES_OK);
+		if (head != NULL && cpq_result_set_columns(head, from) == 0)
+			cpq_trace_columns(conn, head);
+		PQclear(head);
+	}
+	return stream_on(conn, ret_res);
 }
 
 /* What libcenote gave becomes what PQgetResult() gives; *ret_keep: it lives on in there. */
@@ -602,6 +727,7 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	case CENOTE_RESULT_SKIPPED:
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	case CENOTE_RESULT_SYNC:
+		cpq_trace_ready(conn);
 		if (conn->pipeline == PQ_PIPELINE_ABORTED)
 			conn->pipeline = PQ_PIPELINE_ON;
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_SYNC);
@@ -627,6 +753,24 @@ lost(PGconn *conn, int status)
 	return res;
 }
 
+int
+cpq_take_owed(PGconn *conn)
+{
+	cenote_result *rest;
+	int r;
+
+	while (conn->n_owed > 0) {
+		r = cenote_get_result(conn->session, &rest);
+		if (r == CENOTE_OK)
+			cenote_result_destroy(rest);
+		else if (r == CENOTE_DONE)
+			conn->n_owed--;
+		else
+			return r;
+	}
+	return CENOTE_OK;
+}
+
 /* The next result of the oldest request: CENOTE_OK, and NULL at its end; CENOTE_AGAIN. */
 static int
 next_result(PGconn *conn, PGresult **ret_res)
@@ -637,29 +781,25 @@ next_result(PGconn *conn, PGresult **ret_res)
 
 	*ret_res = NULL;
 	if (conn->stream != NULL)
-		return stream_next(conn, ret_res);
-	r = cenote_get_result(conn->session, &from);
+		return stream_on(conn, ret_res);
+	r = cpq_take_owed(conn);
+	if (r == CENOTE_OK)
+		r = cenote_get_result(conn->session, &from);
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r == CENOTE_DONE) {
-		enum cpq_request_kind kind = conn->first->kind;
-
+		if (conn->pipeline == PQ_PIPELINE_OFF)
+			cpq_trace_ready(conn);
 		request_pop(conn);
 		cpq_cancel_follow(conn);
-		/* behind a synchronisation point there is no NULL */
-		if (kind == CPQ_SYNC && conn->first != NULL)
-			return next_result(conn, ret_res);
 		return CENOTE_OK;
 	}
 	if (r != CENOTE_OK) {
 		*ret_res = lost(conn, r);
 		return CENOTE_OK;
 	}
-	if (conn->chunk > 0 && cenote_result_kind(from) == CENOTE_RESULT_ROWS) {
-		conn->stream = from;
-		conn->stream_row = 0;
-		return stream_next(conn, ret_res);
-	}
+	if (conn->first->is_stream && cenote_result_kind(from) == CENOTE_RESULT_ROWS)
+		return stream_begin(conn, from, ret_res);
 	*ret_res = convert(conn, from, &keep);
 	if (!keep || *ret_res == NULL)
 		cenote_result_destroy(from);
@@ -690,9 +830,45 @@ take_ready(PGconn *conn, PGresult **ret_res)
 	return 1;
 }
 
+static int
+is_last_of_request(const PGresult *res)
+{
+	switch ((int)res->status) {
+	case PGRES_SINGLE_TUPLE:
+	case CPQ_TUPLES_CHUNK:
+	case PGRES_COPY_IN:
+	case PGRES_COPY_OUT:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* Behind each answer in a pipeline comes a NULL, but not behind a synchronisation point. */
+static void
+settle_pipeline(PGconn *conn, const PGresult *res)
+{
+	if (res == NULL) {
+		cpq_pipeline_advance(conn);
+		return;
+	}
+	if (conn->first == NULL || !is_last_of_request(res))
+		return;
+	/* a synchronisation point may fail, and is one all the same */
+	if (conn->first->kind != CPQ_SYNC || res->status == PGRES_PIPELINE_SYNC)
+		pipeline_pop(conn);
+	conn->async = CPQ_BETWEEN;
+	if (res->status == PGRES_PIPELINE_SYNC)
+		cpq_pipeline_advance(conn);
+}
+
 static void
 settle(PGconn *conn, const PGresult *res)
 {
+	if (conn->pipeline != PQ_PIPELINE_OFF && conn->status != CONNECTION_BAD) {
+		settle_pipeline(conn, res);
+		return;
+	}
 	if (conn->first == NULL && conn->copy == NULL)
 		conn->async = CPQ_IDLE;
 	if (res == NULL && conn->first == NULL) {
@@ -709,6 +885,10 @@ cpq_PQgetResult(PGconn *conn)
 
 	if (conn == NULL)
 		return NULL;
+	if (conn->async == CPQ_BETWEEN) {
+		cpq_pipeline_advance(conn);
+		return NULL;
+	}
 	if (!take_ready(conn, &res)) {
 		if (conn->first == NULL || cpq_enter(conn, NULL) < 0)
 			return NULL;
@@ -736,7 +916,7 @@ cpq_PQisBusy(PGconn *conn)
 	if (conn == NULL || conn->status == CONNECTION_BAD)
 		return 0;
 	if (conn->ready != NULL || conn->is_null_ready || conn->first == NULL ||
-		conn->copy != NULL)
+		conn->copy != NULL || conn->async == CPQ_BETWEEN)
 		return 0;
 	r = next_result(conn, &res);
 	if (r == CENOTE_AGAIN)
@@ -950,7 +1130,7 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 {
 	struct cpq_request *req;
 	PGresult *res, *answer;
-	const struct values none = { 0, NULL, NULL, NULL, NULL };
+	const struct cpq_values none = { 0, NULL, NULL, NULL, NULL };
 
 	*result_len = 0;
 	if (conn == NULL)
@@ -969,6 +1149,9 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 		args_fill(conn->params, args, nargs) != CENOTE_OK)
 		return no_memory(conn);
 	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
+	if (req != NULL)
+		req->is_stream = 0;
+	cpq_trace_function(conn, fnid, args, nargs);
 	if (req == NULL || !cpq_request_sent(conn, req,
 				   cenote_send_function(conn->session, (uint32_t)fnid,
 					   conn->params, CENOTE_FORMAT_BINARY)))

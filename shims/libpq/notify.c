@@ -15,6 +15,7 @@ cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void
 	/* one piece of memory, so that PQfreemem() frees all of it */
 	PGnotify *n = malloc(sizeof(*n) + name + extra);
 
+	cpq_trace_notification(conn, pid, channel, payload);
 	if (n == NULL)
 		return;
 	n->relname = (char *)(n + 1);
@@ -64,6 +65,7 @@ cpq_on_notice(const cenote_diag *diag, void *user)
 	PGconn *conn = user;
 	PGresult *res;
 
+	cpq_trace_notice(conn, diag);
 	if (conn->habits.receiver == NULL)
 		return;
 	res = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
@@ -159,6 +161,7 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	PGconn *conn = user;
 	int encoding;
 
+	cpq_trace_parameter(conn, name, value);
 	if (strcmp(name, "client_encoding") == 0) {
 		encoding = pg_char_to_encoding(value);
 		conn->habits.encoding = encoding >= 0 ? encoding : 0;

@@ -38,7 +38,9 @@ leave(PGconn *conn)
 {
 	int r;
 
-	while ((r = cenote_pipeline_end(conn->session)) == CENOTE_AGAIN) {
+	while ((r = cpq_take_owed(conn)) == CENOTE_AGAIN ||
+		(r == CENOTE_OK &&
+			(r = cenote_pipeline_end(conn->session)) == CENOTE_AGAIN)) {
 		if (cpq_wait(conn, 0) < 0)
 			break;
 	}
@@ -67,8 +69,12 @@ cpq_PQexitPipelineMode(PGconn *conn)
 		cpq_say(conn, "cannot exit pipeline mode while in COPY");
 		return 0;
 	}
-	if (conn->first != NULL) {
+	if (conn->async == CPQ_BUSY) {
 		cpq_say(conn, "cannot exit pipeline mode while busy");
+		return 0;
+	}
+	if (conn->first != NULL) {
+		cpq_say(conn, "cannot exit pipeline mode with uncollected results");
 		return 0;
 	}
 	return leave(conn);
@@ -88,6 +94,7 @@ send_sync(PGconn *conn, int is_flushing)
 	if (!cpq_can_send(conn))
 		return 0;
 	req = cpq_request_new(conn, CPQ_SYNC, NULL);
+	cpq_trace_word(conn, "Sync");
 	if (req == NULL || !cpq_request_sent(conn, req, cenote_send_sync(conn->session)))
 		return 0;
 	return !is_flushing || PQflush(conn) >= 0;
@@ -116,6 +123,7 @@ cpq_PQsendFlushRequest(PGconn *conn)
 		cpq_say(conn, "another command is already in progress");
 		return 0;
 	}
+	cpq_trace_word(conn, "Flush");
 	r = cenote_flush(conn->session);
 	if (r == CENOTE_OK || r == CENOTE_AGAIN)
 		return 1;

@@ -84,6 +84,7 @@ void cpq_route_finish(struct cpq_route *route);
 enum cpq_async {
 	CPQ_IDLE, /* nothing is outstanding */
 	CPQ_BUSY, /* a request runs: PQgetResult() has more to say */
+	CPQ_BETWEEN, /* in a pipeline, a request was answered: next is its NULL */
 	CPQ_COPY_IN,
 	CPQ_COPY_OUT,
 };
@@ -100,9 +101,22 @@ struct cpq_request {
 		CPQ_FUNCTION,
 		CPQ_SYNC
 	} kind;
+	int is_prepared; /* it was not parsed with this request */
+	int is_portal; /* described is a portal */
+	int is_stream; /* its rows come as they are made */
+	int is_answered; /* the trace has the beginning of its answer */
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */
 	size_t query_size; /* room for it, kept for the next request */
+};
+
+/* Parameters, as the program gives them. */
+struct cpq_values {
+	int n;
+	const Oid *types;
+	const char *const *values;
+	const int *lengths;
+	const int *formats;
 };
 
 struct cpq_event {
@@ -155,7 +169,9 @@ struct pg_conn {
 	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
 	PGresult *ready; /* what PQisBusy() found, for PQgetResult() */
 	int is_null_ready; /* the end of a request's results was found */
-	cenote_result *stream; /* a result that is being read in chunks */
+	unsigned
+		n_owed; /* requests that are over for the program, but not yet in libcenote */
+	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	uint64_t stream_row; /* the next one of the batch at hand */
 	cenote_result *copy; /* the copy that is open */
 	PQExpBufferData line; /* of PQgetline() */
@@ -167,6 +183,8 @@ struct pg_conn {
 	PGnotify *notifies_last;
 	FILE *trace;
 	int trace_flags;
+	PQExpBufferData trace_notices; /* before the end of the statement */
+	PQExpBufferData trace_rest; /* before ReadyForQuery */
 	int server_version;
 	int standard_strings;
 };
@@ -193,6 +211,10 @@ struct cpq_request *cpq_request_new(
 /* It was sent (or not: status < 0): 1 or 0, as PQsendQuery() gives. */
 int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
 void cpq_requests_drop(PGconn *conn);
+/* In a pipeline: on to the next request that waits for its answer. */
+void cpq_pipeline_advance(PGconn *conn);
+/* Take what libcenote still has of requests that are over: CENOTE_OK, CENOTE_AGAIN. */
+int cpq_take_owed(PGconn *conn);
 /* The beginning and end of every call that waits for its result. */
 int cpq_exec_begin(PGconn *conn);
 PGresult *cpq_exec_end(PGconn *conn);
@@ -253,6 +275,8 @@ char *cpq_result_text(PGresult *res, const char *text);
 PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
 /* With the columns of what libcenote gave, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
+/* Only the columns of it: 0 or -1. */
+int cpq_result_set_columns(PGresult *res, const cenote_result *from);
 /* A row of what libcenote gave, copied. 0 or -1. */
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
 /* An error's fields and text. 0 or -1. */
@@ -277,8 +301,34 @@ void cpq_events_tell_destruction(PGconn *conn);
 
 /* ---- trace.c ---- */
 
-/* What goes to the server and comes from it, told as if it were PostgreSQL's own protocol. */
-void cpq_trace_request(PGconn *conn, const struct cpq_request *req);
-void cpq_trace_result(PGconn *conn, const PGresult *res);
+/*
+ * All of these do nothing without a trace. What is asked: */
+void cpq_trace_query(PGconn *conn, const char *query);
+void cpq_trace_parse(
+	PGconn *conn, const char *name, const char *query, int n, const Oid *types);
+/* Bind, Describe, Execute. */
+void cpq_trace_run(
+	PGconn *conn, const char *name, const struct cpq_values *v, int result_format);
+void cpq_trace_named(PGconn *conn, int is_close, char kind, const char *name);
+/* The Sync behind each request outside of a pipeline. */
+void cpq_trace_end_of_unit(PGconn *conn);
+void cpq_trace_word(PGconn *conn, const char *word);
+void cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n);
+/* What is answered to the oldest request: */
+void cpq_trace_columns(PGconn *conn, const PGresult *res);
+void cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row);
+void cpq_trace_complete(PGconn *conn, const cenote_result *from);
+void cpq_trace_parsed(PGconn *conn);
+void cpq_trace_description(PGconn *conn, const PGresult *res);
+void cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in);
+void cpq_trace_copy_data(PGconn *conn, char from, size_t n);
+void cpq_trace_copy_end(PGconn *conn, char from, const char *why);
+void cpq_trace_error(PGconn *conn, const cenote_diag *diag);
+void cpq_trace_ready(PGconn *conn);
+/* What is said in between: */
+void cpq_trace_notice(PGconn *conn, const cenote_diag *diag);
+void cpq_trace_parameter(PGconn *conn, const char *name, const char *value);
+void cpq_trace_notification(
+	PGconn *conn, uint32_t pid, const char *channel, const char *payload);
 
 #endif

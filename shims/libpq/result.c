@@ -796,6 +796,12 @@ cpq_result_set_tag(PGresult *res, const char *tag)
 	snprintf(res->command, sizeof(res->command), "%s", tag);
 }
 
+int
+cpq_result_set_columns(PGresult *res, const cenote_result *from)
+{
+	return columns_from(res, from);
+}
+
 PGresult *
 cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 {

@@ -1,6 +1,628 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+/*
+ * The trace: the messages that PostgreSQL's protocol would have carried for what was asked and
+ * answered, in libpq's words. While there is one, requests are answered as streams, so that what
+ * comes is seen in the order in which the server said it.
+ *
+ * What the server says in between has its place: a notice goes before the end of the statement that
+ * gave it, a parameter or a notification before ReadyForQuery. Both are kept until then.
+ */
+
+#define TRACE_NO_TIMES 1 /* PQTRACE_SUPPRESS_TIMESTAMPS */
+#define TRACE_REGRESS  2 /* PQTRACE_REGRESS_MODE */
+
+#define OID_BYTES 4u
+
+/* A message being made: its text, and the bytes that it would have. */
+struct line {
+	PQExpBufferData text;
+	size_t len;
+	int is_regress;
+};
+
+/* ---- fields of a message ---- */
+
+static void
+begin(const PGconn *conn, struct line *l, const char *name)
+{
+	initPQExpBuffer(&l->text);
+	l->len = 4;
+	l->is_regress = (conn->trace_flags & TRACE_REGRESS) != 0;
+	appendPQExpBufferStr(&l->text, name);
+}
+
+static void
+put_byte(struct line *l, char c)
+{
+	if (isprint((unsigned char)c))
+		appendPQExpBuffer(&l->text, " %c", c);
+	else
+		appendPQExpBuffer(&l->text, " \\x%02x", (unsigned char)c);
+	l->len++;
+}
+
+static void
+put_int16(struct line *l, int n)
+{
+	appendPQExpBuffer(&l->text, " %d", (int)(uint16_t)n);
+	l->len += 2;
+}
+
+static void
+put_int32(struct line *l, int n)
+{
+	appendPQExpBuffer(&l->text, " %d", n);
+	l->len += 4;
+}
+
+/* A number that differs from one server to the next. */
+static void
+put_oid(struct line *l, Oid oid)
+{
+	if (l->is_regress) {
+		appendPQExpBufferStr(&l->text, " NNNN");
+		l->len += OID_BYTES;
+	} else {
+		put_int32(l, (int)oid);
+	}
+}
+
+static void
+put_text(struct line *l, const char *text)
+{
+	appendPQExpBuffer(&l->text, " \"%s\"", text);
+	l->len += strlen(text) + 1;
+}
+
+static void
+put_bytes(struct line *l, const char *bytes, size_t n)
+{
+	appendPQExpBufferStr(&l->text, " '");
+	for (size_t i = 0; i < n; i++) {
+		if (isprint((unsigned char)bytes[i]))
+			appendPQExpBufferChar(&l->text, bytes[i]);
+		else
+			appendPQExpBuffer(&l->text, "\\x%02x", (unsigned char)bytes[i]);
+	}
+	appendPQExpBufferChar(&l->text, '\'');
+	l->len += n;
+}
+
+/* A value, or NULL, with its length in front. */
+static void
+put_value(struct line *l, const char *bytes, size_t n)
+{
+	put_int32(l, bytes != NULL ? (int)n : -1);
+	if (bytes != NULL)
+		put_bytes(l, bytes, n);
+}
+
+/* ---- the line ---- */
+
+static void
+put_time(PQExpBuffer out)
+{
+	struct timeval now;
+	struct tm broken;
+	char text[64];
+
+	gettimeofday(&now, NULL);
+	if (localtime_r(&now.tv_sec, &broken) == NULL ||
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &broken) == 0)
+		text[0] = '\0';
+	appendPQExpBuffer(out, "%s.%06u\t", text, (unsigned)now.tv_usec);
+}
+
+static void
+put_line(PQExpBuffer out, const PGconn *conn, char from, const struct line *l)
+{
+	if (!(conn->trace_flags & TRACE_NO_TIMES))
+		put_time(out);
+	appendPQExpBuffer(out, "%c\t%zu\t%s\n", from, l->len, l->text.data);
+}
+
+/* Write it. Without memory for it, it is missing in the trace, and nothing else happens. */
+static void
+end(PGconn *conn, char from, struct line *l)
+{
+	PQExpBufferData out;
+
+	initPQExpBuffer(&out);
+	put_line(&out, conn, from, l);
+	if (l->text.maxlen > 0 && out.maxlen > 0)
+		fwrite(out.data, 1, out.len, conn->trace);
+	termPQExpBuffer(&out);
+	termPQExpBuffer(&l->text);
+}
+
+static void
+say(PGconn *conn, char from, const char *name)
+{
+	struct line l;
+
+	begin(conn, &l, name);
+	end(conn, from, &l);
+}
+
+static void
+say_text(PGconn *conn, char from, const char *name, const char *text)
+{
+	struct line l;
+
+	begin(conn, &l, name);
+	put_text(&l, text);
+	end(conn, from, &l);
+}
+
+/* ---- what is asked ---- */
+
+void
+cpq_trace_query(PGconn *conn, const char *query)
+{
+	if (conn->trace != NULL)
+		say_text(conn, 'F', "Query\t", query);
+}
+
+void
+cpq_trace_parse(
+	PGconn *conn, const char *name, const char *query, int n, const Oid *types)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	begin(conn, &l, "Parse\t");
+	put_text(&l, name);
+	put_text(&l, query);
+	n = types != NULL ? n : 0;
+	put_int16(&l, n);
+	for (int i = 0; i < n; i++)
+		put_oid(&l, types[i]);
+	end(conn, 'F', &l);
+}
+
+static void
+say_bind(PGconn *conn, const char *name, const struct cpq_values *v, int result_format)
+{
+	int n_formats = v->formats != NULL ? v->n : 0;
+	struct line l;
+
+	begin(conn, &l, "Bind\t");
+	put_text(&l, "");
+	put_text(&l, name);
+	put_int16(&l, n_formats);
+	for (int i = 0; i < n_formats; i++)
+		put_int16(&l, v->formats[i]);
+	put_int16(&l, v->n);
+	for (int i = 0; i < v->n; i++) {
+		const char *bytes = v->values != NULL ? v->values[i] : NULL;
+		size_t len = 0;
+
+		if (bytes != NULL)
+			len = v->formats != NULL && v->formats[i] != 0
+				      ? (size_t)v->lengths[i]
+				      : strlen(bytes);
+		put_value(&l, bytes, len);
+	}
+	put_int16(&l, 1);
+	put_int16(&l, result_format);
+	end(conn, 'F', &l);
+}
+
+static void
+say_named(PGconn *conn, const char *what, char kind, const char *name)
+{
+	struct line l;
+
+	begin(conn, &l, what);
+	put_byte(&l, kind);
+	put_text(&l, name);
+	end(conn, 'F', &l);
+}
+
+void
+cpq_trace_run(
+	PGconn *conn, const char *name, const struct cpq_values *v, int result_format)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	say_bind(conn, name, v, result_format);
+	say_named(conn, "Describe\t", 'P', "");
+	begin(conn, &l, "Execute\t");
+	put_text(&l, "");
+	put_int32(&l, 0);
+	end(conn, 'F', &l);
+}
+
+void
+cpq_trace_named(PGconn *conn, int is_close, char kind, const char *name)
+{
+	if (conn->trace != NULL)
+		say_named(conn, is_close ? "Close\t" : "Describe\t", kind, name);
+}
+
+void
+cpq_trace_end_of_unit(PGconn *conn)
+{
+	if (conn->trace != NULL && conn->pipeline == PQ_PIPELINE_OFF)
+		say(conn, 'F', "Sync");
+}
+
+void
+cpq_trace_word(PGconn *conn, const char *word)
+{
+	if (conn->trace == NULL)
+		return;
+	say(conn, 'F', word);
+}
+
+void
+cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	begin(conn, &l, "FunctionCall\t");
+	put_oid(&l, (Oid)fnid);
+	put_int16(&l, 1);
+	put_int16(&l, 1);
+	put_int16(&l, n);
+	for (int i = 0; i < n; i++) {
+		unsigned v = (unsigned)args[i].u.integer;
+		const char number[4] = { (char)(v >> 24), (char)(v >> 16), (char)(v >> 8),
+			(char)v };
+
+		if (args[i].len < 0)
+			put_value(&l, NULL, 0);
+		else if (args[i].isint)
+			put_value(&l, args[i].len == 2 ? number + 2 : number,
+				args[i].len == 2 ? 2 : 4);
+		else
+			put_value(&l, (const char *)args[i].u.ptr, (size_t)args[i].len);
+	}
+	put_int16(&l, 1);
+	end(conn, 'F', &l);
+}
+
+/* ---- what is answered ---- */
+
+/* A message that waits for its place. */
+static void
+keep(PGconn *conn, PQExpBuffer kept, struct line *l)
+{
+	if (kept->maxlen == 0)
+		initPQExpBuffer(kept);
+	if (l->text.maxlen > 0)
+		put_line(kept, conn, 'B', l);
+	termPQExpBuffer(&l->text);
+}
+
+static void
+write_kept(PGconn *conn, PQExpBuffer kept)
+{
+	if (kept->maxlen > 0 && kept->len > 0)
+		fwrite(kept->data, 1, kept->len, conn->trace);
+	if (kept->maxlen > 0)
+		resetPQExpBuffer(kept);
+}
+
+/* How much of an extended query had been done when it failed. */
+static int
+steps_of(const cenote_diag *diag)
+{
+	static const char *const names[] = { "parsed", "bound", "described" };
+	const char *how_far = diag != NULL ? cenote_diag_field(diag, 'A') : NULL;
+
+	for (int i = 0; how_far != NULL && i < 3; i++) {
+		if (strcmp(how_far, names[i]) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+static void
+say_steps(PGconn *conn, int n)
+{
+	const struct cpq_request *req = conn->first;
+
+	if (req == NULL || req->kind != CPQ_EXTENDED || req->is_answered)
+		return;
+	if (n >= 1 && !req->is_prepared)
+		say(conn, 'B', "ParseComplete");
+	if (n >= 2)
+		say(conn, 'B', "BindComplete");
+}
+
+static void
+mark_answered(PGconn *conn)
+{
+	if (conn->first != NULL)
+		conn->first->is_answered = 1;
+}
+
+void
+cpq_trace_columns(PGconn *conn, const PGresult *res)
+{
+	struct line l;
+
+	if (conn->trace == NULL || (conn->first && conn->first->kind == CPQ_FUNCTION))
+		return;
+	say_steps(conn, 2);
+	mark_answered(conn);
+	write_kept(conn, &conn->trace_notices);
+	begin(conn, &l, "RowDescription\t");
+	put_int16(&l, res->n_columns);
+	for (int i = 0; i < res->n_columns; i++) {
+		const PGresAttDesc *c = &res->columns[i];
+
+		put_text(&l, c->name);
+		put_oid(&l, c->tableid);
+		put_int16(&l, c->columnid);
+		put_oid(&l, c->typid);
+		put_int16(&l, c->typlen);
+		put_int32(&l, c->atttypmod);
+		put_int16(&l, c->format);
+	}
+	end(conn, 'B', &l);
+}
+
+void
+cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row)
+{
+	int is_function = conn->first && conn->first->kind == CPQ_FUNCTION;
+	uint32_t n = cenote_result_n_columns(from);
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	write_kept(conn, &conn->trace_notices);
+	begin(conn, &l, is_function ? "FunctionCallResponse\t" : "DataRow\t");
+	if (!is_function)
+		put_int16(&l, (int)n);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len = 0;
+		const char *bytes = cenote_result_text(from, row, i, &len);
+
+		put_value(&l, bytes, len);
+	}
+	end(conn, 'B', &l);
+}
+
+void
+cpq_trace_complete(PGconn *conn, const cenote_result *from)
+{
+	if (conn->trace == NULL)
+		return;
+	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
+		!conn->first->is_answered) {
+		say_steps(conn, 2);
+		say(conn, 'B', "NoData");
+	}
+	mark_answered(conn);
+	write_kept(conn, &conn->trace_notices);
+	if (conn->first && conn->first->kind == CPQ_FUNCTION)
+		return;
+	if (conn->first && conn->first->kind == CPQ_CLOSE)
+		say(conn, 'B', "CloseComplete");
+	else if (cenote_result_flags(from) & CENOTE_RESULT_FLAG_EMPTY)
+		say(conn, 'B', "EmptyQueryResponse");
+	else
+		say_text(conn, 'B', "CommandComplete\t", cenote_result_tag(from));
+}
+
+void
+cpq_trace_parsed(PGconn *conn)
+{
+	if (conn->trace == NULL)
+		return;
+	say(conn, 'B', "ParseComplete");
+	write_kept(conn, &conn->trace_notices);
+}
+
+/* The parameters belong to statements only. */
+void
+cpq_trace_description(PGconn *conn, const PGresult *res)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	if (conn->first != NULL && !conn->first->is_portal) {
+		begin(conn, &l, "ParameterDescription\t");
+		put_int16(&l, res->n_params);
+		for (int i = 0; i < res->n_params; i++)
+			put_oid(&l, res->params[i]);
+		end(conn, 'B', &l);
+	}
+	if (res->n_columns > 0)
+		cpq_trace_columns(conn, res);
+	else
+		say(conn, 'B', "NoData");
+}
+
+void
+cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
+		!conn->first->is_answered) {
+		say_steps(conn, 2);
+		say(conn, 'B', "NoData");
+	}
+	mark_answered(conn);
+	write_kept(conn, &conn->trace_notices);
+	begin(conn, &l, is_in ? "CopyInResponse\t" : "CopyOutResponse\t");
+	put_byte(&l, (char)res->is_binary);
+	put_int16(&l, res->n_columns);
+	for (int i = 0; i < res->n_columns; i++)
+		put_int16(&l, res->columns[i].format);
+	end(conn, 'B', &l);
+}
+
+/* libpq tells the length of data only, and then that it did not tell the rest. */
+void
+cpq_trace_copy_data(PGconn *conn, char from, size_t n)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	begin(conn, &l, "");
+	l.len += n;
+	end(conn, from, &l);
+	if (n > 0)
+		fprintf(conn->trace,
+			"mismatched message length: consumed 4, expected %zu\n", n + 4);
+}
+
+void
+cpq_trace_copy_end(PGconn *conn, char from, const char *why)
+{
+	if (conn->trace == NULL)
+		return;
+	if (why != NULL)
+		say_text(conn, from, "CopyFail\t", why);
+	else
+		say(conn, from, "CopyDone");
+	if (from == 'F' && conn->first != NULL && conn->first->kind != CPQ_SIMPLE)
+		say(conn, 'F', "Sync");
+}
+
+/* In the order in which PostgreSQL sends them. */
+static void
+put_diag(struct line *l, const cenote_diag *diag)
+{
+	for (const char *f = "SVCMDHWstcdnPpqFLR"; *f != '\0'; f++) {
+		const char *text = cenote_diag_field(diag, *f);
+
+		if (text == NULL)
+			continue;
+		put_byte(l, *f);
+		put_text(l, l->is_regress && strchr("FLR", *f) != NULL ? "SSSS" : text);
+	}
+	put_byte(l, '\0');
+}
+
+/* Its length has the places in the server's source in it, which differ between releases. */
+static void
+put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struct line *l)
+{
+	if (!(conn->trace_flags & TRACE_NO_TIMES))
+		put_time(out);
+	appendPQExpBufferStr(out, "B\t");
+	if (l->is_regress)
+		appendPQExpBufferStr(out, "NN");
+	else
+		appendPQExpBuffer(out, "%zu", l->len);
+	appendPQExpBuffer(out, "\t%s\t%s\n", name, l->text.data);
+}
+
+static void
+keep_diag(PGconn *conn, const char *name, const cenote_diag *diag)
+{
+	PQExpBuffer kept = &conn->trace_notices;
+	struct line l;
+
+	begin(conn, &l, "");
+	put_diag(&l, diag);
+	if (kept->maxlen == 0)
+		initPQExpBuffer(kept);
+	if (l.text.maxlen > 0)
+		put_diag_line(kept, conn, name, &l);
+	termPQExpBuffer(&l.text);
+}
+
+void
+cpq_trace_error(PGconn *conn, const cenote_diag *diag)
+{
+	int n;
+
+	if (conn->trace == NULL)
+		return;
+	n = steps_of(diag);
+	say_steps(conn, n);
+	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
+		!conn->first->is_answered && n >= 3)
+		say(conn, 'B', "NoData");
+	mark_answered(conn);
+	keep_diag(conn, "ErrorResponse", diag);
+	write_kept(conn, &conn->trace_notices);
+}
+
+void
+cpq_trace_notice(PGconn *conn, const cenote_diag *diag)
+{
+	if (conn->trace == NULL)
+		return;
+	keep_diag(conn, "NoticeResponse", diag);
+	if (conn->first == NULL || conn->first->is_answered)
+		write_kept(conn, &conn->trace_notices);
+}
+
+void
+cpq_trace_parameter(PGconn *conn, const char *name, const char *value)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	begin(conn, &l, "ParameterStatus\t");
+	put_text(&l, name);
+	put_text(&l, value);
+	keep(conn, &conn->trace_rest, &l);
+	if (conn->first == NULL)
+		write_kept(conn, &conn->trace_rest);
+}
+
+void
+cpq_trace_notification(
+	PGconn *conn, uint32_t pid, const char *channel, const char *payload)
+{
+	struct line l;
+
+	if (conn->trace == NULL)
+		return;
+	begin(conn, &l, "NotificationResponse\t");
+	put_oid(&l, pid);
+	put_text(&l, channel);
+	put_text(&l, payload);
+	keep(conn, &conn->trace_rest, &l);
+	if (conn->first == NULL)
+		write_kept(conn, &conn->trace_rest);
+}
+
+void
+cpq_trace_ready(PGconn *conn)
+{
+	struct line l;
+	int tx;
+
+	if (conn->trace == NULL || conn->session == NULL)
+		return;
+	tx = cenote_tx_state(conn->session);
+	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace_rest);
+	begin(conn, &l, "ReadyForQuery\t");
+	put_byte(&l, tx == CENOTE_TX_OPEN ? 'T' : tx == CENOTE_TX_FAILED ? 'E' : 'I');
+	end(conn, 'B', &l);
+}
+
+/* ---- on and off ---- */
+
 void
 cpq_PQtrace(PGconn *conn, FILE *debug_port)
 {
@@ -19,6 +641,12 @@ cpq_PQuntrace(PGconn *conn)
 		fflush(conn->trace);
 	conn->trace = NULL;
 	conn->trace_flags = 0;
+	if (conn->trace_notices.maxlen > 0)
+		termPQExpBuffer(&conn->trace_notices);
+	if (conn->trace_rest.maxlen > 0)
+		termPQExpBuffer(&conn->trace_rest);
+	conn->trace_notices = (PQExpBufferData){ NULL, 0, 0 };
+	conn->trace_rest = (PQExpBufferData){ NULL, 0, 0 };
 }
 
 void

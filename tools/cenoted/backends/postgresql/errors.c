@@ -123,6 +123,22 @@ cnd_pg_diag(struct cnc_diag *d, const uint8_t *body, size_t len, const char *ser
 	return CENOTE_OK;
 }
 
+void
+cnd_pg_diag_add(struct cnc_diag *d, char letter, const char *text)
+{
+	struct cnc_buf fields;
+	size_t len = text ? strlen(text) : 0;
+
+	if (!text || !d->fields)
+		return;
+	cnc_buf_init(&fields, d->mem ? d->mem : &cnc_mem_default,
+		d->fields_len + len + GROWTH_MAX);
+	if (cnc_buf_append(&fields, d->fields, d->fields_len) == CENOTE_OK &&
+		cnc_diag_put_field(&fields, letter, text, len) == CENOTE_OK)
+		(void)cnc_diag_set_fields(d, cnc_buf_head(&fields), cnc_buf_len(&fields));
+	cnc_buf_finish(&fields);
+}
+
 int
 cnd_pg_is_fatal(const uint8_t *body, size_t len)
 {

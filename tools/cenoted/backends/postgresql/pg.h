@@ -64,6 +64,8 @@ int cnd_pg_param_put(struct cnc_buf *b, const struct cnc_value *v, uint32_t oid,
 /* The body of an ErrorResponse or NoticeResponse; `server` is the field B, may be NULL. CENOTE_OK
  * or CENOTE_ERR_PROTOCOL (then an error of its own is set). */
 int cnd_pg_diag(struct cnc_diag *d, const uint8_t *body, size_t len, const char *server);
+/* One more field; nothing if text is NULL, or there is no memory. */
+void cnd_pg_diag_add(struct cnc_diag *d, char letter, const char *text);
 /* 1 if that body is of an error that ends the session (severity FATAL or PANIC). */
 int cnd_pg_is_fatal(const uint8_t *body, size_t len);
 

@@ -213,6 +213,7 @@ on_no_data(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
 	s->run.has_columns = 0;
+	s->run.n_steps = 3;
 	return s->run.is_describing ? end_own(s) : CENOTE_OK;
 }
 
@@ -374,6 +375,15 @@ cnd_pg_fatal(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST), "%s", "");
 }
 
+/* What of an extended query had been done, as ParseComplete and its like have told. */
+static const char *
+how_far(const struct cnd_pg_run *run)
+{
+	static const char *const names[] = { NULL, "parsed", "bound", "described" };
+
+	return names[run->n_steps];
+}
+
 static int
 on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -393,6 +403,8 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 			cnc_diag_copy(s->diag, &s->stop_diag);
 		} else if (cnd_pg_diag(s->diag, m->body, m->len, s->server) < 0) {
 			return cnd_pg_broken(s, "a malformed ErrorResponse");
+		} else {
+			cnd_pg_diag_add(s->diag, 'A', how_far(run));
 		}
 	}
 	if (run->until_ready)
@@ -488,10 +500,10 @@ on_function(struct cnd_session *s, const struct cnd_pg_msg *m)
 }
 
 static int
-on_nothing(struct cnd_session *s, const struct cnd_pg_msg *m)
+on_parsed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
-	(void)s;
 	(void)m;
+	s->run.n_steps = 1;
 	return CENOTE_OK;
 }
 
@@ -509,11 +521,12 @@ static int
 on_bound(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
+	s->run.n_steps = 2;
 	return s->run.is_cached ? give_columns(s, s->run.is_known) : CENOTE_OK;
 }
 
 static handler *const handlers[128] = {
-	['1'] = on_nothing, /* ParseComplete */
+	['1'] = on_parsed,
 	['2'] = on_bound,
 	['3'] = on_closed,
 	['C'] = on_complete,

@@ -110,6 +110,7 @@ struct cnd_pg_run {
 	uint8_t is_quiet; /* only its failure is of interest */
 	uint8_t n_first; /* answers to a BEGIN of our own that come first */
 	uint8_t syncs_at_end; /* Sync is sent when the statement is complete */
+	uint8_t n_steps; /* 1 it was parsed, 2 and bound, 3 and described */
 	uint8_t is_paused; /* it stopped in the middle of the stream */
 	int status; /* its first failure */
 	uint32_t warnings;
