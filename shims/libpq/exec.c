@@ -173,7 +173,7 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
 		return PQflush(conn) >= 0;
 	/* what cannot be sent is told with the result */
-	return cenote_process(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
+	return cenote_flush(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
 }
 
 /* ---- sending ---- */
@@ -945,13 +945,13 @@ cpq_PQconsumeInput(PGconn *conn)
 int
 cpq_PQflush(PGconn *conn)
 {
-	int r;
-
 	if (conn == NULL)
 		return -1;
 	if (conn->session == NULL)
 		return 0;
-	while ((r = cenote_process(conn->session)) == CENOTE_AGAIN) {
+	/* Nothing is read here: who polls reads the socket's readiness as news. */
+	while (cenote_flush(conn->session) == CENOTE_OK &&
+		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {
 		if (conn->is_nonblocking)
 			return 1;
 		if (cpq_wait(conn, 0) < 0)
