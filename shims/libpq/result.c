@@ -428,6 +428,35 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 	return to;
 }
 
+/* The pool tells the length that was declared; libpq tells the type's own, whatever is declared. */
+static int
+type_length(const cenote_column *c)
+{
+	enum {
+		BPCHAR = 1042,
+		VARCHAR = 1043,
+		BIT = 1560,
+		VARBIT = 1562
+	};
+	enum {
+		UNKNOWN = 705,
+		CSTRING = 2275
+	};
+
+	switch (cenote_column_int(c, CENOTE_COLUMN_NATIVE_TYPE)) {
+	case BPCHAR:
+	case VARCHAR:
+	case BIT:
+	case VARBIT:
+		return -1;
+	case UNKNOWN:
+	case CSTRING:
+		return -2;
+	default:
+		return (int)cenote_column_int(c, CENOTE_COLUMN_LENGTH);
+	}
+}
+
 /* ---- what came from the pool ---- */
 
 static int
@@ -453,7 +482,7 @@ columns_from(PGresult *res, const cenote_result *from)
 			.format = cenote_column_int(c, CENOTE_COLUMN_FORMAT) ==
 				  CENOTE_FORMAT_BINARY,
 			.typid = (Oid)cenote_column_int(c, CENOTE_COLUMN_NATIVE_TYPE),
-			.typlen = (int)cenote_column_int(c, CENOTE_COLUMN_LENGTH),
+			.typlen = type_length(c),
 			.atttypmod = (int)cenote_column_int(c, CENOTE_COLUMN_MODIFIER),
 		};
 		if (a->name == NULL)

@@ -30,7 +30,9 @@ cpq_PQsslAttributeNames(PGconn *conn)
 		"compression", "protocol", NULL };
 	static const char *const none[] = { NULL };
 
-	return conn == NULL || cpq_PQsslInUse(conn) ? names : none;
+	/* until 15 they are told of any connection */
+	return conn == NULL || PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
+									       : none;
 }
 
 const char *

@@ -406,7 +406,7 @@ maps_of()
 	local file ours=0 original=0 both=0
 	for file in "$work/maps/$1".*; do
 		[ -f "$file" ] || continue
-		case $(grep -c "^$work/lib/" "$file")/$(grep -vc "^$work/lib/" "$file") in
+		case $(grep -c "^$work/lib/" "$file")/$(grep -vc "^$work/lib/\|^#" "$file") in
 		0/0) ;;
 		*/0) ours=$((ours + 1)) ;;
 		0/*) original=$((original + 1)) ;;

@@ -26,21 +26,50 @@ copy_paths(FILE *maps, FILE *out)
 	}
 }
 
+static char prefix[2048];
+
+/* The program, for whoever looks into the file. */
+static void
+copy_command(FILE *out)
+{
+	FILE *command = fopen("/proc/self/cmdline", "r");
+	int c;
+
+	if (command == NULL)
+		return;
+	fputs("# ", out);
+	while ((c = getc(command)) != EOF)
+		putc(c == '\0' || c == '\n' ? ' ' : c, out);
+	putc('\n', out);
+	fclose(command);
+}
+
+/* Some programs have no environment any more when they end. */
+__attribute__((constructor)) static void
+remember(void)
+{
+	const char *value = getenv("CENOTE_WITNESS");
+
+	if (value != NULL)
+		snprintf(prefix, sizeof(prefix), "%s", value);
+}
+
 __attribute__((destructor)) static void
 testify(void)
 {
-	const char *prefix = getenv("CENOTE_WITNESS");
 	char name[4096];
 	FILE *maps;
 	FILE *out;
 
-	if (prefix == NULL)
+	if (prefix[0] == '\0')
 		return;
 	snprintf(name, sizeof(name), "%s.%ld", prefix, (long)getpid());
 	maps = fopen("/proc/self/maps", "r");
 	out = fopen(name, "a");
-	if (maps != NULL && out != NULL)
+	if (maps != NULL && out != NULL) {
+		copy_command(out);
 		copy_paths(maps, out);
+	}
 	if (maps != NULL)
 		fclose(maps);
 	if (out != NULL)
