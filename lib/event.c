@@ -633,6 +633,15 @@ on_notification(cenote_conn *conn, struct cn_request *req, const struct cnp_even
 }
 
 static int
+may_reattach(const cenote_conn *conn, uint8_t reason)
+{
+	uint64_t when = conn->options.number[CN_OPTION_REATTACH];
+
+	return when == CN_REATTACH_YES ||
+	       (when == CN_REATTACH_PLANNED && reason != CNP_YIELD_LOST);
+}
+
+static int
 on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
 	int r = keep_carry(conn, &ev->msg.as.yield.carry);
@@ -640,9 +649,11 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	(void)req;
 	if (r < 0)
 		return r;
-	if (conn->options.number[CN_OPTION_REATTACH] == 0) {
+	if (!may_reattach(conn, ev->msg.as.yield.reason)) {
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
-			"the pool took the session back, and reattach=no");
+			ev->msg.as.yield.reason == CNP_YIELD_LOST
+				? "the server ended the session"
+				: "the pool took the session back, and reattach=no");
 		/* For the next call: what was answered before stands. */
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;

@@ -301,7 +301,8 @@ can_start_anew(const cenote_conn *conn)
 {
 	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
 	       !conn->session.is_unsynced &&
-	       conn->options.number[CN_OPTION_REATTACH] != 0 && !may_have_run(conn);
+	       conn->options.number[CN_OPTION_REATTACH] == CN_REATTACH_YES &&
+	       !may_have_run(conn);
 }
 
 static const char *

@@ -211,6 +211,15 @@ put_fields(struct cnc_buf *b, const struct cnc_diag *d, const char *severity)
 	return r < 0 ? r : cnc_diag_put(b, d);
 }
 
+/* What an error is that has no severity of the server's: one of class 08 ends the session. */
+static const char *
+severity_of(uint8_t code, const struct cnc_diag *d)
+{
+	if (code != CNP_MSG_ERROR)
+		return "NOTICE";
+	return strncmp(d->sqlstate, "08", 2) == 0 ? "FATAL" : "ERROR";
+}
+
 /* ERROR or NOTICE: their one member is the list of fields, written in place. */
 static int
 put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_diag *d)
@@ -222,7 +231,7 @@ put_diag(struct cnp_server *s, uint8_t code, uint32_t request, const struct cnc_
 	if (r == CENOTE_OK)
 		r = cnc_buf_u32(&s->out, 0);
 	if (r == CENOTE_OK)
-		r = put_fields(&s->out, d, code == CNP_MSG_ERROR ? "ERROR" : "NOTICE");
+		r = put_fields(&s->out, d, severity_of(code, d));
 	if (r == CENOTE_OK) {
 		mark += CNP_FRAME_HEADER;
 		cnc_put_u32(cnc_buf_head(&s->out) + mark,

@@ -38,6 +38,15 @@ cpq_drop_session(PGconn *conn)
 }
 
 void
+cpq_say_closed(PGconn *conn)
+{
+	cpq_say(conn, "server closed the connection unexpectedly\n"
+		      "\tThis probably means the server terminated abnormally\n"
+		      "\tbefore or while processing the request.");
+	cpq_drop_session(conn);
+}
+
+void
 cpq_say_failure(PGconn *conn, int status)
 {
 	const cenote_diag *diag = cenote_conn_diag(conn->session);
@@ -54,12 +63,9 @@ cpq_say_failure(PGconn *conn, int status)
 	/* programs look for libpq's words */
 	if (strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
 		cpq_say(conn, "FATAL:  %s", why);
-	cpq_say(conn, "server closed the connection unexpectedly\n"
-		      "\tThis probably means the server terminated abnormally\n"
-		      "\tbefore or while processing the request.");
+	cpq_say_closed(conn);
 	if (*why != '\0')
 		cpq_say(conn, "\tcenote: %s", why);
-	cpq_drop_session(conn);
 }
 
 int
@@ -238,6 +244,9 @@ session_make(PGconn *conn)
 		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "application_name", application);
+	/* who ends a session with pg_terminate_backend() means its program to see it */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(conn->session, "reattach", "planned");
 	if (r == CENOTE_OK)
 		r = give_settings(conn);
 	if (r != CENOTE_OK)

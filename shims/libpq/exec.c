@@ -482,6 +482,19 @@ no_memory(PGconn *conn)
 	return failure(conn);
 }
 
+/* FATAL and PANIC: the server closes behind it. */
+static int
+is_last_word(const PGresult *res)
+{
+	const char *severity = res->fields[PG_DIAG_SEVERITY_NONLOCALIZED];
+
+	/* the pool's own are in one language only */
+	if (severity == NULL)
+		severity = res->fields[PG_DIAG_SEVERITY];
+	return severity != NULL &&
+	       (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
 static PGresult *
 error_result(PGconn *conn, const cenote_diag *diag)
 {
@@ -492,6 +505,7 @@ error_result(PGconn *conn, const cenote_diag *diag)
 		return no_memory(conn);
 	}
 	appendPQExpBufferStr(&conn->error, res->message);
+	conn->is_dying = is_last_word(res);
 	cpq_trace_error(conn, diag);
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		conn->pipeline = PQ_PIPELINE_ABORTED;
@@ -771,6 +785,22 @@ cpq_take_owed(PGconn *conn)
 	return CENOTE_OK;
 }
 
+/* Behind the server's last words libpq finds the connection closed, and says so in a result. */
+static PGresult *
+closed(PGconn *conn)
+{
+	size_t before = conn->error.len;
+	PGresult *res;
+
+	conn->is_dying = 0;
+	cpq_say_closed(conn);
+	res = cpq_result_new(conn, PGRES_FATAL_ERROR);
+	if (res != NULL && conn->error.len > before)
+		res->message = cpq_result_text(res, conn->error.data + before);
+	cpq_requests_drop(conn);
+	return res;
+}
+
 /* The next result of the oldest request: CENOTE_OK, and NULL at its end; CENOTE_AGAIN. */
 static int
 next_result(PGconn *conn, PGresult **ret_res)
@@ -780,6 +810,10 @@ next_result(PGconn *conn, PGresult **ret_res)
 	int r;
 
 	*ret_res = NULL;
+	if (conn->is_dying) {
+		*ret_res = closed(conn);
+		return CENOTE_OK;
+	}
 	if (conn->stream != NULL)
 		return stream_on(conn, ret_res);
 	r = cpq_take_owed(conn);

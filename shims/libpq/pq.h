@@ -168,6 +168,7 @@ struct pg_conn {
 	int chunk; /* rows at a time for the request sent last; 0: all */
 	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
 	PGresult *ready; /* what PQisBusy() found, for PQgetResult() */
+	int is_dying; /* the server said its last words */
 	int is_null_ready; /* the end of a request's results was found */
 	unsigned
 		n_owed; /* requests that are over for the program, but not yet in libcenote */
@@ -193,6 +194,8 @@ struct pg_conn {
 int cpq_enter(PGconn *conn, const char *what);
 /* Append to the error text: one line of libpq's own words, and the line's end. */
 void cpq_say(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* libpq's words for a session that is gone, and the state that goes with it. */
+void cpq_say_closed(PGconn *conn);
 /* What libcenote said of the last failure, in libpq's form; a lost session makes it CONNECTION_BAD. */
 void cpq_say_failure(PGconn *conn, int status);
 /* Wait until the descriptor is ready for what libcenote wants: 1; 0 the deadline (0: none) is over; -1

@@ -167,7 +167,8 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *   connect_timeout   for one attach, queueing included; "10s", "500ms"; 0 for ever (default 60s)
  *   query_timeout     for one blocking call; default 0, for ever
  *   reattach_timeout  how long attaching anew is tried, while cenoted restarts (default 30s)
- *   reattach          yes (default) or no: give CENOTE_ERR_CONN instead
+ *   reattach          yes (default); no: give CENOTE_ERR_CONN instead; planned: only where the
+ *                     pool took the session back, so that the program sees a loss
  *   allow_files       no (default) or yes: whether the server may ask for a file of the client
  *                     (MySQL's LOAD DATA LOCAL INFILE); see cenote_copy_file(). May also be set
  *                     while connected.
