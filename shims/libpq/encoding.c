@@ -123,22 +123,26 @@ static const struct {
 	{ "windows950", 36 },
 };
 
+/* The next letter or digit, in lower case; 0: there is none. */
+static int
+next_alnum(const char **s)
+{
+	while (**s && !isalnum((unsigned char)**s))
+		++*s;
+	return **s ? tolower((unsigned char)*(*s)++) : 0;
+}
+
 /* Whether two names are the same but for case and what is no letter or digit. */
 static int
 is_same_name(const char *a, const char *b)
 {
-	for (;;) {
-		while (*a && !isalnum((unsigned char)*a))
-			a++;
-		while (*b && !isalnum((unsigned char)*b))
-			b++;
-		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-			return 0;
-		if (!*a)
-			return 1;
-		a++;
-		b++;
-	}
+	int c, d;
+
+	do {
+		c = next_alnum(&a);
+		d = next_alnum(&b);
+	} while (c == d && c != 0);
+	return c == d;
 }
 
 static int

@@ -915,7 +915,6 @@ PGresult *
 cpq_PQgetResult(PGconn *conn)
 {
 	PGresult *res = NULL;
-	int r;
 
 	if (conn == NULL)
 		return NULL;
@@ -928,7 +927,7 @@ cpq_PQgetResult(PGconn *conn)
 			return NULL;
 		if (conn->copy != NULL)
 			return copy_goes_on(conn);
-		while ((r = next_result(conn, &res)) == CENOTE_AGAIN) {
+		while (next_result(conn, &res) == CENOTE_AGAIN) {
 			if (cpq_wait(conn, 0) < 0) {
 				res = lost(conn, CENOTE_ERR_CONN);
 				break;

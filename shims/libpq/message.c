@@ -116,7 +116,8 @@ show_place(PQExpBuffer out, const char *query, size_t place, int encoding)
 		appendPQExpBuffer(out, "LINE %u: %s", c.line, c.is_cut_left ? "..." : "");
 		indent = out->len - indent + l.column[place] - l.column[c.begin];
 		for (size_t i = l.at[c.begin]; i < l.at[c.end]; i++)
-			appendPQExpBufferChar(out, query[i] == '\t' ? ' ' : query[i]);
+			appendPQExpBufferChar(
+				out, (char)(query[i] == '\t' ? ' ' : query[i]));
 		appendPQExpBufferStr(out, c.is_cut_right ? "...\n" : "\n");
 		appendPQExpBuffer(out, "%*s^\n", (int)indent, "");
 	}

@@ -27,8 +27,7 @@ encrypt_md5(const char *password, const char *user)
 	int is_well = 0;
 
 	if (both != NULL && out != NULL) {
-		memcpy(both, password, n_password);
-		memcpy(both + n_password, user, n_user + 1);
+		snprintf(both, n_password + n_user + 1, "%s%s", password, user);
 		is_well = EVP_Digest(both, n_password + n_user, digest, &n_digest,
 				  EVP_md5(), NULL) == 1;
 		OPENSSL_cleanse(both, n_password);
@@ -38,7 +37,7 @@ encrypt_md5(const char *password, const char *user)
 		free(out);
 		return NULL;
 	}
-	memcpy(out, "md5", 3);
+	memcpy(out, "md5", sizeof("md5"));
 	for (unsigned i = 0; i < 16; i++)
 		snprintf(out + 3 + 2 * i, 3, "%02x", digest[i]);
 	return out;

@@ -544,6 +544,12 @@ cpq_PQfname(const PGresult *res, int field_num)
 		       : NULL;
 }
 
+static char
+fold(char c)
+{
+	return (char)((unsigned char)c > 127 ? c : tolower((unsigned char)c));
+}
+
 /* The name as SQL reads it: folded to lower case, but for what stands in double quotes. */
 static char *
 fold_name(const char *name)
@@ -563,9 +569,7 @@ fold_name(const char *name)
 		} else if (c == '"') {
 			is_quoted = !is_quoted;
 		} else {
-			*to++ = is_quoted || (unsigned char)c > 127
-					? c
-					: (char)tolower((unsigned char)c);
+			*to++ = (char)(is_quoted ? c : fold(c));
 		}
 	}
 	*to = '\0';

@@ -58,7 +58,7 @@ trim(char *line)
 
 struct service {
 	const char *name;
-	const char *file;
+	const char *file; /* that is being read */
 	int line;
 	int is_found;
 };
@@ -113,28 +113,32 @@ read_line(struct cpq_conninfo *info, struct service *s, char *line, PQExpBuffer 
 }
 
 static int
-read_file(struct cpq_conninfo *info, struct service *s, PQExpBuffer error)
+read_file(
+	struct cpq_conninfo *info, struct service *s, const char *file, PQExpBuffer error)
 {
-	FILE *f = fopen(s->file, "re");
+	FILE *f = fopen(file, "re");
 	char line[1024];
 	int r = 0;
 
 	if (f == NULL) {
-		appendPQExpBuffer(error, "service file \"%s\" not found\n", s->file);
+		appendPQExpBuffer(error, "service file \"%s\" not found\n", file);
 		return -1;
 	}
+	s->file = file;
+	s->line = 0;
 	while (r == 0 && fgets(line, sizeof(line), f) != NULL) {
 		s->line++;
 		if (strlen(line) >= sizeof(line) - 1) {
 			appendPQExpBuffer(error,
 				"line %d too long in service file \"%s\"\n", s->line,
-				s->file);
+				file);
 			r = -1;
 		} else {
 			r = read_line(info, s, line, error);
 		}
 	}
 	fclose(f);
+	s->file = NULL;
 	return r < 0 ? -1 : 0;
 }
 
@@ -155,23 +159,19 @@ read_services(struct cpq_conninfo *info, struct service *s, PQExpBuffer error)
 	char path[4096];
 
 	if (named != NULL) {
-		s->file = named;
-		if (read_file(info, s, error) < 0)
+		if (read_file(info, s, named, error) < 0)
 			return -1;
 	} else if ((home = home_directory()) != NULL) {
 		snprintf(path, sizeof(path), "%s/.pg_service.conf", home);
 		free(home);
-		s->file = path;
-		if (is_file(path) && read_file(info, s, error) < 0)
+		if (is_file(path) && read_file(info, s, path, error) < 0)
 			return -1;
 	}
 	if (s->is_found)
 		return 0;
 	snprintf(path, sizeof(path), "%s/pg_service.conf",
 		system != NULL ? system : CPQ_PG_SYSCONFDIR);
-	s->file = path;
-	s->line = 0;
-	return is_file(path) ? read_file(info, s, error) : 0;
+	return is_file(path) ? read_file(info, s, path, error) : 0;
 }
 
 static int
@@ -197,14 +197,14 @@ static int
 complete_one(struct cpq_conninfo *info, const struct cpq_keyword *k, PQExpBuffer error)
 {
 	const char *value = k->variable != NULL ? getenv(k->variable) : NULL;
+	const char *require = variable("PGREQUIRESSL");
 	char *user;
 	int r;
 
 	if (value != NULL)
 		return cpq_conninfo_put(info, k->name, value, error);
 	/* what was the variable for it before there was PGSSLMODE */
-	if (strcmp(k->name, "sslmode") == 0 && variable("PGREQUIRESSL") != NULL &&
-		*getenv("PGREQUIRESSL") == '1')
+	if (strcmp(k->name, "sslmode") == 0 && require != NULL && *require == '1')
 		return cpq_conninfo_put(info, k->name, "require", error);
 	if (k->compiled != NULL)
 		return cpq_conninfo_put(info, k->name, k->compiled, error);

@@ -617,7 +617,9 @@ cpq_trace_ready(PGconn *conn)
 	write_kept(conn, &conn->trace_notices);
 	write_kept(conn, &conn->trace_rest);
 	begin(conn, &l, "ReadyForQuery\t");
-	put_byte(&l, tx == CENOTE_TX_OPEN ? 'T' : tx == CENOTE_TX_FAILED ? 'E' : 'I');
+	put_byte(&l, (char)(tx == CENOTE_TX_OPEN      ? 'T'
+			     : tx == CENOTE_TX_FAILED ? 'E'
+						      : 'I'));
 	end(conn, 'B', &l);
 }
 
