@@ -300,7 +300,7 @@ run_notice(struct cnt_peer *p, struct cnt_peer_conn *c)
 	run_command(p, c);
 }
 
-static void
+__attribute__((format(printf, 3, 4))) static void
 add_text(char *to, size_t size, const char *format, ...)
 {
 	size_t n = strlen(to);
