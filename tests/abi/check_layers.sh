@@ -30,6 +30,7 @@ lib core,protocol,include (core|protocol)/$any $any $any
 tools/cenoted - (core|protocol)/$any types\\.h $any
 tools/sqlsh - - $any $any
 tools/bench - - $any $any
+shims - - cenote\\.h $any
 examples - - $any $any
 TABLE
 }
@@ -130,7 +131,7 @@ copy_tree()
 {
 	rm -rf "$tmp/tree"
 	mkdir -p "$tmp/tree"
-	cp -R "$source_root/lib" "$source_root/tools" "$tmp/tree"
+	cp -R "$source_root/lib" "$source_root/tools" "$source_root/shims" "$tmp/tree"
 }
 
 # broken FILE LINE: a copy of the tree with LINE in front of FILE.
@@ -179,6 +180,13 @@ tap_catches "lib/core in sqlsh is caught" 'broken.c: may not include "core/buf.h
 	check_includes "$tmp/tree"
 echo '#include "../../lib/core/buf.h"' >"$tmp/tree/tools/sqlsh/broken.c"
 tap_catches "a path with dots is caught" 'broken.c: may not include .*buf.h' check_includes "$tmp/tree"
+copy_tree
+echo '#include "core/buf.h"' >"$tmp/tree/shims/libpq/broken.c"
+tap_catches "lib/core in a shim is caught" 'broken.c: may not include "core/buf.h"' \
+	check_includes "$tmp/tree"
+echo '#include "../../lib/conn.h"' >"$tmp/tree/shims/libpq/broken.c"
+tap_catches "the inside of libcenote in a shim is caught" 'broken.c: may not include .*conn.h' \
+	check_includes "$tmp/tree"
 copy_tree
 printf 'int\nf(void)\n{\n\treturn read(0, 0, 0);\n}\n' >"$tmp/tree/lib/core/broken.c"
 tap_catches "a read() in lib/core is caught" 'broken.c: call of' check_calls "$tmp/tree"
