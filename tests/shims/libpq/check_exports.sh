@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check_exports.sh SOURCE_ROOT OUR_LIBRARY ORIGINAL_LIBRARY
+#
+# The shim exports what shims/libpq/exports.txt says and nothing else, has the original's soname, and has
+# everything that the original has, functions as functions and data as data. What it takes from the C
+# library does not act on the process it is in; the few exceptions are libpq's own.
+
+set -u
+. "$1/tests/abi/tap.sh"
+list=$1/shims/libpq/exports.txt
+ours=$2
+original=$3
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# NAME function|data
+exported() # SHARED_LIBRARY
+{
+	nm -D --defined-only "$1" | awk '$2 != "A" {
+		sub(/@.*/, "", $3); print $3, $2 ~ /[TW]/ ? "function" : "data" }' | LC_ALL=C sort -u
+}
+
+reviewed() # LIST
+{
+	sed -e 's/#.*//' -e '/^$/d' "$1" | awk '{ print $1, $3 }'
+}
+
+check_same() # EXPORTED REVIEWED
+{
+	[ -s "$1" ] || echo "nothing is exported"
+	LC_ALL=C comm -23 "$1" "$2" | sed 's/$/: exported, but not in the list/'
+	LC_ALL=C comm -13 "$1" "$2" | sed 's/$/: in the list, but not exported/'
+}
+
+check_superset() # OURS ORIGINAL
+{
+	[ -s "$2" ] || echo "the original exports nothing"
+	LC_ALL=C comm -13 "$1" "$2" | sed 's/$/: the original has it/'
+}
+
+check_list() # LIST
+{
+	sed -e 's/#.*//' -e '/^$/d' "$1" | LC_ALL=C sort -c 2>&1
+	sed -e 's/#.*//' -e '/^$/d' "$1" | grep -vE '^[A-Za-z_0-9]+ (15|16|17|18) (function|data)$'
+}
+
+check_soname()
+{
+	local a b
+	a=$(objdump -p "$1" | awk '/SONAME/ { print $2 }')
+	b=$(objdump -p "$2" | awk '/SONAME/ { print $2 }')
+	[ -n "$a" ] && [ "$a" = "$b" ] || echo "soname '$a' is not '$b'"
+}
+
+# Not in it: fprintf() to stderr, which the default notice processor does; PQprint() and its relatives
+# write to the FILE they are given, and to a pager; the original is opened; pqsignal() is an export.
+forbidden='_?exit|_Exit|quick_exit|atexit|at_quick_exit|on_exit|abort|(__)?v?printf(_chk)?|puts'
+forbidden+='|putchar|perror|v?syslog|openlog|v?warnx?|v?errx?|error|raise|kill|alarm|setitimer'
+forbidden+='|signal|sigaltstack|setlocale|uselocale|newlocale|setenv|putenv|unsetenv|clearenv|umask'
+forbidden+='|chdir|fchdir|setrlimit|prctl|nice|setpriority|set[re]*[ug]id|v?fork|clone3?|posix_spawnp?'
+forbidden+='|system|exec[lv]p?e?|pthread_create|thrd_create|pthread_key_create|srand|srandom|strtok'
+forbidden+='|localtime|gmtime|getpwuid|getpwnam|gethostbyname|strerror'
+# Used by PQprint() alone, around its pager, as in libpq.
+allowed='sigaction|sigprocmask|pthread_sigmask|popen|pclose|dlopen'
+
+check_imports() # SHARED_LIBRARY
+{
+	nm -D -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$forbidden" |
+		grep -vxE "$allowed" | sed 's/$/ is used/'
+}
+
+exported "$ours" | grep -v '^cenote_shim_libpq data$' >"$tmp/ours"
+exported "$original" >"$tmp/original"
+reviewed "$list" >"$tmp/list"
+
+tap_passes "the list is sorted and well formed" check_list "$list"
+tap_passes "exports are those of the list" check_same "$tmp/ours" "$tmp/list"
+tap_passes "everything of the installed original is there" check_superset "$tmp/ours" "$tmp/original"
+tap_passes "the soname is the original's" check_soname "$ours" "$original"
+tap_passes "nothing that is used acts on the process" check_imports "$ours"
+tap_result "it says whose it is" \
+	"$(nm -D --defined-only "$ours" | grep -q ' cenote_shim_libpq$' || echo "no cenote_shim_libpq")"
+
+grep -v '^PQexec ' "$tmp/list" >"$tmp/less"
+tap_catches "an export that is not in the list is caught" 'PQexec function: exported' \
+	check_same "$tmp/ours" "$tmp/less"
+tap_catches "a lost export is caught" 'PQexec function: the original' \
+	check_superset "$tmp/less" "$tmp/original"
+sed 's/^pgresStatus data$/pgresStatus function/' "$tmp/list" >"$tmp/wrong"
+tap_catches "data as a function is caught" 'pgresStatus data: the original' \
+	check_superset "$tmp/wrong" "$tmp/original"
+echo 'void f(void); void _exit(int); void f(void) { _exit(1); }' |
+	gcc -w -shared -fPIC -x c -o "$tmp/bad.so" -
+tap_catches "_exit is caught" '_exit is used' check_imports "$tmp/bad.so"
+tap_end
