@@ -266,6 +266,11 @@ say_cannot_connect(PGconn *conn, int status)
 				  : "";
 
 	conn->status = CONNECTION_BAD;
+	/* a pool that is busy, or without its server, has been reached */
+	conn->is_unreachable =
+		status == CENOTE_ERR_CONN && conn->session != NULL &&
+		strncmp(cenote_diag_sqlstate(cenote_conn_diag(conn->session)), "08", 2) ==
+			0;
 	cpq_say(conn, "connection to pool \"%s\" failed: %s", conn->route.pool,
 		*why != '\0' ? why : cenote_status_name(status));
 }
@@ -473,19 +478,44 @@ start(PGconn *conn)
 	return NULL;
 }
 
+/* *ret_is_original: it is to be made by the original library, and nothing is returned. */
+static PGconn *
+begin_params(const char *const *keywords, const char *const *values, int expand_dbname,
+	int *ret_is_original)
+{
+	PGconn *conn = conn_new();
+
+	*ret_is_original = 0;
+	if (conn == NULL || cpq_conninfo_from_params(&conn->info, keywords, values,
+				    expand_dbname, &conn->error) < 0)
+		return conn;
+	conn = start(conn);
+	*ret_is_original = conn == NULL;
+	return conn;
+}
+
+static PGconn *
+begin_text(const char *conninfo, int *ret_is_original)
+{
+	PGconn *conn = conn_new();
+
+	*ret_is_original = 0;
+	if (conn == NULL ||
+		cpq_conninfo_from_text(&conn->info, conninfo, &conn->error) < 0)
+		return conn;
+	conn = start(conn);
+	*ret_is_original = conn == NULL;
+	return conn;
+}
+
 PGconn *
 cpq_PQconnectStartParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
 {
-	PGconn *conn = conn_new();
+	int is_original;
+	PGconn *conn = begin_params(keywords, values, expand_dbname, &is_original);
 
-	if (conn == NULL)
-		return NULL;
-	if (cpq_conninfo_from_params(
-		    &conn->info, keywords, values, expand_dbname, &conn->error) < 0)
-		return conn;
-	conn = start(conn);
-	return conn != NULL ? conn
+	return !is_original ? conn
 			    : cpq_original(NULL)->PQconnectStartParams(
 				      keywords, values, expand_dbname);
 }
@@ -493,14 +523,10 @@ cpq_PQconnectStartParams(
 PGconn *
 cpq_PQconnectStart(const char *conninfo)
 {
-	PGconn *conn = conn_new();
+	int is_original;
+	PGconn *conn = begin_text(conninfo, &is_original);
 
-	if (conn == NULL)
-		return NULL;
-	if (cpq_conninfo_from_text(&conn->info, conninfo, &conn->error) < 0)
-		return conn;
-	conn = start(conn);
-	return conn != NULL ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
+	return !is_original ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
 }
 
 static int64_t
@@ -534,35 +560,42 @@ finish_connecting(PGconn *conn)
 	}
 }
 
+/* The same for who waits: also the original can still take the place of one that found nobody. */
+static PGconn *
+finish_or_leave(PGconn *conn, int *ret_is_original)
+{
+	if (conn == NULL)
+		return NULL;
+	finish_connecting(conn);
+	if (!conn->is_unreachable || !conn->route.may_fall_back ||
+		cpq_original(NULL) == NULL)
+		return conn;
+	conn_free(conn);
+	*ret_is_original = 1;
+	return NULL;
+}
+
 PGconn *
 cpq_PQconnectdbParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
 {
-	PGconn *conn = cpq_PQconnectStartParams(keywords, values, expand_dbname);
+	int is_original;
+	PGconn *conn = begin_params(keywords, values, expand_dbname, &is_original);
 
-	if (conn == NULL)
-		return NULL;
-	if (!cpq_is_foreign(conn)) {
-		finish_connecting(conn);
-		return conn;
-	}
-	PQfinish(conn);
-	return cpq_original(NULL)->PQconnectdbParams(keywords, values, expand_dbname);
+	conn = finish_or_leave(conn, &is_original);
+	return !is_original ? conn
+			    : cpq_original(NULL)->PQconnectdbParams(
+				      keywords, values, expand_dbname);
 }
 
 PGconn *
 cpq_PQconnectdb(const char *conninfo)
 {
-	PGconn *conn = cpq_PQconnectStart(conninfo);
+	int is_original;
+	PGconn *conn = begin_text(conninfo, &is_original);
 
-	if (conn == NULL)
-		return NULL;
-	if (!cpq_is_foreign(conn)) {
-		finish_connecting(conn);
-		return conn;
-	}
-	PQfinish(conn);
-	return cpq_original(NULL)->PQconnectdb(conninfo);
+	conn = finish_or_leave(conn, &is_original);
+	return !is_original ? conn : cpq_original(NULL)->PQconnectdb(conninfo);
 }
 
 PGconn *

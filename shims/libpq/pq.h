@@ -153,6 +153,7 @@ struct pg_conn {
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
 	int is_resetting;
+	int is_unreachable; /* the last attempt found no cenoted */
 	PQExpBufferData setup; /* the statement that makes the settings */
 	PQExpBufferData error; /* PQerrorMessage() */
 	struct cpq_habits habits;

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+#include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
+
+/*
+ * The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may
+ * do, and where connections go that no pool serves.
+ */
+
+#define MAX_FDS 256
+
+struct fixture {
+	struct cnt_pq ours, theirs;
+	struct cnt_server server;
+	struct cnt_daemon daemon;
+	char conninfo[512];
+};
+
+static int
+setup(void **state)
+{
+	static struct fixture f;
+	char config[1024], server[160];
+
+	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
+		cnt_daemon_start(
+			&f.daemon, cnt_server_config(&f.server, "sessions = 1..6\n",
+					   config, sizeof(config))) < 0)
+		return -1;
+	cnt_pair_open(&f.ours, &f.theirs);
+	snprintf(server, sizeof(server), "unix:%s", f.daemon.run_dir);
+	setenv("CENOTE_SERVER", server, 1);
+	setenv("CENOTE_POOL", "main", 1);
+	setenv("CENOTE_LIBPQ", CNT_ORIGINAL_LIBPQ, 1);
+	unsetenv("CENOTE_FALLBACK");
+	snprintf(f.conninfo, sizeof(f.conninfo), "%s", f.server.server_line);
+	*state = &f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+	int r = cnt_daemon_stop(&f->daemon);
+
+	cnt_server_stop(&f->server);
+	cnt_pair_close(&f->ours, &f->theirs);
+	return r;
+}
+
+static PGconn *
+connected(struct fixture *f)
+{
+	PGconn *conn = f->ours.f.PQconnectdb(f->conninfo);
+
+	assert_non_null(conn);
+	assert_string_equal(f->ours.f.PQerrorMessage(conn), "");
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	return conn;
+}
+
+/* The first value, or what went wrong; good until the next call. */
+static const char *
+asked(const struct cnt_pq *pq, PGconn *conn, const char *sql)
+{
+	static char text[256];
+	PGresult *res = pq->f.PQexec(conn, sql);
+
+	snprintf(text, sizeof(text), "%s",
+		pq->f.PQresultStatus(res) == PGRES_TUPLES_OK
+			? pq->f.PQgetvalue(res, 0, 0)
+			: pq->f.PQerrorMessage(conn));
+	pq->f.PQclear(res);
+	return text;
+}
+
+/* A handle of ours begins with the address of this; it is not exported, and the same for all of them. */
+static int
+is_of(const void *handle, const void *known)
+{
+	return memcmp(handle, known, sizeof(void *)) == 0;
+}
+
+/* ---- what is the host's ---- */
+
+static void
+list_fds(char ret_open[MAX_FDS])
+{
+	for (int fd = 0; fd < MAX_FDS; fd++)
+		ret_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static void
+busy_hour(struct fixture *f)
+{
+	static const char *const values[] = { "7" };
+	PGconn *conn = connected(f);
+	PGresult *res;
+
+	assert_string_equal(asked(&f->ours, conn, "select 6 * 7"), "42");
+	res = f->ours.f.PQexecParams(
+		conn, "select $1::int4", 1, NULL, values, NULL, NULL, 0);
+	assert_string_equal(f->ours.f.PQgetvalue(res, 0, 0), "7");
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexec(conn, "select 1/0");
+	assert_string_equal(f->ours.f.PQresultErrorField(res, 'C'), "22012");
+	f->ours.f.PQclear(res);
+	f->ours.f.PQreset(conn);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	f->ours.f.PQfinish(conn);
+}
+
+static void
+descriptors_come_and_go_with_the_connection(void **state)
+{
+	struct fixture *f = *state;
+	char before[MAX_FDS], during[MAX_FDS], after[MAX_FDS];
+	PGconn *conn;
+	int n = 0;
+
+	list_fds(before);
+	conn = connected(f);
+	list_fds(during);
+	for (int fd = 0; fd < MAX_FDS; fd++) {
+		if (!during[fd] || before[fd])
+			continue;
+		n++;
+		assert_true(fd > 2);
+		assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	}
+	assert_int_equal(n, 1);
+	f->ours.f.PQfinish(conn);
+	busy_hour(f);
+	list_fds(after);
+	assert_memory_equal(before, after, sizeof(before));
+}
+
+static void
+standard_descriptors_that_are_closed_are_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		PGconn *conn;
+		int is_well;
+
+		close(0);
+		close(1);
+		close(2);
+		conn = f->ours.f.PQconnectdb(f->conninfo);
+		is_well = f->ours.f.PQstatus(conn) == CONNECTION_OK &&
+			  f->ours.f.PQsocket(conn) > 2 && fcntl(0, F_GETFD) < 0 &&
+			  fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0;
+		f->ours.f.PQfinish(conn);
+		_exit(is_well ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void
+signals_locale_and_environment_stay(void **state)
+{
+	struct fixture *f = *state;
+	struct sigaction ours = { .sa_handler = on_signal }, now[32], then[32];
+	sigset_t mask_before, mask_after;
+	char *locale = strdup(setlocale(LC_ALL, NULL));
+	char **env = environ;
+	size_t n_env = 0, bytes = 0, n = 0, bytes_after = 0;
+	mode_t mask = umask(022);
+
+	umask(mask);
+	for (; env[n_env] != NULL; n_env++)
+		bytes += strlen(env[n_env]);
+	assert_int_equal(sigaction(SIGPIPE, &ours, NULL), 0);
+	for (int sig = 1; sig < 32; sig++)
+		(void)sigaction(sig, NULL, &now[sig]);
+	sigprocmask(SIG_SETMASK, NULL, &mask_before);
+
+	busy_hour(f);
+
+	for (int sig = 1; sig < 32; sig++) {
+		(void)sigaction(sig, NULL, &then[sig]);
+		assert_ptr_equal(then[sig].sa_handler, now[sig].sa_handler);
+		assert_int_equal(then[sig].sa_flags, now[sig].sa_flags);
+	}
+	sigprocmask(SIG_SETMASK, NULL, &mask_after);
+	for (int sig = 1; sig < 32; sig++)
+		assert_int_equal(
+			sigismember(&mask_after, sig), sigismember(&mask_before, sig));
+	assert_string_equal(setlocale(LC_ALL, NULL), locale);
+	assert_ptr_equal(environ, env);
+	for (; env[n] != NULL; n++)
+		bytes_after += strlen(env[n]);
+	assert_int_equal(n, n_env);
+	assert_int_equal(bytes_after, bytes);
+	assert_int_equal(umask(mask), mask);
+	signal(SIGPIPE, SIG_DFL);
+	free(locale);
+}
+
+/* Run busy_hour() and a connection that fails, with both outputs in a file: what was written there. */
+static long
+written(struct fixture *f, int with_notice)
+{
+	FILE *file = tmpfile();
+	int out = dup(1), err = dup(2);
+	PGconn *conn;
+	long n;
+
+	assert_non_null(file);
+	fflush(stdout);
+	fflush(stderr);
+	assert_true(dup2(fileno(file), 1) == 1 && dup2(fileno(file), 2) == 2);
+	busy_hour(f);
+	conn = f->ours.f.PQconnectdb("nonsense");
+	f->ours.f.PQfinish(conn);
+	if (with_notice) {
+		conn = f->ours.f.PQconnectdb(f->conninfo);
+		f->ours.f.PQclear(
+			f->ours.f.PQexec(conn, "do $$begin raise notice 'hm'; end$$"));
+		f->ours.f.PQfinish(conn);
+	}
+	fflush(stdout);
+	fflush(stderr);
+	dup2(out, 1);
+	dup2(err, 2);
+	close(out);
+	close(err);
+	n = (long)lseek(fileno(file), 0, SEEK_END);
+	fclose(file);
+	return n;
+}
+
+static void
+nothing_is_printed_but_notices(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(written(f, 0), 0);
+	assert_int_equal(written(f, 1), strlen("NOTICE:  hm\n"));
+}
+
+/* ---- forked children ---- */
+
+static int
+use_parents(struct fixture *f, PGconn *conn)
+{
+	PGresult *res = f->ours.f.PQexec(conn, "select 'from the child'");
+	int is_refused = f->ours.f.PQresultStatus(res) == PGRES_FATAL_ERROR &&
+			 strstr(f->ours.f.PQerrorMessage(conn), "forked child") != NULL;
+
+	f->ours.f.PQclear(res);
+	is_refused &= f->ours.f.PQsendQuery(conn, "select 1") == 0;
+	is_refused &= f->ours.f.PQconsumeInput(conn) == 0;
+	is_refused &= f->ours.f.PQputCopyEnd(conn, NULL) == -1;
+	f->ours.f.PQfinish(conn);
+	return is_refused ? 0 : 1;
+}
+
+static void
+a_forked_child_is_refused_and_the_parent_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = connected(f);
+	char pid[32];
+	int status;
+
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "begin"));
+	f->ours.f.PQclear(
+		f->ours.f.PQexec(conn, "create temp table mine (x int) on commit drop"));
+	snprintf(pid, sizeof(pid), "%d", f->ours.f.PQbackendPID(conn));
+	for (int round = 0; round < 3; round++) {
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (child == 0 && round == 1) {
+			f->ours.f.PQreset(conn);
+			_exit(f->ours.f.PQbackendPID(conn) == atoi(pid));
+		}
+		if (child == 0)
+			_exit(use_parents(f, conn));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+		/* the same session, in its transaction */
+		assert_string_equal(
+			asked(&f->ours, conn, "select pg_backend_pid()"), pid);
+		assert_string_equal(
+			asked(&f->ours, conn, "select count(*) from mine"), "0");
+		assert_int_equal(f->ours.f.PQtransactionStatus(conn), PQTRANS_INTRANS);
+	}
+	f->ours.f.PQfinish(conn);
+}
+
+static void
+a_child_reads_no_rows_of_a_request_of_its_parent(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = connected(f);
+	PGresult *res;
+	pid_t child;
+	int status;
+
+	assert_int_equal(
+		f->ours.f.PQsendQuery(conn, "select generate_series(1, 10000)"), 1);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		int n = 0;
+
+		while (n < 100 && (res = f->ours.f.PQgetResult(conn)) != NULL) {
+			n += f->ours.f.PQntuples(res) > 0 ? 1000 : 1;
+			f->ours.f.PQclear(res);
+		}
+		f->ours.f.PQfinish(conn);
+		_exit(n < 100 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQntuples(res), 10000);
+	assert_string_equal(f->ours.f.PQgetvalue(res, 9999, 0), "10000");
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(conn));
+	f->ours.f.PQfinish(conn);
+}
+
+/* ---- the original ---- */
+
+static void
+what_no_pool_covers_goes_to_the_original(void **state)
+{
+	struct fixture *f = *state;
+	char path[160], app[256], copied[64];
+	PGconn *pooled, *direct;
+	PGresult *a, *b;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/client.conf", f->daemon.dir);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("[libpq]\nmain = *:*/app/*\ndirect = *:*/app2/*\n", file);
+	fclose(file);
+	setenv("CENOTE_CLIENT_CONF", path, 1);
+	unsetenv("CENOTE_POOL");
+	pooled = connected(f);
+	snprintf(app, sizeof(app), "host=%s port=%d user=app dbname=app2",
+		f->server.run_dir, f->server.port);
+	direct = f->ours.f.PQconnectdb(app);
+	assert_string_equal(f->ours.f.PQerrorMessage(direct), "");
+	assert_false(is_of(direct, pooled));
+	/* side by side; each call finds its own */
+	assert_string_equal(asked(&f->ours, pooled, "select current_database()"), "app");
+	assert_string_equal(asked(&f->ours, direct, "select current_database()"), "app2");
+	a = f->ours.f.PQexec(pooled, "select 'a'::text");
+	b = f->ours.f.PQexec(direct, "select 'b'::text, 'c'");
+	assert_true(is_of(a, pooled));
+	assert_false(is_of(b, pooled));
+	assert_int_equal(f->ours.f.PQnfields(a), 1);
+	assert_int_equal(f->ours.f.PQnfields(b), 2);
+	assert_string_equal(f->ours.f.PQgetvalue(a, 0, 0), "a");
+	assert_string_equal(f->ours.f.PQgetvalue(b, 0, 1), "c");
+	snprintf(copied, sizeof(copied), "%s", f->ours.f.PQcmdStatus(b));
+	assert_string_equal(copied, f->ours.f.PQcmdStatus(a));
+	f->ours.f.PQfinish(pooled);
+	f->ours.f.PQfinish(direct);
+	/* results outlive their connections */
+	assert_string_equal(f->ours.f.PQgetvalue(a, 0, 0), "a");
+	assert_string_equal(f->ours.f.PQgetvalue(b, 0, 0), "b");
+	f->ours.f.PQclear(a);
+	f->ours.f.PQclear(b);
+	unsetenv("CENOTE_CLIENT_CONF");
+	setenv("CENOTE_POOL", "main", 1);
+}
+
+static void
+replication_is_refused_or_given_to_the_original(void **state)
+{
+	struct fixture *f = *state;
+	char conninfo[600];
+	PGconn *conn;
+
+	snprintf(conninfo, sizeof(conninfo), "%s replication=database", f->conninfo);
+	conn = f->ours.f.PQconnectdb(conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_BAD);
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn),
+		"replication connections are not pooled"));
+	f->ours.f.PQfinish(conn);
+	snprintf(conninfo, sizeof(conninfo), "%s replication=off", f->conninfo);
+	conn = f->ours.f.PQconnectdb(conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	f->ours.f.PQfinish(conn);
+
+	/* the server has its own opinion of the user, and says it */
+	setenv("CENOTE_FALLBACK", "direct", 1);
+	snprintf(conninfo, sizeof(conninfo), "%s replication=true", f->conninfo);
+	conn = f->ours.f.PQconnectdb(conninfo);
+	assert_null(strstr(f->ours.f.PQerrorMessage(conn), "pool"));
+	f->ours.f.PQfinish(conn);
+	unsetenv("CENOTE_FALLBACK");
+}
+
+static void
+a_stopped_cenoted_does_not_stop_who_may_go_directly(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *pooled = connected(f);
+	PGconn *conn;
+
+	setenv("CENOTE_SERVER", "unix:/nonexistent", 1);
+	conn = f->ours.f.PQconnectdb(f->conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_BAD);
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn), "pool \"main\""));
+	f->ours.f.PQfinish(conn);
+
+	setenv("CENOTE_FALLBACK", "direct", 1);
+	conn = f->ours.f.PQconnectdb(f->conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	assert_false(is_of(conn, pooled));
+	assert_string_equal(asked(&f->ours, conn, "select 1"), "1");
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(f->ours.f.PQping(f->conninfo), PQPING_OK);
+
+	/* over TCP the refusal comes later */
+	setenv("CENOTE_SERVER", "tcp://127.0.0.1:1", 1);
+	conn = f->ours.f.PQconnectdb(f->conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	assert_false(is_of(conn, pooled));
+	f->ours.f.PQfinish(conn);
+
+	f->ours.f.PQfinish(pooled);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
+		cmocka_unit_test(standard_descriptors_that_are_closed_are_not_taken),
+		cmocka_unit_test(signals_locale_and_environment_stay),
+		cmocka_unit_test(nothing_is_printed_but_notices),
+		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),
+		cmocka_unit_test(a_child_reads_no_rows_of_a_request_of_its_parent),
+		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
+		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
+		/* last: it looks for a cenoted that is not there */
+		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
