@@ -22,6 +22,22 @@ cnc_block_create(const struct cenote_allocator *mem, size_t cap)
 }
 
 struct cnc_block *
+cnc_block_grow(struct cnc_block *b, size_t cap)
+{
+	struct cenote_allocator mem = b->mem;
+
+	assert(b->refs == 1);
+	if (cap > SIZE_MAX - sizeof(*b))
+		return NULL;
+	b = cnc_realloc(&mem, b, sizeof(*b) + cap);
+	if (!b)
+		return NULL;
+	b->mem_ptr = &b->mem;
+	b->cap = cap;
+	return b;
+}
+
+struct cnc_block *
 cnc_block_ref(struct cnc_block *b)
 {
 	assert(b->refs > 0);

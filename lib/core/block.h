@@ -20,6 +20,8 @@ struct cnc_block {
 
 /* A block with one reference; NULL when out of memory. */
 struct cnc_block *cnc_block_create(const struct cenote_allocator *mem, size_t cap);
+/* With more room, perhaps elsewhere; only if nobody else has it. NULL: it is as it was. */
+struct cnc_block *cnc_block_grow(struct cnc_block *b, size_t cap);
 struct cnc_block *cnc_block_ref(struct cnc_block *b);
 /* The last one frees. NULL is allowed. */
 void cnc_block_unref(struct cnc_block *b);

@@ -159,11 +159,3 @@ cnc_rowset_add(
 	rs->n_rows += n_rows;
 	return CENOTE_OK;
 }
-
-const char *
-cnc_rowset_value(const struct cnc_rowset *rs, uint64_t row, uint32_t col, size_t *ret_len)
-{
-	if (row >= rs->n_rows || col >= rs->n_columns)
-		return NULL;
-	return cnc_row_value(rs->rows[row], rs->n_columns, col, ret_len);
-}

@@ -42,7 +42,12 @@ int cnc_rowset_add(
 	struct cnc_rowset *rs, const uint8_t *batch, size_t len, struct cnc_block *block);
 
 /* A value; NULL for NULL, and for a row or column that is not there. */
-const char *cnc_rowset_value(
-	const struct cnc_rowset *rs, uint64_t row, uint32_t col, size_t *ret_len);
+static inline const char *
+cnc_rowset_value(const struct cnc_rowset *rs, uint64_t row, uint32_t col, size_t *ret_len)
+{
+	if (row >= rs->n_rows || col >= rs->n_columns)
+		return NULL;
+	return cnc_row_value(rs->rows[row], rs->n_columns, col, ret_len);
+}
 
 #endif

@@ -7,6 +7,8 @@
 #include "protocol/reply.h"
 
 #define BLOCK_SIZE (64u * 1024u)
+/* Where one was filled: less is left of a frame at its end, which has to be copied. */
+#define BLOCK_BULK (256u * 1024u)
 /* Room left in a block that is kept by results: below this a new one is begun. */
 #define ROOM_MIN   4096u
 /* A frame that is announced as longer gets its memory as it comes. */
@@ -588,9 +590,20 @@ bytes_needed(const struct cnp_client *c, size_t have)
 static int
 change_block(struct cnp_client *c, size_t have, size_t need)
 {
-	struct cnc_block *b;
+	struct cnc_block *b = c->in;
+	size_t cap = b && b->len == b->cap ? BLOCK_BULK : BLOCK_SIZE;
 
-	b = cnc_block_create(&c->mem, need > BLOCK_SIZE ? need : BLOCK_SIZE);
+	if (cap < need)
+		cap = need;
+	/* a huge frame's pages are moved by the system, and not copied */
+	if (b && b->refs == 1 && c->in_at == 0 && have > BLOCK_BULK) {
+		b = cnc_block_grow(b, cap);
+		if (!b)
+			return CENOTE_ERR_NOMEM;
+		c->in = b;
+		return CENOTE_OK;
+	}
+	b = cnc_block_create(&c->mem, cap);
 	if (!b)
 		return CENOTE_ERR_NOMEM;
 	if (have > 0)
