@@ -158,7 +158,8 @@ suite_begin() # NAME ARGUMENT…
 private_apt()
 {
 	local lists=$fetch_dir/apt
-	if [ ! -d "$lists" ]; then
+	if [ -z "$(find "$lists" -maxdepth 0 -mtime -1 2>/dev/null)" ]; then
+		rm -rf "$lists"
 		mkdir -p "$lists"/{lists/partial,cache/archives/partial,parts}
 		cat >"$lists/parts/debian.sources" <<'LIST'
 Types: deb deb-src
