@@ -871,9 +871,11 @@ put_off(struct cnp_server *s, const struct cnp_frame *f)
 static int
 copy_failed(struct cnp_server *s, const struct cnp_copy_fail *m)
 {
-	cnc_diag_set(&s->diag, CNC_SQLSTATE(CANCELED), "the copy was given up%s%.*s",
-		m->message.n > 0 ? ": " : "",
-		(int)cnc_utf8_cut(m->message.p, m->message.n, 400), m->message.p);
+	if (m->message.n == 0)
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(CANCELED), "the copy was given up");
+	else
+		cnc_diag_set(&s->diag, CNC_SQLSTATE(CANCELED), "%.*s",
+			(int)cnc_utf8_cut(m->message.p, m->message.n, 400), m->message.p);
 	return CENOTE_ERR_SERVER;
 }
 

@@ -43,7 +43,7 @@ cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
 	}
 	/* the server has had enough: PQgetResult() tells why, behind PQputCopyEnd() */
 	if (r == CENOTE_OK || r == CENOTE_DONE) {
-		cpq_trace_copy_data(conn, 'F', (size_t)nbytes);
+		cpq_trace_copy_data(conn, (size_t)nbytes);
 		return 1;
 	}
 	cpq_say_failure(conn, r);
@@ -80,10 +80,8 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 		if (cpq_wait(conn, 0) < 0)
 			return -2;
 	}
-	if (r == CENOTE_OK) {
-		cpq_trace_copy_data(conn, 'B', len);
+	if (r == CENOTE_OK)
 		return (int)len;
-	}
 	if (r == CENOTE_DONE) {
 		cpq_trace_copy_end(conn, 'B', NULL);
 		copy_over(conn);

@@ -325,7 +325,7 @@ void cpq_trace_complete(PGconn *conn, const cenote_result *from);
 void cpq_trace_parsed(PGconn *conn);
 void cpq_trace_description(PGconn *conn, const PGresult *res);
 void cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in);
-void cpq_trace_copy_data(PGconn *conn, char from, size_t n);
+void cpq_trace_copy_data(PGconn *conn, size_t n);
 void cpq_trace_copy_end(PGconn *conn, char from, const char *why);
 void cpq_trace_error(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_ready(PGconn *conn);

@@ -473,9 +473,10 @@ cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in)
 	end(conn, 'B', &l);
 }
 
-/* libpq tells the length of data only, and then that it did not tell the rest. */
+/* libpq tells the length of what is sent, and then that it did not tell the rest; and nothing of
+ * what comes. */
 void
-cpq_trace_copy_data(PGconn *conn, char from, size_t n)
+cpq_trace_copy_data(PGconn *conn, size_t n)
 {
 	struct line l;
 
@@ -483,7 +484,7 @@ cpq_trace_copy_data(PGconn *conn, char from, size_t n)
 		return;
 	begin(conn, &l, "");
 	l.len += n;
-	end(conn, from, &l);
+	end(conn, 'F', &l);
 	if (n > 0)
 		fprintf(conn->trace,
 			"mismatched message length: consumed 4, expected %zu\n", n + 4);

@@ -51,6 +51,9 @@ struct cnd_host {
 	 * request: wait with plain poll(2) for the server to obey. */
 	int (*wait)(const struct cnd_host *host, int fd, short events, int timeout_ms,
 		struct cnc_diag *ret_diag);
+	/* Whether it is the client's own cancel that interrupted() tells: then what the server says of it
+	 * is what the client shall read. NULL: never. */
+	int (*is_cancelled)(const struct cnd_host *host);
 	/* Log a line; never a secret, a statement or a value. level: syslog's. */
 	void (*log)(const struct cnd_host *host, int level, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));

@@ -49,6 +49,7 @@ void
 cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit)
 {
 	w->stopped = 0;
+	w->is_cancelled = 0;
 	w->is_impatient = 0;
 	w->limit_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
 	w->limit = limit;
@@ -102,7 +103,8 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
 			"cenoted is ending");
-	if (w->fd >= 0 && cnd_slot_is_cancelled(w->slot))
+	w->is_cancelled = w->fd >= 0 && cnd_slot_is_cancelled(w->slot);
+	if (w->is_cancelled)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
 			"canceled on the client's request");
 	return CENOTE_OK;
@@ -130,6 +132,14 @@ cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag)
 }
 
 /* Called very often: the clock's coarseness is what spaces the real looks. */
+static int
+host_is_cancelled(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->is_cancelled;
+}
+
 static int
 host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 {
@@ -194,6 +204,7 @@ cnd_host_init(struct cnd_worker *w)
 	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = w,
 		.interrupted = host_interrupted,
+		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,
 		.log = host_log };
 }

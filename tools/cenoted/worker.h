@@ -110,6 +110,7 @@ struct cnd_worker {
 	uint8_t is_impatient; /* the limit was brought forward */
 	int64_t looked_ms; /* when `interrupted` last looked around */
 	int stopped; /* what `interrupted` said; 0: nothing yet */
+	int is_cancelled; /* because the client wanted it so */
 	struct cnc_diag diag; /* of the running request */
 	int is_client_gone;
 	int is_session_lost;

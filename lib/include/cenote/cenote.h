@@ -402,7 +402,8 @@ CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
  * C SQLSTATE, M message, D detail, H hint, P position in the statement (from 1, in
  * characters), p internal position, q internal query, W where, s schema, t table, c column,
  * d data type, n constraint, F file, L line, R routine; and N native code, B server, X the
- * server's own SQLSTATE where C is another.
+ * server's own SQLSTATE where C is another, A how far a statement had got when it failed (of
+ * PostgreSQL, "parsed", "bound" or "described"; absent where it had not got so far).
  *
  * @return text, borrowed as the diagnostics are; NULL if absent.   Since: 0.1
  */

@@ -384,6 +384,14 @@ how_far(const struct cnd_pg_run *run)
 	return names[run->n_steps];
 }
 
+/* The client cancelled: the server's words for it are what it waits for. */
+static int
+has_cancelled(const struct cnd_session *s)
+{
+	return s->stop == CENOTE_ERR_SERVER && s->host->is_cancelled != NULL &&
+	       s->host->is_cancelled(s->host);
+}
+
 static int
 on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -398,7 +406,7 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 		run->has_done = 0;
 	if (run->status == CENOTE_OK) {
 		run->status = CENOTE_ERR_SERVER;
-		if (s->stop < 0) {
+		if (s->stop < 0 && !has_cancelled(s)) {
 			run->status = s->stop;
 			cnc_diag_copy(s->diag, &s->stop_diag);
 		} else if (cnd_pg_diag(s->diag, m->body, m->len, s->server) < 0) {
