@@ -14,6 +14,7 @@
 
 #include "pair.h"
 #include "support/cnt_daemon.h"
+#include "support/cnt_process.h"
 #include "support/cnt_server.h"
 
 /*
@@ -36,6 +37,8 @@ setup(void **state)
 	static struct fixture f;
 	char config[1024], server[160];
 
+	/* the build's own libpq.so.5 must not be that of cenoted's backend */
+	cnt_clean_environment();
 	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
 		cnt_daemon_start(
 			&f.daemon, cnt_server_config(&f.server, "sessions = 1..6\n",
@@ -455,6 +458,68 @@ a_stopped_cenoted_does_not_stop_who_may_go_directly(void **state)
 	f->ours.f.PQfinish(pooled);
 }
 
+/* ---- the trace ---- */
+
+static void
+ask_much(const struct cnt_pq *pq, PGconn *conn)
+{
+	static const char *const asked_of[] = { "select 1 as a, null, 'x'::varchar(5)",
+		"", "select 1; select 2", "set timezone = 'Europe/Paris'", "bad",
+		"do $$ begin raise notice 'n'; end $$", "begin", "select 1/0",
+		"rollback" };
+	static const char *const numbers[] = { "0", "1", "x" };
+
+	for (size_t i = 0; i < sizeof(asked_of) / sizeof(asked_of[0]); i++)
+		pq->f.PQclear(pq->f.PQexec(conn, asked_of[i]));
+	/* fails while it runs, not at all, and while it is bound */
+	for (size_t i = 0; i < 3; i++)
+		pq->f.PQclear(pq->f.PQexecParams(conn, "select 10 / $1::int", 1, NULL,
+			&numbers[i], NULL, NULL, 0));
+	pq->f.PQclear(pq->f.PQprepare(conn, "p", "select $1::int", 0, NULL));
+	pq->f.PQclear(pq->f.PQdescribePrepared(conn, "p"));
+	pq->f.PQclear(pq->f.PQdescribePrepared(conn, "missing"));
+	assert_int_equal(pq->f.PQenterPipelineMode(conn), 1);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(pq->f.PQsendQueryPrepared(
+					 conn, "p", 1, &numbers[i], NULL, NULL, 0),
+			1);
+	assert_int_equal(pq->f.PQpipelineSync(conn), 1);
+	for (int i = 0; i < 7; i++)
+		pq->f.PQclear(pq->f.PQgetResult(conn));
+	assert_int_equal(pq->f.PQexitPipelineMode(conn), 1);
+}
+
+static size_t
+trace_of(const struct cnt_pq *pq, const char *conninfo, char *text, size_t size)
+{
+	PGconn *conn = pq->f.PQconnectdb(conninfo);
+	FILE *file = tmpfile();
+	size_t n;
+
+	assert_non_null(file);
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_OK);
+	pq->f.PQtrace(conn, file);
+	pq->f.PQsetTraceFlags(conn, PQTRACE_SUPPRESS_TIMESTAMPS | PQTRACE_REGRESS_MODE);
+	ask_much(pq, conn);
+	pq->f.PQfinish(conn);
+	rewind(file);
+	n = fread(text, 1, size - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return n;
+}
+
+static void
+the_trace_is_that_of_libpq(void **state)
+{
+	static char ours[16384], theirs[16384];
+	struct fixture *f = *state;
+
+	assert_true(trace_of(&f->theirs, f->conninfo, theirs, sizeof(theirs)) > 1000);
+	(void)trace_of(&f->ours, f->conninfo, ours, sizeof(ours));
+	assert_string_equal(ours, theirs);
+}
+
 int
 main(void)
 {
@@ -469,6 +534,7 @@ main(void)
 		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
 		/* last: it looks for a cenoted that is not there */
 		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
+		cmocka_unit_test(the_trace_is_that_of_libpq),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
