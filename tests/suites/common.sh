@@ -235,7 +235,7 @@ fetch_pypi()
 	fetch_begin
 	if [ ! -f "$fetch_dir/$file" ]; then
 		say "fetching the sdist $file"
-		timeout 300 python3 -m pip -q download --no-deps --no-build-isolation --no-binary :all: \
+		timeout 300 /usr/bin/python3 -m pip -q download --no-deps --no-binary :all: \
 			-d "$fetch_dir" "$1==$2" >"$work/out/fetch.txt" 2>&1 ||
 			{ tail -n 5 "$work/out/fetch.txt" && not_run "no sdist of $1 $2"; }
 	fi
