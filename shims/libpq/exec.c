@@ -762,6 +762,11 @@ lost(PGconn *conn, int status)
 	PGresult *res;
 
 	cpq_say_failure(conn, status);
+	/* what is left of the answer could only be taken with memory: the session goes back as it is */
+	if (status == CENOTE_ERR_NOMEM) {
+		cpq_drop_session(conn);
+		cenote_close(conn->session);
+	}
 	res = failure(conn);
 	cpq_requests_drop(conn);
 	return res;
