@@ -190,7 +190,7 @@ def start_mariadb(s):
     return socket
 
 
-def start_cenoted(s, pg, mariadb):
+def start_cenoted(s, pg, mariadb, wire):
     run = s.directory("run")
     modules = s.directory("backends")
     kinds = set()
@@ -200,7 +200,7 @@ def start_cenoted(s, pg, mariadb):
         kinds.add(name[len("cenoted-"):-len(".so")])
     pools = []
     if "postgresql" in kinds:
-        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app"))
+        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app wire={wire}"))
     if "mysql" in kinds:
         pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
                       + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app"))
@@ -274,7 +274,7 @@ def run_all(s, options):
     pg = start_postgresql(s)
     pgbouncer = start_pgbouncer(s, pg)
     mariadb = start_mariadb(s)
-    run = start_cenoted(s, pg, mariadb)
+    run = start_cenoted(s, pg, mariadb, options.wire)
     works = options.workloads
     loads = [os.getloadavg()[0]]
 
@@ -322,6 +322,8 @@ def main():
                         help="the CPU that everything is bound to (the last)")
     parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large",
                         help="of cenote-bench (all)")
+    parser.add_argument("--wire", default="auto", choices=["auto", "stream", "libpq"],
+                        help="how cenoted talks to PostgreSQL behind the login (auto)")
     parser.add_argument("--only", default="postgresql,mariadb", help="which servers (both)")
     options = parser.parse_args()
     os.sched_setaffinity(0, {options.cpu})

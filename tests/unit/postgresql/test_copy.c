@@ -76,6 +76,8 @@ the_client_gives_up(void **state)
 	static const char *const pieces[] = { "1\tone\n", NULL };
 	struct pg *t = *state;
 
+	if (pg_leaves_out("the_client_gives_up", "libpq has no COPY within a pipeline"))
+		return;
 	t->gives_up = 1;
 	for (int i = 0; i < 4; i++) {
 		t->is_extended = (uint8_t)(i & 1);
@@ -97,6 +99,8 @@ the_server_gives_up(void **state)
 	static const char *const pieces[] = { "1\tone\n", "x\ttwo\n", NULL };
 	struct pg *t = *state;
 
+	if (pg_leaves_out("the_server_gives_up", "libpq has no COPY within a pipeline"))
+		return;
 	for (int i = 0; i < 8; i++) {
 		t->is_extended = (uint8_t)(i & 1);
 		t->no_sync = (uint8_t)(i >> 1 & 1);

@@ -160,6 +160,10 @@ a_portal_ends_with_its_transaction(void **state)
 {
 	struct pg *t = *state;
 
+	if (pg_leaves_out("a_portal_ends_with_its_transaction",
+		    "libpq has no portals: the rest of a result outlives the "
+		    "transaction"))
+		return;
 	(void)pg_begin(t, 0, 0);
 	t->batch_rows = 1;
 	(void)pg_query(t, three);
@@ -216,6 +220,9 @@ a_reset_ends_an_open_result(void **state)
 {
 	struct pg *t = *state;
 
+	if (pg_leaves_out("a_reset_ends_an_open_result",
+		    "closing a result of 10^9 rows reads them all"))
+		return;
 	t->batch_rows = 1;
 	for (int i = 0; i < 4; i++) {
 		if (i == 3)

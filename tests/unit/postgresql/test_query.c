@@ -86,6 +86,9 @@ rows_are_limited(void **state)
 {
 	struct pg *t = *state;
 
+	if (pg_leaves_out("rows_are_limited", "libpq reads a limited result to its end, "
+					      "so the tag counts all rows"))
+		return;
 	t->max_rows = 2;
 	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++)
 		assert_string_equal(
@@ -115,6 +118,9 @@ values_come_in_each_format(void **state)
 		" '2024-02-29 1:02:03.5'::timestamp as d";
 	struct pg *t = *state;
 
+	if (pg_leaves_out(
+		    "values_come_in_each_format", "libpq has one format for all columns"))
+		return;
 	t->is_extended = 1;
 	t->formats = cnp_str("\1\1\1\1");
 	assert_string_equal(pg_query(t, "select true as a"),
@@ -226,6 +232,9 @@ functions_are_called_by_number(void **state)
 	struct cnc_value v = int_value(0);
 	struct pg *t = *state;
 
+	if (pg_leaves_out("functions_are_called_by_number",
+		    "libpq can only wait for the fast path without a bound"))
+		return;
 	/* pg_backend_pid() is 2026, int4abs() 1397 */
 	assert_non_null(strstr(pg_function(t, 2026, NULL, 0), "done FUNCTION\n"));
 	v.is_native = 1;
@@ -319,6 +328,9 @@ a_statement_is_cancelled(void **state)
 {
 	struct pg *t = *state;
 
+	if (pg_leaves_out("a_statement_is_cancelled",
+		    "libpq tells the columns with the first row"))
+		return;
 	t->interrupt_at = 2;
 	t->interrupt_with = CENOTE_ERR_SERVER;
 	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {

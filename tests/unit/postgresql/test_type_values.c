@@ -267,6 +267,9 @@ bound_values_come_back(void **state)
 		"set datestyle = german" };
 	struct pg *t = *state;
 
+	if (pg_leaves_out(
+		    "bound_values_come_back", "libpq has one format for all columns"))
+		return;
 	t->format = CENOTE_FORMAT_CANONICAL;
 	for (size_t k = 0; k < 2 * COUNT(bound); k++) {
 		size_t i = k / 2;

@@ -148,6 +148,14 @@ add_bind(struct cnd_session *s, const char *portal, const char *name, size_t nam
 
 /* ---- running ---- */
 
+/* libpq gives all rows: those of a batch stay in its stream, as those of a simple query do. */
+static int
+is_streamed(const struct cnd_session *s, const struct cnd_exec *exec)
+{
+	return s->libpq != NULL && exec->batch_rows > 0 && exec->is_sync &&
+	       !s->is_unsynced;
+}
+
 static void
 set_run(struct cnd_session *s, const struct cnd_exec *exec)
 {
@@ -155,14 +163,28 @@ set_run(struct cnd_session *s, const struct cnd_exec *exec)
 	s->run.formats = exec->formats;
 	s->run.batch_rows = exec->batch_rows;
 	s->run.portal_number = exec->portal;
+	s->run.is_simple = (uint8_t)is_streamed(s, exec);
+}
+
+/* The portal of the server's: one that is fetched in batches has a name. */
+static void
+name_portal(const struct cnd_session *s, const struct cnd_exec *exec,
+	char name[CND_PG_NAME_MAX])
+{
+	*name = 0;
+	if (exec->batch_rows > 0 && !is_streamed(s, exec))
+		cnd_pg_portal_name(exec->portal, name);
 }
 
 /* How many rows the server shall give at once; 0 all. */
 static uint32_t
-row_limit(const struct cnd_exec *exec)
+row_limit(const struct cnd_session *s, const struct cnd_exec *exec)
 {
 	uint64_t n = exec->batch_rows;
 
+	/* the rest is read and dropped */
+	if (s->libpq != NULL)
+		return 0;
 	if (exec->max_rows > 0 && (n == 0 || exec->max_rows < n))
 		n = exec->max_rows;
 	return n > INT32_MAX ? 0 : (uint32_t)n;
@@ -173,9 +195,9 @@ row_limit(const struct cnd_exec *exec)
 static int
 add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec)
 {
-	int keeps = exec->batch_rows > 0;
+	int keeps = exec->batch_rows > 0 && !is_streamed(s, exec);
 	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
-	uint32_t limit = row_limit(exec);
+	uint32_t limit = row_limit(s, exec);
 	int r = cnd_pg_add_execute(&s->out, portal, limit);
 
 	/* a portal that stops for good must not keep its tables busy */
@@ -271,7 +293,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, const struct cnd_pg_scan *scan,
 	struct cnd_sink *sink)
 {
-	char portal[CND_PG_NAME_MAX] = "";
+	char portal[CND_PG_NAME_MAX];
 	int is_first = needs_columns_first(s, exec);
 	int r = cnd_pg_begin_first(s, scan);
 
@@ -282,8 +304,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	set_run(s, exec);
-	if (exec->batch_rows > 0)
-		cnd_pg_portal_name(exec->portal, portal);
+	name_portal(s, exec, portal);
 	r = add_bind(s, portal, "", 0, NULL, exec, is_first ? &s->desc : NULL);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
@@ -348,7 +369,7 @@ static int
 execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	char portal[CND_PG_NAME_MAX] = "";
+	char portal[CND_PG_NAME_MAX];
 	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
 	struct cnd_pg_desc *d = st->has_rows ? &st->desc : NULL;
 	int r = check_count(s, st, exec);
@@ -359,8 +380,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 		return r;
 	cnd_pg_note(s, &st->scan, 0);
 	set_run(s, exec);
-	if (exec->batch_rows > 0)
-		cnd_pg_portal_name(exec->portal, portal);
+	name_portal(s, exec, portal);
 	r = add_bind(s, portal, st->name, strlen(st->name), st, exec, d);
 	if (r < 0)
 		return r;
@@ -384,7 +404,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	struct cnd_sink *sink)
 {
 	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
-	char portal[CND_PG_NAME_MAX] = "";
+	char portal[CND_PG_NAME_MAX];
 	int r;
 
 	(void)cnd_pg_run_begin(s, sink);
@@ -393,8 +413,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 		return r;
 	cnd_pg_note(s, &any, 0);
 	set_run(s, exec);
-	if (exec->batch_rows > 0)
-		cnd_pg_portal_name(exec->portal, portal);
+	name_portal(s, exec, portal);
 	r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));

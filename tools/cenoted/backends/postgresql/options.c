@@ -67,13 +67,29 @@ refuse(struct cnc_diag *diag, const char *key, const char *value, const char *wh
 }
 
 static int
+read_wire(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
+{
+	static const char *const names[] = { "auto", "stream", "libpq" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			o->wire = (enum cnd_pg_wire)i;
+			return CENOTE_OK;
+		}
+	}
+	return refuse(diag, "wire", value, "it is auto, stream or libpq");
+}
+
+static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
+	if (strcmp(given->key, "wire") == 0)
+		return read_wire(o, given->value, diag);
 	if (!is_known(all, given->key)) {
 		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"unknown key \"%s\" for PostgreSQL; did you mean \"%s\"? All of "
-			"libpq's connection options are allowed",
+			"libpq's connection options are allowed, and wire",
 			given->key, nearest(all, given->key));
 		return CENOTE_ERR_ARG;
 	}

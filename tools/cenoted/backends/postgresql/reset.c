@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <sys/random.h>
 
 #include "session.h"
@@ -50,6 +51,17 @@ check_parameters(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+/* The same in SQL, for libpq: the fraction is the random part. */
+static int
+add_seed_query(struct cnd_session *s, uint64_t bits)
+{
+	char sql[64];
+
+	(void)snprintf(sql, sizeof(sql), "SELECT pg_catalog.setseed(0.%018llu)",
+		(unsigned long long)(bits % 1000000000000000000u));
+	return add_command(s, sql);
+}
+
 /*
  * DISCARD ALL leaves the seed of random(): a client that has set it would know what the next one
  * draws. setseed(float8) is function 1599; a call by number needs no parsing.
@@ -64,6 +76,8 @@ add_seed(struct cnd_session *s)
 
 	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
+	if (s->libpq != NULL)
+		return add_seed_query(s, bits);
 	/* any number between 0.5 and 1: sign and exponent fixed, the fraction is the random part */
 	bits = (bits >> 12) | 0x3fe0000000000000u;
 	r = cnd_pg_msg_begin(b, 'F', &mark);

@@ -197,7 +197,8 @@ on_columns(struct cnd_session *s, const struct cnd_pg_msg *m)
 		run->in_rows = 1;
 		return CENOTE_OK;
 	}
-	if (run->is_simple && run->formats.n > 0 && run->formats.n != run->desc->n)
+	if ((run->is_simple || s->libpq != NULL) && run->formats.n > 0 &&
+		run->formats.n != run->desc->n)
 		fail(s, cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
 				"%zu formats were given for %u columns", run->formats.n,
 				(unsigned)run->desc->n));

@@ -275,18 +275,32 @@ log_notice(void *user, const char *message)
 	host->log(host, 6, "%s", message);
 }
 
+/* Of a connection that GSS encrypts only libpq can read. */
 static int
-take_over(struct cnd_session *s, struct cnc_diag *diag)
+choose_wire(struct cnd_session *s, enum cnd_pg_wire wire, struct cnc_diag *diag)
 {
-	/* what came behind the login's ReadyForQuery is libpq's to read */
-	(void)PQisBusy(s->conn);
-	if (PQgssEncInUse(s->conn)) {
+	int is_gss = PQgssEncInUse(s->conn);
+
+	if (is_gss && wire == CND_PG_WIRE_STREAM) {
 		cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
-			"GSS-encrypted connections cannot be pooled yet: set "
-			"gssencmode=disable");
+			"the stream of a GSS-encrypted connection cannot be read with "
+			"wire=stream: set wire=auto, or gssencmode=disable");
 		return CENOTE_ERR_CONN;
 	}
 	cnd_pg_stream_init(s);
+	return is_gss || wire == CND_PG_WIRE_LIBPQ ? cnd_pg_libpq_init(s) : CENOTE_OK;
+}
+
+static int
+take_over(struct cnd_session *s, enum cnd_pg_wire wire, struct cnc_diag *diag)
+{
+	int r;
+
+	/* what came behind the login's ReadyForQuery is libpq's to read */
+	(void)PQisBusy(s->conn);
+	r = choose_wire(s, wire, diag);
+	if (r < 0)
+		return r;
 	s->tx = 'I';
 	name_server(s);
 	return take_parameters(s);
@@ -374,7 +388,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		r = log_in(s, ret_diag);
 	}
 	if (r == CENOTE_OK)
-		r = take_over(s, ret_diag);
+		r = take_over(s, options.wire, ret_diag);
 	if (r == CENOTE_OK)
 		r = look_at_path(s, ret_diag);
 	if (r < 0) {
