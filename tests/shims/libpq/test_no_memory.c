@@ -92,6 +92,8 @@ setup(void **state)
 	static struct fixture f;
 	char config[1024], server[160];
 
+	/* cenoted's own libpq is the system's */
+	unsetenv("LD_LIBRARY_PATH");
 	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
 		cnt_daemon_start(
 			&f.daemon, cnt_server_config(&f.server, "sessions = 1..6\n",
