@@ -11,8 +11,9 @@
 static int
 waits_for_program(const struct cn_request *req)
 {
+	/* behind an error comes what it did to the transaction, which is told with it */
 	return req && req->is_stream && req->first && !req->is_hidden &&
-	       !req->is_abandoned;
+	       !req->is_abandoned && req->first->kind != CENOTE_RESULT_ERROR;
 }
 
 /* What comes behind a streamed result waits until the program has it. */
