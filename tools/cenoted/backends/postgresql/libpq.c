@@ -495,6 +495,8 @@ take_one(struct cnd_session *s)
 	} else if (res == NULL) {
 		if (op->gives_ready)
 			make_ready(s);
+		/* nobody sent one: a result in batches has none behind its copy */
+		l->skips_sync = 0;
 		op_pop(l);
 	} else if (PQresultStatus(res) == PGRES_PIPELINE_SYNC) {
 		if (op->kind == OP_SYNC)
