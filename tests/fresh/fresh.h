@@ -21,6 +21,9 @@
 struct fr_probe {
 	const char *name;
 	const char *sql; /* NULL: the end of the list */
+	/* Of something that all sessions share, and that one which has just gone may hold for a moment
+	 * more: the last value that it comes to, if this session has no part in it. NULL: of its own. */
+	const char *settled;
 };
 
 /* Ask everything on a session. 0; -1: the session was lost, and that was said. */

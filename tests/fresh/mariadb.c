@@ -78,7 +78,7 @@ static const struct fr_probe probes[] = {
 	{ "hidden table", "select count(*) > 0 from fr_t where b = 1" },
 	{ "statement", "execute fr_p1" },
 	{ "statement 2", "execute fr_in" },
-	{ "statements", "show global status like 'prepared_stmt_count'" },
+	{ "statements", "show global status like 'prepared_stmt_count'", "0" },
 	{ "handler", "handler fr_t read first" },
 	{ "handler 2", "handler fr_h read first" },
 	{ "sequence", "select previous value for fr_s" },

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fresh.h"
 
+#include <string.h>
+#include <unistd.h>
+
+/* How long what others hold may take to go. */
+#define SETTLE_TRIES 100
+#define SETTLE_US    10000
+
 void
 fr_put_value(FILE *to, const char *value, size_t len)
 {
@@ -34,6 +41,31 @@ put_rows(FILE *to, const char *name, const cenote_result *res)
 	}
 }
 
+static int
+is_settled(const struct fr_probe *probe, const cenote_result *res)
+{
+	uint32_t n = cenote_result_n_columns(res);
+	const char *last = n > 0 ? cenote_result_text(res, 0, n - 1, NULL) : NULL;
+
+	return probe->settled == NULL ||
+	       (last != NULL && strcmp(last, probe->settled) == 0);
+}
+
+/* Once, or until it has settled. */
+static int
+ask(cenote_conn *conn, const struct fr_probe *probe, cenote_result **ret_res)
+{
+	int r;
+
+	for (int i = 0;; i++) {
+		r = cenote_query(conn, probe->sql, CENOTE_NTS, NULL, NULL, ret_res);
+		if (r != CENOTE_OK || is_settled(probe, *ret_res) || i == SETTLE_TRIES)
+			return r;
+		cenote_result_destroy(*ret_res);
+		usleep(SETTLE_US);
+	}
+}
+
 int
 fr_probe(cenote_conn *conn, const struct fr_probe *probes, FILE *to)
 {
@@ -43,7 +75,7 @@ fr_probe(cenote_conn *conn, const struct fr_probe *probes, FILE *to)
 	/* What the pool says of the session before anything was asked. */
 	fprintf(to, "ready|%d|%u\n", cenote_tx_state(conn), cenote_pins(conn));
 	for (; probes->sql != NULL; probes++) {
-		r = cenote_query(conn, probes->sql, CENOTE_NTS, NULL, NULL, &res);
+		r = ask(conn, probes, &res);
 		if (r == CENOTE_OK) {
 			put_rows(to, probes->name, res);
 			cenote_result_destroy(res);
