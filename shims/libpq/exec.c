@@ -164,6 +164,7 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	else
 		conn->first = req;
 	conn->last = req;
+	conn->is_unsynced = conn->pipeline != PQ_PIPELINE_OFF && req->kind != CPQ_SYNC;
 	if (conn->pipeline == PQ_PIPELINE_ABORTED)
 		append_to_aborted(conn);
 	else if (conn->async == CPQ_IDLE)
@@ -945,6 +946,17 @@ cpq_PQgetResult(PGconn *conn)
 	return res;
 }
 
+/*
+ * All that was sent in a pipeline is answered, before it was synchronised. PostgreSQL would still
+ * keep its answers, so programs ask for more until we say that there is none yet.
+ */
+static int
+is_ahead_of_sync(const PGconn *conn)
+{
+	return conn->pipeline != PQ_PIPELINE_OFF && conn->first == NULL &&
+	       conn->is_unsynced && conn->async != CPQ_BETWEEN;
+}
+
 int
 cpq_PQisBusy(PGconn *conn)
 {
@@ -953,6 +965,8 @@ cpq_PQisBusy(PGconn *conn)
 
 	if (conn == NULL || conn->status == CONNECTION_BAD)
 		return 0;
+	if (conn->ready == NULL && !conn->is_null_ready && is_ahead_of_sync(conn))
+		return 1;
 	if (conn->ready != NULL || conn->is_null_ready || conn->first == NULL ||
 		conn->copy != NULL || conn->async == CPQ_BETWEEN)
 		return 0;

@@ -169,6 +169,7 @@ struct pg_conn {
 	int chunk; /* rows at a time for the request sent last; 0: all */
 	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
 	PGresult *ready; /* what PQisBusy() found, for PQgetResult() */
+	int is_unsynced; /* a pipeline has requests behind its last synchronisation point */
 	int is_dying; /* the server said its last words */
 	int is_null_ready; /* the end of a request's results was found */
 	unsigned
