@@ -235,10 +235,11 @@ forgive(char *line)
 
 	/* The settings of a library that was loaded meanwhile, with their default values. */
 	if (strncmp(line, "setting|", 8) == 0) {
-		size_t dot = strcspn(line + 8, ".|");
+		const char *name = strchr(line, '|') + 1;
+		const char *dot = strpbrk(name, ".|");
 
 		last = strrchr(line, '|');
-		if (line[8 + dot] == '.' && strcmp(last, "|default") == 0)
+		if (dot && *dot == '.' && strcmp(last, "|default") == 0)
 			return 0;
 	}
 	/* Where its value is from, not the value. */
