@@ -8,18 +8,24 @@
 #define FORWARD(handle, ret, name, params, args)                                         \
 	CPQ_EXPORT ret name params                                                       \
 	{                                                                                \
+		const struct cpq_original *original;                                     \
 		if (!cpq_is_foreign(handle))                                             \
 			return cpq_##name args;                                          \
-		return cpq_original(NULL)->name != NULL ? cpq_original(NULL)->name args  \
-							: (ret)0;                        \
+		original = cpq_original(NULL);                                           \
+		return original != NULL && original->name != NULL ? original->name args  \
+								  : (ret)0;              \
 	}
 #define FORWARD_V(handle, name, params, args)                                            \
 	CPQ_EXPORT void name params                                                      \
 	{                                                                                \
-		if (!cpq_is_foreign(handle))                                             \
+		const struct cpq_original *original;                                     \
+		if (!cpq_is_foreign(handle)) {                                           \
 			cpq_##name args;                                                 \
-		else if (cpq_original(NULL)->name != NULL)                               \
-			cpq_original(NULL)->name args;                                   \
+			return;                                                          \
+		}                                                                        \
+		original = cpq_original(NULL);                                           \
+		if (original != NULL && original->name != NULL)                          \
+			original->name args;                                             \
 	}
 
 /* clang-format off */

@@ -70,6 +70,14 @@ check_imports() # SHARED_LIBRARY
 		grep -vxE "$allowed" | sed 's/$/ is used/'
 }
 
+# What it exports it calls without asking who else has that name: the original may be there as well.
+check_bound() # SHARED_LIBRARY LIST
+{
+	readelf -rW "$1" | awk '{ sub(/@.*/, "", $5); print $5 }' | LC_ALL=C sort -u >"$tmp/asked"
+	awk '$2 == "function" { print $1 }' "$2" | LC_ALL=C comm -12 "$tmp/asked" - |
+		sed 's/$/: another library of that name would be called/'
+}
+
 exported "$ours" | grep -v '^cenote_shim_libpq data$' >"$tmp/ours"
 exported "$original" >"$tmp/original"
 reviewed "$list" >"$tmp/list"
@@ -79,6 +87,7 @@ tap_passes "exports are those of the list" check_same "$tmp/ours" "$tmp/list"
 tap_passes "everything of the installed original is there" check_superset "$tmp/ours" "$tmp/original"
 tap_passes "the soname is the original's" check_soname "$ours" "$original"
 tap_passes "nothing that is used acts on the process" check_imports "$ours"
+tap_passes "its own functions are bound to itself" check_bound "$ours" "$tmp/list"
 tap_result "it says whose it is" \
 	"$(nm -D --defined-only "$ours" | grep -q ' cenote_shim_libpq$' || echo "no cenote_shim_libpq")"
 
@@ -93,4 +102,8 @@ tap_catches "data as a function is caught" 'pgresStatus data: the original' \
 echo 'void f(void); void _exit(int); void f(void) { _exit(1); }' |
 	gcc -w -shared -fPIC -x c -o "$tmp/bad.so" -
 tap_catches "_exit is caught" '_exit is used' check_imports "$tmp/bad.so"
+echo 'void PQclear(void); void PQexec(void); void PQclear(void) {} void PQexec(void) { PQclear(); }' |
+	gcc -w -shared -fPIC -x c -o "$tmp/open.so" -
+tap_catches "a call that others can catch is caught" 'PQclear: another library' \
+	check_bound "$tmp/open.so" "$tmp/list"
 tap_end
