@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cancel.h"
+/* libpq 17's CONNECTION_ALLOCATED. */
+#define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)12)
 
 /*
  * Cancelling: a PGcancel is taken once, and used while any later request runs, from another thread or from a

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +68,8 @@ cpq_say_failure(PGconn *conn, int status)
 }
 
 int
-cpq_enter(PGconn *conn, const char *what)
+cpq_enter(PGconn *conn)
 {
-	(void)what;
 	if (conn->status != CONNECTION_OK || conn->session == NULL) {
 		cpq_say(conn, "no connection to the server");
 		return -1;

@@ -20,7 +20,7 @@ is_copying(PGconn *conn, enum cpq_async way)
 	if (conn == NULL)
 		return 0;
 	if (conn->async == way)
-		return cpq_enter(conn, NULL) == 0;
+		return cpq_enter(conn) == 0;
 	cpq_say(conn, "no COPY in progress");
 	return 0;
 }

@@ -110,7 +110,7 @@ cpq_PQescapeString(char *to, const char *from, size_t length)
 		atomic_load(&last_standard_strings), &why);
 }
 
-/* How many bytes become two; CENOTE-like: NULL with the reason told. */
+/* How many bytes become two. -1: there is an illegal character, and that was told. */
 static int
 count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
 	size_t *ret_backslashes)

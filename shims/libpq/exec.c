@@ -1,464 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */
 
-/*
- * Requests and their results. Sending never waits but where PQsendQuery() does; every call that
- * waits is a send, and then PQgetResult() until it gives NULL.
- */
-
-/* ---- the list of requests ---- */
-
-#define QUERY_KEPT 4096u
-
-static int
-set_query(struct cpq_request *req, const char *query)
-{
-	size_t size = strlen(query) + 1;
-
-	if (size > req->query_size) {
-		char *room = malloc(size);
-
-		if (room == NULL)
-			return -1;
-		free(req->query);
-		req->query = room;
-		req->query_size = size;
-	}
-	memcpy(req->query, query, size);
-	return 0;
-}
-
-static void
-request_free(struct cpq_request *req)
-{
-	if (req == NULL)
-		return;
-	cenote_stmt_destroy(req->stmt);
-	free(req->query);
-	free(req);
-}
-
-/* One is kept, so that a query needs no memory of its own. */
-static void
-request_done(PGconn *conn, struct cpq_request *req)
-{
-	cenote_stmt_destroy(req->stmt);
-	req->stmt = NULL;
-	if (conn->spare != NULL || req->query_size > QUERY_KEPT)
-		request_free(req);
-	else
-		conn->spare = req;
-}
-
-/* In a pipeline it is not known when sending how the rows will be read; and a trace has all that
- * was said in its order. */
-static int
-is_streamed(const PGconn *conn)
-{
-	return conn->pipeline != PQ_PIPELINE_OFF || conn->trace != NULL;
-}
-
-struct cpq_request *
-cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
-{
-	struct cpq_request *req = conn->spare;
-
-	conn->spare = NULL;
-	if (req == NULL)
-		req = calloc(1, sizeof(*req));
-	if (req == NULL || set_query(req, query != NULL ? query : "") < 0) {
-		request_free(req);
-		cpq_say(conn, "out of memory");
-		return NULL;
-	}
-	req->next = NULL;
-	req->stmt = NULL;
-	req->kind = kind;
-	req->is_prepared = 0;
-	req->is_portal = 0;
-	req->is_answered = 0;
-	req->is_stream = is_streamed(conn);
-	return req;
-}
-
-static void
-request_pop(PGconn *conn)
-{
-	struct cpq_request *req = conn->first;
-
-	conn->first = req->next;
-	if (conn->first == NULL)
-		conn->last = NULL;
-	request_done(conn, req);
-}
-
-void
-cpq_requests_drop(PGconn *conn)
-{
-	while (conn->first != NULL)
-		request_pop(conn);
-	request_free(conn->spare);
-	conn->spare = NULL;
-	PQclear(conn->ready);
-	conn->ready = NULL;
-	conn->is_null_ready = 0;
-	conn->n_owed = 0;
-	cenote_result_destroy(conn->stream);
-	conn->stream = NULL;
-	cenote_result_destroy(conn->copy);
-	conn->copy = NULL;
-	conn->async = CPQ_IDLE;
-}
-
-/* Its results are over for the program; libcenote may still have the end of them. */
-static void
-pipeline_pop(PGconn *conn)
-{
-	request_pop(conn);
-	conn->n_owed++;
-	cpq_cancel_follow(conn);
-}
-
-void
-cpq_pipeline_advance(PGconn *conn)
-{
-	conn->chunk = 0;
-	conn->is_single_row = 0;
-	if (conn->first == NULL) {
-		conn->async = CPQ_IDLE;
-		return;
-	}
-	resetPQExpBuffer(&conn->error);
-	conn->async = CPQ_BUSY;
-	if (conn->pipeline != PQ_PIPELINE_ABORTED || conn->first->kind == CPQ_SYNC)
-		return;
-	/* no server is asked for what follows a failure */
-	conn->ready = cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
-	if (conn->ready == NULL)
-		cpq_say(conn, "out of memory");
-}
-
-static void
-append_to_aborted(PGconn *conn)
-{
-	if (conn->async == CPQ_IDLE || conn->async == CPQ_BETWEEN)
-		cpq_pipeline_advance(conn);
-}
-
-int
-cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
-{
-	if (status < 0 && status != CENOTE_AGAIN) {
-		request_free(req);
-		cpq_say_failure(conn, status);
-		return 0;
-	}
-	if (conn->last != NULL)
-		conn->last->next = req;
-	else
-		conn->first = req;
-	conn->last = req;
-	conn->is_unsynced = conn->pipeline != PQ_PIPELINE_OFF && req->kind != CPQ_SYNC;
-	if (conn->pipeline == PQ_PIPELINE_ABORTED)
-		append_to_aborted(conn);
-	else if (conn->async == CPQ_IDLE)
-		conn->async = CPQ_BUSY;
-	cpq_cancel_follow(conn);
-	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
-	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
-		return PQflush(conn) >= 0;
-	/* what cannot be sent is told with the result */
-	return cenote_flush(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
-}
-
-/* ---- sending ---- */
-
-int
-cpq_can_send(PGconn *conn)
-{
-	if (conn == NULL)
-		return 0;
-	if (conn->first == NULL)
-		resetPQExpBuffer(&conn->error);
-	if (cpq_enter(conn, NULL) < 0)
-		return 0;
-	if (conn->pipeline != PQ_PIPELINE_OFF) {
-		if (conn->async == CPQ_COPY_IN || conn->async == CPQ_COPY_OUT) {
-			cpq_say(conn, "cannot queue commands during COPY");
-			return 0;
-		}
-		return 1;
-	}
-	if (conn->first != NULL || conn->async != CPQ_IDLE) {
-		cpq_say(conn, "another command is already in progress");
-		return 0;
-	}
-	conn->chunk = 0;
-	conn->is_single_row = 0;
-	return 1;
-}
-
-static int
-is_given(PGconn *conn, const char *text, const char *what)
-{
-	if (text != NULL)
-		return 1;
-	cpq_say(conn, "%s is a null pointer", what);
-	return 0;
-}
-
-static cenote_exec_options
-exec_options(const PGconn *conn, int result_format)
-{
-	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
-
-	o.format = result_format != 0 ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT;
-	o.stream = conn != NULL && is_streamed(conn);
-	return o;
-}
-
-int
-cpq_PQsendQuery(PGconn *conn, const char *query)
-{
-	const cenote_exec_options options = exec_options(conn, 0);
-	struct cpq_request *req;
-
-	if (!cpq_can_send(conn) || !is_given(conn, query, "command string"))
-		return 0;
-	if (conn->pipeline != PQ_PIPELINE_OFF) {
-		cpq_say(conn, "%s not allowed in pipeline mode", "PQsendQuery");
-		return 0;
-	}
-	req = cpq_request_new(conn, CPQ_SIMPLE, query);
-	if (req == NULL)
-		return 0;
-	cpq_trace_query(conn, query);
-	return cpq_request_sent(conn, req,
-		cenote_send_query(conn->session, query, CENOTE_NTS, NULL, &options));
-}
-
-#define PARAMS_MAX 65535
-
-static int
-params_fill(cenote_params *params, const struct cpq_values *v)
-{
-	int r = CENOTE_OK;
-
-	for (int i = 0; i < v->n && r == CENOTE_OK; i++) {
-		const char *bytes = v->values != NULL ? v->values[i] : NULL;
-		int is_binary = v->formats != NULL && v->formats[i] != 0;
-		size_t len = 0;
-
-		if (bytes != NULL)
-			len = is_binary ? (size_t)v->lengths[i] : strlen(bytes);
-		r = cenote_params_add_native(params, v->types != NULL ? v->types[i] : 0,
-			is_binary ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT, bytes,
-			len);
-	}
-	return r;
-}
-
-static int
-are_values(PGconn *conn, const struct cpq_values *v)
-{
-	if (v->n < 0 || v->n > PARAMS_MAX) {
-		cpq_say(conn, "number of parameters must be between 0 and %d",
-			PARAMS_MAX);
-		return 0;
-	}
-	for (int i = 0; i < v->n; i++) {
-		if (v->formats == NULL || v->formats[i] == 0 || v->values == NULL ||
-			v->values[i] == NULL)
-			continue;
-		if (v->lengths == NULL || v->lengths[i] < 0) {
-			cpq_say(conn, "length must be given for binary parameter");
-			return 0;
-		}
-	}
-	return 1;
-}
-
-/* The connection's list of values, filled anew; NULL, and the reason. */
-static cenote_params *
-params_of(PGconn *conn, const struct cpq_values *v)
-{
-	if (!are_values(conn, v))
-		return NULL;
-	if (conn->params == NULL && cenote_params_create(NULL, &conn->params) < 0)
-		conn->params = NULL;
-	if (conn->params != NULL) {
-		cenote_params_clear(conn->params);
-		if (params_fill(conn->params, v) == CENOTE_OK)
-			return conn->params;
-	}
-	cpq_say(conn, "out of memory");
-	return NULL;
-}
-
-int
-cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
-	const Oid *paramTypes, const char *const *paramValues, const int *paramLengths,
-	const int *paramFormats, int resultFormat)
-{
-	const struct cpq_values v = { nParams, paramTypes, paramValues, paramLengths,
-		paramFormats };
-	const cenote_exec_options options = exec_options(conn, resultFormat);
-	struct cpq_request *req;
-	cenote_params *params;
-
-	if (!cpq_can_send(conn) || !is_given(conn, command, "command string"))
-		return 0;
-	params = params_of(conn, &v);
-	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, command) : NULL;
-	if (req == NULL)
-		return 0;
-	cpq_trace_parse(conn, "", command, nParams, paramTypes);
-	cpq_trace_run(conn, "", &v, resultFormat);
-	cpq_trace_end_of_unit(conn);
-	return cpq_request_sent(conn, req,
-		cenote_send_query(conn->session, command, CENOTE_NTS, params, &options));
-}
-
-int
-cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nParams,
-	const Oid *paramTypes)
-{
-	struct cpq_request *req;
-	cenote_stmt *stmt = NULL;
-	int r;
-
-	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name") ||
-		!is_given(conn, query, "command string"))
-		return 0;
-	if (nParams < 0 || nParams > PARAMS_MAX) {
-		cpq_say(conn, "number of parameters must be between 0 and %d",
-			PARAMS_MAX);
-		return 0;
-	}
-	req = cpq_request_new(conn, CPQ_PREPARE, query);
-	if (req == NULL)
-		return 0;
-	r = cenote_stmt_create(conn->session, query, CENOTE_NTS, &stmt);
-	if (r == CENOTE_OK)
-		r = cenote_stmt_set_name(stmt, stmtName);
-	if (r == CENOTE_OK && paramTypes != NULL)
-		r = cenote_stmt_set_param_types(stmt, paramTypes, (uint32_t)nParams);
-	if (r == CENOTE_OK)
-		r = cenote_send_prepare(stmt);
-	req->stmt = stmt;
-	cpq_trace_parse(conn, stmtName, query, nParams, paramTypes);
-	cpq_trace_end_of_unit(conn);
-	return cpq_request_sent(conn, req, r);
-}
-
-int
-cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
-	const char *const *paramValues, const int *paramLengths, const int *paramFormats,
-	int resultFormat)
-{
-	const struct cpq_values v = { nParams, NULL, paramValues, paramLengths,
-		paramFormats };
-	const cenote_exec_options options = exec_options(conn, resultFormat);
-	struct cpq_request *req;
-	cenote_params *params;
-	int r;
-
-	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name"))
-		return 0;
-	params = params_of(conn, &v);
-	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, NULL) : NULL;
-	if (req == NULL)
-		return 0;
-	req->is_prepared = 1;
-	cpq_trace_run(conn, stmtName, &v, resultFormat);
-	cpq_trace_end_of_unit(conn);
-	r = cenote_stmt_by_name(conn->session, stmtName, &req->stmt);
-	if (r == CENOTE_OK)
-		r = cenote_send_execute(req->stmt, params, &options);
-	return cpq_request_sent(conn, req, r);
-}
-
-/* Describe and close, of statements and portals: NULL is the unnamed one. */
-static int
-send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *name)
-{
-	struct cpq_request *req;
-	int r;
-
-	if (!cpq_can_send(conn))
-		return 0;
-	req = cpq_request_new(conn, kind, NULL);
-	if (req == NULL)
-		return 0;
-	if (name == NULL)
-		name = "";
-	req->is_portal = what == CENOTE_NAMED_PORTAL;
-	cpq_trace_named(conn, kind == CPQ_CLOSE, req->is_portal ? 'P' : 'S', name);
-	cpq_trace_end_of_unit(conn);
-	r = kind == CPQ_DESCRIBE ? cenote_send_describe_named(conn->session, what, name)
-				 : cenote_send_close_named(conn->session, what, name);
-	return cpq_request_sent(conn, req, r);
-}
-
-int
-cpq_PQsendDescribePrepared(PGconn *conn, const char *stmt)
-{
-	return send_named(conn, CPQ_DESCRIBE, CENOTE_NAMED_STATEMENT, stmt);
-}
-
-int
-cpq_PQsendDescribePortal(PGconn *conn, const char *portal)
-{
-	return send_named(conn, CPQ_DESCRIBE, CENOTE_NAMED_PORTAL, portal);
-}
-
-int
-cpq_PQsendClosePrepared(PGconn *conn, const char *stmt)
-{
-	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_STATEMENT, stmt);
-}
-
-int
-cpq_PQsendClosePortal(PGconn *conn, const char *portal)
-{
-	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_PORTAL, portal);
-}
-
-static int
-set_chunk(PGconn *conn, int rows, int is_single_row)
-{
-	/* only for the request that runs, while nothing of its answer came */
-	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
-		conn->ready != NULL || conn->is_null_ready || conn->stream != NULL ||
-		rows <= 0)
-		return 0;
-	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
-		return 0;
-	if (!conn->first->is_stream && cenote_set_stream(conn->session) < 0)
-		return 0;
-	conn->first->is_stream = 1;
-	conn->chunk = rows;
-	conn->is_single_row = is_single_row;
-	return 1;
-}
-
-int
-cpq_PQsetSingleRowMode(PGconn *conn)
-{
-	return set_chunk(conn, 1, 1);
-}
-
-int
-cpq_PQsetChunkedRowsMode(PGconn *conn, int chunk_size)
-{
-	return set_chunk(conn, chunk_size, 0);
-}
+/* Results. Every call that waits is a send (request.c), and then PQgetResult() until it gives NULL. */
 
 /* ---- results ---- */
 
@@ -476,8 +23,8 @@ failure(PGconn *conn)
 	return res;
 }
 
-static PGresult *
-no_memory(PGconn *conn)
+PGresult *
+cpq_no_memory(PGconn *conn)
 {
 	cpq_say(conn, "out of memory for query result");
 	return failure(conn);
@@ -487,11 +34,11 @@ no_memory(PGconn *conn)
 static int
 is_last_word(const PGresult *res)
 {
-	const char *severity = res->fields[PG_DIAG_SEVERITY_NONLOCALIZED];
+	const char *severity = cpq_result_field(res, PG_DIAG_SEVERITY_NONLOCALIZED);
 
 	/* the pool's own are in one language only */
 	if (severity == NULL)
-		severity = res->fields[PG_DIAG_SEVERITY];
+		severity = cpq_result_field(res, PG_DIAG_SEVERITY);
 	return severity != NULL &&
 	       (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
 }
@@ -503,7 +50,7 @@ error_result(PGconn *conn, const cenote_diag *diag)
 
 	if (res == NULL || cpq_result_set_diag(res, diag, conn->first->query) < 0) {
 		PQclear(res);
-		return no_memory(conn);
+		return cpq_no_memory(conn);
 	}
 	appendPQExpBufferStr(&conn->error, res->message);
 	conn->is_dying = is_last_word(res);
@@ -623,7 +170,7 @@ stream_end(PGconn *conn)
 	cpq_trace_complete(conn, from);
 	conn->stream = NULL;
 	cenote_result_destroy(from);
-	return res != NULL ? res : no_memory(conn);
+	return res != NULL ? res : cpq_no_memory(conn);
 }
 
 static PGresult *
@@ -674,7 +221,7 @@ stream_next(PGconn *conn, PGresult **ret_res)
 			res = NULL;
 		}
 	}
-	*ret_res = res != NULL ? res : no_memory(conn);
+	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
@@ -699,7 +246,7 @@ stream_all(PGconn *conn, PGresult **ret_res)
 		cenote_result_destroy(conn->stream);
 	conn->stream = NULL;
 	if (*ret_res == NULL)
-		*ret_res = no_memory(conn);
+		*ret_res = cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
@@ -830,7 +377,7 @@ next_result(PGconn *conn, PGresult **ret_res)
 	if (r == CENOTE_DONE) {
 		if (conn->pipeline == PQ_PIPELINE_OFF)
 			cpq_trace_ready(conn);
-		request_pop(conn);
+		cpq_request_pop(conn);
 		cpq_cancel_follow(conn);
 		return CENOTE_OK;
 	}
@@ -844,7 +391,7 @@ next_result(PGconn *conn, PGresult **ret_res)
 	if (!keep || *ret_res == NULL)
 		cenote_result_destroy(from);
 	if (*ret_res == NULL)
-		*ret_res = no_memory(conn);
+		*ret_res = cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
@@ -882,6 +429,15 @@ is_last_of_request(const PGresult *res)
 	default:
 		return 1;
 	}
+}
+
+/* Its results are over for the program; libcenote may still have the end of them. */
+static void
+pipeline_pop(PGconn *conn)
+{
+	cpq_request_pop(conn);
+	conn->n_owed++;
+	cpq_cancel_follow(conn);
 }
 
 /* Behind each answer in a pipeline comes a NULL, but not behind a synchronisation point. */
@@ -929,7 +485,7 @@ cpq_PQgetResult(PGconn *conn)
 		return NULL;
 	}
 	if (!take_ready(conn, &res)) {
-		if (conn->first == NULL || cpq_enter(conn, NULL) < 0)
+		if (conn->first == NULL || cpq_enter(conn) < 0)
 			return NULL;
 		if (conn->copy != NULL)
 			return copy_goes_on(conn);
@@ -983,7 +539,7 @@ cpq_PQconsumeInput(PGconn *conn)
 {
 	int r;
 
-	if (conn == NULL || cpq_enter(conn, NULL) < 0)
+	if (conn == NULL || cpq_enter(conn) < 0)
 		return 0;
 	r = cenote_process(conn->session);
 	/* what was received before the loss is still to be had */
@@ -991,25 +547,6 @@ cpq_PQconsumeInput(PGconn *conn)
 		conn->first != NULL)
 		return 1;
 	cpq_say_failure(conn, r);
-	return 0;
-}
-
-int
-cpq_PQflush(PGconn *conn)
-{
-	if (conn == NULL)
-		return -1;
-	if (conn->session == NULL)
-		return 0;
-	/* Nothing is read here: who polls reads the socket's readiness as news. */
-	while (cenote_flush(conn->session) == CENOTE_OK &&
-		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {
-		if (conn->is_nonblocking)
-			return 1;
-		if (cpq_wait(conn, 0) < 0)
-			return -1;
-	}
-	/* a lost connection is told with the result */
 	return 0;
 }
 
@@ -1128,91 +665,3 @@ NAMED(PQdescribePrepared, cpq_PQsendDescribePrepared)
 NAMED(PQdescribePortal, cpq_PQsendDescribePortal)
 NAMED(PQclosePrepared, cpq_PQsendClosePrepared)
 NAMED(PQclosePortal, cpq_PQsendClosePortal)
-
-/* ---- the fast path ---- */
-
-static int
-args_fill(cenote_params *params, const PQArgBlock *args, int n)
-{
-	int r = CENOTE_OK;
-
-	for (int i = 0; i < n && r == CENOTE_OK; i++) {
-		const PQArgBlock *a = &args[i];
-		unsigned char number[4];
-		const void *bytes = a->u.ptr;
-
-		if (a->len >= 0 && a->isint) {
-			unsigned v = (unsigned)a->u.integer;
-
-			number[0] = (unsigned char)(v >> 24);
-			number[1] = (unsigned char)(v >> 16);
-			number[2] = (unsigned char)(v >> 8);
-			number[3] = (unsigned char)v;
-			/* two bytes are the lower ones */
-			bytes = a->len == 2 ? number + 2 : number;
-		}
-		r = cenote_params_add_native(params, 0, CENOTE_FORMAT_BINARY,
-			a->len >= 0 ? bytes : NULL, a->len >= 0 ? (size_t)a->len : 0);
-	}
-	return r;
-}
-
-static void
-take_function_value(const PGresult *res, int *result_buf, int *result_len, int is_int)
-{
-	const unsigned char *bytes = (const unsigned char *)PQgetvalue(res, 0, 0);
-	int len = PQgetlength(res, 0, 0);
-	uint32_t v = 0;
-
-	*result_len = PQgetisnull(res, 0, 0) ? -1 : len;
-	if (*result_len < 0)
-		return;
-	if (!is_int) {
-		memcpy(result_buf, bytes, (size_t)len);
-		return;
-	}
-	for (int i = 0; i < len && i < 4; i++)
-		v = v << 8 | bytes[i];
-	*result_buf = (int)v;
-}
-
-PGresult *
-cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,
-	const PQArgBlock *args, int nargs)
-{
-	struct cpq_request *req;
-	PGresult *res, *answer;
-	const struct cpq_values none = { 0, NULL, NULL, NULL, NULL };
-
-	*result_len = 0;
-	if (conn == NULL)
-		return NULL;
-	if (conn->first == NULL)
-		resetPQExpBuffer(&conn->error);
-	if (conn->pipeline != PQ_PIPELINE_OFF) {
-		cpq_say(conn, "%s not allowed in pipeline mode", "PQfn");
-		return NULL;
-	}
-	if (conn->status != CONNECTION_OK || conn->first != NULL) {
-		cpq_say(conn, "connection in wrong state");
-		return NULL;
-	}
-	if (params_of(conn, &none) == NULL ||
-		args_fill(conn->params, args, nargs) != CENOTE_OK)
-		return no_memory(conn);
-	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
-	if (req != NULL)
-		req->is_stream = 0;
-	cpq_trace_function(conn, fnid, args, nargs);
-	if (req == NULL || !cpq_request_sent(conn, req,
-				   cenote_send_function(conn->session, (uint32_t)fnid,
-					   conn->params, CENOTE_FORMAT_BINARY)))
-		return NULL;
-	answer = cpq_exec_end(conn);
-	if (PQresultStatus(answer) != PGRES_TUPLES_OK)
-		return answer;
-	take_function_value(answer, result_buf, result_len, result_is_int);
-	PQclear(answer);
-	res = cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
-	return res != NULL ? res : no_memory(conn);
-}

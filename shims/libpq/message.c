@@ -124,17 +124,11 @@ show_place(PQExpBuffer out, const char *query, size_t place, int encoding)
 	free(l.at);
 }
 
-static const char *
-field(const PGresult *res, int code)
-{
-	return res->fields[code];
-}
-
 static void
 put_field(PQExpBuffer out, const PGresult *res, int code, const char *title)
 {
-	if (field(res, code) != NULL)
-		appendPQExpBuffer(out, "%s:  %s\n", title, field(res, code));
+	if (cpq_result_field(res, code) != NULL)
+		appendPQExpBuffer(out, "%s:  %s\n", title, cpq_result_field(res, code));
 }
 
 /* Where in the statement: the query to show it in and the place from 1; or a word in the line. */
@@ -142,11 +136,11 @@ static const char *
 put_position(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity, int *ret_place)
 {
 	const char *query = res->query;
-	const char *position = field(res, PG_DIAG_STATEMENT_POSITION);
+	const char *position = cpq_result_field(res, PG_DIAG_STATEMENT_POSITION);
 
 	if (position == NULL) {
-		position = field(res, PG_DIAG_INTERNAL_POSITION);
-		query = field(res, PG_DIAG_INTERNAL_QUERY);
+		position = cpq_result_field(res, PG_DIAG_INTERNAL_POSITION);
+		query = cpq_result_field(res, PG_DIAG_INTERNAL_QUERY);
 	}
 	*ret_place = 0;
 	if (position == NULL)
@@ -174,9 +168,9 @@ put_details(PQExpBuffer out, const PGresult *res, PGContextVisibility show_conte
 static void
 put_location(PQExpBuffer out, const PGresult *res)
 {
-	const char *function = field(res, PG_DIAG_SOURCE_FUNCTION);
-	const char *file = field(res, PG_DIAG_SOURCE_FILE);
-	const char *line = field(res, PG_DIAG_SOURCE_LINE);
+	const char *function = cpq_result_field(res, PG_DIAG_SOURCE_FUNCTION);
+	const char *file = cpq_result_field(res, PG_DIAG_SOURCE_FILE);
+	const char *line = cpq_result_field(res, PG_DIAG_SOURCE_LINE);
 
 	put_field(out, res, PG_DIAG_SCHEMA_NAME, "SCHEMA NAME");
 	put_field(out, res, PG_DIAG_TABLE_NAME, "TABLE NAME");
@@ -200,18 +194,20 @@ cpq_message_build(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity,
 	const char *query;
 	int place;
 
-	if (field(res, PG_DIAG_SEVERITY) != NULL)
-		appendPQExpBuffer(out, "%s:  ", field(res, PG_DIAG_SEVERITY));
-	if (verbosity == PQERRORS_SQLSTATE && field(res, PG_DIAG_SQLSTATE) != NULL) {
-		appendPQExpBuffer(out, "%s\n", field(res, PG_DIAG_SQLSTATE));
+	if (cpq_result_field(res, PG_DIAG_SEVERITY) != NULL)
+		appendPQExpBuffer(out, "%s:  ", cpq_result_field(res, PG_DIAG_SEVERITY));
+	if (verbosity == PQERRORS_SQLSTATE &&
+		cpq_result_field(res, PG_DIAG_SQLSTATE) != NULL) {
+		appendPQExpBuffer(out, "%s\n", cpq_result_field(res, PG_DIAG_SQLSTATE));
 		return;
 	}
 	if (verbosity == PQERRORS_SQLSTATE)
 		verbosity = PQERRORS_TERSE;
-	if (verbosity == PQERRORS_VERBOSE && field(res, PG_DIAG_SQLSTATE) != NULL)
-		appendPQExpBuffer(out, "%s: ", field(res, PG_DIAG_SQLSTATE));
-	if (field(res, PG_DIAG_MESSAGE_PRIMARY) != NULL)
-		appendPQExpBufferStr(out, field(res, PG_DIAG_MESSAGE_PRIMARY));
+	if (verbosity == PQERRORS_VERBOSE &&
+		cpq_result_field(res, PG_DIAG_SQLSTATE) != NULL)
+		appendPQExpBuffer(out, "%s: ", cpq_result_field(res, PG_DIAG_SQLSTATE));
+	if (cpq_result_field(res, PG_DIAG_MESSAGE_PRIMARY) != NULL)
+		appendPQExpBufferStr(out, cpq_result_field(res, PG_DIAG_MESSAGE_PRIMARY));
 	query = put_position(out, res, verbosity, &place);
 	appendPQExpBufferChar(out, '\n');
 	if (verbosity != PQERRORS_TERSE) {

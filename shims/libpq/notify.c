@@ -95,7 +95,7 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	va_start(args, format);
 	(void)appendPQExpBufferVA(&text, format, args);
 	va_end(args);
-	res->fields[PG_DIAG_MESSAGE_PRIMARY] = cpq_result_text(res, text.data);
+	(void)cpq_result_set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);
 	if (text.len == 0 || text.data[text.len - 1] != '\n')
 		appendPQExpBufferChar(&text, '\n');
 	res->message = cpq_result_text(res, text.data);

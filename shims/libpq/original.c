@@ -19,7 +19,7 @@ static const char *const places[] = {
 	"/usr/lib/libpq.so.5",
 };
 
-/* A library that has our own exported name at our own address is ourselves. */
+/* Only we export this name. */
 static int
 is_ourselves(void *library)
 {

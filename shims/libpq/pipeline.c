@@ -117,7 +117,7 @@ cpq_PQsendFlushRequest(PGconn *conn)
 {
 	int r;
 
-	if (conn == NULL || cpq_enter(conn, NULL) < 0)
+	if (conn == NULL || cpq_enter(conn) < 0)
 		return 0;
 	if (conn->first != NULL && conn->pipeline == PQ_PIPELINE_OFF) {
 		cpq_say(conn, "another command is already in progress");

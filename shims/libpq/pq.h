@@ -14,9 +14,10 @@
 /*
  * The libpq shim: what its files share. conninfo.c: keywords, URIs, service and password files.
  * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish.
- * exec.c: sending, and PQgetResult(). pipeline.c, copy.c, notify.c, cancel.c, large.c (large
- * objects). result.c: PGresult. message.c: the texts of errors. escape.c, print.c, events.c,
- * trace.c, password.c, ssl.c. All are called through face.c.
+ * request.c: sending. exec.c: PQgetResult(), and the calls that wait. pipeline.c, copy.c, notify.c,
+ * cancel.c, fastpath.c, large.c (large objects). result.c: PGresult. message.c: the texts of errors.
+ * status.c: what a connection tells of itself. escape.c, print.c, events.c, trace.c, password.c,
+ * ssl.c. All are called through face.c.
  *
  * A library in somebody else's process: nothing here prints, ends, or changes what is the
  * host's; every allocation may fail and is then told as libpq tells it.
@@ -192,8 +193,8 @@ struct pg_conn {
 	int standard_strings;
 };
 
-/* Begin a call that may fail: the error text is made empty, and a wrong state is told. 0 or -1. */
-int cpq_enter(PGconn *conn, const char *what);
+/* Whether there is a session, and this process may use it. 0; -1, and the reason in the error text. */
+int cpq_enter(PGconn *conn);
 /* Append to the error text: one line of libpq's own words, and the line's end. */
 void cpq_say(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* libpq's words for a session that is gone, and the state that goes with it. */
@@ -206,7 +207,7 @@ int cpq_wait(PGconn *conn, int64_t deadline_ms);
 /* Take the session for lost. */
 void cpq_drop_session(PGconn *conn);
 
-/* ---- exec.c ---- */
+/* ---- request.c ---- */
 
 /* Of a conn whose state is as it must be: to send one more request. Else 0, and the reason. */
 int cpq_can_send(PGconn *conn);
@@ -215,9 +216,19 @@ struct cpq_request *cpq_request_new(
 	PGconn *conn, enum cpq_request_kind kind, const char *query);
 /* It was sent (or not: status < 0): 1 or 0, as PQsendQuery() gives. */
 int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
+/* The oldest is finished. */
+void cpq_request_pop(PGconn *conn);
+/* The connection's list of values, filled anew; NULL, and the reason. */
+cenote_params *cpq_params_of(PGconn *conn, const struct cpq_values *v);
+/* Nothing is outstanding any more, whatever was. */
 void cpq_requests_drop(PGconn *conn);
 /* In a pipeline: on to the next request that waits for its answer. */
 void cpq_pipeline_advance(PGconn *conn);
+
+/* ---- exec.c ---- */
+
+/* A result that says so; NULL when there is not even memory for that. */
+PGresult *cpq_no_memory(PGconn *conn);
 /* Take what libcenote still has of requests that are over: CENOTE_OK, CENOTE_AGAIN. */
 int cpq_take_owed(PGconn *conn);
 /* The beginning and end of every call that waits for its result. */
@@ -248,6 +259,9 @@ struct cpq_value {
 	int len; /* -1: NULL */
 };
 
+/* Letters of error fields are ASCII. */
+#define CPQ_FIELDS 128
+
 struct pg_result {
 	const char *tag; /* &cpq_tag; must be first */
 	ExecStatusType status;
@@ -261,8 +275,7 @@ struct pg_result {
 	Oid *params; /* of a described statement */
 	int n_params;
 	char command[64];
-	char counted[24]; /* PQcmdTuples() */
-	char *fields[128]; /* error fields by their letter, in the arena */
+	char **fields; /* of an error, by their letter: CPQ_FIELDS of them; NULL: there are none */
 	char *message; /* PQresultErrorMessage(); NULL: "" */
 	char *query; /* for the error cursor */
 	struct cpq_habits habits;
@@ -286,6 +299,10 @@ int cpq_result_set_columns(PGresult *res, const cenote_result *from);
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
+/* A field of an error, by its letter; NULL if it has none such. */
+const char *cpq_result_field(const PGresult *res, int code);
+/* Set one, copied. 0 or -1. */
+int cpq_result_set_field(PGresult *res, int code, const char *text);
 void cpq_result_set_tag(PGresult *res, const char *tag);
 
 /* ---- message.c ---- */

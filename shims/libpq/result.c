@@ -459,8 +459,8 @@ type_length(const cenote_column *c)
 
 /* ---- what came from the pool ---- */
 
-static int
-columns_from(PGresult *res, const cenote_result *from)
+int
+cpq_result_set_columns(PGresult *res, const cenote_result *from)
 {
 	uint32_t n = cenote_result_n_columns(from);
 
@@ -751,9 +751,8 @@ cpq_PQresultErrorMessage(const PGresult *res)
 char *
 cpq_PQresultErrorField(const PGresult *res, int fieldcode)
 {
-	if (res == NULL || fieldcode < 0 || fieldcode > 127)
-		return NULL;
-	return res->fields[fieldcode];
+	/* the interface has no const */
+	return res != NULL ? (char *)(uintptr_t)cpq_result_field(res, fieldcode) : NULL;
 }
 
 char *
@@ -765,7 +764,7 @@ cpq_PQresultVerboseErrorMessage(
 	if (res == NULL || !is_failure(res->status))
 		return strdup("PGresult is not an error result\n");
 	initPQExpBuffer(&text);
-	if (res->fields[PG_DIAG_SEVERITY] != NULL || res->message == NULL)
+	if (cpq_result_field(res, PG_DIAG_SEVERITY) != NULL || res->message == NULL)
 		cpq_message_build(&text, res, verbosity, show_context);
 	else
 		appendPQExpBufferStr(&text, res->message);
@@ -790,6 +789,28 @@ cpq_PQfreeNotify(PGnotify *notify)
 
 /* ---- from libcenote ---- */
 
+const char *
+cpq_result_field(const PGresult *res, int code)
+{
+	return res->fields != NULL && code > 0 && code < CPQ_FIELDS ? res->fields[code]
+								    : NULL;
+}
+
+int
+cpq_result_set_field(PGresult *res, int code, const char *text)
+{
+	size_t size = CPQ_FIELDS * sizeof(*res->fields);
+
+	if (res->fields == NULL) {
+		res->fields = cpq_result_alloc(res, size);
+		if (res->fields == NULL)
+			return -1;
+		memset(res->fields, 0, size);
+	}
+	res->fields[code] = cpq_result_text(res, text);
+	return res->fields[code] != NULL ? 0 : -1;
+}
+
 static int
 fields_from(PGresult *res, const cenote_diag *diag)
 {
@@ -798,10 +819,8 @@ fields_from(PGresult *res, const cenote_diag *diag)
 	for (const char *l = letters; *l; l++) {
 		const char *text = cenote_diag_field(diag, *l);
 
-		if (text == NULL || *text == '\0')
-			continue;
-		res->fields[(unsigned char)*l] = cpq_result_text(res, text);
-		if (res->fields[(unsigned char)*l] == NULL)
+		if (text != NULL && *text != '\0' &&
+			cpq_result_set_field(res, *l, text) < 0)
 			return -1;
 	}
 	return 0;
@@ -814,7 +833,7 @@ cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
 
 	if (fields_from(res, diag) < 0)
 		return -1;
-	if (query != NULL && res->fields[PG_DIAG_STATEMENT_POSITION] != NULL)
+	if (query != NULL && cpq_result_field(res, PG_DIAG_STATEMENT_POSITION) != NULL)
 		res->query = cpq_result_text(res, query);
 	initPQExpBuffer(&text);
 	cpq_message_build(&text, res, res->habits.verbosity, res->habits.show_context);
@@ -829,12 +848,6 @@ cpq_result_set_tag(PGresult *res, const char *tag)
 	snprintf(res->command, sizeof(res->command), "%s", tag);
 }
 
-int
-cpq_result_set_columns(PGresult *res, const cenote_result *from)
-{
-	return columns_from(res, from);
-}
-
 PGresult *
 cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 {
@@ -842,7 +855,7 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 
 	if (res == NULL)
 		return NULL;
-	if (columns_from(res, from) < 0) {
+	if (cpq_result_set_columns(res, from) < 0) {
 		PQclear(res);
 		return NULL;
 	}
