@@ -105,6 +105,11 @@ cpq_requests_drop(PGconn *conn)
 	PQclear(conn->ready);
 	conn->ready = NULL;
 	conn->is_null_ready = 0;
+	conn->is_dying = 0;
+	conn->is_unsynced = 0;
+	conn->chunk = 0;
+	conn->is_single_row = 0;
+	conn->line_at = conn->line.len;
 	conn->n_owed = 0;
 	cenote_result_destroy(conn->stream);
 	conn->stream = NULL;

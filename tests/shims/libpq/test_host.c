@@ -352,6 +352,26 @@ a_child_reads_no_rows_of_a_request_of_its_parent(void **state)
 	f->ours.f.PQfinish(conn);
 }
 
+/* ---- a session that ends ---- */
+
+static void
+a_reset_leaves_the_last_words_of_the_server_behind(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = connected(f);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQsendQuery(
+				 conn, "select pg_terminate_backend(pg_backend_pid())"),
+		1);
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_FATAL_ERROR);
+	f->ours.f.PQclear(res);
+	f->ours.f.PQreset(conn);
+	assert_string_equal(asked(&f->ours, conn, "select 6 * 7"), "42");
+	f->ours.f.PQfinish(conn);
+}
+
 /* ---- the original ---- */
 
 static void
@@ -530,6 +550,7 @@ main(void)
 		cmocka_unit_test(nothing_is_printed_but_notices),
 		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),
 		cmocka_unit_test(a_child_reads_no_rows_of_a_request_of_its_parent),
+		cmocka_unit_test(a_reset_leaves_the_last_words_of_the_server_behind),
 		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
 		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
 		/* last: it looks for a cenoted that is not there */
