@@ -380,6 +380,28 @@ without_a_database_the_next_client_has_none_either(void **state)
 	my_finish(&t);
 }
 
+/* Texts of statements stay when profiling ends, also when nobody saw it begin and end. */
+static void
+profiles_need_a_new_login(void **state)
+{
+	struct my *t = *state;
+
+	(void)my_query(t,
+		"create or replace procedure profiled() begin set profiling = 1; "
+		"set @a = 'secret'; set @b = 'secret'; set profiling = 0; end");
+	(void)my_query(t, "call profiled()");
+	assert_contains(my_query(t, "show profiles"), "secret");
+	assert_int_equal(my_reset(t), CENOTE_ERR_CONN);
+	my_logout(t);
+	assert_int_equal(my_login(t), CENOTE_OK);
+	(void)my_query(t, "set profiling = 1, profiling_history_size = 0");
+	assert_int_equal(my_reset(t), CENOTE_ERR_CONN);
+	my_logout(t);
+	assert_int_equal(my_login(t), CENOTE_OK);
+	(void)my_query(t, "drop procedure profiled");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+}
+
 static void
 another_user_is_undone(void **state)
 {
@@ -504,6 +526,7 @@ main(void)
 		cmocka_unit_test(found_rows_count_where_the_line_says_so),
 		T(a_reset_session_is_as_a_new_one),
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
+		T(profiles_need_a_new_login),
 		T(another_user_is_undone),
 		T(a_client_that_is_moved_takes_its_insert_id_along),
 		T(changes_of_the_session_are_told),

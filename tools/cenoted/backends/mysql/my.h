@@ -38,7 +38,6 @@ enum cnd_my_note {
 	CND_MY_NOTE_CHARSET = 2, /* SET NAMES and what else sets a character set */
 	CND_MY_NOTE_OPAQUE =
 		4, /* may have done anything: CALL, EXECUTE, stored functions */
-	CND_MY_NOTE_RELOGIN = 8, /* leaves what only a new login clears */
 	CND_MY_NOTE_SEVERAL = 16, /* more than one statement */
 	CND_MY_NOTE_EMPTY = 32 /* no statement, but blanks and comments */
 };
@@ -155,8 +154,10 @@ struct cnd_session {
 	uint8_t is_hooked; /* the library asks before it blocks */
 	uint8_t has_init; /* the server runs something of its own for each login */
 	uint8_t loses_charset; /* in the server's own reset */
-	const char *forget; /* SQL that clears what the server's reset leaves */
+	const char *
+		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
+	uint8_t was_profiled; /* the server keeps texts of statements */
 	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
 	size_t n_parameters;
@@ -311,7 +312,7 @@ int cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
 /* query.c */
 int cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-/* One statement without a result. */
+/* SQL of our own, one or several statements, of which nobody wants the rows. */
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
 /* What the text may leave in the session becomes the session's. */
 void cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan);
@@ -333,9 +334,11 @@ void cnd_my_drain(struct cnd_session *s, MYSQL_RES *result);
  * these say), and then comes done(). */
 int cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnp_column *columns, uint32_t n, struct cnd_sink *sink);
-/* SQL of our own; each row to a function, which may say why to stop (negative). */
-int cnd_my_each(struct cnd_session *s, const char *sql, size_t len,
-	int (*row)(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n),
+typedef int cnd_my_each_fn(
+	void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n);
+/* SQL of our own, one or several statements; each row to a function, which may say why to stop
+ * (negative). */
+int cnd_my_each(struct cnd_session *s, const char *sql, size_t len, cnd_my_each_fn *each,
 	void *user);
 
 #endif

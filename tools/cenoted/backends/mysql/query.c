@@ -288,53 +288,38 @@ cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 	return answer_all(s, &exec, columns, sink);
 }
 
-int
-cnd_my_each(struct cnd_session *s, const char *sql, size_t len,
-	int (*each)(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n),
-	void *user)
+/* One answer to SQL of our own. */
+static int
+take_answer(struct cnd_session *s, cnd_my_each_fn *each, void *user)
 {
 	MYSQL_RES *result;
 	MYSQL_ROW row;
-	int r = send_text(s, sql, len);
-
-	if (r < 0)
-		return r;
-	result = mysql_use_result(s->my);
-	if (!result)
-		return cnd_my_failed(s, NULL);
-	while (r == CENOTE_OK && (row = mysql_fetch_row(result)))
-		r = each(
-			user, row, mysql_fetch_lengths(result), mysql_num_fields(result));
-	if (r == CENOTE_OK && mysql_errno(s->my))
-		r = cnd_my_failed(s, NULL);
-	cnd_my_drain(s, result);
-	return r;
-}
-
-/* One answer to SQL of our own, whose rows nobody wants. */
-static int
-skip_answer(struct cnd_session *s)
-{
-	MYSQL_RES *result;
+	int r = CENOTE_OK;
 
 	if (mysql_field_count(s->my) == 0)
 		return cnd_my_track(s);
 	result = mysql_use_result(s->my);
 	if (!result)
 		return cnd_my_failed(s, NULL);
-	while (mysql_fetch_row(result))
-		;
+	while (r == CENOTE_OK && (row = mysql_fetch_row(result)) != NULL) {
+		if (each)
+			r = each(user, row, mysql_fetch_lengths(result),
+				mysql_num_fields(result));
+	}
+	if (r == CENOTE_OK && mysql_errno(s->my))
+		r = cnd_my_failed(s, NULL);
 	mysql_free_result(result);
-	return mysql_errno(s->my) ? cnd_my_failed(s, NULL) : CENOTE_OK;
+	return r;
 }
 
 int
-cnd_my_run(struct cnd_session *s, const char *sql, size_t len)
+cnd_my_each(struct cnd_session *s, const char *sql, size_t len, cnd_my_each_fn *each,
+	void *user)
 {
 	int r = send_text(s, sql, len);
 
 	while (r == CENOTE_OK) {
-		r = skip_answer(s);
+		r = take_answer(s, each, user);
 		if (r < 0 || !mysql_more_results(s->my))
 			break;
 		if (cnd_my_await(s) < 0 || mysql_next_result(s->my) > 0)
@@ -343,4 +328,10 @@ cnd_my_run(struct cnd_session *s, const char *sql, size_t len)
 	if (r < 0 && !s->is_lost)
 		cnd_my_drain(s, NULL);
 	return r;
+}
+
+int
+cnd_my_run(struct cnd_session *s, const char *sql, size_t len)
+{
+	return cnd_my_each(s, sql, len, NULL, NULL);
 }

@@ -303,15 +303,14 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 /*
  * What the server's reset leaves, and so does COM_CHANGE_USER. MariaDB's leaves the role that a client
  * took; MySQL's does not. The history of SHOW PROFILES would show the next client the texts of this
- * one's statements, and profiling itself goes on; a size of 0 clears it when a statement is
- * profiled. A stored function can do both, behind any table.
+ * one's statements, and profiling itself goes on; a stored function can switch it on and off, behind any
+ * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for.
  */
 static int
 learn_to_forget(struct cnd_session *s)
 {
-	static const char ask[] = "SELECT CURRENT_ROLE()";
-	static const char clear[] = "SET profiling = 1, profiling_history_size = 0";
-	static const char off[] = "SET profiling = 0";
+	static const char ask_role[] = "SELECT CURRENT_ROLE()";
+	static const char ask_profiles[] = "SHOW PROFILES; SELECT @@profiling";
 	int is_mariadb = strstr(mysql_get_server_info(s->my), "MariaDB") != NULL;
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
@@ -319,19 +318,18 @@ learn_to_forget(struct cnd_session *s)
 
 	s->forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
 	if (is_mariadb)
-		r = cnd_my_each(s, ask, sizeof(ask) - 1, take_role, s);
+		r = cnd_my_each(s, ask_role, sizeof(ask_role) - 1, take_role, s);
 	if (r < 0)
 		return r;
-	has_profiles = cnd_my_run(s, clear, sizeof(clear) - 1) == CENOTE_OK &&
-		       cnd_my_run(s, off, sizeof(off) - 1) == CENOTE_OK;
+	has_profiles = cnd_my_run(s, ask_profiles, sizeof(ask_profiles) - 1) == CENOTE_OK;
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
-	size = strlen(s->forget) + sizeof(clear) + sizeof(off) + 4;
+	size = strlen(s->forget) + sizeof(ask_profiles) + 2;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s" : "%s", s->forget, clear, off);
+	snprintf(sql, size, has_profiles ? "%s; %s" : "%s", s->forget, ask_profiles);
 	s->forget = sql;
 	return CENOTE_OK;
 }
@@ -578,6 +576,26 @@ log_in_again(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+/* A profile (SHOW PROFILES), or whether profiling is on. */
+static int
+see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+
+	(void)lengths;
+	if (n > 1 || !row[0] || strcmp(row[0], "0") != 0)
+		s->was_profiled = 1;
+	return CENOTE_OK;
+}
+
+static int
+needs_login(struct cnd_session *s)
+{
+	cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
+		"the session holds what only a new login clears");
+	return CENOTE_ERR_CONN;
+}
+
 /* What the server's own reset leaves. */
 static int
 forget(struct cnd_session *s)
@@ -588,7 +606,9 @@ forget(struct cnd_session *s)
 		return CENOTE_OK;
 	if (s->is_single)
 		r = set_several(s, 0);
-	return r == CENOTE_OK ? cnd_my_run(s, s->forget, strlen(s->forget)) : r;
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, s->forget, strlen(s->forget), see_profile, s);
+	return r == CENOTE_OK && s->was_profiled ? needs_login(s) : r;
 }
 
 static int
@@ -618,12 +638,8 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* the library never gives back what it took for a long row */
-	if (s->has_init || s->notes & CND_MY_NOTE_RELOGIN ||
-		cnd_my_buffer_size(s->my) > BUFFER_MAX) {
-		cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
-			"the session holds what only a new login clears");
-		return CENOTE_ERR_CONN;
-	}
+	if (s->has_init || cnd_my_buffer_size(s->my) > BUFFER_MAX)
+		return needs_login(s);
 	r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
 	cnd_my_close_all(s);
