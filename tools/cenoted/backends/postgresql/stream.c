@@ -435,14 +435,15 @@ cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 {
 	size_t need = CND_PG_HEADER;
 	short events = POLLIN;
-	int r;
+	int r, is_dry;
 
 	for (;;) {
 		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
-		r = s->is_dry ? 0 : receive(s, need, &events);
+		is_dry = s->is_dry;
 		s->is_dry = 0;
+		r = is_dry ? 0 : receive(s, need, &events);
 		if (r == 0)
 			r = cnd_pg_wait(s, events);
 		if (r < 0)
