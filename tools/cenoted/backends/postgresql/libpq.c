@@ -40,6 +40,7 @@ struct op {
 	uint8_t is_bound; /* BindComplete was told */
 	uint8_t is_single; /* rows come one by one */
 	uint8_t copy; /* 'G', 'H': a copy is under way */
+	uint8_t is_copied; /* its data is over, and whether it failed is not known yet */
 	uint8_t has_failed;
 };
 
@@ -416,6 +417,9 @@ take_result(struct cnd_session *s, struct op *op, PGresult *res)
 {
 	struct cnd_pg_libpq *l = s->libpq;
 
+	if (op->is_copied && PQresultStatus(res) == PGRES_COMMAND_OK)
+		make_plain(l, 'c');
+	op->is_copied = 0;
 	switch (PQresultStatus(res)) {
 	case PGRES_SINGLE_TUPLE:
 	case PGRES_TUPLES_OK:
@@ -462,8 +466,7 @@ take_copy_data(struct cnd_session *s, struct op *op)
 		return 0;
 	if (n < 0) {
 		op->copy = 0;
-		if (n == -1)
-			make_plain(l, 'c');
+		op->is_copied = n == -1;
 		return 1;
 	}
 	r = cnd_pg_msg_begin(&l->made, 'd', &mark);
