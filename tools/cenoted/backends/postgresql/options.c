@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session.h"
 
+/* Our stand-in for libpq has it, libpq itself has not. */
+extern const char cenote_shim_libpq[] __attribute__((weak, visibility("default")));
+
 /* How many letters have to be changed to make one word of the other, for short words. */
 static size_t
 distance(const char *a, const char *b)
@@ -127,6 +130,18 @@ add_settings(
 	return CENOTE_OK;
 }
 
+/* The shim would log in to a pool of ours, perhaps this one. */
+static int
+check_libpq(struct cnc_diag *diag)
+{
+	if (cenote_shim_libpq == NULL)
+		return CENOTE_OK;
+	cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
+		"this process has Cenote's libpq shim in place of libpq: start cenoted "
+		"without the shim in LD_LIBRARY_PATH and LD_PRELOAD");
+	return CENOTE_ERR_CONN;
+}
+
 int
 cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag)
@@ -135,10 +150,13 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options o = { .keys = { "client_encoding",
 					    "fallback_application_name" },
 		.values = { "UTF8", "cenoted" } };
-	PQconninfoOption *all = PQconndefaults();
+	PQconninfoOption *all;
 	size_t n = 2;
-	int r = CENOTE_OK;
+	int r = check_libpq(ret_diag);
 
+	if (r < 0)
+		return r;
+	all = PQconndefaults();
 	if (all == NULL)
 		return CENOTE_ERR_NOMEM;
 	for (size_t i = 0; i < spec->n_options && r == CENOTE_OK; i++)
