@@ -191,10 +191,19 @@ is_flushed(const cenote_conn *conn)
 {
 	const uint8_t *bytes;
 
-	return cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED ||
-	       conn->is_write_broken ||
-	       (cn_state(conn) == CN_READY &&
-		       cnp_client_output(&conn->session, &bytes) == 0);
+	switch (cn_state(conn)) {
+	case CN_READY:
+		return conn->is_write_broken ||
+		       cnp_client_output(&conn->session, &bytes) == 0;
+	case CN_DETACHED:
+		/* for nothing no session is taken */
+		return conn->n == conn->n_finished;
+	case CN_LOST:
+	case CN_CLOSED:
+		return 1;
+	default:
+		return conn->is_write_broken;
+	}
 }
 
 int

@@ -267,6 +267,19 @@ a_request_can_be_made_a_stream_and_a_stream_be_kept(void **state)
 }
 
 static void
+flushing_nothing_takes_no_session(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_string_equal(cenote_info(f->conn, "attaches"), "1");
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_string_equal(cenote_info(f->conn, "attaches"), "2");
+}
+
+static void
 a_result_tells_its_flags_and_the_server_s_status(void **state)
 {
 	struct fixture *f = *state;
@@ -302,6 +315,7 @@ main(void)
 		TEST(a_synchronisation_point_may_fail),
 		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
 		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),
+		TEST(flushing_nothing_takes_no_session),
 		TEST(a_result_tells_its_flags_and_the_server_s_status),
 	};
 
