@@ -340,8 +340,8 @@ int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
 
 /* event.c */
 int cn_event(cenote_conn *conn, const struct cnp_event *event);
-/* A streamed result has rows that were not taken: read no more for now. */
-int cn_is_full(const cenote_conn *conn);
+/* What has come is for the program to take first: read no more for now. */
+int cn_waits_for_program(const cenote_conn *conn);
 
 /* effect.c */
 /* Status of a server's error, from its SQLSTATE; of a refusal to attach. */

@@ -8,37 +8,52 @@
  * kept and handled again by the next call.
  */
 
+/* ------------------------------------------------------------ reading ahead ----- */
+
+/* A streamed result of the request waits to be taken. Behind an error comes what it did to the
+ * transaction, which is told with it. */
 static int
-waits_for_program(const struct cn_request *req)
+has_untaken_stream(const struct cn_request *req)
 {
-	/* behind an error comes what it did to the transaction, which is told with it */
 	return req && req->is_stream && req->first && !req->is_hidden &&
 	       !req->is_abandoned && req->first->kind != CENOTE_RESULT_ERROR;
 }
 
-/* What comes behind a streamed result waits until the program has it. */
+/* Rows or data have come that the program did not ask for yet. */
 static int
-is_ahead(const cenote_conn *conn, const struct cn_request *req)
+has_unread(cenote_result *res)
 {
-	const struct cn_request *before =
-		conn->n_finished > 0 ? cn_request_at(conn, conn->n_finished - 1) : NULL;
+	if (cn_is_copy(res))
+		return res->piece_at < res->n_pieces;
+	return res && res->stream == CN_STREAM_RUNNING && res->batch_rows == 0 &&
+	       !res->is_buffering && cn_result_incoming(res)->n_rows > 0;
+}
 
-	return waits_for_program(req) || waits_for_program(before);
+/* The program wants more of a portal, which comes behind everything else. */
+static int
+is_fetching(const cenote_conn *conn)
+{
+	for (const cenote_result *res = conn->streams; res; res = res->next) {
+		if (res->stream == CN_STREAM_FETCHING)
+			return 1;
+	}
+	return 0;
 }
 
 int
-cn_is_full(const cenote_conn *conn)
+cn_waits_for_program(const cenote_conn *conn)
 {
-	const struct cn_request *req = cn_request_running(conn);
+	const struct cn_request *running = cn_request_running(conn);
+	const struct cn_request *before =
+		conn->n_finished > 0 ? cn_request_at(conn, conn->n_finished - 1) : NULL;
 
-	if (is_ahead(conn, req))
-		return 1;
-	if (req && cn_is_copy(req->building))
-		return req->building->piece_at < req->building->n_pieces;
-	return req && req->building && req->building->stream == CN_STREAM_RUNNING &&
-	       req->building->batch_rows == 0 && !req->building->is_buffering &&
-	       cn_result_incoming(req->building)->n_rows > 0;
+	if (!has_untaken_stream(before) && !has_untaken_stream(running) &&
+		!(running && has_unread(running->building)))
+		return 0;
+	return !is_fetching(conn);
 }
+
+/* -------------------------------------------------------------------- rows ------ */
 
 static void
 add_ready(struct cn_request *req, cenote_result *res)

@@ -80,7 +80,7 @@ pump(cenote_conn *conn, int all)
 	int handled = 0;
 	int r;
 
-	while (is_reading(conn) && (all || !cn_is_full(conn))) {
+	while (is_reading(conn) && (all || !cn_waits_for_program(conn))) {
 		r = next_event(conn);
 		if (r == CENOTE_AGAIN)
 			break;
@@ -150,9 +150,9 @@ exchange(cenote_conn *conn, int how)
 		return CENOTE_OK;
 	/* A peer that does not read until we do would wait for ever: then read,
 	 * whatever comes. */
-	if (!is_stuck && cn_is_full(conn))
+	if (!is_stuck && cn_waits_for_program(conn))
 		return CENOTE_AGAIN;
-	if (is_stuck && cn_is_full(conn)) {
+	if (is_stuck && cn_waits_for_program(conn)) {
 		r = pump(conn, 1);
 		if (r != CENOTE_AGAIN)
 			return r;

@@ -172,10 +172,11 @@ cn_result_incoming(cenote_result *res)
 
 /*
  * A streamed result has two sets of rows: one that the program reads, one that takes what
- * comes. cenote_result_next() exchanges them. While the second one is filled nothing more
- * is read from the socket (cn_is_full()), so a slow reader stops its own worker and costs
- * no memory; except that a peer which does not read before it has written is read from
- * all the same.
+ * comes. cenote_result_next() exchanges them. While the second one is filled, or another
+ * stream waits to be taken, nothing more is read from the socket (cn_waits_for_program()),
+ * so a slow reader stops its own worker and costs no memory. Two exceptions: a peer which
+ * does not read before it has written is read from all the same, and so is all that lies
+ * in front of the rows which the program asks for.
  */
 
 void

@@ -61,7 +61,7 @@ cenote_wants(const cenote_conn *conn)
 		return conn->transport.fd >= 0 ? CENOTE_WANTS_WRITE : 0;
 	case CN_ATTACHING:
 	case CN_READY:
-		if (!cn_is_full(conn))
+		if (!cn_waits_for_program(conn))
 			wants |= CENOTE_WANTS_READ;
 		if (!conn->is_write_broken &&
 			cnp_client_output(&conn->session, &bytes) > 0)

@@ -266,6 +266,43 @@ a_request_can_be_made_a_stream_and_a_stream_be_kept(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
+/* Of two streams with portals: what is behind is read when it is that which the program asks for. */
+static void
+a_batch_behind_a_stream_that_waits_is_fetched(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *first, *second;
+	uint64_t n = 0;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	o.stream = 1;
+	o.batch_rows = 2;
+	assert_int_equal(
+		cenote_send_query(f->conn, "rows 5", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	o.batch_rows = 0;
+	assert_int_equal(
+		cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &first), CENOTE_OK);
+	while (cenote_result_next(first) == CENOTE_ROW)
+		n += cenote_result_n_rows(first);
+	assert_int_equal(n, 5);
+	cenote_result_destroy(first);
+	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_OK);
+	assert_int_equal(cenote_result_next(second), CENOTE_ROW);
+	assert_int_equal(cenote_result_n_rows(second), 3);
+	assert_int_equal(cenote_result_next(second), CENOTE_DONE);
+	cenote_result_destroy(second);
+	assert_int_equal(cenote_get_result(f->conn, &second), CENOTE_DONE);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+}
+
 static void
 flushing_nothing_takes_no_session(void **state)
 {
@@ -315,6 +352,7 @@ main(void)
 		TEST(a_synchronisation_point_may_fail),
 		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
 		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),
+		TEST(a_batch_behind_a_stream_that_waits_is_fetched),
 		TEST(flushing_nothing_takes_no_session),
 		TEST(a_result_tells_its_flags_and_the_server_s_status),
 	};
