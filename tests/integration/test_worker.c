@@ -818,6 +818,9 @@ a_user_is_changed_and_changed_back(void **state)
 	wp_await("main", "idle", 1);
 	attach();
 	assert_non_null(strstr(ask(1, "seen"), "user=pool"));
+	leave();
+	wp_await("main", "idle", 1);
+	attach_and_see_parameter("first");
 }
 
 static void

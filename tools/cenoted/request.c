@@ -391,13 +391,13 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "RESET");
 }
 
-/* Facts of the session are others now, and what it held is gone. */
+/* Facts of the session are others now, until its reset makes it what it was. */
 static int
 become_another(struct cnd_worker *w, int r)
 {
-	w->is_info_stale = 1;
 	if (r == CENOTE_OK)
 		cnd_login_take_info(w);
+	w->is_info_stale = 1;
 	return r;
 }
 

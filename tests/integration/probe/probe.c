@@ -615,6 +615,7 @@ probe_change_user(
 		return CENOTE_ERR_SERVER;
 	}
 	snprintf(s->user, sizeof(s->user), "%s", to->user.p);
+	snprintf(s->parameter, sizeof(s->parameter), "%s", s->user);
 	return done(sink, "");
 }
 
