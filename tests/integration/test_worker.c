@@ -36,11 +36,11 @@ static int listener = -1;
 static int server = -1; /* the session of the one worker */
 
 static void
-listen_as_server(void)
+listen_as(const char *name)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/server", wp_daemon.dir);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", wp_daemon.dir, name);
 	unlink(sa.sun_path);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(listener >= 0);
@@ -62,15 +62,17 @@ say(const char *text)
 	assert_int_equal(send(server, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* The worker logs in; without `is_silent` it is let in. */
+/* The worker logs in, for a session in the place of the one before; without `is_silent` it is let in. */
 static void
 accept_login(int is_silent)
 {
-	if (server >= 0)
-		close(server);
+	int before = server;
+
 	assert_true(is_readable(listener, 20000));
 	server = accept(listener, NULL, NULL);
 	assert_true(server >= 0);
+	if (before >= 0)
+		close(before);
 	if (!is_silent)
 		say("ok\n");
 }
@@ -99,11 +101,22 @@ hang_up(void)
 	server = -1;
 }
 
+/* The worker ends the session, with no word more. */
+static void
+expect_logout(void)
+{
+	char byte;
+
+	assert_true(is_readable(server, 20000));
+	assert_int_equal(recv(server, &byte, 1, 0), 0);
+	hang_up();
+}
+
 static void
 start(const char *config)
 {
 	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
-	listen_as_server();
+	listen_as("server");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 }
 
@@ -424,26 +437,183 @@ a_session_that_ends_unlent_is_replaced(void **state)
 					    "user=pool");
 }
 
+/* Attach with an option; the answer is another matter. */
 static void
-a_session_that_is_lost_while_it_is_lent_is_replaced(void **state)
+begin_with(const char *name, const char *value)
 {
 	struct cnc_buf options;
 
+	cnc_buf_init(&options, &cnc_mem_default, 4096);
+	assert_int_equal(cnp_pairs_put(&options, name, value), CENOTE_OK);
+	assert_int_equal(cnt_raw_begin(&client, wp_daemon.run_dir, "main", &options), 0);
+	cnc_buf_finish(&options);
+}
+
+static void
+a_session_that_is_lost_while_it_is_lent_is_replaced(void **state)
+{
 	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
-	cnc_buf_init(&options, &cnc_mem_default, 4096);
-	assert_int_equal(cnp_pairs_put(&options, "ask", "x"), CENOTE_OK);
-	assert_int_equal(cnt_raw_begin(&client, wp_daemon.run_dir, "main", &options), 0);
-	cnc_buf_finish(&options);
+	begin_with("ask", "x");
 	hear("x\n");
+	hang_up();
 	accept_login(0);
 	hear("x\n");
 	say("y\n");
 	assert_int_equal(cnt_raw_await(&client), 0);
 	assert_string_equal(ask(1, "rows 1"), "0");
 }
+
+static void
+a_client_may_go_while_a_session_is_made_for_it(void **state)
+{
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	begin_with("ask", "x");
+	hear("x\n");
+	hang_up();
+	accept_login(1);
+	cnt_raw_close(&client);
+	expect_logout();
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	attach();
+	assert_string_equal(ask(1, "rows 1"), "0");
+	assert_false(wp_log_has("signal"));
+}
+
+/* ---- settings of the login ---- */
+
+static void
+attach_with_settings(const char *settings, const char *heard)
+{
+	begin_with("settings", settings);
+	if (heard != NULL) {
+		accept_login(1);
+		hear(heard);
+		say("ok\n");
+	}
+	assert_int_equal(cnt_raw_await(&client), 0);
+	assert_string_equal(ask(1, "rows 1"), "0");
+}
+
+static void
+a_session_is_lent_to_who_wants_what_it_was_logged_in_with(void **state)
+{
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	attach_with_settings("a=1", "a=1\n");
+	leave();
+	attach_with_settings("a=1", NULL);
+	leave();
+	attach_with_settings("b=2", "b=2\n");
+	leave();
+	attach_with_settings("", "");
+}
+
+static void
+settings_that_are_refused_are_nobody_elses(void **state)
+{
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	begin_with("settings", "secret=1");
+	accept_login(1);
+	hear("secret=1\n");
+	say("no secret=1 here\n");
+	assert_int_equal(cnt_raw_await(&client), -1);
+	assert_string_equal(FIELD('C'), "28000");
+	assert_string_equal(FIELD('M'), "no secret=1 here");
+	cnt_raw_close(&client);
+	accept_login(0);
+	attach();
+	assert_string_equal(ask(1, "rows 1"), "0");
+	leave();
+	/* too late: they were good once */
+	attach_with_settings("a=1", "a=1\n");
+	leave();
+	wp_await("main", "idle", 1);
+	hang_up();
+	accept_login(1);
+	hear("a=1\n");
+	say("no more\n");
+	accept_login(0);
+	attach();
+	assert_string_equal(ask(1, "rows 1"), "0");
+	assert_false(wp_log_has("secret"));
+}
+
+static void
+a_session_that_is_made_anew_for_each_client_keeps_its_settings(void **state)
+{
+	(void)state;
+	start(POOL("reset = reconnect\n"));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	attach_with_settings("a=1", "a=1\n");
+	cnt_raw_close(&client);
+	accept_login(1);
+	hear("a=1\n");
+	say("ok\n");
+	attach_with_settings("a=1", NULL);
+}
+
+static void
+settings_go_with_a_session_to_another_server(void **state)
+{
+	(void)state;
+	start(POOL("server = path=@DIR@/other password=geheim\n"));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	close(listener);
+	listen_as("other");
+	attach_with_settings("a=1", "a=1\n");
+	leave();
+	wp_await("main", "idle", 1);
+	hang_up();
+	accept_login(1);
+	hear("a=1\n");
+	say("ok\n");
+	attach_with_settings("a=1", NULL);
+}
+
+static void
+a_suspended_session_keeps_its_settings(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_result *res = NULL;
+	cenote_conn *conn;
+
+	(void)state;
+	start(POOL(""));
+	accept_login(0);
+	wp_await("main", "idle", 1);
+	attach_with_settings("a=1", "a=1\n");
+	leave();
+	conn = wp_handle(NULL);
+	assert_int_equal(cenote_set_session_option(conn, "settings", "a=1"), CENOTE_OK);
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
+	cenote_conn_destroy(conn);
+	/* who resumes gets that session, whatever it would have wanted of a new one */
+	conn = wp_handle(NULL);
+	assert_int_equal(cenote_set_session_option(conn, "settings", "b=2"), CENOTE_OK);
+	assert_int_equal(cenote_resume(conn, token, &res), CENOTE_OK);
+	assert_string_equal(wp_value(conn, "rows 1"), "0");
+	cenote_conn_destroy(conn);
+	hear("reset\n");
+	say("done\n");
+	attach_with_settings("a=1", NULL);
+}
+
+/* ---- a session that is lost while it is lent ---- */
 
 static void
 who_holds_nothing_is_sent_to_another_session(void **state)
@@ -958,6 +1128,12 @@ main(void)
 		T(nobody_gets_a_parameter_of_another_client),
 		T(a_session_that_is_lost_while_it_is_lent_is_replaced),
 		T(a_session_that_ends_unlent_is_replaced),
+		T(a_client_may_go_while_a_session_is_made_for_it),
+		T(a_session_is_lent_to_who_wants_what_it_was_logged_in_with),
+		T(settings_that_are_refused_are_nobody_elses),
+		T(a_session_that_is_made_anew_for_each_client_keeps_its_settings),
+		T(settings_go_with_a_session_to_another_server),
+		T(a_suspended_session_keeps_its_settings),
 		T(who_holds_nothing_is_sent_to_another_session),
 		T(who_holds_something_is_told_the_servers_words),
 		T(a_loss_is_told_for_what_it_may_have_done),

@@ -386,44 +386,23 @@ is_wrong_place(struct cnd_worker *w, struct cnp_str database)
 	return 0;
 }
 
-/* Options of ATTACH: a backend takes those that it knows. */
+/* The settings that ATTACH's options have; "" if there are none. */
 static int
-set_options(struct cnd_worker *w, struct cnp_str options)
+find_settings(struct cnd_worker *w, struct cnp_str options, struct cnp_str *ret_settings)
 {
 	struct cnp_str name, value;
 	struct cnc_reader reader;
 	int r;
 
+	*ret_settings = CNP_STR_NONE;
 	cnc_reader_init(&reader, options.p, options.n);
 	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
-			w->backend->set_option == NULL)
-			continue;
-		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
-		if (r < 0 && r != CENOTE_ERR_ARG)
-			return r;
-		cnc_diag_clear(&w->diag);
+		if (strcmp(name.p, "settings") == 0)
+			*ret_settings = value;
 	}
 	if (r < 0)
 		cnc_diag_set(
 			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
-	return r;
-}
-
-/* Of the options of ATTACH; "" if it is not there. */
-static int
-find_option(struct cnp_str options, const char *wanted, struct cnp_str *ret_value)
-{
-	struct cnp_str name, value;
-	struct cnc_reader reader;
-	int r;
-
-	*ret_value = CNP_STR_NONE;
-	cnc_reader_init(&reader, options.p, options.n);
-	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		if (strcmp(name.p, wanted) == 0)
-			*ret_value = value;
-	}
 	return r;
 }
 
@@ -435,17 +414,11 @@ static int
 log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
 {
 	struct cnp_str wanted;
-	struct cnd_login failed;
-	int r = find_option(options, "settings", &wanted);
+	int r = find_settings(w, options, &wanted);
 
-	if (r < 0) {
-		cnc_diag_set(
-			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
-		return r;
-	}
-	if (!(w->backend->features & CNP_FEATURE_SETTINGS) ||
+	if (r < 0 || !(w->backend->features & CNP_FEATURE_SETTINGS) ||
 		strcmp(wanted.p, w->settings) == 0)
-		return CENOTE_OK;
+		return r;
 	if (wanted.n >= sizeof(w->settings)) {
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
 			"the settings of a login can be 1,023 bytes long");
@@ -453,14 +426,28 @@ log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
 	}
 	memcpy(w->settings, wanted.p, wanted.n + 1);
 	cnd_logout(w);
-	r = cnd_login(w);
-	if (r == CENOTE_OK)
-		return r;
-	/* whoever comes next has not asked for them */
-	w->settings[0] = '\0';
-	cnd_slot_login(w->slot, &failed);
-	cnc_diag_set(&w->diag, failed.sqlstate, "%s", failed.error);
-	return r;
+	return cnd_login(w);
+}
+
+/* The other options of ATTACH, whose form was seen to be right. The backend takes those that it knows. */
+static int
+set_options(struct cnd_worker *w, struct cnp_str options)
+{
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int r;
+
+	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
+		w->backend->set_option == NULL)
+		return CENOTE_OK;
+	cnc_reader_init(&reader, options.p, options.n);
+	while (cnp_pairs_next(&reader, &name, &value) > 0) {
+		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
+		if (r < 0 && r != CENOTE_ERR_ARG)
+			return r;
+		cnc_diag_clear(&w->diag);
+	}
+	return CENOTE_OK;
 }
 
 static int
@@ -471,9 +458,7 @@ make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 	cnc_diag_clear(&w->diag);
 	cnd_host_begin_service(w);
 	r = w->backend->attach(w->session, &m->carry, &w->diag);
-	if (r == CENOTE_OK && m->options.n > 0)
-		r = set_options(w, m->options);
-	return r;
+	return r < 0 ? r : set_options(w, m->options);
 }
 
 /* A session that turns out to be lost here was used for nothing: the client gets another one. */

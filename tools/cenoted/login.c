@@ -187,14 +187,23 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 				   share)] = '\0';
 }
 
+/* The diagnostics tell why. What a client's settings did is told to that client alone. */
 static void
-note_failure(struct cnd_worker *w, const char *sqlstate, const char *why)
+note_failure(struct cnd_worker *w)
 {
+	const char *why = w->diag.message;
 	struct cnd_login before;
 
-	cnd_slot_login(w->slot, &before);
-	cnd_slot_set_login(w->slot, before.server, sqlstate, why);
 	w->n_failures++;
+	if (w->settings[0] != '\0') {
+		cnd_log(LOG_NOTICE,
+			"cannot log in with a client's settings (SQLSTATE %s)",
+			w->diag.sqlstate);
+		w->settings[0] = '\0';
+		return;
+	}
+	cnd_slot_login(w->slot, &before);
+	cnd_slot_set_login(w->slot, before.server, w->diag.sqlstate, why);
 	/* once per change: a server that stays down must not fill the disk */
 	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
 		cnd_log(LOG_WARNING, "cannot log in: %s", why);
@@ -218,29 +227,27 @@ cnd_login(struct cnd_worker *w)
 {
 	char why[CNC_DIAG_MESSAGE_MAX] = "";
 	struct cnd_session *session = NULL;
-	struct cnc_diag diag;
 	uint64_t tried = 0;
 	int r = CENOTE_ERR_CONN;
 
-	cnc_diag_init(&diag, NULL);
 	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
 		size_t line = take_line(w, tried);
 
 		tried |= 1ull << line;
-		r = try_line(w, line, &session, &diag);
+		r = try_line(w, line, &session, &w->diag);
 		if (r < 0)
-			add_failure(w, line, &diag, why, sizeof(why));
+			add_failure(w, line, &w->diag, why, sizeof(why));
 		if (cnd_worker_order(w) != CND_ORDER_NONE)
 			break;
 	}
-	if (r < 0) {
-		leave_line(w);
-		note_failure(
-			w, diag.sqlstate, w->config->n_servers > 1 ? why : diag.message);
-	} else {
+	if (r == CENOTE_OK) {
 		adopt(w, session);
+		return r;
 	}
-	cnc_diag_finish(&diag);
+	leave_line(w);
+	if (w->config->n_servers > 1)
+		cnc_diag_set(&w->diag, w->diag.sqlstate, "%s", why);
+	note_failure(w);
 	return r;
 }
 

@@ -291,7 +291,7 @@ serve(struct cnd_worker *w)
 static void
 freshen(struct cnd_worker *w)
 {
-	if (w->sm.state != CND_SLOT_RESETTING)
+	if (w->sm.state != CND_SLOT_RESETTING || w->session == NULL)
 		return;
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
@@ -321,6 +321,17 @@ be_ready(struct cnd_worker *w)
 		cnd_worker_move(w, CND_SLOT_IDLE);
 }
 
+/* As the last client wanted it, which its like will want again; or, if no server will have that any more,
+ * as nobody in particular wants it. */
+static int
+log_in_unasked(struct cnd_worker *w)
+{
+	int is_plain = w->settings[0] == '\0';
+	int r = cnd_login(w);
+
+	return r < 0 && !is_plain ? cnd_login(w) : r;
+}
+
 static void
 live(struct cnd_worker *w)
 {
@@ -328,7 +339,7 @@ live(struct cnd_worker *w)
 		if (cnd_worker_order(w) != CND_ORDER_NONE &&
 			(w->session == NULL || cnd_worker_order(w) != CND_ORDER_DRAIN))
 			return;
-		if (w->session == NULL && cnd_login(w) < 0) {
+		if (w->session == NULL && log_in_unasked(w) < 0) {
 			back_off(w);
 			continue;
 		}

@@ -145,7 +145,8 @@ void cnd_worker_wake_door(const struct cnd_worker *w);
 uint64_t cnd_worker_key(struct cnd_worker *w);
 
 /* login.c */
-/* Each server line at most once. Negative: none would have it, the slot tells why. */
+/* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell
+ * why, and the settings are forgotten: whoever comes next has not asked for them. */
 int cnd_login(struct cnd_worker *w);
 void cnd_logout(struct cnd_worker *w);
 /* Ask the backend anew for what clients are told of the session. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A backend for tests of the worker, which needs one that does what no server does on demand. Its server is whoever listens on a unix socket (path=…), speaks
- * in lines and begins with "ok". What a statement does is said by its text:
+ * in lines and begins with "ok", or why not; who wants settings has to say so first. What a statement does is said by its text:
  *
  *     rows N        N rows
  *     noisy N       N rows, behind each a notice, a notification and a parameter
@@ -120,13 +120,28 @@ probe_logout(struct cnd_session *s)
 	free(s);
 }
 
+/* The server lets it in, or says why not. */
+static int
+log_in(struct cnd_session *s, const struct cnd_server_spec *spec, struct cnc_diag *diag)
+{
+	const char *settings = spec->settings != NULL ? spec->settings : "";
+	char text[256];
+	int r = *settings != '\0' ? say(s, settings, diag) : CENOTE_OK;
+
+	if (r == CENOTE_OK)
+		r = await_line(s, text, diag);
+	if (r < 0 || strcmp(text, "ok") == 0)
+		return r;
+	cnc_diag_set(diag, "28000", "%s", text);
+	return CENOTE_ERR_CONN;
+}
+
 static int
 probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *diag)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	struct cnd_session *s = calloc(1, sizeof(*s));
-	char text[256];
 	int r;
 
 	if (s == NULL)
@@ -139,7 +154,7 @@ probe_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 			strerror(errno));
 		r = CENOTE_ERR_CONN;
 	} else {
-		r = await_line(s, text, diag);
+		r = log_in(s, spec, diag);
 	}
 	if (r < 0) {
 		probe_logout(s);
@@ -646,7 +661,8 @@ static const struct cnd_backend backend = {
 	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_COPY | CNP_FEATURE_NOTIFY |
 		    CNP_FEATURE_CHANGE_USER | CNP_FEATURE_SELECT_DATABASE |
 		    CNP_FEATURE_FUNCTIONS | CNP_FEATURE_LONG_DATA |
-		    CNP_FEATURE_NAMED_STATEMENTS | CNP_FEATURE_OPTIONS,
+		    CNP_FEATURE_NAMED_STATEMENTS | CNP_FEATURE_OPTIONS |
+		    CNP_FEATURE_SETTINGS,
 	.reset_verb = "a line",
 	.check = probe_check,
 	.login = probe_login,
