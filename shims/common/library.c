@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *
+open_one(const struct csh_library *library, const char *path)
+{
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL
+#ifdef RTLD_DEEPBIND
+					    | RTLD_DEEPBIND
+#endif
+	);
+
+	if (handle != NULL && dlsym(handle, library->own_symbol) != NULL) {
+		dlclose(handle);
+		return NULL;
+	}
+	return handle;
+}
+
+void *
+csh_library_open(const struct csh_library *library, char *why, size_t size)
+{
+	const char *path = secure_getenv(library->variable);
+	void *handle = NULL;
+
+	why[0] = '\0';
+	if (path != NULL && *path != '\0') {
+		handle = open_one(library, path);
+		if (handle == NULL)
+			snprintf(why, size, "the library that %s names cannot be opened",
+				library->variable);
+		return handle;
+	}
+	for (size_t i = 0; library->places[i] != NULL && handle == NULL; i++)
+		handle = open_one(library, library->places[i]);
+	if (handle == NULL)
+		snprintf(why, size, "the original %s was not found; %s may name it",
+			library->name, library->variable);
+	return handle;
+}
+
+/* dlsym() gives an object's address; POSIX says that this works. */
+void
+csh_library_find(void *handle, const char *name, void *slot)
+{
+	void *address = dlsym(handle, name);
+
+	memcpy(slot, &address, sizeof(address));
+}

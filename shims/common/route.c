@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "route.h"
+
+#include <fnmatch.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	const char *section;
+	char target[1024]; /* HOST:PORT/DBNAME/USER */
+	char *pool;
+	size_t size;
+	int has_section;
+};
+
+const char *
+csh_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
+int
+csh_may_fall_back(void)
+{
+	const char *fallback = csh_variable("CENOTE_FALLBACK");
+
+	return fallback != NULL && strcmp(fallback, "direct") == 0;
+}
+
+static int
+on_line(void *user, const char *section, const char *name, const char *value)
+{
+	struct search *s = user;
+
+	if (strcmp(section, s->section) != 0)
+		return 1;
+	s->has_section = 1;
+	if (s->pool[0] == '\0' && fnmatch(value, s->target, 0) == 0)
+		snprintf(s->pool, s->size, "%s", name);
+	return 1;
+}
+
+/* 0; -1: the file is there and wrong. */
+static int
+ask_file(struct search *s, struct csh_choice *choice)
+{
+	const char *path = csh_variable("CENOTE_CLIENT_CONF");
+	FILE *f;
+	int line;
+
+	if (path == NULL)
+		path = CSH_CONFIG_DIR "/client.conf";
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	line = ini_parse_file(f, on_line, s);
+	fclose(f);
+	if (line == 0)
+		return 0;
+	snprintf(choice->error, sizeof(choice->error),
+		"cenote: syntax error in \"%s\", line %d", path, line);
+	return -1;
+}
+
+int
+csh_choose(const struct csh_target *target, struct csh_choice *ret_choice)
+{
+	const char *pool = csh_variable("CENOTE_POOL");
+	struct search s = { .section = target->section,
+		.pool = ret_choice->pool,
+		.size = sizeof(ret_choice->pool) };
+
+	*ret_choice = (struct csh_choice){ .pool = "" };
+	if (pool != NULL) {
+		snprintf(s.pool, s.size, "%s", pool);
+		return 0;
+	}
+	snprintf(s.target, sizeof(s.target), "%s:%s/%s/%s", target->host, target->port,
+		target->dbname, target->user);
+	if (ask_file(&s, ret_choice) < 0)
+		return -1;
+	if (s.pool[0] == '\0')
+		snprintf(s.pool, s.size, "%s",
+			s.has_section ? "direct" : target->fallback);
+	return 0;
+}
