@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "harness.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,58 +11,11 @@
 
 struct cnt_server my_server;
 
-static void say(struct my *t, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
-say_bytes(struct my *t, const char *p, size_t n)
-{
-	while (t->log_len + n + 1 > t->log_cap) {
-		t->log_cap = t->log_cap ? 2 * t->log_cap : 4096;
-		t->log = realloc(t->log, t->log_cap);
-		assert_non_null(t->log);
-	}
-	memcpy(t->log + t->log_len, p, n);
-	t->log_len += n;
-	t->log[t->log_len] = 0;
-}
-
-static void
-say(struct my *t, const char *format, ...)
-{
-	char line[4096];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	assert_in_range(n, 0, sizeof(line) - 1);
-	say_bytes(t, line, (size_t)n);
-}
-
 static struct my *
 of_sink(struct cnd_sink *sink)
 {
-	return (struct my *)(void *)((char *)sink - offsetof(struct my, sink));
+	return (struct my *)(void *)((char *)sink - offsetof(struct my, seen.sink));
 }
-
-static int
-on_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
-{
-	struct my *t = of_sink(sink);
-	uint32_t i;
-
-	say(t, "params");
-	for (i = 0; i < n; i++)
-		say(t, " %s", params[i].name.n ? params[i].name.p : "?");
-	say(t, "\n");
-	return CENOTE_OK;
-}
-
-static const char *const type_names[] = { "NULL", "BOOL", "INT64", "UINT64", "DOUBLE",
-	"DECIMAL", "TEXT", "BYTES", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "UUID",
-	"JSON", "OTHER" };
 
 static int
 on_columns(struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
@@ -71,117 +23,24 @@ on_columns(struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, 
 	struct my *t = of_sink(sink);
 	uint32_t i;
 
-	say(t, "columns%s", known ? " =" : "");
-	for (i = 0; i < n; i++) {
-		assert_int_equal(strlen(columns[i].name.p), columns[i].name.n);
-		assert_int_equal(strlen(columns[i].type_name.p), columns[i].type_name.n);
+	for (i = 0; i < n; i++)
 		assert_int_equal(columns[i].format, t->formats && i < strlen(t->formats)
 							    ? t->formats[i] - '0'
 							    : t->format);
-		say(t, " %s:%s", columns[i].name.p, type_names[columns[i].type]);
-	}
-	say(t, "\n");
-	t->n_columns = n;
-	cnc_buf_clear(&t->out, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, n), CENOTE_OK);
-	return CENOTE_OK;
-}
-
-static int
-write_row(void *user, const uint8_t *row)
-{
-	struct my *t = user;
-	const char *p;
-	size_t len;
-	uint32_t i;
-
-	for (i = 0; i < t->n_columns; i++) {
-		p = cnc_row_value(row, t->n_columns, i, &len);
-		say(t, "%s", i == 0 ? "row " : "|");
-		if (p)
-			say_bytes(t, p, len);
-		else
-			say(t, "NULL");
-	}
-	say(t, "\n");
-	return CENOTE_OK;
-}
-
-/* Read the batch as a client would, and begin the next. */
-static void
-take_batch(struct my *t)
-{
-	uint32_t n;
-	size_t len = cnc_batch_end(&t->batch);
-
-	assert_int_equal(cnc_batch_check(cnc_buf_head(&t->out), len, t->n_columns,
-				 t->count_only ? NULL : write_row, t, &n),
-		CENOTE_OK);
-	t->n_rows += n;
-	if (len > t->longest)
-		t->longest = len;
-	cnc_buf_clear(&t->out, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, t->n_columns), CENOTE_OK);
-}
-
-static int
-on_row_done(struct cnd_sink *sink)
-{
-	struct my *t = of_sink(sink);
-
-	if (cnc_batch_len(&t->batch) > 32768)
-		take_batch(t);
-	t->rows_in_request++;
-	if (t->sink_fails_at > 0 && t->rows_in_request == (uint64_t)t->sink_fails_at)
-		return CENOTE_ERR_LIMIT;
-	if (t->max_rows > 0 && t->rows_in_request >= t->max_rows)
-		return CENOTE_DONE;
-	if (t->batch_rows > 0 && t->rows_in_request % t->batch_rows == 0)
-		return CENOTE_AGAIN;
-	return CENOTE_OK;
+	return cnt_on_columns(sink, columns, n, known);
 }
 
 static int
 on_done(struct cnd_sink *sink, const struct cnp_done *done)
 {
-	struct my *t = of_sink(sink);
-
-	if (t->n_columns > 0)
-		take_batch(t);
-	say(t, "done %.*s", (int)done->tag.n, done->tag.p);
-	if (done->affected >= 0)
-		say(t, " affected=%lld", (long long)done->affected);
-	if (done->last_insert_id > 0)
-		say(t, " id=%llu", (unsigned long long)done->last_insert_id);
-	if (done->warnings > 0)
-		say(t, " warnings=%u", (unsigned)done->warnings);
-	if (done->flags & CNP_DONE_MORE_ROWS)
-		say(t, " more-rows");
-	if (done->flags & CNP_DONE_MORE_RESULTS)
-		say(t, " more-results");
-	if (done->flags & CNP_DONE_LIMITED)
-		say(t, " limited");
-	if (done->flags & CNP_DONE_EMPTY)
-		say(t, " empty");
-	if (done->flags & CNP_DONE_OUTPUT)
-		say(t, " output");
-	say(t, "\n");
-	t->n_columns = 0;
-	t->status = done->server_status;
-	return CENOTE_OK;
-}
-
-static int
-on_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
-{
-	say(of_sink(sink), "notice %s %s\n", notice->sqlstate, notice->message);
-	return CENOTE_OK;
+	of_sink(sink)->status = done->server_status;
+	return cnt_on_done(sink, done);
 }
 
 static int
 on_parameter(struct cnd_sink *sink, const char *name, const char *value)
 {
-	say(of_sink(sink), "parameter %s=%s\n", name, value);
+	cnt_say(cnt_transcript_of(sink), "parameter %s=%s\n", name, value);
 	return CENOTE_OK;
 }
 
@@ -191,7 +50,7 @@ on_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 	struct my *t = of_sink(sink);
 
 	assert_int_equal(strlen(m->name.p), m->name.n);
-	say(t, "file %s\n", m->name.p);
+	cnt_say(&t->seen, "file %s\n", m->name.p);
 	t->file_at = 0;
 	return CENOTE_OK;
 }
@@ -220,11 +79,11 @@ on_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 }
 
 static const struct cnd_sink_ops sink_ops = {
-	.params = on_params,
+	.params = cnt_on_params,
 	.columns = on_columns,
-	.row_done = on_row_done,
+	.row_done = cnt_on_row_done,
 	.done = on_done,
-	.notice = on_notice,
+	.notice = cnt_on_notice,
 	.parameter = on_parameter,
 	.copy_in = on_copy_in,
 	.copy_read = on_copy_read,
@@ -272,32 +131,6 @@ on_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	return 0;
 }
 
-static void
-on_log(const struct cnd_host *host, int level, const char *format, ...)
-{
-	(void)host;
-	(void)level;
-	(void)format;
-}
-
-static const struct cnd_backend *
-load(void)
-{
-	const struct cnd_backend *(*get)(uint32_t) = NULL;
-	static void *module;
-	void *symbol;
-
-	if (!module)
-		module = dlopen(CNT_MYSQL_MODULE, RTLD_NOW | RTLD_LOCAL);
-	if (!module)
-		fail_msg("%s", dlerror());
-	symbol = dlsym(module, "cnd_backend_get");
-	assert_non_null(symbol);
-	memcpy(&get, &symbol, sizeof(get));
-	assert_null(get(CND_BACKEND_ABI + 1));
-	return get(CND_BACKEND_ABI);
-}
-
 int
 my_main(const struct CMUnitTest *tests, size_t n, const char *name, unsigned flags)
 {
@@ -317,20 +150,16 @@ void
 my_init(struct my *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->b = load();
-	assert_non_null(t->b);
+	t->b = cnt_backend_load(CNT_MYSQL_MODULE);
 	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = t,
 		.interrupted = on_interrupted,
 		.wait = on_wait,
-		.log = on_log };
-	t->sink = (struct cnd_sink){
-		.ops = &sink_ops, .batch = &t->batch, .diag = &t->diag
-	};
+		.log = cnt_backend_log };
 	t->stop_status = CENOTE_ERR_SERVER;
 	t->file_piece = 1000;
 	cnc_diag_init(&t->diag, &cnc_mem_default);
-	cnc_buf_init(&t->out, &cnc_mem_default, 256u << 20);
+	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 256u << 20);
 }
 
 void
@@ -338,9 +167,7 @@ my_finish(struct my *t)
 {
 	my_logout(t);
 	cnc_diag_finish(&t->diag);
-	cnc_buf_finish(&t->out);
-	free(t->log);
-	t->log = NULL;
+	cnt_transcript_finish(&t->seen);
 }
 
 void
@@ -362,16 +189,12 @@ int
 my_login(struct my *t)
 {
 	struct cnd_server_spec spec = { t->options, t->n_options };
-	struct cnp_str none = CNP_STR_NONE;
-	int r;
 
 	if (t->mem)
 		t->host.mem = t->mem;
 	t->began_ms = now_ms();
 	t->stopped = 0;
-	cnc_diag_clear(&t->diag);
-	r = t->b->login(&t->host, &spec, &t->s, &t->diag);
-	return r == CENOTE_OK ? t->b->attach(t->s, &none, &t->diag) : r;
+	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
 }
 
 void
@@ -411,11 +234,11 @@ begin_request(struct my *t, const struct cnc_value *params, uint32_t n)
 	static char formats[64];
 	size_t i;
 
-	t->log_len = 0;
-	say(t, "%s", "");
-	t->n_columns = 0;
-	t->rows_in_request = 0;
-	t->n_rows = 0;
+	cnt_transcript_begin(&t->seen, &(struct cnt_request){ .batch_rows = t->batch_rows,
+					       .max_rows = t->max_rows,
+					       .count_only = t->count_only,
+					       .fail_at = t->sink_fails_at,
+					       .fail_with = CENOTE_ERR_LIMIT });
 	t->stopped = 0;
 	t->began_ms = now_ms();
 	cnc_diag_clear(&t->diag);
@@ -436,17 +259,15 @@ end_request(struct my *t, int r)
 {
 	t->last = r;
 	if (r == CENOTE_OK)
-		return t->log;
-	if (t->n_columns > 0)
-		take_batch(t);
-	t->n_columns = 0;
-	say(t, "error %s %d %s\n", r == CENOTE_ERR_CONN ? "lost" : t->diag.sqlstate,
-		(int)t->diag.native,
+		return t->seen.log;
+	cnt_transcript_break(&t->seen);
+	cnt_say(&t->seen, "error %s %d %s\n",
+		r == CENOTE_ERR_CONN ? "lost" : t->diag.sqlstate, (int)t->diag.native,
 		r == CENOTE_ERR_UNSUPPORTED ? "unsupported"
 		: r == CENOTE_ERR_NOMEM     ? "out of memory"
 		: r == CENOTE_ERR_LIMIT     ? "limit"
 					    : t->diag.message);
-	return t->log;
+	return t->seen.log;
 }
 
 const char *
@@ -454,7 +275,7 @@ my_query_with(struct my *t, const char *sql, const struct cnc_value *params, uin
 {
 	struct cnd_exec e = begin_request(t, params, n);
 
-	return end_request(t, t->b->query(t->s, sql, strlen(sql), &e, &t->sink));
+	return end_request(t, t->b->query(t->s, sql, strlen(sql), &e, &t->seen.sink));
 }
 
 const char *
@@ -471,7 +292,7 @@ my_prepare(struct my *t, uint32_t statement, const char *sql)
 	};
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->prepare(t->s, &p, &t->sink));
+	return end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
 }
 
 const char *
@@ -481,7 +302,7 @@ my_describe(struct my *t, uint32_t statement)
 
 	(void)begin_request(t, NULL, 0);
 	return end_request(
-		t, t->b->describe(t->s, &which, CNP_NAMED_STATEMENT, &t->sink));
+		t, t->b->describe(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
 }
 
 const char *
@@ -492,7 +313,7 @@ my_execute(struct my *t, uint32_t statement, int known, const struct cnc_value *
 	struct cnd_named which = { statement, CNP_STR_NONE };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, &which, &e, &t->sink));
+	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
 }
 
 const char *
@@ -501,7 +322,8 @@ my_close(struct my *t, uint32_t statement)
 	struct cnd_named which = { statement, CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->close(t->s, &which, CNP_NAMED_STATEMENT, &t->sink));
+	return end_request(
+		t, t->b->close(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
 }
 
 const char *
@@ -510,10 +332,10 @@ my_fetch(struct my *t, uint32_t portal, uint32_t batch_rows, int send_columns)
 	uint32_t old = t->batch_rows;
 	const char *text;
 
-	(void)begin_request(t, NULL, 0);
 	t->batch_rows = batch_rows;
+	(void)begin_request(t, NULL, 0);
 	text = end_request(
-		t, t->b->fetch(t->s, portal, batch_rows, send_columns, &t->sink));
+		t, t->b->fetch(t->s, portal, batch_rows, send_columns, &t->seen.sink));
 	t->batch_rows = old;
 	return text;
 }
@@ -522,21 +344,21 @@ const char *
 my_begin(struct my *t, uint8_t isolation, uint32_t flags)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->begin(t->s, isolation, flags, &t->sink));
+	return end_request(t, t->b->begin(t->s, isolation, flags, &t->seen.sink));
 }
 
 const char *
 my_commit(struct my *t)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->commit(t->s, &t->sink));
+	return end_request(t, t->b->commit(t->s, &t->seen.sink));
 }
 
 const char *
 my_rollback(struct my *t)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->rollback(t->s, &t->sink));
+	return end_request(t, t->b->rollback(t->s, &t->seen.sink));
 }
 
 const char *
@@ -544,21 +366,22 @@ my_savepoint(struct my *t, uint8_t action, const char *name)
 {
 	(void)begin_request(t, NULL, 0);
 	return end_request(
-		t, t->b->savepoint(t->s, action, name, strlen(name), &t->sink));
+		t, t->b->savepoint(t->s, action, name, strlen(name), &t->seen.sink));
 }
 
 const char *
 my_autocommit(struct my *t, int on)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->autocommit(t->s, on, &t->sink));
+	return end_request(t, t->b->autocommit(t->s, on, &t->seen.sink));
 }
 
 const char *
 my_select_database(struct my *t, const char *name)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->select_database(t->s, name, strlen(name), &t->sink));
+	return end_request(
+		t, t->b->select_database(t->s, name, strlen(name), &t->seen.sink));
 }
 
 const char *
@@ -569,14 +392,14 @@ my_change_user(struct my *t, const char *user, const char *password, const char 
 		.database = cnp_str(database) };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->change_user(t->s, &to, &t->sink));
+	return end_request(t, t->b->change_user(t->s, &to, &t->seen.sink));
 }
 
 const char *
 my_catalog(struct my *t, const struct cnp_catalog *filter)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->catalog(t->s, filter, &t->sink));
+	return end_request(t, t->b->catalog(t->s, filter, &t->seen.sink));
 }
 
 const char *
@@ -623,12 +446,8 @@ my_pins(struct my *t)
 int
 my_reset(struct my *t)
 {
-	struct cnp_str none = CNP_STR_NONE;
-	int r;
-
 	(void)begin_request(t, NULL, 0);
-	r = t->b->reset(t->s, &t->diag);
-	return r == CENOTE_OK ? t->b->attach(t->s, &none, &t->diag) : r;
+	return cnt_backend_reset(t->b, t->s, &t->diag);
 }
 
 int

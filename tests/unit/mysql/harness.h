@@ -2,23 +2,17 @@
 #ifndef CNT_MYSQL_HARNESS_H
 #define CNT_MYSQL_HARNESS_H
 
-#include "tests/support/cnt_cmocka.h"
-#include "tests/support/cnt_server.h"
+#include "support/cnt_server.h"
 
 #include "core/mem.h"
-#include "tools/cenoted/backend.h"
+#include "support/cnt_backend.h"
 
 /*
- * The MySQL backend on a real server, without a daemon: the module is loaded as cenoted loads it, and
- * what it answers is written down as text, one line per event:
+ * The MySQL backend on a real server (support/cnt_backend.h). Its transcript has, besides:
  *
- *     columns a:INT64 b:TEXT        (a '=' in front of the list: the client knows them)
- *     row 1|x|NULL
  *     params ? ?
  *     file NAME                     (of LOAD DATA LOCAL: what was asked for)
  *     parameter NAME=VALUE
- *     done TAG                      (then, where set: affected=N id=N warnings=N more-rows
- *                                    more-results limited empty output)
  *     error 42S02 native …
  */
 struct my {
@@ -45,19 +39,10 @@ struct my {
 	size_t file_len, file_at, file_piece;
 	const struct cenote_allocator *mem; /* NULL: the default */
 	int count_only; /* rows are counted, not written down */
-	uint64_t n_rows;
-	size_t longest; /* batch */
-	int sink_fails_at; /* the n-th row: CENOTE_ERR_LIMIT; 0 never */
+	uint64_t sink_fails_at; /* the n-th row: CENOTE_ERR_LIMIT; 0 never */
 	int last; /* status of the last request */
 	uint32_t status; /* the server's, of the last done */
-	/* The sink. */
-	struct cnd_sink sink;
-	struct cnc_batch batch;
-	struct cnc_buf out;
-	uint32_t n_columns;
-	uint64_t rows_in_request;
-	char *log;
-	size_t log_len, log_cap;
+	struct cnt_transcript seen;
 };
 
 /* Of all tests of the program; started by my_main(). */

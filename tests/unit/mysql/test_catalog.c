@@ -210,7 +210,7 @@ name_is_nothing_but_data(struct my *t, const char *name)
 	for (kind = 1; kind <= 9; kind++) {
 		(void)list(t, kind, name, name, name, name);
 		if (t->last < 0)
-			fail_msg("list %d of «%s»: %s", kind, name, t->log);
+			fail_msg("list %d of «%s»: %s", kind, name, t->seen.log);
 	}
 	assert_contains(list(t, CENOTE_CATALOG_TABLES, name, "-", "-", "-"),
 		"remarks:TEXT\ndone");

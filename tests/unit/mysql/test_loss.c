@@ -37,7 +37,7 @@ a_statement_is_stopped_and_the_session_lives(void **state)
 		t->stop_after_ms = 50;
 		(void)my_query(t, slow[i]);
 		assert_int_equal(t->last, CENOTE_ERR_SERVER);
-		assert_contains(t->log, "error 57014 1317 canceled by the test\n");
+		assert_contains(t->seen.log, "error 57014 1317 canceled by the test\n");
 		assert_in_range(now_ms() - began, 40, 5000);
 		t->stop_after_ms = 0;
 		assert_string_equal(my_value(t, "select 5"), "5");
@@ -66,8 +66,8 @@ rows_are_stopped_while_they_stream(void **state)
 		t->stop_after_ms = 30;
 		(void)my_query(t, "select seq, repeat('x', 500) from seq_1_to_100000000");
 		assert_int_equal(t->last, CENOTE_ERR_SERVER);
-		assert_contains(t->log, "error 57014 ");
-		assert_true(t->n_rows > 0);
+		assert_contains(t->seen.log, "error 57014 ");
+		assert_true(t->seen.n_rows > 0);
 		t->stop_after_ms = 0;
 	}
 	t->is_extended = 0;
@@ -205,7 +205,7 @@ do_step(struct my *t, int step)
 		t->last = t->b->idle(t->s, NULL);
 		return "";
 	default:
-		t->last = t->b->idle(t->s, &t->sink);
+		t->last = t->b->idle(t->s, &t->seen.sink);
 		return "";
 	}
 }
@@ -277,7 +277,7 @@ a_server_that_shuts_down_says_so(void **state)
 	assert_int_equal(cnt_server_shutdown(&my_server), 0);
 	p.fd = t->b->fd(t->s);
 	assert_int_equal(poll(&p, 1, 5000), 1);
-	assert_int_equal(t->b->idle(t->s, &t->sink), CENOTE_ERR_CONN);
+	assert_int_equal(t->b->idle(t->s, &t->seen.sink), CENOTE_ERR_CONN);
 	assert_prefix(t->diag.sqlstate, "08");
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_ERR_CONN);

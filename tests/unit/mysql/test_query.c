@@ -131,8 +131,8 @@ a_long_result_streams(void **state)
 	t->count_only = 1;
 	(void)my_query(t, "select seq, repeat('x', 1000) from seq_1_to_20000");
 	assert_int_equal(t->last, CENOTE_OK);
-	assert_int_equal(t->n_rows, 20000);
-	assert_true(t->longest < 65536);
+	assert_int_equal(t->seen.n_rows, 20000);
+	assert_true(t->seen.longest < 65536);
 	t->count_only = 0;
 }
 
@@ -172,7 +172,7 @@ large_values_pass_in_both_directions(void **state)
 	t->count_only = 1;
 	assert_prefix(my_query(t, "select repeat('x', 20971520)"), "columns");
 	assert_int_equal(t->last, CENOTE_OK);
-	assert_true(t->longest > n);
+	assert_true(t->seen.longest > n);
 	t->count_only = 0;
 	v = (struct cnc_value){ .type = CENOTE_TYPE_BYTES, .bytes = text, .len = n };
 	assert_contains(my_query_with(t, "select length(?)", &v, 1), "row 20971520");

@@ -180,13 +180,13 @@ tls_is_as_the_line_asks_for(void **state)
 	t.stop_after_ms = 200;
 	assert_prefix(my_query(&t, "select sleep(20)"), "columns");
 	assert_int_equal(t.last, CENOTE_ERR_SERVER);
-	assert_true(strstr(t.log, "57014") != NULL);
+	assert_true(strstr(t.seen.log, "57014") != NULL);
 	t.stop_after_ms = 0;
 	assert_string_equal(
 		my_value(&t, "select length(repeat('x', 16000000))"), "16000000");
 	t.count_only = 1;
 	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
-	assert_int_equal(t.n_rows, 20000);
+	assert_int_equal(t.seen.n_rows, 20000);
 	t.count_only = 0;
 	assert_int_equal(my_reset(&t), CENOTE_OK);
 	my_logout(&t);
@@ -227,7 +227,7 @@ tcp_works_plain_and_compressed(void **state)
 		fail_msg("%s", t.diag.message);
 	t.count_only = 1;
 	(void)my_query(&t, "select seq, repeat('y', 1000) from seq_1_to_20000");
-	assert_int_equal(t.n_rows, 20000);
+	assert_int_equal(t.seen.n_rows, 20000);
 	t.count_only = 0;
 	t.b->info(t.s, &info);
 	assert_prefix(info.server, "127.0.0.1:");
@@ -431,7 +431,7 @@ changes_of_the_session_are_told(void **state)
 
 	assert_contains(my_query(t, "set names latin1"),
 		"parameter character_set_client=latin1\n");
-	assert_contains(t->log, "parameter character_set_results=latin1\n");
+	assert_contains(t->seen.log, "parameter character_set_results=latin1\n");
 	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
 	assert_contains(my_query(t, "use app2"), "parameter database=app2\n");
 	assert_contains(

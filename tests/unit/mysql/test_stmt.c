@@ -108,13 +108,13 @@ rows_come_in_batches_and_other_requests_in_between(void **state)
 	t->batch_rows = 1000;
 	(void)my_query(t, "select seq from seq_1_to_5000");
 	portal = t->portal;
-	assert_int_equal(t->n_rows, 1000);
+	assert_int_equal(t->seen.n_rows, 1000);
 	for (i = 0; i < 3; i++) {
 		(void)my_fetch(t, portal, 1000, 0);
-		assert_int_equal(t->n_rows, 1000);
+		assert_int_equal(t->seen.n_rows, 1000);
 	}
 	(void)my_fetch(t, portal, 0, 0);
-	assert_int_equal(t->n_rows, 1000);
+	assert_int_equal(t->seen.n_rows, 1000);
 	t->count_only = 0;
 	/* an end that falls together with a batch's */
 	t->batch_rows = 2;

@@ -1,59 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dlfcn.h>
+#include "harness.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/mem.h"
 
-#include "harness.h"
-
 struct cnt_server pg_server;
-
-static void say(struct pg *t, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
-say_bytes(struct pg *t, const char *p, size_t n)
-{
-	while (t->log_len + n + 1 > t->log_cap) {
-		t->log_cap = t->log_cap ? 2 * t->log_cap : 4096;
-		t->log = realloc(t->log, t->log_cap);
-		assert_non_null(t->log);
-	}
-	memcpy(t->log + t->log_len, p, n);
-	t->log_len += n;
-	t->log[t->log_len] = 0;
-}
-
-static void
-say(struct pg *t, const char *format, ...)
-{
-	char line[4096];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	assert_in_range(n, 0, sizeof(line) - 1);
-	say_bytes(t, line, (size_t)n);
-}
 
 static struct pg *
 of_sink(struct cnd_sink *sink)
 {
-	return (struct pg *)(void *)((char *)sink - offsetof(struct pg, sink));
+	return (struct pg *)(void *)((char *)sink - offsetof(struct pg, seen.sink));
 }
 
 int
@@ -64,149 +27,38 @@ pg_is_by_libpq(void)
 	return wire != NULL && strcmp(wire, "libpq") == 0;
 }
 
-static const char *const type_names[] = { "NULL", "BOOL", "INT64", "UINT64", "DOUBLE",
-	"DECIMAL", "TEXT", "BYTES", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "UUID",
-	"JSON", "OTHER" };
-
 static int
 on_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
-	struct pg *t = of_sink(sink);
+	struct cnt_transcript *t = cnt_transcript_of(sink);
 
-	say(t, "params");
+	cnt_say(t, "params");
 	for (uint32_t i = 0; i < n; i++)
-		say(t, " %s", type_names[params[i].type]);
-	say(t, "\n");
-	return CENOTE_OK;
-}
-
-static int
-on_columns(struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
-{
-	struct pg *t = of_sink(sink);
-
-	say(t, "columns%s", known ? " =" : "");
-	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(strlen(columns[i].name.p), columns[i].name.n);
-		assert_int_equal(strlen(columns[i].type_name.p), columns[i].type_name.n);
-		say(t, " %s:%s", columns[i].name.p, type_names[columns[i].type]);
-	}
-	say(t, "\n");
-	if (t->is_describing)
-		return CENOTE_OK;
-	assert_false(t->in_result);
-	t->in_result = 1;
-	t->n_columns = n;
-	cnc_buf_clear(&t->out, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, n), CENOTE_OK);
-	return CENOTE_OK;
-}
-
-static int
-write_row(void *user, const uint8_t *row)
-{
-	struct pg *t = user;
-	const char *p;
-	size_t len;
-	uint32_t i;
-
-	for (i = 0; i < t->n_columns; i++) {
-		p = cnc_row_value(row, t->n_columns, i, &len);
-		say(t, "%s", i == 0 ? "row " : "|");
-		if (p)
-			say_bytes(t, p, len);
-		else
-			say(t, "NULL");
-	}
-	say(t, "\n");
-	return CENOTE_OK;
-}
-
-/* Read the batch as a client would, and begin the next. */
-static void
-take_batch(struct pg *t)
-{
-	uint32_t n;
-	size_t len = cnc_batch_end(&t->batch);
-
-	assert_int_equal(cnc_batch_check(cnc_buf_head(&t->out), len, t->n_columns,
-				 t->count_only ? NULL : write_row, t, &n),
-		CENOTE_OK);
-	t->n_rows += n;
-	cnc_buf_clear(&t->out, SIZE_MAX);
-	assert_int_equal(cnc_batch_begin(&t->batch, &t->out, t->n_columns), CENOTE_OK);
-}
-
-static int
-on_row_done(struct cnd_sink *sink)
-{
-	struct pg *t = of_sink(sink);
-
-	assert_true(t->in_result);
-	if (cnc_batch_len(&t->batch) > 32768)
-		take_batch(t);
-	t->rows_in_request++;
-	if (t->fail_rows_at > 0 && t->rows_in_request == (uint64_t)t->fail_rows_at)
-		return CENOTE_ERR_NOMEM;
-	if (t->max_rows > 0 && t->rows_in_request >= t->max_rows)
-		return CENOTE_DONE;
-	if (t->batch_rows > 0 && t->rows_in_request % t->batch_rows == 0)
-		return CENOTE_AGAIN;
-	return CENOTE_OK;
-}
-
-static int
-on_done(struct cnd_sink *sink, const struct cnp_done *done)
-{
-	struct pg *t = of_sink(sink);
-
-	if (t->in_result)
-		take_batch(t);
-	t->in_result = 0;
-	t->rows_in_request = 0;
-	say(t, "done %.*s", (int)done->tag.n, done->tag.p);
-	if (done->affected >= 0)
-		say(t, " affected=%lld", (long long)done->affected);
-	if (done->warnings > 0)
-		say(t, " warnings=%u", (unsigned)done->warnings);
-	if (done->flags & CNP_DONE_MORE_ROWS)
-		say(t, " more-rows");
-	if (done->flags & CNP_DONE_MORE_RESULTS)
-		say(t, " more-results");
-	if (done->flags & CNP_DONE_LIMITED)
-		say(t, " limited");
-	if (done->flags & CNP_DONE_EMPTY)
-		say(t, " empty");
-	say(t, "\n");
-	return CENOTE_OK;
-}
-
-static int
-on_notice(struct cnd_sink *sink, const struct cnc_diag *notice)
-{
-	say(of_sink(sink), "notice %s %s\n", notice->sqlstate, notice->message);
+		cnt_say(t, " %s", cnt_type_name(params[i].type));
+	cnt_say(t, "\n");
 	return CENOTE_OK;
 }
 
 static int
 on_notification(struct cnd_sink *sink, const struct cnp_notification *n)
 {
-	say(of_sink(sink), "notification %s %s\n", n->channel.p, n->payload.p);
+	cnt_say(cnt_transcript_of(sink), "notification %s %s\n", n->channel.p,
+		n->payload.p);
 	return CENOTE_OK;
 }
 
 static int
 on_parameter(struct cnd_sink *sink, const char *name, const char *value)
 {
-	say(of_sink(sink), "parameter %s %s\n", name, value);
+	cnt_say(cnt_transcript_of(sink), "parameter %s %s\n", name, value);
 	return CENOTE_OK;
 }
 
 static int
 on_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
 {
-	say(of_sink(sink), "copy-out %s %zu\n", m->format ? "binary" : "text",
-		m->formats.n);
+	cnt_say(cnt_transcript_of(sink), "copy-out %s %zu\n",
+		m->format ? "binary" : "text", m->formats.n);
 	return CENOTE_OK;
 }
 
@@ -218,23 +70,23 @@ on_copy_data(struct cnd_sink *sink, const void *data, size_t len)
 	t->n_bytes += len;
 	if (t->count_only)
 		return CENOTE_OK;
-	say(t, "data ");
-	say_bytes(t, data, len);
+	cnt_say(&t->seen, "data ");
+	cnt_say_bytes(&t->seen, data, len);
 	return CENOTE_OK;
 }
 
 static int
 on_copy_done(struct cnd_sink *sink)
 {
-	say(of_sink(sink), "copied\n");
+	cnt_say(cnt_transcript_of(sink), "copied\n");
 	return CENOTE_OK;
 }
 
 static int
 on_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 {
-	say(of_sink(sink), "copy-in %s %zu\n", m->format ? "binary" : "text",
-		m->formats.n);
+	cnt_say(cnt_transcript_of(sink), "copy-in %s %zu\n",
+		m->format ? "binary" : "text", m->formats.n);
 	return CENOTE_OK;
 }
 
@@ -262,10 +114,10 @@ on_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 
 static const struct cnd_sink_ops sink_ops = {
 	.params = on_params,
-	.columns = on_columns,
-	.row_done = on_row_done,
-	.done = on_done,
-	.notice = on_notice,
+	.columns = cnt_on_columns,
+	.row_done = cnt_on_row_done,
+	.done = cnt_on_done,
+	.notice = cnt_on_notice,
 	.notification = on_notification,
 	.parameter = on_parameter,
 	.copy_out = on_copy_out,
@@ -314,32 +166,6 @@ on_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	return 0;
 }
 
-static void
-on_log(const struct cnd_host *host, int level, const char *format, ...)
-{
-	(void)host;
-	(void)level;
-	(void)format;
-}
-
-static const struct cnd_backend *
-load(void)
-{
-	const struct cnd_backend *(*get)(uint32_t) = NULL;
-	static void *module;
-	void *symbol;
-
-	if (!module)
-		module = dlopen(CNT_POSTGRESQL_MODULE, RTLD_NOW | RTLD_LOCAL);
-	if (!module)
-		fail_msg("%s", dlerror());
-	symbol = dlsym(module, "cnd_backend_get");
-	assert_non_null(symbol);
-	memcpy(&get, &symbol, sizeof(get));
-	assert_null(get(CND_BACKEND_ABI + 1));
-	return get(CND_BACKEND_ABI);
-}
-
 /* ---- life ---- */
 
 int
@@ -369,18 +195,14 @@ void
 pg_setup(struct pg *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->b = load();
-	assert_non_null(t->b);
+	t->b = cnt_backend_load(CNT_POSTGRESQL_MODULE);
 	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = t,
 		.interrupted = on_interrupted,
 		.wait = on_wait,
-		.log = on_log };
-	t->sink = (struct cnd_sink){
-		.ops = &sink_ops, .batch = &t->batch, .diag = &t->diag
-	};
+		.log = cnt_backend_log };
 	cnc_diag_init(&t->diag, &cnc_mem_default);
-	cnc_buf_init(&t->out, &cnc_mem_default, 256u << 20);
+	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 256u << 20);
 	memcpy(t->run_dir, pg_server.run_dir, sizeof(t->run_dir));
 	snprintf(t->port, sizeof(t->port), "%d", pg_server.port);
 	pg_option(t, "host", t->run_dir);
@@ -397,23 +219,17 @@ pg_teardown(struct pg *t)
 {
 	pg_logout(t);
 	cnc_diag_finish(&t->diag);
-	cnc_buf_finish(&t->out);
-	free(t->log);
-	t->log = NULL;
+	cnt_transcript_finish(&t->seen);
 }
 
 int
 pg_login(struct pg *t)
 {
 	struct cnd_server_spec spec = { t->options, t->n_options };
-	struct cnp_str none = CNP_STR_NONE;
-	int r;
 
-	cnc_diag_clear(&t->diag);
 	if (t->mem != NULL)
 		t->host.mem = t->mem;
-	r = t->b->login(&t->host, &spec, &t->s, &t->diag);
-	return r == CENOTE_OK ? t->b->attach(t->s, &none, &t->diag) : r;
+	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
 }
 
 void
@@ -449,12 +265,11 @@ pg_test_teardown(void **state)
 static struct cnd_exec
 begin_request(struct pg *t, const struct cnc_value *params, uint32_t n)
 {
-	t->log_len = 0;
-	say(t, "%s", "");
-	t->in_result = 0;
-	t->is_describing = 0;
-	t->rows_in_request = 0;
-	t->n_rows = 0;
+	cnt_transcript_begin(&t->seen, &(struct cnt_request){ .batch_rows = t->batch_rows,
+					       .max_rows = t->max_rows,
+					       .count_only = t->count_only,
+					       .fail_at = t->fail_rows_at,
+					       .fail_with = CENOTE_ERR_NOMEM });
 	t->n_waits = 0;
 	t->stopped = 0;
 	cnc_diag_clear(&t->diag);
@@ -474,10 +289,8 @@ say_error(struct pg *t, int r)
 {
 	const char *position = cnc_diag_field(&t->diag, 'P');
 
-	if (t->in_result)
-		take_batch(t);
-	t->in_result = 0;
-	say(t, "error %s %s",
+	cnt_transcript_break(&t->seen);
+	cnt_say(&t->seen, "error %s %s",
 		r == CENOTE_ERR_SERVER ? t->diag.sqlstate
 		: r == CENOTE_ERR_CONN ? "CONN"
 				       : "-",
@@ -485,8 +298,8 @@ say_error(struct pg *t, int r)
 		: r == CENOTE_ERR_NOMEM     ? "out of memory"
 					    : t->diag.message);
 	if (position)
-		say(t, " position=%s", position);
-	say(t, "\n");
+		cnt_say(&t->seen, " position=%s", position);
+	cnt_say(&t->seen, "\n");
 }
 
 /* As the worker does: a synchronisation point follows a request that has one. */
@@ -500,14 +313,14 @@ end_request(struct pg *t, int r)
 		int q;
 
 		cnc_diag_clear(&t->diag);
-		q = t->b->sync(t->s, &t->sink);
+		q = t->b->sync(t->s, &t->seen.sink);
 		if (q < 0 && r >= 0) {
-			say(t, "sync ");
+			cnt_say(&t->seen, "sync ");
 			say_error(t, q);
 			t->last = q;
 		}
 	}
-	return t->log;
+	return t->seen.log;
 }
 
 const char *
@@ -515,7 +328,7 @@ pg_query_with(struct pg *t, const char *sql, const struct cnc_value *params, uin
 {
 	struct cnd_exec e = begin_request(t, params, n);
 
-	return end_request(t, t->b->query(t->s, sql, strlen(sql), &e, &t->sink));
+	return end_request(t, t->b->query(t->s, sql, strlen(sql), &e, &t->seen.sink));
 }
 
 const char *
@@ -533,8 +346,8 @@ pg_prepare(struct pg *t, uint32_t statement, const char *name, const char *sql)
 		.name = cnp_str(name) };
 
 	(void)begin_request(t, NULL, 0);
-	t->is_describing = 1;
-	return end_request(t, t->b->prepare(t->s, &p, &t->sink));
+	t->seen.request.is_describing = 1;
+	return end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
 }
 
 const char *
@@ -543,8 +356,8 @@ pg_describe(struct pg *t, uint32_t statement, const char *name, int kind)
 	struct cnd_named which = { statement, cnp_str(name) };
 
 	(void)begin_request(t, NULL, 0);
-	t->is_describing = 1;
-	return end_request(t, t->b->describe(t->s, &which, (uint8_t)kind, &t->sink));
+	t->seen.request.is_describing = 1;
+	return end_request(t, t->b->describe(t->s, &which, (uint8_t)kind, &t->seen.sink));
 }
 
 const char *
@@ -555,7 +368,7 @@ pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
 	struct cnd_named which = { statement, cnp_str(name) };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, &which, &e, &t->sink));
+	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
 }
 
 const char *
@@ -564,7 +377,7 @@ pg_close(struct pg *t, uint32_t statement, const char *name, int kind)
 	struct cnd_named which = { statement, cnp_str(name) };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->close(t->s, &which, (uint8_t)kind, &t->sink));
+	return end_request(t, t->b->close(t->s, &which, (uint8_t)kind, &t->seen.sink));
 }
 
 const char *
@@ -573,9 +386,9 @@ pg_fetch(struct pg *t, uint32_t portal, uint32_t batch_rows)
 	uint32_t before = t->batch_rows;
 	const char *text;
 
-	(void)begin_request(t, NULL, 0);
 	t->batch_rows = batch_rows;
-	text = end_request(t, t->b->fetch(t->s, portal, batch_rows, 0, &t->sink));
+	(void)begin_request(t, NULL, 0);
+	text = end_request(t, t->b->fetch(t->s, portal, batch_rows, 0, &t->seen.sink));
 	t->batch_rows = before;
 	return text;
 }
@@ -584,28 +397,28 @@ void
 pg_close_portal(struct pg *t, uint32_t portal)
 {
 	t->b->close_portal(t->s, portal);
-	(void)t->b->sync(t->s, &t->sink);
+	(void)t->b->sync(t->s, &t->seen.sink);
 }
 
 const char *
 pg_begin(struct pg *t, uint8_t isolation, uint32_t flags)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->begin(t->s, isolation, flags, &t->sink));
+	return end_request(t, t->b->begin(t->s, isolation, flags, &t->seen.sink));
 }
 
 const char *
 pg_commit(struct pg *t)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->commit(t->s, &t->sink));
+	return end_request(t, t->b->commit(t->s, &t->seen.sink));
 }
 
 const char *
 pg_rollback(struct pg *t)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->rollback(t->s, &t->sink));
+	return end_request(t, t->b->rollback(t->s, &t->seen.sink));
 }
 
 const char *
@@ -613,14 +426,14 @@ pg_savepoint(struct pg *t, uint8_t action, const char *name)
 {
 	(void)begin_request(t, NULL, 0);
 	return end_request(
-		t, t->b->savepoint(t->s, action, name, strlen(name), &t->sink));
+		t, t->b->savepoint(t->s, action, name, strlen(name), &t->seen.sink));
 }
 
 const char *
 pg_autocommit(struct pg *t, int on)
 {
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->autocommit(t->s, on, &t->sink));
+	return end_request(t, t->b->autocommit(t->s, on, &t->seen.sink));
 }
 
 const char *
@@ -628,7 +441,7 @@ pg_function(struct pg *t, uint32_t function, const struct cnc_value *params, uin
 {
 	struct cnd_exec e = begin_request(t, params, n);
 
-	return end_request(t, t->b->function(t->s, function, &e, &t->sink));
+	return end_request(t, t->b->function(t->s, function, &e, &t->seen.sink));
 }
 
 const char *
@@ -644,7 +457,7 @@ pg_catalog(struct pg *t, uint8_t kind, const char *schema, const char *object,
 		.types = cnp_str(types ? types : "") };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->catalog(t->s, &filter, &t->sink));
+	return end_request(t, t->b->catalog(t->s, &filter, &t->seen.sink));
 }
 
 const char *
@@ -653,11 +466,11 @@ pg_sync(struct pg *t)
 	int r;
 
 	(void)begin_request(t, NULL, 0);
-	r = t->b->sync(t->s, &t->sink);
+	r = t->b->sync(t->s, &t->seen.sink);
 	t->last = r;
 	if (r < 0)
 		say_error(t, r);
-	return t->log;
+	return t->seen.log;
 }
 
 const char *
@@ -668,11 +481,11 @@ pg_idle(struct pg *t)
 
 	(void)begin_request(t, NULL, 0);
 	assert_int_equal(poll(&poll_fd, 1, 5000), 1);
-	r = t->b->idle(t->s, &t->sink);
+	r = t->b->idle(t->s, &t->seen.sink);
 	t->last = r;
 	if (r < 0)
 		say_error(t, r);
-	return t->log;
+	return t->seen.log;
 }
 
 const char *
@@ -685,7 +498,7 @@ pg_reset(struct pg *t)
 	t->last = r;
 	if (r < 0)
 		say_error(t, r);
-	return t->log;
+	return t->seen.log;
 }
 
 const char *

@@ -2,20 +2,15 @@
 #ifndef CNT_POSTGRESQL_HARNESS_H
 #define CNT_POSTGRESQL_HARNESS_H
 
+#include "support/cnt_backend.h"
 #include "support/cnt_server.h"
-#include "tools/cenoted/backend.h"
 
 /*
- * The PostgreSQL backend without a daemon: the module is loaded as cenoted loads it, on a real
- * server, and what it answers is written down as text, one line per event:
+ * The PostgreSQL backend on a real server (support/cnt_backend.h). Its transcript has, besides:
  *
- *     columns a:INT64 b:TEXT        (a '=' in front of the list: the client knows them)
- *     row 1|x|NULL
  *     params INT64 TEXT
  *     copy-in text 2, copy-out text 2, data …, copied
- *     notice 01000 …, notification CHANNEL PAYLOAD, parameter NAME VALUE
- *     done SELECT 1                 (then, where set: affected=N warnings=N more-rows
- *                                   more-results limited empty)
+ *     notification CHANNEL PAYLOAD, parameter NAME VALUE
  *     error 42P01 no such table: t  (then, where set: position=N)
  */
 struct pg {
@@ -42,24 +37,14 @@ struct pg {
 	int stopped;
 	const struct cenote_allocator *mem; /* NULL: the default */
 	int count_only; /* rows and data are counted, not written down */
-	uint64_t n_rows;
 	uint64_t n_bytes;
-	int fail_rows_at; /* the sink refuses the n-th row */
+	uint64_t fail_rows_at; /* the sink refuses the n-th row */
 	int last; /* status of the last request */
 	/* What copy_read() gives, piece by piece; NULL: the end. */
 	const char *const *pieces;
 	int gives_up; /* … and then CopyFail */
 	int waits_for_server; /* … and before the end, until the server has something to say */
-	/* The sink. */
-	struct cnd_sink sink;
-	struct cnc_batch batch;
-	struct cnc_buf out;
-	uint32_t n_columns;
-	int in_result;
-	int is_describing;
-	uint64_t rows_in_request;
-	char *log;
-	size_t log_len, log_cap;
+	struct cnt_transcript seen;
 };
 
 /* Whether the backend works by way of libpq. */

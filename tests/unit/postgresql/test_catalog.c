@@ -248,16 +248,16 @@ the_catalog_filter_is_the_database(void **state)
 	struct pg *t = *state;
 
 	(void)pg_catalog(t, CENOTE_CATALOG_DATABASES, NULL, NULL, NULL, NULL);
-	assert_non_null(strstr(t->log, "\nrow app|NULL\nrow app2|NULL\n"));
-	t->log_len = 0;
-	assert_int_equal(t->b->catalog(t->s, &filter, &t->sink), CENOTE_OK);
-	assert_non_null(strstr(t->log, "\nrow app|cat|cats\n"));
-	assert_int_equal(t->b->sync(t->s, &t->sink), CENOTE_OK);
-	t->log_len = 0;
+	assert_non_null(strstr(t->seen.log, "\nrow app|NULL\nrow app2|NULL\n"));
+	t->seen.log_len = 0;
+	assert_int_equal(t->b->catalog(t->s, &filter, &t->seen.sink), CENOTE_OK);
+	assert_non_null(strstr(t->seen.log, "\nrow app|cat|cats\n"));
+	assert_int_equal(t->b->sync(t->s, &t->seen.sink), CENOTE_OK);
+	t->seen.log_len = 0;
 	filter.catalog = cnp_str("app2");
-	assert_int_equal(t->b->catalog(t->s, &filter, &t->sink), CENOTE_OK);
-	assert_non_null(strstr(t->log, "done SELECT 0\n"));
-	assert_int_equal(t->b->sync(t->s, &t->sink), CENOTE_OK);
+	assert_int_equal(t->b->catalog(t->s, &filter, &t->seen.sink), CENOTE_OK);
+	assert_non_null(strstr(t->seen.log, "done SELECT 0\n"));
+	assert_int_equal(t->b->sync(t->s, &t->seen.sink), CENOTE_OK);
 }
 
 static void

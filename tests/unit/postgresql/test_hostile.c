@@ -287,7 +287,7 @@ nonsense_loses_the_session(void **state)
 		set_script(talk.bytes, talk.len, 0);
 		(void)ask(&t, 0);
 		if (t.last != CENOTE_ERR_CONN || strcmp(t.diag.sqlstate, "08P01") != 0)
-			fail_msg("number %zu: %s", i, t.log);
+			fail_msg("number %zu: %s", i, t.seen.log);
 		pg_teardown(&t);
 	}
 }

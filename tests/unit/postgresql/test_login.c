@@ -139,7 +139,7 @@ tls_carries_what_a_plain_socket_does(void **state)
 	assert_string_equal(pg_query_with(&t, "select $1::text as v", &v, 1),
 		"columns v:TEXT\ndone SELECT 1\n");
 	(void)pg_query(&t, "select i, repeat('x', 100) from generate_series(1, 50000) i");
-	assert_int_equal(t.n_rows, 50000);
+	assert_int_equal(t.seen.n_rows, 50000);
 	t.count_only = 0;
 	(void)pg_query(&t, "create temp table c (a int)");
 	t.pieces = pieces;

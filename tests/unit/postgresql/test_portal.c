@@ -187,7 +187,7 @@ a_large_rest_is_kept_in_a_file(void **state)
 		t->count_only = 1;
 		(void)pg_fetch(t, portal, 0);
 		assert_int_equal(t->last, CENOTE_OK);
-		assert_int_equal(t->n_rows, several ? 20000 : 19999);
+		assert_int_equal(t->seen.n_rows, several ? 20000 : 19999);
 		t->count_only = 0;
 	}
 }

@@ -270,7 +270,7 @@ a_bad_text_is_refused(void **state)
 	struct pg *t = *state;
 
 	assert_int_equal(
-		t->b->query(t->s, "select 1\0", 9, &e, &t->sink), CENOTE_ERR_SERVER);
+		t->b->query(t->s, "select 1\0", 9, &e, &t->seen.sink), CENOTE_ERR_SERVER);
 	assert_string_equal(t->diag.sqlstate, "22021");
 }
 
@@ -291,11 +291,11 @@ a_large_value_and_a_large_row_pass(void **state)
 	t->count_only = 1;
 	assert_string_equal(pg_query_with(t, "select $1::text as v", &v, 1),
 		"columns v:TEXT\ndone SELECT 1\n");
-	assert_int_equal(t->n_rows, 1);
+	assert_int_equal(t->seen.n_rows, 1);
 	assert_string_equal(
 		pg_query(t, "select repeat('x', 1000) from generate_series(1, 20000)"),
 		"columns repeat:TEXT\ndone SELECT 20000\n");
-	assert_int_equal(t->n_rows, 20000);
+	assert_int_equal(t->seen.n_rows, 20000);
 	free(text);
 }
 

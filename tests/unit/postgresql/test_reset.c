@@ -52,7 +52,7 @@ what_a_client_leaves_is_gone(void **state)
 		assert_int_equal(t->last, CENOTE_OK);
 		assert_string_equal(pg_state(t), "idle pins=0");
 		if (strstr(pg_query(t, cases[i].probe), cases[i].expected) == NULL)
-			fail_msg("after \"%s\": %s", cases[i].act, t->log);
+			fail_msg("after \"%s\": %s", cases[i].act, t->seen.log);
 	}
 }
 
@@ -67,9 +67,9 @@ the_seed_is_not_the_last_clients(void **state)
 		(void)pg_reset(t);
 		(void)pg_query(t, "select random()");
 		if (i == 0)
-			snprintf(first, sizeof(first), "%s", t->log);
+			snprintf(first, sizeof(first), "%s", t->seen.log);
 		else
-			assert_string_not_equal(t->log, first);
+			assert_string_not_equal(t->seen.log, first);
 		(void)pg_reset(t);
 	}
 }

@@ -2,16 +2,12 @@
 #ifndef CNT_SQLITE_HARNESS_H
 #define CNT_SQLITE_HARNESS_H
 
-#include "tools/cenoted/backend.h"
+#include "support/cnt_backend.h"
 
 /*
- * The SQLite backend without a daemon: the module is loaded as cenoted loads it, and what it answers
- * is written down as text, one line per event:
+ * The SQLite backend (support/cnt_backend.h). Its transcript has, besides:
  *
- *     columns a:INT64 b:TEXT        (a '=' in front of the list: the client knows them)
- *     row 1|x|NULL
  *     params :a ?
- *     done SELECT 1                 (then, where set: affected=N id=N more-rows more-results limited)
  *     error 42P01 no such table: t  (then, where set: position=N hint=…)
  */
 struct sq {
@@ -33,16 +29,8 @@ struct sq {
 	uint64_t n_questions;
 	const struct cenote_allocator *mem; /* NULL: the default */
 	int count_only; /* rows are counted, not written down */
-	uint64_t n_rows;
 	int last; /* status of the last request */
-	/* The sink. */
-	struct cnd_sink sink;
-	struct cnc_batch batch;
-	struct cnc_buf out;
-	uint32_t n_columns;
-	uint64_t rows_in_request;
-	char *log;
-	size_t log_len, log_cap;
+	struct cnt_transcript seen;
 };
 
 /* What the module, or a library that it needs, exports under a name; NULL for nothing. */

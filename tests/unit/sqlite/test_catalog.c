@@ -57,7 +57,7 @@ databases_and_schemas_are_those_that_are_open(void **state)
 	struct cnp_catalog f = filter(CENOTE_CATALOG_SCHEMAS);
 
 	(void)rows(t, filter(CENOTE_CATALOG_DATABASES));
-	assert_non_null(strstr(t->log, "row main|/tmp/"));
+	assert_non_null(strstr(t->seen.log, "row main|/tmp/"));
 	assert_string_equal(sq_catalog(t, &f),
 		"columns table_cat:TEXT table_schem:TEXT remarks:TEXT\n"
 		"row NULL|main|NULL\nrow NULL|temp|NULL\ndone SELECT 2\n");

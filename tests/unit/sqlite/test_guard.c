@@ -217,7 +217,7 @@ what_would_reach_beyond_the_session_is_refused(void **state)
 
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (!strstr(sq_query(t, refused[i]), "error 42501 "))
-			fail_msg("%s: %s", refused[i], t->log);
+			fail_msg("%s: %s", refused[i], t->seen.log);
 	}
 	assert_string_equal(sq_query(t, "attach '' as a"),
 		"error 42501 ATTACH is not allowed in this pool hint=attach=yes on the "

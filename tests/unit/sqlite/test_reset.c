@@ -213,8 +213,8 @@ live(struct sq *t, struct cnt_random *rnd, char *story, size_t size)
 		else
 			(void)sq_query(t, sql);
 		if (used < size)
-			used += (size_t)snprintf(
-				story + used, size - used, "    %s -> %s", sql, t->log);
+			used += (size_t)snprintf(story + used, size - used,
+				"    %s -> %s", sql, t->seen.log);
 	}
 	t->batch_rows = 0;
 	t->max_rows = 0;
@@ -504,7 +504,7 @@ counters_are_those_of_sqlite_itself(void **state)
 			    line))
 			fail_msg("seed %llu, statement %u: %s: SQLite has %s the session "
 				 "has %s",
-				(unsigned long long)rnd.seed, i, sql, line, t->log);
+				(unsigned long long)rnd.seed, i, sql, line, t->seen.log);
 	}
 	(void)sqlite3_close(db);
 }

@@ -48,12 +48,13 @@ params_of_every_type_arrive_as_what_they_are(void **state)
 		"typeof(?),"
 		"typeof(?),typeof(?),typeof(?)",
 		values, 15);
-	assert_non_null(strstr(t->log, "row "
-				       "null|null|integer|integer|integer|real|text|text|"
-				       "blob|blob|text|text|text|"
-				       "text|blob\n"));
+	assert_non_null(
+		strstr(t->seen.log, "row "
+				    "null|null|integer|integer|integer|real|text|text|"
+				    "blob|blob|text|text|text|"
+				    "text|blob\n"));
 	(void)sq_query_with(t, "select ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?", values, 15);
-	assert_non_null(strstr(t->log,
+	assert_non_null(strstr(t->seen.log,
 		"row "
 		"NULL|NULL|1|-9223372036854775808|9223372036854775807|0.1|12.30||\1\2||"
 		"2024-02-29|2024-02-29 23:59:58.5|u|n|n\n"));
@@ -317,7 +318,7 @@ columns_tell_where_they_come_from(void **state)
 				     .columns = see_columns,
 				     .done = ignore_done } };
 
-	seen.sink = (struct cnd_sink){ &seen.ops, &t->batch, &t->diag };
+	seen.sink = (struct cnd_sink){ &seen.ops, &t->seen.batch, &t->diag };
 	(void)sq_query(t, "create table t (a integer primary key autoincrement,"
 			  " b varchar(20) not null, c decimal(8,3), d integer)");
 	assert_int_equal(t->b->prepare(t->s,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_BACKEND_H
+#define CNT_BACKEND_H
+
+#include "support/cnt_cmocka.h"
+#include "tools/cenoted/backend.h"
+
+/*
+ * A backend without a daemon: the module is loaded as cenoted loads it, and what it answers is
+ * written down as text, one line per event:
+ *
+ *     columns a:INT64 b:TEXT        (a '=' in front of the list: the client knows them)
+ *     row 1|x|NULL
+ *     notice 01000 …
+ *     done SELECT 1                 (then, where set: affected=N id=N warnings=N more-rows
+ *                                    more-results limited empty output)
+ *
+ * What else a backend says, and how a request ends that failed, is written by its own tests.
+ */
+
+/* What the module, or a library that it needs, exports under a name; NULL for nothing. */
+void *cnt_backend_symbol(const char *module, const char *name);
+const struct cnd_backend *cnt_backend_load(const char *module);
+/* Log in and attach, as a worker does for its first client. */
+int cnt_backend_login(const struct cnd_backend *b, const struct cnd_host *host,
+	const struct cnd_server_spec *spec, struct cnd_session **ret_session,
+	struct cnc_diag *ret_diag);
+/* Reset and attach, as for the next one. */
+int cnt_backend_reset(
+	const struct cnd_backend *b, struct cnd_session *s, struct cnc_diag *ret_diag);
+/* A host's log: nowhere. */
+void cnt_backend_log(const struct cnd_host *host, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* How a request is run. */
+struct cnt_request {
+	uint32_t batch_rows; /* 0: all */
+	uint64_t max_rows; /* of a result; 0: all */
+	int count_only; /* rows are counted, not written down */
+	int is_describing; /* no rows follow the columns */
+	uint64_t fail_at; /* the sink refuses that row of a result, from 1; 0: none */
+	int fail_with;
+};
+
+struct cnt_transcript {
+	struct cnd_sink sink;
+	char *log; /* of the request, ends with 0 */
+	size_t log_len, log_cap;
+	uint64_t n_rows; /* of the request */
+	size_t longest; /* batch, of all requests */
+	/* The rest is cnt_backend.c's. */
+	struct cnt_request request;
+	struct cnc_batch batch;
+	struct cnc_buf out;
+	int in_result; /* columns() was called, done() was not */
+	uint32_t n_columns;
+	uint64_t rows_in_result;
+};
+
+/* `ops`: the functions below, and the backend's own; their object is at its `seen.sink`.
+ * `max`: bytes of a batch. */
+void cnt_transcript_init(struct cnt_transcript *t, const struct cnd_sink_ops *ops,
+	struct cnc_diag *diag, size_t max);
+void cnt_transcript_finish(struct cnt_transcript *t);
+void cnt_transcript_begin(struct cnt_transcript *t, const struct cnt_request *request);
+/* The request failed: write down what rows came before. */
+void cnt_transcript_break(struct cnt_transcript *t);
+
+void cnt_say(struct cnt_transcript *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void cnt_say_bytes(struct cnt_transcript *t, const char *p, size_t n);
+const char *cnt_type_name(uint32_t type);
+
+struct cnt_transcript *cnt_transcript_of(struct cnd_sink *sink);
+int cnt_on_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n);
+int cnt_on_columns(
+	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known);
+int cnt_on_row_done(struct cnd_sink *sink);
+int cnt_on_done(struct cnd_sink *sink, const struct cnp_done *done);
+int cnt_on_notice(struct cnd_sink *sink, const struct cnc_diag *notice);
+
+#endif
