@@ -171,6 +171,7 @@ struct cnd_session {
 	struct cnc_diag *diag;
 	int stop; /* what the host said */
 	int64_t stop_until_ms; /* and how long the server has to obey */
+	int stop_again_ms; /* the next pause before it is told again */
 	struct cnc_diag stop_diag;
 
 	/* the client's */

@@ -15,14 +15,17 @@
 
 #include "session.h"
 
-#define IN_BYTES   65536u
+#define IN_BYTES     65536u
 /* While something large is sent, what the server says meanwhile is kept up to so much. */
-#define IN_MAX     (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
-#define OUT_KEEP   65536u
-#define OUT_MAX    (2u * (size_t)CND_PG_MSG_MAX)
+#define IN_MAX       (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
+#define OUT_KEEP     65536u
+#define OUT_MAX      (2u * (size_t)CND_PG_MSG_MAX)
 /* How long a server has to obey: a cancel, and one for a client that is gone. */
-#define CANCEL_MS  30000
-#define ABANDON_MS 5000
+#define CANCEL_MS    30000
+#define ABANDON_MS   5000
+/* A server that was not yet at the statement forgets a cancel: it is told again, with growing pauses. */
+#define AGAIN_MS     100
+#define AGAIN_MAX_MS 2000
 
 int64_t
 cnd_pg_now_ms(void)
@@ -269,12 +272,21 @@ send_cancel(struct cnd_session *s)
 			"the server %s does not answer a cancel request", s->server);
 }
 
+static void
+send_cancel_again(struct cnd_session *s)
+{
+	if (s->stop_again_ms < AGAIN_MAX_MS)
+		s->stop_again_ms *= 2;
+	send_cancel(s);
+}
+
 void
 cnd_pg_stop(struct cnd_session *s, int why)
 {
 	if (s->stop != CENOTE_OK)
 		return;
 	s->stop = why;
+	s->stop_again_ms = AGAIN_MS;
 	s->stop_until_ms =
 		cnd_pg_now_ms() + (why == CENOTE_ERR_CONN ? ABANDON_MS : CANCEL_MS);
 	send_cancel(s);
@@ -303,8 +315,10 @@ cnd_pg_wait(struct cnd_session *s, short events)
 	if (left <= 0)
 		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
 			"the server %s did not obey a cancel request in time", s->server);
-	(void)poll(&poll_fd, 1, (int)left);
-	return CENOTE_OK;
+	if (poll(&poll_fd, 1, left < s->stop_again_ms ? (int)left : s->stop_again_ms) ==
+		0)
+		send_cancel_again(s);
+	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
 /* ---- receiving ---- */
