@@ -1,40 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cancel.h"
 
-#include <stdatomic.h>
-#include <string.h>
+#include <stdio.h>
 
 #define CANCEL_TIMEOUT "10s"
 
-/* A connection of its own, with the options and the address of the one that it came
- * from. */
-struct cenote_cancel {
-	struct cenote_allocator mem;
-	cenote_conn *conn;
-	/* Written by the connection's thread, while another may be sending: what does not belong
-	 * together names nobody, and cancels nothing. */
-	_Atomic uint64_t session;
-	_Atomic uint64_t key;
-	_Atomic uint32_t request;
-};
-
 static int
-copy_target(cenote_conn *to, const cenote_conn *from)
+give_target(cenote_conn *to, const struct cn_target *from)
 {
-	struct cn_target *target;
+	struct cn_target *target = cnc_alloc(&to->mem, sizeof(*target));
 
-	/* Only the daemon that lent the session knows it; the options may now lead to another. */
-	if (from->attach.at >= from->attach.targets.n)
-		return CENOTE_ERR_STATE;
-	target = cnc_alloc(&to->mem, sizeof(*target));
 	if (!target)
 		return CENOTE_ERR_NOMEM;
-	*target = from->attach.targets.list[from->attach.at];
+	*target = *from;
 	to->attach.targets.list = target;
 	to->attach.targets.n = 1;
 	to->attach.targets.cap = 1;
 	to->attach.is_fixed = 1;
 	return CENOTE_OK;
+}
+
+/* For cenote_cancel_send_safe(): where to, and what to say. */
+static int
+prepare(cenote_cancel *c, const cenote_conn *conn)
+{
+	const struct cnp_msg nobody = { .code = CNP_MSG_CANCEL };
+	struct cnp_opening o = {
+		.version_min = CNP_VERSION_MIN,
+		.version_max = CNP_VERSION_MAX,
+		.kind = CNP_OPEN_CANCEL,
+		.tls = CNP_TLS_NONE,
+	};
+	int r;
+
+	/* Only the daemon that lent the session knows it; the options may now lead to another. */
+	if (conn->attach.at >= conn->attach.targets.n)
+		return CENOTE_ERR_STATE;
+	c->target = conn->attach.targets.list[conn->attach.at];
+	cn_target_text(&c->target, c->where);
+	(void)snprintf(o.pool, sizeof(o.pool), "%s",
+		cn_options_get(&conn->options, CN_OPTION_POOL));
+	r = cnp_opening_encode(&c->opening, &o);
+	return r < 0 ? r : cnp_frame_put(&c->opening, 0, 0, &nobody);
 }
 
 /* The request that is running or was queued last; 0 for none. */
@@ -82,7 +89,10 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 	if (!c)
 		return cn_nomem(conn);
 	c->mem = conn->mem;
-	r = cenote_conn_create(&conn->mem, &c->conn);
+	cnc_buf_init(&c->opening, &c->mem, CNP_FRAME_MAX_AUTH);
+	r = prepare(c, conn);
+	if (r == CENOTE_OK)
+		r = cenote_conn_create(&conn->mem, &c->conn);
 	if (r == CENOTE_OK)
 		r = cn_options_copy(&c->conn->options, &conn->options);
 	/* Whoever cancels is in a hurry, however long the program may wait for a session. */
@@ -90,7 +100,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
 			CANCEL_TIMEOUT, &c->conn->diag.d);
 	if (r == CENOTE_OK)
-		r = copy_target(c->conn, conn);
+		r = give_target(c->conn, &c->target);
 	if (r < 0) {
 		cenote_cancel_destroy(c);
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
@@ -109,7 +119,7 @@ is_answered(const cenote_conn *conn)
 int
 cenote_cancel_send(cenote_cancel *cancel)
 {
-	uint32_t request;
+	struct cnp_cancel named;
 	cenote_conn *conn;
 	int r;
 
@@ -117,15 +127,14 @@ cenote_cancel_send(cenote_cancel *cancel)
 		return CENOTE_ERR_ARG;
 	conn = cancel->conn;
 	cnc_diag_clear(&conn->diag.d);
-	request = atomic_load_explicit(&cancel->request, memory_order_relaxed);
-	if (request == 0)
+	named = cn_cancel_named(cancel);
+	if (named.request == 0)
 		return CENOTE_DONE;
 	conn->pid = cn_pid();
 	conn->was_delivered = 0;
-	conn->attach.token.session =
-		atomic_load_explicit(&cancel->session, memory_order_relaxed);
-	conn->attach.token.key = atomic_load_explicit(&cancel->key, memory_order_relaxed);
-	conn->attach.cancel_request = request;
+	conn->attach.token.session = named.session;
+	conn->attach.token.key = named.key;
+	conn->attach.cancel_request = named.request;
 	r = cn_attach_begin(conn, CNP_OPEN_CANCEL, 0);
 	if (r == CENOTE_OK)
 		r = cn_wait_for(conn, is_answered);
@@ -150,5 +159,6 @@ cenote_cancel_destroy(cenote_cancel *cancel)
 		return;
 	mem = cancel->mem;
 	cenote_conn_destroy(cancel->conn);
+	cnc_buf_finish(&cancel->opening);
 	cnc_free(&mem, cancel);
 }

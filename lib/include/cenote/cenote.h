@@ -825,6 +825,16 @@ CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *c
  *         Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
+/**
+ * The same, async-signal-safe: for a signal's handler, and for several threads with one
+ * cenote_cancel. It takes no memory but 4 kB of the stack, keeps errno, and only reads *cancel.
+ * It goes in clear text.
+ * @param ret_why  on failure, why: cut to `size` bytes, its zero byte counted. May be NULL if
+ *                 that is 0.
+ * @return as cenote_cancel_send().   Since: 0.2
+ */
+CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send_safe(
+	const cenote_cancel *cancel, char *ret_why, size_t size);
 /** Why the last cenote_cancel_send() failed. Borrowed, never NULL. */
 CENOTE_API const cenote_diag *cenote_cancel_diag(const cenote_cancel *cancel);
 CENOTE_API void cenote_cancel_destroy(cenote_cancel *cancel);

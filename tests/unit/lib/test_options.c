@@ -367,6 +367,7 @@ calls_without_a_handle_are_refused(void **state)
 	assert_int_equal(cenote_savepoint(NULL, "x"), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_status(NULL, "pools", &res), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_cancel_send(NULL), CENOTE_ERR_ARG);
+	assert_int_equal(cenote_cancel_send_safe(NULL, NULL, 0), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_stmt_prepare(NULL), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_result_next(NULL), CENOTE_ERR_ARG);
 	cenote_conn_destroy(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -780,6 +781,35 @@ notices_reach_the_handler(void **state)
 }
 
 static void
+a_safe_cancel_takes_no_memory_and_tells_why_not(void **state)
+{
+	struct fixture *f = *state;
+	cenote_cancel *cancel;
+	char why[256], cut[8];
+	size_t n_allocs;
+
+	send_query(f, "hang");
+	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
+	n_allocs = f->alloc.n_calls;
+	while (cenote_cancel_send_safe(cancel, why, sizeof(why)) == CENOTE_DONE)
+		continue; /* it is not there yet */
+	assert_int_equal(f->alloc.n_calls, n_allocs);
+	take_kind(f, CENOTE_RESULT_ERROR);
+	assert_int_equal(cenote_cancel_send_safe(cancel, why, sizeof(why)), CENOTE_DONE);
+	cnt_peer_unlisten(&f->peer);
+	errno = ENOTTY;
+	assert_int_equal(
+		cenote_cancel_send_safe(cancel, why, sizeof(why)), CENOTE_ERR_CONN);
+	assert_int_equal(errno, ENOTTY);
+	assert_ptr_equal(strstr(why, "cenoted is not reachable at "), why);
+	assert_int_equal(
+		cenote_cancel_send_safe(cancel, cut, sizeof(cut)), CENOTE_ERR_CONN);
+	assert_string_equal(cut, "cenoted");
+	assert_int_equal(cenote_cancel_send_safe(cancel, NULL, 0), CENOTE_ERR_CONN);
+	cenote_cancel_destroy(cancel);
+}
+
+static void
 cancel_hits_its_own_request_only(void **state)
 {
 	struct fixture *f = *state;
@@ -795,6 +825,7 @@ cancel_hits_its_own_request_only(void **state)
 	send_query(f, "hang");
 	assert_int_equal(cenote_cancel_create(f->conn, &cancel), CENOTE_OK);
 	assert_int_equal(cenote_cancel_send(late), CENOTE_DONE);
+	assert_int_equal(cenote_cancel_send_safe(late, NULL, 0), CENOTE_DONE);
 	while (cenote_cancel_send(cancel) == CENOTE_DONE)
 		continue; /* it is not there yet */
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
@@ -919,6 +950,7 @@ main(void)
 		TEST(bad_options_are_refused),
 		TEST(notices_reach_the_handler),
 		TEST(cancel_hits_its_own_request_only),
+		TEST(a_safe_cancel_takes_no_memory_and_tells_why_not),
 		TEST(a_session_is_suspended_and_resumed_with_its_result),
 		TEST(a_request_longer_than_the_pool_takes_is_refused),
 		TEST(a_time_limit_leaves_the_request_running),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CN_CANCEL_H
+#define CN_CANCEL_H
+
+#include <stdatomic.h>
+
+#include "conn.h"
+
+struct cenote_cancel {
+	struct cenote_allocator mem;
+	/* A connection of its own, with the options and the address of the one that it came
+	 * from. */
+	cenote_conn *conn;
+	/* What cenote_cancel_send_safe() has instead: it may allocate nothing, and share nothing that
+	 * is written. */
+	struct cn_target target;
+	char where[CN_TARGET_TEXT_MAX]; /* `target`, as text */
+	struct cnc_buf opening; /* and behind it a CANCEL of nobody */
+	/* Written by the connection's thread, while another may be sending: what does not belong
+	 * together names nobody, and cancels nothing. */
+	_Atomic uint64_t session;
+	_Atomic uint64_t key;
+	_Atomic uint32_t request;
+};
+
+/* Whom it names now. */
+static inline struct cnp_cancel
+cn_cancel_named(const cenote_cancel *c)
+{
+	return (struct cnp_cancel){
+		.session = atomic_load_explicit(&c->session, memory_order_relaxed),
+		.key = atomic_load_explicit(&c->key, memory_order_relaxed),
+		.request = atomic_load_explicit(&c->request, memory_order_relaxed),
+	};
+}
+
+#endif
