@@ -11,7 +11,7 @@
 /*
  * Cancelling: a PGcancel is taken once, and used while any later request runs, from another thread or from a
  * signal's handler. So it shares a box with its connection, in which the connection writes what is
- * running.
+ * running, and of which all others only read.
  */
 struct cpq_cancel_box {
 	atomic_int n_owners;
@@ -105,23 +105,40 @@ put_text(char *to, int size, const char *text)
 	to[size - 1] = '\0';
 }
 
+/* "PQcancel() -- WHY\n", whose end of the line is kept when it is cut. */
+static void
+put_reason(char *to, int size, const char *why)
+{
+	size_t len;
+
+	put_text(to, size - 1, "PQcancel() -- ");
+	if (to == NULL || size <= 1)
+		return;
+	len = strlen(to);
+	put_text(to + len, size - 1 - (int)len, why);
+	memcpy(to + strlen(to), "\n", 2);
+}
+
+/* That nothing runs any more is no failure. */
+static int
+box_send(const struct cpq_cancel_box *box, char *ret_why, size_t size)
+{
+	return cenote_cancel_send_safe(box->cancel, ret_why, size) >= 0;
+}
+
+/* As libpq's, it may be called in a signal's handler: nothing here but the stack. */
 int
 cpq_PQcancel(PGcancel *cancel, char *errbuf, int errbufsize)
 {
-	int r;
+	char why[256];
 
 	if (cancel == NULL) {
 		put_text(errbuf, errbufsize, "PQcancel() -- no cancel object supplied");
 		return 0;
 	}
-	r = cenote_cancel_send(cancel->box->cancel);
-	/* that nothing runs any more is no failure */
-	if (r == CENOTE_OK || r == CENOTE_DONE) {
-		put_text(errbuf, errbufsize, "");
+	if (box_send(cancel->box, why, sizeof(why)))
 		return 1;
-	}
-	put_text(errbuf, errbufsize,
-		cenote_diag_message(cenote_cancel_diag(cancel->box->cancel)));
+	put_reason(errbuf, errbufsize, why);
 	return 0;
 }
 
@@ -139,12 +156,15 @@ cpq_PQrequestCancel(PGconn *conn)
 		cpq_say(conn, "PQrequestCancel() -- connection is not open");
 		return 0;
 	}
+	resetPQExpBuffer(&conn->error);
 	cancel = cpq_PQgetCancel(conn);
-	r = cpq_PQcancel(cancel, why, sizeof(why));
-	if (!r) {
-		resetPQExpBuffer(&conn->error);
-		cpq_say(conn, "%s", why);
+	if (cancel == NULL) {
+		cpq_say(conn, "out of memory");
+		return 0;
 	}
+	r = cpq_PQcancel(cancel, why, sizeof(why));
+	if (!r)
+		appendPQExpBufferStr(&conn->error, why);
 	cpq_PQfreeCancel(cancel);
 	return r;
 }
@@ -188,15 +208,13 @@ cpq_PQcancelCreate(PGconn *conn)
 static int
 cancel_now(PGcancelConn *c)
 {
-	int r = cenote_cancel_send(c->box->cancel);
+	char why[sizeof(c->error) - 1];
 
-	if (r == CENOTE_OK || r == CENOTE_DONE) {
-		c->status = CONNECTION_OK;
-		c->error[0] = '\0';
+	c->error[0] = '\0';
+	c->status = CONNECTION_OK;
+	if (box_send(c->box, why, sizeof(why)))
 		return 1;
-	}
-	snprintf(c->error, sizeof(c->error), "%s\n",
-		cenote_diag_message(cenote_cancel_diag(c->box->cancel)));
+	snprintf(c->error, sizeof(c->error), "%s\n", why);
 	c->status = CONNECTION_BAD;
 	return 0;
 }

@@ -15,9 +15,9 @@ find(void *library, const char *name, void *slot)
 }
 
 static void
-load(struct cnt_pq *pq, const char *path)
+load(struct cnt_pq *pq, const char *path, int flags)
 {
-	pq->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	pq->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
 	if (pq->library == NULL) {
 		fprintf(stderr, "%s\n", dlerror());
 		exit(1);
@@ -41,8 +41,8 @@ cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
 {
 	const char *ours = getenv("CNT_LIBPQ");
 
-	load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ);
-	load(ret_original, CNT_ORIGINAL_LIBPQ);
+	load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ, RTLD_DEEPBIND);
+	load(ret_original, CNT_ORIGINAL_LIBPQ, RTLD_DEEPBIND);
 }
 
 void
@@ -51,4 +51,10 @@ cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original)
 	/* ours stays: it says so, as handles of it may be anywhere */
 	dlclose(ours->library);
 	dlclose(original->library);
+}
+
+void
+cnt_ours_open(struct cnt_pq *ret_ours)
+{
+	load(ret_ours, CNT_OUR_LIBPQ, 0);
 }

@@ -27,5 +27,8 @@ struct cnt_pq {
  */
 void cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original);
 void cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original);
+/* Ours alone, as a program has it that was linked with it: what it calls, malloc() say, is this program's where
+ * this program has it. It stays. */
+void cnt_ours_open(struct cnt_pq *ret_ours);
 
 #endif

@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "pair.h"
-#include "support/cnt_daemon.h"
-#include "support/cnt_process.h"
-#include "support/cnt_server.h"
+#include "rig.h"
 
 /*
  * The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may
@@ -26,8 +24,7 @@
 
 struct fixture {
 	struct cnt_pq ours, theirs;
-	struct cnt_server server;
-	struct cnt_daemon daemon;
+	struct cnt_rig rig;
 	char conninfo[512];
 };
 
@@ -35,22 +32,12 @@ static int
 setup(void **state)
 {
 	static struct fixture f;
-	char config[1024], server[160];
 
-	/* the build's own libpq.so.5 must not be that of cenoted's backend */
-	cnt_clean_environment();
-	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
-		cnt_daemon_start(
-			&f.daemon, cnt_server_config(&f.server, "sessions = 1..6\n",
-					   config, sizeof(config))) < 0)
-		return -1;
 	cnt_pair_open(&f.ours, &f.theirs);
-	snprintf(server, sizeof(server), "unix:%s", f.daemon.run_dir);
-	setenv("CENOTE_SERVER", server, 1);
-	setenv("CENOTE_POOL", "main", 1);
+	if (cnt_rig_start(&f.rig) < 0)
+		return -1;
 	setenv("CENOTE_LIBPQ", CNT_ORIGINAL_LIBPQ, 1);
-	unsetenv("CENOTE_FALLBACK");
-	snprintf(f.conninfo, sizeof(f.conninfo), "%s", f.server.server_line);
+	snprintf(f.conninfo, sizeof(f.conninfo), "%s", f.rig.server.server_line);
 	*state = &f;
 	return 0;
 }
@@ -59,9 +46,8 @@ static int
 teardown(void **state)
 {
 	struct fixture *f = *state;
-	int r = cnt_daemon_stop(&f->daemon);
+	int r = cnt_rig_stop(&f->rig);
 
-	cnt_server_stop(&f->server);
 	cnt_pair_close(&f->ours, &f->theirs);
 	return r;
 }
@@ -383,7 +369,7 @@ what_no_pool_covers_goes_to_the_original(void **state)
 	PGresult *a, *b;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/client.conf", f->daemon.dir);
+	snprintf(path, sizeof(path), "%s/client.conf", f->rig.daemon.dir);
 	file = fopen(path, "w");
 	assert_non_null(file);
 	fputs("[libpq]\nmain = *:*/app/*\ndirect = *:*/app2/*\n", file);
@@ -392,7 +378,7 @@ what_no_pool_covers_goes_to_the_original(void **state)
 	unsetenv("CENOTE_POOL");
 	pooled = connected(f);
 	snprintf(app, sizeof(app), "host=%s port=%d user=app dbname=app2",
-		f->server.run_dir, f->server.port);
+		f->rig.server.run_dir, f->rig.server.port);
 	direct = f->ours.f.PQconnectdb(app);
 	assert_string_equal(f->ours.f.PQerrorMessage(direct), "");
 	assert_false(is_of(direct, pooled));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "pair.h"
-#include "support/cnt_daemon.h"
-#include "support/cnt_server.h"
+#include "rig.h"
 
 /*
  * No memory, at each allocation in turn. malloc() and its relatives of this
@@ -57,65 +56,26 @@ realloc(void *old, size_t size)
 }
 
 struct fixture {
-	struct cpq_original pq;
-	struct cnt_server server;
-	struct cnt_daemon daemon;
+	struct cnt_pq ours;
+	struct cnt_rig rig;
 };
-
-static void
-find(void *library, const char *name, void *slot)
-{
-	void *address = dlsym(library, name);
-
-	memcpy(slot, &address, sizeof(address));
-}
-
-/* Not out of the way of this program, as the pair is: its malloc() is to be
- * ours. */
-static void
-load(struct cpq_original *pq)
-{
-	void *library = dlopen(CNT_OUR_LIBPQ, RTLD_NOW | RTLD_LOCAL);
-
-	if (library == NULL)
-		fail_msg("%s", dlerror());
-#define FIND(handle, ret, name, params, args) find(library, #name, &pq->name);
-#define FIND_V(handle, name, params, args)    find(library, #name, &pq->name);
-	CPQ_FACE_15(FIND, FIND_V)
-	CPQ_FACE_17(FIND, FIND_V)
-	CPQ_FACE_18(FIND, FIND_V)
-}
 
 static int
 setup(void **state)
 {
 	static struct fixture f;
-	char config[1024], server[160];
 
-	/* cenoted's own libpq is the system's */
-	unsetenv("LD_LIBRARY_PATH");
-	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
-		cnt_daemon_start(
-			&f.daemon, cnt_server_config(&f.server, "sessions = 1..6\n",
-					   config, sizeof(config))) < 0)
-		return -1;
-	load(&f.pq);
-	snprintf(server, sizeof(server), "unix:%s", f.daemon.run_dir);
-	setenv("CENOTE_SERVER", server, 1);
-	setenv("CENOTE_POOL", "main", 1);
-	unsetenv("CENOTE_FALLBACK");
+	cnt_ours_open(&f.ours);
 	*state = &f;
-	return 0;
+	return cnt_rig_start(&f.rig);
 }
 
 static int
 teardown(void **state)
 {
 	struct fixture *f = *state;
-	int r = cnt_daemon_stop(&f->daemon);
 
-	cnt_server_stop(&f->server);
-	return r;
+	return cnt_rig_stop(&f->rig);
 }
 
 static void
@@ -132,10 +92,10 @@ take_all(struct fixture *f, PGconn *conn)
 	PGresult *res;
 	int is_copy = 0;
 
-	while (!is_copy && (res = f->pq.PQgetResult(conn)) != NULL) {
-		is_copy = f->pq.PQresultStatus(res) == PGRES_COPY_IN ||
-			  f->pq.PQresultStatus(res) == PGRES_COPY_OUT;
-		f->pq.PQclear(res);
+	while (!is_copy && (res = f->ours.f.PQgetResult(conn)) != NULL) {
+		is_copy = f->ours.f.PQresultStatus(res) == PGRES_COPY_IN ||
+			  f->ours.f.PQresultStatus(res) == PGRES_COPY_OUT;
+		f->ours.f.PQclear(res);
 	}
 }
 
@@ -145,18 +105,18 @@ static void
 use_queries(struct fixture *f, PGconn *conn)
 {
 	static const char *const values[] = { "7", "text" };
-	PGresult *res = f->pq.PQexec(
+	PGresult *res = f->ours.f.PQexec(
 		conn, "select g, repeat('x', 300) from generate_series(1, 40) g");
 
-	(void)f->pq.PQgetvalue(res, 0, 1);
-	f->pq.PQclear(res);
-	res = f->pq.PQexecParams(
+	(void)f->ours.f.PQgetvalue(res, 0, 1);
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexecParams(
 		conn, "select $1::int4, $2::text", 2, NULL, values, NULL, NULL, 0);
-	f->pq.PQclear(res);
-	res = f->pq.PQexec(conn, "select 1/0");
-	(void)f->pq.PQresultErrorMessage(res);
-	f->pq.PQclear(res);
-	f->pq.PQclear(f->pq.PQexec(conn, "do $$begin raise notice 'hm'; end$$"));
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexec(conn, "select 1/0");
+	(void)f->ours.f.PQresultErrorMessage(res);
+	f->ours.f.PQclear(res);
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "do $$begin raise notice 'hm'; end$$"));
 }
 
 static void
@@ -164,9 +124,9 @@ use_prepared(struct fixture *f, PGconn *conn)
 {
 	static const char *const values[] = { "7" };
 
-	f->pq.PQclear(f->pq.PQprepare(conn, "p", "select $1::int4", 1, NULL));
-	f->pq.PQclear(f->pq.PQdescribePrepared(conn, "p"));
-	f->pq.PQclear(f->pq.PQexecPrepared(conn, "p", 1, values, NULL, NULL, 1));
+	f->ours.f.PQclear(f->ours.f.PQprepare(conn, "p", "select $1::int4", 1, NULL));
+	f->ours.f.PQclear(f->ours.f.PQdescribePrepared(conn, "p"));
+	f->ours.f.PQclear(f->ours.f.PQexecPrepared(conn, "p", 1, values, NULL, NULL, 1));
 }
 
 static void
@@ -175,19 +135,19 @@ use_copy(struct fixture *f, PGconn *conn)
 	PGresult *res;
 	char *line;
 
-	f->pq.PQclear(f->pq.PQexec(conn, "create temp table t (a text)"));
-	res = f->pq.PQexec(conn, "copy t from stdin");
-	if (f->pq.PQresultStatus(res) == PGRES_COPY_IN) {
-		(void)f->pq.PQputCopyData(conn, "one\ntwo\n", 8);
-		(void)f->pq.PQputCopyEnd(conn, NULL);
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "create temp table t (a text)"));
+	res = f->ours.f.PQexec(conn, "copy t from stdin");
+	if (f->ours.f.PQresultStatus(res) == PGRES_COPY_IN) {
+		(void)f->ours.f.PQputCopyData(conn, "one\ntwo\n", 8);
+		(void)f->ours.f.PQputCopyEnd(conn, NULL);
 	}
-	f->pq.PQclear(res);
+	f->ours.f.PQclear(res);
 	take_all(f, conn);
-	res = f->pq.PQexec(conn, "copy t to stdout");
-	while (f->pq.PQresultStatus(res) == PGRES_COPY_OUT &&
-		f->pq.PQgetCopyData(conn, &line, 0) > 0)
-		f->pq.PQfreemem(line);
-	f->pq.PQclear(res);
+	res = f->ours.f.PQexec(conn, "copy t to stdout");
+	while (f->ours.f.PQresultStatus(res) == PGRES_COPY_OUT &&
+		f->ours.f.PQgetCopyData(conn, &line, 0) > 0)
+		f->ours.f.PQfreemem(line);
+	f->ours.f.PQclear(res);
 	take_all(f, conn);
 }
 
@@ -198,37 +158,38 @@ use_large_objects(struct fixture *f, PGconn *conn)
 	Oid id;
 	int fd;
 
-	f->pq.PQclear(f->pq.PQexec(conn, "begin"));
-	id = f->pq.lo_creat(conn, 0x60000);
-	fd = f->pq.lo_open(conn, id, 0x60000);
-	(void)f->pq.lo_write(conn, fd, "hello", 5);
-	(void)f->pq.lo_lseek(conn, fd, 0, SEEK_SET);
-	(void)f->pq.lo_read(conn, fd, piece, sizeof(piece));
-	(void)f->pq.lo_close(conn, fd);
-	f->pq.PQclear(f->pq.PQexec(conn, "rollback"));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "begin"));
+	id = f->ours.f.lo_creat(conn, 0x60000);
+	fd = f->ours.f.lo_open(conn, id, 0x60000);
+	(void)f->ours.f.lo_write(conn, fd, "hello", 5);
+	(void)f->ours.f.lo_lseek(conn, fd, 0, SEEK_SET);
+	(void)f->ours.f.lo_read(conn, fd, piece, sizeof(piece));
+	(void)f->ours.f.lo_close(conn, fd);
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "rollback"));
 }
 
 static void
 use_escapes(struct fixture *f, PGconn *conn)
 {
 	size_t n;
-	char *text = f->pq.PQescapeLiteral(conn, "it's", 4);
+	char *text = f->ours.f.PQescapeLiteral(conn, "it's", 4);
 
-	f->pq.PQfreemem(text);
-	text = f->pq.PQescapeIdentifier(conn, "a\"b", 3);
-	f->pq.PQfreemem(text);
-	f->pq.PQfreemem(
-		f->pq.PQescapeByteaConn(conn, (const unsigned char *)"\1\2", 2, &n));
-	f->pq.PQfreemem(f->pq.PQunescapeBytea((const unsigned char *)"\\x0102", &n));
-	f->pq.PQconninfoFree(f->pq.PQconninfo(conn));
-	f->pq.PQfreeCancel(f->pq.PQgetCancel(conn));
-	f->pq.PQfreemem(f->pq.PQencryptPasswordConn(conn, "secret", "me", "md5"));
+	f->ours.f.PQfreemem(text);
+	text = f->ours.f.PQescapeIdentifier(conn, "a\"b", 3);
+	f->ours.f.PQfreemem(text);
+	f->ours.f.PQfreemem(
+		f->ours.f.PQescapeByteaConn(conn, (const unsigned char *)"\1\2", 2, &n));
+	f->ours.f.PQfreemem(
+		f->ours.f.PQunescapeBytea((const unsigned char *)"\\x0102", &n));
+	f->ours.f.PQconninfoFree(f->ours.f.PQconninfo(conn));
+	f->ours.f.PQfreeCancel(f->ours.f.PQgetCancel(conn));
+	f->ours.f.PQfreemem(f->ours.f.PQencryptPasswordConn(conn, "secret", "me", "md5"));
 }
 
 static void
 use_reset(struct fixture *f, PGconn *conn)
 {
-	f->pq.PQreset(conn);
+	f->ours.f.PQreset(conn);
 }
 
 /* Whole again, or plainly lost, and told so; then the program resets it, and it
@@ -239,26 +200,26 @@ look(struct fixture *f, PGconn *conn)
 	PGresult *res;
 
 	take_all(f, conn);
-	if (f->pq.PQstatus(conn) == CONNECTION_OK)
-		f->pq.PQclear(f->pq.PQexec(conn, "rollback"));
-	if (f->pq.PQstatus(conn) != CONNECTION_OK) {
-		assert_true(*f->pq.PQerrorMessage(conn) != '\0');
-		f->pq.PQreset(conn);
+	if (f->ours.f.PQstatus(conn) == CONNECTION_OK)
+		f->ours.f.PQclear(f->ours.f.PQexec(conn, "rollback"));
+	if (f->ours.f.PQstatus(conn) != CONNECTION_OK) {
+		assert_true(*f->ours.f.PQerrorMessage(conn) != '\0');
+		f->ours.f.PQreset(conn);
 	}
-	res = f->pq.PQexec(conn, "select 42");
-	assert_string_equal(f->pq.PQerrorMessage(conn), "");
-	assert_string_equal(f->pq.PQgetvalue(res, 0, 0), "42");
-	f->pq.PQclear(res);
+	res = f->ours.f.PQexec(conn, "select 42");
+	assert_string_equal(f->ours.f.PQerrorMessage(conn), "");
+	assert_string_equal(f->ours.f.PQgetvalue(res, 0, 0), "42");
+	f->ours.f.PQclear(res);
 }
 
 static void
 starve(struct fixture *f, void (*use)(struct fixture *f, PGconn *conn), int all)
 {
 	for (long n = 1;; n++) {
-		PGconn *conn = f->pq.PQconnectdb(f->server.server_line);
+		PGconn *conn = f->ours.f.PQconnectdb(f->rig.server.server_line);
 
-		assert_int_equal(f->pq.PQstatus(conn), CONNECTION_OK);
-		(void)f->pq.PQsetNoticeProcessor(conn, ignore, NULL);
+		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+		(void)f->ours.f.PQsetNoticeProcessor(conn, ignore, NULL);
 		alarm(20);
 		has_failed = 0;
 		fails_on = all;
@@ -266,7 +227,7 @@ starve(struct fixture *f, void (*use)(struct fixture *f, PGconn *conn), int all)
 		use(f, conn);
 		countdown = 0;
 		look(f, conn);
-		f->pq.PQfinish(conn);
+		f->ours.f.PQfinish(conn);
 		if (!has_failed)
 			break;
 		assert_true(n < 5000);
@@ -301,16 +262,66 @@ connecting_without_memory(void **state)
 			fails_on = all;
 			countdown = n;
 			alarm(20);
-			conn = f->pq.PQconnectdb(f->server.server_line);
+			conn = f->ours.f.PQconnectdb(f->rig.server.server_line);
 			countdown = 0;
-			if (conn != NULL && f->pq.PQstatus(conn) != CONNECTION_OK)
-				assert_true(*f->pq.PQerrorMessage(conn) != '\0');
+			if (conn != NULL && f->ours.f.PQstatus(conn) != CONNECTION_OK)
+				assert_true(*f->ours.f.PQerrorMessage(conn) != '\0');
 			else if (conn != NULL)
 				look(f, conn);
-			f->pq.PQfinish(conn);
+			f->ours.f.PQfinish(conn);
 		}
 	}
 	alarm(0);
+}
+
+/* ---- cancelling, which libpq lets a signal's handler do ---- */
+
+static const struct cpq_original *cancelling;
+static PGcancel *volatile to_cancel;
+static volatile sig_atomic_t cancel_result, cancel_wanted_memory, cancel_errno;
+
+static void
+cancel_in_handler(int sig)
+{
+	char why[128];
+
+	(void)sig;
+	errno = ENOTTY;
+	has_failed = 0;
+	fails_on = 1;
+	countdown = 1;
+	cancel_result = cancelling->PQcancel(to_cancel, why, sizeof(why));
+	countdown = 0;
+	cancel_wanted_memory = has_failed;
+	cancel_errno = errno;
+}
+
+static void
+cancelling_needs_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct sigaction ours = { .sa_handler = cancel_in_handler }, old;
+	PGconn *conn = f->ours.f.PQconnectdb(f->rig.server.server_line);
+	PGresult *res;
+
+	cancelling = &f->ours.f;
+	to_cancel = f->ours.f.PQgetCancel(conn);
+	assert_non_null(to_cancel);
+	assert_int_equal(sigaction(SIGALRM, &ours, &old), 0);
+	for (int i = 0; i < 3; i++) {
+		cancel_result = -1;
+		alarm(1);
+		res = f->ours.f.PQexec(conn, "select pg_sleep(60)");
+		assert_int_equal(cancel_result, 1);
+		assert_false(cancel_wanted_memory);
+		assert_int_equal(cancel_errno, ENOTTY);
+		assert_string_equal(f->ours.f.PQresultErrorField(res, 'C'), "57014");
+		f->ours.f.PQclear(res);
+	}
+	assert_int_equal(sigaction(SIGALRM, &old, NULL), 0);
+	f->ours.f.PQfreeCancel(to_cancel);
+	look(f, conn);
+	f->ours.f.PQfinish(conn);
 }
 
 int
@@ -324,6 +335,7 @@ main(void)
 		cmocka_unit_test(large_objects_without_memory),
 		cmocka_unit_test(escapes_without_memory),
 		cmocka_unit_test(reset_without_memory),
+		cmocka_unit_test(cancelling_needs_no_memory),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
