@@ -2,8 +2,9 @@
 /*
  * test_server_kill postgresql|mariadb
  *
- * The database server goes away under a pool: while nobody asks for anything, while a query runs, in
- * a transaction, in COMMIT. What clients are told is true, and the pool comes back by itself.
+ * The database server goes away under a request: a statement, one in a transaction, COMMIT. What
+ * clients are told of it is true, to the last commit. What becomes of the pool's sessions is
+ * test_server_loss.c's.
  */
 #include "support/cnt_client.h"
 #include "support/cnt_cmocka.h"
@@ -20,36 +21,16 @@
 #define BACK_MS 20000
 
 static enum cnt_server_kind kind;
-static struct cnt_server servers[2];
+static struct cnt_server server;
 static struct cnt_daemon daemon_;
 
-static void
-put_server_line(char *conf, size_t size, const struct cnt_server *s)
-{
-	size_t used = strlen(conf);
-
-	snprintf(conf + used, size - used, "server = %s\n", s->server_line);
-}
-
-/* A pool of five sessions on the first server, and one of four on both. */
 static int
 start_daemon(void)
 {
-	char conf[4096] = CNT_DAEMON_GLOBAL "\n[pool main]\n";
-	const char *backend = servers[0].backend;
-	size_t used;
+	char conf[2048];
 
-	used = strlen(conf);
-	snprintf(conf + used, sizeof(conf) - used, "backend = %s\n", backend);
-	put_server_line(conf, sizeof(conf), &servers[0]);
-	used = strlen(conf);
-	snprintf(conf + used, sizeof(conf) - used,
-		"sessions = 5..5\n\n[pool both]\nbackend = %s\n", backend);
-	put_server_line(conf, sizeof(conf), &servers[0]);
-	put_server_line(conf, sizeof(conf), &servers[1]);
-	used = strlen(conf);
-	snprintf(conf + used, sizeof(conf) - used, "sessions = 4..4\nrebalance = 1s\n");
-	return cnt_daemon_start(&daemon_, conf);
+	return cnt_daemon_start(&daemon_,
+		cnt_server_config(&server, "sessions = 5..5\n", conf, sizeof(conf)));
 }
 
 static int
@@ -61,14 +42,12 @@ setup(void **state)
 				      : "innodb_flush_log_at_trx_commit = 1\n";
 
 	(void)state;
-	if (cnt_server_create(&servers[0], kind, 0) < 0 ||
-		cnt_server_configure(&servers[0], durable) < 0 ||
-		cnt_server_run(&servers[0]) < 0)
+	if (cnt_server_create(&server, kind, 0) < 0 ||
+		cnt_server_configure(&server, durable) < 0 || cnt_server_run(&server) < 0)
 		return -1;
-	if (cnt_server_start(&servers[1], kind, 0) < 0 ||
-		cnt_server_sql(&servers[0],
-			"create table work (n bigint primary key, who int);") < 0 ||
-		cnt_server_sql(&servers[0],
+	if (cnt_server_sql(
+		    &server, "create table work (n bigint primary key, who int);") < 0 ||
+		cnt_server_sql(&server,
 			kind == CNT_POSTGRESQL ? "grant all on work to public" : "do 0") <
 			0)
 		return -1;
@@ -82,8 +61,7 @@ teardown(void **state)
 
 	(void)state;
 	r = cnt_daemon_stop(&daemon_);
-	cnt_server_stop(&servers[0]);
-	cnt_server_stop(&servers[1]);
+	cnt_server_stop(&server);
 	return r;
 }
 
@@ -93,15 +71,14 @@ count_on_server(const char *where)
 	char sql[128], text[64];
 
 	snprintf(sql, sizeof(sql), "select count(*) from work %s", where);
-	assert_int_equal(cnt_server_ask(&servers[0], sql, text, sizeof(text)), 0);
+	assert_int_equal(cnt_server_ask(&server, sql, text, sizeof(text)), 0);
 	return strtoll(text, NULL, 10);
 }
 
 static cenote_conn *
-open_pool(const char *pool)
+open_pool(void)
 {
-	const char *const options[] = { "pool", pool, NULL };
-	cenote_conn *conn = cnt_client_open(daemon_.uri, options);
+	cenote_conn *conn = cnt_client_open(daemon_.uri, NULL);
 
 	assert_non_null(conn);
 	return conn;
@@ -109,9 +86,9 @@ open_pool(const char *pool)
 
 /* Wait until the pool lends sessions that work. */
 static void
-await_pool(const char *pool)
+await_pool(void)
 {
-	const char *const options[] = { "pool", pool, "connect_timeout", "20s", NULL };
+	const char *const options[] = { "connect_timeout", "20s", NULL };
 	int64_t until = cnt_now_ms() + BACK_MS;
 	cenote_conn *conn;
 	int works = 0;
@@ -127,10 +104,10 @@ await_pool(const char *pool)
 }
 
 static void
-restart_first(void)
+restart_server(void)
 {
-	assert_int_equal(cnt_server_run(&servers[0]), 0);
-	await_pool("main");
+	assert_int_equal(cnt_server_run(&server), 0);
+	await_pool();
 }
 
 static char told[1024];
@@ -146,7 +123,7 @@ remember(const cenote_diag *diag, char *ret_state)
 static void
 stop_server(void)
 {
-	cnt_server_signal(&servers[0], SIGSTOP);
+	cnt_server_signal(&server, SIGSTOP);
 	cnt_pause_ms(300);
 }
 
@@ -155,59 +132,21 @@ static int
 make_ready(void **state)
 {
 	(void)state;
-	if (cnt_server_is_alive(&servers[0]))
-		cnt_server_signal(&servers[0], SIGCONT);
-	else if (cnt_server_run(&servers[0]) < 0)
+	if (cnt_server_is_alive(&server))
+		cnt_server_signal(&server, SIGCONT);
+	else if (cnt_server_run(&server) < 0)
 		return -1;
-	await_pool("main");
+	await_pool();
 	return 0;
 }
 
-/* ------------------------------------------------------------------------- idle ----- */
-
-/* Who holds nothing and asks for nothing does not notice. */
-static void
-a_loss_while_idle_is_not_noticed(void **state)
-{
-	cenote_conn *conn = open_pool("main");
-
-	(void)state;
-	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_OK);
-	cnt_server_kill(&servers[0]);
-	restart_first();
-	if (cnt_client_try(conn, "select 1") != CENOTE_OK)
-		fail_msg("%s: %s", cnt_client_state(conn),
-			cenote_diag_message(cenote_conn_diag(conn)));
-	cenote_conn_destroy(conn);
-	await_pool("main");
-}
-
-/* An administrator ends the session: as a loss, and the server's words where there were any. */
-static void
-an_ended_session_is_replaced(void **state)
-{
-	cenote_conn *conn = open_pool("main");
-	int i;
-
-	(void)state;
-	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_OK);
-	assert_int_equal(
-		cnt_server_sql(&servers[0],
-			kind == CNT_POSTGRESQL ? "select pg_terminate_backend(pid) from "
-						 "pg_stat_activity where usename = 'app'"
-					       : "kill user app@localhost"),
-		0);
-	await_pool("main");
-	for (i = 0; i < 5; i++) {
-		if (cnt_client_try(conn, "select 1") != CENOTE_OK)
-			fail_msg("%s: %s", cnt_client_state(conn),
-				cenote_diag_message(cenote_conn_diag(conn)));
-	}
-	cenote_conn_destroy(conn);
-	await_pool("main");
-}
-
 /* ----------------------------------------------------------------- in a request ----- */
+
+static const char *
+slow_read(void)
+{
+	return kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
+}
 
 /* Begins a request and returns when the server has had the time to begin, too. */
 static void
@@ -237,43 +176,53 @@ assert_ends_with(cenote_conn *conn, const char *wanted)
 		fail_msg("\"%s\" instead of %s: %s", state, wanted, told);
 }
 
-/* A plain SELECT has no effect: the outcome is known. A function may have had one. */
 static void
-a_loss_in_a_query_is_told(void **state)
+lose_in(const char *before, const char *sql, const char *wanted)
 {
-	const char *slow =
-		kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
-	cenote_conn *conn = open_pool("main");
+	cenote_conn *conn = open_pool();
+
+	if (before != NULL)
+		assert_int_equal(cnt_client_try(conn, before), CENOTE_OK);
+	begin_request(conn, sql);
+	cnt_server_kill(&server);
+	assert_ends_with(conn, wanted);
+	cenote_conn_destroy(conn);
+	restart_server();
+}
+
+/* A function may have had an effect; and what runs in a transaction has none without its COMMIT. */
+static void
+a_loss_in_a_statement_is_told_for_what_it_may_have_done(void **state)
+{
+	const char *write = kind == CNT_POSTGRESQL
+				    ? "insert into work select 1, 0 from pg_sleep(30)"
+				    : "insert into work select 1, sleep(30)";
 
 	(void)state;
-	begin_request(conn, slow);
-	cnt_server_kill(&servers[0]);
-	assert_ends_with(conn, "08007");
-	cenote_conn_destroy(conn);
-	restart_first();
+	lose_in(NULL, slow_read(), "08007");
+	lose_in(NULL, write, "08007");
+	lose_in("begin", write, "08006");
 }
 
 static void
 the_servers_words_are_told(void **state)
 {
-	const char *slow =
-		kind == CNT_POSTGRESQL ? "select pg_sleep(30)" : "select sleep(30)";
-	cenote_conn *conn = open_pool("main");
+	cenote_conn *conn = open_pool();
 
 	(void)state;
-	begin_request(conn, slow);
+	begin_request(conn, slow_read());
 	assert_int_equal(
-		cnt_server_sql(&servers[0],
-			kind == CNT_POSTGRESQL ? "select pg_terminate_backend(pid) from "
-						 "pg_stat_activity where usename = 'app'"
-					       : "kill user app@localhost"),
+		cnt_server_sql(&server, kind == CNT_POSTGRESQL
+						? "select pg_terminate_backend(pid) from "
+						  "pg_stat_activity where usename = 'app'"
+						: "kill user app@localhost"),
 		0);
 	assert_ends_with(conn, "08007");
 	if (kind == CNT_POSTGRESQL &&
 		!strstr(told, "terminating connection due to administrator command"))
 		fail_msg("the server's words are not in: %s", told);
 	cenote_conn_destroy(conn);
-	await_pool("main");
+	await_pool();
 }
 
 /* ------------------------------------------------------------- in a transaction ----- */
@@ -288,17 +237,17 @@ begin_work(cenote_conn *conn, const char *insert)
 static void
 a_loss_in_a_transaction_is_told(void **state)
 {
-	cenote_conn *conn = open_pool("main");
+	cenote_conn *conn = open_pool();
 
 	(void)state;
 	begin_work(conn, "insert into work values (1, 0)");
-	cnt_server_kill(&servers[0]);
+	cnt_server_kill(&server);
 	assert_int_equal(cenote_send_query(conn, "insert into work values (2, 0)",
 				 CENOTE_NTS, NULL, NULL),
 		CENOTE_OK);
 	assert_ends_with(conn, "08006");
 	/* The handle is of use again once the server is. */
-	restart_first();
+	restart_server();
 	cenote_close(conn);
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
 	assert_int_equal(cnt_client_int(conn, "select count(*) from work", 0, 0, 0), 0);
@@ -309,7 +258,7 @@ a_loss_in_a_transaction_is_told(void **state)
 static void
 a_loss_in_commit_is_unknown(void **state)
 {
-	cenote_conn *conn = open_pool("main");
+	cenote_conn *conn = open_pool();
 
 	(void)state;
 	begin_work(conn, "insert into work values (3, 0)");
@@ -317,11 +266,11 @@ a_loss_in_commit_is_unknown(void **state)
 	assert_int_equal(cenote_send_commit(conn), CENOTE_OK);
 	assert_true(cenote_process(conn) >= 0);
 	cnt_pause_ms(200);
-	cnt_server_kill(&servers[0]);
+	cnt_server_kill(&server);
 	assert_ends_with(conn, "08007");
 	cenote_conn_destroy(conn);
-	restart_first();
-	assert_int_equal(cnt_server_sql(&servers[0], "delete from work"), 0);
+	restart_server();
+	assert_int_equal(cnt_server_sql(&server, "delete from work"), 0);
 }
 
 /* ------------------------------------------------------------------ a hanging server ----- */
@@ -336,9 +285,9 @@ a_server_that_hangs_is_waited_for(void **state)
 	assert_non_null(conn);
 	stop_server();
 	assert_int_equal(cnt_client_try(conn, "select 1"), CENOTE_ERR_TIMEOUT);
-	cnt_server_signal(&servers[0], SIGCONT);
+	cnt_server_signal(&server, SIGCONT);
 	cenote_conn_destroy(conn);
-	await_pool("main");
+	await_pool();
 }
 
 /* ------------------------------------------------------------------ counting commits ----- */
@@ -438,7 +387,7 @@ no_acknowledged_commit_is_lost(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(cnt_server_sql(&servers[0], "delete from work"), 0);
+	assert_int_equal(cnt_server_sql(&server, "delete from work"), 0);
 	snprintf(stop, sizeof(stop), "%s/stop", daemon_.dir);
 	for (i = 0; i < N_WRITERS; i++) {
 		FILE *f = tmpfile();
@@ -449,11 +398,11 @@ no_acknowledged_commit_is_lost(void **state)
 	}
 	for (i = 0; i < N_LOSSES; i++) {
 		cnt_pause_ms(700);
-		cnt_server_kill(&servers[0]);
+		cnt_server_kill(&server);
 		cnt_pause_ms(500);
-		assert_int_equal(cnt_server_run(&servers[0]), 0);
+		assert_int_equal(cnt_server_run(&server), 0);
 	}
-	await_pool("main");
+	await_pool();
 	cnt_pause_ms(500);
 	fclose(fopen(stop, "we"));
 	for (i = 0; i < N_WRITERS; i++)
@@ -466,67 +415,18 @@ no_acknowledged_commit_is_lost(void **state)
 	print_message("# %lld commits\n", (long long)n_done);
 }
 
-/* ------------------------------------------------------------------- several servers ----- */
-
-/* How many of the pool's sessions are on the first server. */
-static int
-sessions_on_first(int *ret_n)
-{
-	cenote_conn *conns[4];
-	int i, n = 0;
-
-	*ret_n = 0;
-	for (i = 0; i < 4; i++) {
-		conns[i] = open_pool("both");
-		if (cnt_client_try(conns[i], "select 1") == CENOTE_OK)
-			(*ret_n)++;
-		n += strstr(cenote_info(conns[i], "server"), servers[0].run_dir) != NULL;
-	}
-	for (i = 0; i < 4; i++)
-		cenote_conn_destroy(conns[i]);
-	return n;
-}
-
-/* Wait until so many are there. */
-static void
-await_on_first(int wanted)
-{
-	int64_t until = cnt_now_ms() + BACK_MS;
-	int n = -1, n_work = 0;
-
-	while ((n != wanted || n_work != 4) && cnt_now_ms() < until) {
-		n = sessions_on_first(&n_work);
-		cnt_pause_ms(100);
-	}
-	assert_int_equal(n_work, 4);
-	assert_int_equal(n, wanted);
-}
-
-static void
-several_servers_share_and_take_over(void **state)
-{
-	(void)state;
-	await_on_first(2);
-	cnt_server_kill(&servers[0]);
-	await_on_first(0);
-	assert_int_equal(cnt_server_run(&servers[0]), 0);
-	await_on_first(2);
-	await_pool("main");
-}
-
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_loss_while_idle_is_not_noticed, make_ready),
-		cmocka_unit_test_setup(an_ended_session_is_replaced, make_ready),
-		cmocka_unit_test_setup(a_loss_in_a_query_is_told, make_ready),
+		cmocka_unit_test_setup(
+			a_loss_in_a_statement_is_told_for_what_it_may_have_done,
+			make_ready),
 		cmocka_unit_test_setup(the_servers_words_are_told, make_ready),
 		cmocka_unit_test_setup(a_loss_in_a_transaction_is_told, make_ready),
 		cmocka_unit_test_setup(a_loss_in_commit_is_unknown, make_ready),
 		cmocka_unit_test_setup(a_server_that_hangs_is_waited_for, make_ready),
 		cmocka_unit_test_setup(no_acknowledged_commit_is_lost, make_ready),
-		cmocka_unit_test_setup(several_servers_share_and_take_over, make_ready),
 	};
 
 	kind = argc > 1 && strcmp(argv[1], "mariadb") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
