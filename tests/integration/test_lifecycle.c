@@ -167,6 +167,31 @@ who_holds_something_keeps_its_session_through_a_reload(void **state)
 }
 
 static void
+a_socket_that_was_removed_comes_back_with_a_reload(void **state)
+{
+	cenote_conn *a, *b;
+	char path[CNT_PATH_MAX + 32];
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
+	wp_exec(a, "create table t(a)");
+	wp_exec(a, "begin");
+	wp_exec(a, "insert into t values (1)");
+	snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
+	assert_int_equal(unlink(path), 0);
+	reload(WP_POOL("sessions = 1\n"), "reloaded");
+	b = wp_attach(NULL);
+	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
+	/* who had a session of the old socket is not hurt, and goes over when it can */
+	wp_exec(a, "commit");
+	cenote_conn_destroy(b);
+	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "2");
+	cenote_conn_destroy(a);
+}
+
+static void
 a_bad_file_changes_nothing_and_says_why(void **state)
 {
 	cenote_conn *a;
@@ -360,6 +385,7 @@ main(void)
 		TEST(it_goes_to_the_background_when_clients_can_come),
 		TEST(pools_are_added_changed_and_removed),
 		TEST(who_holds_something_keeps_its_session_through_a_reload),
+		TEST(a_socket_that_was_removed_comes_back_with_a_reload),
 		TEST(a_bad_file_changes_nothing_and_says_why),
 		TEST(a_drain_waits_for_a_transaction_to_end),
 		TEST(a_drain_has_an_end),

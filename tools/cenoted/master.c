@@ -521,6 +521,20 @@ remove_pool(struct cnd_pool *p)
 	}
 }
 
+/* A socket that has lost its name cannot get it back: its pool is opened anew. */
+static void
+remove_unreachable(void)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		struct cnd_pool *p = &master.pools[i];
+
+		if (p->config == NULL || cnd_pool_has_socket(p))
+			continue;
+		cnd_log(LOG_WARNING, "%s is gone", p->address.sun_path);
+		remove_pool(p);
+	}
+}
+
 static void
 change_pool(
 	struct cnd_pool *p, struct cnd_pool_config *pc, const struct cnd_backend *backend)
@@ -645,6 +659,7 @@ reload(void)
 		return;
 	}
 	keep_fixed(c);
+	remove_unreachable();
 	if (open_new_pools(c, opened) < 0) {
 		cnd_log(LOG_ERR, "the configuration stays as it was");
 		/* what was swapped goes back */

@@ -144,6 +144,12 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 	return 0;
 }
 
+int
+cnd_pool_has_socket(const struct cnd_pool *p)
+{
+	return access(p->address.sun_path, F_OK) == 0 || errno != ENOENT;
+}
+
 void
 cnd_pool_unlink(struct cnd_pool *p)
 {

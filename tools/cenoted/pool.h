@@ -30,6 +30,8 @@ int cnd_pool_make_run_dir(const struct cnd_config *c);
 int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c);
 /* Owner and mode of the socket, as the configuration has them now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c);
+/* Whether the socket still has its name, which anybody with the right may remove. */
+int cnd_pool_has_socket(const struct cnd_pool *p);
 /* Take no more clients: remove the socket's name. What has connected is still served. */
 void cnd_pool_unlink(struct cnd_pool *p);
 void cnd_pool_close(struct cnd_pool *p);
