@@ -2,6 +2,7 @@
 /* Sessions come, wait, are lent and go: the pool as its clients see it. */
 #include "with_pool.h"
 
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -536,6 +537,78 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	assert_true(wp_log_has("is not in allow_users"));
 }
 
+/* Of the only worker, which has a client: its user, as the status tells it. */
+static int
+is_told_user(const char *wanted)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res = NULL;
+	int is_it = 0;
+
+	if (cenote_status(conn, "workers", &res) == CENOTE_OK &&
+		cenote_result_n_rows(res) == 1) {
+		int64_t user = cenote_result_find_column(res, "user");
+		int64_t pid = cenote_result_find_column(res, "client_pid");
+		int64_t n = -1;
+
+		is_it = cenote_result_int64(res, 0, (uint32_t)pid, &n) == CENOTE_OK &&
+			(n > 0) == (*wanted != '\0') &&
+			strcmp(cenote_result_text(res, 0, (uint32_t)user, NULL),
+				wanted) == 0;
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return is_it;
+}
+
+static int
+ask_as(void *arg)
+{
+	const uid_t *uid = arg;
+
+	if (setgid(*uid) < 0 || setuid(*uid) < 0)
+		return 9;
+	return is_told_user("");
+}
+
+static int
+attach_and_ask_as(void *arg)
+{
+	const uid_t *uid = arg;
+	const struct passwd *pw = getpwuid(*uid);
+	cenote_conn *conn;
+	int is_told;
+
+	if (setgid(*uid) < 0 || setuid(*uid) < 0 || wp_try(NULL, &conn) != CENOTE_OK)
+		return 9;
+	is_told = is_told_user(pw != NULL ? pw->pw_name : "1");
+	cenote_conn_destroy(conn);
+	return is_told;
+}
+
+static void
+who_the_clients_are_is_not_told_to_everybody(void **state)
+{
+	uid_t nobody = 65534;
+	uid_t other = 1;
+	cenote_conn *a;
+
+	(void)state;
+	if (geteuid() != 0)
+		return;
+	wp_start(
+		"[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
+		"socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\nallow_users = *\n");
+	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
+	a = wp_attach(NULL);
+	assert_true(is_told_user("root"));
+	assert_int_equal(wp_join(wp_fork(ask_as, &nobody, -1)), 1);
+	cenote_conn_destroy(a);
+	wp_await("main", "idle", 1);
+	/* each sees his own */
+	assert_int_equal(wp_join(wp_fork(attach_and_ask_as, &other, -1)), 1);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -558,6 +631,7 @@ main(void)
 		TEST(an_idle_holder_yields_to_those_who_wait),
 		TEST(who_holds_a_transaction_does_not_yield),
 		TEST(who_is_not_allowed_is_refused_without_a_reason),
+		TEST(who_the_clients_are_is_not_told_to_everybody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

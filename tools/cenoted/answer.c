@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/sqlstate.h"
 
@@ -66,6 +68,11 @@ cnd_answer_resume(
 /* ---- status: each kind is a table of columns ---- */
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+struct asker {
+	int slot; /* of the worker that answers; -1: the door */
+	uid_t uid;
+};
 
 struct row {
 	struct cnd_scoreboard *board;
@@ -201,13 +208,14 @@ _Static_assert(N_ITEMS(pool_fields) <= FIELDS_MAX && N_ITEMS(worker_fields) <= F
 	"room for all columns");
 
 static int
-read_pool(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
+read_pool(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
+	struct row *r)
 {
 	if (index >= CND_POOL_RECORD || !b->pools[index].is_used)
 		return 0;
 	*r = (struct row){ .board = b, .index = index, .pool = &b->pools[index] };
 	cnd_pool_census(b, index, &r->census);
-	if (self >= 0 && b->slots[self].pool == index) {
+	if (asker->slot >= 0 && b->slots[asker->slot].pool == index) {
 		r->census.n[CND_SLOT_OPENING]--;
 		r->census.n[CND_SLOT_IDLE]++;
 		r->census.in_use--;
@@ -217,8 +225,17 @@ read_pool(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
 	return 1;
 }
 
+/* Who the clients are is for themselves, and for those who run the pool. */
 static int
-read_worker(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
+may_know(const struct asker *asker, const struct cnd_identity *client)
+{
+	return asker->uid == 0 || asker->uid == geteuid() ||
+	       asker->uid == (uid_t)client->uid;
+}
+
+static int
+read_worker(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
+	struct row *r)
 {
 	struct cnd_slot *slot = &b->slots[index];
 
@@ -227,8 +244,10 @@ read_worker(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r)
 	*r = (struct row){
 		.board = b, .index = index, .pool = &b->pools[slot->pool], .slot = slot
 	};
-	r->state = self == (int)index ? (uint32_t)CND_SLOT_IDLE : slot->state;
+	r->state = asker->slot == (int)index ? (uint32_t)CND_SLOT_IDLE : slot->state;
 	cnd_slot_identity(slot, &r->identity);
+	if (!may_know(asker, &r->identity))
+		r->identity = (struct cnd_identity){ .pid = 0 };
 	cnd_slot_login(slot, &r->login);
 	return 1;
 }
@@ -237,7 +256,8 @@ static const struct kind {
 	const char *what;
 	const struct field *fields;
 	uint32_t n_fields;
-	int (*read)(struct cnd_scoreboard *b, uint32_t index, int self, struct row *r);
+	int (*read)(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
+		struct row *r);
 } kinds[] = {
 	{ "pools", pool_fields, N_ITEMS(pool_fields), read_pool },
 	{ "workers", worker_fields, N_ITEMS(worker_fields), read_worker },
@@ -282,8 +302,8 @@ put_row(struct cnc_batch *w, const struct kind *k, const struct row *row)
 }
 
 static int
-put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, int self,
-	uint32_t *ret_n)
+put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
+	const struct asker *asker, uint32_t *ret_n)
 {
 	uint32_t most = k->read == read_worker ? b->n_slots : CND_POOL_RECORD;
 	struct cnc_batch batch;
@@ -294,7 +314,7 @@ put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, i
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < most && r == CENOTE_OK; i++) {
-		if (!k->read(b, i, self, &row))
+		if (!k->read(b, i, asker, &row))
 			continue;
 		r = put_row(&batch, k, &row);
 		n++;
@@ -306,7 +326,8 @@ put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, i
 }
 
 static int
-put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k, int self)
+put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
+	const struct asker *asker)
 {
 	struct cnp_msg done = { .code = CNP_MSG_DONE };
 	char tag[32];
@@ -316,7 +337,7 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 	if (r == CENOTE_OK)
 		r = put_columns(s, k);
 	if (r == CENOTE_OK)
-		r = put_rows(s, b, k, self, &n);
+		r = put_rows(s, b, k, asker, &n);
 	if (r < 0)
 		return r;
 	snprintf(tag, sizeof(tag), "STATUS %u", n);
@@ -329,13 +350,19 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 }
 
 void
-cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+cnd_answer_status(struct cnp_server *s, int fd, struct cnd_scoreboard *b,
 	const struct cnp_status *m, int self)
 {
+	struct ucred peer = { .uid = (uid_t)-1 };
+	socklen_t len = sizeof(peer);
+	struct asker asker = { .slot = self };
+
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+	asker.uid = peer.uid;
 	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
 		if (strcmp(kinds[i].what, m->what.p) != 0)
 			continue;
-		if (put_status(s, b, &kinds[i], self) < 0)
+		if (put_status(s, b, &kinds[i], &asker) < 0)
 			cnd_answer_refuse(
 				s, CNC_SQLSTATE(INTERNAL), "status: out of memory");
 		return;

@@ -14,8 +14,9 @@ int cnd_answer_hello(struct cnp_server *s);
  */
 void cnd_answer_cancel(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m);
-/* `self`: the slot of the worker that answers, which is idle otherwise; -1: the door. */
-void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+/* `fd`: who asks; only root, cenoted's own user and a client's own see who that client is. `self`: the
+ * slot of the worker that answers, which is idle otherwise; -1: the door. */
+void cnd_answer_status(struct cnp_server *s, int fd, struct cnd_scoreboard *b,
 	const struct cnp_status *m, int self);
 /* ERROR instead of ATTACHED. */
 void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,

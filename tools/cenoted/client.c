@@ -531,8 +531,8 @@ open_client(struct cnd_worker *w)
 		cnd_answer_cancel(&w->server, w->board, &req.msg.as.cancel);
 		return CENOTE_DONE;
 	case CNP_MSG_STATUS:
-		cnd_answer_status(
-			&w->server, w->board, &req.msg.as.status, (int)w->slot_index);
+		cnd_answer_status(&w->server, w->fd, w->board, &req.msg.as.status,
+			(int)w->slot_index);
 		return CENOTE_DONE;
 	case CNP_MSG_RESUME:
 		return on_resume(w, &req.msg.as.resume);

@@ -431,7 +431,8 @@ serve_first(struct guest *g, const struct cnp_request *req)
 		cnd_answer_cancel(&door.server, door.board, &req->msg.as.cancel);
 		break;
 	case CNP_MSG_STATUS:
-		cnd_answer_status(&door.server, door.board, &req->msg.as.status, -1);
+		cnd_answer_status(
+			&door.server, g->fd, door.board, &req->msg.as.status, -1);
 		break;
 	default:
 		slot = cnd_answer_resume(&door.server, door.board, &req->msg.as.resume);

@@ -795,7 +795,9 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
 
 /**
  * State of the daemon's pools and workers, from its scoreboard, on a connection of its own:
- * works also while every session is taken. Blocking. The handle needs options only.
+ * works also while every session is taken. Blocking. The handle needs options only. Whoever may
+ * open the socket may ask; who other users' clients are is told to root and to cenoted's own user
+ * only.
  * @param what     "pools" or "workers"
  * @return as cenote_query().   Since: 0.1
  */
@@ -815,7 +817,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 /**
  * From now on it names the request of that connection that is running or queued last now; none:
  * nothing. For who keeps one for all requests: to be called by the thread that uses the
- * connection, also while another one sends it.   Since: 0.2
+ * connection, also while another one sends it.   Since: 0.1
  */
 CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn);
 /**
