@@ -66,6 +66,9 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 		return CENOTE_ERR_PROTOCOL;
 	info->facts = m.as.attached;
 	info->has_facts = 1;
+	/* now: it is a fact of this session, and the next attach looks elsewhere */
+	cn_target_text(
+		&conn->attach.targets.list[conn->attach.at], info->scratch->socket);
 	return set_parameters(conn, &info->facts.parameters);
 }
 
@@ -176,9 +179,6 @@ cenote_info(const cenote_conn *conn, const char *name)
 
 	if (!conn || !name || !conn->info.has_facts)
 		return NULL;
-	if (strcmp(name, "socket") == 0)
-		cn_target_text(&conn->attach.targets.list[conn->attach.at],
-			conn->info.scratch->socket);
 	value = fact(conn, name);
 	return value ? value : cenote_parameter(conn, name);
 }

@@ -189,7 +189,9 @@ finish_resume(cenote_conn *conn, cenote_result **ret_res)
 	if (r != CENOTE_OK)
 		return r;
 	if (conn->resumed->stream == CN_STREAM_FAILED) {
-		cnc_diag_copy(&conn->diag.d, &conn->resumed->diag->d);
+		/* there was perhaps no memory for the words */
+		if (conn->resumed->diag)
+			cnc_diag_copy(&conn->diag.d, &conn->resumed->diag->d);
 		r = conn->resumed->status;
 		cenote_result_destroy(conn->resumed);
 		conn->resumed = NULL;

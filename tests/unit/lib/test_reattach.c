@@ -645,6 +645,8 @@ attaching_anew_ends_at_its_time_limit(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_string_equal(sqlstate_of(f), "HYT01");
 	assert_non_null(strstr(message_of(f), "reattach_timeout (50ms)"));
+	/* of the session that there was */
+	assert_string_equal(cenote_info(f->conn, "socket"), f->peer.path);
 	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
 	assert_int_equal(cenote_is_connected(f->conn), 0);
 }
