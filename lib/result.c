@@ -331,6 +331,16 @@ request_of(const cenote_conn *conn, const cenote_result *res)
 	return NULL;
 }
 
+/* Nothing comes before the program has ended its copy. */
+static int
+is_behind_copy_in(const cenote_conn *conn)
+{
+	const struct cn_request *running = cn_request_running(conn);
+	const cenote_result *res = running ? running->building : NULL;
+
+	return res && res->kind == CENOTE_RESULT_COPY_IN && res->stream == CN_STREAM_COPY;
+}
+
 /* One step towards the next batch. CENOTE_ROW, CENOTE_DONE: it is there; CENOTE_OK: go
  * on. */
 static int
@@ -359,6 +369,10 @@ stream_step(cenote_result *res)
 	default:
 		break;
 	}
+	if (is_behind_copy_in(res->conn))
+		return cn_fail(res->conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"the rows come behind a copy in: take its result, and call "
+			"cenote_copy_end()");
 	r = cn_progress(res->conn);
 	/* A lost session fails its streams, and then that is the answer. */
 	return r < 0 && res->stream == CN_STREAM_FAILED ? CENOTE_OK : r;

@@ -910,7 +910,8 @@ CENOTE_API uint64_t cenote_result_n_rows(const cenote_result *res);
  * @return CENOTE_ROW a batch with at least one row; CENOTE_DONE no more, and the totals
  *         (cenote_result_affected_rows(), …) are known; CENOTE_AGAIN; CENOTE_ERR_SERVER the
  *         statement failed on its way (cenote_result_diag()); connection errors;
- *         CENOTE_ERR_STATE not streamed.   Since: 0.1
+ *         CENOTE_ERR_STATE not streamed, or a copy in of the same pipeline has to be ended
+ *         first.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_result_next(cenote_result *res);
 

@@ -303,6 +303,40 @@ a_batch_behind_a_stream_that_waits_is_fetched(void **state)
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
 }
 
+/* … unless it is a copy that waits for the program. */
+static void
+a_batch_behind_a_copy_in_is_not_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_result *rows, *copy;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	o.stream = 1;
+	o.batch_rows = 2;
+	assert_int_equal(
+		cenote_send_query(f->conn, "rows 3", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(f->conn, "copy_in", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_get_result(f->conn, &rows), CENOTE_OK);
+	assert_int_equal(cenote_result_next(rows), CENOTE_ROW);
+	assert_int_equal(cenote_result_next(rows), CENOTE_ERR_STATE);
+	assert_non_null(strstr(message_of(f), "cenote_copy_end()"));
+	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_DONE);
+	assert_int_equal(cenote_get_result(f->conn, &copy), CENOTE_OK);
+	assert_int_equal(cenote_result_kind(copy), CENOTE_RESULT_COPY_IN);
+	assert_int_equal(cenote_copy_end(f->conn, NULL), CENOTE_OK);
+	assert_int_equal(cenote_result_next(rows), CENOTE_ROW);
+	assert_int_equal(cenote_result_n_rows(rows), 1);
+	assert_int_equal(cenote_result_next(rows), CENOTE_DONE);
+	cenote_result_destroy(rows);
+	cenote_result_destroy(copy);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+}
+
 static void
 flushing_nothing_takes_no_session(void **state)
 {
@@ -353,6 +387,7 @@ main(void)
 		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
 		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),
 		TEST(a_batch_behind_a_stream_that_waits_is_fetched),
+		TEST(a_batch_behind_a_copy_in_is_not_waited_for),
 		TEST(flushing_nothing_takes_no_session),
 		TEST(a_result_tells_its_flags_and_the_server_s_status),
 	};
