@@ -46,8 +46,8 @@ several_statements_give_a_result_each(void **state)
 	assert_string_equal(sq_query(t, "select 1; select nope; select 2"),
 		"columns 1:INT64\nrow 1\ndone SELECT 1 more-results\n"
 		"error 42703 no such column: nope position=18\n");
-	assert_string_equal(sq_query(t, ""), "done \n");
-	assert_string_equal(sq_query(t, " ; -- nothing\n /* at all"), "done \n");
+	assert_string_equal(sq_query(t, ""), "done  empty\n");
+	assert_string_equal(sq_query(t, " ; -- nothing\n /* at all"), "done  empty\n");
 }
 
 static void

@@ -352,7 +352,7 @@ cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
 	q.rest_len = len;
 	skip_blanks(&q, 0);
 	if (q.rest_len == 0)
-		return cnd_sq_done(sink, "", 0);
+		return cnd_sq_done(sink, "", CNP_DONE_EMPTY);
 	return run_rest(&q, exec);
 }
 
