@@ -162,6 +162,7 @@ static void
 conn_free(PGconn *conn)
 {
 	cpq_requests_drop(conn);
+	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
 	cenote_params_destroy(conn->params);
@@ -333,14 +334,6 @@ add_encoding(PGconn *conn)
 		add_setting(conn, "client_encoding", encoding);
 }
 
-static int
-is_postgresql(const PGconn *conn)
-{
-	const char *backend = cenote_info(conn->session, "backend");
-
-	return backend != NULL && strcmp(backend, "postgresql") == 0;
-}
-
 static void
 collect_settings(PGconn *conn)
 {
@@ -349,7 +342,7 @@ collect_settings(PGconn *conn)
 	if (conn->setup.data == NULL)
 		initPQExpBuffer(&conn->setup);
 	resetPQExpBuffer(&conn->setup);
-	if (!is_postgresql(conn))
+	if (conn->habits.dialect != NULL)
 		return;
 	if (*application == '\0')
 		application = cpq_conninfo_get(&conn->info, "fallback_application_name");
@@ -398,6 +391,8 @@ poll_attach(PGconn *conn)
 		say_cannot_connect(conn, r);
 		return failed(conn);
 	}
+	if (cpq_dialect_enter(conn) < 0)
+		return failed(conn);
 	collect_settings(conn);
 	if (conn->setup.len == 0)
 		return is_ready(conn);
@@ -617,6 +612,7 @@ cpq_PQresetStart(PGconn *conn)
 	if (conn == NULL)
 		return 0;
 	cpq_requests_drop(conn);
+	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
 	cenote_conn_destroy(conn->session);

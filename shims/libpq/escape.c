@@ -139,6 +139,7 @@ static char *
 escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 {
 	int is_literal = quote == '\'';
+	int is_doubling = is_literal;
 	size_t quotes, backslashes;
 	char *out, *at;
 
@@ -155,7 +156,10 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 		return NULL;
 	}
 	at = out;
-	if (is_literal && backslashes > 0) {
+	/* other servers have no E''; where they read backslashes so, they do in every text */
+	if (conn->habits.dialect != NULL)
+		is_doubling = is_literal && !conn->standard_strings;
+	else if (is_literal && backslashes > 0) {
 		*at++ = ' ';
 		*at++ = 'E';
 	}
@@ -167,7 +171,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 				: PQmblen(str + i, conn->habits.encoding);
 
 		if (n == 1) {
-			at += put_ascii(at, str[i++], quote, is_literal);
+			at += put_ascii(at, str[i++], quote, is_doubling);
 			continue;
 		}
 		memcpy(at, str + i, (size_t)n);
@@ -188,7 +192,10 @@ cpq_PQescapeLiteral(PGconn *conn, const char *str, size_t len)
 char *
 cpq_PQescapeIdentifier(PGconn *conn, const char *str, size_t len)
 {
-	return escape_quoted(conn, str, len, '"');
+	int is_other = conn != NULL && conn->habits.dialect != NULL;
+
+	return escape_quoted(conn, str, len,
+		is_other ? cpq_dialect_name_quote(conn->habits.dialect) : '"');
 }
 
 /* ---- bytea ---- */
@@ -263,6 +270,13 @@ cpq_PQescapeByteaConn(
 		return NULL;
 	if (conn->first == NULL)
 		resetPQExpBuffer(&conn->error);
+	/* "\x…" would be a text there, and stored as such without a word */
+	if (conn->habits.dialect != NULL) {
+		cpq_say(conn,
+			"%s has no literals of bytea: give bytes as a binary parameter",
+			cpq_dialect_title(conn->habits.dialect));
+		return NULL;
+	}
 	out = conn->server_version >= 90000
 		      ? escape_hex(from, from_length, to_length, conn->standard_strings)
 		      : escape_octal(

@@ -60,6 +60,30 @@ error_result(PGconn *conn, const cenote_diag *diag)
 	return res;
 }
 
+static int
+set_params(PGconn *conn, PGresult *res, const cenote_result *from)
+{
+	if (conn->first->statement != NULL)
+		return cpq_statement_describe(conn->first->statement, res);
+	if (res->n_params == 0)
+		return 0;
+	res->params = cpq_result_alloc(res, (size_t)res->n_params * sizeof(*res->params));
+	if (res->params == NULL)
+		return -1;
+	for (int i = 0; i < res->n_params; i++)
+		res->params[i] = cenote_result_param_native_type(from, (uint32_t)i);
+	return 0;
+}
+
+static void
+set_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t n_rows)
+{
+	if (conn->habits.dialect != NULL)
+		cpq_dialect_tag(conn, res, from, n_rows);
+	else
+		cpq_result_set_tag(res, cenote_result_tag(from));
+}
+
 static PGresult *
 description(PGconn *conn, cenote_result *from)
 {
@@ -68,21 +92,18 @@ description(PGconn *conn, cenote_result *from)
 	/* a prepare is described by the pool, but libpq's is a command */
 	if (conn->first->kind == CPQ_PREPARE) {
 		cpq_trace_parsed(conn);
+		if (conn->first->statement != NULL)
+			cpq_statement_prepared(conn->first->statement);
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
 	}
 	res = cpq_result_rows(conn, from, PGRES_COMMAND_OK);
 	if (res == NULL)
 		return NULL;
 	res->n_params = (int)cenote_result_n_params(from);
-	if (res->n_params > 0)
-		res->params = cpq_result_alloc(
-			res, (size_t)res->n_params * sizeof(*res->params));
-	if (res->n_params > 0 && res->params == NULL) {
+	if (set_params(conn, res, from) < 0) {
 		PQclear(res);
 		return NULL;
 	}
-	for (int i = 0; i < res->n_params; i++)
-		res->params[i] = cenote_result_param_native_type(from, (uint32_t)i);
 	cpq_trace_description(conn, res);
 	return res;
 }
@@ -99,7 +120,7 @@ command(PGconn *conn, cenote_result *from)
 	/* what closing and preparing is called stays among us */
 	if (res != NULL &&
 		(conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_EXTENDED))
-		cpq_result_set_tag(res, cenote_result_tag(from));
+		set_tag(conn, res, from, 0);
 	return res;
 }
 
@@ -108,6 +129,56 @@ trace_rows(PGconn *conn, const cenote_result *from)
 {
 	for (uint64_t i = 0; conn->trace != NULL && i < cenote_result_n_rows(from); i++)
 		cpq_trace_row(conn, from, i);
+}
+
+/* A value that cannot be given in the form that was asked for: the result is an error instead. */
+static PGresult *
+own_error(PGconn *conn, const char *sqlstate, const char *why)
+{
+	PGresult *res = cpq_result_refusal(conn, sqlstate, why);
+
+	if (res == NULL)
+		return cpq_no_memory(conn);
+	appendPQExpBufferStr(&conn->error, res->message);
+	return res;
+}
+
+/* One row of what came, copied into the result; of which there may be an error in the end. */
+static PGresult *
+add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
+{
+	PGresult *error = NULL;
+	PQExpBufferData room;
+	int r;
+
+	if (conn->habits.dialect == NULL) {
+		if (cpq_result_add_row(res, from, at) == 0)
+			return res;
+		PQclear(res);
+		return NULL;
+	}
+	initPQExpBuffer(&room);
+	r = cpq_dialect_add_row(res, from, at, &room);
+	if (r > 0)
+		error = own_error(conn, "22018", room.data);
+	termPQExpBuffer(&room);
+	if (r == 0)
+		return res;
+	PQclear(res);
+	return error;
+}
+
+/* All rows, made into others; what came is not needed any more. */
+static PGresult *
+convert_rows(PGconn *conn, PGresult *res, cenote_result *from)
+{
+	uint64_t n = cenote_result_n_rows(from);
+
+	for (uint64_t i = 0; i < n && res != NULL && res->status == PGRES_TUPLES_OK; i++)
+		res = add_row(conn, res, from, i);
+	if (res != NULL)
+		cenote_result_destroy(from);
+	return res;
 }
 
 /* All rows, where they lie. */
@@ -123,11 +194,13 @@ rows(PGconn *conn, cenote_result *from)
 		PQclear(res);
 		return NULL;
 	}
-	res->n_rows = (int)n;
-	cpq_result_set_tag(res, cenote_result_tag(from));
-	res->res = from;
+	set_tag(conn, res, from, n);
 	trace_rows(conn, from);
 	cpq_trace_complete(conn, from);
+	if (conn->habits.dialect != NULL && cpq_values_differ(res))
+		return convert_rows(conn, res, from);
+	res->n_rows = (int)n;
+	res->res = from;
 	return res;
 }
 
@@ -166,7 +239,7 @@ stream_end(PGconn *conn)
 	PGresult *res = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
 
 	if (res != NULL)
-		cpq_result_set_tag(res, cenote_result_tag(from));
+		set_tag(conn, res, from, conn->n_streamed);
 	cpq_trace_complete(conn, from);
 	conn->stream = NULL;
 	cenote_result_destroy(from);
@@ -213,13 +286,17 @@ stream_next(PGconn *conn, PGresult **ret_res)
 	res = cpq_result_rows(conn, conn->stream,
 		conn->is_single_row ? PGRES_SINGLE_TUPLE
 				    : (ExecStatusType)CPQ_TUPLES_CHUNK);
-	while (res != NULL && res->n_rows < conn->chunk &&
+	while (res != NULL && res->status != PGRES_FATAL_ERROR &&
+		res->n_rows < conn->chunk &&
 		conn->stream_row < cenote_result_n_rows(conn->stream)) {
 		cpq_trace_row(conn, conn->stream, conn->stream_row);
-		if (cpq_result_add_row(res, conn->stream, conn->stream_row++) < 0) {
-			PQclear(res);
-			res = NULL;
-		}
+		res = add_row(conn, res, conn->stream, conn->stream_row++);
+		conn->n_streamed++;
+	}
+	/* the rest is of no use */
+	if (res != NULL && res->status == PGRES_FATAL_ERROR) {
+		cenote_result_destroy(conn->stream);
+		conn->stream = NULL;
 	}
 	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
@@ -264,8 +341,9 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 
 	conn->stream = from;
 	conn->stream_row = 0;
+	conn->n_streamed = 0;
 	if (conn->trace != NULL) {
-		head = cpq_result_new(NULL, PGRES_TUPLES_OK);
+		head = cpq_result_new(conn, PGRES_TUPLES_OK);
 		if (head != NULL && cpq_result_set_columns(head, from) == 0)
 			cpq_trace_columns(conn, head);
 		PQclear(head);
@@ -354,6 +432,18 @@ closed(PGconn *conn)
 	return res;
 }
 
+/* What we say in place of the server. */
+static PGresult *
+take_answer(PGconn *conn)
+{
+	PGresult *res = conn->first->answer;
+
+	conn->first->answer = NULL;
+	if (res->status == PGRES_FATAL_ERROR)
+		appendPQExpBufferStr(&conn->error, res->message);
+	return res;
+}
+
 /* The next result of the oldest request: CENOTE_OK, and NULL at its end; CENOTE_AGAIN. */
 static int
 next_result(PGconn *conn, PGresult **ret_res)
@@ -383,6 +473,12 @@ next_result(PGconn *conn, PGresult **ret_res)
 	}
 	if (r != CENOTE_OK) {
 		*ret_res = lost(conn, r);
+		return CENOTE_OK;
+	}
+	if (conn->first->answer != NULL &&
+		cenote_result_kind(from) == CENOTE_RESULT_ROWS) {
+		cenote_result_destroy(from);
+		*ret_res = take_answer(conn);
 		return CENOTE_OK;
 	}
 	if (conn->first->is_stream && cenote_result_kind(from) == CENOTE_RESULT_ROWS)

@@ -162,6 +162,10 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	int encoding;
 
 	cpq_trace_parameter(conn, name, value);
+	if (conn->habits.dialect != NULL) {
+		cpq_dialect_on_parameter(conn, name, value);
+		return;
+	}
 	if (strcmp(name, "client_encoding") == 0) {
 		encoding = pg_char_to_encoding(value);
 		conn->habits.encoding = encoding >= 0 ? encoding : 0;
@@ -190,6 +194,8 @@ cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
 {
 	if (conn == NULL || paramName == NULL || conn->session == NULL)
 		return NULL;
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_parameter(conn, paramName);
 	/* facts of ours are not the server's */
 	if (strcmp(paramName, "backend_pid") == 0)
 		return NULL;

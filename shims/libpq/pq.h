@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "dialect/sql.h"
 #include "expbuffer.h"
 #include "face.h"
 #include "face_list.h"
@@ -17,7 +18,7 @@
  * request.c: sending. exec.c: PQgetResult(), and the calls that wait. pipeline.c, copy.c, notify.c,
  * cancel.c, fastpath.c, large.c (large objects). result.c: PGresult. message.c: the texts of errors.
  * status.c: what a connection tells of itself. escape.c, print.c, events.c, trace.c, password.c,
- * ssl.c. All are called through face.c.
+ * ssl.c. All are called through face.c. dialect/: pools of other servers than PostgreSQL.
  *
  * A library in somebody else's process: nothing here prints, ends, or changes what is the
  * host's; every allocation may fail and is then told as libpq tells it.
@@ -109,6 +110,14 @@ struct cpq_request {
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */
 	size_t query_size; /* room for it, kept for the next request */
+
+	/* of a pool of another server */
+	PGresult *answer; /* ours, in place of the server's; NULL: the server's counts */
+	struct cpq_statement *statement; /* NULL none */
+	int is_binary; /* values are wanted in binary form */
+	struct cpq_sql sql; /* statements whose results are still to come */
+	struct cpq_head head; /* what the next result is called */
+	int has_head;
 };
 
 /* Parameters, as the program gives them. */
@@ -143,6 +152,7 @@ struct cpq_habits {
 	void *receiver_arg;
 	PQnoticeProcessor processor;
 	void *processor_arg;
+	const struct cpq_dialect *dialect; /* NULL: the server is PostgreSQL */
 };
 
 struct pg_conn {
@@ -177,6 +187,7 @@ struct pg_conn {
 		n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	uint64_t stream_row; /* the next one of the batch at hand */
+	uint64_t n_streamed; /* rows that were given */
 	cenote_result *copy; /* the copy that is open */
 	PQExpBufferData line; /* of PQgetline() */
 	size_t line_at;
@@ -191,6 +202,9 @@ struct pg_conn {
 	PQExpBufferData trace_rest; /* before ReadyForQuery */
 	int server_version;
 	int standard_strings;
+	struct cpq_statement
+		*statements; /* of a pool of another server: those prepared */
+	char version_text[96]; /* … what it is called */
 };
 
 /* Whether there is a session, and this process may use it. 0; -1, and the reason in the error text. */
@@ -218,8 +232,12 @@ struct cpq_request *cpq_request_new(
 int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
 /* The oldest is finished. */
 void cpq_request_pop(PGconn *conn);
-/* The connection's list of values, filled anew; NULL, and the reason. */
+/* The connection's list of values, empty: 1; 0 they are no values, or no memory, and the reason. */
+int cpq_values_begin(PGconn *conn, const struct cpq_values *v);
+/* … filled anew; NULL, and the reason. */
 cenote_params *cpq_params_of(PGconn *conn, const struct cpq_values *v);
+/* Whether the rows of the request that is sent now come as they are made. */
+int cpq_is_streamed(const PGconn *conn);
 /* Nothing is outstanding any more, whatever was. */
 void cpq_requests_drop(PGconn *conn);
 /* In a pipeline: on to the next request that waits for its answer. */
@@ -272,6 +290,7 @@ struct pg_result {
 	PGresAttDesc *columns;
 	int n_columns;
 	int is_binary;
+	int wants_binary; /* of a pool of another server: values are given in binary form */
 	Oid *params; /* of a described statement */
 	int n_params;
 	char command[64];
@@ -297,6 +316,11 @@ PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType stat
 int cpq_result_set_columns(PGresult *res, const cenote_result *from);
 /* A row of what libcenote gave, copied. 0 or -1. */
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
+/* A row of NULLs behind the others, and a value of it. 0 or -1. */
+int cpq_result_row_begin(PGresult *res);
+int cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len);
+/* An error of our own in the server's form; NULL: no memory. */
+PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text);
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
 /* A field of an error, by its letter; NULL if it has none such. */
@@ -320,6 +344,47 @@ int cpq_events_copy(struct cpq_events *to, const struct cpq_events *from);
 void cpq_events_finish(struct cpq_events *events);
 void cpq_events_tell_reset(PGconn *conn);
 void cpq_events_tell_destruction(PGconn *conn);
+
+/* ---- dialect: all of these are for connections and results that have one ---- */
+
+/* Find out what the pool's server is: 0; -1 it cannot be used so, and the reason. */
+int cpq_dialect_enter(PGconn *conn);
+/* Forget it, and all that was prepared. */
+void cpq_dialect_leave(PGconn *conn);
+void cpq_statements_drop(PGconn *conn);
+void cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value);
+const char *cpq_dialect_parameter(const PGconn *conn, const char *name);
+int cpq_dialect_pid(const PGconn *conn);
+char cpq_dialect_name_quote(const struct cpq_dialect *dialect);
+const char *cpq_dialect_title(const struct cpq_dialect *dialect);
+const char *cpq_dialect_state(
+	const struct cpq_dialect *dialect, int32_t native, const char *state);
+/* PQsendQuery() and its kin, when their arguments were looked at. */
+int cpq_dialect_send_query(PGconn *conn, const char *query);
+int cpq_dialect_send_params(
+	PGconn *conn, const char *command, const struct cpq_values *v, int result_format);
+int cpq_dialect_send_prepare(
+	PGconn *conn, const char *name, const char *query, int n_types, const Oid *types);
+int cpq_dialect_send_prepared(
+	PGconn *conn, const char *name, const struct cpq_values *v, int result_format);
+int cpq_dialect_send_named(
+	PGconn *conn, enum cpq_request_kind kind, int is_portal, const char *name);
+/* The request is over. */
+void cpq_statement_over(PGconn *conn, struct cpq_request *req);
+/* The server has prepared it. */
+void cpq_statement_prepared(struct cpq_statement *statement);
+/* Parameters of a description. 0 or -1. */
+int cpq_statement_describe(const struct cpq_statement *statement, PGresult *res);
+/* What the server told of a column becomes one of PostgreSQL's. */
+void cpq_dialect_column(const PGresult *res, const cenote_column *from, PGresAttDesc *to);
+/* Whether its values are others than those that came. */
+int cpq_values_differ(const PGresult *res);
+/* A row of them: 0; -1 no memory; 1 a value cannot be given so, and `room` says why. */
+int cpq_dialect_add_row(
+	PGresult *res, const cenote_result *from, uint64_t at, PQExpBuffer room);
+/* The tag of the oldest request's next result. */
+void cpq_dialect_tag(
+	PGconn *conn, PGresult *res, const cenote_result *from, uint64_t n_rows);
 
 /* ---- trace.c ---- */
 

@@ -37,6 +37,7 @@ request_free(struct cpq_request *req)
 	if (req == NULL)
 		return;
 	cenote_stmt_destroy(req->stmt);
+	PQclear(req->answer);
 	free(req->query);
 	free(req);
 }
@@ -47,6 +48,10 @@ request_done(PGconn *conn, struct cpq_request *req)
 {
 	cenote_stmt_destroy(req->stmt);
 	req->stmt = NULL;
+	PQclear(req->answer);
+	req->answer = NULL;
+	if (req->statement != NULL)
+		cpq_statement_over(conn, req);
 	if (conn->spare != NULL || req->query_size > QUERY_KEPT)
 		request_free(req);
 	else
@@ -55,8 +60,8 @@ request_done(PGconn *conn, struct cpq_request *req)
 
 /* In a pipeline it is not known when sending how the rows will be read; and a trace has all that
  * was said in its order. */
-static int
-is_streamed(const PGconn *conn)
+int
+cpq_is_streamed(const PGconn *conn)
 {
 	return conn->pipeline != PQ_PIPELINE_OFF || conn->trace != NULL;
 }
@@ -80,7 +85,10 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_prepared = 0;
 	req->is_portal = 0;
 	req->is_answered = 0;
-	req->is_stream = is_streamed(conn);
+	req->is_stream = cpq_is_streamed(conn);
+	req->is_binary = 0;
+	req->has_head = 0;
+	req->sql.at = NULL;
 	return req;
 }
 
@@ -148,6 +156,8 @@ int
 cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 {
 	if (status < 0 && status != CENOTE_AGAIN) {
+		if (req->statement != NULL)
+			cpq_statement_over(conn, req);
 		request_free(req);
 		cpq_say_failure(conn, status);
 		return 0;
@@ -212,7 +222,7 @@ exec_options(const PGconn *conn, int result_format)
 	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
 
 	o.format = result_format != 0 ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT;
-	o.stream = conn != NULL && is_streamed(conn);
+	o.stream = conn != NULL && cpq_is_streamed(conn);
 	return o;
 }
 
@@ -228,6 +238,8 @@ cpq_PQsendQuery(PGconn *conn, const char *query)
 		cpq_say(conn, "%s not allowed in pipeline mode", "PQsendQuery");
 		return 0;
 	}
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_send_query(conn, query);
 	req = cpq_request_new(conn, CPQ_SIMPLE, query);
 	if (req == NULL)
 		return 0;
@@ -277,19 +289,27 @@ are_values(PGconn *conn, const struct cpq_values *v)
 	return 1;
 }
 
-/* The connection's list of values, filled anew; NULL, and the reason. */
+int
+cpq_values_begin(PGconn *conn, const struct cpq_values *v)
+{
+	if (!are_values(conn, v))
+		return 0;
+	if (conn->params == NULL && cenote_params_create(NULL, &conn->params) < 0) {
+		conn->params = NULL;
+		cpq_say(conn, "out of memory");
+		return 0;
+	}
+	cenote_params_clear(conn->params);
+	return 1;
+}
+
 cenote_params *
 cpq_params_of(PGconn *conn, const struct cpq_values *v)
 {
-	if (!are_values(conn, v))
+	if (!cpq_values_begin(conn, v))
 		return NULL;
-	if (conn->params == NULL && cenote_params_create(NULL, &conn->params) < 0)
-		conn->params = NULL;
-	if (conn->params != NULL) {
-		cenote_params_clear(conn->params);
-		if (params_fill(conn->params, v) == CENOTE_OK)
-			return conn->params;
-	}
+	if (params_fill(conn->params, v) == CENOTE_OK)
+		return conn->params;
 	cpq_say(conn, "out of memory");
 	return NULL;
 }
@@ -307,6 +327,8 @@ cpq_PQsendQueryParams(PGconn *conn, const char *command, int nParams,
 
 	if (!cpq_can_send(conn) || !is_given(conn, command, "command string"))
 		return 0;
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_send_params(conn, command, &v, resultFormat);
 	params = cpq_params_of(conn, &v);
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, command) : NULL;
 	if (req == NULL)
@@ -334,6 +356,9 @@ cpq_PQsendPrepare(PGconn *conn, const char *stmtName, const char *query, int nPa
 			PARAMS_MAX);
 		return 0;
 	}
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_send_prepare(
+			conn, stmtName, query, nParams, paramTypes);
 	req = cpq_request_new(conn, CPQ_PREPARE, query);
 	if (req == NULL)
 		return 0;
@@ -364,6 +389,8 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 
 	if (!cpq_can_send(conn) || !is_given(conn, stmtName, "statement name"))
 		return 0;
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_send_prepared(conn, stmtName, &v, resultFormat);
 	params = cpq_params_of(conn, &v);
 	req = params != NULL ? cpq_request_new(conn, CPQ_EXTENDED, NULL) : NULL;
 	if (req == NULL)
@@ -386,11 +413,14 @@ send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *
 
 	if (!cpq_can_send(conn))
 		return 0;
+	if (name == NULL)
+		name = "";
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_send_named(
+			conn, kind, what == CENOTE_NAMED_PORTAL, name);
 	req = cpq_request_new(conn, kind, NULL);
 	if (req == NULL)
 		return 0;
-	if (name == NULL)
-		name = "";
 	req->is_portal = what == CENOTE_NAMED_PORTAL;
 	cpq_trace_named(conn, kind == CPQ_CLOSE, req->is_portal ? 'P' : 'S', name);
 	cpq_trace_end_of_unit(conn);

@@ -241,6 +241,20 @@ value_set(PGresult *res, struct cpq_value *v, const char *bytes, int len)
 }
 
 int
+cpq_result_row_begin(PGresult *res)
+{
+	return row_add(res) != NULL ? 0 : -1;
+}
+
+int
+cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len)
+{
+	if (len > INT_MAX)
+		return -1;
+	return value_set(res, &res->rows[res->n_rows - 1][column], bytes, (int)len);
+}
+
+int
 cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at)
 {
 	struct cpq_value *row = row_add(res);
@@ -487,6 +501,8 @@ cpq_result_set_columns(PGresult *res, const cenote_result *from)
 		};
 		if (a->name == NULL)
 			return -1;
+		if (res->habits.dialect != NULL)
+			cpq_dialect_column(res, c, a);
 		res->is_binary = res->is_binary && a->format != 0;
 	}
 	res->n_columns = (int)n;
@@ -826,20 +842,58 @@ fields_from(PGresult *res, const cenote_diag *diag)
 	return 0;
 }
 
-int
-cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
+/* Another server's state becomes PostgreSQL's. */
+static int
+set_state(PGresult *res, const cenote_diag *diag)
+{
+	return cpq_result_set_field(res, PG_DIAG_SQLSTATE,
+		cpq_dialect_state(res->habits.dialect, cenote_diag_native(diag),
+			cenote_diag_sqlstate(diag)));
+}
+
+/* The text of it, from its fields. */
+static int
+set_message(PGresult *res)
 {
 	PQExpBufferData text;
 
-	if (fields_from(res, diag) < 0)
-		return -1;
-	if (query != NULL && cpq_result_field(res, PG_DIAG_STATEMENT_POSITION) != NULL)
-		res->query = cpq_result_text(res, query);
 	initPQExpBuffer(&text);
 	cpq_message_build(&text, res, res->habits.verbosity, res->habits.show_context);
 	res->message = text.maxlen > 0 ? cpq_result_text(res, text.data) : NULL;
 	termPQExpBuffer(&text);
 	return res->message != NULL ? 0 : -1;
+}
+
+int
+cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
+{
+	if (fields_from(res, diag) < 0)
+		return -1;
+	if (res->habits.dialect != NULL && set_state(res, diag) < 0)
+		return -1;
+	if (query != NULL && cpq_result_field(res, PG_DIAG_STATEMENT_POSITION) != NULL)
+		res->query = cpq_result_text(res, query);
+	return set_message(res);
+}
+
+PGresult *
+cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text)
+{
+	const struct {
+		int code;
+		const char *text;
+	} fields[] = { { PG_DIAG_SEVERITY, "ERROR" },
+		{ PG_DIAG_SEVERITY_NONLOCALIZED, "ERROR" },
+		{ PG_DIAG_SQLSTATE, sqlstate }, { PG_DIAG_MESSAGE_PRIMARY, text } };
+	PGresult *res = cpq_PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
+	int r = res != NULL ? 0 : -1;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && r == 0; i++)
+		r = cpq_result_set_field(res, fields[i].code, fields[i].text);
+	if (r == 0 && set_message(res) == 0)
+		return res;
+	PQclear(res);
+	return NULL;
 }
 
 void
@@ -855,6 +909,7 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 
 	if (res == NULL)
 		return NULL;
+	res->wants_binary = conn->first != NULL && conn->first->is_binary;
 	if (cpq_result_set_columns(res, from) < 0) {
 		PQclear(res);
 		return NULL;

@@ -141,6 +141,8 @@ cpq_PQbackendPID(const PGconn *conn)
 
 	if (conn == NULL || conn->status != CONNECTION_OK)
 		return 0;
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_pid(conn);
 	pid = cenote_parameter(conn->session, "backend_pid");
 	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
 }

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the other servers are, and what is told of them where PostgreSQL would speak for itself. */
+
+/* MySQL's own numbers of types (enum enum_field_types). */
+enum {
+	MY_TINY = 1,
+	MY_SHORT = 2,
+	MY_LONG = 3,
+	MY_FLOAT = 4,
+	MY_INT24 = 9,
+	MY_YEAR = 13,
+	MY_LONGLONG = 8,
+	MY_STRING = 254
+};
+
+static const struct cpq_native_type mysql_types[] = {
+	{ MY_TINY, CENOTE_TYPE_INT64, CPQ_INT2 },
+	{ MY_TINY, CENOTE_TYPE_UINT64, CPQ_INT2 },
+	{ MY_SHORT, CENOTE_TYPE_INT64, CPQ_INT2 },
+	{ MY_SHORT, CENOTE_TYPE_UINT64, CPQ_INT4 },
+	{ MY_INT24, CENOTE_TYPE_INT64, CPQ_INT4 },
+	{ MY_INT24, CENOTE_TYPE_UINT64, CPQ_INT4 },
+	{ MY_LONG, CENOTE_TYPE_INT64, CPQ_INT4 },
+	{ MY_LONG, CENOTE_TYPE_UINT64, CPQ_INT8 },
+	{ MY_LONGLONG, CENOTE_TYPE_INT64, CPQ_INT8 },
+	{ MY_YEAR, CENOTE_TYPE_INT64, CPQ_INT2 },
+	{ MY_FLOAT, CENOTE_TYPE_DOUBLE, CPQ_FLOAT4 },
+	/* enum and set have no length of their own */
+	{ MY_STRING, CENOTE_TYPE_TEXT, CPQ_VARCHAR },
+	{ 0, 0, 0 },
+};
+
+static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
+
+/* The last one stands for what is not known by name. */
+static const struct cpq_dialect dialects[] = {
+	{
+		.backend = "sqlite",
+		.title = "SQLite",
+		.placeholder = CPQ_PLACEHOLDER_NUMBERED,
+		.rules = CPQ_SQL_BRACKETS,
+		.name_quote = '"',
+		.types = no_types,
+	},
+	{
+		.backend = "mysql",
+		.title = "MySQL",
+		.placeholder = CPQ_PLACEHOLDER_PLAIN,
+		.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK |
+			 CPQ_SQL_BANG,
+		.name_quote = '`',
+		.makes_tags = 1,
+		.has_set = 1,
+		.is_mysql = 1,
+		.types = mysql_types,
+	},
+	{
+		.backend = "mysql",
+		.title = "MariaDB",
+		.placeholder = CPQ_PLACEHOLDER_PLAIN,
+		.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK |
+			 CPQ_SQL_BANG,
+		.name_quote = '`',
+		.makes_tags = 1,
+		.has_set = 1,
+		.is_mysql = 1,
+		.types = mysql_types,
+	},
+	{
+		.backend = "",
+		.title = "another server",
+		.placeholder = CPQ_PLACEHOLDER_PLAIN,
+		.name_quote = '"',
+		.makes_tags = 1,
+		.has_set = 1,
+		.types = no_types,
+	},
+};
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct cpq_dialect *
+find_dialect(const char *backend, const char *version)
+{
+	size_t i = 0;
+
+	while (i < N_OF(dialects) - 1 && strcmp(dialects[i].backend, backend) != 0)
+		i++;
+	if (dialects[i].is_mysql && strcasestr(version, dialects[i + 1].title) != NULL)
+		i++;
+	return &dialects[i];
+}
+
+/* What of PostgreSQL's own behaviour this library can stand for, as programs ask for it by version. */
+#define VERSION_TEXT   "15.0"
+#define VERSION_NUMBER 150000
+#define UTF8           "UTF8"
+
+static const char *
+info(const PGconn *conn, const char *name)
+{
+	const char *text = cenote_info(conn->session, name);
+
+	return text != NULL ? text : "";
+}
+
+/* A text that is not ours to convert: 0, or -1 and the reason. */
+static int
+check_encoding(PGconn *conn)
+{
+	const char *encoding = cpq_conninfo_get(&conn->info, "client_encoding");
+
+	if (*encoding == '\0' || strcmp(encoding, "auto") == 0 ||
+		pg_char_to_encoding(encoding) == pg_char_to_encoding(UTF8) ||
+		pg_char_to_encoding(encoding) == 0)
+		return 0;
+	cpq_say(conn,
+		"connection to pool \"%s\" failed: FATAL:  %s gives texts in UTF8, and "
+		"not in "
+		"\"%s\"",
+		conn->route.pool, conn->habits.dialect->title, encoding);
+	return -1;
+}
+
+int
+cpq_dialect_enter(PGconn *conn)
+{
+	const char *backend = info(conn, "backend");
+	const struct cpq_dialect *dialect;
+
+	cpq_dialect_leave(conn);
+	if (*backend == '\0' || strcmp(backend, "postgresql") == 0)
+		return 0;
+	dialect = find_dialect(backend, info(conn, "server_version"));
+	conn->habits.dialect = dialect;
+	conn->habits.encoding = pg_char_to_encoding(UTF8);
+	conn->standard_strings = !(dialect->rules & CPQ_SQL_BACKSLASH);
+	conn->server_version = VERSION_NUMBER;
+	snprintf(conn->version_text, sizeof(conn->version_text), VERSION_TEXT " (%s %s)",
+		dialect->title, info(conn, "server_version"));
+	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+	return check_encoding(conn);
+}
+
+void
+cpq_dialect_leave(PGconn *conn)
+{
+	cpq_statements_drop(conn);
+	conn->habits.dialect = NULL;
+}
+
+unsigned
+cpq_dialect_rules(const PGconn *conn)
+{
+	unsigned rules = conn->habits.dialect->rules;
+
+	return conn->standard_strings ? rules & ~(unsigned)CPQ_SQL_BACKSLASH : rules;
+}
+
+/* ---- what the server reports ---- */
+
+static const struct {
+	const char *charset;
+	const char *encoding;
+} charsets[] = {
+	{ "utf8mb4", UTF8 },
+	{ "utf8mb3", UTF8 },
+	{ "utf8", UTF8 },
+	{ "latin1", "WIN1252" },
+	{ "latin2", "LATIN2" },
+	{ "latin5", "LATIN5" },
+	{ "latin7", "LATIN7" },
+	{ "greek", "ISO_8859_7" },
+	{ "hebrew", "ISO_8859_8" },
+	{ "cp1250", "WIN1250" },
+	{ "cp1251", "WIN1251" },
+	{ "cp1256", "WIN1256" },
+	{ "cp1257", "WIN1257" },
+	{ "cp866", "WIN866" },
+	{ "koi8r", "KOI8R" },
+	{ "koi8u", "KOI8U" },
+	{ "tis620", "WIN874" },
+	{ "sjis", "SJIS" },
+	{ "cp932", "SJIS" },
+	{ "ujis", "EUC_JP" },
+	{ "eucjpms", "EUC_JP" },
+	{ "big5", "BIG5" },
+	{ "gb2312", "EUC_CN" },
+	{ "gbk", "GBK" },
+	{ "gb18030", "GB18030" },
+	{ "euckr", "UHC" },
+};
+
+/* Escaping must know where a character ends, so it is followed when the program changes it. */
+static void
+follow_charset(PGconn *conn, const char *charset)
+{
+	conn->habits.encoding = 0;
+	for (size_t i = 0; i < N_OF(charsets); i++) {
+		if (strcmp(charsets[i].charset, charset) == 0)
+			conn->habits.encoding = pg_char_to_encoding(charsets[i].encoding);
+	}
+}
+
+void
+cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value)
+{
+	if (!conn->habits.dialect->is_mysql)
+		return;
+	if (strcmp(name, "sql_mode") == 0)
+		conn->standard_strings = strstr(value, "NO_BACKSLASH_ESCAPES") != NULL;
+	else if (strcmp(name, "character_set") == 0 ||
+		 strcmp(name, "character_set_client") == 0)
+		follow_charset(conn, value);
+	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+}
+
+/* MySQL says with each result how it reads texts now. */
+static void
+follow_status(PGconn *conn, const cenote_result *from)
+{
+	enum {
+		NO_BACKSLASH_ESCAPES = 512
+	};
+	uint32_t status = cenote_result_server_status(from);
+
+	if (!conn->habits.dialect->is_mysql)
+		return;
+	conn->standard_strings = (status & NO_BACKSLASH_ESCAPES) != 0;
+	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+}
+
+void
+cpq_dialect_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t n_rows)
+{
+	struct cpq_request *req = conn->first;
+	int64_t affected = cenote_result_affected_rows(from);
+
+	follow_status(conn, from);
+	if (!req->has_head &&
+		(req->sql.at == NULL || !cpq_sql_head(&req->sql, &req->head))) {
+		cpq_result_set_tag(res, cenote_result_tag(from));
+		return;
+	}
+	if (req->head.is_counted)
+		snprintf(res->command, sizeof(res->command), "%s %llu", req->head.tag,
+			(unsigned long long)(affected >= 0 ? (uint64_t)affected
+							   : n_rows));
+	else
+		cpq_result_set_tag(res, req->head.tag);
+	req->has_head =
+		req->head.has_many && cenote_result_kind(from) == CENOTE_RESULT_ROWS;
+}
+
+/* ---- facts that programs ask for ---- */
+
+static const char *
+fact_version(const PGconn *conn)
+{
+	return conn->version_text;
+}
+
+static const char *
+fact_utf8(const PGconn *conn)
+{
+	(void)conn;
+	return UTF8;
+}
+
+static const char *
+fact_encoding(const PGconn *conn)
+{
+	return pg_encoding_to_char(conn->habits.encoding);
+}
+
+/* "off" would have programs write E'', which no other server reads. */
+static const char *
+fact_strings(const PGconn *conn)
+{
+	return conn->standard_strings ? "on" : NULL;
+}
+
+static const char *
+fact_on(const PGconn *conn)
+{
+	(void)conn;
+	return "on";
+}
+
+static const char *
+fact_date_style(const PGconn *conn)
+{
+	(void)conn;
+	return "ISO, YMD";
+}
+
+static const char *
+fact_interval_style(const PGconn *conn)
+{
+	(void)conn;
+	return "postgres";
+}
+
+static const char *
+fact_zone(const PGconn *conn)
+{
+	const char *zone = cenote_parameter(conn->session, "time_zone");
+
+	return zone != NULL ? zone : "UTC";
+}
+
+static const char *
+fact_application(const PGconn *conn)
+{
+	return cenote_conn_get(conn->session, "application_name");
+}
+
+static const char *
+fact_user(const PGconn *conn)
+{
+	return cpq_conninfo_get(&conn->info, "user");
+}
+
+static const struct {
+	const char *name;
+	const char *(*value)(const PGconn *conn);
+} facts[] = {
+	{ "server_version", fact_version },
+	{ "server_encoding", fact_utf8 },
+	{ "client_encoding", fact_encoding },
+	{ "standard_conforming_strings", fact_strings },
+	{ "integer_datetimes", fact_on },
+	{ "DateStyle", fact_date_style },
+	{ "IntervalStyle", fact_interval_style },
+	{ "TimeZone", fact_zone },
+	{ "application_name", fact_application },
+	{ "session_authorization", fact_user },
+};
+
+const char *
+cpq_dialect_parameter(const PGconn *conn, const char *name)
+{
+	for (size_t i = 0; i < N_OF(facts); i++) {
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].value(conn);
+	}
+	return cenote_parameter(conn->session, name);
+}
+
+int
+cpq_dialect_pid(const PGconn *conn)
+{
+	const char *id = cenote_parameter(conn->session, "connection_id");
+
+	return (int)strtol(id != NULL ? id : info(conn, "worker_pid"), NULL, 10);
+}
+
+char
+cpq_dialect_name_quote(const struct cpq_dialect *dialect)
+{
+	return dialect->name_quote;
+}
+
+const char *
+cpq_dialect_title(const struct cpq_dialect *dialect)
+{
+	return dialect->title;
+}

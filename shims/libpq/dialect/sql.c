@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- tokens ---- */
+
+static int
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int
+is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+	       c == '_' || (unsigned char)c >= 0x80;
+}
+
+static const char *
+end_of_line(const char *p)
+{
+	return p + strcspn(p, "\n");
+}
+
+static int
+is_line_comment(const char *p, unsigned rules)
+{
+	if (*p == '#')
+		return (rules & CPQ_SQL_HASH) != 0;
+	if (p[0] != '-' || p[1] != '-')
+		return 0;
+	return !(rules & CPQ_SQL_DASH_BLANK) || p[2] == '\0' || is_blank(p[2]);
+}
+
+/* Behind a comment in C's form; of one that is carried out, behind its mark. */
+static const char *
+skip_block(const char *p, unsigned rules)
+{
+	const char *end = strstr(p + 2, "*/");
+	const char *mark = p[2] == 'M' ? p + 3 : p + 2;
+
+	if ((rules & CPQ_SQL_BANG) && *mark == '!')
+		return mark + 1 + strspn(mark + 1, "0123456789");
+	return end != NULL ? end + 2 : p + strlen(p);
+}
+
+static const char *
+skip_blanks(const char *p, unsigned rules)
+{
+	for (;;) {
+		if (is_blank(*p))
+			p++;
+		else if (is_line_comment(p, rules))
+			p = end_of_line(p);
+		else if (p[0] == '/' && p[1] == '*')
+			p = skip_block(p, rules);
+		else if ((rules & CPQ_SQL_BANG) && p[0] == '*' && p[1] == '/')
+			p += 2;
+		else
+			return p;
+	}
+}
+
+static const char *
+end_of_quoted(const char *p, char quote, int has_backslash)
+{
+	for (; *p != '\0' && *p != quote; p++) {
+		if (*p == '\\' && has_backslash && p[1] != '\0')
+			p++;
+	}
+	return *p == '\0' ? p : p + 1;
+}
+
+static const char *
+end_of_words(const char *p)
+{
+	while (is_word(*p) || *p == '$')
+		p++;
+	return p;
+}
+
+static struct cpq_token
+token(enum cpq_token_kind kind, const char *p, const char *end)
+{
+	return (struct cpq_token){ kind, p, (size_t)(end - p) };
+}
+
+static struct cpq_token
+read_token(const char *p, unsigned rules)
+{
+	int has_backslash = (rules & CPQ_SQL_BACKSLASH) != 0;
+
+	if (*p == '\0')
+		return token(CPQ_TOKEN_END, p, p);
+	if (*p == '\'' || *p == '"')
+		return token(
+			CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, *p, has_backslash));
+	if (*p == '`')
+		return token(CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, '`', 0));
+	if (*p == '[' && (rules & CPQ_SQL_BRACKETS))
+		return token(CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, ']', 0));
+	if (*p == '$' && is_digit(p[1]))
+		return token(
+			CPQ_TOKEN_PLACEHOLDER, p, p + 1 + strspn(p + 1, "0123456789"));
+	if (is_word(*p) || *p == '$')
+		return token(CPQ_TOKEN_WORD, p, end_of_words(p + 1));
+	return token(CPQ_TOKEN_OTHER, p, p + 1);
+}
+
+struct cpq_token
+cpq_sql_next(struct cpq_sql *sql)
+{
+	struct cpq_token t = read_token(skip_blanks(sql->at, sql->rules), sql->rules);
+
+	sql->at = t.p + t.n;
+	return t;
+}
+
+int
+cpq_token_is(const struct cpq_token *t, const char *word)
+{
+	return t->kind == CPQ_TOKEN_WORD && strlen(word) == t->n &&
+	       strncasecmp(t->p, word, t->n) == 0;
+}
+
+int
+cpq_token_is_byte(const struct cpq_token *t, char byte)
+{
+	return t->kind == CPQ_TOKEN_OTHER && *t->p == byte;
+}
+
+/* ---- placeholders ---- */
+
+#define NUMBER_MAX 65535u
+
+static unsigned
+number_of(const struct cpq_token *t)
+{
+	unsigned v = 0;
+
+	for (size_t i = 1; i < t->n && v <= NUMBER_MAX; i++)
+		v = 10 * v + (unsigned)(t->p[i] - '0');
+	return v;
+}
+
+static int
+add_place(struct cpq_places *places, unsigned number)
+{
+	uint16_t *grown = places->order;
+
+	/* a power of two is full */
+	if ((places->n & (places->n - 1)) == 0)
+		grown = realloc(
+			grown, (places->n > 0 ? 2 * places->n : 1) * sizeof(*grown));
+	if (grown == NULL)
+		return -1;
+	places->order = grown;
+	places->order[places->n++] = (uint16_t)number;
+	return 0;
+}
+
+int
+cpq_sql_translate(const char *sql, unsigned rules, enum cpq_placeholder style,
+	PQExpBuffer out, struct cpq_places *ret_places)
+{
+	struct cpq_sql s = { sql, rules };
+	const char *done = sql;
+	struct cpq_token t;
+
+	*ret_places = (struct cpq_places){ NULL, 0, 0 };
+	while ((t = cpq_sql_next(&s)).kind != CPQ_TOKEN_END) {
+		unsigned number;
+
+		if (t.kind != CPQ_TOKEN_PLACEHOLDER)
+			continue;
+		number = number_of(&t);
+		if (number == 0 || number > NUMBER_MAX) {
+			ret_places->highest = number;
+			return 1;
+		}
+		if (number > ret_places->highest)
+			ret_places->highest = number;
+		appendBinaryPQExpBuffer(out, done, (size_t)(t.p - done));
+		appendPQExpBufferChar(out, '?');
+		/* a numbered one is as long as it was, so that places in messages fit */
+		done = style == CPQ_PLACEHOLDER_NUMBERED ? t.p + 1 : t.p + t.n;
+		if (style == CPQ_PLACEHOLDER_PLAIN && add_place(ret_places, number) < 0)
+			return -1;
+	}
+	appendPQExpBufferStr(out, done);
+	return out->maxlen == 0 ? -1 : 0;
+}
+
+void
+cpq_places_finish(struct cpq_places *places)
+{
+	free(places->order);
+	*places = (struct cpq_places){ NULL, 0, 0 };
+}
+
+/* ---- what a statement is called ---- */
+
+enum {
+	COUNTED = 1, /* "UPDATE 2" */
+	OBJECT =
+		2, /* "CREATE TABLE": of what is the next word that names a kind of object */
+	MANY = 4 /* it may give several results */
+};
+
+static const struct {
+	const char *word;
+	const char *tag;
+	unsigned flags;
+} verbs[] = {
+	{ "SELECT", "SELECT", COUNTED },
+	{ "INSERT", "INSERT 0", COUNTED },
+	{ "REPLACE", "INSERT 0", COUNTED },
+	{ "UPDATE", "UPDATE", COUNTED },
+	{ "DELETE", "DELETE", COUNTED },
+	{ "VALUES", "SELECT", COUNTED },
+	{ "TABLE", "SELECT", COUNTED },
+	{ "CREATE", "CREATE", OBJECT },
+	{ "DROP", "DROP", OBJECT },
+	{ "ALTER", "ALTER", OBJECT },
+	{ "TRUNCATE", "TRUNCATE TABLE", 0 },
+	{ "LOCK", "LOCK TABLE", 0 },
+	{ "START", "START TRANSACTION", 0 },
+	{ "LOAD", "LOAD DATA", 0 },
+	{ "CALL", "CALL", MANY },
+	{ "EXECUTE", "EXECUTE", MANY },
+};
+
+static const char *const objects[] = { "TABLE", "INDEX", "VIEW", "TRIGGER", "PROCEDURE",
+	"FUNCTION", "EVENT", "SEQUENCE", "DATABASE", "SCHEMA", "USER", "ROLE", "SERVER",
+	"PACKAGE" };
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static size_t
+find_verb(const struct cpq_token *t)
+{
+	size_t i = 0;
+
+	while (i < N_OF(verbs) && !cpq_token_is(t, verbs[i].word))
+		i++;
+	return i;
+}
+
+static const char *
+find_object(const struct cpq_token *t)
+{
+	for (size_t i = 0; i < N_OF(objects); i++) {
+		if (cpq_token_is(t, objects[i]))
+			return objects[i];
+	}
+	return NULL;
+}
+
+/* Their bodies have semicolons of their own. */
+static int
+has_body(const char *object)
+{
+	static const char *const with_body[] = { "TRIGGER", "PROCEDURE", "FUNCTION",
+		"EVENT", "PACKAGE" };
+
+	for (size_t i = 0; object != NULL && i < N_OF(with_body); i++) {
+		if (strcmp(object, with_body[i]) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void
+put_tag(struct cpq_head *head, const char *word, size_t n)
+{
+	size_t used = strlen(head->tag);
+
+	if (used > 0 && used + 1 < sizeof(head->tag))
+		head->tag[used++] = ' ';
+	for (size_t i = 0; i < n && used + 1 < sizeof(head->tag); i++) {
+		char c = word[i];
+
+		head->tag[used++] = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
+	}
+	head->tag[used] = '\0';
+}
+
+static void
+put_verb(struct cpq_head *head, size_t verb)
+{
+	put_tag(head, verbs[verb].tag, strlen(verbs[verb].tag));
+	head->is_counted = (verbs[verb].flags & COUNTED) != 0;
+	head->has_many = (verbs[verb].flags & MANY) != 0;
+}
+
+/* The statement of "WITH … AS (…) SELECT": the first verb that is in no parentheses. */
+static int
+follow_with(struct cpq_token *t, struct cpq_head *head, unsigned depth)
+{
+	size_t verb = depth == 0 ? find_verb(t) : N_OF(verbs);
+
+	if (verb == N_OF(verbs) || !(verbs[verb].flags & COUNTED))
+		return 0;
+	head->tag[0] = '\0';
+	put_verb(head, verb);
+	return 1;
+}
+
+/* The words of one statement, as they are read. */
+struct reading {
+	struct cpq_head *head;
+	unsigned n; /* tokens up to now */
+	unsigned depth; /* of parentheses */
+	int wants_object;
+	int is_with;
+	int is_begin; /* its first word: BEGIN NOT ATOMIC has a body */
+	int has_body; /* it goes to the end of the text */
+};
+
+static void
+take_first(struct reading *r, const struct cpq_token *t)
+{
+	size_t verb = find_verb(t);
+
+	if (verb < N_OF(verbs)) {
+		put_verb(r->head, verb);
+		r->wants_object = (verbs[verb].flags & OBJECT) != 0;
+	} else {
+		put_tag(r->head, t->p, t->n);
+	}
+	r->is_with = cpq_token_is(t, "WITH");
+	r->is_begin = cpq_token_is(t, "BEGIN");
+}
+
+static void
+take_word(struct reading *r, struct cpq_token *t)
+{
+	const char *object = r->wants_object ? find_object(t) : NULL;
+
+	if (r->n == 0)
+		take_first(r, t);
+	else if (r->is_with && follow_with(t, r->head, r->depth))
+		r->is_with = 0;
+	else if (r->is_begin && r->n == 1 && cpq_token_is(t, "NOT"))
+		r->has_body = r->head->has_many = 1;
+	if (object != NULL) {
+		put_tag(r->head, object, strlen(object));
+		r->wants_object = 0;
+		r->has_body = has_body(object) && strncmp(r->head->tag, "DROP", 4) != 0;
+	}
+	r->n++;
+}
+
+int
+cpq_sql_head(struct cpq_sql *sql, struct cpq_head *ret_head)
+{
+	struct reading r = { .head = ret_head };
+	struct cpq_token t;
+
+	*ret_head = (struct cpq_head){ .tag = "" };
+	while ((t = cpq_sql_next(sql)).kind != CPQ_TOKEN_END) {
+		if (cpq_token_is_byte(&t, ';') && !r.has_body) {
+			if (r.n > 0)
+				return 1;
+			continue;
+		}
+		if (cpq_token_is_byte(&t, '('))
+			r.depth++;
+		else if (cpq_token_is_byte(&t, ')') && r.depth > 0)
+			r.depth--;
+		else if (t.kind == CPQ_TOKEN_WORD)
+			take_word(&r, &t);
+	}
+	return r.n > 0;
+}

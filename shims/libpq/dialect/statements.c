@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Prepared statements of servers that know no names: the names are kept here. A statement lives as
+ * long as its name does, or a request that uses it. The pool prepares it again on another session.
+ */
+
+struct cpq_statement *
+cpq_statement_find(const PGconn *conn, const char *name)
+{
+	struct cpq_statement *s = conn->statements;
+
+	while (s != NULL && strcmp(s->name, name) != 0)
+		s = s->next;
+	return s;
+}
+
+void
+cpq_statement_unref(struct cpq_statement *s)
+{
+	if (s == NULL || --s->refs > 0)
+		return;
+	cenote_stmt_destroy(s->stmt);
+	cpq_places_finish(&s->places);
+	free(s->types);
+	free(s->name);
+	free(s);
+}
+
+static int
+copy_types(struct cpq_statement *s, const Oid *types, int n)
+{
+	if (types == NULL || n == 0)
+		return 0;
+	s->types = malloc((size_t)n * sizeof(*types));
+	if (s->types == NULL)
+		return -1;
+	memcpy(s->types, types, (size_t)n * sizeof(*types));
+	s->n_types = n;
+	return 0;
+}
+
+struct cpq_statement *
+cpq_statement_new(PGconn *conn, const char *name, const char *sql,
+	struct cpq_places *places, const Oid *types, int n_types)
+{
+	struct cpq_statement *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->refs = 1;
+	s->name = strdup(name);
+	if (s->name == NULL || copy_types(s, types, n_types) < 0 ||
+		cenote_stmt_create(conn->session, sql, CENOTE_NTS, &s->stmt) < 0) {
+		cpq_statement_unref(s);
+		return NULL;
+	}
+	s->places = *places;
+	*places = (struct cpq_places){ NULL, 0, 0 };
+	s->is_known = 1;
+	s->refs++;
+	s->next = conn->statements;
+	conn->statements = s;
+	return s;
+}
+
+void
+cpq_statement_forget(PGconn *conn, struct cpq_statement *s)
+{
+	struct cpq_statement **at = &conn->statements;
+
+	if (s == NULL || !s->is_known)
+		return;
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	s->is_known = 0;
+	cpq_statement_unref(s);
+}
+
+void
+cpq_statements_drop(PGconn *conn)
+{
+	while (conn->statements != NULL)
+		cpq_statement_forget(conn, conn->statements);
+}
+
+void
+cpq_statement_over(PGconn *conn, struct cpq_request *req)
+{
+	struct cpq_statement *s = req->statement;
+
+	req->statement = NULL;
+	/* it failed, or was not done */
+	if (s != NULL && req->kind == CPQ_PREPARE && !s->is_prepared)
+		cpq_statement_forget(conn, s);
+	cpq_statement_unref(s);
+}
+
+void
+cpq_statement_prepared(struct cpq_statement *s)
+{
+	s->is_prepared = 1;
+}
+
+Oid
+cpq_statement_type(const struct cpq_statement *s, int i)
+{
+	return i < s->n_types ? s->types[i] : 0;
+}
+
+int
+cpq_statement_describe(const struct cpq_statement *s, PGresult *res)
+{
+	int n = (int)s->places.highest;
+
+	/* the server's own placeholders */
+	if (n == 0)
+		n = res->n_params;
+	res->n_params = n;
+	res->params =
+		n > 0 ? cpq_result_alloc(res, (size_t)n * sizeof(*res->params)) : NULL;
+	if (n > 0 && res->params == NULL)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		Oid type = cpq_statement_type(s, i);
+
+		res->params[i] = type != 0 ? type : CPQ_TEXT;
+	}
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CPQ_DIALECT_WIRE_H
+#define CPQ_DIALECT_WIRE_H
+
+#include <cenote/cenote.h>
+
+#include "../expbuffer.h"
+
+/*
+ * PostgreSQL's binary forms of values, which other servers do not have: big-endian numbers, days and
+ * microseconds since 2000, and numeric as digits to the base of 10,000.
+ */
+
+/* The types that are told to programs, by PostgreSQL's numbers. */
+enum cpq_oid {
+	CPQ_BOOL = 16,
+	CPQ_BYTEA = 17,
+	CPQ_CHAR = 18,
+	CPQ_NAME = 19,
+	CPQ_INT8 = 20,
+	CPQ_INT2 = 21,
+	CPQ_INT4 = 23,
+	CPQ_TEXT = 25,
+	CPQ_OID = 26,
+	CPQ_JSON = 114,
+	CPQ_XML = 142,
+	CPQ_FLOAT4 = 700,
+	CPQ_FLOAT8 = 701,
+	CPQ_UNKNOWN = 705,
+	CPQ_BPCHAR = 1042,
+	CPQ_VARCHAR = 1043,
+	CPQ_DATE = 1082,
+	CPQ_TIME = 1083,
+	CPQ_TIMESTAMP = 1114,
+	CPQ_TIMESTAMPTZ = 1184,
+	CPQ_INTERVAL = 1186,
+	CPQ_TIMETZ = 1266,
+	CPQ_NUMERIC = 1700,
+	CPQ_UUID = 2950,
+	CPQ_JSONB = 3802
+};
+
+/* How a conversion ended. */
+enum cpq_outcome {
+	CPQ_DONE,
+	CPQ_NO_MEMORY,
+	CPQ_NOT_OF_TYPE, /* these are no value of the type */
+	CPQ_OUT_OF_RANGE, /* a value that the other side cannot hold */
+	CPQ_NO_FORM /* the type has no such form here */
+};
+
+/* n bytes, the highest first. */
+void cpq_wire_put(PQExpBuffer out, uint64_t v, unsigned n);
+uint64_t cpq_wire_get(const char *bytes, unsigned n);
+
+/* Text of a decimal number ("-1.50", "1e-7", "NaN") to numeric, and back. */
+enum cpq_outcome cpq_numeric_pack(PQExpBuffer out, const char *text, size_t len);
+enum cpq_outcome cpq_numeric_unpack(PQExpBuffer out, const char *bytes, size_t len);
+
+/* Text of a number, "NaN" or "Infinity", whatever the program's locale is. */
+enum cpq_outcome cpq_float_read(const char *text, size_t len, double *ret_value);
+
+/* 16 bytes and the 36 characters of a UUID. */
+enum cpq_outcome cpq_uuid_pack(PQExpBuffer out, const char *text, size_t len);
+void cpq_uuid_unpack(PQExpBuffer out, const char bytes[16]);
+
+/* Days since 2000-01-01. */
+int64_t cpq_days_of(const cenote_date *date);
+cenote_date cpq_date_of(int64_t days);
+/* Microseconds of a day; nanoseconds are cut off. */
+int64_t cpq_usecs_of(const cenote_time *time);
+cenote_time cpq_time_of(int64_t usecs);
+
+#define CPQ_USECS_PER_DAY INT64_C(86400000000)
+
+#endif
