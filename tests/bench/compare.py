@@ -22,15 +22,18 @@ import time
 
 PASSWORD = "Water-under-the-stone"
 
-# What must hold: work, compared with, at most so much of its CPU time.
+# What must hold: work, way to the pool, compared with, at most so much of its CPU time.
 GOALS = [
-    ("connect", "pgbouncer", 0.5),
-    ("connect", "postgresql", 0.1),
-    ("connect", "mariadb", 0.5),
-    ("steady", "pgbouncer", 1.0),
-    ("medium", "postgresql", 1.0),
-    ("large", "postgresql", 0.8),
+    ("connect", "pooled", "pgbouncer", 0.5),
+    ("connect", "pooled", "postgresql", 0.1),
+    ("connect", "pooled", "mariadb", 0.5),
+    ("steady", "pooled", "pgbouncer", 0.95),
+    ("medium", "pooled", "postgresql", 1.0),
+    ("large", "pooled", "postgresql", 0.8),
+    ("connect", "shim", "pgbouncer", 0.5),
+    ("large", "shim", "postgresql", 0.8),
 ]
+POOLED = ("pooled", "shim")
 
 
 class Failure(Exception):
@@ -225,7 +228,8 @@ def measure(s, options, targets, workloads, **places):
                          ("postgresql", "server-pid"), ("mariadb", "server-pid")):
         if part in s.pids and (part != "cenoted" or "uri" in places):
             args.append(f"--{option}={s.pids[part]}")
-    done = subprocess.run(args, capture_output=True, text=True, check=False)
+    env = dict(os.environ, CENOTE_SHIM_DIR=f"{s.build}/shims/libpq")
+    done = subprocess.run(args, capture_output=True, text=True, check=False, env=env)
     if done.returncode != 0:
         raise Failure(f"{targets}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -237,37 +241,43 @@ def figure(summary):
     return f"{summary['median']:.{digits}f} [{low:.{digits}f}..{high:.{digits}f}]"
 
 
-def ratio_cell(ratio, workload, base, with_goals):
-    goal = [g for w, b, g in GOALS if w == workload and b == base]
+def ratio_cell(ratio, workload, target):
+    goal = [g for w, t, b, g in GOALS if (w, t, b) == (workload, target, ratio["target"])]
+    ratio = ratio["cpu_ratio"]
     text = f"{ratio['median']:.3f} [{ratio['p25']:.3f}..{ratio['p75']:.3f}]"
-    if with_goals and goal:
+    if goal:
         text += f" (goal {goal[0]}: {'reached' if ratio['median'] <= goal[0] else 'MISSED'})"
     return text
 
 
+def ratio_cells(case, pairs, with_goals):
+    """A cell for each pair of numbers of targets; one that cannot do this work is the last."""
+    for i, k in pairs:
+        series = case["targets"]
+        if k >= len(series):
+            yield "-"
+            continue
+        ratio = series[i]["against"][k - i - 1]
+        yield ratio_cell(ratio, case["workload"], with_goals and series[i]["target"])
+
+
 def print_report(title, report, with_goals=True):
-    first = report["cases"][0]["targets"][0]["target"]
     names = [t["target"] for t in report["cases"][0]["targets"]]
     if len(set(names)) < len(names):
         names = [f"{name} ({i + 1})" for i, name in enumerate(names)]
+    pairs = [(i, k) for i, a in enumerate(names) for k, b in enumerate(names)
+             if i < k and a.split()[0] in POOLED and (i == 0 or b not in POOLED)]
     print(f"\n### {title}\n")
-    heads = ["work"] + names + [f"{names[0]} / {n}" for n in names[1:]]
+    heads = ["work"] + names + [f"{names[i]} / {names[k]}" for i, k in pairs]
     print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
     for case in report["cases"]:
-        given = [t["target"] for t in case["targets"]]
-        keys = names if len(set(given)) < len(given) else given
-        series = dict(zip(keys, case["targets"]))
         work = case["workload"]
         if work == "rows":
             work += f", {case['queries_per_connection']} per connection"
-        cells = [work]
-        cells += [figure(series[n]["cpu_us"]) if n in series else "-" for n in names]
-        ratios = [a["cpu_ratio"] for a in case["targets"][0]["against"]]
-        against = dict(zip(keys[1:], ratios)) if keys[0] == names[0] else {}
-        for n in names[1:]:
-            cells.append(ratio_cell(against[n], case["workload"], n, with_goals and
-                         first == "pooled") if n in against else "-")
-        print("| " + " | ".join(cells) + " |", flush=True)
+        cells = [figure(t["cpu_us"]) for t in case["targets"]]
+        cells += ["-"] * (len(names) - len(cells))
+        cells += ratio_cells(case, pairs, with_goals)
+        print("| " + " | ".join([work] + cells) + " |", flush=True)
 
 
 def run_all(s, options):
@@ -293,8 +303,9 @@ def run_all(s, options):
     direct = {"pgbouncer": f"host={pgbouncer} port=6432 user=app dbname=app",
               "postgresql": f"host={pg} user=app dbname=app"}
     if "postgresql" in options.only:
-        attempt("PostgreSQL, login by trust", pooled + "pgbouncer,postgresql", works, **uri,
-                **direct)
+        shim = "shim," if uri and os.path.exists(f"{s.build}/shims/libpq/libpq.so.5") else ""
+        attempt("PostgreSQL, login by trust", pooled + shim + "pgbouncer,postgresql", works,
+                **uri, **direct)
         scram = {k: v.replace("user=app", f"user=scram password={PASSWORD}")
                  for k, v in direct.items()}
         attempt("PostgreSQL, clients log in with SCRAM-SHA-256 (not to cenoted)",

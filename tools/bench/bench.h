@@ -63,6 +63,7 @@ struct cnb_target {
 	const char *name;
 	const char *about;
 	enum cnb_place place;
+	int only_by_name; /* it is not among the targets that are measured by default */
 	/* Everything a program does to be connected, making the handle included. */
 	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
 		struct cnb_error *ret_error);
@@ -87,6 +88,7 @@ const struct cnb_target *cnb_target_find(const char *name);
 const struct cnb_target *cnb_target_pooled(void);
 /* NULL: built without their library. */
 const struct cnb_target *cnb_target_direct(void);
+const struct cnb_target *cnb_target_shim(void);
 const struct cnb_target *cnb_target_pgbouncer(void);
 const struct cnb_target *cnb_target_postgresql(void);
 const struct cnb_target *cnb_target_mariadb(void);

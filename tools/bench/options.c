@@ -460,7 +460,7 @@ choose_targets(struct cnb_options *o)
 	size_t i;
 
 	for (i = 0; (t = cnb_target(i)) != NULL; i++) {
-		if (is_place_known(o, t->place))
+		if (!t->only_by_name && is_place_known(o, t->place))
 			o->targets[o->n_targets++] = t;
 	}
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 
-#include <libpq-fe.h>
+#include "libpq_library.h"
 
-#include "bench.h"
+struct session {
+	const struct cnb_libpq *lib;
+	PGconn *conn;
+};
 
-static PGconn *
-conn_of(struct cnb_session *s)
+static struct session *
+session_of(struct cnb_session *s)
 {
-	return (PGconn *)s;
+	return (struct session *)s;
 }
 
 static int
@@ -19,6 +23,12 @@ failed(const char *message, struct cnb_error *ret_error)
 	return -1;
 }
 
+static int
+conn_failed(const struct session *s, struct cnb_error *ret_error)
+{
+	return failed(s->lib->PQerrorMessage(s->conn), ret_error);
+}
+
 static void
 ignore_notice(void *arg, const PGresult *res)
 {
@@ -26,19 +36,34 @@ ignore_notice(void *arg, const PGresult *res)
 	(void)res;
 }
 
-static int
-open_at(const char *conninfo, struct cnb_session **ret_session,
-	struct cnb_error *ret_error)
+static void
+libpq_close(struct cnb_session *cs)
 {
-	PGconn *conn = PQconnectdb(conninfo);
+	struct session *s = session_of(cs);
 
-	if (PQstatus(conn) != CONNECTION_OK) {
-		failed(PQerrorMessage(conn), ret_error);
-		PQfinish(conn);
+	if (s == NULL)
+		return;
+	s->lib->PQfinish(s->conn);
+	free(s);
+}
+
+static int
+open_at(const struct cnb_libpq *lib, const char *conninfo,
+	struct cnb_session **ret_session, struct cnb_error *ret_error)
+{
+	struct session *s = malloc(sizeof(*s));
+
+	if (s == NULL)
+		return failed("", ret_error);
+	s->lib = lib;
+	s->conn = lib->PQconnectdb(conninfo);
+	if (lib->PQstatus(s->conn) != CONNECTION_OK) {
+		conn_failed(s, ret_error);
+		libpq_close((struct cnb_session *)s);
 		return -1;
 	}
-	PQsetNoticeReceiver(conn, ignore_notice, NULL);
-	*ret_session = (struct cnb_session *)conn;
+	lib->PQsetNoticeReceiver(s->conn, ignore_notice, NULL);
+	*ret_session = (struct cnb_session *)s;
 	return 0;
 }
 
@@ -46,25 +71,41 @@ static int
 postgresql_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)
 {
-	return open_at(env->places[CNB_PLACE_POSTGRESQL], ret_session, ret_error);
+	return open_at(
+		cnb_libpq(), env->places[CNB_PLACE_POSTGRESQL], ret_session, ret_error);
 }
 
 static int
 pgbouncer_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)
 {
-	return open_at(env->places[CNB_PLACE_PGBOUNCER], ret_session, ret_error);
+	return open_at(
+		cnb_libpq(), env->places[CNB_PLACE_PGBOUNCER], ret_session, ret_error);
+}
+
+/* What a program usually says; the pool is chosen by the environment. */
+static int
+shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	const struct cnb_libpq *shim =
+		cnb_libpq_shim(env->places[CNB_PLACE_POOL], ret_error);
+
+	return shim == NULL ? -1
+			    : open_at(shim, "host=/tmp port=5432 user=app dbname=app",
+				      ret_session, ret_error);
 }
 
 static void
-read_values(const PGresult *res, struct cnb_answer *answer)
+read_values(const struct cnb_libpq *lib, const PGresult *res, struct cnb_answer *answer)
 {
-	int n_rows = PQntuples(res), n_columns = PQnfields(res), row, col;
+	int n_rows = lib->PQntuples(res), n_columns = lib->PQnfields(res), row, col;
 
 	for (row = 0; row < n_rows; row++) {
 		for (col = 0; col < n_columns; col++) {
-			if (PQgetvalue(res, row, col) != NULL)
-				answer->bytes += (uint64_t)PQgetlength(res, row, col);
+			if (lib->PQgetvalue(res, row, col) != NULL)
+				answer->bytes +=
+					(uint64_t)lib->PQgetlength(res, row, col);
 		}
 	}
 	answer->rows += (uint64_t)n_rows;
@@ -72,85 +113,108 @@ read_values(const PGresult *res, struct cnb_answer *answer)
 
 /* Adds what the result holds, and frees it. */
 static int
-take(PGresult *res, struct cnb_answer *answer, struct cnb_error *ret_error)
+take(const struct cnb_libpq *lib, PGresult *res, struct cnb_answer *answer,
+	struct cnb_error *ret_error)
 {
-	ExecStatusType status = PQresultStatus(res);
+	ExecStatusType status = lib->PQresultStatus(res);
 	int r = 0;
 
 	if (status == PGRES_TUPLES_OK)
-		read_values(res, answer);
+		read_values(lib, res, answer);
 	else if (status != PGRES_COMMAND_OK)
-		r = failed(PQresultErrorMessage(res), ret_error);
-	PQclear(res);
+		r = failed(lib->PQresultErrorMessage(res), ret_error);
+	lib->PQclear(res);
 	return r;
 }
 
 static int
-libpq_query(struct cnb_session *s, const char *sql, struct cnb_answer *ret_answer,
+libpq_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answer,
 	struct cnb_error *ret_error)
 {
+	const struct session *s = session_of(cs);
+
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	return take(PQexec(conn_of(s), sql), ret_answer, ret_error);
+	return take(s->lib, s->lib->PQexec(s->conn, sql), ret_answer, ret_error);
 }
 
 static int
-libpq_prepare(struct cnb_session *s, const char *sql, struct cnb_error *ret_error)
+libpq_prepare(struct cnb_session *cs, const char *sql, struct cnb_error *ret_error)
 {
+	const struct session *s = session_of(cs);
 	struct cnb_answer none = { 0, 0 };
 
-	return take(PQprepare(conn_of(s), "bench", sql, 0, NULL), &none, ret_error);
+	return take(s->lib, s->lib->PQprepare(s->conn, "bench", sql, 0, NULL), &none,
+		ret_error);
 }
 
 static int
-libpq_execute(
-	struct cnb_session *s, struct cnb_answer *ret_answer, struct cnb_error *ret_error)
+libpq_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
+	struct cnb_error *ret_error)
 {
+	const struct session *s = session_of(cs);
+
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	return take(PQexecPrepared(conn_of(s), "bench", 0, NULL, NULL, NULL, 0),
+	return take(s->lib,
+		s->lib->PQexecPrepared(s->conn, "bench", 0, NULL, NULL, NULL, 0),
 		ret_answer, ret_error);
 }
 
 static int
-send_all(PGconn *conn, const char *sql, uint32_t n)
+send_all(const struct session *s, const char *sql, uint32_t n)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		if (!PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0))
+		if (!s->lib->PQsendQueryParams(
+			    s->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
 			return -1;
 	}
-	return PQpipelineSync(conn) ? 0 : -1;
+	return s->lib->PQpipelineSync(s->conn) ? 0 : -1;
 }
 
 static int
-libpq_pipeline(struct cnb_session *s, const char *sql, uint32_t n,
+libpq_pipeline(struct cnb_session *cs, const char *sql, uint32_t n,
 	struct cnb_answer *ret_answer, struct cnb_error *ret_error)
 {
-	PGconn *conn = conn_of(s);
+	const struct session *s = session_of(cs);
+	const struct cnb_libpq *lib = s->lib;
 	PGresult *res;
 	uint32_t i;
 
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	if (!PQenterPipelineMode(conn) || send_all(conn, sql, n) < 0)
-		return failed(PQerrorMessage(conn), ret_error);
+	if (!lib->PQenterPipelineMode(s->conn) || send_all(s, sql, n) < 0)
+		return conn_failed(s, ret_error);
 	for (i = 0; i < n; i++) {
-		if (take(PQgetResult(conn), ret_answer, ret_error) < 0)
+		if (take(lib, lib->PQgetResult(s->conn), ret_answer, ret_error) < 0)
 			return -1;
 		/* The end of that query. */
-		PQclear(PQgetResult(conn));
+		lib->PQclear(lib->PQgetResult(s->conn));
 	}
-	res = PQgetResult(conn);
-	i = PQresultStatus(res) == PGRES_PIPELINE_SYNC;
-	PQclear(res);
-	if (!i || !PQexitPipelineMode(conn))
-		return failed(PQerrorMessage(conn), ret_error);
+	res = lib->PQgetResult(s->conn);
+	i = lib->PQresultStatus(res) == PGRES_PIPELINE_SYNC;
+	lib->PQclear(res);
+	if (!i || !lib->PQexitPipelineMode(s->conn))
+		return conn_failed(s, ret_error);
 	return 0;
 }
 
-static void
-libpq_close(struct cnb_session *s)
+#define LIBPQ_CALLS                                                                      \
+	.query = libpq_query, .prepare = libpq_prepare, .execute = libpq_execute,        \
+	.pipeline = libpq_pipeline, .close = libpq_close
+
+const struct cnb_target *
+cnb_target_shim(void)
 {
-	PQfinish(conn_of(s));
+	static const struct cnb_target target = {
+		.name = "shim",
+		.about = "A session of a pool, through the libpq shim",
+		.place = CNB_PLACE_POOL,
+		.only_by_name = 1,
+		.open = shim_open,
+		LIBPQ_CALLS,
+	};
+
+	return &target;
 }
 
 const struct cnb_target *
@@ -161,11 +225,7 @@ cnb_target_pgbouncer(void)
 		.about = "PostgreSQL behind PgBouncer, through libpq",
 		.place = CNB_PLACE_PGBOUNCER,
 		.open = pgbouncer_open,
-		.query = libpq_query,
-		.prepare = libpq_prepare,
-		.execute = libpq_execute,
-		.pipeline = libpq_pipeline,
-		.close = libpq_close,
+		LIBPQ_CALLS,
 	};
 
 	return &target;
@@ -179,11 +239,7 @@ cnb_target_postgresql(void)
 		.about = "PostgreSQL itself, through libpq",
 		.place = CNB_PLACE_POSTGRESQL,
 		.open = postgresql_open,
-		.query = libpq_query,
-		.prepare = libpq_prepare,
-		.execute = libpq_execute,
-		.pipeline = libpq_pipeline,
-		.close = libpq_close,
+		LIBPQ_CALLS,
 	};
 
 	return &target;

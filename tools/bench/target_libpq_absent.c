@@ -4,6 +4,12 @@
 /* Built without libpq. */
 
 const struct cnb_target *
+cnb_target_shim(void)
+{
+	return NULL;
+}
+
+const struct cnb_target *
 cnb_target_pgbouncer(void)
 {
 	return NULL;

@@ -7,6 +7,7 @@
  * is compared with those behind it: pools first. */
 static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
+	cnb_target_shim,
 	cnb_target_direct,
 	cnb_target_pgbouncer,
 	cnb_target_postgresql,

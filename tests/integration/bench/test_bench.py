@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cenote-bench measures a real pool, and says what it measured. No figure is judged here.
 
-usage: test_bench.py CENOTE_BENCH CENOTED
+usage: test_bench.py CENOTE_BENCH CENOTED [LIBPQ_SHIM]
 """
 
 import json
@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 BENCH, CENOTED = sys.argv[1:3]
+SHIM = sys.argv[3] if len(sys.argv) > 3 else None
 SUMMARIES = ["wall_us", "cpu_us", "client_cpu_us"]
 
 
@@ -47,7 +48,7 @@ def check_series(series, name, what):
         check_summary(series[key], f"{what} {key}")
     assert series["queries_per_second"] > 0, what
     assert series["cpu_known"] is True, what
-    if name == "pooled":
+    if name in ("pooled", "shim"):
         check_summary(series["cenoted_cpu_us"], f"{what} cenoted_cpu_us")
 
 
@@ -88,6 +89,20 @@ def text_names_every_target_and_gives_a_ratio():
     assert out.count("\n  pooled ") == 3, out
     assert "pooled / pooled: wall" in out
     assert err == "", "progress belongs on a terminal only"
+
+
+def the_shim_is_measured_where_it_is_named():
+    env = dict(os.environ, CENOTE_SHIM_DIR=os.path.dirname(SHIM))
+    status, out, err = short(
+        "--json", "--workloads=connect,medium", "--targets=shim,pooled", env=env
+    )
+    assert status == 0, err
+    for case in json.loads(out)["cases"]:
+        for series, name in zip(case["targets"], ["shim", "pooled"]):
+            check_series(series, name, f"{case['workload']} {name}")
+    env = dict(os.environ, CENOTE_SHIM_DIR="/nonexistent")
+    status, out, err = short("--targets=shim", "--workloads=steady", env=env)
+    assert status == 1 and "/nonexistent/libpq.so.5" in err, (status, err)
 
 
 def several_clients_work_at_the_same_time():
@@ -157,6 +172,8 @@ TESTS = [
     what_cannot_be_reached_gives_1_and_a_reason,
     help_and_version_are_answers,
 ]
+if SHIM:
+    TESTS.append(the_shim_is_measured_where_it_is_named)
 
 print(f"1..{len(TESTS)}", flush=True)
 for number, test in enumerate(TESTS, 1):

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNB_LIBPQ_LIBRARY_H
+#define CNB_LIBPQ_LIBRARY_H
+
+#include <libpq-fe.h>
+
+#include "bench.h"
+
+/*
+ * libpq as this program was linked with it, and the shim that stands in for it. Both are in the
+ * process, so each is called by way of a table: that is what a call of a shared library costs anyway.
+ */
+#define CNB_LIBPQ_FUNCTIONS(X)                                                           \
+	X(PQclear)                                                                       \
+	X(PQconnectdb)                                                                   \
+	X(PQenterPipelineMode)                                                           \
+	X(PQerrorMessage)                                                                \
+	X(PQexec)                                                                        \
+	X(PQexecPrepared)                                                                \
+	X(PQexitPipelineMode)                                                            \
+	X(PQfinish)                                                                      \
+	X(PQgetResult)                                                                   \
+	X(PQgetlength)                                                                   \
+	X(PQgetvalue)                                                                    \
+	X(PQnfields)                                                                     \
+	X(PQntuples)                                                                     \
+	X(PQpipelineSync)                                                                \
+	X(PQprepare)                                                                     \
+	X(PQresultErrorMessage)                                                          \
+	X(PQresultStatus)                                                                \
+	X(PQsendQueryParams)                                                             \
+	X(PQsetNoticeReceiver)                                                           \
+	X(PQstatus)
+
+#define CNB_LIBPQ_MEMBER(name) __typeof__(name) *name;
+struct cnb_libpq {
+	CNB_LIBPQ_FUNCTIONS(CNB_LIBPQ_MEMBER)
+};
+
+/* The original. */
+const struct cnb_libpq *cnb_libpq(void);
+/* The shim, told to go to the pool of that URI. It is opened the first time, and never closed. */
+const struct cnb_libpq *cnb_libpq_shim(const char *uri, struct cnb_error *ret_error);
+
+#endif
