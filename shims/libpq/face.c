@@ -4,28 +4,36 @@
 /*
  * The exported face: nothing but forwarders, to ours or to the original, by whose handle it is. A
  * function that an older original does not have answers with nothing: 0, or NULL.
+ *
+ * The way to the original is a function of its own, so that ours is a comparison and a jump: programs
+ * call some of these for every value.
  */
 #define FORWARD(handle, ret, name, params, args)                                         \
-	CPQ_EXPORT ret name params                                                       \
+	__attribute__((cold, noinline)) static ret original_##name params                \
 	{                                                                                \
-		const struct cpq_original *original;                                     \
-		if (!cpq_is_foreign(handle))                                             \
-			return cpq_##name args;                                          \
-		original = cpq_original(NULL);                                           \
+		const struct cpq_original *original = cpq_original(NULL);                \
+                                                                                         \
 		return original != NULL && original->name != NULL ? original->name args  \
 								  : (ret)0;              \
+	}                                                                                \
+	CPQ_EXPORT ret name params                                                       \
+	{                                                                                \
+		return cpq_is_foreign(handle) ? original_##name args : cpq_##name args;  \
 	}
 #define FORWARD_V(handle, name, params, args)                                            \
-	CPQ_EXPORT void name params                                                      \
+	__attribute__((cold, noinline)) static void original_##name params               \
 	{                                                                                \
-		const struct cpq_original *original;                                     \
-		if (!cpq_is_foreign(handle)) {                                           \
-			cpq_##name args;                                                 \
-			return;                                                          \
-		}                                                                        \
-		original = cpq_original(NULL);                                           \
+		const struct cpq_original *original = cpq_original(NULL);                \
+                                                                                         \
 		if (original != NULL && original->name != NULL)                          \
 			original->name args;                                             \
+	}                                                                                \
+	CPQ_EXPORT void name params                                                      \
+	{                                                                                \
+		if (cpq_is_foreign(handle))                                              \
+			original_##name args;                                            \
+		else                                                                     \
+			cpq_##name args;                                                 \
 	}
 
 /* clang-format off */

@@ -625,46 +625,62 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
+/* A value where it lies, as the pool sent it; NULL: it is NULL, or not there, or the rows are our own. */
+static inline const char *
+sent_value(const PGresult *res, int row, int column, size_t *ret_len)
+{
+	if (res == NULL || res->res == NULL)
+		return NULL;
+	/* what is negative is out of range there, too */
+	return cenote_result_text(
+		res->res, (uint64_t)(int64_t)row, (uint32_t)column, ret_len);
+}
+
+/* A value of our own; NULL when there is none, which was told. */
+static const struct cpq_value *
+other_value(const PGresult *res, int row, int column)
+{
+	static const struct cpq_value null = { cpq_empty, -1 };
+
+	if (!is_value(res, row, column))
+		return NULL;
+	return res->res != NULL ? &null : &res->rows[row][column];
+}
+
 char *
 cpq_PQgetvalue(const PGresult *res, int tup_num, int field_num)
 {
-	const char *text;
+	const char *text = sent_value(res, tup_num, field_num, NULL);
+	const struct cpq_value *other;
 
-	if (!is_value(res, tup_num, field_num))
-		return NULL;
-	if (res->res == NULL)
-		return res->rows[tup_num][field_num].text;
-	text = cenote_result_text(res->res, (uint64_t)tup_num, (uint32_t)field_num, NULL);
 	/* the interface has no const; who writes there writes into the result */
-	return text != NULL ? (char *)(uintptr_t)text : cpq_empty;
+	if (text != NULL)
+		return (char *)(uintptr_t)text;
+	other = other_value(res, tup_num, field_num);
+	return other != NULL ? other->text : NULL;
 }
 
 int
 cpq_PQgetlength(const PGresult *res, int tup_num, int field_num)
 {
-	size_t len = 0;
+	const struct cpq_value *other;
+	size_t len;
 
-	if (!is_value(res, tup_num, field_num))
-		return 0;
-	if (res->res == NULL) {
-		int own = res->rows[tup_num][field_num].len;
-
-		return own >= 0 ? own : 0;
-	}
-	return cenote_result_text(
-		       res->res, (uint64_t)tup_num, (uint32_t)field_num, &len) != NULL
-		       ? (int)len
-		       : 0;
+	if (sent_value(res, tup_num, field_num, &len) != NULL)
+		return (int)len;
+	other = other_value(res, tup_num, field_num);
+	return other != NULL && other->len > 0 ? other->len : 0;
 }
 
 int
 cpq_PQgetisnull(const PGresult *res, int tup_num, int field_num)
 {
-	if (!is_value(res, tup_num, field_num))
-		return 1;
-	if (res->res == NULL)
-		return res->rows[tup_num][field_num].len < 0;
-	return cenote_result_is_null(res->res, (uint64_t)tup_num, (uint32_t)field_num);
+	const struct cpq_value *other;
+
+	if (sent_value(res, tup_num, field_num, NULL) != NULL)
+		return 0;
+	other = other_value(res, tup_num, field_num);
+	return other == NULL || other->len < 0;
 }
 
 int
