@@ -503,15 +503,7 @@ cenote_result_n_rows(const cenote_result *res)
 const char *
 cenote_result_text(const cenote_result *res, uint64_t row, uint32_t col, size_t *ret_len)
 {
-	const char *text;
-	size_t len;
-
-	if (!res)
-		return NULL;
-	text = cnc_rowset_value(current(res), row, col, &len);
-	if (text && ret_len)
-		*ret_len = len;
-	return text;
+	return res ? cnc_rowset_value(current(res), row, col, ret_len) : NULL;
 }
 
 int

@@ -132,7 +132,7 @@ size_t cnc_batch_check_row(const uint8_t *row, size_t left, uint32_t n_columns);
 int cnc_batch_check(const uint8_t *batch, size_t len, uint32_t n_columns,
 	int (*row)(void *user, const uint8_t *row), void *user, uint32_t *ret_n_rows);
 
-/* A value of a checked row; NULL for NULL. */
+/* A value of a checked row; NULL for NULL. ret_len may be NULL. */
 static inline const char *
 cnc_row_value(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_len)
 {
@@ -143,7 +143,8 @@ cnc_row_value(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_
 
 	if (end & CNC_BATCH_NULL)
 		return NULL;
-	*ret_len = end - begin;
+	if (ret_len)
+		*ret_len = end - begin;
 	return (const char *)row + begin;
 }
 
