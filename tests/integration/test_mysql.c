@@ -76,43 +76,16 @@ next_client(void **state)
 	return *state;
 }
 
-static cenote_params *
-params_create(void)
-{
-	cenote_params *params;
-
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	return params;
-}
-
-/* The next result, of that kind; 0: there is none. The caller's. */
-static cenote_result *
-next_result(cenote_conn *conn, int kind)
-{
-	cenote_result *res = NULL;
-	int r = cenote_get_result(conn, &res);
-
-	if (kind == 0) {
-		assert_int_equal(r, CENOTE_DONE);
-		return NULL;
-	}
-	assert_int_equal(r, CENOTE_OK);
-	if (cenote_result_kind(res) != kind)
-		fail_msg("a result of kind %d: %s", cenote_result_kind(res),
-			cenote_diag_message(cenote_result_diag(res)));
-	return res;
-}
-
 static void
 expect_kind(cenote_conn *conn, int kind)
 {
-	cenote_result_destroy(next_result(conn, kind));
+	cenote_result_destroy(wp_next_result(conn, kind));
 }
 
 static void
 expect_error(cenote_conn *conn, const char *sqlstate)
 {
-	cenote_result *res = next_result(conn, CENOTE_RESULT_ERROR);
+	cenote_result *res = wp_next_result(conn, CENOTE_RESULT_ERROR);
 
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), sqlstate);
 	cenote_result_destroy(res);
@@ -136,13 +109,13 @@ several_results_and_an_error_in_the_middle(void **state)
 		      "varchar(10))");
 	send(conn, "insert into t (b) values ('x'), ('y'); select a, b from t; do 1;"
 		   " select 'é' as e");
-	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_affected_rows(res), 2);
 	assert_int_equal(cenote_result_last_insert_id(res), 1);
 	assert_string_equal(
 		cenote_result_tag(res), "Records: 2  Duplicates: 0  Warnings: 0");
 	cenote_result_destroy(res);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	assert_string_equal(cenote_result_text(res, 1, 1, NULL), "y");
 	assert_string_equal(
@@ -150,14 +123,14 @@ several_results_and_an_error_in_the_middle(void **state)
 		"app");
 	cenote_result_destroy(res);
 	expect_kind(conn, CENOTE_RESULT_COMMAND);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "é");
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);
 
 	send(conn, "select 1; select * from not_there; insert into t (b) values ('z')");
 	expect_kind(conn, CENOTE_RESULT_ROWS);
-	res = next_result(conn, CENOTE_RESULT_ERROR);
+	res = wp_next_result(conn, CENOTE_RESULT_ERROR);
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "42S02");
 	assert_int_equal(cenote_diag_native(cenote_result_diag(res)), 1146);
 	assert_non_null(cenote_diag_field(cenote_result_diag(res), 'B'));
@@ -175,7 +148,7 @@ the_servers_facts_come_with_results(void **state)
 	wp_exec(conn, "create or replace table t (a tinyint)");
 	wp_exec(conn, "set sql_mode = ''");
 	send(conn, "insert into t values (1000), (2)");
-	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_warnings(res), 1);
 	assert_int_equal(cenote_result_server_status(res) & 2, 2); /* autocommit */
 	cenote_result_destroy(res);
@@ -183,7 +156,7 @@ the_servers_facts_come_with_results(void **state)
 	assert_string_equal(wp_value(conn, "show warnings"), "Warning");
 	wp_exec(conn, "begin");
 	send(conn, "update t set a = 3");
-	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_server_status(res) & 1, 1); /* in transaction */
 	assert_int_equal(cenote_result_affected_rows(res), 2);
 	cenote_result_destroy(res);
@@ -198,7 +171,7 @@ static void
 a_call_gives_results_and_output_values(void **state)
 {
 	cenote_conn *conn = *state;
-	cenote_params *params = params_create();
+	cenote_params *params = wp_params();
 	cenote_result *res;
 
 	wp_exec(conn, "create or replace procedure p(in a int, out b int, inout c "
@@ -210,13 +183,13 @@ a_call_gives_results_and_output_values(void **state)
 	assert_int_equal(
 		cenote_send_query(conn, "call p(?, ?, ?)", CENOTE_NTS, params, NULL),
 		CENOTE_OK);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "7");
 	cenote_result_destroy(res);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "two");
 	cenote_result_destroy(res);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_int_equal(cenote_result_n_columns(res), 2);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "8");
 	assert_string_equal(cenote_result_text(res, 0, 1, NULL), "hé!");
@@ -230,7 +203,7 @@ a_call_gives_results_and_output_values(void **state)
 	expect_kind(conn, CENOTE_RESULT_ROWS);
 	expect_kind(conn, CENOTE_RESULT_ROWS);
 	expect_kind(conn, CENOTE_RESULT_COMMAND);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 1, NULL), "x!");
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);
@@ -248,7 +221,7 @@ load(cenote_conn *conn, const char *data)
 	send(conn,
 		"load data local infile '/no/such/file' into table t fields terminated "
 		"by ','");
-	res = next_result(conn, CENOTE_RESULT_COPY_IN);
+	res = wp_next_result(conn, CENOTE_RESULT_COPY_IN);
 	assert_string_equal(cenote_copy_file(res), "/no/such/file");
 	if (data) {
 		assert_int_equal(cenote_copy_put(conn, data, strlen(data)), CENOTE_OK);
@@ -270,14 +243,14 @@ a_file_comes_from_a_program_that_allows_it(void **state)
 	assert_int_equal(cenote_conn_set(conn, "allow_files", "yes"), CENOTE_OK);
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
 	load(conn, "1,one\n2,two\n3,x\n");
-	res = next_result(conn, CENOTE_RESULT_COMMAND);
+	res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 	assert_int_equal(cenote_result_affected_rows(res), 3);
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);
 	assert_string_equal(wp_value(conn, "select group_concat(b) from t"), "one,two,x");
 	/* It gives up. */
 	load(conn, NULL);
-	res = next_result(conn, CENOTE_RESULT_ERROR);
+	res = wp_next_result(conn, CENOTE_RESULT_ERROR);
 	assert_non_null(
 		strstr(cenote_diag_message(cenote_result_diag(res)), "no such file"));
 	cenote_result_destroy(res);
@@ -292,7 +265,7 @@ a_program_that_does_not_allow_it_sends_no_file(void **state)
 
 	wp_exec(conn, "create or replace table t (a int)");
 	send(conn, "load data local infile '/etc/passwd' into table t");
-	cenote_result_destroy(next_result(conn, CENOTE_RESULT_ERROR));
+	cenote_result_destroy(wp_next_result(conn, CENOTE_RESULT_ERROR));
 	expect_kind(conn, 0);
 	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
 }
@@ -308,7 +281,7 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
 	wp_exec(conn, "create or replace table t (a int)");
 	send(conn, "load data local infile '/etc/passwd' into table t");
-	cenote_result_destroy(next_result(conn, CENOTE_RESULT_ERROR));
+	cenote_result_destroy(wp_next_result(conn, CENOTE_RESULT_ERROR));
 	expect_kind(conn, 0);
 	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
 	cenote_conn_destroy(conn);
@@ -497,7 +470,7 @@ static void
 long_data_comes_in_pieces(void **state)
 {
 	cenote_conn *conn = *state;
-	cenote_params *params = params_create();
+	cenote_params *params = wp_params();
 	cenote_stmt *stmt;
 	cenote_result *res;
 	char piece[1000];
@@ -528,7 +501,7 @@ values_of_64_mb(void **state)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	size_t size = (size_t)64 << 20, len;
-	cenote_params *params = params_create();
+	cenote_params *params = wp_params();
 	cenote_conn *conn = *state;
 	char *bytes = malloc(size);
 	cenote_result *res;
@@ -554,58 +527,22 @@ values_of_64_mb(void **state)
 	free(bytes);
 }
 
-#define MARGIN_KB 8192
-
-static long
-memory_kb(pid_t pid, const char *what)
-{
-	char path[64], line[128];
-	size_t n = strlen(what);
-	long kb = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, what, n) == 0 && line[n] == ':')
-			kb = strtol(line + n + 1, NULL, 10);
-	}
-	fclose(f);
-	assert_true(kb > 0);
-	return kb;
-}
-
-static long
-reset_peak(pid_t pid)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)pid);
-	f = fopen(path, "w");
-	if (!f)
-		skip();
-	fputs("5", f);
-	fclose(f);
-	return memory_kb(pid, "VmRSS");
-}
-
 static void
 results_of_100_mb_take_little_memory(void **state)
 {
 	static const char sql[] = "select repeat('x', 1000), seq from seq_1_to_100000";
 	cenote_conn *conn = *state;
-	cenote_params *none = params_create();
-	pid_t pids[2] = { wp_worker_pid(conn), getpid() };
+	cenote_params *none = wp_params();
 
 	for (int i = 0; i < 4; i++) {
 		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
-		long before[2] = { reset_peak(pids[0]), reset_peak(pids[1]) };
+		struct wp_memory memory;
 		cenote_result *res;
 		uint64_t n = 0;
+		char way[16];
 		int r;
 
+		wp_memory_watch(&memory, conn);
 		options.stream = 1;
 		options.batch_rows = i >= 2 ? 1000 : 0;
 		r = cenote_query(
@@ -617,13 +554,8 @@ results_of_100_mb_take_little_memory(void **state)
 		assert_int_equal(r, CENOTE_DONE);
 		assert_int_equal(n, 100000);
 		cenote_result_destroy(res);
-		for (int k = 0; k < 2; k++) {
-			long kb = memory_kb(pids[k], "VmHWM") - before[k];
-
-			print_message("# way %d, %s: %ld kB above idle\n", i,
-				k ? "client" : "worker", kb);
-			assert_true(kb <= MARGIN_KB);
-		}
+		snprintf(way, sizeof(way), "way %d", i);
+		wp_memory_expect_little(&memory, way);
 	}
 	cenote_params_destroy(none);
 }

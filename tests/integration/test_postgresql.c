@@ -212,29 +212,10 @@ start(cenote_conn *conn, const char *sql, int kind)
 	return res;
 }
 
-/* The next result, which is of that kind; NULL and 0: there is none. */
-static cenote_result *
-next_result(cenote_conn *conn, int kind)
-{
-	cenote_result *res = NULL;
-	int r = cenote_get_result(conn, &res);
-
-	if (kind == 0) {
-		assert_int_equal(r, CENOTE_DONE);
-		return NULL;
-	}
-	if (r != CENOTE_OK)
-		fail_msg("%s: %s", cenote_status_name(r), wp_message(conn));
-	if (cenote_result_kind(res) != kind)
-		fail_msg("kind %d: %s", cenote_result_kind(res),
-			cenote_diag_message(cenote_result_diag(res)));
-	return res;
-}
-
 static void
 expect_tag(cenote_conn *conn, const char *tag)
 {
-	cenote_result *res = next_result(conn, CENOTE_RESULT_COMMAND);
+	cenote_result *res = wp_next_result(conn, CENOTE_RESULT_COMMAND);
 
 	assert_string_equal(cenote_result_tag(res), tag);
 	cenote_result_destroy(res);
@@ -243,7 +224,7 @@ expect_tag(cenote_conn *conn, const char *tag)
 static void
 expect_error(cenote_conn *conn, const char *sqlstate)
 {
-	cenote_result *res = next_result(conn, CENOTE_RESULT_ERROR);
+	cenote_result *res = wp_next_result(conn, CENOTE_RESULT_ERROR);
 
 	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), sqlstate);
 	cenote_result_destroy(res);
@@ -252,7 +233,7 @@ expect_error(cenote_conn *conn, const char *sqlstate)
 static void
 expect_kind(cenote_conn *conn, int kind)
 {
-	cenote_result_destroy(next_result(conn, kind));
+	cenote_result_destroy(wp_next_result(conn, kind));
 }
 
 static void
@@ -393,7 +374,7 @@ copies_stand_among_other_statements(void **state)
 	assert_int_equal(cenote_copy_end(conn, NULL), CENOTE_OK);
 	expect_tag(conn, "COPY 1");
 	cenote_result_destroy(res);
-	res = next_result(conn, CENOTE_RESULT_COPY_OUT);
+	res = wp_next_result(conn, CENOTE_RESULT_COPY_OUT);
 	for (int r = CENOTE_OK; r == CENOTE_OK;) {
 		const char *data;
 		size_t len;
@@ -404,7 +385,7 @@ copies_stand_among_other_statements(void **state)
 	}
 	expect_tag(conn, "COPY 1");
 	cenote_result_destroy(res);
-	res = next_result(conn, CENOTE_RESULT_ROWS);
+	res = wp_next_result(conn, CENOTE_RESULT_ROWS);
 	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "1");
 	cenote_result_destroy(res);
 	expect_kind(conn, 0);

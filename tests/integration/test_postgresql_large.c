@@ -45,15 +45,6 @@ teardown(void **state)
 	return wp_teardown(state);
 }
 
-static cenote_params *
-params_create(void)
-{
-	cenote_params *params;
-
-	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
-	return params;
-}
-
 static cenote_result *
 query(cenote_conn *conn, const char *sql, const cenote_params *params,
 	const cenote_exec_options *options)
@@ -124,7 +115,7 @@ a_statement_of_65535_parameters(void **state)
 	cenote_conn *conn = *state;
 	char *sql = repeated(
 		"select count(*), sum(v) from unnest(array[", "$", "::int", 65535);
-	cenote_params *params = params_create();
+	cenote_params *params = wp_params();
 	size_t n = strlen(sql);
 	cenote_result *res;
 
@@ -149,7 +140,7 @@ values_of_64_mb(void **state)
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	size_t size = (size_t)64 << 20, len;
 	char *bytes = malloc(size);
-	cenote_params *params = params_create();
+	cenote_params *params = wp_params();
 	cenote_result *res;
 	const char *value;
 
@@ -169,87 +160,7 @@ values_of_64_mb(void **state)
 	free(bytes);
 }
 
-/* ---- Memory ---- */
-
-#define MARGIN_KB 8192
-
-static long
-memory_kb(pid_t pid, const char *what)
-{
-	char path[64], line[128];
-	size_t n = strlen(what);
-	long kb = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, what, n) == 0 && line[n] == ':')
-			kb = strtol(line + n + 1, NULL, 10);
-	}
-	fclose(f);
-	assert_true(kb > 0);
-	return kb;
-}
-
-/* Sanitizers and valgrind take memory of their own. */
-static int
-is_measured(pid_t pid)
-{
-#if defined(__SANITIZE_ADDRESS__)
-	(void)pid;
-	return 0;
-#else
-	char path[64], exe[256];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	assert_true(n > 0);
-	exe[n] = '\0';
-	return strstr(exe, "valgrind") == NULL;
-#endif
-}
-
-struct watched {
-	pid_t pids[2]; /* worker, client */
-	long before[2];
-};
-
-/* From now on the peak of both counts. */
-static void
-watch(struct watched *w, cenote_conn *conn)
-{
-	w->pids[0] = wp_worker_pid(conn);
-	w->pids[1] = getpid();
-	for (int i = 0; i < 2; i++) {
-		char path[64];
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)w->pids[i]);
-		f = fopen(path, "w");
-		if (f == NULL)
-			skip();
-		fputs("5", f);
-		fclose(f);
-		w->before[i] = memory_kb(w->pids[i], "VmRSS");
-	}
-}
-
-static void
-expect_little_memory(const struct watched *w, const char *what)
-{
-	long worker = memory_kb(w->pids[0], "VmHWM") - w->before[0];
-	long client = memory_kb(w->pids[1], "VmHWM") - w->before[1];
-
-	print_message(
-		"# %s: worker %ld kB, client %ld kB above idle\n", what, worker, client);
-	if (is_measured(w->pids[0]))
-		assert_true(worker <= MARGIN_KB);
-	if (is_measured(w->pids[1]))
-		assert_true(client <= MARGIN_KB);
-}
+/* ---- memory ---- */
 
 #define ROWS  100000
 #define WIDTH 1000
@@ -281,18 +192,18 @@ results_of_100_mb_take_little_memory(void **state)
 	static const char *const names[] = { "simple", "extended", "batches of 1000",
 		"simple in batches of 1000" };
 	cenote_conn *conn = *state;
-	cenote_params *none = params_create();
+	cenote_params *none = wp_params();
 
 	for (int i = 0; i < 4; i++) {
 		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
-		struct watched w;
+		struct wp_memory w;
 
 		options.stream = 1;
 		options.batch_rows = i >= 2 ? 1000 : 0;
-		watch(&w, conn);
+		wp_memory_watch(&w, conn);
 		take_all(query(
 			conn, hundred_mb, i == 1 || i == 2 ? none : NULL, &options));
-		expect_little_memory(&w, names[i]);
+		wp_memory_expect_little(&w, names[i]);
 	}
 	cenote_params_destroy(none);
 }
@@ -302,22 +213,22 @@ static void
 a_result_that_is_left_behind_takes_little_memory(void **state)
 {
 	cenote_conn *conn = *state;
-	cenote_params *none = params_create();
+	cenote_params *none = wp_params();
 
 	for (int i = 0; i < 2; i++) {
 		cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 		cenote_result *res;
-		struct watched w;
+		struct wp_memory w;
 
 		options.stream = 1;
 		options.batch_rows = 1000;
-		watch(&w, conn);
+		wp_memory_watch(&w, conn);
 		res = query(conn, hundred_mb, i == 1 ? none : NULL, &options);
 		assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 		assert_string_equal(wp_value(conn, "select 'between'"), "between");
 		cenote_result_destroy(res);
 		assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
-		expect_little_memory(&w, i == 1 ? "left, extended" : "left, simple");
+		wp_memory_expect_little(&w, i == 1 ? "left, extended" : "left, simple");
 	}
 	cenote_params_destroy(none);
 }
@@ -329,14 +240,14 @@ copies_of_100_mb_take_little_memory(void **state)
 	char line[WIDTH + 1];
 	cenote_result *copy, *done;
 	const char *data;
-	struct watched w;
+	struct wp_memory w;
 	size_t len, total = 0;
 	int r;
 
 	memset(line, 'x', WIDTH);
 	line[WIDTH] = '\n';
 	wp_exec(conn, "create temp table big (t text)");
-	watch(&w, conn);
+	wp_memory_watch(&w, conn);
 	copy = query(conn, "copy big from stdin", NULL, NULL);
 	for (int i = 0; i < ROWS; i++)
 		assert_int_equal(cenote_copy_put(conn, line, sizeof(line)), CENOTE_OK);
@@ -346,8 +257,8 @@ copies_of_100_mb_take_little_memory(void **state)
 	cenote_result_destroy(done);
 	cenote_result_destroy(copy);
 	assert_int_equal(cenote_get_result(conn, &done), CENOTE_DONE);
-	expect_little_memory(&w, "copy in");
-	watch(&w, conn);
+	wp_memory_expect_little(&w, "copy in");
+	wp_memory_watch(&w, conn);
 	copy = query(conn, "copy big to stdout", NULL, NULL);
 	while ((r = cenote_copy_get(conn, &data, &len)) == CENOTE_OK)
 		total += len;
@@ -357,7 +268,7 @@ copies_of_100_mb_take_little_memory(void **state)
 	cenote_result_destroy(done);
 	assert_int_equal(cenote_get_result(conn, &done), CENOTE_DONE);
 	cenote_result_destroy(copy);
-	expect_little_memory(&w, "copy out");
+	wp_memory_expect_little(&w, "copy out");
 }
 
 /* A client that does not read holds the worker up, and not its memory. */
@@ -367,14 +278,14 @@ a_client_that_does_not_read_takes_little_memory(void **state)
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	cenote_conn *conn = *state;
 	cenote_result *res;
-	struct watched w;
+	struct wp_memory w;
 
 	options.stream = 1;
-	watch(&w, conn);
+	wp_memory_watch(&w, conn);
 	res = query(conn, hundred_mb, NULL, &options);
 	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
 	wp_pause_ms(1500);
-	expect_little_memory(&w, "waiting");
+	wp_memory_expect_little(&w, "waiting");
 	cenote_result_destroy(res);
 	assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
 }

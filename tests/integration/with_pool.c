@@ -107,6 +107,33 @@ wp_message(const cenote_conn *conn)
 	return cenote_diag_message(cenote_conn_diag(conn));
 }
 
+cenote_params *
+wp_params(void)
+{
+	cenote_params *params;
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	return params;
+}
+
+cenote_result *
+wp_next_result(cenote_conn *conn, int kind)
+{
+	cenote_result *res = NULL;
+	int r = cenote_get_result(conn, &res);
+
+	if (kind == 0) {
+		assert_int_equal(r, CENOTE_DONE);
+		return NULL;
+	}
+	if (r != CENOTE_OK)
+		fail_msg("%s: %s", cenote_status_name(r), wp_message(conn));
+	if (cenote_result_kind(res) != kind)
+		fail_msg("a result of kind %d: %s", cenote_result_kind(res),
+			cenote_diag_message(cenote_result_diag(res)));
+	return res;
+}
+
 pid_t
 wp_worker_pid(cenote_conn *conn)
 {
@@ -240,4 +267,80 @@ wp_join(pid_t pid)
 
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- memory ---- */
+
+#define MARGIN_KB 8192
+
+static long
+memory_kb(pid_t pid, const char *what)
+{
+	char path[64], line[128];
+	size_t n = strlen(what);
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, what, n) == 0 && line[n] == ':')
+			kb = strtol(line + n + 1, NULL, 10);
+	}
+	fclose(f);
+	assert_true(kb > 0);
+	return kb;
+}
+
+/* Sanitizers and valgrind take memory of their own. */
+static int
+is_measured(pid_t pid)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	(void)pid;
+	return 0;
+#else
+	char path[64], exe[256];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	assert_true(n > 0);
+	exe[n] = '\0';
+	return strstr(exe, "valgrind") == NULL;
+#endif
+}
+
+void
+wp_memory_watch(struct wp_memory *m, cenote_conn *conn)
+{
+	m->pids[0] = wp_worker_pid(conn);
+	m->pids[1] = getpid();
+	for (int i = 0; i < 2; i++) {
+		char path[64];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)m->pids[i]);
+		f = fopen(path, "w");
+		if (f == NULL)
+			skip();
+		fputs("5", f);
+		fclose(f);
+		m->before[i] = memory_kb(m->pids[i], "VmRSS");
+	}
+}
+
+void
+wp_memory_expect_little(const struct wp_memory *m, const char *what)
+{
+	long worker = memory_kb(m->pids[0], "VmHWM") - m->before[0];
+	long client = memory_kb(m->pids[1], "VmHWM") - m->before[1];
+
+	print_message(
+		"# %s: worker %ld kB, client %ld kB above idle\n", what, worker, client);
+	if (is_measured(m->pids[0]))
+		assert_true(worker <= MARGIN_KB);
+	if (is_measured(m->pids[1]))
+		assert_true(client <= MARGIN_KB);
 }

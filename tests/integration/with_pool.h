@@ -36,7 +36,21 @@ int wp_status_of(cenote_conn *conn, const char *sql);
 const char *wp_sqlstate(const cenote_conn *conn);
 const char *wp_message(const cenote_conn *conn);
 
+/* No parameters yet. */
+cenote_params *wp_params(void);
+/* The next result, which is of that kind; NULL and 0: there is none. */
+cenote_result *wp_next_result(cenote_conn *conn, int kind);
+
 pid_t wp_worker_pid(cenote_conn *conn);
+
+/* From wp_memory_watch() on, the session's worker and this process take at most 8 MB more at their
+ * peak. Skips the test where the kernel does not tell. */
+struct wp_memory {
+	pid_t pids[2];
+	long before[2];
+};
+void wp_memory_watch(struct wp_memory *m, cenote_conn *conn);
+void wp_memory_expect_little(const struct wp_memory *m, const char *what);
 
 /* A number from the status of pools. */
 int64_t wp_pool_number(const char *pool, const char *column);
