@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../catalog.h"
 #include "my.h"
 
 /*
@@ -12,14 +13,7 @@
  */
 #define SQL_MAX ((size_t)4 << 20)
 
-struct catalog_column {
-	const char *name;
-	uint8_t type;
-};
-
 struct catalog_kind {
-	const struct catalog_column *columns;
-	uint32_t n_columns;
 	const char *select; /* up to a WHERE with at least one condition */
 	/* What the filters are compared with; NULL: not filtered by that. */
 	const char *catalog;
@@ -29,29 +23,11 @@ struct catalog_kind {
 	const char *order;
 };
 
-#define TEXT(name)                                                                       \
-	{                                                                                \
-		name, CENOTE_TYPE_TEXT                                                   \
-	}
-#define INT(name)                                                                        \
-	{                                                                                \
-		name, CENOTE_TYPE_INT64                                                  \
-	}
-
-static const struct catalog_column database_columns[] = { TEXT("table_cat"),
-	TEXT("remarks") };
-
 static const char database_sql[] =
 	"SELECT CAST(SCHEMA_NAME AS BINARY), NULL FROM information_schema.SCHEMATA "
 	"WHERE 1 = 1";
 
-static const struct catalog_column schema_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("remarks") };
-
 static const char schema_sql[] = "SELECT NULL, NULL, NULL FROM DUAL WHERE 1 = 0";
-
-static const struct catalog_column table_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("table_name"), TEXT("table_type"), TEXT("remarks") };
 
 /* What is in the databases of the server itself is its own. */
 static const char table_sql[] =
@@ -63,27 +39,6 @@ static const char table_sql[] =
 	"'TEMPORARY' THEN 'LOCAL TEMPORARY' ELSE TABLE_TYPE END END AS kind, "
 	"IF(TABLE_TYPE = 'VIEW', NULL, NULLIF(TABLE_COMMENT, '')) AS remarks FROM "
 	"information_schema.TABLES) AS t WHERE 1 = 1";
-
-static const struct catalog_column column_columns[] = {
-	TEXT("table_cat"),
-	TEXT("table_schem"),
-	TEXT("table_name"),
-	TEXT("column_name"),
-	INT("data_type"),
-	TEXT("type_name"),
-	INT("column_size"),
-	INT("buffer_length"),
-	INT("decimal_digits"),
-	INT("num_prec_radix"),
-	INT("nullable"),
-	TEXT("remarks"),
-	TEXT("column_def"),
-	INT("sql_data_type"),
-	INT("sql_datetime_sub"),
-	INT("char_octet_length"),
-	INT("ordinal_position"),
-	TEXT("is_nullable"),
-};
 
 /* The sizes are ODBC's: digits or characters, then bytes. */
 static const char column_sql[] =
@@ -125,31 +80,10 @@ static const char column_sql[] =
 	"-11 ELSE 12 END AS code, LOCATE(' unsigned', COLUMN_TYPE) > 0 AS "
 	"is_unsigned FROM information_schema.COLUMNS AS c) AS c WHERE 1 = 1";
 
-static const struct catalog_column primary_key_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("table_name"), TEXT("column_name"), INT("key_seq"),
-	TEXT("pk_name") };
-
 static const char primary_key_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
 	"CAST(COLUMN_NAME AS BINARY), SEQ_IN_INDEX, CAST(INDEX_NAME AS BINARY) FROM "
 	"information_schema.STATISTICS WHERE INDEX_NAME = 'PRIMARY'";
-
-static const struct catalog_column foreign_key_columns[] = {
-	TEXT("pktable_cat"),
-	TEXT("pktable_schem"),
-	TEXT("pktable_name"),
-	TEXT("pkcolumn_name"),
-	TEXT("fktable_cat"),
-	TEXT("fktable_schem"),
-	TEXT("fktable_name"),
-	TEXT("fkcolumn_name"),
-	INT("key_seq"),
-	INT("update_rule"),
-	INT("delete_rule"),
-	TEXT("fk_name"),
-	TEXT("pk_name"),
-	INT("deferrability"),
-};
 
 static const char foreign_key_sql[] =
 	"SELECT CAST(k.REFERENCED_TABLE_SCHEMA AS BINARY), NULL, "
@@ -166,33 +100,12 @@ static const char foreign_key_sql[] =
 	"k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND "
 	"r.TABLE_NAME = k.TABLE_NAME WHERE k.REFERENCED_TABLE_NAME IS NOT NULL";
 
-static const struct catalog_column index_columns[] = {
-	TEXT("table_cat"),
-	TEXT("table_schem"),
-	TEXT("table_name"),
-	INT("non_unique"),
-	TEXT("index_qualifier"),
-	TEXT("index_name"),
-	INT("type"),
-	INT("ordinal_position"),
-	TEXT("column_name"),
-	TEXT("asc_or_desc"),
-	INT("cardinality"),
-	INT("pages"),
-	TEXT("filter_condition"),
-};
-
 static const char index_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
 	"NON_UNIQUE, CAST(INDEX_SCHEMA AS BINARY), CAST(INDEX_NAME AS BINARY), "
 	"IF(INDEX_TYPE = 'HASH', 2, 3), SEQ_IN_INDEX, CAST(COLUMN_NAME AS BINARY), "
 	"CAST(COLLATION AS BINARY), CARDINALITY, NULL, NULL FROM "
 	"information_schema.STATISTICS WHERE 1 = 1";
-
-static const struct catalog_column procedure_columns[] = { TEXT("procedure_cat"),
-	TEXT("procedure_schem"), TEXT("procedure_name"), INT("num_input_params"),
-	INT("num_output_params"), INT("num_result_sets"), TEXT("remarks"),
-	INT("procedure_type") };
 
 /* All parameters of a function are for input, and its result has no mode. */
 static const char procedure_sql[] =
@@ -207,28 +120,6 @@ static const char procedure_sql[] =
 	"ROUTINE_TYPE) AS p ON p.SPECIFIC_SCHEMA = r.ROUTINE_SCHEMA AND "
 	"p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ROUTINE_TYPE = r.ROUTINE_TYPE WHERE "
 	"r.ROUTINE_TYPE IN ('PROCEDURE', 'FUNCTION')";
-
-static const struct catalog_column type_columns[] = {
-	TEXT("type_name"),
-	INT("data_type"),
-	INT("column_size"),
-	TEXT("literal_prefix"),
-	TEXT("literal_suffix"),
-	TEXT("create_params"),
-	INT("nullable"),
-	INT("case_sensitive"),
-	INT("searchable"),
-	INT("unsigned_attribute"),
-	INT("fixed_prec_scale"),
-	INT("auto_unique_value"),
-	TEXT("local_type_name"),
-	INT("minimum_scale"),
-	INT("maximum_scale"),
-	INT("sql_data_type"),
-	INT("sql_datetime_sub"),
-	INT("num_prec_radix"),
-	INT("interval_precision"),
-};
 
 /* What a type has beside its name; NULL and -1: NULL. Sorted by code, the best one of a code first. */
 struct type {
@@ -295,39 +186,28 @@ static const struct type types[] = {
 	{ "timestamp", 93, 26, "'", "fraction", -1, -1, 0, 6, -1, 0, 1 },
 };
 
-#define KIND(columns, ...)                                                               \
-	{                                                                                \
-		columns, sizeof(columns) / sizeof((columns)[0]), __VA_ARGS__             \
-	}
-
 static const struct catalog_kind kinds[] = {
-	[CENOTE_CATALOG_DATABASES] = KIND(database_columns, database_sql, "SCHEMA_NAME",
-		NULL, NULL, NULL, "SCHEMA_NAME"),
-	[CENOTE_CATALOG_SCHEMAS] =
-		KIND(schema_columns, schema_sql, NULL, NULL, NULL, NULL, "1"),
-	[CENOTE_CATALOG_TABLES] = KIND(table_columns, table_sql, "TABLE_SCHEMA",
-		"TABLE_NAME", NULL, "kind", "kind, TABLE_SCHEMA, TABLE_NAME"),
-	[CENOTE_CATALOG_COLUMNS] = KIND(column_columns, column_sql, "TABLE_SCHEMA",
-		"TABLE_NAME", "COLUMN_NAME", NULL,
-		"TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION"),
-	[CENOTE_CATALOG_PRIMARY_KEYS] =
-		KIND(primary_key_columns, primary_key_sql, "TABLE_SCHEMA", "TABLE_NAME",
-			NULL, NULL, "TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX"),
-	[CENOTE_CATALOG_FOREIGN_KEYS] = KIND(foreign_key_columns, foreign_key_sql,
-		"k.TABLE_SCHEMA", "k.TABLE_NAME", NULL, NULL,
+	[CENOTE_CATALOG_DATABASES] = { database_sql, "SCHEMA_NAME", NULL, NULL, NULL,
+		"SCHEMA_NAME" },
+	[CENOTE_CATALOG_SCHEMAS] = { schema_sql, NULL, NULL, NULL, NULL, "1" },
+	[CENOTE_CATALOG_TABLES] = { table_sql, "TABLE_SCHEMA", "TABLE_NAME", NULL, "kind",
+		"kind, TABLE_SCHEMA, TABLE_NAME" },
+	[CENOTE_CATALOG_COLUMNS] = { column_sql, "TABLE_SCHEMA", "TABLE_NAME",
+		"COLUMN_NAME", NULL, "TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION" },
+	[CENOTE_CATALOG_PRIMARY_KEYS] = { primary_key_sql, "TABLE_SCHEMA", "TABLE_NAME",
+		NULL, NULL, "TABLE_SCHEMA, TABLE_NAME, SEQ_IN_INDEX" },
+	[CENOTE_CATALOG_FOREIGN_KEYS] = { foreign_key_sql, "k.TABLE_SCHEMA",
+		"k.TABLE_NAME", NULL, NULL,
 		"k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.TABLE_SCHEMA,"
-		" k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION"),
-	[CENOTE_CATALOG_INDEXES] =
-		KIND(index_columns, index_sql, "TABLE_SCHEMA", "TABLE_NAME", NULL, NULL,
-			"NON_UNIQUE, INDEX_TYPE = 'HASH' DESC, TABLE_SCHEMA, TABLE_NAME,"
-			" INDEX_NAME, SEQ_IN_INDEX"),
-	[CENOTE_CATALOG_TYPES] = KIND(type_columns, NULL, NULL, NULL, NULL, NULL, NULL),
-	[CENOTE_CATALOG_PROCEDURES] = KIND(procedure_columns, procedure_sql,
-		"r.ROUTINE_SCHEMA", "r.ROUTINE_NAME", NULL, NULL,
-		"r.ROUTINE_SCHEMA, r.ROUTINE_NAME, r.ROUTINE_TYPE"),
+		" k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION" },
+	[CENOTE_CATALOG_INDEXES] = { index_sql, "TABLE_SCHEMA", "TABLE_NAME", NULL, NULL,
+		"NON_UNIQUE, INDEX_TYPE = 'HASH' DESC, TABLE_SCHEMA, TABLE_NAME,"
+		" INDEX_NAME, SEQ_IN_INDEX" },
+	[CENOTE_CATALOG_TYPES] = { NULL, NULL, NULL, NULL, NULL, NULL },
+	[CENOTE_CATALOG_PROCEDURES] = { procedure_sql, "r.ROUTINE_SCHEMA",
+		"r.ROUTINE_NAME", NULL, NULL,
+		"r.ROUTINE_SCHEMA, r.ROUTINE_NAME, r.ROUTINE_TYPE" },
 };
-
-#define COLUMNS_MAX 20u
 
 /* A text under construction; `r` is what the first failure was. */
 struct text {
@@ -527,32 +407,19 @@ add_type_list(struct text *t, MYSQL *my)
 
 /* ---- one request ---- */
 
-static void
-describe(const struct catalog_kind *kind, struct cnp_column *ret_columns)
-{
-	uint32_t i;
-
-	for (i = 0; i < kind->n_columns; i++) {
-		ret_columns[i] = (struct cnp_column)CNP_COLUMN_INIT;
-		ret_columns[i].name = cnp_str(kind->columns[i].name);
-		ret_columns[i].type = kind->columns[i].type;
-		ret_columns[i].format = CENOTE_FORMAT_CANONICAL;
-	}
-}
-
 int
 cnd_my_catalog(
 	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink)
 {
-	struct cnp_column columns[COLUMNS_MAX];
+	struct cnp_column columns[CND_CATALOG_COLUMNS_MAX];
+	uint32_t n_columns = cnd_catalog_columns(filter->kind, columns);
 	const struct catalog_kind *kind;
 	struct text t = { .r = CENOTE_OK };
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (filter->kind >= sizeof(kinds) / sizeof(kinds[0]) ||
-		!kinds[filter->kind].columns)
+	if (n_columns == 0)
 		return cnd_my_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"there is no catalog list %u", (unsigned)filter->kind);
 	kind = &kinds[filter->kind];
@@ -565,13 +432,12 @@ cnd_my_catalog(
 	} else {
 		add_type_list(&t, s->my);
 	}
-	describe(kind, columns);
 	r = t.r == CENOTE_ERR_LIMIT ? cnd_my_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
 					      "the filters are too long")
 				    : t.r;
 	if (r == CENOTE_OK)
 		r = cnd_my_answer(s, (const char *)cnc_buf_head(&t.b), cnc_buf_len(&t.b),
-			columns, kind->n_columns, sink);
+			columns, n_columns, sink);
 	cnc_buf_finish(&t.b);
 	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "../catalog.h"
 #include "sqlite.h"
 
 /*
@@ -13,19 +14,13 @@
  * catalog; of a query about one table: ?1 its schema, ?2 its name, ?3 as before, ?6 whether it is
  * WITHOUT ROWID.
  */
-struct catalog_column {
-	const char *name;
-	uint8_t type;
-	/* Computes the value from the declared type, which is what the SQL gives here; NULL: the SQL
-	 * gives the value. */
-	int (*put)(struct cnc_batch *w, const char *declared);
-};
+/* Computes a value from the declared type, which is what the SQL gives then. */
+typedef int put_value(struct cnc_batch *w, const char *declared);
 
 struct catalog_kind {
 	const char *sql;
-	const struct catalog_column *columns;
-	uint32_t n_columns;
 	int is_per_table;
+	put_value *const *puts; /* by column; NULL: the SQL gives all values */
 };
 
 /* ODBC's view of a logical type; -1 is NULL. */
@@ -144,36 +139,14 @@ put_radix(struct cnc_batch *w, const char *declared)
 	return put_known(w, odbc_types[cnd_sq_type(declared)].radix);
 }
 
-#define TEXT(name)                                                                       \
-	{                                                                                \
-		name, CENOTE_TYPE_TEXT, NULL                                             \
-	}
-#define INT(name)                                                                        \
-	{                                                                                \
-		name, CENOTE_TYPE_INT64, NULL                                            \
-	}
-#define CALC(name, put)                                                                  \
-	{                                                                                \
-		name, CENOTE_TYPE_INT64, put                                             \
-	}
-
-static const struct catalog_column database_columns[] = { TEXT("table_cat"),
-	TEXT("remarks") };
-
 static const char database_sql[] =
 	"SELECT name, nullif(file, '') FROM pragma_database_list"
 	" WHERE (?5 IS NULL OR name = ?5) ORDER BY name";
-
-static const struct catalog_column schema_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("remarks") };
 
 static const char schema_sql[] =
 	"SELECT NULL, name, NULL FROM pragma_database_list"
 	" WHERE (?1 IS NULL OR name LIKE ?1 ESCAPE '\\') AND (?5 IS NULL OR name = ?5)"
 	" ORDER BY name";
-
-static const struct catalog_column table_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("table_name"), TEXT("table_type"), TEXT("remarks") };
 
 /* Also gives, for the queries about one table, all there are. */
 #define TABLE_LIST                                                                       \
@@ -196,25 +169,15 @@ static const char table_sql[] =
 static const char each_table_sql[] =
 	"SELECT schema, name, wr FROM " TABLE_LIST " ORDER BY schema, name";
 
-static const struct catalog_column column_columns[] = {
-	TEXT("table_cat"),
-	TEXT("table_schem"),
-	TEXT("table_name"),
-	TEXT("column_name"),
-	CALC("data_type", put_code),
-	TEXT("type_name"),
-	CALC("column_size", put_size),
-	CALC("buffer_length", put_bytes),
-	CALC("decimal_digits", put_scale),
-	CALC("num_prec_radix", put_radix),
-	INT("nullable"),
-	TEXT("remarks"),
-	TEXT("column_def"),
-	CALC("sql_data_type", put_verbose_code),
-	CALC("sql_datetime_sub", put_sub),
-	CALC("char_octet_length", put_octets),
-	INT("ordinal_position"),
-	TEXT("is_nullable"),
+static put_value *const column_puts[CND_CATALOG_COLUMNS_MAX] = {
+	[4] = put_code, /* data_type */
+	[6] = put_size, /* column_size */
+	[7] = put_bytes, /* buffer_length */
+	[8] = put_scale, /* decimal_digits */
+	[9] = put_radix, /* num_prec_radix */
+	[13] = put_verbose_code, /* sql_data_type */
+	[14] = put_sub, /* sql_datetime_sub */
+	[15] = put_octets, /* char_octet_length */
 };
 
 /* The key of a table WITHOUT ROWID is never NULL, nor is a lone INTEGER PRIMARY KEY. */
@@ -229,30 +192,9 @@ static const char column_sql[] =
 	" FROM pragma_table_xinfo(?2, ?1) WHERE hidden <> 1)"
 	" WHERE ?3 IS NULL OR name LIKE ?3 ESCAPE '\\' ORDER BY position";
 
-static const struct catalog_column primary_key_columns[] = { TEXT("table_cat"),
-	TEXT("table_schem"), TEXT("table_name"), TEXT("column_name"), INT("key_seq"),
-	TEXT("pk_name") };
-
 static const char primary_key_sql[] =
 	"SELECT NULL, ?1, ?2, name, pk, NULL FROM pragma_table_xinfo(?2, ?1)"
 	" WHERE pk > 0 ORDER BY pk";
-
-static const struct catalog_column foreign_key_columns[] = {
-	TEXT("pktable_cat"),
-	TEXT("pktable_schem"),
-	TEXT("pktable_name"),
-	TEXT("pkcolumn_name"),
-	TEXT("fktable_cat"),
-	TEXT("fktable_schem"),
-	TEXT("fktable_name"),
-	TEXT("fkcolumn_name"),
-	INT("key_seq"),
-	INT("update_rule"),
-	INT("delete_rule"),
-	TEXT("fk_name"),
-	TEXT("pk_name"),
-	INT("deferrability"),
-};
 
 #define RULE(column)                                                                     \
 	"CASE upper(" column ") WHEN 'CASCADE' THEN 0 WHEN 'RESTRICT' THEN 1"            \
@@ -267,22 +209,6 @@ static const char foreign_key_sql[] =
 		"f.on_delete") ", NULL, NULL, NULL FROM pragma_foreign_key_list(?2, ?1) f"
 			       " ORDER BY f.\"table\", f.id, f.seq";
 
-static const struct catalog_column index_columns[] = {
-	TEXT("table_cat"),
-	TEXT("table_schem"),
-	TEXT("table_name"),
-	INT("non_unique"),
-	TEXT("index_qualifier"),
-	TEXT("index_name"),
-	INT("type"),
-	INT("ordinal_position"),
-	TEXT("column_name"),
-	TEXT("asc_or_desc"),
-	INT("cardinality"),
-	INT("pages"),
-	TEXT("filter_condition"),
-};
-
 /* 3 is SQL_INDEX_OTHER; an empty condition is one that is there but not known. */
 static const char index_sql[] =
 	"SELECT NULL, ?1, ?2, 1 - i.\"unique\", ?1, i.name, 3, x.seqno + 1, x.name,"
@@ -290,28 +216,6 @@ static const char index_sql[] =
 	" CASE WHEN i.partial THEN '' END"
 	" FROM pragma_index_list(?2, ?1) i, pragma_index_xinfo(i.name, ?1) x WHERE x.key"
 	" ORDER BY 1 - i.\"unique\", i.name, x.seqno";
-
-static const struct catalog_column type_columns[] = {
-	TEXT("type_name"),
-	INT("data_type"),
-	INT("column_size"),
-	TEXT("literal_prefix"),
-	TEXT("literal_suffix"),
-	TEXT("create_params"),
-	INT("nullable"),
-	INT("case_sensitive"),
-	INT("searchable"),
-	INT("unsigned_attribute"),
-	INT("fixed_prec_scale"),
-	INT("auto_unique_value"),
-	TEXT("local_type_name"),
-	INT("minimum_scale"),
-	INT("maximum_scale"),
-	INT("sql_data_type"),
-	INT("sql_datetime_sub"),
-	INT("num_prec_radix"),
-	INT("interval_precision"),
-};
 
 static const char type_sql[] =
 	"WITH t (n, code, size, lp, ls, params, cs, sign, auto, smin, smax, verbose, "
@@ -339,37 +243,27 @@ static const char type_sql[] =
 	"verbose,"
 	" sub, radix, NULL FROM t ORDER BY code, n = 'JSON', n = 'VARCHAR'";
 
-static const struct catalog_column procedure_columns[] = { TEXT("procedure_cat"),
-	TEXT("procedure_schem"), TEXT("procedure_name"), INT("num_input_params"),
-	INT("num_output_params"), INT("num_result_sets"), TEXT("remarks"),
-	INT("procedure_type") };
-
 /* SQLite has none. */
 static const char procedure_sql[] = "SELECT NULL, NULL, NULL, 0, 0, 0, NULL, 0 WHERE 0";
 
-#define KIND(sql, is_per_table, columns)                                                 \
-	{                                                                                \
-		sql, columns, sizeof(columns) / sizeof((columns)[0]), is_per_table       \
-	}
-
 static const struct catalog_kind kinds[] = {
-	[CENOTE_CATALOG_DATABASES] = KIND(database_sql, 0, database_columns),
-	[CENOTE_CATALOG_SCHEMAS] = KIND(schema_sql, 0, schema_columns),
-	[CENOTE_CATALOG_TABLES] = KIND(table_sql, 0, table_columns),
-	[CENOTE_CATALOG_COLUMNS] = KIND(column_sql, 1, column_columns),
-	[CENOTE_CATALOG_PRIMARY_KEYS] = KIND(primary_key_sql, 1, primary_key_columns),
-	[CENOTE_CATALOG_FOREIGN_KEYS] = KIND(foreign_key_sql, 1, foreign_key_columns),
-	[CENOTE_CATALOG_INDEXES] = KIND(index_sql, 1, index_columns),
-	[CENOTE_CATALOG_TYPES] = KIND(type_sql, 0, type_columns),
-	[CENOTE_CATALOG_PROCEDURES] = KIND(procedure_sql, 0, procedure_columns),
+	[CENOTE_CATALOG_DATABASES] = { database_sql, 0, NULL },
+	[CENOTE_CATALOG_SCHEMAS] = { schema_sql, 0, NULL },
+	[CENOTE_CATALOG_TABLES] = { table_sql, 0, NULL },
+	[CENOTE_CATALOG_COLUMNS] = { column_sql, 1, column_puts },
+	[CENOTE_CATALOG_PRIMARY_KEYS] = { primary_key_sql, 1, NULL },
+	[CENOTE_CATALOG_FOREIGN_KEYS] = { foreign_key_sql, 1, NULL },
+	[CENOTE_CATALOG_INDEXES] = { index_sql, 1, NULL },
+	[CENOTE_CATALOG_TYPES] = { type_sql, 0, NULL },
+	[CENOTE_CATALOG_PROCEDURES] = { procedure_sql, 0, NULL },
 };
-
-#define COLUMNS_MAX 20u
 
 struct catalog_query {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
 	const struct catalog_kind *kind;
+	struct cnp_column columns[CND_CATALOG_COLUMNS_MAX];
+	uint32_t n_columns;
 	sqlite3_stmt *tables, *rows;
 	uint64_t n_rows;
 	int is_limited;
@@ -379,13 +273,13 @@ static int
 put_row(struct catalog_query *q)
 {
 	struct cnc_batch *w = q->sink->batch;
-	const struct catalog_column *columns = q->kind->columns;
+	put_value *const *puts = q->kind->puts;
 	int r = cnc_batch_row(w);
 	uint32_t i;
 
-	for (i = 0; r == CENOTE_OK && i < q->kind->n_columns; i++) {
-		if (columns[i].put)
-			r = columns[i].put(
+	for (i = 0; r == CENOTE_OK && i < q->n_columns; i++) {
+		if (puts && puts[i])
+			r = puts[i](
 				w, (const char *)sqlite3_column_text(q->rows, (int)i));
 		else
 			r = cnd_sq_put_plain(w, q->rows, (int)i);
@@ -459,21 +353,6 @@ bind_filters(sqlite3_stmt *st, const struct cnp_catalog *f)
 }
 
 static int
-send_columns(struct catalog_query *q)
-{
-	struct cnp_column columns[COLUMNS_MAX];
-	uint32_t i;
-
-	for (i = 0; i < q->kind->n_columns; i++) {
-		columns[i] = (struct cnp_column)CNP_COLUMN_INIT;
-		columns[i].name = cnp_str(q->kind->columns[i].name);
-		columns[i].type = q->kind->columns[i].type;
-		columns[i].format = CENOTE_FORMAT_CANONICAL;
-	}
-	return q->sink->ops->columns(q->sink, columns, q->kind->n_columns, 0);
-}
-
-static int
 compile(struct catalog_query *q, const struct cnp_catalog *filter)
 {
 	sqlite3 *db = q->s->db;
@@ -495,7 +374,7 @@ run(struct catalog_query *q, const struct cnp_catalog *filter)
 
 	if (rc != SQLITE_OK)
 		return cnd_sq_fail(q->s, rc, 0);
-	r = send_columns(q);
+	r = q->sink->ops->columns(q->sink, q->columns, q->n_columns, 0);
 	if (r < 0)
 		return r;
 	if (q->tables)
@@ -515,7 +394,8 @@ cnd_sq_catalog(
 	int r;
 
 	cnd_sq_enter(s, sink->diag);
-	if (filter->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[filter->kind].sql)
+	q.n_columns = cnd_catalog_columns(filter->kind, q.columns);
+	if (q.n_columns == 0)
 		return cnd_sq_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"there is no catalog list %u", (unsigned)filter->kind);
 	q.kind = &kinds[filter->kind];
