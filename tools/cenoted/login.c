@@ -305,7 +305,8 @@ cnd_login_rebalance(struct cnd_worker *w)
 	if (try_line(w, line, &session, &diag) < 0) {
 		leave_line(w);
 		join_line(w, mine);
-		cnd_log(LOG_INFO, "cannot move to another server: %s", diag.message);
+		cnd_log(LOG_INFO, "cannot move to another server: %s",
+			w->settings[0] == '\0' ? diag.message : diag.sqlstate);
 	} else {
 		unwatch_server(w);
 		adopt(w, session);
