@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,10 +11,6 @@
 #include "ipc.h"
 #include "log.h"
 
-/* A client that says nothing for so long goes to the door, which has the time to wait. */
-#define SILENCE_MS     50
-/* The whole of opening and first frame. */
-#define OPENING_MS     10000
 /* How long a client's waiting keeps its pool contended, for those who could yield. */
 #define CONTENDED_MS   100
 /* A client whose session was lent to it so recently keeps it for its first request. */
@@ -142,405 +135,6 @@ cnd_client_receive(struct cnd_worker *w)
 	return CENOTE_ERR_CONN;
 }
 
-/* ---- who it is ---- */
-
-static int
-peer_of(const struct cnd_worker *w, struct ucred *ret_peer)
-{
-	socklen_t len = sizeof(*ret_peer);
-
-	return getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
-}
-
-/* The last users' names are kept: asking for one reads files. */
-static const char *
-user_name(uid_t uid)
-{
-	static struct {
-		uid_t uid;
-		char name[64];
-	} known[8];
-	static size_t at;
-	const struct passwd *pw;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i].uid == uid && known[i].name[0] != '\0')
-			return known[i].name;
-	}
-	pw = getpwuid(uid);
-	at = (at + 1) % (sizeof(known) / sizeof(known[0]));
-	known[at].uid = uid;
-	if (pw != NULL)
-		snprintf(known[at].name, sizeof(known[at].name), "%s", pw->pw_name);
-	else
-		snprintf(known[at].name, sizeof(known[at].name), "%u", (unsigned)uid);
-	return known[at].name;
-}
-
-/* The user that the client is taken for; the reason of a refusal is for the log only. */
-static int
-authenticate(struct cnd_worker *w, const char *wanted)
-{
-	struct ucred peer;
-	const char *name;
-
-	if (peer_of(w, &peer) < 0)
-		return -1;
-	name = user_name(peer.uid);
-	if (!cnd_pool_config_allows(w->config, peer.uid)) {
-		cnd_log(LOG_WARNING, "unix user %s is not in allow_users", name);
-		return -1;
-	}
-	if (w->config->auth == CND_AUTH_TRUST && *wanted != '\0') {
-		name = wanted;
-	} else if (*wanted != '\0' && strcmp(wanted, name) != 0) {
-		cnd_log(LOG_WARNING,
-			"unix user %s asked to be another user, which auth = peer "
-			"does not allow",
-			name);
-		return -1;
-	}
-	snprintf(w->user, sizeof(w->user), "%s", name);
-	w->uid = peer.uid;
-	return 0;
-}
-
-static void
-copy_text(char *to, size_t size, struct cnp_str from)
-{
-	size_t n = cnc_utf8_cut(from.p, from.n, size - 1);
-
-	memcpy(to, from.p, n);
-	memset(to + n, 0, size - n);
-}
-
-static void
-publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str application,
-	uint32_t pid)
-{
-	struct cnd_identity id = { .pid = (int32_t)pid, .uid = (int32_t)w->uid };
-
-	memcpy(id.user, w->user, sizeof(id.user));
-	copy_text(id.program, sizeof(id.program), program);
-	copy_text(id.application, sizeof(id.application), application);
-	cnd_slot_set_identity(w->slot, &id);
-}
-
-/* ---- lending ---- */
-
-/* From here on the session belongs to this client, and must be made fresh afterwards. */
-static void
-begin_lending(struct cnd_worker *w)
-{
-	struct cnd_slot *s = w->slot;
-
-	atomic_store(&s->key, 0);
-	atomic_fetch_add(&s->generation, 1);
-	atomic_store_explicit(&s->request, 0, memory_order_relaxed);
-	atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
-	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
-	atomic_store_explicit(&s->is_held, 0, memory_order_relaxed);
-	atomic_store(&s->key, cnd_worker_key(w));
-	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
-	w->attached_ms = cnd_now_ms();
-	w->active_ms = w->attached_ms;
-	w->n_served = 0;
-	cnd_worker_move(w, CND_SLOT_ATTACHED);
-}
-
-/* HELLO, ATTACHED and READY, in one write. */
-static int
-greet(struct cnd_worker *w)
-{
-	struct cnp_attached m = { .session = cnd_session_number(
-					  w->slot_index, w->slot->generation),
-		.key = w->slot->key,
-		.worker_pid = (uint32_t)w->slot->pid,
-		.features = w->backend->features | CNP_FEATURE_SUSPEND,
-		.pool = cnp_str(w->config->name),
-		.backend = cnp_str(w->backend->name),
-		.server = cnp_str(w->info.server),
-		.server_version = cnp_str(w->info.server_version),
-		.database = cnp_str(w->info.database),
-		.user = cnp_str(w->user),
-		.parameters = { (const char *)cnc_buf_head(&w->parameters),
-			cnc_buf_len(&w->parameters) } };
-	struct cnd_state state;
-	int r;
-
-	r = cnd_answer_hello(&w->server);
-	if (r == CENOTE_OK)
-		r = cnp_server_attached(&w->server, &m);
-	if (r < 0)
-		return r;
-	cnd_request_take_state(w, &state);
-	w->is_ready = 1;
-	r = cnp_server_ready(&w->server, state.tx, state.pins, &state.carry);
-	return r < 0 ? r : cnd_client_flush(w);
-}
-
-/* ---- the opening ---- */
-
-static int
-hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index)
-{
-	struct cnd_ipc m = { .kind = kind, .index = index, .n_fds = 1, .fds = { w->fd } };
-	const uint8_t *bytes;
-	size_t n = cnp_server_raw(&w->server, &bytes);
-
-	if (n > CND_IPC_BYTES_MAX)
-		return -1;
-	m.n_bytes = (uint32_t)n;
-	if (n > 0)
-		memcpy(m.bytes, bytes, n);
-	if (cnd_ipc_send(w->child->door_inbox[0], &m) < 0)
-		return -1;
-	/* the door has its own copy, which must stay open */
-	close(w->fd);
-	w->fd = -1;
-	return 0;
-}
-
-/* Who wants TLS sends no more until HELLO came. */
-static int
-answer_tls(struct cnd_worker *w)
-{
-	const uint8_t *bytes;
-	int r;
-
-	if (w->server.opening.tls == CNP_TLS_NONE)
-		return CENOTE_OK;
-	r = cnd_answer_hello(&w->server);
-	if (r < 0)
-		return r;
-	if (w->sm.state != CND_SLOT_SUSPENDED)
-		return cnd_client_flush(w);
-	/* a resumer was told by who took him in */
-	cnp_server_sent(&w->server, cnp_server_output(&w->server, &bytes));
-	return CENOTE_OK;
-}
-
-/* The opening and the frame behind it. CENOTE_OK; negative: this client is done with. */
-static int
-await_first(struct cnd_worker *w, struct cnp_request *ret_request)
-{
-	int64_t begun = cnd_now_ms();
-	int has_opening = 0;
-	const uint8_t *bytes;
-	int r;
-
-	for (;;) {
-		r = cnp_server_next(&w->server, ret_request);
-		if (r == CENOTE_OK && has_opening)
-			return CENOTE_OK;
-		if (r == CENOTE_OK) {
-			has_opening = 1;
-			r = answer_tls(w);
-			if (r == CENOTE_OK)
-				continue;
-		}
-		if (r < 0)
-			return r;
-		r = cnd_client_receive(w);
-		if (r < 0)
-			return r;
-		if (r > 0)
-			continue;
-		cnd_worker_wait(w, w->fd, POLLIN,
-			begun + (w->is_handed_over ? OPENING_MS : SILENCE_MS));
-		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
-			cnp_server_raw(&w->server, &bytes) == 0 &&
-			hand_to_door(w, CND_IPC_SILENT,
-				(uint32_t)(w->pool - w->board->pools)) == 0)
-			return CENOTE_ERR_CONN;
-		if (cnd_now_ms() - begun >= OPENING_MS ||
-			cnd_worker_order(w) == CND_ORDER_NOW)
-			return CENOTE_ERR_TIMEOUT;
-	}
-}
-
-static int
-refuse_login(struct cnd_worker *w)
-{
-	cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
-		"pool %s: the login was refused", w->config->name);
-	return CENOTE_ERR_AUTH;
-}
-
-/* 1: no, and it was said. */
-static int
-is_wrong_place(struct cnd_worker *w, struct cnp_str database)
-{
-	if (strcmp(w->server.opening.pool, w->config->name) != 0) {
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(REJECTED),
-			"this is the socket of pool %s, not of another", w->config->name);
-		return 1;
-	}
-	if (database.n > 0 && strcmp(database.p, w->info.database) != 0) {
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(NO_CATALOG),
-			"pool %s is of database \"%s\"", w->config->name,
-			w->info.database);
-		return 1;
-	}
-	return 0;
-}
-
-/* The settings that ATTACH's options have; "" if there are none. */
-static int
-find_settings(struct cnd_worker *w, struct cnp_str options, struct cnp_str *ret_settings)
-{
-	struct cnp_str name, value;
-	struct cnc_reader reader;
-	int r;
-
-	*ret_settings = CNP_STR_NONE;
-	cnc_reader_init(&reader, options.p, options.n);
-	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		if (strcmp(name.p, "settings") == 0)
-			*ret_settings = value;
-	}
-	if (r < 0)
-		cnc_diag_set(
-			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
-	return r;
-}
-
-/*
- * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
- * is only lent to who wants just what it was logged in with, and else logged in anew.
- */
-static int
-log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
-{
-	struct cnp_str wanted;
-	int r = find_settings(w, options, &wanted);
-
-	if (r < 0 || !(w->backend->features & CNP_FEATURE_SETTINGS) ||
-		strcmp(wanted.p, w->settings) == 0)
-		return r;
-	if (wanted.n >= sizeof(w->settings)) {
-		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
-			"the settings of a login can be 1,023 bytes long");
-		return CENOTE_ERR_SERVER;
-	}
-	memcpy(w->settings, wanted.p, wanted.n + 1);
-	cnd_logout(w);
-	return cnd_login(w);
-}
-
-/* The other options of ATTACH, whose form was seen to be right. The backend takes those that it knows. */
-static int
-set_options(struct cnd_worker *w, struct cnp_str options)
-{
-	struct cnp_str name, value;
-	struct cnc_reader reader;
-	int r;
-
-	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
-		w->backend->set_option == NULL)
-		return CENOTE_OK;
-	cnc_reader_init(&reader, options.p, options.n);
-	while (cnp_pairs_next(&reader, &name, &value) > 0) {
-		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
-		if (r < 0 && r != CENOTE_ERR_ARG)
-			return r;
-		cnc_diag_clear(&w->diag);
-	}
-	return CENOTE_OK;
-}
-
-static int
-make_ready(struct cnd_worker *w, const struct cnp_attach *m)
-{
-	int r;
-
-	cnc_diag_clear(&w->diag);
-	cnd_host_begin_service(w);
-	r = w->backend->attach(w->session, &m->carry, &w->diag);
-	return r < 0 ? r : set_options(w, m->options);
-}
-
-/* A session that turns out to be lost here was used for nothing: the client gets another one. */
-static int
-make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
-{
-	int r = make_ready(w, m);
-
-	if (r != CENOTE_ERR_CONN || w->is_client_gone)
-		return r;
-	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
-		w->diag.sqlstate);
-	cnd_logout(w);
-	return cnd_login(w) < 0 ? r : make_ready(w, m);
-}
-
-static int
-on_attach(struct cnd_worker *w, const struct cnp_attach *m)
-{
-	int r;
-
-	if (is_wrong_place(w, m->database))
-		return CENOTE_ERR_AUTH;
-	if (authenticate(w, m->user.p) < 0)
-		return refuse_login(w);
-	begin_lending(w);
-	publish_identity(w, m->program, m->application, m->pid);
-	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
-		m->pid, m->program.p, m->trace.p);
-	cnc_diag_clear(&w->diag);
-	r = log_in_as_wanted(w, m->options);
-	if (r == CENOTE_OK)
-		r = make_ready_or_anew(w, m);
-	if (r == CENOTE_OK)
-		return greet(w);
-	if (w->is_client_gone)
-		return r;
-	w->is_session_lost = r == CENOTE_ERR_CONN;
-	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
-	(void)cnp_server_error(&w->server, &w->diag);
-	return r;
-}
-
-static int
-on_resume(struct cnd_worker *w, const struct cnp_resume *m)
-{
-	const struct cnd_slot *slot = cnd_answer_resume(&w->server, w->board, m);
-
-	if (slot == NULL)
-		return CENOTE_ERR_AUTH;
-	if (hand_to_door(w, CND_IPC_RESUME, (uint32_t)(slot - w->board->slots)) < 0)
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
-			"the session cannot be reached now; try again");
-	return CENOTE_ERR_CONN;
-}
-
-/* CENOTE_OK: attached. Anything else: done with, one way or another. */
-static int
-open_client(struct cnd_worker *w)
-{
-	struct cnp_request req;
-	int r = await_first(w, &req);
-
-	if (r < 0)
-		return r;
-	switch (req.msg.code) {
-	case CNP_MSG_ATTACH:
-		return on_attach(w, &req.msg.as.attach);
-	case CNP_MSG_CANCEL:
-		cnd_answer_cancel(&w->server, w->board, &req.msg.as.cancel);
-		return CENOTE_DONE;
-	case CNP_MSG_STATUS:
-		cnd_answer_status(&w->server, w->fd, w->board, &req.msg.as.status,
-			(int)w->slot_index);
-		return CENOTE_DONE;
-	case CNP_MSG_RESUME:
-		return on_resume(w, &req.msg.as.resume);
-	default:
-		return CENOTE_ERR_PROTOCOL;
-	}
-}
-
 /* Its last words, as far as the socket takes them at once or soon. */
 static void
 say_goodbye(struct cnd_worker *w)
@@ -557,7 +151,7 @@ log_protocol_error(struct cnd_worker *w)
 {
 	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
 
-	(void)peer_of(w, &peer);
+	(void)cnd_attach_peer(w, &peer);
 	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
 		w->server.diag.message);
 }
@@ -790,7 +384,7 @@ cnd_client_serve(struct cnd_worker *w)
 
 	forget_client(w);
 	cnd_request_forget_client(w);
-	r = open_client(w);
+	r = cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
 	if (r == CENOTE_ERR_PROTOCOL)
@@ -813,43 +407,6 @@ cnd_client_refuse_inbox(struct cnd_worker *w)
 	}
 }
 
-/* A client that claims the session: CENOTE_OK if it is his. */
-static int
-open_resumer(struct cnd_worker *w, const struct cnd_ipc *m)
-{
-	struct cnp_request req;
-	uid_t owner = w->uid;
-	uint8_t *room;
-	size_t size;
-	int r;
-
-	forget_client(w);
-	w->fd = m->fds[0];
-	w->is_handed_over = 1;
-	if (m->n_bytes > 0) {
-		if (cnp_server_room(&w->server, &room, &size) < 0 || size < m->n_bytes)
-			return CENOTE_ERR_NOMEM;
-		memcpy(room, m->bytes, m->n_bytes);
-		cnp_server_received(&w->server, m->n_bytes);
-	}
-	r = await_first(w, &req);
-	if (r < 0)
-		return r;
-	if (req.msg.code != CNP_MSG_RESUME ||
-		cnd_answer_resume(&w->server, w->board, &req.msg.as.resume) != w->slot)
-		return CENOTE_ERR_AUTH;
-	r = is_wrong_place(w, CNP_STR_NONE) ? CENOTE_ERR_AUTH
-					    : authenticate(w, req.msg.as.resume.user.p);
-	if (r < 0 || w->uid != owner) {
-		w->uid = owner;
-		return refuse_login(w);
-	}
-	begin_lending(w);
-	publish_identity(w, req.msg.as.resume.program, req.msg.as.resume.application,
-		req.msg.as.resume.pid);
-	return greet(w);
-}
-
 static int
 is_suspension_over(const struct cnd_worker *w)
 {
@@ -870,7 +427,8 @@ cnd_client_resume(struct cnd_worker *w)
 		}
 		if (m.kind != CND_IPC_RESUME || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
-		if (open_resumer(w, &m) == CENOTE_OK) {
+		forget_client(w);
+		if (cnd_attach_resume(w, &m) == CENOTE_OK) {
 			cnd_client_refuse_inbox(w);
 			return converse(w);
 		}

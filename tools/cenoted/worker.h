@@ -4,8 +4,10 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 
 #include "backend.h"
+#include "ipc.h"
 #include "pool.h"
 #include "protocol/session_server.h"
 #include "scoreboard.h"
@@ -47,9 +49,9 @@ struct cnd_portal {
 
 /*
  * A worker: one process, one session of the backend. The files that share it: worker.c (its
- * life), login.c (its session), host.c (its waiting), client.c (one client, from opening to
- * parting), request.c (one request), loss.c (what a lost session means), sink.c and copy.c (what
- * is on its way out and in).
+ * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), client.c (one
+ * client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
+ * copy.c (what is on its way out and in).
  */
 struct cnd_worker {
 	const struct cnd_child *child;
@@ -172,6 +174,15 @@ void cnd_host_begin_service(struct cnd_worker *w);
 int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
 /* The client is gone: always CENOTE_ERR_CONN. */
 int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
+
+/* attach.c */
+/* Who is at the other end: 0, or -1. */
+int cnd_attach_peer(const struct cnd_worker *w, struct ucred *ret_peer);
+/* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
+ * else: done with, one way or another. */
+int cnd_attach_open(struct cnd_worker *w);
+/* The door sent a client that claims the suspended session: CENOTE_OK if it is his. */
+int cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m);
 
 /* client.c */
 /* Serve the client on w->fd until they part. */
