@@ -37,6 +37,12 @@ static const struct cpq_native_type mysql_types[] = {
 
 static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
 
+#define OF_MYSQL                                                                         \
+	.backend = "mysql", .placeholder = CPQ_PLACEHOLDER_PLAIN,                        \
+	.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG,   \
+	.name_quote = '`', .makes_tags = 1, .has_set = 1, .is_mysql = 1,                 \
+	.types = mysql_types
+
 /* The last one stands for what is not known by name. */
 static const struct cpq_dialect dialects[] = {
 	{
@@ -47,30 +53,8 @@ static const struct cpq_dialect dialects[] = {
 		.name_quote = '"',
 		.types = no_types,
 	},
-	{
-		.backend = "mysql",
-		.title = "MySQL",
-		.placeholder = CPQ_PLACEHOLDER_PLAIN,
-		.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK |
-			 CPQ_SQL_BANG,
-		.name_quote = '`',
-		.makes_tags = 1,
-		.has_set = 1,
-		.is_mysql = 1,
-		.types = mysql_types,
-	},
-	{
-		.backend = "mysql",
-		.title = "MariaDB",
-		.placeholder = CPQ_PLACEHOLDER_PLAIN,
-		.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK |
-			 CPQ_SQL_BANG,
-		.name_quote = '`',
-		.makes_tags = 1,
-		.has_set = 1,
-		.is_mysql = 1,
-		.types = mysql_types,
-	},
+	{ .title = "MySQL", OF_MYSQL },
+	{ .title = "MariaDB", OF_MYSQL },
 	{
 		.backend = "",
 		.title = "another server",

@@ -112,6 +112,7 @@ send_transaction(PGconn *conn, const struct cpq_answer *a, const char *query)
 
 	if (req == NULL)
 		return 0;
+	cpq_trace_query(conn, query);
 	if (a->kind == CPQ_ANSWER_BEGIN)
 		r = cenote_send_begin(conn->session, a->isolation, a->flags);
 	else if (a->kind == CPQ_ANSWER_COMMIT)
@@ -265,6 +266,7 @@ cpq_dialect_send_query(PGconn *conn, const char *query)
 	req = request(conn, CPQ_SIMPLE, query);
 	if (req == NULL)
 		return 0;
+	cpq_trace_query(conn, query);
 	return cpq_request_sent(conn, req,
 		cenote_send_query(conn->session, query, CENOTE_NTS, NULL, &options));
 }
@@ -282,6 +284,9 @@ send_translated(PGconn *conn, const char *command, const struct cpq_values *v,
 	req = request(conn, CPQ_EXTENDED, command);
 	if (req == NULL)
 		return 0;
+	cpq_trace_parse(conn, "", command, v->n, v->types);
+	cpq_trace_run(conn, "", v, result_format);
+	cpq_trace_end_of_unit(conn);
 	req->is_binary = result_format != 0;
 	return cpq_request_sent(conn, req,
 		cenote_send_query(
@@ -322,6 +327,8 @@ send_new_statement(PGconn *conn, const char *name, const char *query, const char
 		return cpq_request_sent(conn, req, CENOTE_ERR_NOMEM);
 	s->has_head = conn->habits.dialect->makes_tags && cpq_sql_head(&text, &s->head);
 	req->statement = s;
+	cpq_trace_parse(conn, name, query, n_types, types);
+	cpq_trace_end_of_unit(conn);
 	return cpq_request_sent(conn, req, cenote_send_prepare(s->stmt));
 }
 
@@ -380,6 +387,8 @@ cpq_dialect_send_prepared(
 		return 0;
 	req->is_prepared = 1;
 	req->is_binary = result_format != 0;
+	cpq_trace_run(conn, name, v, result_format);
+	cpq_trace_end_of_unit(conn);
 	return cpq_request_sent(
 		conn, req, cenote_send_execute(s->stmt, conn->params, &options));
 }
@@ -393,7 +402,11 @@ send_describe(PGconn *conn, const char *name)
 	if (s == NULL)
 		return no_statement(conn, name);
 	req = request_for(conn, CPQ_DESCRIBE, s);
-	return req != NULL && cpq_request_sent(conn, req, cenote_send_describe(s->stmt));
+	if (req == NULL)
+		return 0;
+	cpq_trace_named(conn, 0, 'S', name);
+	cpq_trace_end_of_unit(conn);
+	return cpq_request_sent(conn, req, cenote_send_describe(s->stmt));
 }
 
 static int

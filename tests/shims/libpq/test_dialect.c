@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "pair.h"
-#include "support/cnt_daemon.h"
+#include "rig.h"
 #include "support/cnt_random.h"
-#include "support/cnt_server.h"
 
 /*
  * A program of libpq on a pool of another server than PostgreSQL: what it is told of types, values,
@@ -20,17 +19,17 @@
 struct kind {
 	const char *name;
 	const char *title;
+	enum cnt_rig_server server;
 	int is_mariadb;
 };
 
-static const struct kind sqlite = { "sqlite", "SQLite", 0 };
-static const struct kind mariadb = { "mariadb", "MariaDB", 1 };
+static const struct kind sqlite = { "sqlite", "SQLite", CNT_RIG_SQLITE, 0 };
+static const struct kind mariadb = { "mariadb", "MariaDB", CNT_RIG_MARIADB, 1 };
 
 struct fixture {
 	const struct kind *kind;
-	struct cnt_pq theirs, pq;
-	struct cnt_server server;
-	struct cnt_daemon daemon;
+	struct cnt_pq pq;
+	struct cnt_rig rig;
 	PGconn *conn;
 };
 
@@ -39,23 +38,9 @@ static struct fixture the;
 static int
 setup(void **state)
 {
-	char config[1024], server[160];
-	int r;
-
-	cnt_clean_environment();
-	if (the.kind->is_mariadb && cnt_server_start(&the.server, CNT_MARIADB, 0) < 0)
+	if (cnt_rig_start_on(&the.rig, the.kind->server) < 0)
 		return -1;
-	r = cnt_daemon_start(&the.daemon,
-		the.kind->is_mariadb ? cnt_server_config(&the.server, "sessions = 1..4\n",
-					       config, sizeof(config))
-				     : NULL);
-	if (r < 0)
-		return -1;
-	cnt_pair_open(&the.pq, &the.theirs);
-	snprintf(server, sizeof(server), "unix:%s", the.daemon.run_dir);
-	setenv("CENOTE_SERVER", server, 1);
-	setenv("CENOTE_POOL", "main", 1);
-	unsetenv("CENOTE_FALLBACK");
+	cnt_ours_open(&the.pq);
 	unsetenv("PGCLIENTENCODING");
 	*state = &the;
 	return 0;
@@ -64,13 +49,8 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	int r = cnt_daemon_stop(&the.daemon);
-
 	(void)state;
-	if (the.kind->is_mariadb)
-		cnt_server_stop(&the.server);
-	cnt_pair_close(&the.pq, &the.theirs);
-	return r;
+	return cnt_rig_stop(&the.rig);
 }
 
 static int

@@ -248,6 +248,50 @@ STARVED(large_objects)
 STARVED(escapes)
 STARVED(reset)
 
+/* On a pool of another server. */
+static void
+use_dialect(struct fixture *f, PGconn *conn)
+{
+	static const char *const values[] = { "\\x00ff", "text" };
+	static const Oid types[] = { 17, 25 };
+	PGresult *res = f->ours.f.PQexec(conn, "create temp table b (b blob, t text)");
+
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexecParams(
+		conn, "insert into b values ($1, $2)", 2, types, values, NULL, NULL, 0);
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexec(conn, "select b, t from b");
+	(void)f->ours.f.PQgetvalue(res, 0, 0);
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQprepare(conn, "p", "select $2, $1 from b", 2, types);
+	f->ours.f.PQclear(res);
+	f->ours.f.PQclear(f->ours.f.PQdescribePrepared(conn, "p"));
+	f->ours.f.PQclear(f->ours.f.PQexecPrepared(conn, "p", 2, values, NULL, NULL, 1));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "deallocate p"));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "set datestyle to iso"));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "listen x"));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "begin read only"));
+	if (f->ours.f.PQsendQuery(conn, "select 1 union all select 2"))
+		(void)f->ours.f.PQsetSingleRowMode(conn);
+}
+
+static void
+dialect_without_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct cnt_daemon daemon;
+	char here[160], there[160];
+
+	assert_int_equal(cnt_daemon_start(&daemon, NULL), 0);
+	snprintf(here, sizeof(here), "%s", getenv("CENOTE_SERVER"));
+	snprintf(there, sizeof(there), "unix:%s", daemon.run_dir);
+	setenv("CENOTE_SERVER", there, 1);
+	starve(f, use_dialect, 0);
+	starve(f, use_dialect, 1);
+	setenv("CENOTE_SERVER", here, 1);
+	assert_int_equal(cnt_daemon_stop(&daemon), 0);
+}
+
 static void
 connecting_without_memory(void **state)
 {
@@ -335,6 +379,7 @@ main(void)
 		cmocka_unit_test(large_objects_without_memory),
 		cmocka_unit_test(escapes_without_memory),
 		cmocka_unit_test(reset_without_memory),
+		cmocka_unit_test(dialect_without_memory),
 		cmocka_unit_test(cancelling_needs_no_memory),
 	};
 
