@@ -63,10 +63,21 @@ static int
 index_of(const char *keyword)
 {
 	for (size_t i = 0; i < cpq_n_keywords; i++) {
-		if (strcmp(cpq_keywords[i].name, keyword) == 0)
+		const char *name = cpq_keywords[i].name;
+
+		if (*name == *keyword && strcmp(name, keyword) == 0)
 			return (int)i;
 	}
 	return -1;
+}
+
+/* The value of a keyword goes. A default is PostgreSQL's text itself. */
+static void
+value_drop(struct cpq_conninfo *info, size_t i)
+{
+	if (info->values[i] != cpq_keywords[i].compiled)
+		free(info->values[i]);
+	info->values[i] = NULL;
 }
 
 int
@@ -83,7 +94,7 @@ void
 cpq_conninfo_finish(struct cpq_conninfo *info)
 {
 	for (size_t i = 0; info->values != NULL && i < cpq_n_keywords; i++)
-		free(info->values[i]);
+		value_drop(info, i);
 	free(info->values);
 	info->values = NULL;
 }
@@ -97,8 +108,9 @@ cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword)
 									 : "";
 }
 
-static int
-put_at(struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error)
+int
+cpq_conninfo_put_at(
+	struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error)
 {
 	char *copy = strdup(value);
 
@@ -106,9 +118,16 @@ put_at(struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error
 		appendPQExpBufferStr(error, "out of memory\n");
 		return -1;
 	}
-	free(info->values[i]);
+	value_drop(info, i);
 	info->values[i] = copy;
 	return 0;
+}
+
+void
+cpq_conninfo_put_default(struct cpq_conninfo *info, size_t i)
+{
+	value_drop(info, i);
+	info->values[i] = (char *)(uintptr_t)cpq_keywords[i].compiled;
 }
 
 int
@@ -118,7 +137,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 	int i = index_of(keyword);
 
 	if (i >= 0)
-		return put_at(info, (size_t)i, value, error);
+		return cpq_conninfo_put_at(info, (size_t)i, value, error);
 	/* how it was said before there was sslmode */
 	if (strcmp(keyword, "requiressl") == 0)
 		return cpq_conninfo_put(
@@ -255,7 +274,7 @@ merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer er
 {
 	for (size_t i = 0; i < cpq_n_keywords; i++) {
 		if (from->values[i] != NULL && *from->values[i] != '\0' &&
-			put_at(info, i, from->values[i], error) < 0)
+			cpq_conninfo_put_at(info, i, from->values[i], error) < 0)
 			return -1;
 	}
 	return 0;

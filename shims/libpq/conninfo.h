@@ -23,6 +23,10 @@ int cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error);
 /* 0, or -1: no such keyword, or no memory. */
 int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error);
+/* The same for cpq_keywords[i]; its default, if it has one. */
+int cpq_conninfo_put_at(
+	struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error);
+void cpq_conninfo_put_default(struct cpq_conninfo *info, size_t i);
 int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
 
 /* Length of "postgresql://" or "postgres://" at the beginning, 0: it is no URI. */

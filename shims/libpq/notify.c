@@ -179,14 +179,31 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
 }
 
+static void
+read_parameter(PGconn *conn, const char *name)
+{
+	const char *value = cenote_parameter(conn->session, name);
+
+	if (value != NULL)
+		cpq_on_parameter(name, value, conn);
+}
+
 void
 cpq_parameters_read(PGconn *conn)
 {
+	/* cpq_on_parameter() passes over the others */
+	static const char *const noted[] = { "client_encoding",
+		"standard_conforming_strings", "server_version" };
 	const char *name;
 
+	if (conn->trace == NULL && conn->habits.dialect == NULL) {
+		for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
+			read_parameter(conn, noted[i]);
+		return;
+	}
 	for (uint32_t i = 0; (name = cenote_parameter_name(conn->session, i)) != NULL;
 		i++)
-		cpq_on_parameter(name, cenote_parameter(conn->session, name), conn);
+		read_parameter(conn, name);
 }
 
 const char *

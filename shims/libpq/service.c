@@ -193,27 +193,61 @@ complete_from_service(struct cpq_conninfo *info, PQExpBuffer error)
 	return -1;
 }
 
+/* "PGHOST=db1": of the keyword's value, if there is none yet. */
 static int
-complete_one(struct cpq_conninfo *info, const struct cpq_keyword *k, PQExpBuffer error)
+put_variable(struct cpq_conninfo *info, const char *setting, PQExpBuffer error)
 {
-	const char *value = k->variable != NULL ? getenv(k->variable) : NULL;
-	const char *require = variable("PGREQUIRESSL");
+	size_t n = strcspn(setting, "=");
+
+	for (size_t i = 0; i < cpq_n_keywords; i++) {
+		const char *name = cpq_keywords[i].variable;
+
+		if (name == NULL || strncmp(name, setting, n) != 0 || name[n] != '\0')
+			continue;
+		if (setting[n] != '=' || info->values[i] != NULL)
+			return 0;
+		return cpq_conninfo_put_at(info, i, setting + n + 1, error);
+	}
+	return 0;
+}
+
+/* In one pass: getenv() would go through all of it for each keyword. */
+static int
+complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	for (char **at = environ; at != NULL && *at != NULL; at++) {
+		if (strncmp(*at, "PG", 2) == 0 && put_variable(info, *at, error) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* PGREQUIRESSL was the variable for it before there was PGSSLMODE. */
+static int
+complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	const char *require;
+
+	if (cpq_conninfo_has(info, "sslmode"))
+		return 0;
+	require = variable("PGREQUIRESSL");
+	return require != NULL && *require == '1'
+		       ? cpq_conninfo_put(info, "sslmode", "require", error)
+		       : 0;
+}
+
+static int
+complete_user(struct cpq_conninfo *info, PQExpBuffer error)
+{
 	char *user;
 	int r;
 
-	if (value != NULL)
-		return cpq_conninfo_put(info, k->name, value, error);
-	/* what was the variable for it before there was PGSSLMODE */
-	if (strcmp(k->name, "sslmode") == 0 && require != NULL && *require == '1')
-		return cpq_conninfo_put(info, k->name, "require", error);
-	if (k->compiled != NULL)
-		return cpq_conninfo_put(info, k->name, k->compiled, error);
-	if (strcmp(k->name, "user") != 0)
+	if (cpq_conninfo_has(info, "user"))
 		return 0;
 	user = user_fact(0);
 	if (user == NULL)
 		return 0;
-	r = cpq_conninfo_put(info, k->name, user, error);
+	r = cpq_conninfo_put(info, "user", user, error);
 	free(user);
 	return r;
 }
@@ -221,13 +255,13 @@ complete_one(struct cpq_conninfo *info, const struct cpq_keyword *k, PQExpBuffer
 int
 cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
 {
-	if (complete_from_service(info, error) < 0)
+	if (complete_from_service(info, error) < 0 ||
+		complete_from_environment(info, error) < 0 ||
+		complete_sslmode(info, error) < 0 || complete_user(info, error) < 0)
 		return -1;
 	for (size_t i = 0; i < cpq_n_keywords; i++) {
-		const struct cpq_keyword *k = &cpq_keywords[i];
-
-		if (!cpq_conninfo_has(info, k->name) && complete_one(info, k, error) < 0)
-			return -1;
+		if (info->values[i] == NULL)
+			cpq_conninfo_put_default(info, i);
 	}
 	return 0;
 }
