@@ -250,7 +250,6 @@ session_make(PGconn *conn)
 		r = give_settings(conn);
 	if (r != CENOTE_OK)
 		return r;
-	(void)cenote_set_nonblocking(conn->session, 1);
 	cenote_set_notice_handler(conn->session, cpq_on_notice, conn);
 	cenote_set_notification_handler(conn->session, cpq_on_notification, conn);
 	cenote_set_parameter_handler(conn->session, cpq_on_parameter, conn);
@@ -274,14 +273,26 @@ say_cannot_connect(PGconn *conn, int status)
 		*why != '\0' ? why : cenote_status_name(status));
 }
 
-/* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. */
-static int
-attach_begin(PGconn *conn)
+/* In seconds; 0: none. */
+static long
+connect_timeout(const PGconn *conn)
 {
+	return strtol(cpq_conninfo_get(&conn->info, "connect_timeout"), NULL, 10);
+}
+
+/* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. Who waits for it anyway,
+ * and without a time limit of the program's, lets libcenote wait: it then has less to ask. */
+static int
+attach_begin(PGconn *conn, int is_waited_for)
+{
+	int may_block = is_waited_for && connect_timeout(conn) <= 0;
 	int r = session_make(conn);
 
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK) {
+		(void)cenote_set_nonblocking(conn->session, !may_block);
 		r = cenote_connect(conn->session);
+		(void)cenote_set_nonblocking(conn->session, 1);
+	}
 	conn->status = CONNECTION_STARTED;
 	if (r == CENOTE_OK || r == CENOTE_AGAIN)
 		return 0;
@@ -450,14 +461,16 @@ cpq_PQconnectPoll(PGconn *conn)
 /* A handle whose parameters are known: begin, or fail with a handle that says why. NULL: it is for the
  * original. */
 static PGconn *
-start(PGconn *conn)
+start(PGconn *conn, int is_waited_for)
 {
 	if (cpq_conninfo_complete(&conn->info, &conn->error) < 0 ||
 		cpq_route_find(&conn->route, &conn->info, &conn->error) < 0 ||
 		conn->route.way == CPQ_WAY_NONE)
 		return conn;
 	if (conn->route.way == CPQ_WAY_POOL) {
-		if (attach_begin(conn) == 0 || !conn->route.may_fall_back)
+		if (attach_begin(conn, is_waited_for) == 0 ||
+			!conn->route.may_fall_back ||
+			(is_waited_for && !conn->is_unreachable))
 			return conn;
 	}
 	if (cpq_original(NULL) == NULL) {
@@ -474,7 +487,7 @@ start(PGconn *conn)
 /* *ret_is_original: it is to be made by the original library, and nothing is returned. */
 static PGconn *
 begin_params(const char *const *keywords, const char *const *values, int expand_dbname,
-	int *ret_is_original)
+	int is_waited_for, int *ret_is_original)
 {
 	PGconn *conn = conn_new();
 
@@ -482,13 +495,13 @@ begin_params(const char *const *keywords, const char *const *values, int expand_
 	if (conn == NULL || cpq_conninfo_from_params(&conn->info, keywords, values,
 				    expand_dbname, &conn->error) < 0)
 		return conn;
-	conn = start(conn);
+	conn = start(conn, is_waited_for);
 	*ret_is_original = conn == NULL;
 	return conn;
 }
 
 static PGconn *
-begin_text(const char *conninfo, int *ret_is_original)
+begin_text(const char *conninfo, int is_waited_for, int *ret_is_original)
 {
 	PGconn *conn = conn_new();
 
@@ -496,7 +509,7 @@ begin_text(const char *conninfo, int *ret_is_original)
 	if (conn == NULL ||
 		cpq_conninfo_from_text(&conn->info, conninfo, &conn->error) < 0)
 		return conn;
-	conn = start(conn);
+	conn = start(conn, is_waited_for);
 	*ret_is_original = conn == NULL;
 	return conn;
 }
@@ -506,7 +519,7 @@ cpq_PQconnectStartParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
 {
 	int is_original;
-	PGconn *conn = begin_params(keywords, values, expand_dbname, &is_original);
+	PGconn *conn = begin_params(keywords, values, expand_dbname, 0, &is_original);
 
 	return !is_original ? conn
 			    : cpq_original(NULL)->PQconnectStartParams(
@@ -517,7 +530,7 @@ PGconn *
 cpq_PQconnectStart(const char *conninfo)
 {
 	int is_original;
-	PGconn *conn = begin_text(conninfo, &is_original);
+	PGconn *conn = begin_text(conninfo, 0, &is_original);
 
 	return !is_original ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
 }
@@ -525,7 +538,7 @@ cpq_PQconnectStart(const char *conninfo)
 static int64_t
 connect_deadline(const PGconn *conn)
 {
-	long seconds = strtol(cpq_conninfo_get(&conn->info, "connect_timeout"), NULL, 10);
+	long seconds = connect_timeout(conn);
 
 	if (seconds <= 0)
 		return 0;
@@ -573,7 +586,7 @@ cpq_PQconnectdbParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
 {
 	int is_original;
-	PGconn *conn = begin_params(keywords, values, expand_dbname, &is_original);
+	PGconn *conn = begin_params(keywords, values, expand_dbname, 1, &is_original);
 
 	conn = finish_or_leave(conn, &is_original);
 	return !is_original ? conn
@@ -585,7 +598,7 @@ PGconn *
 cpq_PQconnectdb(const char *conninfo)
 {
 	int is_original;
-	PGconn *conn = begin_text(conninfo, &is_original);
+	PGconn *conn = begin_text(conninfo, 1, &is_original);
 
 	conn = finish_or_leave(conn, &is_original);
 	return !is_original ? conn : cpq_original(NULL)->PQconnectdb(conninfo);
@@ -624,7 +637,7 @@ cpq_PQresetStart(PGconn *conn)
 		conn->status = CONNECTION_BAD;
 		return 0;
 	}
-	return attach_begin(conn) == 0;
+	return attach_begin(conn, 0) == 0;
 }
 
 PostgresPollingStatusType

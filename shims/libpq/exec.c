@@ -569,6 +569,19 @@ settle(PGconn *conn, const PGresult *res)
 	}
 }
 
+/* The same, waited for: libcenote waits, mostly in the call that reads. */
+static PGresult *
+await_result(PGconn *conn)
+{
+	PGresult *res;
+	int r;
+
+	(void)cenote_set_nonblocking(conn->session, 0);
+	r = next_result(conn, &res);
+	(void)cenote_set_nonblocking(conn->session, 1);
+	return r == CENOTE_AGAIN ? lost(conn, CENOTE_ERR_CONN) : res;
+}
+
 PGresult *
 cpq_PQgetResult(PGconn *conn)
 {
@@ -585,12 +598,7 @@ cpq_PQgetResult(PGconn *conn)
 			return NULL;
 		if (conn->copy != NULL)
 			return copy_goes_on(conn);
-		while (next_result(conn, &res) == CENOTE_AGAIN) {
-			if (cpq_wait(conn, 0) < 0) {
-				res = lost(conn, CENOTE_ERR_CONN);
-				break;
-			}
-		}
+		res = await_result(conn);
 	}
 	settle(conn, res);
 	if (res != NULL)
