@@ -157,8 +157,9 @@ struct cn_scratch {
 
 /* Names and values; few and short. */
 struct cn_pair {
-	char *name;
-	char *value;
+	const char *name;
+	const char *value;
+	char *own; /* what they lie in; NULL: they are borrowed */
 	uint8_t is_stale; /* of the session before */
 };
 
@@ -171,8 +172,8 @@ struct cn_pairs {
 
 /* Facts that cenote_info() tells. */
 struct cn_info {
-	uint8_t *attached; /* copy of ATTACHED's payload, from which `facts` borrows */
-	size_t cap;
+	uint8_t *
+		attached; /* copy of ATTACHED's payload: `facts` and `parameters` borrow */
 	struct cnp_attached facts;
 	uint8_t has_facts;
 	struct cn_pairs parameters;
@@ -468,6 +469,11 @@ cn_is_copy(const cenote_result *res)
 /* CENOTE_OK it is as before; CENOTE_DONE it was new or changed; CENOTE_ERR_LIMIT, _NOMEM. */
 int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
 	const char *value, size_t max_bytes);
+/* The same, but the texts are not copied: they must last as long as the pair. */
+int cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
+	const char *name, const char *value, size_t max_bytes);
+/* So that n pairs need no more memory. CENOTE_OK, CENOTE_ERR_NOMEM. */
+int cn_pairs_reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n);
 void cn_pairs_remove(
 	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
 /* NULL: none. */

@@ -8,74 +8,108 @@
 /* Parameters are few and short; what a server sends beyond this is left out. */
 #define PARAMETERS_MAX 65536u
 
-/* `is_silent`: it is no change that the program asked to hear of. */
 static int
-set_parameter(cenote_conn *conn, const struct cnp_str *name, const struct cnp_str *value,
-	int is_silent)
+tell_parameter(cenote_conn *conn, const struct cnp_str *name, const struct cnp_str *value,
+	int change, int is_silent)
 {
-	int r = cn_pairs_set(
-		&conn->mem, &conn->info.parameters, name->p, value->p, PARAMETERS_MAX);
-
-	if (r == CENOTE_DONE && !is_silent && conn->parameter)
+	if (change == CENOTE_DONE && !is_silent && conn->parameter)
 		conn->parameter(name->p, value->p, conn->parameter_user);
-	return r == CENOTE_ERR_NOMEM ? r : CENOTE_OK;
+	/* beyond the limit it is left out */
+	return change == CENOTE_ERR_NOMEM ? change : CENOTE_OK;
 }
 
-/* Those of the new session; what the one before had and it has not is forgotten. */
+/* How many there are; or negative. */
 static int
-set_parameters(cenote_conn *conn, const struct cnp_str *blob)
+count_parameters(const struct cnp_str *blob)
+{
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int n = 0;
+	int r;
+
+	cnc_reader_init(&reader, blob->p, blob->n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0)
+		n++;
+	return r < 0 ? r : n;
+}
+
+/* Those of the new session; what the one before had and it has not is forgotten. There is memory for
+ * them, and they are well formed. `is_silent`: it is no change that the program asked to hear of. */
+static void
+set_parameters(cenote_conn *conn, const struct cnp_str *blob, int is_silent)
 {
 	struct cn_pairs *p = &conn->info.parameters;
 	struct cnp_str name, value;
 	struct cnc_reader reader;
-	int r;
+	int change;
 
 	for (uint32_t i = 0; i < p->n; i++)
 		p->list[i].is_stale = 1;
 	cnc_reader_init(&reader, blob->p, blob->n);
-	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		r = set_parameter(conn, &name, &value, !conn->attach.is_again);
-		if (r < 0)
-			return r;
+	while (cnp_pairs_next(&reader, &name, &value) > 0) {
+		change = cn_pairs_borrow(&conn->mem, p, name.p, value.p, PARAMETERS_MAX);
+		(void)tell_parameter(conn, &name, &value, change, is_silent);
 	}
 	for (uint32_t i = p->n; i-- > 0;) {
 		if (p->list[i].is_stale)
 			cn_pairs_remove(&conn->mem, p, p->list[i].name);
 	}
-	return r;
+}
+
+/* All that can fail, before anything is changed. */
+static int
+decode_attached(
+	cenote_conn *conn, const uint8_t *payload, size_t len, struct cnp_attached *ret)
+{
+	struct cn_pairs *p = &conn->info.parameters;
+	struct cnp_msg m;
+	int n;
+
+	if (cnp_msg_decode(CNP_MSG_ATTACHED, payload, len, &m) < 0)
+		return CENOTE_ERR_PROTOCOL;
+	n = count_parameters(&m.as.attached.parameters);
+	if (n < 0)
+		return n;
+	*ret = m.as.attached;
+	return cn_pairs_reserve(&conn->mem, p, p->n + (uint32_t)n);
 }
 
 int
 cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 {
 	struct cn_info *info = &conn->info;
-	struct cnp_msg m;
+	uint8_t *copy = cnc_alloc(&conn->mem, event->payload_len);
+	uint8_t *before = info->attached;
+	struct cnp_attached facts;
+	int r;
 
-	if (event->payload_len > info->cap) {
-		uint8_t *copy =
-			cnc_realloc(&conn->mem, info->attached, event->payload_len);
-
-		if (!copy)
-			return CENOTE_ERR_NOMEM;
-		info->attached = copy;
-		info->cap = event->payload_len;
-	}
-	memcpy(info->attached, event->payload, event->payload_len);
+	if (!copy)
+		return CENOTE_ERR_NOMEM;
 	/* Borrow from the copy, not from the connection's input. */
-	if (cnp_msg_decode(CNP_MSG_ATTACHED, info->attached, event->payload_len, &m) < 0)
-		return CENOTE_ERR_PROTOCOL;
-	info->facts = m.as.attached;
+	memcpy(copy, event->payload, event->payload_len);
+	r = decode_attached(conn, copy, event->payload_len, &facts);
+	if (r < 0) {
+		cnc_free(&conn->mem, copy);
+		return r;
+	}
+	info->attached = copy;
+	info->facts = facts;
 	info->has_facts = 1;
 	/* now: it is a fact of this session, and the next attach looks elsewhere */
 	cn_target_text(
 		&conn->attach.targets.list[conn->attach.at], info->scratch->socket);
-	return set_parameters(conn, &info->facts.parameters);
+	set_parameters(conn, &facts.parameters, !conn->attach.is_again);
+	cnc_free(&conn->mem, before);
+	return CENOTE_OK;
 }
 
 int
 cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 {
-	return set_parameter(conn, &p->name, &p->value, 0);
+	int change = cn_pairs_set(&conn->mem, &conn->info.parameters, p->name.p,
+		p->value.p, PARAMETERS_MAX);
+
+	return tell_parameter(conn, &p->name, &p->value, change, 0);
 }
 
 void
@@ -83,11 +117,10 @@ cn_info_finish(cenote_conn *conn)
 {
 	struct cn_info *info = &conn->info;
 
+	cn_pairs_finish(&conn->mem, &info->parameters);
 	cnc_free(&conn->mem, info->attached);
 	info->attached = NULL;
-	info->cap = 0;
 	info->has_facts = 0;
-	cn_pairs_finish(&conn->mem, &info->parameters);
 }
 
 const char *

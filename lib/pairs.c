@@ -5,7 +5,8 @@
 
 /* Small lists of names and values: the server's parameters, and the session's options. */
 
-#define PAIRS_MAX 1000u
+#define PAIRS_MAX   1000u
+#define PAIRS_FIRST 8u
 
 static struct cn_pair *
 find(const struct cn_pairs *p, const char *name)
@@ -25,16 +26,18 @@ cn_pairs_find(const struct cn_pairs *p, const char *name)
 	return pair ? pair->value : NULL;
 }
 
-static int
-grow(const struct cenote_allocator *mem, struct cn_pairs *p)
+int
+cn_pairs_reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n)
 {
-	uint32_t cap = p->cap > 0 ? p->cap * 2 : 8;
+	uint32_t cap = p->cap > 0 ? p->cap : PAIRS_FIRST;
 	struct cn_pair *list;
 
-	if (p->n < p->cap)
+	if (n > PAIRS_MAX)
+		n = PAIRS_MAX;
+	while (cap < n)
+		cap *= 2;
+	if (cap == p->cap)
 		return CENOTE_OK;
-	if (p->n >= PAIRS_MAX)
-		return CENOTE_ERR_LIMIT;
 	list = cnc_calloc(mem, cap, sizeof(*list));
 	if (!list)
 		return CENOTE_ERR_NOMEM;
@@ -46,22 +49,45 @@ grow(const struct cenote_allocator *mem, struct cn_pairs *p)
 	return CENOTE_OK;
 }
 
-static int
-add(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name, char *value)
+/* "NAME\0VALUE\0" */
+static char *
+copy_pair(const struct cenote_allocator *mem, const char *name, const char *value)
 {
-	struct cn_pair *pair;
-	int r = grow(mem, p);
+	size_t n = strlen(name) + 1, n_value = strlen(value) + 1;
+	char *copy = cnc_alloc(mem, n + n_value);
 
-	if (r < 0)
-		return r;
-	pair = &p->list[p->n];
-	pair->name = cnc_strndup(mem, name, strlen(name));
-	if (!pair->name)
-		return CENOTE_ERR_NOMEM;
-	pair->value = value;
-	pair->is_stale = 0;
-	p->n++;
-	p->bytes += strlen(name) + strlen(value);
+	if (!copy)
+		return NULL;
+	memcpy(copy, name, n);
+	memcpy(copy + n, value, n_value);
+	return copy;
+}
+
+static size_t
+size_of(const struct cn_pair *pair)
+{
+	return strlen(pair->name) + strlen(pair->value);
+}
+
+/* In the place of `old`, which may be NULL. */
+static int
+put(const struct cenote_allocator *mem, struct cn_pairs *p, struct cn_pair *old,
+	const struct cn_pair *pair, size_t max_bytes)
+{
+	size_t bytes = p->bytes + size_of(pair) - (old ? size_of(old) : 0);
+	int r;
+
+	if (bytes > max_bytes || (!old && p->n >= PAIRS_MAX))
+		return CENOTE_ERR_LIMIT;
+	if (!old) {
+		r = cn_pairs_reserve(mem, p, p->n + 1);
+		if (r < 0)
+			return r;
+		old = &p->list[p->n++];
+	}
+	cnc_free(mem, old->own);
+	*old = *pair;
+	p->bytes = bytes;
 	return CENOTE_OK;
 }
 
@@ -69,32 +95,36 @@ int
 cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
 	const char *value, size_t max_bytes)
 {
-	struct cn_pair *pair = find(p, name);
-	size_t len = strlen(value);
-	size_t old = pair ? strlen(pair->value) : 0;
-	char *copy;
+	struct cn_pair *old = find(p, name);
+	struct cn_pair pair;
 	int r;
 
-	if (pair && strcmp(pair->value, value) == 0) {
-		pair->is_stale = 0;
+	if (old && strcmp(old->value, value) == 0) {
+		old->is_stale = 0;
 		return CENOTE_OK;
 	}
-	if (p->bytes - old + len + (pair ? 0 : strlen(name)) > max_bytes)
-		return CENOTE_ERR_LIMIT;
-	copy = cnc_strndup(mem, value, len);
-	if (!copy)
+	pair.own = copy_pair(mem, name, value);
+	if (!pair.own)
 		return CENOTE_ERR_NOMEM;
-	if (!pair) {
-		r = add(mem, p, name, copy);
-		if (r < 0)
-			cnc_free(mem, copy);
-		return r < 0 ? r : CENOTE_DONE;
-	}
-	cnc_free(mem, pair->value);
-	pair->value = copy;
-	pair->is_stale = 0;
-	p->bytes += len - old;
-	return CENOTE_DONE;
+	pair.name = pair.own;
+	pair.value = pair.own + strlen(name) + 1;
+	pair.is_stale = 0;
+	r = put(mem, p, old, &pair, max_bytes);
+	if (r < 0)
+		cnc_free(mem, pair.own);
+	return r < 0 ? r : CENOTE_DONE;
+}
+
+int
+cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
+	const char *value, size_t max_bytes)
+{
+	struct cn_pair *old = find(p, name);
+	struct cn_pair pair = { .name = name, .value = value };
+	int is_same = old && strcmp(old->value, value) == 0;
+	int r = put(mem, p, old, &pair, max_bytes);
+
+	return r == CENOTE_OK && !is_same ? CENOTE_DONE : r;
 }
 
 void
@@ -104,19 +134,17 @@ cn_pairs_remove(const struct cenote_allocator *mem, struct cn_pairs *p, const ch
 
 	if (!pair)
 		return;
-	p->bytes -= strlen(pair->name) + strlen(pair->value);
-	cnc_free(mem, pair->name);
-	cnc_free(mem, pair->value);
+	p->bytes -= size_of(pair);
+	cnc_free(mem, pair->own);
 	*pair = p->list[--p->n];
+	p->list[p->n].own = NULL;
 }
 
 void
 cn_pairs_finish(const struct cenote_allocator *mem, struct cn_pairs *p)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
-		cnc_free(mem, p->list[i].name);
-		cnc_free(mem, p->list[i].value);
-	}
+	for (uint32_t i = 0; i < p->n; i++)
+		cnc_free(mem, p->list[i].own);
 	cnc_free(mem, p->list);
 	memset(p, 0, sizeof(*p));
 }

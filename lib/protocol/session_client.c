@@ -6,18 +6,20 @@
 #include "core/sqlstate.h"
 #include "protocol/reply.h"
 
-#define BLOCK_SIZE (64u * 1024u)
+/* The first is enough for an attach and a small answer. */
+#define BLOCK_FIRST (8u * 1024u)
+#define BLOCK_SIZE  (64u * 1024u)
 /* Where one was filled: less is left of a frame at its end, which has to be copied. */
-#define BLOCK_BULK (256u * 1024u)
+#define BLOCK_BULK  (256u * 1024u)
 /* Room left in a block that is kept by results: below this a new one is begun. */
-#define ROOM_MIN   4096u
+#define ROOM_MIN    4096u
 /* A frame that is announced as longer gets its memory as it comes. */
-#define TRUST_MAX  (1024u * 1024u)
-#define QUEUE_MIN  16u
+#define TRUST_MAX   (1024u * 1024u)
+#define QUEUE_MIN   16u
 /* A COPY_FAIL without a message: room for it is kept while a copy is open. */
-#define COPY_END   (CNP_FRAME_HEADER + 5u)
+#define COPY_END    (CNP_FRAME_HEADER + 5u)
 /* Where EXECUTE says `known`, behind `statement`. */
-#define KNOWN_AT   4u
+#define KNOWN_AT    4u
 
 #define TO(state) (1u << CNP_CLIENT_##state)
 
@@ -593,6 +595,8 @@ change_block(struct cnp_client *c, size_t have, size_t need)
 	struct cnc_block *b = c->in;
 	size_t cap = b && b->len == b->cap ? BLOCK_BULK : BLOCK_SIZE;
 
+	if (!b)
+		cap = BLOCK_FIRST;
 	if (cap < need)
 		cap = need;
 	/* a huge frame's pages are moved by the system, and not copied */
