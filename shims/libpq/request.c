@@ -152,6 +152,14 @@ append_to_aborted(PGconn *conn)
 		cpq_pipeline_advance(conn);
 }
 
+/* libcenote sends what it can as soon as it is asked to. */
+static int
+is_all_sent(const PGconn *conn)
+{
+	return cenote_fd(conn->session) >= 0 &&
+	       !(cenote_wants(conn->session) & CENOTE_WANTS_WRITE);
+}
+
 int
 cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 {
@@ -175,7 +183,7 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	cpq_cancel_follow(conn);
 	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
-		return PQflush(conn) >= 0;
+		return is_all_sent(conn) || PQflush(conn) >= 0;
 	/* what cannot be sent is told with the result */
 	return cenote_flush(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
 }
