@@ -186,51 +186,6 @@ cnc_reader_init(struct cnc_reader *r, const void *bytes, size_t n)
 	r->bad = 0;
 }
 
-const uint8_t *
-cnc_read_bytes(struct cnc_reader *r, size_t n)
-{
-	const uint8_t *p = r->p;
-
-	if (r->bad || n > (size_t)(r->end - p)) {
-		r->bad = 1;
-		return NULL;
-	}
-	r->p = p + n;
-	return p;
-}
-
-uint8_t
-cnc_read_u8(struct cnc_reader *r)
-{
-	const uint8_t *p = cnc_read_bytes(r, 1);
-
-	return p ? *p : 0;
-}
-
-uint16_t
-cnc_read_u16(struct cnc_reader *r)
-{
-	const uint8_t *p = cnc_read_bytes(r, 2);
-
-	return p ? cnc_get_u16(p) : 0;
-}
-
-uint32_t
-cnc_read_u32(struct cnc_reader *r)
-{
-	const uint8_t *p = cnc_read_bytes(r, 4);
-
-	return p ? cnc_get_u32(p) : 0;
-}
-
-uint64_t
-cnc_read_u64(struct cnc_reader *r)
-{
-	const uint8_t *p = cnc_read_bytes(r, 8);
-
-	return p ? cnc_get_u64(p) : 0;
-}
-
 const char *
 cnc_read_str(struct cnc_reader *r, size_t *ret_len)
 {

@@ -153,12 +153,53 @@ struct cnc_reader {
 };
 
 void cnc_reader_init(struct cnc_reader *r, const void *bytes, size_t n);
-uint8_t cnc_read_u8(struct cnc_reader *r);
-uint16_t cnc_read_u16(struct cnc_reader *r);
-uint32_t cnc_read_u32(struct cnc_reader *r);
-uint64_t cnc_read_u64(struct cnc_reader *r);
+
 /* n bytes, borrowed; NULL and bad if there are fewer. */
-const uint8_t *cnc_read_bytes(struct cnc_reader *r, size_t n);
+static inline const uint8_t *
+cnc_read_bytes(struct cnc_reader *r, size_t n)
+{
+	const uint8_t *p = r->p;
+
+	if (r->bad || n > (size_t)(r->end - p)) {
+		r->bad = 1;
+		return NULL;
+	}
+	r->p = p + n;
+	return p;
+}
+
+static inline uint8_t
+cnc_read_u8(struct cnc_reader *r)
+{
+	const uint8_t *p = cnc_read_bytes(r, 1);
+
+	return p ? *p : 0;
+}
+
+static inline uint16_t
+cnc_read_u16(struct cnc_reader *r)
+{
+	const uint8_t *p = cnc_read_bytes(r, 2);
+
+	return p ? cnc_get_u16(p) : 0;
+}
+
+static inline uint32_t
+cnc_read_u32(struct cnc_reader *r)
+{
+	const uint8_t *p = cnc_read_bytes(r, 4);
+
+	return p ? cnc_get_u32(p) : 0;
+}
+
+static inline uint64_t
+cnc_read_u64(struct cnc_reader *r)
+{
+	const uint8_t *p = cnc_read_bytes(r, 8);
+
+	return p ? cnc_get_u64(p) : 0;
+}
+
 /* What cnc_buf_str() wrote, borrowed; checks the zero byte. "" and 0 when bad. */
 const char *cnc_read_str(struct cnc_reader *r, size_t *ret_len);
 /* 0 when everything was read and nothing was bad, else CENOTE_ERR_PROTOCOL. */

@@ -320,7 +320,7 @@ cnd_pg_lex_next(struct cnd_pg_lex *l)
 }
 
 int
-cnd_pg_token_is(const struct cnd_pg_token *t, const char *word)
+cnd_pg_token_is_all(const struct cnd_pg_token *t, const char *word)
 {
 	size_t i;
 

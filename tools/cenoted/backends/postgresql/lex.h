@@ -38,7 +38,16 @@ struct cnd_pg_lex {
 struct cnd_pg_token cnd_pg_lex_next(struct cnd_pg_lex *l);
 
 /* Whether it is that word, which is in lower case: a WORD in any case, a NAME in just this. */
-int cnd_pg_token_is(const struct cnd_pg_token *t, const char *word);
+int cnd_pg_token_is_all(const struct cnd_pg_token *t, const char *word);
+
+/* The same. Nearly all that are asked about have another first letter. */
+static inline int
+cnd_pg_token_is(const struct cnd_pg_token *t, const char *word)
+{
+	return t->len > 0 && (t->text[0] == *word || (t->text[0] | 0x20) == *word) &&
+	       cnd_pg_token_is_all(t, word);
+}
+
 /* Whether it is that character, a SELF. */
 int cnd_pg_token_is_self(const struct cnd_pg_token *t, char c);
 

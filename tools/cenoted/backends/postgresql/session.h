@@ -180,6 +180,7 @@ struct cnd_session {
 	uint8_t is_manual; /* autocommit off */
 	uint8_t has_carried; /* the client was told of it */
 	struct cnd_pg_stmt *stmts[CND_PG_STMT_LISTS]; /* by the number's last bits */
+	uint32_t n_stmts;
 	struct cnd_pg_portal *portals;
 	struct cnd_pg_desc desc; /* of queries */
 

@@ -35,13 +35,14 @@ stmt_remove(struct cnd_session *s, struct cnd_pg_stmt *st)
 	while (*at != st)
 		at = &(*at)->next;
 	*at = st->next;
+	s->n_stmts--;
 	stmt_free(s, st);
 }
 
 void
 cnd_pg_stmts_forget(struct cnd_session *s)
 {
-	for (size_t i = 0; i < CND_PG_STMT_LISTS; i++) {
+	for (size_t i = 0; i < CND_PG_STMT_LISTS && s->n_stmts > 0; i++) {
 		while (s->stmts[i] != NULL)
 			stmt_remove(s, s->stmts[i]);
 	}
@@ -133,6 +134,7 @@ stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 	cnd_pg_scan(p->sql.p, p->sql.n, &s->facts, &st->scan);
 	st->next = *list_of(s, p->statement);
 	*list_of(s, p->statement) = st;
+	s->n_stmts++;
 	return st;
 }
 
