@@ -30,10 +30,15 @@ csh_library_open(const struct csh_library *library, char *why, size_t size)
 
 	why[0] = '\0';
 	if (path != NULL && *path != '\0') {
+		const char *error;
+
 		handle = open_one(library, path);
+		error = handle == NULL ? dlerror() : NULL;
 		if (handle == NULL)
-			snprintf(why, size, "the library that %s names cannot be opened",
-				library->variable);
+			snprintf(why, size,
+				"the library that %s names cannot be opened: %s",
+				library->variable,
+				error != NULL ? error : "it is this one");
 		return handle;
 	}
 	for (size_t i = 0; library->places[i] != NULL && handle == NULL; i++)

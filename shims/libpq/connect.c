@@ -168,6 +168,7 @@ conn_free(PGconn *conn)
 	cenote_params_destroy(conn->params);
 	cenote_conn_destroy(conn->session);
 	cpq_conninfo_finish(&conn->info);
+	cpq_conninfo_finish(&conn->given);
 	cpq_route_finish(&conn->route);
 	cpq_events_finish(&conn->events);
 	termPQExpBuffer(&conn->error);
@@ -183,6 +184,11 @@ cpq_PQfinish(PGconn *conn)
 {
 	if (conn == NULL)
 		return;
+	if (conn->stand_in != NULL) {
+		cpq_original(NULL)->PQfinish(conn->stand_in);
+		conn_free(conn);
+		return;
+	}
 	cpq_events_tell_destruction(conn);
 	if (conn->session != NULL && conn->status == CONNECTION_OK)
 		cpq_trace_word(conn, "Terminate");
@@ -368,6 +374,7 @@ static PostgresPollingStatusType
 is_ready(PGconn *conn)
 {
 	conn->status = CONNECTION_OK;
+	cpq_conninfo_finish(&conn->given);
 	cpq_parameters_read(conn);
 	resetPQExpBuffer(&conn->error);
 	return PGRES_POLLING_OK;
@@ -388,6 +395,55 @@ goes_on(PGconn *conn)
 								: PGRES_POLLING_READING;
 }
 
+/* What the program has set since it began is the stand-in's, too. */
+static void
+hand_over(const PGconn *conn)
+{
+	const struct cpq_original *original = cpq_original(NULL);
+	const struct cpq_habits *habits = &conn->habits;
+
+	(void)original->PQsetErrorVerbosity(conn->stand_in, habits->verbosity);
+	(void)original->PQsetErrorContextVisibility(conn->stand_in, habits->show_context);
+	if (habits->receiver != default_receiver)
+		(void)original->PQsetNoticeReceiver(
+			conn->stand_in, habits->receiver, habits->receiver_arg);
+	if (habits->processor != default_processor)
+		(void)original->PQsetNoticeProcessor(
+			conn->stand_in, habits->processor, habits->processor_arg);
+	for (int i = 0; i < conn->events.n; i++) {
+		const struct cpq_event *e = &conn->events.list[i];
+
+		(void)original->PQregisterEventProc(
+			conn->stand_in, e->proc, e->name, e->pass_through);
+	}
+	if (conn->trace != NULL) {
+		original->PQtrace(conn->stand_in, conn->trace);
+		original->PQsetTraceFlags(conn->stand_in, conn->trace_flags);
+	}
+}
+
+/* cenoted is not there, as it turns out: the original begins where we began. */
+static int
+fall_back(PGconn *conn)
+{
+	const struct cpq_original *original;
+	const char **keywords;
+
+	if (!conn->is_unreachable || conn->given.values == NULL)
+		return -1;
+	original = cpq_original(NULL);
+	keywords = original != NULL ? cpq_conninfo_keywords() : NULL;
+	if (keywords == NULL)
+		return -1;
+	conn->stand_in = original->PQconnectStartParams(
+		keywords, (const char *const *)conn->given.values, 0);
+	free(keywords);
+	if (conn->stand_in == NULL)
+		return -1;
+	hand_over(conn);
+	return 0;
+}
+
 static PostgresPollingStatusType
 poll_attach(PGconn *conn)
 {
@@ -400,7 +456,7 @@ poll_attach(PGconn *conn)
 		return goes_on(conn);
 	if (r != CENOTE_OK) {
 		say_cannot_connect(conn, r);
-		return failed(conn);
+		return fall_back(conn) == 0 ? PGRES_POLLING_WRITING : failed(conn);
 	}
 	if (cpq_dialect_enter(conn) < 0)
 		return failed(conn);
@@ -514,6 +570,14 @@ begin_text(const char *conninfo, int is_waited_for, int *ret_is_original)
 	return conn;
 }
 
+/* Whether what it was given is still needed, as its way may turn out to be closed. */
+static int
+may_still_fall_back(const PGconn *conn)
+{
+	return conn != NULL && conn->status != CONNECTION_BAD &&
+	       conn->route.may_fall_back;
+}
+
 PGconn *
 cpq_PQconnectStartParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
@@ -521,9 +585,13 @@ cpq_PQconnectStartParams(
 	int is_original;
 	PGconn *conn = begin_params(keywords, values, expand_dbname, 0, &is_original);
 
-	return !is_original ? conn
-			    : cpq_original(NULL)->PQconnectStartParams(
-				      keywords, values, expand_dbname);
+	if (is_original)
+		return cpq_original(NULL)->PQconnectStartParams(
+			keywords, values, expand_dbname);
+	if (may_still_fall_back(conn))
+		(void)cpq_conninfo_from_params(
+			&conn->given, keywords, values, expand_dbname, &conn->error);
+	return conn;
 }
 
 PGconn *
@@ -532,7 +600,11 @@ cpq_PQconnectStart(const char *conninfo)
 	int is_original;
 	PGconn *conn = begin_text(conninfo, 0, &is_original);
 
-	return !is_original ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
+	if (is_original)
+		return cpq_original(NULL)->PQconnectStart(conninfo);
+	if (may_still_fall_back(conn))
+		(void)cpq_conninfo_from_text(&conn->given, conninfo, &conn->error);
+	return conn;
 }
 
 static int64_t

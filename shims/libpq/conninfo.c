@@ -99,6 +99,16 @@ cpq_conninfo_finish(struct cpq_conninfo *info)
 	info->values = NULL;
 }
 
+const char **
+cpq_conninfo_keywords(void)
+{
+	const char **names = calloc(cpq_n_keywords + 1, sizeof(*names));
+
+	for (size_t i = 0; names != NULL && i < cpq_n_keywords; i++)
+		names[i] = cpq_keywords[i].name;
+	return names;
+}
+
 const char *
 cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword)
 {

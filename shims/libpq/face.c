@@ -6,8 +6,18 @@
  * function that an older original does not have answers with nothing: 0, or NULL.
  *
  * The way to the original is a function of its own, so that ours is a comparison and a jump: programs
- * call some of these for every value.
+ * call some of these for every value. A connection that fell back after it was begun is ours by its
+ * address, and the original's in all else.
  */
+/* clang-format off */
+#define WHO_SERVES_NULL
+#define WHO_SERVES_res
+#define WHO_SERVES_src
+#define WHO_SERVES_result
+#define WHO_SERVES_cancel
+#define WHO_SERVES_cancel_conn
+#define WHO_SERVES_ended /* PQfinish(): it has to free both */
+#define WHO_SERVES_conn  conn = cpq_stand_in(conn);
 #define FORWARD(handle, ret, name, params, args)                                         \
 	__attribute__((cold, noinline)) static ret original_##name params                \
 	{                                                                                \
@@ -18,6 +28,7 @@
 	}                                                                                \
 	CPQ_EXPORT ret name params                                                       \
 	{                                                                                \
+		WHO_SERVES_##handle                                                      \
 		return cpq_is_foreign(handle) ? original_##name args : cpq_##name args;  \
 	}
 #define FORWARD_V(handle, name, params, args)                                            \
@@ -30,13 +41,13 @@
 	}                                                                                \
 	CPQ_EXPORT void name params                                                      \
 	{                                                                                \
+		WHO_SERVES_##handle                                                      \
 		if (cpq_is_foreign(handle))                                              \
 			original_##name args;                                            \
 		else                                                                     \
 			cpq_##name args;                                                 \
 	}
 
-/* clang-format off */
 #define DECLARE(handle, ret, name, params, args)  CPQ_EXPORT ret name params;
 #define DECLARE_V(handle, name, params, args)     CPQ_EXPORT void name params;
 /* clang-format on */

@@ -16,7 +16,7 @@
 	FN(NULL, PGconn *, PQconnectdb, (const char *conninfo), (conninfo)) \
 	FN(NULL, PGconn *, PQconnectdbParams, (const char *const *keywords, const char *const *values, int expand_dbname), (keywords, values, expand_dbname)) \
 	FN(NULL, PGconn *, PQsetdbLogin, (const char *pghost, const char *pgport, const char *pgoptions, const char *pgtty, const char *dbName, const char *login, const char *pwd), (pghost, pgport, pgoptions, pgtty, dbName, login, pwd)) \
-	FV(conn, PQfinish, (PGconn *conn), (conn)) \
+	FV(ended, PQfinish, (PGconn *ended), (ended)) \
 	FN(NULL, PQconninfoOption *, PQconndefaults, (void), ()) \
 	FN(NULL, PQconninfoOption *, PQconninfoParse, (const char *conninfo, char **errmsg), (conninfo, errmsg)) \
 	FN(conn, PQconninfoOption *, PQconninfo, (PGconn *conn), (conn)) \

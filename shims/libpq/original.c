@@ -9,7 +9,7 @@
 const char cpq_tag = 'C';
 
 static struct cpq_original original;
-static char why_not[160];
+static char why_not[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Where CENOTE_LIBPQ does not say: Debian's places and Red Hat's. */

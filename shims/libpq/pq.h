@@ -53,6 +53,8 @@ struct cpq_conninfo {
 /* Keyword's value, "" if it was not given: cpq_conninfo_get(&conn->info, "host"). */
 const char *cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword);
 void cpq_conninfo_finish(struct cpq_conninfo *info);
+/* The keywords, in the order of the values, and NULL; to be freed. NULL: no memory. */
+const char **cpq_conninfo_keywords(void);
 /* The three ways to begin; then defaults from service file, environment and PostgreSQL's own. 0, or -1
  * and the message (one line, "\n" behind it) appended. */
 int cpq_conninfo_from_text(
@@ -157,9 +159,11 @@ struct cpq_habits {
 
 struct pg_conn {
 	const char *tag; /* &cpq_tag; must be first */
+	PGconn *stand_in; /* the original's: it fell back while it connected; NULL */
 	pid_t owner; /* who made it: a child that was forked must not use it */
 
 	struct cpq_conninfo info;
+	struct cpq_conninfo given; /* `info` before defaults, for the stand-in */
 	struct cpq_route route;
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
@@ -206,6 +210,15 @@ struct pg_conn {
 		*statements; /* of a pool of another server: those prepared */
 	char version_text[96]; /* … what it is called */
 };
+
+/* Whom the program means by that handle. */
+static inline PGconn *
+cpq_stand_in(const PGconn *conn)
+{
+	return conn != NULL && !cpq_is_foreign(conn) && conn->stand_in != NULL
+		       ? conn->stand_in
+		       : (PGconn *)(uintptr_t)conn;
+}
 
 /* Whether there is a session, and this process may use it. 0; -1, and the reason in the error text. */
 int cpq_enter(PGconn *conn);

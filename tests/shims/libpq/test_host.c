@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -464,6 +465,109 @@ a_stopped_cenoted_does_not_stop_who_may_go_directly(void **state)
 	f->ours.f.PQfinish(pooled);
 }
 
+/* The same for who does not wait: the handle stays, and the original is behind it. */
+
+static int n_notices;
+
+static void
+count_notice(void *arg, const char *message)
+{
+	n_notices += arg == &n_notices && strstr(message, "hm") != NULL;
+}
+
+static PostgresPollingStatusType
+poll_to_its_end(struct fixture *f, PGconn *conn)
+{
+	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+
+	while (status == PGRES_POLLING_WRITING || status == PGRES_POLLING_READING) {
+		struct pollfd p = { .fd = f->ours.f.PQsocket(conn),
+			.events = status == PGRES_POLLING_WRITING ? POLLOUT : POLLIN };
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		status = f->ours.f.PQconnectPoll(conn);
+	}
+	return status;
+}
+
+static void
+a_late_refusal_is_fallen_back_from_too(void **state)
+{
+	const char *const keywords[] = { "dbname", "application_name", NULL };
+	struct fixture *f = *state;
+	const char *const values[] = { f->conninfo, "late", NULL };
+	char before[MAX_FDS], after[MAX_FDS];
+	PGconn *conn;
+	PGcancel *cancel;
+
+	list_fds(before);
+	for (int with_params = 0; with_params < 2; with_params++) {
+		conn = with_params ? f->ours.f.PQconnectStartParams(keywords, values, 1)
+				   : f->ours.f.PQconnectStart(f->conninfo);
+		/* over TCP it is not yet known */
+		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_STARTED);
+		(void)f->ours.f.PQsetNoticeProcessor(conn, count_notice, &n_notices);
+		assert_int_equal(poll_to_its_end(f, conn), PGRES_POLLING_OK);
+		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+		assert_string_equal(asked(&f->ours, conn, "show application_name"),
+			with_params ? "late" : "");
+		f->ours.f.PQclear(
+			f->ours.f.PQexec(conn, "do $$begin raise notice 'hm'; end$$"));
+		assert_int_equal(n_notices, with_params + 1);
+		cancel = f->ours.f.PQgetCancel(conn);
+		assert_non_null(cancel);
+		f->ours.f.PQfreeCancel(cancel);
+		f->ours.f.PQreset(conn);
+		assert_string_equal(asked(&f->ours, conn, "select 42"), "42");
+		f->ours.f.PQfinish(conn);
+	}
+	list_fds(after);
+	assert_memory_equal(before, after, sizeof(before));
+}
+
+static void
+who_may_not_fall_back_is_told(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn;
+
+	unsetenv("CENOTE_FALLBACK");
+	conn = f->ours.f.PQconnectStart(f->conninfo);
+	assert_int_equal(poll_to_its_end(f, conn), PGRES_POLLING_FAILED);
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn),
+		"cenoted is not reachable at 127.0.0.1:1"));
+	f->ours.f.PQfinish(conn);
+	setenv("CENOTE_FALLBACK", "direct", 1);
+}
+
+/* First, in a process that has not opened the original yet. */
+static void
+an_original_that_is_not_there_is_named(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		const char *why;
+		PGconn *conn;
+
+		setenv("CENOTE_LIBPQ", "/nonexistent/libpq.so.5", 1);
+		setenv("CENOTE_SERVER", "unix:/nonexistent", 1);
+		setenv("CENOTE_FALLBACK", "direct", 1);
+		conn = f->ours.f.PQconnectdb(f->conninfo);
+		why = f->ours.f.PQerrorMessage(conn);
+		_exit(strstr(why, "cenoted is not reachable") != NULL &&
+					strstr(why, "CENOTE_LIBPQ") != NULL &&
+					strstr(why, "/nonexistent/libpq.so.5") != NULL
+				? 0
+				: 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* ---- the trace ---- */
 
 static void
@@ -530,6 +634,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_original_that_is_not_there_is_named),
 		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
 		cmocka_unit_test(standard_descriptors_that_are_closed_are_not_taken),
 		cmocka_unit_test(signals_locale_and_environment_stay),
@@ -539,8 +644,10 @@ main(void)
 		cmocka_unit_test(a_reset_leaves_the_last_words_of_the_server_behind),
 		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
 		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
-		/* last: it looks for a cenoted that is not there */
+		/* last: they look for a cenoted that is not there */
 		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
+		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),
+		cmocka_unit_test(who_may_not_fall_back_is_told),
 		cmocka_unit_test(the_trace_is_that_of_libpq),
 	};
 
