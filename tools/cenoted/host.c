@@ -11,6 +11,8 @@
 
 /* How often what costs a system call is looked at. */
 #define LOOK_MS   20
+/* What is ready for the client waits so long for what the server says next. */
+#define LINGER_MS 5
 /* What a server may still take when its session is to end anyway. */
 #define ENDING_MS 2000
 
@@ -159,7 +161,22 @@ host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 	return r;
 }
 
-/* The hot path is one system call, and no look at the clock where no time limit is set. */
+static int
+has_replies(const struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+
+	return w->fd >= 0 && cnp_server_output(&w->server, &bytes) > 0;
+}
+
+static int64_t
+earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The hot path is one system call, and no look at the clock where no time limit is set and nothing
+ * is ready for the client. */
 static int
 host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	struct cnc_diag *ret_diag)
@@ -168,6 +185,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	struct pollfd fds[2] = { { .fd = fd, .events = events },
 		{ .fd = w->fd, .events = POLLRDHUP } };
 	int64_t until = timeout_ms < 0 ? CND_NEVER : cnd_now_ms() + timeout_ms;
+	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
 	int r;
 
 	for (;;) {
@@ -176,13 +194,19 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 		r = cnd_host_look(w, ret_diag);
 		if (r < 0)
 			return r;
-		cnd_worker_poll(w, fds, 2, until < w->limit_ms ? until : w->limit_ms);
+		cnd_worker_poll(
+			w, fds, 2, earliest(linger, earliest(until, w->limit_ms)));
 		if (fds[0].revents != 0)
 			return (int)(unsigned short)fds[0].revents;
 		if (fds[1].revents != 0)
 			return cnd_host_client_gone(w, ret_diag);
 		if (until != CND_NEVER && cnd_now_ms() >= until)
 			return 0;
+		if (linger != CND_NEVER && cnd_now_ms() >= linger) {
+			linger = CND_NEVER;
+			if (cnd_sink_flush(w) < 0)
+				return cnd_host_client_gone(w, ret_diag);
+		}
 	}
 }
 

@@ -54,6 +54,21 @@ cnd_sink_abort(struct cnd_worker *w)
 	(void)cnd_sink_end_rows(w);
 }
 
+int
+cnd_sink_flush(struct cnd_worker *w)
+{
+	int was_in_rows = w->is_in_rows;
+	int r;
+
+	/* a row is whole, or stays */
+	if (was_in_rows && w->batch.row != cnc_buf_len(w->batch.out))
+		return CENOTE_OK;
+	r = cnd_sink_end_rows(w);
+	if (r == CENOTE_OK)
+		r = cnd_client_flush(w);
+	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
+}
+
 static int
 sink_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
@@ -77,7 +92,6 @@ static int
 sink_row_done(struct cnd_sink *sink)
 {
 	struct cnd_worker *w = cnd_sink_worker(sink);
-	int r;
 
 	if (w->rows_left != UINT64_MAX && --w->rows_left == 0)
 		return CENOTE_DONE;
@@ -85,12 +99,7 @@ sink_row_done(struct cnd_sink *sink)
 		return CENOTE_AGAIN;
 	if (!w->is_in_rows || cnc_batch_len(&w->batch) < BATCH_BYTES)
 		return CENOTE_OK;
-	r = cnd_sink_end_rows(w);
-	if (r == CENOTE_OK)
-		r = cnd_client_flush(w);
-	if (r == CENOTE_OK)
-		r = begin_rows(w);
-	return r;
+	return cnd_sink_flush(w);
 }
 
 /* A request may have any number of results and notices. */
@@ -136,8 +145,9 @@ put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cn
 	/* nobody can say it shorter, and it ends nothing */
 	if (r == CENOTE_ERR_LIMIT)
 		r = CENOTE_OK;
+	/* servers send a notice at once: the statement may run for long behind it */
 	if (r == CENOTE_OK)
-		r = flush_if_much(w);
+		r = notice != NULL ? cnd_client_flush(w) : flush_if_much(w);
 	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
 }
 

@@ -230,6 +230,8 @@ int cnd_sink_knows_parameter(
 	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value);
 /* End the ROWS frame, if one is open. */
 int cnd_sink_end_rows(struct cnd_worker *w);
+/* Send what is ready, whole rows of an open ROWS frame as well. CENOTE_OK, or negative: part. */
+int cnd_sink_flush(struct cnd_worker *w);
 /* The request ended in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
 
