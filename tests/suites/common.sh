@@ -268,6 +268,13 @@ postgresql_source()
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$work/postgresql"
 }
 
+# regress_results FILE: what pg_regress and its relatives wrote, as "pass|fail TEST" lines.
+regress_results()
+{
+	sed -nE 's/^(test)? +([a-z_0-9./-]+) +\.\.\. ok .*/pass \2/p
+		s/^(test)? +([a-z_0-9./-]+) +\.\.\. FAILED.*/fail \2/p' "$1"
+}
+
 # ---------------------------------------------------------------------------- servers
 
 wait_for() # WHAT PID COMMAND…
