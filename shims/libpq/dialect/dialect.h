@@ -70,7 +70,7 @@ void cpq_dialect_answer(
 struct cpq_statement {
 	struct cpq_statement
 		*next; /* of the connection's; those that were forgotten have none */
-	unsigned refs;
+	unsigned n_requests; /* that use it */
 	int is_known; /* it is in the list */
 	int is_prepared; /* the server has said so */
 	char *name;
@@ -83,12 +83,11 @@ struct cpq_statement {
 };
 
 struct cpq_statement *cpq_statement_find(const PGconn *conn, const char *name);
-/* A new one, known to the connection, with a reference for the caller. NULL: no memory. */
+/* A new one, known to the connection. NULL: no memory. */
 struct cpq_statement *cpq_statement_new(PGconn *conn, const char *name, const char *sql,
 	struct cpq_places *places, const Oid *types, int n_types);
 /* The program does not want it any more; requests on their way may. */
 void cpq_statement_forget(PGconn *conn, struct cpq_statement *statement);
-void cpq_statement_unref(struct cpq_statement *statement);
 /* The type of a parameter, from 0: 0 where it was not declared. */
 Oid cpq_statement_type(const struct cpq_statement *statement, int i);
 

@@ -154,25 +154,28 @@ static int
 refuse_value(
 	PGconn *conn, const struct cpq_values *v, int i, Oid type, enum cpq_outcome why)
 {
-	const char *form = v->formats != NULL && v->formats[i] != 0 ? "binary" : "text";
+	int is_binary = v->formats != NULL && v->formats[i] != 0;
 	char text[160];
 
-	if (why == CPQ_NO_MEMORY)
-		return no_memory(conn);
-	if (why == CPQ_NO_FORM) {
+	switch (why) {
+	case CPQ_NO_FORM:
 		snprintf(text, sizeof(text),
 			"parameter $%d: a pool of %s takes no binary values of type %u",
 			i + 1, conn->habits.dialect->title, type);
 		return refuse(conn, "0A000", text);
+	case CPQ_OUT_OF_RANGE:
+		snprintf(text, sizeof(text),
+			"parameter $%d: the value is out of range for type %s", i + 1,
+			cpq_type_name(type));
+		return refuse(conn, "22003", text);
+	case CPQ_NOT_OF_TYPE:
+		snprintf(text, sizeof(text),
+			"parameter $%d: this is no value of type %s in %s form", i + 1,
+			cpq_type_name(type), is_binary ? "binary" : "text");
+		return refuse(conn, is_binary ? "22P03" : "22P02", text);
+	default:
+		return no_memory(conn);
 	}
-	snprintf(text, sizeof(text), "parameter $%d: %s value of type %u, in %s form",
-		i + 1, why == CPQ_OUT_OF_RANGE ? "out of range is the" : "this is no",
-		type, form);
-	return refuse(conn,
-		why == CPQ_OUT_OF_RANGE ? "22003"
-		: *form == 'b'          ? "22P03"
-					: "22P02",
-		text);
 }
 
 /* The i-th of the values, from 0. */
@@ -311,6 +314,13 @@ cpq_dialect_send_params(
 	return sent;
 }
 
+static void
+use_statement(struct cpq_request *req, struct cpq_statement *s)
+{
+	req->statement = s;
+	s->n_requests++;
+}
+
 static int
 send_new_statement(PGconn *conn, const char *name, const char *query, const char *sql,
 	struct cpq_places *places, const Oid *types, int n_types)
@@ -321,12 +331,14 @@ send_new_statement(PGconn *conn, const char *name, const char *query, const char
 
 	if (req == NULL)
 		return 0;
-	cpq_statement_forget(conn, cpq_statement_find(conn, name));
+	s = cpq_statement_find(conn, name);
+	if (s != NULL)
+		cpq_statement_forget(conn, s);
 	s = cpq_statement_new(conn, name, sql, places, types, n_types);
 	if (s == NULL)
 		return cpq_request_sent(conn, req, CENOTE_ERR_NOMEM);
 	s->has_head = conn->habits.dialect->makes_tags && cpq_sql_head(&text, &s->head);
-	req->statement = s;
+	use_statement(req, s);
 	cpq_trace_parse(conn, name, query, n_types, types);
 	cpq_trace_end_of_unit(conn);
 	return cpq_request_sent(conn, req, cenote_send_prepare(s->stmt));
@@ -362,8 +374,7 @@ request_for(PGconn *conn, enum cpq_request_kind kind, struct cpq_statement *s)
 
 	if (req == NULL)
 		return NULL;
-	req->statement = s;
-	s->refs++;
+	use_statement(req, s);
 	req->head = s->head;
 	req->has_head = s->has_head;
 	return req;
@@ -424,10 +435,13 @@ int
 cpq_dialect_send_named(
 	PGconn *conn, enum cpq_request_kind kind, int is_portal, const char *name)
 {
+	struct cpq_statement *s;
+
 	if (kind == CPQ_DESCRIBE)
 		return is_portal ? refuse_portal(conn, name) : send_describe(conn, name);
 	/* closing what there is not is no error */
-	if (!is_portal)
-		cpq_statement_forget(conn, cpq_statement_find(conn, name));
+	s = is_portal ? NULL : cpq_statement_find(conn, name);
+	if (s != NULL)
+		cpq_statement_forget(conn, s);
 	return send_done(conn, CPQ_CLOSE, "");
 }

@@ -240,9 +240,27 @@ static const struct {
 	{ "EXECUTE", "EXECUTE", MANY },
 };
 
-static const char *const objects[] = { "TABLE", "INDEX", "VIEW", "TRIGGER", "PROCEDURE",
-	"FUNCTION", "EVENT", "SEQUENCE", "DATABASE", "SCHEMA", "USER", "ROLE", "SERVER",
-	"PACKAGE" };
+struct object {
+	const char *word;
+	int has_body; /* with semicolons of its own */
+};
+
+static const struct object objects[] = {
+	{ "TABLE", 0 },
+	{ "INDEX", 0 },
+	{ "VIEW", 0 },
+	{ "TRIGGER", 1 },
+	{ "PROCEDURE", 1 },
+	{ "FUNCTION", 1 },
+	{ "EVENT", 1 },
+	{ "SEQUENCE", 0 },
+	{ "DATABASE", 0 },
+	{ "SCHEMA", 0 },
+	{ "USER", 0 },
+	{ "ROLE", 0 },
+	{ "SERVER", 0 },
+	{ "PACKAGE", 1 },
+};
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -256,28 +274,14 @@ find_verb(const struct cpq_token *t)
 	return i;
 }
 
-static const char *
+static const struct object *
 find_object(const struct cpq_token *t)
 {
 	for (size_t i = 0; i < N_OF(objects); i++) {
-		if (cpq_token_is(t, objects[i]))
-			return objects[i];
+		if (cpq_token_is(t, objects[i].word))
+			return &objects[i];
 	}
 	return NULL;
-}
-
-/* Their bodies have semicolons of their own. */
-static int
-has_body(const char *object)
-{
-	static const char *const with_body[] = { "TRIGGER", "PROCEDURE", "FUNCTION",
-		"EVENT", "PACKAGE" };
-
-	for (size_t i = 0; object != NULL && i < N_OF(with_body); i++) {
-		if (strcmp(object, with_body[i]) == 0)
-			return 1;
-	}
-	return 0;
 }
 
 static void
@@ -305,7 +309,7 @@ put_verb(struct cpq_head *head, size_t verb)
 
 /* The statement of "WITH … AS (…) SELECT": the first verb that is in no parentheses. */
 static int
-follow_with(struct cpq_token *t, struct cpq_head *head, unsigned depth)
+follow_with(const struct cpq_token *t, struct cpq_head *head, unsigned depth)
 {
 	size_t verb = depth == 0 ? find_verb(t) : N_OF(verbs);
 
@@ -319,12 +323,12 @@ follow_with(struct cpq_token *t, struct cpq_head *head, unsigned depth)
 /* The words of one statement, as they are read. */
 struct reading {
 	struct cpq_head *head;
-	unsigned n; /* tokens up to now */
+	struct cpq_token first;
+	unsigned n; /* words up to now */
 	unsigned depth; /* of parentheses */
 	int wants_object;
 	int is_with;
-	int is_begin; /* its first word: BEGIN NOT ATOMIC has a body */
-	int has_body; /* it goes to the end of the text */
+	int has_body; /* it goes to the end of the text; so does BEGIN NOT ATOMIC */
 };
 
 static void
@@ -332,6 +336,7 @@ take_first(struct reading *r, const struct cpq_token *t)
 {
 	size_t verb = find_verb(t);
 
+	r->first = *t;
 	if (verb < N_OF(verbs)) {
 		put_verb(r->head, verb);
 		r->wants_object = (verbs[verb].flags & OBJECT) != 0;
@@ -339,25 +344,32 @@ take_first(struct reading *r, const struct cpq_token *t)
 		put_tag(r->head, t->p, t->n);
 	}
 	r->is_with = cpq_token_is(t, "WITH");
-	r->is_begin = cpq_token_is(t, "BEGIN");
+}
+
+/* Of what it is: that belongs to the tag. */
+static void
+take_object(struct reading *r, const struct object *object)
+{
+	int is_drop = cpq_token_is(&r->first, "DROP");
+
+	put_tag(r->head, object->word, strlen(object->word));
+	r->wants_object = 0;
+	r->has_body = object->has_body && !is_drop;
 }
 
 static void
-take_word(struct reading *r, struct cpq_token *t)
+take_word(struct reading *r, const struct cpq_token *t)
 {
-	const char *object = r->wants_object ? find_object(t) : NULL;
+	const struct object *object = r->wants_object ? find_object(t) : NULL;
 
 	if (r->n == 0)
 		take_first(r, t);
+	else if (object != NULL)
+		take_object(r, object);
 	else if (r->is_with && follow_with(t, r->head, r->depth))
 		r->is_with = 0;
-	else if (r->is_begin && r->n == 1 && cpq_token_is(t, "NOT"))
+	else if (r->n == 1 && cpq_token_is(&r->first, "BEGIN") && cpq_token_is(t, "NOT"))
 		r->has_body = r->head->has_many = 1;
-	if (object != NULL) {
-		put_tag(r->head, object, strlen(object));
-		r->wants_object = 0;
-		r->has_body = has_body(object) && strncmp(r->head->tag, "DROP", 4) != 0;
-	}
 	r->n++;
 }
 

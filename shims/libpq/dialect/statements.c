@@ -19,10 +19,10 @@ cpq_statement_find(const PGconn *conn, const char *name)
 	return s;
 }
 
-void
-cpq_statement_unref(struct cpq_statement *s)
+static void
+free_if_unused(struct cpq_statement *s)
 {
-	if (s == NULL || --s->refs > 0)
+	if (s->is_known || s->n_requests > 0)
 		return;
 	cenote_stmt_destroy(s->stmt);
 	cpq_places_finish(&s->places);
@@ -52,41 +52,49 @@ cpq_statement_new(PGconn *conn, const char *name, const char *sql,
 
 	if (s == NULL)
 		return NULL;
-	s->refs = 1;
 	s->name = strdup(name);
 	if (s->name == NULL || copy_types(s, types, n_types) < 0 ||
 		cenote_stmt_create(conn->session, sql, CENOTE_NTS, &s->stmt) < 0) {
-		cpq_statement_unref(s);
+		free_if_unused(s);
 		return NULL;
 	}
 	s->places = *places;
 	*places = (struct cpq_places){ NULL, 0, 0 };
 	s->is_known = 1;
-	s->refs++;
 	s->next = conn->statements;
 	conn->statements = s;
 	return s;
 }
 
-void
-cpq_statement_forget(PGconn *conn, struct cpq_statement *s)
+static void
+take_from_list(PGconn *conn, struct cpq_statement *s)
 {
 	struct cpq_statement **at = &conn->statements;
 
-	if (s == NULL || !s->is_known)
-		return;
-	while (*at != s)
+	while (*at != NULL && *at != s)
 		at = &(*at)->next;
-	*at = s->next;
+	if (*at != NULL)
+		*at = s->next;
 	s->is_known = 0;
-	cpq_statement_unref(s);
+}
+
+void
+cpq_statement_forget(PGconn *conn, struct cpq_statement *s)
+{
+	take_from_list(conn, s);
+	free_if_unused(s);
 }
 
 void
 cpq_statements_drop(PGconn *conn)
 {
-	while (conn->statements != NULL)
-		cpq_statement_forget(conn, conn->statements);
+	struct cpq_statement *s;
+
+	while ((s = conn->statements) != NULL) {
+		conn->statements = s->next;
+		s->is_known = 0;
+		free_if_unused(s);
+	}
 }
 
 void
@@ -95,10 +103,11 @@ cpq_statement_over(PGconn *conn, struct cpq_request *req)
 	struct cpq_statement *s = req->statement;
 
 	req->statement = NULL;
+	s->n_requests--;
 	/* it failed, or was not done */
-	if (s != NULL && req->kind == CPQ_PREPARE && !s->is_prepared)
-		cpq_statement_forget(conn, s);
-	cpq_statement_unref(s);
+	if (req->kind == CPQ_PREPARE && !s->is_prepared)
+		take_from_list(conn, s);
+	free_if_unused(s);
 }
 
 void

@@ -48,6 +48,7 @@ static const struct {
 	{ CPQ_TIMETZ, 12, "time with time zone" },
 	{ CPQ_NUMERIC, -1, "numeric" },
 	{ CPQ_UUID, 16, "uuid" },
+	{ CPQ_JSONB, -1, "jsonb" },
 };
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
