@@ -84,10 +84,11 @@ put_fraction(PQExpBuffer out, uint32_t usecs)
 static void
 put_offset(PQExpBuffer out, int32_t seconds)
 {
-	int32_t size = seconds < 0 ? -seconds : seconds;
+	int32_t size;
 
 	if (seconds == CENOTE_NO_OFFSET)
 		return;
+	size = seconds < 0 ? -seconds : seconds;
 	appendPQExpBuffer(out, "%c%02d", seconds < 0 ? '-' : '+', size / 3600);
 	if (size % 3600 != 0)
 		appendPQExpBuffer(out, ":%02d", size / 60 % 60);
