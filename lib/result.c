@@ -506,6 +506,12 @@ cenote_result_text(const cenote_result *res, uint64_t row, uint32_t col, size_t 
 	return res ? cnc_rowset_value(current(res), row, col, ret_len) : NULL;
 }
 
+const uint8_t *const *
+cenote_result_rows(const cenote_result *res)
+{
+	return res && cenote_result_n_columns(res) > 0 ? current(res)->rows : NULL;
+}
+
 int
 cenote_result_is_null(const cenote_result *res, uint64_t row, uint32_t col)
 {

@@ -24,10 +24,17 @@ reviewed() # LIST
 	sed -e 's/#.*//' -e 's/[[:space:]].*//' -e '/^$/d' "$1" | sort -u
 }
 
+# What is inline there is in nobody's library.
 declared() # INCLUDE_FOLDER
 {
-	echo '#include <cenote/cenote.h>' | gcc -E -P -I "$1" -x c - |
-		grep -oE 'cenote_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
+	local text
+	text=$(echo '#include <cenote/cenote.h>' | gcc -E -P -I "$1" -x c - | tr '\n' ' ')
+	comm -23 <(functions <<<"$text") <(grep -oE 'static inline [a-z0-9_ *]+\(' <<<"$text" | functions)
+}
+
+functions()
+{
+	grep -oE 'cenote_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
 }
 
 check_same() # WHAT_A LIST_A WHAT_B LIST_B

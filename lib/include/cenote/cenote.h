@@ -928,6 +928,42 @@ CENOTE_API int cenote_result_is_null(
 CENOTE_API const char *cenote_result_text(
 	const cenote_result *res, uint64_t row, uint32_t col, size_t *ret_len);
 
+/**
+ * The rows as they lie in memory, for cenote_row_text(): for who hands out very many values, and
+ * has checked where they are.
+ * @return cenote_result_n_rows() of them, borrowed until the result's end (streamed: until the
+ *         next batch); NULL for a result without columns.   Since: 0.1
+ */
+CENOTE_API const uint8_t *const *cenote_result_rows(const cenote_result *res);
+
+/** Four bytes of a row.   Since: 0.1 */
+static inline uint32_t
+cenote_row_u32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/**
+ * As cenote_result_text(), of a row of cenote_result_rows(). Nothing is checked: n_columns is
+ * cenote_result_n_columns(), and col is below it.   Since: 0.1
+ */
+static inline const char *
+cenote_row_text(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_len)
+{
+	/* where each value ends, and bit 31 for NULL; then the values, a zero byte behind each */
+	uint32_t end = cenote_row_u32(row + (size_t)4 * col);
+	uint32_t begin =
+		col == 0
+			? 4 * n_columns
+			: (cenote_row_u32(row + (size_t)4 * (col - 1)) & 0x7fffffffu) + 1;
+
+	if (end & 0x80000000u)
+		return NULL;
+	if (ret_len)
+		*ret_len = end - begin;
+	return (const char *)(row + begin);
+}
+
 /* Values converted from their text or canonical form. CENOTE_OK; CENOTE_DONE the value is
  * NULL; CENOTE_ERR_CONVERT not of that type or out of its range; CENOTE_ERR_ARG no such row or
  * column. The output is untouched unless CENOTE_OK.   Since: 0.1 */

@@ -54,6 +54,23 @@ connecting_tells_who_comes_and_what_is_there(void **state)
 	assert_int_equal(cenote_conn_set(f->conn, "pool", "x"), CENOTE_ERR_STATE);
 }
 
+/* cenote_row_text() gives what cenote_result_text() gives. */
+static void
+compare_row(const cenote_result *res, uint64_t row)
+{
+	const uint8_t *const *rows = cenote_result_rows(res);
+	uint32_t n = cenote_result_n_columns(res);
+
+	for (uint32_t col = 0; col < n; col++) {
+		size_t len = 77, row_len = 77;
+		const char *text = cenote_result_text(res, row, col, &len);
+
+		assert_ptr_equal(cenote_row_text(rows[row], n, col, &row_len), text);
+		assert_ptr_equal(cenote_row_text(rows[row], n, col, NULL), text);
+		assert_int_equal(row_len, len);
+	}
+}
+
 static void
 rows_are_read_by_row_and_column(void **state)
 {
@@ -75,6 +92,7 @@ rows_are_read_by_row_and_column(void **state)
 		assert_int_equal(len, strlen(text));
 		assert_int_equal(cenote_result_is_null(res, i, 2), 1);
 		assert_int_equal(cenote_result_is_null(res, i, 1), 0);
+		compare_row(res, i);
 	}
 	assert_null(cenote_result_text(res, 1000, 0, NULL));
 	assert_null(cenote_result_text(res, 0, 3, NULL));
@@ -190,6 +208,7 @@ a_command_tells_what_it_did(void **state)
 	assert_int_equal(cenote_result_n_columns(res), 0);
 	assert_int_equal(cenote_result_n_rows(res), 0);
 	assert_null(cenote_result_text(res, 0, 0, NULL));
+	assert_null(cenote_result_rows(res));
 	cenote_result_destroy(res);
 }
 
