@@ -201,6 +201,7 @@ rows(PGconn *conn, cenote_result *from)
 		return convert_rows(conn, res, from);
 	res->n_rows = (int)n;
 	res->res = from;
+	res->sent = cenote_result_rows(from);
 	return res;
 }
 

@@ -297,6 +297,8 @@ struct pg_result {
 	const char *tag; /* &cpq_tag; must be first */
 	ExecStatusType status;
 	cenote_result *res; /* rows as they came; NULL: `rows` */
+	const uint8_t *const
+		*sent; /* they themselves; NULL: none, or they have no columns */
 	struct cpq_value **rows;
 	int n_rows;
 	int cap_rows;

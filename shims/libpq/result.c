@@ -288,6 +288,7 @@ own_rows(PGresult *res)
 		}
 	}
 	res->res = NULL;
+	res->sent = NULL;
 	cenote_result_destroy(from);
 	return 0;
 }
@@ -625,62 +626,85 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
-/* A value where it lies, as the pool sent it; NULL: it is NULL, or not there, or the rows are our own. */
-static inline const char *
-sent_value(const PGresult *res, int row, int column, size_t *ret_len)
+/* Rows are mostly read in order, and where they begin is not in the cache: that is asked for before. */
+#define AHEAD 8
+
+/* Whether it is a value of a row that lies as the pool sent it. */
+static inline int
+is_sent(const PGresult *res, int row, int column)
 {
-	if (res == NULL || res->res == NULL)
-		return NULL;
-	/* what is negative is out of range there, too */
-	return cenote_result_text(
-		res->res, (uint64_t)(int64_t)row, (uint32_t)column, ret_len);
+	return res != NULL && res->sent != NULL &&
+	       (unsigned)row < (unsigned)res->n_rows &&
+	       (unsigned)column < (unsigned)res->n_columns;
 }
 
-/* A value of our own; NULL when there is none, which was told. */
-static const struct cpq_value *
-other_value(const PGresult *res, int row, int column)
+/* Such a value; NULL for NULL. */
+static inline const char *
+sent_text(const PGresult *res, int row, int column, size_t *ret_len)
 {
-	static const struct cpq_value null = { cpq_empty, -1 };
+	if (column == 0 && res->n_rows - row > AHEAD) {
+		__builtin_prefetch(res->sent[row + AHEAD]);
+		__builtin_prefetch(res->sent[row + AHEAD] + 4 * res->n_columns);
+	}
+	return cenote_row_text(
+		res->sent[row], (uint32_t)res->n_columns, (uint32_t)column, ret_len);
+}
 
-	if (!is_value(res, row, column))
-		return NULL;
-	return res->res != NULL ? &null : &res->rows[row][column];
+/* A value of our own rows; NULL when there is none, which was told. */
+static const struct cpq_value *
+own_value(const PGresult *res, int row, int column)
+{
+	return is_value(res, row, column) ? &res->rows[row][column] : NULL;
+}
+
+__attribute__((noinline)) static char *
+own_text(const PGresult *res, int row, int column)
+{
+	const struct cpq_value *own = own_value(res, row, column);
+
+	return own != NULL ? own->text : NULL;
+}
+
+__attribute__((noinline)) static int
+own_length(const PGresult *res, int row, int column)
+{
+	const struct cpq_value *own = own_value(res, row, column);
+
+	return own != NULL && own->len > 0 ? own->len : 0;
 }
 
 char *
 cpq_PQgetvalue(const PGresult *res, int tup_num, int field_num)
 {
-	const char *text = sent_value(res, tup_num, field_num, NULL);
-	const struct cpq_value *other;
+	const char *text;
 
+	if (!is_sent(res, tup_num, field_num))
+		return own_text(res, tup_num, field_num);
+	text = sent_text(res, tup_num, field_num, NULL);
 	/* the interface has no const; who writes there writes into the result */
-	if (text != NULL)
-		return (char *)(uintptr_t)text;
-	other = other_value(res, tup_num, field_num);
-	return other != NULL ? other->text : NULL;
+	return text != NULL ? (char *)(uintptr_t)text : cpq_empty;
 }
 
 int
 cpq_PQgetlength(const PGresult *res, int tup_num, int field_num)
 {
-	const struct cpq_value *other;
-	size_t len;
+	size_t len = 0;
 
-	if (sent_value(res, tup_num, field_num, &len) != NULL)
-		return (int)len;
-	other = other_value(res, tup_num, field_num);
-	return other != NULL && other->len > 0 ? other->len : 0;
+	if (!is_sent(res, tup_num, field_num))
+		return own_length(res, tup_num, field_num);
+	(void)sent_text(res, tup_num, field_num, &len);
+	return (int)len;
 }
 
 int
 cpq_PQgetisnull(const PGresult *res, int tup_num, int field_num)
 {
-	const struct cpq_value *other;
+	const struct cpq_value *own;
 
-	if (sent_value(res, tup_num, field_num, NULL) != NULL)
-		return 0;
-	other = other_value(res, tup_num, field_num);
-	return other == NULL || other->len < 0;
+	if (is_sent(res, tup_num, field_num))
+		return sent_text(res, tup_num, field_num, NULL) == NULL;
+	own = own_value(res, tup_num, field_num);
+	return own == NULL || own->len < 0;
 }
 
 int
