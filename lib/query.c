@@ -160,8 +160,9 @@ cenote_pipeline_begin(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-int
-cenote_pipeline_end(cenote_conn *conn)
+/* The conditions of leaving a pipeline. */
+static int
+enter_end(cenote_conn *conn)
 {
 	int r;
 
@@ -173,7 +174,25 @@ cenote_pipeline_end(cenote_conn *conn)
 	if (!conn->in_pipeline)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"no pipeline was begun");
-	r = cn_end_former(conn);
+	return cn_end_former(conn);
+}
+
+int
+cenote_pipeline_leave(cenote_conn *conn)
+{
+	int r = enter_end(conn);
+
+	if (r < 0)
+		return r;
+	conn->in_pipeline = 0;
+	return CENOTE_OK;
+}
+
+int
+cenote_pipeline_end(cenote_conn *conn)
+{
+	int r = enter_end(conn);
+
 	if (r < 0)
 		return r;
 	/* Behind an error everything is skipped up to a synchronisation point, and before

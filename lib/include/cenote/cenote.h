@@ -542,6 +542,10 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_begin(cenote_conn *conn);
  *  CENOTE_ERR_SERVER: what was done since the last one could not be committed, and the pipeline
  *  is left.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_end(cenote_conn *conn);
+/** Leave it as it is: what was done since the last synchronisation point waits for the next
+ *  request, which is one and decides on it. Not after an error: behind that nothing is carried out
+ *  up to a synchronisation point. CENOTE_ERR_STATE while results are outstanding.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_leave(cenote_conn *conn);
 /**
  * Queue a synchronisation point: errors before it do not reach behind it. On servers where it
  * ends a unit (PostgreSQL commits what was done outside of a transaction block) it may fail: its
