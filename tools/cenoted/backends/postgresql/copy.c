@@ -166,9 +166,11 @@ give_up(struct cnd_session *s, int status)
 	else if (status == CENOTE_ERR_NOMEM)
 		why = "out of memory";
 	len = strlen(why);
-	cnc_buf_clear(&s->out, SIZE_MAX);
-	if (status != CENOTE_ERR_SERVER)
+	/* what the client had sent before it gave up may be what the server complains of first */
+	if (status != CENOTE_ERR_SERVER) {
+		cnc_buf_clear(&s->out, SIZE_MAX);
 		fail(s, status);
+	}
 	return cnd_pg_add_query(&s->out, 'f', why, len);
 }
 

@@ -41,10 +41,29 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 
 /* ---- Parse and Bind ---- */
 
+/* A client that speaks of the server's own types, as the libpq shim does, gets the server's own errors. */
+static int
+is_native(const struct cnd_exec *exec)
+{
+	return exec->n_params == 0 || exec->params[0].is_native;
+}
+
+/* How many types are told with Parse: of those that are all to be found out, none. */
+static uint32_t
+n_types(const struct cnd_exec *exec)
+{
+	for (uint32_t i = 0; i < exec->n_params; i++) {
+		if (!exec->params[i].is_native || exec->params[i].native_type != 0)
+			return exec->n_params;
+	}
+	return 0;
+}
+
 static int
 add_parse(struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
 {
 	struct cnc_buf *b = &s->out;
+	uint32_t n = n_types(exec);
 	size_t mark;
 	int r = cnd_pg_msg_begin(b, 'P', &mark);
 
@@ -53,8 +72,8 @@ add_parse(struct cnd_session *s, const char *sql, size_t len, const struct cnd_e
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_text(b, sql, len);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_u16(b, (uint16_t)exec->n_params);
-	for (uint32_t i = 0; i < exec->n_params && r == CENOTE_OK; i++)
+		r = cnd_pg_add_u16(b, (uint16_t)n);
+	for (uint32_t i = 0; i < n && r == CENOTE_OK; i++)
 		r = cnd_pg_add_u32(b, cnd_pg_param_type(&exec->params[i]));
 	return r < 0 ? r : cnd_pg_msg_end(b, mark);
 }
@@ -331,7 +350,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	cnd_pg_scan(sql, len, &s->facts, &scan);
 	/* the server lets too many pass, if their types are told */
-	if (!exec->is_simple && scan.n_params != exec->n_params)
+	if (!is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",
 			(unsigned)scan.n_params, (unsigned)exec->n_params);
