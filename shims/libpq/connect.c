@@ -2,7 +2,6 @@
 #include "pq.h"
 
 #include <errno.h>
-#include <langinfo.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +164,7 @@ conn_free(PGconn *conn)
 	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
+	cpq_parameters_drop(conn);
 	cenote_params_destroy(conn->params);
 	cenote_conn_destroy(conn->session);
 	cpq_conninfo_finish(&conn->info);
@@ -292,8 +292,12 @@ static int
 attach_begin(PGconn *conn, int is_waited_for)
 {
 	int may_block = is_waited_for && connect_timeout(conn) <= 0;
-	int r = session_make(conn);
+	int r;
 
+	conn->status = CONNECTION_BAD;
+	if (cpq_port_check(&conn->info, &conn->error) < 0)
+		return -1;
+	r = session_make(conn);
 	if (r == CENOTE_OK) {
 		(void)cenote_set_nonblocking(conn->session, !may_block);
 		r = cenote_connect(conn->session);
@@ -342,11 +346,6 @@ add_encoding(PGconn *conn)
 {
 	const char *encoding = cpq_conninfo_get(&conn->info, "client_encoding");
 
-	if (strcmp(encoding, "auto") == 0) {
-		int id = pg_char_to_encoding(nl_langinfo(CODESET));
-
-		encoding = id > 0 ? pg_encoding_to_char(id) : "SQL_ASCII";
-	}
 	if (*encoding != '\0')
 		add_setting(conn, "client_encoding", encoding);
 }
@@ -371,21 +370,25 @@ collect_settings(PGconn *conn)
 /* ---- step by step ---- */
 
 static PostgresPollingStatusType
-is_ready(PGconn *conn)
-{
-	conn->status = CONNECTION_OK;
-	cpq_conninfo_finish(&conn->given);
-	cpq_parameters_read(conn);
-	resetPQExpBuffer(&conn->error);
-	return PGRES_POLLING_OK;
-}
-
-static PostgresPollingStatusType
 failed(PGconn *conn)
 {
 	conn->status = CONNECTION_BAD;
 	cenote_close(conn->session);
 	return PGRES_POLLING_FAILED;
+}
+
+static PostgresPollingStatusType
+is_ready(PGconn *conn)
+{
+	if (cpq_parameters_read(conn) < 0) {
+		say_cannot_connect(conn, CENOTE_ERR_NOMEM);
+		return failed(conn);
+	}
+	conn->status = CONNECTION_OK;
+	cpq_conninfo_finish(&conn->given);
+	conn->transaction = cenote_tx_state(conn->session);
+	resetPQExpBuffer(&conn->error);
+	return PGRES_POLLING_OK;
 }
 
 static PostgresPollingStatusType
@@ -519,7 +522,11 @@ cpq_PQconnectPoll(PGconn *conn)
 static PGconn *
 start(PGconn *conn, int is_waited_for)
 {
-	if (cpq_conninfo_complete(&conn->info, &conn->error) < 0 ||
+	if (cpq_conninfo_complete(&conn->info, &conn->error) < 0)
+		return conn;
+	conn->is_told = 1;
+	if (cpq_conninfo_for_login(&conn->info, &conn->error) < 0 ||
+		cpq_conninfo_check(&conn->info, &conn->error) < 0 ||
 		cpq_route_find(&conn->route, &conn->info, &conn->error) < 0 ||
 		conn->route.way == CPQ_WAY_NONE)
 		return conn;
@@ -700,9 +707,12 @@ cpq_PQresetStart(PGconn *conn)
 	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
+	cpq_parameters_drop(conn);
 	cenote_conn_destroy(conn->session);
 	conn->session = NULL;
 	conn->pipeline = PQ_PIPELINE_OFF;
+	conn->is_nonblocking = 0;
+	conn->has_large_objects = 0;
 	conn->is_resetting = 1;
 	resetPQExpBuffer(&conn->error);
 	if (conn->route.pool == NULL) {

@@ -408,11 +408,13 @@ cpq_PQconninfoParse(const char *conninfo, char **errmsg)
 PQconninfoOption *
 cpq_PQconninfo(PGconn *conn)
 {
+	static char *nothing[sizeof(cpq_keywords) / sizeof(cpq_keywords[0])];
+	const struct cpq_conninfo untold = { nothing };
 	PQconninfoOption *list;
 
 	if (conn == NULL)
 		return NULL;
-	list = options_of(&conn->info);
+	list = options_of(conn->is_told ? &conn->info : &untold);
 	if (list == NULL)
 		cpq_say(conn, "out of memory");
 	return list;

@@ -6,11 +6,12 @@
 
 /* COPY, by today's calls and by those of libpq 7. */
 
-static void
-copy_over(PGconn *conn)
+void
+cpq_copy_over(PGconn *conn)
 {
 	cenote_result_destroy(conn->copy);
 	conn->copy = NULL;
+	conn->line_at = conn->line.len;
 	conn->async = CPQ_BUSY;
 }
 
@@ -30,9 +31,9 @@ cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
 {
 	int r;
 
-	if (!is_copying(conn, CPQ_COPY_IN) || nbytes < 0)
+	if (!is_copying(conn, CPQ_COPY_IN))
 		return -1;
-	if (nbytes == 0)
+	if (nbytes <= 0)
 		return 1;
 	while ((r = cenote_copy_put(conn->session, buffer, (size_t)nbytes)) ==
 		CENOTE_AGAIN) {
@@ -63,7 +64,7 @@ cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
 		return -1;
 	}
 	cpq_trace_copy_end(conn, 'F', errormsg);
-	copy_over(conn);
+	cpq_copy_over(conn);
 	return PQflush(conn) < 0 ? -1 : 1;
 }
 
@@ -84,7 +85,7 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 		return (int)len;
 	if (r == CENOTE_DONE) {
 		cpq_trace_copy_end(conn, 'B', NULL);
-		copy_over(conn);
+		cpq_copy_over(conn);
 		return -1;
 	}
 	cpq_say_failure(conn, r);
@@ -139,57 +140,56 @@ fill_line(PGconn *conn, int is_async)
 	return conn->line.len > 0 ? 1 : -2;
 }
 
+static int
+get_line(PGconn *conn, char *buffer, size_t size, int is_async)
+{
+	size_t n;
+	int r = fill_line(conn, is_async);
+
+	if (r <= 0)
+		return r == 0 ? 0 : -1;
+	n = conn->line.len - conn->line_at;
+	if (n > size)
+		n = size;
+	memcpy(buffer, conn->line.data + conn->line_at, n);
+	conn->line_at += n;
+	return (int)n;
+}
+
 int
 cpq_PQgetline(PGconn *conn, char *string, int length)
 {
-	int n = 0;
-	int r;
+	int n;
 
 	if (string == NULL || length <= 0)
 		return EOF;
 	*string = '\0';
 	if (length < 3 || conn == NULL)
 		return EOF;
-	if (conn->async != CPQ_COPY_OUT) {
+	if (conn->async != CPQ_COPY_OUT ||
+		cenote_copy_format(conn->copy) == CENOTE_FORMAT_BINARY) {
 		cpq_say(conn, "PQgetline: not doing text COPY OUT");
 		return EOF;
 	}
-	r = fill_line(conn, 0);
-	if (r < 0) {
+	n = get_line(conn, string, (size_t)length - 1, 0);
+	if (n < 0) {
 		/* the end is a line of its own there */
 		memcpy(string, "\\.", 3);
-		return r == -1 ? 0 : EOF;
-	}
-	while (conn->line_at < conn->line.len && n < length - 1) {
-		char c = conn->line.data[conn->line_at++];
-
-		if (c == '\n') {
-			string[n] = '\0';
-			return 0;
-		}
-		string[n++] = c;
+		return 0;
 	}
 	string[n] = '\0';
-	return 1;
+	if (n == 0 || string[n - 1] != '\n')
+		return 1;
+	string[n - 1] = '\0';
+	return 0;
 }
 
 int
 cpq_PQgetlineAsync(PGconn *conn, char *buffer, int bufsize)
 {
-	size_t n;
-	int r;
-
-	if (conn == NULL || conn->async != CPQ_COPY_OUT || bufsize <= 0)
+	if (conn == NULL || conn->async != CPQ_COPY_OUT)
 		return -1;
-	r = fill_line(conn, 1);
-	if (r <= 0)
-		return r == 0 ? 0 : -1;
-	n = conn->line.len - conn->line_at;
-	if (n > (size_t)bufsize)
-		n = (size_t)bufsize;
-	memcpy(buffer, conn->line.data + conn->line_at, n);
-	conn->line_at += n;
-	return (int)n;
+	return get_line(conn, buffer, bufsize > 0 ? (size_t)bufsize : 0, 1);
 }
 
 int
@@ -212,15 +212,14 @@ cpq_PQendcopy(PGconn *conn)
 
 	if (conn == NULL)
 		return 0;
-	if (conn->async != CPQ_COPY_IN && conn->async != CPQ_COPY_OUT &&
-		conn->async != CPQ_BUSY) {
+	if (conn->async != CPQ_COPY_IN && conn->async != CPQ_COPY_OUT) {
 		cpq_say(conn, "no COPY in progress");
 		return 1;
 	}
 	if (conn->async == CPQ_COPY_IN && PQputCopyEnd(conn, NULL) < 0)
 		return 1;
 	if (conn->async == CPQ_COPY_OUT)
-		copy_over(conn);
+		cpq_copy_over(conn);
 	if (conn->is_nonblocking && PQisBusy(conn))
 		return 1;
 	res = PQgetResult(conn);

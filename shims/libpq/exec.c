@@ -3,20 +3,18 @@
 
 #include <string.h>
 
-#define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */
-
 /* Results. Every call that waits is a send (request.c), and then PQgetResult() until it gives NULL. */
 
 /* ---- results ---- */
 
-/* No memory is left even for an error: the caller sees NULL, as PQgetResult() of libpq gives it. */
+/* Where no memory is left even for an error there is one that needs none: NULL would be the end. */
 static PGresult *
 failure(PGconn *conn)
 {
 	PGresult *res = cpq_result_new(conn, PGRES_FATAL_ERROR);
 
 	if (res == NULL)
-		return NULL;
+		return &cpq_result_of_no_memory;
 	res->message = cpq_result_text(res, conn->error.data);
 	if (res->message == NULL)
 		res->message = cpq_empty;
@@ -46,9 +44,10 @@ is_last_word(const PGresult *res)
 static PGresult *
 error_result(PGconn *conn, const cenote_diag *diag)
 {
+	const char *query = conn->first != NULL ? conn->first->query : NULL;
 	PGresult *res = cpq_PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
 
-	if (res == NULL || cpq_result_set_diag(res, diag, conn->first->query) < 0) {
+	if (res == NULL || cpq_result_set_diag(res, diag, query) < 0) {
 		PQclear(res);
 		return cpq_no_memory(conn);
 	}
@@ -90,7 +89,7 @@ description(PGconn *conn, cenote_result *from)
 	PGresult *res;
 
 	/* a prepare is described by the pool, but libpq's is a command */
-	if (conn->first->kind == CPQ_PREPARE) {
+	if (conn->first != NULL && conn->first->kind == CPQ_PREPARE) {
 		cpq_trace_parsed(conn);
 		if (conn->first->statement != NULL)
 			cpq_statement_prepared(conn->first->statement);
@@ -118,7 +117,7 @@ command(PGconn *conn, cenote_result *from)
 
 	cpq_trace_complete(conn, from);
 	/* what closing and preparing is called stays among us */
-	if (res != NULL &&
+	if (res != NULL && conn->first != NULL &&
 		(conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_EXTENDED))
 		set_tag(conn, res, from, 0);
 	return res;
@@ -220,9 +219,9 @@ copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async as
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		res->columns[i] = (PGresAttDesc){ .name = cpq_empty,
-			.format = cenote_copy_column_format(from, i) ==
-				  CENOTE_FORMAT_BINARY };
+		res->columns[i] =
+			(PGresAttDesc){ .format = cenote_copy_column_format(from, i) ==
+						  CENOTE_FORMAT_BINARY };
 	res->n_columns = (int)n;
 	if (conn->copy == NULL)
 		cpq_trace_copy(conn, res, async == CPQ_COPY_IN);
@@ -232,6 +231,13 @@ copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async as
 }
 
 /* ---- rows in chunks ---- */
+
+int
+cpq_is_part(const PGresult *res)
+{
+	return res != NULL && (res->status == PGRES_SINGLE_TUPLE ||
+				      (int)res->status == CPQ_TUPLES_CHUNK);
+}
 
 static PGresult *
 stream_end(PGconn *conn)
@@ -272,7 +278,8 @@ stream_next(PGconn *conn, PGresult **ret_res)
 
 	*ret_res = NULL;
 	while (conn->stream_row >= cenote_result_n_rows(conn->stream) || r != CENOTE_OK) {
-		r = cenote_result_next(conn->stream);
+		r = conn->is_stream_whole ? CENOTE_DONE
+					  : cenote_result_next(conn->stream);
 		if (r == CENOTE_AGAIN)
 			return r;
 		conn->stream_row = 0;
@@ -343,6 +350,7 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 	conn->stream = from;
 	conn->stream_row = 0;
 	conn->n_streamed = 0;
+	conn->is_stream_whole = !conn->first->is_stream;
 	if (conn->trace != NULL) {
 		head = cpq_result_new(conn, PGRES_TUPLES_OK);
 		if (head != NULL && cpq_result_set_columns(head, from) == 0)
@@ -369,8 +377,9 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	case CENOTE_RESULT_SYNC:
 		cpq_trace_ready(conn);
-		if (conn->pipeline == PQ_PIPELINE_ABORTED)
-			conn->pipeline = PQ_PIPELINE_ON;
+		conn->transaction = cenote_tx_state(conn->session);
+		cpq_parameters_settle(conn);
+		conn->pipeline = PQ_PIPELINE_ON;
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_SYNC);
 	case CENOTE_RESULT_DESCRIPTION:
 		return description(conn, from);
@@ -383,8 +392,8 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	}
 }
 
-static PGresult *
-lost(PGconn *conn, int status)
+PGresult *
+cpq_lost(PGconn *conn, int status)
 {
 	PGresult *res;
 
@@ -430,7 +439,7 @@ closed(PGconn *conn)
 	if (res != NULL && conn->error.len > before)
 		res->message = cpq_result_text(res, conn->error.data + before);
 	cpq_requests_drop(conn);
-	return res;
+	return res != NULL ? res : &cpq_result_of_no_memory;
 }
 
 /* What we say in place of the server. */
@@ -445,9 +454,31 @@ take_answer(PGconn *conn)
 	return res;
 }
 
-/* The next result of the oldest request: CENOTE_OK, and NULL at its end; CENOTE_AGAIN. */
+/* All of a request's results were given, and what it changed is in force. */
+static void
+request_ended(PGconn *conn)
+{
+	conn->transaction = cenote_tx_state(conn->session);
+	cpq_parameters_settle(conn);
+	/* libpq does not trace what ends the answer of a function */
+	if (conn->pipeline == PQ_PIPELINE_OFF &&
+		(conn->first == NULL || conn->first->kind != CPQ_FUNCTION))
+		cpq_trace_ready(conn);
+	if (conn->first != NULL)
+		cpq_request_pop(conn);
+	cpq_cancel_follow(conn);
+}
+
+/* The rows are to be given as they come, or in parts. */
 static int
-next_result(PGconn *conn, PGresult **ret_res)
+is_stream(const PGconn *conn, const cenote_result *from)
+{
+	return cenote_result_kind(from) == CENOTE_RESULT_ROWS && conn->first != NULL &&
+	       (conn->first->is_stream || conn->chunk > 0);
+}
+
+int
+cpq_next_result(PGconn *conn, PGresult **ret_res)
 {
 	cenote_result *from;
 	int keep;
@@ -462,27 +493,24 @@ next_result(PGconn *conn, PGresult **ret_res)
 		return stream_on(conn, ret_res);
 	r = cpq_take_owed(conn);
 	if (r == CENOTE_OK)
-		r = cenote_get_result(conn->session, &from);
+		r = cpq_pipeline_get(conn, &from);
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r == CENOTE_DONE) {
-		if (conn->pipeline == PQ_PIPELINE_OFF)
-			cpq_trace_ready(conn);
-		cpq_request_pop(conn);
-		cpq_cancel_follow(conn);
-		return CENOTE_OK;
+		request_ended(conn);
+		return r;
 	}
 	if (r != CENOTE_OK) {
-		*ret_res = lost(conn, r);
+		*ret_res = cpq_lost(conn, r);
 		return CENOTE_OK;
 	}
-	if (conn->first->answer != NULL &&
+	if (conn->first != NULL && conn->first->answer != NULL &&
 		cenote_result_kind(from) == CENOTE_RESULT_ROWS) {
 		cenote_result_destroy(from);
 		*ret_res = take_answer(conn);
 		return CENOTE_OK;
 	}
-	if (conn->first->is_stream && cenote_result_kind(from) == CENOTE_RESULT_ROWS)
+	if (is_stream(conn, from))
 		return stream_begin(conn, from, ret_res);
 	*ret_res = convert(conn, from, &keep);
 	if (!keep || *ret_res == NULL)
@@ -490,169 +518,6 @@ next_result(PGconn *conn, PGresult **ret_res)
 	if (*ret_res == NULL)
 		*ret_res = cpq_no_memory(conn);
 	return CENOTE_OK;
-}
-
-/* Of a copy that goes on PQgetResult() says so each time. */
-static PGresult *
-copy_goes_on(PGconn *conn)
-{
-	cenote_result *from = conn->copy;
-	int is_in = conn->async == CPQ_COPY_IN;
-
-	return copy(conn, from, is_in ? PGRES_COPY_IN : PGRES_COPY_OUT, conn->async);
-}
-
-/* What PQisBusy() found already; 1: there was something. */
-static int
-take_ready(PGconn *conn, PGresult **ret_res)
-{
-	*ret_res = conn->ready;
-	if (conn->ready == NULL && !conn->is_null_ready)
-		return 0;
-	conn->ready = NULL;
-	conn->is_null_ready = 0;
-	return 1;
-}
-
-static int
-is_last_of_request(const PGresult *res)
-{
-	switch ((int)res->status) {
-	case PGRES_SINGLE_TUPLE:
-	case CPQ_TUPLES_CHUNK:
-	case PGRES_COPY_IN:
-	case PGRES_COPY_OUT:
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-/* Its results are over for the program; libcenote may still have the end of them. */
-static void
-pipeline_pop(PGconn *conn)
-{
-	cpq_request_pop(conn);
-	conn->n_owed++;
-	cpq_cancel_follow(conn);
-}
-
-/* Behind each answer in a pipeline comes a NULL, but not behind a synchronisation point. */
-static void
-settle_pipeline(PGconn *conn, const PGresult *res)
-{
-	if (res == NULL) {
-		cpq_pipeline_advance(conn);
-		return;
-	}
-	if (conn->first == NULL || !is_last_of_request(res))
-		return;
-	/* a synchronisation point may fail, and is one all the same */
-	if (conn->first->kind != CPQ_SYNC || res->status == PGRES_PIPELINE_SYNC)
-		pipeline_pop(conn);
-	conn->async = CPQ_BETWEEN;
-	if (res->status == PGRES_PIPELINE_SYNC)
-		cpq_pipeline_advance(conn);
-}
-
-static void
-settle(PGconn *conn, const PGresult *res)
-{
-	if (conn->pipeline != PQ_PIPELINE_OFF && conn->status != CONNECTION_BAD) {
-		settle_pipeline(conn, res);
-		return;
-	}
-	if (conn->first == NULL && conn->copy == NULL)
-		conn->async = CPQ_IDLE;
-	if (res == NULL && conn->first == NULL) {
-		conn->chunk = 0;
-		conn->is_single_row = 0;
-	}
-}
-
-/* The same, waited for: libcenote waits, mostly in the call that reads. */
-static PGresult *
-await_result(PGconn *conn)
-{
-	PGresult *res;
-	int r;
-
-	(void)cenote_set_nonblocking(conn->session, 0);
-	r = next_result(conn, &res);
-	(void)cenote_set_nonblocking(conn->session, 1);
-	return r == CENOTE_AGAIN ? lost(conn, CENOTE_ERR_CONN) : res;
-}
-
-PGresult *
-cpq_PQgetResult(PGconn *conn)
-{
-	PGresult *res = NULL;
-
-	if (conn == NULL)
-		return NULL;
-	if (conn->async == CPQ_BETWEEN) {
-		cpq_pipeline_advance(conn);
-		return NULL;
-	}
-	if (!take_ready(conn, &res)) {
-		if (conn->first == NULL || cpq_enter(conn) < 0)
-			return NULL;
-		if (conn->copy != NULL)
-			return copy_goes_on(conn);
-		res = await_result(conn);
-	}
-	settle(conn, res);
-	if (res != NULL)
-		(void)PQfireResultCreateEvents(conn, res);
-	return res;
-}
-
-/*
- * All that was sent in a pipeline is answered, before it was synchronised. PostgreSQL would still
- * keep its answers, so programs ask for more until we say that there is none yet.
- */
-static int
-is_ahead_of_sync(const PGconn *conn)
-{
-	return conn->pipeline != PQ_PIPELINE_OFF && conn->first == NULL &&
-	       conn->is_unsynced && conn->async != CPQ_BETWEEN;
-}
-
-int
-cpq_PQisBusy(PGconn *conn)
-{
-	PGresult *res = NULL;
-	int r;
-
-	if (conn == NULL || conn->status == CONNECTION_BAD)
-		return 0;
-	if (conn->ready == NULL && !conn->is_null_ready && is_ahead_of_sync(conn))
-		return 1;
-	if (conn->ready != NULL || conn->is_null_ready || conn->first == NULL ||
-		conn->copy != NULL || conn->async == CPQ_BETWEEN)
-		return 0;
-	r = next_result(conn, &res);
-	if (r == CENOTE_AGAIN)
-		return 1;
-	conn->ready = res;
-	conn->is_null_ready = res == NULL;
-	return 0;
-}
-
-int
-cpq_PQconsumeInput(PGconn *conn)
-{
-	int r;
-
-	if (conn == NULL || cpq_enter(conn) < 0)
-		return 0;
-	r = cenote_process(conn->session);
-	/* what was received before the loss is still to be had */
-	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
-		conn->first != NULL)
-		return 1;
-	cpq_say_failure(conn, r);
-	return 0;
 }
 
 /* ---- the calls that wait ---- */
@@ -663,17 +528,13 @@ discard(PGconn *conn)
 {
 	PGresult *res;
 
-	while (conn->first != NULL || conn->ready != NULL || conn->is_null_ready) {
+	while ((res = PQgetResult(conn)) != NULL) {
+		PQclear(res);
 		if (conn->async == CPQ_COPY_IN &&
 			PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
 			return 0;
-		if (conn->async == CPQ_COPY_OUT) {
-			cenote_result_destroy(conn->copy);
-			conn->copy = NULL;
-			conn->async = CPQ_BUSY;
-		}
-		res = PQgetResult(conn);
-		PQclear(res);
+		if (conn->async == CPQ_COPY_OUT)
+			cpq_copy_over(conn);
 		if (conn->status == CONNECTION_BAD)
 			return 0;
 	}
@@ -693,10 +554,7 @@ cpq_exec_begin(PGconn *conn)
 			"pipeline mode");
 		return 0;
 	}
-	if (!discard(conn))
-		return 0;
-	resetPQExpBuffer(&conn->error);
-	return 1;
+	return discard(conn);
 }
 
 /* The last result counts; a copy is the caller's to go on with. */

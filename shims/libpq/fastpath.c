@@ -50,6 +50,19 @@ take_function_value(const PGresult *res, int *result_buf, int *result_len, int i
 	*result_buf = (int)v;
 }
 
+static PGresult *
+last_result(PGconn *conn)
+{
+	PGresult *last = NULL;
+	PGresult *res;
+
+	while ((res = cpq_take_result(conn)) != NULL) {
+		PQclear(last);
+		last = res;
+	}
+	return last;
+}
+
 PGresult *
 cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,
 	const PQArgBlock *args, int nargs)
@@ -67,7 +80,7 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 		cpq_say(conn, "%s not allowed in pipeline mode", "PQfn");
 		return NULL;
 	}
-	if (conn->status != CONNECTION_OK || conn->first != NULL) {
+	if (conn->status != CONNECTION_OK || conn->async != CPQ_IDLE) {
 		cpq_say(conn, "connection in wrong state");
 		return NULL;
 	}
@@ -82,7 +95,7 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 				   cenote_send_function(conn->session, (uint32_t)fnid,
 					   conn->params, CENOTE_FORMAT_BINARY)))
 		return NULL;
-	answer = cpq_exec_end(conn);
+	answer = last_result(conn);
 	if (PQresultStatus(answer) != PGRES_TUPLES_OK)
 		return answer;
 	take_function_value(answer, result_buf, result_len, result_is_int);

@@ -68,6 +68,39 @@ int64_of(const unsigned char bytes[8])
 	return (pg_int64)v;
 }
 
+/*
+ * The ids are known, but a program's call of libpq begins with asking for them: it ends what was under way, and
+ * fails as that does.
+ */
+static const char functions_sql[] =
+	"select proname, oid from pg_catalog.pg_proc "
+	"where proname in ("
+	"'lo_open', 'lo_close', 'lo_creat', 'lo_create', 'lo_unlink', 'lo_lseek', "
+	"'lo_lseek64', 'lo_tell', 'lo_tell64', 'lo_truncate', 'lo_truncate64', "
+	"'loread', 'lowrite') "
+	"and pronamespace = (select oid from pg_catalog.pg_namespace "
+	"where nspname = 'pg_catalog')";
+
+/* The beginning of each call: 1, or 0 and the reason. */
+static int
+begin(PGconn *conn)
+{
+	PGresult *res;
+
+	if (conn == NULL)
+		return 0;
+	resetPQExpBuffer(&conn->error);
+	if (conn->has_large_objects)
+		return 1;
+	res = PQexec(conn, functions_sql);
+	conn->has_large_objects = PQresultStatus(res) == PGRES_TUPLES_OK;
+	if (res != NULL && !conn->has_large_objects)
+		cpq_say(conn, "query to initialize large object functions did not "
+			      "return data");
+	PQclear(res);
+	return conn->has_large_objects;
+}
+
 /* Call, and see whether it went well: 0 or -1. */
 static int
 call(PGconn *conn, enum function function, int *ret_value, int *ret_len, int is_int,
@@ -76,8 +109,6 @@ call(PGconn *conn, enum function function, int *ret_value, int *ret_len, int is_
 	PGresult *res;
 	int is_well;
 
-	if (conn == NULL)
-		return -1;
 	res = PQfn(conn, function, ret_value, ret_len, is_int, args, n);
 	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
 	PQclear(res);
@@ -107,8 +138,6 @@ call_int64(PGconn *conn, enum function function, const PQArgBlock *args, int n)
 static int
 has_64_bits(PGconn *conn, const char *function)
 {
-	if (conn == NULL)
-		return 0;
 	if (conn->server_version >= 90300)
 		return 1;
 	cpq_say(conn, "cannot determine OID of function %s", function);
@@ -120,7 +149,7 @@ cpq_lo_open(PGconn *conn, Oid lobjId, int mode)
 {
 	const PQArgBlock args[] = { int_arg((int)lobjId), int_arg(mode) };
 
-	return call_int(conn, FN_LO_OPEN, args, 2, -1);
+	return begin(conn) ? call_int(conn, FN_LO_OPEN, args, 2, -1) : -1;
 }
 
 int
@@ -128,7 +157,7 @@ cpq_lo_close(PGconn *conn, int fd)
 {
 	const PQArgBlock args[] = { int_arg(fd) };
 
-	return call_int(conn, FN_LO_CLOSE, args, 1, -1);
+	return begin(conn) ? call_int(conn, FN_LO_CLOSE, args, 1, -1) : -1;
 }
 
 int
@@ -136,7 +165,7 @@ cpq_lo_truncate(PGconn *conn, int fd, size_t len)
 {
 	const PQArgBlock args[] = { int_arg(fd), int_arg((int)len) };
 
-	if (conn == NULL)
+	if (!begin(conn))
 		return -1;
 	/* the server's number is a signed one */
 	if (len > (size_t)INT32_MAX) {
@@ -152,7 +181,7 @@ cpq_lo_truncate64(PGconn *conn, int fd, pg_int64 len)
 	unsigned char room[8];
 	const PQArgBlock args[] = { int_arg(fd), int64_arg(len, room) };
 
-	if (!has_64_bits(conn, "lo_truncate64"))
+	if (!begin(conn) || !has_64_bits(conn, "lo_truncate64"))
 		return -1;
 	return call_int(conn, FN_LO_TRUNCATE64, args, 2, -1);
 }
@@ -172,7 +201,7 @@ cpq_lo_read(PGconn *conn, int fd, char *buf, size_t len)
 	const PQArgBlock args[] = { int_arg(fd), int_arg((int)len) };
 	int n = 0;
 
-	if (conn == NULL || !is_length(conn, "lo_read", len))
+	if (!begin(conn) || !is_length(conn, "lo_read", len))
 		return -1;
 	return call(conn, FN_LO_READ, (int *)(void *)buf, &n, 0, args, 2) == 0 ? n : -1;
 }
@@ -182,10 +211,8 @@ cpq_lo_write(PGconn *conn, int fd, const char *buf, size_t len)
 {
 	PQArgBlock args[] = { int_arg(fd), { .len = (int)len, .isint = 0 } };
 
-	if (conn == NULL || !is_length(conn, "lo_write", len))
+	if (!begin(conn) || !is_length(conn, "lo_write", len))
 		return -1;
-	if (len == 0)
-		return 0;
 	args[1].u.ptr = (int *)(uintptr_t)buf;
 	return call_int(conn, FN_LO_WRITE, args, 2, -1);
 }
@@ -195,7 +222,7 @@ cpq_lo_lseek(PGconn *conn, int fd, int offset, int whence)
 {
 	const PQArgBlock args[] = { int_arg(fd), int_arg(offset), int_arg(whence) };
 
-	return call_int(conn, FN_LO_LSEEK, args, 3, -1);
+	return begin(conn) ? call_int(conn, FN_LO_LSEEK, args, 3, -1) : -1;
 }
 
 pg_int64
@@ -205,7 +232,7 @@ cpq_lo_lseek64(PGconn *conn, int fd, pg_int64 offset, int whence)
 	const PQArgBlock args[] = { int_arg(fd), int64_arg(offset, room),
 		int_arg(whence) };
 
-	if (!has_64_bits(conn, "lo_lseek64"))
+	if (!begin(conn) || !has_64_bits(conn, "lo_lseek64"))
 		return -1;
 	return call_int64(conn, FN_LO_LSEEK64, args, 3);
 }
@@ -215,7 +242,8 @@ cpq_lo_creat(PGconn *conn, int mode)
 {
 	const PQArgBlock args[] = { int_arg(mode) };
 
-	return (Oid)call_int(conn, FN_LO_CREAT, args, 1, (int)InvalidOid);
+	return begin(conn) ? (Oid)call_int(conn, FN_LO_CREAT, args, 1, (int)InvalidOid)
+			   : InvalidOid;
 }
 
 Oid
@@ -223,7 +251,8 @@ cpq_lo_create(PGconn *conn, Oid lobjId)
 {
 	const PQArgBlock args[] = { int_arg((int)lobjId) };
 
-	return (Oid)call_int(conn, FN_LO_CREATE, args, 1, (int)InvalidOid);
+	return begin(conn) ? (Oid)call_int(conn, FN_LO_CREATE, args, 1, (int)InvalidOid)
+			   : InvalidOid;
 }
 
 int
@@ -231,7 +260,7 @@ cpq_lo_tell(PGconn *conn, int fd)
 {
 	const PQArgBlock args[] = { int_arg(fd) };
 
-	return call_int(conn, FN_LO_TELL, args, 1, -1);
+	return begin(conn) ? call_int(conn, FN_LO_TELL, args, 1, -1) : -1;
 }
 
 pg_int64
@@ -239,7 +268,7 @@ cpq_lo_tell64(PGconn *conn, int fd)
 {
 	const PQArgBlock args[] = { int_arg(fd) };
 
-	if (!has_64_bits(conn, "lo_tell64"))
+	if (!begin(conn) || !has_64_bits(conn, "lo_tell64"))
 		return -1;
 	return call_int64(conn, FN_LO_TELL64, args, 1);
 }
@@ -249,7 +278,7 @@ cpq_lo_unlink(PGconn *conn, Oid lobjId)
 {
 	const PQArgBlock args[] = { int_arg((int)lobjId) };
 
-	return call_int(conn, FN_LO_UNLINK, args, 1, -1);
+	return begin(conn) ? call_int(conn, FN_LO_UNLINK, args, 1, -1) : -1;
 }
 
 /* ---- files of the client ---- */
@@ -289,6 +318,7 @@ import(PGconn *conn, const char *filename, Oid wanted)
 
 	if (conn == NULL)
 		return InvalidOid;
+	resetPQExpBuffer(&conn->error);
 	file = open(filename, O_RDONLY | O_CLOEXEC);
 	if (file < 0) {
 		say_file(conn, "open", filename, errno);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the server says of its own accord: notifications, notices, parameters. */
+/* What the server says of its own accord: notifications and notices. */
 
 void
 cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
@@ -31,14 +31,11 @@ cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void
 	conn->notifies_last = n;
 }
 
-PGnotify *
-cpq_PQnotifies(PGconn *conn)
+static PGnotify *
+take_notify(PGconn *conn)
 {
-	PGnotify *n;
+	PGnotify *n = conn->notifies;
 
-	if (conn == NULL)
-		return NULL;
-	n = conn->notifies;
 	if (n == NULL)
 		return NULL;
 	conn->notifies = n->next;
@@ -48,12 +45,22 @@ cpq_PQnotifies(PGconn *conn)
 	return n;
 }
 
+PGnotify *
+cpq_PQnotifies(PGconn *conn)
+{
+
+	if (conn == NULL)
+		return NULL;
+	cpq_look(conn);
+	return take_notify(conn);
+}
+
 void
 cpq_notifies_drop(PGconn *conn)
 {
 	PGnotify *n;
 
-	while ((n = cpq_PQnotifies(conn)) != NULL)
+	while ((n = take_notify(conn)) != NULL)
 		free(n);
 }
 
@@ -77,7 +84,7 @@ cpq_on_notice(const cenote_diag *diag, void *user)
 	PQclear(res);
 }
 
-/* A wrong use that libpq tells in this way: "NOTICE" without fields. */
+/* A wrong use that libpq tells in this way. */
 void
 cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 {
@@ -95,9 +102,13 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	va_start(args, format);
 	(void)appendPQExpBufferVA(&text, format, args);
 	va_end(args);
+	/* the end of the line is not part of it, but of the text */
+	if (text.len > 0 && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
 	(void)cpq_result_set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);
-	if (text.len == 0 || text.data[text.len - 1] != '\n')
-		appendPQExpBufferChar(&text, '\n');
+	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY, "NOTICE");
+	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY_NONLOCALIZED, "NOTICE");
+	appendPQExpBufferChar(&text, '\n');
 	res->message = cpq_result_text(res, text.data);
 	termPQExpBuffer(&text);
 	if (res->message != NULL)
@@ -133,88 +144,4 @@ cpq_PQsetNoticeProcessor(PGconn *conn, PQnoticeProcessor proc, void *arg)
 		conn->habits.processor_arg = arg;
 	}
 	return old;
-}
-
-/* ---- parameters ---- */
-
-/* "15.4 (Debian 15.4-1)" is 150004, "9.6.1" is 90601, "17beta1" is 170000. */
-static int
-version_number(const char *text)
-{
-	int parts[3] = { 0, 0, 0 };
-	char *end;
-
-	for (int i = 0; i < 3; i++) {
-		parts[i] = (int)strtol(text, &end, 10);
-		if (end == text || *end != '.')
-			break;
-		text = end + 1;
-	}
-	if (parts[0] >= 10)
-		return 10000 * parts[0] + parts[1];
-	return 10000 * parts[0] + 100 * parts[1] + parts[2];
-}
-
-void
-cpq_on_parameter(const char *name, const char *value, void *user)
-{
-	PGconn *conn = user;
-	int encoding;
-
-	cpq_trace_parameter(conn, name, value);
-	if (conn->habits.dialect != NULL) {
-		cpq_dialect_on_parameter(conn, name, value);
-		return;
-	}
-	if (strcmp(name, "client_encoding") == 0) {
-		encoding = pg_char_to_encoding(value);
-		conn->habits.encoding = encoding >= 0 ? encoding : 0;
-	} else if (strcmp(name, "standard_conforming_strings") == 0) {
-		conn->standard_strings = strcmp(value, "on") == 0;
-	} else if (strcmp(name, "server_version") == 0) {
-		conn->server_version = version_number(value);
-	} else {
-		return;
-	}
-	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
-}
-
-static void
-read_parameter(PGconn *conn, const char *name)
-{
-	const char *value = cenote_parameter(conn->session, name);
-
-	if (value != NULL)
-		cpq_on_parameter(name, value, conn);
-}
-
-void
-cpq_parameters_read(PGconn *conn)
-{
-	/* cpq_on_parameter() passes over the others */
-	static const char *const noted[] = { "client_encoding",
-		"standard_conforming_strings", "server_version" };
-	const char *name;
-
-	if (conn->trace == NULL && conn->habits.dialect == NULL) {
-		for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
-			read_parameter(conn, noted[i]);
-		return;
-	}
-	for (uint32_t i = 0; (name = cenote_parameter_name(conn->session, i)) != NULL;
-		i++)
-		read_parameter(conn, name);
-}
-
-const char *
-cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
-{
-	if (conn == NULL || paramName == NULL || conn->session == NULL)
-		return NULL;
-	if (conn->habits.dialect != NULL)
-		return cpq_dialect_parameter(conn, paramName);
-	/* facts of ours are not the server's */
-	if (strcmp(paramName, "backend_pid") == 0)
-		return NULL;
-	return cenote_parameter(conn->session, paramName);
 }

@@ -140,8 +140,7 @@ cpq_PQencryptPasswordConn(
 
 	if (conn == NULL)
 		return NULL;
-	if (conn->first == NULL)
-		resetPQExpBuffer(&conn->error);
+	resetPQExpBuffer(&conn->error);
 	if (algorithm == NULL) {
 		if (!ask_algorithm(conn, asked, sizeof(asked)))
 			return NULL;

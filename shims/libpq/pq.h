@@ -15,8 +15,8 @@
 /*
  * The libpq shim: what its files share. conninfo.c: keywords, URIs, service and password files.
  * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish.
- * request.c: sending. exec.c: PQgetResult(), and the calls that wait. pipeline.c, copy.c, notify.c,
- * cancel.c, fastpath.c, large.c (large objects). result.c: PGresult. message.c: the texts of errors.
+ * request.c: sending. async.c: PQgetResult(). exec.c: the results, and the calls that wait. pipeline.c, copy.c,
+ * notify.c, parameter.c, cancel.c, fastpath.c, large.c (large objects). result.c: PGresult. message.c: the texts of errors.
  * status.c: what a connection tells of itself. escape.c, print.c, events.c, trace.c, password.c,
  * ssl.c. All are called through face.c. dialect/: pools of other servers than PostgreSQL.
  *
@@ -62,6 +62,15 @@ int cpq_conninfo_from_text(
 int cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 	const char *const *values, int expand_dbname, PQExpBuffer error);
 int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
+/* What a connection takes that says nothing of it, and PQconndefaults() does not tell. */
+int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
+
+/* ---- check.c ---- */
+
+/* Whether libpq would take the values: 0, or -1 and what is wrong. */
+int cpq_conninfo_check(const struct cpq_conninfo *info, PQExpBuffer error);
+/* The same of the port, at which libpq looks when it connects. Of a list nothing is said. */
+int cpq_port_check(const struct cpq_conninfo *info, PQExpBuffer error);
 
 /* ---- pool.c ---- */
 
@@ -87,7 +96,9 @@ void cpq_route_finish(struct cpq_route *route);
 /* What the connection waits for: libpq's asyncStatus, in our terms. */
 enum cpq_async {
 	CPQ_IDLE, /* nothing is outstanding */
-	CPQ_BUSY, /* a request runs: PQgetResult() has more to say */
+	CPQ_BUSY, /* an answer is waited for */
+	CPQ_READY, /* it is there, for PQgetResult() */
+	CPQ_READY_MORE, /* some rows of it are */
 	CPQ_BETWEEN, /* in a pipeline, a request was answered: next is its NULL */
 	CPQ_COPY_IN,
 	CPQ_COPY_OUT,
@@ -109,6 +120,9 @@ struct cpq_request {
 	int is_portal; /* described is a portal */
 	int is_stream; /* its rows come as they are made */
 	int is_answered; /* the trace has the beginning of its answer */
+	int is_asked_for; /* its answer was, by a synchronisation point or a flush */
+	int is_ended; /* libcenote has no more of it */
+	cenote_result *held; /* its answer, until it is asked for */
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */
 	size_t query_size; /* room for it, kept for the next request */
@@ -164,6 +178,7 @@ struct pg_conn {
 
 	struct cpq_conninfo info;
 	struct cpq_conninfo given; /* `info` before defaults, for the stand-in */
+	int is_told; /* it has all its values; before, the program is told none */
 	struct cpq_route route;
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
@@ -183,27 +198,30 @@ struct pg_conn {
 	struct cpq_request *spare; /* one kept, so that a query needs no allocation */
 	int chunk; /* rows at a time for the request sent last; 0: all */
 	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
-	PGresult *ready; /* what PQisBusy() found, for PQgetResult() */
-	int is_unsynced; /* a pipeline has requests behind its last synchronisation point */
+	PGresult *ready; /* what was found, for PQgetResult() */
+	int transaction; /* as it was when the server was last ready: enum cenote_tx */
 	int is_dying; /* the server said its last words */
-	int is_null_ready; /* the end of a request's results was found */
-	unsigned
-		n_owed; /* requests that are over for the program, but not yet in libcenote */
+	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	uint64_t stream_row; /* the next one of the batch at hand */
 	uint64_t n_streamed; /* rows that were given */
+	int is_stream_whole; /* all its rows have come */
 	cenote_result *copy; /* the copy that is open */
 	PQExpBufferData line; /* of PQgetline() */
 	size_t line_at;
 	cenote_params *params; /* of the request being sent; kept */
 	struct cpq_cancel_box *cancel; /* NULL: nobody has asked for a PGcancel */
 
+	struct cpq_parameter *parameters; /* as they are for the program */
+	void *first_parameters; /* the memory of those that it began with */
+	struct cpq_parameter *changes; /* that come with the end of a request */
 	PGnotify *notifies; /* not taken yet, oldest first */
 	PGnotify *notifies_last;
 	FILE *trace;
 	int trace_flags;
 	PQExpBufferData trace_notices; /* before the end of the statement */
 	PQExpBufferData trace_rest; /* before ReadyForQuery */
+	int has_large_objects; /* the server was asked for their functions */
 	int server_version;
 	int standard_strings;
 	struct cpq_statement
@@ -256,7 +274,33 @@ void cpq_requests_drop(PGconn *conn);
 /* In a pipeline: on to the next request that waits for its answer. */
 void cpq_pipeline_advance(PGconn *conn);
 
+/* ---- pipeline.c ---- */
+
+/* The answers to all that was sent are asked for. */
+void cpq_pipeline_ask(PGconn *conn);
+/* cenote_get_result(), which in a pipeline gives nothing that is not asked for. */
+int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
+
+/* ---- async.c ---- */
+
+/* See whether what is waited for has come. */
+void cpq_look(PGconn *conn);
+/* PQgetResult(), of which no event procedure is told. */
+PGresult *cpq_take_result(PGconn *conn);
+
+/* ---- copy.c ---- */
+
+/* It is over for the program, whatever still comes of it. */
+void cpq_copy_over(PGconn *conn);
+
 /* ---- exec.c ---- */
+
+/* The next result: CENOTE_OK; CENOTE_DONE at the end of a request; CENOTE_AGAIN. */
+int cpq_next_result(PGconn *conn, PGresult **ret_res);
+/* Whether more of the same statement's rows come behind it. */
+int cpq_is_part(const PGresult *res);
+/* The session is gone, or cannot be used any more: a result that says so, or NULL. */
+PGresult *cpq_lost(PGconn *conn, int status);
 
 /* A result that says so; NULL when there is not even memory for that. */
 PGresult *cpq_no_memory(PGconn *conn);
@@ -278,11 +322,19 @@ void cpq_on_notification(
 	uint32_t pid, const char *channel, const char *payload, void *user);
 void cpq_notifies_drop(PGconn *conn);
 void cpq_on_notice(const cenote_diag *diag, void *user);
+
+/* ---- parameter.c ---- */
+
 void cpq_on_parameter(const char *name, const char *value, void *user);
-/* Look at all that the session says of itself anew. */
-void cpq_parameters_read(PGconn *conn);
+/* Take all that a new session says of itself: 0, or -1 without memory. */
+int cpq_parameters_read(PGconn *conn);
+/* What changed is in force from now on. */
+void cpq_parameters_settle(PGconn *conn);
+void cpq_parameters_drop(PGconn *conn);
 
 /* ---- result.c ---- */
+
+#define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */
 
 /* A value of a result that was made here, and not by the pool. */
 struct cpq_value {
@@ -319,6 +371,7 @@ struct pg_result {
 };
 
 extern char cpq_empty[1];
+extern PGresult cpq_result_of_no_memory;
 
 /* Allocate in the result's arena, zero-filled or not; NULL when there is no memory. */
 void *cpq_result_alloc(PGresult *res, size_t size);

@@ -414,12 +414,15 @@ cpq_PQdisplayTuples(const PGresult *res, FILE *fp, int fillAlign, const char *fi
 	for (int i = 0; fillAlign && i < n; i++)
 		widths[i] = width_of(res, i) + 1;
 	for (int i = 0; printHeader && i < n; i++)
-		fprintf(fp, "%-*s%s%s", widths[i], PQfname(res, i), fieldSep,
-			i + 1 < n ? "" : "\n");
+		fprintf(fp, "%-*s%s", widths[i], PQfname(res, i), fieldSep);
+	if (printHeader)
+		fputc('\n', fp);
 	for (int i = 0; printHeader && i < n; i++) {
 		repeat(fp, '-', widths[i]);
-		fprintf(fp, "%s%s", fieldSep, i + 1 < n ? "" : "\n");
+		fputs(fieldSep, fp);
 	}
+	if (printHeader)
+		fputc('\n', fp);
 	for (int row = 0; row < PQntuples(res); row++) {
 		for (int i = 0; i < n; i++)
 			fprintf(fp, "%-*s%s", widths[i], PQgetvalue(res, row, i),

@@ -47,7 +47,9 @@ static void
 request_done(PGconn *conn, struct cpq_request *req)
 {
 	cenote_stmt_destroy(req->stmt);
+	cenote_result_destroy(req->held);
 	req->stmt = NULL;
+	req->held = NULL;
 	PQclear(req->answer);
 	req->answer = NULL;
 	if (req->statement != NULL)
@@ -89,6 +91,8 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_binary = 0;
 	req->has_head = 0;
 	req->sql.at = NULL;
+	req->is_ended = 0;
+	req->is_asked_for = conn->pipeline == PQ_PIPELINE_OFF || kind == CPQ_SYNC;
 	return req;
 }
 
@@ -112,9 +116,7 @@ cpq_requests_drop(PGconn *conn)
 	conn->spare = NULL;
 	PQclear(conn->ready);
 	conn->ready = NULL;
-	conn->is_null_ready = 0;
 	conn->is_dying = 0;
-	conn->is_unsynced = 0;
 	conn->chunk = 0;
 	conn->is_single_row = 0;
 	conn->line_at = conn->line.len;
@@ -140,9 +142,10 @@ cpq_pipeline_advance(PGconn *conn)
 	if (conn->pipeline != PQ_PIPELINE_ABORTED || conn->first->kind == CPQ_SYNC)
 		return;
 	/* no server is asked for what follows a failure */
+	conn->async = CPQ_READY;
 	conn->ready = cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	if (conn->ready == NULL)
-		cpq_say(conn, "out of memory");
+		conn->ready = cpq_no_memory(conn);
 }
 
 static void
@@ -175,7 +178,6 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	else
 		conn->first = req;
 	conn->last = req;
-	conn->is_unsynced = conn->pipeline != PQ_PIPELINE_OFF && req->kind != CPQ_SYNC;
 	if (conn->pipeline == PQ_PIPELINE_ABORTED)
 		append_to_aborted(conn);
 	else if (conn->async == CPQ_IDLE)
@@ -206,7 +208,7 @@ cpq_can_send(PGconn *conn)
 		}
 		return 1;
 	}
-	if (conn->first != NULL || conn->async != CPQ_IDLE) {
+	if (conn->async != CPQ_IDLE) {
 		cpq_say(conn, "another command is already in progress");
 		return 0;
 	}
@@ -466,14 +468,14 @@ set_chunk(PGconn *conn, int rows, int is_single_row)
 {
 	/* only for the request that runs, while nothing of its answer came */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
-		conn->ready != NULL || conn->is_null_ready || conn->stream != NULL ||
-		rows <= 0)
+		conn->stream != NULL || rows <= 0)
 		return 0;
 	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
 		return 0;
-	if (!conn->first->is_stream && cenote_set_stream(conn->session) < 0)
-		return 0;
-	conn->first->is_stream = 1;
+	/* of what has been answered in part the rest comes as a whole, and is given in parts */
+	if (conn->pipeline == PQ_PIPELINE_OFF &&
+		cenote_set_stream(conn->session) == CENOTE_OK)
+		conn->first->is_stream = 1;
 	conn->chunk = rows;
 	conn->is_single_row = is_single_row;
 	return 1;

@@ -8,6 +8,11 @@
 
 char cpq_empty[1] = "";
 
+/* Nobody frees it, and nobody changes it. */
+PGresult cpq_result_of_no_memory = { .tag = &cpq_tag,
+	.status = PGRES_FATAL_ERROR,
+	.message = (char *)(uintptr_t) "out of memory\n" };
+
 /* ---- memory: blocks that are freed together ---- */
 
 #define BLOCK_SIZE 2048u
@@ -91,7 +96,7 @@ cpq_result_text(PGresult *res, const char *text)
 void *
 cpq_PQresultAlloc(PGresult *res, size_t nBytes)
 {
-	if (res == NULL)
+	if (res == NULL || res == &cpq_result_of_no_memory)
 		return NULL;
 	return nBytes > 0 ? cpq_result_alloc(res, nBytes) : cpq_empty;
 }
@@ -132,8 +137,15 @@ cpq_result_new(PGconn *conn, ExecStatusType status)
 static int
 is_failure(ExecStatusType status)
 {
-	return status == PGRES_BAD_RESPONSE || status == PGRES_NONFATAL_ERROR ||
-	       status == PGRES_FATAL_ERROR;
+	return status == PGRES_NONFATAL_ERROR || status == PGRES_FATAL_ERROR;
+}
+
+/* Of all but these it is the connection's, as libpq has it. */
+static int
+has_message(ExecStatusType status)
+{
+	return status > PGRES_COPY_IN && status != PGRES_COPY_BOTH &&
+	       status != PGRES_SINGLE_TUPLE && (int)status != CPQ_TUPLES_CHUNK;
 }
 
 PGresult *
@@ -143,7 +155,7 @@ cpq_PQmakeEmptyPGresult(PGconn *conn, ExecStatusType status)
 
 	if (res == NULL || conn == NULL)
 		return res;
-	if (is_failure(status)) {
+	if (has_message(status)) {
 		res->message = cpq_result_text(res, conn->error.data);
 		if (res->message == NULL)
 			res->message = cpq_empty;
@@ -172,7 +184,7 @@ cpq_PQclear(PGresult *res)
 {
 	struct block *b, *next;
 
-	if (res == NULL)
+	if (res == NULL || res == &cpq_result_of_no_memory)
 		return;
 	tell_destruction(res);
 	cpq_events_finish(&res->events);
@@ -318,7 +330,7 @@ int
 cpq_PQsetResultAttrs(PGresult *res, int numAttributes, PGresAttDesc *attDescs)
 {
 	/* It can be done once. */
-	if (res == NULL || res->n_columns > 0)
+	if (res == NULL || res == &cpq_result_of_no_memory || res->n_columns > 0)
 		return 0;
 	if (numAttributes <= 0 || attDescs == NULL)
 		return 1;
@@ -751,11 +763,11 @@ cpq_PQoidStatus(const PGresult *res)
 {
 	/* libpq's own is a static buffer as well, and deprecated for it */
 	static _Thread_local char text[24];
-	Oid id = cpq_PQoidValue(res);
+	const char *id = res != NULL && strncmp(res->command, "INSERT ", 7) == 0
+				 ? res->command + 7
+				 : "";
 
-	if (id == InvalidOid)
-		return cpq_empty;
-	snprintf(text, sizeof(text), "%u", id);
+	snprintf(text, sizeof(text), "%.*s", (int)strspn(id, "0123456789"), id);
 	return text;
 }
 
@@ -820,10 +832,12 @@ cpq_PQresultVerboseErrorMessage(
 	if (res == NULL || !is_failure(res->status))
 		return strdup("PGresult is not an error result\n");
 	initPQExpBuffer(&text);
-	if (cpq_result_field(res, PG_DIAG_SEVERITY) != NULL || res->message == NULL)
+	if (res->fields != NULL)
 		cpq_message_build(&text, res, verbosity, show_context);
 	else
-		appendPQExpBufferStr(&text, res->message);
+		appendPQExpBufferStr(&text, res->message != NULL && *res->message != '\0'
+						    ? res->message
+						    : "no error message available\n");
 	if (text.maxlen == 0) {
 		termPQExpBuffer(&text);
 		return strdup("out of memory\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conninfo.h"
 
+#include <langinfo.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pwd.h>
@@ -249,6 +250,45 @@ complete_user(struct cpq_conninfo *info, PQExpBuffer error)
 		return 0;
 	r = cpq_conninfo_put(info, "user", user, error);
 	free(user);
+	return r;
+}
+
+/* The name of the encoding that the program's locale has. */
+static const char *
+locale_encoding(void)
+{
+	int id = pg_char_to_encoding(nl_langinfo(CODESET));
+
+	return id > 0 ? pg_encoding_to_char(id) : "SQL_ASCII";
+}
+
+/* Where the password would be looked for; that no password is sent is another matter. */
+static int
+put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	char path[4096];
+	char *home = home_directory();
+
+	if (home == NULL)
+		return 0;
+	snprintf(path, sizeof(path), "%s/.pgpass", home);
+	free(home);
+	return cpq_conninfo_put(info, "passfile", path, error);
+}
+
+int
+cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	int r = 0;
+
+	if (*cpq_conninfo_get(info, "dbname") == '\0')
+		r = cpq_conninfo_put(
+			info, "dbname", cpq_conninfo_get(info, "user"), error);
+	if (r == 0 && *cpq_conninfo_get(info, "password") == '\0' &&
+		*cpq_conninfo_get(info, "passfile") == '\0')
+		r = put_passfile(info, error);
+	if (r == 0 && strcmp(cpq_conninfo_get(info, "client_encoding"), "auto") == 0)
+		r = cpq_conninfo_put(info, "client_encoding", locale_encoding(), error);
 	return r;
 }
 

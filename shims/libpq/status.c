@@ -13,10 +13,17 @@
 static char *
 info_text(const PGconn *conn, const char *keyword)
 {
-	if (conn == NULL)
+	if (conn == NULL || !conn->is_told)
 		return NULL;
 	/* the interface has no const; the text is the connection's */
 	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, keyword);
+}
+
+/* … or nothing, where libpq tells that. */
+static char *
+info_or_nothing(const PGconn *conn, const char *keyword)
+{
+	return conn != NULL && !conn->is_told ? cpq_empty : info_text(conn, keyword);
 }
 
 char *
@@ -36,15 +43,15 @@ cpq_PQuser(const PGconn *conn)
 char *
 cpq_PQpass(const PGconn *conn)
 {
-	return info_text(conn, "password");
+	return info_or_nothing(conn, "password");
 }
 
 char *
 cpq_PQhost(const PGconn *conn)
 {
-	char *host = info_text(conn, "host");
+	char *host = info_or_nothing(conn, "host");
 
-	if (host == NULL || *host != '\0')
+	if (host == NULL || *host != '\0' || !conn->is_told)
 		return host;
 	host = info_text(conn, "hostaddr");
 	/* where libpq would have looked */
@@ -54,13 +61,13 @@ cpq_PQhost(const PGconn *conn)
 char *
 cpq_PQhostaddr(const PGconn *conn)
 {
-	return info_text(conn, "hostaddr");
+	return info_or_nothing(conn, "hostaddr");
 }
 
 char *
 cpq_PQport(const PGconn *conn)
 {
-	return info_text(conn, "port");
+	return info_or_nothing(conn, "port");
 }
 
 char *
@@ -86,9 +93,9 @@ cpq_PQtransactionStatus(const PGconn *conn)
 {
 	if (conn == NULL || conn->status != CONNECTION_OK)
 		return PQTRANS_UNKNOWN;
-	if (conn->first != NULL || conn->async != CPQ_IDLE)
+	if (conn->async != CPQ_IDLE)
 		return PQTRANS_ACTIVE;
-	switch (cenote_tx_state(conn->session)) {
+	switch (conn->transaction) {
 	case CENOTE_TX_IDLE:
 		return PQTRANS_IDLE;
 	case CENOTE_TX_OPEN:
@@ -187,7 +194,7 @@ cpq_PQsetClientEncoding(PGconn *conn, const char *encoding)
 	if (strcmp(encoding, "auto") == 0)
 		encoding = pg_encoding_to_char(PQenv2encoding());
 	/* as libpq, which has so much room for it */
-	if (strlen(encoding) > 100 || strpbrk(encoding, "'\\") != NULL)
+	if (strlen(encoding) > 101)
 		return -1;
 	initPQExpBuffer(&text);
 	appendPQExpBuffer(&text, "set client_encoding to '%s'", encoding);

@@ -14,10 +14,10 @@ find(void *library, const char *name, void *slot)
 	memcpy(slot, &address, sizeof(address));
 }
 
-static void
-load(struct cnt_pq *pq, const char *path, int flags)
+void
+cnt_pq_load(struct cnt_pq *pq, const char *path)
 {
-	pq->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+	pq->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (pq->library == NULL) {
 		fprintf(stderr, "%s\n", dlerror());
 		exit(1);
@@ -41,8 +41,8 @@ cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original)
 {
 	const char *ours = getenv("CNT_LIBPQ");
 
-	load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ, RTLD_DEEPBIND);
-	load(ret_original, CNT_ORIGINAL_LIBPQ, RTLD_DEEPBIND);
+	cnt_pq_load(ret_ours, ours != NULL ? ours : CNT_OUR_LIBPQ);
+	cnt_pq_load(ret_original, CNT_ORIGINAL_LIBPQ);
 }
 
 void
@@ -56,5 +56,5 @@ cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original)
 void
 cnt_ours_open(struct cnt_pq *ret_ours)
 {
-	load(ret_ours, CNT_OUR_LIBPQ, 0);
+	cnt_pq_load(ret_ours, CNT_OUR_LIBPQ);
 }

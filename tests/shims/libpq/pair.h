@@ -21,9 +21,12 @@ struct cnt_pq {
 	struct cnt_pq_more more;
 };
 
+/* One of them; ends the test, and says so, if it cannot be opened. */
+void cnt_pq_load(struct cnt_pq *ret_pq, const char *path);
+
 /*
  * Ours (CNT_LIBPQ in the environment names another) and the original, each with its own names in its
- * own corner. Ends the test, and says so, if one of them cannot be opened.
+ * own corner.
  */
 void cnt_pair_open(struct cnt_pq *ret_ours, struct cnt_pq *ret_original);
 void cnt_pair_close(struct cnt_pq *ours, struct cnt_pq *original);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+/*
+ * Between sending and the last result. The states, and what moves a connection from one to the next, are
+ * libpq's own, since programs see them in nearly everything that they ask: CPQ_BUSY becomes CPQ_READY
+ * when an answer is found, and nothing more is looked at until the program has taken it.
+ */
+
+/* Where the program did not take the result that a copy begins with, its end is told in that. */
+static PGresult *
+with_copy(PGconn *conn, PGresult *res)
+{
+	PGresult *copy = conn->ready;
+
+	conn->ready = NULL;
+	if (copy == NULL || res->status != PGRES_COMMAND_OK) {
+		PQclear(copy);
+		return res;
+	}
+	cpq_result_set_tag(copy, res->command);
+	PQclear(res);
+	return copy;
+}
+
+/* The next answer, if it has come: CENOTE_OK, CENOTE_AGAIN. Only of a connection that is CPQ_BUSY. */
+static int
+step(PGconn *conn)
+{
+	PGresult *res;
+	int r = cpq_next_result(conn, &res);
+
+	if (r == CENOTE_AGAIN)
+		return r;
+	if (r == CENOTE_DONE) {
+		conn->async = conn->pipeline == PQ_PIPELINE_OFF ? CPQ_IDLE : CPQ_BETWEEN;
+		return CENOTE_OK;
+	}
+	res = with_copy(conn, res);
+	conn->ready = res;
+	if (conn->async != CPQ_COPY_IN && conn->async != CPQ_COPY_OUT)
+		conn->async = cpq_is_part(res) ? CPQ_READY_MORE : CPQ_READY;
+	return CENOTE_OK;
+}
+
+void
+cpq_look(PGconn *conn)
+{
+	if (conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD)
+		(void)step(conn);
+}
+
+/* Wait for an answer: libcenote waits, mostly in the call that reads. 0; -1 this process must not. */
+static int
+await(PGconn *conn)
+{
+	int r;
+
+	while (conn->async == CPQ_BUSY) {
+		if (conn->status != CONNECTION_BAD && cpq_enter(conn) < 0)
+			return -1;
+		/* libpq would wait for ever */
+		cpq_pipeline_ask(conn);
+		(void)cenote_set_nonblocking(conn->session, 0);
+		r = step(conn);
+		(void)cenote_set_nonblocking(conn->session, 1);
+		if (r == CENOTE_AGAIN) {
+			conn->ready = cpq_lost(conn, CENOTE_ERR_CONN);
+			conn->async = CPQ_READY;
+		}
+	}
+	return 0;
+}
+
+static PGresult *
+take_ready(PGconn *conn)
+{
+	PGresult *res = conn->ready;
+
+	conn->ready = NULL;
+	return res;
+}
+
+/* The oldest request is over for the program; libcenote may still have the end of it. */
+static void
+advance_queue(PGconn *conn, int is_sync)
+{
+	if (conn->first == NULL)
+		return;
+	if (conn->pipeline == PQ_PIPELINE_OFF) {
+		/* a text may have several statements: it is over when the server is ready */
+		if (conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_FUNCTION)
+			return;
+	} else {
+		/* a synchronisation point may fail, and is one all the same */
+		if (conn->first->kind == CPQ_SYNC && !is_sync)
+			return;
+		conn->n_owed++;
+	}
+	cpq_request_pop(conn);
+	cpq_cancel_follow(conn);
+}
+
+/* Behind each answer in a pipeline comes a NULL, but not behind a synchronisation point. */
+static PGresult *
+take_answer(PGconn *conn)
+{
+	PGresult *res = take_ready(conn);
+	int is_sync = res->status == PGRES_PIPELINE_SYNC;
+
+	if (conn->status == CONNECTION_BAD) {
+		conn->async = CPQ_IDLE;
+		return res;
+	}
+	advance_queue(conn, is_sync);
+	conn->async = conn->pipeline == PQ_PIPELINE_OFF ? CPQ_BUSY : CPQ_BETWEEN;
+	if (is_sync)
+		cpq_pipeline_advance(conn);
+	return res;
+}
+
+/* Of a copy that goes on it is said each time. */
+static PGresult *
+take_copy(PGconn *conn)
+{
+	PGresult *res = take_ready(conn);
+
+	if (conn->status != CONNECTION_OK) {
+		PQclear(res);
+		return cpq_lost(conn, CENOTE_ERR_CONN);
+	}
+	if (res != NULL)
+		return res;
+	/* without memory NULL, as libpq: who asks until there is no more must come to an end */
+	return cpq_PQmakeEmptyPGresult(
+		conn, conn->async == CPQ_COPY_IN ? PGRES_COPY_IN : PGRES_COPY_OUT);
+}
+
+static PGresult *
+take(PGconn *conn)
+{
+	switch (conn->async) {
+	case CPQ_BETWEEN:
+		cpq_pipeline_advance(conn);
+		return NULL;
+	case CPQ_READY:
+		return take_answer(conn);
+	case CPQ_READY_MORE:
+		conn->async = CPQ_BUSY;
+		return take_ready(conn);
+	case CPQ_COPY_IN:
+	case CPQ_COPY_OUT:
+		return take_copy(conn);
+	default:
+		return NULL;
+	}
+}
+
+PGresult *
+cpq_take_result(PGconn *conn)
+{
+	return await(conn) < 0 ? NULL : take(conn);
+}
+
+PGresult *
+cpq_PQgetResult(PGconn *conn)
+{
+	PGresult *res = conn != NULL ? cpq_take_result(conn) : NULL;
+
+	if (res != NULL)
+		(void)PQfireResultCreateEvents(conn, res);
+	return res;
+}
+
+int
+cpq_PQisBusy(PGconn *conn)
+{
+	if (conn == NULL)
+		return 0;
+	cpq_look(conn);
+	return conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD;
+}
+
+int
+cpq_PQconsumeInput(PGconn *conn)
+{
+	int r;
+
+	if (conn == NULL)
+		return 0;
+	if (conn->status == CONNECTION_BAD) {
+		cpq_say(conn, "connection not open");
+		return 0;
+	}
+	if (cpq_enter(conn) < 0)
+		return 0;
+	r = cenote_process(conn->session);
+	/* what was received before the loss is still to be had */
+	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
+		conn->first != NULL)
+		return 1;
+	cpq_say_failure(conn, r);
+	return 0;
+}

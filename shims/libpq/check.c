@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Values that libpq does not take, whatever they are for: most of them are nothing to a pool, but a program
+ * that gives a wrong one is told so.
+ */
+
+struct choice {
+	const char *keyword;
+	const char *values[8];
+	int is_any_case; /* and may be empty */
+};
+
+/* In the order in which libpq looks. */
+static const struct choice choices[] = {
+	{ "channel_binding", { "disable", "prefer", "require" }, 0 },
+	{ "sslmode",
+		{ "disable", "allow", "prefer", "require", "verify-ca", "verify-full" },
+		0 },
+	{ "ssl_min_protocol_version", { "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" },
+		1 },
+	{ "ssl_max_protocol_version", { "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" },
+		1 },
+	{ "gssencmode", { "disable", "prefer", "require" }, 0 },
+	{ "target_session_attrs",
+		{ "any", "read-write", "read-only", "primary", "standby",
+			"prefer-standby" },
+		0 },
+};
+
+static int
+is_choice(const struct choice *c, const char *value)
+{
+	for (size_t i = 0; i < 8 && c->values[i] != NULL; i++) {
+		if ((c->is_any_case ? strcasecmp(value, c->values[i])
+				    : strcmp(value, c->values[i])) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const char *value = cpq_conninfo_get(info, choices[i].keyword);
+
+		if (is_choice(&choices[i], value))
+			continue;
+		appendPQExpBuffer(
+			error, "invalid %s value: \"%s\"\n", choices[i].keyword, value);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+n_elements(const char *list)
+{
+	int n = 1;
+
+	for (; *list != '\0'; list++)
+		n += *list == ',';
+	return n;
+}
+
+static int
+check_hosts(const struct cpq_conninfo *info, PQExpBuffer error)
+{
+	const char *hosts = cpq_conninfo_get(info, "host");
+	const char *addresses = cpq_conninfo_get(info, "hostaddr");
+	const char *ports = cpq_conninfo_get(info, "port");
+	int n = n_elements(*addresses != '\0' ? addresses : hosts);
+
+	if (*hosts != '\0' && n_elements(hosts) != n) {
+		appendPQExpBuffer(error,
+			"could not match %d host names to %d hostaddr values\n",
+			n_elements(hosts), n);
+		return -1;
+	}
+	if (n_elements(ports) == 1 || n_elements(ports) == n)
+		return 0;
+	appendPQExpBuffer(error, "could not match %d port numbers to %d hosts\n",
+		n_elements(ports), n);
+	return -1;
+}
+
+/* Two versions of TLS, either of which may be empty, in their order: their names sort so. */
+static int
+check_tls_range(const struct cpq_conninfo *info, PQExpBuffer error)
+{
+	const char *min = cpq_conninfo_get(info, "ssl_min_protocol_version");
+	const char *max = cpq_conninfo_get(info, "ssl_max_protocol_version");
+
+	if (*min == '\0' || *max == '\0' || strcasecmp(min, max) <= 0)
+		return 0;
+	appendPQExpBufferStr(error, "invalid SSL protocol version range\n");
+	return -1;
+}
+
+int
+cpq_port_check(const struct cpq_conninfo *info, PQExpBuffer error)
+{
+	const char *port = cpq_conninfo_get(info, "port");
+	char *end;
+	long number;
+
+	if (*port == '\0' || strchr(port, ',') != NULL)
+		return 0;
+	errno = 0;
+	number = strtol(port, &end, 10);
+	while (isspace((unsigned char)*end))
+		end++;
+	if (end == port || *end != '\0' || errno != 0 || number != (int)number) {
+		appendPQExpBuffer(error,
+			"invalid integer value \"%s\" for connection option "
+			"\"port\"\n",
+			port);
+		return -1;
+	}
+	if (number > 0 && number < 65536)
+		return 0;
+	appendPQExpBuffer(error, "invalid port number: \"%s\"\n", port);
+	return -1;
+}
+
+int
+cpq_conninfo_check(const struct cpq_conninfo *info, PQExpBuffer error)
+{
+	if (check_hosts(info, error) < 0)
+		return -1;
+	return check_choices(info, error) < 0 ? -1 : check_tls_range(info, error);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What the session is set to. libcenote hears of a change when it comes; the program does when it has taken
+ * the results that were before it, as it does of libpq.
+ */
+
+struct cpq_parameter {
+	struct cpq_parameter *next;
+	const char *name;
+	const char *value;
+	int is_own; /* freed by itself, and not with those that the session began with */
+};
+
+static char *
+put_text(char *at, const char *text, const char **ret_copy)
+{
+	size_t size = strlen(text) + 1;
+
+	memcpy(at, text, size);
+	*ret_copy = at;
+	return at + size;
+}
+
+static struct cpq_parameter *
+parameter_new(const char *name, const char *value)
+{
+	struct cpq_parameter *p = malloc(sizeof(*p) + strlen(name) + strlen(value) + 2);
+	char *at = (char *)(p + 1);
+
+	if (p == NULL)
+		return NULL;
+	at = put_text(at, name, &p->name);
+	(void)put_text(at, value, &p->value);
+	p->is_own = 1;
+	p->next = NULL;
+	return p;
+}
+
+static void
+list_free(struct cpq_parameter **list)
+{
+	struct cpq_parameter *next;
+
+	for (; *list != NULL; *list = next) {
+		next = (*list)->next;
+		if ((*list)->is_own)
+			free(*list);
+	}
+}
+
+/* Where it is in the list, or the list's end. */
+static struct cpq_parameter **
+find(struct cpq_parameter **list, const char *name)
+{
+	while (*list != NULL && strcmp((*list)->name, name) != 0)
+		list = &(*list)->next;
+	return list;
+}
+
+/* "15.4 (Debian 15.4-1)" is 150004, "9.6.1" is 90601, "17beta1" is 170000. */
+static int
+version_number(const char *text)
+{
+	int parts[3] = { 0, 0, 0 };
+	char *end;
+
+	for (int i = 0; i < 3; i++) {
+		parts[i] = (int)strtol(text, &end, 10);
+		if (end == text || *end != '.')
+			break;
+		text = end + 1;
+	}
+	if (parts[0] >= 10)
+		return 10000 * parts[0] + parts[1];
+	return 10000 * parts[0] + 100 * parts[1] + parts[2];
+}
+
+/* Some of them are how this library itself goes on. */
+static void
+follow(PGconn *conn, const char *name, const char *value)
+{
+	int encoding;
+
+	if (conn->habits.dialect != NULL) {
+		cpq_dialect_on_parameter(conn, name, value);
+		return;
+	}
+	if (strcmp(name, "client_encoding") == 0) {
+		encoding = pg_char_to_encoding(value);
+		conn->habits.encoding = encoding >= 0 ? encoding : 0;
+	} else if (strcmp(name, "standard_conforming_strings") == 0) {
+		conn->standard_strings = strcmp(value, "on") == 0;
+	} else if (strcmp(name, "server_version") == 0) {
+		conn->server_version = version_number(value);
+	} else {
+		return;
+	}
+	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+}
+
+static void
+put(PGconn *conn, struct cpq_parameter *p)
+{
+	struct cpq_parameter **at = find(&conn->parameters, p->name);
+	struct cpq_parameter *old = *at;
+
+	p->next = old != NULL ? old->next : NULL;
+	*at = p;
+	if (old != NULL && old->is_own)
+		free(old);
+	follow(conn, p->name, p->value);
+}
+
+void
+cpq_parameters_settle(PGconn *conn)
+{
+	struct cpq_parameter *p;
+
+	while ((p = conn->changes) != NULL) {
+		conn->changes = p->next;
+		put(conn, p);
+	}
+}
+
+void
+cpq_on_parameter(const char *name, const char *value, void *user)
+{
+	PGconn *conn = user;
+	struct cpq_parameter *p = parameter_new(name, value);
+	struct cpq_parameter **last = &conn->changes;
+
+	cpq_trace_parameter(conn, name, value);
+	/* without memory the program sees the old one */
+	if (p == NULL)
+		return;
+	while (*last != NULL)
+		last = &(*last)->next;
+	*last = p;
+	if (conn->async == CPQ_IDLE)
+		cpq_parameters_settle(conn);
+}
+
+void
+cpq_parameters_drop(PGconn *conn)
+{
+	list_free(&conn->parameters);
+	list_free(&conn->changes);
+	free(conn->first_parameters);
+	conn->first_parameters = NULL;
+}
+
+/* How many the session begins with, and the room for their texts. */
+static uint32_t
+measure(const PGconn *conn, size_t *ret_size)
+{
+	const char *name;
+	uint32_t n = 0;
+
+	*ret_size = 0;
+	while ((name = cenote_parameter_name(conn->session, n)) != NULL) {
+		*ret_size += strlen(name) + 2;
+		*ret_size += strlen(cenote_parameter(conn->session, name));
+		n++;
+	}
+	return n;
+}
+
+int
+cpq_parameters_read(PGconn *conn)
+{
+	struct cpq_parameter *list;
+	size_t size;
+	uint32_t n = measure(conn, &size);
+	char *at;
+
+	cpq_parameters_drop(conn);
+	/* in one piece, since every connection has them */
+	list = malloc(n * sizeof(*list) + size + 1);
+	if (list == NULL)
+		return -1;
+	conn->first_parameters = list;
+	at = (char *)(list + n);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = cenote_parameter_name(conn->session, i);
+
+		at = put_text(at, name, &list[i].name);
+		at = put_text(at, cenote_parameter(conn->session, name), &list[i].value);
+		list[i].is_own = 0;
+		list[i].next = i + 1 < n ? &list[i + 1] : NULL;
+	}
+	conn->parameters = n > 0 ? list : NULL;
+	for (uint32_t i = 0; i < n; i++)
+		follow(conn, list[i].name, list[i].value);
+	return 0;
+}
+
+const char *
+cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
+{
+	struct cpq_parameter *list;
+
+	if (conn == NULL || paramName == NULL || conn->session == NULL)
+		return NULL;
+	if (conn->habits.dialect != NULL)
+		return cpq_dialect_parameter(conn, paramName);
+	/* facts of ours are not the server's */
+	if (strcmp(paramName, "backend_pid") == 0)
+		return NULL;
+	list = *find((struct cpq_parameter **)(uintptr_t)&conn->parameters, paramName);
+	return list != NULL ? list->value : NULL;
+}
