@@ -264,6 +264,20 @@ pg_utf_mblen(const unsigned char *s)
 	return length_utf8(*s);
 }
 
+/* What libpq has from Unicode's tables: marks that take no room, and characters that take two cells, also
+ * those of the ideographic planes that nobody has assigned. */
+static int
+width_character(utf8proc_int32_t c)
+{
+	utf8proc_category_t category = utf8proc_category(c);
+
+	if (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME)
+		return 0;
+	if (c >= 0x20000 && c <= 0x3ffff)
+		return 2;
+	return utf8proc_charwidth(c) == 2 ? 2 : 1;
+}
+
 /* -1 for control characters, 0 for NUL and what combines with the one before. */
 static int
 width_utf8(const unsigned char *s)
@@ -277,7 +291,7 @@ width_utf8(const unsigned char *s)
 		return -1;
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return -1;
-	return utf8proc_charwidth(c);
+	return width_character(c);
 }
 
 static int
