@@ -272,7 +272,7 @@ postgresql_source()
 regress_results()
 {
 	sed -nE 's/^(test)? +([a-z_0-9./-]+) +\.\.\. ok .*/pass \2/p
-		s/^(test)? +([a-z_0-9./-]+) +\.\.\. FAILED.*/fail \2/p' "$1"
+		s/^(test)? +([a-z_0-9./-]+) +\.\.\. .*FAILED.*/fail \2/p' "$1"
 }
 
 # ---------------------------------------------------------------------------- servers
