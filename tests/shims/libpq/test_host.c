@@ -501,6 +501,7 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 	PGcancel *cancel;
 
 	list_fds(before);
+	n_notices = 0;
 	for (int with_params = 0; with_params < 2; with_params++) {
 		conn = with_params ? f->ours.f.PQconnectStartParams(keywords, values, 1)
 				   : f->ours.f.PQconnectStart(f->conninfo);
@@ -538,6 +539,69 @@ who_may_not_fall_back_is_told(void **state)
 		"cenoted is not reachable at 127.0.0.1:1"));
 	f->ours.f.PQfinish(conn);
 	setenv("CENOTE_FALLBACK", "direct", 1);
+}
+
+/* ---- what the server says while it is slow ---- */
+
+/* Take what comes, until there is a notice more than before or a result is ready. */
+static void
+wait_for_word(struct fixture *f, PGconn *conn)
+{
+	int before = n_notices;
+
+	while (f->ours.f.PQisBusy(conn) && n_notices == before) {
+		struct pollfd p = { .fd = f->ours.f.PQsocket(conn), .events = POLLIN };
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+	}
+}
+
+static void
+a_notice_does_not_wait_for_its_statement(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = connected(f);
+
+	(void)f->ours.f.PQsetNoticeProcessor(conn, count_notice, &n_notices);
+	n_notices = 0;
+	assert_int_equal(f->ours.f.PQsendQuery(conn,
+				 "do $$begin raise notice 'hm'; perform pg_sleep(3); "
+				 "end$$"),
+		1);
+	wait_for_word(f, conn);
+	assert_int_equal(n_notices, 1);
+	assert_int_equal(f->ours.f.PQisBusy(conn), 1);
+	f->ours.f.PQfinish(conn);
+}
+
+static void
+a_result_does_not_wait_for_the_next_of_its_pipeline(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = connected(f);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQenterPipelineMode(conn), 1);
+	assert_int_equal(f->ours.f.PQsendQueryParams(
+				 conn, "select 42", 0, NULL, NULL, NULL, NULL, 0),
+		1);
+	assert_int_equal(f->ours.f.PQpipelineSync(conn), 1);
+	assert_int_equal(f->ours.f.PQsendQueryParams(conn, "select pg_sleep(3)", 0, NULL,
+				 NULL, NULL, NULL, 0),
+		1);
+	assert_int_equal(f->ours.f.PQpipelineSync(conn), 1);
+	wait_for_word(f, conn);
+	res = f->ours.f.PQgetResult(conn);
+	assert_string_equal(f->ours.f.PQgetvalue(res, 0, 0), "42");
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(conn));
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_PIPELINE_SYNC);
+	f->ours.f.PQclear(res);
+	/* the second still sleeps */
+	assert_int_equal(f->ours.f.PQisBusy(conn), 1);
+	f->ours.f.PQfinish(conn);
 }
 
 /* First, in a process that has not opened the original yet. */
@@ -644,6 +708,8 @@ main(void)
 		cmocka_unit_test(a_reset_leaves_the_last_words_of_the_server_behind),
 		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
 		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
+		cmocka_unit_test(a_notice_does_not_wait_for_its_statement),
+		cmocka_unit_test(a_result_does_not_wait_for_the_next_of_its_pipeline),
 		/* last: they look for a cenoted that is not there */
 		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
 		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),
