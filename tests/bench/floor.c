@@ -2,10 +2,9 @@
 
 /*
  * The floor under the figures of cenote-bench on a machine: the system calls of a client and of a
- * worker on their fast path, with nothing behind them. Two processes on one CPU; microseconds of
- * CPU of both per operation, best and median of the rounds.
- *
- *   floor        both ways
+ * worker on their fast path, with nothing behind them, and with a process that does those of a
+ * PostgreSQL server. All on one CPU; microseconds of CPU of all processes per operation, best and
+ * median of the rounds.
  */
 
 #include <errno.h>
@@ -31,6 +30,9 @@
 #define ATTACHED_BYTES 200
 #define QUERY_BYTES    48
 #define ANSWER_BYTES   160
+/* From a worker to PostgreSQL, and back. */
+#define SERVER_BYTES   14
+#define SERVED_BYTES   66
 
 static void
 need(int ok, const char *what)
@@ -61,22 +63,57 @@ exchange(int fd, size_t request, size_t answer)
 	need(recv(fd, bytes, answer, 0) == (ssize_t)answer, "recv");
 }
 
-/* One request: wait as a worker does (it has more to look at than this socket), take, answer. */
+/* Wait as a worker does: it has its server to look at, too. */
 static int
-answer(int fd, size_t size)
+take(int fd, int other)
 {
-	struct pollfd p = { fd, POLLIN, 0 };
+	struct pollfd p[2] = { { fd, POLLIN, 0 }, { other, POLLRDHUP, 0 } };
 	struct timespec limit = { 60, 0 };
+	char bytes[512];
+
+	need(ppoll(p, 2, &limit, NULL) == 1, "ppoll");
+	return recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0 ? 0 : -1;
+}
+
+static int
+give(int fd, size_t size)
+{
 	char bytes[512] = { 0 };
 
-	need(ppoll(&p, 1, &limit, NULL) == 1, "ppoll");
-	if (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0)
-		return -1;
 	return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -1;
 }
 
+/* One request: taken, carried out by the server if there is one, answered. */
+static int
+answer(int fd, int server, size_t size)
+{
+	if (take(fd, server) < 0)
+		return -1;
+	if (server >= 0 && size == ANSWER_BYTES)
+		need(give(server, SERVER_BYTES) == 0 && take(server, fd) == 0, "server");
+	return give(fd, size);
+}
+
+/* As PostgreSQL does: it looks for more before it waits. */
 static void
-be_worker(int listener)
+be_server(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	char bytes[512];
+	int ep;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	need(ep >= 0 && epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event) == 0, "epoll");
+	for (;;) {
+		need(epoll_wait(ep, &event, 1, -1) == 1, "epoll_wait");
+		while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+			need(give(fd, SERVED_BYTES) == 0, "send");
+	}
+}
+
+static void
+be_worker(int listener, int server)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
 	int ep, fd;
@@ -92,8 +129,8 @@ be_worker(int listener)
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		need(fd >= 0, "accept4");
 		need(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0, "peer");
-		if (answer(fd, ATTACHED_BYTES) == 0) {
-			while (answer(fd, ANSWER_BYTES) == 0)
+		if (answer(fd, server, ATTACHED_BYTES) == 0) {
+			while (answer(fd, server, ANSWER_BYTES) == 0)
 				;
 		}
 		close(fd);
@@ -127,14 +164,27 @@ report(const char *what, double *us)
 	printf("%-32s median %6.2f  best %6.2f\n", what, us[ROUNDS / 2], us[0]);
 }
 
+/* The processes that work; 0: there is no server. */
+struct crew {
+	pid_t worker, server;
+};
+
+static int64_t
+all_cpu_ns(const struct crew *crew)
+{
+	return cpu_ns(getpid()) + cpu_ns(crew->worker) +
+	       (crew->server > 0 ? cpu_ns(crew->server) : 0);
+}
+
 static void
-measure(const struct sockaddr_un *address, pid_t worker, int is_held, const char *what)
+measure(const struct sockaddr_un *address, const struct crew *crew, int is_held,
+	const char *what)
 {
 	double us[ROUNDS];
 	int round, i, fd = is_held ? attach(address) : -1;
 
 	for (round = 0; round < ROUNDS; round++) {
-		int64_t start = cpu_ns(getpid()) + cpu_ns(worker), end;
+		int64_t start = all_cpu_ns(crew), end;
 
 		for (i = 0; i < OPERATIONS; i++) {
 			if (!is_held)
@@ -144,7 +194,7 @@ measure(const struct sockaddr_un *address, pid_t worker, int is_held, const char
 				close(fd);
 		}
 		usleep(2000);
-		end = cpu_ns(getpid()) + cpu_ns(worker);
+		end = all_cpu_ns(crew);
 		us[round] = (double)(end - start) / OPERATIONS / 1e3;
 	}
 	if (is_held)
@@ -168,13 +218,57 @@ pin(void)
 	need(sched_setaffinity(0, sizeof(set), &set) == 0, "sched_setaffinity");
 }
 
+static void
+start(struct crew *crew, int listener, int with_server)
+{
+	int fds[2] = { -1, -1 };
+
+	*crew = (struct crew){ 0, 0 };
+	if (with_server) {
+		need(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0,
+			"socketpair");
+		crew->server = fork();
+		need(crew->server >= 0, "fork");
+		if (crew->server == 0)
+			be_server(fds[1]);
+		close(fds[1]);
+	}
+	crew->worker = fork();
+	need(crew->worker >= 0, "fork");
+	if (crew->worker == 0)
+		be_worker(listener, fds[0]);
+	if (with_server)
+		close(fds[0]);
+}
+
+static void
+stop(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void
+measure_both(const struct sockaddr_un *address, int listener, int with_server)
+{
+	struct crew crew;
+
+	start(&crew, listener, with_server);
+	puts(with_server ? "with a server behind the worker" : "client and worker");
+	measure(address, &crew, 0, "  connect + request + disconnect");
+	measure(address, &crew, 1, "  request on a held connection");
+	stop(crew.worker);
+	stop(crew.server);
+}
+
 int
 main(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char dir[] = "/tmp/cenote-floor.XXXXXX";
 	int listener;
-	pid_t worker;
 
 	pin();
 	need(mkdtemp(dir) != NULL, dir);
@@ -185,14 +279,8 @@ main(void)
 				0 &&
 			listen(listener, 64) == 0,
 		address.sun_path);
-	worker = fork();
-	need(worker >= 0, "fork");
-	if (worker == 0)
-		be_worker(listener);
-	measure(&address, worker, 0, "connect + request + disconnect");
-	measure(&address, worker, 1, "request on a held connection");
-	kill(worker, SIGKILL);
-	waitpid(worker, NULL, 0);
+	measure_both(&address, listener, 0);
+	measure_both(&address, listener, 1);
 	unlink(address.sun_path);
 	rmdir(dir);
 	return 0;
