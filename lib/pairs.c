@@ -12,7 +12,9 @@ static struct cn_pair *
 find(const struct cn_pairs *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (strcmp(p->list[i].name, name) == 0)
+		const char *at = p->list[i].name;
+
+		if (*at == *name && strcmp(at, name) == 0)
 			return &p->list[i];
 	}
 	return NULL;
