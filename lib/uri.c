@@ -55,6 +55,13 @@ decode(const char *text, size_t len, char *out, struct cnc_diag *diag)
 	return CENOTE_OK;
 }
 
+/* Decoding makes nothing longer: at most so many bytes were written. */
+static size_t
+decoded_max(size_t len)
+{
+	return len < CN_OPTION_VALUE_MAX ? len + 1 : CN_OPTION_VALUE_MAX + 1u;
+}
+
 static int
 set_decoded(struct cn_options *o, int option, const char *text, size_t len,
 	struct cnc_diag *diag)
@@ -64,7 +71,7 @@ set_decoded(struct cn_options *o, int option, const char *text, size_t len,
 
 	if (r == CENOTE_OK)
 		r = cn_options_set(o, option, value, diag);
-	cnc_wipe(value, sizeof(value));
+	cnc_wipe(value, decoded_max(len));
 	return r;
 }
 
@@ -122,7 +129,7 @@ apply_pair(struct cn_options *o, const char *pair, size_t len, struct cnc_diag *
 	r = decode(equals + 1, len - name_len - 1, value, diag);
 	if (r == CENOTE_OK)
 		r = cn_options_set_named(o, pair, name_len, value, diag);
-	cnc_wipe(value, sizeof(value));
+	cnc_wipe(value, decoded_max(len));
 	return r;
 }
 
