@@ -156,15 +156,13 @@ cpq_PQrequestCancel(PGconn *conn)
 		cpq_say(conn, "PQrequestCancel() -- connection is not open");
 		return 0;
 	}
-	resetPQExpBuffer(&conn->error);
 	cancel = cpq_PQgetCancel(conn);
-	if (cancel == NULL) {
-		cpq_say(conn, "out of memory");
-		return 0;
+	r = cancel != NULL ? cpq_PQcancel(cancel, why, sizeof(why)) : 0;
+	if (!r) {
+		resetPQExpBuffer(&conn->error);
+		appendPQExpBufferStr(
+			&conn->error, cancel != NULL ? why : "out of memory");
 	}
-	r = cpq_PQcancel(cancel, why, sizeof(why));
-	if (!r)
-		appendPQExpBufferStr(&conn->error, why);
 	cpq_PQfreeCancel(cancel);
 	return r;
 }

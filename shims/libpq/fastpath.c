@@ -87,6 +87,8 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 	if (cpq_params_of(conn, &none) == NULL ||
 		args_fill(conn->params, args, nargs) != CENOTE_OK)
 		return cpq_no_memory(conn);
+	/* how the rows of the query before were wanted is nothing to it */
+	conn->chunk = 0;
 	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
 	if (req != NULL)
 		req->is_stream = 0;

@@ -496,7 +496,7 @@ cpq_PQsetChunkedRowsMode(PGconn *conn, int chunk_size)
 int
 cpq_PQflush(PGconn *conn)
 {
-	if (conn == NULL)
+	if (conn == NULL || conn->status == CONNECTION_BAD)
 		return -1;
 	if (conn->session == NULL)
 		return 0;
