@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "driver.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cnt_process.h"
+
+/* Queries, at once or step by step; pipelines; cancelling. */
+
+#define MAX_PARAMS 4
+
+/* What is answered is answered within this; what is not, not later than this. */
+#define ANSWER_MS 10000
+#define SILENT_MS 150
+
+int
+fz_await(struct fz *z, struct fz_conn *c)
+{
+	int64_t until = cnt_now_ms() + (c->is_unsynced ? SILENT_MS : ANSWER_MS);
+	int64_t left;
+
+	while (z->pq.f.PQisBusy(c->conn)) {
+		struct pollfd p = { .fd = z->pq.f.PQsocket(c->conn), .events = POLLIN };
+
+		left = until - cnt_now_ms();
+		if (left <= 0)
+			return 0;
+		if (z->pq.f.PQflush(c->conn) > 0)
+			p.events |= POLLOUT;
+		(void)poll(&p, 1, (int)left);
+		if (!z->pq.f.PQconsumeInput(c->conn))
+			break;
+	}
+	return 1;
+}
+
+/* ---- what is asked ---- */
+
+struct params {
+	const char *query;
+	int n;
+	Oid types[MAX_PARAMS];
+	const char *values[MAX_PARAMS];
+	int lengths[MAX_PARAMS];
+	int formats[MAX_PARAMS];
+	int has_types, has_formats, has_values;
+	int result_format;
+};
+
+static int
+n_of_params(const char *query)
+{
+	int n = 0;
+
+	for (const char *p = query; *p != '\0'; p++) {
+		if (*p == '$' && p[1] > '0' && p[1] - '0' > n)
+			n = p[1] - '0';
+	}
+	return n;
+}
+
+/* As many as the statement has, most of the time. */
+static void
+choose_params(struct params *p, const char *query, const uint32_t n[4])
+{
+	static const Oid types[] = { 0, 0, 23, 25, 17, 1700, 1 };
+	uint32_t number = n[3];
+
+	memset(p, 0, sizeof(*p));
+	p->query = query;
+	p->n = n_of_params(query);
+	if (number % 11 == 0)
+		p->n = (int)(number / 11 % MAX_PARAMS);
+	p->has_types = number % 3 == 0;
+	p->has_formats = number % 5 == 0;
+	p->has_values = number % 23 != 0;
+	p->result_format = number % 4 == 0;
+	for (int i = 0; i < p->n; i++, number /= 3) {
+		/* of more than there are, a type that is to be found out is another error */
+		p->types[i] = i < n_of_params(query) ? types[number % 7] : 25;
+		p->values[i] =
+			number % 13 ? FZ_PICK(values, number / 7 + (uint32_t)i) : NULL;
+		p->lengths[i] = p->values[i] != NULL ? (int)strlen(p->values[i]) : 0;
+		p->formats[i] = number % 6 == 1;
+	}
+}
+
+static void
+say_params(struct fz *z, const struct params *p)
+{
+	for (int i = 0; p->has_values && i < p->n; i++) {
+		fz_say(z, " $%d=", i + 1);
+		fz_say_text(z, p->values[i]);
+		if (p->has_types)
+			fz_say(z, "::%u", p->types[i]);
+		if (p->has_formats)
+			fz_say(z, " format %d", p->formats[i]);
+	}
+	if (p->result_format)
+		fz_say(z, " binary");
+}
+
+#define GIVEN(member) (p.has_##member ? p.member : NULL)
+#define VALUES_GIVEN  GIVEN(values), p.lengths, GIVEN(formats), p.result_format
+
+static const char *
+say_query(struct fz *z, const char *query)
+{
+	const char *why = query != NULL ? fz_known_query(z, query) : NULL;
+
+	if (why != NULL) {
+		fz_say(z, " (%s)", why);
+		query = "select 'instead'";
+	}
+	fz_say(z, " ");
+	fz_say_text(z, query);
+	return query;
+}
+
+static int
+is_pipeline(struct fz *z)
+{
+	return z->pq.f.PQpipelineStatus(z->at->conn) != PQ_PIPELINE_OFF;
+}
+
+/* ---- at once ---- */
+
+/* The end of every call that gives a result at once. */
+static void
+gave_result(struct fz *z, PGresult *res)
+{
+	fz_say(z, "\n");
+	fz_keep_result(z, res);
+}
+
+void
+fz_exec(struct fz *z, const uint32_t n[4])
+{
+	const char *query = say_query(z, FZ_PICK(queries, n[1]));
+
+	gave_result(z, z->pq.f.PQexec(z->at->conn, query));
+}
+
+void
+fz_exec_params(struct fz *z, const uint32_t n[4])
+{
+	struct params p;
+
+	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	say_params(z, &p);
+	gave_result(z, z->pq.f.PQexecParams(
+			       z->at->conn, p.query, p.n, GIVEN(types), VALUES_GIVEN));
+}
+
+void
+fz_prepare(struct fz *z, const uint32_t n[4])
+{
+	const char *name = say_query(z, FZ_PICK(names, n[2]));
+	struct params p;
+
+	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	gave_result(z, z->pq.f.PQprepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
+}
+
+void
+fz_exec_prepared(struct fz *z, const uint32_t n[4])
+{
+	const char *name = say_query(z, FZ_PICK(names, n[2]));
+	struct params p;
+
+	choose_params(&p, FZ_PICK(bound_queries, n[1]), n);
+	say_params(z, &p);
+	gave_result(z, z->pq.f.PQexecPrepared(z->at->conn, name, p.n, VALUES_GIVEN));
+}
+
+void
+fz_describe_prepared(struct fz *z, const uint32_t n[4])
+{
+	const char *name = n[3] % 8 ? FZ_PICK(names, n[1]) : NULL;
+
+	gave_result(z, z->pq.f.PQdescribePrepared(z->at->conn, say_query(z, name)));
+}
+
+void
+fz_describe_portal(struct fz *z, const uint32_t n[4])
+{
+	const char *name = n[3] % 8 ? FZ_PICK(names, n[1]) : NULL;
+
+	gave_result(z, z->pq.f.PQdescribePortal(z->at->conn, say_query(z, name)));
+}
+
+void
+fz_copy_begin(struct fz *z, const uint32_t n[4])
+{
+	const char *query = say_query(z, FZ_PICK(copies, n[1]));
+
+	if (n[2] % 3) {
+		gave_result(z, z->pq.f.PQexec(z->at->conn, query));
+		return;
+	}
+	fz_gave_int(z, n[2] % 2 ? z->pq.f.PQsendQuery(z->at->conn, query)
+				: z->pq.f.PQsendQueryParams(z->at->conn, query, 0, NULL,
+					  NULL, NULL, NULL, 0));
+}
+
+/* ---- step by step ---- */
+
+/* In a pipeline nothing is answered until it is asked for. */
+static void
+sent(struct fz *z, int r)
+{
+	fz_gave_int(z, r);
+	if (r && is_pipeline(z))
+		z->at->is_unsynced = 1;
+}
+
+void
+fz_send_query(struct fz *z, const uint32_t n[4])
+{
+	const char *query = n[3] % 40 ? say_query(z, FZ_PICK(queries, n[1])) : NULL;
+
+	sent(z, z->pq.f.PQsendQuery(z->at->conn, query));
+}
+
+void
+fz_send_params(struct fz *z, const uint32_t n[4])
+{
+	struct params p;
+
+	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	if (n[2] % 50 == 0)
+		p.query = NULL;
+	say_params(z, &p);
+	if (n[2] % 50 == 1) {
+		p.n = 70000;
+		fz_say(z, " too many");
+	}
+	sent(z, z->pq.f.PQsendQueryParams(
+			z->at->conn, p.query, p.n, GIVEN(types), VALUES_GIVEN));
+}
+
+void
+fz_send_prepare(struct fz *z, const uint32_t n[4])
+{
+	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
+	struct params p;
+
+	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	sent(z, z->pq.f.PQsendPrepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
+}
+
+void
+fz_send_prepared(struct fz *z, const uint32_t n[4])
+{
+	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
+	struct params p;
+
+	choose_params(&p, FZ_PICK(bound_queries, n[1]), n);
+	say_params(z, &p);
+	sent(z, z->pq.f.PQsendQueryPrepared(z->at->conn, name, p.n, VALUES_GIVEN));
+}
+
+void
+fz_send_describe_prepared(struct fz *z, const uint32_t n[4])
+{
+	const char *name = FZ_PICK(names, n[1]);
+
+	sent(z, z->pq.f.PQsendDescribePrepared(z->at->conn, say_query(z, name)));
+}
+
+void
+fz_send_describe_portal(struct fz *z, const uint32_t n[4])
+{
+	const char *name = FZ_PICK(names, n[1]);
+
+	sent(z, z->pq.f.PQsendDescribePortal(z->at->conn, say_query(z, name)));
+}
+
+void
+fz_set_single_row(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	fz_gave_int(z, z->pq.f.PQsetSingleRowMode(z->at->conn));
+}
+
+/* Outside of a pipeline also without looking whether it would wait. */
+void
+fz_get_result(struct fz *z, const uint32_t n[4])
+{
+	struct fz_conn *c = z->at;
+
+	if ((c->is_unsynced || n[1] % 2) && c->conn != NULL && !fz_await(z, c)) {
+		fz_say(z, " would wait\n");
+		return;
+	}
+	gave_result(z, z->pq.f.PQgetResult(c->conn));
+}
+
+static int
+is_copy(struct fz *z, const PGresult *res)
+{
+	ExecStatusType status = z->pq.f.PQresultStatus(res);
+
+	return status == PGRES_COPY_IN || status == PGRES_COPY_OUT ||
+	       status == PGRES_COPY_BOTH;
+}
+
+/* To the end of what was asked; a pipeline has two ends in a row. */
+void
+fz_drain(struct fz *z, const uint32_t n[4])
+{
+	int n_ends = 0;
+
+	(void)n;
+	fz_say(z, "\n");
+	for (int i = 0; i < 60 && n_ends < 2 && z->at->conn != NULL; i++) {
+		PGresult *res;
+
+		if (!fz_await(z, z->at)) {
+			fz_say(z, "    would wait\n");
+			return;
+		}
+		res = z->pq.f.PQgetResult(z->at->conn);
+		n_ends = res == NULL ? n_ends + 1 : 0;
+		if (is_copy(z, res))
+			i = 60;
+		fz_keep_result(z, res);
+	}
+}
+
+void
+fz_settle(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	if (z->at->conn != NULL && !fz_await(z, z->at))
+		fz_say(z, " busy");
+	fz_say(z, "\n");
+}
+
+/* Behind it something may be there or not: only that it goes well is told. */
+void
+fz_consume(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	if (z->at->conn != NULL)
+		(void)fz_await(z, z->at);
+	fz_gave_int(z, z->pq.f.PQconsumeInput(z->at->conn));
+}
+
+void
+fz_flush(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	fz_gave_int(z, z->pq.f.PQflush(z->at->conn));
+}
+
+/* ---- pipelines ---- */
+
+void
+fz_enter_pipeline(struct fz *z, const uint32_t n[4])
+{
+	PGconn *conn = z->at->conn;
+
+	(void)n;
+	/* a notice makes the server send what it has: docs/libpq-shim.md */
+	if (z->pq.f.PQtransactionStatus(conn) == PQTRANS_IDLE ||
+		z->pq.f.PQtransactionStatus(conn) == PQTRANS_INTRANS)
+		z->pq.f.PQclear(z->pq.f.PQexec(conn, "set client_min_messages to error"));
+	fz_gave_int(z, z->pq.f.PQenterPipelineMode(conn));
+}
+
+void
+fz_exit_pipeline(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	fz_gave_int(z, z->pq.f.PQexitPipelineMode(z->at->conn));
+}
+
+static void
+asked_for(struct fz *z, int r)
+{
+	fz_gave_int(z, r);
+	if (r)
+		z->at->is_unsynced = 0;
+}
+
+void
+fz_sync(struct fz *z, const uint32_t n[4])
+{
+	(void)n;
+	asked_for(z, z->pq.f.PQpipelineSync(z->at->conn));
+}
+
+/* The request for it is sent when all is. */
+void
+fz_flush_request(struct fz *z, const uint32_t n[4])
+{
+	int r = z->pq.f.PQsendFlushRequest(z->at->conn);
+
+	if (r && n[1] % 3)
+		fz_say(z, " flush %d", z->pq.f.PQflush(z->at->conn));
+	asked_for(z, r);
+}
+
+/* ---- cancelling ---- */
+
+static void
+cancel(struct fz *z, PGconn *conn, int is_old_way)
+{
+	char why[256] = "";
+	PGcancel *box;
+	int r;
+
+	if (is_old_way) {
+		fz_gave_int(z, z->pq.f.PQrequestCancel(conn));
+		return;
+	}
+	box = z->pq.f.PQgetCancel(conn);
+	r = z->pq.f.PQcancel(box, why, sizeof(why));
+	fz_say(z, " box %d -> %d %s\n", box != NULL, r, why);
+	z->pq.f.PQfreeCancel(box);
+}
+
+/* Of a connection where nothing runs: it must not hit what comes next. */
+void
+fz_cancel(struct fz *z, const uint32_t n[4])
+{
+	PGconn *conn = z->at->conn;
+
+	if (conn != NULL && z->pq.f.PQtransactionStatus(conn) == PQTRANS_ACTIVE) {
+		fz_say(z, " busy\n");
+		return;
+	}
+	cancel(z, conn, n[1] % 4 == 0);
+}
+
+/* A cancel that is there before the statement hits nothing: again, until it does. */
+void
+fz_cancel_running(struct fz *z, const uint32_t n[4])
+{
+	PGconn *conn = z->at->conn;
+	char why[256];
+
+	if (conn == NULL || z->pq.f.PQstatus(conn) != CONNECTION_OK ||
+		!z->pq.f.PQsendQuery(conn, "select pg_sleep(9)")) {
+		fz_say(z, " not sent\n");
+		return;
+	}
+	(void)n;
+	for (int i = 0; i < 200 && z->pq.f.PQisBusy(conn); i++) {
+		PGcancel *box = z->pq.f.PQgetCancel(conn);
+		struct pollfd p = { .fd = z->pq.f.PQsocket(conn), .events = POLLIN };
+
+		(void)poll(&p, 1, 10);
+		if (p.revents == 0 && !z->pq.f.PQcancel(box, why, sizeof(why)))
+			fz_say(z, " %s", why);
+		z->pq.f.PQfreeCancel(box);
+		(void)z->pq.f.PQconsumeInput(conn);
+	}
+	gave_result(z, z->pq.f.PQgetResult(conn));
+}

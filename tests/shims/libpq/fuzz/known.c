@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "driver.h"
+
+#include <string.h>
+
+/*
+ * What is known to differ, and docs/libpq-shim.md tells, or what nobody may do: such a call is left out, by both
+ * drivers, since both find the same reason.
+ */
+
+struct known {
+	int call; /* ANY, or enum fz_call */
+	int (*applies)(struct fz *z);
+	const char *why;
+};
+
+#define ANY (-1)
+
+static int
+is_connecting(struct fz *z)
+{
+	return fz_is_connecting(z, z->at->conn);
+}
+
+static int
+is_traced(struct fz *z)
+{
+	return z->at->trace != NULL;
+}
+
+static int
+is_pipeline(struct fz *z)
+{
+	return z->pq.f.PQpipelineStatus(z->at->conn) != PQ_PIPELINE_OFF;
+}
+
+/* The server listens to nothing more, until it is synchronised. */
+static int
+is_aborted_pipeline(struct fz *z)
+{
+	return z->pq.f.PQpipelineStatus(z->at->conn) == PQ_PIPELINE_ABORTED;
+}
+
+static int
+is_busy(struct fz *z)
+{
+	return z->pq.f.PQtransactionStatus(z->at->conn) == PQTRANS_ACTIVE;
+}
+
+static int
+is_nonblocking(struct fz *z)
+{
+	return z->pq.f.PQisnonblocking(z->at->conn);
+}
+
+static const struct known calls[] = {
+	{ FZ_connect, NULL, NULL },
+	{ FZ_connect_badly, NULL, NULL },
+	{ FZ_connect_poll, is_traced, "what logging in is like, a trace shows" },
+	{ FZ_connect_poll, NULL, NULL },
+	{ FZ_finish, NULL, NULL },
+	{ ANY, is_connecting, "connecting has steps of each library's own" },
+	{ FZ_reset, is_traced, "what logging in is like, a trace shows" },
+	{ FZ_trace, is_busy, "what was asked before it was traced" },
+	{ FZ_endcopy, is_nonblocking, "what of the end has come by then" },
+	{ FZ_copy_begin, is_traced, "the data of a copy, in a trace" },
+	{ FZ_lo_make, is_traced, "ids as bytes, in a trace" },
+	{ FZ_lo_open, is_traced, "ids as bytes, in a trace" },
+	{ FZ_lo_end, is_traced, "ids as bytes, in a trace" },
+	{ FZ_lo_files, is_traced, "ids as bytes, in a trace" },
+	{ FZ_copy_begin, is_pipeline, "a copy in a pipeline: not allowed" },
+	{ FZ_exit_pipeline, is_aborted_pipeline, "leaving it so ends the conversation" },
+};
+
+const char *
+fz_is_known(struct fz *z, const struct fz_step *step)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct known *k = &calls[i];
+
+		if (k->call != ANY && k->call != (int)step->call)
+			continue;
+		if (k->applies == NULL)
+			return NULL;
+		if (z->at->conn != NULL && k->applies(z))
+			return k->why;
+	}
+	return NULL;
+}
+
+/* ---- statements ---- */
+
+static int
+has_settings(struct fz *z)
+{
+	return z->at->has_settings;
+}
+
+static int
+is_copy_refused(struct fz *z)
+{
+	return is_pipeline(z) || is_traced(z);
+}
+
+static const struct {
+	const char *begin;
+	int (*applies)(struct fz *z);
+	const char *why;
+} queries[] = {
+	{ "reset all", has_settings, "it goes back to the pool's login" },
+	{ "discard all", has_settings, "it goes back to the pool's login" },
+	{ "set client_min_messages", is_pipeline, "notices in a pipeline" },
+	{ "copy", is_copy_refused, "the data of a copy, in a trace or in a pipeline" },
+};
+
+const char *
+fz_known_query(struct fz *z, const char *query)
+{
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		size_t len = strlen(queries[i].begin);
+
+		if (strncmp(query, queries[i].begin, len) == 0 && z->at->conn != NULL &&
+			queries[i].applies(z))
+			return queries[i].why;
+	}
+	return NULL;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * The same calls in random order, on the original libpq and on the shim, on the same server.
+ *
+ * CHECK_LIBPQ_SEQUENCES    how many sequences (500)
+ * CHECK_LIBPQ_DIFFERENCES  how many that differ are shown before it gives up (1)
+ * CNT_SEED                 of the first of them; each has the next number
+ */
+
+#include "support/cnt_cmocka.h"
+
+#include <cenote/cenote.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+#include "peer.h"
+#include "support/cnt_daemon.h"
+#include "support/cnt_random.h"
+#include "support/cnt_server.h"
+
+/* Of a difference, before it and behind it. */
+#define SHOWN_LINES 12
+
+static struct cnt_server server;
+static struct cnt_daemon daemon_;
+static struct fz_peer original, ours;
+/* What is found by its name in this process may be the shim. */
+static struct cnt_pq pq;
+static PGconn *admins[2]; /* of the database of each, without a pool */
+static char port[16], last_oid[16], shim_server[160];
+
+static const char setup_sql[] =
+	"create table items (id int4 primary key, name text,"
+	" price numeric(10, 2) check (price >= 0), stamp date, raw bytea);"
+	"create table children (item int4 references items on delete cascade);"
+	"create function notices(n int4) returns int4 language plpgsql as $f$"
+	" begin for i in 1..n loop raise notice 'notice %', i; end loop; return n; "
+	"end$f$;"
+	"create function fails(n int4) returns int4 language plpgsql as $f$"
+	" begin if n = 1 then raise exception 'failed with %', n using errcode = '22012',"
+	" detail = 'the detail', hint = 'the hint', column = 'c', constraint = 'k',"
+	" datatype = 'd', table = 't', schema = 's';"
+	" elsif n = 2 then execute 'select * from nowhere_at_all'; end if;"
+	" if n = 3 then perform fails(1); end if; return n; end$f$;"
+	"create procedure changes(n int4) language plpgsql as $f$"
+	" begin update items set name = 'changed' where id = n; commit; end$f$;"
+	"create function renew() returns void language sql as $f$"
+	" delete from children; delete from items; insert into items values"
+	" (1, 'one', 1.5, '2024-02-29', '\\x00ff'), (2, 'zwö', null, null, ''),"
+	" (3, null, 3, '2000-01-01', '\\x61'), (4, E'a\\tb\\nc\\\\', 4, null, null),"
+	" (5, '', 0, 'infinity', null); insert into children values (4);"
+	" select lo_unlink(oid) from pg_largeobject_metadata $f$;";
+
+/* ---- the two sides ---- */
+
+static void
+admin_does(PGconn *admin, const char *sql, char *ret_value, size_t size)
+{
+	PGresult *res = pq.f.PQexec(admin, sql);
+
+	if (pq.f.PQresultStatus(res) != PGRES_TUPLES_OK &&
+		pq.f.PQresultStatus(res) != PGRES_COMMAND_OK)
+		fail_msg("%s: %s", sql, pq.f.PQerrorMessage(admin));
+	if (size > 0)
+		snprintf(ret_value, size, "%s", pq.f.PQgetvalue(res, 0, 0));
+	pq.f.PQclear(res);
+}
+
+static PGconn *
+log_in(const char *dbname)
+{
+	char conninfo[256];
+	PGconn *conn;
+
+	snprintf(conninfo, sizeof(conninfo), "host=%s port=%d dbname=%s user=app",
+		server.run_dir, server.port, dbname);
+	conn = pq.f.PQconnectdb(conninfo);
+	if (pq.f.PQstatus(conn) != CONNECTION_OK)
+		fail_msg("%s", pq.f.PQerrorMessage(conn));
+	return conn;
+}
+
+/* Two databases that are alike to the last object id: what one side does, the other does not see. */
+static void
+make_databases(void)
+{
+	PGconn *conn;
+
+	assert_int_equal(cnt_server_sql(&server, "create database fuzz_a owner app"), 0);
+	conn = log_in("fuzz_a");
+	admin_does(conn, setup_sql, NULL, 0);
+	pq.f.PQfinish(conn);
+	assert_int_equal(cnt_server_sql(&server,
+				 "create database fuzz_b template fuzz_a owner app"),
+		0);
+	/* one plan for each statement, however large the tables have become */
+	assert_int_equal(cnt_server_sql(&server,
+				 "alter database fuzz_a set enable_seqscan = off; "
+				 "alter database fuzz_a set enable_bitmapscan = off"),
+		0);
+	assert_int_equal(cnt_server_sql(&server,
+				 "alter database fuzz_b set enable_seqscan = off; "
+				 "alter database fuzz_b set enable_bitmapscan = off"),
+		0);
+	admins[0] = log_in("fuzz_a");
+	admins[1] = log_in("fuzz_b");
+	admin_does(admins[0],
+		"select greatest(max(c.oid::int8), (select max(oid::int8) from pg_proc), "
+		"(select max(oid::int8) from pg_constraint)) from pg_class c",
+		last_oid, sizeof(last_oid));
+}
+
+static void
+make_peer(struct fz_peer *peer, const char *libpq, const char *dbname)
+{
+	const char *argv[] = { CNT_DRIVER, libpq, server.run_dir, port, dbname, "app",
+		last_oid, NULL };
+
+	memcpy(peer->argv, argv, sizeof(argv));
+}
+
+static int
+setup(void **state)
+{
+	char config[1024];
+
+	(void)state;
+	cnt_clean_environment();
+	cnt_pq_load(&pq, CNT_ORIGINAL_LIBPQ);
+	signal(SIGPIPE, SIG_IGN);
+	if (cnt_server_start(&server, CNT_POSTGRESQL, 0) < 0)
+		return -1;
+	make_databases();
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL
+		"\n[pool main]\nbackend = postgresql\n"
+		"server = host=%s port=%d dbname=fuzz_b user=app\nsessions = 2..4\n",
+		server.run_dir, server.port);
+	if (cnt_daemon_start(&daemon_, config) < 0) {
+		cnt_server_stop(&server);
+		return -1;
+	}
+	snprintf(port, sizeof(port), "%d", server.port);
+	snprintf(shim_server, sizeof(shim_server), "unix:%s", daemon_.run_dir);
+	setenv("CENOTE_SERVER", shim_server, 1);
+	setenv("CENOTE_POOL", "main", 1);
+	unsetenv("CENOTE_FALLBACK");
+	/* as which the pool has logged in */
+	setenv("PGAPPNAME", "cenoted", 1);
+	make_peer(&original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
+	make_peer(&ours, CNT_OUR_LIBPQ, "fuzz_b");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	int r;
+
+	(void)state;
+	pq.f.PQfinish(admins[0]);
+	pq.f.PQfinish(admins[1]);
+	r = cnt_daemon_stop(&daemon_);
+	cnt_server_stop(&server);
+	return r;
+}
+
+/* ---- one sequence ---- */
+
+static int
+n_logins(PGconn *admin)
+{
+	char n[16];
+
+	admin_does(admin,
+		"select count(*) from pg_stat_activity where datname = "
+		"current_database() "
+		"and backend_type = 'client backend'",
+		n, sizeof(n));
+	return (int)strtol(n, NULL, 10);
+}
+
+static int
+has_busy_worker(void)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+	int n_busy = 0;
+
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "run_dir", daemon_.run_dir), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
+	if (cenote_status(conn, "workers", &res) == CENOTE_OK) {
+		uint32_t column = (uint32_t)cenote_result_find_column(res, "state");
+
+		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
+			n_busy += strcmp(cenote_result_text(res, i, column, NULL),
+					  "idle") != 0;
+		cenote_result_destroy(res);
+	}
+	cenote_conn_destroy(conn);
+	return n_busy > 0;
+}
+
+/* What was under way when a sequence ended must not happen in the next one. */
+static void
+renew(void)
+{
+	static unsigned n_renewed;
+
+	for (int i = 0; i < 20000 && n_logins(admins[0]) > 1; i++)
+		usleep(500);
+	for (int i = 0; i < 20000 && has_busy_worker(); i++)
+		usleep(500);
+	for (int i = 0; i < 2; i++) {
+		admin_does(admins[i], "select renew()", NULL, 0);
+		/* what was deleted would slow down all that comes */
+		if (n_renewed % 100 == 0)
+			admin_does(admins[i], "vacuum items", NULL, 0);
+	}
+	n_renewed++;
+}
+
+static int
+differ(const struct fz_sequence *seq)
+{
+	renew();
+	fz_peer_ask(&original, seq);
+	fz_peer_ask(&ours, seq);
+	fz_peer_answer(&original);
+	fz_peer_answer(&ours);
+	/* that both end is no more what is wanted */
+	return original.pid == 0 || ours.pid == 0 ||
+	       strcmp(original.text, ours.text) != 0;
+}
+
+/* Leave away what is not needed to see it. */
+static void
+minimise(struct fz_sequence *seq)
+{
+	for (uint32_t size = seq->n / 2; size > 0; size /= 2) {
+		uint32_t i = 0;
+
+		while (i < seq->n) {
+			struct fz_sequence less = *seq;
+			uint32_t n = size < seq->n - i ? size : seq->n - i;
+
+			less.n -= n;
+			memmove(&less.steps[i], &less.steps[i + n],
+				(less.n - i) * sizeof(less.steps[0]));
+			if (differ(&less))
+				*seq = less;
+			else
+				i += size;
+		}
+	}
+}
+
+static size_t
+line_length(const char *text)
+{
+	return strcspn(text, "\n");
+}
+
+static void
+print_line(const char *mark, const char *line)
+{
+	printf("# %s", mark);
+	fwrite(line, 1, line_length(line), stdout);
+	putchar('\n');
+}
+
+/* Lines of a text, each with a mark, from where the two differ. */
+static void
+print_lines(const char *mark, const char *text, int n)
+{
+	for (; *text != '\0' && n > 0; n--) {
+		print_line(mark, text);
+		text += line_length(text);
+		text += *text == '\n';
+	}
+}
+
+static void
+show(const char *a, const char *b)
+{
+	while (*a != '\0' && line_length(a) == line_length(b) &&
+		strncmp(a, b, line_length(a)) == 0) {
+		print_line("  ", a);
+		a += line_length(a);
+		b += line_length(b);
+		if (*a == '\0' || *b == '\0')
+			break;
+		a++;
+		b++;
+	}
+	print_lines("libpq:  ", a, SHOWN_LINES);
+	print_lines("cenote: ", b, SHOWN_LINES);
+}
+
+/* It is shown again from a fresh start, and as short as it can be had. */
+static void
+report(struct fz_sequence *seq, uint64_t seed)
+{
+	char *first[2] = { strdup(original.text), strdup(ours.text) };
+
+	(void)fz_peer_stop(&original);
+	(void)fz_peer_stop(&ours);
+	if (!differ(seq)) {
+		printf("# CNT_SEED=%llu: only behind others, or not each time\n",
+			(unsigned long long)seed);
+		show(first[0], first[1]);
+	} else {
+		minimise(seq);
+		(void)differ(seq);
+		printf("# CNT_SEED=%llu CHECK_LIBPQ_SEQUENCES=1; the least that shows "
+		       "it:\n",
+			(unsigned long long)seed);
+		show(original.text, ours.text);
+	}
+	fflush(stdout);
+	free(first[0]);
+	free(first[1]);
+}
+
+static uint64_t
+number_from(const char *variable, const char *otherwise)
+{
+	return strtoull(cnt_env_or(variable, otherwise), NULL, 10);
+}
+
+static void
+random_calls_give_what_libpq_gives(void **state)
+{
+	uint64_t n = number_from("CHECK_LIBPQ_SEQUENCES", "500");
+	uint64_t allowed = number_from("CHECK_LIBPQ_DIFFERENCES", "1");
+	uint64_t n_differences = 0;
+	int64_t start_ms = cnt_now_ms();
+	struct cnt_random rnd;
+	static struct fz_sequence seq;
+
+	(void)state;
+	cnt_random_init_printed(&rnd);
+	for (uint64_t i = 0; i < n && n_differences < allowed; i++) {
+		fz_generate(rnd.seed + i, &seq);
+		if (differ(&seq)) {
+			report(&seq, rnd.seed + i);
+			n_differences++;
+		}
+	}
+	printf("# %llu sequences in %.1f s\n", (unsigned long long)n,
+		(double)(cnt_now_ms() - start_ms) / 1000);
+	assert_int_equal(n_differences, 0);
+	/* with a sanitizer they also say what was not freed */
+	assert_int_equal(fz_peer_stop(&original), 0);
+	assert_int_equal(fz_peer_stop(&ours), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_calls_give_what_libpq_gives),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
