@@ -6,14 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Out of the way of our own names; a sanitizer's names it must find, or it ends the program. */
+#if defined(__SANITIZE_ADDRESS__)
+#define APART 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define APART 0
+#endif
+#endif
+#if !defined(APART) && defined(RTLD_DEEPBIND)
+#define APART RTLD_DEEPBIND
+#elif !defined(APART)
+#define APART 0
+#endif
+
 static void *
 open_one(const struct csh_library *library, const char *path)
 {
-	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL
-#ifdef RTLD_DEEPBIND
-					    | RTLD_DEEPBIND
-#endif
-	);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | APART);
 
 	if (handle != NULL && dlsym(handle, library->own_symbol) != NULL) {
 		dlclose(handle);
