@@ -186,10 +186,106 @@ use_escapes(struct fixture *f, PGconn *conn)
 	f->ours.f.PQfreemem(f->ours.f.PQencryptPasswordConn(conn, "secret", "me", "md5"));
 }
 
+/* Answers that wait until they are asked for, and such as are told without the server. */
+static void
+use_pipeline(struct fixture *f, PGconn *conn)
+{
+	static const char *const values[] = { "7" };
+
+	if (!f->ours.f.PQenterPipelineMode(conn))
+		return;
+	(void)f->ours.f.PQsendQueryParams(
+		conn, "select $1::int4", 1, NULL, values, NULL, NULL, 0);
+	(void)f->ours.f.PQisBusy(conn);
+	(void)f->ours.f.PQsendQueryParams(
+		conn, "select 1/0", 0, NULL, NULL, NULL, NULL, 0);
+	(void)f->ours.f.PQsendPrepare(conn, "pp", "select 2", 0, NULL);
+	(void)f->ours.f.PQpipelineSync(conn);
+	for (int i = 0; i < 8; i++)
+		f->ours.f.PQclear(f->ours.f.PQgetResult(conn));
+}
+
+static int
+on_event(PGEventId id, void *info, void *arg)
+{
+	(void)id;
+	(void)info;
+	(void)arg;
+	return 1;
+}
+
+/* Results that are made and changed by the program, with events. */
+static void
+use_results(struct fixture *f, PGconn *conn)
+{
+	PGresAttDesc column = { .name = (char *)"a", .typid = 25 };
+	PGresult *res, *copy;
+
+	(void)f->ours.f.PQregisterEventProc(conn, on_event, "events", NULL);
+	res = f->ours.f.PQmakeEmptyPGresult(conn, PGRES_TUPLES_OK);
+	(void)f->ours.f.PQsetResultAttrs(res, 1, &column);
+	for (int i = 0; i < 200 && res != NULL; i++)
+		(void)f->ours.f.PQsetvalue(res, i, 0, (char *)"value", 5);
+	copy = f->ours.f.PQcopyResult(
+		res, PG_COPYRES_ATTRS | PG_COPYRES_TUPLES | PG_COPYRES_EVENTS);
+	(void)f->ours.f.PQresultAlloc(copy, 5000);
+	(void)f->ours.f.PQfnumber(copy, "A");
+	f->ours.f.PQclear(copy);
+	f->ours.f.PQclear(res);
+	res = f->ours.f.PQexec(conn, "select * from nowhere");
+	f->ours.f.PQfreemem(f->ours.f.PQresultVerboseErrorMessage(
+		res, PQERRORS_VERBOSE, PQSHOW_CONTEXT_ALWAYS));
+	f->ours.f.PQclear(res);
+}
+
+static void
+use_printing(struct fixture *f, PGconn *conn)
+{
+	PQprintOpt options = { .header = 1, .align = 1, .fieldSep = (char *)"|" };
+	PGresult *res = f->ours.f.PQexec(conn, "select 1 as a, 'two' as b");
+	FILE *to = fopen("/dev/null", "we");
+
+	if (to != NULL && f->ours.f.PQresultStatus(res) == PGRES_TUPLES_OK) {
+		f->ours.f.PQprint(to, res, &options);
+		f->ours.f.PQdisplayTuples(res, to, 1, "|", 1, 0);
+		f->ours.f.PQprintTuples(res, to, 1, 0, 8);
+	}
+	if (to != NULL)
+		fclose(to);
+	f->ours.f.PQclear(res);
+}
+
+static void
+use_parameters(struct fixture *f, PGconn *conn)
+{
+	char *why = NULL;
+
+	f->ours.f.PQconninfoFree(f->ours.f.PQconninfoParse("host=a 'b", &why));
+	f->ours.f.PQfreemem(why);
+	f->ours.f.PQconninfoFree(f->ours.f.PQconninfoParse(
+		"postgresql://u:p@h:1/d?sslmode=require", NULL));
+	f->ours.f.PQconninfoFree(f->ours.f.PQconndefaults());
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "set application_name to 'starved'"));
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, "listen n; notify n, 'it'"));
+	f->ours.f.PQfreemem(f->ours.f.PQnotifies(conn));
+	(void)f->ours.f.PQsetClientEncoding(conn, "latin1");
+	(void)f->ours.f.PQsetClientEncoding(conn, "utf8");
+}
+
 static void
 use_reset(struct fixture *f, PGconn *conn)
 {
 	f->ours.f.PQreset(conn);
+}
+
+/* What of it was not sent is not known: all that is there is taken, and then it is left, or reset. */
+static void
+leave_pipeline(struct fixture *f, PGconn *conn)
+{
+	for (int i = 0; i < 20; i++)
+		f->ours.f.PQclear(f->ours.f.PQgetResult(conn));
+	if (!f->ours.f.PQexitPipelineMode(conn))
+		f->ours.f.PQreset(conn);
 }
 
 /* Whole again, or plainly lost, and told so; then the program resets it, and it
@@ -199,6 +295,8 @@ look(struct fixture *f, PGconn *conn)
 {
 	PGresult *res;
 
+	if (f->ours.f.PQpipelineStatus(conn) != PQ_PIPELINE_OFF)
+		leave_pipeline(f, conn);
 	take_all(f, conn);
 	if (f->ours.f.PQstatus(conn) == CONNECTION_OK)
 		f->ours.f.PQclear(f->ours.f.PQexec(conn, "rollback"));
@@ -246,6 +344,10 @@ STARVED(prepared)
 STARVED(copy)
 STARVED(large_objects)
 STARVED(escapes)
+STARVED(pipeline)
+STARVED(results)
+STARVED(printing)
+STARVED(parameters)
 STARVED(reset)
 
 /* On a pool of another server. */
@@ -378,6 +480,10 @@ main(void)
 		cmocka_unit_test(copy_without_memory),
 		cmocka_unit_test(large_objects_without_memory),
 		cmocka_unit_test(escapes_without_memory),
+		cmocka_unit_test(pipeline_without_memory),
+		cmocka_unit_test(results_without_memory),
+		cmocka_unit_test(printing_without_memory),
+		cmocka_unit_test(parameters_without_memory),
 		cmocka_unit_test(reset_without_memory),
 		cmocka_unit_test(dialect_without_memory),
 		cmocka_unit_test(cancelling_needs_no_memory),
