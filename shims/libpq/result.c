@@ -382,7 +382,8 @@ cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
 static int
 copy_rows(PGresult *to, const PGresult *from)
 {
-	for (int i = 0; i < from->n_rows; i++) {
+	/* as libpq, which sets value by value: rows without columns are none */
+	for (int i = 0; i < from->n_rows && from->n_columns > 0; i++) {
 		struct cpq_value *row;
 
 		if (from->res != NULL) {
