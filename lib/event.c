@@ -340,6 +340,22 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 	return r;
 }
 
+/*
+ * What is known of a statement's columns is that of its only result. Of one that gives several, or none,
+ * a result without columns of its own would be taken for rows.
+ */
+static void
+forget_columns(struct cn_request *req, const struct cnp_done *done)
+{
+	if (!(done->flags & CNP_DONE_MORE_RESULTS) &&
+		req->building->kind != CENOTE_RESULT_COMMAND)
+		return;
+	cn_columns_unref(req->columns);
+	req->columns = NULL;
+	if (req->stmt && req->code == CNP_MSG_EXECUTE)
+		req->stmt->columns_epoch = 0;
+}
+
 static int
 finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
 {
@@ -353,6 +369,7 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 			return r;
 	}
 	res = req->building;
+	forget_columns(req, done);
 	r = fill_done(conn, res, done, req->portal);
 	if (r < 0)
 		return r;

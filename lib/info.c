@@ -103,13 +103,16 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	return CENOTE_OK;
 }
 
+/* The server tells it of its own accord, perhaps what it has told before. */
 int
 cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 {
-	int change = cn_pairs_set(&conn->mem, &conn->info.parameters, p->name.p,
-		p->value.p, PARAMETERS_MAX);
+	int r = cn_pairs_set(&conn->mem, &conn->info.parameters, p->name.p, p->value.p,
+		PARAMETERS_MAX);
 
-	return tell_parameter(conn, &p->name, &p->value, change, 0);
+	if (r >= 0 && conn->parameter)
+		conn->parameter(p->name.p, p->value.p, conn->parameter_user);
+	return r == CENOTE_ERR_NOMEM ? r : CENOTE_OK;
 }
 
 void

@@ -513,6 +513,17 @@ cenote_result_rows(const cenote_result *res)
 }
 
 int
+cenote_result_row(
+	const cenote_result *res, uint64_t row, const char **ret_values, size_t *ret_lens)
+{
+	if (!res || row >= current(res)->n_rows || !ret_values || !ret_lens)
+		return CENOTE_ERR_ARG;
+	cnc_row_values(
+		current(res)->rows[row], current(res)->n_columns, ret_values, ret_lens);
+	return CENOTE_OK;
+}
+
+int
 cenote_result_is_null(const cenote_result *res, uint64_t row, uint32_t col)
 {
 	return cenote_result_text(res, row, col, NULL) == NULL;

@@ -148,4 +148,20 @@ cnc_row_value(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *ret_
 	return (const char *)row + begin;
 }
 
+/* All values of a checked row, and their lengths: NULL and 0 for NULL. */
+static inline void
+cnc_row_values(
+	const uint8_t *row, uint32_t n_columns, const char **ret_values, size_t *ret_lens)
+{
+	uint32_t begin = 4u * n_columns, end;
+
+	for (uint32_t i = 0; i < n_columns; i++) {
+		end = cnc_get_u32(row + 4u * i);
+		ret_values[i] = end & CNC_BATCH_NULL ? NULL : (const char *)row + begin;
+		end &= ~CNC_BATCH_NULL;
+		ret_lens[i] = end - begin;
+		begin = end + 1;
+	}
+}
+
 #endif

@@ -347,9 +347,10 @@ CENOTE_API const char *cenote_parameter(const cenote_conn *conn, const char *nam
 CENOTE_API const char *cenote_parameter_name(const cenote_conn *conn, uint32_t i);
 
 /**
- * Called for each parameter that changes or is new, from within calls that read; not for those
- * that cenote_connect() brings. It must not call into the connection, but cenote_parameter()
- * has the new value already. NULL for none.   Since: 0.1
+ * Called for each parameter that the server reports, changed, new or told again, from within calls
+ * that read; not for those that cenote_connect() brings, and of a session attached anew for those
+ * that differ. It must not call into the connection, but cenote_parameter() has the new value
+ * already. NULL for none.   Since: 0.1
  */
 CENOTE_API void cenote_set_parameter_handler(cenote_conn *conn,
 	void (*handler)(const char *name, const char *value, void *user), void *user);
@@ -837,7 +838,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
  * It goes in clear text.
  * @param ret_why  on failure, why: cut to `size` bytes, its zero byte counted. May be NULL if
  *                 that is 0.
- * @return as cenote_cancel_send().   Since: 0.2
+ * @return as cenote_cancel_send().   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send_safe(
 	const cenote_cancel *cancel, char *ret_why, size_t size);
@@ -967,6 +968,15 @@ cenote_row_text(const uint8_t *row, uint32_t n_columns, uint32_t col, size_t *re
 		*ret_len = end - begin;
 	return (const char *)(row + begin);
 }
+
+/**
+ * All values of a row at once, as cenote_result_text() gives each: for faces that hand out rows.
+ * @param ret_values  as many as there are columns; NULL for NULL
+ * @param ret_lens    their lengths; 0 for NULL
+ * @return CENOTE_OK; CENOTE_ERR_ARG no such row, and nothing is set.   Since: 0.1
+ */
+CENOTE_API int cenote_result_row(const cenote_result *res, uint64_t row,
+	const char **ret_values, size_t *ret_lens);
 
 /* Values converted from their text or canonical form. CENOTE_OK; CENOTE_DONE the value is
  * NULL; CENOTE_ERR_CONVERT not of that type or out of its range; CENOTE_ERR_ARG no such row or

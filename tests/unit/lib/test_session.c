@@ -84,8 +84,15 @@ rows_are_read_by_row_and_column(void **state)
 	assert_int_equal(cenote_result_n_rows(res), 1000);
 	assert_int_equal(cenote_result_n_columns(res), 3);
 	for (uint64_t i = 0; i < 1000; i++) {
+		const char *values[3];
+		size_t lens[3];
 		char text[32];
 
+		assert_int_equal(cenote_result_row(res, i, values, lens), CENOTE_OK);
+		for (uint32_t c = 0; c < 3; c++) {
+			assert_ptr_equal(values[c], cenote_result_text(res, i, c, NULL));
+			assert_int_equal(lens[c], values[c] ? strlen(values[c]) : 0);
+		}
 		assert_int_equal(int_at(res, i, 0), i);
 		(void)snprintf(text, sizeof(text), "row %u", (unsigned)i);
 		assert_string_equal(cenote_result_text(res, i, 1, &len), text);
@@ -96,6 +103,7 @@ rows_are_read_by_row_and_column(void **state)
 	}
 	assert_null(cenote_result_text(res, 1000, 0, NULL));
 	assert_null(cenote_result_text(res, 0, 3, NULL));
+	assert_int_equal(cenote_result_row(res, 1000, NULL, NULL), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_result_is_null(res, 1000, 0), 1);
 	assert_int_equal(cenote_result_find_column(res, "TEXT"), 1);
 	assert_int_equal(cenote_result_find_column(res, "tex"), -1);
