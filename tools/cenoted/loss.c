@@ -76,6 +76,7 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 	int is_unknown = may_commit(w, m);
 	char why[CNC_DIAG_MESSAGE_MAX];
 	char sqlstate[sizeof(w->diag.sqlstate)];
+	int32_t native = w->diag.native;
 
 	if ((w->is_sync || m->code == CNP_MSG_SYNC) && w->may_have_committed)
 		is_unknown = 1;
@@ -90,4 +91,5 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
 			"the session was lost in %s: %s (SQLSTATE %s)",
 			cnp_msg_name(m->code), why, sqlstate);
+	w->diag.native = native;
 }

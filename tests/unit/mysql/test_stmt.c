@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Native types of parameters: docs/types.md. */
+#define NATIVE_DATE     10u
+#define NATIVE_DATETIME 12u
+#define NATIVE_ROWS     0x10001u
+#define NATIVE_DEFAULT  0x10002u
+
 /* Prepared statements, cursors, parameters, long data. */
 
 static void
@@ -33,6 +39,64 @@ a_query_takes_parameters(void **state)
 			    "@x = 1"),
 		"done ");
 	assert_contains(my_query(t, "drop table e1"), "done");
+}
+
+static struct cnc_value
+native(uint32_t type, const void *bytes, size_t n)
+{
+	return (struct cnc_value){ .is_native = 1,
+		.format = CENOTE_FORMAT_BINARY,
+		.native_type = type,
+		.bytes = bytes,
+		.len = n };
+}
+
+static void
+a_null_is_of_the_type_that_was_given(void **state)
+{
+	struct my *t = *state;
+	struct cnc_value v = native(NATIVE_DATETIME, NULL, 0);
+
+	v.is_null = 1;
+	(void)my_query_with(t, "create or replace table n1 as select ? as v", &v, 1);
+	assert_contains(my_query(t, "show create table n1"), "`v` datetime DEFAULT NULL");
+	/* what is no date is the server's to refuse */
+	v = native(NATIVE_DATE, "\xe8\x07\x0d\x20", 4);
+	assert_contains(my_query_with(t, "select date(?) as a", &v, 1), "row ");
+	(void)my_query(t, "drop table n1");
+}
+
+static void
+rows_are_executed_as_one(void **state)
+{
+	struct my *t = *state;
+	struct cnc_value v[] = { my_int(1), my_text("a"), my_int(2),
+		native(NATIVE_DEFAULT, "", 0), my_int(3), { .is_null = 1 },
+		native(NATIVE_ROWS, "\3\0\0\0", 4) };
+	struct cnc_value wrong[] = { my_int(7), my_int(8), my_text("x"),
+		native(NATIVE_ROWS, "\3\0\0\0", 4) };
+
+	(void)my_query(t, "create or replace table r1 (a int primary key, b varchar(9) "
+			  "default 'd') "
+			  "engine=innodb");
+	assert_contains(
+		my_query_with(t, "insert into r1 values (?, ?)", v, 7), "affected=3");
+	assert_string_equal(my_query(t, "select * from r1 order by a"),
+		"columns a:INT64 b:TEXT\nrow 1|a\nrow 2|d\nrow 3|NULL\ndone \n");
+	/* and undone as one */
+	v[0] = my_int(5);
+	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 7),
+		"error 23000 1062 Duplicate entry '2'");
+	assert_string_equal(my_query(t, "select count(*) as n from r1"),
+		"columns n:INT64\nrow 3\ndone \n");
+	assert_string_equal(my_query_with(t, "insert into r1 (a) values (?)", wrong, 4),
+		"error 22023 0 row 3 has a parameter of another type than row 1\n");
+	assert_string_equal(my_query_with(t, "insert into r1 values (?, ?)", wrong, 4),
+		"error 07001 0 the statement takes 2 parameters, 3 were given for 3 "
+		"rows\n");
+	/* a row alone, again */
+	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 2), "done ");
+	(void)my_query(t, "drop table r1");
 }
 
 static void
@@ -295,6 +359,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_query_takes_parameters),
+		T(a_null_is_of_the_type_that_was_given),
+		T(rows_are_executed_as_one),
 		T(a_statement_is_prepared_executed_and_closed),
 		T(rows_come_in_batches_and_other_requests_in_between),
 		T(several_cursors_are_open_at_once),

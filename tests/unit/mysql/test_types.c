@@ -132,7 +132,7 @@ static void
 execute(MYSQL_STMT *st, const struct cnc_value *params, uint32_t n)
 {
 	assert_int_equal(mysql_stmt_param_count(st), n);
-	check(cnd_my_bind(&s, st, params, n));
+	check(cnd_my_bind(&s, st, params, n, 1));
 	if (mysql_stmt_execute(st) != 0)
 		fail_msg("%s", mysql_stmt_error(st));
 	cnc_arena_clear(&s.arena);
@@ -556,6 +556,16 @@ static const struct param_case param_cases[] = {
 		  .native_type = MYSQL_TYPE_NULL,
 		  .format = CENOTE_FORMAT_BINARY },
 		"int", "NULL" },
+	{ { .is_native = 1,
+		  .native_type = MYSQL_TYPE_DATETIME,
+		  .format = CENOTE_FORMAT_BINARY,
+		  .is_null = 1 },
+		"datetime", "NULL" },
+	{ { .is_native = 1,
+		  .native_type = MYSQL_TYPE_LONG | CND_MY_UNSIGNED,
+		  .format = CENOTE_FORMAT_BINARY,
+		  .is_null = 1 },
+		"int", "NULL" },
 };
 
 static void
@@ -636,7 +646,8 @@ what_mysql_cannot_hold_is_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
-		assert_int_equal(cnd_my_bind(&s, st, &cases[i].v, 1), CENOTE_ERR_SERVER);
+		assert_int_equal(
+			cnd_my_bind(&s, st, &cases[i].v, 1, 1), CENOTE_ERR_SERVER);
 		assert_string_equal(diag.sqlstate, cases[i].sqlstate);
 		assert_non_null(strstr(diag.message, "parameter 1"));
 	}

@@ -171,6 +171,48 @@ cnd_my_knows_charset(const char *name)
 	return mariadb_get_charset_by_name(name) != NULL;
 }
 
+void
+cnd_my_set_indicator(MYSQL_BIND *b, char *indicator)
+{
+	b->u.indicator = indicator;
+}
+
+/* Called by the library before it sends a row. */
+static my_bool
+take_row(void *user, MYSQL_BIND *binds, unsigned row)
+{
+	const struct cnd_my_param_rows *rows = user;
+
+	memcpy(binds, rows->binds + (size_t)row * rows->n_params,
+		rows->n_params * sizeof(*binds));
+	return 0;
+}
+
+int
+cnd_my_set_rows(MYSQL_STMT *stmt, struct cnd_my_param_rows *rows)
+{
+	my_bool (*callback)(void *, MYSQL_BIND *, unsigned) = take_row;
+	unsigned n = rows->n_rows;
+	const void *address;
+
+	memcpy(&address, &callback, sizeof(address));
+	return mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &n) != 0 ||
+			       mysql_stmt_attr_set(stmt, STMT_ATTR_CB_USER_DATA, rows) !=
+				       0 ||
+			       mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, address) != 0
+		       ? -1
+		       : 0;
+}
+
+void
+cnd_my_unset_rows(MYSQL_STMT *stmt)
+{
+	unsigned none = 0;
+
+	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &none);
+	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, NULL);
+}
+
 #else
 
 int
@@ -214,6 +256,27 @@ cnd_my_knows_charset(const char *name)
 {
 	(void)name;
 	return 1;
+}
+
+void
+cnd_my_set_indicator(MYSQL_BIND *b, char *indicator)
+{
+	(void)b;
+	(void)indicator;
+}
+
+int
+cnd_my_set_rows(MYSQL_STMT *stmt, struct cnd_my_param_rows *rows)
+{
+	(void)stmt;
+	(void)rows;
+	return -1;
+}
+
+void
+cnd_my_unset_rows(MYSQL_STMT *stmt)
+{
+	(void)stmt;
 }
 
 #endif

@@ -59,6 +59,24 @@ const MYSQL_FIELD *cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigne
  * (CR_NEW_STMT_METADATA): give it room for them. 0, or -1. `*ret_memory` is to be given to free()
  * when the statement is closed. */
 int cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory);
+/* What MariaDB is told beside a value of a row, or in its place. */
+enum cnd_my_indicator {
+	CND_MY_IS_VALUE = 0,
+	CND_MY_IS_NULL = 1,
+	CND_MY_IS_DEFAULT = 2,
+	CND_MY_IS_IGNORED = 3
+};
+void cnd_my_set_indicator(MYSQL_BIND *b, char *indicator);
+/* Row after row. */
+struct cnd_my_param_rows {
+	const MYSQL_BIND *binds;
+	uint32_t n_params;
+	uint32_t n_rows;
+};
+/* The next execution is of these; it reads them. 0, or -1: the library has no such thing. */
+int cnd_my_set_rows(MYSQL_STMT *stmt, struct cnd_my_param_rows *rows);
+/* It was executed. */
+void cnd_my_unset_rows(MYSQL_STMT *stmt);
 int cnd_my_knows_charset(const char *name);
 
 #endif

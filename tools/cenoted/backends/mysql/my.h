@@ -202,10 +202,10 @@ int cnd_my_put_row(struct cnd_session *s, struct cnd_my_rows *rows, MYSQL_STMT *
 	struct cnc_batch *w);
 void cnd_my_rows_free(
 	struct cnd_session *s, struct cnd_my_rows *rows); /* NULL is allowed */
-/* Give the values to the statement (mysql_stmt_bind_param). Memory that must live until it is
- * executed comes from s->arena. The number was compared with the statement's. */
+/* Give the values to the statement (mysql_stmt_bind_param): row after row, to be executed for each. Memory
+ * that must live until it is executed comes from s->arena. */
 int cnd_my_bind(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnc_value *params,
-	uint32_t n);
+	uint32_t n_params, uint32_t n_rows);
 
 /* catalog.c */
 int cnd_my_catalog(

@@ -20,6 +20,7 @@ struct slot {
 	} as;
 	unsigned long length;
 	cnd_my_bool is_null;
+	char indicator; /* enum cnd_my_indicator */
 };
 
 struct binding {
@@ -52,6 +53,7 @@ static int
 bind_null(struct binding *d)
 {
 	d->slot->is_null = 1;
+	d->slot->indicator = CND_MY_IS_NULL;
 	d->b->is_null = &d->slot->is_null;
 	return bind_buffer(d, MYSQL_TYPE_NULL, NULL, 0);
 }
@@ -256,15 +258,11 @@ bind_native_time(struct binding *d, uint32_t type)
 	/* The server reads the text of dates and times by itself. */
 	if (d->v->format == CENOTE_FORMAT_TEXT)
 		return bind_text(d);
-	if (cnd_my_time_unpack(type, p, d->v->len, &d->slot->as.time) < 0)
+	/* what is no date is for the server to judge */
+	if (cnd_my_time_load(type, p, d->v->len, &d->slot->as.time) < 0)
 		return refuse_native(d, type);
 	if (type == MYSQL_TYPE_DATE)
 		d->slot->as.time.time_type = MYSQL_TIMESTAMP_DATE;
-	/* The library sends the hours as one byte. */
-	if (type == MYSQL_TYPE_TIME) {
-		d->slot->as.time.day = d->slot->as.time.hour / 24;
-		d->slot->as.time.hour %= 24;
-	}
 	return bind_slot(d, (enum enum_field_types)type, sizeof(MYSQL_TIME));
 }
 
@@ -319,6 +317,34 @@ bind_native_number(struct binding *d, uint32_t type, size_t size)
 	return bind_slot(d, sendable(type), size);
 }
 
+/* NULL of a type: of that type is what the server makes of it. */
+static int
+bind_typed_null(struct binding *d, enum enum_field_types sent)
+{
+	int r = bind_null(d);
+
+	d->b->buffer_type = sent;
+	d->b->is_unsigned = (cnd_my_bool)((d->v->native_type & CND_MY_UNSIGNED) != 0);
+	return r;
+}
+
+/* Not a value, but the word DEFAULT, or leaving the column as it is. */
+static int
+bind_indicator(struct binding *d, char indicator)
+{
+	int r = bind_null(d);
+
+	d->slot->indicator = indicator;
+	return r;
+}
+
+static int
+refuse_type(struct binding *d, uint32_t type)
+{
+	return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		"parameter %u: MySQL has no type %u", d->number, (unsigned)type);
+}
+
 static int
 bind_native(struct binding *d)
 {
@@ -326,18 +352,24 @@ bind_native(struct binding *d)
 	enum enum_field_types sent = sendable(type);
 	int size = cnd_my_binary_size(type);
 
+	if (d->v->native_type == CND_MY_NATIVE_DEFAULT)
+		return bind_indicator(d, CND_MY_IS_DEFAULT);
+	if (d->v->native_type == CND_MY_NATIVE_IGNORE)
+		return bind_indicator(d, CND_MY_IS_IGNORED);
+	if (type == MYSQL_TYPE_NULL || (d->v->native_type == 0 && d->v->is_null))
+		return bind_null(d);
 	if (d->v->native_type == 0)
 		return d->v->format == CENOTE_FORMAT_BINARY ? bind_bytes(d)
 							    : bind_text(d);
-	if (type == MYSQL_TYPE_NULL)
-		return bind_null(d);
+	if (type > 255 || (size <= 0 && !is_time(type) && !is_bytes(sent)))
+		return refuse_type(d, type);
+	/* of a type that is sent as another one, NULL is of none */
+	if (d->v->is_null)
+		return sent == type ? bind_typed_null(d, sent) : bind_null(d);
 	if (size > 0)
 		return bind_native_number(d, type, (size_t)size);
 	if (is_time(type))
 		return bind_native_time(d, type);
-	if (type > 255 || !is_bytes(sent))
-		return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
-			"parameter %u: MySQL has no type %u", d->number, (unsigned)type);
 	return bind_buffer(d, sent, d->v->bytes, d->v->len);
 }
 
@@ -361,35 +393,89 @@ bind_one(struct binding *d)
 {
 	const struct cnc_value *v = d->v;
 
+	if (v->is_native && !v->is_long)
+		return bind_native(d);
 	if (v->is_null)
 		return bind_null(d);
 	if (v->is_long)
 		return bind_long(d);
-	if (v->is_native)
-		return bind_native(d);
 	if (v->type >= sizeof(binders) / sizeof(binders[0]))
 		return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"parameter %u: unknown type %u", d->number, (unsigned)v->type);
 	return binders[v->type](d);
 }
 
-int
-cnd_my_bind(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnc_value *params,
-	uint32_t n)
+/* ---- rows of values ---- */
+
+/* What is no value goes to the server beside it. */
+static int
+needs_indicators(const struct slot *slots, size_t n)
 {
-	MYSQL_BIND *binds;
-	struct slot *slots;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (slots[i].indicator == CND_MY_IS_DEFAULT ||
+			slots[i].indicator == CND_MY_IS_IGNORED)
+			return 1;
+	}
+	return 0;
+}
+
+/* A column of parameters has one type: that of its first value. */
+static int
+unify_column(struct cnd_session *s, MYSQL_BIND *binds, const struct slot *slots,
+	uint32_t n_params, uint32_t n_rows)
+{
+	uint32_t first = 0, row;
+
+	while (first < n_rows && slots[(size_t)first * n_params].indicator)
+		first++;
+	for (row = 0; first < n_rows && row < n_rows; row++) {
+		MYSQL_BIND *b = &binds[(size_t)row * n_params];
+		const MYSQL_BIND *as = &binds[(size_t)first * n_params];
+
+		if (slots[(size_t)row * n_params].indicator) {
+			b->buffer_type = as->buffer_type;
+			b->is_unsigned = as->is_unsigned;
+		} else if (b->buffer_type != as->buffer_type ||
+			   b->is_unsigned != as->is_unsigned) {
+			return cnd_my_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+				"row %u has a parameter of another type than row %u",
+				(unsigned)row + 1, (unsigned)first + 1);
+		}
+	}
+	return CENOTE_OK;
+}
+
+static int
+bind_rows(struct cnd_session *s, MYSQL_STMT *stmt, MYSQL_BIND *binds, struct slot *slots,
+	uint32_t n_params, uint32_t n_rows)
+{
+	struct cnd_my_param_rows *rows = cnc_arena_alloc(&s->arena, sizeof(*rows));
 	uint32_t i;
 	int r = CENOTE_OK;
 
-	if (n == 0)
-		return CENOTE_OK;
-	binds = cnc_arena_alloc(&s->arena, n * sizeof(*binds));
-	slots = cnc_arena_alloc(&s->arena, n * sizeof(*slots));
-	if (!binds || !slots)
+	if (!rows)
 		return CENOTE_ERR_NOMEM;
-	memset(binds, 0, n * sizeof(*binds));
-	memset(slots, 0, n * sizeof(*slots));
+	*rows = (struct cnd_my_param_rows){ binds, n_params, n_rows };
+	for (i = 0; r == CENOTE_OK && i < n_params; i++)
+		r = unify_column(s, binds + i, slots + i, n_params, n_rows);
+	for (i = 0; i < n_params * n_rows; i++)
+		cnd_my_set_indicator(&binds[i], &slots[i].indicator);
+	if (r == CENOTE_OK && cnd_my_set_rows(stmt, rows) < 0)
+		r = cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"rows of parameters, and DEFAULT as one, need MariaDB's client "
+			"library");
+	return r;
+}
+
+static int
+bind_values(struct cnd_session *s, const struct cnc_value *params, MYSQL_BIND *binds,
+	struct slot *slots, uint32_t n)
+{
+	uint32_t i;
+	int r = CENOTE_OK;
+
 	for (i = 0; r == CENOTE_OK && i < n; i++) {
 		struct binding d = { .s = s,
 			.v = &params[i],
@@ -399,6 +485,29 @@ cnd_my_bind(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnc_value *par
 
 		r = bind_one(&d);
 	}
+	return r;
+}
+
+int
+cnd_my_bind(struct cnd_session *s, MYSQL_STMT *stmt, const struct cnc_value *params,
+	uint32_t n_params, uint32_t n_rows)
+{
+	uint32_t n = n_params * n_rows;
+	MYSQL_BIND *binds;
+	struct slot *slots;
+	int r;
+
+	if (n == 0)
+		return CENOTE_OK;
+	binds = cnc_arena_alloc(&s->arena, n * sizeof(*binds));
+	slots = cnc_arena_alloc(&s->arena, n * sizeof(*slots));
+	if (!binds || !slots)
+		return CENOTE_ERR_NOMEM;
+	memset(binds, 0, n * sizeof(*binds));
+	memset(slots, 0, n * sizeof(*slots));
+	r = bind_values(s, params, binds, slots, n);
+	if (r == CENOTE_OK && (n_rows > 1 || needs_indicators(slots, n)))
+		r = bind_rows(s, stmt, binds, slots, n_params, n_rows);
 	if (r == CENOTE_OK && mysql_stmt_bind_param(stmt, binds) != 0)
 		r = cnd_my_diag(s->diag, mysql_stmt_errno(stmt),
 			mysql_stmt_sqlstate(stmt), mysql_stmt_error(stmt), s->server);

@@ -234,6 +234,9 @@ learn_facts(struct cnd_session *s)
 
 	if (r == CENOTE_OK)
 		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
+	if (r == CENOTE_OK)
+		r = s->opt.has_found_rows ? add_parameter(s, "found_rows", "on", 2)
+					  : add_parameter(s, "found_rows", "off", 3);
 	return r;
 }
 
@@ -448,9 +451,11 @@ cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink
 int
 cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 {
-	unsigned code = stmt ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
-	const char *state = stmt ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
-	const char *text = stmt ? mysql_stmt_error(stmt) : mysql_error(s->my);
+	/* of rows that come one by one MariaDB's library tells the connection only */
+	int is_own = stmt && mysql_stmt_errno(stmt) != 0;
+	unsigned code = is_own ? mysql_stmt_errno(stmt) : mysql_errno(s->my);
+	const char *state = is_own ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(s->my);
+	const char *text = is_own ? mysql_stmt_error(stmt) : mysql_error(s->my);
 	int said = s->infile.status < 0 ? s->infile.status : s->stop;
 	struct cnc_diag other;
 	int r;
@@ -530,6 +535,31 @@ track_variables(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+/* What else is told of the session, if its client asked for it. */
+static int
+track_others(struct cnd_session *s)
+{
+	static const struct {
+		enum enum_session_state_type kind;
+		const char *name;
+	} kinds[] = {
+		{ SESSION_TRACK_GTIDS, "session_gtids" },
+		{ SESSION_TRACK_STATE_CHANGE, "session_state_change" },
+		{ SESSION_TRACK_TRANSACTION_CHARACTERISTICS,
+			"transaction_characteristics" },
+		{ SESSION_TRACK_TRANSACTION_STATE, "transaction_state" },
+	};
+	const char *data;
+	size_t len;
+	int r = CENOTE_OK;
+
+	for (size_t i = 0; r == CENOTE_OK && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (mysql_session_track_get_first(s->my, kinds[i].kind, &data, &len) == 0)
+			r = tell(s, kinds[i].name, data, len);
+	}
+	return r;
+}
+
 int
 cnd_my_track(struct cnd_session *s)
 {
@@ -547,10 +577,7 @@ cnd_my_track(struct cnd_session *s)
 	}
 	if (r == CENOTE_OK)
 		r = track_variables(s);
-	if (r == CENOTE_OK && mysql_session_track_get_first(
-				      s->my, SESSION_TRACK_GTIDS, &data, &len) == 0)
-		r = tell(s, "session_gtids", data, len);
-	return r;
+	return r == CENOTE_OK ? track_others(s) : r;
 }
 
 /* ---- the life of a session ---- */

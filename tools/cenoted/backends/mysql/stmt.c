@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "my.h"
+#include "values.h"
 
 #define ASK_ROWS      64u
 /* Rows that one COM_STMT_FETCH brings: they lie in the worker until they are sent. */
@@ -480,17 +481,49 @@ set_cursor(const struct run *q)
 		(void)mysql_stmt_attr_set(q->st->handle, STMT_ATTR_PREFETCH_ROWS, &rows);
 }
 
+/* What an execution is given. */
+struct values {
+	const struct cnc_value *params;
+	uint32_t n_params;
+	uint32_t n_rows;
+};
+
+/* That they are several rows is told behind their values. */
+static int
+take_values(const struct run *q, struct values *ret_values)
+{
+	struct values v = { q->exec->params, q->st->n_params, 1 };
+	uint32_t given = q->exec->n_params;
+	const struct cnc_value *last = given > 0 ? &v.params[given - 1] : NULL;
+
+	if (last && last->is_native && last->native_type == CND_MY_NATIVE_ROWS &&
+		!last->is_null && last->len == 4) {
+		v.n_rows = cnc_get_u32((const uint8_t *)last->bytes);
+		given--;
+	}
+	*ret_values = v;
+	if (given == (uint64_t)v.n_params * v.n_rows && (v.n_rows == 1 || given > 0))
+		return CENOTE_OK;
+	if (v.n_rows == 1)
+		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+			"the statement takes %u parameters, %u were given",
+			(unsigned)v.n_params, (unsigned)given);
+	return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		"the statement takes %u parameters, %u were given for %u rows",
+		(unsigned)v.n_params, (unsigned)given, (unsigned)v.n_rows);
+}
+
 /* The client says which values came ahead in pieces, and they must be there. */
 static int
-check_long(struct run *q)
+check_long(struct run *q, const struct values *v)
 {
 	struct cnd_my_stmt *st = q->st;
 	uint32_t i;
 
-	for (i = 0; i < st->n_params; i++) {
-		int has = st->is_long && st->is_long[i];
+	for (i = 0; i < v->n_params * v->n_rows; i++) {
+		int has = st->is_long && i < v->n_params && st->is_long[i];
 
-		if (has == (q->exec->params[i].is_long != 0))
+		if (has == (v->params[i].is_long != 0))
 			continue;
 		/* the server forgets what it got */
 		if (mysql_stmt_reset(st->handle) != 0)
@@ -507,23 +540,20 @@ check_long(struct run *q)
 	return CENOTE_OK;
 }
 
-/* Values, and those that came ahead. */
+/* Values, for one row or several, and those that came ahead. */
 static int
 bind(struct run *q)
 {
 	struct cnd_my_stmt *st = q->st;
+	struct values v;
 	uint32_t i;
-	int r;
+	int r = take_values(q, &v);
 
-	if (q->exec->n_params != st->n_params)
-		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
-			"the statement takes %u parameters, %u were given",
-			(unsigned)st->n_params, (unsigned)q->exec->n_params);
-	if (st->n_params == 0)
-		return CENOTE_OK;
-	r = check_long(q);
+	if (r < 0 || st->n_params == 0)
+		return r;
+	r = check_long(q, &v);
 	if (r == CENOTE_OK)
-		r = cnd_my_bind(q->s, st->handle, q->exec->params, q->exec->n_params);
+		r = cnd_my_bind(q->s, st->handle, v.params, v.n_params, v.n_rows);
 	for (i = 0; r == CENOTE_OK && st->is_long && i < st->n_params; i++) {
 		if (st->is_long[i])
 			cnd_my_mark_long(st->handle, i);
@@ -540,6 +570,7 @@ run(struct run *q)
 		return r;
 	set_cursor(q);
 	r = mysql_stmt_execute(q->st->handle);
+	cnd_my_unset_rows(q->st->handle);
 	/* the server forgets them, too, whatever came of it */
 	cnc_free(q->s->mem, q->st->is_long);
 	q->st->is_long = NULL;
@@ -773,7 +804,8 @@ cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
 		return r;
 	if (!at || !*at)
 		return no_stmt(s, &which);
-	if ((*at)->has_portal) {
+	/* before its values come, not between them and the execution */
+	if ((*at)->has_portal || ((*at)->is_stale && !(*at)->is_long)) {
 		r = replace_stmt(s, at);
 		if (r < 0)
 			return r;

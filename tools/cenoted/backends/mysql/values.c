@@ -75,29 +75,25 @@ cnd_my_time_pack(uint32_t native_type, const MYSQL_TIME *t, uint8_t out[CND_MY_T
 }
 
 static int
-unpack_time(const uint8_t *p, size_t n, MYSQL_TIME *t)
+load_time(const uint8_t *p, size_t n, MYSQL_TIME *t)
 {
-	uint32_t days;
-
 	t->time_type = MYSQL_TIMESTAMP_TIME;
 	if (n == 0)
 		return CENOTE_OK;
-	if ((n != 8 && n != 12) || p[0] > 1)
-		return CENOTE_ERR_PROTOCOL;
-	days = cnc_get_u32(p + 1);
-	if (days > HOURS_MAX / 24)
+	if (n != 8 && n != 12)
 		return CENOTE_ERR_PROTOCOL;
 	t->neg = (cnd_my_bool)(p[0] != 0);
-	t->hour = days * 24 + p[5];
+	t->day = cnc_get_u32(p + 1);
+	t->hour = p[5];
 	t->minute = p[6];
 	t->second = p[7];
 	if (n == 12)
 		t->second_part = cnc_get_u32(p + 8);
-	return p[5] > 23 ? CENOTE_ERR_PROTOCOL : CENOTE_OK;
+	return CENOTE_OK;
 }
 
 static int
-unpack_date(const uint8_t *p, size_t n, MYSQL_TIME *t)
+load_date(const uint8_t *p, size_t n, MYSQL_TIME *t)
 {
 	t->time_type = MYSQL_TIMESTAMP_DATETIME;
 	if (n == 0)
@@ -114,25 +110,44 @@ unpack_date(const uint8_t *p, size_t n, MYSQL_TIME *t)
 	}
 	if (n == 11)
 		t->second_part = cnc_get_u32(p + 7);
-	/* Zeros are allowed: 2024-00-00 is a date to MySQL. */
-	if (t->year > 9999 || t->month > 12 || t->day > 31 || t->hour > 23)
-		return CENOTE_ERR_PROTOCOL;
 	return CENOTE_OK;
+}
+
+int
+cnd_my_time_load(uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time)
+{
+	memset(ret_time, 0, sizeof(*ret_time));
+	return native_type == MYSQL_TYPE_TIME ? load_time(p, n, ret_time)
+					      : load_date(p, n, ret_time);
+}
+
+/* Zeros are allowed: 2024-00-00 is a date to MySQL. */
+static int
+is_time_value(uint32_t native_type, const MYSQL_TIME *t)
+{
+	if (t->hour > 23 || t->minute > 59 || t->second > 59 || t->second_part > 999999)
+		return 0;
+	if (native_type == MYSQL_TYPE_TIME)
+		return t->day <= HOURS_MAX / 24;
+	return t->year <= 9999 && t->month <= 12 && t->day <= 31;
 }
 
 int
 cnd_my_time_unpack(uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time)
 {
 	MYSQL_TIME t;
-	int r;
+	int r = cnd_my_time_load(native_type, p, n, &t);
 
-	memset(&t, 0, sizeof(t));
-	r = native_type == MYSQL_TYPE_TIME ? unpack_time(p, n, &t)
-					   : unpack_date(p, n, &t);
 	if (r < 0)
 		return r;
-	if (t.minute > 59 || t.second > 59 || t.second_part > 999999)
+	/* a sign is a sign */
+	if (!is_time_value(native_type, &t) ||
+		(native_type == MYSQL_TYPE_TIME && n > 0 && p[0] > 1))
 		return CENOTE_ERR_PROTOCOL;
+	if (native_type == MYSQL_TYPE_TIME) {
+		t.hour += t.day * 24;
+		t.day = 0;
+	}
 	*ret_time = t;
 	return CENOTE_OK;
 }

@@ -20,6 +20,12 @@
 /* In the type id of a bound value: the number is unsigned, as in the server's own protocol. */
 #define CND_MY_UNSIGNED 0x8000u
 
+/* Type ids of bound values that are none. Behind all: they are so many rows (a number of 4 bytes); in the
+ * place of one, what MariaDB can be told instead. */
+#define CND_MY_NATIVE_ROWS    0x10001u
+#define CND_MY_NATIVE_DEFAULT 0x10002u
+#define CND_MY_NATIVE_IGNORE  0x10003u
+
 /* A value of the text protocol. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
 int cnd_my_text_put(
 	struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n);
@@ -39,6 +45,9 @@ size_t cnd_my_time_pack(
 	uint32_t native_type, const MYSQL_TIME *t, uint8_t out[CND_MY_TIME_MAX]);
 /* CENOTE_OK or CENOTE_ERR_PROTOCOL. The hours of a time may be more than 24; its days are 0. */
 int cnd_my_time_unpack(
+	uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time);
+/* The same of any numbers in that form, whether or not they are a date or time. */
+int cnd_my_time_load(
 	uint32_t native_type, const uint8_t *p, size_t n, MYSQL_TIME *ret_time);
 
 /* As the server writes it: of a column with `decimals` digits behind the point; 31 or more: as
