@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include "convert.h"
+
+#include <string.h>
+
+/* ---- mysql_stmt_bind_result() ---- */
+
+/* The length that a buffer of that type has in any case; 0: that of the value. */
+static unsigned long
+fixed_length(enum enum_field_types type)
+{
+	switch (type) {
+	case MYSQL_TYPE_TINY:
+		return 1;
+	case MYSQL_TYPE_SHORT:
+	case MYSQL_TYPE_YEAR:
+		return 2;
+	case MYSQL_TYPE_INT24:
+	case MYSQL_TYPE_LONG:
+	case MYSQL_TYPE_FLOAT:
+		return 4;
+	case MYSQL_TYPE_LONGLONG:
+	case MYSQL_TYPE_DOUBLE:
+		return 8;
+	default:
+		return cmy_is_time(type) ? sizeof(MYSQL_TIME) : 0;
+	}
+}
+
+static void
+set_pointers(MYSQL_BIND *b)
+{
+	if (!b->is_null)
+		b->is_null = &b->is_null_value;
+	if (!b->length)
+		b->length = &b->length_value;
+	if (!b->error)
+		b->error = &b->error_value;
+}
+
+static void
+set_length(MYSQL_BIND *b)
+{
+	unsigned long n = fixed_length(b->buffer_type);
+
+	if (n == 0 && b->buffer_type != MYSQL_TYPE_NULL)
+		return;
+	*b->length = n;
+	if (!CMY_ORACLE)
+		b->length_value = n;
+}
+
+/* Whether there is something to bind to. */
+static int
+may_bind(MYSQL_STMT *stmt)
+{
+	if (stmt->state < CMY_STMT_PREPARED) {
+		cmy_stmt_error(stmt, CR_NO_PREPARE_STMT);
+		return 0;
+	}
+	if (stmt->field_count == 0)
+		cmy_stmt_error(stmt, CR_NO_STMT_METADATA);
+	return stmt->field_count > 0;
+}
+
+/* Oracle's library says only in a bit whether the program wants to know of truncations. */
+static char
+bound(const MYSQL_STMT *stmt)
+{
+	int reports = stmt->mysql && stmt->mysql->options.report_data_truncation;
+
+	return CMY_ORACLE && reports ? 3 : 1;
+}
+
+my_bool
+cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
+{
+	unsigned i;
+
+	if (!may_bind(stmt) || !bnd)
+		return 1;
+	if (stmt->bind != bnd)
+		memcpy(stmt->bind, bnd, stmt->field_count * sizeof(*bnd));
+	for (i = 0; i < stmt->field_count; i++) {
+		MYSQL_BIND *b = &stmt->bind[i];
+
+		if (!cmy_is_result_type(b->buffer_type)) {
+			/* Connector/C's words have no marks */
+			cmy_stmt_error_with(stmt, CR_UNSUPPORTED_PARAM_TYPE,
+				(int)stmt->fields[i].type, (int)i + 1);
+			return 1;
+		}
+		set_pointers(b);
+#if CMY_ORACLE
+		b->flags = i;
+		b->offset = 0;
+#endif
+		set_length(b);
+	}
+	stmt->bind_result_done = bound(stmt);
+#if !CMY_ORACLE
+	cmy_stmt_clear(stmt);
+#endif
+	return 0;
+}
+
+/* ---- a row ---- */
+
+/* Of programs that ask for values one by one: how long it is. */
+static void
+note_length(MYSQL_BIND *b, const char *p, size_t n)
+{
+	if (!b->length)
+		b->length = &b->length_value;
+	if (p)
+		*b->length = b->length_value = n;
+}
+
+static void
+put(MYSQL_BIND *b, const MYSQL_FIELD *field, int is_binary, const char *p, size_t n)
+{
+	struct cmy_cell cell;
+
+	cmy_cell_read(field, is_binary, p, n, &cell);
+	cmy_convert(b, field, &cell);
+}
+
+static int
+reports_truncation(const MYSQL_STMT *stmt)
+{
+#if CMY_ORACLE
+	return (stmt->bind_result_done & 2) != 0;
+#else
+	return stmt->mysql && stmt->mysql->options.report_data_truncation;
+#endif
+}
+
+#if !CMY_ORACLE
+static void
+call_back(const MYSQL_STMT *stmt, unsigned column, const char *p)
+{
+	unsigned char *at = (unsigned char *)(uintptr_t)p;
+
+	stmt->result_callback(stmt->user_data, column, p ? &at : NULL);
+}
+#endif
+
+static int
+put_column(struct cmy_stmt *st, unsigned i, int is_binary)
+{
+	MYSQL_BIND *b = &st->pub.bind[i];
+	size_t n = 0;
+	const char *p = cmy_rows_value(st, st->at, i, &n);
+
+	b->u.row_ptr = (unsigned char *)(uintptr_t)p;
+#if !CMY_ORACLE
+	if (st->pub.result_callback) {
+		call_back(&st->pub, i, p);
+		return 0;
+	}
+#endif
+	if (!st->pub.bind_result_done) {
+		note_length(b, p, n);
+		return 0;
+	}
+	set_pointers(b);
+	if (CMY_ORACLE)
+		*b->error = 0;
+	*b->is_null = p == NULL;
+	if (!p)
+		return 0;
+	put(b, &st->pub.fields[i], is_binary, p, n);
+	return *b->error != 0;
+}
+
+int
+cmy_bind_row(struct cmy_stmt *st)
+{
+	const struct cmy_session *s = cmy_session(st->pub.mysql);
+	int is_binary = s && cmy_is_binary(s), is_cut = 0;
+	unsigned i;
+
+	for (i = 0; i < st->pub.field_count; i++)
+		is_cut |= put_column(st, i, is_binary);
+	return is_cut && reports_truncation(&st->pub) ? MYSQL_DATA_TRUNCATED : 0;
+}
+
+/* ---- mysql_stmt_fetch_column() ---- */
+
+static int
+may_fetch_column(MYSQL_STMT *stmt, unsigned column)
+{
+#if CMY_ORACLE
+	if (stmt->state < MYSQL_STMT_FETCH_DONE) {
+		cmy_stmt_error(stmt, CR_NO_DATA);
+		return 0;
+	}
+	if (column >= stmt->field_count) {
+		cmy_stmt_error(stmt, CR_INVALID_PARAMETER_NO);
+		return 0;
+	}
+#else
+	if (stmt->state != MYSQL_STMT_USER_FETCHING || column >= stmt->field_count) {
+		cmy_stmt_error(stmt, CR_NO_DATA);
+		return 0;
+	}
+#endif
+	return 1;
+}
+
+/* What the original leaves in the program's structure. */
+static void
+ready_column(MYSQL_BIND *b, MYSQL_BIND *bound_column, unsigned long offset)
+{
+	if (b->length && bound_column->length)
+		*b->length = *bound_column->length;
+	else if (!b->length)
+		b->length = &bound_column->length_value;
+	if (b->is_null)
+		*b->is_null = 0;
+	else if (!CMY_ORACLE)
+		b->is_null = &b->is_null_value;
+	if (!b->error)
+		b->error = &b->error_value;
+	*b->error = 0;
+	b->offset = offset;
+}
+
+int
+cmy_mysql_stmt_fetch_column(
+	MYSQL_STMT *stmt, MYSQL_BIND *bind_arg, unsigned int column, unsigned long offset)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	const struct cmy_session *s = cmy_session(stmt->mysql);
+	struct cmy_cell cell;
+	const char *p;
+	size_t n = 0;
+
+	if (!may_fetch_column(stmt, column))
+		return 1;
+	if (!st->res && !st->kept)
+		return 1;
+	p = cmy_rows_value(st, st->at, column, &n);
+	if (!p) {
+		if (bind_arg->is_null)
+			*bind_arg->is_null = 1;
+		return 0;
+	}
+	ready_column(bind_arg, &stmt->bind[column], offset);
+	cmy_cell_read(&stmt->fields[column], s && cmy_is_binary(s), p, n, &cell);
+	cmy_convert_column(bind_arg, &stmt->fields[column], &cell);
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include "convert.h"
+
+#include <string.h>
+
+/*
+ * Arrays of parameters (STMT_ATTR_ARRAY_SIZE): all rows go to the server as one execution, and are undone
+ * as one if it fails. To a server that is not MariaDB they go one by one, in a pipeline.
+ */
+
+/* What goes into one execution, with the number of rows behind it. */
+#define VALUES_MAX 65534u
+
+/* Native values of MySQL's that are none: how many rows there were, and what MariaDB's indicators say. */
+#define NATIVE_ROWS    0x10001u
+#define NATIVE_DEFAULT 0x10002u
+#define NATIVE_IGNORE  0x10003u
+
+struct bulk {
+	struct cmy_stmt *st;
+	struct cmy_session *s;
+	unsigned row; /* the next one */
+	unsigned n_rows; /* in st->params */
+	uint64_t affected;
+};
+
+static int
+indicator_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
+{
+	if (!b->u.indicator)
+		return STMT_INDICATOR_NONE;
+	if (stmt->param_callback)
+		return *b->u.indicator;
+	if (stmt->row_size > 0)
+		return b->u.indicator[row * stmt->row_size];
+	return b->u.indicator[row];
+}
+
+/* Bytes of one element of an array of numbers; 0: it is an array of pointers. */
+static size_t
+element_size(enum enum_field_types type)
+{
+	return type == MYSQL_TYPE_FLOAT    ? 4
+	       : type == MYSQL_TYPE_DOUBLE ? 8
+					   : cmy_integer_size(type);
+}
+
+/* Only texts and bytes have lengths; -1 is up to the zero byte. */
+static unsigned long
+length_of(const MYSQL_STMT *stmt, unsigned param, unsigned row)
+{
+	const MYSQL_BIND *b = &stmt->params[param];
+	unsigned long length;
+
+	if (element_size(b->buffer_type) > 0 || cmy_is_time(b->buffer_type))
+		return 0;
+	/* the program gave none */
+	if (stmt->param_callback || b->length == &b->buffer_length)
+		return *b->length;
+	if (stmt->row_size == 0)
+		return b->length[row];
+	memcpy(&length, (const char *)b->length + row * stmt->row_size, sizeof(length));
+	return length;
+}
+
+static void *
+buffer_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
+{
+	size_t size = element_size(b->buffer_type);
+
+	if (stmt->param_callback || !b->buffer)
+		return b->buffer;
+	if (stmt->row_size > 0)
+		return (char *)b->buffer + row * stmt->row_size;
+	if (size > 0)
+		return (char *)b->buffer + row * size;
+	return ((void **)b->buffer)[row];
+}
+
+/* A value of the array as if it had been bound alone. */
+static int
+add_value(struct bulk *k, unsigned param)
+{
+	const MYSQL_STMT *stmt = &k->st->pub;
+	MYSQL_BIND one = stmt->params[param];
+	int indicator = indicator_of(stmt, &one, k->row);
+	my_bool is_null = indicator == STMT_INDICATOR_NULL;
+	unsigned long length = indicator == STMT_INDICATOR_NTS
+				       ? (unsigned long)-1
+				       : length_of(stmt, param, k->row);
+
+	if (indicator == STMT_INDICATOR_DEFAULT)
+		return cenote_params_add_native(
+			k->st->params, NATIVE_DEFAULT, CENOTE_FORMAT_BINARY, "", 0);
+	if (indicator == STMT_INDICATOR_IGNORE)
+		return cenote_params_add_native(
+			k->st->params, NATIVE_IGNORE, CENOTE_FORMAT_BINARY, "", 0);
+	one.buffer = buffer_of(stmt, &one, k->row);
+	one.is_null = &is_null;
+	one.length = &length;
+	return cmy_params_add(k->st, k->s, &one);
+}
+
+static int
+is_skipped(const struct bulk *k)
+{
+	const MYSQL_STMT *stmt = &k->st->pub;
+	unsigned i;
+
+	for (i = 0; i < stmt->param_count; i++) {
+		if (indicator_of(stmt, &stmt->params[i], k->row) ==
+			STMT_INDICATOR_IGNORE_ROW)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+add_row(struct bulk *k)
+{
+	MYSQL_STMT *stmt = &k->st->pub;
+	unsigned i;
+	int r = 0;
+
+	if (stmt->param_callback &&
+		stmt->param_callback(stmt->user_data, stmt->params, k->row)) {
+		cmy_error(stmt->mysql, CR_ERR_STMT_PARAM_CALLBACK, NULL);
+		return -1;
+	}
+	if (is_skipped(k))
+		return 0;
+	for (i = 0; r >= 0 && i < stmt->param_count; i++)
+		r = add_value(k, i);
+	k->n_rows++;
+	return cmy_check(k->s, r);
+}
+
+static int
+add_count(const struct bulk *k)
+{
+	unsigned char bytes[4];
+	size_t i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(k->n_rows >> (8 * i));
+	return cenote_params_add_native(
+		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
+}
+
+/* As many rows as go into one execution. */
+static int
+add_rows(struct bulk *k, unsigned most)
+{
+	cenote_params_clear(k->st->params);
+	k->n_rows = 0;
+	for (; k->row < k->st->pub.array_size && k->n_rows < most; k->row++) {
+		if (add_row(k) < 0)
+			return -1;
+	}
+	return cmy_is_binary(k->s) ? cmy_check(k->s, add_count(k)) : 0;
+}
+
+static int
+run_rows(struct bulk *k)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+
+	options.stream = 1;
+	options.format =
+		cmy_is_binary(k->s) ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_CANONICAL;
+	cmy_forget_query(k->s->my);
+	if (cmy_check(k->s,
+		    cenote_send_execute(k->st->prepared, k->st->params, &options)) < 0)
+		return -1;
+	return cmy_execute_answer(k->st, k->s) == 0 ? 0 : -1;
+}
+
+static int
+refuse(struct cmy_stmt *st, unsigned code, const char *text)
+{
+	cmy_stmt_error_text(&st->pub, code, "IM001", text);
+	return 1;
+}
+
+/* Several executions have one count of rows. */
+static int
+run_all(struct bulk *k, unsigned most)
+{
+	MYSQL *my = k->s->my;
+
+	while (k->row < k->st->pub.array_size) {
+		if (add_rows(k, most) < 0) {
+			cmy_stmt_take_error(&k->st->pub);
+			return 1;
+		}
+		if (k->n_rows == 0)
+			break;
+		if (run_rows(k) < 0)
+			return 1;
+		if (k->st->reading == CMY_READ_STREAM)
+			return 0;
+		k->affected += my->affected_rows;
+		my->affected_rows = k->affected;
+		k->st->pub.upsert_status.affected_rows = k->affected;
+	}
+	return 0;
+}
+
+int
+cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s)
+{
+	struct bulk k = { .st = st, .s = s };
+
+	if (st->pub.param_count == 0)
+		return refuse(st, CR_BULK_WITHOUT_PARAMETERS,
+			cmy_error_words(CR_BULK_WITHOUT_PARAMETERS));
+	return run_all(&k, cmy_is_binary(s) ? VALUES_MAX / st->pub.param_count : 1);
+}

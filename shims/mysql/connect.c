@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "login.h"
+
+#include "../common/route.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Connecting: which pool, or the original library on the same memory, or neither. Attaching to a session of
+ * the pool is cenote_connect(); statements follow only where the session is not as the program wants it.
+ */
+
+/* What a server like this one offers: without CLIENT_SSL, since the way to the pool has no TLS. */
+#define MARIADB_OFFERS 0x81fff7feUL
+#define MYSQL_OFFERS   0xdffff7ffUL
+/* What programs may ask of MariaDB's. */
+#define ALLOWED_FLAGS  0xe4ffffffUL
+
+/* ---- what the session tells of itself ---- */
+
+/* The server's number of the session; of another server's, the pool's number. */
+static unsigned long
+session_number(const struct cmy_session *s)
+{
+	const char *value = cenote_parameter(s->conn, "connection_id");
+
+	if (!value)
+		value = cenote_info(s->conn, "session");
+	return value ? strtoul(value, NULL, 10) : 0;
+}
+
+unsigned
+cmy_status_bits(const struct cmy_session *s, unsigned bits)
+{
+	if (s->backend == CMY_BACKEND_MYSQL)
+		return bits;
+	/* in no other server a backslash escapes, and programs ask for that here */
+	return bits | SERVER_STATUS_NO_BACKSLASH_ESCAPES;
+}
+
+unsigned
+cmy_first_status(const struct cmy_session *s)
+{
+	const char *mode = cenote_parameter(s->conn, "sql_mode");
+	const char *autocommit = cenote_parameter(s->conn, "autocommit");
+	unsigned bits = autocommit && strcmp(autocommit, "OFF") == 0
+				? 0
+				: SERVER_STATUS_AUTOCOMMIT;
+
+	if (mode && strstr(mode, "NO_BACKSLASH_ESCAPES"))
+		bits |= SERVER_STATUS_NO_BACKSLASH_ESCAPES;
+	return cmy_status_bits(s, bits);
+}
+
+static int
+backend_of(const struct cmy_session *s)
+{
+	static const char *const names[] = { [CMY_BACKEND_MYSQL] = "mysql",
+		[CMY_BACKEND_POSTGRESQL] = "postgresql",
+		[CMY_BACKEND_SQLITE] = "sqlite" };
+	const char *backend = cenote_info(s->conn, "backend");
+
+	for (int i = 0; backend && i < CMY_BACKEND_OTHER; i++) {
+		if (strcmp(backend, names[i]) == 0)
+			return i;
+	}
+	return CMY_BACKEND_OTHER;
+}
+
+/* What the session tells of itself. */
+static int
+keep_session(struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+	const char *version = cenote_info(s->conn, "server_version");
+	const char *collation;
+
+	s->backend = backend_of(s);
+	s->maps_dates = cmy_maps_dates();
+	if (cmy_keep_text(&my->server_version, version ? version : "") < 0)
+		return -1;
+	collation = cenote_parameter(s->conn, "collation");
+	my->server_language = collation ? cmy_collation_nr(collation) : 0;
+	my->server_capabilities =
+		strstr(my->server_version, "MariaDB") ? MARIADB_OFFERS : MYSQL_OFFERS;
+	my->server_status = cmy_first_status(s);
+	my->protocol_version = 10;
+	my->thread_id = session_number(s);
+	my->net.CMY_VIO = s;
+	my->net.fd = cenote_fd(s->conn);
+	my->net.max_packet_size = my->options.max_allowed_packet
+					  ? my->options.max_allowed_packet
+					  : cmy_max_allowed_packet;
+	my->status = MYSQL_STATUS_READY;
+	return 0;
+}
+
+/* ---- errors ---- */
+
+/* A pool that is busy, or without its server, has been reached. */
+static int
+is_unreachable(const struct cmy_session *s, int status)
+{
+	if (status == CENOTE_ERR_TIMEOUT)
+		return 1;
+	return status == CENOTE_ERR_CONN &&
+	       strncmp(cenote_diag_sqlstate(cenote_conn_diag(s->conn)), "08", 2) == 0;
+}
+
+static void
+say_cannot_attach(struct cmy_session *s, const struct cmy_login *l, int status)
+{
+	const cenote_diag *diag = s->conn ? cenote_conn_diag(s->conn) : NULL;
+
+	if (status == CENOTE_ERR_NOMEM || !diag)
+		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+	else if (is_unreachable(s, status))
+		cmy_say_unreachable(s, l,
+			status == CENOTE_ERR_TIMEOUT ? ETIMEDOUT : ECONNREFUSED,
+			cenote_diag_message(diag));
+	else
+		cmy_error_diag(s->my, diag);
+}
+
+/* ---- attaching ---- */
+
+static int
+set_timeout(cenote_conn *conn, unsigned seconds)
+{
+	char text[16];
+
+	if (seconds == 0)
+		return CENOTE_OK;
+	snprintf(text, sizeof(text), "%us", seconds);
+	return cenote_conn_set(conn, "connect_timeout", text);
+}
+
+/* The pool allows several statements in a text; the program has to ask for that. */
+static int
+set_session_options(struct cmy_session *s)
+{
+	return cenote_set_session_option(s->conn, "multi_statements",
+		s->my->client_flag & CLIENT_MULTI_STATEMENTS ? "on" : "off");
+}
+
+static int
+make_conn(struct cmy_session *s)
+{
+	int r;
+
+	cenote_conn_destroy(s->conn);
+	s->conn = NULL;
+	r = cenote_conn_create(NULL, &s->conn);
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(s->conn, "pool", s->pool);
+	/* who ends a session with KILL means its program to see it */
+	if (r == CENOTE_OK)
+		r = cenote_conn_set(s->conn, "reattach", "planned");
+	if (r == CENOTE_OK && s->my->client_flag & CLIENT_LOCAL_FILES)
+		r = cenote_conn_set(s->conn, "allow_files", "yes");
+	if (r == CENOTE_OK)
+		r = set_timeout(s->conn, s->my->options.connect_timeout);
+	if (r == CENOTE_OK)
+		r = set_session_options(s);
+	if (r == CENOTE_OK)
+		(void)cenote_set_nonblocking(s->conn, 1);
+	return r;
+}
+
+/* CENOTE_AGAIN: waiting failed, and the error is set. */
+static int
+attach(struct cmy_session *s)
+{
+	int r = make_conn(s);
+
+	if (r != CENOTE_OK)
+		return r;
+	s->my->net.read_timeout = 0;
+	s->my->net.write_timeout = 0;
+	do {
+		r = cenote_connect(s->conn);
+	} while (r == CENOTE_AGAIN && cmy_wait(s) == 0);
+	return r;
+}
+
+/* ---- the session as the program wants it ---- */
+
+/* Fixed when the pool's session logged in. */
+static int
+check_found_rows(struct cmy_session *s)
+{
+	const char *has = cenote_parameter(s->conn, "found_rows");
+	const char *wants = s->my->client_flag & CLIENT_FOUND_ROWS ? "on" : "off";
+
+	if (!has || strcmp(has, wants) == 0)
+		return 0;
+	cmy_error_text(s->my, CR_CONNECTION_ERROR, NULL,
+		"cenote: the program %s CLIENT_FOUND_ROWS, and pool \"%s\" has it "
+		"otherwise: its server line needs found_rows=%s",
+		strcmp(wants, "on") == 0 ? "asks for" : "does not ask for", s->pool,
+		strcmp(wants, "on") == 0 ? "yes" : "no");
+	return -1;
+}
+
+static int
+has_charset(const struct cmy_session *s, const MARIADB_CHARSET_INFO *cs)
+{
+	const char *now = cenote_parameter(s->conn, "character_set");
+	const MARIADB_CHARSET_INFO *known = now ? cmy_charset_by_name(now) : NULL;
+
+	return known && strcmp(known->csname, cs->csname) == 0;
+}
+
+static int
+is_utf8(const MARIADB_CHARSET_INFO *cs)
+{
+	return strncmp(cs->csname, "utf8", 4) == 0 || strcmp(cs->csname, "ascii") == 0 ||
+	       strcmp(cs->csname, "binary") == 0;
+}
+
+int
+cmy_use_charset(struct cmy_session *s)
+{
+	const MARIADB_CHARSET_INFO *cs = s->my->charset;
+	char sql[64];
+
+	if (s->backend != CMY_BACKEND_MYSQL) {
+		if (is_utf8(cs))
+			return 0;
+		cmy_error_text(s->my, CR_CANT_READ_CHARSET, NULL,
+			"Can't initialize character set %s; cenote: pool \"%s\" is no "
+			"MySQL server's, and its texts are UTF-8",
+			cs->csname, s->pool);
+		return -1;
+	}
+	if (has_charset(s, cs))
+		return 0;
+	snprintf(sql, sizeof(sql), "SET NAMES %s", cs->csname);
+	return cmy_run(s, sql, NULL);
+}
+
+int
+cmy_select(struct cmy_session *s, const char *db)
+{
+	int r;
+
+	while ((r = cenote_select_database(s->conn, db)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	return cmy_check(s, r);
+}
+
+static int
+choose_db(struct cmy_session *s, const char *db)
+{
+	const char *own = cenote_info(s->conn, "database");
+
+	if (own && *own == '\0')
+		own = NULL;
+	if (db && (!own || strcmp(db, own) != 0)) {
+		if (cmy_select(s, db) < 0)
+			return -1;
+		own = db;
+	}
+	if (cmy_keep_text(&s->my->db, own) == 0)
+		return 0;
+	cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+	return -1;
+}
+
+static int
+run_and_forget(MYSQL *my, const char *sql)
+{
+	int r;
+
+	if (cmy_mysql_real_query(my, sql, strlen(sql)) != 0)
+		return -1;
+	do {
+		MYSQL_RES *res = cmy_mysql_use_result(my);
+
+		if (res)
+			cmy_mysql_free_result(res);
+		r = cmy_mysql_next_result(my);
+	} while (r == 0);
+	return r > 0 ? -1 : 0;
+}
+
+/* A loss meanwhile is a failure to connect, and no reason to begin anew. */
+static int
+run_init_commands(struct cmy_session *s)
+{
+	my_bool reconnects = CMY_RECONNECT(s->my);
+	unsigned n;
+	int r = 0;
+
+	if (!cmy_option(s->options, MYSQL_INIT_COMMAND))
+		return 0;
+	if (cmy_init_commands(s->options, &n) < 0) {
+		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	CMY_RECONNECT(s->my) = 0;
+	for (unsigned i = 0; i < n && r == 0; i++)
+		r = run_and_forget(s->my, cmy_init_command_list(s->options)[i]);
+	CMY_RECONNECT(s->my) = reconnects;
+	return r;
+}
+
+static int
+prepare_session(struct cmy_session *s, const char *db)
+{
+	if (keep_session(s) < 0) {
+		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	if (check_found_rows(s) < 0 || cmy_track_start(s) < 0 || cmy_use_charset(s) < 0 ||
+		choose_db(s, db) < 0 || run_init_commands(s) < 0)
+		return -1;
+	s->my->net.read_timeout = s->my->options.read_timeout;
+	s->my->net.write_timeout = s->my->options.write_timeout;
+	cmy_clear(s->my);
+	return 0;
+}
+
+/* ---- the original ---- */
+
+/* From now on the handle is the original's, which knows all that was set. */
+static MYSQL *
+become_original(struct cmy_session *s)
+{
+	const struct cmy_original *original = cmy_original(NULL);
+	MYSQL *my = s->my;
+	my_bool is_allocated = my->free_me;
+
+	cmy_forget_login(my);
+	if (CMY_ORACLE && is_allocated && cmy_adopt(my) < 0)
+		return NULL;
+	if (!original->mysql_init(my))
+		return NULL;
+	if (!CMY_ORACLE)
+		my->free_me = is_allocated;
+	return my;
+}
+
+/* 0: the handle is the original's, and the session is gone. -1: the error is set. */
+static int
+hand_over(struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+	const char *why;
+	int r;
+
+	if (!cmy_original(&why)) {
+		cmy_error_text(my, CR_CONNECTION_ERROR, NULL, "cenote: %s", why);
+		return -1;
+	}
+	if (!become_original(s)) {
+		my->extension = s;
+		cmy_error(my, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	r = cmy_options_replay(s->options, my);
+	cmy_session_free(s);
+	return r == 0 ? 0 : -1;
+}
+
+static MYSQL *
+connect_original(struct cmy_session *s, const struct cmy_login *given)
+{
+	MYSQL *my = s->my;
+
+	/* the fibre goes with the session, so not from within it */
+	s->is_originals = cmy_is_in_fibre(s);
+	if (s->is_originals || hand_over(s) < 0)
+		return NULL;
+#if CMY_ORACLE
+	if (given->is_srv)
+		return cmy_original(NULL)->mysql_real_connect_dns_srv(my, given->host,
+			given->user, given->passwd, given->db, given->flags);
+#endif
+	return cmy_original(NULL)->mysql_real_connect(my, given->host, given->user,
+		given->passwd, given->db, given->port, given->unix_socket, given->flags);
+}
+
+#if CMY_ORACLE
+
+enum net_async_status
+cmy_connect_original_step(struct cmy_session *s, const char *host, const char *user,
+	const char *passwd, const char *db, unsigned int port, const char *unix_socket,
+	unsigned long client_flag)
+{
+	MYSQL *my = s->my;
+
+	s->is_originals = 0;
+	if (hand_over(s) < 0)
+		return NET_ASYNC_ERROR;
+	return cmy_original(NULL)->mysql_real_connect_nonblocking(
+		my, host, user, passwd, db, port, unix_socket, client_flag);
+}
+
+#else
+
+int
+cmy_connect_original_start(struct cmy_session *s, MYSQL **ret, const char *host,
+	const char *user, const char *passwd, const char *db, unsigned int port,
+	const char *unix_socket, unsigned long client_flag)
+{
+	MYSQL *my = s->my;
+
+	s->is_originals = 0;
+	*ret = NULL;
+	if (hand_over(s) < 0)
+		return 0;
+	return cmy_original(NULL)->mysql_real_connect_start(
+		ret, my, host, user, passwd, db, port, unix_socket, client_flag);
+}
+
+#endif
+
+/* ---- connecting ---- */
+
+const MARIADB_CHARSET_INFO *
+cmy_charset_wanted(const MYSQL *my)
+{
+	const char *name = my->options.charset_name;
+
+	return name ? cmy_charset_by_name(name) : cmy_charset_default();
+}
+
+static int
+find_charset(MYSQL *my)
+{
+	const MARIADB_CHARSET_INFO *cs = cmy_charset_wanted(my);
+
+	if (cs) {
+		my->charset = cs;
+		return 0;
+	}
+	cmy_error_with(
+		my, CR_CANT_READ_CHARSET, my->options.charset_name, CMY_CHARSET_DIR);
+	return -1;
+}
+
+static enum cmy_way
+connect_pool(struct cmy_session *s, struct cmy_login *l)
+{
+	int r;
+
+	if (find_charset(s->my) < 0)
+		return CMY_NOWHERE;
+	if (cmy_keep_login(s->my, l) < 0) {
+		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+		return CMY_NOWHERE;
+	}
+	r = attach(s);
+	if (r == CENOTE_OK)
+		return prepare_session(s, l->db) == 0 ? CMY_TO_POOL : CMY_NOWHERE;
+	if (r == CENOTE_AGAIN)
+		return CMY_NOWHERE;
+	say_cannot_attach(s, l, r);
+	return is_unreachable(s, r) && csh_may_fall_back() ? CMY_TO_ORIGINAL
+							   : CMY_NOWHERE;
+}
+
+static MYSQL *
+failed(struct cmy_session *s, unsigned long flags)
+{
+	MYSQL *my = s->my;
+
+	cmy_drop(s);
+	cenote_conn_destroy(s->conn);
+	s->conn = NULL;
+	cmy_forget_login(my);
+	if (!(flags & CLIENT_REMEMBER_OPTIONS) && !s->fibre)
+		cmy_options_forget(s->options);
+	return NULL;
+}
+
+/* Before anything is decided. */
+static int
+may_connect(MYSQL *my, const struct cmy_session *s, unsigned long flags)
+{
+	if (!CMY_ORACLE && flags & ~ALLOWED_FLAGS) {
+		cmy_error_text(my, CR_INVALID_CLIENT_FLAG, NULL,
+			"Invalid client flags (%lu) specified. Supported flags: %lu",
+			flags, ALLOWED_FLAGS);
+		return 0;
+	}
+	if (my->net.CMY_VIO) {
+		cmy_error(my, CR_ALREADY_CONNECTED, NULL);
+		return 0;
+	}
+	return cmy_is_owner(s);
+}
+
+static MYSQL *
+connect_as(MYSQL *my, const struct cmy_login *given)
+{
+	struct cmy_session *s = cmy_session(my);
+	struct cmy_login login = *given;
+	enum cmy_way way = CMY_NOWHERE;
+
+	if (!s || !may_connect(my, s, given->flags))
+		return NULL;
+	cmy_clear(my);
+	if (cmy_complete_login(s, &login) == 0)
+		way = cmy_choose_way(s, &login);
+	if (way == CMY_TO_POOL)
+		way = connect_pool(s, &login);
+	if (way == CMY_TO_POOL)
+		return my;
+	if (way == CMY_TO_ORIGINAL)
+		return connect_original(s, given);
+	return failed(s, given->flags);
+}
+
+MYSQL *
+cmy_mysql_real_connect(MYSQL *my, const char *host, const char *user, const char *passwd,
+	const char *db, unsigned int port, const char *unix_socket,
+	unsigned long client_flag)
+{
+	const struct cmy_login given = { .host = host,
+		.user = user,
+		.passwd = passwd,
+		.db = db,
+		.port = port,
+		.unix_socket = unix_socket,
+		.flags = client_flag };
+
+	return connect_as(my, &given);
+}
+
+#if CMY_ORACLE
+
+/* The name stands for the host; whom it stands for is looked up by the original, if it is one for it. */
+MYSQL *
+cmy_mysql_real_connect_dns_srv(MYSQL *my, const char *dns_srv_name, const char *user,
+	const char *passwd, const char *db, unsigned long client_flag)
+{
+	const struct cmy_login given = { .host = dns_srv_name,
+		.user = user,
+		.passwd = passwd,
+		.db = db,
+		.flags = client_flag,
+		.is_srv = 1 };
+
+	return connect_as(my, &given);
+}
+
+#endif
+
+/* ---- losing, and connecting again ---- */
+
+/* What is being read stays with who reads it, who finds out. */
+void
+cmy_lose(struct cmy_session *s)
+{
+	cenote_close(s->conn);
+	s->my->net.CMY_VIO = NULL;
+	s->my->net.fd = -1;
+	s->my->server_status &= ~SERVER_MORE_RESULTS_EXISTS;
+}
+
+void
+cmy_drop(struct cmy_session *s)
+{
+	cmy_result_forget(s);
+	cenote_result_destroy(s->head);
+	s->head = NULL;
+	s->using = NULL;
+	s->state = CMY_IDLE;
+	s->my->status = MYSQL_STATUS_READY;
+	cmy_forget_query(s->my);
+}
+
+static int
+may_reconnect(MYSQL *my)
+{
+	int is_open = (my->server_status & SERVER_STATUS_IN_TRANS) != 0;
+
+	my->server_status &= ~SERVER_STATUS_IN_TRANS;
+	return CMY_RECONNECT(my) && !is_open && my->host_info;
+}
+
+int
+cmy_reconnect(struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+	char *db = my->db;
+	int r;
+
+	if (!may_reconnect(my)) {
+		cmy_error(my, CR_SERVER_GONE_ERROR, NULL);
+		return -1;
+	}
+	cmy_drop(s);
+	r = attach(s);
+	if (r == CENOTE_AGAIN)
+		return -1;
+	if (r != CENOTE_OK) {
+		struct cmy_login l = { .host = my->host,
+			.unix_socket = my->unix_socket,
+			.port = my->port,
+			.is_local = my->unix_socket != NULL };
+
+		say_cannot_attach(s, &l, r);
+		return -1;
+	}
+	cmy_stmts_forget(s, CR_SERVER_LOST, NULL);
+	my->db = NULL;
+	r = prepare_session(s, db);
+	free(db);
+	if (r < 0)
+		cmy_lose(s);
+	return r;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include <string.h>
+
+/* ---- what an answer says ---- */
+
+static void
+take_status(struct cmy_stmt *st, const MYSQL *my)
+{
+	st->pub.CMY_STMT_AFFECTED = my->affected_rows;
+	st->pub.CMY_STMT_INSERT_ID = my->insert_id;
+	st->pub.CMY_STMT_STATUS = my->server_status;
+#if !CMY_ORACLE
+	st->pub.upsert_status.warning_count = my->warning_count;
+#endif
+}
+
+/* What may have changed since it was prepared (SELECT ?) is put into the fields that the program has. */
+static void
+update_fields(MYSQL_FIELD *to, const MYSQL_FIELD *from, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		to[i].type = from[i].type;
+		to[i].length = from[i].length;
+		to[i].flags = from[i].flags;
+		to[i].decimals = from[i].decimals;
+		to[i].charsetnr = from[i].charsetnr;
+		if (!CMY_ORACLE)
+			to[i].max_length = from[i].max_length;
+	}
+}
+
+/* 0; 1: an error is set, as with the original while the rows are there all the same. */
+static int
+take_fields(struct cmy_stmt *st, struct cmy_session *s, int is_new)
+{
+	MYSQL *my = s->my;
+	unsigned n = my->field_count;
+
+	if (st->pub.field_count == 0 || is_new) {
+		MYSQL_FIELD *fields = cmy_fields_of_result(s, st->res);
+
+		return cmy_stmt_set_fields(st, fields, n) < 0;
+	}
+	if (st->pub.field_count != n) {
+		cmy_stmt_error(&st->pub, CR_NEW_STMT_METADATA);
+		return 1;
+	}
+	update_fields(st->pub.fields, my->fields, n);
+	return 0;
+}
+
+static int
+fail(struct cmy_stmt *st)
+{
+	cmy_stmt_take_error(&st->pub);
+#if !CMY_ORACLE
+	if (st->pub.mysql)
+		st->pub.upsert_status.affected_rows = st->pub.mysql->affected_rows;
+	if (st->pub.prebind_params > 0)
+		st->pub.param_count = st->pub.prebind_params;
+	if (st->pub.state != MYSQL_STMT_INITTED)
+		st->pub.state = MYSQL_STMT_PREPARED;
+#endif
+	return 1;
+}
+
+int
+cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+
+	s->state = CMY_SENT;
+	if (cmy_next_head(s) < 0)
+		return fail(st);
+	st->pub.state = CMY_STMT_EXECUTED;
+	st->pub.send_types_to_server = 0;
+	cmy_stmt_clear(&st->pub);
+	if (my->field_count > 0 && cmy_rows_begin(st, s) != 0)
+		return fail(st);
+	take_status(st, my);
+#if !CMY_ORACLE
+	st->pub.execute_count++;
+	st->pub.cursor_exists = st->reading == CMY_READ_BATCHES;
+	if (my->field_count > 0)
+		st->pub.state = MYSQL_STMT_WAITING_USE_OR_STORE;
+#endif
+	return my->field_count > 0 ? take_fields(st, s, st->may_give_several) : 0;
+}
+
+/* ---- mysql_stmt_execute() ---- */
+
+/* A cursor is the server's; a CALL has none. */
+static void
+set_options(const struct cmy_stmt *st, const struct cmy_session *s,
+	cenote_exec_options *options)
+{
+	unsigned long rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
+
+	options->stream = 1;
+	options->format =
+		cmy_is_binary(s) ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_CANONICAL;
+	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->may_give_several)
+		options->batch_rows = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
+}
+
+static int
+run(struct cmy_stmt *st, struct cmy_session *s)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	int r = cmy_params_fill(st, s);
+
+	if (r < 0)
+		return fail(st);
+	cmy_forget_query(s->my);
+	set_options(st, s, &options);
+	r = cmy_check(s, cenote_send_execute(st->prepared, st->params, &options));
+	cmy_long_clear(st);
+	st->has_sent_longs = 0;
+	return r < 0 ? fail(st) : cmy_execute_answer(st, s);
+}
+
+static int
+may_execute(struct cmy_stmt *st)
+{
+	MYSQL_STMT *stmt = &st->pub;
+
+	if (!cmy_stmt_connection(stmt))
+		return 0;
+	if (stmt->state < CMY_STMT_PREPARED || !st->prepared) {
+		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 0;
+	}
+	if (stmt->param_count > 0 && !stmt->bind_param_done) {
+		cmy_stmt_error(stmt, CR_PARAMS_NOT_BOUND);
+		return 0;
+	}
+	return 1;
+}
+
+int
+cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s;
+
+	if (!may_execute(st))
+		return 1;
+	if (CMY_ORACLE)
+		cmy_stmt_clear(stmt);
+	/* what is left of the execution before; Oracle's library leaves the results behind it */
+	if (CMY_ORACLE)
+		cmy_rows_drop(st);
+	else
+		cmy_rows_drop_all(st);
+	st->reading = CMY_READ_NOTHING;
+	stmt->result.rows = 0;
+	s = cmy_enter(stmt->mysql);
+	if (!s) {
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	/* reconnecting has taken what was prepared */
+	if (!st->prepared)
+		return 1;
+#if !CMY_ORACLE
+	if (stmt->array_size > 0)
+		return cmy_bulk_execute(st, s);
+#endif
+	return run(st, s);
+}
+
+#if !CMY_ORACLE
+int
+cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t length)
+{
+	int r;
+
+	if (!stmt)
+		return 1;
+	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);
+	return r != 0 ? r : cmy_mysql_stmt_execute(stmt);
+}
+#endif
+
+/* ---- further results ---- */
+
+#if !CMY_ORACLE
+my_bool
+cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
+{
+	unsigned more = SERVER_MORE_RESULTS_EXISTS | SERVER_PS_OUT_PARAMS;
+
+	return stmt && stmt->mysql && (stmt->mysql->server_status & more) != 0;
+}
+#endif
+
+/* The result that has come is the statement's. */
+static int
+take_next(struct cmy_stmt *st, struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+
+	st->pub.result.rows = 0;
+	if (CMY_ORACLE || my->field_count > 0)
+		st->pub.bind_result_done = 0;
+	if (my->field_count > 0)
+		return cmy_rows_begin(st, s) != 0 ? 1 : take_fields(st, s, 1);
+	take_status(st, my);
+	st->pub.field_count = 0;
+#if !CMY_ORACLE
+	st->pub.state = MYSQL_STMT_FETCH_DONE;
+#endif
+	return 0;
+}
+
+#if CMY_ORACLE
+int
+cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s = cmy_session(stmt->mysql);
+
+	if (!s)
+		return 1;
+	if (stmt->last_errno != 0)
+		return (int)stmt->last_errno;
+	cmy_rows_drop(st);
+	st->reading = CMY_READ_NOTHING;
+	if (s->my->status != MYSQL_STATUS_READY) {
+		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	if (s->state != CMY_MORE)
+		return -1;
+	if (cmy_next_head(s) < 0) {
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	stmt->state = MYSQL_STMT_EXECUTE_DONE;
+	return take_next(st, s);
+}
+#else
+int
+cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s = cmy_session(cmy_stmt_connection(stmt));
+
+	if (!s)
+		return 1;
+	if (stmt->state < MYSQL_STMT_EXECUTED) {
+		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	if (!cmy_mysql_stmt_more_results(stmt))
+		return -1;
+	cmy_rows_drop(st);
+	stmt->state = MYSQL_STMT_WAITING_USE_OR_STORE;
+	cmy_clear(s->my);
+	cmy_stmt_clear(stmt);
+	s->my->affected_rows = MYSQL_COUNT_ERROR;
+	if (s->state != CMY_MORE || cmy_next_head(s) < 0) {
+		stmt->state = MYSQL_STMT_FETCH_DONE;
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	return take_next(st, s);
+}
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * mysql_stmt_send_long_data(). MySQL's servers take the pieces one by one, and others do not know such
+ * a thing: for these they are kept here until the execution.
+ */
+struct cmy_long {
+	char *bytes;
+	size_t length;
+	size_t room;
+};
+
+static int
+is_text(enum enum_field_types type)
+{
+	return type < MYSQL_TYPE_TINY_BLOB || type > MYSQL_TYPE_BLOB;
+}
+
+#if CMY_ORACLE
+static int
+refuse_type(MYSQL_STMT *stmt, unsigned number)
+{
+	enum enum_field_types type = stmt->params[number].buffer_type;
+
+	if ((type >= MYSQL_TYPE_TINY_BLOB && type <= MYSQL_TYPE_STRING) ||
+		type == MYSQL_TYPE_VARCHAR || type == MYSQL_TYPE_JSON ||
+		type == MYSQL_TYPE_VECTOR)
+		return 0;
+	cmy_stmt_error_with(stmt, CR_INVALID_BUFFER_USE, (int)number);
+	return 1;
+}
+#else
+static int
+refuse_type(MYSQL_STMT *stmt, unsigned number)
+{
+	(void)stmt;
+	(void)number;
+	return 0;
+}
+#endif
+
+static int
+keep_piece(struct cmy_stmt *st, unsigned number, const char *data, size_t length)
+{
+	struct cmy_long *l;
+	size_t wanted;
+	char *bigger;
+
+	if (!st->longs)
+		st->longs = calloc(st->pub.param_count, sizeof(*st->longs));
+	if (!st->longs)
+		return CENOTE_ERR_NOMEM;
+	l = &st->longs[number];
+	wanted = l->length + length + 1;
+	if (wanted > l->room) {
+		wanted = wanted > 2 * l->room ? wanted : 2 * l->room;
+		bigger = realloc(l->bytes, wanted);
+		if (!bigger)
+			return CENOTE_ERR_NOMEM;
+		l->bytes = bigger;
+		l->room = wanted;
+	}
+	if (length > 0)
+		memcpy(l->bytes + l->length, data, length);
+	l->length += length;
+	return CENOTE_OK;
+}
+
+static int
+send_piece(struct cmy_stmt *st, struct cmy_session *s, unsigned number, const char *data,
+	size_t length)
+{
+	if (!cmy_is_binary(s))
+		return keep_piece(st, number, data, length);
+	st->has_sent_longs = 1;
+	return cenote_send_long_data(st->prepared, number, data, length);
+}
+
+static int
+may_send(MYSQL_STMT *stmt, unsigned number)
+{
+	if (!CMY_ORACLE && (stmt->state < CMY_STMT_PREPARED || !stmt->params)) {
+		cmy_stmt_error(stmt, CR_NO_PREPARE_STMT);
+		return 0;
+	}
+	if (number >= stmt->param_count) {
+		cmy_stmt_error(stmt, CR_INVALID_PARAMETER_NO);
+		return 0;
+	}
+	return refuse_type(stmt, number) == 0;
+}
+
+my_bool
+cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
+	const char *data, unsigned long length)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s;
+	int r;
+
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+#if !CMY_ORACLE
+	cmy_clear(stmt->mysql);
+	cmy_stmt_clear(stmt);
+#endif
+	if (!may_send(stmt, param_number))
+		return 1;
+	if (length == 0 && stmt->params[param_number].long_data_used)
+		return 0;
+	s = cmy_enter(stmt->mysql);
+	if (!s) {
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	stmt->params[param_number].long_data_used = 1;
+	r = cmy_check(s, send_piece(st, s, param_number, data, length));
+	if (r < 0)
+		cmy_stmt_take_error(stmt);
+	return r < 0;
+}
+
+int
+cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param)
+{
+	const MYSQL_BIND *b = &st->pub.params[param];
+	int is_a_text = is_text(b->buffer_type), r;
+
+	if (!b->long_data_used)
+		return 0;
+	if (cmy_is_binary(s))
+		r = cenote_params_add_long(
+			st->params, is_a_text ? CENOTE_TYPE_TEXT : CENOTE_TYPE_BYTES);
+	else if (is_a_text)
+		r = cenote_params_add_text(
+			st->params, st->longs[param].bytes, st->longs[param].length);
+	else
+		r = cenote_params_add_bytes(
+			st->params, st->longs[param].bytes, st->longs[param].length);
+	return r < 0 ? r : 1;
+}
+
+void
+cmy_long_clear(struct cmy_stmt *st)
+{
+	unsigned i;
+
+	for (i = 0; st->pub.params && i < st->pub.param_count; i++)
+		st->pub.params[i].long_data_used = 0;
+	for (i = 0; st->longs && i < st->pub.param_count; i++)
+		free(st->longs[i].bytes);
+	free(st->longs);
+	st->longs = NULL;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "my.h"
+
+#include <string.h>
+
+/*
+ * MYSQL.methods: the table by which the original calls itself, and by which some programs (mysqltest) send
+ * commands that no function has. A command goes to the function that does the same; what has none is
+ * refused by CR_NOT_IMPLEMENTED.
+ */
+
+enum {
+	COM_QUIT = 1,
+	COM_INIT_DB = 2,
+	COM_QUERY = 3,
+	COM_REFRESH = 7,
+	COM_SHUTDOWN = 8,
+	COM_STATISTICS = 9,
+	COM_PROCESS_KILL = 12,
+	COM_DEBUG = 13,
+	COM_PING = 14,
+	COM_SET_OPTION = 27,
+	COM_RESET_CONNECTION = 31
+};
+
+static int
+refuse(MYSQL *my)
+{
+	cmy_error(my, CR_NOT_IMPLEMENTED, NULL);
+	return 1;
+}
+
+static int
+quit(MYSQL *my)
+{
+	if (my->extension)
+		cmy_lose(my->extension);
+	return 0;
+}
+
+static int
+statistics(MYSQL *my)
+{
+	(void)cmy_mysql_stat(my);
+	return cmy_mysql_errno(my) != 0;
+}
+
+static int
+shut_down(MYSQL *my, unsigned level)
+{
+	return cmy_mysql_shutdown(my, (enum mysql_enum_shutdown_level)level);
+}
+
+static int
+process_kill(MYSQL *my, unsigned pid)
+{
+	return cmy_mysql_kill(my, pid);
+}
+
+static int
+set_option(MYSQL *my, unsigned option)
+{
+	return cmy_mysql_set_server_option(my, (enum enum_mysql_set_option)option);
+}
+
+/* By what goes with it: nothing, a number, or a name. */
+static const struct command {
+	int (*plain)(MYSQL *my);
+	int (*with_number)(MYSQL *my, unsigned n);
+	int (*with_name)(MYSQL *my, const char *name);
+} commands[] = {
+	[COM_QUIT] = { .plain = quit },
+	[COM_INIT_DB] = { .with_name = cmy_mysql_select_db },
+	[COM_REFRESH] = { .with_number = cmy_mysql_refresh },
+	[COM_SHUTDOWN] = { .with_number = shut_down },
+	[COM_STATISTICS] = { .plain = statistics },
+	[COM_PROCESS_KILL] = { .with_number = process_kill },
+	[COM_DEBUG] = { .plain = cmy_mysql_dump_debug_info },
+	[COM_PING] = { .plain = cmy_mysql_ping },
+	[COM_SET_OPTION] = { .with_number = set_option },
+	[COM_RESET_CONNECTION] = { .plain = cmy_mysql_reset_connection },
+};
+
+/* A little-endian number of up to four bytes. */
+static unsigned
+number(const char *arg, size_t len)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < len && i < 4; i++)
+		n |= (unsigned)(unsigned char)arg[i] << (8 * i);
+	return n;
+}
+
+static int
+run_query(MYSQL *my, const char *arg, size_t len, int is_sent_only)
+{
+	int r = cmy_mysql_send_query(my, arg, len ? len : strlen(arg));
+
+	return r != 0 || is_sent_only ? r : cmy_mysql_read_query_result(my);
+}
+
+static int
+run_command(MYSQL *my, unsigned code, const char *arg, size_t len, int is_sent_only)
+{
+	const struct command *c;
+
+	if (!arg) {
+		arg = "";
+		len = 0;
+	}
+	if (code == COM_QUERY)
+		return run_query(my, arg, len, is_sent_only);
+	if (code >= sizeof(commands) / sizeof(*commands))
+		return refuse(my);
+	c = &commands[code];
+	if (c->plain)
+		return c->plain(my);
+	if (c->with_number)
+		return c->with_number(my, number(arg, len));
+	return c->with_name ? c->with_name(my, arg) : refuse(my);
+}
+
+static int
+read_query_result(MYSQL *my)
+{
+	struct cmy_session *s = my->extension;
+
+	if (s && s->state == CMY_MORE)
+		return cmy_next_head(s) < 0;
+	return cmy_mysql_read_query_result(my);
+}
+
+#if CMY_ORACLE
+
+/* The two that were called from outside while the type was public. */
+struct cmy_methods {
+	my_bool (*read_query_result)(MYSQL *my);
+	my_bool (*advanced_command)(MYSQL *my, int command, const unsigned char *header,
+		size_t header_length, const unsigned char *arg, size_t arg_length,
+		my_bool skip_check, MYSQL_STMT *stmt);
+	void (*others[16])(void);
+};
+
+static my_bool
+read_answer(MYSQL *my)
+{
+	return read_query_result(my) != 0;
+}
+
+static my_bool
+command_of(MYSQL *my, int command, const unsigned char *header, size_t header_length,
+	const unsigned char *arg, size_t arg_length, my_bool skip_check, MYSQL_STMT *stmt)
+{
+	(void)stmt;
+	if (header_length > 0) {
+		arg = header;
+		arg_length = header_length;
+	}
+	return run_command(my, (unsigned)command, (const char *)arg, arg_length,
+		       skip_check) != 0;
+}
+
+static const struct cmy_methods methods = {
+	.read_query_result = read_answer,
+	.advanced_command = command_of,
+};
+
+#else
+
+struct cmy_methods {
+	MYSQL *(*db_connect)(MYSQL *my, const char *host, const char *user,
+		const char *passwd, const char *db, unsigned int port,
+		const char *unix_socket, unsigned long clientflag);
+	void (*db_close)(MYSQL *my);
+	int (*db_command)(MYSQL *my, int command, const char *arg, size_t length,
+		my_bool skip_check, void *opt_arg);
+	void (*db_skip_result)(MYSQL *my);
+	int (*db_read_query_result)(MYSQL *my);
+	MYSQL_DATA *(*db_read_rows)(MYSQL *my, MYSQL_FIELD *fields, unsigned int n);
+	int (*db_read_one_row)(
+		MYSQL *my, unsigned int n, MYSQL_ROW row, unsigned long *lengths);
+	my_bool (*db_supported_buffer_type)(enum enum_field_types type);
+	my_bool (*db_read_prepare_response)(MYSQL_STMT *stmt);
+	int (*db_read_stmt_result)(MYSQL *my);
+	my_bool (*db_stmt_get_result_metadata)(MYSQL_STMT *stmt);
+	my_bool (*db_stmt_get_param_metadata)(MYSQL_STMT *stmt);
+	int (*db_stmt_read_all_rows)(MYSQL_STMT *stmt);
+	int (*db_stmt_fetch)(
+		MYSQL_STMT *stmt, unsigned char **row, unsigned long *length);
+	int (*db_stmt_fetch_to_bind)(
+		MYSQL_STMT *stmt, unsigned char *row, unsigned long length);
+	void (*db_stmt_flush_unbuffered)(MYSQL_STMT *stmt);
+	void (*set_error)(MYSQL *my, unsigned int code, const char *sqlstate,
+		const char *format, ...);
+	void (*invalidate_stmts)(MYSQL *my, const char *function_name);
+	void *api;
+	int (*db_read_execute_response)(MYSQL_STMT *stmt);
+	unsigned char *(*db_execute_generate_request)(
+		MYSQL_STMT *stmt, size_t *request_len, my_bool internal);
+};
+
+static int
+command_of(MYSQL *my, int command, const char *arg, size_t length, my_bool skip_check,
+	void *opt_arg)
+{
+	(void)opt_arg;
+	return run_command(my, (unsigned)command, arg, length, skip_check);
+}
+
+static void
+skip_result(MYSQL *my)
+{
+	if (my->extension)
+		cmy_drain(my->extension);
+}
+
+static MYSQL_DATA *
+read_rows(MYSQL *my, MYSQL_FIELD *fields, unsigned int n)
+{
+	(void)fields;
+	(void)n;
+	(void)refuse(my);
+	return NULL;
+}
+
+static int
+read_one_row(MYSQL *my, unsigned int n, MYSQL_ROW row, unsigned long *lengths)
+{
+	(void)n;
+	(void)row;
+	(void)lengths;
+	(void)refuse(my);
+	return -1;
+}
+
+static my_bool
+refuse_stmt(MYSQL_STMT *stmt)
+{
+	return (my_bool)refuse(stmt->mysql);
+}
+
+/* A statement's answers are read with it, whatever MARIADB_OPT_SKIP_READ_RESPONSE says: this is what they
+ * said. */
+static my_bool
+prepare_response(MYSQL_STMT *stmt)
+{
+	return stmt->last_errno != 0;
+}
+
+static int
+execute_response(MYSQL_STMT *stmt)
+{
+	return stmt->last_errno != 0;
+}
+
+static int
+refuse_rows(MYSQL_STMT *stmt)
+{
+	return refuse(stmt->mysql);
+}
+
+static int
+refuse_row(MYSQL_STMT *stmt, unsigned char **row, unsigned long *length)
+{
+	(void)row;
+	(void)length;
+	return refuse(stmt->mysql);
+}
+
+static int
+refuse_bind(MYSQL_STMT *stmt, unsigned char *row, unsigned long length)
+{
+	(void)row;
+	(void)length;
+	return refuse(stmt->mysql);
+}
+
+static void
+flush_unbuffered(MYSQL_STMT *stmt)
+{
+	(void)refuse(stmt->mysql);
+}
+
+static unsigned char *
+refuse_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
+{
+	(void)internal;
+	*request_len = 0;
+	(void)refuse(stmt->mysql);
+	return NULL;
+}
+
+static my_bool
+is_supported(enum enum_field_types type)
+{
+	return type <= MYSQL_TYPE_BIT || type >= MYSQL_TYPE_JSON;
+}
+
+static void set_error(MYSQL *my, unsigned int code, const char *sqlstate,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void
+set_error(MYSQL *my, unsigned int code, const char *sqlstate, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	cmy_error_textv(my, code, sqlstate, format, args);
+	va_end(args);
+}
+
+static void
+invalidate(MYSQL *my, const char *function_name)
+{
+	if (my->extension)
+		cmy_stmts_forget(my->extension, CR_STMT_CLOSED, function_name);
+}
+
+static const struct cmy_methods methods = {
+	.db_connect = cmy_mysql_real_connect,
+	.db_close = cmy_mysql_close,
+	.db_command = command_of,
+	.db_skip_result = skip_result,
+	.db_read_query_result = read_query_result,
+	.db_read_rows = read_rows,
+	.db_read_one_row = read_one_row,
+	.db_supported_buffer_type = is_supported,
+	.db_read_prepare_response = prepare_response,
+	.db_read_stmt_result = read_query_result,
+	.db_stmt_get_result_metadata = refuse_stmt,
+	.db_stmt_get_param_metadata = refuse_stmt,
+	.db_stmt_read_all_rows = refuse_rows,
+	.db_stmt_fetch = refuse_row,
+	.db_stmt_fetch_to_bind = refuse_bind,
+	.db_stmt_flush_unbuffered = flush_unbuffered,
+	.set_error = set_error,
+	.invalidate_stmts = invalidate,
+	.db_read_execute_response = execute_response,
+	.db_execute_generate_request = refuse_request,
+};
+
+#endif
+
+const struct cmy_methods *
+cmy_methods(void)
+{
+	return &methods;
+}

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include "convert.h"
+
+#include <stdlib.h>
+
+/*
+ * Reading the result of a statement. Rows are not copied: they stay in libcenote's batches, and what the
+ * program gets as a place among stored rows is no address but a number.
+ */
+
+static MYSQL_ROWS *
+place(const struct cmy_stmt *st, uint64_t row)
+{
+	return row < st->n_stored ? (MYSQL_ROWS *)(uintptr_t)(row + 1) : NULL;
+}
+
+static uint64_t
+row_of(const MYSQL_ROWS *cursor)
+{
+	return (uint64_t)(uintptr_t)cursor - 1;
+}
+
+static struct cmy_session *
+session_of(const struct cmy_stmt *st)
+{
+	return cmy_session(st->pub.mysql);
+}
+
+const char *
+cmy_rows_value(
+	const struct cmy_stmt *st, uint64_t row, uint32_t column, size_t *ret_length)
+{
+	if (st->kept)
+		return cmy_kept_value(st->kept, row, column, ret_length);
+	return cenote_result_text(st->res, row, column, ret_length);
+}
+
+/* ---- the end of a result ---- */
+
+static void
+forget_rows(struct cmy_stmt *st)
+{
+	cenote_result_destroy(st->res);
+	st->res = NULL;
+	cmy_kept_free(st->kept);
+	st->kept = NULL;
+	st->reading = CMY_READ_NO_MORE;
+	st->pub.CMY_STMT_CURSOR = NULL;
+	st->pub.result.data = NULL;
+	st->n_stored = 0;
+}
+
+/* A result was read whose end the connection does not know yet. */
+static void
+end_stream(struct cmy_stmt *st)
+{
+	struct cmy_session *s = session_of(st);
+
+	cmy_head_over(s, st->res);
+	cenote_result_destroy(st->res);
+	st->res = NULL;
+	st->reading = CMY_READ_NO_MORE;
+}
+
+static int
+fail(struct cmy_stmt *st, int status)
+{
+	struct cmy_session *s = session_of(st);
+	cenote_result *res = st->res;
+	int is_free = st->reading == CMY_READ_BATCHES;
+
+	st->res = NULL;
+	st->reading = CMY_READ_NOTHING;
+	if (s && !is_free) {
+		(void)cmy_fail_head(s, res, status);
+		return 1;
+	}
+	if (s && status == CENOTE_ERR_SERVER)
+		cmy_error_diag(s->my, cenote_result_diag(res));
+	else if (s)
+		(void)cmy_check(s, status);
+	cenote_result_destroy(res);
+	return 1;
+}
+
+/* sic: of rows that come one by one Connector/C tells the connection only. */
+static int
+fail_fetch(struct cmy_stmt *st, int status)
+{
+	int is_told = CMY_ORACLE || st->reading == CMY_READ_BATCHES;
+	int r = fail(st, status);
+
+	if (is_told)
+		cmy_stmt_take_error(&st->pub);
+	return r;
+}
+
+/* ---- the next row ---- */
+
+static int
+next_batch(struct cmy_stmt *st)
+{
+	struct cmy_session *s = session_of(st);
+	int r;
+
+	while ((r = cenote_result_next(st->res)) == CENOTE_AGAIN) {
+		if (!s || cmy_wait(s) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	st->next = 0;
+	return r;
+}
+
+static int
+next_streamed(struct cmy_stmt *st)
+{
+	const struct cmy_session *s = session_of(st);
+	int r;
+
+	if (st->next < cenote_result_n_rows(st->res)) {
+		st->at = st->next++;
+		return 0;
+	}
+	/* a cursor's next rows are a command, as any other */
+	if (st->reading == CMY_READ_BATCHES && s && s->state != CMY_IDLE) {
+		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	r = st->is_whole ? CENOTE_DONE : next_batch(st);
+	if (r < 0)
+		return fail_fetch(st, r);
+	if (r == CENOTE_ROW) {
+		st->at = st->next++;
+		return 0;
+	}
+	if (st->reading == CMY_READ_STREAM)
+		end_stream(st);
+	else
+		st->reading = CMY_READ_NO_MORE;
+	return MYSQL_NO_DATA;
+}
+
+static int
+next_stored(struct cmy_stmt *st)
+{
+	if (!st->pub.CMY_STMT_CURSOR)
+		return MYSQL_NO_DATA;
+	st->at = row_of(st->pub.CMY_STMT_CURSOR);
+	st->pub.CMY_STMT_CURSOR = place(st, st->at + 1);
+	return 0;
+}
+
+static int
+next_row(struct cmy_stmt *st)
+{
+	switch (st->reading) {
+	case CMY_READ_STORED:
+		return next_stored(st);
+	case CMY_READ_STREAM:
+	case CMY_READ_BATCHES:
+		return next_streamed(st);
+	case CMY_READ_NO_MORE:
+		return MYSQL_NO_DATA;
+	default:
+		cmy_stmt_error(&st->pub,
+			CMY_ORACLE ? CR_NO_RESULT_SET : CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+}
+
+/* ---- the beginning ---- */
+
+/* Rows come in batches, as the program wants them, and the connection is free in between. */
+static int
+begin_batches(struct cmy_stmt *st, struct cmy_session *s)
+{
+	int r = next_batch(st);
+
+	if (r < 0)
+		return fail(st, r);
+	cmy_head_over(s, st->res);
+	st->reading = r == CENOTE_ROW ? CMY_READ_BATCHES : CMY_READ_NO_MORE;
+	return 0;
+}
+
+static int
+buffer(struct cmy_stmt *st, struct cmy_session *s)
+{
+	int r;
+
+	while ((r = cenote_result_buffer(st->res)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return r;
+}
+
+/* All of it is here before the program asks, since it asks for what only its end tells. */
+static int
+begin_several(struct cmy_stmt *st, struct cmy_session *s)
+{
+	int r = buffer(st, s);
+
+	if (r < 0)
+		return fail(st, r);
+	st->is_whole = 1;
+	cmy_take_status(s->my, st->res);
+	if (cenote_result_flags(st->res) & CENOTE_RESULT_FLAG_OUTPUT)
+		s->my->server_status |= SERVER_PS_OUT_PARAMS;
+	st->pub.CMY_STMT_STATUS = s->my->server_status;
+	return 0;
+}
+
+int
+cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s)
+{
+	st->res = s->head;
+	st->is_whole = 0;
+	st->next = 0;
+	st->reading = CMY_READ_STREAM;
+	s->head = NULL;
+	s->using = st;
+	s->state = CMY_USING;
+	s->my->status = CMY_STATUS_STMT_ROWS;
+	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->may_give_several)
+		return begin_batches(st, s);
+	return st->may_give_several ? begin_several(st, s) : 0;
+}
+
+void
+cmy_rows_drop(struct cmy_stmt *st)
+{
+	struct cmy_session *s = session_of(st);
+
+	if (st->reading != CMY_READ_STREAM) {
+		forget_rows(st);
+		return;
+	}
+	/* what it says at its end is wanted, though not its rows */
+	while (st->reading == CMY_READ_STREAM) {
+		st->next = cenote_result_n_rows(st->res);
+		if (next_streamed(st) == 1)
+			break;
+	}
+	if (s && s->using == st)
+		s->using = NULL;
+	forget_rows(st);
+}
+
+void
+cmy_rows_flush(struct cmy_session *s)
+{
+	if (s->using)
+		cmy_rows_drop(s->using);
+	cmy_result_skip(s);
+	if (s->state == CMY_HAS_ROWS)
+		cmy_drain(s);
+}
+
+void
+cmy_rows_drop_all(struct cmy_stmt *st)
+{
+	struct cmy_session *s = session_of(st);
+	int is_mine = s && s->using == st;
+
+	cmy_rows_drop(st);
+	if (is_mine && s->state == CMY_MORE)
+		cmy_drain(s);
+}
+
+/* ---- what the program calls ---- */
+
+/* Whether the program may fetch now. */
+static int
+may_fetch(MYSQL_STMT *stmt)
+{
+#if !CMY_ORACLE
+	if (stmt->state <= MYSQL_STMT_EXECUTED || stmt->field_count == 0) {
+		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 0;
+	}
+	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE)
+		stmt->state = MYSQL_STMT_USE_OR_STORE_CALLED;
+#else
+	(void)stmt;
+#endif
+	return 1;
+}
+
+/* There is no row, for the reason `r`. */
+static int
+end_fetching(struct cmy_stmt *st, int r)
+{
+#if CMY_ORACLE
+	st->pub.state = MYSQL_STMT_PREPARE_DONE;
+	if (r != MYSQL_NO_DATA)
+		st->reading = CMY_READ_NOTHING;
+#else
+	st->pub.state = MYSQL_STMT_FETCH_DONE;
+#endif
+	return r;
+}
+
+int
+cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	int r;
+
+	if (!may_fetch(stmt))
+		return 1;
+#if !CMY_ORACLE
+	if (stmt->state == MYSQL_STMT_FETCH_DONE)
+		return MYSQL_NO_DATA;
+#endif
+	r = next_row(st);
+	if (r != 0)
+		return end_fetching(st, r);
+	r = cmy_bind_row(st);
+#if CMY_ORACLE
+	stmt->state = MYSQL_STMT_FETCH_DONE;
+#else
+	stmt->state = MYSQL_STMT_USER_FETCHING;
+	if (st->reading != CMY_READ_STORED)
+		stmt->result.rows++;
+	if (stmt->mysql)
+		cmy_clear(stmt->mysql);
+	cmy_stmt_clear(stmt);
+#endif
+	return r;
+}
+
+/* ---- storing ---- */
+
+static void
+find_max_length(struct cmy_stmt *st, unsigned column)
+{
+	MYSQL_FIELD *field = &st->pub.fields[column];
+	uint64_t row;
+
+	for (row = 0; row < st->n_stored; row++) {
+		size_t n;
+
+		if (cmy_rows_value(st, row, column, &n))
+			cmy_take_max_length(field, n);
+	}
+}
+
+static void
+take_stored(struct cmy_stmt *st)
+{
+	MYSQL_STMT *stmt = &st->pub;
+	unsigned i;
+
+	st->reading = CMY_READ_STORED;
+	st->n_stored = st->kept ? cmy_kept_rows(st->kept) : cenote_result_n_rows(st->res);
+	/* sic: Connector/C counts those that were fetched before */
+	stmt->result.rows = st->n_stored + (CMY_ORACLE ? 0 : stmt->result.rows);
+	stmt->result.data = place(st, 0);
+	stmt->CMY_STMT_CURSOR = stmt->result.data;
+	for (i = 0; stmt->update_max_length && i < stmt->field_count; i++)
+		find_max_length(st, i);
+	/* sic: both say so */
+	stmt->CMY_STMT_AFFECTED = stmt->mysql->affected_rows = stmt->result.rows;
+}
+
+static int
+out_of_sync(MYSQL_STMT *stmt)
+{
+	if (CMY_ORACLE)
+		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
+	else
+		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
+	return 1;
+}
+
+/* Rows of which some were read already, or that come in batches: the rest is copied. */
+static int
+keep_rest(struct cmy_stmt *st)
+{
+	int r;
+
+	for (;;) {
+		for (; st->next < cenote_result_n_rows(st->res); st->next++) {
+			if (cmy_kept_add(&st->kept, st->res, st->next) < 0)
+				return CENOTE_ERR_NOMEM;
+		}
+		r = st->is_whole ? CENOTE_DONE : next_batch(st);
+		if (r != CENOTE_ROW)
+			return r;
+	}
+}
+
+static int
+store(struct cmy_stmt *st, struct cmy_session *s)
+{
+	int is_stream = st->reading == CMY_READ_STREAM;
+	int r = st->next == 0 && st->is_whole ? CENOTE_OK : CENOTE_ERR_STATE;
+
+	if (is_stream && r != CENOTE_OK)
+		r = buffer(st, s);
+	if (r == CENOTE_ERR_STATE)
+		r = keep_rest(st);
+	if (r < 0) {
+		r = fail(st, r);
+		cmy_stmt_take_error(&st->pub);
+		return r;
+	}
+	if (is_stream)
+		cmy_head_over(s, st->res);
+	take_stored(st);
+	return 0;
+}
+
+/* Whether there is a result that can be stored now. */
+static int
+may_store(const struct cmy_stmt *st, const struct cmy_session *s)
+{
+	if (st->reading == CMY_READ_STREAM)
+		return 1;
+	return st->reading == CMY_READ_BATCHES && s->state == CMY_IDLE;
+}
+
+int
+cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s = cmy_session(cmy_stmt_connection(stmt));
+
+	if (!s)
+		return 1;
+	if (stmt->field_count == 0)
+		return 0;
+	if (!CMY_ORACLE && stmt->last_errno != 0)
+		return 1;
+	if (stmt->state < CMY_STMT_EXECUTED)
+		return out_of_sync(stmt);
+	if (stmt->last_errno != 0)
+		return 1;
+	if (!may_store(st, s))
+		return out_of_sync(stmt);
+	if (store(st, s) != 0)
+		return 1;
+#if !CMY_ORACLE
+	stmt->state = stmt->result.rows > 0 ? MYSQL_STMT_USE_OR_STORE_CALLED
+					    : MYSQL_STMT_FETCH_DONE;
+#endif
+	return 0;
+}
+
+/* ---- places ---- */
+
+void
+cmy_mysql_stmt_data_seek(MYSQL_STMT *stmt, uint64_t offset)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+
+	stmt->CMY_STMT_CURSOR = place(st, offset);
+#if CMY_ORACLE
+	if (stmt->CMY_STMT_CURSOR)
+		stmt->state = MYSQL_STMT_EXECUTE_DONE;
+#else
+	stmt->state = MYSQL_STMT_USER_FETCHING;
+#endif
+}
+
+MYSQL_ROW_OFFSET
+cmy_mysql_stmt_row_tell(MYSQL_STMT *stmt)
+{
+	return stmt->CMY_STMT_CURSOR;
+}
+
+MYSQL_ROW_OFFSET
+cmy_mysql_stmt_row_seek(MYSQL_STMT *stmt, MYSQL_ROW_OFFSET offset)
+{
+	MYSQL_ROW_OFFSET before = stmt->CMY_STMT_CURSOR;
+
+	stmt->CMY_STMT_CURSOR = offset;
+	return before;
+}
+
+/* ---- giving up ---- */
+
+static void
+clear_both(MYSQL_STMT *stmt)
+{
+	cmy_clear(stmt->mysql);
+	cmy_stmt_clear(stmt);
+}
+
+#if CMY_ORACLE
+my_bool
+cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
+{
+	if (stmt->state == MYSQL_STMT_INIT_DONE)
+		return 0;
+	cmy_rows_drop(cmy_stmt(stmt));
+	stmt->result.rows = 0;
+	cmy_stmt(stmt)->reading = CMY_READ_NOTHING;
+	cmy_long_clear(cmy_stmt(stmt));
+	cmy_stmt_clear(stmt);
+	stmt->state = MYSQL_STMT_PREPARE_DONE;
+	return 0;
+}
+#else
+my_bool
+cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	int is_stream = st->reading == CMY_READ_STREAM;
+	int is_stored = stmt->result_cursor != NULL;
+
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+	clear_both(stmt);
+	if (stmt->field_count > 0 && stmt->mysql->status != MYSQL_STATUS_READY)
+		cmy_rows_flush(session_of(st));
+	if (is_stream || is_stored)
+		stmt->state = MYSQL_STMT_FETCH_DONE;
+	if (is_stored)
+		stmt->result.rows = 0;
+	if (is_stream || is_stored || st->reading == CMY_READ_BATCHES)
+		cmy_rows_drop(st);
+	cmy_long_clear(st);
+	return 0;
+}
+#endif
+
+/* The server is to forget what it has of the statement, but for the statement: pieces of values, a cursor. */
+static int
+reset_at_server(struct cmy_stmt *st)
+{
+	struct cmy_session *s = session_of(st);
+
+	cmy_long_clear(st);
+	if (!st->has_sent_longs)
+		return 0;
+	st->has_sent_longs = 0;
+	if (cmy_stmt_prepare(st, s) == 0)
+		return 0;
+	cmy_stmt_take_error(&st->pub);
+	return 1;
+}
+
+my_bool
+cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+
+	if (!CMY_ORACLE && stmt->stmt_id == 0)
+		return 0;
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+	if (CMY_ORACLE && stmt->state == CMY_STMT_NEW)
+		return 0;
+	clear_both(stmt);
+	if (!CMY_ORACLE && stmt->field_count > 0 &&
+		stmt->mysql->status != MYSQL_STATUS_READY && session_of(st)->using != st)
+		cmy_rows_flush(session_of(st));
+	if (st->reading != CMY_READ_STORED)
+		cmy_rows_drop_all(st);
+	if (CMY_ORACLE)
+		st->reading = CMY_READ_NOTHING;
+	stmt->state = CMY_STMT_PREPARED;
+	return (my_bool)reset_at_server(st);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "my.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/*
+ * What a program does with its session: user, database, reset, transactions, and the commands of an
+ * administrator, which a MySQL server also knows as statements.
+ */
+
+/* ---- waiting for one of libcenote's calls ---- */
+
+static int
+finish(struct cmy_session *s, int (*call)(cenote_conn *conn))
+{
+	int r;
+
+	while ((r = call(s->conn)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	return cmy_check(s, r);
+}
+
+static int
+set_option(struct cmy_session *s, const char *name, const char *value)
+{
+	int r;
+
+	while ((r = cenote_set_session_option(s->conn, name, value)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	return cmy_check(s, r);
+}
+
+static int
+set_autocommit(struct cmy_session *s, int on)
+{
+	int r;
+
+	while ((r = cenote_set_autocommit(s->conn, on)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	return cmy_check(s, r);
+}
+
+static int
+login_again(struct cmy_session *s, const char *user, const char *passwd, const char *db)
+{
+	int r;
+
+	while ((r = cenote_change_user(s->conn, user, passwd, db)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	return cmy_check(s, r);
+}
+
+/* ---- user and database ---- */
+
+static int
+keep_user(MYSQL *my, const char *user, const char *passwd, const char *db)
+{
+	if (cmy_keep_text(&my->user, user) == 0 &&
+		cmy_keep_text(&my->passwd, passwd) == 0 &&
+		cmy_keep_text(&my->db, db) == 0)
+		return 0;
+	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
+	return -1;
+}
+
+my_bool
+cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const char *db)
+{
+	struct cmy_session *s = cmy_enter(my);
+	int r;
+
+	if (!s)
+		return 1;
+	user = user ? user : "";
+	passwd = passwd ? passwd : "";
+	db = db && *db != '\0' ? db : NULL;
+	r = login_again(s, user, *passwd != '\0' ? passwd : NULL, db);
+	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
+	if (r < 0)
+		return 1;
+	my->charset = cmy_charset_wanted(my);
+	my->insert_id = 0;
+	return keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0;
+}
+
+/* Behind a pool of another server there is one database only. */
+static int
+is_pools_own(const struct cmy_session *s, const char *db)
+{
+	const char *own = cenote_info(s->conn, "database");
+
+	return s->backend != CMY_BACKEND_MYSQL && own && strcmp(own, db) == 0;
+}
+
+int
+cmy_mysql_select_db(MYSQL *my, const char *db)
+{
+	struct cmy_session *s;
+
+	if (!db)
+		return 1;
+	s = cmy_enter(my);
+	if (!s || (!is_pools_own(s, db) && cmy_select(s, db) < 0))
+		return 1;
+	if (cmy_keep_text(&my->db, db) == 0)
+		return 0;
+	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
+	return 1;
+}
+
+/* The server keeps database and character set in a reset, and the pool does not. */
+static int
+restore(struct cmy_session *s)
+{
+	const char *own = cenote_info(s->conn, "database");
+	MYSQL *my = s->my;
+
+	if (s->backend == CMY_BACKEND_MYSQL && my->db &&
+		(!own || strcmp(own, my->db) != 0) && cmy_select(s, my->db) < 0)
+		return -1;
+	return cmy_use_charset(s);
+}
+
+int
+cmy_mysql_reset_connection(MYSQL *my)
+{
+	struct cmy_session *s = cmy_enter_busy(my);
+
+	if (!s)
+		return 1;
+	cmy_result_forget(s);
+	cmy_drain(s);
+	cmy_forget_query(my);
+	cmy_clear(my);
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	if (finish(s, cenote_reset) < 0)
+		return 1;
+	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
+	my->insert_id = 0;
+	my->server_status = cmy_first_status(s);
+	return restore(s) < 0;
+}
+
+/* ---- ping, options ---- */
+
+int
+cmy_mysql_ping(MYSQL *my)
+{
+	struct cmy_session *s = cmy_enter(my);
+
+	if (!s)
+		return 1;
+	if (finish(s, cenote_ping) == 0)
+		return 0;
+	/* as the original: the loss is found out by the first, and the second connects again */
+	if (my->net.CMY_VIO || !CMY_RECONNECT(my))
+		return 1;
+	s = cmy_enter(my);
+	return !s || finish(s, cenote_ping) < 0;
+}
+
+int
+cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
+{
+	struct cmy_session *s = cmy_enter(my);
+	int on = option == MYSQL_OPTION_MULTI_STATEMENTS_ON;
+
+	if (!s)
+		return 1;
+	if (!on && option != MYSQL_OPTION_MULTI_STATEMENTS_OFF) {
+		cmy_error_text(my, 1047, "08S01", "Unknown command");
+		return 1;
+	}
+	if (set_option(s, "multi_statements", on ? "on" : "off") < 0)
+		return 1;
+	if (on)
+		my->client_flag |= CLIENT_MULTI_STATEMENTS;
+	else
+		my->client_flag &= ~CLIENT_MULTI_STATEMENTS;
+	return 0;
+}
+
+/* ---- transactions ---- */
+
+static int
+is_mysql(const MYSQL *my)
+{
+	const struct cmy_session *s = cmy_session(my);
+
+	return !s || s->backend == CMY_BACKEND_MYSQL;
+}
+
+static my_bool
+run(MYSQL *my, const char *sql)
+{
+	return cmy_mysql_real_query(my, sql, strlen(sql)) != 0;
+}
+
+static my_bool
+set_autocommit_elsewhere(MYSQL *my, int on)
+{
+	struct cmy_session *s = cmy_enter(my);
+
+	if (!s || set_autocommit(s, on) < 0)
+		return 1;
+	if (on)
+		my->server_status |= SERVER_STATUS_AUTOCOMMIT;
+	else
+		my->server_status &= ~SERVER_STATUS_AUTOCOMMIT;
+	return 0;
+}
+
+my_bool
+cmy_mysql_autocommit(MYSQL *my, my_bool mode)
+{
+	if (is_mysql(my))
+		return run(my, mode ? "SET autocommit=1" : "SET autocommit=0");
+	return set_autocommit_elsewhere(my, mode != 0);
+}
+
+/* To MySQL, the end of a transaction that is none is no error. */
+static my_bool
+end_elsewhere(MYSQL *my, int (*call)(cenote_conn *conn))
+{
+	struct cmy_session *s = cmy_enter(my);
+
+	if (!s)
+		return 1;
+	if (cenote_tx_state(s->conn) == CENOTE_TX_IDLE)
+		return 0;
+	my->server_status &= ~SERVER_STATUS_IN_TRANS;
+	return finish(s, call) < 0;
+}
+
+my_bool
+cmy_mysql_commit(MYSQL *my)
+{
+	return is_mysql(my) ? run(my, "COMMIT") : end_elsewhere(my, cenote_commit);
+}
+
+my_bool
+cmy_mysql_rollback(MYSQL *my)
+{
+	return is_mysql(my) ? run(my, "ROLLBACK") : end_elsewhere(my, cenote_rollback);
+}
+
+/* ---- the administrator's ---- */
+
+int
+cmy_mysql_kill(MYSQL *my, unsigned long pid)
+{
+	char sql[32];
+
+	if (pid > UINT32_MAX) {
+		cmy_error(my, CMY_ORACLE ? CR_INVALID_CONN_HANDLE : CR_CONNECTION_ERROR,
+			NULL);
+		return 1;
+	}
+	snprintf(sql, sizeof(sql), "KILL %lu", pid);
+	return cmy_mysql_real_query(my, sql, strlen(sql));
+}
+
+int
+cmy_mysql_shutdown(MYSQL *my, enum mysql_enum_shutdown_level shutdown_level)
+{
+	(void)shutdown_level;
+	return run(my, "SHUTDOWN");
+}
+
+/* REFRESH_…, as statements. */
+static const struct {
+	unsigned bit;
+	const char *sql;
+} refreshes[] = { { 1, "FLUSH LOCAL PRIVILEGES" }, { 2, "FLUSH LOCAL LOGS" },
+	{ 4, "FLUSH LOCAL TABLES" }, { 8, "FLUSH LOCAL HOSTS" },
+	{ 16, "FLUSH LOCAL STATUS" }, { 64, "RESET SLAVE" }, { 128, "RESET MASTER" } };
+
+int
+cmy_mysql_refresh(MYSQL *my, unsigned int refresh_options)
+{
+	unsigned left = refresh_options & 0xff;
+
+	for (size_t i = 0; i < sizeof(refreshes) / sizeof(refreshes[0]); i++) {
+		if (!(left & refreshes[i].bit))
+			continue;
+		if (run(my, refreshes[i].sql))
+			return 1;
+		left &= ~refreshes[i].bit;
+	}
+	if (left == 0)
+		return 0;
+	cmy_error_text(my, CR_NOT_IMPLEMENTED, NULL,
+		"%s; cenote: no statement empties the cache of threads",
+		cmy_error_words(CR_NOT_IMPLEMENTED));
+	return 1;
+}
+
+int
+cmy_mysql_dump_debug_info(MYSQL *my)
+{
+	if (!cmy_enter(my))
+		return 1;
+	cmy_error_text(my, CR_NOT_IMPLEMENTED, NULL,
+		"%s; cenote: mysql_dump_debug_info() has no statement",
+		cmy_error_words(CR_NOT_IMPLEMENTED));
+	return 1;
+}
+
+/* ---- mysql_stat() ---- */
+
+/* In the order of the server's text. */
+enum count {
+	UPTIME,
+	THREADS,
+	QUESTIONS,
+	SLOW,
+	OPENS,
+	FLUSHES,
+	OPEN,
+	N_COUNTS
+};
+
+static const char *const count_names[N_COUNTS] = { "Uptime", "Threads_connected",
+	"Questions", "Slow_queries", "Opened_tables", "Flush_commands", "Open_tables" };
+
+static void
+read_counts(const cenote_result *res, unsigned long *counts)
+{
+	for (uint64_t row = 0; row < cenote_result_n_rows(res); row++) {
+		const char *name = cenote_result_text(res, row, 0, NULL);
+		const char *value = cenote_result_text(res, row, 1, NULL);
+
+		for (int i = 0; name && value && i < N_COUNTS; i++) {
+			if (strcmp(name, count_names[i]) == 0)
+				counts[i] = strtoul(value, NULL, 10);
+		}
+	}
+}
+
+static void
+write_stat(struct cmy_session *s, const unsigned long *counts)
+{
+	unsigned long uptime = counts[UPTIME] ? counts[UPTIME] : 1;
+	unsigned long per_1000s = counts[QUESTIONS] * 1000 / uptime;
+	char flushes[40] = "";
+
+	/* MariaDB's server does not tell them any more */
+	if (!strstr(s->my->server_version, "MariaDB"))
+		snprintf(
+			flushes, sizeof(flushes), "Flush tables: %lu  ", counts[FLUSHES]);
+	snprintf(s->stat, sizeof(s->stat),
+		"Uptime: %lu  Threads: %lu  Questions: %lu  Slow queries: %lu  Opens: "
+		"%lu  "
+		"%sOpen tables: %lu  Queries per second avg: %lu.%03lu",
+		counts[UPTIME], counts[THREADS], counts[QUESTIONS], counts[SLOW],
+		counts[OPENS], flushes, counts[OPEN], per_1000s / 1000, per_1000s % 1000);
+}
+
+char *
+cmy_mysql_stat(MYSQL *my)
+{
+	unsigned long counts[N_COUNTS] = { 0 };
+	struct cmy_session *s = cmy_enter(my);
+	cenote_result *res = NULL;
+
+	if (!s)
+		return my->net.last_error;
+	if (s->backend != CMY_BACKEND_MYSQL) {
+		cmy_error(my, CR_NOT_IMPLEMENTED, NULL);
+		return my->net.last_error;
+	}
+	if (cmy_run(s,
+		    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', "
+		    "'Threads_connected', 'Questions', 'Slow_queries', 'Opened_tables', "
+		    "'Flush_commands', 'Open_tables')",
+		    &res) < 0)
+		return my->net.last_error;
+	read_counts(res, counts);
+	cenote_result_destroy(res);
+	write_stat(s, counts);
+	return s->stat;
+}
+
+#if !CMY_ORACLE
+
+/* From any thread: whoever waits finds the connection lost, and the pool stops the statement. */
+int
+cmy_mariadb_cancel(MYSQL *my)
+{
+	if (!my || my->net.fd < 0 || !my->net.pvio)
+		return 1;
+	return shutdown(my->net.fd, SHUT_RDWR);
+}
+
+my_bool
+cmy_mariadb_reconnect(MYSQL *my)
+{
+	struct cmy_session *s = cmy_session(my);
+
+	if (!s || !cmy_is_owner(s))
+		return 1;
+	return cmy_reconnect(s) < 0;
+}
+
+#endif

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+#include "placeholder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+void
+cmy_stmt_error_text(
+	MYSQL_STMT *stmt, unsigned code, const char *sqlstate, const char *text)
+{
+	stmt->last_errno = code;
+	snprintf(stmt->sqlstate, sizeof(stmt->sqlstate), "%s", sqlstate);
+	snprintf(stmt->last_error, sizeof(stmt->last_error), "%s", text);
+}
+
+void
+cmy_stmt_error(MYSQL_STMT *stmt, unsigned code)
+{
+	cmy_stmt_error_text(stmt, code, "HY000", cmy_error_words(code));
+}
+
+void
+cmy_stmt_error_with(MYSQL_STMT *stmt, unsigned code, ...)
+{
+	char text[CMY_ERRMSG_SIZE];
+	va_list args;
+
+	va_start(args, code);
+	vsnprintf(text, sizeof(text), cmy_error_words(code), args);
+	va_end(args);
+	cmy_stmt_error_text(stmt, code, "HY000", text);
+}
+
+void
+cmy_stmt_error_both(MYSQL_STMT *stmt, unsigned code)
+{
+	cmy_error(stmt->mysql, code, NULL);
+	cmy_stmt_error(stmt, code);
+}
+
+void
+cmy_stmt_take_error(MYSQL_STMT *stmt)
+{
+	const NET *net;
+
+	/* where the connection went, the statement has been told */
+	if (!stmt->mysql)
+		return;
+	net = &stmt->mysql->net;
+	cmy_stmt_error_text(stmt, net->last_errno, net->sqlstate, net->last_error);
+}
+
+void
+cmy_stmt_clear(MYSQL_STMT *stmt)
+{
+	stmt->last_errno = 0;
+	stmt->last_error[0] = '\0';
+	memcpy(stmt->sqlstate, "00000", sizeof(stmt->sqlstate));
+}
+
+MYSQL *
+cmy_stmt_connection(MYSQL_STMT *stmt)
+{
+	if (!stmt->mysql)
+		cmy_stmt_error(stmt, CR_SERVER_LOST);
+	return stmt->mysql;
+}
+
+unsigned int
+cmy_mysql_stmt_errno(MYSQL_STMT *stmt)
+{
+	return stmt->last_errno;
+}
+
+const char *
+cmy_mysql_stmt_error(MYSQL_STMT *stmt)
+{
+	return stmt->last_error;
+}
+
+const char *
+cmy_mysql_stmt_sqlstate(MYSQL_STMT *stmt)
+{
+	return stmt->sqlstate;
+}
+
+/* ---- the connection's list ---- */
+
+static void
+enlist(MYSQL *my, LIST *item)
+{
+	item->prev = NULL;
+	item->next = my->stmts;
+	if (my->stmts)
+		my->stmts->prev = item;
+	my->stmts = item;
+}
+
+static void
+delist(MYSQL *my, LIST *item)
+{
+	if (item->prev)
+		item->prev->next = item->next;
+	else
+		my->stmts = item->next;
+	if (item->next)
+		item->next->prev = item->prev;
+}
+
+/* What it has of the session that goes. */
+static void
+leave_session(struct cmy_stmt *st)
+{
+	if (st->reading == CMY_READ_STREAM || st->reading == CMY_READ_BATCHES) {
+		cenote_result_destroy(st->res);
+		st->res = NULL;
+		st->reading = CMY_READ_NO_MORE;
+	}
+	cmy_long_clear(st);
+	cenote_stmt_destroy(st->prepared);
+	st->prepared = NULL;
+}
+
+void
+cmy_stmts_forget(struct cmy_session *s, unsigned code, const char *function)
+{
+	MYSQL *my = s->my;
+	LIST *item;
+
+	s->using = NULL;
+	for (item = my->stmts; item; item = item->next) {
+		struct cmy_stmt *st = item->data;
+
+		leave_session(st);
+		if (!function && st->pub.state == CMY_STMT_NEW)
+			continue;
+		st->pub.state = function ? st->pub.state : CMY_STMT_NEW;
+		cmy_stmt_error_with(&st->pub, code, function);
+		if (function)
+			st->pub.mysql = NULL;
+	}
+	if (function)
+		my->stmts = NULL;
+}
+
+/* ---- making ---- */
+
+MYSQL_STMT *
+cmy_mysql_stmt_init(MYSQL *mysql)
+{
+	struct cmy_stmt *st = calloc(1, sizeof(*st));
+
+	if (!st || cenote_params_create(NULL, &st->params) < 0) {
+		free(st);
+		cmy_error(mysql, CR_OUT_OF_MEMORY, NULL);
+		return NULL;
+	}
+	st->pub.extension = (void *)(uintptr_t)&cmy_tag;
+	st->pub.mysql = mysql;
+	st->pub.list.data = st;
+	enlist(mysql, &st->pub.list);
+	st->pub.state = CMY_STMT_NEW;
+	st->pub.prefetch_rows = 1;
+	cmy_stmt_clear(&st->pub);
+	return &st->pub;
+}
+
+/* The pieces of one allocation each; all may be NULL. */
+static void
+free_fields(struct cmy_stmt *st)
+{
+	free(st->pub.fields);
+	free(st->pub.bind);
+	st->pub.fields = NULL;
+	st->pub.bind = NULL;
+	st->pub.field_count = 0;
+}
+
+int
+cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n)
+{
+	free_fields(st);
+	st->pub.fields = fields;
+	st->pub.bind = calloc((size_t)n + 1, sizeof(*st->pub.bind));
+	st->pub.field_count = n;
+	if (fields && st->pub.bind)
+		return 0;
+	free_fields(st);
+	cmy_stmt_error_both(&st->pub, CR_OUT_OF_MEMORY);
+	return -1;
+}
+
+/* As one that was just made, but for its attributes. */
+static void
+unprepare(struct cmy_stmt *st)
+{
+	free_fields(st);
+	cmy_long_clear(st);
+	free(st->pub.params);
+	st->pub.params = NULL;
+	st->pub.param_count = 0;
+#if CMY_ORACLE
+	st->pub.bind_param_done = 0;
+	st->pub.bind_result_done = 0;
+	st->pub.result.rows = 0;
+#endif
+	cenote_stmt_destroy(st->prepared);
+	st->prepared = NULL;
+	free(st->sql);
+	st->sql = NULL;
+	st->pub.state = CMY_STMT_NEW;
+}
+
+/* ---- preparing ---- */
+
+/* Its text begins with one of those words whose statements may give several results. */
+static int
+may_give_several(const char *sql, size_t n)
+{
+	static const char *const words[] = { "call", "begin", "execute" };
+	size_t i, k;
+
+	while (n > 0 && strchr(" \t\r\n\f\v({", *sql)) {
+		sql++;
+		n--;
+	}
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i]);
+
+		for (k = 0; k < len && k < n && (sql[k] | 0x20) == words[i][k]; k++)
+			continue;
+		if (k == len)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+take_description(struct cmy_session *s)
+{
+	cenote_result *res = NULL, *none = NULL;
+	int r = cmy_get_result(s, &res);
+
+	if (r != CENOTE_OK)
+		return -1;
+	while (cmy_get_result(s, &none) == CENOTE_OK)
+		cenote_result_destroy(none);
+	if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
+		cmy_error_diag(s->my, cenote_result_diag(res));
+		r = -1;
+	} else {
+		s->my->warning_count = cenote_result_warnings(res);
+	}
+	cenote_result_destroy(res);
+	return r;
+}
+
+int
+cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s)
+{
+	cenote_stmt_destroy(st->prepared);
+	st->prepared = NULL;
+	if (cmy_check(s, cenote_stmt_create(
+				 s->conn, st->sql, st->sql_length, &st->prepared)) < 0 ||
+		cmy_check(s, cenote_send_prepare(st->prepared)) < 0)
+		return -1;
+	return take_description(s);
+}
+
+/* Programs may look at it, and 0 is none. */
+static unsigned long
+next_id(struct cmy_session *s)
+{
+	return ++s->last_stmt_id;
+}
+
+static int
+take_params(struct cmy_stmt *st)
+{
+	unsigned n = cenote_stmt_n_params(st->prepared);
+
+	st->pub.param_count = n;
+#if !CMY_ORACLE
+	if (st->pub.prebind_params > 0 && n > 0) {
+		st->pub.param_count = st->pub.prebind_params;
+		if (st->pub.prebind_params == n)
+			return 0;
+		cmy_stmt_error_both(&st->pub, CR_INVALID_PARAMETER_NO);
+		return -1;
+	}
+#endif
+	st->pub.params = calloc((size_t)n + 1, sizeof(*st->pub.params));
+	if (st->pub.params)
+		return 0;
+	cmy_stmt_error_both(&st->pub, CR_OUT_OF_MEMORY);
+	return -1;
+}
+
+static int
+take_shape(struct cmy_stmt *st, struct cmy_session *s)
+{
+	unsigned n = cenote_stmt_n_columns(st->prepared);
+
+	st->pub.stmt_id = next_id(s);
+	if (take_params(st) < 0)
+		return -1;
+	return n == 0 ? 0
+		      : cmy_stmt_set_fields(st, cmy_fields_of_stmt(s, st->prepared), n);
+}
+
+static int
+keep_text(struct cmy_stmt *st, const struct cmy_session *s, const char *query,
+	size_t length)
+{
+	int is_numbered = s->backend == CMY_BACKEND_POSTGRESQL;
+
+	st->sql = malloc(is_numbered ? CMY_PLACEHOLDER_SIZE(length) : length + 1);
+	if (!st->sql) {
+		cmy_error(st->pub.mysql, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	if (is_numbered)
+		length = cmy_placeholders(query, length, st->sql);
+	else
+		memcpy(st->sql, query, length);
+	st->sql_length = length;
+	st->may_give_several = may_give_several(st->sql, length);
+	return 0;
+}
+
+static int
+prepare_anew(struct cmy_stmt *st, const char *query, size_t length)
+{
+	struct cmy_session *s = cmy_enter(st->pub.mysql);
+
+	if (!s || keep_text(st, s, query, length) < 0 || cmy_stmt_prepare(st, s) < 0)
+		return -1;
+	return take_shape(st, s);
+}
+
+int
+cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+	if (length == (unsigned long)-1)
+		length = (unsigned long)strlen(query);
+	cmy_stmt_clear(stmt);
+	cmy_clear(stmt->mysql);
+	stmt->CMY_STMT_AFFECTED = stmt->mysql->affected_rows = MYSQL_COUNT_ERROR;
+	if (stmt->state != CMY_STMT_NEW) {
+		cmy_rows_drop_all(st);
+		unprepare(st);
+	}
+	if (prepare_anew(st, query, length) < 0) {
+		stmt->state = CMY_STMT_NEW;
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	stmt->state = CMY_STMT_PREPARED;
+	return 0;
+}
+
+/* ---- what it tells ---- */
+
+unsigned long
+cmy_mysql_stmt_param_count(MYSQL_STMT *stmt)
+{
+	return stmt->param_count;
+}
+
+unsigned int
+cmy_mysql_stmt_field_count(MYSQL_STMT *stmt)
+{
+	return stmt->field_count;
+}
+
+uint64_t
+cmy_mysql_stmt_affected_rows(MYSQL_STMT *stmt)
+{
+	return stmt->CMY_STMT_AFFECTED;
+}
+
+uint64_t
+cmy_mysql_stmt_insert_id(MYSQL_STMT *stmt)
+{
+	return stmt->CMY_STMT_INSERT_ID;
+}
+
+uint64_t
+cmy_mysql_stmt_num_rows(MYSQL_STMT *stmt)
+{
+	return stmt->result.rows;
+}
+
+/* The fields stay the statement's, so that a max_length that is found later is seen. */
+MYSQL_RES *
+cmy_mysql_stmt_result_metadata(MYSQL_STMT *stmt)
+{
+	MYSQL_RES *res;
+
+	if (stmt->field_count == 0)
+		return NULL;
+	res = cmy_result_borrowing(stmt->fields, stmt->field_count);
+	if (!res)
+		cmy_stmt_error(stmt, CR_OUT_OF_MEMORY);
+	return res;
+}
+
+/* Neither original has ever told any. */
+MYSQL_RES *
+cmy_mysql_stmt_param_metadata(MYSQL_STMT *stmt)
+{
+	(void)stmt;
+	return NULL;
+}
+
+#if !CMY_ORACLE
+MYSQL_FIELD *
+cmy_mariadb_stmt_fetch_fields(MYSQL_STMT *stmt)
+{
+	return stmt ? stmt->fields : NULL;
+}
+
+int
+cmy_mysql_stmt_warning_count(MYSQL_STMT *stmt)
+{
+	return (int)stmt->upsert_status.warning_count;
+}
+#endif
+
+/* ---- attributes ---- */
+
+#if !CMY_ORACLE
+static void
+set_prebind_params(struct cmy_stmt *st, unsigned n)
+{
+	if (st->pub.state != CMY_STMT_NEW) {
+		cmy_rows_drop_all(st);
+		unprepare(st);
+	}
+	st->pub.prebind_params = st->pub.param_count = n;
+}
+
+/* What only Connector/C has. 0 done, 1 there is no such attribute. */
+static int
+set_more(struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value)
+{
+	switch (type) {
+	case STMT_ATTR_PREBIND_PARAMS:
+		set_prebind_params(st, *(const unsigned *)value);
+		return 0;
+	case STMT_ATTR_ARRAY_SIZE:
+		st->pub.array_size = *(const unsigned *)value;
+		return 0;
+	case STMT_ATTR_ROW_SIZE:
+		st->pub.row_size = *(const size_t *)value;
+		return 0;
+	case STMT_ATTR_CB_RESULT:
+		memcpy(&st->pub.result_callback, &value, sizeof(value));
+		return 0;
+	case STMT_ATTR_CB_PARAM:
+		memcpy(&st->pub.param_callback, &value, sizeof(value));
+		return 0;
+	case STMT_ATTR_CB_USER_DATA:
+		st->pub.user_data = (void *)(uintptr_t)value;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static int
+get_more(const MYSQL_STMT *stmt, enum enum_stmt_attr_type type, void *ret_value)
+{
+	switch (type) {
+	case STMT_ATTR_STATE:
+		*(enum enum_mysql_stmt_state *)ret_value = stmt->state;
+		return 0;
+	case STMT_ATTR_PREBIND_PARAMS:
+		*(unsigned *)ret_value = stmt->prebind_params;
+		return 0;
+	case STMT_ATTR_ARRAY_SIZE:
+		*(unsigned *)ret_value = stmt->array_size;
+		return 0;
+	case STMT_ATTR_ROW_SIZE:
+		*(size_t *)ret_value = stmt->row_size;
+		return 0;
+	case STMT_ATTR_CB_USER_DATA:
+		*(void **)ret_value = stmt->user_data;
+		return 0;
+	default:
+		return 1;
+	}
+}
+#else
+static int
+set_more(struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value)
+{
+	(void)st;
+	(void)type;
+	(void)value;
+	return 1;
+}
+
+static int
+get_more(const MYSQL_STMT *stmt, enum enum_stmt_attr_type type, void *ret_value)
+{
+	(void)stmt;
+	(void)type;
+	(void)ret_value;
+	return 1;
+}
+#endif
+
+/* A value that is not given is nothing to Oracle's, and a crash with Connector/C. */
+static unsigned long
+number_or_0(const void *value)
+{
+	return value ? *(const unsigned long *)value : 0;
+}
+
+my_bool
+cmy_mysql_stmt_attr_set(
+	MYSQL_STMT *stmt, enum enum_stmt_attr_type attr_type, const void *attr)
+{
+	int is_unknown = 0;
+
+	switch (attr_type) {
+	case STMT_ATTR_UPDATE_MAX_LENGTH:
+		stmt->update_max_length = attr ? *(const my_bool *)attr : 0;
+		break;
+	case STMT_ATTR_CURSOR_TYPE:
+		is_unknown = number_or_0(attr) > CURSOR_TYPE_READ_ONLY;
+		if (!is_unknown)
+			stmt->flags = number_or_0(attr);
+		break;
+	case STMT_ATTR_PREFETCH_ROWS:
+		if (!attr)
+			return 1;
+		if (CMY_ORACLE || number_or_0(attr) > 0)
+			stmt->prefetch_rows = number_or_0(attr);
+		break;
+	default:
+		is_unknown = set_more(cmy_stmt(stmt), attr_type, attr);
+		break;
+	}
+	if (is_unknown)
+		cmy_stmt_error(stmt, CR_NOT_IMPLEMENTED);
+	return is_unknown != 0;
+}
+
+my_bool
+cmy_mysql_stmt_attr_get(MYSQL_STMT *stmt, enum enum_stmt_attr_type attr_type, void *attr)
+{
+	switch (attr_type) {
+	case STMT_ATTR_UPDATE_MAX_LENGTH:
+		*(my_bool *)attr = stmt->update_max_length;
+		return 0;
+	case STMT_ATTR_CURSOR_TYPE:
+		*(unsigned long *)attr = stmt->flags;
+		return 0;
+	case STMT_ATTR_PREFETCH_ROWS:
+		*(unsigned long *)attr = stmt->prefetch_rows;
+		return 0;
+	default:
+		return get_more(stmt, attr_type, attr) != 0;
+	}
+}
+
+/* ---- the end ---- */
+
+my_bool
+cmy_mysql_stmt_close(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s;
+
+	if (!stmt)
+		return 1;
+	s = cmy_session(stmt->mysql);
+	cmy_rows_drop_all(st);
+	if (s && stmt->state != CMY_STMT_NEW) {
+		cmy_rows_flush(s);
+		cmy_drain(s);
+	}
+	if (stmt->mysql) {
+		cmy_clear(stmt->mysql);
+		delist(stmt->mysql, &stmt->list);
+	}
+	cenote_result_destroy(st->res);
+	unprepare(st);
+	cenote_params_destroy(st->params);
+	free(st);
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMY_STMT_H
+#define CMY_STMT_H
+
+#include "my.h"
+
+/*
+ * A prepared statement: what its files share. stmt.c: its life and what it tells. param.c: values on
+ * their way in; long.c: those that come in pieces; bulk.c: arrays of them (MariaDB); named.c: those
+ * with names (Oracle). execute.c: running it, and its results. rows.c: reading a result. bind.c, and what
+ * it builds on: values on their way out.
+ *
+ * Connector/C decides by MYSQL_STMT.state and MYSQL.status what may be called when, Oracle's library by
+ * fewer states and by which function reads the next row (`reading` here). Programs look into MYSQL_STMT, so
+ * its members are as the original has them after each call.
+ */
+
+/* Where the next row comes from. */
+enum cmy_reading {
+	CMY_READ_NOTHING, /* there is no result */
+	CMY_READ_NO_MORE, /* there was one */
+	CMY_READ_STREAM, /* `res` is the session's head */
+	CMY_READ_BATCHES, /* `res` is behind a cursor, or as good as: the session is free */
+	CMY_READ_STORED /* all of `res` is here */
+};
+
+struct cmy_stmt {
+	MYSQL_STMT pub; /* what the program sees; must be first */
+	cenote_stmt *prepared; /* NULL: not yet */
+	char *sql; /* as it was given */
+	size_t sql_length;
+	int may_give_several; /* results: it is a CALL, or a block */
+	cenote_result *res;
+	int is_whole; /* nothing of `res` is still to come */
+	uint64_t n_stored; /* rows, while it is stored */
+	struct cmy_kept *kept; /* rows stored that `res` has no more; NULL: none */
+	enum cmy_reading reading;
+	uint64_t next; /* row of `res`, unless it is stored: then the program moves it */
+	uint64_t at; /* the row that was fetched last, of `res` */
+	cenote_params *params;
+	struct cmy_long *longs; /* one for each parameter; NULL: none came in pieces */
+	int has_sent_longs; /* libcenote has pieces for the next execution */
+	struct cmy_named *named; /* Oracle: which parameters have names */
+};
+
+static inline struct cmy_stmt *
+cmy_stmt(MYSQL_STMT *stmt)
+{
+	return (struct cmy_stmt *)stmt;
+}
+
+/* What both flavours have under different names. */
+#if CMY_ORACLE
+#define CMY_STMT_CURSOR      data_cursor
+#define CMY_STMT_AFFECTED    affected_rows
+#define CMY_STMT_INSERT_ID   insert_id
+#define CMY_STMT_STATUS      server_status
+#define CMY_STMT_NEW         MYSQL_STMT_INIT_DONE
+#define CMY_STMT_PREPARED    MYSQL_STMT_PREPARE_DONE
+#define CMY_STMT_EXECUTED    MYSQL_STMT_EXECUTE_DONE
+#define CMY_STATUS_STMT_ROWS MYSQL_STATUS_STATEMENT_GET_RESULT
+#else
+#define CMY_STMT_CURSOR      result_cursor
+#define CMY_STMT_AFFECTED    upsert_status.affected_rows
+#define CMY_STMT_INSERT_ID   upsert_status.last_insert_id
+#define CMY_STMT_STATUS      upsert_status.server_status
+#define CMY_STMT_NEW         MYSQL_STMT_INITTED
+#define CMY_STMT_PREPARED    MYSQL_STMT_PREPARED
+#define CMY_STMT_EXECUTED    MYSQL_STMT_EXECUTED
+#define CMY_STATUS_STMT_ROWS MYSQL_STATUS_STMT_RESULT
+#endif
+
+/* ---- stmt.c ---- */
+
+/* An error of the library's own: of the statement, and not of the connection. */
+void cmy_stmt_error(MYSQL_STMT *stmt, unsigned code);
+void cmy_stmt_error_text(
+	MYSQL_STMT *stmt, unsigned code, const char *sqlstate, const char *text);
+/* With what the words have marks for. */
+void cmy_stmt_error_with(MYSQL_STMT *stmt, unsigned code, ...);
+/* Of both. */
+void cmy_stmt_error_both(MYSQL_STMT *stmt, unsigned code);
+/* The connection's becomes the statement's. */
+void cmy_stmt_take_error(MYSQL_STMT *stmt);
+void cmy_stmt_clear(MYSQL_STMT *stmt);
+/* The statement's connection; NULL: it is gone, and the error is set. */
+MYSQL *cmy_stmt_connection(MYSQL_STMT *stmt);
+/* New columns: fields, and room to bind them. 0, or -1 and the error is set. */
+int cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n);
+/* Send a statement to be prepared, and take the answer. 0, or -1 and the connection's error is set. */
+int cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s);
+/* From which form a pool's values are to be converted. */
+static inline int
+cmy_is_binary(const struct cmy_session *s)
+{
+	return s->backend == CMY_BACKEND_MYSQL;
+}
+
+/* ---- param.c ---- */
+
+/* What is bound becomes st->params. 0, or -1 and the connection's error is set. */
+int cmy_params_fill(struct cmy_stmt *st, struct cmy_session *s);
+int cmy_params_add(struct cmy_stmt *st, const struct cmy_session *s, const MYSQL_BIND *b);
+
+/* ---- long.c ---- */
+
+/* Whether the value of a parameter came in pieces; then it is added. 1, 0, or a status below 0. */
+int cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param);
+/* It was executed, or is to forget what it got. */
+void cmy_long_clear(struct cmy_stmt *st);
+
+/* ---- bulk.c ---- */
+
+#if !CMY_ORACLE
+/* All rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute(). */
+int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
+#endif
+
+/* ---- execute.c ---- */
+
+/* Wait for the result that is sent, and be in the state that follows. 0, or 1 and the error is set. */
+int cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s);
+
+/* ---- kept.c ---- */
+
+/* Rows that were copied out of batches. */
+int cmy_kept_add(struct cmy_kept **kept, const cenote_result *res, uint64_t row);
+uint64_t cmy_kept_rows(const struct cmy_kept *kept);
+const char *cmy_kept_value(
+	const struct cmy_kept *kept, uint64_t row, uint32_t column, size_t *ret_length);
+void cmy_kept_free(struct cmy_kept *kept);
+
+/* ---- rows.c ---- */
+
+/* A value of a row as it came; NULL for NULL. */
+const char *cmy_rows_value(
+	const struct cmy_stmt *st, uint64_t row, uint32_t column, size_t *ret_length);
+
+/* A result with rows is at hand: decide how it will be read. 0, or -1 and the error is set. */
+int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
+/* Nobody wants the rest of the result that is being read. */
+void cmy_rows_drop(struct cmy_stmt *st);
+/* sic: with a statement goes what any other one, or a query, has not read. */
+void cmy_rows_flush(struct cmy_session *s);
+/* Nor any other one of this execution. */
+void cmy_rows_drop_all(struct cmy_stmt *st);
+
+/* ---- bind.c ---- */
+
+/* The row st->at into the program's buffers: 0 or MYSQL_DATA_TRUNCATED. */
+int cmy_bind_row(struct cmy_stmt *st);
+
+#endif

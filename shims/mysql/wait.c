@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "my.h"
+
+#include <errno.h>
+#include <poll.h>
+
+/*
+ * All waiting. libcenote never blocks: it says what it wants, and here the program waits for it, or,
+ * within a fibre, the fibre's owner does. The program's time limits are of one wait, as the original's
+ * are of one read or write; they are those of the options when it connected.
+ */
+
+static int
+limit_ms(const MYSQL *my, int wants)
+{
+	unsigned seconds =
+		wants & CENOTE_WANTS_READ ? my->net.read_timeout : my->net.write_timeout;
+
+	if (seconds == 0)
+		return -1;
+	return seconds > INT32_MAX / 1000 ? INT32_MAX : (int)seconds * 1000;
+}
+
+/* What poll() says: 0 the time is up, -1 it failed. */
+static int
+wait_for(struct cmy_session *s, short events, int timeout_ms)
+{
+	struct pollfd p = { .fd = cenote_fd(s->conn), .events = events };
+
+	s->my->net.fd = p.fd; /* the program polls it */
+	if (cmy_is_in_fibre(s))
+		return cmy_fibre_yield(s->fibre, events, timeout_ms);
+	for (;;) {
+		int r = poll(&p, p.fd >= 0, timeout_ms);
+
+		if (r >= 0)
+			return r;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+int
+cmy_wait(struct cmy_session *s)
+{
+	int wants = cenote_wants(s->conn);
+	int limit = limit_ms(s->my, wants);
+	int again = cenote_wait_ms(s->conn);
+	short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+			       (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+	int is_ours = again < 0 || (limit >= 0 && limit < again);
+	int r = wait_for(s, events, is_ours ? limit : again);
+
+	s->my->net.fd = cenote_fd(s->conn);
+	if (r > 0 || (r == 0 && !is_ours))
+		return 0;
+	cmy_error(s->my, CR_SERVER_LOST, NULL);
+	cmy_lose(s);
+	return -1;
+}
+
+int
+cmy_check(struct cmy_session *s, int status)
+{
+	if (status >= 0)
+		return 0;
+	cmy_error_status(s->my, status);
+	/* without memory a request may have got half of its way, from where there is none back */
+	if (cenote_status_is_fatal(status) || status == CENOTE_ERR_NOMEM)
+		cmy_lose(s);
+	return -1;
+}
+
+int
+cmy_get_result(struct cmy_session *s, cenote_result **ret_res)
+{
+	int r;
+
+	while ((r = cenote_get_result(s->conn, ret_res)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	(void)cmy_check(s, r);
+	return r;
+}
