@@ -8,6 +8,7 @@
 
 set -u
 . "$1/tests/abi/tap.sh"
+. "$1/tests/shims/exports.sh"
 list=$1/shims/libpq/exports.txt
 ours=$2
 original=$3
@@ -25,19 +26,6 @@ exported() # SHARED_LIBRARY
 reviewed() # LIST
 {
 	sed -e 's/#.*//' -e '/^$/d' "$1" | awk '{ print $1, $3 }'
-}
-
-check_same() # EXPORTED REVIEWED
-{
-	[ -s "$1" ] || echo "nothing is exported"
-	LC_ALL=C comm -23 "$1" "$2" | sed 's/$/: exported, but not in the list/'
-	LC_ALL=C comm -13 "$1" "$2" | sed 's/$/: in the list, but not exported/'
-}
-
-check_superset() # OURS ORIGINAL
-{
-	[ -s "$2" ] || echo "the original exports nothing"
-	LC_ALL=C comm -13 "$1" "$2" | sed 's/$/: the original has it/'
 }
 
 check_list() # LIST
@@ -83,38 +71,10 @@ PROGRAM
 	LD_BIND_NOW=1 LD_LIBRARY_PATH=$tmp/stead "$tmp/program" 2>&1
 }
 
-check_soname()
-{
-	local a b
-	a=$(objdump -p "$1" | awk '/SONAME/ { print $2 }')
-	b=$(objdump -p "$2" | awk '/SONAME/ { print $2 }')
-	[ -n "$a" ] && [ "$a" = "$b" ] || echo "soname '$a' is not '$b'"
-}
-
 # Not in it: fprintf() to stderr, which the default notice processor does; PQprint() and its relatives
 # write to the FILE they are given, and to a pager; the original is opened; pqsignal() is an export.
-forbidden='_?exit|_Exit|quick_exit|atexit|at_quick_exit|on_exit|abort|(__)?v?printf(_chk)?|puts'
-forbidden+='|putchar|perror|v?syslog|openlog|v?warnx?|v?errx?|error|raise|kill|alarm|setitimer'
-forbidden+='|signal|sigaltstack|setlocale|uselocale|newlocale|setenv|putenv|unsetenv|clearenv|umask'
-forbidden+='|chdir|fchdir|setrlimit|prctl|nice|setpriority|set[re]*[ug]id|v?fork|clone3?|posix_spawnp?'
-forbidden+='|system|exec[lv]p?e?|pthread_create|thrd_create|pthread_key_create|srand|srandom|strtok'
-forbidden+='|localtime|gmtime|getpwuid|getpwnam|gethostbyname|strerror'
 # Used by PQprint() alone, around its pager, as in libpq.
 allowed='sigaction|sigprocmask|pthread_sigmask|popen|pclose|dlopen'
-
-check_imports() # SHARED_LIBRARY
-{
-	nm -D -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$forbidden" |
-		grep -vxE "$allowed" | sed 's/$/ is used/'
-}
-
-# What it exports it calls without asking who else has that name: the original may be there as well.
-check_bound() # SHARED_LIBRARY LIST
-{
-	readelf -rW "$1" | awk '{ sub(/@.*/, "", $5); print $5 }' | LC_ALL=C sort -u >"$tmp/asked"
-	awk '$2 == "function" { print $1 }' "$2" | LC_ALL=C comm -12 "$tmp/asked" - |
-		sed 's/$/: another library of that name would be called/'
-}
 
 exported "$ours" | grep -v '^cenote_shim_libpq data$' >"$tmp/ours"
 exported "$original" >"$tmp/original"

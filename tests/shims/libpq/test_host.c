@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -9,19 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pair.h"
 #include "rig.h"
+#include "shims/host.h"
 
 /*
  * The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may
  * do, and where connections go that no pool serves.
  */
-
-#define MAX_FDS 256
 
 struct fixture {
 	struct cnt_pq ours, theirs;
@@ -89,13 +86,6 @@ is_of(const void *handle, const void *known)
 /* ---- what is the host's ---- */
 
 static void
-list_fds(char ret_open[MAX_FDS])
-{
-	for (int fd = 0; fd < MAX_FDS; fd++)
-		ret_open[fd] = fcntl(fd, F_GETFD) >= 0;
-}
-
-static void
 busy_hour(struct fixture *f)
 {
 	static const char *const values[] = { "7" };
@@ -119,14 +109,14 @@ static void
 descriptors_come_and_go_with_the_connection(void **state)
 {
 	struct fixture *f = *state;
-	char before[MAX_FDS], during[MAX_FDS], after[MAX_FDS];
+	char before[CNT_HOST_FDS], during[CNT_HOST_FDS], after[CNT_HOST_FDS];
 	PGconn *conn;
 	int n = 0;
 
-	list_fds(before);
+	cnt_host_list_fds(before);
 	conn = connected(f);
-	list_fds(during);
-	for (int fd = 0; fd < MAX_FDS; fd++) {
+	cnt_host_list_fds(during);
+	for (int fd = 0; fd < CNT_HOST_FDS; fd++) {
 		if (!during[fd] || before[fd])
 			continue;
 		n++;
@@ -136,7 +126,7 @@ descriptors_come_and_go_with_the_connection(void **state)
 	assert_int_equal(n, 1);
 	f->ours.f.PQfinish(conn);
 	busy_hour(f);
-	list_fds(after);
+	cnt_host_list_fds(after);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
@@ -167,65 +157,23 @@ standard_descriptors_that_are_closed_are_not_taken(void **state)
 }
 
 static void
-on_signal(int sig)
-{
-	(void)sig;
-}
-
-static void
 signals_locale_and_environment_stay(void **state)
 {
-	struct fixture *f = *state;
-	struct sigaction ours = { .sa_handler = on_signal }, now[32], then[32];
-	sigset_t mask_before, mask_after;
-	char *locale = strdup(setlocale(LC_ALL, NULL));
-	char **env = environ;
-	size_t n_env = 0, bytes = 0, n = 0, bytes_after = 0;
-	mode_t mask = umask(022);
+	struct cnt_host before;
 
-	umask(mask);
-	for (; env[n_env] != NULL; n_env++)
-		bytes += strlen(env[n_env]);
-	assert_int_equal(sigaction(SIGPIPE, &ours, NULL), 0);
-	for (int sig = 1; sig < 32; sig++)
-		(void)sigaction(sig, NULL, &now[sig]);
-	sigprocmask(SIG_SETMASK, NULL, &mask_before);
-
-	busy_hour(f);
-
-	for (int sig = 1; sig < 32; sig++) {
-		(void)sigaction(sig, NULL, &then[sig]);
-		assert_ptr_equal(then[sig].sa_handler, now[sig].sa_handler);
-		assert_int_equal(then[sig].sa_flags, now[sig].sa_flags);
-	}
-	sigprocmask(SIG_SETMASK, NULL, &mask_after);
-	for (int sig = 1; sig < 32; sig++)
-		assert_int_equal(
-			sigismember(&mask_after, sig), sigismember(&mask_before, sig));
-	assert_string_equal(setlocale(LC_ALL, NULL), locale);
-	assert_ptr_equal(environ, env);
-	for (; env[n] != NULL; n++)
-		bytes_after += strlen(env[n]);
-	assert_int_equal(n, n_env);
-	assert_int_equal(bytes_after, bytes);
-	assert_int_equal(umask(mask), mask);
-	signal(SIGPIPE, SIG_DFL);
-	free(locale);
+	cnt_host_look(&before);
+	busy_hour(*state);
+	cnt_host_assert_same(&before);
 }
 
 /* Run busy_hour() and a connection that fails, with both outputs in a file: what was written there. */
 static long
 written(struct fixture *f, int with_notice)
 {
-	FILE *file = tmpfile();
-	int out = dup(1), err = dup(2);
+	struct cnt_capture capture;
 	PGconn *conn;
-	long n;
 
-	assert_non_null(file);
-	fflush(stdout);
-	fflush(stderr);
-	assert_true(dup2(fileno(file), 1) == 1 && dup2(fileno(file), 2) == 2);
+	cnt_capture_begin(&capture);
 	busy_hour(f);
 	conn = f->ours.f.PQconnectdb("nonsense");
 	f->ours.f.PQfinish(conn);
@@ -235,15 +183,7 @@ written(struct fixture *f, int with_notice)
 			f->ours.f.PQexec(conn, "do $$begin raise notice 'hm'; end$$"));
 		f->ours.f.PQfinish(conn);
 	}
-	fflush(stdout);
-	fflush(stderr);
-	dup2(out, 1);
-	dup2(err, 2);
-	close(out);
-	close(err);
-	n = (long)lseek(fileno(file), 0, SEEK_END);
-	fclose(file);
-	return n;
+	return cnt_capture_end(&capture);
 }
 
 static void
@@ -496,11 +436,11 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 	const char *const keywords[] = { "dbname", "application_name", NULL };
 	struct fixture *f = *state;
 	const char *const values[] = { f->conninfo, "late", NULL };
-	char before[MAX_FDS], after[MAX_FDS];
+	char before[CNT_HOST_FDS], after[CNT_HOST_FDS];
 	PGconn *conn;
 	PGcancel *cancel;
 
-	list_fds(before);
+	cnt_host_list_fds(before);
 	n_notices = 0;
 	for (int with_params = 0; with_params < 2; with_params++) {
 		conn = with_params ? f->ours.f.PQconnectStartParams(keywords, values, 1)
@@ -522,7 +462,7 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 		assert_string_equal(asked(&f->ours, conn, "select 42"), "42");
 		f->ours.f.PQfinish(conn);
 	}
-	list_fds(after);
+	cnt_host_list_fds(after);
 	assert_memory_equal(before, after, sizeof(before));
 }
 

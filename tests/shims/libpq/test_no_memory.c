@@ -11,49 +11,9 @@
 
 #include "pair.h"
 #include "rig.h"
+#include "shims/starve.h"
 
-/*
- * No memory, at each allocation in turn. malloc() and its relatives of this
- * program come before the C library's for everything in the process; between
- * on() and off() the Nth call fails, or that and all behind it.
- */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-static long countdown; /* 0: nothing fails */
-static int fails_on; /* those behind the first as well */
-static int has_failed;
-
-static int
-fails(void)
-{
-	if (countdown == 0 || (countdown > 1 && --countdown > 0))
-		return 0;
-	if (!fails_on)
-		countdown = 0;
-	has_failed = 1;
-	return 1;
-}
-
-void *
-malloc(size_t size)
-{
-	return fails() ? NULL : __libc_malloc(size);
-}
-
-void *
-calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *
-realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __libc_realloc(old, size);
-}
+/* No memory, at each allocation in turn. */
 
 struct fixture {
 	struct cnt_pq ours;
@@ -313,17 +273,17 @@ look(struct fixture *f, PGconn *conn)
 static void
 starve(struct fixture *f, void (*use)(struct fixture *f, PGconn *conn), int all)
 {
+	int has_failed;
+
 	for (long n = 1;; n++) {
 		PGconn *conn = f->ours.f.PQconnectdb(f->rig.server.server_line);
 
 		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
 		(void)f->ours.f.PQsetNoticeProcessor(conn, ignore, NULL);
 		alarm(20);
-		has_failed = 0;
-		fails_on = all;
-		countdown = n;
+		cnt_starve(n, all);
 		use(f, conn);
-		countdown = 0;
+		has_failed = cnt_starve_end();
 		look(f, conn);
 		f->ours.f.PQfinish(conn);
 		if (!has_failed)
@@ -400,16 +360,15 @@ connecting_without_memory(void **state)
 	struct fixture *f = *state;
 
 	for (int all = 0; all < 2; all++) {
-		has_failed = 1;
+		int has_failed = 1;
+
 		for (long n = 1; has_failed; n++) {
 			PGconn *conn;
 
-			has_failed = 0;
-			fails_on = all;
-			countdown = n;
 			alarm(20);
+			cnt_starve(n, all);
 			conn = f->ours.f.PQconnectdb(f->rig.server.server_line);
-			countdown = 0;
+			has_failed = cnt_starve_end();
 			if (conn != NULL && f->ours.f.PQstatus(conn) != CONNECTION_OK)
 				assert_true(*f->ours.f.PQerrorMessage(conn) != '\0');
 			else if (conn != NULL)
@@ -433,12 +392,9 @@ cancel_in_handler(int sig)
 
 	(void)sig;
 	errno = ENOTTY;
-	has_failed = 0;
-	fails_on = 1;
-	countdown = 1;
+	cnt_starve(1, 1);
 	cancel_result = cancelling->PQcancel(to_cancel, why, sizeof(why));
-	countdown = 0;
-	cancel_wanted_memory = has_failed;
+	cancel_wanted_memory = cnt_starve_end();
 	cancel_errno = errno;
 }
 

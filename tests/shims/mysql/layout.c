@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints the size of every public structure, and offset and size of its members: of the real headers
+ * (CNT_REAL), or of shims/mysql/abi.h.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef CNT_REAL
+#include <mysql.h>
+#else
+#include "abi.h"
+#endif
+
+#include "layout.h"
+
+#define SIZE(type) printf(#type " %zu\n", sizeof(type));
+#define MEMBER(type, name)                                                               \
+	printf(#type "." #name " %zu %zu\n", offsetof(type, name),                       \
+		sizeof(((type *)NULL)->name));
+
+int
+main(void)
+{
+	CNT_LAYOUT(SIZE, MEMBER)
+	return 0;
+}

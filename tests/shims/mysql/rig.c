@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+cnt_rig_start(struct cnt_rig *rig)
+{
+	char config[1024], server[160];
+	struct cnt_server *s = &rig->server;
+
+	/* the build's own libmariadb.so.3 must not be that of cenoted's backend */
+	cnt_clean_environment();
+	if (cnt_server_start(s, CNT_MARIADB, 0) < 0 ||
+		cnt_server_sql(
+			s, "grant process, connection admin on *.* to app@localhost") < 0)
+		return -1;
+	snprintf(s->server_line + strlen(s->server_line),
+		sizeof(s->server_line) - strlen(s->server_line), " local_infile=yes");
+	if (cnt_daemon_start(&rig->daemon, cnt_server_config(s, "sessions = 1..6\n",
+						   config, sizeof(config))) < 0)
+		return -1;
+	snprintf(server, sizeof(server), "unix:%s", rig->daemon.run_dir);
+	setenv("CENOTE_SERVER", server, 1);
+	setenv("CENOTE_POOL", "main", 1);
+	unsetenv("CENOTE_FALLBACK");
+	unsetenv("CENOTE_CLIENT_CONF");
+	unsetenv("CENOTE_MYSQL_MAP_DATE_TO_DATETIME");
+	return 0;
+}
+
+int
+cnt_rig_stop(struct cnt_rig *rig)
+{
+	int r = cnt_daemon_stop(&rig->daemon);
+
+	cnt_server_stop(&rig->server);
+	return r;
+}

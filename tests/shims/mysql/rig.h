@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_RIG_H
+#define CNT_RIG_H
+
+#include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
+
+/*
+ * A MariaDB server and a cenoted with a pool "main" on it, for the user app in the database app. The
+ * environment sends programs that load a shim there.
+ */
+struct cnt_rig {
+	struct cnt_server server;
+	struct cnt_daemon daemon;
+};
+
+/* 0, or -1 and it was said why. */
+int cnt_rig_start(struct cnt_rig *rig);
+int cnt_rig_stop(struct cnt_rig *rig);
+
+#endif

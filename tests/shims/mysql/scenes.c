@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * usage: scenes LIBRARY SOCKET DIRECTORY
+ *
+ * Plays scenes with a client library, and prints all that a program sees of them: test_scenes.c compares what
+ * the original and ours print. Where it connects to is the library's to know: the server, or the pool.
+ * DIRECTORY is the program's to write to.
+ *
+ * Left out of the print is what may differ: numbers of connections; the return value of a failure, which is
+ * only not 0; the server's status while rows are still to come, since the pool tells it at their end; and
+ * after a failure the number of fields, which each flavour forgets at another time.
+ */
+
+/* The bits of a server's status that are of one statement only: the pool tells none of one that failed. */
+#define VOLATILE 0x4830u
+
+static struct cmy_original f;
+static MYSQL *my;
+static const char *server_socket, *dir;
+
+/* ---- what a program sees ---- */
+
+static void
+show_status(const char *what, int r)
+{
+	const char *info = f.mysql_info(my);
+	unsigned bits =
+		my->status == MYSQL_STATUS_READY ? my->server_status & ~VOLATILE : 0;
+
+	printf("%s: %s errno %u %s [%s] fields %u affected %lld id %llu status %d bits "
+	       "%x warnings %u info [%s] more %d\n",
+		what, r == 0 ? "well" : "not", f.mysql_errno(my), f.mysql_sqlstate(my),
+		f.mysql_error(my), r == 0 ? f.mysql_field_count(my) : 0,
+		(long long)f.mysql_affected_rows(my),
+		(unsigned long long)f.mysql_insert_id(my), (int)my->status, bits,
+		f.mysql_warning_count(my), info ? info : "none",
+		my->status == MYSQL_STATUS_READY && f.mysql_more_results(my));
+}
+
+static void
+show_field(const MYSQL_FIELD *field)
+{
+	printf("  field %s/%u %s/%u %s/%u %s/%u %s/%u %s/%u length %lu longest %lu flags "
+	       "%x decimals %u charset %u type %d\n",
+		field->catalog, field->catalog_length, field->db, field->db_length,
+		field->table, field->table_length, field->org_table,
+		field->org_table_length, field->name, field->name_length, field->org_name,
+		field->org_name_length, field->length, field->max_length, field->flags,
+		field->decimals, field->charsetnr, (int)field->type);
+#if !CMY_ORACLE
+	for (int i = 0; i < 2; i++) {
+		MARIADB_CONST_STRING attr;
+
+		if (f.mariadb_field_attr(&attr, field, i) == 0)
+			printf("    attribute %d %.*s\n", i, (int)attr.length, attr.str);
+	}
+#endif
+}
+
+static void
+show_row(MYSQL_RES *res, MYSQL_ROW row)
+{
+	unsigned long *lengths = f.mysql_fetch_lengths(res);
+
+	printf("  row");
+	for (unsigned i = 0; i < f.mysql_num_fields(res); i++) {
+		printf(" %lu:", lengths[i]);
+		if (row[i])
+			fwrite(row[i], 1, lengths[i], stdout);
+		else
+			printf("NULL");
+	}
+	printf(" current %d of %llu\n", res->current_row == row,
+		(unsigned long long)f.mysql_num_rows(res));
+}
+
+static void
+show_result(MYSQL_RES *res)
+{
+	MYSQL_FIELD *field;
+	MYSQL_ROW row;
+
+	while ((field = f.mysql_fetch_field(res)))
+		show_field(field);
+	printf("  %u fields, %llu rows, eof %d data %d handle %d cursor %d\n",
+		f.mysql_num_fields(res), (unsigned long long)f.mysql_num_rows(res),
+		f.mysql_eof(res), res->data != NULL, res->handle != NULL,
+		f.mysql_row_tell(res) != NULL);
+	while ((row = f.mysql_fetch_row(res)))
+		show_row(res, row);
+	printf("  end: %llu rows, eof %d handle %d\n",
+		(unsigned long long)f.mysql_num_rows(res), f.mysql_eof(res),
+		res->handle != NULL);
+}
+
+/* All results of a text. */
+static void
+run(const char *sql, int is_used)
+{
+	int r = f.mysql_query(my, sql);
+	MYSQL_RES *res;
+
+	printf("> %s\n", sql);
+	while (r == 0) {
+		show_status("answered", 0);
+		res = is_used ? f.mysql_use_result(my) : f.mysql_store_result(my);
+		show_status("taken", res == NULL);
+		if (res) {
+			show_result(res);
+			f.mysql_free_result(res);
+			show_status("freed", 0);
+		}
+		r = f.mysql_next_result(my);
+		printf("next %d\n", r);
+	}
+	show_status("over", r);
+}
+
+static void
+connect_with(unsigned long flags)
+{
+	my = f.mysql_init(NULL);
+	if (!my || !f.mysql_real_connect(
+			   my, NULL, "app", NULL, "app", 0, server_socket, flags)) {
+		printf("no connection: %s\n", my ? f.mysql_error(my) : "no memory");
+		exit(1);
+	}
+}
+
+/* ---- scenes ---- */
+
+static void
+run_all(const char *const *list, int is_used)
+{
+	for (; *list; list++)
+		run(*list, is_used);
+}
+
+static const char *const statements[] = { "create temporary table t (a int not null "
+					  "auto_increment primary key, b varchar(10),"
+					  " c date, d decimal(8,2), e text)",
+	"insert into t (b, c, d, e) values ('one', '2024-01-02', 1.5, 'eee'),"
+	" ('two', null, 2.25, null), (null, '2023-12-31', -7, '')",
+	"select * from t", "select a, b from t where a > 100",
+	"update t set b = 'x' where a < 3",
+	"select straight_join x.b as alias, count(*) from t as x group by x.b",
+	"insert into t (a, b) values (1, 'again')", "select cast('abc' as signed)",
+	"do 1", "begin", "insert into t (b) values ('in')", "rollback",
+	"set autocommit=0", "select count(*) from t", "commit", "set autocommit=1",
+	"select (select a from t)",
+	"select a, (select x.a from (select 1 a union all select 2) x where t.a > 1) "
+	"from t",
+	"select nix", "selec", "", "   ", ";", "-- nothing\n", "/* nothing */",
+	"set @a = repeat('x', 300)", "select @a, length(@a), null, '', 'a\\0b'",
+	"drop temporary table t", NULL };
+
+static void
+statements_stored(void)
+{
+	connect_with(0);
+	run_all(statements, 0);
+	f.mysql_close(my);
+}
+
+static void
+statements_used(void)
+{
+	connect_with(0);
+	run_all(statements, 1);
+	f.mysql_close(my);
+}
+
+static const char *const several[] = { "select 1 as one; select 2; do 1; select 3",
+	"select 1; select nix; select 3", "select 1; bad", "bad; select 1",
+	"do 1; do 2; insert into nowhere values (1); do 3", "select 1;", "select 1;;",
+	"drop procedure if exists p",
+	"create procedure p() begin select 1, 'x'; select 2; end", "call p()",
+	"call p(); select 3; call p()", "drop procedure p",
+	"create procedure p() begin select 1; select * from nowhere; select 3; end",
+	"call p()", "drop procedure p", NULL };
+
+static void
+several_results(void)
+{
+	connect_with(CLIENT_MULTI_STATEMENTS);
+	run_all(several, 0);
+	run_all(several, 1);
+	f.mysql_close(my);
+	connect_with(0);
+	run("select 1; select 2", 0);
+	(void)f.mysql_set_server_option(my, MYSQL_OPTION_MULTI_STATEMENTS_ON);
+	run("select 1; select 2", 0);
+	(void)f.mysql_set_server_option(my, MYSQL_OPTION_MULTI_STATEMENTS_OFF);
+	run("select 1; select 2", 0);
+	f.mysql_close(my);
+}
+
+static const char *const types[] = { "create temporary table ty (i1 tinyint, i2 smallint "
+				     "unsigned zerofill, i3 mediumint,"
+				     " i4 int unsigned, i8 bigint, f4 float, f8 double, "
+				     "fd float(7,3), n decimal(20,5),"
+				     " b1 bit(1), b9 bit(9), y year, d date, t time, t3 "
+				     "time(3), dt datetime, dt6 datetime(6),"
+				     " ts timestamp null, c char(5), vc varchar(20), bn "
+				     "binary(3), vb varbinary(9), tt tinytext,"
+				     " tx text, mt mediumtext, lt longtext, tb tinyblob, "
+				     "bl blob, mb mediumblob, lb longblob,"
+				     " en enum('a','b'), st set('x','y'), bo bool)",
+	"insert into ty values (-1, 2, -3, 4, -5, 1.5, 2.25, 1.23456, 12345.6789, 1, "
+	"b'100000001',"
+	" 2024, '2024-01-02', '-10:11:12', '10:11:12.123', '2024-01-02 03:04:05',"
+	" '2024-01-02 03:04:05.123456', '2024-01-02 03:04:05', 'c', 'vc', 'bn', 'vb', "
+	"'tt', 'tx',"
+	" 'mt', 'lt', 'tb', 'bl', 'mb', 'lb', 'b', 'x,y', true)",
+	"insert into ty () values ()", "select * from ty",
+	"create temporary table tk (a int unsigned not null auto_increment, b int not "
+	"null, c int,"
+	" d varchar(5) not null, primary key (a), unique (b), key (c))",
+	"select * from tk", "select a + 1, b as x, concat(c, d) from tk as k", NULL };
+
+static void
+types_of_columns(void)
+{
+	connect_with(0);
+	run_all(types, 0);
+	run("set names latin1", 0);
+	run("select 'x', d from tk", 0);
+	f.mysql_close(my);
+}
+
+#if !CMY_ORACLE
+static void
+types_of_mariadb(void)
+{
+	connect_with(0);
+	run("create temporary table tm (j json, u uuid, i inet6, i4 inet4, p point, g "
+	    "geometry,"
+	    " l linestring)",
+		0);
+	run("insert into tm values ('{\"a\": 1}', "
+	    "'123e4567-e89b-12d3-a456-426655440000', '::1',"
+	    " '10.0.0.1', point(1, 2), point(3, 4), null)",
+		0);
+	run("select j, u, i, i4, p, g, l from tm", 0);
+	run("select * from tm", 1);
+	f.mysql_close(my);
+}
+#endif
+
+static void
+out_of_sync(void)
+{
+	MYSQL_RES *res;
+	MYSQL_ROW row;
+
+	connect_with(CLIENT_MULTI_STATEMENTS);
+	show_status("query", f.mysql_query(my, "select 1 union all select 2"));
+	show_status("query again", f.mysql_query(my, "select 2"));
+	show_status("store", f.mysql_store_result(my) == NULL);
+	show_status("next", f.mysql_next_result(my));
+	f.mysql_close(my);
+	connect_with(CLIENT_MULTI_STATEMENTS);
+	show_status("query", f.mysql_query(my, "select 1 union all select 2"));
+	res = f.mysql_use_result(my);
+	row = f.mysql_fetch_row(res);
+	printf("row %s\n", row[0]);
+	show_status("query while reading", f.mysql_query(my, "select 3"));
+	show_status("ping while reading", f.mysql_ping(my));
+	show_status("next while reading", f.mysql_next_result(my));
+	row = f.mysql_fetch_row(res);
+	printf("row %s\n", row ? row[0] : "none");
+	f.mysql_free_result(res);
+	show_status("freed", 0);
+	show_status("query", f.mysql_query(my, "select 3; select 4; select 5; select 6"));
+	f.mysql_free_result(f.mysql_store_result(my));
+	show_status("query between results", f.mysql_query(my, "select 9"));
+	show_status("next", f.mysql_next_result(my));
+	f.mysql_free_result(f.mysql_use_result(my));
+	show_status("freed unread", 0);
+	show_status("next", f.mysql_next_result(my));
+	show_result(res = f.mysql_store_result(my));
+	f.mysql_free_result(res);
+	f.mysql_close(my);
+}
+
+static void
+sent_and_read(void)
+{
+	MYSQL_RES *res;
+
+	connect_with(0);
+	show_status("send", f.mysql_send_query(my, "select 7, 8", 11));
+	show_status("read", f.mysql_read_query_result(my));
+	f.mysql_free_result(f.mysql_store_result(my));
+	show_status("send", f.mysql_send_query(my, "bad", 3));
+	show_status("read", f.mysql_read_query_result(my));
+	show_status("length", f.mysql_real_query(my, "select 1 + 1 garbage (", 12));
+	f.mysql_free_result(f.mysql_store_result(my));
+	show_status("bytes", f.mysql_real_query(my, "select 'a\0b'", 12));
+	res = f.mysql_store_result(my);
+	show_result(res);
+	f.mysql_free_result(res);
+	f.mysql_close(my);
+}
+
+#if !CMY_ORACLE
+static void
+answers_read_by_the_program(void)
+{
+	my_bool skips = 1;
+	MYSQL_RES *res;
+
+	connect_with(0);
+	(void)f.mysql_options(my, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
+	show_status("query", f.mysql_query(my, "select 7, 8"));
+	show_status("no result yet", f.mysql_store_result(my) == NULL);
+	show_status("read", f.mysql_read_query_result(my));
+	res = f.mysql_store_result(my);
+	show_result(res);
+	f.mysql_free_result(res);
+	show_status("query", f.mysql_query(my, "bad"));
+	show_status("read", f.mysql_read_query_result(my));
+	skips = 0;
+	(void)f.mysql_options(my, MARIADB_OPT_SKIP_READ_RESPONSE, &skips);
+	run("select 9", 0);
+	f.mysql_close(my);
+}
+#endif
+
+static void
+positions(void)
+{
+	MYSQL_ROW_OFFSET second, was;
+	MYSQL_RES *res;
+	MYSQL_ROW row, kept;
+
+	connect_with(0);
+	(void)f.mysql_query(
+		my, "select 1, 'a' union all select 2, null union all select 3, ''");
+	res = f.mysql_store_result(my);
+	kept = f.mysql_fetch_row(res);
+	second = f.mysql_row_tell(res);
+	(void)f.mysql_fetch_row(res);
+	row = f.mysql_fetch_row(res);
+	show_row(res, row);
+	was = f.mysql_row_seek(res, second);
+	printf("at the end %d, lengths %d\n", was == NULL,
+		f.mysql_fetch_lengths(res) != NULL);
+	show_row(res, f.mysql_fetch_row(res));
+	f.mysql_data_seek(res, 2);
+	show_row(res, f.mysql_fetch_row(res));
+	f.mysql_data_seek(res, 3);
+	printf("behind the last %d\n", f.mysql_fetch_row(res) == NULL);
+	f.mysql_data_seek(res, 0);
+	printf("kept %d %s %s\n", f.mysql_fetch_row(res) == kept, kept[0], kept[1]);
+	printf("field %u", f.mysql_field_tell(res));
+	(void)f.mysql_fetch_field(res);
+	printf(" %u", f.mysql_field_seek(res, 1));
+	printf(" %s", f.mysql_fetch_field(res)->name);
+	printf(" %d", f.mysql_fetch_field(res) == NULL);
+	printf(" %s %s\n", f.mysql_fetch_field_direct(res, 0)->name,
+		f.mysql_fetch_fields(res)[1].name);
+	/* it outlives its connection */
+	f.mysql_close(my);
+	f.mysql_data_seek(res, 0);
+	show_result(res);
+	f.mysql_free_result(res);
+	f.mysql_free_result(NULL);
+}
+
+static void
+show_list(const char *what, MYSQL_RES *res)
+{
+	MYSQL_FIELD *field;
+
+	printf("list %s: %u %s\n", what, f.mysql_errno(my), f.mysql_error(my));
+	if (!res)
+		return;
+	while ((field = f.mysql_fetch_field(res))) {
+		show_field(field);
+		printf("    default %s\n", field->def ? field->def : "none");
+	}
+	printf("  eof %d data %d rows %llu\n", f.mysql_eof(res), res->data != NULL,
+		(unsigned long long)f.mysql_num_rows(res));
+	while (res->data) {
+		MYSQL_ROW row = f.mysql_fetch_row(res);
+
+		if (!row)
+			break;
+		show_row(res, row);
+	}
+	f.mysql_free_result(res);
+}
+
+static void
+lists(void)
+{
+	connect_with(0);
+	run("create table li_a (id int not null auto_increment primary key, a "
+	    "varchar(20) not null,"
+	    " b int default 5, c varchar(9) default 'x''y', d datetime default "
+	    "current_timestamp,"
+	    " e date not null, f text, h decimal(10,3) default 1.5, j double not null,"
+	    " k timestamp not null default '2024-01-02 03:04:05', n time, o year not "
+	    "null)",
+		0);
+	run("create table li_b (x int)", 0);
+	show_list("databases", f.mysql_list_dbs(my, "app%"));
+	show_list("tables", f.mysql_list_tables(my, "li_%"));
+	show_list("a table", f.mysql_list_tables(my, "li_b"));
+	show_list("no tables", f.mysql_list_tables(my, "nothing%"));
+	show_list("fields", f.mysql_list_fields(my, "li_a", NULL));
+	show_list("all fields", f.mysql_list_fields(my, "li_a", ""));
+	show_list("fields like this", f.mysql_list_fields(my, "li_a", "A%"));
+	show_list("no such table", f.mysql_list_fields(my, "li_c", ""));
+	run("select 1", 0);
+	run("drop table li_a, li_b", 0);
+	f.mysql_close(my);
+}
+
+/* ---- files ---- */
+
+static char *
+make_file(const char *name, const char *content)
+{
+	static char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	fputs(content, file);
+	fclose(file);
+	return path;
+}
+
+static void
+load_file(const char *begin, const char *path)
+{
+	char sql[1024];
+	int r;
+
+	snprintf(sql, sizeof(sql), "%s local infile '%s' into table lo", begin, path);
+	r = f.mysql_query(my, sql);
+	printf("load: %d errno %u %s [%s] affected %lld\n", r != 0, f.mysql_errno(my),
+		f.mysql_sqlstate(my), f.mysql_error(my),
+		(long long)f.mysql_affected_rows(my));
+	if (r == 0)
+		printf("  info %s\n", f.mysql_info(my));
+	run("select count(*), min(a), max(b) from lo", 0);
+}
+
+static int
+say_init(void **handle, const char *name, void *user)
+{
+	printf("  init of %s for %s\n", strrchr(name, '/') + 1, (const char *)user);
+	*handle = user;
+	return strcmp(user, "refuses") == 0;
+}
+
+static int
+say_read(void *handle, char *buffer, unsigned int size)
+{
+	static int n;
+
+	printf("  read of %s, room %d\n", (const char *)handle, size >= 4096);
+	if (strcmp(handle, "breaks") == 0)
+		return -1;
+	return n++ % 2 == 0 ? snprintf(buffer, size, "7\tseven\n8\teight\n") : 0;
+}
+
+static void
+say_end(void *handle)
+{
+	printf("  end of %s\n", handle ? (const char *)handle : "nothing");
+}
+
+static int
+say_error(void *handle, char *message, unsigned int size)
+{
+	snprintf(message, size, "it %s", (const char *)handle);
+	return 4321;
+}
+
+static void
+files(void)
+{
+	static char user[3][8] = { "works", "refuses", "breaks" };
+	unsigned on = 1, off = 0;
+	char *path;
+
+	my = f.mysql_init(NULL);
+	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	run("create temporary table lo (a int, b varchar(20))", 0);
+	path = make_file("lines", "1\tone\n2\ttwo\n3\tthree\n");
+	load_file("load data", path);
+	load_file("  load data", path);
+	load_file("/* hm */ load data", path);
+	load_file("load data", "/nonexistent/file");
+	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &off);
+	load_file("load data", path);
+	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
+	run("delete from lo", 0);
+	for (int i = 0; i < 2; i++) {
+		f.mysql_set_local_infile_handler(
+			my, say_init, say_read, say_end, say_error, user[i]);
+		load_file("load data", path);
+	}
+	f.mysql_set_local_infile_default(my);
+	load_file("load data", path);
+	f.mysql_close(my);
+}
+
+/* ---- tracking ---- */
+
+static void
+show_tracked(const char *sql)
+{
+	size_t length;
+	const char *data;
+
+	printf("> %s: %d\n", sql, f.mysql_query(my, sql));
+	f.mysql_free_result(f.mysql_store_result(my));
+	for (int kind = 0; kind < CMY_SESSION_TRACK_KINDS; kind++) {
+		int r = f.mysql_session_track_get_first(my, kind, &data, &length);
+
+		for (; r == 0;
+			r = f.mysql_session_track_get_next(my, kind, &data, &length))
+			printf("  kind %d: %.*s\n", kind, (int)length, data);
+	}
+	printf("  database %s, character set %s\n", my->db ? my->db : "none",
+		f.mysql_character_set_name(my));
+}
+
+static void
+tracking(void)
+{
+	static const char *const list[] = { "set session_track_schema=1",
+		"set "
+		"session_track_system_variables='autocommit,time_zone,character_set_"
+		"client,"
+		"character_set_results,character_set_connection'",
+		"set session_track_state_change=1", "use app2", "use app2", "use app",
+		"set autocommit=0", "set autocommit=1, time_zone='+01:00'", "select 1",
+		"do 1", "set names latin1", "set names utf8mb4", "set @x = 1",
+		"set session_track_transaction_info='CHARACTERISTICS'", "begin",
+		"select 1", "do 1", "commit",
+		"set transaction isolation level serializable", "rollback", NULL };
+
+	connect_with(0);
+	for (const char *const *sql = list; *sql; sql++)
+		show_tracked(*sql);
+	f.mysql_close(my);
+}
+
+/* ---- losing the session ---- */
+
+static void
+lost(void)
+{
+	MYSQL *killer;
+	char sql[64];
+	int code;
+
+	connect_with(0);
+	killer = f.mysql_init(NULL);
+	if (!f.mysql_real_connect(killer, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	snprintf(sql, sizeof(sql), "kill %lu", f.mysql_thread_id(my));
+	printf("killed %d\n", f.mysql_query(killer, sql));
+	f.mysql_close(killer);
+	(void)f.mysql_query(my, "do sleep(0.1)");
+	code = (int)f.mysql_errno(my);
+	printf("lost %d %s\n", code == 2006 || code == 2013, f.mysql_sqlstate(my));
+	printf("gone %d errno %u\n", f.mysql_query(my, "select 1") != 0,
+		f.mysql_errno(my));
+	printf("no result %d\n", f.mysql_store_result(my) == NULL);
+	f.mysql_close(my);
+}
+
+static const struct {
+	const char *name;
+	void (*play)(void);
+} scenes[] = {
+	{ "statements_stored", statements_stored },
+	{ "statements_used", statements_used },
+	{ "several_results", several_results },
+	{ "types_of_columns", types_of_columns },
+#if !CMY_ORACLE
+	{ "types_of_mariadb", types_of_mariadb },
+	{ "answers_read_by_the_program", answers_read_by_the_program },
+#endif
+	{ "out_of_sync", out_of_sync },
+	{ "sent_and_read", sent_and_read },
+	{ "positions", positions },
+	{ "lists", lists },
+	{ "files", files },
+	{ "tracking", tracking },
+	{ "lost", lost },
+};
+
+int
+main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	cnt_library_open(&f, argv[1]);
+	server_socket = argv[2];
+	dir = argv[3];
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
+		if (argc > 4 && strcmp(argv[4], scenes[i].name) != 0)
+			continue;
+		printf("== %s\n", scenes[i].name);
+		scenes[i].play();
+	}
+	return 0;
+}

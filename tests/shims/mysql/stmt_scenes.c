@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * usage: stmt_scenes LIBRARY SOCKET DIRECTORY SCENE
+ *
+ * As scenes.c, with prepared statements: in which order what may be called, and what MYSQL_STMT has after
+ * each call. MYSQL.server_status is left out where rows are still to come.
+ */
+
+static struct cmy_original f;
+static MYSQL *my;
+
+/* ---- what a program sees ---- */
+
+static void
+show(MYSQL_STMT *stmt, const char *what, int r)
+{
+	int is_over = my->status == MYSQL_STATUS_READY;
+
+	printf("%s: %d errno %u %s [%s] connection %u status %d more %d\n", what, r,
+		f.mysql_stmt_errno(stmt), f.mysql_stmt_sqlstate(stmt),
+		f.mysql_stmt_error(stmt), f.mysql_errno(my), (int)my->status,
+		is_over && (my->server_status & SERVER_MORE_RESULTS_EXISTS) != 0);
+	printf("  state %d fields %u params %lu affected %lld id %llu rows %llu bound "
+	       "%d/%d types %d place %d flags %lu connected %d\n",
+		(int)stmt->state, f.mysql_stmt_field_count(stmt),
+		f.mysql_stmt_param_count(stmt),
+		(long long)f.mysql_stmt_affected_rows(stmt),
+		(unsigned long long)f.mysql_stmt_insert_id(stmt),
+		(unsigned long long)f.mysql_stmt_num_rows(stmt), stmt->bind_param_done,
+		stmt->bind_result_done, stmt->send_types_to_server,
+		f.mysql_stmt_row_tell(stmt) != NULL, stmt->flags, stmt->mysql != NULL);
+#if !CMY_ORACLE
+	printf("  warnings %d more %d cursor %d executed %u\n",
+		f.mysql_stmt_warning_count(stmt),
+		is_over && f.mysql_stmt_more_results(stmt), stmt->cursor_exists,
+		stmt->execute_count);
+#endif
+}
+
+static void
+must(int ok, const char *what)
+{
+	if (ok)
+		return;
+	printf("cannot go on: %s: %s\n", what, f.mysql_error(my));
+	exit(1);
+}
+
+static void
+run(const char *sql)
+{
+	must(f.mysql_query(my, sql) == 0, sql);
+}
+
+static void
+prepare(MYSQL_STMT *stmt, const char *sql)
+{
+	printf("> %s\n", sql);
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, sql, strlen(sql)));
+}
+
+static void
+execute(MYSQL_STMT *stmt)
+{
+	show(stmt, "executed", f.mysql_stmt_execute(stmt));
+}
+
+static char text[64];
+static unsigned long text_length;
+static my_bool text_null, text_cut;
+
+static void
+bind_text(MYSQL_STMT *stmt)
+{
+	static MYSQL_BIND b[8];
+	unsigned i;
+
+	memset(b, 0, sizeof(b));
+	for (i = 0; i < 8; i++)
+		b[i].buffer_type = MYSQL_TYPE_STRING;
+	b[0].buffer = text;
+	b[0].buffer_length = sizeof(text);
+	b[0].length = &text_length;
+	b[0].is_null = &text_null;
+	b[0].error = &text_cut;
+	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, b));
+}
+
+static void
+fetch(MYSQL_STMT *stmt)
+{
+	int r;
+
+	memset(text, 0, sizeof(text));
+	r = f.mysql_stmt_fetch(stmt);
+	printf("got [%s] %lu null %d cut %d\n", text, text_length, text_null, text_cut);
+	show(stmt, "fetched", r);
+}
+
+static void
+fetch_rest(MYSQL_STMT *stmt)
+{
+	int i;
+
+	for (i = 0; i < 20 && stmt->state < MYSQL_STMT_FETCH_DONE; i++)
+		fetch(stmt);
+}
+
+static void
+show_fields(MYSQL_STMT *stmt)
+{
+	MYSQL_RES *meta = f.mysql_stmt_result_metadata(stmt);
+	MYSQL_FIELD *field;
+
+	while (meta && (field = f.mysql_fetch_field(meta)))
+		printf("  field %s %s %s type %d length %lu longest %lu flags %x "
+		       "decimals "
+		       "%u charset %u\n",
+			field->name, field->org_name, field->table, (int)field->type,
+			field->length, field->max_length, field->flags, field->decimals,
+			field->charsetnr);
+	printf("  metadata %d\n", meta != NULL);
+	f.mysql_free_result(meta);
+	printf("  of parameters %d\n", f.mysql_stmt_param_metadata(stmt) != NULL);
+}
+
+static void
+query(const char *sql)
+{
+	MYSQL_RES *res;
+	MYSQL_ROW row;
+
+	printf("query %d\n", f.mysql_query(my, sql));
+	res = f.mysql_store_result(my);
+	while (res && (row = f.mysql_fetch_row(res)))
+		printf("  row %s %s\n", row[0] ? row[0] : "NULL",
+			f.mysql_num_fields(res) > 1 && row[1] ? row[1] : "-");
+	printf("  %u [%s]\n", f.mysql_errno(my), f.mysql_error(my));
+	f.mysql_free_result(res);
+}
+
+/* ---- scenes ---- */
+
+static void
+not_prepared(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING };
+
+	show(stmt, "made", 0);
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, &b));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 0, "a", 1));
+	show(stmt, "column", f.mysql_stmt_fetch_column(stmt, &b, 0, 0));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	show_fields(stmt);
+	prepare(stmt, "select");
+	prepare(stmt, "select 1 as a");
+	prepare(stmt, "nonsense");
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+orders(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select seq from seq_1_to_3");
+	show_fields(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	execute(stmt);
+	show_fields(stmt);
+	query("select 1");
+	fetch(stmt);
+	bind_text(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch_rest(stmt);
+	fetch(stmt);
+	query("select 2");
+	execute(stmt);
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	query("select 3");
+	fetch(stmt);
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	fetch(stmt);
+	execute(stmt);
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	fetch(stmt);
+	execute(stmt);
+	fetch(stmt);
+	prepare(stmt, "select 'other'");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	prepare(stmt, "do 1");
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+places(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_ROW_OFFSET at;
+
+	prepare(stmt, "select seq from seq_1_to_4");
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch(stmt);
+	at = f.mysql_stmt_row_tell(stmt);
+	fetch(stmt);
+	fetch(stmt);
+	printf("was %d\n", f.mysql_stmt_row_seek(stmt, at) != NULL);
+	fetch(stmt);
+	f.mysql_stmt_data_seek(stmt, 0);
+	fetch_rest(stmt);
+	f.mysql_stmt_data_seek(stmt, 3);
+	fetch(stmt);
+	fetch(stmt);
+	f.mysql_stmt_data_seek(stmt, 9);
+	fetch(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+parameters(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	int number = 7;
+	unsigned long length = 3;
+	char value[8] = "abcdef";
+	MYSQL_BIND b[2];
+
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = &number;
+	b[1].buffer_type = MYSQL_TYPE_STRING;
+	b[1].buffer = value;
+	b[1].length = &length;
+	prepare(stmt, "select concat(?, '-', ?)");
+	execute(stmt);
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	number = -8;
+	length = 5;
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lo", 2));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ng", 2));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 2, "x", 1));
+	execute(stmt);
+	fetch_rest(stmt);
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lost", 4));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
+	execute(stmt);
+	fetch_rest(stmt);
+	b[0].buffer_type = MYSQL_TYPE_GEOMETRY;
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+changes(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *again;
+
+	run("create or replace table stmt_changes (id int auto_increment primary key, v "
+	    "varchar(20))");
+	prepare(stmt, "insert into stmt_changes (v) values ('a'), ('b')");
+	execute(stmt);
+	execute(stmt);
+	prepare(stmt, "update stmt_changes set v = 'c' where id > 2");
+	execute(stmt);
+	execute(stmt);
+	prepare(stmt, "insert into stmt_changes values (1, 'twice')");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	execute(stmt);
+	prepare(stmt, "select * from stmt_changes");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	again = f.mysql_stmt_init(my);
+	prepare(again, "alter table stmt_changes modify v varchar(50)");
+	execute(again);
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show_fields(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(again));
+	run("drop table stmt_changes");
+}
+
+static void
+two_statements(void)
+{
+	MYSQL_STMT *a = f.mysql_stmt_init(my), *b = f.mysql_stmt_init(my);
+
+	prepare(a, "select seq from seq_1_to_3");
+	prepare(b, "select 'b'");
+	execute(a);
+	execute(b);
+	query("select 'too early'");
+	bind_text(a);
+	show(a, "stored", f.mysql_stmt_store_result(a));
+	fetch(a);
+	execute(b);
+	show(b, "stored", f.mysql_stmt_store_result(b));
+	fetch_rest(a);
+	execute(b);
+	bind_text(b);
+	fetch_rest(b);
+	printf("closed %d\n", f.mysql_stmt_close(b));
+	printf("closed %d\n", f.mysql_stmt_close(a));
+	query("select 'well'");
+}
+
+static void
+cursors(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2,
+		      bad = CURSOR_TYPE_FOR_UPDATE;
+
+	show(stmt, "type", f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &bad));
+	show(stmt, "type", f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type));
+	show(stmt, "rows", f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows));
+	rows = 0;
+	printf("rows %d\n", f.mysql_stmt_attr_get(stmt, STMT_ATTR_PREFETCH_ROWS, &rows));
+	printf("are %lu\n", rows);
+	run("create or replace table stmt_cursor as select seq as v from seq_1_to_5");
+	prepare(stmt, "select v from stmt_cursor order by v");
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	bind_text(stmt);
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	query("select 'in between'");
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	query("select 'in between'");
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
+	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("stored %d\n", f.mysql_stmt_store_result(stmt));
+	printf("rows %llu\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
+	query("select 'stored'");
+	while (f.mysql_stmt_fetch(stmt) == 0)
+		printf("fetched %s\n", text);
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("reset %d\n", f.mysql_stmt_reset(stmt));
+	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	query("select 'closed'");
+	run("drop table stmt_cursor");
+}
+
+/* All results of a CALL. */
+static void
+take_all(MYSQL_STMT *stmt)
+{
+	int r = 0;
+
+	while (r == 0) {
+		printf(" result of %u, output %d\n", f.mysql_stmt_field_count(stmt),
+			(my->server_status & SERVER_PS_OUT_PARAMS) != 0);
+		if (f.mysql_stmt_field_count(stmt) > 0) {
+			bind_text(stmt);
+			while ((r = f.mysql_stmt_fetch(stmt)) == 0)
+				printf("  row %s %d\n", text, text_null);
+			printf("  end %d\n", r);
+		}
+		r = f.mysql_stmt_next_result(stmt);
+		printf(" next %d errno %u\n", r, f.mysql_stmt_errno(stmt));
+	}
+}
+
+static void
+procedures(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	int in = 4, inout = 5;
+	MYSQL_BIND b[3];
+
+	run("create or replace procedure stmt_several(a int, out b varchar(20), inout c "
+	    "int) begin select a as first; select seq from seq_1_to_3; set b = 'out'; "
+	    "set c = c + a; end");
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = b[2].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = &in;
+	b[2].buffer = &inout;
+	b[1].buffer_type = MYSQL_TYPE_NULL;
+	prepare(stmt, "call stmt_several(?, ?, ?)");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	take_all(stmt);
+	show(stmt, "all", 0);
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	take_all(stmt);
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	query("select 'too early'");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	query("select 'closed'");
+	run("drop procedure stmt_several");
+}
+
+static void
+failures(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt,
+		"select if(seq = 3, (select 1 union select 2), seq) from seq_1_to_5");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	query("select 'goes on'");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt) != 0);
+	query("select 'goes on'");
+	prepare(stmt, "select * from nowhere");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+lost(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select seq from seq_1_to_3");
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch(stmt);
+	f.mysql_close(my);
+	my = f.mysql_init(NULL);
+	show(stmt, "closed", 0);
+	show(other, "closed", 0);
+	execute(stmt);
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "do 1", 4));
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(other));
+}
+
+#if !CMY_ORACLE
+static void
+give_rows(MYSQL_STMT *stmt, unsigned n)
+{
+	static int numbers[] = { 1, 2, 3, 4, 5 };
+	static const char *const texts[] = { "one", "two", "three!", "four", "five" };
+	static unsigned long lengths[] = { 3, (unsigned long)-1, 5, 4, 4 };
+	static char kinds[] = { STMT_INDICATOR_NONE, STMT_INDICATOR_NTS,
+		STMT_INDICATOR_NONE, STMT_INDICATOR_NULL, STMT_INDICATOR_DEFAULT };
+	MYSQL_BIND b[2];
+
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = numbers;
+	b[1].buffer_type = MYSQL_TYPE_STRING;
+	b[1].buffer = (void *)(uintptr_t)texts;
+	b[1].length = lengths;
+	b[1].u.indicator = kinds;
+	show(stmt, "array", f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &n));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+}
+
+/* More than fit into a few pages: nothing is read that the program has not given. */
+static void
+many_rows(void)
+{
+	static int numbers[20000];
+	static const char *texts[20000];
+	static unsigned long lengths[20000];
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned n = 20000, i;
+	MYSQL_BIND b[2];
+
+	for (i = 0; i < n; i++) {
+		numbers[i] = (int)i;
+		texts[i] = "text";
+		lengths[i] = i % 5;
+	}
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = numbers;
+	b[1].buffer_type = MYSQL_TYPE_STRING;
+	b[1].buffer = texts;
+	b[1].length = lengths;
+	run("create or replace table stmt_many (a int, b varchar(9)) engine=innodb");
+	prepare(stmt, "insert into stmt_many values (?, ?)");
+	show(stmt, "array", f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &n));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	query("select sum(a), sum(length(b)) from stmt_many");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_many");
+}
+
+static void
+arrays(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned none = 0;
+
+	run("create or replace table stmt_array (a int primary key, b varchar(20) "
+	    "default "
+	    "'default') engine=innodb");
+	prepare(stmt, "insert into stmt_array values (?, ?)");
+	give_rows(stmt, 5);
+	execute(stmt);
+	query("select * from stmt_array order by a");
+	execute(stmt);
+	run("delete from stmt_array where a <> 3");
+	execute(stmt);
+	query("select * from stmt_array order by a");
+	run("delete from stmt_array");
+	give_rows(stmt, 1);
+	execute(stmt);
+	query("select * from stmt_array order by a");
+	prepare(stmt, "insert into stmt_array values (? + 10, ?) returning a, b");
+	give_rows(stmt, 3);
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	prepare(stmt, "do 1");
+	execute(stmt);
+	show(stmt, "array", f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &none));
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_array");
+}
+
+static void
+direct(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned n = 1;
+	int number = 42;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select 'a'", 10));
+	bind_text(stmt);
+	fetch_rest(stmt);
+	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "do 1", (size_t)-1));
+	show(stmt, "direct",
+		f.mariadb_stmt_execute_direct(stmt, "nonsense", (size_t)-1) != 0);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	stmt = f.mysql_stmt_init(my);
+	show(stmt, "params", f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select ?", (size_t)-1));
+	bind_text(stmt);
+	fetch_rest(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+#endif
+
+static const struct {
+	const char *name;
+	void (*play)(void);
+} scenes[] = {
+	{ "stmt_not_prepared", not_prepared },
+	{ "stmt_orders", orders },
+	{ "stmt_places", places },
+	{ "stmt_parameters", parameters },
+	{ "stmt_changes", changes },
+	{ "stmt_two", two_statements },
+	{ "stmt_cursors", cursors },
+	{ "stmt_procedures", procedures },
+	{ "stmt_failures", failures },
+#if !CMY_ORACLE
+	{ "stmt_arrays", arrays },
+	{ "stmt_many_rows", many_rows },
+	{ "stmt_direct", direct },
+#endif
+	{ "stmt_lost", lost },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 5)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	cnt_library_open(&f, argv[1]);
+	my = f.mysql_init(NULL);
+	must(f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, argv[2], 0) != NULL,
+		"connect");
+	run("set names utf8mb4");
+	for (i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		if (strcmp(scenes[i].name, argv[4]) == 0)
+			scenes[i].play();
+	}
+	f.mysql_close(my);
+	return 0;
+}

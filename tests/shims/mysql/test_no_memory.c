@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "rig.h"
+#include "shims/starve.h"
+
+/* No memory, at each allocation in turn. Built for each flavour. */
+
+struct fixture {
+	struct cmy_original f;
+	struct cnt_rig rig;
+};
+
+static int
+setup(void **state)
+{
+	static struct fixture f;
+
+	if (cnt_rig_start(&f.rig) < 0)
+		return -1;
+	cnt_library_open_shared(&f.f, CNT_OURS);
+	*state = &f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	return cnt_rig_stop(&f->rig);
+}
+
+static MYSQL *
+connected(struct fixture *f)
+{
+	MYSQL *my = f->f.mysql_init(NULL);
+	unsigned on = 1;
+
+	if (!my)
+		return NULL;
+	(void)f->f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
+	(void)f->f.mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (f->f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, f->rig.server.socket,
+		    CLIENT_MULTI_STATEMENTS))
+		return my;
+	assert_int_not_equal(f->f.mysql_errno(my), 0);
+	assert_true(*f->f.mysql_error(my) != '\0');
+	f->f.mysql_close(my);
+	return NULL;
+}
+
+/* ---- each does its work as a program does that looks at what it is given ---- */
+
+static void
+read_result(struct fixture *f, MYSQL_RES *res)
+{
+	MYSQL_ROW row;
+
+	if (!res)
+		return;
+	while ((row = f->f.mysql_fetch_row(res)))
+		(void)f->f.mysql_fetch_lengths(res)[0];
+	(void)f->f.mysql_fetch_fields(res);
+	f->f.mysql_free_result(res);
+}
+
+static void
+run(struct fixture *f, MYSQL *my, const char *sql, int is_used)
+{
+	int r = f->f.mysql_query(my, sql);
+
+	while (r == 0) {
+		read_result(f, is_used ? f->f.mysql_use_result(my)
+				       : f->f.mysql_store_result(my));
+		r = f->f.mysql_next_result(my);
+	}
+}
+
+static void
+use_queries(struct fixture *f, MYSQL *my)
+{
+	for (int is_used = 0; is_used < 2; is_used++) {
+		run(f, my, "select seq, repeat('x', 300), null from seq_1_to_40",
+			is_used);
+		run(f, my, "select 1; select 2; select nix", is_used);
+		run(f, my, "set @a = 1, session_track_system_variables = 'autocommit'",
+			is_used);
+		run(f, my, "set autocommit = 0; set autocommit = 1", is_used);
+	}
+}
+
+static void
+use_lists(struct fixture *f, MYSQL *my)
+{
+	run(f, my,
+		"create temporary table nm (a int not null, b varchar(20) default 'x')",
+		0);
+	f->f.mysql_free_result(f->f.mysql_list_dbs(my, "app%"));
+	f->f.mysql_free_result(f->f.mysql_list_tables(my, NULL));
+	f->f.mysql_free_result(f->f.mysql_list_fields(my, "nm", ""));
+}
+
+static void
+use_files(struct fixture *f, MYSQL *my)
+{
+	run(f, my, "create temporary table lo (a varchar(9))", 0);
+	run(f, my, "load data local infile '/proc/self/comm' into table lo", 0);
+	run(f, my, "load data local infile '/nonexistent' into table lo", 0);
+}
+
+static void
+use_statements(struct fixture *f, MYSQL *my)
+{
+	static const char sql[] = "select seq, ?, repeat('y', 200) from seq_1_to_20";
+	MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+	char text[256] = "param";
+	MYSQL_BIND bind[3];
+
+	if (!stmt)
+		return;
+	memset(bind, 0, sizeof(bind));
+	for (int i = 0; i < 3; i++) {
+		bind[i].buffer_type = MYSQL_TYPE_STRING;
+		bind[i].buffer = text;
+		bind[i].buffer_length = sizeof(text);
+	}
+	for (int is_stored = 0; is_stored < 2; is_stored++) {
+		if (f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1) != 0 ||
+			f->f.mysql_stmt_bind_param(stmt, bind) ||
+			f->f.mysql_stmt_execute(stmt) != 0 ||
+			f->f.mysql_stmt_bind_result(stmt, bind))
+			break;
+		f->f.mysql_free_result(f->f.mysql_stmt_result_metadata(stmt));
+		if (is_stored && f->f.mysql_stmt_store_result(stmt) != 0)
+			break;
+		while (f->f.mysql_stmt_fetch(stmt) == 0)
+			;
+		(void)f->f.mysql_stmt_free_result(stmt);
+	}
+	(void)f->f.mysql_stmt_close(stmt);
+}
+
+static void
+use_session(struct fixture *f, MYSQL *my)
+{
+	char text[64];
+
+	(void)f->f.mysql_real_escape_string(my, text, "it's", 4);
+	(void)f->f.mysql_select_db(my, "app2");
+	(void)f->f.mysql_set_character_set(my, "latin1");
+	(void)f->f.mysql_stat(my);
+	(void)f->f.mysql_ping(my);
+	(void)f->f.mysql_reset_connection(my);
+	(void)f->f.mysql_change_user(my, "app", NULL, "app");
+}
+
+/* ---- at each allocation ---- */
+
+/* Whole again, or plainly lost, and told so. */
+static void
+look(struct fixture *f, MYSQL *my)
+{
+	MYSQL_RES *res;
+	unsigned code;
+
+	if (f->f.mysql_query(my, "select 42") == 0) {
+		res = f->f.mysql_store_result(my);
+		assert_non_null(res);
+		assert_string_equal(f->f.mysql_fetch_row(res)[0], "42");
+		f->f.mysql_free_result(res);
+		return;
+	}
+	code = f->f.mysql_errno(my);
+	if (code != 2006 && code != 2013)
+		fail_msg("%u %s", code, f->f.mysql_error(my));
+}
+
+static void
+starve(struct fixture *f, void (*use)(struct fixture *f, MYSQL *my), int all)
+{
+	int has_failed = 1;
+
+	for (long n = 1; has_failed; n++) {
+		MYSQL *my = connected(f);
+
+		assert_non_null(my);
+		alarm(20);
+		cnt_starve(n, all);
+		use(f, my);
+		has_failed = cnt_starve_end();
+		look(f, my);
+		f->f.mysql_close(my);
+		assert_true(n < 5000);
+	}
+	alarm(0);
+}
+
+#define STARVED(name)                                                                    \
+	static void name##_without_memory(void **state)                                  \
+	{                                                                                \
+		starve(*state, use_##name, 0);                                           \
+		starve(*state, use_##name, 1);                                           \
+	}
+STARVED(queries)
+STARVED(lists)
+STARVED(files)
+STARVED(statements)
+STARVED(session)
+
+static void
+connecting_without_memory(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my;
+
+	for (int all = 0; all < 2; all++) {
+		int has_failed = 1;
+
+		for (long n = 1; has_failed; n++) {
+			alarm(20);
+			cnt_starve(n, all);
+			my = connected(f);
+			has_failed = cnt_starve_end();
+			if (my)
+				look(f, my);
+			f->f.mysql_close(my);
+		}
+	}
+	alarm(0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(connecting_without_memory),
+		cmocka_unit_test(queries_without_memory),
+		cmocka_unit_test(lists_without_memory),
+		cmocka_unit_test(files_without_memory),
+		cmocka_unit_test(statements_without_memory),
+		cmocka_unit_test(session_without_memory),
+	};
+
+	cnt_server_need(CNT_MARIADB);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

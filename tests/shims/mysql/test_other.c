@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+#include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
+
+/* Pools of other servers, seen as MySQL's: types, values, errors and lists. Built for each flavour. */
+
+struct fixture {
+	struct cmy_original f;
+	struct cnt_server server;
+	struct cnt_daemon daemon;
+	char text[8192];
+};
+
+static int
+setup(void **state)
+{
+	static struct fixture f;
+	char config[1024], server[160];
+
+	cnt_clean_environment();
+	if (cnt_server_start(&f.server, CNT_POSTGRESQL, 0) < 0 ||
+		cnt_daemon_start(&f.daemon, cnt_server_config(&f.server,
+						    "sessions = 1..4\n"
+						    "\n[pool lite]\n"
+						    "backend = sqlite\n"
+						    "server = path=@DIR@/lite.db\n"
+						    "sessions = 1..4\n",
+						    config, sizeof(config))) < 0)
+		return -1;
+	cnt_library_open(&f.f, CNT_OURS);
+	snprintf(server, sizeof(server), "unix:%s", f.daemon.run_dir);
+	setenv("CENOTE_SERVER", server, 1);
+	unsetenv("CENOTE_FALLBACK");
+	unsetenv("CENOTE_CLIENT_CONF");
+	unsetenv("CENOTE_MYSQL_MAP_DATE_TO_DATETIME");
+	*state = &f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fixture *f = *state;
+	int r = cnt_daemon_stop(&f->daemon);
+
+	cnt_server_stop(&f->server);
+	return r;
+}
+
+static MYSQL *
+connected(struct fixture *f, const char *pool)
+{
+	MYSQL *my = f->f.mysql_init(NULL);
+
+	assert_non_null(my);
+	setenv("CENOTE_POOL", pool, 1);
+	if (!f->f.mysql_real_connect(my, NULL, "app", NULL, NULL, 0, NULL, 0))
+		fail_msg("%s", f->f.mysql_error(my));
+	return my;
+}
+
+static void add(struct fixture *f, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
+add(struct fixture *f, const char *format, ...)
+{
+	size_t n = strlen(f->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(f->text + n, sizeof(f->text) - n, format, args);
+	va_end(args);
+}
+
+/* A result as text: name:type of each column, then the rows. */
+static const char *
+shown(struct fixture *f, MYSQL_RES *res)
+{
+	MYSQL_FIELD *field;
+	MYSQL_ROW row;
+
+	f->text[0] = '\0';
+	assert_non_null(res);
+	while ((field = f->f.mysql_fetch_field(res)))
+		add(f, "%s:%d%s ", field->name, (int)field->type,
+			field->charsetnr == 63 ? "" : "t");
+	while (res->data && (row = f->f.mysql_fetch_row(res))) {
+		add(f, "\n");
+		for (unsigned i = 0; i < f->f.mysql_num_fields(res); i++)
+			add(f, "%lu %s|", f->f.mysql_fetch_lengths(res)[i],
+				row[i] ? row[i] : "NULL");
+	}
+	f->f.mysql_free_result(res);
+	return f->text;
+}
+
+static const char *
+asked(struct fixture *f, MYSQL *my, const char *sql)
+{
+	if (f->f.mysql_query(my, sql) != 0) {
+		snprintf(f->text, sizeof(f->text), "%u %s", f->f.mysql_errno(my),
+			f->f.mysql_sqlstate(my));
+		return f->text;
+	}
+	if (f->f.mysql_field_count(my) == 0) {
+		snprintf(f->text, sizeof(f->text), "affected %lld",
+			(long long)f->f.mysql_affected_rows(my));
+		return f->text;
+	}
+	return shown(f, f->f.mysql_store_result(my));
+}
+
+static void
+postgresql_is_seen_as_mysql(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "main");
+
+	assert_string_equal(
+		asked(f, my,
+			"select true as a, 7::int4 as b, 8::int8 as c, 1.5::float8 as d,"
+			" 2.50::numeric(5,2) as e, 'x'::varchar(9) as f, 'y'::text as g,"
+			" null as h"),
+		"a:1 b:8 c:8 d:5 e:246 f:253t g:252t h:252t \n"
+		"1 1|1 7|1 8|3 1.5|4 2.50|1 x|1 y|0 NULL|");
+	assert_string_equal(
+		asked(f, my,
+			"select date '2024-01-02' as a, time '03:04:05' as b,"
+			" timestamp '2024-01-02 03:04:05.25' as c,"
+			" timestamptz '2024-01-02 03:04:05+00' at time zone 'UTC' as d"),
+		"a:10 b:11 c:12 d:12 \n10 2024-01-02|8 03:04:05|22 2024-01-02 "
+		"03:04:05.25|"
+		"19 2024-01-02 03:04:05|");
+	assert_string_equal(asked(f, my, "set time zone 'Europe/Rome'"), "affected 0");
+	assert_string_equal(asked(f, my,
+				    "select timestamptz '2024-01-02 03:04:05+00' as a, "
+				    "timetz '01:02:03+05' as b"),
+		"a:12 b:11 \n19 2024-01-02 04:04:05|8 01:02:03|");
+	assert_string_equal(
+		asked(f, my, "create temp table t (a int primary key)"), "affected 0");
+	assert_string_equal(asked(f, my, "insert into t values (1), (2)"), "affected 2");
+	assert_string_equal(asked(f, my, "insert into t values (1)"), "1062 23505");
+	assert_string_equal(asked(f, my, "select * from nowhere"), "1146 42P01");
+	assert_string_equal(asked(f, my, "selec"), "1064 42601");
+	assert_string_equal(asked(f, my, "begin"), "affected 0");
+	assert_true(my->server_status & SERVER_STATUS_IN_TRANS);
+	assert_string_equal(asked(f, my, "rollback"), "affected 0");
+	assert_false(my->server_status & SERVER_STATUS_IN_TRANS);
+	f->f.mysql_close(my);
+}
+
+static void
+sqlite_is_seen_as_mysql(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "lite");
+
+	assert_string_equal(
+		asked(f, my,
+			"create table t (a integer primary key, b varchar(20), c text,"
+			" d date, e decimal(8,2), f boolean, g blob, i double)"),
+		"affected 0");
+	assert_string_equal(
+		asked(f, my,
+			"insert into t values (1, 'x', 'text', '2024-01-02', 1.5, 1,"
+			" x'41', 2.5)"),
+		"affected 1");
+	assert_int_equal(f->f.mysql_insert_id(my), 1);
+	assert_string_equal(asked(f, my, "select * from t"),
+		"a:8 b:253t c:252t d:10 e:246 f:1 g:252 i:5 \n"
+		"1 1|1 x|4 text|10 2024-01-02|3 1.5|1 1|1 A|3 2.5|");
+	assert_string_equal(asked(f, my, "insert into t (a) values (1)"), "1062 23505");
+	assert_string_equal(
+		shown(f, f->f.mysql_list_tables(my, "t%")), "table_name:252t \n1 t|");
+	assert_string_equal(shown(f, f->f.mysql_list_fields(my, "t", "b%")), "b:253t ");
+	assert_null(f->f.mysql_list_processes(my));
+	f->f.mysql_close(my);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(postgresql_is_seen_as_mysql),
+		cmocka_unit_test(sqlite_is_seen_as_mysql),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
