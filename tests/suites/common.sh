@@ -26,7 +26,12 @@ way_env=()
 pg_bin=/usr/lib/postgresql/15/bin
 pg_share=
 pg_port=5432
-system_libpq=$(readlink -f /usr/lib/*/libpq.so.5 /usr/lib64/libpq.so.5 2>/dev/null | head -n 1)
+# What stands in for what: mariadb.sh has others.
+shim_file=shims/libpq/libpq.so.5
+shim_module=postgresql
+original_variable=CENOTE_LIBPQ
+server_name=PostgreSQL
+server_user=postgres
 
 suite_usage()
 {
@@ -35,7 +40,7 @@ usage: tests/suites/${0##*/} [--build DIR] [--keep] [--help]
 
 ${about:-}
 
-Runs it first on the original libpq, then on the shim, on one PostgreSQL server that is started for
+Runs it first on the original library, then on the shim, on one $server_name server that is started for
 it. What fails on the shim and not on the original must be in tests/suites/expected/${0##*/}, with the
 reason; no test may be skipped or go missing on the shim only.
 
@@ -109,7 +114,7 @@ suite_clean_up()
 as_user()
 {
 	if [ "$(id -u)" = 0 ]; then
-		runuser -u postgres -- "$@"
+		runuser -u "$server_user" -- "$@"
 	else
 		"$@"
 	fi
@@ -136,16 +141,18 @@ suite_begin() # NAME ARGUMENT…
 	mkdir -p "$work"/{bin,backends,lib,maps,out,run,pool,home}
 	# Copies: the user that the server runs as may not be able to read the build directory.
 	{
-		cp "$build/shims/libpq/libpq.so.5" "$work/lib/" &&
+		cp "$build/$shim_file" "$work/lib/" &&
 			cp "$build/tools/cenoted/cenoted" "$work/bin/" &&
-			cp "$build"/tools/cenoted/backends/postgresql/cenoted-postgresql.so \
+			cp "$build/tools/cenoted/backends/$shim_module/cenoted-$shim_module.so" \
 				"$work/backends/"
 	} ||
-		not_run "$build has no libpq shim, cenoted or PostgreSQL backend: meson compile -C $build"
+		not_run "$build has no shim, cenoted or backend $shim_module: meson compile -C $build"
 	${CC:-gcc} -shared -fPIC -O1 -o "$work/lib/witness.so" "$suites_dir/witness.c" ||
 		not_run "the witness of what is mapped could not be built"
-	[ -n "$system_libpq" ] || not_run "no libpq.so.5 of the system: install libpq5"
-	[ "$(id -u)" != 0 ] || chown -R postgres: "$work"
+	system_library=$(readlink -f "/usr/lib/"*"/${shim_file##*/}" "/usr/lib64/${shim_file##*/}" \
+		2>/dev/null | head -n 1)
+	[ -n "$system_library" ] || not_run "no ${shim_file##*/} of the system"
+	[ "$(id -u)" != 0 ] || chown -R "$server_user": "$work"
 	chmod 755 "$work"
 	chmod 1777 "$work/maps" "$work/out" "$work/run"
 	unset "${!PG@}" "${!CENOTE_@}" LD_PRELOAD LD_LIBRARY_PATH
@@ -194,19 +201,40 @@ fetch_begin()
 	mkdir -p "$fetch_dir" || not_run "$fetch_dir cannot be made"
 }
 
+# fetch_source SOURCE VERSION: the Debian source package's files, in $fetch_dir.
+fetch_source()
+{
+	local source=$1 version=$2
+	fetch_begin
+	[ ! -f "$fetch_dir/${source}_${version#*:}.dsc" ] || return 0
+	say "fetching the source package $source $version"
+	(private_apt && cd "$fetch_dir" &&
+		apt_private -qq --download-only source "$source=$version") >"$work/out/fetch.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package $source=$version"; }
+}
+
 # fetch_debian SOURCE VERSION DIR: unpacks the Debian source package in $work/DIR.
 fetch_debian()
 {
-	local source=$1 version=$2 dsc=$1_${2#*:}.dsc
-	fetch_begin
-	if [ ! -f "$fetch_dir/$dsc" ]; then
-		say "fetching the source package $source $version"
-		(private_apt && cd "$fetch_dir" &&
-			apt_private -qq --download-only source "$source=$version") >"$work/out/fetch.txt" 2>&1 ||
-			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package $source=$version"; }
-	fi
+	local dsc=$1_${2#*:}.dsc
+	fetch_source "$1" "$2"
 	(cd "$work" && dpkg-source -x "$fetch_dir/$dsc" "$3") >"$work/out/unpack.txt" 2>&1 ||
 		{ tail -n 5 "$work/out/unpack.txt" && not_run "$dsc cannot be unpacked"; }
+}
+
+# fetch_debian_part SOURCE VERSION DIR FOLDER…: only these folders of its upstream source, where the
+# whole is large and Debian's patches do not matter.
+fetch_debian_part()
+{
+	local source=$1 version=$2 dir=$3 tarball
+	shift 3
+	fetch_source "$source" "$version"
+	version=${version#*:}
+	tarball=$(compgen -G "$fetch_dir/${source}_${version%-*}.orig.tar.?z")
+	mkdir -p "$work/$dir"
+	tar -xf "$tarball" -C "$work/$dir" --strip-components=1 --wildcards "${@/#/*/}" \
+		>"$work/out/unpack.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/unpack.txt" && not_run "$tarball cannot be unpacked"; }
 }
 
 # fetch_debs VERSION DIR PACKAGE…: unpacks Debian packages below $work/DIR, installs nothing.
@@ -216,13 +244,14 @@ fetch_debs()
 	shift 2
 	fetch_begin
 	for package in "$@"; do
-		deb=$(compgen -G "$fetch_dir/${package}_${version}_*.deb")
+		# an epoch's colon is %3a in the file's name
+		deb=$(compgen -G "$fetch_dir/${package}_${version/:/%3a}_*.deb")
 		if [ -z "$deb" ]; then
 			say "fetching the package $package $version"
 			(private_apt && cd "$fetch_dir" &&
 				apt_private -qq download "$package=$version") >"$work/out/fetch.txt" 2>&1 ||
 				{ tail -n 5 "$work/out/fetch.txt" && not_run "no package $package=$version"; }
-			deb=$(compgen -G "$fetch_dir/${package}_${version}_*.deb")
+			deb=$(compgen -G "$fetch_dir/${package}_${version/:/%3a}_*.deb")
 		fi
 		dpkg -x "$deb" "$work/$dir" || not_run "$deb cannot be unpacked"
 	done
@@ -326,7 +355,7 @@ CONF
 
 # What starts a program as the server's user without a process in between that signals stop at.
 as=()
-[ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid="$server_user" --regid="$server_user" --init-groups)
 
 # start_pool DATABASE:SESSIONS…: a cenoted with a pool for each database (of the user postgres).
 # Everything else goes to the original library.
@@ -374,9 +403,10 @@ use_shim() # preload|soname
 {
 	way=shim
 	way_env=(CENOTE_SERVER="unix:$work/pool" CENOTE_CLIENT_CONF="$work/client.conf"
-		CENOTE_FALLBACK=direct CENOTE_LIBPQ="$system_libpq" CENOTE_WITNESS="$work/maps/shim")
+		CENOTE_FALLBACK=direct "$original_variable=$system_library"
+		CENOTE_WITNESS="$work/maps/shim")
 	if [ "$1" = preload ]; then
-		way_env+=(LD_PRELOAD="$work/lib/libpq.so.5 $work/lib/witness.so")
+		way_env+=(LD_PRELOAD="$work/lib/${shim_file##*/} $work/lib/witness.so")
 	else
 		way_env+=(LD_LIBRARY_PATH="$work/lib" LD_PRELOAD="$work/lib/witness.so")
 	fi

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded into the programs of a test suite: when a process ends, the libraries called libpq that it
+ * Preloaded into the programs of a test suite: when a process ends, the client libraries that it
  * has mapped go to the file CENOTE_WITNESS.PID. At the end, because drivers are loaded late.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Wheels have copies under names such as libpq-1a2b3c.so. */
+static int
+is_client_library(const char *path)
+{
+	static const char *const names[] = { "/libpq.so", "/libpq-", "/libmariadb.so",
+		"/libmariadb-", "/libmysqlclient.so", "/libmysqlclient-" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strstr(path, names[i]) != NULL)
+			return 1;
+	}
+	return 0;
+}
 
 static void
 copy_paths(FILE *maps, FILE *out)
@@ -17,8 +31,7 @@ copy_paths(FILE *maps, FILE *out)
 	while (fgets(line, sizeof(line), maps) != NULL) {
 		char *path = strchr(line, '/');
 
-		if (path == NULL || (strstr(path, "/libpq.so") == NULL &&
-					    strstr(path, "/libpq-") == NULL))
+		if (path == NULL || !is_client_library(path))
 			continue;
 		if (strcmp(path, last) != 0)
 			fputs(path, out);

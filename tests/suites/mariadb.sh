@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2034
+# common.sh for suites of libmariadb: the server is MariaDB's.
+
+# shellcheck source=tests/suites/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+shim_file=shims/mysql/libmariadb.so.3
+shim_module=mysql
+original_variable=CENOTE_LIBMARIADB
+server_name=MariaDB
+server_user=mysql
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid=mysql --regid=mysql --init-groups)
+# Sources and tests of one release.
+mariadb_version=10.11.18-0+deb12u1
+test_password="test"
+
+# Debian's program is linked statically: it is never on the shim.
+native_mariadb()
+{
+	mariadb --no-defaults --socket="$work/run/s" -u root
+}
+
+make_certificates()
+{
+	local dir=$work/tls
+	mkdir -p "$dir"
+	{
+		openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=Test CA" \
+			-keyout "$dir/ca.key" -out "$dir/ca.pem" &&
+			openssl req -newkey rsa:2048 -nodes -subj "/CN=localhost" \
+				-keyout "$dir/key.pem" -out "$dir/csr.pem" &&
+			openssl x509 -req -days 2 -in "$dir/csr.pem" -CA "$dir/ca.pem" \
+				-CAkey "$dir/ca.key" -CAcreateserial -out "$dir/cert.pem"
+	} >"$work/out/tls.txt" 2>&1 || not_run "no certificates"
+	[ "$(id -u)" != 0 ] || chown -R mysql: "$dir"
+}
+
+# A free port: the server listens on the loopback, since suites want TCP as well.
+free_port()
+{
+	/usr/bin/python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+start_server() # DATABASE…
+{
+	local database
+	say "starting MariaDB"
+	make_certificates
+	my_port=$(free_port)
+	mariadb-install-db --no-defaults --datadir="$work/data" --skip-test-db \
+		--auth-root-authentication-method=normal ${as:+--user=mysql} \
+		>"$work/out/install.txt" 2>&1 ||
+		{ tail -n 5 "$work/out/install.txt" && not_run "mariadb-install-db fails"; }
+	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" mariadbd --no-defaults \
+		--datadir="$work/data" --socket="$work/run/s" --pid-file="$work/run/pid" \
+		--port="$my_port" --bind-address=127.0.0.1 --local-infile=1 --skip-log-bin \
+		--max-connections=300 --innodb-flush-log-at-trx-commit=0 \
+		--ssl-ca="$work/tls/ca.pem" --ssl-cert="$work/tls/cert.pem" \
+		--ssl-key="$work/tls/key.pem" "${server_options[@]}") >"$work/out/server.txt" 2>&1 &
+	server_pid=$!
+	wait_for server $server_pid native_mariadb
+	server_pid=$(cat "$work/run/pid")
+	{
+		for database in "$@"; do
+			echo "create database \`$database\`;"
+		done
+		echo "create user test@localhost identified by '$test_password';"
+		echo "create user test@'127.0.0.1' identified by '$test_password';"
+		echo "grant all on *.* to test@localhost with grant option;"
+		echo "grant all on *.* to test@'127.0.0.1' with grant option;"
+	} | native_mariadb || not_run "no databases"
+}
+server_options=()
+my_port=
+
+stop_server()
+{
+	stop_process "$server_pid" TERM
+	server_pid=
+}
+
+# start_pool DATABASE:SESSIONS…: a cenoted with a pool for each database, of the user test. Everybody
+# else goes to the original library.
+start_pool()
+{
+	local entry name i
+	say "starting cenoted"
+	{
+		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
+			"$work/backends" "$work/out/cenoted.log"
+		[ "$(id -u)" != 0 ] || echo "user = mysql"
+		for entry in "$@"; do
+			name=${entry%:*}
+			printf '\n[pool %s]\nbackend = mysql\n' "$name"
+			printf 'server = socket=%s user=test password=%s dbname=%s local_infile=yes\n' \
+				"$work/run/s" "$test_password" "$name"
+			printf 'sessions = 1..%s\nauth = trust\n' "${entry##*:}"
+		done
+	} >"$work/cenoted.conf"
+	{
+		echo "[mysql]"
+		for entry in "$@"; do
+			printf '%s = *:*/%s/test\n' "${entry%:*}" "${entry%:*}"
+		done
+		# who asks for another database, or none, chooses it in a session of the first pool
+		printf '%s = *:*/*/test\n' "${1%:*}"
+	} >"$work/client.conf"
+	chmod 644 "$work/cenoted.conf" "$work/client.conf"
+	(cd "$work" && exec "${as[@]}" "$work/bin/cenoted" -c "$work/cenoted.conf") \
+		>"$work/out/cenoted.txt" 2>&1 &
+	pool_pid=$!
+	for ((i = 0; i < 300; i++)); do
+		[ ! -S "$work/pool/${1%:*}.sock" ] || return 0
+		is_alive $pool_pid || break
+		sleep 0.1
+	done
+	tail -n 20 "$work/out/cenoted.txt"
+	not_run "cenoted does not start"
+}
