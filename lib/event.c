@@ -345,11 +345,8 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
  * a result without columns of its own would be taken for rows.
  */
 static void
-forget_columns(struct cn_request *req, const struct cnp_done *done)
+forget_columns(struct cn_request *req)
 {
-	if (!(done->flags & CNP_DONE_MORE_RESULTS) &&
-		req->building->kind != CENOTE_RESULT_COMMAND)
-		return;
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
 	if (req->stmt && req->code == CNP_MSG_EXECUTE)
@@ -369,7 +366,8 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 			return r;
 	}
 	res = req->building;
-	forget_columns(req, done);
+	if (res->kind == CENOTE_RESULT_COMMAND)
+		forget_columns(req);
 	r = fill_done(conn, res, done, req->portal);
 	if (r < 0)
 		return r;
@@ -437,6 +435,9 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		r = finish_result(conn, req, done);
 	if (r < 0)
 		return r;
+	/* also behind one that the program does not take */
+	if (done->flags & CNP_DONE_MORE_RESULTS)
+		forget_columns(req);
 	statement_done(req);
 	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
 		r = session_is_fresh(conn);

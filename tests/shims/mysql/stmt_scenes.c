@@ -438,6 +438,7 @@ procedures(void)
 	run("drop procedure stmt_several");
 }
 
+	printf("executed unread %d\n", f.mysql_stmt_execute(stmt));
 static void
 failures(void)
 {

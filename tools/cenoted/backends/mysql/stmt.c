@@ -47,6 +47,7 @@ struct run {
 	uint8_t is_named;
 	uint8_t has_cursor;
 	uint8_t is_output;
+	uint8_t is_later; /* results of the same execution came before this one */
 };
 
 static void
@@ -381,8 +382,8 @@ send_columns(struct run *q, const struct cnp_column *columns, uint32_t n)
 	st->shape = shape;
 	shape = st->sent;
 	st->sent = sent;
-	return q->sink->ops->columns(
-		q->sink, columns, n, q->exec->columns_known && shape == sent);
+	return q->sink->ops->columns(q->sink, columns, n,
+		q->exec->columns_known && !q->is_later && shape == sent);
 }
 
 static int
@@ -450,6 +451,7 @@ answer_all(struct run *q)
 		if (q->has_cursor)
 			return CENOTE_OK;
 		next = mysql_stmt_next_result(q->st->handle);
+		q->is_later = 1;
 		if (next < 0)
 			return CENOTE_OK;
 		if (next > 0)
