@@ -13,8 +13,11 @@
  */
 
 /* What a server like this one offers: without CLIENT_SSL, since the way to the pool has no TLS. */
-#define MARIADB_OFFERS 0x81fff7feUL
-#define MYSQL_OFFERS   0xdffff7ffUL
+#define MARIADB_OFFERS      0x81fff7feUL
+#define MYSQL_OFFERS        0xdffff7ffUL
+/* And beyond the flags that MySQL's have: progress, arrays of parameters, more of columns, and columns that
+ * are sent once. */
+#define MARIADB_OFFERS_MORE 0x1dUL
 /* What programs may ask of MariaDB's. */
 #define ALLOWED_FLAGS  0xe4ffffffUL
 
@@ -70,6 +73,17 @@ backend_of(const struct cmy_session *s)
 }
 
 /* What the session tells of itself. */
+static void
+note_capabilities(struct cmy_session *s)
+{
+	int is_mariadb = strstr(s->my->server_version, "MariaDB") != NULL;
+
+	s->my->server_capabilities = is_mariadb ? MARIADB_OFFERS : MYSQL_OFFERS;
+#if !CMY_ORACLE
+	s->mariadb_server_capabilities = is_mariadb ? MARIADB_OFFERS_MORE : 0;
+#endif
+}
+
 static int
 keep_session(struct cmy_session *s)
 {
@@ -83,8 +97,7 @@ keep_session(struct cmy_session *s)
 		return -1;
 	collation = cenote_parameter(s->conn, "collation");
 	my->server_language = collation ? cmy_collation_nr(collation) : 0;
-	my->server_capabilities =
-		strstr(my->server_version, "MariaDB") ? MARIADB_OFFERS : MYSQL_OFFERS;
+	note_capabilities(s);
 	my->server_status = cmy_first_status(s);
 	my->protocol_version = 10;
 	my->thread_id = session_number(s);

@@ -349,7 +349,7 @@ tell_connection(MYSQL *my, enum mariadb_value value, void *arg)
 		*(int *)arg = my->unix_socket ? 0 : 1;
 		return my->net.pvio ? 0 : -1;
 	case MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES:
-		*(unsigned long *)arg = 0;
+		*(unsigned long *)arg = cmy_session(my)->mariadb_server_capabilities;
 		return 0;
 	default:
 		/* no TLS, and nobody counts bytes */

@@ -76,6 +76,12 @@ enum cmy_state {
 /* MYSQL.extension */
 struct cmy_session {
 	const char *tag; /* &cmy_tag; must be first */
+#if !CMY_ORACLE
+	/* Connector/C has what its MARIADB_STMT_BULK_SUPPORTED() looks at in this place. */
+	void *unseen[12];
+	unsigned long unseen_flags;
+	unsigned long mariadb_server_capabilities;
+#endif
 	MYSQL *my;
 	pid_t owner; /* who made it: a child that was forked must not use it */
 	cenote_conn *conn; /* NULL before connecting, and when that failed */

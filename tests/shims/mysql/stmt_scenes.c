@@ -539,12 +539,27 @@ arrays(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	unsigned none = 0;
 
+/* Whether the server takes arrays, for programs that ask, and for MARIADB_STMT_BULK_SUPPORTED(), which
+ * looks into a structure that no installed header has. */
+static void
+show_capabilities(void)
+{
+	unsigned long told = 0, seen;
+
+	printf("told %d\n",
+		f.mariadb_get_infov(
+			my, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &told));
+	memcpy(&seen, (const char *)my->extension + 112, sizeof(seen));
+	printf("capabilities %lx %lx\n", told, seen);
+}
+
 	run("create or replace table stmt_array (a int primary key, b varchar(20) "
 	    "default "
 	    "'default') engine=innodb");
 	prepare(stmt, "insert into stmt_array values (?, ?)");
 	give_rows(stmt, 5);
 	execute(stmt);
+	show_capabilities();
 	query("select * from stmt_array order by a");
 	execute(stmt);
 	run("delete from stmt_array where a <> 3");
