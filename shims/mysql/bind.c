@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define BIND_DUMMY 1u /* Connector/C's MADB_BIND_DUMMY, in MYSQL_BIND.flags */
+
 /* ---- mysql_stmt_bind_result() ---- */
 
 /* The length that a buffer of that type has in any case; 0: that of the value. */
@@ -147,6 +149,13 @@ call_back(const MYSQL_STMT *stmt, unsigned column, const char *p)
 }
 #endif
 
+/* The program does not want this column's values. */
+static int
+is_dummy(const MYSQL_BIND *b)
+{
+	return !CMY_ORACLE && (b->flags & BIND_DUMMY) != 0;
+}
+
 static int
 put_column(struct cmy_stmt *st, unsigned i, int is_binary)
 {
@@ -161,7 +170,7 @@ put_column(struct cmy_stmt *st, unsigned i, int is_binary)
 		return 0;
 	}
 #endif
-	if (!st->pub.bind_result_done) {
+	if (!st->pub.bind_result_done || is_dummy(b)) {
 		note_length(b, p, n);
 		return 0;
 	}

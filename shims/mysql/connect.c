@@ -19,7 +19,7 @@
  * are sent once. */
 #define MARIADB_OFFERS_MORE 0x1dUL
 /* What programs may ask of MariaDB's. */
-#define ALLOWED_FLAGS  0xe4ffffffUL
+#define ALLOWED_FLAGS       0xe4ffffffUL
 
 /* ---- what the session tells of itself ---- */
 

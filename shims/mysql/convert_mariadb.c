@@ -12,6 +12,8 @@
 /* A text for a number is read up to here. */
 #define NUMBER_MAX    1077u
 #define BINARY        63u
+/* Decimals of a time that depend on its value. */
+#define DECIMALS_AUTO 39u
 
 /* ---- texts as numbers ---- */
 
@@ -387,10 +389,19 @@ cmy_time_unpack(enum enum_field_types type, const unsigned char *p, size_t n,
 	cmy_unpack_clock(p + 4, n - 4, t);
 }
 
+/* What has no fixed number of decimals has all of them, or none. */
+static unsigned
+clock_decimals(const MYSQL_FIELD *field, const MYSQL_TIME *t)
+{
+	if (field->decimals == DECIMALS_AUTO)
+		return t->second_part ? 6 : 0;
+	return field->decimals <= 6 ? field->decimals : 0;
+}
+
 static void
 time_to_text(MYSQL_BIND *b, const MYSQL_FIELD *field, const MYSQL_TIME *t)
 {
-	unsigned decimals = field->decimals <= 6 ? field->decimals : 0;
+	unsigned decimals = clock_decimals(field, t);
 	char text[CMY_TIME_TEXT_MAX];
 	size_t n = 0;
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define ER_UNKNOWN_STMT_HANDLER 1243u /* the server's */
+
 /* ---- what an answer says ---- */
 
 static void
@@ -74,6 +76,7 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 	MYSQL *my = s->my;
 
 	s->state = CMY_SENT;
+	cmy_note_text(s, st->sql, st->sql_length);
 	if (cmy_next_head(s) < 0)
 		return fail(st);
 	st->pub.state = CMY_STMT_EXECUTED;
@@ -141,6 +144,16 @@ may_execute(struct cmy_stmt *st)
 	return 1;
 }
 
+/* Programs may look at the number, and a few change it: the server knows no other one. */
+static int
+refuse_number(struct cmy_stmt *st)
+{
+	cmy_error_text(st->pub.mysql, ER_UNKNOWN_STMT_HANDLER, NULL,
+		"Unknown prepared statement handler (%lu) given to mysqld_stmt_execute",
+		st->pub.stmt_id);
+	return fail(st);
+}
+
 int
 cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 {
@@ -166,6 +179,8 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 	/* reconnecting has taken what was prepared */
 	if (!st->prepared)
 		return 1;
+	if (stmt->stmt_id != st->id)
+		return refuse_number(st);
 #if !CMY_ORACLE
 	if (stmt->array_size > 0)
 		return cmy_bulk_execute(st, s);
@@ -181,6 +196,8 @@ cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t l
 
 	if (!stmt)
 		return 1;
+	/* sic: what it has if it cannot be prepared */
+	stmt->stmt_id = (unsigned long)-1;
 	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);
 	return r != 0 ? r : cmy_mysql_stmt_execute(stmt);
 }

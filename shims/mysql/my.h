@@ -278,6 +278,8 @@ int cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res);
 int cmy_first_result(struct cmy_session *s, cenote_result **ret_res);
 /* What a finished result says goes to the connection: affected rows, insert id, status, warnings, info. */
 void cmy_take_status(MYSQL *my, const cenote_result *res);
+/* What the answer to this text is to be measured by. */
+void cmy_note_text(struct cmy_session *s, const char *sql, size_t len);
 /* Queue a text, and be in the state CMY_SENT. 0, or -1 and the error is set. */
 int cmy_send(struct cmy_session *s, const char *sql, size_t len);
 /* The answer's next result, of a query or an execution (state CMY_SENT or CMY_MORE): CMY_HAS_ROWS (`head`,

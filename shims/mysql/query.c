@@ -305,9 +305,8 @@ cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res)
 
 /* ---- queries ---- */
 
-/* What its answer is to be measured by. */
-static void
-note_text(struct cmy_session *s, const char *sql, size_t len)
+void
+cmy_note_text(struct cmy_session *s, const char *sql, size_t len)
 {
 	size_t at = 0;
 
@@ -326,7 +325,7 @@ cmy_send(struct cmy_session *s, const char *sql, size_t len)
 	options.format = cmy_format(s);
 	s->my->info = NULL;
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
-	note_text(s, sql, len);
+	cmy_note_text(s, sql, len);
 	if (cmy_check(s, cenote_send_query(s->conn, sql, len, NULL, &options)) < 0)
 		return -1;
 	s->state = CMY_SENT;

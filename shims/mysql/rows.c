@@ -131,6 +131,8 @@ next_streamed(struct cmy_stmt *st)
 	r = st->is_whole ? CENOTE_DONE : next_batch(st);
 	if (r < 0)
 		return fail_fetch(st, r);
+	if (st->reading == CMY_READ_BATCHES && s)
+		cmy_stmt_warnings(st, s->my, cenote_result_warnings(st->res));
 	if (r == CENOTE_ROW) {
 		st->at = st->next++;
 		return 0;

@@ -239,8 +239,19 @@ may_give_several(const char *sql, size_t n)
 	return 0;
 }
 
+void
+cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n)
+{
+	my->warning_count = n;
+#if !CMY_ORACLE
+	st->pub.upsert_status.warning_count = n;
+#else
+	(void)st;
+#endif
+}
+
 static int
-take_description(struct cmy_session *s)
+take_description(struct cmy_stmt *st, struct cmy_session *s)
 {
 	cenote_result *res = NULL, *none = NULL;
 	int r = cmy_get_result(s, &res);
@@ -253,7 +264,7 @@ take_description(struct cmy_session *s)
 		cmy_error_diag(s->my, cenote_result_diag(res));
 		r = -1;
 	} else {
-		s->my->warning_count = cenote_result_warnings(res);
+		cmy_stmt_warnings(st, s->my, cenote_result_warnings(res));
 	}
 	cenote_result_destroy(res);
 	return r;
@@ -268,7 +279,7 @@ cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s)
 				 s->conn, st->sql, st->sql_length, &st->prepared)) < 0 ||
 		cmy_check(s, cenote_send_prepare(st->prepared)) < 0)
 		return -1;
-	return take_description(s);
+	return take_description(st, s);
 }
 
 /* Programs may look at it, and 0 is none. */
@@ -305,7 +316,7 @@ take_shape(struct cmy_stmt *st, struct cmy_session *s)
 {
 	unsigned n = cenote_stmt_n_columns(st->prepared);
 
-	st->pub.stmt_id = next_id(s);
+	st->id = st->pub.stmt_id = next_id(s);
 	if (take_params(st) < 0)
 		return -1;
 	return n == 0 ? 0

@@ -27,6 +27,7 @@ enum cmy_reading {
 struct cmy_stmt {
 	MYSQL_STMT pub; /* what the program sees; must be first */
 	cenote_stmt *prepared; /* NULL: not yet */
+	unsigned long id; /* pub.stmt_id, unless the program has changed that */
 	char *sql; /* as it was given */
 	size_t sql_length;
 	int may_give_several; /* results: it is a CALL, or a block */
@@ -87,6 +88,8 @@ void cmy_stmt_clear(MYSQL_STMT *stmt);
 MYSQL *cmy_stmt_connection(MYSQL_STMT *stmt);
 /* New columns: fields, and room to bind them. 0, or -1 and the error is set. */
 int cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n);
+/* How many warnings a command for the statement gave. */
+void cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n);
 /* Send a statement to be prepared, and take the answer. 0, or -1 and the connection's error is set. */
 int cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s);
 /* From which form a pool's values are to be converted. */

@@ -14,6 +14,9 @@
 
 static struct cmy_original f;
 static MYSQL *my;
+#if !CMY_ORACLE
+static const char *directory;
+#endif
 
 /* ---- what a program sees ---- */
 
@@ -366,8 +369,11 @@ cursors(void)
 	bind_text(stmt);
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
 	query("select 'in between'");
+	run("drop table if exists stmt_nowhere");
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("warnings %u\n", f.mysql_warning_count(my));
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	printf("warnings %u\n", f.mysql_warning_count(my));
 	query("select 'in between'");
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
@@ -432,13 +438,13 @@ procedures(void)
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
 	take_all(stmt);
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("executed unread %d\n", f.mysql_stmt_execute(stmt));
 	query("select 'too early'");
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 	query("select 'closed'");
 	run("drop procedure stmt_several");
 }
 
-	printf("executed unread %d\n", f.mysql_stmt_execute(stmt));
 static void
 failures(void)
 {
@@ -533,12 +539,6 @@ many_rows(void)
 	run("drop table stmt_many");
 }
 
-static void
-arrays(void)
-{
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned none = 0;
-
 /* Whether the server takes arrays, for programs that ask, and for MARIADB_STMT_BULK_SUPPORTED(), which
  * looks into a structure that no installed header has. */
 static void
@@ -553,13 +553,19 @@ show_capabilities(void)
 	printf("capabilities %lx %lx\n", told, seen);
 }
 
+static void
+arrays(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned none = 0;
+
+	show_capabilities();
 	run("create or replace table stmt_array (a int primary key, b varchar(20) "
 	    "default "
 	    "'default') engine=innodb");
 	prepare(stmt, "insert into stmt_array values (?, ?)");
 	give_rows(stmt, 5);
 	execute(stmt);
-	show_capabilities();
 	query("select * from stmt_array order by a");
 	execute(stmt);
 	run("delete from stmt_array where a <> 3");
@@ -596,6 +602,7 @@ direct(void)
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "do 1", (size_t)-1));
 	show(stmt, "direct",
 		f.mariadb_stmt_execute_direct(stmt, "nonsense", (size_t)-1) != 0);
+	printf("number %ld\n", (long)stmt->stmt_id);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 	stmt = f.mysql_stmt_init(my);
 	show(stmt, "params", f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n));
@@ -603,6 +610,76 @@ direct(void)
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select ?", (size_t)-1));
 	bind_text(stmt);
 	fetch_rest(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+take_second_column(MYSQL_STMT *stmt)
+{
+	char second[16] = "";
+	MYSQL_BIND b[2];
+
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = b[1].buffer_type = MYSQL_TYPE_STRING;
+	b[0].buffer = text;
+	b[0].buffer_length = 4;
+	b[0].length = &text_length;
+	b[0].flags = 1; /* MADB_BIND_DUMMY */
+	b[1].buffer = second;
+	b[1].buffer_length = sizeof(second);
+	prepare(stmt, "select 'unwanted', 'wanted'");
+	execute(stmt);
+	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, b));
+	fetch(stmt);
+	printf("second %s\n", second);
+}
+
+static void
+change_number(MYSQL_STMT *stmt)
+{
+	unsigned long number;
+
+	prepare(stmt, "select 1");
+	number = stmt->stmt_id;
+	stmt->stmt_id = 4711;
+	execute(stmt);
+	stmt->stmt_id = number;
+	execute(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+}
+
+static void
+load_file(MYSQL_STMT *stmt)
+{
+	char path[256], sql[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/stmt_load", directory);
+	file = fopen(path, "w");
+	must(file && fputs("1\n2\n", file) >= 0 && fclose(file) == 0, "file");
+	run("create or replace table stmt_load (a int)");
+	snprintf(sql, sizeof(sql), "load data local infile '%s' into table stmt_load",
+		path);
+	must(f.mysql_stmt_prepare(stmt, sql, strlen(sql)) == 0, sql);
+	execute(stmt);
+	must(remove(path) == 0, "remove");
+	query("select * from stmt_load");
+	run("drop table stmt_load");
+}
+
+static void
+details(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	take_second_column(stmt);
+	change_number(stmt);
+	load_file(stmt);
+	prepare(stmt, "select 1 as ' '");
+	prepare(stmt, "select from_unixtime('1922.1'), from_unixtime('1922.0')");
+	execute(stmt);
+	bind_text(stmt);
+	fetch(stmt);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 #endif
@@ -624,6 +701,7 @@ static const struct {
 	{ "stmt_arrays", arrays },
 	{ "stmt_many_rows", many_rows },
 	{ "stmt_direct", direct },
+	{ "stmt_details", details },
 #endif
 	{ "stmt_lost", lost },
 };
@@ -637,6 +715,9 @@ main(int argc, char **argv)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	cnt_library_open(&f, argv[1]);
+#if !CMY_ORACLE
+	directory = argv[3];
+#endif
 	my = f.mysql_init(NULL);
 	must(f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, argv[2], 0) != NULL,
 		"connect");

@@ -112,6 +112,7 @@ STMT(failures)
 STMT(arrays)
 STMT(many_rows)
 STMT(direct)
+STMT(details)
 STMT(lost)
 
 /* Every type of column into every type of buffer, and every type of parameter. */
@@ -210,6 +211,7 @@ main(void)
 		cmocka_unit_test(stmt_arrays),
 		cmocka_unit_test(stmt_many_rows),
 		cmocka_unit_test(stmt_direct),
+		cmocka_unit_test(stmt_details),
 		cmocka_unit_test(stmt_lost),
 		cmocka_unit_test(values_of_statements),
 		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),
