@@ -322,9 +322,12 @@ run_init_commands(struct cmy_session *s)
 	return r;
 }
 
+/* Until all that belongs to connecting is done, its time is that of one wait. */
 static int
 prepare_session(struct cmy_session *s, const char *db)
 {
+	s->my->net.read_timeout = s->my->options.connect_timeout;
+	s->my->net.write_timeout = s->my->options.connect_timeout;
 	if (keep_session(s) < 0) {
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return -1;

@@ -90,6 +90,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 		return 1;
 	my->charset = cmy_charset_wanted(my);
 	my->insert_id = 0;
+	my->server_status = cmy_first_status(s);
 	return keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0;
 }
 
@@ -138,7 +139,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 
 	if (!s)
 		return 1;
-	cmy_result_forget(s);
+	cmy_result_skip(s);
 	cmy_drain(s);
 	cmy_forget_query(my);
 	cmy_clear(my);
