@@ -74,6 +74,7 @@ start_server() # DATABASE…
 	} | native_mariadb || not_run "no databases"
 }
 server_options=()
+server_keys=
 my_port=
 
 stop_server()
@@ -82,8 +83,8 @@ stop_server()
 	server_pid=
 }
 
-# start_pool DATABASE:SESSIONS…: a cenoted with a pool for each database, of the user test. Everybody
-# else goes to the original library.
+# start_pool DATABASE:SESSIONS…: a cenoted with a pool for each database, of the user test, whose server line
+# has $server_keys too. Everybody else goes to the original library.
 start_pool()
 {
 	local entry name i
@@ -95,8 +96,8 @@ start_pool()
 		for entry in "$@"; do
 			name=${entry%:*}
 			printf '\n[pool %s]\nbackend = mysql\n' "$name"
-			printf 'server = socket=%s user=test password=%s dbname=%s local_infile=yes\n' \
-				"$work/run/s" "$test_password" "$name"
+			printf 'server = socket=%s user=test password=%s dbname=%s local_infile=yes %s\n' \
+				"$work/run/s" "$test_password" "$name" "$server_keys"
 			printf 'sessions = 1..%s\nauth = trust\n' "${entry##*:}"
 		done
 	} >"$work/cenoted.conf"
