@@ -142,11 +142,12 @@ say_cannot_attach(struct cmy_session *s, const struct cmy_login *l, int status)
 static int
 set_timeout(cenote_conn *conn, unsigned seconds)
 {
+	const unsigned longest = INT32_MAX / 1000; /* some programs say -1 */
 	char text[16];
 
 	if (seconds == 0)
 		return CENOTE_OK;
-	snprintf(text, sizeof(text), "%us", seconds);
+	snprintf(text, sizeof(text), "%us", seconds < longest ? seconds : longest);
 	return cenote_conn_set(conn, "connect_timeout", text);
 }
 
