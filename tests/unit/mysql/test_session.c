@@ -408,8 +408,11 @@ another_user_is_undone(void **state)
 	struct my *t = *state;
 
 	(void)my_prepare(t, 1, "select 1");
+	(void)my_query(t, "set autocommit = 0");
 	assert_contains(my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app2"),
 		"done CHANGE USER");
+	assert_contains(t->seen.log, "parameter autocommit=ON\n");
+	assert_contains(t->seen.log, "parameter sql_mode=");
 	assert_prefix(my_value(t, "select current_user()"), "locked@");
 	assert_string_equal(my_value(t, "select database()"), "app2");
 	assert_prefix(my_execute(t, 1, 0, NULL, 0), "error 26000");

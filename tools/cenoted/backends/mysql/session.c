@@ -721,10 +721,34 @@ cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
 	return CENOTE_ERR_CONN;
 }
 
+static int
+tell_setting(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	static const char *const names[] = { "autocommit", "sql_mode", "time_zone",
+		"character_set_client" };
+	struct cnd_session *s = user;
+	int r = CENOTE_OK;
+
+	for (unsigned i = 0; r == CENOTE_OK && i < n; i++)
+		r = tell(s, names[i], row[i] ? row[i] : "", lengths[i]);
+	return r;
+}
+
+/* Another user begins with settings of its own, and the server does not tell them by itself. */
+static int
+tell_settings(struct cnd_session *s)
+{
+	static const char sql[] = "SELECT IF(@@autocommit, 'ON', 'OFF'), @@sql_mode, "
+				  "@@time_zone, @@character_set_client";
+
+	return cnd_my_each(s, sql, sizeof(sql) - 1, tell_setting, s);
+}
+
 int
 cnd_my_change_user(
 	struct cnd_session *s, const struct cnp_change_user *to, struct cnd_sink *sink)
 {
+	struct cnp_done done;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
@@ -737,7 +761,10 @@ cnd_my_change_user(
 		    to->database.n > 0 ? to->database.p : NULL))
 		return cnd_my_failed(s, NULL);
 	cnd_my_close_all(s);
-	return cnd_my_answer_done(s, "CHANGE USER", sink);
+	cnd_my_done(s, &done);
+	done.tag = cnp_str("CHANGE USER");
+	r = tell_settings(s);
+	return r < 0 ? r : sink->ops->done(sink, &done);
 }
 
 int
