@@ -89,6 +89,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	if (r < 0)
 		return 1;
 	my->charset = cmy_charset_wanted(my);
+	my->affected_rows = 0;
 	my->insert_id = 0;
 	my->server_status = cmy_first_status(s);
 	return keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0;

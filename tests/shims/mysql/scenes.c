@@ -564,6 +564,43 @@ tracking(void)
 	f.mysql_close(my);
 }
 
+/* ---- another session on the same connection ---- */
+
+static void
+begun_anew(void)
+{
+	MYSQL_RES *res;
+
+	connect_with(0);
+	show_status("no autocommit", f.mysql_query(my, "set autocommit=0"));
+	show_status("user again", f.mysql_change_user(my, "app", NULL, "app"));
+	show_status("query", f.mysql_query(my, "select 1 union all select 2"));
+	show_status("reset before reading", f.mysql_reset_connection(my));
+	(void)f.mysql_query(my, "select 1 union all select 2");
+	res = f.mysql_use_result(my);
+	(void)f.mysql_fetch_row(res);
+	show_status("reset while reading", f.mysql_reset_connection(my));
+	printf("row %d\n", f.mysql_fetch_row(res) != NULL);
+	f.mysql_free_result(res);
+	run("select 3", 0);
+	f.mysql_close(my);
+}
+
+/* Commands at connecting are a part of it. */
+static void
+connecting_takes_too_long(void)
+{
+	unsigned seconds = 1;
+
+	my = f.mysql_init(NULL);
+	(void)f.mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+	(void)f.mysql_options(my, MYSQL_INIT_COMMAND, "do sleep(3)");
+	printf("connected %d\n", f.mysql_real_connect(my, NULL, "app", NULL, "app", 0,
+					 server_socket, 0) != NULL);
+	printf("errno %u\n", f.mysql_errno(my));
+	f.mysql_close(my);
+}
+
 /* ---- losing the session ---- */
 
 static void
@@ -607,6 +644,8 @@ static const struct {
 	{ "lists", lists },
 	{ "files", files },
 	{ "tracking", tracking },
+	{ "begun_anew", begun_anew },
+	{ "connecting_takes_too_long", connecting_takes_too_long },
 	{ "lost", lost },
 };
 

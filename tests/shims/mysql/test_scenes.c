@@ -157,6 +157,8 @@ SCENE_OF_BOTH(positions)
 SCENE_OF_BOTH(lists)
 SCENE(files)
 SCENE(tracking)
+SCENE(begun_anew)
+SCENE(connecting_takes_too_long)
 SCENE_OF_BOTH(lost)
 
 static int
@@ -197,6 +199,8 @@ main(void)
 		cmocka_unit_test(lists_of_oracle),
 		cmocka_unit_test(files_of_mariadb),
 		cmocka_unit_test(tracking_of_mariadb),
+		cmocka_unit_test(begun_anew_of_mariadb),
+		cmocka_unit_test(connecting_takes_too_long_of_mariadb),
 		cmocka_unit_test(lost_of_mariadb),
 		cmocka_unit_test(lost_of_oracle),
 		cmocka_unit_test(stmt_not_prepared),
