@@ -459,6 +459,8 @@ const struct cmy_methods *cmy_methods(void);
 int cmy_track_start(struct cmy_session *s);
 /* A statement without rows has ended: what came with it is told from now on. */
 void cmy_track_take(struct cmy_session *s);
+/* Another user has logged in: nothing is told of the settings that came with that. */
+void cmy_track_forget(struct cmy_session *s);
 void cmy_track_free(struct cmy_track *track);
 
 #endif

@@ -88,6 +88,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
 	if (r < 0)
 		return 1;
+	cmy_track_forget(s);
 	my->charset = cmy_charset_wanted(my);
 	my->affected_rows = 0;
 	my->insert_id = 0;

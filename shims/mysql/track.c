@@ -142,6 +142,14 @@ cmy_track_take(struct cmy_session *s)
 }
 
 void
+cmy_track_forget(struct cmy_session *s)
+{
+	/* what was coming is told, and then no more */
+	cmy_track_take(s);
+	cmy_track_take(s);
+}
+
+void
 cmy_track_free(struct cmy_track *track)
 {
 	for (int i = 0; track && i < CMY_SESSION_TRACK_KINDS; i++) {

@@ -574,6 +574,7 @@ begun_anew(void)
 	connect_with(0);
 	show_status("no autocommit", f.mysql_query(my, "set autocommit=0"));
 	show_status("user again", f.mysql_change_user(my, "app", NULL, "app"));
+	show_tracked("do 1");
 	show_status("query", f.mysql_query(my, "select 1 union all select 2"));
 	show_status("reset before reading", f.mysql_reset_connection(my));
 	(void)f.mysql_query(my, "select 1 union all select 2");
