@@ -210,6 +210,37 @@ a_call_gives_results_and_output_values(void **state)
 	cenote_params_destroy(params);
 }
 
+/* What is known of its columns when it runs again is those of its first result only. */
+static void
+a_call_that_was_given_up_runs_again(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_stmt *stmt;
+
+	wp_exec(conn, "create or replace procedure alike() begin select 1 as v; select "
+		      "2 as v; end");
+	assert_int_equal(
+		cenote_stmt_create(conn, "call alike()", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	options.stream = 1;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(cenote_send_execute(stmt, NULL, &options), CENOTE_OK);
+		expect_kind(conn, CENOTE_RESULT_ROWS);
+	}
+	assert_int_equal(cenote_send_execute(stmt, NULL, NULL), CENOTE_OK);
+	for (int i = 1; i <= 2; i++) {
+		cenote_result *res = wp_next_result(conn, CENOTE_RESULT_ROWS);
+
+		assert_string_equal(
+			cenote_result_text(res, 0, 0, NULL), i == 1 ? "1" : "2");
+		cenote_result_destroy(res);
+	}
+	expect_kind(conn, CENOTE_RESULT_COMMAND);
+	expect_kind(conn, 0);
+	cenote_stmt_destroy(stmt);
+}
+
 /* ---- files ---- */
 
 static void
@@ -632,6 +663,7 @@ main(void)
 		TEST(several_results_and_an_error_in_the_middle),
 		TEST(the_servers_facts_come_with_results),
 		TEST(a_call_gives_results_and_output_values),
+		TEST(a_call_that_was_given_up_runs_again),
 		TEST(a_file_comes_from_a_program_that_allows_it),
 		TEST(a_program_that_does_not_allow_it_sends_no_file),
 		BARE(a_pool_that_does_not_allow_it_asks_for_no_file),

@@ -108,6 +108,7 @@ STMT(changes)
 STMT(two)
 STMT(cursors)
 STMT(procedures)
+STMT(procedures_unread)
 STMT(failures)
 STMT(arrays)
 STMT(many_rows)
@@ -211,6 +212,7 @@ main(void)
 		cmocka_unit_test(stmt_two),
 		cmocka_unit_test(stmt_cursors),
 		cmocka_unit_test(stmt_procedures),
+		cmocka_unit_test(stmt_procedures_unread),
 		cmocka_unit_test(stmt_failures),
 		cmocka_unit_test(stmt_arrays),
 		cmocka_unit_test(stmt_many_rows),
