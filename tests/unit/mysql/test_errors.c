@@ -35,7 +35,7 @@ states_are_kept_unless_they_say_nothing(void **state)
 		{ 2002, "HY000", CENOTE_ERR_CONN, "08001" },
 		{ 1153, "08S01", CENOTE_ERR_CONN, "08S01" },
 		{ 1927, "70100", CENOTE_ERR_CONN, "08006" },
-		{ 4031, "HY000", CENOTE_ERR_CONN, "08006" },
+		{ 4031, "HY000", CENOTE_ERR_SERVER, "HY000" },
 		{ 5014, "HY000", CENOTE_ERR_CONN, "08006" },
 		{ 2008, "HY000", CENOTE_ERR_NOMEM, "53200" },
 	};
@@ -113,11 +113,33 @@ what_can_be_done_is_hinted(void **state)
 	cnc_diag_finish(&d);
 }
 
+/* MySQL's and MariaDB's servers have one number for different things. */
+static void
+a_number_of_both_is_told_apart(void **state)
+{
+	static const char idle[] =
+		"The client was disconnected by the server because of inactivity.";
+	static const char trigger[] = "Referenced trigger 't' for the given action time "
+				      "and event type does not exist";
+	struct cnc_diag d;
+
+	(void)state;
+	cnc_diag_init(&d, &cnc_mem_default);
+	assert_int_equal(
+		cnd_my_diag(&d, 4031, "HY000", idle, "db1:3306"), CENOTE_ERR_CONN);
+	assert_string_equal(d.sqlstate, "08006");
+	assert_int_equal(
+		cnd_my_diag(&d, 4031, "HY000", trigger, "db1:3306"), CENOTE_ERR_SERVER);
+	assert_string_equal(d.sqlstate, "HY000");
+	cnc_diag_finish(&d);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_are_kept_unless_they_say_nothing),
+		cmocka_unit_test(a_number_of_both_is_told_apart),
 		cmocka_unit_test(a_read_only_server_is_told_by_its_words),
 		cmocka_unit_test(what_is_missing_is_made_up_for),
 		cmocka_unit_test(what_can_be_done_is_hinted),

@@ -95,7 +95,6 @@ static const struct {
 	{ 3169, IS_LOST, KEEP }, /* ER_SESSION_WAS_KILLED */
 	{ 3572, 0, AS(LOCKED) }, /* ER_LOCK_NOWAIT */
 	{ 3819, 0, AS(CHECK) }, /* ER_CHECK_CONSTRAINT_VIOLATED */
-	{ 4031, IS_LOST, KEEP }, /* ER_CLIENT_INTERACTION_TIMEOUT */
 	{ 5013, IS_LOST, KEEP }, /* CR_ERR_NET_READ */
 	{ 5014, IS_LOST, KEEP }, /* CR_ERR_NET_WRITE */
 	{ 5015, IS_LOST, KEEP }, /* CR_ERR_NET_UNCOMPRESS */
@@ -108,7 +107,10 @@ struct meaning {
 };
 
 /* "The MariaDB server is running with the %s option": many options, of which one is known. */
-#define ER_OPTION_PREVENTS 1290u
+#define ER_OPTION_PREVENTS            1290u
+/* MySQL's "The client was disconnected by the server because of inactivity"; to MariaDB the number is that
+ * of a trigger that is not there. */
+#define ER_CLIENT_INTERACTION_TIMEOUT 4031u
 
 static int
 has_no_meaning(const char *state)
@@ -139,6 +141,8 @@ find_meaning(unsigned code, const char *state, const char *message)
 	}
 	if (code == ER_OPTION_PREVENTS && strstr(message, "read-only"))
 		m.state = CNC_SQLSTATE(READ_ONLY);
+	if (code == ER_CLIENT_INTERACTION_TIMEOUT && strstr(message, "disconnected"))
+		m.is_lost = 1;
 	/* Who gets it must see by the class that the session is gone. */
 	if (m.is_lost && strncmp(m.state, "08", 2) != 0)
 		m.state = CNC_SQLSTATE(CONNECTION_LOST);
