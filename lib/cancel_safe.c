@@ -138,7 +138,7 @@ read_answer(struct attempt *a)
 	do
 		r = read_message(a, &m);
 	while (r == CENOTE_OK && (m.code == CNP_MSG_HELLO || m.code == CNP_MSG_NOTICE));
-	if (r < 0)
+	if (r != CENOTE_OK)
 		return r;
 	if (m.code == CNP_MSG_CANCELLED)
 		return m.as.cancelled.delivered ? CENOTE_OK : CENOTE_DONE;

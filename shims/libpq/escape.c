@@ -195,7 +195,7 @@ cpq_PQescapeIdentifier(PGconn *conn, const char *str, size_t len)
 	int is_other = conn != NULL && conn->habits.dialect != NULL;
 
 	return escape_quoted(conn, str, len,
-		is_other ? cpq_dialect_name_quote(conn->habits.dialect) : '"');
+		(char)(is_other ? cpq_dialect_name_quote(conn->habits.dialect) : '"'));
 }
 
 /* ---- bytea ---- */

@@ -377,6 +377,8 @@ goes_on(struct cmy_session *s, int wants, void *ret)
 		kept.db, kept.port, kept.unix_socket, kept.clientflag);
 }
 
+/* mysql_real_connect_start() has as many parameters as it has. */
+/* NOLINTNEXTLINE(readability-function-size) */
 CMY_FACE_ASYNC(PAIR, PAIR_V)
 
 unsigned int

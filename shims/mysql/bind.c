@@ -71,9 +71,9 @@ may_bind(MYSQL_STMT *stmt)
 static char
 bound(const MYSQL_STMT *stmt)
 {
-	int reports = stmt->mysql && stmt->mysql->options.report_data_truncation;
-
-	return CMY_ORACLE && reports ? 3 : 1;
+	return CMY_ORACLE && stmt->mysql && stmt->mysql->options.report_data_truncation
+		       ? 3
+		       : 1;
 }
 
 my_bool
@@ -177,7 +177,7 @@ put_column(struct cmy_stmt *st, unsigned i, int is_binary)
 	set_pointers(b);
 	if (CMY_ORACLE)
 		*b->error = 0;
-	*b->is_null = p == NULL;
+	*b->is_null = cmy_bool(p == NULL);
 	if (!p)
 		return 0;
 	put(b, &st->pub.fields[i], is_binary, p, n);

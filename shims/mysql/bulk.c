@@ -86,7 +86,7 @@ add_value(struct bulk *k, unsigned param)
 	const MYSQL_STMT *stmt = &k->st->pub;
 	MYSQL_BIND one = stmt->params[param];
 	int indicator = indicator_of(stmt, &one, k->row);
-	my_bool is_null = indicator == STMT_INDICATOR_NULL;
+	my_bool is_null = cmy_bool(indicator == STMT_INDICATOR_NULL);
 	unsigned long length = indicator == STMT_INDICATOR_NTS
 				       ? (unsigned long)-1
 				       : length_of(stmt, param, k->row);

@@ -421,6 +421,7 @@ cmy_connect_original_step(struct cmy_session *s, const char *host, const char *u
 #else
 
 int
+/* NOLINTNEXTLINE(readability-function-size): mysql_real_connect_start()'s parameters */
 cmy_connect_original_start(struct cmy_session *s, MYSQL **ret, const char *host,
 	const char *user, const char *passwd, const char *db, unsigned int port,
 	const char *unix_socket, unsigned long client_flag)

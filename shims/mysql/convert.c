@@ -101,11 +101,11 @@ cmy_integer_to_real(MYSQL_BIND *b, int64_t v, int is_unsigned)
 
 	if (b->buffer_type == MYSQL_TYPE_DOUBLE) {
 		cmy_put_double(b, wide);
-		*b->error = !is_same(wide, v, is_unsigned);
+		*b->error = cmy_bool(!is_same(wide, v, is_unsigned));
 		return;
 	}
 	cmy_put_float(b, narrow);
-	*b->error = !is_same((double)narrow, v, is_unsigned);
+	*b->error = cmy_bool(!is_same((double)narrow, v, is_unsigned));
 }
 
 /* What the machine's own conversion makes of it, also where C leaves that open. */
@@ -172,7 +172,7 @@ cmy_put_text(MYSQL_BIND *b, const char *p, size_t n)
 		memcpy(b->buffer, p + b->offset, copied);
 	if (left < b->buffer_length)
 		((char *)b->buffer)[left] = '\0';
-	*b->error = left > b->buffer_length;
+	*b->error = cmy_bool(left > b->buffer_length);
 }
 
 /* ---- dates and times ---- */

@@ -75,7 +75,8 @@ text_to_integer(MYSQL_BIND *b, size_t size, const char *p, size_t n)
 		size == 8 && b->is_unsigned ? parse_unsigned(p, n) : parse_signed(p, n);
 
 	cmy_put_integer(b, size, v.value);
-	*b->error = v.is_wrong || (size < 8 && cmy_is_outside(b, size, v.value));
+	*b->error =
+		cmy_bool(v.is_wrong || (size < 8 && cmy_is_outside(b, size, v.value)));
 }
 
 static double
@@ -92,7 +93,7 @@ parse_real(MYSQL_BIND *b, const char *p, size_t n)
 	text[n] = '\0';
 	errno = 0;
 	v = strtod(text, NULL);
-	*b->error = is_wrong || errno != 0;
+	*b->error = cmy_bool(is_wrong || errno != 0);
 	errno = saved;
 	return v;
 }
@@ -179,7 +180,7 @@ is_clock(const struct scanner *s)
 static void
 scan_time(struct scanner *s, MYSQL_TIME *t)
 {
-	t->neg = *s->p == '-';
+	t->neg = cmy_bool(*s->p == '-');
 	s->p += t->neg;
 	if (t->neg || is_clock(s)) {
 		scan_clock(s, t);
@@ -257,7 +258,7 @@ put_raw(MYSQL_BIND *b, const char *p, size_t n)
 	if (left < b->buffer_length && (b->buffer_type == MYSQL_TYPE_STRING ||
 					       b->buffer_type == MYSQL_TYPE_JSON))
 		((char *)b->buffer)[left] = '\0';
-	*b->error = left > b->buffer_length;
+	*b->error = cmy_bool(left > b->buffer_length);
 }
 
 /* ---- integers ---- */
@@ -290,12 +291,12 @@ put_integer(MYSQL_BIND *b, const MYSQL_FIELD *field, int64_t v)
 
 	cmy_put_integer(b, size, v);
 	if (is_same_size(b, field))
-		*b->error =
-			is_unsigned != (b->is_unsigned != 0) && ((uint64_t)v & half) != 0;
+		*b->error = cmy_bool(is_unsigned != (b->is_unsigned != 0) &&
+				     ((uint64_t)v & half) != 0);
 	else if (size < 8)
-		*b->error = cmy_is_outside(b, size, v);
+		*b->error = cmy_bool(cmy_is_outside(b, size, v));
 	else
-		*b->error = v < 0 && b->is_unsigned;
+		*b->error = cmy_bool(v < 0 && b->is_unsigned);
 }
 
 static void

@@ -27,6 +27,7 @@ cmy_error_textv(
 	MYSQL *my, unsigned code, const char *sqlstate, const char *format, va_list args)
 {
 	set_state(my, code, sqlstate);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	vsnprintf(my->net.last_error, sizeof(my->net.last_error), format, args);
 }
 
@@ -49,10 +50,11 @@ cmy_error(MYSQL *my, unsigned code, const char *sqlstate)
 void
 cmy_error_with(MYSQL *my, unsigned code, ...)
 {
+	const char *words = cmy_error_words(code);
 	va_list args;
 
 	va_start(args, code);
-	cmy_error_textv(my, code, NULL, cmy_error_words(code), args);
+	cmy_error_textv(my, code, NULL, words, args);
 	va_end(args);
 }
 

@@ -35,46 +35,48 @@ static const char *const texts[] = {
 	[25] = "Error connecting to source:",
 	[26] = "SSL connection error: %-.100s",
 	[27] = "Malformed packet",
-	[28] = "This client library is licensed only for use with MySQL servers having "
-	       "'%s' license",
+	[28] = ("This client library is licensed only for use with MySQL servers having "
+		"'%s' license"),
 	[29] = "Invalid use of null pointer",
 	[30] = "Statement not prepared",
 	[31] = "No data supplied for parameters in prepared statement",
 	[32] = "Data truncated",
 	[33] = "No parameters exist in the statement",
 	[34] = "Invalid parameter number",
-	[35] = "Can't send long data for non-string/non-binary data types (parameter: "
-	       "%d)",
+	[35] = ("Can't send long data for non-string/non-binary data types (parameter: "
+		"%d)"),
 	[36] = "Using unsupported buffer type: %d  (parameter: %d)",
 	[37] = "Shared memory: %-.100s",
 	[38] = "Can't open shared memory; client could not create request event (%lu)",
 	[39] = "Can't open shared memory; no answer event received from server (%lu)",
 	[40] = "Can't open shared memory; server could not allocate file mapping (%lu)",
-	[41] = "Can't open shared memory; server could not get pointer to file mapping "
-	       "(%lu)",
+	[41] = ("Can't open shared memory; server could not get pointer to file mapping "
+		"(%lu)"),
 	[42] = "Can't open shared memory; client could not allocate file mapping (%lu)",
-	[43] = "Can't open shared memory; client could not get pointer to file mapping "
-	       "(%lu)",
+	[43] = ("Can't open shared memory; client could not get pointer to file mapping "
+		"(%lu)"),
 	[44] = "Can't open shared memory; client could not create %s event (%lu)",
 	[45] = "Can't open shared memory; no answer from server (%lu)",
 	[46] = "Can't open shared memory; cannot send request event to server (%lu)",
 	[47] = "Wrong or unknown protocol",
 	[48] = "Invalid connection handle",
-	[49] = "Connection using old (pre-4.1.1) authentication protocol refused (client "
-	       "option 'secure_auth' enabled)",
+	[49] = ("Connection using old (pre-4.1.1) authentication protocol refused "
+		"(client "
+		"option 'secure_auth' enabled)"),
 	[50] = "Row retrieval was canceled by mysql_stmt_close() call",
 	[51] = "Attempt to read column without prior row fetch",
 	[52] = "Prepared statement contains no metadata",
-	[53] = "Attempt to read a row while there is no result set associated with the "
-	       "statement",
+	[53] = ("Attempt to read a row while there is no result set associated with the "
+		"statement"),
 	[54] = "This feature is not implemented yet",
 	[55] = "Lost connection to MySQL server at '%s', system error: %d",
 	[56] = "Statement closed indirectly because of a preceding %s() call",
-	[57] = "The number of columns in the result set differs from the number of bound "
-	       "buffers. You must reset the statement, rebind the result set columns, "
-	       "and execute the statement again",
-	[58] = "This handle is already connected. Use a separate handle for each "
-	       "connection.",
+	[57] = ("The number of columns in the result set differs from the number of "
+		"bound "
+		"buffers. You must reset the statement, rebind the result set columns, "
+		"and execute the statement again"),
+	[58] = ("This handle is already connected. Use a separate handle for each "
+		"connection."),
 	[59] = "Authentication plugin '%s' cannot be loaded: %s",
 	[60] = "There is an attribute with the same name already",
 	[61] = "Authentication plugin '%s' reported error: %s",
@@ -84,8 +86,8 @@ static const char *const texts[] = {
 	[65] = "Compression protocol not supported with asynchronous protocol",
 	[66] = "Connection failed due to wrongly configured compression algorithm",
 	[67] = "SSO user not found, Please perform SSO authentication using kerberos.",
-	[68] = "LOAD DATA LOCAL INFILE file request rejected due to restrictions on "
-	       "access.",
+	[68] = ("LOAD DATA LOCAL INFILE file request rejected due to restrictions on "
+		"access."),
 	[69] = "Determining the real path for '%s' failed with error (%d): %s",
 };
 #else
@@ -149,8 +151,8 @@ const char *cmy_error_list[] = {
 	/* 2055 */ "Lost connection to server at '%s', system error: %d",
 	/* 2056 */ "Server closed statement due to a prior %s function call",
 	/* 2057 */
-	"The number of parameters in bound buffers differs from number of columns in "
-	"resultset",
+	("The number of parameters in bound buffers differs from number of columns in "
+	 "resultset"),
 	/* 2058 */ "Can't connect twice. Already connected",
 	/* 2059 */ "Plugin %s could not be loaded: %s",
 	/* 2060 */ "An attribute with same name already exists",

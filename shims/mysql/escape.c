@@ -62,7 +62,7 @@ is_broken(const MARIADB_CHARSET_INFO *cs, char c)
 static char *
 put_slashed(const MARIADB_CHARSET_INFO *cs, char *to, char c)
 {
-	char escape = is_broken(cs, c) ? c : escape_of(c);
+	char escape = (char)(is_broken(cs, c) ? c : escape_of(c));
 
 	if (escape) {
 		*to++ = '\\';

@@ -87,7 +87,7 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 	take_status(st, my);
 #if !CMY_ORACLE
 	st->pub.execute_count++;
-	st->pub.cursor_exists = st->reading == CMY_READ_BATCHES;
+	st->pub.cursor_exists = cmy_bool(st->reading == CMY_READ_BATCHES);
 	if (my->field_count > 0)
 		st->pub.state = MYSQL_STMT_WAITING_USE_OR_STORE;
 #endif
@@ -211,7 +211,7 @@ cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
 {
 	unsigned more = SERVER_MORE_RESULTS_EXISTS | SERVER_PS_OUT_PARAMS;
 
-	return stmt && stmt->mysql && (stmt->mysql->server_status & more) != 0;
+	return cmy_bool(stmt && stmt->mysql && (stmt->mysql->server_status & more) != 0);
 }
 #endif
 

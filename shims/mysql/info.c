@@ -159,7 +159,8 @@ cmy_mariadb_connection(MYSQL *my)
 {
 	const char *version = my->server_version;
 
-	return version && (strstr(version, "MariaDB") || strstr(version, "-maria-"));
+	return cmy_bool(
+		version && (strstr(version, "MariaDB") || strstr(version, "-maria-")));
 }
 
 static const char *

@@ -82,7 +82,7 @@ cmy_mysql_init(MYSQL *mysql)
 	if (!my)
 		return NULL;
 	memset(my, 0, sizeof(*my));
-	my->free_me = !mysql;
+	my->free_me = cmy_bool(!mysql);
 	my->net.fd = -1;
 	memcpy(my->net.sqlstate, "00000", sizeof(my->net.sqlstate));
 	my->affected_rows = MYSQL_COUNT_ERROR;

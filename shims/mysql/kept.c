@@ -51,9 +51,10 @@ add_value(struct cmy_kept *k, const char *p, size_t n)
 	if (r < 0)
 		return r;
 	k->values[k->n_values++] = v;
-	if (!p)
+	if (!p || !k->bytes)
 		return 0;
-	memcpy(k->bytes + k->used, p, n);
+	if (n > 0)
+		memcpy(k->bytes + k->used, p, n);
 	k->bytes[k->used + n] = '\0';
 	k->used += n + 1;
 	return 0;

@@ -21,7 +21,7 @@ static void
 put(struct sql *q, const char *text, size_t len)
 {
 	size_t room = 2 * (q->len + len) + 64;
-	char *grown = q->text;
+	char *grown;
 
 	if (q->has_failed)
 		return;

@@ -64,7 +64,7 @@ keep_piece(struct cmy_stmt *st, unsigned number, const char *data, size_t length
 		l->bytes = bigger;
 		l->room = wanted;
 	}
-	if (length > 0)
+	if (length > 0 && l->bytes)
 		memcpy(l->bytes + l->length, data, length);
 	l->length += length;
 	return CENOTE_OK;
@@ -121,7 +121,7 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
 	if (r < 0)
 		cmy_stmt_take_error(stmt);
-	return r < 0;
+	return cmy_bool(r < 0);
 }
 
 int

@@ -245,13 +245,13 @@ refuse_stmt(MYSQL_STMT *stmt)
 static my_bool
 prepare_response(MYSQL_STMT *stmt)
 {
-	return stmt->last_errno != 0;
+	return cmy_bool(stmt->last_errno != 0);
 }
 
 static int
 execute_response(MYSQL_STMT *stmt)
 {
-	return stmt->last_errno != 0;
+	return cmy_bool(stmt->last_errno != 0);
 }
 
 static int
@@ -294,7 +294,7 @@ refuse_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
 static my_bool
 is_supported(enum enum_field_types type)
 {
-	return type <= MYSQL_TYPE_BIT || type >= MYSQL_TYPE_JSON;
+	return cmy_bool(type <= MYSQL_TYPE_BIT || type >= MYSQL_TYPE_JSON);
 }
 
 static void set_error(MYSQL *my, unsigned int code, const char *sqlstate,

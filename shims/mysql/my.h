@@ -121,6 +121,13 @@ cmy_session(const MYSQL *my)
 	return my ? my->extension : NULL;
 }
 
+/* MariaDB's my_bool is a char: nothing but 0 and 1 goes into it. */
+static inline my_bool
+cmy_bool(int is_true)
+{
+	return (my_bool)(is_true != 0);
+}
+
 /* ---- init.c ---- */
 
 /* What is ours of a handle. */

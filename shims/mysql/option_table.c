@@ -198,7 +198,7 @@ get_nonblock(struct cmy_options *o, void *arg, void *more, unsigned *n)
 
 	(void)more;
 	(void)n;
-	*(my_bool *)arg = s->fibre != NULL;
+	*(my_bool *)arg = cmy_bool(s->fibre != NULL);
 	return 0;
 }
 

@@ -163,8 +163,8 @@ set_by_name(MYSQL *my, const struct name *n, const char *value)
 	case YES_NO:
 		return cmy_option_set(my, n->option, &as_bool, NULL);
 	case ON:
-		as_unsigned =
-			as_bool; /* of either width, on any machine with the low byte first */
+		/* of either width, on any machine with the low byte first */
+		as_unsigned = (unsigned char)as_bool;
 		return cmy_option_set(my, n->option, &as_unsigned, NULL);
 	case ONE_OF:
 		as_unsigned = word_number(n->words, value ? value : "");

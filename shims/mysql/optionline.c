@@ -44,7 +44,7 @@ read_value(char *value)
 
 		if (mark)
 			from++;
-		*to++ = mark ? meant[mark - marks] : *from;
+		*to++ = (char)(mark ? meant[mark - marks] : *from);
 	}
 	*to = '\0';
 	return value;

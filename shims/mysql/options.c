@@ -141,16 +141,18 @@ cmy_option_record(struct cmy_options *o, const struct option *what, const void *
 {
 	struct record *old = what->adds ? NULL : find_record(o, what);
 	struct record *r = old ? old : new_record(o);
-	struct record made;
+	struct record made, gone = { .what = NULL };
 
 	if (!r || record_make(&made, what, first, second) < 0)
 		return no_memory(o);
 	if (old)
-		record_finish(old);
+		gone = *old;
 	else
 		o->n++;
 	made.is_of_file = o->is_file;
 	*r = made;
+	if (gone.what)
+		record_finish(&gone);
 	return 0;
 }
 
@@ -307,7 +309,8 @@ tell(const struct cmy_options *o, const struct option *what, void *arg)
 	if (what->kind >= sizeof(sizes) / sizeof(sizes[0]) || sizes[what->kind] == 0)
 		return 1;
 	if (what->at == 0 && what->flag != 0)
-		*(my_bool *)arg = (o->my->options.client_flag & what->flag) != 0;
+		*(my_bool *)arg =
+			cmy_bool((o->my->options.client_flag & what->flag) != 0);
 	else if (now)
 		memcpy(arg, now, sizes[what->kind]);
 	else

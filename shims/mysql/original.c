@@ -44,26 +44,39 @@ copy_fetch_functions(void *library)
 }
 #endif
 
+struct entry {
+	const char *name;
+	size_t at;
+};
+
+#define ONE(name)                              { #name, offsetof(struct cmy_original, name) },
+#define ENTRY(handle, ret, name, params, args) ONE(name)
+#define ENTRY_V(handle, name, params, args)    ONE(name)
+#define ENTRY_PAIR(type, handle, result, name, params, args)                             \
+	ONE(name##_start) ONE(name##_cont)
+#define ENTRY_PAIR_V(type, handle, name, params, args) ONE(name##_start) ONE(name##_cont)
+
+static const struct entry entries[] = {
+	/* clang-format off */
+	CMY_FACE(ENTRY, ENTRY_V)
+#if !CMY_ORACLE
+	CMY_FACE_ASYNC(ENTRY_PAIR, ENTRY_PAIR_V)
+	ONE(mysql_optionsv)
+	ONE(mysql_get_optionv)
+	ONE(mariadb_get_infov)
+	ONE(mariadb_rpl_optionsv)
+	ONE(mariadb_rpl_get_optionsv)
+#endif
+	/* clang-format on */
+};
+
 static void
 find_all(void *library)
 {
-#define FIND(handle, ret, name, params, args)                                            \
-	csh_library_find(library, #name, &original.name);
-#define FIND_V(handle, name, params, args)                                               \
-	csh_library_find(library, #name, &original.name);
-	CMY_FACE(FIND, FIND_V)
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		csh_library_find(
+			library, entries[i].name, (char *)&original + entries[i].at);
 #if !CMY_ORACLE
-#define FIND_ONE(name) csh_library_find(library, #name, &original.name);
-#define FIND_PAIR(type, handle, result, name, params, args)                              \
-	FIND_ONE(name##_start) FIND_ONE(name##_cont)
-#define FIND_PAIR_V(type, handle, name, params, args)                                    \
-	FIND_ONE(name##_start) FIND_ONE(name##_cont)
-	CMY_FACE_ASYNC(FIND_PAIR, FIND_PAIR_V)
-	FIND_ONE(mysql_optionsv)
-	FIND_ONE(mysql_get_optionv)
-	FIND_ONE(mariadb_get_infov)
-	FIND_ONE(mariadb_rpl_optionsv)
-	FIND_ONE(mariadb_rpl_get_optionsv)
 	copy_fetch_functions(library);
 #endif
 }

@@ -127,7 +127,7 @@ may_bind(MYSQL_STMT *stmt)
 my_bool
 cmy_mysql_stmt_bind_param(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 {
-	unsigned i, n = bnd ? stmt->param_count : 0;
+	unsigned i, n;
 
 	if (!may_bind(stmt))
 		return 1;

@@ -351,7 +351,7 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 		cmy_error(mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
 		return 1;
 	}
-	return cmy_next_head(s) < 0;
+	return cmy_bool(cmy_next_head(s) < 0);
 }
 
 /* Whether the program reads answers by itself, with mysql_read_query_result(). */
@@ -390,7 +390,7 @@ cmy_mysql_query(MYSQL *mysql, const char *q)
 my_bool
 cmy_mysql_more_results(MYSQL *mysql)
 {
-	return (mysql->server_status & SERVER_MORE_RESULTS_EXISTS) != 0;
+	return cmy_bool((mysql->server_status & SERVER_MORE_RESULTS_EXISTS) != 0);
 }
 
 int
@@ -406,7 +406,7 @@ cmy_mysql_next_result(MYSQL *mysql)
 	mysql->affected_rows = MYSQL_COUNT_ERROR;
 	if (!s || s->state != CMY_MORE)
 		return -1;
-	return cmy_next_head(s) < 0;
+	return cmy_bool(cmy_next_head(s) < 0);
 }
 
 /* ---- what the last one said ---- */

@@ -93,7 +93,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	my->affected_rows = 0;
 	my->insert_id = 0;
 	my->server_status = cmy_first_status(s);
-	return keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0;
+	return cmy_bool(keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0);
 }
 
 /* Behind a pool of another server there is one database only. */
@@ -206,7 +206,7 @@ is_mysql(const MYSQL *my)
 static my_bool
 run(MYSQL *my, const char *sql)
 {
-	return cmy_mysql_real_query(my, sql, strlen(sql)) != 0;
+	return cmy_bool(cmy_mysql_real_query(my, sql, strlen(sql)) != 0);
 }
 
 static my_bool
@@ -242,19 +242,21 @@ end_elsewhere(MYSQL *my, int (*call)(cenote_conn *conn))
 	if (cenote_tx_state(s->conn) == CENOTE_TX_IDLE)
 		return 0;
 	my->server_status &= ~SERVER_STATUS_IN_TRANS;
-	return finish(s, call) < 0;
+	return cmy_bool(finish(s, call) < 0);
 }
 
 my_bool
 cmy_mysql_commit(MYSQL *my)
 {
-	return is_mysql(my) ? run(my, "COMMIT") : end_elsewhere(my, cenote_commit);
+	return cmy_bool(
+		is_mysql(my) ? run(my, "COMMIT") : end_elsewhere(my, cenote_commit));
 }
 
 my_bool
 cmy_mysql_rollback(MYSQL *my)
 {
-	return is_mysql(my) ? run(my, "ROLLBACK") : end_elsewhere(my, cenote_rollback);
+	return cmy_bool(
+		is_mysql(my) ? run(my, "ROLLBACK") : end_elsewhere(my, cenote_rollback));
 }
 
 /* ---- the administrator's ---- */
@@ -412,7 +414,7 @@ cmy_mariadb_reconnect(MYSQL *my)
 
 	if (!s || !cmy_is_owner(s))
 		return 1;
-	return cmy_reconnect(s) < 0;
+	return cmy_bool(cmy_reconnect(s) < 0);
 }
 
 #endif

@@ -26,11 +26,13 @@ cmy_stmt_error(MYSQL_STMT *stmt, unsigned code)
 void
 cmy_stmt_error_with(MYSQL_STMT *stmt, unsigned code, ...)
 {
+	const char *words = cmy_error_words(code);
 	char text[CMY_ERRMSG_SIZE];
 	va_list args;
 
 	va_start(args, code);
-	vsnprintf(text, sizeof(text), cmy_error_words(code), args);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	vsnprintf(text, sizeof(text), words, args);
 	va_end(args);
 	cmy_stmt_error_text(stmt, code, "HY000", text);
 }
@@ -545,7 +547,7 @@ cmy_mysql_stmt_attr_set(
 
 	switch (attr_type) {
 	case STMT_ATTR_UPDATE_MAX_LENGTH:
-		stmt->update_max_length = attr ? *(const my_bool *)attr : 0;
+		stmt->update_max_length = cmy_bool(attr && *(const my_bool *)attr != 0);
 		break;
 	case STMT_ATTR_CURSOR_TYPE:
 		is_unknown = number_or_0(attr) > CURSOR_TYPE_READ_ONLY;
@@ -564,7 +566,7 @@ cmy_mysql_stmt_attr_set(
 	}
 	if (is_unknown)
 		cmy_stmt_error(stmt, CR_NOT_IMPLEMENTED);
-	return is_unknown != 0;
+	return cmy_bool(is_unknown != 0);
 }
 
 my_bool
@@ -581,7 +583,7 @@ cmy_mysql_stmt_attr_get(MYSQL_STMT *stmt, enum enum_stmt_attr_type attr_type, vo
 		*(unsigned long *)attr = stmt->prefetch_rows;
 		return 0;
 	default:
-		return get_more(stmt, attr_type, attr) != 0;
+		return cmy_bool(get_more(stmt, attr_type, attr) != 0);
 	}
 }
 

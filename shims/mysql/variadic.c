@@ -85,9 +85,9 @@ mariadb_get_infov(MYSQL *mysql, enum mariadb_value value, void *arg, ...)
 	if (!cmy_is_foreign(mysql))
 		return (my_bool)cmy_tell(mysql, value, arg, more);
 	original = cmy_original(NULL);
-	return original && original->mariadb_get_infov
-		       ? original->mariadb_get_infov(mysql, value, arg, more)
-		       : -1;
+	if (!original || !original->mariadb_get_infov)
+		return -1;
+	return original->mariadb_get_infov(mysql, value, arg, more);
 }
 
 /* A replication handle is always the original's. */

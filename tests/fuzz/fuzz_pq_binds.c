@@ -13,7 +13,7 @@ static const Oid types[] = { 0, CPQ_BOOL, CPQ_BYTEA, CPQ_INT8, CPQ_INT2, CPQ_INT
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	cenote_params *params;
+	cenote_params *params = NULL;
 	enum cpq_outcome r;
 	int is_binary;
 	char *bytes;

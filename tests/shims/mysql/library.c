@@ -15,6 +15,7 @@ find(void *library, const char *name, void *slot)
 }
 
 static void
+/* NOLINTNEXTLINE(readability-function-size): all names of the face */
 open_with(struct cmy_original *f, const char *path, int flags)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
