@@ -547,7 +547,10 @@ cmy_mysql_stmt_attr_set(
 
 	switch (attr_type) {
 	case STMT_ATTR_UPDATE_MAX_LENGTH:
-		stmt->update_max_length = cmy_bool(attr && *(const my_bool *)attr != 0);
+		/* whatever it is: mysql_stmt_attr_get() gives it back */
+		stmt->update_max_length = 0;
+		if (attr)
+			stmt->update_max_length = *(const my_bool *)attr;
 		break;
 	case STMT_ATTR_CURSOR_TYPE:
 		is_unknown = number_or_0(attr) > CURSOR_TYPE_READ_ONLY;
