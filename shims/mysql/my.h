@@ -13,14 +13,18 @@
 /*
  * The libmysqlclient shims: what their files share. One source, compiled once for each flavour.
  *
- * init.c: mysql_init(), mysql_close(), library and thread. options.c: mysql_options() and its kin;
- * optionfile.c: my.cnf, in lines of optionline.c. login.c: which pool, the original, or neither; connect.c:
- * going there. session.c: user, database, reset,
- * ping, kill. info.c: what a connection tells of itself. charset.c, escape.c. query.c: sending and the
- * state between results. result.c: MYSQL_RES. field.c: MYSQL_FIELD. infile.c: LOAD DATA LOCAL. track.c: session
- * tracking. list.c: mysql_list_…(). stmt.c, param.c, bind.c: prepared statements. wait.c: all waiting;
- * async.c: the non-blocking functions. error.c: errors, in error_words.c's words. plugin.c: plugins and replication, which are
- * the original's. variadic.c. All are called through face.c.
+ * init.c: mysql_init(), mysql_close(), library and thread. options.c: mysql_options() and its kin, by the
+ * table of option_table.c; optionfile.c: my.cnf, in lines of optionline.c. login.c: which pool, the
+ * original, or neither; connect.c: going there. session.c: user, database, reset, ping, kill. info.c: what
+ * a connection tells of itself. charset.c, escape.c. query.c: sending and the state between results.
+ * result.c: MYSQL_RES. field.c: MYSQL_FIELD. infile.c: LOAD DATA LOCAL. track.c: session tracking. list.c:
+ * mysql_list_…(). methods.c: MYSQL.methods. wait.c: all waiting; async.c: the non-blocking functions.
+ * error.c: errors, in error_words.c's words. plugin.c: plugins and replication, which are the original's.
+ * variadic.c. All are called through face.c; original.c opens the original.
+ *
+ * Prepared statements, which share stmt.h: stmt.c: their life. Values in: param.c, long.c (in pieces),
+ * bulk.c (arrays), named.c, placeholder.c (? of other servers), kept.c. execute.c; rows.c: reading. Values
+ * out: bind.c, cell.c, number.c, convert.c with convert_mariadb.c or convert_oracle.c and oracle_time.c.
  *
  * A library in somebody else's process: nothing here prints, ends, or changes what is the
  * host's; every allocation may fail and is then told as the original tells it.

@@ -115,7 +115,7 @@ void cmy_long_clear(struct cmy_stmt *st);
 /* ---- bulk.c ---- */
 
 #if !CMY_ORACLE
-/* All rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute(). */
+/* All rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute_answer(). */
 int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
 #endif
 
