@@ -32,8 +32,13 @@ GOALS = [
     ("large", "pooled", "postgresql", 0.8),
     ("connect", "shim", "pgbouncer", 0.5),
     ("large", "shim", "postgresql", 0.8),
+    ("connect", "mysql-shim", "mariadb", 0.5),
+    ("large", "mysql-shim", "mariadb", 1.0),
+    ("bound", "mysql-shim", "mariadb", 1.0),
 ]
-POOLED = ("pooled", "shim")
+POOLED = ("pooled", "shim", "mysql-shim")
+# Where the build has the shims.
+SHIMS = {"shim": "libpq/libpq.so.5", "mysql-shim": "mysql/libmariadb.so.3"}
 
 
 class Failure(Exception):
@@ -202,9 +207,9 @@ def start_cenoted(s, pg, mariadb, wire):
         os.symlink(path, os.path.join(modules, name))
         kinds.add(name[len("cenoted-"):-len(".so")])
     pools = []
-    if "postgresql" in kinds:
+    if pg and "postgresql" in kinds:
         pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app wire={wire}"))
-    if "mysql" in kinds:
+    if mariadb and "mysql" in kinds:
         pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
                       + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app"))
     if not pools:
@@ -218,6 +223,10 @@ def start_cenoted(s, pg, mariadb, wire):
     return run
 
 
+def shim_path(s, name):
+    return f"{s.build}/shims/{SHIMS[name]}"
+
+
 def measure(s, options, targets, workloads, **places):
     args = [f"{s.build}/tools/bench/cenote-bench", "--json", "-q", "1,10", "-w", workloads,
             "-t", targets, "-s", str(options.time), "-r", str(options.rounds),
@@ -228,7 +237,9 @@ def measure(s, options, targets, workloads, **places):
                          ("postgresql", "server-pid"), ("mariadb", "server-pid")):
         if part in s.pids and (part != "cenoted" or "uri" in places):
             args.append(f"--{option}={s.pids[part]}")
-    env = dict(os.environ, CENOTE_SHIM_DIR=f"{s.build}/shims/libpq")
+    env = dict(os.environ)
+    for name in set(SHIMS) & set(targets.split(",")):
+        env["CENOTE_SHIM_DIR"] = os.path.dirname(shim_path(s, name))
     done = subprocess.run(args, capture_output=True, text=True, check=False, env=env)
     if done.returncode != 0:
         raise Failure(f"{targets}: {done.stderr.strip()}")
@@ -281,17 +292,21 @@ def print_report(title, report, with_goals=True):
 
 
 def run_all(s, options):
-    pg = start_postgresql(s)
-    pgbouncer = start_pgbouncer(s, pg)
-    mariadb = start_mariadb(s)
+    pg = pgbouncer = mariadb = None
+    if "postgresql" in options.only:
+        pg = start_postgresql(s)
+        pgbouncer = start_pgbouncer(s, pg)
+    if "mariadb" in options.only:
+        mariadb = start_mariadb(s)
     run = start_cenoted(s, pg, mariadb, options.wire)
     works = options.workloads
     loads = [os.getloadavg()[0]]
 
-    def pool(name):
+    def pool(name, shim_of):
         if run is None or not os.path.exists(f"{run}/{name}.sock"):
-            return {}, ""
-        return {"uri": f"cenote:///{name}?run_dir={run}"}, "pooled,"
+            return {}, "", ""
+        shim = f"{shim_of}," if os.path.exists(shim_path(s, shim_of)) else ""
+        return {"uri": f"cenote:///{name}?run_dir={run}"}, "pooled,", shim
 
     def attempt(title, *args, with_goals=True, **places):
         try:
@@ -299,11 +314,10 @@ def run_all(s, options):
         except Failure as reason:
             print(f"\n### {title}\n\nnot measured: {reason}", flush=True)
 
-    uri, pooled = pool("pg")
-    direct = {"pgbouncer": f"host={pgbouncer} port=6432 user=app dbname=app",
-              "postgresql": f"host={pg} user=app dbname=app"}
-    if "postgresql" in options.only:
-        shim = "shim," if uri and os.path.exists(f"{s.build}/shims/libpq/libpq.so.5") else ""
+    uri, pooled, shim = pool("pg", "shim")
+    if pg:
+        direct = {"pgbouncer": f"host={pgbouncer} port=6432 user=app dbname=app",
+                  "postgresql": f"host={pg} user=app dbname=app"}
         attempt("PostgreSQL, login by trust", pooled + shim + "pgbouncer,postgresql", works,
                 **uri, **direct)
         scram = {k: v.replace("user=app", f"user=scram password={PASSWORD}")
@@ -313,9 +327,9 @@ def run_all(s, options):
         if uri:
             attempt("Noise: the pool against itself", "pooled,pooled", "connect,steady,large",
                     **uri)
-    uri, pooled = pool("my")
-    if "mariadb" in options.only:
-        attempt("MariaDB, login by password", pooled + "mariadb", works, **uri,
+    uri, pooled, shim = pool("my", "mysql-shim")
+    if mariadb:
+        attempt("MariaDB, login by password", pooled + shim + "mariadb", works, **uri,
                 mariadb=f"socket={mariadb} user=app password={PASSWORD} database=app")
     loads.append(os.getloadavg()[0])
     print(f"\nMicroseconds of CPU per query, all processes, CPU {options.cpu}; median of "
@@ -331,7 +345,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=8, help="rounds that take turns (8)")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)),
                         help="the CPU that everything is bound to (the last)")
-    parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large",
+    parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large,bound",
                         help="of cenote-bench (all)")
     parser.add_argument("--wire", default="auto", choices=["auto", "stream", "libpq"],
                         help="how cenoted talks to PostgreSQL behind the login (auto)")

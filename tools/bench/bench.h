@@ -89,6 +89,7 @@ const struct cnb_target *cnb_target_pooled(void);
 /* NULL: built without their library. */
 const struct cnb_target *cnb_target_direct(void);
 const struct cnb_target *cnb_target_shim(void);
+const struct cnb_target *cnb_target_mysql_shim(void);
 const struct cnb_target *cnb_target_pgbouncer(void);
 const struct cnb_target *cnb_target_postgresql(void);
 const struct cnb_target *cnb_target_mariadb(void);
@@ -118,6 +119,15 @@ struct cnb_workload {
 	int (*operation)(struct cnb_run *run);
 };
 
+/* The large result, and what it holds. */
+#define CNB_LARGE_SQL                                                                    \
+	"select c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16"   \
+	" from cenote_bench"
+#define CNB_LARGE_ANSWER                                                                 \
+	{                                                                                \
+		CNB_LARGE_ROWS, (uint64_t)CNB_LARGE_ROWS *CNB_COLUMNS *CNB_VALUE_BYTES   \
+	}
+
 extern const struct cnb_workload cnb_workload_connect;
 extern const struct cnb_workload cnb_workload_steady;
 extern const struct cnb_workload cnb_workload_prepared;
@@ -125,6 +135,7 @@ extern const struct cnb_workload cnb_workload_pipelined;
 extern const struct cnb_workload cnb_workload_rows;
 extern const struct cnb_workload cnb_workload_medium;
 extern const struct cnb_workload cnb_workload_large;
+extern const struct cnb_workload cnb_workload_bound;
 
 const struct cnb_workload *cnb_workload(size_t i);
 const struct cnb_workload *cnb_workload_find(const char *name);

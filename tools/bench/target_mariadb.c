@@ -3,16 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mysql.h>
-
-#include "bench.h"
+#include "mariadb_library.h"
 
 /* The widest value that a prepared statement of the workloads gives. */
 #define MAX_VALUE 64
 
+/* The buffers of a prepared statement's columns. */
+struct buffers {
+	char values[CNB_COLUMNS][MAX_VALUE];
+	unsigned long lengths[CNB_COLUMNS];
+	MYSQL_BIND binds[CNB_COLUMNS];
+	unsigned n;
+};
+
 struct session {
+	const struct cnb_mariadb *lib;
 	MYSQL *mysql;
 	MYSQL_STMT *stmt;
+	struct buffers buffers;
 };
 
 static struct session *
@@ -26,6 +34,18 @@ say(const char *message, struct cnb_error *ret_error)
 {
 	snprintf(ret_error->text, sizeof(ret_error->text), "libmariadb: %s", message);
 	return -1;
+}
+
+static int
+failed(const struct session *s, struct cnb_error *ret_error)
+{
+	return say(s->lib->mysql_error(s->mysql), ret_error);
+}
+
+static int
+stmt_failed(const struct session *s, struct cnb_error *ret_error)
+{
+	return say(s->lib->mysql_stmt_error(s->stmt), ret_error);
 }
 
 /* ----------------------------------------------------------------- connecting ----- */
@@ -101,33 +121,31 @@ mariadb_close(struct cnb_session *cs)
 	if (s == NULL)
 		return;
 	if (s->stmt != NULL)
-		mysql_stmt_close(s->stmt);
-	mysql_close(s->mysql);
+		s->lib->mysql_stmt_close(s->stmt);
+	s->lib->mysql_close(s->mysql);
 	free(s);
 }
 
 static int
-mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
-	struct cnb_error *ret_error)
+open_at(const struct cnb_mariadb *lib, const struct place *p,
+	struct cnb_session **ret_session, struct cnb_error *ret_error)
 {
-	struct session *s;
-	struct place p;
+	struct session *s = calloc(1, sizeof(*s));
 
-	if (parse_place(env->places[CNB_PLACE_MARIADB], &p, ret_error) < 0)
-		return -1;
-	s = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return say("out of memory", ret_error);
-	s->mysql = mysql_init(NULL);
+	s->lib = lib;
+	s->mysql = lib->mysql_init(NULL);
 	if (s->mysql == NULL) {
 		free(s);
 		return say("out of memory", ret_error);
 	}
-	mysql_options(s->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-	if (mysql_real_connect(s->mysql, or_null(p.host), or_null(p.user), p.password,
-		    or_null(p.database), (unsigned)strtoul(p.port, NULL, 10),
-		    or_null(p.socket), 0) == NULL) {
-		say(mysql_error(s->mysql), ret_error);
+	lib->mysql_options(s->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (lib->mysql_real_connect(s->mysql, or_null(p->host), or_null(p->user),
+		    p->password, or_null(p->database),
+		    (unsigned)strtoul(p->port, NULL, 10), or_null(p->socket),
+		    0) == NULL) {
+		failed(s, ret_error);
 		mariadb_close((struct cnb_session *)s);
 		return -1;
 	}
@@ -135,16 +153,42 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	return 0;
 }
 
+static int
+mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	struct place p;
+
+	if (parse_place(env->places[CNB_PLACE_MARIADB], &p, ret_error) < 0)
+		return -1;
+	return open_at(cnb_mariadb(), &p, ret_session, ret_error);
+}
+
+/* What a program usually says, but for the database, which is the pool's; that is chosen by the
+ * environment. */
+static int
+shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	static const struct place usual = {
+		.host = "localhost", .user = "app", .password = "secret"
+	};
+	const struct cnb_mariadb *shim =
+		cnb_mariadb_shim(env->places[CNB_PLACE_POOL], ret_error);
+
+	return shim == NULL ? -1 : open_at(shim, &usual, ret_session, ret_error);
+}
+
 /* -------------------------------------------------------------------- queries ----- */
 
 static void
-read_values(MYSQL_RES *res, struct cnb_answer *answer)
+read_values(const struct cnb_mariadb *lib, MYSQL_RES *res, struct cnb_answer *answer)
 {
-	unsigned n_columns = mysql_num_fields(res), col;
+	unsigned n_columns = lib->mysql_num_fields(res), col;
 	MYSQL_ROW row;
 
-	while ((row = mysql_fetch_row(res)) != NULL) {
-		const unsigned long *lengths = mysql_fetch_lengths(res);
+	while ((row = lib->mysql_fetch_row(res)) != NULL) {
+		const unsigned long *lengths = lib->mysql_fetch_lengths(res);
 
 		for (col = 0; col < n_columns; col++) {
 			if (row[col] != NULL)
@@ -158,32 +202,45 @@ static int
 mariadb_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answer,
 	struct cnb_error *ret_error)
 {
-	MYSQL *mysql = session_of(cs)->mysql;
+	const struct session *s = session_of(cs);
 	MYSQL_RES *res;
 
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	if (mysql_real_query(mysql, sql, strlen(sql)) != 0)
-		return say(mysql_error(mysql), ret_error);
-	res = mysql_store_result(mysql);
+	if (s->lib->mysql_real_query(s->mysql, sql, strlen(sql)) != 0)
+		return failed(s, ret_error);
+	res = s->lib->mysql_store_result(s->mysql);
 	if (res != NULL) {
-		read_values(res, ret_answer);
-		mysql_free_result(res);
+		read_values(s->lib, res, ret_answer);
+		s->lib->mysql_free_result(res);
 	}
-	return mysql_errno(mysql) != 0 ? say(mysql_error(mysql), ret_error) : 0;
+	return s->lib->mysql_errno(s->mysql) != 0 ? failed(s, ret_error) : 0;
+}
+
+static void
+bind_column(struct buffers *b, unsigned i)
+{
+	b->binds[i].buffer_type = MYSQL_TYPE_STRING;
+	b->binds[i].buffer = b->values[i];
+	b->binds[i].buffer_length = MAX_VALUE;
+	b->binds[i].length = &b->lengths[i];
 }
 
 static int
 mariadb_prepare(struct cnb_session *cs, const char *sql, struct cnb_error *ret_error)
 {
 	struct session *s = session_of(cs);
+	unsigned i;
 
-	s->stmt = mysql_stmt_init(s->mysql);
+	s->stmt = s->lib->mysql_stmt_init(s->mysql);
 	if (s->stmt == NULL)
 		return say("out of memory", ret_error);
-	if (mysql_stmt_prepare(s->stmt, sql, strlen(sql)) != 0)
-		return say(mysql_stmt_error(s->stmt), ret_error);
-	if (mysql_stmt_field_count(s->stmt) != 1)
-		return say("a prepared statement of one column was expected", ret_error);
+	if (s->lib->mysql_stmt_prepare(s->stmt, sql, strlen(sql)) != 0)
+		return stmt_failed(s, ret_error);
+	s->buffers.n = s->lib->mysql_stmt_field_count(s->stmt);
+	if (s->buffers.n > CNB_COLUMNS)
+		return say("a prepared statement has too many columns", ret_error);
+	for (i = 0; i < s->buffers.n; i++)
+		bind_column(&s->buffers, i);
 	return 0;
 }
 
@@ -191,29 +248,43 @@ static int
 mariadb_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
 	struct cnb_error *ret_error)
 {
-	MYSQL_STMT *stmt = session_of(cs)->stmt;
-	char value[MAX_VALUE];
-	unsigned long len = 0;
-	MYSQL_BIND bind;
+	struct session *s = session_of(cs);
+	unsigned i;
 	int r;
 
-	memset(&bind, 0, sizeof(bind));
-	bind.buffer_type = MYSQL_TYPE_STRING;
-	bind.buffer = value;
-	bind.buffer_length = sizeof(value);
-	bind.length = &len;
 	*ret_answer = (struct cnb_answer){ 0, 0 };
-	if (mysql_stmt_execute(stmt) != 0 || mysql_stmt_bind_result(stmt, &bind) != 0 ||
-		mysql_stmt_store_result(stmt) != 0)
-		return say(mysql_stmt_error(stmt), ret_error);
-	while ((r = mysql_stmt_fetch(stmt)) == 0) {
+	if (s->lib->mysql_stmt_execute(s->stmt) != 0 ||
+		s->lib->mysql_stmt_bind_result(s->stmt, s->buffers.binds) != 0 ||
+		s->lib->mysql_stmt_store_result(s->stmt) != 0)
+		return stmt_failed(s, ret_error);
+	while ((r = s->lib->mysql_stmt_fetch(s->stmt)) == 0) {
 		ret_answer->rows++;
-		ret_answer->bytes += len;
+		for (i = 0; i < s->buffers.n; i++)
+			ret_answer->bytes += s->buffers.lengths[i];
 	}
 	if (r != MYSQL_NO_DATA)
-		return say(mysql_stmt_error(stmt), ret_error);
-	mysql_stmt_free_result(stmt);
+		return stmt_failed(s, ret_error);
+	s->lib->mysql_stmt_free_result(s->stmt);
 	return 0;
+}
+
+#define MARIADB_CALLS                                                                    \
+	.query = mariadb_query, .prepare = mariadb_prepare, .execute = mariadb_execute,  \
+	.close = mariadb_close
+
+const struct cnb_target *
+cnb_target_mysql_shim(void)
+{
+	static const struct cnb_target target = {
+		.name = "mysql-shim",
+		.about = "A session of a pool, through the libmariadb shim",
+		.place = CNB_PLACE_POOL,
+		.only_by_name = 1,
+		.open = shim_open,
+		MARIADB_CALLS,
+	};
+
+	return &target;
 }
 
 const struct cnb_target *
@@ -224,10 +295,7 @@ cnb_target_mariadb(void)
 		.about = "MariaDB or MySQL itself, through libmariadb",
 		.place = CNB_PLACE_MARIADB,
 		.open = mariadb_open,
-		.query = mariadb_query,
-		.prepare = mariadb_prepare,
-		.execute = mariadb_execute,
-		.close = mariadb_close,
+		MARIADB_CALLS,
 	};
 
 	return &target;

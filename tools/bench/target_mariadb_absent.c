@@ -2,6 +2,13 @@
 #include "bench.h"
 
 /* Built without libmariadb. */
+
+const struct cnb_target *
+cnb_target_mysql_shim(void)
+{
+	return NULL;
+}
+
 const struct cnb_target *
 cnb_target_mariadb(void)
 {

@@ -8,6 +8,7 @@
 static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
 	cnb_target_shim,
+	cnb_target_mysql_shim,
 	cnb_target_direct,
 	cnb_target_pgbouncer,
 	cnb_target_postgresql,

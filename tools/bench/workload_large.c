@@ -4,11 +4,8 @@
 const struct cnb_workload cnb_workload_large = {
 	.name = "large",
 	.about = "10,000 rows of 16 columns of 32 bytes on a session that is held",
-	.sql = "select c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, "
-	       "c16"
-	       " from cenote_bench",
-	.expected = { CNB_LARGE_ROWS,
-		(uint64_t)CNB_LARGE_ROWS *CNB_COLUMNS *CNB_VALUE_BYTES },
+	.sql = CNB_LARGE_SQL,
+	.expected = CNB_LARGE_ANSWER,
 	.needs_rows = 1,
 	.begin = cnb_run_open,
 	.operation = cnb_run_queries,

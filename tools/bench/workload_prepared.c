@@ -27,3 +27,13 @@ const struct cnb_workload cnb_workload_prepared = {
 	.begin = begin,
 	.operation = operation,
 };
+
+const struct cnb_workload cnb_workload_bound = {
+	.name = "bound",
+	.about = "a prepared select of 10,000 rows on a session that is held",
+	.sql = CNB_LARGE_SQL,
+	.expected = CNB_LARGE_ANSWER,
+	.needs_rows = 1,
+	.begin = begin,
+	.operation = operation,
+};

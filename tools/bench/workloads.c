@@ -15,6 +15,7 @@ static const struct cnb_workload *const workloads[] = {
 	&cnb_workload_rows,
 	&cnb_workload_medium,
 	&cnb_workload_large,
+	&cnb_workload_bound,
 };
 
 const struct cnb_workload *

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cenote-bench measures a real pool, and says what it measured. No figure is judged here.
 
-usage: test_bench.py CENOTE_BENCH CENOTED [LIBPQ_SHIM]
+usage: test_bench.py CENOTE_BENCH CENOTED [SHIM …]
 """
 
 import json
@@ -11,7 +11,11 @@ import sys
 import tempfile
 
 BENCH, CENOTED = sys.argv[1:3]
-SHIM = sys.argv[3] if len(sys.argv) > 3 else None
+# Each with the target that uses it.
+SHIMS = {
+    {"libpq.so.5": "shim", "libmariadb.so.3": "mysql-shim"}[os.path.basename(path)]: path
+    for path in sys.argv[3:]
+}
 SUMMARIES = ["wall_us", "cpu_us", "client_cpu_us"]
 
 
@@ -69,6 +73,7 @@ def json_has_every_case_with_all_its_figures():
         ("rows", 3),
         ("medium", None),
         ("large", None),
+        ("bound", None),
     ], cases
     for case in report["cases"]:
         # An SQLite file has no round trips, and so no pipelines.
@@ -91,18 +96,24 @@ def text_names_every_target_and_gives_a_ratio():
     assert err == "", "progress belongs on a terminal only"
 
 
-def the_shim_is_measured_where_it_is_named():
-    env = dict(os.environ, CENOTE_SHIM_DIR=os.path.dirname(SHIM))
+def shim_is_measured(target, path):
+    env = dict(os.environ, CENOTE_SHIM_DIR=os.path.dirname(path))
     status, out, err = short(
-        "--json", "--workloads=connect,medium", "--targets=shim,pooled", env=env
+        "--json", "--workloads=connect,medium,prepared", f"--targets={target},pooled", env=env
     )
     assert status == 0, err
     for case in json.loads(out)["cases"]:
-        for series, name in zip(case["targets"], ["shim", "pooled"]):
+        for series, name in zip(case["targets"], [target, "pooled"]):
             check_series(series, name, f"{case['workload']} {name}")
     env = dict(os.environ, CENOTE_SHIM_DIR="/nonexistent")
-    status, out, err = short("--targets=shim", "--workloads=steady", env=env)
-    assert status == 1 and "/nonexistent/libpq.so.5" in err, (status, err)
+    status, out, err = short(f"--targets={target}", "--workloads=steady", env=env)
+    missing = "/nonexistent/" + os.path.basename(path)
+    assert status == 1 and missing in err, (status, err)
+
+
+def shims_are_measured_where_they_are_named():
+    for target, path in SHIMS.items():
+        shim_is_measured(target, path)
 
 
 def several_clients_work_at_the_same_time():
@@ -172,8 +183,8 @@ TESTS = [
     what_cannot_be_reached_gives_1_and_a_reason,
     help_and_version_are_answers,
 ]
-if SHIM:
-    TESTS.append(the_shim_is_measured_where_it_is_named)
+if SHIMS:
+    TESTS.append(shims_are_measured_where_they_are_named)
 
 print(f"1..{len(TESTS)}", flush=True)
 for number, test in enumerate(TESTS, 1):

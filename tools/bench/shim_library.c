@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "shim_library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cenote/cenote.h>
+
+static int
+failed(const char *what, const char *why, struct cnb_error *ret_error)
+{
+	snprintf(ret_error->text, sizeof(ret_error->text), "%.250s: %.250s", what, why);
+	return -1;
+}
+
+/* The variables that say to the shim what the URI says. */
+static int
+set_environment(const char *uri, struct cnb_error *ret_error)
+{
+	char server[512];
+	cenote_conn *conn;
+	const char *host;
+
+	if (cenote_conn_create(NULL, &conn) < 0)
+		return failed("the shim", "out of memory", ret_error);
+	if (cenote_conn_set_uri(conn, uri) < 0) {
+		failed(uri, cenote_diag_message(cenote_conn_diag(conn)), ret_error);
+		cenote_conn_destroy(conn);
+		return -1;
+	}
+	host = cenote_conn_get(conn, "host");
+	if (*host != '\0')
+		snprintf(server, sizeof(server), "tcp://%s:%s", host,
+			cenote_conn_get(conn, "port"));
+	else
+		snprintf(server, sizeof(server), "unix:%s",
+			cenote_conn_get(conn, "run_dir"));
+	if (strcmp(server, "unix:") != 0)
+		setenv("CENOTE_SERVER", server, 1);
+	setenv("CENOTE_POOL", cenote_conn_get(conn, "pool"), 1);
+	setenv("CENOTE_FALLBACK", "fail", 1);
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+int
+cnb_shim_load(const char *file, const char *mark, const char *uri,
+	const struct cnb_function *functions, size_t n, struct cnb_error *ret_error)
+{
+	const char *dir = getenv("CENOTE_SHIM_DIR");
+	char path[4096];
+	void *library, *address;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/%s",
+		dir != NULL && *dir != '\0' ? dir : CNB_SHIM_DIR, file);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (library == NULL)
+		return failed("the shim", dlerror(), ret_error);
+	if (dlsym(library, mark) == NULL)
+		return failed(path, "this is not the shim", ret_error);
+	for (i = 0; i < n; i++) {
+		address = dlsym(library, functions[i].name);
+		if (address == NULL)
+			return failed(path, functions[i].name, ret_error);
+		/* a function's address, from the object's that dlsym() gives (POSIX says that this works) */
+		memcpy(functions[i].slot, &address, sizeof(address));
+	}
+	return set_environment(uri, ret_error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNB_SHIM_LIBRARY_H
+#define CNB_SHIM_LIBRARY_H
+
+#include "bench.h"
+
+/* A function of a library, and where its address goes. */
+struct cnb_function {
+	const char *name;
+	void *slot;
+};
+
+/* Load the shim of that file name, which has the symbol `mark`, and tell it by the environment to go to the pool
+ * of that URI. It is never closed. 0, or -1. */
+int cnb_shim_load(const char *file, const char *mark, const char *uri,
+	const struct cnb_function *functions, size_t n, struct cnb_error *ret_error);
+
+#endif
