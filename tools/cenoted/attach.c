@@ -163,7 +163,11 @@ greet(struct cnd_worker *w)
 static int
 hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index)
 {
-	struct cnd_ipc m = { .kind = kind, .index = index, .n_fds = 1, .fds = { w->fd } };
+	struct cnd_ipc m = { .kind = kind,
+		.index = index,
+		.n_fds = 1,
+		.fds = { w->fd },
+		.peer = w->peer };
 	const uint8_t *bytes;
 	size_t n = cnp_server_raw(&w->server, &bytes);
 
@@ -429,6 +433,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 
 	w->fd = m->fds[0];
 	w->is_handed_over = 1;
+	w->peer = m->peer;
 	if (m->n_bytes > 0) {
 		if (cnp_server_room(&w->server, &room, &size) < 0 || size < m->n_bytes)
 			return CENOTE_ERR_NOMEM;

@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peer.h"
+
 /*
  * Messages between cenoted's own processes, over SOCK_SEQPACKET: one fixed header, at most
- * CND_IPC_BYTES_MAX bytes that a client sent so far, and at most two descriptors.
+ * CND_IPC_BYTES_MAX bytes that a client sent so far (PARTING: that it is to be sent), and at most
+ * two descriptors.
  */
 #define CND_IPC_BYTES_MAX 1024u
 #define CND_IPC_FDS_MAX   2u
@@ -20,7 +23,9 @@ enum cnd_ipc_kind {
 	CND_IPC_WAITING = 4, /* door → master: clients of this pool wait */
 	CND_IPC_POOL = 5, /* master → door: a new pool; listening socket and queue */
 	CND_IPC_POOL_GONE = 6, /* master → door: this pool was removed */
-	CND_IPC_INBOX = 7 /* master → door: the inbox of the worker in this slot */
+	CND_IPC_INBOX = 7, /* master → door: the inbox of the worker in this slot */
+	CND_IPC_PARTING =
+		8 /* worker → door: last words for a client whose login failed; its pool */
 };
 
 struct cnd_ipc {
@@ -29,6 +34,7 @@ struct cnd_ipc {
 	uint64_t serial; /* CLIENT: the ticket's serial; RESUME: the session */
 	uint32_t n_bytes;
 	uint32_t n_fds;
+	struct cnd_peer peer; /* CLIENT, RESUME, SILENT, PARTING: who it is */
 	uint8_t bytes[CND_IPC_BYTES_MAX];
 	int fds[CND_IPC_FDS_MAX]; /* received: close-on-exec, the caller's to close */
 };

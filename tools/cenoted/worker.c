@@ -140,6 +140,7 @@ take_from_queue(struct cnd_worker *w)
 		if (cnd_ticket_move(w->board, m.index, m.serial, CND_TICKET_TAKEN)) {
 			w->fd = m.fds[0];
 			w->is_handed_over = 1;
+			w->peer = m.peer;
 			cnd_worker_wake_door(w);
 			return 1;
 		}
@@ -155,6 +156,7 @@ take_from_socket(struct cnd_worker *w)
 {
 	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	w->is_handed_over = 0;
+	w->peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
 	return w->fd >= 0;
 }
 

@@ -81,6 +81,7 @@ struct cnd_worker {
 	/* the client */
 	int fd; /* -1 none */
 	int is_handed_over; /* others hold its socket too: closing it is not enough */
+	struct cnd_peer peer; /* where it came in */
 	struct cnp_server server;
 	struct cnc_arena arena; /* of one request */
 	char user[64];

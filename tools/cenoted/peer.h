@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_PEER_H
+#define CND_PEER_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Which door a client came in by, and from where. */
+enum cnd_door {
+	CND_DOOR_UNIX,
+	CND_DOOR_TCP
+};
+
+struct cnd_peer {
+	uint8_t door; /* enum cnd_door */
+	uint8_t was_told; /* HELLO went out to it already */
+	uint16_t port; /* TCP only, as the next; in host order */
+	struct in6_addr addr; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
+};
+
+#define CND_PEER_TEXT_MAX 64u
+
+/* From what accept() or getpeername() gave. 0, or -1: of another family than TCP's. */
+int cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr);
+/* "192.0.2.1:50000", "[2001:db8::1]:50000", "unix". */
+const char *cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX]);
+
+/* Networks (RFC 4632, RFC 4291): an address and how many of its bits count. */
+struct cnd_network {
+	uint8_t bits; /* 0 … 128, of `addr` as it is here: IPv4's begin at 96 */
+	struct in6_addr addr;
+};
+
+/* "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0, or -1: not one, or bits are set behind the prefix. */
+int cnd_network_parse(const char *text, struct cnd_network *ret_network);
+int cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr);
+
+#endif
