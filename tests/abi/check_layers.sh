@@ -26,8 +26,9 @@ layers()
 lib/include - - (types|cenote)\\.h std(def|int)\\.h
 lib/core - core/$any types\\.h ($pure)\\.h
 lib/protocol - (core|protocol)/$any types\\.h ($pure)\\.h
-lib core,protocol,include (core|protocol)/$any $any $any
-tools/cenoted - (core|protocol)/$any types\\.h $any
+lib/crypto - (core|protocol|crypto)/$any types\\.h $any
+lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
+tools/cenoted - (core|protocol|crypto)/$any types\\.h $any
 tools/sqlsh - - $any $any
 tools/bench - - $any $any
 shims - - cenote\\.h $any
@@ -158,6 +159,8 @@ tap_passes "lib/protocol defines cnp_ only" \
 	check_prefix 'cnp_[a-z0-9_]+' "$build_root"/lib/protocol/libcnp.a.p/*.o
 tap_passes "lib defines cenote_ and cn_ only" \
 	check_prefix '(cenote|cn)_[a-z0-9_]+' "$build_root"/lib/libcenote_objects.a.p/*.o
+tap_passes "lib/crypto defines cn_ only" \
+	check_prefix 'cn_[a-z0-9_]+' "$build_root"/lib/crypto/libcn_crypto.a.p/*.o
 tap_passes "cenoted defines cnd_ only" check_prefix '(cnd_[a-z0-9_]+|main)' \
 	"$build_root"/tools/cenoted/libcenoted.a.p/*.o "$build_root"/tools/cenoted/cenoted.p/*.o
 

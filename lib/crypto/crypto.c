@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "crypto/crypto.h"
+
+static const struct cn_crypto crypto = {
+	.abi = CN_CRYPTO_ABI,
+};
+
+/* The one name that the module exports. */
+__attribute__((visibility("default"))) const struct cn_crypto *
+cn_crypto_get(uint32_t abi)
+{
+	return abi == CN_CRYPTO_ABI ? &crypto : NULL;
+}

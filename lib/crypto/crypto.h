@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CN_CRYPTO_H
+#define CN_CRYPTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <cenote/types.h>
+
+#include "protocol/hash.h"
+
+/*
+ * All that needs OpenSSL: TLS at both ends, and the hash functions of a login. Built twice from the same
+ * sources: as the module cenote-crypto.so, which libcenote opens when TLS or a password is first
+ * needed, so that it brings no dependency into its host; and into cenoted.
+ *
+ * A connection is sans I/O but for the two functions that its owner gives it. Errors are texts for
+ * people, and name the check that failed and its values.
+ */
+#define CN_CRYPTO_ABI 1u
+
+struct cn_tls;
+struct cn_tls_server;
+
+#define CN_TLS_ERROR_MAX 512u
+
+/* Why something failed; "" if nothing did. */
+struct cn_tls_error {
+	char text[CN_TLS_ERROR_MAX];
+};
+
+/* How ciphertext travels. Neither waits, unless `may_wait`. CENOTE_OK and at least 1 byte (read: or 0,
+ * the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
+struct cn_tls_io {
+	int (*read)(void *user, void *room, size_t n, int may_wait, size_t *ret_n);
+	int (*write)(void *user, const void *bytes, size_t n, size_t *ret_n);
+	void *user;
+};
+
+enum cn_tls_verify {
+	CN_TLS_VERIFY_NONE,
+	CN_TLS_VERIFY_CHAIN, /* who signed the server's certificate */
+	CN_TLS_VERIFY_NAME /* and for whom */
+};
+
+/* NULL or "": not given. Borrowed for the call. */
+struct cn_tls_client_options {
+	enum cn_tls_verify verify;
+	const char *host; /* the name that was asked for, or an address */
+	const char *port;
+	const char *user; /* sessions are not shared between users */
+	const char *sni; /* the name to be sent; "": none */
+	const char *ca; /* file; neither this nor ca_path: the system's */
+	const char *ca_path;
+	const char *cert;
+	const char *key; /* "": in the file of the certificate */
+	const char *crl;
+	const char *min_version; /* "1.2", "1.3" */
+	const char *ciphers;
+	const char *groups;
+};
+
+enum cn_tls_client_cert {
+	CN_TLS_CLIENT_CERT_NONE,
+	CN_TLS_CLIENT_CERT_REQUEST, /* asked for, and verified if it comes */
+	CN_TLS_CLIENT_CERT_REQUIRE
+};
+
+/* Two hours' keys of session tickets, in memory that the daemon's processes share. */
+struct cn_tls_tickets;
+
+struct cn_tls_server_options {
+	const char *name; /* sessions of one name are not resumed under another */
+	const char *cert; /* PEM text of the files, not their names */
+	const char *key;
+	const char *ca; /* of clients; "": none */
+	const char *crl;
+	const char *min_version;
+	const char *ciphers;
+	const char *groups;
+	enum cn_tls_client_cert client_cert;
+	const struct cn_tls_tickets *tickets; /* NULL: no resumption */
+};
+
+/* What was negotiated. Texts are cut; "" where there is none. */
+struct cn_tls_facts {
+	char version[16]; /* "TLSv1.3" */
+	char cipher[64];
+	char group[32];
+	char peer[256]; /* the subject of the peer's certificate, "" if it showed none */
+	char issuer[256]; /* of it */
+	char common_name[128];
+	char alt_names[512]; /* "DNS:db.example, IP Address:192.0.2.1" */
+	char not_after[32];
+	uint16_t bits; /* of the cipher's key */
+	uint8_t is_resumed;
+	uint8_t is_verified; /* the peer's certificate was, at least to its issuer */
+};
+
+/* Keys derived from a password, as SCRAM uses them: SHA-256 of all that they depend on names them. */
+struct cn_login_keys {
+	uint8_t client_key[CNP_HASH_LEN];
+	uint8_t server_key[CNP_HASH_LEN];
+};
+
+struct cn_tls_ops {
+	/*
+	 * A client's connection. The first bytes go out with handshake(). CENOTE_OK, CENOTE_ERR_NOMEM,
+	 * CENOTE_ERR_ARG (an option, as `ret_error` says).
+	 */
+	int (*connect)(const struct cn_tls_client_options *o, const struct cn_tls_io *io,
+		struct cn_tls **ret_tls, struct cn_tls_error *ret_error);
+	/* CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. */
+	int (*server_create)(const struct cn_tls_server_options *o,
+		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
+	void (*server_destroy)(struct cn_tls_server *server);
+	/* A client came. CENOTE_OK, CENOTE_ERR_NOMEM. */
+	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
+		struct cn_tls **ret_tls);
+	void (*destroy)(struct cn_tls *tls);
+	/* CENOTE_OK: done; CENOTE_AGAIN: wait, for writing too if unsent(); CENOTE_ERR_AUTH: a check failed, error() says which;
+	 * CENOTE_ERR_CONN: the connection ended. */
+	int (*handshake)(struct cn_tls *tls, int may_wait);
+	/* As of cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on its way. An end that
+	 * the peer did not announce is CENOTE_ERR_CONN. */
+	int (*read)(
+		struct cn_tls *tls, void *room, size_t n, int may_wait, size_t *ret_n);
+	/* What is taken is sent by later calls if the peer does not read now; CENOTE_AGAIN while
+	 * something from before is unsent. */
+	int (*write)(struct cn_tls *tls, const void *bytes, size_t n, size_t *ret_n);
+	/* CENOTE_OK: nothing is unsent; CENOTE_AGAIN; CENOTE_ERR_CONN. */
+	int (*flush)(struct cn_tls *tls);
+	/* Whether ciphertext waits to be sent. */
+	int (*unsent)(const struct cn_tls *tls);
+	/* Whether a read() may find something without more bytes from the peer. */
+	int (*pending)(const struct cn_tls *tls);
+	/* Say goodbye, as far as it can be said without waiting. */
+	void (*end)(struct cn_tls *tls);
+	const char *(*error)(const struct cn_tls *tls);
+	/* Legal once the handshake is done. */
+	void (*facts)(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);
+	/* Channel binding tls-exporter (RFC 9266). CENOTE_OK, CENOTE_ERR_UNSUPPORTED: this connection has none. */
+	int (*binding)(struct cn_tls *tls, uint8_t ret_binding[32]);
+
+	size_t (*tickets_size)(void);
+	/* Before the fork, and every hour: the newest key is new, those of the last two hours are accepted. */
+	int (*tickets_rotate)(struct cn_tls_tickets *tickets);
+};
+
+/* The keys that this process derived, a bounded number; in memory that is wiped. Never waits long. */
+struct cn_keys_ops {
+	/* 1, or 0: not known. */
+	int (*find)(const uint8_t name[CNP_HASH_LEN], struct cn_login_keys *ret_keys);
+	void (*keep)(const uint8_t name[CNP_HASH_LEN], const struct cn_login_keys *keys);
+	void (*forget)(const uint8_t name[CNP_HASH_LEN]);
+};
+
+struct cn_crypto {
+	uint32_t abi;
+	const struct cn_tls_ops *tls;
+	const struct cnp_hash *hash;
+	const struct cn_keys_ops *keys;
+};
+
+/* NULL: another version, or (in cenoted) built without OpenSSL. */
+const struct cn_crypto *cn_crypto_get(uint32_t abi);
+
+extern const struct cn_tls_ops cn_tls_ops; /* tls.c */
+extern const struct cnp_hash cn_hash_ops; /* hash.c */
+extern const struct cn_keys_ops cn_keys_ops; /* keys.c */
+
+#endif
