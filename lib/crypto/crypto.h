@@ -8,7 +8,7 @@
 
 #include <cenote/types.h>
 
-#include "protocol/hash.h"
+#include "protocol/scram.h"
 
 /*
  * All that needs OpenSSL: TLS at both ends, and the hash functions of a login. Built twice from the same
@@ -98,12 +98,6 @@ struct cn_tls_facts {
 	uint8_t is_verified; /* the peer's certificate was, at least to its issuer */
 };
 
-/* Keys derived from a password, as SCRAM uses them: SHA-256 of all that they depend on names them. */
-struct cn_login_keys {
-	uint8_t client_key[CNP_HASH_LEN];
-	uint8_t server_key[CNP_HASH_LEN];
-};
-
 struct cn_tls_ops {
 	/*
 	 * A client's connection. The first bytes go out with handshake(). CENOTE_OK, CENOTE_ERR_NOMEM,
@@ -148,12 +142,16 @@ struct cn_tls_ops {
 	int (*tickets_rotate)(struct cn_tls_tickets *tickets);
 };
 
-/* The keys that this process derived, a bounded number; in memory that is wiped. Never waits long. */
+/*
+ * A password's keys for SCRAM. Deriving them takes milliseconds, so a bounded number of those that were
+ * derived is kept, for all connections of the process, in memory that is wiped.
+ */
 struct cn_keys_ops {
-	/* 1, or 0: not known. */
-	int (*find)(const uint8_t name[CNP_HASH_LEN], struct cn_login_keys *ret_keys);
-	void (*keep)(const uint8_t name[CNP_HASH_LEN], const struct cn_login_keys *keys);
-	void (*forget)(const uint8_t name[CNP_HASH_LEN]);
+	/* CENOTE_OK or CENOTE_ERR_NOMEM. */
+	int (*derive)(const char *password, const uint8_t *salt, size_t salt_len,
+		uint32_t iterations, struct cnp_scram_keys *ret_keys);
+	/* They were not what the server has. */
+	void (*forget)(const struct cnp_scram_keys *keys);
 };
 
 struct cn_crypto {

@@ -21,7 +21,8 @@ struct cnp_hash {
 	int (*sha256)(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
 	int (*hmac)(const void *key, size_t key_len, const struct cnp_bytes *parts,
 		size_t n_parts, uint8_t ret_hash[CNP_HASH_LEN]);
-	/* PBKDF2 with HMAC-SHA-256. */
+	/* PBKDF2 with HMAC-SHA-256, of the password as SASLprep (RFC 4013) makes it; as it is where that
+	 * has no answer. */
 	int (*derive)(const char *password, size_t password_len, const uint8_t *salt,
 		size_t salt_len, uint32_t iterations, uint8_t ret_key[CNP_HASH_LEN]);
 	int (*random)(void *room, size_t n);
