@@ -253,6 +253,19 @@ notices_come_where_they_are_raised(void **state)
 }
 
 static void
+a_setting_that_an_error_takes_back_is_told(void **state)
+{
+	struct pg *t = *state;
+
+	(void)pg_begin(t, 0, 0);
+	assert_string_equal(pg_query(t, "set standard_conforming_strings = off"),
+		"parameter standard_conforming_strings off\ndone SET\n");
+	assert_string_equal(pg_query(t, "select 1 / 0"),
+		"parameter standard_conforming_strings on\n"
+		"error 22012 division by zero\n");
+}
+
+static void
 notifications_come_in_requests_and_between(void **state)
 {
 	struct pg *t = *state;
@@ -358,6 +371,7 @@ main(void)
 		/* libpq can only wait for the fast path without a bound */
 		PG_STREAM_ONLY(TEST(functions_are_called_by_number)),
 		TEST(notices_come_where_they_are_raised),
+		TEST(a_setting_that_an_error_takes_back_is_told),
 		TEST(notifications_come_in_requests_and_between),
 		TEST(a_bad_text_is_refused),
 		TEST(a_large_value_and_a_large_row_pass),

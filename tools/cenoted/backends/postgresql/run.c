@@ -32,6 +32,15 @@ is_wanted(const struct cnd_session *s)
 	return s->run.sink != NULL && s->run.status == CENOTE_OK;
 }
 
+/* What the server says of its own accord counts behind its error, too: the settings that went with
+ * the transaction. */
+static int
+is_heard(const struct cnd_session *s)
+{
+	return is_wanted(s) ||
+	       (s->run.sink != NULL && s->run.status == CENOTE_ERR_SERVER);
+}
+
 /* What a call of the sink gave. */
 static int
 after_sink(struct cnd_session *s, int r)
@@ -562,7 +571,7 @@ cnd_pg_handle(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (h != NULL)
 		return h(s, m);
-	r = cnd_pg_async(s, m, is_wanted(s) ? s->run.sink : NULL);
+	r = cnd_pg_async(s, m, is_heard(s) ? s->run.sink : NULL);
 	if (r == CENOTE_AGAIN)
 		return cnd_pg_broken(s, "a message of an unknown type");
 	return r == CENOTE_ERR_CONN && s->is_lost ? r : after_sink(s, r);
