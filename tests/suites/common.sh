@@ -30,6 +30,7 @@ pg_port=5432
 shim_file=shims/libpq/libpq.so.5
 shim_module=postgresql
 original_variable=CENOTE_LIBPQ
+original_pattern='/libpq[.-]'
 server_name=PostgreSQL
 server_user=postgres
 
@@ -438,13 +439,19 @@ minus() # LIST LIST
 	LC_ALL=C comm -23 "$1" "$2"
 }
 
+# Libraries of the other kind do not count: a program may use both.
+originals_in() # FILE
+{
+	grep -v "^$work/lib/\|^#" "$1" | grep -c "$original_pattern"
+}
+
 # maps_of WAY: "OURS ORIGINAL BOTH", the number of processes that had them mapped at their end.
 maps_of()
 {
 	local file ours=0 original=0 both=0
 	for file in "$work/maps/$1".*; do
 		[ -f "$file" ] || continue
-		case $(grep -c "^$work/lib/" "$file")/$(grep -vc "^$work/lib/\|^#" "$file") in
+		case $(grep -c "^$work/lib/" "$file")/$(originals_in "$file") in
 		0/0) ;;
 		*/0) ours=$((ours + 1)) ;;
 		0/*) original=$((original + 1)) ;;

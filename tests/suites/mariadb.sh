@@ -9,6 +9,7 @@
 shim_file=shims/mysql/libmariadb.so.3
 shim_module=mysql
 original_variable=CENOTE_LIBMARIADB
+original_pattern='/lib\(mariadb\|mysqlclient\)[.-]'
 server_name=MariaDB
 server_user=mysql
 [ "$(id -u)" != 0 ] || as=(setpriv --reuid=mysql --regid=mysql --init-groups)
