@@ -55,6 +55,23 @@ user_name(uid_t uid)
 	return known[at].name;
 }
 
+/* Nothing is known of who comes by TCP but what it says. */
+static int
+authenticate_stranger(struct cnd_worker *w, const char *wanted)
+{
+	char text[CND_PEER_TEXT_MAX];
+
+	if (w->config->auth != CND_AUTH_TRUST || *wanted == '\0') {
+		cnd_log(LOG_WARNING, "%s: %s", cnd_peer_text(&w->peer, text),
+			*wanted == '\0' ? "it named no user"
+					: "auth = peer is for the unix socket only");
+		return -1;
+	}
+	snprintf(w->user, sizeof(w->user), "%s", wanted);
+	w->uid = (uid_t)-1;
+	return 0;
+}
+
 /* The user that the client is taken for; the reason of a refusal is for the log only. */
 static int
 authenticate(struct cnd_worker *w, const char *wanted)
@@ -62,6 +79,8 @@ authenticate(struct cnd_worker *w, const char *wanted)
 	struct ucred peer;
 	const char *name;
 
+	if (w->peer.door == CND_DOOR_TCP)
+		return authenticate_stranger(w, wanted);
 	if (cnd_attach_peer(w, &peer) < 0)
 		return -1;
 	name = user_name(peer.uid);
@@ -124,6 +143,7 @@ begin_lending(struct cnd_worker *w)
 	w->attached_ms = cnd_now_ms();
 	w->active_ms = w->attached_ms;
 	w->n_served = 0;
+	cnd_worker_settle_stranger(w);
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }
 
@@ -200,6 +220,23 @@ answer_tls(struct cnd_worker *w)
 		return cnd_client_flush(w);
 	/* a resumer was told by who took him in */
 	cnp_server_sent(&w->server, cnp_server_output(&w->server, &bytes));
+	return CENOTE_OK;
+}
+
+/* What somebody else read of it, first. */
+static int
+take_handed(struct cnd_worker *w)
+{
+	uint8_t *room;
+	size_t size;
+
+	if (w->n_handed == 0)
+		return CENOTE_OK;
+	if (cnp_server_room(&w->server, &room, &size) < 0 || size < w->n_handed)
+		return CENOTE_ERR_NOMEM;
+	memcpy(room, w->handed, w->n_handed);
+	cnp_server_received(&w->server, w->n_handed);
+	w->n_handed = 0;
 	return CENOTE_OK;
 }
 
@@ -401,8 +438,10 @@ int
 cnd_attach_open(struct cnd_worker *w)
 {
 	struct cnp_request req;
-	int r = await_first(w, &req);
+	int r = take_handed(w);
 
+	if (r == CENOTE_OK)
+		r = await_first(w, &req);
 	if (r < 0)
 		return r;
 	switch (req.msg.code) {
@@ -427,20 +466,16 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 {
 	struct cnp_request req;
 	uid_t owner = w->uid;
-	uint8_t *room;
-	size_t size;
 	int r;
 
 	w->fd = m->fds[0];
 	w->is_handed_over = 1;
 	w->peer = m->peer;
-	if (m->n_bytes > 0) {
-		if (cnp_server_room(&w->server, &room, &size) < 0 || size < m->n_bytes)
-			return CENOTE_ERR_NOMEM;
-		memcpy(room, m->bytes, m->n_bytes);
-		cnp_server_received(&w->server, m->n_bytes);
-	}
-	r = await_first(w, &req);
+	w->n_handed = m->n_bytes;
+	memcpy(w->handed, m->bytes, m->n_bytes);
+	r = take_handed(w);
+	if (r == CENOTE_OK)
+		r = await_first(w, &req);
 	if (r < 0)
 		return r;
 	if (req.msg.code != CNP_MSG_RESUME ||

@@ -150,7 +150,13 @@ static void
 log_protocol_error(struct cnd_worker *w)
 {
 	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
+	char text[CND_PEER_TEXT_MAX];
 
+	if (w->peer.door == CND_DOOR_TCP) {
+		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&w->peer, text),
+			w->server.diag.message);
+		return;
+	}
 	(void)cnd_attach_peer(w, &peer);
 	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
 		w->server.diag.message);

@@ -333,6 +333,98 @@ print_auth(const void *field, FILE *out, int show_secrets)
 }
 
 static int
+parse_listen(struct loader *l, void *field, const char *value)
+{
+	char why[CND_LISTEN_WHY_MAX];
+
+	return cnd_listen_add(field, value, why) < 0 ? bad(l, "listen: %s", why) : 0;
+}
+
+static void
+print_listens(const struct cnd_listens *listens, FILE *out)
+{
+	char text[CND_LISTEN_TEXT_MAX];
+
+	for (size_t i = 0; i < listens->n; i++)
+		fprintf(out, "%-19s = %s%s\n", "listen",
+			cnd_listen_text(&listens->list[i], text),
+			listens->list[i].has_proxy ? " proxy=v2" : "");
+}
+
+static int
+add_network(struct loader *l, struct cnd_networks *list, const char *text, int is_denied)
+{
+	struct cnd_network n;
+
+	if (cnd_network_parse(text, &n) < 0)
+		return bad(l,
+			"\"%s\" is not a network; write it as 192.0.2.0/24 or "
+			"2001:db8::/32, with no bit set behind the prefix",
+			text);
+	if (list->n == CND_NETWORKS_MAX)
+		return bad(l, "allow and deny: more than %u networks", CND_NETWORKS_MAX);
+	list->list[list->n].is_denied = (uint8_t)is_denied;
+	list->list[list->n++].network = n;
+	return 0;
+}
+
+static int
+parse_networks(struct loader *l, void *field, const char *value, int is_denied)
+{
+	char *copy = dup_text(value);
+	char *rest = copy;
+	int r = 0;
+
+	for (char *text; (text = strsep(&rest, ", \t")) != NULL;) {
+		if (*text != '\0' && add_network(l, field, text, is_denied) < 0)
+			r = -1;
+	}
+	free(copy);
+	return r;
+}
+
+static int
+parse_allow(struct loader *l, void *field, const char *value)
+{
+	return parse_networks(l, field, value, 0);
+}
+
+static int
+parse_deny(struct loader *l, void *field, const char *value)
+{
+	return parse_networks(l, field, value, 1);
+}
+
+static void
+print_networks(const struct cnd_networks *list, FILE *out, int is_denied)
+{
+	char text[CND_NETWORK_TEXT_MAX];
+	const char *between = "";
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->list[i].is_denied != is_denied)
+			continue;
+		fprintf(out, "%s%s", between,
+			cnd_network_text(&list->list[i].network, text));
+		between = ", ";
+	}
+}
+
+static void
+print_allow(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	print_networks(field, out, 0);
+}
+
+static void
+print_deny(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	print_networks(field, out, 1);
+}
+
+static int
 parse_reset(struct loader *l, void *field, const char *value)
 {
 	if (strcmp(value, "server") == 0)
@@ -569,6 +661,9 @@ static const struct kind kind_mode = { parse_mode, print_mode };
 static const struct kind kind_reset = { parse_reset, print_reset };
 static const struct kind kind_auth = { parse_auth, print_auth };
 static const struct kind kind_users = { parse_users, print_users };
+static const struct kind kind_listen = { parse_listen, NULL };
+static const struct kind kind_allow = { parse_allow, print_allow };
+static const struct kind kind_deny = { parse_deny, print_deny };
 static const struct kind kind_server = { parse_server, NULL };
 
 #define C(member) offsetof(struct cnd_config, member)
@@ -583,6 +678,8 @@ static const struct key cenoted_keys[] = {
 	{ "pid_file", C(pid_file), &kind_text, "", 0 },
 	{ "max_sessions", C(max_sessions), &kind_slots, "1024", 0 },
 	{ "drain_timeout", C(drain_timeout_ms), &kind_ms, "30s", 0 },
+	{ "listen", C(listens), &kind_listen, NULL, 1 },
+	{ "tcp_keepalive", C(tcp_keepalive_ms), &kind_ms, "60s", 0 },
 	{ "socket_group", C(socket_group), &kind_text, "", 0 },
 	{ "socket_mode", C(socket_mode), &kind_socket_mode, NULL, 0 },
 };
@@ -594,6 +691,8 @@ static const struct key pool_keys[] = {
 	{ "mode", P(mode), &kind_mode, "session", 0 },
 	{ "auth", P(auth), &kind_auth, "peer", 0 },
 	{ "allow_users", 0, &kind_users, "", 0 },
+	{ "allow", P(networks), &kind_allow, NULL, 0 },
+	{ "deny", P(networks), &kind_deny, NULL, 0 },
 	{ "idle_ttl", P(idle_ttl_ms), &kind_ms, "60s", 0 },
 	{ "queue_timeout", P(queue_timeout_ms), &kind_ms, "30s", 0 },
 	{ "idle_client_timeout", P(idle_client_timeout_ms), &kind_ms, "0", 0 },
@@ -607,8 +706,8 @@ static const struct key pool_keys[] = {
 };
 
 /* What the manual of a later version describes. To accept it in silence would be a lie. */
-static const char *const later_keys[] = { "listen", "tls_cert", "tls_key", "tls_ca",
-	"stats_listen", "users", "scram" };
+static const char *const later_keys[] = { "tls_cert", "tls_key", "tls_ca", "stats_listen",
+	"users", "scram" };
 
 _Static_assert(N_ITEMS(cenoted_keys) <= KEYS_MAX && N_ITEMS(pool_keys) <= KEYS_MAX,
 	"the tables of given keys must hold all keys");
@@ -1092,6 +1191,7 @@ cnd_config_print(const struct cnd_config *c, FILE *out)
 {
 	fprintf(out, "[cenoted]\n");
 	print_keys(cenoted_keys, N_ITEMS(cenoted_keys), c, out);
+	print_listens(&c->listens, out);
 	for (size_t i = 0; i < c->n_pools; i++) {
 		fputc('\n', out);
 		print_pool(&c->pools[i], out, 0);

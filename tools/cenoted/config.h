@@ -7,6 +7,8 @@
 #include <sys/types.h>
 
 #include "backend.h"
+#include "listen.h"
+#include "peer.h"
 
 /*
  * The configuration file, read and checked. Nothing here has an effect: the master decides what
@@ -64,6 +66,7 @@ struct cnd_pool_config {
 	uid_t *allow;
 	size_t n_allow;
 	int is_open; /* allow_users = * */
+	struct cnd_networks networks; /* of clients that come by TCP */
 };
 
 struct cnd_config {
@@ -77,6 +80,8 @@ struct cnd_config {
 	int log_level;
 	int socket_mode; /* -1: by socket_group */
 	int64_t drain_timeout_ms;
+	int64_t tcp_keepalive_ms;
+	struct cnd_listens listens;
 	uint32_t max_sessions;
 	uid_t uid; /* of the children */
 	gid_t gid;

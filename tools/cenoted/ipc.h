@@ -21,12 +21,18 @@ enum cnd_ipc_kind {
 		2, /* worker → door → worker: a client that wants a suspended session */
 	CND_IPC_SILENT = 3, /* worker → door: a client that has not said a word yet */
 	CND_IPC_WAITING = 4, /* door → master: clients of this pool wait */
-	CND_IPC_POOL = 5, /* master → door: a new pool; listening socket and queue */
+	CND_IPC_POOL =
+		5, /* master → door: a new pool; socket, queue; bytes as NETWORKS */
 	CND_IPC_POOL_GONE = 6, /* master → door: this pool was removed */
 	CND_IPC_INBOX = 7, /* master → door: the inbox of the worker in this slot */
 	CND_IPC_PARTING =
-		8 /* worker → door: last words for a client whose login failed; its pool */
+		8, /* worker → door: last words for a client whose login failed; its pool */
+	CND_IPC_LISTENER = 9, /* master → door: a socket of TCP; serial: it has a proxy */
+	CND_IPC_LISTENER_GONE = 10, /* master → door: no more clients there */
+	CND_IPC_NETWORKS = 11 /* master → door: from where a pool's clients may come */
 };
+
+_Static_assert(sizeof(struct cnd_networks) <= CND_IPC_BYTES_MAX, "a message holds them");
 
 struct cnd_ipc {
 	uint32_t kind; /* enum cnd_ipc_kind */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "activation.h"
 #include "door.h"
 #include "ipc.h"
 #include "log.h"
@@ -38,6 +39,7 @@ static struct master {
 	struct cnd_child child; /* what children inherit */
 	struct cnd_config *config;
 	struct cnd_pool pools[CND_POOL_RECORD]; /* by the index of their record */
+	struct cnd_listeners listeners;
 	int *inboxes; /* by slot: the end that the door writes into; -1 */
 	int64_t *born_ms; /* by slot */
 	int control[2]; /* [0] the master's, [1] the door's */
@@ -137,7 +139,8 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 _Noreturn static void
 become_door(void)
 {
-	size_t most = N_FDS_KEPT + 2 * CND_POOL_RECORD + master.child.board->n_slots;
+	size_t most = N_FDS_KEPT + 2 * CND_POOL_RECORD + CND_LISTENERS_MAX +
+		      master.child.board->n_slots;
 	int *keep = malloc(most * sizeof(*keep));
 	struct cnd_pool *pools = calloc(CND_POOL_RECORD, sizeof(*pools));
 	size_t n = 0;
@@ -160,9 +163,14 @@ become_door(void)
 		if (master.inboxes[i] >= 0)
 			keep[n++] = master.inboxes[i];
 	}
+	for (size_t i = 0; i < CND_LISTENERS_MAX; i++) {
+		if (master.listeners.list[i].fd >= 0)
+			keep[n++] = master.listeners.list[i].fd;
+	}
 	close_others(keep, n);
 	free(keep);
-	cnd_door_run(&master.child, master.control[1], pools, n_pools, master.inboxes);
+	cnd_door_run(&master.child, master.control[1], pools, n_pools, &master.listeners,
+		master.inboxes);
 }
 
 static void
@@ -451,6 +459,8 @@ begin_pool(
 	p->backend = backend;
 	atomic_store(&record->live, 0);
 	atomic_store(&record->leaving, 0);
+	atomic_store(&record->unproven, 0);
+	atomic_store(&record->held, 0);
 	atomic_store(&record->attaches, 0);
 	atomic_store(&record->requests, 0);
 	atomic_store(&record->errors, 0);
@@ -475,6 +485,10 @@ tell_door(uint32_t kind, const struct cnd_pool *p)
 		m.n_fds = 2;
 		m.fds[0] = p->listen_fd;
 		m.fds[1] = p->queue[0];
+	}
+	if (kind == CND_IPC_POOL || kind == CND_IPC_NETWORKS) {
+		m.n_bytes = sizeof(p->config->networks);
+		memcpy(m.bytes, &p->config->networks, m.n_bytes);
 	}
 	if (master.door > 0 && cnd_ipc_send(master.control[0], &m) < 0)
 		cnd_log(LOG_ERR, "the door does not listen");
@@ -544,6 +558,7 @@ change_pool(
 	p->backend = backend;
 	p->fork_again_ms = 0;
 	publish_pool(p);
+	tell_door(CND_IPC_NETWORKS, p);
 	order_pool(p->index, CND_ORDER_RELOAD);
 }
 
@@ -642,6 +657,7 @@ reload(void)
 {
 	static const struct cnd_backend *backends[CND_CONFIG_POOLS];
 	static struct cnd_pool *opened[CND_CONFIG_POOLS];
+	struct cnd_listeners listeners;
 	struct cnd_config *c = cnd_config_load(master.config->path);
 
 	cnd_notify_reloading();
@@ -660,7 +676,9 @@ reload(void)
 	}
 	keep_fixed(c);
 	remove_unreachable();
-	if (open_new_pools(c, opened) < 0) {
+	if (cnd_listeners_prepare(&master.listeners, &c->listens, &listeners) < 0 ||
+		open_new_pools(c, opened) < 0) {
+		cnd_listeners_close(&listeners);
 		cnd_log(LOG_ERR, "the configuration stays as it was");
 		/* what was swapped goes back */
 		keep_fixed(c);
@@ -670,6 +688,8 @@ reload(void)
 	}
 	adopt_log(c);
 	adopt_pools(c, backends, opened);
+	cnd_listeners_adopt(&master.listeners, &c->listens, &listeners,
+		master.door > 0 ? master.control[0] : -1);
 	cnd_config_destroy(master.config);
 	master.config = c;
 	master.child.config = c;
@@ -700,10 +720,15 @@ order_all(uint32_t order)
 static void
 begin_draining(void)
 {
+	const struct cnd_listens nowhere = { .n = 0 };
+	struct cnd_listeners none;
+
+	cnd_listeners_init(&none);
 	cnd_log(LOG_NOTICE, "draining");
 	cnd_notify("STOPPING=1\nSTATUS=draining");
 	/* first, so that clients that lose their session here find the next daemon, if any */
 	unlink_all();
+	cnd_listeners_adopt(&master.listeners, &nowhere, &none, master.control[0]);
 	master.phase = PHASE_DRAINING;
 	master.phase_until_ms = cnd_now_ms() + master.config->drain_timeout_ms;
 	order_all(CND_ORDER_DRAIN);
@@ -891,6 +916,7 @@ init(struct cnd_config *config)
 		cnd_log(LOG_ERR, "cannot begin: %s", strerror(errno));
 		return -1;
 	}
+	cnd_listeners_init(&master.listeners);
 	for (uint32_t i = 0; i < n; i++)
 		master.inboxes[i] = -1;
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
@@ -901,11 +927,23 @@ init(struct cnd_config *config)
 }
 
 static int
+open_listeners(void)
+{
+	const struct cnd_listens *wanted = &master.config->listens;
+	struct cnd_listeners listeners;
+
+	if (cnd_listeners_prepare(&master.listeners, wanted, &listeners) < 0)
+		return -1;
+	cnd_listeners_adopt(&master.listeners, wanted, &listeners, -1);
+	return cnd_activation_complain() > 0 ? -1 : 0;
+}
+
+static int
 open_all(const struct cnd_backend **backends)
 {
 	struct cnd_config *c = master.config;
 
-	if (cnd_pool_make_run_dir(c) < 0)
+	if (cnd_activation_begin() < 0 || cnd_pool_make_run_dir(c) < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {
 		struct cnd_pool *p = open_pool(c, &c->pools[i]);
@@ -916,7 +954,7 @@ open_all(const struct cnd_backend **backends)
 		}
 		begin_pool(p, &c->pools[i], backends[i]);
 	}
-	if (write_pid_file() < 0) {
+	if (open_listeners() < 0 || write_pid_file() < 0) {
 		unlink_all();
 		return -1;
 	}
@@ -956,6 +994,7 @@ cnd_master_run(
 	}
 	for (size_t i = 0; i < CND_POOL_RECORD; i++)
 		cnd_pool_close(&master.pools[i]);
+	cnd_listeners_close(&master.listeners);
 	cnd_scoreboard_destroy(master.child.board);
 	free(master.inboxes);
 	free(master.born_ms);

@@ -10,6 +10,15 @@ cnd_notify(const char *state)
 	(void)sd_notify(0, state);
 }
 
+int
+cnd_notify_sockets(int *ret_first)
+{
+	int n = sd_listen_fds(1);
+
+	*ret_first = SD_LISTEN_FDS_START;
+	return n > 0 ? n : 0;
+}
+
 void
 cnd_notify_reloading(void)
 {

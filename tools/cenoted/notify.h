@@ -7,4 +7,7 @@ void cnd_notify(const char *state);
 /* The same for RELOADING=1, which wants the time. */
 void cnd_notify_reloading(void);
 
+/* How many listening sockets it gave, and the number of the first; they are not told to children. */
+int cnd_notify_sockets(int *ret_first);
+
 #endif

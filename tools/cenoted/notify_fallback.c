@@ -13,3 +13,10 @@ void
 cnd_notify_reloading(void)
 {
 }
+
+int
+cnd_notify_sockets(int *ret_first)
+{
+	*ret_first = -1;
+	return 0;
+}

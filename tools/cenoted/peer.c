@@ -38,18 +38,40 @@ cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr)
 	return 0;
 }
 
+/* The address alone; whether it is IPv4's. */
+static int
+addr_text(const struct in6_addr *addr, char out[INET6_ADDRSTRLEN])
+{
+	int is_v4 = IN6_IS_ADDR_V4MAPPED(addr);
+
+	out[0] = '\0';
+	(void)inet_ntop(is_v4 ? AF_INET : AF_INET6, addr->s6_addr + (is_v4 ? 12 : 0), out,
+		INET6_ADDRSTRLEN);
+	return is_v4;
+}
+
 const char *
 cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX])
 {
-	char addr[INET6_ADDRSTRLEN] = "";
-	int is_v4 = IN6_IS_ADDR_V4MAPPED(&p->addr);
+	char addr[INET6_ADDRSTRLEN];
 
 	if (p->door == CND_DOOR_UNIX)
 		return "unix";
-	(void)inet_ntop(is_v4 ? AF_INET : AF_INET6, p->addr.s6_addr + (is_v4 ? 12 : 0),
-		addr, sizeof(addr));
-	snprintf(out, CND_PEER_TEXT_MAX, is_v4 ? "%s:%u" : "[%s]:%u", addr,
-		(unsigned)p->port);
+	snprintf(out, CND_PEER_TEXT_MAX, addr_text(&p->addr, addr) ? "%s:%u" : "[%s]:%u",
+		addr, (unsigned)p->port);
+	return out;
+}
+
+const char *
+cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX])
+{
+	char addr[INET6_ADDRSTRLEN];
+	unsigned first = n->bits >= V4_BITS && addr_text(&n->addr, addr) ? V4_BITS : 0;
+
+	/* ::ffff:0:0/90 is a network of IPv6 */
+	if (first == 0)
+		(void)inet_ntop(AF_INET6, &n->addr, addr, sizeof(addr));
+	snprintf(out, CND_NETWORK_TEXT_MAX, "%s/%u", addr, n->bits - first);
 	return out;
 }
 
@@ -104,4 +126,20 @@ cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr)
 		return 0;
 	return rest == 0 ||
 	       (n->addr.s6_addr[whole] ^ addr->s6_addr[whole]) >> (8 - rest) == 0;
+}
+
+int
+cnd_networks_admit(const struct cnd_networks *n, const struct in6_addr *addr)
+{
+	int is_listed = 0, is_in_list = 0;
+
+	for (uint32_t i = 0; i < n->n; i++) {
+		int is_here = cnd_network_has(&n->list[i].network, addr);
+
+		if (n->list[i].is_denied && is_here)
+			return 0;
+		is_listed |= !n->list[i].is_denied;
+		is_in_list |= is_here;
+	}
+	return !is_listed || is_in_list;
 }

@@ -34,6 +34,23 @@ struct cnd_network {
 
 /* "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0, or -1: not one, or bits are set behind the prefix. */
 int cnd_network_parse(const char *text, struct cnd_network *ret_network);
+/* As it is parsed. */
+#define CND_NETWORK_TEXT_MAX 64u
+const char *cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX]);
 int cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr);
+
+/* From where clients may come: a pool's `deny` and `allow`. */
+#define CND_NETWORKS_MAX 40u
+
+struct cnd_networks {
+	uint32_t n;
+	struct {
+		uint8_t is_denied;
+		struct cnd_network network;
+	} list[CND_NETWORKS_MAX];
+};
+
+/* Not if it is in one that is denied; nor, if some are allowed, in none of those. */
+int cnd_networks_admit(const struct cnd_networks *n, const struct in6_addr *addr);
 
 #endif

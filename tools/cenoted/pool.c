@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "activation.h"
 #include "ipc.h"
 #include "log.h"
 #include "module.h"
@@ -91,6 +92,9 @@ cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c)
 	const char *path = p->address.sun_path;
 	uid_t uid = geteuid() == 0 ? c->uid : (uid_t)-1;
 
+	/* the service manager has its own settings for them */
+	if (p->is_inherited)
+		return 0;
 	if (chown(path, uid, c->socket_gid) == 0 &&
 		chmod(path, (mode_t)c->socket_mode) == 0)
 		return 0;
@@ -104,6 +108,11 @@ open_socket(struct cnd_pool *p, const struct cnd_config *c)
 	mode_t mask;
 	int r;
 
+	p->listen_fd = cnd_activation_take(
+		(const struct sockaddr *)&p->address, sizeof(p->address));
+	p->is_inherited = p->listen_fd >= 0;
+	if (p->is_inherited)
+		return 0;
 	if (clear_old_socket(&p->address) < 0)
 		return -1;
 	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -153,7 +162,8 @@ cnd_pool_has_socket(const struct cnd_pool *p)
 void
 cnd_pool_unlink(struct cnd_pool *p)
 {
-	unlink(p->address.sun_path);
+	if (!p->is_inherited)
+		unlink(p->address.sun_path);
 }
 
 void

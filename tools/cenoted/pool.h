@@ -13,6 +13,7 @@ struct cnd_pool {
 	struct cnd_pool_config *config; /* borrowed; NULL once it was removed */
 	const struct cnd_backend *backend;
 	int listen_fd; /* -1 closed */
+	int is_inherited; /* the service manager opened it */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
 	struct sockaddr_un address;
 	int64_t fork_again_ms; /* a worker died young: none is forked before */

@@ -156,6 +156,20 @@ cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot)
 		atomic_fetch_sub(&b->pools[s->pool].line_sessions[line - 1], 1);
 }
 
+int
+cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven)
+{
+	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+
+	if (atomic_exchange(&b->slots[slot].is_unproven, is_unproven) == is_unproven)
+		return 0;
+	if (is_unproven)
+		atomic_fetch_add(&p->unproven, 1);
+	else
+		atomic_fetch_sub(&p->unproven, 1);
+	return !is_unproven && atomic_load(&p->held) > 0;
+}
+
 void
 cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 {
@@ -165,6 +179,7 @@ cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 	cnd_slot_leave_line(b, slot);
 	if (atomic_exchange(&s->is_leaving, 0))
 		atomic_fetch_sub(&b->pools[s->pool].leaving, 1);
+	(void)cnd_slot_set_unproven(b, slot, 0);
 	atomic_fetch_and(&b->pools[s->pool].idle[slot / 64], ~(1ull << slot % 64));
 	s->pid = 0;
 	s->state = CND_SLOT_FREE;

@@ -64,6 +64,7 @@ struct cnd_slot {
 	_Atomic uint32_t order; /* enum cnd_order, written by the master */
 	_Atomic uint32_t pool;
 	_Atomic uint32_t is_leaving; /* counted in its pool's `leaving` */
+	_Atomic uint32_t is_unproven; /* and in its `unproven` */
 	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
 	_Atomic uint32_t request; /* of this generation: last that began, */
 	_Atomic uint32_t finished; /* and last that ended */
@@ -99,6 +100,10 @@ struct cnd_pool_record {
 	_Atomic uint32_t live; /* workers, in whatever state */
 	_Atomic uint32_t
 		leaving; /* of those, idle ones that decided to end: by the workers */
+	_Atomic uint32_t
+		unproven; /* workers whose client came by TCP and is not attached */
+	_Atomic uint32_t
+		held; /* clients that wait for one of these to end: by the door */
 	_Atomic uint32_t mode; /* enum cnd_mode */
 	_Atomic int64_t queue_timeout_ms;
 	_Atomic int64_t contended_ms; /* when a client last waited: by the door */
@@ -149,6 +154,8 @@ void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
 /* The state in shared memory, and the pool's bit for idle. 1 if this left the pool without an
  * idle worker. */
 int cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state);
+/* Count it among its pool's unproven, or no more. 1: somebody is held for just that. */
+int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven);
 /* It is counted for no server line any more. */
 void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
 void cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity);

@@ -102,6 +102,14 @@ cnd_worker_key(struct cnd_worker *w)
 	return key;
 }
 
+void
+cnd_worker_settle_stranger(struct cnd_worker *w)
+{
+	if (w->peer.door == CND_DOOR_TCP &&
+		cnd_slot_set_unproven(w->board, w->slot_index, 0))
+		cnd_worker_wake_door(w);
+}
+
 /* ---- waiting after a failure ---- */
 
 /* Longer after every failure, and never the same for all workers. */
@@ -141,6 +149,10 @@ take_from_queue(struct cnd_worker *w)
 			w->fd = m.fds[0];
 			w->is_handed_over = 1;
 			w->peer = m.peer;
+			w->n_handed = m.n_bytes;
+			memcpy(w->handed, m.bytes, m.n_bytes);
+			if (w->peer.door == CND_DOOR_TCP)
+				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
 			cnd_worker_wake_door(w);
 			return 1;
 		}
@@ -156,6 +168,7 @@ take_from_socket(struct cnd_worker *w)
 {
 	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	w->is_handed_over = 0;
+	w->n_handed = 0;
 	w->peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
 	return w->fd >= 0;
 }
@@ -280,6 +293,7 @@ serve(struct cnd_worker *w)
 	while (parting == CND_PARTING_SUSPENDED)
 		parting = cnd_client_resume(w);
 	cnd_client_close(w);
+	cnd_worker_settle_stranger(w);
 	atomic_store(&w->slot->key, 0);
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;

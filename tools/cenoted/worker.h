@@ -82,6 +82,8 @@ struct cnd_worker {
 	int fd; /* -1 none */
 	int is_handed_over; /* others hold its socket too: closing it is not enough */
 	struct cnd_peer peer; /* where it came in */
+	uint8_t handed[CND_IPC_BYTES_MAX]; /* of what it said, what was read already */
+	size_t n_handed;
 	struct cnp_server server;
 	struct cnc_arena arena; /* of one request */
 	char user[64];
@@ -146,6 +148,8 @@ void cnd_worker_move(struct cnd_worker *w, uint32_t state);
 uint32_t cnd_worker_order(const struct cnd_worker *w);
 void cnd_worker_wake_door(const struct cnd_worker *w);
 uint64_t cnd_worker_key(struct cnd_worker *w);
+/* A client that came by TCP has said who it is, or is gone: the next may be let in. */
+void cnd_worker_settle_stranger(struct cnd_worker *w);
 
 /* login.c */
 /* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell

@@ -133,8 +133,17 @@ static const struct {
 	{ CENOTED "drain_timeout = soon\n" POOL,
 		"3: \"soon\" is not a time; write a number and ms, s, min, h or d, or 0 "
 		"for none" },
-	{ CENOTED "listen = 127.0.0.1:9432\n" POOL,
-		"3: listen is not available in this version" },
+	{ CENOTED "listen = 127.0.0.1\n" POOL,
+		"3: listen: \"127.0.0.1\" is not an address; write HOST:PORT, "
+		"[IPV6]:PORT or *:PORT" },
+	{ CENOTED "listen = 127.0.0.1:9432\nlisten = 127.0.0.1:9432\n" POOL,
+		"4: listen: 127.0.0.1:9432 is given twice" },
+	{ CENOTED "listen = 127.0.0.1:9432 proxy\n" POOL,
+		"3: listen: \"proxy\" is not known; proxy=v2, or nothing, comes behind "
+		"the address" },
+	{ POOL "deny = 10.0.0.1/8\n",
+		"4: \"10.0.0.1/8\" is not a network; write it as 192.0.2.0/24 or "
+		"2001:db8::/32, with no bit set behind the prefix" },
 	{ CENOTED "tls_cert = /x\n" POOL,
 		"3: tls_cert is not available in this version" },
 	{ CENOTED "tls_key = /x\n" POOL, "3: tls_key is not available in this version" },

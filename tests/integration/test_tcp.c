@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The TCP door: who is let in, who waits, who is sent away, and what silence costs. */
+#include "with_pool.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "protocol/frame.h"
+
+#define PROXY_SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
+/* For 203.0.113.9, port 50000. */
+#define PROXY_FOR_9     "\x21\x11\x00\x0c\xcb\x00\x71\x09\x7f\x00\x00\x01\xc3\x50\x24\xd8"
+#define PROXY_LOCAL     "\x20\x00\x00\x00"
+#define BYTES(text)     (const uint8_t *)(text), sizeof(text) - 1
+
+/* Ports that nobody has, for the configuration; the next test gets others. */
+static int ports[2];
+
+static int
+socket_on(int family, int port)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+		.sin6_port = htons((uint16_t)port),
+		.sin6_addr = in6addr_loopback };
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+	int r;
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	r = family == AF_INET6 ? bind(fd, (struct sockaddr *)&v6, sizeof(v6))
+			       : bind(fd, (struct sockaddr *)&v4, sizeof(v4));
+	if (r == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int
+free_port(void)
+{
+	struct sockaddr_in at;
+	socklen_t len = sizeof(at);
+	int fd = socket_on(AF_INET, 0);
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(ports); i++)
+		ports[i] = free_port();
+	return 0;
+}
+
+/* `listen` lines with @1 and @2 for the ports, behind [cenoted]; then a pool with its lines. */
+static const char *
+config_of(const char *listens, const char *pool_lines)
+{
+	static char text[2048];
+	char *to = text + snprintf(text, sizeof(text), "%s", CNT_DAEMON_GLOBAL);
+
+	for (const char *p = listens; *p != '\0'; p++) {
+		if (*p == '@')
+			to += snprintf(to, 8, "%d", ports[*++p - '1']);
+		else
+			*to++ = *p;
+	}
+	snprintf(
+		to, sizeof(text) - (size_t)(to - text), CNT_DAEMON_POOL "%s", pool_lines);
+	return text;
+}
+
+static cenote_conn *
+tcp_handle(const char *host, int port, const char *pool)
+{
+	cenote_conn *conn;
+	char uri[128];
+
+	snprintf(uri, sizeof(uri), "cenote://somebody@%s:%d/%s?connect_timeout=15s", host,
+		port, pool);
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	if (cenote_conn_set_uri(conn, uri) != CENOTE_OK)
+		fail_msg("%s: %s", uri, wp_message(conn));
+	return conn;
+}
+
+static cenote_conn *
+tcp_attach(const char *host, int port)
+{
+	cenote_conn *conn = tcp_handle(host, port, "main");
+	int r = cenote_connect(conn);
+
+	if (r != CENOTE_OK)
+		fail_msg("connect: %s: %s", cenote_status_name(r), wp_message(conn));
+	return conn;
+}
+
+/* That it fails, with this SQLSTATE and a message that has the text. */
+static void
+expect_refused(int port, const char *pool, const char *sqlstate, const char *text)
+{
+	cenote_conn *conn = tcp_handle("127.0.0.1", port, pool);
+
+	assert_true(cenote_connect(conn) < 0);
+	assert_string_equal(wp_sqlstate(conn), sqlstate);
+	if (strstr(wp_message(conn), text) == NULL)
+		fail_msg("\"%s\" is not in: %s", text, wp_message(conn));
+	cenote_conn_destroy(conn);
+}
+
+static int
+raw_connect(int port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&v4, sizeof(v4)), 0);
+	return fd;
+}
+
+static void
+put_bytes(int fd, const uint8_t *bytes, size_t n)
+{
+	assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+}
+
+/* An opening and ATTACH, as libcenote sends them. */
+static void
+put_attach(int fd, uint8_t tls)
+{
+	struct cnp_opening o = { .version_min = 1,
+		.version_max = 1,
+		.kind = CNP_OPEN_ATTACH,
+		.tls = tls,
+		.pool = "main" };
+	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
+	struct cnc_buf b;
+
+	cnc_buf_init(&b, &cnc_mem_default, CNP_FRAME_MAX_AUTH);
+	m.as.attach.user = cnp_str("somebody");
+	m.as.attach.max_frame = CNP_FRAME_MAX;
+	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	if (tls == CNP_TLS_NONE)
+		assert_int_equal(cnp_frame_put(&b, 0, 0, &m), CENOTE_OK);
+	put_bytes(fd, cnc_buf_head(&b), cnc_buf_len(&b));
+	cnc_buf_finish(&b);
+}
+
+/* The code of the first frame that comes; 0: the connection was closed. */
+static int
+first_answer(int fd)
+{
+	struct timeval patience = { 20, 0 };
+	uint8_t header[CNP_FRAME_HEADER];
+	ssize_t n;
+
+	assert_int_equal(
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	n = recv(fd, header, sizeof(header), MSG_WAITALL);
+	if (n < 0 && errno == EAGAIN)
+		fail_msg("no answer");
+	return n == (ssize_t)sizeof(header) ? header[4] : 0;
+}
+
+static void
+clients_come_by_ipv4_and_ipv6(void **state)
+{
+	cenote_conn *a, *b;
+	int probe = socket_on(AF_INET6, 0);
+
+	(void)state;
+	if (probe < 0) {
+		print_message("this machine has no IPv6\n");
+		skip();
+	}
+	close(probe);
+	wp_start(config_of("listen = 127.0.0.1:@1\nlisten = [::1]:@2\n",
+		"sessions = 2\nauth = trust\n"));
+	a = tcp_attach("127.0.0.1", ports[0]);
+	b = tcp_attach("[::1]", ports[1]);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(wp_value(b, "select 2"), "2");
+	assert_string_equal(cenote_info(a, "user"), "somebody");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+	wp_await("main", "idle", 2);
+}
+
+static void
+a_cancel_comes_the_same_way(void **state)
+{
+	cenote_conn *a;
+	cenote_cancel *cancel;
+	cenote_result *res;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	a = tcp_attach("127.0.0.1", ports[0]);
+	assert_int_equal(
+		cenote_send_query(a,
+			"with recursive c(x) as (select 1 union all select x + 1 from c) "
+			"select count(*) from c",
+			CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	wp_pause_ms(100);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	res = wp_next_result(a, CENOTE_RESULT_ERROR);
+	assert_string_equal(cenote_diag_sqlstate(cenote_result_diag(res)), "57014");
+	cenote_result_destroy(res);
+	cenote_cancel_destroy(cancel);
+	cenote_conn_destroy(a);
+}
+
+static void
+who_cannot_come_is_told_why(void **state)
+{
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\n"));
+	expect_refused(ports[0], "other", "3D000", "there is no pool \"other\"");
+	/* auth = peer is for who is on this machine */
+	expect_refused(ports[0], "main", "28000", "the login was refused");
+	wp_await_log("peer");
+	wp_await("main", "idle", 1);
+}
+
+static void
+networks_are_denied_and_allowed(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
+	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
+	assert_int_equal(cnt_daemon_configure(&wp_daemon,
+				 config_of("listen = 127.0.0.1:@1\n",
+					 "sessions = 1\nauth = trust\nallow = "
+					 "127.0.0.0/8\ndeny = 127.0.0.1\n")),
+		0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("reloaded");
+	expect_refused(ports[0], "main", "28000", "from this address");
+	/* they are about TCP */
+	a = wp_attach(NULL);
+	cenote_conn_destroy(a);
+}
+
+/* A header byte by byte, so that the door sees every cut of it. */
+static void
+put_slowly(int fd, const uint8_t *bytes, size_t n)
+{
+	int on = 1;
+
+	assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
+	for (size_t i = 0; i < n; i++) {
+		put_bytes(fd, bytes + i, 1);
+		wp_pause_ms(1);
+	}
+}
+
+static void
+a_proxy_says_for_whom_it_speaks(void **state)
+{
+	int fd;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1 proxy=v2\n",
+		"sessions = 1\nauth = trust\ndeny = 203.0.113.9\n"));
+	fd = raw_connect(ports[0]);
+	put_bytes(fd, BYTES(PROXY_SIGNATURE PROXY_FOR_9));
+	put_attach(fd, CNP_TLS_NONE);
+	assert_int_equal(first_answer(fd), CNP_MSG_ERROR);
+	close(fd);
+	wp_await_log("203.0.113.9:50000 is not in a network");
+	fd = raw_connect(ports[0]);
+	put_slowly(fd, BYTES(PROXY_SIGNATURE PROXY_LOCAL));
+	put_attach(fd, CNP_TLS_NONE);
+	assert_int_equal(first_answer(fd), CNP_MSG_HELLO);
+	close(fd);
+	/* without a header nobody is heard */
+	fd = raw_connect(ports[0]);
+	put_attach(fd, CNP_TLS_NONE);
+	assert_int_equal(first_answer(fd), 0);
+	close(fd);
+	wp_await_log("no header of the PROXY protocol");
+}
+
+static void
+clients_wait_for_a_session_and_not_for_ever(void **state)
+{
+	cenote_conn *a, *b;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust\nqueue_timeout = 300ms\n"));
+	a = tcp_attach("127.0.0.1", ports[0]);
+	expect_refused(
+		ports[0], "main", "57P03", "no free session in 300ms (1 of 1 in use");
+	b = tcp_handle("127.0.0.1", ports[0], "main");
+	assert_int_equal(cenote_set_nonblocking(b, 1), CENOTE_OK);
+	assert_int_equal(cenote_connect(b), CENOTE_AGAIN);
+	wp_pause_ms(50);
+	cenote_conn_destroy(a);
+	assert_int_equal(cenote_set_nonblocking(b, 0), CENOTE_OK);
+	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	assert_string_equal(wp_value(b, "select 1"), "1");
+	cenote_conn_destroy(b);
+}
+
+/* More of them than the door keeps: those who came first go, who speaks is heard at once. */
+static void
+who_says_nothing_takes_nobody_s_place(void **state)
+{
+	static int fds[1100];
+	struct rlimit limit;
+	cenote_conn *a;
+	char byte;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_max < 4096) {
+		print_message("not enough descriptors may be open here\n");
+		skip();
+	}
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
+		fds[i] = raw_connect(ports[0]);
+		/* a beginning of an opening, and no more */
+		put_bytes(fds[i], BYTES("CNTE\x20\0\1"));
+	}
+	a = tcp_attach("127.0.0.1", ports[0]);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	/* reset, as it had not been read */
+	assert_true(recv(fds[0], &byte, 1, 0) <= 0);
+	assert_int_equal(recv(fds[CNT_COUNT(fds) - 1], &byte, 1, MSG_DONTWAIT), -1);
+	for (size_t i = 0; i < CNT_COUNT(fds); i++)
+		close(fds[i]);
+}
+
+/* Whoever asks for TLS has to be answered by a worker, and then may say no more. */
+static void
+strangers_take_half_of_a_pool_at_most(void **state)
+{
+	cenote_conn *a;
+	int fds[4];
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 2..2\nauth = trust\n"));
+	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
+		fds[i] = raw_connect(ports[0]);
+		put_attach(fds[i], CNP_TLS_ALLOW);
+	}
+	assert_int_equal(first_answer(fds[0]), CNP_MSG_HELLO);
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	/* one goes, the next is heard */
+	close(fds[0]);
+	assert_int_equal(first_answer(fds[1]), CNP_MSG_HELLO);
+	for (size_t i = 1; i < CNT_COUNT(fds); i++)
+		close(fds[i]);
+	cenote_conn_destroy(a);
+	wp_await("main", "idle", 2);
+}
+
+static void
+a_reload_opens_and_closes_addresses(void **state)
+{
+	cenote_conn *a, *b;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 2\nauth = trust\n"));
+	a = tcp_attach("127.0.0.1", ports[0]);
+	assert_int_equal(
+		cnt_daemon_configure(&wp_daemon, config_of("listen = 127.0.0.1:@2\n",
+							 "sessions = 2\nauth = trust\n")),
+		0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("reloaded");
+	b = tcp_attach("127.0.0.1", ports[1]);
+	expect_refused(ports[0], "main", "08001", "Connection refused");
+	/* who is in stays in */
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(wp_value(b, "select 1"), "1");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void
+an_address_in_use_changes_nothing(void **state)
+{
+	int taken;
+
+	(void)state;
+	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	taken = socket_on(AF_INET, ports[1]);
+	assert_int_equal(listen(taken, 1), 0);
+	assert_int_equal(
+		cnt_daemon_configure(&wp_daemon, config_of("listen = 127.0.0.1:@2\n",
+							 "sessions = 1\nauth = trust\n")),
+		0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("the configuration stays as it was");
+	close(taken);
+	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
+}
+
+/* ---- sockets of the service manager ---- */
+
+static int
+listen_unix(const char *path)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	return fd;
+}
+
+/* As systemd starts a service: the sockets are 3 and 4, and the environment says so. */
+static pid_t
+start_with_sockets(int first, int second)
+{
+	const char *program = cnt_env_or("CNT_CENOTED", CNT_CENOTED_PATH);
+	char pid_text[16];
+	pid_t pid = fork();
+	int log;
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setpgid(0, 0);
+	first = fcntl(first, F_DUPFD, 10);
+	second = fcntl(second, F_DUPFD, 10);
+	log = open(wp_daemon.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	dup2(log, STDERR_FILENO);
+	dup2(first, 3);
+	dup2(second, 4);
+	closefrom(5);
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)getpid());
+	setenv("LISTEN_PID", pid_text, 1);
+	setenv("LISTEN_FDS", "2", 1);
+	execl(program, program, "-c", wp_daemon.conf, (char *)NULL);
+	_exit(127);
+}
+
+static void
+the_service_manager_s_sockets_are_used(void **state)
+{
+	char path[CNT_PATH_MAX + 16];
+	int un, tcp;
+
+	(void)state;
+	assert_int_equal(
+		cnt_daemon_create(&wp_daemon, config_of("listen = 127.0.0.1:@1\n",
+						      "sessions = 1\nauth = trust\n")),
+		0);
+	snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
+	un = listen_unix(path);
+	tcp = socket_on(AF_INET, ports[0]);
+	assert_int_equal(listen(tcp, 16), 0);
+	wp_daemon.pid = start_with_sockets(un, tcp);
+	/* those who come before it runs wait in the sockets */
+	cenote_conn_destroy(wp_attach(NULL));
+	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
+	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
+	/* they are not cenoted's to take away */
+	assert_int_equal(access(path, F_OK), 0);
+	wp_daemon.pid = start_with_sockets(un, tcp);
+	cenote_conn_destroy(wp_attach(NULL));
+	close(un);
+	close(tcp);
+}
+
+static void
+a_socket_that_nobody_wants_is_told(void **state)
+{
+	int status;
+	int un, tcp;
+	char path[CNT_PATH_MAX + 16];
+
+	(void)state;
+	assert_int_equal(
+		cnt_daemon_create(&wp_daemon, config_of("", "sessions = 1\n")), 0);
+	snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
+	un = listen_unix(path);
+	tcp = socket_on(AF_INET, ports[0]);
+	assert_int_equal(listen(tcp, 16), 0);
+	status = wp_join(start_with_sockets(un, tcp));
+	assert_int_equal(status, 1);
+	snprintf(path, sizeof(path), "127.0.0.1:%d, which no pool", ports[0]);
+	assert_true(wp_log_has(path));
+	close(un);
+	close(tcp);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, wp_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(clients_come_by_ipv4_and_ipv6),
+		TEST(a_cancel_comes_the_same_way),
+		TEST(who_cannot_come_is_told_why),
+		TEST(networks_are_denied_and_allowed),
+		TEST(a_proxy_says_for_whom_it_speaks),
+		TEST(clients_wait_for_a_session_and_not_for_ever),
+		TEST(who_says_nothing_takes_nobody_s_place),
+		TEST(strangers_take_half_of_a_pool_at_most),
+		TEST(a_reload_opens_and_closes_addresses),
+		TEST(an_address_in_use_changes_nothing),
+		TEST(the_service_manager_s_sockets_are_used),
+		TEST(a_socket_that_nobody_wants_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_DOOR_PARTS_H
+#define CND_DOOR_PARTS_H
+
+#include <stdalign.h>
+
+#include "blame.h"
+#include "door.h"
+
+/*
+ * What the door's files share. door.c: its life, and the sockets it accepts on; guest.c: a client it
+ * holds, and what that is told; opening.c: what a client begins with; waiting.c: those who wait for a
+ * session.
+ */
+
+/* Beside one descriptor for each worker. */
+#define CND_DOOR_KEPT_FDS    16
+/* The whole of opening and first frame. */
+#define CND_DOOR_OPENING_MS  10000
+/* A stream of newcomers must not keep the door from those it has. */
+#define CND_DOOR_ACCEPTS     16
+/* So many who came by TCP and have not said yet what they want. */
+#define CND_DOOR_STRANGERS   1024u
+/* So many whose login failed and who wait to be told. */
+#define CND_DOOR_PAUSING     256u
+#define CND_DOOR_SCRATCH_MAX 16384u
+#define CND_NO_POOL          UINT32_MAX
+
+enum cnd_source_kind {
+	CND_SOURCE_WAKE,
+	CND_SOURCE_CONTROL,
+	CND_SOURCE_INBOX,
+	CND_SOURCE_POOL,
+	CND_SOURCE_LISTENER,
+	CND_SOURCE_GUEST
+};
+
+/* What an epoll event points at; the first member of what it is. */
+struct cnd_source {
+	alignas(max_align_t) enum cnd_source_kind kind;
+};
+
+enum cnd_guest_phase {
+	CND_GUEST_OPENING, /* its opening is awaited; on the list `talking` */
+	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
+	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */
+	CND_GUEST_PAUSING, /* its answer has to wait; on the list `pausing` */
+	CND_GUEST_LEAVING /* the rest of an answer is to be sent; on the list `talking` */
+};
+
+/* A client that the door holds. */
+struct cnd_guest {
+	struct cnd_source source;
+	struct cnd_guest *prev;
+	struct cnd_guest *next;
+	int fd;
+	enum cnd_guest_phase phase;
+	uint32_t pool; /* CND_NO_POOL: it did not say */
+	uint32_t ticket;
+	uint64_t serial;
+	int64_t since_ms;
+	int64_t not_before_ms; /* HELD, PAUSING: what follows waits until then */
+	struct cnd_peer peer;
+	uint8_t awaits_proxy; /* first comes a proxy's header */
+	uint8_t *kept; /* what a worker had read of it; or the rest of an answer */
+	size_t kept_len;
+	size_t kept_at;
+};
+
+/* In the order of their coming. */
+struct cnd_guests {
+	struct cnd_guest *first;
+	struct cnd_guest *last;
+	uint32_t n;
+};
+
+struct cnd_door_pool {
+	struct cnd_source source;
+	int is_here;
+	int is_dirty; /* those who wait may have to be told something */
+	int needs_help; /* nobody was asked for a session for the last of them */
+	int listen_fd;
+	int queue_fd;
+	struct cnd_guests held;
+	struct cnd_guests waiting;
+	struct cnd_guest *to_push; /* first that is not yet in the queue */
+	uint32_t n_strangers; /* of `waiting`, those who came by TCP */
+	struct cnd_networks networks;
+};
+
+struct cnd_door_listener {
+	struct cnd_source source;
+	int fd; /* -1: none */
+	uint8_t has_proxy;
+};
+
+struct cnd_door_state {
+	const struct cnd_child *child;
+	struct cnd_scoreboard *board;
+	int epoll_fd;
+	int control_fd;
+	int *inboxes;
+	struct cnd_source wake;
+	struct cnd_source control;
+	struct cnd_source inbox;
+	struct cnd_door_pool pools[CND_POOL_RECORD];
+	struct cnd_door_listener listeners[CND_LISTENERS_MAX];
+	struct cnd_guests talking;
+	struct cnd_guests pausing;
+	uint32_t n_strangers; /* of `talking`, those who came by TCP */
+	uint32_t next_ticket;
+	int64_t look_at_ms; /* CND_NEVER: nobody asked */
+	struct cnd_blame blame;
+	struct cnp_server server; /* for the answer being made */
+	uint8_t scratch[CND_DOOR_SCRATCH_MAX];
+};
+
+extern struct cnd_door_state cnd_the_door;
+
+/* guest.c */
+/* One that has just come; the descriptor is closed if that cannot be. NULL: it was. */
+struct cnd_guest *cnd_guest_add(int fd, uint32_t pool, const struct cnd_peer *peer);
+/* To another phase, and so to the end of that one's list. */
+void cnd_guest_move(struct cnd_guest *g, enum cnd_guest_phase phase);
+int cnd_guest_watch(struct cnd_guest *g, int op, uint32_t events);
+void cnd_guest_dismiss(struct cnd_guest *g);
+/* Send what is in the door's `server`, then close; if the socket is full, later. */
+void cnd_guest_answer(struct cnd_guest *g);
+void cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Last words that a worker left, behind a pause. */
+void cnd_guest_part(
+	struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms);
+/* Those whose pause is over; and when the next one's is, CND_NEVER. */
+void cnd_guest_end_pauses(int64_t now_ms);
+int64_t cnd_guest_next_pause(void);
+/* Its socket has room. */
+void cnd_guest_send_rest(struct cnd_guest *g);
+
+/* opening.c */
+/* A client of a pool's own socket. */
+void cnd_opening_receive(int fd, uint32_t pool);
+void cnd_opening_accept(const struct cnd_door_listener *l);
+/* Look at what a client begins with, without taking it from the socket. */
+void cnd_opening_look(struct cnd_guest *g);
+/* A worker took it, and then it said nothing: wait here for its next word. */
+void cnd_opening_return(const struct cnd_ipc *m);
+void cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
+
+/* waiting.c */
+/* It wants a session of its pool: at once, or when its turn comes. */
+void cnd_waiting_admit(struct cnd_guest *g);
+/* It went. */
+void cnd_waiting_leave(struct cnd_guest *g);
+/* Go on with those of a pool who can. */
+void cnd_waiting_settle(uint32_t pool, int64_t now_ms);
+/* Tell all of a pool that nothing will come of it. */
+void cnd_waiting_refuse_all(uint32_t pool, const char *why);
+void cnd_waiting_expire(uint32_t pool, int64_t now_ms);
+/* When something is to be done for those of a pool; CND_NEVER. */
+int64_t cnd_waiting_next(uint32_t pool, int64_t now_ms);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "door_parts.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "answer.h"
+#include "core/sqlstate.h"
+#include "log.h"
+#include "proxy.h"
+
+/*
+ * What a client begins with. The door looks at it without taking it from the socket (MSG_PEEK), so
+ * that whoever the socket is handed to finds it there.
+ */
+
+#define KEEPALIVE_INTERVAL_S 10
+#define KEEPALIVE_PROBES     6
+
+/* ---- what it wants ---- */
+
+void
+cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
+{
+	m->kind = CND_IPC_RESUME;
+	m->n_fds = 1;
+	m->fds[0] = g->fd;
+	m->peer = g->peer;
+	if (slot < cnd_the_door.board->n_slots && cnd_the_door.inboxes[slot] >= 0 &&
+		cnd_ipc_send(cnd_the_door.inboxes[slot], m) == 0)
+		cnd_guest_dismiss(g);
+	else
+		cnd_guest_refuse(g, CNC_SQLSTATE(RESOURCES),
+			"the session cannot be reached now; try again");
+}
+
+static void
+serve_status(struct cnd_guest *g, const struct cnp_status *m)
+{
+	if (g->peer.door == CND_DOOR_UNIX)
+		cnd_answer_status(&cnd_the_door.server, g->fd, cnd_the_door.board, m, -1);
+	else
+		cnd_answer_refuse(&cnd_the_door.server, CNC_SQLSTATE(BAD_LOGIN),
+			"the status is told on a pool's unix socket only");
+	cnd_guest_answer(g);
+}
+
+static void
+serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
+{
+	static struct cnd_ipc m;
+	const struct cnd_slot *slot =
+		cnd_answer_resume(&cnd_the_door.server, cnd_the_door.board, resume);
+
+	if (slot == NULL) {
+		cnd_guest_answer(g);
+		return;
+	}
+	/* its bytes were only peeked at: they are still in the socket */
+	m.n_bytes = 0;
+	cnd_opening_forward(g, (uint32_t)(slot - cnd_the_door.board->slots), &m);
+}
+
+static void
+serve_first(struct cnd_guest *g, const struct cnp_request *req)
+{
+	switch (req->msg.code) {
+	case CNP_MSG_ATTACH:
+		cnd_waiting_admit(g);
+		break;
+	case CNP_MSG_CANCEL:
+		cnd_answer_cancel(
+			&cnd_the_door.server, cnd_the_door.board, &req->msg.as.cancel);
+		cnd_guest_answer(g);
+		break;
+	case CNP_MSG_STATUS:
+		serve_status(g, &req->msg.as.status);
+		break;
+	default:
+		serve_resume(g, &req->msg.as.resume);
+	}
+}
+
+/* Who wants TLS sends no more until HELLO came. */
+static int
+answer_tls(struct cnd_guest *g)
+{
+	const uint8_t *bytes;
+	size_t n;
+	int r;
+
+	if (cnd_the_door.server.opening.tls == CNP_TLS_NONE)
+		return CENOTE_OK;
+	r = cnd_answer_hello(&cnd_the_door.server);
+	if (r < 0)
+		return r;
+	n = cnp_server_output(&cnd_the_door.server, &bytes);
+	if (!g->peer.was_told &&
+		send(g->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
+		return CENOTE_ERR_CONN;
+	g->peer.was_told = 1;
+	cnp_server_sent(&cnd_the_door.server, n);
+	return CENOTE_OK;
+}
+
+/* ---- who may, by TCP ---- */
+
+/* 0: refused, and gone. */
+static int
+is_welcome(struct cnd_guest *g, uint32_t pool)
+{
+	char text[CND_PEER_TEXT_MAX];
+
+	if (cnd_networks_admit(&cnd_the_door.pools[pool].networks, &g->peer.addr))
+		return 1;
+	cnd_log(LOG_NOTICE, "pool %s: %s is not in a network that may come",
+		cnd_the_door.board->pools[pool].name, cnd_peer_text(&g->peer, text));
+	cnd_guest_refuse(g, CNC_SQLSTATE(BAD_LOGIN),
+		"pool %s does not take clients from this address",
+		cnd_the_door.server.opening.pool);
+	return 0;
+}
+
+/* The pool that its opening names. 0: there is none, or not for this one; it is gone then. */
+static int
+find_pool(struct cnd_guest *g)
+{
+	const char *name = cnd_the_door.server.opening.pool;
+
+	if (g->pool != CND_NO_POOL)
+		return 1;
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (!cnd_the_door.pools[i].is_here ||
+			strcmp(cnd_the_door.board->pools[i].name, name) != 0)
+			continue;
+		if (!is_welcome(g, i))
+			return 0;
+		g->pool = i;
+		return 1;
+	}
+	cnd_guest_refuse(
+		g, CNC_SQLSTATE(NO_CATALOG), "there is no pool \"%s\" here", name);
+	return 0;
+}
+
+/* ---- looking ---- */
+
+/* The proxy's header is taken: nobody behind the door knows of it. 1: it is; 0: more is needed; -1: there
+ * is none, and the client is gone. */
+static int
+take_proxy_header(struct cnd_guest *g, size_t n)
+{
+	char text[CND_PEER_TEXT_MAX];
+	size_t len;
+	int r = cnd_proxy_parse(cnd_the_door.scratch, n, &len, &g->peer);
+
+	if (r > 0 && recv(g->fd, cnd_the_door.scratch, len, MSG_DONTWAIT) != (ssize_t)len)
+		r = -1;
+	if (r < 0) {
+		cnd_log(LOG_WARNING, "%s: no header of the PROXY protocol",
+			cnd_peer_text(&g->peer, text));
+		cnd_guest_dismiss(g);
+	}
+	if (r > 0)
+		g->awaits_proxy = 0;
+	return r;
+}
+
+/* What its socket holds, into the scratch: 0 if that is nothing new; -1: it is gone. */
+static ssize_t
+peek(struct cnd_guest *g)
+{
+	ssize_t n = recv(
+		g->fd, cnd_the_door.scratch, CNP_FRAME_MAX_AUTH, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n > 0)
+		return n;
+	cnd_guest_dismiss(g);
+	return -1;
+}
+
+/* The opening, and the first frame if it is there. CENOTE_AGAIN: not all that is needed has come. */
+static int
+read_first(struct cnd_guest *g, size_t n, struct cnp_request *ret_request)
+{
+	struct cnp_server *s = &cnd_the_door.server;
+	uint8_t *room;
+	size_t size;
+	int r;
+
+	cnp_server_restart(s);
+	if (cnp_server_room(s, &room, &size) < 0 || size < n)
+		return CENOTE_ERR_NOMEM;
+	memcpy(room, cnd_the_door.scratch, n);
+	cnp_server_received(s, n);
+	r = cnp_server_next(s, ret_request);
+	if (r < 0 || r == CENOTE_AGAIN)
+		return r;
+	/* the worker does the rest */
+	if (s->opening.kind == CNP_OPEN_ATTACH &&
+		(g->peer.door == CND_DOOR_UNIX || s->opening.tls != CNP_TLS_NONE)) {
+		ret_request->msg.code = CNP_MSG_ATTACH;
+		return CENOTE_OK;
+	}
+	r = answer_tls(g);
+	return r < 0 ? r : cnp_server_next(s, ret_request);
+}
+
+void
+cnd_opening_look(struct cnd_guest *g)
+{
+	struct cnp_request req;
+	ssize_t n = peek(g);
+	int r;
+
+	if (n > 0 && g->awaits_proxy) {
+		r = take_proxy_header(g, (size_t)n);
+		n = r > 0 ? peek(g) : r;
+	}
+	if (n <= 0)
+		return;
+	if (g->kept != NULL) {
+		cnd_waiting_admit(g);
+		return;
+	}
+	r = read_first(g, (size_t)n, &req);
+	if (r == CENOTE_ERR_NOMEM)
+		cnd_guest_dismiss(g);
+	else if (r < 0)
+		cnd_guest_answer(g);
+	else if (r == CENOTE_OK && find_pool(g))
+		serve_first(g, &req);
+}
+
+/* ---- coming ---- */
+
+/* Some descriptors are kept for what the master sends, without which the door cannot be. */
+static int
+is_full(int fd)
+{
+	struct rlimit limit;
+	rlim_t kept = cnd_the_door.board->n_slots + CND_DOOR_KEPT_FDS;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	if (kept > limit.rlim_cur / 2)
+		kept = limit.rlim_cur / 2;
+	return (rlim_t)fd >= limit.rlim_cur - kept;
+}
+
+/* One more who may talk: look at once, there may be something. */
+static void
+begin(struct cnd_guest *g)
+{
+	if (is_full(g->fd))
+		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"no free session, and more clients wait than cenoted may have "
+			"descriptors");
+	else if (cnd_guest_watch(g, EPOLL_CTL_ADD, EPOLLIN | EPOLLRDHUP | EPOLLET) < 0)
+		cnd_guest_dismiss(g);
+	else
+		cnd_opening_look(g);
+}
+
+void
+cnd_opening_receive(int fd, uint32_t pool)
+{
+	const struct cnd_peer peer = { .door = CND_DOOR_UNIX };
+	struct cnd_guest *g = cnd_guest_add(fd, pool, &peer);
+
+	if (g != NULL)
+		begin(g);
+}
+
+/* Who says nothing must not keep others from saying something: the first of them goes. */
+static void
+make_room_for_stranger(void)
+{
+	struct cnd_guest *g = cnd_the_door.talking.first;
+
+	if (cnd_the_door.n_strangers < CND_DOOR_STRANGERS)
+		return;
+	while (g != NULL &&
+		(g->peer.door != CND_DOOR_TCP || g->phase != CND_GUEST_OPENING))
+		g = g->next;
+	if (g != NULL)
+		cnd_guest_dismiss(g);
+}
+
+static void
+set_socket_options(int fd)
+{
+	int64_t idle_ms = cnd_the_door.child->config->tcp_keepalive_ms;
+	int idle_s = (int)(idle_ms / 1000);
+	const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, idle_ms > 0 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, idle_s > 0 ? idle_s : 1 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+		{ IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			sizeof(options[i].value));
+}
+
+static void
+accept_one(const struct cnd_door_listener *l, int fd, const struct sockaddr *addr)
+{
+	struct cnd_peer peer = { .door = CND_DOOR_TCP };
+	struct cnd_guest *g;
+
+	(void)cnd_peer_set(&peer, addr);
+	set_socket_options(fd);
+	make_room_for_stranger();
+	g = cnd_guest_add(fd, CND_NO_POOL, &peer);
+	if (g == NULL)
+		return;
+	g->awaits_proxy = l->has_proxy;
+	begin(g);
+}
+
+void
+cnd_opening_accept(const struct cnd_door_listener *l)
+{
+	struct sockaddr_storage addr;
+
+	for (int i = 0; i < CND_DOOR_ACCEPTS; i++) {
+		socklen_t len = sizeof(addr);
+		int fd = accept4(l->fd, (struct sockaddr *)&addr, &len,
+			SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		accept_one(l, fd, (const struct sockaddr *)&addr);
+	}
+}
+
+void
+cnd_opening_return(const struct cnd_ipc *m)
+{
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
+
+	if (g == NULL)
+		return;
+	if (m->n_bytes > 0) {
+		g->kept = malloc(m->n_bytes);
+		if (g->kept == NULL) {
+			cnd_guest_dismiss(g);
+			return;
+		}
+		memcpy(g->kept, m->bytes, m->n_bytes);
+		g->kept_len = m->n_bytes;
+	}
+	begin(g);
+}
