@@ -291,15 +291,16 @@ assert_same(const char *after, const char *text, const char *expected)
 			expected + (i > 40 ? i - 40 : 0));
 }
 
-/* Log in anew. The server may take its time to notice that the old session is gone, and to let go of its lock. */
+/* Log in anew. The server may take its time to notice that the old session is gone, and to let go of its lock,
+ * as another session sees. */
 static void
-log_in_anew(struct my *t)
+log_in_anew(struct my *t, struct my *other)
 {
 	int64_t until = cnt_now_ms() + 20000;
 
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_OK);
-	while (strcmp(my_value(t, "select is_used_lock('l1')"), "NULL") != 0 &&
+	while (strcmp(my_value(other, "select is_used_lock('l1')"), "NULL") != 0 &&
 		cnt_now_ms() < until)
 		usleep(10000);
 }
@@ -345,7 +346,7 @@ a_reset_session_is_as_a_new_one(void **state)
 		for (; from < to; from++)
 			(void)my_query(t, dirt[from]);
 		if (my_reset(t) != CENOTE_OK)
-			log_in_anew(t);
+			log_in_anew(t, &fresh);
 		assert_int_equal(my_pins(t), 0);
 		assert_string_equal(my_tx(t), "idle");
 		assert_same(i < CNT_COUNT(dirt) ? dirt[i] : "all", my_query(t, probes),
