@@ -111,13 +111,13 @@ open_session(cenote_conn *conn)
 		.kind = conn->attach.kind,
 		.tls = CNP_TLS_NONE,
 	};
+	const char *pool = cn_options_get(&conn->options, CN_OPTION_POOL);
 	const struct cn_pairs *list = &conn->session_options;
 	struct cnc_buf options;
 	struct cnp_msg first;
 	int r;
 
-	(void)snprintf(o.pool, sizeof(o.pool), "%s",
-		cn_options_get(&conn->options, CN_OPTION_POOL));
+	memcpy(o.pool, pool, strnlen(pool, sizeof(o.pool) - 1));
 	cnc_buf_init(&options, &conn->mem, CNP_FRAME_MAX_AUTH);
 	for (uint32_t i = 0; i < list->n; i++) {
 		r = cnp_pairs_put(&options, list->list[i].name, list->list[i].value);

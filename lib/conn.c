@@ -39,11 +39,7 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	if (!conn)
 		return CENOTE_ERR_NOMEM;
 	conn->mem = *mem;
-	conn->info.scratch = cnc_calloc(mem, 1, sizeof(*conn->info.scratch));
-	if (!conn->info.scratch) {
-		cnc_free(mem, conn);
-		return CENOTE_ERR_NOMEM;
-	}
+	conn->info.scratch = &conn->scratch;
 	cnc_diag_init(&conn->diag.d, &conn->mem);
 	cnc_diag_init(&conn->setup.d, &conn->mem);
 	cnc_diag_init(&conn->lost.d, &conn->mem);
@@ -99,23 +95,30 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (conn->carry)
 		cnc_wipe(conn->carry, conn->carry_len);
 	cnc_free(&mem, conn->carry);
-	cnc_free(&mem, conn->info.scratch);
 	cnc_free(&mem, conn);
+}
+
+static void
+fail_streams(cenote_conn *conn)
+{
+	struct cnc_diag closed;
+
+	if (!conn->streams)
+		return;
+	cnc_diag_init(&closed, NULL);
+	cnc_diag_set(&closed, CNC_SQLSTATE(NOT_CONNECTED), "the connection was closed");
+	cn_streams_fail(conn, CENOTE_ERR_STATE, &closed);
 }
 
 void
 cenote_close(cenote_conn *conn)
 {
-	struct cnc_diag closed;
-
 	if (!conn || cn_state(conn) == CN_CLOSED)
 		return;
 	cenote_result_destroy(conn->resumed);
 	conn->resumed = NULL;
 	cn_requests_clear(conn);
-	cnc_diag_init(&closed, NULL);
-	cnc_diag_set(&closed, CNC_SQLSTATE(NOT_CONNECTED), "the connection was closed");
-	cn_streams_fail(conn, CENOTE_ERR_STATE, &closed);
+	fail_streams(conn);
 	cnp_client_restart(&conn->session);
 	conn->is_write_broken = 0;
 	conn->has_event = 0;

@@ -148,7 +148,7 @@ enum cn_state {
 	CN_LOST /* it went and that matters: lost_status, lost */
 };
 
-/* Text that cenote_info() makes; behind a pointer, so that a const connection can be
+/* Text that cenote_info() makes; reached by a pointer, so that a const connection can be
  * asked. */
 struct cn_scratch {
 	char socket[CN_TARGET_TEXT_MAX];
@@ -160,7 +160,6 @@ struct cn_pair {
 	const char *name;
 	const char *value;
 	char *own; /* what they lie in; NULL: they are borrowed */
-	uint8_t is_stale; /* of the session before */
 };
 
 struct cn_pairs {
@@ -177,7 +176,7 @@ struct cn_info {
 	struct cnp_attached facts;
 	uint8_t has_facts;
 	struct cn_pairs parameters;
-	struct cn_scratch *scratch;
+	struct cn_scratch *scratch; /* conn->scratch */
 };
 
 struct cn_token {
@@ -214,6 +213,7 @@ struct cenote_conn {
 	struct cn_options options;
 	struct cn_attach attach;
 	struct cn_info info;
+	struct cn_scratch scratch;
 	pid_t pid; /* process that connected */
 	uint8_t is_nonblocking;
 	uint8_t in_pipeline;
@@ -469,11 +469,10 @@ cn_is_copy(const cenote_result *res)
 /* CENOTE_OK it is as before; CENOTE_DONE it was new or changed; CENOTE_ERR_LIMIT, _NOMEM. */
 int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
 	const char *value, size_t max_bytes);
-/* The same, but the texts are not copied: they must last as long as the pair. */
+/* One more, of a name that is not there. The texts are not copied: they must last as long as the
+ * pair. CENOTE_OK, CENOTE_ERR_LIMIT, _NOMEM. */
 int cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
-	const char *name, const char *value, size_t max_bytes);
-/* So that n pairs need no more memory. CENOTE_OK, CENOTE_ERR_NOMEM. */
-int cn_pairs_reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n);
+	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes);
 void cn_pairs_remove(
 	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
 /* NULL: none. */

@@ -8,70 +8,56 @@
 /* Parameters are few and short; what a server sends beyond this is left out. */
 #define PARAMETERS_MAX 65536u
 
+/* The list that ATTACHED has, which is borrowed from. */
 static int
-tell_parameter(cenote_conn *conn, const struct cnp_str *name, const struct cnp_str *value,
-	int change, int is_silent)
+read_parameters(cenote_conn *conn, const struct cnp_str *blob, struct cn_pairs *ret_list)
 {
-	if (change == CENOTE_DONE && !is_silent && conn->parameter)
-		conn->parameter(name->p, value->p, conn->parameter_user);
-	/* beyond the limit it is left out */
-	return change == CENOTE_ERR_NOMEM ? change : CENOTE_OK;
-}
-
-/* How many there are; or negative. */
-static int
-count_parameters(const struct cnp_str *blob)
-{
+	struct cn_pairs list = { 0 };
 	struct cnp_str name, value;
 	struct cnc_reader reader;
-	int n = 0;
 	int r;
 
 	cnc_reader_init(&reader, blob->p, blob->n);
-	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0)
-		n++;
-	return r < 0 ? r : n;
-}
-
-/* Those of the new session; what the one before had and it has not is forgotten. There is memory for
- * them, and they are well formed. `is_silent`: it is no change that the program asked to hear of. */
-static void
-set_parameters(cenote_conn *conn, const struct cnp_str *blob, int is_silent)
-{
-	struct cn_pairs *p = &conn->info.parameters;
-	struct cnp_str name, value;
-	struct cnc_reader reader;
-	int change;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		p->list[i].is_stale = 1;
-	cnc_reader_init(&reader, blob->p, blob->n);
-	while (cnp_pairs_next(&reader, &name, &value) > 0) {
-		change = cn_pairs_borrow(&conn->mem, p, name.p, value.p, PARAMETERS_MAX);
-		(void)tell_parameter(conn, &name, &value, change, is_silent);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		r = cn_pairs_borrow(&conn->mem, &list, &name, &value, PARAMETERS_MAX);
+		if (r == CENOTE_ERR_NOMEM)
+			break;
 	}
-	for (uint32_t i = p->n; i-- > 0;) {
-		if (p->list[i].is_stale)
-			cn_pairs_remove(&conn->mem, p, p->list[i].name);
-	}
+	if (r < 0)
+		cn_pairs_finish(&conn->mem, &list);
+	else
+		*ret_list = list;
+	return r;
 }
 
 /* All that can fail, before anything is changed. */
 static int
-decode_attached(
-	cenote_conn *conn, const uint8_t *payload, size_t len, struct cnp_attached *ret)
+decode_attached(cenote_conn *conn, const uint8_t *payload, size_t len,
+	struct cnp_attached *ret_facts, struct cn_pairs *ret_parameters)
 {
-	struct cn_pairs *p = &conn->info.parameters;
 	struct cnp_msg m;
-	int n;
+	int r;
 
 	if (cnp_msg_decode(CNP_MSG_ATTACHED, payload, len, &m) < 0)
 		return CENOTE_ERR_PROTOCOL;
-	n = count_parameters(&m.as.attached.parameters);
-	if (n < 0)
-		return n;
-	*ret = m.as.attached;
-	return cn_pairs_reserve(&conn->mem, p, p->n + (uint32_t)n);
+	r = read_parameters(conn, &m.as.attached.parameters, ret_parameters);
+	if (r == CENOTE_OK)
+		*ret_facts = m.as.attached;
+	return r;
+}
+
+static void
+tell_changes(cenote_conn *conn, const struct cn_pairs *before)
+{
+	const struct cn_pairs *now = &conn->info.parameters;
+
+	for (uint32_t i = 0; i < now->n && conn->parameter; i++) {
+		const struct cn_pair *p = &now->list[i];
+		const char *old = cn_pairs_find(before, p->name);
+
+		if (!old || strcmp(old, p->value) != 0)
+			conn->parameter(p->name, p->value, conn->parameter_user);
+	}
 }
 
 int
@@ -79,27 +65,30 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 {
 	struct cn_info *info = &conn->info;
 	uint8_t *copy = cnc_alloc(&conn->mem, event->payload_len);
-	uint8_t *before = info->attached;
-	struct cnp_attached facts;
+	struct cn_pairs parameters, before = info->parameters;
+	uint8_t *lent = info->attached;
 	int r;
 
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
 	/* Borrow from the copy, not from the connection's input. */
 	memcpy(copy, event->payload, event->payload_len);
-	r = decode_attached(conn, copy, event->payload_len, &facts);
+	r = decode_attached(conn, copy, event->payload_len, &info->facts, &parameters);
 	if (r < 0) {
 		cnc_free(&conn->mem, copy);
 		return r;
 	}
 	info->attached = copy;
-	info->facts = facts;
+	info->parameters = parameters;
 	info->has_facts = 1;
 	/* now: it is a fact of this session, and the next attach looks elsewhere */
 	cn_target_text(
 		&conn->attach.targets.list[conn->attach.at], info->scratch->socket);
-	set_parameters(conn, &facts.parameters, !conn->attach.is_again);
-	cnc_free(&conn->mem, before);
+	/* The first ones are no change that the program asked to hear of. */
+	if (conn->attach.is_again)
+		tell_changes(conn, &before);
+	cn_pairs_finish(&conn->mem, &before);
+	cnc_free(&conn->mem, lent);
 	return CENOTE_OK;
 }
 

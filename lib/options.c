@@ -13,6 +13,7 @@
 struct option_spec {
 	const char *name;
 	const char *value; /* by default */
+	uint64_t number; /* what `value` is as one */
 	int (*parse)(const struct option_spec *spec, const char *text, uint64_t *ret_n);
 	const char *allowed; /* in words, for the message */
 	const char *choices[6];
@@ -122,41 +123,31 @@ parse_choice(const struct option_spec *spec, const char *text, uint64_t *ret_n)
 
 /* In the order of enum cn_option. */
 static const struct option_spec specs[CN_OPTION_COUNT] = {
-	{ "pool", "", NULL, NULL, { NULL } },
-	{ "host", "", NULL, NULL, { NULL } },
-	{ "port", "9432", parse_port, "a number from 1 to 65535", { NULL } },
-	{ "hosts", "ordered", parse_choice, "ordered or random",
+	{ "pool", "", 0, NULL, NULL, { NULL } },
+	{ "host", "", 0, NULL, NULL, { NULL } },
+	{ "port", "9432", 9432, parse_port, "a number from 1 to 65535", { NULL } },
+	{ "hosts", "ordered", 0, parse_choice, "ordered or random",
 		{ "ordered", "random", NULL } },
-	{ "run_dir", "", NULL, NULL, { NULL } },
-	{ "user", "", NULL, NULL, { NULL } },
-	{ "password", "", NULL, NULL, { NULL } },
-	{ "database", "", NULL, NULL, { NULL } },
-	{ "program", "", NULL, NULL, { NULL } },
-	{ "application_name", "", NULL, NULL, { NULL } },
-	{ "trace", "", NULL, NULL, { NULL } },
-	{ "connect_timeout", "60s", parse_duration, DURATION, { NULL } },
-	{ "query_timeout", "0", parse_duration, DURATION, { NULL } },
-	{ "reattach_timeout", "30s", parse_duration, DURATION, { NULL } },
-	{ "reattach", "yes", parse_choice, "yes, no or planned",
+	{ "run_dir", "", 0, NULL, NULL, { NULL } },
+	{ "user", "", 0, NULL, NULL, { NULL } },
+	{ "password", "", 0, NULL, NULL, { NULL } },
+	{ "database", "", 0, NULL, NULL, { NULL } },
+	{ "program", "", 0, NULL, NULL, { NULL } },
+	{ "application_name", "", 0, NULL, NULL, { NULL } },
+	{ "trace", "", 0, NULL, NULL, { NULL } },
+	{ "connect_timeout", "60s", 60000, parse_duration, DURATION, { NULL } },
+	{ "query_timeout", "0", 0, parse_duration, DURATION, { NULL } },
+	{ "reattach_timeout", "30s", 30000, parse_duration, DURATION, { NULL } },
+	{ "reattach", "yes", CN_REATTACH_YES, parse_choice, "yes, no or planned",
 		{ "no", "yes", "planned", NULL } },
-	{ "max_frame", "1073741823", parse_size,
+	{ "max_frame", "1073741823", CNP_FRAME_MAX, parse_size,
 		"a size such as 64MB, from 64kB to 1GB less 1", { NULL } },
-	{ "allow_files", "no", parse_choice, "yes or no", { "no", "yes", NULL } },
-	{ "tls", "disable", parse_choice,
+	{ "allow_files", "no", 0, parse_choice, "yes or no", { "no", "yes", NULL } },
+	{ "tls", "disable", 0, parse_choice,
 		"disable, allow, require, verify-ca or verify-full",
 		{ "disable", "allow", "require", "verify-ca", "verify-full", NULL } },
-	{ "ca", "", NULL, NULL, { NULL } },
+	{ "ca", "", 0, NULL, NULL, { NULL } },
 };
-
-static void
-set_default(struct cn_options *o, int option)
-{
-	const struct option_spec *spec = &specs[option];
-
-	o->number[option] = 0;
-	if (spec->parse)
-		(void)spec->parse(spec, spec->value, &o->number[option]);
-}
 
 void
 cn_options_init(struct cn_options *o, const struct cenote_allocator *mem)
@@ -164,7 +155,7 @@ cn_options_init(struct cn_options *o, const struct cenote_allocator *mem)
 	o->mem = mem;
 	for (int i = 0; i < CN_OPTION_COUNT; i++) {
 		o->text[i] = NULL;
-		set_default(o, i);
+		o->number[i] = specs[i].number;
 	}
 }
 
@@ -181,8 +172,8 @@ void
 cn_options_finish(struct cn_options *o)
 {
 	for (int i = 0; i < CN_OPTION_COUNT; i++) {
-		drop_text(o, i);
-		set_default(o, i);
+		if (o->text[i])
+			drop_text(o, i);
 	}
 }
 
@@ -207,7 +198,7 @@ int
 cn_option_find(const char *name, size_t len)
 {
 	for (int i = 0; i < CN_OPTION_COUNT; i++) {
-		if (strlen(specs[i].name) == len && memcmp(specs[i].name, name, len) == 0)
+		if (strncmp(specs[i].name, name, len) == 0 && specs[i].name[len] == '\0')
 			return i;
 	}
 	return -1;
@@ -228,7 +219,7 @@ cn_options_set(struct cn_options *o, int option, const char *value, struct cnc_d
 
 	if (!value) {
 		drop_text(o, option);
-		set_default(o, option);
+		o->number[option] = spec->number;
 		return CENOTE_OK;
 	}
 	if (strlen(value) > CN_OPTION_VALUE_MAX) {

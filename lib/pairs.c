@@ -6,7 +6,7 @@
 /* Small lists of names and values: the server's parameters, and the session's options. */
 
 #define PAIRS_MAX   1000u
-#define PAIRS_FIRST 8u
+#define PAIRS_FIRST 16u
 
 static struct cn_pair *
 find(const struct cn_pairs *p, const char *name)
@@ -28,8 +28,9 @@ cn_pairs_find(const struct cn_pairs *p, const char *name)
 	return pair ? pair->value : NULL;
 }
 
-int
-cn_pairs_reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n)
+/* So that n pairs need no more memory. */
+static int
+reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n)
 {
 	uint32_t cap = p->cap > 0 ? p->cap : PAIRS_FIRST;
 	struct cn_pair *list;
@@ -71,21 +72,22 @@ size_of(const struct cn_pair *pair)
 	return strlen(pair->name) + strlen(pair->value);
 }
 
-/* In the place of `old`, which may be NULL. */
+/* In the place of `old`, which may be NULL. `len` is that of its texts. */
 static int
 put(const struct cenote_allocator *mem, struct cn_pairs *p, struct cn_pair *old,
-	const struct cn_pair *pair, size_t max_bytes)
+	const struct cn_pair *pair, size_t len, size_t max_bytes)
 {
-	size_t bytes = p->bytes + size_of(pair) - (old ? size_of(old) : 0);
+	size_t bytes = p->bytes + len - (old ? size_of(old) : 0);
 	int r;
 
 	if (bytes > max_bytes || (!old && p->n >= PAIRS_MAX))
 		return CENOTE_ERR_LIMIT;
 	if (!old) {
-		r = cn_pairs_reserve(mem, p, p->n + 1);
+		r = reserve(mem, p, p->n + 1);
 		if (r < 0)
 			return r;
 		old = &p->list[p->n++];
+		old->own = NULL;
 	}
 	cnc_free(mem, old->own);
 	*old = *pair;
@@ -101,32 +103,26 @@ cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char 
 	struct cn_pair pair;
 	int r;
 
-	if (old && strcmp(old->value, value) == 0) {
-		old->is_stale = 0;
+	if (old && strcmp(old->value, value) == 0)
 		return CENOTE_OK;
-	}
 	pair.own = copy_pair(mem, name, value);
 	if (!pair.own)
 		return CENOTE_ERR_NOMEM;
 	pair.name = pair.own;
 	pair.value = pair.own + strlen(name) + 1;
-	pair.is_stale = 0;
-	r = put(mem, p, old, &pair, max_bytes);
+	r = put(mem, p, old, &pair, size_of(&pair), max_bytes);
 	if (r < 0)
 		cnc_free(mem, pair.own);
 	return r < 0 ? r : CENOTE_DONE;
 }
 
 int
-cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
-	const char *value, size_t max_bytes)
+cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
+	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes)
 {
-	struct cn_pair *old = find(p, name);
-	struct cn_pair pair = { .name = name, .value = value };
-	int is_same = old && strcmp(old->value, value) == 0;
-	int r = put(mem, p, old, &pair, max_bytes);
+	struct cn_pair pair = { .name = name->p, .value = value->p };
 
-	return r == CENOTE_OK && !is_same ? CENOTE_DONE : r;
+	return put(mem, p, NULL, &pair, name->n + value->n, max_bytes);
 }
 
 void

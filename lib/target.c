@@ -61,20 +61,26 @@ static int
 add_unix(const struct builder *b, const char *dir, const char *sub)
 {
 	const char *pool = cn_options_get(b->options, CN_OPTION_POOL);
+	const char *const parts[] = { dir, sub, "/", pool, ".sock" };
 	struct sockaddr_un addr;
-	int len;
+	size_t len = 0;
 
 	addr.sun_family = AF_UNIX;
-	len = snprintf(
-		addr.sun_path, sizeof(addr.sun_path), "%s%s/%s.sock", dir, sub, pool);
-	if (len < 0 || (size_t)len >= sizeof(addr.sun_path)) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t n = strlen(parts[i]);
+
+		if (len + n < sizeof(addr.sun_path))
+			memcpy(addr.sun_path + len, parts[i], n + 1);
+		len += n;
+	}
+	if (len >= sizeof(addr.sun_path)) {
 		cnc_diag_set(b->diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"the socket's path %.60s…/%.60s.sock is longer than %zu bytes",
 			dir, pool, sizeof(addr.sun_path) - 1);
 		return CENOTE_ERR_ARG;
 	}
-	return add_target(b, &addr,
-		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len + 1));
+	return add_target(
+		b, &addr, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1));
 }
 
 /* HOST, HOST:PORT, [IPV6], [IPV6]:PORT: both parts as text. */
@@ -237,11 +243,11 @@ cn_targets_finish(struct cn_targets *t, const struct cenote_allocator *mem)
 void
 cn_target_text(const struct cn_target *t, char out[CN_TARGET_TEXT_MAX])
 {
+	const struct sockaddr_un *un = (const void *)&t->addr;
 	char host[80], port[8];
 
 	if (t->addr.ss_family == AF_UNIX) {
-		(void)snprintf(out, CN_TARGET_TEXT_MAX, "%s",
-			((const struct sockaddr_un *)(const void *)&t->addr)->sun_path);
+		memcpy(out, un->sun_path, strlen(un->sun_path) + 1);
 		return;
 	}
 	if (getnameinfo((const struct sockaddr *)(const void *)&t->addr, t->len, host,

@@ -189,17 +189,20 @@ cnc_reader_init(struct cnc_reader *r, const void *bytes, size_t n)
 const char *
 cnc_read_str(struct cnc_reader *r, size_t *ret_len)
 {
-	uint32_t n = cnc_read_u32(r);
-	const uint8_t *p = cnc_read_bytes(r, n);
-	const uint8_t *zero = cnc_read_bytes(r, 1);
+	size_t left = (size_t)(r->end - r->p);
+	const uint8_t *p = r->p;
+	uint32_t n = 0;
 
-	if (!p || !zero || *zero) {
+	if (left >= 5)
+		n = cnc_get_u32(p);
+	if (r->bad || left < 5 || n > left - 5 || p[4 + n] != 0) {
 		r->bad = 1;
 		*ret_len = 0;
 		return "";
 	}
+	r->p = p + 5 + n;
 	*ret_len = n;
-	return (const char *)p;
+	return (const char *)p + 4;
 }
 
 int
