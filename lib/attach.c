@@ -413,7 +413,7 @@ cn_attach_step(cenote_conn *conn)
 			return r == CENOTE_ERR_NOMEM ? r : cn_attach_fail(conn, r);
 	}
 	if (conn->transport.fd >= 0)
-		r = cn_tcp_finish(&conn->transport, !conn->is_nonblocking);
+		r = cn_tcp_finish(&conn->transport);
 	else
 		r = connect_target(conn);
 	if (r == CENOTE_AGAIN)

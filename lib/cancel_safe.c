@@ -61,7 +61,7 @@ open_tcp(struct attempt *a, const struct cn_target *t)
 		r = wait_ready(a, POLLOUT, TIMEOUT_MS);
 		if (r < 0)
 			return r;
-		r = cn_tcp_finish(&a->transport, 0);
+		r = cn_tcp_finish(&a->transport);
 	}
 	return r;
 }
@@ -95,7 +95,7 @@ read_all(struct attempt *a, uint8_t *room, size_t n)
 	int r;
 
 	while (n > 0) {
-		r = t->ops->read(t, room, n, 0, &got);
+		r = t->ops->read(t, room, n, &got);
 		if (r == CENOTE_OK && got == 0) {
 			t->error = 0;
 			return CENOTE_ERR_CONN;

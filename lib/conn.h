@@ -303,8 +303,7 @@ int cn_attach_run(cenote_conn *conn);
 /* io.c */
 enum cn_read {
 	CN_READ_NOT, /* write only, and handle what came before */
-	CN_READ_NOW, /* what is there */
-	CN_READ_WAIT /* the read itself may wait, if nothing is left to write */
+	CN_READ_NOW /* what is there */
 };
 
 /* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: nothing can

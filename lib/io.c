@@ -115,7 +115,7 @@ transport_ended(cenote_conn *conn, int error)
 }
 
 static int
-receive(cenote_conn *conn, int may_wait)
+receive(cenote_conn *conn)
 {
 	uint8_t *room;
 	size_t n, got = 0;
@@ -124,7 +124,7 @@ receive(cenote_conn *conn, int may_wait)
 	r = cnp_client_room(&conn->session, &room, &n);
 	if (r < 0)
 		return cn_nomem(conn);
-	r = conn->transport.ops->read(&conn->transport, room, n, may_wait, &got);
+	r = conn->transport.ops->read(&conn->transport, room, n, &got);
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r < 0 || got == 0)
@@ -159,7 +159,7 @@ exchange(cenote_conn *conn, int how)
 	}
 	if (how == CN_READ_NOT)
 		return CENOTE_AGAIN;
-	r = receive(conn, how == CN_READ_WAIT && !is_stuck);
+	r = receive(conn);
 	if (r != CENOTE_OK || !is_reading(conn))
 		return r;
 	r = pump(conn, is_stuck);

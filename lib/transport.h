@@ -10,12 +10,10 @@ struct cn_transport;
 /* How bytes travel. EINTR is retried inside; `error` holds the errno of the last
  * failure. */
 struct cn_transport_ops {
-	/* CENOTE_OK and at least 1 byte, or 0: the peer closed. CENOTE_AGAIN: none are
-	 * there (also with `may_wait`, if the descriptor itself does not wait).
-	 * CENOTE_ERR_CONN. */
-	int (*read)(struct cn_transport *t, void *room, size_t n, int may_wait,
-		size_t *ret_n);
-	/* Never waits. CENOTE_OK and at least 1 byte taken, CENOTE_AGAIN,
+	/* Neither waits. CENOTE_OK and at least 1 byte, or 0: the peer closed.
+	 * CENOTE_AGAIN: none are there. CENOTE_ERR_CONN. */
+	int (*read)(struct cn_transport *t, void *room, size_t n, size_t *ret_n);
+	/* CENOTE_OK and at least 1 byte taken, CENOTE_AGAIN,
 	 * CENOTE_ERR_CONN. */
 	int (*write)(struct cn_transport *t, const void *bytes, size_t n, size_t *ret_n);
 	/* Closes the descriptor and says nothing to the peer. */
@@ -46,7 +44,7 @@ int cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t 
 	int may_wait, int timeout_ms);
 int cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len);
 /* CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_CONN. */
-int cn_tcp_finish(struct cn_transport *t, int may_wait);
+int cn_tcp_finish(struct cn_transport *t);
 
 extern const struct cn_transport_ops cn_socket_ops;
 

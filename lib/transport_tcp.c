@@ -2,7 +2,6 @@
 #include "transport.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -37,12 +36,11 @@ cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 }
 
 int
-cn_tcp_finish(struct cn_transport *t, int may_wait)
+cn_tcp_finish(struct cn_transport *t)
 {
 	struct pollfd p = { .fd = t->fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t len = sizeof(error);
-	int flags;
 
 	if (poll(&p, 1, 0) <= 0)
 		return CENOTE_AGAIN;
@@ -50,12 +48,5 @@ cn_tcp_finish(struct cn_transport *t, int may_wait)
 		error = errno;
 	if (error != 0)
 		return open_failed(t, error);
-	/* A blocking program's reads are then plain recv() calls, without a poll()
-	 * before. */
-	if (may_wait) {
-		flags = fcntl(t->fd, F_GETFL);
-		if (flags < 0 || fcntl(t->fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
-			return open_failed(t, errno);
-	}
 	return CENOTE_OK;
 }

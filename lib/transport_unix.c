@@ -11,12 +11,12 @@
 /* Plain sockets, and connecting to a unix socket. */
 
 static int
-socket_read(struct cn_transport *t, void *room, size_t n, int may_wait, size_t *ret_n)
+socket_read(struct cn_transport *t, void *room, size_t n, size_t *ret_n)
 {
 	ssize_t got;
 
 	do
-		got = recv(t->fd, room, n, may_wait ? 0 : MSG_DONTWAIT);
+		got = recv(t->fd, room, n, MSG_DONTWAIT);
 	while (got < 0 && errno == EINTR);
 	if (got < 0) {
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -101,32 +101,48 @@ cn_socket(int domain, int type)
 	return fd;
 }
 
+static int
+connect_again(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
+{
+	int r;
+
+	do
+		r = connect(t->fd, addr, len);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
+/* In turn, with all others who wait. The send time limit is what bounds connect(). */
+static int
+wait_in_queue(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
+	int timeout_ms)
+{
+	struct timeval tv = { timeout_ms / 1000, timeout_ms % 1000 * 1000L };
+	int flags = fcntl(t->fd, F_GETFL);
+
+	if (flags < 0 || fcntl(t->fd, F_SETFL, flags & ~O_NONBLOCK) < 0 ||
+		setsockopt(t->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
+		return -1;
+	return connect_again(t, addr, len);
+}
+
 int
 cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int may_wait, int timeout_ms)
 {
-	int type = SOCK_STREAM | SOCK_CLOEXEC | (may_wait ? 0 : SOCK_NONBLOCK);
 	int r;
 
 	cn_transport_init(t);
-	t->fd = cn_socket(AF_UNIX, type);
+	t->fd = cn_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (t->fd < 0)
 		return open_failed(t, errno);
-	/* The send time limit is what bounds connect() while the queue is full. */
-	if (may_wait && timeout_ms > 0) {
-		struct timeval tv = { timeout_ms / 1000, timeout_ms % 1000 * 1000L };
-
-		if (setsockopt(t->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) < 0)
-			return open_failed(t, errno);
-	}
-	do
-		r = connect(t->fd, addr, len);
-	while (r < 0 && errno == EINTR);
+	r = connect_again(t, addr, len);
+	if (r < 0 && errno == EAGAIN && may_wait)
+		r = wait_in_queue(t, addr, len, timeout_ms);
 	if (r == 0)
 		return CENOTE_OK;
-	if (errno == EAGAIN) {
-		(void)open_failed(t, errno);
-		return may_wait ? CENOTE_ERR_TIMEOUT : CENOTE_AGAIN;
-	}
-	return open_failed(t, errno);
+	if (errno != EAGAIN)
+		return open_failed(t, errno);
+	(void)open_failed(t, errno);
+	return may_wait ? CENOTE_ERR_TIMEOUT : CENOTE_AGAIN;
 }

@@ -8,9 +8,10 @@
 /*
  * The one place that waits, and the one that reads the clock.
  *
- * The usual case, a blocking call without a time limit, does not come to poll() at all:
- * the read itself waits. With a limit poll() goes before the read, and a non-blocking
- * handle reads what is there and leaves the waiting to the program.
+ * A blocking call goes to poll() before it reads. A recv() that waits would save a system
+ * call, but it is woken by the peer's taking what was sent, too: that is a switch of processes
+ * in vain for each request whose answer takes the peer a wait of its own. A non-blocking handle
+ * reads what is there and leaves the waiting to the program.
  */
 
 int64_t
@@ -135,7 +136,6 @@ cn_wait(cenote_conn *conn)
 int
 cn_progress(cenote_conn *conn)
 {
-	int has_limit = cn_next_deadline(conn) != 0;
 	int r;
 
 	if (conn->is_nonblocking) {
@@ -145,9 +145,7 @@ cn_progress(cenote_conn *conn)
 		r = check_deadlines(conn);
 		return r < 0 ? r : CENOTE_AGAIN;
 	}
-	/* With a time limit poll() comes first: a read that finds nothing would be in
-	 * vain. */
-	r = cn_advance(conn, has_limit ? CN_READ_NOT : CN_READ_WAIT);
+	r = cn_advance(conn, CN_READ_NOT);
 	if (r != CENOTE_AGAIN)
 		return r;
 	r = cn_wait(conn);
