@@ -97,7 +97,8 @@ authenticate(struct cnd_worker *w, const char *wanted)
 			name);
 		return -1;
 	}
-	snprintf(w->user, sizeof(w->user), "%s", name);
+	if (strcmp(w->user, name) != 0)
+		snprintf(w->user, sizeof(w->user), "%s", name);
 	w->uid = peer.uid;
 	return 0;
 }

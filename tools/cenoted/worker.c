@@ -248,6 +248,13 @@ take_client(struct cnd_worker *w)
 	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
 		take_from_queue(w))
 		return 1;
+	/* Who came while the last client was served is there already; and the server was looked at when
+	 * that one went, or since then, by its reset. */
+	if (w->has_served) {
+		w->has_served = 0;
+		if (take_from_socket(w))
+			return 1;
+	}
 	left = idle_left(w);
 	if (left == 0 && has_left(w))
 		return 0;
@@ -298,6 +305,7 @@ serve(struct cnd_worker *w)
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;
 	w->idle_ms = cnd_now_ms();
+	w->has_served = 1;
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	if (parting == CND_PARTING_LOST)
 		w->is_session_lost = 1;
