@@ -14,7 +14,7 @@ find(const struct cn_pairs *p, const char *name)
 	for (uint32_t i = 0; i < p->n; i++) {
 		const char *at = p->list[i].name;
 
-		if (*at == *name && strcmp(at, name) == 0)
+		if (at == name || (*at == *name && strcmp(at, name) == 0))
 			return &p->list[i];
 	}
 	return NULL;

@@ -31,6 +31,16 @@ csh_may_fall_back(void)
 	return fallback != NULL && strcmp(fallback, "direct") == 0;
 }
 
+/* Cut where there is no more room, as a name that is too long for a pool is anyway. */
+static void
+put_pool(char *pool, size_t size, const char *name)
+{
+	size_t n = strnlen(name, size - 1);
+
+	memcpy(pool, name, n);
+	pool[n] = '\0';
+}
+
 static int
 on_line(void *user, const char *section, const char *name, const char *value)
 {
@@ -40,7 +50,7 @@ on_line(void *user, const char *section, const char *name, const char *value)
 		return 1;
 	s->has_section = 1;
 	if (s->pool[0] == '\0' && fnmatch(value, s->target, 0) == 0)
-		snprintf(s->pool, s->size, "%s", name);
+		put_pool(s->pool, s->size, name);
 	return 1;
 }
 
@@ -66,25 +76,31 @@ ask_file(struct search *s, struct csh_choice *choice)
 	return -1;
 }
 
+static int
+choose_by_file(const struct csh_target *target, struct csh_choice *choice)
+{
+	struct search s = { .section = target->section,
+		.pool = choice->pool,
+		.size = sizeof(choice->pool) };
+
+	snprintf(s.target, sizeof(s.target), "%s:%s/%s/%s", target->host, target->port,
+		target->dbname, target->user);
+	if (ask_file(&s, choice) < 0)
+		return -1;
+	if (s.pool[0] == '\0')
+		put_pool(s.pool, s.size, s.has_section ? "direct" : target->fallback);
+	return 0;
+}
+
 int
 csh_choose(const struct csh_target *target, struct csh_choice *ret_choice)
 {
 	const char *pool = csh_variable("CENOTE_POOL");
-	struct search s = { .section = target->section,
-		.pool = ret_choice->pool,
-		.size = sizeof(ret_choice->pool) };
 
-	*ret_choice = (struct csh_choice){ .pool = "" };
-	if (pool != NULL) {
-		snprintf(s.pool, s.size, "%s", pool);
-		return 0;
-	}
-	snprintf(s.target, sizeof(s.target), "%s:%s/%s/%s", target->host, target->port,
-		target->dbname, target->user);
-	if (ask_file(&s, ret_choice) < 0)
-		return -1;
-	if (s.pool[0] == '\0')
-		snprintf(s.pool, s.size, "%s",
-			s.has_section ? "direct" : target->fallback);
+	ret_choice->pool[0] = '\0';
+	ret_choice->error[0] = '\0';
+	if (pool == NULL)
+		return choose_by_file(target, ret_choice);
+	put_pool(ret_choice->pool, sizeof(ret_choice->pool), pool);
 	return 0;
 }

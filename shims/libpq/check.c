@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pq.h"
+#include "conninfo.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,23 +12,23 @@
  */
 
 struct choice {
-	const char *keyword;
+	enum cpq_key key;
 	const char *values[8];
 	int is_any_case; /* and may be empty */
 };
 
 /* In the order in which libpq looks. */
 static const struct choice choices[] = {
-	{ "channel_binding", { "disable", "prefer", "require" }, 0 },
-	{ "sslmode",
+	{ CPQ_KEY_CHANNEL_BINDING, { "disable", "prefer", "require" }, 0 },
+	{ CPQ_KEY_SSLMODE,
 		{ "disable", "allow", "prefer", "require", "verify-ca", "verify-full" },
 		0 },
-	{ "ssl_min_protocol_version", { "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" },
-		1 },
-	{ "ssl_max_protocol_version", { "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" },
-		1 },
-	{ "gssencmode", { "disable", "prefer", "require" }, 0 },
-	{ "target_session_attrs",
+	{ CPQ_KEY_SSL_MIN_PROTOCOL_VERSION,
+		{ "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" }, 1 },
+	{ CPQ_KEY_SSL_MAX_PROTOCOL_VERSION,
+		{ "", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3" }, 1 },
+	{ CPQ_KEY_GSSENCMODE, { "disable", "prefer", "require" }, 0 },
+	{ CPQ_KEY_TARGET_SESSION_ATTRS,
 		{ "any", "read-write", "read-only", "primary", "standby",
 			"prefer-standby" },
 		0 },
@@ -49,12 +49,12 @@ static int
 check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
 {
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-		const char *value = cpq_conninfo_get(info, choices[i].keyword);
+		const char *value = cpq_conninfo_get(info, choices[i].key);
 
 		if (is_choice(&choices[i], value))
 			continue;
-		appendPQExpBuffer(
-			error, "invalid %s value: \"%s\"\n", choices[i].keyword, value);
+		appendPQExpBuffer(error, "invalid %s value: \"%s\"\n",
+			cpq_keywords[choices[i].key].name, value);
 		return -1;
 	}
 	return 0;
@@ -73,9 +73,9 @@ n_elements(const char *list)
 static int
 check_hosts(const struct cpq_conninfo *info, PQExpBuffer error)
 {
-	const char *hosts = cpq_conninfo_get(info, "host");
-	const char *addresses = cpq_conninfo_get(info, "hostaddr");
-	const char *ports = cpq_conninfo_get(info, "port");
+	const char *hosts = cpq_conninfo_get(info, CPQ_KEY_HOST);
+	const char *addresses = cpq_conninfo_get(info, CPQ_KEY_HOSTADDR);
+	const char *ports = cpq_conninfo_get(info, CPQ_KEY_PORT);
 	int n = n_elements(*addresses != '\0' ? addresses : hosts);
 
 	if (*hosts != '\0' && n_elements(hosts) != n) {
@@ -95,8 +95,8 @@ check_hosts(const struct cpq_conninfo *info, PQExpBuffer error)
 static int
 check_tls_range(const struct cpq_conninfo *info, PQExpBuffer error)
 {
-	const char *min = cpq_conninfo_get(info, "ssl_min_protocol_version");
-	const char *max = cpq_conninfo_get(info, "ssl_max_protocol_version");
+	const char *min = cpq_conninfo_get(info, CPQ_KEY_SSL_MIN_PROTOCOL_VERSION);
+	const char *max = cpq_conninfo_get(info, CPQ_KEY_SSL_MAX_PROTOCOL_VERSION);
 
 	if (*min == '\0' || *max == '\0' || strcasecmp(min, max) <= 0)
 		return 0;
@@ -107,7 +107,7 @@ check_tls_range(const struct cpq_conninfo *info, PQExpBuffer error)
 int
 cpq_port_check(const struct cpq_conninfo *info, PQExpBuffer error)
 {
-	const char *port = cpq_conninfo_get(info, "port");
+	const char *port = cpq_conninfo_get(info, CPQ_KEY_PORT);
 	char *end;
 	long number;
 

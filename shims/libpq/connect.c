@@ -216,9 +216,12 @@ give_settings(PGconn *conn)
 {
 	static const char *const variables[][2] = { { "PGDATESTYLE", "DateStyle" },
 		{ "PGTZ", "TimeZone" }, { "PGGEQO", "geqo" } };
+	const char *options = cpq_conninfo_get(&conn->info, CPQ_KEY_OPTIONS);
 	PQExpBufferData text;
 	int r = CENOTE_OK;
 
+	if (*options == '\0' && !cpq_environment_says_something())
+		return CENOTE_OK;
 	initPQExpBuffer(&text);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *value = getenv(variables[i][0]);
@@ -226,8 +229,7 @@ give_settings(PGconn *conn)
 		if (value != NULL && strcmp(value, "default") != 0)
 			put_setting(&text, variables[i][1], value);
 	}
-	appendPQExpBuffer(&text, "%s%s", text.len > 0 ? " " : "",
-		cpq_conninfo_get(&conn->info, "options"));
+	appendPQExpBuffer(&text, "%s%s", text.len > 0 ? " " : "", options);
 	if (text.maxlen == 0)
 		r = CENOTE_ERR_NOMEM;
 	else if (text.len > 0)
@@ -239,11 +241,12 @@ give_settings(PGconn *conn)
 static int
 session_make(PGconn *conn)
 {
-	const char *application = cpq_conninfo_get(&conn->info, "application_name");
+	const char *application = cpq_conninfo_get(&conn->info, CPQ_KEY_APPLICATION_NAME);
 	int r;
 
 	if (*application == '\0')
-		application = cpq_conninfo_get(&conn->info, "fallback_application_name");
+		application =
+			cpq_conninfo_get(&conn->info, CPQ_KEY_FALLBACK_APPLICATION_NAME);
 	r = cenote_conn_create(NULL, &conn->session);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
@@ -283,7 +286,7 @@ say_cannot_connect(PGconn *conn, int status)
 static long
 connect_timeout(const PGconn *conn)
 {
-	return strtol(cpq_conninfo_get(&conn->info, "connect_timeout"), NULL, 10);
+	return strtol(cpq_conninfo_get(&conn->info, CPQ_KEY_CONNECT_TIMEOUT), NULL, 10);
 }
 
 /* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. Who waits for it anyway,
@@ -344,7 +347,7 @@ add_setting(PGconn *conn, const char *name, const char *value)
 static void
 add_encoding(PGconn *conn)
 {
-	const char *encoding = cpq_conninfo_get(&conn->info, "client_encoding");
+	const char *encoding = cpq_conninfo_get(&conn->info, CPQ_KEY_CLIENT_ENCODING);
 
 	if (*encoding != '\0')
 		add_setting(conn, "client_encoding", encoding);
@@ -353,7 +356,7 @@ add_encoding(PGconn *conn)
 static void
 collect_settings(PGconn *conn)
 {
-	const char *application = cpq_conninfo_get(&conn->info, "application_name");
+	const char *application = cpq_conninfo_get(&conn->info, CPQ_KEY_APPLICATION_NAME);
 
 	if (conn->setup.data == NULL)
 		initPQExpBuffer(&conn->setup);
@@ -361,7 +364,8 @@ collect_settings(PGconn *conn)
 	if (conn->habits.dialect != NULL)
 		return;
 	if (*application == '\0')
-		application = cpq_conninfo_get(&conn->info, "fallback_application_name");
+		application =
+			cpq_conninfo_get(&conn->info, CPQ_KEY_FALLBACK_APPLICATION_NAME);
 	if (*application != '\0')
 		add_setting(conn, "application_name", application);
 	add_encoding(conn);
@@ -450,11 +454,10 @@ fall_back(PGconn *conn)
 static PostgresPollingStatusType
 poll_attach(PGconn *conn)
 {
-	int r = cenote_connect(conn->session);
+	/* it may have been there at once, when it was begun */
+	int r = cenote_is_connected(conn->session) ? CENOTE_OK
+						   : cenote_connect(conn->session);
 
-	/* it was there at once, when it was begun */
-	if (r == CENOTE_ERR_STATE && cenote_is_connected(conn->session))
-		r = CENOTE_OK;
 	if (r == CENOTE_AGAIN)
 		return goes_on(conn);
 	if (r != CENOTE_OK) {

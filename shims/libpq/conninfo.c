@@ -13,56 +13,74 @@
  * texts of errors are libpq's.
  */
 
-const struct cpq_keyword cpq_keywords[] = {
-	{ "service", "PGSERVICE", NULL, "Database-Service", "", 20 },
-	{ "user", "PGUSER", NULL, "Database-User", "", 20 },
-	{ "password", "PGPASSWORD", NULL, "Database-Password", "*", 20 },
-	{ "passfile", "PGPASSFILE", NULL, "Database-Password-File", "", 64 },
-	{ "channel_binding", "PGCHANNELBINDING", "prefer", "Channel-Binding", "", 8 },
-	{ "connect_timeout", "PGCONNECT_TIMEOUT", NULL, "Connect-timeout", "", 10 },
-	{ "dbname", "PGDATABASE", NULL, "Database-Name", "", 20 },
-	{ "host", "PGHOST", NULL, "Database-Host", "", 40 },
-	{ "hostaddr", "PGHOSTADDR", NULL, "Database-Host-IP-Address", "", 45 },
-	{ "port", "PGPORT", "5432", "Database-Port", "", 6 },
-	{ "client_encoding", "PGCLIENTENCODING", NULL, "Client-Encoding", "", 10 },
-	{ "options", "PGOPTIONS", "", "Backend-Options", "", 40 },
-	{ "application_name", "PGAPPNAME", NULL, "Application-Name", "", 64 },
-	{ "fallback_application_name", NULL, NULL, "Fallback-Application-Name", "", 64 },
-	{ "keepalives", NULL, NULL, "TCP-Keepalives", "", 1 },
-	{ "keepalives_idle", NULL, NULL, "TCP-Keepalives-Idle", "", 10 },
-	{ "keepalives_interval", NULL, NULL, "TCP-Keepalives-Interval", "", 10 },
-	{ "keepalives_count", NULL, NULL, "TCP-Keepalives-Count", "", 10 },
-	{ "tcp_user_timeout", NULL, NULL, "TCP-User-Timeout", "", 10 },
-	{ "sslmode", "PGSSLMODE", "prefer", "SSL-Mode", "", 12 },
-	{ "sslcompression", "PGSSLCOMPRESSION", "0", "SSL-Compression", "", 1 },
-	{ "sslcert", "PGSSLCERT", NULL, "SSL-Client-Cert", "", 64 },
-	{ "sslkey", "PGSSLKEY", NULL, "SSL-Client-Key", "", 64 },
-	{ "sslpassword", NULL, NULL, "SSL-Client-Key-Password", "*", 20 },
-	{ "sslrootcert", "PGSSLROOTCERT", NULL, "SSL-Root-Certificate", "", 64 },
-	{ "sslcrl", "PGSSLCRL", NULL, "SSL-Revocation-List", "", 64 },
-	{ "sslcrldir", "PGSSLCRLDIR", NULL, "SSL-Revocation-List-Dir", "", 64 },
-	{ "sslsni", "PGSSLSNI", "1", "SSL-SNI", "", 1 },
-	{ "requirepeer", "PGREQUIREPEER", NULL, "Require-Peer", "", 10 },
-	{ "ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION", "TLSv1.2",
-		"SSL-Minimum-Protocol-Version", "", 8 },
-	{ "ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", NULL,
-		"SSL-Maximum-Protocol-Version", "", 8 },
-	{ "gssencmode", "PGGSSENCMODE", "prefer", "GSSENC-Mode", "", 8 },
-	{ "krbsrvname", "PGKRBSRVNAME", "postgres", "Kerberos-service-name", "", 20 },
-	{ "gsslib", "PGGSSLIB", NULL, "GSS-library", "", 7 },
-	{ "replication", NULL, NULL, "Replication", "D", 5 },
-	{ "target_session_attrs", "PGTARGETSESSIONATTRS", "any", "Target-Session-Attrs",
-		"", 15 },
+const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
+	[CPQ_KEY_SERVICE] = { "service", "PGSERVICE", NULL, "Database-Service", "", 20 },
+	[CPQ_KEY_USER] = { "user", "PGUSER", NULL, "Database-User", "", 20 },
+	[CPQ_KEY_PASSWORD] = { "password", "PGPASSWORD", NULL, "Database-Password", "*",
+		20 },
+	[CPQ_KEY_PASSFILE] = { "passfile", "PGPASSFILE", NULL, "Database-Password-File",
+		"", 64 },
+	[CPQ_KEY_CHANNEL_BINDING] = { "channel_binding", "PGCHANNELBINDING", "prefer",
+		"Channel-Binding", "", 8 },
+	[CPQ_KEY_CONNECT_TIMEOUT] = { "connect_timeout", "PGCONNECT_TIMEOUT", NULL,
+		"Connect-timeout", "", 10 },
+	[CPQ_KEY_DBNAME] = { "dbname", "PGDATABASE", NULL, "Database-Name", "", 20 },
+	[CPQ_KEY_HOST] = { "host", "PGHOST", NULL, "Database-Host", "", 40 },
+	[CPQ_KEY_HOSTADDR] = { "hostaddr", "PGHOSTADDR", NULL, "Database-Host-IP-Address",
+		"", 45 },
+	[CPQ_KEY_PORT] = { "port", "PGPORT", "5432", "Database-Port", "", 6 },
+	[CPQ_KEY_CLIENT_ENCODING] = { "client_encoding", "PGCLIENTENCODING", NULL,
+		"Client-Encoding", "", 10 },
+	[CPQ_KEY_OPTIONS] = { "options", "PGOPTIONS", "", "Backend-Options", "", 40 },
+	[CPQ_KEY_APPLICATION_NAME] = { "application_name", "PGAPPNAME", NULL,
+		"Application-Name", "", 64 },
+	[CPQ_KEY_FALLBACK_APPLICATION_NAME] = { "fallback_application_name", NULL, NULL,
+		"Fallback-Application-Name", "", 64 },
+	[CPQ_KEY_KEEPALIVES] = { "keepalives", NULL, NULL, "TCP-Keepalives", "", 1 },
+	[CPQ_KEY_KEEPALIVES_IDLE] = { "keepalives_idle", NULL, NULL,
+		"TCP-Keepalives-Idle", "", 10 },
+	[CPQ_KEY_KEEPALIVES_INTERVAL] = { "keepalives_interval", NULL, NULL,
+		"TCP-Keepalives-Interval", "", 10 },
+	[CPQ_KEY_KEEPALIVES_COUNT] = { "keepalives_count", NULL, NULL,
+		"TCP-Keepalives-Count", "", 10 },
+	[CPQ_KEY_TCP_USER_TIMEOUT] = { "tcp_user_timeout", NULL, NULL, "TCP-User-Timeout",
+		"", 10 },
+	[CPQ_KEY_SSLMODE] = { "sslmode", "PGSSLMODE", "prefer", "SSL-Mode", "", 12 },
+	[CPQ_KEY_SSLCOMPRESSION] = { "sslcompression", "PGSSLCOMPRESSION", "0",
+		"SSL-Compression", "", 1 },
+	[CPQ_KEY_SSLCERT] = { "sslcert", "PGSSLCERT", NULL, "SSL-Client-Cert", "", 64 },
+	[CPQ_KEY_SSLKEY] = { "sslkey", "PGSSLKEY", NULL, "SSL-Client-Key", "", 64 },
+	[CPQ_KEY_SSLPASSWORD] = { "sslpassword", NULL, NULL, "SSL-Client-Key-Password",
+		"*", 20 },
+	[CPQ_KEY_SSLROOTCERT] = { "sslrootcert", "PGSSLROOTCERT", NULL,
+		"SSL-Root-Certificate", "", 64 },
+	[CPQ_KEY_SSLCRL] = { "sslcrl", "PGSSLCRL", NULL, "SSL-Revocation-List", "", 64 },
+	[CPQ_KEY_SSLCRLDIR] = { "sslcrldir", "PGSSLCRLDIR", NULL,
+		"SSL-Revocation-List-Dir", "", 64 },
+	[CPQ_KEY_SSLSNI] = { "sslsni", "PGSSLSNI", "1", "SSL-SNI", "", 1 },
+	[CPQ_KEY_REQUIREPEER] = { "requirepeer", "PGREQUIREPEER", NULL, "Require-Peer",
+		"", 10 },
+	[CPQ_KEY_SSL_MIN_PROTOCOL_VERSION] = { "ssl_min_protocol_version",
+		"PGSSLMINPROTOCOLVERSION", "TLSv1.2", "SSL-Minimum-Protocol-Version", "",
+		8 },
+	[CPQ_KEY_SSL_MAX_PROTOCOL_VERSION] = { "ssl_max_protocol_version",
+		"PGSSLMAXPROTOCOLVERSION", NULL, "SSL-Maximum-Protocol-Version", "", 8 },
+	[CPQ_KEY_GSSENCMODE] = { "gssencmode", "PGGSSENCMODE", "prefer", "GSSENC-Mode",
+		"", 8 },
+	[CPQ_KEY_KRBSRVNAME] = { "krbsrvname", "PGKRBSRVNAME", "postgres",
+		"Kerberos-service-name", "", 20 },
+	[CPQ_KEY_GSSLIB] = { "gsslib", "PGGSSLIB", NULL, "GSS-library", "", 7 },
+	[CPQ_KEY_REPLICATION] = { "replication", NULL, NULL, "Replication", "D", 5 },
+	[CPQ_KEY_TARGET_SESSION_ATTRS] = { "target_session_attrs", "PGTARGETSESSIONATTRS",
+		"any", "Target-Session-Attrs", "", 15 },
 };
-
-const size_t cpq_n_keywords = sizeof(cpq_keywords) / sizeof(cpq_keywords[0]);
 
 /* ---- the values ---- */
 
 static int
 index_of(const char *keyword)
 {
-	for (size_t i = 0; i < cpq_n_keywords; i++) {
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		const char *name = cpq_keywords[i].name;
 
 		if (*name == *keyword && strcmp(name, keyword) == 0)
@@ -83,7 +101,7 @@ value_drop(struct cpq_conninfo *info, size_t i)
 int
 cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error)
 {
-	info->values = calloc(cpq_n_keywords, sizeof(*info->values));
+	info->values = calloc(CPQ_N_KEYS, sizeof(*info->values));
 	if (info->values != NULL)
 		return 0;
 	appendPQExpBufferStr(error, "out of memory\n");
@@ -93,7 +111,7 @@ cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error)
 void
 cpq_conninfo_finish(struct cpq_conninfo *info)
 {
-	for (size_t i = 0; info->values != NULL && i < cpq_n_keywords; i++)
+	for (size_t i = 0; info->values != NULL && i < CPQ_N_KEYS; i++)
 		value_drop(info, i);
 	free(info->values);
 	info->values = NULL;
@@ -102,25 +120,16 @@ cpq_conninfo_finish(struct cpq_conninfo *info)
 const char **
 cpq_conninfo_keywords(void)
 {
-	const char **names = calloc(cpq_n_keywords + 1, sizeof(*names));
+	const char **names = calloc(CPQ_N_KEYS + 1, sizeof(*names));
 
-	for (size_t i = 0; names != NULL && i < cpq_n_keywords; i++)
+	for (size_t i = 0; names != NULL && i < CPQ_N_KEYS; i++)
 		names[i] = cpq_keywords[i].name;
 	return names;
 }
 
-const char *
-cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword)
-{
-	int i = index_of(keyword);
-
-	return i >= 0 && info->values != NULL && info->values[i] != NULL ? info->values[i]
-									 : "";
-}
-
 int
 cpq_conninfo_put_at(
-	struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error)
+	struct cpq_conninfo *info, enum cpq_key key, const char *value, PQExpBuffer error)
 {
 	char *copy = strdup(value);
 
@@ -128,16 +137,16 @@ cpq_conninfo_put_at(
 		appendPQExpBufferStr(error, "out of memory\n");
 		return -1;
 	}
-	value_drop(info, i);
-	info->values[i] = copy;
+	value_drop(info, key);
+	info->values[key] = copy;
 	return 0;
 }
 
 void
-cpq_conninfo_put_default(struct cpq_conninfo *info, size_t i)
+cpq_conninfo_put_default(struct cpq_conninfo *info, enum cpq_key key)
 {
-	value_drop(info, i);
-	info->values[i] = (char *)(uintptr_t)cpq_keywords[i].compiled;
+	value_drop(info, key);
+	info->values[key] = (char *)(uintptr_t)cpq_keywords[key].compiled;
 }
 
 int
@@ -150,8 +159,8 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 		return cpq_conninfo_put_at(info, (size_t)i, value, error);
 	/* how it was said before there was sslmode */
 	if (strcmp(keyword, "requiressl") == 0)
-		return cpq_conninfo_put(
-			info, "sslmode", *value == '1' ? "require" : "prefer", error);
+		return cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE,
+			*value == '1' ? "require" : "prefer", error);
 	appendPQExpBuffer(error, "invalid connection option \"%s\"\n", keyword);
 	return -1;
 }
@@ -282,7 +291,7 @@ is_recognised(const char *dbname)
 static int
 merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer error)
 {
-	for (size_t i = 0; i < cpq_n_keywords; i++) {
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		if (from->values[i] != NULL && *from->values[i] != '\0' &&
 			cpq_conninfo_put_at(info, i, from->values[i], error) < 0)
 			return -1;
@@ -335,9 +344,9 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 static PQconninfoOption *
 options_of(const struct cpq_conninfo *info)
 {
-	PQconninfoOption *list = calloc(cpq_n_keywords + 1, sizeof(*list));
+	PQconninfoOption *list = calloc(CPQ_N_KEYS + 1, sizeof(*list));
 
-	for (size_t i = 0; list != NULL && i < cpq_n_keywords; i++) {
+	for (size_t i = 0; list != NULL && i < CPQ_N_KEYS; i++) {
 		const struct cpq_keyword *k = &cpq_keywords[i];
 		const char *value = info->values[i];
 
@@ -408,7 +417,7 @@ cpq_PQconninfoParse(const char *conninfo, char **errmsg)
 PQconninfoOption *
 cpq_PQconninfo(PGconn *conn)
 {
-	static char *nothing[sizeof(cpq_keywords) / sizeof(cpq_keywords[0])];
+	static char *nothing[CPQ_N_KEYS];
 	const struct cpq_conninfo untold = { nothing };
 	PQconninfoOption *list;
 

@@ -15,18 +15,16 @@ struct cpq_keyword {
 	int size;
 };
 
-/* In PQconndefaults()'s order. */
-extern const struct cpq_keyword cpq_keywords[];
-extern const size_t cpq_n_keywords;
+extern const struct cpq_keyword cpq_keywords[CPQ_N_KEYS];
 
 int cpq_conninfo_init(struct cpq_conninfo *info, PQExpBuffer error);
 /* 0, or -1: no such keyword, or no memory. */
 int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *value,
 	PQExpBuffer error);
-/* The same for cpq_keywords[i]; its default, if it has one. */
-int cpq_conninfo_put_at(
-	struct cpq_conninfo *info, size_t i, const char *value, PQExpBuffer error);
-void cpq_conninfo_put_default(struct cpq_conninfo *info, size_t i);
+int cpq_conninfo_put_at(struct cpq_conninfo *info, enum cpq_key key, const char *value,
+	PQExpBuffer error);
+/* Its default, if it has one. */
+void cpq_conninfo_put_default(struct cpq_conninfo *info, enum cpq_key key);
 int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
 
 /* Length of "postgresql://" or "postgres://" at the beginning, 0: it is no URI. */

@@ -150,6 +150,11 @@ encoding_of(const char *name)
 {
 	if (name == NULL || strlen(name) >= 64)
 		return -1;
+	/* as the server writes them, first: that is soon seen */
+	for (int i = 0; i < N_ENCODINGS; i++) {
+		if (strcmp(encodings[i].name, name) == 0)
+			return i;
+	}
 	for (int i = 0; i < N_ENCODINGS; i++) {
 		if (is_same_name(encodings[i].name, name))
 			return i;

@@ -151,47 +151,57 @@ cpq_parameters_drop(PGconn *conn)
 	list_free(&conn->parameters);
 	list_free(&conn->changes);
 	free(conn->first_parameters);
+	free(conn->first_texts);
 	conn->first_parameters = NULL;
+	conn->first_texts = NULL;
 }
 
-/* How many the session begins with, and the room for their texts. */
 static uint32_t
-measure(const PGconn *conn, size_t *ret_size)
+count(const PGconn *conn)
 {
-	const char *name;
 	uint32_t n = 0;
 
-	*ret_size = 0;
-	while ((name = cenote_parameter_name(conn->session, n)) != NULL) {
-		*ret_size += strlen(name) + 2;
-		*ret_size += strlen(cenote_parameter(conn->session, name));
+	while (cenote_parameter_name(conn->session, n) != NULL)
 		n++;
-	}
 	return n;
+}
+
+/* Texts of libcenote's, for now; the room for copies of them. */
+static size_t
+borrow(const PGconn *conn, struct cpq_parameter *list, uint32_t n)
+{
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = cenote_parameter_name(conn->session, i);
+		const char *value = cenote_parameter(conn->session, name);
+
+		list[i] = (struct cpq_parameter){ .name = name, .value = value };
+		list[i].next = i + 1 < n ? &list[i + 1] : NULL;
+		size += strlen(name) + strlen(value) + 2;
+	}
+	return size;
 }
 
 int
 cpq_parameters_read(PGconn *conn)
 {
-	struct cpq_parameter *list;
-	size_t size;
-	uint32_t n = measure(conn, &size);
+	uint32_t n = count(conn);
+	struct cpq_parameter *list = malloc(n * sizeof(*list) + 1);
 	char *at;
 
 	cpq_parameters_drop(conn);
-	/* in one piece, since every connection has them */
-	list = malloc(n * sizeof(*list) + size + 1);
 	if (list == NULL)
 		return -1;
 	conn->first_parameters = list;
-	at = (char *)(list + n);
+	/* in one piece, since every connection has them */
+	at = malloc(borrow(conn, list, n) + 1);
+	if (at == NULL)
+		return -1;
+	conn->first_texts = at;
 	for (uint32_t i = 0; i < n; i++) {
-		const char *name = cenote_parameter_name(conn->session, i);
-
-		at = put_text(at, name, &list[i].name);
-		at = put_text(at, cenote_parameter(conn->session, name), &list[i].value);
-		list[i].is_own = 0;
-		list[i].next = i + 1 < n ? &list[i + 1] : NULL;
+		at = put_text(at, list[i].name, &list[i].name);
+		at = put_text(at, list[i].value, &list[i].value);
 	}
 	conn->parameters = n > 0 ? list : NULL;
 	for (uint32_t i = 0; i < n; i++)

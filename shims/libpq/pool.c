@@ -10,7 +10,7 @@
 static int
 is_replication(const struct cpq_conninfo *info)
 {
-	const char *value = cpq_conninfo_get(info, "replication");
+	const char *value = cpq_conninfo_get(info, CPQ_KEY_REPLICATION);
 	static const char *const no[] = { "", "0", "off", "no", "false", "n", "f" };
 
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
@@ -24,13 +24,13 @@ static int
 choose(const struct cpq_conninfo *info, struct csh_choice *ret_choice)
 {
 	struct csh_target target = { .section = "libpq",
-		.host = cpq_conninfo_get(info, "host"),
-		.port = cpq_conninfo_get(info, "port"),
-		.dbname = cpq_conninfo_get(info, "dbname"),
-		.user = cpq_conninfo_get(info, "user") };
+		.host = cpq_conninfo_get(info, CPQ_KEY_HOST),
+		.port = cpq_conninfo_get(info, CPQ_KEY_PORT),
+		.dbname = cpq_conninfo_get(info, CPQ_KEY_DBNAME),
+		.user = cpq_conninfo_get(info, CPQ_KEY_USER) };
 
 	if (*target.host == '\0')
-		target.host = cpq_conninfo_get(info, "hostaddr");
+		target.host = cpq_conninfo_get(info, CPQ_KEY_HOSTADDR);
 	if (*target.host == '\0')
 		target.host = "localhost";
 	if (*target.dbname == '\0')

@@ -45,13 +45,59 @@ void cpq_escape_remember(int encoding, int standard_strings);
 
 /* ---- conninfo.c ---- */
 
-/* One value per keyword of PQconndefaults(), in its order; NULL: not given. */
+/* In PQconndefaults()'s order. */
+enum cpq_key {
+	CPQ_KEY_SERVICE,
+	CPQ_KEY_USER,
+	CPQ_KEY_PASSWORD,
+	CPQ_KEY_PASSFILE,
+	CPQ_KEY_CHANNEL_BINDING,
+	CPQ_KEY_CONNECT_TIMEOUT,
+	CPQ_KEY_DBNAME,
+	CPQ_KEY_HOST,
+	CPQ_KEY_HOSTADDR,
+	CPQ_KEY_PORT,
+	CPQ_KEY_CLIENT_ENCODING,
+	CPQ_KEY_OPTIONS,
+	CPQ_KEY_APPLICATION_NAME,
+	CPQ_KEY_FALLBACK_APPLICATION_NAME,
+	CPQ_KEY_KEEPALIVES,
+	CPQ_KEY_KEEPALIVES_IDLE,
+	CPQ_KEY_KEEPALIVES_INTERVAL,
+	CPQ_KEY_KEEPALIVES_COUNT,
+	CPQ_KEY_TCP_USER_TIMEOUT,
+	CPQ_KEY_SSLMODE,
+	CPQ_KEY_SSLCOMPRESSION,
+	CPQ_KEY_SSLCERT,
+	CPQ_KEY_SSLKEY,
+	CPQ_KEY_SSLPASSWORD,
+	CPQ_KEY_SSLROOTCERT,
+	CPQ_KEY_SSLCRL,
+	CPQ_KEY_SSLCRLDIR,
+	CPQ_KEY_SSLSNI,
+	CPQ_KEY_REQUIREPEER,
+	CPQ_KEY_SSL_MIN_PROTOCOL_VERSION,
+	CPQ_KEY_SSL_MAX_PROTOCOL_VERSION,
+	CPQ_KEY_GSSENCMODE,
+	CPQ_KEY_KRBSRVNAME,
+	CPQ_KEY_GSSLIB,
+	CPQ_KEY_REPLICATION,
+	CPQ_KEY_TARGET_SESSION_ATTRS,
+	CPQ_N_KEYS
+};
+
+/* One value per keyword; NULL: not given. */
 struct cpq_conninfo {
 	char **values;
 };
 
-/* Keyword's value, "" if it was not given: cpq_conninfo_get(&conn->info, "host"). */
-const char *cpq_conninfo_get(const struct cpq_conninfo *info, const char *keyword);
+/* Keyword's value, "" if it was not given. */
+static inline const char *
+cpq_conninfo_get(const struct cpq_conninfo *info, enum cpq_key key)
+{
+	return info->values != NULL && info->values[key] != NULL ? info->values[key] : "";
+}
+
 void cpq_conninfo_finish(struct cpq_conninfo *info);
 /* The keywords, in the order of the values, and NULL; to be freed. NULL: no memory. */
 const char **cpq_conninfo_keywords(void);
@@ -62,6 +108,8 @@ int cpq_conninfo_from_text(
 int cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 	const char *const *values, int expand_dbname, PQExpBuffer error);
 int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
+/* Whether it has any variable whose name begins with PG: a look for all of libpq's at once. */
+int cpq_environment_says_something(void);
 /* What a connection takes that says nothing of it, and PQconndefaults() does not tell. */
 int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
 
@@ -213,7 +261,7 @@ struct pg_conn {
 	struct cpq_cancel_box *cancel; /* NULL: nobody has asked for a PGcancel */
 
 	struct cpq_parameter *parameters; /* as they are for the program */
-	void *first_parameters; /* the memory of those that it began with */
+	void *first_parameters, *first_texts; /* the memory of those that it began with */
 	struct cpq_parameter *changes; /* that come with the end of a request */
 	PGnotify *notifies; /* not taken yet, oldest first */
 	PGnotify *notifies_last;

@@ -178,7 +178,7 @@ read_services(struct cpq_conninfo *info, struct service *s, PQExpBuffer error)
 static int
 complete_from_service(struct cpq_conninfo *info, PQExpBuffer error)
 {
-	const char *name = cpq_conninfo_get(info, "service");
+	const char *name = cpq_conninfo_get(info, CPQ_KEY_SERVICE);
 	struct service s = { NULL, NULL, 0, 0 };
 
 	if (*name == '\0')
@@ -200,7 +200,7 @@ put_variable(struct cpq_conninfo *info, const char *setting, PQExpBuffer error)
 {
 	size_t n = strcspn(setting, "=");
 
-	for (size_t i = 0; i < cpq_n_keywords; i++) {
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		const char *name = cpq_keywords[i].variable;
 
 		if (name == NULL || strncmp(name, setting, n) != 0 || name[n] != '\0')
@@ -212,12 +212,28 @@ put_variable(struct cpq_conninfo *info, const char *setting, PQExpBuffer error)
 	return 0;
 }
 
+static int
+is_postgresql(const char *setting)
+{
+	return setting[0] == 'P' && setting[1] == 'G';
+}
+
+int
+cpq_environment_says_something(void)
+{
+	for (char **at = environ; at != NULL && *at != NULL; at++) {
+		if (is_postgresql(*at))
+			return 1;
+	}
+	return 0;
+}
+
 /* In one pass: getenv() would go through all of it for each keyword. */
 static int
 complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 {
 	for (char **at = environ; at != NULL && *at != NULL; at++) {
-		if (strncmp(*at, "PG", 2) == 0 && put_variable(info, *at, error) < 0)
+		if (is_postgresql(*at) && put_variable(info, *at, error) < 0)
 			return -1;
 	}
 	return 0;
@@ -229,11 +245,11 @@ complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
 {
 	const char *require;
 
-	if (cpq_conninfo_has(info, "sslmode"))
+	if (info->values[CPQ_KEY_SSLMODE] != NULL || !cpq_environment_says_something())
 		return 0;
 	require = variable("PGREQUIRESSL");
 	return require != NULL && *require == '1'
-		       ? cpq_conninfo_put(info, "sslmode", "require", error)
+		       ? cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error)
 		       : 0;
 }
 
@@ -243,12 +259,12 @@ complete_user(struct cpq_conninfo *info, PQExpBuffer error)
 	char *user;
 	int r;
 
-	if (cpq_conninfo_has(info, "user"))
+	if (info->values[CPQ_KEY_USER] != NULL)
 		return 0;
 	user = user_fact(0);
 	if (user == NULL)
 		return 0;
-	r = cpq_conninfo_put(info, "user", user, error);
+	r = cpq_conninfo_put_at(info, CPQ_KEY_USER, user, error);
 	free(user);
 	return r;
 }
@@ -266,14 +282,20 @@ locale_encoding(void)
 static int
 put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
 {
-	char path[4096];
+	static const char name[] = "/.pgpass";
 	char *home = home_directory();
+	size_t n = home != NULL ? strlen(home) : 0;
+	char *path = home != NULL ? realloc(home, n + sizeof(name)) : NULL;
+	int r;
 
-	if (home == NULL)
+	if (path == NULL) {
+		free(home);
 		return 0;
-	snprintf(path, sizeof(path), "%s/.pgpass", home);
-	free(home);
-	return cpq_conninfo_put(info, "passfile", path, error);
+	}
+	memcpy(path + n, name, sizeof(name));
+	r = cpq_conninfo_put_at(info, CPQ_KEY_PASSFILE, path, error);
+	free(path);
+	return r;
 }
 
 int
@@ -281,14 +303,16 @@ cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error)
 {
 	int r = 0;
 
-	if (*cpq_conninfo_get(info, "dbname") == '\0')
-		r = cpq_conninfo_put(
-			info, "dbname", cpq_conninfo_get(info, "user"), error);
-	if (r == 0 && *cpq_conninfo_get(info, "password") == '\0' &&
-		*cpq_conninfo_get(info, "passfile") == '\0')
+	if (*cpq_conninfo_get(info, CPQ_KEY_DBNAME) == '\0')
+		r = cpq_conninfo_put_at(info, CPQ_KEY_DBNAME,
+			cpq_conninfo_get(info, CPQ_KEY_USER), error);
+	if (r == 0 && *cpq_conninfo_get(info, CPQ_KEY_PASSWORD) == '\0' &&
+		*cpq_conninfo_get(info, CPQ_KEY_PASSFILE) == '\0')
 		r = put_passfile(info, error);
-	if (r == 0 && strcmp(cpq_conninfo_get(info, "client_encoding"), "auto") == 0)
-		r = cpq_conninfo_put(info, "client_encoding", locale_encoding(), error);
+	if (r == 0 &&
+		strcmp(cpq_conninfo_get(info, CPQ_KEY_CLIENT_ENCODING), "auto") == 0)
+		r = cpq_conninfo_put_at(
+			info, CPQ_KEY_CLIENT_ENCODING, locale_encoding(), error);
 	return r;
 }
 
@@ -299,7 +323,7 @@ cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
 		complete_from_environment(info, error) < 0 ||
 		complete_sslmode(info, error) < 0 || complete_user(info, error) < 0)
 		return -1;
-	for (size_t i = 0; i < cpq_n_keywords; i++) {
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
 		if (info->values[i] == NULL)
 			cpq_conninfo_put_default(info, i);
 	}

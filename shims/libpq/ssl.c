@@ -108,7 +108,7 @@ int
 cpq_PQdefaultSSLKeyPassHook_OpenSSL(char *buf, int size, PGconn *conn)
 {
 	const char *password =
-		conn != NULL ? cpq_conninfo_get(&conn->info, "sslpassword") : "";
+		conn != NULL ? cpq_conninfo_get(&conn->info, CPQ_KEY_SSLPASSWORD) : "";
 	size_t n = strlen(password);
 
 	if (size <= 0)

@@ -11,49 +11,49 @@
 /* What a connection says of itself, and small things that belong to nobody else. */
 
 static char *
-info_text(const PGconn *conn, const char *keyword)
+info_text(const PGconn *conn, enum cpq_key key)
 {
 	if (conn == NULL || !conn->is_told)
 		return NULL;
 	/* the interface has no const; the text is the connection's */
-	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, keyword);
+	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, key);
 }
 
 /* … or nothing, where libpq tells that. */
 static char *
-info_or_nothing(const PGconn *conn, const char *keyword)
+info_or_nothing(const PGconn *conn, enum cpq_key key)
 {
-	return conn != NULL && !conn->is_told ? cpq_empty : info_text(conn, keyword);
+	return conn != NULL && !conn->is_told ? cpq_empty : info_text(conn, key);
 }
 
 char *
 cpq_PQdb(const PGconn *conn)
 {
-	char *name = info_text(conn, "dbname");
+	char *name = info_text(conn, CPQ_KEY_DBNAME);
 
-	return name != NULL && *name == '\0' ? info_text(conn, "user") : name;
+	return name != NULL && *name == '\0' ? info_text(conn, CPQ_KEY_USER) : name;
 }
 
 char *
 cpq_PQuser(const PGconn *conn)
 {
-	return info_text(conn, "user");
+	return info_text(conn, CPQ_KEY_USER);
 }
 
 char *
 cpq_PQpass(const PGconn *conn)
 {
-	return info_or_nothing(conn, "password");
+	return info_or_nothing(conn, CPQ_KEY_PASSWORD);
 }
 
 char *
 cpq_PQhost(const PGconn *conn)
 {
-	char *host = info_or_nothing(conn, "host");
+	char *host = info_or_nothing(conn, CPQ_KEY_HOST);
 
 	if (host == NULL || *host != '\0' || !conn->is_told)
 		return host;
-	host = info_text(conn, "hostaddr");
+	host = info_text(conn, CPQ_KEY_HOSTADDR);
 	/* where libpq would have looked */
 	return *host != '\0' ? host : (char *)(uintptr_t)CPQ_PG_SOCKET_DIR;
 }
@@ -61,13 +61,13 @@ cpq_PQhost(const PGconn *conn)
 char *
 cpq_PQhostaddr(const PGconn *conn)
 {
-	return info_or_nothing(conn, "hostaddr");
+	return info_or_nothing(conn, CPQ_KEY_HOSTADDR);
 }
 
 char *
 cpq_PQport(const PGconn *conn)
 {
-	return info_or_nothing(conn, "port");
+	return info_or_nothing(conn, CPQ_KEY_PORT);
 }
 
 char *
@@ -79,7 +79,7 @@ cpq_PQtty(const PGconn *conn)
 char *
 cpq_PQoptions(const PGconn *conn)
 {
-	return info_text(conn, "options");
+	return info_text(conn, CPQ_KEY_OPTIONS);
 }
 
 ConnStatusType

@@ -214,7 +214,7 @@ parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 	r = value != NULL ? 0 : -1;
 	/* JDBC's way of saying it */
 	if (r == 0 && strcmp(name, "ssl") == 0 && strcmp(value, "true") == 0) {
-		r = cpq_conninfo_put(info, "sslmode", "require", error);
+		r = cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error);
 	} else if (r == 0) {
 		PQExpBufferData ignored;
 

@@ -97,7 +97,7 @@ info(const PGconn *conn, const char *name)
 static int
 check_encoding(PGconn *conn)
 {
-	const char *encoding = cpq_conninfo_get(&conn->info, "client_encoding");
+	const char *encoding = cpq_conninfo_get(&conn->info, CPQ_KEY_CLIENT_ENCODING);
 
 	if (*encoding == '\0' || strcmp(encoding, "auto") == 0 ||
 		pg_char_to_encoding(encoding) == pg_char_to_encoding(UTF8) ||
@@ -307,7 +307,7 @@ fact_application(const PGconn *conn)
 static const char *
 fact_user(const PGconn *conn)
 {
-	return cpq_conninfo_get(&conn->info, "user");
+	return cpq_conninfo_get(&conn->info, CPQ_KEY_USER);
 }
 
 static const struct {
