@@ -54,7 +54,7 @@ socket_on(int family, int port)
 static int
 free_port(void)
 {
-	struct sockaddr_in at;
+	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t len = sizeof(at);
 	int fd = socket_on(AF_INET, 0);
 

@@ -158,6 +158,7 @@ struct cnd_backend {
 	uint32_t abi; /* CND_BACKEND_ABI */
 	const char *name; /* as in the configuration */
 	uint64_t features; /* bits of enum cnp_feature */
+	uint8_t writes_files; /* SQL may name files for it to write, anywhere */
 	const char *reset_verb; /* what reset() does, for documentation and status */
 
 	/* Check a server line without connecting: CENOTE_OK, or CENOTE_ERR_ARG and the diagnostics

@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "log.h"
 #include "protocol/frame.h"
+#include "sandbox.h"
 #include "units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
@@ -424,6 +425,52 @@ print_deny(const void *field, FILE *out, int show_secrets)
 	print_networks(field, out, 1);
 }
 
+/* One of a table of words. */
+static int
+parse_word(struct loader *l, int *field, const char *value, const char *const *words)
+{
+	for (int i = 0; words[i] != NULL; i++) {
+		if (strcmp(value, words[i]) == 0) {
+			*field = i;
+			return 0;
+		}
+	}
+	return bad(l, "\"%s\" is none of %s, %s%s%s", value, words[0], words[1],
+		words[2] != NULL ? ", " : "", words[2] != NULL ? words[2] : "");
+}
+
+static const char *const switch_words[] = {
+	[CND_SWITCH_AUTO] = "auto", [CND_SWITCH_ON] = "on", [CND_SWITCH_OFF] = "off", NULL
+};
+
+static int
+parse_switch(struct loader *l, void *field, const char *value)
+{
+	return parse_word(l, field, value, switch_words);
+}
+
+static void
+print_switch(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(switch_words[*(const int *)field], out);
+}
+
+static const char *const yes_words[] = { "no", "yes", NULL };
+
+static int
+parse_yes(struct loader *l, void *field, const char *value)
+{
+	return parse_word(l, field, value, yes_words);
+}
+
+static void
+print_yes(const void *field, FILE *out, int show_secrets)
+{
+	(void)show_secrets;
+	fputs(yes_words[*(const int *)field], out);
+}
+
 static int
 parse_reset(struct loader *l, void *field, const char *value)
 {
@@ -661,6 +708,8 @@ static const struct kind kind_mode = { parse_mode, print_mode };
 static const struct kind kind_reset = { parse_reset, print_reset };
 static const struct kind kind_auth = { parse_auth, print_auth };
 static const struct kind kind_users = { parse_users, print_users };
+static const struct kind kind_switch = { parse_switch, print_switch };
+static const struct kind kind_yes = { parse_yes, print_yes };
 static const struct kind kind_listen = { parse_listen, NULL };
 static const struct kind kind_allow = { parse_allow, print_allow };
 static const struct kind kind_deny = { parse_deny, print_deny };
@@ -680,6 +729,9 @@ static const struct key cenoted_keys[] = {
 	{ "drain_timeout", C(drain_timeout_ms), &kind_ms, "30s", 0 },
 	{ "listen", C(listens), &kind_listen, NULL, 1 },
 	{ "tcp_keepalive", C(tcp_keepalive_ms), &kind_ms, "60s", 0 },
+	{ "seccomp", C(seccomp), &kind_switch, "auto", 0 },
+	{ "landlock", C(landlock), &kind_switch, "auto", 0 },
+	{ "core_dumps", C(core_dumps), &kind_yes, "no", 0 },
 	{ "socket_group", C(socket_group), &kind_text, "", 0 },
 	{ "socket_mode", C(socket_mode), &kind_socket_mode, NULL, 0 },
 };
@@ -964,6 +1016,27 @@ find_user(struct loader *l)
 	c->gid = pw->pw_gid;
 }
 
+/* What has to be, and is not to be had here. */
+static void
+check_sandbox(struct loader *l)
+{
+	const struct cnd_config *c = l->config;
+	const struct {
+		const char *key;
+		int wanted;
+		const char *lack;
+	} parts[] = {
+		{ "seccomp", c->seccomp, cnd_sandbox_lacks_seccomp() },
+		{ "landlock", c->landlock, cnd_sandbox_lacks_landlock() },
+	};
+
+	for (size_t i = 0; i < N_ITEMS(parts); i++) {
+		if (parts[i].wanted == CND_SWITCH_ON && parts[i].lack != NULL)
+			cnd_config_error(l->config, line_of(l, parts[i].key),
+				"%s = on: %s", parts[i].key, parts[i].lack);
+	}
+}
+
 static void
 check_cenoted(struct loader *l)
 {
@@ -972,6 +1045,7 @@ check_cenoted(struct loader *l)
 
 	set_run_dir(c);
 	find_user(l);
+	check_sandbox(l);
 	if (*c->run_dir != '/')
 		cnd_config_error(c, line_of(l, "run_dir"),
 			*c->run_dir == '\0'

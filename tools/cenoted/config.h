@@ -29,6 +29,13 @@ enum cnd_auth {
 	CND_AUTH_TRUST
 };
 
+/* What is used where it can be had, must be, or must not. */
+enum cnd_switch {
+	CND_SWITCH_AUTO,
+	CND_SWITCH_ON,
+	CND_SWITCH_OFF
+};
+
 /* How a session is made fresh for the next client. */
 enum cnd_reset {
 	CND_RESET_SERVER, /* as the backend does it */
@@ -81,6 +88,9 @@ struct cnd_config {
 	int socket_mode; /* -1: by socket_group */
 	int64_t drain_timeout_ms;
 	int64_t tcp_keepalive_ms;
+	int seccomp; /* enum cnd_switch, as the next */
+	int landlock;
+	int core_dumps; /* 1: allowed */
 	struct cnd_listens listens;
 	uint32_t max_sessions;
 	uid_t uid; /* of the children */

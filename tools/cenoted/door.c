@@ -11,6 +11,7 @@
 
 #include "log.h"
 #include "priv.h"
+#include "sandbox.h"
 
 /* The door's life, and the sockets it accepts on. */
 
@@ -457,6 +458,8 @@ cnd_door_run(const struct cnd_child *child, int control_fd, const struct cnd_poo
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));
 	prctl(PR_SET_NAME, "cenoted-door");
+	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
+		exit(1);
 	for (size_t i = 0; i < c->n_pools; i++)
 		cnd_pool_config_forget(&c->pools[i]);
 	cnd_the_door.child = child;

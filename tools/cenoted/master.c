@@ -18,6 +18,7 @@
 #include "ipc.h"
 #include "log.h"
 #include "notify.h"
+#include "priv.h"
 #include "worker.h"
 
 /* A worker that ends so soon after its birth is not replaced at once. */
@@ -978,6 +979,16 @@ say_ready(int ready_fd)
 	close(ready_fd);
 }
 
+static int
+keep_minimum(void)
+{
+	int r = cnd_priv_keep_minimum();
+
+	if (r < 0)
+		cnd_log(LOG_ERR, "cannot give up privileges: %s", strerror(-r));
+	return r;
+}
+
 int
 cnd_master_run(
 	struct cnd_config *config, const struct cnd_backend **backends, int ready_fd)
@@ -987,7 +998,7 @@ cnd_master_run(
 	cnd_log_set_role("master", NULL);
 	raise_limits();
 	set_signals();
-	if (init(config) == 0 && open_all(backends) == 0) {
+	if (init(config) == 0 && open_all(backends) == 0 && keep_minimum() == 0) {
 		fork_door();
 		say_ready(ready_fd);
 		status = serve();

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int
@@ -17,6 +20,45 @@ cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 		return -errno;
 	/* the way back must be shut */
 	return setuid(0) == 0 ? -EPERM : 0;
+}
+
+/* What the master does as root, and the right that each needs (capabilities(7)). */
+static const uint8_t kept[] = {
+	CAP_SETUID, /* children become the configured user, */
+	CAP_SETGID, /* with its groups */
+	CAP_KILL, /* and are told what to do */
+	CAP_CHOWN, /* sockets are given to that user and to socket_group, */
+	CAP_FOWNER, /* with socket_mode */
+	CAP_DAC_OVERRIDE, /* the configuration, users and keys are read, sockets made, whoever owns them */
+	CAP_NET_BIND_SERVICE /* ports below 1024 */
+};
+
+int
+cnd_priv_keep_minimum(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (geteuid() != 0)
+		return 0;
+	/* what it may not have to begin with, in a container, it goes without */
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	for (size_t word = 0; word < _LINUX_CAPABILITY_U32S_3; word++) {
+		uint32_t wanted = 0;
+
+		for (size_t i = 0; i < sizeof(kept); i++) {
+			if (CAP_TO_INDEX(kept[i]) == word)
+				wanted |= CAP_TO_MASK(kept[i]);
+		}
+		data[word].permitted &= wanted;
+		data[word].effective = data[word].permitted;
+		data[word].inheritable = 0;
+	}
+	if (syscall(SYS_capset, &header, data) < 0 ||
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
 }
 
 int

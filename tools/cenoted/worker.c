@@ -15,6 +15,7 @@
 #include "ipc.h"
 #include "log.h"
 #include "priv.h"
+#include "sandbox.h"
 
 #define BACK_OFF_MIN_MS 100
 #define BACK_OFF_MAX_MS 15000
@@ -462,6 +463,10 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	w->queue_fd = pool->queue[1];
 	w->inbox_fd = inbox_fd;
 	forget_other_pools(child, pool->config);
+	if (cnd_sandbox_enter(w->backend->writes_files ? CND_SANDBOX_FILE_WORKER
+						       : CND_SANDBOX_WORKER,
+		    c) < 0)
+		exit(1);
 	init(w);
 	live(w);
 	finish(w);

@@ -117,6 +117,8 @@ static const struct {
 	{ CENOTED "log_level = loud\n" POOL,
 		"3: \"loud\" is not a log level; one of error, warning, notice, info, "
 		"debug" },
+	{ CENOTED "seccomp = maybe\n" POOL, "3: \"maybe\" is none of auto, on, off" },
+	{ CENOTED "core_dumps = 1\n" POOL, "3: \"1\" is none of no, yes" },
 	{ CENOTED "log = here\n" POOL,
 		"3: \"here\" is no place for a log; stderr, syslog or a file's path from "
 		"/" },

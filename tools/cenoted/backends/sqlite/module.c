@@ -4,6 +4,7 @@
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "sqlite",
+	.writes_files = 1,
 	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS |
 		    CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG | CNP_FEATURE_CATALOG |
 		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_PORTALS |

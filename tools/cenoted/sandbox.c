@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef HAVE_SECCOMP
+#include <seccomp.h>
+#endif
+#ifdef HAVE_LANDLOCK
+#include <linux/landlock.h>
+#endif
+
+#include "log.h"
+
+/* ---- seccomp ---- */
+
+#ifdef HAVE_SECCOMP
+
+/*
+ * What neither a session nor the door needs: other programs, other processes' memory, the machine's
+ * settings, and the interfaces of the kernel in which most of its holes were found. All else is left, since what
+ * a database's library calls cannot be known.
+ */
+static const int refused[] = {
+	/* programs and users */
+	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork),
+	SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid),
+	SCMP_SYS(setresuid), SCMP_SYS(setresgid), SCMP_SYS(setgroups), SCMP_SYS(capset),
+	/* other processes */
+	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
+	SCMP_SYS(kcmp), SCMP_SYS(pidfd_getfd), SCMP_SYS(process_madvise),
+	/* name spaces, mounts, devices */
+	SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(mount), SCMP_SYS(umount2),
+	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(mknod), SCMP_SYS(mknodat),
+	SCMP_SYS(open_by_handle_at), SCMP_SYS(name_to_handle_at), SCMP_SYS(quotactl),
+	SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
+	/* the machine */
+	SCMP_SYS(reboot), SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load),
+	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
+	SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(acct), SCMP_SYS(syslog),
+	SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(adjtimex),
+	SCMP_SYS(clock_adjtime), SCMP_SYS(sethostname), SCMP_SYS(setdomainname),
+	SCMP_SYS(ioperm), SCMP_SYS(iopl), SCMP_SYS(personality), SCMP_SYS(vhangup),
+	/* where the kernel was weak */
+	SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
+	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+	SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl),
+	SCMP_SYS(lookup_dcookie), SCMP_SYS(vmsplice)
+};
+
+/* Kinds of sockets that a database's library opens; no raw ones, nor those of the kernel's odder protocols. */
+static int
+limit_sockets(scmp_filter_ctx filter)
+{
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket),
+		1, SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
+
+	for (int family = 0; family < AF_NETLINK && r == 0; family++) {
+		if (family != AF_UNIX && family != AF_INET && family != AF_INET6)
+			r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT),
+				SCMP_SYS(socket), 1,
+				SCMP_A0(SCMP_CMP_EQ, (unsigned)family));
+	}
+	return r;
+}
+
+/* Threads may be, processes may not. clone3() hides its flags: libc uses clone() where it is not there. */
+static int
+limit_clone(scmp_filter_ctx filter)
+{
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+		SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+
+	return r < 0 ? r
+		     : seccomp_rule_add(
+			       filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
+static int
+fill(scmp_filter_ctx filter)
+{
+	int r = limit_clone(filter);
+
+	if (r == 0)
+		r = limit_sockets(filter);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
+	return r;
+}
+
+/* 0 or -errno. */
+static int
+enter_seccomp(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int r;
+
+	if (filter == NULL)
+		return -ENOMEM;
+	r = fill(filter);
+	if (r == 0)
+		r = seccomp_load(filter);
+	seccomp_release(filter);
+	return r;
+}
+
+const char *
+cnd_sandbox_lacks_seccomp(void)
+{
+	return prctl(PR_GET_SECCOMP) < 0 ? "this kernel has no seccomp" : NULL;
+}
+
+#else
+
+static int
+enter_seccomp(void)
+{
+	return -ENOSYS;
+}
+
+const char *
+cnd_sandbox_lacks_seccomp(void)
+{
+	return "this cenoted was built without libseccomp";
+}
+
+#endif
+
+/* ---- Landlock ---- */
+
+#ifdef HAVE_LANDLOCK
+
+/* All that its first version knows (landlock(7)). */
+#define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITES                                                                           \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                \
+		LANDLOCK_ACCESS_FS_MAKE_REG)
+#define OTHERS                                                                           \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                    \
+		LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |             \
+		LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |            \
+		LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
+
+/* What each role may do with files below a place. Kerberos' library keeps its caches in the temporary
+ * directories. */
+static const struct {
+	enum cnd_sandbox_role role;
+	const char *path;
+	uint64_t access;
+} grants[] = {
+	{ CND_SANDBOX_WORKER, "/", READS },
+	{ CND_SANDBOX_WORKER, "/tmp", READS | WRITES },
+	{ CND_SANDBOX_WORKER, "/var/tmp", READS | WRITES },
+	{ CND_SANDBOX_WORKER, "/dev/null", LANDLOCK_ACCESS_FS_WRITE_FILE },
+	{ CND_SANDBOX_FILE_WORKER, "/", READS | WRITES },
+};
+
+/* 0 or -errno; a place that is not there needs no grant. */
+static int
+grant(int ruleset, const char *path, uint64_t access)
+{
+	struct landlock_path_beneath_attr rule = { .allowed_access = access,
+		.parent_fd = open(path, O_PATH | O_CLOEXEC) };
+	int r = 0;
+
+	if (rule.parent_fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule,
+		    0) < 0)
+		r = -errno;
+	close(rule.parent_fd);
+	return r;
+}
+
+static int
+enter_landlock(enum cnd_sandbox_role role)
+{
+	const struct landlock_ruleset_attr attr = { .handled_access_fs =
+							    READS | WRITES | OTHERS };
+	int ruleset = (int)syscall(
+		SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
+	int r = 0;
+
+	if (ruleset < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof(grants) / sizeof(grants[0]) && r == 0; i++) {
+		if (grants[i].role == role)
+			r = grant(ruleset, grants[i].path, grants[i].access);
+	}
+	if (r == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		r = -errno;
+	close(ruleset);
+	return r;
+}
+
+const char *
+cnd_sandbox_lacks_landlock(void)
+{
+	long version = syscall(
+		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return version < 1 ? "this kernel has no Landlock" : NULL;
+}
+
+#else
+
+static int
+enter_landlock(enum cnd_sandbox_role role)
+{
+	(void)role;
+	return -ENOSYS;
+}
+
+const char *
+cnd_sandbox_lacks_landlock(void)
+{
+	return "this cenoted was built without Landlock's headers";
+}
+
+#endif
+
+/* ---- all of it ---- */
+
+/* Neither the kernel nor another process of the same user gets a copy of what is secret here. */
+static int
+forbid_core_dumps(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	return setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int
+judge(const char *what, int wanted, int r)
+{
+	if (r == 0)
+		return 0;
+	if (wanted == CND_SWITCH_ON) {
+		cnd_log(LOG_ERR, "%s = on, and it cannot be had: %s", what, strerror(-r));
+		return -1;
+	}
+	cnd_log(LOG_DEBUG, "without %s: %s", what, strerror(-r));
+	return 0;
+}
+
+/* A filter costs a twentieth of a short query, on every system call. Where strangers come by TCP that is little; who
+ * may open a unix socket is known. The door is in nobody's way. */
+static int
+is_filtered(enum cnd_sandbox_role role, const struct cnd_config *c)
+{
+	if (c->seccomp == CND_SWITCH_AUTO)
+		return role == CND_SANDBOX_DOOR || c->listens.n > 0;
+	return c->seccomp == CND_SWITCH_ON;
+}
+
+int
+cnd_sandbox_enter(enum cnd_sandbox_role role, const struct cnd_config *c)
+{
+	int r = 0;
+
+	if (!c->core_dumps && (r = forbid_core_dumps()) < 0) {
+		cnd_log(LOG_ERR, "core dumps cannot be forbidden: %s", strerror(-r));
+		return -1;
+	}
+	if (c->landlock != CND_SWITCH_OFF)
+		r = judge("landlock", c->landlock, enter_landlock(role));
+	/* last: the filter refuses nothing that the others need, and nothing is needed after it */
+	if (r == 0 && is_filtered(role, c))
+		r = judge("seccomp", c->seccomp, enter_seccomp());
+	return r;
+}
