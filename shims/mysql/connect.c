@@ -172,7 +172,8 @@ make_conn(struct cmy_session *s)
 	/* who ends a session with KILL means its program to see it */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "reattach", "planned");
-	if (r == CENOTE_OK && s->my->client_flag & CLIENT_LOCAL_FILES)
+	/* whether one is sent is decided when it is asked for */
+	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "allow_files", "yes");
 	if (r == CENOTE_OK)
 		r = set_timeout(s->conn, s->my->options.connect_timeout);
@@ -577,6 +578,7 @@ void
 cmy_lose(struct cmy_session *s)
 {
 	cenote_close(s->conn);
+	cmy_ahead_drop(s);
 	s->my->net.CMY_VIO = NULL;
 	s->my->net.fd = -1;
 	s->my->server_status &= ~SERVER_MORE_RESULTS_EXISTS;
@@ -586,6 +588,7 @@ void
 cmy_drop(struct cmy_session *s)
 {
 	cmy_result_forget(s);
+	cmy_ahead_drop(s);
 	cenote_result_destroy(s->head);
 	s->head = NULL;
 	s->using = NULL;

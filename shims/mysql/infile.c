@@ -172,6 +172,24 @@ is_always_allowed(const struct cmy_session *s)
 	return mode && *mode != MODE_AUTO;
 }
 
+/* In the words of the server, which the original has refuse it. */
+static void
+say_disabled(const struct cmy_session *s)
+{
+	static const char mariadbs[] =
+		"The used command is not allowed because the MariaDB "
+		"server or client has disabled the local infile "
+		"capability";
+	static const char mysqls[] =
+		"Loading local data is disabled; this must be enabled "
+		"on both the client and server sides";
+
+	if (strstr(s->my->server_version, "MariaDB"))
+		cmy_error_text(s->my, 4166, NULL, mariadbs);
+	else
+		cmy_error_text(s->my, 3948, NULL, mysqls);
+}
+
 static int
 is_allowed(const struct cmy_session *s, const char *name)
 {
@@ -179,7 +197,12 @@ is_allowed(const struct cmy_session *s, const char *name)
 	if (s->my->options.client_flag & CLIENT_LOCAL_FILES &&
 		(s->is_load || is_always_allowed(s)))
 		return 1;
-	cmy_error_text(s->my, CR_UNKNOWN_ERROR, NULL, "Load data local infile forbidden");
+	/* what the server was told is what held when it connected */
+	if (s->my->client_flag & CLIENT_LOCAL_FILES)
+		cmy_error_text(s->my, CR_UNKNOWN_ERROR, NULL,
+			"Load data local infile forbidden");
+	else
+		say_disabled(s);
 	return 0;
 }
 #endif

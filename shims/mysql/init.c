@@ -103,6 +103,7 @@ void
 cmy_session_free(struct cmy_session *s)
 {
 	cenote_conn_destroy(s->conn);
+	cmy_ahead_drop(s);
 	cmy_track_free(s->track);
 	cmy_fibre_free(s->fibre);
 	cmy_options_free(s->options);
@@ -153,7 +154,8 @@ cmy_is_owner(const struct cmy_session *s)
 static void
 look_for_loss(struct cmy_session *s)
 {
-	if (!CMY_RECONNECT(s->my) || !s->my->net.CMY_VIO || s->state != CMY_IDLE)
+	if (!CMY_RECONNECT(s->my) || !s->my->net.CMY_VIO ||
+		(s->state != CMY_IDLE && s->state != CMY_SENT))
 		return;
 	if (cenote_status_is_fatal(cenote_process(s->conn)))
 		cmy_lose(s);
@@ -183,7 +185,7 @@ cmy_enter(MYSQL *my)
 
 	if (!s)
 		return NULL;
-	if (s->state != CMY_IDLE) {
+	if (s->state != CMY_IDLE || s->ahead) {
 		cmy_error(my, CR_COMMANDS_OUT_OF_SYNC, NULL);
 		return NULL;
 	}

@@ -16,7 +16,8 @@
  * init.c: mysql_init(), mysql_close(), library and thread. options.c: mysql_options() and its kin, by the
  * table of option_table.c; optionfile.c: my.cnf, in lines of optionline.c. login.c: which pool, the
  * original, or neither; connect.c: going there. session.c: user, database, reset, ping, kill. info.c: what
- * a connection tells of itself. charset.c, escape.c. query.c: sending and the state between results.
+ * a connection tells of itself. charset.c, escape.c. query.c: sending and the state between results. ahead.c:
+ * queries that wait for their turn.
  * result.c: MYSQL_RES. field.c: MYSQL_FIELD. infile.c: LOAD DATA LOCAL. track.c: session tracking. list.c:
  * mysql_list_…(). methods.c: MYSQL.methods. wait.c: all waiting; async.c: the non-blocking functions.
  * error.c: errors, in error_words.c's words. plugin.c: plugins and replication, which are the original's.
@@ -62,6 +63,7 @@ CMY_FACE(CMY_OURS, CMY_OURS_V)
 CMY_FACE_ASYNC(CMY_OURS_PAIR, CMY_OURS_PAIR_V)
 #endif
 
+struct cmy_ahead; /* ahead.c */
 struct cmy_options; /* options.c */
 struct cmy_fibre; /* async.c */
 struct cmy_track; /* track.c */
@@ -94,6 +96,7 @@ struct cmy_session {
 
 	int is_originals; /* a connect on the fibre found that the original is to make it */
 	enum cmy_state state;
+	struct cmy_ahead *ahead; /* queries that are not sent yet */
 	cenote_result *head; /* the result that is at hand (CMY_HAS_ROWS, CMY_USING) */
 	struct cmy_result
 		*user; /* mysql_use_result(): who reads it; NULL if it is a statement */
@@ -104,7 +107,6 @@ struct cmy_session {
 	struct cmy_fibre *fibre; /* NULL: everything blocks */
 	int backend; /* enum cmy_backend */
 	int maps_dates; /* cmy_maps_dates() as of connecting */
-	char server_version[64];
 	char stat[256]; /* mysql_stat() */
 	char info[512]; /* what MYSQL.info points to */
 	int is_load; /* the text that was sent begins with it */
@@ -335,6 +337,14 @@ enum cmy_form cmy_form(const struct cmy_session *s, const cenote_column *c);
 size_t cmy_form_write(enum cmy_form form, const char *value, size_t len, char *to);
 /* Whether CENOTE_MYSQL_MAP_DATE_TO_DATETIME asks for DATE columns to be DATETIME. */
 int cmy_maps_dates(void);
+
+/* ---- ahead.c ---- */
+
+/* Keep a query until those in front of it are answered. 0; -1 and the error is set. */
+int cmy_ahead_put(struct cmy_session *s, const char *sql, size_t len);
+/* Send the first of them, if there is one: nothing is outstanding. 0; -1 and the error is set. */
+int cmy_ahead_send(struct cmy_session *s);
+void cmy_ahead_drop(struct cmy_session *s);
 
 /* ---- result.c ---- */
 

@@ -332,11 +332,24 @@ cmy_send(struct cmy_session *s, const char *sql, size_t len)
 	return 0;
 }
 
+/* Whether there is an answer that the program has not begun to read. */
+static int
+is_awaited(const struct cmy_session *s)
+{
+	return s->state == CMY_SENT || s->ahead;
+}
+
 int
 cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 {
-	struct cmy_session *s = cmy_enter(mysql);
+	struct cmy_session *s = cmy_session(mysql);
 
+	/* a loss that is noticed here ends what was outstanding */
+	if (s && is_awaited(s) && !cmy_enter_busy(mysql))
+		return -1;
+	if (s && is_awaited(s))
+		return cmy_ahead_put(s, q, length);
+	s = cmy_enter(mysql);
 	if (!s || cmy_send(s, q, length) < 0)
 		return -1;
 	return 0;
@@ -347,6 +360,8 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 {
 	struct cmy_session *s = mysql->extension;
 
+	if (s && s->state == CMY_IDLE && cmy_ahead_send(s) < 0)
+		return 1;
 	if (!s || s->state != CMY_SENT) {
 		cmy_error(mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
 		return 1;

@@ -289,6 +289,27 @@ out_of_sync(void)
 	f.mysql_close(my);
 }
 
+/* Several queries, and then their answers. Oracle's own library loses the connection in the second one. */
+static void
+sent_ahead(void)
+{
+	static const char *const queries[] = { "select 1", "bad", "do 1",
+		"select 2 union select 3" };
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		show_status("send ahead",
+			f.mysql_send_query(my, queries[i], strlen(queries[i])));
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		MYSQL_RES *res;
+
+		show_status("read", f.mysql_read_query_result(my));
+		res = f.mysql_store_result(my);
+		if (res)
+			show_result(res);
+		f.mysql_free_result(res);
+	}
+}
+
 static void
 sent_and_read(void)
 {
@@ -300,6 +321,7 @@ sent_and_read(void)
 	f.mysql_free_result(f.mysql_store_result(my));
 	show_status("send", f.mysql_send_query(my, "bad", 3));
 	show_status("read", f.mysql_read_query_result(my));
+	sent_ahead();
 	show_status("length", f.mysql_real_query(my, "select 1 + 1 garbage (", 12));
 	f.mysql_free_result(f.mysql_store_result(my));
 	show_status("bytes", f.mysql_real_query(my, "select 'a\0b'", 12));
@@ -518,6 +540,13 @@ files(void)
 		load_file("load data", path);
 	}
 	f.mysql_set_local_infile_default(my);
+	load_file("load data", path);
+	f.mysql_close(my);
+	my = f.mysql_init(NULL);
+	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &off);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	run("create temporary table lo (a int, b varchar(20))", 0);
 	load_file("load data", path);
 	f.mysql_close(my);
 }
