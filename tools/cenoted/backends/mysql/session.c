@@ -657,6 +657,15 @@ make_fresh(struct cnd_session *s)
 	return r;
 }
 
+/* MariaDB's reset leaves a prepared XA transaction half in the session, where every statement on InnoDB fails from
+ * then on. XA is among what is opaque, and may come out of a procedure as well. */
+static int
+may_have_xa(const struct cnd_session *s)
+{
+	return s->notes & CND_MY_NOTE_OPAQUE &&
+	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
+}
+
 int
 cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
@@ -665,7 +674,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* the library never gives back what it took for a long row */
-	if (s->has_init || cnd_my_buffer_size(s->my) > BUFFER_MAX)
+	if (s->has_init || may_have_xa(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return needs_login(s);
 	r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
