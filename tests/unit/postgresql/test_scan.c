@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +312,49 @@ long_texts_are_read_once(void **state)
 	free(sql);
 }
 
+/* Texts of one length, in both readings of a backslash, more of them than are kept. */
+static void
+what_is_kept_is_what_would_be_found(void **state)
+{
+	static struct cnd_pg_memo memo;
+	char sql[64];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct cnd_pg_facts facts = { .has_standard_strings =
+						      (uint8_t)(i / 3 % 2) };
+		struct cnd_pg_scan found, kept;
+		int len = snprintf(sql, sizeof(sql),
+			i % 4 ? "select '\\', f('%d') --'" : "select '\\', 1 -- %d '",
+			i / 7 % 10);
+
+		cnd_pg_scan(sql, (size_t)len, &facts, &found);
+		cnd_pg_memo_scan(&memo, sql, (size_t)len, &facts, &kept);
+		assert_memory_equal(&found, &kept, sizeof(found));
+	}
+}
+
+static void
+a_text_without_a_statement_and_a_long_one_are_read_each_time(void **state)
+{
+	static struct cnd_pg_memo memo;
+	struct cnd_pg_facts facts = { .has_standard_strings = 1 };
+	char sql[CND_PG_MEMO_TEXT_MAX + 2];
+	struct cnd_pg_scan found;
+
+	(void)state;
+	cnd_pg_memo_scan(&memo, "", 0, &facts, &found);
+	assert_int_equal(found.flags, EMPTY);
+	memset(sql, ' ', sizeof(sql));
+	memcpy(sql, "listen a", 8);
+	for (size_t len = CND_PG_MEMO_TEXT_MAX - 1; len <= sizeof(sql); len++) {
+		for (int again = 0; again < 2; again++) {
+			cnd_pg_memo_scan(&memo, sql, len, &facts, &found);
+			assert_int_equal(found.pins, LISTEN);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -321,6 +365,9 @@ main(void)
 		cmocka_unit_test(what_is_not_proved_may_leave_something),
 		cmocka_unit_test(text_that_is_not_sql_does_not_hide_sql),
 		cmocka_unit_test(long_texts_are_read_once),
+		cmocka_unit_test(what_is_kept_is_what_would_be_found),
+		cmocka_unit_test(
+			a_text_without_a_statement_and_a_long_one_are_read_each_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

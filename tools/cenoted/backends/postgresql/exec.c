@@ -348,7 +348,7 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	cnd_pg_scan(sql, len, &s->facts, &scan);
+	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
 	/* the server lets too many pass, if their types are told */
 	if (!is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),

@@ -88,6 +88,26 @@ struct cnd_pg_scan {
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan);
 
+/* ---- memo.c ---- */
+
+#define CND_PG_MEMO_ENTRIES  8u
+#define CND_PG_MEMO_TEXT_MAX 504u
+
+/* What was found in the last texts, all zero at first. */
+struct cnd_pg_memo {
+	struct cnd_pg_memo_entry {
+		size_t len;
+		uint8_t has_standard_strings; /* all of the facts that it depends on */
+		struct cnd_pg_scan scan;
+		char text[CND_PG_MEMO_TEXT_MAX];
+	} entries[CND_PG_MEMO_ENTRIES];
+	size_t next; /* the entry that is replaced next */
+};
+
+/* As cnd_pg_scan(). */
+void cnd_pg_memo_scan(struct cnd_pg_memo *memo, const char *sql, size_t len,
+	const struct cnd_pg_facts *facts, struct cnd_pg_scan *ret_scan);
+
 /* ---- catalog.c ---- */
 
 #define CND_PG_CATALOG_PARAMS 6u

@@ -160,6 +160,7 @@ struct cnd_session {
 	uint32_t *param_types;
 	uint32_t cap_params;
 	struct cnd_pg_facts facts;
+	struct cnd_pg_memo memo;
 	struct cnd_pg_parameter parameters[CND_PG_PARAMETERS_MAX];
 	size_t n_parameters;
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 2];

@@ -131,7 +131,7 @@ stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 	else
 		snprintf(st->name, sizeof(st->name), "cenote_%u", (unsigned)p->statement);
 	st->is_stable = (uint8_t)is_stable(p->sql.p, p->sql.n);
-	cnd_pg_scan(p->sql.p, p->sql.n, &s->facts, &st->scan);
+	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &st->scan);
 	st->next = *list_of(s, p->statement);
 	*list_of(s, p->statement) = st;
 	s->n_stmts++;
