@@ -250,7 +250,7 @@ session_make(PGconn *conn)
 	r = cenote_conn_create(NULL, &conn->session);
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK && *application != '\0')
 		r = cenote_conn_set(conn->session, "application_name", application);
 	/* who ends a session with pg_terminate_backend() means its program to see it */
 	if (r == CENOTE_OK)

@@ -143,10 +143,12 @@ cpq_conninfo_put_at(
 }
 
 void
-cpq_conninfo_put_default(struct cpq_conninfo *info, enum cpq_key key)
+cpq_conninfo_put_defaults(struct cpq_conninfo *info)
 {
-	value_drop(info, key);
-	info->values[key] = (char *)(uintptr_t)cpq_keywords[key].compiled;
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
+		if (info->values[i] == NULL)
+			info->values[i] = (char *)(uintptr_t)cpq_keywords[i].compiled;
+	}
 }
 
 int

@@ -23,8 +23,8 @@ int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char 
 	PQExpBuffer error);
 int cpq_conninfo_put_at(struct cpq_conninfo *info, enum cpq_key key, const char *value,
 	PQExpBuffer error);
-/* Its default, if it has one. */
-void cpq_conninfo_put_default(struct cpq_conninfo *info, enum cpq_key key);
+/* PostgreSQL's own, for those that have no value. */
+void cpq_conninfo_put_defaults(struct cpq_conninfo *info);
 int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
 
 /* Length of "postgresql://" or "postgres://" at the beginning, 0: it is no URI. */

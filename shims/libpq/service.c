@@ -323,9 +323,6 @@ cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
 		complete_from_environment(info, error) < 0 ||
 		complete_sslmode(info, error) < 0 || complete_user(info, error) < 0)
 		return -1;
-	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
-		if (info->values[i] == NULL)
-			cpq_conninfo_put_default(info, i);
-	}
+	cpq_conninfo_put_defaults(info);
 	return 0;
 }
