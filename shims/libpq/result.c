@@ -954,7 +954,10 @@ cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text)
 void
 cpq_result_set_tag(PGresult *res, const char *tag)
 {
-	snprintf(res->command, sizeof(res->command), "%s", tag);
+	size_t n = strnlen(tag, sizeof(res->command) - 1);
+
+	memcpy(res->command, tag, n);
+	res->command[n] = '\0';
 }
 
 PGresult *
