@@ -57,10 +57,12 @@ cpu_ns(pid_t pid)
 static void
 exchange(int fd, size_t request, size_t answer)
 {
+	struct pollfd p = { fd, POLLIN, 0 };
 	char bytes[512] = { 0 };
 
 	need(send(fd, bytes, request, MSG_NOSIGNAL) == (ssize_t)request, "send");
-	need(recv(fd, bytes, answer, 0) == (ssize_t)answer, "recv");
+	need(poll(&p, 1, -1) == 1, "poll");
+	need(recv(fd, bytes, answer, MSG_DONTWAIT) == (ssize_t)answer, "recv");
 }
 
 /* Wait as a worker does: it has its server to look at, too. */
@@ -85,13 +87,38 @@ give(int fd, size_t size)
 
 /* One request: taken, carried out by the server if there is one, answered. */
 static int
-answer(int fd, int server, size_t size)
+answer(int fd, int server)
 {
 	if (take(fd, server) < 0)
 		return -1;
-	if (server >= 0 && size == ANSWER_BYTES)
+	if (server >= 0)
 		need(give(server, SERVER_BYTES) == 0 && take(server, fd) == 0, "server");
-	return give(fd, size);
+	return give(fd, ANSWER_BYTES);
+}
+
+/* The opening has mostly come when its client is taken. */
+static int
+answer_attach(int fd, int server)
+{
+	char bytes[512];
+
+	if (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0 && take(fd, server) < 0)
+		return -1;
+	return give(fd, ATTACHED_BYTES);
+}
+
+/* The next client, who may be there already. */
+static int
+take_client(int listener, int ep)
+{
+	struct epoll_event event;
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) < 0) {
+		need(errno == EAGAIN, "accept4");
+		need(epoll_pwait(ep, &event, 1, -1, NULL) == 1, "epoll_pwait");
+	}
+	return fd;
 }
 
 /* As PostgreSQL does: it looks for more before it waits. */
@@ -125,12 +152,10 @@ be_worker(int listener, int server)
 		struct ucred peer;
 		socklen_t len = sizeof(peer);
 
-		need(epoll_pwait(ep, &event, 1, -1, NULL) == 1, "epoll_pwait");
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		need(fd >= 0, "accept4");
+		fd = take_client(listener, ep);
 		need(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0, "peer");
-		if (answer(fd, server, ATTACHED_BYTES) == 0) {
-			while (answer(fd, server, ANSWER_BYTES) == 0)
+		if (answer_attach(fd, server) == 0) {
+			while (answer(fd, server) == 0)
 				;
 		}
 		close(fd);
