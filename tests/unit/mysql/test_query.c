@@ -136,6 +136,55 @@ a_long_result_streams(void **state)
 	t->count_only = 0;
 }
 
+/* What the rows of the next test are: of all lengths, so that they end anywhere in what is read at
+ * once, and some are longer than that. */
+#define UNEVEN_ROWS 300
+#define UNEVEN_SQL                                                                       \
+	"select seq, repeat('y', seq * 371 mod 18000), if(seq mod 3, null, -seq) "       \
+	"from seq_1_to_300"
+
+static char *
+uneven_rows(void)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	for (int i = 1; i <= UNEVEN_ROWS; i++) {
+		fprintf(f, "row %d|", i);
+		for (int k = 0; k < i * 371 % 18000; k++)
+			fputc('y', f);
+		if (i % 3)
+			fprintf(f, "|NULL\n");
+		else
+			fprintf(f, "|%d\n", -i);
+	}
+	assert_int_equal(fclose(f), 0);
+	return text;
+}
+
+static void
+rows_are_whole_wherever_a_read_ends(void **state)
+{
+	struct my *t = *state;
+	char *wanted = uneven_rows();
+	size_t len = strlen(wanted);
+
+	for (uint8_t is_extended = 0; is_extended < 2; is_extended++) {
+		const char *rows;
+
+		t->is_extended = is_extended;
+		rows = strchr(my_query(t, UNEVEN_SQL), '\n');
+		assert_non_null(rows);
+		assert_true(strncmp(rows + 1, wanted, len) == 0);
+		assert_string_equal(rows + 1 + len, "done \n");
+		assert_string_equal(my_value(t, "select 5"), "5");
+	}
+	t->is_extended = 0;
+	free(wanted);
+}
+
 static void
 a_row_that_is_too_long_leaves_the_session_whole(void **state)
 {
@@ -394,6 +443,7 @@ main(void)
 		T(procedures_give_all_their_results),
 		T(rows_can_be_bounded),
 		T(a_long_result_streams),
+		T(rows_are_whole_wherever_a_read_ends),
 		T(a_row_that_is_too_long_leaves_the_session_whole),
 		T(large_values_pass_in_both_directions),
 		T(transactions_begin_commit_and_roll_back),

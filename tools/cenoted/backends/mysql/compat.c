@@ -5,6 +5,10 @@
 
 #include "my.h"
 
+#if CND_MY_IS_MARIADB
+#include <ma_pvio.h>
+#endif
+
 static void
 set(MYSQL *my, enum mysql_option option, const char *value)
 {
@@ -127,6 +131,38 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 
 #if CND_MY_IS_MARIADB
 
+#define PACKET_HEADER 4u /* the length in three bytes, a number */
+
+/* The buffer's place in the library's structures is known from its header; that what lies behind it is what
+ * it should be shows that the library has it there, too. A compressed stream has packets in packets. */
+int
+cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len)
+{
+	const MARIADB_PVIO *pvio = my->net.pvio;
+	const uint8_t *p;
+	size_t left, len;
+
+	if (!pvio || pvio->mysql != my || !pvio->cache || my->net.compress)
+		return 0;
+	p = pvio->cache_pos;
+	left = (size_t)(pvio->cache + pvio->cache_size - p);
+	if (left < PACKET_HEADER || p[3] != (uint8_t)my->net.pkt_nr)
+		return 0;
+	len = p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16;
+	if (len > left - PACKET_HEADER)
+		return 0;
+	*ret_packet = p + PACKET_HEADER;
+	*ret_len = len;
+	return 1;
+}
+
+void
+cnd_my_take(MYSQL *my, size_t len)
+{
+	my->net.pvio->cache_pos += PACKET_HEADER + len;
+	my->net.compress_pkt_nr = ++my->net.pkt_nr;
+}
+
 int
 cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 {
@@ -214,6 +250,22 @@ cnd_my_unset_rows(MYSQL_STMT *stmt)
 }
 
 #else
+
+int
+cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len)
+{
+	(void)my;
+	(void)ret_packet;
+	(void)ret_len;
+	return 0;
+}
+
+void
+cnd_my_take(MYSQL *my, size_t len)
+{
+	(void)my;
+	(void)len;
+}
 
 int
 cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)

@@ -45,6 +45,10 @@ unsigned cnd_my_status(const MYSQL *my);
 void cnd_my_take_status(MYSQL *my);
 my_socket cnd_my_socket(const MYSQL *my);
 size_t cnd_my_buffer_size(const MYSQL *my);
+/* The packet that the library will read next, if all of it lies in its buffer: 1, else 0. */
+int cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len);
+/* It was read, with its len bytes. */
+void cnd_my_take(MYSQL *my, size_t len);
 /* Close the socket, so that nothing waits for the server any more. */
 void cnd_my_break(MYSQL *my);
 /* Ask the server for its status flags and nothing else. 0, or the library's error is set. */

@@ -25,7 +25,10 @@
  *     infile.c      LOAD DATA LOCAL INFILE
  *     tx.c          transactions, savepoints, autocommit
  *     types.c       column descriptions and logical types
- *     values.c      binding parameters, writing rows
+ *     params.c      binding parameters
+ *     rows.c        writing rows
+ *     packet.c      what the packets of rows say
+ *     values.c      values of both protocols
  *     catalog.c     catalog queries
  *     scan.c        what the text of a statement may leave in its session
  *     errors.c      the server's errors
@@ -58,6 +61,12 @@ void cnd_my_scan(
 	const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret_scan);
 /* Whether the first word is one of those that give rows of tables, and nothing else. */
 int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
+
+/* In which form the server sends rows. */
+enum cnd_my_protocol {
+	CND_MY_TEXT,
+	CND_MY_BINARY
+};
 
 /* ---- options ---- */
 
@@ -186,8 +195,12 @@ uint8_t cnd_my_type(const MYSQL_FIELD *field);
 void cnd_my_column(
 	const MYSQL_FIELD *field, uint8_t format, struct cnp_column *ret_column);
 
-/* values.c; columns[i].format says in which form a value goes out. All CENOTE_OK, CENOTE_ERR_LIMIT,
+/* rows.c; columns[i].format says in which form a value goes out. All CENOTE_OK, CENOTE_ERR_LIMIT,
  * CENOTE_ERR_NOMEM, or CENOTE_ERR_SERVER with s->diag filled; a row that failed is taken back. */
+/* The next row, if the library has read all of it already, straight from there. CENOTE_ROW; CENOTE_DONE: it has not, or
+ * what comes is no row, so ask the library. */
+int cnd_my_put_ahead(struct cnd_session *s, const struct cnp_column *columns, uint32_t n,
+	enum cnd_my_protocol protocol, struct cnc_batch *w);
 /* A row of the text protocol; not in binary format. */
 int cnd_my_put_text(struct cnd_session *s, const struct cnp_column *columns, uint32_t n,
 	MYSQL_ROW row, const unsigned long *lengths, struct cnc_batch *w);
@@ -200,6 +213,9 @@ int cnd_my_rows_bind(struct cnd_session *s, MYSQL_STMT *stmt, const MYSQL_FIELD 
 /* The row that mysql_stmt_fetch() gave (0 or MYSQL_DATA_TRUNCATED). */
 int cnd_my_put_row(struct cnd_session *s, struct cnd_my_rows *rows, MYSQL_STMT *stmt,
 	struct cnc_batch *w);
+/* As cnd_my_put_ahead(). */
+int cnd_my_put_row_ahead(
+	struct cnd_session *s, const struct cnd_my_rows *rows, struct cnc_batch *w);
 void cnd_my_rows_free(
 	struct cnd_session *s, struct cnd_my_rows *rows); /* NULL is allowed */
 /* Give the values to the statement (mysql_stmt_bind_param): row after row, to be executed for each. Memory

@@ -114,6 +114,23 @@ cnd_my_drain(struct cnd_session *s, MYSQL_RES *result)
 		s->is_lost = 1;
 }
 
+/* CENOTE_ROW, CENOTE_OK at the end of the rows, or a failure. */
+static int
+put_next(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *columns,
+	uint32_t n, struct cnc_batch *w)
+{
+	int r = cnd_my_put_ahead(s, columns, n, CND_MY_TEXT, w);
+	MYSQL_ROW row;
+
+	if (r != CENOTE_DONE)
+		return r;
+	row = mysql_fetch_row(result);
+	if (!row)
+		return mysql_errno(s->my) ? cnd_my_failed(s, NULL) : CENOTE_OK;
+	r = cnd_my_put_text(s, columns, n, row, mysql_fetch_lengths(result), w);
+	return r < 0 ? r : CENOTE_ROW;
+}
+
 /* Rows of a result in the text protocol. CENOTE_OK at their end, CENOTE_DONE when the sink has
  * enough, or a failure. */
 static int
@@ -121,14 +138,10 @@ send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *col
 	uint32_t n, struct cnd_sink *sink)
 {
 	uint32_t count = 0;
-	MYSQL_ROW row;
 	int r;
 
-	while ((row = mysql_fetch_row(result))) {
-		r = cnd_my_put_text(
-			s, columns, n, row, mysql_fetch_lengths(result), sink->batch);
-		if (r == CENOTE_OK)
-			r = sink->ops->row_done(sink);
+	while ((r = put_next(s, result, columns, n, sink->batch)) == CENOTE_ROW) {
+		r = sink->ops->row_done(sink);
 		/* a result in the text protocol cannot be left open: it comes as one */
 		if (r == CENOTE_AGAIN)
 			r = CENOTE_OK;
@@ -137,7 +150,7 @@ send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *col
 		if (r != CENOTE_OK)
 			return r;
 	}
-	return mysql_errno(s->my) ? cnd_my_failed(s, NULL) : CENOTE_OK;
+	return r;
 }
 
 /* One result with rows, and its done(). */

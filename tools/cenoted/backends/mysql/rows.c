@@ -231,6 +231,40 @@ end_row(struct cnd_session *s, struct cnc_batch *w, int r)
 	return r;
 }
 
+/* Whether a packet that comes where rows are is one: not their end, and no error. */
+static int
+is_row(enum cnd_my_protocol protocol, const uint8_t *packet, size_t len)
+{
+	return len > 0 && (protocol == CND_MY_BINARY ? packet[0] == 0 : packet[0] < 254);
+}
+
+int
+cnd_my_put_ahead(struct cnd_session *s, const struct cnp_column *columns, uint32_t n,
+	enum cnd_my_protocol protocol, struct cnc_batch *w)
+{
+	const uint8_t *packet;
+	size_t len;
+	int r;
+
+	if (!cnd_my_peek(s->my, &packet, &len) || !is_row(protocol, packet, len))
+		return CENOTE_DONE;
+	r = cnc_batch_row(w);
+	if (r == CENOTE_OK)
+		r = protocol == CND_MY_BINARY
+			    ? cnd_my_binary_row(w, columns, n, packet, len)
+			    : cnd_my_text_row(w, columns, n, packet, len);
+	cnd_my_take(s->my, len);
+	r = end_row(s, w, r);
+	return r < 0 ? r : CENOTE_ROW;
+}
+
+int
+cnd_my_put_row_ahead(
+	struct cnd_session *s, const struct cnd_my_rows *rows, struct cnc_batch *w)
+{
+	return cnd_my_put_ahead(s, rows->columns, rows->n, CND_MY_BINARY, w);
+}
+
 int
 cnd_my_put_row(struct cnd_session *s, struct cnd_my_rows *rows, MYSQL_STMT *stmt,
 	struct cnc_batch *w)

@@ -224,6 +224,27 @@ hash_sent(uint64_t shape, const struct cnd_exec *exec)
 
 /* ---- running ---- */
 
+/* CENOTE_ROW, CENOTE_OK at the end of the rows, or a failure. */
+static int
+put_next(struct run *q, struct cnd_my_rows *rows)
+{
+	struct cnd_session *s = q->s;
+	int r = CENOTE_DONE, got;
+
+	/* behind a cursor the library asks for some rows at a time, and keeps them */
+	if (!q->has_cursor)
+		r = cnd_my_put_row_ahead(s, rows, q->sink->batch);
+	if (r != CENOTE_DONE)
+		return r;
+	got = mysql_stmt_fetch(q->st->handle);
+	if (got == MYSQL_NO_DATA)
+		return CENOTE_OK;
+	if (got != 0 && got != MYSQL_DATA_TRUNCATED)
+		return cnd_my_failed(s, q->st->handle);
+	r = cnd_my_put_row(s, rows, q->st->handle, q->sink->batch);
+	return r < 0 ? r : CENOTE_ROW;
+}
+
 /* Rows up to the end or the batch's end. CENOTE_OK: there are no more. CENOTE_AGAIN, CENOTE_DONE: as the
  * sink said. */
 static int
@@ -231,17 +252,10 @@ send_rows(struct run *q, struct cnd_my_rows *rows)
 {
 	struct cnd_session *s = q->s;
 	uint32_t count = 0;
-	int r, got;
+	int r;
 
-	for (;;) {
-		got = mysql_stmt_fetch(q->st->handle);
-		if (got == MYSQL_NO_DATA)
-			return CENOTE_OK;
-		if (got != 0 && got != MYSQL_DATA_TRUNCATED)
-			return cnd_my_failed(s, q->st->handle);
-		r = cnd_my_put_row(s, rows, q->st->handle, q->sink->batch);
-		if (r == CENOTE_OK)
-			r = q->sink->ops->row_done(q->sink);
+	while ((r = put_next(q, rows)) == CENOTE_ROW) {
+		r = q->sink->ops->row_done(q->sink);
 		if (r == CENOTE_AGAIN && !q->has_cursor)
 			r = CENOTE_OK;
 		if (r == CENOTE_OK && ++count % ASK_ROWS == 0)
@@ -249,6 +263,7 @@ send_rows(struct run *q, struct cnd_my_rows *rows)
 		if (r != CENOTE_OK)
 			return r;
 	}
+	return r;
 }
 
 static int

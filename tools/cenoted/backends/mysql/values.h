@@ -34,6 +34,13 @@ int cnd_my_text_put(
 int cnd_my_binary_put(
 	struct cnc_batch *w, const struct cnp_column *c, const uint8_t *p, size_t n);
 
+/* All values of a row, of which cnc_batch_row() was called, from the packet in which the server sends
+ * it (packet.c); also CENOTE_ERR_PROTOCOL. */
+int cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len);
+int cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len);
+
 /* Whether a value of text or bytes goes out as it came, in the column's format. */
 int cnd_my_is_plain(const struct cnp_column *c);
 /* Bytes of a value in binary form; -1 where they vary. */

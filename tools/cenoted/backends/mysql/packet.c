@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "values.h"
+
+/*
+ * The packets of rows, as the server sends them. What they say of lengths is believed only as far as their
+ * bytes go.
+ */
+
+/* In the place of a value's length, in the text protocol. */
+#define LENGTH_NULL 251u
+
+struct reader {
+	const uint8_t *p;
+	size_t left;
+};
+
+/* The next n bytes; NULL: there are less. */
+static const uint8_t *
+take(struct reader *x, size_t n)
+{
+	const uint8_t *p = x->p;
+
+	if (n > x->left)
+		return NULL;
+	x->p += n;
+	x->left -= n;
+	return p;
+}
+
+/* Behind the first byte of a length of more than one: in so many bytes. */
+static size_t
+length_bytes(uint8_t first)
+{
+	return first == 252 ? 2 : first == 253 ? 3 : first == 254 ? 8 : 0;
+}
+
+/* A length that is no NULL. CENOTE_OK or CENOTE_ERR_PROTOCOL. */
+static int
+take_length(struct reader *x, size_t *ret_len)
+{
+	const uint8_t *first = take(x, 1), *p;
+	uint64_t len = 0;
+	size_t n;
+
+	if (!first)
+		return CENOTE_ERR_PROTOCOL;
+	if (*first < LENGTH_NULL) {
+		*ret_len = *first;
+		return CENOTE_OK;
+	}
+	n = length_bytes(*first);
+	p = n > 0 ? take(x, n) : NULL;
+	if (!p)
+		return CENOTE_ERR_PROTOCOL;
+	while (n-- > 0)
+		len = len << 8 | p[n];
+	if (len > x->left)
+		return CENOTE_ERR_PROTOCOL;
+	*ret_len = (size_t)len;
+	return CENOTE_OK;
+}
+
+/* A value behind its length. */
+static int
+take_value(struct reader *x, const uint8_t **ret_value, size_t *ret_len)
+{
+	int r = take_length(x, ret_len);
+
+	if (r < 0)
+		return r;
+	*ret_value = take(x, *ret_len);
+	return *ret_value ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
+}
+
+static int
+put_text(struct cnc_batch *w, const struct cnp_column *c, struct reader *x)
+{
+	const uint8_t *value;
+	size_t len;
+	int r;
+
+	if (x->left > 0 && *x->p == LENGTH_NULL) {
+		(void)take(x, 1);
+		return cnc_batch_null(w);
+	}
+	r = take_value(x, &value, &len);
+	return r < 0 ? r : cnd_my_text_put(w, c, (const char *)value, len);
+}
+
+int
+cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len)
+{
+	struct reader x = { packet, len };
+	int r = CENOTE_OK;
+	uint32_t i;
+
+	for (i = 0; r == CENOTE_OK && i < n; i++)
+		r = put_text(w, &columns[i], &x);
+	return r == CENOTE_OK && x.left > 0 ? CENOTE_ERR_PROTOCOL : r;
+}
+
+static int
+put_binary(struct cnc_batch *w, const struct cnp_column *c, struct reader *x)
+{
+	int size = cnd_my_binary_size(c->native_type), r = CENOTE_OK;
+	const uint8_t *value;
+	size_t len;
+
+	if (size >= 0) {
+		len = (size_t)size;
+		value = take(x, len);
+	} else {
+		r = take_value(x, &value, &len);
+	}
+	if (r < 0 || !value)
+		return CENOTE_ERR_PROTOCOL;
+	return cnd_my_binary_put(w, c, value, len);
+}
+
+/* A zero byte, two bits and then one for each value that say which are NULL, and the others. */
+int
+cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len)
+{
+	struct reader x = { packet, len };
+	const uint8_t *head = take(&x, 1), *nulls = take(&x, ((size_t)n + 9) / 8);
+	int r = CENOTE_OK;
+	uint32_t i;
+
+	if (!head || !nulls)
+		return CENOTE_ERR_PROTOCOL;
+	for (i = 0; r == CENOTE_OK && i < n; i++) {
+		uint32_t bit = i + 2;
+
+		r = nulls[bit / 8] >> bit % 8 & 1 ||
+				    columns[i].native_type == MYSQL_TYPE_NULL
+			    ? cnc_batch_null(w)
+			    : put_binary(w, &columns[i], &x);
+	}
+	return r == CENOTE_OK && x.left > 0 ? CENOTE_ERR_PROTOCOL : r;
+}
