@@ -120,11 +120,22 @@ note_length(MYSQL_BIND *b, const char *p, size_t n)
 		*b->length = b->length_value = n;
 }
 
+static int
+is_string(enum enum_field_types type)
+{
+	return type == MYSQL_TYPE_VAR_STRING || type == MYSQL_TYPE_STRING;
+}
+
 static void
 put(MYSQL_BIND *b, const MYSQL_FIELD *field, int is_binary, const char *p, size_t n)
 {
 	struct cmy_cell cell;
 
+	/* the most of all values: what is below would come to the same */
+	if (is_string(field->type) && is_string(b->buffer_type)) {
+		cmy_put_text(b, p, n);
+		return;
+	}
 	cmy_cell_read(field, is_binary, p, n, &cell);
 	cmy_convert(b, field, &cell);
 }
@@ -157,11 +168,11 @@ is_dummy(const MYSQL_BIND *b)
 }
 
 static int
-put_column(struct cmy_stmt *st, unsigned i, int is_binary)
+put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_binary)
 {
 	MYSQL_BIND *b = &st->pub.bind[i];
 	size_t n = 0;
-	const char *p = cmy_rows_value(st, st->at, i, &n);
+	const char *p = cmy_row_value(row, i, &n);
 
 	b->u.row_ptr = (unsigned char *)(uintptr_t)p;
 #if !CMY_ORACLE
@@ -188,11 +199,12 @@ int
 cmy_bind_row(struct cmy_stmt *st)
 {
 	const struct cmy_session *s = cmy_session(st->pub.mysql);
+	const struct cmy_row row = cmy_rows_at(st, st->at);
 	int is_binary = s && cmy_is_binary(s), is_cut = 0;
 	unsigned i;
 
 	for (i = 0; i < st->pub.field_count; i++)
-		is_cut |= put_column(st, i, is_binary);
+		is_cut |= put_column(st, &row, i, is_binary);
 	return is_cut && reports_truncation(&st->pub) ? MYSQL_DATA_TRUNCATED : 0;
 }
 
@@ -244,6 +256,7 @@ cmy_mysql_stmt_fetch_column(
 	struct cmy_stmt *st = cmy_stmt(stmt);
 	const struct cmy_session *s = cmy_session(stmt->mysql);
 	struct cmy_cell cell;
+	struct cmy_row row;
 	const char *p;
 	size_t n = 0;
 
@@ -251,7 +264,8 @@ cmy_mysql_stmt_fetch_column(
 		return 1;
 	if (!st->res && !st->kept)
 		return 1;
-	p = cmy_rows_value(st, st->at, column, &n);
+	row = cmy_rows_at(st, st->at);
+	p = cmy_row_value(&row, column, &n);
 	if (!p) {
 		if (bind_arg->is_null)
 			*bind_arg->is_null = 1;

@@ -86,6 +86,12 @@ cmy_kept_rows(const struct cmy_kept *kept)
 	return kept->n_values / kept->n_columns;
 }
 
+uint32_t
+cmy_kept_columns(const struct cmy_kept *kept)
+{
+	return kept->n_columns;
+}
+
 const char *
 cmy_kept_value(
 	const struct cmy_kept *kept, uint64_t row, uint32_t column, size_t *ret_length)

@@ -28,13 +28,18 @@ session_of(const struct cmy_stmt *st)
 	return cmy_session(st->pub.mysql);
 }
 
-const char *
-cmy_rows_value(
-	const struct cmy_stmt *st, uint64_t row, uint32_t column, size_t *ret_length)
+struct cmy_row
+cmy_rows_at(const struct cmy_stmt *st, uint64_t number)
 {
-	if (st->kept)
-		return cmy_kept_value(st->kept, row, column, ret_length);
-	return cenote_result_text(st->res, row, column, ret_length);
+	struct cmy_row row = { .kept = st->kept, .number = number };
+
+	if (st->kept && number < cmy_kept_rows(st->kept)) {
+		row.n_columns = cmy_kept_columns(st->kept);
+	} else if (!st->kept && number < cenote_result_n_rows(st->res)) {
+		row.n_columns = cenote_result_n_columns(st->res);
+		row.bytes = cenote_result_rows(st->res)[number];
+	}
+	return row;
 }
 
 /* ---- the end of a result ---- */
@@ -340,12 +345,13 @@ static void
 find_max_length(struct cmy_stmt *st, unsigned column)
 {
 	MYSQL_FIELD *field = &st->pub.fields[column];
-	uint64_t row;
+	uint64_t i;
 
-	for (row = 0; row < st->n_stored; row++) {
+	for (i = 0; i < st->n_stored; i++) {
+		struct cmy_row row = cmy_rows_at(st, i);
 		size_t n;
 
-		if (cmy_rows_value(st, row, column, &n))
+		if (cmy_row_value(&row, column, &n))
 			cmy_take_max_length(field, n);
 	}
 }

@@ -129,15 +129,34 @@ int cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s);
 /* Rows that were copied out of batches. */
 int cmy_kept_add(struct cmy_kept **kept, const cenote_result *res, uint64_t row);
 uint64_t cmy_kept_rows(const struct cmy_kept *kept);
+uint32_t cmy_kept_columns(const struct cmy_kept *kept);
 const char *cmy_kept_value(
 	const struct cmy_kept *kept, uint64_t row, uint32_t column, size_t *ret_length);
 void cmy_kept_free(struct cmy_kept *kept);
 
 /* ---- rows.c ---- */
 
-/* A value of a row as it came; NULL for NULL. */
-const char *cmy_rows_value(
-	const struct cmy_stmt *st, uint64_t row, uint32_t column, size_t *ret_length);
+/* A row that was read. */
+struct cmy_row {
+	const uint8_t
+		*bytes; /* in libcenote's batch; NULL: it was kept, or there is none */
+	uint32_t n_columns;
+	const struct cmy_kept *kept;
+	uint64_t number;
+};
+
+struct cmy_row cmy_rows_at(const struct cmy_stmt *st, uint64_t number);
+
+/* A value of it as it came; NULL for NULL. */
+static inline const char *
+cmy_row_value(const struct cmy_row *row, uint32_t column, size_t *ret_length)
+{
+	if (column >= row->n_columns)
+		return NULL;
+	if (row->bytes)
+		return cenote_row_text(row->bytes, row->n_columns, column, ret_length);
+	return cmy_kept_value(row->kept, row->number, column, ret_length);
+}
 
 /* A result with rows is at hand: decide how it will be read. 0, or -1 and the error is set. */
 int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
