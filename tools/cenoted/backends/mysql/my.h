@@ -18,6 +18,7 @@
  *     compat.c      what differs between MariaDB's and Oracle's library
  *     options.c     the keys of a server line, and the password file
  *     session.c     login, attach, reset, state: the life of a session
+ *     reset.c       a session as of a new login
  *     wait.c        waiting that can be interrupted; cancelling
  *     carry.c       what goes along with a client to another session
  *     query.c       queries in the text protocol, and results of any number
@@ -265,7 +266,6 @@ void cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info);
 int cnd_my_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_my_attach(
 	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
-int cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 void cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state);
 int cnd_my_fd(const struct cnd_session *s);
 int cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink);
@@ -286,6 +286,14 @@ int cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt);
 int cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len);
 /* An OK packet came: tell the client what it says of the session. */
 int cnd_my_track(struct cnd_session *s);
+
+/* The server line's own SQL, as behind each login. */
+int cnd_my_run_init(struct cnd_session *s);
+
+/* reset.c */
+/* Behind the login: what the server's reset does, and what it leaves. */
+int cnd_my_learn_reset(struct cnd_session *s);
+int cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* infile.c */
 void cnd_my_infile_init(struct cnd_session *s);

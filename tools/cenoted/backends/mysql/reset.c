@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
+
+/*
+ * A session as of a new login: the server's own reset, and what that leaves.
+ */
+
+/* The library's buffer holds the longest row or statement so far. */
+#define BUFFER_MAX ((size_t)1 << 20)
+
+/* ---- what is to be known of the server's reset ---- */
+
+/* Whether the character set and collation are what they were. */
+static int
+compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+	const char *charset = s->parameters[CND_MY_CHARSET].value;
+	const char *collation = s->parameters[CND_MY_COLLATION].value;
+
+	(void)lengths;
+	if (n < 2 || !row[0] || !row[1] || strcmp(row[0], charset) != 0 ||
+		strcmp(row[1], collation) != 0)
+		s->loses_charset = 1;
+	return CENOTE_OK;
+}
+
+/* The server's own reset, and what it is known to take along. */
+static int
+reset_connection(struct cnd_session *s)
+{
+	if (mysql_reset_connection(s->my) != 0)
+		return cnd_my_failed(s, NULL);
+	cnd_my_take_status(s->my);
+	if (s->loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
+		return cnd_my_failed(s, NULL);
+	return CENOTE_OK;
+}
+
+/* MySQL's server resets the character set to its default, MariaDB's to that of the login. Last comes
+ * another reset, so that our questions leave nothing in ROW_COUNT(). */
+static int
+learn_charset(struct cnd_session *s)
+{
+	static const char sql[] = "SELECT @@character_set_client, @@collation_connection";
+	int r = reset_connection(s);
+
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, sql, sizeof(sql) - 1, compare_charset, s);
+	return r == CENOTE_OK ? reset_connection(s) : r;
+}
+
+static int
+take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+	size_t i, used, size = sizeof("SET ROLE ``");
+	char *sql;
+
+	if (n < 1 || !row[0])
+		return CENOTE_OK;
+	sql = cnc_arena_alloc(&s->arena, size + 2 * (size_t)lengths[0]);
+	if (!sql)
+		return CENOTE_ERR_NOMEM;
+	used = (size_t)snprintf(sql, size, "SET ROLE `");
+	for (i = 0; i < lengths[0]; i++) {
+		if (row[0][i] == '`')
+			sql[used++] = '`';
+		sql[used++] = row[0][i];
+	}
+	memcpy(sql + used, "`", 2);
+	s->forget = sql;
+	return CENOTE_OK;
+}
+
+/*
+ * What the server's reset leaves, and so does COM_CHANGE_USER. MariaDB's leaves the role that a client
+ * took; MySQL's does not. The history of SHOW PROFILES would show the next client the texts of this
+ * one's statements, and profiling itself goes on; a stored function can switch it on and off, behind any
+ * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for.
+ */
+static int
+learn_to_forget(struct cnd_session *s)
+{
+	static const char ask_role[] = "SELECT CURRENT_ROLE()";
+	static const char ask_profiles[] = "SHOW PROFILES; SELECT @@profiling";
+	int is_mariadb = strstr(mysql_get_server_info(s->my), "MariaDB") != NULL;
+	int r = CENOTE_OK, has_profiles;
+	char *sql;
+	size_t size;
+
+	s->forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
+	if (is_mariadb)
+		r = cnd_my_each(s, ask_role, sizeof(ask_role) - 1, take_role, s);
+	if (r < 0)
+		return r;
+	has_profiles = cnd_my_run(s, ask_profiles, sizeof(ask_profiles) - 1) == CENOTE_OK;
+	if (s->is_lost)
+		return CENOTE_ERR_CONN;
+	cnc_diag_clear(s->diag);
+	size = strlen(s->forget) + sizeof(ask_profiles) + 2;
+	sql = cnc_arena_alloc(&s->keep, size);
+	if (!sql)
+		return CENOTE_ERR_NOMEM;
+	snprintf(sql, size, has_profiles ? "%s; %s" : "%s", s->forget, ask_profiles);
+	s->forget = sql;
+	return CENOTE_OK;
+}
+
+int
+cnd_my_learn_reset(struct cnd_session *s)
+{
+	int r = learn_to_forget(s);
+
+	return r == CENOTE_OK && !s->has_init ? learn_charset(s) : r;
+}
+
+/* ---- the reset ---- */
+
+/* As the pool's user, to the pool's database: all that a new login does but the connection. */
+static int
+log_in_again(struct cnd_session *s)
+{
+	if (mysql_change_user(s->my, s->opt.user, s->opt.password,
+		    s->opt.dbname ? s->opt.dbname : NULL))
+		return cnd_my_failed(s, NULL);
+	s->is_user_changed = 0;
+	return CENOTE_OK;
+}
+
+/* A profile (SHOW PROFILES), or whether profiling is on. */
+static int
+see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+
+	(void)lengths;
+	if (n > 1 || !row[0] || strcmp(row[0], "0") != 0)
+		s->was_profiled = 1;
+	return CENOTE_OK;
+}
+
+static int
+needs_login(struct cnd_session *s)
+{
+	cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
+		"the session holds what only a new login clears");
+	return CENOTE_ERR_CONN;
+}
+
+/* What the server's own reset leaves. */
+static int
+forget(struct cnd_session *s)
+{
+	int r;
+
+	if (!s->has_touched && !(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
+		return CENOTE_OK;
+	s->wants_single = 0;
+	r = cnd_my_set_several(s, s->forget, strlen(s->forget));
+	if (r == CENOTE_OK)
+		r = cnd_my_each(s, s->forget, strlen(s->forget), see_profile, s);
+	return r == CENOTE_OK && s->was_profiled ? needs_login(s) : r;
+}
+
+static int
+make_fresh(struct cnd_session *s)
+{
+	/* who set something may have told the server not to tell of its database */
+	int is_elsewhere = s->is_database_changed ||
+			   s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION);
+	int r = forget(s);
+
+	if (r < 0)
+		return r;
+	if (s->is_user_changed || (is_elsewhere && !s->opt.dbname))
+		return log_in_again(s);
+	r = reset_connection(s);
+	/* it leaves the client in the database that it chose */
+	if (r == CENOTE_OK && is_elsewhere && mysql_select_db(s->my, s->opt.dbname) != 0)
+		r = cnd_my_failed(s, NULL);
+	return r;
+}
+
+/* MariaDB's reset leaves a prepared XA transaction half in the session, where every statement on InnoDB fails from
+ * then on. XA is among what is opaque, and may come out of a procedure as well. */
+static int
+may_have_xa(const struct cnd_session *s)
+{
+	return s->notes & CND_MY_NOTE_OPAQUE &&
+	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
+}
+
+int
+cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_my_enter(s, ret_diag, NULL);
+
+	if (r < 0)
+		return r;
+	/* the library never gives back what it took for a long row */
+	if (s->has_init || may_have_xa(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
+		return needs_login(s);
+	r = make_fresh(s);
+	/* the server has forgotten them: this only frees */
+	cnd_my_close_all(s);
+	s->pins = 0;
+	s->notes = 0;
+	s->is_database_changed = 0;
+	s->wants_single = 0;
+	s->last_insert_id = 0;
+	s->has_new_id = 0;
+	s->is_moved = 0;
+	s->has_touched = 0;
+	if (r == CENOTE_OK)
+		r = cnd_my_run_init(s);
+	s->pins = 0;
+	return r;
+}
