@@ -434,6 +434,89 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_OK);
 }
 
+/* A client that did nothing but ask for what leaves nothing, and was reset. */
+static void
+be_harmless(struct my *t)
+{
+	assert_string_equal(my_value(t, "select 7"), "7");
+	assert_prefix(my_query(t, "select nothing_of_that_name"), "error 42S22");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+}
+
+/* What is set for all new sessions meanwhile is seen if the reset came later. */
+static void
+set_for_new_sessions(int seconds)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "set global net_write_timeout = %d", seconds);
+	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
+}
+
+static void
+a_reset_that_can_wait_comes_with_the_next_question(void **state)
+{
+	static const char seconds[] = "select @@net_write_timeout";
+	static const char traces[] = "select row_count(), @@error_count";
+	struct my *t = *state, fresh;
+	char as_new[200];
+
+	my_init(&fresh);
+	my_app(&fresh);
+	assert_int_equal(my_login(&fresh), CENOTE_OK);
+	snprintf(as_new, sizeof(as_new), "%s", my_query(&fresh, traces));
+	my_finish(&fresh);
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	be_harmless(t);
+	set_for_new_sessions(77);
+	assert_string_equal(my_value(t, seconds), "77");
+	be_harmless(t);
+	assert_string_equal(my_query(t, traces), as_new);
+	be_harmless(t);
+	/* nobody asked anything in between */
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	set_for_new_sessions(78);
+	t->is_extended = 1;
+	assert_contains(my_query(t, seconds), "row 78\n");
+	t->is_extended = 0;
+	/* not a query in text: it is not put off again */
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	set_for_new_sessions(60);
+	assert_string_equal(my_value(t, seconds), "78");
+}
+
+static void
+what_others_could_feel_is_reset_at_once(void **state)
+{
+	static const char *const texts[] = { "select get_lock('felt', 0)",
+		"select @felt := 1", "set autocommit = 0", "begin", "do 1" };
+	struct my *t = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
+		assert_int_equal(my_reset(t), CENOTE_OK);
+		(void)my_query(t, texts[i]);
+		set_for_new_sessions(60);
+		assert_int_equal(my_reset(t), CENOTE_OK);
+		set_for_new_sessions(77);
+		assert_string_equal(my_value(t, "select @@net_write_timeout"), "60");
+	}
+	set_for_new_sessions(60);
+}
+
+static void
+a_session_that_ends_while_its_reset_waits_is_lost(void **state)
+{
+	struct my *t = *state;
+	char sql[64];
+
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	snprintf(sql, sizeof(sql), "kill %s", my_value(t, "select connection_id()"));
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
+	assert_prefix(my_query(t, "select 7"), "error lost ");
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+}
+
 static void
 another_user_is_undone(void **state)
 {
@@ -563,6 +646,9 @@ main(void)
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
 		T(an_xa_transaction_needs_a_new_login),
 		T(profiles_need_a_new_login),
+		T(a_reset_that_can_wait_comes_with_the_next_question),
+		T(what_others_could_feel_is_reset_at_once),
+		T(a_session_that_ends_while_its_reset_waits_is_lost),
 		T(another_user_is_undone),
 		T(a_client_that_is_moved_takes_its_insert_id_along),
 		T(changes_of_the_session_are_told),

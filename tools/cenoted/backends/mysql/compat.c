@@ -132,17 +132,31 @@ cnd_my_adopt_fields(MYSQL_STMT *stmt, const MYSQL *my, void **memory)
 #if CND_MY_IS_MARIADB
 
 #define PACKET_HEADER 4u /* the length in three bytes, a number */
+#define COMMAND_QUERY 3u
+#define COMMAND_RESET 31u
+/* A longer text is not worth to be copied. */
+#define AHEAD_MAX     4000u
+
+/* Whether the library's stream to the server is where its header says. */
+static const MARIADB_PVIO *
+stream_of(const MYSQL *my)
+{
+	const MARIADB_PVIO *pvio = my->net.pvio;
+
+	return pvio && pvio->mysql == my && pvio->cache && !my->net.compress ? pvio
+									     : NULL;
+}
 
 /* The buffer's place in the library's structures is known from its header; that what lies behind it is what
  * it should be shows that the library has it there, too. A compressed stream has packets in packets. */
 int
 cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len)
 {
-	const MARIADB_PVIO *pvio = my->net.pvio;
+	const MARIADB_PVIO *pvio = stream_of(my);
 	const uint8_t *p;
 	size_t left, len;
 
-	if (!pvio || pvio->mysql != my || !pvio->cache || my->net.compress)
+	if (!pvio)
 		return 0;
 	p = pvio->cache_pos;
 	left = (size_t)(pvio->cache + pvio->cache_size - p);
@@ -161,6 +175,75 @@ cnd_my_take(MYSQL *my, size_t len)
 {
 	my->net.pvio->cache_pos += PACKET_HEADER + len;
 	my->net.compress_pkt_nr = ++my->net.pkt_nr;
+}
+
+int
+cnd_my_can_send_ahead(const MYSQL *my)
+{
+	const MARIADB_PVIO *pvio = stream_of(my);
+
+	return pvio && !pvio->ctls;
+}
+
+/* Its first byte is the command. */
+static size_t
+put_packet(uint8_t *out, uint8_t command, const char *text, size_t len)
+{
+	size_t n = len + 1;
+
+	out[0] = (uint8_t)n;
+	out[1] = (uint8_t)(n >> 8);
+	out[2] = (uint8_t)(n >> 16);
+	out[3] = 0;
+	out[4] = command;
+	if (len > 0)
+		memcpy(out + PACKET_HEADER + 1, text, len);
+	return PACKET_HEADER + n;
+}
+
+/* The next answer is read as that to a command that was just sent. */
+static void
+expect_answer(MYSQL *my)
+{
+	my->net.pkt_nr = my->net.compress_pkt_nr = 1;
+}
+
+int
+cnd_my_send_reset_and_query(MYSQL *my, const char *sql, size_t len)
+{
+	uint8_t bytes[AHEAD_MAX];
+	size_t n;
+	ssize_t sent;
+
+	if (len > sizeof(bytes) - 2 * (size_t)(PACKET_HEADER + 1) ||
+		!cnd_my_can_send_ahead(my) || my->status != MYSQL_STATUS_READY)
+		return -1;
+	n = put_packet(bytes, COMMAND_RESET, NULL, 0);
+	n += put_packet(bytes + n, COMMAND_QUERY, sql, len);
+	sent = send((int)cnd_my_socket(my), bytes, n, MSG_NOSIGNAL);
+	if (sent != (ssize_t)n) {
+		if (sent > 0)
+			cnd_my_break(my);
+		return -1;
+	}
+	my->info = NULL;
+	my->affected_rows = UINT64_MAX;
+	my->net.last_errno = 0;
+	my->net.last_error[0] = '\0';
+	memcpy(my->net.sqlstate, "00000", sizeof("00000"));
+	expect_answer(my);
+	return 0;
+}
+
+int
+cnd_my_read_reset(MYSQL *my)
+{
+	my->packet_length = mysql_net_read_packet(my);
+	if (my->packet_length == packet_error)
+		return -1;
+	cnd_my_take_status(my);
+	expect_answer(my);
+	return 0;
 }
 
 int
@@ -250,6 +333,29 @@ cnd_my_unset_rows(MYSQL_STMT *stmt)
 }
 
 #else
+
+int
+cnd_my_can_send_ahead(const MYSQL *my)
+{
+	(void)my;
+	return 0;
+}
+
+int
+cnd_my_send_reset_and_query(MYSQL *my, const char *sql, size_t len)
+{
+	(void)my;
+	(void)sql;
+	(void)len;
+	return -1;
+}
+
+int
+cnd_my_read_reset(MYSQL *my)
+{
+	(void)my;
+	return -1;
+}
 
 int
 cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len)

@@ -49,6 +49,14 @@ size_t cnd_my_buffer_size(const MYSQL *my);
 int cnd_my_peek(const MYSQL *my, const uint8_t **ret_packet, size_t *ret_len);
 /* It was read, with its len bytes. */
 void cnd_my_take(MYSQL *my, size_t len);
+/* Whether commands can be sent without waiting for the answers in between: to MariaDB's library, and where
+ * it neither encrypts nor compresses. */
+int cnd_my_can_send_ahead(const MYSQL *my);
+/* Send a reset (COM_RESET_CONNECTION) and a query in one piece. 0: the library is as behind mysql_send_query(),
+ * but that the reset's answer comes first. -1: nothing was sent, or the connection is gone. */
+int cnd_my_send_reset_and_query(MYSQL *my, const char *sql, size_t len);
+/* The reset's answer. 0, or -1 and the library's error is set. */
+int cnd_my_read_reset(MYSQL *my);
 /* Close the socket, so that nothing waits for the server any more. */
 void cnd_my_break(MYSQL *my);
 /* Ask the server for its status flags and nothing else. 0, or the library's error is set. */

@@ -167,6 +167,7 @@ struct cnd_session {
 	const char *
 		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
+	uint8_t is_reset_put_off; /* until the next client asks for something */
 	uint8_t was_profiled; /* the server keeps texts of statements */
 	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
@@ -185,6 +186,7 @@ struct cnd_session {
 	uint64_t last_insert_id; /* as far as it is known */
 	uint8_t has_run; /* since attach() */
 	uint8_t has_touched; /* tables, which may have functions behind them */
+	uint8_t has_done_more; /* than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be another now */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
 };
@@ -257,6 +259,9 @@ int cnd_my_interrupted(struct cnd_session *s);
 /* Wait until the server answers, where the library would do so without asking. CENOTE_OK, or
  * CENOTE_ERR_CONN. */
 int cnd_my_await(struct cnd_session *s);
+/* The same just behind a command, when nothing of the answer can be here: a library that asks before it waits
+ * would try to read first. */
+int cnd_my_await_answer(struct cnd_session *s);
 
 /* session.c */
 int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
@@ -280,6 +285,9 @@ int cnd_my_set_option(struct cnd_session *s, const char *name, const char *value
 int cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my);
 /* Begin a request: where its answer and its errors go. */
 int cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
+/* The same where nothing is asked of the server yet: a reset that was put off stays so. */
+int cnd_my_enter_only(
+	struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
 /* The library said no, of a statement or (NULL) the connection: fill s->diag and say how bad it is. */
 int cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt);
 /* Whether several statements in one text are allowed as the client wants it; tells the server. */
@@ -294,6 +302,10 @@ int cnd_my_run_init(struct cnd_session *s);
 /* Behind the login: what the server's reset does, and what it leaves. */
 int cnd_my_learn_reset(struct cnd_session *s);
 int cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+/* If it was put off: before anything is asked that does not go through cnd_my_send(). */
+int cnd_my_reset_now(struct cnd_session *s);
+/* Send a text, and with it the reset that was put off; wait for the answer, of which nothing is read yet. */
+int cnd_my_send(struct cnd_session *s, const char *sql, size_t len);
 
 /* infile.c */
 void cnd_my_infile_init(struct cnd_session *s);

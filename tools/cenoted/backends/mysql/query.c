@@ -223,10 +223,22 @@ answer_all(struct cnd_session *s, const struct cnd_exec *exec,
 static int
 send_text(struct cnd_session *s, const char *sql, size_t len)
 {
-	if (mysql_send_query(s->my, sql, (unsigned long)len) != 0 ||
-		cnd_my_await(s) < 0 || mysql_read_query_result(s->my) != 0)
-		return cnd_my_failed(s, NULL);
-	return CENOTE_OK;
+	int r = cnd_my_send(s, sql, len);
+
+	if (r == CENOTE_OK && mysql_read_query_result(s->my) != 0)
+		r = cnd_my_failed(s, NULL);
+	return r;
+}
+
+/* Prepared for this one use. */
+static int
+query_prepared(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink)
+{
+	int r = cnd_my_reset_now(s);
+
+	s->has_done_more = 1;
+	return r == CENOTE_OK ? cnd_my_query_prepared(s, sql, len, exec, sink) : r;
 }
 
 static int
@@ -261,7 +273,7 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 		(exec->formats.n > 0 &&
 			memchr(exec->formats.p, CENOTE_FORMAT_BINARY, exec->formats.n));
 	struct cnd_my_scan scan;
-	int r = cnd_my_enter(s, sink->diag, sink);
+	int r = cnd_my_enter_only(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
@@ -272,7 +284,7 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {
-		r = cnd_my_query_prepared(s, sql, len, exec, sink);
+		r = query_prepared(s, sql, len, exec, sink);
 		if (r != CENOTE_DONE)
 			return cnd_my_after_error(s, r);
 	}

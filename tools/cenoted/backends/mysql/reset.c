@@ -194,17 +194,78 @@ may_have_xa(const struct cnd_session *s)
 	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
 }
 
+/*
+ * Whether nobody can feel, until the next client asks for something, what this one has left: it did
+ * nothing but SELECTs that have no tables and call only what is built in, and holds no transaction, lock or
+ * setting. The reset then travels with that question, and costs no exchange of its own.
+ */
+static int
+can_be_put_off(const struct cnd_session *s)
+{
+	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
+
+	if (s->has_done_more || s->has_touched || s->pins != 0 || s->is_killed ||
+		s->opt.init_command || s->loses_charset)
+		return 0;
+	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&
+	       cnd_my_can_send_ahead(s->my);
+}
+
+int
+cnd_my_reset_now(struct cnd_session *s)
+{
+	int r;
+
+	if (!s->is_reset_put_off)
+		return CENOTE_OK;
+	s->is_reset_put_off = 0;
+	r = reset_connection(s);
+	/* whoever asks has a session of a former client's */
+	if (r < 0)
+		s->is_lost = 1;
+	return r < 0 ? CENOTE_ERR_CONN : CENOTE_OK;
+}
+
+static int
+take_reset(struct cnd_session *s)
+{
+	s->is_reset_put_off = 0;
+	if (cnd_my_await_answer(s) == CENOTE_OK && cnd_my_read_reset(s->my) == 0)
+		return CENOTE_OK;
+	(void)cnd_my_failed(s, NULL);
+	s->is_lost = 1;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_my_send(struct cnd_session *s, const char *sql, size_t len)
+{
+	int r;
+
+	if (s->is_reset_put_off && cnd_my_send_reset_and_query(s->my, sql, len) == 0)
+		return take_reset(s);
+	r = cnd_my_reset_now(s);
+	if (r < 0)
+		return r;
+	if (mysql_send_query(s->my, sql, (unsigned long)len) != 0 ||
+		cnd_my_await_answer(s) < 0)
+		return cnd_my_failed(s, NULL);
+	return CENOTE_OK;
+}
+
 int
 cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	int r = cnd_my_enter(s, ret_diag, NULL);
+	int r = cnd_my_enter_only(s, ret_diag, NULL);
 
 	if (r < 0)
 		return r;
 	/* the library never gives back what it took for a long row */
 	if (s->has_init || may_have_xa(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return needs_login(s);
-	r = make_fresh(s);
+	s->is_reset_put_off = (uint8_t)can_be_put_off(s);
+	if (!s->is_reset_put_off)
+		r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
 	cnd_my_close_all(s);
 	s->pins = 0;
@@ -215,6 +276,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->has_new_id = 0;
 	s->is_moved = 0;
 	s->has_touched = 0;
+	s->has_done_more = 0;
 	if (r == CENOTE_OK)
 		r = cnd_my_run_init(s);
 	s->pins = 0;

@@ -336,6 +336,15 @@ absorb_kill(struct cnd_session *s)
 int
 cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
 {
+	int r = cnd_my_enter_only(s, diag, sink);
+
+	s->has_done_more = 1;
+	return r == CENOTE_OK ? cnd_my_reset_now(s) : r;
+}
+
+int
+cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink)
+{
 	cnd_my_wait_for(s);
 	cnc_arena_clear(&s->arena);
 	s->diag = diag;
@@ -376,9 +385,14 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 int
 cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len)
 {
+	int r;
+
 	/* the server's own option, but told only where it makes a difference */
 	if (s->is_single == s->wants_single || !memchr(sql, ';', len))
 		return CENOTE_OK;
+	r = cnd_my_reset_now(s);
+	if (r < 0)
+		return r;
 	if (mysql_set_server_option(s->my, s->wants_single
 						   ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
 						   : MYSQL_OPTION_MULTI_STATEMENTS_ON))
@@ -509,7 +523,7 @@ cnd_my_idle(struct cnd_session *s, struct cnd_sink *sink)
 	struct cnc_diag none;
 
 	cnc_diag_init(&none, NULL);
-	(void)cnd_my_enter(s, sink ? sink->diag : &none, sink);
+	(void)cnd_my_enter_only(s, sink ? sink->diag : &none, sink);
 	/* the library takes what lies there for the answer */
 	if (mysql_ping(s->my) != 0)
 		(void)cnd_my_failed(s, NULL);

@@ -177,6 +177,15 @@ cnd_my_on_wait(my_socket fd, cnd_my_bool is_read, int timeout_ms)
 }
 
 int
+cnd_my_await_answer(struct cnd_session *s)
+{
+	/* what ends this wait ends the library's own, too */
+	if (s->is_hooked && s->host->wait && !s->is_tls && s->opt.read_timeout == 0)
+		(void)wait_for(s, cnd_my_fd(s), POLLIN, -1);
+	return cnd_my_await(s);
+}
+
+int
 cnd_my_await(struct cnd_session *s)
 {
 	int r;
