@@ -172,6 +172,7 @@ cmy_fibre_want(struct cmy_session *s, size_t stack_size)
 	}
 	cmy_fibre_free(s->fibre);
 	s->fibre = f;
+	cmy_choose_wait(s);
 	return 0;
 }
 

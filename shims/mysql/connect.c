@@ -179,8 +179,6 @@ make_conn(struct cmy_session *s)
 		r = set_timeout(s->conn, s->my->options.connect_timeout);
 	if (r == CENOTE_OK)
 		r = set_session_options(s);
-	if (r == CENOTE_OK)
-		(void)cenote_set_nonblocking(s->conn, 1);
 	return r;
 }
 
@@ -194,6 +192,7 @@ attach(struct cmy_session *s)
 		return r;
 	s->my->net.read_timeout = 0;
 	s->my->net.write_timeout = 0;
+	cmy_choose_wait(s);
 	do {
 		r = cenote_connect(s->conn);
 	} while (r == CENOTE_AGAIN && cmy_wait(s) == 0);
@@ -330,6 +329,7 @@ prepare_session(struct cmy_session *s, const char *db)
 {
 	s->my->net.read_timeout = s->my->options.connect_timeout;
 	s->my->net.write_timeout = s->my->options.connect_timeout;
+	cmy_choose_wait(s);
 	if (keep_session(s) < 0) {
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return -1;
@@ -339,6 +339,7 @@ prepare_session(struct cmy_session *s, const char *db)
 		return -1;
 	s->my->net.read_timeout = s->my->options.read_timeout;
 	s->my->net.write_timeout = s->my->options.write_timeout;
+	cmy_choose_wait(s);
 	cmy_clear(s->my);
 	return 0;
 }

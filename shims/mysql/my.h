@@ -278,6 +278,8 @@ extern const char *cmy_error_list[];
 /* A call of libcenote gave CENOTE_AGAIN: wait for what it wants, or let the fibre's owner wait. 0: call
  * again. -1: the time is up or the wait failed, the session is lost, and the error is set. */
 int cmy_wait(struct cmy_session *s);
+/* Whether libcenote waits by itself: decided when connecting, and when there is a fibre. */
+void cmy_choose_wait(struct cmy_session *s);
 /* cenote_get_result(), waiting. CENOTE_OK, CENOTE_DONE, or an error that is set already. */
 int cmy_get_result(struct cmy_session *s, cenote_result **ret_res);
 /* Give what libcenote returned a last look: 0, or -1 and the error is set. */

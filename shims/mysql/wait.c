@@ -5,10 +5,20 @@
 #include <poll.h>
 
 /*
- * All waiting. libcenote never blocks: it says what it wants, and here the program waits for it, or,
- * within a fibre, the fibre's owner does. The program's time limits are of one wait, as the original's
- * are of one read or write; they are those of the options when it connected.
+ * All waiting. Usually libcenote waits by itself, in the read. Where the program has time limits, or a fibre,
+ * it never blocks: it says what it wants, and here the program waits for it, or, within a fibre, the
+ * fibre's owner does. The program's time limits are of one wait, as the original's are of one read or write;
+ * they are those of the options when it connected.
  */
+
+void
+cmy_choose_wait(struct cmy_session *s)
+{
+	const NET *net = &s->my->net;
+
+	(void)cenote_set_nonblocking(
+		s->conn, s->fibre || net->read_timeout > 0 || net->write_timeout > 0);
+}
 
 static int
 limit_ms(const MYSQL *my, int wants)
@@ -62,6 +72,8 @@ cmy_wait(struct cmy_session *s)
 int
 cmy_check(struct cmy_session *s, int status)
 {
+	/* it may have attached to another session */
+	s->my->net.fd = cenote_fd(s->conn);
 	if (status >= 0)
 		return 0;
 	cmy_error_status(s->my, status);
