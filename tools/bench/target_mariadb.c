@@ -20,7 +20,7 @@ struct session {
 	const struct cnb_mariadb *lib;
 	MYSQL *mysql;
 	MYSQL_STMT *stmt;
-	struct buffers buffers;
+	struct buffers *buffers;
 };
 
 static struct session *
@@ -122,6 +122,7 @@ mariadb_close(struct cnb_session *cs)
 		return;
 	if (s->stmt != NULL)
 		s->lib->mysql_stmt_close(s->stmt);
+	free(s->buffers);
 	s->lib->mysql_close(s->mysql);
 	free(s);
 }
@@ -232,15 +233,16 @@ mariadb_prepare(struct cnb_session *cs, const char *sql, struct cnb_error *ret_e
 	unsigned i;
 
 	s->stmt = s->lib->mysql_stmt_init(s->mysql);
-	if (s->stmt == NULL)
+	s->buffers = calloc(1, sizeof(*s->buffers));
+	if (s->stmt == NULL || s->buffers == NULL)
 		return say("out of memory", ret_error);
 	if (s->lib->mysql_stmt_prepare(s->stmt, sql, strlen(sql)) != 0)
 		return stmt_failed(s, ret_error);
-	s->buffers.n = s->lib->mysql_stmt_field_count(s->stmt);
-	if (s->buffers.n > CNB_COLUMNS)
+	s->buffers->n = s->lib->mysql_stmt_field_count(s->stmt);
+	if (s->buffers->n > CNB_COLUMNS)
 		return say("a prepared statement has too many columns", ret_error);
-	for (i = 0; i < s->buffers.n; i++)
-		bind_column(&s->buffers, i);
+	for (i = 0; i < s->buffers->n; i++)
+		bind_column(s->buffers, i);
 	return 0;
 }
 
@@ -254,13 +256,13 @@ mariadb_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
 
 	*ret_answer = (struct cnb_answer){ 0, 0 };
 	if (s->lib->mysql_stmt_execute(s->stmt) != 0 ||
-		s->lib->mysql_stmt_bind_result(s->stmt, s->buffers.binds) != 0 ||
+		s->lib->mysql_stmt_bind_result(s->stmt, s->buffers->binds) != 0 ||
 		s->lib->mysql_stmt_store_result(s->stmt) != 0)
 		return stmt_failed(s, ret_error);
 	while ((r = s->lib->mysql_stmt_fetch(s->stmt)) == 0) {
 		ret_answer->rows++;
-		for (i = 0; i < s->buffers.n; i++)
-			ret_answer->bytes += s->buffers.lengths[i];
+		for (i = 0; i < s->buffers->n; i++)
+			ret_answer->bytes += s->buffers->lengths[i];
 	}
 	if (r != MYSQL_NO_DATA)
 		return stmt_failed(s, ret_error);
