@@ -84,7 +84,11 @@ put_text(struct cnc_batch *w, const struct cnp_column *c, struct reader *x)
 		return cnc_batch_null(w);
 	}
 	r = take_value(x, &value, &len);
-	return r < 0 ? r : cnd_my_text_put(w, c, (const char *)value, len);
+	if (r < 0)
+		return r;
+	return c->format == CENOTE_FORMAT_CANONICAL
+		       ? cnd_my_text_put(w, c, (const char *)value, len)
+		       : cnc_batch_put(w, value, len);
 }
 
 int
@@ -100,13 +104,25 @@ cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t 
 	return r == CENOTE_OK && x.left > 0 ? CENOTE_ERR_PROTOCOL : r;
 }
 
+/* Text or bytes, and nothing has to be made of them: most of all values. */
+static int
+is_copied(const struct cnp_column *c)
+{
+	return c->native_type >= CND_MY_TYPE_JSON && c->format != CENOTE_FORMAT_CANONICAL;
+}
+
 static int
 put_binary(struct cnc_batch *w, const struct cnp_column *c, struct reader *x)
 {
-	int size = cnd_my_binary_size(c->native_type), r = CENOTE_OK;
+	int size, r = CENOTE_OK;
 	const uint8_t *value;
 	size_t len;
 
+	if (is_copied(c)) {
+		r = take_value(x, &value, &len);
+		return r < 0 ? r : cnc_batch_put(w, value, len);
+	}
+	size = cnd_my_binary_size(c->native_type);
 	if (size >= 0) {
 		len = (size_t)size;
 		value = take(x, len);
