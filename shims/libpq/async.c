@@ -46,6 +46,7 @@ step(PGconn *conn)
 void
 cpq_look(PGconn *conn)
 {
+	cpq_notices_tell(conn, &conn->notices);
 	if (conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD)
 		(void)step(conn);
 }
@@ -159,6 +160,7 @@ take(PGconn *conn)
 PGresult *
 cpq_take_result(PGconn *conn)
 {
+	cpq_notices_tell(conn, &conn->notices);
 	return await(conn) < 0 ? NULL : take(conn);
 }
 
@@ -194,7 +196,9 @@ cpq_PQconsumeInput(PGconn *conn)
 	}
 	if (cpq_enter(conn) < 0)
 		return 0;
+	conn->is_only_reading = 1;
 	r = cenote_process(conn->session);
+	conn->is_only_reading = 0;
 	/* what was received before the loss is still to be had */
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
 		conn->first != NULL)

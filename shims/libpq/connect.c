@@ -164,6 +164,7 @@ conn_free(PGconn *conn)
 	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
+	cpq_notices_drop(&conn->notices);
 	cpq_parameters_drop(conn);
 	cenote_params_destroy(conn->params);
 	cenote_conn_destroy(conn->session);
@@ -710,6 +711,7 @@ cpq_PQresetStart(PGconn *conn)
 	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
 	cpq_notifies_drop(conn);
+	cpq_notices_drop(&conn->notices);
 	cpq_parameters_drop(conn);
 	cenote_conn_destroy(conn->session);
 	conn->session = NULL;

@@ -20,8 +20,10 @@ is_copying(PGconn *conn, enum cpq_async way)
 {
 	if (conn == NULL)
 		return 0;
-	if (conn->async == way)
+	if (conn->async == way) {
+		cpq_notices_tell(conn, &conn->notices);
 		return cpq_enter(conn) == 0;
+	}
 	cpq_say(conn, "no COPY in progress");
 	return 0;
 }

@@ -66,22 +66,73 @@ cpq_notifies_drop(PGconn *conn)
 
 /* ---- notices ---- */
 
+static PGresult *
+notice_new(PGconn *conn, const cenote_diag *diag)
+{
+	PGresult *notice = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
+	const char *query = conn->first != NULL ? conn->first->query : NULL;
+
+	if (notice != NULL && cpq_result_set_diag(notice, diag, query) == 0)
+		return notice;
+	PQclear(notice);
+	return NULL;
+}
+
+static void
+tell(PGconn *conn, PGresult *notice)
+{
+	if (conn->habits.receiver != NULL)
+		conn->habits.receiver(conn->habits.receiver_arg, notice);
+	PQclear(notice);
+}
+
+static void
+keep(PGresult **list, PGresult *notice)
+{
+	while (*list != NULL)
+		list = &(*list)->next;
+	*list = notice;
+}
+
+/* libpq only reads in PQconsumeInput(): what came is looked at, and told, by the next call that asks. */
 void
 cpq_on_notice(const cenote_diag *diag, void *user)
 {
 	PGconn *conn = user;
-	PGresult *res;
+	PGresult *notice;
 
 	cpq_trace_notice(conn, diag);
 	if (conn->habits.receiver == NULL)
 		return;
-	res = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
-	if (res == NULL)
+	notice = notice_new(conn, diag);
+	if (notice == NULL)
 		return;
-	if (cpq_result_set_diag(
-		    res, diag, conn->first != NULL ? conn->first->query : NULL) == 0)
-		conn->habits.receiver(conn->habits.receiver_arg, res);
-	PQclear(res);
+	if (conn->is_only_reading)
+		keep(&conn->notices, notice);
+	else
+		tell(conn, notice);
+}
+
+void
+cpq_notices_tell(PGconn *conn, PGresult **list)
+{
+	PGresult *notice;
+
+	while ((notice = *list) != NULL) {
+		*list = notice->next;
+		tell(conn, notice);
+	}
+}
+
+void
+cpq_notices_drop(PGresult **list)
+{
+	PGresult *notice;
+
+	while ((notice = *list) != NULL) {
+		*list = notice->next;
+		PQclear(notice);
+	}
 }
 
 /* A wrong use that libpq tells in this way. */

@@ -265,6 +265,8 @@ struct pg_conn {
 	struct cpq_parameter *changes; /* that come with the end of a request */
 	PGnotify *notifies; /* not taken yet, oldest first */
 	PGnotify *notifies_last;
+	PGresult *notices; /* read, and not told yet */
+	int is_only_reading;
 	FILE *trace;
 	int trace_flags;
 	PQExpBufferData trace_notices; /* before the end of the statement */
@@ -370,6 +372,8 @@ void cpq_on_notification(
 	uint32_t pid, const char *channel, const char *payload, void *user);
 void cpq_notifies_drop(PGconn *conn);
 void cpq_on_notice(const cenote_diag *diag, void *user);
+void cpq_notices_tell(PGconn *conn, PGresult **list);
+void cpq_notices_drop(PGresult **list);
 
 /* ---- parameter.c ---- */
 
@@ -395,6 +399,7 @@ struct cpq_value {
 
 struct pg_result {
 	const char *tag; /* &cpq_tag; must be first */
+	PGresult *next; /* of the notices that are not told yet */
 	ExecStatusType status;
 	cenote_result *res; /* rows as they came; NULL: `rows` */
 	const uint8_t *const
