@@ -385,6 +385,13 @@ failed(PGconn *conn)
 static PostgresPollingStatusType
 is_ready(PGconn *conn)
 {
+	const char *missed = cpq_target_missed(conn);
+
+	if (missed != NULL) {
+		cpq_say(conn, "connection to pool \"%s\" failed: %s", conn->route.pool,
+			missed);
+		return failed(conn);
+	}
 	if (cpq_parameters_read(conn) < 0) {
 		say_cannot_connect(conn, CENOTE_ERR_NOMEM);
 		return failed(conn);

@@ -384,6 +384,11 @@ int cpq_parameters_read(PGconn *conn);
 void cpq_parameters_settle(PGconn *conn);
 void cpq_parameters_drop(PGconn *conn);
 
+/* ---- target.c ---- */
+
+/* Why the session is not of the kind that target_session_attrs wants; NULL: it is. */
+const char *cpq_target_missed(const PGconn *conn);
+
 /* ---- result.c ---- */
 
 #define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */

@@ -482,6 +482,47 @@ who_may_not_fall_back_is_told(void **state)
 }
 
 /* ---- what the server says while it is slow ---- */
+/* ---- the kind of session ---- */
+
+static ConnStatusType
+status_with(const struct cnt_pq *pq, const char *conninfo, const char *wanted,
+	const char *options, char *text, size_t size)
+{
+	char all[2048];
+	PGconn *conn;
+	ConnStatusType status;
+
+	snprintf(all, sizeof(all), "%s target_session_attrs=%s options='%s'", conninfo,
+		wanted, options);
+	conn = pq->f.PQconnectdb(all);
+	status = pq->f.PQstatus(conn);
+	snprintf(text, size, "%s", pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+	return status;
+}
+
+static void
+a_session_of_another_kind_than_wanted_is_refused(void **state)
+{
+	static const char *const wanted[] = { "any", "read-write", "read-only", "primary",
+		"standby", "prefer-standby" };
+	static const char *const options[] = { "",
+		"-c default_transaction_read_only=on" };
+	struct fixture *f = *state;
+	char ours[1024], theirs[1024];
+
+	for (size_t i = 0; i < 12; i++) {
+		const char *why;
+
+		assert_int_equal(status_with(&f->ours, f->conninfo, wanted[i % 6],
+					 options[i / 6], ours, sizeof(ours)),
+			status_with(&f->theirs, f->conninfo, wanted[i % 6],
+				options[i / 6], theirs, sizeof(theirs)));
+		why = strstr(theirs, "failed: ");
+		assert_true(why == NULL ? *ours == '\0' : strstr(ours, why) != NULL);
+	}
+}
+
 
 /* Take what comes, until there is a notice more than before or a result is ready. */
 static void
@@ -662,3 +703,4 @@ main(void)
 	cnt_server_need(CNT_POSTGRESQL);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
+		cmocka_unit_test(a_session_of_another_kind_than_wanted_is_refused),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <string.h>
+
+/*
+ * target_session_attrs: what kind of session the program wants. There is no other host to try, so one that
+ * is of another kind is a failure. PostgreSQL tells the kind from 14 on; of who does not, nothing is asked.
+ */
+
+enum kind {
+	WRITABLE,
+	READ_ONLY,
+	PRIMARY,
+	STANDBY,
+	N_KINDS
+};
+
+static const struct {
+	const char *name;
+	const char *otherwise; /* libpq's words */
+} kinds[N_KINDS] = {
+	[WRITABLE] = { "read-write", "session is read-only" },
+	[READ_ONLY] = { "read-only", "session is not read-only" },
+	[PRIMARY] = { "primary", "server is in hot standby mode" },
+	[STANDBY] = { "standby", "server is not in hot standby mode" },
+};
+
+static int
+is_of_kind(enum kind kind, int is_standby, int is_read_only)
+{
+	switch (kind) {
+	case WRITABLE:
+		return !is_standby && !is_read_only;
+	case READ_ONLY:
+		return is_standby || is_read_only;
+	case PRIMARY:
+		return !is_standby;
+	default:
+		return is_standby;
+	}
+}
+
+const char *
+cpq_target_missed(const PGconn *conn)
+{
+	const char *wanted = cpq_conninfo_get(&conn->info, CPQ_KEY_TARGET_SESSION_ATTRS);
+	const char *standby = cenote_parameter(conn->session, "in_hot_standby");
+	const char *read_only =
+		cenote_parameter(conn->session, "default_transaction_read_only");
+
+	if (standby == NULL || read_only == NULL)
+		return NULL;
+	for (int i = 0; i < N_KINDS; i++) {
+		if (strcmp(wanted, kinds[i].name) == 0 &&
+			!is_of_kind((enum kind)i, strcmp(standby, "on") == 0,
+				strcmp(read_only, "on") == 0))
+			return kinds[i].otherwise;
+	}
+	return NULL;
+}
