@@ -526,6 +526,7 @@ void cpq_trace_named(PGconn *conn, int is_close, char kind, const char *name);
 /* The Sync behind each request outside of a pipeline. */
 void cpq_trace_end_of_unit(PGconn *conn);
 void cpq_trace_word(PGconn *conn, const char *word);
+void cpq_trace_flush(PGconn *conn);
 void cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n);
 /* What is answered to the oldest request: */
 void cpq_trace_columns(PGconn *conn, const PGresult *res);

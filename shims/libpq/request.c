@@ -183,6 +183,7 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	else if (conn->async == CPQ_IDLE)
 		conn->async = CPQ_BUSY;
 	cpq_cancel_follow(conn);
+	cpq_trace_flush(conn);
 	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
 		return is_all_sent(conn) || PQflush(conn) >= 0;
@@ -500,6 +501,7 @@ cpq_PQflush(PGconn *conn)
 		return -1;
 	if (conn->session == NULL)
 		return 0;
+	cpq_trace_flush(conn);
 	/* Nothing is read here: who polls reads the socket's readiness as news. */
 	while (cenote_flush(conn->session) == CENOTE_OK &&
 		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {

@@ -626,6 +626,14 @@ cpq_trace_ready(PGconn *conn)
 
 /* ---- on and off ---- */
 
+/* libpq does that whenever it sends: a program may read the file meanwhile. */
+void
+cpq_trace_flush(PGconn *conn)
+{
+	if (conn->trace != NULL)
+		fflush(conn->trace);
+}
+
 void
 cpq_PQtrace(PGconn *conn, FILE *debug_port)
 {
@@ -640,8 +648,7 @@ cpq_PQuntrace(PGconn *conn)
 {
 	if (conn == NULL)
 		return;
-	if (conn->trace != NULL)
-		fflush(conn->trace);
+	cpq_trace_flush(conn);
 	conn->trace = NULL;
 	conn->trace_flags = 0;
 	if (conn->trace_notices.maxlen > 0)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -481,7 +482,6 @@ who_may_not_fall_back_is_told(void **state)
 	setenv("CENOTE_FALLBACK", "direct", 1);
 }
 
-/* ---- what the server says while it is slow ---- */
 /* ---- the kind of session ---- */
 
 static ConnStatusType
@@ -523,6 +523,7 @@ a_session_of_another_kind_than_wanted_is_refused(void **state)
 	}
 }
 
+/* ---- what the server says while it is slow ---- */
 
 /* Take what comes, until there is a notice more than before or a result is ready. */
 static void
@@ -677,6 +678,33 @@ the_trace_is_that_of_libpq(void **state)
 	assert_string_equal(ours, theirs);
 }
 
+static off_t
+traced_when_sent(const struct cnt_pq *pq, const char *conninfo)
+{
+	PGconn *conn = pq->f.PQconnectdb(conninfo);
+	FILE *file = tmpfile();
+	struct stat written;
+
+	assert_non_null(file);
+	pq->f.PQtrace(conn, file);
+	pq->f.PQsetTraceFlags(conn, PQTRACE_SUPPRESS_TIMESTAMPS);
+	assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
+	assert_int_equal(fstat(fileno(file), &written), 0);
+	pq->f.PQfinish(conn);
+	fclose(file);
+	return written.st_size;
+}
+
+static void
+the_trace_can_be_read_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	off_t theirs = traced_when_sent(&f->theirs, f->conninfo);
+
+	assert_true(theirs > 0);
+	assert_int_equal(traced_when_sent(&f->ours, f->conninfo), theirs);
+}
+
 int
 main(void)
 {
@@ -698,9 +726,10 @@ main(void)
 		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),
 		cmocka_unit_test(who_may_not_fall_back_is_told),
 		cmocka_unit_test(the_trace_is_that_of_libpq),
+		cmocka_unit_test(the_trace_can_be_read_meanwhile),
+		cmocka_unit_test(a_session_of_another_kind_than_wanted_is_refused),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
-		cmocka_unit_test(a_session_of_another_kind_than_wanted_is_refused),
