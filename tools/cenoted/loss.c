@@ -6,6 +6,9 @@
 #include "core/effect.h"
 #include "core/sqlstate.h"
 
+/* Of an error's fields. */
+#define WORDS_MAX 16384u
+
 /*
  * The session to the server was lost while a request ran: is nothing left of what it did, or may
  * it have been committed? In doubt, it may. The client's end judges the same way when it
@@ -70,26 +73,61 @@ cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 		w->may_have_committed = (uint8_t)may_commit(w, m);
 }
 
+/* What became of the request, and behind it what the server said at the end. */
+static int
+put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_diag *said)
+{
+	static const char letters[] = "SVDHWFLR";
+	const char *text = cnc_diag_field(said, 'M');
+	int r = cnc_diag_put(b, outcome);
+
+	if (r == CENOTE_OK)
+		r = cnc_diag_put_field(b, 'X', said->sqlstate, 5);
+	if (r == CENOTE_OK)
+		r = cnc_diag_put_field(b, 'Y', text, strlen(text));
+	for (const char *l = letters; *l != '\0' && r == CENOTE_OK; l++) {
+		text = cnc_diag_field(said, *l);
+		if (text != NULL)
+			r = cnc_diag_put_field(b, *l, text, strlen(text));
+	}
+	return r;
+}
+
+static void
+keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
+{
+	struct cnc_buf fields;
+
+	/* words of ours are no server's */
+	if (cnc_diag_field(said, 'V') == NULL)
+		return;
+	cnc_buf_init(&fields, &cnc_mem_default, WORDS_MAX);
+	if (put_words(&fields, outcome, said) == CENOTE_OK)
+		(void)cnc_diag_set_fields(
+			outcome, cnc_buf_head(&fields), cnc_buf_len(&fields));
+	cnc_buf_finish(&fields);
+}
+
 void
 cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	int is_unknown = may_commit(w, m);
-	char why[CNC_DIAG_MESSAGE_MAX];
-	char sqlstate[sizeof(w->diag.sqlstate)];
-	int32_t native = w->diag.native;
+	struct cnc_diag said;
 
 	if ((w->is_sync || m->code == CNP_MSG_SYNC) && w->may_have_committed)
 		is_unknown = 1;
-	memcpy(why, w->diag.message, sizeof(why));
-	memcpy(sqlstate, w->diag.sqlstate, sizeof(sqlstate));
+	cnc_diag_init(&said, &cnc_mem_default);
+	cnc_diag_copy(&said, &w->diag);
 	if (is_unknown)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
 			"the session was lost in %s, its outcome is unknown: %s",
-			cnp_msg_name(m->code), why);
-	else if (strncmp(sqlstate, "08", 2) != 0 ||
-		 strcmp(sqlstate, CNC_SQLSTATE(OUTCOME_UNKNOWN)) == 0)
+			cnp_msg_name(m->code), said.message);
+	else if (strncmp(said.sqlstate, "08", 2) != 0 ||
+		 strcmp(said.sqlstate, CNC_SQLSTATE(OUTCOME_UNKNOWN)) == 0)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
 			"the session was lost in %s: %s (SQLSTATE %s)",
-			cnp_msg_name(m->code), why, sqlstate);
-	w->diag.native = native;
+			cnp_msg_name(m->code), said.message, said.sqlstate);
+	w->diag.native = said.native;
+	keep_words(&w->diag, &said);
+	cnc_diag_finish(&said);
 }
