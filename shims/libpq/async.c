@@ -196,6 +196,11 @@ cpq_PQconsumeInput(PGconn *conn)
 	}
 	if (cpq_enter(conn) < 0)
 		return 0;
+	/* behind the server's last words it finds the connection closed */
+	if (conn->is_dying && conn->async == CPQ_BUSY) {
+		(void)step(conn);
+		return 0;
+	}
 	conn->is_only_reading = 1;
 	r = cenote_process(conn->session);
 	conn->is_only_reading = 0;

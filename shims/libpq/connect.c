@@ -49,6 +49,7 @@ cpq_say_failure(PGconn *conn, int status)
 {
 	const cenote_diag *diag = cenote_conn_diag(conn->session);
 	const char *why = cenote_diag_message(diag);
+	const char *severity = cenote_diag_field(diag, PG_DIAG_SEVERITY);
 
 	if (status == CENOTE_ERR_NOMEM) {
 		cpq_say(conn, "out of memory");
@@ -58,11 +59,13 @@ cpq_say_failure(PGconn *conn, int status)
 		cpq_say(conn, "%s", *why != '\0' ? why : cenote_status_name(status));
 		return;
 	}
+	if (cenote_diag_field(diag, 'Y') != NULL)
+		why = cenote_diag_field(diag, 'Y');
 	/* programs look for libpq's words */
-	if (strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
-		cpq_say(conn, "FATAL:  %s", why);
+	if (severity != NULL || strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
+		cpq_say(conn, "%s:  %s", severity != NULL ? severity : "FATAL", why);
 	cpq_say_closed(conn);
-	if (*why != '\0')
+	if (severity == NULL && *why != '\0')
 		cpq_say(conn, "\tcenote: %s", why);
 }
 

@@ -882,13 +882,26 @@ cpq_result_set_field(PGresult *res, int code, const char *text)
 	return res->fields[code] != NULL ? 0 : -1;
 }
 
+/* As the server put it, also where cenoted says what became of the request. */
+static const char *
+servers_field(const cenote_diag *diag, char letter)
+{
+	const char *own = NULL;
+
+	if (cenote_diag_field(diag, 'Y') != NULL && letter == 'C')
+		own = cenote_diag_field(diag, 'X');
+	else if (letter == 'M')
+		own = cenote_diag_field(diag, 'Y');
+	return own != NULL ? own : cenote_diag_field(diag, letter);
+}
+
 static int
 fields_from(PGresult *res, const cenote_diag *diag)
 {
 	static const char letters[] = "SVCMDHPpqWstcdnFLR";
 
 	for (const char *l = letters; *l; l++) {
-		const char *text = cenote_diag_field(diag, *l);
+		const char *text = servers_field(diag, *l);
 
 		if (text != NULL && *text != '\0' &&
 			cpq_result_set_field(res, *l, text) < 0)

@@ -523,6 +523,45 @@ a_session_of_another_kind_than_wanted_is_refused(void **state)
 	}
 }
 
+/* ---- the end of a session ---- */
+
+static void
+collect_last_words(const struct cnt_pq *pq, const char *conninfo, char *text, size_t size)
+{
+	PGconn *conn = pq->f.PQconnectdb(conninfo);
+	size_t len = 0;
+	PGresult *res;
+
+	assert_int_equal(
+		pq->f.PQsendQuery(conn, "select pg_terminate_backend(pg_backend_pid())"),
+		1);
+	while ((res = pq->f.PQgetResult(conn)) != NULL && len < size) {
+		const char *state = pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
+		const char *routine =
+			pq->f.PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
+
+		len += (size_t)snprintf(text + len, size - len, "%s %s %s",
+			state != NULL ? state : "-", routine != NULL ? routine : "-",
+			pq->f.PQresultErrorMessage(res));
+		pq->f.PQclear(res);
+	}
+	assert_true(len < size);
+	(void)snprintf(text + len, size - len, "%s", pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+the_last_words_of_a_session_are_its_servers(void **state)
+{
+	struct fixture *f = *state;
+	char ours[4096], theirs[4096];
+
+	collect_last_words(&f->theirs, f->conninfo, theirs, sizeof(theirs));
+	collect_last_words(&f->ours, f->conninfo, ours, sizeof(ours));
+	assert_non_null(strstr(theirs, "57P01 ProcessInterrupts FATAL:  terminating"));
+	assert_string_equal(ours, theirs);
+}
+
 /* ---- what the server says while it is slow ---- */
 
 /* Take what comes, until there is a notice more than before or a result is ready. */
@@ -728,6 +767,7 @@ main(void)
 		cmocka_unit_test(the_trace_is_that_of_libpq),
 		cmocka_unit_test(the_trace_can_be_read_meanwhile),
 		cmocka_unit_test(a_session_of_another_kind_than_wanted_is_refused),
+		cmocka_unit_test(the_last_words_of_a_session_are_its_servers),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
