@@ -98,6 +98,7 @@ static void
 begin_anew(cenote_conn *conn)
 {
 	cnp_client_restart(&conn->session);
+	cn_login_end(conn);
 	begin_epoch(conn);
 }
 
@@ -132,6 +133,8 @@ open_session(cenote_conn *conn)
 		first.as.attach.options.n = cnc_buf_len(&options);
 	}
 	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
+	if (*cn_options_get(&conn->options, CN_OPTION_PASSWORD))
+		conn->session.may_log_in = 1;
 	/* pieces of long values wait for their request */
 	r = cnp_client_open(&conn->session, &o, &first,
 		conn->n > conn->n_finished ||
@@ -245,6 +248,7 @@ int
 cn_attach_fail(cenote_conn *conn, int status)
 {
 	cn_transport_close(&conn->transport);
+	cn_login_end(conn);
 	if (conn->attach.is_again) {
 		/* For the program the session is lost only now. */
 		if (!cenote_status_is_fatal(status))
@@ -437,6 +441,7 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 
 	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
 		return CENOTE_ERR_PROTOCOL;
+	cn_login_refused(conn);
 	/* It shuts down: its successor may take us. */
 	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0)
 		return cn_attach_lost(conn, ECONNREFUSED);
@@ -448,11 +453,7 @@ on_hello(cenote_conn *conn, const struct cnp_hello *hello)
 {
 	if (hello->auth == CNP_AUTH_NONE)
 		return CENOTE_OK;
-	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(UNSUPPORTED),
-		"the pool asks for a login by %s, which this version of libcenote does "
-		"not have",
-		hello->mechanisms.n > 0 ? hello->mechanisms.p : "password");
-	return cn_attach_fail(conn, CENOTE_ERR_UNSUPPORTED);
+	return cn_login_begin(conn, hello->mechanisms.p);
 }
 
 /* CANCEL and STATUS: their answer comes on a session that is not attached. */
@@ -477,8 +478,11 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		return on_hello(conn, &event->msg.as.hello);
 	case CNP_MSG_ERROR:
 		return on_error(conn, event);
+	case CNP_MSG_AUTH:
+		return cn_login_data(conn, &event->msg.as.auth.data);
 	case CNP_MSG_ATTACHED:
-		return cn_info_attached(conn, event);
+		r = cn_login_accepted(conn);
+		return r < 0 ? r : cn_info_attached(conn, event);
 	case CNP_MSG_READY:
 		r = cn_event(conn, event);
 		if (r < 0)

@@ -81,6 +81,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (!conn)
 		return;
 	cenote_close(conn);
+	cn_login_end(conn);
 	let_go(conn);
 	mem = conn->mem;
 	cnp_client_finish(&conn->session);

@@ -11,6 +11,7 @@
 #include "core/rowset.h"
 #include "core/sm.h"
 #include "core/sqlstate.h"
+#include "crypto/crypto.h"
 #include "options.h"
 #include "protocol/session_client.h"
 #include "target.h"
@@ -211,6 +212,8 @@ struct cenote_conn {
 	struct cn_transport transport;
 	struct cnp_client session;
 	struct cn_options options;
+	const struct cn_crypto *crypto; /* NULL: not needed so far */
+	struct cn_login *login; /* NULL: none is under way */
 	struct cn_attach attach;
 	struct cn_info info;
 	struct cn_scratch scratch;
@@ -299,6 +302,17 @@ int cn_attach_fail(cenote_conn *conn, int status);
 /* Connect for good or until the deadline, also waiting for it (CENOTE_AGAIN if non-
  * blocking). */
 int cn_attach_run(cenote_conn *conn);
+
+/* login.c */
+/* HELLO asks for one. CENOTE_OK: it goes on; else it has failed, and so has the attach. */
+int cn_login_begin(cenote_conn *conn, const char *mechanisms);
+/* An AUTH frame; returns as above. */
+int cn_login_data(cenote_conn *conn, const struct cnp_str *data);
+/* The pool says that it is over, well or not. */
+int cn_login_accepted(cenote_conn *conn);
+void cn_login_refused(cenote_conn *conn);
+/* Forget it. */
+void cn_login_end(cenote_conn *conn);
 
 /* io.c */
 enum cn_read {

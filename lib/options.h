@@ -44,7 +44,7 @@ enum cn_hosts {
 	CN_HOSTS_RANDOM
 };
 
-enum cn_tls {
+enum cn_tls_mode {
 	CN_TLS_DISABLE,
 	CN_TLS_ALLOW,
 	CN_TLS_REQUIRE,

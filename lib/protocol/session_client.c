@@ -534,7 +534,8 @@ out_end(const struct cnp_client *c)
 	if (c->opening > 0)
 		return c->opening;
 	if (is_before_ready(c))
-		return c->front;
+		return c->may_log_in || c->sm.state == CNP_CLIENT_AUTH ? c->prefix
+								       : c->front;
 	/* the requests that were not begun wait for the end of the copy */
 	if (c->copying != 0 || cnc_buf_len(&c->copy) > 0)
 		return c->copy_after > c->sent ? c->copy_after : c->sent;

@@ -67,6 +67,7 @@ struct cnp_client {
 	uint8_t is_skipping; /* a request failed: SKIPPED until the next READY */
 	uint8_t is_greeted; /* READY of request 0 came, right behind ATTACHED */
 	uint8_t waits_tls; /* HELLO announced the handshake */
+	uint8_t may_log_in; /* set by the owner: set-up requests wait for ATTACHED */
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 

@@ -20,7 +20,7 @@ forbidden+='|v?syslog|openlog|v?warnx?|v?errx?|error'
 forbidden+='|signal|sigaction|sigprocmask|pthread_sigmask|raise|kill|alarm|setitimer|sigaltstack'
 forbidden+='|setlocale|uselocale|newlocale|setenv|putenv|unsetenv|clearenv|umask|chdir|fchdir|setrlimit'
 forbidden+='|prctl|nice|setpriority|set[re]*[ug]id|v?fork|clone3?|posix_spawnp?|system|popen|exec[lv]p?e?'
-forbidden+='|pthread_create|thrd_create|pthread_key_create|dlopen|srand|srandom|strtok|localtime|gmtime'
+forbidden+='|pthread_create|thrd_create|pthread_key_create|srand|srandom|strtok|localtime|gmtime'
 
 assertions='__assert(_fail|_perror_fail)?'
 
@@ -31,6 +31,14 @@ check_imports() # SHARED_LIBRARY NDEBUG
 	[ -f "$1" ] || { echo "$1 is not there" && return; }
 	nm -D -u "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' | grep -xE "$forbidden" |
 		sed 's/$/ is used/'
+}
+
+# One module is opened, by the file that finds it, and nothing else.
+check_opened() # OBJECT…
+{
+	[ -f "$1" ] || { echo "nothing compiled at $1" && return; }
+	nm -A -u "$@" | grep -E ' (dlopen|dlmopen)$' | grep -v '/crypto_load\.c\.o:' |
+		sed 's/$/: a library is opened here/'
 }
 
 # Only constants: no section that can be written, that of relocated constants aside.
@@ -54,6 +62,12 @@ tap_passes "libcenote uses nothing that acts on its process" \
 	check_imports "${library:-$build_root/lib/libcenote.so}" "$ndebug"
 tap_passes "libcenote has no variables" check_variables "$build_root"/lib/core/libcnc.a.p/*.o \
 	"$build_root"/lib/protocol/libcnp.a.p/*.o "$build_root"/lib/libcenote_objects.a.p/*.o
+
+tap_passes "libcenote opens its module for TLS, and no other" \
+	check_opened "$build_root"/lib/libcenote_objects.a.p/*.o
+compile bad 'void *dlopen(const char *, int); void *f(void) { return dlopen("x", 2); }'
+tap_catches "another library that is opened is caught" 'a library is opened here' \
+	check_opened "$tmp/bad.o"
 
 for call in 'exit(1)' 'abort()' 'printf("%d", 1)' 'puts("x")' 'syslog(1, "x")' 'sigaction(1, 0, 0)' \
 	'setlocale(1, "")' 'fork()' 'pthread_create(0, 0, 0, 0)'; do

@@ -198,7 +198,7 @@ clients_come_by_ipv4_and_ipv6(void **state)
 	}
 	close(probe);
 	wp_start(config_of("listen = 127.0.0.1:@1\nlisten = [::1]:@2\n",
-		"sessions = 2\nauth = trust\n"));
+		"sessions = 2\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
 	b = tcp_attach("[::1]", ports[1]);
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -217,7 +217,8 @@ a_cancel_comes_the_same_way(void **state)
 	cenote_result *res;
 
 	(void)state;
-	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
 	assert_int_equal(
 		cenote_send_query(a,
@@ -253,13 +254,15 @@ networks_are_denied_and_allowed(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	wp_start(config_of("listen = 127.0.0.1:@1\n",
-		"sessions = 1\nauth = trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
+	wp_start(config_of(
+		"listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust door=tcp, "
+					   "trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
 	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
-	assert_int_equal(cnt_daemon_configure(&wp_daemon,
-				 config_of("listen = 127.0.0.1:@1\n",
-					 "sessions = 1\nauth = trust\nallow = "
-					 "127.0.0.0/8\ndeny = 127.0.0.1\n")),
+	assert_int_equal(
+		cnt_daemon_configure(&wp_daemon,
+			config_of("listen = 127.0.0.1:@1\n",
+				"sessions = 1\nauth = trust door=tcp, trust\nallow = "
+				"127.0.0.0/8\ndeny = 127.0.0.1\n")),
 		0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
@@ -289,7 +292,7 @@ a_proxy_says_for_whom_it_speaks(void **state)
 
 	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1 proxy=v2\n",
-		"sessions = 1\nauth = trust\ndeny = 203.0.113.9\n"));
+		"sessions = 1\nauth = trust door=tcp, trust\ndeny = 203.0.113.9\n"));
 	fd = raw_connect(ports[0]);
 	put_bytes(fd, BYTES(PROXY_SIGNATURE PROXY_FOR_9));
 	put_attach(fd, CNP_TLS_NONE);
@@ -316,7 +319,7 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 
 	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
-		"sessions = 1\nauth = trust\nqueue_timeout = 300ms\n"));
+		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 300ms\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
 	expect_refused(
 		ports[0], "main", "57P03", "no free session in 300ms (1 of 1 in use");
@@ -348,7 +351,8 @@ who_says_nothing_takes_nobody_s_place(void **state)
 		print_message("not enough descriptors may be open here\n");
 		skip();
 	}
-	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
 		fds[i] = raw_connect(ports[0]);
 		/* a beginning of an opening, and no more */
@@ -372,7 +376,8 @@ strangers_take_half_of_a_pool_at_most(void **state)
 	int fds[4];
 
 	(void)state;
-	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 2..2\nauth = trust\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 2..2\nauth = trust door=tcp, trust\n"));
 	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
 		fds[i] = raw_connect(ports[0]);
 		put_attach(fds[i], CNP_TLS_ALLOW);
@@ -395,11 +400,12 @@ a_reload_opens_and_closes_addresses(void **state)
 	cenote_conn *a, *b;
 
 	(void)state;
-	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 2\nauth = trust\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 2\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
-	assert_int_equal(
-		cnt_daemon_configure(&wp_daemon, config_of("listen = 127.0.0.1:@2\n",
-							 "sessions = 2\nauth = trust\n")),
+	assert_int_equal(cnt_daemon_configure(&wp_daemon,
+				 config_of("listen = 127.0.0.1:@2\n",
+					 "sessions = 2\nauth = trust door=tcp, trust\n")),
 		0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("reloaded");
@@ -418,12 +424,13 @@ an_address_in_use_changes_nothing(void **state)
 	int taken;
 
 	(void)state;
-	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	taken = socket_on(AF_INET, ports[1]);
 	assert_int_equal(listen(taken, 1), 0);
-	assert_int_equal(
-		cnt_daemon_configure(&wp_daemon, config_of("listen = 127.0.0.1:@2\n",
-							 "sessions = 1\nauth = trust\n")),
+	assert_int_equal(cnt_daemon_configure(&wp_daemon,
+				 config_of("listen = 127.0.0.1:@2\n",
+					 "sessions = 1\nauth = trust door=tcp, trust\n")),
 		0);
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("the configuration stays as it was");
@@ -481,9 +488,9 @@ the_service_manager_s_sockets_are_used(void **state)
 	int un, tcp;
 
 	(void)state;
-	assert_int_equal(
-		cnt_daemon_create(&wp_daemon, config_of("listen = 127.0.0.1:@1\n",
-						      "sessions = 1\nauth = trust\n")),
+	assert_int_equal(cnt_daemon_create(&wp_daemon,
+				 config_of("listen = 127.0.0.1:@1\n",
+					 "sessions = 1\nauth = trust door=tcp, trust\n")),
 		0);
 	snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
 	un = listen_unix(path);

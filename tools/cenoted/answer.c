@@ -34,6 +34,17 @@ cnd_answer_hello(struct cnp_server *s)
 	return s->said_hello ? CENOTE_OK : cnp_server_hello(s, 0, CNP_AUTH_NONE, NULL);
 }
 
+int
+cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins)
+{
+	const char *mechanisms = cnd_logins_mechanisms(logins, tls);
+
+	if (s->said_hello)
+		return CENOTE_OK;
+	return cnp_server_hello(s, (uint8_t)tls,
+		*mechanisms != '\0' ? CNP_AUTH_SASL : CNP_AUTH_NONE, mechanisms);
+}
+
 void
 cnd_answer_cancel(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m)
@@ -229,6 +240,9 @@ read_pool(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
 static int
 may_know(const struct asker *asker, const struct cnd_identity *client)
 {
+	/* who came by TCP has no user id: nobody's is like it */
+	if (asker->uid == (uid_t)-1)
+		return 0;
 	return asker->uid == 0 || asker->uid == geteuid() ||
 	       asker->uid == (uid_t)client->uid;
 }

@@ -3,10 +3,13 @@
 #define CND_ANSWER_H
 
 #include "protocol/session_server.h"
+#include "rules.h"
 #include "scoreboard.h"
 
 /* HELLO, unless it was said: who wants TLS, which is not there, is told before the first frame. */
 int cnd_answer_hello(struct cnp_server *s);
+/* The same where a login may follow: `logins` has bits of enum cnd_logins. */
+int cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins);
 
 /*
  * Openings that need no session: whoever accepts them answers from the scoreboard. Each queues the

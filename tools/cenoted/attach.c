@@ -2,7 +2,6 @@
 #include "worker.h"
 
 #include <poll.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,91 +16,6 @@
 
 /* A client that says nothing for so long goes to the door, which has the time to wait. */
 #define SILENCE_MS 50
-/* The whole of opening and first frame. */
-#define OPENING_MS 10000
-
-/* ---- who it is ---- */
-
-int
-cnd_attach_peer(const struct cnd_worker *w, struct ucred *ret_peer)
-{
-	socklen_t len = sizeof(*ret_peer);
-
-	return getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
-}
-
-/* The last users' names are kept: asking for one reads files. */
-static const char *
-user_name(uid_t uid)
-{
-	static struct {
-		uid_t uid;
-		char name[64];
-	} known[8];
-	static size_t at;
-	const struct passwd *pw;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i].uid == uid && known[i].name[0] != '\0')
-			return known[i].name;
-	}
-	pw = getpwuid(uid);
-	at = (at + 1) % (sizeof(known) / sizeof(known[0]));
-	known[at].uid = uid;
-	if (pw != NULL)
-		snprintf(known[at].name, sizeof(known[at].name), "%s", pw->pw_name);
-	else
-		snprintf(known[at].name, sizeof(known[at].name), "%u", (unsigned)uid);
-	return known[at].name;
-}
-
-/* Nothing is known of who comes by TCP but what it says. */
-static int
-authenticate_stranger(struct cnd_worker *w, const char *wanted)
-{
-	char text[CND_PEER_TEXT_MAX];
-
-	if (w->config->auth != CND_AUTH_TRUST || *wanted == '\0') {
-		cnd_log(LOG_WARNING, "%s: %s", cnd_peer_text(&w->peer, text),
-			*wanted == '\0' ? "it named no user"
-					: "auth = peer is for the unix socket only");
-		return -1;
-	}
-	snprintf(w->user, sizeof(w->user), "%s", wanted);
-	w->uid = (uid_t)-1;
-	return 0;
-}
-
-/* The user that the client is taken for; the reason of a refusal is for the log only. */
-static int
-authenticate(struct cnd_worker *w, const char *wanted)
-{
-	struct ucred peer;
-	const char *name;
-
-	if (w->peer.door == CND_DOOR_TCP)
-		return authenticate_stranger(w, wanted);
-	if (cnd_attach_peer(w, &peer) < 0)
-		return -1;
-	name = user_name(peer.uid);
-	if (!cnd_pool_config_allows(w->config, peer.uid)) {
-		cnd_log(LOG_WARNING, "unix user %s is not in allow_users", name);
-		return -1;
-	}
-	if (w->config->auth == CND_AUTH_TRUST && *wanted != '\0') {
-		name = wanted;
-	} else if (*wanted != '\0' && strcmp(wanted, name) != 0) {
-		cnd_log(LOG_WARNING,
-			"unix user %s asked to be another user, which auth = peer "
-			"does not allow",
-			name);
-		return -1;
-	}
-	if (strcmp(w->user, name) != 0)
-		snprintf(w->user, sizeof(w->user), "%s", name);
-	w->uid = peer.uid;
-	return 0;
-}
 
 static void
 copy_text(char *to, size_t size, struct cnp_str from)
@@ -214,7 +128,7 @@ answer_tls(struct cnd_worker *w)
 
 	if (w->server.opening.tls == CNP_TLS_NONE)
 		return CENOTE_OK;
-	r = cnd_answer_hello(&w->server);
+	r = cnd_auth_hello(w, 0);
 	if (r < 0)
 		return r;
 	if (w->sm.state != CND_SLOT_SUSPENDED)
@@ -246,10 +160,12 @@ static int
 await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 {
 	int64_t begun = cnd_now_ms();
+	int64_t until = begun + w->config->auth_timeout_ms;
 	int has_opening = 0;
 	const uint8_t *bytes;
 	int r;
 
+	w->login_until_ms = until;
 	for (;;) {
 		r = cnp_server_next(&w->server, ret_request);
 		if (r == CENOTE_OK && has_opening)
@@ -267,25 +183,16 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			return r;
 		if (r > 0)
 			continue;
-		cnd_worker_wait(w, w->fd, POLLIN,
-			begun + (w->is_handed_over ? OPENING_MS : SILENCE_MS));
+		cnd_worker_wait(
+			w, w->fd, POLLIN, w->is_handed_over ? until : begun + SILENCE_MS);
 		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
 			cnp_server_raw(&w->server, &bytes) == 0 &&
 			hand_to_door(w, CND_IPC_SILENT,
 				(uint32_t)(w->pool - w->board->pools)) == 0)
 			return CENOTE_ERR_CONN;
-		if (cnd_now_ms() - begun >= OPENING_MS ||
-			cnd_worker_order(w) == CND_ORDER_NOW)
+		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
 	}
-}
-
-static int
-refuse_login(struct cnd_worker *w)
-{
-	cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
-		"pool %s: the login was refused", w->config->name);
-	return CENOTE_ERR_AUTH;
 }
 
 /* 1: no, and it was said. */
@@ -402,8 +309,9 @@ on_attach(struct cnd_worker *w, const struct cnp_attach *m)
 
 	if (is_wrong_place(w, m->database))
 		return CENOTE_ERR_AUTH;
-	if (authenticate(w, m->user.p) < 0)
-		return refuse_login(w);
+	r = cnd_auth_log_in(w, m->user);
+	if (r < 0)
+		return r;
 	begin_lending(w);
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
@@ -466,7 +374,6 @@ int
 cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 {
 	struct cnp_request req;
-	uid_t owner = w->uid;
 	int r;
 
 	w->fd = m->fds[0];
@@ -482,12 +389,11 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	if (req.msg.code != CNP_MSG_RESUME ||
 		cnd_answer_resume(&w->server, w->board, &req.msg.as.resume) != w->slot)
 		return CENOTE_ERR_AUTH;
-	r = is_wrong_place(w, CNP_STR_NONE) ? CENOTE_ERR_AUTH
-					    : authenticate(w, req.msg.as.resume.user.p);
-	if (r < 0 || w->uid != owner) {
-		w->uid = owner;
-		return refuse_login(w);
-	}
+	if (is_wrong_place(w, CNP_STR_NONE))
+		return CENOTE_ERR_AUTH;
+	r = cnd_auth_resume(w, req.msg.as.resume.user);
+	if (r < 0)
+		return r;
 	begin_lending(w);
 	publish_identity(w, req.msg.as.resume.program, req.msg.as.resume.application,
 		req.msg.as.resume.pid);

@@ -157,7 +157,7 @@ log_protocol_error(struct cnd_worker *w)
 			w->server.diag.message);
 		return;
 	}
-	(void)cnd_attach_peer(w, &peer);
+	(void)cnd_auth_peer(w, &peer);
 	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
 		w->server.diag.message);
 }

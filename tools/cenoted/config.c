@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "crypto/crypto.h"
 #include "log.h"
 #include "protocol/frame.h"
 #include "sandbox.h"
@@ -311,26 +312,19 @@ print_mode(const void *field, FILE *out, int show_secrets)
 }
 
 static int
-parse_auth(struct loader *l, void *field, const char *value)
+parse_rules(struct loader *l, void *field, const char *value)
 {
-	if (strcmp(value, "peer") == 0)
-		*(int *)field = CND_AUTH_PEER;
-	else if (strcmp(value, "trust") == 0)
-		*(int *)field = CND_AUTH_TRUST;
-	else if (strstr(value, "scram") != NULL)
-		return bad(l, "auth: scram is not available in this version; peer or "
-			      "trust");
-	else
-		return bad(
-			l, "\"%s\" is not a way to authenticate; peer or trust", value);
-	return 0;
+	char error[CND_RULES_ERROR_MAX];
+
+	return cnd_rules_parse(field, value, l->line, error) < 0 ? bad(l, "%s", error)
+								 : 0;
 }
 
 static void
-print_auth(const void *field, FILE *out, int show_secrets)
+print_rules(const void *field, FILE *out, int show_secrets)
 {
 	(void)show_secrets;
-	fputs(*(const int *)field == CND_AUTH_PEER ? "peer" : "trust", out);
+	cnd_rules_print(field, out);
 }
 
 static int
@@ -706,7 +700,7 @@ static const struct kind kind_socket_mode = { parse_socket_mode, print_socket_mo
 static const struct kind kind_sessions = { parse_sessions, print_sessions };
 static const struct kind kind_mode = { parse_mode, print_mode };
 static const struct kind kind_reset = { parse_reset, print_reset };
-static const struct kind kind_auth = { parse_auth, print_auth };
+static const struct kind kind_rules = { parse_rules, print_rules };
 static const struct kind kind_users = { parse_users, print_users };
 static const struct kind kind_switch = { parse_switch, print_switch };
 static const struct kind kind_yes = { parse_yes, print_yes };
@@ -726,6 +720,7 @@ static const struct key cenoted_keys[] = {
 	{ "log_level", C(log_level), &kind_level, "info", 0 },
 	{ "pid_file", C(pid_file), &kind_text, "", 0 },
 	{ "max_sessions", C(max_sessions), &kind_slots, "1024", 0 },
+	{ "users", C(users_path), &kind_text, "", 0 },
 	{ "drain_timeout", C(drain_timeout_ms), &kind_ms, "30s", 0 },
 	{ "listen", C(listens), &kind_listen, NULL, 1 },
 	{ "tcp_keepalive", C(tcp_keepalive_ms), &kind_ms, "60s", 0 },
@@ -741,7 +736,9 @@ static const struct key pool_keys[] = {
 	{ "server", 0, &kind_server, NULL, 1 },
 	{ "sessions", 0, &kind_sessions, "1..8", 0 },
 	{ "mode", P(mode), &kind_mode, "session", 0 },
-	{ "auth", P(auth), &kind_auth, "peer", 0 },
+	{ "auth", P(rules), &kind_rules, NULL, 1 },
+	{ "users", P(users_path), &kind_text, "", 0 },
+	{ "auth_timeout", P(auth_timeout_ms), &kind_ms, "10s", 0 },
 	{ "allow_users", 0, &kind_users, "", 0 },
 	{ "allow", P(networks), &kind_allow, NULL, 0 },
 	{ "deny", P(networks), &kind_deny, NULL, 0 },
@@ -758,8 +755,8 @@ static const struct key pool_keys[] = {
 };
 
 /* What the manual of a later version describes. To accept it in silence would be a lie. */
-static const char *const later_keys[] = { "tls_cert", "tls_key", "tls_ca", "stats_listen",
-	"users", "scram" };
+static const char *const later_keys[] = { "tls_cert", "tls_key", "tls_ca",
+	"stats_listen" };
 
 _Static_assert(N_ITEMS(cenoted_keys) <= KEYS_MAX && N_ITEMS(pool_keys) <= KEYS_MAX,
 	"the tables of given keys must hold all keys");
@@ -1070,10 +1067,70 @@ check_cenoted(struct loader *l)
 		c->socket_mode = *c->socket_group != '\0' ? 0660 : 0700;
 }
 
+/* Files that a pool's rules name; read now, with the rights of the start. */
+static void
+load_maps(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	for (size_t i = 0; i < p->rules.n; i++) {
+		struct cnd_rule *rule = &p->rules.list[i];
+		struct cnd_lines lines;
+
+		if (rule->map_path == NULL)
+			continue;
+		if (cnd_lines_open(&lines, rule->map_path, CND_FILE_PUBLIC, c->uid) < 0 ||
+			cnd_map_read(&rule->map, &lines) < 0)
+			cnd_config_error(c, rule->line, "auth: map %s: %s",
+				rule->map_path, lines.error);
+		cnd_lines_close(&lines);
+	}
+}
+
+static void
+load_users(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	const char *path = *p->users_path != '\0' ? p->users_path : c->users_path;
+	struct cnd_lines lines;
+
+	if (!cnd_rules_have(&p->rules, CND_METHOD_SCRAM))
+		return;
+	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: auth = scram-sha-256: this cenoted was built without "
+			"OpenSSL",
+			p->name);
+	if (*path == '\0') {
+		cnd_config_error(c, p->line,
+			"pool %s: auth has scram-sha-256, and users names no file",
+			p->name);
+		return;
+	}
+	if (cnd_lines_open(&lines, path, CND_FILE_SECRET, c->uid) < 0 ||
+		cnd_users_read(&p->users, &lines) < 0)
+		cnd_config_error(
+			c, p->line, "pool %s: users %s: %s", p->name, path, lines.error);
+	cnd_lines_close(&lines);
+}
+
+static void
+check_auth(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	char error[CND_RULES_ERROR_MAX];
+
+	if (p->rules.n == 0 && cnd_rules_parse(&p->rules, "peer", 0, error) < 0)
+		cnd_fatal("%s", error);
+	if (p->auth_timeout_ms == 0)
+		cnd_config_error(c, p->line,
+			"pool %s: auth_timeout = 0: a login needs a bound", p->name);
+	load_maps(c, p);
+	load_users(c, p);
+}
+
 static void
 check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 {
 	struct sockaddr_un address;
+
+	check_auth(c, p);
 
 	if (*p->backend == '\0')
 		cnd_config_error(
@@ -1204,6 +1261,7 @@ cnd_pool_config_forget(struct cnd_pool_config *p)
 	free(p->servers);
 	p->servers = NULL;
 	p->n_servers = 0;
+	cnd_users_destroy(&p->users);
 }
 
 void
@@ -1219,6 +1277,8 @@ cnd_config_destroy(struct cnd_config *c)
 		free(p->backend);
 		free(p->allow_users);
 		free(p->allow);
+		free(p->users_path);
+		cnd_rules_destroy(&p->rules);
 	}
 	for (size_t i = 0; i < c->n_errors; i++)
 		free(c->errors[i]);
@@ -1231,6 +1291,7 @@ cnd_config_destroy(struct cnd_config *c)
 	free(c->log);
 	free(c->pid_file);
 	free(c->socket_group);
+	free(c->users_path);
 	free(c);
 }
 
@@ -1258,6 +1319,11 @@ print_pool(const struct cnd_pool_config *p, FILE *out, int show_secrets)
 		fputc('\n', out);
 	}
 	print_keys(pool_keys, N_ITEMS(pool_keys), p, out);
+	if (!show_secrets)
+		return;
+	cnd_users_print(&p->users, out);
+	for (size_t i = 0; i < p->rules.n; i++)
+		cnd_map_print(&p->rules.list[i].map, out);
 }
 
 void

@@ -9,6 +9,8 @@
 #include "backend.h"
 #include "listen.h"
 #include "peer.h"
+#include "rules.h"
+#include "users.h"
 
 /*
  * The configuration file, read and checked. Nothing here has an effect: the master decides what
@@ -22,11 +24,6 @@
 enum cnd_mode {
 	CND_MODE_SESSION,
 	CND_MODE_TRANSACTION
-};
-
-enum cnd_auth {
-	CND_AUTH_PEER,
-	CND_AUTH_TRUST
 };
 
 /* What is used where it can be had, must be, or must not. */
@@ -67,13 +64,16 @@ struct cnd_pool_config {
 	int64_t rebalance_ms;
 	uint64_t max_frame;
 	int mode; /* enum cnd_mode */
-	int auth; /* enum cnd_auth */
 	int reset; /* enum cnd_reset */
 	char *allow_users; /* as written; "" is the default */
 	uid_t *allow;
 	size_t n_allow;
 	int is_open; /* allow_users = * */
 	struct cnd_networks networks; /* of clients that come by TCP */
+	struct cnd_rules rules; /* of `auth` */
+	char *users_path; /* "" that of [cenoted] */
+	struct cnd_users users; /* what is in it, if a rule needs it */
+	int64_t auth_timeout_ms;
 };
 
 struct cnd_config {
@@ -84,6 +84,7 @@ struct cnd_config {
 	char *log;
 	char *pid_file; /* "" none */
 	char *socket_group; /* "" none */
+	char *users_path; /* "" none */
 	int log_level;
 	int socket_mode; /* -1: by socket_group */
 	int64_t drain_timeout_ms;
@@ -118,7 +119,7 @@ void cnd_config_print(const struct cnd_config *c, FILE *out);
 /* Whether two pools are the same in everything but the line numbers. */
 int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
-/* Overwrite and forget the server lines: for processes that have no business with them. */
+/* Overwrite and forget the server lines and users: for processes that have no business with them. */
 void cnd_pool_config_forget(struct cnd_pool_config *p);
 /* What tells a server line from others in a message: its host, port, path …; no secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);

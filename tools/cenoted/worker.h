@@ -49,8 +49,8 @@ struct cnd_portal {
 
 /*
  * A worker: one process, one session of the backend. The files that share it: worker.c (its
- * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), client.c (one
- * client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
+ * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), auth.c (who it
+ * is), client.c (one client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
  * copy.c (what is on its way out and in).
  */
 struct cnd_worker {
@@ -89,7 +89,8 @@ struct cnd_worker {
 	struct cnc_arena arena; /* of one request */
 	char user[64];
 	char settings[1024]; /* that the session was, or is to be, logged in with */
-	uid_t uid;
+	uid_t uid; /* -1: not known */
+	int64_t login_until_ms; /* it must be attached by then */
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it was last heard of */
@@ -181,9 +182,18 @@ int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
 /* The client is gone: always CENOTE_ERR_CONN. */
 int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 
+/* auth.c */
+/* Who is at the other end of a unix socket: 0, or -1. */
+int cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer);
+/* Find out who it is, as the pool's rules want it; HELLO and a login travel if need be. CENOTE_OK: w->user and w->uid are who it
+ * is; negative: refused, and it was told. `wanted` is in w->server, and stays good. */
+int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
+/* The same for who has shown the key of w->user's suspended session, which stands for its password. */
+int cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted);
+/* HELLO for who wants TLS and sends no more until it came: nobody knows yet who it will be. */
+int cnd_auth_hello(struct cnd_worker *w, int tls);
+
 /* attach.c */
-/* Who is at the other end: 0, or -1. */
-int cnd_attach_peer(const struct cnd_worker *w, struct ucred *ret_peer);
 /* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
  * else: done with, one way or another. */
 int cnd_attach_open(struct cnd_worker *w);

@@ -159,7 +159,8 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *   hosts             ordered (default) or random: in which order hosts are tried
  *   run_dir           unix socket: the directory of POOL.sock (default: $CENOTE_SERVER, then
  *                     $XDG_RUNTIME_DIR/cenote if that has it, then /run/cenote)
- *   user, password    who logs in (default: the unix user)
+ *   user, password    who logs in (default: the unix user). The password itself is never sent. A
+ *                     pool that asks for none is not told that there is one.
  *   database          checked against the pool's where given
  *   program           name of the program (default: what it was started as)
  *   application_name  free text for the pool's status

@@ -74,11 +74,24 @@ static const struct {
 	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; from 16kB to 1023MB" },
 	{ POOL "mode = statement\n",
 		"4: \"statement\" is not a mode; session or transaction" },
-	{ POOL "auth = ident\n",
-		"4: \"ident\" is not a way to authenticate; peer or trust" },
-	{ POOL "auth = peer, scram\n",
-		"4: auth: scram is not available in this version; peer or trust" },
-	{ POOL "users = /etc/x\n", "4: users is not available in this version" },
+	{ POOL "auth = ident\n", "4: auth: \"ident\" is not a way to log in (peer, "
+				 "scram-sha-256, cert, trust, reject)" },
+	{ POOL "auth = peer\nauth = trust from=10.0.0.1/8\n",
+		"5: auth: from: \"10.0.0.1/8\" is not a network; write 10.0.0.0/8, or "
+		"2001:db8::/32, or an address" },
+	{ POOL "auth = peer, scram-sha-256\n",
+		"1: pool a: auth has scram-sha-256, and users names no file" },
+	{ POOL "auth = scram-sha-256\nusers = /no/such/file\n",
+		"1: pool a: users /no/such/file: cannot be read: No such file or "
+		"directory" },
+	{ POOL "auth = peer map=/no/such/file\n",
+		"4: auth: map /no/such/file: cannot be read: No such file or "
+		"directory" },
+	{ POOL "auth = scram-sha-256\nusers = credential:../x\n",
+		"1: pool a: users credential:../x: systemd gave no credentials: "
+		"$CREDENTIALS_DIRECTORY is not set (LoadCredential= in the service)" },
+	{ POOL "auth_timeout = 0\n",
+		"1: pool a: auth_timeout = 0: a login needs a bound" },
 	{ POOL "allow_users = root, no-such-user-here\n",
 		"4: there is no unix user \"no-such-user-here\"" },
 	{ POOL "mode = session\nmode = session\n",
@@ -233,7 +246,8 @@ values_have_their_defaults(void **state)
 	assert_int_equal(p->queue_timeout_ms, 30000);
 	assert_int_equal(p->query_timeout_ms, 0);
 	assert_int_equal(p->mode, CND_MODE_SESSION);
-	assert_int_equal(p->auth, CND_AUTH_PEER);
+	assert_int_equal(p->rules.n, 1);
+	assert_int_equal(p->rules.list[0].method, CND_METHOD_PEER);
 	assert_true(cnd_pool_config_allows(p, geteuid()));
 	assert_true(cnd_pool_config_allows(p, 0));
 	assert_false(cnd_pool_config_allows(p, 54321));

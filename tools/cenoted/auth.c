@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "answer.h"
+#include "core/mem.h"
+#include "core/sqlstate.h"
+#include "crypto/crypto.h"
+#include "log.h"
+
+/*
+ * Who a client is. The pool's rules say how it is found out; the reason of a refusal is for the log, and
+ * what was secret, or may have been, is in neither.
+ */
+
+/* ---- what is known of it without its help ---- */
+
+int
+cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer)
+{
+	socklen_t len = sizeof(*ret_peer);
+
+	return getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
+}
+
+/* The last users' names are kept: asking for one reads files. */
+static const char *
+user_name(uid_t uid)
+{
+	static struct {
+		uid_t uid;
+		char name[64];
+	} known[8];
+	static size_t at;
+	const struct passwd *pw;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].uid == uid && known[i].name[0] != '\0')
+			return known[i].name;
+	}
+	pw = getpwuid(uid);
+	at = (at + 1) % (sizeof(known) / sizeof(known[0]));
+	known[at].uid = uid;
+	if (pw != NULL)
+		snprintf(known[at].name, sizeof(known[at].name), "%s", pw->pw_name);
+	else
+		snprintf(known[at].name, sizeof(known[at].name), "%u", (unsigned)uid);
+	return known[at].name;
+}
+
+struct login {
+	struct cnd_worker *w;
+	struct cnd_arrival arrival;
+	const struct cnd_rule *rule;
+	const char *unix_name; /* NULL: it came by TCP */
+	const char *wanted; /* whom it asked to be; "" nobody in particular */
+	const char *user; /* whom it is taken for, once it is proved */
+};
+
+/* ---- refusals ---- */
+
+/* "unix user joe", "192.0.2.1:5000". */
+static const char *
+client_text(const struct login *l, char text[CND_PEER_TEXT_MAX + 16])
+{
+	char peer[CND_PEER_TEXT_MAX];
+
+	if (l->unix_name != NULL)
+		snprintf(text, CND_PEER_TEXT_MAX + 16, "unix user %.63s", l->unix_name);
+	else
+		snprintf(text, CND_PEER_TEXT_MAX + 16, "%s",
+			cnd_peer_text(&l->w->peer, peer));
+	return text;
+}
+
+/* A name that came from a client is not repeated: it may be a password in the wrong field. */
+static const char *
+user_text(const struct login *l)
+{
+	const struct cnd_user *known =
+		cnd_users_find(&l->w->config->users, l->arrival.user);
+
+	return known != NULL ? known->name : "(not in the users file)";
+}
+
+static int
+refuse(const struct login *l, const char *why)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+
+	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"pool %s: the login was refused; cenoted's log says why, and cenoted "
+		"--explain-auth which rule decides",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* The same whoever it is and whatever was wrong. */
+static int
+refuse_password(const struct login *l)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+	const struct cnd_user *known =
+		cnd_users_find(&l->w->config->users, l->arrival.user);
+
+	cnd_log(LOG_WARNING, "login refused: %s, user %s: %s", client_text(l, text),
+		user_text(l),
+		known == NULL        ? "no such user"
+		: known->is_disabled ? "the user is disabled"
+				     : "wrong password");
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+		"pool %s: there is no such user, or the password is wrong",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* ---- a login by password ---- */
+
+static int
+send_auth(struct cnd_worker *w, const struct cnp_str *data)
+{
+	struct cnp_msg m = { .code = CNP_MSG_AUTH };
+
+	m.as.auth.data = *data;
+	return cnp_server_reply(&w->server, &m, 0);
+}
+
+/* The client's next AUTH frame, whose data stays good. */
+static int
+await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
+{
+	struct cnp_request req;
+	int r = cnd_client_flush(w);
+
+	while (r >= 0) {
+		r = cnp_server_next(&w->server, &req);
+		if (r == CENOTE_OK)
+			*ret_data = req.msg.as.auth.data;
+		if (r <= 0)
+			return r;
+		r = cnd_client_receive(w);
+		if (r != 0)
+			continue;
+		cnd_worker_wait(w, w->fd, POLLIN, w->login_until_ms);
+		if (cnd_now_ms() >= w->login_until_ms ||
+			cnd_worker_order(w) == CND_ORDER_NOW)
+			return CENOTE_ERR_TIMEOUT;
+	}
+	return r;
+}
+
+/* The first AUTH frame: which mechanism, and its first message. */
+static int
+await_mechanism(
+	struct cnd_worker *w, struct cnp_str *ret_mechanism, struct cnp_str *ret_message)
+{
+	struct cnc_reader reader;
+	struct cnp_str data;
+	int r = await_auth(w, &data);
+
+	if (r < 0)
+		return r;
+	cnc_reader_init(&reader, data.p, data.n);
+	ret_mechanism->p = cnc_read_str(&reader, &ret_mechanism->n);
+	ret_message->p = cnc_read_str(&reader, &ret_message->n);
+	return cnc_reader_end(&reader);
+}
+
+static int
+violation(const struct login *l)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+
+	cnd_log(LOG_WARNING, "login refused: %s: its messages are not those of a login",
+		client_text(l, text));
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(PROTOCOL),
+		"pool %s: what came is not part of a login by SCRAM, or was changed on "
+		"its way",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* From the client's first message to our last, which goes out with ATTACHED. */
+static int
+exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str *first)
+{
+	const struct cnp_hash *hash = cn_crypto_get(CN_CRYPTO_ABI)->hash;
+	struct cnp_scram_verifier verifier;
+	struct cnp_str text;
+	int is_made_up;
+	int r = cnp_scram_server_take(s, first->p, first->n);
+
+	if (r < 0 || strcmp(s->user, l->wanted) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	is_made_up = cnd_users_verifier(
+		&l->w->config->users, hash, l->arrival.user, &verifier);
+	r = is_made_up < 0
+		    ? is_made_up
+		    : cnp_scram_server_challenge(s, &verifier, is_made_up, NULL, &text);
+	if (r == CENOTE_OK)
+		r = send_auth(l->w, &text);
+	if (r == CENOTE_OK)
+		r = await_auth(l->w, &text);
+	if (r == CENOTE_OK)
+		r = cnp_scram_server_check(s, text.p, text.n, &text);
+	if (r == CENOTE_OK)
+		r = send_auth(l->w, &text);
+	cnc_wipe(&verifier, sizeof(verifier));
+	return r;
+}
+
+static int
+by_password(struct login *l)
+{
+	struct cnp_scram_server s;
+	struct cnp_str mechanism, first;
+	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
+
+	if (r == CENOTE_OK)
+		r = await_mechanism(l->w, &mechanism, &first);
+	if (r < 0)
+		return r;
+	if (strcmp(mechanism.p, CNP_EXTERNAL) == 0) {
+		cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+			"pool %s wants a password: give one, and the user whose it is",
+			l->w->config->name);
+		return CENOTE_ERR_AUTH;
+	}
+	if (strcmp(mechanism.p, CNP_SCRAM_PLAIN) != 0)
+		return violation(l);
+	cnp_scram_server_init(&s, cn_crypto_get(CN_CRYPTO_ABI)->hash, 0, NULL);
+	r = exchange(l, &s, &first);
+	cnp_scram_server_finish(&s);
+	l->user = l->arrival.user;
+	if (r == CENOTE_ERR_AUTH)
+		return refuse_password(l);
+	/* what the frames' own reader found was said already */
+	return r == CENOTE_ERR_PROTOCOL &&
+			       cnp_server_state(&l->w->server) != CNP_SERVER_BROKEN
+		       ? violation(l)
+		       : r;
+}
+
+/* ---- the other methods ---- */
+
+static int
+by_peer(struct login *l)
+{
+	l->user = cnd_rule_user(l->rule, &l->unix_name, 1, l->wanted);
+	if (l->user != NULL)
+		return CENOTE_OK;
+	return refuse(l, l->rule->map_path != NULL
+				 ? "the map does not let it be the user it asked for"
+				 : "it asked to be another user, which auth = peer does "
+				   "not allow");
+}
+
+static int
+by_trust(struct login *l)
+{
+	l->user = l->arrival.user;
+	return *l->user != '\0' ? CENOTE_OK : refuse(l, "it named no user");
+}
+
+static int
+by_certificate(struct login *l)
+{
+	return refuse(l, "its certificate names nobody");
+}
+
+static int
+by_reject(struct login *l)
+{
+	return refuse(l, "a rule rejects it");
+}
+
+static int (*const methods[])(struct login *l) = {
+	[CND_METHOD_PEER] = by_peer,
+	[CND_METHOD_SCRAM] = by_password,
+	[CND_METHOD_CERT] = by_certificate,
+	[CND_METHOD_TRUST] = by_trust,
+	[CND_METHOD_REJECT] = by_reject,
+};
+
+/* ---- which of them ---- */
+
+/* Who comes, as far as the kernel knows; and the rule that decides. CENOTE_OK, or refused. */
+static int
+begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+
+	*l = (struct login){ .w = w, .wanted = wanted.p };
+	l->arrival.peer = w->peer;
+	l->arrival.user = l->wanted;
+	w->uid = (uid_t)-1;
+	if (w->peer.door == CND_DOOR_UNIX) {
+		if (cnd_auth_peer(w, &peer) < 0)
+			return CENOTE_ERR_CONN;
+		w->uid = peer.uid;
+		l->unix_name = user_name(peer.uid);
+		if (!cnd_pool_config_allows(w->config, peer.uid))
+			return refuse(l, "it is not in allow_users");
+		if (*l->wanted == '\0')
+			l->arrival.user = l->unix_name;
+	}
+	if (strlen(l->wanted) != wanted.n || wanted.n > CND_USER_MAX)
+		return refuse(l, "the name of its user is too long, or has a zero byte");
+	l->rule = cnd_rules_match(&w->config->rules, &l->arrival);
+	return l->rule != NULL ? CENOTE_OK : refuse(l, "no rule of auth matches");
+}
+
+/* HELLO was said before it was known that this user needs no password: the client says something yet. */
+static int
+await_external(const struct login *l)
+{
+	struct cnp_str mechanism, message;
+	int r;
+
+	if (cnp_server_state(&l->w->server) != CNP_SERVER_AUTH ||
+		l->rule->method == CND_METHOD_SCRAM)
+		return CENOTE_OK;
+	r = await_mechanism(l->w, &mechanism, &message);
+	if (r < 0 || strcmp(mechanism.p, CNP_EXTERNAL) == 0)
+		return r;
+	/* it means to be sure of the pool by its password, and cannot */
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"pool %s: this user logs in without a password here: leave it out",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+int
+cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct login l;
+	int r = begin(&l, w, wanted);
+
+	if (r == CENOTE_OK)
+		r = await_external(&l);
+
+	if (r == CENOTE_OK)
+		r = methods[l.rule->method](&l);
+	if (r == CENOTE_OK)
+		snprintf(w->user, sizeof(w->user), "%s", l.user);
+	return r;
+}
+
+int
+cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
+{
+	const uid_t owner = w->uid;
+	struct login l;
+	int r = begin(&l, w, wanted);
+	int is_owner = w->uid == owner;
+
+	w->uid = owner;
+	if (r < 0)
+		return r;
+	if (l.rule->method == CND_METHOD_SCRAM)
+		l.user = l.arrival.user;
+	else
+		r = methods[l.rule->method](&l);
+	if (r < 0)
+		return r;
+	return is_owner && strcmp(l.user, w->user) == 0
+		       ? CENOTE_OK
+		       : refuse(&l, "the suspended session is another user's");
+}
+
+int
+cnd_auth_hello(struct cnd_worker *w, int tls)
+{
+	uint8_t logins = 0;
+
+	/* the others carry a secret of their own, or need none */
+	if (w->server.opening.kind == CNP_OPEN_ATTACH)
+		logins = cnd_rules_logins(&w->config->rules, w->peer.door, tls);
+	return cnd_answer_hello_login(&w->server, tls, logins);
+}
