@@ -244,7 +244,7 @@ who_cannot_come_is_told_why(void **state)
 	expect_refused(ports[0], "other", "3D000", "there is no pool \"other\"");
 	/* auth = peer is for who is on this machine */
 	expect_refused(ports[0], "main", "28000", "the login was refused");
-	wp_await_log("peer");
+	wp_await_log("no rule of auth matches");
 	wp_await("main", "idle", 1);
 }
 

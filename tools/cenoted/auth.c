@@ -58,7 +58,8 @@ struct login {
 	const struct cnd_rule *rule;
 	const char *unix_name; /* NULL: it came by TCP */
 	const char *wanted; /* whom it asked to be; "" nobody in particular */
-	const char *user; /* whom it is taken for, once it is proved */
+	const char *
+		user; /* whom it is taken for, once it is proved: CND_USER_MAX bytes at most */
 };
 
 /* ---- refusals ---- */
@@ -214,36 +215,37 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 	return r;
 }
 
+/* The first message is there: go on by what the client chose. */
 static int
-by_password(struct login *l)
+log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
 {
 	struct cnp_scram_server s;
-	struct cnp_str mechanism, first;
-	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
+	int r;
 
-	if (r == CENOTE_OK)
-		r = await_mechanism(l->w, &mechanism, &first);
-	if (r < 0)
-		return r;
-	if (strcmp(mechanism.p, CNP_EXTERNAL) == 0) {
+	if (strcmp(mechanism->p, CNP_EXTERNAL) == 0) {
 		cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
 			"pool %s wants a password: give one, and the user whose it is",
 			l->w->config->name);
 		return CENOTE_ERR_AUTH;
 	}
-	if (strcmp(mechanism.p, CNP_SCRAM_PLAIN) != 0)
-		return violation(l);
+	if (strcmp(mechanism->p, CNP_SCRAM_PLAIN) != 0)
+		return CENOTE_ERR_PROTOCOL;
 	cnp_scram_server_init(&s, cn_crypto_get(CN_CRYPTO_ABI)->hash, 0, NULL);
-	r = exchange(l, &s, &first);
+	r = exchange(l, &s, first);
 	cnp_scram_server_finish(&s);
 	l->user = l->arrival.user;
-	if (r == CENOTE_ERR_AUTH)
-		return refuse_password(l);
-	/* what the frames' own reader found was said already */
-	return r == CENOTE_ERR_PROTOCOL &&
-			       cnp_server_state(&l->w->server) != CNP_SERVER_BROKEN
-		       ? violation(l)
-		       : r;
+	return r == CENOTE_ERR_AUTH ? refuse_password(l) : r;
+}
+
+static int
+by_password(struct login *l)
+{
+	struct cnp_str mechanism, first;
+	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
+
+	if (r == CENOTE_OK)
+		r = await_mechanism(l->w, &mechanism, &first);
+	return r < 0 ? r : log_in_by(l, &mechanism, &first);
 }
 
 /* ---- the other methods ---- */
@@ -346,8 +348,11 @@ cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted)
 
 	if (r == CENOTE_OK)
 		r = methods[l.rule->method](&l);
+	/* what the frames' own reader found was said already */
+	if (r == CENOTE_ERR_PROTOCOL && cnp_server_state(&w->server) != CNP_SERVER_BROKEN)
+		r = violation(&l);
 	if (r == CENOTE_OK)
-		snprintf(w->user, sizeof(w->user), "%s", l.user);
+		memcpy(w->user, l.user, strlen(l.user) + 1);
 	return r;
 }
 

@@ -7,14 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explain.h"
 #include "log.h"
 #include "master.h"
+#include "newuser.h"
 #include "pool.h"
 
 #define DEFAULT_FILE CND_CONFIG_DIR "/cenoted.conf"
 
 struct arguments {
 	const char *file;
+	const char *user; /* --user; NULL not given */
+	int is_question; /* --explain-auth */
+	char **words; /* of it */
+	int n_words;
 	int is_daemon;
 	int is_check;
 };
@@ -22,10 +28,18 @@ struct arguments {
 static const char usage[] =
 	"usage: cenoted [-d] [-c FILE]\n"
 	"       cenoted --check [-c FILE]\n"
+	"       cenoted --explain-auth [-c FILE] pool=NAME [user=NAME] "
+	"[from=ADDRESS|unix]\n"
+	"                              [tls=yes|no] [cert=yes|no]\n"
+	"       cenoted --user NAME\n"
 	"  -c, --config FILE  configuration (default: " DEFAULT_FILE ")\n"
 	"  -d, --daemon       go to the background once clients can come\n"
 	"      --check        read the configuration, print what is in force and every "
 	"error\n"
+	"      --explain-auth say which rule of auth decides, and why others do not\n"
+	"      --user NAME    make a line of a users file; the password is asked for, "
+	"or\n"
+	"                     read from standard input\n"
 	"      --help         this\n"
 	"      --version      the version\n"
 	"See cenoted(8), cenoted.conf(5).\n";
@@ -38,6 +52,8 @@ read_arguments(int argc, char **argv, struct arguments *a)
 		{ "config", required_argument, NULL, 'c' },
 		{ "daemon", no_argument, NULL, 'd' },
 		{ "check", no_argument, NULL, 'k' },
+		{ "explain-auth", no_argument, NULL, 'x' },
+		{ "user", required_argument, NULL, 'u' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -55,6 +71,12 @@ read_arguments(int argc, char **argv, struct arguments *a)
 		case 'k':
 			a->is_check = 1;
 			break;
+		case 'x':
+			a->is_question = 1;
+			break;
+		case 'u':
+			a->user = optarg;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
@@ -66,7 +88,9 @@ read_arguments(int argc, char **argv, struct arguments *a)
 			return 2;
 		}
 	}
-	if (optind == argc)
+	a->words = argv + optind;
+	a->n_words = argc - optind;
+	if (optind == argc || a->is_question)
 		return -1;
 	fprintf(stderr, "cenoted: unexpected argument \"%s\"\n%s", argv[optind], usage);
 	return 2;
@@ -88,6 +112,17 @@ check(struct cnd_config *c)
 	if (c->n_errors == 0)
 		cnd_config_print(c, stdout);
 	print_errors(c);
+	cnd_config_destroy(c);
+	return status;
+}
+
+static int
+explain(struct cnd_config *c, const struct arguments *a)
+{
+	int status;
+
+	print_errors(c);
+	status = c->n_errors > 0 ? 2 : cnd_explain_auth(c, a->words, a->n_words);
 	cnd_config_destroy(c);
 	return status;
 }
@@ -170,9 +205,13 @@ main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (a.user != NULL)
+		return cnd_newuser(a.user);
 	c = cnd_config_load(a.file);
 	if (c->n_pools <= CND_CONFIG_POOLS)
 		cnd_pool_check_backends(c, backends);
+	if (a.is_question)
+		return explain(c, &a);
 	if (a.is_check)
 		return check(c);
 	if (c->n_errors > 0) {

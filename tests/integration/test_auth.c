@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who gets in. What is expected is written down here, and not computed by what is tested. */
+#include "with_pool.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/cnt_raw.h"
+
+/* pencil; made by PostgreSQL */
+#define PENCIL                                                                           \
+	"SCRAM-SHA-256$4096:Eud57b8IlfdeEdU2MofEBA==$"                                   \
+	"9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0=:"                                  \
+	"OCzKqPQGQtvtfalsHB2deVv5+NrjkA4ERG/+brYSgbM="
+
+#define LONG_NAME                                                                        \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* ---- the table ---- */
+
+/* Who comes: the letter is how the table below names it. */
+static const struct {
+	char letter;
+	const char *user;
+	const char *password;
+} guests[] = {
+	{ 'k', "known", "pencil" },
+	{ 'u', "unknown", "pencil" },
+	{ 'd', "disabled", "pencil" },
+	{ 'w', "known", "eraser" },
+	{ 'p', "known", "" },
+	{ 'e', "", "pencil" },
+	{ 'n', "", "" },
+	{ 'o', LONG_NAME, "pencil" },
+};
+
+/* Who gets in by which door; nobody else does. The test's own unix user is not `known`. */
+static const struct {
+	const char *pool;
+	const char *auth;
+	const char *by_unix;
+	const char *by_tcp;
+} table[] = {
+	{ "peer", "peer", "en", "" },
+	{ "scram", "scram-sha-256", "k", "" },
+	{ "scram-clear", "scram-sha-256 tls=no", "k", "k" },
+	{ "scram-tls", "scram-sha-256 tls=yes", "", "" },
+	{ "scram-tcp", "scram-sha-256 tls=no door=tcp", "", "k" },
+	{ "scram-other", "scram-sha-256 tls=no user=other", "", "" },
+	{ "scram-far", "scram-sha-256 tls=no from=10.0.0.0/8", "", "" },
+	{ "scram-near", "scram-sha-256 tls=no from=127.0.0.0/8", "", "k" },
+	{ "cert", "cert", "", "" },
+	{ "trust", "trust", "kudwpen", "" },
+	{ "trust-tcp", "trust door=tcp", "", "kudwp" },
+	{ "trust-one", "trust user=unknown, trust door=tcp user=unknown", "u", "u" },
+	{ "reject", "reject", "", "" },
+	{ "reject-one", "reject user=unknown, trust, trust door=tcp", "kdwpen", "kdwp" },
+	{ "both", "peer, scram-sha-256 tls=no", "en", "k" },
+	/* who names nobody is taken for the first that the map allows: known */
+	{ "map", "peer map=@DIR@/map", "kwpen", "" },
+};
+
+static int port;
+
+static int
+free_port(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+static void
+put_file(const char *name, mode_t mode, const char *text)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", wp_daemon.dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+/* The daemon with `config`, whose files are made first. */
+static void
+start(const char *config)
+{
+	const struct passwd *me = getpwuid(geteuid());
+	char map[200];
+
+	assert_non_null(me);
+	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
+	put_file("users", 0600,
+		"known:" PENCIL "\n"
+		"disabled:!" PENCIL "\n");
+	snprintf(map, sizeof(map), "%s known\n%s other\n", me->pw_name, me->pw_name);
+	put_file("map", 0644, map);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+}
+
+static void
+start_table(void)
+{
+	static char config[8192];
+	size_t n;
+
+	port = free_port();
+	n = (size_t)snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "listen = 127.0.0.1:%d\n"
+				  "users = @DIR@/users\n",
+		port);
+	for (size_t i = 0; i < CNT_COUNT(table); i++)
+		n += (size_t)snprintf(config + n, sizeof(config) - n,
+			"[pool %s]\nbackend = sqlite\nserver = path=@DIR@/main.db\n"
+			"sessions = 1\nauth = %s\n",
+			table[i].pool, table[i].auth);
+	assert_true(n < sizeof(config));
+	start(config);
+}
+
+static cenote_conn *
+handle(const char *pool, int is_tcp, const char *user, const char *password)
+{
+	cenote_conn *conn = wp_handle(pool);
+	char text[16];
+
+	if (is_tcp) {
+		snprintf(text, sizeof(text), "%d", port);
+		assert_int_equal(cenote_conn_set(conn, "run_dir", NULL), CENOTE_OK);
+		assert_int_equal(cenote_conn_set(conn, "host", "127.0.0.1"), CENOTE_OK);
+		assert_int_equal(cenote_conn_set(conn, "port", text), CENOTE_OK);
+	}
+	assert_int_equal(cenote_conn_set(conn, "user", user), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "password", password), CENOTE_OK);
+	return conn;
+}
+
+static void
+expect(const char *pool, int is_tcp, size_t guest, int gets_in)
+{
+	cenote_conn *conn =
+		handle(pool, is_tcp, guests[guest].user, guests[guest].password);
+	int r = cenote_connect(conn);
+
+	if ((r == CENOTE_OK) != gets_in)
+		fail_msg("pool %s, %s, guest %c: %s %s", pool, is_tcp ? "TCP" : "unix",
+			guests[guest].letter, cenote_status_name(r), wp_message(conn));
+	if (gets_in) {
+		assert_string_equal(wp_value(conn, "select 1"), "1");
+	} else {
+		if (r != CENOTE_ERR_AUTH)
+			fail_msg("pool %s, %s, guest %c: %s %s", pool,
+				is_tcp ? "TCP" : "unix", guests[guest].letter,
+				cenote_status_name(r), wp_message(conn));
+		if (strcmp(wp_sqlstate(conn), "28000") != 0)
+			assert_string_equal(wp_sqlstate(conn), "28P01");
+	}
+	cenote_conn_destroy(conn);
+}
+
+static void
+the_table_is_true(void **state)
+{
+	(void)state;
+	start_table();
+	for (size_t i = 0; i < CNT_COUNT(table); i++) {
+		for (size_t j = 0; j < CNT_COUNT(guests); j++) {
+			expect(table[i].pool, 0, j,
+				strchr(table[i].by_unix, guests[j].letter) != NULL);
+			expect(table[i].pool, 1, j,
+				strchr(table[i].by_tcp, guests[j].letter) != NULL);
+		}
+	}
+}
+
+/* ---- what who is refused gets to know ---- */
+
+static void
+wrong_unknown_and_disabled_look_the_same(void **state)
+{
+	static const char *const users[] = { "known", "unknown", "disabled", "" };
+	char said[2][200] = { "", "" };
+
+	(void)state;
+	start(WP_POOL("sessions = 1\nauth = scram-sha-256\nusers = @DIR@/users\n"));
+	for (size_t i = 0; i < CNT_COUNT(users); i++) {
+		cenote_conn *conn = handle("main", 0, users[i], "eraser");
+
+		assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
+		assert_string_equal(wp_sqlstate(conn), "28P01");
+		snprintf(said[i > 0], sizeof(said[0]), "%s", wp_message(conn));
+		if (i > 0)
+			assert_string_equal(said[0], said[1]);
+		cenote_conn_destroy(conn);
+	}
+	/* the log knows better, but repeats no name that is not in the file */
+	wp_await_log("user known: wrong password");
+	wp_await_log("user disabled: the user is disabled");
+	wp_await_log("user (not in the users file): no such user");
+	assert_false(wp_log_has("unknown"));
+}
+
+static void
+who_has_no_password_is_told_to_give_one(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL("sessions = 1\nauth = scram-sha-256\nusers = @DIR@/users\n"));
+	conn = handle("main", 0, "known", "");
+	assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
+	assert_string_equal(wp_sqlstate(conn), "28P01");
+	assert_non_null(strstr(wp_message(conn), "asks for a password"));
+	cenote_conn_destroy(conn);
+}
+
+/* ---- a session's life with a password ---- */
+
+static void
+a_yielded_session_is_had_again_with_the_same_password(void **state)
+{
+	cenote_conn *a, *b;
+	cenote_stmt *stmt;
+	cenote_result *res;
+	const char *value;
+	size_t len;
+
+	(void)state;
+	start(WP_POOL("sessions = 1\nmode = transaction\nauth = scram-sha-256\n"
+		      "users = @DIR@/users\n"));
+	a = handle("main", 0, "known", "pencil");
+	b = handle("main", 0, "known", "pencil");
+	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	assert_int_equal(cenote_stmt_create(a, "select 1", CENOTE_NTS, &stmt), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	for (int i = 0; i < 5; i++) {
+		assert_string_equal(wp_value(b, "select 2"), "2");
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		assert_int_equal(cenote_result_row(res, 0, &value, &len), CENOTE_OK);
+		assert_string_equal(value, "1");
+		cenote_result_destroy(res);
+	}
+	assert_true(wp_pool_number("main", "yields") > 0);
+	cenote_stmt_destroy(stmt);
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void
+a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
+{
+	cenote_conn *a, *b;
+
+	(void)state;
+	start(WP_POOL("sessions = 1..2\nauth = scram-sha-256\nusers = @DIR@/users\n"));
+	a = handle("main", 0, "known", "pencil");
+	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	put_file("users", 0600, "known:!" PENCIL "\nnew:" PENCIL "\n");
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	/* its session is taken back, and it gets no other */
+	while (wp_status_of(a, "select 1") == CENOTE_OK)
+		wp_pause_ms(20);
+	assert_string_equal(wp_sqlstate(a), "28P01");
+	b = handle("main", 0, "new", "pencil");
+	assert_int_equal(cenote_connect(b), CENOTE_OK);
+	/* a file that others could have written changes nothing */
+	put_file("users", 0666, "known:" PENCIL "\n");
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("can be written by others than its owner");
+	assert_string_equal(wp_value(b, "select 1"), "1");
+	put_file("users", 0600, "known:!" PENCIL "\nnew:" PENCIL "\n");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+static void
+a_suspended_session_is_its_users_only(void **state)
+{
+	cenote_conn *a, *b;
+	char token[CENOTE_TOKEN_SIZE];
+	cenote_result *res;
+
+	(void)state;
+	start(WP_POOL("sessions = 1\nauth = trust user=known,other\n"));
+	a = handle("main", 0, "known", "");
+	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	assert_int_equal(cenote_suspend(a, NULL, 10000, token), CENOTE_OK);
+	b = handle("main", 0, "other", "");
+	assert_int_equal(cenote_resume(b, token, &res), CENOTE_ERR_AUTH);
+	assert_string_equal(wp_sqlstate(b), "28000");
+	wp_await_log("the suspended session is another user's");
+	cenote_conn_destroy(b);
+	b = handle("main", 0, "known", "");
+	assert_int_equal(cenote_resume(b, token, &res), CENOTE_OK);
+	assert_string_equal(wp_value(b, "select 1"), "1");
+	cenote_conn_destroy(a);
+	cenote_conn_destroy(b);
+}
+
+/* ---- clients that do not play by the rules ---- */
+
+static const char *
+scram_pool(void)
+{
+	return WP_POOL("sessions = 1\nauth = scram-sha-256\nusers = @DIR@/users\n"
+		       "auth_timeout = 1s\n");
+}
+
+static void
+put_auth(struct cnt_raw *c, const char *mechanism, const char *message)
+{
+	struct cnp_msg m = { .code = CNP_MSG_AUTH };
+	struct cnc_buf b;
+
+	cnc_buf_init(&b, &cnc_mem_default, 65536);
+	if (mechanism != NULL)
+		assert_int_equal(
+			cnc_buf_str(&b, mechanism, strlen(mechanism)), CENOTE_OK);
+	if (message != NULL)
+		assert_int_equal(cnc_buf_str(&b, message, strlen(message)), CENOTE_OK);
+	m.as.auth.data.p = (const char *)cnc_buf_head(&b);
+	m.as.auth.data.n = cnc_buf_len(&b);
+	cnt_raw_send(c, 0, 0, &m);
+	cnc_buf_finish(&b);
+}
+
+static void
+begin_raw(struct cnt_raw *c)
+{
+	assert_int_equal(cnt_raw_begin(c, wp_daemon.run_dir, "main", NULL), 0);
+	assert_int_equal(cnt_raw_expect(c, "HELLO/0"), 0);
+	assert_int_equal(c->msg.as.hello.auth, CNP_AUTH_SASL);
+	assert_string_equal(c->msg.as.hello.mechanisms.p, "SCRAM-SHA-256");
+}
+
+static void
+what_is_no_login_is_refused(void **state)
+{
+	static const struct {
+		const char *mechanism, *message, *sqlstate;
+	} cases[] = {
+		{ "EXTERNAL", "", "28P01" },
+		{ "PLAIN", "\0known\0pencil", "08P01" },
+		{ "SCRAM-SHA-1", "n,,n=,r=abc", "08P01" },
+		{ "SCRAM-SHA-256-PLUS", "p=tls-exporter,,n=,r=abc", "08P01" },
+		{ "SCRAM-SHA-256", "p=tls-exporter,,n=,r=abc", "08P01" },
+		{ "SCRAM-SHA-256", "", "08P01" },
+		{ "SCRAM-SHA-256", "n,,n=known,r=abc", "08P01" },
+		{ "SCRAM-SHA-256", "n,a=known,n=,r=abc", "08P01" },
+		{ "SCRAM-SHA-256", NULL, "08P01" },
+		{ NULL, NULL, "08P01" },
+	};
+
+	(void)state;
+	start(scram_pool());
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		struct cnt_raw c;
+
+		begin_raw(&c);
+		put_auth(&c, cases[i].mechanism, cases[i].message);
+		assert_int_equal(cnt_raw_expect(&c, "ERROR/0"), 0);
+		assert_string_equal(cnt_raw_field(&c, 'C'), cases[i].sqlstate);
+		assert_int_equal(cnt_raw_expect(&c, "END"), 0);
+		cnt_raw_close(&c);
+	}
+}
+
+static void
+no_step_can_be_left_out(void **state)
+{
+	struct cnt_raw c;
+
+	(void)state;
+	start(scram_pool());
+	/* a request in place of a login, and in its middle */
+	begin_raw(&c);
+	cnt_raw_query(&c, 1, 1, "select 1");
+	assert_int_equal(cnt_raw_expect(&c, "ERROR/0 END"), 0);
+	cnt_raw_close(&c);
+	begin_raw(&c);
+	put_auth(&c, "SCRAM-SHA-256", "n,,n=,r=abc");
+	assert_int_equal(cnt_raw_expect(&c, "AUTH/0"), 0);
+	cnt_raw_query(&c, 1, 1, "select 1");
+	assert_int_equal(cnt_raw_expect(&c, "ERROR/0 END"), 0);
+	cnt_raw_close(&c);
+	/* the pool's own words sent back */
+	begin_raw(&c);
+	put_auth(&c, "SCRAM-SHA-256", "n,,n=,r=abc");
+	assert_int_equal(cnt_raw_expect(&c, "AUTH/0"), 0);
+	{
+		struct cnp_msg m = c.msg;
+
+		cnt_raw_send(&c, 0, 0, &m);
+	}
+	assert_int_equal(cnt_raw_expect(&c, "ERROR/0"), 0);
+	assert_string_equal(cnt_raw_field(&c, 'C'), "08P01");
+	cnt_raw_close(&c);
+}
+
+static void
+a_login_has_its_bounds(void **state)
+{
+	static char much[20000];
+	cenote_conn *conn;
+	struct cnt_raw c;
+
+	(void)state;
+	start(scram_pool());
+	memset(much, 'x', sizeof(much) - 1);
+	begin_raw(&c);
+	put_auth(&c, "SCRAM-SHA-256", much);
+	assert_int_equal(cnt_raw_expect(&c, "ERROR/0"), 0);
+	cnt_raw_close(&c);
+	/* silence costs the pool no more than auth_timeout */
+	begin_raw(&c);
+	assert_int_equal(cnt_raw_expect(&c, "END"), 0);
+	conn = handle("main", 0, "known", "pencil");
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	cenote_conn_destroy(conn);
+	cnt_raw_close(&c);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_teardown(name, wp_teardown)
+	const struct CMUnitTest tests[] = {
+		T(the_table_is_true),
+		T(wrong_unknown_and_disabled_look_the_same),
+		T(who_has_no_password_is_told_to_give_one),
+		T(a_yielded_session_is_had_again_with_the_same_password),
+		T(a_reload_takes_new_passwords_and_turns_the_disabled_away),
+		T(a_suspended_session_is_its_users_only),
+		T(what_is_no_login_is_refused),
+		T(no_step_can_be_left_out),
+		T(a_login_has_its_bounds),
+	};
+
+	return cmocka_run_group_tests_name("auth", tests, NULL, NULL);
+}
