@@ -134,7 +134,7 @@ static int
 on_challenge(cenote_conn *conn, const struct cnp_str *data)
 {
 	struct cn_login *l = conn->login;
-	struct cnp_str message;
+	struct cnp_str message = CNP_STR_NONE;
 	char what[120];
 	int r = cnp_scram_client_challenge(&l->scram, data->p, data->n);
 

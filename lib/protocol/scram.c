@@ -43,6 +43,7 @@ cnp_scram_put_binding(
 	size_t n = strlen(header);
 	int r;
 
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): its length is known */
 	memcpy(both, header, n);
 	if (binding_data) {
 		memcpy(both + n, binding_data, CNP_SCRAM_BINDING_LEN);
@@ -92,8 +93,10 @@ cnp_scram_read_end(struct cnp_scram_reader *r)
 	struct cnp_str value;
 
 	while (!r->is_at_end) {
-		char letter = r->n > 0 ? *r->p : '\0';
+		char letter = '\0';
 
+		if (r->n > 0)
+			letter = *r->p;
 		/* m: an extension that must be understood */
 		if (!is_letter(letter) || letter == 'm' ||
 			cnp_scram_read(r, letter, &value) < 0)

@@ -42,9 +42,11 @@ take_header(struct cnp_scram_server *s, const char *text, size_t n, size_t *ret_
 static char
 unescape(const char *p, size_t n)
 {
-	if (n < 3)
-		return '\0';
-	return memcmp(p, "=2C", 3) == 0 ? ',' : memcmp(p, "=3D", 3) == 0 ? '=' : '\0';
+	if (n >= 3 && memcmp(p, "=2C", 3) == 0)
+		return ',';
+	if (n >= 3 && memcmp(p, "=3D", 3) == 0)
+		return '=';
+	return '\0';
 }
 
 static int

@@ -240,7 +240,7 @@ log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str
 static int
 by_password(struct login *l)
 {
-	struct cnp_str mechanism, first;
+	struct cnp_str mechanism = CNP_STR_NONE, first = CNP_STR_NONE;
 	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
 
 	if (r == CENOTE_OK)
