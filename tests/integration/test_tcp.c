@@ -254,9 +254,9 @@ networks_are_denied_and_allowed(void **state)
 	cenote_conn *a;
 
 	(void)state;
-	wp_start(config_of(
-		"listen = 127.0.0.1:@1\n", "sessions = 1\nauth = trust door=tcp, "
-					   "trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, "
+		"trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
 	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
 	assert_int_equal(
 		cnt_daemon_configure(&wp_daemon,

@@ -96,15 +96,14 @@ greet(struct cnd_worker *w)
 /* ---- the opening ---- */
 
 static int
-hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index)
+hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t *bytes,
+	size_t n)
 {
 	struct cnd_ipc m = { .kind = kind,
 		.index = index,
 		.n_fds = 1,
 		.fds = { w->fd },
 		.peer = w->peer };
-	const uint8_t *bytes;
-	size_t n = cnp_server_raw(&w->server, &bytes);
 
 	if (n > CND_IPC_BYTES_MAX)
 		return -1;
@@ -117,6 +116,23 @@ hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index)
 	close(w->fd);
 	w->fd = -1;
 	return 0;
+}
+
+static uint32_t
+pool_index(const struct cnd_worker *w)
+{
+	return (uint32_t)(w->pool - w->board->pools);
+}
+
+int
+cnd_attach_part(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+	size_t n = cnp_server_output(&w->server, &bytes);
+
+	if (w->peer.door != CND_DOOR_TCP || w->fd < 0 || w->is_client_gone)
+		return -1;
+	return hand_to_door(w, CND_IPC_PARTING, pool_index(w), bytes, n);
 }
 
 /* Who wants TLS sends no more until HELLO came. */
@@ -187,8 +203,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			w, w->fd, POLLIN, w->is_handed_over ? until : begun + SILENCE_MS);
 		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
 			cnp_server_raw(&w->server, &bytes) == 0 &&
-			hand_to_door(w, CND_IPC_SILENT,
-				(uint32_t)(w->pool - w->board->pools)) == 0)
+			hand_to_door(w, CND_IPC_SILENT, pool_index(w), NULL, 0) == 0)
 			return CENOTE_ERR_CONN;
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
@@ -334,10 +349,13 @@ static int
 on_resume(struct cnd_worker *w, const struct cnp_resume *m)
 {
 	const struct cnd_slot *slot = cnd_answer_resume(&w->server, w->board, m);
+	const uint8_t *bytes;
+	size_t n = cnp_server_raw(&w->server, &bytes);
 
 	if (slot == NULL)
 		return CENOTE_ERR_AUTH;
-	if (hand_to_door(w, CND_IPC_RESUME, (uint32_t)(slot - w->board->slots)) < 0)
+	if (hand_to_door(
+		    w, CND_IPC_RESUME, (uint32_t)(slot - w->board->slots), bytes, n) < 0)
 		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 	return CENOTE_ERR_CONN;

@@ -114,6 +114,7 @@ refuse_password(const struct login *l)
 		known == NULL        ? "no such user"
 		: known->is_disabled ? "the user is disabled"
 				     : "wrong password");
+	l->w->has_failed = 1;
 	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
 		"pool %s: there is no such user, or the password is wrong",
 		l->w->config->name);

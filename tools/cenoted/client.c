@@ -380,6 +380,7 @@ forget_client(struct cnd_worker *w)
 {
 	w->is_client_gone = 0;
 	w->is_suspending = 0;
+	w->has_failed = 0;
 	cnp_server_restart(&w->server);
 }
 
@@ -395,7 +396,8 @@ cnd_client_serve(struct cnd_worker *w)
 		return converse(w);
 	if (r == CENOTE_ERR_PROTOCOL)
 		log_protocol_error(w);
-	say_goodbye(w);
+	if (!w->has_failed || cnd_attach_part(w) < 0)
+		say_goodbye(w);
 	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 

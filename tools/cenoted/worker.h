@@ -91,6 +91,7 @@ struct cnd_worker {
 	char settings[1024]; /* that the session was, or is to be, logged in with */
 	uid_t uid; /* -1: not known */
 	int64_t login_until_ms; /* it must be attached by then */
+	int has_failed; /* its password was wrong */
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
 	int64_t active_ms; /* when it was last heard of */
@@ -197,6 +198,9 @@ int cnd_auth_hello(struct cnd_worker *w, int tls);
 /* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
  * else: done with, one way or another. */
 int cnd_attach_open(struct cnd_worker *w);
+/* A login failed: the door says so when its time has come, and no worker waits for that. 0, or -1: it is
+ * still here, to be told at once. */
+int cnd_attach_part(struct cnd_worker *w);
 /* The door sent a client that claims the suspended session: CENOTE_OK if it is his. */
 int cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m);
 
