@@ -349,6 +349,133 @@ a_suspended_session_is_its_users_only(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* ---- secrets ---- */
+
+/* What must be seen nowhere: passwords, right and wrong ones, and what the users file keeps of them. */
+static const char *const secrets[] = { "pencil", "eraser", "Eud57b8IlfdeEdU2MofEBA",
+	"9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0", "OCzKqPQGQtvtfalsHB2deVv5" };
+
+static void
+expect_no_secret(const char *where, const char *text)
+{
+	for (size_t i = 0; i < CNT_COUNT(secrets); i++) {
+		if (strstr(text, secrets[i]) != NULL)
+			fail_msg("%s shows \"%s\"", where, secrets[i]);
+	}
+}
+
+/* Log in well, and not. */
+static void
+leave_traces(void)
+{
+	static const struct {
+		const char *user, *password;
+	} logins[] = { { "known", "pencil" }, { "known", "eraser" },
+		{ "eraser", "pencil" }, { "pencil", "" }, { "disabled", "pencil" } };
+
+	for (size_t i = 0; i < CNT_COUNT(logins); i++) {
+		cenote_conn *conn = handle("main", 0, logins[i].user, logins[i].password);
+		int r = cenote_connect(conn);
+
+		assert_int_equal(r == CENOTE_OK, i == 0);
+		expect_no_secret("a message", wp_message(conn));
+		assert_null(cenote_conn_get(conn, "password"));
+		cenote_conn_destroy(conn);
+	}
+}
+
+static void
+expect_clean_status(const char *what)
+{
+	cenote_conn *conn = wp_handle("main");
+	cenote_result *res;
+	const char *values[32];
+	size_t lens[32];
+
+	assert_int_equal(cenote_status(conn, what, &res), CENOTE_OK);
+	for (uint64_t row = 0; row < cenote_result_n_rows(res); row++) {
+		assert_int_equal(cenote_result_row(res, row, values, lens), CENOTE_OK);
+		for (uint32_t i = 0; i < cenote_result_n_columns(res); i++)
+			expect_no_secret(what, values[i]);
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+}
+
+static void
+expect_clean_file(const char *path)
+{
+	static char text[1 << 20];
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '\0')
+			text[i] = ' ';
+	}
+	text[n] = '\0';
+	expect_no_secret(path, text);
+}
+
+static void
+expect_clean_processes(void)
+{
+	pid_t pids[16];
+	size_t n = cnt_daemon_children(&wp_daemon, pids, 15);
+	char path[64];
+
+	pids[n++] = wp_daemon.pid;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pids[i]);
+		expect_clean_file(path);
+	}
+}
+
+static void
+expect_clean_check(void)
+{
+	static char output[65536];
+	const char *const argv[] = { cnt_env_or("CNT_CENOTED", CNT_CENOTED_PATH),
+		"--check", "-c", wp_daemon.conf, NULL };
+	const struct cnt_command check = {
+		.argv = argv, .output = output, .size = sizeof(output)
+	};
+
+	assert_int_equal(cnt_run(&check), 0);
+	assert_non_null(strstr(output, "scram-sha-256"));
+	expect_no_secret("--check", output);
+}
+
+static void
+no_secret_is_shown_anywhere_at_any_level(void **state)
+{
+	static const char *const levels[] = { "error", "warning", "notice", "info",
+		"debug" };
+
+	for (size_t i = 0; i < CNT_COUNT(levels); i++) {
+		char config[1024];
+
+		snprintf(config, sizeof(config),
+			CNT_DAEMON_GLOBAL "log_level = %s\n" CNT_DAEMON_POOL
+					  "sessions = 1\nauth = scram-sha-256\n"
+					  "users = @DIR@/users\n",
+			levels[i]);
+		start(config);
+		leave_traces();
+		expect_clean_status("pools");
+		expect_clean_status("workers");
+		expect_clean_processes();
+		expect_clean_check();
+		if (i > 0)
+			expect_clean_file(wp_daemon.log);
+		assert_int_equal(wp_teardown(state), 0);
+	}
+}
+
 /* ---- clients that do not play by the rules ---- */
 
 static const char *
@@ -484,6 +611,7 @@ main(void)
 		T(a_yielded_session_is_had_again_with_the_same_password),
 		T(a_reload_takes_new_passwords_and_turns_the_disabled_away),
 		T(a_suspended_session_is_its_users_only),
+		T(no_secret_is_shown_anywhere_at_any_level),
 		T(what_is_no_login_is_refused),
 		T(no_step_can_be_left_out),
 		T(a_login_has_its_bounds),
