@@ -5,6 +5,7 @@ static const struct cn_crypto crypto = {
 	.abi = CN_CRYPTO_ABI,
 	.hash = &cn_hash_ops,
 	.keys = &cn_keys_ops,
+	.tls = &cn_tls_ops,
 };
 
 /* The one name that the module exports. */

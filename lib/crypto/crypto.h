@@ -30,10 +30,10 @@ struct cn_tls_error {
 	char text[CN_TLS_ERROR_MAX];
 };
 
-/* How ciphertext travels. Neither waits, unless `may_wait`. CENOTE_OK and at least 1 byte (read: or 0,
+/* How ciphertext travels. Neither waits. CENOTE_OK and at least 1 byte (read: or 0,
  * the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
 struct cn_tls_io {
-	int (*read)(void *user, void *room, size_t n, int may_wait, size_t *ret_n);
+	int (*read)(void *user, void *room, size_t n, size_t *ret_n);
 	int (*write)(void *user, const void *bytes, size_t n, size_t *ret_n);
 	void *user;
 };
@@ -115,11 +115,10 @@ struct cn_tls_ops {
 	void (*destroy)(struct cn_tls *tls);
 	/* CENOTE_OK: done; CENOTE_AGAIN: wait, for writing too if unsent(); CENOTE_ERR_AUTH: a check failed, error() says which;
 	 * CENOTE_ERR_CONN: the connection ended. */
-	int (*handshake)(struct cn_tls *tls, int may_wait);
-	/* As of cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on its way. An end that
-	 * the peer did not announce is CENOTE_ERR_CONN. */
-	int (*read)(
-		struct cn_tls *tls, void *room, size_t n, int may_wait, size_t *ret_n);
+	int (*handshake)(struct cn_tls *tls);
+	/* As of cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on its way. The end needs
+	 * no announcement, since frames have lengths. */
+	int (*read)(struct cn_tls *tls, void *room, size_t n, size_t *ret_n);
 	/* What is taken is sent by later calls if the peer does not read now; CENOTE_AGAIN while
 	 * something from before is unsent. */
 	int (*write)(struct cn_tls *tls, const void *bytes, size_t n, size_t *ret_n);
@@ -129,8 +128,6 @@ struct cn_tls_ops {
 	int (*unsent)(const struct cn_tls *tls);
 	/* Whether a read() may find something without more bytes from the peer. */
 	int (*pending)(const struct cn_tls *tls);
-	/* Say goodbye, as far as it can be said without waiting. */
-	void (*end)(struct cn_tls *tls);
 	const char *(*error)(const struct cn_tls *tls);
 	/* Legal once the handshake is done. */
 	void (*facts)(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CN_TLS_H
+#define CN_TLS_H
+
+#include <openssl/ssl.h>
+#include <string.h>
+
+#include "crypto/crypto.h"
+
+/* What the files of lib/crypto's TLS share. */
+
+#define CN_TLS_ALPN                                                                      \
+	"\x08"                                                                           \
+	"cenote/1"
+#define CN_TLS_ALPN_LEN (sizeof(CN_TLS_ALPN) - 1)
+/* A key shorter than 112 bits' worth (RSA 2048) is weak: OpenSSL's level 2. */
+#define CN_TLS_LEVEL    2
+
+struct cn_tls {
+	SSL *ssl;
+	struct cn_tls_io io;
+	uint8_t *out; /* ciphertext that the peer did not take yet */
+	size_t out_at, out_len, out_cap;
+	uint8_t is_locked; /* it takes only what was received before */
+	uint8_t has_more; /* received, and not looked at to the end */
+	uint8_t is_deaf; /* the peer takes no more; what it said may still be read */
+	uint8_t is_ended; /* the peer sends no more */
+	uint8_t is_server;
+	uint8_t is_verified;
+	int status; /* what ended it; CENOTE_OK: nothing */
+	struct cn_tls_error error;
+	char host[256]; /* that the certificate must name */
+	uint8_t session_name[CNP_HASH_LEN]; /* of what is resumed */
+};
+
+/* tls.c */
+/* Takes over `ssl`; NULL: out of memory, and `ssl` is freed. */
+struct cn_tls *cn_tls_create(SSL *ssl, const struct cn_tls_io *io);
+struct cn_tls *cn_tls_of(const SSL *ssl);
+
+/* tls_context.c */
+struct cn_tls_params {
+	const char *min_version;
+	const char *ciphers;
+	const char *groups;
+};
+/* A context of either end: CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. */
+int cn_tls_context(const SSL_METHOD *method, const struct cn_tls_params *p,
+	SSL_CTX **ret_context, struct cn_tls_error *ret_error);
+/* "CERT: why". Always CENOTE_ERR_ARG. */
+int cn_tls_bad_option(struct cn_tls_error *ret_error, const char *what, const char *name);
+/* Of parts that cannot be taken for others: their lengths count. CENOTE_OK, CENOTE_ERR_NOMEM. */
+int cn_tls_hash(const struct cnp_bytes *parts, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
+static inline struct cnp_bytes
+cn_tls_text(const char *text)
+{
+	const char *t = text != NULL ? text : "";
+
+	return (struct cnp_bytes){ t, strlen(t) };
+}
+/* Nobody is asked for a password in the middle of a program. */
+int cn_tls_no_password(char *room, int size, int is_writing, void *user);
+static inline int
+cn_tls_is_given(const char *text)
+{
+	return text != NULL && *text != '\0';
+}
+
+/* tls_error.c */
+/* What OpenSSL says of the last failure, in our words where there are some. CENOTE_ERR_AUTH, CENOTE_ERR_CONN, CENOTE_ERR_PROTOCOL. */
+int cn_tls_explain(struct cn_tls *tls, int ssl_error);
+
+/* tls_verify.c */
+/* Called by OpenSSL for each certificate; notes the first failure in the connection's error. */
+int cn_tls_on_verify(int is_ok, X509_STORE_CTX *store);
+/* Whether a certificate that was verified once is still good. */
+int cn_tls_is_still_good(SSL_CTX *context, X509 *certificate);
+
+/* tls_names.c */
+void cn_tls_name_text(const X509_NAME *name, char *out, size_t size);
+void cn_tls_time_text(const ASN1_TIME *time, char *out, size_t size);
+/* "DNS:db.example, IP:192.0.2.1" */
+void cn_tls_alt_names(X509 *certificate, char *out, size_t size);
+void cn_tls_common_name(X509 *certificate, char *out, size_t size);
+void cn_tls_facts(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);
+
+/* tls_client.c */
+int cn_tls_connect(const struct cn_tls_client_options *o, const struct cn_tls_io *io,
+	struct cn_tls **ret_tls, struct cn_tls_error *ret_error);
+
+/* tls_server.c */
+int cn_tls_server_create(const struct cn_tls_server_options *o,
+	struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
+void cn_tls_server_destroy(struct cn_tls_server *server);
+int cn_tls_accept(struct cn_tls_server *server, const struct cn_tls_io *io,
+	struct cn_tls **ret_tls);
+
+/* tls_tickets.c */
+size_t cn_tls_tickets_size(void);
+int cn_tls_tickets_rotate(struct cn_tls_tickets *tickets);
+void cn_tls_tickets_use(SSL_CTX *context, const struct cn_tls_tickets *tickets);
+
+/* tls_cache.c: what a process keeps of contexts and sessions, by the hash of all that they depend on.
+ * What is found is the caller's to free; what is kept is counted. */
+SSL_CTX *cn_tls_cache_context(const uint8_t name[CNP_HASH_LEN]);
+void cn_tls_cache_keep_context(const uint8_t name[CNP_HASH_LEN], SSL_CTX *context);
+SSL_SESSION *cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN]);
+/* Takes over the session. */
+void cn_tls_cache_keep_session(const uint8_t name[CNP_HASH_LEN], SSL_SESSION *session);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "crypto/tls.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * The one memory that a process has of its connections: making a context reads files and costs
+ * milliseconds, and a handshake that resumes a session needs no signatures. Who is not found
+ * makes it anew, so nobody ever waits long for the lock: after a fork it may be held for ever.
+ */
+
+#define CONTEXTS 16u
+#define SESSIONS 256u
+#define LOCK_MS  50
+
+struct entry {
+	uint8_t name[CNP_HASH_LEN];
+	void *what; /* NULL: free */
+	uint64_t used; /* when it was last found or kept */
+};
+
+static struct entry contexts[CONTEXTS];
+static struct entry sessions[SESSIONS];
+static uint64_t now;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int
+take_lock(void)
+{
+	struct timespec until;
+
+	if (pthread_mutex_trylock(&lock) == 0)
+		return 1;
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += LOCK_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	return pthread_mutex_timedlock(&lock, &until) == 0;
+}
+
+/* The one of that name, else NULL. */
+static struct entry *
+find(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
+{
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].what == NULL || memcmp(list[i].name, name, CNP_HASH_LEN) != 0)
+			continue;
+		list[i].used = ++now;
+		return &list[i];
+	}
+	return NULL;
+}
+
+/* Its place, else a free one, else the one that was not used for longest. */
+static struct entry *
+place(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
+{
+	struct entry *oldest = find(list, n, name);
+
+	for (size_t i = 0; oldest == NULL && i < n; i++) {
+		if (list[i].what == NULL)
+			oldest = &list[i];
+	}
+	if (oldest == NULL)
+		oldest = list;
+	else
+		n = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (list[i].used < oldest->used)
+			oldest = &list[i];
+	}
+	return oldest;
+}
+
+/* What had its place before; NULL: nothing. */
+static void *
+put(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN], void *what)
+{
+	struct entry *e = place(list, n, name);
+	void *before = e->what;
+
+	memcpy(e->name, name, CNP_HASH_LEN);
+	e->what = what;
+	e->used = ++now;
+	return before;
+}
+
+SSL_CTX *
+cn_tls_cache_context(const uint8_t name[CNP_HASH_LEN])
+{
+	struct entry *e;
+	SSL_CTX *context = NULL;
+
+	if (!take_lock())
+		return NULL;
+	e = find(contexts, CONTEXTS, name);
+	if (e != NULL && SSL_CTX_up_ref(e->what) == 1)
+		context = e->what;
+	(void)pthread_mutex_unlock(&lock);
+	return context;
+}
+
+void
+cn_tls_cache_keep_context(const uint8_t name[CNP_HASH_LEN], SSL_CTX *context)
+{
+	void *before;
+
+	if (!take_lock())
+		return;
+	(void)SSL_CTX_up_ref(context);
+	before = put(contexts, CONTEXTS, name, context);
+	(void)pthread_mutex_unlock(&lock);
+	SSL_CTX_free(before);
+}
+
+SSL_SESSION *
+cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN])
+{
+	struct entry *e;
+	SSL_SESSION *session = NULL;
+
+	if (!take_lock())
+		return NULL;
+	e = find(sessions, SESSIONS, name);
+	/* OpenSSL lets nobody use one of TLS 1.3 twice: a copy is used up */
+	if (e != NULL)
+		session = SSL_SESSION_dup(e->what);
+	(void)pthread_mutex_unlock(&lock);
+	return session;
+}
+
+void
+cn_tls_cache_keep_session(const uint8_t name[CNP_HASH_LEN], SSL_SESSION *session)
+{
+	void *before = session;
+
+	if (take_lock()) {
+		before = put(sessions, SESSIONS, name, session);
+		(void)pthread_mutex_unlock(&lock);
+	}
+	SSL_SESSION_free(before);
+}
