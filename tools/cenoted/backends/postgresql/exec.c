@@ -357,9 +357,9 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	(void)cnd_pg_run_begin(s, sink);
 	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;
 	if (exec->is_simple &&
-		(is_several || (exec->is_sync && !s->is_unsynced && exec->max_rows == 0 &&
-				       exec->batch_rows == 0 && !has_binary(exec) &&
-				       !needs_columns_first(s, exec)))) {
+		(is_several ||
+			(exec->is_sync && exec->max_rows == 0 && exec->batch_rows == 0 &&
+				!has_binary(exec) && !needs_columns_first(s, exec)))) {
 		cnd_pg_note(s, &scan, 1);
 		return query_simple(s, sql, len, exec, &scan);
 	}
