@@ -196,18 +196,28 @@ print_border(const struct table *t)
 	fputc('\n', t->out);
 }
 
+/* Under a program's shorter name the border is short, but not what stands in the column: as libpq has it. */
+static int
+cell_width(const struct table *t, int column)
+{
+	int name = t->o->header ? (int)strlen(PQfname(t->res, column)) : 0;
+
+	return name > t->widths[column] ? name : t->widths[column];
+}
+
 static void
 print_cell(const struct table *t, int column, const char *text, const char *tag)
 {
 	const char *margin = t->o->standard ? " " : "";
-	int width = t->is_text[column] ? -t->widths[column] : t->widths[column];
+	int width = cell_width(t, column);
 
 	if (t->o->html3) {
 		fprintf(t->out, "<%s align=\"%s\">%s</%s>", tag,
 			t->is_text[column] ? "left" : "right", text, tag);
 		return;
 	}
-	fprintf(t->out, "%s%*s%s", margin, width, text, margin);
+	fprintf(t->out, "%s%*s%s", margin, t->is_text[column] ? -width : width, text,
+		margin);
 	if (t->o->standard || column + 1 < t->n_columns)
 		fputs(separator(t), t->out);
 }
