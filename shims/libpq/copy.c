@@ -94,6 +94,17 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 	return -2;
 }
 
+/* What PQgetline() or PQgetlineAsync() had no room for is given again, with its beginning. */
+static int
+unfinished_line(PGconn *conn, const char **ret_data)
+{
+	if (conn->line_at >= conn->line.len)
+		return 0;
+	conn->line_at = conn->line.len;
+	*ret_data = conn->line.data;
+	return (int)conn->line.len;
+}
+
 int
 cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
 {
@@ -106,7 +117,9 @@ cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
 		return -2;
 	/* an empty piece says nothing, as in libpq */
 	do {
-		n = copy_piece(conn, &data, async);
+		n = unfinished_line(conn, &data);
+		if (n == 0)
+			n = copy_piece(conn, &data, async);
 		if (n < 0 || (n == 0 && async))
 			return n;
 	} while (n == 0);
