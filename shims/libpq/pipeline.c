@@ -213,11 +213,11 @@ send_sync(PGconn *conn, int is_flushing)
 		cpq_say(conn, "internal error: cannot send pipeline while in COPY");
 		return 0;
 	}
+	cpq_trace_word(conn, "Sync");
 	/* of a connection that is gone libpq says nothing here */
 	if (conn->status == CONNECTION_BAD || cpq_enter(conn) < 0)
 		return 0;
 	req = cpq_request_new(conn, CPQ_SYNC, NULL);
-	cpq_trace_word(conn, "Sync");
 	cpq_pipeline_ask(conn);
 	if (req == NULL || !cpq_request_sent(conn, req, cenote_send_sync(conn->session)))
 		return 0;
