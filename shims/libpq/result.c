@@ -326,6 +326,22 @@ attributes_set(PGresult *res, int n, const PGresAttDesc *from)
 	return 1;
 }
 
+/* Rows that had no columns, as those of a SELECT of none, have NULL in all that they get. */
+static int
+rows_widen(PGresult *res)
+{
+	int n = res->n_rows;
+
+	cenote_result_destroy(res->res);
+	res->res = NULL;
+	res->n_rows = 0;
+	while (res->n_rows < n) {
+		if (row_add(res) == NULL)
+			return 0;
+	}
+	return 1;
+}
+
 int
 cpq_PQsetResultAttrs(PGresult *res, int numAttributes, PGresAttDesc *attDescs)
 {
@@ -334,7 +350,7 @@ cpq_PQsetResultAttrs(PGresult *res, int numAttributes, PGresAttDesc *attDescs)
 		return 0;
 	if (numAttributes <= 0 || attDescs == NULL)
 		return 1;
-	return attributes_set(res, numAttributes, attDescs);
+	return attributes_set(res, numAttributes, attDescs) && rows_widen(res);
 }
 
 static int
