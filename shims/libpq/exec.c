@@ -180,11 +180,10 @@ convert_rows(PGconn *conn, PGresult *res, cenote_result *from)
 	return res;
 }
 
-/* All rows, where they lie. */
+/* All rows, where they lie; `res` has their columns. */
 static PGresult *
-rows(PGconn *conn, cenote_result *from)
+rows(PGconn *conn, PGresult *res, cenote_result *from)
 {
-	PGresult *res = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
 	uint64_t n = cenote_result_n_rows(from);
 
 	if (res == NULL)
@@ -239,18 +238,25 @@ cpq_is_part(const PGresult *res)
 				      (int)res->status == CPQ_TUPLES_CHUNK);
 }
 
+void
+cpq_stream_drop(PGconn *conn)
+{
+	cenote_result_destroy(conn->stream);
+	conn->stream = NULL;
+	PQclear(conn->stream_head);
+	conn->stream_head = NULL;
+}
+
 static PGresult *
 stream_end(PGconn *conn)
 {
-	cenote_result *from = conn->stream;
-	PGresult *res = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+	PGresult *res = conn->stream_head;
 
-	if (res != NULL)
-		set_tag(conn, res, from, conn->n_streamed);
-	cpq_trace_complete(conn, from);
-	conn->stream = NULL;
-	cenote_result_destroy(from);
-	return res != NULL ? res : cpq_no_memory(conn);
+	set_tag(conn, res, conn->stream, conn->n_streamed);
+	cpq_trace_complete(conn, conn->stream);
+	conn->stream_head = NULL;
+	cpq_stream_drop(conn);
+	return res;
 }
 
 static PGresult *
@@ -264,8 +270,7 @@ stream_failed(PGconn *conn, int status)
 		cpq_say_failure(conn, status);
 		res = failure(conn);
 	}
-	cenote_result_destroy(conn->stream);
-	conn->stream = NULL;
+	cpq_stream_drop(conn);
 	return res;
 }
 
@@ -291,7 +296,7 @@ stream_next(PGconn *conn, PGresult **ret_res)
 			return CENOTE_OK;
 		r = CENOTE_OK;
 	}
-	res = cpq_result_rows(conn, conn->stream,
+	res = cpq_result_part(conn->stream_head,
 		conn->is_single_row ? PGRES_SINGLE_TUPLE
 				    : (ExecStatusType)CPQ_TUPLES_CHUNK);
 	while (res != NULL && res->status != PGRES_FATAL_ERROR &&
@@ -302,10 +307,8 @@ stream_next(PGconn *conn, PGresult **ret_res)
 		conn->n_streamed++;
 	}
 	/* the rest is of no use */
-	if (res != NULL && res->status == PGRES_FATAL_ERROR) {
-		cenote_result_destroy(conn->stream);
-		conn->stream = NULL;
-	}
+	if (res != NULL && res->status == PGRES_FATAL_ERROR)
+		cpq_stream_drop(conn);
 	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
 }
@@ -314,7 +317,7 @@ stream_next(PGconn *conn, PGresult **ret_res)
 static int
 stream_all(PGconn *conn, PGresult **ret_res)
 {
-	int r = cenote_result_buffer(conn->stream);
+	int r = conn->is_stream_whole ? CENOTE_OK : cenote_result_buffer(conn->stream);
 
 	if (r == CENOTE_AGAIN)
 		return r;
@@ -326,12 +329,13 @@ stream_all(PGconn *conn, PGresult **ret_res)
 		*ret_res = stream_failed(conn, r);
 		return CENOTE_OK;
 	}
-	*ret_res = rows(conn, conn->stream);
-	if (*ret_res == NULL)
-		cenote_result_destroy(conn->stream);
-	conn->stream = NULL;
-	if (*ret_res == NULL)
+	*ret_res = rows(conn, conn->stream_head, conn->stream);
+	conn->stream_head = NULL;
+	if (*ret_res != NULL)
+		conn->stream = NULL;
+	else
 		*ret_res = cpq_no_memory(conn);
+	cpq_stream_drop(conn);
 	return CENOTE_OK;
 }
 
@@ -341,22 +345,21 @@ stream_on(PGconn *conn, PGresult **ret_res)
 	return conn->chunk > 0 ? stream_next(conn, ret_res) : stream_all(conn, ret_res);
 }
 
-/* A result whose rows come as they are made. */
+/* A result whose rows come as they are made. What they are like is settled when it begins. */
 static int
 stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 {
-	PGresult *head;
-
 	conn->stream = from;
 	conn->stream_row = 0;
 	conn->n_streamed = 0;
 	conn->is_stream_whole = !conn->first->is_stream;
-	if (conn->trace != NULL) {
-		head = cpq_result_new(conn, PGRES_TUPLES_OK);
-		if (head != NULL && cpq_result_set_columns(head, from) == 0)
-			cpq_trace_columns(conn, head);
-		PQclear(head);
+	conn->stream_head = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+	if (conn->stream_head == NULL) {
+		cpq_stream_drop(conn);
+		*ret_res = cpq_no_memory(conn);
+		return CENOTE_OK;
 	}
+	cpq_trace_columns(conn, conn->stream_head);
 	return stream_on(conn, ret_res);
 }
 
@@ -368,7 +371,7 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	switch (cenote_result_kind(from)) {
 	case CENOTE_RESULT_ROWS:
 		*ret_keep = 1;
-		return rows(conn, from);
+		return rows(conn, cpq_result_rows(conn, from, PGRES_TUPLES_OK), from);
 	case CENOTE_RESULT_COMMAND:
 		return command(conn, from);
 	case CENOTE_RESULT_ERROR:
@@ -469,12 +472,12 @@ request_ended(PGconn *conn)
 	cpq_cancel_follow(conn);
 }
 
-/* The rows are to be given as they come, or in parts. */
+/* The rows are to be given as they come, or in parts, or are traced one by one. */
 static int
 is_stream(const PGconn *conn, const cenote_result *from)
 {
 	return cenote_result_kind(from) == CENOTE_RESULT_ROWS && conn->first != NULL &&
-	       (conn->first->is_stream || conn->chunk > 0);
+	       (conn->first->is_stream || conn->chunk > 0 || conn->trace != NULL);
 }
 
 int

@@ -251,6 +251,7 @@ struct pg_conn {
 	int is_dying; /* the server said its last words */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
+	PGresult *stream_head; /* what its parts are copies of, and what ends them */
 	uint64_t stream_row; /* the next one of the batch at hand */
 	uint64_t n_streamed; /* rows that were given */
 	int is_stream_whole; /* all its rows have come */
@@ -347,6 +348,8 @@ void cpq_copy_over(PGconn *conn);
 
 /* The next result: CENOTE_OK; CENOTE_DONE at the end of a request; CENOTE_AGAIN. */
 int cpq_next_result(PGconn *conn, PGresult **ret_res);
+/* Forget the result that is being read. */
+void cpq_stream_drop(PGconn *conn);
 /* Whether more of the same statement's rows come behind it. */
 int cpq_is_part(const PGresult *res);
 /* The session is gone, or cannot be used any more: a result that says so, or NULL. */
@@ -438,6 +441,8 @@ char *cpq_result_text(PGresult *res, const char *text);
 PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
 /* With the columns of what libcenote gave, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
+/* Some rows of what `head` begins: its columns and all else, and no rows yet. */
+PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Only the columns of it: 0 or -1. */
 int cpq_result_set_columns(PGresult *res, const cenote_result *from);
 /* A row of what libcenote gave, copied. 0 or -1. */

@@ -121,8 +121,7 @@ cpq_requests_drop(PGconn *conn)
 	conn->is_single_row = 0;
 	conn->line_at = conn->line.len;
 	conn->n_owed = 0;
-	cenote_result_destroy(conn->stream);
-	conn->stream = NULL;
+	cpq_stream_drop(conn);
 	cenote_result_destroy(conn->copy);
 	conn->copy = NULL;
 	conn->async = CPQ_IDLE;

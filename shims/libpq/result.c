@@ -1003,3 +1003,17 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 	}
 	return res;
 }
+
+PGresult *
+cpq_result_part(const PGresult *head, ExecStatusType status)
+{
+	PGresult *res = cpq_PQcopyResult(
+		head, PG_COPYRES_ATTRS | PG_COPYRES_EVENTS | PG_COPYRES_NOTICEHOOKS);
+
+	if (res == NULL)
+		return NULL;
+	res->status = status;
+	res->habits = head->habits;
+	res->wants_binary = head->wants_binary;
+	return res;
+}
