@@ -110,7 +110,7 @@ adopt(struct fz *z, PGconn *conn)
 void
 fz_connect(struct fz *z, const uint32_t n[4])
 {
-	const char *more = n[2] % 3 ? "" : FZ_PICK(conninfos, n[3]);
+	const char *more = n[2] % 3 ? "" : FZ_WORD(z, conninfos, n[3]);
 	int is_async;
 	PGconn *conn = make(z, n[1], more, &is_async);
 
@@ -129,7 +129,7 @@ fz_connect(struct fz *z, const uint32_t n[4])
 void
 fz_connect_badly(struct fz *z, const uint32_t n[4])
 {
-	const char *text = FZ_PICK(bad_conninfos, n[1]);
+	const char *text = FZ_WORD(z, bad_conninfos, n[1]);
 	PGconn *conn = z->pq.f.PQconnectStart(text);
 
 	fz_say(z, " ");
@@ -265,7 +265,7 @@ fz_conninfo_parse(struct fz *z, const uint32_t n[4])
 void
 fz_set_encoding(struct fz *z, const uint32_t n[4])
 {
-	const char *encoding = FZ_PICK(encodings, n[1]);
+	const char *encoding = FZ_WORD(z, encodings, n[1]);
 
 	fz_say(z, " %s", encoding);
 	fz_gave_int(z, z->pq.f.PQsetClientEncoding(z->at->conn, encoding));

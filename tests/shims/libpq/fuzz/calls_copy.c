@@ -12,7 +12,7 @@
 static const char *
 say_piece(struct fz *z, uint32_t number)
 {
-	const char *piece = FZ_PICK(pieces, number);
+	const char *piece = FZ_WORD(z, pieces, number);
 
 	fz_say(z, " ");
 	fz_say_text(z, piece);
@@ -60,6 +60,7 @@ fz_get_copy_data(struct fz *z, const uint32_t n[4])
 	int times = n[1] % 3 ? 1 : 100;
 
 	fz_say(z, "\n");
+	z->at->is_line_lost |= z->at->is_line_left;
 	for (int r = 1; r > 0 && times > 0; times--) {
 		char *piece = NULL;
 
@@ -84,6 +85,7 @@ fz_getline(struct fz *z, const uint32_t n[4])
 		memset(line, '#', sizeof(line));
 		line[sizeof(line) - 1] = '\0';
 		r = z->pq.f.PQgetline(z->at->conn, line, size);
+		z->at->is_line_left = r > 0;
 		fz_say(z, "    %d ", r);
 		fz_say_text(z, line);
 		fz_say(z, "\n");
@@ -107,6 +109,7 @@ fz_getline_async(struct fz *z, const uint32_t n[4])
 		(void)z->pq.f.PQconsumeInput(z->at->conn);
 		r = z->pq.f.PQgetlineAsync(z->at->conn, line, size);
 	}
+	z->at->is_line_left = r == size;
 	fz_say(z, " size %d -> %d ", size, r);
 	fz_say_bytes(z, line, r > 0 ? (size_t)r : 0);
 	fz_say(z, "\n");

@@ -107,9 +107,13 @@ fz_set_attributes(struct fz *z, const uint32_t n[4])
 		{ (char *)"Two three", 0, 0, (int)(n[3] % 2), 25, -1, 7 },
 		{ (char *)"", 0, 0, 0, 17, -1, -1 } };
 	PGresult *res = result_at(z, n[1]);
-	int r = z->pq.f.PQsetResultAttrs(res, (int)(n[2] % 5) - 1, columns);
 
-	fz_gave_int(z, r);
+	/* libpq gives such rows values that nobody has set */
+	if (z->pq.f.PQntuples(res) > 0 && z->pq.f.PQnfields(res) == 0) {
+		fz_say(z, " of rows without columns\n");
+		return;
+	}
+	fz_gave_int(z, z->pq.f.PQsetResultAttrs(res, (int)(n[2] % 5) - 1, columns));
 	fz_show_result(z, res);
 }
 

@@ -138,7 +138,7 @@ gave_result(struct fz *z, PGresult *res)
 void
 fz_exec(struct fz *z, const uint32_t n[4])
 {
-	const char *query = say_query(z, FZ_PICK(queries, n[1]));
+	const char *query = say_query(z, FZ_WORD(z, queries, n[1]));
 
 	gave_result(z, z->pq.f.PQexec(z->at->conn, query));
 }
@@ -148,7 +148,7 @@ fz_exec_params(struct fz *z, const uint32_t n[4])
 {
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
 	say_params(z, &p);
 	gave_result(z, z->pq.f.PQexecParams(
 			       z->at->conn, p.query, p.n, GIVEN(types), VALUES_GIVEN));
@@ -160,14 +160,14 @@ fz_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, FZ_PICK(names, n[2]));
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
 	gave_result(z, z->pq.f.PQprepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 
 void
 fz_exec_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = say_query(z, FZ_PICK(names, n[2]));
+	const char *name = say_query(z, FZ_WORD(z, names, n[2]));
 	struct params p;
 
 	choose_params(&p, FZ_PICK(bound_queries, n[1]), n);
@@ -178,7 +178,7 @@ fz_exec_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_describe_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = n[3] % 8 ? FZ_PICK(names, n[1]) : NULL;
+	const char *name = n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL;
 
 	gave_result(z, z->pq.f.PQdescribePrepared(z->at->conn, say_query(z, name)));
 }
@@ -186,7 +186,7 @@ fz_describe_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_describe_portal(struct fz *z, const uint32_t n[4])
 {
-	const char *name = n[3] % 8 ? FZ_PICK(names, n[1]) : NULL;
+	const char *name = n[3] % 8 ? FZ_WORD(z, names, n[1]) : NULL;
 
 	gave_result(z, z->pq.f.PQdescribePortal(z->at->conn, say_query(z, name)));
 }
@@ -194,8 +194,9 @@ fz_describe_portal(struct fz *z, const uint32_t n[4])
 void
 fz_copy_begin(struct fz *z, const uint32_t n[4])
 {
-	const char *query = say_query(z, FZ_PICK(copies, n[1]));
+	const char *query = say_query(z, FZ_WORD(z, copies, n[1]));
 
+	z->at->is_line_left = z->at->is_line_lost = 0;
 	if (n[2] % 3) {
 		gave_result(z, z->pq.f.PQexec(z->at->conn, query));
 		return;
@@ -219,7 +220,7 @@ sent(struct fz *z, int r)
 void
 fz_send_query(struct fz *z, const uint32_t n[4])
 {
-	const char *query = n[3] % 40 ? say_query(z, FZ_PICK(queries, n[1])) : NULL;
+	const char *query = n[3] % 40 ? say_query(z, FZ_WORD(z, queries, n[1])) : NULL;
 
 	sent(z, z->pq.f.PQsendQuery(z->at->conn, query));
 }
@@ -229,7 +230,7 @@ fz_send_params(struct fz *z, const uint32_t n[4])
 {
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
 	if (n[2] % 50 == 0)
 		p.query = NULL;
 	say_params(z, &p);
@@ -247,14 +248,14 @@ fz_send_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_PICK(bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
 	sent(z, z->pq.f.PQsendPrepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 
 void
 fz_send_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
+	const char *name = say_query(z, n[3] % 50 ? FZ_WORD(z, names, n[2]) : NULL);
 	struct params p;
 
 	choose_params(&p, FZ_PICK(bound_queries, n[1]), n);
@@ -265,7 +266,7 @@ fz_send_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_send_describe_prepared(struct fz *z, const uint32_t n[4])
 {
-	const char *name = FZ_PICK(names, n[1]);
+	const char *name = FZ_WORD(z, names, n[1]);
 
 	sent(z, z->pq.f.PQsendDescribePrepared(z->at->conn, say_query(z, name)));
 }
@@ -273,7 +274,7 @@ fz_send_describe_prepared(struct fz *z, const uint32_t n[4])
 void
 fz_send_describe_portal(struct fz *z, const uint32_t n[4])
 {
-	const char *name = FZ_PICK(names, n[1]);
+	const char *name = FZ_WORD(z, names, n[1]);
 
 	sent(z, z->pq.f.PQsendDescribePortal(z->at->conn, say_query(z, name)));
 }

@@ -16,13 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FZ_NAME(name, weight)    #name,
 #define FZ_POINTER(name, weight) fz_##name,
 static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 static fz_carry_out *const functions[] = { FZ_CALLS(FZ_POINTER) };
 
-static void
-carry_out(struct fz *z, const struct fz_step *step)
+void
+fz_do_step(struct fz *z, const struct fz_step *step)
 {
 	const char *why;
 
@@ -166,7 +165,7 @@ run(struct fz *z, const struct fz_sequence *seq)
 	if (z->out == NULL)
 		abort();
 	for (uint32_t i = 0; i < seq->n; i++)
-		carry_out(z, &seq->steps[i]);
+		fz_do_step(z, &seq->steps[i]);
 	n_oids = z->n_oids;
 	end(z, seq->n);
 	fclose(z->out);

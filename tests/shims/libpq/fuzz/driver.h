@@ -18,6 +18,8 @@ struct fz_conn {
 	char state[FZ_STATE]; /* what was last written of it */
 	int has_settings; /* it was given some of its own */
 	int is_unsynced; /* something was sent that no synchronisation or flush followed */
+	int is_line_left; /* of a line of a copy a part was taken */
+	int is_line_lost; /* … and then the whole of it by PQgetCopyData() */
 	FILE *trace;
 	char *trace_text;
 	size_t trace_size;
@@ -45,12 +47,18 @@ struct fz {
 	unsigned n_oids;
 	Oid lo; /* the large object made last */
 	int lo_fd;
+	const char *
+		word; /* the one that a call takes, whatever its number; NULL: by the number */
 	FILE *out;
 };
 
 typedef void fz_carry_out(struct fz *z, const uint32_t n[4]);
 #define FZ_DECLARE(name, weight) fz_carry_out fz_##name;
 FZ_CALLS(FZ_DECLARE)
+
+/* ---- driver.c ---- */
+
+void fz_do_step(struct fz *z, const struct fz_step *step);
 
 /* ---- show.c ---- */
 
@@ -106,6 +114,8 @@ FZ_WORDS(bad_conninfos);
 FZ_WORDS(encodings);
 FZ_WORDS(texts);
 
-#define FZ_PICK(name, number) fz_##name[(number) % fz_n_##name]
+#define FZ_PICK(name, number)    fz_##name[(number) % fz_n_##name]
+/* The one that the call is about. */
+#define FZ_WORD(z, name, number) ((z)->word != NULL ? (z)->word : FZ_PICK(name, number))
 
 #endif

@@ -95,12 +95,15 @@
 	CALL(lo_end, 2)                                                                  \
 	CALL(lo_files, 1)                                                                \
 	CALL(function, 3)                                                                \
-	CALL(null_handles, 1)
+	CALL(null_handles, 1)                                                            \
+	CALL(scene, 0)
 
 #define FZ_ENUM(name, weight) FZ_##name,
 enum fz_call {
 	FZ_CALLS(FZ_ENUM) FZ_N_CALLS
 };
+
+#define FZ_NAME(name, weight) #name,
 
 /* What the numbers mean is each call's own: calls_*.c. */
 struct fz_step {
@@ -114,6 +117,9 @@ struct fz_sequence {
 	uint32_t n;
 	struct fz_step steps[FZ_MAX_STEPS];
 };
+
+/* Of scenes.c: what once differed, each as one call. */
+#define FZ_N_SCENES 9u
 
 void fz_generate(uint64_t seed, struct fz_sequence *ret_seq);
 

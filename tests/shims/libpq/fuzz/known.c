@@ -53,12 +53,19 @@ is_nonblocking(struct fz *z)
 	return z->pq.f.PQisnonblocking(z->at->conn);
 }
 
+static int
+is_line_lost(struct fz *z)
+{
+	return z->at->is_line_lost;
+}
+
 static const struct known calls[] = {
 	{ FZ_connect, NULL, NULL },
 	{ FZ_connect_badly, NULL, NULL },
 	{ FZ_connect_poll, is_traced, "what logging in is like, a trace shows" },
 	{ FZ_connect_poll, NULL, NULL },
 	{ FZ_finish, NULL, NULL },
+	{ FZ_scene, NULL, NULL },
 	{ ANY, is_connecting, "connecting has steps of each library's own" },
 	{ FZ_reset, is_traced, "what logging in is like, a trace shows" },
 	{ FZ_trace, is_busy, "what was asked before it was traced" },
@@ -69,6 +76,8 @@ static const struct known calls[] = {
 	{ FZ_lo_end, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_files, is_traced, "ids as bytes, in a trace" },
 	{ FZ_copy_begin, is_pipeline, "a copy in a pipeline: not allowed" },
+	{ FZ_getline, is_line_lost, "it goes on in the middle of the next line" },
+	{ FZ_getline_async, is_line_lost, "it goes on in the middle of the next line" },
 	{ FZ_exit_pipeline, is_aborted_pipeline, "leaving it so ends the conversation" },
 };
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "driver.h"
+
+/*
+ * What random calls once found: short sequences that stay what they are when words and calls are added, so
+ * that what was mended stays mended.
+ */
+
+#define MAX_STEPS 14
+
+struct scene_step {
+	int call;
+	const char *word; /* what it is about; NULL: by its numbers */
+	uint32_t n[3];
+};
+
+struct scene {
+	const char *name;
+	struct scene_step steps[MAX_STEPS]; /* ends with END */
+};
+
+/* clang-format off */
+#define BY(call, a, b, c) { FZ_##call, NULL, { a, b, c } }
+#define DO(call)          BY(call, 1, 2, 1)
+#define ON(call, word)    { FZ_##call, word, { 1, 2, 1 } }
+#define END               { -1, NULL, { 0 } }
+/* With some settings of its own. */
+#define CONNECT(word)     { FZ_connect, word, { 2, 3, 1 } }
+
+static const struct scene scenes[] = {
+	{ "settings go back with their transaction", {
+		CONNECT(" application_name=first"), ON(exec, "begin"),
+		ON(exec, "set application_name to 'second'"), ON(exec, "select 1/0"),
+		ON(exec, "rollback"), END } },
+	{ "settings go back with a pipeline", {
+		CONNECT(""), DO(enter_pipeline), ON(send_params, "begin"),
+		ON(send_params, "set datestyle to sql"), DO(sync),
+		ON(send_params, "selct"), DO(sync), DO(drain), DO(drain),
+		DO(exit_pipeline), END } },
+	{ "a Query drops the unnamed statement, behind a pipeline without a Sync too", {
+		CONNECT(""), DO(enter_pipeline), ON(send_params, "select 1"),
+		DO(flush_request), DO(drain), DO(exit_pipeline), ON(exec, "selct 1"),
+		ON(send_describe_prepared, ""), DO(drain), END } },
+	{ "a trace of an answer that was not asked for", {
+		CONNECT(""), DO(enter_pipeline), DO(trace), ON(send_params, "select 1"),
+		DO(drain), DO(flush_request), DO(drain), DO(exit_pipeline), END } },
+	{ "the end of rows given one by one has the events of their beginning", {
+		CONNECT(""), ON(send_query, "select id from items order by id"),
+		DO(set_single_row), DO(get_result), DO(register_event), DO(drain), END } },
+	{ "a short name over a column with a long one", {
+		CONNECT(""), ON(exec, "select '' as a_long_name"),
+		BY(print, 0, 3, 4), BY(print, 0, 7, 4), END } },
+	{ "a Sync for nobody is traced", {
+		ON(connect_badly, "host"), DO(trace), DO(enter_pipeline), DO(sync), END } },
+	{ "attributes for a copy of rows without columns", {
+		CONNECT(""), ON(exec, "select from items"), BY(copy_result, 0, 5, 1),
+		BY(set_attributes, 1, 3, 1), END } },
+	{ "a row of a copy that was taken in part is given again as a whole", {
+		CONNECT(""), ON(copy_begin, "copy items (id) to stdout"),
+		BY(getline_async, 1, 12, 1), DO(get_copy_data), DO(drain), END } },
+};
+/* clang-format on */
+
+_Static_assert(sizeof(scenes) / sizeof(scenes[0]) == FZ_N_SCENES, "FZ_N_SCENES");
+
+void
+fz_scene(struct fz *z, const uint32_t n[4])
+{
+	const struct scene *scene = &scenes[n[1] % FZ_N_SCENES];
+
+	fz_say(z, ": %s\n", scene->name);
+	for (int i = 0; i < MAX_STEPS && scene->steps[i].call >= 0; i++) {
+		const struct scene_step *s = &scene->steps[i];
+		const struct fz_step step = { (uint32_t)s->call,
+			{ 0, s->n[0], s->n[1], s->n[2] } };
+
+		z->word = s->word;
+		fz_do_step(z, &step);
+		z->word = NULL;
+	}
+}
