@@ -123,6 +123,7 @@ struct cnd_exec {
 struct cnd_named {
 	uint32_t number;
 	struct cnp_str name;
+	uint8_t is_sync; /* as that of cnd_exec */
 };
 
 /* How a statement is prepared. */

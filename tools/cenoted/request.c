@@ -98,6 +98,7 @@ set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
 {
 	which->number = number;
 	which->name = name;
+	which->is_sync = w->is_sync;
 	if (kind > CNP_NAMED_PORTAL)
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there are statements and portals only");

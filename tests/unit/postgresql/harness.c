@@ -353,7 +353,7 @@ pg_prepare(struct pg *t, uint32_t statement, const char *name, const char *sql)
 const char *
 pg_describe(struct pg *t, uint32_t statement, const char *name, int kind)
 {
-	struct cnd_named which = { statement, cnp_str(name) };
+	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
 
 	(void)begin_request(t, NULL, 0);
 	t->seen.request.is_describing = 1;
@@ -365,7 +365,7 @@ pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
 	const struct cnc_value *params, uint32_t n)
 {
 	struct cnd_exec e = begin_request(t, params, n);
-	struct cnd_named which = { statement, cnp_str(name) };
+	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
 
 	e.columns_known = (uint8_t)known;
 	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
@@ -374,7 +374,7 @@ pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
 const char *
 pg_close(struct pg *t, uint32_t statement, const char *name, int kind)
 {
-	struct cnd_named which = { statement, cnp_str(name) };
+	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
 
 	(void)begin_request(t, NULL, 0);
 	return end_request(t, t->b->close(t->s, &which, (uint8_t)kind, &t->seen.sink));

@@ -67,11 +67,12 @@ cnd_pg_give_params(struct cnd_session *s)
 	return r;
 }
 
-/* Sync ends a unit of requests only where one has begun. */
+/* What libcenote numbers it prepares when it likes, and that is no part of what the client asks. Where a unit of
+ * requests has begun its Sync comes by itself. */
 static int
-add_end(struct cnd_session *s)
+add_end(struct cnd_session *s, int is_sync)
 {
-	return cnd_pg_add_end(s, !s->is_unsynced);
+	return cnd_pg_add_end(s, !s->is_unsynced && (is_sync || s->is_manual));
 }
 
 static int
@@ -152,7 +153,7 @@ keep_types(struct cnd_session *s, struct cnd_pg_stmt *st)
 
 static int
 send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
-	size_t name_len, const char *old)
+	size_t name_len, const char *old, int is_sync)
 {
 	int r = CENOTE_OK;
 
@@ -164,7 +165,7 @@ send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *nam
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'S', name, name_len);
 	if (r == CENOTE_OK)
-		r = add_end(s);
+		r = add_end(s, is_sync);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -188,7 +189,7 @@ prepare_numbered(
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
 	run->target = &st->desc;
-	r = send_prepare(s, p, st->name, strlen(st->name), old ? old_name : NULL);
+	r = send_prepare(s, p, st->name, strlen(st->name), old ? old_name : NULL, 1);
 	st->has_rows = run->has_columns;
 	if (r == CENOTE_OK)
 		r = keep_types(s, st);
@@ -206,7 +207,7 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
 	s->pins |= CENOTE_PIN_PREPARED;
-	return send_prepare(s, p, p->name.p, p->name.n, NULL);
+	return send_prepare(s, p, p->name.p, p->name.n, NULL, p->is_sync);
 }
 
 int
@@ -268,7 +269,7 @@ cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t ki
 	r = cnd_pg_add_named(
 		&s->out, 'D', kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 	if (r == CENOTE_OK)
-		r = add_end(s);
+		r = add_end(s, which->is_sync || which->number != 0);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -305,6 +306,6 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
 	r = cnd_pg_add_named(
 		&s->out, 'C', kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 	if (r == CENOTE_OK)
-		r = add_end(s);
+		r = add_end(s, which->is_sync || which->number != 0);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
