@@ -74,7 +74,8 @@ struct cnd_slot {
 	_Atomic uint32_t
 		server_line; /* of the pool's, from 1, in use or being tried; 0 none */
 	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
-	_Atomic uint64_t cancel; /* generation << 32 | request to be cancelled */
+	_Atomic uint64_t
+		cancel; /* generation << 32 | last request that it may hit; 0: none */
 	_Atomic int64_t since_ms; /* of the state, monotonic */
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
@@ -172,10 +173,10 @@ cnd_session_number(uint32_t slot, uint32_t generation)
 }
 /* The slot that a client's session number and key name; NULL if they are not (or no more) right. */
 struct cnd_slot *cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key);
-/* Ask for a request to be cancelled: 1 if it runs or is still to come, else 0. */
+/* Ask for what runs to be cancelled, up to that request: 1 if that runs or is still to come, else 0. */
 int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
-/* Whether the request that runs now was cancelled. */
-int cnd_slot_is_cancelled(const struct cnd_slot *s);
+/* Whether the request that runs now is cancelled; told once. */
+int cnd_slot_take_cancel(struct cnd_slot *s);
 
 /* How many workers of a pool are in which state. */
 struct cnd_census {

@@ -815,7 +815,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_status(
 /**
  * Make what is needed to cancel a request of this connection. Independent of it
  * afterwards: may be used from another thread and destroyed at any time. It names the
- * request that is running or queued last at the time of this call.
+ * request that is running or queued last at the time of this call; of a pipeline it hits
+ * the one that runs, up to that.
  * @return CENOTE_OK, CENOTE_ERR_STATE not connected, CENOTE_ERR_NOMEM.   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
@@ -828,7 +829,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn);
 /**
  * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
- * @return CENOTE_OK it was delivered to that very request; CENOTE_DONE that request is not
+ * @return CENOTE_OK it was delivered, and hits none that came later; CENOTE_DONE that request is not
  *         running any more, and nothing was cancelled; CENOTE_ERR_CONN; CENOTE_ERR_TIMEOUT.
  *         Since: 0.1
  */

@@ -135,6 +135,55 @@ threads_share_nothing_but_the_connection(void **state)
 	assert_int_equal(f->ours.f.PQstatus(f->conn), CONNECTION_OK);
 }
 
+/* What comes next, and the NULL that is behind all but a synchronisation point. */
+static void
+assert_next(const struct fixture *f, ExecStatusType status, const char *sqlstate)
+{
+	PGresult *res = f->ours.f.PQgetResult(f->conn);
+	const char *told = f->ours.f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
+
+	assert_int_equal(f->ours.f.PQresultStatus(res), status);
+	assert_string_equal(told != NULL ? told : "", sqlstate);
+	f->ours.f.PQclear(res);
+	if (status != PGRES_PIPELINE_SYNC)
+		assert_null(f->ours.f.PQgetResult(f->conn));
+}
+
+static void
+send(const struct fixture *f, const char *query)
+{
+	assert_int_equal(
+		f->ours.f.PQsendQueryParams(f->conn, query, 0, NULL, NULL, NULL, NULL, 0),
+		1);
+}
+
+static void
+of_a_pipeline_it_hits_what_runs(void **state)
+{
+	struct fixture *f = *state;
+	PGcancel *cancel = f->ours.f.PQgetCancel(f->conn);
+	char why[64];
+
+	assert_int_equal(f->ours.f.PQenterPipelineMode(f->conn), 1);
+	send(f, "select 1");
+	send(f, "select pg_sleep(60)");
+	send(f, "select 2");
+	assert_int_equal(f->ours.f.PQpipelineSync(f->conn), 1);
+	send(f, "select 3");
+	assert_int_equal(f->ours.f.PQpipelineSync(f->conn), 1);
+	assert_next(f, PGRES_TUPLES_OK, "");
+	/* so long that the one behind it runs */
+	usleep(200000);
+	assert_int_equal(f->ours.f.PQcancel(cancel, why, sizeof(why)), 1);
+	assert_next(f, PGRES_FATAL_ERROR, "57014");
+	assert_next(f, PGRES_PIPELINE_ABORTED, "");
+	assert_next(f, PGRES_PIPELINE_SYNC, "");
+	assert_next(f, PGRES_TUPLES_OK, "");
+	assert_next(f, PGRES_PIPELINE_SYNC, "");
+	assert_int_equal(f->ours.f.PQexitPipelineMode(f->conn), 1);
+	f->ours.f.PQfreeCancel(cancel);
+}
+
 static void
 a_cancel_outlives_its_connection(void **state)
 {
@@ -186,6 +235,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_one, finish_one)
 	const struct CMUnitTest tests[] = {
 		TEST(threads_share_nothing_but_the_connection),
+		TEST(of_a_pipeline_it_hits_what_runs),
 		TEST(a_cancel_outlives_its_connection),
 		TEST(nobody_to_hear_it_is_told),
 	};

@@ -97,7 +97,7 @@ a_session_is_found_by_number_and_key_only(void **state)
 }
 
 static void
-a_cancel_hits_its_own_request_and_no_other(void **state)
+a_cancel_hits_what_runs_up_to_its_request(void **state)
 {
 	struct cnd_scoreboard *b = *state;
 	uint32_t slot;
@@ -107,22 +107,34 @@ a_cancel_hits_its_own_request_and_no_other(void **state)
 	assert_int_equal(cnd_slot_cancel(s, session, 0), 0);
 	s->request = 7;
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
-	assert_true(cnd_slot_is_cancelled(s));
+	assert_true(cnd_slot_take_cancel(s));
+	/* once */
+	assert_false(cnd_slot_take_cancel(s));
+	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
 	s->finished = 7;
+	assert_false(cnd_slot_take_cancel(s));
 	/* the next one is another */
 	s->request = 8;
-	assert_false(cnd_slot_is_cancelled(s));
+	assert_false(cnd_slot_take_cancel(s));
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 0);
-	assert_false(cnd_slot_is_cancelled(s));
-	/* one that was not yet read is cancelled when it begins */
+	assert_false(cnd_slot_take_cancel(s));
+	/* of several that were asked together it hits the one that runs */
 	assert_int_equal(cnd_slot_cancel(s, session, 9), 1);
-	assert_false(cnd_slot_is_cancelled(s));
+	assert_true(cnd_slot_take_cancel(s));
+	s->finished = 8;
 	s->request = 9;
-	assert_true(cnd_slot_is_cancelled(s));
+	assert_false(cnd_slot_take_cancel(s));
+	/* one that was not yet read is cancelled when it begins */
+	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
+	s->finished = 9;
+	assert_false(cnd_slot_take_cancel(s));
+	s->request = 10;
+	assert_true(cnd_slot_take_cancel(s));
 	/* and the next client's request of that number is not touched */
+	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	s->generation = 6;
-	assert_false(cnd_slot_is_cancelled(s));
-	assert_int_equal(cnd_slot_cancel(s, session, 9), 0);
+	assert_false(cnd_slot_take_cancel(s));
+	assert_int_equal(cnd_slot_cancel(s, session, 10), 0);
 }
 
 static void
@@ -295,7 +307,7 @@ main(void)
 		TEST(the_last_idle_worker_knows_that_it_was),
 		TEST(a_worker_that_dies_idle_is_not_idle_any_more),
 		TEST(a_session_is_found_by_number_and_key_only),
-		TEST(a_cancel_hits_its_own_request_and_no_other),
+		TEST(a_cancel_hits_what_runs_up_to_its_request),
 		TEST(a_request_number_may_go_round),
 		TEST(idle_workers_leave_down_to_the_least),
 		TEST(a_census_counts_the_pools_own),
