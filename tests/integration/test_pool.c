@@ -527,7 +527,9 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	a = wp_handle(NULL);
 	assert_int_equal(cenote_conn_set(a, "user", "somebody-else"), CENOTE_OK);
 	assert_int_equal(cenote_connect(a), CENOTE_ERR_AUTH);
-	assert_string_equal(wp_message(a), "pool main: the login was refused");
+	assert_string_equal(wp_message(a),
+		"pool main: the login was refused; cenoted's log says why, and cenoted "
+		"--explain-auth which rule decides");
 	cenote_conn_destroy(a);
 	assert_true(wp_log_has("asked to be another user"));
 	if (geteuid() != 0)
