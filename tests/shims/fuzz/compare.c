@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cnt_process.h"
+#include "support/cnt_random.h"
+
+/* Of a difference, before it and behind it. */
+#define SHOWN_LINES 12
+
+static int
+differ(struct fz_contest *c, const struct fz_sequence *seq)
+{
+	c->renew();
+	fz_peer_ask(&c->original, seq);
+	fz_peer_ask(&c->ours, seq);
+	fz_peer_answer(&c->original);
+	fz_peer_answer(&c->ours);
+	/* that both end is no more what is wanted */
+	return c->original.pid == 0 || c->ours.pid == 0 ||
+	       strcmp(c->original.text, c->ours.text) != 0;
+}
+
+/* Leave away what is not needed to see it. */
+static void
+minimise(struct fz_contest *c, struct fz_sequence *seq)
+{
+	for (uint32_t size = seq->n / 2; size > 0; size /= 2) {
+		uint32_t i = 0;
+
+		while (i < seq->n) {
+			struct fz_sequence less = *seq;
+			uint32_t n = size < seq->n - i ? size : seq->n - i;
+
+			less.n -= n;
+			memmove(&less.steps[i], &less.steps[i + n],
+				(less.n - i) * sizeof(less.steps[0]));
+			if (differ(c, &less))
+				*seq = less;
+			else
+				i += size;
+		}
+	}
+}
+
+static size_t
+line_length(const char *text)
+{
+	return strcspn(text, "\n");
+}
+
+static void
+print_line(const char *mark, const char *line)
+{
+	printf("# %-8s", mark);
+	fwrite(line, 1, line_length(line), stdout);
+	putchar('\n');
+}
+
+/* Lines of a text, each with a mark, from where the two differ. */
+static void
+print_lines(const char *mark, const char *text, int n)
+{
+	for (; *text != '\0' && n > 0; n--) {
+		print_line(mark, text);
+		text += line_length(text);
+		text += *text == '\n';
+	}
+}
+
+static void
+show(const struct fz_contest *c, const char *a, const char *b)
+{
+	while (*a != '\0' && line_length(a) == line_length(b) &&
+		strncmp(a, b, line_length(a)) == 0) {
+		print_line("", a);
+		a += line_length(a);
+		b += line_length(b);
+		if (*a == '\0' || *b == '\0')
+			break;
+		a++;
+		b++;
+	}
+	print_lines(c->name, a, SHOWN_LINES);
+	print_lines("cenote:", b, SHOWN_LINES);
+}
+
+/* It is shown again from a fresh start, and as short as it can be had. */
+static void
+report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
+{
+	char *first[2] = { strdup(c->original.text), strdup(c->ours.text) };
+
+	(void)fz_peer_stop(&c->original);
+	(void)fz_peer_stop(&c->ours);
+	if (!differ(c, seq)) {
+		printf("# CNT_SEED=%llu: only behind others, or not each time\n",
+			(unsigned long long)seed);
+		show(c, first[0], first[1]);
+	} else {
+		minimise(c, seq);
+		(void)differ(c, seq);
+		printf("# CNT_SEED=%llu %s=1; the least that shows it:\n",
+			(unsigned long long)seed, c->count);
+		show(c, c->original.text, c->ours.text);
+	}
+	fflush(stdout);
+	free(first[0]);
+	free(first[1]);
+}
+
+static uint64_t
+number_from(const char *variable, const char *otherwise)
+{
+	return strtoull(cnt_env_or(variable, otherwise), NULL, 10);
+}
+
+uint64_t
+fz_contest_run(struct fz_contest *c)
+{
+	static struct fz_sequence seq;
+	uint64_t n = number_from(c->count, c->default_count);
+	uint64_t allowed = number_from(c->differences, "1");
+	uint64_t n_differences = 0, i;
+	int64_t start_ms = cnt_now_ms();
+	struct cnt_random rnd;
+
+	cnt_random_init_printed(&rnd);
+	for (i = 0; i < n && n_differences < allowed; i++) {
+		fz_generate(c->language, rnd.seed + i, &seq);
+		if (differ(c, &seq)) {
+			report(c, &seq, rnd.seed + i);
+			n_differences++;
+		}
+	}
+	printf("# %llu sequences in %.1f s\n", (unsigned long long)i,
+		(double)(cnt_now_ms() - start_ms) / 1000);
+	return n_differences;
+}

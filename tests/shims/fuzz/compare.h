@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef FZ_COMPARE_H
+#define FZ_COMPARE_H
+
+#include "shims/fuzz/peer.h"
+
+/*
+ * What two drivers make of the same sequences. How many, and how many that differ are shown before it gives
+ * up, is in the environment, and CNT_SEED is that of the first of them; each has the next number.
+ */
+struct fz_contest {
+	const struct fz_language *language;
+	struct fz_peer original, ours;
+	const char *name; /* the original's */
+	const char *count; /* a variable, and what it is without: how many sequences */
+	const char *default_count;
+	const char *differences; /* a variable: how many that differ (1) */
+	void (*renew)(void); /* what a sequence left must not be there for the next one */
+};
+
+/* The number that differed. */
+uint64_t fz_contest_run(struct fz_contest *c);
+
+#endif
