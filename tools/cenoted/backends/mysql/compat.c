@@ -75,6 +75,15 @@ cnd_my_take_status(MYSQL *my)
 }
 
 void
+cnd_my_take_warnings(MYSQL *my)
+{
+	const unsigned char *p = my->net.read_pos;
+
+	if (p && p[0] == 0xfe)
+		my->warning_count = (unsigned)(p[1] | p[2] << 8);
+}
+
+void
 cnd_my_break(MYSQL *my)
 {
 	my_socket fd = cnd_my_socket(my);

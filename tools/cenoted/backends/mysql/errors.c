@@ -224,7 +224,7 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 
 	if (!sqlstate || !cnc_sqlstate_is_valid(sqlstate))
 		sqlstate = CNC_SQLSTATE(GENERAL);
-	e.message = message && *message ? message : "the server gave no reason";
+	e.message = message ? message : "the server gave no reason";
 	m = find_meaning(code, sqlstate, e.message);
 	e.state = m.state;
 	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;

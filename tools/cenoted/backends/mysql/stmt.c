@@ -237,8 +237,10 @@ put_next(struct run *q, struct cnd_my_rows *rows)
 	if (r != CENOTE_DONE)
 		return r;
 	got = mysql_stmt_fetch(q->st->handle);
-	if (got == MYSQL_NO_DATA)
+	if (got == MYSQL_NO_DATA) {
+		cnd_my_take_warnings(s->my);
 		return CENOTE_OK;
+	}
 	if (got != 0 && got != MYSQL_DATA_TRUNCATED)
 		return cnd_my_failed(s, q->st->handle);
 	r = cnd_my_put_row(s, rows, q->st->handle, q->sink->batch);
