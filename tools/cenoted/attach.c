@@ -239,13 +239,22 @@ find_settings(struct cnd_worker *w, struct cnp_str options, struct cnp_str *ret_
 	*ret_settings = CNP_STR_NONE;
 	cnc_reader_init(&reader, options.p, options.n);
 	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
-		if (strcmp(name.p, "settings") == 0)
+		if (strcmp(name.p, w->backend->settings_option) == 0)
 			*ret_settings = value;
 	}
 	if (r < 0)
 		cnc_diag_set(
 			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
 	return r;
+}
+
+static int
+is_as_wanted(const struct cnd_worker *w, const char *settings)
+{
+	if (strcmp(settings, w->settings) == 0)
+		return 1;
+	return w->session && w->backend->has_settings &&
+	       w->backend->has_settings(w->session, settings);
 }
 
 /*
@@ -256,10 +265,12 @@ static int
 log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
 {
 	struct cnp_str wanted;
-	int r = find_settings(w, options, &wanted);
+	int r;
 
-	if (r < 0 || !(w->backend->features & CNP_FEATURE_SETTINGS) ||
-		strcmp(wanted.p, w->settings) == 0)
+	if (!w->backend->settings_option)
+		return CENOTE_OK;
+	r = find_settings(w, options, &wanted);
+	if (r < 0 || is_as_wanted(w, wanted.p))
 		return r;
 	if (wanted.n >= sizeof(w->settings)) {
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),

@@ -18,7 +18,7 @@
  * worker logs out and in again. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 2u
+#define CND_BACKEND_ABI 3u
 
 struct cnd_session; /* each backend's own */
 
@@ -31,8 +31,8 @@ struct cnd_option {
 struct cnd_server_spec {
 	const struct cnd_option *options;
 	size_t n_options;
-	/* What the client wants the login to set, in the backend's own terms (cnd_backend.features:
-	 * CNP_FEATURE_SETTINGS); NULL or "": nothing. RESET goes back to it. */
+	/* What the client wants the login to set, in the backend's own terms (the ATTACH option
+	 * cnd_backend.settings_option); NULL or "": nothing. RESET goes back to it. */
 	const char *settings;
 };
 
@@ -242,6 +242,11 @@ struct cnd_backend {
 	 * option or value. The reset undoes it. */
 	int (*set_option)(struct cnd_session *s, const char *name, const char *value,
 		struct cnc_diag *ret_diag);
+
+	/* The option of ATTACH that has what a login is to set; NULL: none. */
+	const char *settings_option;
+	/* Whether the session is as if it was logged in with them. NULL: only with the same text. */
+	int (*has_settings)(const struct cnd_session *s, const char *settings);
 };
 
 /* The one exported symbol of a module. NULL: this host's ABI is not served. */

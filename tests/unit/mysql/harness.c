@@ -188,7 +188,7 @@ my_app(struct my *t)
 int
 my_login(struct my *t)
 {
-	struct cnd_server_spec spec = { t->options, t->n_options };
+	struct cnd_server_spec spec = { t->options, t->n_options, t->settings };
 
 	if (t->mem)
 		t->host.mem = t->mem;

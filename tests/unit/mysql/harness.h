@@ -22,6 +22,7 @@ struct my {
 	struct cnc_diag diag;
 	struct cnd_option options[24];
 	size_t n_options;
+	const char *settings; /* that a client wants of the login */
 	/* How the next requests are run. */
 	uint8_t format;
 	const char *formats; /* NULL: none */

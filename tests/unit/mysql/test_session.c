@@ -263,6 +263,48 @@ found_rows_count_where_the_line_says_so(void **state)
 	my_finish(&t);
 }
 
+/* As if the line had said so; the reset keeps to it. */
+static void
+a_login_is_what_its_client_wants(void **state)
+{
+	struct my t;
+
+	(void)state;
+	my_init(&t);
+	my_app(&t);
+	t.settings = "found_rows=on database=none";
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_true(t.b->has_settings(t.s, "database=none found_rows=on"));
+	assert_false(t.b->has_settings(t.s, "found_rows=on"));
+	assert_false(t.b->has_settings(t.s, "database=none"));
+	assert_false(t.b->has_settings(t.s, "nonsense"));
+	assert_string_equal(my_value(&t, "select database() is null"), "1");
+	(void)my_query(&t, "create or replace table app.r2 as select 1 as a");
+	(void)my_query(&t, "use app");
+	assert_contains(my_query(&t, "update r2 set a = 1"), "affected=1");
+	assert_string_equal(my_set_option(&t, "mysql_login", t.settings), "ok\n");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select database() is null"), "1");
+	(void)my_query(&t, "drop table app.r2");
+	my_finish(&t);
+}
+
+static void
+what_a_login_cannot_be_is_refused(void **state)
+{
+	struct my t;
+
+	(void)state;
+	my_init(&t);
+	my_app(&t);
+	t.settings = "found_rows=on database=app2";
+	assert_int_equal(my_login(&t), CENOTE_ERR_ARG);
+	assert_string_equal(t.diag.message,
+		"mysql_login takes found_rows=on|off and database=none, not "
+		"\"database=app2\"");
+	my_finish(&t);
+}
+
 /* ---- the reset ---- */
 
 static const char probes[] =
@@ -642,6 +684,8 @@ main(void)
 		cmocka_unit_test(tls_is_as_the_line_asks_for),
 		cmocka_unit_test(tcp_works_plain_and_compressed),
 		cmocka_unit_test(found_rows_count_where_the_line_says_so),
+		cmocka_unit_test(a_login_is_what_its_client_wants),
+		cmocka_unit_test(what_a_login_cannot_be_is_refused),
 		T(a_reset_session_is_as_a_new_one),
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
 		T(an_xa_transaction_needs_a_new_login),

@@ -40,6 +40,8 @@ static const struct cnd_backend backend = {
 	.change_user = cnd_my_change_user,
 	.select_database = cnd_my_select_database,
 	.set_option = cnd_my_set_option,
+	.settings_option = "mysql_login",
+	.has_settings = cnd_my_has_settings,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -106,6 +106,9 @@ struct cnd_my_options {
 	uint8_t is_infile_allowed;
 	uint8_t has_found_rows;
 	uint8_t has_cleartext;
+	/* the pool's, where a client's settings make them others */
+	const char *own_dbname;
+	uint8_t own_found_rows;
 };
 
 enum cnd_my_tls {
@@ -242,6 +245,10 @@ int cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
 /* options.c */
 int cnd_my_options_read(const struct cnd_server_spec *spec,
 	struct cnd_my_options *ret_opt, struct cnc_diag *ret_diag);
+/* What a client wants of its login becomes that of the options. 0, or CENOTE_ERR_ARG. */
+int cnd_my_settings_read(
+	struct cnd_my_options *o, const char *settings, struct cnc_diag *ret_diag);
+int cnd_my_has_settings(const struct cnd_session *s, const char *settings);
 int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 /* The password of o->user from o->passfile; the caller wipes and frees it. */
 int cnd_my_passfile(const struct cnd_my_options *o, const struct cenote_allocator *mem,

@@ -219,8 +219,70 @@ cnd_my_options_read(const struct cnd_server_spec *spec, struct cnd_my_options *r
 			return r;
 	}
 	r = check_all(&o, ret_diag);
+	o.own_dbname = o.dbname;
+	o.own_found_rows = o.has_found_rows;
+	if (r == CENOTE_OK && spec->settings)
+		r = cnd_my_settings_read(&o, spec->settings, ret_diag);
 	*ret_opt = o;
 	return r;
+}
+
+/* ---- what a client wants of its login ---- */
+
+static int
+set_wish(struct cnd_my_options *o, const char *wish, size_t len)
+{
+	static const char *const wishes[] = { "found_rows=off", "found_rows=on",
+		"database=none" };
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		if (strlen(wishes[i]) == len && memcmp(wishes[i], wish, len) == 0)
+			break;
+	}
+	if (i == 3)
+		return -1;
+	if (i == 2)
+		o->dbname = NULL;
+	else
+		o->has_found_rows = (uint8_t)i;
+	return 0;
+}
+
+int
+cnd_my_settings_read(
+	struct cnd_my_options *o, const char *settings, struct cnc_diag *ret_diag)
+{
+	size_t len;
+
+	o->dbname = o->own_dbname;
+	o->has_found_rows = o->own_found_rows;
+	for (; *settings != '\0'; settings += len) {
+		settings += strspn(settings, " ");
+		len = strcspn(settings, " ");
+		if (len == 0 || set_wish(o, settings, len) == 0)
+			continue;
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"mysql_login takes found_rows=on|off and database=none, not "
+			"\"%.*s\"",
+			(int)len, settings);
+		return CENOTE_ERR_ARG;
+	}
+	return CENOTE_OK;
+}
+
+int
+cnd_my_has_settings(const struct cnd_session *s, const char *settings)
+{
+	struct cnd_my_options o = s->opt;
+	struct cnc_diag diag;
+	int r;
+
+	cnc_diag_init(&diag, s->mem);
+	r = cnd_my_settings_read(&o, settings, &diag);
+	cnc_diag_finish(&diag);
+	return r == CENOTE_OK && !o.dbname == !s->opt.dbname &&
+	       o.has_found_rows == s->opt.has_found_rows;
 }
 
 /* ---- the password file ---- */

@@ -85,7 +85,7 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
 	struct cnd_option *copy =
 		cnc_arena_alloc(&s->keep, (spec->n_options + 1) * sizeof(*copy));
-	struct cnd_server_spec kept = { copy, spec->n_options };
+	struct cnd_server_spec kept = { copy, spec->n_options, spec->settings };
 	char *password = NULL;
 	size_t i;
 	int r;
@@ -619,6 +619,9 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		s->wants_single = (uint8_t)off;
 		return CENOTE_OK;
 	}
+	/* libcenote sets its options again behind a reset, which does not change this one */
+	if (strcmp(name, "mysql_login") == 0 && cnd_my_has_settings(s, value))
+		return CENOTE_OK;
 	if (strcmp(name, "found_rows") == 0 && (on || off)) {
 		if (on == s->opt.has_found_rows)
 			return CENOTE_OK;

@@ -36,6 +36,7 @@ static const struct cnd_backend backend = {
 	.sync = cnd_pg_sync,
 	.settle = cnd_pg_settle,
 	.function = cnd_pg_function,
+	.settings_option = "settings",
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *
