@@ -198,13 +198,12 @@ put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_bi
 int
 cmy_bind_row(struct cmy_stmt *st)
 {
-	const struct cmy_session *s = cmy_session(st->pub.mysql);
 	const struct cmy_row row = cmy_rows_at(st, st->at);
-	int is_binary = s && cmy_is_binary(s), is_cut = 0;
+	int is_cut = 0;
 	unsigned i;
 
 	for (i = 0; i < st->pub.field_count; i++)
-		is_cut |= put_column(st, &row, i, is_binary);
+		is_cut |= put_column(st, &row, i, st->is_binary);
 	return is_cut && reports_truncation(&st->pub) ? MYSQL_DATA_TRUNCATED : 0;
 }
 
@@ -254,7 +253,6 @@ cmy_mysql_stmt_fetch_column(
 	MYSQL_STMT *stmt, MYSQL_BIND *bind_arg, unsigned int column, unsigned long offset)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
-	const struct cmy_session *s = cmy_session(stmt->mysql);
 	struct cmy_cell cell;
 	struct cmy_row row;
 	const char *p;
@@ -272,7 +270,7 @@ cmy_mysql_stmt_fetch_column(
 		return 0;
 	}
 	ready_column(bind_arg, &stmt->bind[column], offset);
-	cmy_cell_read(&stmt->fields[column], s && cmy_is_binary(s), p, n, &cell);
+	cmy_cell_read(&stmt->fields[column], cmy_stmt(stmt)->is_binary, p, n, &cell);
 	cmy_convert_column(bind_arg, &stmt->fields[column], &cell);
 	return 0;
 }

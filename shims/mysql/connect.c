@@ -151,16 +151,27 @@ set_timeout(cenote_conn *conn, unsigned seconds)
 	return cenote_conn_set(conn, "connect_timeout", text);
 }
 
-/* The pool allows several statements in a text; the program has to ask for that. */
+/* The pool allows several statements in a text; the program has to ask for that. What is fixed when a session
+ * logs in is the session's that the pool gives. */
 static int
-set_session_options(struct cmy_session *s)
+set_session_options(struct cmy_session *s, const char *db)
 {
+	unsigned long flags = s->my->client_flag;
+	char login[64];
+	int r;
+
+	snprintf(login, sizeof(login), "found_rows=%s%s",
+		flags & CLIENT_FOUND_ROWS ? "on" : "off",
+		db && *db != '\0' ? "" : " database=none");
+	r = cenote_set_session_option(s->conn, "mysql_login", login);
+	if (r != CENOTE_OK)
+		return r;
 	return cenote_set_session_option(s->conn, "multi_statements",
-		s->my->client_flag & CLIENT_MULTI_STATEMENTS ? "on" : "off");
+		flags & CLIENT_MULTI_STATEMENTS ? "on" : "off");
 }
 
 static int
-make_conn(struct cmy_session *s)
+make_conn(struct cmy_session *s, const char *db)
 {
 	int r;
 
@@ -178,15 +189,15 @@ make_conn(struct cmy_session *s)
 	if (r == CENOTE_OK)
 		r = set_timeout(s->conn, s->my->options.connect_timeout);
 	if (r == CENOTE_OK)
-		r = set_session_options(s);
+		r = set_session_options(s, db);
 	return r;
 }
 
 /* CENOTE_AGAIN: waiting failed, and the error is set. */
 static int
-attach(struct cmy_session *s)
+attach(struct cmy_session *s, const char *db)
 {
-	int r = make_conn(s);
+	int r = make_conn(s, db);
 
 	if (r != CENOTE_OK)
 		return r;
@@ -200,23 +211,6 @@ attach(struct cmy_session *s)
 }
 
 /* ---- the session as the program wants it ---- */
-
-/* Fixed when the pool's session logged in. */
-static int
-check_found_rows(struct cmy_session *s)
-{
-	const char *has = cenote_parameter(s->conn, "found_rows");
-	const char *wants = s->my->client_flag & CLIENT_FOUND_ROWS ? "on" : "off";
-
-	if (!has || strcmp(has, wants) == 0)
-		return 0;
-	cmy_error_text(s->my, CR_CONNECTION_ERROR, NULL,
-		"cenote: the program %s CLIENT_FOUND_ROWS, and pool \"%s\" has it "
-		"otherwise: its server line needs found_rows=%s",
-		strcmp(wants, "on") == 0 ? "asks for" : "does not ask for", s->pool,
-		strcmp(wants, "on") == 0 ? "yes" : "no");
-	return -1;
-}
 
 static int
 has_charset(const struct cmy_session *s, const MARIADB_CHARSET_INFO *cs)
@@ -255,8 +249,8 @@ cmy_use_charset(struct cmy_session *s)
 	return cmy_run(s, sql, NULL);
 }
 
-int
-cmy_select(struct cmy_session *s, const char *db)
+static int
+select_database(struct cmy_session *s, const char *db)
 {
 	int r;
 
@@ -267,6 +261,18 @@ cmy_select(struct cmy_session *s, const char *db)
 	return cmy_check(s, r);
 }
 
+int
+cmy_select(struct cmy_session *s, const char *db)
+{
+	int was_untracked = s->is_untracked, r;
+
+	/* neither original looks at what comes with that answer */
+	s->is_untracked = 1;
+	r = select_database(s, db);
+	s->is_untracked = was_untracked;
+	return r;
+}
+
 static int
 choose_db(struct cmy_session *s, const char *db)
 {
@@ -274,17 +280,19 @@ choose_db(struct cmy_session *s, const char *db)
 
 	if (own && *own == '\0')
 		own = NULL;
-	if (db && (!own || strcmp(db, own) != 0)) {
+	if (db && *db != '\0' && (!own || strcmp(db, own) != 0)) {
 		if (cmy_select(s, db) < 0)
 			return -1;
 		own = db;
 	}
+	cmy_track_database(s, own);
 	if (cmy_keep_text(&s->my->db, own) == 0)
 		return 0;
 	cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 	return -1;
 }
 
+/* MariaDB's library does not mind a failure behind the first of several statements. */
 static int
 run_and_forget(MYSQL *my, const char *sql)
 {
@@ -299,7 +307,7 @@ run_and_forget(MYSQL *my, const char *sql)
 			cmy_mysql_free_result(res);
 		r = cmy_mysql_next_result(my);
 	} while (r == 0);
-	return r > 0 ? -1 : 0;
+	return CMY_ORACLE && r > 0 ? -1 : 0;
 }
 
 /* A loss meanwhile is a failure to connect, and no reason to begin anew. */
@@ -323,6 +331,18 @@ run_init_commands(struct cmy_session *s)
 	return r;
 }
 
+/* What the original does in one step. */
+static int
+log_in(struct cmy_session *s, const char *db)
+{
+	int r;
+
+	s->is_untracked = 1;
+	r = cmy_track_start(s) == 0 && cmy_use_charset(s) == 0 && choose_db(s, db) == 0;
+	s->is_untracked = 0;
+	return r ? 0 : -1;
+}
+
 /* Until all that belongs to connecting is done, its time is that of one wait. */
 static int
 prepare_session(struct cmy_session *s, const char *db)
@@ -330,17 +350,18 @@ prepare_session(struct cmy_session *s, const char *db)
 	s->my->net.read_timeout = s->my->options.connect_timeout;
 	s->my->net.write_timeout = s->my->options.connect_timeout;
 	cmy_choose_wait(s);
+	s->my->affected_rows = 0;
+	cmy_clear(s->my);
 	if (keep_session(s) < 0) {
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return -1;
 	}
-	if (check_found_rows(s) < 0 || cmy_track_start(s) < 0 || cmy_use_charset(s) < 0 ||
-		choose_db(s, db) < 0 || run_init_commands(s) < 0)
+	if (log_in(s, db) < 0 || run_init_commands(s) < 0)
 		return -1;
 	s->my->net.read_timeout = s->my->options.read_timeout;
 	s->my->net.write_timeout = s->my->options.write_timeout;
 	cmy_choose_wait(s);
-	cmy_clear(s->my);
+	memcpy(s->my->net.sqlstate, "00000", sizeof(s->my->net.sqlstate));
 	return 0;
 }
 
@@ -475,7 +496,7 @@ connect_pool(struct cmy_session *s, struct cmy_login *l)
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return CMY_NOWHERE;
 	}
-	r = attach(s);
+	r = attach(s, l->db);
 	if (r == CENOTE_OK)
 		return prepare_session(s, l->db) == 0 ? CMY_TO_POOL : CMY_NOWHERE;
 	if (r == CENOTE_AGAIN)
@@ -491,6 +512,7 @@ failed(struct cmy_session *s, unsigned long flags)
 	MYSQL *my = s->my;
 
 	cmy_drop(s);
+	cmy_track_forget(s);
 	cenote_conn_destroy(s->conn);
 	s->conn = NULL;
 	cmy_forget_login(my);
@@ -580,6 +602,7 @@ cmy_lose(struct cmy_session *s)
 {
 	cenote_close(s->conn);
 	cmy_ahead_drop(s);
+	cmy_track_forget(s);
 	s->my->net.CMY_VIO = NULL;
 	s->my->net.fd = -1;
 	s->my->server_status &= ~SERVER_MORE_RESULTS_EXISTS;
@@ -619,7 +642,7 @@ cmy_reconnect(struct cmy_session *s)
 		return -1;
 	}
 	cmy_drop(s);
-	r = attach(s);
+	r = attach(s, db);
 	if (r == CENOTE_AGAIN)
 		return -1;
 	if (r != CENOTE_OK) {

@@ -85,7 +85,7 @@ cmy_mysql_init(MYSQL *mysql)
 	my->free_me = cmy_bool(!mysql);
 	my->net.fd = -1;
 	memcpy(my->net.sqlstate, "00000", sizeof(my->net.sqlstate));
-	my->affected_rows = MYSQL_COUNT_ERROR;
+	my->affected_rows = CMY_ORACLE ? MYSQL_COUNT_ERROR : 0;
 	my->charset = CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
 	my->options.report_data_truncation = 1;
 	/* MariaDB's allows files unless told otherwise; the pool has to allow them, too */

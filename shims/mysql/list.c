@@ -346,6 +346,7 @@ MYSQL_RES *
 cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 {
 	struct cmy_session *s = cmy_enter(mysql);
+	unsigned bits = mysql->server_status;
 	struct columns columns = { NULL };
 	cenote_result *described = NULL;
 	MYSQL_RES *result = NULL;
@@ -353,13 +354,19 @@ cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 
 	if (!s)
 		return NULL;
-	cmy_forget_query(mysql);
+	/* the original asks by a command whose answer tells of nothing */
+	s->is_untracked = 1;
 	r = is_mysql(mysql) ? columns_of_mysql(s, table, wild, &columns)
 			    : columns_of_other(s, table, wild, &columns);
 	if (r == 0 && cenote_result_n_rows(columns.res) == 0)
 		result = cmy_result_of_fields(NULL, 0);
 	else if (r == 0 && describe(s, table, &columns, &described) == 0)
 		result = result_of(s, described, &columns);
+	if (result)
+		cmy_forget_query(mysql);
+	s->is_untracked = 0;
+	mysql->server_status = bits;
+	mysql->affected_rows = MYSQL_COUNT_ERROR;
 	if (CMY_ORACLE && result)
 		mysql->field_count = result->field_count;
 	cenote_result_destroy(described);

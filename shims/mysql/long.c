@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ER_WRONG_ARGUMENTS 1210u /* the server's */
+
 /*
  * mysql_stmt_send_long_data(). MySQL's servers take the pieces one by one, and others do not know such
  * a thing: for these they are kept here until the execution.
@@ -155,4 +157,35 @@ cmy_long_clear(struct cmy_stmt *st)
 		free(st->longs[i].bytes);
 	free(st->longs);
 	st->longs = NULL;
+}
+
+int
+cmy_long_forget(struct cmy_stmt *st)
+{
+	cmy_long_clear(st);
+	if (!st->has_sent_longs)
+		return 0;
+	st->has_sent_longs = 0;
+	if (cmy_stmt_prepare(st, cmy_session(st->pub.mysql)) == 0)
+		return 0;
+	cmy_stmt_take_error(&st->pub);
+	return 1;
+}
+
+/* What a MySQL server says when it is executed. Oracle's library has said so before. */
+int
+cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s)
+{
+	for (unsigned i = 0; cmy_is_binary(s) && i < st->pub.param_count; i++) {
+		const MYSQL_BIND *b = &st->pub.params[i];
+
+		if (!b->long_data_used || (b->buffer_type >= MYSQL_TYPE_TINY_BLOB &&
+						  b->buffer_type <= MYSQL_TYPE_STRING))
+			continue;
+		if (cmy_long_forget(st) == 0)
+			cmy_error_text(s->my, ER_WRONG_ARGUMENTS, NULL,
+				"Incorrect arguments to mysqld_stmt_execute");
+		return -1;
+	}
+	return 0;
 }

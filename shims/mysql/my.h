@@ -104,6 +104,7 @@ struct cmy_session {
 	unsigned long last_stmt_id; /* MYSQL_STMT.stmt_id of the newest */
 
 	struct cmy_track *track;
+	int is_untracked; /* what runs is nothing that the original would tell of */
 	struct cmy_fibre *fibre; /* NULL: everything blocks */
 	int backend; /* enum cmy_backend */
 	int maps_dates; /* cmy_maps_dates() as of connecting */
@@ -484,6 +485,8 @@ int cmy_track_start(struct cmy_session *s);
 void cmy_track_take(struct cmy_session *s);
 /* Another user has logged in: nothing is told of the settings that came with that. */
 void cmy_track_forget(struct cmy_session *s);
+/* A login came with this database, which its answer tells. NULL: with none. */
+void cmy_track_database(struct cmy_session *s, const char *db);
 void cmy_track_free(struct cmy_track *track);
 
 #endif

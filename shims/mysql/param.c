@@ -384,6 +384,8 @@ cmy_params_fill(struct cmy_stmt *st, struct cmy_session *s)
 	unsigned i;
 	int r;
 
+	if (cmy_long_refuse(st, s) < 0)
+		return -1;
 	cenote_params_clear(st->params);
 	for (i = 0; i < st->pub.param_count; i++) {
 		r = cmy_long_add(st, s, i);

@@ -176,18 +176,22 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	my->field_count = cenote_result_n_columns(res);
 	my->status = MYSQL_STATUS_GET_RESULT;
 	my->server_status &= LASTING;
+	if (!CMY_ORACLE)
+		my->warning_count = 0; /* as told with the columns */
 	return 0;
 }
 
 /* What every server of MySQL says of a text without a statement, unless there is a comment at least. */
 static int
-take_empty(struct cmy_session *s)
+take_empty(struct cmy_session *s, const MYSQL *before)
 {
 	if (!s->is_blank) {
 		cmy_forget_query(s->my);
 		return 0;
 	}
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
+	s->my->insert_id = before->insert_id;
+	s->my->warning_count = before->warning_count;
 	cmy_error_text(s->my, ER_EMPTY_QUERY, "42000", "Query was empty");
 	return -1;
 }
@@ -196,12 +200,13 @@ static int
 take_command(struct cmy_session *s, cenote_result *res)
 {
 	int is_empty = (cenote_result_flags(res) & CENOTE_RESULT_FLAG_EMPTY) != 0;
+	const MYSQL before = *s->my;
 
 	if (!is_empty)
 		cmy_forget_query(s->my);
 	cmy_head_over(s, res);
 	cenote_result_destroy(res);
-	return is_empty ? take_empty(s) : 0;
+	return is_empty ? take_empty(s, &before) : 0;
 }
 
 /* A copy to the program (PostgreSQL) is nothing that this interface has. */

@@ -484,8 +484,13 @@ cmy_mysql_fetch_lengths(MYSQL_RES *result)
 static void
 skip(struct cmy_result *r)
 {
+	MYSQL *my = r->session ? r->session->my : NULL;
+
 	while (r->session && next_batch(r) == 0)
 		;
+	/* MariaDB's library does not look at what comes with the end */
+	if (my && !CMY_ORACLE)
+		my->warning_count = 0;
 }
 
 void

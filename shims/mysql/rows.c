@@ -253,6 +253,9 @@ cmy_rows_drop(struct cmy_stmt *st)
 	}
 	if (s && s->using == st)
 		s->using = NULL;
+	/* but for the warnings: MariaDB's library does not look */
+	if (s && !CMY_ORACLE)
+		s->my->warning_count = 0;
 	forget_rows(st);
 }
 
@@ -288,8 +291,10 @@ may_fetch(MYSQL_STMT *stmt)
 		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 0;
 	}
-	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE)
+	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE) {
+		cmy_stmt_clear(stmt);
 		stmt->state = MYSQL_STMT_USE_OR_STORE_CALLED;
+	}
 #else
 	(void)stmt;
 #endif
@@ -306,6 +311,11 @@ end_fetching(struct cmy_stmt *st, int r)
 		st->reading = CMY_READ_NOTHING;
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
+	/* asking for the next rows of a cursor begins anew */
+	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data) {
+		cmy_stmt_clear(&st->pub);
+		st->pub.result.rows = 0;
+	}
 #endif
 	return r;
 }
@@ -536,21 +546,21 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 }
 #endif
 
-/* The server is to forget what it has of the statement, but for the statement: pieces of values, a cursor. */
-static int
-reset_at_server(struct cmy_stmt *st)
+#if !CMY_ORACLE
+/* As after the answer to COM_STMT_RESET. */
+static void
+tell_reset(MYSQL_STMT *stmt)
 {
-	struct cmy_session *s = session_of(st);
+	MYSQL *my = stmt->mysql;
 
-	cmy_long_clear(st);
-	if (!st->has_sent_longs)
-		return 0;
-	st->has_sent_longs = 0;
-	if (cmy_stmt_prepare(st, s) == 0)
-		return 0;
-	cmy_stmt_take_error(&st->pub);
-	return 1;
+	my->info = NULL;
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	stmt->upsert_status.affected_rows = my->affected_rows;
+	stmt->upsert_status.last_insert_id = my->insert_id;
+	stmt->upsert_status.server_status = my->server_status;
+	stmt->upsert_status.warning_count = my->warning_count;
 }
+#endif
 
 my_bool
 cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
@@ -572,5 +582,8 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	if (CMY_ORACLE)
 		st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
-	return (my_bool)reset_at_server(st);
+#if !CMY_ORACLE
+	tell_reset(stmt);
+#endif
+	return (my_bool)cmy_long_forget(st);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "my.h"
+#include "stmt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,27 +73,41 @@ keep_user(MYSQL *my, const char *user, const char *passwd, const char *db)
 	return -1;
 }
 
+static my_bool
+change_user(struct cmy_session *s, const char *user, const char *passwd, const char *db)
+{
+	MYSQL *my = s->my;
+	const char *given = db;
+
+	user = user ? user : "";
+	passwd = passwd ? passwd : "";
+	db = db && *db != '\0' ? db : NULL;
+	cmy_track_forget(s);
+	if (login_again(s, user, *passwd != '\0' ? passwd : NULL, db) < 0)
+		return 1;
+	cmy_track_forget(s);
+	cmy_track_database(s, db);
+	my->charset = cmy_charset_wanted(my);
+	my->affected_rows = 0;
+	my->warning_count = 0;
+	my->insert_id = 0;
+	my->server_status = cmy_first_status(s);
+	return cmy_bool(keep_user(my, user, passwd, given) < 0 || cmy_use_charset(s) < 0);
+}
+
 my_bool
 cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const char *db)
 {
 	struct cmy_session *s = cmy_enter(my);
-	int r;
+	my_bool r = 1;
 
-	if (!s)
-		return 1;
-	user = user ? user : "";
-	passwd = passwd ? passwd : "";
-	db = db && *db != '\0' ? db : NULL;
-	r = login_again(s, user, *passwd != '\0' ? passwd : NULL, db);
-	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
-	if (r < 0)
-		return 1;
-	cmy_track_forget(s);
-	my->charset = cmy_charset_wanted(my);
-	my->affected_rows = 0;
-	my->insert_id = 0;
-	my->server_status = cmy_first_status(s);
-	return cmy_bool(keep_user(my, user, passwd, db) < 0 || cmy_use_charset(s) < 0);
+	if (s)
+		r = change_user(s, user, passwd, db);
+	/* also when it fails */
+	if (my->extension)
+		cmy_stmts_forget(
+			my->extension, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
+	return r;
 }
 
 /* Behind a pool of another server there is one database only. */
@@ -127,11 +141,20 @@ restore(struct cmy_session *s)
 {
 	const char *own = cenote_info(s->conn, "database");
 	MYSQL *my = s->my;
+	unsigned warnings = my->warning_count;
+	int r = 0;
 
+	s->is_untracked = 1;
 	if (s->backend == CMY_BACKEND_MYSQL && my->db &&
-		(!own || strcmp(own, my->db) != 0) && cmy_select(s, my->db) < 0)
-		return -1;
-	return cmy_use_charset(s);
+		(!own || strcmp(own, my->db) != 0))
+		r = cmy_select(s, my->db);
+	if (r == 0)
+		r = cmy_use_charset(s);
+	s->is_untracked = 0;
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	my->insert_id = 0;
+	my->warning_count = warnings;
+	return r;
 }
 
 int
@@ -142,6 +165,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 	if (!s)
 		return 1;
 	cmy_result_skip(s);
+	cmy_rows_flush(s);
 	cmy_drain(s);
 	cmy_forget_query(my);
 	cmy_clear(my);
@@ -149,7 +173,6 @@ cmy_mysql_reset_connection(MYSQL *my)
 	if (finish(s, cenote_reset) < 0)
 		return 1;
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
-	my->insert_id = 0;
 	my->server_status = cmy_first_status(s);
 	return restore(s) < 0;
 }

@@ -275,6 +275,7 @@ take_description(struct cmy_stmt *st, struct cmy_session *s)
 int
 cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s)
 {
+	st->is_binary = cmy_is_binary(s);
 	cenote_stmt_destroy(st->prepared);
 	st->prepared = NULL;
 	if (cmy_check(s, cenote_stmt_create(
@@ -300,12 +301,17 @@ take_params(struct cmy_stmt *st)
 #if !CMY_ORACLE
 	if (st->pub.prebind_params > 0 && n > 0) {
 		st->pub.param_count = st->pub.prebind_params;
-		if (st->pub.prebind_params == n)
+		if (st->pub.prebind_params != n) {
+			cmy_stmt_error_both(&st->pub, CR_INVALID_PARAMETER_NO);
+			return -1;
+		}
+		/* unless those were another text's */
+		if (st->pub.params)
 			return 0;
-		cmy_stmt_error_both(&st->pub, CR_INVALID_PARAMETER_NO);
-		return -1;
 	}
 #endif
+	if (!CMY_ORACLE && n == 0)
+		return 0;
 	st->pub.params = calloc((size_t)n + 1, sizeof(*st->pub.params));
 	if (st->pub.params)
 		return 0;
@@ -355,6 +361,20 @@ prepare_anew(struct cmy_stmt *st, const char *query, size_t length)
 	return take_shape(st, s);
 }
 
+/* Further results of a procedure, where it is the one that was run. */
+static void
+forget_more(struct cmy_stmt *st)
+{
+	struct cmy_session *s = cmy_session(st->pub.mysql);
+
+	if (st->may_give_several && st->pub.state > CMY_STMT_PREPARED &&
+		s->state == CMY_MORE) {
+		cmy_drain(s);
+		cmy_track_forget(s);
+		st->pub.result.rows = 0;
+	}
+}
+
 int
 cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length)
 {
@@ -369,6 +389,7 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 	stmt->CMY_STMT_AFFECTED = stmt->mysql->affected_rows = MYSQL_COUNT_ERROR;
 	if (stmt->state != CMY_STMT_NEW) {
 		cmy_rows_drop_all(st);
+		forget_more(st);
 		unprepare(st);
 	}
 	if (prepare_anew(st, query, length) < 0) {
@@ -608,6 +629,10 @@ cmy_mysql_stmt_close(MYSQL_STMT *stmt)
 	}
 	if (stmt->mysql) {
 		cmy_clear(stmt->mysql);
+		if (CMY_ORACLE ? stmt->state != CMY_STMT_NEW : stmt->stmt_id != 0) {
+			stmt->mysql->info = NULL;
+			stmt->mysql->affected_rows = MYSQL_COUNT_ERROR;
+		}
 		delist(stmt->mysql, &stmt->list);
 	}
 	cenote_result_destroy(st->res);

@@ -30,6 +30,7 @@ struct cmy_stmt {
 	unsigned long id; /* pub.stmt_id, unless the program has changed that */
 	char *sql; /* as it was given */
 	size_t sql_length;
+	int is_binary; /* its values are in a MySQL server's form, also when the session is gone */
 	int may_give_several; /* results: it is a CALL, or a block */
 	cenote_result *res;
 	int is_whole; /* nothing of `res` is still to come */
@@ -111,6 +112,10 @@ int cmy_params_add(struct cmy_stmt *st, const struct cmy_session *s, const MYSQL
 int cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param);
 /* It was executed, or is to forget what it got. */
 void cmy_long_clear(struct cmy_stmt *st);
+/* The server is to forget them, too, and a cursor. 0, or 1 and the error is set. */
+int cmy_long_forget(struct cmy_stmt *st);
+/* Whether one came for a parameter that the server takes none for. 0, or -1 and the error is set. */
+int cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s);
 
 /* ---- bulk.c ---- */
 

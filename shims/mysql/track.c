@@ -110,6 +110,8 @@ on_parameter(const char *name, const char *value, void *user)
 		return;
 	}
 	follow(s->my, name, value);
+	if (s->is_untracked)
+		return;
 	if (kind == SESSION_TRACK_SYSTEM_VARIABLES)
 		list_add(&s->track->coming[kind], name);
 	list_add(&s->track->coming[kind], value);
@@ -131,7 +133,7 @@ cmy_track_start(struct cmy_session *s)
 void
 cmy_track_take(struct cmy_session *s)
 {
-	struct cmy_track *t = s->track;
+	struct cmy_track *t = s->is_untracked ? NULL : s->track;
 
 	for (int i = 0; t && i < CMY_SESSION_TRACK_KINDS; i++) {
 		list_clear(&t->told[i]);
@@ -144,9 +146,18 @@ cmy_track_take(struct cmy_session *s)
 void
 cmy_track_forget(struct cmy_session *s)
 {
-	/* what was coming is told, and then no more */
-	cmy_track_take(s);
-	cmy_track_take(s);
+	for (int i = 0; s->track && i < CMY_SESSION_TRACK_KINDS; i++) {
+		list_clear(&s->track->told[i]);
+		list_clear(&s->track->coming[i]);
+		s->track->at[i] = NULL;
+	}
+}
+
+void
+cmy_track_database(struct cmy_session *s, const char *db)
+{
+	if (s->track && db && s->backend == CMY_BACKEND_MYSQL)
+		list_add(&s->track->told[SESSION_TRACK_SCHEMA], db);
 }
 
 void
