@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sanitizer's own functions have to come first. */
+#if defined(__SANITIZE_ADDRESS__)
+#define OWN_CORNER 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OWN_CORNER 0
+#endif
+#endif
+#ifndef OWN_CORNER
+#define OWN_CORNER RTLD_DEEPBIND
+#endif
+
 static void
 find(void *library, const char *name, void *slot)
 {
@@ -43,7 +55,7 @@ open_with(struct cmy_original *f, const char *path, int flags)
 void
 cnt_library_open(struct cmy_original *ret_functions, const char *path)
 {
-	open_with(ret_functions, path, RTLD_DEEPBIND);
+	open_with(ret_functions, path, OWN_CORNER);
 }
 
 void

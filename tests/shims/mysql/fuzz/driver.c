@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * driver LIBRARY SOCKET
+ *
+ * Reads sequences (struct fz_sequence) from its standard input, carries each out with that client library, and
+ * writes what it saw to its standard output: the length in four bytes, then the text.
+ */
+
+#include "driver.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FZ_NAME(name, weight)    #name,
+#define FZ_POINTER(name, weight) fz_##name,
+static const char *const names[] = { FZ_CALLS(FZ_NAME) };
+static fz_carry_out *const functions[] = { FZ_CALLS(FZ_POINTER) };
+
+int
+fz_wait(struct fz *z, int wants)
+{
+	struct pollfd p = { .fd = z->at->my->net.fd };
+	int r, came = 0;
+
+	p.events = (short)((wants & MYSQL_WAIT_READ ? POLLIN : 0) |
+			   (wants & MYSQL_WAIT_WRITE ? POLLOUT : 0));
+	r = poll(&p, 1, 10000);
+	if (r == 0)
+		return MYSQL_WAIT_TIMEOUT;
+	came |= p.revents & (POLLIN | POLLHUP | POLLERR) ? MYSQL_WAIT_READ : 0;
+	came |= p.revents & POLLOUT ? MYSQL_WAIT_WRITE : 0;
+	return came & wants ? came & wants : wants;
+}
+
+static void
+carry_out(struct fz *z, const struct fz_step *step)
+{
+	const char *why;
+
+	/* most of the time the first of each: two are rarely needed */
+	z->at = &z->conns[step->n[0] % 16 == 15];
+	z->stmt = &z->at->stmts[step->n[0] / 16 % 6 == 5];
+	z->result = &z->at->results[step->n[0] / 128 % 6 == 5];
+	z->is_async = z->at->is_async && step->n[0] / 1024 % 3 != 0;
+	fz_say(z, "%s %d%s", names[step->call], (int)(z->at - z->conns),
+		z->is_async ? " async" : "");
+	why = fz_is_known(z, step);
+	if (why != NULL)
+		fz_say(z, " left out: %s\n", why);
+	else
+		functions[step->call](z, step->n);
+	for (unsigned i = 0; i < FZ_CONNS; i++)
+		fz_show_conn(z, &z->conns[i]);
+}
+
+/* Results and statements may outlive their connection. */
+static void
+end(struct fz *z, uint32_t number)
+{
+	z->is_async = 0;
+	for (unsigned i = 0; i < FZ_CONNS; i++) {
+		struct fz_conn *c = &z->conns[i];
+
+		z->at = c;
+		/* the original waits for ever, or ends, where rows of a query are left */
+		if (number % 2 || (c->my != NULL && c->my->status != MYSQL_STATUS_READY))
+			fz_close_conn(z, c);
+		for (unsigned k = 0; k < FZ_RESULTS; k++)
+			fz_drop_result(z, &c->results[k]);
+		for (unsigned k = 0; k < FZ_STMTS; k++)
+			fz_close_stmt(z, &c->stmts[k]);
+		fz_close_conn(z, c);
+		c->next_result = 0;
+	}
+}
+
+static void
+run(struct fz *z, const struct fz_sequence *seq)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	z->out = open_memstream(&text, &size);
+	if (z->out == NULL)
+		abort();
+	for (uint32_t i = 0; i < seq->n; i++)
+		carry_out(z, &seq->steps[i]);
+	end(z, seq->n);
+	fclose(z->out);
+	fz_write_answer(text, size);
+	free(text);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct fz z;
+	static struct fz_sequence seq;
+
+	if (argc != 3)
+		return 2;
+	/* who writes to a connection that is gone gets EPIPE, as most programs arrange it */
+	signal(SIGPIPE, SIG_IGN);
+	cnt_library_open(&z.f, argv[1]);
+	z.socket = argv[2];
+	while (fz_read_sequence(&seq))
+		run(&z, &seq);
+	return 0;
+}

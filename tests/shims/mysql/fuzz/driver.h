@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+#include <stdio.h>
+
+#include "fuzz.h"
+#include "library.h"
+
+/* What a driver has in its hands while it carries out a sequence. */
+
+#define FZ_CONNS   2u
+#define FZ_RESULTS 2u /* of each connection */
+#define FZ_STMTS   2u /* of each connection */
+#define FZ_PARAMS  6u
+#define FZ_COLUMNS 12u
+#define FZ_ROOM    48u /* of a buffer */
+#define FZ_STATE   2048u
+
+/* What is bound: a value's room, and what goes with it. */
+struct fz_value {
+	union {
+		char bytes[FZ_ROOM];
+		MYSQL_TIME time;
+		long long number;
+		double real;
+	} at;
+	unsigned long length;
+	my_bool is_null, error;
+};
+
+struct fz_stmt {
+	MYSQL_STMT *stmt;
+	MYSQL_BIND params[FZ_PARAMS], columns[FZ_COLUMNS];
+	struct fz_value given[FZ_PARAMS], taken[FZ_COLUMNS];
+	const char *sql; /* that was prepared last */
+	int has_columns; /* mysql_stmt_bind_result() took them */
+	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
+	char state[FZ_STATE];
+};
+
+struct fz_result {
+	MYSQL_RES *res;
+	int is_used; /* mysql_use_result() */
+	MYSQL_ROW_OFFSET offset; /* mysql_row_tell() */
+};
+
+struct fz_conn {
+	MYSQL *my;
+	int is_async; /* MYSQL_OPT_NONBLOCK was set: _start and _cont can be called */
+	char charset[32]; /* with which it logged in */
+	int was_connected; /* mysql_real_connect() was called */
+	int is_sent; /* mysql_send_query(): the answer was not read */
+	struct fz_result results[FZ_RESULTS];
+	unsigned next_result;
+	struct fz_stmt stmts[FZ_STMTS];
+	char state[FZ_STATE]; /* what was last written of it */
+};
+
+struct fz {
+	struct cmy_original f;
+	const char *socket;
+	struct fz_conn conns[FZ_CONNS];
+	struct fz_conn *at; /* the one that the call is about */
+	struct fz_stmt *stmt; /* and the statement of it */
+	struct fz_result *result; /* and the result */
+	int is_async; /* the call is to be made with _start and _cont */
+	FILE *out;
+};
+
+typedef void fz_carry_out(struct fz *z, const uint32_t n[4]);
+#define FZ_DECLARE(name, weight) fz_carry_out fz_##name;
+FZ_CALLS(FZ_DECLARE)
+
+/*
+ * A function that does not have to block: ret = name(args), or its _start and as many _cont as it takes.
+ * Oracle's flavour has no such pairs.
+ */
+#if CMY_ORACLE
+#define FZ_DO(z, handle, ret, name, ...) ((ret) = (z)->f.name(__VA_ARGS__))
+#else
+#define FZ_DO(z, handle, ret, name, ...)                                                 \
+	do {                                                                             \
+		if ((z)->is_async) {                                                     \
+			int wants = (z)->f.name##_start(&(ret), __VA_ARGS__);            \
+			while (wants != 0)                                               \
+				wants = (z)->f.name##_cont(                              \
+					&(ret), handle, fz_wait(z, wants));              \
+		} else {                                                                 \
+			(ret) = (z)->f.name(__VA_ARGS__);                                \
+		}                                                                        \
+	} while (0)
+#endif
+
+/* The member of NET that is not NULL while connected; the last state of a statement that has no rows. */
+#if CMY_ORACLE
+#define FZ_VIO           vio
+#define FZ_RECONNECT(my) ((my)->reconnect)
+#define FZ_PREPARED      MYSQL_STMT_PREPARE_DONE
+#define FZ_EXECUTED      MYSQL_STMT_EXECUTE_DONE
+#else
+#define FZ_VIO           pvio
+#define FZ_RECONNECT(my) ((my)->options.reconnect)
+#define FZ_PREPARED      MYSQL_STMT_PREPARED
+#define FZ_EXECUTED      MYSQL_STMT_EXECUTED
+#endif
+
+/* Wait for what a _start or _cont wants: what has come. */
+int fz_wait(struct fz *z, int wants);
+
+/* ---- show.c ---- */
+
+void fz_say(struct fz *z, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Bytes in quotes, those that do not print as \xNN; NULL is "null". */
+void fz_say_bytes(struct fz *z, const char *bytes, size_t len);
+void fz_say_text(struct fz *z, const char *text);
+/* " -> text" */
+void fz_gave_text(struct fz *z, const char *text);
+void fz_gave_int(struct fz *z, long long value);
+/* " -> well" if it is 0: which other number a failure has, each kind of call has for itself. */
+void fz_gave_status(struct fz *z, int r);
+/* The same of a call that answers a query. */
+void fz_gave_answer(struct fz *z, int r);
+void fz_show_field(struct fz *z, const MYSQL_FIELD *field);
+void fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row);
+/* What a connection, and its statements, tell that is other than it was. */
+void fz_show_conn(struct fz *z, struct fz_conn *c);
+/* The buffers that are bound to the columns. */
+void fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n);
+void fz_show_value(struct fz *z, const MYSQL_BIND *bind);
+
+/* ---- known.c ---- */
+
+/* A call that is known to give something else, by docs/mysql-shim.md, or that ends the original: why; NULL: it
+ * is none. */
+const char *fz_is_known(struct fz *z, const struct fz_step *step);
+
+/* ---- calls_connect.c ---- */
+
+void fz_close_conn(struct fz *z, struct fz_conn *c);
+
+/* ---- calls_result.c ---- */
+
+/* A result that a call gave: it takes the place of another one. */
+void fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used);
+/* As mysql_free_result(), and it cannot be used any more. */
+void fz_drop_result(struct fz *z, struct fz_result *r);
+
+/* ---- calls_stmt.c ---- */
+
+void fz_close_stmt(struct fz *z, struct fz_stmt *s);
+
+/* ---- values.c ---- */
+
+/* Bind a parameter: what type it has, and which value, is in the number. */
+void fz_give(struct fz *z, MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
+/* Bind a column, as the number says; its room is filled with a pattern. */
+void fz_take(MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
+
+/* ---- words.c ---- */
+
+#define FZ_WORDS(name)                                                                   \
+	extern const char *const fz_##name[];                                            \
+	extern const unsigned fz_n_##name
+FZ_WORDS(queries);
+FZ_WORDS(bound_queries); /* with parameters, or to be prepared */
+FZ_WORDS(databases);
+FZ_WORDS(tables);
+FZ_WORDS(charsets);
+FZ_WORDS(values);
+FZ_WORDS(texts);
+
+#define FZ_PICK(name, number) fz_##name[(number) % fz_n_##name]
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "driver.h"
+
+#include <string.h>
+
+/*
+ * What is known to differ, and docs/mysql-shim.md tells, or what nobody may do, since the original ends there: such
+ * a call is left out, by both drivers, since both find the same reason.
+ */
+
+struct known {
+	int first, last; /* of enum fz_call */
+	int (*applies)(struct fz *z);
+	const char *why;
+};
+
+static int
+has_none(struct fz *z)
+{
+	return z->at->my == NULL;
+}
+
+static int
+is_not_connected(struct fz *z)
+{
+	return z->at->my == NULL || z->at->my->net.FZ_VIO == NULL;
+}
+
+static int
+is_new(struct fz *z)
+{
+	return !z->at->was_connected;
+}
+
+static int
+is_connected(struct fz *z)
+{
+	return z->at->my != NULL && z->at->my->net.FZ_VIO != NULL;
+}
+
+/* A connection is not to block, had been made before, and this call is one that blocks. */
+static int
+is_unwaited(struct fz *z)
+{
+	return z->at->was_connected && z->at->is_async && !z->is_async;
+}
+
+static int
+has_no_result(struct fz *z)
+{
+	return z->result->res == NULL;
+}
+
+static int
+has_no_stmt(struct fz *z)
+{
+	return z->stmt->stmt == NULL;
+}
+
+static int
+is_not_sent(struct fz *z)
+{
+	return !z->at->is_sent;
+}
+
+static int
+is_sent(struct fz *z)
+{
+	return z->at->is_sent;
+}
+
+/* Rows that a query gave are still to be read. */
+static int
+has_rows(struct fz *z)
+{
+	const MYSQL *my = z->at->my;
+
+	return my != NULL && (my->status == MYSQL_STATUS_GET_RESULT ||
+				     my->status == MYSQL_STATUS_USE_RESULT);
+}
+
+/* Results of a procedure may be left, and a failure. */
+static int
+is_called(struct fz *z)
+{
+	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "call", 4) == 0 &&
+	       z->stmt->stmt->state > FZ_EXECUTED;
+}
+
+static int
+is_failing(struct fz *z)
+{
+	return is_called(z) && strncmp(z->stmt->sql, "call fails", 10) == 0;
+}
+
+static int
+is_detached(struct fz *z)
+{
+	return z->stmt->stmt != NULL && z->stmt->stmt->mysql == NULL;
+}
+
+static int
+is_unprepared(struct fz *z)
+{
+	return z->stmt->stmt != NULL && z->stmt->stmt->state < FZ_PREPARED;
+}
+
+static int
+is_gone(struct fz *z)
+{
+	return is_detached(z) || is_unprepared(z);
+}
+
+static int
+has_more(struct fz *z)
+{
+	return z->at->my != NULL && z->f.mysql_more_results(z->at->my);
+}
+
+/* A procedure's results are left, of a statement. */
+static int
+has_calls_results(struct fz *z)
+{
+	for (unsigned i = 0; i < FZ_STMTS; i++) {
+		const struct fz_stmt *s = &z->at->stmts[i];
+
+		if (s->stmt != NULL && s->sql != NULL &&
+			strncmp(s->sql, "call", 4) == 0 && s->stmt->state > FZ_EXECUTED)
+			return 1;
+	}
+	return 0;
+}
+
+/* The further ones of a query. */
+static int
+has_more_texts(struct fz *z)
+{
+	return has_more(z) && !has_calls_results(z);
+}
+
+static int
+is_busy(struct fz *z)
+{
+	return z->at->my != NULL && z->at->my->status != MYSQL_STATUS_READY;
+}
+
+static int
+is_reading(const struct fz_stmt *s)
+{
+	return s->stmt != NULL && s->stmt->state > FZ_EXECUTED &&
+	       s->stmt->state < MYSQL_STMT_FETCH_DONE;
+}
+
+/* Another statement's rows are still to be read. */
+static int
+has_others_rows(struct fz *z)
+{
+	for (unsigned i = 0; i < FZ_STMTS; i++) {
+		const struct fz_stmt *s = &z->at->stmts[i];
+
+		if (s != z->stmt && is_reading(s))
+			return 1;
+	}
+	return is_busy(z) && !is_reading(z->stmt);
+}
+
+/* Because nothing may be asked. */
+static int
+connects_again(struct fz *z)
+{
+	return (is_busy(z) || has_more(z)) && FZ_RECONNECT(z->at->my);
+}
+
+static int
+has_other_charset(struct fz *z)
+{
+	const MYSQL *my = z->at->my;
+
+	return my != NULL && my->charset != NULL &&
+	       strcmp(z->f.mysql_character_set_name(z->at->my), z->at->charset) != 0;
+}
+
+#if !CMY_ORACLE
+static int
+is_prebound(struct fz *z)
+{
+	return z->stmt->stmt != NULL && z->stmt->stmt->prebind_params > 0;
+}
+
+static int
+was_prepared(struct fz *z)
+{
+	return z->stmt->stmt != NULL && z->stmt->stmt->state != MYSQL_STMT_INITTED;
+}
+#endif
+
+static int
+has_nothing_stored(struct fz *z)
+{
+	return z->stmt->stmt == NULL || z->stmt->stmt->result.data == NULL;
+}
+
+static const struct known calls[] = {
+	{ FZ_connect, FZ_connect, is_connected, "it is connected" },
+	{ FZ_connect, FZ_connect, is_unwaited, "the original does not wait then" },
+	{ FZ_ping, FZ_list_fields, has_none, "there is no connection" },
+	{ FZ_ping, FZ_set_server_option, is_new, "the original ends" },
+	{ FZ_autocommit, FZ_rollback, is_new, "the original ends" },
+	{ FZ_query, FZ_list_fields, is_new, "the original ends" },
+	{ FZ_stmt_init, FZ_stmt_direct, is_new, "the original ends" },
+	{ FZ_stmt_init, FZ_stmt_init, has_none, "there is no connection" },
+	{ FZ_stmt_array, FZ_stmt_array, has_none, "there is no connection" },
+	{ FZ_read_query_result, FZ_read_query_result, is_not_sent,
+		"it would wait for ever" },
+	{ FZ_ping, FZ_rollback, is_sent, "it would take the answer" },
+	{ FZ_query, FZ_send_query, is_sent, "it would take the answer" },
+	{ FZ_list_dbs, FZ_list_fields, is_sent, "it would take the answer" },
+	{ FZ_stmt_init, FZ_stmt_direct, is_sent, "it would take the answer" },
+	{ FZ_fetch_row, FZ_free_result, has_no_result, "there is no result" },
+	{ FZ_stmt_prepare, FZ_stmt_next_result, has_no_stmt, "there is no statement" },
+	{ FZ_stmt_direct, FZ_stmt_direct, has_no_stmt, "there is no statement" },
+	{ FZ_stmt_seek, FZ_stmt_row_seek, has_nothing_stored,
+		"it takes the statement for one that is being read" },
+	{ FZ_stmt_init, FZ_stmt_direct, has_rows, "the original loses its place" },
+	{ FZ_stmt_init, FZ_stmt_direct, has_more_texts, "the original loses its place" },
+	{ FZ_stmt_init, FZ_stmt_prepare, has_others_rows,
+		"the original loses its place" },
+	{ FZ_stmt_free_result, FZ_stmt_close, has_others_rows,
+		"the original loses its place" },
+	{ FZ_stmt_direct, FZ_stmt_direct, has_others_rows,
+		"the original loses its place" },
+	{ FZ_stmt_array, FZ_stmt_array, is_busy, "the original loses its place" },
+	{ FZ_ping, FZ_set_server_option, has_calls_results,
+		"rows of a statement are no texts" },
+	{ FZ_autocommit, FZ_rollback, has_calls_results,
+		"rows of a statement are no texts" },
+	{ FZ_query, FZ_list_fields, has_calls_results,
+		"rows of a statement are no texts" },
+	{ FZ_reset_connection, FZ_reset_connection, has_more, "it waits for ever" },
+	{ FZ_reset_connection, FZ_reset_connection, is_busy, "it waits for ever" },
+	{ FZ_ping, FZ_set_server_option, connects_again, "the original connects again" },
+	{ FZ_autocommit, FZ_rollback, connects_again, "the original connects again" },
+	{ FZ_query, FZ_send_query, connects_again, "the original connects again" },
+	{ FZ_list_dbs, FZ_list_fields, connects_again, "the original connects again" },
+	{ FZ_stmt_init, FZ_stmt_direct, connects_again, "the original connects again" },
+	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_free_result, FZ_stmt_reset, is_detached, "the original ends" },
+	{ FZ_reset_connection, FZ_reset_connection, has_other_charset,
+		"the server has the login's then, and the original does not know" },
+	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
+#if !CMY_ORACLE
+	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
+#endif
+	{ FZ_select_db, FZ_select_db, has_more, "the original loses its place" },
+	{ FZ_stmt_long_data, FZ_stmt_long_data, is_gone, "the original ends" },
+	{ FZ_stmt_next_result, FZ_stmt_next_result, is_detached, "the original ends" },
+	{ FZ_stmt_init, FZ_stmt_init, is_called,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_reset, FZ_stmt_reset, is_unprepared,
+		"the original asks for one that is gone" },
+	{ FZ_stmt_free_result, FZ_stmt_close, is_called,
+		"the original tells of results that nobody asked for" },
+#if !CMY_ORACLE
+	{ FZ_stmt_direct, FZ_stmt_direct, was_prepared,
+		"the original has fields then whose memory is gone" },
+#endif
+	{ FZ_infos, FZ_infos, is_not_connected, "nothing is known of the server" },
+};
+
+const char *
+fz_is_known(struct fz *z, const struct fz_step *step)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct known *k = &calls[i];
+
+		if ((int)step->call >= k->first && (int)step->call <= k->last &&
+			k->applies(z))
+			return k->why;
+	}
+	return NULL;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "driver.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How things are written down, so that two drivers write the same of the same. */
+
+#define MAX_BYTES 200u
+
+/* The bits of a server's status that are of one statement or cursor only: the pool tells none of one that failed,
+ * and reads cursors by itself. */
+#define VOLATILE 0x48f0u
+
+void
+fz_say(struct fz *z, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(z->out, format, args);
+	va_end(args);
+}
+
+static void
+put_bytes(FILE *to, const char *bytes, size_t len)
+{
+	if (bytes == NULL) {
+		fputs("null", to);
+		return;
+	}
+	fputc('"', to);
+	for (size_t i = 0; i < len && i < MAX_BYTES; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (c < 32 || c == 127 || c == '"' || c == '\\')
+			fprintf(to, "\\x%02x", c);
+		else
+			fputc(c, to);
+	}
+	fputc('"', to);
+	if (len > MAX_BYTES)
+		fprintf(to, "(%zu bytes)", len);
+}
+
+static void
+put_text(FILE *to, const char *text)
+{
+	put_bytes(to, text, text != NULL ? strlen(text) : 0);
+}
+
+void
+fz_say_bytes(struct fz *z, const char *bytes, size_t len)
+{
+	put_bytes(z->out, bytes, len);
+}
+
+void
+fz_say_text(struct fz *z, const char *text)
+{
+	put_text(z->out, text);
+}
+
+void
+fz_gave_text(struct fz *z, const char *text)
+{
+	fz_say(z, " -> ");
+	fz_say_text(z, text);
+	fz_say(z, "\n");
+}
+
+void
+fz_gave_int(struct fz *z, long long value)
+{
+	fz_say(z, " -> %lld\n", value);
+}
+
+void
+fz_gave_answer(struct fz *z, int r)
+{
+	fz_say(z, " -> %s fields %u\n", r == 0 ? "well" : "not",
+		z->f.mysql_field_count(z->at->my));
+}
+
+void
+fz_gave_status(struct fz *z, int r)
+{
+	fz_say(z, " -> %s\n", r == 0 ? "well" : "not");
+}
+
+/* ---- results ---- */
+
+void
+fz_show_field(struct fz *z, const MYSQL_FIELD *field)
+{
+	if (field == NULL) {
+		fz_say(z, "    no field\n");
+		return;
+	}
+	fz_say(z, "    field %s %s.%s(%s) %s(%s) default ", field->catalog, field->db,
+		field->table, field->org_table, field->name, field->org_name);
+	fz_say_text(z, field->def);
+	fz_say(z, " length %lu longest %lu flags %x decimals %u charset %u type %d\n",
+		field->length, field->max_length, field->flags, field->decimals,
+		field->charsetnr, (int)field->type);
+}
+
+void
+fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row)
+{
+	unsigned long *lengths;
+
+	if (row == NULL) {
+		fz_say(z, "    no row\n");
+		return;
+	}
+	lengths = z->f.mysql_fetch_lengths(res);
+	fz_say(z, "    row");
+	for (unsigned i = 0; i < res->field_count; i++) {
+		fz_say(z, " ");
+		fz_say_bytes(z, row[i], lengths[i]);
+	}
+	fz_say(z, "\n");
+}
+
+/* ---- statements ---- */
+
+static int
+is_time(enum enum_field_types type)
+{
+	return type == MYSQL_TYPE_DATE || type == MYSQL_TYPE_TIME ||
+	       type == MYSQL_TYPE_DATETIME || type == MYSQL_TYPE_TIMESTAMP;
+}
+
+void
+fz_show_value(struct fz *z, const MYSQL_BIND *bind)
+{
+	const MYSQL_TIME *t = bind->buffer;
+
+	fz_say(z, " %d:%d,%lu,%d:", (int)bind->buffer_type, *bind->is_null, *bind->length,
+		*bind->error);
+	if (is_time(bind->buffer_type))
+		fz_say(z, "%u-%u-%u %u:%u:%u.%lu%s type %d", t->year, t->month, t->day,
+			t->hour, t->minute, t->second, t->second_part, t->neg ? "-" : "",
+			(int)t->time_type);
+	else
+		fz_say_bytes(z, bind->buffer, bind->buffer_length);
+}
+
+void
+fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n)
+{
+	fz_say(z, "    columns");
+	for (unsigned i = 0; i < n && i < FZ_COLUMNS; i++)
+		fz_show_value(z, &s->columns[i]);
+	fz_say(z, "\n");
+}
+
+static void
+put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number)
+{
+	fprintf(to, "    statement %d: state %d error %u %s ", number, (int)stmt->state,
+		z->f.mysql_stmt_errno(stmt), z->f.mysql_stmt_sqlstate(stmt));
+	put_text(to, z->f.mysql_stmt_error(stmt));
+	fprintf(to, "\n    statement %d: parameters %lu fields %u rows %lld alive %d",
+		number, z->f.mysql_stmt_param_count(stmt),
+		z->f.mysql_stmt_field_count(stmt),
+		(long long)z->f.mysql_stmt_num_rows(stmt), stmt->mysql != NULL);
+	if (stmt->state >= FZ_EXECUTED)
+		fprintf(to, " affected %lld id %lld",
+			(long long)z->f.mysql_stmt_affected_rows(stmt),
+			(long long)z->f.mysql_stmt_insert_id(stmt));
+#if !CMY_ORACLE
+	if (stmt->field_count == 0)
+		fprintf(to, " warnings %d", z->f.mysql_stmt_warning_count(stmt));
+#endif
+	fputc('\n', to);
+}
+
+/* ---- connections ---- */
+
+static void
+put_state(struct fz *z, FILE *to, struct fz_conn *c)
+{
+	MYSQL *my = c->my;
+	int is_ready = my->status == MYSQL_STATUS_READY;
+	/* whether a SELECT has begun a transaction shows at its end, which may not have been read */
+	unsigned bits =
+		my->server_status & SERVER_STATUS_AUTOCOMMIT
+			? my->server_status & ~VOLATILE
+			: my->server_status & ~(VOLATILE | SERVER_STATUS_IN_TRANS);
+
+	fprintf(to, "    status %d error %u %s ", (int)my->status, z->f.mysql_errno(my),
+		z->f.mysql_sqlstate(my));
+	put_text(to, z->f.mysql_error(my));
+	fprintf(to, "\n    affected %lld id %llu bits %x warnings %u more %d info ",
+		(long long)z->f.mysql_affected_rows(my),
+		(unsigned long long)z->f.mysql_insert_id(my), is_ready ? bits : 0,
+		is_ready ? z->f.mysql_warning_count(my) : 0,
+		is_ready && z->f.mysql_more_results(my));
+	put_text(to, z->f.mysql_info(my));
+	fprintf(to, "\n    connected %d thread %d db ", my->net.FZ_VIO != NULL,
+		z->f.mysql_thread_id(my) != 0);
+	put_text(to, my->db);
+	fputs(" user ", to);
+	put_text(to, my->user);
+	fputs(" host ", to);
+	put_text(to, my->host);
+	fputs(" charset ", to);
+	/* where it was not known, the original has none, and ends when asked for it */
+	put_text(to, my->charset != NULL ? z->f.mysql_character_set_name(my) : NULL);
+	fputc('\n', to);
+}
+
+/* The lines of a state that are other than they were. */
+static void
+say_other_lines(struct fz *z, const char *now, const char *before)
+{
+	while (*now != '\0') {
+		size_t len = strcspn(now, "\n") + 1;
+
+		if (strncmp(now, before, len) != 0)
+			fz_say(z, "%.*s", (int)len, now);
+		now += len;
+		before += strcspn(before, "\n");
+		before += *before == '\n';
+	}
+}
+
+static FILE *
+open_state(char *now)
+{
+	FILE *to = fmemopen(now, FZ_STATE - 1, "w");
+
+	if (to == NULL)
+		abort();
+	return to;
+}
+
+static void
+show_stmt(struct fz *z, struct fz_stmt *s, int number)
+{
+	char now[FZ_STATE] = "";
+	FILE *to;
+
+	if (s->stmt == NULL)
+		return;
+	to = open_state(now);
+	put_stmt(z, to, s->stmt, number);
+	fclose(to);
+	say_other_lines(z, now, s->state);
+	memcpy(s->state, now, sizeof(now));
+}
+
+void
+fz_show_conn(struct fz *z, struct fz_conn *c)
+{
+	char now[FZ_STATE] = "";
+	FILE *to;
+
+	if (c->my != NULL) {
+		to = open_state(now);
+		put_state(z, to, c);
+		fclose(to);
+		say_other_lines(z, now, c->state);
+		memcpy(c->state, now, sizeof(now));
+	}
+	for (unsigned i = 0; i < FZ_STMTS; i++)
+		show_stmt(z, &c->stmts[i], (int)i);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * The same calls in random order, on the original libmariadb and on the shim, on two servers that are alike.
+ *
+ * CHECK_MYSQL_SEQUENCES    how many sequences (150)
+ * CHECK_MYSQL_DIFFERENCES  how many that differ are shown before it gives up (1)
+ * CNT_SEED                 of the first of them; each has the next number
+ */
+
+#include "support/cnt_cmocka.h"
+
+#include <cenote/cenote.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "library.h"
+#include "rig.h"
+#include "shims/fuzz/compare.h"
+
+/* What one side does, the other does not see; users, databases and numbers of rows are the same. */
+static struct cnt_server server;
+static struct cnt_rig rig;
+static void renew(void);
+static struct fz_contest contest = {
+	.language = &fz_libmariadb,
+	.name = "libmariadb:",
+	.count = "CHECK_MYSQL_SEQUENCES",
+	.default_count = "150",
+	.differences = "CHECK_MYSQL_DIFFERENCES",
+	.renew = renew,
+};
+static struct cmy_original f;
+static MYSQL *admins[2]; /* of the server of each, without a pool */
+
+/* clang-format off */
+static const char *const setup_sql[] = {
+	"create table items (id int not null auto_increment primary key, name varchar(40) default 'x' unique,"
+	" price decimal(10,2) unsigned, stamp datetime(3), raw blob) engine=innodb default charset=utf8mb4",
+	"create table children (item int references items(id)) engine=innodb",
+	"create procedure several(n varchar(40)) begin declare i int default 0; while i < n do set i = i + 1;"
+	" select i, repeat('s', i); end while; end",
+	"create procedure gives(in a varchar(40), out b int) begin set b = length(a); select a; end",
+	"create procedure fails(n varchar(40)) begin select n; signal sqlstate '45000' set message_text = 'failed'; end",
+	"create procedure changes(n int) update items set name = 'changed' where id = n",
+	"create procedure renew() begin delete from items;"
+	" alter table items auto_increment = 1;"
+	" insert into items values (1, 'one', 1.5, '2024-02-29 01:02:03.456', x'00ff'), (2, 'zwö', null, null, ''),"
+	" (3, null, 3, '2000-01-01', 'a'), (4, 'a\\tb\\nc\\\\', 4, null, null), (5, '', 0, '1999-12-31 23:59:59', null); end",
+};
+/* clang-format on */
+
+static void
+admin_does(MYSQL *admin, const char *sql, char *ret_value, size_t size)
+{
+	MYSQL_RES *res;
+
+	if (f.mysql_query(admin, sql) != 0)
+		fail_msg("%s: %s", sql, f.mysql_error(admin));
+	res = f.mysql_store_result(admin);
+	if (size > 0)
+		snprintf(ret_value, size, "%s", f.mysql_fetch_row(res)[1]);
+	f.mysql_free_result(res);
+}
+
+static MYSQL *
+log_in(const struct cnt_server *s)
+{
+	MYSQL *my = f.mysql_init(NULL);
+
+	f.mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (!f.mysql_real_connect(my, NULL, "root", NULL, "app", 0, s->socket, 0))
+		fail_msg("%s", f.mysql_error(my));
+	for (size_t i = 0; i < CNT_COUNT(setup_sql); i++)
+		admin_does(my, setup_sql[i], NULL, 0);
+	return my;
+}
+
+static void
+make_peer(struct fz_peer *peer, const char *library, const char *socket)
+{
+	peer->argv[0] = CNT_DRIVER;
+	peer->argv[1] = library;
+	peer->argv[2] = socket;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
+	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
+		return -1;
+	if (cnt_rig_start(&rig) < 0 ||
+		cnt_server_sql(&server,
+			"grant process, connection admin on *.* to app@localhost") < 0) {
+		cnt_server_stop(&server);
+		return -1;
+	}
+	admins[0] = log_in(&server);
+	admins[1] = log_in(&rig.server);
+	make_peer(&contest.original, CNT_ORIGINAL_LIBMARIADB, server.socket);
+	make_peer(&contest.ours, CNT_OUR_LIBMARIADB, rig.server.socket);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	f.mysql_close(admins[0]);
+	f.mysql_close(admins[1]);
+	cnt_server_stop(&server);
+	return cnt_rig_stop(&rig);
+}
+
+static int
+n_logins(MYSQL *admin)
+{
+	char n[16] = "";
+
+	admin_does(admin, "show status like 'Threads_connected'", n, sizeof(n));
+	return (int)strtol(n, NULL, 10);
+}
+
+static int
+has_busy_worker(void)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+	int n_busy = 0;
+
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "run_dir", rig.daemon.run_dir), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
+	if (cenote_status(conn, "workers", &res) == CENOTE_OK) {
+		uint32_t column = (uint32_t)cenote_result_find_column(res, "state");
+
+		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
+			n_busy += strcmp(cenote_result_text(res, i, column, NULL),
+					  "idle") != 0;
+		cenote_result_destroy(res);
+	}
+	cenote_conn_destroy(conn);
+	return n_busy > 0;
+}
+
+/* What was under way when a sequence ended must not happen in the next one. */
+static void
+renew(void)
+{
+	for (int i = 0; i < 20000 && n_logins(admins[0]) > 1; i++)
+		usleep(500);
+	for (int i = 0; i < 20000 && has_busy_worker(); i++)
+		usleep(500);
+	for (int i = 0; i < 2; i++)
+		admin_does(admins[i], "call renew()", NULL, 0);
+}
+
+static void
+random_calls_give_what_libmariadb_gives(void **state)
+{
+	(void)state;
+	assert_int_equal(fz_contest_run(&contest), 0);
+	/* with a sanitizer they also say what was not freed */
+	assert_int_equal(fz_peer_stop(&contest.original), 0);
+	assert_int_equal(fz_peer_stop(&contest.ours), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_calls_give_what_libmariadb_gives),
+	};
+
+	cnt_server_need(CNT_MARIADB);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
