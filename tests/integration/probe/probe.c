@@ -664,6 +664,7 @@ static const struct cnd_backend backend = {
 		    CNP_FEATURE_NAMED_STATEMENTS | CNP_FEATURE_OPTIONS |
 		    CNP_FEATURE_SETTINGS,
 	.reset_verb = "a line",
+	.settings_option = "settings",
 	.check = probe_check,
 	.login = probe_login,
 	.logout = probe_logout,
