@@ -532,11 +532,14 @@ discard(PGconn *conn)
 	PGresult *res;
 
 	while ((res = PQgetResult(conn)) != NULL) {
+		ExecStatusType status = res->status;
+
 		PQclear(res);
-		if (conn->async == CPQ_COPY_IN &&
+		/* also of one that is over, if its beginning was not taken before: that is an error */
+		if (status == PGRES_COPY_IN &&
 			PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
 			return 0;
-		if (conn->async == CPQ_COPY_OUT)
+		if (status == PGRES_COPY_OUT)
 			cpq_copy_over(conn);
 		if (conn->status == CONNECTION_BAD)
 			return 0;

@@ -58,6 +58,9 @@ static const struct scene scenes[] = {
 	{ "a row of a copy that was taken in part is given again as a whole", {
 		CONNECT(""), ON(copy_begin, "copy items (id) to stdout"),
 		BY(getline_async, 1, 12, 1), DO(get_copy_data), DO(drain), END } },
+	{ "a copy that is over, and of which the beginning was not taken", {
+		CONNECT(""), BY(copy_begin, 0, 3, 1), DO(put_copy_end),
+		ON(exec, "select 1"), ON(exec, "select 2"), END } },
 };
 /* clang-format on */
 
