@@ -467,6 +467,29 @@ without_a_handle_every_answer_is_the_same(void **state)
 	x->PQfreeCancel(NULL);
 }
 
+/* ---- what drivers decide by ---- */
+
+static void
+the_environment_names_another_version(void **state)
+{
+	static const struct {
+		const char *value;
+		int version; /* 0: as built */
+	} cases[] = { { "170002", 170002 }, { "90600", 90600 }, { "17", 0 }, { "", 0 },
+		{ "newest", 0 }, { "10000000", 0 }, { "-170002", 0 } };
+	struct fixture *f = *state;
+	int built = f->ours.f.PQlibVersion();
+
+	assert_int_equal(built / 10000, f->theirs.f.PQlibVersion() / 10000);
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		int expected = cases[i].version != 0 ? cases[i].version : built;
+
+		setenv("CENOTE_LIBPQ_VERSION", cases[i].value, 1);
+		assert_int_equal(f->ours.f.PQlibVersion(), expected);
+	}
+	unsetenv("CENOTE_LIBPQ_VERSION");
+}
+
 #define TEST(name) cmocka_unit_test(name)
 
 int
@@ -484,6 +507,7 @@ main(void)
 		TEST(results_are_built_and_copied_alike),
 		TEST(results_are_printed_alike),
 		TEST(without_a_handle_every_answer_is_the_same),
+		TEST(the_environment_names_another_version),
 	};
 
 	return cmocka_run_group_tests_name("offline", tests, setup, teardown);

@@ -70,7 +70,6 @@ static const struct known calls[] = {
 	{ FZ_reset, is_traced, "what logging in is like, a trace shows" },
 	{ FZ_trace, is_busy, "what was asked before it was traced" },
 	{ FZ_endcopy, is_nonblocking, "what of the end has come by then" },
-	{ FZ_copy_begin, is_traced, "the data of a copy, in a trace" },
 	{ FZ_lo_make, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_open, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_end, is_traced, "ids as bytes, in a trace" },
@@ -105,30 +104,23 @@ has_settings(struct fz *z)
 	return z->at->has_settings;
 }
 
-static int
-is_copy_refused(struct fz *z)
-{
-	return is_pipeline(z) || is_traced(z);
-}
-
 static const struct {
-	const char *begin;
+	const char *part;
 	int (*applies)(struct fz *z);
 	const char *why;
 } queries[] = {
 	{ "reset all", has_settings, "it goes back to the pool's login" },
 	{ "discard all", has_settings, "it goes back to the pool's login" },
 	{ "set client_min_messages", is_pipeline, "notices in a pipeline" },
-	{ "copy", is_copy_refused, "the data of a copy, in a trace or in a pipeline" },
+	{ "copy", is_pipeline, "a copy in a pipeline: not allowed" },
+	{ "to stdout", is_traced, "rows of a copy that nobody takes, in a trace" },
 };
 
 const char *
 fz_known_query(struct fz *z, const char *query)
 {
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-		size_t len = strlen(queries[i].begin);
-
-		if (strncmp(query, queries[i].begin, len) == 0 && z->at->conn != NULL &&
+		if (strstr(query, queries[i].part) != NULL && z->at->conn != NULL &&
 			queries[i].applies(z))
 			return queries[i].why;
 	}
