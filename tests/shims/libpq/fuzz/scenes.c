@@ -61,6 +61,11 @@ static const struct scene scenes[] = {
 	{ "a copy that is over, and of which the beginning was not taken", {
 		CONNECT(""), BY(copy_begin, 0, 3, 1), DO(put_copy_end),
 		ON(exec, "select 1"), ON(exec, "select 2"), END } },
+	{ "a level of isolation in a unit that has prepared something", {
+		CONNECT(""), DO(enter_pipeline), ON(send_prepare, "select 1"),
+		DO(flush_request), DO(drain), DO(exit_pipeline),
+		ON(exec, "begin isolation level serializable"), ON(exec, "rollback"),
+		END } },
 };
 /* clang-format on */
 
