@@ -59,8 +59,8 @@ static const struct scene scenes[] = {
 		CONNECT(""), ON(copy_begin, "copy items (id) to stdout"),
 		BY(getline_async, 1, 12, 1), DO(get_copy_data), DO(drain), END } },
 	{ "a copy that is over, and of which the beginning was not taken", {
-		CONNECT(""), BY(copy_begin, 0, 3, 1), DO(put_copy_end),
-		ON(exec, "select 1"), ON(exec, "select 2"), END } },
+		CONNECT(""), BY(copy_begin, 0, 3, 1), DO(settle), DO(put_copy_end),
+		DO(settle), ON(exec, "select 1"), ON(exec, "select 2"), END } },
 	{ "a level of isolation in a unit that has prepared something", {
 		CONNECT(""), DO(enter_pipeline), ON(send_prepare, "select 1"),
 		DO(flush_request), DO(drain), DO(exit_pipeline),
