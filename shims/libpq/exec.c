@@ -463,9 +463,7 @@ request_ended(PGconn *conn)
 {
 	conn->transaction = cenote_tx_state(conn->session);
 	cpq_parameters_settle(conn);
-	/* libpq does not trace what ends the answer of a function */
-	if (conn->pipeline == PQ_PIPELINE_OFF &&
-		(conn->first == NULL || conn->first->kind != CPQ_FUNCTION))
+	if (conn->pipeline == PQ_PIPELINE_OFF)
 		cpq_trace_ready(conn);
 	if (conn->first != NULL)
 		cpq_request_pop(conn);

@@ -344,6 +344,12 @@ say_steps(PGconn *conn, int n)
 		say(conn, 'B', "BindComplete");
 }
 
+static int
+is_function(const PGconn *conn)
+{
+	return conn->first != NULL && conn->first->kind == CPQ_FUNCTION;
+}
+
 static void
 mark_answered(PGconn *conn)
 {
@@ -356,7 +362,7 @@ cpq_trace_columns(PGconn *conn, const PGresult *res)
 {
 	struct line l;
 
-	if (conn->trace == NULL || (conn->first && conn->first->kind == CPQ_FUNCTION))
+	if (conn->trace == NULL || is_function(conn))
 		return;
 	say_steps(conn, 2);
 	mark_answered(conn);
@@ -380,15 +386,14 @@ cpq_trace_columns(PGconn *conn, const PGresult *res)
 void
 cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row)
 {
-	int is_function = conn->first && conn->first->kind == CPQ_FUNCTION;
 	uint32_t n = cenote_result_n_columns(from);
 	struct line l;
 
 	if (conn->trace == NULL)
 		return;
 	write_kept(conn, &conn->trace_notices);
-	begin(conn, &l, is_function ? "FunctionCallResponse\t" : "DataRow\t");
-	if (!is_function)
+	begin(conn, &l, is_function(conn) ? "FunctionCallResponse\t" : "DataRow\t");
+	if (!is_function(conn))
 		put_int16(&l, (int)n);
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len = 0;
@@ -411,7 +416,7 @@ cpq_trace_complete(PGconn *conn, const cenote_result *from)
 	}
 	mark_answered(conn);
 	write_kept(conn, &conn->trace_notices);
-	if (conn->first && conn->first->kind == CPQ_FUNCTION)
+	if (is_function(conn))
 		return;
 	if (conn->first && conn->first->kind == CPQ_CLOSE)
 		say(conn, 'B', "CloseComplete");
@@ -614,9 +619,12 @@ cpq_trace_ready(PGconn *conn)
 
 	if (conn->trace == NULL || conn->session == NULL)
 		return;
-	tx = cenote_tx_state(conn->session);
 	write_kept(conn, &conn->trace_notices);
 	write_kept(conn, &conn->trace_rest);
+	/* libpq does not trace what ends the answer of a function */
+	if (is_function(conn))
+		return;
+	tx = cenote_tx_state(conn->session);
 	begin(conn, &l, "ReadyForQuery\t");
 	put_byte(&l, (char)(tx == CENOTE_TX_OPEN      ? 'T'
 			     : tx == CENOTE_TX_FAILED ? 'E'

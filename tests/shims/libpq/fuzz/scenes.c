@@ -66,6 +66,9 @@ static const struct scene scenes[] = {
 		DO(flush_request), DO(drain), DO(exit_pipeline),
 		ON(exec, "begin isolation level serializable"), ON(exec, "rollback"),
 		END } },
+	{ "a trace of settings that go back with a function that failed", {
+		CONNECT(""), ON(exec, "begin"), DO(trace), ON(set_encoding, "latin1"),
+		BY(lo_read, 0, 1, 1), ON(exec, "rollback"), END } },
 };
 /* clang-format on */
 
