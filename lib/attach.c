@@ -110,7 +110,7 @@ open_session(cenote_conn *conn)
 		.version_min = CNP_VERSION_MIN,
 		.version_max = CNP_VERSION_MAX,
 		.kind = conn->attach.kind,
-		.tls = CNP_TLS_NONE,
+		.tls = cn_attach_wanted_tls(conn),
 	};
 	const char *pool = cn_options_get(&conn->options, CN_OPTION_POOL);
 	const struct cn_pairs *list = &conn->session_options;
@@ -167,19 +167,6 @@ find_targets(cenote_conn *conn)
 	return cn_targets_build(&a->targets, &conn->options, &conn->mem, &conn->diag.d);
 }
 
-static int
-check_tls(cenote_conn *conn)
-{
-	uint64_t tls = conn->options.number[CN_OPTION_TLS];
-
-	if (tls == CN_TLS_DISABLE || tls == CN_TLS_ALLOW)
-		return CENOTE_OK;
-	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(UNSUPPORTED),
-		"tls=%s: this version of libcenote has no TLS",
-		cn_options_get(&conn->options, CN_OPTION_TLS));
-	return CENOTE_ERR_UNSUPPORTED;
-}
-
 static int64_t
 limit(const cenote_conn *conn, int option)
 {
@@ -221,11 +208,12 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->is_fruitless = conn->is_fruitless && is_again;
 	if (!conn->is_fruitless)
 		a->n_tries = 0;
-	r = check_tls(conn);
-	if (r == CENOTE_OK)
-		r = find_targets(conn);
+	r = find_targets(conn);
 	/* An address that is not found now may be found by a later try. */
 	if (r < 0 && (!is_again || r != CENOTE_ERR_CONN))
+		return r;
+	r = cn_attach_check_tls(conn);
+	if (r < 0)
 		return r;
 	a->deadline = limit(
 		conn, is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT);
@@ -451,6 +439,12 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 static int
 on_hello(cenote_conn *conn, const struct cnp_hello *hello)
 {
+	int r;
+
+	if (hello->tls && !conn->transport.tls) {
+		r = cn_attach_begin_tls(conn);
+		return r == CENOTE_OK ? CENOTE_AGAIN : r;
+	}
 	if (hello->auth == CNP_AUTH_NONE)
 		return CENOTE_OK;
 	return cn_login_begin(conn, hello->mechanisms.p);

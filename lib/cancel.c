@@ -38,6 +38,7 @@ prepare(cenote_cancel *c, const cenote_conn *conn)
 		return CENOTE_ERR_STATE;
 	c->target = conn->attach.targets.list[conn->attach.at];
 	cn_target_text(&c->target, c->where);
+	c->needs_tls = conn->transport.tls != NULL && c->target.addr.ss_family != AF_UNIX;
 	(void)snprintf(o.pool, sizeof(o.pool), "%s",
 		cn_options_get(&conn->options, CN_OPTION_POOL));
 	r = cnp_opening_encode(&c->opening, &o);

@@ -15,6 +15,7 @@ struct cenote_cancel {
 	 * is written. */
 	struct cn_target target;
 	char where[CN_TARGET_TEXT_MAX]; /* `target`, as text */
+	uint8_t needs_tls; /* the session's key must not be seen on the way */
 	struct cnc_buf opening; /* and behind it a CANCEL of nobody */
 	/* Written by the connection's thread, while another may be sending: what does not belong
 	 * together names nobody, and cancels nothing. */

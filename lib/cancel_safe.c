@@ -227,6 +227,15 @@ cenote_cancel_send_safe(const cenote_cancel *cancel, char *ret_why, size_t size)
 	named = cn_cancel_named(cancel);
 	if (named.request == 0)
 		return CENOTE_DONE;
+	if (cancel->needs_tls) {
+		if (size > 0) {
+			*ret_why = '\0';
+			append(ret_why, size,
+				"a signal's handler cannot make TLS, and "
+				"the session's key must not travel in the clear");
+		}
+		return CENOTE_ERR_UNSUPPORTED;
+	}
 	cn_transport_init(&a.transport);
 	cnc_diag_init(&a.refusal, NULL);
 	a.deadline = cn_now_ms() + TIMEOUT_MS;

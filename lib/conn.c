@@ -96,6 +96,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (conn->carry)
 		cnc_wipe(conn->carry, conn->carry_len);
 	cnc_free(&mem, conn->carry);
+	cnc_free(&mem, conn->scratch.tls);
 	cnc_free(&mem, conn);
 }
 

@@ -154,6 +154,7 @@ enum cn_state {
 struct cn_scratch {
 	char socket[CN_TARGET_TEXT_MAX];
 	char text[256]; /* of a number or list */
+	struct cn_tls_facts *tls; /* NULL: nobody asked */
 };
 
 /* Names and values; few and short. */
@@ -293,6 +294,10 @@ int cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again);
 int cn_attach_step(cenote_conn *conn);
 /* An event while attaching. */
 int cn_attach_event(cenote_conn *conn, const struct cnp_event *event);
+/* TLS found a fault: final, whatever the other targets would be like. Returns the status. */
+int cn_attach_insecure(cenote_conn *conn, int status);
+/* Go on with the TLS handshake. CENOTE_OK: something happened; CENOTE_AGAIN; or why not. */
+int cn_attach_handshake(cenote_conn *conn);
 /* The transport ended while attaching. */
 int cn_attach_lost(cenote_conn *conn, int error);
 /* The time limit passed. */
@@ -313,6 +318,13 @@ int cn_login_accepted(cenote_conn *conn);
 void cn_login_refused(cenote_conn *conn);
 /* Forget it. */
 void cn_login_end(cenote_conn *conn);
+/* attach_tls.c */
+/* Whether the options can be had: CENOTE_OK, CENOTE_ERR_UNSUPPORTED. */
+int cn_attach_check_tls(cenote_conn *conn);
+/* What the opening asks for: enum cnp_opening_tls. */
+uint8_t cn_attach_wanted_tls(const cenote_conn *conn);
+/* The pool agreed. CENOTE_OK: cn_attach_handshake() is next. */
+int cn_attach_begin_tls(cenote_conn *conn);
 
 /* io.c */
 enum cn_read {

@@ -37,7 +37,8 @@ cn_flush(cenote_conn *conn)
 		}
 		cnp_client_sent(&conn->session, put);
 	}
-	return CENOTE_OK;
+	return cn_transport_flush(&conn->transport) == CENOTE_AGAIN ? CENOTE_AGAIN
+								    : CENOTE_OK;
 }
 
 static int
@@ -90,6 +91,8 @@ pump(cenote_conn *conn, int all)
 				    : cn_event(conn, &conn->event);
 		if (r == CENOTE_ERR_NOMEM)
 			return cn_nomem(conn);
+		if (r == CENOTE_AGAIN) /* it waits for the handshake that it asked for */
+			return CENOTE_OK;
 		conn->has_event = 0;
 		if (r == CENOTE_ERR_PROTOCOL && is_reading(conn))
 			return protocol_error(conn);
@@ -107,15 +110,20 @@ cn_pump(cenote_conn *conn)
 }
 
 static int
-transport_ended(cenote_conn *conn, int error)
+transport_ended(cenote_conn *conn, int r)
 {
+	int error = r < 0 ? conn->transport.error : 0;
+
+	/* what TLS says of it is no matter of trying elsewhere */
+	if (cn_state(conn) == CN_ATTACHING && r < 0 && r != CENOTE_ERR_CONN)
+		return cn_attach_insecure(conn, r);
 	if (cn_state(conn) == CN_ATTACHING)
 		return cn_attach_lost(conn, error);
 	return cn_session_lost(conn, error);
 }
 
 static int
-receive(cenote_conn *conn)
+receive_once(cenote_conn *conn)
 {
 	uint8_t *room;
 	size_t n, got = 0;
@@ -128,9 +136,23 @@ receive(cenote_conn *conn)
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r < 0 || got == 0)
-		return transport_ended(conn, r < 0 ? conn->transport.error : 0);
+		return transport_ended(conn, r);
 	cnp_client_received(&conn->session, got);
 	return CENOTE_OK;
+}
+
+/* Nothing stays behind in TLS: who waits looks at the descriptor only. */
+static int
+receive(cenote_conn *conn)
+{
+	int r = receive_once(conn);
+
+	while (r == CENOTE_OK && cn_transport_pending(&conn->transport)) {
+		r = receive_once(conn);
+		if (r == CENOTE_AGAIN)
+			return CENOTE_OK;
+	}
+	return r;
 }
 
 /* Attached or attaching: handle, write, read. */
@@ -140,10 +162,13 @@ exchange(cenote_conn *conn, int how)
 	const uint8_t *bytes;
 	int is_stuck, has_output, r;
 
+	if (conn->transport.is_shaking)
+		return cn_attach_handshake(conn);
 	r = cn_pump(conn);
 	if (r != CENOTE_AGAIN)
 		return r;
-	has_output = cnp_client_output(&conn->session, &bytes) > 0;
+	has_output = cnp_client_output(&conn->session, &bytes) > 0 ||
+		     cn_transport_unsent(&conn->transport);
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
 	/* That may be all that is waited for: not everything that is written has an answer. */
 	if (has_output && !is_stuck && !conn->is_write_broken && how != CN_READ_NOW)
@@ -194,7 +219,8 @@ is_flushed(const cenote_conn *conn)
 	switch (cn_state(conn)) {
 	case CN_READY:
 		return conn->is_write_broken ||
-		       cnp_client_output(&conn->session, &bytes) == 0;
+		       (cnp_client_output(&conn->session, &bytes) == 0 &&
+			       !cn_transport_unsent(&conn->transport));
 	case CN_DETACHED:
 		/* for nothing no session is taken */
 		return conn->n == conn->n_finished;

@@ -16,7 +16,7 @@ struct option_spec {
 	uint64_t number; /* what `value` is as one */
 	int (*parse)(const struct option_spec *spec, const char *text, uint64_t *ret_n);
 	const char *allowed; /* in words, for the message */
-	const char *choices[6];
+	const char *choices[7];
 };
 
 struct unit {
@@ -143,10 +143,19 @@ static const struct option_spec specs[CN_OPTION_COUNT] = {
 	{ "max_frame", "1073741823", CNP_FRAME_MAX, parse_size,
 		"a size such as 64MB, from 64kB to 1GB less 1", { NULL } },
 	{ "allow_files", "no", 0, parse_choice, "yes or no", { "no", "yes", NULL } },
-	{ "tls", "disable", 0, parse_choice,
-		"disable, allow, require, verify-ca or verify-full",
-		{ "disable", "allow", "require", "verify-ca", "verify-full", NULL } },
+	{ "tls", "auto", CN_TLS_AUTO, parse_choice,
+		"auto, disable, allow, require, verify-ca or verify-full",
+		{ "auto", "disable", "allow", "require", "verify-ca", "verify-full",
+			NULL } },
 	{ "ca", "", 0, NULL, NULL, { NULL } },
+	{ "ca_path", "", 0, NULL, NULL, { NULL } },
+	{ "cert", "", 0, NULL, NULL, { NULL } },
+	{ "key", "", 0, NULL, NULL, { NULL } },
+	{ "crl", "", 0, NULL, NULL, { NULL } },
+	{ "tls_min", "1.2", 0, parse_choice, "1.2 or 1.3", { "1.2", "1.3", NULL } },
+	{ "ciphers", "", 0, NULL, NULL, { NULL } },
+	{ "groups", "", 0, NULL, NULL, { NULL } },
+	{ "sni", "", 0, NULL, NULL, { NULL } },
 };
 
 void

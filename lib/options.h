@@ -33,6 +33,14 @@ enum cn_option {
 	CN_OPTION_ALLOW_FILES,
 	CN_OPTION_TLS,
 	CN_OPTION_CA,
+	CN_OPTION_CA_PATH,
+	CN_OPTION_CERT,
+	CN_OPTION_KEY,
+	CN_OPTION_CRL,
+	CN_OPTION_TLS_MIN,
+	CN_OPTION_CIPHERS,
+	CN_OPTION_GROUPS,
+	CN_OPTION_SNI,
 	CN_OPTION_COUNT
 };
 
@@ -45,6 +53,7 @@ enum cn_hosts {
 };
 
 enum cn_tls_mode {
+	CN_TLS_AUTO, /* as DISABLE on a unix socket, as ALLOW over TCP */
 	CN_TLS_DISABLE,
 	CN_TLS_ALLOW,
 	CN_TLS_REQUIRE,

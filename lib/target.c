@@ -13,7 +13,6 @@
 #include "protocol/frame.h"
 
 #define DEFAULT_RUN_DIR "/run/cenote"
-#define HOST_TEXT_MAX   256u
 
 struct builder {
 	struct cn_targets *targets;
@@ -33,7 +32,7 @@ bad_option(
 }
 
 static int
-add_target(const struct builder *b, const void *addr, socklen_t len)
+add_target(const struct builder *b, const void *addr, socklen_t len, const char *host)
 {
 	struct cn_targets *t = b->targets;
 
@@ -52,6 +51,7 @@ add_target(const struct builder *b, const void *addr, socklen_t len)
 	}
 	memcpy(&t->list[t->n].addr, addr, len);
 	t->list[t->n].len = len;
+	(void)snprintf(t->list[t->n].host, CN_HOST_MAX, "%s", host);
 	t->n++;
 	return CENOTE_OK;
 }
@@ -79,8 +79,8 @@ add_unix(const struct builder *b, const char *dir, const char *sub)
 			dir, pool, sizeof(addr.sun_path) - 1);
 		return CENOTE_ERR_ARG;
 	}
-	return add_target(
-		b, &addr, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1));
+	return add_target(b, &addr,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1), "");
 }
 
 /* HOST, HOST:PORT, [IPV6], [IPV6]:PORT: both parts as text. */
@@ -99,7 +99,7 @@ split_host(const struct builder *b, const char *text, size_t len, char *host, ch
 		text++;
 		host_len -= 2;
 	}
-	if (host_len == 0 || host_len >= HOST_TEXT_MAX || port_len >= 8)
+	if (host_len == 0 || host_len >= CN_HOST_MAX || port_len >= 8)
 		return bad_option(
 			b, "host: ", text, " is not a list of HOST or HOST:PORT");
 	memcpy(host, text, host_len);
@@ -118,7 +118,7 @@ add_host(const struct builder *b, const char *text, size_t len)
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC,
 		.ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV };
-	char host[HOST_TEXT_MAX], port[8];
+	char host[CN_HOST_MAX], port[8];
 	struct addrinfo *found;
 	int r = split_host(b, text, len, host, port);
 
@@ -132,7 +132,7 @@ add_host(const struct builder *b, const char *text, size_t len)
 	}
 	r = CENOTE_OK;
 	for (const struct addrinfo *a = found; a && r == CENOTE_OK; a = a->ai_next)
-		r = add_target(b, a->ai_addr, a->ai_addrlen);
+		r = add_target(b, a->ai_addr, a->ai_addrlen, host);
 	freeaddrinfo(found);
 	return r;
 }
@@ -284,6 +284,7 @@ cn_errno_text(int error)
 		{ EMFILE, "Too many open files" },
 		{ ENFILE, "Too many open files in system" },
 		{ ENOMEM, "Cannot allocate memory" },
+		{ EPROTO, "TLS: what came is not as it was sent" },
 		{ ENOBUFS, "No buffer space available" },
 		{ EAFNOSUPPORT, "Address family not supported" },
 		{ EADDRNOTAVAIL, "Cannot assign requested address" },

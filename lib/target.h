@@ -7,9 +7,12 @@
 #include "options.h"
 
 /* Where cenoted may be: the addresses to try, in order. */
+#define CN_HOST_MAX 256u
+
 struct cn_target {
 	struct sockaddr_storage addr;
 	socklen_t len;
+	char host[CN_HOST_MAX]; /* as it was asked for; "": a unix socket */
 };
 
 struct cn_targets {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
+#include "crypto/crypto.h"
+
 struct cn_transport;
 
 /* How bytes travel. EINTR is retried inside; `error` holds the errno of the last
@@ -24,6 +26,9 @@ struct cn_transport {
 	const struct cn_transport_ops *ops;
 	int fd; /* -1: closed */
 	int error;
+	uint8_t is_shaking; /* hands: nothing else is sent or received */
+	struct cn_tls *tls; /* NULL: in the clear */
+	const struct cn_tls_ops *tls_ops;
 };
 
 void cn_transport_init(struct cn_transport *t);
@@ -45,6 +50,29 @@ int cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t 
 int cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len);
 /* CENOTE_OK, CENOTE_AGAIN, CENOTE_ERR_CONN. */
 int cn_tcp_finish(struct cn_transport *t);
+
+/* From here on all goes through TLS, beginning with the handshake. As cn_tls_ops.connect(). */
+int cn_secure_begin(struct cn_transport *t, const struct cn_tls_ops *ops,
+	const struct cn_tls_client_options *o, struct cn_tls_error *ret_error);
+/* As cn_tls_ops.handshake(). */
+int cn_secure_handshake(struct cn_transport *t);
+/* What was taken by write() and is not sent yet: CENOTE_OK nothing, CENOTE_AGAIN, CENOTE_ERR_CONN. */
+static inline int
+cn_transport_flush(struct cn_transport *t)
+{
+	return t->tls ? t->tls_ops->flush(t->tls) : CENOTE_OK;
+}
+static inline int
+cn_transport_unsent(const struct cn_transport *t)
+{
+	return t->tls && t->tls_ops->unsent(t->tls);
+}
+/* Whether read() may give something although the descriptor is not ready. */
+static inline int
+cn_transport_pending(const struct cn_transport *t)
+{
+	return t->tls && t->tls_ops->pending(t->tls);
+}
 
 extern const struct cn_transport_ops cn_socket_ops;
 

@@ -64,6 +64,8 @@ cn_transport_init(struct cn_transport *t)
 	t->ops = &cn_socket_ops;
 	t->fd = -1;
 	t->error = 0;
+	t->is_shaking = 0;
+	t->tls = NULL;
 }
 
 void

@@ -65,7 +65,8 @@ cenote_wants(const cenote_conn *conn)
 		if (!cn_waits_for_program(conn))
 			wants |= CENOTE_WANTS_READ;
 		if (!conn->is_write_broken &&
-			cnp_client_output(&conn->session, &bytes) > 0)
+			(cnp_client_output(&conn->session, &bytes) > 0 ||
+				cn_transport_unsent(&conn->transport)))
 			wants |= CENOTE_WANTS_WRITE;
 		return wants;
 	default:

@@ -7,7 +7,8 @@
 
 static const char *const names[] = { "pool", "host", "port", "hosts", "run_dir", "user",
 	"database", "program", "application_name", "trace", "connect_timeout",
-	"query_timeout", "reattach_timeout", "reattach", "max_frame", "tls", "ca" };
+	"query_timeout", "reattach_timeout", "reattach", "max_frame", "tls", "ca",
+	"ca_path", "cert", "key", "crl", "tls_min", "ciphers", "groups", "sni" };
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 

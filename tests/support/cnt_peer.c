@@ -138,6 +138,16 @@ do_status(struct cnt_peer_conn *c, const struct cnp_status *m)
 	c->has_end = 1;
 }
 
+/* Whoever wants TLS waits for it before the first frame. */
+static int
+say_hello(struct cnt_peer *p, struct cnt_peer_conn *c)
+{
+	if (c->server.said_hello)
+		return CENOTE_OK;
+	return cnp_server_hello(
+		&c->server, 0, p->knobs.auth, p->knobs.auth ? "SCRAM-SHA-256" : NULL);
+}
+
 static void
 do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *req)
 {
@@ -146,8 +156,7 @@ do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		c->has_end = 1;
 		return;
 	}
-	if (cnp_server_hello(&c->server, 0, p->knobs.auth,
-		    p->knobs.auth ? "SCRAM-SHA-256" : NULL) < 0)
+	if (say_hello(p, c) < 0)
 		return;
 	switch (req->msg.code) {
 	case CNP_MSG_ATTACH:
@@ -217,8 +226,11 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 			c->has_end = 1;
 		if (r != CENOTE_OK)
 			return;
-		if (state == CNP_SERVER_OPENING)
+		if (state == CNP_SERVER_OPENING) {
+			if (c->server.opening.tls != CNP_TLS_NONE)
+				(void)say_hello(p, c);
 			continue;
+		}
 		if (state == CNP_SERVER_FIRST) {
 			do_first(p, c, &req);
 			continue;

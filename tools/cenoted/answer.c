@@ -139,6 +139,8 @@ TEXT(worker_user, r->identity.user)
 TEXT(worker_program, r->identity.program)
 TEXT(worker_application, r->identity.application)
 NUMBER(worker_client_pid, r->identity.pid)
+TEXT(worker_tls, r->identity.tls)
+TEXT(worker_server_tls, r->login.tls)
 NUMBER(worker_attaches, r->slot->attaches)
 NUMBER(worker_requests, r->slot->requests)
 NUMBER(worker_errors, r->slot->errors)
@@ -211,6 +213,8 @@ static const struct field worker_fields[] = {
 	INT("errors", worker_errors),
 	STRING("pins", worker_pins),
 	STRING("last_error", worker_error),
+	STRING("tls", worker_tls),
+	STRING("server_tls", worker_server_tls),
 };
 
 #define FIELDS_MAX 24

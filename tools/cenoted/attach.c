@@ -35,6 +35,7 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 	memcpy(id.user, w->user, sizeof(id.user));
 	copy_text(id.program, sizeof(id.program), program);
 	copy_text(id.application, sizeof(id.application), application);
+	cnd_channel_text(&w->channel, id.tls, sizeof(id.tls));
 	cnd_slot_set_identity(w->slot, &id);
 }
 
@@ -135,25 +136,6 @@ cnd_attach_part(struct cnd_worker *w)
 	return hand_to_door(w, CND_IPC_PARTING, pool_index(w), bytes, n);
 }
 
-/* Who wants TLS sends no more until HELLO came. */
-static int
-answer_tls(struct cnd_worker *w)
-{
-	const uint8_t *bytes;
-	int r;
-
-	if (w->server.opening.tls == CNP_TLS_NONE)
-		return CENOTE_OK;
-	r = cnd_auth_hello(w, 0);
-	if (r < 0)
-		return r;
-	if (w->sm.state != CND_SLOT_SUSPENDED)
-		return cnd_client_flush(w);
-	/* a resumer was told by who took him in */
-	cnp_server_sent(&w->server, cnp_server_output(&w->server, &bytes));
-	return CENOTE_OK;
-}
-
 /* What somebody else read of it, first. */
 static int
 take_handed(struct cnd_worker *w)
@@ -188,7 +170,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			return CENOTE_OK;
 		if (r == CENOTE_OK) {
 			has_opening = 1;
-			r = answer_tls(w);
+			r = cnd_attach_answer_tls(w, begun + OPENING_MS);
 			if (r == CENOTE_OK)
 				continue;
 		}

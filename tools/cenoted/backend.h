@@ -151,7 +151,9 @@ struct cnd_info {
 	const char *server; /* which server this is, as the pool names it; no secrets */
 	const char *server_version;
 	const char *database;
-	const struct cnd_option *parameters; /* reported under their own names */
+	/* reported under their own names; server_tls_version, server_tls_cipher and server_tls_bits: what the
+	 * client library tells of TLS with the server */
+	const struct cnd_option *parameters;
 	size_t n_parameters;
 };
 

@@ -28,6 +28,7 @@
 void
 cnd_client_close(struct cnd_worker *w)
 {
+	cnd_channel_finish(&w->channel);
 	if (w->fd < 0)
 		return;
 	/* the door may hold it a moment longer; the client should see the end now */
@@ -88,6 +89,21 @@ wait_for_reader(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
+/* What TLS took, and the socket has not. */
+static int
+flush_secure(struct cnd_worker *w)
+{
+	while (cnd_channel_flush(&w->channel) < 0) {
+		if (errno != EAGAIN) {
+			w->is_client_gone = 1;
+			return CENOTE_ERR_CONN;
+		}
+		if (wait_for_reader(w) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
 int
 cnd_client_flush(struct cnd_worker *w)
 {
@@ -95,7 +111,7 @@ cnd_client_flush(struct cnd_worker *w)
 	size_t n;
 
 	while ((n = cnp_server_output(&w->server, &bytes)) > 0) {
-		ssize_t sent = send(w->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t sent = cnd_channel_write(&w->channel, w->fd, bytes, n);
 
 		if (sent > 0) {
 			cnp_server_sent(&w->server, (size_t)sent);
@@ -112,7 +128,7 @@ cnd_client_flush(struct cnd_worker *w)
 		if (wait_for_reader(w) < 0)
 			return CENOTE_ERR_CONN;
 	}
-	return CENOTE_OK;
+	return w->channel.tls == NULL ? CENOTE_OK : flush_secure(w);
 }
 
 int
@@ -124,7 +140,7 @@ cnd_client_receive(struct cnd_worker *w)
 
 	if (cnp_server_room(&w->server, &room, &size) < 0)
 		return CENOTE_ERR_CONN;
-	n = recv(w->fd, room, size, MSG_DONTWAIT);
+	n = cnd_channel_read(&w->channel, w->fd, room, size);
 	if (n > 0) {
 		cnp_server_received(&w->server, (size_t)n);
 		return 1;
@@ -133,6 +149,17 @@ cnd_client_receive(struct cnd_worker *w)
 		return 0;
 	w->is_client_gone = 1;
 	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
+{
+	if (!cnd_channel_pending(&w->channel))
+		return cnd_worker_poll(w, fds, n, until_ms);
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	fds[0].revents = POLLIN;
+	return 1;
 }
 
 /* Its last words, as far as the socket takes them at once or soon. */
@@ -320,7 +347,7 @@ await_more(struct cnd_worker *w)
 	until = next_look(w);
 	if (can_settle(w) && cnp_server_can_yield(&w->server))
 		settle_ms = cnd_now_ms() + SETTLE_IDLE_MS;
-	r = cnd_worker_poll(
+	r = cnd_client_poll(
 		w, fds, fds[1].fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
 	if (r == 0)
 		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "protocol/frame.h"
 #include "sandbox.h"
+#include "tls.h"
 #include "units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
@@ -712,6 +713,22 @@ static const struct kind kind_server = { parse_server, NULL };
 #define C(member) offsetof(struct cnd_config, member)
 #define P(member) offsetof(struct cnd_pool_config, member)
 
+/* TLS: what a pool does not say is as in [cenoted]. */
+#define TLS_KEYS(AT, MIN_VERSION, CLIENT_CERT, NONE)                                     \
+	{ "tls_cert", AT(tls.settings[CND_TLS_CERT]), &kind_text, NONE, 0 },             \
+		{ "tls_key", AT(tls.settings[CND_TLS_KEY]), &kind_text, NONE, 0 },       \
+		{ "tls_ca", AT(tls.settings[CND_TLS_CA]), &kind_text, NONE, 0 },         \
+		{ "tls_crl", AT(tls.settings[CND_TLS_CRL]), &kind_text, NONE, 0 },       \
+		{ "tls_min_version", AT(tls.settings[CND_TLS_MIN_VERSION]), &kind_text,  \
+			MIN_VERSION, 0 },                                                \
+		{ "tls_ciphers", AT(tls.settings[CND_TLS_CIPHERS]), &kind_text, NONE,    \
+			0 },                                                             \
+		{ "tls_groups", AT(tls.settings[CND_TLS_GROUPS]), &kind_text, NONE, 0 }, \
+	{                                                                                \
+		"tls_client_cert", AT(tls.settings[CND_TLS_CLIENT_CERT]), &kind_text,    \
+			CLIENT_CERT, 0                                                   \
+	}
+
 static const struct key cenoted_keys[] = {
 	{ "user", C(user), &kind_text, "", 0 },
 	{ "run_dir", C(run_dir), &kind_text, "", 0 },
@@ -729,6 +746,7 @@ static const struct key cenoted_keys[] = {
 	{ "core_dumps", C(core_dumps), &kind_yes, "no", 0 },
 	{ "socket_group", C(socket_group), &kind_text, "", 0 },
 	{ "socket_mode", C(socket_mode), &kind_socket_mode, NULL, 0 },
+	TLS_KEYS(C, "1.2", "none", ""),
 };
 
 static const struct key pool_keys[] = {
@@ -752,11 +770,11 @@ static const struct key pool_keys[] = {
 	{ "reset", P(reset), &kind_reset, "server", 0 },
 	{ "rebalance", P(rebalance_ms), &kind_ms, "60s", 0 },
 	{ "max_frame", P(max_frame), &kind_frame_size, "64MB", 0 },
+	TLS_KEYS(P, NULL, NULL, NULL),
 };
 
 /* What the manual of a later version describes. To accept it in silence would be a lie. */
-static const char *const later_keys[] = { "tls_cert", "tls_key", "tls_ca",
-	"stats_listen" };
+static const char *const later_keys[] = { "stats_listen" };
 
 _Static_assert(N_ITEMS(cenoted_keys) <= KEYS_MAX && N_ITEMS(pool_keys) <= KEYS_MAX,
 	"the tables of given keys must hold all keys");
@@ -1143,6 +1161,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 		cnd_config_error(c, p->line,
 			"pool %s: its socket's path in %s would be longer than %zu bytes",
 			p->name, c->run_dir, sizeof(address.sun_path) - 1);
+	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
 		p->allow = must(calloc(2, sizeof(*p->allow)));
 		p->allow[p->n_allow++] = c->uid;
@@ -1262,6 +1281,7 @@ cnd_pool_config_forget(struct cnd_pool_config *p)
 	p->servers = NULL;
 	p->n_servers = 0;
 	cnd_users_destroy(&p->users);
+	cnd_tls_forget(&p->tls);
 }
 
 void
@@ -1279,10 +1299,12 @@ cnd_config_destroy(struct cnd_config *c)
 		free(p->allow);
 		free(p->users_path);
 		cnd_rules_destroy(&p->rules);
+		cnd_tls_destroy(&p->tls);
 	}
 	for (size_t i = 0; i < c->n_errors; i++)
 		free(c->errors[i]);
 	free(c->errors);
+	cnd_tls_destroy(&c->tls);
 	free(c->pools);
 	free(c->path);
 	free(c->user);
@@ -1352,7 +1374,7 @@ cnd_pool_config_is_equal(const struct cnd_pool_config *a, const struct cnd_pool_
 		print_pool(pools[i], out, 1);
 		fclose(out);
 	}
-	is_equal = strcmp(text[0], text[1]) == 0;
+	is_equal = strcmp(text[0], text[1]) == 0 && cnd_tls_is_equal(&a->tls, &b->tls);
 	free_secret(text[0]);
 	free_secret(text[1]);
 	return is_equal;

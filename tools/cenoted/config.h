@@ -39,6 +39,25 @@ enum cnd_reset {
 	CND_RESET_RECONNECT /* log out and in again */
 };
 
+/* The first four name files. */
+enum cnd_tls_setting {
+	CND_TLS_CERT,
+	CND_TLS_KEY,
+	CND_TLS_CA,
+	CND_TLS_CRL,
+	CND_TLS_FILES,
+	CND_TLS_MIN_VERSION = CND_TLS_FILES,
+	CND_TLS_CIPHERS,
+	CND_TLS_GROUPS,
+	CND_TLS_CLIENT_CERT,
+	CND_TLS_SETTINGS
+};
+
+struct cnd_tls_config {
+	char *settings[CND_TLS_SETTINGS]; /* as written; a pool's inherit */
+	char *texts[CND_TLS_FILES]; /* what the files hold; NULL: none */
+};
+
 /* One `server` line. */
 struct cnd_server_line {
 	unsigned line;
@@ -74,6 +93,7 @@ struct cnd_pool_config {
 	char *users_path; /* "" that of [cenoted] */
 	struct cnd_users users; /* what is in it, if a rule needs it */
 	int64_t auth_timeout_ms;
+	struct cnd_tls_config tls;
 };
 
 struct cnd_config {
@@ -86,6 +106,7 @@ struct cnd_config {
 	char *socket_group; /* "" none */
 	char *users_path; /* "" none */
 	int log_level;
+	struct cnd_tls_config tls; /* what pools inherit */
 	int socket_mode; /* -1: by socket_group */
 	int64_t drain_timeout_ms;
 	int64_t tcp_keepalive_ms;

@@ -65,7 +65,7 @@ await_piece(struct cnd_worker *w, int server_fd)
 
 	if (r < 0)
 		return r;
-	cnd_worker_poll(w, fds, 2, idle < w->limit_ms ? idle : w->limit_ms);
+	(void)cnd_client_poll(w, fds, 2, idle < w->limit_ms ? idle : w->limit_ms);
 	if (fds[1].revents != 0)
 		return CENOTE_AGAIN;
 	if (fds[0].revents == 0)

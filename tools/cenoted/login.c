@@ -17,6 +17,29 @@
 
 /* ---- facts of the session ---- */
 
+static const char *
+parameter(const struct cnd_worker *w, const char *name)
+{
+	for (size_t i = 0; i < w->info.n_parameters; i++) {
+		if (strcmp(w->info.parameters[i].key, name) == 0)
+			return w->info.parameters[i].value;
+	}
+	return "";
+}
+
+static void
+publish_login(struct cnd_worker *w)
+{
+	const char *version = parameter(w, "server_tls_version");
+	struct cnd_login login = { .error = "" };
+
+	snprintf(login.server, sizeof(login.server), "%s", w->info.server);
+	if (*version != '\0')
+		snprintf(login.tls, sizeof(login.tls), "%s %s", version,
+			parameter(w, "server_tls_cipher"));
+	cnd_slot_set_login(w->slot, &login);
+}
+
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
@@ -33,7 +56,7 @@ cnd_login_take_info(struct cnd_worker *w)
 			break;
 		}
 	}
-	cnd_slot_set_login(w->slot, w->info.server, "", "");
+	publish_login(w);
 }
 
 static void
@@ -192,7 +215,7 @@ static void
 note_failure(struct cnd_worker *w)
 {
 	const char *why = w->diag.message;
-	struct cnd_login before;
+	struct cnd_login before, now = { .error = "" };
 
 	w->n_failures++;
 	if (w->settings[0] != '\0') {
@@ -203,7 +226,10 @@ note_failure(struct cnd_worker *w)
 		return;
 	}
 	cnd_slot_login(w->slot, &before);
-	cnd_slot_set_login(w->slot, before.server, w->diag.sqlstate, why);
+	memcpy(now.server, before.server, sizeof(now.server));
+	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->diag.sqlstate);
+	snprintf(now.error, sizeof(now.error), "%s", why);
+	cnd_slot_set_login(w->slot, &now);
 	/* once per change: a server that stays down must not fill the disk */
 	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
 		cnd_log(LOG_WARNING, "cannot log in: %s", why);
@@ -217,8 +243,9 @@ adopt(struct cnd_worker *w, struct cnd_session *session)
 	w->balanced_ms = cnd_now_ms();
 	cnd_login_take_info(w);
 	watch_server(w);
-	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s",
-		w->info.server);
+	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
+		w->info.server, w->slot->login.tls[0] != '\0' ? ", " : "",
+		w->slot->login.tls);
 	w->n_failures = 0;
 }
 

@@ -19,6 +19,7 @@
 #include "log.h"
 #include "notify.h"
 #include "priv.h"
+#include "tls.h"
 #include "worker.h"
 
 /* A worker that ends so soon after its birth is not replaced at once. */
@@ -809,11 +810,11 @@ hear_door(void)
 static int64_t
 tend(int64_t now)
 {
-	int64_t until = CND_NEVER;
+	int64_t until = cnd_tls_tickets_tend(master.child.tickets, now);
 
 	if (master.door == 0 && now >= master.door_again_ms)
 		fork_door();
-	if (master.door == 0)
+	if (master.door == 0 && master.door_again_ms < until)
 		until = master.door_again_ms;
 	if (master.phase != PHASE_SERVING)
 		return master.phase_until_ms < until ? master.phase_until_ms : until;
@@ -907,6 +908,7 @@ init(struct cnd_config *config)
 	master.child.config = config;
 	master.child.master = getpid();
 	master.child.board = cnd_scoreboard_create(n);
+	master.child.tickets = cnd_tls_tickets_create();
 	master.child.door_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	master.inboxes = malloc(n * sizeof(*master.inboxes));
 	master.born_ms = calloc(n, sizeof(*master.born_ms));

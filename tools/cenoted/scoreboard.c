@@ -102,15 +102,9 @@ cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 }
 
 void
-cnd_slot_set_login(
-	struct cnd_slot *s, const char *server, const char *sqlstate, const char *error)
+cnd_slot_set_login(struct cnd_slot *s, const struct cnd_login *login)
 {
-	struct cnd_login login = { { 0 }, { 0 }, { 0 } };
-
-	snprintf(login.server, sizeof(login.server), "%s", server);
-	snprintf(login.sqlstate, sizeof(login.sqlstate), "%s", sqlstate);
-	snprintf(login.error, sizeof(login.error), "%s", error);
-	seq_write(&s->login_seq, &s->login, &login, sizeof(login));
+	seq_write(&s->login_seq, &s->login, login, sizeof(*login));
 }
 
 void
@@ -138,7 +132,7 @@ cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool)
 		s->errors = 0;
 		s->yields = 0;
 		s->since_ms = cnd_now_ms();
-		cnd_slot_set_login(s, "", "", "");
+		cnd_slot_set_login(s, &(struct cnd_login){ .error = "" });
 		cnd_slot_set_identity(s, &(struct cnd_identity){ .uid = -1 });
 		s->state = CND_SLOT_STARTING;
 		return (int)i;

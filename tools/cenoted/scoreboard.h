@@ -47,6 +47,7 @@ struct cnd_identity {
 	char user[64];
 	char program[32];
 	char application[64];
+	char tls[96]; /* cnd_channel_text(); "" in the clear */
 	int32_t pid; /* of the client */
 	int32_t uid; /* -1 unknown */
 };
@@ -54,6 +55,7 @@ struct cnd_identity {
 /* Where the worker is logged in, or why it is not. */
 struct cnd_login {
 	char server[128];
+	char tls[96]; /* with it; "" in the clear, or not known */
 	char sqlstate[6];
 	char error[512]; /* "" when logged in */
 };
@@ -161,8 +163,7 @@ int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_u
 void cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot);
 void cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity);
 void cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity);
-void cnd_slot_set_login(
-	struct cnd_slot *s, const char *server, const char *sqlstate, const char *error);
+void cnd_slot_set_login(struct cnd_slot *s, const struct cnd_login *login);
 void cnd_slot_login(const struct cnd_slot *s, struct cnd_login *ret_login);
 
 /* The number of a lent session, and back. */

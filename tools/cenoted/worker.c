@@ -16,6 +16,7 @@
 #include "log.h"
 #include "priv.h"
 #include "sandbox.h"
+#include "tls.h"
 
 #define BACK_OFF_MIN_MS 100
 #define BACK_OFF_MAX_MS 15000
@@ -463,6 +464,8 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	w->queue_fd = pool->queue[1];
 	w->inbox_fd = inbox_fd;
 	forget_other_pools(child, pool->config);
+	w->tls = cnd_tls_server(w->config, child->tickets);
+	cnd_tls_forget(&w->config->tls);
 	if (cnd_sandbox_enter(w->backend->writes_files ? CND_SANDBOX_FILE_WORKER
 						       : CND_SANDBOX_WORKER,
 		    c) < 0)

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "backend.h"
+#include "channel.h"
 #include "ipc.h"
 #include "pool.h"
 #include "protocol/session_server.h"
@@ -17,6 +18,7 @@ struct cnd_child {
 	struct cnd_scoreboard *board;
 	const struct cnd_config *config;
 	pid_t master;
+	struct cn_tls_tickets *tickets; /* NULL: no TLS */
 	int door_wake; /* eventfd: the door should look */
 	int door_inbox[2]; /* workers write into [0], the door reads from [1] */
 };
@@ -81,6 +83,8 @@ struct cnd_worker {
 
 	/* the client */
 	int fd; /* -1 none */
+	struct cnd_channel channel; /* over it */
+	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
 	int is_handed_over; /* others hold its socket too: closing it is not enough */
 	struct cnd_peer peer; /* where it came in */
 	uint8_t handed[CND_IPC_BYTES_MAX]; /* of what it said, what was read already */
@@ -204,6 +208,11 @@ int cnd_attach_part(struct cnd_worker *w);
 /* The door sent a client that claims the suspended session: CENOTE_OK if it is his. */
 int cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m);
 
+/* attach_tls.c */
+/* Who wants TLS sends no more until HELLO came; then the handshake, until so many milliseconds of
+ * cnd_now_ms(). CENOTE_OK, also without TLS; negative: this client is done with. */
+int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
+
 /* client.c */
 /* Serve the client on w->fd until they part. */
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
@@ -217,6 +226,8 @@ void cnd_client_refuse_inbox(struct cnd_worker *w);
 int cnd_client_flush(struct cnd_worker *w);
 /* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
 int cnd_client_receive(struct cnd_worker *w);
+/* As cnd_worker_poll(); fds[0] is the client's socket, and what TLS has of it counts. */
+int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
 /* Until when it may be silent, or not read. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 /* Whether it has closed its end; reads nothing. */

@@ -35,6 +35,25 @@ add_pins(struct text *t, uint32_t pins)
 	}
 }
 
+/* Of one hop; nothing where there is no TLS. */
+static void
+show_tls(struct shell *sh, const char *title, int hop)
+{
+	static const char *const names[] = { "version", "cipher", "group", "bits",
+		"resumed", "verified", "peer", "names", "issuer", "not_after" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = cenote_tls_info(sh->conn, hop, names[i]);
+
+		if (value && *value)
+			(void)fprintf(sh->out, "%-16s %s %s\n", i == 0 ? title : "",
+				names[i], value);
+	}
+	if (hop == CENOTE_HOP_POOL && !cenote_tls_info(sh->conn, hop, "version"))
+		(void)fprintf(sh->out, "%-16s none\n", title);
+}
+
 static int
 run_conninfo(struct cmd *cmd)
 {
@@ -53,9 +72,13 @@ run_conninfo(struct cmd *cmd)
 		if (value && *value)
 			(void)fprintf(sh->out, "%-16s %s\n", facts[i].title, value);
 	}
+	show_tls(sh, "TLS to cenoted", CENOTE_HOP_POOL);
+	show_tls(sh, "TLS to server", CENOTE_HOP_SERVER);
 	for (i = 0; cenote_parameter_name(sh->conn, (uint32_t)i); i++) {
 		const char *name = cenote_parameter_name(sh->conn, (uint32_t)i);
 
+		if (strncmp(name, "server_tls_", strlen("server_tls_")) == 0)
+			continue;
 		(void)fprintf(
 			sh->out, "%-16s %s\n", name, cenote_parameter(sh->conn, name));
 	}

@@ -175,9 +175,23 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *                     while connected.
  *   max_frame         largest message accepted, bytes or "64MB" (at least 64kB; default, and the
  *                     most: 1GB less 1)
- *   tls, ca           disable (default), allow, require, verify-ca, verify-full; CA file. This
- *                     version has no TLS: the last three give CENOTE_ERR_UNSUPPORTED when
- *                     connecting
+ *   tls               disable; allow: if the pool has it; require: or fail; verify-ca: its
+ *                     certificate must be signed by an authority that is trusted; verify-full:
+ *                     and be made out to the host. auto (default): disable on a unix socket,
+ *                     allow over TCP, where only the last two keep out somebody in between
+ *   ca, ca_path       file or directory of the authorities that are trusted (default: the
+ *                     system's); with allow and require they are asked if given
+ *   cert, key         the client's own certificate, and its key (default: in the same file), PEM
+ *   crl               file of revoked certificates, for the whole chain, PEM
+ *   tls_min           1.2 (default) or 1.3
+ *   ciphers, groups   all that may be used, separated by ':', by OpenSSL's names; ciphers of TLS
+ *                     1.2 and 1.3 stand in one list
+ *   sni               the name to ask for (default: the host's); on a unix socket also the one
+ *                     that verify-full looks for
+ *
+ * What needs TLS opens the module cenote-crypto.so, which needs OpenSSL 3; where that is not
+ * installed, it fails with CENOTE_ERR_UNSUPPORTED and names it. The module keeps TLS sessions and
+ * contexts for the life of the process.
  *
  * Times need a unit (ms, s, min, h), except 0. A value is at most 4,096 bytes long.
  *
@@ -287,6 +301,28 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
  *         Since: 0.1
  */
 CENOTE_API const char *cenote_info(const cenote_conn *conn, const char *name);
+
+/** Which part of the way cenote_tls_info() is asked about. */
+enum cenote_hop {
+	/** From the program to cenoted. */
+	CENOTE_HOP_POOL = 0,
+	/** From cenoted to the database's server, as far as its client library tells. */
+	CENOTE_HOP_SERVER = 1
+};
+
+/**
+ * What TLS agreed on, by name: version ("TLSv1.3"), cipher, bits (of its key), group, resumed
+ * and verified ("yes", "no"), and of the other end's certificate peer (its subject), issuer,
+ * names ("DNS:db.example, IP:192.0.2.1") and not_after. Of the server: version, cipher, bits.
+ *
+ * @param hop  enum cenote_hop
+ *
+ * @return text, borrowed until the next call on the connection, "" where there is nothing;
+ *         NULL without TLS on that hop, while there is no session, and for an unknown name.
+ *         Since: 0.1
+ */
+CENOTE_API const char *cenote_tls_info(
+	const cenote_conn *conn, int hop, const char *name);
 
 /** Transaction state as of the last reply: enum cenote_tx.   Since: 0.1 */
 CENOTE_API int cenote_tx_state(const cenote_conn *conn);
@@ -837,7 +873,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
 /**
  * The same, async-signal-safe: for a signal's handler, and for several threads with one
  * cenote_cancel. It takes no memory but 4 kB of the stack, keeps errno, and only reads *cancel.
- * It goes in clear text.
+ * It goes in clear text, so where the session has TLS over TCP it is CENOTE_ERR_UNSUPPORTED.
  * @param ret_why  on failure, why: cut to `size` bytes, its zero byte counted. May be NULL if
  *                 that is 0.
  * @return as cenote_cancel_send().   Since: 0.1

@@ -159,9 +159,14 @@ static const struct {
 	{ POOL "deny = 10.0.0.1/8\n",
 		"4: \"10.0.0.1/8\" is not a network; write it as 192.0.2.0/24 or "
 		"2001:db8::/32, with no bit set behind the prefix" },
-	{ CENOTED "tls_cert = /x\n" POOL,
-		"3: tls_cert is not available in this version" },
-	{ CENOTED "tls_key = /x\n" POOL, "3: tls_key is not available in this version" },
+	{ CENOTED "tls_cert = /no/such/file\n" POOL,
+		"4: pool a: tls_cert /no/such/file: No such file or directory" },
+	{ CENOTED "tls_cert = /dev/null\ntls_key = /etc/passwd\n" POOL,
+		"5: pool a: tls_key /etc/passwd: others may read it (mode 0644); chmod "
+		"600" },
+	{ POOL "tls_client_cert = perhaps\n",
+		"1: pool a: tls_client_cert \"perhaps\"; it can be none, request or "
+		"require" },
 	{ CENOTED "stats_listen = x\n" POOL,
 		"3: stats_listen is not available in this version" },
 	{ "[cenoted]\nrun_dir = here\n" POOL, "2: run_dir must begin with /" },

@@ -44,7 +44,15 @@ every_option_has_its_default(void **state)
 		{ "reattach_timeout", "30s" },
 		{ "reattach", "yes" },
 		{ "max_frame", "1073741823" },
-		{ "tls", "disable" },
+		{ "tls", "auto" },
+		{ "ca_path", "" },
+		{ "cert", "" },
+		{ "key", "" },
+		{ "crl", "" },
+		{ "tls_min", "1.2" },
+		{ "ciphers", "" },
+		{ "groups", "" },
+		{ "sni", "" },
 		{ "ca", "" },
 	};
 
@@ -102,6 +110,8 @@ values_are_checked(void **state)
 		{ "reattach", "perhaps", 0 },
 		{ "tls", "verify-full", 1 },
 		{ "tls", "on", 0 },
+		{ "tls_min", "1.3", 1 },
+		{ "tls_min", "1.1", 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -267,17 +277,6 @@ nobody_there_says_what_was_tried_and_what_to_do(void **state)
 }
 
 static void
-tls_is_refused_by_name(void **state)
-{
-	cenote_conn *conn = *state;
-
-	assert_int_equal(connect_status(conn, "cenote:///p?tls=verify-ca"),
-		CENOTE_ERR_UNSUPPORTED);
-	assert_non_null(strstr(message(conn), "tls=verify-ca"));
-	assert_string_equal(cenote_diag_sqlstate(cenote_conn_diag(conn)), "0A000");
-}
-
-static void
 names_are_told(void **state)
 {
 	(void)state;
@@ -399,7 +398,6 @@ main(void)
 			where_cenoted_is_must_make_sense, setup, destroy),
 		cmocka_unit_test_setup_teardown(
 			nobody_there_says_what_was_tried_and_what_to_do, setup, destroy),
-		cmocka_unit_test_setup_teardown(tls_is_refused_by_name, setup, destroy),
 		cmocka_unit_test(names_are_told),
 		cmocka_unit_test_setup_teardown(
 			calls_without_a_session_say_so, setup, destroy),

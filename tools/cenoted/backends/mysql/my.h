@@ -130,7 +130,7 @@ struct cnd_my_carry_out {
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
 
-#define CND_MY_PARAMETERS 8u
+#define CND_MY_PARAMETERS 10u
 /* Places in it. */
 #define CND_MY_CHARSET    3u
 #define CND_MY_COLLATION  4u

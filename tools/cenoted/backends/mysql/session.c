@@ -217,6 +217,28 @@ cnd_my_run_init(struct cnd_session *s)
 		       : CENOTE_OK;
 }
 
+static int
+take_tls_version(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	return n < 2 || !row[1]
+		       ? CENOTE_OK
+		       : add_parameter(user, "server_tls_version", row[1], lengths[1]);
+}
+
+/* Libraries differ in what they tell of TLS; the server tells the version. */
+static int
+learn_tls(struct cnd_session *s)
+{
+	static const char sql[] = "SHOW SESSION STATUS LIKE 'Ssl_version'";
+	const char *cipher = mysql_get_ssl_cipher(s->my);
+	int r;
+
+	if (!s->is_tls || !cipher)
+		return CENOTE_OK;
+	r = add_parameter(s, "server_tls_cipher", cipher, strlen(cipher));
+	return r < 0 ? r : cnd_my_each(s, sql, sizeof(sql) - 1, take_tls_version, s);
+}
+
 /* What the faces tell their programs. */
 static int
 learn_facts(struct cnd_session *s)
@@ -234,6 +256,8 @@ learn_facts(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? add_parameter(s, "found_rows", "on", 2)
 					  : add_parameter(s, "found_rows", "off", 3);
+	if (r == CENOTE_OK)
+		r = learn_tls(s);
 	return r;
 }
 

@@ -424,6 +424,30 @@ cnd_pg_logout(struct cnd_session *s)
 
 /* ---- while it is lent ---- */
 
+/* What libpq tells of TLS with the server. */
+static size_t
+report_tls(struct cnd_session *s, size_t n)
+{
+	static const struct {
+		const char *key;
+		const char *attribute;
+	} facts[] = {
+		{ "server_tls_version", "protocol" },
+		{ "server_tls_cipher", "cipher" },
+		{ "server_tls_bits", "key_bits" },
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		const char *value = PQsslInUse(s->conn)
+					    ? PQsslAttribute(s->conn, facts[i].attribute)
+					    : NULL;
+
+		if (value != NULL)
+			s->reported[n++] = (struct cnd_option){ facts[i].key, value };
+	}
+	return n;
+}
+
 void
 cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info)
 {
@@ -434,6 +458,7 @@ cnd_pg_info(const struct cnd_session *s, struct cnd_info *ret_info)
 	for (size_t i = 0; i < s->n_parameters; i++)
 		w->reported[n++] = (struct cnd_option){ s->parameters[i].name,
 			s->parameters[i].value };
+	n = report_tls(w, n);
 	*ret_info = (struct cnd_info){ .server = s->server,
 		.server_version = s->server_version,
 		.database = s->database,

@@ -163,7 +163,7 @@ struct cnd_session {
 	struct cnd_pg_memo memo;
 	struct cnd_pg_parameter parameters[CND_PG_PARAMETERS_MAX];
 	size_t n_parameters;
-	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 2];
+	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
 	int version;
 	uint8_t has_plain_path; /* nothing stands before pg_catalog in search_path */
 

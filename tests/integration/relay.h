@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef RELAY_H
+#define RELAY_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+/*
+ * A man in the middle of a unix socket: what one connection sends is passed on, both ways, but for what a test
+ * wants of one of them.
+ */
+enum relay_trick {
+	RELAY_PASS,
+	RELAY_CUT, /* after so many bytes everything is closed */
+	RELAY_CHANGE, /* that byte is another one */
+	RELAY_INSERT /* before it there are two of its own */
+};
+
+struct relay {
+	char dir[96]; /* where clients come in: dir/main.sock */
+	char to[160]; /* the pool's socket */
+	int listen_fd;
+	pthread_t thread;
+	/* of the next connection; direction 0: to the pool */
+	int direction;
+	enum relay_trick trick;
+	size_t at;
+	size_t passed[2]; /* bytes of the last connection */
+};
+
+/* 0, or -1. */
+int relay_start(struct relay *r, const char *dir, const char *to);
+/* The next connection's; once none is open. */
+void relay_set(struct relay *r, int direction, enum relay_trick trick, size_t at);
+void relay_stop(struct relay *r);
+
+#endif

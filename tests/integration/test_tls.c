@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* TLS between clients and cenoted. */
+#include "with_pool.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+static char certs[64];
+
+#define TLS_POOL(lines)                                                                  \
+	"sessions = 2\ntls_cert = @DIR@/certs/pool.crt\ntls_key = "                      \
+	"@DIR@/certs/server.key\n" lines
+#define WITH_CLIENTS                                                                     \
+	"tls_client_cert = require\ntls_ca = @DIR@/certs/ca.crt\ntls_crl = "             \
+	"@DIR@/certs/ca.crl\n"
+
+/* ---- fixtures ---- */
+
+static int
+make_certs(void **state)
+{
+	const char *const argv[] = { CNT_MAKE_CERTS, certs, NULL };
+	char noise[8192];
+	const struct cnt_command command = {
+		.argv = argv, .output = noise, .size = sizeof(noise)
+	};
+
+	(void)state;
+	(void)snprintf(certs, sizeof(certs), "/tmp/cenote-tls-XXXXXX");
+	return mkdtemp(certs) == NULL ? -1 : cnt_run(&command);
+}
+
+static int
+remove_certs(void **state)
+{
+	(void)state;
+	cnt_remove_tree(certs);
+	return 0;
+}
+
+static void
+copy(const char *from, const char *to)
+{
+	const char *const argv[] = { "cp", "-a", from, to, NULL };
+	const struct cnt_command command = { .argv = argv };
+
+	assert_int_equal(cnt_run(&command), 0);
+}
+
+static const char *
+file(const char *name)
+{
+	static char texts[16][160];
+	static size_t at;
+
+	at = (at + 1) % 16;
+	(void)snprintf(texts[at], sizeof(texts[at]), "%s/certs/%s", wp_daemon.dir, name);
+	return texts[at];
+}
+
+static void
+use_certificate(const char *name)
+{
+	copy(file(name), file("pool.crt"));
+}
+
+/* With the pool's certificate of that name. */
+static void
+start(const char *config, const char *certificate)
+{
+	char to[128];
+
+	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
+	(void)snprintf(to, sizeof(to), "%s/certs", wp_daemon.dir);
+	copy(certs, to);
+	use_certificate(certificate);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+}
+
+static void
+set(cenote_conn *conn, const char *name, const char *value)
+{
+	assert_int_equal(cenote_conn_set(conn, name, value), CENOTE_OK);
+}
+
+/* A handle that verifies all that it can. */
+static cenote_conn *
+careful(void)
+{
+	cenote_conn *conn = wp_handle(NULL);
+
+	set(conn, "tls", "verify-full");
+	set(conn, "ca", file("ca.crt"));
+	set(conn, "sni", "localhost");
+	return conn;
+}
+
+static cenote_conn *
+careful_attached(void)
+{
+	cenote_conn *conn = careful();
+	int r = cenote_connect(conn);
+
+	if (r != CENOTE_OK)
+		fail_msg("%s: %s", cenote_status_name(r), wp_message(conn));
+	return conn;
+}
+
+static void
+assert_fact(const cenote_conn *conn, const char *name, const char *value)
+{
+	assert_string_equal(cenote_tls_info(conn, CENOTE_HOP_POOL, name), value);
+}
+
+static void
+assert_refused(cenote_conn *conn, int status, const char *why)
+{
+	assert_int_equal(cenote_connect(conn), status);
+	if (strstr(wp_message(conn), why) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", wp_message(conn), why);
+	cenote_conn_destroy(conn);
+}
+
+/* Whether a row has it in that column. */
+static int
+status_has(const char *what, const char *column, const char *part)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	int has = 0;
+
+	assert_int_equal(cenote_status(conn, what, &res), CENOTE_OK);
+	for (uint32_t i = 0; i < cenote_result_n_columns(res); i++) {
+		const char *name = cenote_column_text(
+			cenote_result_column(res, i), CENOTE_COLUMN_NAME);
+
+		for (uint64_t row = 0;
+			strcmp(name, column) == 0 && row < cenote_result_n_rows(res);
+			row++)
+			has |= strstr(cenote_result_text(res, row, i, NULL), part) !=
+			       NULL;
+	}
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return has;
+}
+
+/* ---- what it is like ---- */
+
+static void
+clients_have_tls_if_they_want_it(void **state)
+{
+	cenote_conn *conn, *plain;
+	cenote_result *res;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	conn = careful_attached();
+	assert_fact(conn, "version", "TLSv1.3");
+	assert_fact(conn, "cipher", "TLS_AES_256_GCM_SHA384");
+	assert_fact(conn, "bits", "256");
+	assert_fact(conn, "verified", "yes");
+	assert_fact(conn, "peer", "CN=localhost");
+	assert_fact(conn, "issuer", "CN=Cenote tests\\, ca");
+	assert_fact(conn, "names", "DNS:localhost, IP:127.0.0.1");
+	assert_null(cenote_tls_info(conn, CENOTE_HOP_POOL, "colour"));
+	assert_null(cenote_tls_info(conn, CENOTE_HOP_SERVER, "version"));
+	/* more than any record or buffer holds, both ways */
+	assert_int_equal(
+		cenote_query(conn,
+			"with recursive c(x) as (select 1 union all select x + 1 from c "
+			"limit 100000) select x, 'row ' || x || ' of many' from c",
+			CENOTE_NTS, NULL, NULL, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 100000);
+	assert_string_equal(
+		cenote_result_text(res, 99999, 1, NULL), "row 100000 of many");
+	cenote_result_destroy(res);
+	assert_true(status_has("workers", "tls", "TLSv1.3 TLS_AES_256_GCM_SHA384"));
+	plain = wp_attach(NULL);
+	assert_null(cenote_tls_info(plain, CENOTE_HOP_POOL, "version"));
+	assert_string_equal(wp_value(plain, "select 1"), "1");
+	cenote_conn_destroy(plain);
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_long_statement_goes_through(void **state)
+{
+	static char sql[3000000];
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	memset(sql, ' ', sizeof(sql) - 1);
+	memcpy(sql, "select 7", 8);
+	for (int i = 0; i < 2; i++) {
+		conn = careful();
+		set(conn, "ciphers", i ? "ECDHE-ECDSA-AES128-GCM-SHA256" : "");
+		assert_int_equal(cenote_connect(conn), CENOTE_OK);
+		assert_string_equal(wp_value(conn, sql), "7");
+		cenote_conn_destroy(conn);
+	}
+}
+
+static int
+drive(cenote_conn *conn, int r)
+{
+	struct pollfd fd = { .fd = cenote_fd(conn) };
+
+	if (r != CENOTE_AGAIN)
+		return r;
+	fd.events = (short)((cenote_wants(conn) & CENOTE_WANTS_READ ? POLLIN : 0) |
+			    (cenote_wants(conn) & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+	if (poll(&fd, 1, 20000) <= 0)
+		fail_msg("it waits for what does not come");
+	return CENOTE_AGAIN;
+}
+
+/* Who polls the descriptor misses nothing that lies in TLS. */
+static void
+a_program_that_polls_gets_everything(void **state)
+{
+	cenote_conn *conn;
+	int r;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	conn = careful();
+	assert_int_equal(cenote_set_nonblocking(conn, 1), 0);
+	while ((r = drive(conn, cenote_connect(conn))) == CENOTE_AGAIN)
+		;
+	assert_int_equal(r, CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(conn), CENOTE_OK);
+	for (int i = 0; i < 300; i++)
+		assert_true(cenote_send_query(conn, "select 'some text of a row'",
+				    CENOTE_NTS, NULL, NULL) >= 0);
+	assert_true(cenote_send_sync(conn) >= 0);
+	for (int i = 0; i < 300; i++) {
+		cenote_result *res;
+
+		while ((r = drive(conn, cenote_get_result(conn, &res))) == CENOTE_AGAIN)
+			;
+		assert_int_equal(r, CENOTE_OK);
+		cenote_result_destroy(res);
+		while ((r = drive(conn, cenote_get_result(conn, &res))) == CENOTE_AGAIN)
+			;
+		assert_int_equal(r, CENOTE_DONE);
+	}
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_pool_without_tls_says_so(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n"));
+	conn = wp_handle(NULL);
+	set(conn, "tls", "require");
+	assert_refused(conn, CENOTE_ERR_PROTOCOL, "TLS");
+	conn = wp_handle(NULL);
+	set(conn, "tls", "allow");
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_null(cenote_tls_info(conn, CENOTE_HOP_POOL, "version"));
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_session_is_resumed_at_another_worker(void **state)
+{
+	cenote_conn *a, *b;
+
+	(void)state;
+	start(CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL TLS_POOL(""),
+		"server.crt");
+	a = careful_attached();
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	b = careful_attached();
+	assert_fact(b, "resumed", "yes");
+	assert_int_not_equal(wp_worker_pid(a), wp_worker_pid(b));
+	wp_await_log("resumed");
+	cenote_conn_destroy(b);
+	cenote_conn_destroy(a);
+}
+
+static void
+a_session_that_is_taken_back_comes_back_through_tls(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("idle_client_timeout = 100ms\n")), "server.crt");
+	conn = careful_attached();
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	wp_await("main", "yields", 1);
+	assert_string_equal(wp_value(conn, "select 2"), "2");
+	assert_string_equal(cenote_info(conn, "attaches"), "2");
+	assert_fact(conn, "verified", "yes");
+	cenote_conn_destroy(conn);
+}
+
+/* ---- certificates ---- */
+
+static void
+a_new_certificate_needs_no_restart(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	cenote_conn_destroy(careful_attached());
+	use_certificate("expired.crt");
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	/* workers are replaced one by one, and those on their way may still have the old one */
+	for (int i = 0; i < 100; i++) {
+		conn = careful();
+		set(conn, "ciphers", i % 2 ? "TLS_AES_128_GCM_SHA256" : "");
+		if (cenote_connect(conn) != CENOTE_OK)
+			break;
+		cenote_conn_destroy(conn);
+		wp_pause_ms(100);
+	}
+	assert_non_null(strstr(wp_message(conn), "TLS: expired on 20"));
+	assert_string_equal(wp_sqlstate(conn), "28000");
+	cenote_conn_destroy(conn);
+	/* one that cannot be used changes nothing */
+	use_certificate("wrong-name.crt");
+	copy(file("client.key"), file("server.key"));
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main: TLS: tls_key: key values mismatch");
+	wp_await_log("the configuration stays as it was");
+	conn = careful();
+	set(conn, "ciphers", "TLS_CHACHA20_POLY1305_SHA256");
+	assert_refused(conn, CENOTE_ERR_AUTH, "expired on 20");
+}
+
+static void
+clients_show_certificates_where_they_must(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL(WITH_CLIENTS)), "server.crt");
+	assert_refused(careful(), CENOTE_ERR_AUTH,
+		"the other end wants a client certificate, and none is configured");
+	wp_await_log("the other end shows no certificate, and must");
+	conn = careful();
+	set(conn, "cert", file("client-revoked.crt"));
+	set(conn, "key", file("client.key"));
+	assert_refused(conn, CENOTE_ERR_AUTH, "refused this one's certificate: revoked");
+	wp_await_log("revoked: CN=mallory");
+	conn = careful();
+	set(conn, "cert", file("other-ca.crt"));
+	set(conn, "key", file("other-ca.key"));
+	assert_refused(conn, CENOTE_ERR_AUTH, "its issuer is not trusted there");
+	conn = careful();
+	set(conn, "cert", file("client.crt"));
+	set(conn, "key", file("client.key"));
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	cenote_conn_destroy(conn);
+}
+
+static void
+a_client_revoked_meanwhile_is_turned_away(void **state)
+{
+	cenote_conn *conn = NULL;
+	int r = CENOTE_OK;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL(WITH_CLIENTS)), "server.crt");
+	copy(file("ca.crl"), file("later.crl"));
+	copy(file("empty.crl"), file("ca.crl"));
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("pool main was changed");
+	/* until both workers are new ones, and then resumed */
+	for (int i = 0; i < 100 && (i < 2 || r != CENOTE_OK); i++) {
+		conn = careful();
+		set(conn, "cert", file("client-revoked.crt"));
+		set(conn, "key", file("client.key"));
+		r = cenote_connect(conn);
+		if (r == CENOTE_OK)
+			assert_string_equal(wp_value(conn, "select 1"), "1");
+		cenote_conn_destroy(conn);
+		wp_pause_ms(50);
+	}
+	assert_int_equal(r, CENOTE_OK);
+	copy(file("later.crl"), file("ca.crl"));
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	for (int i = 0; i < 100 && r == CENOTE_OK; i++) {
+		conn = careful();
+		set(conn, "cert", file("client-revoked.crt"));
+		set(conn, "key", file("client.key"));
+		r = cenote_connect(conn);
+		if (r == CENOTE_OK)
+			cenote_conn_destroy(conn);
+		wp_pause_ms(50);
+	}
+	assert_int_equal(r, CENOTE_ERR_AUTH);
+	assert_non_null(strstr(wp_message(conn), "revoked"));
+	cenote_conn_destroy(conn);
+}
+
+/* ---- somebody in the middle ---- */
+
+static int
+dial(const char *dir)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/main.sock", dir);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Bytes behind an opening that asks for TLS are never taken for what comes through it. */
+static void
+what_stands_behind_the_opening_ends_it(void **state)
+{
+	static const unsigned char bytes[] = "CNTE\x14\0\1\1\1\1\4\0\0\0\0\0main"
+					     "\x16\3\1\0\1\1";
+	unsigned char answer[512];
+	size_t got = 0;
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	fd = dial(wp_daemon.run_dir);
+	assert_int_equal(send(fd, bytes, sizeof(bytes) - 1, MSG_NOSIGNAL),
+		(ssize_t)sizeof(bytes) - 1);
+	while ((n = recv(fd, answer + got, sizeof(answer) - got, 0)) > 0)
+		got += (size_t)n;
+	/* one frame, an ERROR */
+	assert_true(got > 12);
+	assert_int_equal(answer[4], 0x46);
+	assert_int_equal(12u + answer[0] + answer[1] * 256u, got);
+	assert_non_null(memmem(answer, got, "bytes before the TLS handshake", 30));
+	close(fd);
+}
+
+struct liar {
+	int listen_fd;
+	const unsigned char *bytes;
+	size_t n;
+};
+
+static int
+lie(void *arg)
+{
+	const struct liar *l = arg;
+	char room[64];
+	int fd = accept(WP_KEPT, NULL, NULL);
+
+	if (fd < 0 || recv(fd, room, sizeof(room), 0) <= 0 ||
+		send(fd, l->bytes, l->n, MSG_NOSIGNAL) != (ssize_t)l->n)
+		return 1;
+	while (recv(fd, room, sizeof(room), 0) > 0)
+		;
+	return 0;
+}
+
+static void
+what_stands_behind_hello_ends_it(void **state)
+{
+	/* HELLO with tls 1, and behind it either a record of TLS or a frame */
+	static const unsigned char hello[] = "\x10\0\0\0\x40\0\0\0\0\0\0\0"
+					     "\1\1\0\0\0\0\4\0\0\0\0\0\0\0\0\0"
+					     "\x16\3\3\0\x7a\2";
+	struct liar l = { .bytes = hello, .n = sizeof(hello) - 1 };
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char dir[128];
+	cenote_conn *conn;
+	pid_t child;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	(void)snprintf(dir, sizeof(dir), "%.80s/main.sock", wp_daemon.dir);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.100s", dir);
+	l.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(l.listen_fd, (const struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(l.listen_fd, 1), 0);
+	child = wp_fork(lie, &l, l.listen_fd);
+	conn = careful();
+	set(conn, "run_dir", wp_daemon.dir);
+	assert_refused(conn, CENOTE_ERR_PROTOCOL, "bytes before the TLS handshake");
+	assert_int_equal(wp_join(child), 0);
+	close(l.listen_fd);
+}
+
+/* What a client makes of a disturbed connection: never another answer than the right one. */
+static void
+disturbed(struct relay *r, int direction, enum relay_trick trick, size_t at)
+{
+	cenote_conn *conn = careful();
+	cenote_result *res;
+	int status;
+
+	relay_set(r, direction, trick, at);
+	set(conn, "run_dir", r->dir);
+	set(conn, "connect_timeout", "300ms");
+	set(conn, "query_timeout", "300ms");
+	set(conn, "reattach", "no");
+	status = cenote_connect(conn);
+	if (status == CENOTE_OK)
+		status = cenote_query(conn, "select 4711", CENOTE_NTS, NULL, NULL, &res);
+	if (status == CENOTE_OK) {
+		assert_string_equal(cenote_result_text(res, 0, 0, NULL), "4711");
+		cenote_result_destroy(res);
+	}
+	/* a version number in the head of the first record is nobody's */
+	if (status == CENOTE_OK && trick != RELAY_CHANGE)
+		fail_msg("byte %zu, direction %d: nobody noticed", at, direction);
+	cenote_conn_destroy(conn);
+}
+
+static void
+somebody_in_the_middle_gets_nothing_through(void **state)
+{
+	static const enum relay_trick tricks[] = { RELAY_CUT, RELAY_INSERT,
+		RELAY_CHANGE };
+	char to[160], dir[96];
+	struct relay r;
+	cenote_conn *conn;
+
+	(void)state;
+	start(WP_POOL(TLS_POOL("")), "server.crt");
+	(void)snprintf(to, sizeof(to), "%s/main.sock", wp_daemon.run_dir);
+	(void)snprintf(dir, sizeof(dir), "%.80s/mitm", wp_daemon.dir);
+	assert_int_equal(relay_start(&r, dir, to), 0);
+	conn = careful();
+	set(conn, "run_dir", dir);
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+	assert_string_equal(wp_value(conn, "select 4711"), "4711");
+	cenote_conn_destroy(conn);
+	assert_true(r.passed[0] > 300 && r.passed[1] > 300);
+	for (int direction = 0; direction < 2; direction++) {
+		/* every byte around the start of TLS, and some of those behind it */
+		for (size_t at = 0; at < 60; at++)
+			disturbed(&r, direction, RELAY_CUT, at);
+		for (size_t i = 0; i < CNT_COUNT(tricks); i++) {
+			for (size_t at = 60; at < 700; at += 37)
+				disturbed(&r, direction, tricks[i], at);
+		}
+	}
+	relay_set(&r, 0, RELAY_PASS, 0);
+	relay_stop(&r);
+	/* the pool took no harm */
+	conn = careful_attached();
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	cenote_conn_destroy(conn);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(clients_have_tls_if_they_want_it),
+		TEST(a_long_statement_goes_through),
+		TEST(a_program_that_polls_gets_everything),
+		TEST(a_pool_without_tls_says_so),
+		TEST(a_session_is_resumed_at_another_worker),
+		TEST(a_session_that_is_taken_back_comes_back_through_tls),
+		TEST(a_new_certificate_needs_no_restart),
+		TEST(clients_show_certificates_where_they_must),
+		TEST(a_client_revoked_meanwhile_is_turned_away),
+		TEST(what_stands_behind_the_opening_ends_it),
+		TEST(what_stands_behind_hello_ends_it),
+		TEST(somebody_in_the_middle_gets_nothing_through),
+	};
+
+	return cmocka_run_group_tests_name("tls", tests, make_certs, remove_certs);
+}
