@@ -83,8 +83,10 @@ send_mechanism(cenote_conn *conn, const char *mechanism, const struct cnp_str *m
 static int
 begin_scram(cenote_conn *conn, const char *mechanisms)
 {
+	uint8_t exported[CNP_SCRAM_BINDING_LEN];
+	int can_bind = cn_transport_binding(&conn->transport, exported);
 	enum cnp_scram_binding binding;
-	const char *mechanism = cnp_scram_choose(mechanisms, 0, &binding);
+	const char *mechanism = cnp_scram_choose(mechanisms, can_bind, &binding);
 	struct cnp_str message;
 	char what[160];
 	int r;
@@ -101,8 +103,8 @@ begin_scram(cenote_conn *conn, const char *mechanisms)
 	if (!conn->login)
 		return no_memory(conn);
 	r = cnp_scram_client_begin(&conn->login->scram, conn->crypto->hash,
-		cn_options_get(&conn->options, CN_OPTION_USER), binding, NULL, NULL,
-		&message);
+		cn_options_get(&conn->options, CN_OPTION_USER), binding,
+		can_bind ? exported : NULL, NULL, &message);
 	if (r == CENOTE_ERR_LIMIT)
 		return fail(conn, CENOTE_ERR_AUTH, CNC_SQLSTATE(BAD_LOGIN),
 			"the option user is longer than 255 bytes");

@@ -74,6 +74,13 @@ cn_transport_pending(const struct cn_transport *t)
 	return t->tls && t->tls_ops->pending(t->tls);
 }
 
+/* What a login may be bound to (tls-exporter): 0: this connection has nothing of that kind. */
+static inline int
+cn_transport_binding(struct cn_transport *t, uint8_t ret_binding[CNP_SCRAM_BINDING_LEN])
+{
+	return t->tls && t->tls_ops->binding(t->tls, ret_binding) == CENOTE_OK;
+}
+
 extern const struct cn_transport_ops cn_socket_ops;
 
 #endif

@@ -2,12 +2,14 @@
 /* TLS between clients and cenoted. */
 #include "with_pool.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -564,6 +566,123 @@ somebody_in_the_middle_gets_nothing_through(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* ---- logins ---- */
+
+/* The password is "secret"; made with cenoted --user. */
+#define USERS                                                                            \
+	"joe:SCRAM-SHA-256$4096:+7kaPtsQmIfbnS5O6pzWW"                                   \
+	"w==$pyJUZwriiGqf0XCdoSnMWjPBV/8Qy/suCrXkmkuO34A=:G2AxH/vfiFQ9Vf/"               \
+	"wmDIsUkevAOTkK4dlmRsiV2drdEU=\n"
+
+static int
+free_port(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	close(fd);
+	return ntohs(at.sin_port);
+}
+
+/* A pool that listens on a port of its own, with these lines, and knows joe. The port. */
+static int
+start_with_users(const char *lines)
+{
+	static char config[2048];
+	char to[128];
+	int port = free_port();
+	FILE *f;
+
+	(void)snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "log_level = debug\nlisten = 127.0.0.1:%d\nusers = "
+				  "@DIR@/users\n" CNT_DAEMON_POOL TLS_POOL("%s"),
+		port, lines);
+	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
+	(void)snprintf(to, sizeof(to), "%s/certs", wp_daemon.dir);
+	copy(certs, to);
+	use_certificate("server.crt");
+	(void)snprintf(to, sizeof(to), "%s/users", wp_daemon.dir);
+	f = fopen(to, "we");
+	assert_non_null(f);
+	assert_int_equal(fchmod(fileno(f), 0600), 0);
+	assert_true(fputs(USERS, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+	return port;
+}
+
+/* By TCP, as joe. */
+static cenote_conn *
+joe(int port, const char *password, const char *tls)
+{
+	cenote_conn *conn;
+	char text[16];
+
+	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
+	(void)snprintf(text, sizeof(text), "%d", port);
+	set(conn, "pool", "main");
+	set(conn, "host", "127.0.0.1");
+	set(conn, "port", text);
+	set(conn, "user", "joe");
+	set(conn, "tls", tls);
+	set(conn, "ca", file("ca.crt"));
+	if (password != NULL)
+		set(conn, "password", password);
+	return conn;
+}
+
+static void
+a_password_is_bound_to_the_tls_that_it_came_by(void **state)
+{
+	int port = start_with_users("auth = scram-sha-256\n");
+	cenote_conn *conn = joe(port, "secret", "verify-full");
+	int64_t begun;
+
+	(void)state;
+	if (cenote_connect(conn) != CENOTE_OK)
+		fail_msg("%s", wp_message(conn));
+	assert_string_equal(cenote_info(conn, "user"), "joe");
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+	assert_true(wp_log_has("login by SCRAM-SHA-256-PLUS"));
+	cenote_conn_destroy(conn);
+	/* what is told late, by the door, is told through TLS */
+	conn = joe(port, "wrong", "verify-full");
+	begun = wp_now_ms();
+	assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
+	assert_true(wp_now_ms() - begun >= 240);
+	assert_string_equal(wp_sqlstate(conn), "28P01");
+	cenote_conn_destroy(conn);
+	/* by TCP no password goes without TLS, unless the rule says so */
+	conn = joe(port, "secret", "disable");
+	assert_refused(conn, CENOTE_ERR_AUTH, "the login was refused");
+}
+
+static void
+a_certificate_says_who_it_is(void **state)
+{
+	int port = start_with_users("auth = cert\n" WITH_CLIENTS);
+	cenote_conn *conn = joe(port, NULL, "verify-full");
+
+	(void)state;
+	set(conn, "cert", file("client.crt"));
+	set(conn, "key", file("client.key"));
+	set(conn, "user", "cert");
+	if (cenote_connect(conn) != CENOTE_OK)
+		fail_msg("%s", wp_message(conn));
+	assert_string_equal(cenote_info(conn, "user"), "cert");
+	cenote_conn_destroy(conn);
+	conn = joe(port, NULL, "verify-full");
+	set(conn, "cert", file("client.crt"));
+	set(conn, "key", file("client.key"));
+	assert_refused(conn, CENOTE_ERR_AUTH, "the login was refused");
+	wp_await_log("its certificate does not name who it wants to be");
+}
+
 int
 main(void)
 {
@@ -581,6 +700,8 @@ main(void)
 		TEST(what_stands_behind_the_opening_ends_it),
 		TEST(what_stands_behind_hello_ends_it),
 		TEST(somebody_in_the_middle_gets_nothing_through),
+		TEST(a_password_is_bound_to_the_tls_that_it_came_by),
+		TEST(a_certificate_says_who_it_is),
 	};
 
 	return cmocka_run_group_tests_name("tls", tests, make_certs, remove_certs);

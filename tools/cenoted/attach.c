@@ -128,12 +128,17 @@ pool_index(const struct cnd_worker *w)
 int
 cnd_attach_part(struct cnd_worker *w)
 {
+	uint8_t sealed[CND_IPC_BYTES_MAX];
 	const uint8_t *bytes;
 	size_t n = cnp_server_output(&w->server, &bytes);
+	ssize_t len;
 
 	if (w->peer.door != CND_DOOR_TCP || w->fd < 0 || w->is_client_gone)
 		return -1;
-	return hand_to_door(w, CND_IPC_PARTING, pool_index(w), bytes, n);
+	len = cnd_channel_seal(&w->channel, bytes, n, sealed, sizeof(sealed));
+	return len < 0 ? -1
+		       : hand_to_door(
+				 w, CND_IPC_PARTING, pool_index(w), sealed, (size_t)len);
 }
 
 /* What somebody else read of it, first. */
@@ -170,7 +175,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			return CENOTE_OK;
 		if (r == CENOTE_OK) {
 			has_opening = 1;
-			r = cnd_attach_answer_tls(w, begun + OPENING_MS);
+			r = cnd_attach_answer_tls(w, until);
 			if (r == CENOTE_OK)
 				continue;
 		}

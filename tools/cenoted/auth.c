@@ -52,9 +52,13 @@ user_name(uid_t uid)
 	return known[at].name;
 }
 
+/* Names of a certificate that may stand for a user. */
+#define CERT_NAMES_MAX 32u
+
 struct login {
 	struct cnd_worker *w;
 	struct cnd_arrival arrival;
+	struct cn_tls_facts cert; /* if there is one */
 	const struct cnd_rule *rule;
 	const char *unix_name; /* NULL: it came by TCP */
 	const char *wanted; /* whom it asked to be; "" nobody in particular */
@@ -220,6 +224,9 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 static int
 log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
 {
+	uint8_t binding[CNP_SCRAM_BINDING_LEN];
+	int can_bind = cnd_channel_binding(&l->w->channel, binding);
+	int is_plus = strcmp(mechanism->p, CNP_SCRAM_PLUS) == 0;
 	struct cnp_scram_server s;
 	int r;
 
@@ -229,9 +236,11 @@ log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str
 			l->w->config->name);
 		return CENOTE_ERR_AUTH;
 	}
-	if (strcmp(mechanism->p, CNP_SCRAM_PLAIN) != 0)
+	if (is_plus ? !can_bind : strcmp(mechanism->p, CNP_SCRAM_PLAIN) != 0)
 		return CENOTE_ERR_PROTOCOL;
-	cnp_scram_server_init(&s, cn_crypto_get(CN_CRYPTO_ABI)->hash, 0, NULL);
+	cnd_log(LOG_DEBUG, "login by %s", is_plus ? CNP_SCRAM_PLUS : CNP_SCRAM_PLAIN);
+	cnp_scram_server_init(&s, cn_crypto_get(CN_CRYPTO_ABI)->hash, is_plus,
+		can_bind ? binding : NULL);
 	r = exchange(l, &s, first);
 	cnp_scram_server_finish(&s);
 	l->user = l->arrival.user;
@@ -270,10 +279,37 @@ by_trust(struct login *l)
 	return *l->user != '\0' ? CENOTE_OK : refuse(l, "it named no user");
 }
 
+/* "DNS:db.example, email:joe@example", cut in place into names without their kinds. How many. */
+static size_t
+cut_names(char *list, const char **names, size_t max)
+{
+	size_t n = 0;
+
+	for (char *one; (one = strsep(&list, ",")) != NULL && n < max;) {
+		one = strchr(one, ':');
+		if (one != NULL && strlen(++one) <= CND_USER_MAX)
+			names[n++] = one;
+	}
+	return n;
+}
+
+/* By the common name, or one of the alternative ones. A name that was cut is another's, maybe. */
 static int
 by_certificate(struct login *l)
 {
-	return refuse(l, "its certificate names nobody");
+	const char *names[CERT_NAMES_MAX];
+	struct cn_tls_facts *f = &l->cert;
+	size_t len = strlen(f->common_name);
+	size_t n = 0;
+
+	if (len > 0 && len < sizeof(f->common_name) - 1 && len <= CND_USER_MAX)
+		names[n++] = f->common_name;
+	if (strlen(f->alt_names) < sizeof(f->alt_names) - 1)
+		n += cut_names(f->alt_names, names + n, CERT_NAMES_MAX - n);
+	l->user = cnd_rule_user(l->rule, names, n, l->wanted);
+	return l->user != NULL ? CENOTE_OK
+			       : refuse(l, "its certificate does not name who it wants "
+					   "to be");
 }
 
 static int
@@ -301,6 +337,8 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 	*l = (struct login){ .w = w, .wanted = wanted.p };
 	l->arrival.peer = w->peer;
 	l->arrival.user = l->wanted;
+	l->arrival.has_tls = w->channel.tls != NULL;
+	l->arrival.has_cert = (uint8_t)cnd_channel_certificate(&w->channel, &l->cert);
 	w->uid = (uid_t)-1;
 	if (w->peer.door == CND_DOOR_UNIX) {
 		if (cnd_auth_peer(w, &peer) < 0)

@@ -20,11 +20,24 @@ socket_read(void *user, void *room, size_t n, size_t *ret_n)
 }
 
 static int
+keep(struct cnd_channel *c, const void *bytes, size_t n, size_t *ret_n)
+{
+	if (n > c->sealed_size - c->n_sealed)
+		return CENOTE_ERR_CONN;
+	memcpy(c->sealed + c->n_sealed, bytes, n);
+	c->n_sealed += n;
+	*ret_n = n;
+	return CENOTE_OK;
+}
+
+static int
 socket_write(void *user, const void *bytes, size_t n, size_t *ret_n)
 {
-	const struct cnd_channel *c = user;
+	struct cnd_channel *c = user;
 	ssize_t put;
 
+	if (c->sealed != NULL)
+		return keep(c, bytes, n, ret_n);
 	do
 		put = send(c->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (put < 0 && errno == EINTR);
@@ -68,6 +81,25 @@ cnd_channel_flush(struct cnd_channel *c)
 	return c->tls == NULL ? 0 : (int)as_call(c->ops->flush(c->tls), 0);
 }
 
+ssize_t
+cnd_channel_seal(
+	struct cnd_channel *c, const void *bytes, size_t n, uint8_t *room, size_t size)
+{
+	ssize_t put;
+
+	if (c->tls == NULL) {
+		if (n > size)
+			return -1;
+		memcpy(room, bytes, n);
+		return (ssize_t)n;
+	}
+	c->sealed = room;
+	c->sealed_size = size;
+	c->n_sealed = 0;
+	put = cnd_channel_secure_write(c, bytes, n);
+	return put == (ssize_t)n && cnd_channel_flush(c) == 0 ? (ssize_t)c->n_sealed : -1;
+}
+
 int
 cnd_channel_secure(struct cnd_channel *c, int fd, struct cn_tls_server *server)
 {
@@ -85,6 +117,23 @@ cnd_channel_finish(struct cnd_channel *c)
 		return;
 	c->ops->destroy(c->tls);
 	c->tls = NULL;
+	c->sealed = NULL;
+}
+
+int
+cnd_channel_binding(
+	const struct cnd_channel *c, uint8_t ret_binding[CNP_SCRAM_BINDING_LEN])
+{
+	return c->tls != NULL && c->ops->binding(c->tls, ret_binding) == CENOTE_OK;
+}
+
+int
+cnd_channel_certificate(const struct cnd_channel *c, struct cn_tls_facts *ret_facts)
+{
+	if (c->tls == NULL)
+		return 0;
+	c->ops->facts(c->tls, ret_facts);
+	return ret_facts->is_verified && ret_facts->peer[0] != '\0';
 }
 
 void

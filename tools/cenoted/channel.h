@@ -12,6 +12,10 @@ struct cnd_channel {
 	struct cn_tls *tls; /* NULL: in the clear */
 	const struct cn_tls_ops *ops;
 	int fd;
+	uint8_t *
+		sealed; /* where ciphertext goes instead of the socket; NULL: it does not */
+	size_t sealed_size;
+	size_t n_sealed;
 };
 
 /* What goes through TLS. */
@@ -42,10 +46,20 @@ cnd_channel_pending(const struct cnd_channel *c)
 
 /* Send what write() took and the socket did not: 0; or -1, with errno as of send(). */
 int cnd_channel_flush(struct cnd_channel *c);
+/* What would be sent for these bytes, so that another process can send it later: its length in `room`; -1 if it
+ * does not fit. Nothing can be sent by this channel any more. */
+ssize_t cnd_channel_seal(
+	struct cnd_channel *c, const void *bytes, size_t n, uint8_t *room, size_t size);
 /* The socket's client begins TLS. CENOTE_OK, CENOTE_ERR_NOMEM. `c` must stay where it is. */
 int cnd_channel_secure(struct cnd_channel *c, int fd, struct cn_tls_server *server);
 /* In the clear again; the socket is not touched. */
 void cnd_channel_finish(struct cnd_channel *c);
+/* What a login by password may be bound to. 0: this connection has nothing of that kind. */
+int cnd_channel_binding(
+	const struct cnd_channel *c, uint8_t ret_binding[CNP_SCRAM_BINDING_LEN]);
+/* 1: the client showed a certificate, which was verified, and *ret_facts has its names. */
+int cnd_channel_certificate(const struct cnd_channel *c, struct cn_tls_facts *ret_facts);
+
 #define CND_TLS_TEXT_MAX 160u
 
 /* One line: "TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 resumed"; "" in the clear. */
