@@ -45,6 +45,15 @@ prepare(cenote_cancel *c, const cenote_conn *conn)
 	return r < 0 ? r : cnp_frame_put(&c->opening, 0, 0, &nobody);
 }
 
+/* The session's key went through TLS, and does not go without. */
+static int
+insist_on_tls(cenote_conn *to)
+{
+	if (to->options.number[CN_OPTION_TLS] >= CN_TLS_REQUIRE)
+		return CENOTE_OK;
+	return cn_options_set(&to->options, CN_OPTION_TLS, "require", &to->diag.d);
+}
+
 /* The request that is running or was queued last; 0 for none. */
 static uint32_t
 last_request(const cenote_conn *conn)
@@ -100,6 +109,8 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 	if (r == CENOTE_OK)
 		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
 			CANCEL_TIMEOUT, &c->conn->diag.d);
+	if (r == CENOTE_OK && c->needs_tls)
+		r = insist_on_tls(c->conn);
 	if (r == CENOTE_OK)
 		r = give_target(c->conn, &c->target);
 	if (r < 0) {

@@ -641,6 +641,7 @@ a_password_is_bound_to_the_tls_that_it_came_by(void **state)
 {
 	int port = start_with_users("auth = scram-sha-256\n");
 	cenote_conn *conn = joe(port, "secret", "verify-full");
+	cenote_cancel *cancel;
 	int64_t begun;
 
 	(void)state;
@@ -649,6 +650,14 @@ a_password_is_bound_to_the_tls_that_it_came_by(void **state)
 	assert_string_equal(cenote_info(conn, "user"), "joe");
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	assert_true(wp_log_has("login by SCRAM-SHA-256-PLUS"));
+	/* the key of the session is not sent in the clear */
+	assert_int_equal(
+		cenote_send_query(conn, "select 2", CENOTE_NTS, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	assert_true(cenote_cancel_send(cancel) < 0);
+	assert_non_null(strstr(
+		cenote_diag_message(cenote_cancel_diag(cancel)), "TLS is required"));
+	cenote_cancel_destroy(cancel);
 	cenote_conn_destroy(conn);
 	/* what is told late, by the door, is told through TLS */
 	conn = joe(port, "wrong", "verify-full");

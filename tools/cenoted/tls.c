@@ -97,7 +97,7 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 	int fd;
 
 	/* the key may be in the file of the certificate */
-	if (key == CND_TLS_KEY && *path == '\0')
+	if (key == CND_TLS_KEY && *path == '\0' && p->tls.texts[CND_TLS_CERT] != NULL)
 		path = setting(&p->tls, CND_TLS_CERT);
 	if (*path == '\0')
 		return;
