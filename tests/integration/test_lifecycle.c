@@ -201,9 +201,9 @@ a_bad_file_changes_nothing_and_says_why(void **state)
 	a = wp_attach(NULL);
 	reload(WP_POOL("sessions = 5\nsesions = 6\nmode = x\n") SECOND,
 		"the configuration stays as it was");
-	assert_true(wp_log_has("cenoted.conf:13: unknown key \"sesions\"; did you mean "
+	assert_true(wp_log_has("cenoted.conf:14: unknown key \"sesions\"; did you mean "
 			       "\"sessions\"?"));
-	assert_true(wp_log_has("cenoted.conf:14: \"x\" is not a mode"));
+	assert_true(wp_log_has("cenoted.conf:15: \"x\" is not a mode"));
 	assert_int_equal(wp_pool_number("main", "max"), 1);
 	assert_false(is_there("run/second.sock"));
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -365,8 +365,8 @@ check_prints_what_is_in_force(void **state)
 		0);
 	snprintf(command, sizeof(command),
 		"%s --check -c %s 2>%s/err; test $? = 1 && grep -q "
-		"'cenoted.conf:12: .x. is not' %s/err && "
-		"grep -q 'cenoted.conf:13: server: .*pth' %s/err",
+		"'cenoted.conf:13: .x. is not' %s/err && "
+		"grep -q 'cenoted.conf:14: server: .*pth' %s/err",
 		program, wp_daemon.conf, wp_daemon.dir, wp_daemon.dir, wp_daemon.dir);
 	assert_int_equal(system(command), 0);
 	snprintf(command, sizeof(command), "%s -c %s 2>>%s/err; test $? = 1", program,

@@ -193,7 +193,7 @@ clients_come_by_ipv4_and_ipv6(void **state)
 
 	(void)state;
 	if (probe < 0) {
-		print_message("this machine has no IPv6\n");
+		print_message("# this machine has no IPv6\n");
 		skip();
 	}
 	close(probe);
@@ -348,7 +348,7 @@ who_says_nothing_takes_nobody_s_place(void **state)
 	limit.rlim_cur = limit.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	if (limit.rlim_max < 4096) {
-		print_message("not enough descriptors may be open here\n");
+		print_message("# not enough descriptors may be open here\n");
 		skip();
 	}
 	wp_start(config_of("listen = 127.0.0.1:@1\n",

@@ -28,17 +28,17 @@ struct cnt_daemon {
 
 /* What CNT_DAEMON_CONFIG's placeholders stand for: @DIR@ the temporary directory, @USER@ the user
  * who runs the test, @BACKENDS@ where the backend modules are. */
-/* LeakSanitizer looks at a process from another one, which it starts. */
+/* LeakSanitizer looks at a process from another one, which it starts, and at its files in /proc. */
 #if defined(__SANITIZE_ADDRESS__)
-#define CNT_DAEMON_SANDBOX "seccomp = off\ncore_dumps = yes\n"
+#define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define CNT_DAEMON_SANDBOX "seccomp = off\ncore_dumps = yes\n"
+#define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
 #endif
 #endif
 /* Tests look at processes of theirs in /proc, and need not be root. */
 #ifndef CNT_DAEMON_SANDBOX
-#define CNT_DAEMON_SANDBOX "seccomp = auto\ncore_dumps = yes\n"
+#define CNT_DAEMON_SANDBOX "seccomp = auto\nlandlock = auto\ncore_dumps = yes\n"
 #endif
 #define CNT_DAEMON_GLOBAL                                                                \
 	"[cenoted]\n"                                                                    \
