@@ -17,7 +17,7 @@ typedef const struct cn_crypto *get_fn(uint32_t abi);
 /* From the folder of the library or program that this is part of. */
 static const char *const beside[] = {
 	"cenote/" NAME, /* libcenote, installed */
-	"../" NAME, /* a shim, installed */
+	NAME, /* a shim, installed */
 	"crypto/" NAME, /* libcenote as it was built */
 	"../../lib/crypto/" NAME, /* a shim or a program as it was built */
 	"../../../lib/crypto/" NAME, /* a test as it was built */
