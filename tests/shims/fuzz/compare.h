@@ -2,6 +2,7 @@
 #ifndef FZ_COMPARE_H
 #define FZ_COMPARE_H
 
+#include "shims/fuzz/generate.h"
 #include "shims/fuzz/peer.h"
 
 /*

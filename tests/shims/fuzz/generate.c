@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "shims/fuzz/sequence.h"
+#include "shims/fuzz/generate.h"
 #include "support/cnt_random.h"
 
 static int

@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FZ_POINTER(name, weight) fz_##name,
 static const char *const names[] = { FZ_CALLS(FZ_NAME) };
@@ -105,53 +104,18 @@ put_masked(const struct fz *z, const char *text, FILE *to)
 /* ---- the parent ---- */
 
 static void
-write_all(const void *bytes, size_t len)
-{
-	const char *p = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(STDOUT_FILENO, p, len);
-
-		if (n <= 0)
-			exit(1);
-		p += n;
-		len -= (size_t)n;
-	}
-}
-
-static void
 answer(const struct fz *z, const char *text)
 {
 	char *masked = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&masked, &size);
-	uint32_t len;
 
 	if (to == NULL)
 		abort();
 	put_masked(z, text, to);
 	fclose(to);
-	len = (uint32_t)size;
-	write_all(&len, sizeof(len));
-	write_all(masked, size);
+	fz_write_answer(masked, size);
 	free(masked);
-}
-
-static int
-read_sequence(struct fz_sequence *ret_seq)
-{
-	char *p = (char *)ret_seq;
-	size_t left = sizeof(*ret_seq);
-
-	while (left > 0) {
-		ssize_t n = read(STDIN_FILENO, p, left);
-
-		if (n <= 0)
-			return 0;
-		p += n;
-		left -= (size_t)n;
-	}
-	return 1;
 }
 
 static void
@@ -197,7 +161,7 @@ main(int argc, char **argv)
 	z.last_oid = (Oid)strtoul(argv[6], NULL, 10);
 	z.masks[z.n_masks++] = (struct fz_mask){ z.dbname, "(dbname)" };
 	z.lo_fd = -1;
-	while (read_sequence(&seq))
+	while (fz_read_sequence(&seq))
 		run(&z, &seq);
 	return 0;
 }

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "shims/fuzz/sequence.h"
+
 /*
  * Calls in random order, asked of the original libpq and of the shim. A driver is a process with one of the
  * two; both carry out the same sequence, and write down what each call gave and what connection and
@@ -104,19 +106,6 @@ enum fz_call {
 };
 
 #define FZ_NAME(name, weight) #name,
-
-/* What the numbers mean is each call's own: calls_*.c. */
-struct fz_step {
-	uint32_t call;
-	uint32_t n[4];
-};
-
-#define FZ_MAX_STEPS 64u
-
-struct fz_sequence {
-	uint32_t n;
-	struct fz_step steps[FZ_MAX_STEPS];
-};
 
 /* Of scenes.c: what once differed, each as one call. */
 #define FZ_N_SCENES 12u

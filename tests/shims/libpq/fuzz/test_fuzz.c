@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "pair.h"
-#include "peer.h"
+#include "fuzz.h"
+#include "shims/fuzz/peer.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 #include "support/cnt_server.h"

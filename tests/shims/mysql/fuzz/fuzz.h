@@ -2,7 +2,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "shims/fuzz/sequence.h"
+#include "shims/fuzz/generate.h"
 
 /* What a sequence is made of: a name, and how often it comes between the phrases of phrases.c. */
 #define FZ_CALLS(CALL)                                                                   \
