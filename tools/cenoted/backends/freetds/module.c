@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tds.h"
+
+static const struct cnd_backend backend = {
+	.abi = CND_BACKEND_ABI,
+	.name = "freetds",
+	.features = CNP_FEATURE_TRANSACTIONS | CNP_FEATURE_SAVEPOINTS |
+		    CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG | CNP_FEATURE_COPY |
+		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_OUTPUT_BINDS |
+		    CNP_FEATURE_PORTALS,
+	.reset_verb = "ROLLBACK, the isolation level and IMPLICIT_TRANSACTIONS; whoever "
+		      "did more than read costs a new login",
+	.check = cnd_tds_check,
+	.login = cnd_tds_login,
+	.logout = cnd_tds_logout,
+	.info = cnd_tds_info,
+	.ping = cnd_tds_ping,
+	.attach = cnd_tds_attach,
+	.reset = cnd_tds_reset,
+	.state = cnd_tds_state,
+	.query = cnd_tds_query,
+	.prepare = cnd_tds_prepare,
+	.describe = cnd_tds_describe,
+	.execute = cnd_tds_execute,
+	.close = cnd_tds_close,
+	.fetch = cnd_tds_fetch,
+	.close_portal = cnd_tds_close_portal,
+	.begin = cnd_tds_begin,
+	.commit = cnd_tds_commit,
+	.rollback = cnd_tds_rollback,
+	.savepoint = cnd_tds_savepoint,
+	.autocommit = cnd_tds_autocommit,
+	.catalog = cnd_tds_catalog,
+	.fd = cnd_tds_fd,
+	.idle = cnd_tds_idle,
+};
+
+__attribute__((visibility("default"))) const struct cnd_backend *
+cnd_backend_get(uint32_t host_abi)
+{
+	return host_abi == CND_BACKEND_ABI ? &backend : NULL;
+}

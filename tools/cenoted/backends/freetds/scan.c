@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+#include <strings.h>
+
+#include "tds.h"
+
+/*
+ * What the text of a request may leave in its session. Statements of Transact-SQL need nothing between
+ * them, so that each word may begin one: words that act on the session are looked for everywhere, and a
+ * column of such a name is taken for the word. The first word of a batch may also be a procedure's name.
+ */
+
+enum effect {
+	IS_FIRST = 1, /* a batch that begins so is no call */
+	GIVES_ROWS = 2, /* and begins a statement that only reads */
+	CHANGES_TX = 4,
+	MAKES_ROWS = 8 /* changes tables, so that what it begins does not only read */
+};
+
+#define PIN(name) CENOTE_PIN_##name
+
+/*
+ * Sorted. Whatever changes tables may fire a trigger, and leaves an identity value; whatever calls may do
+ * anything. A SELECT cannot: functions of this server change nothing. Those that Babelfish has of PostgreSQL
+ * may, and are known by their names.
+ */
+static const struct word {
+	const char *word;
+	uint8_t effect; /* bits of enum effect */
+	uint8_t pins;
+} words[] = {
+	{ "alter", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "backup", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "begin", IS_FIRST | CHANGES_TX, 0 },
+	{ "bulk", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "call", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "checkpoint", IS_FIRST, 0 },
+	{ "commit", IS_FIRST | CHANGES_TX, 0 },
+	{ "create", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "cursor", 0, PIN(CURSOR) },
+	{ "dbcc", IS_FIRST | MAKES_ROWS, PIN(SETTINGS) },
+	{ "dblink", MAKES_ROWS, PIN(FUNCTION) },
+	{ "declare", IS_FIRST, 0 },
+	{ "delete", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "deny", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "disable", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "drop", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "enable", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "exec", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "execute", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "fetch", IS_FIRST, 0 },
+	{ "goto", IS_FIRST, 0 },
+	{ "grant", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "if", IS_FIRST, 0 },
+	{ "insert", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "into", MAKES_ROWS, PIN(FUNCTION) },
+	{ "kill", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "merge", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "nextval", MAKES_ROWS, PIN(FUNCTION) },
+	{ "open", IS_FIRST, PIN(CURSOR) },
+	{ "opendatasource", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "openquery", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "openrowset", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
+	{ "prepare", IS_FIRST | MAKES_ROWS, PIN(PREPARED) },
+	{ "print", IS_FIRST, 0 },
+	{ "raiserror", IS_FIRST, 0 },
+	{ "receive", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "reconfigure", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "restore", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "return", IS_FIRST, 0 },
+	{ "revert", IS_FIRST | MAKES_ROWS, PIN(SETTINGS) },
+	{ "revoke", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "rollback", IS_FIRST | CHANGES_TX, 0 },
+	{ "save", IS_FIRST | CHANGES_TX, 0 },
+	{ "select", IS_FIRST | GIVES_ROWS, 0 },
+	{ "send", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "set", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(SETTINGS) },
+	{ "set_config", MAKES_ROWS, PIN(SETTINGS) },
+	{ "setuser", IS_FIRST | MAKES_ROWS, PIN(SETTINGS) },
+	{ "setval", MAKES_ROWS, PIN(FUNCTION) },
+	{ "shutdown", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "throw", IS_FIRST, 0 },
+	{ "truncate", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "update", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "updatetext", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "use", IS_FIRST | MAKES_ROWS, PIN(SETTINGS) },
+	{ "values", IS_FIRST | GIVES_ROWS, 0 },
+	{ "waitfor", IS_FIRST, 0 },
+	{ "while", IS_FIRST, 0 },
+	{ "with", IS_FIRST | GIVES_ROWS, 0 },
+	{ "writetext", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+};
+
+#define N_WORDS (sizeof(words) / sizeof(words[0]))
+
+static const struct word worst = { "", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) };
+static const struct word harmless = { "", 0, 0 };
+
+/* Upper and lower case are the same. <0, 0, >0. */
+static int
+compare(const struct cnd_tds_token *t, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < t->n && word[i] != '\0'; i++) {
+		int c = t->p[i] >= 'A' && t->p[i] <= 'Z' ? t->p[i] + 32 : t->p[i];
+
+		if (c != word[i])
+			return c < word[i] ? -1 : 1;
+	}
+	return i < t->n ? 1 : word[i] != '\0' ? -1 : 0;
+}
+
+static const struct word *
+find(const struct cnd_tds_token *t)
+{
+	size_t low = 0, high = N_WORDS, mid;
+	int c;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		c = compare(t, words[mid].word);
+		if (c == 0)
+			return &words[mid];
+		if (c < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return &harmless;
+}
+
+static int
+begins_pg(const struct cnd_tds_token *t)
+{
+	return t->kind == CND_TDS_WORD && t->n > 3 && strncasecmp(t->p, "pg_", 3) == 0;
+}
+
+static const struct word *
+judge(const struct cnd_tds_token *t, int is_first)
+{
+	const struct word *w = &harmless;
+
+	if (t->kind == CND_TDS_DARK || begins_pg(t))
+		return &worst;
+	if (t->kind == CND_TDS_WORD)
+		w = find(t);
+	/* a name alone calls a procedure; '{' and '(' begin what is read further on */
+	if (is_first && !(w->effect & IS_FIRST) && t->kind != CND_TDS_OTHER &&
+		t->kind != CND_TDS_END)
+		return &worst;
+	return w;
+}
+
+/* A parameter that is to be given back: "? OUTPUT", "? OUT"; or "? =", the status of a call. */
+static int
+is_output(const struct cnd_tds_token *t)
+{
+	return cnd_tds_is_word(t, "output") || cnd_tds_is_word(t, "out") ||
+	       (t->kind == CND_TDS_OTHER && *t->p == '=');
+}
+
+void
+cnd_tds_scan(const char *sql, size_t len, struct cnd_tds_scan *ret_scan)
+{
+	struct cnd_tds_lexer x = { sql, sql + len };
+	struct cnd_tds_scan scan = { 0, CND_TDS_NOTE_EMPTY, 0 };
+	uint8_t effects = 0, is_call = 0, is_first = 1, was_parameter = 0, calls = 0;
+	struct cnd_tds_token t;
+
+	do {
+		const struct word *w;
+
+		t = cnd_tds_next(&x);
+		w = judge(&t, is_first);
+		effects |= w->effect;
+		scan.pins |= w->pins;
+		if (t.kind == CND_TDS_WORD && t.n > 1 && *t.p == '#')
+			scan.pins |= CENOTE_PIN_TEMP;
+		if (is_first && w->effect & GIVES_ROWS)
+			scan.notes |= CND_TDS_NOTE_ROWS;
+		if (is_first)
+			is_call = cnd_tds_is_word(&t, "exec") ||
+				  cnd_tds_is_word(&t, "execute") ||
+				  (t.kind == CND_TDS_OTHER && *t.p == '{');
+		if (was_parameter && is_output(&t))
+			calls = 1;
+		was_parameter = t.kind == CND_TDS_PLACEHOLDER;
+		scan.n_params += was_parameter;
+		is_first = is_first && t.kind == CND_TDS_OTHER && *t.p == ';';
+		if (t.kind != CND_TDS_END && !is_first)
+			scan.notes &= ~(uint32_t)CND_TDS_NOTE_EMPTY;
+	} while (t.kind != CND_TDS_END && t.kind != CND_TDS_DARK);
+	if (effects & MAKES_ROWS)
+		scan.notes &= ~(uint32_t)CND_TDS_NOTE_ROWS;
+	if (effects & CHANGES_TX)
+		scan.notes |= CND_TDS_NOTE_TX;
+	if (is_call && calls)
+		scan.notes |= CND_TDS_NOTE_OUTPUT;
+	*ret_scan = scan;
+}

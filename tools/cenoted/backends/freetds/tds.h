@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_TDS_H
+#define CND_TDS_H
+
+#include <ctpublic.h>
+
+#include "core/arena.h"
+#include "core/mem.h"
+#include "core/sqlstate.h"
+
+#include "../../backend.h"
+
+/*
+ * SQL Server, Sybase and what else speaks TDS, through FreeTDS's ct-library: one session is one
+ * connection. What the files are:
+ *
+ *     module.c      the table of functions
+ *     options.c     the keys of a server line
+ *     conf.c        the freetds.conf that is made of them
+ *     session.c     login, attach, state: the life of a session
+ *     explain.c     why a login failed, in plain words
+ *     messages.c    what the server and the library say: errors and notices
+ *     wait.c        waiting that can be interrupted; cancelling
+ *     run.c         a batch of SQL, and its results
+ *     rows.c        columns and rows
+ *     values.c      values, as text
+ *     lex.c         SQL, read as words
+ *     scan.c        what the text of a statement may leave in its session
+ *     portal.c      results that are fetched in batches
+ *     params.c      statements with parameters, as SQL
+ *     stmt.c        queries and prepared statements
+ *     copy.c        rows that a client sends, into a table
+ *     tx.c          transactions, savepoints, autocommit
+ *     reset.c       a session as of a new login
+ *     catalog.c     catalog queries
+ */
+
+/* ---- SQL, read as words (lex.c) ---- */
+
+enum cnd_tds_token_kind {
+	CND_TDS_END,
+	CND_TDS_WORD, /* a name, key word or number without quotes */
+	CND_TDS_NAME, /* [a] or "a" */
+	CND_TDS_TEXT, /* 'a' */
+	CND_TDS_VARIABLE, /* @a */
+	CND_TDS_PLACEHOLDER, /* ? */
+	CND_TDS_OTHER, /* one character */
+	CND_TDS_DARK /* an open quote or comment: what follows cannot be read */
+};
+
+struct cnd_tds_token {
+	enum cnd_tds_token_kind kind;
+	const char *p;
+	size_t n;
+};
+
+struct cnd_tds_lexer {
+	const char *p;
+	const char *end;
+};
+
+struct cnd_tds_token cnd_tds_next(struct cnd_tds_lexer *x);
+/* Whether it is that word, in upper or lower case. */
+int cnd_tds_is_word(const struct cnd_tds_token *t, const char *word);
+
+/* ---- what a statement leaves (scan.c) ---- */
+
+enum cnd_tds_note {
+	CND_TDS_NOTE_TX = 1, /* may begin or end a transaction */
+	CND_TDS_NOTE_EMPTY = 2, /* blanks and comments */
+	CND_TDS_NOTE_ROWS =
+		4, /* SELECT and the like: it gives rows, and changes nothing */
+	CND_TDS_NOTE_OUTPUT =
+		8 /* a call with a return status or parameters to give back */
+};
+
+struct cnd_tds_scan {
+	uint32_t pins; /* bits of enum cenote_pin */
+	uint32_t notes; /* bits of enum cnd_tds_note */
+	uint32_t n_params; /* placeholders */
+};
+
+/* Conservative: what is not known is taken for the worst. */
+void cnd_tds_scan(const char *sql, size_t len, struct cnd_tds_scan *ret_scan);
+
+/* ---- options ---- */
+
+/* A server line, read. Text is borrowed from the line, except in a session. */
+struct cnd_tds_options {
+	const char *host;
+	const char *port;
+	const char *instance;
+	const char *conf;
+	const char *section;
+	const char *user;
+	const char *password;
+	const char *passfile;
+	const char *database;
+	const char *app_name;
+	const char *client_host;
+	const char *tds_version;
+	const char *encryption;
+	const char *ca_file;
+	const char *crl_file;
+	const char *check_name;
+	const char *tls_v1;
+	const char *tls_ciphers;
+	const char *client_charset;
+	const char *server_charset;
+	const char *language;
+	const char *text_size;
+	const char *packet_size;
+	const char *ntlmv2;
+	const char *utf16;
+	const char *delegation;
+	const char *mutual;
+	const char *realm;
+	const char *spn;
+	const char *readonly_intent;
+	unsigned connect_timeout; /* seconds */
+	unsigned timeout; /* of an answer; 0: none */
+};
+
+int cnd_tds_options_read(const struct cnd_server_spec *spec,
+	struct cnd_tds_options *ret_opt, struct cnc_diag *ret_diag);
+int cnd_tds_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
+/* The host that the line or its section names; "" if there is none. */
+const char *cnd_tds_host(const struct cnd_tds_options *o);
+/* 0 where it is not told (an instance, a section). */
+unsigned cnd_tds_port(const struct cnd_tds_options *o);
+/* Whether nothing may be said without TLS, and whether the certificate is looked at. */
+int cnd_tds_requires_tls(const struct cnd_tds_options *o);
+int cnd_tds_checks_name(const struct cnd_tds_options *o);
+
+/* conf.c */
+#define CND_TDS_SECTION "cenote"
+/*
+ * A freetds.conf of the options, with the section CND_TDS_SECTION, in memory that only this process has: its
+ * descriptor, or -1.
+ */
+int cnd_tds_conf_make(const struct cnd_tds_options *o);
+
+/* ---- the session ---- */
+
+struct cnd_tds_stmt; /* stmt.c */
+struct cnd_tds_portal; /* portal.c */
+
+#define CND_TDS_PARAMETERS 8u
+/* Of our own names for the client's savepoints, which are too long for the server or not there to be released. */
+#define CND_TDS_SAVEPOINTS 64u
+
+struct cnd_session {
+	const struct cnd_host *host;
+	const struct cenote_allocator *mem;
+	CS_CONTEXT *ctx;
+	CS_CONNECTION *con;
+	CS_COMMAND *cmd; /* of the request that is running */
+	int fd; /* the connection's; -1 if it was not found */
+	char *server; /* how messages call it: "db1:1433" */
+
+	/* The request that is running. */
+	struct cnc_diag *diag;
+	struct cnd_sink *sink; /* NULL: none */
+	struct cnc_arena arena; /* dropped at its end */
+	int stop; /* what the host said; 0: go on */
+	int said; /* what a sink said of a notice; 0: go on */
+	uint8_t has_error; /* and it is in `diag` */
+	uint8_t is_stopping; /* the server was told to stop */
+	uint8_t is_silent; /* it gave no answer within `timeout` */
+	int64_t obey_until_ms;
+	int64_t deaf_until_ms; /* the host is not asked; 0: it is */
+	int64_t silent_since_ms;
+
+	/* Of the login. */
+	struct cnc_arena keep; /* until the logout */
+	struct cnd_tds_options opt; /* text in `keep` */
+	struct cnc_arena facts; /* as of cnd_tds_learn_facts() */
+	char *version; /* in `facts` */
+	uint8_t is_logging_in;
+	uint8_t is_lost;
+	uint8_t is_sybase;
+	uint8_t is_babelfish;
+	struct cnd_option parameters[CND_TDS_PARAMETERS];
+	size_t n_parameters;
+	char *database; /* of the login; in `facts` */
+
+	/* The client's. */
+	uint8_t tx; /* enum cenote_tx */
+	uint8_t is_chained; /* autocommit is off */
+	uint8_t has_isolation; /* one that is to go with the transaction */
+	uint32_t pins;
+	uint8_t has_run; /* anything, since the reset */
+	struct cnd_tds_stmt *stmts;
+	struct cnd_tds_portal *portals;
+	struct cnd_tds_portal
+		*live; /* the one of them that is on the connection; NULL: none */
+	char *savepoints[CND_TDS_SAVEPOINTS];
+	size_t n_savepoints;
+};
+
+/* session.c */
+int cnd_tds_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+void cnd_tds_logout(struct cnd_session *s);
+/* Ask the server what it is: the last thing that a login does. */
+int cnd_tds_learn_facts(struct cnd_session *s);
+void cnd_tds_info(const struct cnd_session *s, struct cnd_info *ret_info);
+int cnd_tds_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_tds_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+void cnd_tds_state(const struct cnd_session *s, struct cnd_state *ret_state);
+int cnd_tds_fd(const struct cnd_session *s);
+int cnd_tds_idle(struct cnd_session *s, struct cnd_sink *sink);
+/* A request begins. CENOTE_OK, or CENOTE_ERR_CONN. */
+int cnd_tds_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
+/* The same; a result that is open on the connection is parked, unless it is that one. */
+int cnd_tds_enter_beside(struct cnd_session *s, struct cnc_diag *diag,
+	struct cnd_sink *sink, const struct cnd_tds_portal *portal);
+
+/* explain.c */
+/* The library could not log in and the server did not say why: find out, and say it in s->diag. */
+void cnd_tds_explain(struct cnd_session *s);
+
+/* messages.c */
+void cnd_tds_listen(struct cnd_session *s);
+/* An error of our own in s->diag: CENOTE_ERR_SERVER. `hint` may be NULL. */
+int cnd_tds_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The request failed: what it returns. */
+int cnd_tds_failed(struct cnd_session *s);
+
+/* wait.c */
+int64_t cnd_tds_now_ms(void);
+/* Which descriptor the library opened: call it before and after the connection was made. */
+#define CND_TDS_FDS_MAX 1024u
+struct cnd_tds_fds {
+	uint8_t is_open[CND_TDS_FDS_MAX];
+};
+void cnd_tds_note_fds(struct cnd_tds_fds *fds);
+int cnd_tds_find_fd(const struct cnd_tds_fds *before);
+/* Wait for the first bytes of an answer. CENOTE_OK; CENOTE_ERR_SERVER and CENOTE_ERR_CONN: stop. */
+int cnd_tds_await(struct cnd_session *s);
+/* What the host says, while rows come. When it says stop, the server was told. */
+int cnd_tds_interrupted(struct cnd_session *s);
+/* The library has waited for a second: CS_SUCCEED to go on, CS_FAIL to give the connection up. */
+CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
+
+/* values.c */
+/* What a column is bound to, and how its values become text. */
+struct cnd_tds_kind {
+	CS_INT datatype; /* as the library calls it */
+	uint8_t type; /* enum cenote_type */
+	const char *name;
+	CS_INT bind; /* to which type it is bound */
+	CS_INT size; /* bytes of that; 0: those of the column */
+	int (*put)(struct cnc_batch *w, const struct cnp_column *c, const void *value,
+		size_t n);
+};
+
+const struct cnd_tds_kind *cnd_tds_kind(CS_INT datatype);
+
+/* rows.c */
+struct cnd_tds_cell;
+struct cnd_tds_rows {
+	struct cnp_column *columns;
+	struct cnd_tds_cell *cells;
+	uint32_t n;
+};
+
+/* The columns of the result that s->cmd is at, bound, in the arena. */
+int cnd_tds_rows_bind(struct cnd_session *s, const struct cnd_exec *exec,
+	struct cnd_tds_rows *ret_rows);
+/* The same, bound to columns that are given. */
+int cnd_tds_rows_bind_as(struct cnd_session *s, struct cnp_column *columns, uint32_t n,
+	struct cnd_tds_rows *ret_rows);
+/* The row that was fetched. CENOTE_OK, CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM, CENOTE_ERR_SERVER. */
+int cnd_tds_put_row(
+	struct cnd_session *s, struct cnd_tds_rows *rows, struct cnc_batch *w);
+
+/* run.c */
+/* How a batch is answered. */
+struct cnd_tds_run {
+	struct cnd_session *s;
+	const struct cnd_exec *exec;
+	struct cnd_sink *sink;
+	/* Of catalog lists: the columns of the only result. */
+	struct cnp_column *columns;
+	uint32_t n_columns;
+	uint8_t columns_known; /* of the first result */
+	uint8_t has_output; /* the last result is output values */
+	uint8_t is_describing; /* columns, and no rows */
+	uint8_t may_pause; /* it may be left open when batch_rows is reached */
+	uint8_t only_reads;
+	const char *tag;
+	/* How far it is: run.c's. */
+	struct cnd_tds_portal *portal; /* it was paused, and is that one's */
+	struct cnd_tds_rows rows;
+	struct cnp_done
+		done; /* of the result before, until it is known whether another follows */
+	uint8_t has_done;
+	uint8_t is_rows; /* the result that the server is at has rows */
+	uint8_t has_sent; /* columns or done() went to the client */
+	uint8_t is_behind_call; /* what comes next is the count of a procedure as a whole */
+};
+/* Run a batch, and answer with all its results and done(). CENOTE_AGAIN: it was paused. */
+int cnd_tds_run(struct cnd_tds_run *q, const char *sql, size_t len);
+/* The same, from where it was paused. */
+int cnd_tds_go_on(struct cnd_tds_run *q);
+/* The command that was paused is over: it is stopped, or read to its end. */
+void cnd_tds_abandon(struct cnd_session *s, int stop);
+/* SQL of our own, of which nobody wants the rows. */
+int cnd_tds_do(struct cnd_session *s, const char *sql);
+/*
+ * SQL of our own beside a request, of which nobody is told what the server says to it. `is_deaf`: what is to stop the
+ * request does not stop this.
+ */
+struct cnd_tds_aside {
+	struct cnc_diag own; /* what it says */
+	struct cnc_diag *diag;
+	struct cnd_sink *sink;
+};
+void cnd_tds_aside_begin(struct cnd_session *s, struct cnd_tds_aside *a, int is_deaf);
+void cnd_tds_aside_end(struct cnd_session *s, struct cnd_tds_aside *a);
+/* SQL of our own that gives one row of so many values: texts in the arena, cut to so many bytes with the zero
+ * byte; NULL for NULL. */
+#define CND_TDS_ASK_MAX 8000
+int cnd_tds_ask(struct cnd_session *s, const char *sql, char **ret_values, uint32_t n);
+
+/* params.c */
+/* The SQL that runs a statement with these values, to be appended. */
+int cnd_tds_bound(struct cnd_session *s, struct cnc_buf *b, const char *sql, size_t len,
+	const struct cnd_tds_scan *scan, const struct cnc_value *params, uint32_t n);
+/* The SQL that has NULL for each parameter. */
+int cnd_tds_unbound(struct cnc_buf *b, const char *sql, size_t len);
+/* A text, quoted. */
+int cnd_tds_quote(struct cnc_buf *b, const char *text, size_t len);
+
+/* stmt.c */
+#define CND_TDS_SQL_MAX ((size_t)1 << 30)
+int cnd_tds_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_tds_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
+int cnd_tds_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_tds_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+void cnd_tds_close_all(struct cnd_session *s);
+/* The state of the transaction behind a statement that ended with `r`, which is returned, or why it is not known. */
+int cnd_tds_look_at_tx(struct cnd_session *s, int r);
+
+/* portal.c */
+/* A batch is full: done(), and the rest stays open. CENOTE_AGAIN, or a failure. */
+int cnd_tds_pause(struct cnd_tds_run *q);
+/* Take what is open off the connection, for something else to be asked. */
+int cnd_tds_park(struct cnd_session *s);
+int cnd_tds_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink);
+void cnd_tds_close_portal(struct cnd_session *s, uint32_t portal);
+void cnd_tds_close_portals(struct cnd_session *s);
+
+/* copy.c */
+/* COPY … FROM STDIN: then it is for cnd_tds_copy(). */
+int cnd_tds_is_copy(const char *sql, size_t len);
+int cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+
+/* tx.c */
+int cnd_tds_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
+int cnd_tds_commit(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_tds_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink);
+int cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
+/* Ask the server for the state of the transaction, and undo what was for this transaction only. */
+int cnd_tds_refresh_tx(struct cnd_session *s);
+void cnd_tds_forget_savepoints(struct cnd_session *s);
+
+/* reset.c */
+int cnd_tds_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+/* catalog.c */
+int cnd_tds_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
+
+#endif
