@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * test_drivers DRIVER
+ *
+ * The ODBC backend, loaded as cenoted loads it, through a driver (support/cnt_odbc.h) on a real server:
+ * statements that are stopped, servers that go away or hang, long values, output parameters, reset.
+ */
+#include "support/cnt_odbc.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "support/cnt_backend.h"
+
+#define LONG_BYTES ((size_t)3 << 20)
+
+struct od {
+	const struct cnd_backend *b;
+	struct cnd_session *s;
+	struct cnd_host host;
+	struct cnc_diag diag;
+	struct cnd_option option;
+	char connect[512];
+	/* The host says stop, with this status, so long after the request began; 0 never. */
+	int64_t stop_after_ms;
+	int stop_status;
+	int64_t began_ms;
+	int stopped;
+	int last;
+	struct cnt_transcript seen;
+};
+
+static const struct cnt_odbc *driver;
+static struct cnt_server server;
+static char file[64];
+
+/* What each server says for the same. */
+struct dialect {
+	const char *backend;
+	const char *slow, *function, *call, *output, *temp, *length;
+};
+
+static const struct dialect dialects[] = {
+	{ "postgresql", "select pg_sleep(30)",
+		"create or replace function od_f(a int, inout b int, out c text) "
+		"language "
+		"sql as 'select a + b, ''done''::text'",
+		"{call od_f(?, ?, ?)}", "row 42|done\n",
+		"create temp table od_temp (a int)", "select length(?::text)" },
+	{ "mysql", "select sleep(30)",
+		"create or replace procedure od_f(in a int, inout b int, out c "
+		"varchar(10)) "
+		"select a + b, 'done' into b, c",
+		"{call od_f(?, ?, ?)}", "row 42|done\n",
+		"create temporary table od_temp (a int)", "select length(?)" },
+	{ "sqlite",
+		"with recursive n(i) as (select 1 union all select i + 1 from n where i "
+		"< "
+		"500000000) select max(i) from n",
+		NULL, NULL, NULL, "create temp table od_temp (a int)",
+		"select length(?)" },
+};
+
+static const struct dialect *sql;
+
+/* ---- a host, a sink, a session ---- */
+
+static int
+on_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
+{
+	struct od *t = host->user;
+
+	if (t->stopped < 0)
+		return t->stopped;
+	if (t->stop_after_ms == 0 || cnt_now_ms() < t->began_ms + t->stop_after_ms)
+		return CENOTE_OK;
+	cnc_diag_set(ret_diag, "57014", "canceled by the test");
+	t->stopped = t->stop_status;
+	return t->stopped;
+}
+
+static const struct cnd_sink_ops sink_ops = {
+	.params = cnt_on_params,
+	.columns = cnt_on_columns,
+	.row_done = cnt_on_row_done,
+	.done = cnt_on_done,
+	.notice = cnt_on_notice,
+};
+
+static int
+login(struct od *t)
+{
+	struct cnd_server_spec spec = { &t->option, 1, NULL };
+
+	cnt_odbc_connect(driver, &server, driver->has_server ? "app" : file, t->connect,
+		sizeof(t->connect));
+	t->option = (struct cnd_option){ "connect", t->connect };
+	t->began_ms = cnt_now_ms();
+	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
+}
+
+static int
+setup(void **state)
+{
+	struct od *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	t->b = cnt_backend_load(CNT_ODBC_MODULE);
+	t->host = (struct cnd_host){ .mem = &cnc_mem_default,
+		.user = t,
+		.interrupted = on_interrupted,
+		.log = cnt_backend_log };
+	t->stop_status = CENOTE_ERR_SERVER;
+	cnc_diag_init(&t->diag, &cnc_mem_default);
+	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, (size_t)256 << 20);
+	if (login(t) != CENOTE_OK)
+		fail_msg("cannot log in: %s", t->diag.message);
+	*state = t;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct od *t = *state;
+
+	t->b->logout(t->s);
+	cnc_diag_finish(&t->diag);
+	cnt_transcript_finish(&t->seen);
+	free(t);
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static struct cnd_exec
+begin_request(struct od *t, const struct cnc_value *params, uint32_t n)
+{
+	cnt_transcript_begin(&t->seen, &(struct cnt_request){ 0 });
+	cnc_diag_clear(&t->diag);
+	t->stopped = 0;
+	t->began_ms = cnt_now_ms();
+	return (struct cnd_exec){ .format = CENOTE_FORMAT_TEXT,
+		.is_simple = n == 0,
+		.params = params,
+		.n_params = n };
+}
+
+static const char *
+end_request(struct od *t, int r)
+{
+	t->last = r;
+	if (r == CENOTE_OK)
+		return t->seen.log;
+	cnt_transcript_break(&t->seen);
+	cnt_say(&t->seen, "error %s %s\n", t->diag.sqlstate, t->diag.message);
+	return t->seen.log;
+}
+
+static const char *
+query_with(struct od *t, const char *text, const struct cnc_value *params, uint32_t n)
+{
+	struct cnd_exec e = begin_request(t, params, n);
+
+	return end_request(t, t->b->query(t->s, text, strlen(text), &e, &t->seen.sink));
+}
+
+static const char *
+query(struct od *t, const char *text)
+{
+	return query_with(t, text, NULL, 0);
+}
+
+static void
+assert_works(struct od *t)
+{
+	if (!strstr(query(t, "select 5 as five"), "row 5\n"))
+		fail_msg("%s", t->seen.log);
+}
+
+static struct cnc_value
+text_value(const char *text, size_t len)
+{
+	return (struct cnc_value){ .type = CENOTE_TYPE_TEXT, .bytes = text, .len = len };
+}
+
+/* ---- stopping ---- */
+
+static void
+a_statement_is_stopped_and_the_session_lives(void **state)
+{
+	struct od *t = *state;
+	int64_t began;
+
+	for (int i = 0; i < 3; i++) {
+		began = cnt_now_ms();
+		t->stop_after_ms = 50;
+		(void)query(t, sql->slow);
+		assert_int_equal(t->last, CENOTE_ERR_SERVER);
+		assert_string_equal(t->diag.sqlstate, "57014");
+		assert_in_range(cnt_now_ms() - began, 40, 8000);
+		t->stop_after_ms = 0;
+		assert_works(t);
+	}
+}
+
+static void
+a_client_that_goes_stops_its_statement(void **state)
+{
+	struct od *t = *state;
+
+	t->stop_after_ms = 50;
+	t->stop_status = CENOTE_ERR_CONN;
+	(void)query(t, sql->slow);
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_in_range(cnt_now_ms() - t->began_ms, 40, 8000);
+	t->stop_after_ms = 0;
+	t->stopped = 0;
+	assert_int_equal(cnt_backend_reset(t->b, t->s, &t->diag), CENOTE_OK);
+	assert_works(t);
+}
+
+/* Neither the statement nor its cancelling are answered: the driver's socket is shut down. */
+static void
+a_server_that_hangs_loses_the_session(void **state)
+{
+	struct od *t = *state;
+
+	if (!driver->has_server)
+		return;
+	cnt_server_signal(&server, SIGSTOP);
+	t->stop_after_ms = 50;
+	(void)query(t, "select 1");
+	cnt_server_signal(&server, SIGCONT);
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_in_range(cnt_now_ms() - t->began_ms, 9000, 19000);
+	t->stop_after_ms = 0;
+	(void)query(t, "select 1");
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+}
+
+static void
+a_server_that_goes_is_noticed(void **state)
+{
+	struct od *t = *state;
+	struct pollfd p = { .events = POLLIN };
+
+	if (!driver->has_server)
+		return;
+	p.fd = t->b->fd(t->s);
+	assert_true(p.fd >= 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	cnt_server_kill(&server);
+	assert_int_equal(poll(&p, 1, 5000), 1);
+	assert_int_equal(t->b->idle(t->s, NULL), CENOTE_ERR_CONN);
+	(void)query(t, "select 1");
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_memory_equal(t->diag.sqlstate, "08", 2);
+	assert_int_equal(cnt_server_run(&server), 0);
+}
+
+static void
+a_server_that_goes_in_a_statement_is_a_loss(void **state)
+{
+	struct od *t = *state;
+
+	if (!driver->has_server)
+		return;
+	assert_works(t);
+	cnt_server_kill(&server);
+	(void)query(t, "select 1");
+	assert_int_equal(t->last, CENOTE_ERR_CONN);
+	assert_memory_equal(t->diag.sqlstate, "08", 2);
+	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_ERR_CONN);
+	assert_int_equal(cnt_server_run(&server), 0);
+}
+
+/* ---- values ---- */
+
+static void
+long_values_go_and_come_whole(void **state)
+{
+	struct od *t = *state;
+	char *text = malloc(LONG_BYTES + 1);
+	struct cnc_value v = text_value(text, LONG_BYTES);
+	char expected[32];
+
+	assert_non_null(text);
+	for (size_t i = 0; i < LONG_BYTES; i++)
+		text[i] = (char)('a' + i % 26);
+	text[LONG_BYTES] = '\0';
+	snprintf(expected, sizeof(expected), "row %zu\n", LONG_BYTES);
+	if (!strstr(query_with(t, sql->length, &v, 1), expected))
+		fail_msg("%.200s", t->seen.log);
+	(void)query(t, "drop table if exists od_long");
+	(void)query(t, driver->backend[0] == 'm' ? "create table od_long (t longtext)"
+						 : "create table od_long (t text)");
+	(void)query_with(t, "insert into od_long values (?)", &v, 1);
+	assert_int_equal(t->last, CENOTE_OK);
+	assert_non_null(strstr(query(t, "select t from od_long"), text));
+	free(text);
+}
+
+static void
+a_value_in_pieces_is_put_together(void **state)
+{
+	struct od *t = *state;
+	struct cnd_prepare p = { .statement = 7,
+		.sql = cnp_str("insert into od_long values (?)"),
+		.name = CNP_STR_NONE };
+	struct cnd_named which = { 7, CNP_STR_NONE };
+	struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .is_long = 1 };
+	struct cnd_exec e;
+
+	(void)query(t, "drop table if exists od_long");
+	(void)query(t, "create table od_long (t text)");
+	(void)begin_request(t, NULL, 0);
+	(void)end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	assert_int_equal(t->last, CENOTE_OK);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			t->b->long_data(t->s, 7, 0,
+				cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->diag),
+			CENOTE_OK);
+	e = begin_request(t, &v, 1);
+	(void)end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
+	if (t->last != CENOTE_OK)
+		fail_msg("%s", t->seen.log);
+	if (!strstr(query(t, "select t from od_long"), "row watergr\xc3\xbcnwater\n"))
+		fail_msg("%s", t->seen.log);
+}
+
+static void
+output_parameters_come_behind(void **state)
+{
+	struct od *t = *state;
+	struct cnc_value v[3] = { { .type = CENOTE_TYPE_INT64, .as.i64 = 40 },
+		{ .type = CENOTE_TYPE_INT64, .as.i64 = 2 },
+		{ .type = CENOTE_TYPE_NULL, .is_null = 1 } };
+	const char *last, *p;
+
+	if (!sql->call)
+		return;
+	(void)query(t, sql->function);
+	if (t->last != CENOTE_OK)
+		fail_msg("%s", t->seen.log);
+	last = query_with(t, sql->call, v, 3);
+	for (p = last; (p = strstr(p, "columns ")) != NULL; p++)
+		last = p;
+	if (!strstr(last, "b:INT64 c:TEXT\n") || !strstr(last, sql->output) ||
+		!strstr(last, " output\n"))
+		fail_msg("%s", t->seen.log);
+	assert_works(t);
+}
+
+/* ---- sessions ---- */
+
+static void
+the_next_client_has_a_new_session(void **state)
+{
+	struct cnd_state now;
+	struct od *t = *state;
+
+	(void)query(t, sql->temp);
+	assert_int_equal(t->last, CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.pins, CENOTE_PIN_TEMP);
+	(void)begin_request(t, NULL, 0);
+	(void)end_request(t, t->b->begin(t->s, 0, 0, &t->seen.sink));
+	t->b->state(t->s, &now);
+	assert_int_equal(now.tx, CENOTE_TX_OPEN);
+	assert_int_equal(cnt_backend_reset(t->b, t->s, &t->diag), CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.pins, 0);
+	assert_int_equal(now.tx, CENOTE_TX_IDLE);
+	(void)query(t, "select * from od_temp");
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+}
+
+static void
+a_login_that_fails_says_why(void **state)
+{
+	static const char *const lines[] = { "Driver=/no/such/driver.so",
+		"DSN=no_such_dsn" };
+	struct od *t = *state;
+	struct cnd_option o = { "connect", NULL };
+	struct cnd_server_spec spec = { &o, 1, NULL };
+	struct cnd_session *other = NULL;
+
+	for (size_t i = 0; i < CNT_COUNT(lines); i++) {
+		o.value = lines[i];
+		cnc_diag_clear(&t->diag);
+		assert_int_equal(
+			t->b->login(&t->host, &spec, &other, &t->diag), CENOTE_ERR_CONN);
+		assert_true(strlen(t->diag.message) > 10);
+		assert_null(other);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_statement_is_stopped_and_the_session_lives, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_goes_stops_its_statement, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			long_values_go_and_come_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_value_in_pieces_is_put_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			output_parameters_come_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_next_client_has_a_new_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_login_that_fails_says_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_server_that_hangs_loses_the_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_server_that_goes_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_server_that_goes_in_a_statement_is_a_loss, setup, teardown),
+	};
+	int r;
+
+	driver = argc > 1 ? cnt_odbc_find(argv[1]) : NULL;
+	if (!driver) {
+		fprintf(stderr, "usage: test_drivers DRIVER\n");
+		return 2;
+	}
+	cnt_odbc_need(driver);
+	for (sql = dialects; strcmp(sql->backend, driver->backend) != 0;)
+		sql++;
+	snprintf(file, sizeof(file), "/tmp/cenote-odbc-%ld.db", (long)getpid());
+	if (driver->has_server && cnt_server_start(&server, driver->kind, 0) < 0)
+		return 1;
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	cnt_server_stop(&server);
+	(void)unlink(file);
+	return r;
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_ODBC_H
+#define CND_ODBC_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include "core/arena.h"
+#include "core/mem.h"
+#include "core/sqlstate.h"
+#include "core/value.h"
+
+#include "../../backend.h"
+
+/*
+ * The ODBC backend: one session is one connection of a driver, under unixODBC's manager. What the files
+ * are:
+ *
+ *     module.c   the table of functions
+ *     options.c  the keys of a server line; the connection string
+ *     quirks.c   what is known of single drivers and servers
+ *     session.c  login, attach, reset, state: the life of a session
+ *     watch.c    cancelling: what watches while a driver's function runs
+ *     sockets.c  which sockets a driver has opened
+ *     text.c     UTF-8 and UTF-16: the two families of ODBC's functions
+ *     scan.c     first words of SQL, and what they hold of a session
+ *     stmt.c     prepared statements
+ *     exec.c     running statements; results and portals
+ *     columns.c  column descriptions and logical types
+ *     values.c   values of rows
+ *     params.c   binding parameters; long values in pieces
+ *     call.c     calls of procedures: output parameters
+ *     tx.c       transactions, savepoints, autocommit
+ *     catalog.c  catalog requests
+ *     errors.c   the driver's diagnostics
+ */
+
+enum cnd_od_text_mode {
+	CND_OD_TEXT_AUTO,
+	CND_OD_TEXT_WIDE,
+	CND_OD_TEXT_NARROW
+};
+
+enum cnd_od_reset_mode {
+	CND_OD_RESET_AUTO, /* as the table of quirks says */
+	CND_OD_RESET_ATTRIBUTE, /* SQL_ATTR_RESET_CONNECTION */
+	CND_OD_RESET_RECONNECT
+};
+
+/* A server line, read. Text is borrowed from the line. */
+struct cnd_od_options {
+	const char *dsn;
+	const char *connect;
+	const char *user;
+	const char *password;
+	const char *passfile;
+	const char *init; /* SQL that each login runs */
+	const char *ping; /* SQL that every server takes; NULL: the table's */
+	unsigned connect_timeout; /* seconds */
+	enum cnd_od_text_mode text;
+	enum cnd_od_reset_mode reset;
+};
+
+/* What a driver must not be given: statements that it cannot carry out and does not refuse. */
+enum cnd_od_look {
+	CND_OD_LOOK_FIRST, /* the first word is it */
+	CND_OD_LOOK_WORDS, /* all of them stand outside of quotes and comments */
+	CND_OD_LOOK_ALL /* all of them stand anywhere, be it in a string */
+};
+
+struct cnd_od_refusal {
+	enum cnd_od_look look;
+	const char *words[4]; /* NULL behind the last */
+	const char *sqlstate;
+	const char *why;
+};
+
+/* What is known of a driver, or of a server through any driver. */
+struct cnd_od_quirks {
+	const char *driver; /* SQL_DRIVER_NAME holds it; NULL any */
+	const char *dbms; /* SQL_DBMS_NAME begins with it; NULL any */
+	uint8_t is_narrow; /* has no wide functions, and takes bytes as UTF-8 */
+	uint8_t is_var_only; /* its long types are another thing than long values */
+	uint8_t has_narrow_output; /* leaves bytes where wide output values are asked for */
+	uint8_t cuts_at_zero; /* text ends for it at a zero byte */
+	uint8_t lies_on_reset; /* says that it has done SQL_ATTR_RESET_CONNECTION, and has not */
+	const struct cnd_od_refusal *refusals; /* up to one without words; NULL none */
+	uint8_t has_infinity; /* a double may be infinite, or no number */
+	const char *ping; /* SQL that the server answers without a table */
+	/* SQL that makes the session as new; NULL: a new login does. */
+	const char *reset;
+	/* SQL before a new login: gives up what other sessions could see for a moment more. */
+	const char *release;
+	/* SQL that makes the transaction just begun a read-only one; NULL: there is none. */
+	const char *read_only;
+	const char *savepoint[3]; /* set, release (NULL: not needed), roll back to */
+	const char *tested; /* NULL: nothing here was */
+};
+
+/* First word of a statement, and what follows from it. */
+enum cnd_od_verb_flag {
+	CND_OD_VERB_ROWS = 1, /* the tag counts the rows returned */
+	CND_OD_VERB_DML = 2, /* the tag counts the rows changed */
+	CND_OD_VERB_BEGIN = 4,
+	CND_OD_VERB_COMMIT = 8,
+	CND_OD_VERB_ROLLBACK = 16, /* the whole transaction */
+	CND_OD_VERB_CALL = 32
+};
+
+#define CND_OD_TAG_MAX 48u
+
+struct cnd_od_scan {
+	uint32_t flags;
+	uint32_t pins; /* bits of enum cenote_pin */
+	int is_empty; /* nothing but blanks and comments */
+	char tag[CND_OD_TAG_MAX];
+};
+
+/* A column of a result, and how its values are read. */
+struct cnd_od_column {
+	SQLSMALLINT sql_type;
+	SQLSMALLINT c_type; /* what SQLGetData() is asked for */
+	uint8_t type; /* enum cenote_type */
+	/* Where the driver puts a short value with its row; NULL: SQLGetData() gets it. */
+	void *at;
+	size_t room;
+	SQLLEN left; /* its bytes, as of SQLGetData() */
+};
+
+struct cnd_od_columns {
+	struct cnc_arena text;
+	struct cnp_column *columns;
+	struct cnd_od_column *plan;
+	uint32_t n;
+};
+
+/* One parameter, bound: what the driver reads while the statement runs. */
+struct cnd_od_bound {
+	union {
+		SQLCHAR bit;
+		SQLBIGINT i64;
+		SQLDOUBLE f64;
+		char text[CNC_VALUE_TEXT_MAX];
+	} as;
+	void *bytes; /* of a text or bytes, or the room of an output parameter */
+	size_t n_bytes;
+	SQLLEN len; /* bytes, or SQL_NULL_DATA, or SQL_LEN_DATA_AT_EXEC() */
+	SQLSMALLINT c_type;
+	uint8_t is_owned;
+	uint8_t is_output;
+};
+
+/* A value that came in pieces (LONG_DATA), for the next execution. */
+struct cnd_od_long {
+	struct cnd_od_long *next;
+	uint16_t param;
+	struct cnc_buf bytes;
+};
+
+/* What a procedure does with its parameter, as the driver tells it. */
+struct cnd_od_direction {
+	SQLSMALLINT io; /* SQL_PARAM_INPUT … */
+	SQLSMALLINT sql_type;
+	SQLULEN size;
+	SQLSMALLINT digits;
+	struct cnp_str name;
+};
+
+/* A statement handle with what belongs to it. */
+struct cnd_od_stmt {
+	SQLHSTMT handle;
+	uint8_t is_open; /* has a result that was not read to its end */
+	struct cnd_od_scan scan;
+	struct cnd_od_columns columns;
+	struct cnd_od_bound *bound;
+	uint32_t n_bound;
+	struct cnd_od_direction *directions; /* of a call; NULL: all are for input */
+	struct cnc_arena names; /* of `directions` */
+	uint32_t n_params;
+	uint64_t id; /* of the named one that it belongs to; 0 none */
+	uint64_t max_rows; /* SQL_ATTR_MAX_ROWS */
+};
+
+/* A statement under a number of the client's. */
+struct cnd_od_named {
+	uint32_t number;
+	uint64_t id; /* of what was prepared under it last */
+	char *sql;
+	size_t len;
+	struct cnd_od_stmt *stmt; /* NULL: in use, or to be prepared anew */
+	struct cnd_od_long *longs;
+	uint64_t sent_hash; /* of the columns that the client has; 0 none */
+};
+
+/* A statement with rows still to come. */
+struct cnd_od_portal {
+	struct cnd_od_portal *next;
+	uint32_t number;
+	struct cnd_od_stmt *stmt; /* owned; its columns have the form of the values */
+	uint64_t n_rows; /* sent so far */
+};
+
+#define CND_OD_SOCKETS_MAX 16u
+
+struct cnd_od_socket {
+	int fd;
+	ino_t inode; /* a descriptor's number may be used again */
+};
+
+struct cnd_od_sockets {
+	struct cnd_od_socket list[CND_OD_SOCKETS_MAX];
+	unsigned n;
+};
+
+/* What watches while a driver's function runs: watch.c. */
+struct cnd_od_watch {
+	pthread_t thread, canceller;
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	uint8_t is_started;
+	uint8_t is_ending;
+	uint8_t is_asleep; /* until it is woken */
+	uint8_t is_armed; /* a driver's function runs */
+	uint8_t is_cancelling; /* the canceller runs, or ran */
+	uint8_t is_login; /* nothing can be cancelled, and the sockets are shut down at once */
+	uint8_t is_cut; /* the sockets were shut down */
+	SQLHSTMT running; /* NULL: nothing that SQLCancel() takes */
+	uint64_t n_calls;
+	int64_t obey_until_ms;
+	int64_t die_at_ms;
+	struct cnd_od_sockets before; /* the cancelling */
+	struct cnd_od_sockets own; /* the driver's, as of the login */
+};
+
+enum cnd_od_tx {
+	CND_OD_TX_NONE,
+	CND_OD_TX_CALLS, /* begun by switching autocommit off */
+	CND_OD_TX_SQL /* begun by a statement of the client's */
+};
+
+struct cnd_session {
+	const struct cnd_host *host;
+	const struct cenote_allocator *mem;
+	struct cnd_od_options opt; /* its text is in `line` */
+	struct cnc_arena line;
+	char *connect; /* the whole connection string, with the password */
+	SQLHENV env;
+	SQLHDBC dbc;
+	const struct cnd_od_quirks *quirks;
+	struct cnd_od_watch watch;
+	uint8_t can_bind; /* columns may be bound, and got all the same */
+	uint8_t is_wide;
+	uint8_t is_lost;
+
+	/* Of the driver. */
+	char server_version[128];
+	char server[256];
+	char database[256];
+	char driver[160];
+	char dbms[128];
+	char quote[8];
+	char escape; /* of jokers in patterns; 0 none */
+	struct cnd_option parameters[4];
+	uint16_t cursor_behaviour[2]; /* on COMMIT, on ROLLBACK */
+	uint8_t max_active; /* statements that may be open at once; 0: no bound */
+	uint8_t describes_params;
+	SQLUINTEGER isolation; /* the login's */
+
+	/* The request that is running. */
+	struct cnc_diag *diag;
+	struct cnd_sink *sink; /* for notices */
+	int stop; /* what the host's interrupted() said */
+
+	/* The client's. */
+	enum cnd_od_tx tx;
+	uint8_t is_tx_failed;
+	uint8_t is_manual; /* autocommit off */
+	uint8_t has_isolation; /* the transaction has one of its own */
+	uint8_t is_used; /* something was run since the login */
+	uint8_t is_noisy; /* what can be read is not ours to read */
+	uint32_t pins;
+	struct cnd_od_stmt *spare; /* for the next direct statement */
+	struct cnd_od_portal *portals;
+	struct cnd_od_named *named;
+	size_t n_named, cap_named;
+	uint64_t n_prepared; /* so far, for their ids */
+	struct cnc_buf value; /* one value, while it is read */
+};
+
+/* ODBC has each function with text twice. The arguments are the same, but for the type of the text. */
+#define CND_OD_CALL(s, function, ...)                                                    \
+	((s)->is_wide ? function##W(__VA_ARGS__) : function(__VA_ARGS__))
+
+#define CND_OD_OK(rc) SQL_SUCCEEDED(rc)
+
+/* options.c */
+int cnd_od_options_read(const struct cnd_server_spec *spec,
+	struct cnd_od_options *ret_opt, struct cnc_diag *ret_diag);
+int cnd_od_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
+/* What SQLDriverConnect() gets; the caller wipes and frees it. */
+int cnd_od_connect_string(const struct cnd_od_options *o,
+	const struct cenote_allocator *mem, char **ret_text, struct cnc_diag *ret_diag);
+
+/* quirks.c */
+/* Never NULL. */
+const struct cnd_od_quirks *cnd_od_quirks_find(const char *driver, const char *dbms);
+
+/* session.c */
+int cnd_od_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
+	struct cnd_session **ret_session, struct cnc_diag *ret_diag);
+void cnd_od_logout(struct cnd_session *s);
+void cnd_od_info(const struct cnd_session *s, struct cnd_info *ret_info);
+int cnd_od_ping(struct cnd_session *s, struct cnc_diag *ret_diag);
+int cnd_od_attach(
+	struct cnd_session *s, const struct cnp_str *carry, struct cnc_diag *ret_diag);
+int cnd_od_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+void cnd_od_state(const struct cnd_session *s, struct cnd_state *ret_state);
+int cnd_od_fd(const struct cnd_session *s);
+int cnd_od_idle(struct cnd_session *s, struct cnd_sink *sink);
+/* Begin a request: where its errors and notices go. CENOTE_ERR_CONN if the session is lost. */
+int cnd_od_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink);
+/* SQL of our own, without a result. */
+int cnd_od_internal(struct cnd_session *s, const char *sql);
+
+/* watch.c */
+int cnd_od_watch_start(struct cnd_session *s);
+void cnd_od_watch_stop(struct cnd_session *s);
+/* Around each call of the driver that may take long; `running`: what SQLCancel() is for. */
+void cnd_od_call_begin(struct cnd_session *s, SQLHSTMT running);
+void cnd_od_call_end(struct cnd_session *s);
+
+/* sockets.c */
+void cnd_od_sockets_list(struct cnd_od_sockets *ret_sockets);
+/* Those of `now` that are not in `before`. */
+void cnd_od_sockets_new(const struct cnd_od_sockets *before,
+	const struct cnd_od_sockets *now, struct cnd_od_sockets *ret_sockets);
+/* End them, whoever waits for them. */
+void cnd_od_sockets_cut(const struct cnd_od_sockets *sockets);
+
+/* text.c */
+/* UTF-8 in the form of the session's functions. */
+struct cnd_od_text {
+	void *p; /* SQLWCHAR or SQLCHAR; a zero behind it */
+	size_t n; /* characters as ODBC counts them */
+	uint8_t is_owned;
+};
+
+/* CENOTE_OK, CENOTE_ERR_NOMEM; CENOTE_ERR_CONVERT if it is not UTF-8. */
+int cnd_od_text_make(struct cnd_session *s, const char *utf8, size_t len,
+	struct cnd_od_text *ret_text);
+void cnd_od_text_finish(struct cnd_session *s, struct cnd_od_text *t);
+/* How many units, or SIZE_MAX if it is not UTF-8; `out` may be NULL. */
+size_t cnd_od_utf16(const char *utf8, size_t len, SQLWCHAR *out);
+/* Bytes; `out` has room for 3 for each unit. Halves of characters become U+FFFD. */
+size_t cnd_od_utf8(const SQLWCHAR *units, size_t n, char *out);
+/* What a function of the session's family has left in `raw` (bytes of it: `size`), as UTF-8 with a zero
+ * behind it, cut to fit. */
+void cnd_od_text_take(const struct cnd_session *s, const void *raw, size_t n_units,
+	char *out, size_t size);
+
+/* scan.c */
+void cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan);
+/* Why the driver must not get a statement; NULL: it may. */
+const struct cnd_od_refusal *cnd_od_refused(
+	const struct cnd_od_quirks *quirks, const char *sql, size_t len);
+/* The name in "{? = call NAME(…)}" or "CALL NAME(…)"; n 0: it is no call. `ret_has_result`: "? =". */
+struct cnp_str cnd_od_called(const char *sql, size_t len, int *ret_has_result);
+
+/* stmt.c */
+int cnd_od_stmt_create(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
+void cnd_od_stmt_destroy(struct cnd_session *s, struct cnd_od_stmt *st);
+/* One for a direct statement. */
+int cnd_od_stmt_take(struct cnd_session *s, struct cnd_od_stmt **ret_stmt);
+/* Give it back, or a named one: to be used again. */
+void cnd_od_stmt_give(struct cnd_session *s, struct cnd_od_stmt *st);
+/* Close its cursor and forget what was bound; what was prepared stays. */
+void cnd_od_stmt_reset(struct cnd_session *s, struct cnd_od_stmt *st);
+/* CENOTE_ERR_SERVER: the driver must not get this. */
+int cnd_od_check_refusals(struct cnd_session *s, const char *sql, size_t len);
+/* SQLPrepare(), and how many parameters it has. */
+int cnd_od_stmt_prepare(
+	struct cnd_session *s, struct cnd_od_stmt *st, const char *sql, size_t len);
+int cnd_od_prepare(
+	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
+int cnd_od_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_od_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
+	struct cnd_sink *sink);
+int cnd_od_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+	struct cnp_str data, struct cnc_diag *ret_diag);
+struct cnd_od_named *cnd_od_named(struct cnd_session *s, uint32_t statement);
+/* Take its statement, prepared anew if it has to be. */
+int cnd_od_named_take(
+	struct cnd_session *s, struct cnd_od_named *n, struct cnd_od_stmt **ret_stmt);
+void cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n);
+void cnd_od_close_all(struct cnd_session *s);
+/* The driver has dropped what was prepared: SQL_CB_DELETE. */
+void cnd_od_forget_prepared(struct cnd_session *s);
+
+/* columns.c */
+/* Those of the open result, or of the prepared statement. */
+int cnd_od_columns(struct cnd_session *s, struct cnd_od_stmt *st);
+/* The rows that follow bring short values with them, where the driver allows the others to be got as well. */
+void cnd_od_columns_bind(struct cnd_session *s, struct cnd_od_stmt *st);
+/* The form in which the values are going to be sent: `format` for all, or one for each. */
+int cnd_od_columns_format(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t format,
+	struct cnp_str formats);
+/* Of all that a client keeps of them; never 0. */
+uint64_t cnd_od_columns_hash(const struct cnd_od_stmt *st);
+/* Logical type of ODBC's SQL type and the server's name of it. */
+uint8_t cnd_od_type(SQLSMALLINT sql_type, const char *type_name, int is_unsigned);
+
+/* values.c */
+/* The row that the cursor is on. */
+int cnd_od_put_row(
+	struct cnd_session *s, const struct cnd_od_stmt *st, struct cnc_batch *batch);
+/* A value in text as the driver gives it, in the form that is asked for. */
+int cnd_od_put_text(
+	struct cnc_batch *w, uint8_t type, uint8_t format, const char *p, size_t n);
+/* One column of it, in s->value as UTF-8 or bytes. CENOTE_DONE: NULL. */
+int cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
+	SQLSMALLINT c_type, struct cnp_str *ret_value);
+/* The row is complete, or `r` says why not: then it is taken back. */
+int cnd_od_put_end(struct cnd_session *s, struct cnc_batch *batch, int r);
+
+/* params.c */
+int cnd_od_bind(struct cnd_session *s, struct cnd_od_stmt *st,
+	const struct cnd_exec *exec, const struct cnd_od_long *longs);
+void cnd_od_unbind(struct cnd_session *s, struct cnd_od_stmt *st);
+/* SQL_NEED_DATA: hand over what was bound to be given then. SQLParamData()'s last code. */
+SQLRETURN cnd_od_send_data(struct cnd_od_stmt *st);
+
+/* call.c */
+/* Which parameters of the call that is prepared come back. */
+int cnd_od_call_directions(
+	struct cnd_session *s, struct cnd_od_stmt *st, const char *sql, size_t len);
+int cnd_od_has_output(const struct cnd_od_stmt *st);
+/* Send them as a result of its own. */
+int cnd_od_put_output(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t format,
+	struct cnd_sink *sink);
+
+/* exec.c */
+int cnd_od_query(struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_od_execute(struct cnd_session *s, const struct cnd_named *which,
+	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_od_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+	int send_columns, struct cnd_sink *sink);
+void cnd_od_close_portal(struct cnd_session *s, uint32_t portal);
+void cnd_od_close_portals(struct cnd_session *s);
+/* Answer with done(). */
+int cnd_od_done(struct cnd_sink *sink, const char *tag, uint8_t flags);
+
+/* tx.c */
+int cnd_od_begin(
+	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink);
+int cnd_od_commit(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_od_rollback(struct cnd_session *s, struct cnd_sink *sink);
+int cnd_od_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
+	struct cnd_sink *sink);
+int cnd_od_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
+/* A statement that ends or begins a transaction is carried out by calls where it can be: CENOTE_DONE,
+ * it is done; CENOTE_OK: run it. */
+int cnd_od_tx_statement(struct cnd_session *s, const struct cnd_od_scan *scan);
+/* Behind each statement. */
+void cnd_od_after_statement(
+	struct cnd_session *s, const struct cnd_od_scan *scan, int has_failed);
+/* Roll back, and autocommit on. */
+int cnd_od_end_tx(struct cnd_session *s, SQLSMALLINT how);
+
+/* catalog.c */
+int cnd_od_catalog(
+	struct cnd_session *s, const struct cnp_catalog *filter, struct cnd_sink *sink);
+
+/* errors.c */
+/* A driver's function has failed: its diagnostics. CENOTE_ERR_SERVER, CENOTE_ERR_CONN, or what
+ * interrupted() said. */
+int cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
+/* It succeeded with information: notices. */
+int cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
+/* An error of our own: CENOTE_ERR_SERVER. `hint` may be NULL. */
+int cnd_od_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif
