@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_CATALOG_H
+#define COD_CATALOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include <cenote/cenote.h>
+
+#include "dialect.h"
+#include "rows.h"
+#include "types.h"
+
+/*
+ * The catalog functions. Each asks the pool (one or two requests), filters and orders what came as the standard
+ * has it, and gives a table in memory.
+ */
+
+enum cod_catalog_kind {
+	COD_CATALOG_TABLES,
+	COD_CATALOG_COLUMNS,
+	COD_CATALOG_PRIMARY_KEYS,
+	COD_CATALOG_FOREIGN_KEYS,
+	COD_CATALOG_STATISTICS,
+	COD_CATALOG_SPECIAL_COLUMNS,
+	COD_CATALOG_PROCEDURES,
+	COD_CATALOG_PROCEDURE_COLUMNS,
+	COD_CATALOG_TABLE_PRIVILEGES,
+	COD_CATALOG_COLUMN_PRIVILEGES,
+	COD_CATALOG_TYPE_INFO
+};
+#define COD_N_CATALOG_KINDS 11
+
+/* Arguments, UTF-8 with a zero byte; NULL is a null pointer of the application's. */
+struct cod_catalog_args {
+	enum cod_catalog_kind kind;
+	enum cod_dialect dialect;
+	int is_identifier; /* SQL_ATTR_METADATA_ID: names rather than patterns */
+	int folds_capitals; /* names without small letters are looked for in those */
+	int is_wide; /* texts are SQL_WVARCHAR … */
+	SQLINTEGER odbc_version; /* names of columns, and codes of dates, of ODBC 2 */
+	const char *catalog, *schema;
+	const char *
+		object; /* table or procedure; of foreign keys the one that is referred to */
+	const char *column; /* also a procedure's */
+	const char *types; /* SQLTables' TableType */
+	const char *fk_catalog, *fk_schema, *fk_object; /* SQLForeignKeys */
+	SQLUSMALLINT is_unique; /* SQLStatistics: SQL_INDEX_UNIQUE, SQL_INDEX_ALL */
+	SQLUSMALLINT accuracy; /* SQLStatistics: SQL_QUICK, SQL_ENSURE */
+	SQLUSMALLINT special; /* SQLSpecialColumns: SQL_BEST_ROWID, SQL_ROWVER */
+	SQLUSMALLINT scope, nullable; /* SQLSpecialColumns */
+	SQLSMALLINT sql_type; /* SQLGetTypeInfo: SQL_ALL_TYPES or one */
+};
+
+/* A table of the catalog's. */
+struct cod_catalog {
+	struct cod_rows rows; /* values in canonical text */
+	struct cod_column *columns; /* rows.n_columns; their texts are static */
+};
+
+void cod_catalog_finish(struct cod_catalog *catalog);
+
+/*
+ * Carry a catalog function out.
+ *
+ * @param ret_state  set on COD_CATALOG_BAD
+ * @return CENOTE_OK and *ret_catalog, for cod_catalog_finish(); COD_CATALOG_BAD: an argument, by *ret_state (HY009 a null
+ *         pointer that is not allowed; HY090; HY097, HY098, HY099, HY100, HY101 an option; HY004 no such
+ *         type); CENOTE_ERR_NOMEM; else as cenote_query(), the diagnostics are the connection's.
+ */
+#define COD_CATALOG_BAD 1
+int cod_catalog_ask(cenote_conn *conn, const struct cod_catalog_args *args,
+	struct cod_catalog *ret_catalog, const char **ret_state);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_CATALOG_PARTS_H
+#define COD_CATALOG_PARTS_H
+
+/* What the files of the catalog functions share: catalog.c asks and builds, catalog_columns.c has what the
+ * results look like, catalog_filter.c what arguments mean, catalog_rowid.c SQLSpecialColumns. */
+
+#include "catalog.h"
+
+#define COD_CATALOG_COLUMNS_MAX 20
+
+/* Values of one row, on their way into the result. */
+struct cod_catalog_row {
+	const char *values[COD_CATALOG_COLUMNS_MAX];
+	size_t lens[COD_CATALOG_COLUMNS_MAX];
+	/* Of numbers that are no text anywhere else. */
+	char numbers[4][24];
+	unsigned n_numbers;
+};
+
+void cod_catalog_set_text(struct cod_catalog_row *row, uint32_t col, const char *text);
+void cod_catalog_set_number(struct cod_catalog_row *row, uint32_t col, long value);
+/* -1: NULL. */
+long cod_catalog_number(const struct cod_catalog_row *row, uint32_t col, long null);
+
+/* The columns of a function's result; 0, or -1: no memory. */
+int cod_catalog_columns(const struct cod_catalog_args *args,
+	struct cod_column **ret_columns, uint32_t *ret_n);
+
+/* What the pool is asked, for free(): patterns of names, and a catalog. */
+struct cod_catalog_filter_texts {
+	char *schema, *object, *column;
+	const char *catalog, *types; /* borrowed */
+	const char *catalog_pattern; /* that rows are compared with; NULL: any */
+};
+
+/* Of three names and whether they are patterns; 0, or -1: no memory. */
+int cod_catalog_filter(const struct cod_catalog_args *args, const char *catalog,
+	const char *schema, const char *object, int has_patterns,
+	struct cod_catalog_filter_texts *ret_texts);
+/* Whether names are of capitals only, which PostgreSQL folds where they are not quoted. */
+int cod_catalog_has_capitals(const struct cod_catalog_args *args);
+void cod_catalog_filter_finish(struct cod_catalog_filter_texts *texts);
+void cod_catalog_filter_set(
+	const struct cod_catalog_filter_texts *texts, cenote_catalog_filter *filter);
+/* SQL LIKE, with \ for an escape. */
+int cod_catalog_is_like(const char *text, const char *pattern);
+
+/* The state of an argument that is not allowed; NULL: all are. */
+const char *cod_catalog_check(const struct cod_catalog_args *args);
+
+/* A table that is being filled. */
+struct cod_catalog_build {
+	cenote_conn *conn;
+	const struct cod_catalog_args *args;
+	struct cod_catalog *catalog;
+	const struct cod_catalog_filter_texts *texts;
+};
+
+/* Append it. CENOTE_OK or CENOTE_ERR_NOMEM. */
+int cod_catalog_put(struct cod_catalog_build *build, struct cod_catalog_row *row);
+/* Types and sizes of a column as the driver gives them: `type` and `size` are columns of the row. */
+void cod_catalog_adapt_type(const struct cod_catalog_args *args,
+	struct cod_catalog_row *row, uint32_t type, uint32_t size);
+/* SQLSpecialColumns. As cenote_query(). */
+int cod_catalog_rowid(struct cod_catalog_build *build);
+
+#endif

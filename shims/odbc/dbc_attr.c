@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "odbc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------- what the server is told ----- */
+
+/* SQL that puts a session into a state of that kind: the pool takes it back when it gets the session. */
+static const struct {
+	enum cod_dialect dialect;
+	const char *read_only, *read_write;
+} access_sql[] = {
+	{ COD_DIALECT_POSTGRESQL, "set session characteristics as transaction read only",
+		"set session characteristics as transaction read write" },
+	{ COD_DIALECT_MYSQL, "set session transaction read only",
+		"set session transaction read write" },
+	{ COD_DIALECT_SQLITE, "pragma query_only = 1", "pragma query_only = 0" },
+};
+
+static const struct {
+	SQLUINTEGER level;
+	const char *postgresql, *mysql;
+} isolation_sql[] = {
+	{ SQL_TXN_READ_UNCOMMITTED,
+		"set session characteristics as transaction isolation level read "
+		"uncommitted",
+		"set session transaction isolation level read uncommitted" },
+	{ SQL_TXN_READ_COMMITTED,
+		"set session characteristics as transaction isolation level read "
+		"committed",
+		"set session transaction isolation level read committed" },
+	{ SQL_TXN_REPEATABLE_READ,
+		"set session characteristics as transaction isolation level repeatable "
+		"read",
+		"set session transaction isolation level repeatable read" },
+	{ SQL_TXN_SERIALIZABLE,
+		"set session characteristics as transaction isolation level serializable",
+		"set session transaction isolation level serializable" },
+};
+
+/* What a session begins with. */
+static SQLUINTEGER
+default_isolation(enum cod_dialect dialect)
+{
+	if (dialect == COD_DIALECT_SQLITE)
+		return SQL_TXN_SERIALIZABLE;
+	return dialect == COD_DIALECT_MYSQL ? SQL_TXN_REPEATABLE_READ
+					    : SQL_TXN_READ_COMMITTED;
+}
+
+static SQLRETURN
+failed(struct cod_dbc *dbc, int status)
+{
+	return cod_fail_cenote(
+		&dbc->head, &COD_NOWHERE, cenote_conn_diag(dbc->conn), status);
+}
+
+static SQLRETURN
+run(struct cod_dbc *dbc, const char *sql)
+{
+	cenote_result *result = NULL;
+	int r = cod_settle(dbc);
+
+	if (r == CENOTE_OK)
+		r = cenote_query(dbc->conn, sql, CENOTE_NTS, NULL, NULL, &result);
+	if (r < 0)
+		return failed(dbc, r);
+	cenote_result_destroy(result);
+	do
+		r = cenote_get_result(dbc->conn, &result);
+	while (r == CENOTE_OK && (cenote_result_destroy(result), true));
+	if (r < 0)
+		return failed(dbc, r);
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+tell_access(struct cod_dbc *dbc, SQLUINTEGER mode)
+{
+	for (size_t i = 0; i < COD_COUNT(access_sql); i++) {
+		if (access_sql[i].dialect == dbc->dialect)
+			return run(dbc, mode == SQL_MODE_READ_ONLY
+						? access_sql[i].read_only
+						: access_sql[i].read_write);
+	}
+	if (mode == SQL_MODE_READ_ONLY)
+		return cod_fail(&dbc->head, "HYC00");
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+tell_isolation(struct cod_dbc *dbc, SQLUINTEGER level)
+{
+	if (level == default_isolation(dbc->dialect) && dbc->isolation == 0)
+		return SQL_SUCCESS;
+	for (size_t i = 0; i < COD_COUNT(isolation_sql); i++) {
+		if (isolation_sql[i].level != level)
+			continue;
+		if (dbc->dialect == COD_DIALECT_POSTGRESQL)
+			return run(dbc, isolation_sql[i].postgresql);
+		if (dbc->dialect == COD_DIALECT_MYSQL)
+			return run(dbc, isolation_sql[i].mysql);
+	}
+	if (level == default_isolation(dbc->dialect))
+		return SQL_SUCCESS;
+	return cod_fail(&dbc->head, "HYC00");
+}
+
+/* ----------------------------------------------------------------- setting ----- */
+
+static SQLRETURN
+set_autocommit(struct cod_dbc *dbc, SQLULEN value)
+{
+	int on = value == SQL_AUTOCOMMIT_ON, r = CENOTE_OK;
+
+	if (value != SQL_AUTOCOMMIT_ON && value != SQL_AUTOCOMMIT_OFF)
+		return cod_fail(&dbc->head, "HY024");
+	if (dbc->conn != NULL && dbc->autocommit != value) {
+		r = cod_settle_all(dbc);
+		/* the standard: what is open is committed */
+		if (r == CENOTE_OK && on && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE)
+			r = cenote_commit(dbc->conn);
+		if (r == CENOTE_OK)
+			r = cenote_set_autocommit(dbc->conn, on);
+	}
+	if (r < 0)
+		return failed(dbc, r);
+	dbc->autocommit = (SQLUINTEGER)value;
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+set_access(struct cod_dbc *dbc, SQLULEN value)
+{
+	SQLRETURN ret = SQL_SUCCESS;
+
+	if (value != SQL_MODE_READ_ONLY && value != SQL_MODE_READ_WRITE)
+		return cod_fail(&dbc->head, "HY024");
+	if (dbc->conn != NULL && value != dbc->access_mode)
+		ret = tell_access(dbc, (SQLUINTEGER)value);
+	if (ret == SQL_SUCCESS)
+		dbc->access_mode = (SQLUINTEGER)value;
+	return ret;
+}
+
+static SQLRETURN
+set_isolation(struct cod_dbc *dbc, SQLULEN value)
+{
+	SQLRETURN ret = SQL_SUCCESS;
+
+	if (value == 0 || (value & (value - 1)) != 0 || value > SQL_TXN_SERIALIZABLE)
+		return cod_fail(&dbc->head, "HY024");
+	if (dbc->conn != NULL && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE)
+		return cod_fail(&dbc->head, "HY011");
+	if (dbc->conn != NULL && value != dbc->isolation)
+		ret = tell_isolation(dbc, (SQLUINTEGER)value);
+	if (ret == SQL_SUCCESS)
+		dbc->isolation = (SQLUINTEGER)value;
+	return ret;
+}
+
+/* What is set by the application, but for what a connection is made with. */
+static void
+forget_attrs(struct cod_dbc *dbc)
+{
+	dbc->autocommit = SQL_AUTOCOMMIT_ON;
+	dbc->access_mode = SQL_MODE_READ_WRITE;
+	dbc->isolation = 0;
+	free(dbc->catalog);
+	dbc->catalog = NULL;
+	cod_stmt_attr_defaults(dbc->stmt_attrs);
+}
+
+/* Pooling of the driver manager's: as good as a new login. Cursors are closed; what is prepared is so again when it
+ * is executed. */
+static SQLRETURN
+set_reset(struct cod_dbc *dbc, SQLULEN value)
+{
+	int r;
+
+	if (value != SQL_RESET_CONNECTION_YES)
+		return cod_fail(&dbc->head, "HY024");
+	if (dbc->conn == NULL)
+		return cod_fail(&dbc->head, "08003");
+	for (struct cod_stmt *stmt = dbc->stmts; stmt != NULL; stmt = stmt->next)
+		cod_stmt_close(stmt);
+	r = cenote_reset(dbc->conn);
+	if (r == CENOTE_OK)
+		r = cenote_set_autocommit(dbc->conn, 1);
+	if (r < 0)
+		return failed(dbc, r);
+	forget_attrs(dbc);
+	return cod_apply_attrs(dbc);
+}
+
+static SQLRETURN
+set_login_timeout(struct cod_dbc *dbc, SQLULEN value)
+{
+	dbc->login_timeout = (SQLUINTEGER)value;
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+set_connection_timeout(struct cod_dbc *dbc, SQLULEN value)
+{
+	dbc->connection_timeout = (SQLUINTEGER)value;
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+set_packet_size(struct cod_dbc *dbc, SQLULEN value)
+{
+	(void)value;
+	if (dbc->conn != NULL)
+		return cod_fail(&dbc->head, "HY011");
+	return cod_warn(&dbc->head, "01S02");
+}
+
+static SQLRETURN
+set_quiet_mode(struct cod_dbc *dbc, SQLULEN value)
+{
+	dbc->quiet_mode = (SQLPOINTER)value; /* NOLINT(performance-no-int-to-ptr) */
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+set_odbc_cursors(struct cod_dbc *dbc, SQLULEN value)
+{
+	dbc->odbc_cursors = (SQLUINTEGER)value;
+	return SQL_SUCCESS;
+}
+
+/* -------------------------------------------------------------------- getting ----- */
+
+static SQLULEN
+get_isolation(struct cod_dbc *dbc)
+{
+	return dbc->isolation != 0 ? dbc->isolation : default_isolation(dbc->dialect);
+}
+
+static SQLULEN
+get_autocommit(struct cod_dbc *dbc)
+{
+	return dbc->autocommit;
+}
+
+static SQLULEN
+get_access(struct cod_dbc *dbc)
+{
+	return dbc->access_mode;
+}
+
+static SQLULEN
+get_login_timeout(struct cod_dbc *dbc)
+{
+	return dbc->login_timeout;
+}
+
+static SQLULEN
+get_connection_timeout(struct cod_dbc *dbc)
+{
+	return dbc->connection_timeout;
+}
+
+static SQLULEN
+get_packet_size(struct cod_dbc *dbc)
+{
+	return dbc->packet_size;
+}
+
+static SQLULEN
+get_quiet_mode(struct cod_dbc *dbc)
+{
+	return (SQLULEN)dbc->quiet_mode;
+}
+
+static SQLULEN
+get_odbc_cursors(struct cod_dbc *dbc)
+{
+	return dbc->odbc_cursors;
+}
+
+static SQLULEN
+get_auto_ipd(struct cod_dbc *dbc)
+{
+	return dbc->dialect == COD_DIALECT_POSTGRESQL ? SQL_TRUE : SQL_FALSE;
+}
+
+/* What has come is looked at; nothing is sent. */
+static SQLULEN
+get_dead(struct cod_dbc *dbc)
+{
+	if (dbc->conn == NULL)
+		return SQL_CD_TRUE;
+	if (dbc->owner == NULL && cenote_process(dbc->conn) < 0)
+		return SQL_CD_TRUE;
+	return cenote_is_connected(dbc->conn) ? SQL_CD_FALSE : SQL_CD_TRUE;
+}
+
+/* Attributes that are a number; get NULL: it cannot be asked for; set NULL: it cannot be set. */
+static const struct {
+	SQLINTEGER attr;
+	SQLRETURN (*set)(struct cod_dbc *dbc, SQLULEN value);
+	SQLULEN (*get)(struct cod_dbc *dbc);
+	bool is_pointer;
+} attrs[] = {
+	{ SQL_ATTR_ACCESS_MODE, set_access, get_access, false },
+	{ SQL_ATTR_AUTOCOMMIT, set_autocommit, get_autocommit, false },
+	{ SQL_ATTR_AUTO_IPD, NULL, get_auto_ipd, false },
+	{ SQL_ATTR_CONNECTION_DEAD, NULL, get_dead, false },
+	{ SQL_ATTR_CONNECTION_TIMEOUT, set_connection_timeout, get_connection_timeout,
+		false },
+	{ SQL_ATTR_LOGIN_TIMEOUT, set_login_timeout, get_login_timeout, false },
+	{ SQL_ATTR_ODBC_CURSORS, set_odbc_cursors, get_odbc_cursors, false },
+	{ SQL_ATTR_PACKET_SIZE, set_packet_size, get_packet_size, false },
+	{ SQL_ATTR_QUIET_MODE, set_quiet_mode, get_quiet_mode, true },
+	{ SQL_ATTR_RESET_CONNECTION, set_reset, NULL, false },
+	{ SQL_ATTR_TXN_ISOLATION, set_isolation, get_isolation, false },
+};
+
+/* -------------------------------------------------------------- current catalog ----- */
+
+static SQLRETURN
+select_catalog(struct cod_dbc *dbc, const char *catalog)
+{
+	const char *database = cenote_info(dbc->conn, "database");
+	int r;
+
+	if (database != NULL && strcmp(database, catalog) == 0)
+		return SQL_SUCCESS;
+	r = cod_settle(dbc);
+	if (r == CENOTE_OK)
+		r = cenote_select_database(dbc->conn, catalog);
+	if (r < 0)
+		return failed(dbc, r);
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+set_catalog(struct cod_dbc *dbc, const void *value, SQLINTEGER n, bool is_wide)
+{
+	SQLRETURN ret = SQL_SUCCESS;
+	char *copy;
+
+	if (value == NULL)
+		return cod_fail(&dbc->head, "HY009");
+	if (!cod_is_length(n))
+		return cod_fail(&dbc->head, "HY090");
+	/* the length of an attribute is in bytes */
+	if (is_wide)
+		copy = cod_wide_dup(value, n < 0 ? n : n / (SQLINTEGER)sizeof(SQLWCHAR));
+	else
+		copy = cod_text_dup(value, n);
+	if (copy == NULL)
+		return cod_fail(&dbc->head, "HY001");
+	if (dbc->conn != NULL)
+		ret = select_catalog(dbc, copy);
+	if (ret != SQL_SUCCESS) {
+		free(copy);
+		return ret;
+	}
+	free(dbc->catalog);
+	dbc->catalog = copy;
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+get_catalog(struct cod_dbc *dbc, const struct cod_sink *sink)
+{
+	const char *name = dbc->catalog;
+
+	if (name == NULL && dbc->conn != NULL)
+		name = cenote_info(dbc->conn, "database");
+	return cod_give(&dbc->head, sink, name);
+}
+
+/* --------------------------------------------------------------------- the faces ----- */
+
+SQLRETURN
+cod_set_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value, SQLINTEGER n,
+	bool is_wide)
+{
+	if (attr == SQL_ATTR_CURRENT_CATALOG)
+		return set_catalog(dbc, value, n, is_wide);
+	for (size_t i = 0; i < COD_COUNT(attrs); i++) {
+		if (attrs[i].attr == attr && attrs[i].set != NULL)
+			return attrs[i].set(dbc, (SQLULEN)value);
+	}
+	if (cod_set_stmt_default(dbc, attr, (SQLULEN)value))
+		return SQL_SUCCESS;
+	return cod_fail(&dbc->head, "HY092");
+}
+
+static SQLRETURN
+give_number(
+	SQLULEN number, bool is_pointer, SQLPOINTER value, const struct cod_sink *sink)
+{
+	if (sink->length32 != NULL)
+		*sink->length32 = (SQLINTEGER)(is_pointer ? sizeof(SQLPOINTER)
+							  : sizeof(SQLUINTEGER));
+	if (value == NULL)
+		return SQL_SUCCESS;
+	if (is_pointer)
+		*(SQLULEN *)value = number;
+	else
+		*(SQLUINTEGER *)value = (SQLUINTEGER)number;
+	return SQL_SUCCESS;
+}
+
+SQLRETURN
+cod_get_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value,
+	const struct cod_sink *sink)
+{
+	SQLULEN number;
+
+	if (attr == SQL_ATTR_CURRENT_CATALOG)
+		return get_catalog(dbc, sink);
+	for (size_t i = 0; i < COD_COUNT(attrs); i++) {
+		if (attrs[i].attr == attr && attrs[i].get != NULL)
+			return give_number(
+				attrs[i].get(dbc), attrs[i].is_pointer, value, sink);
+	}
+	if (cod_get_stmt_default(dbc, attr, &number))
+		return give_number(number, false, value, sink);
+	return cod_fail(&dbc->head, "HY092");
+}
+
+static bool
+is_yes(const char *text)
+{
+	return *text != '\0' && strchr("1yYtT", *text) != NULL;
+}
+
+SQLRETURN
+cod_apply_attrs(struct cod_dbc *dbc)
+{
+	SQLUINTEGER isolation = dbc->isolation;
+	SQLRETURN ret = SQL_SUCCESS;
+
+	if (is_yes(cod_setting(&dbc->settings, COD_KEY_READ_ONLY)))
+		dbc->access_mode = SQL_MODE_READ_ONLY;
+	if (dbc->access_mode == SQL_MODE_READ_ONLY)
+		ret = tell_access(dbc, SQL_MODE_READ_ONLY);
+	if (ret == SQL_SUCCESS && isolation != 0) {
+		dbc->isolation = 0;
+		ret = tell_isolation(dbc, isolation);
+		dbc->isolation = isolation;
+	}
+	if (ret == SQL_SUCCESS && dbc->catalog != NULL)
+		ret = select_catalog(dbc, dbc->catalog);
+	if (ret == SQL_SUCCESS && dbc->autocommit == SQL_AUTOCOMMIT_OFF) {
+		int r = cenote_set_autocommit(dbc->conn, 0);
+
+		if (r < 0)
+			ret = failed(dbc, r);
+		else
+			ret = SQL_SUCCESS;
+	}
+	return ret;
+}

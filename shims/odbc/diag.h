@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_DIAG_H
+#define COD_DIAG_H
+
+/*
+ * Diagnostics of a handle: what the last function on it had to tell, in the standard's order. Setting
+ * them cannot fail: without memory the last record says so.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+struct cod_diag_record {
+	char sqlstate[6];
+	bool is_of_server; /* of the data source, not of the driver */
+	SQLINTEGER native;
+	SQLLEN row; /* SQL_NO_ROW_NUMBER, SQL_ROW_NUMBER_UNKNOWN, or from 1 */
+	SQLINTEGER column; /* likewise */
+	char *message; /* "[Cenote][…] …", for free() unless it is static */
+};
+
+struct cod_diag {
+	SQLRETURN ret;
+	SQLLEN cursor_rows, row_count;
+	SQLINTEGER function_code;
+	const char *function; /* static */
+	struct cod_diag_record *records;
+	size_t n, room;
+	bool is_cut; /* there was no memory for more */
+};
+
+void cod_diag_clear(struct cod_diag *diag);
+void cod_diag_finish(struct cod_diag *diag);
+
+/* Where a record belongs. */
+struct cod_diag_where {
+	SQLLEN row;
+	SQLINTEGER column;
+};
+#define COD_NOWHERE ((struct cod_diag_where){ SQL_NO_ROW_NUMBER, SQL_NO_COLUMN_NUMBER })
+
+/*
+ * Add a record, behind those of its rank.
+ * @param component  who says it: "ODBC", or the server's name
+ * @param message    NULL: the standard's words for the state
+ */
+void cod_diag_add(struct cod_diag *diag, const struct cod_diag_where *where,
+	const char *sqlstate, SQLINTEGER native, const char *component,
+	const char *message);
+
+/* The i-th record, from 1; NULL behind the last. */
+const struct cod_diag_record *cod_diag_record(const struct cod_diag *diag, SQLSMALLINT i);
+
+/* The standard's words for a state; what an application of ODBC 2 knows it as; whether ISO 9075 or ODBC
+ * defined class and subclass. */
+const char *cod_state_text(const char *sqlstate);
+const char *cod_state_odbc2(const char *sqlstate);
+bool cod_state_is_odbc_class(const char *sqlstate);
+bool cod_state_is_odbc_subclass(const char *sqlstate);
+
+/* SQL_DIAG_DYNAMIC_FUNCTION and its code: of what a statement begins with. */
+void cod_diag_set_function(struct cod_diag *diag, const char *sql);
+
+#endif

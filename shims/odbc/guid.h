@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_GUID_H
+#define COD_GUID_H
+
+#include <stddef.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+/* 8-4-4-4-12 hexadecimal digits, perhaps in braces, blanks around them. 0, or -1: it is none. */
+int cod_guid_read(const char *text, size_t n, SQLGUID *ret_guid);
+
+#define COD_GUID_TEXT 36
+/* Writes COD_GUID_TEXT characters in lower case, and a zero. */
+void cod_guid_text(const SQLGUID *guid, char *out);
+
+#endif

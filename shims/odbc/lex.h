@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_LEX_H
+#define COD_LEX_H
+
+#include <stddef.h>
+
+#include "dialect.h"
+
+/* SQL as far as escapes and parameter markers have to know it: what is quoted, and what is a comment. */
+
+struct cod_span {
+	const char *p, *end;
+};
+
+/*
+ * Behind what begins at `text.p` (which is not the end): a literal, a quoted name or a comment as a whole, as this
+ * server reads them, else one character. `begin` is where the statement begins.
+ */
+const char *cod_lex_skip(
+	enum cod_dialect dialect, const char *begin, struct cod_span text);
+/* A literal, a quoted name or a comment. */
+int cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text);
+
+int cod_lex_is_blank(char c);
+int cod_lex_is_word(char c);
+/* Without blanks at both ends. */
+struct cod_span cod_lex_trim(struct cod_span text);
+/* The word at the beginning, which is taken off; empty if there is none. */
+struct cod_span cod_lex_word(struct cod_span *text);
+/* Whether it is this word, which is in upper case. */
+int cod_lex_is(struct cod_span text, const char *word);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_MOMENT_H
+#define COD_MOMENT_H
+
+#include <stddef.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include <cenote/cenote.h>
+
+/* Dates and times, as texts and as ODBC's structures. */
+
+struct cod_moment {
+	int has_date, has_time;
+	cenote_timestamp at; /* what it does not have is zero */
+};
+
+/*
+ * [-]YYYY-MM-DD, HH:MM[:SS[.f…]][offset], or both with a blank or T between; blanks around them. An offset
+ * (Z, +HH, +HHMM, +HH:MM, +HH:MM:SS) is read and kept. Digits beyond nanoseconds are cut. 0, or
+ * -1: it is none, or there is no such day or hour.
+ */
+int cod_moment_read(const char *text, size_t n, struct cod_moment *ret_moment);
+/* The same within ODBC's literals: {d '…'}, {t '…'}, {ts '…'}, or without them. */
+int cod_moment_read_literal(const char *text, size_t n, struct cod_moment *ret_moment);
+
+/* Whether there is such a day, or hour. */
+int cod_is_date(const cenote_date *date);
+int cod_is_time(const cenote_time *time);
+
+/* Today, in the process's time zone: the date of a time that becomes a timestamp. */
+void cod_today(cenote_date *ret_date);
+
+/* Room for the texts, with a zero. Those of no offset. */
+#define COD_MOMENT_TEXT_MAX 48
+size_t cod_date_text(const cenote_date *date, char *out);
+size_t cod_time_text(const cenote_time *time, char *out);
+size_t cod_timestamp_text(const cenote_timestamp *at, char *out);
+
+#endif

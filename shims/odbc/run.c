@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "odbc.h"
+
+#include <poll.h>
+#include <time.h>
+
+/* How long a server may take to stop a request whose time is up. */
+#define STOP_MS  10000u
+/* While many sets of parameters are under way: how often it is looked whether they were cancelled, and then each of
+ * them is. */
+#define LOOK_MS  100u
+#define AGAIN_MS 10u
+
+/* ---------------------------------------------------------------------- waiting ----- */
+
+struct step {
+	struct cod_stmt *stmt;
+	cenote_result *result;
+	cenote_result **ret_result;
+};
+
+static int
+step_result(const struct step *step)
+{
+	return cenote_get_result(step->stmt->dbc->conn, step->ret_result);
+}
+
+static int
+step_batch(const struct step *step)
+{
+	return cenote_result_next(step->result);
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void
+stop(struct cod_stmt *stmt)
+{
+	struct cod_dbc *dbc = stmt->dbc;
+
+	stmt->is_timed_out = true;
+	stmt->deadline_ms = now_ms() + STOP_MS;
+	(void)pthread_mutex_lock(&dbc->cancel_mutex);
+	if (cenote_cancel_send(dbc->cancel) < 0)
+		stmt->deadline_ms =
+			now_ms(); /* not stopped: it is waited for no longer */
+	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
+}
+
+bool
+cod_is_stopped(const struct cod_stmt *stmt)
+{
+	return stmt->is_timed_out || atomic_load(&stmt->is_cancelled);
+}
+
+void
+cod_stop_next(struct cod_stmt *stmt)
+{
+	struct cod_dbc *dbc = stmt->dbc;
+
+	(void)pthread_mutex_lock(&dbc->cancel_mutex);
+	/* where it does not arrive the request is carried out, and tells so */
+	if (cenote_cancel_send(dbc->cancel) < 0)
+		dbc->running = NULL;
+	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
+}
+
+static int
+earlier(int limit_ms, uint64_t other_ms)
+{
+	return limit_ms < 0 || (uint64_t)limit_ms > other_ms ? (int)other_ms : limit_ms;
+}
+
+/* Until the connection can go on, or it is time. */
+static int
+wait_for_socket(struct cod_stmt *stmt)
+{
+	cenote_conn *conn = stmt->dbc->conn;
+	int wants = cenote_wants(conn), limit = cenote_wait_ms(conn);
+	uint64_t now = now_ms();
+	struct pollfd fd = {
+		.fd = cenote_fd(conn),
+		.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+				  (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0)),
+	};
+
+	if (stmt->deadline_ms > 0 && now >= stmt->deadline_ms) {
+		if (stmt->is_timed_out)
+			return CENOTE_ERR_TIMEOUT;
+		stop(stmt);
+		return CENOTE_OK;
+	}
+	if (stmt->deadline_ms > 0)
+		limit = earlier(limit, stmt->deadline_ms - now);
+	if (stmt->exec.is_array)
+		limit = earlier(limit, cod_is_stopped(stmt) ? AGAIN_MS : LOOK_MS);
+	/* of several requests a cancel stops one */
+	if (poll(&fd, 1, limit) == 0 && stmt->exec.is_array && cod_is_stopped(stmt))
+		cod_stop_next(stmt);
+	return CENOTE_OK;
+}
+
+static int
+wait_until(int (*go)(const struct step *step), const struct step *step, bool is_async)
+{
+	struct cod_stmt *stmt = step->stmt;
+	cenote_conn *conn = stmt->dbc->conn;
+	int r;
+
+	if (stmt->deadline_ms == 0 && !is_async && !stmt->exec.is_array)
+		return go(step);
+	(void)cenote_set_nonblocking(conn, 1);
+	do {
+		r = go(step);
+		if (r != CENOTE_AGAIN)
+			break;
+		if (is_async && (stmt->deadline_ms == 0 || now_ms() < stmt->deadline_ms))
+			break;
+		r = wait_for_socket(stmt);
+	} while (r == CENOTE_OK);
+	(void)cenote_set_nonblocking(conn, 0);
+	return r;
+}
+
+int
+cod_wait_result(struct cod_stmt *stmt, bool may_poll, cenote_result **ret_result)
+{
+	const struct step step = { stmt, NULL, ret_result };
+	bool is_async = stmt->attrs[COD_ASYNC_ENABLE] == SQL_ASYNC_ENABLE_ON;
+
+	return wait_until(step_result, &step, is_async && may_poll);
+}
+
+int
+cod_wait_batch(struct cod_stmt *stmt, cenote_result *result)
+{
+	const struct step step = { stmt, result, NULL };
+
+	return wait_until(step_batch, &step, false);
+}
+
+/* --------------------------------------------------------------------- requests ----- */
+
+static void
+set_running(struct cod_dbc *dbc, struct cod_stmt *stmt)
+{
+	(void)pthread_mutex_lock(&dbc->cancel_mutex);
+	dbc->running = stmt;
+	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
+}
+
+int
+cod_request_begin(struct cod_stmt *stmt)
+{
+	SQLULEN timeout_s = stmt->attrs[COD_QUERY_TIMEOUT];
+	int r = cod_settle(stmt->dbc);
+
+	if (r < 0)
+		return r;
+	atomic_store(&stmt->is_cancelled, false);
+	stmt->is_timed_out = false;
+	if (timeout_s > 0 && stmt->exec.deadline_ms == 0)
+		stmt->exec.deadline_ms = now_ms() + timeout_s * 1000;
+	stmt->deadline_ms = stmt->exec.deadline_ms;
+	return CENOTE_OK;
+}
+
+void
+cod_request_sent(struct cod_stmt *stmt)
+{
+	stmt->dbc->owner = stmt;
+	cenote_cancel_follow(stmt->dbc->cancel, stmt->dbc->conn);
+	set_running(stmt->dbc, stmt);
+}
+
+void
+cod_request_end(struct cod_stmt *stmt)
+{
+	if (stmt->dbc->running == stmt)
+		set_running(stmt->dbc, NULL);
+	stmt->deadline_ms = 0;
+}
+
+void
+cod_result_over(struct cod_stmt *stmt, uint32_t flags)
+{
+	struct cod_dbc *dbc = stmt->dbc;
+	cenote_result *result = NULL;
+	int r;
+
+	if (dbc->owner != stmt || (flags & CENOTE_RESULT_FLAG_MORE) != 0)
+		return;
+	r = cenote_get_result(dbc->conn, &result);
+	if (r == CENOTE_OK)
+		(void)cod_later_add(stmt, result);
+	else
+		dbc->owner = NULL;
+}
+
+SQLRETURN
+cod_request_failed(struct cod_stmt *stmt, const struct cod_diag_where *where,
+	const cenote_diag *diag, int status)
+{
+	if (stmt->is_timed_out)
+		cod_diag_add(&stmt->head.diag, where, "HYT00", cenote_diag_native(diag),
+			"ODBC", "the query timeout expired");
+	else if (atomic_load(&stmt->is_cancelled))
+		cod_diag_add(&stmt->head.diag, where, "HY008", cenote_diag_native(diag),
+			stmt->head.component, cenote_diag_message(diag));
+	else
+		return cod_fail_cenote(&stmt->head, where, diag, status);
+	return SQL_ERROR;
+}
+
+/* Whole, and in its owner's memory. */
+static int
+keep_result(struct cod_stmt *owner, cenote_result *result)
+{
+	int r = CENOTE_OK;
+
+	if (cenote_result_kind(result) == CENOTE_RESULT_ROWS)
+		r = cenote_result_buffer(result);
+	/* It was whole already, or failed on its way, which it tells when it is read. */
+	if (r == CENOTE_ERR_STATE || r == CENOTE_ERR_SERVER)
+		r = CENOTE_OK;
+	if (r < 0) {
+		cenote_result_destroy(result);
+		return r;
+	}
+	return cod_later_add(owner, result);
+}
+
+int
+cod_settle(struct cod_dbc *dbc)
+{
+	struct cod_stmt *owner = dbc->owner;
+	cenote_result *result;
+	int r;
+
+	if (owner == NULL)
+		return CENOTE_OK;
+	r = cod_cursor_keep(owner);
+	while (r == CENOTE_OK && dbc->owner != NULL) {
+		r = cenote_get_result(dbc->conn, &result);
+		if (r != CENOTE_OK)
+			break;
+		r = keep_result(owner, result);
+	}
+	if (r == CENOTE_DONE || cenote_status_is_fatal(r))
+		dbc->owner = NULL;
+	return r == CENOTE_DONE ? CENOTE_OK : r;
+}
+
+int
+cod_settle_all(struct cod_dbc *dbc)
+{
+	int r = cod_settle(dbc);
+
+	for (struct cod_stmt *stmt = dbc->stmts; stmt != NULL && r == CENOTE_OK;
+		stmt = stmt->next)
+		r = cod_cursor_keep(stmt);
+	return r;
+}
+
+/* ----------------------------------------------------------------------- cancel ----- */
+
+/* With cancel_mutex. The record of a failure is made when `head` is asked for it. */
+static SQLRETURN
+send_cancel(struct cod_dbc *dbc, struct cod_head *head)
+{
+	atomic_store(&dbc->running->is_cancelled, true);
+	if (cenote_cancel_send(dbc->cancel) >= 0)
+		return SQL_SUCCESS;
+	atomic_store(&dbc->running->is_cancelled, false);
+	atomic_store(&head->is_cancel_lost, true);
+	return SQL_ERROR;
+}
+
+/* True: it is running, and was told to stop. */
+static bool
+cancel_running(struct cod_stmt *stmt, SQLRETURN *ret)
+{
+	struct cod_dbc *dbc = stmt->dbc;
+	bool is_running;
+
+	(void)pthread_mutex_lock(&dbc->cancel_mutex);
+	is_running = dbc->running == stmt;
+	if (is_running)
+		*ret = send_cancel(dbc, &stmt->head);
+	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
+	return is_running;
+}
+
+/* Give up what wants data. */
+static SQLRETURN
+cancel_idle(struct cod_stmt *stmt)
+{
+	(void)pthread_mutex_lock(stmt->head.lock);
+	cod_diag_clear(&stmt->head.diag);
+	if (stmt->pending.function != 0) {
+		cod_pending_clear(stmt);
+		cod_execution_finish(stmt);
+	}
+	(void)pthread_mutex_unlock(stmt->head.lock);
+	return SQL_SUCCESS;
+}
+
+static SQLRETURN
+cancel_dbc(struct cod_dbc *dbc)
+{
+	SQLRETURN ret = SQL_SUCCESS;
+
+	(void)pthread_mutex_lock(&dbc->cancel_mutex);
+	if (dbc->running != NULL)
+		ret = send_cancel(dbc, &dbc->head);
+	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
+	return ret;
+}
+
+SQLRETURN
+cod_cancel_handle(SQLSMALLINT kind, SQLHANDLE handle)
+{
+	SQLRETURN ret;
+
+	if (kind == SQL_HANDLE_DBC && cod_is_handle(handle, COD_DBC))
+		return cancel_dbc(handle);
+	if (kind != SQL_HANDLE_STMT || !cod_is_handle(handle, COD_STMT))
+		return SQL_INVALID_HANDLE;
+	if (cancel_running(handle, &ret))
+		return ret;
+	return cancel_idle(handle);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef COD_SETTINGS_H
+#define COD_SETTINGS_H
+
+/* What a connection is made of: attributes of connection strings and of data sources. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cod_key {
+	COD_KEY_DSN,
+	COD_KEY_DRIVER,
+	COD_KEY_DESCRIPTION,
+	COD_KEY_POOL,
+	COD_KEY_SERVER,
+	COD_KEY_DATABASE,
+	COD_KEY_UID,
+	COD_KEY_PWD,
+	COD_KEY_TLS,
+	COD_KEY_CA,
+	COD_KEY_CERT,
+	COD_KEY_KEY,
+	COD_KEY_READ_ONLY,
+	COD_KEY_FETCH_SIZE,
+	COD_KEY_TIMEOUT,
+	COD_KEY_APPLICATION_NAME,
+	COD_N_KEYS
+};
+
+struct cod_settings {
+	char *values[COD_N_KEYS]; /* NULL: not given */
+};
+
+void cod_settings_clear(struct cod_settings *settings);
+/* The attribute's name as it is written; the key of a name (case ignored, other names it has too), -1:
+ * there is none. */
+const char *cod_key_name(enum cod_key key);
+int cod_key_of(const char *name, size_t n);
+/* "" if it was not given. */
+const char *cod_setting(const struct cod_settings *settings, enum cod_key key);
+/* Given already: what came first stays. False: no memory. */
+bool cod_settings_put(
+	struct cod_settings *settings, enum cod_key key, const char *value, size_t n);
+
+enum cod_parse {
+	COD_PARSE_OK,
+	COD_PARSE_UNKNOWN, /* an attribute that is none of ours: to be told, 01S00 */
+	COD_PARSE_BAD, /* not a connection string */
+	COD_PARSE_NO_MEMORY
+};
+/* Read "NAME=VALUE;NAME={VALUE};…". */
+enum cod_parse cod_settings_parse(
+	struct cod_settings *settings, const char *text, size_t n);
+/* Write them so. NULL: no memory; else for free(). */
+char *cod_settings_format(const struct cod_settings *settings);
+/* From odbc.ini, what was not given yet: the section DSN, of which `dsn` is the name. False: no memory. */
+bool cod_settings_read_dsn(struct cod_settings *settings, const char *dsn);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "types.h"
+
+#include <stddef.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A type of the server's. */
+struct rule {
+	uint32_t native;
+	SQLSMALLINT sql;
+	int16_t size; /* where the SQL type has none or another; 0 */
+	uint8_t is_unsigned;
+	uint8_t has_offset; /* the text of a time has its zone's offset behind it */
+};
+
+/* By OID. */
+static const struct rule postgresql_rules[] = {
+	{ 16, SQL_BIT, 0, 0, 0 }, /* bool */
+	{ 17, SQL_VARBINARY, 0, 0, 0 }, /* bytea */
+	{ 18, SQL_CHAR, 1, 0, 0 }, /* "char" */
+	{ 19, SQL_VARCHAR, 63, 0, 0 }, /* name */
+	{ 20, SQL_BIGINT, 0, 0, 0 }, { 21, SQL_SMALLINT, 0, 0, 0 },
+	{ 23, SQL_INTEGER, 0, 0, 0 }, { 26, SQL_BIGINT, 10, 1, 0 }, /* oid */
+	{ 28, SQL_BIGINT, 10, 1, 0 }, /* xid */
+	{ 29, SQL_BIGINT, 10, 1, 0 }, /* cid */
+	{ 700, SQL_REAL, 0, 0, 0 }, { 701, SQL_DOUBLE, 0, 0, 0 },
+	{ 1042, SQL_CHAR, 0, 0, 0 }, /* bpchar */
+	{ 1083, SQL_TYPE_TIME, 0, 0, 0 },
+	{ 1184, SQL_TYPE_TIMESTAMP, 0, 0, 1 }, /* timestamptz */
+	{ 1266, SQL_VARCHAR, 24, 0,
+		0 }, /* timetz, whose zone SQL_TYPE_TIME cannot hold */
+	{ 1700, SQL_NUMERIC, 0, 0, 0 }, { 5069, SQL_BIGINT, 20, 1, 0 }, /* xid8 */
+};
+
+/* By enum enum_field_types. */
+static const struct rule mysql_rules[] = {
+	{ 1, SQL_TINYINT, 0, 0, 0 },
+	{ 2, SQL_SMALLINT, 0, 0, 0 },
+	{ 3, SQL_INTEGER, 0, 0, 0 },
+	{ 4, SQL_REAL, 0, 0, 0 },
+	{ 9, SQL_INTEGER, 8, 0, 0 }, /* mediumint */
+	{ 13, SQL_SMALLINT, 4, 1, 0 }, /* year */
+	{ 252, SQL_LONGVARCHAR, 0, 0, 0 }, /* text */
+	{ 252, SQL_LONGVARBINARY, 0, 0, 0 }, /* blob */
+	{ 254, SQL_CHAR, 0, 0, 0 }, /* also enum and set */
+	{ 254, SQL_BINARY, 0, 0, 0 },
+};
+
+static const struct {
+	const struct rule *rules;
+	size_t n;
+	int16_t decimal_size; /* of a number without a precision */
+	int16_t fraction; /* digits of a time's fraction where the server does not say */
+	int16_t bytes_per_character; /* of a column's length */
+	uint32_t unsigned_flag, auto_flag, binary_flag;
+	uint8_t is_case_sensitive; /* texts, unless binary_flag */
+	const char *bytes_prefix;
+} servers[COD_N_DIALECTS] = {
+	[COD_DIALECT_OTHER] = { NULL, 0, 38, 0, 1, 0, 0, 0, 1, "X'" },
+	[COD_DIALECT_POSTGRESQL] = { postgresql_rules, COUNT(postgresql_rules), 1000, 6,
+		1, 0, 0, 0, 1, "'\\x" },
+	[COD_DIALECT_MYSQL] = { mysql_rules, COUNT(mysql_rules), 65, 0, 4, 32, 512, 128,
+		0, "x'" },
+	[COD_DIALECT_SQLITE] = { NULL, 0, 38, 9, 1, 0, 4, 0, 1, "x'" },
+	[COD_DIALECT_TDS] = { NULL, 0, 38, 3, 1, 0, 0, 0, 0, "0x" },
+};
+
+/* Where the server's own number of a type says nothing. */
+static const struct rule logical_rules[] = {
+	{ CENOTE_TYPE_NULL, SQL_VARCHAR, 0, 0, 0 },
+	{ CENOTE_TYPE_BOOL, SQL_BIT, 0, 0, 0 },
+	{ CENOTE_TYPE_INT64, SQL_BIGINT, 0, 0, 0 },
+	{ CENOTE_TYPE_UINT64, SQL_BIGINT, 20, 1, 0 },
+	{ CENOTE_TYPE_DOUBLE, SQL_DOUBLE, 0, 0, 0 },
+	{ CENOTE_TYPE_DECIMAL, SQL_DECIMAL, 0, 0, 0 },
+	{ CENOTE_TYPE_TEXT, SQL_VARCHAR, 0, 0, 0 },
+	{ CENOTE_TYPE_BYTES, SQL_VARBINARY, 0, 0, 0 },
+	{ CENOTE_TYPE_DATE, SQL_TYPE_DATE, 0, 0, 0 },
+	{ CENOTE_TYPE_TIME, SQL_TYPE_TIME, 0, 0, 0 },
+	{ CENOTE_TYPE_TIMESTAMP, SQL_TYPE_TIMESTAMP, 0, 0, 0 },
+	{ CENOTE_TYPE_INTERVAL, SQL_VARCHAR, 64, 0, 0 },
+	{ CENOTE_TYPE_UUID, SQL_GUID, 0, 0, 0 },
+	{ CENOTE_TYPE_JSON, SQL_VARCHAR, 0, 0, 0 },
+	{ CENOTE_TYPE_OTHER, SQL_VARCHAR, 0, 0, 0 },
+};
+
+/* Texts and bytes: the wide form, and what they are without a limit. */
+static const struct {
+	SQLSMALLINT sql, wide, unlimited;
+} forms[] = {
+	{ SQL_CHAR, SQL_WCHAR, SQL_LONGVARCHAR },
+	{ SQL_VARCHAR, SQL_WVARCHAR, SQL_LONGVARCHAR },
+	{ SQL_LONGVARCHAR, SQL_WLONGVARCHAR, SQL_LONGVARCHAR },
+	{ SQL_BINARY, SQL_BINARY, SQL_LONGVARBINARY },
+	{ SQL_VARBINARY, SQL_VARBINARY, SQL_LONGVARBINARY },
+	{ SQL_LONGVARBINARY, SQL_LONGVARBINARY, SQL_LONGVARBINARY },
+};
+
+void
+cod_native_of_column(const cenote_column *column, struct cod_native *ret_native)
+{
+	ret_native->type = (int)cenote_column_int(column, CENOTE_COLUMN_TYPE);
+	ret_native->native_type =
+		(uint32_t)cenote_column_int(column, CENOTE_COLUMN_NATIVE_TYPE);
+	ret_native->modifier = cenote_column_int(column, CENOTE_COLUMN_MODIFIER);
+	ret_native->flags =
+		(uint32_t)cenote_column_int(column, CENOTE_COLUMN_NATIVE_FLAGS);
+	ret_native->charset = cenote_column_int(column, CENOTE_COLUMN_CHARSET);
+	ret_native->length = cenote_column_int(column, CENOTE_COLUMN_LENGTH);
+	ret_native->precision = cenote_column_int(column, CENOTE_COLUMN_PRECISION);
+	ret_native->scale = cenote_column_int(column, CENOTE_COLUMN_SCALE);
+	ret_native->nullable = (int)cenote_column_int(column, CENOTE_COLUMN_NULLABLE);
+	ret_native->type_name = cenote_column_text(column, CENOTE_COLUMN_TYPE_NAME);
+}
+
+void
+cod_native_of_param(int type, uint32_t native_type, struct cod_native *ret_native)
+{
+	*ret_native = (struct cod_native)COD_NATIVE_INIT;
+	ret_native->type = type;
+	ret_native->native_type = native_type;
+	ret_native->nullable = SQL_NULLABLE;
+}
+
+static int
+is_bytes(SQLSMALLINT sql)
+{
+	return sql == SQL_BINARY || sql == SQL_VARBINARY || sql == SQL_LONGVARBINARY;
+}
+
+static const struct rule *
+find_rule(enum cod_dialect dialect, const struct cod_native *native)
+{
+	static const struct rule unknown = { 0, SQL_VARCHAR, 0, 0, 0 };
+
+	for (size_t i = 0; i < servers[dialect].n; i++) {
+		const struct rule *rule = &servers[dialect].rules[i];
+
+		/* MySQL's types of text and of bytes have the same numbers. */
+		if (rule->native == native->native_type &&
+			is_bytes(rule->sql) == (native->type == CENOTE_TYPE_BYTES))
+			return rule;
+	}
+	for (size_t i = 0; i < COUNT(logical_rules); i++) {
+		if (logical_rules[i].native == (uint32_t)native->type)
+			return &logical_rules[i];
+	}
+	return &unknown;
+}
+
+/* ---- sizes ---- */
+
+static size_t
+form_of(SQLSMALLINT sql)
+{
+	size_t i = 0;
+
+	while (i < COUNT(forms) && forms[i].sql != sql)
+		i++;
+	return i;
+}
+
+static int
+is_text(SQLSMALLINT sql)
+{
+	const struct cod_sql_type *type = cod_sql_type(sql);
+
+	return type->c_type == SQL_C_WCHAR ||
+	       (type->c_type == SQL_C_CHAR && type->radix == 0);
+}
+
+/* Characters or bytes; a length of 0 is none, and neither is one that nobody would allocate. */
+static void
+size_string(enum cod_dialect dialect, const struct cod_native *native, size_t form,
+	int is_wide, struct cod_type *t)
+{
+	int64_t length = t->size > 0 ? (int64_t)t->size : native->length;
+	int is_limited, unit = 1;
+
+	if (native->type != CENOTE_TYPE_BYTES && t->size == 0)
+		length /= servers[dialect].bytes_per_character;
+	is_limited = length > 0 && length < 65536;
+	t->size = is_limited ? (SQLULEN)length : COD_UNLIMITED_SIZE;
+	if (!is_limited)
+		form = form_of(forms[form].unlimited);
+	t->sql = cod_sql_type(forms[form].sql);
+	if (is_wide)
+		t->sql = cod_sql_type(forms[form].wide);
+	if (is_text(t->sql->concise))
+		unit = is_wide ? (int)sizeof(SQLWCHAR) : 4;
+	t->octets = is_limited ? (SQLLEN)t->size * unit : COD_UNLIMITED_SIZE;
+	t->display = (SQLLEN)t->size;
+	if (is_limited && !is_text(t->sql->concise))
+		t->display *= 2;
+}
+
+static void
+size_decimal(
+	enum cod_dialect dialect, const struct cod_native *native, struct cod_type *t)
+{
+	int is_known = native->precision > 0;
+
+	t->size = is_known ? (SQLULEN)native->precision
+			   : (SQLULEN)servers[dialect].decimal_size;
+	/* Of one that takes any number, digits enough for most. */
+	t->digits = (SQLSMALLINT)(native->scale >= 0 ? native->scale : is_known ? 0 : 6);
+	t->precision = (SQLSMALLINT)t->size;
+	t->octets = t->display = (SQLLEN)t->size + 2;
+}
+
+static void
+size_datetime(enum cod_dialect dialect, const struct cod_native *native, int has_offset,
+	struct cod_type *t)
+{
+	int64_t digits = native->scale >= 0 && native->scale <= 9
+				 ? native->scale
+				 : servers[dialect].fraction;
+
+	if (t->sql->concise == SQL_TYPE_DATE)
+		digits = 0;
+	t->digits = t->precision = (SQLSMALLINT)digits;
+	if (digits > 0)
+		t->size += (SQLULEN)digits + 1;
+	t->display = (SQLLEN)t->size + (has_offset ? 6 : 0);
+}
+
+static void
+set_literal(enum cod_dialect dialect, struct cod_type *t)
+{
+	int is_bytes = t->sql->c_type == SQL_C_BINARY;
+	int is_quoted = is_text(t->sql->concise) || t->sql->verbose == SQL_DATETIME ||
+			t->sql->concise == SQL_GUID;
+
+	t->prefix = is_bytes ? servers[dialect].bytes_prefix : is_quoted ? "'" : "";
+	t->suffix = is_quoted || (is_bytes && dialect != COD_DIALECT_TDS) ? "'" : "";
+}
+
+static const char *
+name_of(const struct cod_type *t)
+{
+	static const struct {
+		SQLSMALLINT sql;
+		const char *name;
+	} names[] = {
+		{ SQL_CHAR, "CHAR" },
+		{ SQL_WCHAR, "CHAR" },
+		{ SQL_LONGVARCHAR, "TEXT" },
+		{ SQL_WLONGVARCHAR, "TEXT" },
+		{ SQL_BINARY, "BINARY" },
+		{ SQL_VARBINARY, "VARBINARY" },
+		{ SQL_LONGVARBINARY, "BLOB" },
+		{ SQL_BIT, "BOOLEAN" },
+		{ SQL_TINYINT, "TINYINT" },
+		{ SQL_SMALLINT, "SMALLINT" },
+		{ SQL_INTEGER, "INTEGER" },
+		{ SQL_BIGINT, "BIGINT" },
+		{ SQL_REAL, "REAL" },
+		{ SQL_DOUBLE, "DOUBLE PRECISION" },
+		{ SQL_DECIMAL, "DECIMAL" },
+		{ SQL_NUMERIC, "NUMERIC" },
+		{ SQL_GUID, "UUID" },
+		{ SQL_TYPE_DATE, "DATE" },
+		{ SQL_TYPE_TIME, "TIME" },
+		{ SQL_TYPE_TIMESTAMP, "TIMESTAMP" },
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		if (names[i].sql == t->sql->concise)
+			return names[i].name;
+	}
+	return "VARCHAR";
+}
+
+static SQLSMALLINT
+truth(int condition)
+{
+	return condition ? SQL_TRUE : SQL_FALSE;
+}
+
+/* What no size depends on. */
+static void
+set_facts(enum cod_dialect dialect, const struct cod_native *native,
+	const struct rule *rule, struct cod_type *t)
+{
+	int is_string = is_text(t->sql->concise);
+	int is_number = t->sql->radix != 0;
+
+	t->nullable = (SQLSMALLINT)native->nullable;
+	t->searchable = is_string ? SQL_PRED_SEARCHABLE : SQL_PRED_BASIC;
+	t->is_unsigned = truth(!is_number || rule->is_unsigned ||
+			       native->type == CENOTE_TYPE_UINT64 ||
+			       (native->flags & servers[dialect].unsigned_flag) != 0);
+	t->is_case_sensitive =
+		truth(is_string &&
+			(servers[dialect].is_case_sensitive ||
+				(native->flags & servers[dialect].binary_flag) != 0));
+	t->is_fixed_scale = SQL_FALSE;
+	t->is_auto = truth((native->flags & servers[dialect].auto_flag) != 0);
+	t->name = *native->type_name ? native->type_name : name_of(t);
+	set_literal(dialect, t);
+}
+
+/* In bits where the radix is 2, though sizes are in digits. */
+static SQLSMALLINT
+precision_of(const struct cod_sql_type *sql, SQLULEN size)
+{
+	if (sql->radix == 2)
+		return sql->octets == sizeof(SQLREAL) ? 24 : 53;
+	if (sql->radix == 0)
+		return 0;
+	return (SQLSMALLINT)size;
+}
+
+void
+cod_type_of(enum cod_dialect dialect, const struct cod_native *native, int is_wide,
+	struct cod_type *ret_type)
+{
+	const struct rule *rule = find_rule(dialect, native);
+	const struct cod_sql_type *sql = cod_sql_type(rule->sql);
+	struct cod_type t = { .sql = sql,
+		.size = (SQLULEN)(rule->size ? rule->size : sql->size),
+		.octets = sql->octets,
+		.display = sql->display };
+	size_t form = form_of(rule->sql);
+
+	t.precision = precision_of(sql, t.size);
+	if (form < COUNT(forms))
+		size_string(dialect, native, form, is_wide, &t);
+	else if (sql->c_type == SQL_C_CHAR)
+		size_decimal(dialect, native, &t);
+	else if (sql->verbose == SQL_DATETIME)
+		size_datetime(dialect, native, rule->has_offset, &t);
+	else if (rule->size && rule->size + 1 > t.display)
+		t.display = rule->size + 1;
+	set_facts(dialect, native, rule, &t);
+	*ret_type = t;
+}
+
+void
+cod_column_of(const cenote_column *column, enum cod_dialect dialect, int is_wide,
+	struct cod_column *ret_column)
+{
+	struct cod_native native;
+
+	cod_native_of_column(column, &native);
+	*ret_column = (struct cod_column){
+		.name = cenote_column_text(column, CENOTE_COLUMN_NAME),
+		.base_name = cenote_column_text(column, CENOTE_COLUMN_ORG_NAME),
+		.table = cenote_column_text(column, CENOTE_COLUMN_TABLE),
+		.base_table = cenote_column_text(column, CENOTE_COLUMN_ORG_TABLE),
+		.schema = cenote_column_text(column, CENOTE_COLUMN_SCHEMA),
+		.catalog = cenote_column_text(column, CENOTE_COLUMN_CATALOG),
+		.value_type = native.type,
+		.table_id = cenote_column_int(column, CENOTE_COLUMN_TABLE_ID),
+		.attnum = cenote_column_int(column, CENOTE_COLUMN_ATTNUM),
+	};
+	cod_type_of(dialect, &native, is_wide, &ret_column->type);
+}
+
+void
+cod_column_own(const char *name, SQLSMALLINT sql_type, SQLULEN size, SQLSMALLINT nullable,
+	struct cod_column *ret_column)
+{
+	const struct cod_sql_type *sql = cod_sql_type(sql_type);
+	int is_string = is_text(sql_type);
+	struct cod_type t = { .sql = sql,
+		.size = sql->size ? (SQLULEN)sql->size : size,
+		.octets = sql->octets,
+		.display = sql->display,
+		.nullable = nullable,
+		.searchable = SQL_PRED_NONE,
+		.is_unsigned = truth(sql->radix == 0),
+		.is_case_sensitive = truth(is_string),
+		.prefix = is_string ? "'" : "",
+		.suffix = is_string ? "'" : "" };
+
+	if (is_string) {
+		t.octets = (SQLLEN)(size *
+				    (sql->c_type == SQL_C_WCHAR ? sizeof(SQLWCHAR) : 4));
+		t.display = (SQLLEN)size;
+	}
+	t.precision = precision_of(sql, t.size);
+	t.name = name_of(&t);
+	*ret_column = (struct cod_column){ .name = name,
+		.base_name = name,
+		.table = "",
+		.base_table = "",
+		.schema = "",
+		.catalog = "",
+		.value_type = is_string ? CENOTE_TYPE_TEXT : CENOTE_TYPE_INT64,
+		.type = t };
+}
