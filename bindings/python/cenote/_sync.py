@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Connections and cursors as PEP 249 has them."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from types import TracebackType
+from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+
+from . import _cenote
+from ._errors import ProgrammingError
+from ._logic import BaseConnection, BaseCursor, options_of, run
+from ._tpc import Xid
+
+
+class Cursor(BaseCursor):
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __iter__(self) -> Cursor:
+        return self
+
+    def __next__(self) -> Tuple[Any, ...]:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    next = __next__
+
+    def close(self) -> None:
+        self._drop()
+        self._is_closed = True
+
+    def execute(
+        self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
+    ) -> Cursor:
+        run(self._execute(sql, params, prepare, max_rows))
+        return self
+
+    def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
+        """Once for each row, in a pipeline: outside of a transaction they are one of their own."""
+        run(self._executemany(sql, rows))
+        return self
+
+    def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
+        """Output values are a result of their own."""
+        return run(self._callproc(name, parameters))
+
+    def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
+        """COPY … FROM STDIN and its like: pieces may be cut anywhere."""
+        run(self._copy_in(sql, [data] if isinstance(data, (bytes, bytearray)) else data))
+        return self
+
+    def copy_out(self, sql: str) -> Iterator[bytes]:
+        """COPY … TO STDOUT: the pieces as the server cuts them."""
+        run(self._copy_out(sql))
+        return iter(lambda: run(self._copied()), None)
+
+    def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
+        """Tables, columns, …: the same columns from every backend (docs/protocol.md, "Catalog")."""
+        run(self._catalog(kind, **filters))
+        return self
+
+    def fetchone(self) -> Optional[Tuple[Any, ...]]:
+        return run(self._fetchone())
+
+    def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
+        return run(self._fetchmany(size))
+
+    def fetchall(self) -> List[Tuple[Any, ...]]:
+        return run(self._fetchall())
+
+    def nextset(self) -> Optional[bool]:
+        return run(self._nextset())
+
+    def scroll(self, value: int, mode: str = "relative") -> None:
+        self._scroll(value, mode)
+
+
+class Connection(BaseConnection):
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        """Commit, or roll back after an exception; then give the session back."""
+        if self._is_closed:
+            return
+        try:
+            if kind is None:
+                self.commit()
+            elif self._tpc.xid is None:
+                self.rollback()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give the session back; what was not committed is rolled back."""
+        self._is_closed = True
+        self._session.close()
+
+    def cursor(self, *, batch_rows: int = 0) -> Cursor:
+        """With batch_rows the server keeps the rows, and gives so many at a time."""
+        self._session.number("tx")  # raises if it is closed
+        return Cursor(self, batch_rows)
+
+    def execute(self, sql: str, params: Any = None, **how: Any) -> Cursor:
+        """On a cursor of its own."""
+        return self.cursor().execute(sql, params, **how)
+
+    def commit(self) -> None:
+        run(self._end("commit"))
+
+    def rollback(self) -> None:
+        run(self._end("rollback"))
+
+    def tpc_begin(self, xid: Xid) -> None:
+        """Begin a transaction that ends in two steps."""
+        run(self._tpc.begin(xid))
+
+    def tpc_prepare(self) -> None:
+        """From here on it can be committed, whatever happens to this session."""
+        run(self._tpc.prepare())
+
+    def tpc_commit(self, xid: Optional[Xid] = None) -> None:
+        """Of a recovered transaction, or (without xid) this one; in one step if it is not prepared."""
+        run(self._tpc.end("commit", xid))
+
+    def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
+        run(self._tpc.end("rollback", xid))
+
+    def tpc_recover(self) -> List[Xid]:
+        """What is prepared at the server, and waits to be ended."""
+        return run(self._tpc.recover())
+
+    def begin(
+        self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
+    ) -> None:
+        run(self._begin(isolation, read_only, immediate))
+
+    def savepoint(self, name: str) -> None:
+        run(self._run("savepoint", name))
+
+    def release(self, name: str) -> None:
+        run(self._run("release", name))
+
+    def rollback_to(self, name: str) -> None:
+        run(self._run("rollback_to", name))
+
+    @contextlib.contextmanager
+    def transaction(self, **how: Any) -> Iterator[Connection]:
+        """A transaction of its own; within another one, a savepoint."""
+        nested = self.transaction_status != "idle"
+        name = f"cenote_{next(_numbers)}"
+        run(self._run("savepoint", name)) if nested else self.begin(**how)
+        try:
+            yield self
+        except BaseException:
+            self.rollback_to(name) if nested else self.rollback()
+            raise
+        self.release(name) if nested else self.commit()
+
+    @property
+    def autocommit(self) -> bool:
+        return self._autocommit
+
+    @autocommit.setter
+    def autocommit(self, on: bool) -> None:
+        run(self._set_autocommit(on))
+
+    def cancel(self) -> bool:
+        """Cancel the statement that runs, from another thread. Whether there was one."""
+        return self._session.cancel()
+
+    def ping(self) -> None:
+        run(self._run("ping"))
+
+    def reset(self) -> None:
+        """Make the session as fresh as a new login."""
+        run(self._run("reset"))
+
+    def change_user(
+        self, user: str, password: Optional[str] = None, database: Optional[str] = None
+    ) -> None:
+        run(self._run("change_user", user, password, database))
+
+    def select_database(self, name: str) -> None:
+        run(self._run("select_database", name))
+
+    def set_session_option(self, name: str, value: str) -> None:
+        run(self._run("session_option", name, value))
+
+    def set_option(self, name: str, value: Optional[str]) -> None:
+        """An option of the handle; most can be set only in connect()."""
+        run(self._run("set", name, value))
+
+    def notifications(self, timeout: Optional[float] = 0) -> List[Tuple[int, str, str]]:
+        """(pid, channel, payload) of each that came; waits for the first, at most so many seconds."""
+        return self._session.wait_notifications(-1 if timeout is None else int(timeout * 1000))
+
+
+_numbers = itertools.count(1)
+
+
+def connect(
+    uri: Optional[str] = None,
+    *,
+    autocommit: bool = False,
+    json_loads: Optional[Callable[[str], Any]] = None,
+    session_options: Optional[Mapping[str, str]] = None,
+    **options: Any,
+) -> Connection:
+    """Borrow a session: `connect("cenote:///demo")`, `connect(pool="demo", host="db.example")`.
+
+    uri         a pool's name or a URI with options (cenote_conn_set_uri())
+    autocommit  off, as PEP 249 wants it: the first statement begins a transaction
+    json_loads  what JSON values are given to, such as json.loads; without it they are text
+    session_options  the backend's own (docs/backends.md)
+    options     libcenote's, by their names (cenote_conn_set())
+    """
+    if uri is None and "pool" not in options:
+        raise ProgrammingError("no pool is named")
+    connection = Connection(_cenote.Session(options_of(uri, options), False, json_loads))
+    run(connection._connect(autocommit, session_options or {}))
+    return connection

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Type objects and constructors of PEP 249, and types that need a word of Python."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import json
+import re
+import time
+import uuid
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+
+class Type(enum.IntEnum):
+    """The logical types of columns: enum cenote_type."""
+
+    NULL = 0
+    BOOL = 1
+    INT64 = 2
+    UINT64 = 3
+    DOUBLE = 4
+    DECIMAL = 5
+    TEXT = 6
+    BYTES = 7
+    DATE = 8
+    TIME = 9
+    TIMESTAMP = 10
+    INTERVAL = 11
+    UUID = 12
+    JSON = 13
+    OTHER = 14
+
+
+class TypeObject:
+    """Equal to the type code of every column of its kind (PEP 249, "Type Objects")."""
+
+    def __init__(self, name: str, *types: Type) -> None:
+        self.name = name
+        self.types = frozenset(types)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or other in self.types
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return "cenote." + self.name
+
+
+STRING = TypeObject("STRING", Type.TEXT, Type.UUID, Type.JSON, Type.OTHER)
+BINARY = TypeObject("BINARY", Type.BYTES)
+NUMBER = TypeObject("NUMBER", Type.BOOL, Type.INT64, Type.UINT64, Type.DOUBLE, Type.DECIMAL)
+DATETIME = TypeObject("DATETIME", Type.DATE, Type.TIME, Type.TIMESTAMP, Type.INTERVAL)
+# SQLite's row ids and MySQL's AUTO_INCREMENT are integers like any other.
+ROWID = TypeObject("ROWID", Type.INT64, Type.UINT64)
+
+Date = datetime.date
+Time = datetime.time
+Timestamp = datetime.datetime
+Binary = bytes
+
+
+def DateFromTicks(ticks: float) -> datetime.date:
+    return Date(*time.localtime(ticks)[:3])
+
+
+def TimeFromTicks(ticks: float) -> datetime.time:
+    return Time(*time.localtime(ticks)[3:6])
+
+
+def TimestampFromTicks(ticks: float) -> datetime.datetime:
+    return Timestamp(*time.localtime(ticks)[:6])
+
+
+class Json(str):
+    """A parameter that is sent as JSON text: `Json({"a": 1})`."""
+
+    def __new__(cls, value: Any, dumps: Callable[[Any], str] = json.dumps) -> Json:
+        return super().__new__(cls, dumps(value))
+
+
+# IntervalStyle = postgres: "1 year 2 mons -3 days +04:05:06.7"
+_INTERVAL = re.compile(
+    r"(?:(?P<years>[-+]?\d+) years? ?)?(?:(?P<months>[-+]?\d+) mons? ?)?(?:(?P<days>[-+]?\d+) days? ?)?"
+    r"(?:(?P<sign>[-+]?)(?P<hours>\d+):(?P<minutes>\d+):(?P<seconds>\d+(?:\.\d+)?))?"
+)
+
+
+def parse_interval(text: str) -> Any:
+    """A timedelta; the text where that cannot hold it (years and months), or it looks otherwise."""
+    match = _INTERVAL.fullmatch(text)
+    if not match or not text or match["years"] or match["months"]:
+        return text
+    clock = datetime.timedelta(
+        hours=int(match["hours"] or 0),
+        minutes=int(match["minutes"] or 0),
+        seconds=int((match["seconds"] or "0").partition(".")[0]),
+        microseconds=int((match["seconds"] or "0").partition(".")[2].ljust(6, "0")[:6]),
+    )
+    return datetime.timedelta(days=int(match["days"] or 0)) + (-clock if match["sign"] == "-" else clock)
+
+
+_UNITS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
+
+
+def parse_duration(text: Optional[str]) -> int:
+    """Milliseconds of an option's value ("10s")."""
+    match = re.fullmatch(r"(\d+) *([a-z]*)", text or "0")
+    return int(match[1]) * _UNITS[match[2]] if match else 0
+
+
+# ------------------------------------------------------------- arrays of PostgreSQL
+
+_ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{},"]+))\s*', re.DOTALL)
+# By the name of the array's type; elements of other types stay text.
+_ELEMENTS: Dict[str, Callable[[str], Any]] = {
+    "_bool": lambda text: text == "t",
+    "_date": datetime.date.fromisoformat,
+    "_float4": float,
+    "_float8": float,
+    "_int2": int,
+    "_int4": int,
+    "_int8": int,
+    "_numeric": decimal.Decimal,
+    "_oid": int,
+    "_uuid": uuid.UUID,
+}
+
+
+def _elements(text: str, at: int, read: Callable[[str], Any]) -> Tuple[List[Any], int]:
+    """The list that begins behind the brace at `at`, and where it ends."""
+    items: List[Any] = []
+    at += 1
+    while text[at] != "}":
+        if text[at] == "{":
+            inner, at = _elements(text, at, read)
+            items.append(inner)
+        else:
+            match = _ELEMENT.match(text, at)
+            if not match:
+                raise ValueError(f"not an array: {text!r}")
+            quoted, plain = match.groups()
+            if quoted is not None:
+                items.append(read(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)))
+            else:
+                items.append(None if plain == "NULL" else read(plain))
+            at = match.end()
+        if text[at] == ",":
+            at += 1
+    return items, at + 1
+
+
+def read_array(type_name: str, text: str) -> Any:
+    """A list; the text where the array's indexes do not begin with 1, or its elements cannot be read."""
+    read = _ELEMENTS.get(type_name, str)
+    try:
+        items, end = _elements(text, 0, read) if text.startswith("{") else (text, len(text))
+    except (ValueError, ArithmeticError, IndexError):
+        return text
+    return items if end == len(text) else text
+
+
+def write_array(items: Sequence[Any]) -> str:
+    """A list as PostgreSQL reads it."""
+    return "{" + ",".join(map(_write_element, items)) + "}"
+
+
+def _write_element(item: Any) -> str:
+    if item is None:
+        return "NULL"
+    if isinstance(item, (list, tuple)):
+        return write_array(item)
+    if isinstance(item, (bytes, bytearray, memoryview)):
+        item = "\\x" + bytes(item).hex()
+    escaped = str(item).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The same for asyncio.
+
+    async with await cenote.aio.connect("cenote:///demo") as connection:
+        async for row in await connection.execute("select %s", (42,)):
+            print(row)
+
+Several tasks may use a connection; they take turns. A task that is cancelled while it waits cancels its
+statement, too. Only the look-up of a host's name blocks the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import itertools
+from types import TracebackType
+from typing import Any, AsyncIterator, Callable, Iterable, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
+
+from . import _cenote
+from ._errors import ERR_TIMEOUT, ProgrammingError, make_error
+from ._logic import BaseConnection, BaseCursor, options_of
+from ._tpc import Xid
+
+T = TypeVar("T")
+
+__all__ = ["Connection", "Cursor", "connect"]
+
+# What cenote_wants() says.
+WANTS_READ, WANTS_WRITE = 1, 2
+
+
+async def _until_ready(session: _cenote.SessionType, read: bool = False, seconds: float = -1) -> None:
+    """Wait for what the session waits for, or for something to read; or until the time is up."""
+    loop = asyncio.get_running_loop()
+    woken = loop.create_future()
+
+    def wake() -> None:
+        if not woken.done():
+            woken.set_result(None)
+
+    fd = session.number("fd")
+    wants = WANTS_READ if read else session.number("wants")
+    ms = session.number("wait_ms")
+    if ms >= 0:
+        seconds = min(ms / 1000, seconds) if seconds >= 0 else ms / 1000
+    timer = loop.call_later(seconds, wake) if seconds >= 0 else None
+    if wants & WANTS_READ and fd >= 0:
+        loop.add_reader(fd, wake)
+    if wants & WANTS_WRITE and fd >= 0:
+        loop.add_writer(fd, wake)
+    try:
+        await woken
+    finally:
+        if timer:
+            timer.cancel()
+        if wants & WANTS_READ and fd >= 0:
+            loop.remove_reader(fd)
+        if wants & WANTS_WRITE and fd >= 0:
+            loop.remove_writer(fd)
+
+
+def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
+    """One call at a time on a connection, from whichever of its cursors."""
+
+    @functools.wraps(method)
+    async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        async with self._turn:
+            return await method(self, *args, **kwargs)
+
+    return call
+
+
+class Cursor(BaseCursor):
+    def __init__(self, connection: Connection, batch_rows: int = 0) -> None:
+        super().__init__(connection, batch_rows)
+        self._turn = connection._turn
+
+    async def __aenter__(self) -> Cursor:
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        self.close()
+
+    def __aiter__(self) -> Cursor:
+        return self
+
+    async def __anext__(self) -> Tuple[Any, ...]:
+        row = await self.fetchone()
+        if row is None:
+            raise StopAsyncIteration
+        return row
+
+    def close(self) -> None:
+        self._drop()
+        self._is_closed = True
+
+    @_in_turn
+    async def execute(
+        self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
+    ) -> Cursor:
+        await self._execute(sql, params, prepare, max_rows)
+        return self
+
+    @_in_turn
+    async def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
+        await self._executemany(sql, rows)
+        return self
+
+    @_in_turn
+    async def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
+        return await self._callproc(name, parameters)
+
+    @_in_turn
+    async def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
+        await self._copy_in(sql, [data] if isinstance(data, (bytes, bytearray)) else data)
+        return self
+
+    async def copy_out(self, sql: str) -> AsyncIterator[bytes]:
+        async with self._turn:
+            await self._copy_out(sql)
+            piece = await self._copied()
+            while piece is not None:
+                yield piece
+                piece = await self._copied()
+
+    @_in_turn
+    async def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
+        await self._catalog(kind, **filters)
+        return self
+
+    @_in_turn
+    async def fetchone(self) -> Optional[Tuple[Any, ...]]:
+        return await self._fetchone()
+
+    @_in_turn
+    async def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
+        return await self._fetchmany(size)
+
+    @_in_turn
+    async def fetchall(self) -> List[Tuple[Any, ...]]:
+        return await self._fetchall()
+
+    @_in_turn
+    async def nextset(self) -> Optional[bool]:
+        return await self._nextset()
+
+    def scroll(self, value: int, mode: str = "relative") -> None:
+        self._scroll(value, mode)
+
+
+class Connection(BaseConnection):
+    def __init__(self, session: _cenote.SessionType) -> None:
+        super().__init__(session)
+        self._turn = asyncio.Lock()
+        self._deadline: Optional[float] = None
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        if self._is_closed:
+            return
+        try:
+            if kind is None:
+                await self.commit()
+            elif self._tpc.xid is None:
+                await self.rollback()
+        finally:
+            self.close()
+
+    # ------------------------------------------------------------------------ waiting
+
+    async def _ready(self) -> None:
+        left = -1.0
+        if self._deadline is not None:
+            left = self._deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                raise make_error(ERR_TIMEOUT, "HYT00", 0, "no answer within query_timeout", None)
+        await _until_ready(self._session, seconds=left)
+
+    async def _call(self, function: Callable[..., T], *args: Any) -> T:
+        ms = self._session.timeout_ms
+        self._deadline = asyncio.get_running_loop().time() + ms / 1000 if ms else None
+        return await super()._call(function, *args)
+
+    async def _abandon(self) -> None:
+        self._deadline = None
+        await super()._abandon()
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(None, function)
+
+    # ------------------------------------------------------------------------ the rest
+
+    def close(self) -> None:
+        """Give the session back; never waits."""
+        self._is_closed = True
+        self._session.close()
+
+    def cursor(self, *, batch_rows: int = 0) -> Cursor:
+        self._session.number("tx")  # raises if it is closed
+        return Cursor(self, batch_rows)
+
+    async def execute(self, sql: str, params: Any = None, **how: Any) -> Cursor:
+        return await self.cursor().execute(sql, params, **how)
+
+    @_in_turn
+    async def commit(self) -> None:
+        await self._end("commit")
+
+    @_in_turn
+    async def rollback(self) -> None:
+        await self._end("rollback")
+
+    @_in_turn
+    async def tpc_begin(self, xid: Xid) -> None:
+        await self._tpc.begin(xid)
+
+    @_in_turn
+    async def tpc_prepare(self) -> None:
+        await self._tpc.prepare()
+
+    @_in_turn
+    async def tpc_commit(self, xid: Optional[Xid] = None) -> None:
+        await self._tpc.end("commit", xid)
+
+    @_in_turn
+    async def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
+        await self._tpc.end("rollback", xid)
+
+    @_in_turn
+    async def tpc_recover(self) -> List[Xid]:
+        return await self._tpc.recover()
+
+    @_in_turn
+    async def begin(
+        self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
+    ) -> None:
+        await self._begin(isolation, read_only, immediate)
+
+    @_in_turn
+    async def savepoint(self, name: str) -> None:
+        await self._run("savepoint", name)
+
+    @_in_turn
+    async def release(self, name: str) -> None:
+        await self._run("release", name)
+
+    @_in_turn
+    async def rollback_to(self, name: str) -> None:
+        await self._run("rollback_to", name)
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, **how: Any) -> AsyncIterator[Connection]:
+        """A transaction of its own; within another one, a savepoint."""
+        nested = self.transaction_status != "idle"
+        name = f"cenote_{next(_numbers)}"
+        await (self.savepoint(name) if nested else self.begin(**how))
+        try:
+            yield self
+        except BaseException:
+            await (self.rollback_to(name) if nested else self.rollback())
+            raise
+        await (self.release(name) if nested else self.commit())
+
+    @property
+    def autocommit(self) -> bool:
+        return self._autocommit
+
+    @_in_turn
+    async def set_autocommit(self, on: bool) -> None:
+        await self._set_autocommit(on)
+
+    async def cancel(self) -> bool:
+        """Cancel the statement that another task waits for. Whether there was one."""
+        return await self._in_thread(self._session.cancel)
+
+    @_in_turn
+    async def ping(self) -> None:
+        await self._run("ping")
+
+    @_in_turn
+    async def reset(self) -> None:
+        await self._run("reset")
+
+    @_in_turn
+    async def change_user(
+        self, user: str, password: Optional[str] = None, database: Optional[str] = None
+    ) -> None:
+        await self._run("change_user", user, password, database)
+
+    @_in_turn
+    async def select_database(self, name: str) -> None:
+        await self._run("select_database", name)
+
+    @_in_turn
+    async def set_session_option(self, name: str, value: str) -> None:
+        await self._run("session_option", name, value)
+
+    @_in_turn
+    async def set_option(self, name: str, value: Optional[str]) -> None:
+        await self._run("set", name, value)
+
+    @_in_turn
+    async def notifications(self, timeout: Optional[float] = 0) -> List[Tuple[int, str, str]]:
+        """(pid, channel, payload) of each that came; waits for the first, at most so many seconds."""
+        came = self._session.notifications()
+        if not came and timeout != 0:
+            await _until_ready(self._session, True, -1 if timeout is None else timeout)
+            came = self._session.notifications()
+        return came
+
+
+_numbers = itertools.count(1)
+
+
+async def connect(
+    uri: Optional[str] = None,
+    *,
+    autocommit: bool = False,
+    json_loads: Optional[Callable[[str], Any]] = None,
+    session_options: Optional[Mapping[str, str]] = None,
+    **options: Any,
+) -> Connection:
+    """As cenote.connect()."""
+    if uri is None and "pool" not in options:
+        raise ProgrammingError("no pool is named")
+    connection = Connection(_cenote.Session(options_of(uri, options), True, json_loads))
+    await connection._connect(autocommit, session_options or {})
+    return connection

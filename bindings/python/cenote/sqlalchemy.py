@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""SQLAlchemy's dialects on a pool.
+
+cenote://POOL asks the pool what is behind it; cenote+postgresql://, cenote+mysql:// and cenote+sqlite:// know.
+Each is SQLAlchemy's own dialect of that server, over this driver:
+
+    create_engine("cenote+postgresql:///demo")                # a pool of this machine
+    create_engine("cenote+mysql://user:password@host/demo?tls=verify-full")
+"""
+
+from __future__ import annotations
+
+import types
+import uuid
+from typing import Any, Dict, List, Optional, Tuple
+
+from sqlalchemy import types as sqltypes
+from sqlalchemy.dialects.mysql import base as mysql
+from sqlalchemy.dialects.mysql import mariadb
+from sqlalchemy.dialects.postgresql import base as postgresql
+from sqlalchemy.dialects.postgresql import json, pg_catalog
+from sqlalchemy.dialects.sqlite import base as sqlite
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.engine.url import URL
+
+import cenote
+
+
+def _options(url: URL) -> Dict[str, Any]:
+    """What connect() is called with."""
+    options = dict(url.query)
+    options.update(pool=url.database, host=url.host, port=url.port, user=url.username)
+    options["password"] = url.password
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class _Cenote(DefaultDialect):
+    """What the dialects have in common."""
+
+    driver = "cenote"
+    default_paramstyle = "pyformat"
+    supports_native_decimal = True
+    supports_statement_cache = True
+
+    @classmethod
+    def import_dbapi(cls) -> Any:
+        return cenote
+
+    def create_connect_args(self, url: URL) -> Tuple[List[Any], Dict[str, Any]]:
+        return [], _options(url)
+
+    def is_disconnect(self, e: Exception, connection: Any, cursor: Any) -> bool:
+        # enum cenote_status: from here on the session is gone
+        return isinstance(e, cenote.InterfaceError) or getattr(e, "status", 0) <= -100
+
+    def do_ping(self, dbapi_connection: cenote.Connection) -> bool:
+        dbapi_connection.ping()
+        return True
+
+    def do_execute(self, cursor: Any, statement: str, parameters: Any, context: Any = None) -> None:
+        if parameters:
+            cursor.execute(statement, parameters)
+        else:
+            # some statements cannot be prepared, which parameters would ask for
+            cursor.execute(statement % ())
+
+    def get_isolation_level_values(self, dbapi_connection: Any) -> List[str]:
+        return [*super().get_isolation_level_values(dbapi_connection), "AUTOCOMMIT"]
+
+    def set_isolation_level(self, dbapi_connection: cenote.Connection, level: str) -> None:
+        dbapi_connection.autocommit = level == "AUTOCOMMIT"
+        if level != "AUTOCOMMIT":
+            super().set_isolation_level(dbapi_connection, level)
+
+    def detect_autocommit_setting(self, dbapi_connection: cenote.Connection) -> bool:
+        return dbapi_connection.autocommit
+
+
+class _AsItComes:
+    """A type whose values the driver gives and takes as Python's own."""
+
+    def bind_processor(self, dialect: Any) -> None:
+        return None
+
+    def result_processor(self, dialect: Any, coltype: Any) -> None:
+        return None
+
+
+# ------------------------------------------------------------------------ PostgreSQL
+
+
+class _PgString(sqltypes.String):
+    render_bind_cast = True  # where nothing else says that a parameter is text
+
+
+class _PgDate(sqltypes.Date):
+    render_bind_cast = True  # of NULL, too
+
+
+class _PgTime(sqltypes.Time):
+    render_bind_cast = True
+
+
+class _PgTimestamp(sqltypes.DateTime):
+    render_bind_cast = True
+
+
+class _PgInt2Vector(pg_catalog._SpaceVector, pg_catalog.INT2VECTOR):
+    pass
+
+
+class _PgOidVector(pg_catalog._SpaceVector, pg_catalog.OIDVECTOR):
+    pass
+
+
+class _PgJson(json.JSON):
+    render_bind_cast = True
+
+
+class _PgJsonb(json.JSONB):
+    render_bind_cast = True
+
+
+class PostgreSQL(_Cenote, postgresql.PGDialect):
+    supports_statement_cache = True
+    supports_sane_multi_rowcount = True
+    colspecs = {
+        **postgresql.PGDialect.colspecs,
+        pg_catalog.INT2VECTOR: _PgInt2Vector,
+        pg_catalog.OIDVECTOR: _PgOidVector,
+        sqltypes.Date: _PgDate,
+        sqltypes.DateTime: _PgTimestamp,
+        sqltypes.Time: _PgTime,
+        sqltypes.String: _PgString,
+        sqltypes.JSON: _PgJson,
+        json.JSON: _PgJson,
+        json.JSONB: _PgJsonb,
+    }
+
+
+# --------------------------------------------------------------- MySQL and MariaDB
+
+
+class _MyTime(_AsItComes, mysql.TIME):
+    pass
+
+
+class _MyBit(mysql.BIT):
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """One bit is a boolean, more are bytes."""
+
+        def number(value: Any) -> Optional[int]:
+            return int.from_bytes(value, "big") if isinstance(value, bytes) else value and int(value)
+
+        return number
+
+
+class _MyUuid(sqltypes.Uuid):  # type: ignore[type-arg]
+    """A query of a UUID column gives such already, all else gives text (docs/types.md)."""
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        of_text = super().result_processor(dialect, coltype)
+
+        def process(value: Any) -> Any:
+            if isinstance(value, uuid.UUID):
+                return value if self.as_uuid else str(value)
+            return of_text(value) if of_text else value
+
+        return process
+
+
+_MY_TYPES = {sqltypes.Time: _MyTime, mysql.TIME: _MyTime, mysql.BIT: _MyBit}
+
+
+class MySQL(_Cenote, mysql.MySQLDialect):
+    execution_ctx_cls = mysql.MySQLExecutionContext
+    supports_statement_cache = True
+    supports_sane_rowcount = True
+    supports_sane_multi_rowcount = True
+    colspecs = {**mysql.MySQLDialect.colspecs, **_MY_TYPES}
+
+    def create_connect_args(self, url: URL) -> Tuple[List[Any], Dict[str, Any]]:
+        # SQLAlchemy counts the rows that were found
+        return [], {"session_options": {"mysql_login": "found_rows=on"}, **_options(url)}
+
+    def _extract_error_code(self, exception: cenote.Error) -> int:
+        return exception.native
+
+    def _detect_charset(self, connection: Any) -> str:
+        return "utf8mb4"
+
+
+class MariaDB(mariadb.MariaDBDialect, MySQL):
+    supports_statement_cache = True
+    colspecs = {**mariadb.MariaDBDialect.colspecs, **_MY_TYPES, sqltypes.Uuid: _MyUuid}
+
+
+# ---------------------------------------------------------------------------- SQLite
+
+
+class _LiteDateTime(_AsItComes, sqlite.DATETIME):
+    pass
+
+
+class _LiteDate(_AsItComes, sqlite.DATE):
+    pass
+
+
+class _LiteTime(_AsItComes, sqlite.TIME):
+    pass
+
+
+class SQLite(_Cenote, sqlite.SQLiteDialect):
+    supports_statement_cache = True
+    colspecs = {
+        **sqlite.SQLiteDialect.colspecs,
+        sqltypes.Date: _LiteDate,
+        sqltypes.DateTime: _LiteDateTime,
+        sqltypes.Time: _LiteTime,
+    }
+
+    @classmethod
+    def import_dbapi(cls) -> Any:
+        """SQLAlchemy asks the module for the library's version, which the pool's host has: a recent one."""
+        return types.SimpleNamespace(**vars(cenote), sqlite_version_info=(3, 35, 0))
+
+    def _get_server_version_info(self, connection: Any) -> Tuple[int, ...]:
+        version = connection.connection.dbapi_connection.info("server_version")
+        return tuple(map(int, version.split(".")))
+
+
+# ------------------------------------------------------------------------- whichever
+
+DIALECTS = {"postgresql": PostgreSQL, "mysql": MySQL, "sqlite": SQLite}
+
+
+class AnyServer(_Cenote):
+    """cenote://: the dialect of the server that the pool has."""
+
+    supports_statement_cache = True
+
+    @classmethod
+    def get_dialect_cls(cls, url: URL) -> type:
+        connection = cenote.connect(**_options(url))
+        try:
+            return DIALECTS[connection.backend]
+        finally:
+            connection.close()
