@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# frozen_string_literal: true
+
+module Cenote
+  # A session of a pool, one thread or fiber at a time. Whoever waits lets other threads run, and
+  # asks a fiber scheduler where there is one. A call that is interrupted (Thread#raise, Timeout) gives the
+  # session up, since its answer would come in the place of another's.
+  class Connection
+    ISOLATION = { default: 0, read_uncommitted: 1, read_committed: 2, repeatable_read: 3, serializable: 4 }.freeze
+    private_constant :ISOLATION
+
+    # How rows look where a query does not say: :symbolize_names, :types, :cast.
+    attr_reader :query_options
+
+    # query_options: see #query
+    # session_options: what the backend offers (docs/backends.md), by name
+    def initialize(target = nil, query_options: {}, session_options: {}, **options)
+      @query_options = query_options
+      set_uri(target.to_s) if target
+      options.each { |name, value| set(name.to_s, option_text(value)) }
+      session_options.each { |name, value| set_session_option(name.to_s, option_text(value)) }
+      attach
+    end
+
+    # Run a statement with these values for its placeholders (the server's own: $1, ?).
+    #
+    # symbolize_names::  columns are symbols
+    # types::            a hash of what makes a value of its text, by type:
+    #                    { json: JSON.method(:parse), decimal: :itself.to_proc }
+    # cast::             false: all values are the text that came
+    # stream::           so many rows at a time, in bounded memory; other statements may run in between
+    #
+    # Of several statements the last one's result is given, all of them by #query_all.
+    def query(sql, *params, stream: nil, **options)
+      dress(run(sql, values_of(params), stream).last, options)
+    end
+    alias exec query
+
+    # Run a text of several statements: an array of their results.
+    def query_all(sql, **options)
+      run(sql, nil, nil).map { |result| dress(result, options) }
+    end
+
+    # Prepare a statement, to be executed many times.
+    def prepare(sql) = Statement.new(self, sql)
+
+    # A block within a transaction: committed at its end, rolled back when it raises.
+    #
+    # isolation:: :read_committed, :repeatable_read, :serializable, …
+    def transaction(isolation: :default, read_only: false, immediate: false)
+      self.begin(isolation: isolation, read_only: read_only, immediate: immediate)
+      begin
+        value = yield self
+      rescue Exception # rubocop:disable Lint/RescueException
+        rollback unless closed?
+        raise
+      end
+      commit
+      value
+    end
+
+    def begin(isolation: :default, read_only: false, immediate: false)
+      start(ISOLATION.fetch(isolation), (read_only ? 1 : 0) | (immediate ? 2 : 0))
+    end
+
+    # Copy data to the server (PostgreSQL's COPY … FROM STDIN): every string of an enumerable.
+    # Returns the statement's result.
+    def copy_in(sql, pieces)
+      run(sql, nil, nil)
+      begin
+        pieces.each { |piece| break unless copy_put(piece) }
+      rescue StandardError => e
+        copy_end(e.message)
+        begin
+          rest
+        rescue ServerError
+          # it tells what we told it
+        end
+        raise
+      end
+      copy_end(nil)
+      dress(rest.last, {})
+    end
+
+    # Copy data from the server (COPY … TO STDOUT): yields every piece. Returns the statement's result.
+    def copy_out(sql)
+      run(sql, nil, nil)
+      while (piece = copy_get)
+        yield piece
+      end
+      dress(rest.last, {})
+    end
+
+    # Wait until the server says something of its own accord, and hand it to the blocks of
+    # #on_notification and #on_notice. Whether something came within `seconds` (nil: for ever).
+    def wait_for_notify(seconds = nil) = wait(seconds)
+
+    def backend = info("backend")
+    def server_version = info("server_version")
+    def inspect = "#<#{self.class} #{info("pool")} #{closed? ? "closed" : backend}>"
+
+    private
+
+    def option_text(value)
+      case value
+      when nil, String then value
+      when true then "yes"
+      when false then "no"
+      else value.to_s
+      end
+    end
+
+    # No values: the simple form, which takes several statements.
+    def values_of(params)
+      return if params.empty?
+
+      params.one? && params.first.is_a?(Array) ? params.first : params
+    end
+
+    def dress(result, options)
+      options = @query_options.merge(options) unless @query_options.empty?
+      unknown = options.keys - %i[symbolize_names types cast]
+      raise ::ArgumentError, "unknown option: #{unknown.first}" unless unknown.empty?
+
+      result.send(:setup, options[:symbolize_names], options[:types], options[:cast] == false)
+    end
+  end
+end

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# frozen_string_literal: true
+
+module Cenote
+  # A prepared statement, made by Connection#prepare. It outlives a change of the session: libcenote
+  # prepares it again where it has to.
+  class Statement
+    def initialize(connection, sql)
+      @connection = connection
+      @sql = sql
+      setup(connection, sql)
+    end
+
+    attr_reader :sql
+
+    # Execute with these values; options as those of Connection#query.
+    def execute(*params, stream: nil, **options)
+      result = run(params.one? && params.first.is_a?(Array) ? params.first : params, stream).last
+      @connection.send(:dress, result, options)
+    end
+    alias query execute
+
+    def inspect = "#<#{self.class} #{sql.inspect}>"
+  end
+end

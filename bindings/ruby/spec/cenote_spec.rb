@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# frozen_string_literal: true
+
+require "spec_helper"
+require "timeout"
+
+RSpec.describe Cenote do
+  let(:db) { connect }
+  after { db.close }
+
+  describe ".connect" do
+    it "takes a URI, or a pool and options" do
+      pool, dir = Pool::URI.match(%r{\Acenote:///(\w+)\?run_dir=(.*)}).captures
+      expect(Cenote.connect(pool, run_dir: dir) { |c| c.query("select 1").value }).to eq 1
+      expect(Cenote.connect(pool: pool, run_dir: dir, application_name: "spec", &:backend)).to eq Pool::BACKEND
+    end
+
+    it "gives the session back at the block's end, also when that raises" do
+      kept = nil
+      expect { connect { |c| kept = c and raise "stop" } }.to raise_error("stop")
+      expect(kept).to be_closed
+    end
+
+    it "says what is wrong with an option, and where there is no pool" do
+      expect { connect(databse: "x") }.to raise_error(Cenote::ArgumentError, /is database meant/)
+      expect { Cenote.connect("nowhere", run_dir: "/nowhere") }.to raise_error(Cenote::ConnectionError) { |e| expect(e.sqlstate).to eq "08001" }
+    end
+  end
+
+  describe "#query" do
+    it "gives rows as hashes and arrays, by name or symbol" do
+      result = db.query("select 1 as a, 'x' as b")
+      expect(result.to_a).to eq [{ "a" => 1, "b" => "x" }]
+      expect(result.values).to eq [[1, "x"]]
+      expect([result[0], result[-1], result[1]]).to eq [{ "a" => 1, "b" => "x" }] * 2 + [nil]
+      expect(db.query("select 1 as a", symbolize_names: true).first).to eq(a: 1)
+      expect(connect(query_options: { symbolize_names: true }).query("select 1 as a").fields).to eq [:a]
+      expect(result.column("b")).to eq ["x"]
+      expect(result.map { |row| row["a"] }).to eq [1]
+      expect(result.size).to eq 1
+    end
+
+    it "tells what a command did" do
+      db.query("create temporary table spec_count (n int)")
+      expect(db.query("insert into spec_count values (1), (2)").affected_rows).to eq 2
+      expect(db.query("select n from spec_count where n > 5").to_a).to eq []
+    end
+
+    it "takes values of Ruby's types and gives them back" do
+      texts = (1..4).map { |n| backend?("postgresql") ? "$#{n}::#{%w[bigint float8 text bytea][n - 1]}" : "?" }
+      values = [-(2**62), 0.1, "grün", "\x00\xff".b]
+      back = db.query("select #{texts.join(", ")}", *values).values.first
+      expect(back).to eq values
+      expect(back[2].encoding).to eq Encoding::UTF_8
+      expect(back[3].encoding).to eq Encoding::BINARY
+      expect(db.query("select coalesce(#{ph(1)}, 'was nil') as v", nil).value).to eq "was nil"
+    end
+
+    it "gives exact numbers, dates and times as Ruby's", only: %w[postgresql mysql] do
+      row = db.query("select 1.50 as n, date '2020-02-29' as d, timestamp '2020-01-02 03:04:05.25' as t").first
+      expect(row).to eq("n" => BigDecimal("1.5"), "d" => Date.new(2020, 2, 29), "t" => Time.utc(2020, 1, 2, 3, 4, 5.25r))
+      casts = backend?("postgresql") ? %w[$1::numeric $2::date $3::timestamptz] : %w[? ? ?]
+      # a moment that has an offset is for servers that know of them
+      moment = backend?("postgresql") ? Time.new(2020, 1, 2, 3, 4, 5.5r, "+02:00") : "x"
+      back = db.query("select #{casts.join(", ")}", BigDecimal("-12345678901234567890.125"), Date.new(1999, 12, 31), moment).values.first
+      expect(back[0]).to eq BigDecimal("-12345678901234567890.125")
+      expect([back[1], back[2]]).to eq [Date.new(1999, 12, 31), moment]
+    end
+
+    it "makes values by a block for their type, or none" do
+      expect(db.query("select 5 as n", types: { int64: ->(text) { "<#{text}>" } }).value).to eq "<5>"
+      expect(db.query("select 5 as n", cast: false).value).to eq "5"
+      expect { db.query("select 1", nonsense: 1) }.to raise_error(::ArgumentError, /nonsense/)
+    end
+
+    it "refuses what it cannot bind, and the session lives on" do
+      expect { db.query("select #{ph(1)}", Object.new) }.to raise_error(TypeError, /Object cannot be bound/)
+      expect(db.query("select 1").value).to eq 1
+    end
+
+    it "raises what the server says, and the session lives on" do
+      expect { db.query("select * from nowhere") }.to raise_error(Cenote::ServerError, /nowhere/) { |e|
+        expect(e.sqlstate).to match(/\A42/)
+        expect(e.fields).to include("M", "C")
+      }
+      expect(db.query("select 1").value).to eq 1
+    end
+
+    it "streams in bounded memory, with other statements in between" do
+      rows = db.query(numbers(100), stream: 7)
+      sum = rows.each_row.sum { |(n)| n + db.query("select 0").value }
+      expect(sum).to eq 5050
+      db.query(numbers(100), stream: 7).first
+      expect(db.query("select 2").value).to eq 2
+    end
+  end
+
+  it "gives all results of several statements" do
+    expect(db.query_all("select 1 as a; select 2 as b").map(&:to_a)).to eq [[{ "a" => 1 }], [{ "b" => 2 }]]
+    expect { db.query_all("select 1; select nonsense") }.to raise_error(Cenote::ServerError)
+    expect(db.query("select 3").value).to eq 3
+  end
+
+  it "prepares statements" do
+    statement = db.prepare("select #{ph(1)} as v, 1 as one")
+    expect(statement.fields).to eq %w[v one]
+    expect(statement.param_types.size).to eq 1
+    expect(%w[a b].map { |v| statement.execute(v).first["v"] }).to eq %w[a b]
+    expect(statement.execute(["c"], symbolize_names: true).first).to eq(v: "c", one: 1)
+    statement.close
+    expect { statement.execute("d") }.to raise_error(Cenote::StateError, /closed/)
+  end
+
+  describe "#transaction" do
+    before { db.query("create table if not exists spec_tx (n int)") && db.query("delete from spec_tx") }
+    after { db.query("drop table spec_tx") }
+    let(:count) { -> { db.query("select count(*) from spec_tx").value } }
+
+    it "commits, and gives the block's value" do
+      expect(db.transaction { |c| c.query("insert into spec_tx values (1)") && c.in_transaction? }).to be true
+      expect([count.call, db.in_transaction?]).to eq [1, false]
+    end
+
+    it "rolls back when the block raises or is left" do
+      expect { db.transaction { db.query("insert into spec_tx values (1)") && raise("no") } }.to raise_error("no")
+      catch(:out) { db.transaction { throw :out } }
+      expect(count.call).to eq 0
+    end
+
+    it "has isolation levels" do
+      expect(db.transaction(isolation: :serializable, read_only: true) { count.call }).to eq 0
+      expect { db.transaction(isolation: :none) { nil } }.to raise_error(KeyError)
+    end
+  end
+
+  it "cancels from another thread", only: %w[postgresql sqlite] do
+    thread = Thread.new { db.query(sleep_sql(20)) rescue $! }
+    cancelled = nil
+    Timeout.timeout(10) { sleep 0.05 until (cancelled = db.cancel) }
+    expect(thread.value).to be_a(Cenote::ServerError).and have_attributes(sqlstate: "57014")
+    expect(db.query("select 1").value).to eq 1
+  end
+
+  it "lets other threads run while it waits, and gives the session up when it is interrupted" do
+    ticks = 0
+    ticker = Thread.new { loop { ticks += 1 and sleep 0.01 } }
+    expect { Timeout.timeout(0.3) { db.query(sleep_sql(20)) } }.to raise_error(Timeout::Error)
+    ticker.kill
+    expect(ticks).to be > 3
+    expect(db).to be_closed
+  end
+
+  it "is for one thread at a time" do
+    other = Thread.new { db.query(sleep_sql(1)) rescue nil }
+    sleep 0.1
+    expect { db.query("select 1") }.to raise_error(Cenote::StateError, /another thread or fiber/)
+    other.kill.join
+  end
+
+  it "asks a fiber scheduler to wait" do
+    waits = []
+    scheduler = Class.new do
+      define_method(:io_wait) { |io, events, timeout|
+        waits << events
+        IO.select([io], nil, nil, timeout) ? events : false
+      }
+      def block(*) = nil
+      def unblock(*) = nil
+      def kernel_sleep(*) = nil
+      def close = nil
+      def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+    end
+    value = nil
+    Thread.new do
+      Fiber.set_scheduler(scheduler.new)
+      # many, since an answer may be there before anybody waits for it
+      Fiber.schedule { value = connect { |c| Array.new(300) { c.query("select 6 * 7").value }.last } }
+    end.join
+    expect(value).to eq 42
+    expect(waits).not_to be_empty
+  end
+
+  it "survives the collector moving things" do
+    rows = db.query("select 1 as a", types: { int64: ->(text) { "#{text}!" } })
+    statement = db.prepare("select 2 as b")
+    GC.verify_compaction_references(double_heap: true, toward: :empty)
+    expect([rows.value, statement.execute.value]).to eq ["1!", 2]
+  end
+
+  it "tells of notices and notifications", only: %w[postgresql] do
+    heard = []
+    db.on_notice { |severity, sqlstate, message| heard << [severity, sqlstate, message] }
+    db.on_notification { |channel, payload, _pid| heard << [channel, payload] }
+    db.query("do $$ begin raise notice 'hello'; end $$")
+    db.query("listen spec")
+    expect(db.wait_for_notify(0)).to be false
+    connect { |c| c.query("notify spec, 'there'") }
+    expect(db.wait_for_notify(5)).to be true
+    expect(heard).to eq [["NOTICE", "00000", "hello"], %w[spec there]]
+  end
+
+  it "raises what a block for notices raises", only: %w[postgresql] do
+    db.on_notice { raise "no notices please" }
+    expect { db.query("do $$ begin raise notice 'hello'; end $$") }.to raise_error("no notices please")
+    expect(db.query("select 1").value).to eq 1
+  end
+
+  it "copies in and out", only: %w[postgresql] do
+    db.query("create temp table spec_copy (a int, b text)")
+    expect(db.copy_in("copy spec_copy from stdin", ["1\tx\n", "2\t\\N\n"]).affected_rows).to eq 2
+    pieces = []
+    db.copy_out("copy spec_copy to stdout") { |piece| pieces << piece }
+    expect(pieces.join).to eq "1\tx\n2\t\\N\n"
+    expect { db.copy_in("copy spec_copy from stdin", [1].lazy.map { raise "stop" }) }.to raise_error("stop")
+    expect(db.query("select count(*) from spec_copy").value).to eq 2
+  end
+
+  it "gives its memory back" do
+    rss = -> { File.read("/proc/self/statm").split[1].to_i * 4 }
+    run = ->(n) { n.times { db.query("select 1 as a, 'some text' as b", symbolize_names: true).to_a } }
+    run.call(3000)
+    GC.start
+    before = rss.call
+    run.call(Integer(ENV.fetch("CENOTE_SPEC_QUERIES", "20000")))
+    GC.start
+    expect(rss.call - before).to be < 4096
+  end
+
+  it "runs the program in README.md" do
+    program = File.read("#{__dir__}/../README.md")[/^```ruby\n(.*?)^```/m, 1]
+    expect(program).to eq File.read("#{__dir__}/../examples/fish.rb")
+    expect(`#{RbConfig.ruby} #{__dir__}/../examples/fish.rb "#{Pool::URI}"`).to eq "cave fish: 8.25 cm\n"
+  end
+end
