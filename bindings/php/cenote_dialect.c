@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "php_pdo_cenote_int.h"
+
+#include <zend_smart_str.h>
+
+/* MySQL's SERVER_STATUS_NO_BACKSLASH_ESCAPES. */
+#define MYSQL_NO_BACKSLASH_ESCAPES 512u
+
+static void
+append_hex(smart_str *out, const zend_string *bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < ZSTR_LEN(bytes); i++) {
+		unsigned char byte = (unsigned char)ZSTR_VAL(bytes)[i];
+
+		smart_str_appendc(out, digits[byte >> 4]);
+		smart_str_appendc(out, digits[byte & 15]);
+	}
+}
+
+static zend_string *
+quote_hex(const char *before, const zend_string *bytes, const char *after)
+{
+	smart_str out = { 0 };
+
+	smart_str_appends(&out, before);
+	append_hex(&out, bytes);
+	smart_str_appends(&out, after);
+	smart_str_0(&out);
+	return out.s;
+}
+
+/* In quotes, with each character of `doubled` written twice. NULL for what SQL text cannot hold. */
+static zend_string *
+quote_doubled(const char *before, const zend_string *text, const char *doubled)
+{
+	smart_str out = { 0 };
+
+	if (memchr(ZSTR_VAL(text), 0, ZSTR_LEN(text)))
+		return NULL;
+	smart_str_appends(&out, before);
+	for (const char *p = ZSTR_VAL(text); *p; p++) {
+		if (strchr(doubled, *p))
+			smart_str_appendc(&out, *p);
+		smart_str_appendc(&out, *p);
+	}
+	smart_str_appendc(&out, '\'');
+	smart_str_0(&out);
+	return out.s;
+}
+
+static zend_string *
+quote_standard(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
+	enum pdo_param_type type)
+{
+	(void)conn;
+	(void)server_status;
+	if (PDO_PARAM_TYPE(type) == PDO_PARAM_LOB)
+		return quote_hex("x'", text, "'");
+	return quote_doubled("'", text, "'");
+}
+
+static zend_string *
+quote_postgresql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
+	enum pdo_param_type type)
+{
+	const char *conforming = cenote_parameter(conn, "standard_conforming_strings");
+
+	(void)server_status;
+	if (PDO_PARAM_TYPE(type) == PDO_PARAM_LOB)
+		return quote_hex("'\\x", text, "'::bytea");
+	if (conforming && strcmp(conforming, "off") == 0)
+		return quote_doubled("E'", text, "'\\");
+	return quote_doubled("'", text, "'");
+}
+
+/* What MySQL wants escaped, and how (Reference Manual, "String Literals"). */
+static zend_string *
+quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
+	enum pdo_param_type type)
+{
+	static const char escaped[] = "\0\n\r\\'\"\x1a", as[] = "0nr\\'\"Z";
+	smart_str out = { 0 };
+
+	if (server_status & MYSQL_NO_BACKSLASH_ESCAPES)
+		return quote_standard(conn, server_status, text, type);
+	if (type & PDO_PARAM_STR_NATL)
+		smart_str_appendc(&out, 'N');
+	else if (PDO_PARAM_TYPE(type) == PDO_PARAM_LOB)
+		smart_str_appends(&out, "_binary");
+	smart_str_appendc(&out, '\'');
+	for (size_t i = 0; i < ZSTR_LEN(text); i++) {
+		char c = ZSTR_VAL(text)[i];
+		const char *found = memchr(escaped, c, sizeof(escaped) - 1);
+
+		if (found)
+			smart_str_appendc(&out, '\\');
+		if (found)
+			c = as[found - escaped];
+		smart_str_appendc(&out, c);
+	}
+	smart_str_appendc(&out, '\'');
+	smart_str_0(&out);
+	return out.s;
+}
+
+static const pdo_cenote_dialect dialects[] = {
+	{ "postgresql", "$%d", false, true, "select lastval()", "select currval($1)",
+		quote_postgresql },
+	/* The number is a comment there: it tells which value it was when names repeat. */
+	{ "mysql", "/*%d*/?", true, false, NULL, NULL, quote_mysql },
+	{ "sqlite", "?%d", false, false, "select last_insert_rowid()", NULL,
+		quote_standard },
+	{ "freetds", "/*%d*/?", true, false, "select @@identity", NULL, quote_standard },
+	/* any other */
+	{ NULL, "/*%d*/?", true, false, NULL, NULL, quote_standard },
+};
+
+const pdo_cenote_dialect *
+pdo_cenote_dialect_of(const cenote_conn *conn)
+{
+	const char *backend = cenote_info(conn, "backend");
+	const pdo_cenote_dialect *dialect = dialects;
+
+	while (dialect->backend && (!backend || strcmp(dialect->backend, backend) != 0))
+		dialect++;
+	return dialect;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "php_pdo_cenote_int.h"
+
+/* One "option=value" of a data source name; `end` is behind it. */
+static int
+set_pair(cenote_conn *conn, const char *begin, const char *end)
+{
+	const char *equals = memchr(begin, '=', (size_t)(end - begin));
+	char *name = estrndup(begin, (size_t)(equals - begin));
+	char *value = estrndup(equals + 1, (size_t)(end - equals - 1));
+	int status = cenote_conn_set(conn, name, value);
+
+	efree(name);
+	efree(value);
+	return status;
+}
+
+int
+pdo_cenote_set_dsn(cenote_conn *conn, const char *dsn)
+{
+	/* A pool's name and a URI are both what cenote_conn_set_uri() takes. */
+	if (strstr(dsn, "://") || !strchr(dsn, '='))
+		return cenote_conn_set_uri(conn, dsn);
+
+	while (*dsn) {
+		const char *end = strchrnul(dsn, ';');
+		int status = CENOTE_OK;
+
+		dsn += strspn(dsn, " ");
+		if (dsn < end && !memchr(dsn, '=', (size_t)(end - dsn)))
+			return cenote_conn_set(conn, dsn, "");
+		if (dsn < end)
+			status = set_pair(conn, dsn, end);
+		if (status < 0)
+			return status;
+		dsn = *end ? end + 1 : end;
+	}
+	return CENOTE_OK;
+}
