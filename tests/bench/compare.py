@@ -15,6 +15,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ GOALS = [
     ("connect", "pooled", "pgbouncer", 0.5),
     ("connect", "pooled", "postgresql", 0.1),
     ("connect", "pooled", "mariadb", 0.5),
+    ("connect", "TLS_AES_256_GCM_SHA384", "pgbouncer", 0.5),
     ("steady", "pooled", "pgbouncer", 0.95),
     ("medium", "pooled", "postgresql", 1.0),
     ("large", "pooled", "postgresql", 0.8),
@@ -35,8 +37,11 @@ GOALS = [
     ("connect", "mysql-shim", "mariadb", 0.5),
     ("large", "mysql-shim", "mariadb", 1.0),
     ("bound", "mysql-shim", "mariadb", 1.0),
+    ("attach", "odbc", "odbc-native", 0.05),
+    ("large", "odbc", "odbc-native", 1.0),
+    ("bound", "odbc", "odbc-native", 1.0),
 ]
-POOLED = ("pooled", "shim", "mysql-shim")
+POOLED = ("pooled", "shim", "mysql-shim", "odbc", "TLS_AES_256_GCM_SHA384")
 # Where the build has the shims.
 SHIMS = {"shim": "libpq/libpq.so.5", "mysql-shim": "mysql/libmariadb.so.3"}
 
@@ -162,21 +167,44 @@ def start_postgresql(s):
     return run
 
 
-def start_pgbouncer(s, pg):
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def make_certificate(s):
+    """Files of a certificate and its key, for who listens on TCP: both have the same."""
+    cert, key = (os.path.join(s.dir, name) for name in ("tls.crt", "tls.key"))
+    s.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert,
+          "-days", "30", "-subj", "/CN=localhost")
+    os.chmod(key, 0o600)
+    return cert, key
+
+
+def start_pgbouncer(s, pg, tls):
     run = s.directory("pbrun", s.user)
+    port = free_port() if tls else 6432
+    secure = ""
+    if tls:
+        key = s.write("pgbouncer.key", open(tls[1], encoding="ascii").read(), s.user)
+        secure = (f"client_tls_sslmode = require\nclient_tls_cert_file = {tls[0]}\n"
+                  f"client_tls_key_file = {key}\n")
+        os.chmod(tls[0], 0o644)
+    hba = "local all scram scram-sha-256\nlocal all all trust\nhostssl all all 127.0.0.1/32 trust\n"
     users = s.write("users", f'"app" ""\n"scram" "{PASSWORD}"\n', s.user)
     conf = s.write(
         "pgbouncer.ini",
-        f"[databases]\napp = host={pg} dbname=app\n[pgbouncer]\nlisten_addr =\n"
-        f"unix_socket_dir = {run}\nlisten_port = 6432\nauth_type = hba\n"
-        f"auth_hba_file = {s.write('hba', 'local all scram scram-sha-256' + chr(10) + 'local all all trust' + chr(10), s.user)}\n"
+        f"[databases]\napp = host={pg} dbname=app\n[pgbouncer]\n"
+        f"listen_addr = {'127.0.0.1' if tls else ''}\n{secure}"
+        f"unix_socket_dir = {run}\nlisten_port = {port}\nauth_type = hba\n"
+        f"auth_hba_file = {s.write('hba', hba, s.user)}\n"
         f"auth_file = {users}\npool_mode = session\ndefault_pool_size = 4\nmax_client_conn = 100\n"
         "log_connections = 0\nlog_disconnections = 0\n",
         s.user,
     )
     s.start("pgbouncer", program("pgbouncer"), conf, user=s.user)
-    s.wait("pgbouncer", lambda: os.path.exists(f"{run}/.s.PGSQL.6432"))
-    return run
+    s.wait("pgbouncer", lambda: os.path.exists(f"{run}/.s.PGSQL.{port}"))
+    return run, port
 
 
 def start_mariadb(s):
@@ -198,7 +226,7 @@ def start_mariadb(s):
     return socket
 
 
-def start_cenoted(s, pg, mariadb, wire):
+def start_cenoted(s, pg, mariadb, wire, tls):
     run = s.directory("run")
     modules = s.directory("backends")
     kinds = set()
@@ -215,12 +243,16 @@ def start_cenoted(s, pg, mariadb, wire):
     if not pools:
         return None
     conf = f"[cenoted]\nuser = {getpass.getuser()}\nrun_dir = {run}\nbackend_dir = {modules}\nlog = stderr\n"
+    port = free_port()
+    if tls:
+        conf += (f"listen = 127.0.0.1:{port}\ntls_cert = {tls[0]}\ntls_key = {tls[1]}\n")
     for name, backend, server in pools:
         conf += f"[pool {name}]\nbackend = {backend}\nserver = {server}\nsessions = 4..4\n"
+        conf += "auth = peer\nauth = trust door=tcp\n" if tls else ""
     s.start("cenoted", f"{s.build}/tools/cenoted/cenoted", "-c", s.write("cenoted.conf", conf))
     s.wait("cenoted", lambda: all(os.path.exists(f"{run}/{p[0]}.sock") for p in pools))
     time.sleep(1)
-    return run
+    return run, port
 
 
 def shim_path(s, name):
@@ -237,7 +269,7 @@ def measure(s, options, targets, workloads, **places):
                          ("postgresql", "server-pid"), ("mariadb", "server-pid")):
         if part in s.pids and (part != "cenoted" or "uri" in places):
             args.append(f"--{option}={s.pids[part]}")
-    env = dict(os.environ)
+    env = dict(os.environ, CENOTE_ODBC_DRIVER=f"{s.build}/shims/odbc/libcenoteodbc.so")
     for name in set(SHIMS) & set(targets.split(",")):
         env["CENOTE_SHIM_DIR"] = os.path.dirname(shim_path(s, name))
     done = subprocess.run(args, capture_output=True, text=True, check=False, env=env)
@@ -291,14 +323,35 @@ def print_report(title, report, with_goals=True):
         print("| " + " | ".join([work] + cells) + " |", flush=True)
 
 
+def odbc_driver(name):
+    """The file of a server's own driver."""
+    for path in glob.glob(f"/usr/lib/*/odbc/{name}"):
+        return path
+    raise Failure(f"{name} is not installed")
+
+
+def compare_odbc(attempt, s, pg, mariadb, run):
+    uri = {name: f"cenote:///{name}?run_dir={run}" for name in ("pg", "my")}
+    attempt("PostgreSQL by ODBC: SQLGetData() and bound columns", "odbc,odbc-native",
+            "attach,large,bound", uri=uri["pg"],
+            odbc=f"Driver={odbc_driver('psqlodbcw.so')};Server={pg};Port=5432;Database=app;UID=app")
+    native = (f"Driver={odbc_driver('libmaodbc.so')};Socket={mariadb};Database=app;UID=app;"
+              f"PWD={PASSWORD}")
+    attempt("MariaDB by ODBC", "odbc,odbc-native", "large,bound", uri=uri["my"], odbc=native)
+    attempt("MariaDB by ODBC: connecting, without a goal", "odbc,odbc-native", "attach",
+            with_goals=False, uri=uri["my"], odbc=native)
+
+
 def run_all(s, options):
     pg = pgbouncer = mariadb = None
-    if "postgresql" in options.only:
+    tls = make_certificate(s) if "tls" in options.only else None
+    if {"postgresql", "tls", "odbc"} & set(options.only):
         pg = start_postgresql(s)
-        pgbouncer = start_pgbouncer(s, pg)
-    if "mariadb" in options.only:
+    if {"postgresql", "tls"} & set(options.only):
+        pgbouncer, pgbouncer_port = start_pgbouncer(s, pg, tls)
+    if {"mariadb", "odbc"} & set(options.only):
         mariadb = start_mariadb(s)
-    run = start_cenoted(s, pg, mariadb, options.wire)
+    run, port = start_cenoted(s, pg, mariadb, options.wire, tls)
     works = options.workloads
     loads = [os.getloadavg()[0]]
 
@@ -314,9 +367,13 @@ def run_all(s, options):
         except Failure as reason:
             print(f"\n### {title}\n\nnot measured: {reason}", flush=True)
 
+    if tls:
+        attempt("PostgreSQL by TCP with TLS, login by trust", "TLS_AES_256_GCM_SHA384,pgbouncer",
+                "connect,steady", uri=f"cenote://app@127.0.0.1:{port}/pg",
+                pgbouncer=f"host=127.0.0.1 port={pgbouncer_port} user=app dbname=app sslmode=require")
     uri, pooled, shim = pool("pg", "shim")
-    if pg:
-        direct = {"pgbouncer": f"host={pgbouncer} port=6432 user=app dbname=app",
+    if "postgresql" in options.only:
+        direct = {"pgbouncer": f"host={pgbouncer} port={pgbouncer_port} user=app dbname=app",
                   "postgresql": f"host={pg} user=app dbname=app"}
         attempt("PostgreSQL, login by trust", pooled + shim + "pgbouncer,postgresql", works,
                 **uri, **direct)
@@ -327,8 +384,10 @@ def run_all(s, options):
         if uri:
             attempt("Noise: the pool against itself", "pooled,pooled", "connect,steady,large",
                     **uri)
+    if "odbc" in options.only:
+        compare_odbc(attempt, s, pg, mariadb, run)
     uri, pooled, shim = pool("my", "mysql-shim")
-    if mariadb:
+    if "mariadb" in options.only:
         attempt("MariaDB, login by password", pooled + shim + "mariadb", works, **uri,
                 mariadb=f"socket={mariadb} user=app password={PASSWORD} database=app")
     loads.append(os.getloadavg()[0])
@@ -349,8 +408,11 @@ def main():
                         help="of cenote-bench (all)")
     parser.add_argument("--wire", default="auto", choices=["auto", "stream", "libpq"],
                         help="how cenoted talks to PostgreSQL behind the login (auto)")
-    parser.add_argument("--only", default="postgresql,mariadb", help="which servers (both)")
+    parser.add_argument("--only", default="postgresql,mariadb",
+                        help="postgresql, mariadb, odbc (against the servers' own drivers), "
+                        "tls (PgBouncer by TCP with TLS); the first two")
     options = parser.parse_args()
+    options.only = options.only.split(",")
     os.sched_setaffinity(0, {options.cpu})
     s = Servers(options.build)
     try:

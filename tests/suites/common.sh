@@ -17,6 +17,7 @@ set -uo pipefail
 suites_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source_root=$(cd "$suites_dir/../.." && pwd)
 suite=
+build=
 work=
 keep=0
 suites_cache=${CENOTE_SUITES_CACHE:-}
@@ -26,7 +27,9 @@ way_env=()
 pg_bin=/usr/lib/postgresql/15/bin
 pg_share=
 pg_port=5432
-# What stands in for what: mariadb.sh has others.
+# What stands in for what: mariadb.sh has others. Where the original is named otherwise, original_file is its file, below the
+# system's directories of libraries.
+original_file=
 shim_file=shims/libpq/libpq.so.5
 shim_module=postgresql
 original_variable=CENOTE_LIBPQ
@@ -121,9 +124,10 @@ as_user()
 	fi
 }
 
-suite_begin() # NAME ARGUMENT…
+# What every runner begins with: options, and the temporary directory.
+suite_open() # NAME ARGUMENT…
 {
-	local build=${CENOTE_BUILD:-$source_root/build}
+	build=${CENOTE_BUILD:-$source_root/build}
 	suite=$1
 	shift
 	while [ $# -gt 0 ]; do
@@ -139,7 +143,13 @@ suite_begin() # NAME ARGUMENT…
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
 	work=$(mktemp -d "${TMPDIR:-/tmp}/cenote-$suite.XXXXXX") || exit 1
-	mkdir -p "$work"/{bin,backends,lib,maps,out,run,pool,home}
+	mkdir -p "$work/out"
+}
+
+suite_begin() # NAME ARGUMENT…
+{
+	suite_open "$@"
+	mkdir -p "$work"/{bin,backends,lib,maps,run,pool,home}
 	# Copies: the user that the server runs as may not be able to read the build directory.
 	{
 		cp "$build/$shim_file" "$work/lib/" &&
@@ -150,9 +160,10 @@ suite_begin() # NAME ARGUMENT…
 		not_run "$build has no shim, cenoted or backend $shim_module: meson compile -C $build"
 	${CC:-gcc} -shared -fPIC -O1 -o "$work/lib/witness.so" "$suites_dir/witness.c" ||
 		not_run "the witness of what is mapped could not be built"
-	system_library=$(readlink -f "/usr/lib/"*"/${shim_file##*/}" "/usr/lib64/${shim_file##*/}" \
-		2>/dev/null | head -n 1)
-	[ -n "$system_library" ] || not_run "no ${shim_file##*/} of the system"
+	local original=${original_file:-${shim_file##*/}}
+	system_library=$(readlink -f "/usr/lib/"*"/$original" "/usr/lib64/$original" 2>/dev/null |
+		head -n 1)
+	[ -f "$system_library" ] || not_run "no $original of the system"
 	[ "$(id -u)" != 0 ] || chown -R "$server_user": "$work"
 	chmod 755 "$work"
 	chmod 1777 "$work/maps" "$work/out" "$work/run"
@@ -238,6 +249,23 @@ fetch_debian_part()
 		{ tail -n 5 "$work/out/unpack.txt" && not_run "$tarball cannot be unpacked"; }
 }
 
+# fetch_upstream SOURCE VERSION DIR: unpacks the upstream source of the Debian source package alone.
+fetch_upstream()
+{
+	local file=$1_$2.orig.tar.gz
+	fetch_begin
+	if [ ! -f "$fetch_dir/$file" ]; then
+		say "fetching $file"
+		(private_apt && cd "$fetch_dir" &&
+			apt_private -qq --download-only --tar-only source "$1") >"$work/out/fetch.txt" 2>&1
+		[ -f "$fetch_dir/$file" ] ||
+			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source of $1 $2"; }
+	fi
+	mkdir -p "$work/$3"
+	tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 ||
+		not_run "$file cannot be unpacked"
+}
+
 # fetch_debs VERSION DIR PACKAGE…: unpacks Debian packages below $work/DIR, installs nothing.
 fetch_debs()
 {
@@ -296,6 +324,24 @@ postgresql_source()
 	) >"$work/out/build.txt" 2>&1 ||
 		{ tail -n 20 "$work/out/build.txt" && not_run "it does not build"; }
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$work/postgresql"
+}
+
+# prove_results FILE: what "prove -v" wrote, as "pass|fail|skip TEST" lines.
+prove_results()
+{
+	awk '
+	/^t\/[^ ]+\.t \.+ *$/ { file = $1; next }
+	/^t\/[^ ]+\.t \.+ skipped/ { print "skip " $1; next }
+	/^(not )?ok [0-9]+/ {
+		ok = $1 == "ok"; n = ok ? $2 : $3
+		kind = ok ? "pass" : "fail"
+		if (/# *(SKIP|skip)/) kind = "skip"
+		else if (!ok && /# *TODO/) kind = "skip"
+		print kind " " file ": " n
+	}
+	/^ok$/ { print "pass " file ": runs to its end" }
+	/^(Dubious|Failed)/ { print "fail " file ": runs to its end" }
+	' "$1"
 }
 
 # regress_results FILE: what pg_regress and its relatives wrote, as "pass|fail TEST" lines.

@@ -13,7 +13,8 @@ static int
 is_client_library(const char *path)
 {
 	static const char *const names[] = { "/libpq.so", "/libpq-", "/libmariadb.so",
-		"/libmariadb-", "/libmysqlclient.so", "/libmysqlclient-" };
+		"/libmariadb-", "/libmysqlclient.so", "/libmysqlclient-",
+		"/libcenoteodbc.so", "/psqlodbcw.so", "/libmaodbc.so" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strstr(path, names[i]) != NULL)
