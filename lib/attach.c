@@ -74,6 +74,7 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	case CNP_OPEN_STATUS:
 		m->code = CNP_MSG_STATUS;
 		m->as.status.what = cnp_str(a->what);
+		m->as.status.user = as.user;
 		break;
 	default:
 		m->code = CNP_MSG_ATTACH;
@@ -99,6 +100,7 @@ begin_anew(cenote_conn *conn)
 {
 	cnp_client_restart(&conn->session);
 	cn_login_end(conn);
+	conn->info.login = NULL;
 	begin_epoch(conn);
 }
 
@@ -111,6 +113,8 @@ open_session(cenote_conn *conn)
 		.version_max = CNP_VERSION_MAX,
 		.kind = conn->attach.kind,
 		.tls = cn_attach_wanted_tls(conn),
+		.has_session = conn->attach.kind == CNP_OPEN_RESUME,
+		.session = conn->attach.token.session,
 	};
 	const char *pool = cn_options_get(&conn->options, CN_OPTION_POOL);
 	const struct cn_pairs *list = &conn->session_options;
@@ -221,6 +225,7 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->has_event = 0;
 	conn->has_setup_error = 0;
 	conn->is_refused = 0;
+	conn->info.login = NULL;
 	begin_epoch(conn);
 	cn_move(conn, CN_CONNECTING);
 	/* Who is sent away again and again, by a pool that ends, does not come back at
@@ -454,6 +459,10 @@ on_hello(cenote_conn *conn, const struct cnp_hello *hello)
 static int
 on_one_shot(cenote_conn *conn, const struct cnp_event *event)
 {
+	int r = cn_login_accepted(conn);
+
+	if (r < 0)
+		return r;
 	if (event->msg.code == CNP_MSG_CANCELLED) {
 		conn->was_delivered = event->msg.as.cancelled.delivered;
 		cenote_close(conn);

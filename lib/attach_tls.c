@@ -66,6 +66,12 @@ what_to_verify(const cenote_conn *conn)
 		       : CN_TLS_VERIFY_NONE;
 }
 
+int
+cn_attach_knows_pool(const cenote_conn *conn)
+{
+	return conn->transport.tls && what_to_verify(conn) == CN_TLS_VERIFY_NAME;
+}
+
 static void
 fill_options(const cenote_conn *conn, struct cn_tls_client_options *ret)
 {

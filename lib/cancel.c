@@ -142,7 +142,7 @@ cenote_cancel_send(cenote_cancel *cancel)
 	named = cn_cancel_named(cancel);
 	if (named.request == 0)
 		return CENOTE_DONE;
-	conn->pid = cn_pid();
+	conn->pid = cn_pid(conn);
 	conn->was_delivered = 0;
 	conn->attach.token.session = named.session;
 	conn->attach.token.key = named.key;

@@ -81,6 +81,8 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (!conn)
 		return;
 	cenote_close(conn);
+	/* those of an attach that failed half-way */
+	cn_requests_clear(conn);
 	cn_login_end(conn);
 	let_go(conn);
 	mem = conn->mem;
@@ -147,10 +149,17 @@ cn_nomem(cenote_conn *conn)
 	return cn_fail(conn, CENOTE_ERR_NOMEM, CNC_SQLSTATE(MEMORY), "out of memory");
 }
 
-pid_t
-cn_pid(void)
+void
+cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void))
 {
-	return getpid();
+	if (conn)
+		conn->getpid = function;
+}
+
+pid_t
+cn_pid(const cenote_conn *conn)
+{
+	return conn->getpid ? (pid_t)conn->getpid() : getpid();
 }
 
 int
@@ -159,7 +168,7 @@ cn_enter(cenote_conn *conn)
 	uint64_t limit = conn->options.number[CN_OPTION_QUERY_TIMEOUT];
 
 	cnc_diag_clear(&conn->diag.d);
-	if (conn->pid != 0 && conn->pid != cn_pid())
+	if (conn->pid != 0 && conn->pid != cn_pid(conn))
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
 			"the connection belongs to the parent process: after fork() a "
 			"child may only destroy it");
@@ -296,7 +305,7 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"connected already: call cenote_close() first");
 	cenote_close(conn);
-	conn->pid = cn_pid();
+	conn->pid = cn_pid(conn);
 	r = cn_attach_begin(conn, kind, 0);
 	return r < 0 ? r : cn_attach_run(conn);
 }

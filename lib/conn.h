@@ -176,6 +176,7 @@ struct cn_info {
 	uint8_t *
 		attached; /* copy of ATTACHED's payload: `facts` and `parameters` borrow */
 	struct cnp_attached facts;
+	const char *login; /* the mechanism of this attach; NULL: none was asked for */
 	uint8_t has_facts;
 	struct cn_pairs parameters;
 	struct cn_scratch *scratch; /* conn->scratch */
@@ -219,9 +220,11 @@ struct cenote_conn {
 	struct cn_info info;
 	struct cn_scratch scratch;
 	pid_t pid; /* process that connected */
+	long (*getpid)(void); /* NULL: the system call */
 	uint8_t is_nonblocking;
 	uint8_t in_pipeline;
 	uint8_t needs_sync; /* requests went out behind the last synchronisation point */
+	uint8_t is_collecting; /* of a pipeline's last request: others may be written with it */
 	uint8_t unsynced; /* enum cnc_effect of what went out behind it */
 	uint8_t is_syncing; /* a synchronisation point of our own is waited for */
 	uint8_t has_sync_error; /* it failed: see `setup` */
@@ -279,7 +282,7 @@ int cn_enter_attached(cenote_conn *conn);
 int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
 int cn_nomem(cenote_conn *conn);
 void cn_move(cenote_conn *conn, uint32_t state);
-pid_t cn_pid(void);
+pid_t cn_pid(const cenote_conn *conn);
 /* cenote_connect() and its kin. */
 int cn_connect(cenote_conn *conn, uint8_t kind);
 static inline uint32_t
@@ -323,6 +326,8 @@ void cn_login_end(cenote_conn *conn);
 int cn_attach_check_tls(cenote_conn *conn);
 /* What the opening asks for: enum cnp_opening_tls. */
 uint8_t cn_attach_wanted_tls(const cenote_conn *conn);
+/* Whether TLS has proved that the other end is the pool that was named. */
+int cn_attach_knows_pool(const cenote_conn *conn);
 /* The pool agreed. CENOTE_OK: cn_attach_handshake() is next. */
 int cn_attach_begin_tls(cenote_conn *conn);
 
@@ -407,6 +412,8 @@ int cn_may_send(cenote_conn *conn);
  * an error. */
 int cn_end_former(cenote_conn *conn);
 int cn_send_sync(cenote_conn *conn, int is_hidden);
+/* Whether a request that is not waited for is a synchronisation point; options may be NULL. */
+uint8_t cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options);
 /* In a pipeline: make sure of a synchronisation point behind all requests, and wait for it. */
 int cn_sync(cenote_conn *conn);
 /* An answer that comes to the opening itself, without a request. */
@@ -476,6 +483,8 @@ void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag)
 /* copy.c */
 int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
 	const struct cnp_str *file);
+/* What a frame for pieces has besides them and its header, at most. */
+#define CN_PIECE_OVERHEAD 16u
 /* How long a piece of a copy or of a long value may be: no more than `most`, nor than the pool takes. */
 size_t cn_piece_max(const cenote_conn *conn, size_t most);
 /* Data came. */

@@ -88,18 +88,15 @@ cn_copy_give_up(cenote_conn *conn, const char *why)
 	(void)cnp_client_copy(&conn->session, &m);
 }
 
-/* What a frame for pieces has besides them, at most. */
-#define PIECE_OVERHEAD 16u
-
 size_t
 cn_piece_max(const cenote_conn *conn, size_t most)
 {
 	size_t n = conn->session.peer_max_frame;
 
 	/* one that accepts next to nothing refuses each piece */
-	if (n <= PIECE_OVERHEAD)
+	if (n <= CN_PIECE_OVERHEAD)
 		return most;
-	return n - PIECE_OVERHEAD < most ? n - PIECE_OVERHEAD : most;
+	return n - CN_PIECE_OVERHEAD < most ? n - CN_PIECE_OVERHEAD : most;
 }
 
 /* ------------------------------------------------------------------ reading ----- */

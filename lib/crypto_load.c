@@ -18,6 +18,7 @@ typedef const struct cn_crypto *get_fn(uint32_t abi);
 static const char *const beside[] = {
 	"cenote/" NAME, /* libcenote, installed */
 	NAME, /* a shim, installed */
+	"../cenote/" NAME, /* in a wheel of Python's, where libraries have a folder of their own */
 	"crypto/" NAME, /* libcenote as it was built */
 	"../../lib/crypto/" NAME, /* a shim or a program as it was built */
 	"../../../lib/crypto/" NAME, /* a test as it was built */

@@ -675,6 +675,20 @@ may_reattach(const cenote_conn *conn, uint8_t reason)
 	       (when == CN_REATTACH_PLANNED && reason != CNP_YIELD_LOST);
 }
 
+static void
+say_yielded(cenote_conn *conn, const struct cnp_yield *y)
+{
+	struct cnc_diag *d = &conn->diag.d;
+	const uint8_t *words = (const uint8_t *)y->words.p;
+
+	if (y->words.n > 0 && cnc_diag_set_fields(d, words, y->words.n) == CENOTE_OK)
+		return;
+	cnc_diag_set(d, CNC_SQLSTATE(CONNECTION_LOST),
+		y->reason == CNP_YIELD_LOST
+			? "the server ended the session"
+			: "the pool took the session back, and reattach=no");
+}
+
 static int
 on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
@@ -684,10 +698,7 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (r < 0)
 		return r;
 	if (!may_reattach(conn, ev->msg.as.yield.reason)) {
-		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
-			ev->msg.as.yield.reason == CNP_YIELD_LOST
-				? "the server ended the session"
-				: "the pool took the session back, and reattach=no");
+		say_yielded(conn, &ev->msg.as.yield);
 		/* For the next call: what was answered before stands. */
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;

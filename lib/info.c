@@ -178,6 +178,7 @@ fact(const cenote_conn *conn, const char *name)
 		{ "pool", facts->pool.p },
 		{ "user", facts->user.p },
 		{ "socket", conn->info.scratch->socket },
+		{ "login", conn->info.login ? conn->info.login : "" },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "crypto_load.h"
+#include "protocol/plain.h"
 
 /*
  * The login that HELLO asks for: SCRAM with the program's password, or, without one, EXTERNAL, which says
- * that TLS or the kernel knows who we are. A login that was begun is not over before the pool has
- * proved that it knows the password, too.
+ * that TLS or the kernel knows who we are. A login by SCRAM that was begun is not over before the pool has
+ * proved that it knows the password, too. PLAIN, the password itself, is for a pool that takes nothing else,
+ * and for where it can only reach that pool.
  */
 
 struct cn_login {
@@ -28,6 +30,14 @@ cn_login_end(cenote_conn *conn)
 	cnc_wipe(conn->login, sizeof(*conn->login));
 	cnc_free(&conn->mem, conn->login);
 	conn->login = NULL;
+}
+
+/* What cenote_info() tells of it, once it is attached. */
+static const char *
+log_in_by(cenote_conn *conn, const char *mechanism)
+{
+	conn->info.login = mechanism;
+	return mechanism;
 }
 
 static int
@@ -76,6 +86,7 @@ send_mechanism(cenote_conn *conn, const char *mechanism, const struct cnp_str *m
 		r = cnc_buf_str(&data, message->p, message->n);
 	r = r < 0 ? no_memory(conn)
 		  : send_data(conn, cnc_buf_head(&data), cnc_buf_len(&data));
+	cnc_wipe(cnc_buf_head(&data), cnc_buf_len(&data));
 	cnc_buf_finish(&data);
 	return r;
 }
@@ -110,7 +121,54 @@ begin_scram(cenote_conn *conn, const char *mechanisms)
 			"the option user is longer than 255 bytes");
 	if (r < 0)
 		return no_memory(conn);
-	return send_mechanism(conn, mechanism, &message);
+	return send_mechanism(conn, log_in_by(conn, mechanism), &message);
+}
+
+/* Nobody else can read it, or be taken for the pool. */
+static int
+may_send_password(const cenote_conn *conn)
+{
+	const struct cn_attach *a = &conn->attach;
+
+	return a->targets.list[a->at].addr.ss_family == AF_UNIX ||
+	       cn_attach_knows_pool(conn);
+}
+
+static int
+begin_plain(cenote_conn *conn)
+{
+	const char *user = cn_options_get(&conn->options, CN_OPTION_USER);
+	const char *password = cn_options_get(&conn->options, CN_OPTION_PASSWORD);
+	struct cnc_buf message;
+	struct cnp_str text;
+	int r;
+
+	if (*user == '\0')
+		return fail(conn, CENOTE_ERR_AUTH, CNC_SQLSTATE(BAD_PASSWORD),
+			"it logs in to its server with user and password of the program: "
+			"set the option user");
+	if (!may_send_password(conn))
+		return fail(conn, CENOTE_ERR_AUTH, CNC_SQLSTATE(BAD_LOGIN),
+			"it asks for the password itself, which is only sent by a unix "
+			"socket, or through TLS that verifies the pool: set "
+			"tls=verify-full");
+	cnc_buf_init(&message, &conn->mem, CNP_FRAME_MAX_AUTH);
+	r = cnp_plain_put(&message, user, password);
+	text.p = (const char *)cnc_buf_head(&message);
+	text.n = cnc_buf_len(&message);
+	r = r < 0 ? no_memory(conn)
+		  : send_mechanism(conn, log_in_by(conn, CNP_PLAIN), &text);
+	if (text.n > 0)
+		cnc_wipe(cnc_buf_head(&message), text.n);
+	cnc_buf_finish(&message);
+	return r;
+}
+
+static int
+is_plain_only(const char *mechanisms)
+{
+	return cnp_mechanisms_have(mechanisms, CNP_PLAIN) &&
+	       !cnp_mechanisms_have(mechanisms, CNP_SCRAM_PLAIN);
 }
 
 int
@@ -122,11 +180,13 @@ cn_login_begin(cenote_conn *conn, const char *mechanisms)
 	cn_login_end(conn);
 	conn->session.may_log_in = 1;
 	if (*password == '\0' && cnp_mechanisms_have(mechanisms, CNP_EXTERNAL))
-		return send_mechanism(conn, CNP_EXTERNAL, &CNP_STR_NONE);
+		return send_mechanism(conn, log_in_by(conn, CNP_EXTERNAL), &CNP_STR_NONE);
 	if (*password == '\0')
 		return fail(conn, CENOTE_ERR_AUTH, CNC_SQLSTATE(BAD_PASSWORD),
 			"it asks for a password, and there is none: set the options user "
 			"and password, or write cenote://user:password@…");
+	if (is_plain_only(mechanisms))
+		return begin_plain(conn);
 	if (!conn->crypto)
 		r = cn_crypto_load(&conn->crypto, &conn->diag.d);
 	return r < 0 ? cn_attach_fail(conn, r) : begin_scram(conn, mechanisms);

@@ -206,8 +206,10 @@ cn_options_copy(struct cn_options *to, const struct cn_options *from)
 int
 cn_option_find(const char *name, size_t len)
 {
-	for (int i = 0; i < CN_OPTION_COUNT; i++) {
-		if (strncmp(specs[i].name, name, len) == 0 && specs[i].name[len] == '\0')
+	for (int i = 0; len > 0 && i < CN_OPTION_COUNT; i++) {
+		const char *own = specs[i].name;
+
+		if (*own == *name && strncmp(own, name, len) == 0 && own[len] == '\0')
 			return i;
 	}
 	return -1;

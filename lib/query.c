@@ -40,12 +40,11 @@ cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
 		memcpy(&o, options, options->size);
 	else if (options)
 		o.stream = UINT32_MAX;
-	if (o.stream > 1 || o.format > CENOTE_FORMAT_BINARY || o.reserved != 0 ||
+	if (o.stream > 1 || o.format > CENOTE_FORMAT_BINARY || o.sync > 1 ||
 		(o.batch_rows > 0 && !o.stream) || !are_formats(o.formats, o.n_formats))
 		return cn_fail(conn, CENOTE_ERR_ARG, CNC_SQLSTATE(BAD_PARAMETER),
-			"cenote_exec_options: size, format, stream, batch_rows or "
-			"formats is "
-			"not allowed (batch_rows needs stream)");
+			"cenote_exec_options: size, format, stream, batch_rows, sync "
+			"or formats is not allowed (batch_rows needs stream)");
 	o.size = sizeof(o);
 	*ret_options = o;
 	return CENOTE_OK;
@@ -65,10 +64,10 @@ cenote_get_result(cenote_conn *conn, cenote_result **ret_res)
 	return cn_take(conn, ret_res);
 }
 
-static uint8_t
-sync_flag(const cenote_conn *conn, int is_call)
+uint8_t
+cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options)
 {
-	return conn->in_pipeline && !is_call ? 0 : CNP_FRAME_SYNC;
+	return conn->in_pipeline && (!options || !options->sync) ? 0 : CNP_FRAME_SYNC;
 }
 
 /* Entry of the calls that only queue. */
@@ -91,7 +90,6 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	struct cnp_msg m = { .code = CNP_MSG_QUERY };
 	struct cn_send send = {
 		.msg = &m,
-		.sync = sync_flag(conn, is_call),
 		.options = &exec,
 	};
 	int r;
@@ -99,6 +97,7 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	r = cn_exec_options(conn, options, &exec);
 	if (r < 0)
 		return r;
+	send.sync = is_call ? CNP_FRAME_SYNC : cn_sync_flag(conn, &exec);
 	m.as.query.sql.p = sql;
 	m.as.query.sql.n = cn_text_len(sql, len);
 	m.as.query.format = (uint8_t)exec.format;
@@ -247,7 +246,7 @@ queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is
 	const struct cn_send send = {
 		.msg = m,
 		.effect = effect,
-		.sync = sync_flag(conn, is_call),
+		.sync = is_call ? CNP_FRAME_SYNC : cn_sync_flag(conn, NULL),
 	};
 
 	return cn_request(conn, &send);

@@ -199,6 +199,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		req->wants_autocommit = send->msg->as.autocommit.on;
 	conn->n++;
 	conn->needs_sync = !send->sync && send->msg->code != CNP_MSG_SYNC;
+	conn->is_collecting = conn->in_pipeline && send->msg->code != CNP_MSG_SYNC;
 	return CENOTE_OK;
 }
 
@@ -229,7 +230,7 @@ cn_sent(cenote_conn *conn)
 	const uint8_t *bytes;
 	int r;
 
-	if (conn->in_pipeline && conn->needs_sync &&
+	if (conn->is_collecting &&
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
 	r = cn_push(conn);

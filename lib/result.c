@@ -229,7 +229,8 @@ stream_abandon(cenote_result *res)
 
 		if (req->building == res) {
 			/* after a fork the session is the parent's: not a byte for it */
-			if (res->kind == CENOTE_RESULT_COPY_IN && conn->pid == cn_pid())
+			if (res->kind == CENOTE_RESULT_COPY_IN &&
+				conn->pid == cn_pid(conn))
 				cn_copy_give_up(conn, "the program gave the copy up");
 			req->building = NULL;
 			req->is_dropping = !cn_is_copy(res);
@@ -242,7 +243,7 @@ stream_abandon(cenote_result *res)
 	}
 	/* After a fork the session is the parent's: not a byte for it. */
 	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->epoch &&
-		conn->pid == cn_pid()) {
+		conn->pid == cn_pid(conn)) {
 		struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
 
 		m.as.close_portal.portal = res->portal;

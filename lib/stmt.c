@@ -144,7 +144,7 @@ leave_conn(cenote_stmt *stmt)
 	*at = stmt->next;
 	m.as.close.statement = stmt->id;
 	/* Without memory it stays prepared until the session is given back. */
-	if (!stmt->name && stmt->epoch == conn->epoch && conn->pid == cn_pid())
+	if (!stmt->name && stmt->epoch == conn->epoch && conn->pid == cn_pid(conn))
 		(void)cn_setup(conn, &m);
 }
 
@@ -362,12 +362,6 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 	return r;
 }
 
-static uint8_t
-pipeline_sync(const cenote_stmt *stmt)
-{
-	return stmt->conn->in_pipeline ? 0 : CNP_FRAME_SYNC;
-}
-
 int
 cenote_send_prepare(cenote_stmt *stmt)
 {
@@ -376,7 +370,7 @@ cenote_send_prepare(cenote_stmt *stmt)
 	if (r == CENOTE_OK)
 		r = cn_may_send(stmt->conn);
 	if (r == CENOTE_OK)
-		r = queue_prepare(stmt, pipeline_sync(stmt), 0);
+		r = queue_prepare(stmt, cn_sync_flag(stmt->conn, NULL), 0);
 	return r < 0 ? r : cn_sent(stmt->conn);
 }
 
@@ -407,7 +401,7 @@ cenote_send_describe(cenote_stmt *stmt)
 		return r;
 	m.as.describe.statement = stmt->name ? 0 : stmt->id;
 	m.as.describe.name = cnp_str(stmt->name);
-	send.sync = pipeline_sync(stmt);
+	send.sync = cn_sync_flag(stmt->conn, NULL);
 	r = cn_request(stmt->conn, &send);
 	return r < 0 ? r : cn_sent(stmt->conn);
 }
@@ -426,7 +420,7 @@ cenote_send_execute(cenote_stmt *stmt, const cenote_params *params,
 	if (r == CENOTE_OK)
 		r = cn_exec_options(stmt->conn, options, &exec);
 	if (r == CENOTE_OK)
-		r = queue_execute(stmt, params, &exec, pipeline_sync(stmt));
+		r = queue_execute(stmt, params, &exec, cn_sync_flag(stmt->conn, &exec));
 	return r < 0 ? r : cn_sent(stmt->conn);
 }
 
@@ -482,12 +476,31 @@ cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 /* Long values go in frames of at most so many bytes. */
 #define LONG_DATA_MAX 65536u
 
+/* All of it or nothing: who had no memory may say it again. */
+static int
+queue_pieces(cenote_conn *conn, struct cnp_msg *m, const char *bytes, size_t len)
+{
+	size_t most = cn_piece_max(conn, LONG_DATA_MAX);
+	size_t frames = (len / most + 1) * (CNP_FRAME_HEADER + CN_PIECE_OVERHEAD);
+	uint8_t *room;
+	int r = cnc_buf_reserve(&conn->session.out, len + frames + 1, &room);
+
+	if (r < 0)
+		return r;
+	do {
+		m->as.long_data.data.p = bytes;
+		m->as.long_data.data.n = len < most ? len : most;
+		r = cnp_client_request(&conn->session, m, 0, 1, NULL);
+		bytes += m->as.long_data.data.n;
+		len -= m->as.long_data.data.n;
+	} while (r == CENOTE_OK && len > 0);
+	return r;
+}
+
 int
 cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_t len)
 {
 	struct cnp_msg m = { .code = CNP_MSG_LONG_DATA };
-	const char *bytes = data;
-	size_t most;
 	int r = param > UINT16_MAX || (!data && len > 0) ? CENOTE_ERR_ARG : enter(stmt);
 
 	if (r == CENOTE_OK)
@@ -499,14 +512,7 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 	m.as.long_data.statement = stmt->id;
 	m.as.long_data.param = (uint16_t)param;
 	stmt->has_long_data = 1;
-	most = cn_piece_max(stmt->conn, LONG_DATA_MAX);
-	do {
-		m.as.long_data.data.p = bytes;
-		m.as.long_data.data.n = len < most ? len : most;
-		r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
-		bytes += m.as.long_data.data.n;
-		len -= m.as.long_data.data.n;
-	} while (r == CENOTE_OK && len > 0);
+	r = queue_pieces(stmt->conn, &m, data, len);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
 	/* With no session it waits for the one that the execution gets. */

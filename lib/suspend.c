@@ -237,7 +237,7 @@ ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 	cenote_result *res;
 	int r;
 
-	own->pid = cn_pid();
+	own->pid = cn_pid(own);
 	own->attach.what = what;
 	r = cn_attach_begin(own, CNP_OPEN_STATUS, 0);
 	if (r == CENOTE_OK)
@@ -250,8 +250,11 @@ ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 	res = req->first;
 	if (!res)
 		return CENOTE_ERR_PROTOCOL;
-	req->first = NULL;
-	req->last = NULL;
+	/* of what else such an answer has, the handle disposes */
+	req->first = res->next;
+	if (!req->first)
+		req->last = NULL;
+	res->next = NULL;
 	*ret_res = res;
 	return CENOTE_OK;
 }

@@ -35,6 +35,7 @@ static int
 add_target(const struct builder *b, const void *addr, socklen_t len, const char *host)
 {
 	struct cn_targets *t = b->targets;
+	size_t host_len = strnlen(host, CN_HOST_MAX - 1);
 
 	if (t->n == CN_TARGETS_MAX)
 		return CENOTE_OK; /* the rest would not be reached in any time limit */
@@ -51,7 +52,8 @@ add_target(const struct builder *b, const void *addr, socklen_t len, const char 
 	}
 	memcpy(&t->list[t->n].addr, addr, len);
 	t->list[t->n].len = len;
-	(void)snprintf(t->list[t->n].host, CN_HOST_MAX, "%s", host);
+	memcpy(t->list[t->n].host, host, host_len);
+	t->list[t->n].host[host_len] = '\0';
 	t->n++;
 	return CENOTE_OK;
 }

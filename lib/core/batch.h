@@ -108,6 +108,61 @@ cnc_batch_null(struct cnc_batch *w)
 	return CENOTE_OK;
 }
 
+/*
+ * The values of a row whose room is asked for at once, since their lengths are known together.
+ * The caller sees to it that they do not take more, and that the row gets all its columns.
+ */
+struct cnc_batch_fill {
+	uint8_t *row;
+	uint8_t *room; /* where the next value goes */
+	uint8_t *end; /* of the buffer's memory */
+	uint32_t column;
+};
+
+/* `max`: bytes of all values, with the zero byte behind each but the last one. */
+static inline int
+cnc_batch_fill_begin(struct cnc_batch *w, size_t max, struct cnc_batch_fill *ret_fill)
+{
+	char *room;
+	int r = cnc_batch_room(w, max, &room);
+
+	if (r < 0)
+		return r;
+	*ret_fill = (struct cnc_batch_fill){
+		.row = w->out->data + w->out->head + w->row,
+		.room = (uint8_t *)room,
+		.end = w->out->data + w->out->cap,
+	};
+	return CENOTE_OK;
+}
+
+/* With flag 0 or CNC_BATCH_NULL. So many bytes may be read from `bytes` on: of a short value more is copied than
+ * it has where that does no harm, since a copy of a fixed length takes no call. */
+static inline void
+cnc_batch_fill_value(struct cnc_batch_fill *f, const uint8_t *bytes, size_t len,
+	size_t readable, uint32_t flag)
+{
+	enum {
+		STEP = 32
+	};
+
+	if (len <= STEP && readable >= STEP && f->end - f->room > STEP)
+		memcpy(f->room, bytes, STEP);
+	else if (len > 0)
+		memcpy(f->room, bytes, len);
+	f->room += len;
+	cnc_put_u32(
+		f->row + (size_t)4 * f->column++, (uint32_t)(f->room - f->row) | flag);
+	*f->room++ = 0;
+}
+
+static inline void
+cnc_batch_fill_end(struct cnc_batch *w, const struct cnc_batch_fill *f)
+{
+	w->column = f->column;
+	cnc_buf_commit(w->out, (size_t)(f->room - (w->out->data + w->out->tail)));
+}
+
 /* Bytes so far, header included. */
 static inline size_t
 cnc_batch_len(const struct cnc_batch *w)

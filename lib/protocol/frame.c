@@ -5,6 +5,10 @@
 
 static const uint8_t magic[4] = { 'C', 'N', 'T', 'E' };
 
+/* An extension of the opening: which, length, so many bytes. */
+#define EXTENSION_HEADER 2u
+#define SESSION_LEN      8u
+
 int
 cnp_frame_decode(const uint8_t *bytes, size_t max, struct cnp_frame *ret_frame)
 {
@@ -87,16 +91,19 @@ int
 cnp_opening_encode(struct cnc_buf *b, const struct cnp_opening *o)
 {
 	size_t pool_len = strlen(o->pool);
+	size_t len = CNP_OPENING_MIN + pool_len;
 	uint8_t *room;
 	int r;
 
 	if (pool_len > CNP_POOL_MAX)
 		return CENOTE_ERR_LIMIT;
-	r = cnc_buf_reserve(b, CNP_OPENING_MIN + pool_len, &room);
+	if (o->has_session)
+		len += EXTENSION_HEADER + SESSION_LEN;
+	r = cnc_buf_reserve(b, len, &room);
 	if (r < 0)
 		return r;
 	memcpy(room, magic, sizeof magic);
-	cnc_put_u16(room + 4, (uint16_t)(CNP_OPENING_MIN + pool_len));
+	cnc_put_u16(room + 4, (uint16_t)len);
 	room[6] = o->version_min;
 	room[7] = o->version_max;
 	room[8] = o->kind;
@@ -104,8 +111,33 @@ cnp_opening_encode(struct cnc_buf *b, const struct cnp_opening *o)
 	cnc_put_u16(room + 10, (uint16_t)pool_len);
 	cnc_put_u32(room + 12, 0);
 	memcpy(room + CNP_OPENING_MIN, o->pool, pool_len);
-	cnc_buf_commit(b, CNP_OPENING_MIN + pool_len);
+	if (o->has_session) {
+		room += CNP_OPENING_MIN + pool_len;
+		room[0] = CNP_EXTENSION_SESSION;
+		room[1] = SESSION_LEN;
+		cnc_put_u64(room + EXTENSION_HEADER, o->session);
+	}
+	cnc_buf_commit(b, len);
 	return CENOTE_OK;
+}
+
+/* What is not known, or no extension at all, is no reason to refuse. */
+static void
+decode_extensions(const uint8_t *bytes, size_t n, struct cnp_opening *o)
+{
+	size_t len;
+
+	o->has_session = 0;
+	o->session = 0;
+	for (; n >= EXTENSION_HEADER; bytes += len, n -= len) {
+		len = EXTENSION_HEADER + bytes[1];
+		if (len > n)
+			return;
+		if (bytes[0] == CNP_EXTENSION_SESSION && bytes[1] == SESSION_LEN) {
+			o->has_session = 1;
+			o->session = cnc_get_u64(bytes + EXTENSION_HEADER);
+		}
+	}
 }
 
 /* The fixed part, all of it there. */
@@ -147,6 +179,8 @@ cnp_opening_decode(const uint8_t *bytes, size_t len, struct cnp_opening *ret_ope
 	memcpy(ret_opening->pool, bytes + CNP_OPENING_MIN, pool_len);
 	ret_opening->pool[pool_len] = '\0';
 	ret_opening->len = total;
+	decode_extensions(bytes + CNP_OPENING_MIN + pool_len,
+		total - CNP_OPENING_MIN - pool_len, ret_opening);
 	return CENOTE_OK;
 }
 

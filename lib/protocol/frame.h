@@ -54,7 +54,8 @@ int cnp_frame_put(
  *  9  u8       TLS: enum cnp_opening_tls
  * 10  u16      length of the pool's name (0…255)
  * 12  u32      0
- * 16           pool's name; the rest up to the length is ignored (extensions)
+ * 16           pool's name; then extensions: u8 which, u8 length, so many bytes. Unknown ones are
+ *              ignored, and so is a rest that is none.
  */
 #define CNP_OPENING_MIN 16u
 #define CNP_OPENING_MAX 512u
@@ -65,6 +66,10 @@ enum cnp_opening_kind {
 	CNP_OPEN_CANCEL = 2,
 	CNP_OPEN_RESUME = 3,
 	CNP_OPEN_STATUS = 4
+};
+
+enum cnp_opening_extension {
+	CNP_EXTENSION_SESSION = 1 /* u64: which session RESUME wants */
 };
 
 enum cnp_opening_tls {
@@ -78,6 +83,8 @@ struct cnp_opening {
 	uint8_t version_max;
 	uint8_t kind;
 	uint8_t tls;
+	uint8_t has_session;
+	uint64_t session; /* RESUME: of the token, so that TLS can end where it is */
 	char pool[CNP_POOL_MAX + 1];
 	uint16_t len; /* decoded: bytes it took */
 };

@@ -87,7 +87,7 @@
 	F(U32, portal)                                                                   \
 	F(U32, pid) F(STR, user) F(STR, program) F(STR, application) F(U64, max_frame)
 /* `what`: "pools" or "workers". */
-#define CNP_FIELDS_STATUS(F) F(STR, what)
+#define CNP_FIELDS_STATUS(F) F(STR, what) F(STR, user)
 
 /* `format`: enum cenote_format. `batch_rows`: 0 sends everything; n stops after n rows and keeps a
  * portal named by this request's number. `max_rows`: 0 all. `params`: blob of values; an empty blob
@@ -174,8 +174,8 @@
 #define CNP_FIELDS_COPY_OUT(F)     F(U8, format) F(STR, formats)
 #define CNP_FIELDS_SUSPENDED(F)    F(U64, session) F(U64, key) F(U32, timeout_ms)
 /* `last`: the last request that was carried out; those behind it were not touched. `reason`: enum
- * cnp_yield_reason. */
-#define CNP_FIELDS_YIELD(F)        F(U32, last) F(U8, reason) F(STR, carry)
+ * cnp_yield_reason. `words`: what a server that ended the session said of it, as in ERROR. */
+#define CNP_FIELDS_YIELD(F)        F(U32, last) F(U8, reason) F(STR, carry) F(STR, words)
 /* `delivered`: 1, or 0: that request is not running any more. */
 #define CNP_FIELDS_CANCELLED(F)    F(U8, delivered)
 

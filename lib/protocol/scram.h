@@ -132,6 +132,8 @@ struct cnp_scram_server {
 	uint8_t is_plus; /* the client's mechanism is -PLUS */
 	uint8_t is_made_up; /* nobody has that verifier's password */
 	uint8_t is_checked;
+	/* Behind a check that went well: with it one logs in elsewhere, where the same verifier is. */
+	uint8_t client_key[CNP_HASH_LEN];
 	char user[CNP_SCRAM_NAME_MAX + 1];
 	char nonce[CNP_SCRAM_NONCE_MAX + 1]; /* the client's, then that of both */
 	struct cnp_scram_text said; /* what both ends sign: RFC 5802's AuthMessage */
@@ -153,6 +155,7 @@ int cnp_scram_server_challenge(struct cnp_scram_server *s,
 /* client-final-message. CENOTE_ERR_AUTH: not the password; CENOTE_ERR_PROTOCOL. */
 int cnp_scram_server_check(struct cnp_scram_server *s, const char *text, size_t n,
 	struct cnp_str *ret_message);
+/* Wipes. */
 void cnp_scram_server_finish(struct cnp_scram_server *s);
 
 #endif

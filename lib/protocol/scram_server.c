@@ -175,13 +175,13 @@ take_proof(const char *text, size_t n, uint8_t proof[CNP_HASH_LEN], size_t *ret_
 static int
 is_proof(struct cnp_scram_server *s, const uint8_t proof[CNP_HASH_LEN])
 {
-	uint8_t client_key[CNP_HASH_LEN], stored_key[CNP_HASH_LEN];
+	uint8_t stored_key[CNP_HASH_LEN];
 	int r;
 
-	r = cnp_scram_mask(s->hash, s->verifier->stored_key, &s->said, proof, client_key);
+	r = cnp_scram_mask(
+		s->hash, s->verifier->stored_key, &s->said, proof, s->client_key);
 	if (r == CENOTE_OK)
-		r = s->hash->sha256(client_key, CNP_HASH_LEN, stored_key);
-	cnc_wipe(client_key, sizeof(client_key));
+		r = s->hash->sha256(s->client_key, CNP_HASH_LEN, stored_key);
 	if (r < 0)
 		return r;
 	return s->hash->is_same(stored_key, s->verifier->stored_key, CNP_HASH_LEN) &
@@ -213,8 +213,10 @@ cnp_scram_server_check(struct cnp_scram_server *s, const char *text, size_t n,
 		s->hash, s->verifier->server_key, s->said.p, s->said.n, signature);
 	if (r < 0)
 		return r;
-	if (!is_right)
+	if (!is_right) {
+		cnc_wipe(s->client_key, sizeof(s->client_key));
 		return CENOTE_ERR_AUTH;
+	}
 	s->out.n = 0;
 	r = cnp_scram_puts(&s->out, "v=");
 	if (r == CENOTE_OK)

@@ -27,7 +27,7 @@ static const struct cnc_sm_state states[] = {
 	[CNP_CLIENT_IDLE] = { "idle", TO(OPENING) | TO(DEAD) },
 	[CNP_CLIENT_OPENING] = { "opening",
 		TO(IDLE) | TO(AUTH) | TO(ATTACHING) | TO(DEAD) },
-	[CNP_CLIENT_AUTH] = { "auth", TO(IDLE) | TO(READY) | TO(DEAD) },
+	[CNP_CLIENT_AUTH] = { "auth", TO(IDLE) | TO(READY) | TO(SUSPENDED) | TO(DEAD) },
 	[CNP_CLIENT_ATTACHING] = { "attaching",
 		TO(IDLE) | TO(READY) | TO(SUSPENDED) | TO(DEAD) },
 	[CNP_CLIENT_READY] = { "ready",
@@ -563,10 +563,14 @@ cnp_client_output(const struct cnp_client *c, const uint8_t **ret_bytes)
 void
 cnp_client_sent(struct cnp_client *c, size_t n)
 {
-	if (is_copy_next(c))
+	if (is_copy_next(c)) {
 		cnc_buf_consume(&c->copy, n);
-	else
-		c->sent += n;
+		return;
+	}
+	/* a login's messages are nobody's business once they are out */
+	if (c->sm.state == CNP_CLIENT_AUTH)
+		cnc_wipe(cnc_buf_head(&c->out) + c->sent, n);
+	c->sent += n;
 }
 
 /* ---------------------------------------------------------------- receiving */
@@ -717,25 +721,6 @@ on_attached(struct cnp_client *c)
 	return cnc_sm_move(&c->sm, CNP_CLIENT_READY);
 }
 
-static int
-on_auth(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
-{
-	switch (f->code) {
-	case CNP_MSG_ERROR:
-		return refused(c, ev);
-	case CNP_MSG_AUTH:
-	case CNP_MSG_NOTICE:
-		return CENOTE_OK;
-	case CNP_MSG_ATTACHED:
-		if (on_attached(c) == CENOTE_OK)
-			return CENOTE_OK;
-		break;
-	default:
-		break;
-	}
-	return broken(c, f, "not part of a login");
-}
-
 /* CANCEL and STATUS are answered and that is all. */
 static int
 on_one_shot(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
@@ -750,6 +735,27 @@ on_one_shot(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *e
 		return CENOTE_OK;
 	ev->is_last = 1;
 	return cnc_sm_move(&c->sm, CNP_CLIENT_SUSPENDED);
+}
+
+static int
+on_auth(struct cnp_client *c, const struct cnp_frame *f, struct cnp_event *ev)
+{
+	switch (f->code) {
+	case CNP_MSG_ERROR:
+		return refused(c, ev);
+	case CNP_MSG_AUTH:
+	case CNP_MSG_NOTICE:
+		return CENOTE_OK;
+	case CNP_MSG_ATTACHED:
+		if (on_attached(c) == CENOTE_OK)
+			return CENOTE_OK;
+		break;
+	default:
+		if (c->first == CNP_MSG_STATUS)
+			return on_one_shot(c, f, ev);
+		break;
+	}
+	return broken(c, f, "not part of a login");
 }
 
 static int

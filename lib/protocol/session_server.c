@@ -419,7 +419,7 @@ cnp_server_ready(
 static int
 can_reply(const struct cnp_server *s)
 {
-	if (s->sm.state == CNP_SERVER_FIRST && s->first == CNP_MSG_STATUS)
+	if (is_attaching(s) && s->first == CNP_MSG_STATUS)
 		return 1;
 	if (s->sm.state != CNP_SERVER_RUNNING)
 		return CENOTE_ERR_STATE;
@@ -616,22 +616,43 @@ cnp_server_can_yield(const struct cnp_server *s)
 	return s->sm.state == CNP_SERVER_ATTACHED && !s->is_skipping && !s->is_unsynced;
 }
 
+static int
+put_yield(
+	struct cnp_server *s, uint8_t reason, struct cnp_str carry, struct cnp_str words)
+{
+	struct cnp_msg m = { .code = CNP_MSG_YIELD,
+		.as.yield = { s->last_request, reason, carry, words } };
+	int r = put(s, 0, &m);
+
+	return r < 0 ? r : cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+}
+
 int
 cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry)
 {
-	struct cnp_msg m;
+	if (!cnp_server_can_yield(s))
+		return CENOTE_ERR_STATE;
+	return put_yield(s, reason, carry ? *carry : CNP_STR_NONE, CNP_STR_NONE);
+}
+
+int
+cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said)
+{
+	struct cnp_str words = CNP_STR_NONE;
+	struct cnc_buf fields;
 	int r;
 
 	if (!cnp_server_can_yield(s))
 		return CENOTE_ERR_STATE;
-	m.code = CNP_MSG_YIELD;
-	m.as.yield.last = s->last_request;
-	m.as.yield.reason = reason;
-	m.as.yield.carry = carry ? *carry : CNP_STR_NONE;
-	r = put(s, 0, &m);
-	if (r < 0)
-		return r;
-	return cnc_sm_move(&s->sm, CNP_SERVER_CLOSING);
+	cnc_buf_init(&fields, &s->mem, s->peer_max_frame / 2);
+	/* without them, where they are too long */
+	if (said && put_fields(&fields, said, "FATAL") == CENOTE_OK) {
+		words.p = (const char *)cnc_buf_head(&fields);
+		words.n = cnc_buf_len(&fields);
+	}
+	r = put_yield(s, CNP_YIELD_LOST, CNP_STR_NONE, words);
+	cnc_buf_finish(&fields);
+	return r;
 }
 
 size_t

@@ -177,6 +177,9 @@ int cnp_server_finish_request(
  * did not come: they may be half of a unit that is to be committed. */
 int cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *carry);
 
+/* The same of a session that its server ended. `said`: its last words; NULL: none. */
+int cnp_server_yield_lost(struct cnp_server *s, const struct cnc_diag *said);
+
 /* Whether cnp_server_yield() is legal now. */
 int cnp_server_can_yield(const struct cnp_server *s);
 

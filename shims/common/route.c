@@ -31,6 +31,40 @@ csh_may_fall_back(void)
 	return fallback != NULL && strcmp(fallback, "direct") == 0;
 }
 
+int
+csh_is_remote(void)
+{
+	const char *server = secure_getenv("CENOTE_SERVER");
+
+	return server != NULL && strncmp(server, "tcp://", 6) == 0;
+}
+
+/* FNV-1a of the pool's name; 0: none has asked. One word, so that threads need no lock: at worst a connection tries
+ * in vain. */
+static _Atomic unsigned wants_login;
+
+static unsigned
+hash_of(const char *pool)
+{
+	unsigned hash = 2166136261u;
+
+	for (; *pool != '\0'; pool++)
+		hash = (hash ^ (unsigned char)*pool) * 16777619u;
+	return hash != 0 ? hash : 1;
+}
+
+int
+csh_login_was_wanted(const char *pool)
+{
+	return wants_login == hash_of(pool);
+}
+
+void
+csh_login_is_wanted(const char *pool)
+{
+	wants_login = hash_of(pool);
+}
+
 /* Cut where there is no more room, as a name that is too long for a pool is anyway. */
 static void
 put_pool(char *pool, size_t size, const char *name)

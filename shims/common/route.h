@@ -33,6 +33,14 @@ const char *csh_variable(const char *name);
 /* Whether CENOTE_FALLBACK lets a connection go to the server when cenoted cannot be reached. */
 int csh_may_fall_back(void);
 
+/* Whether CENOTE_SERVER says that cenoted is reached by TCP. */
+int csh_is_remote(void);
+
+/* Whether this pool, on a local socket, has asked for a password before: it is then given at once. For the life of the
+ * process, and of the pool that asked last; else a connection first tries to do without. */
+int csh_login_was_wanted(const char *pool);
+void csh_login_is_wanted(const char *pool);
+
 /* 0; -1: client.conf is there and wrong, and the reason is in `error`. */
 int csh_choose(const struct csh_target *target, struct csh_choice *ret_choice);
 

@@ -183,6 +183,23 @@ cpq_PQisBusy(PGconn *conn)
 	return conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD;
 }
 
+/* While nothing is asked, what the server says at the end is a notice. libpq needs a second call to find
+ * the connection closed; here the socket is closed already, and nobody could wait for it. */
+static void
+lose_idle(PGconn *conn, int status)
+{
+	const cenote_diag *words = cpq_last_words(conn);
+
+	if (words == NULL) {
+		cpq_say_failure(conn, status);
+		return;
+	}
+	conn->is_only_reading = 1;
+	cpq_on_notice(words, conn);
+	conn->is_only_reading = 0;
+	cpq_say_closed(conn);
+}
+
 int
 cpq_PQconsumeInput(PGconn *conn)
 {
@@ -208,6 +225,6 @@ cpq_PQconsumeInput(PGconn *conn)
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
 		conn->first != NULL)
 		return 1;
-	cpq_say_failure(conn, r);
+	lose_idle(conn, r);
 	return 0;
 }

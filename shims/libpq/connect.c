@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include "../common/process.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /*
  * From start to finish. Attaching to a session of the pool is cenote_connect(). What a login takes along as
@@ -76,7 +77,7 @@ cpq_enter(PGconn *conn)
 		cpq_say(conn, "no connection to the server");
 		return -1;
 	}
-	if (conn->owner != getpid()) {
+	if (conn->owner != csh_getpid()) {
 		cpq_say(conn,
 			"cenote: this connection belongs to the process that made it; a "
 			"forked child needs one of its own");
@@ -122,16 +123,16 @@ cpq_wait(PGconn *conn, int64_t deadline_ms)
 
 /* ---- making and freeing ---- */
 
-static void
-default_processor(void *arg, const char *message)
+void
+cpq_default_processor(void *arg, const char *message)
 {
 	(void)arg;
 	/* what libpq does where the program has said nothing */
 	fprintf(stderr, "%s", message);
 }
 
-static void
-default_receiver(void *arg, const PGresult *res)
+void
+cpq_default_receiver(void *arg, const PGresult *res)
 {
 	(void)arg;
 	if (res->habits.processor != NULL)
@@ -147,12 +148,12 @@ conn_new(void)
 	if (conn == NULL)
 		return NULL;
 	conn->tag = &cpq_tag;
-	conn->owner = getpid();
+	conn->owner = csh_getpid();
 	conn->status = CONNECTION_BAD;
 	conn->habits.verbosity = PQERRORS_DEFAULT;
 	conn->habits.show_context = PQSHOW_CONTEXT_ERRORS;
-	conn->habits.receiver = default_receiver;
-	conn->habits.processor = default_processor;
+	conn->habits.receiver = cpq_default_receiver;
+	conn->habits.processor = cpq_default_processor;
 	initPQExpBuffer(&conn->error);
 	if (conn->error.maxlen > 0)
 		return conn;
@@ -171,8 +172,8 @@ conn_free(PGconn *conn)
 	cpq_parameters_drop(conn);
 	cenote_params_destroy(conn->params);
 	cenote_conn_destroy(conn->session);
+	cpq_login_forget(conn);
 	cpq_conninfo_finish(&conn->info);
-	cpq_conninfo_finish(&conn->given);
 	cpq_route_finish(&conn->route);
 	cpq_events_finish(&conn->events);
 	termPQExpBuffer(&conn->error);
@@ -252,13 +253,17 @@ session_make(PGconn *conn)
 		application =
 			cpq_conninfo_get(&conn->info, CPQ_KEY_FALLBACK_APPLICATION_NAME);
 	r = cenote_conn_create(NULL, &conn->session);
-	if (r == CENOTE_OK)
-		r = cenote_conn_set(conn->session, "pool", conn->route.pool);
+	if (r != CENOTE_OK)
+		return r;
+	cenote_conn_set_getpid(conn->session, csh_getpid);
+	r = cenote_conn_set(conn->session, "pool", conn->route.pool);
 	if (r == CENOTE_OK && *application != '\0')
 		r = cenote_conn_set(conn->session, "application_name", application);
 	/* who ends a session with pg_terminate_backend() means its program to see it */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "reattach", "planned");
+	if (r == CENOTE_OK)
+		r = cpq_login_give(conn);
 	if (r == CENOTE_OK)
 		r = give_settings(conn);
 	if (r != CENOTE_OK)
@@ -293,6 +298,19 @@ connect_timeout(const PGconn *conn)
 	return strtol(cpq_conninfo_get(&conn->info, CPQ_KEY_CONNECT_TIMEOUT), NULL, 10);
 }
 
+static int
+attach_once(PGconn *conn, int may_block)
+{
+	int r = session_make(conn);
+
+	if (r != CENOTE_OK)
+		return r;
+	(void)cenote_set_nonblocking(conn->session, !may_block);
+	r = cenote_connect(conn->session);
+	(void)cenote_set_nonblocking(conn->session, 1);
+	return r;
+}
+
 /* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. Who waits for it anyway,
  * and without a time limit of the program's, lets libcenote wait: it then has less to ask. */
 static int
@@ -302,14 +320,13 @@ attach_begin(PGconn *conn, int is_waited_for)
 	int r;
 
 	conn->status = CONNECTION_BAD;
+	conn->is_unreachable = 0;
+	conn->gives_login = 0;
 	if (cpq_port_check(&conn->info, &conn->error) < 0)
 		return -1;
-	r = session_make(conn);
-	if (r == CENOTE_OK) {
-		(void)cenote_set_nonblocking(conn->session, !may_block);
-		r = cenote_connect(conn->session);
-		(void)cenote_set_nonblocking(conn->session, 1);
-	}
+	r = attach_once(conn, may_block);
+	if (cpq_login_again(conn, r))
+		r = attach_once(conn, may_block);
 	conn->status = CONNECTION_STARTED;
 	if (r == CENOTE_OK || r == CENOTE_AGAIN)
 		return 0;
@@ -388,8 +405,10 @@ failed(PGconn *conn)
 static PostgresPollingStatusType
 is_ready(PGconn *conn)
 {
-	const char *missed = cpq_target_missed(conn);
+	const char *missed = cpq_login_missed(conn);
 
+	if (missed == NULL)
+		missed = cpq_target_missed(conn);
 	if (missed != NULL) {
 		cpq_say(conn, "connection to pool \"%s\" failed: %s", conn->route.pool,
 			missed);
@@ -400,7 +419,6 @@ is_ready(PGconn *conn)
 		return failed(conn);
 	}
 	conn->status = CONNECTION_OK;
-	cpq_conninfo_finish(&conn->given);
 	conn->transaction = cenote_tx_state(conn->session);
 	resetPQExpBuffer(&conn->error);
 	return PGRES_POLLING_OK;
@@ -413,55 +431,6 @@ goes_on(PGconn *conn)
 								: PGRES_POLLING_READING;
 }
 
-/* What the program has set since it began is the stand-in's, too. */
-static void
-hand_over(const PGconn *conn)
-{
-	const struct cpq_original *original = cpq_original(NULL);
-	const struct cpq_habits *habits = &conn->habits;
-
-	(void)original->PQsetErrorVerbosity(conn->stand_in, habits->verbosity);
-	(void)original->PQsetErrorContextVisibility(conn->stand_in, habits->show_context);
-	if (habits->receiver != default_receiver)
-		(void)original->PQsetNoticeReceiver(
-			conn->stand_in, habits->receiver, habits->receiver_arg);
-	if (habits->processor != default_processor)
-		(void)original->PQsetNoticeProcessor(
-			conn->stand_in, habits->processor, habits->processor_arg);
-	for (int i = 0; i < conn->events.n; i++) {
-		const struct cpq_event *e = &conn->events.list[i];
-
-		(void)original->PQregisterEventProc(
-			conn->stand_in, e->proc, e->name, e->pass_through);
-	}
-	if (conn->trace != NULL) {
-		original->PQtrace(conn->stand_in, conn->trace);
-		original->PQsetTraceFlags(conn->stand_in, conn->trace_flags);
-	}
-}
-
-/* cenoted is not there, as it turns out: the original begins where we began. */
-static int
-fall_back(PGconn *conn)
-{
-	const struct cpq_original *original;
-	const char **keywords;
-
-	if (!conn->is_unreachable || conn->given.values == NULL)
-		return -1;
-	original = cpq_original(NULL);
-	keywords = original != NULL ? cpq_conninfo_keywords() : NULL;
-	if (keywords == NULL)
-		return -1;
-	conn->stand_in = original->PQconnectStartParams(
-		keywords, (const char *const *)conn->given.values, 0);
-	free(keywords);
-	if (conn->stand_in == NULL)
-		return -1;
-	hand_over(conn);
-	return 0;
-}
-
 static PostgresPollingStatusType
 poll_attach(PGconn *conn)
 {
@@ -469,11 +438,13 @@ poll_attach(PGconn *conn)
 	int r = cenote_is_connected(conn->session) ? CENOTE_OK
 						   : cenote_connect(conn->session);
 
+	if (cpq_login_again(conn, r))
+		r = attach_once(conn, 0);
 	if (r == CENOTE_AGAIN)
 		return goes_on(conn);
 	if (r != CENOTE_OK) {
 		say_cannot_connect(conn, r);
-		return fall_back(conn) == 0 ? PGRES_POLLING_WRITING : failed(conn);
+		return failed(conn);
 	}
 	if (cpq_dialect_enter(conn) < 0)
 		return failed(conn);
@@ -512,10 +483,10 @@ poll_settings(PGconn *conn)
 	return failed(conn);
 }
 
-PostgresPollingStatusType
-cpq_PQconnectPoll(PGconn *conn)
+static PostgresPollingStatusType
+poll_session(PGconn *conn)
 {
-	if (conn == NULL || conn->session == NULL)
+	if (conn->session == NULL)
 		return PGRES_POLLING_FAILED;
 	switch (conn->status) {
 	case CONNECTION_OK:
@@ -527,6 +498,19 @@ cpq_PQconnectPoll(PGconn *conn)
 	default:
 		return PGRES_POLLING_FAILED;
 	}
+}
+
+PostgresPollingStatusType
+cpq_PQconnectPoll(PGconn *conn)
+{
+	PostgresPollingStatusType status;
+
+	if (conn == NULL)
+		return PGRES_POLLING_FAILED;
+	status = poll_session(conn);
+	if (status == PGRES_POLLING_FAILED && cpq_fall_back(conn, 0) == 0)
+		return PGRES_POLLING_WRITING;
+	return status;
 }
 
 /* ---- the ways to begin ---- */
@@ -591,14 +575,6 @@ begin_text(const char *conninfo, int is_waited_for, int *ret_is_original)
 	return conn;
 }
 
-/* Whether what it was given is still needed, as its way may turn out to be closed. */
-static int
-may_still_fall_back(const PGconn *conn)
-{
-	return conn != NULL && conn->status != CONNECTION_BAD &&
-	       conn->route.may_fall_back;
-}
-
 PGconn *
 cpq_PQconnectStartParams(
 	const char *const *keywords, const char *const *values, int expand_dbname)
@@ -606,13 +582,9 @@ cpq_PQconnectStartParams(
 	int is_original;
 	PGconn *conn = begin_params(keywords, values, expand_dbname, 0, &is_original);
 
-	if (is_original)
-		return cpq_original(NULL)->PQconnectStartParams(
-			keywords, values, expand_dbname);
-	if (may_still_fall_back(conn))
-		(void)cpq_conninfo_from_params(
-			&conn->given, keywords, values, expand_dbname, &conn->error);
-	return conn;
+	return !is_original ? conn
+			    : cpq_original(NULL)->PQconnectStartParams(
+				      keywords, values, expand_dbname);
 }
 
 PGconn *
@@ -621,11 +593,7 @@ cpq_PQconnectStart(const char *conninfo)
 	int is_original;
 	PGconn *conn = begin_text(conninfo, 0, &is_original);
 
-	if (is_original)
-		return cpq_original(NULL)->PQconnectStart(conninfo);
-	if (may_still_fall_back(conn))
-		(void)cpq_conninfo_from_text(&conn->given, conninfo, &conn->error);
-	return conn;
+	return !is_original ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
 }
 
 static int64_t
@@ -648,7 +616,7 @@ finish_connecting(PGconn *conn)
 	if (conn->status == CONNECTION_BAD || conn->session == NULL)
 		return;
 	deadline = connect_deadline(conn);
-	while (cpq_PQconnectPoll(conn) < PGRES_POLLING_OK) {
+	while (poll_session(conn) < PGRES_POLLING_OK) {
 		if (conn->status == CONNECTION_BAD)
 			return;
 		if (cpq_wait(conn, deadline) <= 0) {
@@ -712,11 +680,10 @@ cpq_PQsetdbLogin(const char *pghost, const char *pgport, const char *pgoptions,
 
 /* ---- again ---- */
 
-int
-cpq_PQresetStart(PGconn *conn)
+/* As it was before it was connected, and on to another session: 0; -1 that failed at once. */
+static int
+begin_again(PGconn *conn)
 {
-	if (conn == NULL)
-		return 0;
 	cpq_requests_drop(conn);
 	cpq_dialect_leave(conn);
 	cpq_cancel_leave(conn);
@@ -725,16 +692,27 @@ cpq_PQresetStart(PGconn *conn)
 	cpq_parameters_drop(conn);
 	cenote_conn_destroy(conn->session);
 	conn->session = NULL;
+	conn->status = CONNECTION_BAD;
+	conn->owner = csh_getpid();
 	conn->pipeline = PQ_PIPELINE_OFF;
 	conn->is_nonblocking = 0;
 	conn->has_large_objects = 0;
 	conn->is_resetting = 1;
 	resetPQExpBuffer(&conn->error);
-	if (conn->route.pool == NULL) {
-		conn->status = CONNECTION_BAD;
-		return 0;
-	}
-	return attach_begin(conn, 0) == 0;
+	return conn->route.pool != NULL ? attach_begin(conn, 0) : -1;
+}
+
+int
+cpq_PQresetStart(PGconn *conn)
+{
+	return conn != NULL && (begin_again(conn) == 0 || cpq_fall_back(conn, 0) == 0);
+}
+
+static void
+reset_done(PGconn *conn)
+{
+	conn->is_resetting = 0;
+	cpq_events_tell_reset(conn);
 }
 
 PostgresPollingStatusType
@@ -742,23 +720,20 @@ cpq_PQresetPoll(PGconn *conn)
 {
 	PostgresPollingStatusType status = cpq_PQconnectPoll(conn);
 
-	if (status == PGRES_POLLING_OK && conn->is_resetting) {
-		conn->is_resetting = 0;
-		cpq_events_tell_reset(conn);
-	}
+	if (status == PGRES_POLLING_OK && conn->is_resetting)
+		reset_done(conn);
 	return status;
 }
 
 void
 cpq_PQreset(PGconn *conn)
 {
-	if (conn == NULL || !cpq_PQresetStart(conn))
+	if (conn == NULL)
 		return;
-	finish_connecting(conn);
-	if (conn->status != CONNECTION_OK)
-		return;
-	conn->is_resetting = 0;
-	cpq_events_tell_reset(conn);
+	if (begin_again(conn) == 0)
+		finish_connecting(conn);
+	if (conn->status == CONNECTION_OK || cpq_fall_back(conn, 1) == 0)
+		reset_done(conn);
 }
 
 /* ---- ping ---- */

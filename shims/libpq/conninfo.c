@@ -117,14 +117,19 @@ cpq_conninfo_finish(struct cpq_conninfo *info)
 	info->values = NULL;
 }
 
-const char **
-cpq_conninfo_keywords(void)
+void
+cpq_conninfo_list(const struct cpq_conninfo *info,
+	const char *ret_keywords[CPQ_N_KEYS + 1], const char *ret_values[CPQ_N_KEYS + 1])
 {
-	const char **names = calloc(CPQ_N_KEYS + 1, sizeof(*names));
+	size_t n = 0;
 
-	for (size_t i = 0; names != NULL && i < CPQ_N_KEYS; i++)
-		names[i] = cpq_keywords[i].name;
-	return names;
+	for (size_t i = 0; i < CPQ_N_KEYS; i++) {
+		if (info->values[i] == cpq_keywords[i].compiled)
+			continue;
+		ret_keywords[n] = cpq_keywords[i].name;
+		ret_values[n++] = info->values[i];
+	}
+	ret_keywords[n] = ret_values[n] = NULL;
 }
 
 int

@@ -30,15 +30,29 @@ cpq_no_memory(PGconn *conn)
 
 /* FATAL and PANIC: the server closes behind it. */
 static int
+is_last(const char *severity)
+{
+	return severity != NULL &&
+	       (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
+static int
 is_last_word(const PGresult *res)
 {
 	const char *severity = cpq_result_field(res, PG_DIAG_SEVERITY_NONLOCALIZED);
 
 	/* the pool's own are in one language only */
-	if (severity == NULL)
-		severity = cpq_result_field(res, PG_DIAG_SEVERITY);
-	return severity != NULL &&
-	       (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+	return is_last(
+		severity != NULL ? severity : cpq_result_field(res, PG_DIAG_SEVERITY));
+}
+
+const cenote_diag *
+cpq_last_words(const PGconn *conn)
+{
+	const cenote_diag *diag = cenote_conn_diag(conn->session);
+
+	return is_last(cenote_diag_field(diag, PG_DIAG_SEVERITY_NONLOCALIZED)) ? diag
+									       : NULL;
 }
 
 static PGresult *
@@ -395,6 +409,16 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	}
 }
 
+/* What the server said when it ended the session answers what was asked behind it, as if it had come
+ * meanwhile. */
+static PGresult *
+ended(PGconn *conn, int status)
+{
+	const cenote_diag *words = cpq_last_words(conn);
+
+	return words != NULL ? error_result(conn, words) : cpq_lost(conn, status);
+}
+
 PGresult *
 cpq_lost(PGconn *conn, int status)
 {
@@ -502,7 +526,7 @@ cpq_next_result(PGconn *conn, PGresult **ret_res)
 		return r;
 	}
 	if (r != CENOTE_OK) {
-		*ret_res = cpq_lost(conn, r);
+		*ret_res = ended(conn, r);
 		return CENOTE_OK;
 	}
 	if (conn->first != NULL && conn->first->answer != NULL &&

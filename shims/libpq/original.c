@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "original.h"
+#include "pq.h"
 
 #include "../common/library.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 const char cpq_tag = 'C';
@@ -21,6 +22,28 @@ static const struct csh_library libpq = { .name = "libpq.so.5",
 	.own_symbol = "cenote_shim_libpq",
 	.places = places };
 
+/*
+ * Programs ask a connection for the receiver that it has to begin with, and give it to another one. The
+ * original's knows the original's results only, so that of its connections, too, is called ours.
+ */
+static PQnoticeReceiver (*set_receiver)(PGconn *, PQnoticeReceiver, void *);
+static _Atomic PQnoticeReceiver first_receiver; /* the original's; NULL: not seen yet */
+
+static PQnoticeReceiver
+set_receiver_as_ours(PGconn *conn, PQnoticeReceiver proc, void *arg)
+{
+	PQnoticeReceiver first = atomic_load(&first_receiver);
+	PQnoticeReceiver old;
+
+	/* what the first connection has before anything was set */
+	if (first == NULL) {
+		first = set_receiver(conn, NULL, NULL);
+		atomic_store(&first_receiver, first);
+	}
+	old = set_receiver(conn, proc == cpq_default_receiver ? first : proc, arg);
+	return old == first ? cpq_default_receiver : old;
+}
+
 static void
 load(void)
 {
@@ -35,6 +58,9 @@ load(void)
 	CPQ_FACE_15(FIND, FIND_V)
 	CPQ_FACE_17(FIND, FIND_V)
 	CPQ_FACE_18(FIND, FIND_V)
+	set_receiver = original.PQsetNoticeReceiver;
+	if (set_receiver != NULL)
+		original.PQsetNoticeReceiver = set_receiver_as_ours;
 	if (original.PQconnectdbParams == NULL || original.PQfinish == NULL)
 		snprintf(why_not, sizeof(why_not),
 			"the library opened as libpq has no PQconnectdbParams");

@@ -80,6 +80,13 @@ version_number(const char *text)
 	return 10000 * parts[0] + 100 * parts[1] + parts[2];
 }
 
+/* It is asked of each parameter of each connection. */
+static int
+is_called(const char *name, const char *other)
+{
+	return *name == *other && strcmp(name, other) == 0;
+}
+
 /* Some of them are how this library itself goes on. */
 static void
 follow(PGconn *conn, const char *name, const char *value)
@@ -90,12 +97,12 @@ follow(PGconn *conn, const char *name, const char *value)
 		cpq_dialect_on_parameter(conn, name, value);
 		return;
 	}
-	if (strcmp(name, "client_encoding") == 0) {
+	if (is_called(name, "client_encoding")) {
 		encoding = pg_char_to_encoding(value);
 		conn->habits.encoding = encoding >= 0 ? encoding : 0;
-	} else if (strcmp(name, "standard_conforming_strings") == 0) {
+	} else if (is_called(name, "standard_conforming_strings")) {
 		conn->standard_strings = strcmp(value, "on") == 0;
-	} else if (strcmp(name, "server_version") == 0) {
+	} else if (is_called(name, "server_version")) {
 		conn->server_version = version_number(value);
 	} else {
 		return;

@@ -14,9 +14,10 @@
 
 /*
  * The libpq shim: what its files share. conninfo.c: keywords, URIs, service and password files.
- * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish.
+ * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish;
+ * fallback.c: in the original's hands after all. login.c, passfile.c: who the program is to the pool, and TLS.
  * request.c: sending. async.c: PQgetResult(). exec.c: the results, and the calls that wait. pipeline.c, copy.c,
- * notify.c, parameter.c, cancel.c, fastpath.c, large.c (large objects). result.c: PGresult. message.c: the texts of errors.
+ * notify.c, parameter.c, cancel.c, fastpath.c, large.c (large objects). result.c: PGresult; result_read.c: what is read of it. message.c: the texts of errors.
  * status.c: what a connection tells of itself. escape.c, print.c, events.c, trace.c, password.c,
  * ssl.c. All are called through face.c. dialect/: pools of other servers than PostgreSQL.
  *
@@ -99,8 +100,6 @@ cpq_conninfo_get(const struct cpq_conninfo *info, enum cpq_key key)
 }
 
 void cpq_conninfo_finish(struct cpq_conninfo *info);
-/* The keywords, in the order of the values, and NULL; to be freed. NULL: no memory. */
-const char **cpq_conninfo_keywords(void);
 /* The three ways to begin; then defaults from service file, environment and PostgreSQL's own. 0, or -1
  * and the message (one line, "\n" behind it) appended. */
 int cpq_conninfo_from_text(
@@ -112,6 +111,9 @@ int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
 int cpq_environment_says_something(void);
 /* What a connection takes that says nothing of it, and PQconndefaults() does not tell. */
 int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
+/* What is no default, as PQconnectdbParams() takes it; the texts are still its own. */
+void cpq_conninfo_list(const struct cpq_conninfo *info,
+	const char *ret_keywords[CPQ_N_KEYS + 1], const char *ret_values[CPQ_N_KEYS + 1]);
 
 /* ---- check.c ---- */
 
@@ -221,17 +223,19 @@ struct cpq_habits {
 
 struct pg_conn {
 	const char *tag; /* &cpq_tag; must be first */
-	PGconn *stand_in; /* the original's: it fell back while it connected; NULL */
-	pid_t owner; /* who made it: a child that was forked must not use it */
+	PGconn *stand_in; /* the original's, since it fell back; NULL */
+	long owner; /* who made it: a child that was forked must not use it */
 
 	struct cpq_conninfo info;
-	struct cpq_conninfo given; /* `info` before defaults, for the stand-in */
 	int is_told; /* it has all its values; before, the program is told none */
 	struct cpq_route route;
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
 	int is_resetting;
 	int is_unreachable; /* the last attempt found no cenoted */
+	int gives_login; /* this attempt has the program's user and password */
+	int needs_password; /* the last one failed since the program gave none */
+	char *file_password; /* of its passfile, once it was looked for; "" none */
 	PQExpBufferData setup; /* the statement that makes the settings */
 	PQExpBufferData error; /* PQerrorMessage() */
 	struct cpq_habits habits;
@@ -303,6 +307,36 @@ int cpq_wait(PGconn *conn, int64_t deadline_ms);
 /* Take the session for lost. */
 void cpq_drop_session(PGconn *conn);
 
+/* What libpq does with notices where the program has said nothing. */
+void cpq_default_receiver(void *arg, const PGresult *res);
+void cpq_default_processor(void *arg, const char *message);
+
+/* ---- service.c ---- */
+
+/* HOME/NAME, malloc()ed; NULL: there is no home, or no memory. */
+char *cpq_home_file(const char *name);
+
+/* ---- login.c ---- */
+
+/* The user, the password and TLS of the way to cenoted, as the program has them: a status of libcenote's. */
+int cpq_login_give(PGconn *conn);
+/* The attempt ended with `status`: 1, another one is worth while, with the user and password; 0, it was that. */
+int cpq_login_again(PGconn *conn, int status);
+/* Why a session cannot be taken that was had; NULL: it can. */
+const char *cpq_login_missed(PGconn *conn);
+void cpq_login_forget(PGconn *conn);
+
+/* ---- passfile.c ---- */
+
+/* The password for the program's server, user and database: malloc()ed; "" there is none; NULL without memory. */
+char *cpq_passfile_find(const struct cpq_conninfo *info);
+
+/* ---- fallback.c ---- */
+
+/* The original takes the place of a connection that found no cenoted, if it may: 0, and all calls go to
+ * its own connection from then on, which is made already or to be polled still. -1: it does not. */
+int cpq_fall_back(PGconn *conn, int is_waited_for);
+
 /* ---- request.c ---- */
 
 /* Of a conn whose state is as it must be: to send one more request. Else 0, and the reason. */
@@ -352,6 +386,8 @@ int cpq_next_result(PGconn *conn, PGresult **ret_res);
 void cpq_stream_drop(PGconn *conn);
 /* Whether more of the same statement's rows come behind it. */
 int cpq_is_part(const PGresult *res);
+/* What the server said when it ended the session that libcenote has lost; NULL: nothing. */
+const cenote_diag *cpq_last_words(const PGconn *conn);
 /* The session is gone, or cannot be used any more: a result that says so, or NULL. */
 PGresult *cpq_lost(PGconn *conn, int status);
 
@@ -454,11 +490,18 @@ int cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len)
 PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text);
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
+/* Whether it is an error's, or a notice's. */
+int cpq_is_failure(ExecStatusType status);
 /* A field of an error, by its letter; NULL if it has none such. */
 const char *cpq_result_field(const PGresult *res, int code);
 /* Set one, copied. 0 or -1. */
 int cpq_result_set_field(PGresult *res, int code, const char *text);
 void cpq_result_set_tag(PGresult *res, const char *tag);
+
+/* ---- result_read.c ---- */
+
+/* Whether it has that column; if not, the program is told by a notice. */
+int cpq_is_column(const PGresult *res, int column);
 
 /* ---- message.c ---- */
 

@@ -165,7 +165,8 @@ is_all_sent(const PGconn *conn)
 int
 cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 {
-	if (status < 0 && status != CENOTE_AGAIN) {
+	/* a lost session is told with the result */
+	if (status < 0 && !cenote_status_is_fatal(status)) {
 		if (req->statement != NULL)
 			cpq_statement_over(conn, req);
 		request_free(req);
@@ -466,9 +467,10 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
-	/* only for the request that runs, while nothing of its answer came */
+	/* only for the request that runs, while nothing of its answer came; a copy's beginning
+	 * that the program did not take is something */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
-		conn->stream != NULL || rows <= 0)
+		conn->stream != NULL || conn->ready != NULL || rows <= 0)
 		return 0;
 	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
 		return 0;

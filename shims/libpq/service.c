@@ -278,21 +278,31 @@ locale_encoding(void)
 	return id > 0 ? pg_encoding_to_char(id) : "SQL_ASCII";
 }
 
-/* Where the password would be looked for; that no password is sent is another matter. */
-static int
-put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
+char *
+cpq_home_file(const char *name)
 {
-	static const char name[] = "/.pgpass";
 	char *home = home_directory();
-	size_t n = home != NULL ? strlen(home) : 0;
-	char *path = home != NULL ? realloc(home, n + sizeof(name)) : NULL;
-	int r;
+	size_t len = home != NULL ? strlen(home) : 0, size = strlen(name) + 1;
+	char *path = home != NULL ? realloc(home, len + 1 + size) : NULL;
 
 	if (path == NULL) {
 		free(home);
-		return 0;
+		return NULL;
 	}
-	memcpy(path + n, name, sizeof(name));
+	path[len] = '/';
+	memcpy(path + len + 1, name, size);
+	return path;
+}
+
+/* Where the password is looked for. */
+static int
+put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
+{
+	char *path = cpq_home_file(".pgpass");
+	int r;
+
+	if (path == NULL)
+		return 0;
 	r = cpq_conninfo_put_at(info, CPQ_KEY_PASSFILE, path, error);
 	free(path);
 	return r;

@@ -9,18 +9,17 @@
  */
 
 static const char *
-fact(PGconn *conn, const char *name)
+fact(PGconn *conn, int hop, const char *name)
 {
-	return conn != NULL && conn->session != NULL ? cenote_info(conn->session, name)
-						     : NULL;
+	return conn != NULL && conn->session != NULL
+		       ? cenote_tls_info(conn->session, hop, name)
+		       : NULL;
 }
 
 int
 cpq_PQsslInUse(PGconn *conn)
 {
-	const char *protocol = fact(conn, "tls_protocol");
-
-	return protocol != NULL && *protocol != '\0';
+	return fact(conn, CENOTE_HOP_POOL, "version") != NULL;
 }
 
 const char *const *
@@ -40,18 +39,20 @@ cpq_PQsslAttribute(PGconn *conn, const char *attribute_name)
 {
 	static const struct {
 		const char *attribute;
+		int hop;
 		const char *fact;
-	} facts[] = { { "protocol", "tls_protocol" }, { "cipher", "tls_cipher" },
-		{ "key_bits", "tls_key_bits" },
-		{ "server_protocol", "server_tls_protocol" },
-		{ "server_cipher", "server_tls_cipher" } };
+	} facts[] = { { "protocol", CENOTE_HOP_POOL, "version" },
+		{ "cipher", CENOTE_HOP_POOL, "cipher" },
+		{ "key_bits", CENOTE_HOP_POOL, "bits" },
+		{ "server_protocol", CENOTE_HOP_SERVER, "version" },
+		{ "server_cipher", CENOTE_HOP_SERVER, "cipher" } };
 
 	/* which library it would be is known without a connection */
 	if (strcmp(attribute_name, "library") == 0)
 		return conn == NULL || cpq_PQsslInUse(conn) ? "OpenSSL" : NULL;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		if (strcmp(attribute_name, facts[i].attribute) == 0)
-			return fact(conn, facts[i].fact);
+			return fact(conn, facts[i].hop, facts[i].fact);
 	}
 	if (strcmp(attribute_name, "compression") == 0 && cpq_PQsslInUse(conn))
 		return "off";

@@ -43,6 +43,8 @@ cpq_PQuser(const PGconn *conn)
 char *
 cpq_PQpass(const PGconn *conn)
 {
+	if (conn != NULL && conn->file_password != NULL && *conn->file_password != '\0')
+		return conn->file_password;
 	return info_or_nothing(conn, CPQ_KEY_PASSWORD);
 }
 
@@ -154,19 +156,22 @@ cpq_PQbackendPID(const PGconn *conn)
 	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
 }
 
-/* The pool logs in to the server; who attaches was never asked for the server's password. */
+/* The pool's: the server's it has logged in with itself. */
 int
 cpq_PQconnectionNeedsPassword(const PGconn *conn)
 {
-	(void)conn;
-	return 0;
+	return conn != NULL && conn->needs_password;
 }
 
 int
 cpq_PQconnectionUsedPassword(const PGconn *conn)
 {
-	(void)conn;
-	return 0;
+	const char *login = conn != NULL && conn->session != NULL
+				    ? cenote_info(conn->session, "login")
+				    : NULL;
+
+	return login != NULL &&
+	       (strncmp(login, "SCRAM", 5) == 0 || strcmp(login, "PLAIN") == 0);
 }
 
 int

@@ -205,6 +205,21 @@ enum mysql_enum_shutdown_level {
 	KILL_CONNECTION = 255
 };
 
+/* Commands of the protocol, for MYSQL.methods and where no statement does the same. */
+enum enum_server_command {
+	COM_QUIT = 1,
+	COM_INIT_DB = 2,
+	COM_QUERY = 3,
+	COM_REFRESH = 7,
+	COM_SHUTDOWN = 8,
+	COM_STATISTICS = 9,
+	COM_PROCESS_KILL = 12,
+	COM_DEBUG = 13,
+	COM_PING = 14,
+	COM_SET_OPTION = 27,
+	COM_RESET_CONNECTION = 31
+};
+
 enum enum_session_state_type {
 	SESSION_TRACK_SYSTEM_VARIABLES,
 	SESSION_TRACK_SCHEMA,
@@ -214,6 +229,15 @@ enum enum_session_state_type {
 	SESSION_TRACK_TRANSACTION_STATE
 };
 #define CMY_SESSION_TRACK_KINDS (SESSION_TRACK_TRANSACTION_STATE + 1)
+
+#if !CMY_ORACLE
+/* What MARIADB_OPT_STATUS_CALLBACK tells: server_status, or a kind of session tracking with one text, or two. */
+enum enum_mariadb_status_info {
+	STATUS_TYPE = 0,
+	SESSION_TRACK_TYPE
+};
+typedef void cmy_status_fn(void *data, enum enum_mariadb_status_info what, ...);
+#endif
 
 enum enum_stmt_attr_type {
 	STMT_ATTR_UPDATE_MAX_LENGTH,

@@ -170,7 +170,7 @@ run_rows(struct bulk *k)
 	options.stream = 1;
 	options.format =
 		cmy_is_binary(k->s) ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_CANONICAL;
-	cmy_forget_query(k->s->my);
+	k->s->my->info = NULL;
 	if (cmy_check(k->s,
 		    cenote_send_execute(k->st->prepared, k->st->params, &options)) < 0)
 		return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "login.h"
 
+#include "../common/process.h"
 #include "../common/route.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
  * the pool is cenote_connect(); statements follow only where the session is not as the program wants it.
  */
 
-/* What a server like this one offers: without CLIENT_SSL, since the way to the pool has no TLS. */
+/* What a server like this one offers: without CLIENT_SSL, where the way to the pool has no TLS. */
 #define MARIADB_OFFERS      0x81fff7feUL
 #define MYSQL_OFFERS        0xdffff7ffUL
 /* And beyond the flags that MySQL's have: progress, arrays of parameters, more of columns, and columns that
@@ -79,6 +80,8 @@ note_capabilities(struct cmy_session *s)
 	int is_mariadb = strstr(s->my->server_version, "MariaDB") != NULL;
 
 	s->my->server_capabilities = is_mariadb ? MARIADB_OFFERS : MYSQL_OFFERS;
+	if (cmy_tls_fact(s->my, "version"))
+		s->my->server_capabilities |= CLIENT_SSL;
 #if !CMY_ORACLE
 	s->mariadb_server_capabilities = is_mariadb ? MARIADB_OFFERS_MORE : 0;
 #endif
@@ -107,6 +110,7 @@ keep_session(struct cmy_session *s)
 					  ? my->options.max_allowed_packet
 					  : cmy_max_allowed_packet;
 	my->status = MYSQL_STATUS_READY;
+	cmy_track_status(s);
 	return 0;
 }
 
@@ -156,14 +160,14 @@ set_timeout(cenote_conn *conn, unsigned seconds)
 static int
 set_session_options(struct cmy_session *s, const char *db)
 {
+	static const char *const logins[2][2] = {
+		{ "found_rows=off database=none", "found_rows=off" },
+		{ "found_rows=on database=none", "found_rows=on" },
+	};
 	unsigned long flags = s->my->client_flag;
-	char login[64];
-	int r;
+	int r = cenote_set_session_option(s->conn, "mysql_login",
+		logins[(flags & CLIENT_FOUND_ROWS) != 0][db && *db != '\0']);
 
-	snprintf(login, sizeof(login), "found_rows=%s%s",
-		flags & CLIENT_FOUND_ROWS ? "on" : "off",
-		db && *db != '\0' ? "" : " database=none");
-	r = cenote_set_session_option(s->conn, "mysql_login", login);
 	if (r != CENOTE_OK)
 		return r;
 	return cenote_set_session_option(s->conn, "multi_statements",
@@ -178,8 +182,10 @@ make_conn(struct cmy_session *s, const char *db)
 	cenote_conn_destroy(s->conn);
 	s->conn = NULL;
 	r = cenote_conn_create(NULL, &s->conn);
-	if (r == CENOTE_OK)
-		r = cenote_conn_set(s->conn, "pool", s->pool);
+	if (r != CENOTE_OK)
+		return r;
+	cenote_conn_set_getpid(s->conn, csh_getpid);
+	r = cenote_conn_set(s->conn, "pool", s->pool);
 	/* who ends a session with KILL means its program to see it */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "reattach", "planned");
@@ -189,13 +195,15 @@ make_conn(struct cmy_session *s, const char *db)
 	if (r == CENOTE_OK)
 		r = set_timeout(s->conn, s->my->options.connect_timeout);
 	if (r == CENOTE_OK)
+		r = cmy_login_give(s);
+	if (r == CENOTE_OK)
 		r = set_session_options(s, db);
 	return r;
 }
 
 /* CENOTE_AGAIN: waiting failed, and the error is set. */
 static int
-attach(struct cmy_session *s, const char *db)
+attach_once(struct cmy_session *s, const char *db)
 {
 	int r = make_conn(s, db);
 
@@ -208,6 +216,17 @@ attach(struct cmy_session *s, const char *db)
 		r = cenote_connect(s->conn);
 	} while (r == CENOTE_AGAIN && cmy_wait(s) == 0);
 	return r;
+}
+
+/* The same. */
+static int
+attach(struct cmy_session *s, const char *db)
+{
+	int r;
+
+	s->gives_login = 0;
+	r = attach_once(s, db);
+	return cmy_login_again(s, r) ? attach_once(s, db) : r;
 }
 
 /* ---- the session as the program wants it ---- */
@@ -350,13 +369,15 @@ prepare_session(struct cmy_session *s, const char *db)
 	s->my->net.read_timeout = s->my->options.connect_timeout;
 	s->my->net.write_timeout = s->my->options.connect_timeout;
 	cmy_choose_wait(s);
-	s->my->affected_rows = 0;
 	cmy_clear(s->my);
 	if (keep_session(s) < 0) {
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return -1;
 	}
-	if (log_in(s, db) < 0 || run_init_commands(s) < 0)
+	if (log_in(s, db) < 0)
+		return -1;
+	s->my->affected_rows = 0;
+	if (run_init_commands(s) < 0)
 		return -1;
 	s->my->net.read_timeout = s->my->options.read_timeout;
 	s->my->net.write_timeout = s->my->options.write_timeout;

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #define ER_UNKNOWN_STMT_HANDLER 1243u /* the server's */
+#define ER_SP_BAD_CURSOR_SELECT 1323u /* MariaDB's server's */
 
 /* ---- what an answer says ---- */
 
-static void
-take_status(struct cmy_stmt *st, const MYSQL *my)
+void
+cmy_stmt_take_status(struct cmy_stmt *st)
 {
+	const MYSQL *my = st->pub.mysql;
+
 	st->pub.CMY_STMT_AFFECTED = my->affected_rows;
 	st->pub.CMY_STMT_INSERT_ID = my->insert_id;
 	st->pub.CMY_STMT_STATUS = my->server_status;
@@ -84,7 +87,7 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 	cmy_stmt_clear(&st->pub);
 	if (my->field_count > 0 && cmy_rows_begin(st, s) != 0)
 		return fail(st);
-	take_status(st, my);
+	cmy_stmt_take_status(st);
 #if !CMY_ORACLE
 	st->pub.execute_count++;
 	st->pub.cursor_exists = cmy_bool(st->reading == CMY_READ_BATCHES);
@@ -110,15 +113,29 @@ set_options(const struct cmy_stmt *st, const struct cmy_session *s,
 		options->batch_rows = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
 }
 
+/* The pool opens a cursor only where there are columns, so it does not come to what MariaDB's server says of others. */
+static int
+refuse_cursor(const struct cmy_stmt *st)
+{
+	MYSQL *my = st->pub.mysql;
+
+	if (!(st->pub.flags & CURSOR_TYPE_READ_ONLY) || !st->is_select ||
+		st->pub.field_count > 0 || !strstr(my->server_version, "MariaDB"))
+		return 0;
+	cmy_error_text(
+		my, ER_SP_BAD_CURSOR_SELECT, "42000", "Cursor SELECT must not have INTO");
+	return -1;
+}
+
 static int
 run(struct cmy_stmt *st, struct cmy_session *s)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
-	int r = cmy_params_fill(st, s);
+	int r;
 
-	if (r < 0)
+	if (refuse_cursor(st) < 0 || cmy_params_fill(st, s) < 0)
 		return fail(st);
-	cmy_forget_query(s->my);
+	s->my->info = NULL;
 	set_options(st, s, &options);
 	r = cmy_check(s, cenote_send_execute(st->prepared, st->params, &options));
 	cmy_long_clear(st);
@@ -226,7 +243,7 @@ take_next(struct cmy_stmt *st, struct cmy_session *s)
 		st->pub.bind_result_done = 0;
 	if (my->field_count > 0)
 		return cmy_rows_begin(st, s) != 0 ? 1 : take_fields(st, s, 1);
-	take_status(st, my);
+	cmy_stmt_take_status(st);
 	st->pub.field_count = 0;
 #if !CMY_ORACLE
 	st->pub.state = MYSQL_STMT_FETCH_DONE;

@@ -95,8 +95,7 @@ cmy_mysql_thread_id(MYSQL *my)
 const char *
 cmy_mysql_get_ssl_cipher(MYSQL *my)
 {
-	(void)my;
-	return NULL;
+	return cmy_tls_fact(my, "cipher");
 }
 
 #if CMY_ORACLE
@@ -116,7 +115,7 @@ cmy_mysql_get_server_info_with_version_update(MYSQL *my)
 	return cmy_mysql_get_server_info(my);
 }
 
-/* There is no TLS session whose data could be had. */
+/* TLS sessions are libcenote's own, and not given away. */
 void *
 cmy_mysql_get_ssl_session_data(MYSQL *my, unsigned int n_ticket, unsigned int *out_len)
 {
@@ -124,7 +123,8 @@ cmy_mysql_get_ssl_session_data(MYSQL *my, unsigned int n_ticket, unsigned int *o
 	if (out_len)
 		*out_len = 0;
 	cmy_error_text(my, CR_CANT_GET_SESSION_DATA, NULL, "Can't get session data: %s",
-		"Not a TLS connection");
+		cmy_tls_fact(my, "version") ? "cenote: it is resumed by itself"
+					    : "Not a TLS connection");
 	return NULL;
 }
 
@@ -138,8 +138,9 @@ cmy_mysql_free_ssl_session_data(MYSQL *my, void *data)
 my_bool
 cmy_mysql_get_ssl_session_reused(MYSQL *my)
 {
-	(void)my;
-	return 0;
+	const char *is_resumed = cmy_tls_fact(my, "resumed");
+
+	return is_resumed && strcmp(is_resumed, "yes") == 0;
 }
 
 /* The keys are the original's. */
@@ -342,8 +343,11 @@ tell_connection(MYSQL *my, enum mariadb_value value, void *arg)
 		*(size_t *)arg = cmy_mysql_get_server_version(my);
 		return 0;
 	case MARIADB_CONNECTION_SSL_CIPHER:
-		*(char **)arg = NULL;
+		*(const char **)arg = cmy_tls_fact(my, "cipher");
 		return 0;
+	case MARIADB_CONNECTION_TLS_VERSION:
+		*(const char **)arg = cmy_tls_fact(my, "version");
+		return *(const char **)arg ? 0 : -1;
 	case MARIADB_CONNECTION_PVIO_TYPE:
 	case MARIADB_CONNECTION_TYPE:
 		/* PVIO_TYPE_UNIXSOCKET, PVIO_TYPE_SOCKET */
@@ -353,7 +357,7 @@ tell_connection(MYSQL *my, enum mariadb_value value, void *arg)
 		*(unsigned long *)arg = cmy_session(my)->mariadb_server_capabilities;
 		return 0;
 	default:
-		/* no TLS, and nobody counts bytes */
+		/* nobody counts bytes */
 		return -1;
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "my.h"
 
+#include "../common/process.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Handles: made on the caller's memory or on ours, and closed. The library itself has nothing to begin or
@@ -66,7 +67,7 @@ session_new(MYSQL *my)
 		return NULL;
 	s->tag = &cmy_tag;
 	s->my = my;
-	s->owner = getpid();
+	s->owner = csh_getpid();
 	s->options = cmy_options_new(my);
 	if (s->options)
 		return s;
@@ -141,7 +142,7 @@ cmy_mysql_close(MYSQL *my)
 int
 cmy_is_owner(const struct cmy_session *s)
 {
-	if (s->owner == getpid())
+	if (s->owner == csh_getpid())
 		return 1;
 	cmy_error_text(s->my, CR_SERVER_GONE_ERROR, NULL,
 		"%s; cenote: this connection belongs to the process that made it; a "

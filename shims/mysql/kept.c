@@ -83,7 +83,7 @@ cmy_kept_add(struct cmy_kept **kept, const cenote_result *res, uint64_t row)
 uint64_t
 cmy_kept_rows(const struct cmy_kept *kept)
 {
-	return kept->n_values / kept->n_columns;
+	return kept ? kept->n_values / kept->n_columns : 0;
 }
 
 uint32_t

@@ -33,6 +33,8 @@ cmy_forget_login(MYSQL *my)
 {
 	forget_text(&my->host);
 	forget_text(&my->user);
+	if (my->passwd)
+		explicit_bzero(my->passwd, strlen(my->passwd));
 	forget_text(&my->passwd);
 	forget_text(&my->unix_socket);
 	forget_text(&my->server_version);

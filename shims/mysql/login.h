@@ -28,6 +28,10 @@ enum cmy_way {
  * set. */
 int cmy_complete_login(struct cmy_session *s, struct cmy_login *l);
 enum cmy_way cmy_choose_way(struct cmy_session *s, const struct cmy_login *l);
+/* pool_login.c: the user, password and TLS of the way to cenoted: a status of libcenote's. */
+int cmy_login_give(struct cmy_session *s);
+/* An attempt ended with `status`: 1, another one is worth while, with the user and password; 0, it was that. */
+int cmy_login_again(struct cmy_session *s, int status);
 /* Into the public structure. 0, or -1: no memory. */
 int cmy_keep_login(MYSQL *my, const struct cmy_login *l);
 /* The original's error of a server that is not there, with the reason behind it. */

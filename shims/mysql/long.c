@@ -8,9 +8,11 @@
 
 /*
  * mysql_stmt_send_long_data(). MySQL's servers take the pieces one by one, and others do not know such
- * a thing: for these they are kept here until the execution.
+ * a thing: for these they are kept here until the execution. What came in pieces counts, also where the
+ * parameter was bound anew since then, which resets MYSQL_BIND.long_data_used.
  */
 struct cmy_long {
+	int is_given;
 	char *bytes;
 	size_t length;
 	size_t room;
@@ -48,16 +50,10 @@ refuse_type(MYSQL_STMT *stmt, unsigned number)
 static int
 keep_piece(struct cmy_stmt *st, unsigned number, const char *data, size_t length)
 {
-	struct cmy_long *l;
-	size_t wanted;
+	struct cmy_long *l = &st->longs[number];
+	size_t wanted = l->length + length + 1;
 	char *bigger;
 
-	if (!st->longs)
-		st->longs = calloc(st->pub.param_count, sizeof(*st->longs));
-	if (!st->longs)
-		return CENOTE_ERR_NOMEM;
-	l = &st->longs[number];
-	wanted = l->length + length + 1;
 	if (wanted > l->room) {
 		wanted = wanted > 2 * l->room ? wanted : 2 * l->room;
 		bigger = realloc(l->bytes, wanted);
@@ -76,6 +72,11 @@ static int
 send_piece(struct cmy_stmt *st, struct cmy_session *s, unsigned number, const char *data,
 	size_t length)
 {
+	if (!st->longs)
+		st->longs = calloc(st->pub.param_count, sizeof(*st->longs));
+	if (!st->longs)
+		return CENOTE_ERR_NOMEM;
+	st->longs[number].is_given = 1;
 	if (!cmy_is_binary(s))
 		return keep_piece(st, number, data, length);
 	st->has_sent_longs = 1;
@@ -126,13 +127,19 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 	return cmy_bool(r < 0);
 }
 
+static int
+is_given(const struct cmy_stmt *st, unsigned param)
+{
+	return st->longs && st->longs[param].is_given;
+}
+
 int
 cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param)
 {
 	const MYSQL_BIND *b = &st->pub.params[param];
 	int is_a_text = is_text(b->buffer_type), r;
 
-	if (!b->long_data_used)
+	if (!is_given(st, param))
 		return 0;
 	if (cmy_is_binary(s))
 		r = cenote_params_add_long(
@@ -147,12 +154,18 @@ cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param)
 }
 
 void
+cmy_long_unmark(struct cmy_stmt *st)
+{
+	for (unsigned i = 0; st->pub.params && i < st->pub.param_count; i++)
+		st->pub.params[i].long_data_used = 0;
+}
+
+void
 cmy_long_clear(struct cmy_stmt *st)
 {
 	unsigned i;
 
-	for (i = 0; st->pub.params && i < st->pub.param_count; i++)
-		st->pub.params[i].long_data_used = 0;
+	cmy_long_unmark(st);
 	for (i = 0; st->longs && i < st->pub.param_count; i++)
 		free(st->longs[i].bytes);
 	free(st->longs);
@@ -162,14 +175,20 @@ cmy_long_clear(struct cmy_stmt *st)
 int
 cmy_long_forget(struct cmy_stmt *st)
 {
+	MYSQL *my = st->pub.mysql;
+	unsigned warnings = my->warning_count;
+
 	cmy_long_clear(st);
 	if (!st->has_sent_longs)
 		return 0;
 	st->has_sent_longs = 0;
-	if (cmy_stmt_prepare(st, cmy_session(st->pub.mysql)) == 0)
-		return 0;
-	cmy_stmt_take_error(&st->pub);
-	return 1;
+	if (cmy_stmt_prepare(st, my->extension) < 0) {
+		cmy_stmt_take_error(&st->pub);
+		return 1;
+	}
+	/* the original asks for it with a command that tells of none */
+	cmy_stmt_warnings(st, my, warnings);
+	return 0;
 }
 
 /* What a MySQL server says when it is executed. Oracle's library has said so before. */
@@ -179,8 +198,8 @@ cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s)
 	for (unsigned i = 0; cmy_is_binary(s) && i < st->pub.param_count; i++) {
 		const MYSQL_BIND *b = &st->pub.params[i];
 
-		if (!b->long_data_used || (b->buffer_type >= MYSQL_TYPE_TINY_BLOB &&
-						  b->buffer_type <= MYSQL_TYPE_STRING))
+		if (!is_given(st, i) || (b->buffer_type >= MYSQL_TYPE_TINY_BLOB &&
+						b->buffer_type <= MYSQL_TYPE_STRING))
 			continue;
 		if (cmy_long_forget(st) == 0)
 			cmy_error_text(s->my, ER_WRONG_ARGUMENTS, NULL,

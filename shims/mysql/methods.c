@@ -9,20 +9,6 @@
  * refused by CR_NOT_IMPLEMENTED.
  */
 
-enum {
-	COM_QUIT = 1,
-	COM_INIT_DB = 2,
-	COM_QUERY = 3,
-	COM_REFRESH = 7,
-	COM_SHUTDOWN = 8,
-	COM_STATISTICS = 9,
-	COM_PROCESS_KILL = 12,
-	COM_DEBUG = 13,
-	COM_PING = 14,
-	COM_SET_OPTION = 27,
-	COM_RESET_CONNECTION = 31
-};
-
 static int
 refuse(MYSQL *my)
 {

@@ -87,12 +87,16 @@ struct cmy_session {
 	void *unseen[12];
 	unsigned long unseen_flags;
 	unsigned long mariadb_server_capabilities;
+	cmy_status_fn *on_status; /* MARIADB_OPT_STATUS_CALLBACK; NULL: none */
+	void *status_data;
+	unsigned told_status;
 #endif
 	MYSQL *my;
-	pid_t owner; /* who made it: a child that was forked must not use it */
+	long owner; /* who made it: a child that was forked must not use it */
 	cenote_conn *conn; /* NULL before connecting, and when that failed */
 	struct cmy_options *options;
 	char *pool; /* its name */
+	int gives_login; /* to it, in this attempt, the program's user and password */
 
 	int is_originals; /* a connect on the fibre found that the original is to make it */
 	enum cmy_state state;
@@ -427,6 +431,11 @@ char *const *cmy_init_command_list(const struct cmy_options *options);
 /* What mysql_get_parameters() points to. */
 extern unsigned long cmy_max_allowed_packet, cmy_net_buffer_length;
 
+/* ---- pool_login.c ---- */
+
+/* As cenote_tls_info() of the way to cenoted. */
+const char *cmy_tls_fact(const MYSQL *my, const char *name);
+
 /* ---- info.c ---- */
 
 #if !CMY_ORACLE
@@ -481,6 +490,8 @@ const struct cmy_methods *cmy_methods(void);
 
 /* 0, or -1 and the error is set. */
 int cmy_track_start(struct cmy_session *s);
+/* MYSQL.server_status was set: a program that wants to know is told if it is another one. */
+void cmy_track_status(struct cmy_session *s);
 /* A statement without rows has ended: what came with it is told from now on. */
 void cmy_track_take(struct cmy_session *s);
 /* Another user has logged in: nothing is told of the settings that came with that. */

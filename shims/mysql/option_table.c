@@ -279,6 +279,22 @@ get_nothing(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
+/* NULL twice takes it back; once, it leaves that one as it was. */
+static int
+set_status_callback(struct cmy_options *o, const struct option *what, const void *first,
+	const void *second)
+{
+	struct cmy_session *s = o->my->extension;
+	int is_none = !first && !second;
+
+	if (first || is_none)
+		memcpy(&s->on_status, &first, sizeof(first));
+	if (second || is_none)
+		s->status_data = (void *)second;
+	memcpy(&first, &s->on_status, sizeof(first));
+	return cmy_option_record(o, what, first, s->status_data);
+}
+
 static int
 set_fingerprint(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second)
@@ -388,7 +404,7 @@ static const struct option table[] = {
 	{ MARIADB_OPT_SKIP_READ_RESPONSE, KIND_BOOL },
 	{ MARIADB_OPT_RESTRICTED_AUTH, KIND_TEXT },
 	{ MARIADB_OPT_RPL_REGISTER_REPLICA, KIND_TEXT_UINT },
-	{ MARIADB_OPT_STATUS_CALLBACK, KIND_POINTERS },
+	{ MARIADB_OPT_STATUS_CALLBACK, KIND_POINTERS, .set = set_status_callback },
 	/* an unsigned char */
 	{ MYSQL_OPT_ZSTD_COMPRESSION_LEVEL, KIND_BOOL },
 #endif

@@ -60,6 +60,7 @@ cmy_take_status(MYSQL *my, const cenote_result *res)
 
 	my->warning_count = cenote_result_warnings(res);
 	my->server_status = status_of(s, res);
+	cmy_track_status(s);
 	/* Oracle's protocol tells at the end of rows, too, what goes on in the session */
 	if (CMY_ORACLE || cenote_result_kind(res) == CENOTE_RESULT_COMMAND)
 		cmy_track_take(s);
@@ -84,16 +85,19 @@ cmy_forget_query(MYSQL *my)
 #endif
 }
 
-/* The last result of an answer was taken: what is left is libcenote's word that it is the last. A session
- * that does not come to that is of no use any more. */
+/* Nobody wants what is left of an answer; behind the last result that is libcenote's word that it is the last. A
+ * session that does not come to that is of no use any more. */
 static void
 take_end(struct cmy_session *s)
 {
 	cenote_result *none = NULL;
 	int r;
 
-	while ((r = cmy_get_result(s, &none)) == CENOTE_OK)
+	while ((r = cmy_get_result(s, &none)) == CENOTE_OK) {
+		if (cenote_result_kind(none) == CENOTE_RESULT_COMMAND)
+			s->my->insert_id = cenote_result_last_insert_id(none);
 		cenote_result_destroy(none);
+	}
 	if (r != CENOTE_DONE)
 		cmy_lose(s);
 }
@@ -106,7 +110,7 @@ be_idle(struct cmy_session *s)
 	s->using = NULL;
 	s->state = CMY_IDLE;
 	s->my->status = MYSQL_STATUS_READY;
-	s->my->server_status &= ~SERVER_MORE_RESULTS_EXISTS;
+	s->my->server_status &= ~(SERVER_MORE_RESULTS_EXISTS | SERVER_PS_OUT_PARAMS);
 }
 
 void
@@ -181,32 +185,22 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* What every server of MySQL says of a text without a statement, unless there is a comment at least. */
-static int
-take_empty(struct cmy_session *s, const MYSQL *before)
-{
-	if (!s->is_blank) {
-		cmy_forget_query(s->my);
-		return 0;
-	}
-	s->my->affected_rows = MYSQL_COUNT_ERROR;
-	s->my->insert_id = before->insert_id;
-	s->my->warning_count = before->warning_count;
-	cmy_error_text(s->my, ER_EMPTY_QUERY, "42000", "Query was empty");
-	return -1;
-}
-
 static int
 take_command(struct cmy_session *s, cenote_result *res)
 {
 	int is_empty = (cenote_result_flags(res) & CENOTE_RESULT_FLAG_EMPTY) != 0;
-	const MYSQL before = *s->my;
 
-	if (!is_empty)
-		cmy_forget_query(s->my);
+	/* what every server of MySQL says of a text without a statement, unless there is a comment at least */
+	if (is_empty && s->is_blank) {
+		cenote_result_destroy(res);
+		cmy_drain(s);
+		cmy_error_text(s->my, ER_EMPTY_QUERY, "42000", "Query was empty");
+		return -1;
+	}
+	cmy_forget_query(s->my);
 	cmy_head_over(s, res);
 	cenote_result_destroy(res);
-	return is_empty ? take_empty(s, &before) : 0;
+	return 0;
 }
 
 /* A copy to the program (PostgreSQL) is nothing that this interface has. */
@@ -239,6 +233,7 @@ cmy_next_head(struct cmy_session *s)
 	int r = cmy_get_result(s, &res);
 
 	if (r == CENOTE_OK && cenote_result_kind(res) == CENOTE_RESULT_COPY_IN) {
+		cmy_forget_query(s->my);
 		if (answer_copy(s, res) < 0)
 			return -1;
 		r = cmy_get_result(s, &res);

@@ -61,9 +61,7 @@ forget_rows(struct cmy_stmt *st)
 static void
 end_stream(struct cmy_stmt *st)
 {
-	struct cmy_session *s = session_of(st);
-
-	cmy_head_over(s, st->res);
+	cmy_head_over(st->pub.mysql->extension, st->res);
 	cenote_result_destroy(st->res);
 	st->res = NULL;
 	st->reading = CMY_READ_NO_MORE;
@@ -118,6 +116,19 @@ next_batch(struct cmy_stmt *st)
 	return r;
 }
 
+/* The originals ask for a cursor's rows in such portions, with a command each. */
+static void
+note_portion(const struct cmy_stmt *st)
+{
+	MYSQL *my = st->pub.mysql;
+	unsigned long rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
+
+	if (st->reading != CMY_READ_BATCHES || st->next % rows != 0 || !my)
+		return;
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	my->info = NULL;
+}
+
 static int
 next_streamed(struct cmy_stmt *st)
 {
@@ -125,6 +136,7 @@ next_streamed(struct cmy_stmt *st)
 	int r;
 
 	if (st->next < cenote_result_n_rows(st->res)) {
+		note_portion(st);
 		st->at = st->next++;
 		return 0;
 	}
@@ -133,6 +145,7 @@ next_streamed(struct cmy_stmt *st)
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
+	note_portion(st);
 	r = st->is_whole ? CENOTE_DONE : next_batch(st);
 	if (r < 0)
 		return fail_fetch(st, r);
@@ -253,9 +266,6 @@ cmy_rows_drop(struct cmy_stmt *st)
 	}
 	if (s && s->using == st)
 		s->using = NULL;
-	/* but for the warnings: MariaDB's library does not look */
-	if (s && !CMY_ORACLE)
-		s->my->warning_count = 0;
 	forget_rows(st);
 }
 
@@ -277,7 +287,16 @@ cmy_rows_drop_all(struct cmy_stmt *st)
 
 	cmy_rows_drop(st);
 	if (is_mine && s->state == CMY_MORE)
-		cmy_drain(s);
+		cmy_rows_drop_more(st, s);
+}
+
+void
+cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s)
+{
+	cmy_drain(s);
+	cmy_track_forget(s);
+	cmy_forget_query(s->my);
+	st->pub.result.rows = 0;
 }
 
 /* ---- what the program calls ---- */
@@ -313,12 +332,26 @@ end_fetching(struct cmy_stmt *st, int r)
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 	/* asking for the next rows of a cursor begins anew */
 	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data) {
+		if (st->pub.mysql)
+			cmy_clear(st->pub.mysql);
 		cmy_stmt_clear(&st->pub);
 		st->pub.result.rows = 0;
 	}
 #endif
 	return r;
 }
+
+#if !CMY_ORACLE
+/* How many rows of a cursor Connector/C has asked for together with that one. */
+static uint64_t
+rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
+{
+	uint64_t most = st->pub.prefetch_rows;
+	uint64_t left = cenote_result_n_rows(st->res) - row / most * most;
+
+	return left < most ? left : most;
+}
+#endif
 
 int
 cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
@@ -340,7 +373,9 @@ cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
 	stmt->state = MYSQL_STMT_FETCH_DONE;
 #else
 	stmt->state = MYSQL_STMT_USER_FETCHING;
-	if (st->reading != CMY_READ_STORED)
+	if (st->reading == CMY_READ_BATCHES)
+		stmt->result.rows = rows_fetched_with(st, st->at);
+	else if (st->reading != CMY_READ_STORED)
 		stmt->result.rows++;
 	if (stmt->mysql)
 		cmy_clear(stmt->mysql);
@@ -367,13 +402,13 @@ find_max_length(struct cmy_stmt *st, unsigned column)
 }
 
 static void
-take_stored(struct cmy_stmt *st)
+take_stored(struct cmy_stmt *st, uint64_t n_rows)
 {
 	MYSQL_STMT *stmt = &st->pub;
 	unsigned i;
 
 	st->reading = CMY_READ_STORED;
-	st->n_stored = st->kept ? cmy_kept_rows(st->kept) : cenote_result_n_rows(st->res);
+	st->n_stored = n_rows;
 	/* sic: Connector/C counts those that were fetched before */
 	stmt->result.rows = st->n_stored + (CMY_ORACLE ? 0 : stmt->result.rows);
 	stmt->result.data = place(st, 0);
@@ -416,10 +451,12 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 {
 	int is_stream = st->reading == CMY_READ_STREAM;
 	int r = st->next == 0 && st->is_whole ? CENOTE_OK : CENOTE_ERR_STATE;
+	int is_rest;
 
 	if (is_stream && r != CENOTE_OK)
 		r = buffer(st, s);
-	if (r == CENOTE_ERR_STATE)
+	is_rest = r == CENOTE_ERR_STATE;
+	if (is_rest)
 		r = keep_rest(st);
 	if (r < 0) {
 		r = fail(st, r);
@@ -428,7 +465,8 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 	}
 	if (is_stream)
 		cmy_head_over(s, st->res);
-	take_stored(st);
+	take_stored(
+		st, is_rest ? cmy_kept_rows(st->kept) : cenote_result_n_rows(st->res));
 	return 0;
 }
 
@@ -517,7 +555,7 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	cmy_rows_drop(cmy_stmt(stmt));
 	stmt->result.rows = 0;
 	cmy_stmt(stmt)->reading = CMY_READ_NOTHING;
-	cmy_long_clear(cmy_stmt(stmt));
+	cmy_long_unmark(cmy_stmt(stmt));
 	cmy_stmt_clear(stmt);
 	stmt->state = MYSQL_STMT_PREPARE_DONE;
 	return 0;
@@ -541,7 +579,7 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 		stmt->result.rows = 0;
 	if (is_stream || is_stored || st->reading == CMY_READ_BATCHES)
 		cmy_rows_drop(st);
-	cmy_long_clear(st);
+	cmy_long_unmark(st);
 	return 0;
 }
 #endif
@@ -555,10 +593,7 @@ tell_reset(MYSQL_STMT *stmt)
 
 	my->info = NULL;
 	my->affected_rows = MYSQL_COUNT_ERROR;
-	stmt->upsert_status.affected_rows = my->affected_rows;
-	stmt->upsert_status.last_insert_id = my->insert_id;
-	stmt->upsert_status.server_status = my->server_status;
-	stmt->upsert_status.warning_count = my->warning_count;
+	cmy_stmt_take_status(cmy_stmt(stmt));
 }
 #endif
 

@@ -78,11 +78,11 @@ change_user(struct cmy_session *s, const char *user, const char *passwd, const c
 {
 	MYSQL *my = s->my;
 	const char *given = db;
+	int r;
 
 	user = user ? user : "";
 	passwd = passwd ? passwd : "";
 	db = db && *db != '\0' ? db : NULL;
-	cmy_track_forget(s);
 	if (login_again(s, user, *passwd != '\0' ? passwd : NULL, db) < 0)
 		return 1;
 	cmy_track_forget(s);
@@ -92,7 +92,10 @@ change_user(struct cmy_session *s, const char *user, const char *passwd, const c
 	my->warning_count = 0;
 	my->insert_id = 0;
 	my->server_status = cmy_first_status(s);
-	return cmy_bool(keep_user(my, user, passwd, given) < 0 || cmy_use_charset(s) < 0);
+	s->is_untracked = 1;
+	r = keep_user(my, user, passwd, given) < 0 || cmy_use_charset(s) < 0;
+	s->is_untracked = 0;
+	return cmy_bool(r);
 }
 
 my_bool
@@ -135,6 +138,12 @@ cmy_mysql_select_db(MYSQL *my, const char *db)
 	return 1;
 }
 
+static int
+has_database(const MYSQL *my)
+{
+	return my->db && *my->db != '\0';
+}
+
 /* The server keeps database and character set in a reset, and the pool does not. */
 static int
 restore(struct cmy_session *s)
@@ -145,7 +154,7 @@ restore(struct cmy_session *s)
 	int r = 0;
 
 	s->is_untracked = 1;
-	if (s->backend == CMY_BACKEND_MYSQL && my->db &&
+	if (s->backend == CMY_BACKEND_MYSQL && has_database(my) &&
 		(!own || strcmp(own, my->db) != 0))
 		r = cmy_select(s, my->db);
 	if (r == 0)
@@ -155,6 +164,26 @@ restore(struct cmy_session *s)
 	my->insert_id = 0;
 	my->warning_count = warnings;
 	return r;
+}
+
+/* Who left the database with mysql_change_user() is in none behind a reset, and only a login is. */
+static int
+reset(struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+	const char *own = cenote_info(s->conn, "database");
+	const char *passwd = my->passwd && *my->passwd ? my->passwd : NULL;
+	const char *none;
+	int r;
+
+	if (s->backend != CMY_BACKEND_MYSQL || has_database(my) || !own || *own == '\0')
+		return finish(s, cenote_reset);
+	none = my->db ? "" : NULL;
+	r = login_again(s, my->user, passwd, NULL);
+	if (cmy_keep_text(&my->db, none) == 0)
+		return r;
+	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
+	return -1;
 }
 
 int
@@ -170,7 +199,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 	cmy_forget_query(my);
 	cmy_clear(my);
 	my->affected_rows = MYSQL_COUNT_ERROR;
-	if (finish(s, cenote_reset) < 0)
+	if (reset(s) < 0)
 		return 1;
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
 	my->server_status = cmy_first_status(s);
@@ -243,6 +272,7 @@ set_autocommit_elsewhere(MYSQL *my, int on)
 		my->server_status |= SERVER_STATUS_AUTOCOMMIT;
 	else
 		my->server_status &= ~SERVER_STATUS_AUTOCOMMIT;
+	cmy_track_status(s);
 	return 0;
 }
 
@@ -333,13 +363,33 @@ cmy_mysql_refresh(MYSQL *my, unsigned int refresh_options)
 	return 1;
 }
 
+/* One of the server's commands that no statement stands for. */
+static int
+call_command(struct cmy_session *s, unsigned command)
+{
+	cenote_result *res = NULL;
+	int r;
+
+	while ((r = cenote_function(s->conn, command, NULL, CENOTE_FORMAT_TEXT, &res)) ==
+		CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return -1;
+	}
+	cenote_result_destroy(res);
+	return cmy_check(s, r);
+}
+
 int
 cmy_mysql_dump_debug_info(MYSQL *my)
 {
-	if (!cmy_enter(my))
+	struct cmy_session *s = cmy_enter(my);
+
+	if (!s)
 		return 1;
+	if (s->backend == CMY_BACKEND_MYSQL)
+		return call_command(s, COM_DEBUG) < 0;
 	cmy_error_text(my, CR_NOT_IMPLEMENTED, NULL,
-		"%s; cenote: mysql_dump_debug_info() has no statement",
+		"%s; cenote: mysql_dump_debug_info() is MySQL's and MariaDB's",
 		cmy_error_words(CR_NOT_IMPLEMENTED));
 	return 1;
 }

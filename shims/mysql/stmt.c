@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- errors ---- */
 
@@ -219,26 +220,26 @@ unprepare(struct cmy_stmt *st)
 
 /* ---- preparing ---- */
 
-/* Its text begins with one of those words whose statements may give several results. */
 static int
-may_give_several(const char *sql, size_t n)
+begins_with(const char *sql, size_t n, const char *word)
 {
-	static const char *const words[] = { "call", "begin", "execute" };
-	size_t i, k;
-
 	while (n > 0 && strchr(" \t\r\n\f\v({", *sql)) {
 		sql++;
 		n--;
 	}
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t len = strlen(words[i]);
+	return n >= strlen(word) && strncasecmp(sql, word, strlen(word)) == 0;
+}
 
-		for (k = 0; k < len && k < n && (sql[k] | 0x20) == words[i][k]; k++)
-			continue;
-		if (k == len)
-			return 1;
-	}
-	return 0;
+/* What its text begins with says more than its description. */
+static void
+take_kind(struct cmy_stmt *st)
+{
+	static const char *const several[] = { "call", "begin", "execute" };
+
+	st->is_select = begins_with(st->sql, st->sql_length, "select");
+	st->may_give_several = 0;
+	for (size_t i = 0; i < sizeof(several) / sizeof(several[0]); i++)
+		st->may_give_several |= begins_with(st->sql, st->sql_length, several[i]);
 }
 
 void
@@ -312,6 +313,7 @@ take_params(struct cmy_stmt *st)
 #endif
 	if (!CMY_ORACLE && n == 0)
 		return 0;
+	free(st->pub.params);
 	st->pub.params = calloc((size_t)n + 1, sizeof(*st->pub.params));
 	if (st->pub.params)
 		return 0;
@@ -337,6 +339,7 @@ keep_text(struct cmy_stmt *st, const struct cmy_session *s, const char *query,
 {
 	int is_numbered = s->backend == CMY_BACKEND_POSTGRESQL;
 
+	free(st->sql);
 	st->sql = malloc(is_numbered ? CMY_PLACEHOLDER_SIZE(length) : length + 1);
 	if (!st->sql) {
 		cmy_error(st->pub.mysql, CR_OUT_OF_MEMORY, NULL);
@@ -347,7 +350,7 @@ keep_text(struct cmy_stmt *st, const struct cmy_session *s, const char *query,
 	else
 		memcpy(st->sql, query, length);
 	st->sql_length = length;
-	st->may_give_several = may_give_several(st->sql, length);
+	take_kind(st);
 	return 0;
 }
 
@@ -368,11 +371,8 @@ forget_more(struct cmy_stmt *st)
 	struct cmy_session *s = cmy_session(st->pub.mysql);
 
 	if (st->may_give_several && st->pub.state > CMY_STMT_PREPARED &&
-		s->state == CMY_MORE) {
-		cmy_drain(s);
-		cmy_track_forget(s);
-		st->pub.result.rows = 0;
-	}
+		s->state == CMY_MORE)
+		cmy_rows_drop_more(st, s);
 }
 
 int
@@ -390,6 +390,8 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 	if (stmt->state != CMY_STMT_NEW) {
 		cmy_rows_drop_all(st);
 		forget_more(st);
+		if (!CMY_ORACLE)
+			cmy_stmt_take_status(st);
 		unprepare(st);
 	}
 	if (prepare_anew(st, query, length) < 0) {
@@ -478,6 +480,11 @@ set_prebind_params(struct cmy_stmt *st, unsigned n)
 	if (st->pub.state != CMY_STMT_NEW) {
 		cmy_rows_drop_all(st);
 		unprepare(st);
+	}
+	/* those of a text that could not be prepared */
+	if (n > st->pub.param_count) {
+		free(st->pub.params);
+		st->pub.params = NULL;
 	}
 	st->pub.prebind_params = st->pub.param_count = n;
 }

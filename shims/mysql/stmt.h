@@ -32,6 +32,7 @@ struct cmy_stmt {
 	size_t sql_length;
 	int is_binary; /* its values are in a MySQL server's form, also when the session is gone */
 	int may_give_several; /* results: it is a CALL, or a block */
+	int is_select; /* one that has no columns has INTO */
 	cenote_result *res;
 	int is_whole; /* nothing of `res` is still to come */
 	uint64_t n_stored; /* rows, while it is stored */
@@ -110,6 +111,8 @@ int cmy_params_add(struct cmy_stmt *st, const struct cmy_session *s, const MYSQL
 
 /* Whether the value of a parameter came in pieces; then it is added. 1, 0, or a status below 0. */
 int cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param);
+/* In MYSQL_BIND there is no sign of them any more: they count all the same. */
+void cmy_long_unmark(struct cmy_stmt *st);
 /* It was executed, or is to forget what it got. */
 void cmy_long_clear(struct cmy_stmt *st);
 /* The server is to forget them, too, and a cursor. 0, or 1 and the error is set. */
@@ -126,6 +129,8 @@ int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- execute.c ---- */
 
+/* What the connection's last answer said is what the statement tells. */
+void cmy_stmt_take_status(struct cmy_stmt *st);
 /* Wait for the result that is sent, and be in the state that follows. 0, or 1 and the error is set. */
 int cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s);
 
@@ -171,6 +176,8 @@ void cmy_rows_drop(struct cmy_stmt *st);
 void cmy_rows_flush(struct cmy_session *s);
 /* Nor any other one of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
+/* Only these others: the rows before them are dropped, and they follow. */
+void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- bind.c ---- */
 

@@ -6,7 +6,8 @@
 
 /*
  * Session tracking: what the server told with the last statement that gave no rows. The pool passes it on as
- * parameters, by name; a name that is none of the kinds' is a variable's.
+ * parameters, by name; a name that is none of the kinds' is a variable's. A program of MariaDB's flavour
+ * may have set a function that is told instead of keeping it.
  */
 
 struct item {
@@ -130,6 +131,56 @@ cmy_track_start(struct cmy_session *s)
 	return 0;
 }
 
+#if CMY_ORACLE
+
+void
+cmy_track_status(struct cmy_session *s)
+{
+	(void)s;
+}
+
+/* 0: no function of the program's was told. */
+static int
+tell_program(const struct cmy_session *s, int kind, const struct list *items)
+{
+	(void)s;
+	(void)kind;
+	(void)items;
+	return 0;
+}
+
+#else
+
+void
+cmy_track_status(struct cmy_session *s)
+{
+	unsigned status = s->my->server_status;
+
+	if (s->on_status && status != s->told_status)
+		s->on_status(s->status_data, STATUS_TYPE, status);
+	s->told_status = status;
+}
+
+static int
+tell_program(const struct cmy_session *s, int kind, const struct list *items)
+{
+	for (const struct item *i = items->first; s->on_status && i; i = i->next) {
+		MARIADB_CONST_STRING first = { i->text, i->len }, second;
+
+		if (kind == SESSION_TRACK_SYSTEM_VARIABLES && i->next) {
+			i = i->next;
+			second = (MARIADB_CONST_STRING){ i->text, i->len };
+			s->on_status(s->status_data, SESSION_TRACK_TYPE, kind, &first,
+				&second);
+		} else {
+			s->on_status(s->status_data, SESSION_TRACK_TYPE, kind, &first);
+		}
+	}
+	return s->on_status != NULL;
+}
+
+#endif
+
 void
 cmy_track_take(struct cmy_session *s)
 {
@@ -139,6 +190,8 @@ cmy_track_take(struct cmy_session *s)
 		list_clear(&t->told[i]);
 		t->told[i] = t->coming[i];
 		t->coming[i] = (struct list){ NULL, NULL };
+		if (tell_program(s, i, &t->told[i]))
+			list_clear(&t->told[i]);
 		t->at[i] = t->told[i].first;
 	}
 }
@@ -156,8 +209,13 @@ cmy_track_forget(struct cmy_session *s)
 void
 cmy_track_database(struct cmy_session *s, const char *db)
 {
-	if (s->track && db && s->backend == CMY_BACKEND_MYSQL)
-		list_add(&s->track->told[SESSION_TRACK_SCHEMA], db);
+	struct list *told = s->track ? &s->track->told[SESSION_TRACK_SCHEMA] : NULL;
+
+	if (!told || !db || s->backend != CMY_BACKEND_MYSQL)
+		return;
+	list_add(told, db);
+	if (tell_program(s, SESSION_TRACK_SCHEMA, told))
+		list_clear(told);
 }
 
 void

@@ -32,6 +32,7 @@ tools/cenoted - (core|protocol|crypto)/$any types\\.h $any
 tools/sqlsh - - $any $any
 tools/bench - - $any $any
 shims - - cenote\\.h $any
+bindings - - cenote\\.h $any
 examples - - $any $any
 TABLE
 }
@@ -132,7 +133,7 @@ copy_tree()
 {
 	rm -rf "$tmp/tree"
 	mkdir -p "$tmp/tree"
-	cp -R "$source_root/lib" "$source_root/tools" "$source_root/shims" "$tmp/tree"
+	cp -R "$source_root"/{lib,tools,shims,bindings} "$tmp/tree"
 }
 
 # broken FILE LINE: a copy of the tree with LINE in front of FILE.
@@ -189,6 +190,10 @@ tap_catches "lib/core in a shim is caught" 'broken.c: may not include "core/buf.
 	check_includes "$tmp/tree"
 echo '#include "../../lib/conn.h"' >"$tmp/tree/shims/libpq/broken.c"
 tap_catches "the inside of libcenote in a shim is caught" 'broken.c: may not include .*conn.h' \
+	check_includes "$tmp/tree"
+copy_tree
+echo '#include "core/buf.h"' >"$tmp/tree/bindings/python/src/broken.c"
+tap_catches "lib/core in a binding is caught" 'broken.c: may not include .*buf.h' \
 	check_includes "$tmp/tree"
 copy_tree
 printf 'int\nf(void)\n{\n\treturn read(0, 0, 0);\n}\n' >"$tmp/tree/lib/core/broken.c"

@@ -34,7 +34,7 @@ check_options() # README OPTIONS
 {
 	local option
 	sed -nE "s/^option\\('([a-z_]+)'.*/\\1/p" "$2" | while read -r option; do
-		grep -q "^| \`$option\` |" "$1" || echo "option $option is not in README"
+		grep -q "^| [^|]*\`$option\`" "$1" || echo "option $option is not in README"
 	done
 }
 

@@ -2,13 +2,14 @@
 /*
  * The conformance cases through the C API: each case in every way that the API has to run it.
  *
- *     capi [-b BACKEND] [-u URI] [-q QUIRKS] [-n PATTERN] FILE.case …
+ *     capi [-b BACKEND] [-o DRIVER] [-u URI] [-q QUIRKS] [-n PATTERN] [-w WAYS] FILE.case …
  *
- * BACKEND is sqlite, postgresql or mysql. Without -u it starts a cenoted of its own, on a server of
- * its own or an empty SQLite database.
+ * BACKEND is sqlite, postgresql, mysql or freetds; with -o it is odbc, through that driver (support/cnt_odbc.h). WAYS are
+ * names with blanks between them, all if they are not given. Without -u it starts a cenoted of its own, on a server of
+ * its own or an empty SQLite database; for freetds on the server that CENOTE_TEST_TDS names.
  */
-#include "support/cnt_daemon.h"
-#include "support/cnt_server.h"
+#include "support/cnt_odbc.h"
+#include "support/cnt_pool.h"
 #include "ways.h"
 
 #include <stdio.h>
@@ -27,9 +28,11 @@ struct suite {
 	struct cnt_cases cases;
 	struct quirk *quirks;
 	size_t n_quirks;
-	const char *backend;
+	struct cnt_backend_names names;
+	const struct cnt_odbc *odbc;
 	const char *uri;
 	const char *pattern;
+	const char *ways; /* NULL: all */
 	size_t n_run;
 	size_t n_failed;
 };
@@ -81,15 +84,15 @@ find_quirk(const struct suite *s, const struct cnt_way *way, const struct cnt_ca
 	return NULL;
 }
 
+/* Whether a list of names with blanks between them has that one. */
 static int
-is_excluded(const struct cnt_case *test, const struct cnt_way *way)
+has_way(const char *list, const struct cnt_way *way)
 {
 	size_t len = strlen(way->name);
-	const char *p = test->not_ways;
+	const char *p = list;
 
 	while ((p = strstr(p, way->name)) != NULL) {
-		if ((p == test->not_ways || p[-1] == ' ') &&
-			(p[len] == ' ' || p[len] == '\0'))
+		if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0'))
 			return 1;
 		p += len;
 	}
@@ -100,16 +103,18 @@ is_excluded(const struct cnt_case *test, const struct cnt_way *way)
 static void
 run_one(struct suite *s, const struct cnt_way *way, const struct cnt_case *test)
 {
-	char why[CNT_WHY_MAX] = "";
+	char why[CNT_WHY_MAX] = "", *p;
 	const struct quirk *q = find_quirk(s, way, test);
 	int r;
 
-	if (test->n_steps == 0 || is_excluded(test, way))
+	if (test->n_steps == 0 || has_way(test->not_ways, way))
 		return;
 	r = cnt_way_run(way, test, s->uri, why);
 	s->n_run++;
 	printf("%s %zu - %s: %s%s%s\n", r == 0 ? "ok" : "not ok", s->n_run, way->name,
 		test->name, q ? " # TODO " : "", q ? q->reason : "");
+	for (p = why; (p = strchr(p, '\n')) != NULL;)
+		*p = ' ';
 	if (r < 0)
 		printf("# %s:%d: %s\n", test->file, test->line, why);
 	if ((r < 0) != (q != NULL))
@@ -124,6 +129,8 @@ run_all(struct suite *s)
 
 	/* In their order, since some look for what the one before may have left. */
 	for (w = 0; w < cnt_n_ways; w++) {
+		if (s->ways && !has_way(s->ways, &cnt_ways[w]))
+			continue;
 		for (i = 0; i < s->cases.n_cases; i++) {
 			const struct cnt_case *test = &s->cases.cases[i];
 
@@ -139,16 +146,27 @@ parse_arguments(struct suite *s, int argc, char **argv)
 {
 	int c, i;
 
-	while ((c = getopt(argc, argv, "b:u:q:n:")) != -1) {
+	while ((c = getopt(argc, argv, "b:o:u:q:n:w:")) != -1) {
 		switch (c) {
 		case 'b':
-			s->backend = optarg;
+			s->names.backend = optarg;
+			break;
+		case 'o':
+			s->odbc = cnt_odbc_find(optarg);
+			if (!s->odbc)
+				return -1;
+			s->names.backend = s->odbc->backend;
+			s->names.way = "odbc";
+			s->names.placeholder = "?";
 			break;
 		case 'u':
 			s->uri = optarg;
 			break;
 		case 'n':
 			s->pattern = optarg;
+			break;
+		case 'w':
+			s->ways = optarg;
 			break;
 		case 'q':
 			if (read_quirks(s, optarg) < 0)
@@ -159,61 +177,35 @@ parse_arguments(struct suite *s, int argc, char **argv)
 		}
 	}
 	for (i = optind; i < argc; i++) {
-		if (cnt_cases_read(&s->cases, argv[i], s->backend) < 0)
+		if (cnt_cases_read(&s->cases, argv[i], &s->names) < 0)
 			return -1;
 	}
 	return s->cases.n_cases > 0 ? 0 : -1;
 }
 
-/* Ends the program as a skipped test where the server is not installed. */
-static int
-start_server(const struct suite *s, struct cnt_server *server, const char **ret_pool)
-{
-	static char pool[512];
-	enum cnt_server_kind kind =
-		strcmp(s->backend, "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
-
-	if (strcmp(s->backend, "sqlite") == 0) {
-		*ret_pool = CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..1\n";
-		return 0;
-	}
-	cnt_server_need(kind);
-	if (cnt_server_start(server, kind, 0) < 0)
-		return -1;
-	if (kind == CNT_MARIADB)
-		strncat(server->server_line, " local_infile=yes",
-			sizeof(server->server_line) - strlen(server->server_line) - 1);
-	*ret_pool = cnt_server_config(server, "sessions = 1..1\n", pool, sizeof(pool));
-	return 0;
-}
-
 static int
 run_on_own(struct suite *s)
 {
-	struct cnt_server server = { 0 };
-	struct cnt_daemon daemon = { 0 };
-	const char *pool;
-	int r = -1;
+	struct cnt_pool pool;
 
-	if (start_server(s, &server, &pool) == 0 &&
-		cnt_daemon_start(&daemon, pool) == 0) {
-		s->uri = daemon.uri;
-		run_all(s);
-		r = cnt_daemon_stop(&daemon);
-	}
-	cnt_server_stop(&server);
-	return r;
+	/* One session: some cases look for what the one before may have left in it. */
+	if (cnt_pool_start(&pool, s->odbc ? s->odbc->name : s->names.backend, 1) < 0)
+		return -1;
+	s->uri = pool.daemon.uri;
+	run_all(s);
+	return cnt_pool_stop(&pool);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct suite s = { .backend = "sqlite" };
+	struct suite s = { .names = { .backend = "sqlite" } };
 	int r = 0;
 
 	if (parse_arguments(&s, argc, argv) < 0) {
-		fprintf(stderr, "usage: capi [-b sqlite|postgresql|mysql] [-u URI] "
-				"[-q QUIRKS] [-n PATTERN] FILE.case ...\n");
+		fprintf(stderr, "usage: capi [-b sqlite|postgresql|mysql|freetds] [-o "
+				"DRIVER] [-u URI] "
+				"[-q QUIRKS] [-n PATTERN] [-w WAYS] FILE.case ...\n");
 		cnt_cases_finish(&s.cases);
 		free(s.quirks);
 		return 2;

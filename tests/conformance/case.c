@@ -12,7 +12,7 @@ struct word;
 
 struct parser {
 	struct cnt_cases *list;
-	const char *backend;
+	const struct cnt_backend_names *names;
 	struct cnt_case *test;
 	struct cnt_step *step;
 	struct cnt_expect *expect;
@@ -66,10 +66,29 @@ expand_copies(FILE *f, const char *line)
 	return (size_t)(end - line) + 1;
 }
 
-/* "{N}" or "{N:TYPE}" at `line`: write the backend's placeholder. */
-static size_t
-expand_placeholder(FILE *f, const char *line, const char *backend)
+/* The Nth placeholder as `form` has it, N for '#'; NULL: the backend's own. */
+static void
+write_placeholder(FILE *f, unsigned long n, const char *form, const char *backend)
 {
+	if (!form && strcmp(backend, "postgresql") == 0)
+		form = "$#";
+	else if (!form && strcmp(backend, "sqlite") == 0)
+		form = "?#";
+	else if (!form)
+		form = "?";
+	for (; *form; form++) {
+		if (*form == '#')
+			fprintf(f, "%lu", n);
+		else
+			fputc(*form, f);
+	}
+}
+
+/* "{N}" or "{N:TYPE}" at `line`: write the placeholder. */
+static size_t
+expand_placeholder(FILE *f, const char *line, const struct cnt_backend_names *names)
+{
+	const char *backend = names->backend;
 	char *rest;
 	const char *end = strchr(line, '}');
 	unsigned long n;
@@ -79,20 +98,15 @@ expand_placeholder(FILE *f, const char *line, const char *backend)
 	n = strtoul(line + 1, &rest, 10);
 	if (rest != end && *rest != ':')
 		return 0;
+	write_placeholder(f, n, names->placeholder, backend);
 	if (strcmp(backend, "postgresql") == 0 && *rest == ':')
-		fprintf(f, "$%lu::%.*s", n, (int)(end - rest - 1), rest + 1);
-	else if (strcmp(backend, "postgresql") == 0)
-		fprintf(f, "$%lu", n);
-	else if (strcmp(backend, "sqlite") == 0)
-		fprintf(f, "?%lu", n);
-	else
-		fputc('?', f);
+		fprintf(f, "::%.*s", (int)(end - rest - 1), rest + 1);
 	return (size_t)(end - line) + 1;
 }
 
 /* What README.md says is replaced before anything else. */
 static char *
-expand(const char *line, const char *backend)
+expand(const char *line, const struct cnt_backend_names *names)
 {
 	char *out = NULL;
 	size_t len = 0;
@@ -104,7 +118,7 @@ expand(const char *line, const char *backend)
 		size_t n = expand_copies(f, line);
 
 		if (n == 0)
-			n = expand_placeholder(f, line, backend);
+			n = expand_placeholder(f, line, names);
 		if (n == 0)
 			fputc(*line++, f);
 		line += n;
@@ -275,11 +289,14 @@ on_case(struct parser *p, const char *text)
 	return 0;
 }
 
+#define N_BACKENDS 5u
+
 /* Whether "BACKEND[,BACKEND…]" names ours; -1 if it names one that there is not. */
 static int
 names_backend(const struct parser *p, const char *text, size_t len)
 {
-	static const char *const all[] = { "sqlite", "postgresql", "mysql" };
+	static const char *const all[N_BACKENDS] = { "sqlite", "postgresql", "mysql",
+		"freetds", "odbc" };
 	const char *end = text + len;
 	int is_ours = 0;
 	size_t i, n;
@@ -287,13 +304,14 @@ names_backend(const struct parser *p, const char *text, size_t len)
 	while (text < end) {
 		n = strcspn(text, ", :.");
 		n = n > (size_t)(end - text) ? (size_t)(end - text) : n;
-		for (i = 0; i < 3; i++) {
+		for (i = 0; i < N_BACKENDS; i++) {
 			if (strlen(all[i]) == n && memcmp(all[i], text, n) == 0)
 				break;
 		}
-		if (i == 3)
+		if (i == N_BACKENDS)
 			return -1;
-		is_ours |= strcmp(all[i], p->backend) == 0;
+		is_ours |= strcmp(all[i], p->names->backend) == 0;
+		is_ours |= p->names->way && strcmp(all[i], p->names->way) == 0;
 		text += n + (text + n < end);
 	}
 	return is_ours;
@@ -720,9 +738,10 @@ parse_line(struct parser *p, char *text)
 }
 
 int
-cnt_cases_read(struct cnt_cases *list, const char *path, const char *backend)
+cnt_cases_read(
+	struct cnt_cases *list, const char *path, const struct cnt_backend_names *names)
 {
-	struct parser p = { .list = list, .backend = backend, .path = path };
+	struct parser p = { .list = list, .names = names, .path = path };
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t cap = 0;
@@ -741,7 +760,7 @@ cnt_cases_read(struct cnt_cases *list, const char *path, const char *backend)
 			line[--len] = '\0';
 		if (len == 0 || line[0] == '#')
 			continue;
-		text = expand(line, backend);
+		text = expand(line, names);
 		r = parse_line(&p, text);
 		free(text);
 	}

@@ -94,8 +94,17 @@ struct cnt_cases {
 	size_t n_cases;
 };
 
-/* Append the cases of a file, as they are for a backend; those that are not for it have no steps. 0, or -1 after saying on standard error what is wrong and where. */
-int cnt_cases_read(struct cnt_cases *list, const char *path, const char *backend);
+/* Whom variants, `only` and `except` are for, and how parameters are written. */
+struct cnt_backend_names {
+	const char *backend; /* the server's */
+	const char *way; /* "odbc": through a driver of it; NULL: its own backend */
+	const char *placeholder; /* the Nth, N for '#'; NULL: the backend's own */
+};
+
+/* Append the cases of a file; those that are not for the backend have no steps. 0, or -1 after saying on standard
+ * error what is wrong and where. */
+int cnt_cases_read(
+	struct cnt_cases *list, const char *path, const struct cnt_backend_names *names);
 void cnt_cases_finish(struct cnt_cases *list);
 
 #endif

@@ -179,7 +179,8 @@ parse_catalog(char *text, cenote_catalog_filter *filter)
 {
 	static const char *const kinds[] = { "", "databases", "schemas", "tables",
 		"columns", "primary_keys", "foreign_keys", "indexes", "types",
-		"procedures" };
+		"procedures", "procedure_columns", "table_privileges",
+		"column_privileges" };
 	char *save = NULL, *word = strtok_r(text, " ", &save);
 	uint32_t kind = 0, i;
 

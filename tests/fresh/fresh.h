@@ -57,7 +57,10 @@ struct fr_leftover {
 struct fr_backend {
 	const char *name; /* of the server */
 	enum cnt_server_kind kind;
-	const char *setup; /* SQL that the superuser runs in the database once */
+	int is_elsewhere; /* no server of ours, but the one that CENOTE_TEST_TDS names */
+	/* SQL that the superuser runs in the database once; elsewhere the pool's user does, in batches between lines
+	 * with "go". */
+	const char *setup;
 	const struct fr_pool *pools;
 	size_t n_pools;
 	const struct fr_probe *probes;
@@ -79,6 +82,7 @@ struct fr_backend {
 
 extern const struct fr_backend fr_postgresql;
 extern const struct fr_backend fr_mariadb;
+extern const struct fr_backend fr_tds;
 
 /* --------------------------------------------------------------------- sequences ----- */
 

@@ -37,6 +37,14 @@ put(row_fn *row, const struct cnp_column *columns, uint32_t n, const uint8_t *p,
 	cnc_buf_finish(&out);
 }
 
+static int
+plain_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len)
+{
+	(void)columns;
+	return cnd_my_plain_row(w, n, packet, len);
+}
+
 /* The number of columns, for each its type, flags and format, and then the packet. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -63,6 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += 1 + (size_t)3 * n;
 	size -= 1 + (size_t)3 * n;
 	put(cnd_my_text_row, columns, n, data, size);
+	put(plain_row, columns, n, data, size);
 	put(cnd_my_binary_row, columns, n, data, size);
 	return 0;
 }

@@ -2,14 +2,11 @@
 /* Who gets in. What is expected is written down here, and not computed by what is tested. */
 #include "with_pool.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,21 +66,6 @@ static const struct {
 
 static int port;
 
-static int
-free_port(void)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	close(fd);
-	return ntohs(at.sin_port);
-}
-
 static void
 put_file(const char *name, mode_t mode, const char *text)
 {
@@ -121,7 +103,7 @@ start_row(size_t i)
 {
 	static char config[2048];
 
-	port = free_port();
+	port = wp_free_port();
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "listen = 127.0.0.1:%d\n"
 				  "users = @DIR@/users\n"

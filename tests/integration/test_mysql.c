@@ -318,6 +318,22 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 	cenote_conn_destroy(conn);
 }
 
+/* The one command without a statement; what the user may not do is the server's to say. */
+static void
+a_command_is_called_by_its_number(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_result *res = NULL;
+
+	assert_int_equal(cenote_function(conn, 13, NULL, CENOTE_FORMAT_TEXT, &res),
+		CENOTE_ERR_SERVER);
+	assert_int_equal(cenote_diag_native(cenote_conn_diag(conn)), 1227);
+	assert_int_equal(cenote_function(conn, 1, NULL, CENOTE_FORMAT_TEXT, &res),
+		CENOTE_ERR_UNSUPPORTED);
+	assert_string_equal(wp_sqlstate(conn), "0A000");
+	assert_string_equal(wp_value(conn, "select 1"), "1");
+}
+
 /* ---- the session, and the next client's ---- */
 
 static void
@@ -355,6 +371,29 @@ the_next_client_has_the_pools_database_and_charset(void **state)
 	wp_exec(conn, "use app2");
 	conn = next_client(state);
 	assert_string_equal(wp_value(conn, "select database()"), "app");
+}
+
+/* Which LOAD DATA goes by: the server's reset has its own default instead. */
+static void
+the_databases_charset_stays(void **state)
+{
+	static const char charset[] = "select @@character_set_database";
+	char line[512];
+	cenote_conn *conn;
+
+	(void)state;
+	assert_int_equal(
+		cnt_server_sql(&server, "create database app_ucs character set ucs2"), 0);
+	snprintf(line, sizeof(line), "socket=%s dbname=app_ucs user=app", server.socket);
+	start_with(line, "sessions = 1\n");
+	for (int i = 0; i < 3; i++) {
+		conn = wp_attach(NULL);
+		assert_string_equal(wp_value(conn, charset), "ucs2");
+		if (i == 1)
+			wp_exec(conn, "set @a = 1");
+		cenote_conn_destroy(conn);
+	}
+	assert_int_equal(cnt_server_sql(&server, "drop database app_ucs"), 0);
 }
 
 struct left {
@@ -415,6 +454,46 @@ nothing_is_left_for_the_next_client(void **state)
 			fail_msg("after %s: %s is %s", cases[i].leave, cases[i].look,
 				wp_value(conn, cases[i].look));
 	}
+}
+
+/* What a login begins with is a session's that waits in the pool, too, and its facts are told. */
+static void
+what_is_set_for_all_is_every_next_clients(void **state)
+{
+	static const char begun[] = "select @@net_write_timeout";
+	char line[512];
+	cenote_conn *boss, *conn;
+
+	(void)state;
+	assert_int_equal(cnt_server_sql(&server, "create user boss@localhost;"
+						 "grant all on *.* to boss@localhost "
+						 "with grant option"),
+		0);
+	snprintf(line, sizeof(line), "socket=%s dbname=app user=boss", server.socket);
+	start_with(line, "sessions = 2\n");
+	boss = wp_attach(NULL);
+	conn = wp_attach(NULL);
+	assert_string_equal(wp_value(conn, begun), "60");
+	cenote_conn_destroy(conn);
+	wp_exec(boss, "set global net_write_timeout = 61");
+	conn = wp_attach(NULL);
+	assert_string_equal(wp_value(conn, begun), "61");
+	cenote_conn_destroy(conn);
+
+	wp_exec(boss, "set @@global.sql_mode = concat(@@sql_mode, ',ANSI_QUOTES')");
+	conn = wp_attach(NULL);
+	assert_non_null(strstr(cenote_parameter(conn, "sql_mode"), "ANSI_QUOTES"));
+	cenote_conn_destroy(conn);
+	wp_exec(boss,
+		"set global sql_mode = default, global net_write_timeout = default");
+
+	/* what is granted for all databases a session only has from its login on */
+	wp_exec(boss, "revoke process on *.* from boss@localhost");
+	conn = wp_attach(NULL);
+	assert_int_equal(
+		wp_status_of(conn, "show engine innodb status"), CENOTE_ERR_SERVER);
+	cenote_conn_destroy(conn);
+	cenote_conn_destroy(boss);
 }
 
 static void
@@ -667,9 +746,12 @@ main(void)
 		TEST(a_file_comes_from_a_program_that_allows_it),
 		TEST(a_program_that_does_not_allow_it_sends_no_file),
 		BARE(a_pool_that_does_not_allow_it_asks_for_no_file),
+		TEST(a_command_is_called_by_its_number),
 		TEST(the_next_client_is_the_pools_user),
 		TEST(the_next_client_has_the_pools_database_and_charset),
+		BARE(the_databases_charset_stays),
 		TEST(nothing_is_left_for_the_next_client),
+		BARE(what_is_set_for_all_is_every_next_clients),
 		TEST(a_key_in_a_temporary_table_is_gone),
 		TEST(a_cancel_hits_its_own_request_only),
 		TEST(cancels_at_the_end_of_requests_hit_no_other),

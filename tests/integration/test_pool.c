@@ -503,6 +503,7 @@ who_holds_a_transaction_does_not_yield(void **state)
 static int
 come_as_nobody(void *arg)
 {
+	cenote_result *res;
 	cenote_conn *conn;
 	int r;
 
@@ -512,6 +513,9 @@ come_as_nobody(void *arg)
 	r = wp_try(NULL, &conn);
 	if (r != CENOTE_ERR_AUTH || strcmp(wp_sqlstate(conn), "28000") != 0)
 		return 1;
+	r = cenote_status(conn, "pools", &res);
+	if (r != CENOTE_ERR_AUTH || strcmp(wp_sqlstate(conn), "28000") != 0)
+		return 2;
 	cenote_conn_destroy(conn);
 	return 0;
 }
@@ -537,6 +541,59 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
 	assert_int_equal(wp_join(wp_fork(come_as_nobody, NULL, -1)), 0);
 	assert_true(wp_log_has("is not in allow_users"));
+}
+
+/* Whether the status is told: 0, or 1 and it is refused. */
+static int
+ask_as_nobody(void *arg)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+	int r;
+
+	(void)arg;
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 9;
+	conn = wp_handle(NULL);
+	r = cenote_status(conn, "pools", &res);
+	if (r < 0)
+		return strcmp(wp_sqlstate(conn), "28000") == 0 ? 1 : 2;
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+	return 0;
+}
+
+static void
+the_status_is_told_to_whom_a_rule_lets_try(void **state)
+{
+	static const struct {
+		const char *auth;
+		int is_refused;
+	} cases[] = { { "peer", 0 }, { "reject user=nobody, peer", 1 },
+		{ "peer user=root", 1 } };
+	cenote_conn *a;
+	char config[512];
+
+	(void)state;
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		snprintf(config, sizeof(config),
+			"[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
+			"socket_mode = 0777\n" CNT_DAEMON_POOL
+			"sessions = 1\nallow_users = *\nauth = %s\n",
+			cases[i].auth);
+		wp_start(config);
+		assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
+		/* by an idle worker, and by a helper */
+		assert_int_equal(
+			wp_join(wp_fork(ask_as_nobody, NULL, -1)), cases[i].is_refused);
+		a = wp_attach(NULL);
+		assert_int_equal(
+			wp_join(wp_fork(ask_as_nobody, NULL, -1)), cases[i].is_refused);
+		cenote_conn_destroy(a);
+		assert_int_equal(cnt_daemon_stop(&wp_daemon), 0);
+	}
 }
 
 /* Of the only worker, which has a client: its user, as the status tells it. */
@@ -633,6 +690,7 @@ main(void)
 		TEST(an_idle_holder_yields_to_those_who_wait),
 		TEST(who_holds_a_transaction_does_not_yield),
 		TEST(who_is_not_allowed_is_refused_without_a_reason),
+		TEST(the_status_is_told_to_whom_a_rule_lets_try),
 		TEST(who_the_clients_are_is_not_told_to_everybody),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "with_pool.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,38 @@ a_client_that_does_not_read_takes_little_memory(void **state)
 	assert_string_equal(wp_value(conn, "select 'behind'"), "behind");
 }
 
+static void
+assert_policy(cenote_conn *conn, int policy)
+{
+	pid_t worker = wp_worker_pid(conn);
+
+	for (int i = 0; i < 500 && sched_getscheduler(worker) != policy; i++)
+		wp_pause_ms(10);
+	assert_int_equal(sched_getscheduler(worker), policy);
+}
+
+/* To the end of the request: others' turn is not taken for a short answer. */
+static void
+a_worker_lets_the_server_go_ahead_in_a_long_result(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_result *res;
+
+	assert_policy(conn, SCHED_OTHER);
+	assert_int_equal(
+		cenote_send_query(conn,
+			"select repeat('x', 20000) || case when n = 5 then "
+			"pg_sleep(2)::text else '' end from generate_series(1, 6) n",
+			CENOTE_NTS, NULL, NULL),
+		CENOTE_OK);
+	assert_policy(conn, SCHED_BATCH);
+	assert_int_equal(cenote_get_result(conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 6);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(conn, &res), CENOTE_DONE);
+	assert_policy(conn, SCHED_OTHER);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -304,6 +337,7 @@ main(void)
 		TEST(rows_of_1600_columns),
 		TEST(a_statement_of_65535_parameters),
 		TEST(values_of_64_mb),
+		TEST(a_worker_lets_the_server_go_ahead_in_a_long_result),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

@@ -302,6 +302,34 @@ a_server_that_is_not_there_is_named(void **state)
 	expect_refusal(line, "Is the server running locally and accepting connections");
 }
 
+/* The settings of its role are a new login's, and so a waiting session's: from the commit on. */
+static void
+what_a_role_begins_with_is_every_next_clients(void **state)
+{
+	cenote_conn *conn, *other;
+
+	(void)state;
+	start(server.server_line, 2);
+	conn = wp_attach(NULL);
+	other = wp_attach(NULL);
+	assert_string_equal(wp_value(other, "show work_mem"), "4MB");
+	cenote_conn_destroy(other);
+	wp_exec(conn, "begin");
+	wp_exec(conn, "alter role app set work_mem = '5MB'");
+	other = wp_attach(NULL);
+	assert_string_equal(wp_value(other, "show work_mem"), "4MB");
+	cenote_conn_destroy(other);
+	wp_exec(conn, "commit");
+	other = wp_attach(NULL);
+	assert_string_equal(wp_value(other, "show work_mem"), "5MB");
+	cenote_conn_destroy(other);
+	wp_exec(conn, "alter role app reset all");
+	cenote_conn_destroy(conn);
+	conn = wp_attach(NULL);
+	assert_string_equal(wp_value(conn, "show work_mem"), "4MB");
+	cenote_conn_destroy(conn);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -319,6 +347,7 @@ main(void)
 		TEST(tls_that_the_server_does_not_want_to_do_without_is_refused),
 		TEST(a_database_that_does_not_exist_is_refused),
 		TEST(a_server_that_is_not_there_is_named),
+		TEST(what_a_role_begins_with_is_every_next_clients),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

@@ -3,9 +3,24 @@
 
 #include <stdlib.h>
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *old, size_t size);
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+
+/* By the names that are left when ours stand in front of them. */
+#ifdef HAS_SANITIZER
+#define UNDER(name) __interceptor_##name
+#else
+#define UNDER(name) __libc_##name
+#endif
+
+void *UNDER(malloc)(size_t size);
+void *UNDER(calloc)(size_t n, size_t size);
+void *UNDER(realloc)(void *old, size_t size);
 
 static long countdown; /* 0: nothing fails */
 static int fails_on; /* those behind the first as well */
@@ -40,17 +55,17 @@ fails(void)
 void *
 malloc(size_t size)
 {
-	return fails() ? NULL : __libc_malloc(size);
+	return fails() ? NULL : UNDER(malloc)(size);
 }
 
 void *
 calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : __libc_calloc(n, size);
+	return fails() ? NULL : UNDER(calloc)(n, size);
 }
 
 void *
 realloc(void *old, size_t size)
 {
-	return fails() ? NULL : __libc_realloc(old, size);
+	return fails() ? NULL : UNDER(realloc)(old, size);
 }

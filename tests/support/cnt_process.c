@@ -55,25 +55,57 @@ cnt_is_running(pid_t child)
 	       si.si_pid == 0;
 }
 
-/* Parent of a process, from /proc/PID/stat; 0 if it is gone or only waits to be reaped. */
+/* State and parent, from a file as /proc/PID/stat is; 'Z' and 0 where there is none. */
+static char
+read_stat(const char *path, int *ret_parent)
+{
+	char text[512];
+	const char *p;
+	char state = 'Z';
+	FILE *f = fopen(path, "re");
+
+	*ret_parent = 0;
+	if (!f)
+		return state;
+	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
+	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
+		sscanf(p, ") %c %d", &state, ret_parent);
+	fclose(f);
+	return state;
+}
+
+/* Parent of a process; 0 if it is gone or only waits to be reaped. */
 static pid_t
 parent_of(pid_t pid)
 {
-	char path[64], text[512];
-	const char *p;
-	int parent = 0;
-	char state = 'Z';
-	FILE *f;
+	char path[64];
+	int parent;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
+	return read_stat(path, &parent) == 'Z' ? 0 : (pid_t)parent;
+}
+
+int
+cnt_is_stopped(pid_t pid)
+{
+	char path[320];
+	const struct dirent *e;
+	int parent, is_stopped = 1;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
 		return 0;
-	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
-	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
-		sscanf(p, ") %c %d", &state, &parent);
-	fclose(f);
-	return state == 'Z' ? 0 : (pid_t)parent;
+	while (is_stopped && (e = readdir(dir)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(
+			path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid, e->d_name);
+		is_stopped = read_stat(path, &parent) == 'T';
+	}
+	closedir(dir);
+	return is_stopped;
 }
 
 size_t

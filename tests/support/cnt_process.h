@@ -15,6 +15,8 @@ const char *cnt_env_or(const char *name, const char *fallback);
 
 /* Whether a child of ours has not ended yet. It stays to be waited for. */
 int cnt_is_running(pid_t child);
+/* Whether SIGSTOP has taken hold of every thread of a process: kill() does not wait for that. */
+int cnt_is_stopped(pid_t pid);
 /* Processes whose parent is `parent` and that have not ended: how many were written. */
 size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
 

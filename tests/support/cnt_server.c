@@ -91,6 +91,15 @@ has_ended(pid_t pid, int64_t ms)
 }
 
 static void
+wait_for_stop(pid_t pid)
+{
+	int64_t until = cnt_now_ms() + QUICK_MS;
+
+	while (kill(pid, 0) == 0 && !cnt_is_stopped(pid) && cnt_now_ms() < until)
+		cnt_pause_ms(1);
+}
+
+static void
 kill_all(pid_t pid)
 {
 	pid_t pids[MAX_CHILDREN + 1];
@@ -285,6 +294,8 @@ cnt_server_signal(const struct cnt_server *s, int sig)
 	n = all_processes(s->pid, pids);
 	for (i = 0; i < n; i++)
 		kill(pids[i], sig);
+	for (i = 0; sig == SIGSTOP && i < n; i++)
+		wait_for_stop(pids[i]);
 }
 
 void

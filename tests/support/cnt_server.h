@@ -91,7 +91,7 @@ int cnt_server_shutdown(struct cnt_server *s);
 int cnt_server_restart(struct cnt_server *s);
 /* kill -9 for all its processes at once; the directory stays, for cnt_server_run(). */
 void cnt_server_kill(struct cnt_server *s);
-/* A signal for all its processes: SIGSTOP is a server that hangs, SIGCONT ends that. */
+/* A signal for all its processes: SIGSTOP is a server that hangs, once this returns; SIGCONT ends that. */
 void cnt_server_signal(const struct cnt_server *s, int sig);
 int cnt_server_is_alive(const struct cnt_server *s);
 

@@ -16,7 +16,7 @@
  */
 
 #define CNB_MAX_TARGETS   8
-#define CNB_MAX_WORKLOADS 8
+#define CNB_MAX_WORKLOADS 9
 #define CNB_MAX_POINTS    32
 #define CNB_MAX_CLIENTS   512
 #define CNB_MAX_SESSIONS  1024
@@ -43,6 +43,7 @@ enum cnb_place {
 	CNB_PLACE_PGBOUNCER, /* libpq's connection string */
 	CNB_PLACE_POSTGRESQL, /* likewise */
 	CNB_PLACE_MARIADB, /* words name=value */
+	CNB_PLACE_ODBC, /* a connection string */
 	CNB_N_PLACES
 };
 
@@ -64,6 +65,7 @@ struct cnb_target {
 	const char *about;
 	enum cnb_place place;
 	int only_by_name; /* it is not among the targets that are measured by default */
+	int is_variant; /* of the target that is last: compared with that one only */
 	/* Everything a program does to be connected, making the handle included. */
 	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
 		struct cnb_error *ret_error);
@@ -78,6 +80,8 @@ struct cnb_target {
 	int (*pipeline)(struct cnb_session *s, const char *sql, uint32_t n,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
 	void (*close)(struct cnb_session *s); /* NULL is allowed */
+	/* What TLS agreed on, "" without; NULL: it does not tell. */
+	void (*tell_tls)(struct cnb_session *s, char *ret_text, size_t size);
 };
 
 /* The i-th target of this build; NULL behind the last. */
@@ -86,6 +90,12 @@ const struct cnb_target *cnb_target(size_t i);
 const struct cnb_target *cnb_target_find(const char *name);
 
 const struct cnb_target *cnb_target_pooled(void);
+/* The pool by TCP: the i-th suite of ciphers, and behind the last in clear text. NULL: there is none. */
+const struct cnb_target *cnb_target_tls(size_t i);
+/* A session of the pool with further options of the URI. As cnb_target.open. */
+int cnb_pooled_open(const struct cnb_env *env, const char *options,
+	struct cnb_session **ret_session, struct cnb_error *ret_error);
+void cnb_pooled_tell_tls(struct cnb_session *s, char *ret_text, size_t size);
 /* NULL: built without their library. */
 const struct cnb_target *cnb_target_direct(void);
 const struct cnb_target *cnb_target_shim(void);
@@ -93,6 +103,8 @@ const struct cnb_target *cnb_target_mysql_shim(void);
 const struct cnb_target *cnb_target_pgbouncer(void);
 const struct cnb_target *cnb_target_postgresql(void);
 const struct cnb_target *cnb_target_mariadb(void);
+const struct cnb_target *cnb_target_odbc(void);
+const struct cnb_target *cnb_target_odbc_native(void);
 
 /* ---------------------------------------------------------------- workloads ----- */
 
@@ -128,6 +140,7 @@ struct cnb_workload {
 		CNB_LARGE_ROWS, (uint64_t)CNB_LARGE_ROWS *CNB_COLUMNS *CNB_VALUE_BYTES   \
 	}
 
+extern const struct cnb_workload cnb_workload_attach;
 extern const struct cnb_workload cnb_workload_connect;
 extern const struct cnb_workload cnb_workload_steady;
 extern const struct cnb_workload cnb_workload_prepared;
@@ -179,6 +192,7 @@ struct cnb_options {
 	pid_t roots[CNB_MAX_ROOTS]; /* of the processes whose CPU counts */
 	enum cnb_part parts[CNB_MAX_ROOTS];
 	size_t n_roots;
+	int has_tls; /* what is measured is TLS, by TCP */
 	int is_pinned;
 	int cpu; /* -1: the last one allowed */
 	int is_json;
@@ -219,6 +233,7 @@ struct cnb_daemon {
 	char dir[64];
 	char file[96];
 	char uri[192];
+	int port; /* TCP, with TLS; 0: it listens on its socket only */
 };
 
 /* Start it and wait until it serves. -1: nothing is left behind. */

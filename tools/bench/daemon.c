@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +125,64 @@ cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ its TLS ----- */
+
+/* Self-signed, RSA, so that suites of both kinds of names can be had. */
+static int
+make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
+{
+	char key[96], cert[96];
+	int status;
+	pid_t pid;
+
+	snprintf(key, sizeof(key), "%s/tls.key", daemon->dir);
+	snprintf(cert, sizeof(cert), "%s/tls.crt", daemon->dir);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		dup2(fd, 1);
+		dup2(fd, 2);
+		execlp("openssl", "openssl", "req", "-x509", "-newkey", "rsa:2048",
+			"-nodes", "-keyout", key, "-out", cert, "-days", "30", "-subj",
+			"/CN=cenote-bench", (char *)NULL);
+		_exit(127);
+	}
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+		WEXITSTATUS(status) == 0 && chmod(key, 0600) == 0)
+		return 0;
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		"no certificate: the program openssl is needed to make one");
+	return -1;
+}
+
+/* One that nobody has now. */
+static int
+find_port(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int port = 0;
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 &&
+		getsockname(fd, (struct sockaddr *)&at, &len) == 0)
+		port = ntohs(at.sin_port);
+	if (fd >= 0)
+		close(fd);
+	return port;
+}
+
+static int
+prepare_tls(struct cnb_daemon *daemon, struct cnb_error *ret_error)
+{
+	daemon->port = find_port();
+	snprintf(daemon->uri, sizeof(daemon->uri), "cenote://bench@127.0.0.1:%d/bench",
+		daemon->port);
+	return make_certificate(daemon, ret_error);
+}
+
 static int
 write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 	struct cnb_error *ret_error)
@@ -135,11 +196,19 @@ write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 	if (f == NULL)
 		goto failed;
 	/* As many sessions from the start as at the end: no process comes or goes. */
+	fprintf(f, "[cenoted]\n");
+	if (daemon->port > 0)
+		fprintf(f, "listen = 127.0.0.1:%d\n", daemon->port);
 	fprintf(f,
-		"[cenoted]\nrun_dir = %s\nlog = %s/cenoted.log\n%s\n"
+		"run_dir = %s\nlog = %s/cenoted.log\n%s\n"
 		"[pool bench]\nbackend = sqlite\nserver = path=%s\nsessions = %u..%u\n",
 		daemon->dir, daemon->dir, geteuid() == 0 ? "user = root\n" : "",
 		daemon->file, n, n);
+	if (daemon->port > 0)
+		fprintf(f,
+			"auth = trust door=tcp\ntls_cert = %s/tls.crt\ntls_key = "
+			"%s/tls.key\n",
+			daemon->dir, daemon->dir);
 	if (fclose(f) == 0)
 		return 0;
 failed:
@@ -250,6 +319,8 @@ cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_daemo
 		return -1;
 	if (cnb_daemon_directory(&daemon, ret_error) < 0)
 		return -1;
+	if (options->has_tls && prepare_tls(&daemon, ret_error) < 0)
+		goto failed;
 	if (write_config(options, &daemon, ret_error) < 0)
 		goto failed;
 	daemon.pid = fork();

@@ -129,6 +129,28 @@ find_env(const struct cnb_options *options, struct cnb_bench *bench,
 	return 0;
 }
 
+/* What each target's TLS agreed on: an operating system's order of ciphers may decide what is measured. */
+static int
+tell_tls(const struct cnb_bench *bench, struct cnb_error *ret_error)
+{
+	const struct cnb_options *options = bench->options;
+
+	for (size_t i = 0; i < options->n_targets; i++) {
+		const struct cnb_target *t = options->targets[i];
+		struct cnb_session *session;
+		char text[160];
+
+		if (t->tell_tls == NULL)
+			continue;
+		if (t->open(&bench->env, &session, ret_error) < 0)
+			return -1;
+		t->tell_tls(session, text, sizeof(text));
+		t->close(session);
+		printf("%s: %s\n", t->name, *text != '\0' ? text : "no TLS");
+	}
+	return 0;
+}
+
 static int
 measure_cases(const struct cnb_bench *bench, const struct cnb_machine *machine,
 	struct cnb_case *cases, size_t n_cases, struct cnb_error *ret_error)
@@ -165,14 +187,17 @@ run_bench(
 		if (cnb_setup(options->targets[i], &bench->env, ret_error) < 0)
 			return -1;
 	}
+	for (i = 0; i < bench->n_roots; i++)
+		machine->is_known[bench->parts[i]] = 1;
+	if (!options->is_json) {
+		cnb_report_text_begin(machine, options);
+		if (tell_tls(bench, ret_error) < 0)
+			return -1;
+	}
 	n_cases = make_cases(options, cases);
 	progress.n_cases = (uint32_t)n_cases;
 	if (isatty(STDERR_FILENO))
 		bench->progress = &progress;
-	for (i = 0; i < bench->n_roots; i++)
-		machine->is_known[bench->parts[i]] = 1;
-	if (!options->is_json)
-		cnb_report_text_begin(machine, options);
 	r = measure_cases(bench, machine, cases, n_cases, ret_error);
 	for (i = 0; i < n_cases; i++)
 		cnb_case_finish(&cases[i]);

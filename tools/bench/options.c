@@ -112,7 +112,7 @@ set_workloads(struct cnb_options *o, const char *value)
 {
 	o->n_workloads = 0;
 	if (each_word(value, o, add_workload) < 0)
-		return wrong("workloads", value, "up to 8 names of --list, with commas");
+		return wrong("workloads", value, "up to 9 names of --list, with commas");
 	return 0;
 }
 
@@ -213,6 +213,13 @@ static int
 set_mariadb(struct cnb_options *o, const char *value)
 {
 	o->env.places[CNB_PLACE_MARIADB] = value;
+	return 0;
+}
+
+static int
+set_odbc(struct cnb_options *o, const char *value)
+{
+	o->env.places[CNB_PLACE_ODBC] = value;
 	return 0;
 }
 
@@ -345,6 +352,8 @@ static const struct entry {
 	{ "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL, likewise" },
 	{ "mariadb", "WORDS", 0, set_mariadb,
 		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
+	{ "odbc", "STRING", 0, set_odbc,
+		"a server, as its own ODBC driver is told where to connect" },
 	{ "daemon-pid", "PID", 'p', set_daemon_pid,
 		"cenoted's master behind that pool, for its CPU" },
 	{ "pgbouncer-pid", "PID", 0, set_pgbouncer_pid, "PgBouncer, for its CPU" },
@@ -370,9 +379,10 @@ print_help(struct cnb_options *o, const char *value)
 
 	(void)o;
 	(void)value;
-	puts("Usage: cenote-bench [OPTION...]\n"
+	puts("Usage: cenote-bench [tls | odbc] [OPTION...]\n"
 	     "Measure what it costs to use a database through a pool, against opening "
-	     "it.\n");
+	     "it;\ntls: what TLS costs with each suite of ciphers, against clear text, "
+	     "by TCP;\nodbc: the pool's ODBC driver, against the server's own.\n");
 	for (i = 0; i < N_ENTRIES; i++) {
 		const struct entry *e = &entries[i];
 		char text[40];
@@ -441,7 +451,7 @@ set_defaults(struct cnb_options *o)
 
 /* The option that names each place. */
 static const char *const place_options[CNB_N_PLACES] = { "uri", "file", "pgbouncer",
-	"postgresql", "mariadb" };
+	"postgresql", "mariadb", "odbc" };
 
 /* Without a pool that was named there is one of our own, with its file. */
 static int
@@ -454,15 +464,52 @@ is_place_known(const struct cnb_options *o, enum cnb_place place)
 }
 
 static void
-choose_targets(struct cnb_options *o)
+choose_known(struct cnb_options *o)
 {
 	const struct cnb_target *t;
-	size_t i;
 
-	for (i = 0; (t = cnb_target(i)) != NULL; i++) {
+	for (size_t i = 0; (t = cnb_target(i)) != NULL; i++) {
 		if (!t->only_by_name && is_place_known(o, t->place))
 			o->targets[o->n_targets++] = t;
 	}
+}
+
+static void
+choose_tls(struct cnb_options *o)
+{
+	const struct cnb_target *t;
+
+	for (size_t i = 0; (t = cnb_target_tls(i)) != NULL; i++)
+		o->targets[o->n_targets++] = t;
+}
+
+static void
+choose_odbc(struct cnb_options *o)
+{
+	(void)add_target(o, "odbc");
+	if (is_place_known(o, CNB_PLACE_ODBC))
+		(void)add_target(o, "odbc-native");
+}
+
+/* What the first argument may be, and what it chooses. */
+static const struct cnb_mode {
+	const char *name;
+	void (*choose_targets)(struct cnb_options *o);
+	const char *workloads;
+	int has_tls;
+} modes[] = {
+	{ "tls", choose_tls, "connect,steady,large", 1 },
+	{ "odbc", choose_odbc, "attach,large,bound", 0 },
+};
+
+static const struct cnb_mode *
+find_mode(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(modes[i].name, name) == 0)
+			return &modes[i];
+	}
+	return NULL;
 }
 
 static int
@@ -493,19 +540,26 @@ check_places(const struct cnb_options *o)
 
 /* What was not said, now that all is known. */
 static int
-complete(struct cnb_options *o)
+complete(struct cnb_options *o, const struct cnb_mode *mode)
 {
 	size_t i;
 
-	if (o->n_workloads == 0) {
+	if (o->n_workloads == 0 && mode != NULL) {
+		(void)each_word(mode->workloads, o, add_workload);
+	} else if (o->n_workloads == 0) {
 		for (i = 0; cnb_workload(i) != NULL; i++)
 			o->workloads[o->n_workloads++] = cnb_workload(i);
 	}
-	if (o->n_targets == 0)
-		choose_targets(o);
+	if (o->n_targets == 0 && mode != NULL)
+		mode->choose_targets(o);
+	else if (o->n_targets == 0)
+		choose_known(o);
 	if (o->sessions == 0)
 		o->sessions = o->clients + 3;
-	return check_places(o);
+	if (o->n_targets > 0)
+		return check_places(o);
+	fprintf(stderr, "cenote-bench: this build has none of these targets\n");
+	return -1;
 }
 
 int
@@ -513,6 +567,7 @@ cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options)
 {
 	struct option long_options[N_ENTRIES + 1];
 	char short_options[2 * N_ENTRIES + 1];
+	const struct cnb_mode *mode = NULL;
 	struct cnb_options o;
 	int c, r;
 
@@ -530,11 +585,17 @@ cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options)
 			goto usage;
 	}
 	if (optind < argc) {
-		fprintf(stderr, "cenote-bench: %s: there are only options\n",
+		mode = find_mode(argv[optind]);
+		optind += mode != NULL;
+	}
+	if (optind < argc) {
+		fprintf(stderr,
+			"cenote-bench: %s: there are only options, tls and odbc\n",
 			argv[optind]);
 		goto usage;
 	}
-	if (complete(&o) < 0)
+	o.has_tls = mode != NULL && mode->has_tls;
+	if (complete(&o, mode) < 0)
 		goto usage;
 	*ret_options = o;
 	return 0;

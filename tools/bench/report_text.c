@@ -6,6 +6,9 @@
 
 #include "bench.h"
 
+/* The longest name of a suite of ciphers fits. */
+#define NAME_WIDTH 28
+
 static void
 read_cpu_model(char *ret_model, size_t size)
 {
@@ -128,7 +131,7 @@ print_series(const struct cnb_series *s, const struct cnb_machine *machine)
 	enum cnb_part pool =
 		place == CNB_PLACE_PGBOUNCER ? CNB_PART_PGBOUNCER : CNB_PART_CENOTED;
 
-	printf("  %-10s", s->target->name);
+	printf("  %-*s", NAME_WIDTH, s->target->name);
 	print_summary(&s->wall);
 	print_summary(&s->cpu);
 	printf(" %9.2f", s->client.median);
@@ -155,12 +158,13 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 		printf(", %u quer%s per connection", c->queries,
 			c->queries == 1 ? "y" : "ies");
 	printf(": %s\n", c->workload->about);
-	printf("  %-10s %8s %-17s %8s %-17s %9s %9s %9s %11s\n", "target", "wall", "",
-		"CPU", "", "client", "pool", "server", "queries/s");
+	printf("  %-*s %8s %-17s %8s %-17s %9s %9s %9s %11s\n", NAME_WIDTH, "target",
+		"wall", "", "CPU", "", "client", "pool", "server", "queries/s");
 	for (i = 0; i < c->n_series; i++)
 		print_series(&c->series[i], machine);
 	for (i = 0; i < c->n_series; i++) {
-		for (k = i + 1; k < c->n_series; k++) {
+		k = c->series[i].target->is_variant ? c->n_series - 1 : i + 1;
+		for (; k < c->n_series; k++) {
 			printf("  %s / %s: wall", c->series[i].target->name,
 				c->series[k].target->name);
 			print_ratio(&c->series[i].ratio_wall[k]);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cenote/cenote.h>
+#include "pool_place.h"
 
 static int
 failed(const char *what, const char *why, struct cnb_error *ret_error)
@@ -19,29 +19,14 @@ failed(const char *what, const char *why, struct cnb_error *ret_error)
 static int
 set_environment(const char *uri, struct cnb_error *ret_error)
 {
-	char server[512];
-	cenote_conn *conn;
-	const char *host;
+	struct cnb_pool_place place;
 
-	if (cenote_conn_create(NULL, &conn) < 0)
-		return failed("the shim", "out of memory", ret_error);
-	if (cenote_conn_set_uri(conn, uri) < 0) {
-		failed(uri, cenote_diag_message(cenote_conn_diag(conn)), ret_error);
-		cenote_conn_destroy(conn);
+	if (cnb_pool_place(uri, &place, ret_error) < 0)
 		return -1;
-	}
-	host = cenote_conn_get(conn, "host");
-	if (*host != '\0')
-		snprintf(server, sizeof(server), "tcp://%s:%s", host,
-			cenote_conn_get(conn, "port"));
-	else
-		snprintf(server, sizeof(server), "unix:%s",
-			cenote_conn_get(conn, "run_dir"));
-	if (strcmp(server, "unix:") != 0)
-		setenv("CENOTE_SERVER", server, 1);
-	setenv("CENOTE_POOL", cenote_conn_get(conn, "pool"), 1);
+	if (*place.server != '\0')
+		setenv("CENOTE_SERVER", place.server, 1);
+	setenv("CENOTE_POOL", place.pool, 1);
 	setenv("CENOTE_FALLBACK", "fail", 1);
-	cenote_conn_destroy(conn);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cenote/cenote.h>
 
@@ -46,11 +47,13 @@ pooled_close(struct cnb_session *cs)
 	free(s);
 }
 
-static int
-pooled_open(const struct cnb_env *env, struct cnb_session **ret_session,
-	struct cnb_error *ret_error)
+int
+cnb_pooled_open(const struct cnb_env *env, const char *options,
+	struct cnb_session **ret_session, struct cnb_error *ret_error)
 {
+	const char *uri = env->places[CNB_PLACE_POOL];
 	struct session *s = calloc(1, sizeof(*s));
+	char whole[512];
 	int r;
 
 	if (s == NULL || cenote_conn_create(NULL, &s->conn) < 0) {
@@ -58,7 +61,12 @@ pooled_open(const struct cnb_env *env, struct cnb_session **ret_session,
 		free(s);
 		return -1;
 	}
-	r = cenote_conn_set_uri(s->conn, env->places[CNB_PLACE_POOL]);
+	if (*options != '\0') {
+		snprintf(whole, sizeof(whole), "%s%c%s", uri,
+			strchr(uri, '?') != NULL ? '&' : '?', options);
+		uri = whole;
+	}
+	r = cenote_conn_set_uri(s->conn, uri);
 	if (r >= 0)
 		r = cenote_connect(s->conn);
 	if (r < 0) {
@@ -68,6 +76,29 @@ pooled_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	}
 	*ret_session = (struct cnb_session *)s;
 	return 0;
+}
+
+static int
+pooled_open(const struct cnb_env *env, struct cnb_session **ret_session,
+	struct cnb_error *ret_error)
+{
+	return cnb_pooled_open(env, "", ret_session, ret_error);
+}
+
+void
+cnb_pooled_tell_tls(struct cnb_session *s, char *ret_text, size_t size)
+{
+	static const char *const facts[] = { "version", "cipher", "group" };
+	size_t n = 0;
+
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		const char *fact = cenote_tls_info(conn_of(s), CENOTE_HOP_POOL, facts[i]);
+
+		if (fact != NULL && n < size)
+			n += (size_t)snprintf(
+				ret_text + n, size - n, "%s%s", n > 0 ? " " : "", fact);
+	}
 }
 
 static void

@@ -9,10 +9,12 @@ static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
 	cnb_target_shim,
 	cnb_target_mysql_shim,
+	cnb_target_odbc,
 	cnb_target_direct,
 	cnb_target_pgbouncer,
 	cnb_target_postgresql,
 	cnb_target_mariadb,
+	cnb_target_odbc_native,
 };
 
 const struct cnb_target *
@@ -23,10 +25,13 @@ cnb_target(size_t i)
 	for (k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
 		const struct cnb_target *t = targets[k]();
 
-		if (t != NULL && i-- == 0)
+		if (t == NULL)
+			continue;
+		if (i == 0)
 			return t;
+		i--;
 	}
-	return NULL;
+	return cnb_target_tls(i);
 }
 
 const struct cnb_target *

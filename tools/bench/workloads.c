@@ -8,6 +8,7 @@
 #include "bench.h"
 
 static const struct cnb_workload *const workloads[] = {
+	&cnb_workload_attach,
 	&cnb_workload_connect,
 	&cnb_workload_steady,
 	&cnb_workload_prepared,

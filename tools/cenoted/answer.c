@@ -63,12 +63,9 @@ cnd_answer_cancel(
 		(void)cnp_server_finish_request(s, CENOTE_TX_IDLE, 0, NULL);
 }
 
-struct cnd_slot *
-cnd_answer_resume(
-	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m)
+static struct cnd_slot *
+suspended_or_refused(struct cnp_server *s, struct cnd_slot *slot)
 {
-	struct cnd_slot *slot = cnd_slot_find(b, m->session, m->key);
-
 	if (slot != NULL && slot->state == CND_SLOT_SUSPENDED)
 		return slot;
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_LOGIN),
@@ -76,14 +73,26 @@ cnd_answer_resume(
 	return NULL;
 }
 
+struct cnd_slot *
+cnd_answer_resume(
+	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m)
+{
+	return suspended_or_refused(s, cnd_slot_find(b, m->session, m->key));
+}
+
+struct cnd_slot *
+cnd_answer_resume_named(struct cnp_server *s, struct cnd_scoreboard *b)
+{
+	if (s->opening.has_session)
+		return suspended_or_refused(s, cnd_slot_named(b, s->opening.session));
+	cnd_answer_refuse(s, CNC_SQLSTATE(PROTOCOL),
+		"who resumes a session through TLS names it in the opening");
+	return NULL;
+}
+
 /* ---- status: each kind is a table of columns ---- */
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
-
-struct asker {
-	int slot; /* of the worker that answers; -1: the door */
-	uid_t uid;
-};
 
 struct row {
 	struct cnd_scoreboard *board;
@@ -223,10 +232,16 @@ _Static_assert(N_ITEMS(pool_fields) <= FIELDS_MAX && N_ITEMS(worker_fields) <= F
 	"room for all columns");
 
 static int
-read_pool(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
+may_know_of(const struct cnd_asker *asker, uint32_t pool)
+{
+	return asker->pool == CND_POOL_RECORD || asker->pool == pool;
+}
+
+static int
+read_pool(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct row *r)
 {
-	if (index >= CND_POOL_RECORD || !b->pools[index].is_used)
+	if (!b->pools[index].is_used || !may_know_of(asker, index))
 		return 0;
 	*r = (struct row){ .board = b, .index = index, .pool = &b->pools[index] };
 	cnd_pool_census(b, index, &r->census);
@@ -242,7 +257,7 @@ read_pool(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
 
 /* Who the clients are is for themselves, and for those who run the pool. */
 static int
-may_know(const struct asker *asker, const struct cnd_identity *client)
+may_know(const struct cnd_asker *asker, const struct cnd_identity *client)
 {
 	/* who came by TCP has no user id: nobody's is like it */
 	if (asker->uid == (uid_t)-1)
@@ -252,12 +267,13 @@ may_know(const struct asker *asker, const struct cnd_identity *client)
 }
 
 static int
-read_worker(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
+read_worker(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct row *r)
 {
 	struct cnd_slot *slot = &b->slots[index];
 
-	if (slot->state == CND_SLOT_FREE || slot->pool >= CND_POOL_RECORD)
+	if (slot->state == CND_SLOT_FREE || slot->pool >= CND_POOL_RECORD ||
+		!may_know_of(asker, slot->pool))
 		return 0;
 	*r = (struct row){
 		.board = b, .index = index, .pool = &b->pools[slot->pool], .slot = slot
@@ -274,8 +290,8 @@ static const struct kind {
 	const char *what;
 	const struct field *fields;
 	uint32_t n_fields;
-	int (*read)(struct cnd_scoreboard *b, uint32_t index, const struct asker *asker,
-		struct row *r);
+	int (*read)(struct cnd_scoreboard *b, uint32_t index,
+		const struct cnd_asker *asker, struct row *r);
 } kinds[] = {
 	{ "pools", pool_fields, N_ITEMS(pool_fields), read_pool },
 	{ "workers", worker_fields, N_ITEMS(worker_fields), read_worker },
@@ -321,7 +337,7 @@ put_row(struct cnc_batch *w, const struct kind *k, const struct row *row)
 
 static int
 put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
-	const struct asker *asker, uint32_t *ret_n)
+	const struct cnd_asker *asker, uint32_t *ret_n)
 {
 	uint32_t most = k->read == read_worker ? b->n_slots : CND_POOL_RECORD;
 	struct cnc_batch batch;
@@ -345,7 +361,7 @@ put_rows(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 
 static int
 put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
-	const struct asker *asker)
+	const struct cnd_asker *asker)
 {
 	struct cnp_msg done = { .code = CNP_MSG_DONE };
 	char tag[32];
@@ -368,19 +384,13 @@ put_status(struct cnp_server *s, struct cnd_scoreboard *b, const struct kind *k,
 }
 
 void
-cnd_answer_status(struct cnp_server *s, int fd, struct cnd_scoreboard *b,
-	const struct cnp_status *m, int self)
+cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+	const struct cnp_status *m, const struct cnd_asker *asker)
 {
-	struct ucred peer = { .uid = (uid_t)-1 };
-	socklen_t len = sizeof(peer);
-	struct asker asker = { .slot = self };
-
-	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-	asker.uid = peer.uid;
 	for (size_t i = 0; i < N_ITEMS(kinds); i++) {
 		if (strcmp(kinds[i].what, m->what.p) != 0)
 			continue;
-		if (put_status(s, b, &kinds[i], &asker) < 0)
+		if (put_status(s, b, &kinds[i], asker) < 0)
 			cnd_answer_refuse(
 				s, CNC_SQLSTATE(INTERNAL), "status: out of memory");
 		return;

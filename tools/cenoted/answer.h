@@ -17,15 +17,20 @@ int cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins);
  */
 void cnd_answer_cancel(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m);
-/* `fd`: who asks; only root, cenoted's own user and a client's own see who that client is. `self`: the
- * slot of the worker that answers, which is idle otherwise; -1: the door. */
-void cnd_answer_status(struct cnp_server *s, int fd, struct cnd_scoreboard *b,
-	const struct cnp_status *m, int self);
+struct cnd_asker {
+	uid_t uid; /* only root, cenoted's own user and a client's own see who that client is; -1: none */
+	uint32_t pool; /* the only one it is told of; CND_POOL_RECORD: all */
+	int slot; /* of the worker that answers, which is idle otherwise; -1: none */
+};
+void cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
+	const struct cnp_status *m, const struct cnd_asker *asker);
 /* ERROR instead of ATTACHED. */
 void cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 /* The slot that a RESUME names, if its session is there to be resumed; else NULL, refused. */
 struct cnd_slot *cnd_answer_resume(
 	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m);
+/* The same by what its opening says already, where TLS is to end at that slot: its key is still to come. */
+struct cnd_slot *cnd_answer_resume_named(struct cnp_server *s, struct cnd_scoreboard *b);
 
 #endif

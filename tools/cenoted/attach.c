@@ -158,6 +158,43 @@ take_handed(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
+/* Who resumes through TLS goes where its session is, and nobody else's TLS comes between. */
+static int
+is_elsewhere(const struct cnd_worker *w)
+{
+	return w->server.opening.kind == CNP_OPEN_RESUME &&
+	       w->server.opening.tls != CNP_TLS_NONE && w->sm.state != CND_SLOT_SUSPENDED;
+}
+
+int
+cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot)
+{
+	const uint8_t *bytes;
+	size_t n = cnp_server_raw(&w->server, &bytes);
+
+	return hand_to_door(w, kind, slot, bytes, n);
+}
+
+/* Always CENOTE_ERR_CONN. */
+static int
+send_to_slot(struct cnd_worker *w, const struct cnd_slot *slot)
+{
+	if (slot != NULL && cnd_attach_send(w, CND_IPC_RESUME,
+				    (uint32_t)(slot - w->board->slots)) < 0)
+		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
+			"the session cannot be reached now; try again");
+	return CENOTE_ERR_CONN;
+}
+
+/* The opening is there. */
+static int
+on_opening(struct cnd_worker *w, int64_t until)
+{
+	if (is_elsewhere(w))
+		return send_to_slot(w, cnd_answer_resume_named(&w->server, w->board));
+	return cnd_attach_answer_tls(w, until);
+}
+
 /* The opening and the frame behind it. CENOTE_OK; negative: this client is done with. */
 static int
 await_first(struct cnd_worker *w, struct cnp_request *ret_request)
@@ -175,7 +212,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			return CENOTE_OK;
 		if (r == CENOTE_OK) {
 			has_opening = 1;
-			r = cnd_attach_answer_tls(w, until);
+			r = on_opening(w, until);
 			if (r == CENOTE_OK)
 				continue;
 		}
@@ -199,72 +236,67 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 
 /* 1: no, and it was said. */
 static int
-is_wrong_place(struct cnd_worker *w, struct cnp_str database)
+is_wrong_pool(struct cnd_worker *w)
 {
-	if (strcmp(w->server.opening.pool, w->config->name) != 0) {
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(REJECTED),
-			"this is the socket of pool %s, not of another", w->config->name);
-		return 1;
-	}
-	if (database.n > 0 && strcmp(database.p, w->info.database) != 0) {
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(NO_CATALOG),
-			"pool %s is of database \"%s\"", w->config->name,
-			w->info.database);
-		return 1;
-	}
-	return 0;
+	if (strcmp(w->server.opening.pool, w->config->name) == 0)
+		return 0;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(REJECTED),
+		"this is the socket of pool %s, not of another", w->config->name);
+	return 1;
+}
+
+/* The same; it is known who asks. */
+static int
+is_wrong_database(struct cnd_worker *w, struct cnp_str database)
+{
+	if (database.n == 0 || strcmp(database.p, w->info.database) == 0)
+		return 0;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(NO_CATALOG),
+		"pool %s is of database \"%s\"", w->config->name, w->info.database);
+	return 1;
 }
 
 /* The settings that ATTACH's options have; "" if there are none. */
 static int
-find_settings(struct cnd_worker *w, struct cnp_str options, struct cnp_str *ret_settings)
+find_settings(struct cnd_worker *w, struct cnp_str options)
 {
-	struct cnp_str name, value;
+	struct cnp_str wanted = CNP_STR_NONE, name, value;
 	struct cnc_reader reader;
 	int r;
 
-	*ret_settings = CNP_STR_NONE;
+	w->wanted_settings = "";
+	if (w->backend->settings_option == NULL)
+		return CENOTE_OK;
 	cnc_reader_init(&reader, options.p, options.n);
 	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
 		if (strcmp(name.p, w->backend->settings_option) == 0)
-			*ret_settings = value;
+			wanted = value;
 	}
-	if (r < 0)
+	if (r < 0) {
 		cnc_diag_set(
 			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
-	return r;
-}
-
-static int
-is_as_wanted(const struct cnd_worker *w, const char *settings)
-{
-	if (strcmp(settings, w->settings) == 0)
-		return 1;
-	return w->session && w->backend->has_settings &&
-	       w->backend->has_settings(w->session, settings);
-}
-
-/*
- * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
- * is only lent to who wants just what it was logged in with, and else logged in anew.
- */
-static int
-log_in_as_wanted(struct cnd_worker *w, struct cnp_str options)
-{
-	struct cnp_str wanted;
-	int r;
-
-	if (!w->backend->settings_option)
-		return CENOTE_OK;
-	r = find_settings(w, options, &wanted);
-	if (r < 0 || is_as_wanted(w, wanted.p))
 		return r;
-	if (wanted.n >= sizeof(w->settings)) {
+	}
+	if (wanted.n > CND_SETTINGS_MAX) {
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
 			"the settings of a login can be 1,023 bytes long");
 		return CENOTE_ERR_SERVER;
 	}
-	memcpy(w->settings, wanted.p, wanted.n + 1);
+	w->wanted_settings = wanted.p;
+	return CENOTE_OK;
+}
+
+/*
+ * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
+ * is only lent to who wants just what it was logged in with, and only as long as a login would still
+ * give that; else it is logged in anew.
+ */
+static int
+log_in_as_wanted(struct cnd_worker *w)
+{
+	if (cnd_login_is_as_wanted(w))
+		return CENOTE_OK;
+	memcpy(w->settings, w->wanted_settings, strlen(w->wanted_settings) + 1);
 	cnd_logout(w);
 	return cnd_login(w);
 }
@@ -315,48 +347,84 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 	return cnd_login(w) < 0 ? r : make_ready(w, m);
 }
 
+/* Why the client gets no session is in the diagnostics. */
 static int
-on_attach(struct cnd_worker *w, const struct cnp_attach *m)
+say_failed(struct cnd_worker *w, int r)
 {
-	int r;
-
-	if (is_wrong_place(w, m->database))
-		return CENOTE_ERR_AUTH;
-	r = cnd_auth_log_in(w, m->user);
-	if (r < 0)
-		return r;
-	begin_lending(w);
-	publish_identity(w, m->program, m->application, m->pid);
-	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
-		m->pid, m->program.p, m->trace.p);
-	cnc_diag_clear(&w->diag);
-	r = log_in_as_wanted(w, m->options);
-	if (r == CENOTE_OK)
-		r = make_ready_or_anew(w, m);
-	if (r == CENOTE_OK)
-		return greet(w);
 	if (w->is_client_gone)
 		return r;
-	w->is_session_lost = r == CENOTE_ERR_CONN;
 	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
 	(void)cnp_server_error(&w->server, &w->diag);
 	return r;
 }
 
+/* It is known who it is. */
 static int
-on_resume(struct cnd_worker *w, const struct cnp_resume *m)
+lend(struct cnd_worker *w, const struct cnp_attach *m)
 {
-	const struct cnd_slot *slot = cnd_answer_resume(&w->server, w->board, m);
-	const uint8_t *bytes;
-	size_t n = cnp_server_raw(&w->server, &bytes);
+	int r;
 
-	if (slot == NULL)
+	begin_lending(w);
+	publish_identity(w, m->program, m->application, m->pid);
+	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
+		m->pid, m->program.p, m->trace.p);
+	cnc_diag_clear(&w->diag);
+	r = log_in_as_wanted(w);
+	if (r == CENOTE_OK)
+		r = make_ready_or_anew(w, m);
+	if (r == CENOTE_OK)
+		return greet(w);
+	w->is_session_lost = r == CENOTE_ERR_CONN && !w->is_client_gone;
+	return say_failed(w, r);
+}
+
+static int
+on_attach(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r;
+
+	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;
-	if (hand_to_door(
-		    w, CND_IPC_RESUME, (uint32_t)(slot - w->board->slots), bytes, n) < 0)
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
-			"the session cannot be reached now; try again");
-	return CENOTE_ERR_CONN;
+	cnc_diag_clear(&w->diag);
+	r = find_settings(w, m->options);
+	if (r < 0)
+		return say_failed(w, r);
+	r = cnd_pass_through_route(w, m->user.p);
+	if (r == CENOTE_OK)
+		r = cnd_auth_log_in(w, m->user);
+	if (r == CENOTE_OK)
+		r = is_wrong_database(w, m->database) ? CENOTE_ERR_AUTH : lend(w, m);
+	cnd_pass_through_forget(w);
+	return r;
+}
+
+static int
+on_status(struct cnd_worker *w, const struct cnp_status *m)
+{
+	struct cnd_asker asker = { .pool = CND_POOL_RECORD, .slot = -1 };
+	int r = cnd_auth_status(w, m->user);
+
+	if (r < 0)
+		return r;
+	asker.uid = w->uid;
+	if (w->peer.door == CND_DOOR_TCP)
+		asker.pool = pool_index(w);
+	if (w->sm.state == CND_SLOT_OPENING)
+		asker.slot = (int)w->slot_index;
+	cnd_answer_status(&w->server, w->board, m, &asker);
+	return CENOTE_DONE;
+}
+
+/* What needs no session. */
+static int
+answer(struct cnd_worker *w, const struct cnp_request *req)
+{
+	if (req->msg.code == CNP_MSG_STATUS)
+		return on_status(w, &req->msg.as.status);
+	if (req->msg.code != CNP_MSG_CANCEL)
+		return CENOTE_ERR_PROTOCOL;
+	cnd_answer_cancel(&w->server, w->board, &req->msg.as.cancel);
+	return CENOTE_DONE;
 }
 
 int
@@ -369,21 +437,21 @@ cnd_attach_open(struct cnd_worker *w)
 		r = await_first(w, &req);
 	if (r < 0)
 		return r;
-	switch (req.msg.code) {
-	case CNP_MSG_ATTACH:
+	if (req.msg.code == CNP_MSG_ATTACH)
 		return on_attach(w, &req.msg.as.attach);
-	case CNP_MSG_CANCEL:
-		cnd_answer_cancel(&w->server, w->board, &req.msg.as.cancel);
-		return CENOTE_DONE;
-	case CNP_MSG_STATUS:
-		cnd_answer_status(&w->server, w->fd, w->board, &req.msg.as.status,
-			(int)w->slot_index);
-		return CENOTE_DONE;
-	case CNP_MSG_RESUME:
-		return on_resume(w, &req.msg.as.resume);
-	default:
-		return CENOTE_ERR_PROTOCOL;
-	}
+	if (req.msg.code == CNP_MSG_RESUME)
+		return send_to_slot(
+			w, cnd_answer_resume(&w->server, w->board, &req.msg.as.resume));
+	return answer(w, &req);
+}
+
+int
+cnd_attach_answer(struct cnd_worker *w)
+{
+	struct cnp_request req;
+	int r = await_first(w, &req);
+
+	return r < 0 ? r : answer(w, &req);
 }
 
 int
@@ -392,11 +460,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	struct cnp_request req;
 	int r;
 
-	w->fd = m->fds[0];
-	w->is_handed_over = 1;
-	w->peer = m->peer;
-	w->n_handed = m->n_bytes;
-	memcpy(w->handed, m->bytes, m->n_bytes);
+	cnd_worker_take_handed(w, m);
 	r = take_handed(w);
 	if (r == CENOTE_OK)
 		r = await_first(w, &req);
@@ -405,7 +469,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	if (req.msg.code != CNP_MSG_RESUME ||
 		cnd_answer_resume(&w->server, w->board, &req.msg.as.resume) != w->slot)
 		return CENOTE_ERR_AUTH;
-	if (is_wrong_place(w, CNP_STR_NONE))
+	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;
 	r = cnd_auth_resume(w, req.msg.as.resume.user);
 	if (r < 0)

@@ -51,18 +51,12 @@ begin_tls(struct cnd_worker *w, int64_t until)
 int
 cnd_attach_answer_tls(struct cnd_worker *w, int64_t until)
 {
-	const uint8_t *bytes;
 	int r;
 
 	if (w->server.opening.tls == CNP_TLS_NONE)
 		return CENOTE_OK;
 	r = cnd_auth_hello(w, w->tls != NULL);
-	if (r < 0)
-		return r;
-	if (w->sm.state == CND_SLOT_SUSPENDED || w->peer.was_told)
-		/* by who took it in */
-		cnp_server_sent(&w->server, cnp_server_output(&w->server, &bytes));
-	else
+	if (r == CENOTE_OK)
 		r = cnd_client_flush(w);
 	return r == CENOTE_OK && w->tls != NULL ? begin_tls(w, until) : r;
 }

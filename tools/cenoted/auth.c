@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "answer.h"
 #include "core/mem.h"
 #include "core/sqlstate.h"
 #include "crypto/crypto.h"
 #include "log.h"
+#include "protocol/plain.h"
 
 /*
  * Who a client is. The pool's rules say how it is found out; the reason of a refusal is for the log, and
@@ -50,6 +52,15 @@ user_name(uid_t uid)
 	else
 		snprintf(known[at].name, sizeof(known[at].name), "%u", (unsigned)uid);
 	return known[at].name;
+}
+
+void
+cnd_auth_prepare(const struct cnd_worker *w)
+{
+	struct ucred peer;
+
+	if (w->peer.door == CND_DOOR_UNIX && cnd_auth_peer(w, &peer) == 0)
+		(void)user_name(peer.uid);
 }
 
 /* Names of a certificate that may stand for a user. */
@@ -107,6 +118,16 @@ refuse(const struct login *l, const char *why)
 
 /* The same whoever it is and whatever was wrong. */
 static int
+deny(const struct login *l)
+{
+	l->w->has_failed = 1;
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+		"pool %s: there is no such user, or the password is wrong",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+static int
 refuse_password(const struct login *l)
 {
 	char text[CND_PEER_TEXT_MAX + 16];
@@ -118,9 +139,15 @@ refuse_password(const struct login *l)
 		known == NULL        ? "no such user"
 		: known->is_disabled ? "the user is disabled"
 				     : "wrong password");
-	l->w->has_failed = 1;
+	return deny(l);
+}
+
+/* EXTERNAL: it has nothing that it could show. */
+static int
+want_password(const struct login *l)
+{
 	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
-		"pool %s: there is no such user, or the password is wrong",
+		"pool %s wants a password: give one, and the user whose it is",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
 }
@@ -185,10 +212,35 @@ violation(const struct login *l)
 	cnd_log(LOG_WARNING, "login refused: %s: its messages are not those of a login",
 		client_text(l, text));
 	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(PROTOCOL),
-		"pool %s: what came is not part of a login by SCRAM, or was changed on "
-		"its way",
+		"pool %s: what came is not part of a login that it offers, or was "
+		"changed on its way",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
+}
+
+/* Who TLS says it is, too, which is part of whose session it is. */
+static void
+take_identity(const struct login *l)
+{
+	struct cnd_credentials *c = &l->w->client;
+
+	memcpy(c->user, l->arrival.user, strlen(l->arrival.user) + 1);
+	if (l->arrival.has_cert) {
+		memcpy(c->subject, l->cert.peer, sizeof(c->subject));
+		memcpy(c->issuer, l->cert.issuer, sizeof(c->issuer));
+	}
+}
+
+/* What the server has the same verifier of. */
+static void
+take_keys(const struct login *l, const struct cnp_scram_server *s,
+	const struct cnp_scram_verifier *v)
+{
+	struct cnd_credentials *c = &l->w->client;
+
+	take_identity(l);
+	(void)cnc_base64_encode(s->client_key, CNP_HASH_LEN, c->secret);
+	(void)cnc_base64_encode(v->server_key, CNP_HASH_LEN, c->server_key);
 }
 
 /* From the client's first message to our last, which goes out with ATTACHED. */
@@ -216,6 +268,8 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 		r = cnp_scram_server_check(s, text.p, text.n, &text);
 	if (r == CENOTE_OK)
 		r = send_auth(l->w, &text);
+	if (r == CENOTE_OK && l->rule->method == CND_METHOD_SCRAM_PASS_THROUGH)
+		take_keys(l, s, &verifier);
 	cnc_wipe(&verifier, sizeof(verifier));
 	return r;
 }
@@ -230,12 +284,8 @@ log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str
 	struct cnp_scram_server s;
 	int r;
 
-	if (strcmp(mechanism->p, CNP_EXTERNAL) == 0) {
-		cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
-			"pool %s wants a password: give one, and the user whose it is",
-			l->w->config->name);
-		return CENOTE_ERR_AUTH;
-	}
+	if (strcmp(mechanism->p, CNP_EXTERNAL) == 0)
+		return want_password(l);
 	if (is_plus ? !can_bind : strcmp(mechanism->p, CNP_SCRAM_PLAIN) != 0)
 		return CENOTE_ERR_PROTOCOL;
 	cnd_log(LOG_DEBUG, "login by %s", is_plus ? CNP_SCRAM_PLUS : CNP_SCRAM_PLAIN);
@@ -256,6 +306,84 @@ by_password(struct login *l)
 	if (r == CENOTE_OK)
 		r = await_mechanism(l->w, &mechanism, &first);
 	return r < 0 ? r : log_in_by(l, &mechanism, &first);
+}
+
+/* ---- a login that is the server's to judge ---- */
+
+static int
+take_credentials(const struct login *l, const struct cnp_plain *p)
+{
+	if (strcmp(p->user.p, l->arrival.user) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	if (p->password.n > CND_PASSWORD_MAX)
+		return deny(l);
+	take_identity(l);
+	memcpy(l->w->client.secret, p->password.p, p->password.n + 1);
+	return CENOTE_OK;
+}
+
+static int
+await_credentials(const struct login *l)
+{
+	struct cnp_str mechanism = CNP_STR_NONE, message = CNP_STR_NONE;
+	struct cnp_plain plain;
+	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PLAIN);
+
+	if (r == CENOTE_OK)
+		r = await_mechanism(l->w, &mechanism, &message);
+	if (r < 0)
+		return r;
+	if (strcmp(mechanism.p, CNP_EXTERNAL) == 0)
+		return want_password(l);
+	if (strcmp(mechanism.p, CNP_PLAIN) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	r = cnp_plain_parse(&message, &plain);
+	if (r == CENOTE_OK)
+		r = take_credentials(l, &plain);
+	/* it lies in the input's buffer, which is ours */
+	cnc_wipe((void *)(uintptr_t)message.p, message.n);
+	return r;
+}
+
+/* The worker has what it takes to log in as this client. */
+static int
+log_in_as_client(struct login *l)
+{
+	struct cnd_worker *w = l->w;
+	char text[CND_PEER_TEXT_MAX + 16];
+	int r = cnd_pass_through(w);
+
+	l->user = l->arrival.user;
+	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->is_client_gone)
+		return r;
+	if (!cnd_login_blames_server(&w->diag)) {
+		cnd_log(LOG_WARNING,
+			"login refused: %s: the server does not take it "
+			"(SQLSTATE %s)",
+			client_text(l, text), w->diag.sqlstate);
+		return deny(l);
+	}
+	(void)cnp_server_error(&w->server, &w->diag);
+	return r;
+}
+
+static int
+by_pass_through(struct login *l)
+{
+	int r = await_credentials(l);
+
+	return r < 0 ? r : log_in_as_client(l);
+}
+
+/* For the status it is enough that it has the password. */
+static int
+by_scram_pass_through(struct login *l)
+{
+	int r = by_password(l);
+
+	return r < 0 || l->w->server.opening.kind != CNP_OPEN_ATTACH
+		       ? r
+		       : log_in_as_client(l);
 }
 
 /* ---- the other methods ---- */
@@ -324,7 +452,17 @@ static int (*const methods[])(struct login *l) = {
 	[CND_METHOD_CERT] = by_certificate,
 	[CND_METHOD_TRUST] = by_trust,
 	[CND_METHOD_REJECT] = by_reject,
+	[CND_METHOD_PASS_THROUGH] = by_pass_through,
+	[CND_METHOD_SCRAM_PASS_THROUGH] = by_scram_pass_through,
 };
+
+/* Whether it has messages of its own. */
+static int
+hears_client(enum cnd_method method)
+{
+	return method == CND_METHOD_SCRAM || method == CND_METHOD_PASS_THROUGH ||
+	       method == CND_METHOD_SCRAM_PASS_THROUGH;
+}
 
 /* ---- which of them ---- */
 
@@ -364,7 +502,7 @@ await_external(const struct login *l)
 	int r;
 
 	if (cnp_server_state(&l->w->server) != CNP_SERVER_AUTH ||
-		l->rule->method == CND_METHOD_SCRAM)
+		hears_client(l->rule->method) || l->rule->method == CND_METHOD_REJECT)
 		return CENOTE_OK;
 	r = await_mechanism(l->w, &mechanism, &message);
 	if (r < 0 || strcmp(mechanism.p, CNP_EXTERNAL) == 0)
@@ -406,7 +544,7 @@ cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
 	w->uid = owner;
 	if (r < 0)
 		return r;
-	if (l.rule->method == CND_METHOD_SCRAM)
+	if (hears_client(l.rule->method))
 		l.user = l.arrival.user;
 	else
 		r = methods[l.rule->method](&l);
@@ -418,12 +556,40 @@ cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
 }
 
 int
+cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+	struct login l;
+	int r;
+
+	if (w->peer.door == CND_DOOR_TCP &&
+		w->config->clients_login == CND_CLIENTS_PASSWORD) {
+		/* who answers here has no server to ask */
+		cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+			"pool %s tells its status on its unix socket only",
+			w->config->name);
+		return CENOTE_ERR_AUTH;
+	}
+	if (w->peer.door == CND_DOOR_TCP)
+		return cnd_auth_log_in(w, wanted);
+	if (cnd_auth_peer(w, &peer) == 0 && (peer.uid == 0 || peer.uid == geteuid())) {
+		w->uid = peer.uid;
+		return CENOTE_OK;
+	}
+	r = begin(&l, w, wanted);
+	return r == CENOTE_OK && l.rule->method == CND_METHOD_REJECT ? by_reject(&l) : r;
+}
+
+int
 cnd_auth_hello(struct cnd_worker *w, int tls)
 {
+	uint8_t kind = w->server.opening.kind;
 	uint8_t logins = 0;
 
 	/* the others carry a secret of their own, or need none */
-	if (w->server.opening.kind == CNP_OPEN_ATTACH)
+	if (kind == CNP_OPEN_ATTACH ||
+		(kind == CNP_OPEN_STATUS && w->peer.door == CND_DOOR_TCP &&
+			w->config->clients_login != CND_CLIENTS_PASSWORD))
 		logins = cnd_rules_logins(&w->config->rules, w->peer.door, tls);
 	return cnd_answer_hello_login(&w->server, tls, logins);
 }

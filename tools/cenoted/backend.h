@@ -18,7 +18,7 @@
  * worker logs out and in again. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 3u
+#define CND_BACKEND_ABI 5u
 
 struct cnd_session; /* each backend's own */
 
@@ -28,12 +28,22 @@ struct cnd_option {
 	const char *value;
 };
 
+enum cnd_clients_login {
+	CND_CLIENTS_NONE, /* the pool has a user of its own */
+	CND_CLIENTS_PASSWORD,
+	CND_CLIENTS_KEYS /* what SCRAM derives from the password, in its place */
+};
+
 struct cnd_server_spec {
 	const struct cnd_option *options;
 	size_t n_options;
 	/* What the client wants the login to set, in the backend's own terms (the ATTACH option
 	 * cnd_backend.settings_option); NULL or "": nothing. RESET goes back to it. */
 	const char *settings;
+	/* enum cnd_clients_login: the pool logs in as its clients. check(): user and password will come.
+	 * login(): they are there, and prove who the client is: a server that would let it in without the
+	 * password, since it trusts cenoted, must not. */
+	uint8_t is_clients;
 };
 
 /* Services of the worker. Valid as long as the session. */
@@ -57,6 +67,10 @@ struct cnd_host {
 	/* Log a line; never a secret, a statement or a value. level: syslog's. */
 	void (*log)(const struct cnd_host *host, int level, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
+	/* The client has changed what a new login begins with (a global variable, a role's settings): no
+	 * session of the pool that was logged in before is lent again. To be called when it is in
+	 * force. NULL: there are no others. */
+	void (*login_changed)(const struct cnd_host *host);
 };
 
 /*
@@ -168,7 +182,7 @@ struct cnd_backend {
 	 * name the key and what is allowed. */
 	int (*check)(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 
-	/* Log in. CENOTE_ERR_CONN: with the server's own words. */
+	/* Log in. CENOTE_ERR_CONN: with the server's own words; its SQLSTATE, where `is_clients`. */
 	int (*login)(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		struct cnd_session **ret_session, struct cnc_diag *ret_diag);
 	void (*logout)(struct cnd_session *s); /* NULL is allowed */
@@ -178,8 +192,9 @@ struct cnd_backend {
 	/* A client comes: `carry` is "" or what state() once gave for its former session. */
 	int (*attach)(struct cnd_session *s, const struct cnp_str *carry,
 		struct cnc_diag *ret_diag);
-	/* It went. Roll back and make the session as a new login (promise 1). Any failure: the worker
-	 * logs out and in again. */
+	/* It went, or wants to begin anew. Roll back and make the session as a new login (promise 1). Any failure:
+	 * the worker logs out and in again; while there is a client only if it is CENOTE_ERR_UNSUPPORTED, what there
+	 * is cannot be undone in any other way, and the session is lost otherwise. */
 	int (*reset)(struct cnd_session *s, struct cnc_diag *ret_diag);
 	void (*state)(const struct cnd_session *s, struct cnd_state *ret_state);
 
@@ -249,6 +264,13 @@ struct cnd_backend {
 	const char *settings_option;
 	/* Whether the session is as if it was logged in with them. NULL: only with the same text. */
 	int (*has_settings)(const struct cnd_session *s, const char *settings);
+
+	/* Keys of a server line: who logs in, and its password, or in that's place two keys of SCRAM, in base64. NULL:
+	 * a pool cannot log in as its clients in that way. */
+	const char *user_option;
+	const char *password_option;
+	const char *client_key_option;
+	const char *server_key_option;
 };
 
 /* The one exported symbol of a module. NULL: this host's ABI is not served. */

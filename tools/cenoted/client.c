@@ -411,6 +411,15 @@ forget_client(struct cnd_worker *w)
 	cnp_server_restart(&w->server);
 }
 
+void
+cnd_client_part(struct cnd_worker *w, int r)
+{
+	if (r == CENOTE_ERR_PROTOCOL)
+		log_protocol_error(w);
+	if (!w->has_failed || cnd_attach_part(w) < 0)
+		say_goodbye(w);
+}
+
 enum cnd_parting
 cnd_client_serve(struct cnd_worker *w)
 {
@@ -421,10 +430,7 @@ cnd_client_serve(struct cnd_worker *w)
 	r = cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
-	if (r == CENOTE_ERR_PROTOCOL)
-		log_protocol_error(w);
-	if (!w->has_failed || cnd_attach_part(w) < 0)
-		say_goodbye(w);
+	cnd_client_part(w, r);
 	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 

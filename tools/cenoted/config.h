@@ -93,6 +93,8 @@ struct cnd_pool_config {
 	char *users_path; /* "" that of [cenoted] */
 	struct cnd_users users; /* what is in it, if a rule needs it */
 	int64_t auth_timeout_ms;
+	int64_t credential_ttl_ms;
+	int clients_login; /* enum cnd_clients_login, as `auth` has it */
 	struct cnd_tls_config tls;
 };
 
@@ -142,6 +144,12 @@ int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
 /* Overwrite and forget the server lines and users: for processes that have no business with them. */
 void cnd_pool_config_forget(struct cnd_pool_config *p);
+void cnd_pool_config_forget_servers(struct cnd_pool_config *p);
+/* Those of all pools but this one (NULL: of all). */
+void cnd_pool_configs_forget(
+	const struct cnd_config *c, const struct cnd_pool_config *but);
+/* The value of a key; NULL: it does not have it. */
+const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
 /* What tells a server line from others in a message: its host, port, path …; no secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);

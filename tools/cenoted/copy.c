@@ -28,9 +28,10 @@ cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len)
 	const uint8_t *bytes;
 	int r = cnp_server_reply(&w->server, &m, 0);
 
-	if (r == CENOTE_OK && cnp_server_output(&w->server, &bytes) >= COPY_BYTES)
-		r = cnd_client_flush(w);
-	return r;
+	if (r < 0 || cnp_server_output(&w->server, &bytes) < COPY_BYTES)
+		return r;
+	cnd_pace_long_result(w);
+	return cnd_client_flush(w);
 }
 
 int

@@ -48,7 +48,8 @@ on_guest(struct cnd_guest *g, uint32_t events)
 		cnd_guest_send_rest(g);
 	else if (g->phase == CND_GUEST_OPENING)
 		has_gone ? cnd_guest_dismiss(g) : cnd_opening_look(g);
-	else if (has_gone && g->phase == CND_GUEST_PAUSING)
+	else if (has_gone &&
+		 (g->phase == CND_GUEST_PAUSING || g->phase == CND_GUEST_ASKING))
 		cnd_guest_dismiss(g);
 	else if (has_gone)
 		cnd_waiting_leave(g);
@@ -215,6 +216,8 @@ is_sense(const struct cnd_ipc *m)
 		return m->n_fds == 1 && m->index < CND_LISTENERS_MAX;
 	case CND_IPC_LISTENER_GONE:
 		return m->n_fds == 0 && m->index < CND_LISTENERS_MAX;
+	case CND_IPC_HELPED:
+		return m->n_fds == 0 && m->index < CND_HELPERS_MAX;
 	default:
 		return 0;
 	}
@@ -239,6 +242,9 @@ obey(const struct cnd_ipc *m)
 		break;
 	case CND_IPC_LISTENER:
 		set_listener(m);
+		break;
+	case CND_IPC_HELPED:
+		cnd_the_door.helpers[m->index].is_busy = 0;
 		break;
 	default:
 		close_listener(m->index);
@@ -270,7 +276,7 @@ on_resume(struct cnd_ipc *m)
 	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
 		cnd_guest_dismiss(g);
 	else
-		cnd_opening_forward(g, m->index, m);
+		cnd_opening_forward_resume(g, m->index, m);
 }
 
 /* A login failed. Who guesses has to wait for the answer, but no worker with him. */
@@ -300,6 +306,9 @@ on_inbox(void)
 		else if (m.kind == CND_IPC_RESUME &&
 			 m.index < cnd_the_door.board->n_slots)
 			on_resume(&m);
+		else if (m.kind == CND_IPC_ROUTED &&
+			 m.index < cnd_the_door.board->n_slots)
+			cnd_opening_route(&m);
 		else
 			cnd_fatal("a worker sent nonsense");
 	}
@@ -328,6 +337,7 @@ time_left(void)
 	int64_t now = cnd_now_ms();
 
 	until = earlier(until, cnd_guest_next_pause());
+	until = earlier(until, cnd_asking_next(now));
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_door.pools[i].is_here)
 			until = earlier(until, cnd_waiting_next(i, now));
@@ -352,6 +362,7 @@ settle(void)
 		cnd_waiting_settle(i, now);
 		cnd_waiting_expire(i, now);
 	}
+	cnd_asking_settle(now);
 	cnd_guest_end_pauses(now);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
 	while (now >= talking_limit())
@@ -460,8 +471,7 @@ cnd_door_run(const struct cnd_child *child, int control_fd, const struct cnd_poo
 	prctl(PR_SET_NAME, "cenoted-door");
 	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
 		exit(1);
-	for (size_t i = 0; i < c->n_pools; i++)
-		cnd_pool_config_forget(&c->pools[i]);
+	cnd_pool_configs_forget(c, NULL);
 	cnd_the_door.child = child;
 	cnd_the_door.board = child->board;
 	cnd_the_door.control_fd = control_fd;

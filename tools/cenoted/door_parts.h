@@ -6,11 +6,12 @@
 
 #include "blame.h"
 #include "door.h"
+#include "helper.h"
 
 /*
  * What the door's files share. door.c: its life, and the sockets it accepts on; guest.c: a client it
  * holds, and what that is told; opening.c: what a client begins with; waiting.c: those who wait for a
- * session.
+ * session; asking.c: those who wait for a helper.
  */
 
 /* Beside one descriptor for each worker. */
@@ -42,6 +43,7 @@ struct cnd_source {
 
 enum cnd_guest_phase {
 	CND_GUEST_OPENING, /* its opening is awaited; on the list `talking` */
+	CND_GUEST_ASKING, /* no session, but a helper; on the same list */
 	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
 	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */
 	CND_GUEST_PAUSING, /* its answer has to wait; on the list `pausing` */
@@ -59,7 +61,7 @@ struct cnd_guest {
 	uint32_t ticket;
 	uint64_t serial;
 	int64_t since_ms;
-	int64_t not_before_ms; /* HELD, PAUSING: what follows waits until then */
+	int64_t not_before_ms; /* ASKING, HELD, PAUSING: what follows waits until then */
 	struct cnd_peer peer;
 	uint8_t awaits_proxy; /* first comes a proxy's header */
 	uint8_t *kept; /* what a worker had read of it; or the rest of an answer */
@@ -94,6 +96,12 @@ struct cnd_door_listener {
 	uint8_t has_proxy;
 };
 
+/* A helper at work, and for whom. */
+struct cnd_door_helper {
+	uint8_t is_busy;
+	struct in6_addr addr;
+};
+
 struct cnd_door_state {
 	const struct cnd_child *child;
 	struct cnd_scoreboard *board;
@@ -108,6 +116,8 @@ struct cnd_door_state {
 	struct cnd_guests talking;
 	struct cnd_guests pausing;
 	uint32_t n_strangers; /* of `talking`, those who came by TCP */
+	uint32_t n_asking; /* of `talking` */
+	struct cnd_door_helper helpers[CND_HELPERS_MAX];
 	uint32_t next_ticket;
 	int64_t look_at_ms; /* CND_NEVER: nobody asked */
 	struct cnd_blame blame;
@@ -145,7 +155,20 @@ void cnd_opening_accept(const struct cnd_door_listener *l);
 void cnd_opening_look(struct cnd_guest *g);
 /* A worker took it, and then it said nothing: wait here for its next word. */
 void cnd_opening_return(const struct cnd_ipc *m);
-void cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
+/* To the worker in that slot. 0, and it is gone from here; or -1. */
+int cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
+/* The same; if that fails it is told to come again. */
+void cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
+/* A worker knows that the one in m->index has its session. */
+void cnd_opening_route(struct cnd_ipc *m);
+
+/* asking.c */
+/* It needs a helper: now, or when one is free for it. */
+void cnd_asking_begin(struct cnd_guest *g);
+/* Those whose turn it is. */
+void cnd_asking_settle(int64_t now_ms);
+/* When the next one's pause is over; CND_NEVER. */
+int64_t cnd_asking_next(int64_t now_ms);
 
 /* waiting.c */
 /* It wants a session of its pool: at once, or when its turn comes. */

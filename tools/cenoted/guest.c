@@ -64,6 +64,8 @@ count(const struct cnd_guest *g, int step)
 
 	if (g->phase == CND_GUEST_OPENING)
 		cnd_the_door.n_strangers += n;
+	if (g->phase == CND_GUEST_ASKING)
+		cnd_the_door.n_asking += (uint32_t)step;
 	if (g->pool == CND_NO_POOL)
 		return;
 	p = &cnd_the_door.pools[g->pool];

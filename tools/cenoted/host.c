@@ -96,7 +96,8 @@ static int
 look(struct cnd_worker *w, struct cnc_diag *diag)
 {
 	/* between clients: a reset is soon done, a login may take its time */
-	uint32_t order = w->session == NULL ? CND_ORDER_RELOAD : CND_ORDER_NOW;
+	uint32_t order =
+		w->session == NULL && w->fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
 
 	if (w->stopped != 0)
 		return w->stopped;
@@ -188,6 +189,8 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
 	int r;
 
+	if (w->is_in_rows && w->batch.n_rows > 0)
+		cnd_pace_long_result(w);
 	for (;;) {
 		/* a signal that came since the last wait is seen here, and one from now on
 		 * ends the wait */
@@ -221,6 +224,14 @@ host_log(const struct cnd_host *host, int level, const char *format, ...)
 	va_end(args);
 }
 
+static void
+host_login_changed(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	atomic_fetch_add(&w->pool->login_changes, 1);
+}
+
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -230,5 +241,6 @@ cnd_host_init(struct cnd_worker *w)
 		.interrupted = host_interrupted,
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,
-		.log = host_log };
+		.log = host_log,
+		.login_changed = host_login_changed };
 }

@@ -29,7 +29,11 @@ enum cnd_ipc_kind {
 		8, /* worker → door: last words for a client whose login failed; its pool */
 	CND_IPC_LISTENER = 9, /* master → door: a socket of TCP; serial: it has a proxy */
 	CND_IPC_LISTENER_GONE = 10, /* master → door: no more clients there */
-	CND_IPC_NETWORKS = 11 /* master → door: from where a pool's clients may come */
+	CND_IPC_NETWORKS = 11, /* master → door: from where a pool's clients may come */
+	CND_IPC_HELP = 12, /* door → master: who needs a helper; serial: its place */
+	CND_IPC_HELPED = 13, /* master → door: that place is free again */
+	CND_IPC_ROUTED =
+		14 /* worker → door → worker: a client whose session that one has */
 };
 
 _Static_assert(sizeof(struct cnd_networks) <= CND_IPC_BYTES_MAX, "a message holds them");
@@ -37,10 +41,12 @@ _Static_assert(sizeof(struct cnd_networks) <= CND_IPC_BYTES_MAX, "a message hold
 struct cnd_ipc {
 	uint32_t kind; /* enum cnd_ipc_kind */
 	uint32_t index; /* pool, slot or ticket */
-	uint64_t serial; /* CLIENT: the ticket's serial; RESUME: the session */
+	uint64_t
+		serial; /* CLIENT: the ticket's serial; RESUME: the session; HELP: a place */
 	uint32_t n_bytes;
 	uint32_t n_fds;
-	struct cnd_peer peer; /* CLIENT, RESUME, SILENT, PARTING: who it is */
+	struct cnd_peer
+		peer; /* CLIENT, RESUME, ROUTED, SILENT, PARTING, HELP: who it is */
 	uint8_t bytes[CND_IPC_BYTES_MAX];
 	int fds[CND_IPC_FDS_MAX]; /* received: close-on-exec, the caller's to close */
 };

@@ -164,17 +164,72 @@ take_line(struct cnd_worker *w, uint64_t tried)
 	return line;
 }
 
+int
+cnd_login_blames_server(const struct cnc_diag *diag)
+{
+	static const char *const classes[] = { "08", "53", "57" };
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (strncmp(diag->sqlstate, classes[i], 2) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether it went as a client of its own wanted it, and so says nothing of its server. */
+static int
+is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
+{
+	return w->settings[0] != '\0' || (w->config->clients_login != CND_CLIENTS_NONE &&
+						 !cnd_login_blames_server(diag));
+}
+
+/* The line, less what is the client's, which comes last. 0, or -1 without memory. */
+static int
+fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
+	struct cnd_server_spec *ret_spec)
+{
+	const struct cnd_backend *b = w->backend;
+	struct cnd_option *options;
+	size_t n = s->n_options;
+
+	*ret_spec = (struct cnd_server_spec){ .options = s->options,
+		.n_options = s->n_options,
+		.settings = w->settings,
+		.is_clients = (uint8_t)w->config->clients_login };
+	if (!ret_spec->is_clients)
+		return 0;
+	options = cnc_arena_alloc(&w->arena, (n + 3) * sizeof(*options));
+	if (options == NULL)
+		return -1;
+	memcpy(options, s->options, n * sizeof(*options));
+	options[n++] = (struct cnd_option){ b->user_option, w->client.user };
+	if (ret_spec->is_clients == CND_CLIENTS_PASSWORD) {
+		options[n++] =
+			(struct cnd_option){ b->password_option, w->client.secret };
+	} else {
+		options[n++] =
+			(struct cnd_option){ b->client_key_option, w->client.secret };
+		options[n++] =
+			(struct cnd_option){ b->server_key_option, w->client.server_key };
+	}
+	ret_spec->options = options;
+	ret_spec->n_options = n;
+	return 0;
+}
+
 static int
 try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	struct cnc_diag *diag)
 {
-	const struct cnd_server_line *s = &w->config->servers[line];
-	struct cnd_server_spec spec = { s->options, s->n_options, w->settings };
+	struct cnd_server_spec spec;
 	int r;
 
-	cnc_diag_clear(diag);
-	cnd_host_begin_service(w);
 	*ret_session = NULL;
+	cnc_diag_clear(diag);
+	if (fill_spec(w, &w->config->servers[line], &spec) < 0)
+		return CENOTE_ERR_NOMEM;
+	cnd_host_begin_service(w);
 	r = w->backend->login(&w->host, &spec, ret_session, diag);
 	if (r >= 0) {
 		atomic_store(&w->pool->line_failed_ms[line], 0);
@@ -185,7 +240,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
 	/* one that was cut short, or that a client has spoilt, says nothing of its server */
-	if (cnd_worker_order(w) == CND_ORDER_NONE && w->settings[0] == '\0')
+	if (cnd_worker_order(w) == CND_ORDER_NONE && !is_clients_fault(w, diag))
 		atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
 	return r;
 }
@@ -210,7 +265,7 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 				   share)] = '\0';
 }
 
-/* The diagnostics tell why. What a client's settings did is told to that client alone. */
+/* The diagnostics tell why. What a client's settings or password did is told to that client alone. */
 static void
 note_failure(struct cnd_worker *w)
 {
@@ -218,9 +273,8 @@ note_failure(struct cnd_worker *w)
 	struct cnd_login before, now = { .error = "" };
 
 	w->n_failures++;
-	if (w->settings[0] != '\0') {
-		cnd_log(LOG_NOTICE,
-			"cannot log in with a client's settings (SQLSTATE %s)",
+	if (is_clients_fault(w, &w->diag)) {
+		cnd_log(LOG_NOTICE, "cannot log in as a client wants it (SQLSTATE %s)",
 			w->diag.sqlstate);
 		w->settings[0] = '\0';
 		return;
@@ -236,10 +290,12 @@ note_failure(struct cnd_worker *w)
 }
 
 static void
-adopt(struct cnd_worker *w, struct cnd_session *session)
+adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
 	w->session = session;
+	w->login_changes = login_changes;
 	w->is_session_lost = 0;
+	cnd_pass_through_publish(w);
 	w->balanced_ms = cnd_now_ms();
 	cnd_login_take_info(w);
 	watch_server(w);
@@ -249,14 +305,28 @@ adopt(struct cnd_worker *w, struct cnd_session *session)
 	w->n_failures = 0;
 }
 
+/* Only a client has what it takes to log in as itself. */
+static int
+check_credentials(struct cnd_worker *w)
+{
+	if (w->config->clients_login == CND_CLIENTS_NONE || w->client.user[0] != '\0')
+		return CENOTE_OK;
+	cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the session is its client's own, and only the client can log in anew");
+	return CENOTE_ERR_CONN;
+}
+
 int
 cnd_login(struct cnd_worker *w)
 {
 	char why[CNC_DIAG_MESSAGE_MAX] = "";
+	uint32_t login_changes = w->pool->login_changes;
 	struct cnd_session *session = NULL;
 	uint64_t tried = 0;
 	int r = CENOTE_ERR_CONN;
 
+	if (check_credentials(w) < 0)
+		return r;
 	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
 		size_t line = take_line(w, tried);
 
@@ -264,11 +334,14 @@ cnd_login(struct cnd_worker *w)
 		r = try_line(w, line, &session, &w->diag);
 		if (r < 0)
 			add_failure(w, line, &w->diag, why, sizeof(why));
-		if (cnd_worker_order(w) != CND_ORDER_NONE)
+		/* a wrong password is not tried on one server after the other */
+		if (cnd_worker_order(w) != CND_ORDER_NONE ||
+			(w->config->clients_login != CND_CLIENTS_NONE &&
+				is_clients_fault(w, &w->diag)))
 			break;
 	}
 	if (r == CENOTE_OK) {
-		adopt(w, session);
+		adopt(w, session, login_changes);
 		return r;
 	}
 	leave_line(w);
@@ -284,8 +357,53 @@ cnd_logout(struct cnd_worker *w)
 	unwatch_server(w);
 	w->backend->logout(w->session);
 	w->session = NULL;
+	/* what was told of it was the session's */
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->is_info_stale = 0;
+	atomic_store(&w->slot->owner, 0);
 	w->is_session_lost = 0;
 	leave_line(w);
+}
+
+int
+cnd_login_replace(struct cnd_worker *w, const char *settings)
+{
+	struct cnd_session *old = w->session;
+	uint32_t line = w->slot->server_line;
+	char before[sizeof(w->settings)];
+	int r;
+
+	memcpy(before, w->settings, sizeof(before));
+	memcpy(w->settings, settings, strlen(settings) + 1);
+	unwatch_server(w);
+	w->session = NULL;
+	r = cnd_login(w);
+	if (r == CENOTE_OK) {
+		w->backend->logout(old);
+		return r;
+	}
+	memcpy(w->settings, before, sizeof(before));
+	if (old == NULL)
+		return r;
+	w->session = old;
+	join_line(w, line - 1);
+	watch_server(w);
+	return r;
+}
+
+static int
+has_wanted_settings(const struct cnd_worker *w)
+{
+	if (strcmp(w->wanted_settings, w->settings) == 0)
+		return 1;
+	return w->session != NULL && w->backend->has_settings != NULL &&
+	       w->backend->has_settings(w->session, w->wanted_settings);
+}
+
+int
+cnd_login_is_as_wanted(const struct cnd_worker *w)
+{
+	return has_wanted_settings(w) && w->login_changes == w->pool->login_changes;
 }
 
 /* ---- a fair share for each line ---- */
@@ -306,7 +424,7 @@ int
 cnd_login_is_due(const struct cnd_worker *w)
 {
 	return w->config->n_servers > 1 && w->config->rebalance_ms > 0 &&
-	       w->slot->server_line > 0 &&
+	       w->config->clients_login == CND_CLIENTS_NONE && w->slot->server_line > 0 &&
 	       cnd_now_ms() - w->balanced_ms >= w->config->rebalance_ms &&
 	       emptier_line(w) != SIZE_MAX;
 }
@@ -317,6 +435,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 	struct cnd_session *old = w->session, *session;
 	size_t mine = w->slot->server_line - 1;
 	size_t line = emptier_line(w);
+	uint32_t login_changes = w->pool->login_changes;
 	struct cnc_diag diag;
 
 	w->balanced_ms = cnd_now_ms();
@@ -336,7 +455,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 			w->settings[0] == '\0' ? diag.message : diag.sqlstate);
 	} else {
 		unwatch_server(w);
-		adopt(w, session);
+		adopt(w, session, login_changes);
 		w->backend->logout(old);
 	}
 	cnc_diag_finish(&diag);

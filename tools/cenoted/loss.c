@@ -93,13 +93,19 @@ put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_di
 	return r;
 }
 
+/* Words of ours are no server's. */
+int
+cnd_loss_has_words(const struct cnc_diag *diag)
+{
+	return cnc_diag_field(diag, 'V') != NULL;
+}
+
 static void
 keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
 {
 	struct cnc_buf fields;
 
-	/* words of ours are no server's */
-	if (cnc_diag_field(said, 'V') == NULL)
+	if (!cnd_loss_has_words(said))
 		return;
 	cnc_buf_init(&fields, &cnc_mem_default, WORDS_MAX);
 	if (put_words(&fields, outcome, said) == CENOTE_OK)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -29,13 +30,33 @@ read_line(int fd, char password[PASSWORD_MAX])
 		}
 		n++;
 	}
-	if (r < 0) {
+	if (r < 0 && errno != EINTR)
 		fprintf(stderr, "cenoted: the password cannot be read: %s\n",
 			strerror(errno));
+	if (r < 0)
 		return -1;
-	}
 	password[n] = '\0';
 	return 0;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_signal(int number)
+{
+	interrupted = number;
+}
+
+/* What ends a program at its terminal: it must show again what is typed before that. */
+static void
+catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	/* the second one ends at once; reading stops for the first */
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &act, NULL);
 }
 
 static int
@@ -53,6 +74,8 @@ ask(int tty, const char *prompt, char password[PASSWORD_MAX])
 	r = read_line(tty, password);
 	(void)tcsetattr(tty, TCSAFLUSH, &before);
 	(void)dprintf(tty, "\n");
+	if (interrupted)
+		raise(interrupted);
 	return r;
 }
 
@@ -67,6 +90,7 @@ ask_twice(char password[PASSWORD_MAX])
 		fprintf(stderr, "cenoted: /dev/tty: %s\n", strerror(errno));
 		return -1;
 	}
+	catch_signals();
 	if (ask(tty, "Password: ", password) == 0 &&
 		ask(tty, "The same again: ", again) == 0)
 		r = strcmp(password, again) == 0 ? 0 : 1;

@@ -23,38 +23,37 @@
 
 /* ---- what it wants ---- */
 
-void
+int
 cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 {
-	m->kind = CND_IPC_RESUME;
 	m->n_fds = 1;
 	m->fds[0] = g->fd;
 	m->peer = g->peer;
-	if (slot < cnd_the_door.board->n_slots && cnd_the_door.inboxes[slot] >= 0 &&
-		cnd_ipc_send(cnd_the_door.inboxes[slot], m) == 0)
-		cnd_guest_dismiss(g);
-	else
+	if (slot >= cnd_the_door.board->n_slots || cnd_the_door.inboxes[slot] < 0 ||
+		cnd_ipc_send(cnd_the_door.inboxes[slot], m) < 0)
+		return -1;
+	cnd_guest_dismiss(g);
+	return 0;
+}
+
+void
+cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
+{
+	m->kind = CND_IPC_RESUME;
+	if (cnd_opening_forward(g, slot, m) < 0)
 		cnd_guest_refuse(g, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 }
 
-static void
-serve_status(struct cnd_guest *g, const struct cnp_status *m)
-{
-	if (g->peer.door == CND_DOOR_UNIX)
-		cnd_answer_status(&cnd_the_door.server, g->fd, cnd_the_door.board, m, -1);
-	else
-		cnd_answer_refuse(&cnd_the_door.server, CNC_SQLSTATE(BAD_LOGIN),
-			"the status is told on a pool's unix socket only");
-	cnd_guest_answer(g);
-}
-
+/* `resume` NULL: its key will come through TLS. */
 static void
 serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 {
 	static struct cnd_ipc m;
-	const struct cnd_slot *slot =
-		cnd_answer_resume(&cnd_the_door.server, cnd_the_door.board, resume);
+	struct cnp_server *s = &cnd_the_door.server;
+	struct cnd_scoreboard *b = cnd_the_door.board;
+	const struct cnd_slot *slot = resume != NULL ? cnd_answer_resume(s, b, resume)
+						     : cnd_answer_resume_named(s, b);
 
 	if (slot == NULL) {
 		cnd_guest_answer(g);
@@ -62,49 +61,31 @@ serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 	}
 	/* its bytes were only peeked at: they are still in the socket */
 	m.n_bytes = 0;
-	cnd_opening_forward(g, (uint32_t)(slot - cnd_the_door.board->slots), &m);
+	cnd_opening_forward_resume(g, (uint32_t)(slot - b->slots), &m);
 }
 
 static void
-serve_first(struct cnd_guest *g, const struct cnp_request *req)
+serve_cancel(struct cnd_guest *g, const struct cnp_cancel *cancel)
 {
-	switch (req->msg.code) {
-	case CNP_MSG_ATTACH:
-		cnd_waiting_admit(g);
-		break;
-	case CNP_MSG_CANCEL:
-		cnd_answer_cancel(
-			&cnd_the_door.server, cnd_the_door.board, &req->msg.as.cancel);
-		cnd_guest_answer(g);
-		break;
-	case CNP_MSG_STATUS:
-		serve_status(g, &req->msg.as.status);
-		break;
-	default:
-		serve_resume(g, &req->msg.as.resume);
-	}
+	cnd_answer_cancel(&cnd_the_door.server, cnd_the_door.board, cancel);
+	cnd_guest_answer(g);
 }
 
-/* Who wants TLS sends no more until HELLO came. */
-static int
-answer_tls(struct cnd_guest *g)
+/* What it wants, and whether TLS is to come first, for which there is no key here. */
+static void
+serve(struct cnd_guest *g, const struct cnp_request *req)
 {
-	const uint8_t *bytes;
-	size_t n;
-	int r;
+	const struct cnp_opening *o = &cnd_the_door.server.opening;
+	int has_tls = o->tls != CNP_TLS_NONE;
 
-	if (cnd_the_door.server.opening.tls == CNP_TLS_NONE)
-		return CENOTE_OK;
-	r = cnd_answer_hello(&cnd_the_door.server);
-	if (r < 0)
-		return r;
-	n = cnp_server_output(&cnd_the_door.server, &bytes);
-	if (!g->peer.was_told &&
-		send(g->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
-		return CENOTE_ERR_CONN;
-	g->peer.was_told = 1;
-	cnp_server_sent(&cnd_the_door.server, n);
-	return CENOTE_OK;
+	if (o->kind == CNP_OPEN_ATTACH)
+		cnd_waiting_admit(g);
+	else if (o->kind == CNP_OPEN_RESUME)
+		serve_resume(g, has_tls ? NULL : &req->msg.as.resume);
+	else if (o->kind == CNP_OPEN_CANCEL && !has_tls)
+		serve_cancel(g, &req->msg.as.cancel);
+	else
+		cnd_asking_begin(g);
 }
 
 /* ---- who may, by TCP ---- */
@@ -185,9 +166,17 @@ peek(struct cnd_guest *g)
 	return -1;
 }
 
-/* The opening, and the first frame if it is there. CENOTE_AGAIN: not all that is needed has come. */
+/* Who wants TLS sends no more until HELLO came, and a local client is let in by what it began with. */
 static int
-read_first(struct cnd_guest *g, size_t n, struct cnp_request *ret_request)
+is_enough(const struct cnd_guest *g, const struct cnp_opening *o)
+{
+	return o->tls != CNP_TLS_NONE ||
+	       (o->kind == CNP_OPEN_ATTACH && g->peer.door == CND_DOOR_UNIX);
+}
+
+/* The opening, and the first frame if that is needed. CENOTE_AGAIN: not all that is has come. */
+static int
+read_first(const struct cnd_guest *g, size_t n, struct cnp_request *ret_request)
 {
 	struct cnp_server *s = &cnd_the_door.server;
 	uint8_t *room;
@@ -200,16 +189,9 @@ read_first(struct cnd_guest *g, size_t n, struct cnp_request *ret_request)
 	memcpy(room, cnd_the_door.scratch, n);
 	cnp_server_received(s, n);
 	r = cnp_server_next(s, ret_request);
-	if (r < 0 || r == CENOTE_AGAIN)
+	if (r != CENOTE_OK || is_enough(g, &s->opening))
 		return r;
-	/* the worker does the rest */
-	if (s->opening.kind == CNP_OPEN_ATTACH &&
-		(g->peer.door == CND_DOOR_UNIX || s->opening.tls != CNP_TLS_NONE)) {
-		ret_request->msg.code = CNP_MSG_ATTACH;
-		return CENOTE_OK;
-	}
-	r = answer_tls(g);
-	return r < 0 ? r : cnp_server_next(s, ret_request);
+	return cnp_server_next(s, ret_request);
 }
 
 void
@@ -235,7 +217,7 @@ cnd_opening_look(struct cnd_guest *g)
 	else if (r < 0)
 		cnd_guest_answer(g);
 	else if (r == CENOTE_OK && find_pool(g))
-		serve_first(g, &req);
+		serve(g, &req);
 }
 
 /* ---- coming ---- */
@@ -345,21 +327,42 @@ cnd_opening_accept(const struct cnd_door_listener *l)
 	}
 }
 
+/* What it said, which nobody else has. 0, or -1: there is no memory, and it is gone. */
+static int
+keep_bytes(struct cnd_guest *g, const struct cnd_ipc *m)
+{
+	if (m->n_bytes == 0)
+		return 0;
+	g->kept = malloc(m->n_bytes);
+	if (g->kept == NULL) {
+		cnd_guest_dismiss(g);
+		return -1;
+	}
+	memcpy(g->kept, m->bytes, m->n_bytes);
+	g->kept_len = m->n_bytes;
+	return 0;
+}
+
 void
 cnd_opening_return(const struct cnd_ipc *m)
 {
 	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
 
+	if (g != NULL && keep_bytes(g, m) == 0)
+		begin(g);
+}
+
+void
+cnd_opening_route(struct cnd_ipc *m)
+{
+	uint32_t pool = cnd_the_door.board->slots[m->index].pool;
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], pool, &m->peer);
+
 	if (g == NULL)
 		return;
-	if (m->n_bytes > 0) {
-		g->kept = malloc(m->n_bytes);
-		if (g->kept == NULL) {
-			cnd_guest_dismiss(g);
-			return;
-		}
-		memcpy(g->kept, m->bytes, m->n_bytes);
-		g->kept_len = m->n_bytes;
-	}
-	begin(g);
+	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
+		cnd_guest_dismiss(g);
+	else if (cnd_opening_forward(g, m->index, m) < 0 && keep_bytes(g, m) == 0)
+		/* that worker is gone: whoever is free then */
+		cnd_waiting_admit(g);
 }

@@ -14,7 +14,6 @@ enum cnd_door {
 
 struct cnd_peer {
 	uint8_t door; /* enum cnd_door */
-	uint8_t was_told; /* HELLO went out to it already */
 	uint16_t port; /* TCP only, as the next; in host order */
 	struct in6_addr addr; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 };

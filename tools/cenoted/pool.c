@@ -15,13 +15,44 @@
 
 #define BACKLOG 4096
 
+/* Who logs in is the client: the server line must not say it, nor another's password. */
+static void
+check_clients_login(struct cnd_config *c, const struct cnd_pool_config *p,
+	const struct cnd_backend *backend)
+{
+	const char *const taken[] = { backend->user_option, backend->password_option,
+		backend->client_key_option, backend->server_key_option, "passfile" };
+	int is_keys = p->clients_login == CND_CLIENTS_KEYS;
+
+	if ((is_keys ? backend->client_key_option : backend->user_option) == NULL) {
+		cnd_config_error(c, p->line,
+			"pool %s: auth = %spass-through: backend %s cannot log in as its "
+			"clients%s",
+			p->name, is_keys ? "scram-" : "", p->backend,
+			is_keys ? " with keys of SCRAM" : "");
+		return;
+	}
+	for (size_t i = 0; i < p->n_servers; i++) {
+		for (size_t j = 0; j < sizeof(taken) / sizeof(taken[0]); j++) {
+			if (taken[j] != NULL &&
+				cnd_server_option(&p->servers[i], taken[j]) != NULL)
+				cnd_config_error(c, p->servers[i].line,
+					"server: %s: with auth = pass-through it is the "
+					"client's",
+					taken[j]);
+		}
+	}
+}
+
 static void
 check_servers(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
 {
 	for (size_t i = 0; i < p->n_servers; i++) {
 		const struct cnd_server_line *s = &p->servers[i];
-		struct cnd_server_spec spec = { s->options, s->n_options };
+		struct cnd_server_spec spec = { .options = s->options,
+			.n_options = s->n_options,
+			.is_clients = (uint8_t)p->clients_login };
 		struct cnc_diag diag;
 
 		cnc_diag_init(&diag, NULL);
@@ -49,6 +80,8 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 				c, p->line, "pool %s: %s", p->name, diag.message);
 		else
 			check_servers(c, p, ret_backends[i]);
+		if (ret_backends[i] != NULL && p->clients_login != CND_CLIENTS_NONE)
+			check_clients_login(c, p, ret_backends[i]);
 		cnc_diag_finish(&diag);
 	}
 }

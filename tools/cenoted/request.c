@@ -377,10 +377,25 @@ tell_parameters(struct cnd_worker *w)
 	return r;
 }
 
+/* What only a new login clears is no loss to who asked for a session that is as new. */
+static int
+reset_or_log_in(struct cnd_worker *w)
+{
+	static const struct cnp_str nothing = { "", 0 };
+	int r = w->backend->reset(w->session, &w->diag);
+
+	if (r != CENOTE_ERR_UNSUPPORTED)
+		return r;
+	cnc_diag_clear(&w->diag);
+	cnd_logout(w);
+	r = cnd_login(w);
+	return r < 0 ? r : w->backend->attach(w->session, &nothing, &w->diag);
+}
+
 static int
 on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	int r = w->backend->reset(w->session, &w->diag);
+	int r = reset_or_log_in(w);
 
 	(void)m;
 	memset(w->portals, 0, sizeof(w->portals));
@@ -470,7 +485,9 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 		ms = m->as.suspend.timeout_ms;
 	if (ms > UINT32_MAX)
 		ms = UINT32_MAX;
-	/* the key of the lent session ends with it; this one is the right to resume */
+	/* The key of the lent session ends with it; this one is the right to resume. The number is a new one that
+	 * nobody guesses, either: it brings who wants TLS here before there is a key. */
+	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_key(w));
 	atomic_store(&w->slot->key, cnd_worker_key(w));
 	reply.as.suspended.session =
 		cnd_session_number(w->slot_index, w->slot->generation);
@@ -658,6 +675,7 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	begin(w, req);
 	r = handle != NULL ? handle(w, &req->msg) : CENOTE_ERR_UNSUPPORTED;
 	cnc_arena_finish(&w->arena);
+	cnd_pace_end(w);
 	if (w->is_client_gone)
 		return CENOTE_ERR_CONN;
 	if (cnp_server_state(&w->server) == CNP_SERVER_BROKEN)
@@ -684,13 +702,13 @@ int
 cnd_request_lose_idle(struct cnd_worker *w)
 {
 	int holds_nothing = w->is_ready && w->tx == CENOTE_TX_IDLE && w->pins == 0;
+	const struct cnc_diag *said = cnd_loss_has_words(&w->diag) ? &w->diag : NULL;
 
 	complete_diag(w, CENOTE_ERR_CONN, CNP_MSG_SYNC);
 	note_loss(w, "its idle time");
 	/* nothing was begun since the client was last told that it holds nothing: any other session
 	 * is as good, also for what it sends just now */
-	if (!holds_nothing ||
-		cnp_server_yield(&w->server, CNP_YIELD_LOST, NULL) != CENOTE_OK)
+	if (!holds_nothing || cnp_server_yield_lost(&w->server, said) != CENOTE_OK)
 		(void)cnp_server_error(&w->server, &w->diag);
 	return CENOTE_ERR_CONN;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/plain.h"
 #include "protocol/scram.h"
 #include "units.h"
 #include "users.h"
@@ -18,6 +19,8 @@ static const char *const methods[] = {
 	[CND_METHOD_CERT] = "cert",
 	[CND_METHOD_TRUST] = "trust",
 	[CND_METHOD_REJECT] = "reject",
+	[CND_METHOD_PASS_THROUGH] = "pass-through",
+	[CND_METHOD_SCRAM_PASS_THROUGH] = "scram-pass-through",
 };
 
 static const char *const doors[] = {
@@ -194,9 +197,10 @@ begin_rule(struct parser *p, const char *name)
 {
 	struct cnd_rules *rules = p->rules;
 	struct cnd_rule *more;
-	int method =
-		find_word(p, "a way to log in (peer, scram-sha-256, cert, trust, reject)",
-			name, methods, N_ITEMS(methods));
+	int method = find_word(p,
+		"a way to log in (peer, scram-sha-256, cert, trust, pass-through, "
+		"scram-pass-through, reject)",
+		name, methods, N_ITEMS(methods));
 
 	if (method < 0)
 		return -1;
@@ -353,6 +357,7 @@ method_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 				"is"
 			      : NULL;
 	case CND_METHOD_SCRAM:
+	case CND_METHOD_SCRAM_PASS_THROUGH:
 		return is_tcp && !a->has_tls && rule->tls != CND_TLS_NO
 			       ? "over TCP without TLS it matches only with tls=no"
 			       : NULL;
@@ -362,6 +367,9 @@ method_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 		return is_tcp && rule->door != CND_DOOR_WANTED_TCP
 			       ? "trust matches TCP only with door=tcp"
 			       : NULL;
+	case CND_METHOD_PASS_THROUGH:
+		return is_tcp && !a->has_tls ? "no password is taken over TCP without TLS"
+					     : NULL;
 	default:
 		return NULL;
 	}
@@ -417,6 +425,17 @@ may_match(const struct cnd_rule *rule, enum cnd_door door, int has_tls, int *ret
 	       (rule->n_from == 0 || door == CND_DOOR_TCP);
 }
 
+static uint8_t
+login_of(const struct cnd_rule *rule)
+{
+	if (rule->method == CND_METHOD_PASS_THROUGH)
+		return CND_LOGIN_PLAIN;
+	return rule->method == CND_METHOD_SCRAM ||
+			       rule->method == CND_METHOD_SCRAM_PASS_THROUGH
+		       ? CND_LOGIN_PASSWORD
+		       : CND_LOGIN_OTHER;
+}
+
 uint8_t
 cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls)
 {
@@ -425,9 +444,7 @@ cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls)
 
 	for (size_t i = 0; i < rules->n && !takes_all; i++) {
 		if (may_match(&rules->list[i], door, has_tls, &takes_all))
-			logins |= rules->list[i].method == CND_METHOD_SCRAM
-					  ? CND_LOGIN_PASSWORD
-					  : CND_LOGIN_OTHER;
+			logins |= login_of(&rules->list[i]);
 		else
 			takes_all = 0;
 	}
@@ -437,6 +454,9 @@ cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls)
 const char *
 cnd_logins_mechanisms(uint8_t logins, int can_bind)
 {
+	/* a pool that has it has no other way in */
+	if (logins & CND_LOGIN_PLAIN)
+		return CNP_PLAIN;
 	if (!(logins & CND_LOGIN_PASSWORD))
 		return "";
 	if (logins & CND_LOGIN_OTHER)

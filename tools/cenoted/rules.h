@@ -17,7 +17,9 @@ enum cnd_method {
 	CND_METHOD_SCRAM, /* a password */
 	CND_METHOD_CERT, /* a certificate that was verified: TLS only */
 	CND_METHOD_TRUST, /* whoever it says it is */
-	CND_METHOD_REJECT
+	CND_METHOD_REJECT,
+	CND_METHOD_PASS_THROUGH, /* its server says, which gets its password */
+	CND_METHOD_SCRAM_PASS_THROUGH /* the same, but it is only proved to both */
 };
 
 enum cnd_tls_wanted {
@@ -77,7 +79,8 @@ const struct cnd_rule *cnd_rules_match(
 /* Kinds of login. */
 enum cnd_logins {
 	CND_LOGIN_PASSWORD = 1,
-	CND_LOGIN_OTHER = 2 /* without messages of its own */
+	CND_LOGIN_OTHER = 2, /* without messages of its own */
+	CND_LOGIN_PLAIN = 4 /* the password itself */
 };
 
 /* Those that may be asked for at such a door, while nobody knows from where, or as whom. */

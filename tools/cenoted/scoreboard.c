@@ -127,6 +127,7 @@ cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool)
 		s->order = CND_ORDER_NONE;
 		s->key = 0;
 		s->server_line = 0;
+		s->owner = 0;
 		s->attaches = 0;
 		s->requests = 0;
 		s->errors = 0;
@@ -209,18 +210,39 @@ cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state)
 	       !cnd_pool_has_idle(p);
 }
 
+int
+cnd_slot_claim(struct cnd_scoreboard *b, uint32_t slot)
+{
+	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+	uint64_t bit = 1ull << slot % 64;
+
+	return (atomic_fetch_and(&p->idle[slot / 64], ~bit) & bit) != 0;
+}
+
+void
+cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot)
+{
+	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+
+	atomic_fetch_or(&p->idle[slot / 64], 1ull << slot % 64);
+}
+
+struct cnd_slot *
+cnd_slot_named(struct cnd_scoreboard *b, uint64_t session)
+{
+	uint32_t slot = (uint32_t)session;
+
+	if (slot >= b->n_slots || b->slots[slot].generation != (uint32_t)(session >> 32))
+		return NULL;
+	return &b->slots[slot];
+}
+
 struct cnd_slot *
 cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key)
 {
-	uint32_t slot = (uint32_t)session;
-	struct cnd_slot *s;
+	struct cnd_slot *s = cnd_slot_named(b, session);
 
-	if (slot >= b->n_slots || key == 0)
-		return NULL;
-	s = &b->slots[slot];
-	if (s->key != key || s->generation != (uint32_t)(session >> 32))
-		return NULL;
-	return s;
+	return s != NULL && key != 0 && s->key == key ? s : NULL;
 }
 
 int

@@ -75,6 +75,9 @@ struct cnd_slot {
 	_Atomic uint32_t pins; /* bits of enum cenote_pin: what it holds */
 	_Atomic uint32_t
 		server_line; /* of the pool's, from 1, in use or being tried; 0 none */
+	_Atomic uint64_t
+		owner; /* whose session it is, in a pool that passes logins through; 0
+				   nobody's */
 	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
 	_Atomic uint64_t
 		cancel; /* generation << 32 | last request that it may hit; 0: none */
@@ -110,7 +113,9 @@ struct cnd_pool_record {
 	_Atomic uint32_t mode; /* enum cnd_mode */
 	_Atomic int64_t queue_timeout_ms;
 	_Atomic int64_t contended_ms; /* when a client last waited: by the door */
-	_Atomic uint64_t attaches; /* by the workers, as the next three */
+	_Atomic uint32_t login_changes; /* clients changed what logins begin with; by the
+					 * workers, as the next four */
+	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
 	_Atomic uint64_t errors;
 	_Atomic uint64_t yields;
@@ -157,6 +162,11 @@ void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
 /* The state in shared memory, and the pool's bit for idle. 1 if this left the pool without an
  * idle worker. */
 int cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state);
+/* Take an idle worker out of the idle ones, so that it takes nobody but who is sent to it: 1; 0: it is not idle,
+ * or was claimed. A worker that claims itself may take whoever comes. */
+int cnd_slot_claim(struct cnd_scoreboard *b, uint32_t slot);
+/* It is idle as before. */
+void cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot);
 /* Count it among its pool's unproven, or no more. 1: somebody is held for just that. */
 int cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven);
 /* It is counted for no server line any more. */
@@ -174,6 +184,8 @@ cnd_session_number(uint32_t slot, uint32_t generation)
 }
 /* The slot that a client's session number and key name; NULL if they are not (or no more) right. */
 struct cnd_slot *cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key);
+/* The same by the number alone, which proves nothing. */
+struct cnd_slot *cnd_slot_named(struct cnd_scoreboard *b, uint64_t session);
 /* Ask for what runs to be cancelled, up to that request: 1 if that runs or is still to come, else 0. */
 int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
 /* Whether the request that runs now is cancelled; told once. */

@@ -21,6 +21,8 @@
 #define BACK_OFF_MIN_MS 100
 #define BACK_OFF_MAX_MS 15000
 #define OUTPUT_MAX      (256u * 1024u)
+/* So long a worker that was promised to a client waits for nobody else. */
+#define PROMISE_MS      1000
 
 static volatile sig_atomic_t is_terminated;
 
@@ -137,6 +139,17 @@ back_off(struct cnd_worker *w)
 
 /* ---- taking a client ---- */
 
+void
+cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m)
+{
+	w->fd = m->fds[0];
+	w->is_handed_over = 1;
+	w->is_routed = m->kind == CND_IPC_ROUTED;
+	w->peer = m->peer;
+	w->n_handed = m->n_bytes;
+	memcpy(w->handed, m->bytes, m->n_bytes);
+}
+
 /* One who waited. 1, or 0 if there is none (any more). */
 static int
 take_from_queue(struct cnd_worker *w)
@@ -148,11 +161,7 @@ take_from_queue(struct cnd_worker *w)
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
 		if (cnd_ticket_move(w->board, m.index, m.serial, CND_TICKET_TAKEN)) {
-			w->fd = m.fds[0];
-			w->is_handed_over = 1;
-			w->peer = m.peer;
-			w->n_handed = m.n_bytes;
-			memcpy(w->handed, m.bytes, m.n_bytes);
+			cnd_worker_take_handed(w, &m);
 			if (w->peer.door == CND_DOOR_TCP)
 				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
 			cnd_worker_wake_door(w);
@@ -165,11 +174,26 @@ take_from_queue(struct cnd_worker *w)
 	return 0;
 }
 
+/* One that another worker sent; or who resumes, and comes too late. */
+static int
+take_from_inbox(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+
+	if (cnd_ipc_receive(w->inbox_fd, &m) <= 0)
+		return 0;
+	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
+		cnd_fatal("the door sent nonsense");
+	cnd_worker_take_handed(w, &m);
+	return 1;
+}
+
 static int
 take_from_socket(struct cnd_worker *w)
 {
 	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	w->is_handed_over = 0;
+	w->is_routed = 0;
 	w->n_handed = 0;
 	w->peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
 	return w->fd >= 0;
@@ -239,46 +263,95 @@ listen_to_server(struct cnd_worker *w)
 	return 0;
 }
 
-/* 1: there is a client; 0: look around and come again. */
+/* Those who are there without anybody waiting for them. */
 static int
-take_client(struct cnd_worker *w)
+take_waiting(struct cnd_worker *w)
 {
-	struct epoll_event events[3];
-	int left;
-	int n;
-
 	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
 		take_from_queue(w))
 		return 1;
 	/* Who came while the last client was served is there already; and the server was looked at when
 	 * that one went, or since then, by its reset. */
-	if (w->has_served) {
-		w->has_served = 0;
-		if (take_from_socket(w))
+	if (!w->has_served)
+		return 0;
+	w->has_served = 0;
+	return take_from_socket(w);
+}
+
+static int
+take_who_came(struct cnd_worker *w, const struct epoll_event *events, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if ((events[i].data.fd == w->inbox_fd && take_from_inbox(w)) ||
+			(events[i].data.fd == w->queue_fd && take_from_queue(w)))
 			return 1;
 	}
+	return n > 0 && take_from_socket(w);
+}
+
+/* Who was promised this worker's session; not for ever, since a process that promises may die. */
+static int
+take_promised(struct cnd_worker *w)
+{
+	int64_t until = cnd_now_ms() + PROMISE_MS;
+
+	while (cnd_worker_order(w) != CND_ORDER_NOW && cnd_now_ms() < until) {
+		if (take_from_inbox(w))
+			return 1;
+		cnd_worker_wait(w, w->inbox_fd, POLLIN, until);
+	}
+	cnd_pass_through_release(w);
+	return 0;
+}
+
+/* 1: there is a client; 0: look around and come again. */
+static int
+take_client(struct cnd_worker *w)
+{
+	struct epoll_event events[4];
+	int left;
+	int n;
+
+	if (!cnd_pass_through_reserve(w))
+		return take_promised(w);
+	if (take_waiting(w))
+		return 1;
 	left = idle_left(w);
-	if (left == 0 && has_left(w))
+	if (left == 0 && (has_left(w) || cnd_pass_through_expire(w)))
 		return 0;
-	n = epoll_pwait(w->epoll_fd, events, 3, look_left(w, left), &w->waiting_mask);
+	cnd_pass_through_release(w);
+	n = epoll_pwait(w->epoll_fd, events, 4, look_left(w, left), &w->waiting_mask);
 	/* first, so that no client gets a session that is dead */
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == w->server_fd && !listen_to_server(w))
 			return 0;
 	}
-	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd == w->queue_fd && take_from_queue(w))
-			return 1;
-	}
-	return n > 0 && take_from_socket(w);
+	if (n <= 0)
+		return 0;
+	if (!cnd_pass_through_reserve(w))
+		return take_promised(w);
+	if (take_who_came(w, events, n))
+		return 1;
+	cnd_pass_through_release(w);
+	return 0;
+}
+
+/* He is on his way here, and nowhere else. */
+static int
+take_last_promised(struct cnd_worker *w)
+{
+	return w->sm.state == CND_SLOT_IDLE && !cnd_pass_through_reserve(w) &&
+	       take_promised(w);
 }
 
 /* An ending daemon still serves those who got in; then their sessions are yielded. */
 static int
 take_last_client(struct cnd_worker *w)
 {
-	return cnd_worker_order(w) == CND_ORDER_DRAIN &&
-	       (take_from_queue(w) || take_from_socket(w));
+	if (cnd_worker_order(w) == CND_ORDER_DRAIN &&
+		(take_from_queue(w) || take_from_socket(w)))
+		return 1;
+	return take_last_promised(w);
 }
 
 static void
@@ -358,25 +431,41 @@ log_in_unasked(struct cnd_worker *w)
 	return r < 0 && !is_plain ? cnd_login(w) : r;
 }
 
+/* There is a session for who comes, or it will be of who comes. */
+static int
+can_lend(const struct cnd_worker *w)
+{
+	return w->session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
+}
+
+/* 1: there is one; 0: look around and come again; -1: it is time to leave. */
+static int
+find_client(struct cnd_worker *w)
+{
+	int is_ending = cnd_worker_order(w) != CND_ORDER_NONE;
+
+	if (is_ending && (!can_lend(w) || cnd_worker_order(w) != CND_ORDER_DRAIN))
+		return take_last_promised(w) ? 1 : -1;
+	if (!can_lend(w) && log_in_unasked(w) < 0) {
+		back_off(w);
+		return 0;
+	}
+	be_ready(w);
+	if (cnd_worker_order(w) != CND_ORDER_NONE)
+		return take_last_client(w) ? 1 : -1;
+	if (take_client(w))
+		return 1;
+	return w->sm.state == CND_SLOT_ENDING ? -1 : 0;
+}
+
 static void
 live(struct cnd_worker *w)
 {
-	for (;;) {
-		if (cnd_worker_order(w) != CND_ORDER_NONE &&
-			(w->session == NULL || cnd_worker_order(w) != CND_ORDER_DRAIN))
-			return;
-		if (w->session == NULL && log_in_unasked(w) < 0) {
-			back_off(w);
+	int r;
+
+	while ((r = find_client(w)) >= 0) {
+		if (r == 0)
 			continue;
-		}
-		be_ready(w);
-		if (cnd_worker_order(w) != CND_ORDER_NONE ? !take_last_client(w)
-							  : !take_client(w)) {
-			if (w->sm.state == CND_SLOT_ENDING ||
-				cnd_worker_order(w) != CND_ORDER_NONE)
-				return;
-			continue;
-		}
 		serve(w);
 		freshen(w);
 	}
@@ -393,20 +482,12 @@ bound_memory(void)
 }
 
 static void
-forget_other_pools(const struct cnd_child *child, const struct cnd_pool_config *mine)
-{
-	for (size_t i = 0; i < child->config->n_pools; i++) {
-		if (&child->config->pools[i] != mine)
-			cnd_pool_config_forget(&child->config->pools[i]);
-	}
-}
-
-static void
 init(struct cnd_worker *w)
 {
 	cnd_host_init(w);
 	w->fd = -1;
 	w->server_fd = -1;
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
 	w->idle_ms = cnd_now_ms();
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
 	cnc_buf_init(&w->parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
@@ -415,11 +496,14 @@ init(struct cnd_worker *w)
 	cnp_server_init(
 		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
 	cnd_request_init(w);
+	cnd_pace_init(w);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll_fd < 0)
 		cnd_fatal("epoll: %s", strerror(errno));
 	watch(w, w->listen_fd);
 	watch(w, w->queue_fd);
+	if (w->config->clients_login != CND_CLIENTS_NONE)
+		watch(w, w->inbox_fd);
 }
 
 static void
@@ -463,7 +547,7 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	w->listen_fd = pool->listen_fd;
 	w->queue_fd = pool->queue[1];
 	w->inbox_fd = inbox_fd;
-	forget_other_pools(child, pool->config);
+	cnd_pool_configs_forget(child->config, pool->config);
 	w->tls = cnd_tls_server(w->config, child->tickets);
 	cnd_tls_forget(&w->config->tls);
 	if (cnd_sandbox_enter(w->backend->writes_files ? CND_SANDBOX_FILE_WORKER

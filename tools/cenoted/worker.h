@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "channel.h"
+#include "core/base64.h"
 #include "ipc.h"
 #include "pool.h"
 #include "protocol/session_server.h"
@@ -42,8 +43,22 @@ struct cnd_portal {
 /* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
 #define CND_NEVER INT64_MAX
 
+/* What a client logs in to the server with, in a pool that passes logins through; and who its certificate says it is,
+ * "" if it has none. */
+#define CND_PASSWORD_MAX 1023u
+
+struct cnd_credentials {
+	char user[CND_USER_MAX + 1]; /* "": there are none */
+	char secret[CND_PASSWORD_MAX +
+		    1]; /* the password, or SCRAM's key of the client */
+	char server_key[CNC_BASE64_LEN(CNP_HASH_LEN) + 1]; /* "": that is the password */
+	char subject[256];
+	char issuer[256];
+};
+
 /* Of all that a server reports under names of its own, encoded. */
 #define CND_PARAMETERS_MAX 16384u
+#define CND_SETTINGS_MAX   1023u
 /* How long a line that failed is tried last, where the pool does not rebalance. */
 #define CND_LINE_DOWN_MS   60000
 /* What prepared statements are remembered for: a power of 2. */
@@ -52,8 +67,8 @@ struct cnd_portal {
 /*
  * A worker: one process, one session of the backend. The files that share it: worker.c (its
  * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), auth.c (who it
- * is), client.c (one client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
- * copy.c (what is on its way out and in).
+ * is), pass_through.c (logins that are the clients'), client.c (one client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
+ * copy.c (what is on its way out and in), pace.c (who runs first, it or the server).
  */
 struct cnd_worker {
 	const struct cnd_child *child;
@@ -71,6 +86,7 @@ struct cnd_worker {
 	sigset_t waiting_mask; /* signals come only while it waits */
 
 	struct cnd_session *session; /* NULL: logged out */
+	uint32_t login_changes; /* the pool's, when that logged in */
 	struct cnd_host host;
 	struct cnd_info info;
 	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
@@ -80,6 +96,13 @@ struct cnd_worker {
 	unsigned n_failures; /* to log in, in a row */
 	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
 	int has_served; /* a client has gone since it last waited for one */
+
+	/* a pool that passes logins through */
+	struct cnd_credentials client; /* of who attaches; wiped when that is over */
+	uint8_t proof_key[CNP_HASH_LEN];
+	uint8_t proof[CNP_HASH_LEN]; /* of what the session was logged in with */
+	int64_t proved_ms; /* when the server last took a login; 0: never */
+	int is_routed; /* the client was sent here by another worker */
 
 	/* the client */
 	int fd; /* -1 none */
@@ -92,7 +115,9 @@ struct cnd_worker {
 	struct cnp_server server;
 	struct cnc_arena arena; /* of one request */
 	char user[64];
-	char settings[1024]; /* that the session was, or is to be, logged in with */
+	char settings[CND_SETTINGS_MAX +
+		      1]; /* that the session was, or is to be, logged in with */
+	const char *wanted_settings; /* of the client that attaches */
 	uid_t uid; /* -1: not known */
 	int64_t login_until_ms; /* it must be attached by then */
 	int has_failed; /* its password was wrong */
@@ -126,6 +151,8 @@ struct cnd_worker {
 	struct cnc_diag diag; /* of the running request */
 	int is_client_gone;
 	int is_session_lost;
+	uint8_t may_pace; /* the scheduling policy is ours to choose */
+	uint8_t is_patient; /* it lets the server run: cnd_pace_long_result() */
 
 	/* the session, as it was behind the last request */
 	uint8_t tx; /* enum cenote_tx */
@@ -153,6 +180,8 @@ _Noreturn void cnd_worker_run(const struct cnd_child *child, const struct cnd_po
 void cnd_worker_move(struct cnd_worker *w, uint32_t state);
 /* What the master wants: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
+/* A client that somebody else took first. */
+void cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
 void cnd_worker_wake_door(const struct cnd_worker *w);
 uint64_t cnd_worker_key(struct cnd_worker *w);
 /* A client that came by TCP has said who it is, or is gone: the next may be let in. */
@@ -162,6 +191,12 @@ void cnd_worker_settle_stranger(struct cnd_worker *w);
 /* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell
  * why, and the settings are forgotten: whoever comes next has not asked for them. */
 int cnd_login(struct cnd_worker *w);
+/* With other settings, or as another. The session that there is stays if no server wants that. */
+int cnd_login_replace(struct cnd_worker *w, const char *settings);
+/* Whether the session is as if it was logged in now, with what its client wants. */
+int cnd_login_is_as_wanted(const struct cnd_worker *w);
+/* Whether a login failed for what the server, or the way to it, is like; else for who logged in. */
+int cnd_login_blames_server(const struct cnc_diag *diag);
 void cnd_logout(struct cnd_worker *w);
 /* Ask the backend anew for what clients are told of the session. */
 void cnd_login_take_info(struct cnd_worker *w);
@@ -188,6 +223,8 @@ int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
 int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 
 /* auth.c */
+/* Read what will be asked for of who is at the other end, while files can be read. */
+void cnd_auth_prepare(const struct cnd_worker *w);
 /* Who is at the other end of a unix socket: 0, or -1. */
 int cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer);
 /* Find out who it is, as the pool's rules want it; HELLO and a login travel if need be. CENOTE_OK: w->user and w->uid are who it
@@ -195,13 +232,38 @@ int cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer);
 int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
 /* The same for who has shown the key of w->user's suspended session, which stands for its password. */
 int cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted);
+/* May it ask for the status? By TCP it logs in for that; on a unix socket root and cenoted's own user may, and who is
+ * in allow_users and has a rule. As cnd_auth_log_in(). */
+int cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted);
 /* HELLO for who wants TLS and sends no more until it came: nobody knows yet who it will be. */
 int cnd_auth_hello(struct cnd_worker *w, int tls);
+
+/* pass_through.c */
+/* Make the session that of w->client, or see that it is. CENOTE_OK; negative: the diagnostics tell why, and what
+ * there was is as before. */
+int cnd_pass_through(struct cnd_worker *w);
+/* The credentials are not needed any more. */
+void cnd_pass_through_forget(struct cnd_worker *w);
+/* Before it is known that it is `user`: another idle worker may have its session, or be without one while this has
+ * another's. CENOTE_OK: it stays here; CENOTE_ERR_CONN: it was sent there. */
+int cnd_pass_through_route(struct cnd_worker *w, const char *user);
+/* It was logged in: others may know whose session it is. */
+void cnd_pass_through_publish(struct cnd_worker *w);
+/* 0: another worker has promised this one to somebody, who is on his way. Else it may take whoever comes, until it
+ * is released, or leaves IDLE. */
+int cnd_pass_through_reserve(struct cnd_worker *w);
+void cnd_pass_through_release(struct cnd_worker *w);
+/* Nobody wanted this client's session for idle_ttl: 1, and it is logged out. */
+int cnd_pass_through_expire(struct cnd_worker *w);
 
 /* attach.c */
 /* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
  * else: done with, one way or another. */
 int cnd_attach_open(struct cnd_worker *w);
+/* The client goes elsewhere, by the door, with what it said so far. 0, or -1: it is still here. */
+int cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot);
+/* Only answer what needs no session: by a process that has none. CENOTE_DONE, or negative: as cnd_attach_open(). */
+int cnd_attach_answer(struct cnd_worker *w);
 /* A login failed: the door says so when its time has come, and no worker waits for that. 0, or -1: it is
  * still here, to be told at once. */
 int cnd_attach_part(struct cnd_worker *w);
@@ -219,6 +281,8 @@ enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the one who resumes, and serve him. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
 void cnd_client_close(struct cnd_worker *w);
+/* It did not get a session, and `r` says why: its last words, unless the door says them later. */
+void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse what lies in the inbox: its time is over. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 /* Send what is queued, until all is gone. Waits for a slow reader: CENOTE_OK, or CENOTE_ERR_CONN
@@ -250,6 +314,8 @@ void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
 /* What a request may do to the data, should its answer get lost: it is carried out next. */
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
 void cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql);
+/* Whether it is the server itself that said so. */
+int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in the diagnostics what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
 
@@ -265,6 +331,12 @@ int cnd_sink_end_rows(struct cnd_worker *w);
 int cnd_sink_flush(struct cnd_worker *w);
 /* The request ended in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
+
+/* pace.c */
+void cnd_pace_init(struct cnd_worker *w);
+/* Much is on its way: let the server go ahead, to the end of the request. */
+void cnd_pace_long_result(struct cnd_worker *w);
+void cnd_pace_end(struct cnd_worker *w);
 
 /* copy.c */
 int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);

@@ -152,6 +152,16 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_conn_create(
 CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
 
 /**
+ * Say how the handle learns in which process it is: calls ask for it, so that a forked child is
+ * refused. For a host that has a cheaper way than a system call each time.
+ *
+ * @param function  as getpid(); it must tell a forked child from its parent. NULL: getpid() itself
+ *
+ * Since: 0.1
+ */
+CENOTE_API void cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void));
+
+/**
  * Set an option by name, before cenote_connect(). The names are those of the URI's query:
  *
  *   pool              the pool's name (default: none; needed)
@@ -159,8 +169,10 @@ CENOTE_API void cenote_conn_destroy(cenote_conn *conn);
  *   hosts             ordered (default) or random: in which order hosts are tried
  *   run_dir           unix socket: the directory of POOL.sock (default: $CENOTE_SERVER, then
  *                     $XDG_RUNTIME_DIR/cenote if that has it, then /run/cenote)
- *   user, password    who logs in (default: the unix user). The password itself is never sent. A
- *                     pool that asks for none is not told that there is one.
+ *   user, password    who logs in (default: the unix user). The password is proved; it is itself
+ *                     sent only to a pool that logs in to its server with it (auth = pass-through),
+ *                     by a unix socket or with tls=verify-full. A pool that asks for none is not
+ *                     told that there is one.
  *   database          checked against the pool's where given
  *   program           name of the program (default: what it was started as)
  *   application_name  free text for the pool's status
@@ -293,7 +305,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_wait(cenote_conn *conn, int timeout_ms);
 
 /**
  * Facts of the session, by name: backend, server, server_version, database, worker_pid,
- * session (number), pool, socket (what was connected to), protocol, features (names of the
+ * session (number), pool, socket (what was connected to), login (by which mechanism:
+ * SCRAM-SHA-256-PLUS, SCRAM-SHA-256, PLAIN, EXTERNAL; "" none was asked for), protocol, features (names of the
  * backend's capabilities, comma-separated), attaches (how often this handle was attached),
  * and each parameter that the backend reported under its own name.
  *
@@ -513,7 +526,9 @@ typedef struct cenote_exec_options {
 	/** Streamed only. 0: the server sends on, as fast as batches are taken. n: it sends n
 	 *  rows, keeps the rest behind a portal, and other requests may run in between. */
 	uint32_t batch_rows;
-	uint32_t reserved; /**< 0 */
+	/** 1: in a pipeline it is a synchronisation point itself, as if cenote_send_sync() followed,
+	 *  without an answer of its own; it still waits to be sent with others. */
+	uint32_t sync;
 	uint64_t max_rows; /**< at most so many rows; 0 for all */
 	/** One enum cenote_format for each column, which then override `format`; an error (08P01)
 	 *  if there are not as many as columns. A structure whose size ends before is taken as if
@@ -837,9 +852,10 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_send_catalog(
 
 /**
  * State of the daemon's pools and workers, from its scoreboard, on a connection of its own:
- * works also while every session is taken. Blocking. The handle needs options only. Whoever may
- * open the socket may ask; who other users' clients are is told to root and to cenoted's own user
- * only.
+ * works also while every session is taken. Blocking. The handle needs options only. By TCP it logs
+ * in as an attach does, and is told of that pool only; on a unix socket root and cenoted's own user
+ * may ask, and whom allow_users and the rules would let try. Who other users' clients are is told
+ * to root and to cenoted's own user only.
  * @param what     "pools" or "workers"
  * @return as cenote_query().   Since: 0.1
  */
@@ -873,7 +889,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_send(cenote_cancel *cancel);
 /**
  * The same, async-signal-safe: for a signal's handler, and for several threads with one
  * cenote_cancel. It takes no memory but 4 kB of the stack, keeps errno, and only reads *cancel.
- * It goes in clear text, so where the session has TLS over TCP it is CENOTE_ERR_UNSUPPORTED.
+ * It goes in clear text, so where the session has TLS over TCP it is CENOTE_ERR_UNSUPPORTED;
+ * cenote_cancel_send() has TLS there.
  * @param ret_why  on failure, why: cut to `size` bytes, its zero byte counted. May be NULL if
  *                 that is 0.
  * @return as cenote_cancel_send().   Since: 0.1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """cenote-bench measures a real pool, and says what it measured. No figure is judged here.
 
-usage: test_bench.py CENOTE_BENCH CENOTED [SHIM …]
+usage: test_bench.py CENOTE_BENCH CENOTED [SHIM …] [cenote-crypto.so] [libcenoteodbc.so]
 """
 
 import json
@@ -11,10 +11,12 @@ import sys
 import tempfile
 
 BENCH, CENOTED = sys.argv[1:3]
+LIBRARIES = {os.path.basename(path): path for path in sys.argv[3:]}
 # Each with the target that uses it.
 SHIMS = {
-    {"libpq.so.5": "shim", "libmariadb.so.3": "mysql-shim"}[os.path.basename(path)]: path
-    for path in sys.argv[3:]
+    target: LIBRARIES[name]
+    for name, target in (("libpq.so.5", "shim"), ("libmariadb.so.3", "mysql-shim"))
+    if name in LIBRARIES
 }
 SUMMARIES = ["wall_us", "cpu_us", "client_cpu_us"]
 
@@ -65,6 +67,7 @@ def json_has_every_case_with_all_its_figures():
     assert isinstance(report["pinned_cpu"], int)
     cases = [(c["workload"], c["queries_per_connection"]) for c in report["cases"]]
     assert cases == [
+        ("attach", 1),
         ("connect", 1),
         ("steady", None),
         ("prepared", None),
@@ -96,6 +99,20 @@ def text_names_every_target_and_gives_a_ratio():
     assert err == "", "progress belongs on a terminal only"
 
 
+def every_suite_of_ciphers_is_measured_against_clear_text():
+    status, out, err = short("tls", "--workloads=connect")
+    assert status == 0, err
+    told = dict(line.split(": ", 1) for line in out.splitlines() if ": TLSv1." in line)
+    assert len(told) == 6, out
+    for suite, agreed in told.items():
+        assert suite in agreed, out
+        assert f"\n  {suite} / clear: wall" in out, out
+    assert "\nclear: no TLS\n" in out, out
+    # each with clear text only
+    assert out.count(" / ") == 6, out
+    assert short("ssl")[0] == 2
+
+
 def shim_is_measured(target, path):
     env = dict(os.environ, CENOTE_SHIM_DIR=os.path.dirname(path))
     status, out, err = short(
@@ -114,6 +131,22 @@ def shim_is_measured(target, path):
 def shims_are_measured_where_they_are_named():
     for target, path in SHIMS.items():
         shim_is_measured(target, path)
+
+
+def the_odbc_driver_is_measured():
+    env = dict(os.environ, CENOTE_ODBC_DRIVER=LIBRARIES["libcenoteodbc.so"])
+    status, out, err = short("odbc", "--json", "--targets=odbc,pooled", env=env)
+    assert status == 0, err
+    cases = json.loads(out)["cases"]
+    assert [c["workload"] for c in cases] == ["attach", "large", "bound"], out
+    for case in cases:
+        for series, name in zip(case["targets"], ["odbc", "pooled"]):
+            check_series(series, name, f"{case['workload']} {name}")
+    env = dict(os.environ, CENOTE_ODBC_DRIVER="/nonexistent.so")
+    status, out, err = short("odbc", env=env)
+    assert status == 1 and "/nonexistent.so" in err, (status, err)
+    status, out, err = short("--targets=odbc-native")
+    assert status == 2 and "needs --odbc" in err, (status, err)
 
 
 def several_clients_work_at_the_same_time():
@@ -183,6 +216,10 @@ TESTS = [
     what_cannot_be_reached_gives_1_and_a_reason,
     help_and_version_are_answers,
 ]
+if "cenote-crypto.so" in LIBRARIES:
+    TESTS.append(every_suite_of_ciphers_is_measured_against_clear_text)
+if "libcenoteodbc.so" in LIBRARIES:
+    TESTS.append(the_odbc_driver_is_measured)
 if SHIMS:
     TESTS.append(shims_are_measured_where_they_are_named)
 

@@ -9,7 +9,7 @@
 #include "support/cnt_random.h"
 
 /* Of a difference, before it and behind it. */
-#define SHOWN_LINES 12
+#define SHOWN_LINES 16
 
 static int
 differ(struct fz_contest *c, const struct fz_sequence *seq)

@@ -213,6 +213,19 @@ use_parents(struct fixture *f, PGconn *conn)
 	return is_refused ? 0 : 1;
 }
 
+static int
+reset_parents(struct fixture *f, PGconn *conn, int pid)
+{
+	int is_same;
+
+	/* from here on it has one of its own */
+	f->ours.f.PQreset(conn);
+	is_same = f->ours.f.PQbackendPID(conn) == pid ||
+		  strcmp(asked(&f->ours, conn, "select 42"), "42") != 0;
+	f->ours.f.PQfinish(conn);
+	return is_same;
+}
+
 static void
 a_forked_child_is_refused_and_the_parent_goes_on(void **state)
 {
@@ -229,10 +242,8 @@ a_forked_child_is_refused_and_the_parent_goes_on(void **state)
 		pid_t child = fork();
 
 		assert_true(child >= 0);
-		if (child == 0 && round == 1) {
-			f->ours.f.PQreset(conn);
-			_exit(f->ours.f.PQbackendPID(conn) == atoi(pid));
-		}
+		if (child == 0 && round == 1)
+			_exit(reset_parents(f, conn, atoi(pid)));
 		if (child == 0)
 			_exit(use_parents(f, conn));
 		assert_int_equal(waitpid(child, &status, 0), child);
@@ -302,6 +313,29 @@ a_reset_leaves_the_last_words_of_the_server_behind(void **state)
 
 /* ---- the original ---- */
 
+static int n_notices;
+
+static void
+count_notice(void *arg, const char *message)
+{
+	n_notices += arg == &n_notices && strstr(message, "hm") != NULL;
+}
+
+/* What one connection begins with is given back to another, as Ruby's pg does. */
+static void
+notices_are_received_as_before(struct fixture *f, PGconn *one, PGconn *other)
+{
+	PQnoticeReceiver receiver = f->ours.f.PQsetNoticeReceiver(one, NULL, NULL);
+	PQnoticeProcessor processor =
+		f->ours.f.PQsetNoticeProcessor(other, count_notice, &n_notices);
+
+	n_notices = 0;
+	(void)f->ours.f.PQsetNoticeReceiver(other, receiver, NULL);
+	f->ours.f.PQclear(f->ours.f.PQexec(other, "do $$begin raise notice 'hm'; end$$"));
+	assert_int_equal(n_notices, 1);
+	(void)f->ours.f.PQsetNoticeProcessor(other, processor, NULL);
+}
+
 static void
 what_no_pool_covers_goes_to_the_original(void **state)
 {
@@ -337,6 +371,8 @@ what_no_pool_covers_goes_to_the_original(void **state)
 	assert_string_equal(f->ours.f.PQgetvalue(b, 0, 1), "c");
 	snprintf(copied, sizeof(copied), "%s", f->ours.f.PQcmdStatus(b));
 	assert_string_equal(copied, f->ours.f.PQcmdStatus(a));
+	notices_are_received_as_before(f, pooled, direct);
+	notices_are_received_as_before(f, direct, pooled);
 	f->ours.f.PQfinish(pooled);
 	f->ours.f.PQfinish(direct);
 	/* results outlive their connections */
@@ -408,16 +444,10 @@ a_stopped_cenoted_does_not_stop_who_may_go_directly(void **state)
 
 /* The same for who does not wait: the handle stays, and the original is behind it. */
 
-static int n_notices;
-
-static void
-count_notice(void *arg, const char *message)
-{
-	n_notices += arg == &n_notices && strstr(message, "hm") != NULL;
-}
+typedef PostgresPollingStatusType poll_function(PGconn *conn);
 
 static PostgresPollingStatusType
-poll_to_its_end(struct fixture *f, PGconn *conn)
+poll_to_its_end(struct fixture *f, PGconn *conn, poll_function *poll_it)
 {
 	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
 
@@ -426,7 +456,7 @@ poll_to_its_end(struct fixture *f, PGconn *conn)
 			.events = status == PGRES_POLLING_WRITING ? POLLOUT : POLLIN };
 
 		assert_int_equal(poll(&p, 1, 10000), 1);
-		status = f->ours.f.PQconnectPoll(conn);
+		status = poll_it(conn);
 	}
 	return status;
 }
@@ -449,7 +479,8 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 		/* over TCP it is not yet known */
 		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_STARTED);
 		(void)f->ours.f.PQsetNoticeProcessor(conn, count_notice, &n_notices);
-		assert_int_equal(poll_to_its_end(f, conn), PGRES_POLLING_OK);
+		assert_int_equal(poll_to_its_end(f, conn, f->ours.f.PQconnectPoll),
+			PGRES_POLLING_OK);
 		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
 		assert_string_equal(asked(&f->ours, conn, "show application_name"),
 			with_params ? "late" : "");
@@ -467,6 +498,92 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
+/* The same for a connection that had a session: the program's handle and what it has set stay. */
+
+static int n_told[PGEVT_RESULTDESTROY + 1];
+
+static int
+count_event(PGEventId id, void *info, void *arg)
+{
+	(void)info;
+	assert_ptr_equal(arg, n_told);
+	n_told[id]++;
+	return 1;
+}
+
+static void
+reset_directly(struct fixture *f, const char *where, int is_polled)
+{
+	static const char tells[] = "do $$begin raise notice 'hm'; end$$";
+	PGconn *conn = connected(f);
+	int data;
+
+	memset(n_told, 0, sizeof(n_told));
+	n_notices = 0;
+	(void)f->ours.f.PQsetNoticeProcessor(conn, count_notice, &n_notices);
+	assert_int_equal(
+		f->ours.f.PQregisterEventProc(conn, count_event, "count", n_told), 1);
+	assert_int_equal(f->ours.f.PQsetInstanceData(conn, count_event, &data), 1);
+	setenv("CENOTE_SERVER", where, 1);
+	if (is_polled) {
+		assert_int_equal(f->ours.f.PQresetStart(conn), 1);
+		assert_int_equal(poll_to_its_end(f, conn, f->ours.f.PQresetPoll),
+			PGRES_POLLING_OK);
+	} else {
+		f->ours.f.PQreset(conn);
+	}
+	assert_string_equal(f->ours.f.PQerrorMessage(conn), "");
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	assert_int_equal(n_told[PGEVT_CONNRESET], 1);
+	assert_ptr_equal(f->ours.f.PQinstanceData(conn, count_event), &data);
+	f->ours.f.PQclear(f->ours.f.PQexec(conn, tells));
+	assert_int_equal(n_notices, 1);
+	assert_string_equal(asked(&f->ours, conn, "select current_database()"), "app");
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(n_told[PGEVT_CONNDESTROY], 1);
+}
+
+static void
+a_reset_goes_directly_when_cenoted_is_gone(void **state)
+{
+	static const char *const nowhere[] = { "unix:/nonexistent", "tcp://127.0.0.1:1" };
+	struct fixture *f = *state;
+	char here[160], before[CNT_HOST_FDS], after[CNT_HOST_FDS];
+	PGconn *conn;
+
+	snprintf(here, sizeof(here), "%s", getenv("CENOTE_SERVER"));
+	setenv("CENOTE_FALLBACK", "direct", 1);
+	cnt_host_list_fds(before);
+	for (int i = 0; i < 4; i++) {
+		reset_directly(f, nowhere[i / 2], i % 2);
+		setenv("CENOTE_SERVER", here, 1);
+	}
+	cnt_host_list_fds(after);
+	assert_memory_equal(before, after, sizeof(before));
+
+	/* neither is there: both say so, and a later one finds the pool again */
+	conn = f->ours.f.PQconnectdb("host=/nonexistent dbname=nowhere");
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	setenv("CENOTE_SERVER", nowhere[0], 1);
+	f->ours.f.PQreset(conn);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_BAD);
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn), "cenoted is not reach"));
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn), "/nonexistent/.s.PGSQL"));
+	setenv("CENOTE_SERVER", here, 1);
+	f->ours.f.PQreset(conn);
+	assert_string_equal(asked(&f->ours, conn, "select 42"), "42");
+	f->ours.f.PQfinish(conn);
+
+	/* who may not */
+	unsetenv("CENOTE_FALLBACK");
+	conn = connected(f);
+	setenv("CENOTE_SERVER", nowhere[0], 1);
+	assert_int_equal(f->ours.f.PQresetStart(conn), 0);
+	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn), "cenoted is not reach"));
+	setenv("CENOTE_SERVER", here, 1);
+	f->ours.f.PQfinish(conn);
+}
+
 static void
 who_may_not_fall_back_is_told(void **state)
 {
@@ -475,7 +592,8 @@ who_may_not_fall_back_is_told(void **state)
 
 	unsetenv("CENOTE_FALLBACK");
 	conn = f->ours.f.PQconnectStart(f->conninfo);
-	assert_int_equal(poll_to_its_end(f, conn), PGRES_POLLING_FAILED);
+	assert_int_equal(
+		poll_to_its_end(f, conn, f->ours.f.PQconnectPoll), PGRES_POLLING_FAILED);
 	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn),
 		"cenoted is not reachable at 127.0.0.1:1"));
 	f->ours.f.PQfinish(conn);
@@ -526,15 +644,13 @@ a_session_of_another_kind_than_wanted_is_refused(void **state)
 /* ---- the end of a session ---- */
 
 static void
-collect_last_words(const struct cnt_pq *pq, const char *conninfo, char *text, size_t size)
+collect_last_words(
+	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
 {
-	PGconn *conn = pq->f.PQconnectdb(conninfo);
 	size_t len = 0;
 	PGresult *res;
 
-	assert_int_equal(
-		pq->f.PQsendQuery(conn, "select pg_terminate_backend(pg_backend_pid())"),
-		1);
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
 	while ((res = pq->f.PQgetResult(conn)) != NULL && len < size) {
 		const char *state = pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
 		const char *routine =
@@ -554,12 +670,94 @@ static void
 the_last_words_of_a_session_are_its_servers(void **state)
 {
 	struct fixture *f = *state;
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
 	char ours[4096], theirs[4096];
 
-	collect_last_words(&f->theirs, f->conninfo, theirs, sizeof(theirs));
-	collect_last_words(&f->ours, f->conninfo, ours, sizeof(ours));
+	collect_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
+		sizeof(theirs));
+	collect_last_words(&f->ours, connected(f), sql, ours, sizeof(ours));
 	assert_non_null(strstr(theirs, "57P01 ProcessInterrupts FATAL:  terminating"));
 	assert_string_equal(ours, theirs);
+}
+
+/* A connection whose session the server ends while it idles: one that holds something, and one that holds
+ * nothing. */
+static PGconn *
+ended_meanwhile(struct fixture *f, const struct cnt_pq *pq, int holds_something)
+{
+	PGconn *conn = pq->f.PQconnectdb(f->conninfo);
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+	char sql[80];
+
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_OK);
+	if (holds_something) {
+		pq->f.PQclear(pq->f.PQexec(
+			conn, "begin; set idle_in_transaction_session_timeout = 100"));
+	} else {
+		snprintf(sql, sizeof(sql), "select pg_terminate_backend(%d)",
+			pq->f.PQbackendPID(conn));
+		assert_int_equal(cnt_server_sql(&f->rig.server, sql), 0);
+	}
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	return conn;
+}
+
+static void
+so_are_those_of_an_idle_session(void **state)
+{
+	static const char *const said[] = { "57P01 ProcessInterrupts FATAL:  terminating",
+		"25P03 ProcessInterrupts FATAL:  terminating" };
+	struct fixture *f = *state;
+	char ours[4096], theirs[4096];
+
+	for (int i = 0; i < 2; i++) {
+		collect_last_words(&f->theirs, ended_meanwhile(f, &f->theirs, i),
+			"select 1", theirs, sizeof(theirs));
+		collect_last_words(&f->ours, ended_meanwhile(f, &f->ours, i), "select 1",
+			ours, sizeof(ours));
+		assert_non_null(strstr(theirs, said[i]));
+		assert_string_equal(ours, theirs);
+	}
+}
+
+static void
+keep_notice(void *arg, const char *message)
+{
+	snprintf(arg, 256, "%s", message);
+}
+
+/* What is read of them while nothing was asked is a notice; then the connection is found closed. */
+static void
+see_the_end(const struct cnt_pq *pq, PGconn *conn, char *text, size_t size)
+{
+	char notice[256] = "";
+
+	(void)pq->f.PQsetNoticeProcessor(conn, keep_notice, notice);
+	while (pq->f.PQconsumeInput(conn)) {
+		struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+	}
+	assert_null(pq->f.PQnotifies(conn));
+	snprintf(text, size, "%d %s %s", pq->f.PQstatus(conn), notice,
+		pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+an_idle_program_is_noticed_of_them(void **state)
+{
+	struct fixture *f = *state;
+	char ours[1024], theirs[1024];
+
+	for (int i = 0; i < 2; i++) {
+		see_the_end(&f->theirs, ended_meanwhile(f, &f->theirs, i), theirs,
+			sizeof(theirs));
+		see_the_end(
+			&f->ours, ended_meanwhile(f, &f->ours, i), ours, sizeof(ours));
+		assert_non_null(strstr(theirs, "FATAL:  terminating connection due to"));
+		assert_string_equal(ours, theirs);
+	}
 }
 
 /* ---- what the server says while it is slow ---- */
@@ -639,17 +837,18 @@ an_original_that_is_not_there_is_named(void **state)
 	if (child == 0) {
 		const char *why;
 		PGconn *conn;
+		int is_named;
 
 		setenv("CENOTE_LIBPQ", "/nonexistent/libpq.so.5", 1);
 		setenv("CENOTE_SERVER", "unix:/nonexistent", 1);
 		setenv("CENOTE_FALLBACK", "direct", 1);
 		conn = f->ours.f.PQconnectdb(f->conninfo);
 		why = f->ours.f.PQerrorMessage(conn);
-		_exit(strstr(why, "cenoted is not reachable") != NULL &&
-					strstr(why, "CENOTE_LIBPQ") != NULL &&
-					strstr(why, "/nonexistent/libpq.so.5") != NULL
-				? 0
-				: 1);
+		is_named = strstr(why, "cenoted is not reachable") != NULL &&
+			   strstr(why, "CENOTE_LIBPQ") != NULL &&
+			   strstr(why, "/nonexistent/libpq.so.5") != NULL;
+		f->ours.f.PQfinish(conn);
+		_exit(is_named ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -756,10 +955,13 @@ main(void)
 		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),
 		cmocka_unit_test(a_child_reads_no_rows_of_a_request_of_its_parent),
 		cmocka_unit_test(a_reset_leaves_the_last_words_of_the_server_behind),
+		cmocka_unit_test(so_are_those_of_an_idle_session),
+		cmocka_unit_test(an_idle_program_is_noticed_of_them),
 		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
 		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
 		cmocka_unit_test(a_notice_does_not_wait_for_its_statement),
 		cmocka_unit_test(a_result_does_not_wait_for_the_next_of_its_pipeline),
+		cmocka_unit_test(a_reset_goes_directly_when_cenoted_is_gone),
 		/* last: they look for a cenoted that is not there */
 		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
 		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),

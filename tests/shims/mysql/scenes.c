@@ -593,6 +593,70 @@ tracking(void)
 	f.mysql_close(my);
 }
 
+#if !CMY_ORACLE
+static void
+on_status(void *data, enum enum_mariadb_status_info what, ...)
+{
+	const MARIADB_CONST_STRING *text;
+	unsigned *last = data;
+	unsigned number;
+	va_list args;
+
+	va_start(args, what);
+	number = va_arg(args, unsigned);
+	if (what == STATUS_TYPE) {
+		number &= ~VOLATILE;
+		if (number != *last)
+			printf("  told: status %x\n", number);
+		*last = number;
+	} else {
+		text = va_arg(args, const MARIADB_CONST_STRING *);
+		printf("  told: kind %u: %.*s", number, (int)text->length, text->str);
+		if (number == SESSION_TRACK_SYSTEM_VARIABLES) {
+			text = va_arg(args, const MARIADB_CONST_STRING *);
+			printf(" = %.*s", (int)text->length, text->str);
+		}
+		putchar('\n');
+	}
+	va_end(args);
+}
+
+static void
+run_prepared(const char *sql)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	printf("> prepared %s: %d", sql, f.mysql_stmt_prepare(stmt, sql, strlen(sql)));
+	printf(" %d\n", f.mysql_stmt_execute(stmt));
+	f.mysql_stmt_close(stmt);
+}
+
+/* A function of the program's is told, and nothing is kept. */
+static void
+tracking_by_function(void)
+{
+	static const char *const list[] = { "use app2", "set autocommit=0", "begin",
+		"select 1", "insert into t values (1)", "commit", "set names latin1",
+		"use app", "not sql", "set autocommit=1", NULL };
+	unsigned last = 0;
+
+	my = f.mysql_init(NULL);
+	(void)f.mysql_optionsv(my, MARIADB_OPT_STATUS_CALLBACK, on_status, &last);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	run("create temporary table t (a int)", 0);
+	for (const char *const *sql = list; *sql; sql++)
+		show_tracked(*sql);
+	run_prepared("set autocommit=0");
+	run_prepared("select 1 union select 2");
+	run_prepared("set autocommit=1");
+	printf("user: %d\n", f.mysql_change_user(my, "app", NULL, "app2"));
+	(void)f.mysql_optionsv(my, MARIADB_OPT_STATUS_CALLBACK, NULL, NULL);
+	show_tracked("use app2");
+	f.mysql_close(my);
+}
+#endif
+
 /* ---- another session on the same connection ---- */
 
 static void
@@ -613,6 +677,19 @@ begun_anew(void)
 	printf("row %d\n", f.mysql_fetch_row(res) != NULL);
 	f.mysql_free_result(res);
 	run("select 3", 0);
+	/* what the pool knows no other way for than a new login */
+	run("set @kept = 1", 0);
+	run("xa start 'x'", 0);
+	printf("reset in XA: %d\n", f.mysql_reset_connection(my));
+	run("select @kept", 0);
+	run("set @kept = repeat('x', 2000000)", 0);
+	show_status("a long row", f.mysql_query(my, "select @kept"));
+	f.mysql_free_result(f.mysql_store_result(my));
+	show_status("reset behind it", f.mysql_reset_connection(my));
+	run("select @kept", 0);
+	show_status("no database", f.mysql_change_user(my, "app", NULL, NULL));
+	show_status("reset", f.mysql_reset_connection(my));
+	run("select database()", 0);
 	f.mysql_close(my);
 }
 
@@ -674,6 +751,9 @@ static const struct {
 	{ "lists", lists },
 	{ "files", files },
 	{ "tracking", tracking },
+#if !CMY_ORACLE
+	{ "tracking_by_function", tracking_by_function },
+#endif
 	{ "begun_anew", begun_anew },
 	{ "connecting_takes_too_long", connecting_takes_too_long },
 	{ "lost", lost },

@@ -290,6 +290,17 @@ parameters(void)
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
 	execute(stmt);
 	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ahead", 5));
+	b[1].buffer = NULL;
+	show(stmt, "given behind it", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	fetch_rest(stmt);
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "kept", 4));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	execute(stmt);
+	fetch_rest(stmt);
 	b[0].buffer_type = MYSQL_TYPE_GEOMETRY;
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -610,8 +621,11 @@ direct(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	unsigned n = 1;
 	int number = 42;
-	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+	MYSQL_BIND b[2];
 
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = b[1].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = b[1].buffer = &number;
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select 'a'", 10));
 	bind_text(stmt);
 	fetch_rest(stmt);
@@ -622,10 +636,20 @@ direct(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 	stmt = f.mysql_stmt_init(my);
 	show(stmt, "params", f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n));
-	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select ?", (size_t)-1));
 	bind_text(stmt);
 	fetch_rest(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	/* more of them behind a text that could not be prepared */
+	stmt = f.mysql_stmt_init(my);
+	(void)f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n);
+	(void)f.mysql_stmt_bind_param(stmt, b);
+	must(f.mariadb_stmt_execute_direct(stmt, "selct ?", (size_t)-1) != 0, "selct");
+	n = 2;
+	(void)f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n);
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "do ?, ?", (size_t)-1));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
@@ -684,6 +708,64 @@ load_file(MYSQL_STMT *stmt)
 }
 
 static void
+show_attributes(MYSQL_STMT *stmt)
+{
+	MYSQL_RES *meta = f.mysql_stmt_result_metadata(stmt);
+	const MYSQL_FIELD *field = f.mysql_fetch_field(meta);
+	MARIADB_CONST_STRING attr;
+
+	for (int i = 0; i < 2; i++) {
+		if (f.mariadb_field_attr(&attr, field, i) == 0)
+			printf("  attribute %d %.*s\n", i, (int)attr.length, attr.str);
+	}
+	f.mysql_free_result(meta);
+}
+
+/* Of one column: its rows, and how many have the value that one of them has. */
+static void
+read_column(const char *read, const char *count, const char *value)
+{
+	unsigned long length = strlen(value);
+	MYSQL_BIND given = { .buffer_type = MYSQL_TYPE_STRING,
+		.buffer = (void *)(uintptr_t)value,
+		.length = &length };
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, read);
+	show_fields(stmt);
+	execute(stmt);
+	show_attributes(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	prepare(stmt, count);
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &given));
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* Types that only MariaDB has, and columns that are more than their type says. */
+static void
+beyond_mysql(void)
+{
+	run("create or replace table stmt_beyond (a uuid, b json, c inet6, d inet4)");
+	run("insert into stmt_beyond values ('123e4567-e89b-12d3-a456-426655440000', "
+	    "'{\"a\": [1, 2]}', '2001:db8::ff00:42:8329', '192.168.0.1'), "
+	    "(null, null, null, null)");
+	read_column("select a from stmt_beyond",
+		"select count(*) from stmt_beyond where a = ?",
+		"123e4567-e89b-12d3-a456-426655440000");
+	read_column("select b from stmt_beyond",
+		"select count(*) from stmt_beyond where b = ?", "{\"a\": [1, 2]}");
+	read_column("select c from stmt_beyond",
+		"select count(*) from stmt_beyond where c = ?", "2001:db8::ff00:42:8329");
+	read_column("select d from stmt_beyond",
+		"select count(*) from stmt_beyond where d = ?", "192.168.0.1");
+	run("drop table stmt_beyond");
+}
+
+static void
 details(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
@@ -719,6 +801,7 @@ static const struct {
 	{ "stmt_many_rows", many_rows },
 	{ "stmt_direct", direct },
 	{ "stmt_details", details },
+	{ "stmt_beyond_mysql", beyond_mysql },
 #endif
 	{ "stmt_lost", lost },
 };

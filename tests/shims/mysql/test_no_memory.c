@@ -11,9 +11,12 @@
 
 /* No memory, at each allocation in turn. Built for each flavour. */
 
+#define PIECE 200000
+
 struct fixture {
 	struct cmy_original f;
 	struct cnt_rig rig;
+	char piece[PIECE]; /* of a long value */
 };
 
 static int
@@ -146,6 +149,78 @@ use_statements(struct fixture *f, MYSQL *my)
 	(void)f->f.mysql_stmt_close(stmt);
 }
 
+/* Pieces of a value, rows behind a cursor, a rest that is stored, and several results. */
+static void
+use_parts(struct fixture *f, MYSQL *my)
+{
+	static const char sql[] = "select seq, ? from seq_1_to_9";
+	static const char call[] = "execute immediate 'select 1, 2'";
+	MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+	unsigned long cursor = CURSOR_TYPE_READ_ONLY, rows = 4;
+	char text[64] = "param", *piece = f->piece;
+	MYSQL_BIND bind[2];
+
+	if (!stmt)
+		return;
+	memset(bind, 0, sizeof(bind));
+	for (int i = 0; i < 2; i++) {
+		bind[i].buffer_type = MYSQL_TYPE_STRING;
+		bind[i].buffer = text;
+		bind[i].buffer_length = sizeof(text);
+	}
+	(void)f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &cursor);
+	(void)f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
+	if (f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1) == 0 &&
+		!f->f.mysql_stmt_bind_param(stmt, bind) &&
+		!f->f.mysql_stmt_send_long_data(stmt, 0, piece, PIECE) &&
+		!f->f.mysql_stmt_send_long_data(stmt, 0, "more", 4) &&
+		f->f.mysql_stmt_execute(stmt) == 0 &&
+		!f->f.mysql_stmt_bind_result(stmt, bind)) {
+		(void)f->f.mysql_stmt_fetch(stmt);
+		(void)f->f.mysql_stmt_store_result(stmt);
+		(void)f->f.mysql_stmt_fetch(stmt);
+		(void)f->f.mysql_stmt_reset(stmt);
+	}
+	if (f->f.mysql_stmt_prepare(stmt, call, sizeof(call) - 1) == 0 &&
+		f->f.mysql_stmt_execute(stmt) == 0) {
+		(void)f->f.mysql_stmt_store_result(stmt);
+		(void)f->f.mysql_stmt_next_result(stmt);
+	}
+	(void)f->f.mysql_stmt_close(stmt);
+}
+
+#if !CMY_ORACLE
+/* Rows of parameters in one execution: as arrays of values, and of pointers to them. */
+static void
+use_arrays(struct fixture *f, MYSQL *my)
+{
+	static const char sql[] = "insert into na values (?, ?) returning a";
+	int numbers[] = { 1, 2, 3 };
+	const char *texts[] = { "one", "two", "three" };
+	unsigned long lengths[] = { 3, 3, 5 };
+	char indicators[] = { STMT_INDICATOR_NONE, STMT_INDICATOR_NULL,
+		STMT_INDICATOR_NONE };
+	unsigned rows = 3;
+	MYSQL_BIND bind[2] = { { .buffer_type = MYSQL_TYPE_LONG, .buffer = numbers },
+		{ .buffer_type = MYSQL_TYPE_STRING,
+			.buffer = texts,
+			.length = lengths,
+			.u.indicator = indicators } };
+	MYSQL_STMT *stmt;
+
+	run(f, my, "create temporary table na (a int, b varchar(20))", 0);
+	stmt = f->f.mysql_stmt_init(my);
+	if (!stmt)
+		return;
+	if (f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1) == 0 &&
+		!f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &rows) &&
+		!f->f.mysql_stmt_bind_param(stmt, bind) &&
+		f->f.mysql_stmt_execute(stmt) == 0)
+		(void)f->f.mysql_stmt_store_result(stmt);
+	(void)f->f.mysql_stmt_close(stmt);
+}
+#endif
+
 static void
 use_session(struct fixture *f, MYSQL *my)
 {
@@ -211,7 +286,11 @@ STARVED(queries)
 STARVED(lists)
 STARVED(files)
 STARVED(statements)
+STARVED(parts)
 STARVED(session)
+#if !CMY_ORACLE
+STARVED(arrays)
+#endif
 
 static void
 connecting_without_memory(void **state)
@@ -244,7 +323,11 @@ main(void)
 		cmocka_unit_test(lists_without_memory),
 		cmocka_unit_test(files_without_memory),
 		cmocka_unit_test(statements_without_memory),
+		cmocka_unit_test(parts_without_memory),
 		cmocka_unit_test(session_without_memory),
+#if !CMY_ORACLE
+		cmocka_unit_test(arrays_without_memory),
+#endif
 	};
 
 	cnt_server_need(CNT_MARIADB);

@@ -114,6 +114,7 @@ STMT(arrays)
 STMT(many_rows)
 STMT(direct)
 STMT(details)
+STMT(beyond_mysql)
 STMT(lost)
 
 /* Every type of column into every type of buffer, and every type of parameter. */
@@ -158,6 +159,7 @@ SCENE_OF_BOTH(positions)
 SCENE_OF_BOTH(lists)
 SCENE(files)
 SCENE(tracking)
+SCENE(tracking_by_function)
 SCENE(begun_anew)
 SCENE(connecting_takes_too_long)
 SCENE_OF_BOTH(lost)
@@ -200,6 +202,7 @@ main(void)
 		cmocka_unit_test(lists_of_oracle),
 		cmocka_unit_test(files_of_mariadb),
 		cmocka_unit_test(tracking_of_mariadb),
+		cmocka_unit_test(tracking_by_function_of_mariadb),
 		cmocka_unit_test(begun_anew_of_mariadb),
 		cmocka_unit_test(connecting_takes_too_long_of_mariadb),
 		cmocka_unit_test(lost_of_mariadb),
@@ -218,6 +221,7 @@ main(void)
 		cmocka_unit_test(stmt_many_rows),
 		cmocka_unit_test(stmt_direct),
 		cmocka_unit_test(stmt_details),
+		cmocka_unit_test(stmt_beyond_mysql),
 		cmocka_unit_test(stmt_lost),
 		cmocka_unit_test(values_of_statements),
 		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),

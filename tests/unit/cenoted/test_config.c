@@ -74,8 +74,9 @@ static const struct {
 	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; from 16kB to 1023MB" },
 	{ POOL "mode = statement\n",
 		"4: \"statement\" is not a mode; session or transaction" },
-	{ POOL "auth = ident\n", "4: auth: \"ident\" is not a way to log in (peer, "
-				 "scram-sha-256, cert, trust, reject)" },
+	{ POOL "auth = ident\n",
+		"4: auth: \"ident\" is not a way to log in (peer, "
+		"scram-sha-256, cert, trust, pass-through, scram-pass-through, reject)" },
 	{ POOL "auth = peer\nauth = trust from=10.0.0.1/8\n",
 		"5: auth: from: \"10.0.0.1/8\" is not a network; write 10.0.0.0/8, or "
 		"2001:db8::/32, or an address" },

@@ -43,6 +43,7 @@ what_is_read_is_written_the_same(void **state)
 			"trust door=tcp from=10.0.0.0/8,::1 user=a,b, peer "
 			"map=/etc/map" },
 		{ "cert user=a=b, reject,peer", "cert user=a=b, reject, peer" },
+		{ "pass-through tls=yes, reject", "pass-through tls=yes, reject" },
 	};
 
 	(void)state;
@@ -70,20 +71,25 @@ what_is_no_rule_is_refused_and_the_nearest_word_named(void **state)
 	static const char *const cases[][2] = {
 		{ "", "auth: a method is wanted" },
 		{ ",", "auth: \"\" is not a way to log in (peer, scram-sha-256, cert, "
-		       "trust, reject)" },
+		       "trust, pass-through, scram-pass-through, reject)" },
 		{ "peer,,trust", "auth: \"\" is not a way to log in (peer, "
-				 "scram-sha-256, cert, trust, reject)" },
+				 "scram-sha-256, cert, trust, pass-through, "
+				 "scram-pass-through, reject)" },
 		{ "per", "auth: \"per\" is not a way to log in (peer, scram-sha-256, "
-			 "cert, trust, reject); did you mean \"peer\"?" },
+			 "cert, trust, pass-through, scram-pass-through, reject); did "
+			 "you mean \"peer\"?" },
 		{ "scram-sha-1", "auth: \"scram-sha-1\" is not a way to log in (peer, "
-				 "scram-sha-256, cert, trust, reject); did you mean "
+				 "scram-sha-256, cert, trust, pass-through, "
+				 "scram-pass-through, reject); did you mean "
 				 "\"scram-sha-256\"?" },
 		{ "Peer", "auth: \"Peer\" is not a way to log in (peer, scram-sha-256, "
-			  "cert, trust, reject); did you mean \"peer\"?" },
+			  "cert, trust, pass-through, scram-pass-through, reject); did "
+			  "you mean \"peer\"?" },
 		{ "peer trust",
 			"auth: a comma is missing before \"trust\", or a \"=\" in it" },
 		{ "peer , ,trust", "auth: \"\" is not a way to log in (peer, "
-				   "scram-sha-256, cert, trust, reject)" },
+				   "scram-sha-256, cert, trust, pass-through, "
+				   "scram-pass-through, reject)" },
 		{ "door=tcp", "auth: a method is wanted before door=" },
 		{ "peer dor=unix", "auth: \"dor\" is not an option of a rule (door, tls, "
 				   "from, user, map); did you mean \"door\"?" },
@@ -156,6 +162,13 @@ static const struct {
 	{ "scram-sha-256 tls=no", "10.0.0.1", "a", 1, 0, 0 },
 	{ "scram-sha-256 tls=yes", "10.0.0.1", "a", 1, 0, 1 },
 	{ "scram-sha-256 tls=yes", "", "a", 0, 0, 0 },
+	{ "scram-pass-through", "10.0.0.1", "a", 0, 0, 0 },
+	{ "scram-pass-through tls=no", "10.0.0.1", "a", 0, 0, 1 },
+	{ "scram-pass-through", "10.0.0.1", "a", 1, 0, 1 },
+	/* the password itself never */
+	{ "pass-through tls=no", "10.0.0.1", "a", 0, 0, 0 },
+	{ "pass-through", "10.0.0.1", "a", 1, 0, 1 },
+	{ "pass-through", "", "a", 0, 0, 1 },
 	/* trust over TCP only where it says so */
 	{ "trust", "", "a", 0, 0, 1 },
 	{ "trust", "10.0.0.1", "a", 1, 1, 0 },
@@ -234,6 +247,12 @@ hello_asks_for_what_somebody_may_need(void **state)
 			"SCRAM-SHA-256-PLUS SCRAM-SHA-256 EXTERNAL" },
 		{ "scram-sha-256 from=10.0.0.0/8", CND_DOOR_UNIX, 0, 0, "" },
 		{ "reject, scram-sha-256", CND_DOOR_TCP, 1, CND_LOGIN_OTHER, "" },
+		{ "pass-through", CND_DOOR_UNIX, 0, CND_LOGIN_PLAIN, "PLAIN" },
+		{ "pass-through", CND_DOOR_TCP, 0, 0, "" },
+		{ "reject user=a, pass-through", CND_DOOR_TCP, 1,
+			CND_LOGIN_PLAIN | CND_LOGIN_OTHER, "PLAIN" },
+		{ "scram-pass-through", CND_DOOR_TCP, 1, CND_LOGIN_PASSWORD,
+			"SCRAM-SHA-256-PLUS SCRAM-SHA-256" },
 	};
 
 	(void)state;

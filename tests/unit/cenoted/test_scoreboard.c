@@ -56,6 +56,25 @@ the_last_idle_worker_knows_that_it_was(void **state)
 }
 
 static void
+an_idle_worker_is_claimed_once(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+
+	cnd_slot_take(b, 3);
+	assert_false(cnd_slot_claim(b, 0));
+	cnd_slot_publish(b, 0, CND_SLOT_IDLE);
+	assert_true(cnd_slot_claim(b, 0));
+	assert_false(cnd_slot_claim(b, 0));
+	assert_false(cnd_pool_has_idle(&b->pools[3]));
+	cnd_slot_unclaim(b, 0);
+	assert_true(cnd_slot_claim(b, 0));
+	/* the last that was idle, also if it was claimed */
+	assert_int_equal(cnd_slot_publish(b, 0, CND_SLOT_OPENING), 1);
+	cnd_slot_publish(b, 0, CND_SLOT_IDLE);
+	assert_true(cnd_slot_claim(b, 0));
+}
+
+static void
 a_worker_that_dies_idle_is_not_idle_any_more(void **state)
 {
 	struct cnd_scoreboard *b = *state;
@@ -305,6 +324,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(slots_are_given_out_until_there_are_no_more),
 		TEST(the_last_idle_worker_knows_that_it_was),
+		TEST(an_idle_worker_is_claimed_once),
 		TEST(a_worker_that_dies_idle_is_not_idle_any_more),
 		TEST(a_session_is_found_by_number_and_key_only),
 		TEST(a_cancel_hits_what_runs_up_to_its_request),

@@ -212,6 +212,136 @@ systemds_credentials_are_files_too(void **state)
 	rmdir(dir);
 }
 
+/* ---- the same course for everybody ---- */
+
+/* What was hashed, and how much of it, in order. */
+static struct {
+	char text[4096];
+	size_t n;
+} course;
+
+static const struct cnp_hash *real;
+
+static void
+note(const char *what, size_t n)
+{
+	course.n += (size_t)snprintf(course.text + course.n,
+		sizeof(course.text) - course.n, "%s %zu\n", what, n);
+	assert_true(course.n < sizeof(course.text));
+}
+
+static int
+noted_sha256(const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN])
+{
+	note("sha256", n);
+	return real->sha256(data, n, ret_hash);
+}
+
+static int
+noted_hmac(const void *key, size_t key_len, const struct cnp_bytes *parts, size_t n_parts,
+	uint8_t ret_hash[CNP_HASH_LEN])
+{
+	note("hmac key", key_len);
+	for (size_t i = 0; i < n_parts; i++)
+		note("hmac part", parts[i].n);
+	return real->hmac(key, key_len, parts, n_parts, ret_hash);
+}
+
+static int
+noted_derive(const char *password, size_t password_len, const uint8_t *salt,
+	size_t salt_len, uint32_t iterations, uint8_t ret_key[CNP_HASH_LEN])
+{
+	note("derive", iterations);
+	return real->derive(password, password_len, salt, salt_len, iterations, ret_key);
+}
+
+static int
+noted_random(void *room, size_t n)
+{
+	note("random", n);
+	return real->random(room, n);
+}
+
+static int
+noted_is_same(const void *a, const void *b, size_t n)
+{
+	note("is_same", n);
+	return real->is_same(a, b, n);
+}
+
+static const struct cnp_hash noted = {
+	.sha256 = noted_sha256,
+	.hmac = noted_hmac,
+	.derive = noted_derive,
+	.random = noted_random,
+	.is_same = noted_is_same,
+};
+
+/* A whole login; the pool's course of it is noted. How it ended. */
+static int
+log_in(const struct cnd_users *u, const char *name, const char *password)
+{
+	struct cnp_scram_verifier v;
+	struct cnp_scram_client c;
+	struct cnp_scram_server s;
+	struct cnp_scram_keys keys;
+	struct cnp_str m;
+	int is_made_up, r;
+
+	course.n = 0;
+	assert_int_equal(
+		cnp_scram_client_begin(&c, real, name, CNP_SCRAM_UNBOUND, NULL, NULL, &m),
+		CENOTE_OK);
+	cnp_scram_server_init(&s, &noted, 0, NULL);
+	assert_int_equal(cnp_scram_server_take(&s, m.p, m.n), CENOTE_OK);
+	is_made_up = cnd_users_verifier(u, &noted, s.user, &v);
+	assert_true(is_made_up >= 0);
+	assert_int_equal(
+		cnp_scram_server_challenge(&s, &v, is_made_up, NULL, &m), CENOTE_OK);
+	assert_int_equal(cnp_scram_client_challenge(&c, m.p, m.n), CENOTE_OK);
+	assert_int_equal(cnp_scram_keys_derive(
+				 real, password, c.salt, c.salt_len, c.iterations, &keys),
+		CENOTE_OK);
+	assert_int_equal(cnp_scram_client_prove(&c, &keys, &m), CENOTE_OK);
+	r = cnp_scram_server_check(&s, m.p, m.n, &m);
+	cnp_scram_server_finish(&s);
+	cnp_scram_client_finish(&c);
+	return r;
+}
+
+/* The pool computes the same for each of them, so it takes as long; a clock would only tell that of this hour. */
+static void
+the_course_of_a_login_is_the_same_for_everybody(void **state)
+{
+	static const struct {
+		const char *name, *password;
+		int result;
+	} logins[] = {
+		{ "known", "pencil", CENOTE_OK },
+		{ "known", "eraser", CENOTE_ERR_AUTH },
+		{ "nobdy", "pencil", CENOTE_ERR_AUTH },
+		{ "gonee", "pencil", CENOTE_ERR_AUTH },
+		{ "gonee", "eraser", CENOTE_ERR_AUTH },
+	};
+	struct cnd_users u = users_of("known:" PENCIL "\ngonee:!" PENCIL "\n");
+	char first[sizeof(course.text)] = "";
+
+	(void)state;
+	real = cn_crypto_get(CN_CRYPTO_ABI)->hash;
+	for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++) {
+		assert_int_equal(
+			log_in(&u, logins[i].name, logins[i].password), logins[i].result);
+		if (i == 0)
+			memcpy(first, course.text, sizeof(first));
+		assert_string_equal(course.text, first);
+	}
+	/* it was looked at */
+	assert_non_null(strstr(first, "hmac part 5\n"));
+	assert_non_null(strstr(first, "is_same 32\n"));
+	assert_null(strstr(first, "derive"));
+	cnd_users_destroy(&u);
+}
+
 int
 main(void)
 {
@@ -219,6 +349,7 @@ main(void)
 		cmocka_unit_test(users_are_found_by_their_whole_names),
 		cmocka_unit_test(what_is_no_users_file_is_refused_without_repeating_it),
 		cmocka_unit_test(nobody_sees_who_is_unknown_or_disabled),
+		cmocka_unit_test(the_course_of_a_login_is_the_same_for_everybody),
 		cmocka_unit_test(
 			files_that_others_could_have_written_or_read_are_refused),
 		cmocka_unit_test(systemds_credentials_are_files_too),

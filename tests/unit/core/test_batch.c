@@ -298,6 +298,53 @@ room_is_filled_in_place(void **state)
 	assert_memory_equal(cnc_buf_head(&f->b), golden, sizeof(golden));
 }
 
+/* The same row of three values of so many bytes, value by value and in one go. */
+static void
+assert_filled_as_put(struct fixture *f, const uint8_t *bytes, size_t len)
+{
+	struct cnc_batch_fill fill = { 0 };
+	uint8_t *copy = malloc(3 * len + 1), *by_value;
+	size_t row_len;
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, 3 * len);
+	cnc_buf_clear(&f->b, 0);
+	assert_int_equal(cnc_batch_begin(&f->w, &f->b, 4), CENOTE_OK);
+	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(cnc_batch_put(&f->w, bytes + i * len, len), CENOTE_OK);
+	assert_int_equal(cnc_batch_null(&f->w), CENOTE_OK);
+	cnc_batch_row_done(&f->w);
+	row_len = cnc_batch_len(&f->w) - CNC_BATCH_HEADER;
+	by_value = malloc(row_len);
+	assert_non_null(by_value);
+	memcpy(by_value, cnc_buf_head(&f->b) + CNC_BATCH_HEADER, row_len);
+
+	assert_int_equal(cnc_batch_row(&f->w), CENOTE_OK);
+	assert_int_equal(cnc_batch_fill_begin(&f->w, 3 * len + 3, &fill), CENOTE_OK);
+	for (size_t i = 0; i < 3; i++)
+		cnc_batch_fill_value(&fill, copy + i * len, len, (3 - i) * len, 0);
+	cnc_batch_fill_value(&fill, copy, 0, 3 * len, CNC_BATCH_NULL);
+	cnc_batch_fill_end(&f->w, &fill);
+	cnc_batch_row_done(&f->w);
+	assert_int_equal(cnc_batch_len(&f->w), CNC_BATCH_HEADER + 2 * row_len);
+	assert_memory_equal(
+		cnc_buf_head(&f->b) + CNC_BATCH_HEADER + row_len, by_value, row_len);
+	free(by_value);
+	free(copy);
+}
+
+static void
+a_row_is_filled_in_one_go(void **state)
+{
+	uint8_t bytes[3 * 100];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i + 1);
+	for (size_t len = 0; len <= 100; len++)
+		assert_filled_as_put(*state, bytes, len);
+}
+
 /* One row of `i` in words; on lack of memory it is undone and tried once more. */
 static int
 put_row(struct cnc_batch *w, int i)
@@ -382,6 +429,7 @@ main(void)
 		TEST(undo_without_a_row_keeps_the_header),
 		TEST(a_value_of_absurd_size_is_refused),
 		TEST(room_is_filled_in_place),
+		TEST(a_row_is_filled_in_one_go),
 		TEST(every_failing_allocation_leaves_the_rows_before),
 	};
 

@@ -706,10 +706,18 @@ creating_fails_for_memory_only(void **state)
 
 /* ------------------------------------------------------------- the process around us */
 
-static void
-a_child_may_only_destroy_its_parents_connection(void **state)
+static long n_asked;
+
+static long
+count_and_tell_pid(void)
 {
-	struct fixture *f = *state;
+	n_asked++;
+	return getpid();
+}
+
+static void
+refuse_a_child(struct fixture *f)
+{
 	cenote_result *res;
 	pid_t pid;
 	int status;
@@ -732,6 +740,23 @@ a_child_may_only_destroy_its_parents_connection(void **state)
 	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
 	assert_string_equal(f->peer.seen.commands, "cmd;");
 	assert_int_equal(f->peer.seen.n_connects, 1);
+}
+
+static void
+a_child_may_only_destroy_its_parents_connection(void **state)
+{
+	refuse_a_child(*state);
+}
+
+static void
+a_program_may_tell_the_process(void **state)
+{
+	struct fixture *f = *state;
+
+	cenote_conn_set_getpid(f->conn, count_and_tell_pid);
+	n_asked = 0;
+	refuse_a_child(f);
+	assert_true(n_asked > 1);
 }
 
 static volatile sig_atomic_t n_sigpipe;
@@ -794,6 +819,7 @@ main(void)
 		TEST(a_resume_that_is_given_up_leaks_nothing),
 		TEST(tcp_is_as_good_as_a_unix_socket),
 		cmocka_unit_test(creating_fails_for_memory_only),
+		TEST(a_program_may_tell_the_process),
 		TEST(a_child_may_only_destroy_its_parents_connection),
 		TEST(a_dead_peer_raises_no_signal),
 		TEST(descriptors_close_on_exec),

@@ -175,6 +175,45 @@ long_values_go_ahead_of_their_execution(void **state)
 	free(big);
 }
 
+/* None of its pieces is sent twice, and none is left out. */
+static void
+a_long_value_is_said_again_after_a_lack_of_memory(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "params");
+	char *big = calloc(1, 1 << 20);
+	cenote_params *params;
+	cenote_result *res;
+
+	assert_int_equal(cenote_params_create(NULL, &params), CENOTE_OK);
+	assert_int_equal(cenote_params_add_long(params, CENOTE_TYPE_BYTES), CENOTE_OK);
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	for (size_t n = 1, len = 1 << 17;; n++, len += 1 << 14) {
+		int r;
+
+		f->peer.seen.n_long = 0;
+		f->alloc.n_calls = 0;
+		f->alloc.n_failed = 0;
+		f->alloc.fail_at = n;
+		r = cenote_send_long_data(stmt, 0, big, len);
+		f->alloc.fail_at = 0;
+		if (f->alloc.n_failed > 0) {
+			assert_int_equal(r, CENOTE_ERR_NOMEM);
+			r = cenote_send_long_data(stmt, 0, big, len);
+		}
+		assert_int_equal(r, CENOTE_OK);
+		assert_int_equal(
+			cenote_stmt_execute(stmt, params, NULL, &res), CENOTE_OK);
+		cenote_result_destroy(res);
+		assert_int_equal(f->peer.seen.n_long, len);
+		if (f->alloc.n_failed == 0 && n > 1)
+			break;
+	}
+	cenote_stmt_destroy(stmt);
+	cenote_params_destroy(params);
+	free(big);
+}
+
 static void
 a_synchronisation_point_may_fail(void **state)
 {
@@ -383,6 +422,7 @@ main(void)
 		TEST(a_handle_by_name_uses_what_the_server_knows),
 		TEST(a_function_gives_one_value),
 		TEST(long_values_go_ahead_of_their_execution),
+		TEST(a_long_value_is_said_again_after_a_lack_of_memory),
 		TEST(a_synchronisation_point_may_fail),
 		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
 		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),

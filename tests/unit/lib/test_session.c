@@ -549,6 +549,38 @@ a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 }
 
 static void
+a_request_may_be_a_synchronisation_point_itself(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options o = CENOTE_EXEC_OPTIONS_INIT;
+	cenote_stmt *stmt = create_stmt(f, "rows 2");
+	cenote_result *res;
+
+	o.sync = 1;
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	send_query(f, "fail 42601");
+	/* skipped as any other, but the last */
+	assert_int_equal(
+		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_OK);
+	assert_int_equal(cenote_send_query(f->conn, "fail 42601", CENOTE_NTS, NULL, &o),
+		CENOTE_OK);
+	assert_int_equal(cenote_send_execute(stmt, NULL, &o), CENOTE_OK);
+	send_query(f, "cmd");
+	take_kind(f, CENOTE_RESULT_ERROR);
+	take_kind(f, CENOTE_RESULT_SKIPPED);
+	take_kind(f, CENOTE_RESULT_ERROR);
+	take_kind(f, CENOTE_RESULT_ROWS);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	o.sync = 2;
+	assert_int_equal(
+		cenote_send_query(f->conn, "cmd", CENOTE_NTS, NULL, &o), CENOTE_ERR_ARG);
+	cenote_stmt_destroy(stmt);
+}
+
+static void
 a_pipeline_that_ends_without_a_sync_gets_one(void **state)
 {
 	struct fixture *f = *state;
@@ -965,6 +997,7 @@ main(void)
 		TEST(transactions_are_followed),
 		TEST(the_catalog_and_the_status_are_results),
 		TEST(a_pipeline_skips_behind_an_error_up_to_the_sync),
+		TEST(a_request_may_be_a_synchronisation_point_itself),
 		TEST(a_pipeline_that_ends_without_a_sync_gets_one),
 		TEST(a_pipeline_larger_than_all_buffers_does_not_lock_up),
 		TEST(a_streamed_result_comes_in_batches),

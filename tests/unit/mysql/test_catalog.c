@@ -266,8 +266,8 @@ the_session_stays_as_it_is(void **state)
 	assert_string_equal(my_tx(t), "open");
 	assert_string_equal(my_value(t, "select last_insert_id()"), "1");
 	(void)my_query(t, "rollback");
-	assert_prefix(list(t, 10, "-", "-", "-", "-"),
-		"error 22023 0 there is no catalog list 10");
+	assert_prefix(list(t, 13, "-", "-", "-", "-"),
+		"error 22023 0 there is no catalog list 13");
 	assert_prefix(list(t, 0, "-", "-", "-", "-"), "error 22023");
 }
 

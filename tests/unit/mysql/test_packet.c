@@ -116,23 +116,70 @@ assert_only_whole(struct fixture *f, row_fn *row, const void *packet, size_t len
 	assert_int_equal(put(f, row, packet, len), CENOTE_OK);
 }
 
+static int
+plain_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	const uint8_t *packet, size_t len)
+{
+	(void)columns;
+	return cnd_my_plain_row(w, n, packet, len);
+}
+
 static void
-text_row_gives_its_values(void **state)
+assert_text_values(struct fixture *f, row_fn *row)
 {
 	static const char packet[] = "\x05hello\xfb\x00\xfc\x03\x00"
 				     "abc\xfd\x01\x00\x00z"
 				     "\xfe\x02\x00\x00\x00\x00\x00\x00\x00yz";
-	struct fixture *f = *state;
 
-	for (int i = 0; i < 6; i++)
-		add_column(f, MYSQL_TYPE_VAR_STRING, CENOTE_FORMAT_TEXT);
-	assert_only_whole(f, cnd_my_text_row, packet, sizeof(packet) - 1);
+	assert_only_whole(f, row, packet, sizeof(packet) - 1);
 	assert_text(f, 0, "hello");
 	assert_text(f, 1, NULL);
 	assert_text(f, 2, "");
 	assert_text(f, 3, "abc");
 	assert_text(f, 4, "z");
 	assert_text(f, 5, "yz");
+}
+
+static void
+text_row_gives_its_values(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 6; i++)
+		add_column(f, MYSQL_TYPE_VAR_STRING, CENOTE_FORMAT_TEXT);
+	assert_text_values(f, cnd_my_text_row);
+	assert_text_values(f, plain_row);
+}
+
+static void
+rows_are_plain_where_canonical_text_is_the_servers(void **state)
+{
+	static const struct {
+		enum enum_field_types type;
+		unsigned flags;
+		int is_plain;
+	} columns[] = {
+		{ MYSQL_TYPE_VAR_STRING, 0, 1 },
+		{ MYSQL_TYPE_LONG, 0, 1 },
+		{ MYSQL_TYPE_LONGLONG, UNSIGNED_FLAG, 1 },
+		{ MYSQL_TYPE_LONG, UNSIGNED_FLAG | ZEROFILL_FLAG, 0 },
+		{ MYSQL_TYPE_NEWDECIMAL, 0, 1 },
+		{ MYSQL_TYPE_NEWDECIMAL, ZEROFILL_FLAG, 0 },
+		{ MYSQL_TYPE_YEAR, 0, 0 },
+		{ MYSQL_TYPE_DOUBLE, 0, 0 },
+		{ MYSQL_TYPE_DATETIME, 0, 0 },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		f->n = 0;
+		add_column(f, MYSQL_TYPE_VAR_STRING, CENOTE_FORMAT_CANONICAL);
+		add_column(f, columns[i].type, CENOTE_FORMAT_CANONICAL);
+		f->columns[1].native_flags = columns[i].flags;
+		assert_int_equal(cnd_my_are_plain(f->columns, 2), columns[i].is_plain);
+		f->columns[1].format = CENOTE_FORMAT_TEXT;
+		assert_true(cnd_my_are_plain(f->columns, 2));
+	}
 }
 
 static void
@@ -168,10 +215,13 @@ lengths_that_promise_too_much_are_refused(void **state)
 	struct fixture *f = *state;
 
 	add_column(f, MYSQL_TYPE_VAR_STRING, CENOTE_FORMAT_TEXT);
-	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
 		assert_int_equal(
 			put(f, cnd_my_text_row, packets[i].bytes, packets[i].len),
 			CENOTE_ERR_PROTOCOL);
+		assert_int_equal(put(f, plain_row, packets[i].bytes, packets[i].len),
+			CENOTE_ERR_PROTOCOL);
+	}
 }
 
 /* A value of each type, and a NULL at the end. */
@@ -236,6 +286,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			text_row_gives_its_values, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			rows_are_plain_where_canonical_text_is_the_servers, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			text_row_goes_out_in_the_form_of_its_columns, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -11,6 +11,7 @@
 #define OPAQUE   CND_MY_NOTE_OPAQUE
 #define SEVERAL  CND_MY_NOTE_SEVERAL
 #define CHARSET  CND_MY_NOTE_CHARSET
+#define LOGIN    CND_MY_NOTE_LOGIN
 
 struct scan_case {
 	const char *sql;
@@ -50,7 +51,6 @@ static const struct scan_case cases[] = {
 	{ "select /*+ hint(1) */ 1", 0, 0 },
 	{ "load data local infile 'x' into table t (a, b)", 0, 0 },
 	{ "select last_insert_id()", 0, 0 },
-	{ "grant select (a) on t to u", 0, 0 },
 	{ "select release_lock('a')", 0, 0 },
 	{ "select 1;", 0, 0 },
 	{ "values (1, 2)", 0, 0 },
@@ -80,6 +80,27 @@ static const struct scan_case cases[] = {
 	{ "do get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
 	{ "handler t open", CENOTE_PIN_CURSOR, 0 },
 	{ "prepare s from 'select 1'", CENOTE_PIN_PREPARED, 0 },
+	/* What others begin with. */
+	{ "grant select (a) on t to u", 0, LOGIN },
+	{ "revoke all on *.* from u", 0, LOGIN },
+	{ "set global max_connections = 5", SETTINGS, LOGIN },
+	{ "set a = 1, GLOBAL b = 2", SETTINGS, LOGIN },
+	{ "set @@Global.b = 2", SETTINGS, CHARSET | LOGIN },
+	{ "set persist a = 1", SETTINGS, LOGIN },
+	{ "set @@persist.a = 1", SETTINGS, CHARSET | LOGIN },
+	{ "set default role r", SETTINGS, LOGIN },
+	{ "set role r", SETTINGS, 0 },
+	{ "set a = default", SETTINGS, 0 },
+	{ "set a = 'global'", SETTINGS, 0 },
+	{ "select @@global.a", 0, 0 },
+	{ "alter database d character set utf8mb4", 0, LOGIN },
+	{ "alter user u account lock", 0, LOGIN },
+	{ "drop role r", 0, LOGIN },
+	{ "rename user a to b", 0, LOGIN },
+	{ "alter table user add a int", 0, 0 },
+	{ "drop database d", 0, 0 },
+	{ "flush privileges", 0, LOGIN },
+	{ "flush tables", 0, 0 },
 	/* What may be anything. */
 	{ "select f(1)", FUNCTION, OPAQUE },
 	{ "select db.upper(1)", FUNCTION, OPAQUE },

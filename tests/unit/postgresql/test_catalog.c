@@ -314,8 +314,8 @@ an_unknown_list_is_an_error(void **state)
 {
 	struct pg *t = *state;
 
-	assert_string_equal(pg_catalog(t, 10, NULL, NULL, NULL, NULL),
-		"error 22023 there is no catalog list 10\n");
+	assert_string_equal(pg_catalog(t, 13, NULL, NULL, NULL, NULL),
+		"error 22023 there is no catalog list 13\n");
 }
 
 static void

@@ -233,6 +233,42 @@ a_reset_ends_an_open_result(void **state)
 		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
+/* The server keeps a portal's tables busy until it is closed, also when it has given its last row. */
+static void
+a_portal_that_was_read_to_its_end_keeps_no_table_busy(void **state)
+{
+	struct pg *t = *state;
+	uint32_t open;
+
+	(void)pg_query(
+		t, "create temp table busy as select i from generate_series(1, 3) i");
+	for (int i = 0; i < 2; i++) {
+		t->is_extended = (uint8_t)i;
+		(void)pg_begin(t, 0, 0);
+		t->batch_rows = 5;
+		(void)pg_query(t, "select i from busy");
+		t->batch_rows = 0;
+		assert_string_equal(
+			pg_query(t, "truncate busy"), "done TRUNCATE TABLE\n");
+		(void)pg_rollback(t);
+
+		/* behind several batches, and with another one open that is closed next */
+		(void)pg_begin(t, 0, 0);
+		t->batch_rows = 2;
+		(void)pg_query(t, three);
+		open = t->portal;
+		(void)pg_query(t, "select i from busy");
+		assert_string_equal(pg_fetch(t, t->portal, 2),
+			"columns = i:INT64\nrow 3\ndone SELECT 3\n");
+		t->b->close_portal(t->s, open);
+		t->batch_rows = 0;
+		assert_string_equal(
+			pg_query(t, "truncate busy"), "done TRUNCATE TABLE\n");
+		(void)pg_rollback(t);
+		t->portal = 0;
+	}
+}
+
 int
 main(void)
 {
@@ -247,6 +283,8 @@ main(void)
 		PG_STREAM_ONLY(TEST(a_portal_ends_with_its_transaction)),
 		TEST(a_large_rest_is_kept_in_a_file),
 		TEST(prepared_statements_are_fetched_in_batches_too),
+		PG_STREAM_ONLY(
+			TEST(a_portal_that_was_read_to_its_end_keeps_no_table_busy)),
 		/* closing a result of 10^9 rows reads them all */
 		PG_STREAM_ONLY(TEST(a_reset_ends_an_open_result)),
 	};

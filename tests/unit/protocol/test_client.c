@@ -562,7 +562,10 @@ static void
 opening_what_is_open_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct cnp_opening o = { 1, 1, CNP_OPEN_ATTACH, 0, "main", 0 };
+	struct cnp_opening o = { .version_min = 1,
+		.version_max = 1,
+		.kind = CNP_OPEN_ATTACH,
+		.pool = "main" };
 	struct cnp_msg m;
 
 	wire_least(&m, CNP_MSG_CANCEL);

@@ -83,7 +83,7 @@ a_frame_written_in_place_gets_its_length(void **state)
 	cnc_buf_finish(&b);
 }
 
-/* A good opening of the pool "main", with two bytes of an extension behind. */
+/* A good opening of the pool "main", with two bytes behind that are no extension: it would be longer. */
 static const uint8_t opening[] = { 'C', 'N', 'T', 'E', 22, 0, 1, 3, CNP_OPEN_RESUME,
 	CNP_TLS_ALLOW, 4, 0, 0, 0, 0, 0, 'm', 'a', 'i', 'n', 9, 9 };
 
@@ -157,6 +157,47 @@ an_opening_encodes_to_what_decodes(void **state)
 	assert_int_equal(got.len, CNP_OPENING_MIN + CNP_POOL_MAX);
 	assert_int_equal(got.version_max, 2);
 	assert_int_equal(got.tls, CNP_TLS_REQUIRE);
+	assert_int_equal(got.has_session, 0);
+	cnc_buf_finish(&b);
+}
+
+static void
+an_opening_may_name_a_session(void **state)
+{
+	struct cnp_opening o = { .version_min = 1,
+		.version_max = 1,
+		.kind = CNP_OPEN_RESUME,
+		.has_session = 1,
+		.session = UINT64_C(0x0123456789abcdef),
+		.pool = "main" };
+	const size_t at = CNP_OPENING_MIN + 4, len = at + 10;
+	struct cnp_opening got;
+	uint8_t *bytes;
+	struct cnc_buf b;
+
+	(void)state;
+	cnc_buf_init(&b, &cnc_mem_default, CNP_OPENING_MAX);
+	assert_int_equal(cnp_opening_encode(&b, &o), CENOTE_OK);
+	bytes = cnc_buf_head(&b);
+	assert_int_equal(cnc_buf_len(&b), len);
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(cnp_opening_decode(bytes, n, &got), CENOTE_AGAIN);
+	assert_int_equal(cnp_opening_decode(bytes, len, &got), CENOTE_OK);
+	assert_int_equal(got.len, len);
+	assert_int_equal(got.has_session, 1);
+	assert_true(got.session == o.session);
+	/* of another kind, of another length, longer than there are bytes: none, and no reason to refuse */
+	for (unsigned i = 0; i < 3; i++) {
+		const uint8_t kept[2] = { bytes[at], bytes[at + 1] };
+
+		if (i == 0)
+			bytes[at] = 0x7f;
+		else
+			bytes[at + 1] = i == 1 ? 7 : 9;
+		assert_int_equal(cnp_opening_decode(bytes, len, &got), CENOTE_OK);
+		assert_int_equal(got.has_session, 0);
+		memcpy(bytes + at, kept, sizeof kept);
+	}
 	cnc_buf_finish(&b);
 }
 
@@ -181,6 +222,7 @@ main(void)
 		cmocka_unit_test(an_opening_is_awaited_byte_by_byte),
 		cmocka_unit_test(a_wrong_opening_is_refused_as_soon_as_it_shows),
 		cmocka_unit_test(an_opening_encodes_to_what_decodes),
+		cmocka_unit_test(an_opening_may_name_a_session),
 		cmocka_unit_test(the_highest_version_in_common_is_chosen),
 	};
 

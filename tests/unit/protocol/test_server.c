@@ -348,6 +348,36 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 }
 
 static void
+a_yield_tells_the_last_words_of_a_server(void **state)
+{
+	struct fixture *f = *state;
+	struct cnc_diag said, got;
+	struct cnp_frame frame;
+	struct cnp_msg m;
+	const uint8_t *p;
+	size_t n, at = 0;
+
+	cnc_diag_init(&said, &f->alloc.mem);
+	cnc_diag_init(&got, &f->alloc.mem);
+	cnc_diag_set(&said, "57P05", "idle too long");
+	attach(f);
+	drop_output(f);
+	assert_int_equal(cnp_server_yield_lost(&f->s, &said), CENOTE_OK);
+	n = cnp_server_output(&f->s, &p);
+	wire_next(p, n, &at, &frame, &m);
+	assert_int_equal(frame.code, CNP_MSG_YIELD);
+	assert_int_equal(m.as.yield.reason, CNP_YIELD_LOST);
+	assert_int_equal(cnc_diag_set_fields(&got, (const uint8_t *)m.as.yield.words.p,
+				 m.as.yield.words.n),
+		CENOTE_OK);
+	assert_string_equal(got.sqlstate, "57P05");
+	assert_string_equal(got.message, "idle too long");
+	assert_int_equal(cnp_server_yield_lost(&f->s, NULL), CENOTE_ERR_STATE);
+	cnc_diag_finish(&said);
+	cnc_diag_finish(&got);
+}
+
+static void
 replies_without_a_request_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -763,6 +793,7 @@ main(void)
 		TEST(set_up_that_asks_for_an_answer_is_a_violation),
 		TEST(detach_and_suspend_end_without_ready),
 		TEST(a_yield_tells_the_last_request_and_what_to_carry),
+		TEST(a_yield_tells_the_last_words_of_a_server),
 		TEST(replies_without_a_request_are_refused),
 		TEST(an_error_of_a_sync_goes_before_its_ready),
 		TEST(an_error_carries_state_message_code_and_fields),

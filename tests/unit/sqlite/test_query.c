@@ -243,6 +243,19 @@ the_cache_holds_as_many_statements_as_it_was_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, sq_test_setup, sq_test_teardown)
 
+static void
+a_mistake_is_told_as_one_behind_a_change_of_the_schema(void **state)
+{
+	struct sq *t = *state, other;
+
+	sq_sibling(t, &other);
+	(void)sq_query(t, "select * from sqlite_schema");
+	(void)sq_query(&other, "create table changed (a)");
+	assert_string_equal(sq_query(t, "select nowhere from (select 1 as a)"),
+		"error 42703 no such column: nowhere position=8\n");
+	sq_teardown(&other);
+}
+
 int
 main(void)
 {
@@ -254,6 +267,7 @@ main(void)
 		TEST(a_repeated_statement_is_not_parsed_again),
 		TEST(an_explanation_is_never_kept),
 		TEST(the_cache_holds_as_many_statements_as_it_was_told),
+		TEST(a_mistake_is_told_as_one_behind_a_change_of_the_schema),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

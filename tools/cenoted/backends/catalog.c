@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
 #include "catalog.h"
 
 struct column {
@@ -130,6 +132,49 @@ static const struct column procedure_columns[] = {
 	INT("procedure_type"),
 };
 
+static const struct column procedure_column_columns[] = {
+	TEXT("procedure_cat"),
+	TEXT("procedure_schem"),
+	TEXT("procedure_name"),
+	TEXT("column_name"),
+	INT("column_type"),
+	INT("data_type"),
+	TEXT("type_name"),
+	INT("column_size"),
+	INT("buffer_length"),
+	INT("decimal_digits"),
+	INT("num_prec_radix"),
+	INT("nullable"),
+	TEXT("remarks"),
+	TEXT("column_def"),
+	INT("sql_data_type"),
+	INT("sql_datetime_sub"),
+	INT("char_octet_length"),
+	INT("ordinal_position"),
+	TEXT("is_nullable"),
+};
+
+static const struct column table_privilege_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	TEXT("grantor"),
+	TEXT("grantee"),
+	TEXT("privilege"),
+	TEXT("is_grantable"),
+};
+
+static const struct column column_privilege_columns[] = {
+	TEXT("table_cat"),
+	TEXT("table_schem"),
+	TEXT("table_name"),
+	TEXT("column_name"),
+	TEXT("grantor"),
+	TEXT("grantee"),
+	TEXT("privilege"),
+	TEXT("is_grantable"),
+};
+
 #define LIST(columns)                                                                    \
 	{                                                                                \
 		columns, sizeof(columns) / sizeof((columns)[0])                          \
@@ -148,6 +193,9 @@ static const struct list {
 	[CENOTE_CATALOG_INDEXES] = LIST(index_columns),
 	[CENOTE_CATALOG_TYPES] = LIST(type_columns),
 	[CENOTE_CATALOG_PROCEDURES] = LIST(procedure_columns),
+	[CENOTE_CATALOG_PROCEDURE_COLUMNS] = LIST(procedure_column_columns),
+	[CENOTE_CATALOG_TABLE_PRIVILEGES] = LIST(table_privilege_columns),
+	[CENOTE_CATALOG_COLUMN_PRIVILEGES] = LIST(column_privilege_columns),
 };
 
 uint32_t
@@ -165,4 +213,30 @@ cnd_catalog_columns(uint8_t kind, struct cnp_column ret_columns[CND_CATALOG_COLU
 		ret_columns[i].format = CENOTE_FORMAT_CANONICAL;
 	}
 	return list->n;
+}
+
+int
+cnd_catalog_next_type(struct cnp_str *types, struct cnp_str *ret_type)
+{
+	const char *p = types->p, *comma;
+	size_t n = types->n;
+
+	if (!p)
+		return 0;
+	comma = memchr(p, ',', n);
+	if (comma) {
+		n = (size_t)(comma - p);
+		types->p = comma + 1;
+		types->n -= n + 1;
+	} else {
+		*types = (struct cnp_str){ NULL, 0 };
+	}
+	while (n > 0 && (*p == ' ' || *p == '\'')) {
+		p++;
+		n--;
+	}
+	while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\''))
+		n--;
+	*ret_type = (struct cnp_str){ p, n };
+	return 1;
 }

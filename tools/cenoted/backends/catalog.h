@@ -12,4 +12,8 @@
 uint32_t cnd_catalog_columns(
 	uint8_t kind, struct cnp_column ret_columns[CND_CATALOG_COLUMNS_MAX]);
 
+/* The next of a list of table types ("TABLE,VIEW", as ODBC allows it also with quotes and blanks:
+ * 'TABLE', 'VIEW'), which is taken off `types`. 0: there is none left. */
+int cnd_catalog_next_type(struct cnp_str *types, struct cnp_str *ret_type);
+
 #endif

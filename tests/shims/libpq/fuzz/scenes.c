@@ -69,6 +69,10 @@ static const struct scene scenes[] = {
 	{ "a trace of settings that go back with a function that failed", {
 		CONNECT(""), ON(exec, "begin"), DO(trace), ON(set_encoding, "latin1"),
 		BY(lo_read, 0, 1, 1), ON(exec, "rollback"), END } },
+	{ "rows one by one behind a copy of which the beginning was not taken", {
+		CONNECT(""),
+		ON(send_params, "copy (select id from items order by id) to stdout"), DO(settle),
+		BY(getline, 3, 6, 1), DO(set_single_row), DO(drain), END } },
 };
 /* clang-format on */
 

@@ -137,7 +137,7 @@ WORDS(bound_queries,
 	"set datestyle to sql",
 	"notify fz, 'bound'",
 	"vacuum items",
-	"select repeat('z', 900) from generate_series(1, $1::int4)",
+	"select repeat('z', 900) from generate_series(1, least($1::int4, 9999))",
 	"selct $1",
 	"select current_setting('application_name')",
 );

@@ -299,6 +299,19 @@ compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* It has no end but its length. */
+static char *
+copy(const char *data, size_t len)
+{
+	char *text = malloc(len + 1);
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, len);
+	text[len] = '\0';
+	return text;
+}
+
 /* All that is told of a kind: a variable's name and its value belong together. */
 static unsigned
 collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED])
@@ -318,7 +331,7 @@ collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED]
 			free(list[n - 1]);
 			list[n - 1] = both;
 		} else {
-			list[n++] = strndup(data, len);
+			list[n++] = copy(data, len);
 		}
 		r = z->f.mysql_session_track_get_next(z->at->my, type, &data, &len);
 	}

@@ -6,7 +6,8 @@
 
 /* Prepared statements. */
 
-#define MAX_ROWS 40
+#define MAX_ROWS     40
+#define CR_MIN_ERROR 2000u
 
 void
 fz_close_stmt(struct fz *z, struct fz_stmt *s)
@@ -39,12 +40,27 @@ choose_sql(struct fz *z, const uint32_t n[4])
 	return sql;
 }
 
+static void
+forget_values(struct fz_stmt *s)
+{
+	memset(s->is_ahead, 0, sizeof(s->is_ahead));
+}
+
 /* What was bound is bound to another statement's columns now. */
 static void
 forget_columns(struct fz_stmt *s)
 {
 	s->has_columns = 0;
 	s->offset = NULL;
+}
+
+static void
+take_text(struct fz_stmt *s, const char *sql)
+{
+	s->sql = sql;
+	s->has_old_columns |= s->has_columns;
+	memset(s->is_ahead, 0, sizeof(s->is_ahead));
+	forget_columns(s);
 }
 
 void
@@ -55,8 +71,7 @@ fz_stmt_prepare(struct fz *z, const uint32_t n[4])
 
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_prepare, z->stmt->stmt, sql,
 		(unsigned long)strlen(sql));
-	z->stmt->sql = sql;
-	forget_columns(z->stmt);
+	take_text(z->stmt, sql);
 	fz_gave_status(z, r);
 }
 
@@ -72,8 +87,11 @@ give_params(struct fz *z, uint32_t number)
 void
 fz_stmt_bind_param(struct fz *z, const uint32_t n[4])
 {
+	struct fz_stmt *s = z->stmt;
+
 	give_params(z, n[1]);
-	fz_gave_status(z, z->f.mysql_stmt_bind_param(z->stmt->stmt, z->stmt->params));
+	s->is_half_bound = z->f.mysql_stmt_bind_param(s->stmt, s->params) != 0;
+	fz_gave_status(z, s->is_half_bound);
 }
 
 void
@@ -83,6 +101,9 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_execute, z->stmt->stmt);
+	/* unless the library itself refuses it */
+	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR)
+		forget_values(z->stmt);
 	z->stmt->offset = NULL;
 	fz_gave_status(z, r);
 }
@@ -96,6 +117,8 @@ fz_stmt_bind_result(struct fz *z, const uint32_t n[4])
 	for (unsigned i = 0; i < FZ_COLUMNS; i++, number = number * 69069 + 12345)
 		fz_take(&s->columns[i], &s->taken[i], number >> 3);
 	s->has_columns = z->f.mysql_stmt_bind_result(s->stmt, s->columns) == 0;
+	s->has_old_columns &= !s->has_columns;
+	s->has_new_columns = 1;
 	fz_gave_status(z, !s->has_columns);
 }
 
@@ -108,6 +131,7 @@ fz_stmt_fetch(struct fz *z, const uint32_t n[4])
 
 	while (left-- > 0 && (r == 0 || r == MYSQL_DATA_TRUNCATED)) {
 		FZ_DO(z, s->stmt, r, mysql_stmt_fetch, s->stmt);
+		s->has_new_columns = 0;
 		fz_gave_int(z, r);
 		if ((r == 0 || r == MYSQL_DATA_TRUNCATED) && s->has_columns)
 			fz_show_columns(z, s, z->f.mysql_stmt_field_count(s->stmt));
@@ -157,6 +181,7 @@ fz_stmt_reset(struct fz *z, const uint32_t n[4])
 
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_reset, z->stmt->stmt);
+	forget_values(z->stmt);
 	z->stmt->offset = NULL;
 	fz_gave_status(z, r);
 }
@@ -224,6 +249,7 @@ fz_stmt_long_data(struct fz *z, const uint32_t n[4])
 	fz_say_text(z, text);
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_send_long_data, z->stmt->stmt, n[1] % 3,
 		text, (unsigned long)strlen(text));
+	z->stmt->is_ahead[n[1] % 3] |= r == 0;
 	fz_gave_status(z, r);
 }
 
@@ -349,8 +375,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	/* without values the original leaves answers behind, and waits for others */
 	if (r == 0)
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
-	s->sql = sql;
-	forget_columns(s);
+	take_text(s, sql);
 	fz_gave_status(z, r);
 }
 

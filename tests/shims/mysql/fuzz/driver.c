@@ -35,6 +35,25 @@ fz_wait(struct fz *z, int wants)
 	return came & wants ? came & wants : wants;
 }
 
+/* The original tells of the warnings there were before the rows, the shim of none. */
+static void
+note_warnings(struct fz *z, unsigned call)
+{
+	const MYSQL *my = z->at->my;
+	const MYSQL_STMT *stmt = z->stmt->stmt;
+	int is_told = call == FZ_query || call == FZ_read_query_result ||
+		      call == FZ_connect || call == FZ_stmt_store_result;
+	int has_cursor = (call == FZ_stmt_execute || call == FZ_stmt_direct) &&
+			 stmt != NULL && (stmt->flags & CURSOR_TYPE_READ_ONLY);
+
+	if (my == NULL)
+		return;
+	if (is_told && my->net.last_errno == 0)
+		z->at->is_streamed = 0;
+	if (has_cursor || my->status == FZ_STMT_ROWS)
+		z->at->is_streamed = 1;
+}
+
 static void
 carry_out(struct fz *z, const struct fz_step *step)
 {
@@ -48,10 +67,12 @@ carry_out(struct fz *z, const struct fz_step *step)
 	fz_say(z, "%s %d%s", names[step->call], (int)(z->at - z->conns),
 		z->is_async ? " async" : "");
 	why = fz_is_known(z, step);
-	if (why != NULL)
+	if (why != NULL) {
 		fz_say(z, " left out: %s\n", why);
-	else
+	} else {
 		functions[step->call](z, step->n);
+		note_warnings(z, step->call);
+	}
 	for (unsigned i = 0; i < FZ_CONNS; i++)
 		fz_show_conn(z, &z->conns[i]);
 }

@@ -34,6 +34,10 @@ struct fz_stmt {
 	MYSQL_BIND params[FZ_PARAMS], columns[FZ_COLUMNS];
 	struct fz_value given[FZ_PARAMS], taken[FZ_COLUMNS];
 	const char *sql; /* that was prepared last */
+	int is_ahead[FZ_PARAMS]; /* mysql_stmt_send_long_data() */
+	int is_half_bound; /* mysql_stmt_bind_param() failed */
+	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
+	int has_old_columns; /* it was called before another text was prepared */
 	int has_columns; /* mysql_stmt_bind_result() took them */
 	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
 	char state[FZ_STATE];
@@ -51,6 +55,7 @@ struct fz_conn {
 	char charset[32]; /* with which it logged in */
 	int was_connected; /* mysql_real_connect() was called */
 	int is_sent; /* mysql_send_query(): the answer was not read */
+	int is_streamed; /* how many warnings there are was told before a statement's rows */
 	struct fz_result results[FZ_RESULTS];
 	unsigned next_result;
 	struct fz_stmt stmts[FZ_STMTS];
@@ -98,11 +103,13 @@ FZ_CALLS(FZ_DECLARE)
 #define FZ_RECONNECT(my) ((my)->reconnect)
 #define FZ_PREPARED      MYSQL_STMT_PREPARE_DONE
 #define FZ_EXECUTED      MYSQL_STMT_EXECUTE_DONE
+#define FZ_STMT_ROWS     MYSQL_STATUS_STATEMENT_GET_RESULT
 #else
 #define FZ_VIO           pvio
 #define FZ_RECONNECT(my) ((my)->options.reconnect)
 #define FZ_PREPARED      MYSQL_STMT_PREPARED
 #define FZ_EXECUTED      MYSQL_STMT_EXECUTED
+#define FZ_STMT_ROWS     MYSQL_STATUS_STMT_RESULT
 #endif
 
 /* Wait for what a _start or _cont wants: what has come. */

@@ -33,6 +33,12 @@ is_new(struct fz *z)
 }
 
 static int
+has_no_database(struct fz *z)
+{
+	return z->at->my != NULL && (z->at->my->db == NULL || *z->at->my->db == '\0');
+}
+
+static int
 is_connected(struct fz *z)
 {
 	return z->at->my != NULL && z->at->my->net.FZ_VIO != NULL;
@@ -100,6 +106,33 @@ is_detached(struct fz *z)
 }
 
 static int
+is_reading(const struct fz_stmt *s)
+{
+	return s->stmt != NULL && s->stmt->state > FZ_EXECUTED &&
+	       s->stmt->state < MYSQL_STMT_FETCH_DONE;
+}
+
+/* With rows that are left. */
+static int
+is_cut_off(struct fz *z)
+{
+	return is_detached(z) && is_reading(z->stmt);
+}
+
+/* The buffers that it has are those of a statement that was prepared before. */
+static int
+has_old_columns(struct fz *z)
+{
+	return z->stmt->has_old_columns && is_reading(z->stmt);
+}
+
+static int
+has_new_columns(struct fz *z)
+{
+	return z->stmt->has_new_columns;
+}
+
+static int
 is_unprepared(struct fz *z)
 {
 	return z->stmt->stmt != NULL && z->stmt->stmt->state < FZ_PREPARED;
@@ -109,6 +142,42 @@ static int
 is_gone(struct fz *z)
 {
 	return is_detached(z) || is_unprepared(z);
+}
+
+/* A parameter's value was sent ahead, and the library has forgotten that. */
+static int
+is_given_twice(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	for (unsigned i = 0; s->stmt != NULL && i < s->stmt->param_count; i++) {
+		if (s->is_ahead[i] && !s->stmt->params[i].long_data_used)
+			return 1;
+	}
+	return 0;
+}
+
+/* A cursor was asked for, and the server opens none for such a statement. */
+static int
+has_no_cursor(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->stmt != NULL && s->sql != NULL && s->stmt->flags != 0 &&
+	       strncmp(s->sql, "show create", 11) == 0;
+}
+
+static int
+is_interrupted(struct fz *z)
+{
+	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "set statement", 13) == 0;
+}
+
+/* mysql_stmt_bind_param() failed in the middle. */
+static int
+is_half_bound(struct fz *z)
+{
+	return z->stmt->is_half_bound;
 }
 
 static int
@@ -142,13 +211,6 @@ static int
 is_busy(struct fz *z)
 {
 	return z->at->my != NULL && z->at->my->status != MYSQL_STATUS_READY;
-}
-
-static int
-is_reading(const struct fz_stmt *s)
-{
-	return s->stmt != NULL && s->stmt->state > FZ_EXECUTED &&
-	       s->stmt->state < MYSQL_STMT_FETCH_DONE;
 }
 
 /* Another statement's rows are still to be read. */
@@ -251,10 +313,24 @@ static const struct known calls[] = {
 	{ FZ_reset_connection, FZ_reset_connection, has_other_charset,
 		"the server has the login's then, and the original does not know" },
 	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, has_old_columns, "the original ends" },
+	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_new_columns,
+		"the original has the row's places with the buffers of before" },
 #if !CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
 #endif
 	{ FZ_select_db, FZ_select_db, has_more, "the original loses its place" },
+	{ FZ_select_db, FZ_select_db, is_busy, "the original loses its place" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_half_bound, "the values are anything" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_given_twice,
+		"the server takes the second value for something else" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
+		"the original is out of sync with itself" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_interrupted,
+		"it is told now, or with the rows" },
+	{ FZ_stmt_direct, FZ_stmt_direct, is_not_connected,
+		"the original does not connect behind that" },
 	{ FZ_stmt_long_data, FZ_stmt_long_data, is_gone, "the original ends" },
 	{ FZ_stmt_next_result, FZ_stmt_next_result, is_detached, "the original ends" },
 	{ FZ_stmt_init, FZ_stmt_init, is_called,
@@ -267,6 +343,8 @@ static const struct known calls[] = {
 	{ FZ_stmt_direct, FZ_stmt_direct, was_prepared,
 		"the original has fields then whose memory is gone" },
 #endif
+	{ FZ_list_fields, FZ_list_fields, has_no_database,
+		"what is wrong first is told, there or in the name" },
 	{ FZ_infos, FZ_infos, is_not_connected, "nothing is known of the server" },
 };
 

@@ -158,7 +158,7 @@ fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n)
 }
 
 static void
-put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number)
+put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number, int has_warnings)
 {
 	fprintf(to, "    statement %d: state %d error %u %s ", number, (int)stmt->state,
 		z->f.mysql_stmt_errno(stmt), z->f.mysql_stmt_sqlstate(stmt));
@@ -172,8 +172,10 @@ put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number)
 			(long long)z->f.mysql_stmt_affected_rows(stmt),
 			(long long)z->f.mysql_stmt_insert_id(stmt));
 #if !CMY_ORACLE
-	if (stmt->field_count == 0)
+	if (stmt->field_count == 0 && has_warnings)
 		fprintf(to, " warnings %d", z->f.mysql_stmt_warning_count(stmt));
+#else
+	(void)has_warnings;
 #endif
 	fputc('\n', to);
 }
@@ -197,7 +199,7 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 	fprintf(to, "\n    affected %lld id %llu bits %x warnings %u more %d info ",
 		(long long)z->f.mysql_affected_rows(my),
 		(unsigned long long)z->f.mysql_insert_id(my), is_ready ? bits : 0,
-		is_ready ? z->f.mysql_warning_count(my) : 0,
+		is_ready && !c->is_streamed ? z->f.mysql_warning_count(my) : 0,
 		is_ready && z->f.mysql_more_results(my));
 	put_text(to, z->f.mysql_info(my));
 	fprintf(to, "\n    connected %d thread %d db ", my->net.FZ_VIO != NULL,
@@ -239,7 +241,7 @@ open_state(char *now)
 }
 
 static void
-show_stmt(struct fz *z, struct fz_stmt *s, int number)
+show_stmt(struct fz *z, struct fz_stmt *s, int number, int has_warnings)
 {
 	char now[FZ_STATE] = "";
 	FILE *to;
@@ -247,7 +249,7 @@ show_stmt(struct fz *z, struct fz_stmt *s, int number)
 	if (s->stmt == NULL)
 		return;
 	to = open_state(now);
-	put_stmt(z, to, s->stmt, number);
+	put_stmt(z, to, s->stmt, number, has_warnings);
 	fclose(to);
 	say_other_lines(z, now, s->state);
 	memcpy(s->state, now, sizeof(now));
@@ -267,5 +269,5 @@ fz_show_conn(struct fz *z, struct fz_conn *c)
 		memcpy(c->state, now, sizeof(now));
 	}
 	for (unsigned i = 0; i < FZ_STMTS; i++)
-		show_stmt(z, &c->stmts[i], (int)i);
+		show_stmt(z, &c->stmts[i], (int)i, !c->is_streamed);
 }

@@ -40,45 +40,62 @@ static const char table_sql[] =
 	"IF(TABLE_TYPE = 'VIEW', NULL, NULLIF(TABLE_COMMENT, '')) AS remarks FROM "
 	"information_schema.TABLES) AS t WHERE 1 = 1";
 
-/* The sizes are ODBC's: digits or characters, then bytes. */
+/*
+ * ODBC's view of a type, of tables that name its parts as information_schema.COLUMNS does: its number, and of that
+ * (`code`, and `is_unsigned`) the size in digits or characters, bytes, digits behind the point, radix.
+ */
+#define TYPE_CODE                                                                        \
+	"CASE DATA_TYPE WHEN 'tinyint' THEN -6 WHEN 'smallint' THEN 5 WHEN "             \
+	"'year' THEN 5 WHEN 'mediumint' THEN 4 WHEN 'int' THEN 4 WHEN 'bigint' "         \
+	"THEN -5 WHEN 'decimal' THEN 3 WHEN 'float' THEN 7 WHEN 'double' THEN "          \
+	"8 WHEN 'bit' THEN IF(NUMERIC_PRECISION = 1, -7, -2) WHEN 'date' THEN "          \
+	"91 WHEN 'time' THEN 92 WHEN 'datetime' THEN 93 WHEN 'timestamp' THEN "          \
+	"93 WHEN 'char' THEN 1 WHEN 'enum' THEN 1 WHEN 'set' THEN 1 WHEN "               \
+	"'binary' THEN -2 WHEN 'varbinary' THEN -3 WHEN 'tinytext' THEN -1 "             \
+	"WHEN 'text' THEN -1 WHEN 'mediumtext' THEN -1 WHEN 'longtext' THEN -1 "         \
+	"WHEN 'json' THEN -1 WHEN 'tinyblob' THEN -4 WHEN 'blob' THEN -4 WHEN "          \
+	"'mediumblob' THEN -4 WHEN 'longblob' THEN -4 WHEN 'vector' THEN -4 "            \
+	"WHEN 'geometry' THEN -4 WHEN 'point' THEN -4 WHEN 'linestring' THEN "           \
+	"-4 WHEN 'polygon' THEN -4 WHEN 'multipoint' THEN -4 WHEN "                      \
+	"'multilinestring' THEN -4 WHEN 'multipolygon' THEN -4 WHEN "                    \
+	"'geometrycollection' THEN -4 WHEN 'geomcollection' THEN -4 WHEN "               \
+	"'uuid' THEN -11 ELSE 12 END"
+#define TYPE_SIZE                                                                        \
+	"CASE code WHEN -7 THEN 1 WHEN -6 THEN 3 WHEN 4 THEN IF(DATA_TYPE = "            \
+	"'int', 10, IF(is_unsigned, 8, 7)) WHEN 5 THEN IF(DATA_TYPE = 'year', "          \
+	"4, 5) WHEN 7 THEN 24 WHEN 8 THEN 53 WHEN -5 THEN IF(is_unsigned, 20, "          \
+	"19) WHEN 3 THEN NUMERIC_PRECISION WHEN 91 THEN 10 WHEN 92 THEN 8 + "            \
+	"IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN 93 THEN 19 "         \
+	"+ IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN -11 THEN "         \
+	"36 ELSE CASE DATA_TYPE WHEN 'bit' THEN (NUMERIC_PRECISION + 7) DIV 8 "          \
+	"WHEN 'inet6' THEN 39 WHEN 'inet4' THEN 15 ELSE "                                \
+	"CHARACTER_MAXIMUM_LENGTH END END"
+#define TYPE_BYTES                                                                       \
+	"CASE code WHEN -7 THEN 1 WHEN -6 THEN 1 WHEN 5 THEN 2 WHEN 4 THEN 4 "           \
+	"WHEN -5 THEN 8 WHEN 7 THEN 4 WHEN 8 THEN 8 WHEN 3 THEN "                        \
+	"NUMERIC_PRECISION + 2 WHEN 91 THEN 6 WHEN 92 THEN 6 WHEN 93 THEN 16 "           \
+	"WHEN -11 THEN 16 ELSE CASE DATA_TYPE WHEN 'bit' THEN "                          \
+	"(NUMERIC_PRECISION + 7) DIV 8 WHEN 'inet6' THEN 39 WHEN 'inet4' THEN "          \
+	"15 ELSE CHARACTER_OCTET_LENGTH END END"
+#define TYPE_DIGITS                                                                      \
+	"CASE WHEN code = 3 THEN NUMERIC_SCALE WHEN code IN (-6, 5, 4, -5) "             \
+	"THEN 0 WHEN code IN (92, 93) THEN DATETIME_PRECISION END"
+#define TYPE_RADIX                                                                       \
+	"CASE WHEN code IN (3, -6, 5, 4, -5) THEN 10 WHEN code IN (7, 8) THEN "          \
+	"2 END"
+
 static const char column_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
-	"CAST(COLUMN_NAME AS BINARY), code, CAST(CONCAT(DATA_TYPE, IF(is_unsigned, ' "
-	"unsigned', '')) AS BINARY), CASE code WHEN -7 THEN 1 WHEN -6 THEN 3 WHEN 4 "
-	"THEN IF(DATA_TYPE = 'int', 10, IF(is_unsigned, 8, 7)) WHEN 5 THEN "
-	"IF(DATA_TYPE = 'year', 4, 5) WHEN 7 THEN 24 WHEN 8 THEN 53 WHEN -5 THEN "
-	"IF(is_unsigned, 20, 19) WHEN 3 THEN NUMERIC_PRECISION WHEN 91 THEN 10 WHEN "
-	"92 THEN 8 + IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN 93 "
-	"THEN 19 + IF(DATETIME_PRECISION > 0, DATETIME_PRECISION + 1, 0) WHEN -11 "
-	"THEN 36 ELSE CASE DATA_TYPE WHEN 'bit' THEN (NUMERIC_PRECISION + 7) DIV 8 "
-	"WHEN 'inet6' THEN 39 WHEN 'inet4' THEN 15 ELSE CHARACTER_MAXIMUM_LENGTH END "
-	"END, CASE code WHEN -7 THEN 1 WHEN -6 THEN 1 WHEN 5 THEN 2 WHEN 4 THEN 4 "
-	"WHEN -5 THEN 8 WHEN 7 THEN 4 WHEN 8 THEN 8 WHEN 3 THEN NUMERIC_PRECISION + "
-	"2 WHEN 91 THEN 6 WHEN 92 THEN 6 WHEN 93 THEN 16 WHEN -11 THEN 16 ELSE CASE "
-	"DATA_TYPE WHEN 'bit' THEN (NUMERIC_PRECISION + 7) DIV 8 WHEN 'inet6' THEN "
-	"39 WHEN 'inet4' THEN 15 ELSE CHARACTER_OCTET_LENGTH END END, CASE WHEN code "
-	"= 3 THEN NUMERIC_SCALE WHEN code IN (-6, 5, 4, -5) THEN 0 WHEN code IN (92, "
-	"93) THEN DATETIME_PRECISION END, CASE WHEN code IN (3, -6, 5, 4, -5) THEN "
-	"10 WHEN code IN (7, 8) THEN 2 END, IF(IS_NULLABLE = 'YES', 1, 0), "
-	"CAST(NULLIF(COLUMN_COMMENT, '') AS BINARY), CAST(COLUMN_DEFAULT AS BINARY), "
-	"IF(code IN (91, 92, 93), 9, code), IF(code IN (91, 92, 93), code - 90, "
-	"NULL), IF(code IN (1, 12, -1, -2, -3, -4), CHARACTER_OCTET_LENGTH, NULL), "
-	"ORDINAL_POSITION, CAST(IS_NULLABLE AS BINARY) FROM (SELECT c.*, CASE "
-	"DATA_TYPE WHEN 'tinyint' THEN -6 WHEN 'smallint' THEN 5 WHEN 'year' THEN 5 "
-	"WHEN 'mediumint' THEN 4 WHEN 'int' THEN 4 WHEN 'bigint' THEN -5 WHEN "
-	"'decimal' THEN 3 WHEN 'float' THEN 7 WHEN 'double' THEN 8 WHEN 'bit' THEN "
-	"IF(NUMERIC_PRECISION = 1, -7, -2) WHEN 'date' THEN 91 WHEN 'time' THEN 92 "
-	"WHEN 'datetime' THEN 93 WHEN 'timestamp' THEN 93 WHEN 'char' THEN 1 WHEN "
-	"'enum' THEN 1 WHEN 'set' THEN 1 WHEN 'binary' THEN -2 WHEN 'varbinary' THEN "
-	"-3 WHEN 'tinytext' THEN -1 WHEN 'text' THEN -1 WHEN 'mediumtext' THEN -1 "
-	"WHEN 'longtext' THEN -1 WHEN 'json' THEN -1 WHEN 'tinyblob' THEN -4 WHEN "
-	"'blob' THEN -4 WHEN 'mediumblob' THEN -4 WHEN 'longblob' THEN -4 WHEN "
-	"'vector' THEN -4 WHEN 'geometry' THEN -4 WHEN 'point' THEN -4 WHEN "
-	"'linestring' THEN -4 WHEN 'polygon' THEN -4 WHEN 'multipoint' THEN -4 WHEN "
-	"'multilinestring' THEN -4 WHEN 'multipolygon' THEN -4 WHEN "
-	"'geometrycollection' THEN -4 WHEN 'geomcollection' THEN -4 WHEN 'uuid' THEN "
-	"-11 ELSE 12 END AS code, LOCATE(' unsigned', COLUMN_TYPE) > 0 AS "
-	"is_unsigned FROM information_schema.COLUMNS AS c) AS c WHERE 1 = 1";
+	"CAST(COLUMN_NAME AS BINARY), code, CAST(CONCAT(DATA_TYPE, IF(is_unsigned, "
+	"' unsigned', '')) AS BINARY), " TYPE_SIZE ", " TYPE_BYTES ", " TYPE_DIGITS
+	", " TYPE_RADIX
+	", IF(IS_NULLABLE = 'YES', 1, 0), CAST(NULLIF(COLUMN_COMMENT, '') AS "
+	"BINARY), CAST(COLUMN_DEFAULT AS BINARY), IF(code IN (91, 92, 93), 9, "
+	"code), IF(code IN (91, 92, 93), code - 90, NULL), IF(code IN (1, 12, -1, "
+	"-2, -3, -4), CHARACTER_OCTET_LENGTH, NULL), ORDINAL_POSITION, "
+	"CAST(IS_NULLABLE AS BINARY) FROM (SELECT c.*, " TYPE_CODE
+	" AS code, LOCATE(' unsigned', COLUMN_TYPE) > 0 AS is_unsigned FROM "
+	"information_schema.COLUMNS AS c) AS c WHERE 1 = 1";
 
 static const char primary_key_sql[] =
 	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
@@ -121,6 +138,50 @@ static const char procedure_sql[] =
 	"p.SPECIFIC_NAME = r.SPECIFIC_NAME AND p.ROUTINE_TYPE = r.ROUTINE_TYPE WHERE "
 	"r.ROUTINE_TYPE IN ('PROCEDURE', 'FUNCTION')";
 
+/* The value of a function has position 0, and no mode. */
+static const char procedure_column_sql[] =
+	"SELECT CAST(SPECIFIC_SCHEMA AS BINARY), NULL, CAST(SPECIFIC_NAME AS BINARY), "
+	"CAST(name AS BINARY), CASE COALESCE(PARAMETER_MODE, 'RETURN') WHEN 'IN' THEN 1 "
+	"WHEN 'INOUT' THEN 2 WHEN 'OUT' THEN 4 ELSE 5 END, code, "
+	"CAST(CONCAT(DATA_TYPE, IF(is_unsigned, ' unsigned', '')) AS BINARY), " TYPE_SIZE
+	", " TYPE_BYTES ", " TYPE_DIGITS ", " TYPE_RADIX
+	", 1, NULL, NULL, IF(code IN (91, 92, 93), 9, code), IF(code IN (91, 92, 93), "
+	"code - 90, NULL), IF(code IN (1, 12, -1, -2, -3, -4), CHARACTER_OCTET_LENGTH, "
+	"NULL), ORDINAL_POSITION, CAST('YES' AS BINARY) FROM (SELECT p.*, "
+	"COALESCE(PARAMETER_NAME, '') AS "
+	"name, " TYPE_CODE " AS code, LOCATE(' unsigned', DTD_IDENTIFIER) > 0 AS "
+	"is_unsigned FROM information_schema.PARAMETERS AS p) AS p WHERE 1 = 1";
+
+/* What was granted on all databases, or on one, is granted on each of their tables. */
+#define TABLE_PRIVILEGES                                                                 \
+	"(SELECT TABLE_SCHEMA, TABLE_NAME, GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE "       \
+	"FROM information_schema.TABLE_PRIVILEGES UNION SELECT t.TABLE_SCHEMA, "         \
+	"t.TABLE_NAME, p.GRANTEE, p.PRIVILEGE_TYPE, p.IS_GRANTABLE FROM "                \
+	"information_schema.SCHEMA_PRIVILEGES AS p JOIN information_schema.TABLES AS t " \
+	"ON t.TABLE_SCHEMA LIKE p.TABLE_SCHEMA UNION SELECT t.TABLE_SCHEMA, "            \
+	"t.TABLE_NAME, p.GRANTEE, p.PRIVILEGE_TYPE, p.IS_GRANTABLE FROM "                \
+	"information_schema.USER_PRIVILEGES AS p JOIN information_schema.TABLES AS t)"
+
+static const char table_privilege_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), NULL, "
+	"CAST(GRANTEE AS BINARY), CAST(PRIVILEGE_TYPE AS BINARY), CAST(IS_GRANTABLE AS "
+	"BINARY) FROM " TABLE_PRIVILEGES " AS g WHERE PRIVILEGE_TYPE IN ('SELECT', "
+	"'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'REFERENCES', 'INDEX', 'ALTER', "
+	"'CREATE VIEW', 'SHOW VIEW', 'TRIGGER', 'DELETE HISTORY')";
+
+/* What was granted on a table is granted on each of its columns. */
+static const char column_privilege_sql[] =
+	"SELECT CAST(TABLE_SCHEMA AS BINARY), NULL, CAST(TABLE_NAME AS BINARY), "
+	"CAST(COLUMN_NAME AS BINARY), NULL, CAST(GRANTEE AS BINARY), CAST(PRIVILEGE_TYPE "
+	"AS BINARY), CAST(IS_GRANTABLE AS BINARY) FROM (SELECT TABLE_SCHEMA, TABLE_NAME, "
+	"COLUMN_NAME, GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE FROM "
+	"information_schema.COLUMN_PRIVILEGES UNION SELECT c.TABLE_SCHEMA, c.TABLE_NAME, "
+	"c.COLUMN_NAME, t.GRANTEE, t.PRIVILEGE_TYPE, t.IS_GRANTABLE FROM "
+	"information_schema.COLUMNS AS c JOIN " TABLE_PRIVILEGES
+	" AS t ON t.TABLE_SCHEMA "
+	"= c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME) AS g WHERE PRIVILEGE_TYPE IN "
+	"('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')";
+
 /* What a type has beside its name; NULL and -1: NULL. Sorted by code, the best one of a code first. */
 struct type {
 	const char *name;
@@ -145,6 +206,7 @@ struct type {
 		name, code, size, quote, params, -1, -1, -1, -1, -1, 0, 1                \
 	}
 
+/* Of varchar and varbinary what can be a column, of utf8mb4, as a row has 65,535 bytes. */
 static const struct type types[] = {
 	{ "uuid", -11, 36, "'", NULL, -1, -1, -1, -1, -1, 100700, 0 },
 	{ "bit", -7, 1, NULL, NULL, -1, -1, -1, -1, -1, 0, 1 },
@@ -156,7 +218,7 @@ static const struct type types[] = {
 	QUOTED("blob", -4, 65535, "x'", NULL),
 	QUOTED("mediumblob", -4, 16777215, "x'", NULL),
 	QUOTED("tinyblob", -4, 255, "x'", NULL),
-	QUOTED("varbinary", -3, 65535, "x'", "length"),
+	QUOTED("varbinary", -3, 65532, "x'", "length"),
 	QUOTED("binary", -2, 255, "x'", "length"),
 	QUOTED("longtext", -1, 4294967295, "'", NULL),
 	QUOTED("text", -1, 65535, "'", NULL),
@@ -177,7 +239,7 @@ static const struct type types[] = {
 	{ "year", 5, 4, NULL, NULL, 1, 0, 0, 0, 10, 0, 1 },
 	{ "float", 7, 24, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
 	{ "double", 8, 53, NULL, NULL, 0, 1, -1, -1, 2, 0, 1 },
-	QUOTED("varchar", 12, 65535, "'", "length"),
+	QUOTED("varchar", 12, 16383, "'", "length"),
 	{ "inet6", 12, 39, "'", NULL, -1, -1, -1, -1, -1, 100500, 0 },
 	{ "inet4", 12, 15, "'", NULL, -1, -1, -1, -1, -1, 101000, 0 },
 	QUOTED("date", 91, 10, "'", NULL),
@@ -207,6 +269,15 @@ static const struct catalog_kind kinds[] = {
 	[CENOTE_CATALOG_PROCEDURES] = { procedure_sql, "r.ROUTINE_SCHEMA",
 		"r.ROUTINE_NAME", NULL, NULL,
 		"r.ROUTINE_SCHEMA, r.ROUTINE_NAME, r.ROUTINE_TYPE" },
+	[CENOTE_CATALOG_PROCEDURE_COLUMNS] = { procedure_column_sql, "SPECIFIC_SCHEMA",
+		"SPECIFIC_NAME", "name", NULL,
+		"SPECIFIC_SCHEMA, SPECIFIC_NAME, ROUTINE_TYPE, ORDINAL_POSITION" },
+	[CENOTE_CATALOG_TABLE_PRIVILEGES] = { table_privilege_sql, "TABLE_SCHEMA",
+		"TABLE_NAME", NULL, NULL,
+		"TABLE_SCHEMA, TABLE_NAME, PRIVILEGE_TYPE, GRANTEE" },
+	[CENOTE_CATALOG_COLUMN_PRIVILEGES] = { column_privilege_sql, "TABLE_SCHEMA",
+		"TABLE_NAME", "COLUMN_NAME", NULL,
+		"TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, PRIVILEGE_TYPE, GRANTEE" },
 };
 
 /* A text under construction; `r` is what the first failure was. */
@@ -282,31 +353,19 @@ add_pattern(struct text *t, const char *expression, struct cnp_str v)
 		add_text(t, " ESCAPE x'5c'");
 }
 
-/* "TABLE,VIEW", as ODBC allows it also with quotes and blanks: 'TABLE', 'VIEW'. */
 static void
 add_types(struct text *t, const char *expression, struct cnp_str v)
 {
-	const char *p = v.p, *end = v.p + v.n, *comma;
 	const char *before = " IN (";
-	size_t n;
+	struct cnp_str type;
 
-	if (v.n == 0 || (v.n == 1 && *p == '%'))
+	if (v.n == 0 || (v.n == 1 && *v.p == '%'))
 		return;
 	add_text(t, " AND ");
 	add_text(t, expression);
-	for (; p <= end; p = comma + 1) {
-		comma = memchr(p, ',', (size_t)(end - p));
-		if (!comma)
-			comma = end;
-		n = (size_t)(comma - p);
-		while (n > 0 && (*p == ' ' || *p == '\'')) {
-			p++;
-			n--;
-		}
-		while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\''))
-			n--;
+	while (cnd_catalog_next_type(&v, &type)) {
 		add_text(t, before);
-		add_literal(t, p, may_be_name(p, n) ? n : 0);
+		add_literal(t, type.p, may_be_name(type.p, type.n) ? type.n : 0);
 		before = ", ";
 	}
 	add_text(t, ")");

@@ -276,6 +276,17 @@ cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o)
 	(void)mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 }
 
+void
+cnd_my_insist_on_password(MYSQL *my, int has_cleartext)
+{
+	set(my, MARIADB_OPT_RESTRICTED_AUTH,
+		has_cleartext ? "mysql_native_password,caching_sha2_password,"
+				"sha256_password,client_ed25519,parsec,dialog,"
+				"mysql_clear_password"
+			      : "mysql_native_password,caching_sha2_password,"
+				"sha256_password,client_ed25519,parsec");
+}
+
 my_socket
 cnd_my_socket(const MYSQL *my)
 {
@@ -400,6 +411,13 @@ cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o)
 
 	(void)mysql_options(my, MYSQL_OPT_SSL_MODE, &mode);
 	set_tls_files(my, o);
+}
+
+void
+cnd_my_insist_on_password(MYSQL *my, int has_cleartext)
+{
+	(void)my;
+	(void)has_cleartext;
 }
 
 my_socket

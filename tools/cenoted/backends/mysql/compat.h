@@ -38,6 +38,8 @@ typedef int cnd_my_wait_fn(my_socket fd, cnd_my_bool is_read, int timeout_ms);
 /* Whether the library has such a hook, and took it. */
 int cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait);
 void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
+/* Log in by nothing but the password: not by what this host has (Kerberos). MariaDB's library only. */
+void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
 /* The server's status flags, as of its last answer. */
 unsigned cnd_my_status(const MYSQL *my);
 /* The library does not look into the answer of the simplest commands (reset, ping, set option,

@@ -9,7 +9,8 @@ static const struct cnd_backend backend = {
 		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_OUTPUT_BINDS |
 		    CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS | CNP_FEATURE_SUSPEND |
 		    CNP_FEATURE_CHANGE_USER | CNP_FEATURE_SELECT_DATABASE |
-		    CNP_FEATURE_LONG_DATA | CNP_FEATURE_FILES | CNP_FEATURE_OPTIONS,
+		    CNP_FEATURE_LONG_DATA | CNP_FEATURE_FILES | CNP_FEATURE_OPTIONS |
+		    CNP_FEATURE_FUNCTIONS,
 	.reset_verb = "COM_RESET_CONNECTION, and the database of the pool; a changed "
 		      "user logs in anew",
 	.check = cnd_my_check,
@@ -36,12 +37,15 @@ static const struct cnd_backend backend = {
 	.fd = cnd_my_fd,
 	.idle = cnd_my_idle,
 	.settle = cnd_my_settle,
+	.function = cnd_my_function,
 	.long_data = cnd_my_long_data,
 	.change_user = cnd_my_change_user,
 	.select_database = cnd_my_select_database,
 	.set_option = cnd_my_set_option,
 	.settings_option = "mysql_login",
 	.has_settings = cnd_my_has_settings,
+	.user_option = "user",
+	.password_option = "password",
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

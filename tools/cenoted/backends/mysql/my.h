@@ -42,6 +42,7 @@ enum cnd_my_note {
 	CND_MY_NOTE_CHARSET = 2, /* SET NAMES and what else sets a character set */
 	CND_MY_NOTE_OPAQUE =
 		4, /* may have done anything: CALL, EXECUTE, stored functions */
+	CND_MY_NOTE_LOGIN = 8, /* changes what a new login begins with */
 	CND_MY_NOTE_SEVERAL = 16, /* more than one statement */
 	CND_MY_NOTE_EMPTY = 32 /* no statement, but blanks and comments */
 };
@@ -66,6 +67,7 @@ int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
 /* In which form the server sends rows. */
 enum cnd_my_protocol {
 	CND_MY_TEXT,
+	CND_MY_PLAIN, /* text, of which all values go out as they come */
 	CND_MY_BINARY
 };
 
@@ -106,6 +108,7 @@ struct cnd_my_options {
 	uint8_t is_infile_allowed;
 	uint8_t has_found_rows;
 	uint8_t has_cleartext;
+	uint8_t is_clients; /* user and password are a client's, and prove who it is */
 	/* the pool's, where a client's settings make them others */
 	const char *own_dbname;
 	uint8_t own_found_rows;
@@ -167,6 +170,8 @@ struct cnd_session {
 	uint8_t is_hooked; /* the library asks before it blocks */
 	uint8_t has_init; /* the server runs something of its own for each login */
 	uint8_t loses_charset; /* in the server's own reset */
+	uint8_t loses_database; /* likewise the database's collation: it has to be selected again */
+	const char *database_collation;
 	const char *
 		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
@@ -179,8 +184,10 @@ struct cnd_session {
 	/* The client's. */
 	uint32_t pins;
 	uint32_t notes; /* bits of enum cnd_my_note, of all it did */
+	uint8_t changes_login; /* the request that runs: what others begin with */
 	uint8_t is_database_changed;
 	uint8_t is_user_changed;
+	uint8_t has_failed_user; /* the server counts that, and refuses it after some, for the rest of the session */
 	uint8_t wants_single; /* multi_statements is off */
 	uint8_t is_single; /* and the server knows */
 	struct cnd_my_stmt *stmts;
@@ -250,9 +257,6 @@ int cnd_my_settings_read(
 	struct cnd_my_options *o, const char *settings, struct cnc_diag *ret_diag);
 int cnd_my_has_settings(const struct cnd_session *s, const char *settings);
 int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
-/* The password of o->user from o->passfile; the caller wipes and frees it. */
-int cnd_my_passfile(const struct cnd_my_options *o, const struct cenote_allocator *mem,
-	char **ret_password, struct cnc_diag *ret_diag);
 
 /* wait.c */
 /* The session that the library's next calls are made for. */
@@ -355,6 +359,8 @@ int cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink);
 /* query.c */
 int cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
+int cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
+	struct cnd_sink *sink);
 /* SQL of our own, one or several statements, of which nobody wants the rows. */
 int cnd_my_run(struct cnd_session *s, const char *sql, size_t len);
 /* What the text may leave in the session becomes the session's. */

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../units.h"
+#include "../passfile.h"
 #include "my.h"
-
-#define PASSFILE_MAX 65536
 
 enum kind {
 	KIND_TEXT,
@@ -169,6 +163,20 @@ set_one(struct cnd_my_options *o, const struct cnd_option *given, struct cnc_dia
 	return CENOTE_ERR_ARG;
 }
 
+/* On a unix socket the server may take cenoted's own unix user for the client. */
+static int
+check_clients(const struct cnd_my_options *o, struct cnc_diag *diag)
+{
+	if (!CND_MY_IS_MARIADB)
+		return bad(diag, "auth = pass-through needs MariaDB's client library, "
+				 "which can be told to log in by password only");
+	if (o->socket || !o->host || strcasecmp(o->host, "localhost") == 0)
+		return bad(diag, "auth = pass-through needs the server's host, other "
+				 "than localhost, which stands for the unix socket: "
+				 "there the server may trust cenoted's own user");
+	return CENOTE_OK;
+}
+
 /* What goes together, and what does not. */
 static int
 check_all(struct cnd_my_options *o, struct cnc_diag *diag)
@@ -193,6 +201,8 @@ check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 	if (!CND_MY_IS_MARIADB && (o->tls_fp || o->tls_fplist || o->tls_passphrase))
 		return bad(diag, "tls_fp, tls_fplist and ssl_passphrase need MariaDB's "
 				 "client library");
+	if (o->is_clients && check_clients(o, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (!cnd_my_knows_charset(o->charset))
 		return bad(diag,
 			"the client library does not know the character set that "
@@ -213,6 +223,7 @@ cnd_my_options_read(const struct cnd_server_spec *spec, struct cnd_my_options *r
 	size_t i;
 	int r;
 
+	o.is_clients = spec->is_clients;
 	for (i = 0; i < spec->n_options; i++) {
 		r = set_one(&o, &spec->options[i], ret_diag);
 		if (r < 0)
@@ -285,108 +296,12 @@ cnd_my_has_settings(const struct cnd_session *s, const char *settings)
 	       o.has_found_rows == s->opt.has_found_rows;
 }
 
-/* ---- the password file ---- */
-
-static int
-cannot_read(struct cnc_diag *diag, const char *path, const char *why)
-{
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "passfile %s: %s", path, why);
-	return CENOTE_ERR_ARG;
-}
-
-/* The whole file, which nobody but its owner may read. */
-static int
-read_file(
-	const char *path, char *text, size_t max, size_t *ret_len, struct cnc_diag *diag)
-{
-	struct stat st;
-	size_t len = 0;
-	ssize_t n = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int r = CENOTE_OK;
-
-	if (fd < 0)
-		return cannot_read(diag, path, strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		r = cannot_read(diag, path, "not a plain file");
-	else if (st.st_mode & (S_IRWXG | S_IRWXO))
-		r = cannot_read(
-			diag, path, "others than its owner may read it: chmod 600 it");
-	while (r == CENOTE_OK && len < max && (n = read(fd, text + len, max - len)) > 0)
-		len += (size_t)n;
-	if (r == CENOTE_OK && n < 0)
-		r = cannot_read(diag, path, strerror(errno));
-	else if (r == CENOTE_OK && len == max)
-		r = cannot_read(diag, path, "longer than 64 kB");
-	close(fd);
-	*ret_len = len;
-	return r;
-}
-
-/* The password of the first line "user:password" that is this user's, in place; NULL none. */
-static char *
-find_line(char *text, size_t len, const char *user)
-{
-	size_t n_user = strlen(user);
-	char *line = text, *end;
-
-	while (line < text + len) {
-		end = memchr(line, '\n', (size_t)(text + len - line));
-		if (!end)
-			end = text + len;
-		if ((size_t)(end - line) > n_user && line[n_user] == ':' &&
-			memcmp(line, user, n_user) == 0) {
-			if (end > line && end[-1] == '\r')
-				end[-1] = 0;
-			*end = 0;
-			return line + n_user + 1;
-		}
-		line = end + 1;
-	}
-	return NULL;
-}
-
-int
-cnd_my_passfile(const struct cnd_my_options *o, const struct cenote_allocator *mem,
-	char **ret_password, struct cnc_diag *ret_diag)
-{
-	char *text = cnc_alloc(mem, PASSFILE_MAX + 1), *found;
-	size_t len = 0;
-	int r;
-
-	*ret_password = NULL;
-	if (!text)
-		return CENOTE_ERR_NOMEM;
-	r = read_file(o->passfile, text, PASSFILE_MAX, &len, ret_diag);
-	if (r == CENOTE_OK) {
-		found = find_line(text, len, o->user);
-		if (!found) {
-			cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
-				"passfile %s has no line %s:PASSWORD", o->passfile,
-				o->user);
-			r = CENOTE_ERR_ARG;
-		} else {
-			*ret_password = cnc_strndup(mem, found, strlen(found));
-			r = *ret_password ? CENOTE_OK : CENOTE_ERR_NOMEM;
-		}
-	}
-	cnc_wipe(text, PASSFILE_MAX + 1);
-	cnc_free(mem, text);
-	return r;
-}
-
 int
 cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag)
 {
 	struct cnd_my_options o;
-	char *password = NULL;
 	int r = cnd_my_options_read(spec, &o, ret_diag);
 
-	if (r < 0 || !o.passfile)
-		return r;
-	r = cnd_my_passfile(&o, &cnc_mem_default, &password, ret_diag);
-	if (password)
-		cnc_wipe(password, strlen(password));
-	cnc_free(&cnc_mem_default, password);
-	return r;
+	return r < 0 || !o.passfile ? r
+				    : cnd_passfile_check(o.passfile, o.user, ret_diag);
 }

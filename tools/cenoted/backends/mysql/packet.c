@@ -104,6 +104,34 @@ cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t 
 	return r == CENOTE_OK && x.left > 0 ? CENOTE_ERR_PROTOCOL : r;
 }
 
+/* None takes more room in the batch than here, where its length stands before it. */
+int
+cnd_my_plain_row(struct cnc_batch *w, uint32_t n, const uint8_t *packet, size_t len)
+{
+	struct reader x = { packet, len };
+	struct cnc_batch_fill fill;
+	const uint8_t *value;
+	size_t value_len;
+	uint32_t i;
+	int r = len > 0 ? cnc_batch_fill_begin(w, len - 1, &fill) : CENOTE_ERR_PROTOCOL;
+
+	for (i = 0; r == CENOTE_OK && i < n; i++) {
+		if (x.left > 0 && *x.p == LENGTH_NULL) {
+			cnc_batch_fill_value(&fill, x.p, 0, x.left, CNC_BATCH_NULL);
+			(void)take(&x, 1);
+			continue;
+		}
+		r = take_value(&x, &value, &value_len);
+		if (r == CENOTE_OK)
+			cnc_batch_fill_value(
+				&fill, value, value_len, value_len + x.left, 0);
+	}
+	if (r < 0 || x.left > 0)
+		return r < 0 ? r : CENOTE_ERR_PROTOCOL;
+	cnc_batch_fill_end(w, &fill);
+	return CENOTE_OK;
+}
+
 /* Text or bytes, and nothing has to be made of them: most of all values. */
 static int
 is_copied(const struct cnp_column *c)

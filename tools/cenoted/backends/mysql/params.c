@@ -305,6 +305,12 @@ bind_number_text(struct binding *d, uint32_t type)
 	return bind_slot(d, MYSQL_TYPE_LONGLONG, 8);
 }
 
+static void
+take_sign(struct binding *d)
+{
+	d->b->is_unsigned = (cnd_my_bool)((d->v->native_type & CND_MY_UNSIGNED) != 0);
+}
+
 static int
 bind_native_number(struct binding *d, uint32_t type, size_t size)
 {
@@ -313,7 +319,7 @@ bind_native_number(struct binding *d, uint32_t type, size_t size)
 	if (d->v->len != size)
 		return refuse_native(d, type);
 	load_number(d->slot, (const uint8_t *)d->v->bytes, size);
-	d->b->is_unsigned = (cnd_my_bool)((d->v->native_type & CND_MY_UNSIGNED) != 0);
+	take_sign(d);
 	return bind_slot(d, sendable(type), size);
 }
 
@@ -324,7 +330,7 @@ bind_typed_null(struct binding *d, enum enum_field_types sent)
 	int r = bind_null(d);
 
 	d->b->buffer_type = sent;
-	d->b->is_unsigned = (cnd_my_bool)((d->v->native_type & CND_MY_UNSIGNED) != 0);
+	take_sign(d);
 	return r;
 }
 
@@ -368,6 +374,8 @@ bind_native(struct binding *d)
 		return sent == type ? bind_typed_null(d, sent) : bind_null(d);
 	if (size > 0)
 		return bind_native_number(d, type, (size_t)size);
+	/* it shows in the columns that such a value makes */
+	take_sign(d);
 	if (is_time(type))
 		return bind_native_time(d, type);
 	return bind_buffer(d, sent, d->v->bytes, d->v->len);

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "my.h"
+#include "values.h"
 
 /* Rows between two questions to the host whether to stop. */
 #define ASK_ROWS 64u
@@ -13,6 +14,7 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	s->pins |= scan->pins;
 	s->notes |= scan->notes;
+	s->changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
 }
 
 int
@@ -52,6 +54,8 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 	unsigned status = cnd_my_status(s->my);
 	uint64_t affected = mysql_affected_rows(s->my);
 
+	if (s->changes_login && s->host->login_changed)
+		s->host->login_changed(s->host);
 	*ret_done = (struct cnp_done){ .tag = info ? cnp_str(info) : CNP_STR_NONE,
 		.affected = affected == UINT64_MAX ? -1 : (int64_t)affected,
 		.last_insert_id = mysql_insert_id(s->my),
@@ -117,9 +121,9 @@ cnd_my_drain(struct cnd_session *s, MYSQL_RES *result)
 /* CENOTE_ROW, CENOTE_OK at the end of the rows, or a failure. */
 static int
 put_next(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *columns,
-	uint32_t n, struct cnc_batch *w)
+	uint32_t n, enum cnd_my_protocol protocol, struct cnc_batch *w)
 {
-	int r = cnd_my_put_ahead(s, columns, n, CND_MY_TEXT, w);
+	int r = cnd_my_put_ahead(s, columns, n, protocol, w);
 	MYSQL_ROW row;
 
 	if (r != CENOTE_DONE)
@@ -137,10 +141,13 @@ static int
 send_rows(struct cnd_session *s, MYSQL_RES *result, const struct cnp_column *columns,
 	uint32_t n, struct cnd_sink *sink)
 {
+	enum cnd_my_protocol protocol =
+		cnd_my_are_plain(columns, n) ? CND_MY_PLAIN : CND_MY_TEXT;
 	uint32_t count = 0;
 	int r;
 
-	while ((r = put_next(s, result, columns, n, sink->batch)) == CENOTE_ROW) {
+	while ((r = put_next(s, result, columns, n, protocol, sink->batch)) ==
+		CENOTE_ROW) {
 		r = sink->ops->row_done(sink);
 		/* a result in the text protocol cannot be left open: it comes as one */
 		if (r == CENOTE_AGAIN)
@@ -294,6 +301,25 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r == CENOTE_OK)
 		r = answer_all(s, exec, NULL, sink);
 	return cnd_my_after_error(s, r);
+}
+
+/* The server has no functions with numbers, but commands; all others have a message or a statement. */
+int
+cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
+	struct cnd_sink *sink)
+{
+	int r = cnd_my_enter(s, sink->diag, sink);
+
+	if (r < 0)
+		return r;
+	if (function != COM_DEBUG || exec->n_params > 0)
+		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"the only command that is called by its number is %d, COM_DEBUG, "
+			"without parameters",
+			(int)COM_DEBUG);
+	if (mysql_dump_debug_info(s->my) != 0)
+		return cnd_my_failed(s, NULL);
+	return cnd_my_answer_done(s, "DEBUG", sink);
 }
 
 int

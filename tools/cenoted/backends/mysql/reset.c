@@ -13,18 +13,35 @@
 
 /* ---- what is to be known of the server's reset ---- */
 
-/* Whether the character set and collation are what they were. */
+static int
+take_database_collation(
+	void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+
+	if (n > 0 && row[0])
+		s->database_collation = cnc_arena_strndup(&s->keep, row[0], lengths[0]);
+	return s->database_collation ? CENOTE_OK : CENOTE_ERR_NOMEM;
+}
+
+static int
+is_other(const char *now, const char *before)
+{
+	return !now || strcmp(now, before) != 0;
+}
+
+/* Whether the character set and collations are what they were. */
 static int
 compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
-	const char *charset = s->parameters[CND_MY_CHARSET].value;
-	const char *collation = s->parameters[CND_MY_COLLATION].value;
 
 	(void)lengths;
-	if (n < 2 || !row[0] || !row[1] || strcmp(row[0], charset) != 0 ||
-		strcmp(row[1], collation) != 0)
+	if (n < 3 || is_other(row[0], s->parameters[CND_MY_CHARSET].value) ||
+		is_other(row[1], s->parameters[CND_MY_COLLATION].value))
 		s->loses_charset = 1;
+	if (n < 3 || is_other(row[2], s->database_collation))
+		s->loses_database = 1;
 	return CENOTE_OK;
 }
 
@@ -37,17 +54,26 @@ reset_connection(struct cnd_session *s)
 	cnd_my_take_status(s->my);
 	if (s->loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
 		return cnd_my_failed(s, NULL);
+	if (s->loses_database && s->opt.dbname &&
+		mysql_select_db(s->my, s->opt.dbname) != 0)
+		return cnd_my_failed(s, NULL);
 	return CENOTE_OK;
 }
 
-/* MySQL's server resets the character set to its default, MariaDB's to that of the login. Last comes
- * another reset, so that our questions leave nothing in ROW_COUNT(). */
+/* MySQL's server resets the character set to its default, MariaDB's to that of the login; MariaDB's stays in the
+ * database, but has the default of all as if it were that database's. Last comes another reset, so that our
+ * questions leave nothing in ROW_COUNT(). */
 static int
 learn_charset(struct cnd_session *s)
 {
-	static const char sql[] = "SELECT @@character_set_client, @@collation_connection";
-	int r = reset_connection(s);
+	static const char before[] = "SELECT @@collation_database";
+	static const char sql[] =
+		"SELECT @@character_set_client, @@collation_connection, "
+		"@@collation_database";
+	int r = cnd_my_each(s, before, sizeof(before) - 1, take_database_collation, s);
 
+	if (r == CENOTE_OK)
+		r = reset_connection(s);
 	if (r == CENOTE_OK)
 		r = cnd_my_each(s, sql, sizeof(sql) - 1, compare_charset, s);
 	return r == CENOTE_OK ? reset_connection(s) : r;
@@ -148,7 +174,7 @@ needs_login(struct cnd_session *s)
 {
 	cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
 		"the session holds what only a new login clears");
-	return CENOTE_ERR_CONN;
+	return CENOTE_ERR_UNSUPPORTED;
 }
 
 /* What the server's own reset leaves. */
@@ -205,7 +231,7 @@ can_be_put_off(const struct cnd_session *s)
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
 	if (s->has_done_more || s->has_touched || s->pins != 0 || s->is_killed ||
-		s->opt.init_command || s->loses_charset)
+		s->opt.init_command || s->loses_charset || s->loses_database)
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&
 	       cnd_my_can_send_ahead(s->my);
@@ -261,7 +287,8 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* the library never gives back what it took for a long row */
-	if (s->has_init || may_have_xa(s) || cnd_my_buffer_size(s->my) > BUFFER_MAX)
+	if (s->has_init || s->has_failed_user || may_have_xa(s) ||
+		cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return needs_login(s);
 	s->is_reset_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->is_reset_put_off)

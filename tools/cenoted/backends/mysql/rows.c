@@ -238,6 +238,20 @@ is_row(enum cnd_my_protocol protocol, const uint8_t *packet, size_t len)
 	return len > 0 && (protocol == CND_MY_BINARY ? packet[0] == 0 : packet[0] < 254);
 }
 
+static int
+put_packet(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
+	enum cnd_my_protocol protocol, const uint8_t *packet, size_t len)
+{
+	switch (protocol) {
+	case CND_MY_PLAIN:
+		return cnd_my_plain_row(w, n, packet, len);
+	case CND_MY_TEXT:
+		return cnd_my_text_row(w, columns, n, packet, len);
+	default:
+		return cnd_my_binary_row(w, columns, n, packet, len);
+	}
+}
+
 int
 cnd_my_put_ahead(struct cnd_session *s, const struct cnp_column *columns, uint32_t n,
 	enum cnd_my_protocol protocol, struct cnc_batch *w)
@@ -250,9 +264,7 @@ cnd_my_put_ahead(struct cnd_session *s, const struct cnp_column *columns, uint32
 		return CENOTE_DONE;
 	r = cnc_batch_row(w);
 	if (r == CENOTE_OK)
-		r = protocol == CND_MY_BINARY
-			    ? cnd_my_binary_row(w, columns, n, packet, len)
-			    : cnd_my_text_row(w, columns, n, packet, len);
+		r = put_packet(w, columns, n, protocol, packet, len);
 	cnd_my_take(s->my, len);
 	r = end_row(s, w, r);
 	return r < 0 ? r : CENOTE_ROW;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "my.h"
 
@@ -311,7 +312,9 @@ enum verb_flag {
 	VERB_BEGIN = 64,
 	VERB_START = 128,
 	VERB_HANDLER = 256,
-	VERB_FLUSH = 512
+	VERB_FLUSH = 512,
+	VERB_ALTER = 1024,
+	VERB_USERS = 2048 /* of users and roles, among others */
 };
 
 struct verb {
@@ -340,9 +343,9 @@ static const struct verb verbs[] = {
 	{ "VALUES", 0, 0, 0 },
 	{ "TABLE", 0, 0, 0 },
 	{ "CREATE", 0, 0, VERB_DDL | VERB_CREATE },
-	{ "ALTER", 0, 0, VERB_DDL },
-	{ "DROP", 0, 0, VERB_DDL },
-	{ "RENAME", 0, 0, VERB_DDL },
+	{ "ALTER", 0, 0, VERB_DDL | VERB_ALTER | VERB_USERS },
+	{ "DROP", 0, 0, VERB_DDL | VERB_USERS },
+	{ "RENAME", 0, 0, VERB_DDL | VERB_USERS },
 	{ "TRUNCATE", 0, 0, 0 },
 	{ "SAVEPOINT", 0, 0, 0 },
 	{ "RELEASE", 0, 0, 0 },
@@ -364,8 +367,9 @@ static const struct verb verbs[] = {
 	{ "CHECK", 0, 0, 0 },
 	{ "CHECKSUM", 0, 0, 0 },
 	{ "REPAIR", 0, 0, 0 },
-	{ "GRANT", 0, 0, VERB_DDL },
-	{ "REVOKE", 0, 0, VERB_DDL },
+	/* of what was granted for all databases a session keeps what it logged in with */
+	{ "GRANT", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
+	{ "REVOKE", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
 	{ "KILL", 0, 0, 0 },
 	{ "HELP", 0, 0, 0 },
 	{ "SIGNAL", 0, 0, 0 },
@@ -463,26 +467,74 @@ is_system(const struct token *t)
 	return t->kind == TOKEN_OTHER && t->n >= 2 && t->p[0] == '@';
 }
 
+/* @@global.a, @@persist.a */
+static int
+is_system_of_all(const struct token *t)
+{
+	return is_system(t) &&
+	       ((t->n > 9 && strncasecmp(t->p, "@@global.", 9) == 0) ||
+		       (t->n > 10 && strncasecmp(t->p, "@@persist.", 10) == 0));
+}
+
+/* A word that says something in statements of some verbs: anywhere, or only as the first. */
+static const struct special {
+	const char *word;
+	uint32_t flag;
+	int is_first;
+	uint32_t pins;
+	uint32_t notes;
+} specials[] = {
+	{ "TEMPORARY", VERB_CREATE, 0, CENOTE_PIN_TEMP, 0 },
+	{ "OPEN", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
+	{ "LOCK", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	{ "EXPORT", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	{ "PRIVILEGES", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "NAMES", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
+	{ "GLOBAL", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "PERSIST", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "DATABASE", VERB_ALTER, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "SCHEMA", VERB_ALTER, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "USER", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "ROLE", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+};
+
+static void
+see_special_word(struct statement *st, const struct token *t)
+{
+	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+		const struct special *s = &specials[i];
+
+		if (st->verb->flags & s->flag && (!s->is_first || st->n == 0) &&
+			is_word(t, s->word)) {
+			st->scan->pins |= s->pins;
+			st->scan->notes |= s->notes;
+		}
+	}
+}
+
+static void
+see_special_set(struct statement *st, const struct token *t)
+{
+	if (is_system(t) || begins_with(t, "CHAR") || begins_with(t, "COLLATION"))
+		st->scan->notes |= CND_MY_NOTE_CHARSET;
+	if (is_system_of_all(t) || (is_word(t, "ROLE") && is_word(&st->last, "DEFAULT")))
+		st->scan->notes |= CND_MY_NOTE_LOGIN;
+}
+
 /* What is special in statements of this verb. */
 static void
 see_special(struct statement *st, const struct token *t)
 {
 	uint32_t flags = st->verb->flags;
 
-	if (flags & VERB_CREATE && is_word(t, "TEMPORARY"))
-		st->scan->pins |= CENOTE_PIN_TEMP;
-	if (flags & VERB_SET &&
-		(is_system(t) || is_word(t, "NAMES") || begins_with(t, "CHAR") ||
-			begins_with(t, "COLLATION")))
-		st->scan->notes |= CND_MY_NOTE_CHARSET;
+	if (t->kind == TOKEN_WORD)
+		see_special_word(st, t);
+	if (flags & VERB_SET)
+		see_special_set(st, t);
 	if (flags & VERB_BEGIN && st->n == 0 && !is_word(t, "WORK"))
 		take_worst(st->scan);
 	if (flags & VERB_START && st->n == 0 && !is_word(t, "TRANSACTION"))
 		take_worst(st->scan);
-	if (flags & VERB_HANDLER && is_word(t, "OPEN"))
-		st->scan->pins |= CENOTE_PIN_CURSOR;
-	if (flags & VERB_FLUSH && (is_word(t, "LOCK") || is_word(t, "EXPORT")))
-		st->scan->pins |= CENOTE_PIN_LOCK;
 	if (flags & VERB_VARIABLES && t->kind == TOKEN_VARIABLE)
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 }

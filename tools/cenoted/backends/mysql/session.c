@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../passfile.h"
 #include "my.h"
 
 /* ---- logging in ---- */
@@ -44,6 +45,8 @@ set_options(MYSQL *my, const struct cnd_my_options *o, unsigned connect_timeout)
 		(void)mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &cleartext);
 	(void)mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "cenoted");
 	cnd_my_set_tls(my, o);
+	if (o->is_clients)
+		cnd_my_insist_on_password(my, o->has_cleartext);
 }
 
 static unsigned long
@@ -85,7 +88,7 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
 	struct cnd_option *copy =
 		cnc_arena_alloc(&s->keep, (spec->n_options + 1) * sizeof(*copy));
-	struct cnd_server_spec kept = { copy, spec->n_options, spec->settings };
+	struct cnd_server_spec kept = *spec;
 	char *password = NULL;
 	size_t i;
 	int r;
@@ -93,6 +96,7 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 	s->carry_out = cnc_arena_alloc(&s->keep, sizeof(*s->carry_out));
 	if (!copy || !s->carry_out)
 		return CENOTE_ERR_NOMEM;
+	kept.options = copy;
 	memset(s->carry_out, 0, sizeof(*s->carry_out));
 	for (i = 0; i < spec->n_options; i++) {
 		const struct cnd_option *from = &spec->options[i];
@@ -106,7 +110,7 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 	r = cnd_my_options_read(&kept, &s->opt, s->diag);
 	if (r < 0 || !s->opt.passfile)
 		return r;
-	r = cnd_my_passfile(&s->opt, s->mem, &password, s->diag);
+	r = cnd_passfile(s->opt.passfile, s->opt.user, s->mem, &password, s->diag);
 	if (r < 0)
 		return r;
 	s->opt.password = cnc_arena_strndup(&s->keep, password, strlen(password));
@@ -175,14 +179,20 @@ open_session(struct cnd_session *s)
 }
 
 static int
-add_parameter(struct cnd_session *s, const char *key, const char *value, size_t len)
+set_parameter(struct cnd_session *s, const char *key, const char *value, size_t len)
 {
 	char *copy = cnc_arena_strndup(&s->keep, value, len);
+	size_t i = 0;
 
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
-	if (s->n_parameters < CND_MY_PARAMETERS)
-		s->parameters[s->n_parameters++] = (struct cnd_option){ key, copy };
+	while (i < s->n_parameters && strcmp(s->parameters[i].key, key) != 0)
+		i++;
+	if (i == CND_MY_PARAMETERS)
+		return CENOTE_OK;
+	s->parameters[i] = (struct cnd_option){ key, copy };
+	if (i == s->n_parameters)
+		s->n_parameters++;
 	return CENOTE_OK;
 }
 
@@ -190,7 +200,7 @@ static int
 take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	static const char *const keys[] = { NULL, "sql_mode", "time_zone",
-		"character_set", "collation", "lower_case_table_names" };
+		"character_set", "collation", "lower_case_table_names", "autocommit" };
 	struct cnd_session *s = user;
 	unsigned i;
 	int r;
@@ -198,10 +208,11 @@ take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	if (row[0] && *row[0])
 		s->has_init = 1;
 	for (i = 1; i < n; i++) {
-		r = add_parameter(s, keys[i], row[i] ? row[i] : "", lengths[i]);
+		r = set_parameter(s, keys[i], row[i] ? row[i] : "", lengths[i]);
 		if (r < 0)
 			return r;
 	}
+	s->lexis = 0;
 	if (row[1] && strstr(row[1], "ANSI_QUOTES"))
 		s->lexis |= CND_MY_LEXIS_ANSI_QUOTES;
 	if (row[1] && strstr(row[1], "NO_BACKSLASH_ESCAPES"))
@@ -222,7 +233,7 @@ take_tls_version(void *user, MYSQL_ROW row, const unsigned long *lengths, unsign
 {
 	return n < 2 || !row[1]
 		       ? CENOTE_OK
-		       : add_parameter(user, "server_tls_version", row[1], lengths[1]);
+		       : set_parameter(user, "server_tls_version", row[1], lengths[1]);
 }
 
 /* Libraries differ in what they tell of TLS; the server tells the version. */
@@ -235,30 +246,47 @@ learn_tls(struct cnd_session *s)
 
 	if (!s->is_tls || !cipher)
 		return CENOTE_OK;
-	r = add_parameter(s, "server_tls_cipher", cipher, strlen(cipher));
+	r = set_parameter(s, "server_tls_cipher", cipher, strlen(cipher));
 	return r < 0 ? r : cnd_my_each(s, sql, sizeof(sql) - 1, take_tls_version, s);
+}
+
+/* What a session begins with. */
+static int
+learn_settings(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SELECT @@global.init_connect, @@sql_mode, @@time_zone, "
+		"@@character_set_client, @@collation_connection, "
+		"@@lower_case_table_names, IF(@@autocommit, 'ON', 'OFF')";
+
+	return cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
 }
 
 /* What the faces tell their programs. */
 static int
 learn_facts(struct cnd_session *s)
 {
-	static const char sql[] =
-		"SELECT @@global.init_connect, @@sql_mode, @@time_zone, "
-		"@@character_set_client, @@collation_connection, "
-		"@@lower_case_table_names";
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%lu", s->thread_id);
-	int r = add_parameter(s, "connection_id", text, (size_t)n);
+	int r = set_parameter(s, "connection_id", text, (size_t)n);
 
 	if (r == CENOTE_OK)
-		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
+		r = learn_settings(s);
 	if (r == CENOTE_OK)
-		r = s->opt.has_found_rows ? add_parameter(s, "found_rows", "on", 2)
-					  : add_parameter(s, "found_rows", "off", 3);
+		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)
+					  : set_parameter(s, "found_rows", "off", 3);
 	if (r == CENOTE_OK)
 		r = learn_tls(s);
 	return r;
+}
+
+/* The pool's own SQL may set what the faces tell. */
+static int
+begin_as_pool(struct cnd_session *s)
+{
+	int r = cnd_my_run_init(s);
+
+	return r == CENOTE_OK && s->opt.init_command ? learn_settings(s) : r;
 }
 
 static int
@@ -275,7 +303,7 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 	if (r == CENOTE_OK)
 		r = cnd_my_learn_reset(s);
 	if (r == CENOTE_OK)
-		r = cnd_my_run_init(s);
+		r = begin_as_pool(s);
 	if (r == CENOTE_OK) {
 		s->is_database_changed = 0;
 		return CENOTE_OK;
@@ -374,6 +402,7 @@ cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink 
 	s->diag = diag;
 	s->sink = sink;
 	s->stop = 0;
+	s->changes_login = 0;
 	s->tls_until_ms = 0;
 	s->infile.status = CENOTE_OK;
 	return s->is_killed ? absorb_kill(s) : CENOTE_OK;
@@ -597,8 +626,11 @@ cnd_my_change_user(
 	s->pins |= CENOTE_PIN_SETTINGS;
 	if (mysql_change_user(s->my, to->user.p,
 		    to->password.n > 0 ? to->password.p : NULL,
-		    to->database.n > 0 ? to->database.p : NULL))
-		return cnd_my_failed(s, NULL);
+		    to->database.n > 0 ? to->database.p : NULL)) {
+		r = cnd_my_failed(s, NULL);
+		s->has_failed_user = r == CENOTE_ERR_SERVER;
+		return r;
+	}
 	cnd_my_close_all(s);
 	cnd_my_done(s, &done);
 	done.tag = cnp_str("CHANGE USER");

@@ -392,6 +392,29 @@ cnd_my_is_plain(const struct cnp_column *c)
 	       c->type >= CENOTE_TYPE_INTERVAL;
 }
 
+/* Digits have their canonical form, unless they are filled up with zeros. */
+static int
+is_plain_text(const struct cnp_column *c)
+{
+	if (cnd_my_is_plain(c))
+		return 1;
+	return (c->type == CENOTE_TYPE_INT64 || c->type == CENOTE_TYPE_UINT64 ||
+		       c->type == CENOTE_TYPE_DECIMAL) &&
+	       c->native_type != MYSQL_TYPE_YEAR && !(c->native_flags & ZEROFILL_FLAG);
+}
+
+int
+cnd_my_are_plain(const struct cnp_column *columns, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!is_plain_text(&columns[i]))
+			return 0;
+	}
+	return 1;
+}
+
 int
 cnd_my_text_put(struct cnc_batch *w, const struct cnp_column *c, const char *p, size_t n)
 {

@@ -38,11 +38,15 @@ int cnd_my_binary_put(
  * it (packet.c); also CENOTE_ERR_PROTOCOL. */
 int cnd_my_text_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);
+/* The same of values that all go out as they come. */
+int cnd_my_plain_row(struct cnc_batch *w, uint32_t n, const uint8_t *packet, size_t len);
 int cnd_my_binary_row(struct cnc_batch *w, const struct cnp_column *columns, uint32_t n,
 	const uint8_t *packet, size_t len);
 
 /* Whether a value of text or bytes goes out as it came, in the column's format. */
 int cnd_my_is_plain(const struct cnp_column *c);
+/* The same of all values of the text protocol. */
+int cnd_my_are_plain(const struct cnp_column *columns, uint32_t n);
 /* Bytes of a value in binary form; -1 where they vary. */
 int cnd_my_binary_size(uint32_t native_type);
 

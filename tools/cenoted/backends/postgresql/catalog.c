@@ -86,7 +86,7 @@ static const char table_sql[] =
 	" (1042, 1, NULL, NULL, NULL, NULL, 2), (1043, 12, NULL, NULL, NULL, NULL, 2),"  \
 	" (1082, 91, 10, 6, NULL, NULL, 0), (1083, 92, 8, 6, NULL, NULL, 3),"            \
 	" (1114, 93, 19, 16, NULL, NULL, 3), (1184, 93, 19, 16, NULL, NULL, 3),"         \
-	" (1266, 92, 8, 6, NULL, NULL, 3), (1560, 12, NULL, NULL, NULL, NULL, 4),"       \
+	" (1266, 12, 24, 24, NULL, NULL, 0), (1560, 12, NULL, NULL, NULL, NULL, 4),"     \
 	" (1562, 12, NULL, NULL, NULL, NULL, 4), (1700, 2, NULL, NULL, NULL, 10, 1),"    \
 	" (2950, -11, 36, 16, NULL, NULL, 0), (3802, -1, NULL, NULL, NULL, NULL, 0),"    \
 	" (5069, -5, 20, 8, 0, 10, 0))"
@@ -255,9 +255,9 @@ static const char type_sql[] =
 	" (19, 'name', 12, 63, '''', NULL, 1, NULL, NULL, NULL, NULL, NULL),"
 	" (20, 'interval', 12, 49, '''', 'precision', 0, NULL, NULL, NULL, NULL, NULL),"
 	" (21, 'inet', 12, 43, '''', NULL, 0, NULL, NULL, NULL, NULL, NULL),"
-	" (22, 'date', 91, 10, '''', NULL, 0, NULL, NULL, NULL, NULL, NULL),"
-	" (23, 'time', 92, 15, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
-	" (24, 'timetz', 92, 15, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
+	" (22, 'timetz', 12, 24, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
+	" (23, 'date', 91, 10, '''', NULL, 0, NULL, NULL, NULL, NULL, NULL),"
+	" (24, 'time', 92, 15, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
 	" (25, 'timestamp', 93, 26, '''', 'precision', 0, NULL, NULL, 0, 6, NULL),"
 	" (26, 'timestamptz', 93, 26, '''', 'precision', 0, NULL, NULL, 0, 6, NULL))"
 	" AS t (position, name, code, size, prefix, params, cased, is_unsigned, is_auto,"
@@ -276,6 +276,73 @@ static const char procedure_sql[] =
 	" ON n.oid = p.pronamespace"
 	" WHERE p.prokind IN ('f', 'p') AND " IS_CATALOG " AND " IS_SCHEMA
 	" AND " IS_ROUTINE " AND " OWN_SCHEMA " ORDER BY n.nspname, p.proname, p.oid";
+
+/* Of a function the value that it returns comes first, unless output parameters are what it returns; behind
+ * parameters come the columns of a table. Parameters have no modifiers. */
+static const char procedure_column_sql[] =
+	"WITH RECURSIVE " DOMAINS ", " ODBC_TYPES ","
+	" found AS (SELECT n.nspname, p.proname, p.oid, f.position, f.attname, f.mode,"
+	" t.typname, coalesce(d.type, t.oid) AS type"
+	" FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n"
+	" ON n.oid = p.pronamespace CROSS JOIN LATERAL ("
+	"SELECT 0 AS position, ''::pg_catalog.text AS attname, 'r' AS mode,"
+	" p.prorettype AS type WHERE p.prokind = 'f'"
+	" AND p.prorettype <> 'pg_catalog.void'::pg_catalog.regtype AND NOT EXISTS"
+	" (SELECT 1 FROM pg_catalog.unnest(p.proargmodes) AS m (mode)"
+	" WHERE m.mode IN ('o', 'b', 't'))"
+	" UNION ALL SELECT k.position, coalesce(p.proargnames[k.position], ''),"
+	" coalesce(p.proargmodes[k.position]::pg_catalog.text, 'i'), k.type"
+	" FROM pg_catalog.unnest(coalesce(p.proallargtypes,"
+	" p.proargtypes::pg_catalog.oid[])) WITH ORDINALITY AS k (type, position)) f"
+	" JOIN pg_catalog.pg_type t ON t.oid = f.type"
+	" LEFT JOIN domains d ON d.domain = t.oid"
+	" WHERE p.prokind IN ('f', 'p') AND " IS_CATALOG " AND " IS_SCHEMA
+	" AND " IS_ROUTINE " AND " OWN_SCHEMA " AND " IS_COLUMN "),"
+	" sized AS (SELECT f.*, coalesce(o.code, 12) AS code, o.bytes, o.radix,"
+	" CASE WHEN o.per = 3 THEN o.size + 7 ELSE o.size END AS size,"
+	" CASE WHEN o.per = 3 THEN 6 ELSE o.digits END AS digits"
+	" FROM found f LEFT JOIN odbc o ON o.type = f.type::pg_catalog.int8)"
+	" SELECT pg_catalog.current_database() AS procedure_cat,"
+	" nspname AS procedure_schem, proname AS procedure_name,"
+	" attname AS column_name, CASE mode WHEN 'r' THEN 5 WHEN 'b' THEN 2"
+	" WHEN 'o' THEN 4 WHEN 't' THEN 3 ELSE 1 END AS column_type,"
+	" code AS data_type, typname AS type_name, size AS column_size,"
+	" bytes AS buffer_length, digits AS decimal_digits, radix AS num_prec_radix,"
+	" 1 AS nullable, NULL::pg_catalog.text AS remarks,"
+	" NULL::pg_catalog.text AS column_def,"
+	" CASE WHEN code BETWEEN 91 AND 93 THEN 9 ELSE code END AS sql_data_type,"
+	" CASE WHEN code BETWEEN 91 AND 93 THEN code - 90 END AS sql_datetime_sub,"
+	" NULL::pg_catalog.int4 AS char_octet_length, position AS ordinal_position,"
+	" 'YES' AS is_nullable FROM sized ORDER BY nspname, proname, oid, position";
+
+#define GRANTED                                                                          \
+	"pg_catalog.pg_get_userbyid(x.grantor) AS grantor, CASE x.grantee WHEN 0"        \
+	" THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(x.grantee)::pg_catalog.text"     \
+	" END AS grantee, x.privilege_type AS privilege,"                                \
+	" CASE WHEN x.is_grantable THEN 'YES' ELSE 'NO' END AS is_grantable"
+/* What the owner has where nobody granted anything. */
+#define TABLE_ACL                                                                        \
+	"pg_catalog.aclexplode(coalesce(c.relacl,"                                       \
+	" pg_catalog.acldefault('r', c.relowner)))"
+
+static const char table_privilege_sql[] =
+	"SELECT " TABLE_CAT ", n.nspname AS table_schem, c.relname AS table_name,"
+	" " GRANTED FROM_TABLES " CROSS JOIN LATERAL " TABLE_ACL " x"
+	" WHERE c.relkind IN " TABLE_KINDS " AND " IS_TABLE
+	" ORDER BY n.nspname, c.relname, x.privilege_type, grantee, grantor";
+
+/* A privilege on a table is one on each of its columns. */
+static const char column_privilege_sql[] =
+	"SELECT " TABLE_CAT ", n.nspname AS table_schem, c.relname AS table_name,"
+	" f.attname AS column_name, " GRANTED FROM_TABLES
+	" JOIN pg_catalog.pg_attribute f"
+	" ON f.attrelid = c.oid AND f.attnum > 0 AND NOT f.attisdropped"
+	" CROSS JOIN LATERAL (SELECT * FROM " TABLE_ACL " UNION"
+	" SELECT * FROM pg_catalog.aclexplode(f.attacl)) x"
+	" WHERE c.relkind IN " TABLE_KINDS
+	" AND x.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')"
+	" AND " IS_TABLE " AND " IS_COLUMN
+	" ORDER BY n.nspname, c.relname, f.attname, x.privilege_type, grantee, grantor";
 
 /* Bits of cnp_catalog.given. */
 enum {
@@ -304,6 +371,12 @@ static const struct kind {
 	[CENOTE_CATALOG_TYPES] = { type_sql, 0 },
 	[CENOTE_CATALOG_PROCEDURES] = { procedure_sql,
 		HAS_CATALOG | HAS_SCHEMA | HAS_OBJECT },
+	[CENOTE_CATALOG_PROCEDURE_COLUMNS] = { procedure_column_sql,
+		HAS_CATALOG | HAS_SCHEMA | HAS_OBJECT | HAS_COLUMN },
+	[CENOTE_CATALOG_TABLE_PRIVILEGES] = { table_privilege_sql,
+		HAS_CATALOG | HAS_SCHEMA | HAS_OBJECT },
+	[CENOTE_CATALOG_COLUMN_PRIVILEGES] = { column_privilege_sql,
+		HAS_CATALOG | HAS_SCHEMA | HAS_OBJECT | HAS_COLUMN },
 };
 
 int

@@ -37,6 +37,10 @@ static const struct cnd_backend backend = {
 	.settle = cnd_pg_settle,
 	.function = cnd_pg_function,
 	.settings_option = "settings",
+	.user_option = "user",
+	.password_option = "password",
+	.client_key_option = "scram_client_key",
+	.server_key_option = "scram_server_key",
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -142,6 +142,18 @@ check_libpq(struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
+static int
+check_keys(const PQconninfoOption *all, struct cnc_diag *diag)
+{
+	if (is_known(all, "scram_client_key"))
+		return CENOTE_OK;
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+		"auth = scram-pass-through needs libpq 18 or newer, and this is libpq "
+		"%d: auth = pass-through does with it",
+		PQlibVersion() / 10000);
+	return CENOTE_ERR_ARG;
+}
+
 int
 cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag)
@@ -159,6 +171,8 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 	all = PQconndefaults();
 	if (all == NULL)
 		return CENOTE_ERR_NOMEM;
+	if (spec->is_clients == CND_CLIENTS_KEYS)
+		r = check_keys(all, ret_diag);
 	for (size_t i = 0; i < spec->n_options && r == CENOTE_OK; i++)
 		r = read_one(&o, &n, all, &spec->options[i], ret_diag);
 	PQconninfoFree(all);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "session.h"
 
@@ -14,9 +10,6 @@
  * Several statements in one request give all they have in one stream, of which the rest stays in
  * the socket until it is fetched, or until another request comes.
  */
-
-/* What is kept in memory of a result; more goes to a file. */
-#define STORE_MEMORY (1024u * 1024u)
 
 void
 cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX])
@@ -45,9 +38,7 @@ portal_remove(struct cnd_session *s, struct cnd_pg_portal *p)
 		*at = p->next;
 	if (s->run.portal == p)
 		s->run.portal = NULL;
-	if (p->store.fd >= 0)
-		(void)close(p->store.fd);
-	cnc_buf_finish(&p->store.buf);
+	cnd_spill_finish(&p->store);
 	cnd_pg_desc_finish(s, &p->desc);
 	cnc_free(s->mem, p);
 }
@@ -99,8 +90,7 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 	p = cnc_calloc(s->mem, 1, sizeof(*p));
 	if (p == NULL)
 		return CENOTE_ERR_NOMEM;
-	p->store.fd = -1;
-	cnc_buf_init(&p->store.buf, s->mem, CND_PG_MSG_MAX + STORE_MEMORY);
+	cnd_spill_init(&p->store, s->mem, CND_PG_MSG_MAX);
 	p->number = run->portal_number;
 	p->n_rows = run->n_rows;
 	p->is_stream = (uint8_t)is_stream;
@@ -113,98 +103,22 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 
 /* ---- the rest of a result, taken off the server ---- */
 
-/* A file without a name. */
 static int
-store_file(struct cnd_session *s)
+store_put(struct cnd_session *s, struct cnd_spill *store, const struct cnd_pg_msg *m)
 {
-	const char *dir = getenv("TMPDIR");
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "%.200s/cenote-XXXXXX", dir != NULL ? dir : "/tmp");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return cnd_pg_refuse(s, CNC_SQLSTATE(IO),
-			"cannot keep the rest of an open result in %s: %s", path,
-			strerror(errno));
-	(void)unlink(path);
-	return fd;
-}
-
-static int
-store_write(struct cnd_session *s, struct cnd_pg_store *store)
-{
-	while (cnc_buf_len(&store->buf) > 0) {
-		ssize_t n = pwrite(store->fd, cnc_buf_head(&store->buf),
-			cnc_buf_len(&store->buf), (off_t)store->written);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return cnd_pg_refuse(s, CNC_SQLSTATE(DISK_FULL),
-				"cannot keep the rest of an open result: %s",
-				n < 0 ? strerror(errno) : "nothing was written");
-		store->written += (uint64_t)n;
-		cnc_buf_consume(&store->buf, (size_t)n);
-	}
-	return CENOTE_OK;
-}
-
-static int
-store_put(struct cnd_session *s, struct cnd_pg_store *store, const struct cnd_pg_msg *m)
-{
-	uint8_t *room;
-	int r = cnc_buf_reserve(&store->buf, CND_PG_HEADER + m->len, &room);
-
-	if (r < 0)
-		return r;
-	room[0] = m->type;
-	cnd_pg_put_u32(room + 1, (uint32_t)(m->len + 4));
-	if (m->len > 0)
-		memcpy(room + CND_PG_HEADER, m->body, m->len);
-	cnc_buf_commit(&store->buf, CND_PG_HEADER + m->len);
-	if (cnc_buf_len(&store->buf) < STORE_MEMORY)
-		return CENOTE_OK;
-	if (store->fd < 0)
-		store->fd = store_file(s);
-	return store->fd < 0 ? store->fd : store_write(s, store);
-}
-
-/* Read back until the front of the memory holds a whole message. */
-static int
-store_refill(struct cnd_session *s, struct cnd_pg_store *store, size_t need)
-{
-	uint8_t *room;
-	ssize_t n;
+	uint8_t header[CND_PG_HEADER] = { m->type };
 	int r;
 
-	while (cnc_buf_len(&store->buf) < need && store->read_at < store->written) {
-		size_t want = need - cnc_buf_len(&store->buf);
-
-		if (want < 65536)
-			want = 65536;
-		if (want > store->written - store->read_at)
-			want = (size_t)(store->written - store->read_at);
-		r = cnc_buf_reserve(&store->buf, want, &room);
-		if (r < 0)
-			return r;
-		n = pread(store->fd, room, want, (off_t)store->read_at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return cnd_pg_refuse(s, CNC_SQLSTATE(IO),
-				"cannot read the rest of an open result back");
-		cnc_buf_commit(&store->buf, (size_t)n);
-		store->read_at += (uint64_t)n;
-	}
-	return CENOTE_OK;
+	cnd_pg_put_u32(header + 1, (uint32_t)(m->len + 4));
+	r = cnd_spill_put(store, header, sizeof(header), s->diag);
+	return r == CENOTE_OK ? cnd_spill_put(store, m->body, m->len, s->diag) : r;
 }
 
 int
 cnd_pg_store_next(
 	struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_pg_msg *ret_msg)
 {
-	struct cnd_pg_store *store = &p->store;
+	struct cnd_spill *store = &p->store;
 	size_t need = CND_PG_HEADER;
 
 	/* what was handed out last is consumed now */
@@ -220,7 +134,7 @@ cnd_pg_store_next(
 		}
 		if (r < 0 || (store->read_at >= store->written))
 			return cnd_pg_broken(s, "a result without an end");
-		r = store_refill(s, store, need);
+		r = cnd_spill_refill(store, need, s->diag);
 		if (r < 0)
 			return r;
 	}
@@ -264,7 +178,7 @@ portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *si
 	char name[CND_PG_NAME_MAX];
 	int r = CENOTE_OK;
 
-	cnc_buf_clear(&s->out, SIZE_MAX);
+	cnd_pg_out_clear(s);
 	if (p->is_loose) {
 		cnd_pg_portal_name(p->number, name);
 		r = cnd_pg_add_execute(&s->out, name, 0);
@@ -275,9 +189,8 @@ portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *si
 	}
 	if (r == CENOTE_OK)
 		r = store_all(s, p, sink);
-	/* it reads from its beginning, and ends behind what is still in memory */
-	if (r == CENOTE_OK && p->store.fd >= 0)
-		r = store_write(s, &p->store);
+	if (r == CENOTE_OK)
+		r = cnd_spill_rewind(&p->store, s->diag);
 	p->is_stored = 1;
 	if (r < 0 && !s->is_lost)
 		portal_remove(s, p);
@@ -385,6 +298,28 @@ close_on_server(struct cnd_session *s, struct cnd_pg_portal *p)
 		r = cnd_pg_add_end(s, is_sync);
 	if (r == CENOTE_OK)
 		(void)cnd_pg_send_run(s);
+}
+
+void
+cnd_pg_close_spent(struct cnd_session *s)
+{
+	char name[CND_PG_NAME_MAX];
+	uint32_t number = s->spent_portal - 1;
+
+	if (s->tx != 'T')
+		s->spent_portal = 0;
+	if (s->spent_portal == 0 || s->is_skipping)
+		return;
+	cnd_pg_portal_name(number, name);
+	s->is_closing_spent =
+		cnd_pg_add_named(&s->out, 'C', 'P', name, strlen(name)) == CENOTE_OK;
+}
+
+void
+cnd_pg_out_clear(struct cnd_session *s)
+{
+	cnc_buf_clear(&s->out, SIZE_MAX);
+	s->is_closing_spent = 0;
 }
 
 /* The statements behind it are carried out as they would have been. */

@@ -123,6 +123,24 @@ end_portal(struct cnd_session *s, const char *tag, size_t len, int64_t affected)
 	return end_result(s, text, len, affected < 0 ? affected : (int64_t)n, 0);
 }
 
+/* Whether it was a portal of the server's that has a name, and outlives this request. */
+static int
+is_named_portal(const struct cnd_session *s)
+{
+	const struct cnd_pg_run *run = &s->run;
+
+	if (s->libpq != NULL || run->is_simple || run->syncs_at_end)
+		return 0;
+	return run->portal != NULL ? !run->portal->is_stream : run->batch_rows > 0;
+}
+
+/* Whether it may change what a new login begins with. */
+static int
+is_of_logins(const char *tag)
+{
+	return strcmp(tag, "ALTER ROLE") == 0 || strcmp(tag, "ALTER DATABASE") == 0;
+}
+
 static int
 on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -133,8 +151,12 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (cnd_pg_read_tag(m, &tag, &len, &affected) < 0)
 		return cnd_pg_broken(s, "a malformed CommandComplete");
+	if (is_of_logins(tag))
+		s->changes_login = 1;
 	if (s->run.n_first > 0)
 		return CENOTE_OK;
+	if (is_named_portal(s))
+		s->spent_portal = s->run.portal_number + 1;
 	give_done(s, CNP_DONE_MORE_RESULTS);
 	if (p != NULL && !p->is_stream)
 		return end_portal(s, tag, len, affected);
@@ -237,19 +259,16 @@ put_plain(const struct cnd_pg_msg *m, uint32_t n, struct cnc_batch *batch)
 {
 	const uint8_t *p = m->body + 2;
 	const uint8_t *end = m->body + m->len;
-	uint8_t *row, *room;
-	char *first;
+	struct cnc_batch_fill fill;
 	int r;
 
 	if (m->len - 2 < (size_t)4 * n)
 		return CENOTE_ERR_PROTOCOL;
 	if (n == 0)
 		return p == end ? CENOTE_OK : CENOTE_ERR_PROTOCOL;
-	r = cnc_batch_room(batch, m->len - 2 - (size_t)3 * n - 1, &first);
+	r = cnc_batch_fill_begin(batch, m->len - 2 - (size_t)3 * n - 1, &fill);
 	if (r < 0)
 		return r;
-	row = cnc_buf_head(batch->out) + batch->row;
-	room = (uint8_t *)first;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t len = cnd_pg_get_u32(p);
 		uint32_t flag = len == UINT32_MAX ? CNC_BATCH_NULL : 0;
@@ -259,16 +278,12 @@ put_plain(const struct cnd_pg_msg *m, uint32_t n, struct cnc_batch *batch)
 			len = 0;
 		if (len > (size_t)(end - p) - (size_t)4 * (n - 1 - i))
 			return CENOTE_ERR_PROTOCOL;
-		memcpy(room, p, len);
+		cnc_batch_fill_value(&fill, p, len, (size_t)(end - p), flag);
 		p += len;
-		room += len;
-		cnc_put_u32(row + (size_t)4 * i, (uint32_t)(room - row) | flag);
-		*room++ = 0;
 	}
 	if (p != end)
 		return CENOTE_ERR_PROTOCOL;
-	batch->column = n;
-	cnc_buf_commit(batch->out, (size_t)(room - (uint8_t *)first));
+	cnc_batch_fill_end(batch, &fill);
 	return CENOTE_OK;
 }
 
@@ -431,6 +446,16 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 	return CENOTE_DONE;
 }
 
+static void
+tell_of_logins(struct cnd_session *s)
+{
+	if (!s->changes_login || s->tx != 'I')
+		return;
+	s->changes_login = 0;
+	if (s->host->login_changed)
+		s->host->login_changed(s->host);
+}
+
 int
 cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -443,6 +468,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 	s->n_ready--;
 	s->tx = (uint8_t)tx;
 	s->is_skipping = 0;
+	tell_of_logins(s);
 	/* That of a BEGIN: what was sent behind it has no Sync yet. */
 	if (s->n_before > 0) {
 		s->n_before--;
@@ -530,9 +556,11 @@ static int
 on_closed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
-	if (!s->run.is_closing)
-		return CENOTE_OK;
-	return end_own(s);
+	if (s->is_closing_spent)
+		s->spent_portal = s->is_closing_spent = 0;
+	else if (s->run.is_closing)
+		return end_own(s);
+	return CENOTE_OK;
 }
 
 static int
@@ -658,7 +686,7 @@ cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink)
 	int r;
 
 	run->is_quiet = 1;
-	cnc_buf_clear(&s->out, SIZE_MAX);
+	cnd_pg_out_clear(s);
 	s->out_ready = 0;
 	r = cnd_pg_add_end(s, 1);
 	return r < 0 ? r : cnd_pg_send_run(s);

@@ -182,6 +182,48 @@ login_failed(PGconn *conn, struct cnc_diag *diag)
 	return CENOTE_ERR_CONN;
 }
 
+#define STATE_CHARS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* "FATAL:  28P01: text", as PQERRORS_VERBOSE has it: at the SQLSTATE; NULL: it is not the server's. */
+static const char *
+find_sqlstate(const char *text)
+{
+	const char *found = NULL;
+
+	for (; (text = strstr(text, ":  ")) != NULL; text++) {
+		if (strspn(text + 3, STATE_CHARS) == 5 && text[8] == ':')
+			found = text + 3;
+	}
+	return found;
+}
+
+/* What the server said to a client's own login, which decides what that client may be told. */
+static int
+client_login_failed(PGconn *conn, struct cnc_diag *diag)
+{
+	const char *at = find_sqlstate(PQerrorMessage(conn));
+	char sqlstate[6] = "";
+
+	if (at == NULL)
+		return login_failed(conn, diag);
+	memcpy(sqlstate, at, 5);
+	at += strlen("28P01: ");
+	cnc_diag_set(diag, sqlstate, "%.*s", (int)strcspn(at, "\n"), at);
+	return CENOTE_ERR_CONN;
+}
+
+/* One that trusts cenoted, or knows it by a certificate, has not been shown that the client is who it says. */
+static int
+check_proof(PGconn *conn, struct cnc_diag *diag)
+{
+	if (PQconnectionUsedPassword(conn))
+		return CENOTE_OK;
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_LOGIN),
+		"the server asked for no password, so it has not proved who the client "
+		"is; it has to ask cenoted's host for one (pg_hba.conf)");
+	return CENOTE_ERR_CONN;
+}
+
 /* libpq heeds connect_timeout only where it waits itself. */
 static int64_t
 login_limit_ms(PGconn *conn)
@@ -203,7 +245,7 @@ login_limit_ms(PGconn *conn)
 }
 
 static int
-log_in(struct cnd_session *s, struct cnc_diag *diag)
+await_login(struct cnd_session *s, struct cnc_diag *diag)
 {
 	PostgresPollingStatusType step = PGRES_POLLING_WRITING;
 	int64_t until = login_limit_ms(s->conn);
@@ -213,7 +255,8 @@ log_in(struct cnd_session *s, struct cnc_diag *diag)
 		int r;
 
 		if (step == PGRES_POLLING_FAILED || PQstatus(s->conn) == CONNECTION_BAD)
-			return login_failed(s->conn, diag);
+			return s->is_clients ? client_login_failed(s->conn, diag)
+					     : login_failed(s->conn, diag);
 		if (left <= 0) {
 			cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 				"the server did not let us in in time (connect_timeout)");
@@ -228,6 +271,20 @@ log_in(struct cnd_session *s, struct cnc_diag *diag)
 			step = PQconnectPoll(s->conn);
 	}
 	return CENOTE_OK;
+}
+
+static int
+log_in(struct cnd_session *s, struct cnc_diag *diag)
+{
+	PGVerbosity usual;
+	int r;
+
+	if (!s->is_clients)
+		return await_login(s, diag);
+	usual = PQsetErrorVerbosity(s->conn, PQERRORS_VERBOSE);
+	r = await_login(s, diag);
+	(void)PQsetErrorVerbosity(s->conn, usual);
+	return r < 0 ? r : check_proof(s->conn, diag);
 }
 
 static void
@@ -378,6 +435,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		return CENOTE_ERR_NOMEM;
 	s->host = host;
 	s->mem = host->mem;
+	s->is_clients = spec->is_clients;
 	cnc_diag_init(&s->lost, s->mem);
 	cnc_diag_init(&s->stop_diag, s->mem);
 	s->conn = PQconnectStartParams(options.keys, options.values, 1);

@@ -4,6 +4,7 @@
 
 #include <libpq-fe.h>
 
+#include "../spill.h"
 #include "pg.h"
 #include "wire.h"
 
@@ -65,14 +66,6 @@ struct cnd_pg_stmt {
 	struct cnd_pg_desc desc;
 };
 
-/* Messages that were taken off the stream before the client wanted them. */
-struct cnd_pg_store {
-	struct cnc_buf buf;
-	int fd; /* a file without a name, when there is too much of them; -1 none */
-	uint64_t read_at;
-	uint64_t written;
-};
-
 /* A result that is fetched in batches. */
 struct cnd_pg_portal {
 	struct cnd_pg_portal *next;
@@ -84,7 +77,8 @@ struct cnd_pg_portal {
 	uint64_t n_rows; /* given so far; of a portal of the server's */
 	size_t handed_out; /* bytes of the store that are in use */
 	struct cnd_pg_desc desc;
-	struct cnd_pg_store store;
+	struct cnd_spill
+		store; /* messages that were taken off the stream before the client wanted them */
 };
 
 /* The request whose answer is being read. */
@@ -146,15 +140,21 @@ struct cnd_session {
 	uint8_t out_unsynced; /* no Sync is behind it */
 	uint32_t out_before; /* as n_before */
 	uint8_t is_dry; /* nothing more has come yet, most likely: wait before trying */
+	uint8_t is_clients; /* logged in as a client, with its password */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why */
 
 	/* what the server said */
 	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
+	uint8_t changes_login; /* a role's or database's settings, for those who log in after the commit */
 	uint8_t is_unsynced; /* something was sent that no Sync has ended */
 	uint32_t n_before; /* ReadyForQuery that come before its answer */
 	uint8_t is_skipping; /* the server skips all up to a Sync */
 	uint8_t owes_sync; /* a Sync is due as soon as no portal forbids it */
+	/* The number of a portal that was read to its end within a transaction, and 1; 0 none. Its tables
+	 * are busy until it is closed, which goes along with the next request. */
+	uint32_t spent_portal;
+	uint8_t is_closing_spent; /* the next CloseComplete is of that */
 	uint32_t n_ready; /* ReadyForQuery that are to come */
 	uint32_t n_params; /* of the last description */
 	uint32_t *param_types;
@@ -337,6 +337,10 @@ void cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX]);
 int cnd_pg_portal_keep(struct cnd_session *s, int is_stream);
 /* Portals whose rest stands in the way of another request: take it into memory, or a file. */
 int cnd_pg_portals_store(struct cnd_session *s, struct cnd_sink *sink);
+/* Begin a request with the end of a portal that was read to its end. */
+void cnd_pg_close_spent(struct cnd_session *s);
+/* What was begun of a request is not sent. */
+void cnd_pg_out_clear(struct cnd_session *s);
 /* The transaction has ended: those that were kept by the server are gone. */
 void cnd_pg_portals_end(struct cnd_session *s);
 /* The next kept message; CENOTE_OK or negative. */

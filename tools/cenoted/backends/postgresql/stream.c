@@ -192,8 +192,11 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	s->out_ready = s->out_unsynced = 0;
 	if (s->out.mem == NULL)
 		cnc_buf_init(&s->out, s->mem, OUT_MAX);
-	if (!s->is_lost)
+	s->is_closing_spent = 0;
+	if (!s->is_lost) {
+		cnd_pg_close_spent(s);
 		return CENOTE_OK;
+	}
 	cnc_diag_copy(diag, &s->lost);
 	return CENOTE_ERR_CONN;
 }

@@ -243,8 +243,18 @@ static const char type_sql[] =
 	"verbose,"
 	" sub, radix, NULL FROM t ORDER BY code, n = 'JSON', n = 'VARCHAR'";
 
-/* SQLite has none. */
+/* SQLite has none, and nobody who could be granted anything. */
 static const char procedure_sql[] = "SELECT NULL, NULL, NULL, 0, 0, 0, NULL, 0 WHERE 0";
+
+static const char procedure_column_sql[] = "SELECT NULL, NULL, NULL, NULL, 0, 0, NULL, "
+					   "0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, "
+					   "NULL WHERE 0";
+
+static const char table_privilege_sql[] =
+	"SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0";
+
+static const char column_privilege_sql[] =
+	"SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0";
 
 static const struct catalog_kind kinds[] = {
 	[CENOTE_CATALOG_DATABASES] = { database_sql, 0, NULL },
@@ -256,6 +266,9 @@ static const struct catalog_kind kinds[] = {
 	[CENOTE_CATALOG_INDEXES] = { index_sql, 1, NULL },
 	[CENOTE_CATALOG_TYPES] = { type_sql, 0, NULL },
 	[CENOTE_CATALOG_PROCEDURES] = { procedure_sql, 0, NULL },
+	[CENOTE_CATALOG_PROCEDURE_COLUMNS] = { procedure_column_sql, 0, NULL },
+	[CENOTE_CATALOG_TABLE_PRIVILEGES] = { table_privilege_sql, 0, NULL },
+	[CENOTE_CATALOG_COLUMN_PRIVILEGES] = { column_privilege_sql, 0, NULL },
 };
 
 struct catalog_query {

@@ -32,19 +32,29 @@ replace_busy_timeout(struct cnd_session *s, sqlite3_stmt **handle)
 	return sqlite3_prepare_v3(s->db, sql, -1, 0, handle, NULL);
 }
 
+static int
+compile_once(struct cnd_session *s, struct cnd_sq_stmt *st, const char **ret_tail)
+{
+	s->noted = 0;
+	s->denied = NULL;
+	s->busy_asked = -1;
+	s->busy_read = 0;
+	return sqlite3_prepare_v3(s->db, st->sql, (int)st->len + 1,
+		SQLITE_PREPARE_PERSISTENT, &st->handle, ret_tail);
+}
+
 /* The result code of SQLite. */
 static int
 compile(struct cnd_session *s, struct cnd_sq_stmt *st)
 {
 	const char *tail = st->sql;
-	int rc;
+	int rc = compile_once(s, st, &tail);
 
-	s->noted = 0;
-	s->denied = NULL;
-	s->busy_asked = -1;
-	s->busy_read = 0;
-	rc = sqlite3_prepare_v3(s->db, st->sql, (int)st->len + 1,
-		SQLITE_PREPARE_PERSISTENT, &st->handle, &tail);
+	/* Of a mistake in the text SQLite says that the schema has changed, if it has: another
+	 * session did it, and the text names no table that would have it read again. */
+	if (rc == SQLITE_SCHEMA &&
+		cnd_sq_internal(s, "SELECT 1 FROM main.sqlite_schema") == SQLITE_OK)
+		rc = compile_once(s, st, &tail);
 	st->notes = s->noted;
 	cnd_sq_take_notes(s, s->noted);
 	if (rc != SQLITE_OK)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNP_PLAIN_H
+#define CNP_PLAIN_H
+
+#include "core/buf.h"
+#include "protocol/msg.h"
+
+/*
+ * PLAIN (RFC 4616): the password itself, for a pool that logs in to its server with it. Its one message is
+ * who to act as, a zero byte, who logs in, a zero byte, the password. Only for where nobody else can
+ * read it.
+ */
+#define CNP_PLAIN "PLAIN"
+
+struct cnp_plain {
+	struct cnp_str user;
+	struct cnp_str password; /* neither is empty */
+};
+
+/* To the buffer. CENOTE_OK, CENOTE_ERR_NOMEM, CENOTE_ERR_LIMIT. */
+int cnp_plain_put(struct cnc_buf *b, const char *user, const char *password);
+/* The texts stay in `message`, and end with a zero byte if it does. CENOTE_ERR_PROTOCOL: not such a message, or
+ * one to act as somebody else. */
+int cnp_plain_parse(const struct cnp_str *message, struct cnp_plain *ret_plain);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+/*
+ * A connection that finds no cenoted, when it is made or made again, and may go to the server directly
+ * (CENOTE_FALLBACK): the original library makes one of its own, and what the program calls with the
+ * handle that it has goes there (face.c).
+ */
+
+/* With its data. A procedure that has made new data when it was registered again is told that the
+ * old connection is gone. */
+static void
+hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand_in,
+	const struct cpq_event *e)
+{
+	PGEventConnDestroy tell = { conn };
+
+	if (!original->PQregisterEventProc(stand_in, e->proc, e->name, e->pass_through))
+		return;
+	if (original->PQinstanceData(stand_in, e->proc) == NULL)
+		(void)original->PQsetInstanceData(stand_in, e->proc, e->data);
+	else
+		(void)e->proc(PGEVT_CONNDESTROY, &tell, e->pass_through);
+}
+
+/* What the program has set is the stand-in's, too. */
+static void
+hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
+{
+	const struct cpq_habits *habits = &conn->habits;
+
+	(void)original->PQsetErrorVerbosity(stand_in, habits->verbosity);
+	(void)original->PQsetErrorContextVisibility(stand_in, habits->show_context);
+	if (habits->receiver != cpq_default_receiver)
+		(void)original->PQsetNoticeReceiver(
+			stand_in, habits->receiver, habits->receiver_arg);
+	if (habits->processor != cpq_default_processor)
+		(void)original->PQsetNoticeProcessor(
+			stand_in, habits->processor, habits->processor_arg);
+	for (int i = 0; i < conn->events.n; i++)
+		hand_over_event(original, conn, stand_in, &conn->events.list[i]);
+	if (conn->trace != NULL) {
+		original->PQtrace(stand_in, conn->trace);
+		original->PQsetTraceFlags(stand_in, conn->trace_flags);
+	}
+}
+
+/* NULL, and the reason: who waits is told at once that it failed as well. */
+static PGconn *
+connect_directly(const struct cpq_original *original, PGconn *conn, int is_waited_for)
+{
+	const char *keywords[CPQ_N_KEYS + 1], *values[CPQ_N_KEYS + 1];
+	PGconn *direct;
+
+	cpq_conninfo_list(&conn->info, keywords, values);
+	if (!is_waited_for)
+		return original->PQconnectStartParams(keywords, values, 0);
+	direct = original->PQconnectdbParams(keywords, values, 0);
+	if (original->PQstatus(direct) == CONNECTION_OK)
+		return direct;
+	appendPQExpBufferStr(&conn->error, original->PQerrorMessage(direct));
+	original->PQfinish(direct);
+	return NULL;
+}
+
+int
+cpq_fall_back(PGconn *conn, int is_waited_for)
+{
+	const struct cpq_original *original;
+	PGconn *stand_in;
+
+	if (!conn->is_unreachable || !conn->route.may_fall_back)
+		return -1;
+	/* once for each attempt */
+	conn->is_unreachable = 0;
+	original = cpq_original(NULL);
+	stand_in =
+		original != NULL ? connect_directly(original, conn, is_waited_for) : NULL;
+	if (stand_in == NULL)
+		return -1;
+	hand_over(original, conn, stand_in);
+	conn->stand_in = stand_in;
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include "../common/route.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * What the way to cenoted wants of the program. On a local socket the kernel says who comes: the program's user and
+ * password are given only to a pool that asked for a password, and TLS is left out, as libpq does there. By TCP all of it
+ * goes as libpq would have it.
+ */
+
+/* ---- who ---- */
+
+/* The program's; else of its passfile. */
+static const char *
+password_of(PGconn *conn)
+{
+	const char *password = cpq_conninfo_get(&conn->info, CPQ_KEY_PASSWORD);
+
+	if (*password != '\0')
+		return password;
+	if (conn->file_password == NULL)
+		conn->file_password = cpq_passfile_find(&conn->info);
+	return conn->file_password != NULL ? conn->file_password : "";
+}
+
+static int
+give_user(PGconn *conn)
+{
+	const char *password = password_of(conn);
+	int r = cenote_conn_set(
+		conn->session, "user", cpq_conninfo_get(&conn->info, CPQ_KEY_USER));
+
+	if (r == CENOTE_OK && *password != '\0')
+		r = cenote_conn_set(conn->session, "password", password);
+	conn->gives_login = 1;
+	return r;
+}
+
+void
+cpq_login_forget(PGconn *conn)
+{
+	if (conn->file_password == NULL)
+		return;
+	explicit_bzero(conn->file_password, strlen(conn->file_password));
+	free(conn->file_password);
+	conn->file_password = NULL;
+}
+
+/* ---- TLS ---- */
+
+/* The option's value; where the program gave none, the file of libpq's that is there. */
+static int
+give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
+{
+	const char *value = cpq_conninfo_get(&conn->info, key);
+	char *path = *value == '\0' ? cpq_home_file(name) : NULL;
+	int r = CENOTE_OK;
+
+	if (path != NULL && access(path, R_OK) == 0)
+		value = path;
+	if (*value != '\0')
+		r = cenote_conn_set(conn->session, option, value);
+	free(path);
+	return r;
+}
+
+static int
+give_authorities(PGconn *conn)
+{
+	/* libpq 16's word for what libcenote does without a file */
+	if (strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_SSLROOTCERT), "system") == 0)
+		return CENOTE_OK;
+	return give_file(conn, "ca", CPQ_KEY_SSLROOTCERT, ".postgresql/root.crt");
+}
+
+/* A certificate has a key with it, and nothing is said of one without the other. */
+static int
+give_certificate(PGconn *conn)
+{
+	int r = give_file(conn, "cert", CPQ_KEY_SSLCERT, ".postgresql/postgresql.crt");
+
+	if (r != CENOTE_OK || *cenote_conn_get(conn->session, "cert") == '\0')
+		return r;
+	return give_file(conn, "key", CPQ_KEY_SSLKEY, ".postgresql/postgresql.key");
+}
+
+static const char *
+mode_of(const PGconn *conn)
+{
+	const char *mode = cpq_conninfo_get(&conn->info, CPQ_KEY_SSLMODE);
+
+	return strcmp(mode, "prefer") == 0 ? "allow" : mode;
+}
+
+static int
+give_tls(PGconn *conn)
+{
+	const char *min = cpq_conninfo_get(&conn->info, CPQ_KEY_SSL_MIN_PROTOCOL_VERSION);
+	int r = cenote_conn_set(conn->session, "tls", mode_of(conn));
+
+	if (r != CENOTE_OK || strcmp(mode_of(conn), "disable") == 0)
+		return r;
+	r = give_authorities(conn);
+	if (r == CENOTE_OK)
+		r = give_certificate(conn);
+	if (r == CENOTE_OK)
+		r = give_file(conn, "crl", CPQ_KEY_SSLCRL, ".postgresql/root.crl");
+	/* 1.2 is the least anyway */
+	if (r == CENOTE_OK && strcasecmp(min, "TLSv1.3") == 0)
+		r = cenote_conn_set(conn->session, "tls_min", "1.3");
+	return r;
+}
+
+/* ---- both ---- */
+
+int
+cpq_login_give(PGconn *conn)
+{
+	int r = CENOTE_OK;
+
+	conn->needs_password = 0;
+	if (csh_is_remote())
+		r = give_tls(conn);
+	else if (!conn->gives_login && !csh_login_was_wanted(conn->route.pool))
+		return CENOTE_OK;
+	return r == CENOTE_OK ? give_user(conn) : r;
+}
+
+int
+cpq_login_again(PGconn *conn, int status)
+{
+	const char *sqlstate;
+
+	if (status != CENOTE_ERR_AUTH)
+		return 0;
+	sqlstate = cenote_diag_sqlstate(cenote_conn_diag(conn->session));
+	conn->needs_password =
+		strcmp(sqlstate, "28P01") == 0 && *password_of(conn) == '\0';
+	if (conn->gives_login || *password_of(conn) == '\0')
+		return 0;
+	csh_login_is_wanted(conn->route.pool);
+	conn->gives_login = 1;
+	cenote_conn_destroy(conn->session);
+	conn->session = NULL;
+	return 1;
+}
+
+const char *
+cpq_login_missed(PGconn *conn)
+{
+	const char *login = cenote_info(conn->session, "login");
+
+	if (!csh_is_remote() ||
+		strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_CHANNEL_BINDING),
+			"require") != 0 ||
+		(login != NULL && strcmp(login, "SCRAM-SHA-256-PLUS") == 0))
+		return NULL;
+	return "channel binding is required, but the pool's login has none";
+}

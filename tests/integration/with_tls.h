@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WITH_TLS_H
+#define WITH_TLS_H
+
+#include "with_pool.h"
+
+/* What the tests of TLS and logins share: certificates, made once for a group of tests, and pools that use them. */
+
+#define WT_POOL(lines)                                                                   \
+	"sessions = 2\ntls_cert = @DIR@/certs/pool.crt\ntls_key = "                      \
+	"@DIR@/certs/server.key\n" lines
+#define WT_CLIENTS                                                                       \
+	"tls_client_cert = require\ntls_ca = @DIR@/certs/ca.crt\ntls_crl = "             \
+	"@DIR@/certs/ca.crl\n"
+
+/* Of a group of tests. */
+int wt_make_certs(void **state);
+int wt_remove_certs(void **state);
+
+/* A file of the running daemon's certificates; good until 16 others were asked for. */
+const char *wt_file(const char *name);
+void wt_copy(const char *from, const char *to);
+/* From its next start or reload on. */
+void wt_use_certificate(const char *name);
+
+/* With the pool's certificate of that name. */
+void wt_start(const char *config, const char *certificate);
+/* A pool that listens on a port of its own, with these lines, and knows joe, whose password is "secret". The
+ * port. */
+int wt_start_with_users(const char *lines);
+/* The same, and the pool knows these users. */
+int wt_start_for(const char *lines, const char *users);
+/* The verifier of "secret"; made with cenoted --user. */
+#define WT_SECRET                                                                        \
+	"SCRAM-SHA-256$4096:+7kaPtsQmIfbnS5O6pzWW"                                       \
+	"w==$pyJUZwriiGqf0XCdoSnMWjPBV/8Qy/suCrXkmkuO34A=:G2AxH/vfiFQ9Vf/"               \
+	"wmDIsUkevAOTkK4dlmRsiV2drdEU="
+
+void wt_set(cenote_conn *conn, const char *name, const char *value);
+/* By TCP, as joe; without a password if that is NULL. Not connected. */
+cenote_conn *wt_joe(int port, const char *password, const char *tls);
+
+#endif

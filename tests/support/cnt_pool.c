@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_pool.h"
+#include "support/cnt_odbc.h"
+#include "support/cnt_tds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define POOL_MAX 1024u
+
+static int
+start_server(struct cnt_pool *p)
+{
+	enum cnt_server_kind kind =
+		strcmp(p->backend, "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	char *line = p->server.server_line;
+
+	cnt_server_need(kind);
+	if (cnt_server_start(&p->server, kind, 0) < 0)
+		return -1;
+	if (kind == CNT_MARIADB)
+		strncat(line, " local_infile=yes",
+			sizeof(p->server.server_line) - strlen(line) - 1);
+	return 0;
+}
+
+/* Through a driver of ODBC's, on a server or a file. */
+static int
+configure_odbc(
+	struct cnt_pool *p, const struct cnt_odbc *o, const char *sessions, char *pool)
+{
+	char connect[512];
+
+	cnt_odbc_need(o);
+	if (o->has_server && cnt_server_start(&p->server, o->kind, 0) < 0)
+		return -1;
+	cnt_odbc_connect(o, &p->server, o->has_server ? "app" : "@DIR@/main.db", connect,
+		sizeof(connect));
+	snprintf(pool, POOL_MAX,
+		CNT_DAEMON_GLOBAL
+		"[pool main]\nbackend = odbc\nserver = connect='%s'\n%s",
+		connect, sessions);
+	return 0;
+}
+
+/* The whole configuration. */
+static int
+configure(struct cnt_pool *p, const char *sessions, char *pool)
+{
+	const struct cnt_odbc *odbc = cnt_odbc_find(p->backend);
+
+	if (odbc)
+		return configure_odbc(p, odbc, sessions, pool);
+	if (strcmp(p->backend, "sqlite") == 0) {
+		snprintf(
+			pool, POOL_MAX, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", sessions);
+		return 0;
+	}
+	if (strcmp(p->backend, "freetds") == 0) {
+		/* a server that somebody runs */
+		cnt_tds_need();
+		snprintf(pool, POOL_MAX,
+			CNT_DAEMON_GLOBAL
+			"[pool main]\nbackend = freetds\nserver = %s\n%s",
+			cnt_tds_line(), sessions);
+		return 0;
+	}
+	if (start_server(p) < 0)
+		return -1;
+	cnt_server_config(&p->server, sessions, pool, POOL_MAX);
+	return 0;
+}
+
+int
+cnt_pool_start(struct cnt_pool *p, const char *backend, unsigned n_sessions)
+{
+	char pool[POOL_MAX], sessions[64];
+
+	memset(p, 0, sizeof(*p));
+	p->backend = backend;
+	snprintf(sessions, sizeof(sessions), "sessions = 1..%u\n", n_sessions);
+	if (configure(p, sessions, pool) < 0)
+		return -1;
+	if (cnt_daemon_start(&p->daemon, pool) == 0)
+		return 0;
+	cnt_server_stop(&p->server);
+	return -1;
+}
+
+int
+cnt_pool_stop(struct cnt_pool *p)
+{
+	int r = cnt_daemon_stop(&p->daemon);
+
+	cnt_server_stop(&p->server);
+	return r;
+}

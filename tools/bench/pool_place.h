@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNB_POOL_PLACE_H
+#define CNB_POOL_PLACE_H
+
+#include <cenote/cenote.h>
+
+#include "bench.h"
+
+/* What the URI of a pool says, for who is told of it in other words; "": nothing. */
+struct cnb_pool_place {
+	char server[512]; /* "unix:DIR" or "tcp://HOST:PORT", as CENOTE_SERVER has it */
+	char pool[128], user[128], password[128];
+};
+
+/* 0, or -1. */
+int cnb_pool_place(
+	const char *uri, struct cnb_pool_place *ret_place, struct cnb_error *ret_error);
+
+#endif
