@@ -94,7 +94,8 @@ handle(const char *pool)
 	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
 	assert_int_equal(cenote_conn_set(conn, "run_dir", daemon_.run_dir), CENOTE_OK);
 	assert_int_equal(cenote_conn_set(conn, "pool", pool), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "connect_timeout", "10s"), CENOTE_OK);
+	/* a reset in which a driver hangs is ended after login_timeout, 15 s */
+	assert_int_equal(cenote_conn_set(conn, "connect_timeout", "40s"), CENOTE_OK);
 	return conn;
 }
 

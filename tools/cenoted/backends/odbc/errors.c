@@ -81,10 +81,12 @@ is_dead(struct cnd_session *s)
 
 /* Some drivers end a session with a state that says so, others tell when they are asked. */
 static int
-is_loss(struct cnd_session *s, const char *state)
+is_loss(struct cnd_session *s, const struct record *first)
 {
-	return strncmp(state, "08", 2) == 0 || strncmp(state, "57P0", 4) == 0 ||
-	       is_dead(s);
+	if (s->quirks && first->native != 0 && first->native == s->quirks->out_of_step)
+		return 1;
+	return strncmp(first->state, "08", 2) == 0 ||
+	       strncmp(first->state, "57P0", 4) == 0 || is_dead(s);
 }
 
 /* ---- into the diagnostics ---- */
@@ -201,7 +203,7 @@ cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle)
 	if (!get_record(s, kind, handle, 1, &first))
 		(void)snprintf(
 			first.text, sizeof(first.text), "the driver gave no reason");
-	s->is_lost |= is_loss(s, first.state) != 0;
+	s->is_lost |= is_loss(s, &first) != 0;
 	if (strcmp(first.state, CNC_SQLSTATE(TX_FAILED)) == 0)
 		s->is_tx_failed = 1;
 	if (s->stop < 0)

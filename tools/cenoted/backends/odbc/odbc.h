@@ -87,6 +87,8 @@ struct cnd_od_quirks {
 	uint8_t has_narrow_output; /* leaves bytes where wide output values are asked for */
 	uint8_t cuts_at_zero; /* text ends for it at a zero byte */
 	uint8_t lies_on_reset; /* says that it has done SQL_ATTR_RESET_CONNECTION, and has not */
+	/* The native error of a driver that has left an answer unread, as it will say from then on. */
+	SQLINTEGER out_of_step;
 	const struct cnd_od_refusal *refusals; /* up to one without words; NULL none */
 	uint8_t has_infinity; /* a double may be infinite, or no number */
 	const char *ping; /* SQL that the server answers without a table */

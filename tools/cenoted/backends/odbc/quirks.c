@@ -27,6 +27,9 @@ static const struct cnd_od_refusal mariadb_refusals[] = {
 		"LOAD DATA LOCAL would read a file of the pool's machine" },
 	{ CND_OD_LOOK_FIRST, { "VALUES" }, UNSUPPORTED,
 		"MariaDB's driver does not give the rows of VALUES: write a SELECT" },
+	{ CND_OD_LOOK_WORDS, { "SET", "STATEMENT", "FOR" }, UNSUPPORTED,
+		"MariaDB's driver does not give the rows of SET STATEMENT … FOR: set the "
+		"variable by a statement of its own" },
 	{ .words = { NULL } },
 };
 
@@ -76,6 +79,7 @@ static const struct cnd_od_quirks table[] = {
 		.cuts_at_zero = 1,
 		.lies_on_reset = 1,
 		.has_narrow_output = 1,
+		.out_of_step = 2014,
 		.refusals = mariadb_refusals,
 		.release = "DO RELEASE_ALL_LOCKS()",
 		.ping = "SELECT 1",
@@ -96,6 +100,7 @@ static const struct cnd_od_quirks table[] = {
 		.ping = "SELECT 1",
 		.savepoint = { "SAVE TRANSACTION ", NULL, "ROLLBACK TRANSACTION " } },
 	{ .dbms = "MySQL",
+		.out_of_step = 2014,
 		.ping = "SELECT 1",
 		.read_only = "SET TRANSACTION READ ONLY",
 		.savepoint = STANDARD_SAVEPOINT },
