@@ -208,7 +208,7 @@ def start_pgbouncer(s, pg, tls):
 
 
 def start_mariadb(s):
-    user = "mysql" if os.geteuid() == 0 else None
+    user = s.user
     data = s.directory("my", user)
     run = s.directory("myrun", user)
     as_user = ["--user=" + user] if user is not None else []
