@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "../../units.h"
+#include "../line.h"
 #include "../passfile.h"
 #include "tds.h"
 
@@ -75,13 +76,17 @@ static const struct option_def defs[] = {
 
 #define N_DEFS (sizeof(defs) / sizeof(defs[0]))
 
+static const struct cnd_line_table table = { defs, N_DEFS, sizeof(defs[0]), "FreeTDS",
+	"the common ones are host, port, instance, database, user, passfile, encryption "
+	"and ca_file; docs/backends.md lists all" };
+
 static const char *const allowed[] = {
-	[KIND_TEXT] = "a text that is not empty",
+	[KIND_TEXT] = CND_LINE_ANY,
 	[KIND_PLAIN] = "a text of at most 200 characters without # and ;",
 	[KIND_FLAG] = "yes or no",
 	[KIND_NUMBER] = "a number from 1 to 2147483647",
 	[KIND_PORT] = "a number from 1 to 65535",
-	[KIND_TIME] = "a time of whole seconds up to a day, such as 10s or 2min",
+	[KIND_TIME] = CND_LINE_SECONDS,
 	[KIND_ENCRYPTION] = "off, request or require",
 	[KIND_VERSION] = "auto, 4.2, 5.0, 7.0, 7.1, 7.2, 7.3 or 7.4",
 };
@@ -150,59 +155,24 @@ static int
 set_value(struct cnd_tds_options *o, const struct option_def *def, const char *value)
 {
 	void *at = (char *)o + def->offset;
-	int64_t ms = 0;
 
-	if (def->kind != KIND_TIME) {
-		*(const char **)at = value;
-		return is_of_kind(value, def->kind) ? 0 : -1;
-	}
-	if (cnd_ms_parse(value, &ms) < 0 || ms % 1000 != 0 || ms > 86400000)
-		return -1;
-	*(unsigned *)at = (unsigned)(ms / 1000);
-	return 0;
-}
-
-static int
-bad(struct cnc_diag *diag, const char *text)
-{
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s", text);
-	return CENOTE_ERR_ARG;
-}
-
-static int
-unknown_key(struct cnc_diag *diag, const char *key)
-{
-	const char *nearest = cnd_nearest(key, &defs[0].key, N_DEFS, sizeof(defs[0]));
-
-	if (nearest)
-		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"unknown key \"%s\" for FreeTDS: did you mean %s?", key, nearest);
-	else
-		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"unknown key \"%s\" for FreeTDS: the common ones are host, port, "
-			"instance, database, user, passfile, encryption and ca_file; "
-			"docs/backends.md lists all",
-			key);
-	return CENOTE_ERR_ARG;
+	if (def->kind == KIND_TIME)
+		return cnd_line_seconds(value, at);
+	*(const char **)at = value;
+	return is_of_kind(value, def->kind) ? 0 : -1;
 }
 
 static int
 set_one(struct cnd_tds_options *o, const struct cnd_option *given, struct cnc_diag *diag)
 {
-	size_t i = 0;
+	size_t i;
 
-	while (i < N_DEFS && strcmp(defs[i].key, given->key) != 0)
-		i++;
-	if (i == N_DEFS)
-		return unknown_key(diag, given->key);
+	if (cnd_line_find(&table, given->key, &i, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (set_value(o, &defs[i], given->value) == 0)
 		return CENOTE_OK;
-	/* a password is never shown */
-	if (defs[i].offset == AT(password))
-		return bad(diag, "the password is empty: leave the key out");
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s=%s is not allowed: it is %s",
-		given->key, given->value, allowed[defs[i].kind]);
-	return CENOTE_ERR_ARG;
+	return cnd_line_refuse(given,
+		defs[i].offset == AT(password) ? NULL : allowed[defs[i].kind], diag);
 }
 
 static int
@@ -233,24 +203,26 @@ check_all(struct cnd_tds_options *o, const struct cnd_server_spec *spec,
 	int has_tls =
 		o->ca_file || o->crl_file || o->check_name || o->tls_v1 || o->tls_ciphers;
 
-	if (o->password && o->passfile)
-		return bad(diag, "give password or passfile, not both");
-	if (o->passfile && !o->user)
-		return bad(diag, "passfile needs user: the file is searched for it");
+	if (cnd_line_check_login(o->user, o->password, o->passfile, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (o->conf && !o->section)
-		return bad(diag, "conf needs section: which one of the file it is");
+		return cnd_line_bad(
+			diag, "conf needs section: which one of the file it is");
 	if (o->section)
 		return check_section(spec, diag);
 	if (!o->host)
-		return bad(diag, "host is missing (or section, of a freetds.conf)");
+		return cnd_line_bad(
+			diag, "host is missing (or section, of a freetds.conf)");
 	if (o->port && o->instance)
-		return bad(diag, "give port or instance, not both");
+		return cnd_line_bad(diag, "give port or instance, not both");
 	if ((o->crl_file || cnd_tds_checks_name(o)) && !o->ca_file && o->check_name)
-		return bad(diag, "without ca_file FreeTDS checks no certificate: "
-				 "check_certificate_hostname needs it");
+		return cnd_line_bad(diag,
+			"without ca_file FreeTDS checks no certificate: "
+			"check_certificate_hostname needs it");
 	if (o->encryption && strcasecmp(o->encryption, "off") == 0 && has_tls)
-		return bad(diag, "encryption=off cannot be given together with other TLS "
-				 "keys");
+		return cnd_line_bad(diag,
+			"encryption=off cannot be given together with other TLS "
+			"keys");
 	/* who asks for a certificate to be checked wants no connection without */
 	if (!o->encryption && has_tls)
 		o->encryption = "require";

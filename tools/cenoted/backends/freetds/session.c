@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "../passfile.h"
+#include "../line.h"
 #include "tds.h"
 
 /* ct-library's name of the file that it reads besides the properties. */
@@ -20,33 +20,15 @@
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
-	struct cnd_option *copy =
-		cnc_arena_alloc(&s->keep, (spec->n_options + 1) * sizeof(*copy));
-	struct cnd_server_spec kept = { copy, spec->n_options, NULL };
-	char *password = NULL;
-	int r;
+	struct cnd_server_spec kept;
+	int r = cnd_line_keep(spec, &s->keep, &kept);
 
-	if (!copy)
-		return CENOTE_ERR_NOMEM;
-	for (size_t i = 0; i < spec->n_options; i++) {
-		const struct cnd_option *from = &spec->options[i];
-
-		copy[i].key = from->key;
-		copy[i].value =
-			cnc_arena_strndup(&s->keep, from->value, strlen(from->value));
-		if (!copy[i].value)
-			return CENOTE_ERR_NOMEM;
-	}
-	r = cnd_tds_options_read(&kept, &s->opt, s->diag);
+	if (r == CENOTE_OK)
+		r = cnd_tds_options_read(&kept, &s->opt, s->diag);
 	if (r < 0 || !s->opt.passfile)
 		return r;
-	r = cnd_passfile(s->opt.passfile, s->opt.user, s->mem, &password, s->diag);
-	if (r < 0)
-		return r;
-	s->opt.password = cnc_arena_strndup(&s->keep, password, strlen(password));
-	cnc_wipe(password, strlen(password));
-	cnc_free(s->mem, password);
-	return s->opt.password ? CENOTE_OK : CENOTE_ERR_NOMEM;
+	return cnd_line_keep_password(
+		s->opt.passfile, s->opt.user, &s->keep, &s->opt.password, s->diag);
 }
 
 static int

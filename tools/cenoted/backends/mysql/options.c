@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "../../units.h"
+#include "../line.h"
 #include "../passfile.h"
 #include "my.h"
 
@@ -62,25 +63,17 @@ static const struct option_def defs[] = {
 
 #define N_DEFS (sizeof(defs) / sizeof(defs[0]))
 
+static const struct cnd_line_table table = { defs, N_DEFS, sizeof(defs[0]), "MySQL",
+	"the common ones are host, port, socket, dbname, user, passfile and ssl_mode; "
+	"docs/backends.md lists all" };
+
 static const char *const allowed[] = {
-	[KIND_TEXT] = "a text that is not empty",
+	[KIND_TEXT] = CND_LINE_ANY,
 	[KIND_FLAG] = "yes or no",
 	[KIND_PORT] = "a number from 1 to 65535",
-	[KIND_TIME] = "a time of whole seconds up to a day, such as 10s or 2min",
+	[KIND_TIME] = CND_LINE_SECONDS,
 	[KIND_TLS] = "disabled, preferred or required",
 };
-
-static int
-word_of(const char *value, const char *const *words, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		if (strcasecmp(value, words[i]) == 0)
-			return i;
-	}
-	return -1;
-}
 
 /* 0, or -1 if the value is not of the kind. */
 static int
@@ -91,7 +84,6 @@ set_value(struct cnd_my_options *o, const struct option_def *def, const char *va
 	static const char *const modes[] = { "disabled", "preferred", "required" };
 	void *at = (char *)o + def->offset;
 	uint64_t number = 0;
-	int64_t ms = 0;
 	int word = 0;
 
 	switch (def->kind) {
@@ -99,11 +91,11 @@ set_value(struct cnd_my_options *o, const struct option_def *def, const char *va
 		*(const char **)at = value;
 		return *value ? 0 : -1;
 	case KIND_FLAG:
-		word = word_of(value, flags, 8);
+		word = cnd_line_word(value, flags, 8);
 		*(uint8_t *)at = word & 1;
 		return word < 0 ? -1 : 0;
 	case KIND_TLS:
-		word = word_of(value, modes, 3);
+		word = cnd_line_word(value, modes, 3);
 		*(int *)at = word;
 		return word < 0 ? -1 : 0;
 	case KIND_PORT:
@@ -112,55 +104,24 @@ set_value(struct cnd_my_options *o, const struct option_def *def, const char *va
 		*(unsigned *)at = (unsigned)number;
 		return number == 0 ? -1 : 0;
 	case KIND_TIME:
-		if (cnd_ms_parse(value, &ms) < 0 || ms % 1000 != 0 || ms > 86400000)
-			return -1;
-		*(unsigned *)at = (unsigned)(ms / 1000);
-		return 0;
+		return cnd_line_seconds(value, at);
 	}
 	return -1;
 }
 
 static int
-bad(struct cnc_diag *diag, const char *text)
-{
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s", text);
-	return CENOTE_ERR_ARG;
-}
-
-static int
-unknown_key(struct cnc_diag *diag, const char *key)
-{
-	const char *nearest = cnd_nearest(key, &defs[0].key, N_DEFS, sizeof(defs[0]));
-
-	if (nearest)
-		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"unknown key \"%s\" for MySQL: did you mean %s?", key, nearest);
-	else
-		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"unknown key \"%s\" for MySQL: the common ones are host, port, "
-			"socket, dbname, user, passfile and ssl_mode; "
-			"docs/backends.md lists all",
-			key);
-	return CENOTE_ERR_ARG;
-}
-
-static int
 set_one(struct cnd_my_options *o, const struct cnd_option *given, struct cnc_diag *diag)
 {
-	size_t i = 0;
+	int is_secret;
+	size_t i;
 
-	while (i < N_DEFS && strcmp(defs[i].key, given->key) != 0)
-		i++;
-	if (i == N_DEFS)
-		return unknown_key(diag, given->key);
+	if (cnd_line_find(&table, given->key, &i, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (set_value(o, &defs[i], given->value) == 0)
 		return CENOTE_OK;
-	/* a password is never shown */
-	if (defs[i].offset == AT(password) || defs[i].offset == AT(tls_passphrase))
-		return bad(diag, "the password is empty: leave the key out");
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s=%s is not allowed: it is %s",
-		given->key, given->value, allowed[defs[i].kind]);
-	return CENOTE_ERR_ARG;
+	is_secret =
+		defs[i].offset == AT(password) || defs[i].offset == AT(tls_passphrase);
+	return cnd_line_refuse(given, is_secret ? NULL : allowed[defs[i].kind], diag);
 }
 
 /* On a unix socket the server may take cenoted's own unix user for the client. */
@@ -168,12 +129,14 @@ static int
 check_clients(const struct cnd_my_options *o, struct cnc_diag *diag)
 {
 	if (!CND_MY_IS_MARIADB)
-		return bad(diag, "auth = pass-through needs MariaDB's client library, "
-				 "which can be told to log in by password only");
+		return cnd_line_bad(diag,
+			"auth = pass-through needs MariaDB's client library, "
+			"which can be told to log in by password only");
 	if (o->socket || !o->host || strcasecmp(o->host, "localhost") == 0)
-		return bad(diag, "auth = pass-through needs the server's host, other "
-				 "than localhost, which stands for the unix socket: "
-				 "there the server may trust cenoted's own user");
+		return cnd_line_bad(diag,
+			"auth = pass-through needs the server's host, other "
+			"than localhost, which stands for the unix socket: "
+			"there the server may trust cenoted's own user");
 	return CENOTE_OK;
 }
 
@@ -186,25 +149,26 @@ check_all(struct cnd_my_options *o, struct cnc_diag *diag)
 		      o->tls_fplist || o->tls_version || o->tls_verify;
 
 	if (o->socket && (o->host || o->port))
-		return bad(diag, "socket cannot be given together with host or port");
-	if (o->password && o->passfile)
-		return bad(diag, "give password or passfile, not both");
-	if (o->passfile && !o->user)
-		return bad(diag, "passfile needs user: the file is searched for it");
+		return cnd_line_bad(
+			diag, "socket cannot be given together with host or port");
+	if (cnd_line_check_login(o->user, o->password, o->passfile, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (o->default_group && !o->default_file)
-		return bad(diag, "default_group needs default_file");
+		return cnd_line_bad(diag, "default_group needs default_file");
 	if (o->tls_mode == CND_MY_TLS_DISABLED && has_tls)
-		return bad(diag, "ssl_mode=disabled cannot be given together with other "
-				 "TLS keys");
+		return cnd_line_bad(diag,
+			"ssl_mode=disabled cannot be given together with other "
+			"TLS keys");
 	if (!o->tls_cert != !o->tls_key)
-		return bad(diag, "ssl_cert and ssl_key go together");
+		return cnd_line_bad(diag, "ssl_cert and ssl_key go together");
 	if (!CND_MY_IS_MARIADB && (o->tls_fp || o->tls_fplist || o->tls_passphrase))
-		return bad(diag, "tls_fp, tls_fplist and ssl_passphrase need MariaDB's "
-				 "client library");
+		return cnd_line_bad(diag,
+			"tls_fp, tls_fplist and ssl_passphrase need MariaDB's "
+			"client library");
 	if (o->is_clients && check_clients(o, diag) < 0)
 		return CENOTE_ERR_ARG;
 	if (!cnd_my_knows_charset(o->charset))
-		return bad(diag,
+		return cnd_line_bad(diag,
 			"the client library does not know the character set that "
 			"charset names");
 	/* who asks for a certificate to be checked wants no connection without */

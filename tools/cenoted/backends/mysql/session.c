@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../passfile.h"
+#include "../line.h"
 #include "my.h"
 
 /* ---- logging in ---- */
@@ -86,37 +86,20 @@ cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
 static int
 keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 {
-	struct cnd_option *copy =
-		cnc_arena_alloc(&s->keep, (spec->n_options + 1) * sizeof(*copy));
-	struct cnd_server_spec kept = *spec;
-	char *password = NULL;
-	size_t i;
+	struct cnd_server_spec kept;
 	int r;
 
 	s->carry_out = cnc_arena_alloc(&s->keep, sizeof(*s->carry_out));
-	if (!copy || !s->carry_out)
+	if (!s->carry_out)
 		return CENOTE_ERR_NOMEM;
-	kept.options = copy;
 	memset(s->carry_out, 0, sizeof(*s->carry_out));
-	for (i = 0; i < spec->n_options; i++) {
-		const struct cnd_option *from = &spec->options[i];
-
-		copy[i].key = from->key;
-		copy[i].value =
-			cnc_arena_strndup(&s->keep, from->value, strlen(from->value));
-		if (!copy[i].value)
-			return CENOTE_ERR_NOMEM;
-	}
-	r = cnd_my_options_read(&kept, &s->opt, s->diag);
+	r = cnd_line_keep(spec, &s->keep, &kept);
+	if (r == CENOTE_OK)
+		r = cnd_my_options_read(&kept, &s->opt, s->diag);
 	if (r < 0 || !s->opt.passfile)
 		return r;
-	r = cnd_passfile(s->opt.passfile, s->opt.user, s->mem, &password, s->diag);
-	if (r < 0)
-		return r;
-	s->opt.password = cnc_arena_strndup(&s->keep, password, strlen(password));
-	cnc_wipe(password, strlen(password));
-	cnc_free(s->mem, password);
-	return s->opt.password ? CENOTE_OK : CENOTE_ERR_NOMEM;
+	return cnd_line_keep_password(
+		s->opt.passfile, s->opt.user, &s->keep, &s->opt.password, s->diag);
 }
 
 static int

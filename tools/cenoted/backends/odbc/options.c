@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "../../units.h"
+#include "../line.h"
 #include "../passfile.h"
 #include "odbc.h"
 
@@ -20,46 +21,24 @@ struct option_def {
 };
 
 #define AT(member) offsetof(struct cnd_od_options, member)
-#define ANY        "a text that is not empty"
 
 static const struct option_def defs[] = {
-	{ "connect", AT(connect), NULL, ANY },
-	{ "connect_timeout", AT(connect_timeout), NULL,
-		"a time of whole seconds up to a day, such as 10s or 2min" },
-	{ "dsn", AT(dsn), NULL, ANY },
-	{ "init", AT(init), NULL, ANY },
-	{ "passfile", AT(passfile), NULL, ANY },
-	{ "password", AT(password), NULL, ANY },
-	{ "ping", AT(ping), NULL, ANY },
+	{ "connect", AT(connect), NULL, CND_LINE_ANY },
+	{ "connect_timeout", AT(connect_timeout), NULL, CND_LINE_SECONDS },
+	{ "dsn", AT(dsn), NULL, CND_LINE_ANY },
+	{ "init", AT(init), NULL, CND_LINE_ANY },
+	{ "passfile", AT(passfile), NULL, CND_LINE_ANY },
+	{ "password", AT(password), NULL, CND_LINE_ANY },
+	{ "ping", AT(ping), NULL, CND_LINE_ANY },
 	{ "reset", AT(reset), reset_words, "auto, attribute or reconnect" },
 	{ "text", AT(text), text_words, "auto, wide or narrow" },
-	{ "user", AT(user), NULL, ANY },
+	{ "user", AT(user), NULL, CND_LINE_ANY },
 };
 
 #define N_DEFS (sizeof(defs) / sizeof(defs[0]))
 
-static int
-set_word(int *at, const char *const *words, const char *value)
-{
-	for (int i = 0; i < 3; i++) {
-		if (strcasecmp(value, words[i]) == 0) {
-			*at = i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int
-set_seconds(unsigned *at, const char *value)
-{
-	int64_t ms;
-
-	if (cnd_ms_parse(value, &ms) < 0 || ms % 1000 != 0 || ms > 86400000)
-		return -1;
-	*at = (unsigned)(ms / 1000);
-	return 0;
-}
+static const struct cnd_line_table table = { defs, N_DEFS, sizeof(defs[0]), "ODBC",
+	"what the driver has of its own belongs into connect or into its data source" };
 
 /* 0, or -1 if the value is not allowed. */
 static int
@@ -67,51 +46,27 @@ set_value(struct cnd_od_options *o, const struct option_def *def, const char *va
 {
 	void *at = (char *)o + def->offset;
 
-	if (def->words)
-		return set_word(at, def->words, value);
+	if (def->words) {
+		*(int *)at = cnd_line_word(value, def->words, 3);
+		return *(int *)at < 0 ? -1 : 0;
+	}
 	if (def->offset == AT(connect_timeout))
-		return set_seconds(at, value);
+		return cnd_line_seconds(value, at);
 	*(const char **)at = value;
 	return *value ? 0 : -1;
 }
 
 static int
-bad(struct cnc_diag *diag, const char *text)
-{
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s", text);
-	return CENOTE_ERR_ARG;
-}
-
-static int
-unknown_key(struct cnc_diag *diag, const char *key)
-{
-	const char *nearest = cnd_nearest(key, &defs[0].key, N_DEFS, sizeof(defs[0]));
-
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-		"unknown key \"%s\" for ODBC: did you mean %s? What the driver has of "
-		"its own "
-		"belongs into connect or into its data source",
-		key, nearest ? nearest : "connect");
-	return CENOTE_ERR_ARG;
-}
-
-static int
 set_one(struct cnd_od_options *o, const struct cnd_option *given, struct cnc_diag *diag)
 {
-	size_t i = 0;
+	size_t i;
 
-	while (i < N_DEFS && strcmp(defs[i].key, given->key) != 0)
-		i++;
-	if (i == N_DEFS)
-		return unknown_key(diag, given->key);
+	if (cnd_line_find(&table, given->key, &i, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (set_value(o, &defs[i], given->value) == 0)
 		return CENOTE_OK;
-	/* a password is never shown */
-	if (defs[i].offset == AT(password))
-		return bad(diag, "the password is empty: leave the key out");
-	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER), "%s=%s is not allowed: it is %s",
-		given->key, given->value, defs[i].allowed);
-	return CENOTE_ERR_ARG;
+	return cnd_line_refuse(
+		given, defs[i].offset == AT(password) ? NULL : defs[i].allowed, diag);
 }
 
 /* What goes together, and what does not. */
@@ -119,18 +74,16 @@ static int
 check_all(const struct cnd_od_options *o, struct cnc_diag *diag)
 {
 	if (!o->dsn == !o->connect)
-		return bad(diag,
+		return cnd_line_bad(diag,
 			"give dsn (a data source of odbc.ini) or connect (a whole "
 			"connection string): one of the two");
 	if (o->dsn && strpbrk(o->dsn, ";{}"))
-		return bad(
+		return cnd_line_bad(
 			diag, "dsn is a name alone: a connection string goes to connect");
-	if (o->password && o->passfile)
-		return bad(diag, "give password or passfile, not both");
-	if (o->passfile && !o->user)
-		return bad(diag, "passfile needs user: the file is searched for it");
+	if (cnd_line_check_login(o->user, o->password, o->passfile, diag) < 0)
+		return CENOTE_ERR_ARG;
 	if (o->password && !o->user)
-		return bad(diag, "password needs user");
+		return cnd_line_bad(diag, "password needs user");
 	return CENOTE_OK;
 }
 
@@ -220,7 +173,7 @@ cnd_od_connect_string(const struct cnd_od_options *o, const struct cenote_alloca
 	cnc_buf_init(&b, mem, CONNECT_MAX);
 	r = build(&b, o, password ? password : o->password);
 	if (r == CENOTE_ERR_LIMIT)
-		r = bad(ret_diag, "the connection string is longer than 64 kB");
+		r = cnd_line_bad(ret_diag, "the connection string is longer than 64 kB");
 	if (r == CENOTE_OK) {
 		*ret_text =
 			cnc_strndup(mem, (const char *)cnc_buf_head(&b), cnc_buf_len(&b));
