@@ -21,8 +21,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(p.user.n > 0 && p.password.n > 0);
 	FUZZ_CHECK(p.user.p >= message.p && p.user.p + p.user.n < p.password.p);
 	FUZZ_CHECK(p.password.p + p.password.n == message.p + size);
-	user = strndup(p.user.p, p.user.n);
-	password = strndup(p.password.p, p.password.n);
+	/* not strndup(): gcc 12's sanitizer with strict_string_checks wants a zero byte behind the text */
+	user = cnc_strndup(&cnc_mem_default, p.user.p, p.user.n);
+	password = cnc_strndup(&cnc_mem_default, p.password.p, p.password.n);
 	cnc_buf_init(&b, &cnc_mem_default, size + 16);
 	if (user != NULL && password != NULL) {
 		FUZZ_CHECK(strlen(user) == p.user.n);
@@ -32,7 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			memcmp(cnc_buf_head(&b) + 1, p.user.p, cnc_buf_len(&b) - 1) == 0);
 	}
 	cnc_buf_finish(&b);
-	free(user);
-	free(password);
+	cnc_free(&cnc_mem_default, user);
+	cnc_free(&cnc_mem_default, password);
 	return 0;
 }
