@@ -13,11 +13,14 @@ trap 'rm -rf "$work"' EXIT
 cp -r "$(dirname "$0")" "$(dirname "$0")"/../{examples,README.md} "$work/" || exit 99
 "$on_pool" "$backend" 8 "$php" "$run_tests" -p "$php" -q --offline --no-color "$@" \
 	-W "$work/results" "$work/tests" >"$work/out.txt" 2>&1
-n=0 failed=0
+n=0 passed=0 failed=0
 while read -r result test; do
 	n=$((n + 1)) name=$(basename "$test" .phpt)
 	case $result in
-	PASSED) echo "ok $n - $name" ;;
+	PASSED)
+		echo "ok $n - $name"
+		passed=$((passed + 1))
+		;;
 	SKIPPED) echo "ok $n - $name # SKIP not on $backend" ;;
 	*)
 		echo "not ok $n - $name"
@@ -27,5 +30,6 @@ while read -r result test; do
 	esac
 done <"$work/results"
 echo "1..$n"
-[ $n -gt 0 ] || { cat "$work/out.txt" && exit 1; }
+# PHP's runner skips a test whose extension it could not load.
+[ $passed -gt 0 ] || { sed 's/^/# /' "$work/out.txt" && exit 1; }
 exit $((failed > 0))
