@@ -168,6 +168,26 @@ a_pool_may_sleep_until_somebody_comes(void **state)
 }
 
 static void
+a_worker_is_known_before_its_master_goes_on(void **state)
+{
+	const char *had = getenv("ASAN_OPTIONS");
+	char options[1024];
+	cenote_conn *a;
+	pid_t worker;
+
+	(void)state;
+	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", had ? had : "");
+	setenv("LD_PRELOAD", CNT_SLOW_FORK, 1);
+	setenv("ASAN_OPTIONS", options, 1);
+	wp_start(WP_POOL("sessions = 0..1\n"));
+	unsetenv("LD_PRELOAD");
+	a = wp_attach(NULL);
+	worker = wp_worker_pid(a);
+	assert_int_equal(kill(worker, 0), 0);
+	cenote_conn_destroy(a);
+}
+
+static void
 a_silent_client_keeps_nobody_waiting(void **state)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -680,6 +700,7 @@ main(void)
 		TEST(who_gives_up_waiting_is_forgotten),
 		TEST(the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone),
 		TEST(a_pool_may_sleep_until_somebody_comes),
+		TEST(a_worker_is_known_before_its_master_goes_on),
 		TEST(a_silent_client_keeps_nobody_waiting),
 		TEST(a_killed_worker_is_replaced),
 		TEST(a_killed_door_is_replaced),

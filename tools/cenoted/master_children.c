@@ -68,6 +68,8 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 		cnd_log_fd(), -1, -1 };
 	struct cnd_pool mine = *p;
 
+	/* it may have a client before the master, which notes the same, comes to it */
+	cnd_the_master.child.board->slots[slot].pid = getpid();
 	close_others(keep, N_FDS_KEPT);
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
