@@ -115,6 +115,7 @@ fz_connect(struct fz *z, const uint32_t n[4])
 	PGconn *conn = make(z, n[1], more, &is_async);
 
 	adopt(z, conn);
+	z->at->has_copy = 0;
 	z->at->has_settings = n[1] % 6 == 0 || n[1] % 6 == 5 || *more != '\0';
 	fz_say(z, " way %u%s", n[1] % 6, more);
 	if (is_async && n[2] % 7 && conn != NULL)

@@ -11,25 +11,31 @@
 
 #define MAX_PARAMS 4
 
-/* What is answered is answered within this; what is not, not later than this. */
+/* What is answered is answered within this; what need not be is not if nobody is at it after that. */
 #define ANSWER_MS 10000
-#define SILENT_MS 150
+#define SILENT_MS 30
+#define AGAIN_MS  20
 
 int
 fz_await(struct fz *z, struct fz_conn *c)
 {
-	int64_t until = cnt_now_ms() + (c->is_unsynced ? SILENT_MS : ANSWER_MS);
-	int64_t left;
+	int64_t until = cnt_now_ms() + ANSWER_MS;
+	int patience = c->is_unsynced ? SILENT_MS : ANSWER_MS;
+	int left = patience;
 
 	while (z->pq.f.PQisBusy(c->conn)) {
 		struct pollfd p = { .fd = z->pq.f.PQsocket(c->conn), .events = POLLIN };
 
-		left = until - cnt_now_ms();
-		if (left <= 0)
+		if (cnt_now_ms() >= until)
 			return 0;
 		if (z->pq.f.PQflush(c->conn) > 0)
 			p.events |= POLLOUT;
-		(void)poll(&p, 1, (int)left);
+		if (poll(&p, 1, left) != 0)
+			left = patience;
+		else if (fz_is_under_way(z, c))
+			left = AGAIN_MS;
+		else if (poll(&p, 1, 0) == 0) /* the last of it may have come since */
+			return 0;
 		if (!z->pq.f.PQconsumeInput(c->conn))
 			break;
 	}
@@ -119,6 +125,15 @@ say_query(struct fz *z, const char *query)
 	return query;
 }
 
+static const char *
+say_prepared(struct fz *z, const char *query)
+{
+	query = say_query(z, query);
+	if (query != NULL && strstr(query, "copy") != NULL)
+		z->at->has_copy = 1;
+	return query;
+}
+
 static int
 is_pipeline(struct fz *z)
 {
@@ -160,7 +175,7 @@ fz_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, FZ_PICK(names, n[2]));
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_prepared(z, FZ_WORD(z, bound_queries, n[1])), n);
 	gave_result(z, z->pq.f.PQprepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 
@@ -248,7 +263,7 @@ fz_send_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_prepared(z, FZ_WORD(z, bound_queries, n[1])), n);
 	sent(z, z->pq.f.PQsendPrepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 

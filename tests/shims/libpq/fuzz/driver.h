@@ -17,6 +17,7 @@ struct fz_conn {
 	PGconn *conn;
 	char state[FZ_STATE]; /* what was last written of it */
 	int has_settings; /* it was given some of its own */
+	int has_copy; /* a copy was prepared */
 	int is_unsynced; /* something was sent that no synchronisation or flush followed */
 	int is_line_left; /* of a line of a copy a part was taken */
 	int is_line_lost; /* … and then the whole of it by PQgetCopyData() */
@@ -92,6 +93,11 @@ const char *fz_known_query(struct fz *z, const char *query);
 /* ---- calls_connect.c ---- */
 
 void fz_finish_conn(struct fz *z, struct fz_conn *c);
+
+/* ---- quiet.c ---- */
+
+/* Whether somebody may be about to answer. */
+int fz_is_under_way(struct fz *z, const struct fz_conn *c);
 
 /* ---- calls_send.c ---- */
 

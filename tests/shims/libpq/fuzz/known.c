@@ -59,6 +59,19 @@ is_line_lost(struct fz *z)
 	return z->at->is_line_lost;
 }
 
+/* What is prepared is not known by its name: it may be the copy. */
+static int
+may_copy_in_pipeline(struct fz *z)
+{
+	return z->at->has_copy && is_pipeline(z);
+}
+
+static int
+may_copy_in_trace(struct fz *z)
+{
+	return z->at->has_copy && is_traced(z);
+}
+
 static const struct known calls[] = {
 	{ FZ_connect, NULL, NULL },
 	{ FZ_connect_badly, NULL, NULL },
@@ -77,6 +90,11 @@ static const struct known calls[] = {
 	{ FZ_copy_begin, is_pipeline, "a copy in a pipeline: not allowed" },
 	{ FZ_getline, is_line_lost, "it goes on in the middle of the next line" },
 	{ FZ_getline_async, is_line_lost, "it goes on in the middle of the next line" },
+	{ FZ_send_prepared, may_copy_in_pipeline, "a copy in a pipeline: not allowed" },
+	{ FZ_exec_prepared, may_copy_in_trace,
+		"rows of a copy that nobody takes, in a trace" },
+	{ FZ_send_prepared, may_copy_in_trace,
+		"rows of a copy that nobody takes, in a trace" },
 	{ FZ_exit_pipeline, is_aborted_pipeline, "leaving it so ends the conversation" },
 };
 
