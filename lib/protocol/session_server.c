@@ -777,6 +777,32 @@ check_request(const struct cnp_server *s, const struct cnp_frame *f)
 	return NULL;
 }
 
+int
+cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
+	struct cnp_request *ret_request)
+{
+	struct cnp_frame f;
+	size_t n;
+	const uint8_t *p = unparsed(s, &n);
+
+	if (!is_attached(s) || s->is_skipping || s->held.data || n < *at ||
+		n - *at < CNP_FRAME_HEADER ||
+		cnp_frame_decode(p + *at, s->max_frame, &f) < 0 ||
+		n - *at - CNP_FRAME_HEADER < f.len)
+		return CENOTE_AGAIN;
+	if (f.code < CNP_MSG_QUERY || cnp_request_shape(f.code) == CNP_SHAPE_NONE ||
+		f.request == 0 || f.request == *number ||
+		f.request - *number >= 0x80000000u ||
+		cnp_msg_decode(
+			f.code, p + *at + CNP_FRAME_HEADER, f.len, &ret_request->msg) < 0)
+		return CENOTE_AGAIN;
+	*at += CNP_FRAME_HEADER + (size_t)f.len;
+	*number = f.request;
+	ret_request->number = f.request;
+	ret_request->flags = f.flags;
+	return CENOTE_OK;
+}
+
 static int
 put_skipped(struct cnp_server *s, uint32_t request)
 {

@@ -110,6 +110,14 @@ size_t cnp_server_raw(const struct cnp_server *s, const uint8_t **ret_bytes);
  * *ret_request is undefined unless CENOTE_OK.
  */
 int cnp_server_next(struct cnp_server *s, struct cnp_request *ret_request);
+/*
+ * Look at a request that came behind the one that runs, and that cnp_server_next() will hand out in its turn: *at,
+ * from 0, is where it begins, and becomes where the next one does; *number is that of the request before it, and
+ * becomes its own. CENOTE_OK; CENOTE_AGAIN: there is none, or one that is not to be looked at yet (set-up, part
+ * of a copy, a frame that is not whole or not right). Its text is borrowed until the next cnp_server_room().
+ */
+int cnp_server_peek(const struct cnp_server *s, size_t *at, uint32_t *number,
+	struct cnp_request *ret_request);
 
 /*
  * Any reply with schema fields, for the running request; or of none, with `of_none`: NOTICE in any

@@ -207,6 +207,49 @@ after_an_error_all_is_skipped_up_to_the_sync(void **state)
 		SENT(f), "ERROR 1, SKIPPED 2, SKIPPED 3, READY 3, DONE 4, READY 5");
 }
 
+/* What stands behind the one that runs, up to what is to be taken in its turn only. */
+static void
+requests_can_be_seen_before_their_turn(void **state)
+{
+	struct fixture *f = *state;
+	struct cnp_request req;
+	uint32_t number = 1;
+	size_t at = 0;
+
+	attach(f);
+	put_request(f, CNP_MSG_QUERY, 1, 0);
+	put_request(f, CNP_MSG_PING, 2, 0);
+	put_request(f, CNP_MSG_QUERY, 4, CNP_FRAME_SYNC);
+	put_request(f, CNP_MSG_PREPARE, 0, 0);
+	put_request(f, CNP_MSG_PING, 5, CNP_FRAME_SYNC);
+	expect_request(f, CNP_MSG_QUERY, 1);
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_int_equal(req.msg.code, CNP_MSG_PING);
+	assert_int_equal(req.number, 2);
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_int_equal(req.number, 4);
+	assert_int_equal(req.flags, CNP_FRAME_SYNC);
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
+	answer(f);
+	/* they come as they would have */
+	expect_request(f, CNP_MSG_PING, 2);
+	assert_int_equal(error(f), CENOTE_OK);
+	finish(f);
+	/* what will be skipped is not shown */
+	number = 2;
+	at = 0;
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
+	expect_request(f, CNP_MSG_SYNC, 4);
+	finish(f);
+	expect_request(f, CNP_MSG_PREPARE, 0);
+	/* nor one whose number is wrong */
+	number = 5;
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
+	number = 4;
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_OK);
+	assert_int_equal(cnp_server_peek(&f->s, &at, &number, &req), CENOTE_AGAIN);
+}
+
 static void
 an_error_at_the_sync_skips_nothing_behind_it(void **state)
 {
@@ -787,6 +830,7 @@ main(void)
 		TEST(cancel_and_status_are_answered_and_closed),
 		TEST(a_refusal_is_the_last_word),
 		TEST(after_an_error_all_is_skipped_up_to_the_sync),
+		TEST(requests_can_be_seen_before_their_turn),
 		TEST(an_error_at_the_sync_skips_nothing_behind_it),
 		TEST(set_up_that_fails_is_told_and_skips_nothing),
 		TEST(numbers_must_grow_and_may_go_round),
