@@ -418,6 +418,8 @@ uint8_t cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options
 int cn_sync(cenote_conn *conn);
 /* An answer that comes to the opening itself, without a request. */
 int cn_request_one_shot(cenote_conn *conn, uint8_t code);
+/* The answers to what a pipeline has are wanted before more is asked. */
+int cn_want_answers(cenote_conn *conn);
 /* After cn_request(): push, outside a pipeline or when much is waiting. */
 int cn_sent(cenote_conn *conn);
 /* Forget all requests and their results. */

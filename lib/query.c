@@ -210,6 +210,8 @@ cenote_flush(cenote_conn *conn)
 	if (!conn)
 		return CENOTE_ERR_ARG;
 	r = cn_enter_attached(conn);
+	if (r == CENOTE_OK)
+		r = cn_want_answers(conn);
 	return r < 0 ? r : cn_push(conn);
 }
 

@@ -224,6 +224,28 @@ cn_setup(cenote_conn *conn, const struct cnp_msg *msg)
 	return cnp_client_request(&conn->session, msg, 0, 1, NULL);
 }
 
+/*
+ * The pool gives a server together what comes together, and its answers come together. A set-up request ends such a
+ * series: one that does nothing.
+ */
+int
+cn_want_answers(cenote_conn *conn)
+{
+	const struct cnp_msg nothing = { .code = CNP_MSG_CLOSE_PORTAL };
+	const uint8_t *bytes;
+	int r;
+
+	/* what was written already is with the pool, and answered as soon as it can be */
+	if (!conn->is_collecting || !conn->needs_sync ||
+		cnp_client_output(&conn->session, &bytes) == 0)
+		return CENOTE_OK;
+	r = cn_setup(conn, &nothing);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+	conn->is_collecting = 0;
+	return CENOTE_OK;
+}
+
 int
 cn_sent(cenote_conn *conn)
 {

@@ -187,6 +187,8 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
 		return is_all_sent(conn) || PQflush(conn) >= 0;
+	if (conn->pipeline != PQ_PIPELINE_OFF)
+		return 1;
 	/* what cannot be sent is told with the result */
 	return cenote_flush(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
 }

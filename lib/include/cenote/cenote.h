@@ -606,7 +606,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_pipeline_leave(cenote_conn *conn);
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_sync(cenote_conn *conn);
 /**
- * Send what a pipeline has queued, without a synchronisation point, so that its results come.
+ * Send what a pipeline has queued, without a synchronisation point, so that its results come: without
+ * this, or cenote_send_sync(), they may come no sooner than those of later requests.
  * CENOTE_OK: on a non-blocking handle perhaps not all of it (cenote_wants()).   Since: 0.1
  */
 CENOTE_API CENOTE_MUST_CHECK int cenote_flush(cenote_conn *conn);

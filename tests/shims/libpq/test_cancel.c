@@ -166,6 +166,7 @@ of_a_pipeline_it_hits_what_runs(void **state)
 
 	assert_int_equal(f->ours.f.PQenterPipelineMode(f->conn), 1);
 	send(f, "select 1");
+	assert_int_equal(f->ours.f.PQsendFlushRequest(f->conn), 1);
 	send(f, "select pg_sleep(60)");
 	send(f, "select 2");
 	assert_int_equal(f->ours.f.PQpipelineSync(f->conn), 1);

@@ -247,6 +247,35 @@ a_synchronisation_point_may_fail(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
+/* Behind what it sends stands a set-up request, so that the pool answers before it goes on; once is enough, and a
+ * synchronisation point says it by itself. */
+static void
+a_flush_asks_for_the_answers(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	send_query(f, "cmd");
+	send_query(f, "cmd");
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	send_query(f, "cmd");
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	for (int i = 0; i < 3; i++)
+		take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_portals_closed, 1);
+	/* outside of a pipeline each request is sent by itself */
+	send_query(f, "cmd");
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_portals_closed, 1);
+}
+
 /* What a synchronisation point would have committed was answered before it, and may be lost. */
 static void
 a_lost_synchronisation_point_leaves_the_outcome_unknown(void **state)
@@ -424,6 +453,7 @@ main(void)
 		TEST(long_values_go_ahead_of_their_execution),
 		TEST(a_long_value_is_said_again_after_a_lack_of_memory),
 		TEST(a_synchronisation_point_may_fail),
+		TEST(a_flush_asks_for_the_answers),
 		TEST(a_lost_synchronisation_point_leaves_the_outcome_unknown),
 		TEST(a_request_can_be_made_a_stream_and_a_stream_be_kept),
 		TEST(a_batch_behind_a_stream_that_waits_is_fetched),
