@@ -18,7 +18,7 @@
  * worker logs out and in again. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 5u
+#define CND_BACKEND_ABI 6u
 
 struct cnd_session; /* each backend's own */
 
@@ -151,6 +151,17 @@ struct cnd_prepare {
 	uint32_t n_types;
 };
 
+/* A request that waits behind others, for ahead(). Of the codes: CNP_MSG_QUERY, _EXECUTE, _PREPARE, _DESCRIBE,
+ * _CLOSE, _SYNC. */
+struct cnd_ahead {
+	uint8_t code;
+	uint8_t kind; /* describe and close: enum cnp_named */
+	struct cnp_str sql; /* query */
+	const struct cnd_named *which; /* execute, describe, close */
+	const struct cnd_prepare *prepare;
+	const struct cnd_exec *exec; /* query, execute: without bounds and portal */
+};
+
 /* What READY tells, and what decides whether a session may be yielded. */
 struct cnd_state {
 	uint8_t tx; /* enum cenote_tx */
@@ -259,6 +270,17 @@ struct cnd_backend {
 	 * option or value. The reset undoes it. */
 	int (*set_option)(struct cnd_session *s, const char *name, const char *value,
 		struct cnc_diag *ret_diag);
+
+	/*
+	 * Requests of one unit, in their order, before the first of them is answered: what is taken goes to the
+	 * server together. CENOTE_OK: taken; else nothing was done, and it is asked for as usual
+	 * when its time has come. Behind one that is a synchronisation point no more are asked of it.
+	 * Each that was taken is then answered by answer(), in place of query() and its like, and a SYNC by
+	 * sync(). Behind a failure those that are left are forgotten: the server does not carry them
+	 * out, or it is a loss of the session. NULL: one at a time.
+	 */
+	int (*ahead)(struct cnd_session *s, const struct cnd_ahead *what);
+	int (*answer)(struct cnd_session *s, struct cnd_sink *sink);
 
 	/* The option of ATTACH that has what a login is to set; NULL: none. */
 	const char *settings_option;

@@ -106,7 +106,7 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
 			"cenoted is ending");
-	w->is_cancelled = w->fd >= 0 && cnd_slot_take_cancel(w->slot);
+	w->is_cancelled = w->fd >= 0 && cnd_slot_take_cancel(w->slot, w->ahead_last);
 	if (w->is_cancelled)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
 			"canceled on the client's request");

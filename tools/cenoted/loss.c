@@ -73,6 +73,17 @@ cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 		w->may_have_committed = (uint8_t)may_commit(w, m);
 }
 
+void
+cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
+{
+	uint8_t effect = effect_of(w, m);
+
+	/* behind what ends the transaction that there was, all is outside of it */
+	if (effect != CNC_EFFECT_NONE &&
+		(w->tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
+		w->ahead_may_commit = 1;
+}
+
 /* What became of the request, and behind it what the server said at the end. */
 static int
 put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_diag *said)
@@ -121,6 +132,8 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 	struct cnc_diag said;
 
 	if ((w->is_sync || m->code == CNP_MSG_SYNC) && w->may_have_committed)
+		is_unknown = 1;
+	if (w->ahead_may_commit)
 		is_unknown = 1;
 	cnc_diag_init(&said, &cnc_mem_default);
 	cnc_diag_copy(&said, &w->diag);

@@ -169,8 +169,9 @@ on_query(struct cnd_worker *w, const struct cnp_msg *m)
 	return r;
 }
 
-static int
-set_types(struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types)
+int
+cnd_request_set_types(
+	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types)
 {
 	uint32_t *ids;
 
@@ -203,7 +204,7 @@ on_prepare(struct cnd_worker *w, const struct cnp_msg *m)
 	w->is_describing = 1;
 	r = set_named(w, &which, p->statement, p->name, CNP_NAMED_STATEMENT);
 	if (r == CENOTE_OK)
-		r = set_types(w, &prepare, p->types);
+		r = cnd_request_set_types(w, &prepare, p->types);
 	if (r < 0)
 		return r;
 	cnd_loss_remember(w, p->statement, p->sql);
@@ -539,6 +540,10 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	w->is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
 	set_bounds(w, 0, 0);
 	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
+	if (w->n_ahead == 0) {
+		w->ahead_last = req->number;
+		w->ahead_may_commit = 0;
+	}
 	cnd_loss_expect(w, &req->msg);
 	w->n_served += req->number != 0;
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
@@ -673,7 +678,12 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	int q;
 
 	begin(w, req);
-	r = handle != NULL ? handle(w, &req->msg) : CENOTE_ERR_UNSUPPORTED;
+	if (w->n_ahead == 0)
+		cnd_ahead_give(w, req);
+	if (w->n_ahead > 0)
+		r = cnd_ahead_answer(w, req);
+	else
+		r = handle != NULL ? handle(w, &req->msg) : CENOTE_ERR_UNSUPPORTED;
 	cnc_arena_finish(&w->arena);
 	cnd_pace_end(w);
 	if (w->is_client_gone)
@@ -732,6 +742,7 @@ cnd_request_forget_client(struct cnd_worker *w)
 {
 	memset(w->portals, 0, sizeof(w->portals));
 	w->may_have_committed = 0;
+	w->n_ahead = 0;
 	w->is_ready = 0;
 	w->settled_at = 0;
 	w->settled_ms = INT32_MIN;

@@ -258,7 +258,7 @@ cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request)
 }
 
 int
-cnd_slot_take_cancel(struct cnd_slot *s)
+cnd_slot_take_cancel(struct cnd_slot *s, uint32_t last)
 {
 	uint64_t asked = atomic_load_explicit(&s->cancel, memory_order_relaxed);
 	uint32_t running = atomic_load_explicit(&s->request, memory_order_relaxed);
@@ -267,7 +267,8 @@ cnd_slot_take_cancel(struct cnd_slot *s)
 	if (asked == 0 || asked >> 32 != s->generation || running == 0)
 		return 0;
 	if ((int32_t)(running - finished) <= 0 ||
-		(int32_t)((uint32_t)asked - running) < 0)
+		(int32_t)((uint32_t)asked - running) < 0 ||
+		(int32_t)((uint32_t)asked - last) < 0)
 		return 0;
 	/* it hits one, and not the next as well */
 	return atomic_compare_exchange_strong(&s->cancel, &asked, 0);

@@ -188,8 +188,9 @@ struct cnd_slot *cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint6
 struct cnd_slot *cnd_slot_named(struct cnd_scoreboard *b, uint64_t session);
 /* Ask for what runs to be cancelled, up to that request: 1 if that runs or is still to come, else 0. */
 int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
-/* Whether the request that runs now is cancelled; told once. */
-int cnd_slot_take_cancel(struct cnd_slot *s);
+/* Whether the request that runs now is cancelled; told once. `last`: the server has the requests up to that one, and may
+ * be at any of them: what does not mean all of them hits none. */
+int cnd_slot_take_cancel(struct cnd_slot *s, uint32_t last);
 
 /* How many workers of a pool are in which state. */
 struct cnd_census {

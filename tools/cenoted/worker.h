@@ -67,7 +67,7 @@ struct cnd_credentials {
 /*
  * A worker: one process, one session of the backend. The files that share it: worker.c (its
  * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), auth.c (who it
- * is), pass_through.c (logins that are the clients'), client.c (one client, until they part), request.c (one request), loss.c (what a lost session means), sink.c and
+ * is), pass_through.c (logins that are the clients'), client.c (one client, until they part), request.c (one request), ahead.c (several), loss.c (what a lost session means), sink.c and
  * copy.c (what is on its way out and in), pace.c (who runs first, it or the server).
  */
 struct cnd_worker {
@@ -142,6 +142,9 @@ struct cnd_worker {
 	uint8_t done_flags; /* of the last done() */
 	uint8_t is_describing; /* columns() is not followed by rows */
 	uint8_t is_sync; /* a synchronisation point follows */
+	uint32_t n_ahead; /* requests that the backend has taken, and not answered */
+	uint32_t ahead_last; /* the number of the last of them, or of the one that runs */
+	uint8_t ahead_may_commit; /* one of them may end the transaction */
 	int64_t limit_ms; /* until when the backend may wait */
 	const char *limit; /* the option that said so */
 	uint8_t is_impatient; /* the limit was brought forward */
@@ -310,9 +313,22 @@ int cnd_request_lose_idle(struct cnd_worker *w);
 /* Look at what the session holds, and publish it. */
 void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
 
+/* Types of a PREPARE, into the arena. */
+int cnd_request_set_types(
+	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types);
+
+/* ahead.c */
+/* The request is about to run: let the backend have it, and those of its unit that have come behind it, at once. w->n_ahead:
+ * how many it took. */
+void cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req);
+/* The next of them. As a handler of request.c. */
+int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
+
 /* loss.c */
 /* What a request may do to the data, should its answer get lost: it is carried out next. */
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
+/* The same: it is carried out before those in front of it are answered. */
+void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
 void cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql);
 /* Whether it is the server itself that said so. */
 int cnd_loss_has_words(const struct cnc_diag *diag);

@@ -126,33 +126,37 @@ a_cancel_hits_what_runs_up_to_its_request(void **state)
 	assert_int_equal(cnd_slot_cancel(s, session, 0), 0);
 	s->request = 7;
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
-	assert_true(cnd_slot_take_cancel(s));
+	assert_true(cnd_slot_take_cancel(s, s->request));
 	/* once */
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 1);
 	s->finished = 7;
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	/* the next one is another */
 	s->request = 8;
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	assert_int_equal(cnd_slot_cancel(s, session, 7), 0);
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	/* of several that were asked together it hits the one that runs */
 	assert_int_equal(cnd_slot_cancel(s, session, 9), 1);
-	assert_true(cnd_slot_take_cancel(s));
+	assert_true(cnd_slot_take_cancel(s, s->request));
 	s->finished = 8;
 	s->request = 9;
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
+	/* the server may be at any of those that it has: all of them are meant, or none is hit */
+	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
+	assert_false(cnd_slot_take_cancel(s, 11));
+	assert_true(cnd_slot_take_cancel(s, 10));
 	/* one that was not yet read is cancelled when it begins */
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	s->finished = 9;
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	s->request = 10;
-	assert_true(cnd_slot_take_cancel(s));
+	assert_true(cnd_slot_take_cancel(s, s->request));
 	/* and the next client's request of that number is not touched */
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 1);
 	s->generation = 6;
-	assert_false(cnd_slot_take_cancel(s));
+	assert_false(cnd_slot_take_cancel(s, s->request));
 	assert_int_equal(cnd_slot_cancel(s, session, 10), 0);
 }
 

@@ -21,6 +21,7 @@
 #define NO_BLOCK CND_PG_SCAN_NO_BLOCK
 #define SEVERAL  CND_PG_SCAN_SEVERAL
 #define EMPTY    CND_PG_SCAN_EMPTY
+#define COPY     CND_PG_SCAN_COPY
 
 struct expected {
 	const char *sql;
@@ -220,7 +221,8 @@ what_is_not_proved_may_leave_something(void **state)
 		{ "insert into t values (1)", FUNCTION, 0 },
 		{ "update t set a = 1", FUNCTION, 0 },
 		{ "delete from t", FUNCTION, 0 },
-		{ "copy t from stdin", FUNCTION, 0 },
+		{ "copy t from stdin", FUNCTION, COPY },
+		{ "/* it */ copy (select 1) to stdout", FUNCTION, COPY },
 		{ "call p()", FUNCTION, 0 },
 		{ "do $$ begin end $$", FUNCTION, 0 },
 		{ "execute p", FUNCTION, 0 },

@@ -42,8 +42,8 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 /* ---- Parse and Bind ---- */
 
 /* A client that speaks of the server's own types, as the libpq shim does, gets the server's own errors. */
-static int
-is_native(const struct cnd_exec *exec)
+int
+cnd_pg_is_native(const struct cnd_exec *exec)
 {
 	return exec->n_params == 0 || exec->params[0].is_native;
 }
@@ -59,8 +59,9 @@ n_types(const struct cnd_exec *exec)
 	return 0;
 }
 
-static int
-add_parse(struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
+int
+cnd_pg_add_parse(
+	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
 {
 	struct cnc_buf *b = &s->out;
 	uint32_t n = n_types(exec);
@@ -165,6 +166,21 @@ add_bind(struct cnd_session *s, const char *portal, const char *name, size_t nam
 	return r < 0 ? r : cnd_pg_msg_end(b, mark);
 }
 
+int
+cnd_pg_add_bind(struct cnd_session *s, const char *name, size_t name_len,
+	const struct cnd_pg_stmt *st, const struct cnd_exec *exec)
+{
+	return add_bind(s, "", name, name_len, st, exec, NULL);
+}
+
+void
+cnd_pg_form_known(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		d->wire[i] = wire_format(s, format, d, i);
+	(void)cnd_pg_desc_form(s, d, format, CNP_STR_NONE);
+}
+
 /* ---- running ---- */
 
 /* libpq gives all rows: those of a batch stay in its stream, as those of a simple query do. */
@@ -255,8 +271,8 @@ has_canonical(const struct cnd_exec *exec)
 	return memchr(exec->formats.p, CENOTE_FORMAT_CANONICAL, exec->formats.n) != NULL;
 }
 
-static int
-needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec)
+int
+cnd_pg_needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec)
 {
 	return has_canonical(exec) && !cnd_pg_is_text_enough(&s->facts);
 }
@@ -288,7 +304,7 @@ static int
 parse_first(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	int r = add_parse(s, sql, len, exec);
+	int r = cnd_pg_add_parse(s, sql, len, exec);
 
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'S', "", 0);
@@ -313,13 +329,13 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	struct cnd_sink *sink)
 {
 	char portal[CND_PG_NAME_MAX];
-	int is_first = needs_columns_first(s, exec);
+	int is_first = cnd_pg_needs_columns_first(s, exec);
 	int r = cnd_pg_begin_first(s, scan);
 
 	if (r == CENOTE_OK && is_first)
 		r = parse_first(s, sql, len, exec, sink);
 	else if (r == CENOTE_OK)
-		r = add_parse(s, sql, len, exec);
+		r = cnd_pg_add_parse(s, sql, len, exec);
 	if (r < 0)
 		return r;
 	set_run(s, exec);
@@ -350,16 +366,16 @@ cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
 	/* the server lets too many pass, if their types are told */
-	if (!is_native(exec) && scan.n_params != exec->n_params)
+	if (!cnd_pg_is_native(exec) && scan.n_params != exec->n_params)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT),
 			"the statement has %u parameters, %u values were given",
 			(unsigned)scan.n_params, (unsigned)exec->n_params);
 	(void)cnd_pg_run_begin(s, sink);
 	is_several = (scan.flags & CND_PG_SCAN_SEVERAL) != 0;
 	if (exec->is_simple &&
-		(is_several ||
-			(exec->is_sync && exec->max_rows == 0 && exec->batch_rows == 0 &&
-				!has_binary(exec) && !needs_columns_first(s, exec)))) {
+		(is_several || (exec->is_sync && exec->max_rows == 0 &&
+				       exec->batch_rows == 0 && !has_binary(exec) &&
+				       !cnd_pg_needs_columns_first(s, exec)))) {
 		cnd_pg_note(s, &scan, 1);
 		return query_simple(s, sql, len, exec, &scan);
 	}

@@ -76,7 +76,8 @@ enum cnd_pg_scan_flag {
 		1, /* the server refuses it in a transaction block (VACUUM, …) */
 	CND_PG_SCAN_TX = 2, /* begins or ends a transaction itself (BEGIN, COMMIT, …) */
 	CND_PG_SCAN_SEVERAL = 4, /* more than one statement */
-	CND_PG_SCAN_EMPTY = 8 /* no statement */
+	CND_PG_SCAN_EMPTY = 8, /* no statement */
+	CND_PG_SCAN_COPY = 16
 };
 
 struct cnd_pg_scan {

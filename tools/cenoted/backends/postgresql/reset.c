@@ -22,6 +22,7 @@ forget_client(struct cnd_session *s)
 	s->pins = 0;
 	s->is_used = 0;
 	s->is_manual = 0;
+	s->may_copy = 0;
 	s->has_carried = 0;
 }
 
@@ -130,6 +131,9 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (s->n_ready > 0)
 		(void)drain(s);
+	else
+		cnd_pg_ahead_drain(s);
+	cnd_pg_ahead_forget(s);
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	r = cnd_pg_enter(s, ret_diag);

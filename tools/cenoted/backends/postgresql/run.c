@@ -478,6 +478,7 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return CENOTE_OK;
 	s->is_unsynced = 0;
 	s->owes_sync = 0;
+	s->is_sync_ahead = 0;
 	return CENOTE_OK;
 }
 
@@ -688,6 +689,10 @@ cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink)
 	run->is_quiet = 1;
 	cnd_pg_out_clear(s);
 	s->out_ready = 0;
+	if (s->is_sync_ahead) {
+		run->until_ready = 1;
+		return cnd_pg_run(s);
+	}
 	r = cnd_pg_add_end(s, 1);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }

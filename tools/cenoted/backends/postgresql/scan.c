@@ -404,6 +404,7 @@ static const struct verb {
 	{ "close", 0, 0, NULL },
 	{ "cluster", FUNCTION, 0, see_cluster },
 	{ "commit", 0, 0, see_commit },
+	{ "copy", FUNCTION, CND_PG_SCAN_COPY, NULL },
 	{ "create", FUNCTION, 0, see_create },
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },

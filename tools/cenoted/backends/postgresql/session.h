@@ -114,6 +114,18 @@ struct cnd_pg_run {
 	char tag[CND_PG_NAME_MAX];
 };
 
+/* A request that was sent, or is about to be, before the ones in front of it were answered. */
+struct cnd_pg_ahead {
+	struct cnd_pg_stmt *stmt; /* of an execute by number; NULL */
+	uint8_t code; /* CNP_MSG_… */
+	uint8_t kind; /* of a describe */
+	uint8_t format;
+	uint8_t is_known;
+	uint8_t is_sync;
+};
+
+#define CND_PG_AHEAD_MAX 128u
+
 struct cnd_pg_transport {
 	/* As many of n bytes as can be had at once: >0; 0: wait for *ret_events; CENOTE_ERR_CONN. */
 	ptrdiff_t (*receive)(
@@ -167,6 +179,13 @@ struct cnd_session {
 	int version;
 	uint8_t has_plain_path; /* nothing stands before pg_catalog in search_path */
 
+	/* what is to be answered next (ahead.c) */
+	struct cnd_pg_ahead ahead[CND_PG_AHEAD_MAX];
+	uint32_t ahead_at; /* the first that is not answered yet */
+	uint32_t n_ahead; /* and behind the last */
+	uint8_t is_sync_ahead; /* the Sync of the unit went along */
+	uint8_t ahead_facts; /* standard_conforming_strings when their text was looked at */
+
 	/* the request that is running */
 	struct cnd_pg_run run;
 	struct cnc_diag *diag;
@@ -179,6 +198,7 @@ struct cnd_session {
 	uint32_t pins;
 	uint8_t is_used; /* something was done that may have left a trace */
 	uint8_t is_manual; /* autocommit off */
+	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t has_carried; /* the client was told of it */
 	struct cnd_pg_stmt *stmts[CND_PG_STMT_LISTS]; /* by the number's last bits */
 	uint32_t n_stmts;
@@ -324,8 +344,28 @@ int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement like that is going to run: what it may leave. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
+/* Parse of the statement without a name. */
+int cnd_pg_add_parse(
+	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec);
+/* Bind to the portal without a name, of the statement `name` (`st`: by number). */
+int cnd_pg_add_bind(struct cnd_session *s, const char *name, size_t name_len,
+	const struct cnd_pg_stmt *st, const struct cnd_exec *exec);
+/* Its columns are known: they come as `exec` wants them. */
+void cnd_pg_form_known(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format);
+/* Whether the statement has to be described before it can be bound. */
+int cnd_pg_needs_columns_first(const struct cnd_session *s, const struct cnd_exec *exec);
+/* Whether the client speaks of the server's own types. */
+int cnd_pg_is_native(const struct cnd_exec *exec);
 /* With autocommit off: the BEGIN that has to come first, for a statement like that. */
 int cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan);
+
+/* ahead.c */
+int cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what);
+int cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink);
+/* What was not sent is not asked for. */
+void cnd_pg_ahead_forget(struct cnd_session *s);
+/* Read what was sent and is not wanted any more. */
+void cnd_pg_ahead_drain(struct cnd_session *s);
 
 /* portal.c */
 int cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
@@ -352,6 +392,9 @@ int cnd_pg_portal_is_loose(const struct cnd_session *s);
 /* stmt.c */
 /* The last ParameterDescription, to the sink. */
 int cnd_pg_give_params(struct cnd_session *s);
+/* Parse and Describe, after a Close of `old` (NULL: none). */
+int cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p,
+	const char *name, size_t name_len, const char *old);
 int cnd_pg_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
 int cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,

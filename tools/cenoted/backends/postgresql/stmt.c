@@ -151,9 +151,9 @@ keep_types(struct cnd_session *s, struct cnd_pg_stmt *st)
 	return CENOTE_OK;
 }
 
-static int
-send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
-	size_t name_len, const char *old, int is_sync)
+int
+cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
+	size_t name_len, const char *old)
 {
 	int r = CENOTE_OK;
 
@@ -164,6 +164,15 @@ send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *nam
 		r = add_parse(s, p, name, name_len);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'S', name, name_len);
+	return r;
+}
+
+static int
+send_prepare(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
+	size_t name_len, const char *old, int is_sync)
+{
+	int r = cnd_pg_add_prepare(s, p, name, name_len, old);
+
 	if (r == CENOTE_OK)
 		r = add_end(s, is_sync);
 	return r < 0 ? r : cnd_pg_send_run(s);
@@ -203,10 +212,14 @@ static int
 prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
 	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
+	struct cnd_pg_scan scan;
 
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
 	s->pins |= CENOTE_PIN_PREPARED;
+	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
+	if (scan.flags & CND_PG_SCAN_COPY)
+		s->may_copy = 1;
 	return send_prepare(s, p, p->name.p, p->name.n, NULL, p->is_sync);
 }
 

@@ -188,6 +188,8 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	s->diag = diag;
 	s->stop = CENOTE_OK;
 	/* what was begun and could not be sent */
+	if (cnc_buf_len(&s->out) > 0)
+		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out, OUT_KEEP);
 	s->out_ready = s->out_unsynced = 0;
 	if (s->out.mem == NULL)

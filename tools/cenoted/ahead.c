@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+/*
+ * A pipeline's requests are carried out one by one, and each costs a switch to the server and back. A backend whose
+ * servers take several at once is given those that have come already, up to the next synchronisation point; their
+ * answers are then taken one by one, in order, as if each had been asked for when its turn came.
+ *
+ * Nothing goes along where that could be told from outside: a time limit for each request would count
+ * for all of them, and set-up requests end the series, since a client puts one where it wants the answers
+ * to what is in front of it.
+ */
+
+/* The values that a statement is bound to. CENOTE_OK or CENOTE_AGAIN. */
+static int
+take_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params)
+{
+	struct cnc_value *values = NULL;
+
+	if (exec->format > CENOTE_FORMAT_BINARY)
+		return CENOTE_AGAIN;
+	if (params.n > 0 &&
+		cnp_values_decode(params, &w->arena, &values, &exec->n_params) < 0)
+		return CENOTE_AGAIN;
+	for (uint32_t i = 0; i < exec->n_params; i++) {
+		if (values[i].is_long)
+			return CENOTE_AGAIN;
+	}
+	exec->params = values;
+	return CENOTE_OK;
+}
+
+static int
+give_query(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const struct cnp_query *q = &req->msg.as.query;
+	struct cnd_exec exec = { .portal = req->number,
+		.format = q->format,
+		.is_simple = q->params.n == 0,
+		.is_sync = req->flags & CNP_FRAME_SYNC };
+	const struct cnd_ahead what = {
+		.code = CNP_MSG_QUERY, .sql = q->sql, .exec = &exec
+	};
+
+	if (q->batch_rows > 0 || q->max_rows > 0 || q->formats.n > 0 ||
+		take_exec(w, &exec, q->params) < 0)
+		return CENOTE_AGAIN;
+	return w->backend->ahead(w->session, &what);
+}
+
+static int
+give_execute(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const struct cnp_execute *e = &req->msg.as.execute;
+	const struct cnd_named which = { .number = e->statement, .name = e->name };
+	struct cnd_exec exec = { .portal = req->number,
+		.format = e->format,
+		.columns_known = e->known,
+		.is_sync = req->flags & CNP_FRAME_SYNC };
+	const struct cnd_ahead what = {
+		.code = CNP_MSG_EXECUTE, .which = &which, .exec = &exec
+	};
+
+	if (e->batch_rows > 0 || e->max_rows > 0 || e->formats.n > 0 ||
+		take_exec(w, &exec, e->params) < 0)
+		return CENOTE_AGAIN;
+	return w->backend->ahead(w->session, &what);
+}
+
+static int
+give_prepare(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const struct cnp_prepare *p = &req->msg.as.prepare;
+	struct cnd_prepare prepare = { .statement = p->statement,
+		.is_sync = req->flags & CNP_FRAME_SYNC,
+		.sql = p->sql,
+		.name = p->name };
+	const struct cnd_ahead what = { .code = CNP_MSG_PREPARE, .prepare = &prepare };
+
+	if (p->types.n % 4 != 0 || p->types.n / 4 > CNC_BATCH_COLS_MAX ||
+		cnd_request_set_types(w, &prepare, p->types) < 0)
+		return CENOTE_AGAIN;
+	return w->backend->ahead(w->session, &what);
+}
+
+static int
+give_named(struct cnd_worker *w, const struct cnp_request *req, uint32_t number,
+	struct cnp_str name, uint8_t kind)
+{
+	const struct cnd_named which = {
+		.number = number, .name = name, .is_sync = req->flags & CNP_FRAME_SYNC
+	};
+	const struct cnd_ahead what = {
+		.code = req->msg.code, .kind = kind, .which = &which
+	};
+
+	return kind > CNP_NAMED_PORTAL ? CENOTE_AGAIN
+				       : w->backend->ahead(w->session, &what);
+}
+
+static int
+give(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const struct cnp_describe *d = &req->msg.as.describe;
+	const struct cnp_close *c = &req->msg.as.close;
+	const struct cnd_ahead sync = { .code = CNP_MSG_SYNC };
+
+	switch (req->msg.code) {
+	case CNP_MSG_QUERY:
+		return give_query(w, req);
+	case CNP_MSG_EXECUTE:
+		return give_execute(w, req);
+	case CNP_MSG_PREPARE:
+		return give_prepare(w, req);
+	case CNP_MSG_DESCRIBE:
+		return give_named(w, req, d->statement, d->name, d->kind);
+	case CNP_MSG_CLOSE:
+		return give_named(w, req, c->statement, c->name, c->kind);
+	case CNP_MSG_SYNC:
+		return w->backend->ahead(w->session, &sync);
+	default:
+		return CENOTE_AGAIN;
+	}
+}
+
+void
+cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const struct cnp_request *next = req;
+	struct cnp_request behind;
+	uint32_t number = req->number;
+	size_t at = 0;
+
+	if (w->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
+		req->msg.code == CNP_MSG_SYNC || w->config->query_timeout_ms > 0)
+		return;
+	/* most of the time there is none behind it */
+	while (cnp_server_peek(&w->server, &at, &number, &behind) == CENOTE_OK) {
+		if (next == req && give(w, req) != CENOTE_OK)
+			return;
+		if (next == req) {
+			w->n_ahead = 1;
+			cnd_loss_expect_ahead(w, &req->msg);
+		}
+		next = &behind;
+		if (give(w, &behind) != CENOTE_OK)
+			return;
+		if (behind.msg.code == CNP_MSG_SYNC)
+			return;
+		w->n_ahead++;
+		w->ahead_last = behind.number;
+		cnd_loss_expect_ahead(w, &behind.msg);
+		if (behind.flags & CNP_FRAME_SYNC)
+			return;
+	}
+}
+
+int
+cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req)
+{
+	int r;
+
+	w->is_describing =
+		req->msg.code == CNP_MSG_PREPARE || req->msg.code == CNP_MSG_DESCRIBE;
+	w->n_ahead--;
+	r = w->backend->answer(w->session, &w->sink);
+	if (r < 0)
+		w->n_ahead = 0;
+	return r;
+}

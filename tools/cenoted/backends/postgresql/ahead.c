@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session.h"
+
+/*
+ * Requests of a unit that go to the server together, with one Sync or Flush behind the last: it then answers
+ * with one write, and works through them without a switch to the worker and back for each. What has to
+ * know what came before it (portals, a BEGIN of our own, columns that are asked for first), or keeps
+ * the server from reading on (a copy), is not among them.
+ */
+
+/* So many bytes find room in the socket, however busy the server is with its answers. */
+#define BYTES_MAX 32768u
+
+void
+cnd_pg_ahead_forget(struct cnd_session *s)
+{
+	s->ahead_at = s->n_ahead = 0;
+	/* what was sent is answered by ReadyForQuery */
+	if (s->n_ready == 0)
+		s->is_sync_ahead = 0;
+}
+
+/* ---- what can go along ---- */
+
+static int
+can_begin(const struct cnd_session *s)
+{
+	return s->libpq == NULL && !s->is_lost && !s->is_manual && s->portals == NULL &&
+	       s->spent_portal == 0 && !s->is_skipping && !s->owes_sync &&
+	       s->n_ready == 0;
+}
+
+static int
+has_room(const struct cnd_session *s)
+{
+	return s->n_ahead < CND_PG_AHEAD_MAX && !s->is_sync_ahead;
+}
+
+static int
+has_zero(struct cnp_str text)
+{
+	return text.n > 0 && memchr(text.p, 0, text.n) != NULL;
+}
+
+static int
+is_whole(const struct cnd_session *s, const struct cnd_exec *exec)
+{
+	return exec->batch_rows == 0 && exec->max_rows == 0 && exec->formats.n == 0 &&
+	       !cnd_pg_needs_columns_first(s, exec);
+}
+
+/* Bind, Describe if the server has to be asked for the columns, Execute. */
+static int
+add_run(struct cnd_session *s, struct cnp_str name, const struct cnd_pg_stmt *st,
+	const struct cnd_exec *exec)
+{
+	int r = cnd_pg_add_bind(s, name.p, name.n, st, exec);
+
+	if (r == CENOTE_OK && (st == NULL || !st->is_stable))
+		r = cnd_pg_add_named(&s->out, 'D', 'P', "", 0);
+	return r < 0 ? r : cnd_pg_add_execute(&s->out, "", 0);
+}
+
+static int
+add_query(struct cnd_session *s, const struct cnd_ahead *what)
+{
+	struct cnd_pg_scan scan;
+	int r;
+
+	if (has_zero(what->sql) || !is_whole(s, what->exec))
+		return CENOTE_AGAIN;
+	cnd_pg_memo_scan(&s->memo, what->sql.p, what->sql.n, &s->facts, &scan);
+	if ((scan.flags & (CND_PG_SCAN_COPY | CND_PG_SCAN_SEVERAL)) ||
+		(what->exec->is_simple && what->exec->is_sync) ||
+		(!cnd_pg_is_native(what->exec) && scan.n_params != what->exec->n_params))
+		return CENOTE_AGAIN;
+	r = cnd_pg_add_parse(s, what->sql.p, what->sql.n, what->exec);
+	if (r == CENOTE_OK)
+		r = add_run(s, CNP_STR_NONE, NULL, what->exec);
+	if (r == CENOTE_OK)
+		cnd_pg_note(s, &scan, 0);
+	return r;
+}
+
+static int
+add_numbered(struct cnd_session *s, const struct cnd_ahead *what,
+	struct cnd_pg_ahead *ret_ahead)
+{
+	struct cnd_pg_stmt *st = cnd_pg_stmt_find(s, what->which->number);
+	int r;
+
+	if (st == NULL || (st->scan.flags & CND_PG_SCAN_COPY) ||
+		what->exec->n_params != st->n_params)
+		return CENOTE_AGAIN;
+	ret_ahead->stmt = st;
+	r = add_run(s, cnp_str(st->name), st, what->exec);
+	if (r == CENOTE_OK)
+		cnd_pg_note(s, &st->scan, 0);
+	return r;
+}
+
+static int
+add_execute(struct cnd_session *s, const struct cnd_ahead *what,
+	struct cnd_pg_ahead *ret_ahead)
+{
+	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
+	int r;
+
+	if (!is_whole(s, what->exec))
+		return CENOTE_AGAIN;
+	if (what->which->number != 0)
+		return add_numbered(s, what, ret_ahead);
+	if (s->may_copy || has_zero(what->which->name))
+		return CENOTE_AGAIN;
+	r = add_run(s, what->which->name, NULL, what->exec);
+	if (r == CENOTE_OK)
+		cnd_pg_note(s, &any, 0);
+	return r;
+}
+
+static int
+add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
+{
+	struct cnd_pg_scan scan;
+	int r;
+
+	if (p->statement != 0 || has_zero(p->sql) || has_zero(p->name))
+		return CENOTE_AGAIN;
+	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
+	if (scan.flags & CND_PG_SCAN_COPY)
+		return CENOTE_AGAIN;
+	r = cnd_pg_add_prepare(s, p, p->name.p, p->name.n, NULL);
+	if (r == CENOTE_OK)
+		s->pins |= CENOTE_PIN_PREPARED;
+	return r;
+}
+
+static int
+add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
+{
+	const struct cnp_str name = what->which->name;
+
+	if (what->which->number != 0 || has_zero(name))
+		return CENOTE_AGAIN;
+	return cnd_pg_add_named(&s->out, message,
+		what->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
+}
+
+static int
+add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead *ret_ahead)
+{
+	switch (what->code) {
+	case CNP_MSG_QUERY:
+		return add_query(s, what);
+	case CNP_MSG_EXECUTE:
+		return add_execute(s, what, ret_ahead);
+	case CNP_MSG_PREPARE:
+		return add_prepare(s, what->prepare);
+	case CNP_MSG_DESCRIBE:
+		return add_about(s, what, 'D');
+	case CNP_MSG_CLOSE:
+		return add_about(s, what, 'C');
+	case CNP_MSG_SYNC:
+		return CENOTE_OK;
+	default:
+		return CENOTE_AGAIN;
+	}
+}
+
+static int
+is_sync(const struct cnd_ahead *what)
+{
+	switch (what->code) {
+	case CNP_MSG_SYNC:
+		return 1;
+	case CNP_MSG_PREPARE:
+		return what->prepare->is_sync;
+	case CNP_MSG_DESCRIBE:
+	case CNP_MSG_CLOSE:
+		return what->which->is_sync;
+	default:
+		return what->exec->is_sync;
+	}
+}
+
+static int
+try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead *a)
+{
+	size_t len = cnc_buf_len(&s->out);
+	struct cnc_diag *diag = s->diag;
+	struct cnc_diag unused;
+	int r;
+
+	/* why it cannot be is told when its time has come */
+	cnc_diag_init(&unused, NULL);
+	s->diag = &unused;
+	r = add(s, what, a);
+	if (r == CENOTE_OK && a->is_sync)
+		r = cnd_pg_add_plain(&s->out, 'S');
+	if (s->n_ahead > 0 && cnc_buf_len(&s->out) > BYTES_MAX)
+		r = CENOTE_AGAIN;
+	s->diag = diag;
+	cnc_diag_finish(&unused);
+	if (r != CENOTE_OK)
+		cnc_buf_truncate(&s->out, len);
+	return r;
+}
+
+static int
+ahead(struct cnd_session *s, const struct cnd_ahead *what)
+{
+	struct cnd_pg_ahead a = { .code = what->code,
+		.kind = what->kind,
+		.format = what->exec->format,
+		.is_known = what->exec->columns_known,
+		.is_sync = (uint8_t)is_sync(what) };
+
+	if (s->n_ahead == 0) {
+		if (!can_begin(s) || what->code == CNP_MSG_SYNC)
+			return CENOTE_AGAIN;
+		if (s->out.mem == NULL && cnd_pg_enter(s, s->diag) < 0)
+			return CENOTE_AGAIN;
+		cnc_buf_clear(&s->out, SIZE_MAX);
+		s->out_ready = s->out_unsynced = 0;
+		s->ahead_facts = s->facts.has_standard_strings;
+	}
+	if (!has_room(s) || try_add(s, what, &a) != CENOTE_OK)
+		return CENOTE_AGAIN;
+	s->out_unsynced = 1;
+	if (a.is_sync) {
+		s->out_ready++;
+		s->is_sync_ahead = 1;
+	}
+	if (what->code != CNP_MSG_SYNC)
+		s->ahead[s->n_ahead++] = a;
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_ahead(struct cnd_session *s, const struct cnd_ahead *what)
+{
+	static const struct cnd_exec none = { 0 };
+	struct cnd_ahead all = *what;
+
+	if (all.exec == NULL)
+		all.exec = &none;
+	return ahead(s, &all);
+}
+
+/* ---- their answers ---- */
+
+static int
+set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
+{
+	struct cnd_pg_run *run = &s->run;
+
+	run->format = a->format;
+	run->until_ready = a->is_sync;
+	switch (a->code) {
+	case CNP_MSG_PREPARE:
+		run->is_describing = 1;
+		run->own_tag = "PREPARE";
+		return CENOTE_OK;
+	case CNP_MSG_CLOSE:
+		run->is_closing = 1;
+		run->own_tag = "CLOSE";
+		return CENOTE_OK;
+	case CNP_MSG_DESCRIBE:
+		run->is_describing = 1;
+		run->own_tag = "DESCRIBE";
+		s->n_params = 0;
+		return a->kind == CNP_NAMED_PORTAL && run->sink != NULL
+			       ? cnd_pg_give_params(s)
+			       : CENOTE_OK;
+	default:
+		break;
+	}
+	if (a->stmt != NULL && a->stmt->is_stable) {
+		run->is_cached = a->stmt->has_rows;
+		run->is_known = a->is_known;
+		run->desc = &a->stmt->desc;
+		cnd_pg_form_known(s, run->desc, a->format);
+	}
+	return CENOTE_OK;
+}
+
+/* A statement in front of it has changed what its text was read by: it may be anything. */
+static void
+note_again(struct cnd_session *s)
+{
+	if (!s->has_plain_path || s->ahead_facts != s->facts.has_standard_strings)
+		s->pins |= CENOTE_PIN_FUNCTION;
+}
+
+static int
+send_all(struct cnd_session *s)
+{
+	int r = CENOTE_OK;
+
+	if (cnc_buf_len(&s->out) == 0)
+		return CENOTE_OK;
+	if (!s->is_sync_ahead)
+		r = cnd_pg_add_plain(&s->out, 'H');
+	return r < 0 ? r : cnd_pg_send(s);
+}
+
+/* It failed here, and the server knows nothing of that: what is behind it is carried out. */
+static int
+lose(struct cnd_session *s)
+{
+	return cnd_pg_lost(s, CNC_SQLSTATE(OUTCOME_UNKNOWN),
+		"a request of a pipeline failed in the pool, and those behind it were "
+		"with the server already: %s",
+		s->diag != NULL ? s->diag->message : "");
+}
+
+int
+cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink)
+{
+	const struct cnd_pg_ahead *a = &s->ahead[s->ahead_at++];
+	int is_last = s->ahead_at == s->n_ahead;
+	int r;
+
+	s->diag = sink->diag;
+	s->stop = CENOTE_OK;
+	if (s->is_lost) {
+		cnc_diag_copy(s->diag, &s->lost);
+		return CENOTE_ERR_CONN;
+	}
+	note_again(s);
+	(void)cnd_pg_run_begin(s, sink);
+	r = set_run(s, a);
+	/* what the sink said is kept until the answer was read */
+	s->run.status = r;
+	r = send_all(s);
+	if (r == CENOTE_OK)
+		r = cnd_pg_run(s);
+	if (r == CENOTE_OK && !is_last)
+		return r;
+	/* the client is gone: the reset reads the rest */
+	if (r == CENOTE_ERR_CONN && !s->is_lost)
+		return r;
+	if (r < 0 && !is_last && !s->is_lost && !s->is_skipping)
+		r = lose(s);
+	cnd_pg_ahead_forget(s);
+	return r;
+}
+
+void
+cnd_pg_ahead_drain(struct cnd_session *s)
+{
+	int r = CENOTE_OK;
+
+	if (s->ahead_at < s->n_ahead)
+		cnd_pg_stop(s, CENOTE_ERR_SERVER);
+	while (s->ahead_at < s->n_ahead && r == CENOTE_OK) {
+		(void)cnd_pg_run_begin(s, NULL);
+		r = set_run(s, &s->ahead[s->ahead_at++]);
+		s->run.in_rows = 1;
+		s->run.is_quiet = 1;
+		if (r == CENOTE_OK)
+			r = cnd_pg_run(s);
+	}
+}
