@@ -62,6 +62,13 @@ class Values(Case):
                 self.assertIs(type(seen), type(value))
         self.assertIsNone(self.one("select " + self.cast("text"), (None,)))
 
+    def test_texts_of_any_length(self):
+        texts = []
+        for n in (*range(20), *range(250, 262)):
+            texts += ["0123456789"[n % 10] * n, "ß" * n, "x" * n + "🐟"]
+        seen = self.one("select " + ", ".join([self.cast("text")] * len(texts)), texts)
+        self.assertEqual(list(seen), texts)
+
     def test_bytes_like_values_are_bytes(self):
         for value in (bytearray(b"a\0b"), memoryview(b"a\0b")):
             self.assertEqual(self.one("select " + self.cast("bytea"), (value,)), b"a\0b")
