@@ -231,8 +231,8 @@ class BaseConnection:
         return self._session.fact("server_tls" if server else "tls", name)
 
     def _clear_messages(self) -> None:
-        if self.messages:
-            del self._messages[:]
+        self._session.notices()
+        self._messages.clear()
 
 
 class BaseCursor:
@@ -540,9 +540,6 @@ class BaseCursor:
         while 0 <= len(rows) != size and await self._next_batch(result):
             rows += result.fetch(size - len(rows) if size >= 0 else -1)
         return rows
-
-    async def _fetchall(self) -> List[Tuple[Any, ...]]:
-        return await self._fetchmany(-1)
 
     async def _nextset(self) -> Optional[bool]:
         self._check()

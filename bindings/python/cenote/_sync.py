@@ -66,14 +66,18 @@ class Cursor(BaseCursor):
         run(self._catalog(kind, **filters))
         return self
 
+    # Only rows that are still to come need a coroutine.
+
     def fetchone(self) -> Optional[Tuple[Any, ...]]:
-        return run(self._fetchone())
+        return run(self._fetchone()) if self._is_streamed else self._rows().one()
 
     def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
-        return run(self._fetchmany(size))
+        if self._is_streamed:
+            return run(self._fetchmany(size))
+        return self._rows().fetch(self.arraysize if size is None else size)
 
     def fetchall(self) -> List[Tuple[Any, ...]]:
-        return run(self._fetchall())
+        return run(self._fetchmany(-1)) if self._is_streamed else self._rows().fetch(-1)
 
     def nextset(self) -> Optional[bool]:
         return run(self._nextset())

@@ -140,7 +140,7 @@ class Cursor(BaseCursor):
 
     @_in_turn
     async def fetchall(self) -> List[Tuple[Any, ...]]:
-        return await self._fetchall()
+        return await self._fetchmany(-1)
 
     @_in_turn
     async def nextset(self) -> Optional[bool]:
