@@ -27,7 +27,9 @@ def c_command(build):
 
 
 def python_command(build):
-    os.environ["PYTHONPATH"] = os.path.join(build, "bindings/python")
+    # before what is there, which may be other versions of the peers
+    paths = [os.path.join(build, "bindings/python"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return ["/usr/bin/python3", os.path.join(HERE, "fetch/fetch.py")]
 
 
