@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 /* Interpreters leave much to the kernel to free, and a collector that looks for objects on the stack
- * does not see the sanitizer's other stacks. PHP needs one more library, before the sanitizer's. */
+ * does not see the sanitizer's other stacks. Ruby gives its threads a signal stack, which the sanitizer
+ * would take for its own. PHP needs one more library, before the sanitizer's. */
 static void
 preload(const char *library)
 {
@@ -30,7 +31,7 @@ preload(const char *library)
 
 	snprintf(options, sizeof options, "%s%s", had ? had : "",
 		":detect_leaks=0:detect_stack_use_after_return=0"
-		":verify_asan_link_order=0");
+		":use_sigaltstack=0:verify_asan_link_order=0");
 	setenv("ASAN_OPTIONS", options, 1);
 	setenv("LD_PRELOAD", library, 1);
 }
