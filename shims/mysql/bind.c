@@ -54,6 +54,48 @@ set_length(MYSQL_BIND *b)
 		b->length_value = n;
 }
 
+#if CMY_ORACLE
+/* sic: what a column's values may be as texts is known from its type, and told when it is bound. */
+static void
+tell_max_length(MYSQL_FIELD *f)
+{
+	switch (f->type) {
+	case MYSQL_TYPE_TINY:
+		f->max_length = 4;
+		break;
+	case MYSQL_TYPE_SHORT:
+	case MYSQL_TYPE_YEAR:
+		f->max_length = 6;
+		break;
+	case MYSQL_TYPE_INT24:
+		f->max_length = 9;
+		break;
+	case MYSQL_TYPE_LONG:
+		f->max_length = 11;
+		break;
+	case MYSQL_TYPE_LONGLONG:
+		f->max_length = 21;
+		break;
+	case MYSQL_TYPE_FLOAT:
+	case MYSQL_TYPE_DOUBLE:
+		f->max_length = 331;
+		break;
+	case MYSQL_TYPE_TIME:
+		f->max_length = 17;
+		break;
+	case MYSQL_TYPE_DATE:
+		f->max_length = 10;
+		break;
+	case MYSQL_TYPE_DATETIME:
+	case MYSQL_TYPE_TIMESTAMP:
+		f->max_length = 30;
+		break;
+	default:
+		break;
+	}
+}
+#endif
+
 /* Whether there is something to bind to. */
 static int
 may_bind(MYSQL_STMT *stmt)
@@ -98,6 +140,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 #if CMY_ORACLE
 		b->flags = i;
 		b->offset = 0;
+		tell_max_length(&stmt->fields[i]);
 #endif
 		set_length(b);
 	}

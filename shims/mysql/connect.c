@@ -675,7 +675,11 @@ cmy_reconnect(struct cmy_session *s)
 		say_cannot_attach(s, &l, r);
 		return -1;
 	}
+#if CMY_ORACLE
+	cmy_stmts_prune(s);
+#else
 	cmy_stmts_forget(s, CR_SERVER_LOST, NULL);
+#endif
 	my->db = NULL;
 	r = prepare_session(s, db);
 	free(db);

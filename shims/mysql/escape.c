@@ -130,7 +130,10 @@ doubled_by(const MYSQL *my, const char *quote)
 unsigned long
 cmy_mysql_escape_string(char *to, const char *from, unsigned long from_length)
 {
-	return escape(cmy_charset_default(), to, from, from_length, NULL);
+	const MARIADB_CHARSET_INFO *cs =
+		CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
+
+	return escape(cs, to, from, from_length, NULL);
 }
 
 #if CMY_ORACLE

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define ER_UNKNOWN_STMT_HANDLER 1243u /* the server's */
 #define ER_SP_BAD_CURSOR_SELECT 1323u /* MariaDB's server's */
 
 /* ---- what an answer says ---- */
@@ -148,9 +147,14 @@ may_execute(struct cmy_stmt *st)
 {
 	MYSQL_STMT *stmt = &st->pub;
 
+	/* Oracle's library leaves what was said when the connection went */
+	if (CMY_ORACLE && !stmt->mysql)
+		return 0;
+	if (CMY_ORACLE && stmt->state > CMY_STMT_PREPARED)
+		stmt->state = CMY_STMT_PREPARED;
 	if (!cmy_stmt_connection(stmt))
 		return 0;
-	if (stmt->state < CMY_STMT_PREPARED || !st->prepared) {
+	if (!CMY_ORACLE && (stmt->state < CMY_STMT_PREPARED || !st->prepared)) {
 		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 0;
 	}
@@ -161,7 +165,10 @@ may_execute(struct cmy_stmt *st)
 	return 1;
 }
 
-/* Programs may look at the number, and a few change it: the server knows no other one. */
+/*
+ * Programs may look at the number, and a few change it: the server knows no other one. Oracle's library also asks for
+ * what was not prepared.
+ */
 static int
 refuse_number(struct cmy_stmt *st)
 {
@@ -175,6 +182,7 @@ int
 cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
+	int was_prepared = st->prepared != NULL;
 	struct cmy_session *s;
 
 	if (!may_execute(st))
@@ -194,9 +202,9 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		return 1;
 	}
 	/* reconnecting has taken what was prepared */
-	if (!st->prepared)
+	if (!stmt->mysql || (was_prepared && !st->prepared))
 		return 1;
-	if (stmt->stmt_id != st->id)
+	if (!st->prepared || stmt->stmt_id != st->id)
 		return refuse_number(st);
 #if !CMY_ORACLE
 	if (stmt->array_size > 0)
@@ -262,12 +270,15 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 		return 1;
 	if (stmt->last_errno != 0)
 		return (int)stmt->last_errno;
-	cmy_rows_drop(st);
-	st->reading = CMY_READ_NOTHING;
 	if (s->my->status != MYSQL_STATUS_READY) {
 		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
+	cmy_rows_drop(st);
+	st->reading = CMY_READ_NOTHING;
+	memcpy(stmt->sqlstate, "00000", sizeof(stmt->sqlstate));
+	cmy_clear(s->my);
+	s->my->affected_rows = MYSQL_COUNT_ERROR;
 	if (s->state != CMY_MORE)
 		return -1;
 	if (cmy_next_head(s) < 0) {
@@ -293,9 +304,10 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 	if (!cmy_mysql_stmt_more_results(stmt))
 		return -1;
 	cmy_rows_drop(st);
-	stmt->state = MYSQL_STMT_WAITING_USE_OR_STORE;
 	cmy_clear(s->my);
-	cmy_stmt_clear(stmt);
+	if (stmt->state < MYSQL_STMT_FETCH_DONE)
+		cmy_stmt_clear(stmt);
+	stmt->state = MYSQL_STMT_WAITING_USE_OR_STORE;
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
 	if (s->state != CMY_MORE || cmy_next_head(s) < 0) {
 		stmt->state = MYSQL_STMT_FETCH_DONE;

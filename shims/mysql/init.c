@@ -86,7 +86,6 @@ cmy_mysql_init(MYSQL *mysql)
 	my->free_me = cmy_bool(!mysql);
 	my->net.fd = -1;
 	memcpy(my->net.sqlstate, "00000", sizeof(my->net.sqlstate));
-	my->affected_rows = CMY_ORACLE ? MYSQL_COUNT_ERROR : 0;
 	my->charset = CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
 	my->options.report_data_truncation = 1;
 	/* MariaDB's allows files unless told otherwise; the pool has to allow them, too */
@@ -116,6 +115,10 @@ static void
 session_end(struct cmy_session *s)
 {
 	cmy_fibre_cancel(s);
+#if CMY_ORACLE
+	if (s->my->net.CMY_VIO)
+		cmy_stmts_prune(s);
+#endif
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_close"));
 	cmy_drop(s);
 	cmy_forget_login(s->my);

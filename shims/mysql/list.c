@@ -352,6 +352,8 @@ cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 	MYSQL_RES *result = NULL;
 	int r;
 
+	if (CMY_ORACLE && mysql->status == MYSQL_STATUS_READY)
+		cmy_forget_query(mysql);
 	if (!s)
 		return NULL;
 	/* the original asks by a command whose answer tells of nothing */

@@ -120,6 +120,9 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 		cmy_stmt_take_error(stmt);
 		return 1;
 	}
+	/* reconnecting has taken what was prepared */
+	if (!st->prepared)
+		return 1;
 	stmt->params[param_number].long_data_used = 1;
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
 	if (r < 0)

@@ -368,6 +368,11 @@ MYSQL_RES *cmy_result_of_column(struct cmy_session *s, uint32_t column);
 /* The connection goes: a result that is being read (mysql_use_result()) has no more rows. */
 void cmy_result_forget(struct cmy_session *s);
 
+/* ---- session.c ---- */
+
+/* What Oracle's library takes from the answer to a command that is no statement; MariaDB's leaves it. */
+void cmy_tell_done(MYSQL *my);
+
 /* ---- stmt.c ---- */
 
 /* A function's name, as the flavour's texts have it. */
@@ -375,6 +380,10 @@ void cmy_result_forget(struct cmy_session *s);
 /* The connection goes, or another session came: no statement of it can be used any more, because of the
  * function of that name, CMY_NAMED(). */
 void cmy_stmts_forget(struct cmy_session *s, unsigned code, const char *function);
+#if CMY_ORACLE
+/* The session is gone: all that were prepared have lost their connection. */
+void cmy_stmts_prune(struct cmy_session *s);
+#endif
 
 /* ---- options.c ---- */
 
@@ -496,6 +505,8 @@ void cmy_track_status(struct cmy_session *s);
 void cmy_track_take(struct cmy_session *s);
 /* Another user has logged in: nothing is told of the settings that came with that. */
 void cmy_track_forget(struct cmy_session *s);
+/* Oracle's library forgets what was told before. */
+void cmy_track_begin(struct cmy_session *s);
 /* A login came with this database, which its answer tells. NULL: with none. */
 void cmy_track_database(struct cmy_session *s, const char *db);
 void cmy_track_free(struct cmy_track *track);

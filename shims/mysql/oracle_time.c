@@ -181,7 +181,7 @@ scan_parts(struct scanner *s, unsigned *parts, size_t *ret_year_length,
 		size_t n = scan_digits(s, most, &parts[i]);
 
 		if (i == 0)
-			*ret_year_length = n;
+			*ret_year_length = compact != 0 ? compact : n;
 		if (i == N_PARTS - 1 && s->p < s->end && *s->p == '.') {
 			s->p++;
 			*ret_fraction = scan_fraction(s);
@@ -303,7 +303,11 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 	t.neg = s.p < s.end && *s.p == '-';
 	s.p += t.neg;
 	if (s.p == s.end)
+		return 0;
+	if (!is_digit(&s) && *s.p != '.' && *s.p != ':' && *s.p != ' ') {
+		*ret_time = (MYSQL_TIME){ .time_type = MYSQL_TIMESTAMP_NONE };
 		return 1;
+	}
 	scan_clock(&s, &t);
 	if (s.p < s.end && *s.p == '.') {
 		s.p++;

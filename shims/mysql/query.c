@@ -349,6 +349,8 @@ cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 		return -1;
 	if (s && is_awaited(s))
 		return cmy_ahead_put(s, q, length);
+	if (s)
+		cmy_track_begin(s);
 	s = cmy_enter(mysql);
 	if (!s || cmy_send(s, q, length) < 0)
 		return -1;

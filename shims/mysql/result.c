@@ -264,7 +264,8 @@ enter_result(MYSQL *mysql)
 {
 	struct cmy_session *s = cmy_session(mysql);
 
-	if (!s || !mysql->fields)
+	/* sic: to take rows twice is an error with Oracle's library only */
+	if (!s || (CMY_ORACLE ? mysql->field_count == 0 : !mysql->fields))
 		return NULL;
 	if (mysql->status != MYSQL_STATUS_GET_RESULT || s->state != CMY_HAS_ROWS) {
 		cmy_error(mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);

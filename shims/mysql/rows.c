@@ -328,6 +328,8 @@ end_fetching(struct cmy_stmt *st, int r)
 	st->pub.state = MYSQL_STMT_PREPARE_DONE;
 	if (r != MYSQL_NO_DATA)
 		st->reading = CMY_READ_NOTHING;
+	else if (!st->pub.result.data)
+		st->pub.result.rows = 0; /* of a cursor */
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 	/* asking for the next rows of a cursor begins anew */
@@ -341,17 +343,15 @@ end_fetching(struct cmy_stmt *st, int r)
 	return r;
 }
 
-#if !CMY_ORACLE
-/* How many rows of a cursor Connector/C has asked for together with that one. */
+/* How many rows of a cursor the originals have asked for together with that one. */
 static uint64_t
 rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
 {
-	uint64_t most = st->pub.prefetch_rows;
+	uint64_t most = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
 	uint64_t left = cenote_result_n_rows(st->res) - row / most * most;
 
 	return left < most ? left : most;
 }
-#endif
 
 int
 cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
@@ -369,13 +369,13 @@ cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
 	if (r != 0)
 		return end_fetching(st, r);
 	r = cmy_bind_row(st);
+	if (st->reading == CMY_READ_BATCHES)
+		stmt->result.rows = rows_fetched_with(st, st->at);
 #if CMY_ORACLE
 	stmt->state = MYSQL_STMT_FETCH_DONE;
 #else
 	stmt->state = MYSQL_STMT_USER_FETCHING;
-	if (st->reading == CMY_READ_BATCHES)
-		stmt->result.rows = rows_fetched_with(st, st->at);
-	else if (st->reading != CMY_READ_STORED)
+	if (st->reading != CMY_READ_BATCHES && st->reading != CMY_READ_STORED)
 		stmt->result.rows++;
 	if (stmt->mysql)
 		cmy_clear(stmt->mysql);
@@ -584,7 +584,6 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 }
 #endif
 
-#if !CMY_ORACLE
 /* As after the answer to COM_STMT_RESET. */
 static void
 tell_reset(MYSQL_STMT *stmt)
@@ -592,8 +591,29 @@ tell_reset(MYSQL_STMT *stmt)
 	MYSQL *my = stmt->mysql;
 
 	my->info = NULL;
+#if CMY_ORACLE
+	cmy_tell_done(my);
+#else
 	my->affected_rows = MYSQL_COUNT_ERROR;
 	cmy_stmt_take_status(cmy_stmt(stmt));
+#endif
+}
+
+#if CMY_ORACLE
+/* A failed fetch makes Oracle's library take a statement for prepared. */
+static int
+refuse_reset(MYSQL_STMT *stmt)
+{
+	struct cmy_session *s = cmy_enter(stmt->mysql);
+
+	if (s)
+		cmy_error_text(s->my, ER_UNKNOWN_STMT_HANDLER, NULL,
+			"Unknown prepared statement handler (%lu) given to "
+			"mysqld_stmt_reset",
+			stmt->stmt_id);
+	cmy_stmt_take_error(stmt);
+	stmt->state = MYSQL_STMT_INIT_DONE;
+	return 1;
 }
 #endif
 
@@ -606,8 +626,12 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 		return 0;
 	if (!cmy_stmt_connection(stmt))
 		return 1;
-	if (CMY_ORACLE && stmt->state == CMY_STMT_NEW)
+#if CMY_ORACLE
+	if (stmt->state == CMY_STMT_NEW)
 		return 0;
+	if (!st->prepared)
+		return cmy_bool(refuse_reset(stmt));
+#endif
 	clear_both(stmt);
 	if (!CMY_ORACLE && stmt->field_count > 0 &&
 		stmt->mysql->status != MYSQL_STATUS_READY && session_of(st)->using != st)
@@ -617,8 +641,6 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	if (CMY_ORACLE)
 		st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
-#if !CMY_ORACLE
 	tell_reset(stmt);
-#endif
 	return (my_bool)cmy_long_forget(st);
 }

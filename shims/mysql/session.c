@@ -60,6 +60,19 @@ login_again(struct cmy_session *s, const char *user, const char *passwd, const c
 	return cmy_check(s, r);
 }
 
+/* ---- what an answer leaves ---- */
+
+void
+cmy_tell_done(MYSQL *my)
+{
+	if (!CMY_ORACLE)
+		return;
+	cmy_track_begin(my->extension);
+	my->affected_rows = 0;
+	my->insert_id = 0;
+	my->warning_count = 0;
+}
+
 /* ---- user and database ---- */
 
 static int
@@ -132,6 +145,9 @@ cmy_mysql_select_db(MYSQL *my, const char *db)
 	s = cmy_enter(my);
 	if (!s || (!is_pools_own(s, db) && cmy_select(s, db) < 0))
 		return 1;
+	cmy_tell_done(my);
+	if (CMY_ORACLE)
+		cmy_track_database(s, db);
 	if (cmy_keep_text(&my->db, db) == 0)
 		return 0;
 	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
@@ -190,6 +206,7 @@ int
 cmy_mysql_reset_connection(MYSQL *my)
 {
 	struct cmy_session *s = cmy_enter_busy(my);
+	const MARIADB_CHARSET_INFO *charset = my->charset;
 
 	if (!s)
 		return 1;
@@ -201,6 +218,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 	my->affected_rows = MYSQL_COUNT_ERROR;
 	if (reset(s) < 0)
 		return 1;
+	my->charset = charset; /* a login tells of the pool's */
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
 	my->server_status = cmy_first_status(s);
 	return restore(s) < 0;
@@ -215,8 +233,10 @@ cmy_mysql_ping(MYSQL *my)
 
 	if (!s)
 		return 1;
-	if (finish(s, cenote_ping) == 0)
+	if (finish(s, cenote_ping) == 0) {
+		cmy_tell_done(my);
 		return 0;
+	}
 	/* as the original: the loss is found out by the first, and the second connects again */
 	if (my->net.CMY_VIO || !CMY_RECONNECT(my))
 		return 1;
@@ -238,6 +258,8 @@ cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
 	}
 	if (set_option(s, "multi_statements", on ? "on" : "off") < 0)
 		return 1;
+	if (CMY_ORACLE)
+		my->warning_count = 0;
 	if (on)
 		my->client_flag |= CLIENT_MULTI_STATEMENTS;
 	else

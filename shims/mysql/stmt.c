@@ -60,6 +60,9 @@ cmy_stmt_take_error(MYSQL_STMT *stmt)
 void
 cmy_stmt_clear(MYSQL_STMT *stmt)
 {
+	/* sic: a SQLSTATE that mysql_stmt_prepare() has left stays */
+	if (CMY_ORACLE && stmt->last_errno == 0)
+		return;
 	stmt->last_errno = 0;
 	stmt->last_error[0] = '\0';
 	memcpy(stmt->sqlstate, "00000", sizeof(stmt->sqlstate));
@@ -150,6 +153,28 @@ cmy_stmts_forget(struct cmy_session *s, unsigned code, const char *function)
 		my->stmts = NULL;
 }
 
+#if CMY_ORACLE
+void
+cmy_stmts_prune(struct cmy_session *s)
+{
+	MYSQL *my = s->my;
+	LIST *item, *next;
+
+	s->using = NULL;
+	for (item = my->stmts; item; item = next) {
+		struct cmy_stmt *st = item->data;
+
+		next = item->next;
+		if (st->pub.state == CMY_STMT_NEW)
+			continue;
+		leave_session(st);
+		cmy_stmt_error(&st->pub, CR_SERVER_LOST);
+		st->pub.mysql = NULL;
+		delist(my, item);
+	}
+}
+#endif
+
 /* ---- making ---- */
 
 MYSQL_STMT *
@@ -168,7 +193,7 @@ cmy_mysql_stmt_init(MYSQL *mysql)
 	enlist(mysql, &st->pub.list);
 	st->pub.state = CMY_STMT_NEW;
 	st->pub.prefetch_rows = 1;
-	cmy_stmt_clear(&st->pub);
+	memcpy(st->pub.sqlstate, "00000", sizeof(st->pub.sqlstate));
 	return &st->pub;
 }
 
@@ -210,6 +235,7 @@ unprepare(struct cmy_stmt *st)
 	st->pub.bind_param_done = 0;
 	st->pub.bind_result_done = 0;
 	st->pub.result.rows = 0;
+	st->reading = CMY_READ_NOTHING;
 #endif
 	cenote_stmt_destroy(st->prepared);
 	st->prepared = NULL;
@@ -359,11 +385,14 @@ prepare_anew(struct cmy_stmt *st, const char *query, size_t length)
 {
 	struct cmy_session *s = cmy_enter(st->pub.mysql);
 
+	if (s && CMY_ORACLE)
+		cmy_forget_query(s->my);
 	if (!s || keep_text(st, s, query, length) < 0 || cmy_stmt_prepare(st, s) < 0)
 		return -1;
 	return take_shape(st, s);
 }
 
+#if !CMY_ORACLE
 /* Further results of a procedure, where it is the one that was run. */
 static void
 forget_more(struct cmy_stmt *st)
@@ -374,6 +403,7 @@ forget_more(struct cmy_stmt *st)
 		s->state == CMY_MORE)
 		cmy_rows_drop_more(st, s);
 }
+#endif
 
 int
 cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length)
@@ -384,17 +414,28 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 		return 1;
 	if (length == (unsigned long)-1)
 		length = (unsigned long)strlen(query);
+#if CMY_ORACLE
+	/* sic: it leaves the SQLSTATE */
+	stmt->last_errno = 0;
+	stmt->last_error[0] = '\0';
+#else
 	cmy_stmt_clear(stmt);
 	cmy_clear(stmt->mysql);
 	stmt->CMY_STMT_AFFECTED = stmt->mysql->affected_rows = MYSQL_COUNT_ERROR;
+#endif
 	if (stmt->state != CMY_STMT_NEW) {
+#if CMY_ORACLE
+		cmy_rows_drop(st);
+#else
 		cmy_rows_drop_all(st);
 		forget_more(st);
-		if (!CMY_ORACLE)
-			cmy_stmt_take_status(st);
+		cmy_stmt_take_status(st);
+#endif
 		unprepare(st);
 	}
 	if (prepare_anew(st, query, length) < 0) {
+		cenote_stmt_destroy(st->prepared);
+		st->prepared = NULL;
 		stmt->state = CMY_STMT_NEW;
 		cmy_stmt_take_error(stmt);
 		return 1;

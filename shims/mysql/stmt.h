@@ -52,6 +52,8 @@ cmy_stmt(MYSQL_STMT *stmt)
 	return (struct cmy_stmt *)stmt;
 }
 
+#define ER_UNKNOWN_STMT_HANDLER 1243u /* the server's */
+
 /* What both flavours have under different names. */
 #if CMY_ORACLE
 #define CMY_STMT_CURSOR      data_cursor

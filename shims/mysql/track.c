@@ -207,6 +207,15 @@ cmy_track_forget(struct cmy_session *s)
 }
 
 void
+cmy_track_begin(struct cmy_session *s)
+{
+	for (int i = 0; CMY_ORACLE && s->track && i < CMY_SESSION_TRACK_KINDS; i++) {
+		list_clear(&s->track->told[i]);
+		s->track->at[i] = NULL;
+	}
+}
+
+void
 cmy_track_database(struct cmy_session *s, const char *db)
 {
 	struct list *told = s->track ? &s->track->told[SESSION_TRACK_SCHEMA] : NULL;

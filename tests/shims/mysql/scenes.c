@@ -300,10 +300,13 @@ sent_ahead(void)
 		show_status("send ahead",
 			f.mysql_send_query(my, queries[i], strlen(queries[i])));
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-		MYSQL_RES *res;
+		my_bool has_failed = f.mysql_read_query_result(my);
+		MYSQL_RES *res = NULL;
 
-		show_status("read", f.mysql_read_query_result(my));
-		res = f.mysql_store_result(my);
+		show_status("read", has_failed);
+		/* Oracle's library still has the number of columns of the query before */
+		if (!has_failed)
+			res = f.mysql_store_result(my);
 		if (res)
 			show_result(res);
 		f.mysql_free_result(res);
