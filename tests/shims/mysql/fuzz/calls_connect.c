@@ -102,8 +102,6 @@ fz_connect(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, c->my, made, mysql_real_connect, c->my, NULL, "app", NULL, db, 0,
 		z->socket, flags[n[3] / 4 % 4]);
 	fz_say(z, " -> %s\n", made == c->my ? "connected" : "not");
-	snprintf(c->charset, sizeof(c->charset), "%s",
-		z->f.mysql_character_set_name(c->my));
 }
 
 void
@@ -196,9 +194,13 @@ fz_reset_connection(struct fz *z, const uint32_t n[4])
 	(void)n;
 	FZ_DO(z, z->at->my, r, mysql_reset_connection, z->at->my);
 	fz_gave_status(z, r);
-	/* the original does not look at the server's status in that answer */
+	/*
+	 * The original does not look at the server's status in that answer, nor know that the character set is the
+	 * login's again.
+	 */
 	if (r == 0)
-		(void)z->f.mysql_query(z->at->my, "do 1");
+		(void)z->f.mysql_set_character_set(
+			z->at->my, z->f.mysql_character_set_name(z->at->my));
 }
 
 void
@@ -280,13 +282,17 @@ void
 fz_infos(struct fz *z, const uint32_t n[4])
 {
 	MYSQL *my = z->at->my;
+	const char *server = z->f.mysql_get_server_info(my);
 
 	(void)n;
 	fz_say(z, " host ");
 	fz_say_text(z, z->f.mysql_get_host_info(my));
 	fz_say(z, " server ");
-	fz_say_text(z, z->f.mysql_get_server_info(my));
-	fz_say(z, " %lu protocol %u", z->f.mysql_get_server_version(my),
+	/* MariaDB's server says so for the sake of old replicas, and its own library leaves it away, as the pool does */
+	if (CMY_ORACLE && strncmp(server, "5.5.5-", 6) == 0)
+		server += 6;
+	fz_say_text(z, server);
+	fz_say(z, " %lu protocol %u", CMY_ORACLE ? 0 : z->f.mysql_get_server_version(my),
 		z->f.mysql_get_proto_info(my));
 	fz_gave_text(z, z->f.mysql_get_ssl_cipher(my));
 }

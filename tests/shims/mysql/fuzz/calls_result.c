@@ -149,7 +149,10 @@ fz_list_tables(struct fz *z, const uint32_t n[4])
 void
 fz_list_fields(struct fz *z, const uint32_t n[4])
 {
-	const char *wild = n[2] % 3 ? FZ_PICK(tables, n[2] / 3) : NULL;
+	/* where no column fits, Oracle's library has run out of memory, or not */
+	const char *wild = n[2] % 3 == 0 ? NULL
+			   : CMY_ORACLE  ? "%"
+					 : FZ_PICK(tables, n[2] / 3);
 	const char *table = FZ_PICK(tables, n[1]);
 	MYSQL_RES *res = NULL;
 

@@ -9,6 +9,12 @@
 #define MAX_ROWS     40
 #define CR_MIN_ERROR 2000u
 
+int
+fz_has_stored(const struct fz_stmt *s)
+{
+	return s->stmt->result.data != NULL || s->has_cursor;
+}
+
 void
 fz_close_stmt(struct fz *z, struct fz_stmt *s)
 {
@@ -17,6 +23,7 @@ fz_close_stmt(struct fz *z, struct fz_stmt *s)
 	if (s->stmt == NULL)
 		return;
 	FZ_DO(z, s->stmt, r, mysql_stmt_close, s->stmt);
+	(void)r;
 	memset(s, 0, sizeof(*s));
 }
 
@@ -44,6 +51,7 @@ static void
 forget_values(struct fz_stmt *s)
 {
 	memset(s->is_ahead, 0, sizeof(s->is_ahead));
+	memset(s->is_lost, 0, sizeof(s->is_lost));
 }
 
 /* What was bound is bound to another statement's columns now. */
@@ -59,7 +67,9 @@ take_text(struct fz_stmt *s, const char *sql)
 {
 	s->sql = sql;
 	s->has_old_columns |= s->has_columns;
-	memset(s->is_ahead, 0, sizeof(s->is_ahead));
+	s->was_run = 0;
+	s->is_bound = 0;
+	forget_values(s);
 	forget_columns(s);
 }
 
@@ -69,6 +79,7 @@ fz_stmt_prepare(struct fz *z, const uint32_t n[4])
 	const char *sql = choose_sql(z, n);
 	int r = 0;
 
+	z->stmt->has_old_rows |= fz_has_stored(z->stmt);
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_prepare, z->stmt->stmt, sql,
 		(unsigned long)strlen(sql));
 	take_text(z->stmt, sql);
@@ -90,7 +101,9 @@ fz_stmt_bind_param(struct fz *z, const uint32_t n[4])
 	struct fz_stmt *s = z->stmt;
 
 	give_params(z, n[1]);
+	memset(s->is_lost, 0, sizeof(s->is_lost));
 	s->is_half_bound = z->f.mysql_stmt_bind_param(s->stmt, s->params) != 0;
+	s->is_bound |= !s->is_half_bound;
 	fz_gave_status(z, s->is_half_bound);
 }
 
@@ -102,8 +115,12 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_execute, z->stmt->stmt);
 	/* unless the library itself refuses it */
-	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR)
+	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR) {
 		forget_values(z->stmt);
+		z->stmt->has_old_rows = 0;
+	}
+	z->stmt->was_run |= r == 0;
+	z->stmt->has_cursor = z->stmt->stmt->flags != 0;
 	z->stmt->offset = NULL;
 	fz_gave_status(z, r);
 }
@@ -239,6 +256,16 @@ fz_stmt_attr(struct fz *z, const uint32_t n[4])
 	fz_gave_status(z, r);
 }
 
+/* What Oracle's library wants to say of that it cannot put into words. */
+static int
+is_no_text(const struct fz_stmt *s, unsigned param)
+{
+	enum enum_field_types type = s->is_bound ? s->params[param].buffer_type : 0;
+
+	return param < s->stmt->param_count &&
+	       (type < MYSQL_TYPE_TINY_BLOB || type > MYSQL_TYPE_STRING);
+}
+
 void
 fz_stmt_long_data(struct fz *z, const uint32_t n[4])
 {
@@ -247,9 +274,14 @@ fz_stmt_long_data(struct fz *z, const uint32_t n[4])
 
 	fz_say(z, " %u ", n[1] % 3);
 	fz_say_text(z, text);
+	if (CMY_ORACLE && is_no_text(z->stmt, n[1] % 3)) {
+		fz_say(z, " left out: the original ends\n");
+		return;
+	}
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_send_long_data, z->stmt->stmt, n[1] % 3,
 		text, (unsigned long)strlen(text));
 	z->stmt->is_ahead[n[1] % 3] |= r == 0;
+	z->stmt->is_lost[n[1] % 3] |= r != 0;
 	fz_gave_status(z, r);
 }
 
@@ -275,6 +307,9 @@ fz_stmt_next_result(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, s->stmt, r, mysql_stmt_next_result, s->stmt);
 	if (r == 0)
 		forget_columns(s);
+	/* Oracle's library gives the number of an error: fz_put_error() */
+	if (r > 1)
+		r = 1;
 	fz_gave_int(z, r);
 }
 
@@ -366,6 +401,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	unsigned count = 0;
 	int r = 0;
 
+	s->has_old_rows |= fz_has_stored(s);
 	for (const char *p = sql; *p != '\0'; p++)
 		count += *p == '?';
 	(void)z->f.mysql_stmt_attr_set(s->stmt, STMT_ATTR_PREBIND_PARAMS, &count);
@@ -376,6 +412,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	if (r == 0)
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
 	take_text(s, sql);
+	s->is_bound = count > 0;
 	fz_gave_status(z, r);
 }
 

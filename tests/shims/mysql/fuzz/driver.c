@@ -37,12 +37,13 @@ fz_wait(struct fz *z, int wants)
 
 /* The original tells of the warnings there were before the rows, the shim of none. */
 static void
-note_warnings(struct fz *z, unsigned call)
+note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 {
 	const MYSQL *my = z->at->my;
 	const MYSQL_STMT *stmt = z->stmt->stmt;
 	int is_told = call == FZ_query || call == FZ_read_query_result ||
-		      call == FZ_connect || call == FZ_stmt_store_result;
+		      call == FZ_connect ||
+		      (call == FZ_stmt_store_result && had_stmt_rows);
 	int has_cursor = (call == FZ_stmt_execute || call == FZ_stmt_direct) &&
 			 stmt != NULL && (stmt->flags & CURSOR_TYPE_READ_ONLY);
 
@@ -54,9 +55,29 @@ note_warnings(struct fz *z, unsigned call)
 		z->at->is_streamed = 1;
 }
 
+/* Whose what is still to be read is. */
+static void
+note_reader(struct fz *z, unsigned call)
+{
+	struct fz_conn *c = z->at;
+	int is_run = call == FZ_stmt_execute || call == FZ_stmt_direct ||
+		     call == FZ_stmt_next_result;
+	int is_ready = c->my == NULL || c->my->status == MYSQL_STATUS_READY;
+
+	if (is_ready && (c->my == NULL || !z->f.mysql_more_results(c->my)))
+		c->is_calls = 0;
+	else if (is_run && z->stmt->sql != NULL)
+		c->is_calls = strncmp(z->stmt->sql, "call", 4) == 0;
+	if (is_ready || c->my->status != FZ_STMT_ROWS)
+		c->reader = NULL;
+	else if (is_run)
+		c->reader = z->stmt;
+}
+
 static void
 carry_out(struct fz *z, const struct fz_step *step)
 {
+	int had_stmt_rows;
 	const char *why;
 
 	/* most of the time the first of each: two are rarely needed */
@@ -70,8 +91,10 @@ carry_out(struct fz *z, const struct fz_step *step)
 	if (why != NULL) {
 		fz_say(z, " left out: %s\n", why);
 	} else {
+		had_stmt_rows = z->at->my != NULL && z->at->my->status == FZ_STMT_ROWS;
 		functions[step->call](z, step->n);
-		note_warnings(z, step->call);
+		note_warnings(z, step->call, had_stmt_rows);
+		note_reader(z, step->call);
 	}
 	for (unsigned i = 0; i < FZ_CONNS; i++)
 		fz_show_conn(z, &z->conns[i]);

@@ -35,7 +35,12 @@ struct fz_stmt {
 	struct fz_value given[FZ_PARAMS], taken[FZ_COLUMNS];
 	const char *sql; /* that was prepared last */
 	int is_ahead[FZ_PARAMS]; /* mysql_stmt_send_long_data() */
+	int is_lost[FZ_PARAMS]; /* the same, and it was refused */
 	int is_half_bound; /* mysql_stmt_bind_param() failed */
+	int is_bound; /* mysql_stmt_bind_param() */
+	int has_cursor; /* it was executed with one */
+	int was_run; /* since it was prepared */
+	int has_old_rows; /* rows were stored when another text was prepared */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
 	int has_old_columns; /* it was called before another text was prepared */
 	int has_columns; /* mysql_stmt_bind_result() took them */
@@ -52,9 +57,10 @@ struct fz_result {
 struct fz_conn {
 	MYSQL *my;
 	int is_async; /* MYSQL_OPT_NONBLOCK was set: _start and _cont can be called */
-	char charset[32]; /* with which it logged in */
 	int was_connected; /* mysql_real_connect() was called */
 	int is_sent; /* mysql_send_query(): the answer was not read */
+	int is_calls; /* a statement called a procedure: what is left is of that */
+	const struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
 	int is_streamed; /* how many warnings there are was told before a statement's rows */
 	struct fz_result results[FZ_RESULTS];
 	unsigned next_result;
@@ -121,6 +127,8 @@ void fz_say(struct fz *z, const char *format, ...) __attribute__((format(printf,
 /* Bytes in quotes, those that do not print as \xNN; NULL is "null". */
 void fz_say_bytes(struct fz *z, const char *bytes, size_t len);
 void fz_say_text(struct fz *z, const char *text);
+/* What went wrong, as both drivers write it. */
+void fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text);
 /* " -> text" */
 void fz_gave_text(struct fz *z, const char *text);
 void fz_gave_int(struct fz *z, long long value);
@@ -156,6 +164,8 @@ void fz_drop_result(struct fz *z, struct fz_result *r);
 /* ---- calls_stmt.c ---- */
 
 void fz_close_stmt(struct fz *z, struct fz_stmt *s);
+/* Rows are kept for it; of a cursor the original keeps some. */
+int fz_has_stored(const struct fz_stmt *s);
 
 /* ---- values.c ---- */
 

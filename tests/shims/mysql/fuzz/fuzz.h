@@ -66,6 +66,6 @@ enum fz_call {
 	FZ_CALLS(FZ_ENUM) FZ_N_CALLS
 };
 
-extern const struct fz_language fz_libmariadb;
+extern const struct fz_language fz_mysql;
 
 #endif

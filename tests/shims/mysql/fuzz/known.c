@@ -85,12 +85,19 @@ has_rows(struct fz *z)
 				     my->status == MYSQL_STATUS_USE_RESULT);
 }
 
+/* Whether it was executed, so that a procedure may have results left. */
+static int
+has_run(const struct fz_stmt *s)
+{
+	return CMY_ORACLE ? s->was_run : s->stmt->state > FZ_EXECUTED;
+}
+
 /* Results of a procedure may be left, and a failure. */
 static int
 is_called(struct fz *z)
 {
 	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "call", 4) == 0 &&
-	       z->stmt->stmt->state > FZ_EXECUTED;
+	       has_run(z->stmt);
 }
 
 static int
@@ -106,24 +113,29 @@ is_detached(struct fz *z)
 }
 
 static int
-is_reading(const struct fz_stmt *s)
+is_reading(const struct fz *z, const struct fz_stmt *s)
 {
+#if CMY_ORACLE
+	return s->stmt != NULL && z->at->reader == s;
+#else
+	(void)z;
 	return s->stmt != NULL && s->stmt->state > FZ_EXECUTED &&
 	       s->stmt->state < MYSQL_STMT_FETCH_DONE;
+#endif
 }
 
 /* With rows that are left. */
 static int
 is_cut_off(struct fz *z)
 {
-	return is_detached(z) && is_reading(z->stmt);
+	return is_detached(z) && is_reading(z, z->stmt);
 }
 
 /* The buffers that it has are those of a statement that was prepared before. */
 static int
 has_old_columns(struct fz *z)
 {
-	return z->stmt->has_old_columns && is_reading(z->stmt);
+	return z->stmt->has_old_columns && is_reading(z, z->stmt);
 }
 
 static int
@@ -150,8 +162,25 @@ is_given_twice(struct fz *z)
 {
 	const struct fz_stmt *s = z->stmt;
 
-	for (unsigned i = 0; s->stmt != NULL && i < s->stmt->param_count; i++) {
+	if (s->stmt == NULL || s->stmt->mysql == NULL)
+		return 0;
+	for (unsigned i = 0; i < s->stmt->param_count; i++) {
 		if (s->is_ahead[i] && !s->stmt->params[i].long_data_used)
+			return 1;
+	}
+	return 0;
+}
+
+/* A parameter's value was to be sent ahead when that could not be, and the library takes it for sent. */
+static int
+is_given_never(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	if (s->stmt == NULL || s->stmt->mysql == NULL)
+		return 0;
+	for (unsigned i = 0; i < s->stmt->param_count; i++) {
+		if (i < FZ_PARAMS && s->is_lost[i])
 			return 1;
 	}
 	return 0;
@@ -180,24 +209,33 @@ is_half_bound(struct fz *z)
 	return z->stmt->is_half_bound;
 }
 
+/* What was bound was bound to the parameters of another text. */
+static int
+is_unbound(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->stmt != NULL && s->stmt->param_count > 0 && s->stmt->bind_param_done &&
+	       !s->is_bound;
+}
+
 static int
 has_more(struct fz *z)
 {
 	return z->at->my != NULL && z->f.mysql_more_results(z->at->my);
 }
 
+static int
+is_busy(struct fz *z)
+{
+	return z->at->my != NULL && z->at->my->status != MYSQL_STATUS_READY;
+}
+
 /* A procedure's results are left, of a statement. */
 static int
 has_calls_results(struct fz *z)
 {
-	for (unsigned i = 0; i < FZ_STMTS; i++) {
-		const struct fz_stmt *s = &z->at->stmts[i];
-
-		if (s->stmt != NULL && s->sql != NULL &&
-			strncmp(s->sql, "call", 4) == 0 && s->stmt->state > FZ_EXECUTED)
-			return 1;
-	}
-	return 0;
+	return z->at->is_calls && (is_busy(z) || has_more(z));
 }
 
 /* The further ones of a query. */
@@ -207,12 +245,6 @@ has_more_texts(struct fz *z)
 	return has_more(z) && !has_calls_results(z);
 }
 
-static int
-is_busy(struct fz *z)
-{
-	return z->at->my != NULL && z->at->my->status != MYSQL_STATUS_READY;
-}
-
 /* Another statement's rows are still to be read. */
 static int
 has_others_rows(struct fz *z)
@@ -220,10 +252,10 @@ has_others_rows(struct fz *z)
 	for (unsigned i = 0; i < FZ_STMTS; i++) {
 		const struct fz_stmt *s = &z->at->stmts[i];
 
-		if (s != z->stmt && is_reading(s))
+		if (s != z->stmt && is_reading(z, s))
 			return 1;
 	}
-	return is_busy(z) && !is_reading(z->stmt);
+	return is_busy(z) && !is_reading(z, z->stmt);
 }
 
 /* Because nothing may be asked. */
@@ -233,14 +265,14 @@ connects_again(struct fz *z)
 	return (is_busy(z) || has_more(z)) && FZ_RECONNECT(z->at->my);
 }
 
+#if CMY_ORACLE
+/* It could not connect. */
 static int
-has_other_charset(struct fz *z)
+has_no_charset(struct fz *z)
 {
-	const MYSQL *my = z->at->my;
-
-	return my != NULL && my->charset != NULL &&
-	       strcmp(z->f.mysql_character_set_name(z->at->my), z->at->charset) != 0;
+	return z->at->was_connected && is_not_connected(z);
 }
+#endif
 
 #if !CMY_ORACLE
 static int
@@ -259,7 +291,15 @@ was_prepared(struct fz *z)
 static int
 has_nothing_stored(struct fz *z)
 {
-	return z->stmt->stmt == NULL || z->stmt->stmt->result.data == NULL;
+	const struct fz_stmt *s = z->stmt;
+
+	return s->stmt == NULL || s->stmt->result.data == NULL || s->has_cursor;
+}
+
+static int
+has_old_rows(struct fz *z)
+{
+	return z->stmt->has_old_rows;
 }
 
 static const struct known calls[] = {
@@ -281,6 +321,10 @@ static const struct known calls[] = {
 	{ FZ_fetch_row, FZ_free_result, has_no_result, "there is no result" },
 	{ FZ_stmt_prepare, FZ_stmt_next_result, has_no_stmt, "there is no statement" },
 	{ FZ_stmt_direct, FZ_stmt_direct, has_no_stmt, "there is no statement" },
+	{ FZ_stmt_seek, FZ_stmt_row_seek, has_old_rows,
+		"the original has places of rows that are gone" },
+	{ FZ_stmt_free_result, FZ_stmt_free_result, has_old_rows,
+		"the original has places of rows that are gone" },
 	{ FZ_stmt_seek, FZ_stmt_row_seek, has_nothing_stored,
 		"it takes the statement for one that is being read" },
 	{ FZ_stmt_init, FZ_stmt_direct, has_rows, "the original loses its place" },
@@ -310,8 +354,6 @@ static const struct known calls[] = {
 	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
 		"the original tells of results that nobody asked for" },
 	{ FZ_stmt_free_result, FZ_stmt_reset, is_detached, "the original ends" },
-	{ FZ_reset_connection, FZ_reset_connection, has_other_charset,
-		"the server has the login's then, and the original does not know" },
 	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, has_old_columns, "the original ends" },
@@ -323,8 +365,12 @@ static const struct known calls[] = {
 	{ FZ_select_db, FZ_select_db, has_more, "the original loses its place" },
 	{ FZ_select_db, FZ_select_db, is_busy, "the original loses its place" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_half_bound, "the values are anything" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_unbound,
+		"the values are of the type of that number, or of none" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_given_twice,
 		"the server takes the second value for something else" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_given_never,
+		"the server gets too few values" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
 		"the original is out of sync with itself" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_interrupted,
@@ -342,6 +388,15 @@ static const struct known calls[] = {
 #if !CMY_ORACLE
 	{ FZ_stmt_direct, FZ_stmt_direct, was_prepared,
 		"the original has fields then whose memory is gone" },
+#endif
+#if CMY_ORACLE
+	{ FZ_escape, FZ_charset_info, has_no_charset, "the original ends" },
+	{ FZ_stmt_metadata, FZ_stmt_metadata, is_detached, "the original ends" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, is_unprepared,
+		"the original takes the statement for prepared" },
+	{ FZ_change_user, FZ_change_user, has_more, "the original loses its place" },
+	{ FZ_list_fields, FZ_list_fields, is_busy,
+		"the original forgets what is still to be read" },
 #endif
 	{ FZ_list_fields, FZ_list_fields, has_no_database,
 		"what is wrong first is told, there or in the name" },

@@ -74,7 +74,7 @@ static const struct fz_list lists[] = { LIST(results), LIST(settings), LIST(read
 #define FZ_WEIGHT(name, weight) weight,
 static const unsigned weights[] = { FZ_CALLS(FZ_WEIGHT) };
 
-const struct fz_language fz_libmariadb = {
+const struct fz_language fz_mysql = {
 	.weights = weights,
 	.n_calls = FZ_N_CALLS,
 	.first = FZ_connect,

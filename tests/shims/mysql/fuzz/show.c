@@ -9,6 +9,12 @@
 
 #define MAX_BYTES 200u
 
+#define CR_SERVER_GONE_ERROR      2006u
+#define CR_SERVER_LOST            2013u
+#define ER_UNKNOWN_STMT_HANDLER   1243u
+#define CR_CANT_READ_CHARSET      2019u
+#define CR_UNSUPPORTED_PARAM_TYPE 2036u
+
 /* The bits of a server's status that are of one statement or cursor only: the pool tells none of one that failed,
  * and reads cursors by itself. */
 #define VOLATILE 0x48f0u
@@ -124,6 +130,30 @@ fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row)
 	fz_say(z, "\n");
 }
 
+void
+fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text)
+{
+	const char *row = strstr(text, " at row ");
+	size_t len = row != NULL ? (size_t)(row - text) : strlen(text);
+
+	/* the number of the row is the server's, also from before mysql_reset_connection(); Oracle's library has one number for all that is lost, and the pool says whether it was sent */
+	if (CMY_ORACLE && (code == CR_SERVER_GONE_ERROR || code == CR_SERVER_LOST)) {
+		fprintf(to, "error: lost");
+		return;
+	}
+	/* where its files are is the build's */
+	if (CMY_ORACLE && code == CR_CANT_READ_CHARSET)
+		len = strcspn(text, "(");
+	/* it forgets to put in what it is about */
+	if (CMY_ORACLE && code == CR_UNSUPPORTED_PARAM_TYPE)
+		len = strcspn(text, ":");
+	/* which number a statement has is the server's matter */
+	if (code == ER_UNKNOWN_STMT_HANDLER)
+		len = strcspn(text, "(");
+	fprintf(to, "error %u %s ", code, sqlstate);
+	put_bytes(to, text, len);
+}
+
 /* ---- statements ---- */
 
 static int
@@ -160,9 +190,9 @@ fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n)
 static void
 put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number, int has_warnings)
 {
-	fprintf(to, "    statement %d: state %d error %u %s ", number, (int)stmt->state,
-		z->f.mysql_stmt_errno(stmt), z->f.mysql_stmt_sqlstate(stmt));
-	put_text(to, z->f.mysql_stmt_error(stmt));
+	fprintf(to, "    statement %d: state %d ", number, (int)stmt->state);
+	fz_put_error(to, z->f.mysql_stmt_errno(stmt), z->f.mysql_stmt_sqlstate(stmt),
+		z->f.mysql_stmt_error(stmt));
 	fprintf(to, "\n    statement %d: parameters %lu fields %u rows %lld alive %d",
 		number, z->f.mysql_stmt_param_count(stmt),
 		z->f.mysql_stmt_field_count(stmt),
@@ -182,6 +212,15 @@ put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number, int has_warnings)
 
 /* ---- connections ---- */
 
+/* Where it was not known, the original has none, and ends when asked for it; Oracle's also when it could not connect. */
+static int
+has_charset(const struct fz_conn *c)
+{
+	if (CMY_ORACLE && c->was_connected && c->my->net.FZ_VIO == NULL)
+		return 0;
+	return c->my->charset != NULL;
+}
+
 static void
 put_state(struct fz *z, FILE *to, struct fz_conn *c)
 {
@@ -193,9 +232,11 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 			? my->server_status & ~VOLATILE
 			: my->server_status & ~(VOLATILE | SERVER_STATUS_IN_TRANS);
 
-	fprintf(to, "    status %d error %u %s ", (int)my->status, z->f.mysql_errno(my),
-		z->f.mysql_sqlstate(my));
-	put_text(to, z->f.mysql_error(my));
+	fprintf(to, "    status %d ", (int)my->status);
+	/* Oracle's library leaves what a connect before told */
+	fz_put_error(to, z->f.mysql_errno(my),
+		CMY_ORACLE && z->f.mysql_errno(my) == 0 ? "" : z->f.mysql_sqlstate(my),
+		z->f.mysql_error(my));
 	fprintf(to, "\n    affected %lld id %llu bits %x warnings %u more %d info ",
 		(long long)z->f.mysql_affected_rows(my),
 		(unsigned long long)z->f.mysql_insert_id(my), is_ready ? bits : 0,
@@ -210,8 +251,7 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 	fputs(" host ", to);
 	put_text(to, my->host);
 	fputs(" charset ", to);
-	/* where it was not known, the original has none, and ends when asked for it */
-	put_text(to, my->charset != NULL ? z->f.mysql_character_set_name(my) : NULL);
+	put_text(to, has_charset(c) ? z->f.mysql_character_set_name(my) : NULL);
 	fputc('\n', to);
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * The same calls in random order, on the original libmariadb and on the shim, on two servers that are alike.
+ * The same calls in random order, on an original library and on the shim, on two servers that are alike.
+ *
+ *     test_mysql_fuzz                  libmariadb
+ *     test_mysql_fuzz oracle LIBRARY   Oracle's flavour; its original is that file, which Debian 12 does not have
  *
  * CHECK_MYSQL_SEQUENCES    how many sequences (150)
  * CHECK_MYSQL_DIFFERENCES  how many that differ are shown before it gives up (1)
@@ -27,8 +30,7 @@ static struct cnt_server server;
 static struct cnt_rig rig;
 static void renew(void);
 static struct fz_contest contest = {
-	.language = &fz_libmariadb,
-	.name = "libmariadb:",
+	.language = &fz_mysql,
 	.count = "CHECK_MYSQL_SEQUENCES",
 	.default_count = "150",
 	.differences = "CHECK_MYSQL_DIFFERENCES",
@@ -36,6 +38,8 @@ static struct fz_contest contest = {
 };
 static struct cmy_original f;
 static MYSQL *admins[2]; /* of the server of each, without a pool */
+static const char *original = CNT_ORIGINAL_LIBMARIADB;
+static const char *driver = CNT_DRIVER_MARIADB, *shim = CNT_OUR_LIBMARIADB;
 
 /* clang-format off */
 static const char *const setup_sql[] = {
@@ -83,7 +87,7 @@ log_in(const struct cnt_server *s)
 static void
 make_peer(struct fz_peer *peer, const char *library, const char *socket)
 {
-	peer->argv[0] = CNT_DRIVER;
+	peer->argv[0] = driver;
 	peer->argv[1] = library;
 	peer->argv[2] = socket;
 }
@@ -104,8 +108,8 @@ setup(void **state)
 	}
 	admins[0] = log_in(&server);
 	admins[1] = log_in(&rig.server);
-	make_peer(&contest.original, CNT_ORIGINAL_LIBMARIADB, server.socket);
-	make_peer(&contest.ours, CNT_OUR_LIBMARIADB, rig.server.socket);
+	make_peer(&contest.original, original, server.socket);
+	make_peer(&contest.ours, shim, rig.server.socket);
 	return 0;
 }
 
@@ -163,7 +167,7 @@ renew(void)
 }
 
 static void
-random_calls_give_what_libmariadb_gives(void **state)
+random_calls_give_what_the_original_gives(void **state)
 {
 	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
@@ -173,12 +177,22 @@ random_calls_give_what_libmariadb_gives(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_calls_give_what_libmariadb_gives),
+		cmocka_unit_test(random_calls_give_what_the_original_gives),
 	};
 
+	contest.name = "libmariadb:";
+	if (argc == 3 && strcmp(argv[1], "oracle") == 0) {
+		contest.name = "libmysqlclient:";
+		original = argv[2];
+		driver = CNT_DRIVER_ORACLE;
+		shim = CNT_OUR_LIBMYSQLCLIENT;
+	} else if (argc != 1) {
+		fprintf(stderr, "usage: %s [oracle LIBRARY]\n", argv[0]);
+		return 2;
+	}
 	cnt_server_need(CNT_MARIADB);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
