@@ -320,6 +320,7 @@ attach_begin(PGconn *conn, int is_waited_for)
 	int r;
 
 	conn->status = CONNECTION_BAD;
+	conn->is_polled = 0;
 	conn->is_unreachable = 0;
 	conn->gives_login = 0;
 	if (cpq_port_check(&conn->info, &conn->error) < 0)
@@ -500,6 +501,15 @@ poll_session(PGconn *conn)
 	}
 }
 
+/* In libpq a connection is never there at the first question, and there are programs that rely on it. Nothing has been
+ * read by then, unless it was there when it was begun: then there is nothing to wait for. */
+static PostgresPollingStatusType
+poll_first(PGconn *conn)
+{
+	conn->is_polled = 1;
+	return cenote_is_connected(conn->session) ? PGRES_POLLING_WRITING : goes_on(conn);
+}
+
 PostgresPollingStatusType
 cpq_PQconnectPoll(PGconn *conn)
 {
@@ -507,6 +517,8 @@ cpq_PQconnectPoll(PGconn *conn)
 
 	if (conn == NULL)
 		return PGRES_POLLING_FAILED;
+	if (conn->status == CONNECTION_STARTED && !conn->is_polled)
+		return poll_first(conn);
 	status = poll_session(conn);
 	if (status == PGRES_POLLING_FAILED && cpq_fall_back(conn, 0) == 0)
 		return PGRES_POLLING_WRITING;

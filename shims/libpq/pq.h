@@ -232,6 +232,7 @@ struct pg_conn {
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
 	int is_resetting;
+	int is_polled; /* this attempt was asked about */
 	int is_unreachable; /* the last attempt found no cenoted */
 	int gives_login; /* this attempt has the program's user and password */
 	int needs_password; /* the last one failed since the program gave none */

@@ -461,6 +461,33 @@ poll_to_its_end(struct fixture *f, PGconn *conn, poll_function *poll_it)
 	return status;
 }
 
+/* As in libpq, also when the answer is there before the program asks. */
+static void
+the_first_poll_has_no_connection_yet(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *conn = f->ours.f.PQconnectStart(f->conninfo);
+	struct pollfd p = { .fd = f->ours.f.PQsocket(conn), .events = POLLIN };
+	PostgresPollingStatusType first;
+
+	for (int again = 0; again < 2; again++) {
+		/* nothing comes if the answer has been read already: that is tried, too */
+		(void)poll(&p, 1, 500);
+		first = again ? f->ours.f.PQresetPoll(conn)
+			      : f->ours.f.PQconnectPoll(conn);
+		assert_true(
+			first == PGRES_POLLING_READING || first == PGRES_POLLING_WRITING);
+		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_STARTED);
+		assert_int_equal(
+			poll_to_its_end(f, conn,
+				again ? f->ours.f.PQresetPoll : f->ours.f.PQconnectPoll),
+			PGRES_POLLING_OK);
+		assert_int_equal(f->ours.f.PQresetStart(conn), 1);
+		p.fd = f->ours.f.PQsocket(conn);
+	}
+	f->ours.f.PQfinish(conn);
+}
+
 static void
 a_late_refusal_is_fallen_back_from_too(void **state)
 {
@@ -949,6 +976,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_original_that_is_not_there_is_named),
 		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
+		cmocka_unit_test(the_first_poll_has_no_connection_yet),
 		cmocka_unit_test(standard_descriptors_that_are_closed_are_not_taken),
 		cmocka_unit_test(signals_locale_and_environment_stay),
 		cmocka_unit_test(nothing_is_printed_but_notices),
