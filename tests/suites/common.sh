@@ -24,6 +24,7 @@ suites_cache=${CENOTE_SUITES_CACHE:-}
 server_pid=
 pool_pid=
 way_env=()
+setup_seconds=0
 pg_bin=/usr/lib/postgresql/15/bin
 pg_share=
 pg_port=5432
@@ -293,13 +294,24 @@ fetch_pypi()
 	fetch_begin
 	if [ ! -f "$fetch_dir/$file" ]; then
 		say "fetching the sdist $file"
-		timeout 300 /usr/bin/python3 -m pip -q download --no-deps --no-binary :all: \
+		timeout 300 /usr/bin/python3 -m pip -q download --no-deps --no-binary "$1" \
 			-d "$fetch_dir" "$1==$2" >"$work/out/fetch.txt" 2>&1 ||
 			{ tail -n 5 "$work/out/fetch.txt" && not_run "no sdist of $1 $2"; }
 	fi
 	mkdir -p "$work/$3"
-	tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 ||
+	{ tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 && chmod -R a+rX "$work/$3"; } ||
 		not_run "$file cannot be unpacked"
+}
+
+# build_venv PACKAGE…: Python packages, directories of sources among them, in $work/venv.
+build_venv()
+{
+	say "building"
+	{
+		/usr/bin/python3 -m venv "$work/venv" &&
+			CC="ccache gcc" timeout 600 "$work/venv/bin/pip" -q install "$@"
+	} >"$work/out/build.txt" 2>&1 ||
+		{ tail -n 20 "$work/out/build.txt" && not_run "it does not build"; }
 }
 
 # The tests must be of the server's release: take both from the same version's packages.
@@ -341,6 +353,21 @@ prove_results()
 	}
 	/^ok$/ { print "pass " file ": runs to its end" }
 	/^(Dubious|Failed)/ { print "fail " file ": runs to its end" }
+	' "$1"
+}
+
+# unittest_results FILE: what Python's "unittest -v" wrote, as "pass|fail|skip TEST" lines: "test (module.Class.test)",
+# or with a first line of documentation in between; warnings may come before the verdict.
+unittest_results()
+{
+	awk '
+	match($0, /^test[A-Za-z0-9_]+ \([A-Za-z0-9_.]+\)/) {
+		name = substr($0, RSTART, RLENGTH); sub(/ /, "", name)
+	}
+	name == "" { next }
+	/ok$/ { print "pass " name; name = "" }
+	/(FAIL|ERROR|unexpected success)$/ { print "fail " name; name = "" }
+	/expected failure$|skipped / { print "skip " name; name = "" }
 	' "$1"
 }
 
@@ -400,6 +427,17 @@ CONF
 	done
 }
 
+# fresh_server DATABASE…: without what another run left in the cluster.
+fresh_server()
+{
+	local start=$SECONDS
+	stop_pool
+	[ -z "$server_pid" ] || stop_server
+	rm -rf "$work/data"
+	start_server "$@"
+	setup_seconds=$((setup_seconds + SECONDS - start))
+}
+
 # What starts a program as the server's user without a process in between that signals stop at.
 as=()
 [ "$(id -u)" != 0 ] || as=(setpriv --reuid="$server_user" --regid="$server_user" --init-groups)
@@ -408,7 +446,7 @@ as=()
 # Everything else goes to the original library.
 start_pool()
 {
-	local entry name
+	local entry name start=$SECONDS
 	say "starting cenoted"
 	{
 		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
@@ -436,6 +474,7 @@ start_pool()
 	wait_for cenoted $pool_pid as_user env "${way_env[@]}" "$pg_bin/psql" -X -h "$work/run" \
 		-p "$pg_port" -U postgres -c 'select 1' "${1%:*}"
 	rm -f "$work"/maps/shim.*
+	setup_seconds=$((setup_seconds + SECONDS - start))
 }
 
 # ---------------------------------------------------------------------------- running
@@ -459,20 +498,27 @@ use_shim() # preload|soname
 	fi
 }
 
+# run_way FUNCTION LIST: how long it took, without what starting servers took, is in run_seconds.
+run_way()
+{
+	local start=$SECONDS
+	setup_seconds=0
+	"$@"
+	run_seconds=$((SECONDS - start - setup_seconds))
+}
+
 native_seconds=0
 shim_seconds=0
 run_both() # FUNCTION
 {
-	local start=$SECONDS
 	say "running natively"
 	use_native
-	"$1" "$work/out/native.list"
-	native_seconds=$((SECONDS - start))
+	run_way "$1" "$work/out/native.list"
+	native_seconds=$run_seconds
 	say "running on the shim"
-	start=$SECONDS
 	use_shim preload
-	"$1" "$work/out/shim.list"
-	shim_seconds=$((SECONDS - start))
+	run_way "$1" "$work/out/shim.list"
+	shim_seconds=$run_seconds
 }
 
 with_status() # STATUS LIST: the names
