@@ -771,11 +771,53 @@ find_end_of_character(struct cod_span text, struct cod_span *ret_inner)
 	return 0;
 }
 
+/* What may be one word, name, number or literal with what stands beside it, and what one operator or the
+ * beginning of a comment. */
+enum kind {
+	KIND_NONE,
+	KIND_WORD,
+	KIND_OPERATOR
+};
+
+static enum kind
+kind_of(char c)
+{
+	if (is_joining(c) || (c && strchr("'\"`[].@#", c)))
+		return KIND_WORD;
+	return c && strchr("+-*/<>=~!%^&|:\\", c) ? KIND_OPERATOR : KIND_NONE;
+}
+
+static int
+would_join(char left, char right)
+{
+	return kind_of(left) != KIND_NONE && kind_of(left) == kind_of(right);
+}
+
+/* The braces kept what is put from `at` on apart from what is on its left, and on its right. */
+static void
+keep_apart(struct translation *t, size_t at, struct cod_span rest)
+{
+	struct out *out = t->out;
+
+	if (t->state || out->n == 0)
+		return;
+	if (rest.p < rest.end && would_join(out->p[out->n - 1], *rest.p))
+		put_text(t, " ");
+	if (at == 0 || at == out->n || !would_join(out->p[at - 1], out->p[at]))
+		return;
+	put_text(t, " ");
+	if (t->state)
+		return;
+	memmove(out->p + at + 1, out->p + at, out->n - at - 1);
+	out->p[at] = ' ';
+}
+
 /* Behind the closing brace. */
 static const char *
 translate_escape(struct translation *t, struct cod_span text)
 {
-	struct cod_span inner;
+	struct cod_span inner, rest = text;
+	size_t at = t->out->n;
 
 	if (find_end_of_character(text, &inner) < 0 &&
 		find_closing(t, text, '{', '}', &inner) < 0) {
@@ -790,7 +832,9 @@ translate_escape(struct translation *t, struct cod_span text)
 	t->depth++;
 	escape(t, inner);
 	t->depth--;
-	return inner.end + 1;
+	rest.p = inner.end + 1;
+	keep_apart(t, at, rest);
+	return rest.p;
 }
 
 static void

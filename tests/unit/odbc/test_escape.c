@@ -79,6 +79,14 @@ static const struct escape_case cases[] = {
 	/* joins */
 	{ PG, "from {oj a left outer join b on a.x = b.x} where ?",
 		"from  a left outer join b on a.x = b.x where $1", 1 },
+	/* what braces kept apart stays so */
+	{ PG, "select{oj a}from", "select a from", 0 },
+	{ PG, "a{oj b}$c$?$d$", "a b $c$?$d$", 0 },
+	{ PG, "1{oj .5}{oj }2", "1 .5 2", 0 },
+	{ MY, "1-{oj -?}-?", "1- -?-?", 2 },
+	{ MY, "1-{oj -}-?", "1- - -?", 1 },
+	{ LITE, "'a'{d '2024-02-29'}'b'", "'a' '2024-02-29' 'b'", 0 },
+	{ PG, "({fn ucase(a)})={fn ucase(b)}", "(upper(a))=upper(b)", 0 },
 	{ PG, "{oj a left outer join {oj b join c on {d '2024-02-29'} = c.d} on 1 = 1}",
 		" a left outer join  b join c on DATE '2024-02-29' = c.d on 1 = 1", 0 },
 	/* functions */
