@@ -739,6 +739,9 @@ escape(struct translation *t, struct cod_span text)
 		return;
 	}
 	word = cod_lex_word(&text);
+	/* a name may go on with it, so that no quoted text begins there */
+	if (length(text) > 0 && *text.p == '$')
+		word.end = ++text.p;
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
 		if (cod_lex_is(word, escapes[i].keyword)) {
 			escapes[i].escape(t, text);

@@ -80,6 +80,7 @@ static const struct escape_case cases[] = {
 	{ PG, "from {oj a left outer join b on a.x = b.x} where ?",
 		"from  a left outer join b on a.x = b.x where $1", 1 },
 	/* what braces kept apart stays so */
+	{ PG, "{oj$$}$$?", "42000", -1 },
 	{ PG, "select{oj a}from", "select a from", 0 },
 	{ PG, "a{oj b}$c$?$d$", "a b $c$?$d$", 0 },
 	{ PG, "1{oj .5}{oj }2", "1 .5 2", 0 },
