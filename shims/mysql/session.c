@@ -195,7 +195,9 @@ reset(struct cmy_session *s)
 	if (s->backend != CMY_BACKEND_MYSQL || has_database(my) || !own || *own == '\0')
 		return finish(s, cenote_reset);
 	none = my->db ? "" : NULL;
+	s->is_untracked = 1; /* what a login tells is not asked for */
 	r = login_again(s, my->user, passwd, NULL);
+	s->is_untracked = 0;
 	if (cmy_keep_text(&my->db, none) == 0)
 		return r;
 	cmy_error(my, CR_OUT_OF_MEMORY, NULL);

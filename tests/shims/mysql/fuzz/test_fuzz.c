@@ -43,6 +43,8 @@ static const char *driver = CNT_DRIVER_MARIADB, *shim = CNT_OUR_LIBMARIADB;
 
 /* clang-format off */
 static const char *const setup_sql[] = {
+	/* the two connections of a sequence may wait for each other */
+	"set global innodb_lock_wait_timeout = 2, lock_wait_timeout = 2",
 	"create table items (id int not null auto_increment primary key, name varchar(40) default 'x' unique,"
 	" price decimal(10,2) unsigned, stamp datetime(3), raw blob) engine=innodb default charset=utf8mb4",
 	"create table children (item int references items(id)) engine=innodb",
