@@ -856,6 +856,10 @@ translate(struct translation *t, struct cod_span text)
 		}
 		behind = next(t, text);
 		put(t, text.p, (size_t)(behind - text.p));
+		/* the end of its line was a blank at the end of an argument or of an escape */
+		if (behind == text.end && t->depth > 0 &&
+			cod_lex_is_line_comment(t->options->dialect, text))
+			put_text(t, "\n");
 		text.p = behind;
 	}
 }

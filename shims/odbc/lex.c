@@ -186,6 +186,12 @@ skip_opaque(enum cod_dialect dialect, const char *begin, struct cod_span t)
 }
 
 int
+cod_lex_is_line_comment(enum cod_dialect dialect, struct cod_span text)
+{
+	return is_line_comment(&rules[dialect], text);
+}
+
+int
 cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text)
 {
 	return skip_opaque(dialect, begin, text) != NULL;

@@ -18,6 +18,8 @@ struct cod_span {
  */
 const char *cod_lex_skip(
 	enum cod_dialect dialect, const char *begin, struct cod_span text);
+/* Whether a comment begins here that ends with its line. */
+int cod_lex_is_line_comment(enum cod_dialect dialect, struct cod_span text);
 /* A literal, a quoted name or a comment. */
 int cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text);
 

@@ -81,6 +81,8 @@ static const struct escape_case cases[] = {
 		"from  a left outer join b on a.x = b.x where $1", 1 },
 	/* what braces kept apart stays so */
 	{ PG, "{oj$$}$$?", "42000", -1 },
+	{ PG, "{oj a--\n}?", " a--\n$1", 1 },
+	{ PG, "{fn ucase(a -- ?\n)}", "upper(a -- ?\n)", 0 },
 	{ PG, "select{oj a}from", "select a from", 0 },
 	{ PG, "a{oj b}$c$?$d$", "a b $c$?$d$", 0 },
 	{ PG, "1{oj .5}{oj }2", "1 .5 2", 0 },
