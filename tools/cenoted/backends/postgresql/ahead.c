@@ -221,7 +221,7 @@ ahead(struct cnd_session *s, const struct cnd_ahead *what)
 		if (s->out.mem == NULL && cnd_pg_enter(s, s->diag) < 0)
 			return CENOTE_AGAIN;
 		cnc_buf_clear(&s->out, SIZE_MAX);
-		s->out_ready = s->out_unsynced = 0;
+		s->out_ready = s->out_before = s->out_unsynced = 0;
 		s->ahead_facts = s->facts.has_standard_strings;
 	}
 	if (!has_room(s) || try_add(s, what, &a) != CENOTE_OK)

@@ -191,7 +191,7 @@ cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 	if (cnc_buf_len(&s->out) > 0)
 		cnd_pg_ahead_forget(s);
 	cnc_buf_clear(&s->out, OUT_KEEP);
-	s->out_ready = s->out_unsynced = 0;
+	s->out_ready = s->out_before = s->out_unsynced = 0;
 	if (s->out.mem == NULL)
 		cnc_buf_init(&s->out, s->mem, OUT_MAX);
 	s->is_closing_spent = 0;
