@@ -11,8 +11,10 @@ shim_module=mysql
 original_variable=CENOTE_LIBMARIADB
 original_pattern='/lib\(mariadb\|mysqlclient\)[.-]'
 server_name=MariaDB
+# Whoever is not root: the user mysql comes with MariaDB's service, which nothing here needs.
 server_user=mysql
-[ "$(id -u)" != 0 ] || as=(setpriv --reuid=mysql --regid=mysql --init-groups)
+id -u mysql >/dev/null 2>&1 || server_user=postgres
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid="$server_user" --regid="$server_user" --init-groups)
 # Sources and tests of one release.
 mariadb_version=10.11.18-0+deb12u1
 test_password="test"
@@ -35,7 +37,7 @@ make_certificates()
 			openssl x509 -req -days 2 -in "$dir/csr.pem" -CA "$dir/ca.pem" \
 				-CAkey "$dir/ca.key" -CAcreateserial -out "$dir/cert.pem"
 	} >"$work/out/tls.txt" 2>&1 || not_run "no certificates"
-	[ "$(id -u)" != 0 ] || chown -R mysql: "$dir"
+	[ "$(id -u)" != 0 ] || chown -R "$server_user": "$dir"
 }
 
 # A free port: the server listens on the loopback, since suites want TCP as well.
@@ -52,7 +54,7 @@ start_server() # DATABASE…
 	make_certificates
 	my_port=$(free_port)
 	mariadb-install-db --no-defaults --datadir="$work/data" --skip-test-db \
-		--auth-root-authentication-method=normal ${as:+--user=mysql} \
+		--auth-root-authentication-method=normal ${as:+--user="$server_user"} \
 		>"$work/out/install.txt" 2>&1 ||
 		{ tail -n 5 "$work/out/install.txt" && not_run "mariadb-install-db fails"; }
 	(cd "$work" && exec setsid bash -c 'exec "$@"' server "${as[@]}" mariadbd --no-defaults \
