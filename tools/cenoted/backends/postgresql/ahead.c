@@ -351,9 +351,10 @@ cnd_pg_ahead_drain(struct cnd_session *s)
 {
 	int r = CENOTE_OK;
 
-	if (s->ahead_at < s->n_ahead)
+	if (s->ahead_at < s->n_ahead && !s->is_skipping)
 		cnd_pg_stop(s, CENOTE_ERR_SERVER);
-	while (s->ahead_at < s->n_ahead && r == CENOTE_OK) {
+	/* behind an error the server leaves the rest out */
+	while (s->ahead_at < s->n_ahead && r == CENOTE_OK && !s->is_skipping) {
 		(void)cnd_pg_run_begin(s, NULL);
 		r = set_run(s, &s->ahead[s->ahead_at++]);
 		s->run.in_rows = 1;
