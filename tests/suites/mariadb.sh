@@ -95,7 +95,7 @@ start_pool()
 	{
 		printf '[cenoted]\nrun_dir = %s\nbackend_dir = %s\nlog = %s\n' "$work/pool" \
 			"$work/backends" "$work/out/cenoted.log"
-		[ "$(id -u)" != 0 ] || echo "user = mysql"
+		[ "$(id -u)" != 0 ] || echo "user = $server_user"
 		for entry in "$@"; do
 			name=${entry%:*}
 			printf '\n[pool %s]\nbackend = mysql\n' "$name"
