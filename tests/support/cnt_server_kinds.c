@@ -248,7 +248,8 @@ my_write_conf(const struct cnt_server *s, FILE *f)
 		"innodb_buffer_pool_size = 64M\n"
 		"innodb_log_file_size = 16M\n"
 		"innodb_flush_log_at_trx_commit = 0\n"
-		"innodb_flush_method = nosync\n",
+		"innodb_flush_method = nosync\n"
+		"debug_no_sync\n",
 		geteuid() == 0 ? "user = root\n" : "", s->dir, s->socket, s->dir, s->dir);
 	if (s->flags & CNT_SERVER_TCP)
 		fprintf(f,
