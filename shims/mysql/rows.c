@@ -239,6 +239,7 @@ cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s)
 	st->res = s->head;
 	st->is_whole = 0;
 	st->next = 0;
+	st->at = CMY_NO_ROW;
 	st->reading = CMY_READ_STREAM;
 	s->head = NULL;
 	s->using = st;
@@ -435,6 +436,7 @@ keep_rest(struct cmy_stmt *st)
 {
 	int r;
 
+	st->at = CMY_NO_ROW;
 	for (;;) {
 		for (; st->next < cenote_result_n_rows(st->res); st->next++) {
 			if (cmy_kept_add(&st->kept, st->res, st->next) < 0)

@@ -24,6 +24,8 @@ enum cmy_reading {
 	CMY_READ_STORED /* all of `res` is here */
 };
 
+#define CMY_NO_ROW UINT64_MAX
+
 struct cmy_stmt {
 	MYSQL_STMT pub; /* what the program sees; must be first */
 	cenote_stmt *prepared; /* NULL: not yet */
@@ -39,7 +41,7 @@ struct cmy_stmt {
 	struct cmy_kept *kept; /* rows stored that `res` has no more; NULL: none */
 	enum cmy_reading reading;
 	uint64_t next; /* row of `res`, unless it is stored: then the program moves it */
-	uint64_t at; /* the row that was fetched last, of `res` */
+	uint64_t at; /* the row that was fetched last, of `res`; CMY_NO_ROW: none yet */
 	cenote_params *params;
 	struct cmy_long *longs; /* one for each parameter; NULL: none came in pieces */
 	int has_sent_longs; /* libcenote has pieces for the next execution */

@@ -222,6 +222,23 @@ orders(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
+/* At a place that no row was fetched from there is no value. */
+static void
+column_of_none(MYSQL_STMT *stmt)
+{
+	char value[8] = "kept";
+	my_bool is_null = 0;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING,
+		.buffer = value,
+		.buffer_length = sizeof(value),
+		.is_null = &is_null };
+
+	f.mysql_stmt_data_seek(stmt, 2);
+	show(stmt, "column", f.mysql_stmt_fetch_column(stmt, &b, 0, 0));
+	printf("  null %d [%s]\n", is_null, value);
+	f.mysql_stmt_data_seek(stmt, 0);
+}
+
 static void
 places(void)
 {
@@ -229,6 +246,10 @@ places(void)
 	MYSQL_ROW_OFFSET at;
 
 	prepare(stmt, "select seq from seq_1_to_4");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	column_of_none(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
 	execute(stmt);
 	bind_text(stmt);
 	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
