@@ -7,7 +7,8 @@
 
 /*
  * What two drivers make of the same sequences. How many, and how many that differ are shown before it gives
- * up, is in the environment, and CNT_SEED is that of the first of them; each has the next number.
+ * up, is in the environment, and CNT_SEED is that of the first of them; each has the next number. What ends the
+ * original is said, and is no difference.
  */
 struct fz_contest {
 	const struct fz_language *language;
@@ -17,9 +18,10 @@ struct fz_contest {
 	const char *default_count;
 	const char *differences; /* a variable: how many that differ (1) */
 	void (*renew)(void); /* what a sequence left must not be there for the next one */
+	uint64_t n_crashes; /* of the original */
 };
 
-/* The number that differed. */
+/* The number that differed; one more if the original crashed too often for that to mean much. */
 uint64_t fz_contest_run(struct fz_contest *c);
 
 #endif

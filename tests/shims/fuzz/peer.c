@@ -97,6 +97,7 @@ end(struct fz_peer *peer)
 	close(peer->to);
 	close(peer->from);
 	peer->pid = 0;
+	peer->has_crashed = !is_silent;
 	snprintf(peer->text, peer->size + 1, is_silent ? "silent" : "ended: status %x",
 		(unsigned)status);
 }
@@ -108,6 +109,7 @@ fz_peer_answer(struct fz_peer *peer)
 	int is_well = read_bytes(peer, &len, sizeof(len));
 
 	free(peer->text);
+	peer->has_crashed = 0;
 	peer->size = len > 64 ? len : 64;
 	peer->text = calloc(1, peer->size + 1);
 	if (peer->text == NULL)

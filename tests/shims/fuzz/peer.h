@@ -13,6 +13,7 @@ struct fz_peer {
 	int to, from;
 	char *text; /* what it wrote of the sequence last; the end of it says how it ended */
 	size_t size;
+	int has_crashed; /* at the sequence last: it did not hang, and wrote nothing */
 };
 
 /* Hand it a sequence; it is started if it does not run. */

@@ -8,14 +8,19 @@
 int
 cnt_rig_start(struct cnt_rig *rig)
 {
+	return cnt_rig_start_with(
+		rig, "grant process, connection admin on *.* to app@localhost");
+}
+
+int
+cnt_rig_start_with(struct cnt_rig *rig, const char *sql)
+{
 	char config[1024], server[160];
 	struct cnt_server *s = &rig->server;
 
 	/* the build's own libmariadb.so.3 must not be that of cenoted's backend */
 	cnt_clean_environment();
-	if (cnt_server_start(s, CNT_MARIADB, 0) < 0 ||
-		cnt_server_sql(
-			s, "grant process, connection admin on *.* to app@localhost") < 0)
+	if (cnt_server_start(s, CNT_MARIADB, 0) < 0 || cnt_server_sql(s, sql) < 0)
 		return -1;
 	snprintf(s->server_line + strlen(s->server_line),
 		sizeof(s->server_line) - strlen(s->server_line), " local_infile=yes");

@@ -16,6 +16,8 @@ struct cnt_rig {
 
 /* 0, or -1 and it was said why. */
 int cnt_rig_start(struct cnt_rig *rig);
+/* With other SQL than the grants, which the server gets before anyone logs in. */
+int cnt_rig_start_with(struct cnt_rig *rig, const char *sql);
 int cnt_rig_stop(struct cnt_rig *rig);
 
 #endif
