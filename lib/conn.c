@@ -437,6 +437,16 @@ cenote_is_busy(const cenote_conn *conn)
 	return conn && !cn_has_answer(conn);
 }
 
+uint32_t
+cenote_n_answered(const cenote_conn *conn)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; conn && i < conn->n_finished; i++)
+		n += !cn_request_at(conn, i)->is_hidden;
+	return n;
+}
+
 int
 cenote_is_connected(const cenote_conn *conn)
 {

@@ -288,6 +288,13 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_process(cenote_conn *conn);
  */
 CENOTE_API int cenote_is_busy(const cenote_conn *conn);
 
+/**
+ * How many requests were answered to their end, and have not been taken to theirs
+ * (CENOTE_DONE). A notice handler may ask it, too: its notice is of the request behind
+ * these, if there is one.   Since: 0.1
+ */
+CENOTE_API uint32_t cenote_n_answered(const cenote_conn *conn);
+
 /** 1 when attached or able to re-attach without the program noticing, else 0. Since: 0.1 */
 CENOTE_API int cenote_is_connected(const cenote_conn *conn);
 

@@ -355,6 +355,7 @@ calls_without_a_handle_are_refused(void **state)
 	assert_int_equal(cenote_wait_ms(NULL), -1);
 	assert_int_equal(cenote_process(NULL), CENOTE_ERR_ARG);
 	assert_int_equal(cenote_is_busy(NULL), 0);
+	assert_int_equal(cenote_n_answered(NULL), 0);
 	assert_int_equal(cenote_is_connected(NULL), 0);
 	assert_null(cenote_info(NULL, "x"));
 	assert_int_equal(cenote_tx_state(NULL), CENOTE_TX_UNKNOWN);

@@ -839,6 +839,45 @@ notices_reach_the_handler(void **state)
 	assert_string_equal(seen, "01000 mind the gap");
 }
 
+struct whose {
+	cenote_conn *conn;
+	uint32_t n_before;
+};
+
+static void
+on_whose_notice(const cenote_diag *notice, void *user)
+{
+	struct whose *whose = user;
+
+	(void)notice;
+	whose->n_before = cenote_n_answered(whose->conn);
+}
+
+static void
+a_notice_handler_can_tell_whose_notice_it_is(void **state)
+{
+	struct fixture *f = *state;
+	struct whose whose = { f->conn, UINT32_MAX };
+
+	cenote_set_notice_handler(f->conn, on_whose_notice, &whose);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	send_query(f, "cmd");
+	send_query(f, "cmd");
+	send_query(f, "notice");
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_n_answered(f->conn), 0);
+	while (cenote_n_answered(f->conn) < 4)
+		assert_true(cenote_process(f->conn) >= 0);
+	assert_int_equal(whose.n_before, 2);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	assert_int_equal(cenote_n_answered(f->conn), 3);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_COMMAND);
+	take_kind(f, CENOTE_RESULT_SYNC);
+	assert_int_equal(cenote_n_answered(f->conn), 0);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+}
+
 static void
 a_safe_cancel_takes_no_memory_and_tells_why_not(void **state)
 {
@@ -1009,6 +1048,7 @@ main(void)
 		TEST(a_portal_ends_with_a_reset),
 		TEST(bad_options_are_refused),
 		TEST(notices_reach_the_handler),
+		TEST(a_notice_handler_can_tell_whose_notice_it_is),
 		TEST(cancel_hits_its_own_request_only),
 		TEST(a_safe_cancel_takes_no_memory_and_tells_why_not),
 		TEST(a_session_is_suspended_and_resumed_with_its_result),
