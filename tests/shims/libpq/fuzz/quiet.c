@@ -9,40 +9,68 @@
 /*
  * Whether an answer may still come. On a busy machine a process that has work may wait long for a CPU, so no time
  * tells it. An answer that is under way is in the hands of a process that is not asleep: the server's, or a worker, and
- * those are children of who made the socket.
+ * those are children of who made the socket. While they are looked at one by one it may go from one that
+ * was not looked at yet to one that was: so they are counted twice, and none may have run in between.
  */
 
-/* The state of a process: 'R', 'S', 'D' …; 0: there is none. */
-static char
-read_stat(const char *pid, long *ret_parent)
-{
-	char path[64], text[256] = "";
-	const char *end;
-	FILE *file;
+struct count {
+	int n_at_work;
+	unsigned long long n_switches; /* of all of them */
+};
 
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return 0;
-	if (fgets(text, sizeof(text), file) == NULL)
-		text[0] = '\0';
-	fclose(file);
-	/* PID (NAME) STATE PARENT … */
-	end = strrchr(text, ')');
-	if (end == NULL || strlen(end) < 5)
-		return 0;
-	*ret_parent = strtol(end + 4, NULL, 10);
-	return end[2];
+/* The number behind a name at the beginning of a line. */
+static unsigned long long
+number_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static int
-is_at_work(const char *pid, long parent, long alone)
+static void
+add(struct count *count, const char *text)
 {
-	long its_parent = 0;
-	char state = read_stat(pid, &its_parent);
+	const char *state = strstr(text, "\nState:\t");
 
-	return (state == 'R' || state == 'D') &&
-	       (its_parent == parent || strtol(pid, NULL, 10) == alone);
+	if (state != NULL)
+		count->n_at_work += state[8] == 'R' || state[8] == 'D';
+	count->n_switches += number_of(text, "\nvoluntary_ctxt_switches:\t") +
+			     number_of(text, "\nnonvoluntary_ctxt_switches:\t");
+}
+
+static void
+look_at(struct count *count, const char *pid, long parent, long alone)
+{
+	char path[64], text[4096];
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	if ((long)number_of(text, "\nPPid:\t") == parent ||
+		strtol(pid, NULL, 10) == alone)
+		add(count, text);
+}
+
+static struct count
+count_all(long parent, long alone)
+{
+	struct count count = { 0, 0 };
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (strtol(entry->d_name, NULL, 10) > 0)
+			look_at(&count, entry->d_name, parent, alone);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return count;
 }
 
 int
@@ -50,17 +78,12 @@ fz_is_under_way(struct fz *z, const struct fz_conn *c)
 {
 	struct ucred peer = { .pid = -1 };
 	socklen_t size = sizeof(peer);
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
-	int is_so = 0;
+	struct count before, now;
 
 	(void)getsockopt(
 		z->pq.f.PQsocket(c->conn), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	while (dir != NULL && !is_so && (entry = readdir(dir)) != NULL)
-		is_so = strtol(entry->d_name, NULL, 10) > 0 &&
-			is_at_work(
-				entry->d_name, peer.pid, z->pq.f.PQbackendPID(c->conn));
-	if (dir != NULL)
-		closedir(dir);
-	return is_so;
+	before = count_all(peer.pid, z->pq.f.PQbackendPID(c->conn));
+	now = count_all(peer.pid, z->pq.f.PQbackendPID(c->conn));
+	return before.n_at_work > 0 || now.n_at_work > 0 ||
+	       before.n_switches != now.n_switches;
 }
