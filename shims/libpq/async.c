@@ -28,8 +28,10 @@ static int
 step(PGconn *conn)
 {
 	PGresult *res;
-	int r = cpq_next_result(conn, &res);
+	int r;
 
+	cpq_notices_catch_up(conn);
+	r = cpq_next_result(conn, &res);
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r == CENOTE_DONE) {

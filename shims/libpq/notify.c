@@ -67,10 +67,10 @@ cpq_notifies_drop(PGconn *conn)
 /* ---- notices ---- */
 
 static PGresult *
-notice_new(PGconn *conn, const cenote_diag *diag)
+notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 {
 	PGresult *notice = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
-	const char *query = conn->first != NULL ? conn->first->query : NULL;
+	const char *query = req != NULL ? req->query : NULL;
 
 	if (notice != NULL && cpq_result_set_diag(notice, diag, query) == 0)
 		return notice;
@@ -94,17 +94,51 @@ keep(PGresult **list, PGresult *notice)
 	*list = notice;
 }
 
+/*
+ * libpq comes to it when it has come to the answer of its request: the results before that are taken first. Those,
+ * PostgreSQL has sent with it, whether they were asked for or not.
+ */
+static int
+is_before_its_time(const PGconn *conn, const struct cpq_request *req)
+{
+	return req != NULL &&
+	       (req != conn->first || conn->async != CPQ_BUSY || conn->is_only_reading);
+}
+
+static void
+mark_begun(PGconn *conn)
+{
+	if (conn->first != NULL && !conn->first->is_asked_for)
+		conn->first->is_begun = 1;
+}
+
+static void
+keep_for(PGconn *conn, struct cpq_request *req, const cenote_diag *diag)
+{
+	PGresult *notice = notice_new(conn, diag, req);
+
+	cpq_pipeline_ask_before(conn, req);
+	if (notice != NULL)
+		keep(&req->notices, notice);
+}
+
 /* libpq only reads in PQconsumeInput(): what came is looked at, and told, by the next call that asks. */
 void
 cpq_on_notice(const cenote_diag *diag, void *user)
 {
 	PGconn *conn = user;
+	struct cpq_request *req = cpq_pipeline_current(conn);
 	PGresult *notice;
 
+	if (is_before_its_time(conn, req)) {
+		keep_for(conn, req, diag);
+		return;
+	}
+	mark_begun(conn);
 	cpq_trace_notice(conn, diag);
 	if (conn->habits.receiver == NULL)
 		return;
-	notice = notice_new(conn, diag);
+	notice = notice_new(conn, diag, conn->first);
 	if (notice == NULL)
 		return;
 	if (conn->is_only_reading)
@@ -122,6 +156,19 @@ cpq_notices_tell(PGconn *conn, PGresult **list)
 		*list = notice->next;
 		tell(conn, notice);
 	}
+}
+
+void
+cpq_notices_catch_up(PGconn *conn)
+{
+	const PGresult *notice;
+
+	if (conn->first == NULL || conn->first->notices == NULL)
+		return;
+	mark_begun(conn);
+	for (notice = conn->first->notices; notice != NULL; notice = notice->next)
+		cpq_trace_kept_notice(conn, notice);
+	cpq_notices_tell(conn, &conn->first->notices);
 }
 
 void

@@ -36,8 +36,8 @@ cpq_PQenterPipelineMode(PGconn *conn)
 
 /*
  * PostgreSQL keeps its answers until the client synchronises or asks for them, or until it has something that
- * it does not keep: an error, or that it waits for a copy. The pool answers at once, so the answers are kept
- * here.
+ * it does not keep: an error, a notice, or that it waits for a copy. The pool answers at once, so the answers
+ * are kept here.
  */
 
 void
@@ -55,6 +55,27 @@ ask_up_to(PGconn *conn, const struct cpq_request *last)
 	for (; req != last; req = req->next)
 		req->is_asked_for = 1;
 	req->is_asked_for = 1;
+}
+
+void
+cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req)
+{
+	struct cpq_request *before = conn->first;
+
+	for (; before != req; before = before->next)
+		before->is_asked_for = 1;
+}
+
+struct cpq_request *
+cpq_pipeline_current(const PGconn *conn)
+{
+	struct cpq_request *req = conn->pipeline != PQ_PIPELINE_OFF ? conn->first : NULL;
+	/* it is less than none owed when some of the list are over in libcenote, but not for the program */
+	int n_before = (int)cenote_n_answered(conn->session) - conn->n_owed;
+
+	for (; req != NULL && n_before > 0; n_before--)
+		req = req->next;
+	return req;
 }
 
 /* One that is kept must not stand in the way of the next. */

@@ -171,8 +171,10 @@ struct cpq_request {
 	int is_stream; /* its rows come as they are made */
 	int is_answered; /* the trace has the beginning of its answer */
 	int is_asked_for; /* its answer was, by a synchronisation point or a flush */
+	int is_begun; /* the beginning of its answer came with a notice, unasked */
 	int is_ended; /* libcenote has no more of it */
 	cenote_result *held; /* its answer, until it is asked for */
+	PGresult *notices; /* that came with it, while answers before it were not taken */
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */
 	size_t query_size; /* room for it, kept for the next request */
@@ -364,6 +366,10 @@ void cpq_pipeline_advance(PGconn *conn);
 
 /* The answers to all that was sent are asked for. */
 void cpq_pipeline_ask(PGconn *conn);
+/* In a pipeline, the request whose answer is on its way; NULL none. */
+struct cpq_request *cpq_pipeline_current(const PGconn *conn);
+/* Notices of it came: PostgreSQL sends all that it has with them. */
+void cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req);
 /* cenote_get_result(), which in a pipeline gives nothing that is not asked for. */
 int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
 
@@ -413,6 +419,8 @@ void cpq_on_notification(
 void cpq_notifies_drop(PGconn *conn);
 void cpq_on_notice(const cenote_diag *diag, void *user);
 void cpq_notices_tell(PGconn *conn, PGresult **list);
+/* Tell what came with the oldest request, whose turn it is now. */
+void cpq_notices_catch_up(PGconn *conn);
 void cpq_notices_drop(PGresult **list);
 
 /* ---- parameter.c ---- */
@@ -590,6 +598,7 @@ void cpq_trace_error(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_ready(PGconn *conn);
 /* What is said in between: */
 void cpq_trace_notice(PGconn *conn, const cenote_diag *diag);
+void cpq_trace_kept_notice(PGconn *conn, const PGresult *notice);
 void cpq_trace_parameter(PGconn *conn, const char *name, const char *value);
 void cpq_trace_notification(
 	PGconn *conn, uint32_t pid, const char *channel, const char *payload);

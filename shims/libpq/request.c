@@ -38,6 +38,7 @@ request_free(struct cpq_request *req)
 		return;
 	cenote_stmt_destroy(req->stmt);
 	PQclear(req->answer);
+	cpq_notices_drop(&req->notices);
 	free(req->query);
 	free(req);
 }
@@ -52,6 +53,7 @@ request_done(PGconn *conn, struct cpq_request *req)
 	req->held = NULL;
 	PQclear(req->answer);
 	req->answer = NULL;
+	cpq_notices_drop(&req->notices);
 	if (req->statement != NULL)
 		cpq_statement_over(conn, req);
 	if (conn->spare != NULL || req->query_size > QUERY_KEPT)
@@ -91,6 +93,7 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_binary = 0;
 	req->has_head = 0;
 	req->sql.at = NULL;
+	req->is_begun = 0;
 	req->is_ended = 0;
 	req->is_asked_for = conn->pipeline == PQ_PIPELINE_OFF || kind == CPQ_SYNC;
 	return req;
@@ -466,13 +469,22 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_PORTAL, portal);
 }
 
+/* Its columns came with a notice, and the rest was not asked for. */
+static int
+has_columns_only(const struct cpq_request *req)
+{
+	return req->is_begun && req->held != NULL &&
+	       cenote_result_kind(req->held) == CENOTE_RESULT_ROWS;
+}
+
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
 	/* only for the request that runs, while nothing of its answer came; a copy's beginning
 	 * that the program did not take is something */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
-		conn->stream != NULL || conn->ready != NULL || rows <= 0)
+		conn->stream != NULL || conn->ready != NULL ||
+		has_columns_only(conn->first) || rows <= 0)
 		return 0;
 	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
 		return 0;

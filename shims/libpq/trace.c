@@ -357,12 +357,20 @@ mark_answered(PGconn *conn)
 		conn->first->is_answered = 1;
 }
 
+/* A notice came before the rest was asked for. */
+static int
+is_begun(const PGconn *conn)
+{
+	return conn->first != NULL && conn->first->kind == CPQ_EXTENDED &&
+	       conn->first->is_answered;
+}
+
 void
 cpq_trace_columns(PGconn *conn, const PGresult *res)
 {
 	struct line l;
 
-	if (conn->trace == NULL || is_function(conn))
+	if (conn->trace == NULL || is_function(conn) || is_begun(conn))
 		return;
 	say_steps(conn, 2);
 	mark_answered(conn);
@@ -508,12 +516,13 @@ cpq_trace_copy_end(PGconn *conn, char from, const char *why)
 		say(conn, 'F', "Sync");
 }
 
-/* In the order in which PostgreSQL sends them. */
+/* In the order in which PostgreSQL sends them. Of a notice that was kept, they are in the result. */
 static void
-put_diag(struct line *l, const cenote_diag *diag)
+put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 {
 	for (const char *f = "SVCMDHWstcdnPpqFLR"; *f != '\0'; f++) {
-		const char *text = cenote_diag_field(diag, *f);
+		const char *text = diag != NULL ? cenote_diag_field(diag, *f)
+						: cpq_result_field(kept, *f);
 
 		if (text == NULL)
 			continue;
@@ -538,13 +547,13 @@ put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struc
 }
 
 static void
-keep_diag(PGconn *conn, const char *name, const cenote_diag *diag)
+keep_diag(PGconn *conn, const char *name, const cenote_diag *diag, const PGresult *notice)
 {
 	PQExpBuffer kept = &conn->trace_notices;
 	struct line l;
 
 	begin(conn, &l, "");
-	put_diag(&l, diag);
+	put_diag(&l, diag, notice);
 	if (kept->maxlen == 0)
 		initPQExpBuffer(kept);
 	if (l.text.maxlen > 0)
@@ -565,18 +574,52 @@ cpq_trace_error(PGconn *conn, const cenote_diag *diag)
 		!conn->first->is_answered && n >= 3)
 		say(conn, 'B', "NoData");
 	mark_answered(conn);
-	keep_diag(conn, "ErrorResponse", diag);
+	keep_diag(conn, "ErrorResponse", diag, NULL);
 	write_kept(conn, &conn->trace_notices);
+}
+
+/* What is before it came with it, though nobody may ever ask for what is behind. */
+static void
+begin_answer(PGconn *conn, struct cpq_request *req)
+{
+	PGresult *columns = NULL;
+
+	if (req->kind != CPQ_EXTENDED || req->is_asked_for || req->is_answered)
+		return;
+	if (req->held != NULL && cenote_result_kind(req->held) == CENOTE_RESULT_ROWS)
+		columns = cpq_result_rows(conn, req->held, PGRES_TUPLES_OK);
+	if (columns != NULL) {
+		cpq_trace_columns(conn, columns);
+		PQclear(columns);
+	} else {
+		say_steps(conn, 2);
+		say(conn, 'B', "NoData");
+		mark_answered(conn);
+	}
+}
+
+static void
+trace_notice(PGconn *conn, const cenote_diag *diag, const PGresult *kept)
+{
+	if (conn->trace == NULL)
+		return;
+	if (conn->first != NULL)
+		begin_answer(conn, conn->first);
+	keep_diag(conn, "NoticeResponse", diag, kept);
+	if (conn->first == NULL || conn->first->is_answered)
+		write_kept(conn, &conn->trace_notices);
 }
 
 void
 cpq_trace_notice(PGconn *conn, const cenote_diag *diag)
 {
-	if (conn->trace == NULL)
-		return;
-	keep_diag(conn, "NoticeResponse", diag);
-	if (conn->first == NULL || conn->first->is_answered)
-		write_kept(conn, &conn->trace_notices);
+	trace_notice(conn, diag, NULL);
+}
+
+void
+cpq_trace_kept_notice(PGconn *conn, const PGresult *notice)
+{
+	trace_notice(conn, NULL, notice);
 }
 
 void

@@ -377,14 +377,8 @@ fz_flush(struct fz *z, const uint32_t n[4])
 void
 fz_enter_pipeline(struct fz *z, const uint32_t n[4])
 {
-	PGconn *conn = z->at->conn;
-
 	(void)n;
-	/* a notice makes the server send what it has: docs/libpq-shim.md */
-	if (z->pq.f.PQtransactionStatus(conn) == PQTRANS_IDLE ||
-		z->pq.f.PQtransactionStatus(conn) == PQTRANS_INTRANS)
-		z->pq.f.PQclear(z->pq.f.PQexec(conn, "set client_min_messages to error"));
-	fz_gave_int(z, z->pq.f.PQenterPipelineMode(conn));
+	fz_gave_int(z, z->pq.f.PQenterPipelineMode(z->at->conn));
 }
 
 void

@@ -129,7 +129,6 @@ static const struct {
 } queries[] = {
 	{ "reset all", has_settings, "it goes back to the pool's login" },
 	{ "discard all", has_settings, "it goes back to the pool's login" },
-	{ "set client_min_messages", is_pipeline, "notices in a pipeline" },
 	{ "copy", is_pipeline, "a copy in a pipeline: not allowed" },
 	{ "repeat('z', 900)", is_pipeline,
 		"the server's buffer is full before it is asked" },

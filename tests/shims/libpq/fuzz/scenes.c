@@ -73,6 +73,15 @@ static const struct scene scenes[] = {
 		CONNECT(""),
 		ON(send_params, "copy (select id from items order by id) to stdout"), DO(settle),
 		BY(getline, 3, 6, 1), DO(set_single_row), DO(drain), END } },
+	{ "with a notice comes what was before it in a pipeline", {
+		CONNECT(""), ON(exec, "begin"), DO(enter_pipeline), DO(trace),
+		ON(send_params, "rollback"), ON(send_params, "commit"),
+		ON(send_params, "select notices(2)"), ON(send_params, "select 1"),
+		DO(drain), DO(sync), DO(drain), DO(drain), END } },
+	{ "a notice behind a failure, a Sync and what is only prepared", {
+		CONNECT(""), DO(enter_pipeline), ON(send_params, "selct"), DO(sync),
+		ON(send_prepare, "select 1"), ON(send_params, "commit"), DO(drain),
+		DO(drain), DO(sync), DO(drain), DO(drain), END } },
 };
 /* clang-format on */
 
