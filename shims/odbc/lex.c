@@ -20,6 +20,18 @@ static const struct rules {
 	[COD_DIALECT_TDS] = { 0, 0, 0, 1, 0, 1, 0 },
 };
 
+size_t
+cod_lex_length(struct cod_span text)
+{
+	return (size_t)(text.end - text.p);
+}
+
+int
+cod_lex_shown(struct cod_span text)
+{
+	return cod_lex_length(text) > 40 ? 40 : (int)cod_lex_length(text);
+}
+
 int
 cod_lex_is_blank(char c)
 {

@@ -23,6 +23,9 @@ int cod_lex_is_line_comment(enum cod_dialect dialect, struct cod_span text);
 /* A literal, a quoted name or a comment. */
 int cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text);
 
+size_t cod_lex_length(struct cod_span text);
+/* As much of it as a message shows, for %.*s. */
+int cod_lex_shown(struct cod_span text);
 int cod_lex_is_blank(char c);
 int cod_lex_is_word(char c);
 /* Without blanks at both ends. */

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "escape_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guid.h"
+#include "interval.h"
+#include "moment.h"
+
+/* ---- literals ---- */
+
+static void
+bad_literal(struct cod_translation *t, const char *state, const char *what,
+	struct cod_span text)
+{
+	text = cod_lex_trim(text);
+	cod_escape_fail(t, state, "%.*s is no %s", cod_lex_shown(text), text.p, what);
+}
+
+/* PostgreSQL and MySQL are told the type; SQLite has none, and compares texts. */
+static void
+put_literal(struct cod_translation *t, const char *type, const char *text)
+{
+	static const unsigned char is_typed[COD_N_DIALECTS] = {
+		[COD_DIALECT_OTHER] = 1,
+		[COD_DIALECT_POSTGRESQL] = 1,
+		[COD_DIALECT_MYSQL] = 1,
+	};
+
+	if (is_typed[t->options->dialect])
+		cod_escape_put_text(t, type);
+	cod_escape_put_text(t, "'");
+	cod_escape_put_text(t, text);
+	cod_escape_put_text(t, "'");
+}
+
+void
+cod_escape_date(struct cod_translation *t, struct cod_span text)
+{
+	char shown_text[COD_MOMENT_TEXT_MAX];
+	struct cod_span inner;
+	struct cod_moment m;
+
+	if (cod_escape_literal(text, &inner) < 0 ||
+		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || !m.has_date ||
+		m.has_time) {
+		bad_literal(t, "22007", "date", text);
+		return;
+	}
+	(void)cod_date_text(&m.at.date, shown_text);
+	put_literal(t, "DATE ", shown_text);
+}
+
+void
+cod_escape_time(struct cod_translation *t, struct cod_span text)
+{
+	char shown_text[COD_MOMENT_TEXT_MAX];
+	struct cod_span inner;
+	struct cod_moment m;
+
+	if (cod_escape_literal(text, &inner) < 0 ||
+		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || m.has_date) {
+		bad_literal(t, "22007", "time", text);
+		return;
+	}
+	(void)cod_time_text(&m.at.time, shown_text);
+	put_literal(t, "TIME ", shown_text);
+}
+
+void
+cod_escape_timestamp(struct cod_translation *t, struct cod_span text)
+{
+	char shown_text[COD_MOMENT_TEXT_MAX];
+	struct cod_span inner;
+	struct cod_moment m;
+
+	if (cod_escape_literal(text, &inner) < 0 ||
+		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || !m.has_date) {
+		bad_literal(t, "22007", "timestamp", text);
+		return;
+	}
+	(void)cod_timestamp_text(&m.at, shown_text);
+	put_literal(t, "TIMESTAMP ", shown_text);
+}
+
+void
+cod_escape_guid(struct cod_translation *t, struct cod_span text)
+{
+	char shown_text[COD_GUID_TEXT + 1];
+	struct cod_span inner;
+	SQLGUID guid;
+
+	if (cod_escape_literal(text, &inner) < 0 ||
+		cod_guid_read(inner.p, cod_lex_length(inner), &guid) < 0) {
+		bad_literal(t, "22018", "GUID", text);
+		return;
+	}
+	cod_guid_text(&guid, shown_text);
+	if (t->options->dialect == COD_DIALECT_POSTGRESQL)
+		cod_escape_put_text(t, "uuid ");
+	cod_escape_put_text(t, "'");
+	cod_escape_put_text(t, shown_text);
+	cod_escape_put_text(t, "'");
+}
+
+/* The character is no beginning of an escape here, whatever the server takes it for. */
+void
+cod_escape_character(struct cod_translation *t, struct cod_span text)
+{
+	struct cod_span inner;
+
+	if (cod_escape_literal(text, &inner) < 0 || cod_lex_length(inner) == 0) {
+		bad_literal(t, "42000", "escape character", text);
+		return;
+	}
+	cod_escape_put_text(t, "ESCAPE '");
+	if (*inner.p == '\\' && t->options->dialect == COD_DIALECT_MYSQL)
+		cod_escape_put_text(t, "\\");
+	cod_escape_put(t, inner.p, cod_lex_length(inner));
+	cod_escape_put_text(t, "'");
+}
+
+/* ---- intervals ---- */
+
+static const struct {
+	const char *first, *last; /* of the literal's qualifier */
+	SQLSMALLINT type;
+	const char *mysql;
+} qualifiers[] = {
+	{ "YEAR", "", SQL_INTERVAL_YEAR, "YEAR" },
+	{ "MONTH", "", SQL_INTERVAL_MONTH, "MONTH" },
+	{ "DAY", "", SQL_INTERVAL_DAY, "DAY" },
+	{ "HOUR", "", SQL_INTERVAL_HOUR, "HOUR" },
+	{ "MINUTE", "", SQL_INTERVAL_MINUTE, "MINUTE" },
+	{ "SECOND", "", SQL_INTERVAL_SECOND, "SECOND" },
+	{ "YEAR", "MONTH", SQL_INTERVAL_YEAR_TO_MONTH, "YEAR_MONTH" },
+	{ "DAY", "HOUR", SQL_INTERVAL_DAY_TO_HOUR, "DAY_HOUR" },
+	{ "DAY", "MINUTE", SQL_INTERVAL_DAY_TO_MINUTE, "DAY_MINUTE" },
+	{ "DAY", "SECOND", SQL_INTERVAL_DAY_TO_SECOND, "DAY_SECOND" },
+	{ "HOUR", "MINUTE", SQL_INTERVAL_HOUR_TO_MINUTE, "HOUR_MINUTE" },
+	{ "HOUR", "SECOND", SQL_INTERVAL_HOUR_TO_SECOND, "HOUR_SECOND" },
+	{ "MINUTE", "SECOND", SQL_INTERVAL_MINUTE_TO_SECOND, "MINUTE_SECOND" },
+};
+
+/* A field, and the precision in parentheses that it may have, which is left out. */
+static struct cod_span
+take_field(struct cod_span *text)
+{
+	struct cod_span word;
+
+	*text = cod_lex_trim(*text);
+	word = cod_lex_word(text);
+	*text = cod_lex_trim(*text);
+	if (text->p < text->end && *text->p == '(') {
+		const char *close = memchr(text->p, ')', cod_lex_length(*text));
+
+		text->p = close ? close + 1 : text->end;
+		*text = cod_lex_trim(*text);
+	}
+	return word;
+}
+
+/* The index of what is written behind the literal; -1: none. */
+static int
+find_qualifier(struct cod_span text)
+{
+	struct cod_span first = take_field(&text), to = cod_lex_word(&text);
+	struct cod_span last = to;
+
+	if (cod_lex_length(to) > 0 && cod_lex_is(to, "TO"))
+		last = take_field(&text);
+	if (text.p != text.end)
+		return -1;
+	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++) {
+		if (cod_lex_is(first, qualifiers[i].first) &&
+			cod_lex_is(last, qualifiers[i].last))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void
+put_interval(
+	struct cod_translation *t, const struct cod_interval *interval, int qualifier)
+{
+	char text[COD_INTERVAL_TEXT_MAX];
+
+	if (t->options->dialect == COD_DIALECT_SQLITE) {
+		cod_escape_fail(t, "42000", "the server has no intervals");
+		return;
+	}
+	if (t->options->dialect == COD_DIALECT_POSTGRESQL) {
+		cod_escape_put_text(t, "INTERVAL '");
+		cod_escape_put(t, text, cod_interval_units(interval, text));
+		cod_escape_put_text(t, "'");
+		return;
+	}
+	cod_escape_put_text(t, "INTERVAL '");
+	cod_escape_put(
+		t, text, cod_interval_text(interval, qualifiers[qualifier].type, text));
+	cod_escape_put_text(t, "' ");
+	cod_escape_put_text(t, qualifiers[qualifier].mysql);
+}
+
+/* {INTERVAL [+|-] '…' field [TO field]} */
+void
+cod_escape_interval(struct cod_translation *t, struct cod_span text)
+{
+	struct cod_span all = text, literal;
+	struct cod_interval interval;
+	int qualifier, is_negative;
+
+	text = cod_lex_trim(text);
+	is_negative = text.p < text.end && *text.p == '-';
+	if (text.p < text.end && (*text.p == '-' || *text.p == '+'))
+		text.p++;
+	text = cod_lex_trim(text);
+	literal.p = text.p;
+	literal.end = cod_lex_length(text) > 0 && *text.p == '\''
+			      ? memchr(text.p + 1, '\'', cod_lex_length(text) - 1)
+			      : NULL;
+	if (!literal.end) {
+		bad_literal(t, "22007", "interval", all);
+		return;
+	}
+	qualifier = find_qualifier((struct cod_span){ literal.end + 1, text.end });
+	if (qualifier < 0 || cod_interval_read(literal.p + 1, cod_lex_length(literal) - 1,
+				     qualifiers[qualifier].type, &interval) < 0) {
+		bad_literal(t, "22007", "interval", all);
+		return;
+	}
+	interval.is_negative ^= is_negative;
+	put_interval(t, &interval, qualifier);
+}
