@@ -557,6 +557,14 @@ start(PGconn *conn, int is_waited_for)
 	return NULL;
 }
 
+/* That makes a connection. */
+static const struct cpq_original *
+the_original(void)
+{
+	cpq_escape_leave();
+	return cpq_original(NULL);
+}
+
 /* *ret_is_original: it is to be made by the original library, and nothing is returned. */
 static PGconn *
 begin_params(const char *const *keywords, const char *const *values, int expand_dbname,
@@ -595,7 +603,7 @@ cpq_PQconnectStartParams(
 	PGconn *conn = begin_params(keywords, values, expand_dbname, 0, &is_original);
 
 	return !is_original ? conn
-			    : cpq_original(NULL)->PQconnectStartParams(
+			    : the_original()->PQconnectStartParams(
 				      keywords, values, expand_dbname);
 }
 
@@ -605,7 +613,7 @@ cpq_PQconnectStart(const char *conninfo)
 	int is_original;
 	PGconn *conn = begin_text(conninfo, 0, &is_original);
 
-	return !is_original ? conn : cpq_original(NULL)->PQconnectStart(conninfo);
+	return !is_original ? conn : the_original()->PQconnectStart(conninfo);
 }
 
 static int64_t
@@ -663,7 +671,7 @@ cpq_PQconnectdbParams(
 
 	conn = finish_or_leave(conn, &is_original);
 	return !is_original ? conn
-			    : cpq_original(NULL)->PQconnectdbParams(
+			    : the_original()->PQconnectdbParams(
 				      keywords, values, expand_dbname);
 }
 
@@ -674,7 +682,7 @@ cpq_PQconnectdb(const char *conninfo)
 	PGconn *conn = begin_text(conninfo, 1, &is_original);
 
 	conn = finish_or_leave(conn, &is_original);
-	return !is_original ? conn : cpq_original(NULL)->PQconnectdb(conninfo);
+	return !is_original ? conn : the_original()->PQconnectdb(conninfo);
 }
 
 PGconn *

@@ -8,6 +8,7 @@
 /* libpq's functions without a connection go by what the last connection said. */
 static atomic_int last_encoding;
 static atomic_int last_standard_strings;
+static atomic_int last_is_original; /* it said it to the original library */
 
 void
 cpq_escape_remember(int encoding, int standard_strings)
@@ -15,6 +16,20 @@ cpq_escape_remember(int encoding, int standard_strings)
 	atomic_store_explicit(&last_encoding, encoding, memory_order_relaxed);
 	atomic_store_explicit(
 		&last_standard_strings, standard_strings, memory_order_relaxed);
+	atomic_store_explicit(&last_is_original, 0, memory_order_relaxed);
+}
+
+void
+cpq_escape_leave(void)
+{
+	atomic_store_explicit(&last_is_original, 1, memory_order_relaxed);
+}
+
+/* Who knows what the last connection said, if that is not we. */
+static const struct cpq_original *
+who_knows(void)
+{
+	return atomic_load(&last_is_original) ? cpq_original(NULL) : NULL;
 }
 
 /* A character above ASCII: its length, or 0 with the reason. */
@@ -104,8 +119,11 @@ cpq_PQescapeStringConn(
 size_t
 cpq_PQescapeString(char *to, const char *from, size_t length)
 {
+	const struct cpq_original *original = who_knows();
 	const char *why;
 
+	if (original != NULL)
+		return original->PQescapeString(to, from, length);
 	return escape_string(to, from, length, atomic_load(&last_encoding),
 		atomic_load(&last_standard_strings), &why);
 }
@@ -289,6 +307,10 @@ cpq_PQescapeByteaConn(
 unsigned char *
 cpq_PQescapeBytea(const unsigned char *from, size_t from_length, size_t *to_length)
 {
+	const struct cpq_original *original = who_knows();
+
+	if (original != NULL)
+		return original->PQescapeBytea(from, from_length, to_length);
 	return escape_octal(
 		from, from_length, to_length, atomic_load(&last_standard_strings));
 }

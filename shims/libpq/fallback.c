@@ -79,6 +79,7 @@ cpq_fall_back(PGconn *conn, int is_waited_for)
 	if (stand_in == NULL)
 		return -1;
 	hand_over(original, conn, stand_in);
+	cpq_escape_leave();
 	conn->stand_in = stand_in;
 	return 0;
 }

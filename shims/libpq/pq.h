@@ -43,6 +43,8 @@ void cpq_encoding_put_illegal(int encoding, char out[2]);
 
 /* What the functions without a connection go by: the last connection's. As in libpq. */
 void cpq_escape_remember(int encoding, int standard_strings);
+/* A connection of the original is the last one. */
+void cpq_escape_leave(void);
 
 /* ---- conninfo.c ---- */
 

@@ -442,6 +442,52 @@ a_stopped_cenoted_does_not_stop_who_may_go_directly(void **state)
 	f->ours.f.PQfinish(pooled);
 }
 
+static void
+assert_escaped(struct fixture *f, const char *expected)
+{
+	size_t n;
+	unsigned char *text =
+		f->ours.f.PQescapeBytea((const unsigned char *)"\xe4", 1, &n);
+
+	assert_string_equal(text, expected);
+	f->ours.f.PQfreemem(text);
+}
+
+/* Escaping without a connection goes by the last one, whoever made it. */
+static void
+a_direct_connection_is_what_is_escaped_for(void **state)
+{
+	struct fixture *f = *state;
+	PGconn *pooled = connected(f);
+	PGconn *conn;
+	char here[160], text[8];
+
+	assert_string_equal(
+		asked(&f->ours, pooled,
+			"select set_config('standard_conforming_strings', 'off', false)"),
+		"off");
+	assert_escaped(f, "\\\\344");
+
+	snprintf(here, sizeof(here), "%s", getenv("CENOTE_SERVER"));
+	setenv("CENOTE_SERVER", "unix:/nonexistent", 1);
+	setenv("CENOTE_FALLBACK", "direct", 1);
+	conn = f->ours.f.PQconnectdb(f->conninfo);
+	assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_OK);
+	assert_escaped(f, "\\344");
+	assert_int_equal(f->ours.f.PQescapeString(text, "\\'", 2), 3);
+	assert_string_equal(text, "\\''");
+	f->ours.f.PQfinish(conn);
+	unsetenv("CENOTE_FALLBACK");
+	setenv("CENOTE_SERVER", here, 1);
+
+	assert_string_equal(
+		asked(&f->ours, pooled,
+			"select set_config('client_encoding', 'LATIN1', false)"),
+		"LATIN1");
+	assert_escaped(f, "\\\\344");
+	f->ours.f.PQfinish(pooled);
+}
+
 /* The same for who does not wait: the handle stays, and the original is behind it. */
 
 typedef PostgresPollingStatusType poll_function(PGconn *conn);
@@ -991,6 +1037,7 @@ main(void)
 		cmocka_unit_test(a_result_does_not_wait_for_the_next_of_its_pipeline),
 		cmocka_unit_test(a_reset_goes_directly_when_cenoted_is_gone),
 		/* last: they look for a cenoted that is not there */
+		cmocka_unit_test(a_direct_connection_is_what_is_escaped_for),
 		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
 		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),
 		cmocka_unit_test(who_may_not_fall_back_is_told),
