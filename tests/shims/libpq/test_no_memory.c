@@ -157,11 +157,13 @@ use_pipeline(struct fixture *f, PGconn *conn)
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select $1::int4", 1, NULL, values, NULL, NULL, 0);
 	(void)f->ours.f.PQisBusy(conn);
+	/* a notice that has to wait for its turn */
+	(void)f->ours.f.PQsendQueryParams(conn, "rollback", 0, NULL, NULL, NULL, NULL, 0);
 	(void)f->ours.f.PQsendQueryParams(
 		conn, "select 1/0", 0, NULL, NULL, NULL, NULL, 0);
 	(void)f->ours.f.PQsendPrepare(conn, "pp", "select 2", 0, NULL);
 	(void)f->ours.f.PQpipelineSync(conn);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 10; i++)
 		f->ours.f.PQclear(f->ours.f.PQgetResult(conn));
 }
 
