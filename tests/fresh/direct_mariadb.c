@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void
-put_rows(FILE *to, const char *name, MYSQL_RES *res)
+put_rows(FILE *to, const struct fr_probe *probe, MYSQL_RES *res)
 {
 	unsigned n_columns = mysql_num_fields(res), col;
 	MYSQL_ROW row;
@@ -13,7 +13,11 @@ put_rows(FILE *to, const char *name, MYSQL_RES *res)
 	while ((row = mysql_fetch_row(res)) != NULL) {
 		const unsigned long *lengths = mysql_fetch_lengths(res);
 
-		fputs(name, to);
+		if (probe->made_by) {
+			fr_put_made(to, probe, row[0]);
+			continue;
+		}
+		fputs(probe->name, to);
 		for (col = 0; col < n_columns; col++)
 			fr_put_value(to, row[col], lengths[col]);
 		fputc('\n', to);
@@ -32,7 +36,7 @@ ask(MYSQL *mysql, const struct fr_probe *probe, FILE *to)
 	res = mysql_store_result(mysql);
 	if (res == NULL)
 		return;
-	put_rows(to, probe->name, res);
+	put_rows(to, probe, res);
 	mysql_free_result(res);
 }
 

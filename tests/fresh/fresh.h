@@ -22,9 +22,15 @@ struct fr_probe {
 	const char *name;
 	const char *sql; /* NULL: the end of the list */
 	/* Of something that all sessions share, and that one which has just gone may hold for a moment
-	 * more: the last value that it comes to, if this session has no part in it. NULL: of its own. */
+	 * more: the last value that it comes to, if this session has no part in it. NULL: of its own.
+	 * Only the last question may have it. */
 	const char *settled;
+	/* What gives `sql`, as the superuser: one value that has those of all @@names in it, in order, with
+	 * FR_BETWEEN in between. Each is a line NAME|@@name|VALUE. NULL: it is as it is. */
+	const char *made_by;
 };
+
+#define FR_BETWEEN "\x1f"
 
 /* Ask everything on a session. 0; -1: the session was lost, and that was said. */
 int fr_probe(cenote_conn *conn, const struct fr_probe *probes, FILE *to);
@@ -35,6 +41,8 @@ int fr_probe_mariadb(const char *socket, const char *user, const char *database,
 
 /* One value of an answer, in the same form from every reader. NULL is NULL. */
 void fr_put_value(FILE *to, const char *value, size_t len);
+/* The one value of a question that was made. */
+void fr_put_made(FILE *to, const struct fr_probe *probe, const char *value);
 
 /* ---------------------------------------------------------------------- backends ----- */
 
@@ -52,6 +60,12 @@ struct fr_leftover {
 	const char *ask; /* gives one value */
 	const char *left; /* which is this behind the server's reset */
 	const char *fresh; /* and this in a new login */
+};
+
+/* What a client can leave, each by itself. NULL at the end. */
+struct fr_planted {
+	const char *sql;
+	size_t pool;
 };
 
 struct fr_backend {
@@ -74,6 +88,8 @@ struct fr_backend {
 	int (*forgive)(char *line);
 	/* Each such thing by itself. NULL at the end. */
 	const struct fr_leftover *leftovers;
+	/* What the probe has to see in the session of who did it. */
+	const struct fr_planted *planted;
 	/* What a client does that has a secret, and what the next one looks for: each of these must
 	 * fail or give something else than the secret. */
 	const char *const *enable_key;

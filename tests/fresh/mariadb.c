@@ -48,42 +48,40 @@ static const struct fr_probe probes[] = {
 	{ "warnings", "show warnings" },
 	{ "insert id",
 		"select last_insert_id(), @@last_insert_id, @@identity, @@insert_id" },
-	/* Their values are of this session, or of the server's past. */
-	{ "variable", "select variable_name, variable_value from"
-		      " information_schema.session_variables where variable_name not in"
-		      " ('PSEUDO_THREAD_ID', 'RAND_SEED1', 'RAND_SEED2', 'TIMESTAMP',"
-		      " 'LAST_GTID') and variable_name not like 'gtid\\_%\\_pos'"
-		      " and variable_name not like 'gtid\\_%state'"
-		      " order by variable_name" },
-	{ "variables of one statement",
-		"select @@gtid_seq_no, @@skip_replication, @@in_transaction,"
-		" @@tx_isolation, @@tx_read_only, @@autocommit, @@profiling" },
-	{ "who", "select database(), current_user(), substring_index(user(), '@', 1),"
-		 " current_role(), session_user() = user()" },
-	{ "time",
-		"select abs(timestampdiff(second, now(), sysdate())) < 3,"
-		" @@timestamp > 1700000000, @@rand_seed1 in (5, 6), @@pseudo_thread_id ="
-		" connection_id()" },
+	/* Not those that the server has only for all, nor whose values are of this session alone. */
+	{ "variable", "", NULL,
+		"select concat('select concat_ws(''" FR_BETWEEN "'', ',"
+		" group_concat(if(variable_type = 'VARCHAR', concat('ifnull(@@',"
+		" lower(variable_name), ', ''NULL'')'), concat('@@',"
+		" lower(variable_name))) order by variable_name separator ', '), ')')"
+		" from information_schema.system_variables"
+		" where variable_scope <> 'GLOBAL' and variable_name not in"
+		" ('PSEUDO_THREAD_ID', 'RAND_SEED1', 'RAND_SEED2', 'TIMESTAMP',"
+		" 'LAST_GTID')" },
+	/* Its own locks: one that was closed in the middle of a statement has them for a moment more. */
+	{ "session", "select database(), current_user(), substring_index(user(), '@', 1),"
+		     " current_role(), session_user() = user(),"
+		     " abs(timestampdiff(second, now(), sysdate())) < 3,"
+		     " @@timestamp > 1700000000, @@rand_seed1 in (5, 6),"
+		     " @@pseudo_thread_id = connection_id(),"
+		     " is_used_lock('fr_l1') <=> connection_id(),"
+		     " is_used_lock('fr_l2') <=> connection_id(),"
+		     " is_used_lock('fr_inside') <=> connection_id(),"
+		     " charset('x'), collation('x'), '\\\\', \"a\" = 'a',"
+		     " convert(x'e282ac' using utf8mb4)" },
 	{ "user variable", "select * from information_schema.user_variables order by 1" },
 	{ "profile", "show profiles" },
 	{ "profiling", "select count(*) from information_schema.profiling" },
 	{ "trace", "select query from information_schema.optimizer_trace" },
-	/* Its own: one that was closed in the middle of a statement has them for a moment more. */
-	{ "lock", "select is_used_lock('fr_l1') <=> connection_id(),"
-		  " is_used_lock('fr_l2') <=> connection_id(),"
-		  " is_used_lock('fr_inside') <=> connection_id()" },
 	{ "temporary", "select * from fr_inside" },
 	{ "temporary 2", "select * from fr_tmp" },
 	{ "temporary 3", "select * from app2.fr_tmp" },
 	{ "hidden table", "select count(*) > 0 from fr_t where b = 1" },
 	{ "statement", "execute fr_p1" },
 	{ "statement 2", "execute fr_in" },
-	{ "statements", "show global status like 'prepared_stmt_count'", "0" },
 	{ "handler", "handler fr_t read first" },
 	{ "handler 2", "handler fr_h read first" },
 	{ "sequence", "select previous value for fr_s" },
-	{ "text", "select charset('x'), collation('x'), '\\\\', \"a\" = 'a',"
-		  " convert(x'e282ac' using utf8mb4)" },
 	{ "process", "select command, db, user from information_schema.processlist"
 		     " where id = connection_id()" },
 	{ "limit", "select 1 union select 2" },
@@ -93,6 +91,7 @@ static const struct fr_probe probes[] = {
 	{ "write myisam", "insert into fr_myisam values (1)" },
 	{ "discarded", "delete from fr_myisam" },
 	{ "discarded 2", "delete from fr_t where b is null" },
+	{ "statements", "show global status like 'prepared_stmt_count'", "0" },
 	{ NULL, NULL },
 };
 
@@ -203,6 +202,51 @@ static const struct fr_leftover leftovers[] = {
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };
 
+static const struct fr_planted planted[] = {
+	{ "set sql_mode = 'ansi'", 0 },
+	{ "set time_zone = '+03:00'", 0 },
+	{ "set autocommit = 0", 0 },
+	{ "set names latin1", 0 },
+	{ "set character_set_results = null", 0 },
+	{ "set collation_database = utf8mb4_bin", 0 },
+	{ "set lc_messages = 'de_DE'", 0 },
+	{ "set sql_select_limit = 1", 0 },
+	{ "set max_statement_time = 9", 0 },
+	{ "set optimizer_switch = 'index_merge=off'", 0 },
+	{ "set foreign_key_checks = 0", 0 },
+	{ "set optimizer_trace = 'enabled=on'", 0 },
+	{ "set default_storage_engine = myisam", 0 },
+	{ "set default_regex_flags = 'dotall'", 0 },
+	{ "set session transaction isolation level serializable", 0 },
+	{ "set transaction read only", 0 },
+	{ "set insert_id = 77", 0 },
+	{ "set timestamp = 1000000", 0 },
+	{ "set rand_seed1 = 5", 0 },
+	{ "set profiling = 1", 0 },
+	{ "set @a = 'secret'", 0 },
+	{ "set role fr_role", 0 },
+	{ "use app2", 0 },
+	{ "begin", 0 },
+	{ "xa start 'x1'", 0 },
+	{ "create temporary table fr_inside (a text)", 0 },
+	{ "create temporary table app2.fr_tmp (a text)", 0 },
+	{ "create temporary table fr_t (a text)", 0 },
+	{ "prepare fr_p1 from 'select 1'", 0 },
+	{ "do get_lock('fr_l1', 0)", 0 },
+	{ "lock tables fr_t read", 0 },
+	{ "handler fr_t open", 0 },
+	{ "select nextval(fr_s)", 0 },
+	{ "select last_insert_id(55)", 0 },
+	{ "insert into fr_t (a) values ('planted')", 0 },
+	{ "select nothing", 0 },
+	{ "call fr_objects()", 0 },
+	{ "call fr_settings()", 0 },
+	{ "set sql_log_bin = 0", 1 },
+	{ "set gtid_domain_id = 5", 1 },
+	{ "flush tables with read lock", 1 },
+	{ NULL, 0 },
+};
+
 static const char *const enable_key[] = { "call enable_key('k', 'pw')",
 	"select decrypt_secret()", NULL };
 
@@ -223,6 +267,7 @@ const struct fr_backend fr_mariadb = {
 	.slow = "select sleep(0.0{2|5|9})",
 	.forgive = forgive,
 	.leftovers = leftovers,
+	.planted = planted,
 	.enable_key = enable_key,
 	.look_for_key = look_for_key,
 };

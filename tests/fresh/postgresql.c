@@ -16,6 +16,7 @@ static const char setup[] =
 	"create table fr_foreseen (v double precision);\n"
 	"do $$ begin perform setseed(0.5);\n"
 	"insert into fr_foreseen select random() from generate_series(1, 500); end $$;\n"
+	"create index on fr_foreseen (v); analyze fr_foreseen;\n"
 	"create function fr_settings() returns void language plpgsql as $$ begin\n"
 	"set work_mem = '3MB'; perform set_config('fresh.inside', 'secret', false);\n"
 	"perform set_config('search_path', 'nowhere', false); end $$;\n"
@@ -69,51 +70,50 @@ static const struct fr_probe probes[] = {
 	/* First, since a transaction that is left open, or failed, shows here. */
 	{ "transaction", "select now() = statement_timestamp(),"
 			 " pg_current_xact_id_if_assigned() is null" },
-	{ "setting", "select name, setting, reset_val, source from pg_settings"
-		     " order by name collate \"C\"" },
-	{ "hidden",
-		"select current_setting('role'), "
-		"current_setting('session_authorization'),"
-		" current_setting('is_superuser'), current_setting('server_encoding')" },
-	/* Not whether the name is known, but what it holds. */
-	{ "custom", "select coalesce(current_setting('fresh.a', true), ''),"
-		    " coalesce(current_setting('fresh.b', true), ''),"
-		    " coalesce(current_setting('fresh.inside', true), '')" },
+	/* The functions behind the views, which come without the views' own work; in the order of names. */
+	{ "setting",
+		"select name, setting, reset_val, source from pg_show_all_settings()" },
+	/* Of fresh.* not whether the name is known, but what it holds. */
+	{ "session",
+		"select current_user, session_user, current_database(),"
+		" current_schema, user, current_role, current_setting('role'),"
+		" current_setting('session_authorization'),"
+		" current_setting('is_superuser'), current_setting('server_encoding'),"
+		" coalesce(current_setting('fresh.a', true), ''),"
+		" coalesce(current_setting('fresh.b', true), ''),"
+		" coalesce(current_setting('fresh.inside', true), ''),"
+		" array(select s from unnest(current_schemas(true)) s"
+		" where s !~ '^pg_temp'),"
+		" to_regclass('fr_t') = to_regclass('public.fr_t'),"
+		" to_regclass('fr_inside'), pg_replication_origin_session_is_setup(),"
+		" dblink_get_connections(), show_limit()" },
 	{ "custom name", "select n, current_setting('fresh.' || n, true) is null"
 			 " from unnest(array['a', 'b', 'inside']) n" },
-	{ "who", "select current_user, session_user, current_database(),"
-		 " current_schema, user, current_role" },
-	{ "schemas", "select s from unnest(current_schemas(true)) s"
-		     " where s !~ '^pg_temp'" },
 	{ "temp schema", "select pg_my_temp_schema() <> 0" },
-	{ "temp objects", "select 'class', relname from pg_class"
-			  " where relnamespace = pg_my_temp_schema() union all"
-			  " select 'function', proname from pg_proc"
-			  " where pronamespace = pg_my_temp_schema() union all"
-			  " select 'type', typname from pg_type"
-			  " where typnamespace = pg_my_temp_schema()"
-			  " order by 1, 2" },
-	{ "temp name", "select to_regclass('fr_t') = to_regclass('public.fr_t'),"
-		       " to_regclass('fr_inside')" },
-	{ "statement", "select name, statement, from_sql from pg_prepared_statements"
-		       " order by name" },
-	{ "cursor", "select name, statement, is_holdable from pg_cursors order by name" },
-	{ "lock",
-		"select locktype, mode, granted, classid, objid, relation::regclass"
-		" from pg_locks where pid = pg_backend_pid() and locktype <> 'virtualxid'"
-		" and relation is distinct from 'pg_locks'::regclass order by 1, 2, 5" },
-	{ "listening", "select * from pg_listening_channels() order by 1" },
+	/* Each temporary object depends on the schema that it is in, and that is found by an index. */
+	{ "held", "select 'object', pg_describe_object(classid, objid, objsubid), null"
+		  " from pg_depend where refclassid = 'pg_namespace'::regclass"
+		  " and refobjid = pg_my_temp_schema()"
+		  " union all select 'statement', name || ' ' || from_sql, statement"
+		  " from pg_prepared_statement()"
+		  " union all select 'cursor', name || ' ' || is_holdable, statement"
+		  " from pg_cursor()"
+		  " union all select 'lock', concat_ws(' ', locktype, mode, granted, "
+		  "classid,"
+		  " objid), relation::regclass::text from pg_lock_status()"
+		  " where pid = pg_backend_pid() and locktype <> 'virtualxid'"
+		  " and relation is distinct from 'pg_depend'::regclass"
+		  " and relation is distinct from 'pg_depend_reference_index'::regclass"
+		  " union all select 'listening', c, null from pg_listening_channels() c"
+		  " order by 1, 2, 3" },
 	{ "lastval", "select lastval()" },
 	{ "currval", "select currval('fr_s')" },
 	{ "currval serial", "select currval('fr_t_id_seq')" },
-	{ "activity", "select datname, usename, application_name, client_addr, state,"
-		      " wait_event, backend_xid, backend_type from pg_stat_activity"
-		      " where pid = pg_backend_pid()" },
+	{ "activity", "select datid, usesysid, application_name, client_addr, state,"
+		      " wait_event, backend_xid, backend_type"
+		      " from pg_stat_get_activity(pg_backend_pid())" },
 	{ "foreseen", "with r as materialized (select random() v)"
 		      " select exists (select from fr_foreseen f, r where f.v = r.v)" },
-	{ "origin", "select pg_replication_origin_session_is_setup()" },
-	{ "dblink", "select dblink_get_connections()" },
-	{ "trigram", "select show_limit()" },
 	{ "writes",
 		"with w as (insert into fr_t (a) values ('probe') returning a)"
 		" select count(*), pg_catalog.current_setting('transaction_isolation'),"
@@ -272,6 +272,42 @@ static const struct fr_leftover leftovers[] = {
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };
 
+static const struct fr_planted planted[] = {
+	{ "set work_mem = '1MB'", 0 },
+	{ "set search_path = nowhere, public", 0 },
+	{ "set client_encoding = latin1", 0 },
+	{ "set application_name = 'other'", 0 },
+	{ "set timezone = 'Asia/Tokyo'", 0 },
+	{ "set standard_conforming_strings = off", 0 },
+	{ "set session characteristics as transaction read only", 0 },
+	{ "set fresh.a = 'secret'", 0 },
+	{ "set role fr_member", 0 },
+	{ "set session authorization app", 1 },
+	{ "begin", 0 },
+	{ "begin isolation level serializable", 0 },
+	{ "create temporary table fr_inside (a text)", 0 },
+	{ "create temporary table fr_t (a text)", 0 },
+	{ "create temporary view fr_view as select 1 as secret", 0 },
+	{ "create temporary sequence fr_s", 0 },
+	{ "create function pg_temp.fr_f() returns int language sql as 'select 1'", 0 },
+	{ "create type pg_temp.fr_type as enum ('a', 'b')", 0 },
+	{ "create domain pg_temp.fr_domain as text", 0 },
+	{ "prepare fr_p1 as select 'secret'::text", 0 },
+	{ "prepare other as select 1", 0 },
+	{ "declare fr_c1 cursor with hold for select * from fr_t", 0 },
+	{ "declare other cursor with hold for select * from fr_t", 0 },
+	{ "select pg_advisory_lock(1)", 0 },
+	{ "select pg_advisory_lock_shared(1, 2)", 0 },
+	{ "listen fr_l1", 0 },
+	{ "select nextval('fr_s')", 0 },
+	{ "insert into fr_t (a) values ('planted')", 0 },
+	{ "select setseed(0.5)", 0 },
+	{ "select set_limit(0.9)", 0 },
+	{ "select fr_settings()", 0 },
+	{ "select fr_objects()", 0 },
+	{ NULL, 0 },
+};
+
 static const char *const enable_key[] = { "select enable_key('k', 'pw')",
 	"select decrypt_secret()", NULL };
 
@@ -295,6 +331,7 @@ const struct fr_backend fr_postgresql = {
 	.slow = "select pg_sleep(0.0{2|5|9})",
 	.forgive = forgive,
 	.leftovers = leftovers,
+	.planted = planted,
 	.enable_key = enable_key,
 	.look_for_key = look_for_key,
 };

@@ -33,6 +33,8 @@ static struct cnt_server server;
 static struct cnt_daemon daemon_;
 static struct fr_relay *relays[4];
 static char *expected[4]; /* of each pool's user: the probe on a login */
+static struct fr_probe probes[64]; /* the backend's, with those that are made */
+static char made[32768]; /* the one of these */
 
 /* --------------------------------------------------------------------- the pools ----- */
 
@@ -125,7 +127,7 @@ look(const char *pool)
 	int r;
 
 	assert_non_null(f);
-	r = conn != NULL ? fr_probe(conn, backend->probes, f) : -1;
+	r = conn != NULL ? fr_probe(conn, probes, f) : -1;
 	cenote_conn_destroy(conn);
 	fclose(f);
 	if (r == 0)
@@ -187,9 +189,8 @@ log_in(const struct fr_pool *pool)
 		"application_name=cenoted",
 		server.run_dir, server.port, pool->user);
 	r = backend->kind == CNT_POSTGRESQL
-		    ? fr_probe_postgresql(conninfo, backend->probes, f)
-		    : fr_probe_mariadb(
-			      server.socket, pool->user, "app", backend->probes, f);
+		    ? fr_probe_postgresql(conninfo, probes, f)
+		    : fr_probe_mariadb(server.socket, pool->user, "app", probes, f);
 	fclose(f);
 	if (r == 0)
 		return text;
@@ -225,6 +226,24 @@ set_up_elsewhere(void)
 }
 
 static int
+make_probes(void)
+{
+	size_t i;
+
+	for (i = 0; backend->probes[i].sql != NULL; i++) {
+		assert_true(i + 1 < sizeof(probes) / sizeof(probes[0]));
+		probes[i] = backend->probes[i];
+		if (!probes[i].made_by)
+			continue;
+		if (cnt_server_ask(&server, probes[i].made_by, made, sizeof(made)) < 0)
+			return -1;
+		made[strcspn(made, "\n")] = '\0';
+		probes[i].sql = made;
+	}
+	return 0;
+}
+
+static int
 start_server(void)
 {
 	if (backend->is_elsewhere)
@@ -243,7 +262,7 @@ setup(void **state)
 	size_t i;
 
 	(void)state;
-	if (start_server() < 0)
+	if (start_server() < 0 || make_probes() < 0)
 		return -1;
 	for (i = 0; i < backend->n_pools; i++) {
 		if (fr_relay_start(daemon_.run_dir, backend->pools[i].name, &relays[i]) <
@@ -325,9 +344,14 @@ print_only(const char *sign, const char *a, const char *b)
 static int
 differ(const char *fresh, const char *now, int say)
 {
-	char *a = without_known(fresh), *b = without_known(now);
-	int r = strcmp(a, b) != 0;
+	char *a, *b;
+	int r;
 
+	if (strcmp(fresh, now) == 0)
+		return 0;
+	a = without_known(fresh);
+	b = without_known(now);
+	r = strcmp(a, b) != 0;
 	if (r && say) {
 		print_only("new login:", a, b);
 		print_only("here:     ", b, a);
@@ -510,6 +534,36 @@ ask(cenote_conn *conn, const char *sql, char *ret_value, size_t size)
 		cenote_result_destroy(res);
 }
 
+/* What a client did shows in its own session, and behind it not. */
+static void
+the_probe_sees_what_a_session_holds(void **state)
+{
+	const struct fr_planted *p;
+	char *now, value[256];
+	size_t size;
+	cenote_conn *conn;
+	FILE *f;
+
+	(void)state;
+	for (p = backend->planted; p->sql != NULL; p++) {
+		conn = attach(backend->pools[p->pool].name);
+		assert_non_null(conn);
+		ask(conn, p->sql, value, sizeof(value));
+		f = open_memstream(&now, &size);
+		assert_non_null(f);
+		assert_int_equal(fr_probe(conn, probes, f), 0);
+		fclose(f);
+		if (!differ(expected[p->pool], now, 0))
+			fail_msg("the probe does not see: %s", p->sql);
+		free(now);
+		cenote_conn_destroy(conn);
+		now = look(backend->pools[p->pool].name);
+		if (now == NULL || differ(expected[p->pool], now, 1))
+			fail_msg("stays behind the reset: %s", p->sql);
+		free(now);
+	}
+}
+
 /* A client that decrypts, and one behind it on the same worker that must not be able to. */
 static void
 a_key_stays_with_its_client(void **state)
@@ -608,6 +662,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_is_a_login),
+		cmocka_unit_test(the_probe_sees_what_a_session_holds),
 		cmocka_unit_test(a_key_stays_with_its_client),
 		cmocka_unit_test(what_is_left_needs_a_new_login),
 		cmocka_unit_test(reset_by_reconnecting_leaves_nothing_at_all),
