@@ -135,15 +135,11 @@ class BaseConnection:
                 if answer is not _cenote.AGAIN:
                     return answer
                 await self._ready()
-        except Error as e:
-            if e.status == ERR_TIMEOUT:
+        except BaseException as e:
+            # a time limit, Ctrl-C or what else a signal's handler raises, a task that is cancelled
+            is_late = isinstance(e, Error) and e.status == ERR_TIMEOUT
+            if is_late or not isinstance(e, Exception) or self._session.is_interrupted():
                 await self._abandon()
-            raise
-        except Exception:
-            raise
-        except BaseException:
-            # Ctrl-C, or a task that is cancelled
-            await self._abandon()
             raise
 
     async def _abandon(self) -> None:

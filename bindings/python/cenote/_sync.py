@@ -6,15 +6,22 @@ from __future__ import annotations
 import contextlib
 import itertools
 from types import TracebackType
-from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Coroutine, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from . import _cenote
 from ._errors import ProgrammingError
 from ._logic import BaseConnection, BaseCursor, options_of, run
 from ._tpc import Xid
 
+T = TypeVar("T")
+
 
 class Cursor(BaseCursor):
+    def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
+        """All calls of one method, without another thread's among them."""
+        with self._session:
+            return run(method(*args, **kwargs))
+
     def __enter__(self) -> Cursor:
         return self
 
@@ -39,48 +46,48 @@ class Cursor(BaseCursor):
     def execute(
         self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
     ) -> Cursor:
-        run(self._execute(sql, params, prepare, max_rows))
+        self._in_turn(self._execute, sql, params, prepare, max_rows)
         return self
 
     def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
         """Once for each row, in a pipeline: outside of a transaction they are one of their own."""
-        run(self._executemany(sql, rows))
+        self._in_turn(self._executemany, sql, rows)
         return self
 
     def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
         """Output values are a result of their own."""
-        return run(self._callproc(name, parameters))
+        return self._in_turn(self._callproc, name, parameters)
 
     def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
         """COPY … FROM STDIN and its like: pieces may be cut anywhere."""
-        run(self._copy_in(sql, [data] if isinstance(data, (bytes, bytearray)) else data))
+        self._in_turn(self._copy_in, sql, [data] if isinstance(data, (bytes, bytearray)) else data)
         return self
 
     def copy_out(self, sql: str) -> Iterator[bytes]:
         """COPY … TO STDOUT: the pieces as the server cuts them."""
-        run(self._copy_out(sql))
-        return iter(lambda: run(self._copied()), None)
+        self._in_turn(self._copy_out, sql)
+        return iter(lambda: self._in_turn(self._copied), None)
 
     def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
         """Tables, columns, …: the same columns from every backend (docs/protocol.md, "Catalog")."""
-        run(self._catalog(kind, **filters))
+        self._in_turn(self._catalog, kind, **filters)
         return self
 
     # Only rows that are still to come need a coroutine.
 
     def fetchone(self) -> Optional[Tuple[Any, ...]]:
-        return run(self._fetchone()) if self._is_streamed else self._rows().one()
+        return self._in_turn(self._fetchone) if self._is_streamed else self._rows().one()
 
     def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
         if self._is_streamed:
-            return run(self._fetchmany(size))
+            return self._in_turn(self._fetchmany, size)
         return self._rows().fetch(self.arraysize if size is None else size)
 
     def fetchall(self) -> List[Tuple[Any, ...]]:
-        return run(self._fetchmany(-1)) if self._is_streamed else self._rows().fetch(-1)
+        return self._in_turn(self._fetchmany, -1) if self._is_streamed else self._rows().fetch(-1)
 
     def nextset(self) -> Optional[bool]:
-        return run(self._nextset())
+        return self._in_turn(self._nextset)
 
     def scroll(self, value: int, mode: str = "relative") -> None:
         self._scroll(value, mode)
@@ -127,24 +134,28 @@ class Connection(BaseConnection):
     def rollback(self) -> None:
         run(self._end("rollback"))
 
+    def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        with self._session:
+            return run(method(*args))
+
     def tpc_begin(self, xid: Xid) -> None:
         """Begin a transaction that ends in two steps."""
-        run(self._tpc.begin(xid))
+        self._in_turn(self._tpc.begin, xid)
 
     def tpc_prepare(self) -> None:
         """From here on it can be committed, whatever happens to this session."""
-        run(self._tpc.prepare())
+        self._in_turn(self._tpc.prepare)
 
     def tpc_commit(self, xid: Optional[Xid] = None) -> None:
         """Of a recovered transaction, or (without xid) this one; in one step if it is not prepared."""
-        run(self._tpc.end("commit", xid))
+        self._in_turn(self._tpc.end, "commit", xid)
 
     def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
-        run(self._tpc.end("rollback", xid))
+        self._in_turn(self._tpc.end, "rollback", xid)
 
     def tpc_recover(self) -> List[Xid]:
         """What is prepared at the server, and waits to be ended."""
-        return run(self._tpc.recover())
+        return self._in_turn(self._tpc.recover)
 
     def begin(
         self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False

@@ -44,36 +44,107 @@ fail(struct cpy_session *s, int status, const char *sqlstate, const char *messag
 	return -1;
 }
 
+/* Only a thread itself can have written its number there. */
+static int
+is_mine(const struct cpy_session *s)
+{
+	return s->owner == PyThread_get_thread_ident();
+}
+
+int
+cpy_enter_any(struct cpy_session *s)
+{
+	if (!PyThread_acquire_lock(s->lock, NOWAIT_LOCK)) {
+		if (is_mine(s) && s->is_in_call)
+			return fail(s, CENOTE_ERR_STATE, "55000",
+				"the connection is used by what one of its calls called");
+		if (!is_mine(s)) {
+			Py_BEGIN_ALLOW_THREADS
+			PyThread_acquire_lock(s->lock, WAIT_LOCK);
+			Py_END_ALLOW_THREADS
+		}
+	}
+	s->owner = PyThread_get_thread_ident();
+	s->is_in_call = 1;
+	s->deadline = 0;
+	empty_garbage(s);
+	return 0;
+}
+
 int
 cpy_enter(struct cpy_session *s)
 {
-	unsigned long me = PyThread_get_thread_ident();
-
-	if (!PyThread_acquire_lock(s->lock, NOWAIT_LOCK)) {
-		/* Only this thread itself can have written its number there. */
-		if (s->owner == me)
-			return fail(s, CENOTE_ERR_STATE, "55000",
-				"the connection is used by what one of its calls called");
-		Py_BEGIN_ALLOW_THREADS
-		PyThread_acquire_lock(s->lock, WAIT_LOCK);
-		Py_END_ALLOW_THREADS
-	}
-	s->owner = me;
-	s->deadline = 0;
-	if (!s->conn) {
-		cpy_leave(s);
-		return fail(s, CENOTE_ERR_STATE, "08003", "the connection is closed");
-	}
-	empty_garbage(s);
-	return 0;
+	if (cpy_enter_any(s) < 0)
+		return -1;
+	if (s->conn)
+		return 0;
+	cpy_leave(s);
+	return fail(s, CENOTE_ERR_STATE, "08003", "the connection is closed");
 }
 
 void
 cpy_leave(struct cpy_session *s)
 {
 	empty_garbage(s);
+	s->is_in_call = 0;
+	if (s->n_turns > 0)
+		return;
 	s->owner = 0;
 	PyThread_release_lock(s->lock);
+}
+
+PyObject *
+cpy_session_begin_turn(PyObject *self, PyObject *unused)
+{
+	struct cpy_session *s = cpy_as_session(self);
+
+	(void)unused;
+	if (cpy_enter_any(s) < 0)
+		return NULL;
+	s->n_turns++;
+	cpy_leave(s);
+	Py_RETURN_NONE;
+}
+
+PyObject *
+cpy_session_end_turn(PyObject *self, PyObject *args)
+{
+	struct cpy_session *s = cpy_as_session(self);
+
+	(void)args;
+	if (cpy_enter_any(s) < 0)
+		return NULL;
+	if (s->n_turns > 0)
+		s->n_turns--;
+	cpy_leave(s);
+	Py_RETURN_NONE;
+}
+
+PyObject *
+cpy_session_is_interrupted(PyObject *self, PyObject *unused)
+{
+	struct cpy_session *s = cpy_as_session(self);
+
+	(void)unused;
+	return PyBool_FromLong(is_mine(s) && s->is_interrupted);
+}
+
+/* An exception is on its way to the program. Nobody else may take what comes for an answer to theirs. */
+static int
+interrupt(struct cpy_session *s)
+{
+	if (!s->is_interrupted)
+		s->n_turns++;
+	s->is_interrupted = 1;
+	return 1;
+}
+
+void
+cpy_resume(struct cpy_session *s)
+{
+	if (s->is_interrupted)
+		s->n_turns--;
+	s->is_interrupted = 0;
 }
 
 /* Without memory for the list it is left to the connection's end, which frees nothing of it: that
@@ -144,7 +215,7 @@ cpy_wait(struct cpy_session *s)
 		return 1;
 	ms = wait_ms(s);
 	if (ms < -1)
-		return 1;
+		return interrupt(s);
 	p.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
 			   (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
 	Py_BEGIN_ALLOW_THREADS
@@ -152,9 +223,9 @@ cpy_wait(struct cpy_session *s)
 	Py_END_ALLOW_THREADS
 	if (r < 0 && errno != EINTR) {
 		PyErr_SetFromErrno(PyExc_OSError);
-		return 1;
+		return interrupt(s);
 	}
-	return r < 0 && PyErr_CheckSignals() < 0;
+	return r < 0 && PyErr_CheckSignals() < 0 ? interrupt(s) : 0;
 }
 
 PyObject *

@@ -51,7 +51,7 @@ keep_result(struct cpy_session *s, cenote_result *res)
 	PyObject *object;
 
 	if (kind != CENOTE_RESULT_ERROR) {
-		object = cpy_result_new(s, res);
+		object = cpy_result_new(s, res, 1);
 		if (object)
 			r = PyList_Append(s->results, object);
 		Py_XDECREF(object);
@@ -185,7 +185,7 @@ one_result(struct cpy_session *s)
 	if (r != CENOTE_OK)
 		return cpy_failed(s, r);
 	if (cenote_result_kind(res) != CENOTE_RESULT_ERROR)
-		return cpy_result_new(s, res);
+		return cpy_result_new(s, res, 0);
 	cpy_raise(s->state, CENOTE_ERR_SERVER, cenote_result_diag(res));
 	cenote_result_destroy(res);
 	return NULL;
@@ -223,6 +223,8 @@ cpy_session_drain(PyObject *self, PyObject *unused)
 		if (r == CENOTE_OK)
 			cenote_result_destroy(res);
 	} while (r == CENOTE_OK);
+	if (r == CENOTE_DONE)
+		cpy_resume(s);
 	s->is_sent = 0;
 	Py_CLEAR(s->results);
 	Py_CLEAR(s->error);

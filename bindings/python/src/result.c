@@ -7,14 +7,16 @@
  */
 #include "session.h"
 
+#include <stdatomic.h>
+
 struct result {
 	PyObject_HEAD struct cpy_session *session;
 	cenote_result *res;
 	cpy_decode **decoders; /* of the columns */
 	uint8_t *is_array; /* of the columns; NULL where none is */
 	uint32_t n_columns;
-	int is_streamed;
-	uint64_t next; /* row */
+	int is_whole; /* buffered */
+	_Atomic uint64_t next; /* row: threads that share a cursor get each once */
 };
 
 static void
@@ -69,7 +71,7 @@ find_arrays(struct result *self)
 }
 
 PyObject *
-cpy_result_new(struct cpy_session *s, cenote_result *res)
+cpy_result_new(struct cpy_session *s, cenote_result *res, int is_whole)
 {
 	struct result *self = PyObject_New(struct result, s->state->result_type);
 
@@ -82,8 +84,8 @@ cpy_result_new(struct cpy_session *s, cenote_result *res)
 	self->res = res;
 	self->decoders = NULL;
 	self->is_array = NULL;
-	self->is_streamed = 0;
-	self->next = 0;
+	self->is_whole = is_whole;
+	atomic_init(&self->next, 0);
 	if (find_decoders(self) == 0 && find_arrays(self) == 0)
 		return (PyObject *)self;
 	Py_DECREF((PyObject *)self);
@@ -148,16 +150,32 @@ make_row(const struct result *self, const uint8_t *row)
 	return tuple;
 }
 
+/* At most so many rows that nobody else takes: the first, and their number. */
+static uint64_t
+claim(struct result *self, uint64_t max, uint64_t *ret_first)
+{
+	uint64_t n_rows =
+		cenote_result_rows(self->res) ? cenote_result_n_rows(self->res) : 0;
+	uint64_t first = self->next, n;
+
+	do {
+		n = first < n_rows ? n_rows - first : 0;
+		n = n < max ? n : max;
+	} while (!atomic_compare_exchange_weak(&self->next, &first, first + n));
+	*ret_first = first;
+	return n;
+}
+
 static PyObject *
 take_rows(struct result *self, Py_ssize_t max)
 {
 	const uint8_t *const *rows = cenote_result_rows(self->res);
-	uint64_t first = self->next;
-	uint64_t left = rows ? cenote_result_n_rows(self->res) - first : 0;
-	Py_ssize_t n = max < 0 || (uint64_t)max > left ? (Py_ssize_t)left : max, i;
+	uint64_t first;
+	Py_ssize_t n =
+		(Py_ssize_t)claim(self, max < 0 ? UINT64_MAX : (uint64_t)max, &first);
 	PyObject *list = PyList_New(n);
+	Py_ssize_t i;
 
-	self->next = first + (uint64_t)n;
 	for (i = 0; list && i < n; i++) {
 		PyObject *row = make_row(self, rows[first + (uint64_t)i]);
 
@@ -172,25 +190,23 @@ take_rows(struct result *self, Py_ssize_t max)
 static PyObject *
 take_one(struct result *self)
 {
-	const uint8_t *const *rows = cenote_result_rows(self->res);
-	uint64_t row = self->next;
+	uint64_t row;
 
-	if (!rows || row >= cenote_result_n_rows(self->res))
+	if (claim(self, 1, &row) == 0)
 		Py_RETURN_NONE;
-	self->next = row + 1;
-	return make_row(self, rows[row]);
+	return make_row(self, cenote_result_rows(self->res)[row]);
 }
 
 static int
 enter(struct result *self)
 {
-	return self->is_streamed ? cpy_enter(self->session) : 0;
+	return self->is_whole ? 0 : cpy_enter(self->session);
 }
 
 static void
 leave(struct result *self)
 {
-	if (self->is_streamed)
+	if (!self->is_whole)
 		cpy_leave(self->session);
 }
 
@@ -234,7 +250,6 @@ result_next(PyObject *object, PyObject *unused)
 	(void)unused;
 	if (cpy_enter(s) < 0)
 		return NULL;
-	self->is_streamed = 1;
 	CPY_CALL(s, r, cenote_result_next(self->res));
 	if (r == CENOTE_ROW || r == CENOTE_DONE) {
 		self->next = 0;
@@ -387,16 +402,18 @@ set_position(PyObject *object, PyObject *value, void *unused)
 {
 	struct result *self = (struct result *)object;
 	unsigned long long row = value ? PyLong_AsUnsignedLongLong(value) : 0;
+	int is_there;
 
 	(void)unused;
-	if (PyErr_Occurred())
+	if (PyErr_Occurred() || enter(self) < 0)
 		return -1;
-	if (row > cenote_result_n_rows(self->res)) {
+	is_there = row <= cenote_result_n_rows(self->res);
+	if (is_there)
+		self->next = row;
+	else
 		PyErr_SetString(PyExc_IndexError, "no such row");
-		return -1;
-	}
-	self->next = row;
-	return 0;
+	leave(self);
+	return is_there ? 0 : -1;
 }
 
 static PyMethodDef methods[] = {

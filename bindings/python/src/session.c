@@ -230,19 +230,13 @@ session_close(PyObject *self, PyObject *unused)
 	struct cpy_session *s = cpy_as_session(self);
 
 	(void)unused;
-	if (!s->conn)
-		Py_RETURN_NONE;
-	if (cpy_enter(s) < 0) {
-		/* another thread has closed it meanwhile */
-		if (s->conn)
-			return NULL;
-		PyErr_Clear();
-		Py_RETURN_NONE;
-	}
+	if (cpy_enter_any(s) < 0)
+		return NULL;
 	cenote_conn_destroy(s->conn);
 	s->conn = NULL;
 	Py_CLEAR(s->results);
 	Py_CLEAR(s->error);
+	cpy_resume(s);
 	cpy_leave(s);
 	Py_RETURN_NONE;
 }
@@ -353,6 +347,9 @@ session_cancel(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
+	{ "__enter__", cpy_session_begin_turn, METH_NOARGS,
+		"Keep other threads waiting, also between calls." },
+	{ "__exit__", cpy_session_end_turn, METH_VARARGS, "Let them go on." },
 	{ "cancel", session_cancel, METH_NOARGS, "Cancel the request that runs." },
 	{ "catalog", cpy_session_catalog, METH_VARARGS, "Send a catalog request." },
 	{ "close", session_close, METH_NOARGS, "Give the session back." },
@@ -363,6 +360,8 @@ static PyMethodDef methods[] = {
 	{ "copy_put", cpy_session_copy_put, METH_VARARGS, "Send a piece of a copy in." },
 	{ "drain", cpy_session_drain, METH_NOARGS, "Throw away what is still to come." },
 	{ "fact", cpy_session_fact, METH_VARARGS, "fact(kind, name): text, or None." },
+	{ "is_interrupted", cpy_session_is_interrupted, METH_NOARGS,
+		"Whether drain() is to be called." },
 	{ "notices", session_notices, METH_NOARGS, "Take the notices so far." },
 	{ "notifications", session_notifications, METH_NOARGS, "Read, and take them." },
 	{ "number", cpy_session_number, METH_VARARGS,

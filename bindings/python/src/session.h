@@ -5,6 +5,7 @@
 #include "module.h"
 
 #include <pythread.h>
+#include <stdatomic.h>
 
 /* What was made from a session and is to be destroyed when nobody is in a call. */
 struct cpy_garbage {
@@ -29,10 +30,14 @@ struct cpy_session {
 	int is_sent; /* query() has sent its request */
 	int is_postgresql;
 
-	/* Held during every call into libcenote, and never while Python code runs that could want
-	 * it again. */
+	/* Held during every call into libcenote; and between calls, by who wants several of them
+	 * without another thread's among them. */
 	PyThread_type_lock lock;
-	unsigned long owner; /* the thread that has it, 0 if none */
+	atomic_ulong owner; /* the thread that has it, 0 if none */
+	/* For who has it. */
+	int is_in_call;
+	unsigned n_turns; /* cpy_session_begin_turn() */
+	int is_interrupted; /* a wait ended early: one more turn, until what runs is drained */
 
 	/* Cancelling is for other threads. */
 	PyThread_type_lock cancel_lock;
@@ -40,7 +45,7 @@ struct cpy_session {
 
 	PyThread_type_lock garbage_lock; /* held for a moment only */
 	struct cpy_garbage *garbage;
-	size_t n_garbage;
+	atomic_size_t n_garbage;
 };
 
 static inline struct cpy_session *
@@ -53,6 +58,16 @@ cpy_as_session(PyObject *object)
  * exception when the session is closed, or this thread is in a call already. */
 int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
+/* The same for a session that may be closed. */
+int cpy_enter_any(struct cpy_session *s);
+/* Nothing is left of what an interrupted call began. */
+void cpy_resume(struct cpy_session *s);
+
+/* Methods: the calls up to the end of a turn are this thread's. */
+PyObject *cpy_session_begin_turn(PyObject *self, PyObject *unused);
+PyObject *cpy_session_end_turn(PyObject *self, PyObject *args);
+/* Whether a call of this thread's was interrupted, so that drain() is to be called. */
+PyObject *cpy_session_is_interrupted(PyObject *self, PyObject *unused);
 
 /* Destroy now, or when the call ends that goes on. Never waits and never fails. */
 void cpy_discard(struct cpy_session *s, void (*destroy)(void *), void *what);
@@ -93,8 +108,8 @@ PyObject *cpy_session_fact(PyObject *self, PyObject *args);
 PyObject *cpy_session_number(PyObject *self, PyObject *args);
 PyObject *cpy_session_run(PyObject *self, PyObject *args);
 
-/* result.c: takes `res` over, also when it fails. */
-PyObject *cpy_result_new(struct cpy_session *s, cenote_result *res);
+/* result.c: takes `res` over, also when it fails. Of one that is not whole the rows are replaced. */
+PyObject *cpy_result_new(struct cpy_session *s, cenote_result *res, int is_whole);
 
 /* statement.c */
 PyObject *cpy_statement_new(struct cpy_session *s, cenote_stmt *stmt);
