@@ -82,7 +82,8 @@ struct cnd_sink;
 
 struct cnd_sink_ops {
 	int (*params)(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n);
-	/* Begin a result with rows. `known`: the client has these columns; they are not sent. */
+	/* Begin a result with rows. `known`: the client has these columns; they are not sent. When it then fails
+	 * before its first row, they may be sent all the same. */
 	int (*columns)(struct cnd_sink *sink, const struct cnp_column *columns,
 		uint32_t n, int known);
 	/* A row was written. CENOTE_OK: go on. CENOTE_AGAIN: batch_rows is reached: keep the portal

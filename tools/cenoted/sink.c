@@ -80,8 +80,12 @@ sink_columns(
 	struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, int known)
 {
 	struct cnd_worker *w = cnd_sink_worker(sink);
-	int r = known ? CENOTE_OK : cnp_server_columns(&w->server, columns, n);
+	int r;
 
+	/* those that were left out, of a result that gave no row */
+	if (!known)
+		cnd_sink_abort(w);
+	r = known ? CENOTE_OK : cnp_server_columns(&w->server, columns, n);
 	if (r < 0 || w->is_describing)
 		return r;
 	w->n_columns = n;

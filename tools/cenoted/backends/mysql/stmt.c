@@ -48,6 +48,8 @@ struct run {
 	uint8_t has_cursor;
 	uint8_t is_output;
 	uint8_t is_later; /* results of the same execution came before this one */
+	uint8_t is_left_out; /* the client has its columns */
+	uint8_t has_row;
 };
 
 static void
@@ -257,6 +259,7 @@ send_rows(struct run *q, struct cnd_my_rows *rows)
 	int r;
 
 	while ((r = put_next(q, rows)) == CENOTE_ROW) {
+		q->has_row = 1;
 		r = q->sink->ops->row_done(q->sink);
 		if (r == CENOTE_AGAIN && !q->has_cursor)
 			r = CENOTE_OK;
@@ -399,8 +402,8 @@ send_columns(struct run *q, const struct cnp_column *columns, uint32_t n)
 	st->shape = shape;
 	shape = st->sent;
 	st->sent = sent;
-	return q->sink->ops->columns(q->sink, columns, n,
-		q->exec->columns_known && !q->is_later && shape == sent);
+	q->is_left_out = q->exec->columns_known && !q->is_later && shape == sent;
+	return q->sink->ops->columns(q->sink, columns, n, q->is_left_out);
 }
 
 static int
@@ -416,8 +419,12 @@ answer_rows(struct run *q)
 		r = send_columns(q, columns, n);
 	if (r < 0)
 		return r;
-	return q->has_cursor ? answer_cursor(q, fields, columns, n)
-			     : answer_stream(q, fields, columns, n);
+	r = q->has_cursor ? answer_cursor(q, fields, columns, n)
+			  : answer_stream(q, fields, columns, n);
+	/* that it began before it failed is something that a client can see */
+	if (r < 0 && q->is_left_out && !q->has_row && !q->is_later)
+		(void)q->sink->ops->columns(q->sink, columns, n, 0);
+	return r;
 }
 
 static int
