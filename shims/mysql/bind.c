@@ -56,8 +56,8 @@ set_length(MYSQL_BIND *b)
 
 #if CMY_ORACLE
 /* sic: what a column's values may be as texts is known from its type, and told when it is bound. */
-static void
-tell_max_length(MYSQL_FIELD *f)
+void
+cmy_tell_max_length(MYSQL_FIELD *f)
 {
 	switch (f->type) {
 	case MYSQL_TYPE_TINY:
@@ -88,7 +88,7 @@ tell_max_length(MYSQL_FIELD *f)
 		break;
 	case MYSQL_TYPE_DATETIME:
 	case MYSQL_TYPE_TIMESTAMP:
-		f->max_length = 30;
+		f->max_length = 36;
 		break;
 	default:
 		break;
@@ -140,7 +140,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 #if CMY_ORACLE
 		b->flags = i;
 		b->offset = 0;
-		tell_max_length(&stmt->fields[i]);
+		cmy_tell_max_length(&stmt->fields[i]);
 #endif
 		set_length(b);
 	}

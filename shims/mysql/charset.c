@@ -355,6 +355,15 @@ cmy_mysql_set_character_set(MYSQL *my, const char *csname)
 			CMY_CHARSET_DIR);
 		return CR_CANT_READ_CHARSET;
 	}
+	if (CMY_ORACLE && !my->net.CMY_VIO && cs->char_minlen > 1) {
+		cmy_error_text(my, CR_INVALID_CLIENT_CHARSET, NULL,
+			"'%s' character set is having more than 1 byte minimum character "
+			"length, which cannot be used as a client character set. Please "
+			"use any of the single byte minimum ones, e.g. utf8mb4, latin1 "
+			"etc.",
+			cs->csname);
+		return CR_INVALID_CLIENT_CHARSET;
+	}
 	if (CMY_ORACLE && !my->net.CMY_VIO) {
 		my->charset = cs;
 		return cmy_option_set(my, MYSQL_SET_CHARSET_NAME, csname, NULL);

@@ -346,7 +346,9 @@ run_init_commands(struct cmy_session *s)
 	CMY_RECONNECT(s->my) = 0;
 	for (unsigned i = 0; i < n && r == 0; i++)
 		r = run_and_forget(s->my, cmy_init_command_list(s->options)[i]);
-	CMY_RECONNECT(s->my) = reconnects;
+	/* sic: both leave it so when one fails */
+	if (r == 0)
+		CMY_RECONNECT(s->my) = reconnects;
 	return r;
 }
 

@@ -54,6 +54,10 @@ take_fields(struct cmy_stmt *st, struct cmy_session *s, int is_new)
 		return 1;
 	}
 	update_fields(st->pub.fields, my->fields, n);
+#if CMY_ORACLE
+	for (unsigned i = 0; st->pub.bind_result_done && i < n; i++)
+		cmy_tell_max_length(&st->pub.fields[i]);
+#endif
 	return 0;
 }
 
@@ -274,13 +278,13 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	cmy_rows_drop(st);
-	st->reading = CMY_READ_NOTHING;
 	memcpy(stmt->sqlstate, "00000", sizeof(stmt->sqlstate));
 	cmy_clear(s->my);
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
 	if (s->state != CMY_MORE)
 		return -1;
+	cmy_rows_drop(st);
+	st->reading = CMY_READ_NOTHING;
 	if (cmy_next_head(s) < 0) {
 		cmy_stmt_take_error(stmt);
 		return 1;

@@ -287,6 +287,34 @@ end_clock(struct scanner *s, MYSQL_TIME *t)
 	return 1;
 }
 
+/* Not a time of day: its parts are not kept apart, or a blank follows the day. */
+static int
+is_datetime_only(struct scanner s)
+{
+	size_t compact = compact_year(s);
+	int has_delimiter = 0, has_blank = 0, i;
+
+	for (i = 0; i < N_PARTS && is_digit(&s); i++) {
+		unsigned v;
+
+		(void)scan_digits(&s, compact == 0 ? SIZE_MAX : i == 0 ? compact : 2, &v);
+		if (v > 999999)
+			return 0;
+		if (i == 2 && s.p < s.end && *s.p == 'T') {
+			s.p++;
+			continue;
+		}
+		while (i < N_PARTS - 1 && s.p < s.end &&
+			(is_punctuation(*s.p) || cmy_is_blank(*s.p))) {
+			if (i != 2 && cmy_is_blank(*s.p))
+				return 0;
+			has_blank |= cmy_is_blank(*s.p++);
+			has_delimiter = 1;
+		}
+	}
+	return i > 0 && (!has_delimiter || has_blank);
+}
+
 int
 cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 {
@@ -294,10 +322,8 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 	MYSQL_TIME t = { .time_type = MYSQL_TIMESTAMP_TIME };
 
 	skip_blanks(&s);
-	if (s.end - s.p >= 12 &&
-		cmy_oracle_datetime(s.p, (size_t)(s.end - s.p), ret_time) == 0 &&
-		ret_time->time_type == MYSQL_TIMESTAMP_DATETIME)
-		return 0;
+	if (s.end - s.p >= 12 && is_datetime_only(s))
+		return cmy_oracle_datetime(s.p, (size_t)(s.end - s.p), ret_time);
 	/* sic: where nothing is read the rest is as it was */
 	ret_time->time_type = MYSQL_TIMESTAMP_NONE;
 	t.neg = s.p < s.end && *s.p == '-';

@@ -183,6 +183,9 @@ next_row(struct cmy_stmt *st)
 		return next_streamed(st);
 	case CMY_READ_NO_MORE:
 		return MYSQL_NO_DATA;
+	case CMY_READ_FAILED:
+		cmy_stmt_error(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
 	default:
 		cmy_stmt_error(&st->pub,
 			CMY_ORACLE ? CR_NO_RESULT_SET : CR_COMMANDS_OUT_OF_SYNC);
@@ -373,6 +376,9 @@ cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
 	if (st->reading == CMY_READ_BATCHES)
 		stmt->result.rows = rows_fetched_with(st, st->at);
 #if CMY_ORACLE
+	/* sic: mysql_stmt_fetch_column() finds what was bound */
+	if (!stmt->bind_result_done)
+		st->at = CMY_NO_ROW;
 	stmt->state = MYSQL_STMT_FETCH_DONE;
 #else
 	stmt->state = MYSQL_STMT_USER_FETCHING;
@@ -463,6 +469,8 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 	if (r < 0) {
 		r = fail(st, r);
 		cmy_stmt_take_error(&st->pub);
+		if (CMY_ORACLE)
+			st->reading = CMY_READ_FAILED;
 		return r;
 	}
 	if (is_stream)

@@ -19,6 +19,7 @@
 enum cmy_reading {
 	CMY_READ_NOTHING, /* there is no result */
 	CMY_READ_NO_MORE, /* there was one */
+	CMY_READ_FAILED, /* Oracle: it could not be stored */
 	CMY_READ_STREAM, /* `res` is the session's head */
 	CMY_READ_BATCHES, /* `res` is behind a cursor, or as good as: the session is free */
 	CMY_READ_STORED /* all of `res` is here */
@@ -187,5 +188,9 @@ void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 
 /* The row st->at into the program's buffers: 0 or MYSQL_DATA_TRUNCATED. */
 int cmy_bind_row(struct cmy_stmt *st);
+#if CMY_ORACLE
+/* That a column is bound shows in its field. */
+void cmy_tell_max_length(MYSQL_FIELD *f);
+#endif
 
 #endif

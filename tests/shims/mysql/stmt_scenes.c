@@ -507,6 +507,17 @@ failures(void)
 	execute(stmt);
 	show(stmt, "stored", f.mysql_stmt_store_result(stmt) != 0);
 	query("select 'goes on'");
+	/* executed before, and then it fails before its first row */
+	run("create or replace table stmt_failures (a int primary key)");
+	prepare(stmt, "insert into stmt_failures values (1) returning a");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	for (int i = 0; i < 2; i++) {
+		execute(stmt);
+		fetch(stmt);
+		query("select 'goes on'");
+	}
 	prepare(stmt, "select * from nowhere");
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
