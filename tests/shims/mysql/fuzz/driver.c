@@ -66,7 +66,7 @@ note_reader(struct fz *z, unsigned call)
 
 	if (is_ready && (c->my == NULL || !z->f.mysql_more_results(c->my)))
 		c->is_calls = 0;
-	else if (is_run && z->stmt->sql != NULL)
+	else if (is_run && call != FZ_stmt_next_result && z->stmt->sql != NULL)
 		c->is_calls = strncmp(z->stmt->sql, "call", 4) == 0;
 	if (is_ready || c->my->status != FZ_STMT_ROWS)
 		c->reader = NULL;

@@ -395,6 +395,7 @@ static const struct known calls[] = {
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_unprepared,
 		"the original takes the statement for prepared" },
 	{ FZ_change_user, FZ_change_user, has_more, "the original loses its place" },
+	{ FZ_change_user, FZ_change_user, is_busy, "the original loses its place" },
 	{ FZ_list_fields, FZ_list_fields, is_busy,
 		"the original forgets what is still to be read" },
 #endif
