@@ -175,22 +175,23 @@ suite_begin() # NAME ARGUMENT…
 # ---------------------------------------------------------------------------- sources
 
 # The machine's own package lists stay as they are.
+private_suite=bookworm
 private_apt()
 {
-	local lists=$fetch_dir/apt
+	local lists=$fetch_dir/apt-$private_suite
 	if [ -z "$(find "$lists" -maxdepth 0 -mtime -1 2>/dev/null)" ]; then
 		rm -rf "$lists"
 		mkdir -p "$lists"/{lists/partial,cache/archives/partial,parts}
-		cat >"$lists/parts/debian.sources" <<'LIST'
+		cat >"$lists/parts/debian.sources" <<LIST
 Types: deb deb-src
 URIs: http://deb.debian.org/debian
-Suites: bookworm bookworm-updates
+Suites: $private_suite $private_suite-updates
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 
 Types: deb deb-src
 URIs: http://deb.debian.org/debian-security
-Suites: bookworm-security
+Suites: $private_suite-security
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 LIST
@@ -201,8 +202,9 @@ LIST
 apt_private()
 {
 	timeout 300 apt-get -o Dir::Etc::SourceList=/dev/null \
-		-o Dir::Etc::SourceParts="$fetch_dir/apt/parts" \
-		-o Dir::State::Lists="$fetch_dir/apt/lists" -o Dir::Cache="$fetch_dir/apt/cache" \
+		-o Dir::Etc::SourceParts="$fetch_dir/apt-$private_suite/parts" \
+		-o Dir::State::Lists="$fetch_dir/apt-$private_suite/lists" \
+		-o Dir::Cache="$fetch_dir/apt-$private_suite/cache" \
 		-o Acquire::Retries=3 -o APT::Sandbox::User=root "$@"
 }
 
