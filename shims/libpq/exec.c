@@ -359,6 +359,18 @@ stream_on(PGconn *conn, PGresult **ret_res)
 	return conn->chunk > 0 ? stream_next(conn, ret_res) : stream_all(conn, ret_res);
 }
 
+/* What the rows go into: what they are like was settled with a notice, or is now. */
+static PGresult *
+take_head(PGconn *conn, cenote_result *from)
+{
+	PGresult *begun = conn->first != NULL ? conn->first->begun : NULL;
+
+	if (begun == NULL)
+		return cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+	conn->first->begun = NULL;
+	return begun;
+}
+
 /* A result whose rows come as they are made. What they are like is settled when it begins. */
 static int
 stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
@@ -367,7 +379,7 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 	conn->stream_row = 0;
 	conn->n_streamed = 0;
 	conn->is_stream_whole = !conn->first->is_stream;
-	conn->stream_head = cpq_result_rows(conn, from, PGRES_TUPLES_OK);
+	conn->stream_head = take_head(conn, from);
 	if (conn->stream_head == NULL) {
 		cpq_stream_drop(conn);
 		*ret_res = cpq_no_memory(conn);
@@ -385,7 +397,7 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	switch (cenote_result_kind(from)) {
 	case CENOTE_RESULT_ROWS:
 		*ret_keep = 1;
-		return rows(conn, cpq_result_rows(conn, from, PGRES_TUPLES_OK), from);
+		return rows(conn, take_head(conn, from), from);
 	case CENOTE_RESULT_COMMAND:
 		return command(conn, from);
 	case CENOTE_RESULT_ERROR:

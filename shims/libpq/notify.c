@@ -105,11 +105,15 @@ is_before_its_time(const PGconn *conn, const struct cpq_request *req)
 	       (req != conn->first || conn->async != CPQ_BUSY || conn->is_only_reading);
 }
 
+/* The columns of its rows come with it, and they are as they are then. */
 static void
-mark_begun(PGconn *conn)
+begin_rows(PGconn *conn)
 {
-	if (conn->first != NULL && !conn->first->is_asked_for)
-		conn->first->is_begun = 1;
+	struct cpq_request *req = conn->first;
+
+	if (req != NULL && !req->is_asked_for && req->begun == NULL &&
+		req->held != NULL && cenote_result_kind(req->held) == CENOTE_RESULT_ROWS)
+		req->begun = cpq_result_rows(conn, req->held, PGRES_TUPLES_OK);
 }
 
 static void
@@ -134,7 +138,7 @@ cpq_on_notice(const cenote_diag *diag, void *user)
 		keep_for(conn, req, diag);
 		return;
 	}
-	mark_begun(conn);
+	begin_rows(conn);
 	cpq_trace_notice(conn, diag);
 	if (conn->habits.receiver == NULL)
 		return;
@@ -165,7 +169,7 @@ cpq_notices_catch_up(PGconn *conn)
 
 	if (conn->first == NULL || conn->first->notices == NULL)
 		return;
-	mark_begun(conn);
+	begin_rows(conn);
 	for (notice = conn->first->notices; notice != NULL; notice = notice->next)
 		cpq_trace_kept_notice(conn, notice);
 	cpq_notices_tell(conn, &conn->first->notices);

@@ -173,9 +173,9 @@ struct cpq_request {
 	int is_stream; /* its rows come as they are made */
 	int is_answered; /* the trace has the beginning of its answer */
 	int is_asked_for; /* its answer was, by a synchronisation point or a flush */
-	int is_begun; /* the beginning of its answer came with a notice, unasked */
 	int is_ended; /* libcenote has no more of it */
 	cenote_result *held; /* its answer, until it is asked for */
+	PGresult *begun; /* for its rows; a notice brought their columns unasked */
 	PGresult *notices; /* that came with it, while answers before it were not taken */
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */

@@ -38,6 +38,7 @@ request_free(struct cpq_request *req)
 		return;
 	cenote_stmt_destroy(req->stmt);
 	PQclear(req->answer);
+	PQclear(req->begun);
 	cpq_notices_drop(&req->notices);
 	free(req->query);
 	free(req);
@@ -53,6 +54,8 @@ request_done(PGconn *conn, struct cpq_request *req)
 	req->held = NULL;
 	PQclear(req->answer);
 	req->answer = NULL;
+	PQclear(req->begun);
+	req->begun = NULL;
 	cpq_notices_drop(&req->notices);
 	if (req->statement != NULL)
 		cpq_statement_over(conn, req);
@@ -93,7 +96,6 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_binary = 0;
 	req->has_head = 0;
 	req->sql.at = NULL;
-	req->is_begun = 0;
 	req->is_ended = 0;
 	req->is_asked_for = conn->pipeline == PQ_PIPELINE_OFF || kind == CPQ_SYNC;
 	return req;
@@ -469,14 +471,6 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 	return send_named(conn, CPQ_CLOSE, CENOTE_NAMED_PORTAL, portal);
 }
 
-/* Its columns came with a notice, and the rest was not asked for. */
-static int
-has_columns_only(const struct cpq_request *req)
-{
-	return req->is_begun && req->held != NULL &&
-	       cenote_result_kind(req->held) == CENOTE_RESULT_ROWS;
-}
-
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
@@ -484,7 +478,7 @@ set_chunk(PGconn *conn, int rows, int is_single_row)
 	 * that the program did not take is something */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->first == NULL ||
 		conn->stream != NULL || conn->ready != NULL ||
-		has_columns_only(conn->first) || rows <= 0)
+		conn->first->begun != NULL || rows <= 0)
 		return 0;
 	if (conn->first->kind != CPQ_SIMPLE && conn->first->kind != CPQ_EXTENDED)
 		return 0;

@@ -582,15 +582,10 @@ cpq_trace_error(PGconn *conn, const cenote_diag *diag)
 static void
 begin_answer(PGconn *conn, struct cpq_request *req)
 {
-	PGresult *columns = NULL;
-
 	if (req->kind != CPQ_EXTENDED || req->is_asked_for || req->is_answered)
 		return;
-	if (req->held != NULL && cenote_result_kind(req->held) == CENOTE_RESULT_ROWS)
-		columns = cpq_result_rows(conn, req->held, PGRES_TUPLES_OK);
-	if (columns != NULL) {
-		cpq_trace_columns(conn, columns);
-		PQclear(columns);
+	if (req->begun != NULL) {
+		cpq_trace_columns(conn, req->begun);
 	} else {
 		say_steps(conn, 2);
 		say(conn, 'B', "NoData");

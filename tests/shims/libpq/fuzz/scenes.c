@@ -82,6 +82,10 @@ static const struct scene scenes[] = {
 		CONNECT(""), DO(enter_pipeline), ON(send_params, "selct"), DO(sync),
 		ON(send_prepare, "select 1"), ON(send_params, "commit"), DO(drain),
 		DO(drain), DO(sync), DO(drain), DO(drain), END } },
+	{ "what a result is like is settled when a notice brings its columns", {
+		CONNECT(""), DO(enter_pipeline), ON(send_params, "select notices(2)"),
+		DO(drain), DO(register_event), DO(set_single_row), DO(sync), DO(drain),
+		DO(drain), END } },
 };
 /* clang-format on */
 
