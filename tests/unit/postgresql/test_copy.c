@@ -143,6 +143,53 @@ the_server_gives_up(void **state)
 		pg_query(t, "select 1 as a"), "columns a:INT64\nrow 1\ndone SELECT 1\n");
 }
 
+/* It then heeds a Sync that it would have passed over: how many answers there are must not depend on it. */
+static void
+the_server_refuses_before_it_reads(void **state)
+{
+	static const char *const pieces[] = { "1\tone\n", NULL };
+	static const char expected[] =
+		"copy-in text 2\nerror 42809 cannot copy to view \"v\"\n";
+	struct pg *t = *state;
+
+	(void)pg_query(t, "create temp view v as select * from c");
+	assert_string_equal(
+		pg_prepare(t, 1, "", "copy v from stdin"), "params\ndone PREPARE\n");
+	assert_string_equal(
+		pg_prepare(t, 0, "n", "copy v from stdin"), "params\ndone PREPARE\n");
+	for (int i = 0; i < 24; i++) {
+		t->is_extended = (uint8_t)(i & 1);
+		t->waits_for_server = (uint8_t)(i & 2);
+		t->no_sync = (uint8_t)((i & 4) != 0);
+		t->pieces = pieces;
+		assert_string_equal(i < 8    ? pg_query(t, "copy v from stdin")
+				    : i < 16 ? pg_execute(t, 1, "", 0, NULL, 0)
+					     : pg_execute(t, 0, "n", 0, NULL, 0),
+			expected);
+		t->no_sync = 0;
+		assert_string_equal(pg_sync(t), "");
+		assert_string_equal(pg_query(t, "select 7 as a"),
+			"columns a:INT64\nrow 7\ndone SELECT 1\n");
+	}
+	assert_string_equal(pg_reset(t), "");
+	assert_int_equal(t->last, CENOTE_OK);
+}
+
+static void
+libpq_may_have_lost_count_of_a_copy_that_failed(void **state)
+{
+	static const char *const pieces[] = { "x\ttwo\n", NULL };
+	struct pg *t = *state;
+
+	t->is_extended = 1;
+	t->pieces = pieces;
+	(void)pg_query(t, "copy c from stdin");
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_string_equal(pg_query(t, "truncate c"), "done TRUNCATE TABLE\n");
+	(void)pg_reset(t);
+	assert_int_equal(t->last, pg_is_by_libpq() ? CENOTE_ERR_SERVER : CENOTE_OK);
+}
+
 static void
 much_goes_in_while_the_server_talks(void **state)
 {
@@ -181,6 +228,9 @@ main(void)
 		TEST(a_copy_may_stand_between_statements),
 		TEST(the_client_gives_up),
 		TEST(the_server_gives_up),
+		TEST(libpq_may_have_lost_count_of_a_copy_that_failed),
+		/* libpq counts for itself, and takes the surplus for an answer */
+		PG_STREAM_ONLY(TEST(the_server_refuses_before_it_reads)),
 		/* libpq has no COPY within a pipeline */
 		PG_STREAM_ONLY(TEST(the_client_gives_up_within_a_unit)),
 		PG_STREAM_ONLY(TEST(the_server_gives_up_within_a_unit)),

@@ -32,6 +32,8 @@ struct hostile {
 	uint8_t script[8192];
 	size_t len;
 	int closes; /* when it has said that */
+	uint8_t then[128]; /* what it says to what it is told behind that */
+	size_t then_len;
 };
 
 static struct hostile server;
@@ -163,6 +165,8 @@ serve(void *unused)
 			if (server.closes)
 				(void)shutdown(fd, SHUT_RDWR);
 			(void)pthread_mutex_unlock(&server.lock);
+			if (server.then_len > 0 && skip_message(fd, 1) == 0)
+				say(fd, server.then, server.then_len);
 			while (recv(fd, rest, sizeof(rest), 0) > 0)
 				continue;
 		}
@@ -372,6 +376,47 @@ random_changes_do_no_harm(void **state)
 	}
 }
 
+/* The session's reset: DISCARD ALL, and a seed. */
+static int
+reset_answered(const struct talk *first, const struct talk *then)
+{
+	struct pg t;
+
+	set_script(first->bytes, first->len, 0);
+	memcpy(server.then, then->bytes, then->len);
+	server.then_len = then->len;
+	pg_setup(&t);
+	assert_int_equal(pg_login(&t), 0);
+	(void)pg_query(&t, "set x.y = 'z'");
+	assert_int_equal(t.last, CENOTE_OK);
+	(void)pg_reset(&t);
+	server.then_len = 0;
+	if (t.last < 0)
+		assert_string_equal(t.diag.sqlstate, "08P01");
+	pg_teardown(&t);
+	return t.last;
+}
+
+/* Else the next client would be given what is left. */
+static void
+answers_that_are_left_behind_a_reset_lose_the_session(void **state)
+{
+	struct talk set = { .len = 0 }, reset = { .len = 0 }, surplus = { .len = 0 };
+
+	(void)state;
+	PUT(&set, 'C', "SET\0");
+	PUT(&set, 'Z', "I");
+	PUT(&reset, 'C', "DISCARD ALL\0");
+	PUT(&reset, 'Z', "I");
+	surplus = reset;
+	PUT(&reset, 'V', "\0\0\0\0");
+	PUT(&reset, 'Z', "I");
+	/* the seed's is still on its way */
+	PUT(&surplus, 'Z', "I");
+	assert_int_equal(reset_answered(&set, &reset), CENOTE_OK);
+	assert_int_equal(reset_answered(&set, &surplus), CENOTE_ERR_CONN);
+}
+
 static void
 the_last_words_of_a_server_are_passed_on(void **state)
 {
@@ -397,6 +442,7 @@ main(void)
 		cmocka_unit_test(what_does_not_fit_together_loses_the_session),
 		cmocka_unit_test(rows_whose_lengths_lie_are_refused),
 		cmocka_unit_test(random_changes_do_no_harm),
+		cmocka_unit_test(answers_that_are_left_behind_a_reset_lose_the_session),
 		cmocka_unit_test(the_last_words_of_a_server_are_passed_on),
 	};
 

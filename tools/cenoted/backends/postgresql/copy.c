@@ -174,17 +174,27 @@ give_up(struct cnd_session *s, int status)
 	return cnd_pg_add_query(&s->out, 'f', why, len);
 }
 
-/* Behind the end of a copy in an extended query the server wants a Sync of its own: it has passed
- * over the one that came with Execute. */
+/* A Sync came with Execute, since nobody knew that it was a copy. The server has passed over it. */
+static int
+is_passed_over(const struct cnd_pg_run *run)
+{
+	return !run->is_simple && run->until_ready;
+}
+
 static int
 end_copy(struct cnd_session *s)
 {
+	struct cnd_pg_run *run = &s->run;
 	int r = CENOTE_OK;
 
-	if (!s->run.is_simple && s->run.until_ready)
+	if (is_passed_over(run)) {
 		r = cnd_pg_add_plain(&s->out, 'S');
-	else if (!s->run.is_simple)
+	} else if (run->syncs_at_end) {
+		run->syncs_at_end = 0;
+		r = cnd_pg_add_end(s, 1);
+	} else if (!run->is_simple) {
 		r = cnd_pg_add_plain(&s->out, 'H');
+	}
 	return r < 0 ? r : cnd_pg_send(s);
 }
 
@@ -207,19 +217,22 @@ cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m)
 		r = run->status < 0 ? run->status
 				    : run->sink->ops->copy_in(run->sink, &in);
 	cnc_free(s->mem, formats);
+	run->has_copied = 1;
+	s->is_doubtful |= (uint8_t)is_passed_over(run);
 	if (r == CENOTE_OK)
 		r = feed(s, &error);
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	if (r == CENOTE_AGAIN) {
+		int wants_sync = is_passed_over(run);
+
 		/* what it is sent until it has read the Sync is passed over */
 		cnc_buf_clear(&s->out, SIZE_MAX);
 		r = cnd_pg_handle(s, &error);
-		if (r < 0 || run->is_simple)
+		if (r != CENOTE_OK || !wants_sync)
 			return r;
-		if (run->until_ready)
-			r = cnd_pg_add_plain(&s->out, 'S');
-		return r < 0 ? r : run->until_ready ? cnd_pg_send(s) : CENOTE_DONE;
+		r = cnd_pg_add_plain(&s->out, 'S');
+		return r < 0 ? r : cnd_pg_send(s);
 	}
 	r = r == CENOTE_DONE ? cnd_pg_add_plain(&s->out, 'c') : give_up(s, r);
 	if (r < 0)

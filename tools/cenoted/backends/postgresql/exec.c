@@ -225,13 +225,19 @@ row_limit(const struct cnd_session *s, const struct cnd_exec *exec)
 	return n > INT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* Execute, and what comes behind it. A portal that is to be kept outside a transaction lives until
- * the next Sync, so that none is sent before it is known to be complete. */
+/*
+ * Execute, and what comes behind it. A portal that is to be kept outside a transaction lives until the next
+ * Sync, so that none is sent before it is known to be complete. Nor is one sent with a copy: the server passes
+ * over it if it reads the client's data, and heeds it if it fails before, so that nobody could tell how many
+ * answers there will be. libpq, where it does that, counts them itself.
+ */
 static int
-add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec)
+add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec,
+	int may_copy)
 {
 	int keeps = exec->batch_rows > 0 && !is_streamed(s, exec);
 	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
+	int is_alone = is_loose || (may_copy && s->libpq == NULL);
 	uint32_t limit = row_limit(s, exec);
 	int r = cnd_pg_add_execute(&s->out, portal, limit);
 
@@ -239,8 +245,8 @@ add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *ex
 	if (r == CENOTE_OK && limit > 0 && !keeps)
 		r = cnd_pg_add_named(&s->out, 'C', 'P', "", 0);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_end(s, exec->is_sync && !is_loose);
-	s->run.syncs_at_end = exec->is_sync && is_loose;
+		r = cnd_pg_add_end(s, exec->is_sync && !is_alone);
+	s->run.syncs_at_end = exec->is_sync && is_alone;
 	return r;
 }
 
@@ -344,7 +350,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
-		r = add_execute(s, portal, exec);
+		r = add_execute(s, portal, exec, scan->flags & CND_PG_SCAN_COPY);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -429,7 +435,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
 	}
 	if (r == CENOTE_OK)
-		r = add_execute(s, portal, exec);
+		r = add_execute(s, portal, exec, st->scan.flags & CND_PG_SCAN_COPY);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -453,7 +459,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
-		r = add_execute(s, portal, exec);
+		r = add_execute(s, portal, exec, s->may_copy);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -555,6 +561,7 @@ cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (m->len < 4 || (len != UINT32_MAX && len != m->len - 4) ||
 		(len == UINT32_MAX && m->len != 4))
 		return cnd_pg_broken(s, "a malformed FunctionCallResponse");
+	run->is_value_last = 1;
 	if (run->sink == NULL || run->status < 0)
 		return CENOTE_OK;
 	r = give_function_value(s, len == UINT32_MAX ? NULL : m->body + 4, len);

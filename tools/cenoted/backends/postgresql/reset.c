@@ -123,6 +123,18 @@ add_reset(struct cnd_session *s)
 	return r;
 }
 
+/*
+ * The seed's answer is the last one, and there is no other like it. If it has not come, more answers were in front
+ * of it than are known of, and the next client would be given what is left.
+ */
+static int
+check_last_answer(struct cnd_session *s)
+{
+	if (!s->is_used || s->libpq != NULL || s->run.is_value_last)
+		return CENOTE_OK;
+	return cnd_pg_broken(s, "an answer that nobody asked for");
+}
+
 /* Answers that are still on their way are read, then the session is made as it was. */
 static int
 reset(struct cnd_session *s, struct cnc_diag *ret_diag)
@@ -139,11 +151,16 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	r = cnd_pg_enter(s, ret_diag);
 	if (r < 0)
 		return r;
+	if (s->is_doubtful)
+		return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
+			"a copy failed, and may have been answered twice");
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.until_ready = 1;
 	r = add_reset(s);
 	if (r == CENOTE_OK && s->out_ready > 0)
 		r = cnd_pg_send_run(s);
+	if (r == CENOTE_OK)
+		r = check_last_answer(s);
 	if (r == CENOTE_OK && (s->tx != 'I' || s->n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 			"a transaction is open after the reset");
@@ -158,7 +175,7 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* what is unfinished may have left anything */
-	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I')
+	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I' || s->in_tail > s->in_head)
 		s->is_used = 1;
 	r = reset(s, ret_diag);
 	forget_client(s);

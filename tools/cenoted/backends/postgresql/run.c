@@ -68,6 +68,13 @@ give_done(struct cnd_session *s, uint8_t more)
 	(void)after_sink(s, run->sink->ops->done(run->sink, &run->done));
 }
 
+static int
+sync_at_end(struct cnd_session *s)
+{
+	s->run.syncs_at_end = 0;
+	return cnd_pg_add_end(s, 1) < 0 ? CENOTE_ERR_NOMEM : cnd_pg_send(s);
+}
+
 /* A result is complete; whether another one follows is seen by what comes next. */
 static int
 end_result(struct cnd_session *s, const char *tag, size_t len, int64_t affected,
@@ -90,10 +97,8 @@ end_result(struct cnd_session *s, const char *tag, size_t len, int64_t affected,
 	run->in_rows = 0;
 	if (run->until_ready)
 		return CENOTE_OK;
-	if (run->syncs_at_end) {
-		run->until_ready = 1;
-		return cnd_pg_add_end(s, 1) < 0 ? CENOTE_ERR_NOMEM : cnd_pg_send(s);
-	}
+	if (run->syncs_at_end)
+		return sync_at_end(s);
 	give_done(s, 0);
 	return CENOTE_DONE;
 }
@@ -153,6 +158,10 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_broken(s, "a malformed CommandComplete");
 	if (is_of_logins(tag))
 		s->changes_login = 1;
+	s->run.is_value_last = 0;
+	/* it was read, and so was the Sync in front of it */
+	if (s->run.has_copied)
+		s->is_doubtful = 0;
 	if (s->run.n_first > 0)
 		return CENOTE_OK;
 	if (is_named_portal(s))
@@ -443,7 +452,7 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (run->until_ready)
 		return CENOTE_OK;
 	s->is_skipping = 1;
-	return CENOTE_DONE;
+	return run->syncs_at_end ? sync_at_end(s) : CENOTE_DONE;
 }
 
 static void

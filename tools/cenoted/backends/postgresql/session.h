@@ -107,6 +107,8 @@ struct cnd_pg_run {
 	uint8_t syncs_at_end; /* Sync is sent when the statement is complete */
 	uint8_t n_steps; /* 1 it was parsed, 2 and bound, 3 and described */
 	uint8_t is_paused; /* it stopped in the middle of the stream */
+	uint8_t has_copied; /* the client was asked for data */
+	uint8_t is_value_last; /* no statement was complete behind a function's value */
 	int status; /* its first failure */
 	uint32_t warnings;
 	uint64_t n_rows;
@@ -199,6 +201,7 @@ struct cnd_session {
 	uint8_t is_used; /* something was done that may have left a trace */
 	uint8_t is_manual; /* autocommit off */
 	uint8_t may_copy; /* a named statement may be a copy */
+	uint8_t is_doubtful; /* a copy failed, and nobody knows whether a Sync was passed over */
 	uint8_t has_carried; /* the client was told of it */
 	struct cnd_pg_stmt *stmts[CND_PG_STMT_LISTS]; /* by the number's last bits */
 	uint32_t n_stmts;
