@@ -574,9 +574,12 @@ complete_diag(struct cnd_worker *w, int status, uint8_t code)
 static void
 note_loss(struct cnd_worker *w, const char *in)
 {
+	/* what a server said may hold a client's data */
+	const char *why = strncmp(w->diag.sqlstate, "08", 2) == 0 ? w->diag.message : "";
+
 	w->is_session_lost = 1;
-	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)", in,
-		w->diag.sqlstate);
+	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)%s%s", in,
+		w->diag.sqlstate, *why ? ": " : "", why);
 }
 
 static int
