@@ -112,6 +112,7 @@ cpq_request_pop(PGconn *conn)
 	request_done(conn, req);
 }
 
+/* That rows come one by one is forgotten by the next request only, in a pipeline by the next but one. As in libpq. */
 void
 cpq_requests_drop(PGconn *conn)
 {
@@ -122,8 +123,6 @@ cpq_requests_drop(PGconn *conn)
 	PQclear(conn->ready);
 	conn->ready = NULL;
 	conn->is_dying = 0;
-	conn->chunk = 0;
-	conn->is_single_row = 0;
 	conn->line_at = conn->line.len;
 	conn->n_owed = 0;
 	cpq_stream_drop(conn);

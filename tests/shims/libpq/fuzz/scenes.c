@@ -86,6 +86,11 @@ static const struct scene scenes[] = {
 		CONNECT(""), DO(enter_pipeline), ON(send_params, "select notices(2)"),
 		DO(drain), DO(register_event), DO(set_single_row), DO(sync), DO(drain),
 		DO(drain), END } },
+	{ "rows one by one, wanted of a request that a reset ended", {
+		CONNECT(""), ON(send_query, "select 1"), DO(set_single_row),
+		BY(connect_poll, 4, 1, 1), DO(enter_pipeline), ON(send_params, "select 2"),
+		ON(send_params, "select 3"), DO(sync), DO(drain), DO(drain), DO(drain),
+		END } },
 };
 /* clang-format on */
 
