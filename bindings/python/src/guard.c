@@ -27,7 +27,7 @@ empty_garbage(struct cpy_session *s)
 	s->garbage = NULL;
 	s->n_garbage = 0;
 	PyThread_release_lock(s->garbage_lock);
-	for (i = 0; i < n; i++)
+	for (i = 0; garbage && i < n; i++)
 		garbage[i].destroy(garbage[i].what);
 	free(garbage);
 }
