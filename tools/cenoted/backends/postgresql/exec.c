@@ -233,11 +233,11 @@ row_limit(const struct cnd_session *s, const struct cnd_exec *exec)
  */
 static int
 add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec,
-	int may_copy)
+	uint32_t may_copy)
 {
 	int keeps = exec->batch_rows > 0 && !is_streamed(s, exec);
 	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
-	int is_alone = is_loose || (may_copy && s->libpq == NULL);
+	int is_alone = is_loose || (may_copy != 0 && s->libpq == NULL);
 	uint32_t limit = row_limit(s, exec);
 	int r = cnd_pg_add_execute(&s->out, portal, limit);
 
