@@ -36,16 +36,24 @@ put_literal(struct cod_translation *t, const char *type, const char *text)
 	cod_escape_put_text(t, "'");
 }
 
+/* 0, or -1: it is none. */
+static int
+read_moment(struct cod_span text, struct cod_moment *ret_moment)
+{
+	struct cod_span inner;
+
+	if (cod_escape_literal(text, &inner) < 0)
+		return -1;
+	return cod_moment_read(inner.p, cod_lex_length(inner), ret_moment);
+}
+
 void
 cod_escape_date(struct cod_translation *t, struct cod_span text)
 {
 	char shown_text[COD_MOMENT_TEXT_MAX];
-	struct cod_span inner;
 	struct cod_moment m;
 
-	if (cod_escape_literal(text, &inner) < 0 ||
-		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || !m.has_date ||
-		m.has_time) {
+	if (read_moment(text, &m) < 0 || !m.has_date || m.has_time) {
 		bad_literal(t, "22007", "date", text);
 		return;
 	}
@@ -57,11 +65,9 @@ void
 cod_escape_time(struct cod_translation *t, struct cod_span text)
 {
 	char shown_text[COD_MOMENT_TEXT_MAX];
-	struct cod_span inner;
 	struct cod_moment m;
 
-	if (cod_escape_literal(text, &inner) < 0 ||
-		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || m.has_date) {
+	if (read_moment(text, &m) < 0 || m.has_date) {
 		bad_literal(t, "22007", "time", text);
 		return;
 	}
@@ -73,11 +79,9 @@ void
 cod_escape_timestamp(struct cod_translation *t, struct cod_span text)
 {
 	char shown_text[COD_MOMENT_TEXT_MAX];
-	struct cod_span inner;
 	struct cod_moment m;
 
-	if (cod_escape_literal(text, &inner) < 0 ||
-		cod_moment_read(inner.p, cod_lex_length(inner), &m) < 0 || !m.has_date) {
+	if (read_moment(text, &m) < 0 || !m.has_date) {
 		bad_literal(t, "22007", "timestamp", text);
 		return;
 	}
