@@ -72,16 +72,18 @@ notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 	PGresult *notice = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
 	const char *query = req != NULL ? req->query : NULL;
 
-	if (notice != NULL && cpq_result_set_diag(notice, diag, query) == 0)
+	if (notice != NULL && cpq_result_set_fields(notice, diag, query) == 0)
 		return notice;
 	PQclear(notice);
 	return NULL;
 }
 
+/* Its text is as the program wants it by now, and so is who gets it. */
 static void
 tell(PGconn *conn, PGresult *notice)
 {
-	if (conn->habits.receiver != NULL)
+	notice->habits = conn->habits;
+	if (conn->habits.receiver != NULL && cpq_result_set_message(notice) == 0)
 		conn->habits.receiver(conn->habits.receiver_arg, notice);
 	PQclear(notice);
 }

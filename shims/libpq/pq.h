@@ -501,6 +501,9 @@ int cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len)
 PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text);
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
+/* The halves of it. */
+int cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query);
+int cpq_result_set_message(PGresult *res);
 /* Whether it is an error's, or a notice's. */
 int cpq_is_failure(ExecStatusType status);
 /* A field of an error, by its letter; NULL if it has none such. */

@@ -574,9 +574,8 @@ set_state(PGresult *res, const cenote_diag *diag)
 			cenote_diag_sqlstate(diag)));
 }
 
-/* The text of it, from its fields. */
-static int
-set_message(PGresult *res)
+int
+cpq_result_set_message(PGresult *res)
 {
 	PQExpBufferData text;
 
@@ -588,7 +587,7 @@ set_message(PGresult *res)
 }
 
 int
-cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
+cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query)
 {
 	if (fields_from(res, diag) < 0)
 		return -1;
@@ -596,7 +595,15 @@ cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
 		return -1;
 	if (query != NULL && cpq_result_field(res, PG_DIAG_STATEMENT_POSITION) != NULL)
 		res->query = cpq_result_text(res, query);
-	return set_message(res);
+	return 0;
+}
+
+int
+cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query)
+{
+	if (cpq_result_set_fields(res, diag, query) < 0)
+		return -1;
+	return cpq_result_set_message(res);
 }
 
 PGresult *
@@ -613,7 +620,7 @@ cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text)
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && r == 0; i++)
 		r = cpq_result_set_field(res, fields[i].code, fields[i].text);
-	if (r == 0 && set_message(res) == 0)
+	if (r == 0 && cpq_result_set_message(res) == 0)
 		return res;
 	PQclear(res);
 	return NULL;

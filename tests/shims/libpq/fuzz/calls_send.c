@@ -365,6 +365,19 @@ fz_consume(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, z->pq.f.PQconsumeInput(z->at->conn));
 }
 
+/* All that comes by itself, and it is not looked at. */
+void
+fz_read_ahead(struct fz *z, const uint32_t n[4])
+{
+	int64_t until = cnt_now_ms() + ANSWER_MS;
+
+	(void)n;
+	(void)z->pq.f.PQflush(z->at->conn);
+	while (z->at->conn != NULL && fz_is_under_way(z, z->at) && cnt_now_ms() < until)
+		(void)poll(NULL, 0, 1);
+	fz_gave_int(z, z->pq.f.PQconsumeInput(z->at->conn));
+}
+
 void
 fz_flush(struct fz *z, const uint32_t n[4])
 {

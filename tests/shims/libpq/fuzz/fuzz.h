@@ -98,6 +98,7 @@
 	CALL(lo_files, 1)                                                                \
 	CALL(function, 3)                                                                \
 	CALL(null_handles, 1)                                                            \
+	CALL(read_ahead, 0)                                                              \
 	CALL(scene, 0)
 
 #define FZ_ENUM(name, weight) FZ_##name,
@@ -108,7 +109,7 @@ enum fz_call {
 #define FZ_NAME(name, weight) #name,
 
 /* Of scenes.c: what once differed, each as one call. */
-#define FZ_N_SCENES 17u
+#define FZ_N_SCENES 19u
 
 void fz_generate(uint64_t seed, struct fz_sequence *ret_seq);
 

@@ -91,6 +91,13 @@ static const struct scene scenes[] = {
 		BY(connect_poll, 4, 1, 1), DO(enter_pipeline), ON(send_params, "select 2"),
 		ON(send_params, "select 3"), DO(sync), DO(drain), DO(drain), DO(drain),
 		END } },
+	{ "a notice that was read is told as it is wanted then", {
+		CONNECT(""), ON(send_query, "select notices(1)"), DO(read_ahead),
+		BY(set_verbosity, 2, 1, 1), BY(set_notices, 0, 1, 1), DO(drain), END } },
+	{ "a notice that came with an answer before it is told as it is wanted then", {
+		CONNECT(""), DO(enter_pipeline), ON(send_prepared, "nowhere"), DO(sync),
+		ON(send_params, "rollback"), DO(sync), DO(read_ahead), DO(get_result),
+		BY(set_verbosity, 3, 1, 1), DO(drain), DO(drain), END } },
 };
 /* clang-format on */
 
