@@ -41,6 +41,20 @@ setup(void **state)
 	return 0;
 }
 
+/* Each test begins with a cenoted that is there, and no way around it. */
+static int
+begin(void **state)
+{
+	struct fixture *f = *state;
+	char server[160];
+
+	snprintf(server, sizeof(server), "unix:%s", f->rig.daemon.run_dir);
+	if (setenv("CENOTE_SERVER", server, 1) < 0 ||
+		setenv("CENOTE_POOL", "main", 1) < 0)
+		return -1;
+	return unsetenv("CENOTE_FALLBACK") < 0 ? -1 : unsetenv("CENOTE_CLIENT_CONF");
+}
+
 static int
 teardown(void **state)
 {
@@ -380,8 +394,6 @@ what_no_pool_covers_goes_to_the_original(void **state)
 	assert_string_equal(f->ours.f.PQgetvalue(b, 0, 0), "b");
 	f->ours.f.PQclear(a);
 	f->ours.f.PQclear(b);
-	unsetenv("CENOTE_CLIENT_CONF");
-	setenv("CENOTE_POOL", "main", 1);
 }
 
 static void
@@ -408,7 +420,6 @@ replication_is_refused_or_given_to_the_original(void **state)
 	conn = f->ours.f.PQconnectdb(conninfo);
 	assert_null(strstr(f->ours.f.PQerrorMessage(conn), "pool"));
 	f->ours.f.PQfinish(conn);
-	unsetenv("CENOTE_FALLBACK");
 }
 
 static void
@@ -544,12 +555,14 @@ a_late_refusal_is_fallen_back_from_too(void **state)
 	PGconn *conn;
 	PGcancel *cancel;
 
+	/* over TCP it is not known at once */
+	setenv("CENOTE_SERVER", "tcp://127.0.0.1:1", 1);
+	setenv("CENOTE_FALLBACK", "direct", 1);
 	cnt_host_list_fds(before);
 	n_notices = 0;
 	for (int with_params = 0; with_params < 2; with_params++) {
 		conn = with_params ? f->ours.f.PQconnectStartParams(keywords, values, 1)
 				   : f->ours.f.PQconnectStart(f->conninfo);
-		/* over TCP it is not yet known */
 		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_STARTED);
 		(void)f->ours.f.PQsetNoticeProcessor(conn, count_notice, &n_notices);
 		assert_int_equal(poll_to_its_end(f, conn, f->ours.f.PQconnectPoll),
@@ -663,14 +676,13 @@ who_may_not_fall_back_is_told(void **state)
 	struct fixture *f = *state;
 	PGconn *conn;
 
-	unsetenv("CENOTE_FALLBACK");
+	setenv("CENOTE_SERVER", "tcp://127.0.0.1:1", 1);
 	conn = f->ours.f.PQconnectStart(f->conninfo);
 	assert_int_equal(
 		poll_to_its_end(f, conn, f->ours.f.PQconnectPoll), PGRES_POLLING_FAILED);
 	assert_non_null(strstr(f->ours.f.PQerrorMessage(conn),
 		"cenoted is not reachable at 127.0.0.1:1"));
 	f->ours.f.PQfinish(conn);
-	setenv("CENOTE_FALLBACK", "direct", 1);
 }
 
 /* ---- the kind of session ---- */
@@ -1020,31 +1032,40 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_original_that_is_not_there_is_named),
-		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
-		cmocka_unit_test(the_first_poll_has_no_connection_yet),
-		cmocka_unit_test(standard_descriptors_that_are_closed_are_not_taken),
-		cmocka_unit_test(signals_locale_and_environment_stay),
-		cmocka_unit_test(nothing_is_printed_but_notices),
-		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),
-		cmocka_unit_test(a_child_reads_no_rows_of_a_request_of_its_parent),
-		cmocka_unit_test(a_reset_leaves_the_last_words_of_the_server_behind),
-		cmocka_unit_test(so_are_those_of_an_idle_session),
-		cmocka_unit_test(an_idle_program_is_noticed_of_them),
-		cmocka_unit_test(what_no_pool_covers_goes_to_the_original),
-		cmocka_unit_test(replication_is_refused_or_given_to_the_original),
-		cmocka_unit_test(a_notice_does_not_wait_for_its_statement),
-		cmocka_unit_test(a_result_does_not_wait_for_the_next_of_its_pipeline),
-		cmocka_unit_test(a_reset_goes_directly_when_cenoted_is_gone),
-		/* last: they look for a cenoted that is not there */
-		cmocka_unit_test(a_direct_connection_is_what_is_escaped_for),
-		cmocka_unit_test(a_stopped_cenoted_does_not_stop_who_may_go_directly),
-		cmocka_unit_test(a_late_refusal_is_fallen_back_from_too),
-		cmocka_unit_test(who_may_not_fall_back_is_told),
-		cmocka_unit_test(the_trace_is_that_of_libpq),
-		cmocka_unit_test(the_trace_can_be_read_meanwhile),
-		cmocka_unit_test(a_session_of_another_kind_than_wanted_is_refused),
-		cmocka_unit_test(the_last_words_of_a_session_are_its_servers),
+		cmocka_unit_test_setup(an_original_that_is_not_there_is_named, begin),
+		cmocka_unit_test_setup(
+			descriptors_come_and_go_with_the_connection, begin),
+		cmocka_unit_test_setup(the_first_poll_has_no_connection_yet, begin),
+		cmocka_unit_test_setup(
+			standard_descriptors_that_are_closed_are_not_taken, begin),
+		cmocka_unit_test_setup(signals_locale_and_environment_stay, begin),
+		cmocka_unit_test_setup(nothing_is_printed_but_notices, begin),
+		cmocka_unit_test_setup(
+			a_forked_child_is_refused_and_the_parent_goes_on, begin),
+		cmocka_unit_test_setup(
+			a_child_reads_no_rows_of_a_request_of_its_parent, begin),
+		cmocka_unit_test_setup(
+			a_reset_leaves_the_last_words_of_the_server_behind, begin),
+		cmocka_unit_test_setup(so_are_those_of_an_idle_session, begin),
+		cmocka_unit_test_setup(an_idle_program_is_noticed_of_them, begin),
+		cmocka_unit_test_setup(what_no_pool_covers_goes_to_the_original, begin),
+		cmocka_unit_test_setup(
+			replication_is_refused_or_given_to_the_original, begin),
+		cmocka_unit_test_setup(a_notice_does_not_wait_for_its_statement, begin),
+		cmocka_unit_test_setup(
+			a_result_does_not_wait_for_the_next_of_its_pipeline, begin),
+		cmocka_unit_test_setup(a_reset_goes_directly_when_cenoted_is_gone, begin),
+		cmocka_unit_test_setup(a_direct_connection_is_what_is_escaped_for, begin),
+		cmocka_unit_test_setup(
+			a_stopped_cenoted_does_not_stop_who_may_go_directly, begin),
+		cmocka_unit_test_setup(a_late_refusal_is_fallen_back_from_too, begin),
+		cmocka_unit_test_setup(who_may_not_fall_back_is_told, begin),
+		cmocka_unit_test_setup(the_trace_is_that_of_libpq, begin),
+		cmocka_unit_test_setup(the_trace_can_be_read_meanwhile, begin),
+		cmocka_unit_test_setup(
+			a_session_of_another_kind_than_wanted_is_refused, begin),
+		cmocka_unit_test_setup(
+			the_last_words_of_a_session_are_its_servers, begin),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
