@@ -23,7 +23,7 @@ void
 cn_move(cenote_conn *conn, uint32_t state)
 {
 	(void)cnc_sm_move(&conn->sm, state);
-	if (state == CN_CLOSED || state == CN_LOST || state == CN_DETACHED)
+	if (state == CN_CLOSED || state == CN_DETACHED)
 		cn_transport_close(&conn->transport);
 }
 
@@ -328,7 +328,7 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 int
 cenote_fd(const cenote_conn *conn)
 {
-	return conn ? conn->transport.fd : -1;
+	return conn && cn_state(conn) != CN_LOST ? conn->transport.fd : -1;
 }
 
 static int

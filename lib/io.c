@@ -71,6 +71,8 @@ protocol_error(cenote_conn *conn)
 				: "the pool sent something that is not the protocol");
 	if (cn_state(conn) == CN_ATTACHING)
 		return cn_attach_fail(conn, CENOTE_ERR_PROTOCOL);
+	/* the other end is to know */
+	cn_transport_close(&conn->transport);
 	return cn_session_failed(conn, CENOTE_ERR_PROTOCOL);
 }
 
@@ -247,21 +249,21 @@ cn_push(cenote_conn *conn)
 /* ------------------------------------------------------------------ the end ----- */
 
 static void
-hang_up(cenote_conn *conn)
+forget_stream(cenote_conn *conn)
 {
-	cn_transport_close(&conn->transport);
 	cnp_client_restart(&conn->session);
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
 }
 
+/* The descriptor stays: an event loop that waits on it finds the end there. */
 int
 cn_session_failed(cenote_conn *conn, int status)
 {
 	/* Kept: each call says the same until the program connects again. */
 	cnc_diag_copy(&conn->lost.d, &conn->diag.d);
 	conn->lost_status = status;
-	hang_up(conn);
+	forget_stream(conn);
 	cn_requests_drop_unfinished(conn);
 	cn_streams_fail(conn, status, &conn->lost.d);
 	/* Not IDLE: what was open may have ended either way. */
@@ -274,7 +276,7 @@ cn_session_failed(cenote_conn *conn, int status)
 void
 cn_session_over(cenote_conn *conn)
 {
-	hang_up(conn);
+	forget_stream(conn);
 	conn->tx = CENOTE_TX_IDLE;
 	cn_move(conn, CN_DETACHED);
 }

@@ -49,7 +49,8 @@ void
 cpq_look(PGconn *conn)
 {
 	cpq_notices_tell(conn, &conn->notices);
-	if (conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD)
+	/* that the connection is closed is found by who reads */
+	if (conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD && !conn->is_dying)
 		(void)step(conn);
 }
 
@@ -220,6 +221,7 @@ cpq_PQconsumeInput(PGconn *conn)
 		(void)step(conn);
 		return 0;
 	}
+	conn->read_from = cenote_fd(conn->session);
 	conn->is_only_reading = 1;
 	r = cenote_process(conn->session);
 	conn->is_only_reading = 0;

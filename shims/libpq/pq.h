@@ -258,6 +258,7 @@ struct pg_conn {
 	PGresult *ready; /* what was found, for PQgetResult() */
 	int transaction; /* as it was when the server was last ready: enum cenote_tx */
 	int is_dying; /* the server said its last words */
+	int read_from; /* the descriptor of the last PQconsumeInput() */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	PGresult *stream_head; /* what its parts are copies of, and what ends them */

@@ -140,7 +140,10 @@ cpq_PQerrorMessage(const PGconn *conn)
 int
 cpq_PQsocket(const PGconn *conn)
 {
-	return conn != NULL && conn->session != NULL ? cenote_fd(conn->session) : -1;
+	int fd = conn != NULL && conn->session != NULL ? cenote_fd(conn->session) : -1;
+
+	/* what libcenote has lost, the program has still to find closed */
+	return fd < 0 && conn != NULL && conn->is_dying ? conn->read_from : fd;
 }
 
 int

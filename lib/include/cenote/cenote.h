@@ -256,6 +256,8 @@ CENOTE_API int cenote_set_nonblocking(cenote_conn *conn, int on);
 
 /**
  * The descriptor to wait on; -1 if there is none. Borrowed: never read, write or close it.
+ * When the session is lost there is none any more, but who waits on the former one finds it
+ * readable until the next cenote_connect() or cenote_close(), or the handle's end.
  * Since: 0.1
  */
 CENOTE_API int cenote_fd(const cenote_conn *conn);

@@ -765,6 +765,50 @@ the_last_words_of_a_session_are_its_servers(void **state)
 	assert_string_equal(ours, theirs);
 }
 
+/* As a program with an event loop sees them: a result that is there, and then a connection that is closed, of
+ * which its reading tells. */
+static void
+watch_last_words(
+	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
+{
+	int fd = pq->f.PQsocket(conn), n_results = 0, r = 1;
+
+	assert_int_equal(pq->f.PQsetnonblocking(conn, 1), 0);
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	while (r == 1) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		assert_int_equal(pq->f.PQsocket(conn), fd);
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		r = pq->f.PQconsumeInput(conn);
+		while (r == 1 && !pq->f.PQisBusy(conn)) {
+			PGresult *res = pq->f.PQgetResult(conn);
+
+			assert_non_null(res);
+			assert_non_null(pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE));
+			pq->f.PQclear(res);
+			n_results++;
+		}
+	}
+	snprintf(text, size, "%d results, %d %s", n_results, pq->f.PQstatus(conn),
+		pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+the_end_of_a_session_is_read_behind_its_last_words(void **state)
+{
+	struct fixture *f = *state;
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
+	char ours[4096], theirs[4096];
+
+	watch_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
+		sizeof(theirs));
+	watch_last_words(&f->ours, connected(f), sql, ours, sizeof(ours));
+	assert_memory_equal(theirs, "1 results, 1 ", 13);
+	assert_string_equal(ours, theirs);
+}
+
 /* A connection whose session the server ends while it idles: one that holds something, and one that holds
  * nothing. */
 static PGconn *
@@ -1066,6 +1110,8 @@ main(void)
 			a_session_of_another_kind_than_wanted_is_refused, begin),
 		cmocka_unit_test_setup(
 			the_last_words_of_a_session_are_its_servers, begin),
+		cmocka_unit_test_setup(
+			the_end_of_a_session_is_read_behind_its_last_words, begin),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

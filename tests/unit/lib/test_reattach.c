@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -315,6 +316,24 @@ process_tells_of_a_loss_with_pins(void **state)
 	assert_non_null(strstr(message_of(f), "it held changed settings"));
 	assert_int_equal(cenote_is_connected(f->conn), 0);
 	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_UNKNOWN);
+}
+
+static void
+who_waits_on_the_descriptor_of_a_lost_session_finds_its_end(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .fd = cenote_fd(f->conn), .events = POLLIN };
+
+	assert_int_equal(run(f, "pin 1"), CENOTE_OK);
+	cnt_peer_drop(&f->peer, 0);
+	assert_int_equal(run(f, "cmd"), CENOTE_ERR_CONN);
+	assert_int_equal(cenote_fd(f->conn), -1);
+	assert_int_equal(cenote_wants(f->conn), 0);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(p.revents & (POLLIN | POLLNVAL), POLLIN);
+	cenote_close(f->conn);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(p.revents, POLLNVAL);
 }
 
 static void
@@ -737,6 +756,7 @@ main(void)
 		TEST(reattach_no_makes_every_loss_an_error),
 		TEST(a_loss_with_pins_is_told),
 		TEST(process_tells_of_a_loss_with_pins),
+		TEST(who_waits_on_the_descriptor_of_a_lost_session_finds_its_end),
 		TEST(a_loss_in_a_transaction_is_told),
 		TEST(a_loss_in_commit_leaves_the_outcome_unknown),
 		TEST(a_loss_while_a_request_runs_tells_the_truth),
