@@ -98,7 +98,7 @@
 	CALL(lo_files, 1)                                                                \
 	CALL(function, 3)                                                                \
 	CALL(null_handles, 1)                                                            \
-	CALL(read_ahead, 0)                                                              \
+	CALL(read_ahead, 3)                                                              \
 	CALL(scene, 0)
 
 #define FZ_ENUM(name, weight) FZ_##name,
