@@ -499,6 +499,7 @@ request_ended(PGconn *conn)
 {
 	conn->transaction = cenote_tx_state(conn->session);
 	cpq_parameters_settle(conn);
+	conn->notifies_behind = NULL;
 	if (conn->pipeline == PQ_PIPELINE_OFF)
 		cpq_trace_ready(conn);
 	if (conn->first != NULL)

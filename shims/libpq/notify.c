@@ -6,6 +6,27 @@
 
 /* What the server says of its own accord: notifications and notices. */
 
+/*
+ * While a request runs PostgreSQL keeps them back to its end, so libpq comes to them when it has come to the last
+ * result. One that came before the request was carried out is before all of them.
+ */
+static int
+is_behind_results(const PGconn *conn)
+{
+	if (conn->pipeline != PQ_PIPELINE_OFF ||
+		(conn->first == NULL && conn->async == CPQ_IDLE))
+		return 0;
+	return conn->async != CPQ_BUSY || conn->stream != NULL ||
+	       !cenote_is_busy(conn->session);
+}
+
+static int
+is_last_result(PGconn *conn)
+{
+	return conn->async == CPQ_READY &&
+	       (conn->first == NULL || cpq_request_is_told(conn));
+}
+
 void
 cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void *user)
 {
@@ -24,6 +45,8 @@ cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void
 	memcpy(n->extra, payload, extra);
 	n->be_pid = (int)pid;
 	n->next = NULL;
+	if (conn->notifies_behind == NULL && is_behind_results(conn))
+		conn->notifies_behind = n;
 	if (conn->notifies_last != NULL)
 		conn->notifies_last->next = n;
 	else
@@ -36,7 +59,7 @@ take_notify(PGconn *conn)
 {
 	PGnotify *n = conn->notifies;
 
-	if (n == NULL)
+	if (n == NULL || n == conn->notifies_behind)
 		return NULL;
 	conn->notifies = n->next;
 	if (conn->notifies == NULL)
@@ -48,10 +71,11 @@ take_notify(PGconn *conn)
 PGnotify *
 cpq_PQnotifies(PGconn *conn)
 {
-
 	if (conn == NULL)
 		return NULL;
 	cpq_look(conn);
+	if (conn->notifies_behind != NULL && is_last_result(conn))
+		conn->notifies_behind = NULL;
 	return take_notify(conn);
 }
 
@@ -60,6 +84,7 @@ cpq_notifies_drop(PGconn *conn)
 {
 	PGnotify *n;
 
+	conn->notifies_behind = NULL;
 	while ((n = take_notify(conn)) != NULL)
 		free(n);
 }

@@ -156,11 +156,27 @@ cpq_pipeline_get(PGconn *conn, cenote_result **ret_res)
 		look_ahead_of_all(conn);
 	if (!req->is_asked_for)
 		return CENOTE_AGAIN;
+	if (req->held == NULL && req->is_ended)
+		return CENOTE_DONE;
 	if (req->held == NULL)
 		return cenote_get_result(conn->session, ret_res);
 	*ret_res = req->held;
 	req->held = NULL;
 	return CENOTE_OK;
+}
+
+int
+cpq_request_is_told(PGconn *conn)
+{
+	struct cpq_request *req = conn->first;
+
+	/* a request that is no text has but one result */
+	if (req->kind != CPQ_SIMPLE)
+		return 1;
+	if (req->held == NULL && !req->is_ended)
+		req->is_ended =
+			cenote_get_result(conn->session, &req->held) == CENOTE_DONE;
+	return req->is_ended;
 }
 
 /* ---- in and out ---- */

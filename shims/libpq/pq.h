@@ -276,6 +276,8 @@ struct pg_conn {
 	struct cpq_parameter *changes; /* that come with the end of a request */
 	PGnotify *notifies; /* not taken yet, oldest first */
 	PGnotify *notifies_last;
+	PGnotify *
+		notifies_behind; /* from this one on: behind all results of the request */
 	PGresult *notices; /* read, and not told yet */
 	int is_only_reading;
 	FILE *trace;
@@ -375,6 +377,8 @@ struct cpq_request *cpq_pipeline_current(const PGconn *conn);
 void cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req);
 /* cenote_get_result(), which in a pipeline gives nothing that is not asked for. */
 int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
+/* Whether the result that was found last is the last one of the oldest request. What comes behind it is kept. */
+int cpq_request_is_told(PGconn *conn);
 
 /* ---- async.c ---- */
 

@@ -128,6 +128,7 @@ cpq_requests_drop(PGconn *conn)
 	cpq_stream_drop(conn);
 	cenote_result_destroy(conn->copy);
 	conn->copy = NULL;
+	conn->notifies_behind = NULL;
 	conn->async = CPQ_IDLE;
 }
 

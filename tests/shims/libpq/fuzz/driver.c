@@ -11,13 +11,32 @@
 
 #include <ctype.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/cnt_process.h"
+
+#define HEARD_MS 1000
+
 #define FZ_POINTER(name, weight) fz_##name,
 static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 static fz_carry_out *const functions[] = { FZ_CALLS(FZ_POINTER) };
+
+/* What one connection did the other may hear of: it has heard before either goes on. */
+static void
+let_other_hear(struct fz *z)
+{
+	struct fz_conn *other = &z->conns[z->at == z->conns];
+	int64_t until = cnt_now_ms() + HEARD_MS;
+
+	if (z->pq.f.PQstatus(z->at->conn) != CONNECTION_OK ||
+		z->pq.f.PQtransactionStatus(other->conn) != PQTRANS_IDLE)
+		return;
+	while (fz_is_under_way(z, other) && cnt_now_ms() < until)
+		(void)poll(NULL, 0, 1);
+}
 
 void
 fz_do_step(struct fz *z, const struct fz_step *step)
@@ -32,6 +51,7 @@ fz_do_step(struct fz *z, const struct fz_step *step)
 		fz_say(z, " left out: %s\n", why);
 	else
 		functions[step->call](z, step->n);
+	let_other_hear(z);
 	for (unsigned i = 0; i < FZ_CONNS; i++)
 		fz_show_conn(z, &z->conns[i]);
 }

@@ -12,6 +12,7 @@ struct scene_step {
 	int call;
 	const char *word; /* what it is about; NULL: by its numbers */
 	uint32_t n[3];
+	uint32_t at; /* which connection, as in fz_do_step() */
 };
 
 struct scene {
@@ -20,12 +21,14 @@ struct scene {
 };
 
 /* clang-format off */
-#define BY(call, a, b, c) { FZ_##call, NULL, { a, b, c } }
+#define BY(call, a, b, c) { FZ_##call, NULL, { a, b, c }, 0 }
 #define DO(call)          BY(call, 1, 2, 1)
-#define ON(call, word)    { FZ_##call, word, { 1, 2, 1 } }
-#define END               { -1, NULL, { 0 } }
+#define ON(call, word)    { FZ_##call, word, { 1, 2, 1 }, 0 }
+#define OTHER(call, word) { FZ_##call, word, { 1, 2, 1 }, 15 }
+#define END               { -1, NULL, { 0 }, 0 }
 /* With some settings of its own. */
-#define CONNECT(word)     { FZ_connect, word, { 2, 3, 1 } }
+#define CONNECT(word)     { FZ_connect, word, { 2, 3, 1 }, 0 }
+#define CONNECT_OTHER(word) { FZ_connect, word, { 2, 3, 1 }, 15 }
 
 static const struct scene scenes[] = {
 	{ "settings go back with their transaction", {
@@ -98,6 +101,29 @@ static const struct scene scenes[] = {
 		CONNECT(""), DO(enter_pipeline), ON(send_prepared, "nowhere"), DO(sync),
 		ON(send_params, "rollback"), DO(sync), DO(read_ahead), DO(get_result),
 		BY(set_verbosity, 3, 1, 1), DO(drain), DO(drain), END } },
+	{ "notifications behind the results of a text", {
+		CONNECT(""), ON(exec, "listen fz"),
+		ON(send_query, "begin; notify fz, 'in one'; notify fz; commit"), DO(read_ahead),
+		DO(notifies), DO(get_result), DO(notifies), DO(get_result), DO(get_result),
+		DO(notifies), DO(get_result), DO(notifies), DO(drain), END } },
+	{ "notifications behind rows one by one", {
+		CONNECT(""), ON(exec, "listen \"Fz Two\""),
+		ON(send_query, "select pg_notify('Fz Two', 'ä')"), DO(set_single_row),
+		DO(read_ahead), DO(notifies), DO(get_result), DO(notifies), DO(get_result),
+		DO(notifies), DO(drain), END } },
+	{ "notifications behind a copy", {
+		CONNECT(""), ON(exec, "listen fz"),
+		ON(send_query, "copy (select 1) to stdout; notify fz"), DO(read_ahead),
+		DO(drain), DO(get_copy_data), DO(get_copy_data), DO(notifies),
+		DO(get_result), DO(notifies), DO(drain), DO(notifies), END } },
+	{ "one connection wants what the other holds", {
+		CONNECT(""), CONNECT_OTHER(""), OTHER(exec, "begin"),
+		OTHER(exec, "lock table items"), ON(exec, "delete from items where id > 3"),
+		END } },
+	{ "what the other connection is told is heard before the next call", {
+		CONNECT(""), CONNECT_OTHER(""), ON(exec, "listen fz"),
+		OTHER(exec, "notify fz, 'from myself'"), ON(send_query, "select 1"),
+		DO(get_result), DO(notifies), DO(drain), END } },
 };
 /* clang-format on */
 
@@ -112,7 +138,7 @@ fz_scene(struct fz *z, const uint32_t n[4])
 	for (int i = 0; i < MAX_STEPS && scene->steps[i].call >= 0; i++) {
 		const struct scene_step *s = &scene->steps[i];
 		const struct fz_step step = { (uint32_t)s->call,
-			{ 0, s->n[0], s->n[1], s->n[2] } };
+			{ s->at, s->n[0], s->n[1], s->n[2] } };
 
 		z->word = s->word;
 		fz_do_step(z, &step);

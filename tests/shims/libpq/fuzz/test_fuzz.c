@@ -108,7 +108,7 @@ number_objects_anew(void)
 static void
 make_databases(void)
 {
-	char sql[256];
+	char sql[320];
 	PGconn *conn;
 
 	assert_int_equal(cnt_server_sql(&server, "create database fuzz_a owner app"), 0);
@@ -119,13 +119,14 @@ make_databases(void)
 				 "create database fuzz_b template fuzz_a owner app"),
 		0);
 	/* one plan for each statement, however large the tables have become; and what that seems to cost is
-	 * no reason to compile it */
+	 * no reason to compile it. Of two connections one may wait for what the other holds, which it does not give. */
 	for (char side = 'a'; side <= 'b'; side++) {
 		snprintf(sql, sizeof(sql),
 			"alter database fuzz_%c set enable_seqscan = off;"
 			" alter database fuzz_%c set enable_bitmapscan = off;"
-			" alter database fuzz_%c set jit = off",
-			side, side, side);
+			" alter database fuzz_%c set jit = off;"
+			" alter database fuzz_%c set lock_timeout = '1s'",
+			side, side, side, side);
 		assert_int_equal(cnt_server_sql(&server, sql), 0);
 	}
 	admins[0] = log_in("fuzz_a");
