@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS 60000
 #define END_MS   20000
 
 /* Length of the placeholder at `text` and what it stands for; 0 if there is none. */
