@@ -14,6 +14,8 @@
  *     file NAME                     (of LOAD DATA LOCAL: what was asked for)
  *     parameter NAME=VALUE
  *     error 42S02 native …
+ *
+ * MY_LIBRARY_IS_ORACLES is 1 where the backend is built with libmysqlclient.
  */
 struct my {
 	const struct cnd_backend *b;

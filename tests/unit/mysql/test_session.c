@@ -530,6 +530,22 @@ set_for_new_sessions(int seconds)
 	assert_int_equal(cnt_server_sql(&my_server, sql), 0);
 }
 
+#if MY_LIBRARY_IS_ORACLES
+
+static void
+a_reset_cannot_wait(void **state)
+{
+	struct my *t = *state;
+
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	be_harmless(t);
+	set_for_new_sessions(77);
+	assert_string_equal(my_value(t, "select @@net_write_timeout"), "60");
+	set_for_new_sessions(60);
+}
+
+#else
+
 static void
 a_reset_that_can_wait_comes_with_the_next_question(void **state)
 {
@@ -561,6 +577,8 @@ a_reset_that_can_wait_comes_with_the_next_question(void **state)
 	set_for_new_sessions(60);
 	assert_string_equal(my_value(t, seconds), "78");
 }
+
+#endif
 
 static void
 what_others_could_feel_is_reset_at_once(void **state)
@@ -726,7 +744,11 @@ main(void)
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
 		T(an_xa_transaction_needs_a_new_login),
 		T(profiles_need_a_new_login),
+#if MY_LIBRARY_IS_ORACLES
+		T(a_reset_cannot_wait),
+#else
 		T(a_reset_that_can_wait_comes_with_the_next_question),
+#endif
 		T(what_others_could_feel_is_reset_at_once),
 		T(a_session_that_ends_while_its_reset_waits_is_lost),
 		T(another_user_is_undone),

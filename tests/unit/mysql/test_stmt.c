@@ -66,6 +66,29 @@ a_null_is_of_the_type_that_was_given(void **state)
 	(void)my_query(t, "drop table n1");
 }
 
+#if MY_LIBRARY_IS_ORACLES
+
+static void
+rows_need_the_other_library(void **state)
+{
+	struct my *t = *state;
+	struct cnc_value v[] = { my_int(1), my_int(2),
+		native(NATIVE_ROWS, "\2\0\0\0", 4) };
+	struct cnc_value word = native(NATIVE_DEFAULT, "", 0);
+
+	(void)my_query(t, "create or replace table r1 (a int default 7)");
+	assert_prefix(my_query_with(t, "insert into r1 values (?)", v, 3),
+		"error 0A000 0 rows of parameters, and DEFAULT as one, need");
+	assert_prefix(my_query_with(t, "insert into r1 values (?)", &word, 1),
+		"error 0A000 0 rows of parameters, and DEFAULT as one, need");
+	assert_prefix(my_query_with(t, "insert into r1 values (?)", v, 1), "done ");
+	assert_string_equal(
+		my_query(t, "select a from r1"), "columns a:INT64\nrow 1\ndone \n");
+	(void)my_query(t, "drop table r1");
+}
+
+#else
+
 static void
 rows_are_executed_as_one(void **state)
 {
@@ -98,6 +121,8 @@ rows_are_executed_as_one(void **state)
 	assert_prefix(my_query_with(t, "insert into r1 values (?, ?)", v, 2), "done ");
 	(void)my_query(t, "drop table r1");
 }
+
+#endif
 
 static void
 a_statement_is_prepared_executed_and_closed(void **state)
@@ -360,7 +385,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_query_takes_parameters),
 		T(a_null_is_of_the_type_that_was_given),
+#if MY_LIBRARY_IS_ORACLES
+		T(rows_need_the_other_library),
+#else
 		T(rows_are_executed_as_one),
+#endif
 		T(a_statement_is_prepared_executed_and_closed),
 		T(rows_come_in_batches_and_other_requests_in_between),
 		T(several_cursors_are_open_at_once),

@@ -449,9 +449,8 @@ add_type(struct text *t, const struct type *type)
 static void
 add_type_list(struct text *t, MYSQL *my)
 {
-	const char *version = mysql_get_server_info(my);
-	int is_mariadb = version && strstr(version, "MariaDB") != NULL;
-	unsigned long number = mysql_get_server_version(my);
+	int is_mariadb = cnd_my_is_mariadb(my);
+	unsigned long number = cnd_my_server_number(my);
 	const char *before = "";
 	size_t i;
 

@@ -58,11 +58,12 @@ cnd_my_take_status(MYSQL *my)
 
 	if (left == (size_t)packet_error || left < 5)
 		return;
-	if (p[0] == 0xfe) { /* EOF: warnings, status */
+	if (p[0] == 0xfe && left < 7) { /* EOF: warnings, status */
 		my->server_status = (unsigned)(p[3] | p[4] << 8);
 		return;
 	}
-	if (p[0] != 0)
+	/* to Oracle's library servers send an OK in the place of an EOF, and under its number */
+	if (p[0] != 0 && p[0] != 0xfe)
 		return;
 	for (i = 0, n = 1; i < 2; i++) { /* affected rows, last insert id */
 		k = number_size(p + n, left - n);
@@ -74,13 +75,52 @@ cnd_my_take_status(MYSQL *my)
 		my->server_status = (unsigned)(p[n] | p[n + 1] << 8);
 }
 
-void
-cnd_my_take_warnings(MYSQL *my)
+/* COM_SET_OPTION says what is already so: unlike COM_PING it does not touch ROW_COUNT(). */
+int
+cnd_my_refresh_status(MYSQL *my, int is_single)
 {
-	const unsigned char *p = my->net.read_pos;
+	if (mysql_set_server_option(my, is_single ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
+						  : MYSQL_OPTION_MULTI_STATEMENTS_ON))
+		return -1;
+	cnd_my_take_status(my);
+	return 0;
+}
 
-	if (p && p[0] == 0xfe)
-		my->warning_count = (unsigned)(p[1] | p[2] << 8);
+/* MariaDB up to version 10 says that it is MySQL 5.5.5, for the replicas of its time, and its own library
+ * that it does not. */
+const char *
+cnd_my_server_version(const MYSQL *my)
+{
+	static const char disguise[] = "5.5.5-";
+	const char *version = my->server_version;
+
+	if (!version)
+		return "";
+	if (strncmp(version, disguise, sizeof(disguise) - 1) == 0 &&
+		strstr(version, "MariaDB"))
+		version += sizeof(disguise) - 1;
+	return version;
+}
+
+int
+cnd_my_is_mariadb(const MYSQL *my)
+{
+	return strstr(cnd_my_server_version(my), "MariaDB") != NULL;
+}
+
+unsigned long
+cnd_my_server_number(const MYSQL *my)
+{
+	const char *p = cnd_my_server_version(my);
+	unsigned long number = 0;
+	char *end;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		number = number * 100 + strtoul(p, &end, 10) % 100;
+		p = *end == '.' ? end + 1 : end;
+	}
+	return number;
 }
 
 void
@@ -102,12 +142,6 @@ void
 cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param)
 {
 	stmt->params[param].long_data_used = 1;
-}
-
-void
-cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
-{
-	stmt->params[param].buffer_type = MYSQL_TYPE_BLOB;
 }
 
 /* The library keeps a statement's columns as they were when it was prepared, but for the types; the
@@ -293,14 +327,27 @@ cnd_my_socket(const MYSQL *my)
 	return my->net.pvio ? mysql_get_socket((MYSQL *)(uintptr_t)my) : -1;
 }
 
-/* COM_SET_OPTION says what is already so: unlike COM_PING it does not touch ROW_COUNT(). */
-int
-cnd_my_refresh_status(MYSQL *my, int is_single)
+enum cnd_my_next
+cnd_my_try_next(MYSQL *my)
 {
-	if (mysql_set_server_option(my, is_single ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
-						  : MYSQL_OPTION_MULTI_STATEMENTS_ON))
-		return -1;
-	cnd_my_take_status(my);
+	int r = mysql_next_result(my);
+
+	return r > 0 ? CND_MY_NEXT_FAILED : r < 0 ? CND_MY_NEXT_NONE : CND_MY_NEXT_HERE;
+}
+
+void
+cnd_my_take_warnings(MYSQL *my)
+{
+	const unsigned char *p = my->net.read_pos;
+
+	if (p && p[0] == 0xfe)
+		my->warning_count = (unsigned)(p[1] | p[2] << 8);
+}
+
+int
+cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
+{
+	stmt->params[param].buffer_type = MYSQL_TYPE_BLOB;
 	return 0;
 }
 
@@ -426,21 +473,60 @@ cnd_my_socket(const MYSQL *my)
 	return my->net.fd;
 }
 
-int
-cnd_my_refresh_status(MYSQL *my, int is_single)
+/* What is already read lies where nobody can see it, so the socket does not tell whether there is more to come. */
+enum cnd_my_next
+cnd_my_try_next(MYSQL *my)
 {
-	(void)is_single;
-	if (mysql_ping(my) != 0)
-		return -1;
-	cnd_my_take_status(my);
+	switch (mysql_next_result_nonblocking(my)) {
+	case NET_ASYNC_COMPLETE:
+		return CND_MY_NEXT_HERE;
+	case NET_ASYNC_COMPLETE_NO_MORE_RESULTS:
+		return CND_MY_NEXT_NONE;
+	case NET_ASYNC_NOT_READY:
+		return CND_MY_NEXT_LATER;
+	default:
+		return CND_MY_NEXT_FAILED;
+	}
+}
+
+void
+cnd_my_take_warnings(MYSQL *my)
+{
+	(void)my;
+}
+
+/* There are no parameters before they are bound. */
+int
+cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param)
+{
+	MYSQL_BIND *binds;
+	unsigned i;
+	int r;
+
+	if (!stmt->params) {
+		binds = calloc(stmt->param_count, sizeof(*binds));
+		if (!binds)
+			return -1;
+		for (i = 0; i < stmt->param_count; i++)
+			binds[i].buffer_type = MYSQL_TYPE_NULL;
+		r = mysql_stmt_bind_param(stmt, binds);
+		free(binds);
+		if (r != 0)
+			return -1;
+	}
+	stmt->params[param].buffer_type = MYSQL_TYPE_BLOB;
 	return 0;
 }
 
 int
 cnd_my_knows_charset(const char *name)
 {
-	(void)name;
-	return 1;
+	MYSQL *my = mysql_init(NULL);
+	int knows = !my || mysql_set_character_set(my, name) == 0;
+
+	if (my)
+		mysql_close(my);
+	return knows;
 }
 
 void

@@ -67,8 +67,8 @@ void cnd_my_break(MYSQL *my);
 int cnd_my_refresh_status(MYSQL *my, int is_single);
 /* The value of this parameter was sent ahead, in pieces. */
 void cnd_my_mark_long(MYSQL_STMT *stmt, unsigned param);
-/* Before the first piece of it is sent. */
-void cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param);
+/* Before the first piece of it is sent. 0, or -1: no memory. */
+int cnd_my_ready_long(MYSQL_STMT *stmt, unsigned param);
 /* The columns of what a statement has just given: its n fields. */
 const MYSQL_FIELD *cnd_my_stmt_fields(MYSQL_STMT *stmt, const MYSQL *my, unsigned n);
 /* A statement was executed and has other columns than when it was prepared, with which the library does not cope
@@ -94,5 +94,17 @@ int cnd_my_set_rows(MYSQL_STMT *stmt, struct cnd_my_param_rows *rows);
 /* It was executed. */
 void cnd_my_unset_rows(MYSQL_STMT *stmt);
 int cnd_my_knows_charset(const char *name);
+/* The server's own version, "10.11.6-MariaDB", and as a number, 101106. */
+const char *cnd_my_server_version(const MYSQL *my);
+unsigned long cnd_my_server_number(const MYSQL *my);
+int cnd_my_is_mariadb(const MYSQL *my);
+/* Begin to read the next result of a text, or go on with it. */
+enum cnd_my_next {
+	CND_MY_NEXT_HERE,
+	CND_MY_NEXT_NONE,
+	CND_MY_NEXT_FAILED,
+	CND_MY_NEXT_LATER /* when the socket has more; only without a hook */
+};
+enum cnd_my_next cnd_my_try_next(MYSQL *my);
 
 #endif

@@ -267,12 +267,11 @@ void cnd_my_cancel(struct cnd_session *s);
 /* What the host says, asked while rows come faster than one could wait for them. When it says
  * stop, the server was told. */
 int cnd_my_interrupted(struct cnd_session *s);
-/* Wait until the server answers, where the library would do so without asking. CENOTE_OK, or
- * CENOTE_ERR_CONN. */
-int cnd_my_await(struct cnd_session *s);
-/* The same just behind a command, when nothing of the answer can be here: a library that asks before it waits
- * would try to read first. */
+/* Just behind a command, when nothing of the answer can be here: wait for it, where the library would do so without
+ * asking, or would try to read first. CENOTE_OK, or CENOTE_ERR_CONN. */
 int cnd_my_await_answer(struct cnd_session *s);
+/* Read the next result of a text, which has one. CENOTE_OK or a failure. */
+int cnd_my_next_result(struct cnd_session *s);
 
 /* session.c */
 int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,

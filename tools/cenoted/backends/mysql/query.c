@@ -221,8 +221,9 @@ answer_all(struct cnd_session *s, const struct cnd_exec *exec,
 		}
 		if (!mysql_more_results(s->my))
 			return CENOTE_OK;
-		if (cnd_my_await(s) < 0 || mysql_next_result(s->my) > 0)
-			return cnd_my_failed(s, NULL);
+		r = cnd_my_next_result(s);
+		if (r < 0)
+			return r;
 	}
 }
 
@@ -373,8 +374,7 @@ cnd_my_each(struct cnd_session *s, const char *sql, size_t len, cnd_my_each_fn *
 		r = take_answer(s, each, user);
 		if (r < 0 || !mysql_more_results(s->my))
 			break;
-		if (cnd_my_await(s) < 0 || mysql_next_result(s->my) > 0)
-			r = cnd_my_failed(s, NULL);
+		r = cnd_my_next_result(s);
 	}
 	if (r < 0 && !s->is_lost)
 		cnd_my_drain(s, NULL);

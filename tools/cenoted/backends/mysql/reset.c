@@ -113,7 +113,7 @@ learn_to_forget(struct cnd_session *s)
 {
 	static const char ask_role[] = "SELECT CURRENT_ROLE()";
 	static const char ask_profiles[] = "SHOW PROFILES; SELECT @@profiling";
-	int is_mariadb = strstr(mysql_get_server_info(s->my), "MariaDB") != NULL;
+	int is_mariadb = cnd_my_is_mariadb(s->my);
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
 	size_t size;
@@ -273,10 +273,9 @@ cnd_my_send(struct cnd_session *s, const char *sql, size_t len)
 	r = cnd_my_reset_now(s);
 	if (r < 0)
 		return r;
-	if (mysql_send_query(s->my, sql, (unsigned long)len) != 0 ||
-		cnd_my_await_answer(s) < 0)
+	if (mysql_send_query(s->my, sql, (unsigned long)len) != 0)
 		return cnd_my_failed(s, NULL);
-	return CENOTE_OK;
+	return cnd_my_await_answer(s);
 }
 
 int

@@ -342,7 +342,7 @@ void
 cnd_my_info(const struct cnd_session *s, struct cnd_info *ret_info)
 {
 	*ret_info = (struct cnd_info){ .server = s->server,
-		.server_version = mysql_get_server_info(s->my),
+		.server_version = cnd_my_server_version(s->my),
 		.database = s->opt.dbname ? s->opt.dbname : "",
 		.parameters = s->parameters,
 		.n_parameters = s->n_parameters };

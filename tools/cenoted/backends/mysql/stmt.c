@@ -845,7 +845,8 @@ cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
 		st->is_long = cnc_calloc(s->mem, st->n_params, 1);
 	if (!st->is_long)
 		return CENOTE_ERR_NOMEM;
-	cnd_my_ready_long(st->handle, param);
+	if (cnd_my_ready_long(st->handle, param) < 0)
+		return CENOTE_ERR_NOMEM;
 	if (mysql_stmt_send_long_data(st->handle, param, data.p, (unsigned long)data.n))
 		return cnd_my_failed(s, st->handle);
 	st->is_long[param] = 1;

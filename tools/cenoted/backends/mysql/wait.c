@@ -176,25 +176,44 @@ cnd_my_on_wait(my_socket fd, cnd_my_bool is_read, int timeout_ms)
 	return r > 0 ? 1 : r;
 }
 
-int
-cnd_my_await_answer(struct cnd_session *s)
+/* What the server has to say next, where the library does not ask before it waits. */
+static int
+await(struct cnd_session *s)
 {
-	/* what ends this wait ends the library's own, too */
-	if (s->is_hooked && s->host->wait && !s->is_tls && s->opt.read_timeout == 0)
-		(void)wait_for(s, cnd_my_fd(s), POLLIN, -1);
-	return cnd_my_await(s);
+	int fd = cnd_my_fd(s);
+	int r = s->host->wait ? wait_for(s, fd, POLLIN, -1) : plain_poll(fd, POLLIN, -1);
+
+	if (r > 0)
+		return CENOTE_OK;
+	/* the library does not know, and would wait on */
+	cnd_my_break(s->my);
+	s->is_lost = 1;
+	return CENOTE_ERR_CONN;
 }
 
 int
-cnd_my_await(struct cnd_session *s)
+cnd_my_await_answer(struct cnd_session *s)
 {
+	if (!s->host->wait)
+		return CENOTE_OK;
+	if (!s->is_hooked)
+		return await(s);
+	/* what ends this wait ends the library's own, too */
+	if (!s->is_tls && s->opt.read_timeout == 0)
+		(void)wait_for(s, cnd_my_fd(s), POLLIN, -1);
+	return CENOTE_OK;
+}
+
+int
+cnd_my_next_result(struct cnd_session *s)
+{
+	enum cnd_my_next next;
 	int r;
 
-	if (s->is_hooked || !s->host->wait)
-		return CENOTE_OK;
-	r = wait_for(s, cnd_my_fd(s), POLLIN, -1);
-	if (r > 0)
-		return CENOTE_OK;
-	s->is_lost = 1;
-	return CENOTE_ERR_CONN;
+	while ((next = cnd_my_try_next(s->my)) == CND_MY_NEXT_LATER) {
+		r = await(s);
+		if (r < 0)
+			return r;
+	}
+	return next == CND_MY_NEXT_FAILED ? cnd_my_failed(s, NULL) : CENOTE_OK;
 }
