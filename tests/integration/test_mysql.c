@@ -547,6 +547,31 @@ a_cancel_hits_its_own_request_only(void **state)
 	cenote_cancel_destroy(cancel);
 }
 
+/* Of a statement with parameters some of the server's libraries wait for the answer without asking. */
+static void
+a_cancel_hits_a_statement_with_parameters(void **state)
+{
+	cenote_conn *conn = *state;
+	cenote_params *params = wp_params();
+	cenote_cancel *cancel;
+	int64_t begin = wp_now_ms();
+
+	assert_int_equal(cenote_params_add_int64(params, 60), CENOTE_OK);
+	assert_int_equal(
+		cenote_send_query(conn, "select sleep(?)", CENOTE_NTS, params, NULL),
+		CENOTE_OK);
+	assert_int_equal(cenote_process(conn), CENOTE_OK);
+	assert_int_equal(cenote_cancel_create(conn, &cancel), CENOTE_OK);
+	wp_pause_ms(200);
+	assert_int_equal(cenote_cancel_send(cancel), CENOTE_OK);
+	expect_error(conn, "57014");
+	expect_kind(conn, 0);
+	assert_true(wp_now_ms() - begin < 20000);
+	assert_string_equal(wp_value(conn, "select sleep(0.002)"), "0");
+	cenote_cancel_destroy(cancel);
+	cenote_params_destroy(params);
+}
+
 static void
 cancels_at_the_end_of_requests_hit_no_other(void **state)
 {
@@ -754,6 +779,7 @@ main(void)
 		BARE(what_is_set_for_all_is_every_next_clients),
 		TEST(a_key_in_a_temporary_table_is_gone),
 		TEST(a_cancel_hits_its_own_request_only),
+		TEST(a_cancel_hits_a_statement_with_parameters),
 		TEST(cancels_at_the_end_of_requests_hit_no_other),
 		TEST(long_data_comes_in_pieces),
 		TEST(values_of_64_mb),

@@ -20,6 +20,7 @@
  *     session.c     login, attach, reset, state: the life of a session
  *     reset.c       a session as of a new login
  *     wait.c        waiting that can be interrupted; cancelling
+ *     watch.c       the same where the library waits unasked
  *     carry.c       what goes along with a client to another session
  *     query.c       queries in the text protocol, and results of any number
  *     stmt.c        prepared statements, portals
@@ -132,6 +133,7 @@ struct cnd_my_carry_out {
 
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
+struct cnd_my_watch; /* watch.c */
 
 #define CND_MY_PARAMETERS 10u
 /* Places in it. */
@@ -192,6 +194,7 @@ struct cnd_session {
 	uint8_t is_single; /* and the server knows */
 	struct cnd_my_stmt *stmts;
 	struct cnd_my_portal *portals;
+	struct cnd_my_watch *watch; /* NULL: not needed so far */
 	struct cnd_my_carry_out *carry_out; /* in `keep` */
 	uint64_t last_insert_id; /* as far as it is known */
 	uint8_t has_run; /* since attach() */
@@ -270,8 +273,17 @@ int cnd_my_interrupted(struct cnd_session *s);
 /* Just behind a command, when nothing of the answer can be here: wait for it, where the library would do so without
  * asking, or would try to read first. CENOTE_OK, or CENOTE_ERR_CONN. */
 int cnd_my_await_answer(struct cnd_session *s);
+/* Wait for it in the place of the library, until done_fd is readable. */
+void cnd_my_look(struct cnd_session *s, int done_fd);
 /* Read the next result of a text, which has one. CENOTE_OK or a failure. */
 int cnd_my_next_result(struct cnd_session *s);
+
+/* watch.c */
+/* Around a call of the library that may wait long: in between nothing of the session or of its host is to be touched.
+ * CENOTE_OK, or CENOTE_ERR_NOMEM and nothing is to be ended. */
+int cnd_my_watch_begin(struct cnd_session *s);
+void cnd_my_watch_end(struct cnd_session *s);
+void cnd_my_watch_free(struct cnd_session *s);
 
 /* session.c */
 int cnd_my_login(const struct cnd_host *host, const struct cnd_server_spec *spec,

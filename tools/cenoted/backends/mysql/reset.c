@@ -49,7 +49,13 @@ compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigne
 static int
 reset_connection(struct cnd_session *s)
 {
-	if (mysql_reset_connection(s->my) != 0)
+	int r = cnd_my_watch_begin(s);
+
+	if (r < 0)
+		return r;
+	r = mysql_reset_connection(s->my);
+	cnd_my_watch_end(s);
+	if (r != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
 	if (s->loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)

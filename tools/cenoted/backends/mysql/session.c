@@ -326,6 +326,7 @@ cnd_my_logout(struct cnd_session *s)
 		return;
 	/* what is half read would be read to its end first */
 	cnd_my_wait_for(NULL);
+	cnd_my_watch_free(s);
 	if (s->my && s->is_lost)
 		cnd_my_break(s->my);
 	cnd_my_close_all(s);

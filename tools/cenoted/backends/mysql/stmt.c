@@ -66,6 +66,18 @@ stmt_unref(struct cnd_session *s, struct cnd_my_stmt *st)
 }
 
 static int
+prepare(struct cnd_session *s, MYSQL_STMT *handle, const char *sql, size_t len)
+{
+	int r = cnd_my_watch_begin(s);
+
+	if (r < 0)
+		return r;
+	r = mysql_stmt_prepare(handle, sql, (unsigned long)len);
+	cnd_my_watch_end(s);
+	return r != 0 ? cnd_my_failed(s, handle) : CENOTE_OK;
+}
+
+static int
 stmt_make(
 	struct cnd_session *s, const char *sql, size_t len, struct cnd_my_stmt **ret_stmt)
 {
@@ -80,8 +92,8 @@ stmt_make(
 	st->handle = mysql_stmt_init(s->my);
 	if (!st->sql || !st->handle)
 		r = CENOTE_ERR_NOMEM;
-	else if (mysql_stmt_prepare(st->handle, sql, (unsigned long)len) != 0)
-		r = cnd_my_failed(s, st->handle);
+	else
+		r = prepare(s, st->handle, sql, len);
 	if (r < 0) {
 		stmt_unref(s, st);
 		return r;
@@ -474,7 +486,13 @@ answer_all(struct run *q)
 		/* there is but one, and the library has forgotten it */
 		if (q->has_cursor)
 			return CENOTE_OK;
+		r = cnd_my_watch_begin(q->s);
+		if (r < 0) {
+			drain(q);
+			return r;
+		}
 		next = mysql_stmt_next_result(q->st->handle);
+		cnd_my_watch_end(q->s);
 		q->is_later = 1;
 		if (next < 0)
 			return CENOTE_OK;
@@ -595,7 +613,11 @@ run(struct run *q)
 	if (r < 0)
 		return r;
 	set_cursor(q);
+	r = cnd_my_watch_begin(q->s);
+	if (r < 0)
+		return r;
 	r = mysql_stmt_execute(q->st->handle);
+	cnd_my_watch_end(q->s);
 	cnd_my_unset_rows(q->st->handle);
 	/* the server forgets them, too, whatever came of it */
 	cnc_free(q->s->mem, q->st->is_long);

@@ -204,6 +204,15 @@ cnd_my_await_answer(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
+void
+cnd_my_look(struct cnd_session *s, int done_fd)
+{
+	if (wait_for(s, done_fd, POLLIN, -1) > 0)
+		return;
+	cnd_my_break(s->my);
+	s->is_lost = 1;
+}
+
 int
 cnd_my_next_result(struct cnd_session *s)
 {
