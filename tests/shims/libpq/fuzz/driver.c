@@ -36,6 +36,9 @@ let_other_hear(struct fz *z)
 		return;
 	while (fz_is_under_way(z, other) && cnt_now_ms() < until)
 		(void)poll(NULL, 0, 1);
+	/* known: a trace shows it behind the next answer, unless it was read */
+	if (other->trace != NULL && z->pq.f.PQconsumeInput(other->conn))
+		(void)z->pq.f.PQisBusy(other->conn);
 }
 
 void

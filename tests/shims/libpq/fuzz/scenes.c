@@ -121,7 +121,7 @@ static const struct scene scenes[] = {
 		OTHER(exec, "lock table items"), ON(exec, "delete from items where id > 3"),
 		END } },
 	{ "what the other connection is told is heard before the next call", {
-		CONNECT(""), CONNECT_OTHER(""), ON(exec, "listen fz"),
+		CONNECT(""), CONNECT_OTHER(""), ON(exec, "listen fz"), DO(trace),
 		OTHER(exec, "notify fz, 'from myself'"), ON(send_query, "select 1"),
 		DO(get_result), DO(notifies), DO(drain), END } },
 };
