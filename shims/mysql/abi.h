@@ -305,7 +305,10 @@ enum enum_mysql_timestamp_type {
 	MYSQL_TIMESTAMP_ERROR = -1,
 	MYSQL_TIMESTAMP_DATE = 0,
 	MYSQL_TIMESTAMP_DATETIME = 1,
-	MYSQL_TIMESTAMP_TIME = 2
+	MYSQL_TIMESTAMP_TIME = 2,
+#if CMY_ORACLE
+	MYSQL_TIMESTAMP_DATETIME_TZ = 3
+#endif
 };
 
 /* CLIENT_…, capabilities and connect flags */

@@ -94,6 +94,12 @@ is_digit(const struct scanner *s)
 	return s->p < s->end && *s->p >= '0' && *s->p <= '9';
 }
 
+static int
+is_digit_behind(const struct scanner *s)
+{
+	return s->end - s->p > 1 && s->p[1] >= '0' && s->p[1] <= '9';
+}
+
 static void
 skip_blanks(struct scanner *s)
 {
@@ -124,21 +130,42 @@ scan_digits(struct scanner *s, size_t most, unsigned *ret_value)
 	return (size_t)(s->p - begin);
 }
 
-/* Microseconds; further digits are left over. */
+/* What is behind the point, in microseconds, of which the digits were so many. */
 static unsigned long
-scan_fraction(struct scanner *s)
+microseconds(unsigned v, size_t n_digits)
 {
-	unsigned v;
-	size_t n = scan_digits(s, 6, &v);
-
-	for (; n < 6; n++)
+	for (; n_digits < 6; n_digits++)
 		v *= 10;
-	while (is_digit(s))
-		s->p++;
 	return v;
 }
 
-#define N_PARTS 6 /* year … second */
+static void
+skip_digits(struct scanner *s)
+{
+	while (is_digit(s))
+		s->p++;
+}
+
+/* ---- dates ---- */
+
+#define PART_DAY      2
+#define PART_SECOND   5
+#define PART_FRACTION 6
+#define N_PARTS       7
+
+#define MAX_PART    999999u
+#define MAX_ZONE    (14 * 60) /* minutes */
+#define ZONE_LENGTH 6 /* +hh:mm */
+
+/* A text that is taken apart. */
+struct parts {
+	unsigned at[N_PARTS]; /* year … second, microseconds */
+	size_t year_length, fraction_length;
+	int n;
+	int has_delimiter, has_blank;
+	int has_zone;
+	int zone; /* seconds */
+};
 
 /* Digits alone, as long as they are: the year has four of them, or two. */
 static size_t
@@ -155,109 +182,269 @@ compact_year(struct scanner s)
 	return n == 4 || n == 8 || n >= 14 ? 4 : 2;
 }
 
-static void
-skip_delimiter(struct scanner *s, int part)
+static int
+has_sign(const struct scanner *s)
 {
-	if (part == 2 && s->p < s->end && *s->p == 'T') {
-		s->p++;
-		return;
-	}
-	while (s->p < s->end &&
-		(is_punctuation(*s->p) || (part == 2 && cmy_is_blank(*s->p))))
-		s->p++;
+	return s->p < s->end && (*s->p == '+' || *s->p == '-');
 }
 
-/* How many parts there are. */
 static int
-scan_parts(struct scanner *s, unsigned *parts, size_t *ret_year_length,
-	unsigned long *ret_fraction)
+two_digits(const char *p)
+{
+	int is_number = p[0] >= '0' && p[0] <= '9' && p[1] >= '0' && p[1] <= '9';
+
+	return is_number ? (p[0] - '0') * 10 + p[1] - '0' : -1;
+}
+
+/* The distance from UTC, which is the last in a text. 0, or -1: it is none. */
+static int
+scan_zone(struct scanner *s, struct parts *parts)
+{
+	const char *p = s->p;
+	int hours, minutes;
+
+	if (s->end - p < ZONE_LENGTH || p[3] != ':')
+		return -1;
+	hours = two_digits(p + 1);
+	minutes = two_digits(p + 4);
+	if (hours < 0 || minutes < 0 || minutes > 59 || hours * 60 + minutes > MAX_ZONE)
+		return -1;
+	/* SQL has no -00:00 */
+	if (*p == '-' && hours == 0 && minutes == 0)
+		return -1;
+	for (p += ZONE_LENGTH; p < s->end; p++) {
+		if (!cmy_is_blank(*p))
+			return -1;
+	}
+	parts->zone = (hours * 60 + minutes) * 60 * (*s->p == '-' ? -1 : 1);
+	parts->has_zone = 1;
+	s->p = s->end;
+	return 0;
+}
+
+/* What is between a part and the next. 0, or -1: there may be no blank. */
+static int
+skip_delimiters(struct scanner *s, int part, struct parts *parts)
+{
+	if (part == PART_DAY && s->p < s->end && *s->p == 'T') {
+		s->p += is_digit_behind(s);
+		return 0;
+	}
+	for (; s->p < s->end; s->p++) {
+		int is_blank = cmy_is_blank(*s->p);
+
+		if (!is_blank && !is_punctuation(*s->p))
+			break;
+		if (is_blank && part != PART_DAY && part != PART_FRACTION)
+			return -1;
+		parts->has_blank |= is_blank;
+		parts->has_delimiter = 1;
+	}
+	return 0;
+}
+
+static int
+scan_part(struct scanner *s, int i, size_t compact, struct parts *parts)
+{
+	size_t most = compact == 0 ? SIZE_MAX : i == 0 ? compact : 2;
+	size_t n = scan_digits(s, i == PART_FRACTION ? 6 : most, &parts->at[i]);
+
+	if (parts->at[i] > MAX_PART)
+		return -1;
+	if (i == 0)
+		parts->year_length = compact != 0 ? compact : n;
+	if (i == PART_FRACTION) {
+		parts->at[i] = (unsigned)microseconds(parts->at[i], n);
+		parts->fraction_length = n;
+	}
+	return 0;
+}
+
+/* 0, or -1: it is no date. */
+static int
+scan_parts(struct scanner *s, struct parts *parts)
 {
 	size_t compact = compact_year(*s);
-	int i;
+	int i, r = 0;
 
-	*ret_fraction = 0;
-	for (i = 0; i < N_PARTS && is_digit(s); i++) {
-		size_t most = compact == 0 ? SIZE_MAX : i == 0 ? compact : 2;
-		size_t n = scan_digits(s, most, &parts[i]);
-
-		if (i == 0)
-			*ret_year_length = compact != 0 ? compact : n;
-		if (i == N_PARTS - 1 && s->p < s->end && *s->p == '.') {
+	for (i = 0; i < N_PARTS && is_digit(s) && r == 0; i++) {
+		r = scan_part(s, i, compact, parts);
+		if (r < 0)
+			break;
+		if (i >= PART_SECOND && has_sign(s))
+			r = scan_zone(s, parts);
+		else if (i == PART_SECOND && s->p < s->end && *s->p == '.')
 			s->p++;
-			*ret_fraction = scan_fraction(s);
-		} else if (i < N_PARTS - 1) {
-			skip_delimiter(s, i);
-		}
+		else if (i == PART_SECOND)
+			break;
+		else
+			r = skip_delimiters(s, i, parts);
 	}
-	return i;
+	parts->n = i;
+	/* of which there are too many */
+	if (parts->fraction_length == 6)
+		skip_digits(s);
+	return r;
 }
 
 static int
-has_any(const MYSQL_TIME *t)
+has_any(const struct parts *parts)
 {
-	return t->year || t->month || t->day || t->hour || t->minute || t->second ||
-	       t->second_part;
+	unsigned any = 0;
+
+	for (int i = 0; i < N_PARTS; i++)
+		any |= parts->at[i];
+	return any != 0;
+}
+
+static enum enum_mysql_timestamp_type
+type_of(const struct parts *parts)
+{
+	if (parts->n <= PART_DAY + 1)
+		return MYSQL_TIMESTAMP_DATE;
+	return parts->has_zone ? MYSQL_TIMESTAMP_DATETIME_TZ : MYSQL_TIMESTAMP_DATETIME;
+}
+
+static void
+fill(MYSQL_TIME *t, const struct parts *parts)
+{
+	memset(t, 0, sizeof(*t));
+	t->year = parts->at[0];
+	t->month = parts->at[1];
+	t->day = parts->at[PART_DAY];
+	t->hour = parts->at[3];
+	t->minute = parts->at[4];
+	t->second = parts->at[PART_SECOND];
+	t->second_part = parts->at[PART_FRACTION];
+	t->time_zone_displacement = parts->zone;
+	if (parts->year_length == 2 && has_any(parts))
+		t->year = full_year(t->year);
+	t->time_type = type_of(parts);
+}
+
+/* `is_timestamp`: digits alone, or with a blank between date and time. */
+static int
+parse_datetime(struct scanner s, int is_timestamp, MYSQL_TIME *t)
+{
+	struct parts parts = { .n = 0 };
+
+	/* sic: the rest is as it was */
+	t->time_type = MYSQL_TIMESTAMP_NONE;
+	skip_blanks(&s);
+	if (!is_digit(&s) || scan_parts(&s, &parts) < 0)
+		return 1;
+	if (is_timestamp && parts.has_delimiter && !parts.has_blank)
+		return 1;
+	fill(t, &parts);
+	if (parts.n <= PART_DAY || !is_date(t) || t->hour > 23 || !is_clock(t))
+		return fail(t);
+	if (has_sign(&s)) {
+		int is_none = scan_zone(&s, &parts) < 0;
+
+		t->time_type =
+			is_none ? MYSQL_TIMESTAMP_NONE : MYSQL_TIMESTAMP_DATETIME_TZ;
+		t->time_zone_displacement = parts.zone;
+		return is_none;
+	}
+	skip_blanks(&s);
+	return s.p < s.end;
 }
 
 int
 cmy_oracle_datetime(const char *p, size_t n, MYSQL_TIME *ret_time)
 {
-	struct scanner s = { p, p + n };
-	unsigned parts[N_PARTS] = { 0 };
-	MYSQL_TIME *t = ret_time;
-	size_t year_length = 0;
-	int n_parts;
-
-	/* sic: the rest is as it was */
-	t->time_type = MYSQL_TIMESTAMP_NONE;
-	skip_blanks(&s);
-	if (!is_digit(&s))
-		return 1;
-	memset(t, 0, sizeof(*t));
-	n_parts = scan_parts(&s, parts, &year_length, &t->second_part);
-	t->year = parts[0];
-	t->month = parts[1];
-	t->day = parts[2];
-	t->hour = parts[3];
-	t->minute = parts[4];
-	t->second = parts[5];
-	if (year_length == 2 && has_any(t))
-		t->year = full_year(t->year);
-	t->time_type = n_parts <= 3 ? MYSQL_TIMESTAMP_DATE : MYSQL_TIMESTAMP_DATETIME;
-	if (n_parts < 3 || !is_date(t) || t->hour > 23 || !is_clock(t))
-		return fail(t);
-	skip_blanks(&s);
-	return s.p < s.end;
+	return parse_datetime((struct scanner){ p, p + n }, 0, ret_time);
 }
 
-/* hh:mm:ss, or the digits of it alone; days may stand before. */
-static void
-scan_clock(struct scanner *s, MYSQL_TIME *t)
-{
-	unsigned v, days = 0;
+/* ---- times ---- */
 
-	(void)scan_digits(s, SIZE_MAX, &v);
-	if (s->p < s->end && *s->p == ' ') {
-		skip_blanks(s);
-		if (is_digit(s)) {
-			days = v;
-			(void)scan_digits(s, SIZE_MAX, &v);
-		}
+#define MAX_HOUR    838u
+#define CLOCK_PARTS 4
+
+/* The least that a text with date and time has. */
+#define TIMESTAMP_LENGTH 12
+
+struct clock {
+	int is_negative;
+	uint64_t at[CLOCK_PARTS]; /* days, hours, minutes, seconds */
+	unsigned long fraction; /* microseconds */
+};
+
+/* 0, or -1: it is too large. */
+static int
+scan_number(struct scanner *s, uint64_t *ret_value)
+{
+	uint64_t v = 0;
+
+	for (; is_digit(s); s->p++) {
+		if (v <= UINT32_MAX)
+			v = v * 10 + (uint64_t)(*s->p - '0');
 	}
-	t->hour = v;
-	if (s->p < s->end && *s->p == ':') {
+	*ret_value = v;
+	return v > UINT32_MAX ? -1 : 0;
+}
+
+static int
+has_colon(const struct scanner *s)
+{
+	return s->p < s->end && *s->p == ':' && is_digit_behind(s);
+}
+
+/* The parts from this one on, with colons between them. 0, or -1: one is too large. */
+static int
+scan_clock_parts(struct scanner *s, int i, struct clock *clock)
+{
+	int r = scan_number(s, &clock->at[i]);
+
+	while (r == 0 && ++i < CLOCK_PARTS && has_colon(s)) {
 		s->p++;
-		(void)scan_digits(s, SIZE_MAX, &t->minute);
-		if (s->p < s->end && *s->p == ':') {
-			s->p++;
-			(void)scan_digits(s, SIZE_MAX, &t->second);
-		}
-	} else if (days == 0) {
-		t->hour = v / 10000;
-		t->minute = v / 100 % 100;
-		t->second = v % 100;
+		r = scan_number(s, &clock->at[i]);
 	}
-	t->hour += days * 24;
+	return r;
+}
+
+/* [days] hh:mm:ss, of which the end may be missing, or its digits alone. 0, or -1: a number is too large. */
+static int
+scan_clock(struct scanner *s, struct clock *clock)
+{
+	const char *end_of_number;
+	uint64_t v;
+
+	if (scan_number(s, &v) < 0)
+		return -1;
+	end_of_number = s->p;
+	skip_blanks(s);
+	if (s->end - s->p > 1 && s->p != end_of_number && is_digit(s)) {
+		clock->at[0] = v;
+		return scan_clock_parts(s, 1, clock);
+	}
+	if (has_colon(s)) {
+		clock->at[1] = v;
+		s->p++;
+		return scan_clock_parts(s, 2, clock);
+	}
+	clock->at[1] = v / 10000;
+	clock->at[2] = v / 100 % 100;
+	clock->at[3] = v % 100;
+	return 0;
+}
+
+static void
+scan_fraction(struct scanner *s, struct clock *clock)
+{
+	unsigned v;
+	size_t n;
+
+	if (s->p == s->end || *s->p != '.')
+		return;
+	if (is_digit_behind(s)) {
+		s->p++;
+		n = scan_digits(s, 6, &v);
+		clock->fraction = microseconds(v, n);
+		skip_digits(s);
+	} else if (s->end - s->p == 1) {
+		s->p++;
+	}
 }
 
 /* The number goes on with an exponent, and is no time. */
@@ -272,78 +459,72 @@ is_exponent(const struct scanner *s)
 	return p < s->end && *p >= '0' && *p <= '9';
 }
 
+/* 1: it is more than there can be. */
 static int
-end_clock(struct scanner *s, MYSQL_TIME *t)
+fill_clock(MYSQL_TIME *t, const struct clock *clock)
 {
+	int is_most;
+
+	memset(t, 0, sizeof(*t));
+	t->time_type = MYSQL_TIMESTAMP_TIME;
+	t->hour = (unsigned)(clock->at[0] * 24 + clock->at[1]);
+	t->minute = (unsigned)clock->at[2];
+	t->second = (unsigned)clock->at[3];
+	t->second_part = clock->fraction;
 	if (!is_clock(t))
 		return fail(t);
-	skip_blanks(s);
-	if (t->hour <= 838)
-		return s->p < s->end;
-	/* as much as there can be */
-	t->hour = 838;
+	t->neg = clock->is_negative &&
+		 (t->hour || t->minute || t->second || t->second_part);
+	is_most = t->hour == MAX_HOUR && t->minute == 59 && t->second == 59;
+	if (t->hour < MAX_HOUR || (t->hour == MAX_HOUR && !(is_most && t->second_part)))
+		return 0;
+	t->hour = MAX_HOUR;
 	t->minute = t->second = 59;
 	t->second_part = 0;
 	return 1;
 }
 
-/* Not a time of day: its parts are not kept apart, or a blank follows the day. */
 static int
-is_datetime_only(struct scanner s)
+parse_time(struct scanner s, int is_negative, MYSQL_TIME *t)
 {
-	size_t compact = compact_year(s);
-	int has_delimiter = 0, has_blank = 0, i;
+	struct clock clock = { .is_negative = is_negative };
+	const char *begin = s.p;
+	int is_wrong;
 
-	for (i = 0; i < N_PARTS && is_digit(&s); i++) {
-		unsigned v;
-
-		(void)scan_digits(&s, compact == 0 ? SIZE_MAX : i == 0 ? compact : 2, &v);
-		if (v > 999999)
-			return 0;
-		if (i == 2 && s.p < s.end && *s.p == 'T') {
-			s.p++;
-			continue;
-		}
-		while (i < N_PARTS - 1 && s.p < s.end &&
-			(is_punctuation(*s.p) || cmy_is_blank(*s.p))) {
-			if (i != 2 && cmy_is_blank(*s.p))
-				return 0;
-			has_blank |= cmy_is_blank(*s.p++);
-			has_delimiter = 1;
-		}
-	}
-	return i > 0 && (!has_delimiter || has_blank);
+	/* sic: where it ends early, the rest is as it was, and nothing wrong */
+	t->time_type = MYSQL_TIMESTAMP_NONE;
+	if (scan_clock(&s, &clock) < 0)
+		return 0;
+	scan_fraction(&s, &clock);
+	if (is_exponent(&s))
+		return 0;
+	is_wrong = fill_clock(t, &clock);
+	if (t->time_type == MYSQL_TIMESTAMP_ERROR)
+		return 1;
+	if (s.p == begin && s.p < s.end && !cmy_is_blank(*s.p))
+		t->time_type = MYSQL_TIMESTAMP_NONE;
+	skip_blanks(&s);
+	return is_wrong || s.p < s.end;
 }
 
 int
 cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 {
 	struct scanner s = { p, p + n };
-	MYSQL_TIME t = { .time_type = MYSQL_TIMESTAMP_TIME };
+	int is_negative, r;
 
-	skip_blanks(&s);
-	if (s.end - s.p >= 12 && is_datetime_only(s))
-		return cmy_oracle_datetime(s.p, (size_t)(s.end - s.p), ret_time);
-	/* sic: where nothing is read the rest is as it was */
 	ret_time->time_type = MYSQL_TIMESTAMP_NONE;
-	t.neg = s.p < s.end && *s.p == '-';
-	s.p += t.neg;
+	skip_blanks(&s);
+	is_negative = s.p < s.end && *s.p == '-';
+	s.p += is_negative;
 	if (s.p == s.end)
 		return 0;
-	if (!is_digit(&s) && *s.p != '.' && *s.p != ':' && *s.p != ' ') {
-		*ret_time = (MYSQL_TIME){ .time_type = MYSQL_TIMESTAMP_NONE };
-		return 1;
+	if (s.end - s.p >= TIMESTAMP_LENGTH) {
+		r = parse_datetime(s, 1, ret_time);
+		if (ret_time->time_type >= MYSQL_TIMESTAMP_ERROR)
+			return r;
 	}
-	scan_clock(&s, &t);
-	if (s.p < s.end && *s.p == '.') {
-		s.p++;
-		t.second_part = scan_fraction(&s);
-	}
-	if (is_exponent(&s))
-		return 0;
-	n = (size_t)end_clock(&s, &t);
-	*ret_time = t;
-	return n != 0;
+	return parse_time(s, is_negative, ret_time);
 }
 
 /* ---- numbers ---- */
