@@ -336,12 +336,16 @@ cnd_my_try_next(MYSQL *my)
 }
 
 void
-cnd_my_take_warnings(MYSQL *my)
+cnd_my_take_end(MYSQL *my)
 {
 	const unsigned char *p = my->net.read_pos;
+	unsigned more = my->server_status & SERVER_MORE_RESULTS_EXIST;
 
-	if (p && p[0] == 0xfe)
-		my->warning_count = (unsigned)(p[1] | p[2] << 8);
+	if (!p || p[0] != 0xfe)
+		return;
+	my->warning_count = (unsigned)(p[1] | p[2] << 8);
+	/* behind output parameters some servers do not say that there is more */
+	my->server_status = (unsigned)(p[3] | p[4] << 8) | more;
 }
 
 int
@@ -490,7 +494,7 @@ cnd_my_try_next(MYSQL *my)
 }
 
 void
-cnd_my_take_warnings(MYSQL *my)
+cnd_my_take_end(MYSQL *my)
 {
 	(void)my;
 }

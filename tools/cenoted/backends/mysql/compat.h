@@ -45,8 +45,8 @@ unsigned cnd_my_status(const MYSQL *my);
 /* The library does not look into the answer of the simplest commands (reset, ping, set option,
  * database): take the status flags from it. */
 void cnd_my_take_status(MYSQL *my);
-/* The same of the warnings, behind the last row of a statement, where MariaDB's library does not look. */
-void cnd_my_take_warnings(MYSQL *my);
+/* The same, and how many warnings there were, behind the last row of a statement, where MariaDB's library does not look. */
+void cnd_my_take_end(MYSQL *my);
 my_socket cnd_my_socket(const MYSQL *my);
 size_t cnd_my_buffer_size(const MYSQL *my);
 /* The packet that the library will read next, if all of it lies in its buffer: 1, else 0. */

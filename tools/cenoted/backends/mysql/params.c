@@ -362,6 +362,8 @@ bind_native(struct binding *d)
 		return bind_indicator(d, CND_MY_IS_DEFAULT);
 	if (d->v->native_type == CND_MY_NATIVE_IGNORE)
 		return bind_indicator(d, CND_MY_IS_IGNORED);
+	if (type == MYSQL_TYPE_NULL)
+		take_sign(d); /* it shows in the columns, as below */
 	if (type == MYSQL_TYPE_NULL || (d->v->native_type == 0 && d->v->is_null))
 		return bind_null(d);
 	if (d->v->native_type == 0)

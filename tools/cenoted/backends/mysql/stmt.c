@@ -252,7 +252,7 @@ put_next(struct run *q, struct cnd_my_rows *rows)
 		return r;
 	got = mysql_stmt_fetch(q->st->handle);
 	if (got == MYSQL_NO_DATA) {
-		cnd_my_take_warnings(s->my);
+		cnd_my_take_end(s->my);
 		return CENOTE_OK;
 	}
 	if (got != 0 && got != MYSQL_DATA_TRUNCATED)
@@ -708,6 +708,31 @@ send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink 
 	return r < 0 ? r : sink->ops->done(sink, &done);
 }
 
+/*
+ * The one of that number and text, of which values in pieces have come: the server is to forget these, and it may be one that
+ * cannot be prepared any more, since its tables are those of the database of then. NULL: there is none.
+ */
+static struct cnd_my_stmt *
+find_pieced(struct cnd_session *s, const struct cnd_prepare *prepare)
+{
+	struct cnd_my_stmt *st = *find_stmt(s, prepare->statement);
+
+	if (!st || !st->is_long || st->is_stale || st->len != prepare->sql.n ||
+		memcmp(st->sql, prepare->sql.p, st->len) != 0)
+		return NULL;
+	return st;
+}
+
+static int
+forget_pieces(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink *sink)
+{
+	cnc_free(s->mem, st->is_long);
+	st->is_long = NULL;
+	if (mysql_stmt_reset(st->handle) != 0)
+		return cnd_my_failed(s, st->handle);
+	return send_description(s, st, sink);
+}
+
 int
 cnd_my_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
@@ -720,6 +745,9 @@ cnd_my_prepare(
 	if (prepare->statement == 0)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"this server's statements have no names");
+	st = find_pieced(s, prepare);
+	if (st)
+		return forget_pieces(s, st, sink);
 	r = stmt_make(s, prepare->sql.p, prepare->sql.n, &st);
 	if (r < 0)
 		return r;
