@@ -350,6 +350,9 @@ cmy_mysql_set_character_set(MYSQL *my, const char *csname)
 {
 	const MARIADB_CHARSET_INFO *cs = csname ? cmy_charset_by_name(csname) : NULL;
 
+	/* sic: from now on it is the one that is wanted, whether or not there is such */
+	if (CMY_ORACLE && !my->net.CMY_VIO && csname)
+		(void)cmy_option_set(my, MYSQL_SET_CHARSET_NAME, csname, NULL);
 	if (!cs) {
 		cmy_error_with(my, CR_CANT_READ_CHARSET, csname ? csname : "(null)",
 			CMY_CHARSET_DIR);
@@ -366,7 +369,7 @@ cmy_mysql_set_character_set(MYSQL *my, const char *csname)
 	}
 	if (CMY_ORACLE && !my->net.CMY_VIO) {
 		my->charset = cs;
-		return cmy_option_set(my, MYSQL_SET_CHARSET_NAME, csname, NULL);
+		return 0;
 	}
 	return tell_server(my, cs);
 }

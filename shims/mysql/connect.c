@@ -364,6 +364,23 @@ log_in(struct cmy_session *s, const char *db)
 	return r ? 0 : -1;
 }
 
+/* Of a login that fails the originals tell the error alone. */
+static int
+log_in_quietly(struct cmy_session *s, const char *db)
+{
+	MYSQL *my = s->my;
+	uint64_t affected = my->affected_rows, id = my->insert_id;
+	unsigned warnings = my->warning_count;
+	int r = log_in(s, db);
+
+	if (r < 0) {
+		my->affected_rows = affected;
+		my->insert_id = id;
+		my->warning_count = warnings;
+	}
+	return r;
+}
+
 /* Until all that belongs to connecting is done, its time is that of one wait. */
 static int
 prepare_session(struct cmy_session *s, const char *db)
@@ -376,7 +393,7 @@ prepare_session(struct cmy_session *s, const char *db)
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
 		return -1;
 	}
-	if (log_in(s, db) < 0)
+	if (log_in_quietly(s, db) < 0)
 		return -1;
 	s->my->affected_rows = 0;
 	if (run_init_commands(s) < 0)
@@ -494,8 +511,8 @@ cmy_charset_wanted(const MYSQL *my)
 	return name ? cmy_charset_by_name(name) : cmy_charset_default();
 }
 
-static int
-find_charset(MYSQL *my)
+int
+cmy_find_charset(MYSQL *my)
 {
 	const MARIADB_CHARSET_INFO *cs = cmy_charset_wanted(my);
 
@@ -513,7 +530,7 @@ connect_pool(struct cmy_session *s, struct cmy_login *l)
 {
 	int r;
 
-	if (find_charset(s->my) < 0)
+	if (cmy_find_charset(s->my) < 0)
 		return CMY_NOWHERE;
 	if (cmy_keep_login(s->my, l) < 0) {
 		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
@@ -571,6 +588,10 @@ connect_as(MYSQL *my, const struct cmy_login *given)
 	if (!s || !may_connect(my, s, given->flags))
 		return NULL;
 	cmy_clear(my);
+#if CMY_ORACLE
+	/* sic: those of an attempt that failed count in the next, as long as the options are remembered */
+	login.flags = my->options.client_flag |= login.flags;
+#endif
 	if (cmy_complete_login(s, &login) == 0)
 		way = cmy_choose_way(s, &login);
 	if (way == CMY_TO_POOL)
@@ -579,7 +600,7 @@ connect_as(MYSQL *my, const struct cmy_login *given)
 		return my;
 	if (way == CMY_TO_ORIGINAL)
 		return connect_original(s, given);
-	return failed(s, given->flags);
+	return failed(s, login.flags);
 }
 
 MYSQL *

@@ -76,6 +76,24 @@ fail(struct cmy_stmt *st)
 	return 1;
 }
 
+/* Where the server has no cursor for a statement, Oracle's library fetches all rows at once if one was asked for. */
+static int
+store_instead(struct cmy_stmt *st)
+{
+	int is_wanted = CMY_ORACLE && st->pub.flags & CURSOR_TYPE_READ_ONLY &&
+			st->reading == CMY_READ_STREAM;
+
+	return is_wanted ? cmy_mysql_stmt_store_result(&st->pub) : 0;
+}
+
+static int
+take_rows(struct cmy_stmt *st, struct cmy_session *s, int is_new)
+{
+	int r = take_fields(st, s, is_new);
+
+	return r != 0 ? r : store_instead(st);
+}
+
 int
 cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -91,13 +109,14 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 	if (my->field_count > 0 && cmy_rows_begin(st, s) != 0)
 		return fail(st);
 	cmy_stmt_take_status(st);
+	st->had_cursor = my->field_count > 0 && st->reading == CMY_READ_BATCHES;
 #if !CMY_ORACLE
 	st->pub.execute_count++;
-	st->pub.cursor_exists = cmy_bool(st->reading == CMY_READ_BATCHES);
+	st->pub.cursor_exists = cmy_bool(st->had_cursor);
 	if (my->field_count > 0)
 		st->pub.state = MYSQL_STMT_WAITING_USE_OR_STORE;
 #endif
-	return my->field_count > 0 ? take_fields(st, s, st->may_give_several) : 0;
+	return my->field_count > 0 ? take_rows(st, s, st->may_give_several) : 0;
 }
 
 /* ---- mysql_stmt_execute() ---- */
@@ -112,7 +131,7 @@ set_options(const struct cmy_stmt *st, const struct cmy_session *s,
 	options->stream = 1;
 	options->format =
 		cmy_is_binary(s) ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_CANONICAL;
-	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->may_give_several)
+	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->has_no_cursor)
 		options->batch_rows = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
 }
 
@@ -208,6 +227,8 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 	/* reconnecting has taken what was prepared */
 	if (!stmt->mysql || (was_prepared && !st->prepared))
 		return 1;
+	/* Connector/C has sent them, whatever comes of it */
+	stmt->send_types_to_server = CMY_ORACLE ? stmt->send_types_to_server : 0;
 	if (!st->prepared || stmt->stmt_id != st->id)
 		return refuse_number(st);
 #if !CMY_ORACLE
@@ -244,6 +265,18 @@ cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
 }
 #endif
 
+/* No further result is behind a cursor. */
+static int
+take_next_rows(struct cmy_stmt *st, struct cmy_session *s)
+{
+	int has_no_cursor = st->has_no_cursor, r;
+
+	st->has_no_cursor = 1;
+	r = cmy_rows_begin(st, s) != 0 ? 1 : take_rows(st, s, 1);
+	st->has_no_cursor = has_no_cursor;
+	return r;
+}
+
 /* The result that has come is the statement's. */
 static int
 take_next(struct cmy_stmt *st, struct cmy_session *s)
@@ -254,16 +287,28 @@ take_next(struct cmy_stmt *st, struct cmy_session *s)
 	if (CMY_ORACLE || my->field_count > 0)
 		st->pub.bind_result_done = 0;
 	if (my->field_count > 0)
-		return cmy_rows_begin(st, s) != 0 ? 1 : take_fields(st, s, 1);
-	cmy_stmt_take_status(st);
+		return take_next_rows(st, s);
 	st->pub.field_count = 0;
 #if !CMY_ORACLE
+	cmy_stmt_take_status(st);
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 #endif
 	return 0;
 }
 
 #if CMY_ORACLE
+/* sic: where a result before has told of another one, what is left of the one behind it is not in the way. */
+static void
+drop_before_next(struct cmy_stmt *st, const struct cmy_session *s)
+{
+	if (st->pub.state == CMY_STMT_NEW || (s->using && s->using != st))
+		return;
+	cmy_rows_drop(st);
+	st->reading = CMY_READ_NOTHING;
+	st->pub.result.rows = 0;
+	st->pub.state = CMY_STMT_PREPARED;
+}
+
 int
 cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 {
@@ -274,17 +319,18 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 		return 1;
 	if (stmt->last_errno != 0)
 		return (int)stmt->last_errno;
+	if (s->my->server_status & SERVER_MORE_RESULTS_EXISTS)
+		drop_before_next(st, s);
 	if (s->my->status != MYSQL_STATUS_READY) {
 		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	memcpy(stmt->sqlstate, "00000", sizeof(stmt->sqlstate));
 	cmy_clear(s->my);
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
-	if (s->state != CMY_MORE)
+	if (s->state != CMY_MORE) {
+		cmy_stmt_take_error(stmt);
 		return -1;
-	cmy_rows_drop(st);
-	st->reading = CMY_READ_NOTHING;
+	}
 	if (cmy_next_head(s) < 0) {
 		cmy_stmt_take_error(stmt);
 		return 1;

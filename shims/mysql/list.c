@@ -342,6 +342,19 @@ result_of(struct cmy_session *s, const cenote_result *described,
 	return NULL;
 }
 
+/* What the command's answer tells, which begins no transaction and looks for no rows. */
+static void
+take_bits(MYSQL *mysql, unsigned before)
+{
+	unsigned now = mysql->server_status;
+	unsigned lasting = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_NO_BACKSLASH_ESCAPES |
+			   SERVER_STATUS_ANSI_QUOTES;
+
+	if (now & SERVER_STATUS_AUTOCOMMIT)
+		lasting |= SERVER_STATUS_IN_TRANS;
+	mysql->server_status = (before & ~lasting) | (now & lasting);
+}
+
 MYSQL_RES *
 cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 {
@@ -364,10 +377,12 @@ cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 		result = cmy_result_of_fields(NULL, 0);
 	else if (r == 0 && describe(s, table, &columns, &described) == 0)
 		result = result_of(s, described, &columns);
-	if (result)
+	if (result) {
 		cmy_forget_query(mysql);
+		cmy_track_begin(s);
+	}
 	s->is_untracked = 0;
-	mysql->server_status = bits;
+	take_bits(mysql, bits);
 	mysql->affected_rows = MYSQL_COUNT_ERROR;
 	if (CMY_ORACLE && result)
 		mysql->field_count = result->field_count;

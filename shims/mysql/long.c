@@ -180,17 +180,23 @@ cmy_long_forget(struct cmy_stmt *st)
 {
 	MYSQL *my = st->pub.mysql;
 	unsigned warnings = my->warning_count;
+#if !CMY_ORACLE
+	unsigned own_warnings = st->pub.upsert_status.warning_count;
+#endif
 
 	cmy_long_clear(st);
 	if (!st->has_sent_longs)
 		return 0;
 	st->has_sent_longs = 0;
-	if (cmy_stmt_prepare(st, my->extension) < 0) {
+	if (cmy_stmt_prepare_again(st, my->extension) < 0) {
 		cmy_stmt_take_error(&st->pub);
 		return 1;
 	}
 	/* the original asks for it with a command that tells of none */
-	cmy_stmt_warnings(st, my, warnings);
+	my->warning_count = warnings;
+#if !CMY_ORACLE
+	st->pub.upsert_status.warning_count = own_warnings;
+#endif
 	return 0;
 }
 

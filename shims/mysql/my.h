@@ -186,6 +186,8 @@ unsigned cmy_first_status(const struct cmy_session *s);
 int cmy_use_charset(struct cmy_session *s);
 /* The one that the program wants; NULL: it is not known. */
 const MARIADB_CHARSET_INFO *cmy_charset_wanted(const MYSQL *my);
+/* MYSQL.charset becomes that. 0, or -1 and the error is set. */
+int cmy_find_charset(MYSQL *my);
 /* COM_INIT_DB. 0, or -1 and the error is set. */
 int cmy_select(struct cmy_session *s, const char *db);
 /* MYSQL.server_status, from what a result says. Escaping rests on SERVER_STATUS_NO_BACKSLASH_ESCAPES, so whoever
@@ -299,6 +301,8 @@ int cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res);
 int cmy_first_result(struct cmy_session *s, cenote_result **ret_res);
 /* What a finished result says goes to the connection: affected rows, insert id, status, warnings, info. */
 void cmy_take_status(MYSQL *my, const cenote_result *res);
+/* The server's status alone. */
+void cmy_take_bits(struct cmy_session *s, const cenote_result *res);
 /* What the answer to this text is to be measured by. */
 void cmy_note_text(struct cmy_session *s, const char *sql, size_t len);
 /* Queue a text, and be in the state CMY_SENT. 0, or -1 and the error is set. */

@@ -358,7 +358,9 @@ add_logical(cenote_params *params, const MYSQL_BIND *b, size_t length)
 static int
 add_null(cenote_params *params, const struct cmy_session *s, const MYSQL_BIND *b)
 {
-	if (!cmy_is_binary(s) || b->buffer_type == MYSQL_TYPE_NULL)
+	int is_plain = b->buffer_type == MYSQL_TYPE_NULL && !b->is_unsigned;
+
+	if (!cmy_is_binary(s) || is_plain)
 		return cenote_params_add_null(params);
 	return cenote_params_add_native(
 		params, native_type(b), CENOTE_FORMAT_BINARY, NULL, 0);

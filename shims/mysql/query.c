@@ -39,6 +39,13 @@ status_of(const struct cmy_session *s, const cenote_result *res)
 	return cmy_status_bits(s, bits);
 }
 
+void
+cmy_take_bits(struct cmy_session *s, const cenote_result *res)
+{
+	s->my->server_status = status_of(s, res);
+	cmy_track_status(s);
+}
+
 /* MySQL's "Records: 3  Duplicates: 0 …"; other servers' tags are none. */
 static void
 take_info(struct cmy_session *s, const cenote_result *res)
@@ -59,8 +66,7 @@ cmy_take_status(MYSQL *my, const cenote_result *res)
 	int64_t n = cenote_result_affected_rows(res); /* -1: some servers do not tell */
 
 	my->warning_count = cenote_result_warnings(res);
-	my->server_status = status_of(s, res);
-	cmy_track_status(s);
+	cmy_take_bits(s, res);
 	/* Oracle's protocol tells at the end of rows, too, what goes on in the session */
 	if (CMY_ORACLE || cenote_result_kind(res) == CENOTE_RESULT_COMMAND)
 		cmy_track_take(s);
@@ -179,9 +185,11 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	}
 	my->field_count = cenote_result_n_columns(res);
 	my->status = MYSQL_STATUS_GET_RESULT;
+#if !CMY_ORACLE
+	/* as told with the columns; with Oracle's protocol nothing is */
 	my->server_status &= LASTING;
-	if (!CMY_ORACLE)
-		my->warning_count = 0; /* as told with the columns */
+	my->warning_count = 0;
+#endif
 	return 0;
 }
 

@@ -61,7 +61,16 @@ forget_rows(struct cmy_stmt *st)
 static void
 end_stream(struct cmy_stmt *st)
 {
-	cmy_head_over(st->pub.mysql->extension, st->res);
+	MYSQL *my = st->pub.mysql;
+#if !CMY_ORACLE
+	unsigned warnings = my->warning_count;
+#endif
+
+	cmy_head_over(my->extension, st->res);
+#if !CMY_ORACLE
+	/* sic: how many warnings there were it does not look at */
+	my->warning_count = warnings;
+#endif
 	cenote_result_destroy(st->res);
 	st->res = NULL;
 	st->reading = CMY_READ_NO_MORE;
@@ -116,17 +125,26 @@ next_batch(struct cmy_stmt *st)
 	return r;
 }
 
+static void
+note_command(MYSQL *my)
+{
+	cmy_clear(my);
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	my->info = NULL;
+}
+
 /* The originals ask for a cursor's rows in such portions, with a command each. */
 static void
-note_portion(const struct cmy_stmt *st)
+note_portion(struct cmy_stmt *st)
 {
 	MYSQL *my = st->pub.mysql;
 	unsigned long rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
 
 	if (st->reading != CMY_READ_BATCHES || st->next % rows != 0 || !my)
 		return;
-	my->affected_rows = MYSQL_COUNT_ERROR;
-	my->info = NULL;
+	note_command(my);
+	/* the warnings of the command before are not its own */
+	cmy_stmt_warnings(st, my, 0);
 }
 
 static int
@@ -183,6 +201,9 @@ next_row(struct cmy_stmt *st)
 		return next_streamed(st);
 	case CMY_READ_NO_MORE:
 		return MYSQL_NO_DATA;
+	case CMY_READ_LOST:
+		cmy_stmt_error(&st->pub, CR_SERVER_LOST);
+		return 1;
 	case CMY_READ_FAILED:
 		cmy_stmt_error(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
@@ -204,7 +225,8 @@ begin_batches(struct cmy_stmt *st, struct cmy_session *s)
 	if (r < 0)
 		return fail(st, r);
 	cmy_head_over(s, st->res);
-	st->reading = r == CENOTE_ROW ? CMY_READ_BATCHES : CMY_READ_NO_MORE;
+	st->is_whole = r != CENOTE_ROW;
+	st->reading = CMY_READ_BATCHES;
 	return 0;
 }
 
@@ -229,7 +251,8 @@ begin_several(struct cmy_stmt *st, struct cmy_session *s)
 	if (r < 0)
 		return fail(st, r);
 	st->is_whole = 1;
-	cmy_take_status(s->my, st->res);
+	if (!CMY_ORACLE)
+		cmy_take_status(s->my, st->res);
 	if (cenote_result_flags(st->res) & CENOTE_RESULT_FLAG_OUTPUT)
 		s->my->server_status |= SERVER_PS_OUT_PARAMS;
 	st->pub.CMY_STMT_STATUS = s->my->server_status;
@@ -248,9 +271,24 @@ cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s)
 	s->using = st;
 	s->state = CMY_USING;
 	s->my->status = CMY_STATUS_STMT_ROWS;
-	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->may_give_several)
+	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->has_no_cursor)
 		return begin_batches(st, s);
 	return st->may_give_several ? begin_several(st, s) : 0;
+}
+
+/* What it says at its end is wanted, though not its rows. Of a failure the connection is told. */
+static void
+skip_rows(struct cmy_stmt *st)
+{
+	int r;
+
+	while (st->reading == CMY_READ_STREAM) {
+		r = st->is_whole ? CENOTE_DONE : next_batch(st);
+		if (r < 0)
+			(void)fail(st, r);
+		else if (r != CENOTE_ROW)
+			end_stream(st);
+	}
 }
 
 void
@@ -262,12 +300,7 @@ cmy_rows_drop(struct cmy_stmt *st)
 		forget_rows(st);
 		return;
 	}
-	/* what it says at its end is wanted, though not its rows */
-	while (st->reading == CMY_READ_STREAM) {
-		st->next = cenote_result_n_rows(st->res);
-		if (next_streamed(st) == 1)
-			break;
-	}
+	skip_rows(st);
 	if (s && s->using == st)
 		s->using = NULL;
 	forget_rows(st);
@@ -489,6 +522,19 @@ may_store(const struct cmy_stmt *st, const struct cmy_session *s)
 	return st->reading == CMY_READ_BATCHES && s->state == CMY_IDLE;
 }
 
+/* Both ask for the rows of a cursor, whether or not they have them already. */
+static int
+refuse_cursor(struct cmy_stmt *st, struct cmy_session *s)
+{
+	note_command(s->my);
+	cmy_error_text(s->my, ER_STMT_HAS_NO_OPEN_CURSOR, NULL,
+		"The statement (%lu) has no open cursor", st->pub.stmt_id);
+	cmy_stmt_take_error(&st->pub);
+	forget_rows(st);
+	st->pub.result.rows = 0;
+	return 1;
+}
+
 int
 cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 {
@@ -505,6 +551,8 @@ cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 		return out_of_sync(stmt);
 	if (stmt->last_errno != 0)
 		return 1;
+	if (!may_store(st, s) && st->had_cursor && s->state == CMY_IDLE)
+		return refuse_cursor(st, s);
 	if (!may_store(st, s))
 		return out_of_sync(stmt);
 	if (store(st, s) != 0)
@@ -525,8 +573,10 @@ cmy_mysql_stmt_data_seek(MYSQL_STMT *stmt, uint64_t offset)
 
 	stmt->CMY_STMT_CURSOR = place(st, offset);
 #if CMY_ORACLE
-	if (stmt->CMY_STMT_CURSOR)
+	if (stmt->CMY_STMT_CURSOR) {
 		stmt->state = MYSQL_STMT_EXECUTE_DONE;
+		st->reading = CMY_READ_STORED; /* also behind mysql_stmt_reset() */
+	}
 #else
 	stmt->state = MYSQL_STMT_USER_FETCHING;
 #endif
@@ -651,6 +701,9 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	if (CMY_ORACLE)
 		st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
+	/* what was wrong with the rows that were left is not told, unless that was the end of the connection */
+	if (stmt->mysql->net.CMY_VIO)
+		clear_both(stmt);
 	tell_reset(stmt);
 	return (my_bool)cmy_long_forget(st);
 }

@@ -114,9 +114,13 @@ change_user(struct cmy_session *s, const char *user, const char *passwd, const c
 my_bool
 cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const char *db)
 {
-	struct cmy_session *s = cmy_enter(my);
+	struct cmy_session *s;
 	my_bool r = 1;
 
+	/* the server is not asked where it is not known in which character set */
+	if (CMY_ORACLE && !cmy_charset_wanted(my))
+		return cmy_bool(cmy_find_charset(my) < 0);
+	s = cmy_enter(my);
 	if (s)
 		r = change_user(s, user, passwd, db);
 	/* also when it fails */
@@ -195,9 +199,7 @@ reset(struct cmy_session *s)
 	if (s->backend != CMY_BACKEND_MYSQL || has_database(my) || !own || *own == '\0')
 		return finish(s, cenote_reset);
 	none = my->db ? "" : NULL;
-	s->is_untracked = 1; /* what a login tells is not asked for */
 	r = login_again(s, my->user, passwd, NULL);
-	s->is_untracked = 0;
 	if (cmy_keep_text(&my->db, none) == 0)
 		return r;
 	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
@@ -209,6 +211,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 {
 	struct cmy_session *s = cmy_enter_busy(my);
 	const MARIADB_CHARSET_INFO *charset = my->charset;
+	int r;
 
 	if (!s)
 		return 1;
@@ -218,7 +221,11 @@ cmy_mysql_reset_connection(MYSQL *my)
 	cmy_forget_query(my);
 	cmy_clear(my);
 	my->affected_rows = MYSQL_COUNT_ERROR;
-	if (reset(s) < 0)
+	/* the server tells of nothing with that answer */
+	s->is_untracked = 1;
+	r = reset(s);
+	s->is_untracked = 0;
+	if (r < 0)
 		return 1;
 	my->charset = charset; /* a login tells of the pool's */
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
@@ -260,8 +267,10 @@ cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
 	}
 	if (set_option(s, "multi_statements", on ? "on" : "off") < 0)
 		return 1;
-	if (CMY_ORACLE)
+	if (CMY_ORACLE) {
+		cmy_track_begin(s);
 		my->warning_count = 0;
+	}
 	if (on)
 		my->client_flag |= CLIENT_MULTI_STATEMENTS;
 	else

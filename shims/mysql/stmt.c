@@ -121,10 +121,12 @@ delist(MYSQL *my, LIST *item)
 static void
 leave_session(struct cmy_stmt *st)
 {
-	if (st->reading == CMY_READ_STREAM || st->reading == CMY_READ_BATCHES) {
+	int is_stream = st->reading == CMY_READ_STREAM;
+
+	if (is_stream || st->reading == CMY_READ_BATCHES) {
 		cenote_result_destroy(st->res);
 		st->res = NULL;
-		st->reading = CMY_READ_NO_MORE;
+		st->reading = CMY_ORACLE && is_stream ? CMY_READ_LOST : CMY_READ_NO_MORE;
 	}
 	cmy_long_clear(st);
 	cenote_stmt_destroy(st->prepared);
@@ -261,11 +263,16 @@ static void
 take_kind(struct cmy_stmt *st)
 {
 	static const char *const several[] = { "call", "begin", "execute" };
+	static const char *const told[] = { "analyze", "check", "explain", "help",
+		"optimize", "repair", "show create" };
 
 	st->is_select = begins_with(st->sql, st->sql_length, "select");
 	st->may_give_several = 0;
 	for (size_t i = 0; i < sizeof(several) / sizeof(several[0]); i++)
 		st->may_give_several |= begins_with(st->sql, st->sql_length, several[i]);
+	st->has_no_cursor = st->may_give_several;
+	for (size_t i = 0; CMY_ORACLE && i < sizeof(told) / sizeof(told[0]); i++)
+		st->has_no_cursor |= begins_with(st->sql, st->sql_length, told[i]);
 }
 
 void
@@ -277,6 +284,16 @@ cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n)
 #else
 	(void)st;
 #endif
+}
+
+/* A server tells its status behind the descriptions of parameters and of columns, unless the protocol is Oracle's. */
+static int
+tells_status(const struct cmy_stmt *st)
+{
+	uint32_t n =
+		cenote_stmt_n_params(st->prepared) + cenote_stmt_n_columns(st->prepared);
+
+	return !CMY_ORACLE && n > 0;
 }
 
 static int
@@ -294,9 +311,19 @@ take_description(struct cmy_stmt *st, struct cmy_session *s)
 		r = -1;
 	} else {
 		cmy_stmt_warnings(st, s->my, cenote_result_warnings(res));
+		if (tells_status(st))
+			cmy_take_bits(s, res);
 	}
 	cenote_result_destroy(res);
 	return r;
+}
+
+int
+cmy_stmt_prepare_again(struct cmy_stmt *st, struct cmy_session *s)
+{
+	if (cmy_check(s, cenote_send_prepare(st->prepared)) < 0)
+		return -1;
+	return take_description(st, s);
 }
 
 int
@@ -306,10 +333,9 @@ cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s)
 	cenote_stmt_destroy(st->prepared);
 	st->prepared = NULL;
 	if (cmy_check(s, cenote_stmt_create(
-				 s->conn, st->sql, st->sql_length, &st->prepared)) < 0 ||
-		cmy_check(s, cenote_send_prepare(st->prepared)) < 0)
+				 s->conn, st->sql, st->sql_length, &st->prepared)) < 0)
 		return -1;
-	return take_description(st, s);
+	return cmy_stmt_prepare_again(st, s);
 }
 
 /* Programs may look at it, and 0 is none. */

@@ -20,6 +20,7 @@ enum cmy_reading {
 	CMY_READ_NOTHING, /* there is no result */
 	CMY_READ_NO_MORE, /* there was one */
 	CMY_READ_FAILED, /* Oracle: it could not be stored */
+	CMY_READ_LOST, /* Oracle: it was being read when the connection went */
 	CMY_READ_STREAM, /* `res` is the session's head */
 	CMY_READ_BATCHES, /* `res` is behind a cursor, or as good as: the session is free */
 	CMY_READ_STORED /* all of `res` is here */
@@ -36,6 +37,7 @@ struct cmy_stmt {
 	int is_binary; /* its values are in a MySQL server's form, also when the session is gone */
 	int may_give_several; /* results: it is a CALL, or a block */
 	int is_select; /* one that has no columns has INTO */
+	int has_no_cursor; /* Oracle: no server opens one for it, so that all rows are fetched at once */
 	cenote_result *res;
 	int is_whole; /* nothing of `res` is still to come */
 	uint64_t n_stored; /* rows, while it is stored */
@@ -45,6 +47,7 @@ struct cmy_stmt {
 	uint64_t at; /* the row that was fetched last, of `res`; CMY_NO_ROW: none yet */
 	cenote_params *params;
 	struct cmy_long *longs; /* one for each parameter; NULL: none came in pieces */
+	int had_cursor; /* it was executed with one */
 	int has_sent_longs; /* libcenote has pieces for the next execution */
 	struct cmy_named *named; /* Oracle: which parameters have names */
 };
@@ -55,7 +58,9 @@ cmy_stmt(MYSQL_STMT *stmt)
 	return (struct cmy_stmt *)stmt;
 }
 
-#define ER_UNKNOWN_STMT_HANDLER 1243u /* the server's */
+/* The server's. */
+#define ER_UNKNOWN_STMT_HANDLER    1243u
+#define ER_STMT_HAS_NO_OPEN_CURSOR 1421u
 
 /* What both flavours have under different names. */
 #if CMY_ORACLE
@@ -99,6 +104,8 @@ int cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n);
 void cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n);
 /* Send a statement to be prepared, and take the answer. 0, or -1 and the connection's error is set. */
 int cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s);
+/* The same for one that is prepared: the pool forgets what it got of values in pieces. */
+int cmy_stmt_prepare_again(struct cmy_stmt *st, struct cmy_session *s);
 /* From which form a pool's values are to be converted. */
 static inline int
 cmy_is_binary(const struct cmy_session *s)

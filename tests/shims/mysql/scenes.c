@@ -693,6 +693,33 @@ begun_anew(void)
 	show_status("no database", f.mysql_change_user(my, "app", NULL, NULL));
 	show_status("reset", f.mysql_reset_connection(my));
 	run("select database()", 0);
+	run("set time_zone = '+02:00'", 0);
+	show_status("reset", f.mysql_reset_connection(my));
+	show_tracked("set names utf8mb4");
+	f.mysql_close(my);
+}
+
+/* What was last counted stays what it was. */
+static void
+not_let_in(void)
+{
+	MYSQL_STMT *stmt;
+
+	my = f.mysql_init(NULL);
+	f.mysql_options(my, MYSQL_SET_CHARSET_NAME, "gbk");
+	for (int i = 0; i < 2; i++) {
+		printf("connected %d\n",
+			f.mysql_real_connect(my, NULL, "app", NULL, "nowhere", 0,
+				server_socket, CLIENT_REMEMBER_OPTIONS) != NULL);
+		printf("errno %u affected %lld id %llu warnings %u\n", f.mysql_errno(my),
+			(long long)f.mysql_affected_rows(my),
+			(unsigned long long)f.mysql_insert_id(my),
+			f.mysql_warning_count(my));
+		stmt = f.mysql_stmt_init(my);
+		printf("prepared %d\n", f.mysql_stmt_prepare(stmt, "do 1", 4) == 0);
+		printf("affected %lld\n", (long long)f.mysql_affected_rows(my));
+		printf("closed %d\n", f.mysql_stmt_close(stmt));
+	}
 	f.mysql_close(my);
 }
 
@@ -758,6 +785,7 @@ static const struct {
 	{ "tracking_by_function", tracking_by_function },
 #endif
 	{ "begun_anew", begun_anew },
+	{ "not_let_in", not_let_in },
 	{ "connecting_takes_too_long", connecting_takes_too_long },
 	{ "lost", lost },
 };

@@ -814,6 +814,148 @@ details(void)
 }
 #endif
 
+#if !CMY_ORACLE
+
+static void
+say_bits(const char *what)
+{
+	unsigned bits = my->server_status & ~0x48f0u; /* of one statement only */
+
+	printf("%s: bits %x errno %u\n", what, bits, f.mysql_errno(my));
+}
+
+/* A user that cannot be changed to leaves neither settings nor a transaction, which the next answer tells. */
+static void
+failed_user(void)
+{
+	static const char *const answers[] = { "prepare", "a comment", "list" };
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_RES *fields;
+
+	run("create or replace table stmt_user (a int)");
+	for (int i = 0; i < 3; i++) {
+		run("set sql_mode = 'ansi_quotes'");
+		run("begin");
+		say_bits("begun");
+		printf("user %d\n", f.mysql_change_user(my, "app", "", "nowhere"));
+		stmt = f.mysql_stmt_init(my);
+		if (i == 0)
+			printf("%d\n", f.mysql_stmt_prepare(stmt, "do ?", 4));
+		else if (i == 1)
+			run("-- a comment");
+		fields = i == 2 ? f.mysql_list_fields(my, "stmt_user", NULL) : NULL;
+		say_bits(answers[i]);
+		f.mysql_free_result(fields);
+		printf("closed %d\n", f.mysql_stmt_close(stmt));
+	}
+	run("drop table stmt_user");
+}
+
+/* Whether the statement can be prepared once more has nothing to do with it. */
+static void
+pieces_in_another_database(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	int number = 1;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	run("create or replace table stmt_pieces (a text)");
+	prepare(stmt, "insert into stmt_pieces values (?)");
+	run("use app2");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
+	execute(stmt);
+	b.buffer_type = MYSQL_TYPE_STRING;
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "two", 3));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "three", 5));
+	execute(stmt);
+	run("use app");
+	query("select * from stmt_pieces");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_pieces");
+}
+
+/* What is wrong with rows that nobody wants is not told. */
+static void
+unread_failure(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
+	execute(stmt);
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	prepare(stmt, "select seq, 10 / (seq - 3) from seq_1_to_5");
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "selct", 5));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+details_of_cursors(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_3", 26) == 0,
+		"prepare");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	printf("stored %d errno %u, %llu rows\n", f.mysql_stmt_store_result(stmt),
+		f.mysql_stmt_errno(stmt),
+		(unsigned long long)f.mysql_stmt_num_rows(stmt));
+	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_3 where seq = 4", 40) ==
+			0,
+		"prepare");
+	execute(stmt);
+	query("select nothing");
+	fetch(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* What it tells when it is closed with rows unread, or read to their end, is what the server says behind them. */
+static void
+unread_help(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	run("set autocommit = 0");
+	prepare(stmt, "help 'nothing of this name'");
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	say_bits("closed");
+	run("set autocommit = 1");
+}
+
+static void
+null_of_a_sign(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_NULL, .is_unsigned = 1 };
+
+	prepare(stmt, "select ?");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	execute(stmt);
+	show_fields(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+odd_orders(void)
+{
+	run("create database if not exists app2");
+	pieces_in_another_database();
+	unread_failure();
+	details_of_cursors();
+	unread_help();
+	null_of_a_sign();
+	failed_user();
+}
+#endif
+
 static const struct {
 	const char *name;
 	void (*play)(void);
@@ -834,6 +976,7 @@ static const struct {
 	{ "stmt_direct", direct },
 	{ "stmt_details", details },
 	{ "stmt_beyond_mysql", beyond_mysql },
+	{ "stmt_odd_orders", odd_orders },
 #endif
 	{ "stmt_lost", lost },
 };

@@ -117,6 +117,7 @@ STMT(many_rows)
 STMT(direct)
 STMT(details)
 STMT(beyond_mysql)
+STMT(odd_orders)
 STMT(lost)
 
 /* Every type of column into every type of buffer, and every type of parameter. */
@@ -163,6 +164,7 @@ SCENE(files)
 SCENE(tracking)
 SCENE(tracking_by_function)
 SCENE(begun_anew)
+SCENE(not_let_in)
 SCENE(connecting_takes_too_long)
 SCENE_OF_BOTH(lost)
 
@@ -206,6 +208,7 @@ main(void)
 		cmocka_unit_test(tracking_of_mariadb),
 		cmocka_unit_test(tracking_by_function_of_mariadb),
 		cmocka_unit_test(begun_anew_of_mariadb),
+		cmocka_unit_test(not_let_in_of_mariadb),
 		cmocka_unit_test(connecting_takes_too_long_of_mariadb),
 		cmocka_unit_test(lost_of_mariadb),
 		cmocka_unit_test(lost_of_oracle),
@@ -224,6 +227,7 @@ main(void)
 		cmocka_unit_test(stmt_direct),
 		cmocka_unit_test(stmt_details),
 		cmocka_unit_test(stmt_beyond_mysql),
+		cmocka_unit_test(stmt_odd_orders),
 		cmocka_unit_test(stmt_lost),
 		cmocka_unit_test(values_of_statements),
 		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <string.h>
+
+#include "library.h"
+#include "rig.h"
+
+/*
+ * What MariaDB's library has otherwise, and so is no scene: prepared statements and connections as Oracle's library
+ * (9.7) has them.
+ */
+
+static struct cmy_original f;
+static struct cnt_rig rig;
+static MYSQL *my;
+
+static MYSQL_STMT *
+prepare(const char *sql)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	if (f.mysql_stmt_prepare(stmt, sql, strlen(sql)) != 0)
+		fail_msg("%s: %s", sql, f.mysql_stmt_error(stmt));
+	return stmt;
+}
+
+static void
+run(const char *sql)
+{
+	if (f.mysql_query(my, sql) != 0)
+		fail_msg("%s: %s", sql, f.mysql_error(my));
+}
+
+static MYSQL_STMT *
+prepare_with_cursor(const char *sql)
+{
+	MYSQL_STMT *stmt = prepare(sql);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	return stmt;
+}
+
+static void
+results_that_were_told_of_are_skipped(void **state)
+{
+	MYSQL_STMT *stmt = prepare("call three()");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	/* of the second one nothing was told yet */
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	f.mysql_stmt_close(stmt);
+	stmt = prepare("call three()");
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_field_count(stmt), 0);
+	/* that of the execution */
+	assert_int_equal(f.mysql_stmt_affected_rows(stmt), 1);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), -1);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
+static void
+what_has_no_cursor_is_stored_at_once(void **state)
+{
+	static const char *const texts[] = { "call three()", "explain select 1" };
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
+		MYSQL_STMT *stmt = prepare_with_cursor(texts[i]);
+
+		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(f.mysql_stmt_num_rows(stmt), 1);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+		while (f.mysql_stmt_next_result(stmt) == 0)
+			;
+		f.mysql_stmt_close(stmt);
+		run("do 1");
+	}
+}
+
+/* One that asks for a cursor takes the results of another, which has none. */
+static void
+further_results_have_no_cursor(void **state)
+{
+	MYSQL_STMT *stmt = prepare("call three()"), *other;
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	other = f.mysql_stmt_init(my);
+	f.mysql_stmt_attr_set(other, STMT_ATTR_CURSOR_TYPE, &type);
+	assert_int_equal(f.mysql_stmt_next_result(other), 0);
+	assert_int_equal(f.mysql_stmt_num_rows(other), 1);
+	assert_int_equal(f.mysql_stmt_next_result(other), 0);
+	assert_int_equal(f.mysql_stmt_next_result(other), 0);
+	f.mysql_stmt_close(other);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
+static void
+rows_are_lost_with_their_connection(void **state)
+{
+	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	f.mysql_close(my);
+	my = f.mysql_init(NULL);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2013);
+	f.mysql_stmt_close(stmt);
+}
+
+static void
+stored_rows_are_found_behind_a_reset(void **state)
+{
+	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_reset(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+	f.mysql_stmt_data_seek(stmt, 2);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+	f.mysql_stmt_close(stmt);
+}
+
+static void
+asking_a_cursor_forgets_what_was_wrong(void **state)
+{
+	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_null(f.mysql_store_result(my));
+	assert_int_equal(f.mysql_errno(my), 2014);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(f.mysql_errno(my), 0);
+	f.mysql_stmt_close(stmt);
+}
+
+static int
+is_told_of_database(void)
+{
+	const char *data;
+	size_t len;
+
+	return f.mysql_session_track_get_first(my, SESSION_TRACK_SCHEMA, &data, &len) ==
+	       0;
+}
+
+static void
+rows_of_a_call_tell_nothing_before_their_end(void **state)
+{
+	MYSQL_STMT *stmt;
+
+	(void)state;
+	run("set session_track_schema = 1");
+	run("use app");
+	stmt = prepare("call three()");
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(is_told_of_database(), 1);
+	f.mysql_stmt_close(stmt);
+	while (f.mysql_next_result(my) == 0)
+		f.mysql_free_result(f.mysql_store_result(my));
+}
+
+static void
+answers_without_a_word_end_what_was_told(void **state)
+{
+	(void)state;
+	run("set session_track_schema = 1");
+	run("use app");
+	assert_int_equal(
+		f.mysql_set_server_option(my, MYSQL_OPTION_MULTI_STATEMENTS_OFF), 0);
+	assert_int_equal(is_told_of_database(), 0);
+	run("use app");
+	f.mysql_free_result(f.mysql_list_fields(my, "t", NULL));
+	assert_int_equal(is_told_of_database(), 0);
+}
+
+/* With the options that go with it: the second attempt fails for what the first was told to do. */
+static void
+flags_of_an_attempt_that_failed_are_kept(void **state)
+{
+	MYSQL *other = f.mysql_init(NULL);
+
+	(void)state;
+	f.mysql_options(other, MYSQL_INIT_COMMAND, "select 1; selct");
+	for (int i = 0; i < 2; i++) {
+		unsigned long flags =
+			i == 0 ? CLIENT_REMEMBER_OPTIONS | CLIENT_MULTI_STATEMENTS : 0;
+
+		assert_null(f.mysql_real_connect(
+			other, NULL, "app", NULL, "app", 0, rig.server.socket, flags));
+		assert_int_equal(f.mysql_errno(other), 1064);
+	}
+	assert_null(f.mysql_real_connect(
+		other, NULL, "app", NULL, "app", 0, rig.server.socket, 0));
+	assert_int_equal(f.mysql_errno(other), 1064);
+	f.mysql_close(other);
+}
+
+static void
+a_character_set_that_is_none_is_missed_again(void **state)
+{
+	MYSQL *other = f.mysql_init(NULL);
+
+	(void)state;
+	assert_int_not_equal(f.mysql_set_character_set(other, "nonsense"), 0);
+	assert_int_equal(f.mysql_errno(other), 2019);
+	assert_int_equal(f.mysql_change_user(other, "app", NULL, "app"), 1);
+	assert_int_equal(f.mysql_errno(other), 2019);
+	assert_null(f.mysql_real_connect(
+		other, NULL, "app", NULL, "app", 0, rig.server.socket, 0));
+	assert_int_equal(f.mysql_errno(other), 2019);
+	f.mysql_close(other);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	cnt_library_open(&f, CNT_OURS);
+	return cnt_rig_start(&rig);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return cnt_rig_stop(&rig);
+}
+
+static int
+connect_anew(void **state)
+{
+	(void)state;
+	my = f.mysql_init(NULL);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, rig.server.socket, 0))
+		return -1;
+	run("create table if not exists t (a int)");
+	run("create or replace procedure three() begin select 1; select 2; select 3; "
+	    "end");
+	return 0;
+}
+
+static int
+disconnect(void **state)
+{
+	(void)state;
+	f.mysql_close(my);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, connect_anew, disconnect)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(results_that_were_told_of_are_skipped),
+		TEST(what_has_no_cursor_is_stored_at_once),
+		TEST(further_results_have_no_cursor),
+		TEST(rows_are_lost_with_their_connection),
+		TEST(stored_rows_are_found_behind_a_reset),
+		TEST(asking_a_cursor_forgets_what_was_wrong),
+		TEST(rows_of_a_call_tell_nothing_before_their_end),
+		TEST(answers_without_a_word_end_what_was_told),
+		TEST(flags_of_an_attempt_that_failed_are_kept),
+		TEST(a_character_set_that_is_none_is_missed_again),
+	};
+
+	cnt_server_need(CNT_MARIADB);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
