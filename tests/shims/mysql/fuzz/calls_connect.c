@@ -353,7 +353,12 @@ fz_track(struct fz *z, const uint32_t n[4])
 	(void)n;
 	fz_say(z, "\n");
 	for (int type = 0; type < CMY_SESSION_TRACK_KINDS; type++) {
-		unsigned count = collect(z, (enum enum_session_state_type)type, list);
+		unsigned count;
+
+		/* which Oracle's protocol also tells behind rows, and the pool's with what gives none */
+		if (CMY_ORACLE && type == SESSION_TRACK_TRANSACTION_STATE)
+			continue;
+		count = collect(z, (enum enum_session_state_type)type, list);
 
 		qsort(list, count, sizeof(list[0]), compare_texts);
 		for (unsigned i = 0; i < count; i++) {

@@ -118,6 +118,7 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR) {
 		forget_values(z->stmt);
 		z->stmt->has_old_rows = 0;
+		z->stmt->is_past_rows = 0;
 	}
 	z->stmt->was_run |= r == 0;
 	z->stmt->has_cursor = z->stmt->stmt->flags != 0;
@@ -177,6 +178,8 @@ fz_stmt_store_result(struct fz *z, const uint32_t n[4])
 
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_store_result, z->stmt->stmt);
+	if (r == 0)
+		z->stmt->is_past_rows = 0;
 	fz_gave_status(z, r);
 }
 
@@ -307,6 +310,7 @@ fz_stmt_next_result(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, s->stmt, r, mysql_stmt_next_result, s->stmt);
 	if (r == 0)
 		forget_columns(s);
+	s->is_past_rows |= r == 0;
 	/* Oracle's library gives the number of an error: fz_put_error() */
 	if (r > 1)
 		r = 1;

@@ -55,6 +55,15 @@ note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 		z->at->is_streamed = 1;
 }
 
+/* If not, what is left is of what ran before. */
+static int
+has_run_well(const struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->stmt != NULL && s->sql != NULL && z->f.mysql_stmt_errno(s->stmt) == 0;
+}
+
 /* Whose what is still to be read is. */
 static void
 note_reader(struct fz *z, unsigned call)
@@ -66,7 +75,7 @@ note_reader(struct fz *z, unsigned call)
 
 	if (is_ready && (c->my == NULL || !z->f.mysql_more_results(c->my)))
 		c->is_calls = 0;
-	else if (is_run && call != FZ_stmt_next_result && z->stmt->sql != NULL)
+	else if (is_run && call != FZ_stmt_next_result && has_run_well(z))
 		c->is_calls = strncmp(z->stmt->sql, "call", 4) == 0;
 	if (is_ready || c->my->status != FZ_STMT_ROWS)
 		c->reader = NULL;

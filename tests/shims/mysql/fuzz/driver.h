@@ -41,6 +41,7 @@ struct fz_stmt {
 	int has_cursor; /* it was executed with one */
 	int was_run; /* since it was prepared */
 	int has_old_rows; /* rows were stored when another text was prepared */
+	int is_past_rows; /* rows were stored of a result before this one */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
 	int has_old_columns; /* it was called before another text was prepared */
 	int has_columns; /* mysql_stmt_bind_result() took them */

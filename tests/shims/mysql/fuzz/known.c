@@ -124,6 +124,13 @@ is_reading(const struct fz *z, const struct fz_stmt *s)
 #endif
 }
 
+/* A row was fetched of them and not stored, and lies in the memory of the connection. */
+static int
+is_row_gone(struct fz *z)
+{
+	return is_detached(z) && !fz_has_stored(z->stmt);
+}
+
 /* With rows that are left. */
 static int
 is_cut_off(struct fz *z)
@@ -186,15 +193,23 @@ is_given_never(struct fz *z)
 	return 0;
 }
 
+#if !CMY_ORACLE
 /* A cursor was asked for, and the server opens none for such a statement. */
 static int
 has_no_cursor(struct fz *z)
 {
+	static const char *const begins[] = { "analyze", "checksum", "explain", "help",
+		"show create" };
 	const struct fz_stmt *s = z->stmt;
+	int is_such = 0;
 
-	return s->stmt != NULL && s->sql != NULL && s->stmt->flags != 0 &&
-	       strncmp(s->sql, "show create", 11) == 0;
+	if (s->stmt == NULL || s->sql == NULL || s->stmt->flags == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		is_such |= strncmp(s->sql, begins[i], strlen(begins[i])) == 0;
+	return is_such;
 }
+#endif
 
 static int
 is_interrupted(struct fz *z)
@@ -288,6 +303,20 @@ was_prepared(struct fz *z)
 }
 #endif
 
+#if !CMY_ORACLE
+/* All rows had been fetched when the rest was stored: there are none, and the library takes them for still to be read. */
+static int
+has_stored_none(struct fz *z)
+{
+	const MYSQL_STMT *stmt = z->stmt->stmt;
+
+	return stmt != NULL && stmt->mysql != NULL && !z->stmt->has_cursor &&
+	       stmt->state > MYSQL_STMT_WAITING_USE_OR_STORE &&
+	       stmt->state < MYSQL_STMT_FETCH_DONE && stmt->result.data == NULL &&
+	       stmt->mysql->status == MYSQL_STATUS_READY;
+}
+#endif
+
 static int
 has_nothing_stored(struct fz *z)
 {
@@ -299,7 +328,7 @@ has_nothing_stored(struct fz *z)
 static int
 has_old_rows(struct fz *z)
 {
-	return z->stmt->has_old_rows;
+	return z->stmt->has_old_rows || (!CMY_ORACLE && z->stmt->is_past_rows);
 }
 
 static const struct known calls[] = {
@@ -357,10 +386,15 @@ static const struct known calls[] = {
 	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, has_old_columns, "the original ends" },
+	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_gone,
+		"the original has the places of a row that is gone" },
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_new_columns,
 		"the original has the row's places with the buffers of before" },
 #if !CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_stored_none, "it waits for ever" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
+		"the original is out of sync with itself" },
 #endif
 	{ FZ_select_db, FZ_select_db, has_more, "the original loses its place" },
 	{ FZ_select_db, FZ_select_db, is_busy, "the original loses its place" },
@@ -371,8 +405,6 @@ static const struct known calls[] = {
 		"the server takes the second value for something else" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_given_never,
 		"the server gets too few values" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
-		"the original is out of sync with itself" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_interrupted,
 		"it is told now, or with the rows" },
 	{ FZ_stmt_direct, FZ_stmt_direct, is_not_connected,

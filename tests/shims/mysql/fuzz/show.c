@@ -9,11 +9,12 @@
 
 #define MAX_BYTES 200u
 
-#define CR_SERVER_GONE_ERROR      2006u
-#define CR_SERVER_LOST            2013u
-#define ER_UNKNOWN_STMT_HANDLER   1243u
-#define CR_CANT_READ_CHARSET      2019u
-#define CR_UNSUPPORTED_PARAM_TYPE 2036u
+#define CR_SERVER_GONE_ERROR       2006u
+#define CR_SERVER_LOST             2013u
+#define ER_UNKNOWN_STMT_HANDLER    1243u
+#define ER_STMT_HAS_NO_OPEN_CURSOR 1421u
+#define CR_CANT_READ_CHARSET       2019u
+#define CR_UNSUPPORTED_PARAM_TYPE  2036u
 
 /* The bits of a server's status that are of one statement or cursor only: the pool tells none of one that failed,
  * and reads cursors by itself. */
@@ -148,7 +149,7 @@ fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text)
 	if (CMY_ORACLE && code == CR_UNSUPPORTED_PARAM_TYPE)
 		len = strcspn(text, ":");
 	/* which number a statement has is the server's matter */
-	if (code == ER_UNKNOWN_STMT_HANDLER)
+	if (code == ER_UNKNOWN_STMT_HANDLER || code == ER_STMT_HAS_NO_OPEN_CURSOR)
 		len = strcspn(text, "(");
 	fprintf(to, "error %u %s ", code, sqlstate);
 	put_bytes(to, text, len);
