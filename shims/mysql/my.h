@@ -108,6 +108,7 @@ struct cmy_session {
 	unsigned long last_stmt_id; /* MYSQL_STMT.stmt_id of the newest */
 
 	struct cmy_track *track;
+	int has_lost_settings; /* which the server has not told yet */
 	int is_untracked; /* what runs is nothing that the original would tell of */
 	struct cmy_fibre *fibre; /* NULL: everything blocks */
 	int backend; /* enum cmy_backend */

@@ -43,6 +43,7 @@ void
 cmy_take_bits(struct cmy_session *s, const cenote_result *res)
 {
 	s->my->server_status = status_of(s, res);
+	s->has_lost_settings = 0;
 	cmy_track_status(s);
 }
 
@@ -187,6 +188,9 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	my->status = MYSQL_STATUS_GET_RESULT;
 #if !CMY_ORACLE
 	/* as told with the columns; with Oracle's protocol nothing is */
+	if (s->has_lost_settings)
+		my->server_status = cmy_first_status(s);
+	s->has_lost_settings = 0;
 	my->server_status &= LASTING;
 	my->warning_count = 0;
 #endif
@@ -365,6 +369,19 @@ cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 	return 0;
 }
 
+static int
+read_answer(struct cmy_session *s)
+{
+	int r = cmy_next_head(s);
+
+	/* sic: of an error between sending and reading the SQLSTATE stays */
+	if (!CMY_ORACLE && r == 0) {
+		s->my->net.last_errno = 0;
+		s->my->net.last_error[0] = '\0';
+	}
+	return r;
+}
+
 my_bool
 cmy_mysql_read_query_result(MYSQL *mysql)
 {
@@ -376,7 +393,7 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 		cmy_error(mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
 		return 1;
 	}
-	return cmy_bool(cmy_next_head(s) < 0);
+	return cmy_bool(read_answer(s) < 0);
 }
 
 /* Whether the program reads answers by itself, with mysql_read_query_result(). */

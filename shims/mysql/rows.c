@@ -357,6 +357,13 @@ may_fetch(MYSQL_STMT *stmt)
 	return 1;
 }
 
+/* The server has said with the last rows of a cursor that they are the last, which were fewer than were asked for. */
+static int
+is_end_known(const MYSQL_STMT *stmt)
+{
+	return stmt->result.rows > 0 && stmt->result.rows < stmt->prefetch_rows;
+}
+
 /* There is no row, for the reason `r`. */
 static int
 end_fetching(struct cmy_stmt *st, int r)
@@ -365,12 +372,13 @@ end_fetching(struct cmy_stmt *st, int r)
 	st->pub.state = MYSQL_STMT_PREPARE_DONE;
 	if (r != MYSQL_NO_DATA)
 		st->reading = CMY_READ_NOTHING;
-	else if (!st->pub.result.data)
+	else if (!st->pub.result.data && !is_end_known(&st->pub))
 		st->pub.result.rows = 0; /* of a cursor */
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 	/* asking for the next rows of a cursor begins anew */
-	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data) {
+	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data &&
+		!is_end_known(&st->pub)) {
 		if (st->pub.mysql)
 			cmy_clear(st->pub.mysql);
 		cmy_stmt_clear(&st->pub);
@@ -627,10 +635,18 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	struct cmy_stmt *st = cmy_stmt(stmt);
 	int is_stream = st->reading == CMY_READ_STREAM;
 	int is_stored = stmt->result_cursor != NULL;
+	int is_waiting = !is_stored && stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE;
 
 	if (!cmy_stmt_connection(stmt))
 		return 1;
 	clear_both(stmt);
+	/* sic: it begins to read what it then drops, or what could not be stored */
+	if (is_waiting)
+		stmt->state = MYSQL_STMT_USER_FETCHING;
+	if (is_waiting &&
+		stmt->mysql->status != (stmt->cursor_exists ? MYSQL_STATUS_READY
+							    : MYSQL_STATUS_STMT_RESULT))
+		cmy_error(stmt->mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
 	if (stmt->field_count > 0 && stmt->mysql->status != MYSQL_STATUS_READY)
 		cmy_rows_flush(session_of(st));
 	if (is_stream || is_stored)

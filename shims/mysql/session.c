@@ -62,12 +62,24 @@ login_again(struct cmy_session *s, const char *user, const char *passwd, const c
 
 /* ---- what an answer leaves ---- */
 
+/* Such an answer comes with the server's status, of which nothing else changes without the library's knowing. */
+static void
+take_transaction(struct cmy_session *s)
+{
+	int tx = cenote_tx_state(s->conn);
+
+	s->my->server_status &= ~SERVER_STATUS_IN_TRANS;
+	if (tx == CENOTE_TX_OPEN || tx == CENOTE_TX_FAILED)
+		s->my->server_status |= SERVER_STATUS_IN_TRANS;
+}
+
 void
 cmy_tell_done(MYSQL *my)
 {
 	if (!CMY_ORACLE)
 		return;
 	cmy_track_begin(my->extension);
+	take_transaction(my->extension);
 	my->affected_rows = 0;
 	my->insert_id = 0;
 	my->warning_count = 0;
@@ -121,8 +133,10 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	if (CMY_ORACLE && !cmy_charset_wanted(my))
 		return cmy_bool(cmy_find_charset(my) < 0);
 	s = cmy_enter(my);
-	if (s)
+	if (s) {
 		r = change_user(s, user, passwd, db);
+		s->has_lost_settings = r != 0 && my->net.CMY_VIO;
+	}
 	/* also when it fails */
 	if (my->extension)
 		cmy_stmts_forget(
@@ -269,6 +283,7 @@ cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
 		return 1;
 	if (CMY_ORACLE) {
 		cmy_track_begin(s);
+		take_transaction(s);
 		my->warning_count = 0;
 	}
 	if (on)

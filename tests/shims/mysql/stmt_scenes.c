@@ -828,12 +828,13 @@ say_bits(const char *what)
 static void
 failed_user(void)
 {
-	static const char *const answers[] = { "prepare", "a comment", "list" };
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	static const char *const answers[] = { "prepare", "a comment", "list",
+		"no rows" };
+	MYSQL_STMT *stmt;
 	MYSQL_RES *fields;
 
 	run("create or replace table stmt_user (a int)");
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		run("set sql_mode = 'ansi_quotes'");
 		run("begin");
 		say_bits("begun");
@@ -844,6 +845,10 @@ failed_user(void)
 		else if (i == 1)
 			run("-- a comment");
 		fields = i == 2 ? f.mysql_list_fields(my, "stmt_user", NULL) : NULL;
+		if (i == 3) {
+			run("select cast(seq as unsigned) - 3 from seq_5_to_1");
+			f.mysql_free_result(f.mysql_use_result(my));
+		}
 		say_bits(answers[i]);
 		f.mysql_free_result(fields);
 		printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -886,6 +891,10 @@ unread_failure(void)
 	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
 	execute(stmt);
 	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
 	prepare(stmt, "select seq, 10 / (seq - 3) from seq_1_to_5");
 	execute(stmt);
 	fetch_rest(stmt);
@@ -897,7 +906,7 @@ static void
 details_of_cursors(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY;
+	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2;
 
 	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
 	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_3", 26) == 0,
@@ -913,6 +922,16 @@ details_of_cursors(void)
 	execute(stmt);
 	query("select nothing");
 	fetch(stmt);
+	execute(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	/* fewer than are asked for at once are the last */
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
+	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_5", 26) == 0,
+		"prepare");
+	execute(stmt);
+	while (f.mysql_stmt_fetch(stmt) == 0)
+		;
+	printf("%llu rows\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
@@ -943,6 +962,22 @@ null_of_a_sign(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
+/* Of what was wrong between sending and reading the SQLSTATE is left. */
+static void
+failure_meanwhile(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select 1");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	printf("sent %d\n", f.mysql_send_query(my, "do 1", 4));
+	printf("used %d\n", f.mysql_use_result(my) != NULL);
+	printf("read %d", f.mysql_read_query_result(my));
+	printf(" errno %u %s\n", f.mysql_errno(my), f.mysql_sqlstate(my));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 static void
 odd_orders(void)
 {
@@ -952,6 +987,7 @@ odd_orders(void)
 	details_of_cursors();
 	unread_help();
 	null_of_a_sign();
+	failure_meanwhile();
 	failed_user();
 }
 #endif

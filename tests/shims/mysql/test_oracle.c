@@ -194,6 +194,25 @@ answers_without_a_word_end_what_was_told(void **state)
 	assert_int_equal(is_told_of_database(), 0);
 }
 
+/* A statement that fails may have ended a transaction, which its answer does not tell. */
+static void
+answers_without_a_word_tell_of_the_transaction(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		run("begin");
+		assert_int_not_equal(f.mysql_query(my, "truncate nowhere"), 0);
+		assert_int_not_equal(my->server_status & SERVER_STATUS_IN_TRANS, 0);
+		if (i == 0)
+			assert_int_equal(f.mysql_select_db(my, "app"), 0);
+		else
+			assert_int_equal(f.mysql_set_server_option(
+						 my, MYSQL_OPTION_MULTI_STATEMENTS_OFF),
+				0);
+		assert_int_equal(my->server_status & SERVER_STATUS_IN_TRANS, 0);
+	}
+}
+
 /* With the options that go with it: the second attempt fails for what the first was told to do. */
 static void
 flags_of_an_attempt_that_failed_are_kept(void **state)
@@ -282,6 +301,7 @@ main(void)
 		TEST(asking_a_cursor_forgets_what_was_wrong),
 		TEST(rows_of_a_call_tell_nothing_before_their_end),
 		TEST(answers_without_a_word_end_what_was_told),
+		TEST(answers_without_a_word_tell_of_the_transaction),
 		TEST(flags_of_an_attempt_that_failed_are_kept),
 		TEST(a_character_set_that_is_none_is_missed_again),
 	};
