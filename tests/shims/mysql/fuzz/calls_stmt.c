@@ -250,6 +250,11 @@ fz_stmt_attr(struct fz *z, const uint32_t n[4])
 	int r;
 
 	fz_say(z, " %d %lu %d", (int)kind, number, is_on);
+	/* the pool was told with the execution, and sends the first rows at once */
+	if (kind == STMT_ATTR_PREFETCH_ROWS && z->stmt->has_cursor) {
+		fz_say(z, " left out: the cursor is open\n");
+		return;
+	}
 	r = z->f.mysql_stmt_attr_set(z->stmt->stmt, kind, value);
 	fz_gave_status(z, r);
 	number = 0;
@@ -405,6 +410,10 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	unsigned count = 0;
 	int r = 0;
 
+	if (fz_lacks_cursor(s, sql)) {
+		fz_say(z, " left out: the original is out of sync with itself\n");
+		return;
+	}
 	s->has_old_rows |= fz_has_stored(s);
 	for (const char *p = sql; *p != '\0'; p++)
 		count += *p == '?';

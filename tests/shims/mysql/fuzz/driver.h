@@ -150,6 +150,8 @@ void fz_show_value(struct fz *z, const MYSQL_BIND *bind);
 /* A call that is known to give something else, by docs/mysql-shim.md, or that ends the original: why; NULL: it
  * is none. */
 const char *fz_is_known(struct fz *z, const struct fz_step *step);
+/* A cursor was asked for, and the server opens none for such a text. */
+int fz_lacks_cursor(const struct fz_stmt *s, const char *sql);
 
 /* ---- calls_connect.c ---- */
 

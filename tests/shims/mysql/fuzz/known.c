@@ -128,7 +128,10 @@ is_reading(const struct fz *z, const struct fz_stmt *s)
 static int
 is_row_gone(struct fz *z)
 {
-	return is_detached(z) && !fz_has_stored(z->stmt);
+	const struct fz_stmt *s = z->stmt;
+
+	return is_detached(z) &&
+	       (s->has_old_rows || s->is_past_rows || !fz_has_stored(s));
 }
 
 /* With rows that are left. */
@@ -194,20 +197,10 @@ is_given_never(struct fz *z)
 }
 
 #if !CMY_ORACLE
-/* A cursor was asked for, and the server opens none for such a statement. */
 static int
 has_no_cursor(struct fz *z)
 {
-	static const char *const begins[] = { "analyze", "checksum", "explain", "help",
-		"show create" };
-	const struct fz_stmt *s = z->stmt;
-	int is_such = 0;
-
-	if (s->stmt == NULL || s->sql == NULL || s->stmt->flags == 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		is_such |= strncmp(s->sql, begins[i], strlen(begins[i])) == 0;
-	return is_such;
+	return z->stmt->sql != NULL && fz_lacks_cursor(z->stmt, z->stmt->sql);
 }
 #endif
 
@@ -281,6 +274,13 @@ connects_again(struct fz *z)
 }
 
 #if CMY_ORACLE
+/* No places of the row's values were made. */
+static int
+has_no_columns(struct fz *z)
+{
+	return !z->stmt->has_columns;
+}
+
 /* It could not connect. */
 static int
 has_no_charset(struct fz *z)
@@ -424,6 +424,8 @@ static const struct known calls[] = {
 #if CMY_ORACLE
 	{ FZ_escape, FZ_charset_info, has_no_charset, "the original ends" },
 	{ FZ_stmt_metadata, FZ_stmt_metadata, is_detached, "the original ends" },
+	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_no_columns,
+		"the original has what lay in that memory before" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_unprepared,
 		"the original takes the statement for prepared" },
 	{ FZ_change_user, FZ_change_user, has_more, "the original loses its place" },
@@ -435,6 +437,18 @@ static const struct known calls[] = {
 		"what is wrong first is told, there or in the name" },
 	{ FZ_infos, FZ_infos, is_not_connected, "nothing is known of the server" },
 };
+
+int
+fz_lacks_cursor(const struct fz_stmt *s, const char *sql)
+{
+	static const char *const begins[] = { "analyze", "checksum", "explain", "help",
+		"show create" };
+	int is_such = 0;
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		is_such |= strncmp(sql, begins[i], strlen(begins[i])) == 0;
+	return is_such && s->stmt != NULL && s->stmt->flags != 0;
+}
 
 const char *
 fz_is_known(struct fz *z, const struct fz_step *step)
