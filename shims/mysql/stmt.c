@@ -290,10 +290,8 @@ cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n)
 static int
 tells_status(const struct cmy_stmt *st)
 {
-	uint32_t n =
-		cenote_stmt_n_params(st->prepared) + cenote_stmt_n_columns(st->prepared);
-
-	return !CMY_ORACLE && n > 0;
+	return !CMY_ORACLE && (cenote_stmt_n_params(st->prepared) > 0 ||
+				      cenote_stmt_n_columns(st->prepared) > 0);
 }
 
 static int
