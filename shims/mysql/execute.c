@@ -201,6 +201,13 @@ refuse_number(struct cmy_stmt *st)
 	return fail(st);
 }
 
+static int
+is_busy(const MYSQL *my)
+{
+	return my->status != MYSQL_STATUS_READY ||
+	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
+}
+
 int
 cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 {
@@ -219,6 +226,11 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		cmy_rows_drop_all(st);
 	st->reading = CMY_READ_NOTHING;
 	stmt->result.rows = 0;
+	/* sic: with values the connection is not told */
+	if (CMY_ORACLE && stmt->param_count > 0 && is_busy(stmt->mysql)) {
+		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);

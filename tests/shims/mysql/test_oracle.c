@@ -125,6 +125,24 @@ rows_are_lost_with_their_connection(void **state)
 }
 
 static void
+values_are_refused_before_they_are_sent(void **state)
+{
+	MYSQL_STMT *stmt = prepare("select ?"), *other = prepare("select 1");
+	int number = 1;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
+	assert_int_equal(f.mysql_stmt_execute(other), 0);
+	assert_int_equal(f.mysql_stmt_execute(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	assert_int_equal(f.mysql_errno(my), 0);
+	f.mysql_stmt_close(other);
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	f.mysql_stmt_close(stmt);
+}
+
+static void
 stored_rows_are_found_behind_a_reset(void **state)
 {
 	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
@@ -297,6 +315,7 @@ main(void)
 		TEST(what_has_no_cursor_is_stored_at_once),
 		TEST(further_results_have_no_cursor),
 		TEST(rows_are_lost_with_their_connection),
+		TEST(values_are_refused_before_they_are_sent),
 		TEST(stored_rows_are_found_behind_a_reset),
 		TEST(asking_a_cursor_forgets_what_was_wrong),
 		TEST(rows_of_a_call_tell_nothing_before_their_end),

@@ -139,6 +139,7 @@ fz_close_conn(struct fz *z, struct fz_conn *c)
 	c->my = NULL;
 	c->is_async = 0;
 	c->is_sent = 0;
+	c->has_listed = 0;
 	c->was_connected = 0;
 	c->state[0] = '\0';
 }
@@ -356,7 +357,8 @@ fz_track(struct fz *z, const uint32_t n[4])
 		unsigned count;
 
 		/* which Oracle's protocol also tells behind rows, and the pool's with what gives none */
-		if (CMY_ORACLE && type == SESSION_TRACK_TRANSACTION_STATE)
+		if (type == SESSION_TRACK_TRANSACTION_STATE &&
+			(CMY_ORACLE || z->at->has_listed))
 			continue;
 		count = collect(z, (enum enum_session_state_type)type, list);
 

@@ -157,6 +157,7 @@ fz_list_fields(struct fz *z, const uint32_t n[4])
 	MYSQL_RES *res = NULL;
 
 	fz_say(z, " %s", table);
+	z->at->has_listed = 1;
 	FZ_DO(z, z->at->my, res, mysql_list_fields, z->at->my, table, wild);
 	fz_keep_result(z, res, 0);
 }

@@ -60,6 +60,7 @@ struct fz_conn {
 	int is_async; /* MYSQL_OPT_NONBLOCK was set: _start and _cont can be called */
 	int was_connected; /* mysql_real_connect() was called */
 	int is_sent; /* mysql_send_query(): the answer was not read */
+	int has_listed; /* mysql_list_fields(): the pool's are statements, which a transaction tells of */
 	int is_calls; /* a statement called a procedure: what is left is of that */
 	const struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
 	int is_streamed; /* how many warnings there are was told before a statement's rows */
