@@ -197,6 +197,13 @@ is_given_never(struct fz *z)
 }
 
 #if !CMY_ORACLE
+/* Whose columns come while the server reads tables of its own, with autocommit. */
+static int
+is_help(struct fz *z)
+{
+	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "help", 4) == 0;
+}
+
 static int
 has_no_cursor(struct fz *z)
 {
@@ -393,6 +400,8 @@ static const struct known calls[] = {
 #if !CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_stored_none, "it waits for ever" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, is_help,
+		"the original does not look at the status behind the rows" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
 		"the original is out of sync with itself" },
 #endif
