@@ -354,7 +354,7 @@ connect_target(cenote_conn *conn)
 	struct cn_attach *a = &conn->attach;
 	const struct cn_target *t = &a->targets.list[a->at];
 	const struct sockaddr *addr = (const struct sockaddr *)(const void *)&t->addr;
-	int may_wait = !conn->is_nonblocking;
+	int may_wait = !conn->nonblocking;
 	int r;
 
 	if (t->addr.ss_family != AF_UNIX)

@@ -173,7 +173,7 @@ cn_enter(cenote_conn *conn)
 			"the connection belongs to the parent process: after fork() a "
 			"child may only destroy it");
 	conn->deadline =
-		limit == 0 || conn->is_nonblocking ? 0 : cn_now_ms() + (int64_t)limit;
+		limit == 0 || conn->nonblocking ? 0 : cn_now_ms() + (int64_t)limit;
 	return CENOTE_OK;
 }
 
@@ -321,7 +321,7 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 {
 	if (!conn)
 		return CENOTE_ERR_ARG;
-	conn->is_nonblocking = on != 0;
+	conn->nonblocking = on == CENOTE_PASSIVE ? CENOTE_PASSIVE : on != 0;
 	return CENOTE_OK;
 }
 
@@ -368,12 +368,12 @@ cenote_process(cenote_conn *conn)
 	if (r < 0)
 		return r;
 	/* It never waits, whatever the handle was told. */
-	was = conn->is_nonblocking;
-	conn->is_nonblocking = 1;
+	was = conn->nonblocking;
+	conn->nonblocking = CENOTE_NONBLOCKING;
 	conn->deadline = 0;
 	while (r == CENOTE_OK && has_work(conn))
 		r = cn_progress(conn);
-	conn->is_nonblocking = was;
+	conn->nonblocking = was;
 	if (r < 0)
 		return r;
 	if (cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED)

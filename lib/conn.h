@@ -221,7 +221,7 @@ struct cenote_conn {
 	struct cn_scratch scratch;
 	pid_t pid; /* process that connected */
 	long (*getpid)(void); /* NULL: the system call */
-	uint8_t is_nonblocking;
+	uint8_t nonblocking; /* enum cenote_nonblocking */
 	uint8_t in_pipeline;
 	uint8_t needs_sync; /* requests went out behind the last synchronisation point */
 	uint8_t is_collecting; /* of a pipeline's last request: others may be written with it */
@@ -334,6 +334,7 @@ int cn_attach_begin_tls(cenote_conn *conn);
 /* io.c */
 enum cn_read {
 	CN_READ_NOT, /* write only, and handle what came before */
+	CN_READ_STUCK, /* the same, unless nothing more can be written */
 	CN_READ_NOW /* what is there */
 };
 
@@ -365,6 +366,8 @@ int64_t cn_next_deadline(const cenote_conn *conn);
 /* One cn_advance(), and what waiting it needs. CENOTE_OK: something happened;
  * CENOTE_AGAIN non-blocking. */
 int cn_progress(cenote_conn *conn);
+/* What a call that may not wait reads. */
+enum cn_read cn_how_to_read(const cenote_conn *conn);
 /* Repeat cn_progress() until done(conn) says 1, or waiting is not allowed
  * (CENOTE_AGAIN). */
 int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));

@@ -207,7 +207,7 @@ cenote_copy_put(cenote_conn *conn, const void *data, size_t len)
 	if (r != CENOTE_OK || cnp_client_copy_queued(&conn->session) < WRITE_MIN)
 		return r;
 	/* reading too: the server may have something against it */
-	r = cn_advance(conn, CN_READ_NOW);
+	r = cn_advance(conn, cn_how_to_read(conn));
 	return r < 0 && r != CENOTE_ERR_NOMEM ? r : CENOTE_OK;
 }
 

@@ -184,7 +184,7 @@ exchange(cenote_conn *conn, int how)
 		if (r != CENOTE_AGAIN)
 			return r;
 	}
-	if (how == CN_READ_NOT)
+	if (how == CN_READ_NOT || (how == CN_READ_STUCK && !is_stuck))
 		return CENOTE_AGAIN;
 	r = receive(conn);
 	if (r != CENOTE_OK || !is_reading(conn))

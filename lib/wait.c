@@ -134,13 +134,21 @@ cn_wait(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
+enum cn_read
+cn_how_to_read(const cenote_conn *conn)
+{
+	return conn->nonblocking == CENOTE_PASSIVE && cn_state(conn) == CN_READY
+		       ? CN_READ_STUCK
+		       : CN_READ_NOW;
+}
+
 int
 cn_progress(cenote_conn *conn)
 {
 	int r;
 
-	if (conn->is_nonblocking) {
-		r = cn_advance(conn, CN_READ_NOW);
+	if (conn->nonblocking != CENOTE_BLOCKING) {
+		r = cn_advance(conn, cn_how_to_read(conn));
 		if (r != CENOTE_AGAIN)
 			return r;
 		r = check_deadlines(conn);

@@ -65,9 +65,9 @@ await(PGconn *conn)
 			return -1;
 		/* libpq would wait for ever */
 		cpq_pipeline_ask(conn);
-		(void)cenote_set_nonblocking(conn->session, 0);
+		(void)cenote_set_nonblocking(conn->session, CENOTE_BLOCKING);
 		r = step(conn);
-		(void)cenote_set_nonblocking(conn->session, 1);
+		(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 		if (r == CENOTE_AGAIN) {
 			conn->ready = cpq_lost(conn, CENOTE_ERR_CONN);
 			conn->async = CPQ_READY;

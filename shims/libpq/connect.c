@@ -104,6 +104,7 @@ cpq_wait(PGconn *conn, int64_t deadline_ms)
 	int timeout = cenote_wait_ms(conn->session);
 	struct pollfd p = { .fd = cenote_fd(conn->session) };
 	int64_t left;
+	int r;
 
 	p.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
 			   (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
@@ -116,9 +117,16 @@ cpq_wait(PGconn *conn, int64_t deadline_ms)
 	}
 	if (p.fd < 0 && timeout < 0)
 		return -1;
-	if (poll(&p, p.fd >= 0, timeout) < 0 && errno != EINTR)
-		return -1;
-	return 1;
+	if (poll(&p, p.fd >= 0, timeout) < 0)
+		return errno == EINTR ? 1 : -1;
+	if (p.revents == 0 || !cenote_is_connected(conn->session))
+		return 1;
+	/* the call that is made again does not read, but says how a session was lost */
+	r = cenote_process(conn->session);
+	if (r != CENOTE_ERR_NOMEM)
+		return 1;
+	cpq_say_failure(conn, r);
+	return -1;
 }
 
 /* ---- making and freeing ---- */
@@ -305,9 +313,10 @@ attach_once(PGconn *conn, int may_block)
 
 	if (r != CENOTE_OK)
 		return r;
-	(void)cenote_set_nonblocking(conn->session, !may_block);
+	(void)cenote_set_nonblocking(
+		conn->session, may_block ? CENOTE_BLOCKING : CENOTE_NONBLOCKING);
 	r = cenote_connect(conn->session);
-	(void)cenote_set_nonblocking(conn->session, 1);
+	(void)cenote_set_nonblocking(conn->session, CENOTE_NONBLOCKING);
 	return r;
 }
 
@@ -420,6 +429,8 @@ is_ready(PGconn *conn)
 		return failed(conn);
 	}
 	conn->status = CONNECTION_OK;
+	/* from here on PQconsumeInput() reads, and no other call that does not wait */
+	(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	conn->transaction = cenote_tx_state(conn->session);
 	resetPQExpBuffer(&conn->error);
 	return PGRES_POLLING_OK;

@@ -251,7 +251,7 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_connect(cenote_conn *conn);
  */
 CENOTE_API void cenote_close(cenote_conn *conn);
 
-/** Switch between blocking (0, the default) and non-blocking (1).   Since: 0.1 */
+/** `on` is one of enum cenote_nonblocking; it begins as CENOTE_BLOCKING.   Since: 0.1 */
 CENOTE_API int cenote_set_nonblocking(cenote_conn *conn, int on);
 
 /**

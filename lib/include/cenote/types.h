@@ -71,6 +71,15 @@ enum cenote_status {
 	CENOTE_ERR_AUTH = -102
 };
 
+/** How a call does that would have to wait: cenote_set_nonblocking(). */
+enum cenote_nonblocking {
+	CENOTE_BLOCKING = 0, /**< it waits */
+	CENOTE_NONBLOCKING = 1, /**< it returns CENOTE_AGAIN */
+	/** … and only cenote_process() reads from the descriptor, so that who polls it hears of all that
+	 * comes; another call does when the peer takes nothing before. */
+	CENOTE_PASSIVE = 2
+};
+
 /** Logical types: of columns, and of bound parameters. */
 enum cenote_type {
 	/** No value (parameters), or not known to the server (columns). */

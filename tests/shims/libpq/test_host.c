@@ -726,6 +726,43 @@ a_session_of_another_kind_than_wanted_is_refused(void **state)
 	}
 }
 
+/* ---- event loops ---- */
+
+/* What has come stays in the socket until it is asked for by name: whoever polls it next hears of it. */
+static void
+look_without_reading(const struct cnt_pq *pq, PGconn *conn)
+{
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+	PGresult *res;
+
+	assert_int_equal(pq->f.PQsetnonblocking(conn, 1), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(pq->f.PQflush(conn), 0);
+		assert_int_equal(pq->f.PQisBusy(conn), 1);
+		assert_null(pq->f.PQnotifies(conn));
+		assert_int_equal(pq->f.PQsetSingleRowMode(conn), 1);
+		assert_int_equal(poll(&p, 1, 0), 1);
+		do
+			assert_int_equal(pq->f.PQconsumeInput(conn), 1);
+		while (pq->f.PQisBusy(conn));
+		while ((res = pq->f.PQgetResult(conn)) != NULL)
+			pq->f.PQclear(res);
+		assert_int_equal(poll(&p, 1, 0), 0);
+	}
+	pq->f.PQfinish(conn);
+}
+
+static void
+nothing_is_read_unasked(void **state)
+{
+	struct fixture *f = *state;
+
+	look_without_reading(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo));
+	look_without_reading(&f->ours, connected(f));
+}
+
 /* ---- the end of a session ---- */
 
 static void
@@ -1108,6 +1145,7 @@ main(void)
 		cmocka_unit_test_setup(the_trace_can_be_read_meanwhile, begin),
 		cmocka_unit_test_setup(
 			a_session_of_another_kind_than_wanted_is_refused, begin),
+		cmocka_unit_test_setup(nothing_is_read_unasked, begin),
 		cmocka_unit_test_setup(
 			the_last_words_of_a_session_are_its_servers, begin),
 		cmocka_unit_test_setup(

@@ -88,6 +88,32 @@ a_connect_waits_for_the_descriptor_it_names(void **state)
 	assert_int_equal(cenote_connect(f->conn), CENOTE_ERR_STATE);
 }
 
+/* Who polls the descriptor hears of what came. */
+static void
+a_passive_handle_reads_when_it_is_processed(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .events = POLLIN };
+	cenote_result *res;
+
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	p.fd = cenote_fd(f->conn);
+	assert_int_equal(cenote_send_query(f->conn, "rows 5", 6, NULL, NULL), CENOTE_OK);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	while (cnt_peer_step(&f->peer))
+		continue;
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_AGAIN);
+	assert_int_equal(cenote_flush(f->conn), CENOTE_OK);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	assert_int_equal(cenote_result_n_rows(res), 5);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+}
+
 static void
 is_busy_and_process_tell_when_a_result_is_there(void **state)
 {
@@ -805,6 +831,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_nonblocking, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_connect_waits_for_the_descriptor_it_names),
+		TEST(a_passive_handle_reads_when_it_is_processed),
 		TEST(is_busy_and_process_tell_when_a_result_is_there),
 		TEST(a_large_request_goes_out_in_parts),
 		TEST(a_reader_that_does_not_read_stops_the_writer),
