@@ -139,25 +139,41 @@ appendPQExpBufferChar(PQExpBuffer str, char ch)
 	appendBinaryPQExpBuffer(str, &ch, 1);
 }
 
+/* Where there is less room than this it is not tried, but made so much; programs see it in maxlen. */
+#define WORTH_TRYING 16
+#define ROOM_AT_ONCE 32
+
+/* Format into the room that there is: 1 it was done, or cannot be; 0 and how much is needed. */
+__attribute__((format(printf, 2, 0))) static int
+try_append(PQExpBuffer str, const char *fmt, va_list args, size_t *ret_needed)
+{
+	size_t room = str->maxlen - str->len;
+	va_list copy;
+	int n;
+
+	*ret_needed = ROOM_AT_ONCE;
+	if (room <= WORTH_TRYING)
+		return 0;
+	va_copy(copy, args);
+	n = vsnprintf(str->data + str->len, room, fmt, copy);
+	va_end(copy);
+	*ret_needed = (size_t)n + 1;
+	if (n >= 0 && (size_t)n >= room)
+		return 0;
+	if (n < 0)
+		set_broken(str);
+	else
+		str->len += (size_t)n;
+	return 1;
+}
+
 __attribute__((format(printf, 2, 0))) static void
 append_va(PQExpBuffer str, const char *fmt, va_list args)
 {
-	va_list again;
-	int n;
+	size_t needed;
 
-	if (is_broken(str))
-		return;
-	va_copy(again, args);
-	n = vsnprintf(str->data + str->len, str->maxlen - str->len, fmt, args);
-	if (n < 0) {
-		set_broken(str);
-	} else if ((size_t)n < str->maxlen - str->len) {
-		str->len += (size_t)n;
-	} else if (enlargePQExpBuffer(str, (size_t)n)) {
-		vsnprintf(str->data + str->len, str->maxlen - str->len, fmt, again);
-		str->len += (size_t)n;
-	}
-	va_end(again);
+	while (!is_broken(str) && !try_append(str, fmt, args, &needed))
+		(void)enlargePQExpBuffer(str, needed);
 }
 
 CPQ_EXPORT void

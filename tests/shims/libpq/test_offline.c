@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expbuffer.h"
 #include "pair.h"
 #include "support/cnt_random.h"
 
@@ -492,6 +494,46 @@ the_environment_names_another_version(void **state)
 
 #define TEST(name) cmocka_unit_test(name)
 
+/* ---- buffers ---- */
+
+/* How a buffer grows, which programs see, by what is formatted into one that holds so much. */
+static void
+show_growth(const struct cnt_pq *pq, size_t held, int more, size_t ret_sizes[2])
+{
+	void (*append)(PQExpBuffer, const char *, ...) = NULL;
+	PQExpBuffer (*create)(void) = NULL;
+	void (*destroy)(PQExpBuffer) = NULL;
+	PQExpBuffer b;
+
+	*(void **)&append = dlsym(pq->library, "appendPQExpBuffer");
+	*(void **)&create = dlsym(pq->library, "createPQExpBuffer");
+	*(void **)&destroy = dlsym(pq->library, "destroyPQExpBuffer");
+	assert_true(append && create && destroy);
+	b = create();
+	append(b, "%*s", (int)held, "");
+	append(b, "%*s", more, "");
+	assert_int_equal(strlen(b->data), b->len);
+	ret_sizes[0] = b->len;
+	ret_sizes[1] = b->maxlen;
+	destroy(b);
+}
+
+static void
+buffers_grow_alike(void **state)
+{
+	static const int more[] = { 1, 4, 12, 20, 255, 256, 270, 700 };
+	struct fixture *f = *state;
+	size_t ours[2], theirs[2];
+
+	for (size_t held = 0; held < 1030; held++) {
+		for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+			show_growth(&f->ours, held, more[i], ours);
+			show_growth(&f->theirs, held, more[i], theirs);
+			assert_memory_equal(ours, theirs, sizeof(ours));
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -508,6 +550,7 @@ main(void)
 		TEST(results_are_printed_alike),
 		TEST(without_a_handle_every_answer_is_the_same),
 		TEST(the_environment_names_another_version),
+		TEST(buffers_grow_alike),
 	};
 
 	return cmocka_run_group_tests_name("offline", tests, setup, teardown);
