@@ -61,16 +61,7 @@ forget_rows(struct cmy_stmt *st)
 static void
 end_stream(struct cmy_stmt *st)
 {
-	MYSQL *my = st->pub.mysql;
-#if !CMY_ORACLE
-	unsigned warnings = my->warning_count;
-#endif
-
-	cmy_head_over(my->extension, st->res);
-#if !CMY_ORACLE
-	/* sic: how many warnings there were it does not look at */
-	my->warning_count = warnings;
-#endif
+	cmy_head_over(st->pub.mysql->extension, st->res);
 	cenote_result_destroy(st->res);
 	st->res = NULL;
 	st->reading = CMY_READ_NO_MORE;
