@@ -187,7 +187,7 @@ cpq_PQisBusy(PGconn *conn)
 }
 
 /* While nothing is asked, what the server says at the end is a notice. libpq needs a second call to find
- * the connection closed; here the socket is closed already, and nobody could wait for it. */
+ * the connection closed; here that is known already. */
 static void
 lose_idle(PGconn *conn, int status)
 {
