@@ -54,6 +54,20 @@ cpq_look(PGconn *conn)
 		(void)step(conn);
 }
 
+int
+cpq_request_is_told(PGconn *conn)
+{
+	struct cpq_request *req = conn->first;
+
+	/* a request that is no text has but one result */
+	if (req->kind != CPQ_SIMPLE)
+		return 1;
+	if (req->held == NULL && !req->is_ended)
+		req->is_ended =
+			cenote_get_result(conn->session, &req->held) == CENOTE_DONE;
+	return req->is_ended;
+}
+
 /* Wait for an answer: libcenote waits, mostly in the call that reads. 0; -1 this process must not. */
 static int
 await(PGconn *conn)

@@ -165,20 +165,6 @@ cpq_pipeline_get(PGconn *conn, cenote_result **ret_res)
 	return CENOTE_OK;
 }
 
-int
-cpq_request_is_told(PGconn *conn)
-{
-	struct cpq_request *req = conn->first;
-
-	/* a request that is no text has but one result */
-	if (req->kind != CPQ_SIMPLE)
-		return 1;
-	if (req->held == NULL && !req->is_ended)
-		req->is_ended =
-			cenote_get_result(conn->session, &req->held) == CENOTE_DONE;
-	return req->is_ended;
-}
-
 /* ---- in and out ---- */
 
 /* Behind a failure nothing is carried out before a synchronisation point: there, and only there, one is

@@ -377,13 +377,13 @@ struct cpq_request *cpq_pipeline_current(const PGconn *conn);
 void cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req);
 /* cenote_get_result(), which in a pipeline gives nothing that is not asked for. */
 int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
-/* Whether the result that was found last is the last one of the oldest request. What comes behind it is kept. */
-int cpq_request_is_told(PGconn *conn);
 
 /* ---- async.c ---- */
 
 /* See whether what is waited for has come. */
 void cpq_look(PGconn *conn);
+/* Whether the result that was found last is the last one of the oldest request. What comes behind it is kept. */
+int cpq_request_is_told(PGconn *conn);
 /* PQgetResult(), of which no event procedure is told. */
 PGresult *cpq_take_result(PGconn *conn);
 
