@@ -31,6 +31,8 @@ step(PGconn *conn)
 	int r;
 
 	cpq_notices_catch_up(conn);
+	if (conn->first != NULL)
+		cpq_parameters_catch_up(conn, conn->first);
 	r = cpq_next_result(conn, &res);
 	if (r == CENOTE_AGAIN)
 		return r;

@@ -134,22 +134,44 @@ cpq_parameters_settle(PGconn *conn)
 	}
 }
 
+static void
+append(struct cpq_parameter **list, struct cpq_parameter *p)
+{
+	while (*list != NULL)
+		list = &(*list)->next;
+	*list = p;
+}
+
+/* What came with a request that is answered behind others is told when it is its turn. */
 void
 cpq_on_parameter(const char *name, const char *value, void *user)
 {
 	PGconn *conn = user;
+	struct cpq_request *req = cpq_pipeline_current(conn);
 	struct cpq_parameter *p = parameter_new(name, value);
-	struct cpq_parameter **last = &conn->changes;
 
-	cpq_trace_parameter(conn, name, value);
 	/* without memory the program sees the old one */
 	if (p == NULL)
 		return;
-	while (*last != NULL)
-		last = &(*last)->next;
-	*last = p;
+	if (req != NULL && req != conn->first) {
+		append(&req->changes, p);
+		return;
+	}
+	cpq_trace_parameter(conn, name, value);
+	append(&conn->changes, p);
 	if (conn->async == CPQ_IDLE)
 		cpq_parameters_settle(conn);
+}
+
+void
+cpq_parameters_catch_up(PGconn *conn, struct cpq_request *req)
+{
+	const struct cpq_parameter *p;
+
+	for (p = req->changes; p != NULL; p = p->next)
+		cpq_trace_parameter(conn, p->name, p->value);
+	append(&conn->changes, req->changes);
+	req->changes = NULL;
 }
 
 void

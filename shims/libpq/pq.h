@@ -177,6 +177,7 @@ struct cpq_request {
 	cenote_result *held; /* its answer, until it is asked for */
 	PGresult *begun; /* for its rows; a notice brought their columns unasked */
 	PGresult *notices; /* that came with it, while answers before it were not taken */
+	struct cpq_parameter *changes; /* … */
 	cenote_stmt *stmt; /* made for this request; NULL none */
 	char *query; /* for the error cursor; "" where libpq has none */
 	size_t query_size; /* room for it, kept for the next request */
@@ -435,6 +436,8 @@ void cpq_notices_drop(PGresult **list);
 void cpq_on_parameter(const char *name, const char *value, void *user);
 /* Take all that a new session says of itself: 0, or -1 without memory. */
 int cpq_parameters_read(PGconn *conn);
+/* The turn of that request has come: what changed with it is settled next. */
+void cpq_parameters_catch_up(PGconn *conn, struct cpq_request *req);
 /* What changed is in force from now on. */
 void cpq_parameters_settle(PGconn *conn);
 void cpq_parameters_drop(PGconn *conn);

@@ -57,6 +57,7 @@ request_done(PGconn *conn, struct cpq_request *req)
 	PQclear(req->begun);
 	req->begun = NULL;
 	cpq_notices_drop(&req->notices);
+	cpq_parameters_catch_up(conn, req);
 	if (req->statement != NULL)
 		cpq_statement_over(conn, req);
 	if (conn->spare != NULL || req->query_size > QUERY_KEPT)

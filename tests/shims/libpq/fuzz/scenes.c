@@ -124,6 +124,10 @@ static const struct scene scenes[] = {
 		CONNECT(""), CONNECT_OTHER(""), ON(exec, "listen fz"), DO(trace),
 		OTHER(exec, "notify fz, 'from myself'"), ON(send_query, "select 1"),
 		DO(get_result), DO(notifies), DO(drain), END } },
+	{ "settings go back with a later Sync than the next", {
+		CONNECT(""), ON(exec, "begin"), ON(exec, "set datestyle to sql"),
+		DO(enter_pipeline), DO(sync), ON(send_params, "selct"), DO(sync),
+		DO(read_ahead), DO(get_result), DO(drain), DO(drain), END } },
 };
 /* clang-format on */
 
