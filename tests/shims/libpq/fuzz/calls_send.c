@@ -210,15 +210,18 @@ void
 fz_copy_begin(struct fz *z, const uint32_t n[4])
 {
 	const char *query = say_query(z, FZ_WORD(z, copies, n[1]));
+	int is_sent = 1;
 
-	z->at->is_line_left = z->at->is_line_lost = 0;
-	if (n[2] % 3) {
+	if (n[2] % 3)
 		gave_result(z, z->pq.f.PQexec(z->at->conn, query));
-		return;
+	else {
+		is_sent = n[2] % 2 ? z->pq.f.PQsendQuery(z->at->conn, query)
+				   : z->pq.f.PQsendQueryParams(z->at->conn, query, 0,
+					     NULL, NULL, NULL, NULL, 0);
+		fz_gave_int(z, is_sent);
 	}
-	fz_gave_int(z, n[2] % 2 ? z->pq.f.PQsendQuery(z->at->conn, query)
-				: z->pq.f.PQsendQueryParams(z->at->conn, query, 0, NULL,
-					  NULL, NULL, NULL, 0));
+	if (is_sent)
+		z->at->is_line_left = z->at->is_line_lost = 0;
 }
 
 /* ---- step by step ---- */

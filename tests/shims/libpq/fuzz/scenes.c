@@ -60,7 +60,7 @@ static const struct scene scenes[] = {
 		BY(set_attributes, 1, 3, 1), END } },
 	{ "a row of a copy that was taken in part is given again as a whole", {
 		CONNECT(""), ON(copy_begin, "copy items (id) to stdout"),
-		BY(getline_async, 1, 12, 1), DO(get_copy_data), DO(drain), END } },
+		BY(getline_async, 1, 4, 1), DO(get_copy_data), DO(drain), END } },
 	{ "a copy that is over, and of which the beginning was not taken", {
 		CONNECT(""), BY(copy_begin, 0, 3, 1), DO(settle), DO(put_copy_end),
 		DO(settle), ON(exec, "select 1"), ON(exec, "select 2"), END } },
@@ -128,6 +128,10 @@ static const struct scene scenes[] = {
 		CONNECT(""), ON(exec, "begin"), ON(exec, "set datestyle to sql"),
 		DO(enter_pipeline), DO(sync), ON(send_params, "selct"), DO(sync),
 		DO(read_ahead), DO(get_result), DO(drain), DO(drain), END } },
+	{ "a line of a copy that was lost, and another copy that is not begun", {
+		CONNECT(""), ON(copy_begin, "copy (select g, repeat('x', 100) from generate_series(1, 300) g) to stdout"),
+		DO(getline_async), DO(get_copy_data), BY(copy_begin, 1, 3, 1),
+		DO(getline_async), DO(drain), END } },
 };
 /* clang-format on */
 
