@@ -9,6 +9,7 @@
 #include "core/sqlstate.h"
 
 #include "../../backend.h"
+#include "../watch.h"
 
 /*
  * The MySQL and MariaDB backend: one session is one connection of the client library. What the
@@ -133,7 +134,6 @@ struct cnd_my_carry_out {
 
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
-struct cnd_my_watch; /* watch.c */
 
 #define CND_MY_PARAMETERS 10u
 /* Places in it. */
@@ -194,7 +194,8 @@ struct cnd_session {
 	uint8_t is_single; /* and the server knows */
 	struct cnd_my_stmt *stmts;
 	struct cnd_my_portal *portals;
-	struct cnd_my_watch *watch; /* NULL: not needed so far */
+	struct cnd_watch watch; /* started when it is needed */
+	int done_fd; /* readable when the call that is watched is over */
 	struct cnd_my_carry_out *carry_out; /* in `keep` */
 	uint64_t last_insert_id; /* as far as it is known */
 	uint8_t has_run; /* since attach() */

@@ -14,6 +14,7 @@
 #include "core/value.h"
 
 #include "../../backend.h"
+#include "../watch.h"
 
 /*
  * The ODBC backend: one session is one connection of a driver, under unixODBC's manager. What the files
@@ -219,18 +220,12 @@ struct cnd_od_sockets {
 
 /* What watches while a driver's function runs: watch.c. */
 struct cnd_od_watch {
-	pthread_t thread, canceller;
-	pthread_mutex_t mutex;
-	pthread_cond_t wake;
-	uint8_t is_started;
-	uint8_t is_ending;
-	uint8_t is_asleep; /* until it is woken */
-	uint8_t is_armed; /* a driver's function runs */
+	struct cnd_watch thread;
+	pthread_t canceller;
 	uint8_t is_cancelling; /* the canceller runs, or ran */
 	uint8_t is_login; /* nothing can be cancelled, and the sockets are shut down at once */
 	uint8_t is_cut; /* the sockets were shut down */
 	SQLHSTMT running; /* NULL: nothing that SQLCancel() takes */
-	uint64_t n_calls;
 	int64_t obey_until_ms;
 	int64_t die_at_ms;
 	struct cnd_od_sockets before; /* the cancelling */
@@ -329,7 +324,6 @@ int cnd_od_internal(struct cnd_session *s, const char *sql);
 
 /* watch.c */
 int cnd_od_watch_start(struct cnd_session *s);
-void cnd_od_watch_stop(struct cnd_session *s);
 /* Around each call of the driver that may take long; `running`: what SQLCancel() is for. */
 void cnd_od_call_begin(struct cnd_session *s, SQLHSTMT running);
 void cnd_od_call_end(struct cnd_session *s);

@@ -253,7 +253,7 @@ cnd_od_logout(struct cnd_session *s)
 	s->sink = NULL;
 	close_statements(s);
 	disconnect(s);
-	cnd_od_watch_stop(s);
+	cnd_watch_stop(&s->watch.thread);
 	if (s->env)
 		(void)SQLFreeHandle(SQL_HANDLE_ENV, s->env);
 	if (s->connect)
