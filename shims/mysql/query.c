@@ -210,6 +210,11 @@ take_command(struct cmy_session *s, cenote_result *res)
 		return -1;
 	}
 	cmy_forget_query(s->my);
+#if !CMY_ORACLE
+	/* an error between sending and reading: sic, the SQLSTATE stays, and where rows come all of it */
+	s->my->net.last_errno = 0;
+	s->my->net.last_error[0] = '\0';
+#endif
 	cmy_head_over(s, res);
 	cenote_result_destroy(res);
 	return 0;
@@ -369,19 +374,6 @@ cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 	return 0;
 }
 
-static int
-read_answer(struct cmy_session *s)
-{
-	int r = cmy_next_head(s);
-
-	/* sic: of an error between sending and reading the SQLSTATE stays */
-	if (!CMY_ORACLE && r == 0) {
-		s->my->net.last_errno = 0;
-		s->my->net.last_error[0] = '\0';
-	}
-	return r;
-}
-
 my_bool
 cmy_mysql_read_query_result(MYSQL *mysql)
 {
@@ -393,7 +385,7 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 		cmy_error(mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
 		return 1;
 	}
-	return cmy_bool(read_answer(s) < 0);
+	return cmy_bool(cmy_next_head(s) < 0);
 }
 
 /* Whether the program reads answers by itself, with mysql_read_query_result(). */

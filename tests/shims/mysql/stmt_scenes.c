@@ -962,19 +962,20 @@ null_of_a_sign(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* Of what was wrong between sending and reading the SQLSTATE is left. */
+/* Of what was wrong between sending and reading the SQLSTATE is left; where rows come, all of it. */
 static void
-failure_meanwhile(void)
+failure_meanwhile(const char *sql)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, "select 1");
 	execute(stmt);
 	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	printf("sent %d\n", f.mysql_send_query(my, "do 1", 4));
+	printf("sent %d\n", f.mysql_send_query(my, sql, strlen(sql)));
 	printf("used %d\n", f.mysql_use_result(my) != NULL);
 	printf("read %d", f.mysql_read_query_result(my));
 	printf(" errno %u %s\n", f.mysql_errno(my), f.mysql_sqlstate(my));
+	f.mysql_free_result(f.mysql_store_result(my));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
@@ -987,7 +988,8 @@ odd_orders(void)
 	details_of_cursors();
 	unread_help();
 	null_of_a_sign();
-	failure_meanwhile();
+	failure_meanwhile("do 1");
+	failure_meanwhile("select 2");
 	failed_user();
 }
 #endif
