@@ -295,6 +295,9 @@ take_next(struct cmy_stmt *st, struct cmy_session *s)
 {
 	MYSQL *my = s->my;
 
+#if !CMY_ORACLE
+	cmy_rows_drop(st); /* those that were stored */
+#endif
 	st->pub.result.rows = 0;
 	if (CMY_ORACLE || my->field_count > 0)
 		st->pub.bind_result_done = 0;
@@ -303,7 +306,8 @@ take_next(struct cmy_stmt *st, struct cmy_session *s)
 	st->pub.field_count = 0;
 #if !CMY_ORACLE
 	cmy_stmt_take_status(st);
-	st->pub.state = MYSQL_STMT_FETCH_DONE;
+	if (!cmy_mysql_stmt_more_results(&st->pub))
+		st->pub.state = MYSQL_STMT_FETCH_DONE;
 #endif
 	return 0;
 }
@@ -365,13 +369,14 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 	}
 	if (!cmy_mysql_stmt_more_results(stmt))
 		return -1;
-	cmy_rows_drop(st);
-	cmy_clear(s->my);
-	if (stmt->state < MYSQL_STMT_FETCH_DONE)
+	if (stmt->state > MYSQL_STMT_EXECUTED && stmt->state < MYSQL_STMT_FETCH_DONE) {
+		cmy_clear(s->my);
 		cmy_stmt_clear(stmt);
+		cmy_rows_give_up(st);
+		cmy_long_unmark(st);
+	}
 	stmt->state = MYSQL_STMT_WAITING_USE_OR_STORE;
-	s->my->affected_rows = MYSQL_COUNT_ERROR;
-	if (s->state != CMY_MORE || cmy_next_head(s) < 0) {
+	if (cmy_mysql_next_result(s->my) != 0) {
 		stmt->state = MYSQL_STMT_FETCH_DONE;
 		cmy_stmt_take_error(stmt);
 		return 1;

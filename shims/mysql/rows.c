@@ -327,6 +327,38 @@ cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s)
 	st->pub.result.rows = 0;
 }
 
+#if !CMY_ORACLE
+void
+cmy_rows_give_up(struct cmy_stmt *st)
+{
+	MYSQL_STMT *stmt = &st->pub;
+	MYSQL *my = stmt->mysql;
+
+	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE) {
+		stmt->state = MYSQL_STMT_USER_FETCHING;
+		if (my->status != (stmt->cursor_exists ? MYSQL_STATUS_READY
+						       : MYSQL_STATUS_STMT_RESULT))
+			cmy_error(my, CR_COMMANDS_OUT_OF_SYNC, NULL);
+	}
+	if (my->status == MYSQL_STATUS_READY || stmt->field_count == 0)
+		return;
+	cmy_rows_flush(my->extension);
+	stmt->state = MYSQL_STMT_FETCH_DONE;
+}
+
+void
+cmy_rows_give_up_all(struct cmy_stmt *st)
+{
+	const struct cmy_session *s = st->pub.mysql->extension;
+
+	cmy_rows_give_up(st);
+	while (st->pub.field_count > 0 && s->state == CMY_MORE &&
+		cmy_mysql_stmt_next_result(&st->pub) == 0)
+		cmy_rows_give_up(st);
+	cmy_stmt_take_status(st);
+}
+#endif
+
 /* ---- what the program calls ---- */
 
 /* Whether the program may fetch now. */
@@ -372,7 +404,6 @@ end_fetching(struct cmy_stmt *st, int r)
 		!is_end_known(&st->pub)) {
 		if (st->pub.mysql)
 			cmy_clear(st->pub.mysql);
-		cmy_stmt_clear(&st->pub);
 		st->pub.result.rows = 0;
 	}
 #endif
@@ -620,51 +651,44 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	return 0;
 }
 #else
+/* The originals have more rows of a cursor than were fetched: the rest of a portion. 0: they have none. */
+static uint64_t
+end_of_portion(const struct cmy_stmt *st)
+{
+	uint64_t rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
+	uint64_t end = (st->next / rows + 1) * rows, n;
+
+	if (st->reading != CMY_READ_BATCHES || st->next % rows == 0)
+		return 0;
+	n = cenote_result_n_rows(st->res);
+	if (st->next >= n)
+		return 0;
+	return end < n ? end : n;
+}
+
 my_bool
 cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
-	int is_stream = st->reading == CMY_READ_STREAM;
-	int is_stored = stmt->result_cursor != NULL;
-	int is_waiting = !is_stored && stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE;
+	uint64_t end = end_of_portion(st);
 
 	if (!cmy_stmt_connection(stmt))
 		return 1;
 	clear_both(stmt);
-	/* sic: it begins to read what it then drops, or what could not be stored */
-	if (is_waiting)
-		stmt->state = MYSQL_STMT_USER_FETCHING;
-	if (is_waiting &&
-		stmt->mysql->status != (stmt->cursor_exists ? MYSQL_STATUS_READY
-							    : MYSQL_STATUS_STMT_RESULT))
-		cmy_error(stmt->mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
-	if (stmt->field_count > 0 && stmt->mysql->status != MYSQL_STATUS_READY)
-		cmy_rows_flush(session_of(st));
-	if (is_stream || is_stored)
+	if (stmt->result_cursor || end > 0) {
 		stmt->state = MYSQL_STMT_FETCH_DONE;
-	if (is_stored)
 		stmt->result.rows = 0;
-	if (is_stream || is_stored || st->reading == CMY_READ_BATCHES)
+	}
+	/* behind that the cursor goes on */
+	if (end > 0)
+		st->next = end;
+	else if (stmt->result_cursor)
 		cmy_rows_drop(st);
+	cmy_rows_give_up(st);
 	cmy_long_unmark(st);
 	return 0;
 }
 #endif
-
-/* As after the answer to COM_STMT_RESET. */
-static void
-tell_reset(MYSQL_STMT *stmt)
-{
-	MYSQL *my = stmt->mysql;
-
-	my->info = NULL;
-#if CMY_ORACLE
-	cmy_tell_done(my);
-#else
-	my->affected_rows = MYSQL_COUNT_ERROR;
-	cmy_stmt_take_status(cmy_stmt(stmt));
-#endif
-}
 
 #if CMY_ORACLE
 /* A failed fetch makes Oracle's library take a statement for prepared. */
@@ -682,35 +706,63 @@ refuse_reset(MYSQL_STMT *stmt)
 	stmt->state = MYSQL_STMT_INIT_DONE;
 	return 1;
 }
-#endif
 
 my_bool
 cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
 
-	if (!CMY_ORACLE && stmt->stmt_id == 0)
-		return 0;
 	if (!cmy_stmt_connection(stmt))
 		return 1;
-#if CMY_ORACLE
 	if (stmt->state == CMY_STMT_NEW)
 		return 0;
 	if (!st->prepared)
 		return cmy_bool(refuse_reset(stmt));
-#endif
 	clear_both(stmt);
-	if (!CMY_ORACLE && stmt->field_count > 0 &&
-		stmt->mysql->status != MYSQL_STATUS_READY && session_of(st)->using != st)
-		cmy_rows_flush(session_of(st));
 	if (st->reading != CMY_READ_STORED)
 		cmy_rows_drop_all(st);
-	if (CMY_ORACLE)
-		st->reading = CMY_READ_NOTHING;
+	st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
 	/* what was wrong with the rows that were left is not told, unless that was the end of the connection */
 	if (stmt->mysql->net.CMY_VIO)
 		clear_both(stmt);
-	tell_reset(stmt);
+	stmt->mysql->info = NULL;
+	cmy_tell_done(stmt->mysql);
 	return (my_bool)cmy_long_forget(st);
 }
+#else
+/* COM_STMT_RESET, which the pool sends where there is something that the server is to forget. */
+static int
+reset_at_server(struct cmy_stmt *st)
+{
+	MYSQL *my = st->pub.mysql;
+
+	if (!my->net.CMY_VIO)
+		return 0;
+	if (session_of(st)->state != CMY_IDLE)
+		return out_of_sync(&st->pub);
+	/* what was wrong with the rows that were left is not told */
+	note_command(my);
+	return cmy_long_forget(st);
+}
+
+my_bool
+cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	int r;
+
+	if (stmt->stmt_id == 0 || stmt->stmt_id == (unsigned long)-1)
+		return 0;
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+	clear_both(stmt);
+	cmy_rows_give_up_all(st);
+	if (st->reading != CMY_READ_STORED)
+		cmy_rows_drop(st);
+	r = reset_at_server(st);
+	stmt->state = MYSQL_STMT_PREPARED;
+	cmy_stmt_take_status(st);
+	return cmy_bool(r);
+}
+#endif

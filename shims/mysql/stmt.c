@@ -416,19 +416,6 @@ prepare_anew(struct cmy_stmt *st, const char *query, size_t length)
 	return take_shape(st, s);
 }
 
-#if !CMY_ORACLE
-/* Further results of a procedure, where it is the one that was run. */
-static void
-forget_more(struct cmy_stmt *st)
-{
-	struct cmy_session *s = cmy_session(st->pub.mysql);
-
-	if (st->may_give_several && st->pub.state > CMY_STMT_PREPARED &&
-		s->state == CMY_MORE)
-		cmy_rows_drop_more(st, s);
-}
-#endif
-
 int
 cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length)
 {
@@ -451,9 +438,8 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 #if CMY_ORACLE
 		cmy_rows_drop(st);
 #else
-		cmy_rows_drop_all(st);
-		forget_more(st);
-		cmy_stmt_take_status(st);
+		cmy_rows_give_up_all(st);
+		cmy_rows_drop(st);
 #endif
 		unprepare(st);
 	}
@@ -536,6 +522,30 @@ cmy_mysql_stmt_warning_count(MYSQL_STMT *stmt)
 }
 #endif
 
+#if !CMY_ORACLE
+/* COM_STMT_CLOSE: libcenote closes it by itself. What is left is read only where the statement has rows in hand. */
+static int
+close_at_server(struct cmy_stmt *st)
+{
+	MYSQL *my = st->pub.mysql;
+
+	cmy_clear(my);
+	if (my->status != MYSQL_STATUS_READY) {
+		cmy_rows_flush(my->extension);
+		cmy_drain(my->extension);
+	}
+	if (st->pub.stmt_id == 0)
+		return 0;
+	if (my->server_status & SERVER_MORE_RESULTS_EXISTS) {
+		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	my->info = NULL;
+	my->affected_rows = MYSQL_COUNT_ERROR;
+	return 0;
+}
+#endif
+
 /* ---- attributes ---- */
 
 #if !CMY_ORACLE
@@ -543,7 +553,9 @@ static void
 set_prebind_params(struct cmy_stmt *st, unsigned n)
 {
 	if (st->pub.state != CMY_STMT_NEW) {
-		cmy_rows_drop_all(st);
+		cmy_rows_give_up_all(st);
+		cmy_rows_drop(st);
+		(void)close_at_server(st);
 		unprepare(st);
 	}
 	/* those of a text that could not be prepared */
@@ -685,31 +697,50 @@ cmy_mysql_stmt_attr_get(MYSQL_STMT *stmt, enum enum_stmt_attr_type attr_type, vo
 
 /* ---- the end ---- */
 
+#if CMY_ORACLE
+/* What the connection knows of it. */
+static int
+leave_connection(struct cmy_stmt *st)
+{
+	MYSQL *my = st->pub.mysql;
+
+	cmy_rows_drop_all(st);
+	if (st->pub.state != CMY_STMT_NEW) {
+		cmy_rows_flush(my->extension);
+		cmy_drain(my->extension);
+	}
+	cmy_clear(my);
+	if (st->pub.state != CMY_STMT_NEW) {
+		my->info = NULL;
+		my->affected_rows = MYSQL_COUNT_ERROR;
+	}
+	return 0;
+}
+#else
+static int
+leave_connection(struct cmy_stmt *st)
+{
+	if (st->pub.mysql->net.CMY_VIO)
+		cmy_rows_give_up_all(st);
+	return close_at_server(st);
+}
+#endif
+
 my_bool
 cmy_mysql_stmt_close(MYSQL_STMT *stmt)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
-	struct cmy_session *s;
+	int r = 0;
 
 	if (!stmt)
 		return 1;
-	s = cmy_session(stmt->mysql);
-	cmy_rows_drop_all(st);
-	if (s && stmt->state != CMY_STMT_NEW) {
-		cmy_rows_flush(s);
-		cmy_drain(s);
-	}
 	if (stmt->mysql) {
-		cmy_clear(stmt->mysql);
-		if (CMY_ORACLE ? stmt->state != CMY_STMT_NEW : stmt->stmt_id != 0) {
-			stmt->mysql->info = NULL;
-			stmt->mysql->affected_rows = MYSQL_COUNT_ERROR;
-		}
+		r = leave_connection(st);
 		delist(stmt->mysql, &stmt->list);
 	}
-	cenote_result_destroy(st->res);
+	cmy_rows_drop(st);
 	unprepare(st);
 	cenote_params_destroy(st->params);
 	free(st);
-	return 0;
+	return cmy_bool(r);
 }

@@ -188,6 +188,13 @@ void cmy_rows_drop(struct cmy_stmt *st);
 void cmy_rows_flush(struct cmy_session *s);
 /* Nor any other one of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
+#if !CMY_ORACLE
+/* As Connector/C gives up what is still to be read: sic, whoever's the rows are. What is wrong with them the
+ * connection is told. */
+void cmy_rows_give_up(struct cmy_stmt *st);
+/* And all results behind them, if the statement was executed: as if the program had asked for each. */
+void cmy_rows_give_up_all(struct cmy_stmt *st);
+#endif
 /* Only these others: the rows before them are dropped, and they follow. */
 void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 

@@ -979,6 +979,143 @@ failure_meanwhile(const char *sql)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
+/* The first of a CALL's results was read to its end, others wait. */
+static MYSQL_STMT *
+begin_call(const char *sql)
+{
+	MYSQL_STMT *call = f.mysql_stmt_init(my);
+
+	must(f.mysql_stmt_prepare(call, sql, strlen(sql)) == 0, sql);
+	must(f.mysql_stmt_execute(call) == 0, sql);
+	while (f.mysql_stmt_fetch(call) == 0)
+		;
+	show(call, "begun", 0);
+	return call;
+}
+
+/* Another statement, which may read what a CALL has left: if it was executed, and has columns. */
+static void
+others_results(const char *sql, int is_executed, int is_reset)
+{
+	MYSQL_STMT *call, *other = f.mysql_stmt_init(my);
+
+	prepare(other, sql);
+	if (is_executed)
+		execute(other);
+	while (is_executed && f.mysql_stmt_fetch(other) == 0)
+		;
+	call = begin_call("call stmt_three()");
+	if (is_reset)
+		show(other, "reset", f.mysql_stmt_reset(other) != 0);
+	printf("closed %d\n", f.mysql_stmt_close(other));
+	say_bits("closed");
+	query("do 3");
+	show(call, "next", f.mysql_stmt_next_result(call));
+	printf("closed %d\n", f.mysql_stmt_close(call));
+	query("select 4");
+}
+
+/* What was left of a CALL is read when its statement is given something else to do. */
+static void
+own_results(void)
+{
+	MYSQL_STMT *stmt = begin_call("call stmt_three()");
+
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	stmt = begin_call("call stmt_three()");
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "selct", 5));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	stmt = begin_call("call stmt_fails()");
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	stmt = begin_call("call stmt_fails()");
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "select 1", 8));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* The result before it is still there. */
+static void
+failing_result(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
+
+	prepare(stmt, "call stmt_fails()");
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	f.mysql_stmt_data_seek(stmt, 0);
+	fetch(stmt);
+	prepare(other, "do 1");
+	execute(other);
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(other, "next", f.mysql_stmt_next_result(other));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(other));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+results_in_odd_orders(void)
+{
+	run("create or replace procedure stmt_three() begin "
+	    "select 1; select cast('x' as signed); select 3; end");
+	run("create or replace procedure stmt_fails() begin select 'first' as a; "
+	    "signal sqlstate '45000' set message_text = 'failed'; end");
+	for (int is_reset = 0; is_reset < 2; is_reset++) {
+		others_results("do 1", 1, is_reset);
+		others_results("select 1", 0, is_reset);
+		others_results("select 1", 1, is_reset);
+	}
+	own_results();
+	failing_result();
+	run("drop procedure stmt_three");
+	run("drop procedure stmt_fails");
+}
+
+/* Places in what has come of its rows are the original's own. */
+static void
+show_cursor(MYSQL_STMT *stmt, const char *what, int r)
+{
+	printf("%s: %d errno %u connection %u state %d rows %llu affected %lld\n", what,
+		r, f.mysql_stmt_errno(stmt), f.mysql_errno(my), (int)stmt->state,
+		(unsigned long long)f.mysql_stmt_num_rows(stmt),
+		(long long)f.mysql_stmt_affected_rows(stmt));
+}
+
+/* Of its rows those are gone that had come with the last one that was fetched. */
+static void
+freed_cursor(unsigned long rows)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
+	prepare(stmt, "select seq from seq_1_to_9");
+	for (int n = 0; n < 4; n++) {
+		execute(stmt);
+		bind_text(stmt);
+		for (int i = 0; i < n; i++)
+			printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+		show_cursor(stmt, "freed", f.mysql_stmt_free_result(stmt));
+		show_cursor(stmt, "fetched", f.mysql_stmt_fetch(stmt));
+		if ((unsigned)n % rows != 0)
+			show_cursor(stmt, "stored", f.mysql_stmt_store_result(stmt));
+		while (f.mysql_stmt_fetch(stmt) == 0)
+			printf("got %s\n", text);
+		show_cursor(stmt, "read", 0);
+	}
+	execute(stmt);
+	for (int i = 0; i < 9; i++)
+		(void)f.mysql_stmt_fetch(stmt);
+	(void)f.mysql_stmt_fetch_column(stmt, NULL, 7, 0);
+	show_cursor(stmt, "behind the last", f.mysql_stmt_fetch(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 static void
 odd_orders(void)
 {
@@ -990,6 +1127,9 @@ odd_orders(void)
 	null_of_a_sign();
 	failure_meanwhile("do 1");
 	failure_meanwhile("select 2");
+	results_in_odd_orders();
+	for (unsigned long rows = 1; rows < 4; rows++)
+		freed_cursor(rows);
 	failed_user();
 }
 #endif
