@@ -63,6 +63,7 @@ struct cenote_result {
 	uint8_t has_more; /* another result of the same request follows */
 	uint8_t at; /* which of `rows` the program reads */
 	uint8_t effect; /* enum cnc_effect of its statement */
+	uint8_t tx; /* enum cenote_tx, of a synchronisation point */
 	int status; /* CN_STREAM_FAILED: what cenote_result_next() returns */
 	uint32_t request; /* that of the statement, or of the last FETCH */
 	uint32_t portal;

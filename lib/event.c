@@ -608,6 +608,16 @@ keep_carry(cenote_conn *conn, const struct cnp_str *carry)
 }
 
 static int
+add_sync(cenote_conn *conn, struct cn_request *req, uint8_t tx)
+{
+	int r = add_plain(conn, req, CENOTE_RESULT_SYNC, NULL);
+
+	if (r == CENOTE_OK)
+		req->last->tx = tx;
+	return r;
+}
+
+static int
 on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
 	const struct cnp_ready *ready = &ev->msg.as.ready;
@@ -617,7 +627,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req && req->code == CNP_MSG_SYNC && req->is_hidden)
 		conn->is_syncing = 0;
 	if (r == CENOTE_OK && req && req->code == CNP_MSG_SYNC && !req->is_hidden)
-		r = add_plain(conn, req, CENOTE_RESULT_SYNC, NULL);
+		r = add_sync(conn, req, ready->tx);
 	if (r < 0)
 		return r;
 	conn->tx = ready->tx;

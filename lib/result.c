@@ -126,6 +126,7 @@ cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
 	res->mem = *mem;
 	res->kind = kind;
 	res->affected = -1;
+	res->tx = CENOTE_TX_UNKNOWN;
 	cnc_arena_init(&res->params_arena, &res->mem);
 	res->columns = cn_columns_ref(columns);
 	for (int i = 0; i < 2; i++)
@@ -647,6 +648,12 @@ uint32_t
 cenote_result_server_status(const cenote_result *res)
 {
 	return res ? res->server_status : 0;
+}
+
+int
+cenote_result_tx_state(const cenote_result *res)
+{
+	return res ? res->tx : CENOTE_TX_UNKNOWN;
 }
 
 uint32_t

@@ -1078,6 +1078,9 @@ CENOTE_API uint32_t cenote_result_flags(const cenote_result *res);
 /** The server's own status bits as of this result (MySQL's SERVER_STATUS_…), 0 where it has
  *  none.   Since: 0.1 */
 CENOTE_API uint32_t cenote_result_server_status(const cenote_result *res);
+/** Transaction state at a synchronisation point, behind which others may have been answered
+ *  since: enum cenote_tx; CENOTE_TX_UNKNOWN of any other result.   Since: 0.1 */
+CENOTE_API int cenote_result_tx_state(const cenote_result *res);
 
 /** Command tag ("SELECT 3", "CREATE TABLE"); "" if unknown. Borrowed.   Since: 0.1 */
 CENOTE_API const char *cenote_result_tag(const cenote_result *res);

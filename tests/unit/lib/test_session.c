@@ -878,6 +878,40 @@ a_notice_handler_can_tell_whose_notice_it_is(void **state)
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
 }
 
+static int
+tx_of_next(struct fixture *f)
+{
+	cenote_result *res;
+	int tx;
+
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+	tx = cenote_result_tx_state(res);
+	cenote_result_destroy(res);
+	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	return tx;
+}
+
+static void
+a_synchronisation_point_tells_of_its_own_transaction(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_begin(f->conn, 0, 0), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
+	while (cenote_n_answered(f->conn) < 4)
+		assert_true(cenote_process(f->conn) >= 0);
+	assert_int_equal(cenote_tx_state(f->conn), CENOTE_TX_IDLE);
+	assert_int_equal(tx_of_next(f), CENOTE_TX_UNKNOWN);
+	assert_int_equal(tx_of_next(f), CENOTE_TX_OPEN);
+	assert_int_equal(tx_of_next(f), CENOTE_TX_UNKNOWN);
+	assert_int_equal(tx_of_next(f), CENOTE_TX_IDLE);
+	assert_int_equal(cenote_result_tx_state(NULL), CENOTE_TX_UNKNOWN);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+}
+
 static void
 a_safe_cancel_takes_no_memory_and_tells_why_not(void **state)
 {
@@ -1049,6 +1083,7 @@ main(void)
 		TEST(bad_options_are_refused),
 		TEST(notices_reach_the_handler),
 		TEST(a_notice_handler_can_tell_whose_notice_it_is),
+		TEST(a_synchronisation_point_tells_of_its_own_transaction),
 		TEST(cancel_hits_its_own_request_only),
 		TEST(a_safe_cancel_takes_no_memory_and_tells_why_not),
 		TEST(a_session_is_suspended_and_resumed_with_its_result),
