@@ -405,8 +405,8 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	case CENOTE_RESULT_SKIPPED:
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	case CENOTE_RESULT_SYNC:
+		conn->transaction = cenote_result_tx_state(from);
 		cpq_trace_ready(conn);
-		conn->transaction = cenote_tx_state(conn->session);
 		cpq_parameters_settle(conn);
 		conn->pipeline = PQ_PIPELINE_ON;
 		return cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_SYNC);

@@ -653,7 +653,6 @@ void
 cpq_trace_ready(PGconn *conn)
 {
 	struct line l;
-	int tx;
 
 	if (conn->trace == NULL || conn->session == NULL)
 		return;
@@ -662,11 +661,10 @@ cpq_trace_ready(PGconn *conn)
 	/* libpq does not trace what ends the answer of a function */
 	if (is_function(conn))
 		return;
-	tx = cenote_tx_state(conn->session);
 	begin(conn, &l, "ReadyForQuery\t");
-	put_byte(&l, (char)(tx == CENOTE_TX_OPEN      ? 'T'
-			     : tx == CENOTE_TX_FAILED ? 'E'
-						      : 'I'));
+	put_byte(&l, (char)(conn->transaction == CENOTE_TX_OPEN      ? 'T'
+			     : conn->transaction == CENOTE_TX_FAILED ? 'E'
+								     : 'I'));
 	end(conn, 'B', &l);
 }
 

@@ -132,6 +132,10 @@ static const struct scene scenes[] = {
 		CONNECT(""), ON(copy_begin, "copy (select g, repeat('x', 100) from generate_series(1, 300) g) to stdout"),
 		DO(getline_async), DO(get_copy_data), BY(copy_begin, 1, 3, 1),
 		DO(getline_async), DO(drain), END } },
+	{ "a trace of a transaction that fails behind the next Sync", {
+		CONNECT(""), ON(exec, "begin"), ON(exec, "set datestyle to sql"), DO(trace),
+		DO(enter_pipeline), DO(sync), ON(send_params, "selct"), DO(sync),
+		DO(read_ahead), DO(get_result), DO(drain), DO(drain), END } },
 };
 /* clang-format on */
 
