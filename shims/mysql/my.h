@@ -378,6 +378,8 @@ void cmy_result_forget(struct cmy_session *s);
 
 /* What Oracle's library takes from the answer to a command that is no statement; MariaDB's leaves it. */
 void cmy_tell_done(MYSQL *my);
+/* The server's status, as it comes with an answer that the pool does not pass on. */
+void cmy_take_known_status(struct cmy_session *s);
 
 /* ---- stmt.c ---- */
 

@@ -134,6 +134,7 @@ note_portion(struct cmy_stmt *st)
 	if (st->reading != CMY_READ_BATCHES || st->next % rows != 0 || !my)
 		return;
 	note_command(my);
+	cmy_take_known_status(my->extension);
 	/* the warnings of the command before are not its own */
 	cmy_stmt_warnings(st, my, 0);
 }

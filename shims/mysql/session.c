@@ -49,7 +49,7 @@ set_autocommit(struct cmy_session *s, int on)
 }
 
 static int
-login_again(struct cmy_session *s, const char *user, const char *passwd, const char *db)
+ask_for_login(struct cmy_session *s, const char *user, const char *passwd, const char *db)
 {
 	int r;
 
@@ -60,14 +60,31 @@ login_again(struct cmy_session *s, const char *user, const char *passwd, const c
 	return cmy_check(s, r);
 }
 
+/* The settings that come with it are not told to the program, and no choice of a character set. */
+static int
+login_again(struct cmy_session *s, const char *user, const char *passwd, const char *db)
+{
+	const MARIADB_CHARSET_INFO *charset = s->my->charset;
+	int was_untracked = s->is_untracked, r;
+
+	s->is_untracked = 1;
+	r = ask_for_login(s, user, passwd, db);
+	s->is_untracked = was_untracked;
+	s->my->charset = charset;
+	return r;
+}
+
 /* ---- what an answer leaves ---- */
 
-/* Such an answer comes with the server's status, of which nothing else changes without the library's knowing. */
-static void
-take_transaction(struct cmy_session *s)
+/* Of that nothing else changes without the library's knowing. */
+void
+cmy_take_known_status(struct cmy_session *s)
 {
 	int tx = cenote_tx_state(s->conn);
 
+	if (s->has_lost_settings)
+		s->my->server_status = cmy_first_status(s);
+	s->has_lost_settings = 0;
 	s->my->server_status &= ~SERVER_STATUS_IN_TRANS;
 	if (tx == CENOTE_TX_OPEN || tx == CENOTE_TX_FAILED)
 		s->my->server_status |= SERVER_STATUS_IN_TRANS;
@@ -79,7 +96,7 @@ cmy_tell_done(MYSQL *my)
 	if (!CMY_ORACLE)
 		return;
 	cmy_track_begin(my->extension);
-	take_transaction(my->extension);
+	cmy_take_known_status(my->extension);
 	my->affected_rows = 0;
 	my->insert_id = 0;
 	my->warning_count = 0;
@@ -283,7 +300,7 @@ cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
 		return 1;
 	if (CMY_ORACLE) {
 		cmy_track_begin(s);
-		take_transaction(s);
+		cmy_take_known_status(s);
 		my->warning_count = 0;
 	}
 	if (on)

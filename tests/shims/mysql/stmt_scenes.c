@@ -427,6 +427,24 @@ cursors(void)
 	run("drop table stmt_cursor");
 }
 
+/* A statement that fails ends a transaction, which the next answer tells. */
+static void
+cursors_and_transactions(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	run("begin");
+	prepare(stmt, "select 1");
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("failed %d\n", f.mysql_query(my, "truncate nowhere"));
+	for (int i = 0; i < 2; i++)
+		printf("fetched %d, in a transaction %d\n", f.mysql_stmt_fetch(stmt),
+			(my->server_status & SERVER_STATUS_IN_TRANS) != 0);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 /* All results of a CALL. */
 static void
 take_all(MYSQL_STMT *stmt)
@@ -1145,6 +1163,7 @@ static const struct {
 	{ "stmt_changes", changes },
 	{ "stmt_two", two_statements },
 	{ "stmt_cursors", cursors },
+	{ "stmt_cursors_and_transactions", cursors_and_transactions },
 	{ "stmt_procedures", procedures },
 	{ "stmt_procedures_unread", procedures_unread },
 	{ "stmt_failures", failures },

@@ -231,6 +231,35 @@ answers_without_a_word_tell_of_the_transaction(void **state)
 	}
 }
 
+static void
+rows_of_a_cursor_tell_of_the_transaction(void **state)
+{
+	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
+
+	(void)state;
+	run("begin");
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_not_equal(f.mysql_query(my, "truncate nowhere"), 0);
+	assert_int_not_equal(my->server_status & SERVER_STATUS_IN_TRANS, 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(my->server_status & SERVER_STATUS_IN_TRANS, 0);
+	f.mysql_stmt_close(stmt);
+}
+
+static void
+a_change_of_user_that_fails_leaves_settings(void **state)
+{
+	(void)state;
+	run("set names latin1, autocommit = 0");
+	f.mysql_set_character_set(my, "latin1");
+	assert_int_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
+	assert_int_equal(f.mysql_change_user(my, "app", NULL, "nowhere"), 1);
+	assert_int_equal(f.mysql_errno(my), 1044);
+	assert_string_equal(f.mysql_character_set_name(my), "latin1");
+	assert_int_equal(f.mysql_select_db(my, "app"), 0);
+	assert_int_not_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
+}
+
 /* With the options that go with it: the second attempt fails for what the first was told to do. */
 static void
 flags_of_an_attempt_that_failed_are_kept(void **state)
@@ -321,6 +350,8 @@ main(void)
 		TEST(rows_of_a_call_tell_nothing_before_their_end),
 		TEST(answers_without_a_word_end_what_was_told),
 		TEST(answers_without_a_word_tell_of_the_transaction),
+		TEST(rows_of_a_cursor_tell_of_the_transaction),
+		TEST(a_change_of_user_that_fails_leaves_settings),
 		TEST(flags_of_an_attempt_that_failed_are_kept),
 		TEST(a_character_set_that_is_none_is_missed_again),
 	};

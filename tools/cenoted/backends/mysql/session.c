@@ -614,7 +614,9 @@ cnd_my_change_user(
 		r = cnd_my_failed(s, NULL);
 		s->has_failed_user = r == CENOTE_ERR_SERVER;
 		/* the transaction and the settings are gone all the same */
-		if (s->has_failed_user && cnd_my_refresh_status(s->my, s->is_single) != 0)
+		if (s->has_failed_user &&
+			(cnd_my_refresh_status(s->my, s->is_single) != 0 ||
+				tell_settings(s) < 0))
 			s->is_lost = 1;
 		return r;
 	}
