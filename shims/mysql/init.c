@@ -111,12 +111,25 @@ cmy_session_free(struct cmy_session *s)
 	free(s);
 }
 
+#if CMY_ORACLE
+/* sic: it takes an error of these numbers (of a file that is not there, ENOENT) for what it calls so on a socket. */
+#define SOCKET_UNUSABLE     2
+#define SOCKET_NOT_WRITABLE 4
+
+static int
+loses_statements(const NET *net)
+{
+	return net->CMY_VIO && net->last_errno != SOCKET_UNUSABLE &&
+	       net->last_errno != SOCKET_NOT_WRITABLE;
+}
+#endif
+
 static void
 session_end(struct cmy_session *s)
 {
 	cmy_fibre_cancel(s);
 #if CMY_ORACLE
-	if (s->my->net.CMY_VIO)
+	if (loses_statements(&s->my->net))
 		cmy_stmts_prune(s);
 #endif
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_close"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "library.h"
@@ -260,6 +261,64 @@ a_change_of_user_that_fails_leaves_settings(void **state)
 	assert_int_not_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
 }
 
+/* As of a file that is not there: ENOENT is 2. */
+static int
+refuse_file(void **handle, const char *name, void *user)
+{
+	(void)name;
+	(void)user;
+	*handle = NULL;
+	return 1;
+}
+
+static int
+read_nothing(void *handle, char *buffer, unsigned size)
+{
+	(void)handle;
+	(void)buffer;
+	(void)size;
+	return 0;
+}
+
+static void
+end_nothing(void *handle)
+{
+	(void)handle;
+}
+
+static int
+say_number(void *handle, char *text, unsigned size)
+{
+	(void)handle;
+	snprintf(text, size, "none");
+	return 2;
+}
+
+static void
+statements_are_closed_behind_an_error_of_a_file(void **state)
+{
+	unsigned on = 1;
+	MYSQL_STMT *stmt;
+
+	(void)state;
+	f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
+	f.mysql_set_local_infile_handler(
+		my, refuse_file, read_nothing, end_nothing, say_number, NULL);
+	for (int i = 0; i < 2; i++) {
+		stmt = prepare("select 1");
+		if (i == 0)
+			assert_int_not_equal(f.mysql_query(my, "load data local infile "
+							       "'none' into table t"),
+				0);
+		f.mysql_close(my);
+		assert_int_equal(f.mysql_stmt_errno(stmt), i == 0 ? 2056 : 2013);
+		f.mysql_stmt_close(stmt);
+		my = f.mysql_init(NULL);
+		assert_non_null(f.mysql_real_connect(
+			my, NULL, "app", NULL, "app", 0, rig.server.socket, 0));
+	}
+}
+
 /* With the options that go with it: the second attempt fails for what the first was told to do. */
 static void
 flags_of_an_attempt_that_failed_are_kept(void **state)
@@ -352,6 +411,7 @@ main(void)
 		TEST(answers_without_a_word_tell_of_the_transaction),
 		TEST(rows_of_a_cursor_tell_of_the_transaction),
 		TEST(a_change_of_user_that_fails_leaves_settings),
+		TEST(statements_are_closed_behind_an_error_of_a_file),
 		TEST(flags_of_an_attempt_that_failed_are_kept),
 		TEST(a_character_set_that_is_none_is_missed_again),
 	};
