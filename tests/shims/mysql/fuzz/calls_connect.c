@@ -140,6 +140,7 @@ fz_close_conn(struct fz *z, struct fz_conn *c)
 	c->is_async = 0;
 	c->is_sent = 0;
 	c->has_listed = 0;
+	c->has_selected = 0;
 	c->was_connected = 0;
 	c->state[0] = '\0';
 }
@@ -172,6 +173,7 @@ fz_select_db(struct fz *z, const uint32_t n[4])
 
 	fz_say(z, " %s", db);
 	FZ_DO(z, z->at->my, r, mysql_select_db, z->at->my, db);
+	z->at->has_selected |= r == 0;
 	fz_gave_status(z, r);
 }
 
@@ -359,6 +361,9 @@ fz_track(struct fz *z, const uint32_t n[4])
 		/* which Oracle's protocol also tells behind rows, and the pool's with what gives none */
 		if (type == SESSION_TRACK_TRANSACTION_STATE &&
 			(CMY_ORACLE || z->at->has_listed))
+			continue;
+		if (type == SESSION_TRACK_STATE_CHANGE && CMY_ORACLE &&
+			z->at->has_selected)
 			continue;
 		count = collect(z, (enum enum_session_state_type)type, list);
 

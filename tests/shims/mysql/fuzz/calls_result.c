@@ -56,6 +56,7 @@ fz_query(struct fz *z, const uint32_t n[4])
 	else
 		FZ_DO(z, z->at->my, r, mysql_real_query, z->at->my, sql,
 			(unsigned long)strlen(sql));
+	z->at->has_selected = 0;
 	fz_gave_answer(z, r);
 }
 

@@ -68,6 +68,7 @@ take_text(struct fz_stmt *s, const char *sql)
 	s->sql = sql;
 	s->has_old_columns |= s->has_columns;
 	s->was_run = 0;
+	s->has_failed_cursor = 0;
 	s->is_bound = 0;
 	forget_values(s);
 	forget_columns(s);
@@ -122,6 +123,8 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 	}
 	z->stmt->was_run |= r == 0;
 	z->stmt->has_cursor = z->stmt->stmt->flags != 0;
+	z->stmt->has_failed_cursor = z->stmt->has_cursor && r != 0 &&
+				     z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR;
 	z->stmt->offset = NULL;
 	fz_gave_status(z, r);
 }
@@ -150,6 +153,7 @@ fz_stmt_fetch(struct fz *z, const uint32_t n[4])
 	while (left-- > 0 && (r == 0 || r == MYSQL_DATA_TRUNCATED)) {
 		FZ_DO(z, s->stmt, r, mysql_stmt_fetch, s->stmt);
 		s->has_new_columns = 0;
+		s->is_row_over = 0;
 		fz_gave_int(z, r);
 		if ((r == 0 || r == MYSQL_DATA_TRUNCATED) && s->has_columns)
 			fz_show_columns(z, s, z->f.mysql_stmt_field_count(s->stmt));
@@ -180,6 +184,7 @@ fz_stmt_store_result(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_store_result, z->stmt->stmt);
 	if (r == 0)
 		z->stmt->is_past_rows = 0;
+	z->stmt->is_row_over |= r == 0 && !z->stmt->has_cursor;
 	fz_gave_status(z, r);
 }
 
@@ -191,6 +196,7 @@ fz_stmt_free_result(struct fz *z, const uint32_t n[4])
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_free_result, z->stmt->stmt);
 	z->stmt->offset = NULL;
+	z->stmt->has_failed_cursor = 0;
 	fz_gave_status(z, r);
 }
 
@@ -203,6 +209,7 @@ fz_stmt_reset(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_reset, z->stmt->stmt);
 	forget_values(z->stmt);
 	z->stmt->offset = NULL;
+	z->stmt->has_failed_cursor = 0;
 	fz_gave_status(z, r);
 }
 

@@ -39,12 +39,14 @@ struct fz_stmt {
 	int is_half_bound; /* mysql_stmt_bind_param() failed */
 	int is_bound; /* mysql_stmt_bind_param() */
 	int has_cursor; /* it was executed with one */
+	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
 	int has_old_rows; /* rows were stored when another text was prepared */
 	int is_past_rows; /* rows were stored of a result before this one */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
 	int has_old_columns; /* it was called before another text was prepared */
 	int has_columns; /* mysql_stmt_bind_result() took them */
+	int is_row_over; /* the rows behind the one that was fetched were stored */
 	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
 	char state[FZ_STATE];
 };
@@ -61,6 +63,7 @@ struct fz_conn {
 	int was_connected; /* mysql_real_connect() was called */
 	int is_sent; /* mysql_send_query(): the answer was not read */
 	int has_listed; /* mysql_list_fields(): the pool's are statements, which a transaction tells of */
+	int has_selected; /* mysql_select_db(), and no query since: the pool tells of the database alone */
 	int is_calls; /* a statement called a procedure: what is left is of that */
 	const struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
 	int is_streamed; /* how many warnings there are was told before a statement's rows */

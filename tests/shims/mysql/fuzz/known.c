@@ -288,6 +288,20 @@ has_no_columns(struct fz *z)
 	return !z->stmt->has_columns;
 }
 
+/* Whether its columns had come before it failed is nothing that a pool tells. */
+static int
+has_failed_cursor(struct fz *z)
+{
+	return z->stmt->has_failed_cursor;
+}
+
+/* Its places are in what the connection has read since then. */
+static int
+is_row_over(struct fz *z)
+{
+	return z->stmt->is_row_over && z->stmt->stmt->state == MYSQL_STMT_FETCH_DONE;
+}
+
 /* It could not connect. */
 static int
 has_no_charset(struct fz *z)
@@ -435,6 +449,12 @@ static const struct known calls[] = {
 	{ FZ_stmt_metadata, FZ_stmt_metadata, is_detached, "the original ends" },
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_no_columns,
 		"the original has what lay in that memory before" },
+	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_over,
+		"the original has the places of a row that is gone" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, has_failed_cursor,
+		"the original has all rows then, which are none, or no result" },
+	{ FZ_stmt_long_data, FZ_stmt_long_data, is_half_bound,
+		"the original has the parameters in memory that it has freed" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_unprepared,
 		"the original takes the statement for prepared" },
 	{ FZ_change_user, FZ_change_user, has_more, "the original loses its place" },
