@@ -331,6 +331,7 @@ enum enum_mysql_timestamp_type {
 #define CLIENT_PS_MULTI_RESULTS  (1UL << 18)
 #define CLIENT_PLUGIN_AUTH       (1UL << 19)
 #define CLIENT_SESSION_TRACKING  (1UL << 23)
+#define CLIENT_PROGRESS          (1UL << 29) /* MariaDB's */
 #define CLIENT_REMEMBER_OPTIONS  (1UL << 31)
 
 /* MYSQL.server_status */

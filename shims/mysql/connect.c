@@ -170,8 +170,14 @@ set_session_options(struct cmy_session *s, const char *db)
 
 	if (r != CENOTE_OK)
 		return r;
-	return cenote_set_session_option(s->conn, "multi_statements",
+	r = cenote_set_session_option(s->conn, "multi_statements",
 		flags & CLIENT_MULTI_STATEMENTS ? "on" : "off");
+#if !CMY_ORACLE
+	s->asked_progress = 0;
+	if (r == CENOTE_OK)
+		r = cmy_progress_ask(s);
+#endif
+	return r;
 }
 
 static int

@@ -79,6 +79,12 @@ enum cmy_state {
 	CMY_MORE /* a result is over, and another one follows */
 };
 
+#if !CMY_ORACLE
+/* MYSQL_PROGRESS_CALLBACK: which stage of how many, and how far it is, in per cent. */
+typedef void cmy_progress_fn(const MYSQL *my, unsigned stage, unsigned n_stages,
+	double percent, const char *doing, unsigned n_doing);
+#endif
+
 /* MYSQL.extension */
 struct cmy_session {
 	const char *tag; /* &cmy_tag; must be first */
@@ -90,6 +96,8 @@ struct cmy_session {
 	cmy_status_fn *on_status; /* MARIADB_OPT_STATUS_CALLBACK; NULL: none */
 	void *status_data;
 	unsigned told_status;
+	cmy_progress_fn *on_progress; /* MYSQL_PROGRESS_CALLBACK; NULL: none */
+	int asked_progress; /* the pool was asked to tell of it */
 #endif
 	MYSQL *my;
 	long owner; /* who made it: a child that was forked must not use it */
@@ -518,5 +526,12 @@ void cmy_track_begin(struct cmy_session *s);
 /* A login came with this database, which its answer tells. NULL: with none. */
 void cmy_track_database(struct cmy_session *s, const char *db);
 void cmy_track_free(struct cmy_track *track);
+
+/* progress.c; MariaDB's only. */
+/* Before connecting: have the pool tell how far the server is, if the program wants to know. As
+ * cenote_set_session_option(). */
+int cmy_progress_ask(struct cmy_session *s);
+/* The program has set its function, perhaps when it was connected. */
+void cmy_progress_is_wanted(struct cmy_session *s);
 
 #endif

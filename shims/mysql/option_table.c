@@ -296,6 +296,17 @@ set_status_callback(struct cmy_options *o, const struct option *what, const void
 }
 
 static int
+set_progress_callback(struct cmy_options *o, const struct option *what, const void *first,
+	const void *second)
+{
+	struct cmy_session *s = o->my->extension;
+
+	memcpy(&s->on_progress, &first, sizeof(first));
+	cmy_progress_is_wanted(s);
+	return cmy_option_record(o, what, first, second);
+}
+
+static int
 set_fingerprint(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second)
 {
@@ -383,7 +394,7 @@ static const struct option table[] = {
 	{ MYSQL_ENABLE_CLEARTEXT_PLUGIN, KIND_NONE },
 	{ MYSQL_OPT_SSL_VERIFY_SERVER_CERT, KIND_BOOL },
 	{ MYSQL_OPT_SSL_ENFORCE, KIND_BOOL, IN_OPT(use_ssl) },
-	{ MYSQL_PROGRESS_CALLBACK, KIND_POINTER },
+	{ MYSQL_PROGRESS_CALLBACK, KIND_POINTER, .set = set_progress_callback },
 	{ MYSQL_OPT_NONBLOCK, KIND_SIZE, .is_optional = 1, .set = set_nonblock,
 		.get = get_nonblock },
 	{ MARIADB_OPT_SSL_FP, KIND_TEXT, .set = set_fingerprint },

@@ -8,8 +8,9 @@
 int
 cnt_rig_start(struct cnt_rig *rig)
 {
-	return cnt_rig_start_with(
-		rig, "grant process, connection admin on *.* to app@localhost");
+	return cnt_rig_start_with(rig,
+		"grant process, connection admin on *.* to app@localhost; "
+		"set global progress_report_time = 1");
 }
 
 int

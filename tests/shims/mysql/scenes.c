@@ -660,6 +660,69 @@ tracking_by_function(void)
 }
 #endif
 
+/* ---- how far the server is ---- */
+
+#if !CMY_ORACLE
+
+static struct {
+	unsigned n;
+	unsigned n_forward; /* each further than the one before */
+	unsigned last_stage;
+	double last;
+	char doing[64];
+} progress;
+
+static void
+on_progress(const MYSQL *of, unsigned stage, unsigned n_stages, double percent,
+	const char *doing, unsigned n_doing)
+{
+	if (of != my || stage == 0 || stage > n_stages || percent < 0 || percent > 100)
+		exit(1);
+	progress.n++;
+	progress.n_forward += stage > progress.last_stage || percent > progress.last;
+	progress.last_stage = stage;
+	progress.last = percent;
+	snprintf(progress.doing, sizeof(progress.doing), "%.*s", (int)n_doing, doing);
+}
+
+/* Each row takes some hundredths of a second, and the server tells of it every second. */
+static void
+show_progress(const char *when)
+{
+	memset(&progress, 0, sizeof(progress));
+	run("create temporary table slow (a int) engine = aria", 0);
+	run("insert into slow select seq from seq_1_to_100", 0);
+	run("alter table slow algorithm = copy,"
+	    " add b varchar(32) default (md5(repeat('x', 16000000)))",
+		0);
+	run("drop table slow", 0);
+	printf("%s: told %d, forward %d: %s\n", when, progress.n > 0,
+		progress.n_forward == progress.n, progress.doing);
+}
+
+static void
+progress_is_told(void)
+{
+	my = f.mysql_init(NULL);
+	(void)f.mysql_options(my, MYSQL_PROGRESS_CALLBACK, (void *)on_progress);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	show_progress("set before");
+	f.mysql_close(my);
+
+	connect_with(0);
+	(void)f.mysql_options(my, MYSQL_PROGRESS_CALLBACK, (void *)on_progress);
+	(void)f.mysql_change_user(my, "app", NULL, "app");
+	show_progress("set when connected");
+	f.mysql_close(my);
+
+	connect_with(CLIENT_PROGRESS);
+	(void)f.mysql_options(my, MYSQL_PROGRESS_CALLBACK, (void *)on_progress);
+	show_progress("with the flag");
+	f.mysql_close(my);
+}
+#endif
+
 /* ---- another session on the same connection ---- */
 
 static void
@@ -783,6 +846,7 @@ static const struct {
 	{ "tracking", tracking },
 #if !CMY_ORACLE
 	{ "tracking_by_function", tracking_by_function },
+	{ "progress_is_told", progress_is_told },
 #endif
 	{ "begun_anew", begun_anew },
 	{ "not_let_in", not_let_in },

@@ -164,6 +164,7 @@ SCENE_OF_BOTH(lists)
 SCENE(files)
 SCENE(tracking)
 SCENE(tracking_by_function)
+SCENE(progress_is_told)
 SCENE(begun_anew)
 SCENE(not_let_in)
 SCENE(connecting_takes_too_long)
@@ -208,6 +209,7 @@ main(void)
 		cmocka_unit_test(files_of_mariadb),
 		cmocka_unit_test(tracking_of_mariadb),
 		cmocka_unit_test(tracking_by_function_of_mariadb),
+		cmocka_unit_test(progress_is_told_of_mariadb),
 		cmocka_unit_test(begun_anew_of_mariadb),
 		cmocka_unit_test(not_let_in_of_mariadb),
 		cmocka_unit_test(connecting_takes_too_long_of_mariadb),

@@ -296,6 +296,12 @@ cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 }
 
 void
+cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress)
+{
+	(void)mysql_optionsv(my, MYSQL_PROGRESS_CALLBACK, progress);
+}
+
+void
 cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o)
 {
 	my_bool yes = 1, verify = (my_bool)(o->tls_verify ? 1 : 0);
@@ -450,6 +456,13 @@ cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 	(void)my;
 	(void)wait;
 	return 0;
+}
+
+void
+cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress)
+{
+	(void)my;
+	(void)progress;
 }
 
 void

@@ -37,6 +37,11 @@ typedef int cnd_my_wait_fn(my_socket fd, cnd_my_bool is_read, int timeout_ms);
 
 /* Whether the library has such a hook, and took it. */
 int cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait);
+/* What it calls when the server tells how far it is, in per cent of a stage; `doing` is borrowed. */
+typedef void cnd_my_progress_fn(const MYSQL *my, unsigned stage, unsigned n_stages,
+	double percent, const char *doing, unsigned n_doing);
+/* MariaDB's library only. */
+void cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress);
 void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
 /* Log in by nothing but the password: not by what this host has (Kerberos). MariaDB's library only. */
 void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);

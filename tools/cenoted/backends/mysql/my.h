@@ -26,6 +26,7 @@
  *     query.c       queries in the text protocol, and results of any number
  *     stmt.c        prepared statements, portals
  *     infile.c      LOAD DATA LOCAL INFILE
+ *     progress.c    how far the server is with a long statement
  *     tx.c          transactions, savepoints, autocommit
  *     types.c       column descriptions and logical types
  *     params.c      binding parameters
@@ -192,6 +193,7 @@ struct cnd_session {
 	uint8_t has_failed_user; /* the server counts that, and refuses it after some, for the rest of the session */
 	uint8_t wants_single; /* multi_statements is off */
 	uint8_t is_single; /* and the server knows */
+	uint8_t wants_progress;
 	struct cnd_my_stmt *stmts;
 	struct cnd_my_portal *portals;
 	struct cnd_watch watch; /* started when it is needed */
@@ -266,6 +268,7 @@ int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 /* The session that the library's next calls are made for. */
 void cnd_my_wait_for(struct cnd_session *s);
 cnd_my_wait_fn cnd_my_on_wait;
+cnd_my_progress_fn cnd_my_on_progress;
 /* Tell the server to stop what it runs for this session. Its error comes in the normal way. */
 void cnd_my_cancel(struct cnd_session *s);
 /* What the host says, asked while rows come faster than one could wait for them. When it says
@@ -332,6 +335,17 @@ int cnd_my_send(struct cnd_session *s, const char *sql, size_t len);
 
 /* infile.c */
 void cnd_my_infile_init(struct cnd_session *s);
+
+/* progress.c */
+struct cnd_my_progress {
+	unsigned stage; /* from 1 */
+	unsigned n_stages;
+	unsigned thousandths; /* of a per cent of this stage */
+	const char *doing; /* not ended by a zero byte */
+	size_t n_doing;
+};
+/* A notice to the client of the running request, if it wants that. */
+void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p);
 
 /* carry.c */
 /* In front of a client's statement: does it ask for what stayed on another session? */

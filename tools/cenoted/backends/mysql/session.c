@@ -139,6 +139,7 @@ open_session(struct cnd_session *s)
 		return CENOTE_ERR_NOMEM;
 	set_options(s->my, &s->opt, s->opt.connect_timeout);
 	s->is_hooked = (uint8_t)cnd_my_hook_wait(s->my, cnd_my_on_wait);
+	cnd_my_hook_progress(s->my, cnd_my_on_progress);
 	cnd_my_infile_init(s);
 	r = connect_to(s, s->my);
 	if (r < 0) {
@@ -664,6 +665,10 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		s->wants_single = (uint8_t)off;
 		return CENOTE_OK;
 	}
+	if (strcmp(name, "progress") == 0 && (on || off)) {
+		s->wants_progress = (uint8_t)on;
+		return CENOTE_OK;
+	}
 	/* libcenote sets its options again behind a reset, which does not change this one */
 	if (strcmp(name, "mysql_login") == 0 && cnd_my_has_settings(s, value))
 		return CENOTE_OK;
@@ -676,8 +681,8 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		return CENOTE_ERR_ARG;
 	}
 	cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
-		"there is no option %s=%s: allowed are multi_statements=on|off and "
-		"found_rows=on|off",
+		"there is no option %s=%s: allowed are multi_statements=on|off, "
+		"progress=on|off and found_rows=on|off",
 		name, value);
 	return CENOTE_ERR_ARG;
 }

@@ -176,6 +176,17 @@ cnd_my_on_wait(my_socket fd, cnd_my_bool is_read, int timeout_ms)
 	return r > 0 ? 1 : r;
 }
 
+void
+cnd_my_on_progress(const MYSQL *my, unsigned stage, unsigned n_stages, double percent,
+	const char *doing, unsigned n_doing)
+{
+	const struct cnd_my_progress p = { stage, n_stages,
+		(unsigned)(percent * 1000 + 0.5), doing, n_doing };
+
+	if (waiting && waiting->my == my)
+		cnd_my_tell_progress(waiting, &p);
+}
+
 /* What the server has to say next, where the library does not ask before it waits. */
 static int
 await(struct cnd_session *s)
