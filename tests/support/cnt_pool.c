@@ -11,10 +11,14 @@
 static int
 start_server(struct cnt_pool *p)
 {
-	enum cnt_server_kind kind =
-		strcmp(p->backend, "mysql") == 0 ? CNT_MARIADB : CNT_POSTGRESQL;
+	int is_mysql = strcmp(p->backend, "mysql") == 0;
+	enum cnt_server_kind kind = is_mysql ? CNT_MARIADB : CNT_POSTGRESQL;
 	char *line = p->server.server_line;
 
+	if (!is_mysql && strcmp(p->backend, "postgresql") != 0) {
+		fprintf(stderr, "there is no backend \"%s\"\n", p->backend);
+		return -1;
+	}
 	cnt_server_need(kind);
 	if (cnt_server_start(&p->server, kind, 0) < 0)
 		return -1;
