@@ -23,7 +23,9 @@ void
 cn_move(cenote_conn *conn, uint32_t state)
 {
 	(void)cnc_sm_move(&conn->sm, state);
-	if (state == CN_CLOSED || state == CN_DETACHED)
+	if (state == CN_CLOSED)
+		cn_transport_finish(&conn->transport);
+	if (state == CN_DETACHED)
 		cn_transport_close(&conn->transport);
 }
 
@@ -322,13 +324,17 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 	if (!conn)
 		return CENOTE_ERR_ARG;
 	conn->nonblocking = on == CENOTE_PASSIVE ? CENOTE_PASSIVE : on != 0;
+	if (on == CENOTE_PASSIVE)
+		conn->transport.keeps_number = 1;
 	return CENOTE_OK;
 }
 
 int
 cenote_fd(const cenote_conn *conn)
 {
-	return conn && cn_state(conn) != CN_LOST ? conn->transport.fd : -1;
+	if (!conn || cn_state(conn) == CN_LOST)
+		return -1;
+	return conn->transport.fd >= 0 ? conn->transport.fd : conn->transport.held;
 }
 
 static int

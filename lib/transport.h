@@ -25,7 +25,9 @@ struct cn_transport_ops {
 struct cn_transport {
 	const struct cn_transport_ops *ops;
 	int fd; /* -1: closed */
+	int held; /* the number of the last one, kept for the next; -1: none is */
 	int error;
+	uint8_t keeps_number; /* a program waits on it */
 	uint8_t is_shaking; /* hands: nothing else is sent or received */
 	struct cn_tls *tls; /* NULL: in the clear */
 	const struct cn_tls_ops *tls_ops;
@@ -34,6 +36,10 @@ struct cn_transport {
 void cn_transport_init(struct cn_transport *t);
 /* Does nothing if closed. */
 void cn_transport_close(struct cn_transport *t);
+/* … and no number is kept. */
+void cn_transport_finish(struct cn_transport *t);
+/* A new socket: CENOTE_OK, or CENOTE_ERR_CONN. */
+int cn_transport_socket(struct cn_transport *t, int domain);
 
 /* A socket that is none of the standard descriptors, which a program may have closed and still print
  * to. -1: errno. */

@@ -58,8 +58,8 @@ const struct cn_transport_ops cn_socket_ops = {
 	.close = socket_close,
 };
 
-void
-cn_transport_init(struct cn_transport *t)
+static void
+begin(struct cn_transport *t)
 {
 	t->ops = &cn_socket_ops;
 	t->fd = -1;
@@ -69,12 +69,81 @@ cn_transport_init(struct cn_transport *t)
 }
 
 void
+cn_transport_init(struct cn_transport *t)
+{
+	begin(t);
+	t->held = -1;
+	t->keeps_number = 0;
+}
+
+static void
+close_any(int fd)
+{
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/* Until there is a connection again, the number is that of a socket of which nothing comes. So nobody else gets it. */
+static void
+hold_number(struct cn_transport *t)
+{
+	int quiet = cn_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+	int moved = fcntl(t->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (quiet >= 0 && moved >= 0 && dup3(quiet, t->fd, O_CLOEXEC) >= 0) {
+		t->held = t->fd;
+		t->fd = moved;
+		moved = -1;
+	}
+	close_any(quiet);
+	close_any(moved);
+}
+
+static void
+take_number(struct cn_transport *t)
+{
+	if (t->held < 0)
+		return;
+	if (dup3(t->fd, t->held, O_CLOEXEC) >= 0) {
+		(void)close(t->fd);
+		t->fd = t->held;
+	} else {
+		(void)close(t->held);
+	}
+	t->held = -1;
+}
+
+int
+cn_transport_socket(struct cn_transport *t, int domain)
+{
+	begin(t);
+	t->fd = cn_socket(domain, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (t->fd < 0) {
+		t->error = errno;
+		return CENOTE_ERR_CONN;
+	}
+	take_number(t);
+	return CENOTE_OK;
+}
+
+void
+cn_transport_finish(struct cn_transport *t)
+{
+	t->keeps_number = 0;
+	cn_transport_close(t);
+	close_any(t->held);
+	t->held = -1;
+}
+
+void
 cn_transport_close(struct cn_transport *t)
 {
 	int saved = errno;
 
 	if (t->fd < 0)
 		return;
+	if (t->keeps_number)
+		hold_number(t);
 	t->ops->close(t);
 	t->fd = -1;
 	errno = saved;
@@ -134,10 +203,8 @@ cn_unix_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 {
 	int r;
 
-	cn_transport_init(t);
-	t->fd = cn_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (t->fd < 0)
-		return open_failed(t, errno);
+	if (cn_transport_socket(t, AF_UNIX) < 0)
+		return CENOTE_ERR_CONN;
 	r = connect_again(t, addr, len);
 	if (r < 0 && errno == EAGAIN && may_wait)
 		r = wait_in_queue(t, addr, len, timeout_ms);

@@ -220,6 +220,17 @@ lose_idle(PGconn *conn, int status)
 }
 
 int
+cpq_read(PGconn *conn)
+{
+	int r;
+
+	conn->is_only_reading = 1;
+	r = cenote_process(conn->session);
+	conn->is_only_reading = 0;
+	return r;
+}
+
+int
 cpq_PQconsumeInput(PGconn *conn)
 {
 	int r;
@@ -238,9 +249,9 @@ cpq_PQconsumeInput(PGconn *conn)
 		return 0;
 	}
 	conn->read_from = cenote_fd(conn->session);
-	conn->is_only_reading = 1;
-	r = cenote_process(conn->session);
-	conn->is_only_reading = 0;
+	r = cpq_read(conn);
+	if (r == CENOTE_AGAIN && conn->first != NULL)
+		r = cpq_push(conn);
 	/* what was received before the loss is still to be had */
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
 		conn->first != NULL)

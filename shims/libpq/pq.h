@@ -259,6 +259,7 @@ struct pg_conn {
 	PGresult *ready; /* what was found, for PQgetResult() */
 	int transaction; /* as it was when the server was last ready: enum cenote_tx */
 	int is_dying; /* the server said its last words */
+	int is_watched; /* the program has asked for the descriptor */
 	int read_from; /* the descriptor of the last PQconsumeInput() */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
@@ -355,6 +356,8 @@ struct cpq_request *cpq_request_new(
 	PGconn *conn, enum cpq_request_kind kind, const char *query);
 /* It was sent (or not: status < 0): 1 or 0, as PQsendQuery() gives. */
 int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
+/* cenote_flush(), and no session that is taken anew is left to be tried for later. */
+int cpq_push(PGconn *conn);
 /* The oldest is finished. */
 void cpq_request_pop(PGconn *conn);
 /* The connection's list of values, empty: 1; 0 they are no values, or no memory, and the reason. */
@@ -385,6 +388,8 @@ int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
 void cpq_look(PGconn *conn);
 /* Whether the result that was found last is the last one of the oldest request. What comes behind it is kept. */
 int cpq_request_is_told(PGconn *conn);
+/* Take what has come, and look at nothing: as cenote_process(). */
+int cpq_read(PGconn *conn);
 /* PQgetResult(), of which no event procedure is told. */
 PGresult *cpq_take_result(PGconn *conn);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,12 +161,29 @@ append_to_aborted(PGconn *conn)
 		cpq_pipeline_advance(conn);
 }
 
+/* Only time is waited for, of which a program that has a descriptor does not hear. */
+static int
+is_between_tries(const PGconn *conn)
+{
+	return cenote_wants(conn->session) == 0 && cenote_wait_ms(conn->session) >= 0;
+}
+
+int
+cpq_push(PGconn *conn)
+{
+	int r;
+
+	do
+		r = cenote_flush(conn->session);
+	while (r == CENOTE_OK && is_between_tries(conn) && cpq_wait(conn, 0) > 0);
+	return r;
+}
+
 /* libcenote sends what it can as soon as it is asked to. */
 static int
 is_all_sent(const PGconn *conn)
 {
-	return cenote_fd(conn->session) >= 0 &&
-	       !(cenote_wants(conn->session) & CENOTE_WANTS_WRITE);
+	return cenote_wants(conn->session) == CENOTE_WANTS_READ;
 }
 
 int
@@ -196,10 +214,23 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		return 1;
 	/* what cannot be sent is told with the result */
-	return cenote_flush(conn->session) == CENOTE_ERR_NOMEM ? 0 : 1;
+	return cpq_push(conn) == CENOTE_ERR_NOMEM ? 0 : 1;
 }
 
 /* ---- sending ---- */
+
+/*
+ * A session that the pool took back is left before the next request is sent: who waits for the answer has put the
+ * descriptor into an epoll set by the time that it is read, and epoll forgets one that is closed.
+ */
+static void
+leave_yielded(PGconn *conn)
+{
+	struct pollfd p = { .fd = cenote_fd(conn->session), .events = POLLRDHUP };
+
+	if (conn->is_watched && conn->first == NULL && poll(&p, 1, 0) > 0)
+		cpq_read(conn);
+}
 
 int
 cpq_can_send(PGconn *conn)
@@ -210,6 +241,7 @@ cpq_can_send(PGconn *conn)
 		resetPQExpBuffer(&conn->error);
 	if (cpq_enter(conn) < 0)
 		return 0;
+	leave_yielded(conn);
 	if (conn->pipeline != PQ_PIPELINE_OFF) {
 		if (conn->async == CPQ_COPY_IN || conn->async == CPQ_COPY_OUT) {
 			cpq_say(conn, "cannot queue commands during COPY");
@@ -513,7 +545,7 @@ cpq_PQflush(PGconn *conn)
 		return 0;
 	cpq_trace_flush(conn);
 	/* Nothing is read here: who polls reads the socket's readiness as news. */
-	while (cenote_flush(conn->session) == CENOTE_OK &&
+	while (cpq_push(conn) == CENOTE_OK &&
 		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {
 		if (conn->is_nonblocking)
 			return 1;

@@ -140,8 +140,11 @@ cpq_PQerrorMessage(const PGconn *conn)
 int
 cpq_PQsocket(const PGconn *conn)
 {
+	PGconn *writable = (PGconn *)(uintptr_t)conn;
 	int fd = conn != NULL && conn->session != NULL ? cenote_fd(conn->session) : -1;
 
+	if (conn != NULL)
+		writable->is_watched = 1;
 	/* what libcenote has lost, the program has still to find closed */
 	return fd < 0 && conn != NULL && conn->is_dying ? conn->read_from : fd;
 }

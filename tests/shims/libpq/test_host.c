@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -763,6 +764,62 @@ nothing_is_read_unasked(void **state)
 	look_without_reading(&f->ours, connected(f));
 }
 
+/* A program whose event loop is told of the descriptor behind each sending, and not again. */
+static void
+ask_by_epoll(struct fixture *f, PGconn *conn)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int set = epoll_create1(EPOLL_CLOEXEC);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQsendQuery(conn, "select 1"), 1);
+	assert_int_equal(f->ours.f.PQflush(conn), 0);
+	assert_int_equal(
+		epoll_ctl(set, EPOLL_CTL_ADD, f->ours.f.PQsocket(conn), &event), 0);
+	while (f->ours.f.PQisBusy(conn)) {
+		assert_int_equal(epoll_wait(set, &event, 1, 5000), 1);
+		assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+	}
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_TUPLES_OK);
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(conn));
+	(void)close(set);
+}
+
+static void
+a_session_that_was_taken_back_is_left_before_sending(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .events = POLLRDHUP };
+	struct cnt_daemon hasty;
+	char text[1024];
+	PGconn *conn;
+
+	assert_int_equal(cnt_daemon_start(&hasty,
+				 cnt_server_config(&f->rig.server,
+					 "sessions = 1..2\nidle_client_timeout = 200ms\n",
+					 text, sizeof(text))),
+		0);
+	snprintf(text, sizeof(text), "unix:%s", hasty.run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	conn = connected(f);
+	assert_int_equal(f->ours.f.PQsetnonblocking(conn, 1), 0);
+	ask_by_epoll(f, conn);
+	p.fd = f->ours.f.PQsocket(conn);
+	/* also by who reads it while nothing is asked */
+	for (int is_read = 0; is_read < 2; is_read++) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		if (is_read)
+			assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+		assert_int_equal(f->ours.f.PQsocket(conn), p.fd);
+		ask_by_epoll(f, conn);
+		assert_int_equal(f->ours.f.PQsocket(conn), p.fd);
+	}
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(cnt_daemon_stop(&hasty), 0);
+}
+
 /* ---- the end of a session ---- */
 
 static void
@@ -1146,6 +1203,8 @@ main(void)
 		cmocka_unit_test_setup(
 			a_session_of_another_kind_than_wanted_is_refused, begin),
 		cmocka_unit_test_setup(nothing_is_read_unasked, begin),
+		cmocka_unit_test_setup(
+			a_session_that_was_taken_back_is_left_before_sending, begin),
 		cmocka_unit_test_setup(
 			the_last_words_of_a_session_are_its_servers, begin),
 		cmocka_unit_test_setup(

@@ -114,6 +114,32 @@ a_passive_handle_reads_when_it_is_processed(void **state)
 	assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
 }
 
+/* The session becomes another, and nobody else has the number meanwhile. */
+static void
+a_passive_handle_keeps_the_number_of_its_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .events = POLLIN };
+
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
+	assert_int_equal(drive_connect(f), CENOTE_OK);
+	p.fd = cenote_fd(f->conn);
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_NONBLOCKING), CENOTE_OK);
+	assert_int_equal(drive_run(f, "yield"), CENOTE_OK);
+	while (cenote_wants(f->conn) != 0) {
+		turn(f);
+		assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	}
+	assert_int_equal(cenote_fd(f->conn), p.fd);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_true(fcntl(p.fd, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(drive_run(f, "cmd"), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_int_equal(cenote_fd(f->conn), p.fd);
+	cenote_close(f->conn);
+	assert_int_equal(fcntl(p.fd, F_GETFD), -1);
+}
+
 static void
 is_busy_and_process_tell_when_a_result_is_there(void **state)
 {
@@ -832,6 +858,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_connect_waits_for_the_descriptor_it_names),
 		TEST(a_passive_handle_reads_when_it_is_processed),
+		TEST(a_passive_handle_keeps_the_number_of_its_descriptor),
 		TEST(is_busy_and_process_tell_when_a_result_is_there),
 		TEST(a_large_request_goes_out_in_parts),
 		TEST(a_reader_that_does_not_read_stops_the_writer),
