@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* libpq 17's CONNECTION_ALLOCATED. */
 #define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)12)
@@ -169,11 +172,13 @@ cpq_PQrequestCancel(PGconn *conn)
 
 /* ---- libpq 17's ---- */
 
-/* It has nothing to do step by step: the message is one small write on a local socket. */
+/* It has nothing to do step by step: the message is one small write on a local socket. But a program waits for its
+ * descriptor before it asks how far that is. */
 struct pg_cancel_conn {
 	const char *tag; /* &cpq_tag; must be first */
 	struct cpq_cancel_box *box;
 	ConnStatusType status;
+	int fd; /* always ready to be written to; -1: nothing was started */
 	char error[512];
 };
 
@@ -186,6 +191,7 @@ cpq_PQcancelCreate(PGconn *conn)
 		return NULL;
 	c->tag = &cpq_tag;
 	c->status = CPQ_CONNECTION_ALLOCATED;
+	c->fd = -1;
 	if (conn == NULL || conn->session == NULL || conn->status == CONNECTION_BAD) {
 		put_text(c->error, sizeof(c->error),
 			conn == NULL ? "passed connection was NULL\n"
@@ -217,8 +223,8 @@ cancel_now(PGcancelConn *c)
 	return 0;
 }
 
-int
-cpq_PQcancelStart(PGcancelConn *cancel_conn)
+static int
+may_start(PGcancelConn *cancel_conn)
 {
 	if (cancel_conn == NULL || cancel_conn->status == CONNECTION_BAD)
 		return 0;
@@ -228,13 +234,50 @@ cpq_PQcancelStart(PGcancelConn *cancel_conn)
 		cancel_conn->status = CONNECTION_BAD;
 		return 0;
 	}
+	return 1;
+}
+
+/* None of the standard descriptors, which the program may have closed and still print to. */
+static int
+ready_socket(void)
+{
+	int low = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd;
+
+	if (low < 0)
+		return -1;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	(void)close(low);
+	return fd;
+}
+
+static void
+close_socket(PGcancelConn *c)
+{
+	if (c->fd >= 0)
+		(void)close(c->fd);
+	c->fd = -1;
+}
+
+int
+cpq_PQcancelStart(PGcancelConn *cancel_conn)
+{
+	if (!may_start(cancel_conn))
+		return 0;
+	cancel_conn->fd = ready_socket();
+	if (cancel_conn->fd < 0) {
+		put_text(cancel_conn->error, sizeof(cancel_conn->error),
+			"could not create socket\n");
+		cancel_conn->status = CONNECTION_BAD;
+		return 0;
+	}
 	return cancel_now(cancel_conn);
 }
 
 int
 cpq_PQcancelBlocking(PGcancelConn *cancel_conn)
 {
-	return cpq_PQcancelStart(cancel_conn);
+	return may_start(cancel_conn) && cancel_now(cancel_conn);
 }
 
 PostgresPollingStatusType
@@ -254,8 +297,7 @@ cpq_PQcancelStatus(const PGcancelConn *cancel_conn)
 int
 cpq_PQcancelSocket(const PGcancelConn *cancel_conn)
 {
-	(void)cancel_conn;
-	return -1;
+	return cancel_conn != NULL ? cancel_conn->fd : -1;
 }
 
 char *
@@ -271,6 +313,7 @@ cpq_PQcancelReset(PGcancelConn *cancel_conn)
 {
 	if (cancel_conn == NULL)
 		return;
+	close_socket(cancel_conn);
 	cancel_conn->error[0] = '\0';
 	cancel_conn->status =
 		cancel_conn->box != NULL ? CPQ_CONNECTION_ALLOCATED : CONNECTION_BAD;
@@ -281,6 +324,7 @@ cpq_PQcancelFinish(PGcancelConn *cancel_conn)
 {
 	if (cancel_conn == NULL)
 		return;
+	close_socket(cancel_conn);
 	if (cancel_conn->box != NULL)
 		box_leave(cancel_conn->box);
 	free(cancel_conn);

@@ -2,6 +2,7 @@
 #include "support/cnt_cmocka.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -230,6 +231,50 @@ nobody_to_hear_it_is_told(void **state)
 	f->ours.f.PQfreeCancel(cancel);
 }
 
+/* As libpq's manual has it: with the descriptor, from one step to the next. */
+static void
+cancel_step_by_step(struct fixture *f, PGcancelConn *newer)
+{
+	PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+
+	f->ours.f.PQcancelReset(newer);
+	assert_int_equal(f->ours.f.PQcancelStart(newer), 1);
+	while (next == PGRES_POLLING_WRITING || next == PGRES_POLLING_READING) {
+		struct pollfd p = { .fd = f->ours.f.PQcancelSocket(newer),
+			.events = next == PGRES_POLLING_WRITING ? POLLOUT : POLLIN };
+
+		assert_true(p.fd > 2);
+		assert_int_equal(poll(&p, 1, 5000), 1);
+		next = f->ours.f.PQcancelPoll(newer);
+	}
+	assert_int_equal(next, PGRES_POLLING_OK);
+	assert_int_equal(f->ours.f.PQcancelStatus(newer), CONNECTION_OK);
+}
+
+static void
+an_event_loop_cancels_step_by_step(void **state)
+{
+	struct fixture *f = *state;
+	PGcancelConn *newer = f->ours.f.PQcancelCreate(f->conn);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQcancelSocket(newer), -1);
+	assert_int_equal(f->ours.f.PQsendQuery(f->conn, "select pg_sleep(60)"), 1);
+	/* one that is there before the statement hits nothing */
+	while (f->ours.f.PQisBusy(f->conn)) {
+		struct pollfd p = { .fd = f->ours.f.PQsocket(f->conn), .events = POLLIN };
+
+		cancel_step_by_step(f, newer);
+		(void)poll(&p, 1, 100);
+		assert_int_equal(f->ours.f.PQconsumeInput(f->conn), 1);
+	}
+	res = f->ours.f.PQgetResult(f->conn);
+	assert_string_equal(f->ours.f.PQresultErrorField(res, 'C'), "57014");
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(f->conn));
+	f->ours.f.PQcancelFinish(newer);
+}
+
 int
 main(void)
 {
@@ -238,6 +283,7 @@ main(void)
 		TEST(threads_share_nothing_but_the_connection),
 		TEST(of_a_pipeline_it_hits_what_runs),
 		TEST(a_cancel_outlives_its_connection),
+		TEST(an_event_loop_cancels_step_by_step),
 		TEST(nobody_to_hear_it_is_told),
 	};
 
