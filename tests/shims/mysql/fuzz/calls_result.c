@@ -49,6 +49,7 @@ fz_query(struct fz *z, const uint32_t n[4])
 	const char *sql = FZ_PICK(queries, n[1]);
 	int r = 0;
 
+	z->at->sql = sql;
 	fz_say(z, " ");
 	fz_say_text(z, sql);
 	if (n[2] % 3)
@@ -66,6 +67,7 @@ fz_send_query(struct fz *z, const uint32_t n[4])
 	const char *sql = FZ_PICK(queries, n[1]);
 	int r = 0;
 
+	z->at->sql = sql;
 	fz_say(z, " ");
 	fz_say_text(z, sql);
 	FZ_DO(z, z->at->my, r, mysql_send_query, z->at->my, sql,

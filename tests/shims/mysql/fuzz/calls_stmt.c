@@ -62,6 +62,17 @@ forget_columns(struct fz_stmt *s)
 	s->offset = NULL;
 }
 
+/* Each execution of a procedure brings columns of its own, with MariaDB's library. */
+static void
+note_execution(struct fz_stmt *s)
+{
+	s->was_run = 1;
+	if (CMY_ORACLE || strncmp(s->sql, "call", 4) != 0)
+		return;
+	s->has_old_columns |= s->has_columns;
+	s->has_columns = 0;
+}
+
 static void
 take_text(struct fz_stmt *s, const char *sql)
 {
@@ -69,6 +80,7 @@ take_text(struct fz_stmt *s, const char *sql)
 	s->has_old_columns |= s->has_columns;
 	s->was_run = 0;
 	s->has_failed_cursor = 0;
+	s->n_fetched = 0;
 	s->is_bound = 0;
 	forget_values(s);
 	forget_columns(s);
@@ -121,7 +133,9 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 		z->stmt->has_old_rows = 0;
 		z->stmt->is_past_rows = 0;
 	}
-	z->stmt->was_run |= r == 0;
+	if (r == 0)
+		note_execution(z->stmt);
+	z->stmt->n_fetched = 0;
 	z->stmt->has_cursor = z->stmt->stmt->flags != 0;
 	z->stmt->has_failed_cursor = z->stmt->has_cursor && r != 0 &&
 				     z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR;
@@ -155,7 +169,10 @@ fz_stmt_fetch(struct fz *z, const uint32_t n[4])
 		s->has_new_columns = 0;
 		s->is_row_over = 0;
 		fz_gave_int(z, r);
-		if ((r == 0 || r == MYSQL_DATA_TRUNCATED) && s->has_columns)
+		if (r != 0 && r != MYSQL_DATA_TRUNCATED)
+			continue;
+		s->n_fetched++;
+		if (s->has_columns)
 			fz_show_columns(z, s, z->f.mysql_stmt_field_count(s->stmt));
 	}
 }
@@ -195,6 +212,7 @@ fz_stmt_free_result(struct fz *z, const uint32_t n[4])
 
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_free_result, z->stmt->stmt);
+	z->stmt->n_fetched = 0;
 	z->stmt->offset = NULL;
 	z->stmt->has_failed_cursor = 0;
 	fz_gave_status(z, r);

@@ -41,10 +41,11 @@ struct fz_stmt {
 	int has_cursor; /* it was executed with one */
 	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
+	unsigned n_fetched; /* since it was executed, or its result freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
 	int is_past_rows; /* rows were stored of a result before this one */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
-	int has_old_columns; /* it was called before another text was prepared */
+	int has_old_columns; /* it was called before there were other columns */
 	int has_columns; /* mysql_stmt_bind_result() took them */
 	int is_row_over; /* the rows behind the one that was fetched were stored */
 	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
@@ -61,6 +62,7 @@ struct fz_conn {
 	MYSQL *my;
 	int is_async; /* MYSQL_OPT_NONBLOCK was set: _start and _cont can be called */
 	int was_connected; /* mysql_real_connect() was called */
+	const char *sql; /* of the query that was sent last */
 	int is_sent; /* mysql_send_query(): the answer was not read */
 	int has_listed; /* mysql_list_fields(): the pool's are statements, which a transaction tells of */
 	int has_selected; /* mysql_select_db(), and no query since: the pool tells of the database alone */

@@ -85,27 +85,6 @@ has_rows(struct fz *z)
 				     my->status == MYSQL_STATUS_USE_RESULT);
 }
 
-/* Whether it was executed, so that a procedure may have results left. */
-static int
-has_run(const struct fz_stmt *s)
-{
-	return CMY_ORACLE ? s->was_run : s->stmt->state > FZ_EXECUTED;
-}
-
-/* Results of a procedure may be left, and a failure. */
-static int
-is_called(struct fz *z)
-{
-	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "call", 4) == 0 &&
-	       has_run(z->stmt);
-}
-
-static int
-is_failing(struct fz *z)
-{
-	return is_called(z) && strncmp(z->stmt->sql, "call fails", 10) == 0;
-}
-
 static int
 is_detached(struct fz *z)
 {
@@ -281,6 +260,20 @@ connects_again(struct fz *z)
 }
 
 #if CMY_ORACLE
+/* Results of a procedure may be left, and a failure. */
+static int
+is_called(struct fz *z)
+{
+	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "call", 4) == 0 &&
+	       z->stmt->was_run;
+}
+
+static int
+is_failing(struct fz *z)
+{
+	return is_called(z) && strncmp(z->stmt->sql, "call fails", 10) == 0;
+}
+
 /* No places of the row's values were made. */
 static int
 has_no_columns(struct fz *z)
@@ -311,6 +304,52 @@ has_no_charset(struct fz *z)
 #endif
 
 #if !CMY_ORACLE
+/* Rows of HELP that are still to be read. */
+static int
+is_unread_help(struct fz *z)
+{
+	const struct fz_conn *c = z->at;
+
+	return c->sql != NULL && strncmp(c->sql, "help", 4) == 0 && c->my != NULL &&
+	       c->my->status == MYSQL_STATUS_USE_RESULT;
+}
+
+/* A cursor's rows have come of which not all were fetched. */
+static int
+is_in_portion(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->stmt != NULL && s->stmt->flags != 0 && s->stmt->prefetch_rows > 0 &&
+	       s->n_fetched % s->stmt->prefetch_rows != 0;
+}
+
+/* Closing what is prepared is refused, since a CALL's results wait that this statement does not read. */
+static int
+is_not_closed(struct fz *z)
+{
+	const MYSQL_STMT *stmt = z->stmt->stmt;
+
+	return has_more(z) && stmt != NULL && stmt->state >= MYSQL_STMT_PREPARED &&
+	       (stmt->state == MYSQL_STMT_PREPARED || stmt->field_count == 0);
+}
+
+/* Its number is that of whichever statement was prepared last: mariadb_stmt_execute_direct() failed. */
+static int
+closes_another(struct fz *z)
+{
+	int has_other = 0;
+
+	for (unsigned i = 0; i < FZ_STMTS; i++) {
+		const MYSQL_STMT *other = z->at->stmts[i].stmt;
+
+		has_other |= other != NULL && other != z->stmt->stmt &&
+			     other->state >= MYSQL_STMT_PREPARED;
+	}
+	return has_other && z->stmt->stmt != NULL &&
+	       z->stmt->stmt->stmt_id == (unsigned long)-1;
+}
+
 static int
 is_prebound(struct fz *z)
 {
@@ -399,10 +438,6 @@ static const struct known calls[] = {
 	{ FZ_query, FZ_send_query, connects_again, "the original connects again" },
 	{ FZ_list_dbs, FZ_list_fields, connects_again, "the original connects again" },
 	{ FZ_stmt_init, FZ_stmt_direct, connects_again, "the original connects again" },
-	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
-		"the original tells of results that nobody asked for" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
-		"the original tells of results that nobody asked for" },
 	{ FZ_stmt_free_result, FZ_stmt_reset, is_detached, "the original ends" },
 	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
@@ -434,17 +469,31 @@ static const struct known calls[] = {
 		"the original does not connect behind that" },
 	{ FZ_stmt_long_data, FZ_stmt_long_data, is_gone, "the original ends" },
 	{ FZ_stmt_next_result, FZ_stmt_next_result, is_detached, "the original ends" },
-	{ FZ_stmt_init, FZ_stmt_init, is_called,
-		"the original tells of results that nobody asked for" },
 	{ FZ_stmt_reset, FZ_stmt_reset, is_unprepared,
 		"the original asks for one that is gone" },
-	{ FZ_stmt_free_result, FZ_stmt_close, is_called,
-		"the original tells of results that nobody asked for" },
 #if !CMY_ORACLE
+	{ FZ_free_result, FZ_free_result, is_unread_help,
+		"the original does not look at the status behind the rows" },
+	{ FZ_stmt_store_result, FZ_stmt_store_result, has_others_rows,
+		"the original loses its place" },
+	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
+		"the original loses rows" },
+	{ FZ_stmt_prepare, FZ_stmt_prepare, is_not_closed, "it waits for ever then" },
+	{ FZ_stmt_direct, FZ_stmt_direct, has_more, "it waits for ever then" },
+	{ FZ_stmt_init, FZ_stmt_init, closes_another, "the original closes another" },
+	{ FZ_stmt_close, FZ_stmt_close, closes_another, "the original closes another" },
 	{ FZ_stmt_direct, FZ_stmt_direct, was_prepared,
 		"the original has fields then whose memory is gone" },
 #endif
 #if CMY_ORACLE
+	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_init, FZ_stmt_init, is_called,
+		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_free_result, FZ_stmt_close, is_called,
+		"the original tells of results that nobody asked for" },
 	{ FZ_escape, FZ_charset_info, has_no_charset, "the original ends" },
 	{ FZ_stmt_metadata, FZ_stmt_metadata, is_detached, "the original ends" },
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_no_columns,
