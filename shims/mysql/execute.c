@@ -217,14 +217,14 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 
 	if (!may_execute(st))
 		return 1;
-	if (CMY_ORACLE)
-		cmy_stmt_clear(stmt);
 	/* what is left of the execution before; Oracle's library leaves the results behind it */
-	if (CMY_ORACLE)
+	if (CMY_ORACLE) {
+		cmy_stmt_clear(stmt);
 		cmy_rows_drop(st);
-	else
+		st->reading = CMY_READ_NOTHING;
+	} else {
 		cmy_rows_drop_all(st);
-	st->reading = CMY_READ_NOTHING;
+	}
 	stmt->result.rows = 0;
 	/* sic: with values the connection is not told */
 	if (CMY_ORACLE && stmt->param_count > 0 && is_busy(stmt->mysql)) {

@@ -519,6 +519,8 @@ int cmy_track_start(struct cmy_session *s);
 void cmy_track_status(struct cmy_session *s);
 /* A statement without rows has ended: what came with it is told from now on. */
 void cmy_track_take(struct cmy_session *s);
+/* What came with answers that nobody has read is not told. */
+void cmy_track_skip(struct cmy_session *s);
 /* Another user has logged in: nothing is told of the settings that came with that. */
 void cmy_track_forget(struct cmy_session *s);
 /* Oracle's library forgets what was told before. */

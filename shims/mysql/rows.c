@@ -323,7 +323,10 @@ void
 cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s)
 {
 	cmy_drain(s);
-	cmy_track_forget(s);
+	if (CMY_ORACLE)
+		cmy_track_forget(s);
+	else
+		cmy_track_skip(s);
 	cmy_forget_query(s->my);
 	st->pub.result.rows = 0;
 }

@@ -197,6 +197,13 @@ cmy_track_take(struct cmy_session *s)
 }
 
 void
+cmy_track_skip(struct cmy_session *s)
+{
+	for (int i = 0; s->track && i < CMY_SESSION_TRACK_KINDS; i++)
+		list_clear(&s->track->coming[i]);
+}
+
+void
 cmy_track_forget(struct cmy_session *s)
 {
 	for (int i = 0; s->track && i < CMY_SESSION_TRACK_KINDS; i++) {

@@ -1052,6 +1052,43 @@ own_results(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
+/* An execution that is refused, since results of the one before are left behind one that was stored. */
+static void
+refused_execution(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "call stmt_three()");
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	execute(stmt);
+	fetch(stmt);
+	fetch(stmt);
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* What comes with results that nobody reads is not told, and what was told is still there. */
+static void
+track_of_unread_results(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	const char *db = NULL;
+	size_t length = 0;
+	int r;
+
+	run("set session_track_schema = 1");
+	must(f.mysql_select_db(my, "app2") == 0, "app2");
+	run("use app");
+	prepare(stmt, "call stmt_three()");
+	execute(stmt);
+	execute(stmt);
+	r = f.mysql_session_track_get_first(my, SESSION_TRACK_SCHEMA, &db, &length);
+	printf("database %d %.*s\n", r, (int)length, db ? db : "");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 /* The result before it is still there. */
 static void
 failing_result(void)
@@ -1088,6 +1125,8 @@ results_in_odd_orders(void)
 		others_results("select 1", 1, is_reset);
 	}
 	own_results();
+	refused_execution();
+	track_of_unread_results();
 	failing_result();
 	run("drop procedure stmt_three");
 	run("drop procedure stmt_fails");
