@@ -43,13 +43,21 @@ fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used)
 
 /* ---- asking ---- */
 
+/* It is refused where rows of another one are left. */
+static void
+note_text(struct fz_conn *c, const char *sql)
+{
+	if (c->my->status == MYSQL_STATUS_READY)
+		c->sql = sql;
+}
+
 void
 fz_query(struct fz *z, const uint32_t n[4])
 {
 	const char *sql = FZ_PICK(queries, n[1]);
 	int r = 0;
 
-	z->at->sql = sql;
+	note_text(z->at, sql);
 	fz_say(z, " ");
 	fz_say_text(z, sql);
 	if (n[2] % 3)
@@ -67,7 +75,7 @@ fz_send_query(struct fz *z, const uint32_t n[4])
 	const char *sql = FZ_PICK(queries, n[1]);
 	int r = 0;
 
-	z->at->sql = sql;
+	note_text(z->at, sql);
 	fz_say(z, " ");
 	fz_say_text(z, sql);
 	FZ_DO(z, z->at->my, r, mysql_send_query, z->at->my, sql,

@@ -67,6 +67,9 @@ static void
 note_execution(struct fz_stmt *s)
 {
 	s->was_run = 1;
+#if !CMY_ORACLE
+	s->had_cursor |= s->stmt->cursor_exists;
+#endif
 	if (CMY_ORACLE || strncmp(s->sql, "call", 4) != 0)
 		return;
 	s->has_old_columns |= s->has_columns;
@@ -450,6 +453,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	if (r == 0)
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
 	take_text(s, sql);
+	s->had_cursor |= s->stmt->cursor_exists;
 	s->is_bound = count > 0;
 	fz_gave_status(z, r);
 }

@@ -55,6 +55,20 @@ note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 		z->at->is_streamed = 1;
 }
 
+/* A statement that is reset, or cannot be prepared anew, takes the connection's. */
+static void
+note_stmt_warnings(struct fz *z, unsigned call, int was_streamed)
+{
+	struct fz_stmt *s = z->stmt;
+	int is_failed = s->stmt != NULL && z->f.mysql_stmt_errno(s->stmt) != 0;
+
+	if (call == FZ_stmt_reset || (call == FZ_stmt_prepare && is_failed))
+		s->is_streamed = was_streamed;
+	else if (!is_failed && (call == FZ_stmt_prepare || call == FZ_stmt_execute ||
+				       call == FZ_stmt_next_result))
+		s->is_streamed = 0;
+}
+
 /* If not, what is left is of what ran before. */
 static int
 has_run_well(const struct fz *z)
@@ -86,7 +100,7 @@ note_reader(struct fz *z, unsigned call)
 static void
 carry_out(struct fz *z, const struct fz_step *step)
 {
-	int had_stmt_rows;
+	int had_stmt_rows, was_streamed;
 	const char *why;
 
 	/* most of the time the first of each: two are rarely needed */
@@ -101,8 +115,10 @@ carry_out(struct fz *z, const struct fz_step *step)
 		fz_say(z, " left out: %s\n", why);
 	} else {
 		had_stmt_rows = z->at->my != NULL && z->at->my->status == FZ_STMT_ROWS;
+		was_streamed = z->at->is_streamed;
 		functions[step->call](z, step->n);
 		note_warnings(z, step->call, had_stmt_rows);
+		note_stmt_warnings(z, step->call, was_streamed);
 		note_reader(z, step->call);
 	}
 	for (unsigned i = 0; i < FZ_CONNS; i++)

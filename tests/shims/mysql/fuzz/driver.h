@@ -39,11 +39,13 @@ struct fz_stmt {
 	int is_half_bound; /* mysql_stmt_bind_param() failed */
 	int is_bound; /* mysql_stmt_bind_param() */
 	int has_cursor; /* it was executed with one */
+	int had_cursor; /* MariaDB's flavour: it had one once, also with another text */
 	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
 	unsigned n_fetched; /* since it was executed, or its result freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
 	int is_past_rows; /* rows were stored of a result before this one */
+	int is_streamed; /* its number of warnings is the connection's, as that one's member says */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
 	int has_old_columns; /* it was called before there were other columns */
 	int has_columns; /* mysql_stmt_bind_result() took them */

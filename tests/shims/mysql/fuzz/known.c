@@ -324,6 +324,16 @@ is_in_portion(struct fz *z)
 	       s->n_fetched % s->stmt->prefetch_rows != 0;
 }
 
+/* It had a cursor once, and is to be executed without one. */
+static int
+has_no_more_cursor(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->had_cursor && s->stmt != NULL && s->sql != NULL &&
+	       (s->stmt->flags == 0 || strncmp(s->sql, "call", 4) == 0);
+}
+
 /* Closing what is prepared is refused, since a CALL's results wait that this statement does not read. */
 static int
 is_not_closed(struct fz *z)
@@ -478,6 +488,8 @@ static const struct known calls[] = {
 		"the original loses its place" },
 	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
 		"the original loses rows" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_no_more_cursor,
+		"the original takes the rows for a cursor's" },
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_not_closed, "it waits for ever then" },
 	{ FZ_stmt_direct, FZ_stmt_direct, has_more, "it waits for ever then" },
 	{ FZ_stmt_init, FZ_stmt_init, closes_another, "the original closes another" },

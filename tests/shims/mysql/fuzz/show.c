@@ -310,5 +310,6 @@ fz_show_conn(struct fz *z, struct fz_conn *c)
 		memcpy(c->state, now, sizeof(now));
 	}
 	for (unsigned i = 0; i < FZ_STMTS; i++)
-		show_stmt(z, &c->stmts[i], (int)i, !c->is_streamed);
+		show_stmt(z, &c->stmts[i], (int)i,
+			!c->is_streamed && !c->stmts[i].is_streamed);
 }
