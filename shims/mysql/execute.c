@@ -123,16 +123,17 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 
 /* A cursor is the server's; a CALL has none. */
 static void
-set_options(const struct cmy_stmt *st, const struct cmy_session *s,
-	cenote_exec_options *options)
+set_options(
+	struct cmy_stmt *st, const struct cmy_session *s, cenote_exec_options *options)
 {
 	unsigned long rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
 
+	st->portion = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
 	options->stream = 1;
 	options->format =
 		cmy_is_binary(s) ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_CANONICAL;
 	if (st->pub.flags & CURSOR_TYPE_READ_ONLY && !st->has_no_cursor)
-		options->batch_rows = rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
+		options->batch_rows = st->portion;
 }
 
 /* The pool opens a cursor only where there are columns, so it does not come to what MariaDB's server says of others. */

@@ -124,19 +124,28 @@ note_command(MYSQL *my)
 	my->info = NULL;
 }
 
-/* The originals ask for a cursor's rows in such portions, with a command each. */
-static void
-note_portion(struct cmy_stmt *st)
+/*
+ * The originals ask for a cursor's rows in such portions, with a command each; one with fewer rows was the last. 0,
+ * or 1 and the error is set.
+ */
+static int
+begin_portion(struct cmy_stmt *st)
 {
-	MYSQL *my = st->pub.mysql;
-	unsigned long rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
+	struct cmy_session *s = session_of(st);
 
-	if (st->reading != CMY_READ_BATCHES || st->next % rows != 0 || !my)
-		return;
-	note_command(my);
-	cmy_take_known_status(my->extension);
+	if (st->reading != CMY_READ_BATCHES || st->next % st->portion != 0 || !s)
+		return 0;
+	if (CMY_ORACLE)
+		st->pub.result.rows = 0;
+	if (s->state != CMY_IDLE) {
+		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	note_command(s->my);
+	cmy_take_known_status(s);
 	/* the warnings of the command before are not its own */
-	cmy_stmt_warnings(st, my, 0);
+	cmy_stmt_warnings(st, s->my, 0);
+	return 0;
 }
 
 static int
@@ -145,17 +154,12 @@ next_streamed(struct cmy_stmt *st)
 	const struct cmy_session *s = session_of(st);
 	int r;
 
+	if (begin_portion(st) != 0)
+		return 1;
 	if (st->next < cenote_result_n_rows(st->res)) {
-		note_portion(st);
 		st->at = st->next++;
 		return 0;
 	}
-	/* a cursor's next rows are a command, as any other */
-	if (st->reading == CMY_READ_BATCHES && s && s->state != CMY_IDLE) {
-		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
-		return 1;
-	}
-	note_portion(st);
 	r = st->is_whole ? CENOTE_DONE : next_batch(st);
 	if (r < 0)
 		return fail_fetch(st, r);
@@ -386,9 +390,9 @@ may_fetch(MYSQL_STMT *stmt)
 
 /* The server has said with the last rows of a cursor that they are the last, which were fewer than were asked for. */
 static int
-is_end_known(const MYSQL_STMT *stmt)
+is_end_known(const struct cmy_stmt *st)
 {
-	return stmt->result.rows > 0 && stmt->result.rows < stmt->prefetch_rows;
+	return st->pub.result.rows > 0 && st->pub.result.rows < st->portion;
 }
 
 /* There is no row, for the reason `r`. */
@@ -399,13 +403,13 @@ end_fetching(struct cmy_stmt *st, int r)
 	st->pub.state = MYSQL_STMT_PREPARE_DONE;
 	if (r != MYSQL_NO_DATA)
 		st->reading = CMY_READ_NOTHING;
-	else if (!st->pub.result.data && !is_end_known(&st->pub))
+	else if (!st->pub.result.data && !is_end_known(st))
 		st->pub.result.rows = 0; /* of a cursor */
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 	/* asking for the next rows of a cursor begins anew */
 	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data &&
-		!is_end_known(&st->pub)) {
+		!is_end_known(st)) {
 		if (st->pub.mysql)
 			cmy_clear(st->pub.mysql);
 		st->pub.result.rows = 0;
@@ -418,10 +422,9 @@ end_fetching(struct cmy_stmt *st, int r)
 static uint64_t
 rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
 {
-	uint64_t most = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
-	uint64_t left = cenote_result_n_rows(st->res) - row / most * most;
+	uint64_t left = cenote_result_n_rows(st->res) - row / st->portion * st->portion;
 
-	return left < most ? left : most;
+	return left < st->portion ? left : st->portion;
 }
 
 int
@@ -659,11 +662,11 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 static uint64_t
 end_of_portion(const struct cmy_stmt *st)
 {
-	uint64_t rows = st->pub.prefetch_rows ? st->pub.prefetch_rows : 1;
-	uint64_t end = (st->next / rows + 1) * rows, n;
+	uint64_t end, n;
 
-	if (st->reading != CMY_READ_BATCHES || st->next % rows == 0)
+	if (st->reading != CMY_READ_BATCHES || st->next % st->portion == 0)
 		return 0;
+	end = (st->next / st->portion + 1) * st->portion;
 	n = cenote_result_n_rows(st->res);
 	if (st->next >= n)
 		return 0;

@@ -195,6 +195,7 @@ cmy_mysql_stmt_init(MYSQL *mysql)
 	enlist(mysql, &st->pub.list);
 	st->pub.state = CMY_STMT_NEW;
 	st->pub.prefetch_rows = 1;
+	st->portion = 1;
 	memcpy(st->pub.sqlstate, "00000", sizeof(st->pub.sqlstate));
 	return &st->pub;
 }

@@ -48,6 +48,8 @@ struct cmy_stmt {
 	cenote_params *params;
 	struct cmy_long *longs; /* one for each parameter; NULL: none came in pieces */
 	int had_cursor; /* it was executed with one */
+	uint32_t
+		portion; /* how many rows of a cursor come at once, as of the execution */
 	int has_sent_longs; /* libcenote has pieces for the next execution */
 	struct cmy_named *named; /* Oracle: which parameters have names */
 };

@@ -427,6 +427,24 @@ cursors(void)
 	run("drop table stmt_cursor");
 }
 
+/* No command is needed behind what the server has said to be the last rows. The original then loses its place. */
+static void
+cursors_and_queries(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
+	prepare(stmt, "select seq from seq_1_to_3");
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	for (int i = 0; i < 3; i++)
+		printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
+	run("select 1");
+	printf("fetched %d", f.mysql_stmt_fetch(stmt));
+	printf(" errno %u\n", f.mysql_stmt_errno(stmt));
+}
+
 /* A statement that fails ends a transaction, which the next answer tells. */
 static void
 cursors_and_transactions(void)
@@ -1202,6 +1220,7 @@ static const struct {
 	{ "stmt_changes", changes },
 	{ "stmt_two", two_statements },
 	{ "stmt_cursors", cursors },
+	{ "stmt_cursors_and_queries", cursors_and_queries },
 	{ "stmt_cursors_and_transactions", cursors_and_transactions },
 	{ "stmt_procedures", procedures },
 	{ "stmt_procedures_unread", procedures_unread },

@@ -248,6 +248,20 @@ rows_of_a_cursor_tell_of_the_transaction(void **state)
 }
 
 static void
+rows_of_a_cursor_wait_for_their_turn(void **state)
+{
+	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	run("select 1");
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	f.mysql_free_result(f.mysql_store_result(my));
+	f.mysql_stmt_close(stmt);
+}
+
+static void
 a_change_of_user_that_fails_leaves_settings(void **state)
 {
 	(void)state;
@@ -410,6 +424,7 @@ main(void)
 		TEST(answers_without_a_word_end_what_was_told),
 		TEST(answers_without_a_word_tell_of_the_transaction),
 		TEST(rows_of_a_cursor_tell_of_the_transaction),
+		TEST(rows_of_a_cursor_wait_for_their_turn),
 		TEST(a_change_of_user_that_fails_leaves_settings),
 		TEST(statements_are_closed_behind_an_error_of_a_file),
 		TEST(flags_of_an_attempt_that_failed_are_kept),

@@ -109,6 +109,7 @@ STMT(parameters)
 STMT(changes)
 STMT(two)
 STMT(cursors)
+STMT(cursors_and_queries)
 STMT(cursors_and_transactions)
 STMT(procedures)
 STMT(procedures_unread)
@@ -222,6 +223,7 @@ main(void)
 		cmocka_unit_test(stmt_changes),
 		cmocka_unit_test(stmt_two),
 		cmocka_unit_test(stmt_cursors),
+		cmocka_unit_test(stmt_cursors_and_queries),
 		cmocka_unit_test(stmt_cursors_and_transactions),
 		cmocka_unit_test(stmt_procedures),
 		cmocka_unit_test(stmt_procedures_unread),
