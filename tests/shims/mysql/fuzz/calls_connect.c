@@ -362,6 +362,8 @@ fz_track(struct fz *z, const uint32_t n[4])
 		if (type == SESSION_TRACK_TRANSACTION_STATE &&
 			(CMY_ORACLE || z->at->has_listed))
 			continue;
+		if (type == SESSION_TRACK_SCHEMA && !fz_has_database(z, z->at))
+			continue;
 		if (type == SESSION_TRACK_STATE_CHANGE && CMY_ORACLE &&
 			z->at->has_selected)
 			continue;

@@ -149,6 +149,8 @@ void fz_show_field(struct fz *z, const MYSQL_FIELD *field);
 void fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row);
 /* What a connection, and its statements, tell that is other than it was. */
 void fz_show_conn(struct fz *z, struct fz_conn *c);
+/* Whether both libraries tell the same of it. */
+int fz_has_database(struct fz *z, const struct fz_conn *c);
 /* The buffers that are bound to the columns. */
 void fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n);
 void fz_show_value(struct fz *z, const MYSQL_BIND *bind);

@@ -222,6 +222,13 @@ has_charset(const struct fz_conn *c)
 	return c->my->charset != NULL;
 }
 
+/* Between the results of a procedure Oracle's library follows it into its database. */
+int
+fz_has_database(struct fz *z, const struct fz_conn *c)
+{
+	return !CMY_ORACLE || !z->f.mysql_more_results(c->my);
+}
+
 static void
 put_state(struct fz *z, FILE *to, struct fz_conn *c)
 {
@@ -246,7 +253,7 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 	put_text(to, z->f.mysql_info(my));
 	fprintf(to, "\n    connected %d thread %d db ", my->net.FZ_VIO != NULL,
 		z->f.mysql_thread_id(my) != 0);
-	put_text(to, my->db);
+	put_text(to, fz_has_database(z, c) ? my->db : NULL);
 	fputs(" user ", to);
 	put_text(to, my->user);
 	fputs(" host ", to);
