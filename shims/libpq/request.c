@@ -301,6 +301,18 @@ cpq_PQsendQuery(PGconn *conn, const char *query)
 
 #define PARAMS_MAX 65535
 
+/* The server finds out this type as it does 0, which would not be passed on where all are 0: then a parameter too
+ * many is another error. */
+#define OID_UNKNOWN 705u
+
+static Oid
+type_of(const struct cpq_values *v, int i)
+{
+	if (v->types == NULL)
+		return 0;
+	return v->types[i] != 0 ? v->types[i] : OID_UNKNOWN;
+}
+
 static int
 params_fill(cenote_params *params, const struct cpq_values *v)
 {
@@ -313,7 +325,7 @@ params_fill(cenote_params *params, const struct cpq_values *v)
 
 		if (bytes != NULL)
 			len = is_binary ? (size_t)v->lengths[i] : strlen(bytes);
-		r = cenote_params_add_native(params, v->types != NULL ? v->types[i] : 0,
+		r = cenote_params_add_native(params, type_of(v, i),
 			is_binary ? CENOTE_FORMAT_BINARY : CENOTE_FORMAT_TEXT, bytes,
 			len);
 	}

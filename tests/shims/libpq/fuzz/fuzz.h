@@ -109,7 +109,7 @@ enum fz_call {
 #define FZ_NAME(name, weight) #name,
 
 /* Of scenes.c: what once differed, each as one call. */
-#define FZ_N_SCENES 27u
+#define FZ_N_SCENES 28u
 
 void fz_generate(uint64_t seed, struct fz_sequence *ret_seq);
 

@@ -25,6 +25,8 @@ struct scene {
 #define DO(call)          BY(call, 1, 2, 1)
 #define ON(call, word)    { FZ_##call, word, { 1, 2, 1 }, 0 }
 #define OTHER(call, word) { FZ_##call, word, { 1, 2, 1 }, 15 }
+/* With two parameters more, whose types are given as 0. */
+#define BEYOND(call, word) { FZ_##call, word, { 1, 2, 462 }, 0 }
 #define END               { -1, NULL, { 0 }, 0 }
 /* With some settings of its own. */
 #define CONNECT(word)     { FZ_connect, word, { 2, 3, 1 }, 0 }
@@ -136,6 +138,9 @@ static const struct scene scenes[] = {
 		CONNECT(""), ON(exec, "begin"), ON(exec, "set datestyle to sql"), DO(trace),
 		DO(enter_pipeline), DO(sync), ON(send_params, "selct"), DO(sync),
 		DO(read_ahead), DO(get_result), DO(drain), DO(drain), END } },
+	{ "parameters too many, of types that are to be found out", {
+		CONNECT(""), BEYOND(exec_params, "select 1"), BEYOND(send_params, "select 1"),
+		DO(drain), END } },
 };
 /* clang-format on */
 
