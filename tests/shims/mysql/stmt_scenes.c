@@ -443,6 +443,7 @@ cursors_and_queries(void)
 	run("select 1");
 	printf("fetched %d", f.mysql_stmt_fetch(stmt));
 	printf(" errno %u\n", f.mysql_stmt_errno(stmt));
+	f.mysql_stmt_close(stmt);
 }
 
 /* A statement that fails ends a transaction, which the next answer tells. */
