@@ -84,7 +84,8 @@ choose_params(struct params *p, const char *query, const uint32_t n[4])
 	p->has_values = number % 23 != 0;
 	p->result_format = number % 4 == 0;
 	for (int i = 0; i < p->n; i++, number /= 3) {
-		p->types[i] = types[number % 7];
+		/* a type that is to be found out, of a text without a statement, is the server's own failure */
+		p->types[i] = *query != '\0' ? types[number % 7] : 25;
 		p->values[i] =
 			number % 13 ? FZ_PICK(values, number / 7 + (uint32_t)i) : NULL;
 		p->lengths[i] = p->values[i] != NULL ? (int)strlen(p->values[i]) : 0;
