@@ -523,7 +523,6 @@ cmy_mysql_stmt_warning_count(MYSQL_STMT *stmt)
 }
 #endif
 
-#if !CMY_ORACLE
 /* COM_STMT_CLOSE: libcenote closes it by itself. What is left is read only where the statement has rows in hand. */
 static int
 close_at_server(struct cmy_stmt *st)
@@ -545,7 +544,6 @@ close_at_server(struct cmy_stmt *st)
 	my->affected_rows = MYSQL_COUNT_ERROR;
 	return 0;
 }
-#endif
 
 /* ---- attributes ---- */
 
@@ -698,34 +696,20 @@ cmy_mysql_stmt_attr_get(MYSQL_STMT *stmt, enum enum_stmt_attr_type attr_type, vo
 
 /* ---- the end ---- */
 
-#if CMY_ORACLE
 /* What the connection knows of it. */
 static int
 leave_connection(struct cmy_stmt *st)
 {
-	MYSQL *my = st->pub.mysql;
-
-	cmy_rows_drop_all(st);
-	if (st->pub.state != CMY_STMT_NEW) {
-		cmy_rows_flush(my->extension);
-		cmy_drain(my->extension);
-	}
-	cmy_clear(my);
-	if (st->pub.state != CMY_STMT_NEW) {
-		my->info = NULL;
-		my->affected_rows = MYSQL_COUNT_ERROR;
-	}
-	return 0;
-}
+#if CMY_ORACLE
+	cmy_clear(st->pub.mysql);
+	if (st->pub.state == CMY_STMT_NEW)
+		return 0;
 #else
-static int
-leave_connection(struct cmy_stmt *st)
-{
 	if (st->pub.mysql->net.CMY_VIO)
 		cmy_rows_give_up_all(st);
+#endif
 	return close_at_server(st);
 }
-#endif
 
 my_bool
 cmy_mysql_stmt_close(MYSQL_STMT *stmt)
