@@ -592,6 +592,8 @@ cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 		return refuse_cursor(st, s);
 	if (!may_store(st, s))
 		return out_of_sync(stmt);
+	if (st->reading == CMY_READ_BATCHES)
+		note_command(s->my);
 	if (store(st, s) != 0)
 		return 1;
 #if !CMY_ORACLE

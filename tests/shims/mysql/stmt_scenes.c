@@ -462,6 +462,16 @@ cursors_and_transactions(void)
 		printf("fetched %d, in a transaction %d\n", f.mysql_stmt_fetch(stmt),
 			(my->server_status & SERVER_STATUS_IN_TRANS) != 0);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
+
+	/* what asks for the rows is the connection's next command */
+	stmt = f.mysql_stmt_init(my);
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	prepare(stmt, "select seq from seq_1_to_3");
+	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	printf("failed %d\n", f.mysql_query(my, "not sql"));
+	printf("stored %d", f.mysql_stmt_store_result(stmt));
+	printf(" errno %u\n", f.mysql_errno(my));
+	f.mysql_stmt_close(stmt);
 }
 
 /* All results of a CALL. */

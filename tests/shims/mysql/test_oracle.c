@@ -70,6 +70,21 @@ results_that_were_told_of_are_skipped(void **state)
 }
 
 static void
+results_stay_when_another_statement_is_closed(void **state)
+{
+	MYSQL_STMT *other = prepare("select 1"), *stmt = prepare("call three()");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	assert_true(f.mysql_stmt_close(other));
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
+static void
 what_has_no_cursor_is_stored_at_once(void **state)
 {
 	static const char *const texts[] = { "call three()", "explain select 1" };
@@ -414,6 +429,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(results_that_were_told_of_are_skipped),
+		TEST(results_stay_when_another_statement_is_closed),
 		TEST(what_has_no_cursor_is_stored_at_once),
 		TEST(further_results_have_no_cursor),
 		TEST(rows_are_lost_with_their_connection),
