@@ -453,6 +453,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	if (r == 0)
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
 	take_text(s, sql);
+	s->was_run = r == 0;
 	s->had_cursor |= s->stmt->cursor_exists;
 	s->is_bound = count > 0;
 	fz_gave_status(z, r);

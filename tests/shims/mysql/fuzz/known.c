@@ -324,6 +324,16 @@ is_in_portion(struct fz *z)
 	       s->n_fetched % s->stmt->prefetch_rows != 0;
 }
 
+/* It gives values back, and its parameters' types, which the server has changed with them, are not sent again. */
+static int
+has_old_types(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->was_run && s->stmt != NULL && !s->stmt->send_types_to_server &&
+	       strncmp(s->sql, "call gives", 10) == 0;
+}
+
 /* It had a cursor once, and is to be executed without one. */
 static int
 has_no_more_cursor(struct fz *z)
@@ -488,6 +498,8 @@ static const struct known calls[] = {
 		"the original loses its place" },
 	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
 		"the original loses rows" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_old_types,
+		"the server takes the values for others" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_more_cursor,
 		"the original takes the rows for a cursor's" },
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_not_closed, "it waits for ever then" },
