@@ -156,7 +156,7 @@ run(struct cmy_stmt *st, struct cmy_session *s)
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	int r;
 
-	if (refuse_cursor(st) < 0 || cmy_params_fill(st, s) < 0)
+	if (cmy_params_fill(st, s) < 0 || refuse_cursor(st) < 0)
 		return fail(st);
 	s->my->info = NULL;
 	set_options(st, s, &options);

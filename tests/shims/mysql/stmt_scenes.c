@@ -982,6 +982,24 @@ details_of_cursors(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
+/* What is wrong with the values is found before what a cursor cannot read. */
+static void
+piece_of_no_cursor(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+	int number = 1;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	prepare(stmt, "select ? into @a");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
+	execute(stmt);
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 /* What it tells when it is closed with rows unread, or read to their end, is what the server says behind them. */
 static void
 unread_help(void)
@@ -1209,6 +1227,7 @@ odd_orders(void)
 	pieces_in_another_database();
 	unread_failure();
 	details_of_cursors();
+	piece_of_no_cursor();
 	unread_help();
 	null_of_a_sign();
 	failure_meanwhile("do 1");
