@@ -384,6 +384,17 @@ was_prepared(struct fz *z)
 #endif
 
 #if !CMY_ORACLE
+/* They could not be stored. */
+static int
+has_lost_rows(struct fz *z)
+{
+	const MYSQL_STMT *stmt = z->stmt->stmt;
+
+	return stmt != NULL && stmt->mysql != NULL && !stmt->cursor_exists &&
+	       stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE &&
+	       stmt->mysql->status == MYSQL_STATUS_READY;
+}
+
 /* All rows had been fetched when the rest was stored: there are none, and the library takes them for still to be read. */
 static int
 has_stored_none(struct fz *z)
@@ -469,6 +480,7 @@ static const struct known calls[] = {
 #if !CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_stored_none, "it waits for ever" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, has_lost_rows, "it waits for ever" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_help,
 		"the original does not look at the status behind the rows" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
