@@ -540,6 +540,8 @@ close_at_server(struct cmy_stmt *st)
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
+	/* what was wrong with the rows that were left is not told */
+	cmy_clear(my);
 	my->info = NULL;
 	my->affected_rows = MYSQL_COUNT_ERROR;
 	return 0;
