@@ -222,8 +222,10 @@ lose_idle(PGconn *conn, int status)
 int
 cpq_read(PGconn *conn)
 {
-	int r;
+	int fd = cenote_fd(conn->session), r;
 
+	if (fd >= 0)
+		conn->read_from = fd;
 	conn->is_only_reading = 1;
 	r = cenote_process(conn->session);
 	conn->is_only_reading = 0;
@@ -248,7 +250,6 @@ cpq_PQconsumeInput(PGconn *conn)
 		(void)step(conn);
 		return 0;
 	}
-	conn->read_from = cenote_fd(conn->session);
 	r = cpq_read(conn);
 	if (r == CENOTE_AGAIN && conn->first != NULL)
 		r = cpq_push(conn);
