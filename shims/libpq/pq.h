@@ -260,7 +260,7 @@ struct pg_conn {
 	int transaction; /* as it was when the server was last ready: enum cenote_tx */
 	int is_dying; /* the server said its last words */
 	int is_watched; /* the program has asked for the descriptor */
-	int read_from; /* the descriptor of the last PQconsumeInput() */
+	int read_from; /* the descriptor that was read last */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	PGresult *stream_head; /* what its parts are copies of, and what ends them */

@@ -1166,6 +1166,24 @@ the_trace_can_be_read_meanwhile(void **state)
 	assert_int_equal(traced_when_sent(&f->ours, f->conninfo), theirs);
 }
 
+/* It ended while nothing was asked, which the program has not read when it asks again. */
+static void
+a_session_found_lost_by_sending_has_a_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	const struct cnt_pq *pq = &f->ours;
+	PGconn *conn = ended_meanwhile(f, pq, 0);
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+
+	assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
+	assert_int_equal(pq->f.PQsocket(conn), p.fd);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	while (pq->f.PQconsumeInput(conn) == 1 && pq->f.PQstatus(conn) == CONNECTION_OK)
+		pq->f.PQclear(pq->f.PQgetResult(conn));
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_BAD);
+	pq->f.PQfinish(conn);
+}
+
 int
 main(void)
 {
@@ -1209,6 +1227,8 @@ main(void)
 			the_last_words_of_a_session_are_its_servers, begin),
 		cmocka_unit_test_setup(
 			the_end_of_a_session_is_read_behind_its_last_words, begin),
+		cmocka_unit_test_setup(
+			a_session_found_lost_by_sending_has_a_descriptor, begin),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
