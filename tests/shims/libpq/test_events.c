@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* What an event loop sees of a connection: its descriptor, what is read when, and how a session ends. */
+
+/* ---- the descriptor ---- */
+
+/* As in libpq, also when the answer is there before the program asks. */
+static void
+the_first_poll_has_no_connection_yet(void **state)
+{
+	struct cnt_guest *f = *state;
+	PGconn *conn = f->ours.f.PQconnectStart(f->conninfo);
+	struct pollfd p = { .fd = f->ours.f.PQsocket(conn), .events = POLLIN };
+	PostgresPollingStatusType first;
+
+	for (int again = 0; again < 2; again++) {
+		/* nothing comes if the answer has been read already: that is tried, too */
+		(void)poll(&p, 1, 500);
+		first = again ? f->ours.f.PQresetPoll(conn)
+			      : f->ours.f.PQconnectPoll(conn);
+		assert_true(
+			first == PGRES_POLLING_READING || first == PGRES_POLLING_WRITING);
+		assert_int_equal(f->ours.f.PQstatus(conn), CONNECTION_STARTED);
+		assert_int_equal(
+			cnt_guest_poll(f, conn,
+				again ? f->ours.f.PQresetPoll : f->ours.f.PQconnectPoll),
+			PGRES_POLLING_OK);
+		assert_int_equal(f->ours.f.PQresetStart(conn), 1);
+		p.fd = f->ours.f.PQsocket(conn);
+	}
+	f->ours.f.PQfinish(conn);
+}
+
+/* What has come stays in the socket until it is asked for by name: whoever polls it next hears of it. */
+static void
+look_without_reading(const struct cnt_pq *pq, PGconn *conn)
+{
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+	PGresult *res;
+
+	assert_int_equal(pq->f.PQsetnonblocking(conn, 1), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(pq->f.PQflush(conn), 0);
+		assert_int_equal(pq->f.PQisBusy(conn), 1);
+		assert_null(pq->f.PQnotifies(conn));
+		assert_int_equal(pq->f.PQsetSingleRowMode(conn), 1);
+		assert_int_equal(poll(&p, 1, 0), 1);
+		do
+			assert_int_equal(pq->f.PQconsumeInput(conn), 1);
+		while (pq->f.PQisBusy(conn));
+		while ((res = pq->f.PQgetResult(conn)) != NULL)
+			pq->f.PQclear(res);
+		assert_int_equal(poll(&p, 1, 0), 0);
+	}
+	pq->f.PQfinish(conn);
+}
+
+static void
+nothing_is_read_unasked(void **state)
+{
+	struct cnt_guest *f = *state;
+
+	look_without_reading(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo));
+	look_without_reading(&f->ours, cnt_guest_connect(f));
+}
+
+/* A program whose event loop is told of the descriptor behind each sending, and not again. */
+static void
+ask_by_epoll(struct cnt_guest *f, PGconn *conn)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int set = epoll_create1(EPOLL_CLOEXEC);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQsendQuery(conn, "select 1"), 1);
+	assert_int_equal(f->ours.f.PQflush(conn), 0);
+	assert_int_equal(
+		epoll_ctl(set, EPOLL_CTL_ADD, f->ours.f.PQsocket(conn), &event), 0);
+	while (f->ours.f.PQisBusy(conn)) {
+		assert_int_equal(epoll_wait(set, &event, 1, 5000), 1);
+		assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+	}
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_TUPLES_OK);
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(conn));
+	(void)close(set);
+}
+
+static void
+a_session_that_was_taken_back_is_left_before_sending(void **state)
+{
+	struct cnt_guest *f = *state;
+	struct pollfd p = { .events = POLLRDHUP };
+	struct cnt_daemon hasty;
+	char text[1024];
+	PGconn *conn;
+
+	assert_int_equal(cnt_daemon_start(&hasty,
+				 cnt_server_config(&f->rig.server,
+					 "sessions = 1..2\nidle_client_timeout = 200ms\n",
+					 text, sizeof(text))),
+		0);
+	snprintf(text, sizeof(text), "unix:%s", hasty.run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	conn = cnt_guest_connect(f);
+	assert_int_equal(f->ours.f.PQsetnonblocking(conn, 1), 0);
+	ask_by_epoll(f, conn);
+	p.fd = f->ours.f.PQsocket(conn);
+	/* also by who reads it while nothing is asked */
+	for (int is_read = 0; is_read < 2; is_read++) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		if (is_read)
+			assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+		assert_int_equal(f->ours.f.PQsocket(conn), p.fd);
+		ask_by_epoll(f, conn);
+		assert_int_equal(f->ours.f.PQsocket(conn), p.fd);
+	}
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(cnt_daemon_stop(&hasty), 0);
+}
+
+/* ---- the end of a session ---- */
+
+static void
+collect_last_words(
+	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
+{
+	size_t len = 0;
+	PGresult *res;
+
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	while ((res = pq->f.PQgetResult(conn)) != NULL && len < size) {
+		const char *state = pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
+		const char *routine =
+			pq->f.PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
+
+		len += (size_t)snprintf(text + len, size - len, "%s %s %s",
+			state != NULL ? state : "-", routine != NULL ? routine : "-",
+			pq->f.PQresultErrorMessage(res));
+		pq->f.PQclear(res);
+	}
+	assert_true(len < size);
+	(void)snprintf(text + len, size - len, "%s", pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+the_last_words_of_a_session_are_its_servers(void **state)
+{
+	struct cnt_guest *f = *state;
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
+	char ours[4096], theirs[4096];
+
+	collect_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
+		sizeof(theirs));
+	collect_last_words(&f->ours, cnt_guest_connect(f), sql, ours, sizeof(ours));
+	assert_non_null(strstr(theirs, "57P01 ProcessInterrupts FATAL:  terminating"));
+	assert_string_equal(ours, theirs);
+}
+
+/* As a program with an event loop sees them: a result that is there, and then a connection that is closed, of
+ * which its reading tells. */
+static void
+watch_last_words(
+	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
+{
+	int fd = pq->f.PQsocket(conn), n_results = 0, r = 1;
+
+	assert_int_equal(pq->f.PQsetnonblocking(conn, 1), 0);
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	while (r == 1) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		assert_int_equal(pq->f.PQsocket(conn), fd);
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		r = pq->f.PQconsumeInput(conn);
+		while (r == 1 && !pq->f.PQisBusy(conn)) {
+			PGresult *res = pq->f.PQgetResult(conn);
+
+			assert_non_null(res);
+			assert_non_null(pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE));
+			pq->f.PQclear(res);
+			n_results++;
+		}
+	}
+	snprintf(text, size, "%d results, %d %s", n_results, pq->f.PQstatus(conn),
+		pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+the_end_of_a_session_is_read_behind_its_last_words(void **state)
+{
+	struct cnt_guest *f = *state;
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
+	char ours[4096], theirs[4096];
+
+	watch_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
+		sizeof(theirs));
+	watch_last_words(&f->ours, cnt_guest_connect(f), sql, ours, sizeof(ours));
+	assert_memory_equal(theirs, "1 results, 1 ", 13);
+	assert_string_equal(ours, theirs);
+}
+
+static void
+a_reset_leaves_the_last_words_of_the_server_behind(void **state)
+{
+	struct cnt_guest *f = *state;
+	PGconn *conn = cnt_guest_connect(f);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQsendQuery(
+				 conn, "select pg_terminate_backend(pg_backend_pid())"),
+		1);
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_FATAL_ERROR);
+	f->ours.f.PQclear(res);
+	f->ours.f.PQreset(conn);
+	assert_string_equal(cnt_guest_ask(&f->ours, conn, "select 6 * 7"), "42");
+	f->ours.f.PQfinish(conn);
+}
+
+/* A connection whose session the server ends while it idles: one that holds something, and one that holds
+ * nothing. */
+static PGconn *
+ended_meanwhile(struct cnt_guest *f, const struct cnt_pq *pq, int holds_something)
+{
+	PGconn *conn = pq->f.PQconnectdb(f->conninfo);
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+	char sql[80];
+
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_OK);
+	if (holds_something) {
+		pq->f.PQclear(pq->f.PQexec(
+			conn, "begin; set idle_in_transaction_session_timeout = 100"));
+	} else {
+		snprintf(sql, sizeof(sql), "select pg_terminate_backend(%d)",
+			pq->f.PQbackendPID(conn));
+		assert_int_equal(cnt_server_sql(&f->rig.server, sql), 0);
+	}
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	return conn;
+}
+
+static void
+so_are_those_of_an_idle_session(void **state)
+{
+	static const char *const said[] = { "57P01 ProcessInterrupts FATAL:  terminating",
+		"25P03 ProcessInterrupts FATAL:  terminating" };
+	struct cnt_guest *f = *state;
+	char ours[4096], theirs[4096];
+
+	for (int i = 0; i < 2; i++) {
+		collect_last_words(&f->theirs, ended_meanwhile(f, &f->theirs, i),
+			"select 1", theirs, sizeof(theirs));
+		collect_last_words(&f->ours, ended_meanwhile(f, &f->ours, i), "select 1",
+			ours, sizeof(ours));
+		assert_non_null(strstr(theirs, said[i]));
+		assert_string_equal(ours, theirs);
+	}
+}
+
+/* It ended while nothing was asked, which the program has not read when it asks again. */
+static void
+a_session_found_lost_by_sending_has_a_descriptor(void **state)
+{
+	struct cnt_guest *f = *state;
+	const struct cnt_pq *pq = &f->ours;
+	PGconn *conn = ended_meanwhile(f, pq, 0);
+	struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+
+	assert_int_equal(pq->f.PQsendQuery(conn, "select 1"), 1);
+	assert_int_equal(pq->f.PQsocket(conn), p.fd);
+	assert_int_equal(poll(&p, 1, 0), 1);
+	while (pq->f.PQconsumeInput(conn) == 1 && pq->f.PQstatus(conn) == CONNECTION_OK)
+		pq->f.PQclear(pq->f.PQgetResult(conn));
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_BAD);
+	pq->f.PQfinish(conn);
+}
+
+static void
+keep_notice(void *arg, const char *message)
+{
+	snprintf(arg, 256, "%s", message);
+}
+
+/* What is read of them while nothing was asked is a notice; then the connection is found closed. */
+static void
+see_the_end(const struct cnt_pq *pq, PGconn *conn, char *text, size_t size)
+{
+	char notice[256] = "";
+
+	(void)pq->f.PQsetNoticeProcessor(conn, keep_notice, notice);
+	while (pq->f.PQconsumeInput(conn)) {
+		struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+	}
+	assert_null(pq->f.PQnotifies(conn));
+	snprintf(text, size, "%d %s %s", pq->f.PQstatus(conn), notice,
+		pq->f.PQerrorMessage(conn));
+	pq->f.PQfinish(conn);
+}
+
+static void
+an_idle_program_is_noticed_of_them(void **state)
+{
+	struct cnt_guest *f = *state;
+	char ours[1024], theirs[1024];
+
+	for (int i = 0; i < 2; i++) {
+		see_the_end(&f->theirs, ended_meanwhile(f, &f->theirs, i), theirs,
+			sizeof(theirs));
+		see_the_end(
+			&f->ours, ended_meanwhile(f, &f->ours, i), ours, sizeof(ours));
+		assert_non_null(strstr(theirs, "FATAL:  terminating connection due to"));
+		assert_string_equal(ours, theirs);
+	}
+}
+
+/* ---- what the server says while it is slow ---- */
+
+/* Take what comes, until there is a notice more than before or a result is ready. */
+static void
+wait_for_word(struct cnt_guest *f, PGconn *conn)
+{
+	int before = cnt_guest_n_notices;
+
+	while (f->ours.f.PQisBusy(conn) && cnt_guest_n_notices == before) {
+		struct pollfd p = { .fd = f->ours.f.PQsocket(conn), .events = POLLIN };
+
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(f->ours.f.PQconsumeInput(conn), 1);
+		/* a program may rely on that: here it is not ready to be told */
+		assert_int_equal(cnt_guest_n_notices, before);
+	}
+}
+
+static void
+a_notice_does_not_wait_for_its_statement(void **state)
+{
+	struct cnt_guest *f = *state;
+	PGconn *conn = cnt_guest_connect(f);
+
+	(void)f->ours.f.PQsetNoticeProcessor(
+		conn, cnt_guest_count_notice, &cnt_guest_n_notices);
+	cnt_guest_n_notices = 0;
+	assert_int_equal(f->ours.f.PQsendQuery(conn,
+				 "do $$begin raise notice 'hm'; perform pg_sleep(3); "
+				 "end$$"),
+		1);
+	wait_for_word(f, conn);
+	assert_int_equal(cnt_guest_n_notices, 1);
+	assert_int_equal(f->ours.f.PQisBusy(conn), 1);
+	f->ours.f.PQfinish(conn);
+}
+
+static void
+a_result_does_not_wait_for_the_next_of_its_pipeline(void **state)
+{
+	struct cnt_guest *f = *state;
+	PGconn *conn = cnt_guest_connect(f);
+	PGresult *res;
+
+	assert_int_equal(f->ours.f.PQenterPipelineMode(conn), 1);
+	assert_int_equal(f->ours.f.PQsendQueryParams(
+				 conn, "select 42", 0, NULL, NULL, NULL, NULL, 0),
+		1);
+	assert_int_equal(f->ours.f.PQpipelineSync(conn), 1);
+	assert_int_equal(f->ours.f.PQsendQueryParams(conn, "select pg_sleep(3)", 0, NULL,
+				 NULL, NULL, NULL, 0),
+		1);
+	assert_int_equal(f->ours.f.PQpipelineSync(conn), 1);
+	wait_for_word(f, conn);
+	res = f->ours.f.PQgetResult(conn);
+	assert_string_equal(f->ours.f.PQgetvalue(res, 0, 0), "42");
+	f->ours.f.PQclear(res);
+	assert_null(f->ours.f.PQgetResult(conn));
+	res = f->ours.f.PQgetResult(conn);
+	assert_int_equal(f->ours.f.PQresultStatus(res), PGRES_PIPELINE_SYNC);
+	f->ours.f.PQclear(res);
+	/* the second still sleeps */
+	assert_int_equal(f->ours.f.PQisBusy(conn), 1);
+	f->ours.f.PQfinish(conn);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(
+			the_first_poll_has_no_connection_yet, cnt_guest_begin),
+		cmocka_unit_test_setup(a_reset_leaves_the_last_words_of_the_server_behind,
+			cnt_guest_begin),
+		cmocka_unit_test_setup(so_are_those_of_an_idle_session, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			an_idle_program_is_noticed_of_them, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			a_notice_does_not_wait_for_its_statement, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			a_result_does_not_wait_for_the_next_of_its_pipeline,
+			cnt_guest_begin),
+		cmocka_unit_test_setup(nothing_is_read_unasked, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			a_session_that_was_taken_back_is_left_before_sending,
+			cnt_guest_begin),
+		cmocka_unit_test_setup(
+			the_last_words_of_a_session_are_its_servers, cnt_guest_begin),
+		cmocka_unit_test_setup(the_end_of_a_session_is_read_behind_its_last_words,
+			cnt_guest_begin),
+		cmocka_unit_test_setup(a_session_found_lost_by_sending_has_a_descriptor,
+			cnt_guest_begin),
+	};
+
+	cnt_server_need(CNT_POSTGRESQL);
+	return cmocka_run_group_tests(tests, cnt_guest_setup, cnt_guest_teardown);
+}
