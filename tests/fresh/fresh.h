@@ -78,7 +78,8 @@ struct fr_backend {
 	const struct fr_pool *pools;
 	size_t n_pools;
 	const struct fr_probe *probes;
-	/* Statements: {a|b} is one of them, at random; ! at the begin: superusers only. */
+	/* Statements: {a|b} is one of them, at random; ! at the begin: superusers only;
+	 * ~: it ends the session. */
 	const char *const *statements;
 	size_t n_statements;
 	const char *const *copies; /* begin a copy; NULL at the end */

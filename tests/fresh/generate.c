@@ -65,6 +65,14 @@ expand(struct cnt_random *rnd, const char *p, const char *end, struct text *t)
 	}
 }
 
+/* Behind the end of a session the next one is a new login anyway, so that comes seldom. */
+static int
+is_passed_over(const char *statement, struct cnt_random *rnd, int is_superuser)
+{
+	return (statement[0] == '!' && !is_superuser) ||
+	       (statement[0] == '~' && cnt_random_below(rnd, 10) > 0);
+}
+
 static void
 random_statement(const struct fr_backend *backend, struct cnt_random *rnd,
 	int is_superuser, struct text *t)
@@ -74,8 +82,8 @@ random_statement(const struct fr_backend *backend, struct cnt_random *rnd,
 	do
 		statement =
 			backend->statements[cnt_random_below(rnd, backend->n_statements)];
-	while (statement[0] == '!' && !is_superuser);
-	statement += statement[0] == '!';
+	while (is_passed_over(statement, rnd, is_superuser));
+	statement += statement[0] == '!' || statement[0] == '~';
 	expand(rnd, statement, statement + strlen(statement), t);
 }
 

@@ -176,7 +176,8 @@ static const char *const statements[] = {
 	"{analyze table fr_t|check table fr_myisam|flush status|reset query cache}",
 	"select * from seq_1_to_500",
 	"select 'secret' into @a",
-	"kill {query |}connection_id()",
+	"~kill connection_id()",
+	"kill query connection_id()",
 	"select * from fr_t procedure analyse()",
 	"get diagnostics condition 1 @a = message_text",
 	"{set global max_sort_length = @@global.max_sort_length|set password = "

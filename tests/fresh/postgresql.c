@@ -210,7 +210,7 @@ static const char *const statements[] = {
 	"select lo_create(0)",
 	"select set_limit(0.{8|9})",
 	"show {all|work_mem|search_path}",
-	"select pg_terminate_backend(pg_backend_pid())",
+	"~select pg_terminate_backend(pg_backend_pid())",
 	"!load 'auto_explain'; set auto_explain.log_min_duration = 7",
 	"!set {zero_damaged_pages = on|log_min_duration_statement = "
 	"1|ignore_system_indexes = "
