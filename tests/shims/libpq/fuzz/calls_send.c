@@ -231,7 +231,10 @@ static void
 sent(struct fz *z, int r)
 {
 	fz_gave_int(z, r);
-	if (r && is_pipeline(z))
+	if (!r)
+		return;
+	z->at->is_read_ahead = 0;
+	if (is_pipeline(z))
 		z->at->is_unsynced = 1;
 }
 
@@ -378,6 +381,7 @@ fz_read_ahead(struct fz *z, const uint32_t n[4])
 	(void)z->pq.f.PQflush(z->at->conn);
 	while (z->at->conn != NULL && fz_is_under_way(z, z->at) && cnt_now_ms() < until)
 		(void)poll(NULL, 0, 1);
+	z->at->is_read_ahead = 1;
 	fz_gave_int(z, z->pq.f.PQconsumeInput(z->at->conn));
 }
 

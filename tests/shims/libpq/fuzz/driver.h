@@ -19,6 +19,7 @@ struct fz_conn {
 	int has_settings; /* it was given some of its own */
 	int has_copy; /* a copy was prepared */
 	int is_unsynced; /* something was sent that no synchronisation or flush followed */
+	int is_read_ahead; /* what comes was read before it was asked for */
 	int is_line_left; /* of a line of a copy a part was taken */
 	int is_line_lost; /* … and then the whole of it by PQgetCopyData() */
 	FILE *trace;

@@ -54,6 +54,12 @@ is_nonblocking(struct fz *z)
 }
 
 static int
+is_read_ahead(struct fz *z)
+{
+	return z->at->is_read_ahead;
+}
+
+static int
 is_line_lost(struct fz *z)
 {
 	return z->at->is_line_lost;
@@ -87,6 +93,7 @@ static const struct known calls[] = {
 	{ FZ_lo_open, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_end, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_files, is_traced, "ids as bytes, in a trace" },
+	{ FZ_set_single_row, is_read_ahead, "rows before an error that has been read" },
 	{ FZ_copy_begin, is_pipeline, "a copy in a pipeline: not allowed" },
 	{ FZ_getline, is_line_lost, "it goes on in the middle of the next line" },
 	{ FZ_getline_async, is_line_lost, "it goes on in the middle of the next line" },
