@@ -157,6 +157,7 @@ int fr_relay_start(const char *run_dir, const char *pool, struct fr_relay **ret_
 /* The run_dir that clients shall use, and the number of bytes for the next connection. */
 const char *fr_relay_dir(struct fr_relay *relay);
 void fr_relay_cut(struct fr_relay *relay, uint32_t bytes);
+/* NULL: nothing is done. */
 void fr_relay_stop(struct fr_relay *relay);
 
 #endif

@@ -178,6 +178,8 @@ fr_relay_cut(struct fr_relay *relay, uint32_t bytes)
 void
 fr_relay_stop(struct fr_relay *relay)
 {
+	if (!relay)
+		return;
 	atomic_store(&relay->is_stopping, 1);
 	pthread_join(relay->thread, NULL);
 	while (atomic_load(&relay->n_serving) > 0)
