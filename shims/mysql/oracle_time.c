@@ -521,8 +521,12 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 		return 0;
 	if (s.end - s.p >= TIMESTAMP_LENGTH) {
 		r = parse_datetime(s, 1, ret_time);
-		if (ret_time->time_type >= MYSQL_TIMESTAMP_ERROR)
-			return r;
+		if (ret_time->time_type >= MYSQL_TIMESTAMP_ERROR) {
+			/* sic: no date is negative, and its parts are kept */
+			if (is_negative)
+				ret_time->time_type = MYSQL_TIMESTAMP_ERROR;
+			return r || is_negative;
+		}
 	}
 	return parse_time(s, is_negative, ret_time);
 }
