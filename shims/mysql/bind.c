@@ -153,10 +153,14 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 
 /* ---- a row ---- */
 
-/* Of programs that ask for values one by one: how long it is. */
+/* Of programs that ask for values one by one: how long it is, and (Connector/C) whether it is NULL. */
 static void
-note_length(MYSQL_BIND *b, const char *p, size_t n)
+note_value(MYSQL_BIND *b, const char *p, size_t n)
 {
+	if (!CMY_ORACLE && !b->is_null)
+		b->is_null = &b->is_null_value;
+	if (!CMY_ORACLE)
+		*b->is_null = cmy_bool(p == NULL);
 	if (!b->length)
 		b->length = &b->length_value;
 	if (p)
@@ -225,7 +229,7 @@ put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_bi
 	}
 #endif
 	if (!st->pub.bind_result_done || is_dummy(b)) {
-		note_length(b, p, n);
+		note_value(b, p, n);
 		return 0;
 	}
 	set_pointers(b);

@@ -753,6 +753,33 @@ take_second_column(MYSQL_STMT *stmt)
 	printf("second %s\n", second);
 }
 
+/* A program that takes values one by one looks there which ones there are. */
+static void
+show_nulls(MYSQL_STMT *stmt)
+{
+	while (f.mysql_stmt_fetch(stmt) == 0) {
+		for (unsigned i = 0; i < 2; i++)
+			printf("  null %d",
+				stmt->bind[i].is_null ? *stmt->bind[i].is_null : -1);
+		printf("\n");
+	}
+}
+
+static void
+nulls_unbound(MYSQL_STMT *stmt)
+{
+	MYSQL_BIND b[2];
+
+	memset(b, 0, sizeof(b));
+	b[0].flags = b[1].flags = 1; /* MADB_BIND_DUMMY */
+	prepare(stmt, "select 1, null union all select null, 'text'");
+	execute(stmt);
+	show_nulls(stmt);
+	execute(stmt);
+	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, b));
+	show_nulls(stmt);
+}
+
 static void
 change_number(MYSQL_STMT *stmt)
 {
@@ -849,6 +876,7 @@ details(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
+	nulls_unbound(stmt);
 	take_second_column(stmt);
 	change_number(stmt);
 	load_file(stmt);
