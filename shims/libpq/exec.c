@@ -276,10 +276,14 @@ stream_end(PGconn *conn)
 static PGresult *
 stream_failed(PGconn *conn, int status)
 {
+	const cenote_diag *words =
+		status == CENOTE_ERR_SERVER || status == CENOTE_ERR_UNSUPPORTED
+			? cenote_result_diag(conn->stream)
+			: cpq_last_words(conn);
 	PGresult *res;
 
-	if (status == CENOTE_ERR_SERVER || status == CENOTE_ERR_UNSUPPORTED) {
-		res = error_result(conn, cenote_result_diag(conn->stream));
+	if (words != NULL) {
+		res = error_result(conn, words);
 	} else {
 		cpq_say_failure(conn, status);
 		res = failure(conn);

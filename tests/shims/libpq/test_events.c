@@ -134,25 +134,35 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 
 /* ---- the end of a session ---- */
 
-static void
-collect_last_words(
-	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
+static size_t
+collect_results(const struct cnt_pq *pq, PGconn *conn, char *text, size_t size)
 {
 	size_t len = 0;
 	PGresult *res;
 
-	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
 	while ((res = pq->f.PQgetResult(conn)) != NULL && len < size) {
 		const char *state = pq->f.PQresultErrorField(res, PG_DIAG_SQLSTATE);
 		const char *routine =
 			pq->f.PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
 
-		len += (size_t)snprintf(text + len, size - len, "%s %s %s",
+		len += (size_t)snprintf(text + len, size - len, "%d %d: %s %s %s\n",
+			pq->f.PQresultStatus(res), pq->f.PQntuples(res),
 			state != NULL ? state : "-", routine != NULL ? routine : "-",
 			pq->f.PQresultErrorMessage(res));
 		pq->f.PQclear(res);
 	}
 	assert_true(len < size);
+	return len;
+}
+
+static void
+collect_last_words(
+	const struct cnt_pq *pq, PGconn *conn, const char *sql, char *text, size_t size)
+{
+	size_t len;
+
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	len = collect_results(pq, conn, text, size);
 	(void)snprintf(text + len, size - len, "%s", pq->f.PQerrorMessage(conn));
 	pq->f.PQfinish(conn);
 }
@@ -167,6 +177,32 @@ the_last_words_of_a_session_are_its_servers(void **state)
 	collect_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
 		sizeof(theirs));
 	collect_last_words(&f->ours, cnt_guest_connect(f), sql, ours, sizeof(ours));
+	assert_non_null(strstr(theirs, "57P01 ProcessInterrupts FATAL:  terminating"));
+	assert_string_equal(ours, theirs);
+}
+
+static void
+collect_row_by_row(const struct cnt_pq *pq, PGconn *conn, char *text, size_t size)
+{
+	static const char sql[] = "select g, case when g = 3 then "
+				  "pg_terminate_backend(pg_backend_pid()) end "
+				  "from generate_series(1, 5) g";
+
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	assert_int_equal(pq->f.PQsetSingleRowMode(conn), 1);
+	(void)collect_results(pq, conn, text, size);
+	pq->f.PQfinish(conn);
+}
+
+static void
+the_last_words_come_behind_single_rows(void **state)
+{
+	struct cnt_guest *f = *state;
+	char ours[4096], theirs[4096];
+
+	collect_row_by_row(
+		&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), theirs, sizeof(theirs));
+	collect_row_by_row(&f->ours, cnt_guest_connect(f), ours, sizeof(ours));
 	assert_non_null(strstr(theirs, "57P01 ProcessInterrupts FATAL:  terminating"));
 	assert_string_equal(ours, theirs);
 }
@@ -419,6 +455,8 @@ main(void)
 			cnt_guest_begin),
 		cmocka_unit_test_setup(
 			the_last_words_of_a_session_are_its_servers, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			the_last_words_come_behind_single_rows, cnt_guest_begin),
 		cmocka_unit_test_setup(the_end_of_a_session_is_read_behind_its_last_words,
 			cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_found_lost_by_sending_has_a_descriptor,
