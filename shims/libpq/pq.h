@@ -515,6 +515,8 @@ PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *tex
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
 /* The halves of it. */
+/* As the server put it, also where cenoted says what became of the request. */
+const char *cpq_servers_field(const cenote_diag *diag, char letter);
 int cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query);
 int cpq_result_set_message(PGresult *res);
 /* Whether it is an error's, or a notice's. */

@@ -537,9 +537,8 @@ cpq_result_set_field(PGresult *res, int code, const char *text)
 	return res->fields[code] != NULL ? 0 : -1;
 }
 
-/* As the server put it, also where cenoted says what became of the request. */
-static const char *
-servers_field(const cenote_diag *diag, char letter)
+const char *
+cpq_servers_field(const cenote_diag *diag, char letter)
 {
 	const char *own = NULL;
 
@@ -556,7 +555,7 @@ fields_from(PGresult *res, const cenote_diag *diag)
 	static const char letters[] = "SVCMDHPpqWstcdnFLR";
 
 	for (const char *l = letters; *l; l++) {
-		const char *text = servers_field(diag, *l);
+		const char *text = cpq_servers_field(diag, *l);
 
 		if (text != NULL && *text != '\0' &&
 			cpq_result_set_field(res, *l, text) < 0)

@@ -521,7 +521,7 @@ static void
 put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 {
 	for (const char *f = "SVCMDHWstcdnPpqFLR"; *f != '\0'; f++) {
-		const char *text = diag != NULL ? cenote_diag_field(diag, *f)
+		const char *text = diag != NULL ? cpq_servers_field(diag, *f)
 						: cpq_result_field(kept, *f);
 
 		if (text == NULL)

@@ -292,6 +292,8 @@ ask_much(const struct cnt_pq *pq, PGconn *conn)
 	for (int i = 0; i < 7; i++)
 		pq->f.PQclear(pq->f.PQgetResult(conn));
 	assert_int_equal(pq->f.PQexitPipelineMode(conn), 1);
+	pq->f.PQclear(
+		pq->f.PQexec(conn, "select pg_terminate_backend(pg_backend_pid())"));
 }
 
 static size_t
