@@ -207,6 +207,21 @@ the_last_words_come_behind_single_rows(void **state)
 	assert_string_equal(ours, theirs);
 }
 
+static void
+the_last_words_come_behind_what_was_done(void **state)
+{
+	struct cnt_guest *f = *state;
+	static const char sql[] = "select 1; do $$ begin perform "
+				  "pg_terminate_backend(pg_backend_pid()); end $$";
+	char ours[4096], theirs[4096];
+
+	collect_last_words(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), sql, theirs,
+		sizeof(theirs));
+	collect_last_words(&f->ours, cnt_guest_connect(f), sql, ours, sizeof(ours));
+	assert_int_equal(strncmp(theirs, "2 1: ", 5), 0);
+	assert_string_equal(ours, theirs);
+}
+
 /* As a program with an event loop sees them: a result that is there, and then a connection that is closed, of
  * which its reading tells. */
 static void
@@ -457,6 +472,8 @@ main(void)
 			the_last_words_of_a_session_are_its_servers, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			the_last_words_come_behind_single_rows, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			the_last_words_come_behind_what_was_done, cnt_guest_begin),
 		cmocka_unit_test_setup(the_end_of_a_session_is_read_behind_its_last_words,
 			cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_found_lost_by_sending_has_a_descriptor,

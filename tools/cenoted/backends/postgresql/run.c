@@ -431,13 +431,13 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	struct cnd_pg_run *run = &s->run;
 
-	if (cnd_pg_is_fatal(m->body, m->len))
-		return cnd_pg_fatal(s, m);
 	/* the one statement was complete, but its commit failed: then it was not done */
 	if (run->is_simple)
 		give_done(s, CNP_DONE_MORE_RESULTS);
 	else
 		run->has_done = 0;
+	if (cnd_pg_is_fatal(m->body, m->len))
+		return cnd_pg_fatal(s, m);
 	if (run->status == CENOTE_OK) {
 		run->status = CENOTE_ERR_SERVER;
 		if (s->stop < 0 && !has_cancelled(s)) {
