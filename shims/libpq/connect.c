@@ -30,19 +30,12 @@ cpq_say(PGconn *conn, const char *format, ...)
 }
 
 void
-cpq_drop_session(PGconn *conn)
-{
-	conn->status = CONNECTION_BAD;
-	conn->pipeline = PQ_PIPELINE_OFF;
-}
-
-void
 cpq_say_closed(PGconn *conn)
 {
 	cpq_say(conn, "server closed the connection unexpectedly\n"
 		      "\tThis probably means the server terminated abnormally\n"
 		      "\tbefore or while processing the request.");
-	cpq_drop_session(conn);
+	conn->status = CONNECTION_BAD;
 }
 
 void

@@ -443,7 +443,7 @@ cpq_lost(PGconn *conn, int status)
 	cpq_say_failure(conn, status);
 	/* what is left of the answer could only be taken with memory: the session goes back as it is */
 	if (status == CENOTE_ERR_NOMEM) {
-		cpq_drop_session(conn);
+		conn->status = CONNECTION_BAD;
 		cenote_close(conn->session);
 	}
 	res = failure(conn);

@@ -314,8 +314,6 @@ void cpq_say_failure(PGconn *conn, int status);
 /* Wait until the descriptor is ready for what libcenote wants: 1; 0 the deadline (0: none) is over; -1
  * there is nothing to wait for. */
 int cpq_wait(PGconn *conn, int64_t deadline_ms);
-/* Take the session for lost. */
-void cpq_drop_session(PGconn *conn);
 
 /* What libpq does with notices where the program has said nothing. */
 void cpq_default_receiver(void *arg, const PGresult *res);

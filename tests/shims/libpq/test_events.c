@@ -222,6 +222,32 @@ the_last_words_come_behind_what_was_done(void **state)
 	assert_string_equal(ours, theirs);
 }
 
+/* It is the program that leaves it. */
+static void
+a_lost_session_is_in_its_pipeline_still(void **state)
+{
+	struct cnt_guest *f = *state;
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
+	const struct cnt_pq *both[] = { &f->theirs, &f->ours };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct cnt_pq *pq = both[i];
+		PGconn *conn = pq->f.PQconnectdb(f->conninfo);
+
+		assert_int_equal(pq->f.PQenterPipelineMode(conn), 1);
+		assert_int_equal(
+			pq->f.PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0),
+			1);
+		assert_int_equal(pq->f.PQpipelineSync(conn), 1);
+		while (pq->f.PQstatus(conn) == CONNECTION_OK)
+			pq->f.PQclear(pq->f.PQgetResult(conn));
+		assert_int_equal(pq->f.PQpipelineStatus(conn), PQ_PIPELINE_ABORTED);
+		assert_int_equal(pq->f.PQexitPipelineMode(conn), 1);
+		assert_int_equal(pq->f.PQpipelineStatus(conn), PQ_PIPELINE_OFF);
+		pq->f.PQfinish(conn);
+	}
+}
+
 /* As a program with an event loop sees them: a result that is there, and then a connection that is closed, of
  * which its reading tells. */
 static void
@@ -474,6 +500,8 @@ main(void)
 			the_last_words_come_behind_single_rows, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			the_last_words_come_behind_what_was_done, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			a_lost_session_is_in_its_pipeline_still, cnt_guest_begin),
 		cmocka_unit_test_setup(the_end_of_a_session_is_read_behind_its_last_words,
 			cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_found_lost_by_sending_has_a_descriptor,
