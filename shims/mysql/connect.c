@@ -175,6 +175,8 @@ set_session_options(struct cmy_session *s, const char *db)
 #if !CMY_ORACLE
 	s->asked_progress = 0;
 	if (r == CENOTE_OK)
+		r = cmy_more_ask(s);
+	if (r == CENOTE_OK)
 		r = cmy_progress_ask(s);
 #endif
 	return r;

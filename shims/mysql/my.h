@@ -98,6 +98,7 @@ struct cmy_session {
 	unsigned told_status;
 	cmy_progress_fn *on_progress; /* MYSQL_PROGRESS_CALLBACK; NULL: none */
 	int asked_progress; /* the pool was asked to tell of it */
+	unsigned n_told_more; /* results with rows that another one follows */
 #endif
 	MYSQL *my;
 	long owner; /* who made it: a child that was forked must not use it */
@@ -530,6 +531,9 @@ void cmy_track_database(struct cmy_session *s, const char *db);
 void cmy_track_free(struct cmy_track *track);
 
 /* progress.c; MariaDB's only. */
+/* Before connecting: have the pool tell before a result's columns that another one follows. As
+ * cenote_set_session_option(). */
+int cmy_more_ask(struct cmy_session *s);
 /* Before connecting: have the pool tell how far the server is, if the program wants to know. As
  * cenote_set_session_option(). */
 int cmy_progress_ask(struct cmy_session *s);

@@ -8,7 +8,8 @@
 
 /*
  * How far the server is with a long statement: MariaDB tells it every few seconds (progress_report_time), and the
- * pool passes it on as notices to who asked for them. Oracle's library has nothing of the kind.
+ * pool passes it on as notices to who asked for them. So it does with the bit that says with a result's columns that
+ * another result follows. Oracle's library has nothing of the kind.
  */
 
 static void
@@ -20,6 +21,8 @@ on_notice(const cenote_diag *notice, void *user)
 	unsigned long stage, n_stages, thousandths;
 	char *at;
 
+	if (cenote_diag_field(notice, 'K'))
+		s->n_told_more++;
 	if (!s->on_progress || !far)
 		return;
 	stage = strtoul(far, &at, 10);
@@ -29,6 +32,14 @@ on_notice(const cenote_diag *notice, void *user)
 		(double)thousandths / 1000, doing, (unsigned)strlen(doing));
 }
 
+int
+cmy_more_ask(struct cmy_session *s)
+{
+	s->n_told_more = 0;
+	cenote_set_notice_handler(s->conn, on_notice, s);
+	return cenote_set_session_option(s->conn, "more_results", "on");
+}
+
 /* A program may say with the flag that it will set its function later. */
 int
 cmy_progress_ask(struct cmy_session *s)
@@ -36,7 +47,6 @@ cmy_progress_ask(struct cmy_session *s)
 	if (!s->on_progress && !(s->my->client_flag & CLIENT_PROGRESS))
 		return CENOTE_OK;
 	s->asked_progress = 1;
-	cenote_set_notice_handler(s->conn, on_notice, s);
 	return cenote_set_session_option(s->conn, "progress", "on");
 }
 

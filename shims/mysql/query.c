@@ -107,6 +107,9 @@ take_end(struct cmy_session *s)
 	}
 	if (r != CENOTE_DONE)
 		cmy_lose(s);
+#if !CMY_ORACLE
+	s->n_told_more = 0;
+#endif
 }
 
 static void
@@ -192,6 +195,10 @@ take_rows(struct cmy_session *s, cenote_result *res)
 		my->server_status = cmy_first_status(s);
 	s->has_lost_settings = 0;
 	my->server_status &= LASTING;
+	if (s->n_told_more > 0) {
+		s->n_told_more--;
+		my->server_status |= SERVER_MORE_RESULTS_EXISTS;
+	}
 	my->warning_count = 0;
 #endif
 	return 0;

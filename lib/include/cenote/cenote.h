@@ -464,7 +464,8 @@ CENOTE_API int32_t cenote_diag_native(const cenote_diag *diag);
  * d data type, n constraint, F file, L line, R routine; and N native code, B server, X the
  * server's own SQLSTATE where C is another, A how far a statement had got when it failed (of
  * PostgreSQL, "parsed", "bound" or "described"; absent where it had not got so far), and G, of a
- * notice that tells of progress: stage, of how many, and thousandths of a per cent of it, as "1 2 45250".
+ * notice that tells of progress: stage, of how many, and thousandths of a per cent of it, as "1 2 45250";
+ * and K, of a notice before a result behind which another one follows ("1").
  *
  * @return text, borrowed as the diagnostics are; NULL if absent.   Since: 0.1
  */

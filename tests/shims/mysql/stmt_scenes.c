@@ -40,9 +40,8 @@ show(MYSQL_STMT *stmt, const char *what, int r)
 		f.mysql_stmt_row_tell(stmt) != NULL, stmt->flags, stmt->mysql != NULL);
 #if !CMY_ORACLE
 	printf("  warnings %d more %d cursor %d executed %u\n",
-		f.mysql_stmt_warning_count(stmt),
-		is_over && f.mysql_stmt_more_results(stmt), stmt->cursor_exists,
-		stmt->execute_count);
+		f.mysql_stmt_warning_count(stmt), f.mysql_stmt_more_results(stmt),
+		stmt->cursor_exists, stmt->execute_count);
 #endif
 }
 
@@ -871,11 +870,32 @@ beyond_mysql(void)
 	run("drop table stmt_beyond");
 }
 
+/* Whether another result follows is told with a result's columns. */
+static void
+results_ahead(void)
+{
+	MYSQL_RES *res;
+
+	run("create or replace procedure stmt_ahead() begin select 1; do 1; select 2; "
+	    "end");
+	run("call stmt_ahead()");
+	do {
+		printf("ahead: more %d\n", f.mysql_more_results(my));
+		res = f.mysql_use_result(my);
+		while (res && f.mysql_fetch_row(res))
+			printf("  row, more %d\n", f.mysql_more_results(my));
+		f.mysql_free_result(res);
+		printf("read: more %d\n", f.mysql_more_results(my));
+	} while (f.mysql_next_result(my) == 0);
+	run("drop procedure stmt_ahead");
+}
+
 static void
 details(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
+	results_ahead();
 	nulls_unbound(stmt);
 	take_second_column(stmt);
 	change_number(stmt);

@@ -249,7 +249,7 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 		(long long)z->f.mysql_affected_rows(my),
 		(unsigned long long)z->f.mysql_insert_id(my), is_ready ? bits : 0,
 		is_ready && !c->is_streamed ? z->f.mysql_warning_count(my) : 0,
-		is_ready && z->f.mysql_more_results(my));
+		(!CMY_ORACLE || is_ready) && z->f.mysql_more_results(my));
 	put_text(to, z->f.mysql_info(my));
 	fprintf(to, "\n    connected %d thread %d db ", my->net.FZ_VIO != NULL,
 		z->f.mysql_thread_id(my) != 0);

@@ -295,6 +295,12 @@ cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 	return mysql_optionsv(my, MARIADB_OPT_IO_WAIT, wait) == 0;
 }
 
+int
+cnd_my_has_status_with_columns(void)
+{
+	return 1;
+}
+
 void
 cnd_my_hook_progress(MYSQL *my, cnd_my_progress_fn *progress)
 {
@@ -455,6 +461,12 @@ cnd_my_hook_wait(MYSQL *my, cnd_my_wait_fn *wait)
 {
 	(void)my;
 	(void)wait;
+	return 0;
+}
+
+int
+cnd_my_has_status_with_columns(void)
+{
 	return 0;
 }
 

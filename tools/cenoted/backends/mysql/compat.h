@@ -47,6 +47,8 @@ void cnd_my_set_tls(MYSQL *my, const struct cnd_my_options *o);
 void cnd_my_insist_on_password(MYSQL *my, int has_cleartext);
 /* The server's status flags, as of its last answer. */
 unsigned cnd_my_status(const MYSQL *my);
+/* With the columns of a result they come, too: with MariaDB's library. */
+int cnd_my_has_status_with_columns(void);
 /* The library does not look into the answer of the simplest commands (reset, ping, set option,
  * database): take the status flags from it. */
 void cnd_my_take_status(MYSQL *my);

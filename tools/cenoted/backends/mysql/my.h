@@ -194,6 +194,7 @@ struct cnd_session {
 	uint8_t wants_single; /* multi_statements is off */
 	uint8_t is_single; /* and the server knows */
 	uint8_t wants_progress;
+	uint8_t wants_more; /* to be told before a result that another one follows it */
 	struct cnd_my_stmt *stmts;
 	struct cnd_my_portal *portals;
 	struct cnd_watch watch; /* started when it is needed */
@@ -346,6 +347,8 @@ struct cnd_my_progress {
 };
 /* A notice to the client of the running request, if it wants that. */
 void cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p);
+/* The same, before a result's columns: if the server has told with them that another result follows. */
+void cnd_my_tell_more(struct cnd_session *s);
 
 /* carry.c */
 /* In front of a client's statement: does it ask for what stayed on another session? */

@@ -12,35 +12,34 @@ put(struct cnc_buf *fields, char letter, const char *text)
 	return cnc_diag_put_field(fields, letter, text, strlen(text));
 }
 
-/* What the server does, and how far it is, as the fields of a notice. */
+/* The fields of a notice: what is told, and the letter that says how to read it. */
 static int
-put_fields(struct cnc_buf *fields, const struct cnd_my_progress *p)
+put_fields(
+	struct cnc_buf *fields, char letter, const char *told, const char *text, size_t n)
 {
-	char far[48];
 	int r = put(fields, 'S', "INFO");
 
-	snprintf(far, sizeof(far), "%u %u %u", p->stage, p->n_stages, p->thousandths);
 	if (r == CENOTE_OK)
 		r = put(fields, 'V', "INFO");
 	if (r == CENOTE_OK)
 		r = put(fields, 'C', CNC_SQLSTATE(OK));
 	if (r == CENOTE_OK)
-		r = cnc_diag_put_field(fields, 'M', p->doing, p->n_doing);
-	return r == CENOTE_OK ? put(fields, 'G', far) : r;
+		r = cnc_diag_put_field(fields, 'M', text, n);
+	return r == CENOTE_OK ? put(fields, letter, told) : r;
 }
 
-void
-cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p)
+static void
+tell(struct cnd_session *s, char letter, const char *told, const char *text, size_t n)
 {
 	struct cnc_diag notice;
 	struct cnc_buf fields;
 	int r;
 
-	if (!s->wants_progress || !s->sink || !s->sink->ops->notice)
+	if (!s->sink || !s->sink->ops->notice)
 		return;
 	cnc_diag_init(&notice, s->mem);
 	cnc_buf_init(&fields, s->mem, FIELDS_MAX);
-	r = put_fields(&fields, p);
+	r = put_fields(&fields, letter, told, text, n);
 	if (r == CENOTE_OK)
 		r = cnc_diag_set_fields(
 			&notice, cnc_buf_head(&fields), cnc_buf_len(&fields));
@@ -49,4 +48,25 @@ cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p)
 		(void)s->sink->ops->notice(s->sink, &notice);
 	cnc_buf_finish(&fields);
 	cnc_diag_finish(&notice);
+}
+
+void
+cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p)
+{
+	char far[48];
+
+	if (!s->wants_progress)
+		return;
+	snprintf(far, sizeof(far), "%u %u %u", p->stage, p->n_stages, p->thousandths);
+	tell(s, 'G', far, p->doing, p->n_doing);
+}
+
+void
+cnd_my_tell_more(struct cnd_session *s)
+{
+	static const char text[] = "another result follows this one";
+
+	if (s->wants_more && cnd_my_has_status_with_columns() &&
+		(cnd_my_status(s->my) & CND_MY_STATUS_MORE))
+		tell(s, 'K', "1", text, sizeof(text) - 1);
 }

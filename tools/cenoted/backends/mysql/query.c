@@ -176,8 +176,10 @@ answer_rows(struct cnd_session *s, const struct cnd_exec *exec,
 	n = mysql_num_fields(result);
 	r = given ? CENOTE_OK
 		  : cnd_my_columns(s, mysql_fetch_fields(result), n, exec, &columns);
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK) {
+		cnd_my_tell_more(s);
 		r = sink->ops->columns(sink, given ? given : columns, n, 0);
+	}
 	if (r == CENOTE_OK)
 		r = send_rows(s, result, given ? given : columns, n, sink);
 	if (r < 0) {

@@ -305,6 +305,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->is_database_changed = 0;
 	s->wants_single = 0;
 	s->wants_progress = 0;
+	s->wants_more = 0;
 	s->last_insert_id = 0;
 	s->has_new_id = 0;
 	s->is_moved = 0;

@@ -669,6 +669,10 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		s->wants_progress = (uint8_t)on;
 		return CENOTE_OK;
 	}
+	if (strcmp(name, "more_results") == 0 && (on || off)) {
+		s->wants_more = (uint8_t)on;
+		return CENOTE_OK;
+	}
 	/* libcenote sets its options again behind a reset, which does not change this one */
 	if (strcmp(name, "mysql_login") == 0 && cnd_my_has_settings(s, value))
 		return CENOTE_OK;
@@ -682,7 +686,7 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 	}
 	cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
 		"there is no option %s=%s: allowed are multi_statements=on|off, "
-		"progress=on|off and found_rows=on|off",
+		"progress=on|off, more_results=on|off and found_rows=on|off",
 		name, value);
 	return CENOTE_ERR_ARG;
 }

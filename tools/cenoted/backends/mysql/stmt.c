@@ -427,8 +427,10 @@ answer_rows(struct run *q)
 	struct cnp_column *columns;
 	int r = cnd_my_columns(s, fields, n, q->exec, &columns);
 
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK) {
+		cnd_my_tell_more(s);
 		r = send_columns(q, columns, n);
+	}
 	if (r < 0)
 		return r;
 	r = q->has_cursor ? answer_cursor(q, fields, columns, n)
