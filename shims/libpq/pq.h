@@ -510,11 +510,11 @@ int cpq_result_row_begin(PGresult *res);
 int cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len);
 /* An error of our own in the server's form; NULL: no memory. */
 PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text);
+/* As the server put it, also where cenoted says what became of the request. */
+const char *cpq_servers_field(const cenote_diag *diag, char letter);
 /* An error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
 /* The halves of it. */
-/* As the server put it, also where cenoted says what became of the request. */
-const char *cpq_servers_field(const cenote_diag *diag, char letter);
 int cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query);
 int cpq_result_set_message(PGresult *res);
 /* Whether it is an error's, or a notice's. */
