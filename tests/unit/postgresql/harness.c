@@ -103,7 +103,8 @@ on_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 	}
 	if (t->waits_for_server) {
 		t->waits_for_server--;
-		assert_int_equal(poll(&poll_fd, 1, 5000), 1);
+		/* libpq may have read it before, and tells it at the end */
+		assert_true(poll(&poll_fd, 1, 5000) == 1 || pg_is_by_libpq());
 		return CENOTE_AGAIN;
 	}
 	if (!t->gives_up)
