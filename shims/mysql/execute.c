@@ -209,6 +209,16 @@ is_busy(const MYSQL *my)
 	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
 }
 
+/* What passes by there is not taken for an execution: the id stays. */
+static void
+drop_before(struct cmy_stmt *st)
+{
+	uint64_t id = st->pub.mysql->insert_id;
+
+	cmy_rows_drop_all(st);
+	st->pub.mysql->insert_id = id;
+}
+
 int
 cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 {
@@ -224,7 +234,7 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		cmy_rows_drop(st);
 		st->reading = CMY_READ_NOTHING;
 	} else {
-		cmy_rows_drop_all(st);
+		drop_before(st);
 	}
 	stmt->result.rows = 0;
 	/* sic: with values the connection is not told */
@@ -232,6 +242,8 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
+	/* Connector/C has made them ready to be sent, whatever comes of it */
+	stmt->send_types_to_server = CMY_ORACLE ? stmt->send_types_to_server : 0;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
@@ -240,8 +252,6 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 	/* reconnecting has taken what was prepared */
 	if (!stmt->mysql || (was_prepared && !st->prepared))
 		return 1;
-	/* Connector/C has sent them, whatever comes of it */
-	stmt->send_types_to_server = CMY_ORACLE ? stmt->send_types_to_server : 0;
 	if (!st->prepared || stmt->stmt_id != st->id)
 		return refuse_number(st);
 #if !CMY_ORACLE
@@ -260,7 +270,8 @@ cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t l
 	if (!stmt)
 		return 1;
 	/* sic: what it has if it cannot be prepared */
-	stmt->stmt_id = (unsigned long)-1;
+	if (stmt->mysql)
+		stmt->stmt_id = (unsigned long)-1;
 	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);
 	return r != 0 ? r : cmy_mysql_stmt_execute(stmt);
 }

@@ -890,6 +890,50 @@ results_ahead(void)
 	run("drop procedure stmt_ahead");
 }
 
+/* What is left of the execution before is not told of. */
+static void
+executed_again(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	run("create or replace procedure stmt_again() begin select 1; select 2; end");
+	run("create or replace table stmt_ids (id int auto_increment primary key)");
+	run("insert into stmt_ids values (null), (null)");
+	prepare(stmt, "call stmt_again()");
+	for (int i = 0; i < 3; i++) {
+		execute(stmt);
+		printf("again: id %llu\n", (unsigned long long)f.mysql_insert_id(my));
+	}
+	take_all(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_ids");
+	run("drop procedure stmt_again");
+}
+
+/* Types that were to be sent out of turn are taken for sent; so are those of a statement without a connection. */
+static void
+executed_badly(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
+	MYSQL_BIND b;
+	int number = 7;
+
+	memset(&b, 0, sizeof(b));
+	b.buffer_type = MYSQL_TYPE_LONG;
+	b.buffer = &number;
+	prepare(stmt, "select ?");
+	prepare(other, "select 1");
+	show(stmt, "bound", f.mysql_stmt_bind_param(stmt, &b));
+	printf("others rows %d\n", f.mysql_stmt_execute(other));
+	printf("refused %d, types to send %d\n", f.mysql_stmt_execute(stmt),
+		stmt->send_types_to_server);
+	f.mysql_stmt_close(other);
+	printf("reset %d\n", f.mysql_reset_connection(my));
+	printf("direct %d\n", f.mariadb_stmt_execute_direct(stmt, "do 1", 4));
+	printf("number %d\n", stmt->stmt_id == (unsigned long)-1);
+	f.mysql_stmt_close(stmt);
+}
+
 static void
 details(void)
 {
@@ -906,6 +950,8 @@ details(void)
 	bind_text(stmt);
 	fetch(stmt);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	executed_again();
+	executed_badly();
 }
 #endif
 

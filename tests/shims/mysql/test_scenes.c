@@ -13,12 +13,16 @@
  * both have the same to show.
  */
 
+/* Of what a scene wrote before it ended badly. */
+#define TAIL 600u
+
 static char *
 play(struct cnt_rig *rig, const char *program, const char *library, const char *scene)
 {
 	char command[1024];
 	size_t size = 16 << 20, n;
 	char *text = malloc(size);
+	int status;
 	FILE *out;
 
 	snprintf(command, sizeof(command),
@@ -34,7 +38,11 @@ play(struct cnt_rig *rig, const char *program, const char *library, const char *
 			text[i] = '\1';
 	}
 	text[n] = '\0';
-	assert_int_equal(pclose(out), 0);
+	status = pclose(out);
+	if (status != 0)
+		fprintf(stderr, "# %s ended behind: %s\n", scene,
+			n > TAIL ? text + n - TAIL : text);
+	assert_int_equal(status, 0);
 	return text;
 }
 
