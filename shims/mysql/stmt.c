@@ -264,8 +264,8 @@ static void
 take_kind(struct cmy_stmt *st)
 {
 	static const char *const several[] = { "call", "begin", "execute" };
-	static const char *const told[] = { "analyze", "check", "explain", "help",
-		"optimize", "repair", "show create" };
+	static const char *const told[] = { "analyze", "check", "delete", "explain",
+		"help", "insert", "optimize", "repair", "replace", "show create" };
 
 	st->is_select = begins_with(st->sql, st->sql_length, "select");
 	st->may_give_several = 0;

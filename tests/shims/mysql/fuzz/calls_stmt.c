@@ -6,8 +6,9 @@
 
 /* Prepared statements. */
 
-#define MAX_ROWS     40
-#define CR_MIN_ERROR 2000u
+#define MAX_ROWS                40
+#define CR_MIN_ERROR            2000u
+#define CR_COMMANDS_OUT_OF_SYNC 2014u
 
 int
 fz_has_stored(const struct fz_stmt *s)
@@ -82,6 +83,7 @@ take_text(struct fz_stmt *s, const char *sql)
 	s->sql = sql;
 	s->has_old_columns |= s->has_columns;
 	s->was_run = 0;
+	s->is_refused = 0;
 	s->has_failed_cursor = 0;
 	s->n_fetched = 0;
 	s->is_bound = 0;
@@ -126,10 +128,14 @@ fz_stmt_bind_param(struct fz *z, const uint32_t n[4])
 void
 fz_stmt_execute(struct fz *z, const uint32_t n[4])
 {
-	int r = 0;
+	int has_types = z->stmt->stmt->send_types_to_server, r = 0;
 
 	(void)n;
 	FZ_DO(z, z->stmt->stmt, r, mysql_stmt_execute, z->stmt->stmt);
+	if (r == 0)
+		z->stmt->is_refused = 0;
+	else if (z->f.mysql_stmt_errno(z->stmt->stmt) == CR_COMMANDS_OUT_OF_SYNC)
+		z->stmt->is_refused |= has_types;
 	/* unless the library itself refuses it */
 	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR) {
 		forget_values(z->stmt);

@@ -42,6 +42,7 @@ struct fz_stmt {
 	int had_cursor; /* MariaDB's flavour: it had one once, also with another text */
 	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
+	int is_refused; /* executed out of turn, with types that the server has not */
 	unsigned n_fetched; /* since it was executed, or its result freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
 	int is_past_rows; /* rows were stored of a result before this one */

@@ -281,6 +281,14 @@ has_no_columns(struct fz *z)
 	return !z->stmt->has_columns;
 }
 
+static int
+has_no_portion(struct fz *z)
+{
+	const MYSQL_STMT *stmt = z->stmt->stmt;
+
+	return stmt != NULL && stmt->flags != 0 && stmt->prefetch_rows == 0;
+}
+
 /* Whether its columns had come before it failed is nothing that a pool tells. */
 static int
 has_failed_cursor(struct fz *z)
@@ -332,6 +340,15 @@ has_old_types(struct fz *z)
 
 	return s->was_run && s->stmt != NULL && !s->stmt->send_types_to_server &&
 	       strncmp(s->sql, "call gives", 10) == 0;
+}
+
+/* The original takes them for sent, though it was not its turn. */
+static int
+has_unsent_types(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+
+	return s->is_refused && s->stmt != NULL && !s->stmt->send_types_to_server;
 }
 
 /* It had a cursor once, and is to be executed without one. */
@@ -512,6 +529,8 @@ static const struct known calls[] = {
 		"the original loses rows" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_old_types,
 		"the server takes the values for others" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_unsent_types,
+		"the server does not know what the values are" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_more_cursor,
 		"the original takes the rows for a cursor's" },
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_not_closed, "it waits for ever then" },
@@ -524,6 +543,8 @@ static const struct known calls[] = {
 #if CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
 		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_no_portion,
+		"the original asks for no rows of the cursor" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
 		"the original tells of results that nobody asked for" },
 	{ FZ_stmt_init, FZ_stmt_init, is_called,
