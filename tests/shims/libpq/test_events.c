@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -99,24 +101,32 @@ ask_by_epoll(struct cnt_guest *f, PGconn *conn)
 	(void)close(set);
 }
 
+/* A pool of the test's own, and a program with an event loop on it, for which nothing blocks. */
+static PGconn *
+connect_to_own(struct cnt_guest *f, struct cnt_daemon *own, const char *options)
+{
+	char text[1024];
+	PGconn *conn;
+
+	assert_int_equal(cnt_daemon_start(own, cnt_server_config(&f->rig.server, options,
+						       text, sizeof(text))),
+		0);
+	snprintf(text, sizeof(text), "unix:%s", own->run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	conn = cnt_guest_connect(f);
+	assert_int_equal(f->ours.f.PQsetnonblocking(conn, 1), 0);
+	return conn;
+}
+
 static void
 a_session_that_was_taken_back_is_left_before_sending(void **state)
 {
 	struct cnt_guest *f = *state;
 	struct pollfd p = { .events = POLLRDHUP };
 	struct cnt_daemon hasty;
-	char text[1024];
-	PGconn *conn;
+	PGconn *conn = connect_to_own(
+		f, &hasty, "sessions = 1..2\nidle_client_timeout = 200ms\n");
 
-	assert_int_equal(cnt_daemon_start(&hasty,
-				 cnt_server_config(&f->rig.server,
-					 "sessions = 1..2\nidle_client_timeout = 200ms\n",
-					 text, sizeof(text))),
-		0);
-	snprintf(text, sizeof(text), "unix:%s", hasty.run_dir);
-	setenv("CENOTE_SERVER", text, 1);
-	conn = cnt_guest_connect(f);
-	assert_int_equal(f->ours.f.PQsetnonblocking(conn, 1), 0);
 	ask_by_epoll(f, conn);
 	p.fd = f->ours.f.PQsocket(conn);
 	/* also by who reads it while nothing is asked */
@@ -130,6 +140,45 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 	}
 	f->ours.f.PQfinish(conn);
 	assert_int_equal(cnt_daemon_stop(&hasty), 0);
+}
+
+/* The daemon comes back after a while, and goes when the writing end of a pipe is closed: 0 when that was well. */
+static int
+come_back(struct cnt_daemon *d, const int until[2])
+{
+	char none;
+
+	(void)close(until[1]);
+	cnt_pause_ms(400);
+	if (cnt_daemon_run(d) < 0)
+		return 1;
+	(void)!read(until[0], &none, 1);
+	return cnt_daemon_stop(d) == 0 ? 0 : 1;
+}
+
+static void
+an_event_loop_does_not_see_a_restart(void **state)
+{
+	struct cnt_guest *f = *state;
+	struct cnt_daemon own;
+	PGconn *conn = connect_to_own(f, &own, "sessions = 1..2\n");
+	int fd = f->ours.f.PQsocket(conn);
+	int until[2], status;
+	pid_t child;
+
+	ask_by_epoll(f, conn);
+	assert_int_equal(cnt_daemon_end(&own), 0);
+	assert_int_equal(pipe2(until, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0)
+		_exit(come_back(&own, until));
+	(void)close(until[0]);
+	ask_by_epoll(f, conn);
+	assert_int_equal(f->ours.f.PQsocket(conn), fd);
+	f->ours.f.PQfinish(conn);
+	(void)close(until[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 /* ---- the end of a session ---- */
@@ -494,6 +543,8 @@ main(void)
 		cmocka_unit_test_setup(
 			a_session_that_was_taken_back_is_left_before_sending,
 			cnt_guest_begin),
+		cmocka_unit_test_setup(
+			an_event_loop_does_not_see_a_restart, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			the_last_words_of_a_session_are_its_servers, cnt_guest_begin),
 		cmocka_unit_test_setup(
