@@ -11,10 +11,15 @@
 static struct cn_pair *
 find(const struct cn_pairs *p, const char *name)
 {
+	/* who lists all of them asks with the list's own text */
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->list[i].name == name)
+			return &p->list[i];
+	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		const char *at = p->list[i].name;
 
-		if (at == name || (*at == *name && strcmp(at, name) == 0))
+		if (*at == *name && strcmp(at, name) == 0)
 			return &p->list[i];
 	}
 	return NULL;
@@ -28,18 +33,14 @@ cn_pairs_find(const struct cn_pairs *p, const char *name)
 	return pair ? pair->value : NULL;
 }
 
-/* So that n pairs need no more memory. */
+/* Room for one more. */
 static int
-reserve(const struct cenote_allocator *mem, struct cn_pairs *p, uint32_t n)
+reserve(const struct cenote_allocator *mem, struct cn_pairs *p)
 {
-	uint32_t cap = p->cap > 0 ? p->cap : PAIRS_FIRST;
+	uint32_t cap = p->cap > 0 ? p->cap * 2 : PAIRS_FIRST;
 	struct cn_pair *list;
 
-	if (n > PAIRS_MAX)
-		n = PAIRS_MAX;
-	while (cap < n)
-		cap *= 2;
-	if (cap == p->cap)
+	if (p->n < p->cap)
 		return CENOTE_OK;
 	list = cnc_calloc(mem, cap, sizeof(*list));
 	if (!list)
@@ -72,18 +73,18 @@ size_of(const struct cn_pair *pair)
 	return strlen(pair->name) + strlen(pair->value);
 }
 
-/* In the place of `old`, which may be NULL. `len` is that of its texts. */
+/* In the place of `old`, which may be NULL. */
 static int
 put(const struct cenote_allocator *mem, struct cn_pairs *p, struct cn_pair *old,
-	const struct cn_pair *pair, size_t len, size_t max_bytes)
+	const struct cn_pair *pair, size_t max_bytes)
 {
-	size_t bytes = p->bytes + len - (old ? size_of(old) : 0);
+	size_t bytes = p->bytes + size_of(pair) - (old ? size_of(old) : 0);
 	int r;
 
 	if (bytes > max_bytes || (!old && p->n >= PAIRS_MAX))
 		return CENOTE_ERR_LIMIT;
 	if (!old) {
-		r = reserve(mem, p, p->n + 1);
+		r = reserve(mem, p);
 		if (r < 0)
 			return r;
 		old = &p->list[p->n++];
@@ -110,7 +111,7 @@ cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char 
 		return CENOTE_ERR_NOMEM;
 	pair.name = pair.own;
 	pair.value = pair.own + strlen(name) + 1;
-	r = put(mem, p, old, &pair, size_of(&pair), max_bytes);
+	r = put(mem, p, old, &pair, max_bytes);
 	if (r < 0)
 		cnc_free(mem, pair.own);
 	return r < 0 ? r : CENOTE_DONE;
@@ -120,9 +121,15 @@ int
 cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
 	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes)
 {
-	struct cn_pair pair = { .name = name->p, .value = value->p };
+	size_t bytes = p->bytes + name->n + value->n;
 
-	return put(mem, p, NULL, &pair, name->n + value->n, max_bytes);
+	if (bytes > max_bytes || p->n >= PAIRS_MAX)
+		return CENOTE_ERR_LIMIT;
+	if (reserve(mem, p) < 0)
+		return CENOTE_ERR_NOMEM;
+	p->list[p->n++] = (struct cn_pair){ .name = name->p, .value = value->p };
+	p->bytes = bytes;
+	return CENOTE_OK;
 }
 
 void
