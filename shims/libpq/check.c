@@ -49,12 +49,14 @@ static int
 check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
 {
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-		const char *value = cpq_conninfo_get(info, choices[i].key);
+		enum cpq_key key = choices[i].key;
+		const char *value = cpq_conninfo_get(info, key);
 
-		if (is_choice(&choices[i], value))
+		if (info->values[key] == cpq_keywords[key].compiled ||
+			is_choice(&choices[i], value))
 			continue;
 		appendPQExpBuffer(error, "invalid %s value: \"%s\"\n",
-			cpq_keywords[choices[i].key].name, value);
+			cpq_keywords[key].name, value);
 		return -1;
 	}
 	return 0;

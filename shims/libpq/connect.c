@@ -2,6 +2,7 @@
 #include "pq.h"
 
 #include "../common/process.h"
+#include "../common/route.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -546,8 +547,7 @@ start(PGconn *conn, int is_waited_for)
 		return conn;
 	if (conn->route.way == CPQ_WAY_POOL) {
 		if (attach_begin(conn, is_waited_for) == 0 ||
-			!conn->route.may_fall_back ||
-			(is_waited_for && !conn->is_unreachable))
+			(is_waited_for && !conn->is_unreachable) || !csh_may_fall_back())
 			return conn;
 	}
 	if (cpq_original(NULL) == NULL) {
@@ -658,8 +658,7 @@ finish_or_leave(PGconn *conn, int *ret_is_original)
 	if (conn == NULL)
 		return NULL;
 	finish_connecting(conn);
-	if (!conn->is_unreachable || !conn->route.may_fall_back ||
-		cpq_original(NULL) == NULL)
+	if (!conn->is_unreachable || !csh_may_fall_back() || cpq_original(NULL) == NULL)
 		return conn;
 	conn_free(conn);
 	*ret_is_original = 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include "../common/route.h"
+
 /*
  * A connection that finds no cenoted, when it is made or made again, and may go to the server directly
  * (CENOTE_FALLBACK): the original library makes one of its own, and what the program calls with the
@@ -69,7 +71,7 @@ cpq_fall_back(PGconn *conn, int is_waited_for)
 	const struct cpq_original *original;
 	PGconn *stand_in;
 
-	if (!conn->is_unreachable || !conn->route.may_fall_back)
+	if (!conn->is_unreachable || !csh_may_fall_back())
 		return -1;
 	/* once for each attempt */
 	conn->is_unreachable = 0;

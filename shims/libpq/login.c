@@ -153,12 +153,13 @@ cpq_login_again(PGconn *conn, int status)
 const char *
 cpq_login_missed(PGconn *conn)
 {
-	const char *login = cenote_info(conn->session, "login");
+	const char *wanted = cpq_conninfo_get(&conn->info, CPQ_KEY_CHANNEL_BINDING);
+	const char *login;
 
-	if (!csh_is_remote() ||
-		strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_CHANNEL_BINDING),
-			"require") != 0 ||
-		(login != NULL && strcmp(login, "SCRAM-SHA-256-PLUS") == 0))
+	if (strcmp(wanted, "require") != 0 || !csh_is_remote())
+		return NULL;
+	login = cenote_info(conn->session, "login");
+	if (login != NULL && strcmp(login, "SCRAM-SHA-256-PLUS") == 0)
 		return NULL;
 	return "channel binding is required, but the pool's login has none";
 }

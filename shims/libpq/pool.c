@@ -46,7 +46,6 @@ cpq_route_find(
 	struct csh_choice choice;
 
 	*route = (struct cpq_route){ .way = CPQ_WAY_POOL };
-	route->may_fall_back = csh_may_fall_back();
 	if (choose(info, &choice) < 0) {
 		appendPQExpBuffer(error, "%s\n", choice.error);
 		return -1;
@@ -56,7 +55,7 @@ cpq_route_find(
 		return 0;
 	}
 	if (is_replication(info)) {
-		route->way = route->may_fall_back ? CPQ_WAY_ORIGINAL : CPQ_WAY_NONE;
+		route->way = csh_may_fall_back() ? CPQ_WAY_ORIGINAL : CPQ_WAY_NONE;
 		if (route->way == CPQ_WAY_NONE)
 			appendPQExpBufferStr(error,
 				"cenote: replication connections are not pooled; "

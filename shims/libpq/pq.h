@@ -134,7 +134,6 @@ enum cpq_way {
 
 struct cpq_route {
 	enum cpq_way way;
-	int may_fall_back; /* to the original, if cenoted cannot be reached */
 	char *pool; /* its name; malloc()ed */
 };
 

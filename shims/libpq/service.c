@@ -245,7 +245,7 @@ complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
 {
 	const char *require;
 
-	if (info->values[CPQ_KEY_SSLMODE] != NULL || !cpq_environment_says_something())
+	if (info->values[CPQ_KEY_SSLMODE] != NULL)
 		return 0;
 	require = variable("PGREQUIRESSL");
 	return require != NULL && *require == '1'
@@ -329,9 +329,15 @@ cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error)
 int
 cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error)
 {
-	if (complete_from_service(info, error) < 0 ||
-		complete_from_environment(info, error) < 0 ||
-		complete_sslmode(info, error) < 0 || complete_user(info, error) < 0)
+	int has_variables = cpq_environment_says_something();
+
+	if ((has_variables || info->values[CPQ_KEY_SERVICE] != NULL) &&
+		complete_from_service(info, error) < 0)
+		return -1;
+	if (has_variables && (complete_from_environment(info, error) < 0 ||
+				     complete_sslmode(info, error) < 0))
+		return -1;
+	if (complete_user(info, error) < 0)
 		return -1;
 	cpq_conninfo_put_defaults(info);
 	return 0;

@@ -26,9 +26,19 @@ static const struct {
 	[STANDBY] = { "standby", "server is not in hot standby mode" },
 };
 
+/* 1 also where that is not told. */
 static int
-is_of_kind(enum kind kind, int is_standby, int is_read_only)
+is_of_kind(const PGconn *conn, enum kind kind)
 {
+	const char *standby = cenote_parameter(conn->session, "in_hot_standby");
+	const char *read_only =
+		cenote_parameter(conn->session, "default_transaction_read_only");
+	int is_standby, is_read_only;
+
+	if (standby == NULL || read_only == NULL)
+		return 1;
+	is_standby = strcmp(standby, "on") == 0;
+	is_read_only = strcmp(read_only, "on") == 0;
 	switch (kind) {
 	case WRITABLE:
 		return !is_standby && !is_read_only;
@@ -45,16 +55,9 @@ const char *
 cpq_target_missed(const PGconn *conn)
 {
 	const char *wanted = cpq_conninfo_get(&conn->info, CPQ_KEY_TARGET_SESSION_ATTRS);
-	const char *standby = cenote_parameter(conn->session, "in_hot_standby");
-	const char *read_only =
-		cenote_parameter(conn->session, "default_transaction_read_only");
 
-	if (standby == NULL || read_only == NULL)
-		return NULL;
 	for (int i = 0; i < N_KINDS; i++) {
-		if (strcmp(wanted, kinds[i].name) == 0 &&
-			!is_of_kind((enum kind)i, strcmp(standby, "on") == 0,
-				strcmp(read_only, "on") == 0))
+		if (strcmp(wanted, kinds[i].name) == 0 && !is_of_kind(conn, (enum kind)i))
 			return kinds[i].otherwise;
 	}
 	return NULL;
