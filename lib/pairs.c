@@ -11,15 +11,11 @@
 static struct cn_pair *
 find(const struct cn_pairs *p, const char *name)
 {
-	/* who lists all of them asks with the list's own text */
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->list[i].name == name)
-			return &p->list[i];
-	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		const char *at = p->list[i].name;
 
-		if (*at == *name && strcmp(at, name) == 0)
+		/* who lists all of them asks with the list's own text */
+		if (*at == *name && (at == name || strcmp(at, name) == 0))
 			return &p->list[i];
 	}
 	return NULL;
