@@ -56,8 +56,8 @@ set_length(MYSQL_BIND *b)
 
 #if CMY_ORACLE
 /* sic: what a column's values may be as texts is known from its type, and told when it is bound. */
-void
-cmy_tell_max_length(MYSQL_FIELD *f)
+static void
+tell_max_length(MYSQL_FIELD *f)
 {
 	switch (f->type) {
 	case MYSQL_TYPE_TINY:
@@ -92,6 +92,17 @@ cmy_tell_max_length(MYSQL_FIELD *f)
 		break;
 	default:
 		break;
+	}
+}
+#endif
+
+#if CMY_ORACLE
+void
+cmy_bind_again(struct cmy_stmt *st)
+{
+	for (unsigned i = 0; st->pub.bind_result_done && i < st->pub.field_count; i++) {
+		tell_max_length(&st->pub.fields[i]);
+		set_length(&st->pub.bind[i]);
 	}
 }
 #endif
@@ -140,7 +151,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 #if CMY_ORACLE
 		b->flags = i;
 		b->offset = 0;
-		cmy_tell_max_length(&stmt->fields[i]);
+		tell_max_length(&stmt->fields[i]);
 #endif
 		set_length(b);
 	}

@@ -55,8 +55,7 @@ take_fields(struct cmy_stmt *st, struct cmy_session *s, int is_new)
 	}
 	update_fields(st->pub.fields, my->fields, n);
 #if CMY_ORACLE
-	for (unsigned i = 0; st->pub.bind_result_done && i < n; i++)
-		cmy_tell_max_length(&st->pub.fields[i]);
+	cmy_bind_again(st);
 #endif
 	return 0;
 }

@@ -205,8 +205,8 @@ void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 /* The row st->at into the program's buffers: 0 or MYSQL_DATA_TRUNCATED. */
 int cmy_bind_row(struct cmy_stmt *st);
 #if CMY_ORACLE
-/* That a column is bound shows in its field. */
-void cmy_tell_max_length(MYSQL_FIELD *f);
+/* sic: executing binds again what is bound, which shows in the fields and in the lengths. */
+void cmy_bind_again(struct cmy_stmt *st);
 #endif
 
 #endif
