@@ -173,6 +173,7 @@ may_execute(struct cmy_stmt *st)
 	/* Oracle's library leaves what was said when the connection went */
 	if (CMY_ORACLE && !stmt->mysql)
 		return 0;
+	cmy_rows_cancel(st);
 	if (CMY_ORACLE && stmt->state > CMY_STMT_PREPARED)
 		stmt->state = CMY_STMT_PREPARED;
 	if (!cmy_stmt_connection(stmt))

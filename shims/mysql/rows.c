@@ -54,7 +54,7 @@ forget_rows(struct cmy_stmt *st)
 	st->reading = CMY_READ_NO_MORE;
 	st->pub.CMY_STMT_CURSOR = NULL;
 	st->pub.result.data = NULL;
-	st->n_stored = 0;
+	st->n_stored = st->first_stored = 0;
 }
 
 /* A result was read whose end the connection does not know yet. */
@@ -200,6 +200,9 @@ next_row(struct cmy_stmt *st)
 	case CMY_READ_LOST:
 		cmy_stmt_error(&st->pub, CR_SERVER_LOST);
 		return 1;
+	case CMY_READ_CANCELLED:
+		cmy_stmt_error(&st->pub, CR_FETCH_CANCELED);
+		return 1;
 	case CMY_READ_FAILED:
 		cmy_stmt_error(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
@@ -305,11 +308,25 @@ cmy_rows_drop(struct cmy_stmt *st)
 void
 cmy_rows_flush(struct cmy_session *s)
 {
-	if (s->using)
-		cmy_rows_drop(s->using);
+	struct cmy_stmt *st = s->using;
+
+	if (st && st->reading == CMY_READ_STREAM) {
+		cmy_rows_drop(st);
+		st->reading = CMY_ORACLE ? CMY_READ_CANCELLED : st->reading;
+	}
 	cmy_result_skip(s);
 	if (s->state == CMY_HAS_ROWS)
 		cmy_drain(s);
+}
+
+void
+cmy_rows_cancel(struct cmy_stmt *st)
+{
+	const MYSQL *my = st->pub.mysql;
+
+	if (CMY_ORACLE && my && my->status != MYSQL_STATUS_READY &&
+		st->pub.field_count > 0 && st->pub.state > CMY_STMT_PREPARED)
+		cmy_rows_flush(my->extension);
 }
 
 void
@@ -403,13 +420,13 @@ end_fetching(struct cmy_stmt *st, int r)
 	st->pub.state = MYSQL_STMT_PREPARE_DONE;
 	if (r != MYSQL_NO_DATA)
 		st->reading = CMY_READ_NOTHING;
-	else if (!st->pub.result.data && !is_end_known(st))
+	else if (st->reading != CMY_READ_STORED && !is_end_known(st))
 		st->pub.result.rows = 0; /* of a cursor */
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
 	/* asking for the next rows of a cursor begins anew */
-	if (st->pub.cursor_exists && r == MYSQL_NO_DATA && !st->pub.result.data &&
-		!is_end_known(st)) {
+	if (st->pub.cursor_exists && r == MYSQL_NO_DATA &&
+		st->reading != CMY_READ_STORED && !is_end_known(st)) {
 		if (st->pub.mysql)
 			cmy_clear(st->pub.mysql);
 		st->pub.result.rows = 0;
@@ -469,7 +486,7 @@ find_max_length(struct cmy_stmt *st, unsigned column)
 	MYSQL_FIELD *field = &st->pub.fields[column];
 	uint64_t i;
 
-	for (i = 0; i < st->n_stored; i++) {
+	for (i = st->first_stored; i < st->n_stored; i++) {
 		struct cmy_row row = cmy_rows_at(st, i);
 		size_t n;
 
@@ -486,9 +503,9 @@ take_stored(struct cmy_stmt *st, uint64_t n_rows)
 
 	st->reading = CMY_READ_STORED;
 	st->n_stored = n_rows;
-	/* sic: Connector/C counts those that were fetched before */
-	stmt->result.rows = st->n_stored + (CMY_ORACLE ? 0 : stmt->result.rows);
-	stmt->result.data = place(st, 0);
+	/* sic: those that were fetched before are counted, too */
+	stmt->result.rows += n_rows - st->first_stored;
+	stmt->result.data = place(st, st->first_stored);
 	stmt->CMY_STMT_CURSOR = stmt->result.data;
 	for (i = 0; stmt->update_max_length && i < stmt->field_count; i++)
 		find_max_length(st, i);
@@ -506,13 +523,30 @@ out_of_sync(MYSQL_STMT *stmt)
 	return 1;
 }
 
+/* sic: Oracle's library still has the row that was fetched last; if that was the only one that came, it is stored. */
+static void
+keep_last(struct cmy_stmt *st)
+{
+	if (st->pub.result.rows == 0)
+		return;
+	st->next--;
+	st->at = st->at == CMY_NO_ROW ? CMY_NO_ROW : 0;
+	if (st->pub.result.rows == 1)
+		st->pub.result.rows = 0;
+	else
+		st->first_stored = 1;
+}
+
 /* Rows of which some were read already, or that come in batches: the rest is copied. */
 static int
 keep_rest(struct cmy_stmt *st)
 {
 	int r;
 
-	st->at = CMY_NO_ROW;
+	if (CMY_ORACLE && st->reading == CMY_READ_BATCHES)
+		keep_last(st);
+	else
+		st->at = CMY_NO_ROW;
 	for (;;) {
 		for (; st->next < cenote_result_n_rows(st->res); st->next++) {
 			if (cmy_kept_add(&st->kept, st->res, st->next) < 0)
@@ -550,13 +584,21 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 	return 0;
 }
 
+/* sic: when the last rows have come Oracle's library takes it for closed, though some may not have been fetched. */
+static int
+is_cursor_over(const struct cmy_stmt *st)
+{
+	return CMY_ORACLE && st->reading == CMY_READ_BATCHES && is_end_known(st);
+}
+
 /* Whether there is a result that can be stored now. */
 static int
 may_store(const struct cmy_stmt *st, const struct cmy_session *s)
 {
 	if (st->reading == CMY_READ_STREAM)
 		return 1;
-	return st->reading == CMY_READ_BATCHES && s->state == CMY_IDLE;
+	return st->reading == CMY_READ_BATCHES && s->state == CMY_IDLE &&
+	       !is_cursor_over(st);
 }
 
 /* Both ask for the rows of a cursor, whether or not they have them already. */
@@ -588,7 +630,8 @@ cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 		return out_of_sync(stmt);
 	if (stmt->last_errno != 0)
 		return 1;
-	if (!may_store(st, s) && st->had_cursor && s->state == CMY_IDLE)
+	if (!may_store(st, s) && st->had_cursor && s->state == CMY_IDLE &&
+		!is_cursor_over(st))
 		return refuse_cursor(st, s);
 	if (!may_store(st, s))
 		return out_of_sync(stmt);
@@ -610,7 +653,7 @@ cmy_mysql_stmt_data_seek(MYSQL_STMT *stmt, uint64_t offset)
 {
 	struct cmy_stmt *st = cmy_stmt(stmt);
 
-	stmt->CMY_STMT_CURSOR = place(st, offset);
+	stmt->CMY_STMT_CURSOR = place(st, st->first_stored + offset);
 #if CMY_ORACLE
 	if (stmt->CMY_STMT_CURSOR) {
 		stmt->state = MYSQL_STMT_EXECUTE_DONE;
@@ -651,6 +694,7 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 {
 	if (stmt->state == MYSQL_STMT_INIT_DONE)
 		return 0;
+	cmy_rows_cancel(cmy_stmt(stmt));
 	cmy_rows_drop(cmy_stmt(stmt));
 	stmt->result.rows = 0;
 	cmy_stmt(stmt)->reading = CMY_READ_NOTHING;
@@ -728,6 +772,7 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	if (!st->prepared)
 		return cmy_bool(refuse_reset(stmt));
 	clear_both(stmt);
+	cmy_rows_cancel(st);
 	if (st->reading != CMY_READ_STORED)
 		cmy_rows_drop_all(st);
 	st->reading = CMY_READ_NOTHING;

@@ -437,6 +437,7 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 #endif
 	if (stmt->state != CMY_STMT_NEW) {
 #if CMY_ORACLE
+		cmy_rows_cancel(st);
 		cmy_rows_drop(st);
 #else
 		cmy_rows_give_up_all(st);

@@ -21,6 +21,7 @@ enum cmy_reading {
 	CMY_READ_NO_MORE, /* there was one */
 	CMY_READ_FAILED, /* Oracle: it could not be stored */
 	CMY_READ_LOST, /* Oracle: it was being read when the connection went */
+	CMY_READ_CANCELLED, /* Oracle: another statement has thrown it away */
 	CMY_READ_STREAM, /* `res` is the session's head */
 	CMY_READ_BATCHES, /* `res` is behind a cursor, or as good as: the session is free */
 	CMY_READ_STORED /* all of `res` is here */
@@ -41,6 +42,7 @@ struct cmy_stmt {
 	cenote_result *res;
 	int is_whole; /* nothing of `res` is still to come */
 	uint64_t n_stored; /* rows, while it is stored */
+	uint64_t first_stored; /* before it only the row that was fetched last (Oracle) */
 	struct cmy_kept *kept; /* rows stored that `res` has no more; NULL: none */
 	enum cmy_reading reading;
 	uint64_t next; /* row of `res`, unless it is stored: then the program moves it */
@@ -188,6 +190,8 @@ int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
 void cmy_rows_drop(struct cmy_stmt *st);
 /* sic: with a statement goes what any other one, or a query, has not read. */
 void cmy_rows_flush(struct cmy_session *s);
+/* sic: Oracle's library does the same where it gives up what a statement has given, if that had columns. */
+void cmy_rows_cancel(struct cmy_stmt *st);
 /* Nor any other one of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
 #if !CMY_ORACLE

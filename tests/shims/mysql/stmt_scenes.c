@@ -1065,6 +1065,13 @@ details_of_cursors(void)
 	fetch(stmt);
 	execute(stmt);
 	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	/* those that were fetched are counted where none is left to be stored, too */
+	must(f.mysql_stmt_prepare(stmt, "select 1", 8) == 0, "prepare");
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch(stmt);
+	printf("%llu rows\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
 	/* fewer than are asked for at once are the last */
 	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
 	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_5", 26) == 0,

@@ -87,7 +87,8 @@ results_stay_when_another_statement_is_closed(void **state)
 static void
 what_has_no_cursor_is_stored_at_once(void **state)
 {
-	static const char *const texts[] = { "call three()", "explain select 1" };
+	static const char *const texts[] = { "call three()", "explain select 1",
+		"insert into t values (1) returning a" };
 
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
@@ -102,6 +103,149 @@ what_has_no_cursor_is_stored_at_once(void **state)
 		f.mysql_stmt_close(stmt);
 		run("do 1");
 	}
+}
+
+/* Behind so many that were fetched, of five that come in such portions. */
+static MYSQL_STMT *
+begin_to_fetch(unsigned long portion, int n_fetched, MYSQL_BIND *b)
+{
+	MYSQL_STMT *stmt = prepare_with_cursor("select seq from seq_1_to_5");
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &portion);
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_bind_result(stmt, b), 0);
+	for (int i = 0; i < n_fetched; i++)
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	return stmt;
+}
+
+static void
+a_cursor_is_stored_with_the_row_that_came_alone(void **state)
+{
+	static const struct {
+		unsigned long portion;
+		int n_fetched, n_rows, first;
+	} cases[] = { { 1, 0, 5, 1 }, { 1, 1, 5, 1 }, { 1, 3, 3, 3 }, { 1, 5, 1, 5 },
+		{ 2, 2, 5, 3 }, { 2, 4, 3, 5 }, { 3, 3, 5, 4 } };
+	int number;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		int first = cases[i].first, n_fetched = cases[i].n_fetched;
+		MYSQL_STMT *stmt = begin_to_fetch(cases[i].portion, n_fetched, &b);
+
+		assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+		assert_int_equal(f.mysql_stmt_num_rows(stmt), cases[i].n_rows);
+		assert_int_equal(f.mysql_stmt_affected_rows(stmt), cases[i].n_rows);
+		if (n_fetched > 0) {
+			assert_int_equal(f.mysql_stmt_fetch_column(stmt, &b, 0, 0), 0);
+			assert_int_equal(number, n_fetched);
+		}
+		f.mysql_stmt_data_seek(stmt, 0);
+		for (int n = first; n <= 5; n++) {
+			assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+			assert_int_equal(number, n);
+		}
+		assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+		assert_int_equal(f.mysql_stmt_num_rows(stmt), cases[i].n_rows);
+		f.mysql_stmt_close(stmt);
+	}
+}
+
+static void
+the_last_rows_of_a_cursor_are_not_stored(void **state)
+{
+	int number;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+	MYSQL_STMT *stmt = begin_to_fetch(3, 4, &b);
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(number, 5);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+	f.mysql_stmt_close(stmt);
+}
+
+static int
+execute_another(MYSQL_STMT *stmt)
+{
+	return f.mysql_stmt_execute(stmt) || f.mysql_stmt_store_result(stmt);
+}
+
+static int
+reset_another(MYSQL_STMT *stmt)
+{
+	return f.mysql_stmt_reset(stmt);
+}
+
+static int
+free_another(MYSQL_STMT *stmt)
+{
+	return f.mysql_stmt_free_result(stmt);
+}
+
+static int
+prepare_another(MYSQL_STMT *stmt)
+{
+	return f.mysql_stmt_prepare(stmt, "do 1", 4);
+}
+
+static int
+close_another(MYSQL_STMT *stmt)
+{
+	return f.mysql_stmt_close(stmt);
+}
+
+static void
+rows_are_thrown_away_for_another_statement(void **state)
+{
+	static int (*const calls[])(MYSQL_STMT *) = { execute_another, reset_another,
+		free_another, prepare_another, close_another };
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(calls); i++) {
+		MYSQL_STMT *other = prepare("select 1"),
+			   *stmt = prepare("select seq from seq_1_to_3");
+
+		assert_int_equal(execute_another(other), 0);
+		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+		assert_int_equal(calls[i](other), 0);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+		assert_int_equal(f.mysql_stmt_errno(stmt), 2050);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+		assert_int_equal(f.mysql_stmt_errno(stmt), 2053);
+		if (calls[i] != close_another)
+			f.mysql_stmt_close(other);
+		f.mysql_stmt_close(stmt);
+		run("do 1");
+	}
+}
+
+static void
+executing_tells_lengths_anew(void **state)
+{
+	MYSQL_STMT *stmt =
+		prepare("select if(seq = 1, null, '12345678') from seq_1_to_2");
+	int number;
+	unsigned long length = 0;
+	my_bool is_null;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG,
+		.buffer = &number,
+		.length = &length,
+		.is_null = &is_null };
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_bind_result(stmt, &b), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(length, 4);
+		length = 9;
+	}
+	f.mysql_stmt_close(stmt);
 }
 
 /* One that asks for a cursor takes the results of another, which has none. */
@@ -431,6 +575,10 @@ main(void)
 		TEST(results_that_were_told_of_are_skipped),
 		TEST(results_stay_when_another_statement_is_closed),
 		TEST(what_has_no_cursor_is_stored_at_once),
+		TEST(a_cursor_is_stored_with_the_row_that_came_alone),
+		TEST(the_last_rows_of_a_cursor_are_not_stored),
+		TEST(rows_are_thrown_away_for_another_statement),
+		TEST(executing_tells_lengths_anew),
 		TEST(further_results_have_no_cursor),
 		TEST(rows_are_lost_with_their_connection),
 		TEST(values_are_refused_before_they_are_sent),

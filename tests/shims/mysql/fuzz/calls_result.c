@@ -47,8 +47,12 @@ fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used)
 static void
 note_text(struct fz_conn *c, const char *sql)
 {
-	if (c->my->status == MYSQL_STATUS_READY)
-		c->sql = sql;
+	if (c->my->status != MYSQL_STATUS_READY)
+		return;
+	c->sql = sql;
+	for (unsigned i = 0; i < FZ_STMTS; i++)
+		c->stmts[i].has_old_charset |=
+			strncmp(sql, "set character_set_results", 25) == 0;
 }
 
 void

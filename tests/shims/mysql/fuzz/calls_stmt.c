@@ -84,6 +84,7 @@ take_text(struct fz_stmt *s, const char *sql)
 	s->has_old_columns |= s->has_columns;
 	s->was_run = 0;
 	s->is_refused = 0;
+	s->has_old_charset = 0;
 	s->has_failed_cursor = 0;
 	s->n_fetched = 0;
 	s->is_bound = 0;

@@ -91,10 +91,14 @@ note_reader(struct fz *z, unsigned call)
 		c->is_calls = 0;
 	else if (is_run && call != FZ_stmt_next_result && has_run_well(z))
 		c->is_calls = strncmp(z->stmt->sql, "call", 4) == 0;
+	if (is_run && has_run_well(z)) {
+		if (!is_ready && c->reader != NULL)
+			c->reader->is_robbed = 1;
+		z->stmt->is_robbed = 0;
+		c->reader = z->stmt;
+	}
 	if (is_ready || c->my->status != FZ_STMT_ROWS)
 		c->reader = NULL;
-	else if (is_run)
-		c->reader = z->stmt;
 }
 
 static void

@@ -42,6 +42,8 @@ struct fz_stmt {
 	int had_cursor; /* MariaDB's flavour: it had one once, also with another text */
 	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
+	int has_old_charset; /* character_set_results was set since it was prepared */
+	int is_robbed; /* Oracle's flavour: another one was executed while its rows were read */
 	int is_refused; /* executed out of turn, with types that the server has not */
 	unsigned n_fetched; /* since it was executed, or its result freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
@@ -70,7 +72,7 @@ struct fz_conn {
 	int has_listed; /* mysql_list_fields(): the pool's are statements, which a transaction tells of */
 	int has_selected; /* mysql_select_db(), and no query since: the pool tells of the database alone */
 	int is_calls; /* a statement called a procedure: what is left is of that */
-	const struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
+	struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
 	int is_streamed; /* how many warnings there are was told before a statement's rows */
 	struct fz_result results[FZ_RESULTS];
 	unsigned next_result;

@@ -259,6 +259,21 @@ connects_again(struct fz *z)
 	return (is_busy(z) || has_more(z)) && FZ_RECONNECT(z->at->my);
 }
 
+/* A cursor's rows have come of which not all were fetched, and more may come. */
+static int
+is_in_portion(struct fz *z)
+{
+	const struct fz_stmt *s = z->stmt;
+	int is_in = s->stmt != NULL && s->stmt->flags != 0 &&
+		    s->stmt->prefetch_rows > 0 &&
+		    s->n_fetched % s->stmt->prefetch_rows != 0;
+
+	/* Oracle's library asks for no more then */
+	if (CMY_ORACLE && is_in && s->stmt->result.rows < s->stmt->prefetch_rows)
+		return 0;
+	return is_in;
+}
+
 #if CMY_ORACLE
 /* Results of a procedure may be left, and a failure. */
 static int
@@ -272,6 +287,18 @@ static int
 is_failing(struct fz *z)
 {
 	return is_called(z) && strncmp(z->stmt->sql, "call fails", 10) == 0;
+}
+
+static int
+has_old_charset(struct fz *z)
+{
+	return z->stmt->has_old_charset;
+}
+
+static int
+is_robbed(struct fz *z)
+{
+	return z->stmt->is_robbed && has_others_rows(z);
 }
 
 /* No places of the row's values were made. */
@@ -320,16 +347,6 @@ is_unread_help(struct fz *z)
 
 	return c->sql != NULL && strncmp(c->sql, "help", 4) == 0 && c->my != NULL &&
 	       c->my->status == MYSQL_STATUS_USE_RESULT;
-}
-
-/* A cursor's rows have come of which not all were fetched. */
-static int
-is_in_portion(struct fz *z)
-{
-	const struct fz_stmt *s = z->stmt;
-
-	return s->stmt != NULL && s->stmt->flags != 0 && s->stmt->prefetch_rows > 0 &&
-	       s->n_fetched % s->stmt->prefetch_rows != 0;
 }
 
 /* It gives values back, and its parameters' types, which the server has changed with them, are not sent again. */
@@ -466,10 +483,6 @@ static const struct known calls[] = {
 		"it takes the statement for one that is being read" },
 	{ FZ_stmt_init, FZ_stmt_direct, has_rows, "the original loses its place" },
 	{ FZ_stmt_init, FZ_stmt_direct, has_more_texts, "the original loses its place" },
-	{ FZ_stmt_init, FZ_stmt_prepare, has_others_rows,
-		"the original loses its place" },
-	{ FZ_stmt_free_result, FZ_stmt_close, has_others_rows,
-		"the original loses its place" },
 	{ FZ_stmt_direct, FZ_stmt_direct, has_others_rows,
 		"the original loses its place" },
 	{ FZ_stmt_array, FZ_stmt_array, is_busy, "the original loses its place" },
@@ -488,6 +501,10 @@ static const struct known calls[] = {
 	{ FZ_stmt_init, FZ_stmt_direct, connects_again, "the original connects again" },
 	{ FZ_stmt_free_result, FZ_stmt_reset, is_detached, "the original ends" },
 	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
+	{ FZ_stmt_store_result, FZ_stmt_store_result, has_others_rows,
+		"the original stores another's rows" },
+	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
+		"the original loses rows" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, has_old_columns, "the original ends" },
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_gone,
@@ -495,6 +512,10 @@ static const struct known calls[] = {
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_new_columns,
 		"the original has the row's places with the buffers of before" },
 #if !CMY_ORACLE
+	{ FZ_stmt_init, FZ_stmt_prepare, has_others_rows,
+		"the original loses its place" },
+	{ FZ_stmt_free_result, FZ_stmt_close, has_others_rows,
+		"the original loses its place" },
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_stored_none, "it waits for ever" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, has_lost_rows, "it waits for ever" },
@@ -523,10 +544,6 @@ static const struct known calls[] = {
 #if !CMY_ORACLE
 	{ FZ_free_result, FZ_free_result, is_unread_help,
 		"the original does not look at the status behind the rows" },
-	{ FZ_stmt_store_result, FZ_stmt_store_result, has_others_rows,
-		"the original loses its place" },
-	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
-		"the original loses rows" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_old_types,
 		"the server takes the values for others" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_unsent_types,
@@ -557,6 +574,9 @@ static const struct known calls[] = {
 		"the original has what lay in that memory before" },
 	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_over,
 		"the original has the places of a row that is gone" },
+	{ FZ_stmt_execute, FZ_stmt_execute, has_old_charset,
+		"the server tells columns again that it would not tell a pool" },
+	{ FZ_stmt_fetch, FZ_stmt_fetch, is_robbed, "the original reads another's rows" },
 	{ FZ_stmt_fetch, FZ_stmt_fetch, has_failed_cursor,
 		"the original has all rows then, which are none, or no result" },
 	{ FZ_stmt_long_data, FZ_stmt_long_data, is_half_bound,
