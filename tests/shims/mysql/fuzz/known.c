@@ -598,7 +598,7 @@ fz_lacks_cursor(const struct fz_stmt *s, const char *sql)
 {
 	static const char *const begins[] = { "analyze", "checksum", "explain", "help",
 		"show create" };
-	int is_such = 0;
+	int is_such = strstr(sql, " returning ") != NULL;
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		is_such |= strncmp(sql, begins[i], strlen(begins[i])) == 0;
