@@ -510,6 +510,14 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_OK);
+	/* MariaDB's COM_CHANGE_USER lets profiling go on, and says that it does not */
+	(void)my_query(t, "set profiling = 1");
+	(void)my_change_user(t, "locked", CNT_SERVER_PASSWORD, "app");
+	assert_string_equal(my_value(t, "select @@profiling"), "0");
+	(void)my_query(t, "set profiling_history_size = 0");
+	assert_int_equal(my_reset(t), CENOTE_ERR_UNSUPPORTED);
+	my_logout(t);
+	assert_int_equal(my_login(t), CENOTE_OK);
 	(void)my_query(t, "drop procedure profiled");
 	assert_int_equal(my_reset(t), CENOTE_OK);
 }

@@ -112,13 +112,15 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
  * What the server's reset leaves, and so does COM_CHANGE_USER. MariaDB's leaves the role that a client
  * took; MySQL's does not. The history of SHOW PROFILES would show the next client the texts of this
  * one's statements, and profiling itself goes on; a stored function can switch it on and off, behind any
- * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for.
+ * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for. Behind MariaDB's
+ * COM_CHANGE_USER it goes on though @@profiling is 0: then a statement whose profile is kept tells.
  */
 static int
 learn_to_forget(struct cnd_session *s)
 {
 	static const char ask_role[] = "SELECT CURRENT_ROLE()";
 	static const char ask_profiles[] = "SHOW PROFILES; SELECT @@profiling";
+	static const char keep[] = "SET profiling_history_size = 100";
 	int is_mariadb = cnd_my_is_mariadb(s->my);
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
@@ -133,11 +135,12 @@ learn_to_forget(struct cnd_session *s)
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
-	size = strlen(s->forget) + sizeof(ask_profiles) + 2;
+	size = strlen(s->forget) + sizeof(keep) + sizeof(ask_profiles) + 4;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s" : "%s", s->forget, ask_profiles);
+	snprintf(sql, size, has_profiles ? "%s; %s; %s" : "%s", s->forget, keep,
+		ask_profiles);
 	s->forget = sql;
 	return CENOTE_OK;
 }
