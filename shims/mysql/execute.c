@@ -202,13 +202,6 @@ refuse_number(struct cmy_stmt *st)
 	return fail(st);
 }
 
-static int
-is_busy(const MYSQL *my)
-{
-	return my->status != MYSQL_STATUS_READY ||
-	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
-}
-
 /* What passes by there is not taken for an execution: the id stays. */
 static void
 drop_before(struct cmy_stmt *st)
@@ -238,7 +231,7 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 	}
 	stmt->result.rows = 0;
 	/* sic: with values the connection is not told */
-	if (CMY_ORACLE && stmt->param_count > 0 && is_busy(stmt->mysql)) {
+	if (CMY_ORACLE && stmt->param_count > 0 && cmy_is_busy(stmt->mysql)) {
 		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}

@@ -101,6 +101,7 @@ my_bool
 cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 	const char *data, unsigned long length)
 {
+	const my_bool not_sent = CMY_ORACLE ? 1 : (my_bool)-1;
 	struct cmy_stmt *st = cmy_stmt(stmt);
 	struct cmy_session *s;
 	int r;
@@ -115,19 +116,20 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 		return 1;
 	if (length == 0 && stmt->params[param_number].long_data_used)
 		return 0;
+	/* also if it is refused: what is empty is not sent again */
+	stmt->params[param_number].long_data_used = 1;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
-		return 1;
+		return not_sent;
 	}
 	/* reconnecting has taken what was prepared */
 	if (!st->prepared)
 		return 1;
-	stmt->params[param_number].long_data_used = 1;
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
 	if (r < 0)
 		cmy_stmt_take_error(stmt);
-	return cmy_bool(r < 0);
+	return r < 0 ? not_sent : 0;
 }
 
 static int
@@ -200,15 +202,25 @@ cmy_long_forget(struct cmy_stmt *st)
 	return 0;
 }
 
-/* What a MySQL server says when it is executed. Oracle's library has said so before. */
+/* Of a type that has no pieces (Oracle's library has said so before), or pieces of which none was let through: then
+ * the value is not sent either. */
+static int
+is_unfit(const struct cmy_stmt *st, unsigned param)
+{
+	const MYSQL_BIND *b = &st->pub.params[param];
+
+	if (!is_given(st, param))
+		return b->long_data_used != 0;
+	return b->buffer_type < MYSQL_TYPE_TINY_BLOB ||
+	       b->buffer_type > MYSQL_TYPE_STRING;
+}
+
+/* What a MySQL server says when it is executed. */
 int
 cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s)
 {
 	for (unsigned i = 0; cmy_is_binary(s) && i < st->pub.param_count; i++) {
-		const MYSQL_BIND *b = &st->pub.params[i];
-
-		if (!is_given(st, i) || (b->buffer_type >= MYSQL_TYPE_TINY_BLOB &&
-						b->buffer_type <= MYSQL_TYPE_STRING))
+		if (!is_unfit(st, i))
 			continue;
 		if (cmy_long_forget(st) == 0)
 			cmy_error_text(s->my, ER_WRONG_ARGUMENTS, NULL,

@@ -201,7 +201,8 @@ next_row(struct cmy_stmt *st)
 		cmy_stmt_error(&st->pub, CR_SERVER_LOST);
 		return 1;
 	case CMY_READ_CANCELLED:
-		cmy_stmt_error(&st->pub, CR_FETCH_CANCELED);
+		cmy_stmt_error(
+			&st->pub, st->pub.mysql ? CR_FETCH_CANCELED : CR_SERVER_LOST);
 		return 1;
 	case CMY_READ_FAILED:
 		cmy_stmt_error(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
@@ -744,6 +745,15 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 #endif
 
 #if CMY_ORACLE
+/* A statement that was not executed, or gives no rows, does not throw those of others away. */
+static int
+is_others_turn(const MYSQL_STMT *stmt)
+{
+	int has_rows = stmt->state > CMY_STMT_PREPARED && stmt->field_count > 0;
+
+	return !has_rows && cmy_is_busy(stmt->mysql);
+}
+
 /* A failed fetch makes Oracle's library take a statement for prepared. */
 static int
 refuse_reset(MYSQL_STMT *stmt)
@@ -769,7 +779,7 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 		return 1;
 	if (stmt->state == CMY_STMT_NEW)
 		return 0;
-	if (!st->prepared)
+	if (!st->prepared || is_others_turn(stmt))
 		return cmy_bool(refuse_reset(stmt));
 	clear_both(stmt);
 	cmy_rows_cancel(st);

@@ -123,6 +123,10 @@ leave_session(struct cmy_stmt *st)
 {
 	int is_stream = st->reading == CMY_READ_STREAM;
 
+	/* a row that was fetched of a cursor may be asked for its columns again */
+	if (st->reading == CMY_READ_BATCHES && st->at != CMY_NO_ROW && !st->kept &&
+		cmy_kept_add(&st->kept, st->res, st->at) == 0)
+		st->at = 0;
 	if (is_stream || st->reading == CMY_READ_BATCHES) {
 		cenote_result_destroy(st->res);
 		st->res = NULL;

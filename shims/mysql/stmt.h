@@ -190,6 +190,14 @@ int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
 void cmy_rows_drop(struct cmy_stmt *st);
 /* sic: with a statement goes what any other one, or a query, has not read. */
 void cmy_rows_flush(struct cmy_session *s);
+/* Something of the connection is still to be read. */
+static inline int
+cmy_is_busy(const MYSQL *my)
+{
+	return my->status != MYSQL_STATUS_READY ||
+	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
+}
+
 /* sic: Oracle's library does the same where it gives up what a statement has given, if that had columns. */
 void cmy_rows_cancel(struct cmy_stmt *st);
 /* Nor any other one of this execution. */

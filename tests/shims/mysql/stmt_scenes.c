@@ -1023,6 +1023,31 @@ pieces_in_another_database(void)
 	run("drop table stmt_pieces");
 }
 
+/* A piece that is refused because it is not its turn is taken for one that was sent. */
+static void
+a_piece_out_of_turn(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	char word[] = "text";
+	unsigned long length = 4;
+	MYSQL_BIND b = {
+		.buffer_type = MYSQL_TYPE_STRING, .buffer = word, .length = &length
+	};
+
+	prepare(stmt, "select ?");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	execute(stmt);
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "", 0));
+	show(stmt, "free", f.mysql_stmt_free_result(stmt));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "", 0));
+	execute(stmt);
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "two", 3));
+	execute(stmt);
+	show(stmt, "store", f.mysql_stmt_store_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
 /* What is wrong with rows that nobody wants is not told. */
 static void
 unread_failure(void)
@@ -1326,6 +1351,7 @@ odd_orders(void)
 {
 	run("create database if not exists app2");
 	pieces_in_another_database();
+	a_piece_out_of_turn();
 	unread_failure();
 	details_of_cursors();
 	piece_of_no_cursor();

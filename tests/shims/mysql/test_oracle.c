@@ -225,6 +225,63 @@ rows_are_thrown_away_for_another_statement(void **state)
 	}
 }
 
+/* Only for one that was executed and may have rows itself. */
+static void
+rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
+{
+	MYSQL_STMT *other = prepare("select 1"),
+		   *stmt = prepare("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_reset(other), 1);
+	assert_int_equal(f.mysql_stmt_errno(other), 2014);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	f.mysql_stmt_close(other);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
+/* Nothing is sent in its place, and the server misses it. */
+static void
+a_piece_out_of_turn_is_missed(void **state)
+{
+	MYSQL_STMT *stmt = prepare("select ?");
+	char word[] = "word";
+	unsigned long length = 4;
+	MYSQL_BIND b = {
+		.buffer_type = MYSQL_TYPE_STRING, .buffer = word, .length = &length
+	};
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_send_long_data(stmt, 0, "one", 3), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+	assert_int_equal(f.mysql_stmt_execute(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 1210);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
+/* It was cancelled, and then there is no connection any more. */
+static void
+cancelled_rows_of_no_connection_are_lost(void **state)
+{
+	MYSQL_STMT *other = prepare("select 1"),
+		   *stmt = prepare("select seq from seq_1_to_3");
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_close(other), 0);
+	assert_int_equal(f.mysql_reset_connection(my), 0);
+	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+	assert_int_equal(f.mysql_stmt_errno(stmt), 2013);
+	f.mysql_stmt_close(stmt);
+}
+
 static void
 executing_tells_lengths_anew(void **state)
 {
@@ -578,6 +635,9 @@ main(void)
 		TEST(a_cursor_is_stored_with_the_row_that_came_alone),
 		TEST(the_last_rows_of_a_cursor_are_not_stored),
 		TEST(rows_are_thrown_away_for_another_statement),
+		TEST(rows_stay_behind_a_reset_of_what_was_not_executed),
+		TEST(a_piece_out_of_turn_is_missed),
+		TEST(cancelled_rows_of_no_connection_are_lost),
 		TEST(executing_tells_lengths_anew),
 		TEST(further_results_have_no_cursor),
 		TEST(rows_are_lost_with_their_connection),

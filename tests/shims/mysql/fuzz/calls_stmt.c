@@ -83,6 +83,7 @@ take_text(struct fz_stmt *s, const char *sql)
 	s->sql = sql;
 	s->has_old_columns |= s->has_columns;
 	s->was_run = 0;
+	s->is_direct = 0;
 	s->is_refused = 0;
 	s->has_old_charset = 0;
 	s->has_failed_cursor = 0;
@@ -461,6 +462,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
 	take_text(s, sql);
 	s->was_run = r == 0;
+	s->is_direct = 1;
 	s->had_cursor |= s->stmt->cursor_exists;
 	s->is_bound = count > 0;
 	fz_gave_status(z, r);

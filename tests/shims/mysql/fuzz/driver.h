@@ -42,6 +42,7 @@ struct fz_stmt {
 	int had_cursor; /* MariaDB's flavour: it had one once, also with another text */
 	int has_failed_cursor; /* the same, and it failed */
 	int was_run; /* since it was prepared */
+	int is_direct; /* it was prepared by executing it */
 	int has_old_charset; /* character_set_results was set since it was prepared */
 	int is_robbed; /* Oracle's flavour: another one was executed while its rows were read */
 	int is_refused; /* executed out of turn, with types that the server has not */

@@ -175,7 +175,12 @@ is_given_never(struct fz *z)
 	return 0;
 }
 
-#if !CMY_ORACLE
+static int
+is_direct(struct fz *z)
+{
+	return z->stmt->is_direct;
+}
+
 /* Whose columns come while the server reads tables of its own, with autocommit. */
 static int
 is_help(struct fz *z)
@@ -183,6 +188,13 @@ is_help(struct fz *z)
 	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "help", 4) == 0;
 }
 
+#if CMY_ORACLE
+static int
+is_help_by_cursor(struct fz *z)
+{
+	return is_help(z) && z->stmt->stmt != NULL && z->stmt->stmt->flags != 0;
+}
+#else
 static int
 has_no_cursor(struct fz *z)
 {
@@ -538,6 +550,8 @@ static const struct known calls[] = {
 	{ FZ_stmt_direct, FZ_stmt_direct, is_not_connected,
 		"the original does not connect behind that" },
 	{ FZ_stmt_long_data, FZ_stmt_long_data, is_gone, "the original ends" },
+	{ FZ_stmt_long_data, FZ_stmt_long_data, is_direct,
+		"the server describes a value in pieces as the one before it" },
 	{ FZ_stmt_next_result, FZ_stmt_next_result, is_detached, "the original ends" },
 	{ FZ_stmt_reset, FZ_stmt_reset, is_unprepared,
 		"the original asks for one that is gone" },
@@ -560,6 +574,8 @@ static const struct known calls[] = {
 #if CMY_ORACLE
 	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
 		"the original tells of results that nobody asked for" },
+	{ FZ_stmt_execute, FZ_stmt_execute, is_help_by_cursor,
+		"the server tells of a cursor that is over" },
 	{ FZ_stmt_execute, FZ_stmt_execute, has_no_portion,
 		"the original asks for no rows of the cursor" },
 	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
