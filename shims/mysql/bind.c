@@ -94,9 +94,7 @@ tell_max_length(MYSQL_FIELD *f)
 		break;
 	}
 }
-#endif
 
-#if CMY_ORACLE
 void
 cmy_bind_again(struct cmy_stmt *st)
 {

@@ -184,12 +184,6 @@ cmy_row_value(const struct cmy_row *row, uint32_t column, size_t *ret_length)
 	return cmy_kept_value(row->kept, row->number, column, ret_length);
 }
 
-/* A result with rows is at hand: decide how it will be read. 0, or -1 and the error is set. */
-int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
-/* Nobody wants the rest of the result that is being read. */
-void cmy_rows_drop(struct cmy_stmt *st);
-/* sic: with a statement goes what any other one, or a query, has not read. */
-void cmy_rows_flush(struct cmy_session *s);
 /* Something of the connection is still to be read. */
 static inline int
 cmy_is_busy(const MYSQL *my)
@@ -198,6 +192,12 @@ cmy_is_busy(const MYSQL *my)
 	       (my->server_status & SERVER_MORE_RESULTS_EXISTS);
 }
 
+/* A result with rows is at hand: decide how it will be read. 0, or -1 and the error is set. */
+int cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s);
+/* Nobody wants the rest of the result that is being read. */
+void cmy_rows_drop(struct cmy_stmt *st);
+/* sic: with a statement goes what any other one, or a query, has not read. */
+void cmy_rows_flush(struct cmy_session *s);
 /* sic: Oracle's library does the same where it gives up what a statement has given, if that had columns. */
 void cmy_rows_cancel(struct cmy_stmt *st);
 /* Nor any other one of this execution. */
