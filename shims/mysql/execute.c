@@ -266,6 +266,7 @@ cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t l
 	if (stmt->mysql)
 		stmt->stmt_id = (unsigned long)-1;
 	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);
+	stmt->result.rows = 0;
 	return r != 0 ? r : cmy_mysql_stmt_execute(stmt);
 }
 #endif

@@ -932,6 +932,16 @@ executed_badly(void)
 	printf("direct %d\n", f.mariadb_stmt_execute_direct(stmt, "do 1", 4));
 	printf("number %d\n", stmt->stmt_id == (unsigned long)-1);
 	f.mysql_stmt_close(stmt);
+	stmt = f.mysql_stmt_init(my);
+	printf("direct %d\n", f.mariadb_stmt_execute_direct(stmt, "select 1", 8));
+	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
+	for (int again = 0; again < 2; again++) {
+		printf("refused %d\n",
+			again ? f.mariadb_stmt_execute_direct(stmt, "selct", 5) != 0
+			      : f.mysql_stmt_prepare(stmt, "selct", 5) != 0);
+		printf("rows %d\n", (int)f.mysql_stmt_num_rows(stmt));
+	}
+	f.mysql_stmt_close(stmt);
 }
 
 static void

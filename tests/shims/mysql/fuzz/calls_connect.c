@@ -347,6 +347,16 @@ collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED]
 	return n;
 }
 
+/* MariaDB's server takes the pool's change of multi statements for a result that was sent. */
+static void
+hide_result_sent(char *state)
+{
+	char *sent = strchr(state, 'S');
+
+	if (sent != NULL)
+		*sent = '_';
+}
+
 /* In which order a server tells of variables is its own. */
 void
 fz_track(struct fz *z, const uint32_t n[4])
@@ -371,6 +381,8 @@ fz_track(struct fz *z, const uint32_t n[4])
 
 		qsort(list, count, sizeof(list[0]), compare_texts);
 		for (unsigned i = 0; i < count; i++) {
+			if (type == SESSION_TRACK_TRANSACTION_STATE)
+				hide_result_sent(list[i]);
 			fz_say(z, "    track %d %s\n", type, list[i]);
 			free(list[i]);
 		}
