@@ -357,6 +357,14 @@ hide_result_sent(char *state)
 		*sent = '_';
 }
 
+/* Of the database of what was prepared, which Oracle's protocol tells with its rows. */
+static int
+is_told_behind_rows(const struct fz *z)
+{
+	return CMY_ORACLE && z->at->sql != NULL &&
+	       strncmp(z->at->sql, "execute ", 8) == 0;
+}
+
 /* In which order a server tells of variables is its own. */
 void
 fz_track(struct fz *z, const uint32_t n[4])
@@ -372,7 +380,8 @@ fz_track(struct fz *z, const uint32_t n[4])
 		if (type == SESSION_TRACK_TRANSACTION_STATE &&
 			(CMY_ORACLE || z->at->has_listed))
 			continue;
-		if (type == SESSION_TRACK_SCHEMA && !fz_has_database(z, z->at))
+		if (type == SESSION_TRACK_SCHEMA &&
+			(!fz_has_database(z, z->at) || is_told_behind_rows(z)))
 			continue;
 		if (type == SESSION_TRACK_STATE_CHANGE && CMY_ORACLE &&
 			z->at->has_selected)
