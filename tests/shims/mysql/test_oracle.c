@@ -127,11 +127,12 @@ a_cursor_is_stored_with_the_row_that_came_alone(void **state)
 		int n_fetched, n_rows, first;
 	} cases[] = { { 1, 0, 5, 1 }, { 1, 1, 5, 1 }, { 1, 3, 3, 3 }, { 1, 5, 1, 5 },
 		{ 2, 2, 5, 3 }, { 2, 4, 3, 5 }, { 3, 3, 5, 4 } };
-	int number;
-	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		int number;
+		/* what the library keeps in it ends with the statement */
+		MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 		int first = cases[i].first, n_fetched = cases[i].n_fetched;
 		MYSQL_STMT *stmt = begin_to_fetch(cases[i].portion, n_fetched, &b);
 
