@@ -98,10 +98,9 @@ tell_max_length(MYSQL_FIELD *f)
 void
 cmy_bind_again(struct cmy_stmt *st)
 {
-	for (unsigned i = 0; st->pub.bind_result_done && i < st->pub.field_count; i++) {
+	for (unsigned i = 0; st->pub.bind_result_done && i < st->pub.field_count; i++)
 		tell_max_length(&st->pub.fields[i]);
-		set_length(&st->pub.bind[i]);
-	}
+	st->has_old_lengths = st->pub.bind_result_done != 0;
 }
 #endif
 
@@ -154,6 +153,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 		set_length(b);
 	}
 	stmt->bind_result_done = bound(stmt);
+	cmy_stmt(stmt)->has_old_lengths = 0;
 #if !CMY_ORACLE
 	cmy_stmt_clear(stmt);
 #endif
@@ -258,6 +258,10 @@ cmy_bind_row(struct cmy_stmt *st)
 	int is_cut = 0;
 	unsigned i;
 
+	/* what is fetched into is the program's still: not so when it executes, which is when Oracle's library does it */
+	for (i = 0; st->has_old_lengths && i < st->pub.field_count; i++)
+		set_length(&st->pub.bind[i]);
+	st->has_old_lengths = 0;
 	for (i = 0; i < st->pub.field_count; i++)
 		is_cut |= put_column(st, &row, i, st->is_binary);
 	return is_cut && reports_truncation(&st->pub) ? MYSQL_DATA_TRUNCATED : 0;

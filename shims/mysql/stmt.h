@@ -44,6 +44,7 @@ struct cmy_stmt {
 	uint64_t n_stored; /* rows, while it is stored */
 	uint64_t first_stored; /* before it only the row that was fetched last (Oracle) */
 	struct cmy_kept *kept; /* rows stored that `res` has no more; NULL: none */
+	int has_old_lengths; /* Oracle: what is bound was bound before this execution */
 	enum cmy_reading reading;
 	uint64_t next; /* row of `res`, unless it is stored: then the program moves it */
 	uint64_t at; /* the row that was fetched last, of `res`; CMY_NO_ROW: none yet */
@@ -217,7 +218,7 @@ void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 /* The row st->at into the program's buffers: 0 or MYSQL_DATA_TRUNCATED. */
 int cmy_bind_row(struct cmy_stmt *st);
 #if CMY_ORACLE
-/* sic: executing binds again what is bound, which shows in the fields and in the lengths. */
+/* sic: executing binds again what is bound, which shows in the fields, and (when it is fetched) in the lengths. */
 void cmy_bind_again(struct cmy_stmt *st);
 #endif
 

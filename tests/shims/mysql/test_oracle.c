@@ -300,8 +300,11 @@ executing_tells_lengths_anew(void **state)
 	assert_int_equal(f.mysql_stmt_bind_result(stmt, &b), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+		assert_true(is_null);
 		assert_int_equal(length, 4);
 		length = 9;
+		assert_int_equal(f.mysql_stmt_free_result(stmt), 0);
 	}
 	f.mysql_stmt_close(stmt);
 }
