@@ -139,6 +139,7 @@ static const struct {
 	{ "copy", is_pipeline, "a copy in a pipeline: not allowed" },
 	{ "repeat('z', 900)", is_pipeline,
 		"the server's buffer is full before it is asked" },
+	{ "notify", is_traced, "what it hears of itself, in a trace, before its end" },
 	{ "to stdout", is_traced, "rows of a copy that nobody takes, in a trace" },
 };
 
