@@ -108,13 +108,13 @@ cmy_bind_again(struct cmy_stmt *st)
 static int
 may_bind(MYSQL_STMT *stmt)
 {
-	if (stmt->state < CMY_STMT_PREPARED) {
-		cmy_stmt_error(stmt, CR_NO_PREPARE_STMT);
-		return 0;
-	}
-	if (stmt->field_count == 0)
-		cmy_stmt_error(stmt, CR_NO_STMT_METADATA);
-	return stmt->field_count > 0;
+	int is_prepared = stmt->state >= CMY_STMT_PREPARED;
+
+	/* sic: for Oracle's library columns are enough */
+	if (stmt->field_count > 0 && (is_prepared || CMY_ORACLE))
+		return 1;
+	cmy_stmt_error(stmt, is_prepared ? CR_NO_STMT_METADATA : CR_NO_PREPARE_STMT);
+	return 0;
 }
 
 /* Oracle's library says only in a bit whether the program wants to know of truncations. */

@@ -232,11 +232,14 @@ rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 {
 	MYSQL_STMT *other = prepare("select 1"),
 		   *stmt = prepare("select seq from seq_1_to_3");
+	int number;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 
 	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(f.mysql_stmt_reset(other), 1);
 	assert_int_equal(f.mysql_stmt_errno(other), 2014);
+	assert_int_equal(f.mysql_stmt_bind_result(other, &b), 0);
 	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
 	f.mysql_stmt_close(other);
 	f.mysql_stmt_close(stmt);
