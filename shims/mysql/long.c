@@ -127,9 +127,10 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 	if (!st->prepared)
 		return 1;
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
-	if (r < 0)
-		cmy_stmt_take_error(stmt);
-	return r < 0 ? not_sent : 0;
+	if (r >= 0)
+		return 0;
+	cmy_stmt_take_error(stmt);
+	return not_sent;
 }
 
 static int

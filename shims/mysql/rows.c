@@ -323,11 +323,9 @@ cmy_rows_flush(struct cmy_session *s)
 void
 cmy_rows_cancel(struct cmy_stmt *st)
 {
-	const MYSQL *my = st->pub.mysql;
-
-	if (CMY_ORACLE && my && my->status != MYSQL_STATUS_READY &&
+	if (CMY_ORACLE && st->pub.mysql && st->pub.mysql->status != MYSQL_STATUS_READY &&
 		st->pub.field_count > 0 && st->pub.state > CMY_STMT_PREPARED)
-		cmy_rows_flush(my->extension);
+		cmy_rows_flush(st->pub.mysql->extension);
 }
 
 void
