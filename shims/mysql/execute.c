@@ -319,12 +319,16 @@ take_next(struct cmy_stmt *st, struct cmy_session *s)
 }
 
 #if CMY_ORACLE
-/* sic: where a result before has told of another one, what is left of the one behind it is not in the way. */
+/*
+ * sic: where a result before has told of another one, what is left of the one behind it is not in the way, another
+ * statement's neither.
+ */
 static void
-drop_before_next(struct cmy_stmt *st, const struct cmy_session *s)
+drop_before_next(struct cmy_stmt *st)
 {
-	if (st->pub.state == CMY_STMT_NEW || (s->using && s->using != st))
+	if (st->pub.state == CMY_STMT_NEW)
 		return;
+	cmy_rows_cancel(st);
 	cmy_rows_drop(st);
 	st->reading = CMY_READ_NOTHING;
 	st->pub.result.rows = 0;
@@ -342,7 +346,7 @@ cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
 	if (stmt->last_errno != 0)
 		return (int)stmt->last_errno;
 	if (s->my->server_status & SERVER_MORE_RESULTS_EXISTS)
-		drop_before_next(st, s);
+		drop_before_next(st);
 	if (s->my->status != MYSQL_STATUS_READY) {
 		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;

@@ -539,7 +539,8 @@ close_at_server(struct cmy_stmt *st)
 		cmy_rows_flush(my->extension);
 		cmy_drain(my->extension);
 	}
-	if (st->pub.stmt_id == 0)
+	/* sic: Oracle's library also closes what has taken another one's results and was not prepared */
+	if (!CMY_ORACLE && st->pub.stmt_id == 0)
 		return 0;
 	if (my->server_status & SERVER_MORE_RESULTS_EXISTS) {
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);

@@ -333,6 +333,28 @@ further_results_have_no_cursor(void **state)
 	run("do 1");
 }
 
+/* The rows of one are thrown away by one that had results before, and what has them is closed as if prepared. */
+static void
+further_results_are_taken_from_another(void **state)
+{
+	MYSQL_STMT *stmt = prepare("call three()"), *other;
+
+	(void)state;
+	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	other = f.mysql_stmt_init(my);
+	assert_int_equal(f.mysql_stmt_next_result(other), 0);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_stmt_fetch(other), 1);
+	assert_int_equal(f.mysql_stmt_errno(other), 2050);
+	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
+	assert_int_equal(f.mysql_affected_rows(my), 0);
+	assert_false(f.mysql_stmt_close(other));
+	assert_true(f.mysql_affected_rows(my) == (uint64_t)-1);
+	f.mysql_stmt_close(stmt);
+	run("do 1");
+}
+
 static void
 rows_are_lost_with_their_connection(void **state)
 {
@@ -647,6 +669,7 @@ main(void)
 		TEST(cancelled_rows_of_no_connection_are_lost),
 		TEST(executing_tells_lengths_anew),
 		TEST(further_results_have_no_cursor),
+		TEST(further_results_are_taken_from_another),
 		TEST(rows_are_lost_with_their_connection),
 		TEST(values_are_refused_before_they_are_sent),
 		TEST(stored_rows_are_found_behind_a_reset),
