@@ -83,6 +83,8 @@ enum cmy_state {
 /* MYSQL_PROGRESS_CALLBACK: which stage of how many, and how far it is, in per cent. */
 typedef void cmy_progress_fn(const MYSQL *my, unsigned stage, unsigned n_stages,
 	double percent, const char *doing, unsigned n_doing);
+/* MARIADB_OPT_IO_WAIT: what poll() says, of one descriptor; milliseconds, -1 without a limit. */
+typedef int cmy_io_wait_fn(int fd, my_bool is_read, int timeout_ms);
 #endif
 
 /* MYSQL.extension */
@@ -98,6 +100,7 @@ struct cmy_session {
 	unsigned told_status;
 	cmy_progress_fn *on_progress; /* MYSQL_PROGRESS_CALLBACK; NULL: none */
 	int asked_progress; /* the pool was asked to tell of it */
+	cmy_io_wait_fn *io_wait; /* MARIADB_OPT_IO_WAIT; NULL: none */
 	unsigned n_told_more; /* results with rows that another one follows */
 #endif
 	MYSQL *my;

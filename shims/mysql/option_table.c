@@ -307,6 +307,18 @@ set_progress_callback(struct cmy_options *o, const struct option *what, const vo
 }
 
 static int
+set_io_wait(struct cmy_options *o, const struct option *what, const void *first,
+	const void *second)
+{
+	struct cmy_session *s = o->my->extension;
+
+	memcpy(&s->io_wait, &first, sizeof(first));
+	if (s->conn)
+		cmy_choose_wait(s);
+	return cmy_option_record(o, what, first, second);
+}
+
+static int
 set_fingerprint(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second)
 {
@@ -411,7 +423,7 @@ static const struct option table[] = {
 	{ MARIADB_OPT_CONNECTION_HANDLER, KIND_TEXT },
 	{ MARIADB_OPT_DEBUG, KIND_NONE },
 	{ MARIADB_OPT_PROXY_HEADER, KIND_BYTES },
-	{ MARIADB_OPT_IO_WAIT, KIND_POINTER },
+	{ MARIADB_OPT_IO_WAIT, KIND_POINTER, .set = set_io_wait },
 	{ MARIADB_OPT_SKIP_READ_RESPONSE, KIND_BOOL },
 	{ MARIADB_OPT_RESTRICTED_AUTH, KIND_TEXT },
 	{ MARIADB_OPT_RPL_REGISTER_REPLICA, KIND_TEXT_UINT },

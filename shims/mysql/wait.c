@@ -5,19 +5,32 @@
 #include <poll.h>
 
 /*
- * All waiting. Usually libcenote waits by itself, in the read. Where the program has time limits, or a fibre,
- * it never blocks: it says what it wants, and here the program waits for it, or, within a fibre, the
- * fibre's owner does. The program's time limits are of one wait, as the original's are of one read or write;
+ * All waiting. Usually libcenote waits by itself, in the read. Where the program has time limits, or a fibre, or
+ * a function that waits, it never blocks: it says what it wants, and here the program waits for it, or, within a
+ * fibre, the fibre's owner does. The program's time limits are of one wait, as the original's are of one read or write;
  * they are those of the options when it connected.
  */
+
+/* MariaDB's only. */
+static int
+has_io_wait(const struct cmy_session *s)
+{
+#if CMY_ORACLE
+	(void)s;
+	return 0;
+#else
+	return s->io_wait != NULL;
+#endif
+}
 
 void
 cmy_choose_wait(struct cmy_session *s)
 {
 	const NET *net = &s->my->net;
 
-	(void)cenote_set_nonblocking(
-		s->conn, s->fibre || net->read_timeout > 0 || net->write_timeout > 0);
+	(void)cenote_set_nonblocking(s->conn, s->fibre || has_io_wait(s) ||
+						      net->read_timeout > 0 ||
+						      net->write_timeout > 0);
 }
 
 static int
@@ -40,6 +53,10 @@ wait_for(struct cmy_session *s, short events, int timeout_ms)
 	s->my->net.fd = p.fd; /* the program polls it */
 	if (cmy_is_in_fibre(s))
 		return cmy_fibre_yield(s->fibre, events, timeout_ms);
+#if !CMY_ORACLE
+	if (s->io_wait && p.fd >= 0)
+		return s->io_wait(p.fd, cmy_bool(events & POLLIN), timeout_ms);
+#endif
 	for (;;) {
 		int r = poll(&p, p.fd >= 0, timeout_ms);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "library.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -721,6 +722,61 @@ progress_is_told(void)
 	show_progress("with the flag");
 	f.mysql_close(my);
 }
+
+/* ---- who waits ---- */
+
+static struct {
+	unsigned n;
+	int is_refused; /* the next one ends as if the time were up */
+	int fd, timeout_ms;
+	my_bool is_read;
+} waits;
+
+static int
+on_wait(int fd, my_bool is_read, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = (short)(is_read ? POLLIN : POLLOUT) };
+
+	waits.n++;
+	waits.fd = fd;
+	waits.is_read = is_read;
+	waits.timeout_ms = timeout_ms;
+	return waits.is_refused ? 0 : poll(&p, 1, timeout_ms);
+}
+
+static void
+show_waits(const char *when)
+{
+	memset(&waits, 0, sizeof(waits));
+	run("select sleep(0.1)", 0);
+	printf("%s: waited %d, for the connection %d to read %d, limit %d\n", when,
+		waits.n > 0, waits.fd == f.mysql_get_socket(my), waits.is_read,
+		waits.timeout_ms);
+}
+
+static void
+the_program_waits(void)
+{
+	unsigned seconds = 7;
+
+	connect_with(0);
+	show_waits("not asked for");
+	(void)f.mysql_optionsv(my, MARIADB_OPT_IO_WAIT, (void *)on_wait);
+	show_waits("set when connected");
+	(void)f.mysql_optionsv(my, MARIADB_OPT_IO_WAIT, NULL);
+	show_waits("taken back");
+	f.mysql_close(my);
+
+	my = f.mysql_init(NULL);
+	(void)f.mysql_optionsv(my, MARIADB_OPT_IO_WAIT, (void *)on_wait);
+	(void)f.mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &seconds);
+	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
+		exit(1);
+	show_waits("set before");
+	waits.is_refused = 1;
+	show_status("in vain", f.mysql_query(my, "select sleep(0.1)"));
+	f.mysql_close(my);
+}
 #endif
 
 /* ---- another session on the same connection ---- */
@@ -847,6 +903,7 @@ static const struct {
 #if !CMY_ORACLE
 	{ "tracking_by_function", tracking_by_function },
 	{ "progress_is_told", progress_is_told },
+	{ "the_program_waits", the_program_waits },
 #endif
 	{ "begun_anew", begun_anew },
 	{ "not_let_in", not_let_in },

@@ -174,6 +174,7 @@ SCENE(files)
 SCENE(tracking)
 SCENE(tracking_by_function)
 SCENE(progress_is_told)
+SCENE(the_program_waits)
 SCENE(begun_anew)
 SCENE(not_let_in)
 SCENE(connecting_takes_too_long)
@@ -219,6 +220,7 @@ main(void)
 		cmocka_unit_test(tracking_of_mariadb),
 		cmocka_unit_test(tracking_by_function_of_mariadb),
 		cmocka_unit_test(progress_is_told_of_mariadb),
+		cmocka_unit_test(the_program_waits_of_mariadb),
 		cmocka_unit_test(begun_anew_of_mariadb),
 		cmocka_unit_test(not_let_in_of_mariadb),
 		cmocka_unit_test(connecting_takes_too_long_of_mariadb),
