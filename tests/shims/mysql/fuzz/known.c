@@ -454,12 +454,14 @@ has_stored_none(struct fz *z)
 }
 #endif
 
+/* Or behind the end of a CALL, which has no columns. */
 static int
 has_nothing_stored(struct fz *z)
 {
 	const struct fz_stmt *s = z->stmt;
 
-	return s->stmt == NULL || s->stmt->result.data == NULL || s->has_cursor;
+	return s->stmt == NULL || s->stmt->result.data == NULL ||
+	       s->stmt->field_count == 0 || s->has_cursor;
 }
 
 static int
