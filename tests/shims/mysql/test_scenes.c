@@ -127,7 +127,11 @@ STMT(many_rows)
 STMT(direct)
 STMT(details)
 STMT(beyond_mysql)
-STMT(odd_orders)
+STMT(executions)
+STMT(failed_user)
+STMT(odd_cursors)
+STMT(odd_pieces)
+STMT(odd_results)
 STMT(lost)
 
 /* Every type of column into every type of buffer, and every type of parameter. */
@@ -243,7 +247,11 @@ main(void)
 		cmocka_unit_test(stmt_direct),
 		cmocka_unit_test(stmt_details),
 		cmocka_unit_test(stmt_beyond_mysql),
-		cmocka_unit_test(stmt_odd_orders),
+		cmocka_unit_test(stmt_executions),
+		cmocka_unit_test(stmt_failed_user),
+		cmocka_unit_test(stmt_odd_cursors),
+		cmocka_unit_test(stmt_odd_pieces),
+		cmocka_unit_test(stmt_odd_results),
 		cmocka_unit_test(stmt_lost),
 		cmocka_unit_test(values_of_statements),
 		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNT_STMT_SCENES_H
+#define CNT_STMT_SCENES_H
+
+#include "library.h"
+
+/* What the files of stmt_scenes share: a scene is played on `my`, and prints what a program sees of it. */
+
+struct stmt_scene {
+	const char *name; /* NULL: the last */
+	void (*play)(void);
+};
+
+extern const struct stmt_scene stmt_basics[], stmt_cursors[], stmt_results[],
+	stmt_details[];
+
+extern struct cmy_original f;
+extern MYSQL *my;
+extern const char *directory; /* the program's to write to */
+
+/* What the first column was bound to. */
+extern char text[64];
+extern unsigned long text_length;
+extern my_bool text_null;
+
+/* What a call has left behind. */
+void show(MYSQL_STMT *stmt, const char *what, int r);
+void show_fields(MYSQL_STMT *stmt);
+/* The server's status. */
+void say_bits(const char *what);
+
+/* The program ends if not. */
+void must(int ok, const char *what);
+void run(const char *sql);
+
+/* Each shows what it has done. */
+void query(const char *sql);
+void prepare(MYSQL_STMT *stmt, const char *sql);
+void execute(MYSQL_STMT *stmt);
+void bind_text(MYSQL_STMT *stmt);
+void fetch(MYSQL_STMT *stmt);
+void fetch_rest(MYSQL_STMT *stmt);
+
+#endif

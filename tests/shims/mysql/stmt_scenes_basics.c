@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt_scenes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What may be called in which order, and what of it fails. */
+
+static void
+not_prepared(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING };
+
+	show(stmt, "made", 0);
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, &b));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 0, "a", 1));
+	show(stmt, "column", f.mysql_stmt_fetch_column(stmt, &b, 0, 0));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	show_fields(stmt);
+	prepare(stmt, "select");
+	prepare(stmt, "select 1 as a");
+	prepare(stmt, "nonsense");
+	execute(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+orders(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select seq from seq_1_to_3");
+	show_fields(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	execute(stmt);
+	show_fields(stmt);
+	query("select 1");
+	fetch(stmt);
+	bind_text(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch_rest(stmt);
+	fetch(stmt);
+	query("select 2");
+	execute(stmt);
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	query("select 3");
+	fetch(stmt);
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	fetch(stmt);
+	execute(stmt);
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	fetch(stmt);
+	execute(stmt);
+	fetch(stmt);
+	prepare(stmt, "select 'other'");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	prepare(stmt, "do 1");
+	execute(stmt);
+	fetch(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* At a place that no row was fetched from there is no value. */
+static void
+column_of_none(MYSQL_STMT *stmt)
+{
+	char value[8] = "kept";
+	my_bool is_null = 0;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING,
+		.buffer = value,
+		.buffer_length = sizeof(value),
+		.is_null = &is_null };
+
+	f.mysql_stmt_data_seek(stmt, 2);
+	show(stmt, "column", f.mysql_stmt_fetch_column(stmt, &b, 0, 0));
+	printf("  null %d [%s]\n", is_null, value);
+	f.mysql_stmt_data_seek(stmt, 0);
+}
+
+static void
+places(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_ROW_OFFSET at;
+
+	prepare(stmt, "select seq from seq_1_to_4");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	column_of_none(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch(stmt);
+	at = f.mysql_stmt_row_tell(stmt);
+	fetch(stmt);
+	fetch(stmt);
+	printf("was %d\n", f.mysql_stmt_row_seek(stmt, at) != NULL);
+	fetch(stmt);
+	f.mysql_stmt_data_seek(stmt, 0);
+	fetch_rest(stmt);
+	f.mysql_stmt_data_seek(stmt, 3);
+	fetch(stmt);
+	fetch(stmt);
+	f.mysql_stmt_data_seek(stmt, 9);
+	fetch(stmt);
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+parameters(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	int number = 7;
+	unsigned long length = 3;
+	char value[8] = "abcdef";
+	MYSQL_BIND b[2];
+
+	memset(b, 0, sizeof(b));
+	b[0].buffer_type = MYSQL_TYPE_LONG;
+	b[0].buffer = &number;
+	b[1].buffer_type = MYSQL_TYPE_STRING;
+	b[1].buffer = value;
+	b[1].length = &length;
+	prepare(stmt, "select concat(?, '-', ?)");
+	execute(stmt);
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	number = -8;
+	length = 5;
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lo", 2));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ng", 2));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 2, "x", 1));
+	execute(stmt);
+	fetch_rest(stmt);
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lost", 4));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ahead", 5));
+	b[1].buffer = NULL;
+	show(stmt, "given behind it", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	fetch_rest(stmt);
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "kept", 4));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	execute(stmt);
+	fetch_rest(stmt);
+	b[0].buffer_type = MYSQL_TYPE_GEOMETRY;
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+changes(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *again;
+
+	run("create or replace table stmt_changes (id int auto_increment primary key, v "
+	    "varchar(20))");
+	prepare(stmt, "insert into stmt_changes (v) values ('a'), ('b')");
+	execute(stmt);
+	execute(stmt);
+	prepare(stmt, "update stmt_changes set v = 'c' where id > 2");
+	execute(stmt);
+	execute(stmt);
+	prepare(stmt, "insert into stmt_changes values (1, 'twice')");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	execute(stmt);
+	prepare(stmt, "select * from stmt_changes");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	again = f.mysql_stmt_init(my);
+	prepare(again, "alter table stmt_changes modify v varchar(50)");
+	execute(again);
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show_fields(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(again));
+	run("drop table stmt_changes");
+}
+
+static void
+two_statements(void)
+{
+	MYSQL_STMT *a = f.mysql_stmt_init(my), *b = f.mysql_stmt_init(my);
+
+	prepare(a, "select seq from seq_1_to_3");
+	prepare(b, "select 'b'");
+	execute(a);
+	execute(b);
+	query("select 'too early'");
+	bind_text(a);
+	show(a, "stored", f.mysql_stmt_store_result(a));
+	fetch(a);
+	execute(b);
+	show(b, "stored", f.mysql_stmt_store_result(b));
+	fetch_rest(a);
+	execute(b);
+	bind_text(b);
+	fetch_rest(b);
+	printf("closed %d\n", f.mysql_stmt_close(b));
+	printf("closed %d\n", f.mysql_stmt_close(a));
+	query("select 'well'");
+}
+
+static void
+failures(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt,
+		"select if(seq = 3, (select 1 union select 2), seq) from seq_1_to_5");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	query("select 'goes on'");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt) != 0);
+	query("select 'goes on'");
+	/* executed before, and then it fails before its first row */
+	run("create or replace table stmt_failures (a int primary key)");
+	prepare(stmt, "insert into stmt_failures values (1) returning a");
+	execute(stmt);
+	bind_text(stmt);
+	fetch_rest(stmt);
+	for (int i = 0; i < 2; i++) {
+		execute(stmt);
+		fetch(stmt);
+		query("select 'goes on'");
+	}
+	prepare(stmt, "select * from nowhere");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+lost(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select seq from seq_1_to_3");
+	execute(stmt);
+	bind_text(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	fetch(stmt);
+	f.mysql_close(my);
+	my = f.mysql_init(NULL);
+	show(stmt, "closed", 0);
+	show(other, "closed", 0);
+	execute(stmt);
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "do 1", 4));
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(other));
+}
+
+static void
+null_of_a_sign(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_NULL, .is_unsigned = 1 };
+
+	prepare(stmt, "select ?");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	execute(stmt);
+	show_fields(stmt);
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* What is wrong with rows that nobody wants is not told. */
+static void
+unread_failure(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+
+	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
+	execute(stmt);
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
+	execute(stmt);
+	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	prepare(stmt, "select seq, 10 / (seq - 3) from seq_1_to_5");
+	execute(stmt);
+	fetch_rest(stmt);
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "selct", 5));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+/* Whether the statement can be prepared once more has nothing to do with it. */
+static void
+pieces_in_another_database(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	int number = 1;
+	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
+
+	run("create or replace table stmt_pieces (a text)");
+	prepare(stmt, "insert into stmt_pieces values (?)");
+	run("use app2");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
+	execute(stmt);
+	b.buffer_type = MYSQL_TYPE_STRING;
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "two", 3));
+	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "three", 5));
+	execute(stmt);
+	run("use app");
+	query("select * from stmt_pieces");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_pieces");
+}
+
+/* A piece that is refused because it is not its turn is taken for one that was sent. */
+static void
+a_piece_out_of_turn(void)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	char word[] = "text";
+	unsigned long length = 4;
+	MYSQL_BIND b = {
+		.buffer_type = MYSQL_TYPE_STRING, .buffer = word, .length = &length
+	};
+
+	prepare(stmt, "select ?");
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
+	execute(stmt);
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "", 0));
+	show(stmt, "free", f.mysql_stmt_free_result(stmt));
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "", 0));
+	execute(stmt);
+	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "two", 3));
+	execute(stmt);
+	show(stmt, "store", f.mysql_stmt_store_result(stmt));
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+}
+
+static void
+odd_pieces(void)
+{
+	run("create database if not exists app2");
+	pieces_in_another_database();
+	a_piece_out_of_turn();
+	unread_failure();
+	null_of_a_sign();
+}
+
+const struct stmt_scene stmt_basics[] = {
+	{ "stmt_not_prepared", not_prepared },
+	{ "stmt_orders", orders },
+	{ "stmt_places", places },
+	{ "stmt_parameters", parameters },
+	{ "stmt_changes", changes },
+	{ "stmt_two", two_statements },
+	{ "stmt_failures", failures },
+	{ "stmt_odd_pieces", odd_pieces },
+	{ "stmt_lost", lost },
+	{ NULL, NULL },
+};
