@@ -191,9 +191,7 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	my->status = MYSQL_STATUS_GET_RESULT;
 #if !CMY_ORACLE
 	/* as told with the columns; with Oracle's protocol nothing is */
-	if (s->has_lost_settings)
-		my->server_status = cmy_first_status(s);
-	s->has_lost_settings = 0;
+	cmy_take_known_status(s);
 	my->server_status &= LASTING;
 	if (s->n_told_more > 0) {
 		s->n_told_more--;

@@ -321,9 +321,23 @@ executions(void)
 	executed_badly();
 }
 
+/* The columns tell what a failure before them has not: that its transaction is over. */
+static void
+failure_behind_columns(void)
+{
+	run("begin");
+	query("truncate nowhere");
+	say_bits("failed");
+	printf("answered %d\n",
+		f.mysql_query(my, "select exp(seq * 300) from seq_1_to_3"));
+	printf("stored %d\n", f.mysql_store_result(my) != NULL);
+	say_bits("failed again");
+}
+
 static void
 odd_results(void)
 {
+	failure_behind_columns();
 	unread_help();
 	failure_meanwhile("do 1");
 	failure_meanwhile("select 2");
