@@ -52,6 +52,7 @@ check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
 		enum cpq_key key = choices[i].key;
 		const char *value = cpq_conninfo_get(info, key);
 
+		/* the table's own text: nobody set it, and it is a choice */
 		if (info->values[key] == cpq_keywords[key].compiled ||
 			is_choice(&choices[i], value))
 			continue;

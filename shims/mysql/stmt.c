@@ -122,12 +122,13 @@ static void
 leave_session(struct cmy_stmt *st)
 {
 	int is_stream = st->reading == CMY_READ_STREAM;
+	int is_cursor = st->reading == CMY_READ_BATCHES;
 
 	/* a row that was fetched of a cursor may be asked for its columns again */
-	if (st->reading == CMY_READ_BATCHES && st->at != CMY_NO_ROW && !st->kept &&
+	if (is_cursor && st->at != CMY_NO_ROW && !st->kept &&
 		cmy_kept_add(&st->kept, st->res, st->at) == 0)
 		st->at = 0;
-	if (is_stream || st->reading == CMY_READ_BATCHES) {
+	if (is_stream || is_cursor) {
 		cenote_result_destroy(st->res);
 		st->res = NULL;
 		st->reading = CMY_ORACLE && is_stream ? CMY_READ_LOST : CMY_READ_NO_MORE;
