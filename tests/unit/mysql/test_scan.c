@@ -12,6 +12,7 @@
 #define SEVERAL  CND_MY_NOTE_SEVERAL
 #define CHARSET  CND_MY_NOTE_CHARSET
 #define LOGIN    CND_MY_NOTE_LOGIN
+#define ASKS     CND_MY_NOTE_ASKS
 
 struct scan_case {
 	const char *sql;
@@ -64,7 +65,7 @@ static const struct scan_case cases[] = {
 	{ "select 1 into @a", SETTINGS, 0 },
 	{ "select 1 into @`a b`", SETTINGS, 0 },
 	{ "load data infile 'x' into table t (a, @b)", SETTINGS, 0 },
-	{ "get diagnostics @a = number", SETTINGS, 0 },
+	{ "get diagnostics @a = number", SETTINGS, ASKS },
 	{ "select last_insert_id(5)", SETTINGS, 0 },
 	{ "select sql_calc_found_rows * from t", SETTINGS, 0 },
 	{ "select next value for s", SETTINGS, 0 },
@@ -126,6 +127,22 @@ static const struct scan_case cases[] = {
 	{ "select 'open", FUNCTION, OPAQUE },
 	{ "select 1 /* open", FUNCTION, OPAQUE },
 	{ "select `open", FUNCTION, OPAQUE },
+	/* Of the statement before. */
+	{ "select row_count()", 0, ASKS },
+	{ "insert into t values (row_count ())", 0, ASKS },
+	{ "select found_rows()", FUNCTION, OPAQUE | ASKS },
+	{ "show warnings limit 1", 0, ASKS },
+	{ "show count(*) errors", 0, ASKS },
+	{ "select @@warning_count", 0, ASKS },
+	{ "select 1 + @@Session.Error_Count", 0, ASKS },
+	{ "select @@`last_gtid`", 0, ASKS },
+	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
+	/* Not, or not of the one before. */
+	{ "select errors, warning_count from warnings where a = 'row_count()'", 0, 0 },
+	{ "show columns from errors", 0, 0 },
+	{ "select row_count from diagnostics", 0, 0 },
+	{ "update t set a = 1; select row_count()", 0, SEVERAL },
+	{ ";select row_count(); select 1", 0, SEVERAL | ASKS },
 	/* Several. */
 	{ "select 1; select 2", 0, SEVERAL },
 	{ "select 1;; set @a = 1;", SETTINGS, SEVERAL },

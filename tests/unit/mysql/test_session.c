@@ -725,8 +725,15 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 	assert_int_equal(my_attach(&other, kept, carry.n), CENOTE_OK);
 	assert_prefix(my_query(&other, "select row_count()"), "error 0A000 ");
 	assert_prefix(my_query(&other, "show warnings"), "error 0A000 ");
+	assert_prefix(my_query(&other, "select @@last_gtid"), "error 0A000 ");
 	assert_string_equal(my_value(&other, "select last_insert_id()"), "1");
 	assert_string_equal(my_value(&other, "select row_count()"), "-1");
+	/* names of one's own are no question */
+	assert_int_equal(my_reset(&other), CENOTE_OK);
+	assert_int_equal(my_attach(&other, kept, carry.n), CENOTE_OK);
+	assert_string_equal(
+		my_value(&other, "select errors from (select 1 as errors) as warnings"),
+		"1");
 	/* what DONE tells is another thing */
 	assert_contains(my_query(t, "insert into m1 values (50)"), "id=50");
 	assert_int_equal(my_settle(t), CENOTE_OK);

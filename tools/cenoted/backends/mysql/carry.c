@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-#include <strings.h>
 #include <stdio.h>
 
 #include "core/value.h"
@@ -9,53 +7,20 @@
 
 /*
  * What goes along with a client that is moved to another session: LAST_INSERT_ID(). What else a
- * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings) stays behind; so
+ * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
  * the first statement on the new session must not ask for it.
  */
 
-static const char *const asking[] = { "row_count", "found_rows", "warnings", "errors",
-	"diagnostics", "warning_count", "error_count" };
-
-static int
-is_word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
-}
-
-/* The word of the text, in a comment or a quoted text just so, that asks for it; NULL. */
-static const char *
-find_asking(const char *sql, size_t len)
-{
-	size_t i = 0, k, n;
-
-	while (i < len) {
-		for (n = 0; i + n < len && is_word_char(sql[i + n]); n++)
-			;
-		for (k = 0; n > 0 && k < sizeof(asking) / sizeof(asking[0]); k++) {
-			if (strlen(asking[k]) == n &&
-				strncasecmp(asking[k], sql + i, n) == 0)
-				return asking[k];
-		}
-		i += n + 1;
-	}
-	return NULL;
-}
-
 int
-cnd_my_check_moved(struct cnd_session *s, const char *sql, size_t len)
+cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
-	const char *word;
-
 	if (!s->is_moved)
 		return CENOTE_OK;
-	word = find_asking(sql, len);
-	if (word)
+	if (scan->notes & CND_MY_NOTE_ASKS)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
 			"Ask within the transaction, or use a pool with mode=session.",
-			"\"%s\" asks for what the statement before has left, and the "
-			"session was exchanged since",
-			word);
+			"ROW_COUNT(), FOUND_ROWS(), @@last_gtid and warnings are of the "
+			"statement before, and the session was exchanged since");
 	s->is_moved = 0;
 	return CENOTE_OK;
 }

@@ -47,7 +47,8 @@ enum cnd_my_note {
 		4, /* may have done anything: CALL, EXECUTE, stored functions */
 	CND_MY_NOTE_LOGIN = 8, /* changes what a new login begins with */
 	CND_MY_NOTE_SEVERAL = 16, /* more than one statement */
-	CND_MY_NOTE_EMPTY = 32 /* no statement, but blanks and comments */
+	CND_MY_NOTE_EMPTY = 32, /* no statement, but blanks and comments */
+	CND_MY_NOTE_ASKS = 64 /* its first statement asks what the one before it has left */
 };
 
 struct cnd_my_scan {
@@ -352,7 +353,7 @@ void cnd_my_tell_more(struct cnd_session *s);
 
 /* carry.c */
 /* In front of a client's statement: does it ask for what stayed on another session? */
-int cnd_my_check_moved(struct cnd_session *s, const char *sql, size_t len);
+int cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan);
 int cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 struct cnp_str cnd_my_carry(const struct cnd_session *s);
 

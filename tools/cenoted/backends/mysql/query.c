@@ -290,7 +290,7 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 	note_text(s, sql, len, &scan);
 	if (scan.notes & CND_MY_NOTE_EMPTY)
 		return answer_empty(s, sink);
-	r = cnd_my_check_moved(s, sql, len);
+	r = cnd_my_check_moved(s, &scan);
 	if (r < 0)
 		return r;
 	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {

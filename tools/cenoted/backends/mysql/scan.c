@@ -314,7 +314,9 @@ enum verb_flag {
 	VERB_HANDLER = 256,
 	VERB_FLUSH = 512,
 	VERB_ALTER = 1024,
-	VERB_USERS = 2048 /* of users and roles, among others */
+	VERB_USERS = 2048, /* of users and roles, among others */
+	VERB_SHOW = 4096,
+	VERB_GET = 8192
 };
 
 struct verb {
@@ -335,7 +337,7 @@ static const struct verb verbs[] = {
 	{ "COMMIT", 0, 0, 0 },
 	{ "ROLLBACK", 0, 0, 0 },
 	{ "SET", CENOTE_PIN_SETTINGS, 0, VERB_SET },
-	{ "SHOW", 0, 0, 0 },
+	{ "SHOW", 0, 0, VERB_SHOW },
 	{ "WITH", 0, 0, 0 },
 	{ "CALL", 0, 0, VERB_WORST },
 	{ "USE", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
@@ -358,7 +360,7 @@ static const struct verb verbs[] = {
 	{ "FLUSH", 0, 0, VERB_FLUSH },
 	{ "HANDLER", 0, 0, VERB_HANDLER },
 	{ "LOAD", 0, 0, VERB_VARIABLES | VERB_INSERT },
-	{ "GET", 0, 0, VERB_VARIABLES },
+	{ "GET", 0, 0, VERB_VARIABLES | VERB_GET },
 	{ "EXPLAIN", 0, 0, 0 },
 	{ "DESCRIBE", 0, 0, 0 },
 	{ "DESC", 0, 0, 0 },
@@ -396,6 +398,7 @@ struct statement {
 	int n; /* tokens, the verb not counted */
 	int is_evaluated; /* what is called here is called now */
 	int has_target; /* the table of an INSERT may still come */
+	int is_first; /* of the text */
 	struct cnd_my_scan *scan;
 };
 
@@ -404,6 +407,14 @@ take_worst(struct cnd_my_scan *scan)
 {
 	scan->pins |= CENOTE_PIN_FUNCTION;
 	scan->notes |= CND_MY_NOTE_OPAQUE;
+}
+
+/* What a statement that is not the first asks for is of the text itself. */
+static void
+take_question(const struct statement *st)
+{
+	if (st->is_first)
+		st->scan->notes |= CND_MY_NOTE_ASKS;
 }
 
 /* A parenthesis behind a word: is it a call, and of what? */
@@ -417,6 +428,8 @@ see_call(struct statement *st)
 		return;
 	if (is_word(name, "THAN") && is_word(&st->before, "LESS"))
 		return; /* of a partition */
+	if (!is_qualified && (is_word(name, "ROW_COUNT") || is_word(name, "FOUND_ROWS")))
+		take_question(st);
 	if (!is_qualified && is_harmless(name)) {
 		if (is_word(name, "GET_LOCK"))
 			st->scan->pins |= CENOTE_PIN_LOCK;
@@ -467,6 +480,15 @@ is_system(const struct token *t)
 	return t->kind == TOKEN_OTHER && t->n >= 2 && t->p[0] == '@';
 }
 
+/* In any case, and perhaps with the quote that ends a name. */
+static int
+ends_with(const struct token *t, const char *suffix)
+{
+	size_t len = t->n - (t->n > 0 && t->p[t->n - 1] == '`'), n = strlen(suffix);
+
+	return len >= n && strncasecmp(t->p + len - n, suffix, n) == 0;
+}
+
 /* @@global.a, @@persist.a */
 static int
 is_system_of_all(const struct token *t)
@@ -474,6 +496,24 @@ is_system_of_all(const struct token *t)
 	return is_system(t) &&
 	       ((t->n > 9 && strncasecmp(t->p, "@@global.", 9) == 0) ||
 		       (t->n > 10 && strncasecmp(t->p, "@@persist.", 10) == 0));
+}
+
+/* SHOW WARNINGS, SHOW COUNT(*) ERRORS, GET DIAGNOSTICS, @@session.warning_count */
+static void
+see_question(struct statement *st, const struct token *t)
+{
+	static const char *const names[] = { "warning_count", "error_count",
+		"last_gtid" };
+
+	if (st->verb->flags & VERB_SHOW && (st->n == 0 || is_char(&st->last, ')')) &&
+		(is_word(t, "WARNINGS") || is_word(t, "ERRORS")))
+		take_question(st);
+	if (st->verb->flags & VERB_GET && is_word(t, "DIAGNOSTICS"))
+		take_question(st);
+	for (size_t i = 0; is_system(t) && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (ends_with(t, names[i]))
+			take_question(st);
+	}
 }
 
 /* A word that says something in statements of some verbs: anywhere, or only as the first. */
@@ -554,6 +594,7 @@ see_token(struct statement *st, const struct token *t)
 		!is_char(t, ')'))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 	see_special(st, t);
+	see_question(st, t);
 	st->before = st->last;
 	st->last = *t;
 	st->n++;
@@ -561,9 +602,9 @@ see_token(struct statement *st, const struct token *t)
 
 /* From its first token to the end or a semicolon, which is returned. */
 static struct token
-scan_statement(struct lexer *x, struct token t, struct cnd_my_scan *scan)
+scan_statement(struct lexer *x, struct token t, int is_first, struct cnd_my_scan *scan)
 {
-	struct statement st = { .scan = scan };
+	struct statement st = { .scan = scan, .is_first = is_first };
 
 	while (is_char(&t, '('))
 		t = next_token(x);
@@ -579,6 +620,24 @@ scan_statement(struct lexer *x, struct token t, struct cnd_my_scan *scan)
 		t = next_token(x))
 		see_token(&st, &t);
 	return t;
+}
+
+/* Of a text that cannot be read for certain: whether one of the words is in it anywhere. */
+static int
+may_ask(const char *sql, size_t len)
+{
+	static const char *const words[] = { "row_count", "found_rows", "warning",
+		"error", "diagnostics", "last_gtid" };
+
+	for (size_t i = 0; i < len; i++) {
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+			size_t n = strlen(words[k]);
+
+			if (len - i >= n && strncasecmp(sql + i, words[k], n) == 0)
+				return 1;
+		}
+	}
+	return 0;
 }
 
 void
@@ -598,7 +657,7 @@ cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret
 		if (has_set)
 			take_worst(&scan);
 		has_set |= is_word(&t, "SET");
-		t = scan_statement(&x, t, &scan);
+		t = scan_statement(&x, t, n == 1, &scan);
 		if (t.kind == TOKEN_END)
 			break;
 	}
@@ -609,6 +668,8 @@ cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;
 		if (memchr(sql, ';', len))
 			scan.notes |= CND_MY_NOTE_SEVERAL;
+		if (may_ask(sql, len))
+			scan.notes |= CND_MY_NOTE_ASKS;
 	}
 	*ret_scan = scan;
 }

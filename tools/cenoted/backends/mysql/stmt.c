@@ -819,7 +819,7 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 		if (r < 0)
 			return r;
 	}
-	r = cnd_my_check_moved(s, (*at)->sql, (*at)->len);
+	r = cnd_my_check_moved(s, &(*at)->scan);
 	if (r < 0)
 		return r;
 	q.st = *at;
