@@ -10,11 +10,12 @@ cnt_rig_start(struct cnt_rig *rig)
 {
 	return cnt_rig_start_with(rig,
 		"grant process, connection admin on *.* to app@localhost; "
-		"set global progress_report_time = 1");
+		"set global progress_report_time = 1",
+		"sessions = 1..6\n");
 }
 
 int
-cnt_rig_start_with(struct cnt_rig *rig, const char *sql)
+cnt_rig_start_with(struct cnt_rig *rig, const char *sql, const char *pool)
 {
 	char config[1024], server[160];
 	struct cnt_server *s = &rig->server;
@@ -25,8 +26,8 @@ cnt_rig_start_with(struct cnt_rig *rig, const char *sql)
 		return -1;
 	snprintf(s->server_line + strlen(s->server_line),
 		sizeof(s->server_line) - strlen(s->server_line), " local_infile=yes");
-	if (cnt_daemon_start(&rig->daemon, cnt_server_config(s, "sessions = 1..6\n",
-						   config, sizeof(config))) < 0)
+	if (cnt_daemon_start(
+		    &rig->daemon, cnt_server_config(s, pool, config, sizeof(config))) < 0)
 		return -1;
 	snprintf(server, sizeof(server), "unix:%s", rig->daemon.run_dir);
 	setenv("CENOTE_SERVER", server, 1);

@@ -16,8 +16,8 @@ struct cnt_rig {
 
 /* 0, or -1 and it was said why. */
 int cnt_rig_start(struct cnt_rig *rig);
-/* With other SQL than the grants, which the server gets before anyone logs in. */
-int cnt_rig_start_with(struct cnt_rig *rig, const char *sql);
+/* With other SQL than the grants, which the server gets before anyone logs in, and other lines of the pool. */
+int cnt_rig_start_with(struct cnt_rig *rig, const char *sql, const char *pool);
 int cnt_rig_stop(struct cnt_rig *rig);
 
 #endif

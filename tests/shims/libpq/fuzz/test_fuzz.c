@@ -5,12 +5,13 @@
  *
  * CHECK_LIBPQ_SEQUENCES    how many sequences (500)
  * CHECK_LIBPQ_DIFFERENCES  how many that differ are shown before it gives up (1)
+ * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
+ *                          transaction
  * CNT_SEED                 of the first of them; each has the next number
  */
 
 #include "support/cnt_cmocka.h"
 
-#include <cenote/cenote.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "pair.h"
 #include "fuzz.h"
 #include "shims/fuzz/peer.h"
+#include "shims/fuzz/pool.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 #include "support/cnt_server.h"
@@ -28,6 +30,7 @@
 
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
+static struct fz_crowd crowd;
 static struct fz_peer original, ours;
 /* What is found by its name in this process may be the shim. */
 static struct cnt_pq pq;
@@ -156,10 +159,11 @@ setup(void **state)
 		return -1;
 	make_databases();
 	snprintf(config, sizeof(config),
-		CNT_DAEMON_GLOBAL
-		"\n[pool main]\nbackend = postgresql\n"
-		"server = host=%s port=%d dbname=fuzz_b user=app\nsessions = 2..4\n",
-		server.run_dir, server.port);
+		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\n"
+				  "server = host=%s port=%d dbname=fuzz_b user=app\n%s",
+		server.run_dir, server.port,
+		getenv("CHECK_CROWD") ? "sessions = 2\nmode = transaction\n"
+				      : "sessions = 2..4\n");
 	if (cnt_daemon_start(&daemon_, config) < 0) {
 		cnt_server_stop(&server);
 		return -1;
@@ -173,6 +177,8 @@ setup(void **state)
 	setenv("PGAPPNAME", "cenoted", 1);
 	make_peer(&original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
 	make_peer(&ours, CNT_OUR_LIBPQ, "fuzz_b");
+	if (getenv("CHECK_CROWD"))
+		fz_crowd_start(&crowd, daemon_.run_dir);
 	return 0;
 }
 
@@ -182,6 +188,8 @@ teardown(void **state)
 	int r;
 
 	(void)state;
+	if (getenv("CHECK_CROWD"))
+		fz_crowd_stop(&crowd);
 	pq.f.PQfinish(admins[0]);
 	pq.f.PQfinish(admins[1]);
 	r = cnt_daemon_stop(&daemon_);
@@ -204,28 +212,6 @@ n_logins(PGconn *admin)
 	return (int)strtol(n, NULL, 10);
 }
 
-static int
-has_busy_worker(void)
-{
-	cenote_conn *conn;
-	cenote_result *res;
-	int n_busy = 0;
-
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", daemon_.run_dir), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
-	if (cenote_status(conn, "workers", &res) == CENOTE_OK) {
-		uint32_t column = (uint32_t)cenote_result_find_column(res, "state");
-
-		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
-			n_busy += strcmp(cenote_result_text(res, i, column, NULL),
-					  "idle") != 0;
-		cenote_result_destroy(res);
-	}
-	cenote_conn_destroy(conn);
-	return n_busy > 0;
-}
-
 /* What was under way when a sequence ended must not happen in the next one. */
 static void
 renew(void)
@@ -234,7 +220,7 @@ renew(void)
 
 	for (int i = 0; i < 20000 && n_logins(admins[0]) > 1; i++)
 		usleep(500);
-	for (int i = 0; i < 20000 && has_busy_worker(); i++)
+	for (int i = 0; i < 20000 && fz_pool_is_used(daemon_.run_dir); i++)
 		usleep(500);
 	for (int i = 0; i < 2; i++) {
 		admin_does(admins[i], "select renew()", NULL, 0);

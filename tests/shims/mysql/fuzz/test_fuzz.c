@@ -8,12 +8,13 @@
  *
  * CHECK_MYSQL_SEQUENCES    how many sequences (150)
  * CHECK_MYSQL_DIFFERENCES  how many that differ are shown before it gives up (1)
+ * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
+ *                          transaction
  * CNT_SEED                 of the first of them; each has the next number
  */
 
 #include "support/cnt_cmocka.h"
 
-#include <cenote/cenote.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "library.h"
 #include "rig.h"
 #include "shims/fuzz/compare.h"
+#include "shims/fuzz/pool.h"
 
 /* A session that is not closed is one that was left; no session is any more. */
 #define LEFT_MS     1000
@@ -32,6 +34,7 @@
 /* What one side does, the other does not see; users, databases and numbers of rows are the same. */
 static struct cnt_server server;
 static struct cnt_rig rig;
+static struct fz_crowd crowd;
 static void renew(void);
 static struct fz_contest contest = {
 	.language = &fz_mysql,
@@ -111,7 +114,9 @@ setup(void **state)
 	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
 	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
 		return -1;
-	if (cnt_rig_start_with(&rig, global_sql) < 0 ||
+	if (cnt_rig_start_with(&rig, global_sql,
+		    getenv("CHECK_CROWD") ? "sessions = 2\nmode = transaction\n"
+					  : "sessions = 1..6\n") < 0 ||
 		cnt_server_sql(&server, global_sql) < 0) {
 		cnt_server_stop(&server);
 		return -1;
@@ -120,6 +125,8 @@ setup(void **state)
 	admins[1] = log_in(&rig.server);
 	make_peer(&contest.original, original, server.socket);
 	make_peer(&contest.ours, shim, rig.server.socket);
+	if (getenv("CHECK_CROWD"))
+		fz_crowd_start(&crowd, rig.daemon.run_dir);
 	return 0;
 }
 
@@ -127,6 +134,8 @@ static int
 teardown(void **state)
 {
 	(void)state;
+	if (getenv("CHECK_CROWD"))
+		fz_crowd_stop(&crowd);
 	f.mysql_close(admins[0]);
 	f.mysql_close(admins[1]);
 	cnt_server_stop(&server);
@@ -143,28 +152,6 @@ n_logins(MYSQL *admin)
 		"'root'",
 		n, sizeof(n));
 	return (int)strtol(n, NULL, 10);
-}
-
-static int
-has_busy_worker(void)
-{
-	cenote_conn *conn;
-	cenote_result *res;
-	int n_busy = 0;
-
-	assert_int_equal(cenote_conn_create(NULL, &conn), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "run_dir", rig.daemon.run_dir), CENOTE_OK);
-	assert_int_equal(cenote_conn_set(conn, "pool", "main"), CENOTE_OK);
-	if (cenote_status(conn, "workers", &res) == CENOTE_OK) {
-		uint32_t column = (uint32_t)cenote_result_find_column(res, "state");
-
-		for (uint64_t i = 0; i < cenote_result_n_rows(res); i++)
-			n_busy += strcmp(cenote_result_text(res, i, column, NULL),
-					  "idle") != 0;
-		cenote_result_destroy(res);
-	}
-	cenote_conn_destroy(conn);
-	return n_busy > 0;
 }
 
 /* On both servers at once. */
@@ -208,7 +195,7 @@ renew(void)
 
 	await_originals_end();
 	start_ms = cnt_now_ms();
-	while (has_busy_worker()) {
+	while (fz_pool_is_used(rig.daemon.run_dir)) {
 		if (cnt_now_ms() - start_ms > GIVEN_UP_MS)
 			fail_msg("a session of the pool is still held");
 		usleep(500);
