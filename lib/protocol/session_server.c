@@ -56,6 +56,7 @@ begin(struct cnp_server *s)
 	s->copies_owed = 0;
 	s->is_ready = 0;
 	s->is_unsynced = 0;
+	s->told_len = 0;
 }
 
 void
@@ -387,6 +388,18 @@ cnp_server_attached(struct cnp_server *s, const struct cnp_attached *attached)
 	return cnc_sm_move(&s->sm, CNP_SERVER_ATTACHED);
 }
 
+/* What of `carry` the client does not have yet; it may be NULL. Nothing is said by what is empty. */
+static struct cnp_str
+news(struct cnp_server *s, const struct cnp_str *carry)
+{
+	if (!carry || carry->n == 0 ||
+		(carry->n == s->told_len && memcmp(carry->p, s->told, carry->n) == 0))
+		return CNP_STR_NONE;
+	s->told_len = carry->n <= sizeof(s->told) ? (uint8_t)carry->n : 0;
+	memcpy(s->told, carry->p, s->told_len);
+	return *carry;
+}
+
 static int
 put_ready(struct cnp_server *s, uint32_t request, uint8_t tx, uint32_t pins,
 	const struct cnp_str *carry)
@@ -396,7 +409,7 @@ put_ready(struct cnp_server *s, uint32_t request, uint8_t tx, uint32_t pins,
 	m.code = CNP_MSG_READY;
 	m.as.ready.tx = tx;
 	m.as.ready.pins = pins;
-	m.as.ready.carry = carry ? *carry : CNP_STR_NONE;
+	m.as.ready.carry = news(s, carry);
 	return put(s, request, &m);
 }
 
@@ -632,7 +645,7 @@ cnp_server_yield(struct cnp_server *s, uint8_t reason, const struct cnp_str *car
 {
 	if (!cnp_server_can_yield(s))
 		return CENOTE_ERR_STATE;
-	return put_yield(s, reason, carry ? *carry : CNP_STR_NONE, CNP_STR_NONE);
+	return put_yield(s, reason, news(s, carry), CNP_STR_NONE);
 }
 
 int
@@ -834,6 +847,9 @@ run(struct cnp_server *s, const struct cnp_frame *f, struct cnp_request *req)
 	s->running = f->request;
 	s->running_code = req->msg.code;
 	s->running_flags = f->flags;
+	/* the client has nothing to carry behind these */
+	if (req->msg.code == CNP_MSG_RESET || req->msg.code == CNP_MSG_CHANGE_USER)
+		s->told_len = 0;
 	s->is_leaving = f->code == CNP_MSG_DETACH;
 	s->is_answered = 0;
 	req->number = f->request;

@@ -27,6 +27,8 @@ enum cnp_server_state {
 	CNP_SERVER_BROKEN /* the client broke the protocol */
 };
 
+#define CNP_SERVER_TOLD_MAX 32u
+
 struct cnp_server {
 	struct cenote_allocator mem;
 	struct cnc_sm sm;
@@ -55,6 +57,8 @@ struct cnp_server {
 	uint8_t is_ready; /* READY of request 0 was sent */
 	uint8_t is_unsynced; /* a request was carried out behind the last synchronisation point */
 	uint8_t is_skipping;
+	uint8_t told_len; /* what the client carries, as far as it is short: it is not told again */
+	char told[CNP_SERVER_TOLD_MAX];
 	struct cnc_diag diag; /* of the last CENOTE_ERR_PROTOCOL */
 };
 

@@ -758,6 +758,43 @@ tls_is_checked_as_the_line_says(void **state)
 	expect_no_login(line, "certificate");
 }
 
+/* ---- one session for several clients ---- */
+
+static int
+setup_shared(void **state)
+{
+	start_with(server.server_line, "sessions = 1\nmode = transaction\n");
+	*state = wp_attach(NULL);
+	return 0;
+}
+
+static void
+each_client_keeps_its_insert_id(void **state)
+{
+	cenote_conn *a = *state, *b;
+	char id[16];
+
+	wp_exec(a, "create or replace table t (a int auto_increment primary key)");
+	b = wp_attach(NULL);
+	for (int i = 1; i < 10; i += 3) {
+		wp_exec(a, "insert into t values ()");
+		wp_exec(b, "insert into t values ()");
+		wp_exec(b, "insert into t values ()");
+		snprintf(id, sizeof(id), "%d", i);
+		assert_string_equal(wp_value(a, "select last_insert_id()"), id);
+		snprintf(id, sizeof(id), "%d", i + 2);
+		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
+		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
+	}
+	/* one that begins anew has none */
+	wp_exec(a, "insert into t values ()");
+	assert_int_equal(cenote_reset(a), CENOTE_OK);
+	wp_exec(b, "do 1");
+	assert_string_equal(wp_value(a, "select last_insert_id()"), "0");
+	assert_true(wp_pool_number("main", "yields") >= 10);
+	cenote_conn_destroy(b);
+}
+
 int
 main(void)
 {
@@ -786,6 +823,8 @@ main(void)
 		TEST(results_of_100_mb_take_little_memory),
 		BARE(passwords_come_from_the_line_or_a_file),
 		BARE(tls_is_checked_as_the_line_says),
+		cmocka_unit_test_setup_teardown(
+			each_client_keeps_its_insert_id, setup_shared, teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);

@@ -390,6 +390,58 @@ a_yield_tells_the_last_request_and_what_to_carry(void **state)
 	assert_int_equal(cnp_server_next(&f->s, &req), CENOTE_AGAIN);
 }
 
+/* What READY behind the next request tells the client to carry. */
+static const char *
+carried(struct fixture *f, enum cnp_msg_code code, const char *text)
+{
+	static char told[64];
+	static uint32_t number;
+	struct cnp_str carry = { text, strlen(text) };
+	struct cnp_frame frame;
+	struct cnp_msg m;
+	const uint8_t *p;
+	size_t n, at = 0;
+
+	put_request(f, code, ++number, CNP_FRAME_SYNC);
+	expect_request(f, code, number);
+	drop_output(f);
+	assert_int_equal(reply(f, CNP_MSG_DONE), CENOTE_OK);
+	assert_int_equal(cnp_server_finish_request(&f->s, 0, 0, &carry), CENOTE_OK);
+	n = cnp_server_output(&f->s, &p);
+	wire_next(p, n, &at, &frame, &m);
+	wire_next(p, n, &at, &frame, &m);
+	assert_int_equal(frame.code, CNP_MSG_READY);
+	(void)snprintf(
+		told, sizeof(told), "%.*s", (int)m.as.ready.carry.n, m.as.ready.carry.p);
+	return told;
+}
+
+static void
+what_to_carry_is_told_when_it_is_news(void **state)
+{
+	static const char long_one[] = "more than is kept to be compared with";
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 2; i++) {
+		attach(f);
+		assert_string_equal(carried(f, CNP_MSG_PING, ""), "");
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "id=7");
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "");
+		assert_string_equal(carried(f, CNP_MSG_PING, ""), "");
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=8"), "id=8");
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "id=7");
+		/* the client has forgotten it */
+		assert_string_equal(carried(f, CNP_MSG_RESET, "id=7"), "id=7");
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "");
+		assert_string_equal(carried(f, CNP_MSG_CHANGE_USER, "id=7"), "id=7");
+		assert_string_equal(carried(f, CNP_MSG_PING, long_one), long_one);
+		assert_string_equal(carried(f, CNP_MSG_PING, long_one), long_one);
+		assert_string_equal(carried(f, CNP_MSG_PING, "id=7"), "id=7");
+		/* the next one has none of it */
+		cnp_server_restart(&f->s);
+	}
+}
+
 static void
 a_yield_tells_the_last_words_of_a_server(void **state)
 {
@@ -837,6 +889,7 @@ main(void)
 		TEST(set_up_that_asks_for_an_answer_is_a_violation),
 		TEST(detach_and_suspend_end_without_ready),
 		TEST(a_yield_tells_the_last_request_and_what_to_carry),
+		TEST(what_to_carry_is_told_when_it_is_news),
 		TEST(a_yield_tells_the_last_words_of_a_server),
 		TEST(replies_without_a_request_are_refused),
 		TEST(an_error_of_a_sync_goes_before_its_ready),

@@ -34,7 +34,6 @@ cnd_my_attach(
 	int n;
 
 	s->last_insert_id = 0;
-	s->carry_out->is_told = 0;
 	s->has_run = 0;
 	s->has_new_id = 0;
 	s->is_moved = 0;
@@ -93,11 +92,8 @@ cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 struct cnp_str
 cnd_my_carry(const struct cnd_session *s)
 {
-	struct cnd_my_carry_out *out = s->carry_out;
-
-	if (!s->has_run || (out->is_told && cnc_get_u64(out->bytes) == s->last_insert_id))
+	if (!s->has_run)
 		return CNP_STR_NONE;
-	cnc_put_u64(out->bytes, s->last_insert_id);
-	out->is_told = 1;
-	return (struct cnp_str){ (const char *)out->bytes, CND_MY_CARRY_LEN };
+	cnc_put_u64(s->carry_out, s->last_insert_id);
+	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
 }

@@ -129,11 +129,6 @@ enum cnd_my_tls {
 
 #define CND_MY_CARRY_LEN 8u
 
-struct cnd_my_carry_out {
-	uint8_t bytes[CND_MY_CARRY_LEN];
-	uint8_t is_told; /* since attach() */
-};
-
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
 
@@ -200,7 +195,7 @@ struct cnd_session {
 	struct cnd_my_portal *portals;
 	struct cnd_watch watch; /* started when it is needed */
 	int done_fd; /* readable when the call that is watched is over */
-	struct cnd_my_carry_out *carry_out; /* in `keep` */
+	uint8_t *carry_out; /* CND_MY_CARRY_LEN bytes, in `keep` */
 	uint64_t last_insert_id; /* as far as it is known */
 	uint8_t has_run; /* since attach() */
 	uint8_t has_touched; /* tables, which may have functions behind them */

@@ -89,10 +89,9 @@ keep_options(struct cnd_session *s, const struct cnd_server_spec *spec)
 	struct cnd_server_spec kept;
 	int r;
 
-	s->carry_out = cnc_arena_alloc(&s->keep, sizeof(*s->carry_out));
+	s->carry_out = cnc_arena_alloc(&s->keep, CND_MY_CARRY_LEN);
 	if (!s->carry_out)
 		return CENOTE_ERR_NOMEM;
-	memset(s->carry_out, 0, sizeof(*s->carry_out));
 	r = cnd_line_keep(spec, &s->keep, &kept);
 	if (r == CENOTE_OK)
 		r = cnd_my_options_read(&kept, &s->opt, s->diag);
