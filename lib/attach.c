@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cancel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -494,6 +494,7 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		conn->has_served = 0;
 		conn->is_fruitless = 0;
 		cn_move(conn, CN_READY);
+		cn_cancel_refresh(conn);
 		return CENOTE_OK;
 	case CNP_MSG_NOTICE:
 		return cn_event(conn, event);

@@ -78,10 +78,38 @@ follow(cenote_cancel *c, const cenote_conn *conn)
 }
 
 void
-cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn)
+cn_cancel_refresh(cenote_conn *conn)
 {
-	if (cancel && conn)
+	if (conn->follower)
+		follow(conn->follower, conn);
+}
+
+void
+cn_cancel_let_go(cenote_conn *conn)
+{
+	if (conn->follower)
+		conn->follower->followed = NULL;
+	conn->follower = NULL;
+}
+
+void
+cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn)
+{
+	if (!cancel)
+		return;
+	if (cancel->followed != conn) {
+		if (cancel->followed)
+			cn_cancel_let_go(cancel->followed);
+		if (conn) {
+			cn_cancel_let_go(conn);
+			conn->follower = cancel;
+		}
+		cancel->followed = conn;
+	}
+	if (conn)
 		follow(cancel, conn);
+	else
+		atomic_store_explicit(&cancel->request, 0, memory_order_relaxed);
 }
 
 int
@@ -170,6 +198,8 @@ cenote_cancel_destroy(cenote_cancel *cancel)
 	if (!cancel)
 		return;
 	mem = cancel->mem;
+	if (cancel->followed)
+		cn_cancel_let_go(cancel->followed);
 	cenote_conn_destroy(cancel->conn);
 	cnc_buf_finish(&cancel->opening);
 	cnc_free(&mem, cancel);

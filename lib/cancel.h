@@ -11,6 +11,8 @@ struct cenote_cancel {
 	/* A connection of its own, with the options and the address of the one that it came
 	 * from. */
 	cenote_conn *conn;
+	cenote_conn *
+		followed; /* whose requests it names, of which it is the follower; NULL */
 	/* What cenote_cancel_send_safe() has instead: it may allocate nothing, and share nothing that
 	 * is written. */
 	struct cn_target target;
@@ -34,5 +36,10 @@ cn_cancel_named(const cenote_cancel *c)
 		.request = atomic_load_explicit(&c->request, memory_order_relaxed),
 	};
 }
+
+/* The connection has another session: its follower, if there is one, names the request there. */
+void cn_cancel_refresh(cenote_conn *conn);
+/* The connection has no follower any more. */
+void cn_cancel_let_go(cenote_conn *conn);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "conn.h"
+#include "cancel.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +87,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	cn_requests_clear(conn);
 	cn_login_end(conn);
 	let_go(conn);
+	cn_cancel_let_go(conn);
 	mem = conn->mem;
 	cnp_client_finish(&conn->session);
 	cn_options_finish(&conn->options);

@@ -220,6 +220,7 @@ struct cenote_conn {
 	struct cn_attach attach;
 	struct cn_info info;
 	struct cn_scratch scratch;
+	cenote_cancel *follower; /* follows this connection; NULL */
 	pid_t pid; /* process that connected */
 	long (*getpid)(void); /* NULL: the system call */
 	uint8_t nonblocking; /* enum cenote_nonblocking */

@@ -66,6 +66,8 @@ cpq_cancel_leave(PGconn *conn)
 {
 	if (conn->cancel == NULL)
 		return;
+	/* who has it now may end it in another thread */
+	cenote_cancel_follow(conn->cancel->cancel, NULL);
 	box_leave(conn->cancel);
 	conn->cancel = NULL;
 }
@@ -86,6 +88,7 @@ cpq_PQgetCancel(PGconn *conn)
 		free(cancel);
 		return NULL;
 	}
+	cpq_cancel_follow(conn);
 	atomic_fetch_add(&cancel->box->n_owners, 1);
 	return cancel;
 }
@@ -205,6 +208,7 @@ cpq_PQcancelCreate(PGconn *conn)
 		c->status = CONNECTION_BAD;
 		return c;
 	}
+	cpq_cancel_follow(conn);
 	atomic_fetch_add(&c->box->n_owners, 1);
 	return c;
 }

@@ -2,6 +2,7 @@
 #include "with_pool.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -894,6 +895,53 @@ clients_keep_what_they_hold(void **state)
 	exec_all(a, "drop function take_temp(); drop function take_tenant()");
 }
 
+/* Again and again: the statement may not run yet. */
+static void *
+cancel_what_runs(void *arg)
+{
+	int r = CENOTE_DONE;
+
+	for (int i = 0; i < 500 && r == CENOTE_DONE; i++) {
+		wp_pause_ms(10);
+		r = cenote_cancel_send_safe(arg, NULL, 0);
+	}
+	return (void *)(intptr_t)r;
+}
+
+static void
+a_cancel_follows_its_connection_to_another_session(void **state)
+{
+	cenote_conn *a = *state, *b = wp_attach(NULL);
+	cenote_cancel *cancel;
+	pthread_t thread;
+	void *status;
+
+	assert_int_equal(cenote_cancel_create(a, &cancel), CENOTE_OK);
+	for (int i = 0; i < 3; i++) {
+		wp_exec(a, "select 1");
+		wp_exec(b, "select 1");
+		/* it has no session now */
+		cenote_cancel_follow(cancel, a);
+		assert_int_equal(
+			pthread_create(&thread, NULL, cancel_what_runs, cancel), 0);
+		assert_int_equal(
+			wp_status_of(a, "select pg_sleep(30)"), CENOTE_ERR_SERVER);
+		assert_string_equal(wp_sqlstate(a), "57014");
+		assert_int_equal(pthread_join(thread, &status), 0);
+		assert_int_equal((intptr_t)status, CENOTE_OK);
+	}
+	assert_true(wp_pool_number("main", "yields") >= 3);
+	/* it may outlive what it follows, and names nothing then */
+	cenote_conn_destroy(a);
+	assert_int_equal(cenote_cancel_send_safe(cancel, NULL, 0), CENOTE_DONE);
+	cenote_cancel_follow(cancel, b);
+	cenote_cancel_follow(cancel, NULL);
+	cenote_cancel_follow(cancel, b);
+	cenote_cancel_destroy(cancel);
+	wp_exec(b, "select 1");
+	*state = b;
+}
+
 #define TEST(name)   cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define SHARED(name) cmocka_unit_test_setup_teardown(name, setup_shared, teardown)
 
@@ -920,6 +968,7 @@ main(void)
 		TEST(results_come_in_batches_beside_each_other),
 		SHARED(clients_that_hold_nothing_share_a_session),
 		SHARED(clients_keep_what_they_hold),
+		SHARED(a_cancel_follows_its_connection_to_another_session),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

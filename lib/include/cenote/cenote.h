@@ -888,9 +888,12 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_cancel_create(
 /**
  * From now on it names the request of that connection that is running or queued last now; none:
  * nothing. For who keeps one for all requests: to be called by the thread that uses the
- * connection, also while another one sends it.   Since: 0.1
+ * connection, also while another one sends it. Where a session is attached anew meanwhile, it names
+ * the request there. So as long as it follows a connection (one at a time, and each connection has one),
+ * it is destroyed by the thread that uses that connection, or behind it.
+ * @param conn  NULL: it follows none any more, and names nothing.   Since: 0.1
  */
-CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, const cenote_conn *conn);
+CENOTE_API void cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn);
 /**
  * Send it, on a connection of its own, and wait for the answer. Blocks for at most 10 s.
  * @return CENOTE_OK it was delivered, and hits none that came later; CENOTE_DONE that request is not
