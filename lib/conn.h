@@ -105,6 +105,7 @@ struct cn_request {
 	uint8_t is_finished; /* its last reply came */
 	uint8_t is_dropping; /* rows are dropped up to the next DONE */
 	uint8_t wants_autocommit; /* AUTOCOMMIT: its argument */
+	uint8_t is_use; /* of another database, in which statements would be prepared otherwise */
 	uint8_t is_abandoned; /* the program destroyed its stream before the end */
 	uint32_t batch_rows;
 	uint32_t portal; /* the portal it leaves open, if it does */
@@ -396,6 +397,7 @@ struct cn_send {
 	uint8_t effect;
 	uint8_t is_hidden;
 	uint8_t sync; /* CNP_FRAME_SYNC, or 0 */
+	uint8_t is_use;
 	cenote_stmt *stmt;
 	struct cn_columns *columns;
 	cenote_result *target;
@@ -458,6 +460,8 @@ cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
 void cn_stmt_unref(cenote_stmt *stmt);
 /* Before a request that uses it: prepare it on this session if it is not. */
 int cn_stmt_ensure(cenote_stmt *stmt);
+/* All that were prepared on a former session, on this one. */
+int cn_stmts_restore(cenote_conn *conn);
 /* Requests that wait for a new session rely on statements and on autocommit: queue
  * those first. */
 int cn_session_restore(cenote_conn *conn);

@@ -107,6 +107,7 @@ queue_query(cenote_conn *conn, const char *sql, size_t len, const cenote_params 
 	m.as.query.formats.p = (const char *)exec.formats;
 	m.as.query.formats.n = exec.n_formats;
 	send.effect = cnc_sql_effect(sql, m.as.query.sql.n);
+	send.is_use = conn->stmts && cnc_sql_is_use(sql, m.as.query.sql.n);
 	return cn_request(conn, &send);
 }
 

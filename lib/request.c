@@ -165,11 +165,17 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 {
 	struct cn_request *req;
 	uint32_t number = 0;
+	int is_use = send->is_use || send->msg->code == CNP_MSG_SELECT_DATABASE;
 	int r;
 
 	r = ring_grow(conn);
 	if (r < 0)
 		return cn_nomem(conn);
+	if (is_use && cn_state(conn) == CN_READY) {
+		r = cn_stmts_restore(conn);
+		if (r < 0)
+			return r;
+	}
 	/* With nothing outstanding, only bytes from here on can have an effect. */
 	if (conn->n == conn->n_finished)
 		conn->sent_before = conn->session.sent;
@@ -187,6 +193,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	req->code = send->msg->code;
 	note_effect(conn, req, send);
 	req->is_hidden = send->is_hidden;
+	req->is_use = (uint8_t)is_use;
 	req->stmt = cn_stmt_ref(send->stmt);
 	req->columns = cn_columns_ref(send->columns);
 	req->target = send->target;

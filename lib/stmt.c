@@ -205,9 +205,26 @@ cn_stmt_ensure(cenote_stmt *stmt)
 	return prepare_again(stmt);
 }
 
+int
+cn_stmts_restore(cenote_conn *conn)
+{
+	int r = CENOTE_OK;
+
+	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
+		if (s->is_prepared && !s->name && !s->is_foreign &&
+			s->epoch != conn->epoch)
+			r = prepare_again(s);
+	}
+	return r;
+}
+
 static int
 restore_request(cenote_conn *conn, struct cn_request *req)
 {
+	int r = req->is_use ? cn_stmts_restore(conn) : CENOTE_OK;
+
+	if (r < 0)
+		return r;
 	/* Another session may describe it otherwise. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;

@@ -208,3 +208,9 @@ cnc_sql_effect(const char *sql, size_t len)
 	}
 	return n > 1 && worst == CNC_EFFECT_NONE ? CNC_EFFECT_WRITE : worst;
 }
+
+int
+cnc_sql_is_use(const char *sql, size_t len)
+{
+	return word_len(skip_blank((struct text){ sql, len }), "use") > 0;
+}

@@ -21,5 +21,7 @@ enum cnc_effect {
  * those that no server commits with. Several in one text: the worst of them.
  */
 uint8_t cnc_sql_effect(const char *sql, size_t len);
+/* USE: the names in other statements are those of another database behind it. */
+int cnc_sql_is_use(const char *sql, size_t len);
 
 #endif

@@ -99,6 +99,20 @@ each_statement_has_the_effect_that_it_may_have(void **state)
 	}
 }
 
+static void
+use_is_known(void **state)
+{
+	static const char *const yes[] = { "use a", " USE `a`", "/* x */ -- y\n use a;" };
+	static const char *const no[] = { "", "user", "us", "select 1 use index", "/*",
+		"u" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		assert_true(cnc_sql_is_use(yes[i], strlen(yes[i])));
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		assert_false(cnc_sql_is_use(no[i], strlen(no[i])));
+}
+
 /* A statement is never judged milder for what stands behind it. */
 static void
 more_text_makes_it_no_better(void **state)
@@ -120,6 +134,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_statement_has_the_effect_that_it_may_have),
 		cmocka_unit_test(more_text_makes_it_no_better),
+		cmocka_unit_test(use_is_known),
 	};
 
 	return cmocka_run_group_tests_name("effect", tests, NULL, NULL);

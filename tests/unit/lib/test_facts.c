@@ -173,6 +173,7 @@ the_session_s_user_and_database_can_be_changed(void **state)
 {
 	struct fixture *f = *state;
 	cenote_stmt *stmt = create_stmt(f, "rows 2");
+	cenote_result *res;
 
 	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
 	assert_int_equal(cenote_set_session_option(f->conn, "a", "1"), CENOTE_OK);
@@ -183,15 +184,17 @@ the_session_s_user_and_database_can_be_changed(void **state)
 	assert_string_equal(
 		f->peer.seen.asked, "CHANGE_USER ann pw ;SELECT_DATABASE shop;");
 	assert_string_equal(f->peer.seen.options, "a=1;a=1;");
-	/* its statements went with the session: they are prepared again */
-	{
-		cenote_result *res;
-		unsigned n = f->peer.seen.n_prepares;
-
-		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
-		cenote_result_destroy(res);
-		assert_int_equal(f->peer.seen.n_prepares, n + 1);
-	}
+	/* its statements went with the session: they were prepared again, in the former database */
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	/* or are when they are used */
+	assert_int_equal(cenote_change_user(f->conn, "bob", "pw", NULL), CENOTE_OK);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+	cenote_result_destroy(res);
+	assert_int_equal(f->peer.seen.n_prepares, 3);
 	cenote_stmt_destroy(stmt);
 }
 
