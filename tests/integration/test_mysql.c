@@ -786,6 +786,15 @@ each_client_keeps_its_insert_id(void **state)
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 	}
+	/* of a statement that fails, and of one whose answer has none */
+	assert_int_equal(
+		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
+	wp_exec(b, "do 1");
+	assert_string_equal(wp_value(a, "select last_insert_id()"), "10");
+	wp_exec(a, "create or replace table u (b int auto_increment primary key, a int) "
+		   "select a from t");
+	wp_exec(b, "do 1");
+	assert_string_equal(wp_value(a, "select last_insert_id()"), "1");
 	/* one that begins anew has none */
 	wp_exec(a, "insert into t values ()");
 	assert_int_equal(cenote_reset(a), CENOTE_OK);
@@ -795,11 +804,46 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* USE moves the client's next names, and not those of statements that it has prepared. */
+static void
+statements_are_of_the_database_that_they_were_prepared_in(void **state)
+{
+	cenote_conn *a = *state, *b = wp_attach(NULL);
+
+	wp_exec(a, "create or replace table t (a int)");
+	wp_exec(a, "create or replace database app3");
+	wp_exec(a, "create table app3.t (a int)");
+	for (int i = 0; i < 2; i++) {
+		cenote_stmt *stmt;
+		cenote_result *res;
+
+		assert_int_equal(cenote_stmt_create(a, "insert into t values (1)",
+					 CENOTE_NTS, &stmt),
+			CENOTE_OK);
+		assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+		wp_exec(b, "do 1");
+		if (i == 0)
+			wp_exec(a, " /* to another one */ use app3");
+		else
+			assert_int_equal(cenote_select_database(a, "app3"), CENOTE_OK);
+		assert_int_equal(cenote_stmt_execute(stmt, NULL, NULL, &res), CENOTE_OK);
+		cenote_result_destroy(res);
+		cenote_stmt_destroy(stmt);
+		assert_string_equal(wp_value(a, "select count(*) from t"), "0");
+		/* it holds the session: for the other one to have it, it begins anew */
+		assert_int_equal(cenote_reset(a), CENOTE_OK);
+	}
+	assert_string_equal(wp_value(b, "select count(*) from t"), "2");
+	wp_exec(b, "drop database app3");
+	cenote_conn_destroy(b);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define BARE(name) cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
+
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define BARE(name) cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(several_results_and_an_error_in_the_middle),
 		TEST(the_servers_facts_come_with_results),
@@ -825,6 +869,9 @@ main(void)
 		BARE(tls_is_checked_as_the_line_says),
 		cmocka_unit_test_setup_teardown(
 			each_client_keeps_its_insert_id, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			statements_are_of_the_database_that_they_were_prepared_in,
+			setup_shared, teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);

@@ -6,13 +6,15 @@
 
 #include "tools/cenoted/backends/mysql/my.h"
 
-#define SETTINGS CENOTE_PIN_SETTINGS
-#define FUNCTION CENOTE_PIN_FUNCTION
-#define OPAQUE   CND_MY_NOTE_OPAQUE
-#define SEVERAL  CND_MY_NOTE_SEVERAL
-#define CHARSET  CND_MY_NOTE_CHARSET
-#define LOGIN    CND_MY_NOTE_LOGIN
-#define ASKS     CND_MY_NOTE_ASKS
+#define SETTINGS  CENOTE_PIN_SETTINGS
+#define FUNCTION  CENOTE_PIN_FUNCTION
+#define OPAQUE    CND_MY_NOTE_OPAQUE
+#define SEVERAL   CND_MY_NOTE_SEVERAL
+#define CHARSET   CND_MY_NOTE_CHARSET
+#define LOGIN     CND_MY_NOTE_LOGIN
+#define ASKS      CND_MY_NOTE_ASKS
+#define ID        CND_MY_NOTE_ID
+#define SILENT_ID CND_MY_NOTE_SILENT_ID
 
 struct scan_case {
 	const char *sql;
@@ -27,10 +29,10 @@ static const struct scan_case cases[] = {
 	{ "(select 1) union (select 2)", 0, 0 },
 	{ "select count(*), concat('a', upper (b)) from t group by (c)", 0, 0 },
 	{ "select @a, @@version, @@session.sql_mode", 0, 0 },
-	{ "insert into t (a, b) values (1, now())", 0, 0 },
-	{ "insert into db.t(a) select max(b) from u", 0, 0 },
-	{ "insert `t`(a) values (1) on duplicate key update a = values(a)", 0, 0 },
-	{ "replace into t values (1)", 0, 0 },
+	{ "insert into t (a, b) values (1, now())", 0, ID },
+	{ "insert into db.t(a) select max(b) from u", 0, ID },
+	{ "insert `t`(a) values (1) on duplicate key update a = values(a)", 0, ID },
+	{ "replace into t values (1)", 0, ID },
 	{ "update t set a = (select 1) where b = 2", 0, 0 },
 	{ "delete from t where a = 'it''s (' and b = \"x\\\"(\"", 0, 0 },
 	{ "with x as (select 1) select * from x", 0, 0 },
@@ -50,7 +52,7 @@ static const struct scan_case cases[] = {
 	{ "select 1 # f(", 0, 0 },
 	{ "select /* f(1) */ 1", 0, 0 },
 	{ "select /*+ hint(1) */ 1", 0, 0 },
-	{ "load data local infile 'x' into table t (a, b)", 0, 0 },
+	{ "load data local infile 'x' into table t (a, b)", 0, SILENT_ID },
 	{ "select last_insert_id()", 0, 0 },
 	{ "select release_lock('a')", 0, 0 },
 	{ "select 1;", 0, 0 },
@@ -64,7 +66,7 @@ static const struct scan_case cases[] = {
 	{ "select @a := 1", SETTINGS, 0 },
 	{ "select 1 into @a", SETTINGS, 0 },
 	{ "select 1 into @`a b`", SETTINGS, 0 },
-	{ "load data infile 'x' into table t (a, @b)", SETTINGS, 0 },
+	{ "load data infile 'x' into table t (a, @b)", SETTINGS, SILENT_ID },
 	{ "get diagnostics @a = number", SETTINGS, ASKS },
 	{ "select last_insert_id(5)", SETTINGS, 0 },
 	{ "select sql_calc_found_rows * from t", SETTINGS, 0 },
@@ -72,7 +74,7 @@ static const struct scan_case cases[] = {
 	{ "use db", SETTINGS, CND_MY_NOTE_DATABASE },
 	{ "create temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
 	{ "create or replace temporary table t (a int)", CENOTE_PIN_TEMP, 0 },
-	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, 0 },
+	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, SILENT_ID },
 	{ "lock tables t read", CENOTE_PIN_LOCK, 0 },
 	{ "flush tables with read lock", CENOTE_PIN_LOCK, 0 },
 	{ "backup stage start", CENOTE_PIN_LOCK, 0 },
@@ -106,12 +108,13 @@ static const struct scan_case cases[] = {
 	{ "select f(1)", FUNCTION, OPAQUE },
 	{ "select db.upper(1)", FUNCTION, OPAQUE },
 	{ "select `upper`(1)", FUNCTION, OPAQUE },
-	{ "insert into t values (f(1))", FUNCTION, OPAQUE },
-	{ "insert into t (a) values (f (1))", FUNCTION, OPAQUE },
-	{ "insert into t select f(1)", FUNCTION, OPAQUE },
-	{ "insert into t set a = f(1)", FUNCTION, OPAQUE },
-	{ "load data infile 'x' into table t (a) set a = f(1)", FUNCTION, OPAQUE },
-	{ "create table t select f(1)", FUNCTION, OPAQUE },
+	{ "insert into t values (f(1))", FUNCTION, OPAQUE | ID },
+	{ "insert into t (a) values (f (1))", FUNCTION, OPAQUE | ID },
+	{ "insert into t select f(1)", FUNCTION, OPAQUE | ID },
+	{ "insert into t set a = f(1)", FUNCTION, OPAQUE | ID },
+	{ "load data infile 'x' into table t (a) set a = f(1)", FUNCTION,
+		OPAQUE | SILENT_ID },
+	{ "create table t select f(1)", FUNCTION, OPAQUE | SILENT_ID },
 	{ "select nextval(s)", FUNCTION, OPAQUE },
 	{ "call p()", FUNCTION, OPAQUE },
 	{ "call p", FUNCTION, OPAQUE },
@@ -129,7 +132,7 @@ static const struct scan_case cases[] = {
 	{ "select `open", FUNCTION, OPAQUE },
 	/* Of the statement before. */
 	{ "select row_count()", 0, ASKS },
-	{ "insert into t values (row_count ())", 0, ASKS },
+	{ "insert into t values (row_count ())", 0, ASKS | ID },
 	{ "select found_rows()", FUNCTION, OPAQUE | ASKS },
 	{ "show warnings limit 1", 0, ASKS },
 	{ "show count(*) errors", 0, ASKS },

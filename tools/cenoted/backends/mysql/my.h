@@ -48,7 +48,10 @@ enum cnd_my_note {
 	CND_MY_NOTE_LOGIN = 8, /* changes what a new login begins with */
 	CND_MY_NOTE_SEVERAL = 16, /* more than one statement */
 	CND_MY_NOTE_EMPTY = 32, /* no statement, but blanks and comments */
-	CND_MY_NOTE_ASKS = 64 /* its first statement asks what the one before it has left */
+	CND_MY_NOTE_ASKS =
+		64, /* its first statement asks what the one before it has left */
+	CND_MY_NOTE_ID = 128, /* may make an id, which is told unless it fails */
+	CND_MY_NOTE_SILENT_ID = 256 /* which is not told: LOAD DATA, CREATE … SELECT */
 };
 
 struct cnd_my_scan {
@@ -201,6 +204,7 @@ struct cnd_session {
 	uint8_t has_touched; /* tables, which may have functions behind them */
 	uint8_t has_done_more; /* than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be another now */
+	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
 };
 

@@ -15,6 +15,8 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	s->pins |= scan->pins;
 	s->notes |= scan->notes;
 	s->changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
+	s->has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
+	s->may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;
 }
 
 int
@@ -266,6 +268,7 @@ answer_empty(struct cnd_session *s, struct cnd_sink *sink)
 int
 cnd_my_after_error(struct cnd_session *s, int r)
 {
+	s->has_new_id |= r < 0 && s->may_fail_with_id;
 	if (r == CENOTE_ERR_SERVER && !s->is_lost &&
 		(cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS ||
 			s->notes & CND_MY_NOTE_OPAQUE) &&

@@ -328,10 +328,10 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ "SELECT", 0, 0, 0 },
-	{ "INSERT", 0, 0, VERB_INSERT },
+	{ "INSERT", 0, CND_MY_NOTE_ID, VERB_INSERT },
 	{ "UPDATE", 0, 0, 0 },
 	{ "DELETE", 0, 0, 0 },
-	{ "REPLACE", 0, 0, VERB_INSERT },
+	{ "REPLACE", 0, CND_MY_NOTE_ID, VERB_INSERT },
 	{ "BEGIN", 0, 0, VERB_BEGIN },
 	{ "START", 0, 0, VERB_START },
 	{ "COMMIT", 0, 0, 0 },
@@ -359,7 +359,7 @@ static const struct verb verbs[] = {
 	{ "BACKUP", CENOTE_PIN_LOCK, 0, 0 },
 	{ "FLUSH", 0, 0, VERB_FLUSH },
 	{ "HANDLER", 0, 0, VERB_HANDLER },
-	{ "LOAD", 0, 0, VERB_VARIABLES | VERB_INSERT },
+	{ "LOAD", 0, CND_MY_NOTE_SILENT_ID, VERB_VARIABLES | VERB_INSERT },
 	{ "GET", 0, 0, VERB_VARIABLES | VERB_GET },
 	{ "EXPLAIN", 0, 0, 0 },
 	{ "DESCRIBE", 0, 0, 0 },
@@ -525,6 +525,7 @@ static const struct special {
 	uint32_t notes;
 } specials[] = {
 	{ "TEMPORARY", VERB_CREATE, 0, CENOTE_PIN_TEMP, 0 },
+	{ "SELECT", VERB_CREATE, 0, 0, CND_MY_NOTE_SILENT_ID },
 	{ "OPEN", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
 	{ "LOCK", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	{ "EXPORT", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
