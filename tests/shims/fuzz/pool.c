@@ -46,6 +46,23 @@ fz_pool_is_used(const char *run_dir)
 	return n_used > 0;
 }
 
+int64_t
+fz_pool_yields(const char *run_dir)
+{
+	cenote_conn *conn = conn_to(run_dir);
+	cenote_result *res;
+	int64_t n = -1;
+
+	if (cenote_status(conn, "pools", &res) == CENOTE_OK) {
+		uint32_t yields = (uint32_t)cenote_result_find_column(res, "yields");
+
+		n = strtoll(cenote_result_text(res, 0, yields, NULL), NULL, 10);
+		cenote_result_destroy(res);
+	}
+	cenote_conn_destroy(conn);
+	return n;
+}
+
 static void *
 come_and_go(void *arg)
 {

@@ -3,9 +3,12 @@
 #define FZ_POOL_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 /* The pool "main" of the cenoted whose sockets are in run_dir, as random calls find it. */
 
+/* How often a session was taken back from one who went on with another. */
+int64_t fz_pool_yields(const char *run_dir);
 /* Whether a session is held, or is not as new, behind others than this process. */
 int fz_pool_is_used(const char *run_dir);
 

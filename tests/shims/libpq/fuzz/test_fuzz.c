@@ -377,6 +377,8 @@ random_calls_give_what_libpq_gives(void **state)
 	printf("# %llu sequences in %.1f s\n", (unsigned long long)n,
 		(double)(cnt_now_ms() - start_ms) / 1000);
 	assert_int_equal(n_differences, 0);
+	if (getenv("CHECK_CROWD"))
+		assert_true(fz_pool_yields(daemon_.run_dir) > 0);
 	/* with a sanitizer they also say what was not freed */
 	assert_int_equal(fz_peer_stop(&original), 0);
 	assert_int_equal(fz_peer_stop(&ours), 0);
