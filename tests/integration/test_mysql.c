@@ -791,6 +791,9 @@ each_client_keeps_its_insert_id(void **state)
 		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "10");
+	wp_exec(a, "insert into t values (null) returning a");
+	wp_exec(b, "do 1");
+	assert_string_equal(wp_value(a, "select last_insert_id()"), "12");
 	wp_exec(a, "create or replace table u (b int auto_increment primary key, a int) "
 		   "select a from t");
 	wp_exec(b, "do 1");

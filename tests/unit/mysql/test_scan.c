@@ -130,6 +130,8 @@ static const struct scan_case cases[] = {
 	{ "select 'open", FUNCTION, OPAQUE },
 	{ "select 1 /* open", FUNCTION, OPAQUE },
 	{ "select `open", FUNCTION, OPAQUE },
+	{ "insert into t values (1) returning a", 0, ID | SILENT_ID },
+	{ "create table t as select a from u", 0, SILENT_ID },
 	/* Of the statement before. */
 	{ "select row_count()", 0, ASKS },
 	{ "insert into t values (row_count ())", 0, ASKS | ID },

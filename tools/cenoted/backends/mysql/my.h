@@ -51,7 +51,8 @@ enum cnd_my_note {
 	CND_MY_NOTE_ASKS =
 		64, /* its first statement asks what the one before it has left */
 	CND_MY_NOTE_ID = 128, /* may make an id, which is told unless it fails */
-	CND_MY_NOTE_SILENT_ID = 256 /* which is not told: LOAD DATA, CREATE … SELECT */
+	CND_MY_NOTE_SILENT_ID =
+		256 /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
 };
 
 struct cnd_my_scan {
