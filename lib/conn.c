@@ -325,8 +325,12 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 	if (!conn)
 		return CENOTE_ERR_ARG;
 	conn->nonblocking = on == CENOTE_PASSIVE ? CENOTE_PASSIVE : on != 0;
-	if (on == CENOTE_PASSIVE)
-		conn->transport.keeps_number = 1;
+	if (on != CENOTE_PASSIVE)
+		return CENOTE_OK;
+	conn->transport.keeps_number = 1;
+	/* the session may have gone already */
+	if (cn_state(conn) == CN_DETACHED)
+		cn_transport_hold(&conn->transport);
 	return CENOTE_OK;
 }
 

@@ -36,6 +36,8 @@ struct cn_transport {
 void cn_transport_init(struct cn_transport *t);
 /* Does nothing if closed. */
 void cn_transport_close(struct cn_transport *t);
+/* Of one that is closed and keeps its number, but has had none: it gets one. */
+void cn_transport_hold(struct cn_transport *t);
 /* … and no number is kept. */
 void cn_transport_finish(struct cn_transport *t);
 /* A new socket: CENOTE_OK, or CENOTE_ERR_CONN. */

@@ -99,6 +99,13 @@ hold_number(struct cn_transport *t)
 	close_any(moved);
 }
 
+void
+cn_transport_hold(struct cn_transport *t)
+{
+	if (t->fd < 0 && t->held < 0)
+		t->held = cn_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+}
+
 static void
 take_number(struct cn_transport *t)
 {

@@ -105,6 +105,9 @@ keep_session(struct cmy_session *s)
 	my->protocol_version = 10;
 	my->thread_id = session_number(s);
 	my->net.CMY_VIO = s;
+	/* which a program may poll at any time: it keeps its number */
+	(void)cenote_set_nonblocking(s->conn, CENOTE_PASSIVE);
+	cmy_choose_wait(s);
 	my->net.fd = cenote_fd(s->conn);
 	my->net.max_packet_size = my->options.max_allowed_packet
 					  ? my->options.max_allowed_packet

@@ -76,8 +76,8 @@ enum cenote_nonblocking {
 	CENOTE_BLOCKING = 0, /**< it waits */
 	CENOTE_NONBLOCKING = 1, /**< it returns CENOTE_AGAIN */
 	/** … and only cenote_process() reads from the descriptor, so that who polls it hears of all that
-	 * comes; another call does when the peer takes nothing before. The descriptor keeps its number when
-	 * the session becomes another. */
+	 * comes; another call does when the peer takes nothing before. From now on, whatever is set later, the
+	 * descriptor keeps its number when the session becomes another, and there is one in between. */
 	CENOTE_PASSIVE = 2
 };
 

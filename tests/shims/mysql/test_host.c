@@ -114,6 +114,46 @@ descriptors_come_and_go_with_the_connection(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
+/* Two connections, and one session for both. */
+static void
+a_descriptor_keeps_its_number_on_another_session(void **state)
+{
+	struct fixture *f = *state;
+	struct cnt_daemon small;
+	char config[1024], *former = strdup(getenv("CENOTE_SERVER"));
+	MYSQL *my[2];
+	int fds[2];
+
+	assert_int_equal(
+		cnt_daemon_start(&small, cnt_server_config(&f->rig.server,
+						 "sessions = 1\nmode = transaction\n",
+						 config, sizeof(config))),
+		0);
+	snprintf(config, sizeof(config), "unix:%s", small.run_dir);
+	setenv("CENOTE_SERVER", config, 1);
+	for (int i = 0; i < 2; i++) {
+		my[i] = connected(f);
+		fds[i] = my[i]->net.fd;
+	}
+	for (int i = 0; i < 20; i++) {
+		MYSQL *now = my[i % 2];
+
+		assert_string_equal(asked(f, now, "select 6 * 7"), "42");
+		for (int k = 0; k < 2; k++) {
+			assert_true(fds[k] > 2);
+			assert_int_equal(my[k]->net.fd, fds[k]);
+			assert_true(fcntl(fds[k], F_GETFD) & FD_CLOEXEC);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		f->f.mysql_close(my[i]);
+		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
+	}
+	setenv("CENOTE_SERVER", former, 1);
+	free(former);
+	assert_int_equal(cnt_daemon_stop(&small), 0);
+}
+
 static void
 signals_locale_and_environment_stay(void **state)
 {
@@ -314,6 +354,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
+		cmocka_unit_test(a_descriptor_keeps_its_number_on_another_session),
 		cmocka_unit_test(signals_locale_and_environment_stay),
 		cmocka_unit_test(nothing_is_printed),
 		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),

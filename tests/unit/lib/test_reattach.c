@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,6 +70,33 @@ process_sees_a_yield_and_stays_connected(void **state)
 	assert_int_equal(f->peer.seen.n_attaches, 1);
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 	assert_int_equal(f->peer.seen.n_attaches, 2);
+}
+
+/* For a program that begins to wait on it when the session has gone. */
+static void
+there_is_a_descriptor_between_two_sessions(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p = { .events = POLLIN };
+
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(cenote_process(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_fd(f->conn), -1);
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
+	p.fd = cenote_fd(f->conn);
+	assert_true(p.fd > STDERR_FILENO);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING), CENOTE_OK);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(run(f, i == 0 ? "yield" : "cmd"), CENOTE_OK);
+		assert_int_equal(cenote_fd(f->conn), p.fd);
+		if (i == 0)
+			wait_for_end(f);
+	}
+	cenote_close(f->conn);
+	assert_int_equal(cenote_fd(f->conn), -1);
+	assert_int_equal(fcntl(p.fd, F_GETFD), -1);
 }
 
 static void
@@ -744,6 +772,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_yield_when_idle_is_not_noticed),
 		TEST(process_sees_a_yield_and_stays_connected),
+		TEST(there_is_a_descriptor_between_two_sessions),
 		TEST(a_request_that_a_yield_did_not_reach_is_sent_again),
 		TEST(requests_behind_the_last_one_run_once_each),
 		TEST(statements_are_prepared_again),
