@@ -55,14 +55,15 @@ note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 		z->at->is_streamed = 1;
 }
 
-/* A statement that is reset, or cannot be prepared anew, takes the connection's. */
+/* A statement that is reset, or was prepared and cannot be anew, takes the connection's. */
 static void
-note_stmt_warnings(struct fz *z, unsigned call, int was_streamed)
+note_stmt_warnings(struct fz *z, unsigned call, int was_streamed, int was_prepared)
 {
 	struct fz_stmt *s = z->stmt;
 	int is_failed = s->stmt != NULL && z->f.mysql_stmt_errno(s->stmt) != 0;
 
-	if (call == FZ_stmt_reset || (call == FZ_stmt_prepare && is_failed))
+	if (call == FZ_stmt_reset ||
+		(call == FZ_stmt_prepare && is_failed && was_prepared))
 		s->is_streamed = was_streamed;
 	else if (!is_failed && (call == FZ_stmt_prepare || call == FZ_stmt_execute ||
 				       call == FZ_stmt_next_result))
@@ -104,7 +105,7 @@ note_reader(struct fz *z, unsigned call)
 static void
 carry_out(struct fz *z, const struct fz_step *step)
 {
-	int had_stmt_rows, was_streamed;
+	int had_stmt_rows, was_streamed, was_prepared;
 	const char *why;
 
 	/* most of the time the first of each: two are rarely needed */
@@ -120,9 +121,11 @@ carry_out(struct fz *z, const struct fz_step *step)
 	} else {
 		had_stmt_rows = z->at->my != NULL && z->at->my->status == FZ_STMT_ROWS;
 		was_streamed = z->at->is_streamed;
+		was_prepared =
+			z->stmt->stmt != NULL && z->stmt->stmt->state >= FZ_PREPARED;
 		functions[step->call](z, step->n);
 		note_warnings(z, step->call, had_stmt_rows);
-		note_stmt_warnings(z, step->call, was_streamed);
+		note_stmt_warnings(z, step->call, was_streamed, was_prepared);
 		note_reader(z, step->call);
 	}
 	for (unsigned i = 0; i < FZ_CONNS; i++)
