@@ -13,12 +13,13 @@ int64_t fz_pool_yields(const char *run_dir);
 int fz_pool_is_used(const char *run_dir);
 
 /*
- * Clients that come and go without end: of two sessions one is always waited for. With `mode = transaction` whoever holds nothing
+ * Clients that come and go without end: of three sessions (one more than a driver keeps, since it connects before it gives the
+ * former connection up) one is always waited for. With `mode = transaction` whoever holds nothing
  * gives his back behind each transaction, and goes on with another one.
  */
 struct fz_crowd {
 	const char *run_dir; /* the caller's */
-	pthread_t members[3];
+	pthread_t members[4];
 	int is_over;
 };
 

@@ -162,7 +162,7 @@ setup(void **state)
 		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\n"
 				  "server = host=%s port=%d dbname=fuzz_b user=app\n%s",
 		server.run_dir, server.port,
-		getenv("CHECK_CROWD") ? "sessions = 2\nmode = transaction\n"
+		getenv("CHECK_CROWD") ? "sessions = 3\nmode = transaction\n"
 				      : "sessions = 2..4\n");
 	if (cnt_daemon_start(&daemon_, config) < 0) {
 		cnt_server_stop(&server);

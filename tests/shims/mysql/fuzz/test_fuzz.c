@@ -115,7 +115,7 @@ setup(void **state)
 	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
 		return -1;
 	if (cnt_rig_start_with(&rig, global_sql,
-		    getenv("CHECK_CROWD") ? "sessions = 2\nmode = transaction\n"
+		    getenv("CHECK_CROWD") ? "sessions = 3\nmode = transaction\n"
 					  : "sessions = 1..6\n") < 0 ||
 		cnt_server_sql(&server, global_sql) < 0) {
 		cnt_server_stop(&server);
