@@ -490,10 +490,8 @@ poll_settings(PGconn *conn)
 }
 
 static PostgresPollingStatusType
-poll_session(PGconn *conn)
+poll_once(PGconn *conn)
 {
-	if (conn->session == NULL)
-		return PGRES_POLLING_FAILED;
 	switch (conn->status) {
 	case CONNECTION_OK:
 		return PGRES_POLLING_OK;
@@ -504,6 +502,21 @@ poll_session(PGconn *conn)
 	default:
 		return PGRES_POLLING_FAILED;
 	}
+}
+
+/* Between two tries there is no descriptor to wait on: that time passes here. */
+static PostgresPollingStatusType
+poll_session(PGconn *conn)
+{
+	PostgresPollingStatusType status;
+
+	if (conn->session == NULL)
+		return PGRES_POLLING_FAILED;
+	do
+		status = poll_once(conn);
+	while ((status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) &&
+		cpq_is_between_tries(conn) && cpq_wait(conn, 0) > 0);
+	return status;
 }
 
 /* In libpq a connection is never there at the first question, and there are programs that rely on it. Nothing has been
@@ -522,7 +535,8 @@ cpq_PQconnectPoll(PGconn *conn)
 
 	if (conn == NULL)
 		return PGRES_POLLING_FAILED;
-	if (conn->status == CONNECTION_STARTED && !conn->is_polled)
+	if (conn->status == CONNECTION_STARTED && !conn->is_polled &&
+		!cpq_is_between_tries(conn))
 		return poll_first(conn);
 	status = poll_session(conn);
 	if (status == PGRES_POLLING_FAILED && cpq_fall_back(conn, 0) == 0)

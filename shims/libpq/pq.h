@@ -313,6 +313,8 @@ void cpq_say_failure(PGconn *conn, int status);
 /* Wait until the descriptor is ready for what libcenote wants: 1; 0 the deadline (0: none) is over; -1
  * there is nothing to wait for. */
 int cpq_wait(PGconn *conn, int64_t deadline_ms);
+/* Only time is to pass, of which a program that waits on a descriptor does not hear. */
+int cpq_is_between_tries(const PGconn *conn);
 
 /* What libpq does with notices where the program has said nothing. */
 void cpq_default_receiver(void *arg, const PGresult *res);

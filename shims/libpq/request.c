@@ -161,9 +161,8 @@ append_to_aborted(PGconn *conn)
 		cpq_pipeline_advance(conn);
 }
 
-/* Only time is waited for, of which a program that has a descriptor does not hear. */
-static int
-is_between_tries(const PGconn *conn)
+int
+cpq_is_between_tries(const PGconn *conn)
 {
 	return cenote_wants(conn->session) == 0 && cenote_wait_ms(conn->session) >= 0;
 }
@@ -175,7 +174,7 @@ cpq_push(PGconn *conn)
 
 	do
 		r = cenote_flush(conn->session);
-	while (r == CENOTE_OK && is_between_tries(conn) && cpq_wait(conn, 0) > 0);
+	while (r == CENOTE_OK && cpq_is_between_tries(conn) && cpq_wait(conn, 0) > 0);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,58 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 	}
 	f->ours.f.PQfinish(conn);
 	assert_int_equal(cnt_daemon_stop(&hasty), 0);
+}
+
+/* Others, who want sessions all the time. */
+static void
+crowd(struct cnt_guest *f)
+{
+	for (;;) {
+		PGconn *conn = cnt_guest_connect(f);
+
+		f->ours.f.PQclear(f->ours.f.PQexec(conn, "select 1"));
+		f->ours.f.PQfinish(conn);
+	}
+}
+
+/* A program so slow to log in that its session is taken back, again and again. */
+static void
+a_slow_login_always_has_a_descriptor(void **state)
+{
+	struct cnt_guest *f = *state;
+	struct cnt_daemon own;
+	PGconn *conn = connect_to_own(f, &own, "sessions = 1\nmode = transaction\n");
+	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+	char conninfo[1024];
+	pid_t others[2];
+	int n_polls = 0;
+
+	f->ours.f.PQfinish(conn);
+	for (int i = 0; i < 2; i++) {
+		others[i] = fork();
+		if (others[i] == 0)
+			crowd(f);
+	}
+	snprintf(conninfo, sizeof(conninfo), "%s application_name=slow", f->conninfo);
+	conn = f->ours.f.PQconnectStart(conninfo);
+	for (; status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING;
+		n_polls++) {
+		struct pollfd p = { .fd = f->ours.f.PQsocket(conn) };
+
+		assert_true(p.fd > STDERR_FILENO);
+		p.events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		cnt_pause_ms(n_polls < 6 ? 60 : 0);
+		status = f->ours.f.PQconnectPoll(conn);
+	}
+	assert_int_equal(status, PGRES_POLLING_OK);
+	f->ours.f.PQfinish(conn);
+	for (int i = 0; i < 2; i++) {
+		kill(others[i], SIGKILL);
+		assert_int_equal(waitpid(others[i], NULL, 0), others[i]);
+	}
+	print_message("# %d polls\n", n_polls);
+	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
 /* The daemon comes back after a while, and goes when the writing end of a pipe is closed: 0 when that was well. */
@@ -543,6 +596,8 @@ main(void)
 		cmocka_unit_test_setup(
 			a_session_that_was_taken_back_is_left_before_sending,
 			cnt_guest_begin),
+		cmocka_unit_test_setup(
+			a_slow_login_always_has_a_descriptor, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			an_event_loop_does_not_see_a_restart, cnt_guest_begin),
 		cmocka_unit_test_setup(
