@@ -52,6 +52,15 @@ tap_passes "what was set before stays behind" check_said "$tmp/shims:/there" \
 	env LD_LIBRARY_PATH=/there "$run" sh -c 'echo "$LD_LIBRARY_PATH"'
 tap_passes "the library is in the process" \
 	check_mapped "$(realpath "$shim")" "$run" cat /proc/self/maps
+ln -s libpq.so.5 "$tmp/shims/libpq.so"
+tap_passes "it is also found by the name without a number" \
+	check_mapped 'the shim' "$run" /usr/bin/python3 -c "
+import ctypes
+ctypes.CDLL('libpq.so')
+maps = open('/proc/self/maps').read().split()
+libraries = {line for line in maps if '/libpq.so' in line}
+print('the shim' if libraries == {'$(realpath "$shim")'} else libraries)"
+rm "$tmp/shims/libpq.so"
 tap_passes "arguments stay whole" check_said 'a  b|*|' "$run" -- printf '%s|%s|\n' 'a  b' '*'
 tap_passes "the program's status is its own" check_status 7 '' "$run" sh -c 'exit 7'
 tap_passes "what is not there: 127" check_status 127 'not found' "$run" no-such-program
