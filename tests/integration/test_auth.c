@@ -384,23 +384,25 @@ expect_clean_status(const char *what)
 	cenote_conn_destroy(conn);
 }
 
-static void
-expect_clean_file(const char *path)
+/* Whether there is anything in it. */
+static int
+is_clean_file(const char *path)
 {
 	static char text[1 << 20];
 	FILE *f = fopen(path, "re");
 	size_t n;
 
-	assert_non_null(f);
+	if (f == NULL)
+		return 0;
 	n = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
-	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
 		if (text[i] == '\0')
 			text[i] = ' ';
 	}
 	text[n] = '\0';
 	expect_no_secret(path, text);
+	return n > 0;
 }
 
 static void
@@ -409,12 +411,16 @@ expect_clean_processes(void)
 	pid_t pids[16];
 	size_t n = cnt_daemon_children(&wp_daemon, pids, 15);
 	char path[64];
+	int n_clean = 0;
 
-	pids[n++] = wp_daemon.pid;
+	/* one that helped with a login may have ended by now */
 	for (size_t i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pids[i]);
-		expect_clean_file(path);
+		n_clean += is_clean_file(path);
 	}
+	assert_true(n_clean > 0);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)wp_daemon.pid);
+	assert_true(is_clean_file(path));
 }
 
 static void
@@ -453,7 +459,7 @@ no_secret_is_shown_anywhere_at_any_level(void **state)
 		expect_clean_processes();
 		expect_clean_check();
 		if (i > 0)
-			expect_clean_file(wp_daemon.log);
+			assert_true(is_clean_file(wp_daemon.log));
 		assert_int_equal(wp_teardown(state), 0);
 	}
 }
