@@ -265,13 +265,16 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 				   share)] = '\0';
 }
 
-/* The diagnostics tell why. What a client's settings or password did is told to that client alone. */
+/* The diagnostics tell why; of a login that was cut short they tell nothing. What a client's settings or password did is told
+ * to that client alone. */
 static void
 note_failure(struct cnd_worker *w)
 {
 	const char *why = w->diag.message;
 	struct cnd_login before, now = { .error = "" };
 
+	if (cnd_worker_order(w) != CND_ORDER_NONE)
+		return;
 	w->n_failures++;
 	if (is_clients_fault(w, &w->diag)) {
 		cnd_log(LOG_NOTICE, "cannot log in as a client wants it (SQLSTATE %s)",

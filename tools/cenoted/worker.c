@@ -447,7 +447,9 @@ find_client(struct cnd_worker *w)
 	if (is_ending && (!can_lend(w) || cnd_worker_order(w) != CND_ORDER_DRAIN))
 		return take_last_promised(w) ? 1 : -1;
 	if (!can_lend(w) && log_in_unasked(w) < 0) {
-		back_off(w);
+		/* one that is to end has not failed, and nobody may be told that it has */
+		if (cnd_worker_order(w) == CND_ORDER_NONE)
+			back_off(w);
 		return 0;
 	}
 	be_ready(w);
