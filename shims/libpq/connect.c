@@ -300,6 +300,25 @@ connect_timeout(const PGconn *conn)
 	return strtol(cpq_conninfo_get(&conn->info, CPQ_KEY_CONNECT_TIMEOUT), NULL, 10);
 }
 
+/* Between two tries there is no descriptor to wait on: that time passes here. */
+static int
+wait_for_try(PGconn *conn)
+{
+	return cpq_is_between_tries(conn) && cpq_wait(conn, conn->deadline_ms) > 0;
+}
+
+/* When who waits has waited for too long; 0: never. */
+static int64_t
+connect_deadline(const PGconn *conn)
+{
+	long seconds = connect_timeout(conn);
+
+	if (seconds <= 0)
+		return 0;
+	/* as libpq, whose clock has no parts of a second */
+	return now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
+}
+
 static int
 attach_once(PGconn *conn, int may_block)
 {
@@ -309,7 +328,12 @@ attach_once(PGconn *conn, int may_block)
 		return r;
 	(void)cenote_set_nonblocking(
 		conn->session, may_block ? CENOTE_BLOCKING : CENOTE_NONBLOCKING);
-	r = cenote_connect(conn->session);
+	do
+		r = cenote_connect(conn->session);
+	while (r == CENOTE_AGAIN && wait_for_try(conn));
+	/* from here on there is a descriptor, also where the session was taken back again by now */
+	if (r == CENOTE_OK)
+		(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	(void)cenote_set_nonblocking(conn->session, CENOTE_NONBLOCKING);
 	return r;
 }
@@ -319,15 +343,17 @@ attach_once(PGconn *conn, int may_block)
 static int
 attach_begin(PGconn *conn, int is_waited_for)
 {
-	int may_block = is_waited_for && connect_timeout(conn) <= 0;
+	int may_block;
 	int r;
 
 	conn->status = CONNECTION_BAD;
 	conn->is_polled = 0;
 	conn->is_unreachable = 0;
 	conn->gives_login = 0;
+	conn->deadline_ms = is_waited_for ? connect_deadline(conn) : 0;
 	if (cpq_port_check(&conn->info, &conn->error) < 0)
 		return -1;
+	may_block = is_waited_for && conn->deadline_ms == 0;
 	r = attach_once(conn, may_block);
 	if (cpq_login_again(conn, r))
 		r = attach_once(conn, may_block);
@@ -504,7 +530,6 @@ poll_once(PGconn *conn)
 	}
 }
 
-/* Between two tries there is no descriptor to wait on: that time passes here. */
 static PostgresPollingStatusType
 poll_session(PGconn *conn)
 {
@@ -515,7 +540,7 @@ poll_session(PGconn *conn)
 	do
 		status = poll_once(conn);
 	while ((status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) &&
-		cpq_is_between_tries(conn) && cpq_wait(conn, 0) > 0);
+		wait_for_try(conn));
 	return status;
 }
 
@@ -535,8 +560,7 @@ cpq_PQconnectPoll(PGconn *conn)
 
 	if (conn == NULL)
 		return PGRES_POLLING_FAILED;
-	if (conn->status == CONNECTION_STARTED && !conn->is_polled &&
-		!cpq_is_between_tries(conn))
+	if (conn->status == CONNECTION_STARTED && !conn->is_polled)
 		return poll_first(conn);
 	status = poll_session(conn);
 	if (status == PGRES_POLLING_FAILED && cpq_fall_back(conn, 0) == 0)
@@ -634,30 +658,18 @@ cpq_PQconnectStart(const char *conninfo)
 	return !is_original ? conn : the_original()->PQconnectStart(conninfo);
 }
 
-static int64_t
-connect_deadline(const PGconn *conn)
-{
-	long seconds = connect_timeout(conn);
-
-	if (seconds <= 0)
-		return 0;
-	/* as libpq, whose clock has no parts of a second */
-	return now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
-}
-
 /* Until it is connected or has failed. */
 static void
 finish_connecting(PGconn *conn)
 {
-	int64_t deadline;
-
 	if (conn->status == CONNECTION_BAD || conn->session == NULL)
 		return;
-	deadline = connect_deadline(conn);
+	if (conn->deadline_ms == 0)
+		conn->deadline_ms = connect_deadline(conn);
 	while (poll_session(conn) < PGRES_POLLING_OK) {
 		if (conn->status == CONNECTION_BAD)
 			return;
-		if (cpq_wait(conn, deadline) <= 0) {
+		if (cpq_wait(conn, conn->deadline_ms) <= 0) {
 			cpq_say(conn, "timeout expired");
 			(void)failed(conn);
 			return;

@@ -237,6 +237,7 @@ struct pg_conn {
 	ConnStatusType status;
 	int is_resetting;
 	int is_polled; /* this attempt was asked about */
+	int64_t deadline_ms; /* of this attempt, for who waits; 0: none */
 	int is_unreachable; /* the last attempt found no cenoted */
 	int gives_login; /* this attempt has the program's user and password */
 	int needs_password; /* the last one failed since the program gave none */

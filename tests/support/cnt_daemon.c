@@ -49,10 +49,13 @@ int
 cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 {
 	const char *p = config ? config : CNT_DAEMON_CONFIG;
-	FILE *f = fopen(d->conf, "we");
+	char path[CNT_PATH_MAX + 8];
+	FILE *f;
 
+	snprintf(path, sizeof(path), "%s.new", d->conf);
+	f = fopen(path, "we");
 	if (!f) {
-		perror(d->conf);
+		perror(path);
 		return -1;
 	}
 	while (*p) {
@@ -65,7 +68,7 @@ cnt_daemon_configure(struct cnt_daemon *d, const char *config)
 			fputc(*p, f);
 		p += len > 0 ? len : 1;
 	}
-	return fclose(f) == 0 ? 0 : -1;
+	return fclose(f) == 0 && rename(path, d->conf) == 0 ? 0 : -1;
 }
 
 /* The build has each backend in a folder of its own; cenoted is given one with all of them. */

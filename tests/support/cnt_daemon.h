@@ -63,7 +63,7 @@ int cnt_daemon_start(struct cnt_daemon *d, const char *config);
 /* The two halves of it, for a test that looks at or restarts the daemon. */
 int cnt_daemon_create(struct cnt_daemon *d, const char *config);
 int cnt_daemon_run(struct cnt_daemon *d);
-/* Replace the configuration file; the daemon is not told. */
+/* Replace the configuration file, so that nobody reads half of one; the daemon is not told. */
 int cnt_daemon_configure(struct cnt_daemon *d, const char *config);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +151,7 @@ a_session_that_was_taken_back_is_left_before_sending(void **state)
 static void
 crowd(struct cnt_guest *f)
 {
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		PGconn *conn = cnt_guest_connect(f);
 
@@ -193,6 +198,101 @@ a_slow_login_always_has_a_descriptor(void **state)
 	}
 	print_message("# %d polls\n", n_polls);
 	assert_int_equal(cnt_daemon_stop(&own), 0);
+}
+
+/* The pool is changed all the time, so that sessions are taken back as soon as they are given. */
+static void
+change(struct cnt_guest *f, struct cnt_daemon *own)
+{
+	char options[64], text[1024];
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned n = 0;; n++) {
+		snprintf(options, sizeof(options),
+			"sessions = 2..4\nidle_client_timeout = %us\n", 1000 + n % 2);
+		(void)cnt_daemon_configure(own,
+			cnt_server_config(&f->rig.server, options, text, sizeof(text)));
+		(void)kill(own->pid, SIGHUP);
+		cnt_pause_ms(10);
+	}
+}
+
+static void
+a_session_taken_back_at_once_leaves_a_descriptor(void **state)
+{
+	struct cnt_guest *f = *state;
+	struct cnt_daemon own;
+	PGconn *conn = connect_to_own(f, &own, "sessions = 2..4\n");
+	int64_t start_ms = cnt_now_ms();
+	pid_t changer = fork();
+
+	if (changer == 0)
+		change(f, &own);
+	while (cnt_now_ms() - start_ms < 3000) {
+		f->ours.f.PQfinish(conn);
+		conn = f->ours.f.PQconnectStart(f->conninfo);
+		assert_int_equal(cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll),
+			PGRES_POLLING_OK);
+	}
+	kill(changer, SIGKILL);
+	assert_int_equal(waitpid(changer, NULL, 0), changer);
+	assert_string_equal(cnt_guest_ask(&f->ours, conn, "select 1"), "1");
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(cnt_daemon_stop(&own), 0);
+}
+
+/* A pool's socket, which nobody takes clients from, and as many clients as it lets wait. */
+static int
+fill_queue(const struct cnt_daemon *d)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd, r;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/main.sock", d->run_dir);
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(listener, 0), 0);
+	do {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		r = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+	} while (r == 0);
+	assert_int_equal(errno, EAGAIN);
+	return listener;
+}
+
+static void
+a_full_queue_is_waited_for(void **state)
+{
+	struct cnt_guest *f = *state;
+	struct cnt_daemon none;
+	int64_t start_ms = cnt_now_ms();
+	char text[1024];
+	PGconn *conn;
+	int listener;
+	pid_t taker;
+
+	assert_int_equal(cnt_daemon_create(&none, NULL), 0);
+	listener = fill_queue(&none);
+	snprintf(text, sizeof(text), "unix:%s", none.run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	/* not longer than the program wants */
+	snprintf(text, sizeof(text), "%s connect_timeout=2", f->conninfo);
+	conn = f->ours.f.PQconnectdb(text);
+	assert_string_equal(f->ours.f.PQerrorMessage(conn), "timeout expired\n");
+	assert_in_range(cnt_now_ms() - start_ms, 2000, 10000);
+	f->ours.f.PQfinish(conn);
+	/* there is a descriptor as soon as there is a handle */
+	taker = fork();
+	if (taker == 0) {
+		cnt_pause_ms(200);
+		_exit(accept(listener, NULL, NULL) < 0);
+	}
+	conn = f->ours.f.PQconnectStart(f->conninfo);
+	assert_true(f->ours.f.PQsocket(conn) > STDERR_FILENO);
+	f->ours.f.PQfinish(conn);
+	assert_int_equal(waitpid(taker, NULL, 0), taker);
+	(void)close(listener);
+	cnt_remove_tree(none.dir);
 }
 
 /* The daemon comes back after a while, and goes when the writing end of a pipe is closed: 0 when that was well. */
@@ -598,6 +698,9 @@ main(void)
 			cnt_guest_begin),
 		cmocka_unit_test_setup(
 			a_slow_login_always_has_a_descriptor, cnt_guest_begin),
+		cmocka_unit_test_setup(a_session_taken_back_at_once_leaves_a_descriptor,
+			cnt_guest_begin),
+		cmocka_unit_test_setup(a_full_queue_is_waited_for, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			an_event_loop_does_not_see_a_restart, cnt_guest_begin),
 		cmocka_unit_test_setup(
