@@ -2,6 +2,8 @@
 #include "pool.h"
 
 #include <cenote/cenote.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +11,10 @@
 #include "support/cnt_cmocka.h"
 
 /* How long one of the crowd holds a session. */
-#define HELD_US 2000
+#define HELD_US    2000
+/* How long a configuration lasts: workers are not replaced faster than they log in. */
+#define KEPT_US    60000
+#define CONFIG_MAX 4096
 
 static cenote_conn *
 conn_to(const char *run_dir)
@@ -46,30 +51,13 @@ fz_pool_is_used(const char *run_dir)
 	return n_used > 0;
 }
 
-int64_t
-fz_pool_yields(const char *run_dir)
-{
-	cenote_conn *conn = conn_to(run_dir);
-	cenote_result *res;
-	int64_t n = -1;
-
-	if (cenote_status(conn, "pools", &res) == CENOTE_OK) {
-		uint32_t yields = (uint32_t)cenote_result_find_column(res, "yields");
-
-		n = strtoll(cenote_result_text(res, 0, yields, NULL), NULL, 10);
-		cenote_result_destroy(res);
-	}
-	cenote_conn_destroy(conn);
-	return n;
-}
-
 static void *
 come_and_go(void *arg)
 {
-	struct fz_crowd *crowd = arg;
+	struct fz_others *others = arg;
 
-	while (!__atomic_load_n(&crowd->is_over, __ATOMIC_RELAXED)) {
-		cenote_conn *conn = conn_to(crowd->run_dir);
+	while (!__atomic_load_n(&others->is_over, __ATOMIC_RELAXED)) {
+		cenote_conn *conn = conn_to(others->daemon->run_dir);
 
 		if (cenote_connect(conn) == CENOTE_OK)
 			usleep(HELD_US);
@@ -78,20 +66,80 @@ come_and_go(void *arg)
 	return NULL;
 }
 
-void
-fz_crowd_start(struct fz_crowd *crowd, const char *run_dir)
+static char *
+read_all(const char *path)
 {
-	crowd->run_dir = run_dir;
-	crowd->is_over = 0;
-	for (size_t i = 0; i < CNT_COUNT(crowd->members); i++)
-		assert_int_equal(
-			pthread_create(&crowd->members[i], NULL, come_and_go, crowd), 0);
+	char *text = calloc(1, CONFIG_MAX);
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(text);
+	assert_non_null(f);
+	assert_true(fread(text, 1, CONFIG_MAX - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+static void *
+reload(void *arg)
+{
+	struct fz_others *others = arg;
+	char config[CONFIG_MAX + 64];
+
+	for (unsigned n = 0; !__atomic_load_n(&others->is_over, __ATOMIC_RELAXED); n++) {
+		snprintf(config, sizeof(config), "%s\nidle_client_timeout = %us\n",
+			others->config, 1000 + n % 2);
+		if (cnt_daemon_configure(others->daemon, config) == 0)
+			(void)kill(others->daemon->pid, SIGHUP);
+		usleep(KEPT_US);
+	}
+	return NULL;
+}
+
+static void
+add_member(struct fz_others *others, void *(*what)(void *))
+{
+	pthread_t *thread = &others->members[others->n_members++];
+
+	assert_true(others->n_members <= CNT_COUNT(others->members));
+	assert_int_equal(pthread_create(thread, NULL, what, others), 0);
 }
 
 void
-fz_crowd_stop(struct fz_crowd *crowd)
+fz_others_start(struct fz_others *others, struct cnt_daemon *daemon)
 {
-	__atomic_store_n(&crowd->is_over, 1, __ATOMIC_RELAXED);
-	for (size_t i = 0; i < CNT_COUNT(crowd->members); i++)
-		(void)pthread_join(crowd->members[i], NULL);
+	*others = (struct fz_others){ .daemon = daemon };
+	for (int i = 0; i < 4 && getenv("CHECK_CROWD"); i++)
+		add_member(others, come_and_go);
+	if (getenv("CHECK_RELOADS")) {
+		others->config = read_all(daemon->conf);
+		add_member(others, reload);
+	}
+}
+
+void
+fz_others_check(const struct fz_others *others)
+{
+	cenote_conn *conn;
+	cenote_result *res;
+	const char *n;
+
+	if (others->n_members == 0)
+		return;
+	conn = conn_to(others->daemon->run_dir);
+	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_OK);
+	n = cenote_result_text(
+		res, 0, (uint32_t)cenote_result_find_column(res, "yields"), NULL);
+	printf("# %s times another session\n", n);
+	assert_true(strtoll(n, NULL, 10) > 0);
+	cenote_result_destroy(res);
+	cenote_conn_destroy(conn);
+}
+
+void
+fz_others_stop(struct fz_others *others)
+{
+	__atomic_store_n(&others->is_over, 1, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < others->n_members; i++)
+		(void)pthread_join(others->members[i], NULL);
+	free(others->config);
 }

@@ -7,6 +7,7 @@
  * CHECK_LIBPQ_DIFFERENCES  how many that differ are shown before it gives up (1)
  * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
  *                          transaction
+ * CHECK_RELOADS            set: the pool's configuration changes without end, so that it gives another session now and then
  * CNT_SEED                 of the first of them; each has the next number
  */
 
@@ -30,7 +31,7 @@
 
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
-static struct fz_crowd crowd;
+static struct fz_others others;
 static struct fz_peer original, ours;
 /* What is found by its name in this process may be the shim. */
 static struct cnt_pq pq;
@@ -177,8 +178,7 @@ setup(void **state)
 	setenv("PGAPPNAME", "cenoted", 1);
 	make_peer(&original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
 	make_peer(&ours, CNT_OUR_LIBPQ, "fuzz_b");
-	if (getenv("CHECK_CROWD"))
-		fz_crowd_start(&crowd, daemon_.run_dir);
+	fz_others_start(&others, &daemon_);
 	return 0;
 }
 
@@ -188,8 +188,7 @@ teardown(void **state)
 	int r;
 
 	(void)state;
-	if (getenv("CHECK_CROWD"))
-		fz_crowd_stop(&crowd);
+	fz_others_stop(&others);
 	pq.f.PQfinish(admins[0]);
 	pq.f.PQfinish(admins[1]);
 	r = cnt_daemon_stop(&daemon_);
@@ -377,8 +376,7 @@ random_calls_give_what_libpq_gives(void **state)
 	printf("# %llu sequences in %.1f s\n", (unsigned long long)n,
 		(double)(cnt_now_ms() - start_ms) / 1000);
 	assert_int_equal(n_differences, 0);
-	if (getenv("CHECK_CROWD"))
-		assert_true(fz_pool_yields(daemon_.run_dir) > 0);
+	fz_others_check(&others);
 	/* with a sanitizer they also say what was not freed */
 	assert_int_equal(fz_peer_stop(&original), 0);
 	assert_int_equal(fz_peer_stop(&ours), 0);
