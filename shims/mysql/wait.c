@@ -44,6 +44,14 @@ limit_ms(const MYSQL *my, int wants)
 	return seconds > INT32_MAX / 1000 ? INT32_MAX : (int)seconds * 1000;
 }
 
+/* Between two tries to reach a session only time passes: a program of MariaDB's is told how much, if it has what
+ * it polls meanwhile; for all others it passes here. */
+static int
+may_program_wait(const struct pollfd *p)
+{
+	return p->events != 0 || (!CMY_ORACLE && p->fd >= 0);
+}
+
 /* What poll() says: 0 the time is up, -1 it failed. */
 static int
 wait_for(struct cmy_session *s, short events, int timeout_ms)
@@ -51,10 +59,10 @@ wait_for(struct cmy_session *s, short events, int timeout_ms)
 	struct pollfd p = { .fd = cenote_fd(s->conn), .events = events };
 
 	s->my->net.fd = p.fd; /* the program polls it */
-	if (cmy_is_in_fibre(s))
+	if (cmy_is_in_fibre(s) && may_program_wait(&p))
 		return cmy_fibre_yield(s->fibre, events, timeout_ms);
 #if !CMY_ORACLE
-	if (s->io_wait && p.fd >= 0)
+	if (s->io_wait && p.events != 0)
 		return s->io_wait(p.fd, cmy_bool(events & POLLIN), timeout_ms);
 #endif
 	for (;;) {

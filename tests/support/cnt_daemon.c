@@ -117,6 +117,56 @@ cnt_daemon_create(struct cnt_daemon *d, const char *config)
 	return 0;
 }
 
+/* As many clients as are let wait. */
+static int
+fill_queue(const struct sockaddr_un *addr)
+{
+	int fd;
+
+	do {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	} while (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0);
+	return errno == EAGAIN ? 0 : -1;
+}
+
+/* Runs in the child: does not return. */
+static void
+jam(const struct sockaddr_un *addr, unsigned jam_ms, int tell)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (bind(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ||
+		listen(fd, 0) < 0 || fill_queue(addr) < 0 || write(tell, "", 1) != 1)
+		_exit(1);
+	cnt_pause_ms((int)jam_ms);
+	if (accept(fd, NULL, NULL) < 0)
+		_exit(1);
+	cnt_pause_ms(200);
+	_exit(0);
+}
+
+pid_t
+cnt_daemon_jam(const struct cnt_daemon *d, unsigned jam_ms)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int ready[2], r;
+	pid_t pid;
+	char byte;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/main.sock", d->run_dir);
+	(void)unlink(addr.sun_path);
+	if (pipe(ready) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0)
+		jam(&addr, jam_ms, ready[1]);
+	(void)close(ready[1]);
+	r = pid > 0 && read(ready[0], &byte, 1) == 1;
+	(void)close(ready[0]);
+	return r ? pid : -1;
+}
+
 void
 cnt_daemon_show_log(const struct cnt_daemon *d)
 {

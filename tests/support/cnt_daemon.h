@@ -67,6 +67,12 @@ int cnt_daemon_run(struct cnt_daemon *d);
 int cnt_daemon_configure(struct cnt_daemon *d, const char *config);
 
 /*
+ * In place of a daemon in a directory that was created: the socket of a pool "main" with as many clients as it lets
+ * wait, of whom one is taken after so long; and 200 ms later it is gone. The process that does it, or -1.
+ */
+pid_t cnt_daemon_jam(const struct cnt_daemon *d, unsigned jam_ms);
+
+/*
  * SIGTERM, then wait until it and its children are gone. 0 when it ended by itself with status 0
  * within 20 s and left no process behind; else -1, and what is left is killed. The directory stays.
  */

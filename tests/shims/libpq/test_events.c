@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,8 +9,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,25 +238,6 @@ a_session_taken_back_at_once_leaves_a_descriptor(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
-/* A pool's socket, which nobody takes clients from, and as many clients as it lets wait. */
-static int
-fill_queue(const struct cnt_daemon *d)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int fd, r;
-
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/main.sock", d->run_dir);
-	assert_int_equal(bind(listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_int_equal(listen(listener, 0), 0);
-	do {
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-		r = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
-	} while (r == 0);
-	assert_int_equal(errno, EAGAIN);
-	return listener;
-}
-
 static void
 a_full_queue_is_waited_for(void **state)
 {
@@ -268,30 +246,30 @@ a_full_queue_is_waited_for(void **state)
 	int64_t start_ms = cnt_now_ms();
 	char text[1024];
 	PGconn *conn;
-	int listener;
-	pid_t taker;
+	pid_t jam;
 
 	assert_int_equal(cnt_daemon_create(&none, NULL), 0);
-	listener = fill_queue(&none);
 	snprintf(text, sizeof(text), "unix:%s", none.run_dir);
 	setenv("CENOTE_SERVER", text, 1);
 	/* not longer than the program wants */
+	jam = cnt_daemon_jam(&none, 60000);
+	assert_true(jam > 0);
 	snprintf(text, sizeof(text), "%s connect_timeout=2", f->conninfo);
 	conn = f->ours.f.PQconnectdb(text);
 	assert_string_equal(f->ours.f.PQerrorMessage(conn), "timeout expired\n");
 	assert_in_range(cnt_now_ms() - start_ms, 2000, 10000);
 	f->ours.f.PQfinish(conn);
+	kill(jam, SIGKILL);
+	assert_int_equal(waitpid(jam, NULL, 0), jam);
 	/* there is a descriptor as soon as there is a handle */
-	taker = fork();
-	if (taker == 0) {
-		cnt_pause_ms(200);
-		_exit(accept(listener, NULL, NULL) < 0);
-	}
+	jam = cnt_daemon_jam(&none, 200);
+	assert_true(jam > 0);
 	conn = f->ours.f.PQconnectStart(f->conninfo);
 	assert_true(f->ours.f.PQsocket(conn) > STDERR_FILENO);
+	assert_int_equal(
+		cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll), PGRES_POLLING_FAILED);
 	f->ours.f.PQfinish(conn);
-	assert_int_equal(waitpid(taker, NULL, 0), taker);
-	(void)close(listener);
+	assert_int_equal(waitpid(jam, NULL, 0), jam);
 	cnt_remove_tree(none.dir);
 }
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "library.h"
 #include "rig.h"
@@ -307,6 +309,50 @@ an_error_is_told(void **state)
 
 #endif
 
+/* Who takes part in an event loop is never without what he can wait for. */
+static void
+a_full_queue_is_waited_for(void **state)
+{
+	char *server = strdup(getenv("CENOTE_SERVER"));
+	MYSQL *my;
+	struct cnt_daemon none;
+	char text[CNT_PATH_MAX + 8];
+	pid_t jam;
+
+	(void)state;
+	assert_int_equal(cnt_daemon_create(&none, NULL), 0);
+	snprintf(text, sizeof(text), "unix:%s", none.run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	jam = cnt_daemon_jam(&none, 200);
+	assert_true(jam > 0);
+#if CMY_ORACLE
+	my = f.mysql_init(NULL);
+	while (f.mysql_real_connect_nonblocking(my, NULL, "app", NULL, "app", 0,
+		       server_socket, 0) == NET_ASYNC_NOT_READY) {
+		struct pollfd p = { .fd = my->net.fd, .events = POLLIN };
+
+		assert_true(p.fd > STDERR_FILENO);
+		assert_int_equal(poll(&p, 1, 20000), 1);
+	}
+#else
+	MYSQL *ret;
+
+	cnt_library_open(&f, CNT_OUR_LIBMARIADB);
+	my = f.mysql_init(NULL);
+	assert_int_equal(f.mysql_options(my, MYSQL_OPT_NONBLOCK, NULL), 0);
+	AWAIT(my,
+		f.mysql_real_connect_start(
+			&ret, my, NULL, "app", NULL, "app", 0, server_socket, 0),
+		f.mysql_real_connect_cont(&ret, my, ready));
+#endif
+	assert_true(f.mysql_errno(my) > 0);
+	f.mysql_close(my);
+	assert_int_equal(waitpid(jam, NULL, 0), jam);
+	cnt_remove_tree(none.dir);
+	setenv("CENOTE_SERVER", server, 1);
+	free(server);
+}
+
 static int
 setup(void **state)
 {
@@ -341,6 +387,7 @@ main(void)
 		cmocka_unit_test(handed_to_the_original),
 		cmocka_unit_test(falling_back_to_the_original),
 #endif
+		cmocka_unit_test(a_full_queue_is_waited_for),
 	};
 
 	cnt_server_need(CNT_MARIADB);
