@@ -31,6 +31,7 @@ placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value
 		{ "@DIR@", d->dir },
 		{ "@USER@", pw ? pw->pw_name : "root" },
 		{ "@BACKENDS@", cnt_env_or("CNT_BACKEND_DIR", d->backends) },
+		{ "@LINES@", cnt_env_or("CNT_DAEMON_LINES", "") },
 	};
 	size_t i;
 

@@ -27,7 +27,7 @@ struct cnt_daemon {
 };
 
 /* What CNT_DAEMON_CONFIG's placeholders stand for: @DIR@ the temporary directory, @USER@ the user
- * who runs the test, @BACKENDS@ where the backend modules are. */
+ * who runs the test, @BACKENDS@ where the backend modules are, @LINES@ what CNT_DAEMON_LINES in the environment says. */
 /* LeakSanitizer looks at a process from another one, which it starts, and at its files in /proc. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
@@ -45,7 +45,7 @@ struct cnt_daemon {
 	"user = @USER@\n"                                                                \
 	"run_dir = @DIR@/run\n"                                                          \
 	"backend_dir = @BACKENDS@\n"                                                     \
-	"log = stderr\n" CNT_DAEMON_SANDBOX
+	"log = stderr\n" CNT_DAEMON_SANDBOX "@LINES@"
 #define CNT_DAEMON_POOL                                                                  \
 	"\n[pool main]\n"                                                                \
 	"backend = sqlite\n"                                                             \

@@ -351,9 +351,8 @@ cnt_server_stop(struct cnt_server *s)
 
 /* --------------------------------------------------------------- the directory ----- */
 
-/* Where nothing listens, and no client's end of a connection will be: below the ephemeral ports. */
-static int
-free_port(void)
+int
+cnt_server_free_port(void)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	int i, fd, r = -1, port = 0;
@@ -443,7 +442,7 @@ make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 	memset(s, 0, sizeof(*s));
 	s->kind = kind;
 	s->flags = flags;
-	s->port = flags & CNT_SERVER_TCP ? free_port() : 5432;
+	s->port = flags & CNT_SERVER_TCP ? cnt_server_free_port() : 5432;
 	snprintf(s->dir, sizeof(s->dir), "/tmp/cenote-server-XXXXXX");
 	if (s->port < 0 || server_user(cnt_server_type(kind), &uid, &gid) < 0 ||
 		!mkdtemp(s->dir)) {
@@ -607,17 +606,25 @@ get_data(const struct cnt_server *s)
 	return from_cache((int)s->kind, name, to);
 }
 
-static int
-get_certs(const struct cnt_server *s)
+int
+cnt_server_certs(const char *to)
 {
-	char name[64], key[CNT_SERVER_PATH_MAX];
-	uid_t uid;
-	gid_t gid;
+	char name[64];
 
 	snprintf(name, sizeof(name), "certs-%u-%08x", (unsigned)geteuid(),
 		hash_file(2166136261u, CNT_MAKE_CERTS));
+	return from_cache(-1, name, to);
+}
+
+static int
+get_certs(const struct cnt_server *s)
+{
+	char key[CNT_SERVER_PATH_MAX];
+	uid_t uid;
+	gid_t gid;
+
 	snprintf(key, sizeof(key), "%.64s/certs/server.key", s->dir);
-	if (from_cache(-1, name, s->certs) < 0 ||
+	if (cnt_server_certs(s->certs) < 0 ||
 		server_user(cnt_server_type(s->kind), &uid, &gid) < 0)
 		return -1;
 	return uid ? chown(key, uid, gid) : 0;

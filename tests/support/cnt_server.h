@@ -77,6 +77,10 @@ int cnt_server_is_installed(enum cnt_server_kind kind);
  * on standard error what went wrong, and with nothing left behind. From the main thread: the server
  * goes with the thread that started it. */
 int cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
+/* Where nothing listens, and no client's end of a connection will be: below the ephemeral ports. -1: none. */
+int cnt_server_free_port(void);
+/* The certificates of CNT_SERVER_TCP, as a new directory. */
+int cnt_server_certs(const char *to);
 /* The halves of it, and in between lines for the end of the configuration file. */
 int cnt_server_create(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
 int cnt_server_configure(const struct cnt_server *s, const char *lines);

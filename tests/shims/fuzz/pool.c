@@ -9,12 +9,68 @@
 #include <unistd.h>
 
 #include "support/cnt_cmocka.h"
+#include "support/cnt_server.h"
 
 /* How long one of the crowd holds a session. */
 #define HELD_US    2000
 /* How long a configuration lasts: workers are not replaced faster than they log in. */
 #define KEPT_US    60000
 #define CONFIG_MAX 4096
+
+/* With CHECK_TLS. */
+static char certs[64];
+static int port;
+
+/* Certificates for the daemon, and that it listens. */
+static int
+prepare_tls(void)
+{
+	char lines[256];
+
+	snprintf(certs, sizeof(certs), "/tmp/cenote-fuzz-XXXXXX");
+	if (!mkdtemp(certs) || rmdir(certs) < 0 || cnt_server_certs(certs) < 0)
+		return -1;
+	port = cnt_server_free_port();
+	snprintf(lines, sizeof(lines),
+		"listen = 127.0.0.1:%d\ntls_cert = %s/server.crt\ntls_key = "
+		"%s/server.key\n",
+		port, certs, certs);
+	return setenv("CNT_DAEMON_LINES", lines, 1);
+}
+
+const char *
+fz_pool_lines(const char *usual)
+{
+	static char lines[256];
+	int has_tls = getenv("CHECK_TLS") != NULL;
+
+	if (has_tls && prepare_tls() < 0) {
+		perror(certs);
+		return NULL;
+	}
+	snprintf(lines, sizeof(lines), "%s%s",
+		getenv("CHECK_CROWD") ? "sessions = 3\nmode = transaction\n" : usual,
+		has_tls ? "auth = trust, trust door=tcp\n" : "");
+	return lines;
+}
+
+void
+fz_pool_enter(void)
+{
+	char server[64];
+
+	if (port == 0)
+		return;
+	snprintf(server, sizeof(server), "tcp://127.0.0.1:%d", port);
+	setenv("CENOTE_SERVER", server, 1);
+}
+
+void
+fz_pool_remove(void)
+{
+	if (port != 0)
+		cnt_remove_tree(certs);
+}
 
 static cenote_conn *
 conn_to(const char *run_dir)

@@ -9,6 +9,16 @@
 
 /* The pool "main" of the cenoted whose sockets are in run_dir, as random calls find it. */
 
+/*
+ * With CHECK_TLS programs reach it by TCP, with TLS.
+ *
+ * Its lines, with CHECK_CROWD others than the usual ones; what they need is there until fz_pool_remove(). NULL: it
+ * was said why.
+ */
+const char *fz_pool_lines(const char *usual);
+/* When it runs: what the environment has of it is right. */
+void fz_pool_enter(void);
+void fz_pool_remove(void);
 /* Whether a session is held, or is not as new, behind others than this process. */
 int fz_pool_is_used(const char *run_dir);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "driver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -78,6 +79,13 @@ may_copy_in_trace(struct fz *z)
 	return z->at->has_copy && is_traced(z);
 }
 
+static int
+has_tls(struct fz *z)
+{
+	(void)z;
+	return getenv("CHECK_TLS") != NULL;
+}
+
 static const struct known calls[] = {
 	{ FZ_connect, NULL, NULL },
 	{ FZ_connect_badly, NULL, NULL },
@@ -88,6 +96,8 @@ static const struct known calls[] = {
 	{ ANY, is_connecting, "connecting has steps of each library's own" },
 	{ FZ_reset, is_traced, "what logging in is like, a trace shows" },
 	{ FZ_trace, is_busy, "what was asked before it was traced" },
+	{ FZ_cancel, has_tls, "PQcancel() by TCP with TLS" },
+	{ FZ_cancel_running, has_tls, "PQcancel() by TCP with TLS" },
 	{ FZ_endcopy, is_nonblocking, "what of the end has come by then" },
 	{ FZ_lo_make, is_traced, "ids as bytes, in a trace" },
 	{ FZ_lo_open, is_traced, "ids as bytes, in a trace" },

@@ -8,6 +8,7 @@
  * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
  *                          transaction
  * CHECK_RELOADS            set: the pool's configuration changes without end, so that it gives another session now and then
+ * CHECK_TLS                set: the shim goes by TCP, with TLS
  * CNT_SEED                 of the first of them; each has the next number
  */
 
@@ -150,9 +151,12 @@ make_peer(struct fz_peer *peer, const char *libpq, const char *dbname)
 static int
 setup(void **state)
 {
+	const char *lines = fz_pool_lines("sessions = 2..4\n");
 	char config[1024];
 
 	(void)state;
+	if (!lines)
+		return -1;
 	cnt_clean_environment();
 	cnt_pq_load(&pq, CNT_ORIGINAL_LIBPQ);
 	signal(SIGPIPE, SIG_IGN);
@@ -162,9 +166,7 @@ setup(void **state)
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\n"
 				  "server = host=%s port=%d dbname=fuzz_b user=app\n%s",
-		server.run_dir, server.port,
-		getenv("CHECK_CROWD") ? "sessions = 3\nmode = transaction\n"
-				      : "sessions = 2..4\n");
+		server.run_dir, server.port, lines);
 	if (cnt_daemon_start(&daemon_, config) < 0) {
 		cnt_server_stop(&server);
 		return -1;
@@ -172,6 +174,7 @@ setup(void **state)
 	snprintf(port, sizeof(port), "%d", server.port);
 	snprintf(shim_server, sizeof(shim_server), "unix:%s", daemon_.run_dir);
 	setenv("CENOTE_SERVER", shim_server, 1);
+	fz_pool_enter();
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");
 	/* as which the pool has logged in */
@@ -189,6 +192,7 @@ teardown(void **state)
 
 	(void)state;
 	fz_others_stop(&others);
+	fz_pool_remove();
 	pq.f.PQfinish(admins[0]);
 	pq.f.PQfinish(admins[1]);
 	r = cnt_daemon_stop(&daemon_);

@@ -11,6 +11,7 @@
  * CHECK_CROWD              set: others come and go, so that the pool (`mode = transaction`) gives another session behind each
  *                          transaction
  * CHECK_RELOADS            set: the pool's configuration changes without end, so that it gives another session now and then
+ * CHECK_TLS                set: the shim goes by TCP, with TLS
  * CNT_SEED                 of the first of them; each has the next number
  */
 
@@ -110,18 +111,21 @@ make_peer(struct fz_peer *peer, const char *library, const char *socket)
 static int
 setup(void **state)
 {
+	const char *lines = fz_pool_lines("sessions = 1..6\n");
+
 	(void)state;
+	if (!lines)
+		return -1;
 	signal(SIGPIPE, SIG_IGN);
 	cnt_library_open(&f, CNT_ORIGINAL_LIBMARIADB);
 	if (cnt_server_start(&server, CNT_MARIADB, 0) < 0)
 		return -1;
-	if (cnt_rig_start_with(&rig, global_sql,
-		    getenv("CHECK_CROWD") ? "sessions = 3\nmode = transaction\n"
-					  : "sessions = 1..6\n") < 0 ||
+	if (cnt_rig_start_with(&rig, global_sql, lines) < 0 ||
 		cnt_server_sql(&server, global_sql) < 0) {
 		cnt_server_stop(&server);
 		return -1;
 	}
+	fz_pool_enter();
 	admins[0] = log_in(&server);
 	admins[1] = log_in(&rig.server);
 	make_peer(&contest.original, original, server.socket);
@@ -135,6 +139,7 @@ teardown(void **state)
 {
 	(void)state;
 	fz_others_stop(&others);
+	fz_pool_remove();
 	f.mysql_close(admins[0]);
 	f.mysql_close(admins[1]);
 	cnt_server_stop(&server);
