@@ -125,6 +125,30 @@ show(const struct fz_contest *c, const char *a, const char *b)
 	print_lines("cenote:", b, SHOWN_LINES);
 }
 
+/* What a driver had to do that ended before it could tell. */
+static void
+print_steps(const struct fz_contest *c, const struct fz_sequence *seq)
+{
+	for (uint32_t i = 0; i < seq->n; i++) {
+		const struct fz_step *step = &seq->steps[i];
+
+		printf("#   %s %u %u %u %u\n", c->language->names[step->call], step->n[0],
+			step->n[1], step->n[2], step->n[3]);
+	}
+}
+
+int
+fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq)
+{
+	int r = differ(c, seq);
+
+	if (r) {
+		print_steps(c, seq);
+		show(c, c->original.text, c->ours.text);
+	}
+	return r;
+}
+
 /* It is shown again from a fresh start, and as short as it can be had. */
 static void
 report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
@@ -141,6 +165,8 @@ report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 		(void)differ(c, seq);
 		printf("# CNT_SEED=%llu %s=1; the least that shows it:\n",
 			(unsigned long long)seed, c->count);
+		if (c->original.pid == 0 || c->ours.pid == 0)
+			print_steps(c, seq);
 		show(c, c->original.text, c->ours.text);
 	}
 	fflush(stdout);

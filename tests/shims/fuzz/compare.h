@@ -21,6 +21,8 @@ struct fz_contest {
 	uint64_t n_crashes; /* of the original */
 };
 
+/* One sequence: whether it differs, which is shown then. */
+int fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq);
 /* The number that differed; one more if the original crashed too often for that to mean much. */
 uint64_t fz_contest_run(struct fz_contest *c);
 

@@ -24,6 +24,7 @@ struct fz_list {
 };
 
 struct fz_language {
+	const char *const *names; /* of each call */
 	const unsigned *weights; /* of each call, where it comes in between */
 	int n_calls;
 	int first; /* the call that each sequence begins with */

@@ -2,18 +2,9 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "shims/fuzz/generate.h"
 
-#include "shims/fuzz/sequence.h"
-
-/*
- * Calls in random order, asked of the original libpq and of the shim. A driver is a process with one of the
- * two; both carry out the same sequence, and write down what each call gave and what connection and
- * result say of themselves behind it. test_fuzz.c compares what they wrote.
- */
-
-/* What a sequence is made of: a name, and how often it comes between the phrases of generate.c. */
+/* What a sequence is made of: a name, and how often it comes between the phrases of phrases.c. */
 #define FZ_CALLS(CALL)                                                                   \
 	CALL(connect, 4)                                                                 \
 	CALL(connect_badly, 2)                                                           \
@@ -111,6 +102,6 @@ enum fz_call {
 /* Of scenes.c: what once differed, each as one call. */
 #define FZ_N_SCENES 28u
 
-void fz_generate(uint64_t seed, struct fz_sequence *ret_seq);
+extern const struct fz_language fz_libpq;
 
 #endif

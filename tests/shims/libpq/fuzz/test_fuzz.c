@@ -21,19 +21,23 @@
 
 #include "pair.h"
 #include "fuzz.h"
-#include "shims/fuzz/peer.h"
+#include "shims/fuzz/compare.h"
 #include "shims/fuzz/pool.h"
 #include "support/cnt_daemon.h"
-#include "support/cnt_random.h"
 #include "support/cnt_server.h"
-
-/* Of a difference, before it and behind it. */
-#define SHOWN_LINES 12
 
 static struct cnt_server server;
 static struct cnt_daemon daemon_;
 static struct fz_others others;
-static struct fz_peer original, ours;
+static void renew(void);
+static struct fz_contest contest = {
+	.language = &fz_libpq,
+	.name = "libpq:",
+	.count = "CHECK_LIBPQ_SEQUENCES",
+	.default_count = "500",
+	.differences = "CHECK_LIBPQ_DIFFERENCES",
+	.renew = renew,
+};
 /* What is found by its name in this process may be the shim. */
 static struct cnt_pq pq;
 static PGconn *admins[2]; /* of the database of each, without a pool */
@@ -179,8 +183,8 @@ setup(void **state)
 	unsetenv("CENOTE_FALLBACK");
 	/* as which the pool has logged in */
 	setenv("PGAPPNAME", "cenoted", 1);
-	make_peer(&original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
-	make_peer(&ours, CNT_OUR_LIBPQ, "fuzz_b");
+	make_peer(&contest.original, CNT_ORIGINAL_LIBPQ, "fuzz_a");
+	make_peer(&contest.ours, CNT_OUR_LIBPQ, "fuzz_b");
 	fz_others_start(&others, &daemon_);
 	return 0;
 }
@@ -234,172 +238,29 @@ renew(void)
 	n_renewed++;
 }
 
-static int
-differ(const struct fz_sequence *seq)
-{
-	renew();
-	fz_peer_ask(&original, seq);
-	fz_peer_ask(&ours, seq);
-	fz_peer_answer(&original);
-	fz_peer_answer(&ours);
-	/* that both end is no more what is wanted */
-	return original.pid == 0 || ours.pid == 0 ||
-	       strcmp(original.text, ours.text) != 0;
-}
-
-/* Leave away what is not needed to see it. */
-static void
-minimise(struct fz_sequence *seq)
-{
-	for (uint32_t size = seq->n / 2; size > 0; size /= 2) {
-		uint32_t i = 0;
-
-		while (i < seq->n) {
-			struct fz_sequence less = *seq;
-			uint32_t n = size < seq->n - i ? size : seq->n - i;
-
-			less.n -= n;
-			memmove(&less.steps[i], &less.steps[i + n],
-				(less.n - i) * sizeof(less.steps[0]));
-			if (differ(&less))
-				*seq = less;
-			else
-				i += size;
-		}
-	}
-}
-
-static size_t
-line_length(const char *text)
-{
-	return strcspn(text, "\n");
-}
-
-static void
-print_line(const char *mark, const char *line)
-{
-	printf("# %s", mark);
-	fwrite(line, 1, line_length(line), stdout);
-	putchar('\n');
-}
-
-/* Lines of a text, each with a mark, from where the two differ. */
-static void
-print_lines(const char *mark, const char *text, int n)
-{
-	for (; *text != '\0' && n > 0; n--) {
-		print_line(mark, text);
-		text += line_length(text);
-		text += *text == '\n';
-	}
-}
-
-static void
-show(const char *a, const char *b)
-{
-	while (*a != '\0' && line_length(a) == line_length(b) &&
-		strncmp(a, b, line_length(a)) == 0) {
-		print_line("  ", a);
-		a += line_length(a);
-		b += line_length(b);
-		if (*a == '\0' || *b == '\0')
-			break;
-		a++;
-		b++;
-	}
-	print_lines("libpq:  ", a, SHOWN_LINES);
-	print_lines("cenote: ", b, SHOWN_LINES);
-}
-
-/* What a driver had to do that ended before it could tell. */
-static void
-print_steps(const struct fz_sequence *seq)
-{
-	static const char *const names[] = { FZ_CALLS(FZ_NAME) };
-
-	for (uint32_t i = 0; i < seq->n; i++) {
-		const struct fz_step *step = &seq->steps[i];
-
-		printf("#   %s %u %u %u %u\n", names[step->call], step->n[0], step->n[1],
-			step->n[2], step->n[3]);
-	}
-}
-
-/* It is shown again from a fresh start, and as short as it can be had. */
-static void
-report(struct fz_sequence *seq, uint64_t seed)
-{
-	char *first[2] = { strdup(original.text), strdup(ours.text) };
-
-	(void)fz_peer_stop(&original);
-	(void)fz_peer_stop(&ours);
-	if (!differ(seq)) {
-		printf("# CNT_SEED=%llu: only behind others, or not each time\n",
-			(unsigned long long)seed);
-		show(first[0], first[1]);
-	} else {
-		minimise(seq);
-		(void)differ(seq);
-		printf("# CNT_SEED=%llu CHECK_LIBPQ_SEQUENCES=1; the least that shows "
-		       "it:\n",
-			(unsigned long long)seed);
-		if (original.pid == 0 || ours.pid == 0)
-			print_steps(seq);
-		show(original.text, ours.text);
-	}
-	fflush(stdout);
-	free(first[0]);
-	free(first[1]);
-}
-
-static uint64_t
-number_from(const char *variable, const char *otherwise)
-{
-	return strtoull(cnt_env_or(variable, otherwise), NULL, 10);
-}
+/* ---- the tests ---- */
 
 static void
 random_calls_give_what_libpq_gives(void **state)
 {
-	uint64_t n = number_from("CHECK_LIBPQ_SEQUENCES", "500");
-	uint64_t allowed = number_from("CHECK_LIBPQ_DIFFERENCES", "1");
-	uint64_t n_differences = 0;
-	int64_t start_ms = cnt_now_ms();
-	struct cnt_random rnd;
-	static struct fz_sequence seq;
-
 	(void)state;
-	cnt_random_init_printed(&rnd);
-	for (uint64_t i = 0; i < n && n_differences < allowed; i++) {
-		fz_generate(rnd.seed + i, &seq);
-		if (differ(&seq)) {
-			report(&seq, rnd.seed + i);
-			n_differences++;
-		}
-	}
-	printf("# %llu sequences in %.1f s\n", (unsigned long long)n,
-		(double)(cnt_now_ms() - start_ms) / 1000);
-	assert_int_equal(n_differences, 0);
+	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
 	/* with a sanitizer they also say what was not freed */
-	assert_int_equal(fz_peer_stop(&original), 0);
-	assert_int_equal(fz_peer_stop(&ours), 0);
+	assert_int_equal(fz_peer_stop(&contest.original), 0);
+	assert_int_equal(fz_peer_stop(&contest.ours), 0);
 }
 
 static void
 what_was_mended_stays_mended(void **state)
 {
-	static struct fz_sequence seq;
-	int n_differences = 0;
+	static struct fz_sequence seq = { .n = 1 };
+	uint64_t n_differences = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < FZ_N_SCENES; i++) {
-		seq.n = 1;
 		seq.steps[0] = (struct fz_step){ FZ_scene, { 0, i } };
-		if (differ(&seq)) {
-			show(original.text, ours.text);
-			n_differences++;
-		}
+		n_differences += fz_contest_ask(&contest, &seq) != 0;
 	}
 	assert_int_equal(n_differences, 0);
 }

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FZ_NAME(name, weight)    #name,
 #define FZ_POINTER(name, weight) fz_##name,
 static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 static fz_carry_out *const functions[] = { FZ_CALLS(FZ_POINTER) };

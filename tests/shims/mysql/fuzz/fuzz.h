@@ -66,6 +66,8 @@ enum fz_call {
 	FZ_CALLS(FZ_ENUM) FZ_N_CALLS
 };
 
+#define FZ_NAME(name, weight) #name,
+
 extern const struct fz_language fz_mysql;
 
 #endif

@@ -73,8 +73,10 @@ static const struct fz_list lists[] = { LIST(results), LIST(settings), LIST(read
 
 #define FZ_WEIGHT(name, weight) weight,
 static const unsigned weights[] = { FZ_CALLS(FZ_WEIGHT) };
+static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 
 const struct fz_language fz_mysql = {
+	.names = names,
 	.weights = weights,
 	.n_calls = FZ_N_CALLS,
 	.first = FZ_connect,

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "support/cnt_random.h"
+#define END     FZ_END
+#define SEND    FZ_ANY_OF(0)
+#define RESULT  FZ_ANY_OF(1)
+#define SETTING FZ_ANY_OF(2)
 
-/*
- * A sequence is made of phrases, which are how the interface is meant to be used, and of what disturbs them:
- * calls are left out, doubled, or come in between from anywhere.
- */
-
-#define MAX_PHRASE 12
-
-struct phrase {
-	unsigned weight;
-	int calls[MAX_PHRASE]; /* ends with END */
-};
-
-/* Any call of those that fit there. */
-enum {
-	END = -1,
-	SEND = -2,
-	RESULT = -3,
-	SETTING = -4
-};
-
-static const struct phrase phrases[] = {
+static const struct fz_phrase phrases[] = {
 	{ 10, { FZ_exec, END } },
 	{ 4, { FZ_exec_params, END } },
 	{ 6, { SEND, FZ_get_result, FZ_get_result, FZ_drain, END } },
@@ -77,99 +60,22 @@ static const int results[] = { FZ_look, FZ_out_of_range, FZ_field_number,
 static const int settings[] = { FZ_set_encoding, FZ_set_verbosity, FZ_set_context,
 	FZ_set_nonblocking, FZ_set_notices, FZ_trace };
 
+#define LIST(list)                                                                       \
+	{                                                                                \
+		list, sizeof(list) / sizeof((list)[0])                                   \
+	}
+static const struct fz_list lists[] = { LIST(sends), LIST(results), LIST(settings) };
+
 #define FZ_WEIGHT(name, weight) weight,
 static const unsigned weights[] = { FZ_CALLS(FZ_WEIGHT) };
+static const char *const names[] = { FZ_CALLS(FZ_NAME) };
 
-static int
-one_of(struct cnt_random *rnd, const int *list, size_t n)
-{
-	return list[cnt_random_below(rnd, n)];
-}
-
-#define ONE_OF(rnd, list) one_of(rnd, list, sizeof(list) / sizeof((list)[0]))
-
-static int
-any_call(struct cnt_random *rnd)
-{
-	unsigned sum = 0;
-	int call = 0;
-	uint64_t at;
-
-	for (int i = 0; i < FZ_N_CALLS; i++)
-		sum += weights[i];
-	at = cnt_random_below(rnd, sum);
-	while (at >= weights[call])
-		at -= weights[call++];
-	return call;
-}
-
-static const struct phrase *
-any_phrase(struct cnt_random *rnd)
-{
-	const size_t n = sizeof(phrases) / sizeof(phrases[0]);
-	unsigned sum = 0;
-	const struct phrase *p = phrases;
-	uint64_t at;
-
-	for (size_t i = 0; i < n; i++)
-		sum += phrases[i].weight;
-	at = cnt_random_below(rnd, sum);
-	while (at >= p->weight)
-		at -= p++->weight;
-	return p;
-}
-
-static void
-add(struct cnt_random *rnd, struct fz_sequence *seq, int call)
-{
-	struct fz_step *step;
-
-	if (seq->n == FZ_MAX_STEPS)
-		return;
-	step = &seq->steps[seq->n++];
-	if (call == SEND)
-		call = ONE_OF(rnd, sends);
-	else if (call == RESULT)
-		call = ONE_OF(rnd, results);
-	else if (call == SETTING)
-		call = ONE_OF(rnd, settings);
-	step->call = (uint32_t)call;
-	for (size_t i = 0; i < 4; i++)
-		step->n[i] = (uint32_t)(cnt_random_u64(rnd) >> 33);
-}
-
-static void
-add_phrase(struct cnt_random *rnd, struct fz_sequence *seq, unsigned disturbance)
-{
-	const struct phrase *p = any_phrase(rnd);
-
-	for (int i = 0; i < MAX_PHRASE && p->calls[i] != END; i++) {
-		uint64_t what = cnt_random_below(rnd, 100);
-
-		if (what < disturbance)
-			continue;
-		add(rnd, seq, p->calls[i]);
-		if (what >= 100 - disturbance)
-			add(rnd, seq, any_call(rnd));
-		else if (what >= 100 - disturbance - disturbance / 4)
-			add(rnd, seq, p->calls[i]);
-	}
-}
-
-void
-fz_generate(uint64_t seed, struct fz_sequence *ret_seq)
-{
-	static const unsigned disturbances[] = { 0, 5, 15, 40 };
-	struct cnt_random rnd;
-	uint64_t n_phrases;
-
-	cnt_random_init(&rnd, seed);
-	/* seeds come one behind the other */
-	cnt_random_init(&rnd, cnt_random_u64(&rnd));
-	ret_seq->n = 0;
-	n_phrases = 1 + cnt_random_below(&rnd, 6);
-	add(&rnd, ret_seq, FZ_connect);
-	ret_seq->steps[0].n[0] = 0;
-	while (n_phrases-- > 0)
-		add_phrase(&rnd, ret_seq, disturbances[cnt_random_below(&rnd, 4)]);
-}
+const struct fz_language fz_libpq = {
+	.names = names,
+	.weights = weights,
+	.n_calls = FZ_N_CALLS,
+	.first = FZ_connect,
+	.phrases = phrases,
+	.n_phrases = sizeof(phrases) / sizeof(phrases[0]),
+	.lists = lists,
+};
