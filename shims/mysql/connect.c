@@ -303,6 +303,7 @@ cmy_select(struct cmy_session *s, const char *db)
 	return r;
 }
 
+/* Behind a pool of another server there is one database: its name has chosen the pool, and is what the program calls it. */
 static int
 choose_db(struct cmy_session *s, const char *db)
 {
@@ -311,7 +312,7 @@ choose_db(struct cmy_session *s, const char *db)
 	if (own && *own == '\0')
 		own = NULL;
 	if (db && *db != '\0' && (!own || strcmp(db, own) != 0)) {
-		if (cmy_select(s, db) < 0)
+		if (s->backend == CMY_BACKEND_MYSQL && cmy_select(s, db) < 0)
 			return -1;
 		own = db;
 	}

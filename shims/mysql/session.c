@@ -161,13 +161,19 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	return r;
 }
 
-/* Behind a pool of another server there is one database only. */
+static int
+is_name(const char *name, const char *db)
+{
+	return name && strcmp(name, db) == 0;
+}
+
+/* Behind a pool of another server there is one database only, with the names that a connect takes for it. */
 static int
 is_pools_own(const struct cmy_session *s, const char *db)
 {
-	const char *own = cenote_info(s->conn, "database");
-
-	return s->backend != CMY_BACKEND_MYSQL && own && strcmp(own, db) == 0;
+	return s->backend != CMY_BACKEND_MYSQL &&
+	       (is_name(cenote_info(s->conn, "database"), db) || is_name(s->pool, db) ||
+		       is_name(s->my->db, db));
 }
 
 int

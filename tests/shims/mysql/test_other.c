@@ -55,15 +55,21 @@ teardown(void **state)
 }
 
 static MYSQL *
-connected(struct fixture *f, const char *pool)
+connected_to(struct fixture *f, const char *db)
 {
 	MYSQL *my = f->f.mysql_init(NULL);
 
 	assert_non_null(my);
-	setenv("CENOTE_POOL", pool, 1);
-	if (!f->f.mysql_real_connect(my, NULL, "app", NULL, NULL, 0, NULL, 0))
+	if (!f->f.mysql_real_connect(my, NULL, "app", NULL, db, 0, NULL, 0))
 		fail_msg("%s", f->f.mysql_error(my));
 	return my;
+}
+
+static MYSQL *
+connected(struct fixture *f, const char *pool)
+{
+	setenv("CENOTE_POOL", pool, 1);
+	return connected_to(f, NULL);
 }
 
 static void add(struct fixture *f, const char *format, ...)
@@ -185,12 +191,43 @@ sqlite_is_seen_as_mysql(void **state)
 	f->f.mysql_close(my);
 }
 
+/* The names that are the pool's, and no other one: what the session has stays. */
+static void
+knows_its_names(struct fixture *f, MYSQL *my, const char *given, const char *pool)
+{
+	assert_string_equal(my->db, given);
+	assert_string_equal(asked(f, my, "create temp table here (a int)"), "affected 0");
+	assert_int_equal(f->f.mysql_select_db(my, given), 0);
+	assert_int_not_equal(f->f.mysql_select_db(my, "nowhere"), 0);
+	assert_string_equal(f->f.mysql_sqlstate(my), "0A000");
+	assert_string_equal(my->db, given);
+	assert_int_equal(f->f.mysql_select_db(my, pool), 0);
+	assert_string_equal(my->db, pool);
+	assert_string_equal(asked(f, my, "insert into here values (1)"), "affected 1");
+	f->f.mysql_close(my);
+}
+
+static void
+a_database_chooses_the_pool(void **state)
+{
+	struct fixture *f = *state;
+
+	unsetenv("CENOTE_POOL");
+	knows_its_names(f, connected_to(f, "lite"), "lite", "lite");
+	knows_its_names(f, connected_to(f, "main"), "main", "main");
+	setenv("CENOTE_POOL", "lite", 1);
+	knows_its_names(f, connected_to(f, "inventory"), "inventory", "lite");
+	setenv("CENOTE_POOL", "main", 1);
+	knows_its_names(f, connected_to(f, "inventory"), "inventory", "main");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(postgresql_is_seen_as_mysql),
 		cmocka_unit_test(sqlite_is_seen_as_mysql),
+		cmocka_unit_test(a_database_chooses_the_pool),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
