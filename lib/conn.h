@@ -458,6 +458,8 @@ int cn_call_end(cenote_conn *conn, uint32_t call, int r);
 cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
 /* The last one closes it at the server and frees. NULL is allowed. */
 void cn_stmt_unref(cenote_stmt *stmt);
+/* Whether what a request relies on goes before it now; else cn_session_restore() sees to it when there is a session. */
+int cn_is_restored(const cenote_conn *conn);
 /* Before a request that uses it: prepare it on this session if it is not. */
 int cn_stmt_ensure(cenote_stmt *stmt);
 /* All that were prepared on a former session, on this one. */

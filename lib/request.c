@@ -171,7 +171,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	r = ring_grow(conn);
 	if (r < 0)
 		return cn_nomem(conn);
-	if (is_use && cn_state(conn) == CN_READY) {
+	if (is_use && cn_is_restored(conn)) {
 		r = cn_stmts_restore(conn);
 		if (r < 0)
 			return r;

@@ -194,13 +194,21 @@ prepare_again(cenote_stmt *stmt)
 }
 
 int
+cn_is_restored(const cenote_conn *conn)
+{
+	int is_attaching =
+		cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING;
+
+	return cn_state(conn) == CN_READY || (is_attaching && conn->attach.is_restored);
+}
+
+int
 cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* With no session now, cn_session_restore() does it when there is one. What has a name is
-	 * the program's own to prepare again. */
-	if (stmt->name || stmt->epoch == conn->epoch || cn_state(conn) != CN_READY)
+	/* What has a name is the program's own to prepare again. */
+	if (stmt->name || stmt->epoch == conn->epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
 }

@@ -160,6 +160,37 @@ statements_are_prepared_again(void **state)
 	cenote_stmt_destroy(idle);
 }
 
+/* While the next session is under way: what was asked for before may have nothing to do with it. */
+static void
+a_statement_is_prepared_behind_what_waits_for_the_session(void **state)
+{
+	struct fixture *f = *state;
+	cenote_stmt *stmt = create_stmt(f, "rows 3");
+	cenote_result *res;
+
+	assert_int_equal(cenote_stmt_prepare(stmt), CENOTE_OK);
+	assert_int_equal(run(f, "yield"), CENOTE_OK);
+	wait_for_end(f);
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_PASSIVE), CENOTE_OK);
+	assert_int_equal(cenote_pipeline_begin(f->conn), CENOTE_OK);
+	assert_true(cenote_send_sync(f->conn) >= 0);
+	assert_true(cenote_flush(f->conn) >= 0);
+	assert_true(cenote_send_execute(stmt, NULL, NULL) >= 0);
+	assert_true(cenote_send_describe(stmt) >= 0);
+	assert_int_equal(cenote_set_nonblocking(f->conn, CENOTE_BLOCKING), CENOTE_OK);
+	assert_true(cenote_send_sync(f->conn) >= 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_OK);
+		assert_int_not_equal(cenote_result_kind(res), CENOTE_RESULT_ERROR);
+		cenote_result_destroy(res);
+		assert_int_equal(cenote_get_result(f->conn, &res), CENOTE_DONE);
+	}
+	assert_int_equal(f->peer.seen.n_attaches, 2);
+	assert_int_equal(f->peer.seen.n_prepares, 2);
+	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_OK);
+	cenote_stmt_destroy(stmt);
+}
+
 static void
 a_statement_destroyed_while_its_request_waits_is_still_prepared(void **state)
 {
@@ -776,6 +807,7 @@ main(void)
 		TEST(a_request_that_a_yield_did_not_reach_is_sent_again),
 		TEST(requests_behind_the_last_one_run_once_each),
 		TEST(statements_are_prepared_again),
+		TEST(a_statement_is_prepared_behind_what_waits_for_the_session),
 		TEST(a_statement_destroyed_while_its_request_waits_is_still_prepared),
 		TEST(a_statement_that_cannot_be_prepared_again_says_why),
 		TEST(columns_are_not_taken_from_the_session_before),
