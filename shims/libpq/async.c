@@ -109,7 +109,8 @@ advance_queue(PGconn *conn, int is_sync)
 		return;
 	if (conn->pipeline == PQ_PIPELINE_OFF) {
 		/* a text may have several statements: it is over when the server is ready */
-		if (conn->first->kind == CPQ_SIMPLE || conn->first->kind == CPQ_FUNCTION)
+		if (conn->first->kind == CPQ_SIMPLE ||
+			conn->first->kind == CPQ_FUNCTION || conn->first->is_many)
 			return;
 	} else {
 		/* a synchronisation point may fail, and is one all the same */

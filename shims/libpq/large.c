@@ -81,6 +81,15 @@ static const char functions_sql[] =
 	"and pronamespace = (select oid from pg_catalog.pg_namespace "
 	"where nspname = 'pg_catalog')";
 
+static int
+refuse(PGconn *conn)
+{
+	if (cpq_exec_begin(conn))
+		cpq_say(conn, "the server of this pool is %s, which has no large objects",
+			cpq_dialect_title(conn->habits.dialect));
+	return 0;
+}
+
 /* The beginning of each call: 1, or 0 and the reason. */
 static int
 begin(PGconn *conn)
@@ -92,6 +101,8 @@ begin(PGconn *conn)
 	resetPQExpBuffer(&conn->error);
 	if (conn->has_large_objects)
 		return 1;
+	if (conn->habits.dialect != NULL)
+		return refuse(conn);
 	res = PQexec(conn, functions_sql);
 	conn->has_large_objects = PQresultStatus(res) == PGRES_TUPLES_OK;
 	if (res != NULL && !conn->has_large_objects)

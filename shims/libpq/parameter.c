@@ -146,7 +146,8 @@ append(struct cpq_parameter **list, struct cpq_parameter *p)
 static int
 is_ours(const char *name)
 {
-	return strcmp(name, "backend_pid") == 0 || strncmp(name, "server_tls_", 11) == 0;
+	return strcmp(name, "backend_pid") == 0 || strcmp(name, "connection_id") == 0 ||
+	       strncmp(name, "server_tls_", 11) == 0;
 }
 
 /* What came with a request that is answered behind others is told when it is its turn. */

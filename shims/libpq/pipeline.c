@@ -91,13 +91,28 @@ read_to_end(struct cpq_request *req)
 	return r;
 }
 
+/* In a pipeline a request has one result: of several the first, but for an error behind it. */
+static void
+take_more(struct cpq_request *req, cenote_result *more)
+{
+	cenote_result *less = more;
+
+	if (cenote_result_kind(more) == CENOTE_RESULT_ERROR) {
+		less = req->held;
+		req->held = more;
+	}
+	cenote_result_destroy(less);
+}
+
 /* What comes behind the one result that each request of a pipeline has. */
 static int
 take_end(PGconn *conn, struct cpq_request *req)
 {
 	cenote_result *more;
-	int r = cenote_get_result(conn->session, &more);
+	int r;
 
+	while ((r = cenote_get_result(conn->session, &more)) == CENOTE_OK && req->is_many)
+		take_more(req, more);
 	if (r == CENOTE_DONE) {
 		req->is_ended = 1;
 		conn->n_owed--;
@@ -127,7 +142,10 @@ look_ahead(PGconn *conn, struct cpq_request *req)
 	kind = cenote_result_kind(req->held);
 	if (kind == CENOTE_RESULT_ERROR || kind == CENOTE_RESULT_COPY_IN)
 		return CENOTE_ERR_SERVER;
-	return take_end(conn, req);
+	r = take_end(conn, req);
+	if (r == CENOTE_OK && cenote_result_kind(req->held) == CENOTE_RESULT_ERROR)
+		r = CENOTE_ERR_SERVER;
+	return r;
 }
 
 static void
@@ -149,6 +167,7 @@ int
 cpq_pipeline_get(PGconn *conn, cenote_result **ret_res)
 {
 	struct cpq_request *req = conn->first;
+	int r;
 
 	if (req == NULL)
 		return cenote_get_result(conn->session, ret_res);
@@ -156,6 +175,11 @@ cpq_pipeline_get(PGconn *conn, cenote_result **ret_res)
 		look_ahead_of_all(conn);
 	if (!req->is_asked_for)
 		return CENOTE_AGAIN;
+	if (req->is_many && !req->is_ended && conn->pipeline != PQ_PIPELINE_OFF) {
+		r = look_ahead(conn, req);
+		if (r == CENOTE_AGAIN || req->held == NULL)
+			return r;
+	}
 	if (req->held == NULL && req->is_ended)
 		return CENOTE_DONE;
 	if (req->held == NULL)

@@ -185,6 +185,7 @@ struct cpq_request {
 	PGresult *answer; /* ours, in place of the server's; NULL: the server's counts */
 	struct cpq_statement *statement; /* NULL none */
 	int is_binary; /* values are wanted in binary form */
+	int is_many; /* it is no text, and may have several results all the same */
 	struct cpq_sql sql; /* statements whose results are still to come */
 	struct cpq_head head; /* what the next result is called */
 	int has_head;

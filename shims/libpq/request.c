@@ -96,6 +96,7 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_answered = 0;
 	req->is_stream = cpq_is_streamed(conn);
 	req->is_binary = 0;
+	req->is_many = 0;
 	req->has_head = 0;
 	req->sql.at = NULL;
 	req->is_ended = 0;

@@ -61,6 +61,7 @@ static const struct cpq_dialect dialects[] = {
 		.placeholder = CPQ_PLACEHOLDER_PLAIN,
 		.name_quote = '"',
 		.makes_tags = 1,
+		.has_batches = 1,
 		.has_set = 1,
 		.types = no_types,
 	},

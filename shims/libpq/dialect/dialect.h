@@ -29,6 +29,7 @@ struct cpq_dialect {
 	unsigned rules; /* of its SQL: enum cpq_sql_rule */
 	char name_quote; /* around identifiers */
 	int makes_tags; /* the backend gives no tags of PostgreSQL's kind */
+	int has_batches; /* what one statement is, only the server knows */
 	int has_set; /* SET is a statement of the server's, too */
 	int is_mysql; /* its errors, character sets and status are MySQL's */
 	const struct cpq_native_type *types; /* up to one of oid 0 */

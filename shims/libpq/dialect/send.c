@@ -28,7 +28,11 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 {
 	struct cpq_request *req = cpq_request_new(conn, kind, query);
 
-	if (req != NULL && conn->habits.dialect->makes_tags)
+	if (req == NULL)
+		return NULL;
+	/* CALL, and whatever else the server takes for one statement */
+	req->is_many = kind == CPQ_EXTENDED;
+	if (conn->habits.dialect->makes_tags)
 		req->sql = (struct cpq_sql){ req->query, cpq_dialect_rules(conn) };
 	return req;
 }
@@ -231,6 +235,20 @@ are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *pla
 	return 1;
 }
 
+/* Programs rely on it that a request with parameters is one statement, as it is in PostgreSQL. 1; 0, and *ret_sent is
+ * what the caller gives. */
+static int
+is_single(PGconn *conn, const char *query, int *ret_sent)
+{
+	struct cpq_sql sql = { query, cpq_dialect_rules(conn) };
+
+	if (cpq_sql_is_single(sql) || conn->habits.dialect->has_batches)
+		return 1;
+	*ret_sent = refuse(conn, "42601",
+		"cannot insert multiple commands into a prepared statement");
+	return 0;
+}
+
 /* The text with the server's placeholders: 1; 0, and *ret_sent is what the caller gives. */
 static int
 is_translated(PGconn *conn, const char *sql, PQExpBuffer out, struct cpq_places *places,
@@ -306,6 +324,8 @@ cpq_dialect_send_params(
 
 	if (v->n == 0 && is_answered(conn, command, &sent))
 		return sent;
+	if (!is_single(conn, command, &sent))
+		return sent;
 	if (is_translated(conn, command, &sql, &places, &sent))
 		sent = send_translated(
 			conn, command, v, result_format, sql.data, &places);
@@ -353,6 +373,8 @@ cpq_dialect_send_prepare(
 	char text[160];
 	int sent;
 
+	if (!is_single(conn, query, &sent))
+		return sent;
 	if (*name != '\0' && cpq_statement_find(conn, name) != NULL) {
 		snprintf(text, sizeof(text),
 			"prepared statement \"%.60s\" already exists", name);
@@ -375,6 +397,7 @@ request_for(PGconn *conn, enum cpq_request_kind kind, struct cpq_statement *s)
 	if (req == NULL)
 		return NULL;
 	use_statement(req, s);
+	req->is_many = kind == CPQ_EXTENDED;
 	req->head = s->head;
 	req->has_head = s->has_head;
 	return req;
@@ -409,6 +432,7 @@ send_describe(PGconn *conn, const char *name)
 {
 	struct cpq_statement *s = cpq_statement_find(conn, name);
 	struct cpq_request *req;
+	int r;
 
 	if (s == NULL)
 		return no_statement(conn, name);
@@ -417,7 +441,11 @@ send_describe(PGconn *conn, const char *name)
 		return 0;
 	cpq_trace_named(conn, 0, 'S', name);
 	cpq_trace_end_of_unit(conn);
-	return cpq_request_sent(conn, req, cenote_send_describe(s->stmt));
+	r = cenote_send_describe(s->stmt);
+	/* that it could not be prepared has come, but the program has not asked for it yet */
+	if (r == CENOTE_ERR_STATE)
+		r = cenote_send_prepare(s->stmt);
+	return cpq_request_sent(conn, req, r);
 }
 
 static int

@@ -331,6 +331,20 @@ struct reading {
 	int has_body; /* it goes to the end of the text; so does BEGIN NOT ATOMIC */
 };
 
+/* Of MariaDB's, outside of procedures as well. */
+static int
+begins_block(const struct cpq_token *t)
+{
+	static const char *const words[] = { "CASE", "FOR", "IF", "LOOP", "REPEAT",
+		"WHILE" };
+
+	for (size_t i = 0; i < N_OF(words); i++) {
+		if (cpq_token_is(t, words[i]))
+			return 1;
+	}
+	return 0;
+}
+
 static void
 take_first(struct reading *r, const struct cpq_token *t)
 {
@@ -343,6 +357,8 @@ take_first(struct reading *r, const struct cpq_token *t)
 	} else {
 		put_tag(r->head, t->p, t->n);
 	}
+	if (begins_block(t))
+		r->has_body = r->head->has_many = 1;
 	r->is_with = cpq_token_is(t, "WITH");
 }
 
@@ -394,4 +410,12 @@ cpq_sql_head(struct cpq_sql *sql, struct cpq_head *ret_head)
 			take_word(&r, &t);
 	}
 	return r.n > 0;
+}
+
+int
+cpq_sql_is_single(struct cpq_sql sql)
+{
+	struct cpq_head head;
+
+	return !cpq_sql_head(&sql, &head) || !cpq_sql_head(&sql, &head);
 }

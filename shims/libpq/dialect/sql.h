@@ -78,5 +78,7 @@ struct cpq_head {
 
 /* Read one statement and its semicolon: 1; 0 when there is none left. */
 int cpq_sql_head(struct cpq_sql *sql, struct cpq_head *ret_head);
+/* Whether there is one statement at most. */
+int cpq_sql_is_single(struct cpq_sql sql);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,13 @@ status_is(struct fixture *f, PGresult *res, ExecStatusType status)
 {
 	assert_string_equal(f->pq.f.PQresultErrorMessage(res), "");
 	assert_int_equal(f->pq.f.PQresultStatus(res), status);
+}
+
+static void
+ok(struct fixture *f, PGresult *res)
+{
+	status_is(f, res, PGRES_COMMAND_OK);
+	f->pq.f.PQclear(res);
 }
 
 static PGresult *
@@ -439,6 +447,40 @@ procedures_keep_the_tags_in_step(void **state)
 /* ---- parameters ---- */
 
 static void
+a_request_with_parameters_is_one_statement(void **state)
+{
+	static const char *const several[] = { "insert into y values (1); select 1",
+		"insert into y values (1); insert into y values ($1)",
+		"select $1; drop table y" };
+	static const char *const single[] = {
+		"select '; select 2', $1 ; -- ; select 3\n;", "/* ; */ select 1;"
+	};
+	struct fixture *f = *state;
+
+	run(f, "drop table if exists y", "DROP TABLE");
+	run(f, "create table y (a integer)", "CREATE TABLE");
+	for (size_t i = 0; i < CNT_COUNT(several); i++) {
+		int n = strchr(several[i], '$') != NULL;
+		const char *value = "2";
+
+		error_is(f,
+			f->pq.f.PQexecParams(
+				f->conn, several[i], n, NULL, &value, NULL, NULL, 0),
+			"42601", "multiple commands");
+		error_is(f, f->pq.f.PQprepare(f->conn, "s", several[i], 0, NULL), "42601",
+			"multiple commands");
+	}
+	gives(f, "select count(*) from y", "0");
+	value_is(f, with_text(f, single[0], 0, "x"), "; select 2");
+	value_is(f,
+		f->pq.f.PQexecParams(f->conn, single[1], 0, NULL, NULL, NULL, NULL, 0),
+		"1");
+	if (f->kind->is_mariadb)
+		ok(f, f->pq.f.PQexecParams(f->conn, "if 1 = 1 then do 1; do 2; end if", 0,
+			      NULL, NULL, NULL, NULL, 0));
+}
+
+static void
 placeholders_in_every_order(void **state)
 {
 	static const char *const values[] = { "a", "b", "c" };
@@ -628,13 +670,6 @@ execute(struct fixture *f, const char *name, int n)
 }
 
 static void
-ok(struct fixture *f, PGresult *res)
-{
-	status_is(f, res, PGRES_COMMAND_OK);
-	f->pq.f.PQclear(res);
-}
-
-static void
 statements_have_names(void **state)
 {
 	struct fixture *f = *state;
@@ -819,6 +854,77 @@ pipelines(void **state)
 	value_is(f, execute(f, "pp", 1), "8");
 }
 
+/* Asked for and there, but not taken. */
+static void
+await_answer(struct fixture *f)
+{
+	struct pollfd p = { .fd = f->pq.f.PQsocket(f->conn), .events = POLLIN };
+
+	assert_int_equal(f->pq.f.PQsendFlushRequest(f->conn), 1);
+	assert_int_equal(f->pq.f.PQflush(f->conn), 0);
+	while (f->pq.f.PQisBusy(f->conn)) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(f->pq.f.PQconsumeInput(f->conn), 1);
+	}
+}
+
+static void
+a_failure_that_is_not_taken_yet(void **state)
+{
+	struct fixture *f = *state;
+	struct cnt_pq *pq = &f->pq;
+
+	assert_int_equal(pq->f.PQenterPipelineMode(f->conn), 1);
+	assert_int_equal(
+		pq->f.PQsendPrepare(f->conn, "bad", "select * from nowhere", 0, NULL), 1);
+	await_answer(f);
+	assert_int_equal(pq->f.PQsendDescribePrepared(f->conn, "bad"), 1);
+	assert_int_equal(pq->f.PQpipelineSync(f->conn), 1);
+	next_in_pipeline(f, PGRES_FATAL_ERROR, NULL);
+	next_in_pipeline(f, PGRES_PIPELINE_ABORTED, NULL);
+	next_in_pipeline(f, PGRES_PIPELINE_SYNC, NULL);
+	assert_int_equal(pq->f.PQexitPipelineMode(f->conn), 1);
+}
+
+static void
+procedures_with_parameters(void **state)
+{
+	static const char *const texts[] = { "call pr($1)", "call pr(7)" };
+	struct fixture *f = *state;
+	struct cnt_pq *pq = &f->pq;
+
+	if (!f->kind->is_mariadb)
+		return;
+	run(f, "drop procedure if exists pr", "DROP PROCEDURE");
+	run(f, "create procedure pr(n int) begin select n; select n + 1; end",
+		"CREATE PROCEDURE");
+	run(f, "drop procedure if exists pf", "DROP PROCEDURE");
+	run(f,
+		"create procedure pf() begin select 1;"
+		" signal sqlstate '45000' set message_text = 'failed'; end",
+		"CREATE PROCEDURE");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(send_value(f, texts[i], i == 0 ? "7" : NULL), 1);
+		value_is(f, pq->f.PQgetResult(f->conn), "7");
+		value_is(f, pq->f.PQgetResult(f->conn), "8");
+		ok(f, pq->f.PQgetResult(f->conn));
+		assert_null(pq->f.PQgetResult(f->conn));
+	}
+	/* the first of them, or the error */
+	assert_int_equal(pq->f.PQenterPipelineMode(f->conn), 1);
+	assert_int_equal(send_value(f, "call pr($1)", "7"), 1);
+	assert_int_equal(send_value(f, "select $1", "a"), 1);
+	assert_int_equal(send_value(f, "call pf()", NULL), 1);
+	assert_int_equal(send_value(f, "select $1", "b"), 1);
+	assert_int_equal(pq->f.PQpipelineSync(f->conn), 1);
+	next_in_pipeline(f, PGRES_TUPLES_OK, "7");
+	next_in_pipeline(f, PGRES_TUPLES_OK, "a");
+	next_in_pipeline(f, PGRES_FATAL_ERROR, NULL);
+	next_in_pipeline(f, PGRES_PIPELINE_ABORTED, NULL);
+	next_in_pipeline(f, PGRES_PIPELINE_SYNC, NULL);
+	assert_int_equal(pq->f.PQexitPipelineMode(f->conn), 1);
+}
+
 /* ---- transactions ---- */
 
 static void
@@ -867,7 +973,7 @@ what_only_postgresql_has(void **state)
 		f->kind->is_mariadb ? "the only command that is called by its number"
 				    : "backend of this pool has no calls of functions");
 	assert_int_equal(pq->f.lo_open(f->conn, 1, 0x40000), -1);
-	assert_non_null(strstr(pq->f.PQerrorMessage(f->conn), "functions"));
+	assert_non_null(strstr(pq->f.PQerrorMessage(f->conn), "no large objects"));
 	assert_int_equal(pq->f.PQputCopyData(f->conn, out, 1), -1);
 	fails(f, "set client_encoding to 'latin1'", "0A000",
 		"client_encoding \"latin1\"");
@@ -1036,6 +1142,7 @@ main(int argc, char **argv)
 		EACH(tags_are_postgresqls),
 		EACH(several_statements_have_a_tag_each),
 		EACH(procedures_keep_the_tags_in_step),
+		EACH(a_request_with_parameters_is_one_statement),
 		EACH(placeholders_in_every_order),
 		EACH(placeholders_without_values),
 		EACH(typed_values),
@@ -1046,6 +1153,8 @@ main(int argc, char **argv)
 		EACH(rows_one_by_one),
 		EACH(a_row_that_cannot_be_given),
 		EACH(pipelines),
+		EACH(a_failure_that_is_not_taken_yet),
+		EACH(procedures_with_parameters),
 		EACH(transactions),
 		EACH(what_only_postgresql_has),
 		EACH(errors_have_postgresqls_states),
