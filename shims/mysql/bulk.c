@@ -79,7 +79,20 @@ buffer_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
 	return ((void **)b->buffer)[row];
 }
 
-/* A value of the array as if it had been bound alone. */
+/* What only MariaDB's own server knows. Another one would take it for a value. */
+static int
+add_word(struct bulk *k, unsigned native_type)
+{
+	if (cmy_is_binary(k->s))
+		return cmy_check(k->s, cenote_params_add_native(k->st->params,
+					       native_type, CENOTE_FORMAT_BINARY, "", 0));
+	cmy_error_text(k->s->my, ER_NOT_SUPPORTED_YET, "0A000",
+		"the pool's server takes no %s in place of a parameter's value",
+		native_type == NATIVE_DEFAULT ? "DEFAULT" : "IGNORE");
+	return -1;
+}
+
+/* A value of the array as if it had been bound alone: 0; -1, and the error is set. */
 static int
 add_value(struct bulk *k, unsigned param)
 {
@@ -92,15 +105,13 @@ add_value(struct bulk *k, unsigned param)
 				       : length_of(stmt, param, k->row);
 
 	if (indicator == STMT_INDICATOR_DEFAULT)
-		return cenote_params_add_native(
-			k->st->params, NATIVE_DEFAULT, CENOTE_FORMAT_BINARY, "", 0);
+		return add_word(k, NATIVE_DEFAULT);
 	if (indicator == STMT_INDICATOR_IGNORE)
-		return cenote_params_add_native(
-			k->st->params, NATIVE_IGNORE, CENOTE_FORMAT_BINARY, "", 0);
+		return add_word(k, NATIVE_IGNORE);
 	one.buffer = buffer_of(stmt, &one, k->row);
 	one.is_null = &is_null;
 	one.length = &length;
-	return cmy_params_add(k->st, k->s, &one);
+	return cmy_check(k->s, cmy_params_add(k->st, k->s, &one));
 }
 
 static int
@@ -131,10 +142,10 @@ add_row(struct bulk *k)
 	}
 	if (is_skipped(k))
 		return 0;
-	for (i = 0; r >= 0 && i < stmt->param_count; i++)
+	for (i = 0; r == 0 && i < stmt->param_count; i++)
 		r = add_value(k, i);
 	k->n_rows++;
-	return cmy_check(k->s, r);
+	return r;
 }
 
 static int

@@ -64,6 +64,7 @@ cmy_stmt(MYSQL_STMT *stmt)
 }
 
 /* The server's. */
+#define ER_NOT_SUPPORTED_YET       1235u
 #define ER_UNKNOWN_STMT_HANDLER    1243u
 #define ER_STMT_HAS_NO_OPEN_CURSOR 1421u
 

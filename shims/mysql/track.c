@@ -99,15 +99,29 @@ follow(MYSQL *my, const char *name, const char *value)
 	}
 }
 
+/* The pool's word, not the server's: the session is another one. */
+static int
+is_fact(const char *name)
+{
+	return strcmp(name, "connection_id") == 0 || strcmp(name, "backend_pid") == 0 ||
+	       strncmp(name, "server_tls_", 11) == 0;
+}
+
+static void
+note_fact(MYSQL *my, const char *name, const char *value)
+{
+	if (strcmp(name, "connection_id") == 0)
+		my->thread_id = strtoul(value, NULL, 10);
+}
+
 static void
 on_parameter(const char *name, const char *value, void *user)
 {
 	struct cmy_session *s = user;
 	enum enum_session_state_type kind = kind_of(name);
 
-	/* the pool's word, not the server's: the session is another one */
-	if (strcmp(name, "connection_id") == 0) {
-		s->my->thread_id = strtoul(value, NULL, 10);
+	if (is_fact(name)) {
+		note_fact(s->my, name, value);
 		return;
 	}
 	follow(s->my, name, value);

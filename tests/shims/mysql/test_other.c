@@ -221,6 +221,44 @@ a_database_chooses_the_pool(void **state)
 	knows_its_names(f, connected_to(f, "inventory"), "inventory", "main");
 }
 
+#if !CMY_ORACLE
+/* Who does not know MariaDB's word for "the column's default" must not take it for a value. */
+static void
+an_array_has_values_only(void **state)
+{
+	static const char sql[] = "insert into t values (?)";
+	static const char *const pools[] = { "main", "lite" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(pools); i++) {
+		MYSQL *my = connected(f, pools[i]);
+		MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+		int values[] = { 3, 4 };
+		char told[] = { STMT_INDICATOR_NULL, STMT_INDICATOR_DEFAULT };
+		unsigned size = 2;
+		MYSQL_BIND bind = { .buffer_type = MYSQL_TYPE_LONG,
+			.buffer = values,
+			.u.indicator = told };
+
+		assert_string_equal(
+			asked(f, my, "create temp table t (a int)"), "affected 0");
+		assert_int_equal(f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1), 0);
+		assert_int_equal(
+			f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &size), 0);
+		assert_int_equal(f->f.mysql_stmt_bind_param(stmt, &bind), 0);
+		assert_int_not_equal(f->f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(f->f.mysql_stmt_errno(stmt), 1235);
+		assert_non_null(strstr(f->f.mysql_stmt_error(stmt), "DEFAULT"));
+		told[1] = STMT_INDICATOR_NONE;
+		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+		f->f.mysql_stmt_close(stmt);
+		assert_string_equal(
+			asked(f, my, "delete from t where a = 4"), "affected 1");
+		f->f.mysql_close(my);
+	}
+}
+#endif
+
 int
 main(void)
 {
@@ -228,6 +266,9 @@ main(void)
 		cmocka_unit_test(postgresql_is_seen_as_mysql),
 		cmocka_unit_test(sqlite_is_seen_as_mysql),
 		cmocka_unit_test(a_database_chooses_the_pool),
+#if !CMY_ORACLE
+		cmocka_unit_test(an_array_has_values_only),
+#endif
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);
