@@ -23,9 +23,16 @@ differ(struct fz_contest *c, const struct fz_sequence *seq)
 {
 	c->renew();
 	fz_peer_ask(&c->original, seq);
+	if (c->is_shared) {
+		fz_peer_answer(&c->original);
+		c->renew();
+	}
 	fz_peer_ask(&c->ours, seq);
-	fz_peer_answer(&c->original);
+	if (!c->is_shared)
+		fz_peer_answer(&c->original);
 	fz_peer_answer(&c->ours);
+	if (getenv("CHECK_SHOW"))
+		printf("%s\n", c->ours.text);
 	if (is_beyond(c))
 		return 0;
 	return c->original.pid == 0 || c->ours.pid == 0 ||

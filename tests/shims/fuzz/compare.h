@@ -8,7 +8,7 @@
 /*
  * What two drivers make of the same sequences. How many, and how many that differ are shown before it gives
  * up, is in the environment, and CNT_SEED is that of the first of them; each has the next number. What ends the
- * original is said, and is no difference.
+ * original is said, and is no difference. With CHECK_SHOW all that ours wrote is shown.
  */
 struct fz_contest {
 	const struct fz_language *language;
@@ -18,6 +18,7 @@ struct fz_contest {
 	const char *default_count;
 	const char *differences; /* a variable: how many that differ (1) */
 	void (*renew)(void); /* what a sequence left must not be there for the next one */
+	int is_shared; /* both are on the same server: one behind the other */
 	uint64_t n_crashes; /* of the original */
 };
 

@@ -153,7 +153,7 @@ gave_result(struct fz *z, PGresult *res)
 void
 fz_exec(struct fz *z, const uint32_t n[4])
 {
-	const char *query = say_query(z, FZ_WORD(z, queries, n[1]));
+	const char *query = say_query(z, fz_query_word(z, n[1]));
 
 	gave_result(z, z->pq.f.PQexec(z->at->conn, query));
 }
@@ -163,7 +163,7 @@ fz_exec_params(struct fz *z, const uint32_t n[4])
 {
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, fz_bound_word(z, n[1])), n);
 	say_params(z, &p);
 	gave_result(z, z->pq.f.PQexecParams(
 			       z->at->conn, p.query, p.n, GIVEN(types), VALUES_GIVEN));
@@ -175,7 +175,7 @@ fz_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, FZ_PICK(names, n[2]));
 	struct params p;
 
-	choose_params(&p, say_prepared(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_prepared(z, fz_bound_word(z, n[1])), n);
 	gave_result(z, z->pq.f.PQprepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 
@@ -250,7 +250,7 @@ sent(struct fz *z, int r)
 void
 fz_send_query(struct fz *z, const uint32_t n[4])
 {
-	const char *query = n[3] % 40 ? say_query(z, FZ_WORD(z, queries, n[1])) : NULL;
+	const char *query = n[3] % 40 ? say_query(z, fz_query_word(z, n[1])) : NULL;
 
 	sent(z, z->pq.f.PQsendQuery(z->at->conn, query));
 }
@@ -260,7 +260,7 @@ fz_send_params(struct fz *z, const uint32_t n[4])
 {
 	struct params p;
 
-	choose_params(&p, say_query(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_query(z, fz_bound_word(z, n[1])), n);
 	if (n[2] % 50 == 0)
 		p.query = NULL;
 	say_params(z, &p);
@@ -278,7 +278,7 @@ fz_send_prepare(struct fz *z, const uint32_t n[4])
 	const char *name = say_query(z, n[3] % 50 ? FZ_PICK(names, n[2]) : NULL);
 	struct params p;
 
-	choose_params(&p, say_prepared(z, FZ_WORD(z, bound_queries, n[1])), n);
+	choose_params(&p, say_prepared(z, fz_bound_word(z, n[1])), n);
 	sent(z, z->pq.f.PQsendPrepare(z->at->conn, name, p.query, p.n, GIVEN(types)));
 }
 

@@ -184,6 +184,7 @@ main(int argc, char **argv)
 	z.last_oid = (Oid)strtoul(argv[6], NULL, 10);
 	z.masks[z.n_masks++] = (struct fz_mask){ z.dbname, "(dbname)" };
 	z.lo_fd = -1;
+	z.is_elsewhere = getenv("FZ_ELSEWHERE") != NULL;
 	while (fz_read_sequence(&seq))
 		run(&z, &seq);
 	return 0;

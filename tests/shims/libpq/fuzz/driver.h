@@ -51,6 +51,7 @@ struct fz {
 	int lo_fd;
 	const char *
 		word; /* the one that a call takes, whatever its number; NULL: by the number */
+	int is_elsewhere; /* the server is none of PostgreSQL's */
 	FILE *out;
 };
 
@@ -112,6 +113,8 @@ int fz_await(struct fz *z, struct fz_conn *c);
 	extern const unsigned fz_n_##name
 FZ_WORDS(queries);
 FZ_WORDS(bound_queries); /* with parameters, and one at a time */
+FZ_WORDS(other_queries);
+FZ_WORDS(other_bound);
 FZ_WORDS(copies);
 FZ_WORDS(names); /* of statements and portals */
 FZ_WORDS(values);
@@ -124,5 +127,8 @@ FZ_WORDS(texts);
 #define FZ_PICK(name, number)    fz_##name[(number) % fz_n_##name]
 /* The one that the call is about. */
 #define FZ_WORD(z, name, number) ((z)->word != NULL ? (z)->word : FZ_PICK(name, number))
+/* A statement, and one with parameters or one at a time, as the server may read them. */
+const char *fz_query_word(const struct fz *z, uint32_t number);
+const char *fz_bound_word(const struct fz *z, uint32_t number);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "driver.h"
 
+#include <string.h>
+
 /* clang-format off */
 #define WORDS(name, ...) \
 	const char *const fz_##name[] = { __VA_ARGS__ }; \
@@ -142,6 +144,80 @@ WORDS(bound_queries,
 	"select current_setting('application_name')",
 );
 
+/* For other servers than PostgreSQL. */
+WORDS(other_queries,
+	"select id, name, price, stamp, raw from items order by id",
+	"select * from items",
+	"select sum(price), avg(price), max(name), min(stamp), count(*) from items",
+	"select x'00ff', 1.5, null, 'text', 1e0, 9223372036854775807",
+	"select id as \"B c\" from items where id = 1",
+	"insert into items (name) values ('next')",
+	"insert into items (id, name) values (100, 'hundred'), (1, 'again')",
+	"insert into items (name) values ('returned') returning id, name",
+	"replace into items (id, name) values (2, 'replaced')",
+	"update items set price = price + 1 where id <= 3",
+	"update items set price = -1",
+	"delete from items where id > 3",
+	"select 1; select 2, 'b'; select 3 from items where 1 = 0",
+	"select 1; select nix; select 3",
+	"insert into items (name) values ('first'); update items set price = 9; select count(*) from items",
+	"begin; insert into items (id) values (200); select count(*) from items; rollback",
+	"with recursive g(n) as (select 1 union all select n + 1 from g where n < 300) select n, n * 1000 from g",
+	"with recursive g(n) as (select 1 union all select n + 1 from g where n < 20) select n, hex(zeroblob(4500)) from g",
+	"select seq, repeat('x', 9000) from seq_1_to_20",
+	"create temporary table temp_items (a integer, b text)",
+	"drop table if exists temp_items",
+	"create table if not exists items (id integer)",
+	"call several(3)",
+	"call several(0)",
+	"call fails(1)",
+	"call gives('abc', @a)",
+	"select @a",
+	"set @a = 5",
+	"set autocommit = 0",
+	"set autocommit = 1",
+	"set names latin1",
+	"set sql_mode = 'no_backslash_escapes'",
+	"set sql_mode = ''",
+	"start transaction",
+	"begin immediate",
+	"end",
+	"show tables",
+	"pragma table_info(items)",
+	"select last_insert_id()",
+	"select 'it''s', \"name\" from items where id = 1 -- ; a comment",
+	"/* ; */ select ';' /* ; */;",
+	"select a, b from temp_items order by a",
+	"select json_object('a', 1), date('2024-02-29'), cast('1.50' as decimal(5,2))",
+	"prepare p from 'select 1'",
+	"execute p",
+);
+
+WORDS(other_bound,
+	"select $1, $2",
+	"select $2, $1, $1",
+	"select name from items where id = $1",
+	"select id, name, price, stamp, raw from items where id > $1 order by id",
+	"insert into items (id, name) values ($1, $2)",
+	"insert into items (name, price) values ($1, $2) returning id",
+	"update items set raw = $1 where id = $2",
+	"select id from items where name = $2 or id = $1",
+	"select 1; select 2",
+	"select 1; select $1",
+	"select 1;",
+	"call several($1)",
+	"call gives($1, $2)",
+	"call several(3)",
+	"select * from items order by id",
+	"with recursive g(n) as (select 1 union all select n + 1 from g where n < 300) select n, n * 1000 from g",
+	"create temporary table temp_items (a integer, b text)",
+	"insert into temp_items values ($1, $2)",
+	"select $1 + 1, $2 || 'x', '$1'",
+	"replace into items (id, name) values ($1, $2)",
+	"set names latin1",
+	"begin not atomic select 1; select 2; end",
+);
+
 WORDS(copies,
 	"copy items (id, name) from stdin",
 	"copy items (id, name) from stdin with (format csv, header)",
@@ -188,3 +264,32 @@ WORDS(texts, "", "plain", "it's", "a\"b", "back\\slash", "\xc3\xa4\xc3\xb6", "\x
 	"new\nline\ttab", "\\\\''", "\x81\x5c", "\xf0\x9f\x98\x80!", "\001\002", "'", "\\x", "\\x0g", "\\x0a0B", "\\001a\\\\",
 	"\\9", "a\xc3'b", "\xa4\xa2\xa1\\");
 /* clang-format on */
+
+/* A plan tells of a server's own things, and not the same each time. */
+static const char *
+readable_word(const struct fz *z, const char *word)
+{
+	int is_plan = strncmp(word, "explain", 7) == 0;
+
+	return z->is_elsewhere && is_plan ? "select 1" : word;
+}
+
+const char *
+fz_query_word(const struct fz *z, uint32_t number)
+{
+	if (z->word != NULL)
+		return z->word;
+	if (z->is_elsewhere && number % 3)
+		return FZ_PICK(other_queries, number / 3);
+	return readable_word(z, FZ_PICK(queries, number));
+}
+
+const char *
+fz_bound_word(const struct fz *z, uint32_t number)
+{
+	if (z->word != NULL)
+		return z->word;
+	if (z->is_elsewhere && number % 3)
+		return FZ_PICK(other_bound, number / 3);
+	return readable_word(z, FZ_PICK(bound_queries, number));
+}

@@ -67,12 +67,13 @@ set_before_connecting(struct fz *z, struct fz_conn *c, uint32_t number)
 	z->f.mysql_options(c->my, MYSQL_OPT_LOCAL_INFILE, &infile);
 	z->f.mysql_set_local_infile_handler(
 		c->my, file_init, file_read, file_end, file_error, NULL);
-	if (number % 3 == 0)
+	/* with most of them there is no connection elsewhere */
+	if (number % (z->is_elsewhere ? 40 : 3) == 0)
 		z->f.mysql_options(
 			c->my, MYSQL_SET_CHARSET_NAME, charsets[number / 3 % 4]);
-	if (number % 7 == 0)
+	if (number % (z->is_elsewhere ? 50 : 7) == 0)
 		z->f.mysql_options(
-			c->my, MYSQL_INIT_COMMAND, FZ_PICK(queries, number / 7));
+			c->my, MYSQL_INIT_COMMAND, fz_query_word(z, number / 7));
 	if (number % 5 == 0)
 		z->f.mysql_options(c->my, MYSQL_OPT_RECONNECT, &on);
 	c->is_async = 0;

@@ -58,7 +58,7 @@ note_text(struct fz_conn *c, const char *sql)
 void
 fz_query(struct fz *z, const uint32_t n[4])
 {
-	const char *sql = FZ_PICK(queries, n[1]);
+	const char *sql = fz_query_word(z, n[1]);
 	int r = 0;
 
 	note_text(z->at, sql);
@@ -76,7 +76,7 @@ fz_query(struct fz *z, const uint32_t n[4])
 void
 fz_send_query(struct fz *z, const uint32_t n[4])
 {
-	const char *sql = FZ_PICK(queries, n[1]);
+	const char *sql = fz_query_word(z, n[1]);
 	int r = 0;
 
 	note_text(z->at, sql);

@@ -41,7 +41,7 @@ static const char *
 choose_sql(struct fz *z, const uint32_t n[4])
 {
 	const char *sql =
-		n[1] % 8 ? FZ_PICK(bound_queries, n[1] / 8) : FZ_PICK(queries, n[1] / 8);
+		n[1] % 8 ? fz_bound_word(z, n[1] / 8) : fz_query_word(z, n[1] / 8);
 
 	fz_say(z, " ");
 	fz_say_text(z, sql);

@@ -181,6 +181,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	cnt_library_open(&z.f, argv[1]);
 	z.socket = argv[2];
+	z.is_elsewhere = getenv("FZ_ELSEWHERE") != NULL;
 	while (fz_read_sequence(&seq))
 		run(&z, &seq);
 	return 0;

@@ -89,6 +89,7 @@ struct fz {
 	struct fz_stmt *stmt; /* and the statement of it */
 	struct fz_result *result; /* and the result */
 	int is_async; /* the call is to be made with _start and _cont */
+	int is_elsewhere; /* the server is none of MySQL's */
 	FILE *out;
 };
 
@@ -198,6 +199,8 @@ void fz_take(MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
 	extern const unsigned fz_n_##name
 FZ_WORDS(queries);
 FZ_WORDS(bound_queries); /* with parameters, or to be prepared */
+FZ_WORDS(other_queries);
+FZ_WORDS(other_bound);
 FZ_WORDS(databases);
 FZ_WORDS(tables);
 FZ_WORDS(charsets);
@@ -205,5 +208,9 @@ FZ_WORDS(values);
 FZ_WORDS(texts);
 
 #define FZ_PICK(name, number) fz_##name[(number) % fz_n_##name]
+
+/* A statement, and one with parameters or to be prepared, as the server may read them. */
+const char *fz_query_word(const struct fz *z, uint32_t number);
+const char *fz_bound_word(const struct fz *z, uint32_t number);
 
 #endif
