@@ -5,7 +5,9 @@
  * compare with, so it is compared with itself. First on a pool of its own, then, on the same server, as the environment
  * wants it (shims/fuzz/pool.h).
  *
- *     test_SHIM_fuzz_pools sqlite|mariadb|postgresql DRIVER ARG...
+ *     test_SHIM_fuzz_pools SERVER DRIVER ARG...
+ *
+ * SERVER is sqlite, mysql or postgresql, or an ODBC driver that stands between (support/cnt_odbc.h).
  *
  * CHECK_POOLS_SEQUENCES    how many sequences (150)
  * CHECK_POOLS_DIFFERENCES  how many that differ are shown before it gives up (1)
@@ -25,6 +27,7 @@
 #include "shims/fuzz/compare.h"
 #include "shims/fuzz/pool.h"
 #include "support/cnt_daemon.h"
+#include "support/cnt_odbc.h"
 #include "support/cnt_server.h"
 
 #define GIVEN_UP_MS 60000
@@ -48,7 +51,7 @@ static const struct kind {
 		  " price decimal(10,2) check (price >= 0), stamp datetime, raw blob)",
 		  "create table children (item int references items(id) on delete cascade)" },
 		{ "delete from children", "delete from items", "delete from sqlite_sequence", ROWS } },
-	{ "mariadb", CNT_MARIADB,
+	{ "mysql", CNT_MARIADB,
 		{ "create table items (id int not null auto_increment primary key, name varchar(40) default 'x' unique,"
 		  " price decimal(10,2) unsigned, stamp datetime(3), raw blob) engine=innodb default charset=utf8mb4",
 		  "create table children (item int references items(id) on delete cascade) engine=innodb",
@@ -70,6 +73,7 @@ static const struct kind {
 /* clang-format on */
 
 static const struct kind *kind;
+static const struct cnt_odbc *odbc; /* NULL: the backend is the server's own */
 static struct cnt_server server;
 static struct cnt_daemon quiet, daemon_; /* each with a pool of the server */
 static struct fz_others others;
@@ -137,15 +141,23 @@ make_peers(void)
 static int
 start_daemon(struct cnt_daemon *d, const char *lines)
 {
-	char config[1024];
+	const char *file = d == &quiet ? "@DIR@/main.db" : quiet.db;
+	char config[2048], connect[512];
 
-	if (kind->server >= 0)
-		return cnt_daemon_start(
-			d, cnt_server_config(&server, lines, config, sizeof(config)));
-	snprintf(config, sizeof(config),
-		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = sqlite\nserver = "
-				  "path=%s\n%s",
-		d == &quiet ? "@DIR@/main.db" : quiet.db, lines);
+	if (odbc)
+		snprintf(config, sizeof(config),
+			CNT_DAEMON_GLOBAL
+			"\n[pool main]\nbackend = odbc\nserver = connect='%s'\n%s",
+			cnt_odbc_connect(odbc, &server, odbc->has_server ? "app" : file,
+				connect, sizeof(connect)),
+			lines);
+	else if (kind->server >= 0)
+		cnt_server_config(&server, lines, config, sizeof(config));
+	else
+		snprintf(config, sizeof(config),
+			CNT_DAEMON_GLOBAL
+			"\n[pool main]\nbackend = sqlite\nserver = path=%s\n%s",
+			file, lines);
 	return cnt_daemon_start(d, config);
 }
 
@@ -220,6 +232,16 @@ random_calls_give_the_same_on_each_pool(void **state)
 	assert_int_equal(fz_peer_stop(&contest.ours), 0);
 }
 
+static void
+find_kind(const char *name)
+{
+	odbc = cnt_odbc_find(name);
+	for (size_t i = 0; i < CNT_COUNT(kinds); i++) {
+		if (strcmp(odbc ? odbc->backend : name, kinds[i].name) == 0)
+			kind = &kinds[i];
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -227,17 +249,16 @@ main(int argc, char **argv)
 		cmocka_unit_test(random_calls_give_the_same_on_each_pool),
 	};
 
-	for (size_t i = 0; i < CNT_COUNT(kinds) && argc > 2; i++) {
-		if (strcmp(argv[1], kinds[i].name) == 0)
-			kind = &kinds[i];
-	}
+	if (argc > 2)
+		find_kind(argv[1]);
 	if (!kind) {
-		fprintf(stderr, "usage: %s sqlite|mariadb|postgresql DRIVER ARG...\n",
-			argv[0]);
+		fprintf(stderr, "usage: %s SERVER DRIVER ARG...\n", argv[0]);
 		return 2;
 	}
 	driver = argv + 2;
-	if (kind->server >= 0)
+	if (odbc)
+		cnt_odbc_need(odbc);
+	else if (kind->server >= 0)
 		cnt_server_need((enum cnt_server_kind)kind->server);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

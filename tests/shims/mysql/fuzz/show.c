@@ -168,9 +168,12 @@ void
 fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 {
 	const MYSQL_TIME *t = bind->buffer;
+	/* they may hold the pattern, which is no bool */
+	unsigned char is_null = *(const unsigned char *)bind->is_null;
+	unsigned char error = *(const unsigned char *)bind->error;
 
-	fz_say(z, " %d:%d,%lu,%d:", (int)bind->buffer_type, *bind->is_null, *bind->length,
-		*bind->error);
+	fz_say(z, " %d:%d,%lu,%d:", (int)bind->buffer_type, is_null, *bind->length,
+		error);
 	if (is_time(bind->buffer_type))
 		fz_say(z, "%u-%u-%u %u:%u:%u.%lu%s type %d", t->year, t->month, t->day,
 			t->hour, t->minute, t->second, t->second_part, t->neg ? "-" : "",
