@@ -405,6 +405,21 @@ a_driver_out_of_step_has_lost_its_session(void **state)
 	assert_int_equal(t->diag.native, 2014);
 }
 
+/* PostgreSQL's state for it is of the class that says of connections that they are gone. */
+static void
+a_value_that_cannot_be_read_is_no_loss(void **state)
+{
+	struct od *t = *state;
+	struct cnc_value v = { .type = CENOTE_TYPE_BYTES, .bytes = "0", .len = 1 };
+
+	if (strcmp(driver->backend, "postgresql") != 0)
+		return;
+	(void)query_with(t, "select 1 + ?", &v, 1);
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->diag.sqlstate, "08P01");
+	assert_works(t);
+}
+
 static void
 a_login_that_fails_says_why(void **state)
 {
@@ -443,6 +458,8 @@ main(int argc, char **argv)
 			the_next_client_has_a_new_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_driver_out_of_step_has_lost_its_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_value_that_cannot_be_read_is_no_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_login_that_fails_says_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(

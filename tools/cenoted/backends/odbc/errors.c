@@ -85,6 +85,9 @@ is_loss(struct cnd_session *s, const struct record *first)
 {
 	if (s->quirks && first->native != 0 && first->native == s->quirks->out_of_step)
 		return 1;
+	/* PostgreSQL's for values that a server cannot read */
+	if (strcmp(first->state, "08P01") == 0)
+		return is_dead(s);
 	return strncmp(first->state, "08", 2) == 0 ||
 	       strncmp(first->state, "57P0", 4) == 0 || is_dead(s);
 }
