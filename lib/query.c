@@ -310,6 +310,14 @@ cenote_ping(cenote_conn *conn)
 }
 
 int
+cenote_send_ping(cenote_conn *conn)
+{
+	const struct cnp_msg m = { .code = CNP_MSG_PING };
+
+	return send_command(conn, &m, CNC_EFFECT_NONE);
+}
+
+int
 cenote_reset(cenote_conn *conn)
 {
 	const struct cnp_msg m = { .code = CNP_MSG_RESET };

@@ -625,6 +625,8 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_flush(cenote_conn *conn);
 
 /** Round trip to the worker and, where it has one, the server's own ping.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_ping(cenote_conn *conn);
+/** Queue a ping, which gives one CENOTE_RESULT_COMMAND.   Since: 0.1 */
+CENOTE_API CENOTE_MUST_CHECK int cenote_send_ping(cenote_conn *conn);
 /** Make the session as fresh as a new login, and keep it.   Since: 0.1 */
 CENOTE_API CENOTE_MUST_CHECK int cenote_reset(cenote_conn *conn);
 

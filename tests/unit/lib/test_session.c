@@ -528,6 +528,7 @@ a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 	assert_int_equal(cenote_send_commit(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_send_rollback(f->conn), CENOTE_OK);
+	assert_int_equal(cenote_send_ping(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_send_catalog(f->conn, 1, NULL), CENOTE_OK);
 	assert_int_equal(cenote_send_sync(f->conn), CENOTE_OK);
 	assert_int_equal(cenote_pipeline_end(f->conn), CENOTE_ERR_STATE);
@@ -538,6 +539,7 @@ a_pipeline_skips_behind_an_error_up_to_the_sync(void **state)
 	take_kind(f, CENOTE_RESULT_SKIPPED);
 	take_kind(f, CENOTE_RESULT_SKIPPED);
 	take_kind(f, CENOTE_RESULT_SYNC);
+	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_COMMAND);
 	take_kind(f, CENOTE_RESULT_ROWS);
 	take_kind(f, CENOTE_RESULT_SYNC);
