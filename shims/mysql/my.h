@@ -386,7 +386,18 @@ MYSQL_RES *cmy_result_of_column(struct cmy_session *s, uint32_t column);
 /* The connection goes: a result that is being read (mysql_use_result()) has no more rows. */
 void cmy_result_forget(struct cmy_session *s);
 
+/* ---- answer.c ---- */
+
+/* Send what a text of MySQL's means to another server. 1; 0: it is that server's to read; -1: the error is set. */
+int cmy_answer(struct cmy_session *s, const char *sql, size_t len);
+
 /* ---- session.c ---- */
+
+/* What programs ask of any server, and there is a request for. 0, or -1 and the error is set. */
+int cmy_set_autocommit(struct cmy_session *s, int on);
+int cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn));
+/* Whether it is a name of the one database that a pool of another server has. */
+int cmy_is_pools_own(const struct cmy_session *s, const char *db);
 
 /* What Oracle's library takes from the answer to a command that is no statement; MariaDB's leaves it. */
 void cmy_tell_done(MYSQL *my);

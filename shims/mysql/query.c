@@ -342,13 +342,18 @@ int
 cmy_send(struct cmy_session *s, const char *sql, size_t len)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	int r = 0;
 
 	options.stream = 1;
 	options.format = cmy_format(s);
 	s->my->info = NULL;
 	s->my->affected_rows = MYSQL_COUNT_ERROR;
 	cmy_note_text(s, sql, len);
-	if (cmy_check(s, cenote_send_query(s->conn, sql, len, NULL, &options)) < 0)
+	if (s->backend != CMY_BACKEND_MYSQL)
+		r = cmy_answer(s, sql, len);
+	if (r == 0)
+		r = cmy_check(s, cenote_send_query(s->conn, sql, len, NULL, &options));
+	if (r < 0)
 		return -1;
 	s->state = CMY_SENT;
 	return 0;

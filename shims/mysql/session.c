@@ -36,16 +36,36 @@ set_option(struct cmy_session *s, const char *name, const char *value)
 	return cmy_check(s, r);
 }
 
-static int
-set_autocommit(struct cmy_session *s, int on)
+int
+cmy_set_autocommit(struct cmy_session *s, int on)
 {
+	MYSQL *my = s->my;
+	int is_off = (my->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
 	int r;
 
+	/* MySQL commits what is open */
+	if (on && is_off && cenote_tx_state(s->conn) != CENOTE_TX_IDLE &&
+		cmy_end_transaction(s, cenote_commit) < 0)
+		return -1;
 	while ((r = cenote_set_autocommit(s->conn, on)) == CENOTE_AGAIN) {
 		if (cmy_wait(s) < 0)
 			return -1;
 	}
-	return cmy_check(s, r);
+	if (cmy_check(s, r) < 0)
+		return -1;
+	if (on)
+		my->server_status |= SERVER_STATUS_AUTOCOMMIT;
+	else
+		my->server_status &= ~SERVER_STATUS_AUTOCOMMIT;
+	cmy_track_status(s);
+	return 0;
+}
+
+int
+cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn))
+{
+	s->my->server_status &= ~SERVER_STATUS_IN_TRANS;
+	return finish(s, call);
 }
 
 static int
@@ -168,8 +188,8 @@ is_name(const char *name, const char *db)
 }
 
 /* Behind a pool of another server there is one database only, with the names that a connect takes for it. */
-static int
-is_pools_own(const struct cmy_session *s, const char *db)
+int
+cmy_is_pools_own(const struct cmy_session *s, const char *db)
 {
 	return s->backend != CMY_BACKEND_MYSQL &&
 	       (is_name(cenote_info(s->conn, "database"), db) || is_name(s->pool, db) ||
@@ -184,7 +204,7 @@ cmy_mysql_select_db(MYSQL *my, const char *db)
 	if (!db)
 		return 1;
 	s = cmy_enter(my);
-	if (!s || (!is_pools_own(s, db) && cmy_select(s, db) < 0))
+	if (!s || (!cmy_is_pools_own(s, db) && cmy_select(s, db) < 0))
 		return 1;
 	cmy_tell_done(my);
 	if (CMY_ORACLE)
@@ -337,14 +357,7 @@ set_autocommit_elsewhere(MYSQL *my, int on)
 {
 	struct cmy_session *s = cmy_enter(my);
 
-	if (!s || set_autocommit(s, on) < 0)
-		return 1;
-	if (on)
-		my->server_status |= SERVER_STATUS_AUTOCOMMIT;
-	else
-		my->server_status &= ~SERVER_STATUS_AUTOCOMMIT;
-	cmy_track_status(s);
-	return 0;
+	return cmy_bool(!s || cmy_set_autocommit(s, on) < 0);
 }
 
 my_bool
@@ -365,8 +378,7 @@ end_elsewhere(MYSQL *my, int (*call)(cenote_conn *conn))
 		return 1;
 	if (cenote_tx_state(s->conn) == CENOTE_TX_IDLE)
 		return 0;
-	my->server_status &= ~SERVER_STATUS_IN_TRANS;
-	return cmy_bool(finish(s, call) < 0);
+	return cmy_bool(cmy_end_transaction(s, call) < 0);
 }
 
 my_bool

@@ -221,6 +221,79 @@ a_database_chooses_the_pool(void **state)
 	knows_its_names(f, connected_to(f, "inventory"), "inventory", "main");
 }
 
+static void
+gets_by(struct fixture *f, MYSQL *my, const char *const texts[][2])
+{
+	for (size_t i = 0; texts[i][0]; i++) {
+		if (strcmp(asked(f, my, texts[i][0]), texts[i][1]) != 0)
+			fail_msg("%s: %s", texts[i][0], f->text);
+	}
+}
+
+/* What drivers send of themselves. */
+static void
+what_each_program_says_is_understood(void **state)
+{
+	static const char *const settings[][2] = {
+		{ "SET NAMES utf8mb4", "affected 0" },
+		{ " set names 'utf8' collate utf8_bin ; ", "affected 0" },
+		{ "SET CHARACTER SET \"utf8\"", "affected 0" },
+		{ "SET character_set_server = 'utf8mb4'", "affected 0" },
+		{ "SET collation_connection = 'utf8mb4_unicode_ci'", "affected 0" },
+		{ "SET NAMES latin1", "1115 42000" },
+		{ "USE inventory", "affected 0" },
+		{ "use `inventory`;", "affected 0" },
+		{ "USE nowhere", "1235 0A000" },
+		{ NULL, NULL },
+	};
+	static const char *const one[][2] = {
+		{ "start transaction", "affected 0" },
+		{ "create table other (a int)", "affected 0" },
+		{ "set names utf8mb4", "affected 0" },
+		{ "rollback", "affected 0" },
+		{ "rollback work", "affected 0" },
+		{ "commit", "affected 0" },
+		{ "select * from other", "1146 42P01" },
+		{ "begin", "affected 0" },
+		{ "create table other (a int)", "affected 0" },
+		/* MySQL commits what is open */
+		{ "START TRANSACTION WITH CONSISTENT SNAPSHOT", "affected 0" },
+		{ "insert into other values (1)", "affected 1" },
+		{ "ROLLBACK;", "affected 0" },
+		{ "insert into other values (2), (3)", "affected 2" },
+		{ "SET @@session.autocommit = OFF", "affected 0" },
+		{ "delete from other where a = 2", "affected 1" },
+		{ "rollback", "affected 0" },
+		{ "delete from other where a = 3", "affected 1" },
+		{ "commit work", "affected 0" },
+		{ "insert into other values (4)", "affected 1" },
+		/* and here, too */
+		{ "set autocommit=1", "affected 0" },
+		{ "rollback", "affected 0" },
+		{ "delete from other", "affected 2" },
+		{ "rollback", "affected 0" },
+		{ "drop table other", "affected 0" },
+		{ "start transaction read only", "affected 0" },
+		{ "rollback", "affected 0" },
+		{ NULL, NULL },
+	};
+	static const char *const pools[] = { "main", "lite" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(pools); i++) {
+		MYSQL *my;
+
+		setenv("CENOTE_POOL", pools[i], 1);
+		my = connected_to(f, "inventory");
+		gets_by(f, my, settings);
+		assert_string_equal(my->db, "inventory");
+		gets_by(f, my, one);
+		assert_true(my->server_status & SERVER_STATUS_AUTOCOMMIT);
+		assert_false(my->server_status & SERVER_STATUS_IN_TRANS);
+		f->f.mysql_close(my);
+	}
+}
+
 #if !CMY_ORACLE
 /* Who does not know MariaDB's word for "the column's default" must not take it for a value. */
 static void
@@ -266,6 +339,7 @@ main(void)
 		cmocka_unit_test(postgresql_is_seen_as_mysql),
 		cmocka_unit_test(sqlite_is_seen_as_mysql),
 		cmocka_unit_test(a_database_chooses_the_pool),
+		cmocka_unit_test(what_each_program_says_is_understood),
 #if !CMY_ORACLE
 		cmocka_unit_test(an_array_has_values_only),
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CMY_PHRASE_H
+#define CMY_PHRASE_H
+
+#include <stddef.h>
+
+/* What programs and drivers of MySQL's say to any server, by the whole of a text. */
+enum cmy_phrase {
+	CMY_PHRASE_NONE, /* it is something else */
+	CMY_PHRASE_CHARSET, /* SET NAMES, SET character_set_…: the value is its name */
+	CMY_PHRASE_AUTOCOMMIT, /* the value is what the program wrote */
+	CMY_PHRASE_USE, /* the value is the database */
+	CMY_PHRASE_BEGIN,
+	CMY_PHRASE_BEGIN_READ_ONLY,
+	CMY_PHRASE_COMMIT,
+	CMY_PHRASE_ROLLBACK
+};
+
+#define CMY_PHRASE_VALUE_MAX 64u
+
+/* *ret_value: without its quotes, or "". A text with a comment or a backslash is something else, too. */
+enum cmy_phrase cmy_phrase_read(
+	const char *sql, size_t len, char ret_value[CMY_PHRASE_VALUE_MAX]);
+
+#endif
