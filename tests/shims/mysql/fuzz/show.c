@@ -168,7 +168,7 @@ void
 fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 {
 	const MYSQL_TIME *t = bind->buffer;
-	/* they may hold the pattern, which is no bool */
+	/* these may hold the pattern, and so may t->neg, which is no bool */
 	unsigned char is_null = *(const unsigned char *)bind->is_null;
 	unsigned char error = *(const unsigned char *)bind->error;
 
@@ -176,8 +176,8 @@ fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 		error);
 	if (is_time(bind->buffer_type))
 		fz_say(z, "%u-%u-%u %u:%u:%u.%lu%s type %d", t->year, t->month, t->day,
-			t->hour, t->minute, t->second, t->second_part, t->neg ? "-" : "",
-			(int)t->time_type);
+			t->hour, t->minute, t->second, t->second_part,
+			*(const unsigned char *)&t->neg ? "-" : "", (int)t->time_type);
 	else
 		fz_say_bytes(z, bind->buffer, bind->buffer_length);
 }
