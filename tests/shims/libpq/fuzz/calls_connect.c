@@ -33,6 +33,9 @@ fz_finish_conn(struct fz *z, struct fz_conn *c)
 	/* who is told of it does not matter any more, and the stream is gone */
 	z->pq.f.PQuntrace(c->conn);
 	fz_show_trace(z, c);
+	/* how far it came would be a matter of time: both are on one server, and its numbers go on */
+	if (z->is_elsewhere && z->pq.f.PQtransactionStatus(c->conn) == PQTRANS_ACTIVE)
+		(void)fz_await(z, c);
 	if (c->trace != NULL)
 		fclose(c->trace);
 	free(c->trace_text);
