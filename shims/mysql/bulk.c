@@ -79,20 +79,17 @@ buffer_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
 	return ((void **)b->buffer)[row];
 }
 
-/* What only MariaDB's own server knows. Another one would take it for a value. */
+/* What only MariaDB's own server knows: another one would take it for a value. */
 static int
 add_word(struct bulk *k, unsigned native_type)
 {
-	if (cmy_is_binary(k->s))
-		return cmy_check(k->s, cenote_params_add_native(k->st->params,
-					       native_type, CENOTE_FORMAT_BINARY, "", 0));
-	cmy_error_text(k->s->my, ER_NOT_SUPPORTED_YET, "0A000",
-		"the pool's server takes no %s in place of a parameter's value",
-		native_type == NATIVE_DEFAULT ? "DEFAULT" : "IGNORE");
-	return -1;
+	if (!cmy_is_binary(k->s))
+		return CENOTE_ERR_UNSUPPORTED;
+	return cenote_params_add_native(
+		k->st->params, native_type, CENOTE_FORMAT_BINARY, "", 0);
 }
 
-/* A value of the array as if it had been bound alone: 0; -1, and the error is set. */
+/* A value of the array as if it had been bound alone. */
 static int
 add_value(struct bulk *k, unsigned param)
 {
@@ -111,7 +108,7 @@ add_value(struct bulk *k, unsigned param)
 	one.buffer = buffer_of(stmt, &one, k->row);
 	one.is_null = &is_null;
 	one.length = &length;
-	return cmy_check(k->s, cmy_params_add(k->st, k->s, &one));
+	return cmy_params_add(k->st, k->s, &one);
 }
 
 static int
@@ -142,10 +139,15 @@ add_row(struct bulk *k)
 	}
 	if (is_skipped(k))
 		return 0;
-	for (i = 0; r == 0 && i < stmt->param_count; i++)
+	for (i = 0; r >= 0 && i < stmt->param_count; i++)
 		r = add_value(k, i);
 	k->n_rows++;
-	return r;
+	if (r != CENOTE_ERR_UNSUPPORTED)
+		return cmy_check(k->s, r);
+	cmy_error_text(stmt->mysql, ER_NOT_SUPPORTED_YET, "0A000",
+		"the pool's server takes no DEFAULT or IGNORE in place of a parameter's "
+		"value");
+	return -1;
 }
 
 static int
