@@ -12,12 +12,13 @@ enum kind {
 	END,
 	WORD, /* or a variable, with its @@ */
 	QUOTED, /* without its quotes */
-	OTHER /* one byte; or what is too long */
+	OTHER /* one byte; none of a quote that does not end */
 };
 
 struct word {
 	enum kind kind;
-	char text[CMY_PHRASE_VALUE_MAX];
+	const char *p;
+	size_t n;
 };
 
 struct text {
@@ -49,13 +50,7 @@ skip_blanks(struct text *t)
 static struct word
 word_of(enum kind kind, const char *p, const char *end)
 {
-	struct word w = { .kind = kind };
-	size_t n = (size_t)(end - p);
-
-	if (n >= sizeof(w.text) || memchr(p, '\0', n))
-		return (struct word){ .kind = OTHER };
-	memcpy(w.text, p, n);
-	return w;
+	return (struct word){ kind, p, (size_t)(end - p) };
 }
 
 static struct word
@@ -67,7 +62,7 @@ next_quoted(struct text *t)
 	while (t->p < t->end && *t->p != quote && *t->p != '\\')
 		t->p++;
 	if (t->p == t->end || *t->p != quote)
-		return (struct word){ .kind = OTHER };
+		return word_of(OTHER, begin, begin);
 	return word_of(QUOTED, begin, t->p++);
 }
 
@@ -79,28 +74,31 @@ next_word(struct text *t)
 	skip_blanks(t);
 	begin = t->p;
 	if (t->p == t->end)
-		return (struct word){ .kind = END };
+		return word_of(END, begin, begin);
 	if (*t->p == '\'' || *t->p == '"' || *t->p == '`')
 		return next_quoted(t);
 	while (t->p < t->end && is_word(*t->p))
 		t->p++;
 	if (t->p > begin)
 		return word_of(WORD, begin, t->p);
-	t->p++;
-	return word_of(OTHER, begin, t->p);
+	return word_of(OTHER, begin, ++t->p);
+}
+
+static int
+is_text(const struct word *w, const char *text)
+{
+	return (w->kind == WORD || w->kind == OTHER) && strlen(text) == w->n &&
+	       strncasecmp(w->p, text, w->n) == 0;
 }
 
 /* 0: there are more than any form has. The last one is the end; a semicolon before it is left away. */
 static int
-read_words(const char *sql, size_t len, struct word words[WORDS_MAX])
+read_words(struct text *t, struct word words[WORDS_MAX])
 {
-	struct text t = { sql, sql + len };
-	unsigned n = 0;
-
-	for (; n < WORDS_MAX; n++) {
-		words[n] = next_word(&t);
-		if (words[n].kind == OTHER && strcmp(words[n].text, ";") == 0) {
-			words[n] = next_word(&t);
+	for (unsigned n = 0; n < WORDS_MAX; n++) {
+		words[n] = next_word(t);
+		if (is_text(&words[n], ";")) {
+			words[n] = next_word(t);
 			return words[n].kind == END;
 		}
 		if (words[n].kind == END)
@@ -111,53 +109,88 @@ read_words(const char *sql, size_t len, struct word words[WORDS_MAX])
 
 /* ---- forms ---- */
 
-/* Words; % is one that counts, and ? one that does not. */
-static const struct form {
+/* What follows the first word; % is one that counts, and ? one that does not. */
+struct form {
 	const char *words[WORDS_MAX];
 	enum cmy_phrase phrase;
-} forms[] = {
-	{ { "set", "names", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "names", "%", "collate", "?" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character", "set", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "charset", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character_set_client", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character_set_connection", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character_set_database", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character_set_results", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "character_set_server", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "collation_connection", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "collation_database", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "collation_server", "=", "%" }, CMY_PHRASE_CHARSET },
-	{ { "set", "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
-	{ { "set", "session", "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
-	{ { "set", "local", "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
-	{ { "set", "@@autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
-	{ { "set", "@@session.autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
-	{ { "use", "%" }, CMY_PHRASE_USE },
-	{ { "begin" }, CMY_PHRASE_BEGIN },
-	{ { "begin", "work" }, CMY_PHRASE_BEGIN },
-	{ { "start", "transaction" }, CMY_PHRASE_BEGIN },
-	{ { "start", "transaction", "read", "write" }, CMY_PHRASE_BEGIN },
-	{ { "start", "transaction", "with", "consistent", "snapshot" },
-		CMY_PHRASE_BEGIN },
-	{ { "start", "transaction", "read", "only" }, CMY_PHRASE_BEGIN_READ_ONLY },
-	{ { "commit" }, CMY_PHRASE_COMMIT },
-	{ { "commit", "work" }, CMY_PHRASE_COMMIT },
-	{ { "rollback" }, CMY_PHRASE_ROLLBACK },
-	{ { "rollback", "work" }, CMY_PHRASE_ROLLBACK },
 };
+
+static const struct form set_forms[] = {
+	{ { "names", "%" }, CMY_PHRASE_CHARSET },
+	{ { "names", "%", "collate", "?" }, CMY_PHRASE_CHARSET },
+	{ { "character", "set", "%" }, CMY_PHRASE_CHARSET },
+	{ { "charset", "%" }, CMY_PHRASE_CHARSET },
+	{ { "character_set_client", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "character_set_connection", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "character_set_database", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "character_set_results", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "character_set_server", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "collation_connection", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "collation_database", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "collation_server", "=", "%" }, CMY_PHRASE_CHARSET },
+	{ { "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
+	{ { "session", "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
+	{ { "local", "autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
+	{ { "@@autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
+	{ { "@@session.autocommit", "=", "%" }, CMY_PHRASE_AUTOCOMMIT },
+};
+static const struct form use_forms[] = { { { "%" }, CMY_PHRASE_USE } };
+static const struct form begin_forms[] = {
+	{ { NULL }, CMY_PHRASE_BEGIN },
+	{ { "work" }, CMY_PHRASE_BEGIN },
+};
+static const struct form start_forms[] = {
+	{ { "transaction" }, CMY_PHRASE_BEGIN },
+	{ { "transaction", "read", "write" }, CMY_PHRASE_BEGIN },
+	{ { "transaction", "with", "consistent", "snapshot" }, CMY_PHRASE_BEGIN },
+	{ { "transaction", "read", "only" }, CMY_PHRASE_BEGIN_READ_ONLY },
+};
+static const struct form commit_forms[] = {
+	{ { NULL }, CMY_PHRASE_COMMIT },
+	{ { "work" }, CMY_PHRASE_COMMIT },
+};
+static const struct form rollback_forms[] = {
+	{ { NULL }, CMY_PHRASE_ROLLBACK },
+	{ { "work" }, CMY_PHRASE_ROLLBACK },
+};
+
+#define FORMS(list) list, sizeof(list) / sizeof((list)[0])
+
+/* Most texts are none of them, and that shows at the first word. */
+static const struct verb {
+	const char *word;
+	const struct form *forms;
+	size_t n;
+} verbs[] = {
+	{ "begin", FORMS(begin_forms) },
+	{ "commit", FORMS(commit_forms) },
+	{ "rollback", FORMS(rollback_forms) },
+	{ "set", FORMS(set_forms) },
+	{ "start", FORMS(start_forms) },
+	{ "use", FORMS(use_forms) },
+};
+
+static const struct verb *
+find_verb(const struct word *w)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (is_text(w, verbs[i].word))
+			return &verbs[i];
+	}
+	return NULL;
+}
 
 static int
 fits_word(const char *form, const struct word *w)
 {
 	if (*form == '%' || *form == '?')
 		return w->kind == WORD || w->kind == QUOTED;
-	return w->kind != QUOTED && strcasecmp(form, w->text) == 0;
+	return is_text(w, form);
 }
 
 /* Whether it is that one; *ret_value is the word that counts, or NULL. */
 static int
-fits(const struct form *form, const struct word *words, const char **ret_value)
+fits(const struct form *form, const struct word *words, const struct word **ret_value)
 {
 	unsigned i = 0;
 
@@ -166,26 +199,39 @@ fits(const struct form *form, const struct word *words, const char **ret_value)
 		if (words[i].kind == END || !fits_word(form->words[i], &words[i]))
 			return 0;
 		if (*form->words[i] == '%')
-			*ret_value = words[i].text;
+			*ret_value = &words[i];
 	}
 	return i < WORDS_MAX && words[i].kind == END;
+}
+
+/* 0: it is no value that could be handed out as a C string of that length. */
+static int
+put_value(const struct word *value, char ret_value[CMY_PHRASE_VALUE_MAX])
+{
+	if (!value)
+		return 1;
+	if (value->n >= CMY_PHRASE_VALUE_MAX || memchr(value->p, '\0', value->n))
+		return 0;
+	memcpy(ret_value, value->p, value->n);
+	ret_value[value->n] = '\0';
+	return 1;
 }
 
 enum cmy_phrase
 cmy_phrase_read(const char *sql, size_t len, char ret_value[CMY_PHRASE_VALUE_MAX])
 {
-	struct word words[WORDS_MAX];
-	const char *value;
+	struct text t = { sql, sql + len };
+	struct word first = next_word(&t), words[WORDS_MAX];
+	const struct verb *verb = find_verb(&first);
+	const struct word *value;
 
 	ret_value[0] = '\0';
-	if (!read_words(sql, len, words))
+	if (!verb || !read_words(&t, words))
 		return CMY_PHRASE_NONE;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (!fits(&forms[i], words, &value))
-			continue;
-		if (value)
-			memcpy(ret_value, value, strlen(value) + 1);
-		return forms[i].phrase;
+	for (size_t i = 0; i < verb->n; i++) {
+		if (fits(&verb->forms[i], words, &value))
+			return put_value(value, ret_value) ? verb->forms[i].phrase
+							   : CMY_PHRASE_NONE;
 	}
 	return CMY_PHRASE_NONE;
 }

@@ -43,6 +43,7 @@ static const struct {
 	{ "set global autocommit = 0", CMY_PHRASE_NONE, "" },
 	{ "begin immediate", CMY_PHRASE_NONE, "" },
 	{ "begin; commit", CMY_PHRASE_NONE, "" },
+	{ "begin 'work", CMY_PHRASE_NONE, "" },
 	{ "/* a */ commit", CMY_PHRASE_NONE, "" },
 	{ "commit -- a", CMY_PHRASE_NONE, "" },
 	{ "commit and chain", CMY_PHRASE_NONE, "" },
