@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
+#include "../common/fact.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,21 +144,13 @@ append(struct cpq_parameter **list, struct cpq_parameter *p)
 	*list = p;
 }
 
-/* Facts of cenoted's: no server reports them. */
-static int
-is_ours(const char *name)
-{
-	return strcmp(name, "backend_pid") == 0 || strcmp(name, "connection_id") == 0 ||
-	       strncmp(name, "server_tls_", 11) == 0;
-}
-
 /* What came with a request that is answered behind others is told when it is its turn. */
 void
 cpq_on_parameter(const char *name, const char *value, void *user)
 {
 	PGconn *conn = user;
 	struct cpq_request *req = cpq_pipeline_current(conn);
-	struct cpq_parameter *p = is_ours(name) ? NULL : parameter_new(name, value);
+	struct cpq_parameter *p = csh_is_fact(name) ? NULL : parameter_new(name, value);
 
 	/* without memory the program sees the old one */
 	if (p == NULL)
@@ -255,7 +249,7 @@ cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
 		return NULL;
 	if (conn->habits.dialect != NULL)
 		return cpq_dialect_parameter(conn, paramName);
-	if (is_ours(paramName))
+	if (csh_is_fact(paramName))
 		return NULL;
 	list = *find((struct cpq_parameter **)(uintptr_t)&conn->parameters, paramName);
 	return list != NULL ? list->value : NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "my.h"
 
+#include "../common/fact.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,31 +101,16 @@ follow(MYSQL *my, const char *name, const char *value)
 	}
 }
 
-/* The pool's word, not the server's: the session is another one. */
-static int
-is_fact(const char *name)
-{
-	return strcmp(name, "connection_id") == 0 || strcmp(name, "backend_pid") == 0 ||
-	       strncmp(name, "server_tls_", 11) == 0;
-}
-
-static void
-note_fact(MYSQL *my, const char *name, const char *value)
-{
-	if (strcmp(name, "connection_id") == 0)
-		my->thread_id = strtoul(value, NULL, 10);
-}
-
 static void
 on_parameter(const char *name, const char *value, void *user)
 {
 	struct cmy_session *s = user;
 	enum enum_session_state_type kind = kind_of(name);
 
-	if (is_fact(name)) {
-		note_fact(s->my, name, value);
+	if (strcmp(name, "connection_id") == 0)
+		s->my->thread_id = strtoul(value, NULL, 10);
+	if (csh_is_fact(name))
 		return;
-	}
 	follow(s->my, name, value);
 	if (s->is_untracked)
 		return;

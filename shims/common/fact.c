@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fact.h"
+
+#include <string.h>
+
+int
+csh_is_fact(const char *name)
+{
+	return strcmp(name, "backend_pid") == 0 || strcmp(name, "connection_id") == 0 ||
+	       strncmp(name, "server_tls_", 11) == 0;
+}
