@@ -237,12 +237,17 @@ is_flushed(const cenote_conn *conn)
 int
 cn_push(cenote_conn *conn)
 {
+	uint8_t was = conn->nonblocking;
 	int r;
 
 	/* A loss is told to who takes the results. */
 	if (cn_flush(conn) == CENOTE_OK && is_flushed(conn))
 		return CENOTE_OK;
+	/* An answer stays in the socket: a program that polls it behind a sending is to see it there. */
+	if (was == CENOTE_NONBLOCKING)
+		conn->nonblocking = CENOTE_PASSIVE;
 	r = cn_wait_for(conn, is_flushed);
+	conn->nonblocking = was;
 	return r == CENOTE_AGAIN ? CENOTE_OK : r;
 }
 
