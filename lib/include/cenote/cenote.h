@@ -573,7 +573,10 @@ CENOTE_API CENOTE_MUST_CHECK int cenote_query(cenote_conn *conn, const char *sql
 	size_t len, const cenote_params *params, const cenote_exec_options *options,
 	cenote_result **ret_res);
 
-/** Queue a statement; results come from cenote_get_result().   Since: 0.1 */
+/**
+ * Queue a statement; results come from cenote_get_result(). As all that sends, it reads none of them unless the peer takes
+ * no more before, so who polls the descriptor behind it sees them come.   Since: 0.1
+ */
 CENOTE_API CENOTE_MUST_CHECK int cenote_send_query(cenote_conn *conn, const char *sql,
 	size_t len, const cenote_params *params, const cenote_exec_options *options);
 
