@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "shims/slow_send.h"
 
 /* What an event loop sees of a connection: its descriptor, what is read when, and how a session ends. */
 
@@ -239,62 +239,30 @@ a_session_taken_back_at_once_leaves_a_descriptor(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
-/* Behind each sending of this process, so that the answer is there before anybody looks for it; and behind the first one the
- * session is taken back. */
-static struct {
-	struct cnt_guest *guest; /* NULL: this is not wanted */
-	struct cnt_daemon daemon;
-	int n_sent;
-} slow;
-
+/* It is taken back before the program has read that it has one. */
 static void
-linger(void)
-{
-	char text[1024];
-
-	cnt_pause_ms(100);
-	if (slow.n_sent++ != 0)
-		return;
-	assert_int_equal(cnt_daemon_configure(&slow.daemon,
-				 cnt_server_config(&slow.guest->rig.server,
-					 "sessions = 1..3\n", text, sizeof(text))),
-		0);
-	assert_int_equal(kill(slow.daemon.pid, SIGHUP), 0);
-	cnt_pause_ms(1000);
-}
-
-/* In place of the C library's, for all of this process. */
-ssize_t
-send(int fd, const void *bytes, size_t n, int flags)
-{
-	ssize_t r = sendto(fd, bytes, n, flags, NULL, 0);
-
-	if (slow.guest != NULL)
-		linger();
-	return r;
-}
-
-static void
-what_was_read_by_sending_is_not_waited_for(void **state)
+a_sending_leaves_the_answer_to_who_polls(void **state)
 {
 	struct cnt_guest *f = *state;
-	PGconn *conn = connect_to_own(f, &slow.daemon, "sessions = 1..2\n");
+	struct cnt_daemon own;
+	PGconn *conn =
+		connect_to_own(f, &own, "sessions = 1\nidle_client_timeout = 200ms\n");
 	PostgresPollingStatusType status;
 	char conninfo[1024];
 
 	f->ours.f.PQfinish(conn);
 	snprintf(conninfo, sizeof(conninfo), "%s application_name=slow", f->conninfo);
-	slow.guest = f;
+	cnt_send_slowly(2500, 50);
 	conn = f->ours.f.PQconnectStart(conninfo);
 	status = cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll);
-	slow.guest = NULL;
+	/* to two sessions, and to the second what its program is called */
+	assert_int_equal(cnt_send_as_ever(), 3);
 	assert_int_equal(status, PGRES_POLLING_OK);
-	/* to two sessions, and of the second what it is to be called */
-	assert_true(slow.n_sent > 2);
+	/* the pool ends a session that is held by who waits for what was read already */
 	assert_string_equal(
 		cnt_guest_ask(&f->ours, conn, "show application_name"), "slow");
 	f->ours.f.PQfinish(conn);
-	assert_int_equal(cnt_daemon_stop(&slow.daemon), 0);
+	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
 static void
@@ -738,7 +706,7 @@ main(void)
 		cmocka_unit_test_setup(a_session_taken_back_at_once_leaves_a_descriptor,
 			cnt_guest_begin),
 		cmocka_unit_test_setup(
-			what_was_read_by_sending_is_not_waited_for, cnt_guest_begin),
+			a_sending_leaves_the_answer_to_who_polls, cnt_guest_begin),
 		cmocka_unit_test_setup(a_full_queue_is_waited_for, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			an_event_loop_does_not_see_a_restart, cnt_guest_begin),

@@ -2,6 +2,7 @@
 #include "support/cnt_cmocka.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "library.h"
 #include "rig.h"
+#include "shims/slow_send.h"
 #include "shims/host.h"
 #include "support/cnt_process.h"
 
@@ -31,7 +33,7 @@ setup(void **state)
 
 	if (cnt_rig_start(&f.rig) < 0)
 		return -1;
-	cnt_library_open(&f.f, CNT_OURS);
+	cnt_library_open_shared(&f.f, CNT_OURS);
 	setenv("CENOTE_LIBMARIADB", CNT_ORIGINAL_LIBMARIADB, 1);
 	*state = &f;
 	return 0;
@@ -114,23 +116,39 @@ descriptors_come_and_go_with_the_connection(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
+/* A pool of the test's own: until leave_own(), connections go there. */
+static void
+enter_own(struct fixture *f, struct cnt_daemon *own, const char *options)
+{
+	char text[1024];
+
+	assert_int_equal(cnt_daemon_start(own, cnt_server_config(&f->rig.server, options,
+						       text, sizeof(text))),
+		0);
+	snprintf(text, sizeof(text), "unix:%s", own->run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+}
+
+static void
+leave_own(struct fixture *f, struct cnt_daemon *own)
+{
+	char text[CNT_PATH_MAX + 8];
+
+	snprintf(text, sizeof(text), "unix:%s", f->rig.daemon.run_dir);
+	setenv("CENOTE_SERVER", text, 1);
+	assert_int_equal(cnt_daemon_stop(own), 0);
+}
+
 /* Two connections, and one session for both. */
 static void
 a_descriptor_keeps_its_number_on_another_session(void **state)
 {
 	struct fixture *f = *state;
 	struct cnt_daemon small;
-	char config[1024], *former = strdup(getenv("CENOTE_SERVER"));
 	MYSQL *my[2];
 	int fds[2];
 
-	assert_int_equal(
-		cnt_daemon_start(&small, cnt_server_config(&f->rig.server,
-						 "sessions = 1\nmode = transaction\n",
-						 config, sizeof(config))),
-		0);
-	snprintf(config, sizeof(config), "unix:%s", small.run_dir);
-	setenv("CENOTE_SERVER", config, 1);
+	enter_own(f, &small, "sessions = 1\nmode = transaction\n");
 	for (int i = 0; i < 2; i++) {
 		my[i] = connected(f);
 		fds[i] = my[i]->net.fd;
@@ -149,9 +167,44 @@ a_descriptor_keeps_its_number_on_another_session(void **state)
 		f->f.mysql_close(my[i]);
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
 	}
-	setenv("CENOTE_SERVER", former, 1);
-	free(former);
-	assert_int_equal(cnt_daemon_stop(&small), 0);
+	leave_own(f, &small);
+}
+
+/* As a program that polls between the two. */
+static void
+ask_by_poll(struct fixture *f, MYSQL *my, const char *sql)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	assert_int_equal(f->f.mysql_send_query(my, sql, strlen(sql)), 0);
+	p.fd = my->net.fd;
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(f->f.mysql_read_query_result(my), 0);
+	f->f.mysql_free_result(f->f.mysql_store_result(my));
+}
+
+/* With a time limit, where it is the shim that waits. */
+static void
+a_sending_leaves_the_answer_to_who_polls(void **state)
+{
+	struct fixture *f = *state;
+	unsigned seconds = 20;
+	struct cnt_daemon own;
+	MYSQL *my = f->f.mysql_init(NULL);
+
+	enter_own(f, &own, "sessions = 1\nidle_client_timeout = 2s\n");
+	assert_int_equal(f->f.mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &seconds), 0);
+	assert_non_null(f->f.mysql_real_connect(
+		my, NULL, "app", NULL, "app", 0, f->rig.server.socket, 0));
+	/* behind the first answer the session is taken back, and both are read at once */
+	cnt_send_slowly(2500, 50);
+	ask_by_poll(f, my, "select 6 * 7");
+	ask_by_poll(f, my, "begin");
+	assert_true(cnt_send_as_ever() > 2);
+	/* the pool ends a session that is held by who waits for what was read already */
+	assert_string_equal(asked(f, my, "select 'held'"), "held");
+	f->f.mysql_close(my);
+	leave_own(f, &own);
 }
 
 static void
@@ -355,6 +408,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptors_come_and_go_with_the_connection),
 		cmocka_unit_test(a_descriptor_keeps_its_number_on_another_session),
+		cmocka_unit_test(a_sending_leaves_the_answer_to_who_polls),
 		cmocka_unit_test(signals_locale_and_environment_stay),
 		cmocka_unit_test(nothing_is_printed),
 		cmocka_unit_test(a_forked_child_is_refused_and_the_parent_goes_on),
