@@ -55,14 +55,16 @@ fz_pool_lines(const char *usual)
 }
 
 void
-fz_pool_enter(void)
+fz_pool_enter(const struct cnt_daemon *daemon)
 {
-	char server[64];
+	char text[64];
 
 	if (port == 0)
 		return;
-	snprintf(server, sizeof(server), "tcp://127.0.0.1:%d", port);
-	setenv("CENOTE_SERVER", server, 1);
+	snprintf(text, sizeof(text), "%ld", (long)daemon->pid);
+	setenv("FZ_POOL_PID", text, 1);
+	snprintf(text, sizeof(text), "tcp://127.0.0.1:%d", port);
+	setenv("CENOTE_SERVER", text, 1);
 }
 
 void

@@ -16,8 +16,8 @@
  * was said why.
  */
 const char *fz_pool_lines(const char *usual);
-/* When it runs: what the environment has of it is right. */
-void fz_pool_enter(void);
+/* When it runs: what the environment has of it is right; by TCP also FZ_POOL_PID, since no such socket knows who made it. */
+void fz_pool_enter(const struct cnt_daemon *daemon);
 void fz_pool_remove(void);
 /* Whether a session is held, or is not as new, behind others than this process. */
 int fz_pool_is_used(const char *run_dir);

@@ -197,7 +197,7 @@ setup(void **state)
 	}
 	snprintf(shim_server, sizeof(shim_server), "unix:%s", daemon_.run_dir);
 	setenv("CENOTE_SERVER", shim_server, 1);
-	fz_pool_enter();
+	fz_pool_enter(&daemon_);
 	setenv("CENOTE_POOL", "main", 1);
 	setenv("FZ_ELSEWHERE", "1", 1);
 	unsetenv("CENOTE_FALLBACK");

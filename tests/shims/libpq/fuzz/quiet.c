@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "support/cnt_process.h"
+
 /*
  * Whether an answer may still come. On a busy machine a process that has work may wait long for a CPU, so no time
  * tells it. An answer that is under way is in the hands of a process that is not asleep: the server's, or a worker, and
@@ -73,17 +75,25 @@ count_all(long parent, long alone)
 	return count;
 }
 
+/* Who made the socket at the other end. */
+static long
+parent_of(int fd)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0)
+		return peer.pid;
+	return strtol(cnt_env_or("FZ_POOL_PID", "-1"), NULL, 10);
+}
+
 int
 fz_is_under_way(struct fz *z, const struct fz_conn *c)
 {
-	struct ucred peer = { .pid = -1 };
-	socklen_t size = sizeof(peer);
-	struct count before, now;
+	long parent = parent_of(z->pq.f.PQsocket(c->conn));
+	struct count before = count_all(parent, z->pq.f.PQbackendPID(c->conn));
+	struct count now = count_all(parent, z->pq.f.PQbackendPID(c->conn));
 
-	(void)getsockopt(
-		z->pq.f.PQsocket(c->conn), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	before = count_all(peer.pid, z->pq.f.PQbackendPID(c->conn));
-	now = count_all(peer.pid, z->pq.f.PQbackendPID(c->conn));
 	return before.n_at_work > 0 || now.n_at_work > 0 ||
 	       before.n_switches != now.n_switches;
 }

@@ -178,7 +178,7 @@ setup(void **state)
 	snprintf(port, sizeof(port), "%d", server.port);
 	snprintf(shim_server, sizeof(shim_server), "unix:%s", daemon_.run_dir);
 	setenv("CENOTE_SERVER", shim_server, 1);
-	fz_pool_enter();
+	fz_pool_enter(&daemon_);
 	setenv("CENOTE_POOL", "main", 1);
 	unsetenv("CENOTE_FALLBACK");
 	/* as which the pool has logged in */

@@ -125,7 +125,7 @@ setup(void **state)
 		cnt_server_stop(&server);
 		return -1;
 	}
-	fz_pool_enter();
+	fz_pool_enter(&rig.daemon);
 	admins[0] = log_in(&server);
 	admins[1] = log_in(&rig.server);
 	make_peer(&contest.original, original, server.socket);
