@@ -231,7 +231,7 @@ a_request_waits_for_the_server_but_not_for_ever(void **state)
 	EXPECT("ERROR/2");
 	assert_string_equal(FIELD('C'), "57014");
 	assert_non_null(strstr(FIELD('M'), "query_timeout"));
-	assert_in_range(wp_now_ms() - begun, 450, 5000);
+	assert_in_range(wp_now_ms() - begun, 500 - WP_CLOCK_MS, 5000);
 	EXPECT("READY/2");
 }
 
@@ -274,7 +274,7 @@ a_cancel_wakes_who_waits_for_the_server(void **state)
 	cancel(1);
 	EXPECT("ERROR/1");
 	assert_string_equal(FIELD('C'), "57014");
-	assert_in_range(wp_now_ms() - begun, 0, 1000);
+	assert_in_range(wp_now_ms() - begun, 0, 5000);
 	EXPECT("READY/1");
 }
 
@@ -304,8 +304,9 @@ a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
 	accept_login(1);
 	wp_await_log("did not answer within login_timeout");
 	assert_in_range(wp_now_ms() - begun, 0, 10000);
-	/* it is tried again */
+	/* it is tried again; until that is done the pool is without its server */
 	accept_login(0);
+	wp_await("main", "idle", 1);
 	attach();
 	cnt_raw_close(&client);
 	hear("reset\n");

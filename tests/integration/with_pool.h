@@ -62,6 +62,8 @@ int wp_log_has(const char *text);
 /* On 127.0.0.1, where nobody listens now. */
 int wp_free_port(void);
 int64_t wp_now_ms(void);
+/* So much the clock that cenoted looks at may be behind: it goes by the kernel's ticks, and a busy machine loses some. */
+#define WP_CLOCK_MS 50
 void wp_pause_ms(int ms);
 
 /* Fork; the child runs f(arg) and ends with what it gives. It has none of the parent's
