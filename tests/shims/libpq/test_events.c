@@ -246,13 +246,13 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	struct cnt_guest *f = *state;
 	struct cnt_daemon own;
 	PGconn *conn =
-		connect_to_own(f, &own, "sessions = 1\nidle_client_timeout = 200ms\n");
+		connect_to_own(f, &own, "sessions = 1\nidle_client_timeout = 2s\n");
 	PostgresPollingStatusType status;
 	char conninfo[1024];
 
 	f->ours.f.PQfinish(conn);
 	snprintf(conninfo, sizeof(conninfo), "%s application_name=slow", f->conninfo);
-	cnt_send_slowly(2500, 50);
+	cnt_send_slowly(4000, 50);
 	conn = f->ours.f.PQconnectStart(conninfo);
 	status = cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll);
 	/* to two sessions, and to the second what its program is called */

@@ -12,8 +12,8 @@
 
 #include "library.h"
 #include "rig.h"
-#include "shims/slow_send.h"
 #include "shims/host.h"
+#include "shims/slow_send.h"
 #include "support/cnt_process.h"
 
 /*
@@ -197,7 +197,7 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	assert_non_null(f->f.mysql_real_connect(
 		my, NULL, "app", NULL, "app", 0, f->rig.server.socket, 0));
 	/* behind the first answer the session is taken back, and both are read at once */
-	cnt_send_slowly(2500, 50);
+	cnt_send_slowly(4000, 50);
 	ask_by_poll(f, my, "select 6 * 7");
 	ask_by_poll(f, my, "begin");
 	assert_true(cnt_send_as_ever() > 2);
