@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "answer.h"
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,48 +45,43 @@ cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins)
 }
 
 void
-cnd_answer_cancel(
-	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_cancel *m)
+cnd_answer_cancelled(struct cnp_server *s, int is_delivered)
 {
 	struct cnp_msg reply = { .code = CNP_MSG_CANCELLED };
-	struct cnd_slot *slot = cnd_slot_find(b, m->session, m->key);
 
-	if (slot != NULL && cnd_slot_cancel(slot, m->session, m->request)) {
-		reply.as.cancelled.delivered = 1;
-		/* it may be waiting, for its server or for a slow reader */
-		if (slot->pid > 0)
-			kill(slot->pid, SIGUSR1);
-	}
+	reply.as.cancelled.delivered = is_delivered != 0;
 	if (cnd_answer_hello(s) == CENOTE_OK &&
 		cnp_server_reply(s, &reply, 0) == CENOTE_OK)
 		(void)cnp_server_finish_request(s, CENOTE_TX_IDLE, 0, NULL);
 }
 
-static struct cnd_slot *
-suspended_or_refused(struct cnp_server *s, struct cnd_slot *slot)
+static uint32_t
+suspended_or_refused(struct cnp_server *s, const struct cnd_scoreboard *b, uint32_t slot)
 {
-	if (slot != NULL && slot->state == CND_SLOT_SUSPENDED)
+	if (slot != CND_BOARD_NONE && cnd_slot_at(b, slot)->state == CND_SLOT_SUSPENDED)
 		return slot;
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_LOGIN),
 		"there is no such suspended session (any more)");
-	return NULL;
+	return CND_BOARD_NONE;
 }
 
-struct cnd_slot *
-cnd_answer_resume(
-	struct cnp_server *s, struct cnd_scoreboard *b, const struct cnp_resume *m)
+uint32_t
+cnd_answer_resume(struct cnp_server *s, const struct cnd_scoreboard *b, uint32_t pool,
+	const struct cnp_resume *m)
 {
-	return suspended_or_refused(s, cnd_slot_find(b, m->session, m->key));
+	return suspended_or_refused(s, b, cnd_slot_find(b, pool, m->session, m->key));
 }
 
-struct cnd_slot *
-cnd_answer_resume_named(struct cnp_server *s, struct cnd_scoreboard *b)
+uint32_t
+cnd_answer_resume_named(
+	struct cnp_server *s, const struct cnd_scoreboard *b, uint32_t pool)
 {
 	if (s->opening.has_session)
-		return suspended_or_refused(s, cnd_slot_named(b, s->opening.session));
+		return suspended_or_refused(
+			s, b, cnd_slot_named(b, pool, s->opening.session));
 	cnd_answer_refuse(s, CNC_SQLSTATE(PROTOCOL),
 		"who resumes a session through TLS names it in the opening");
-	return NULL;
+	return CND_BOARD_NONE;
 }
 
 /* ---- status: each kind is a table of columns ---- */
@@ -97,6 +91,7 @@ cnd_answer_resume_named(struct cnp_server *s, struct cnd_scoreboard *b)
 struct row {
 	struct cnd_scoreboard *board;
 	uint32_t index;
+	const struct cnd_pool_head *head;
 	const struct cnd_pool_record *pool;
 	const struct cnd_slot *slot; /* workers only */
 	uint32_t state;
@@ -123,10 +118,10 @@ struct field {
 		return expression;                                                       \
 	}
 
-TEXT(pool_name, r->pool->name)
-TEXT(pool_backend, r->pool->backend)
-NUMBER(pool_min, r->pool->min_sessions)
-NUMBER(pool_max, r->pool->max_sessions)
+TEXT(pool_name, r->head->name)
+TEXT(pool_backend, r->head->backend)
+NUMBER(pool_min, r->head->min_sessions)
+NUMBER(pool_max, r->head->max_sessions)
 NUMBER(pool_live, r->census.live)
 NUMBER(pool_idle, r->census.n[CND_SLOT_IDLE])
 NUMBER(pool_in_use, r->census.in_use)
@@ -140,7 +135,7 @@ NUMBER(pool_yields, r->pool->yields)
 NUMBER(pool_queued, r->pool->queued)
 NUMBER(pool_timeouts, r->pool->timeouts)
 TEXT(worker_error, r->login.error)
-NUMBER(worker_pid, r->slot->pid)
+NUMBER(worker_pid, cnd_slot_head(r->board, r->index)->pid)
 TEXT(worker_state, cnd_slot_states[r->state % CND_SLOT_STATES].name)
 NUMBER(worker_state_ms, cnd_now_ms() - r->slot->since_ms)
 TEXT(worker_server, r->login.server)
@@ -241,17 +236,21 @@ static int
 read_pool(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct row *r)
 {
-	if (!b->pools[index].is_used || !may_know_of(asker, index))
+	if (!cnd_pool_head(b, index)->is_used || !may_know_of(asker, index))
 		return 0;
-	*r = (struct row){ .board = b, .index = index, .pool = &b->pools[index] };
+	*r = (struct row){ .board = b,
+		.index = index,
+		.head = cnd_pool_head(b, index),
+		.pool = cnd_pool_record(b, index) };
 	cnd_pool_census(b, index, &r->census);
-	if (asker->slot >= 0 && b->slots[asker->slot].pool == index) {
+	if (asker->slot >= 0 && cnd_slot_head(b, (uint32_t)asker->slot)->pool == index) {
 		r->census.n[CND_SLOT_OPENING]--;
 		r->census.n[CND_SLOT_IDLE]++;
 		r->census.in_use--;
 	}
 	if (r->census.failing_slot >= 0)
-		cnd_slot_login(&b->slots[r->census.failing_slot], &r->login);
+		cnd_slot_login(
+			cnd_slot_at(b, (uint32_t)r->census.failing_slot), &r->login);
 	return 1;
 }
 
@@ -270,14 +269,17 @@ static int
 read_worker(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *asker,
 	struct row *r)
 {
-	struct cnd_slot *slot = &b->slots[index];
+	const struct cnd_slot_head *head = cnd_slot_head(b, index);
+	const struct cnd_slot *slot;
 
-	if (slot->state == CND_SLOT_FREE || slot->pool >= CND_POOL_RECORD ||
-		!may_know_of(asker, slot->pool))
+	if (head->pid == 0 || !may_know_of(asker, head->pool))
 		return 0;
-	*r = (struct row){
-		.board = b, .index = index, .pool = &b->pools[slot->pool], .slot = slot
-	};
+	slot = cnd_slot_at(b, index);
+	*r = (struct row){ .board = b,
+		.index = index,
+		.head = cnd_pool_head(b, head->pool),
+		.pool = cnd_pool_record(b, head->pool),
+		.slot = slot };
 	r->state = asker->slot == (int)index ? (uint32_t)CND_SLOT_IDLE : slot->state;
 	cnd_slot_identity(slot, &r->identity);
 	if (!may_know(asker, &r->identity))

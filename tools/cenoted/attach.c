@@ -47,13 +47,13 @@ begin_lending(struct cnd_worker *w)
 {
 	struct cnd_slot *s = w->slot;
 
-	atomic_store(&s->key, 0);
+	cnd_worker_drop_key(w);
 	atomic_fetch_add(&s->generation, 1);
 	atomic_store_explicit(&s->request, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->is_held, 0, memory_order_relaxed);
-	atomic_store(&s->key, cnd_worker_key(w));
+	cnd_worker_make_key(w);
 	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
 	w->attached_ms = cnd_now_ms();
@@ -69,8 +69,8 @@ greet(struct cnd_worker *w)
 {
 	struct cnp_attached m = { .session = cnd_session_number(
 					  w->slot_index, w->slot->generation),
-		.key = w->slot->key,
-		.worker_pid = (uint32_t)w->slot->pid,
+		.key = w->key,
+		.worker_pid = (uint32_t)getpid(),
 		.features = w->backend->features | CNP_FEATURE_SUSPEND,
 		.pool = cnp_str(w->config->name),
 		.backend = cnp_str(w->backend->name),
@@ -111,18 +111,12 @@ hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t 
 	m.n_bytes = (uint32_t)n;
 	if (n > 0)
 		memcpy(m.bytes, bytes, n);
-	if (cnd_ipc_send(w->child->door_inbox[0], &m) < 0)
+	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
 		return -1;
 	/* the door has its own copy, which must stay open */
 	close(w->fd);
 	w->fd = -1;
 	return 0;
-}
-
-static uint32_t
-pool_index(const struct cnd_worker *w)
-{
-	return (uint32_t)(w->pool - w->board->pools);
 }
 
 int
@@ -138,7 +132,7 @@ cnd_attach_part(struct cnd_worker *w)
 	len = cnd_channel_seal(&w->channel, bytes, n, sealed, sizeof(sealed));
 	return len < 0 ? -1
 		       : hand_to_door(
-				 w, CND_IPC_PARTING, pool_index(w), sealed, (size_t)len);
+				 w, CND_IPC_PARTING, w->pool_index, sealed, (size_t)len);
 }
 
 /* What somebody else read of it, first. */
@@ -177,10 +171,9 @@ cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot)
 
 /* Always CENOTE_ERR_CONN. */
 static int
-send_to_slot(struct cnd_worker *w, const struct cnd_slot *slot)
+send_to_slot(struct cnd_worker *w, uint32_t slot)
 {
-	if (slot != NULL && cnd_attach_send(w, CND_IPC_RESUME,
-				    (uint32_t)(slot - w->board->slots)) < 0)
+	if (slot != CND_BOARD_NONE && cnd_attach_send(w, CND_IPC_RESUME, slot) < 0)
 		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 	return CENOTE_ERR_CONN;
@@ -191,7 +184,8 @@ static int
 on_opening(struct cnd_worker *w, int64_t until)
 {
 	if (is_elsewhere(w))
-		return send_to_slot(w, cnd_answer_resume_named(&w->server, w->board));
+		return send_to_slot(
+			w, cnd_answer_resume_named(&w->server, w->board, w->pool_index));
 	return cnd_attach_answer_tls(w, until);
 }
 
@@ -227,7 +221,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			w, w->fd, POLLIN, w->is_handed_over ? until : begun + SILENCE_MS);
 		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
 			cnp_server_raw(&w->server, &bytes) == 0 &&
-			hand_to_door(w, CND_IPC_SILENT, pool_index(w), NULL, 0) == 0)
+			hand_to_door(w, CND_IPC_SILENT, w->pool_index, NULL, 0) == 0)
 			return CENOTE_ERR_CONN;
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
@@ -408,11 +402,30 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 		return r;
 	asker.uid = w->uid;
 	if (w->peer.door == CND_DOOR_TCP)
-		asker.pool = pool_index(w);
+		asker.pool = w->pool_index;
 	if (w->sm.state == CND_SLOT_OPENING)
 		asker.slot = (int)w->slot_index;
 	cnd_answer_status(&w->server, w->board, m, &asker);
 	return CENOTE_DONE;
+}
+
+/* The door does it, which has the right to. */
+static int
+deliver_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
+{
+	const struct cnd_ipc_cancel cancel = { c->key, c->request };
+	struct cnd_ipc m = { .kind = CND_IPC_CANCEL,
+		.index = w->pool_index,
+		.serial = c->session,
+		.n_bytes = sizeof(cancel),
+		.peer = w->peer };
+	uint32_t slot = cnd_slot_find(w->board, w->pool_index, c->session, c->key);
+
+	if (slot == CND_BOARD_NONE ||
+		!cnd_slot_runs(cnd_slot_at(w->board, slot), c->session, c->request))
+		return 0;
+	memcpy(m.bytes, &cancel, sizeof(cancel));
+	return cnd_ipc_send(w->inbox_fd, &m) == 0;
 }
 
 /* What needs no session. */
@@ -423,7 +436,7 @@ answer(struct cnd_worker *w, const struct cnp_request *req)
 		return on_status(w, &req->msg.as.status);
 	if (req->msg.code != CNP_MSG_CANCEL)
 		return CENOTE_ERR_PROTOCOL;
-	cnd_answer_cancel(&w->server, w->board, &req->msg.as.cancel);
+	cnd_answer_cancelled(&w->server, deliver_cancel(w, &req->msg.as.cancel));
 	return CENOTE_DONE;
 }
 
@@ -440,8 +453,8 @@ cnd_attach_open(struct cnd_worker *w)
 	if (req.msg.code == CNP_MSG_ATTACH)
 		return on_attach(w, &req.msg.as.attach);
 	if (req.msg.code == CNP_MSG_RESUME)
-		return send_to_slot(
-			w, cnd_answer_resume(&w->server, w->board, &req.msg.as.resume));
+		return send_to_slot(w, cnd_answer_resume(&w->server, w->board,
+					       w->pool_index, &req.msg.as.resume));
 	return answer(w, &req);
 }
 
@@ -452,6 +465,18 @@ cnd_attach_answer(struct cnd_worker *w)
 	int r = await_first(w, &req);
 
 	return r < 0 ? r : answer(w, &req);
+}
+
+/* Who sent him here may have been deceived: what counts is the key itself. */
+static int
+is_mine(struct cnd_worker *w, const struct cnp_resume *m)
+{
+	if (w->key != 0 && m->key == w->key &&
+		m->session == cnd_session_number(w->slot_index, w->slot->generation))
+		return 1;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"there is no such suspended session (any more)");
+	return 0;
 }
 
 int
@@ -466,8 +491,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 		r = await_first(w, &req);
 	if (r < 0)
 		return r;
-	if (req.msg.code != CNP_MSG_RESUME ||
-		cnd_answer_resume(&w->server, w->board, &req.msg.as.resume) != w->slot)
+	if (req.msg.code != CNP_MSG_RESUME || !is_mine(w, &req.msg.as.resume))
 		return CENOTE_ERR_AUTH;
 	if (is_wrong_pool(w))
 		return CENOTE_ERR_AUTH;

@@ -57,14 +57,28 @@ on_guest(struct cnd_guest *g, uint32_t events)
 
 /* ---- the pools' sockets ---- */
 
+static struct cnd_pool_record *
+record_of(uint32_t pool)
+{
+	return cnd_pool_record(cnd_the_door.board, pool);
+}
+
+/* What the record says of it is for the workers. */
+static void
+set_armed(uint32_t pool, int is_armed)
+{
+	cnd_the_door.pools[pool].is_armed = is_armed;
+	atomic_store(&record_of(pool)->is_armed, (uint32_t)is_armed);
+}
+
 static void
 disarm(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 
-	if (!atomic_exchange(&cnd_the_door.board->pools[pool].is_armed, 0))
-		return;
-	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, p->listen_fd, NULL);
+	if (p->is_armed)
+		(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, p->listen_fd, NULL);
+	set_armed(pool, 0);
 }
 
 static void
@@ -72,10 +86,9 @@ arm(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 
-	if (atomic_exchange(&cnd_the_door.board->pools[pool].is_armed, 1))
-		return;
-	if (watch(p->listen_fd, &p->source) < 0)
+	if (!p->is_armed && watch(p->listen_fd, &p->source) < 0)
 		cnd_log(LOG_ERR, "epoll: %s", strerror(errno));
+	set_armed(pool, 1);
 }
 
 static void
@@ -87,8 +100,7 @@ on_listen(uint32_t pool)
 
 	/* An idle worker was woken as well: the direct way is open again. What is still in the
 	 * backlog at the next look is taken then. */
-	while (n < CND_DOOR_ACCEPTS &&
-		!cnd_pool_has_idle(&cnd_the_door.board->pools[pool])) {
+	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
 		fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0)
 			break;
@@ -107,12 +119,12 @@ static void
 look_at_pools(void)
 {
 	cnd_the_door.look_at_ms = CND_NEVER;
-	/* before the look: who gets busy from here on asks again */
-	atomic_store(&cnd_the_door.board->door_is_awake, 0);
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (!cnd_the_door.pools[i].is_here)
 			continue;
-		if (cnd_pool_has_idle(&cnd_the_door.board->pools[i]))
+		/* before the look: who gets busy from here on asks again */
+		atomic_store(&record_of(i)->door_is_awake, 0);
+		if (cnd_pool_has_idle(record_of(i)))
 			disarm(i);
 		else
 			arm(i);
@@ -120,14 +132,14 @@ look_at_pools(void)
 }
 
 static void
-on_wake(void)
+on_wake(struct cnd_door_pool *p)
 {
 	eventfd_t n;
 
-	(void)eventfd_read(cnd_the_door.child->door_wake, &n);
-	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
-		cnd_the_door.pools[i].is_dirty |= cnd_the_door.pools[i].waiting.n > 0;
-	if (cnd_the_door.board->door_is_awake && cnd_the_door.look_at_ms == CND_NEVER)
+	(void)eventfd_read(p->wake_fd, &n);
+	p->is_dirty |= p->waiting.n > 0;
+	if (record_of((uint32_t)(p - cnd_the_door.pools))->door_is_awake &&
+		cnd_the_door.look_at_ms == CND_NEVER)
 		cnd_the_door.look_at_ms = cnd_now_ms() + LOOK_MS;
 }
 
@@ -141,15 +153,20 @@ set_networks(struct cnd_door_pool *p, const struct cnd_ipc *m)
 	memcpy(&p->networks, m->bytes, sizeof(p->networks));
 }
 
+/* fds: as CND_IPC_POOL has them. */
 static void
-add_pool(uint32_t index, int listen_fd, int queue_fd)
+add_pool(uint32_t index, const int *fds)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[index];
 
 	p->source.kind = CND_SOURCE_POOL;
+	p->wake.kind = CND_SOURCE_WAKE;
 	p->is_here = 1;
-	p->listen_fd = listen_fd;
-	p->queue_fd = queue_fd;
+	p->listen_fd = fds[0];
+	p->queue_fd = fds[1];
+	p->wake_fd = fds[2];
+	if (watch(p->wake_fd, &p->wake) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
 	cnd_the_door.look_at_ms = cnd_now_ms();
 }
 
@@ -162,8 +179,11 @@ remove_pool(uint32_t index)
 		return;
 	disarm(index);
 	cnd_waiting_refuse_all(index, "the pool is being removed");
+	/* the workers that are left have a copy: closing alone would leave it watched */
+	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, p->wake_fd, NULL);
 	close(p->listen_fd);
 	close(p->queue_fd);
+	close(p->wake_fd);
 	p->is_here = 0;
 }
 
@@ -193,11 +213,10 @@ close_listener(uint32_t index)
 }
 
 static void
-set_inbox(const struct cnd_ipc *m)
+set_inbox(uint32_t slot, int inbox, uint32_t pool)
 {
-	if (cnd_the_door.inboxes[m->index] >= 0)
-		close(cnd_the_door.inboxes[m->index]);
-	cnd_the_door.inboxes[m->index] = m->fds[0];
+	if (cnd_workers_add(slot, inbox, pool) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
 }
 
 /* What the master may say: how many descriptors come with it, and what the index is below of. */
@@ -206,12 +225,13 @@ is_sense(const struct cnd_ipc *m)
 {
 	switch (m->kind) {
 	case CND_IPC_POOL:
-		return m->n_fds == 2 && m->index < CND_POOL_RECORD;
+		return m->n_fds == 3 && m->index < CND_POOL_RECORD;
 	case CND_IPC_POOL_GONE:
 	case CND_IPC_NETWORKS:
 		return m->n_fds == 0 && m->index < CND_POOL_RECORD;
 	case CND_IPC_INBOX:
-		return m->n_fds == 1 && m->index < cnd_the_door.board->n_slots;
+		return m->n_fds == 1 && m->index < cnd_the_door.board->n_slots &&
+		       m->serial < CND_POOL_RECORD;
 	case CND_IPC_LISTENER:
 		return m->n_fds == 1 && m->index < CND_LISTENERS_MAX;
 	case CND_IPC_LISTENER_GONE:
@@ -228,7 +248,7 @@ obey(const struct cnd_ipc *m)
 {
 	switch (m->kind) {
 	case CND_IPC_POOL:
-		add_pool(m->index, m->fds[0], m->fds[1]);
+		add_pool(m->index, m->fds);
 		set_networks(&cnd_the_door.pools[m->index], m);
 		break;
 	case CND_IPC_POOL_GONE:
@@ -238,7 +258,7 @@ obey(const struct cnd_ipc *m)
 		set_networks(&cnd_the_door.pools[m->index], m);
 		break;
 	case CND_IPC_INBOX:
-		set_inbox(m);
+		set_inbox(m->index, m->fds[0], (uint32_t)m->serial);
 		break;
 	case CND_IPC_LISTENER:
 		set_listener(m);
@@ -266,54 +286,6 @@ on_control(void)
 		cnd_fatal("the master: %s", strerror(-r));
 }
 
-static void
-on_resume(struct cnd_ipc *m)
-{
-	struct cnd_guest *g = cnd_guest_add(m->fds[0], CND_NO_POOL, &m->peer);
-
-	if (g == NULL)
-		return;
-	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
-		cnd_guest_dismiss(g);
-	else
-		cnd_opening_forward_resume(g, m->index, m);
-}
-
-/* A login failed. Who guesses has to wait for the answer, but no worker with him. */
-static void
-on_parting(const struct cnd_ipc *m)
-{
-	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
-	int64_t now = cnd_now_ms();
-
-	if (g != NULL)
-		cnd_guest_part(g, m->bytes, m->n_bytes,
-			now + cnd_blame_add(&cnd_the_door.blame, &m->peer, now));
-}
-
-static void
-on_inbox(void)
-{
-	static struct cnd_ipc m;
-
-	while (cnd_ipc_receive(cnd_the_door.child->door_inbox[1], &m) > 0) {
-		if (m.n_fds != 1)
-			cnd_fatal("a worker sent nonsense");
-		if (m.kind == CND_IPC_SILENT && m.index < CND_POOL_RECORD)
-			cnd_opening_return(&m);
-		else if (m.kind == CND_IPC_PARTING && m.index < CND_POOL_RECORD)
-			on_parting(&m);
-		else if (m.kind == CND_IPC_RESUME &&
-			 m.index < cnd_the_door.board->n_slots)
-			on_resume(&m);
-		else if (m.kind == CND_IPC_ROUTED &&
-			 m.index < cnd_the_door.board->n_slots)
-			cnd_opening_route(&m);
-		else
-			cnd_fatal("a worker sent nonsense");
-	}
-}
-
 /* ---- time ---- */
 
 static int64_t
@@ -338,6 +310,7 @@ time_left(void)
 
 	until = earlier(until, cnd_guest_next_pause());
 	until = earlier(until, cnd_asking_next(now));
+	until = earlier(until, cnd_workers_next(now));
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_door.pools[i].is_here)
 			until = earlier(until, cnd_waiting_next(i, now));
@@ -363,6 +336,7 @@ settle(void)
 		cnd_waiting_expire(i, now);
 	}
 	cnd_asking_settle(now);
+	cnd_workers_settle();
 	cnd_guest_end_pauses(now);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
 	while (now >= talking_limit())
@@ -380,34 +354,57 @@ accept_strangers(void)
 	}
 }
 
+/* What is ready, but the guests. */
+struct ready {
+	unsigned kinds; /* bits of enum cnd_source_kind */
+	struct cnd_door_worker *workers[N_EVENTS];
+	int n_workers;
+};
+
+static void
+on_event(const struct epoll_event *event, struct ready *r)
+{
+	struct cnd_source *source = event->data.ptr;
+
+	switch (source->kind) {
+	case CND_SOURCE_GUEST:
+		on_guest((struct cnd_guest *)source, event->events);
+		break;
+	case CND_SOURCE_POOL:
+		on_listen(
+			(uint32_t)((struct cnd_door_pool *)source - cnd_the_door.pools));
+		break;
+	case CND_SOURCE_WAKE:
+		on_wake((struct cnd_door_pool *)((char *)source -
+						 offsetof(struct cnd_door_pool, wake)));
+		break;
+	case CND_SOURCE_WORKER:
+		r->workers[r->n_workers++] = (struct cnd_door_worker *)source;
+		break;
+	default:
+		r->kinds |= 1u << source->kind;
+	}
+}
+
 static void
 turn(const sigset_t *waiting_mask)
 {
 	struct epoll_event events[N_EVENTS];
-	unsigned ready = 0;
+	struct ready ready = { .n_workers = 0 };
 	int n = epoll_pwait(
 		cnd_the_door.epoll_fd, events, N_EVENTS, time_left(), waiting_mask);
 
-	for (int i = 0; i < n; i++) {
-		struct cnd_source *source = events[i].data.ptr;
-
-		if (source->kind == CND_SOURCE_GUEST)
-			on_guest((struct cnd_guest *)source, events[i].events);
-		else if (source->kind == CND_SOURCE_POOL)
-			on_listen((uint32_t)((struct cnd_door_pool *)source -
-					     cnd_the_door.pools));
-		else
-			ready |= 1u << source->kind;
-	}
+	for (int i = 0; i < n; i++)
+		on_event(&events[i], &ready);
 	/* last, since they may dismiss a guest that has an event above */
-	if (ready & 1u << CND_SOURCE_WAKE)
-		on_wake();
-	if (ready & 1u << CND_SOURCE_INBOX)
-		on_inbox();
-	if (ready & 1u << CND_SOURCE_CONTROL)
+	for (int i = 0; i < ready.n_workers; i++)
+		cnd_workers_hear((uint32_t)(ready.workers[i] - cnd_the_door.workers));
+	if (ready.kinds & 1u << CND_SOURCE_HELPERS)
+		cnd_workers_hear_helpers();
+	if (ready.kinds & 1u << CND_SOURCE_CONTROL)
 		on_control();
 	/* the master's word holds for whoever comes after it */
-	if (ready & 1u << CND_SOURCE_LISTENER)
+	if (ready.kinds & 1u << CND_SOURCE_LISTENER)
 		accept_strangers();
 	settle();
 }
@@ -451,20 +448,16 @@ close_up(void)
 	while (cnd_the_door.pausing.first != NULL)
 		cnd_guest_dismiss(cnd_the_door.pausing.first);
 	cnp_server_finish(&cnd_the_door.server);
-	free(cnd_the_door.inboxes);
+	free(cnd_the_door.workers);
 }
 
-void
-cnd_door_run(const struct cnd_child *child, int control_fd, const struct cnd_pool *pools,
-	size_t n_pools, const struct cnd_listeners *listeners, const int *inboxes)
+static void
+give_up_rights(const struct cnd_child *child)
 {
 	const struct cnd_config *c = child->config;
-	sigset_t waiting_mask;
 	int r;
 
-	cnd_log_set_role("door", NULL);
-	set_signals(&waiting_mask);
-	/* It keeps the right to accept on the pools' sockets, and to signal the workers. */
+	/* It keeps the right to accept on the pools' sockets. */
 	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));
@@ -472,34 +465,73 @@ cnd_door_run(const struct cnd_child *child, int control_fd, const struct cnd_poo
 	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
 		exit(1);
 	cnd_pool_configs_forget(c, NULL);
+}
+
+static void
+init(const struct cnd_child *child, int control_fd)
+{
+	uint32_t n = child->board->n_slots;
+
 	cnd_the_door.child = child;
 	cnd_the_door.board = child->board;
 	cnd_the_door.control_fd = control_fd;
 	cnd_the_door.look_at_ms = CND_NEVER;
-	cnd_the_door.inboxes = malloc(child->board->n_slots * sizeof(*inboxes));
+	cnd_the_door.workers = calloc(n, sizeof(*cnd_the_door.workers));
 	cnd_the_door.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (cnd_the_door.inboxes == NULL || cnd_the_door.epoll_fd < 0)
+	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0)
 		cnd_fatal("cannot begin: %s", strerror(errno));
-	memcpy(cnd_the_door.inboxes, inboxes, child->board->n_slots * sizeof(*inboxes));
+	for (uint32_t i = 0; i < n; i++)
+		cnd_the_door.workers[i].inbox = -1;
+	for (uint32_t i = 0; i < CND_LISTENERS_MAX; i++)
+		cnd_the_door.listeners[i].fd = -1;
 	cnp_server_init(
 		&cnd_the_door.server, &cnc_mem_default, CNP_FRAME_MAX, SIZE_MAX / 4);
-	begin_watching(child->door_wake, &cnd_the_door.wake, CND_SOURCE_WAKE);
 	begin_watching(control_fd, &cnd_the_door.control, CND_SOURCE_CONTROL);
-	begin_watching(child->door_inbox[1], &cnd_the_door.inbox, CND_SOURCE_INBOX);
-	for (size_t i = 0; i < n_pools; i++) {
-		if (pools[i].config == NULL)
-			continue;
-		add_pool(pools[i].index, pools[i].listen_fd, pools[i].queue[0]);
+	begin_watching(
+		child->helper_inbox[1], &cnd_the_door.helpers_inbox, CND_SOURCE_HELPERS);
+}
+
+static void
+take_pools(const struct cnd_pool *pools, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const int fds[] = { pools[i].listen_fd, pools[i].queue[0],
+			pools[i].wake_fd };
+
+		add_pool(pools[i].index, fds);
 		cnd_the_door.pools[pools[i].index].networks = pools[i].config->networks;
 	}
+}
+
+static void
+take_listeners(const struct cnd_listeners *listeners)
+{
 	for (uint32_t i = 0; i < CND_LISTENERS_MAX; i++) {
 		struct cnd_ipc m = { .index = i,
 			.serial = listeners->list[i].at.has_proxy,
 			.fds = { listeners->list[i].fd } };
 
-		cnd_the_door.listeners[i].fd = -1;
 		if (m.fds[0] >= 0)
 			set_listener(&m);
+	}
+}
+
+void
+cnd_door_run(const struct cnd_child *child, int control_fd, const struct cnd_pool *pools,
+	size_t n_pools, const struct cnd_listeners *listeners,
+	const struct cnd_place *places)
+{
+	sigset_t waiting_mask;
+
+	cnd_log_set_role("door", NULL);
+	set_signals(&waiting_mask);
+	give_up_rights(child);
+	init(child, control_fd);
+	take_pools(pools, n_pools);
+	take_listeners(listeners);
+	for (uint32_t i = 0; i < child->board->n_slots; i++) {
+		if (places[i].inbox >= 0)
+			set_inbox(i, places[i].inbox, places[i].pool);
 	}
 	while (!is_ending)
 		turn(&waiting_mask);

@@ -11,7 +11,7 @@
 /*
  * What the door's files share. door.c: its life, and the sockets it accepts on; guest.c: a client it
  * holds, and what that is told; opening.c: what a client begins with; waiting.c: those who wait for a
- * session; asking.c: those who wait for a helper.
+ * session; asking.c: those who wait for a helper; door_workers.c: what workers say, and are told.
  */
 
 /* Beside one descriptor for each worker. */
@@ -28,10 +28,11 @@
 #define CND_NO_POOL          UINT32_MAX
 
 enum cnd_source_kind {
-	CND_SOURCE_WAKE,
 	CND_SOURCE_CONTROL,
-	CND_SOURCE_INBOX,
+	CND_SOURCE_HELPERS,
 	CND_SOURCE_POOL,
+	CND_SOURCE_WAKE, /* a pool's */
+	CND_SOURCE_WORKER,
 	CND_SOURCE_LISTENER,
 	CND_SOURCE_GUEST
 };
@@ -77,12 +78,15 @@ struct cnd_guests {
 };
 
 struct cnd_door_pool {
-	struct cnd_source source;
+	struct cnd_source source; /* its socket */
+	struct cnd_source wake; /* its wake_fd */
 	int is_here;
+	int is_armed; /* its socket is watched */
 	int is_dirty; /* those who wait may have to be told something */
 	int needs_help; /* nobody was asked for a session for the last of them */
 	int listen_fd;
 	int queue_fd;
+	int wake_fd;
 	struct cnd_guests held;
 	struct cnd_guests waiting;
 	struct cnd_guest *to_push; /* first that is not yet in the queue */
@@ -96,6 +100,15 @@ struct cnd_door_listener {
 	uint8_t has_proxy;
 };
 
+/* By slot. */
+struct cnd_door_worker {
+	struct cnd_source source;
+	int inbox; /* -1: there is none */
+	uint32_t pool;
+	uint8_t owes_nudge; /* the master has yet to be told */
+	uint8_t owes_end;
+};
+
 /* A helper at work, and for whom. */
 struct cnd_door_helper {
 	uint8_t is_busy;
@@ -107,10 +120,10 @@ struct cnd_door_state {
 	struct cnd_scoreboard *board;
 	int epoll_fd;
 	int control_fd;
-	int *inboxes;
-	struct cnd_source wake;
 	struct cnd_source control;
-	struct cnd_source inbox;
+	struct cnd_source helpers_inbox;
+	struct cnd_door_worker *workers;
+	uint32_t n_owed; /* of `workers` */
 	struct cnd_door_pool pools[CND_POOL_RECORD];
 	struct cnd_door_listener listeners[CND_LISTENERS_MAX];
 	struct cnd_guests talking;
@@ -159,8 +172,22 @@ void cnd_opening_return(const struct cnd_ipc *m);
 int cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
 /* The same; if that fails it is told to come again. */
 void cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
-/* A worker knows that the one in m->index has its session. */
-void cnd_opening_route(struct cnd_ipc *m);
+/* A worker of that pool knows that the one in m->index has its session. */
+void cnd_opening_route(struct cnd_ipc *m, uint32_t pool);
+
+/* door_workers.c */
+/* The worker in that slot, which has the door's end of its inbox as `inbox`. 0, or -1 with errno. */
+int cnd_workers_add(uint32_t slot, int inbox, uint32_t pool);
+/* It has said something. */
+void cnd_workers_hear(uint32_t slot);
+void cnd_workers_hear_helpers(void);
+/* What a client of that pool wants to cancel: 1, or 0: that does not run, or he may not. */
+int cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c);
+/* It should look around. */
+void cnd_workers_nudge(uint32_t slot);
+/* What the master has yet to be told; and when to try that, CND_NEVER. */
+void cnd_workers_settle(void);
+int64_t cnd_workers_next(int64_t now_ms);
 
 /* asking.c */
 /* It needs a helper: now, or when one is free for it. */

@@ -69,7 +69,7 @@ count(const struct cnd_guest *g, int step)
 	if (g->pool == CND_NO_POOL)
 		return;
 	p = &cnd_the_door.pools[g->pool];
-	record = &cnd_the_door.board->pools[g->pool];
+	record = cnd_pool_record(cnd_the_door.board, g->pool);
 	if (g->phase == CND_GUEST_HELD)
 		atomic_store(&record->held, p->held.n);
 	if (g->phase != CND_GUEST_WAITING)

@@ -86,7 +86,9 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	w->child = child;
 	w->config = pool->config;
 	w->board = child->board;
-	w->pool = &child->board->pools[pool->index];
+	w->pool = cnd_pool_record(child->board, pool->index);
+	w->pool_index = pool->index;
+	w->inbox_fd = child->helper_inbox[0];
 	w->slot = &nobodys;
 	w->fd = m->fds[0];
 	w->is_handed_over = 1;

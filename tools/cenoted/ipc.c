@@ -96,9 +96,16 @@ cnd_ipc_receive(int fd, struct cnd_ipc *ret_m)
 	n_fds = take_fds(&msg, ret_m->fds);
 	if ((size_t)n < HEADER || (size_t)n != HEADER + ret_m->n_bytes ||
 		n_fds != ret_m->n_fds || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-		while (n_fds > 0)
-			close(ret_m->fds[--n_fds]);
+		ret_m->n_fds = n_fds;
+		cnd_ipc_drop(ret_m);
 		return -EBADMSG;
 	}
 	return 1;
+}
+
+void
+cnd_ipc_drop(struct cnd_ipc *m)
+{
+	while (m->n_fds > 0)
+		close(m->fds[--m->n_fds]);
 }

@@ -10,10 +10,11 @@
 /*
  * Messages between cenoted's own processes, over SOCK_SEQPACKET: one fixed header, at most
  * CND_IPC_BYTES_MAX bytes that a client sent so far (PARTING: that it is to be sent), and at most
- * two descriptors.
+ * three descriptors. Each worker has a connection of its own with the door, so nobody speaks for another.
+ * Whoever receives nonsense logs it, drops it, and has its sender replaced.
  */
 #define CND_IPC_BYTES_MAX 1024u
-#define CND_IPC_FDS_MAX   2u
+#define CND_IPC_FDS_MAX   3u
 
 enum cnd_ipc_kind {
 	CND_IPC_CLIENT = 1, /* door → worker: a client and its ticket (queue) */
@@ -22,9 +23,10 @@ enum cnd_ipc_kind {
 	CND_IPC_SILENT = 3, /* worker → door: a client that has not said a word yet */
 	CND_IPC_WAITING = 4, /* door → master: clients of this pool wait */
 	CND_IPC_POOL =
-		5, /* master → door: a new pool; socket, queue; bytes as NETWORKS */
+		5, /* master → door: a new pool; socket, queue, wake_fd; bytes as NETWORKS */
 	CND_IPC_POOL_GONE = 6, /* master → door: this pool was removed */
-	CND_IPC_INBOX = 7, /* master → door: the inbox of the worker in this slot */
+	CND_IPC_INBOX =
+		7, /* master → door: the inbox of the worker in this slot; serial: pool */
 	CND_IPC_PARTING =
 		8, /* worker → door: last words for a client whose login failed; its pool */
 	CND_IPC_LISTENER = 9, /* master → door: a socket of TCP; serial: it has a proxy */
@@ -33,7 +35,17 @@ enum cnd_ipc_kind {
 	CND_IPC_HELP = 12, /* door → master: who needs a helper; serial: its place */
 	CND_IPC_HELPED = 13, /* master → door: that place is free again */
 	CND_IPC_ROUTED =
-		14 /* worker → door → worker: a client whose session that one has */
+		14, /* worker → door → worker: a client whose session that one has */
+	CND_IPC_CANCEL =
+		15, /* worker, helper → door: serial: session; bytes: struct cnd_ipc_cancel */
+	CND_IPC_NUDGE = 16, /* door → master: that worker should look around */
+	CND_IPC_BAD = 17 /* door → master: that worker sends nonsense */
+};
+
+/* What a client says who cancels. The door sees for itself whether he may. */
+struct cnd_ipc_cancel {
+	uint64_t key;
+	uint32_t request;
 };
 
 _Static_assert(sizeof(struct cnd_networks) <= CND_IPC_BYTES_MAX, "a message holds them");
@@ -41,12 +53,12 @@ _Static_assert(sizeof(struct cnd_networks) <= CND_IPC_BYTES_MAX, "a message hold
 struct cnd_ipc {
 	uint32_t kind; /* enum cnd_ipc_kind */
 	uint32_t index; /* pool, slot or ticket */
-	uint64_t
-		serial; /* CLIENT: the ticket's serial; RESUME: the session; HELP: a place */
+	uint64_t serial; /* CLIENT: the ticket's; RESUME, CANCEL: the session; HELP: a
+			  * place; INBOX: a pool */
 	uint32_t n_bytes;
 	uint32_t n_fds;
 	struct cnd_peer
-		peer; /* CLIENT, RESUME, ROUTED, SILENT, PARTING, HELP: who it is */
+		peer; /* CLIENT, RESUME, ROUTED, SILENT, PARTING, HELP, CANCEL: who it is */
 	uint8_t bytes[CND_IPC_BYTES_MAX];
 	int fds[CND_IPC_FDS_MAX]; /* received: close-on-exec, the caller's to close */
 };
@@ -57,5 +69,7 @@ int cnd_ipc_pair(int ret_fds[2]);
 int cnd_ipc_send(int fd, const struct cnd_ipc *m);
 /* 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense; -errno. */
 int cnd_ipc_receive(int fd, struct cnd_ipc *ret_m);
+/* Nobody takes its descriptors. */
+void cnd_ipc_drop(struct cnd_ipc *m);
 
 #endif

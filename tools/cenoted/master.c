@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -100,14 +99,35 @@ go_on_ending(int64_t now)
 
 /* ---- life ---- */
 
+/* What the door may say: how many descriptors come with it, and what the index is below of. */
 static int
 is_sense(const struct cnd_ipc *m)
 {
-	if (m->index >= CND_POOL_RECORD)
+	switch (m->kind) {
+	case CND_IPC_HELP:
+		return m->n_fds == 1 && m->index < CND_POOL_RECORD &&
+		       m->serial < CND_HELPERS_MAX;
+	case CND_IPC_WAITING:
+		return m->n_fds == 0 && m->index < CND_POOL_RECORD;
+	case CND_IPC_NUDGE:
+	case CND_IPC_BAD:
+		return m->n_fds == 0 && m->index < cnd_the_master.child.board->n_slots;
+	default:
 		return 0;
+	}
+}
+
+static void
+obey_door(const struct cnd_ipc *m)
+{
 	if (m->kind == CND_IPC_HELP)
-		return m->n_fds == 1 && m->serial < CND_HELPERS_MAX;
-	return m->kind == CND_IPC_WAITING && m->n_fds == 0;
+		cnd_children_fork_helper(m);
+	else if (m->kind == CND_IPC_NUDGE)
+		cnd_children_nudge(m->index);
+	else if (m->kind == CND_IPC_BAD)
+		cnd_children_end_bad(m->index);
+	else if (cnd_the_master.phase == CND_PHASE_SERVING)
+		cnd_children_grow(&cnd_the_master.pools[m->index]);
 }
 
 static void
@@ -116,16 +136,12 @@ hear_door(void)
 	static struct cnd_ipc m;
 	int r;
 
-	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) > 0) {
-		if (!is_sense(&m))
-			cnd_fatal("the door sent nonsense");
-		if (m.kind == CND_IPC_HELP)
-			cnd_children_fork_helper(&m);
-		else if (cnd_the_master.phase == CND_PHASE_SERVING)
-			cnd_children_grow(&cnd_the_master.pools[m.index]);
-	}
-	if (r < 0)
-		cnd_fatal("the door: %s", strerror(-r));
+	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) > 0 && is_sense(&m))
+		obey_door(&m);
+	if (r > 0)
+		cnd_ipc_drop(&m);
+	if (r != 0)
+		cnd_children_end_bad_door();
 }
 
 static int64_t
@@ -235,22 +251,19 @@ init(struct cnd_config *config)
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
 	cnd_the_master.child.tickets = cnd_tls_tickets_create();
-	cnd_the_master.child.door_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	cnd_the_master.inboxes = malloc(n * sizeof(*cnd_the_master.inboxes));
-	cnd_the_master.born_ms = calloc(n, sizeof(*cnd_the_master.born_ms));
-	if (cnd_the_master.child.board == NULL || cnd_the_master.child.door_wake < 0 ||
-		cnd_the_master.inboxes == NULL || cnd_the_master.born_ms == NULL ||
-		cnd_ipc_pair(cnd_the_master.child.door_inbox) < 0 ||
+	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
+	if (cnd_the_master.child.board == NULL || cnd_the_master.places == NULL ||
+		cnd_ipc_pair(cnd_the_master.child.helper_inbox) < 0 ||
 		cnd_ipc_pair(cnd_the_master.control) < 0) {
 		cnd_log(LOG_ERR, "cannot begin: %s", strerror(errno));
 		return -1;
 	}
 	cnd_listeners_init(&cnd_the_master.listeners);
 	for (uint32_t i = 0; i < n; i++)
-		cnd_the_master.inboxes[i] = -1;
+		cnd_the_master.places[i].inbox = -1;
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
 		cnd_the_master.pools[i] = (struct cnd_pool){
-			.index = i, .listen_fd = -1, .queue = { -1, -1 }
+			.index = i, .listen_fd = -1, .queue = { -1, -1 }, .wake_fd = -1
 		};
 	return 0;
 }
@@ -338,8 +351,7 @@ cnd_master_run(
 		cnd_pool_close(&cnd_the_master.pools[i]);
 	cnd_listeners_close(&cnd_the_master.listeners);
 	cnd_scoreboard_destroy(cnd_the_master.child.board);
-	free(cnd_the_master.inboxes);
-	free(cnd_the_master.born_ms);
+	free(cnd_the_master.places);
 	cnd_config_destroy(cnd_the_master.config);
 	return status;
 }

@@ -22,12 +22,12 @@
 
 #define N_FDS_KEPT 8
 
-/* Whoever looks at the pools should do it again: a worker is gone without a word. */
+/* It should look at the pool again: a worker is gone without a word. */
 static void
-wake_door(void)
+wake_door(const struct cnd_pool *p)
 {
-	atomic_store(&cnd_the_master.child.board->door_is_awake, 1);
-	(void)eventfd_write(cnd_the_master.child.door_wake, 1);
+	atomic_store(&cnd_master_record(p)->door_is_awake, 1);
+	(void)eventfd_write(p->wake_fd, 1);
 }
 
 /* ---- forking ---- */
@@ -60,55 +60,77 @@ close_others(int *keep, size_t n)
 	cnd_log_after_fork();
 }
 
+/* In a child: of the shared memory it can write no more than these. */
+static void
+confine_board(uint32_t pool, uint32_t slot)
+{
+	int r = cnd_scoreboard_confine(cnd_the_master.child.board, pool, slot);
+
+	if (r < 0)
+		cnd_fatal("cannot give up the scoreboard: %s", strerror(-r));
+}
+
 _Noreturn static void
 become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 {
-	int keep[N_FDS_KEPT] = { p->listen_fd, p->queue[1], inbox,
-		cnd_the_master.child.door_wake, cnd_the_master.child.door_inbox[0],
-		cnd_log_fd(), -1, -1 };
+	int keep[N_FDS_KEPT] = { p->listen_fd, p->queue[1], inbox, p->wake_fd,
+		cnd_log_fd(), -1, -1, -1 };
 	struct cnd_pool mine = *p;
 
 	/* it may have a client before the master, which notes the same, comes to it */
-	cnd_the_master.child.board->slots[slot].pid = getpid();
+	cnd_slot_head(cnd_the_master.child.board, slot)->pid = getpid();
+	confine_board(p->index, slot);
 	close_others(keep, N_FDS_KEPT);
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
 
-_Noreturn static void
-become_door(void)
+/* The descriptors that the door gets, and its pools: how many, each. */
+static size_t
+gather_for_door(int *keep, struct cnd_pool *pools, size_t *ret_n_pools)
 {
-	size_t most = N_FDS_KEPT + 2 * CND_POOL_RECORD + CND_LISTENERS_MAX +
-		      cnd_the_master.child.board->n_slots;
-	int *keep = malloc(most * sizeof(*keep));
-	struct cnd_pool *pools = calloc(CND_POOL_RECORD, sizeof(*pools));
 	size_t n = 0;
-	size_t n_pools = 0;
 
-	if (keep == NULL || pools == NULL)
-		cnd_fatal("out of memory");
+	*ret_n_pools = 0;
 	keep[n++] = cnd_the_master.control[1];
-	keep[n++] = cnd_the_master.child.door_wake;
-	keep[n++] = cnd_the_master.child.door_inbox[1];
+	keep[n++] = cnd_the_master.child.helper_inbox[1];
 	keep[n++] = cnd_log_fd();
 	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
-		if (cnd_the_master.pools[i].config == NULL)
+		const struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p->config == NULL)
 			continue;
-		keep[n++] = cnd_the_master.pools[i].listen_fd;
-		keep[n++] = cnd_the_master.pools[i].queue[0];
-		pools[n_pools++] = cnd_the_master.pools[i];
+		keep[n++] = p->listen_fd;
+		keep[n++] = p->queue[0];
+		keep[n++] = p->wake_fd;
+		pools[(*ret_n_pools)++] = *p;
 	}
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
-		if (cnd_the_master.inboxes[i] >= 0)
-			keep[n++] = cnd_the_master.inboxes[i];
+		if (cnd_the_master.places[i].inbox >= 0)
+			keep[n++] = cnd_the_master.places[i].inbox;
 	}
 	for (size_t i = 0; i < CND_LISTENERS_MAX; i++) {
 		if (cnd_the_master.listeners.list[i].fd >= 0)
 			keep[n++] = cnd_the_master.listeners.list[i].fd;
 	}
-	close_others(keep, n);
+	return n;
+}
+
+_Noreturn static void
+become_door(void)
+{
+	size_t most = N_FDS_KEPT + 3 * CND_POOL_RECORD + CND_LISTENERS_MAX +
+		      cnd_the_master.child.board->n_slots;
+	int *keep = malloc(most * sizeof(*keep));
+	struct cnd_pool *pools = calloc(CND_POOL_RECORD, sizeof(*pools));
+	size_t n_pools;
+
+	if (keep == NULL || pools == NULL)
+		cnd_fatal("out of memory");
+	confine_board(CND_BOARD_ALL, CND_BOARD_ALL);
+	close_others(keep, gather_for_door(keep, pools, &n_pools));
 	free(keep);
 	cnd_door_run(&cnd_the_master.child, cnd_the_master.control[1], pools, n_pools,
-		&cnd_the_master.listeners, cnd_the_master.inboxes);
+		&cnd_the_master.listeners, cnd_the_master.places);
 }
 
 void
@@ -137,10 +159,11 @@ cnd_children_fork_door(void)
 _Noreturn static void
 become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
 {
-	int keep[] = { m->fds[0], cnd_the_master.child.door_inbox[0], cnd_log_fd() };
+	int keep[] = { m->fds[0], cnd_the_master.child.helper_inbox[0], cnd_log_fd() };
 	struct cnd_pool mine = *p;
 	struct cnd_ipc client = *m;
 
+	confine_board(CND_BOARD_NONE, CND_BOARD_NONE);
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
 	cnd_helper_run(&cnd_the_master.child, &mine, &client);
 }
@@ -173,49 +196,75 @@ cnd_children_fork_helper(const struct cnd_ipc *m)
 		say_helped((uint32_t)m->serial);
 }
 
-/* The door gets a copy of the inbox, to forward those who resume. */
+/* The door gets a copy of the inbox, to forward those who resume, and hears who has it. */
 static void
 announce_inbox(uint32_t slot)
 {
+	const struct cnd_place *place = &cnd_the_master.places[slot];
 	struct cnd_ipc m = { .kind = CND_IPC_INBOX,
 		.index = slot,
+		.serial = place->pool,
 		.n_fds = 1,
-		.fds = { cnd_the_master.inboxes[slot] } };
+		.fds = { place->inbox } };
 
 	if (cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
 		cnd_log(LOG_WARNING, "the door does not listen");
 }
 
+/* -1: there is none. */
+static int
+free_slot(void)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pid == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Its process, or -1, logged. */
+static pid_t
+fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
+{
+	int inbox[2];
+	int r = cnd_ipc_pair(inbox);
+	pid_t pid;
+
+	if (r < 0) {
+		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
+		return -1;
+	}
+	cnd_slot_begin(cnd_the_master.child.board, slot, p->index);
+	pid = fork();
+	if (pid == 0)
+		become_worker(p, slot, inbox[1]);
+	close(inbox[1]);
+	*ret_inbox = inbox[0];
+	if (pid > 0)
+		return pid;
+	cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
+	close(inbox[0]);
+	cnd_slot_release(cnd_the_master.child.board, slot);
+	return -1;
+}
+
 static int
 fork_worker(struct cnd_pool *p)
 {
-	int inbox[2];
-	int slot = cnd_slot_take(cnd_the_master.child.board, p->index);
-	pid_t pid;
+	int slot = free_slot();
+	struct cnd_place place = { .pool = p->index, .born_ms = cnd_now_ms() };
 
 	if (slot < 0) {
 		cnd_log(LOG_WARNING, "pool %s: max_sessions is reached", p->name);
 		return -1;
 	}
-	if (cnd_ipc_pair(inbox) < 0) {
-		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(errno));
-		cnd_slot_release(cnd_the_master.child.board, (uint32_t)slot);
+	place.pid = fork_into(p, (uint32_t)slot, &place.inbox);
+	if (place.pid < 0)
 		return -1;
-	}
-	pid = fork();
-	if (pid == 0)
-		become_worker(p, (uint32_t)slot, inbox[1]);
-	close(inbox[1]);
-	if (pid < 0) {
-		cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
-		close(inbox[0]);
-		cnd_slot_release(cnd_the_master.child.board, (uint32_t)slot);
-		return -1;
-	}
-	cnd_the_master.child.board->slots[slot].pid = pid;
-	cnd_the_master.inboxes[slot] = inbox[0];
-	cnd_the_master.born_ms[slot] = cnd_now_ms();
-	atomic_fetch_add(&cnd_master_record(p)->live, 1);
+	cnd_the_master.places[slot] = place;
+	cnd_slot_head(cnd_the_master.child.board, (uint32_t)slot)->pid = place.pid;
+	p->live++;
+	cnd_master_head(p)->live = p->live;
 	announce_inbox((uint32_t)slot);
 	return 0;
 }
@@ -223,13 +272,11 @@ fork_worker(struct cnd_pool *p)
 int64_t
 cnd_children_fill_up(struct cnd_pool *p, int64_t now)
 {
-	struct cnd_pool_record *record = cnd_master_record(p);
-
-	if (p->config == NULL || record->live >= record->min_sessions)
+	if (p->config == NULL || p->live >= p->config->min_sessions)
 		return CND_NEVER;
 	if (now < p->fork_again_ms)
 		return p->fork_again_ms;
-	while (record->live < record->min_sessions) {
+	while (p->live < p->config->min_sessions) {
 		if (fork_worker(p) < 0) {
 			p->fork_again_ms = now + FORK_AGAIN_MAX;
 			return p->fork_again_ms;
@@ -241,7 +288,7 @@ cnd_children_fill_up(struct cnd_pool *p, int64_t now)
 void
 cnd_children_grow(struct cnd_pool *p)
 {
-	struct cnd_pool_record *record = cnd_master_record(p);
+	const struct cnd_pool_record *record = cnd_master_record(p);
 	struct cnd_census census;
 
 	if (p->config == NULL || cnd_now_ms() < p->fork_again_ms)
@@ -251,8 +298,7 @@ cnd_children_grow(struct cnd_pool *p)
 	if (census.n[CND_SLOT_FAILING] > 0)
 		return;
 	for (uint32_t coming = census.n[CND_SLOT_STARTING];
-		coming < record->waiting && record->live < record->max_sessions;
-		coming++) {
+		coming < record->waiting && p->live < p->config->max_sessions; coming++) {
 		if (fork_worker(p) < 0)
 			return;
 	}
@@ -263,19 +309,20 @@ cnd_children_grow(struct cnd_pool *p)
 static void
 order_worker(uint32_t slot, uint32_t order)
 {
-	struct cnd_slot *s = &cnd_the_master.child.board->slots[slot];
+	struct cnd_place *place = &cnd_the_master.places[slot];
 
-	if (s->state == CND_SLOT_FREE || s->order >= order)
+	if (place->pid == 0 || place->order >= order)
 		return;
-	atomic_store(&s->order, order);
-	kill(s->pid, SIGUSR1);
+	place->order = order;
+	atomic_store(&cnd_slot_head(cnd_the_master.child.board, slot)->order, order);
+	kill(place->pid, SIGUSR1);
 }
 
 void
 cnd_children_order_pool(uint32_t pool, uint32_t order)
 {
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
-		if (cnd_the_master.child.board->slots[i].pool == pool)
+		if (cnd_the_master.places[i].pool == pool)
 			order_worker(i, order);
 	}
 }
@@ -287,14 +334,44 @@ cnd_children_order_all(uint32_t order)
 		order_worker(i, order);
 }
 
+void
+cnd_children_nudge(uint32_t slot)
+{
+	if (cnd_the_master.places[slot].pid > 0)
+		kill(cnd_the_master.places[slot].pid, SIGUSR1);
+}
+
 uint32_t
 cnd_children_n_workers(void)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < CND_POOL_RECORD; i++)
-		n += cnd_the_master.child.board->pools[i].live;
+		n += cnd_the_master.pools[i].live;
 	return n;
+}
+
+/* ---- nonsense: whoever says it may be somebody else's by now, and is replaced ---- */
+
+void
+cnd_children_end_bad(uint32_t slot)
+{
+	const struct cnd_place *place = &cnd_the_master.places[slot];
+
+	if (place->pid == 0)
+		return;
+	cnd_log(LOG_ERR, "worker of pool %s %d sent nonsense",
+		cnd_the_master.pools[place->pool].name, (int)place->pid);
+	kill(place->pid, SIGKILL);
+}
+
+void
+cnd_children_end_bad_door(void)
+{
+	if (cnd_the_master.door <= 0)
+		return;
+	cnd_log(LOG_ERR, "door %d sent nonsense", (int)cnd_the_master.door);
+	kill(cnd_the_master.door, SIGKILL);
 }
 
 void
@@ -314,8 +391,8 @@ void
 cnd_children_kill(void)
 {
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
-		if (cnd_the_master.child.board->slots[i].pid > 0)
-			kill(cnd_the_master.child.board->slots[i].pid, SIGKILL);
+		if (cnd_the_master.places[i].pid > 0)
+			kill(cnd_the_master.places[i].pid, SIGKILL);
 	}
 	cnd_the_master.phase_until_ms = CND_NEVER;
 }
@@ -326,7 +403,7 @@ static int
 slot_of(pid_t pid)
 {
 	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
-		if (cnd_the_master.child.board->slots[i].pid == pid)
+		if (cnd_the_master.places[i].pid == pid)
 			return (int)i;
 	}
 	return -1;
@@ -363,21 +440,35 @@ count_death(struct cnd_pool *p, int64_t age_ms, int status)
 }
 
 static void
-bury_worker(uint32_t slot, pid_t pid, int status)
+bury_worker(uint32_t slot, int status)
 {
-	struct cnd_slot *s = &cnd_the_master.child.board->slots[slot];
-	struct cnd_pool *p = &cnd_the_master.pools[s->pool];
-	struct cnd_pool_record *record = cnd_master_record(p);
+	struct cnd_place *place = &cnd_the_master.places[slot];
+	struct cnd_pool *p = &cnd_the_master.pools[place->pool];
 
-	log_end("worker", p->name, pid, status);
-	count_death(p, cnd_now_ms() - cnd_the_master.born_ms[slot], status);
-	close(cnd_the_master.inboxes[slot]);
-	cnd_the_master.inboxes[slot] = -1;
+	log_end("worker", p->name, place->pid, status);
+	count_death(p, cnd_now_ms() - place->born_ms, status);
+	close(place->inbox);
+	*place = (struct cnd_place){ .inbox = -1 };
 	cnd_slot_release(cnd_the_master.child.board, slot);
-	atomic_fetch_sub(&record->live, 1);
-	if (p->config == NULL && record->live == 0) {
-		cnd_pool_close(p);
-		atomic_store(&record->is_used, 0);
+	p->live--;
+	cnd_master_head(p)->live = p->live;
+	wake_door(p);
+	if (p->config == NULL && p->live == 0)
+		cnd_master_forget_pool(p);
+}
+
+/* It was no helper. */
+static void
+bury(pid_t pid, int status)
+{
+	int slot = slot_of(pid);
+
+	if (slot >= 0) {
+		bury_worker((uint32_t)slot, status);
+	} else if (pid == cnd_the_master.door) {
+		log_end("door", "", pid, status);
+		cnd_the_master.door = 0;
+		cnd_the_master.door_again_ms = cnd_now_ms() + FORK_AGAIN_MIN;
 	}
 }
 
@@ -390,28 +481,19 @@ cnd_children_reap(void)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		int place = cnd_helpers_bury(&cnd_the_master.helpers, pid);
-		int slot = slot_of(pid);
 
-		if (place >= 0) {
+		if (place >= 0)
 			say_helped((uint32_t)place);
-			continue;
-		}
-		n++;
-		if (slot >= 0) {
-			bury_worker((uint32_t)slot, pid, status);
-		} else if (pid == cnd_the_master.door) {
-			log_end("door", "", pid, status);
-			cnd_the_master.door = 0;
-			cnd_the_master.door_again_ms = cnd_now_ms() + FORK_AGAIN_MIN;
-		}
+		else
+			bury(pid, status);
+		n += place < 0;
 	}
-	if (n == 0)
-		return;
 	/* those who wait may need others now */
-	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
-		if (cnd_the_master.phase == CND_PHASE_SERVING &&
-			cnd_master_record(&cnd_the_master.pools[i])->waiting)
-			cnd_children_grow(&cnd_the_master.pools[i]);
+	for (size_t i = 0; i < CND_POOL_RECORD && n > 0; i++) {
+		struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (cnd_the_master.phase == CND_PHASE_SERVING && p->config != NULL &&
+			cnd_master_record(p)->waiting)
+			cnd_children_grow(p);
 	}
-	wake_door();
 }

@@ -19,13 +19,13 @@ enum cnd_phase {
 	CND_PHASE_ENDING /* they end whatever they hold */
 };
 
+/* The master decides by this, and not by the scoreboard, which its children write. */
 struct cnd_master {
 	struct cnd_child child; /* what children inherit */
 	struct cnd_config *config;
 	struct cnd_pool pools[CND_POOL_RECORD]; /* by the index of their record */
 	struct cnd_listeners listeners;
-	int *inboxes; /* by slot: the end that the door writes into; -1 */
-	int64_t *born_ms; /* by slot */
+	struct cnd_place *places; /* by slot */
 	int control[2]; /* [0] the master's, [1] the door's */
 	struct cnd_helpers helpers;
 	pid_t door;
@@ -37,10 +37,25 @@ struct cnd_master {
 
 extern struct cnd_master cnd_the_master;
 
+static inline struct cnd_pool_head *
+cnd_master_head(const struct cnd_pool *p)
+{
+	return cnd_pool_head(cnd_the_master.child.board, p->index);
+}
+
 static inline struct cnd_pool_record *
 cnd_master_record(const struct cnd_pool *p)
 {
-	return &cnd_the_master.child.board->pools[p->index];
+	return cnd_pool_record(cnd_the_master.child.board, p->index);
+}
+
+/* No process uses it any more. */
+static inline void
+cnd_master_forget_pool(struct cnd_pool *p)
+{
+	cnd_pool_close(p);
+	p->is_used = 0;
+	atomic_store(&cnd_master_head(p)->is_used, 0);
 }
 
 /* ---- master_children.c ---- */
@@ -48,6 +63,10 @@ cnd_master_record(const struct cnd_pool *p)
 void cnd_children_fork_door(void);
 /* The door found that this client needs a helper. */
 void cnd_children_fork_helper(const struct cnd_ipc *m);
+/* The worker in that slot, if there is one, should look around; or it says what none of ours would. */
+void cnd_children_nudge(uint32_t slot);
+void cnd_children_end_bad(uint32_t slot);
+void cnd_children_end_bad_door(void);
 /* As many workers as there should be at least. When it is to be called again; CND_NEVER. */
 int64_t cnd_children_fill_up(struct cnd_pool *p, int64_t now);
 /* Clients wait: more workers, if those who are there or on their way are not enough. */

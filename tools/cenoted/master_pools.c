@@ -15,15 +15,15 @@
 static void
 publish_pool(struct cnd_pool *p)
 {
-	struct cnd_pool_record *record = cnd_master_record(p);
+	struct cnd_pool_head *head = cnd_master_head(p);
 	const struct cnd_pool_config *c = p->config;
 
-	atomic_store(&record->min_sessions, c->min_sessions);
-	atomic_store(&record->max_sessions, c->max_sessions);
-	atomic_store(&record->queue_timeout_ms, c->queue_timeout_ms);
-	atomic_store(&record->mode, (uint32_t)c->mode);
-	snprintf(record->name, sizeof(record->name), "%s", c->name);
-	snprintf(record->backend, sizeof(record->backend), "%s", c->backend);
+	atomic_store(&head->min_sessions, c->min_sessions);
+	atomic_store(&head->max_sessions, c->max_sessions);
+	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
+	atomic_store(&head->mode, (uint32_t)c->mode);
+	snprintf(head->name, sizeof(head->name), "%s", c->name);
+	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }
 
 static struct cnd_pool *
@@ -37,12 +37,12 @@ find_pool(const char *name)
 	return NULL;
 }
 
-/* A record that no pool uses, nor a removed one that still has workers. */
+/* One that no configured pool uses, nor a removed one that still has workers. */
 static struct cnd_pool *
 free_pool(void)
 {
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
-		if (!cnd_the_master.child.board->pools[i].is_used)
+		if (!cnd_the_master.pools[i].is_used)
 			return &cnd_the_master.pools[i];
 	}
 	return NULL;
@@ -63,6 +63,7 @@ cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc)
 	snprintf(p->name, sizeof(p->name), "%s", pc->name);
 	if (cnd_pool_open(p, c) < 0)
 		return NULL;
+	p->is_used = 1;
 	return p;
 }
 
@@ -74,7 +75,7 @@ cnd_pools_begin(
 
 	p->config = pc;
 	p->backend = backend;
-	atomic_store(&record->live, 0);
+	atomic_store(&cnd_master_head(p)->live, 0);
 	atomic_store(&record->leaving, 0);
 	atomic_store(&record->unproven, 0);
 	atomic_store(&record->held, 0);
@@ -90,7 +91,7 @@ cnd_pools_begin(
 		atomic_store(&record->line_failed_ms[i], 0);
 	}
 	publish_pool(p);
-	atomic_store(&record->is_used, 1);
+	atomic_store(&cnd_master_head(p)->is_used, 1);
 }
 
 static void
@@ -99,9 +100,10 @@ tell_door(uint32_t kind, const struct cnd_pool *p)
 	struct cnd_ipc m = { .kind = kind, .index = p->index };
 
 	if (kind == CND_IPC_POOL) {
-		m.n_fds = 2;
+		m.n_fds = 3;
 		m.fds[0] = p->listen_fd;
 		m.fds[1] = p->queue[0];
+		m.fds[2] = p->wake_fd;
 	}
 	if (kind == CND_IPC_POOL || kind == CND_IPC_NETWORKS) {
 		m.n_bytes = sizeof(p->config->networks);
@@ -153,14 +155,12 @@ remove_pool(struct cnd_pool *p)
 	cnd_pool_unlink(p);
 	tell_door(CND_IPC_POOL_GONE, p);
 	p->config = NULL;
-	atomic_store(&cnd_master_record(p)->min_sessions, 0);
-	atomic_store(&cnd_master_record(p)->max_sessions, 0);
+	atomic_store(&cnd_master_head(p)->min_sessions, 0);
+	atomic_store(&cnd_master_head(p)->max_sessions, 0);
 	/* those who connected before its name was gone are served yet */
 	cnd_children_order_pool(p->index, CND_ORDER_DRAIN);
-	if (cnd_master_record(p)->live == 0) {
-		cnd_pool_close(p);
-		atomic_store(&cnd_master_record(p)->is_used, 0);
-	}
+	if (p->live == 0)
+		cnd_master_forget_pool(p);
 }
 
 /* A socket that has lost its name cannot get it back: its pool is opened anew. */
@@ -209,17 +209,13 @@ open_new_pools(const struct cnd_config *c, struct cnd_pool **opened)
 		if (find_pool(c->pools[i].name) != NULL)
 			continue;
 		opened[i] = cnd_pools_open(c, &c->pools[i]);
-		if (opened[i] != NULL) {
-			/* not to be taken for another one's record */
-			atomic_store(&cnd_master_record(opened[i])->is_used, 1);
+		if (opened[i] != NULL)
 			continue;
-		}
 		while (i-- > 0) {
 			if (opened[i] == NULL)
 				continue;
 			cnd_pool_unlink(opened[i]);
-			cnd_pool_close(opened[i]);
-			atomic_store(&cnd_master_record(opened[i])->is_used, 0);
+			cnd_master_forget_pool(opened[i]);
 		}
 		return -1;
 	}

@@ -29,8 +29,8 @@ cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 	m->n_fds = 1;
 	m->fds[0] = g->fd;
 	m->peer = g->peer;
-	if (slot >= cnd_the_door.board->n_slots || cnd_the_door.inboxes[slot] < 0 ||
-		cnd_ipc_send(cnd_the_door.inboxes[slot], m) < 0)
+	if (cnd_the_door.workers[slot].inbox < 0 ||
+		cnd_ipc_send(cnd_the_door.workers[slot].inbox, m) < 0)
 		return -1;
 	cnd_guest_dismiss(g);
 	return 0;
@@ -52,22 +52,22 @@ serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 	static struct cnd_ipc m;
 	struct cnp_server *s = &cnd_the_door.server;
 	struct cnd_scoreboard *b = cnd_the_door.board;
-	const struct cnd_slot *slot = resume != NULL ? cnd_answer_resume(s, b, resume)
-						     : cnd_answer_resume_named(s, b);
+	uint32_t slot = resume != NULL ? cnd_answer_resume(s, b, g->pool, resume)
+				       : cnd_answer_resume_named(s, b, g->pool);
 
-	if (slot == NULL) {
+	if (slot == CND_BOARD_NONE) {
 		cnd_guest_answer(g);
 		return;
 	}
 	/* its bytes were only peeked at: they are still in the socket */
 	m.n_bytes = 0;
-	cnd_opening_forward_resume(g, (uint32_t)(slot - b->slots), &m);
+	cnd_opening_forward_resume(g, slot, &m);
 }
 
 static void
 serve_cancel(struct cnd_guest *g, const struct cnp_cancel *cancel)
 {
-	cnd_answer_cancel(&cnd_the_door.server, cnd_the_door.board, cancel);
+	cnd_answer_cancelled(&cnd_the_door.server, cnd_workers_cancel(g->pool, cancel));
 	cnd_guest_answer(g);
 }
 
@@ -99,7 +99,8 @@ is_welcome(struct cnd_guest *g, uint32_t pool)
 	if (cnd_networks_admit(&cnd_the_door.pools[pool].networks, &g->peer.addr))
 		return 1;
 	cnd_log(LOG_NOTICE, "pool %s: %s is not in a network that may come",
-		cnd_the_door.board->pools[pool].name, cnd_peer_text(&g->peer, text));
+		cnd_pool_head(cnd_the_door.board, pool)->name,
+		cnd_peer_text(&g->peer, text));
 	cnd_guest_refuse(g, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s does not take clients from this address",
 		cnd_the_door.server.opening.pool);
@@ -116,7 +117,7 @@ find_pool(struct cnd_guest *g)
 		return 1;
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (!cnd_the_door.pools[i].is_here ||
-			strcmp(cnd_the_door.board->pools[i].name, name) != 0)
+			strcmp(cnd_pool_head(cnd_the_door.board, i)->name, name) != 0)
 			continue;
 		if (!is_welcome(g, i))
 			return 0;
@@ -353,16 +354,19 @@ cnd_opening_return(const struct cnd_ipc *m)
 }
 
 void
-cnd_opening_route(struct cnd_ipc *m)
+cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 {
-	uint32_t pool = cnd_the_door.board->slots[m->index].pool;
 	struct cnd_guest *g = cnd_guest_add(m->fds[0], pool, &m->peer);
 
 	if (g == NULL)
 		return;
 	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
 		cnd_guest_dismiss(g);
-	else if (cnd_opening_forward(g, m->index, m) < 0 && keep_bytes(g, m) == 0)
+	else if (cnd_opening_forward(g, m->index, m) == 0 || keep_bytes(g, m) < 0)
+		return;
+	else if (!cnd_the_door.pools[pool].is_here)
+		cnd_guest_dismiss(g);
+	else
 		/* that worker is gone: whoever is free then */
 		cnd_waiting_admit(g);
 }

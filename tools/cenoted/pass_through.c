@@ -84,12 +84,12 @@ cnd_pass_through(struct cnd_worker *w)
 static int
 claim_owner(struct cnd_worker *w, uint64_t owner)
 {
-	uint32_t pool = (uint32_t)(w->pool - w->board->pools);
-
 	for (uint32_t i = 0; i < w->board->n_slots; i++) {
-		const struct cnd_slot *s = &w->board->slots[i];
+		const struct cnd_slot *s = cnd_slot_at(w->board, i);
 
-		if (s->state == CND_SLOT_IDLE && s->pool == pool && s->owner == owner &&
+		if (cnd_slot_head(w->board, i)->pid != 0 &&
+			cnd_slot_head(w->board, i)->pool == w->pool_index &&
+			s->state == CND_SLOT_IDLE && s->owner == owner &&
 			cnd_slot_claim(w->board, i))
 			return (int)i;
 	}

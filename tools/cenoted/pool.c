@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -166,7 +167,7 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 	int r;
 
 	p->listen_fd = -1;
-	p->queue[0] = p->queue[1] = -1;
+	p->queue[0] = p->queue[1] = p->wake_fd = -1;
 	p->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "%s/%s.sock",
 		c->run_dir, p->name);
@@ -177,6 +178,9 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 		return -1;
 	}
 	r = cnd_ipc_pair(p->queue);
+	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r == 0 && p->wake_fd < 0)
+		r = -errno;
 	if (r < 0) {
 		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
 		cnd_pool_unlink(p);
@@ -202,7 +206,7 @@ cnd_pool_unlink(struct cnd_pool *p)
 void
 cnd_pool_close(struct cnd_pool *p)
 {
-	int *fds[] = { &p->listen_fd, &p->queue[0], &p->queue[1] };
+	int *fds[] = { &p->listen_fd, &p->queue[0], &p->queue[1], &p->wake_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)

@@ -15,6 +15,9 @@ struct cnd_pool {
 	int listen_fd; /* -1 closed */
 	int is_inherited; /* the service manager opened it */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
+	int wake_fd; /* eventfd, by its workers: the door should look at it */
+	int is_used; /* also of a removed one that still has workers */
+	uint32_t live; /* its workers */
 	struct sockaddr_un address;
 	int64_t fork_again_ms; /* a worker died young: none is forked before */
 	unsigned n_young_deaths;

@@ -488,11 +488,12 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 		ms = UINT32_MAX;
 	/* The key of the lent session ends with it; this one is the right to resume. The number is a new one that
 	 * nobody guesses, either: it brings who wants TLS here before there is a key. */
-	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_key(w));
-	atomic_store(&w->slot->key, cnd_worker_key(w));
+	cnd_worker_drop_key(w);
+	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(w));
+	cnd_worker_make_key(w);
 	reply.as.suspended.session =
 		cnd_session_number(w->slot_index, w->slot->generation);
-	reply.as.suspended.key = w->slot->key;
+	reply.as.suspended.key = w->key;
 	reply.as.suspended.timeout_ms = (uint32_t)ms;
 	r = cnp_server_reply(&w->server, &reply, 0);
 	w->suspended_until_ms = cnd_now_ms() + ms;

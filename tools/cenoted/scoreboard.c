@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scoreboard.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "crypto/crypto.h"
 
 #define TO(state) (1u << CND_SLOT_##state)
 
@@ -23,29 +28,148 @@ const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES] = {
 	[CND_SLOT_ENDING] = { "ending", TO(FREE) },
 };
 
+/* ---- the memory ---- */
+
+/*
+ * What only the master writes; then the pools' records, then the slots, each on pages of its own, so that a
+ * process can be kept from writing those that are not its own.
+ */
+struct heads {
+	struct cnd_pool_head pools[CND_POOL_RECORD];
+	struct cnd_slot_head slots[CND_SLOTS_MAX];
+};
+
 static size_t
-size_for(uint32_t n_slots)
+in_pages(size_t size)
 {
-	return sizeof(struct cnd_scoreboard) + n_slots * sizeof(struct cnd_slot);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static int
+open_memory(struct cnd_scoreboard *b)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+	void *base;
+
+	b->fd = memfd_create("cenote-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (b->fd < 0 || ftruncate(b->fd, (off_t)b->size) < 0)
+		return -1;
+	base = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	if (base == MAP_FAILED)
+		return -1;
+	b->base = base;
+	/* this mapping may be written; one that is made later may not, nor may it be changed so */
+	return fcntl(b->fd, F_ADD_SEALS, seals);
 }
 
 struct cnd_scoreboard *
 cnd_scoreboard_create(uint32_t n_slots)
 {
-	struct cnd_scoreboard *b = mmap(NULL, size_for(n_slots), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct cnd_scoreboard *b = calloc(1, sizeof(*b));
 
-	if (b == MAP_FAILED)
+	if (b == NULL)
 		return NULL;
 	b->n_slots = n_slots;
-	return b;
+	b->record_stride = in_pages(sizeof(struct cnd_pool_record));
+	b->slot_stride = in_pages(sizeof(struct cnd_slot));
+	b->records_at = in_pages(sizeof(struct heads));
+	b->slots_at = b->records_at + CND_POOL_RECORD * b->record_stride;
+	b->size = b->slots_at + n_slots * b->slot_stride;
+	if (open_memory(b) == 0)
+		return b;
+	cnd_scoreboard_destroy(b);
+	return NULL;
 }
 
 void
 cnd_scoreboard_destroy(struct cnd_scoreboard *b)
 {
-	if (b != NULL)
-		munmap(b, size_for(b->n_slots));
+	int error = errno;
+
+	if (b == NULL)
+		return;
+	if (b->base != NULL)
+		munmap(b->base, b->size);
+	if (b->fd >= 0)
+		close(b->fd);
+	free(b);
+	errno = error;
+}
+
+/* In place of what is there. */
+static int
+make_read_only(const struct cnd_scoreboard *b, size_t from, size_t to)
+{
+	if (from < to &&
+		mmap(b->base + from, to - from, PROT_READ, MAP_SHARED | MAP_FIXED, b->fd,
+			(off_t)from) == MAP_FAILED)
+		return -errno;
+	return 0;
+}
+
+/* From `at` on there are n of this size: all but number `own`. */
+static int
+make_others_read_only(const struct cnd_scoreboard *b, size_t at, size_t stride,
+	uint32_t n, uint32_t own)
+{
+	size_t end = at + n * stride;
+	int r;
+
+	if (own == CND_BOARD_ALL)
+		return 0;
+	if (own == CND_BOARD_NONE)
+		return make_read_only(b, at, end);
+	r = make_read_only(b, at, at + own * stride);
+	return r < 0 ? r : make_read_only(b, at + (own + 1) * stride, end);
+}
+
+int
+cnd_scoreboard_confine(struct cnd_scoreboard *b, uint32_t pool, uint32_t slot)
+{
+	int r = make_read_only(b, 0, b->records_at);
+
+	if (r == 0)
+		r = make_others_read_only(
+			b, b->records_at, b->record_stride, CND_POOL_RECORD, pool);
+	if (r == 0)
+		r = make_others_read_only(
+			b, b->slots_at, b->slot_stride, b->n_slots, slot);
+	close(b->fd);
+	b->fd = -1;
+	return r;
+}
+
+struct cnd_pool_head *
+cnd_pool_head(const struct cnd_scoreboard *b, uint32_t pool)
+{
+	return &((struct heads *)b->base)->pools[pool];
+}
+
+struct cnd_slot_head *
+cnd_slot_head(const struct cnd_scoreboard *b, uint32_t slot)
+{
+	return &((struct heads *)b->base)->slots[slot];
+}
+
+struct cnd_pool_record *
+cnd_pool_record(const struct cnd_scoreboard *b, uint32_t pool)
+{
+	return (struct cnd_pool_record *)(b->base + b->records_at +
+					  pool * b->record_stride);
+}
+
+struct cnd_slot *
+cnd_slot_at(const struct cnd_scoreboard *b, uint32_t slot)
+{
+	return (struct cnd_slot *)(b->base + b->slots_at + slot * b->slot_stride);
+}
+
+static struct cnd_pool_record *
+record_of(const struct cnd_scoreboard *b, uint32_t slot)
+{
+	return cnd_pool_record(b, cnd_slot_head(b, slot)->pool);
 }
 
 int64_t
@@ -89,6 +213,9 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 	memset(to, 0, size);
 }
 
+/* Whose writer cannot be trusted. */
+#define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
+
 void
 cnd_slot_set_identity(struct cnd_slot *s, const struct cnd_identity *identity)
 {
@@ -99,6 +226,10 @@ void
 cnd_slot_identity(const struct cnd_slot *s, struct cnd_identity *ret_identity)
 {
 	seq_read(&s->identity_seq, ret_identity, &s->identity, sizeof(*ret_identity));
+	END_TEXT(ret_identity->user);
+	END_TEXT(ret_identity->program);
+	END_TEXT(ret_identity->application);
+	END_TEXT(ret_identity->tls);
 }
 
 void
@@ -111,52 +242,53 @@ void
 cnd_slot_login(const struct cnd_slot *s, struct cnd_login *ret_login)
 {
 	seq_read(&s->login_seq, ret_login, &s->login, sizeof(*ret_login));
+	END_TEXT(ret_login->server);
+	END_TEXT(ret_login->tls);
+	END_TEXT(ret_login->sqlstate);
+	END_TEXT(ret_login->error);
 }
 
 /* ---- slots ---- */
 
-int
-cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool)
+void
+cnd_slot_begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool)
 {
-	for (uint32_t i = 0; i < b->n_slots; i++) {
-		struct cnd_slot *s = &b->slots[i];
+	struct cnd_slot_head *head = cnd_slot_head(b, slot);
+	struct cnd_slot *s = cnd_slot_at(b, slot);
 
-		if (s->state != CND_SLOT_FREE)
-			continue;
-		s->pool = pool;
-		s->order = CND_ORDER_NONE;
-		s->key = 0;
-		s->server_line = 0;
-		s->owner = 0;
-		s->attaches = 0;
-		s->requests = 0;
-		s->errors = 0;
-		s->yields = 0;
-		s->since_ms = cnd_now_ms();
-		cnd_slot_set_login(s, &(struct cnd_login){ .error = "" });
-		cnd_slot_set_identity(s, &(struct cnd_identity){ .uid = -1 });
-		s->state = CND_SLOT_STARTING;
-		return (int)i;
-	}
-	return -1;
+	head->pool = pool;
+	head->order = CND_ORDER_NONE;
+	cnd_slot_set_key(b, slot, 0);
+	s->is_leaving = 0;
+	s->is_unproven = 0;
+	s->server_line = 0;
+	s->owner = 0;
+	s->attaches = 0;
+	s->requests = 0;
+	s->errors = 0;
+	s->yields = 0;
+	s->since_ms = cnd_now_ms();
+	cnd_slot_set_login(s, &(struct cnd_login){ .error = "" });
+	cnd_slot_set_identity(s, &(struct cnd_identity){ .uid = -1 });
+	s->state = CND_SLOT_STARTING;
 }
 
 void
 cnd_slot_leave_line(struct cnd_scoreboard *b, uint32_t slot)
 {
-	struct cnd_slot *s = &b->slots[slot];
-	uint32_t line = atomic_exchange(&s->server_line, 0);
+	uint32_t line = atomic_exchange(&cnd_slot_at(b, slot)->server_line, 0);
 
 	if (line > 0 && line <= CND_SERVERS_MAX)
-		atomic_fetch_sub(&b->pools[s->pool].line_sessions[line - 1], 1);
+		atomic_fetch_sub(&record_of(b, slot)->line_sessions[line - 1], 1);
 }
 
 int
 cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unproven)
 {
-	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+	struct cnd_pool_record *p = record_of(b, slot);
 
-	if (atomic_exchange(&b->slots[slot].is_unproven, is_unproven) == is_unproven)
+	if (atomic_exchange(&cnd_slot_at(b, slot)->is_unproven, is_unproven) ==
+		is_unproven)
 		return 0;
 	if (is_unproven)
 		atomic_fetch_add(&p->unproven, 1);
@@ -168,16 +300,16 @@ cnd_slot_set_unproven(struct cnd_scoreboard *b, uint32_t slot, uint32_t is_unpro
 void
 cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot)
 {
-	struct cnd_slot *s = &b->slots[slot];
+	struct cnd_slot *s = cnd_slot_at(b, slot);
 
-	s->key = 0;
+	cnd_slot_set_key(b, slot, 0);
 	cnd_slot_leave_line(b, slot);
 	if (atomic_exchange(&s->is_leaving, 0))
-		atomic_fetch_sub(&b->pools[s->pool].leaving, 1);
+		atomic_fetch_sub(&record_of(b, slot)->leaving, 1);
 	(void)cnd_slot_set_unproven(b, slot, 0);
-	atomic_fetch_and(&b->pools[s->pool].idle[slot / 64], ~(1ull << slot % 64));
-	s->pid = 0;
+	atomic_fetch_and(&record_of(b, slot)->idle[slot / 64], ~(1ull << slot % 64));
 	s->state = CND_SLOT_FREE;
+	cnd_slot_head(b, slot)->pid = 0;
 }
 
 int
@@ -193,8 +325,8 @@ cnd_pool_has_idle(const struct cnd_pool_record *p)
 int
 cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state)
 {
-	struct cnd_slot *s = &b->slots[slot];
-	struct cnd_pool_record *p = &b->pools[s->pool];
+	struct cnd_slot *s = cnd_slot_at(b, slot);
+	struct cnd_pool_record *p = record_of(b, slot);
 	uint64_t bit = 1ull << slot % 64;
 	uint32_t old = atomic_load_explicit(&s->state, memory_order_relaxed);
 
@@ -213,7 +345,7 @@ cnd_slot_publish(struct cnd_scoreboard *b, uint32_t slot, uint32_t state)
 int
 cnd_slot_claim(struct cnd_scoreboard *b, uint32_t slot)
 {
-	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+	struct cnd_pool_record *p = record_of(b, slot);
 	uint64_t bit = 1ull << slot % 64;
 
 	return (atomic_fetch_and(&p->idle[slot / 64], ~bit) & bit) != 0;
@@ -222,27 +354,82 @@ cnd_slot_claim(struct cnd_scoreboard *b, uint32_t slot)
 void
 cnd_slot_unclaim(struct cnd_scoreboard *b, uint32_t slot)
 {
-	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+	struct cnd_pool_record *p = record_of(b, slot);
 
 	atomic_fetch_or(&p->idle[slot / 64], 1ull << slot % 64);
 }
 
-struct cnd_slot *
-cnd_slot_named(struct cnd_scoreboard *b, uint64_t session)
+uint32_t
+cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session)
 {
 	uint32_t slot = (uint32_t)session;
 
-	if (slot >= b->n_slots || b->slots[slot].generation != (uint32_t)(session >> 32))
-		return NULL;
-	return &b->slots[slot];
+	if (slot >= b->n_slots || cnd_slot_head(b, slot)->pid == 0 ||
+		cnd_slot_head(b, slot)->pool != pool ||
+		cnd_slot_at(b, slot)->generation != (uint32_t)(session >> 32))
+		return CND_BOARD_NONE;
+	return slot;
 }
 
-struct cnd_slot *
-cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key)
+/* Without OpenSSL there is no hash: the key lies open, and whoever takes a worker over can use it. */
+static void
+make_proof(uint64_t session, uint64_t key, uint64_t ret_proof[CND_PROOF_WORDS])
 {
-	struct cnd_slot *s = cnd_slot_named(b, session);
+	const struct cn_crypto *crypto = cn_crypto_get(CN_CRYPTO_ABI);
+	const uint64_t parts[] = { session, key };
+	uint8_t hash[CNP_HASH_LEN] = { 0 };
 
-	return s != NULL && key != 0 && s->key == key ? s : NULL;
+	_Static_assert(CND_PROOF_WORDS * sizeof(uint64_t) == CNP_HASH_LEN, "one hash");
+	if (crypto == NULL)
+		memcpy(hash, parts, sizeof(parts));
+	else
+		/* what failed is all zero, which nobody has */
+		(void)crypto->hash->sha256(parts, sizeof(parts), hash);
+	memcpy(ret_proof, hash, sizeof(hash));
+}
+
+static int
+is_zero(const uint64_t proof[CND_PROOF_WORDS])
+{
+	return (proof[0] | proof[1] | proof[2] | proof[3]) == 0;
+}
+
+uint32_t
+cnd_slot_find(
+	const struct cnd_scoreboard *b, uint32_t pool, uint64_t session, uint64_t key)
+{
+	uint32_t slot = key != 0 ? cnd_slot_named(b, pool, session) : CND_BOARD_NONE;
+	uint64_t proof[CND_PROOF_WORDS];
+
+	if (slot == CND_BOARD_NONE)
+		return slot;
+	make_proof(session, key, proof);
+	if (is_zero(proof))
+		return CND_BOARD_NONE;
+	for (size_t i = 0; i < CND_PROOF_WORDS; i++) {
+		if (cnd_slot_at(b, slot)->proof[i] != proof[i])
+			return CND_BOARD_NONE;
+	}
+	return slot;
+}
+
+void
+cnd_slot_set_key(struct cnd_scoreboard *b, uint32_t slot, uint64_t key)
+{
+	struct cnd_slot *s = cnd_slot_at(b, slot);
+	uint64_t proof[CND_PROOF_WORDS] = { 0 };
+
+	if (key != 0)
+		make_proof(cnd_session_number(slot, s->generation), key, proof);
+	for (size_t i = 0; i < CND_PROOF_WORDS; i++)
+		atomic_store_explicit(&s->proof[i], proof[i], memory_order_relaxed);
+}
+
+int
+cnd_slot_runs(const struct cnd_slot *s, uint64_t session, uint32_t request)
+{
+	return request != 0 && s->generation == (uint32_t)(session >> 32) &&
+	       (int32_t)(request - s->finished) > 0;
 }
 
 int
@@ -250,8 +437,7 @@ cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request)
 {
 	/* what is cancelled may not have been read by the worker yet; the word holds until it is.
 	 * The generation in it keeps a late cancel away from the next client. */
-	if (request == 0 || s->generation != (uint32_t)(session >> 32) ||
-		(int32_t)(request - s->finished) <= 0)
+	if (!cnd_slot_runs(s, session, request))
 		return 0;
 	s->cancel = (session & 0xffffffff00000000u) | request;
 	return s->generation == (uint32_t)(session >> 32);
@@ -289,10 +475,13 @@ cnd_pool_census(
 {
 	*ret_census = (struct cnd_census){ .failing_slot = -1 };
 	for (uint32_t i = 0; i < b->n_slots; i++) {
-		uint32_t state = b->slots[i].state;
+		const struct cnd_slot_head *head = cnd_slot_head(b, i);
+		uint32_t state;
 
-		if (state == CND_SLOT_FREE || state >= CND_SLOT_STATES ||
-			b->slots[i].pool != pool)
+		if (head->pid == 0 || head->pool != pool)
+			continue;
+		state = cnd_slot_at(b, i)->state;
+		if (state == CND_SLOT_FREE || state >= CND_SLOT_STATES)
 			continue;
 		ret_census->n[state]++;
 		ret_census->live++;
@@ -305,67 +494,73 @@ cnd_pool_census(
 int
 cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot)
 {
-	struct cnd_pool_record *p = &b->pools[b->slots[slot].pool];
+	const struct cnd_pool_head *head = cnd_pool_head(b, cnd_slot_head(b, slot)->pool);
+	struct cnd_pool_record *p = record_of(b, slot);
 	uint32_t leaving = p->leaving;
 
 	do {
-		if (p->live <= p->min_sessions + leaving)
+		if (head->live <= head->min_sessions + leaving)
 			return 0;
 	} while (!atomic_compare_exchange_weak(&p->leaving, &leaving, leaving + 1));
-	atomic_store(&b->slots[slot].is_leaving, 1);
+	atomic_store(&cnd_slot_at(b, slot)->is_leaving, 1);
 	return 1;
 }
 
 /* ---- tickets ---- */
 
 int
-cnd_ticket_take(struct cnd_scoreboard *b, uint32_t hint, uint64_t *ret_serial)
+cnd_ticket_take(struct cnd_pool_record *p, uint32_t hint, uint64_t *ret_serial)
 {
 	for (uint32_t i = 0; i < CND_TICKETS; i++) {
 		uint32_t at = (hint + i) % CND_TICKETS;
-		uint64_t word = b->tickets[at];
+		uint64_t word = p->tickets[at];
 
 		if ((word & 3) != CND_TICKET_FREE)
 			continue;
 		*ret_serial = (word >> 2) + 1;
-		b->tickets[at] = *ret_serial << 2 | CND_TICKET_WAITING;
+		p->tickets[at] = *ret_serial << 2 | CND_TICKET_WAITING;
 		return (int)at;
 	}
 	return -1;
 }
 
 int
-cnd_ticket_move(struct cnd_scoreboard *b, uint32_t ticket, uint64_t serial, uint64_t to)
+cnd_ticket_move(struct cnd_pool_record *p, uint32_t ticket, uint64_t serial, uint64_t to)
 {
 	uint64_t from = serial << 2 | CND_TICKET_WAITING;
 
 	if (ticket >= CND_TICKETS)
 		return 0;
 	return atomic_compare_exchange_strong(
-		&b->tickets[ticket], &from, serial << 2 | to);
+		&p->tickets[ticket], &from, serial << 2 | to);
 }
 
 uint64_t
-cnd_ticket_state(const struct cnd_scoreboard *b, uint32_t ticket)
+cnd_ticket_state(const struct cnd_pool_record *p, uint32_t ticket)
 {
-	return b->tickets[ticket] & 3;
+	return p->tickets[ticket] & 3;
 }
 
 void
-cnd_ticket_release(struct cnd_scoreboard *b, uint32_t ticket)
+cnd_ticket_release(struct cnd_pool_record *p, uint32_t ticket)
 {
 	/* the serial stays, so that the next holder's is another */
-	b->tickets[ticket] &= ~(uint64_t)3;
+	p->tickets[ticket] &= ~(uint64_t)3;
 }
 
 void
 cnd_tickets_reset(struct cnd_scoreboard *b)
 {
-	for (uint32_t i = 0; i < CND_TICKETS; i++)
-		cnd_ticket_release(b, i);
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
-		b->pools[i].waiting = 0;
-		b->pools[i].is_armed = 0;
+		struct cnd_pool_record *p = cnd_pool_record(b, i);
+
+		/* a record that no pool had yet has no memory: it gets none for this */
+		if (!cnd_pool_head(b, i)->is_used)
+			continue;
+		for (uint32_t j = 0; j < CND_TICKETS; j++)
+			cnd_ticket_release(p, j);
+		p->waiting = 0;
+		p->is_armed = 0;
+		p->door_is_awake = 0;
 	}
-	b->door_is_awake = 0;
 }

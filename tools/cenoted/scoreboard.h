@@ -10,9 +10,14 @@
 #include "core/sm.h"
 
 /*
- * Memory that all processes share, made before the first fork: one slot per worker, one record
- * per pool, and the tickets of those who wait. Every word has one writer, or is moved by
- * compare-and-swap; texts are read under a sequence lock. No process can block another here.
+ * Memory that all processes share, made before the first fork, to tell others what one does. Every word has
+ * one writer, or is moved by compare-and-swap; texts are read under a sequence lock. No process can block
+ * another here.
+ *
+ * Who may write what is enforced (cnd_scoreboard_confine()): the heads only the master writes, a pool's record
+ * its workers and the door, a slot its worker and the door. Everybody may read all of it. So nobody decides
+ * by what another pool's worker could have written, and the master by nothing but its own memory: it has
+ * the processes in cnd_the_master.places.
  */
 
 /* One worker's life; the table of moves is in scoreboard.c. */
@@ -60,11 +65,19 @@ struct cnd_login {
 	char error[512]; /* "" when logged in */
 };
 
-struct cnd_slot {
-	_Alignas(64) _Atomic uint32_t state; /* enum cnd_state_of_slot */
-	_Atomic int32_t pid;
-	_Atomic uint32_t order; /* enum cnd_order, written by the master */
+/* The right to cancel or resume a session, as everybody may read it: a hash of the session's number and key. */
+#define CND_PROOF_WORDS 4u
+
+/* Of a worker, by the master. */
+struct cnd_slot_head {
+	_Atomic int32_t pid; /* 0: there is none */
 	_Atomic uint32_t pool;
+	_Atomic uint32_t order; /* enum cnd_order */
+};
+
+/* Of a worker, by itself. */
+struct cnd_slot {
+	_Atomic uint32_t state; /* enum cnd_state_of_slot */
 	_Atomic uint32_t is_leaving; /* counted in its pool's `leaving` */
 	_Atomic uint32_t is_unproven; /* and in its `unproven` */
 	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
@@ -78,9 +91,9 @@ struct cnd_slot {
 	_Atomic uint64_t
 		owner; /* whose session it is, in a pool that passes logins through; 0
 				   nobody's */
-	_Atomic uint64_t key; /* proves the right to cancel or resume; 0: none */
-	_Atomic uint64_t
-		cancel; /* generation << 32 | last request that it may hit; 0: none */
+	_Atomic uint64_t proof[CND_PROOF_WORDS]; /* all 0: nobody has the right */
+	_Atomic uint64_t cancel; /* generation << 32 | last request that it may hit; 0:
+				  * none. By the door. */
 	_Atomic int64_t since_ms; /* of the state, monotonic */
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
@@ -97,21 +110,28 @@ struct cnd_slot {
 #define CND_TICKETS     4096u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
-struct cnd_pool_record {
-	_Alignas(64) _Atomic uint32_t is_used;
-	_Atomic uint32_t is_armed; /* the door accepts here, since no worker is idle */
-	_Atomic uint32_t waiting; /* written by the door */
-	_Atomic uint32_t min_sessions; /* by the master, as all that follow */
+/* Of a pool, by the master. */
+struct cnd_pool_head {
+	_Atomic uint32_t is_used;
+	_Atomic uint32_t min_sessions;
 	_Atomic uint32_t max_sessions;
 	_Atomic uint32_t live; /* workers, in whatever state */
-	_Atomic uint32_t
-		leaving; /* of those, idle ones that decided to end: by the workers */
+	_Atomic uint32_t mode; /* enum cnd_mode */
+	_Atomic int64_t queue_timeout_ms;
+	char name[CND_POOL_NAME_MAX + 1];
+	char backend[32];
+};
+
+/* Of a pool, by its workers and the door. */
+struct cnd_pool_record {
+	_Atomic uint32_t is_armed; /* the door accepts here, since no worker is idle */
+	_Atomic uint32_t door_is_awake; /* it will look at this pool soon */
+	_Atomic uint32_t waiting; /* written by the door */
+	_Atomic uint32_t leaving; /* idle workers that decided to end */
 	_Atomic uint32_t
 		unproven; /* workers whose client came by TCP and is not attached */
 	_Atomic uint32_t
 		held; /* clients that wait for one of these to end: by the door */
-	_Atomic uint32_t mode; /* enum cnd_mode */
-	_Atomic int64_t queue_timeout_ms;
 	_Atomic int64_t contended_ms; /* when a client last waited: by the door */
 	_Atomic uint32_t login_changes; /* clients changed what logins begin with; by the
 					 * workers, as the next four */
@@ -121,12 +141,11 @@ struct cnd_pool_record {
 	_Atomic uint64_t yields;
 	_Atomic uint64_t queued; /* by the door */
 	_Atomic uint64_t timeouts;
-	char name[CND_POOL_NAME_MAX + 1];
-	char backend[32];
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* a bit per slot */
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX]; /* of each server line */
 	_Atomic int64_t
 		line_failed_ms[CND_SERVERS_MAX]; /* by the workers; 0: it did not */
+	_Atomic uint64_t tickets[CND_TICKETS]; /* of those who wait for the pool */
 };
 
 /* Of a client in the waiting room: serial << 2 | state. */
@@ -137,26 +156,43 @@ enum cnd_ticket_state {
 	CND_TICKET_GIVEN_UP /* by the door: too late, or the client went */
 };
 
+/* A process's view of it: each has its own, which nobody else can change. */
 struct cnd_scoreboard {
 	uint32_t n_slots;
-	_Atomic uint32_t door_is_awake; /* it will look at all pools soon */
-	_Atomic uint64_t tickets[CND_TICKETS];
-	struct cnd_pool_record pools[CND_POOL_RECORD];
-	struct cnd_slot slots[];
+	int fd; /* of the memory; -1 in a process that is confined */
+	unsigned char *base;
+	size_t size;
+	size_t records_at;
+	size_t record_stride;
+	size_t slots_at;
+	size_t slot_stride;
 };
 
 /* NULL with errno. */
 struct cnd_scoreboard *cnd_scoreboard_create(uint32_t n_slots);
 void cnd_scoreboard_destroy(struct cnd_scoreboard *b);
 
+#define CND_BOARD_NONE UINT32_MAX
+#define CND_BOARD_ALL  (UINT32_MAX - 1)
+
+/* In a child: what is not this pool's record and this slot can only be read from here on, whatever the process
+ * does. _NONE: none of them may be written; _ALL: all may. 0 or -errno. */
+int cnd_scoreboard_confine(struct cnd_scoreboard *b, uint32_t pool, uint32_t slot);
+
+/* pool < CND_POOL_RECORD, slot < n_slots. */
+struct cnd_pool_head *cnd_pool_head(const struct cnd_scoreboard *b, uint32_t pool);
+struct cnd_pool_record *cnd_pool_record(const struct cnd_scoreboard *b, uint32_t pool);
+struct cnd_slot_head *cnd_slot_head(const struct cnd_scoreboard *b, uint32_t slot);
+struct cnd_slot *cnd_slot_at(const struct cnd_scoreboard *b, uint32_t slot);
+
 extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
 
 /* Milliseconds of the monotonic clock, as coarse as the kernel keeps it (1…10 ms). */
 int64_t cnd_now_ms(void);
 
-/* Slots. A free one for this pool, taken for `order` NONE and state STARTING; -1 if there is
- * none. By the master only, as is release. */
-int cnd_slot_take(struct cnd_scoreboard *b, uint32_t pool);
+/* A worker of this pool will have that slot, which nobody has: with `order` NONE and state STARTING. By the
+ * master only, as is release. */
+void cnd_slot_begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool);
 /* Its process is gone, however it went. */
 void cnd_slot_release(struct cnd_scoreboard *b, uint32_t slot);
 /* The state in shared memory, and the pool's bit for idle. 1 if this left the pool without an
@@ -182,11 +218,18 @@ cnd_session_number(uint32_t slot, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | slot;
 }
-/* The slot that a client's session number and key name; NULL if they are not (or no more) right. */
-struct cnd_slot *cnd_slot_find(struct cnd_scoreboard *b, uint64_t session, uint64_t key);
-/* The same by the number alone, which proves nothing. */
-struct cnd_slot *cnd_slot_named(struct cnd_scoreboard *b, uint64_t session);
-/* Ask for what runs to be cancelled, up to that request: 1 if that runs or is still to come, else 0. */
+/* The slot of that pool that a client's session number names, which proves nothing; CND_BOARD_NONE if the number
+ * is not (or no more) right. */
+uint32_t cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session);
+/* The same by number and key. */
+uint32_t cnd_slot_find(
+	const struct cnd_scoreboard *b, uint32_t pool, uint64_t session, uint64_t key);
+/* From now on it is found by this key; 0: by none. */
+void cnd_slot_set_key(struct cnd_scoreboard *b, uint32_t slot, uint64_t key);
+/* Whether that request runs or is still to come. */
+int cnd_slot_runs(const struct cnd_slot *s, uint64_t session, uint32_t request);
+/* Ask for what runs to be cancelled, up to that request: 1, or 0 if that does not run any more. By the
+ * door only. */
 int cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request);
 /* Whether the request that runs now is cancelled; told once. `last`: the server has the requests up to that one, and may
  * be at any of them: what does not mean all of them hits none. */
@@ -205,13 +248,13 @@ int cnd_pool_has_idle(const struct cnd_pool_record *p);
 /* Leave the pool's least number of workers alone: 1 if the worker in this slot may end. */
 int cnd_pool_leave(struct cnd_scoreboard *b, uint32_t slot);
 
-/* Tickets. The door takes one: its number with the serial, or -1 if all are out. */
-int cnd_ticket_take(struct cnd_scoreboard *b, uint32_t hint, uint64_t *ret_serial);
+/* A pool's tickets. The door takes one: its number with the serial, or -1 if all are out. */
+int cnd_ticket_take(struct cnd_pool_record *p, uint32_t hint, uint64_t *ret_serial);
 /* Move it on from WAITING: 1, or 0 if somebody else was first or it is an old one. */
 int cnd_ticket_move(
-	struct cnd_scoreboard *b, uint32_t ticket, uint64_t serial, uint64_t to);
-uint64_t cnd_ticket_state(const struct cnd_scoreboard *b, uint32_t ticket);
-void cnd_ticket_release(struct cnd_scoreboard *b, uint32_t ticket);
+	struct cnd_pool_record *p, uint32_t ticket, uint64_t serial, uint64_t to);
+uint64_t cnd_ticket_state(const struct cnd_pool_record *p, uint32_t ticket);
+void cnd_ticket_release(struct cnd_pool_record *p, uint32_t ticket);
 /* The door is gone: nobody waits any more. */
 void cnd_tickets_reset(struct cnd_scoreboard *b);
 

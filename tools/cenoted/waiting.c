@@ -2,7 +2,6 @@
 #include "door_parts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -23,7 +22,13 @@
 static struct cnd_pool_record *
 record_of(uint32_t pool)
 {
-	return &cnd_the_door.board->pools[pool];
+	return cnd_pool_record(cnd_the_door.board, pool);
+}
+
+static const struct cnd_pool_head *
+head_of(uint32_t pool)
+{
+	return cnd_pool_head(cnd_the_door.board, pool);
 }
 
 /* Idle holders that could yield are asked to: they are not looking. */
@@ -31,13 +36,16 @@ static void
 ask_holders(uint32_t pool, uint32_t n_wanted)
 {
 	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && n_wanted > 0; i++) {
-		struct cnd_slot *s = &cnd_the_door.board->slots[i];
+		const struct cnd_slot *s = cnd_slot_at(cnd_the_door.board, i);
 
-		/* one that is held or at work will think of it at the end */
-		if (s->state != CND_SLOT_ATTACHED || s->pool != pool || s->pid <= 0 ||
-			s->is_held || (s->request != 0 && s->request != s->finished))
+		if (cnd_the_door.workers[i].inbox < 0 ||
+			cnd_the_door.workers[i].pool != pool)
 			continue;
-		kill(s->pid, SIGUSR1);
+		/* one that is held or at work will think of it at the end */
+		if (s->state != CND_SLOT_ATTACHED || s->is_held ||
+			(s->request != 0 && s->request != s->finished))
+			continue;
+		cnd_workers_nudge(i);
 		n_wanted--;
 	}
 }
@@ -45,11 +53,11 @@ ask_holders(uint32_t pool, uint32_t n_wanted)
 static void
 tell_master(uint32_t pool)
 {
-	struct cnd_pool_record *record = record_of(pool);
+	const struct cnd_pool_head *head = head_of(pool);
 	struct cnd_ipc m = { .kind = CND_IPC_WAITING, .index = pool };
 
 	/* if it does not listen now, the next one who comes tells it again */
-	if (record->live < record->max_sessions)
+	if (head->live < head->max_sessions)
 		(void)cnd_ipc_send(cnd_the_door.control_fd, &m);
 }
 
@@ -57,11 +65,9 @@ tell_master(uint32_t pool)
 static void
 call_for_help(uint32_t pool)
 {
-	struct cnd_pool_record *record = record_of(pool);
-
-	atomic_store(&record->contended_ms, cnd_now_ms());
+	atomic_store(&record_of(pool)->contended_ms, cnd_now_ms());
 	tell_master(pool);
-	if (record->mode == CND_MODE_TRANSACTION)
+	if (head_of(pool)->mode == CND_MODE_TRANSACTION)
 		ask_holders(pool, cnd_the_door.pools[pool].waiting.n);
 }
 
@@ -90,7 +96,7 @@ push(struct cnd_door_pool *p)
 static void
 dismiss_waiting(struct cnd_guest *g)
 {
-	cnd_ticket_release(cnd_the_door.board, g->ticket);
+	cnd_ticket_release(record_of(g->pool), g->ticket);
 	cnd_guest_dismiss(g);
 }
 
@@ -99,8 +105,8 @@ static void
 dismiss_taken(struct cnd_door_pool *p)
 {
 	while (p->waiting.first != NULL &&
-		cnd_ticket_state(cnd_the_door.board, p->waiting.first->ticket) ==
-			CND_TICKET_TAKEN)
+		cnd_ticket_state(record_of(p->waiting.first->pool),
+			p->waiting.first->ticket) == CND_TICKET_TAKEN)
 		dismiss_waiting(p->waiting.first);
 }
 
@@ -109,13 +115,12 @@ enqueue(struct cnd_guest *g)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[g->pool];
 	struct cnd_pool_record *record = record_of(g->pool);
-	int ticket =
-		cnd_ticket_take(cnd_the_door.board, cnd_the_door.next_ticket, &g->serial);
+	int ticket = cnd_ticket_take(record, cnd_the_door.next_ticket, &g->serial);
 
 	if (ticket < 0) {
 		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
 			"pool %s: no free session, and too many clients wait",
-			record->name);
+			head_of(g->pool)->name);
 		return;
 	}
 	g->ticket = (uint32_t)ticket;
@@ -137,10 +142,9 @@ enqueue(struct cnd_guest *g)
 static int
 has_place_for_stranger(uint32_t pool)
 {
-	const struct cnd_pool_record *record = record_of(pool);
-	uint32_t most = record->max_sessions / 2;
+	uint32_t most = head_of(pool)->max_sessions / 2;
 
-	return record->unproven + cnd_the_door.pools[pool].n_strangers <
+	return record_of(pool)->unproven + cnd_the_door.pools[pool].n_strangers <
 	       (most > 0 ? most : 1);
 }
 
@@ -182,11 +186,11 @@ give_up(struct cnd_guest *g)
 	if (g->phase == CND_GUEST_HELD)
 		return 1;
 	if (!cnd_ticket_move(
-		    cnd_the_door.board, g->ticket, g->serial, CND_TICKET_GIVEN_UP)) {
+		    record_of(g->pool), g->ticket, g->serial, CND_TICKET_GIVEN_UP)) {
 		dismiss_waiting(g);
 		return 0;
 	}
-	cnd_ticket_release(cnd_the_door.board, g->ticket);
+	cnd_ticket_release(record_of(g->pool), g->ticket);
 	return 1;
 }
 
@@ -200,7 +204,7 @@ cnd_waiting_leave(struct cnd_guest *g)
 static void
 refuse_late(struct cnd_guest *g)
 {
-	struct cnd_pool_record *record = record_of(g->pool);
+	const struct cnd_pool_head *head = head_of(g->pool);
 	uint32_t n_waiting = cnd_the_door.pools[g->pool].waiting.n;
 	char limit[CND_UNITS_TEXT_MAX];
 	struct cnd_census census;
@@ -208,14 +212,14 @@ refuse_late(struct cnd_guest *g)
 	if (!give_up(g))
 		return;
 	cnd_pool_census(cnd_the_door.board, g->pool, &census);
-	atomic_fetch_add_explicit(&record->timeouts, 1, memory_order_relaxed);
-	cnd_ms_text(record->queue_timeout_ms, limit);
+	atomic_fetch_add_explicit(&record_of(g->pool)->timeouts, 1, memory_order_relaxed);
+	cnd_ms_text(head->queue_timeout_ms, limit);
 	cnd_log(LOG_NOTICE,
 		"pool %s: a client gave up after %s (%u of %u in use, %u waiting)",
-		record->name, limit, census.in_use, record->max_sessions, n_waiting);
+		head->name, limit, census.in_use, head->max_sessions, n_waiting);
 	cnd_guest_refuse(g, CNC_SQLSTATE(POOL_BUSY),
 		"pool %s: no free session in %s (%u of %u in use, %u waiting)",
-		record->name, limit, census.in_use, record->max_sessions, n_waiting);
+		head->name, limit, census.in_use, head->max_sessions, n_waiting);
 }
 
 /* When no worker of the pool can log in, waiting has no end: say why, at once. */
@@ -230,13 +234,14 @@ refuse_if_down(uint32_t pool)
 	if (census.n[CND_SLOT_FAILING] == 0 || census.n[CND_SLOT_IDLE] > 0 ||
 		census.n[CND_SLOT_STARTING] > 0 || census.in_use > 0)
 		return;
-	cnd_slot_login(&cnd_the_door.board->slots[census.failing_slot], &login);
+	cnd_slot_login(
+		cnd_slot_at(cnd_the_door.board, (uint32_t)census.failing_slot), &login);
 	for (struct cnd_guest *g = p->waiting.first, *next; g != NULL; g = next) {
 		next = g->next;
 		if (give_up(g))
 			cnd_guest_refuse(g, CNC_SQLSTATE(CANNOT_CONNECT),
 				"pool %s: its server cannot be reached: %s",
-				record_of(pool)->name, login.error);
+				head_of(pool)->name, login.error);
 	}
 }
 
@@ -282,7 +287,7 @@ cnd_waiting_settle(uint32_t pool, int64_t now_ms)
 static int64_t
 deadline_of(const struct cnd_guest *g)
 {
-	int64_t limit = record_of(g->pool)->queue_timeout_ms;
+	int64_t limit = head_of(g->pool)->queue_timeout_ms;
 
 	return limit > 0 ? g->since_ms + limit : CND_NEVER;
 }

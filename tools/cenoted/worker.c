@@ -59,7 +59,7 @@ set_signals(struct cnd_worker *w)
 void
 cnd_worker_wake_door(const struct cnd_worker *w)
 {
-	if (eventfd_write(w->child->door_wake, 1) < 0)
+	if (eventfd_write(w->wake_fd, 1) < 0)
 		cnd_log(LOG_WARNING, "cannot wake the door: %s", strerror(errno));
 }
 
@@ -76,20 +76,21 @@ cnd_worker_move(struct cnd_worker *w, uint32_t state)
 	/* No worker of the pool is idle any more. The door is told at most once until it has
 	 * looked, so that a pool of one worker does not wake it for every client. */
 	if (!atomic_load(&w->pool->is_armed) &&
-		!atomic_exchange(&w->board->door_is_awake, 1))
+		!atomic_exchange(&w->pool->door_is_awake, 1))
 		cnd_worker_wake_door(w);
 }
 
 uint32_t
 cnd_worker_order(const struct cnd_worker *w)
 {
-	uint32_t order = atomic_load_explicit(&w->slot->order, memory_order_relaxed);
+	uint32_t order = atomic_load_explicit(
+		&cnd_slot_head(w->board, w->slot_index)->order, memory_order_relaxed);
 
 	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
 }
 
 uint64_t
-cnd_worker_key(struct cnd_worker *w)
+cnd_worker_random(struct cnd_worker *w)
 {
 	uint64_t key;
 
@@ -104,6 +105,20 @@ cnd_worker_key(struct cnd_worker *w)
 		memcpy(&key, w->random + w->random_left, sizeof(key));
 	} while (key == 0);
 	return key;
+}
+
+void
+cnd_worker_make_key(struct cnd_worker *w)
+{
+	w->key = cnd_worker_random(w);
+	cnd_slot_set_key(w->board, w->slot_index, w->key);
+}
+
+void
+cnd_worker_drop_key(struct cnd_worker *w)
+{
+	w->key = 0;
+	cnd_slot_set_key(w->board, w->slot_index, 0);
 }
 
 void
@@ -126,7 +141,7 @@ back_off(struct cnd_worker *w)
 
 	if (ms > BACK_OFF_MAX_MS)
 		ms = BACK_OFF_MAX_MS;
-	ms = ms / 2 + (int64_t)(cnd_worker_key(w) % (uint64_t)(ms / 2 + 1));
+	ms = ms / 2 + (int64_t)(cnd_worker_random(w) % (uint64_t)(ms / 2 + 1));
 	until = cnd_now_ms() + ms;
 	if (w->sm.state != CND_SLOT_FAILING) {
 		cnd_worker_move(w, CND_SLOT_FAILING);
@@ -160,7 +175,7 @@ take_from_queue(struct cnd_worker *w)
 	while ((r = cnd_ipc_receive(w->queue_fd, &m)) > 0) {
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
-		if (cnd_ticket_move(w->board, m.index, m.serial, CND_TICKET_TAKEN)) {
+		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
 			cnd_worker_take_handed(w, &m);
 			if (w->peer.door == CND_DOOR_TCP)
 				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
@@ -376,7 +391,7 @@ serve(struct cnd_worker *w)
 		parting = cnd_client_resume(w);
 	cnd_client_close(w);
 	cnd_worker_settle_stranger(w);
-	atomic_store(&w->slot->key, 0);
+	cnd_worker_drop_key(w);
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;
 	w->idle_ms = cnd_now_ms();
@@ -543,12 +558,14 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	w->config = pool->config;
 	w->backend = pool->backend;
 	w->board = child->board;
-	w->pool = &child->board->pools[pool->index];
+	w->pool = cnd_pool_record(child->board, pool->index);
+	w->pool_index = pool->index;
 	w->slot_index = slot;
-	w->slot = &child->board->slots[slot];
+	w->slot = cnd_slot_at(child->board, slot);
 	w->listen_fd = pool->listen_fd;
 	w->queue_fd = pool->queue[1];
 	w->inbox_fd = inbox_fd;
+	w->wake_fd = pool->wake_fd;
 	cnd_pool_configs_forget(child->config, pool->config);
 	w->tls = cnd_tls_server(w->config, child->tickets);
 	cnd_tls_forget(&w->config->tls);

@@ -20,8 +20,16 @@ struct cnd_child {
 	const struct cnd_config *config;
 	pid_t master;
 	struct cn_tls_tickets *tickets; /* NULL: no TLS */
-	int door_wake; /* eventfd: the door should look */
-	int door_inbox[2]; /* workers write into [0], the door reads from [1] */
+	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
+};
+
+/* Which process has a slot. The master and the door each have a list of their own. */
+struct cnd_place {
+	pid_t pid; /* 0: none */
+	uint32_t pool;
+	uint32_t order; /* enum cnd_order; the master's */
+	int inbox; /* the door's end: messages go both ways; -1 */
+	int64_t born_ms;
 };
 
 /* Why a client's time with the worker ended. */
@@ -76,12 +84,15 @@ struct cnd_worker {
 	const struct cnd_backend *backend;
 	struct cnd_scoreboard *board;
 	struct cnd_pool_record *pool;
+	uint32_t pool_index;
 	struct cnd_slot *slot;
 	uint32_t slot_index;
+	uint64_t key; /* proves the right to cancel or resume; 0: nobody has it */
 	struct cnc_sm sm; /* enum cnd_state_of_slot; moved by cnd_worker_move() only */
 	int listen_fd;
 	int queue_fd;
-	int inbox_fd;
+	int inbox_fd; /* from and to the door */
+	int wake_fd;
 	int epoll_fd;
 	sigset_t waiting_mask; /* signals come only while it waits */
 
@@ -186,7 +197,11 @@ uint32_t cnd_worker_order(const struct cnd_worker *w);
 /* A client that somebody else took first. */
 void cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
 void cnd_worker_wake_door(const struct cnd_worker *w);
-uint64_t cnd_worker_key(struct cnd_worker *w);
+/* Random, and not 0. */
+uint64_t cnd_worker_random(struct cnd_worker *w);
+/* Who has the session may cancel, or resume, with a new key; or nobody may. */
+void cnd_worker_make_key(struct cnd_worker *w);
+void cnd_worker_drop_key(struct cnd_worker *w);
 /* A client that came by TCP has said who it is, or is gone: the next may be let in. */
 void cnd_worker_settle_stranger(struct cnd_worker *w);
 

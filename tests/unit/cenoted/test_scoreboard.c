@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,16 +25,29 @@ teardown(void **state)
 	return 0;
 }
 
+/* As the master does: of that pool, and with a process. */
 static void
-slots_are_given_out_until_there_are_no_more(void **state)
+begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool)
+{
+	cnd_slot_begin(b, slot, pool);
+	cnd_slot_head(b, slot)->pid = getpid();
+}
+
+static void
+a_slot_begins_as_new(void **state)
 {
 	struct cnd_scoreboard *b = *state;
 
-	for (uint32_t i = 0; i < N_SLOTS; i++)
-		assert_int_equal(cnd_slot_take(b, 1), i);
-	assert_int_equal(cnd_slot_take(b, 1), -1);
+	begin(b, 77, 1);
+	cnd_slot_at(b, 77)->requests = 3;
+	cnd_slot_head(b, 77)->order = CND_ORDER_NOW;
+	assert_int_equal(cnd_slot_at(b, 77)->state, CND_SLOT_STARTING);
 	cnd_slot_release(b, 77);
-	assert_int_equal(cnd_slot_take(b, 1), 77);
+	assert_int_equal(cnd_slot_at(b, 77)->state, CND_SLOT_FREE);
+	begin(b, 77, 2);
+	assert_int_equal(cnd_slot_at(b, 77)->requests, 0);
+	assert_int_equal(cnd_slot_head(b, 77)->order, CND_ORDER_NONE);
+	assert_int_equal(cnd_slot_head(b, 77)->pool, 2);
 }
 
 static void
@@ -41,16 +56,16 @@ the_last_idle_worker_knows_that_it_was(void **state)
 	struct cnd_scoreboard *b = *state;
 
 	for (uint32_t i = 0; i < N_SLOTS; i++)
-		cnd_slot_take(b, 3);
-	assert_false(cnd_pool_has_idle(&b->pools[3]));
+		begin(b, i, 3);
+	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	/* bits in different words */
 	cnd_slot_publish(b, 2, CND_SLOT_IDLE);
 	cnd_slot_publish(b, 129, CND_SLOT_IDLE);
-	assert_true(cnd_pool_has_idle(&b->pools[3]));
+	assert_true(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	assert_int_equal(cnd_slot_publish(b, 2, CND_SLOT_OPENING), 0);
-	assert_true(cnd_pool_has_idle(&b->pools[3]));
+	assert_true(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	assert_int_equal(cnd_slot_publish(b, 129, CND_SLOT_OPENING), 1);
-	assert_false(cnd_pool_has_idle(&b->pools[3]));
+	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	/* only leaving IDLE counts */
 	assert_int_equal(cnd_slot_publish(b, 129, CND_SLOT_ATTACHED), 0);
 }
@@ -60,12 +75,12 @@ an_idle_worker_is_claimed_once(void **state)
 {
 	struct cnd_scoreboard *b = *state;
 
-	cnd_slot_take(b, 3);
+	begin(b, 0, 3);
 	assert_false(cnd_slot_claim(b, 0));
 	cnd_slot_publish(b, 0, CND_SLOT_IDLE);
 	assert_true(cnd_slot_claim(b, 0));
 	assert_false(cnd_slot_claim(b, 0));
-	assert_false(cnd_pool_has_idle(&b->pools[3]));
+	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 3)));
 	cnd_slot_unclaim(b, 0);
 	assert_true(cnd_slot_claim(b, 0));
 	/* the last that was idle, also if it was claimed */
@@ -78,24 +93,23 @@ static void
 a_worker_that_dies_idle_is_not_idle_any_more(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	int slot = cnd_slot_take(b, 0);
 
-	cnd_slot_publish(b, (uint32_t)slot, CND_SLOT_IDLE);
-	cnd_slot_release(b, (uint32_t)slot);
-	assert_false(cnd_pool_has_idle(&b->pools[0]));
-	assert_int_equal(b->slots[slot].state, CND_SLOT_FREE);
+	begin(b, 4, 0);
+	cnd_slot_publish(b, 4, CND_SLOT_IDLE);
+	cnd_slot_release(b, 4);
+	assert_false(cnd_pool_has_idle(cnd_pool_record(b, 0)));
+	assert_int_equal(cnd_slot_at(b, 4)->state, CND_SLOT_FREE);
 }
 
 static struct cnd_slot *
-lend(struct cnd_scoreboard *b, uint32_t *ret_slot, uint64_t *ret_session)
+lend(struct cnd_scoreboard *b, uint32_t slot, uint64_t *ret_session)
 {
-	int slot = cnd_slot_take(b, 0);
-	struct cnd_slot *s = &b->slots[slot];
+	struct cnd_slot *s = cnd_slot_at(b, slot);
 
+	begin(b, slot, 0);
 	s->generation = 5;
-	s->key = 99;
-	*ret_slot = (uint32_t)slot;
-	*ret_session = cnd_session_number((uint32_t)slot, 5);
+	cnd_slot_set_key(b, slot, 99);
+	*ret_session = cnd_session_number(slot, 5);
 	return s;
 }
 
@@ -103,25 +117,33 @@ static void
 a_session_is_found_by_number_and_key_only(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	uint32_t slot;
 	uint64_t session;
-	struct cnd_slot *s = lend(b, &slot, &session);
+	struct cnd_slot *s = lend(b, 6, &session);
 
-	assert_ptr_equal(cnd_slot_find(b, session, 99), s);
-	assert_null(cnd_slot_find(b, session, 98));
-	assert_null(cnd_slot_find(b, cnd_session_number(slot, 4), 99));
-	assert_null(cnd_slot_find(b, cnd_session_number(N_SLOTS, 5), 99));
-	s->key = 0;
-	assert_null(cnd_slot_find(b, session, 0));
+	assert_int_equal(cnd_slot_find(b, 0, session, 99), 6);
+	assert_int_equal(cnd_slot_find(b, 0, session, 98), CND_BOARD_NONE);
+	assert_int_equal(cnd_slot_find(b, 1, session, 99), CND_BOARD_NONE);
+	assert_int_equal(
+		cnd_slot_find(b, 0, cnd_session_number(6, 4), 99), CND_BOARD_NONE);
+	assert_int_equal(
+		cnd_slot_find(b, 0, cnd_session_number(N_SLOTS, 5), 99), CND_BOARD_NONE);
+	assert_int_equal(cnd_slot_find(b, 0, session, 0), CND_BOARD_NONE);
+	/* the key is for that number */
+	s->generation = 7;
+	assert_int_equal(
+		cnd_slot_find(b, 0, cnd_session_number(6, 7), 99), CND_BOARD_NONE);
+	s->generation = 5;
+	cnd_slot_set_key(b, 6, 0);
+	assert_int_equal(cnd_slot_find(b, 0, session, 99), CND_BOARD_NONE);
+	assert_int_equal(cnd_slot_find(b, 0, session, 0), CND_BOARD_NONE);
 }
 
 static void
 a_cancel_hits_what_runs_up_to_its_request(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	uint32_t slot;
 	uint64_t session;
-	struct cnd_slot *s = lend(b, &slot, &session);
+	struct cnd_slot *s = lend(b, 6, &session);
 
 	assert_int_equal(cnd_slot_cancel(s, session, 0), 0);
 	s->request = 7;
@@ -164,9 +186,8 @@ static void
 a_request_number_may_go_round(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	uint32_t slot;
 	uint64_t session;
-	struct cnd_slot *s = lend(b, &slot, &session);
+	struct cnd_slot *s = lend(b, 6, &session);
 
 	s->finished = UINT32_MAX;
 	assert_int_equal(cnd_slot_cancel(s, session, 1), 1);
@@ -177,21 +198,21 @@ static void
 idle_workers_leave_down_to_the_least(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	struct cnd_pool_record *p = &b->pools[0];
+	struct cnd_pool_head *head = cnd_pool_head(b, 0);
 
-	p->live = 4;
-	p->min_sessions = 2;
-	for (int i = 0; i < 4; i++)
-		cnd_slot_take(b, 0);
+	head->live = 4;
+	head->min_sessions = 2;
+	for (uint32_t i = 0; i < 4; i++)
+		begin(b, i, 0);
 	assert_int_equal(cnd_pool_leave(b, 0), 1);
 	assert_int_equal(cnd_pool_leave(b, 1), 1);
 	assert_int_equal(cnd_pool_leave(b, 2), 0);
 	/* one of them is gone; another one died without having left */
 	cnd_slot_release(b, 0);
-	p->live = 3;
+	head->live = 3;
 	assert_int_equal(cnd_pool_leave(b, 2), 0);
 	cnd_slot_release(b, 3);
-	assert_int_equal(p->leaving, 1);
+	assert_int_equal(cnd_pool_record(b, 0)->leaving, 1);
 }
 
 static void
@@ -200,8 +221,8 @@ a_census_counts_the_pools_own(void **state)
 	struct cnd_scoreboard *b = *state;
 	struct cnd_census c;
 
-	for (int i = 0; i < 6; i++)
-		cnd_slot_take(b, i < 5 ? 2 : 3);
+	for (uint32_t i = 0; i < 6; i++)
+		begin(b, i, i < 5 ? 2 : 3);
 	cnd_slot_publish(b, 0, CND_SLOT_IDLE);
 	cnd_slot_publish(b, 1, CND_SLOT_ATTACHED);
 	cnd_slot_publish(b, 2, CND_SLOT_SUSPENDED);
@@ -220,32 +241,34 @@ a_census_counts_the_pools_own(void **state)
 static void
 a_ticket_is_taken_or_given_up_but_not_both(void **state)
 {
-	struct cnd_scoreboard *b = *state;
+	struct cnd_pool_record *p = cnd_pool_record(*state, 3);
 	uint64_t serial;
-	int ticket = cnd_ticket_take(b, 10, &serial);
+	int ticket = cnd_ticket_take(p, 10, &serial);
 
 	assert_int_equal(ticket, 10);
-	assert_int_equal(cnd_ticket_move(b, 10, serial, CND_TICKET_TAKEN), 1);
-	assert_int_equal(cnd_ticket_move(b, 10, serial, CND_TICKET_GIVEN_UP), 0);
-	assert_int_equal(cnd_ticket_state(b, 10), CND_TICKET_TAKEN);
-	cnd_ticket_release(b, 10);
+	assert_int_equal(cnd_ticket_move(p, 10, serial, CND_TICKET_TAKEN), 1);
+	assert_int_equal(cnd_ticket_move(p, 10, serial, CND_TICKET_GIVEN_UP), 0);
+	assert_int_equal(cnd_ticket_state(p, 10), CND_TICKET_TAKEN);
+	cnd_ticket_release(p, 10);
 	/* a message of the old one still lies in the queue */
-	assert_int_equal(cnd_ticket_take(b, 10, &(uint64_t){ 0 }), 10);
-	assert_int_equal(cnd_ticket_move(b, 10, serial, CND_TICKET_TAKEN), 0);
-	assert_int_equal(cnd_ticket_move(b, CND_TICKETS, serial, CND_TICKET_TAKEN), 0);
+	assert_int_equal(cnd_ticket_take(p, 10, &(uint64_t){ 0 }), 10);
+	assert_int_equal(cnd_ticket_move(p, 10, serial, CND_TICKET_TAKEN), 0);
+	assert_int_equal(cnd_ticket_move(p, CND_TICKETS, serial, CND_TICKET_TAKEN), 0);
 }
 
 static void
 tickets_run_out(void **state)
 {
 	struct cnd_scoreboard *b = *state;
+	struct cnd_pool_record *p = cnd_pool_record(b, 3);
 	uint64_t serial;
 
+	cnd_pool_head(b, 3)->is_used = 1;
 	for (uint32_t i = 0; i < CND_TICKETS; i++)
-		assert_true(cnd_ticket_take(b, i, &serial) >= 0);
-	assert_int_equal(cnd_ticket_take(b, 0, &serial), -1);
+		assert_true(cnd_ticket_take(p, i, &serial) >= 0);
+	assert_int_equal(cnd_ticket_take(p, 0, &serial), -1);
 	cnd_tickets_reset(b);
-	assert_int_equal(cnd_ticket_take(b, CND_TICKETS + 3, &serial), 3);
+	assert_int_equal(cnd_ticket_take(p, CND_TICKETS + 3, &serial), 3);
 }
 
 /* Of many processes that grab at many tickets, exactly one gets each. */
@@ -257,25 +280,26 @@ each_ticket_goes_to_one_process(void **state)
 		N_TICKETS = 2000
 	};
 	struct cnd_scoreboard *b = *state;
+	struct cnd_pool_record *p = cnd_pool_record(b, 3);
 	uint64_t serials[N_TICKETS];
 	pid_t pids[N_PROCESSES];
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < N_TICKETS; i++)
-		assert_int_equal(cnd_ticket_take(b, i, &serials[i]), i);
-	for (int p = 0; p < N_PROCESSES; p++) {
-		pids[p] = fork();
-		if (pids[p] != 0)
+		assert_int_equal(cnd_ticket_take(p, i, &serials[i]), i);
+	for (uint32_t i = 0; i < N_PROCESSES; i++) {
+		pids[i] = fork();
+		if (pids[i] != 0)
 			continue;
-		for (uint32_t i = 0; i < N_TICKETS; i++) {
-			if (cnd_ticket_move(b, i, serials[i], CND_TICKET_TAKEN))
-				b->slots[p].requests++;
+		for (uint32_t j = 0; j < N_TICKETS; j++) {
+			if (cnd_ticket_move(p, j, serials[j], CND_TICKET_TAKEN))
+				cnd_slot_at(b, i)->requests++;
 		}
 		_exit(0);
 	}
-	for (int p = 0; p < N_PROCESSES; p++) {
-		assert_int_equal(waitpid(pids[p], NULL, 0), pids[p]);
-		sum += b->slots[p].requests;
+	for (uint32_t i = 0; i < N_PROCESSES; i++) {
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+		sum += cnd_slot_at(b, i)->requests;
 	}
 	assert_int_equal(sum, N_TICKETS);
 }
@@ -284,7 +308,7 @@ static void
 a_reader_never_sees_half_an_identity(void **state)
 {
 	struct cnd_scoreboard *b = *state;
-	struct cnd_slot *s = &b->slots[0];
+	struct cnd_slot *s = cnd_slot_at(b, 0);
 	struct cnd_identity id = { .uid = 0 };
 	pid_t writer;
 
@@ -307,6 +331,96 @@ a_reader_never_sees_half_an_identity(void **state)
 	}
 }
 
+/* What a signal ends; 0: it lived. */
+static int
+signal_of_write(void *word)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		/* cmocka has a handler of its own */
+		signal(SIGSEGV, SIG_DFL);
+		*(volatile uint32_t *)word = 1;
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* Not even by asking for it: it is not a matter of what it may do by mistake. */
+static int
+can_be_made_writable(void *word)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return mprotect((char *)word - (uintptr_t)word % page, page,
+		       PROT_READ | PROT_WRITE) == 0;
+}
+
+static void
+a_process_writes_no_more_than_its_own(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+	void *own[] = { cnd_pool_record(b, 3), &cnd_pool_record(b, 3)->tickets[77],
+		cnd_slot_at(b, 5), &cnd_slot_at(b, 5)->login };
+	void *others[] = { cnd_pool_head(b, 3), cnd_slot_head(b, 5),
+		cnd_pool_record(b, 2), &cnd_pool_record(b, 2)->tickets[CND_TICKETS - 1],
+		cnd_pool_record(b, 4), cnd_slot_at(b, 4), &cnd_slot_at(b, 4)->login,
+		cnd_slot_at(b, 6), cnd_slot_at(b, N_SLOTS - 1) };
+
+	cnd_slot_at(b, 6)->requests = 9;
+	assert_int_equal(cnd_scoreboard_confine(b, 3, 5), 0);
+	for (size_t i = 0; i < CNT_COUNT(own); i++)
+		assert_int_equal(signal_of_write(own[i]), 0);
+	for (size_t i = 0; i < CNT_COUNT(others); i++) {
+		assert_true(signal_of_write(others[i]) != 0);
+		assert_false(can_be_made_writable(others[i]));
+	}
+	/* and sees what is there */
+	assert_int_equal(cnd_slot_at(b, 6)->requests, 9);
+}
+
+static void
+the_door_writes_all_but_what_is_the_masters(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+
+	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_ALL, CND_BOARD_ALL), 0);
+	assert_int_equal(signal_of_write(cnd_slot_at(b, N_SLOTS - 1)), 0);
+	assert_int_equal(signal_of_write(cnd_pool_record(b, CND_POOL_RECORD - 1)), 0);
+	assert_true(signal_of_write(cnd_slot_head(b, 0)) != 0);
+	assert_false(can_be_made_writable(cnd_pool_head(b, 0)));
+}
+
+static void
+a_helper_writes_nothing(void **state)
+{
+	struct cnd_scoreboard *b = *state;
+
+	assert_int_equal(cnd_scoreboard_confine(b, CND_BOARD_NONE, CND_BOARD_NONE), 0);
+	assert_true(signal_of_write(cnd_pool_head(b, 0)) != 0);
+	assert_true(signal_of_write(cnd_pool_record(b, 0)) != 0);
+	assert_true(signal_of_write(cnd_slot_at(b, N_SLOTS - 1)) != 0);
+}
+
+static void
+a_text_without_an_end_gets_one(void **state)
+{
+	struct cnd_slot *s = cnd_slot_at(*state, 0);
+	struct cnd_identity id;
+	struct cnd_login login;
+
+	memset(&s->identity, 'x', sizeof(s->identity));
+	memset(&s->login, 'x', sizeof(s->login));
+	cnd_slot_identity(s, &id);
+	cnd_slot_login(s, &login);
+	assert_int_equal(strlen(id.user), sizeof(id.user) - 1);
+	assert_int_equal(strlen(id.tls), sizeof(id.tls) - 1);
+	assert_int_equal(strlen(login.sqlstate), sizeof(login.sqlstate) - 1);
+	assert_int_equal(strlen(login.error), sizeof(login.error) - 1);
+}
+
 static void
 every_state_has_a_name_and_no_way_back_from_the_end(void **state)
 {
@@ -326,7 +440,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(slots_are_given_out_until_there_are_no_more),
+		TEST(a_slot_begins_as_new),
 		TEST(the_last_idle_worker_knows_that_it_was),
 		TEST(an_idle_worker_is_claimed_once),
 		TEST(a_worker_that_dies_idle_is_not_idle_any_more),
@@ -339,6 +453,10 @@ main(void)
 		TEST(tickets_run_out),
 		TEST(each_ticket_goes_to_one_process),
 		TEST(a_reader_never_sees_half_an_identity),
+		TEST(a_process_writes_no_more_than_its_own),
+		TEST(the_door_writes_all_but_what_is_the_masters),
+		TEST(a_helper_writes_nothing),
+		TEST(a_text_without_an_end_gets_one),
 		TEST(every_state_has_a_name_and_no_way_back_from_the_end),
 	};
 

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "door_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/*
+ * What workers and helpers say to the door, and what it has the master do to a worker. A worker that was taken
+ * over may say anything. It has a connection of its own, so the door knows which it is, and of which pool.
+ */
+
+/* When the master does not listen now: look again. */
+#define LOOK_MS 5
+
+/* ---- to the master ---- */
+
+static int
+send_to_master(uint32_t kind, uint32_t slot)
+{
+	const struct cnd_ipc m = { .kind = kind, .index = slot };
+
+	return cnd_ipc_send(cnd_the_door.control_fd, &m);
+}
+
+static void
+owe(uint32_t kind, uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+
+	cnd_the_door.n_owed += !w->owes_nudge && !w->owes_end;
+	if (kind == CND_IPC_BAD)
+		w->owes_end = 1;
+	else
+		w->owes_nudge = 1;
+}
+
+static void
+tell(uint32_t kind, uint32_t slot)
+{
+	if (send_to_master(kind, slot) < 0)
+		owe(kind, slot);
+}
+
+void
+cnd_workers_nudge(uint32_t slot)
+{
+	tell(CND_IPC_NUDGE, slot);
+}
+
+void
+cnd_workers_settle(void)
+{
+	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && cnd_the_door.n_owed > 0;
+		i++) {
+		struct cnd_door_worker *w = &cnd_the_door.workers[i];
+		uint32_t kind = w->owes_end ? CND_IPC_BAD : CND_IPC_NUDGE;
+
+		if (!w->owes_nudge && !w->owes_end)
+			continue;
+		if (send_to_master(kind, i) < 0)
+			return;
+		w->owes_nudge = w->owes_end = 0;
+		cnd_the_door.n_owed--;
+	}
+}
+
+int64_t
+cnd_workers_next(int64_t now_ms)
+{
+	return cnd_the_door.n_owed > 0 ? now_ms + LOOK_MS : CND_NEVER;
+}
+
+/* ---- from workers ---- */
+
+static void
+on_resume(struct cnd_ipc *m)
+{
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], CND_NO_POOL, &m->peer);
+
+	if (g == NULL)
+		return;
+	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
+		cnd_guest_dismiss(g);
+	else
+		cnd_opening_forward_resume(g, m->index, m);
+}
+
+/* A login failed. Who guesses has to wait for the answer, but no worker with him. */
+static void
+on_parting(const struct cnd_ipc *m)
+{
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
+	int64_t now = cnd_now_ms();
+
+	if (g != NULL)
+		cnd_guest_part(g, m->bytes, m->n_bytes,
+			now + cnd_blame_add(&cnd_the_door.blame, &m->peer, now));
+}
+
+int
+cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c)
+{
+	uint32_t slot = cnd_slot_find(cnd_the_door.board, pool, c->session, c->key);
+
+	if (slot == CND_BOARD_NONE ||
+		!cnd_slot_cancel(
+			cnd_slot_at(cnd_the_door.board, slot), c->session, c->request))
+		return 0;
+	/* it may be waiting, for its server or for a slow reader */
+	cnd_workers_nudge(slot);
+	return 1;
+}
+
+static void
+on_cancel(uint32_t pool, const struct cnd_ipc *m)
+{
+	struct cnd_ipc_cancel c;
+
+	memcpy(&c, m->bytes, sizeof(c));
+	(void)cnd_workers_cancel(
+		pool, &(struct cnp_cancel){
+			      .session = m->serial, .key = c.key, .request = c.request });
+}
+
+static int
+is_of_pool(uint32_t slot, uint32_t pool)
+{
+	return slot < cnd_the_door.board->n_slots &&
+	       cnd_the_door.workers[slot].inbox >= 0 &&
+	       cnd_the_door.workers[slot].pool == pool;
+}
+
+/* Clients are of the sender's pool, and go to workers of no other. A worker that died meanwhile is no nonsense. */
+static int
+is_sense(const struct cnd_ipc *m, uint32_t pool)
+{
+	switch (m->kind) {
+	case CND_IPC_SILENT:
+	case CND_IPC_PARTING:
+		return m->n_fds == 1 && m->index == pool;
+	case CND_IPC_RESUME:
+	case CND_IPC_ROUTED:
+		return m->n_fds == 1 && m->index < cnd_the_door.board->n_slots;
+	case CND_IPC_CANCEL:
+		return m->n_fds == 0 && m->n_bytes == sizeof(struct cnd_ipc_cancel);
+	default:
+		return 0;
+	}
+}
+
+/* A client whose pool was removed, or whose worker is gone, is hung up on. */
+static void
+take(struct cnd_ipc *m, uint32_t pool)
+{
+	int is_routed = m->kind == CND_IPC_RESUME || m->kind == CND_IPC_ROUTED;
+
+	if (is_routed && !is_of_pool(m->index, pool))
+		cnd_ipc_drop(m);
+	else if (m->kind == CND_IPC_SILENT && !cnd_the_door.pools[pool].is_here)
+		cnd_ipc_drop(m);
+	else if (m->kind == CND_IPC_SILENT)
+		cnd_opening_return(m);
+	else if (m->kind == CND_IPC_PARTING)
+		on_parting(m);
+	else if (m->kind == CND_IPC_RESUME)
+		on_resume(m);
+	else if (m->kind == CND_IPC_ROUTED)
+		cnd_opening_route(m, pool);
+	else
+		on_cancel(pool, m);
+}
+
+static void
+forget(struct cnd_door_worker *w)
+{
+	if (w->inbox < 0)
+		return;
+	/* the master has a copy: closing alone would leave it watched */
+	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, w->inbox, NULL);
+	close(w->inbox);
+	w->inbox = -1;
+}
+
+void
+cnd_workers_hear(uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+	static struct cnd_ipc m;
+	int r = 0;
+
+	while (w->inbox >= 0 && (r = cnd_ipc_receive(w->inbox, &m)) > 0 &&
+		is_sense(&m, w->pool))
+		take(&m, w->pool);
+	if (w->inbox < 0 || r == 0)
+		return;
+	forget(w);
+	/* else it has ended */
+	if (r > 0)
+		cnd_ipc_drop(&m);
+	if (r > 0 || r == -EBADMSG)
+		tell(CND_IPC_BAD, slot);
+}
+
+int
+cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &w->source };
+
+	/* the last words of the one before */
+	cnd_workers_hear(slot);
+	forget(w);
+	w->source.kind = CND_SOURCE_WORKER;
+	w->inbox = inbox;
+	w->pool = pool;
+	return epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_ADD, inbox, &event);
+}
+
+/* ---- from helpers ---- */
+
+void
+cnd_workers_hear_helpers(void)
+{
+	static struct cnd_ipc m;
+	int r;
+
+	/* nobody knows which it was; it does not live long */
+	while ((r = cnd_ipc_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
+		if (r > 0 && m.index < CND_POOL_RECORD &&
+			(m.kind == CND_IPC_PARTING || m.kind == CND_IPC_CANCEL) &&
+			is_sense(&m, m.index)) {
+			take(&m, m.index);
+			continue;
+		}
+		if (r > 0)
+			cnd_ipc_drop(&m);
+		else if (r != -EBADMSG)
+			return;
+		cnd_log(LOG_ERR, "a helper sent nonsense");
+	}
+}
