@@ -436,11 +436,13 @@ a_worker_that_talks_nonsense_is_replaced(void **state)
 static void
 a_door_that_talks_nonsense_is_replaced(void **state)
 {
-	static const struct cnd_ipc m = { .kind = CND_IPC_NUDGE, .index = UINT32_MAX };
+	static const struct cnd_ipc m = {
+		.kind = CND_IPC_NUDGE, .n_bytes = 2, .bytes = { 0xff, 0xff }
+	};
 	const struct {
 		const void *bytes;
 		size_t n;
-	} said[] = { { "x", 1 }, { &m, offsetof(struct cnd_ipc, bytes) } };
+	} said[] = { { "x", 1 }, { &m, offsetof(struct cnd_ipc, bytes) + 2 } };
 
 	(void)state;
 	wp_start(CONFIG);

@@ -70,7 +70,7 @@ greet(struct cnd_worker *w)
 	struct cnp_attached m = { .session = cnd_session_number(
 					  w->slot_index, w->slot->generation),
 		.key = w->key,
-		.worker_pid = (uint32_t)getpid(),
+		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
 		.features = w->backend->features | CNP_FEATURE_SUSPEND,
 		.pool = cnp_str(w->config->name),
 		.backend = cnp_str(w->backend->name),

@@ -105,8 +105,8 @@ struct cnd_door_worker {
 	struct cnd_source source;
 	int inbox; /* -1: there is none */
 	uint32_t pool;
-	uint8_t owes_nudge; /* the master has yet to be told */
-	uint8_t owes_end;
+	uint8_t owes_nudge; /* the master has yet to be told, */
+	uint8_t is_bad; /* also of this */
 };
 
 /* A helper at work, and for whom. */

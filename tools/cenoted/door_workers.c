@@ -18,54 +18,72 @@
 
 /* ---- to the master ---- */
 
-static int
-send_to_master(uint32_t kind, uint32_t slot)
-{
-	const struct cnd_ipc m = { .kind = kind, .index = slot };
-
-	return cnd_ipc_send(cnd_the_door.control_fd, &m);
-}
-
-static void
-owe(uint32_t kind, uint32_t slot)
-{
-	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
-
-	cnd_the_door.n_owed += !w->owes_nudge && !w->owes_end;
-	if (kind == CND_IPC_BAD)
-		w->owes_end = 1;
-	else
-		w->owes_nudge = 1;
-}
-
-static void
-tell(uint32_t kind, uint32_t slot)
-{
-	if (send_to_master(kind, slot) < 0)
-		owe(kind, slot);
-}
-
+/* What is said in one turn goes in one message. */
 void
 cnd_workers_nudge(uint32_t slot)
 {
-	tell(CND_IPC_NUDGE, slot);
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+
+	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
+	w->owes_nudge = 1;
+}
+
+static void
+report(uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+
+	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
+	w->is_bad = 1;
+}
+
+/* Append it to the message in which it belongs: 0 if that is full. */
+static int
+put(struct cnd_ipc *m, uint32_t slot)
+{
+	uint16_t word = (uint16_t)slot;
+
+	if (m->n_bytes + sizeof(word) > sizeof(m->bytes))
+		return 0;
+	memcpy(m->bytes + m->n_bytes, &word, sizeof(word));
+	m->n_bytes += sizeof(word);
+	return 1;
+}
+
+/* Those who owe it, in one message: as many as it holds. */
+static void
+tell_master(uint32_t kind)
+{
+	struct cnd_ipc m = { .kind = kind };
+	uint32_t n_left = cnd_the_door.n_owed;
+
+	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && n_left > 0; i++) {
+		const struct cnd_door_worker *w = &cnd_the_door.workers[i];
+
+		n_left -= w->owes_nudge || w->is_bad;
+		if ((kind == CND_IPC_BAD ? w->is_bad : w->owes_nudge) && !put(&m, i))
+			break;
+	}
+	if (m.n_bytes == 0 || cnd_ipc_send(cnd_the_door.control_fd, &m) < 0)
+		return;
+	for (uint32_t i = 0; i < m.n_bytes / sizeof(uint16_t); i++) {
+		struct cnd_door_worker *w;
+		uint16_t slot;
+
+		memcpy(&slot, m.bytes + i * sizeof(slot), sizeof(slot));
+		w = &cnd_the_door.workers[slot];
+		*(kind == CND_IPC_BAD ? &w->is_bad : &w->owes_nudge) = 0;
+		cnd_the_door.n_owed -= !w->owes_nudge && !w->is_bad;
+	}
 }
 
 void
 cnd_workers_settle(void)
 {
-	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && cnd_the_door.n_owed > 0;
-		i++) {
-		struct cnd_door_worker *w = &cnd_the_door.workers[i];
-		uint32_t kind = w->owes_end ? CND_IPC_BAD : CND_IPC_NUDGE;
-
-		if (!w->owes_nudge && !w->owes_end)
-			continue;
-		if (send_to_master(kind, i) < 0)
-			return;
-		w->owes_nudge = w->owes_end = 0;
-		cnd_the_door.n_owed--;
-	}
+	if (cnd_the_door.n_owed == 0)
+		return;
+	tell_master(CND_IPC_BAD);
+	tell_master(CND_IPC_NUDGE);
 }
 
 int64_t
@@ -202,7 +220,7 @@ cnd_workers_hear(uint32_t slot)
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r > 0 || r == -EBADMSG)
-		tell(CND_IPC_BAD, slot);
+		report(slot);
 }
 
 int
@@ -214,6 +232,8 @@ cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
 	/* the last words of the one before */
 	cnd_workers_hear(slot);
 	forget(w);
+	cnd_the_door.n_owed -= w->owes_nudge || w->is_bad;
+	w->owes_nudge = w->is_bad = 0;
 	w->source.kind = CND_SOURCE_WORKER;
 	w->inbox = inbox;
 	w->pool = pool;

@@ -38,8 +38,10 @@ enum cnd_ipc_kind {
 		14, /* worker → door → worker: a client whose session that one has */
 	CND_IPC_CANCEL =
 		15, /* worker, helper → door: serial: session; bytes: struct cnd_ipc_cancel */
-	CND_IPC_NUDGE = 16, /* door → master: that worker should look around */
-	CND_IPC_BAD = 17 /* door → master: that worker sends nonsense */
+	CND_IPC_NUDGE =
+		16, /* door → master: workers that should look around; bytes: their
+			     * slots, 16 bits each */
+	CND_IPC_BAD = 17 /* door → master: workers that sent nonsense; likewise */
 };
 
 /* What a client says who cancels. The door sees for itself whether he may. */

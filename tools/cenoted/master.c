@@ -111,23 +111,40 @@ is_sense(const struct cnd_ipc *m)
 		return m->n_fds == 0 && m->index < CND_POOL_RECORD;
 	case CND_IPC_NUDGE:
 	case CND_IPC_BAD:
-		return m->n_fds == 0 && m->index < cnd_the_master.child.board->n_slots;
+		return m->n_fds == 0 && m->n_bytes % sizeof(uint16_t) == 0;
 	default:
 		return 0;
 	}
 }
 
-static void
+/* 0: there are no such slots. */
+static int
+for_each_slot(const struct cnd_ipc *m, void (*f)(uint32_t slot))
+{
+	for (uint32_t i = 0; i < m->n_bytes / sizeof(uint16_t); i++) {
+		uint16_t slot;
+
+		memcpy(&slot, m->bytes + i * sizeof(slot), sizeof(slot));
+		if (slot >= cnd_the_master.child.board->n_slots)
+			return 0;
+		f(slot);
+	}
+	return 1;
+}
+
+/* 0: it was nonsense after all. */
+static int
 obey_door(const struct cnd_ipc *m)
 {
+	if (m->kind == CND_IPC_NUDGE)
+		return for_each_slot(m, cnd_children_nudge);
+	if (m->kind == CND_IPC_BAD)
+		return for_each_slot(m, cnd_children_end_bad);
 	if (m->kind == CND_IPC_HELP)
 		cnd_children_fork_helper(m);
-	else if (m->kind == CND_IPC_NUDGE)
-		cnd_children_nudge(m->index);
-	else if (m->kind == CND_IPC_BAD)
-		cnd_children_end_bad(m->index);
 	else if (cnd_the_master.phase == CND_PHASE_SERVING)
 		cnd_children_grow(&cnd_the_master.pools[m->index]);
+	return 1;
 }
 
 static void
@@ -136,8 +153,9 @@ hear_door(void)
 	static struct cnd_ipc m;
 	int r;
 
-	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) > 0 && is_sense(&m))
-		obey_door(&m);
+	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) > 0 && is_sense(&m) &&
+		obey_door(&m))
+		;
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r != 0)
