@@ -2,11 +2,15 @@
 /* Time limits, cancelling, suspending, and readers that do not read. */
 #include "with_pool.h"
 
+#include "support/cnt_raw.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* Runs until it is stopped. */
@@ -347,6 +351,93 @@ a_slow_reader_gets_every_row(void **state)
 	cenote_conn_destroy(a);
 }
 
+/* A daemon whose sockets hold little, and whose status is longer than that. */
+static void
+start_with_long_status(const char *lines)
+{
+	const char *had = getenv("ASAN_OPTIONS");
+	char options[1024], config[16384];
+	size_t n = (size_t)snprintf(
+		config, sizeof(config), CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", lines);
+
+	for (int i = 0; i < 100; i++)
+		n += (size_t)snprintf(config + n, sizeof(config) - n,
+			"[pool not-a-short-name-%d]\nbackend = sqlite\n"
+			"server = path=@DIR@/main.db\nsessions = 0..1\n",
+			i);
+	assert_true(n < sizeof(config));
+	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", had ? had : "");
+	setenv("LD_PRELOAD", CNT_SMALL_BUFFERS, 1);
+	setenv("ASAN_OPTIONS", options, 1);
+	wp_start(config);
+	unsetenv("LD_PRELOAD");
+}
+
+/* A connection on which the status was asked for. */
+static int
+ask_for_status(void)
+{
+	struct cnp_opening o = { .version_min = 1,
+		.version_max = 1,
+		.kind = CNP_OPEN_STATUS,
+		.pool = "main" };
+	struct cnp_msg m = { .code = CNP_MSG_STATUS };
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct cnc_buf out;
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", wp_daemon.run_dir);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	m.as.status.what = cnp_str("pools");
+	cnc_buf_init(&out, &cnc_mem_default, 4096);
+	assert_int_equal(cnp_opening_encode(&out, &o), 0);
+	assert_int_equal(cnp_frame_put(&out, 0, 0, &m), 0);
+	assert_int_equal(send(fd, cnc_buf_head(&out), cnc_buf_len(&out), MSG_NOSIGNAL),
+		cnc_buf_len(&out));
+	cnc_buf_finish(&out);
+	return fd;
+}
+
+static void
+one_who_does_not_read_the_status_keeps_no_worker(void **state)
+{
+	cenote_conn *a;
+	int fd;
+
+	(void)state;
+	start_with_long_status(
+		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
+	wp_await("main", "idle", 1);
+	fd = ask_for_status();
+	/* it has the worker once the answer began to come */
+	assert_int_equal(recv(fd, (char[1]){ 0 }, 1, MSG_PEEK), 1);
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	close(fd);
+}
+
+static void
+one_who_does_not_read_its_last_words_keeps_no_worker(void **state)
+{
+	struct cnp_msg m = { .code = CNP_MSG_QUERY };
+	struct cnt_raw c;
+	cenote_conn *a;
+
+	(void)state;
+	start_with_long_status(
+		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
+	assert_int_equal(cnt_raw_open(&c, wp_daemon.run_dir, "main", NULL), 0);
+	/* an answer that is longer than what the socket takes, and behind it what ends the conversation */
+	m.as.query.sql = cnp_str("select hex(zeroblob(5000))");
+	assert_int_equal(cnp_frame_put(&c.out, CNP_FRAME_SYNC, 1, &m), 0);
+	cnt_raw_query(&c, 1, CNP_FRAME_SYNC, "the same number again");
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cenote_conn_destroy(a);
+	cnt_raw_close(&c);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -365,6 +456,8 @@ main(void)
 		TEST(a_client_that_does_not_read_costs_no_memory),
 		TEST(a_client_that_goes_stops_its_query),
 		TEST(a_slow_reader_gets_every_row),
+		TEST(one_who_does_not_read_the_status_keeps_no_worker),
+		TEST(one_who_does_not_read_its_last_words_keeps_no_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

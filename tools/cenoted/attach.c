@@ -57,6 +57,7 @@ begin_lending(struct cnd_worker *w)
 	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
 	w->attached_ms = cnd_now_ms();
+	w->login_until_ms = CND_NEVER;
 	w->active_ms = w->attached_ms;
 	w->n_served = 0;
 	cnd_worker_settle_stranger(w);
@@ -200,6 +201,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 	int r;
 
 	w->login_until_ms = until;
+	w->active_ms = begun;
 	for (;;) {
 		r = cnp_server_next(&w->server, ret_request);
 		if (r == CENOTE_OK && has_opening)

@@ -73,11 +73,21 @@ nearest_limit(const struct cnd_worker *w)
 	return session < idle ? session : idle;
 }
 
-/* A slow reader costs its own worker's time, and no memory. */
+/* A client that leaves has auth_timeout to read what is left for it. */
+static void
+limit_parting(struct cnd_worker *w)
+{
+	if (w->login_until_ms == CND_NEVER)
+		w->login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
+}
+
+/* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
+ * login may. */
 static int
 wait_for_reader(struct cnd_worker *w)
 {
-	int64_t until = cnd_client_idle_limit(w);
+	int64_t idle = cnd_client_idle_limit(w);
+	int64_t until = idle < w->login_until_ms ? idle : w->login_until_ms;
 	int events = cnd_worker_wait(w, w->fd, POLLOUT | POLLRDHUP, until);
 
 	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
@@ -170,6 +180,7 @@ say_goodbye(struct cnd_worker *w)
 
 	if (w->fd < 0 || w->is_client_gone || cnp_server_output(&w->server, &bytes) == 0)
 		return;
+	limit_parting(w);
 	(void)cnd_client_flush(w);
 }
 
@@ -373,8 +384,10 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	if (r < 0)
 		return r;
 	/* it must not be resumed before it is there to be */
-	if (w->is_suspending)
+	if (w->is_suspending) {
 		cnd_worker_move(w, CND_SLOT_SUSPENDED);
+		limit_parting(w);
+	}
 	if (cnp_server_output(&w->server, &bytes) >= FLUSH_BYTES ||
 		cnp_server_state(&w->server) == CNP_SERVER_CLOSING)
 		return cnd_client_flush(w);

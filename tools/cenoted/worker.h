@@ -130,7 +130,7 @@ struct cnd_worker {
 		      1]; /* that the session was, or is to be, logged in with */
 	const char *wanted_settings; /* of the client that attaches */
 	uid_t uid; /* -1: not known */
-	int64_t login_until_ms; /* it must be attached by then */
+	int64_t login_until_ms; /* when it must be attached, or have read its last words; CND_NEVER: it is attached */
 	int has_failed; /* its password was wrong */
 	int64_t suspended_until_ms;
 	int64_t attached_ms;
