@@ -174,17 +174,16 @@ cnp_scram_keys_derive(const struct cnp_hash *hash, const char *password,
 
 #define SCHEME CNP_SCRAM_PLAIN "$"
 
-/* Digits up to `end`, and behind it the rest; NULL if that is not there, or out of bounds. */
+/* Digits up to `end`, and behind it the rest; NULL if that is not there. */
 static const char *
 parse_iterations(const char *text, char end, uint32_t *ret_iterations)
 {
 	uint32_t n = 0;
 	const char *p = text;
 
-	for (; *p >= '0' && *p <= '9' && n <= CNP_SCRAM_ITERATIONS_MAX; p++)
+	for (; *p >= '0' && *p <= '9' && p - text < 9; p++)
 		n = n * 10 + (uint32_t)(*p - '0');
-	if (p == text || *text == '0' || *p != end || n < CNP_SCRAM_ITERATIONS_MIN ||
-		n > CNP_SCRAM_ITERATIONS_MAX)
+	if (p == text || *text == '0' || *p != end)
 		return NULL;
 	*ret_iterations = n;
 	return p + 1;
@@ -223,7 +222,10 @@ cnp_scram_verifier_parse(const char *text, struct cnp_scram_verifier *ret_verifi
 	text = parse_key(text + n + 1, ':', v->stored_key);
 	if (!text || !parse_key(text, '\0', v->server_key))
 		return CENOTE_ERR_ARG;
-	return CENOTE_OK;
+	return v->iterations < CNP_SCRAM_ITERATIONS_MIN ||
+			       v->iterations > CNP_SCRAM_ITERATIONS_MAX
+		       ? CENOTE_ERR_UNSUPPORTED
+		       : CENOTE_OK;
 }
 
 _Static_assert(sizeof(SCHEME) + sizeof("1000000:$:") +

@@ -39,7 +39,7 @@ struct cnp_scram_verifier {
 /* "SCRAM-SHA-256$4096:SALT$STORED:SERVER", as PostgreSQL writes it, less the zero byte. */
 #define CNP_SCRAM_VERIFIER_MAX 256u
 
-/* CENOTE_OK, or CENOTE_ERR_ARG: not one, or with iterations out of bounds. */
+/* CENOTE_OK; CENOTE_ERR_ARG: it is not one; CENOTE_ERR_UNSUPPORTED: its iterations, which are set, are out of bounds. */
 int cnp_scram_verifier_parse(const char *text, struct cnp_scram_verifier *ret_verifier);
 void cnp_scram_verifier_text(
 	const struct cnp_scram_verifier *v, char out[CNP_SCRAM_VERIFIER_MAX]);

@@ -158,7 +158,7 @@ cnd_lines_next(struct cnd_lines *l)
 int
 cnd_lines_bad(struct cnd_lines *l, const char *format, ...)
 {
-	char what[CND_LINES_ERROR_MAX / 2];
+	char what[CND_LINES_ERROR_MAX - sizeof("line 4294967295: ")];
 	va_list args;
 
 	va_start(args, format);

@@ -34,6 +34,7 @@ read_user(struct cnd_user *user, char *line, struct cnd_lines *lines)
 {
 	char *text = strchr(line, ':');
 	const char *fault;
+	int r;
 
 	memset(user, 0, sizeof(*user));
 	if (text == NULL)
@@ -47,7 +48,14 @@ read_user(struct cnd_user *user, char *line, struct cnd_lines *lines)
 		user->is_disabled = 1;
 		text++;
 	}
-	if (cnp_scram_verifier_parse(text, &user->verifier) < 0)
+	r = cnp_scram_verifier_parse(text, &user->verifier);
+	if (r == CENOTE_ERR_UNSUPPORTED)
+		return cnd_lines_bad(lines,
+			"user %s: the verifier has %u iterations; clients accept %u to "
+			"%u, so the password has to be set anew (cenoted --user)",
+			user->name, (unsigned)user->verifier.iterations,
+			CNP_SCRAM_ITERATIONS_MIN, CNP_SCRAM_ITERATIONS_MAX);
+	if (r < 0)
 		return cnd_lines_bad(lines,
 			"user %s has no verifier of SCRAM-SHA-256 (cenoted --user makes "
 			"one)",

@@ -74,6 +74,17 @@ what_is_no_users_file_is_refused_without_repeating_it(void **state)
 				     "(cenoted --user makes one)" },
 		{ "app:!!" PENCIL, "line 1: user app has no verifier of SCRAM-SHA-256 "
 				   "(cenoted --user makes one)" },
+		{ "app:SCRAM-SHA-256$4095:" SALT "$" STORED ":" SERVER,
+			"line 1: user app: the verifier has 4095 iterations; clients "
+			"accept 4096 to 1000000, so the password has to be set anew "
+			"(cenoted --user)" },
+		{ "app:SCRAM-SHA-256$1000001:" SALT "$" STORED ":" SERVER,
+			"line 1: user app: the verifier has 1000001 iterations; clients "
+			"accept 4096 to 1000000, so the password has to be set anew "
+			"(cenoted --user)" },
+		{ "app:SCRAM-SHA-256$1:" SALT "$" STORED ":x",
+			"line 1: user app has no verifier of SCRAM-SHA-256 "
+			"(cenoted --user makes one)" },
 		{ ":" PENCIL, "line 1: no name of a user: it is empty" },
 		{ "a b:" PENCIL, "line 1: no name of a user: it has a blank or a control "
 				 "character" },

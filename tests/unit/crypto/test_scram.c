@@ -556,6 +556,9 @@ what_is_no_verifier_is_refused(void **state)
 	}
 	snprintf(bad, sizeof(bad), "%s=", text);
 	assert_int_equal(cnp_scram_verifier_parse(bad, &got), CENOTE_ERR_ARG);
+	memcpy(strstr(strcpy(bad, text), "4096"), "4095", 4);
+	assert_int_equal(cnp_scram_verifier_parse(bad, &got), CENOTE_ERR_UNSUPPORTED);
+	assert_int_equal(got.iterations, 4095);
 	assert_int_equal(
 		cnp_scram_verifier_parse("md5a3556571e93b0d20722ba62be61e8c2d", &got),
 		CENOTE_ERR_ARG);
