@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "place.h"
 
 #define LINE_MAX_BYTES 1024
 
@@ -83,9 +84,9 @@ cnd_log_open(const char *target)
 		state.target = TARGET_SYSLOG;
 		return 0;
 	}
-	fd = open(target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	fd = cnd_place_open_file(target, O_APPEND, 0640);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	cnd_log_close();
 	state.target = TARGET_FILE;
 	state.fd = fd;

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "master.h"
 #include "newuser.h"
+#include "place.h"
 #include "pool.h"
 
 #define DEFAULT_FILE CND_CONFIG_DIR "/cenoted.conf"
@@ -222,7 +223,7 @@ main(int argc, char **argv)
 	}
 	r = cnd_log_open(c->log);
 	if (r < 0) {
-		fprintf(stderr, "cenoted: log %s: %s\n", c->log, strerror(-r));
+		fprintf(stderr, "cenoted: log %s: %s\n", c->log, cnd_place_error(-r));
 		cnd_config_destroy(c);
 		return 1;
 	}

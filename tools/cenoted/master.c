@@ -14,6 +14,7 @@
 #include "ipc.h"
 #include "log.h"
 #include "notify.h"
+#include "place.h"
 #include "priv.h"
 #include "tls.h"
 
@@ -247,15 +248,17 @@ write_pid_file(void)
 
 	if (*path == '\0')
 		return 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = cnd_place_open_file(path, 0, 0644);
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	if (fd < 0 || write(fd, text, (size_t)n) != n) {
-		cnd_log(LOG_ERR, "pid_file %s: %s", path, strerror(errno));
+	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, text, (size_t)n) != n) {
+		cnd_log(LOG_ERR, "pid_file %s: %s", path,
+			cnd_place_error(fd < 0 ? -fd : errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
-	close(fd);
+	/* kept open, so that no other file is removed in its place */
+	cnd_the_master.pid_file = fd;
 	return 0;
 }
 
@@ -265,6 +268,7 @@ init(struct cnd_config *config)
 	uint32_t n = config->max_sessions;
 
 	cnd_the_master.config = config;
+	cnd_the_master.pid_file = -1;
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
@@ -280,9 +284,12 @@ init(struct cnd_config *config)
 	for (uint32_t i = 0; i < n; i++)
 		cnd_the_master.places[i].inbox = -1;
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
-		cnd_the_master.pools[i] = (struct cnd_pool){
-			.index = i, .listen_fd = -1, .queue = { -1, -1 }, .wake_fd = -1
-		};
+		cnd_the_master.pools[i] = (struct cnd_pool){ .index = i,
+			.listen_fd = -1,
+			.queue = { -1, -1 },
+			.wake_fd = -1,
+			.dir_fd = -1,
+			.path_fd = -1 };
 	return 0;
 }
 
@@ -304,8 +311,7 @@ open_all(const struct cnd_backend **backends)
 	struct cnd_config *c = cnd_the_master.config;
 
 	/* the pools' sockets last: who finds one finds the others, too */
-	if (cnd_activation_begin() < 0 || cnd_pool_make_run_dir(c) < 0 ||
-		open_listeners() < 0)
+	if (cnd_activation_begin() < 0 || open_listeners() < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {
 		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i]);

@@ -28,6 +28,7 @@ struct cnd_master {
 	struct cnd_place *places; /* by slot */
 	int control[2]; /* [0] the master's, [1] the door's */
 	struct cnd_helpers helpers;
+	int pid_file; /* -1: none */
 	pid_t door;
 	int64_t door_again_ms;
 	enum cnd_phase phase;

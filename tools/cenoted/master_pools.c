@@ -9,6 +9,7 @@
 #include "ipc.h"
 #include "log.h"
 #include "notify.h"
+#include "place.h"
 
 /* The pools that the master has open, and a new configuration for them. */
 
@@ -120,7 +121,7 @@ cnd_pools_unlink(void)
 		if (cnd_the_master.pools[i].config != NULL)
 			cnd_pool_unlink(&cnd_the_master.pools[i]);
 	}
-	if (*cnd_the_master.config->pid_file != '\0')
+	if (cnd_place_is(cnd_the_master.config->pid_file, cnd_the_master.pid_file))
 		unlink(cnd_the_master.config->pid_file);
 }
 
@@ -228,7 +229,7 @@ adopt_log(const struct cnd_config *c)
 	int r = cnd_log_open(c->log);
 
 	if (r < 0)
-		cnd_log(LOG_ERR, "log %s: %s", c->log, strerror(-r));
+		cnd_log(LOG_ERR, "log %s: %s", c->log, cnd_place_error(-r));
 	cnd_log_set_level(c->log_level);
 }
 

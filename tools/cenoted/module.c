@@ -2,6 +2,8 @@
 #include "module.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/sqlstate.h"
+#include "place.h"
 
 typedef const struct cnd_backend *get_fn(uint32_t host_abi);
 
@@ -61,12 +64,35 @@ find(const char *dirs, const char *name, char path[PATH_MAX])
 	}
 }
 
+/* Root runs what is in a module: nobody else may have put it there, or its name. NULL, or why somebody could have. */
+static const char *
+fault_of(const char *path)
+{
+	char dir[PATH_MAX], real[PATH_MAX], real_dir[PATH_MAX];
+	const char *places[3] = { real };
+	const char *fault = NULL;
+	struct stat st;
+
+	/* dlopen() says what is wrong with one that cannot be found */
+	if (geteuid() != 0 || realpath(path, real) == NULL)
+		return NULL;
+	snprintf(dir, sizeof(dir), "%s", path);
+	snprintf(real_dir, sizeof(real_dir), "%s", real);
+	places[1] = dirname(dir);
+	places[2] = dirname(real_dir);
+	for (int i = 0; i < 3 && fault == NULL; i++)
+		fault = stat(places[i], &st) < 0 ? strerror(errno)
+						 : cnd_place_fault(&st, 0, 0);
+	return fault;
+}
+
 int
 cnd_module_load(const char *dir, const char *name, const struct cnd_backend **ret_backend,
 	struct cnc_diag *ret_diag)
 {
 	const struct cnd_backend *backend;
 	char path[PATH_MAX];
+	const char *fault;
 	get_fn *get;
 	void *handle;
 
@@ -79,6 +105,12 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 		return CENOTE_ERR_ARG;
 	}
 	find(dir, name, path);
+	fault = fault_of(path);
+	if (fault != NULL) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"%s, or its directory, %s", path, fault);
+		return CENOTE_ERR_ARG;
+	}
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(UNSUPPORTED),

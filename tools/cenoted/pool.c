@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,6 +14,7 @@
 #include "ipc.h"
 #include "log.h"
 #include "module.h"
+#include "place.h"
 
 #define BACKLOG 4096
 
@@ -87,52 +89,91 @@ cnd_pool_check_backends(struct cnd_config *c, const struct cnd_backend **ret_bac
 	}
 }
 
-int
-cnd_pool_make_run_dir(const struct cnd_config *c)
+static int
+open_run_dir(struct cnd_pool *p, const struct cnd_config *c)
 {
-	struct stat st;
-
-	if (mkdir(c->run_dir, 0755) == 0 || errno == EEXIST) {
-		if (stat(c->run_dir, &st) == 0 && S_ISDIR(st.st_mode))
-			return 0;
-		errno = ENOTDIR;
+	if (mkdir(c->run_dir, 0755) < 0 && errno != EEXIST) {
+		cnd_log(LOG_ERR, "run_dir %s: %s", c->run_dir, strerror(errno));
+		return -1;
 	}
-	cnd_log(LOG_ERR, "run_dir %s: %s", c->run_dir, strerror(errno));
-	return -1;
+	p->dir_fd = cnd_place_open_dir("run_dir", c->run_dir, c->uid, c->gid);
+	return p->dir_fd < 0 ? -1 : 0;
 }
 
-/* A socket that nobody listens on is what a dead daemon left. */
+/* The socket's name in the run directory. */
+static const char *
+file_of(const struct cnd_pool *p)
+{
+	return strrchr(p->address.sun_path, '/') + 1;
+}
+
+/* 1, 0, or -1: it cannot be asked. */
 static int
-clear_old_socket(const struct sockaddr_un *address)
+is_alive(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int is_alive;
+	int is;
 
 	if (fd < 0)
 		return -1;
-	is_alive = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
-		   errno == EAGAIN;
+	is = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	     errno == EAGAIN;
 	close(fd);
-	if (is_alive) {
+	if (is)
 		errno = EADDRINUSE;
+	return is;
+}
+
+/* A socket that nobody listens on is what a dead daemon left. Anything else but a link is not ours to remove. */
+static int
+clear_old_socket(const struct cnd_pool *p)
+{
+	struct stat st;
+
+	if (fstatat(p->dir_fd, file_of(p), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (S_ISSOCK(st.st_mode) && is_alive(&p->address) != 0)
+		return -1;
+	if (!S_ISSOCK(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		errno = EEXIST;
 		return -1;
 	}
-	return unlink(address->sun_path) == 0 || errno == ENOENT ? 0 : -1;
+	return unlinkat(p->dir_fd, file_of(p), 0) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+/* Open what bind() has made. Cenoted's user may write in the run directory, and could have put there a link to a file of
+ * root's since then. */
+static int
+open_path(struct cnd_pool *p)
+{
+	struct stat st;
+
+	p->path_fd = openat(p->dir_fd, file_of(p), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (p->path_fd < 0 || fstat(p->path_fd, &st) < 0)
+		return -1;
+	if (S_ISSOCK(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
+		return 0;
+	errno = EPERM;
+	return -1;
 }
 
 int
 cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c)
 {
-	const char *path = p->address.sun_path;
 	uid_t uid = geteuid() == 0 ? c->uid : (uid_t)-1;
+	char path[32];
+	struct stat st;
 
 	/* the service manager has its own settings for them */
 	if (p->is_inherited)
 		return 0;
-	if (chown(path, uid, c->socket_gid) == 0 &&
-		chmod(path, (mode_t)c->socket_mode) == 0)
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->path_fd);
+	if (fchownat(p->path_fd, "", uid, c->socket_gid, AT_EMPTY_PATH) == 0 &&
+		fstat(p->path_fd, &st) == 0 &&
+		((st.st_mode & 0777) == (mode_t)c->socket_mode ||
+			chmod(path, (mode_t)c->socket_mode) == 0))
 		return 0;
-	cnd_log(LOG_ERR, "%s: %s", path, strerror(errno));
+	cnd_log(LOG_ERR, "%s: %s", p->address.sun_path, strerror(errno));
 	return -1;
 }
 
@@ -147,18 +188,26 @@ open_socket(struct cnd_pool *p, const struct cnd_config *c)
 	p->is_inherited = p->listen_fd >= 0;
 	if (p->is_inherited)
 		return 0;
-	if (clear_old_socket(&p->address) < 0)
+	if (clear_old_socket(p) < 0)
 		return -1;
 	p->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->listen_fd < 0)
 		return -1;
-	/* nobody else may connect before its owner and mode are right */
-	mask = umask(0777);
+	/* nobody may connect before listen(), when the owner is right as well */
+	mask = umask(0777 & ~(mode_t)c->socket_mode);
 	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 	umask(mask);
-	if (r < 0 || cnd_pool_set_owner(p, c) < 0)
+	if (r < 0 || open_path(p) < 0 || cnd_pool_set_owner(p, c) < 0)
 		return -1;
 	return listen(p->listen_fd, BACKLOG);
+}
+
+static const char *
+hint_for(int error)
+{
+	if (error == EADDRINUSE)
+		return ": another cenoted serves this pool";
+	return error == EEXIST ? ", and is not a socket" : "";
 }
 
 int
@@ -166,14 +215,18 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 {
 	int r;
 
-	p->listen_fd = -1;
+	p->listen_fd = p->dir_fd = p->path_fd = -1;
 	p->queue[0] = p->queue[1] = p->wake_fd = -1;
 	p->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "%s/%s.sock",
 		c->run_dir, p->name);
+	if (open_run_dir(p, c) < 0) {
+		cnd_pool_close(p);
+		return -1;
+	}
 	if (open_socket(p, c) < 0) {
 		cnd_log(LOG_ERR, "%s: %s%s", p->address.sun_path, strerror(errno),
-			errno == EADDRINUSE ? ": another cenoted serves this pool" : "");
+			hint_for(errno));
 		cnd_pool_close(p);
 		return -1;
 	}
@@ -193,20 +246,22 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 int
 cnd_pool_has_socket(const struct cnd_pool *p)
 {
-	return access(p->address.sun_path, F_OK) == 0 || errno != ENOENT;
+	return p->is_inherited ? access(p->address.sun_path, F_OK) == 0 || errno != ENOENT
+			       : cnd_place_is(p->address.sun_path, p->path_fd);
 }
 
 void
 cnd_pool_unlink(struct cnd_pool *p)
 {
-	if (!p->is_inherited)
-		unlink(p->address.sun_path);
+	if (!p->is_inherited && cnd_pool_has_socket(p))
+		unlinkat(p->dir_fd, file_of(p), 0);
 }
 
 void
 cnd_pool_close(struct cnd_pool *p)
 {
-	int *fds[] = { &p->listen_fd, &p->queue[0], &p->queue[1], &p->wake_fd };
+	int *fds[] = { &p->listen_fd, &p->queue[0], &p->queue[1], &p->wake_fd, &p->dir_fd,
+		&p->path_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)

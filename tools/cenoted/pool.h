@@ -14,6 +14,8 @@ struct cnd_pool {
 	const struct cnd_backend *backend;
 	int listen_fd; /* -1 closed */
 	int is_inherited; /* the service manager opened it */
+	int dir_fd; /* the run directory; -1 closed */
+	int path_fd; /* what the socket's path names, to change its owner (O_PATH); -1: inherited */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
 	int wake_fd; /* eventfd, by its workers: the door should look at it */
 	int is_used; /* also of a removed one that still has workers */
@@ -28,9 +30,7 @@ struct cnd_pool {
 void cnd_pool_check_backends(
 	struct cnd_config *c, const struct cnd_backend **ret_backends);
 
-/* Make the run directory if need be. 0 or -1, logged. */
-int cnd_pool_make_run_dir(const struct cnd_config *c);
-/* Open the socket and the queue. 0 or -1, logged; nothing is left open then. */
+/* Open the run directory, which is made if it is not there, the socket and the queue. 0 or -1, logged; nothing is left open then. */
 int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c);
 /* Owner and mode of the socket, as the configuration has them now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c);

@@ -11,6 +11,7 @@
 
 #include "core/mem.h"
 #include "log.h"
+#include "place.h"
 #include "scoreboard.h"
 
 #define FILE_MAX  ((size_t)1 << 20)
@@ -46,9 +47,9 @@ inherit(struct cnd_tls_config *t, const struct cnd_tls_config *from)
 
 /* A key that everybody can read is none. One of root's may be meant for a group. */
 static int
-is_private(int fd, struct stat *st)
+is_private(const struct stat *st)
 {
-	return fstat(fd, st) == 0 && (st->st_mode & (st->st_uid == 0 ? 07 : 077)) == 0;
+	return (st->st_mode & (st->st_uid == 0 ? 07 : 077)) == 0;
 }
 
 /* The text, owned by the caller; NULL: the reason is in errno. */
@@ -93,6 +94,7 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 {
 	const char *path = setting(&p->tls, key);
 	struct stat st = { 0 };
+	const char *fault;
 	char *text;
 	int fd;
 
@@ -107,7 +109,15 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 			strerror(errno));
 		return;
 	}
-	if (key == CND_TLS_KEY && !is_private(fd, &st)) {
+	fault = fstat(fd, &st) < 0 ? strerror(errno)
+				   : cnd_place_fault(&st, c->uid, c->gid);
+	if (fault != NULL) {
+		cnd_config_error(
+			c, p->line, "pool %s: %s %s %s", p->name, name, path, fault);
+		close(fd);
+		return;
+	}
+	if (key == CND_TLS_KEY && !is_private(&st)) {
 		cnd_config_error(c, p->line,
 			"pool %s: %s %s: others may read it (mode %04o); chmod 600",
 			p->name, name, path, (unsigned)(st.st_mode & 07777));

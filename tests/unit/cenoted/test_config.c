@@ -162,7 +162,7 @@ static const struct {
 		"2001:db8::/32, with no bit set behind the prefix" },
 	{ CENOTED "tls_cert = /no/such/file\n" POOL,
 		"4: pool a: tls_cert /no/such/file: No such file or directory" },
-	{ CENOTED "tls_cert = /dev/null\ntls_key = /etc/passwd\n" POOL,
+	{ CENOTED "tls_cert = /etc/passwd\ntls_key = /etc/passwd\n" POOL,
 		"5: pool a: tls_key /etc/passwd: others may read it (mode 0644); chmod "
 		"600" },
 	{ POOL "tls_client_cert = perhaps\n",
