@@ -2,10 +2,19 @@
 /* What cenoted's processes may still do once they serve. */
 #include "with_pool.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "sandbox.h"
@@ -187,6 +196,212 @@ files_are_as_each_role_needs_them(void **state)
 	}
 }
 
+/* ---- what later versions of Landlock forbid, and the filter as well ---- */
+
+#define LANDLOCK_TRUNCATES 3
+#define LANDLOCK_TCP       4
+#define LANDLOCK_SCOPES    6
+
+static void
+skip_unless_landlock(long wanted)
+{
+	/* landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) */
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, 1u);
+
+	if (version >= wanted && cnd_sandbox_lacks_landlock() == NULL)
+		return;
+	print_message("# this kernel's Landlock is of version %ld\n", version);
+	skip();
+}
+
+struct attempt {
+	enum cnd_sandbox_role role;
+	int seccomp; /* enum cnd_switch, as the next */
+	int landlock;
+	int (*f)(const struct attempt *a);
+	const char *path; /* of a file that root made */
+	int port; /* where somebody listens */
+	int free_port;
+	const struct sockaddr_un *abstract; /* the same */
+};
+
+static int
+try_in_sandbox(void *arg)
+{
+	const struct attempt *a = arg;
+	const struct cnd_config c = {
+		.core_dumps = 1, .seccomp = a->seccomp, .landlock = a->landlock
+	};
+
+	return cnd_sandbox_enter(a->role, &c) < 0 ? 100 : a->f(a);
+}
+
+/* Where Landlock alone forbids it. */
+static int
+attempt(struct attempt a, enum cnd_sandbox_role role, int (*f)(const struct attempt *a))
+{
+	a.role = role;
+	a.f = f;
+	a.seccomp = CND_SWITCH_OFF;
+	a.landlock = CND_SWITCH_ON;
+	return wp_join(wp_fork(try_in_sandbox, &a, -1));
+}
+
+static int
+try_truncate(const struct attempt *a)
+{
+	return truncate(a->path, 0) == 0;
+}
+
+static void
+a_file_that_cannot_be_written_cannot_be_cut_either(void **state)
+{
+	char path[] = "/dev/shm/cenote-sandbox-XXXXXX";
+	const struct attempt a = { .path = path };
+	int fd = mkstemp(path);
+
+	(void)state;
+	skip_unless_landlock(LANDLOCK_TRUNCATES);
+	assert_true(fd >= 0);
+	assert_int_equal(attempt(a, CND_SANDBOX_DOOR, try_truncate), 0);
+	assert_int_equal(attempt(a, CND_SANDBOX_WORKER, try_truncate), 0);
+	assert_int_equal(attempt(a, CND_SANDBOX_FILE_WORKER, try_truncate), 1);
+	close(fd);
+	unlink(path);
+}
+
+static int
+tcp_socket(int port, struct sockaddr_in *ret_at)
+{
+	*ret_at = (struct sockaddr_in){ .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t)port) };
+	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/* 1 connects, 2 takes a port of its choice, 4 one that is free. */
+static int
+try_tcp(const struct attempt *a)
+{
+	struct sockaddr_in at;
+	int does = 0;
+
+	if (connect(tcp_socket(a->port, &at), (struct sockaddr *)&at, sizeof(at)) == 0)
+		does |= 1;
+	if (bind(tcp_socket(a->free_port, &at), (struct sockaddr *)&at, sizeof(at)) == 0)
+		does |= 2;
+	if (bind(tcp_socket(0, &at), (struct sockaddr *)&at, sizeof(at)) == 0)
+		does |= 4;
+	return does;
+}
+
+static void
+workers_connect_by_tcp_and_take_no_port(void **state)
+{
+	struct attempt a = { .free_port = wp_free_port() };
+	struct sockaddr_in at;
+	socklen_t len = sizeof(at);
+	int fd = tcp_socket(0, &at);
+
+	(void)state;
+	skip_unless_landlock(LANDLOCK_TCP);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	a.port = ntohs(at.sin_port);
+	assert_int_equal(attempt(a, CND_SANDBOX_DOOR, try_tcp), 0);
+	assert_int_equal(attempt(a, CND_SANDBOX_WORKER, try_tcp), 5);
+	assert_int_equal(attempt(a, CND_SANDBOX_FILE_WORKER, try_tcp), 5);
+	close(fd);
+}
+
+static int
+try_abstract(const struct attempt *a)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return connect(fd, (const struct sockaddr *)a->abstract, sizeof(*a->abstract)) ==
+	       0;
+}
+
+static void
+the_door_reaches_no_abstract_socket(void **state)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const struct attempt a = { .abstract = &sa };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	skip_unless_landlock(LANDLOCK_SCOPES);
+	snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, "cenote-test-%d",
+		(int)getpid());
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(attempt(a, CND_SANDBOX_DOOR, try_abstract), 0);
+	/* PostgreSQL may listen on one */
+	assert_int_equal(attempt(a, CND_SANDBOX_WORKER, try_abstract), 1);
+	close(fd);
+}
+
+static void *
+run_nothing(void *arg)
+{
+	return arg;
+}
+
+/* 1: another process can be signalled, or have its limits changed; 2: it itself cannot. */
+static int
+try_signals(const struct attempt *a)
+{
+	pid_t other = getppid();
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct f_owner_ex owner = { F_OWNER_PID, other };
+	struct rlimit limit;
+	pthread_t thread;
+	int can = 0;
+
+	signal(SIGUSR1, SIG_IGN);
+	can |= kill(other, 0) == 0;
+	can |= syscall(SYS_tgkill, other, other, 0) == 0;
+	can |= syscall(SYS_tkill, other, 0) == 0;
+	can |= sigqueue(other, 0, (union sigval){ 0 }) == 0;
+	can |= syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, other, 0), 0, NULL,
+		       0) == 0;
+	/* of these Landlock lets happen what it then makes void */
+	if (a->seccomp == CND_SWITCH_ON) {
+		can |= fcntl(fd, F_SETOWN, other) == 0;
+		can |= fcntl(fd, F_SETOWN_EX, &owner) == 0;
+		can |= ioctl(fd, FIOSETOWN, &other) == 0;
+		can |= prlimit(other, RLIMIT_CPU, NULL, &limit) == 0;
+	}
+	if (kill(getpid(), SIGUSR1) < 0 || raise(SIGUSR1) != 0 ||
+		getrlimit(RLIMIT_CPU, &limit) < 0 ||
+		pthread_create(&thread, NULL, run_nothing, NULL) != 0 ||
+		pthread_join(thread, NULL) != 0)
+		can |= 2;
+	return can;
+}
+
+static void
+nobody_signals_another_process(void **state)
+{
+	(void)state;
+	for (int role = CND_SANDBOX_DOOR; role <= CND_SANDBOX_FILE_WORKER; role++) {
+		struct attempt a = { .role = (enum cnd_sandbox_role)role,
+			.f = try_signals,
+			.seccomp = CND_SWITCH_ON,
+			.landlock = CND_SWITCH_OFF };
+
+		if (cnd_sandbox_lacks_seccomp() == NULL)
+			assert_int_equal(wp_join(wp_fork(try_in_sandbox, &a, -1)), 0);
+	}
+	skip_unless_landlock(LANDLOCK_SCOPES);
+	for (int role = CND_SANDBOX_DOOR; role <= CND_SANDBOX_FILE_WORKER; role++)
+		assert_int_equal(attempt((struct attempt){ 0 },
+					 (enum cnd_sandbox_role)role, try_signals),
+			0);
+}
+
 static int
 try_kernel(void *arg)
 {
@@ -265,6 +480,10 @@ main(void)
 		TEST(the_door_is_filtered_and_workers_where_strangers_come),
 		TEST(a_child_that_dies_in_its_sandbox_is_replaced),
 		cmocka_unit_test(files_are_as_each_role_needs_them),
+		cmocka_unit_test(a_file_that_cannot_be_written_cannot_be_cut_either),
+		cmocka_unit_test(workers_connect_by_tcp_and_take_no_port),
+		cmocka_unit_test(the_door_reaches_no_abstract_socket),
+		cmocka_unit_test(nobody_signals_another_process),
 		cmocka_unit_test(no_program_is_started_in_it),
 		TEST(the_master_keeps_what_it_needs_of_root),
 		TEST(core_dumps_are_off_unless_wanted),

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -37,6 +39,12 @@ static const int refused[] = {
 	/* other processes */
 	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
 	SCMP_SYS(kcmp), SCMP_SYS(pidfd_getfd), SCMP_SYS(process_madvise),
+	SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(pidfd_send_signal),
+#ifdef __GLIBC__
+	/* other libraries signal their own threads with it */
+	SCMP_SYS(tkill),
+#endif
 	/* name spaces, mounts, devices */
 	SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(mount), SCMP_SYS(umount2),
 	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(mknod), SCMP_SYS(mknodat),
@@ -84,6 +92,34 @@ limit_clone(scmp_filter_ctx filter)
 			       filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
+/*
+ * Signals go to the process itself only. The others of the same user may have another pool's session, and only the
+ * master signals them. The kernel sends signals, too, to whoever is made the owner of a socket.
+ */
+static int
+limit_signals(scmp_filter_ctx filter)
+{
+	static const struct {
+		int call;
+		unsigned command;
+	} owners[] = { { SCMP_SYS(fcntl), F_SETOWN }, { SCMP_SYS(fcntl), F_SETOWN_EX },
+		{ SCMP_SYS(ioctl), FIOSETOWN }, { SCMP_SYS(ioctl), SIOCSPGRP } };
+	static const int calls[] = { SCMP_SYS(kill), SCMP_SYS(tgkill) };
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 1,
+			SCMP_A0(SCMP_CMP_NE, (unsigned)getpid()));
+	/* the kernel looks at the lower half of these */
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), owners[i].call, 1,
+			SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, owners[i].command));
+	/* a limit of another's CPU time ends it as well */
+	return r < 0 ? r
+		     : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
+			       SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
+}
+
 static int
 fill(scmp_filter_ctx filter)
 {
@@ -91,6 +127,8 @@ fill(scmp_filter_ctx filter)
 
 	if (r == 0)
 		r = limit_sockets(filter);
+	if (r == 0)
+		r = limit_signals(filter);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
 	return r;
@@ -138,16 +176,77 @@ cnd_sandbox_lacks_seccomp(void)
 
 #ifdef HAVE_LANDLOCK
 
-/* All that its first version knows (landlock(7)). */
+/* The kernel may be newer than its headers here. */
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ull << 13)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ull << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ull << 15)
+#endif
+#ifndef LANDLOCK_ACCESS_NET_BIND_TCP
+#define LANDLOCK_ACCESS_NET_BIND_TCP    (1ull << 0)
+#define LANDLOCK_ACCESS_NET_CONNECT_TCP (1ull << 1)
+#endif
+#ifndef LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ull << 0)
+#define LANDLOCK_SCOPE_SIGNAL               (1ull << 1)
+#endif
+#define RULE_NET_PORT 2
+
+struct ruleset {
+	uint64_t files;
+	uint64_t net;
+	uint64_t scopes;
+};
+
+struct net_port {
+	uint64_t allowed_access;
+	uint64_t port;
+};
+
 #define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITES                                                                           \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                \
-		LANDLOCK_ACCESS_FS_MAKE_REG)
-#define OTHERS                                                                           \
+		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_TRUNCATE)
+#define FIRST_OTHERS                                                                     \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                    \
 		LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |             \
 		LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |            \
 		LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
+
+/* What each version can forbid, beyond the one before (landlock(7)), and how long the structure is that says so. */
+static const struct {
+	size_t size;
+	struct ruleset can;
+} versions[] = {
+	{ offsetof(struct ruleset, net),
+		{ .files = READS | (WRITES & ~LANDLOCK_ACCESS_FS_TRUNCATE) |
+			   FIRST_OTHERS } },
+	{ offsetof(struct ruleset, net), { .files = LANDLOCK_ACCESS_FS_REFER } },
+	{ offsetof(struct ruleset, net), { .files = LANDLOCK_ACCESS_FS_TRUNCATE } },
+	{ offsetof(struct ruleset, scopes), { .net = LANDLOCK_ACCESS_NET_BIND_TCP |
+						     LANDLOCK_ACCESS_NET_CONNECT_TCP } },
+	{ offsetof(struct ruleset, scopes), { .files = LANDLOCK_ACCESS_FS_IOCTL_DEV } },
+	{ sizeof(struct ruleset), { .scopes = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET |
+					      LANDLOCK_SCOPE_SIGNAL } },
+};
+
+#define N_VERSIONS (long)(sizeof(versions) / sizeof(versions[0]))
+
+/*
+ * What is forbidden to each role, beside what the next table grants. A worker connects to its server, whatever its port
+ * is, and PostgreSQL's socket may be an abstract one. Nobody but the master signals another process.
+ */
+static const struct ruleset forbidden[] = {
+	[CND_SANDBOX_DOOR] = { UINT64_MAX, UINT64_MAX, UINT64_MAX },
+	[CND_SANDBOX_WORKER] = { UINT64_MAX, LANDLOCK_ACCESS_NET_BIND_TCP,
+		LANDLOCK_SCOPE_SIGNAL },
+	[CND_SANDBOX_FILE_WORKER] = { UINT64_MAX, LANDLOCK_ACCESS_NET_BIND_TCP,
+		LANDLOCK_SCOPE_SIGNAL },
+};
 
 /* What each role may do with files below a place. Kerberos' library keeps its caches in the temporary
  * directories. */
@@ -159,9 +258,17 @@ static const struct {
 	{ CND_SANDBOX_WORKER, "/", READS },
 	{ CND_SANDBOX_WORKER, "/tmp", READS | WRITES },
 	{ CND_SANDBOX_WORKER, "/var/tmp", READS | WRITES },
-	{ CND_SANDBOX_WORKER, "/dev/null", LANDLOCK_ACCESS_FS_WRITE_FILE },
+	{ CND_SANDBOX_WORKER, "/dev/null",
+		LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE },
 	{ CND_SANDBOX_FILE_WORKER, "/", READS | WRITES },
 };
+
+static long
+landlock_version(void)
+{
+	return syscall(
+		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
 
 /* 0 or -errno; a place that is not there needs no grant. */
 static int
@@ -180,21 +287,56 @@ grant(int ruleset, const char *path, uint64_t access)
 	return r;
 }
 
+/* A library may bind to any free port before it connects. A kernel without TCP has none to grant. */
+static int
+grant_free_port(int ruleset)
+{
+	const struct net_port rule = { .allowed_access = LANDLOCK_ACCESS_NET_BIND_TCP };
+
+	return syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0) == 0 ||
+			       errno == EAFNOSUPPORT
+		       ? 0
+		       : -errno;
+}
+
+/* All that this kernel and we know. A descriptor, or -errno. */
+static int
+make_ruleset(const struct ruleset *wanted, struct ruleset *ret_has)
+{
+	long version = landlock_version();
+	struct ruleset has = { 0 };
+	int fd;
+
+	if (version > N_VERSIONS)
+		version = N_VERSIONS;
+	if (version < 1)
+		return version < 0 ? -errno : -ENOSYS;
+	for (long i = 0; i < version; i++) {
+		has.files |= versions[i].can.files & wanted->files;
+		has.net |= versions[i].can.net & wanted->net;
+		has.scopes |= versions[i].can.scopes & wanted->scopes;
+	}
+	*ret_has = has;
+	fd = (int)syscall(
+		SYS_landlock_create_ruleset, &has, versions[version - 1].size, 0);
+	return fd < 0 ? -errno : fd;
+}
+
 static int
 enter_landlock(enum cnd_sandbox_role role)
 {
-	const struct landlock_ruleset_attr attr = { .handled_access_fs =
-							    READS | WRITES | OTHERS };
-	int ruleset = (int)syscall(
-		SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
+	struct ruleset has = { 0 };
+	int ruleset = make_ruleset(&forbidden[role], &has);
 	int r = 0;
 
 	if (ruleset < 0)
-		return -errno;
+		return ruleset;
 	for (size_t i = 0; i < sizeof(grants) / sizeof(grants[0]) && r == 0; i++) {
 		if (grants[i].role == role)
-			r = grant(ruleset, grants[i].path, grants[i].access);
+			r = grant(ruleset, grants[i].path, grants[i].access & has.files);
 	}
+	if (r == 0 && role != CND_SANDBOX_DOOR && has.net != 0)
+		r = grant_free_port(ruleset);
 	if (r == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		r = -errno;
 	close(ruleset);
@@ -204,10 +346,7 @@ enter_landlock(enum cnd_sandbox_role role)
 const char *
 cnd_sandbox_lacks_landlock(void)
 {
-	long version = syscall(
-		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-
-	return version < 1 ? "this kernel has no Landlock" : NULL;
+	return landlock_version() < 1 ? "this kernel has no Landlock" : NULL;
 }
 
 #else

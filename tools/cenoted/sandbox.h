@@ -5,8 +5,8 @@
 #include "config.h"
 
 /*
- * What a process gives up once it has all that it needs: kernel interfaces (seccomp), files
- * (Landlock, Linux 5.13), and leaving a copy of its memory behind (core dumps, ptrace). Who takes such a
+ * What a process gives up once it has all that it needs: kernel interfaces (seccomp), files, and in later kernels TCP and
+ * signals (Landlock, Linux 5.13), and leaving a copy of its memory behind (core dumps, ptrace). Who takes such a
  * process over has its sockets and its memory, and little beyond.
  */
 enum cnd_sandbox_role {
