@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/sqlstate.h"
 
@@ -261,7 +260,7 @@ may_know(const struct cnd_asker *asker, const struct cnd_identity *client)
 	/* who came by TCP has no user id: nobody's is like it */
 	if (asker->uid == (uid_t)-1)
 		return 0;
-	return asker->uid == 0 || asker->uid == geteuid() ||
+	return asker->uid == 0 || asker->uid == asker->cenoted ||
 	       asker->uid == (uid_t)client->uid;
 }
 

@@ -18,6 +18,7 @@ int cnd_answer_hello_login(struct cnp_server *s, int tls, uint8_t logins);
 void cnd_answer_cancelled(struct cnp_server *s, int is_delivered);
 struct cnd_asker {
 	uid_t uid; /* only root, cenoted's own user and a client's own see who that client is; -1: none */
+	uid_t cenoted; /* its own user */
 	uint32_t pool; /* the only one it is told of; CND_POOL_RECORD: all */
 	int slot; /* of the worker that answers, which is idle otherwise; -1: none */
 };

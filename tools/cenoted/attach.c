@@ -403,6 +403,7 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 	if (r < 0)
 		return r;
 	asker.uid = w->uid;
+	asker.cenoted = w->child->config->uid;
 	if (w->peer.door == CND_DOOR_TCP)
 		asker.pool = w->pool_index;
 	if (w->sm.state == CND_SLOT_OPENING)

@@ -572,7 +572,8 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 	}
 	if (w->peer.door == CND_DOOR_TCP)
 		return cnd_auth_log_in(w, wanted);
-	if (cnd_auth_peer(w, &peer) == 0 && (peer.uid == 0 || peer.uid == geteuid())) {
+	if (cnd_auth_peer(w, &peer) == 0 &&
+		(peer.uid == 0 || peer.uid == w->child->config->uid)) {
 		w->uid = peer.uid;
 		return CENOTE_OK;
 	}

@@ -127,6 +127,7 @@ static const struct cnd_key cenoted_keys[] = {
 
 static const struct cnd_key pool_keys[] = {
 	{ "backend", P(backend), &cnd_kind_text, "", 0 },
+	{ "user", P(user), &cnd_kind_text, "", 0 },
 	{ "server", 0, &cnd_kind_server, NULL, 1 },
 	{ "sessions", 0, &cnd_kind_sessions, "1..8", 0 },
 	{ "mode", P(mode), &cnd_kind_mode, "session", 0 },
@@ -484,6 +485,7 @@ cnd_config_destroy(struct cnd_config *c)
 
 		cnd_pool_config_forget(p);
 		free(p->name);
+		free(p->user);
 		free(p->backend);
 		free(p->allow_users);
 		free(p->allow);
@@ -568,6 +570,13 @@ cnd_pool_config_is_equal(const struct cnd_pool_config *a, const struct cnd_pool_
 	cnd_config_free_secret(text[0]);
 	cnd_config_free_secret(text[1]);
 	return is_equal;
+}
+
+struct cnd_account
+cnd_pool_config_account(const struct cnd_config *c, const struct cnd_pool_config *p)
+{
+	return *p->user != '\0' ? (struct cnd_account){ p->user, p->uid, p->gid }
+				: (struct cnd_account){ c->user, c->uid, c->gid };
 }
 
 int

@@ -68,6 +68,9 @@ struct cnd_server_line {
 struct cnd_pool_config {
 	char *name;
 	unsigned line; /* of its section */
+	char *user; /* "" that of [cenoted] */
+	uid_t uid; /* of that user, if there is one */
+	gid_t gid;
 	char *backend;
 	struct cnd_server_line *servers;
 	size_t n_servers;
@@ -117,13 +120,20 @@ struct cnd_config {
 	int core_dumps; /* 1: allowed */
 	struct cnd_listens listens;
 	uint32_t max_sessions;
-	uid_t uid; /* of the children */
+	uid_t uid; /* of the door, and of workers and helpers of pools without a user of their own */
 	gid_t gid;
 	gid_t socket_gid; /* -1: as it comes */
 	struct cnd_pool_config *pools;
 	size_t n_pools;
 	char **errors; /* "file:line: what" */
 	size_t n_errors;
+};
+
+/* Whom a process becomes. */
+struct cnd_account {
+	const char *user; /* borrowed */
+	uid_t uid;
+	gid_t gid;
 };
 
 /*
@@ -152,6 +162,9 @@ void cnd_pool_configs_forget(
 const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
 /* What tells a server line from others in a message: its host, port, path …; no secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
+/* Whom a pool's workers and helpers become. */
+struct cnd_account cnd_pool_config_account(
+	const struct cnd_config *c, const struct cnd_pool_config *p);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
 
 #endif

@@ -33,27 +33,50 @@ set_run_dir(struct cnd_config *c)
 		cnd_fatal("out of memory");
 }
 
+/* NULL, or what is wrong; in static memory. */
+static const char *
+find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
+{
+	static char text[128];
+	const struct passwd *pw = getpwnam(user);
+
+	if (pw == NULL) {
+		snprintf(text, sizeof(text), "there is no unix user \"%.64s\"", user);
+		return text;
+	}
+	*ret_uid = pw->pw_uid;
+	*ret_gid = pw->pw_gid;
+	if (geteuid() == 0 || pw->pw_uid == geteuid())
+		return NULL;
+	snprintf(text, sizeof(text), "user: only root can become \"%.64s\"", user);
+	return text;
+}
+
 static void
-find_user(struct cnd_loader *l)
+check_user(struct cnd_loader *l)
 {
 	struct cnd_config *c = l->config;
-	const struct passwd *pw;
+	const char *fault;
 
 	c->uid = geteuid();
 	c->gid = getegid();
 	if (*c->user == '\0')
 		return;
-	pw = getpwnam(c->user);
-	if (pw == NULL) {
-		cnd_config_error(c, cnd_loader_line_of(l, "user"),
-			"there is no unix user \"%s\"", c->user);
+	fault = find_user(c->user, &c->uid, &c->gid);
+	if (fault != NULL)
+		cnd_config_error(c, cnd_loader_line_of(l, "user"), "%s", fault);
+}
+
+static void
+check_pool_user(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	const char *fault;
+
+	if (*p->user == '\0')
 		return;
-	}
-	if (geteuid() != 0 && pw->pw_uid != geteuid())
-		cnd_config_error(c, cnd_loader_line_of(l, "user"),
-			"user: only root can become \"%s\"", c->user);
-	c->uid = pw->pw_uid;
-	c->gid = pw->pw_gid;
+	fault = find_user(p->user, &p->uid, &p->gid);
+	if (fault != NULL)
+		cnd_config_error(c, p->line, "pool %s: %s", p->name, fault);
 }
 
 /* What has to be, and is not to be had here. */
@@ -84,7 +107,7 @@ check_cenoted(struct cnd_loader *l)
 	const struct group *gr;
 
 	set_run_dir(c);
-	find_user(l);
+	check_user(l);
 	check_sandbox(l);
 	if (*c->run_dir != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
@@ -120,7 +143,8 @@ load_maps(struct cnd_config *c, struct cnd_pool_config *p)
 
 		if (rule->map_path == NULL)
 			continue;
-		if (cnd_lines_open(&lines, rule->map_path, CND_FILE_PUBLIC, c->uid) < 0 ||
+		if (cnd_lines_open(&lines, rule->map_path, CND_FILE_PUBLIC,
+			    cnd_pool_config_account(c, p).uid) < 0 ||
 			cnd_map_read(&rule->map, &lines) < 0)
 			cnd_config_error(c, rule->line, "auth: map %s: %s",
 				rule->map_path, lines.error);
@@ -177,7 +201,8 @@ load_users(struct cnd_config *c, struct cnd_pool_config *p)
 			p->name);
 		return;
 	}
-	if (cnd_lines_open(&lines, path, CND_FILE_SECRET, c->uid) < 0 ||
+	if (cnd_lines_open(&lines, path, CND_FILE_SECRET,
+		    cnd_pool_config_account(c, p).uid) < 0 ||
 		cnd_users_read(&p->users, &lines) < 0)
 		cnd_config_error(
 			c, p->line, "pool %s: users %s: %s", p->name, path, lines.error);
@@ -204,6 +229,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 {
 	struct sockaddr_un address;
 
+	check_pool_user(c, p);
 	check_auth(c, p);
 
 	if (*p->backend == '\0')
@@ -220,7 +246,7 @@ check_pool(struct cnd_config *c, struct cnd_pool_config *p)
 	cnd_tls_load(c, p);
 	if (p->n_allow == 0 && !p->is_open) {
 		p->allow = cnd_config_must(calloc(2, sizeof(*p->allow)));
-		p->allow[p->n_allow++] = c->uid;
+		p->allow[p->n_allow++] = cnd_pool_config_account(c, p).uid;
 		p->allow[p->n_allow++] = 0;
 	}
 }

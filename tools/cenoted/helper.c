@@ -60,7 +60,8 @@ static void
 give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)
 {
 	const struct cnd_config *c = child->config;
-	int r = cnd_priv_drop(c->uid, c->gid, c->user);
+	const struct cnd_account who = cnd_pool_config_account(c, w->config);
+	int r = cnd_priv_drop(who.uid, who.gid, who.user);
 
 	if (r == 0)
 		r = cnd_priv_confine(child->master);

@@ -37,7 +37,7 @@ check(struct cnd_lines *l, const struct stat *st, enum cnd_privacy privacy, uid_
 		return fail(l, "is longer than 16 MB");
 	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != uid)
 		return fail(l,
-			"belongs to unix user %u; root or cenoted's own user must own it",
+			"belongs to unix user %u; root or the pool's user must own it",
 			(unsigned)st->st_uid);
 	if (st->st_mode & 022)
 		return fail(l, "can be written by others than its owner: chmod go-w");

@@ -176,6 +176,11 @@ warn_of_settings(const struct cnd_config *c, int is_daemon)
 			"file");
 	if (geteuid() == 0 && c->uid == 0)
 		cnd_log(LOG_WARNING, "the workers run as root; set user in [cenoted]");
+	for (size_t i = 0; i < c->n_pools && c->uid != 0; i++) {
+		if (cnd_pool_config_account(c, &c->pools[i]).uid == 0)
+			cnd_log(LOG_WARNING, "pool %s: the workers run as root",
+				c->pools[i].name);
+	}
 }
 
 /* A log on the standard error that was closed must not go into what took its number. */

@@ -62,7 +62,7 @@ cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc)
 	index = (uint32_t)(p - cnd_the_master.pools);
 	*p = (struct cnd_pool){ .index = index };
 	snprintf(p->name, sizeof(p->name), "%s", pc->name);
-	if (cnd_pool_open(p, c) < 0)
+	if (cnd_pool_open(p, c, pc) < 0)
 		return NULL;
 	p->is_used = 1;
 	return p;
@@ -255,7 +255,7 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 			p->config = &c->pools[i];
 		}
 		if (opened[i] == NULL)
-			(void)cnd_pool_set_owner(p, c);
+			(void)cnd_pool_set_owner(p, c, p->config);
 	}
 }
 

@@ -158,9 +158,10 @@ open_path(struct cnd_pool *p)
 }
 
 int
-cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c)
+cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
+	const struct cnd_pool_config *pc)
 {
-	uid_t uid = geteuid() == 0 ? c->uid : (uid_t)-1;
+	uid_t uid = geteuid() == 0 ? cnd_pool_config_account(c, pc).uid : (uid_t)-1;
 	char path[32];
 	struct stat st;
 
@@ -178,7 +179,8 @@ cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c)
 }
 
 static int
-open_socket(struct cnd_pool *p, const struct cnd_config *c)
+open_socket(
+	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
 {
 	mode_t mask;
 	int r;
@@ -197,7 +199,7 @@ open_socket(struct cnd_pool *p, const struct cnd_config *c)
 	mask = umask(0777 & ~(mode_t)c->socket_mode);
 	r = bind(p->listen_fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 	umask(mask);
-	if (r < 0 || open_path(p) < 0 || cnd_pool_set_owner(p, c) < 0)
+	if (r < 0 || open_path(p) < 0 || cnd_pool_set_owner(p, c, pc) < 0)
 		return -1;
 	return listen(p->listen_fd, BACKLOG);
 }
@@ -211,7 +213,8 @@ hint_for(int error)
 }
 
 int
-cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
+cnd_pool_open(
+	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
 {
 	int r;
 
@@ -224,7 +227,7 @@ cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c)
 		cnd_pool_close(p);
 		return -1;
 	}
-	if (open_socket(p, c) < 0) {
+	if (open_socket(p, c, pc) < 0) {
 		cnd_log(LOG_ERR, "%s: %s%s", p->address.sun_path, strerror(errno),
 			hint_for(errno));
 		cnd_pool_close(p);

@@ -31,9 +31,11 @@ void cnd_pool_check_backends(
 	struct cnd_config *c, const struct cnd_backend **ret_backends);
 
 /* Open the run directory, which is made if it is not there, the socket and the queue. 0 or -1, logged; nothing is left open then. */
-int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c);
+int cnd_pool_open(
+	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc);
 /* Owner and mode of the socket, as the configuration has them now. */
-int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c);
+int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
+	const struct cnd_pool_config *pc);
 /* Whether the socket still has its name, which anybody with the right may remove. */
 int cnd_pool_has_socket(const struct cnd_pool *p);
 /* Take no more clients: remove the socket's name. What has connected is still served. */

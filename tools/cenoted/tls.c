@@ -93,6 +93,7 @@ static void
 take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *name)
 {
 	const char *path = setting(&p->tls, key);
+	const struct cnd_account who = cnd_pool_config_account(c, p);
 	struct stat st = { 0 };
 	const char *fault;
 	char *text;
@@ -110,7 +111,7 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 		return;
 	}
 	fault = fstat(fd, &st) < 0 ? strerror(errno)
-				   : cnd_place_fault(&st, c->uid, c->gid);
+				   : cnd_place_fault(&st, who.uid, who.gid);
 	if (fault != NULL) {
 		cnd_config_error(
 			c, p->line, "pool %s: %s %s %s", p->name, name, path, fault);

@@ -544,13 +544,14 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	static struct cnd_worker worker;
 	struct cnd_worker *w = &worker;
 	const struct cnd_config *c = child->config;
+	const struct cnd_account who = cnd_pool_config_account(c, pool->config);
 	int r;
 
 	cnd_log_set_role("worker", pool->name);
 	set_signals(w);
 	bound_memory();
 	/* It keeps the right to talk to its server as this user, and its own sockets. */
-	if ((r = cnd_priv_drop(c->uid, c->gid, c->user)) < 0 ||
+	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));
 	prctl(PR_SET_NAME, "cenoted-worker");

@@ -142,6 +142,8 @@ static const struct {
 		"3: the pools want up to 8 sessions, and max_sessions is 7" },
 	{ CENOTED "user = no-such-user-here\n" POOL,
 		"3: there is no unix user \"no-such-user-here\"" },
+	{ POOL "user = no-such-user-here\n",
+		"1: pool a: there is no unix user \"no-such-user-here\"" },
 	{ CENOTED "socket_group = no-such-group\n" POOL,
 		"3: there is no unix group \"no-such-group\"" },
 	{ CENOTED "socket_mode = 9\n" POOL,
