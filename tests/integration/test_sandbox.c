@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -159,7 +160,8 @@ try_files(void *arg)
 	FILE *f;
 	int fd;
 
-	if (cnd_sandbox_enter(role, &c) < 0)
+	/* without root Landlock wants this first, as every child has it */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || cnd_sandbox_enter(role, &c) < 0)
 		return 100;
 	f = fopen("/etc/passwd", "re");
 	reads = f != NULL;
@@ -233,7 +235,10 @@ try_in_sandbox(void *arg)
 		.core_dumps = 1, .seccomp = a->seccomp, .landlock = a->landlock
 	};
 
-	return cnd_sandbox_enter(a->role, &c) < 0 ? 100 : a->f(a);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		cnd_sandbox_enter(a->role, &c) < 0)
+		return 100;
+	return a->f(a);
 }
 
 /* Where Landlock alone forbids it. */
