@@ -174,6 +174,24 @@ do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 	}
 }
 
+/* The first message of a login by SCRAM is answered, and nobody gets further. */
+static void
+do_auth(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_auth *m)
+{
+	struct cnp_msg answer = cnt_peer_message(CNP_MSG_AUTH);
+	const char *nonce = memmem(m->data.p, m->data.n, ",r=", 3);
+	char text[256];
+
+	if (p->seen.n_auths++ > 0 || !nonce) {
+		c->has_end = 1;
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%.64sx,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=%u",
+		nonce + 1, p->knobs.iterations);
+	answer.as.auth.data = cnp_str(text);
+	(void)cnp_frame_put(&c->server.out, 0, 0, &answer);
+}
+
 /* ------------------------------------------------------------------ stepping ----- */
 
 /* The client's part of a copy. 1: it has ended; 0: more is awaited. */
@@ -233,6 +251,10 @@ process(struct cnt_peer *p, struct cnt_peer_conn *c)
 		}
 		if (state == CNP_SERVER_FIRST) {
 			do_first(p, c, &req);
+			continue;
+		}
+		if (state == CNP_SERVER_AUTH) {
+			do_auth(p, c, &req.msg.as.auth);
 			continue;
 		}
 		/* A request that this session is not to carry out. */

@@ -80,6 +80,7 @@ struct cnt_peer_knobs {
 	unsigned n_die_on_attach; /* ends so many connections without an answer */
 	uint8_t die_on; /* code of a message on which the connection ends */
 	uint8_t auth; /* what HELLO asks for */
+	unsigned iterations; /* of the hash that a login by SCRAM is asked for */
 	int fail_prepare; /* prepares fail */
 	int fail_sync; /* synchronisation points fail */
 	const char *zone; /* parameter that ATTACHED reports; NULL: none */
@@ -101,6 +102,7 @@ struct cnt_peer_seen {
 	char options[128]; /* of the last ATTACH, and each SET_OPTION: "name=value;" */
 	char asked[256]; /* other requests: their names and texts, each with a ';' */
 	size_t n_long; /* bytes of LONG_DATA */
+	unsigned n_auths; /* messages of a login */
 };
 
 struct cnt_peer {

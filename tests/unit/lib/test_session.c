@@ -1048,6 +1048,36 @@ a_time_limit_leaves_the_request_running(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
+/* How many messages of a login such a pool gets of who has a password. */
+static unsigned
+log_in_with(struct fixture *f, unsigned iterations)
+{
+	f->peer.knobs.auth = CNP_AUTH_SASL;
+	f->peer.knobs.iterations = iterations;
+	f->peer.seen.n_auths = 0;
+	assert_int_equal(cenote_conn_set(f->conn, "user", "joe"), CENOTE_OK);
+	assert_int_equal(cenote_conn_set(f->conn, "password", "pencil"), CENOTE_OK);
+	assert_true(cenote_connect(f->conn) < 0);
+	if (strstr(message_of(f), "cenote-crypto.so")) {
+		print_message("# %s\n", message_of(f));
+		skip();
+	}
+	return f->peer.seen.n_auths;
+}
+
+static void
+no_proof_for_a_pool_that_wants_too_little_hashing(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(cnt_peer_start(&f->peer), 0);
+	assert_int_equal(log_in_with(f, 4095), 1);
+	assert_string_equal(sqlstate_of(f), "0A000");
+	assert_non_null(strstr(message_of(f), "it wants 4095 iterations"));
+	assert_int_equal(log_in_with(f, 1), 1);
+	assert_int_equal(log_in_with(f, 4096), 2);
+}
+
 int
 main(void)
 {
@@ -1055,6 +1085,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			the_session_takes_no_standard_descriptor, setup_peer, teardown),
+		cmocka_unit_test_setup_teardown(
+			no_proof_for_a_pool_that_wants_too_little_hashing, setup_peer,
+			teardown),
 		TEST(connecting_tells_who_comes_and_what_is_there),
 		TEST(rows_are_read_by_row_and_column),
 		TEST(columns_are_described),
