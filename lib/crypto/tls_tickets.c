@@ -10,12 +10,14 @@
 
 /*
  * The keys that seal session tickets: the newest seals, it and the one before open. They lie in memory that
- * all processes of the daemon share, so that whichever worker a client meets can resume. Only the
- * master makes keys: it fills a place that nobody reads, and then says that it is the newest.
+ * all processes of a pool share, so that whichever worker a client meets can resume. Only the
+ * master can write there and makes keys: it fills a place that nobody reads, and then says that it is the newest.
  */
 
 #define NAME_LEN 16u
 #define KEYS     4u
+/* In bits. */
+#define STRENGTH 256u
 
 struct key {
 	uint8_t name[NAME_LEN];
@@ -39,8 +41,11 @@ cn_tls_tickets_rotate(struct cn_tls_tickets *tickets)
 {
 	uint32_t made = atomic_load(&tickets->made);
 
-	if (RAND_priv_bytes((unsigned char *)&tickets->keys[made % KEYS],
-		    (int)sizeof(struct key)) != 1)
+	/* Fresh entropy each time: children that were forked before have this generator's state as it was, and could
+	 * tell what came of it. */
+	if (EVP_RAND_generate(RAND_get0_private(NULL),
+		    (unsigned char *)&tickets->keys[made % KEYS], sizeof(struct key),
+		    STRENGTH, 1, NULL, 0) != 1)
 		return CENOTE_ERR_NOMEM;
 	atomic_store(&tickets->made, made + 1);
 	return CENOTE_OK;
