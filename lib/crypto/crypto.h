@@ -67,7 +67,7 @@ enum cn_tls_client_cert {
 	CN_TLS_CLIENT_CERT_REQUIRE
 };
 
-/* Two hours' keys of session tickets, in memory that the daemon's processes share. */
+/* Two hours' keys of session tickets, in memory that the processes of a pool share. */
 struct cn_tls_tickets;
 
 struct cn_tls_server_options {

@@ -218,6 +218,205 @@ a_session_is_resumed_at_another_worker(void **state)
 	cenote_conn_destroy(a);
 }
 
+#define TWO_POOLS(first, second)                                                         \
+	CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL first                    \
+			  "\n[pool other]\nbackend = sqlite\nserver = "                  \
+			  "path=@DIR@/main.db\n" second
+
+/* What /proc/PID/maps says of memory with ticket keys, "r--s INODE"; "": that process has none. */
+static const char *
+ticket_keys_of(pid_t pid)
+{
+	static char texts[4][64];
+	static size_t next;
+	char *text = texts[next++ % CNT_COUNT(texts)];
+	char path[64], line[512];
+	FILE *f;
+
+	*text = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		char access[8], inode[24];
+
+		if (strstr(line, "cenoted-tickets") == NULL)
+			continue;
+		assert_string_equal(text, "");
+		assert_int_equal(sscanf(line, "%*s %7s %*s %*s %23s", access, inode), 2);
+		snprintf(texts[(next - 1) % CNT_COUNT(texts)], sizeof(texts[0]), "%s %s",
+			access, inode);
+	}
+	fclose(f);
+	return text;
+}
+
+static int
+has_name(pid_t pid, const char *wanted)
+{
+	char path[64], name[32] = "";
+	int is_read;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	is_read = fgets(name, sizeof(name), f) != NULL;
+	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return is_read && strcmp(name, wanted) == 0;
+}
+
+/* A child of cenoted's by its name. */
+static pid_t
+await_child(const char *name)
+{
+	int64_t until = wp_now_ms() + 20000;
+	pid_t pids[16];
+
+	while (wp_now_ms() < until) {
+		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
+
+		for (size_t i = 0; i < n; i++) {
+			if (has_name(pids[i], name))
+				return pids[i];
+		}
+		wp_pause_ms(5);
+	}
+	fail_msg("there is no %s", name);
+	return -1;
+}
+
+static pid_t
+worker_of(const char *pool)
+{
+	cenote_conn *conn = wp_attach(pool);
+	pid_t pid = wp_worker_pid(conn);
+
+	cenote_conn_destroy(conn);
+	return pid;
+}
+
+/* Who could write there, or read another pool's, could read what was recorded of others, or be them. */
+static void
+a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
+{
+	const char *mine, *others;
+
+	(void)state;
+	wt_start(TWO_POOLS(WT_POOL(""),
+			 WT_POOL("") "\n[pool plain]\nbackend = sqlite\nserver = "
+				     "path=@DIR@/main.db\n"),
+		"server.crt");
+	mine = ticket_keys_of(worker_of("main"));
+	others = ticket_keys_of(worker_of("other"));
+	assert_int_equal(strncmp(mine, "r--s ", 5), 0);
+	assert_int_equal(strncmp(others, "r--s ", 5), 0);
+	assert_string_not_equal(mine, others);
+	assert_string_equal(ticket_keys_of(worker_of("plain")), "");
+	assert_string_equal(ticket_keys_of(await_child("cenoted-door")), "");
+}
+
+/* A worker that the reload forked. */
+static pid_t
+new_worker_of(const char *pool, const pid_t *old, size_t n_old)
+{
+	int64_t until = wp_now_ms() + 20000;
+	size_t i;
+	pid_t pid;
+
+	do {
+		if (wp_now_ms() > until)
+			fail_msg("pool %s keeps its workers", pool);
+		wp_pause_ms(5);
+		pid = worker_of(pool);
+		for (i = 0; i < n_old && old[i] != pid; i++)
+			;
+	} while (i < n_old);
+	return pid;
+}
+
+static void
+reload_with(const char *config, const char *until)
+{
+	assert_int_equal(cnt_daemon_configure(&wp_daemon, config), 0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log(until);
+}
+
+static void
+a_reload_gives_keeps_and_takes_ticket_keys(void **state)
+{
+	char before[64];
+	pid_t old[16];
+	size_t n;
+
+	(void)state;
+	wt_start(TWO_POOLS(WT_POOL(""), "sessions = 2\n"), "server.crt");
+	snprintf(before, sizeof(before), "%s", ticket_keys_of(worker_of("main")));
+	assert_int_equal(strncmp(before, "r--s ", 5), 0);
+	assert_string_equal(ticket_keys_of(worker_of("other")), "");
+	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
+	reload_with(TWO_POOLS(WT_POOL("suspend_timeout = 10s\n"), WT_POOL("")),
+		"pool other was changed");
+	assert_string_not_equal(ticket_keys_of(new_worker_of("other", old, n)), "");
+	assert_string_equal(ticket_keys_of(new_worker_of("main", old, n)), before);
+	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
+	reload_with(TWO_POOLS("sessions = 1\n", WT_POOL("")), "reloaded");
+	assert_string_equal(ticket_keys_of(new_worker_of("main", old, n)), "");
+}
+
+static void
+swap_sockets(void)
+{
+	static const char *const names[] = { "main", "kept", "other", "main", "kept",
+		"other" };
+	char from[160], to[160];
+
+	for (size_t i = 0; i < CNT_COUNT(names); i += 2) {
+		snprintf(from, sizeof(from), "%s/%s.sock", wp_daemon.run_dir, names[i]);
+		snprintf(to, sizeof(to), "%s/%s.sock", wp_daemon.run_dir, names[i + 1]);
+		assert_int_equal(rename(from, to), 0);
+	}
+}
+
+/* Whether a line of the log has both. */
+static int
+log_has_line(const char *one, const char *other)
+{
+	char line[2048];
+	FILE *f = fopen(wp_daemon.log, "re");
+	int has = 0;
+
+	assert_non_null(f);
+	while (!has && fgets(line, sizeof(line), f) != NULL)
+		has = strstr(line, one) != NULL && strstr(line, other) != NULL;
+	fclose(f);
+	return has;
+}
+
+/* A client that believes it is at the same pool shows its ticket to another. */
+static void
+a_ticket_is_good_at_its_own_pool_only(void **state)
+{
+	cenote_conn *conn;
+
+	(void)state;
+	wt_start(TWO_POOLS(WT_POOL(""), WT_POOL("")), "server.crt");
+	for (int i = 0; i < 2; i++) {
+		conn = careful_attached();
+		assert_string_equal(wp_value(conn, "select 1"), "1");
+		assert_fact(conn, "resumed", i > 0 ? "yes" : "no");
+		cenote_conn_destroy(conn);
+	}
+	swap_sockets();
+	assert_refused(careful(), CENOTE_ERR_CONN, "this is the socket of pool other");
+	swap_sockets();
+	wp_await_log("worker other: debug: client at unix: TLSv1.3");
+	assert_false(log_has_line("worker other: debug: client at unix", "resumed"));
+}
+
 static void
 a_session_that_is_taken_back_comes_back_through_tls(void **state)
 {
@@ -547,6 +746,9 @@ main(void)
 		TEST(a_program_that_polls_gets_everything),
 		TEST(a_pool_without_tls_says_so),
 		TEST(a_session_is_resumed_at_another_worker),
+		TEST(a_worker_reads_its_own_pool_s_ticket_keys_only),
+		TEST(a_reload_gives_keeps_and_takes_ticket_keys),
+		TEST(a_ticket_is_good_at_its_own_pool_only),
 		TEST(a_session_that_is_taken_back_comes_back_through_tls),
 		TEST(a_new_certificate_needs_no_restart),
 		TEST(clients_show_certificates_where_they_must),

@@ -16,7 +16,6 @@
 #include "notify.h"
 #include "place.h"
 #include "priv.h"
-#include "tls.h"
 
 /* The master's life: it opens the doors, waits for what its children and signals say, and ends. */
 
@@ -164,9 +163,23 @@ hear_door(void)
 }
 
 static int64_t
+tend_tickets(int64_t now)
+{
+	int64_t until = CND_NEVER;
+
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		int64_t due = cnd_tls_tickets_tend(&cnd_the_master.pools[i].tickets, now);
+
+		if (due < until)
+			until = due;
+	}
+	return until;
+}
+
+static int64_t
 tend(int64_t now)
 {
-	int64_t until = cnd_tls_tickets_tend(cnd_the_master.child.tickets, now);
+	int64_t until = tend_tickets(now);
 
 	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
 		cnd_children_fork_door();
@@ -272,7 +285,6 @@ init(struct cnd_config *config)
 	cnd_the_master.child.config = config;
 	cnd_the_master.child.master = getpid();
 	cnd_the_master.child.board = cnd_scoreboard_create(n);
-	cnd_the_master.child.tickets = cnd_tls_tickets_create();
 	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
 	if (cnd_the_master.child.board == NULL || cnd_the_master.places == NULL ||
 		cnd_ipc_pair(cnd_the_master.child.helper_inbox) < 0 ||

@@ -80,6 +80,7 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 	/* it may have a client before the master, which notes the same, comes to it */
 	cnd_slot_head(cnd_the_master.child.board, slot)->pid = getpid();
 	confine_board(p->index, slot);
+	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
 	close_others(keep, N_FDS_KEPT);
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
@@ -164,6 +165,7 @@ become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
 	struct cnd_ipc client = *m;
 
 	confine_board(CND_BOARD_NONE, CND_BOARD_NONE);
+	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
 	close_others(keep, sizeof(keep) / sizeof(keep[0]));
 	cnd_helper_run(&cnd_the_master.child, &mine, &client);
 }

@@ -27,6 +27,16 @@ publish_pool(struct cnd_pool *p)
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }
 
+/* A changed pool's sessions of TLS go on; one that has no TLS any more has no keys. */
+static void
+keep_tickets(struct cnd_pool *p)
+{
+	if (cnd_tls_is_on(&p->config->tls))
+		cnd_tls_tickets_create(&p->tickets, cnd_now_ms());
+	else
+		cnd_tls_tickets_destroy(&p->tickets);
+}
+
 static struct cnd_pool *
 find_pool(const char *name)
 {
@@ -77,6 +87,7 @@ cnd_pools_begin(
 	p->config = pc;
 	p->backend = backend;
 	atomic_store(&cnd_master_head(p)->live, 0);
+	keep_tickets(p);
 	atomic_store(&record->leaving, 0);
 	atomic_store(&record->unproven, 0);
 	atomic_store(&record->held, 0);
@@ -186,6 +197,7 @@ change_pool(
 	p->config = pc;
 	p->backend = backend;
 	p->fork_again_ms = 0;
+	keep_tickets(p);
 	publish_pool(p);
 	tell_door(CND_IPC_NETWORKS, p);
 	cnd_children_order_pool(p->index, CND_ORDER_RELOAD);

@@ -271,4 +271,5 @@ cnd_pool_close(struct cnd_pool *p)
 			close(*fds[i]);
 		*fds[i] = -1;
 	}
+	cnd_tls_tickets_destroy(&p->tickets);
 }

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "config.h"
+#include "tls.h"
 
 /* A pool at run time: what the master opens and its children inherit. */
 struct cnd_pool {
@@ -21,6 +22,7 @@ struct cnd_pool {
 	int is_used; /* also of a removed one that still has workers */
 	uint32_t live; /* its workers */
 	struct sockaddr_un address;
+	struct cnd_tls_tickets tickets; /* while it has TLS */
 	int64_t fork_again_ms; /* a worker died young: none is forked before */
 	unsigned n_young_deaths;
 };

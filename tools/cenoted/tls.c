@@ -256,42 +256,102 @@ cnd_tls_server(const struct cnd_pool_config *p, const struct cn_tls_tickets *tic
 
 /* ---- tickets ---- */
 
-struct cn_tls_tickets *
-cnd_tls_tickets_create(void)
+/* Whoever has a mapping for writing keeps it, and nobody gets another. -1 with errno. */
+static int
+seal(int fd)
 {
-	const struct cn_tls_ops *ops = tls_ops();
-	size_t size = ops != NULL ? ops->tickets_size() : 0;
-	void *room;
+	return fcntl(fd, F_ADD_SEALS,
+		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
+}
 
-	if (size == 0)
-		return NULL;
-	room = mmap(
-		NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+static void *
+map(int fd, size_t size, int protection)
+{
+	void *room = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+
 	if (room == MAP_FAILED)
 		return NULL;
 	/* who has a key can read what was recorded */
 	(void)madvise(room, size, MADV_DONTDUMP);
-	if (ops->tickets_rotate(room) < 0) {
-		munmap(room, size);
-		return NULL;
-	}
 	return room;
 }
 
-int64_t
-cnd_tls_tickets_tend(struct cn_tls_tickets *tickets, int64_t now)
+/* The master's own mapping of new memory, which no child gets. NULL with errno. */
+static void *
+map_own(const struct cn_tls_ops *ops, int fd)
+{
+	size_t size = ops->tickets_size();
+	void *room = NULL;
+
+	if (ftruncate(fd, (off_t)size) == 0)
+		room = map(fd, size, PROT_READ | PROT_WRITE);
+	if (room == NULL)
+		return NULL;
+	if (madvise(room, size, MADV_DONTFORK) == 0 && seal(fd) == 0 &&
+		ops->tickets_rotate(room) == CENOTE_OK)
+		return room;
+	munmap(room, size);
+	return NULL;
+}
+
+void
+cnd_tls_tickets_create(struct cnd_tls_tickets *t, int64_t now)
 {
 	const struct cn_tls_ops *ops = tls_ops();
-	static int64_t due;
+	int fd;
 
-	if (ops == NULL || tickets == NULL)
+	if (ops == NULL || t->keys != NULL)
+		return;
+	fd = memfd_create("cenoted-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd >= 0)
+		t->keys = map_own(ops, fd);
+	if (t->keys == NULL) {
+		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	t->fd = fd;
+	t->due_ms = now + ROTATE_MS;
+}
+
+void
+cnd_tls_tickets_destroy(struct cnd_tls_tickets *t)
+{
+	const struct cn_tls_ops *ops = tls_ops();
+
+	if (ops == NULL || t->keys == NULL)
+		return;
+	munmap(t->keys, ops->tickets_size());
+	close(t->fd);
+	*t = (struct cnd_tls_tickets){ .keys = NULL };
+}
+
+int64_t
+cnd_tls_tickets_tend(struct cnd_tls_tickets *t, int64_t now)
+{
+	const struct cn_tls_ops *ops = tls_ops();
+
+	if (ops == NULL || t->keys == NULL)
 		return INT64_MAX;
-	if (due == 0)
-		due = now + ROTATE_MS;
-	if (now < due)
-		return due;
-	if (ops->tickets_rotate(tickets) < 0)
+	if (now < t->due_ms)
+		return t->due_ms;
+	if (ops->tickets_rotate(t->keys) < 0)
 		cnd_log(LOG_ERR, "no new key for TLS sessions: the last one stays");
-	due = now + ROTATE_MS;
-	return due;
+	t->due_ms = now + ROTATE_MS;
+	return t->due_ms;
+}
+
+const struct cn_tls_tickets *
+cnd_tls_tickets_map(const struct cnd_tls_tickets *t)
+{
+	const struct cn_tls_ops *ops = tls_ops();
+	const void *room;
+
+	if (ops == NULL || t->keys == NULL)
+		return NULL;
+	room = map(t->fd, ops->tickets_size(), PROT_READ);
+	if (room == NULL)
+		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
+	return room;
 }

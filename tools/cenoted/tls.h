@@ -28,9 +28,23 @@ int cnd_tls_is_equal(const struct cnd_tls_config *a, const struct cnd_tls_config
 struct cn_tls_server *cnd_tls_server(
 	const struct cnd_pool_config *p, const struct cn_tls_tickets *tickets);
 
-/* The ticket keys, in memory that all processes to come share; the first one is made. NULL: none. */
-struct cn_tls_tickets *cnd_tls_tickets_create(void);
+/*
+ * A pool's ticket keys, as the master has them: no child inherits `keys`. All zero: none. Without them no
+ * session is resumed.
+ */
+struct cnd_tls_tickets {
+	struct cn_tls_tickets *keys; /* only the master may write here; NULL: none */
+	int fd; /* the same memory, which nobody can map for writing any more */
+	int64_t due_ms; /* when the next key is */
+};
+
+/* There are keys from now on, the first one new; those that are there already stay. */
+void cnd_tls_tickets_create(struct cnd_tls_tickets *t, int64_t now);
+/* Workers that are there keep them. */
+void cnd_tls_tickets_destroy(struct cnd_tls_tickets *t);
 /* A new key, when it is due. When it is due next: milliseconds of cnd_now_ms(). */
-int64_t cnd_tls_tickets_tend(struct cn_tls_tickets *tickets, int64_t now);
+int64_t cnd_tls_tickets_tend(struct cnd_tls_tickets *t, int64_t now);
+/* In a child, before it closes what it has inherited: to be read only, and to the child's end. NULL: none. */
+const struct cn_tls_tickets *cnd_tls_tickets_map(const struct cnd_tls_tickets *t);
 
 #endif

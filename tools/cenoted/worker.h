@@ -19,7 +19,7 @@ struct cnd_child {
 	struct cnd_scoreboard *board;
 	const struct cnd_config *config;
 	pid_t master;
-	struct cn_tls_tickets *tickets; /* NULL: no TLS */
+	const struct cn_tls_tickets *tickets; /* of its pool, to read; NULL: none */
 	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
 };
 
