@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-static struct in6_addr
-key_of(const struct cnd_peer *p)
-{
-	struct in6_addr key = p->addr;
-
-	if (!IN6_IS_ADDR_V4MAPPED(&key))
-		memset(key.s6_addr + 8, 0, 8);
-	return key;
-}
-
 static int
 is_over(const struct cnd_blamed *e, int64_t now_ms)
 {
@@ -22,7 +12,7 @@ is_over(const struct cnd_blamed *e, int64_t now_ms)
 static struct cnd_blamed *
 find(const struct cnd_blame *b, const struct cnd_peer *p)
 {
-	struct in6_addr key = key_of(p);
+	struct in6_addr key = cnd_peer_network(p).addr;
 
 	for (size_t i = 0; i < CND_BLAME_MAX; i++) {
 		const struct cnd_blamed *e = &b->list[i];
@@ -66,7 +56,7 @@ cnd_blame_add(struct cnd_blame *b, const struct cnd_peer *p, int64_t now_ms)
 
 	if (e == NULL) {
 		e = make_room(b);
-		e->addr = key_of(p);
+		e->addr = cnd_peer_network(p).addr;
 		e->n = 0;
 	}
 	if (is_over(e, now_ms))

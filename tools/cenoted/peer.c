@@ -116,6 +116,18 @@ cnd_network_parse(const char *text, struct cnd_network *ret_network)
 	return 0;
 }
 
+struct cnd_network
+cnd_peer_network(const struct cnd_peer *p)
+{
+	struct cnd_network n = { .bits = 128, .addr = p->addr };
+
+	if (!IN6_IS_ADDR_V4MAPPED(&n.addr)) {
+		n.bits = 64;
+		memset(n.addr.s6_addr + 8, 0, 8);
+	}
+	return n;
+}
+
 int
 cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr)
 {

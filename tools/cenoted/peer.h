@@ -36,6 +36,8 @@ int cnd_network_parse(const char *text, struct cnd_network *ret_network);
 /* As it is parsed. */
 #define CND_NETWORK_TEXT_MAX 64u
 const char *cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX]);
+/* Who is behind a peer's address, as far as that can be told: an IPv6 host may have all of a /64. */
+struct cnd_network cnd_peer_network(const struct cnd_peer *p);
 int cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr);
 
 /* From where clients may come: a pool's `deny` and `allow`. */

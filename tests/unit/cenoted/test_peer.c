@@ -98,6 +98,20 @@ a_network_has_what_begins_as_it_does(void **state)
 	}
 }
 
+static void
+a_host_of_ipv6_has_a_network_of_addresses(void **state)
+{
+	struct cnd_peer p = peer_at("192.0.2.1", 1);
+	struct cnd_network n = cnd_peer_network(&p);
+	char text[CND_NETWORK_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(cnd_network_text(&n, text), "192.0.2.1/32");
+	p = peer_at("2001:db8:1:2:3:4:5:6", 1);
+	n = cnd_peer_network(&p);
+	assert_string_equal(cnd_network_text(&n, text), "2001:db8:1:2::/64");
+}
+
 int
 main(void)
 {
@@ -105,6 +119,7 @@ main(void)
 		cmocka_unit_test(a_peer_is_told_as_an_address_is_written),
 		cmocka_unit_test(networks_are_an_address_and_its_bits),
 		cmocka_unit_test(a_network_has_what_begins_as_it_does),
+		cmocka_unit_test(a_host_of_ipv6_has_a_network_of_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
