@@ -128,16 +128,38 @@ expect_refused(int port, const char *pool, const char *sqlstate, const char *tex
 	cenote_conn_destroy(conn);
 }
 
+/* From 127.0.0.HOST. */
 static int
-raw_connect(int port)
+raw_connect_from(unsigned host, int port)
 {
+	struct sockaddr_in from = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host) };
 	struct sockaddr_in v4 = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&v4, sizeof(v4)), 0);
+	return fd;
+}
+
+static int
+raw_connect(int port)
+{
+	return raw_connect_from(1, port);
+}
+
+static int
+raw_connect_unix(const char *pool)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s/%s.sock", wp_daemon.run_dir, pool);
+	assert_int_equal(connect(fd, (struct sockaddr *)&un, sizeof(un)), 0);
 	return fd;
 }
 
@@ -149,16 +171,15 @@ put_bytes(int fd, const uint8_t *bytes, size_t n)
 
 /* An opening and ATTACH, as libcenote sends them. */
 static void
-put_attach(int fd, uint8_t tls)
+put_attach_to(const char *pool, int fd, uint8_t tls)
 {
-	struct cnp_opening o = { .version_min = 1,
-		.version_max = 1,
-		.kind = CNP_OPEN_ATTACH,
-		.tls = tls,
-		.pool = "main" };
+	struct cnp_opening o = {
+		.version_min = 1, .version_max = 1, .kind = CNP_OPEN_ATTACH, .tls = tls
+	};
 	struct cnp_msg m = { .code = CNP_MSG_ATTACH };
 	struct cnc_buf b;
 
+	snprintf(o.pool, sizeof(o.pool), "%s", pool);
 	cnc_buf_init(&b, &cnc_mem_default, CNP_FRAME_MAX_AUTH);
 	m.as.attach.user = cnp_str("somebody");
 	m.as.attach.max_frame = CNP_FRAME_MAX;
@@ -167,6 +188,12 @@ put_attach(int fd, uint8_t tls)
 		assert_int_equal(cnp_frame_put(&b, 0, 0, &m), CENOTE_OK);
 	put_bytes(fd, cnc_buf_head(&b), cnc_buf_len(&b));
 	cnc_buf_finish(&b);
+}
+
+static void
+put_attach(int fd, uint8_t tls)
+{
+	put_attach_to("main", fd, tls);
 }
 
 /* The code of the first frame that comes; 0: the connection was closed. */
@@ -334,23 +361,40 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* Nothing has come. */
+static void
+assert_waits(int fd)
+{
+	char byte;
+
+	assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+static void
+need_descriptors(rlim_t n)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_max >= n)
+		return;
+	print_message("# not enough descriptors may be open here\n");
+	skip();
+}
+
 /* More of them than the door keeps: those who came first go, who speaks is heard at once. */
 static void
 who_says_nothing_takes_nobody_s_place(void **state)
 {
 	static int fds[1100];
-	struct rlimit limit;
 	cenote_conn *a;
 	char byte;
 
 	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	limit.rlim_cur = limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	if (limit.rlim_max < 4096) {
-		print_message("# not enough descriptors may be open here\n");
-		skip();
-	}
+	need_descriptors(4096);
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
@@ -364,6 +408,33 @@ who_says_nothing_takes_nobody_s_place(void **state)
 	/* reset, as it had not been read */
 	assert_true(recv(fds[0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(fds[CNT_COUNT(fds) - 1], &byte, 1, MSG_DONTWAIT), -1);
+	for (size_t i = 0; i < CNT_COUNT(fds); i++)
+		close(fds[i]);
+}
+
+/* The same on a pool's own socket, while the door accepts there. */
+static void
+who_says_nothing_on_a_unix_socket_takes_no_place_either(void **state)
+{
+	static int fds[1100];
+	cenote_conn *a;
+	int last;
+
+	(void)state;
+	need_descriptors(4096);
+	wp_start(WP_POOL("sessions = 1\nauth = trust\n"));
+	a = wp_attach(NULL);
+	for (size_t i = 0; i < CNT_COUNT(fds); i++)
+		fds[i] = raw_connect_unix("main");
+	last = raw_connect_unix("main");
+	put_attach(last, CNP_TLS_NONE);
+	assert_int_equal(first_answer(fds[0]), 0);
+	/* not because its time is over: then the others' is, too */
+	wp_pause_ms(500);
+	assert_waits(fds[CNT_COUNT(fds) - 1]);
+	cenote_conn_destroy(a);
+	assert_int_equal(first_answer(last), CNP_MSG_HELLO);
+	close(last);
 	for (size_t i = 0; i < CNT_COUNT(fds); i++)
 		close(fds[i]);
 }
@@ -392,6 +463,71 @@ strangers_take_half_of_a_pool_at_most(void **state)
 		close(fds[i]);
 	cenote_conn_destroy(a);
 	wp_await("main", "idle", 2);
+}
+
+/* The first frame that comes is an ERROR that has the text. */
+static void
+expect_raw_error(int fd, const char *text)
+{
+	uint8_t bytes[1024];
+	ssize_t n;
+
+	assert_int_equal(first_answer(fd), CNP_MSG_ERROR);
+	n = recv(fd, bytes, sizeof(bytes), 0);
+	assert_true(n > 0);
+	if (memmem(bytes, (size_t)n, text, strlen(text)) == NULL)
+		fail_msg("\"%s\" is not in the answer", text);
+}
+
+/* Of 8,192 places a quarter belongs to each of two pools, and half to both; a user gets half of what is left. */
+#define BY_TCP  3072
+#define BY_UNIX 1536
+
+static void
+one_user_who_waits_keeps_nobody_from_waiting(void **state)
+{
+	static int by_tcp[BY_TCP + 1], by_unix[BY_UNIX + 1];
+	cenote_conn *a, *b;
+	char who[64];
+	int fd;
+
+	(void)state;
+	need_descriptors(8192);
+	wp_start(config_of("listen = 127.0.0.1:@1\n",
+		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 0\n"
+		"[pool other]\nbackend = sqlite\nserver = path=@DIR@/main.db\n"
+		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 0\n"));
+	a = wp_attach("main");
+	b = wp_attach("other");
+	for (size_t i = 0; i < CNT_COUNT(by_tcp); i++) {
+		by_tcp[i] = raw_connect_from(2, ports[0]);
+		put_attach(by_tcp[i], CNP_TLS_NONE);
+	}
+	expect_raw_error(by_tcp[BY_TCP],
+		"pool main: 3072 clients from 127.0.0.2/32 wait for a session already");
+	assert_waits(by_tcp[BY_TCP - 1]);
+	for (size_t i = 0; i < CNT_COUNT(by_unix); i++) {
+		by_unix[i] = raw_connect_unix("main");
+		put_attach(by_unix[i], CNP_TLS_NONE);
+	}
+	snprintf(who, sizeof(who), "1536 clients of user id %u wait", (unsigned)getuid());
+	expect_raw_error(by_unix[BY_UNIX], who);
+	assert_waits(by_unix[BY_UNIX - 1]);
+	/* there is a place in the other pool, and for another user in this one */
+	fd = raw_connect_from(2, ports[0]);
+	put_attach_to("other", fd, CNP_TLS_NONE);
+	cenote_conn_destroy(b);
+	assert_int_equal(first_answer(fd), CNP_MSG_HELLO);
+	close(fd);
+	fd = raw_connect_from(3, ports[0]);
+	put_attach(fd, CNP_TLS_NONE);
+	for (size_t i = 0; i < CNT_COUNT(by_tcp); i++)
+		close(by_tcp[i]);
+	for (size_t i = 0; i < CNT_COUNT(by_unix); i++)
+		close(by_unix[i]);
+	cenote_conn_destroy(a);
+	assert_int_equal(first_answer(fd), CNP_MSG_HELLO);
+	close(fd);
 }
 
 static void
@@ -544,7 +680,9 @@ main(void)
 		TEST(a_proxy_says_for_whom_it_speaks),
 		TEST(clients_wait_for_a_session_and_not_for_ever),
 		TEST(who_says_nothing_takes_nobody_s_place),
+		TEST(who_says_nothing_on_a_unix_socket_takes_no_place_either),
 		TEST(strangers_take_half_of_a_pool_at_most),
+		TEST(one_user_who_waits_keeps_nobody_from_waiting),
 		TEST(a_reload_opens_and_closes_addresses),
 		TEST(an_address_in_use_changes_nothing),
 		TEST(the_service_manager_s_sockets_are_used),

@@ -8,10 +8,26 @@
 
 /*
  * Those who need no session, but TLS or a login, for which the door has no keys: the master forks a helper for each
- * (helper.c). No more than half of the helpers work for one address, so that nobody keeps all of them busy.
+ * (helper.c). No more than half of the helpers work for one user, so that nobody keeps all of them busy.
  */
 
-/* A free place, of those that its address may have; -1: none now. */
+static int
+is_same_user(const struct cnd_share_of *a, const struct cnd_share_of *b)
+{
+	return a->uid == b->uid && memcmp(&a->addr, &b->addr, sizeof(a->addr)) == 0;
+}
+
+static int
+has_free_place(void)
+{
+	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
+		if (!cnd_the_door.helpers[i].is_busy)
+			return 1;
+	}
+	return 0;
+}
+
+/* A free place, of those that its user may have; -1: none now. */
 static int
 find_place(const struct cnd_guest *g)
 {
@@ -23,7 +39,7 @@ find_place(const struct cnd_guest *g)
 
 		if (!h->is_busy)
 			at = (int)i;
-		else if (memcmp(&h->addr, &g->peer.addr, sizeof(h->addr)) == 0)
+		else if (is_same_user(&h->of, &g->share->of))
 			n_same++;
 	}
 	return n_same < CND_HELPERS_MAX / 2 ? at : -1;
@@ -44,59 +60,68 @@ hand_over(struct cnd_guest *g, int place)
 			"cenoted is too busy to answer; try again");
 		return;
 	}
-	cnd_the_door.helpers[place].is_busy = 1;
-	cnd_the_door.helpers[place].addr = g->peer.addr;
+	cnd_the_door.helpers[place] =
+		(struct cnd_door_helper){ .is_busy = 1, .of = g->share->of };
 	cnd_guest_dismiss(g);
+}
+
+/* Who guesses passwords does it no faster here. */
+static int64_t
+blamed_until(const struct cnd_guest *g, int64_t now_ms)
+{
+	if (g->peer.door != CND_DOOR_TCP)
+		return now_ms;
+	return cnd_blame_until(&cnd_the_door.blame, &g->peer, now_ms);
 }
 
 static void
 settle_one(struct cnd_guest *g, int64_t now_ms)
 {
-	int place;
+	int place = find_place(g);
+	int64_t until;
 
-	if (!cnd_the_door.pools[g->pool].is_here) {
-		cnd_guest_refuse(g, CNC_SQLSTATE(SHUTDOWN), "the pool is being removed");
+	if (place < 0)
 		return;
-	}
-	place = now_ms >= g->not_before_ms ? find_place(g) : -1;
-	if (place >= 0)
+	until = blamed_until(g, now_ms);
+	if (until > now_ms)
+		cnd_guest_pause(g, CND_GUEST_ASKING, until);
+	else
 		hand_over(g, place);
 }
 
 void
 cnd_asking_begin(struct cnd_guest *g)
 {
-	int64_t now = cnd_now_ms();
-
-	/* who guesses passwords does it no faster here */
-	if (g->peer.door == CND_DOOR_TCP)
-		g->not_before_ms = cnd_blame_until(&cnd_the_door.blame, &g->peer, now);
-	cnd_guest_move(g, CND_GUEST_ASKING);
-	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
+	if (cnd_guest_take_share(g, &cnd_the_door.asking_shares, "for an answer") == 0)
+		cnd_asking_go_on(g);
 }
 
 void
-cnd_asking_settle(int64_t now_ms)
+cnd_asking_go_on(struct cnd_guest *g)
 {
-	struct cnd_guest *g = cnd_the_door.talking.first;
-
-	for (struct cnd_guest *next; g != NULL && cnd_the_door.n_asking > 0; g = next) {
-		next = g->next;
-		if (g->phase == CND_GUEST_ASKING)
-			settle_one(g, now_ms);
-	}
+	cnd_guest_move(g, CND_GUEST_ASKING);
+	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
+	cnd_the_door.is_asking_dirty = 1;
 }
 
-int64_t
-cnd_asking_next(int64_t now_ms)
+void
+cnd_asking_end(const struct cnd_ipc *m)
 {
-	const struct cnd_guest *g = cnd_the_door.talking.first;
-	int64_t until = CND_NEVER;
+	cnd_the_door.helpers[m->index].is_busy = 0;
+	cnd_the_door.is_asking_dirty = 1;
+}
 
-	for (; g != NULL && cnd_the_door.n_asking > 0; g = g->next) {
-		if (g->phase == CND_GUEST_ASKING && g->not_before_ms > now_ms &&
-			g->not_before_ms < until)
-			until = g->not_before_ms;
+/* No more than CND_DOOR_ASKING, and only when one of them may have its turn. */
+void
+cnd_asking_settle(int64_t now_ms)
+{
+	struct cnd_guest *g = cnd_the_door.asking.first;
+
+	if (!cnd_the_door.is_asking_dirty)
+		return;
+	cnd_the_door.is_asking_dirty = 0;
+	for (struct cnd_guest *next; g != NULL && has_free_place(); g = next) {
+		next = g->next;
+		settle_one(g, now_ms);
 	}
-	return until;
 }

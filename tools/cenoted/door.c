@@ -49,7 +49,8 @@ on_guest(struct cnd_guest *g, uint32_t events)
 	else if (g->phase == CND_GUEST_OPENING)
 		has_gone ? cnd_guest_dismiss(g) : cnd_opening_look(g);
 	else if (has_gone &&
-		 (g->phase == CND_GUEST_PAUSING || g->phase == CND_GUEST_ASKING))
+		 (g->phase == CND_GUEST_PAUSING || g->phase == CND_GUEST_ASKING ||
+			 g->phase == CND_GUEST_BLAMED))
 		cnd_guest_dismiss(g);
 	else if (has_gone)
 		cnd_waiting_leave(g);
@@ -153,6 +154,14 @@ set_networks(struct cnd_door_pool *p, const struct cnd_ipc *m)
 	memcpy(&p->networks, m->bytes, sizeof(p->networks));
 }
 
+static void
+count_pools(int step)
+{
+	cnd_the_door.n_pools += (uint32_t)step;
+	cnd_shares_set_pools(&cnd_the_door.waiting_shares, cnd_the_door.n_pools);
+	cnd_shares_set_pools(&cnd_the_door.asking_shares, cnd_the_door.n_pools);
+}
+
 /* fds: as CND_IPC_POOL has them. */
 static void
 add_pool(uint32_t index, const int *fds)
@@ -167,6 +176,7 @@ add_pool(uint32_t index, const int *fds)
 	p->wake_fd = fds[2];
 	if (watch(p->wake_fd, &p->wake) < 0)
 		cnd_fatal("epoll: %s", strerror(errno));
+	count_pools(1);
 	cnd_the_door.look_at_ms = cnd_now_ms();
 }
 
@@ -185,6 +195,7 @@ remove_pool(uint32_t index)
 	close(p->queue_fd);
 	close(p->wake_fd);
 	p->is_here = 0;
+	count_pools(-1);
 }
 
 static void
@@ -264,7 +275,7 @@ obey(const struct cnd_ipc *m)
 		set_listener(m);
 		break;
 	case CND_IPC_HELPED:
-		cnd_the_door.helpers[m->index].is_busy = 0;
+		cnd_asking_end(m);
 		break;
 	default:
 		close_listener(m->index);
@@ -288,12 +299,17 @@ on_control(void)
 
 /* ---- time ---- */
 
+/* Lists of those who have so long, in the order of their coming. */
+static struct cnd_guests *const limited[] = { &cnd_the_door.talking,
+	&cnd_the_door.strangers, &cnd_the_door.asking, &cnd_the_door.leaving };
+
+#define N_LIMITED (sizeof(limited) / sizeof(limited[0]))
+
 static int64_t
-talking_limit(void)
+limit_of(const struct cnd_guests *list)
 {
-	return cnd_the_door.talking.first != NULL
-		       ? cnd_the_door.talking.first->since_ms + CND_DOOR_OPENING_MS
-		       : CND_NEVER;
+	return list->first != NULL ? list->first->since_ms + CND_DOOR_OPENING_MS
+				   : CND_NEVER;
 }
 
 static int64_t
@@ -305,12 +321,12 @@ earlier(int64_t a, int64_t b)
 static int
 time_left(void)
 {
-	int64_t until = earlier(cnd_the_door.look_at_ms, talking_limit());
+	int64_t until = earlier(cnd_the_door.look_at_ms, cnd_guest_next_pause());
 	int64_t now = cnd_now_ms();
 
-	until = earlier(until, cnd_guest_next_pause());
-	until = earlier(until, cnd_asking_next(now));
 	until = earlier(until, cnd_workers_next(now));
+	for (size_t i = 0; i < N_LIMITED; i++)
+		until = earlier(until, limit_of(limited[i]));
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (cnd_the_door.pools[i].is_here)
 			until = earlier(until, cnd_waiting_next(i, now));
@@ -325,22 +341,37 @@ time_left(void)
 /* ---- life ---- */
 
 static void
+dismiss_late(struct cnd_guests *list, int64_t now)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
+	while (now >= limit_of(list))
+		cnd_guest_dismiss(list->first);
+}
+
+static void
+dismiss_all(struct cnd_guests *list)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
+	while (list->first != NULL)
+		cnd_guest_dismiss(list->first);
+}
+
+static void
 settle(void)
 {
 	int64_t now = cnd_now_ms();
 
+	cnd_guest_end_pauses(now);
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (!cnd_the_door.pools[i].is_here)
 			continue;
-		cnd_waiting_settle(i, now);
+		cnd_waiting_settle(i);
 		cnd_waiting_expire(i, now);
 	}
 	cnd_asking_settle(now);
 	cnd_workers_settle();
-	cnd_guest_end_pauses(now);
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
-	while (now >= talking_limit())
-		cnd_guest_dismiss(cnd_the_door.talking.first);
+	for (size_t i = 0; i < N_LIMITED; i++)
+		dismiss_late(limited[i], now);
 	if (cnd_the_door.look_at_ms <= now)
 		look_at_pools();
 }
@@ -357,6 +388,8 @@ accept_strangers(void)
 /* What is ready, but the guests. */
 struct ready {
 	unsigned kinds; /* bits of enum cnd_source_kind */
+	struct cnd_door_pool *pools[N_EVENTS];
+	int n_pools;
 	struct cnd_door_worker *workers[N_EVENTS];
 	int n_workers;
 };
@@ -371,8 +404,7 @@ on_event(const struct epoll_event *event, struct ready *r)
 		on_guest((struct cnd_guest *)source, event->events);
 		break;
 	case CND_SOURCE_POOL:
-		on_listen(
-			(uint32_t)((struct cnd_door_pool *)source - cnd_the_door.pools));
+		r->pools[r->n_pools++] = (struct cnd_door_pool *)source;
 		break;
 	case CND_SOURCE_WAKE:
 		on_wake((struct cnd_door_pool *)((char *)source -
@@ -397,6 +429,8 @@ turn(const sigset_t *waiting_mask)
 	for (int i = 0; i < n; i++)
 		on_event(&events[i], &ready);
 	/* last, since they may dismiss a guest that has an event above */
+	for (int i = 0; i < ready.n_pools; i++)
+		on_listen((uint32_t)(ready.pools[i] - cnd_the_door.pools));
 	for (int i = 0; i < ready.n_workers; i++)
 		cnd_workers_hear((uint32_t)(ready.workers[i] - cnd_the_door.workers));
 	if (ready.kinds & 1u << CND_SOURCE_HELPERS)
@@ -442,11 +476,9 @@ close_up(void)
 		if (cnd_the_door.pools[i].is_here)
 			cnd_waiting_refuse_all(i, "cenoted is ending");
 	}
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): dismissing takes it off the list */
-	while (cnd_the_door.talking.first != NULL)
-		cnd_guest_dismiss(cnd_the_door.talking.first);
-	while (cnd_the_door.pausing.first != NULL)
-		cnd_guest_dismiss(cnd_the_door.pausing.first);
+	for (size_t i = 0; i < N_LIMITED; i++)
+		dismiss_all(limited[i]);
+	dismiss_all(&cnd_the_door.pausing);
 	cnp_server_finish(&cnd_the_door.server);
 	free(cnd_the_door.workers);
 }
@@ -486,6 +518,8 @@ init(const struct cnd_child *child, int control_fd)
 		cnd_the_door.listeners[i].fd = -1;
 	cnp_server_init(
 		&cnd_the_door.server, &cnc_mem_default, CNP_FRAME_MAX, SIZE_MAX / 4);
+	cnd_shares_init(&cnd_the_door.waiting_shares, CND_TICKETS);
+	cnd_shares_init(&cnd_the_door.asking_shares, CND_DOOR_ASKING);
 	begin_watching(control_fd, &cnd_the_door.control, CND_SOURCE_CONTROL);
 	begin_watching(
 		child->helper_inbox[1], &cnd_the_door.helpers_inbox, CND_SOURCE_HELPERS);

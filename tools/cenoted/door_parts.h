@@ -7,11 +7,15 @@
 #include "blame.h"
 #include "door.h"
 #include "helper.h"
+#include "shares.h"
 
 /*
  * What the door's files share. door.c: its life, and the sockets it accepts on; guest.c: a client it
  * holds, and what that is told; opening.c: what a client begins with; waiting.c: those who wait for a
- * session; asking.c: those who wait for a helper; door_workers.c: what workers say, and are told.
+ * session; asking.c: those who wait for a helper; pauses.c: those who wait for a time; door_workers.c: what
+ * workers say, and are told.
+ *
+ * A turn of the door's takes no longer the more guests there are who wait for a session.
  */
 
 /* Beside one descriptor for each worker. */
@@ -20,10 +24,14 @@
 #define CND_DOOR_OPENING_MS  10000
 /* A stream of newcomers must not keep the door from those it has. */
 #define CND_DOOR_ACCEPTS     16
-/* So many who came by TCP and have not said yet what they want. */
+/* So many by TCP, and so many by unix sockets, who have not said yet what they want. */
 #define CND_DOOR_STRANGERS   1024u
+/* So many who wait for a helper. */
+#define CND_DOOR_ASKING      1024u
 /* So many whose login failed and who wait to be told. */
 #define CND_DOOR_PAUSING     256u
+/* All who may wait for a time; one more is there before the first goes. */
+#define CND_DOOR_PAUSES      (CND_TICKETS + CND_DOOR_ASKING + CND_DOOR_PAUSING + 1)
 #define CND_DOOR_SCRATCH_MAX 16384u
 #define CND_NO_POOL          UINT32_MAX
 
@@ -43,12 +51,13 @@ struct cnd_source {
 };
 
 enum cnd_guest_phase {
-	CND_GUEST_OPENING, /* its opening is awaited; on the list `talking` */
-	CND_GUEST_ASKING, /* no session, but a helper; on the same list */
+	CND_GUEST_OPENING, /* its opening is awaited; on `talking` or `strangers` */
+	CND_GUEST_BLAMED, /* who came from there before makes it wait; on `blamed` */
+	CND_GUEST_ASKING, /* no session, but a helper; on `asking` */
 	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
 	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */
-	CND_GUEST_PAUSING, /* its answer has to wait; on the list `pausing` */
-	CND_GUEST_LEAVING /* the rest of an answer is to be sent; on the list `talking` */
+	CND_GUEST_PAUSING, /* its answer has to wait; on `pausing` */
+	CND_GUEST_LEAVING /* the rest of an answer is to be sent; on `leaving` */
 };
 
 /* A client that the door holds. */
@@ -58,11 +67,15 @@ struct cnd_guest {
 	struct cnd_guest *next;
 	int fd;
 	enum cnd_guest_phase phase;
+	enum cnd_guest_phase next_phase; /* BLAMED: ASKING or HELD */
 	uint32_t pool; /* CND_NO_POOL: it did not say */
 	uint32_t ticket;
 	uint64_t serial;
 	int64_t since_ms;
-	int64_t not_before_ms; /* ASKING, HELD, PAUSING: what follows waits until then */
+	int64_t not_before_ms; /* BLAMED, PAUSING: what follows waits until then */
+	uint32_t pause_at; /* the same: where in `pauses` */
+	struct cnd_shares *shares; /* it has a place of these, */
+	struct cnd_share *share; /* and that is whose; NULL: none */
 	struct cnd_peer peer;
 	uint8_t awaits_proxy; /* first comes a proxy's header */
 	uint8_t *kept; /* what a worker had read of it; or the rest of an answer */
@@ -75,6 +88,11 @@ struct cnd_guests {
 	struct cnd_guest *first;
 	struct cnd_guest *last;
 	uint32_t n;
+};
+
+struct cnd_pauses {
+	uint32_t n;
+	struct cnd_guest *list[CND_DOOR_PAUSES];
 };
 
 struct cnd_door_pool {
@@ -112,7 +130,7 @@ struct cnd_door_worker {
 /* A helper at work, and for whom. */
 struct cnd_door_helper {
 	uint8_t is_busy;
-	struct in6_addr addr;
+	struct cnd_share_of of;
 };
 
 struct cnd_door_state {
@@ -125,11 +143,18 @@ struct cnd_door_state {
 	struct cnd_door_worker *workers;
 	uint32_t n_owed; /* of `workers` */
 	struct cnd_door_pool pools[CND_POOL_RECORD];
+	uint32_t n_pools;
 	struct cnd_door_listener listeners[CND_LISTENERS_MAX];
-	struct cnd_guests talking;
+	struct cnd_guests talking; /* by a unix socket */
+	struct cnd_guests strangers; /* by TCP */
+	struct cnd_guests asking;
+	struct cnd_guests blamed;
 	struct cnd_guests pausing;
-	uint32_t n_strangers; /* of `talking`, those who came by TCP */
-	uint32_t n_asking; /* of `talking` */
+	struct cnd_guests leaving;
+	struct cnd_pauses pauses;
+	struct cnd_shares waiting_shares; /* of those who want a session */
+	struct cnd_shares asking_shares; /* of those who want a helper */
+	int is_asking_dirty; /* one of `asking` may have its turn */
 	struct cnd_door_helper helpers[CND_HELPERS_MAX];
 	uint32_t next_ticket;
 	int64_t look_at_ms; /* CND_NEVER: nobody asked */
@@ -145,6 +170,13 @@ extern struct cnd_door_state cnd_the_door;
 struct cnd_guest *cnd_guest_add(int fd, uint32_t pool, const struct cnd_peer *peer);
 /* To another phase, and so to the end of that one's list. */
 void cnd_guest_move(struct cnd_guest *g, enum cnd_guest_phase phase);
+/* To that phase, ASKING or HELD, at that time. */
+void cnd_guest_pause(
+	struct cnd_guest *g, enum cnd_guest_phase next_phase, int64_t not_before_ms);
+/* It takes one of these places until it goes. `what` completes "as many clients … wait": 0; or -1: there is none for it, it
+ * was told, and is gone. */
+int cnd_guest_take_share(
+	struct cnd_guest *g, struct cnd_shares *shares, const char *what);
 int cnd_guest_watch(struct cnd_guest *g, int op, uint32_t events);
 void cnd_guest_dismiss(struct cnd_guest *g);
 /* Send what is in the door's `server`, then close; if the socket is full, later. */
@@ -154,11 +186,17 @@ void cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *for
 /* Last words that a worker left, behind a pause. */
 void cnd_guest_part(
 	struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms);
-/* Those whose pause is over; and when the next one's is, CND_NEVER. */
+/* Those whose time has come; and when the next one's does, CND_NEVER. */
 void cnd_guest_end_pauses(int64_t now_ms);
 int64_t cnd_guest_next_pause(void);
 /* Its socket has room. */
 void cnd_guest_send_rest(struct cnd_guest *g);
+
+/* pauses.c; the times are the guests' own. */
+void cnd_pauses_add(struct cnd_pauses *p, struct cnd_guest *g);
+void cnd_pauses_remove(struct cnd_pauses *p, struct cnd_guest *g);
+/* NULL: there is none. */
+struct cnd_guest *cnd_pauses_first(const struct cnd_pauses *p);
 
 /* opening.c */
 /* A client of a pool's own socket. */
@@ -192,18 +230,22 @@ int64_t cnd_workers_next(int64_t now_ms);
 /* asking.c */
 /* It needs a helper: now, or when one is free for it. */
 void cnd_asking_begin(struct cnd_guest *g);
+/* Its pause is over. */
+void cnd_asking_go_on(struct cnd_guest *g);
+/* The helper at that place has ended. */
+void cnd_asking_end(const struct cnd_ipc *m);
 /* Those whose turn it is. */
 void cnd_asking_settle(int64_t now_ms);
-/* When the next one's pause is over; CND_NEVER. */
-int64_t cnd_asking_next(int64_t now_ms);
 
 /* waiting.c */
 /* It wants a session of its pool: at once, or when its turn comes. */
 void cnd_waiting_admit(struct cnd_guest *g);
+/* The same; its pause is over. */
+void cnd_waiting_go_on(struct cnd_guest *g);
 /* It went. */
 void cnd_waiting_leave(struct cnd_guest *g);
 /* Go on with those of a pool who can. */
-void cnd_waiting_settle(uint32_t pool, int64_t now_ms);
+void cnd_waiting_settle(uint32_t pool);
 /* Tell all of a pool that nothing will come of it. */
 void cnd_waiting_refuse_all(uint32_t pool, const char *why);
 void cnd_waiting_expire(uint32_t pool, int64_t now_ms);

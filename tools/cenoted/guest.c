@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "answer.h"
+#include "core/sqlstate.h"
 
 /* A client that the door holds, and what it is told. */
 
@@ -45,13 +46,29 @@ take_out(struct cnd_guests *list, struct cnd_guest *g)
 static struct cnd_guests *
 list_of(const struct cnd_guest *g)
 {
-	if (g->phase == CND_GUEST_HELD)
+	switch (g->phase) {
+	case CND_GUEST_BLAMED:
+		return &cnd_the_door.blamed;
+	case CND_GUEST_ASKING:
+		return &cnd_the_door.asking;
+	case CND_GUEST_HELD:
 		return &cnd_the_door.pools[g->pool].held;
-	if (g->phase == CND_GUEST_WAITING)
+	case CND_GUEST_WAITING:
 		return &cnd_the_door.pools[g->pool].waiting;
-	if (g->phase == CND_GUEST_PAUSING)
+	case CND_GUEST_PAUSING:
 		return &cnd_the_door.pausing;
-	return &cnd_the_door.talking;
+	case CND_GUEST_LEAVING:
+		return &cnd_the_door.leaving;
+	default:
+		return g->peer.door == CND_DOOR_TCP ? &cnd_the_door.strangers
+						    : &cnd_the_door.talking;
+	}
+}
+
+static int
+is_timed(const struct cnd_guest *g)
+{
+	return g->phase == CND_GUEST_BLAMED || g->phase == CND_GUEST_PAUSING;
 }
 
 /* What is counted of the list that a guest came to or left. */
@@ -62,10 +79,6 @@ count(const struct cnd_guest *g, int step)
 	struct cnd_pool_record *record;
 	struct cnd_door_pool *p;
 
-	if (g->phase == CND_GUEST_OPENING)
-		cnd_the_door.n_strangers += n;
-	if (g->phase == CND_GUEST_ASKING)
-		cnd_the_door.n_asking += (uint32_t)step;
 	if (g->pool == CND_NO_POOL)
 		return;
 	p = &cnd_the_door.pools[g->pool];
@@ -83,6 +96,8 @@ leave_list(struct cnd_guest *g)
 {
 	if (g->phase == CND_GUEST_WAITING && cnd_the_door.pools[g->pool].to_push == g)
 		cnd_the_door.pools[g->pool].to_push = g->next;
+	if (is_timed(g))
+		cnd_pauses_remove(&cnd_the_door.pauses, g);
 	take_out(list_of(g), g);
 	count(g, -1);
 }
@@ -90,10 +105,26 @@ leave_list(struct cnd_guest *g)
 void
 cnd_guest_move(struct cnd_guest *g, enum cnd_guest_phase phase)
 {
+	/* the time for what begins now does not count from before it */
+	if (g->phase == CND_GUEST_BLAMED || phase == CND_GUEST_LEAVING)
+		g->since_ms = cnd_now_ms();
 	leave_list(g);
 	g->phase = phase;
 	append(list_of(g), g);
+	if (is_timed(g))
+		cnd_pauses_add(&cnd_the_door.pauses, g);
 	count(g, 1);
+}
+
+void
+cnd_guest_pause(
+	struct cnd_guest *g, enum cnd_guest_phase next_phase, int64_t not_before_ms)
+{
+	g->next_phase = next_phase;
+	g->not_before_ms = not_before_ms;
+	cnd_guest_move(g, CND_GUEST_BLAMED);
+	/* only its going is of interest until then */
+	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
 }
 
 struct cnd_guest *
@@ -111,8 +142,7 @@ cnd_guest_add(int fd, uint32_t pool, const struct cnd_peer *peer)
 	g->peer = *peer;
 	g->phase = CND_GUEST_OPENING;
 	g->since_ms = cnd_now_ms();
-	append(&cnd_the_door.talking, g);
-	count(g, 1);
+	append(list_of(g), g);
 	return g;
 }
 
@@ -128,6 +158,8 @@ void
 cnd_guest_dismiss(struct cnd_guest *g)
 {
 	leave_list(g);
+	if (g->share != NULL)
+		cnd_shares_give_back(g->shares, g->share);
 	/* a worker may hold the same socket: closing alone would leave it watched */
 	(void)cnd_guest_watch(g, EPOLL_CTL_DEL, 0);
 	close(g->fd);
@@ -215,31 +247,97 @@ cnd_guest_send_rest(struct cnd_guest *g)
 		hang_up(g);
 }
 
+static void
+end_pause(struct cnd_guest *g)
+{
+	if (g->phase == CND_GUEST_PAUSING) {
+		cnd_guest_move(g, CND_GUEST_LEAVING);
+		(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLOUT);
+	} else if (g->next_phase == CND_GUEST_HELD) {
+		cnd_waiting_go_on(g);
+	} else {
+		cnd_asking_go_on(g);
+	}
+}
+
 void
 cnd_guest_end_pauses(int64_t now_ms)
 {
-	for (struct cnd_guest *g = cnd_the_door.pausing.first, *next; g != NULL;
-		g = next) {
-		next = g->next;
-		if (now_ms < g->not_before_ms)
-			continue;
-		cnd_guest_move(g, CND_GUEST_LEAVING);
-		(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLOUT);
-	}
+	struct cnd_guest *g;
+
+	while ((g = cnd_pauses_first(&cnd_the_door.pauses)) != NULL &&
+		now_ms >= g->not_before_ms)
+		end_pause(g);
 }
 
 int64_t
 cnd_guest_next_pause(void)
 {
-	int64_t until = CND_NEVER;
+	const struct cnd_guest *g = cnd_pauses_first(&cnd_the_door.pauses);
 
-	for (const struct cnd_guest *g = cnd_the_door.pausing.first; g != NULL;
-		g = g->next) {
-		if (g->not_before_ms < until)
-			until = g->not_before_ms;
-	}
-	return until;
+	return g != NULL ? g->not_before_ms : CND_NEVER;
 }
+
+/* ---- its share ---- */
+
+/* As whom it is counted. */
+static struct cnd_share_of
+share_of(const struct cnd_guest *g)
+{
+	struct cnd_share_of of = { .pool = g->pool, .uid = CND_SHARES_NO_UID };
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (g->peer.door == CND_DOOR_TCP)
+		of.addr = cnd_peer_network(&g->peer).addr;
+	else if (getsockopt(g->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+		of.uid = peer.uid;
+	return of;
+}
+
+static void
+refuse_user(struct cnd_guest *g, const struct cnd_share_of *of, const char *what)
+{
+	char who[CND_NETWORK_TEXT_MAX + 16];
+	struct cnd_network network;
+	char text[CND_NETWORK_TEXT_MAX];
+
+	if (g->peer.door == CND_DOOR_TCP) {
+		network = cnd_peer_network(&g->peer);
+		snprintf(who, sizeof(who), "from %s", cnd_network_text(&network, text));
+	} else {
+		snprintf(who, sizeof(who), "of user id %u", (unsigned)of->uid);
+	}
+	cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+		"pool %s: %u clients %s wait %s already, one user's share now; try again "
+		"later",
+		cnd_pool_head(cnd_the_door.board, g->pool)->name,
+		cnd_shares_of(g->shares, of), who, what);
+}
+
+int
+cnd_guest_take_share(struct cnd_guest *g, struct cnd_shares *shares, const char *what)
+{
+	struct cnd_share_of of = share_of(g);
+	int r = cnd_shares_take(shares, &of, &g->share);
+
+	g->shares = shares;
+	if (r == CND_SHARES_TAKEN)
+		return 0;
+	if (r == CND_SHARES_USER_HAS_ALL)
+		refuse_user(g, &of, what);
+	else if (r == CND_SHARES_POOL_HAS_ALL)
+		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+			"pool %s: %u clients wait %s already, its share now; try again "
+			"later",
+			cnd_pool_head(cnd_the_door.board, g->pool)->name,
+			shares->n[g->pool], what);
+	else
+		cnd_guest_dismiss(g);
+	return -1;
+}
+
+/* ---- refusing ---- */
 
 void
 cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)

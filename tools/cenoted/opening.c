@@ -237,10 +237,20 @@ is_full(int fd)
 	return (rlim_t)fd >= limit.rlim_cur - kept;
 }
 
+/* Who says nothing must not keep others from saying something: the first of them goes. */
+static void
+make_room(struct cnd_guests *silent)
+{
+	if (silent->n > CND_DOOR_STRANGERS)
+		cnd_guest_dismiss(silent->first);
+}
+
 /* One more who may talk: look at once, there may be something. */
 static void
 begin(struct cnd_guest *g)
 {
+	make_room(&cnd_the_door.talking);
+	make_room(&cnd_the_door.strangers);
 	if (is_full(g->fd))
 		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
 			"no free session, and more clients wait than cenoted may have "
@@ -259,21 +269,6 @@ cnd_opening_receive(int fd, uint32_t pool)
 
 	if (g != NULL)
 		begin(g);
-}
-
-/* Who says nothing must not keep others from saying something: the first of them goes. */
-static void
-make_room_for_stranger(void)
-{
-	struct cnd_guest *g = cnd_the_door.talking.first;
-
-	if (cnd_the_door.n_strangers < CND_DOOR_STRANGERS)
-		return;
-	while (g != NULL &&
-		(g->peer.door != CND_DOOR_TCP || g->phase != CND_GUEST_OPENING))
-		g = g->next;
-	if (g != NULL)
-		cnd_guest_dismiss(g);
 }
 
 static void
@@ -304,7 +299,6 @@ accept_one(const struct cnd_door_listener *l, int fd, const struct sockaddr *add
 
 	(void)cnd_peer_set(&peer, addr);
 	set_socket_options(fd);
-	make_room_for_stranger();
 	g = cnd_guest_add(fd, CND_NO_POOL, &peer);
 	if (g == NULL)
 		return;

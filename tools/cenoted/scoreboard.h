@@ -107,7 +107,7 @@ struct cnd_slot {
 
 #define CND_SLOTS_MAX   4096u
 #define CND_IDLE_WORDS  (CND_SLOTS_MAX / 64u)
-#define CND_TICKETS     4096u
+#define CND_TICKETS     8192u
 #define CND_POOL_RECORD CND_CONFIG_POOLS
 
 /* Of a pool, by the master. */

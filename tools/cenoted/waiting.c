@@ -152,14 +152,23 @@ void
 cnd_waiting_admit(struct cnd_guest *g)
 {
 	int64_t now = cnd_now_ms();
+	int64_t until = now;
 
-	if (g->peer.door == CND_DOOR_UNIX) {
-		enqueue(g);
+	if (cnd_guest_take_share(g, &cnd_the_door.waiting_shares, "for a session") < 0)
 		return;
-	}
-	g->not_before_ms = cnd_blame_until(&cnd_the_door.blame, &g->peer, now);
-	if (cnd_the_door.pools[g->pool].held.n == 0 && now >= g->not_before_ms &&
-		has_place_for_stranger(g->pool)) {
+	if (g->peer.door == CND_DOOR_TCP)
+		until = cnd_blame_until(&cnd_the_door.blame, &g->peer, now);
+	if (until > now)
+		cnd_guest_pause(g, CND_GUEST_HELD, until);
+	else
+		cnd_waiting_go_on(g);
+}
+
+void
+cnd_waiting_go_on(struct cnd_guest *g)
+{
+	if (g->peer.door == CND_DOOR_UNIX || (cnd_the_door.pools[g->pool].held.n == 0 &&
+						     has_place_for_stranger(g->pool))) {
 		enqueue(g);
 		return;
 	}
@@ -169,21 +178,19 @@ cnd_waiting_admit(struct cnd_guest *g)
 
 /* Those whose turn it is to prove who they are. */
 static void
-let_in(uint32_t pool, int64_t now_ms)
+let_in(uint32_t pool)
 {
-	for (struct cnd_guest *g = cnd_the_door.pools[pool].held.first, *next;
-		g != NULL && has_place_for_stranger(pool); g = next) {
-		next = g->next;
-		if (now_ms >= g->not_before_ms)
-			enqueue(g);
-	}
+	struct cnd_guests *held = &cnd_the_door.pools[pool].held;
+
+	while (held->first != NULL && has_place_for_stranger(pool))
+		enqueue(held->first);
 }
 
 /* No worker may take it from here on: 1; 0 if one did. */
 static int
 give_up(struct cnd_guest *g)
 {
-	if (g->phase == CND_GUEST_HELD)
+	if (g->phase != CND_GUEST_WAITING)
 		return 1;
 	if (!cnd_ticket_move(
 		    record_of(g->pool), g->ticket, g->serial, CND_TICKET_GIVEN_UP)) {
@@ -248,11 +255,11 @@ refuse_if_down(uint32_t pool)
 /* ---- for all of a pool ---- */
 
 static void
-refuse_list(struct cnd_guests *list, const char *why)
+refuse_list(struct cnd_guests *list, uint32_t pool, const char *why)
 {
 	for (struct cnd_guest *g = list->first, *next; g != NULL; g = next) {
 		next = g->next;
-		if (give_up(g))
+		if (g->pool == pool && give_up(g))
 			cnd_guest_refuse(g, CNC_SQLSTATE(SHUTDOWN), "%s", why);
 	}
 }
@@ -260,12 +267,14 @@ refuse_list(struct cnd_guests *list, const char *why)
 void
 cnd_waiting_refuse_all(uint32_t pool, const char *why)
 {
-	refuse_list(&cnd_the_door.pools[pool].held, why);
-	refuse_list(&cnd_the_door.pools[pool].waiting, why);
+	refuse_list(&cnd_the_door.blamed, pool, why);
+	refuse_list(&cnd_the_door.asking, pool, why);
+	refuse_list(&cnd_the_door.pools[pool].held, pool, why);
+	refuse_list(&cnd_the_door.pools[pool].waiting, pool, why);
 }
 
 void
-cnd_waiting_settle(uint32_t pool, int64_t now_ms)
+cnd_waiting_settle(uint32_t pool)
 {
 	struct cnd_door_pool *p = &cnd_the_door.pools[pool];
 
@@ -281,7 +290,7 @@ cnd_waiting_settle(uint32_t pool, int64_t now_ms)
 			call_for_help(pool);
 		}
 	}
-	let_in(pool, now_ms);
+	let_in(pool);
 }
 
 static int64_t
@@ -322,13 +331,8 @@ cnd_waiting_next(uint32_t pool, int64_t now_ms)
 		until = now_ms + LOOK_MS;
 	if (p->waiting.first != NULL)
 		until = earlier(until, deadline_of(p->waiting.first));
-	if (p->held.first == NULL)
-		return until;
-	until = earlier(until, deadline_of(p->held.first));
 	/* a place is told of by the worker that leaves it */
-	for (const struct cnd_guest *g = p->held.first; g != NULL; g = g->next) {
-		if (g->not_before_ms > now_ms)
-			until = earlier(until, g->not_before_ms);
-	}
+	if (p->held.first != NULL)
+		until = earlier(until, deadline_of(p->held.first));
 	return until;
 }
