@@ -381,21 +381,6 @@ swap_sockets(void)
 	}
 }
 
-/* Whether a line of the log has both. */
-static int
-log_has_line(const char *one, const char *other)
-{
-	char line[2048];
-	FILE *f = fopen(wp_daemon.log, "re");
-	int has = 0;
-
-	assert_non_null(f);
-	while (!has && fgets(line, sizeof(line), f) != NULL)
-		has = strstr(line, one) != NULL && strstr(line, other) != NULL;
-	fclose(f);
-	return has;
-}
-
 /* A client that believes it is at the same pool shows its ticket to another. */
 static void
 a_ticket_is_good_at_its_own_pool_only(void **state)
@@ -414,7 +399,7 @@ a_ticket_is_good_at_its_own_pool_only(void **state)
 	assert_refused(careful(), CENOTE_ERR_CONN, "this is the socket of pool other");
 	swap_sockets();
 	wp_await_log("worker other: debug: client at unix: TLSv1.3");
-	assert_false(log_has_line("worker other: debug: client at unix", "resumed"));
+	assert_false(wp_log_has_line("worker other: debug: client at unix", "resumed"));
 }
 
 static void

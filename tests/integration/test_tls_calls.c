@@ -83,12 +83,12 @@ a_cancel_shows_the_clients_certificate(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* From 127.0.0.2: an opening that wants TLS, and then nothing. */
+/* From 127.0.0.HOST: an opening that wants TLS, and then nothing. */
 static int
-keep_silent(int port, uint8_t kind)
+keep_silent(unsigned host, int port, uint8_t kind)
 {
 	const struct sockaddr_in from = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1) };
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host) };
 	const struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -124,7 +124,8 @@ who_says_nothing_keeps_nobody_from_cancelling(void **state)
 	(void)state;
 	n_before = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
 	for (size_t i = 0; i < CNT_COUNT(silent); i++)
-		silent[i] = keep_silent(port, i % 2 ? CNP_OPEN_CANCEL : CNP_OPEN_STATUS);
+		silent[i] =
+			keep_silent(2, port, i % 2 ? CNP_OPEN_CANCEL : CNP_OPEN_STATUS);
 	for (int i = 0; i < 100 && n_after <= n_before; i++) {
 		wp_pause_ms(10);
 		n_after = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
@@ -141,6 +142,79 @@ who_says_nothing_keeps_nobody_from_cancelling(void **state)
 		n_after = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
 	}
 	assert_int_equal(n_after, n_before);
+	cenote_conn_destroy(conn);
+}
+
+/* The code of the first frame that comes. */
+static int
+first_answer(int fd)
+{
+	uint8_t header[CNP_FRAME_HEADER];
+
+	assert_int_equal(
+		recv(fd, header, sizeof(header), MSG_WAITALL), (ssize_t)sizeof(header));
+	return header[4];
+}
+
+/* Ask for a helper, and go when it has said HELLO. */
+static void
+ask_in_vain(unsigned host, int port)
+{
+	int fd = keep_silent(host, port, CNP_OPEN_CANCEL);
+
+	assert_int_equal(first_answer(fd), CNP_MSG_HELLO);
+	close(fd);
+}
+
+static void
+who_asks_in_vain_waits_longer_each_time(void **state)
+{
+	static const char *const delays[] = { "250ms", "500ms", "1s", "2s" };
+	int port = wt_start_with_users(USERS_POOL);
+	cenote_conn *conn = attached(port);
+	char text[64];
+	int64_t begun;
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(delays); i++) {
+		begun = wp_now_ms();
+		ask_in_vain(2, port);
+		snprintf(text, sizeof(text), "status in vain: the next waits %s",
+			delays[i]);
+		wp_await_log(text);
+	}
+	ask_in_vain(2, port);
+	assert_true(wp_now_ms() - begun >= 2000 - WP_CLOCK_MS);
+	/* who cancels what is his does not, nor who fails for the first time */
+	for (int i = 0; i < 4; i++)
+		assert_cancels(conn);
+	ask_in_vain(3, port);
+	for (int i = 0; i < 2000 && !wp_log_has_line("127.0.0.3:", "in vain"); i++)
+		wp_pause_ms(10);
+	assert_false(wp_log_has_line("127.0.0.1:", "in vain"));
+	assert_true(wp_log_has_line("127.0.0.3:", "the next waits 250ms"));
+	cenote_conn_destroy(conn);
+}
+
+/* 1,024 may wait for a helper, and of those half of one address. */
+static void
+who_asks_for_many_at_once_is_refused(void **state)
+{
+	static const char text[] = "512 clients from 127.0.0.2/32 wait for an answer";
+	static int fds[530];
+	int port = wt_start_with_users(USERS_POOL);
+	cenote_conn *conn = attached(port);
+	char answer[512] = "";
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(fds); i++)
+		fds[i] = keep_silent(2, port, CNP_OPEN_CANCEL);
+	assert_int_equal(first_answer(fds[CNT_COUNT(fds) - 1]), CNP_MSG_ERROR);
+	assert_true(recv(fds[CNT_COUNT(fds) - 1], answer, sizeof(answer), 0) > 0);
+	assert_non_null(memmem(answer, sizeof(answer), text, strlen(text)));
+	assert_cancels(conn);
+	for (size_t i = 0; i < CNT_COUNT(fds); i++)
+		close(fds[i]);
 	cenote_conn_destroy(conn);
 }
 
@@ -304,6 +378,8 @@ main(void)
 		TEST(a_cancel_goes_through_tls_while_all_are_busy),
 		TEST(a_cancel_shows_the_clients_certificate),
 		TEST(who_says_nothing_keeps_nobody_from_cancelling),
+		TEST(who_asks_in_vain_waits_longer_each_time),
+		TEST(who_asks_for_many_at_once_is_refused),
 		TEST(a_session_is_resumed_through_tls),
 		TEST(a_session_is_resumed_through_tls_on_a_unix_socket),
 		TEST(the_status_is_told_by_tcp_to_who_logs_in),

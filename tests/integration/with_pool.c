@@ -209,7 +209,7 @@ wp_await(const char *pool, const char *column, int64_t wanted)
 }
 
 int
-wp_log_has(const char *text)
+wp_log_has_line(const char *text, const char *other)
 {
 	char line[2048];
 	FILE *f = fopen(wp_daemon.log, "re");
@@ -218,9 +218,15 @@ wp_log_has(const char *text)
 	if (f == NULL)
 		return 0; /* it never ran */
 	while (!has && fgets(line, sizeof(line), f) != NULL)
-		has = strstr(line, text) != NULL;
+		has = strstr(line, text) != NULL && strstr(line, other) != NULL;
 	fclose(f);
 	return has;
+}
+
+int
+wp_log_has(const char *text)
+{
+	return wp_log_has_line(text, "");
 }
 
 void

@@ -59,6 +59,8 @@ void wp_await(const char *pool, const char *column, int64_t wanted);
 /* Wait until the log has the text. */
 void wp_await_log(const char *text);
 int wp_log_has(const char *text);
+/* A line of it has both. */
+int wp_log_has_line(const char *text, const char *other);
 /* On 127.0.0.1, where nobody listens now. */
 int wp_free_port(void);
 int64_t wp_now_ms(void);

@@ -5,10 +5,13 @@
 #include <sys/epoll.h>
 
 #include "core/sqlstate.h"
+#include "log.h"
+#include "units.h"
 
 /*
  * Those who need no session, but TLS or a login, for which the door has no keys: the master forks a helper for each
- * (helper.c). No more than half of the helpers work for one user, so that nobody keeps all of them busy.
+ * (helper.c). No more than half of the helpers work for one user, so that nobody keeps all of them busy; and an address
+ * for which helpers worked in vain waits longer each time, since a fork costs more than asking for it.
  */
 
 static int
@@ -60,8 +63,9 @@ hand_over(struct cnd_guest *g, int place)
 			"cenoted is too busy to answer; try again");
 		return;
 	}
-	cnd_the_door.helpers[place] =
-		(struct cnd_door_helper){ .is_busy = 1, .of = g->share->of };
+	cnd_the_door.helpers[place] = (struct cnd_door_helper){
+		.is_busy = 1, .peer = g->peer, .of = g->share->of
+	};
 	cnd_guest_dismiss(g);
 }
 
@@ -69,9 +73,13 @@ hand_over(struct cnd_guest *g, int place)
 static int64_t
 blamed_until(const struct cnd_guest *g, int64_t now_ms)
 {
+	int64_t login, vain;
+
 	if (g->peer.door != CND_DOOR_TCP)
 		return now_ms;
-	return cnd_blame_until(&cnd_the_door.blame, &g->peer, now_ms);
+	login = cnd_blame_until(&cnd_the_door.blame, &g->peer, now_ms);
+	vain = cnd_blame_until(&cnd_the_door.vain, &g->peer, now_ms);
+	return login > vain ? login : vain;
 }
 
 static void
@@ -104,10 +112,25 @@ cnd_asking_go_on(struct cnd_guest *g)
 	cnd_the_door.is_asking_dirty = 1;
 }
 
+static void
+blame(const struct cnd_peer *p)
+{
+	char from[CND_PEER_TEXT_MAX], delay[CND_UNITS_TEXT_MAX];
+
+	cnd_ms_text(cnd_blame_add(&cnd_the_door.vain, p, cnd_now_ms()), delay);
+	cnd_log(LOG_NOTICE, "%s: a cancel or status in vain: the next waits %s",
+		cnd_peer_text(p, from), delay);
+}
+
 void
 cnd_asking_end(const struct cnd_ipc *m)
 {
-	cnd_the_door.helpers[m->index].is_busy = 0;
+	struct cnd_door_helper *h = &cnd_the_door.helpers[m->index];
+
+	/* one of the door before this one's is not known here */
+	if (h->is_busy && m->serial != 0 && h->peer.door == CND_DOOR_TCP)
+		blame(&h->peer);
+	h->is_busy = 0;
 	cnd_the_door.is_asking_dirty = 1;
 }
 

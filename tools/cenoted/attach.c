@@ -412,9 +412,9 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 	return CENOTE_DONE;
 }
 
-/* The door does it, which has the right to. */
+/* The door carries it out, which has the right to. 0 or -errno. */
 static int
-deliver_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
+send_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 {
 	const struct cnd_ipc_cancel cancel = { c->key, c->request };
 	struct cnd_ipc m = { .kind = CND_IPC_CANCEL,
@@ -422,13 +422,21 @@ deliver_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 		.serial = c->session,
 		.n_bytes = sizeof(cancel),
 		.peer = w->peer };
-	uint32_t slot = cnd_slot_find(w->board, w->pool_index, c->session, c->key);
 
-	if (slot == CND_BOARD_NONE ||
-		!cnd_slot_runs(cnd_slot_at(w->board, slot), c->session, c->request))
-		return 0;
 	memcpy(m.bytes, &cancel, sizeof(cancel));
-	return cnd_ipc_send(w->inbox_fd, &m) == 0;
+	return cnd_ipc_send(w->inbox_fd, &m);
+}
+
+/* CENOTE_ERR_AUTH: its key is that of no session. */
+static int
+answer_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
+{
+	uint32_t slot = cnd_slot_find(w->board, w->pool_index, c->session, c->key);
+	int runs = slot != CND_BOARD_NONE &&
+		   cnd_slot_runs(cnd_slot_at(w->board, slot), c->session, c->request);
+
+	cnd_answer_cancelled(&w->server, runs && send_cancel(w, c) == 0);
+	return slot != CND_BOARD_NONE ? CENOTE_DONE : CENOTE_ERR_AUTH;
 }
 
 /* What needs no session. */
@@ -439,8 +447,7 @@ answer(struct cnd_worker *w, const struct cnp_request *req)
 		return on_status(w, &req->msg.as.status);
 	if (req->msg.code != CNP_MSG_CANCEL)
 		return CENOTE_ERR_PROTOCOL;
-	cnd_answer_cancelled(&w->server, deliver_cancel(w, &req->msg.as.cancel));
-	return CENOTE_DONE;
+	return answer_cancel(w, &req->msg.as.cancel);
 }
 
 int

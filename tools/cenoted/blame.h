@@ -9,7 +9,8 @@
 /*
  * How often logins from an address failed lately. Who guesses passwords waits longer for each
  * answer, and each next login from there waits as long before it is looked at. An IPv6 address counts
- * by its first 64 bits: a host may have all the others.
+ * by its first 64 bits: a host may have all the others. Helpers that were forked in vain are counted the same way,
+ * apart from logins.
  *
  * Bounded: when the table is full the oldest goes.
  */

@@ -130,6 +130,7 @@ struct cnd_door_worker {
 /* A helper at work, and for whom. */
 struct cnd_door_helper {
 	uint8_t is_busy;
+	struct cnd_peer peer;
 	struct cnd_share_of of;
 };
 
@@ -158,7 +159,8 @@ struct cnd_door_state {
 	struct cnd_door_helper helpers[CND_HELPERS_MAX];
 	uint32_t next_ticket;
 	int64_t look_at_ms; /* CND_NEVER: nobody asked */
-	struct cnd_blame blame;
+	struct cnd_blame blame; /* of failed logins */
+	struct cnd_blame vain; /* of helpers in vain */
 	struct cnp_server server; /* for the answer being made */
 	uint8_t scratch[CND_DOOR_SCRATCH_MAX];
 };

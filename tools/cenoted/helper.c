@@ -79,6 +79,7 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	static struct cnd_slot nobodys;
 	static struct cnd_worker helper;
 	struct cnd_worker *w = &helper;
+	int r;
 
 	cnd_log_set_role("helper", pool->name);
 	prctl(PR_SET_NAME, "cenoted-helper");
@@ -99,10 +100,11 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
 	forget_secrets(child, w);
 	give_up_rights(child, w);
-	cnd_client_part(w, cnd_attach_answer(w));
+	r = cnd_attach_answer(w);
+	cnd_client_part(w, r);
 	cnd_client_close(w);
 	cnp_server_finish(&w->server);
-	exit(0);
+	exit(r == CENOTE_DONE ? 0 : CND_HELPER_IN_VAIN);
 }
 
 /* ---- the master's side ---- */

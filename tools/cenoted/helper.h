@@ -15,6 +15,9 @@ struct cnd_child;
  */
 #define CND_HELPERS_MAX 16u
 
+/* Its exit status, if its client had no right to the answer, or did not wait for it; else 0. */
+#define CND_HELPER_IN_VAIN 3
+
 /* The process's main function. `m`: as the door sent it. */
 _Noreturn void cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	const struct cnd_ipc *m);

@@ -33,7 +33,8 @@ enum cnd_ipc_kind {
 	CND_IPC_LISTENER_GONE = 10, /* master → door: no more clients there */
 	CND_IPC_NETWORKS = 11, /* master → door: from where a pool's clients may come */
 	CND_IPC_HELP = 12, /* door → master: who needs a helper; serial: its place */
-	CND_IPC_HELPED = 13, /* master → door: that place is free again */
+	CND_IPC_HELPED =
+		13, /* master → door: that place is free again; serial: it was in vain */
 	CND_IPC_ROUTED =
 		14, /* worker → door → worker: a client whose session that one has */
 	CND_IPC_CANCEL =

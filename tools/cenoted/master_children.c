@@ -171,9 +171,11 @@ become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
 }
 
 static void
-say_helped(uint32_t place)
+say_helped(uint32_t place, int is_in_vain)
 {
-	struct cnd_ipc m = { .kind = CND_IPC_HELPED, .index = place };
+	struct cnd_ipc m = {
+		.kind = CND_IPC_HELPED, .index = place, .serial = (uint64_t)is_in_vain
+	};
 
 	if (cnd_the_master.door > 0 && cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
 		cnd_log(LOG_WARNING, "the door does not listen");
@@ -195,7 +197,7 @@ cnd_children_fork_helper(const struct cnd_ipc *m)
 	if (pid > 0)
 		*place = pid;
 	else if (*place == 0)
-		say_helped((uint32_t)m->serial);
+		say_helped((uint32_t)m->serial, 0);
 }
 
 /* The door gets a copy of the inbox, to forward those who resume, and hears who has it. */
@@ -485,7 +487,7 @@ cnd_children_reap(void)
 		int place = cnd_helpers_bury(&cnd_the_master.helpers, pid);
 
 		if (place >= 0)
-			say_helped((uint32_t)place);
+			say_helped((uint32_t)place, status != 0);
 		else
 			bury(pid, status);
 		n += place < 0;
