@@ -218,6 +218,17 @@ a_session_is_resumed_at_another_worker(void **state)
 	cenote_conn_destroy(a);
 }
 
+static int
+dial(const char *dir)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/main.sock", dir);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
 #define TWO_POOLS(first, second)                                                         \
 	CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL first                    \
 			  "\n[pool other]\nbackend = sqlite\nserver = "                  \
@@ -227,7 +238,7 @@ a_session_is_resumed_at_another_worker(void **state)
 static const char *
 ticket_keys_of(pid_t pid)
 {
-	static char texts[4][64];
+	static char texts[8][64];
 	static size_t next;
 	char *text = texts[next++ % CNT_COUNT(texts)];
 	char path[64], line[512];
@@ -302,7 +313,10 @@ worker_of(const char *pool)
 static void
 a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 {
+	static const char cancel[] = "CNTE\x14\0\1\1\2\2\4\0\0\0\0\0main";
 	const char *mine, *others;
+	cenote_conn *busy[2];
+	int fd;
 
 	(void)state;
 	wt_start(TWO_POOLS(WT_POOL(""),
@@ -316,6 +330,16 @@ a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 	assert_string_not_equal(mine, others);
 	assert_string_equal(ticket_keys_of(worker_of("plain")), "");
 	assert_string_equal(ticket_keys_of(await_child("cenoted-door")), "");
+	/* a cancel through TLS, while all workers are busy */
+	for (size_t i = 0; i < CNT_COUNT(busy); i++)
+		busy[i] = wp_attach("main");
+	fd = dial(wp_daemon.run_dir);
+	assert_int_equal(send(fd, cancel, sizeof(cancel) - 1, MSG_NOSIGNAL),
+		(ssize_t)sizeof(cancel) - 1);
+	assert_string_equal(ticket_keys_of(await_child("cenoted-helper")), mine);
+	close(fd);
+	for (size_t i = 0; i < CNT_COUNT(busy); i++)
+		cenote_conn_destroy(busy[i]);
 }
 
 /* A worker that the reload forked. */
@@ -365,6 +389,12 @@ a_reload_gives_keeps_and_takes_ticket_keys(void **state)
 	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
 	reload_with(TWO_POOLS("sessions = 1\n", WT_POOL("")), "reloaded");
 	assert_string_equal(ticket_keys_of(new_worker_of("main", old, n)), "");
+	/* the master has those of one pool now, to write; and none when that is gone */
+	assert_int_equal(strncmp(ticket_keys_of(wp_daemon.pid), "rw-s ", 5), 0);
+	reload_with(WP_POOL("sessions = 1\n"), "pool other was removed");
+	for (int i = 0; i < 2000 && *ticket_keys_of(wp_daemon.pid) != '\0'; i++)
+		wp_pause_ms(10);
+	assert_string_equal(ticket_keys_of(wp_daemon.pid), "");
 }
 
 static void
@@ -522,17 +552,6 @@ a_client_revoked_meanwhile_is_turned_away(void **state)
 }
 
 /* ---- somebody in the middle ---- */
-
-static int
-dial(const char *dir)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/main.sock", dir);
-	assert_int_equal(connect(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
-	return fd;
-}
 
 /* Bytes behind an opening that asks for TLS are never taken for what comes through it. */
 static void
