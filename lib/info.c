@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/escaping.h"
+
 /* Parameters are few and short; what a server sends beyond this is left out. */
 #define PARAMETERS_MAX 65536u
 
@@ -60,12 +62,46 @@ tell_changes(cenote_conn *conn, const struct cn_pairs *before)
 	}
 }
 
+static int
+say_other(cenote_conn *conn, const char *what, const char *before, const char *now)
+{
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
+		"the session that pool \"%s\" gave reads texts otherwise than the one "
+		"before, by which the program has escaped; nothing was sent to it, "
+		"connect again (%s is \"%s\", and was \"%s\")",
+		cn_options_get(&conn->options, CN_OPTION_POOL), what, now ? now : "",
+		before ? before : "");
+	return CENOTE_ERR_CONN;
+}
+
+/* Texts that wait to be sent, and those that the program has at hand, were escaped by what it was told of the
+ * session before. */
+static int
+check_escaping(cenote_conn *conn, const struct cnp_attached *facts,
+	const struct cn_pairs *parameters)
+{
+	const char *backend = conn->info.facts.backend.p;
+	const char *name;
+
+	if (strcmp(facts->backend.p, backend) != 0)
+		return say_other(conn, "backend", backend, facts->backend.p);
+	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++) {
+		const char *before = cn_pairs_find(&conn->info.parameters, name);
+		const char *now = cn_pairs_find(parameters, name);
+
+		if (!cnc_escaping_agrees(i, before, now))
+			return say_other(conn, name, before, now);
+	}
+	return CENOTE_OK;
+}
+
 int
 cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 {
 	struct cn_info *info = &conn->info;
 	uint8_t *copy = cnc_alloc(&conn->mem, event->payload_len);
 	struct cn_pairs parameters, before = info->parameters;
+	struct cnp_attached facts;
 	uint8_t *lent = info->attached;
 	int r;
 
@@ -73,12 +109,18 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 		return CENOTE_ERR_NOMEM;
 	/* Borrow from the copy, not from the connection's input. */
 	memcpy(copy, event->payload, event->payload_len);
-	r = decode_attached(conn, copy, event->payload_len, &info->facts, &parameters);
+	r = decode_attached(conn, copy, event->payload_len, &facts, &parameters);
 	if (r < 0) {
 		cnc_free(&conn->mem, copy);
 		return r;
 	}
+	if (conn->attach.is_again && check_escaping(conn, &facts, &parameters) < 0) {
+		cn_pairs_finish(&conn->mem, &parameters);
+		cnc_free(&conn->mem, copy);
+		return cn_attach_fail(conn, CENOTE_ERR_CONN);
+	}
 	info->attached = copy;
+	info->facts = facts;
 	info->parameters = parameters;
 	info->has_facts = 1;
 	/* now: it is a fact of this session, and the next attach looks elsewhere */

@@ -850,6 +850,30 @@ clients_that_hold_nothing_share_a_session(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* The client's next session begins with what its role was given meanwhile. */
+static void
+what_was_escaped_for_one_session_reaches_no_other(void **state)
+{
+	/* \'; create … as a text in which a backslash is nothing special */
+	static const char escaped[] = "select '\\''; create table injected () -- '";
+	cenote_conn *a = *state, *b;
+
+	assert_string_equal(cenote_parameter(a, "standard_conforming_strings"), "on");
+	b = wp_attach(NULL);
+	wp_exec(b, "alter role app set standard_conforming_strings = off");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(wp_status_of(a, escaped), CENOTE_ERR_CONN);
+		assert_string_equal(wp_sqlstate(a), "08006");
+		assert_non_null(
+			strstr(wp_message(a), "standard_conforming_strings is \"off\""));
+	}
+	assert_int_equal(cenote_connect(a), CENOTE_OK);
+	assert_string_equal(cenote_parameter(a, "standard_conforming_strings"), "off");
+	assert_string_equal(wp_value(a, "select to_regclass('injected') is null"), "t");
+	wp_exec(a, "alter role app reset standard_conforming_strings");
+	cenote_conn_destroy(b);
+}
+
 static void
 clients_keep_what_they_hold(void **state)
 {
@@ -966,6 +990,7 @@ main(void)
 		TEST(call_gives_output_values),
 		TEST(named_statements_are_those_of_sql),
 		TEST(results_come_in_batches_beside_each_other),
+		SHARED(what_was_escaped_for_one_session_reaches_no_other),
 		SHARED(clients_that_hold_nothing_share_a_session),
 		SHARED(clients_keep_what_they_hold),
 		SHARED(a_cancel_follows_its_connection_to_another_session),

@@ -54,6 +54,9 @@
  * attaches anew when the program next needs a session; prepared statements are prepared
  * again, session options are set again. The program notices nothing. A session that held something and was lost gives
  * CENOTE_ERR_CONN, and nothing is ever silently run twice.
+ * A new session may read texts otherwise than the one before, by which the program has escaped: its character
+ * set, PostgreSQL's standard_conforming_strings or, of MySQL's sql_mode, NO_BACKSLASH_ESCAPES or ANSI_QUOTES has been
+ * changed at the server. Nothing is sent to it then: CENOTE_ERR_CONN, SQLSTATE 08006, until cenote_connect().
  *
  * THREADS, FORK, SIGNALS
  *
