@@ -390,6 +390,8 @@ reset_or_log_in(struct cnd_worker *w)
 	cnc_diag_clear(&w->diag);
 	cnd_logout(w);
 	r = cnd_login(w);
+	/* of the new one the client knows nothing yet */
+	cnc_buf_clear(&w->parameters, CND_PARAMETERS_MAX);
 	return r < 0 ? r : w->backend->attach(w->session, &nothing, &w->diag);
 }
 
