@@ -807,6 +807,150 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* ---- how the server reads texts ---- */
+
+/* '; create … as a text in which a backslash escapes. */
+static const char escaped[] = "select '\\'; create table injected (a int) -- '";
+
+/* For who logs in from now on, and for sessions that are reset. Not through the pool, which would know. */
+static void
+set_modes(const char *modes)
+{
+	char sql[100];
+
+	snprintf(sql, sizeof(sql), "set global sql_mode = %s", modes);
+	assert_int_equal(cnt_server_sql(&server, sql), 0);
+}
+
+static void
+assert_not_injected(void)
+{
+	char found[64];
+
+	assert_int_equal(cnt_server_ask(&server, "show tables like 'injected'", found,
+				 sizeof(found)),
+		0);
+	assert_string_equal(found, "");
+}
+
+/* The connection is lost for good, and nothing was carried out. */
+static void
+assert_refused(cenote_conn *conn)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(wp_status_of(conn, escaped), CENOTE_ERR_CONN);
+		assert_string_equal(wp_sqlstate(conn), "08006");
+		assert_non_null(strstr(wp_message(conn), "sql_mode"));
+	}
+	assert_not_injected();
+	assert_int_equal(cenote_connect(conn), CENOTE_OK);
+}
+
+/* Whether a reset that was put off comes now, and is noticed. Oracle's library cannot send it with a query, so it was
+ * made at once there, and the text is read as it was meant. */
+static int
+is_refused(cenote_conn *conn)
+{
+	if (wp_status_of(conn, escaped) == CENOTE_OK) {
+		assert_string_equal(
+			wp_value(conn, escaped), "'; create table injected (a int) -- ");
+		return 0;
+	}
+	assert_refused(conn);
+	return 1;
+}
+
+static int
+reads_backslashes(const cenote_conn *conn)
+{
+	return strstr(cenote_parameter(conn, "sql_mode"), "NO_BACKSLASH") == NULL;
+}
+
+/* A session's reset takes the server's modes of that moment, and what the next client is told has to be so. */
+static void
+a_reset_that_changes_how_texts_are_read_is_told(void **state)
+{
+	cenote_conn *conn = *state;
+
+	wp_exec(conn, "create or replace table modes (a int)");
+	set_modes("'NO_BACKSLASH_ESCAPES'");
+	conn = next_client(state);
+	assert_false(reads_backslashes(conn));
+	wp_exec(conn, "insert into modes values (1)");
+	set_modes("'ANSI_QUOTES'");
+	conn = next_client(state);
+	assert_true(reads_backslashes(conn));
+	assert_non_null(strstr(cenote_parameter(conn, "sql_mode"), "ANSI_QUOTES"));
+	set_modes("'NO_BACKSLASH_ESCAPES'");
+	assert_int_equal(cenote_reset(conn), CENOTE_OK);
+	assert_false(reads_backslashes(conn));
+	set_modes("default");
+}
+
+/* A reset may be put off until the next client asks for something, who has escaped already. */
+static void
+what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
+{
+	cenote_conn *conn = *state;
+
+	/* behind a login it is not put off */
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(wp_value(conn, "select 1"), "1");
+		conn = next_client(state);
+	}
+	assert_true(reads_backslashes(conn));
+	set_modes("'NO_BACKSLASH_ESCAPES'");
+	if (!is_refused(conn)) {
+		set_modes("default");
+		return;
+	}
+	assert_false(reads_backslashes(conn));
+
+	/* what every mode reads in the same way is carried out, and tells */
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(wp_value(conn, "select 1"), "1");
+		conn = next_client(state);
+	}
+	set_modes("default");
+	assert_string_equal(wp_value(conn, "select '1'''"), "1'");
+	assert_int_equal(cenote_pins(conn), CENOTE_PIN_SETTINGS);
+	conn = next_client(state);
+	assert_true(reads_backslashes(conn));
+}
+
+/* The session goes to another client and comes back. It is reset at once, or later if that did nothing but read. */
+static void
+what_was_escaped_for_one_session_reaches_no_other(void **state)
+{
+	cenote_conn *a = *state, *b;
+	int was_refused;
+
+	wp_exec(a, "create or replace table modes (a int)");
+	b = wp_attach(NULL);
+	wp_exec(b, "begin");
+	wp_exec(b, "insert into modes values (1)");
+	set_modes("'NO_BACKSLASH_ESCAPES'");
+	wp_exec(b, "commit");
+	assert_refused(a);
+	assert_false(reads_backslashes(a));
+	cenote_conn_destroy(b);
+
+	set_modes("default");
+	wp_exec(a, "insert into modes values (1)");
+	a = next_client(state);
+	assert_true(reads_backslashes(a));
+	b = wp_attach(NULL);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(wp_value(a, "select 1"), "1");
+		assert_string_equal(wp_value(b, "select 1"), "1");
+	}
+	set_modes("'NO_BACKSLASH_ESCAPES'");
+	was_refused = is_refused(a);
+	assert_int_equal(was_refused, !reads_backslashes(a));
+	set_modes("default");
+	cenote_conn_destroy(b);
+}
+
 /* USE moves the client's next names, and not those of statements that it has prepared. */
 static void
 statements_are_of_the_database_that_they_were_prepared_in(void **state)
@@ -875,6 +1019,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_database_that_they_were_prepared_in,
 			setup_shared, teardown),
+		TEST(a_reset_that_changes_how_texts_are_read_is_told),
+		TEST(what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it),
+		cmocka_unit_test_setup_teardown(
+			what_was_escaped_for_one_session_reaches_no_other, setup_shared,
+			teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);

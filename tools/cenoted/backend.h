@@ -15,7 +15,8 @@
  *
  * Errors: CENOTE_ERR_SERVER with the diagnostics filled: the statement failed, the session
  * lives. CENOTE_ERR_CONN with the diagnostics filled: the session to the server is lost; the
- * worker logs out and in again. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
+ * worker logs out and in again. With SQLSTATE 08003, in words of the backend's own, nothing of the request has
+ * reached the server. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
 #define CND_BACKEND_ABI 6u

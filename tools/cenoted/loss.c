@@ -125,6 +125,16 @@ keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
 	cnc_buf_finish(&fields);
 }
 
+/* The backend knows that nothing of it has reached the server, and nothing waits for its synchronisation point. */
+static int
+was_refused(
+	const struct cnc_diag *said, const struct cnd_worker *w, const struct cnp_msg *m)
+{
+	return strcmp(said->sqlstate, CNC_SQLSTATE(NOT_CONNECTED)) == 0 &&
+	       !cnd_loss_has_words(said) && m->code != CNP_MSG_SYNC &&
+	       !w->may_have_committed && !w->ahead_may_commit;
+}
+
 void
 cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 {
@@ -137,7 +147,9 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 		is_unknown = 1;
 	cnc_diag_init(&said, &cnc_mem_default);
 	cnc_diag_copy(&said, &w->diag);
-	if (is_unknown)
+	if (was_refused(&said, w, m))
+		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST), "%s", said.message);
+	else if (is_unknown)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
 			"the session was lost in %s, its outcome is unknown: %s",
 			cnp_msg_name(m->code), said.message);

@@ -20,9 +20,12 @@ typedef bool cnd_my_bool;
 typedef int my_socket;
 #endif
 
-/* Among the server's status flags: another result follows; a cursor is open. */
-#define CND_MY_STATUS_MORE   8u
-#define CND_MY_STATUS_CURSOR 64u
+/* Among the server's status flags: another result follows; a cursor is open; of sql_mode, what texts are read by, of which
+ * MySQL's server tells NO_BACKSLASH_ESCAPES only. */
+#define CND_MY_STATUS_MORE         8u
+#define CND_MY_STATUS_CURSOR       64u
+#define CND_MY_STATUS_NO_BACKSLASH 512u
+#define CND_MY_STATUS_ANSI_QUOTES  32768u
 
 /* Error codes of the server that decide something. */
 #define CND_MY_ER_PARSE          1064u

@@ -168,6 +168,7 @@ struct cnd_session {
 	struct cnd_my_options opt; /* text in `keep` */
 	unsigned long thread_id;
 	uint32_t lexis;
+	unsigned modes; /* the status flags about texts, as of a new login */
 	uint8_t is_logging_in;
 	uint8_t is_tls;
 	uint8_t is_hooked; /* the library asks before it blocks */
@@ -332,6 +333,8 @@ int cnd_my_learn_reset(struct cnd_session *s);
 int cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 /* If it was put off: before anything is asked that does not go through cnd_my_send(). */
 int cnd_my_reset_now(struct cnd_session *s);
+/* The status flags about texts, as the server told them last. */
+unsigned cnd_my_modes(const struct cnd_session *s);
 /* Send a text, and with it the reset that was put off; wait for the answer, of which nothing is read yet. */
 int cnd_my_send(struct cnd_session *s, const char *sql, size_t len);
 

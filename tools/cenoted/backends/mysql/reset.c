@@ -11,6 +11,52 @@
 /* The library's buffer holds the longest row or statement so far. */
 #define BUFFER_MAX ((size_t)1 << 20)
 
+/* ---- how the server reads texts ---- */
+
+unsigned
+cnd_my_modes(const struct cnd_session *s)
+{
+	return cnd_my_status(s->my) &
+	       (CND_MY_STATUS_NO_BACKSLASH | CND_MY_STATUS_ANSI_QUOTES);
+}
+
+/*
+ * The server's reset takes its sql_mode of now, which somebody may have set since the login (SET GLOBAL). Clients
+ * are told the login's, and escape by it. CENOTE_OK, or what needs_login() gives.
+ */
+static int
+check_modes(struct cnd_session *s)
+{
+	if (cnd_my_modes(s) == s->modes)
+		return CENOTE_OK;
+	cnc_diag_set(s->diag, CNC_SQLSTATE(NOT_CONNECTED),
+		"the server's sql_mode was changed, and texts are read otherwise than "
+		"by what was told of the session; connect again");
+	return CENOTE_ERR_UNSUPPORTED;
+}
+
+/* A text that is read the same in each of its modes went with the reset. The client is told with its answer,
+ * and keeps the session; nobody else gets it. */
+static void
+note_modes(struct cnd_session *s)
+{
+	unsigned changed = cnd_my_modes(s) ^ s->modes;
+
+	if (changed & CND_MY_STATUS_NO_BACKSLASH)
+		s->lexis ^= CND_MY_LEXIS_NO_BACKSLASH;
+	if (changed & CND_MY_STATUS_ANSI_QUOTES)
+		s->lexis ^= CND_MY_LEXIS_ANSI_QUOTES;
+	if (changed)
+		s->pins |= CENOTE_PIN_SETTINGS;
+}
+
+/* Without a backslash and a double quote no mode makes a difference. */
+static int
+is_read_in_one_way(const char *sql, size_t len)
+{
+	return !memchr(sql, '\\', len) && !memchr(sql, '"', len);
+}
+
 /* ---- what is to be known of the server's reset ---- */
 
 static int
@@ -63,7 +109,7 @@ reset_connection(struct cnd_session *s)
 	if (s->loses_database && s->opt.dbname &&
 		mysql_select_db(s->my, s->opt.dbname) != 0)
 		return cnd_my_failed(s, NULL);
-	return CENOTE_OK;
+	return check_modes(s);
 }
 
 /* MySQL's server resets the character set to its default, MariaDB's to that of the login; MariaDB's stays in the
@@ -163,7 +209,7 @@ log_in_again(struct cnd_session *s)
 		    s->opt.dbname ? s->opt.dbname : NULL))
 		return cnd_my_failed(s, NULL);
 	s->is_user_changed = 0;
-	return CENOTE_OK;
+	return check_modes(s);
 }
 
 /* A profile (SHOW PROFILES), or whether profiling is on. */
@@ -265,8 +311,10 @@ static int
 take_reset(struct cnd_session *s)
 {
 	s->is_reset_put_off = 0;
-	if (cnd_my_await_answer(s) == CENOTE_OK && cnd_my_read_reset(s->my) == 0)
+	if (cnd_my_await_answer(s) == CENOTE_OK && cnd_my_read_reset(s->my) == 0) {
+		note_modes(s);
 		return CENOTE_OK;
+	}
 	(void)cnd_my_failed(s, NULL);
 	s->is_lost = 1;
 	return CENOTE_ERR_CONN;
@@ -277,7 +325,8 @@ cnd_my_send(struct cnd_session *s, const char *sql, size_t len)
 {
 	int r;
 
-	if (s->is_reset_put_off && cnd_my_send_reset_and_query(s->my, sql, len) == 0)
+	if (s->is_reset_put_off && is_read_in_one_way(sql, len) &&
+		cnd_my_send_reset_and_query(s->my, sql, len) == 0)
 		return take_reset(s);
 	r = cnd_my_reset_now(s);
 	if (r < 0)

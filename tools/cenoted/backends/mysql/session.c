@@ -255,6 +255,7 @@ learn_facts(struct cnd_session *s)
 
 	if (r == CENOTE_OK)
 		r = learn_settings(s);
+	s->modes = cnd_my_modes(s);
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)
 					  : set_parameter(s, "found_rows", "off", 3);
