@@ -75,14 +75,37 @@ quote_postgresql(const cenote_conn *conn, uint32_t server_status, const zend_str
 	return quote_doubled("'", text, "'");
 }
 
+/* The character set of the session, if the end of a character of it may look like a backslash or be taken for one
+ * with the backslash that is put there; else NULL. */
+static const char *
+ambiguous_charset(const cenote_conn *conn)
+{
+	static const char *const names[] = { "big5", "cp932", "gb18030", "gbk", "sjis" };
+	const char *now = cenote_parameter(conn, "character_set_client");
+
+	if (!now)
+		now = cenote_parameter(conn, "character_set");
+	for (size_t i = 0; now && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], now) == 0)
+			return names[i];
+	}
+	return NULL;
+}
+
 /* What MySQL wants escaped, and how (Reference Manual, "String Literals"). */
 static zend_string *
 quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
 	enum pdo_param_type type)
 {
 	static const char escaped[] = "\0\n\r\\'\"\x1a", as[] = "0nr\\'\"Z";
+	const char *charset = ambiguous_charset(conn);
 	smart_str out = { 0 };
+	char before[16];
 
+	if (charset && PDO_PARAM_TYPE(type) != PDO_PARAM_LOB) {
+		snprintf(before, sizeof(before), "_%s x'", charset);
+		return quote_hex(before, text, "'");
+	}
 	if (server_status & MYSQL_NO_BACKSLASH_ESCAPES)
 		return quote_standard(conn, server_status, text, type);
 	if (type & PDO_PARAM_STR_NATL)
@@ -103,6 +126,15 @@ quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *
 	smart_str_appendc(&out, '\'');
 	smart_str_0(&out);
 	return out.s;
+}
+
+uint32_t
+pdo_cenote_first_status(const cenote_conn *conn)
+{
+	const char *mode = cenote_parameter(conn, "sql_mode");
+
+	return mode && strstr(mode, "NO_BACKSLASH_ESCAPES") ? MYSQL_NO_BACKSLASH_ESCAPES
+							    : 0;
 }
 
 static const pdo_cenote_dialect dialects[] = {

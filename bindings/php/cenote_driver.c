@@ -95,8 +95,13 @@ dbh_closer(pdo_dbh_t *dbh)
 void
 pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res)
 {
+	uint32_t status = cenote_result_server_status(res);
+	int kind = cenote_result_kind(res);
+
 	H->last_id = (zend_ulong)cenote_result_last_insert_id(res);
-	H->server_status = cenote_result_server_status(res);
+	/* errors have none, and rows not before their end */
+	if (status != 0 || kind == CENOTE_RESULT_COMMAND)
+		H->server_status = status;
 }
 
 bool
@@ -488,6 +493,7 @@ begin_use(pdo_dbh_t *dbh, zval *options)
 	pdo_cenote_db_handle *H = dbh->driver_data;
 
 	H->dialect = pdo_cenote_dialect_of(H->conn);
+	H->server_status = pdo_cenote_first_status(H->conn);
 	H->emulates = pdo_attr_lval(options, PDO_ATTR_EMULATE_PREPARES, 0) != 0;
 	H->prefetch = (zend_ulong)pdo_attr_lval(options, PDO_ATTR_PREFETCH, 0);
 	dbh->alloc_own_columns = 1;

@@ -42,6 +42,9 @@ typedef struct {
 /** The dialect of the pool that the connection has a session of. Never NULL.  */
 const pdo_cenote_dialect *pdo_cenote_dialect_of(const cenote_conn *conn);
 
+/** What MySQL's status tells of texts, until the first result does. */
+uint32_t pdo_cenote_first_status(const cenote_conn *conn);
+
 /* A connection: dbh->driver_data. */
 typedef struct {
 	cenote_conn *conn;
