@@ -822,6 +822,13 @@ set_modes(const char *modes)
 	assert_int_equal(cnt_server_sql(&server, sql), 0);
 }
 
+static int
+modes_teardown(void **state)
+{
+	set_modes("default");
+	return teardown(state);
+}
+
 static void
 assert_not_injected(void)
 {
@@ -876,6 +883,8 @@ a_reset_that_changes_how_texts_are_read_is_told(void **state)
 	set_modes("'NO_BACKSLASH_ESCAPES'");
 	conn = next_client(state);
 	assert_false(reads_backslashes(conn));
+	assert_true(
+		wp_log_has("read texts otherwise than those that were logged in before"));
 	wp_exec(conn, "insert into modes values (1)");
 	set_modes("'ANSI_QUOTES'");
 	conn = next_client(state);
@@ -884,7 +893,6 @@ a_reset_that_changes_how_texts_are_read_is_told(void **state)
 	set_modes("'NO_BACKSLASH_ESCAPES'");
 	assert_int_equal(cenote_reset(conn), CENOTE_OK);
 	assert_false(reads_backslashes(conn));
-	set_modes("default");
 }
 
 /* A reset may be put off until the next client asks for something, who has escaped already. */
@@ -900,10 +908,8 @@ what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 	}
 	assert_true(reads_backslashes(conn));
 	set_modes("'NO_BACKSLASH_ESCAPES'");
-	if (!is_refused(conn)) {
-		set_modes("default");
+	if (!is_refused(conn))
 		return;
-	}
 	assert_false(reads_backslashes(conn));
 
 	/* what every mode reads in the same way is carried out, and tells */
@@ -947,7 +953,6 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	set_modes("'NO_BACKSLASH_ESCAPES'");
 	was_refused = is_refused(a);
 	assert_int_equal(was_refused, !reads_backslashes(a));
-	set_modes("default");
 	cenote_conn_destroy(b);
 }
 
@@ -985,8 +990,9 @@ statements_are_of_the_database_that_they_were_prepared_in(void **state)
 	cenote_conn_destroy(b);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define BARE(name) cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
+#define TEST(name)  cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define MODES(name) cmocka_unit_test_setup_teardown(name, setup, modes_teardown)
+#define BARE(name)  cmocka_unit_test_setup_teardown(name, NULL, bare_teardown)
 
 int
 main(void)
@@ -1019,11 +1025,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_database_that_they_were_prepared_in,
 			setup_shared, teardown),
-		TEST(a_reset_that_changes_how_texts_are_read_is_told),
-		TEST(what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it),
+		MODES(a_reset_that_changes_how_texts_are_read_is_told),
+		MODES(what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it),
 		cmocka_unit_test_setup_teardown(
 			what_was_escaped_for_one_session_reaches_no_other, setup_shared,
-			teardown),
+			modes_teardown),
 	};
 
 	cnt_server_need(CNT_MARIADB);

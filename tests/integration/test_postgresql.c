@@ -875,6 +875,27 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 }
 
 static void
+lines_whose_sessions_read_texts_otherwise_are_warned_of(void **state)
+{
+	const char *program = getenv("CNT_CENOTED");
+	char config[4096], command[1024];
+
+	(void)state;
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\nserver = %s\n"
+				  "server = %s client_encoding=LATIN1\nsessions = 2\n",
+		server.server_line, server.server_line);
+	wp_start(config);
+	wp_await_log("client_encoding is not that of the first server line");
+	wp_await_log("read texts otherwise than those of another server line");
+	snprintf(command, sizeof(command),
+		"%s --check -c %s 2>&1 >/dev/null | grep -q 'client_encoding is not that "
+		"of'",
+		program != NULL ? program : CNT_CENOTED_PATH, wp_daemon.conf);
+	assert_int_equal(system(command), 0);
+}
+
+static void
 clients_keep_what_they_hold(void **state)
 {
 	static const struct {
@@ -991,6 +1012,9 @@ main(void)
 		TEST(named_statements_are_those_of_sql),
 		TEST(results_come_in_batches_beside_each_other),
 		SHARED(what_was_escaped_for_one_session_reaches_no_other),
+		cmocka_unit_test_teardown(
+			lines_whose_sessions_read_texts_otherwise_are_warned_of,
+			wp_teardown),
 		SHARED(clients_that_hold_nothing_share_a_session),
 		SHARED(clients_keep_what_they_hold),
 		SHARED(a_cancel_follows_its_connection_to_another_session),

@@ -147,6 +147,9 @@ void cnd_config_destroy(struct cnd_config *c);
 void cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What is allowed, and hardly meant: each finding to a function, "FILE:LINE: text". */
+void cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text));
+
 /* What is in force, in a form that reads back the same; values of secrets are masked. */
 void cnd_config_print(const struct cnd_config *c, FILE *out);
 /* Whether two pools are the same in everything but the line numbers. */

@@ -161,6 +161,54 @@ cnd_config_print_server(const struct cnd_server_line *s, FILE *out, int show_sec
 	}
 }
 
+/* ---- lines that should agree ---- */
+
+/* The first key of those which decide how a session reads texts that the lines do not have alike; NULL: none. */
+static const char *
+differing_key(const struct cnd_server_line *a, const struct cnd_server_line *b)
+{
+	static const char *const keys[] = { "charset", "client_charset",
+		"client_encoding", "options", "init_command" };
+
+	for (size_t i = 0; i < N_ITEMS(keys); i++) {
+		const char *x = cnd_server_option(a, keys[i]);
+		const char *y = cnd_server_option(b, keys[i]);
+
+		if (x != y && (x == NULL || y == NULL || strcmp(x, y) != 0))
+			return keys[i];
+	}
+	return NULL;
+}
+
+static void
+warn_of_pool(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	for (size_t i = 1; i < p->n_servers; i++) {
+		const char *key = differing_key(&p->servers[0], &p->servers[i]);
+
+		if (key == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+			"%s:%u: pool %s: %s is not that of the first server line; a "
+			"client that comes from one line to another is refused (08006) "
+			"where texts are read otherwise",
+			c->path, p->servers[i].line, p->name, key);
+		warn(text);
+	}
+}
+
+void
+cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
+{
+	for (size_t i = 0; i < c->n_pools; i++)
+		warn_of_pool(c, &c->pools[i], warn);
+}
+
+/* ---- what a line is called ---- */
+
 void
 cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX])
 {

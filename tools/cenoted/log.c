@@ -201,6 +201,12 @@ cnd_log(int level, const char *format, ...)
 }
 
 void
+cnd_log_warning(const char *text)
+{
+	cnd_log(LOG_WARNING, "%s", text);
+}
+
+void
 cnd_fatal(const char *format, ...)
 {
 	va_list args;

@@ -26,6 +26,7 @@ int cnd_log_has_level(int level);
 void cnd_log_set_role(const char *role, const char *pool);
 
 void cnd_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cnd_log_warning(const char *text);
 void cnd_vlog(int level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 /* Log at LOG_CRIT and end the process: start-up, and nonsense from a sibling. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "core/escaping.h"
 #include "core/sqlstate.h"
 #include "log.h"
 
@@ -38,6 +39,39 @@ publish_login(struct cnd_worker *w)
 		snprintf(login.tls, sizeof(login.tls), "%s %s", version,
 			parameter(w, "server_tls_cipher"));
 	cnd_slot_set_login(w->slot, &login);
+}
+
+/*
+ * Clients escape by what they are told of a session, and those that come from one to another that reads texts otherwise
+ * are refused. Said when a line's sessions begin to do so; what a client of its own wants is no finding.
+ */
+static void
+compare_lines(struct cnd_worker *w)
+{
+	size_t mine = w->slot->server_line - 1;
+	uint32_t digest = 0, other;
+	const char *name;
+
+	if (w->settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
+		return;
+	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
+		digest = cnc_escaping_digest(digest, i, parameter(w, name));
+	if (atomic_load(&w->pool->line_reads[mine]) == digest)
+		return;
+	for (size_t i = 0; i < w->config->n_servers; i++) {
+		other = atomic_load(&w->pool->line_reads[i]);
+		if (other == 0 || other == digest)
+			continue;
+		cnd_log(LOG_WARNING,
+			"sessions of %s read texts otherwise than %s (character set, "
+			"standard_conforming_strings, sql_mode): clients that come to it "
+			"from there are refused (08006)",
+			w->info.server,
+			i == mine ? "those that were logged in before"
+				  : "those of another server line");
+		break;
+	}
+	atomic_store(&w->pool->line_reads[mine], digest);
 }
 
 void
@@ -301,6 +335,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	cnd_pass_through_publish(w);
 	w->balanced_ms = cnd_now_ms();
 	cnd_login_take_info(w);
+	compare_lines(w);
 	watch_server(w);
 	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
 		w->info.server, w->slot->login.tls[0] != '\0' ? ", " : "",

@@ -104,6 +104,12 @@ print_errors(const struct cnd_config *c)
 		fprintf(stderr, "%s\n", c->errors[i]);
 }
 
+static void
+print_warning(const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
 static int
 check(struct cnd_config *c)
 {
@@ -113,6 +119,7 @@ check(struct cnd_config *c)
 	if (c->n_errors == 0)
 		cnd_config_print(c, stdout);
 	print_errors(c);
+	cnd_config_warn(c, print_warning);
 	cnd_config_destroy(c);
 	return status;
 }
@@ -181,6 +188,7 @@ warn_of_settings(const struct cnd_config *c, int is_daemon)
 			cnd_log(LOG_WARNING, "pool %s: the workers run as root",
 				c->pools[i].name);
 	}
+	cnd_config_warn(c, cnd_log_warning);
 }
 
 /* A log on the standard error that was closed must not go into what took its number. */

@@ -101,6 +101,7 @@ cnd_pools_begin(
 	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
 		atomic_store(&record->line_sessions[i], 0);
 		atomic_store(&record->line_failed_ms[i], 0);
+		atomic_store(&record->line_reads[i], 0);
 	}
 	publish_pool(p);
 	atomic_store(&cnd_master_head(p)->is_used, 1);
@@ -333,5 +334,6 @@ cnd_pools_reload(void)
 	cnd_the_master.config = c;
 	cnd_the_master.child.config = c;
 	cnd_log(LOG_NOTICE, "reloaded %s", c->path);
+	cnd_config_warn(c, cnd_log_warning);
 	cnd_notify("READY=1");
 }

@@ -145,6 +145,9 @@ struct cnd_pool_record {
 	_Atomic uint32_t line_sessions[CND_SERVERS_MAX]; /* of each server line */
 	_Atomic int64_t
 		line_failed_ms[CND_SERVERS_MAX]; /* by the workers; 0: it did not */
+	_Atomic uint32_t
+		line_reads[CND_SERVERS_MAX]; /* digest of how its last session reads
+						       * texts, for a warning; 0: none yet */
 	_Atomic uint64_t tickets[CND_TICKETS]; /* of those who wait for the pool */
 };
 

@@ -49,6 +49,51 @@ printed(const struct cnd_config *c)
 	return text;
 }
 
+static char warnings[2048];
+
+static void
+on_warning(const char *text)
+{
+	size_t n = strlen(warnings);
+
+	snprintf(warnings + n, sizeof(warnings) - n, "%s\n", text);
+}
+
+/* What is warned of, behind "FILE:" of the first. */
+static const char *
+warnings_of(const char *text)
+{
+	struct cnd_config *c = load(text);
+	size_t n = strlen(c->path);
+
+	warnings[0] = '\0';
+	assert_int_equal(c->n_errors, 0);
+	cnd_config_warn(c, on_warning);
+	if (warnings[0] != '\0')
+		assert_memory_equal(warnings, c->path, n);
+	else
+		n = 0;
+	cnd_config_destroy(c);
+	return warnings + n;
+}
+
+static void
+lines_that_may_read_texts_otherwise_are_warned_of(void **state)
+{
+#define MYSQL CENOTED "[pool b]\nbackend = mysql\nserver = host=x charset=utf8mb4\n"
+	static const char warning[] = ":6: pool b: charset is not that of the first";
+
+	(void)state;
+	assert_string_equal(warnings_of(MYSQL "server = host=y charset=utf8mb4\n"), "");
+	assert_string_equal(warnings_of(MYSQL POOL), "");
+	assert_memory_equal(warnings_of(MYSQL "server = host=y charset=gbk\n"), warning,
+		sizeof(warning) - 1);
+	assert_memory_equal(
+		warnings_of(MYSQL "server = host=y\n"), warning, sizeof(warning) - 1);
+	assert_null(strstr(warnings, "gbk"));
+#undef MYSQL
+}
+
 static const struct {
 	const char *text;
 	const char *error; /* behind "FILE:", line number included */
@@ -494,6 +539,7 @@ main(void)
 		cmocka_unit_test(sessions_keys_are_read_and_shown),
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
+		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};
 
