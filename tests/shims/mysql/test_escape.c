@@ -148,6 +148,63 @@ so_it_does_when_a_backslash_is_none(void **state)
 	f.mysql_close(my);
 }
 
+static unsigned long
+escape_text(char *to, const char *text)
+{
+#if CMY_ORACLE
+	return f.mysql_real_escape_string_quote(my, to, text, strlen(text), '\'');
+#else
+	return f.mysql_real_escape_string(my, to, text, strlen(text));
+#endif
+}
+
+static void
+run(MYSQL *on, const char *sql)
+{
+	if (f.mysql_query(on, sql) != 0)
+		fail_msg("%s: %s", sql, f.mysql_error(on));
+}
+
+/* Two connections have one session in turn, and it begins anew with what is set for all meanwhile. */
+static void
+what_was_escaped_for_one_session_reaches_no_other(void **state)
+{
+	static const char text[] = "'; create table injected (a int) -- ";
+	char sql[200] = "select '", found[64];
+	struct cnt_rig rig;
+	MYSQL *other;
+
+	(void)state;
+	assert_int_equal(cnt_rig_start_with(&rig, "create table app.t (a int)",
+				 "sessions = 1\nmode = transaction\n"),
+		0);
+	connect_to_pool();
+	escape_text(sql + strlen(sql), text);
+	strcat(sql, "'");
+	assert_string_equal(sql, "select '\\'; create table injected (a int) -- '");
+	other = my;
+	connect_to_pool();
+	run(my, "begin");
+	run(my, "insert into t values (1)");
+	assert_int_equal(cnt_server_sql(&rig.server,
+				 "set global sql_mode = 'NO_BACKSLASH_ESCAPES'"),
+		0);
+	run(my, "commit");
+	assert_int_not_equal(f.mysql_query(other, sql), 0);
+	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
+	assert_int_equal(cnt_server_ask(&rig.server, "show tables like 'injected'", found,
+				 sizeof(found)),
+		0);
+	assert_string_equal(found, "");
+	f.mysql_close(other);
+	f.mysql_close(my);
+
+	connect_to_pool();
+	assert_true(my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
+	f.mysql_close(my);
+	assert_int_equal(cnt_rig_stop(&rig), 0);
+}
+
 #if !CMY_ORACLE
 
 /* Where the original is wrong, or cuts a character in two. */
@@ -236,6 +293,7 @@ main(void)
 #if !CMY_ORACLE
 		cmocka_unit_test(the_original_escapes_the_same),
 #endif
+		cmocka_unit_test(what_was_escaped_for_one_session_reaches_no_other),
 	};
 
 	cnt_server_need(CNT_MARIADB);
