@@ -191,6 +191,7 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 		0);
 	run(my, "commit");
 	assert_int_not_equal(f.mysql_query(other, sql), 0);
+	assert_int_equal(f.mysql_errno(other), 2006);
 	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
 	assert_int_equal(cnt_server_ask(&rig.server, "show tables like 'injected'", found,
 				 sizeof(found)),
