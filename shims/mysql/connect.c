@@ -55,6 +55,10 @@ cmy_first_status(const struct cmy_session *s)
 
 	if (mode && strstr(mode, "NO_BACKSLASH_ESCAPES"))
 		bits |= SERVER_STATUS_NO_BACKSLASH_ESCAPES;
+	/* which only MariaDB's server tells */
+	if (mode && strstr(mode, "ANSI_QUOTES") &&
+		strstr(s->my->server_version, "MariaDB"))
+		bits |= SERVER_STATUS_ANSI_QUOTES;
 	return cmy_status_bits(s, bits);
 }
 

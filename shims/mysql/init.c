@@ -178,10 +178,29 @@ look_for_loss(struct cmy_session *s)
 		cmy_lose(s);
 }
 
+/*
+ * Connected again. A text that comes with this call was escaped by the status of the session before. -1, once, if
+ * the new one reads it otherwise.
+ */
+static int
+check_escapes(MYSQL *my, unsigned before)
+{
+	unsigned changed = my->server_status ^ before;
+
+	if (!(changed & (SERVER_STATUS_NO_BACKSLASH_ESCAPES | SERVER_STATUS_ANSI_QUOTES)))
+		return 0;
+	cmy_error_text(my, CR_SERVER_GONE_ERROR, NULL,
+		"%s; cenote: there is a new connection, whose sql_mode reads texts "
+		"otherwise: escape for it, and send that",
+		cmy_error_words(CR_SERVER_GONE_ERROR));
+	return -1;
+}
+
 struct cmy_session *
 cmy_enter_busy(MYSQL *my)
 {
 	struct cmy_session *s = cmy_session(my);
+	unsigned before = my->server_status;
 
 	if (!s) {
 		cmy_error(my, CR_SERVER_GONE_ERROR, NULL);
@@ -190,9 +209,9 @@ cmy_enter_busy(MYSQL *my)
 	if (!cmy_is_owner(s))
 		return NULL;
 	look_for_loss(s);
-	if (!my->net.CMY_VIO && cmy_reconnect(s) < 0)
-		return NULL;
-	return s;
+	if (my->net.CMY_VIO)
+		return s;
+	return cmy_reconnect(s) == 0 && check_escapes(my, before) == 0 ? s : NULL;
 }
 
 struct cmy_session *

@@ -292,10 +292,20 @@ cmy_mysql_reset_connection(MYSQL *my)
 
 /* ---- ping, options ---- */
 
+/* For what has no text: a new session may read texts as it likes. */
+static struct cmy_session *
+enter_without_text(MYSQL *my)
+{
+	struct cmy_session *s = cmy_enter(my);
+	int is_new = !s && my->net.CMY_VIO && my->net.last_errno == CR_SERVER_GONE_ERROR;
+
+	return is_new ? cmy_enter(my) : s;
+}
+
 int
 cmy_mysql_ping(MYSQL *my)
 {
-	struct cmy_session *s = cmy_enter(my);
+	struct cmy_session *s = enter_without_text(my);
 
 	if (!s)
 		return 1;
@@ -306,7 +316,7 @@ cmy_mysql_ping(MYSQL *my)
 	/* as the original: the loss is found out by the first, and the second connects again */
 	if (my->net.CMY_VIO || !CMY_RECONNECT(my))
 		return 1;
-	s = cmy_enter(my);
+	s = enter_without_text(my);
 	return !s || finish(s, cenote_ping) < 0;
 }
 

@@ -172,6 +172,7 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	static const char text[] = "'; create table injected (a int) -- ";
 	char sql[200] = "select '", found[64];
 	struct cnt_rig rig;
+	my_bool yes = 1;
 	MYSQL *other;
 
 	(void)state;
@@ -183,6 +184,7 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	strcat(sql, "'");
 	assert_string_equal(sql, "select '\\'; create table injected (a int) -- '");
 	other = my;
+	assert_int_equal(f.mysql_options(other, MYSQL_OPT_RECONNECT, &yes), 0);
 	connect_to_pool();
 	run(my, "begin");
 	run(my, "insert into t values (1)");
@@ -193,15 +195,27 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	assert_int_not_equal(f.mysql_query(other, sql), 0);
 	assert_int_equal(f.mysql_errno(other), 2006);
 	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
+	/* who wants to be connected again has escaped for the session before, once more */
+	assert_int_not_equal(f.mysql_query(other, sql), 0);
+	assert_int_equal(f.mysql_errno(other), 2006);
+	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
+	assert_true(other->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
+	run(other, "do 1");
+	/* a ping has nothing that was escaped */
+	f.mysql_close(my);
+	connect_to_pool();
+	assert_true(my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
+	run(my, "begin");
+	run(my, "insert into t values (1)");
+	assert_int_equal(cnt_server_sql(&rig.server, "set global sql_mode = default"), 0);
+	run(my, "commit");
+	assert_int_equal(f.mysql_ping(other), 0);
+	assert_false(other->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
 	assert_int_equal(cnt_server_ask(&rig.server, "show tables like 'injected'", found,
 				 sizeof(found)),
 		0);
 	assert_string_equal(found, "");
 	f.mysql_close(other);
-	f.mysql_close(my);
-
-	connect_to_pool();
-	assert_true(my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
 	f.mysql_close(my);
 	assert_int_equal(cnt_rig_stop(&rig), 0);
 }
