@@ -43,9 +43,10 @@ decode_attached(cenote_conn *conn, const uint8_t *payload, size_t len,
 	if (cnp_msg_decode(CNP_MSG_ATTACHED, payload, len, &m) < 0)
 		return CENOTE_ERR_PROTOCOL;
 	r = read_parameters(conn, &m.as.attached.parameters, ret_parameters);
-	if (r == CENOTE_OK)
-		*ret_facts = m.as.attached;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_facts = m.as.attached;
+	return CENOTE_OK;
 }
 
 static void
