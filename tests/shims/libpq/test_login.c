@@ -284,6 +284,58 @@ a_pool_may_log_in_with_the_programs_own_password(void **state)
 	cnt_server_stop(&server);
 }
 
+static void
+run(PGconn *conn, const char *sql)
+{
+	PGresult *res = pq.f.PQexec(conn, sql);
+
+	if (pq.f.PQresultStatus(res) != PGRES_COMMAND_OK)
+		fail_msg("%s: %s", sql, pq.f.PQerrorMessage(conn));
+	pq.f.PQclear(res);
+}
+
+/* Two connections have one session in turn, and it begins with what its role was given meanwhile. */
+static void
+what_was_escaped_for_one_login_reaches_no_other(void **state)
+{
+	static const char text[] = "\\'; create table injected () -- ";
+	char config[1024], sql[200] = "select '", found[16];
+	struct cnt_server server;
+	PGconn *conn, *other;
+	PGresult *res;
+
+	(void)state;
+	if (!cnt_server_is_installed(CNT_POSTGRESQL))
+		skip();
+	assert_int_equal(cnt_server_start(&server, CNT_POSTGRESQL, 0), 0);
+	cnt_clean_environment();
+	wp_start(cnt_server_config(
+		&server, "sessions = 1\nmode = transaction\n", config, sizeof(config)));
+	use_socket();
+	conn = pq.f.PQconnectdb("dbname=app");
+	assert_works(conn);
+	pq.f.PQescapeStringConn(conn, sql + strlen(sql), text, sizeof(text) - 1, NULL);
+	strcat(sql, "'");
+	other = pq.f.PQconnectdb("dbname=app");
+	run(other, "alter role app set standard_conforming_strings = off");
+	res = pq.f.PQexec(conn, sql);
+	assert_int_equal(pq.f.PQresultStatus(res), PGRES_FATAL_ERROR);
+	pq.f.PQclear(res);
+	assert_int_equal(pq.f.PQstatus(conn), CONNECTION_BAD);
+	assert_non_null(strstr(pq.f.PQerrorMessage(conn), "standard_conforming_strings"));
+	assert_int_equal(cnt_server_ask(&server, "select to_regclass('injected') is null",
+				 found, sizeof(found)),
+		0);
+	assert_string_equal(found, "t");
+	pq.f.PQreset(conn);
+	assert_string_equal(
+		pq.f.PQparameterStatus(conn, "standard_conforming_strings"), "off");
+	assert_works(conn);
+	pq.f.PQfinish(conn);
+	pq.f.PQfinish(other);
+	cnt_server_stop(&server);
+}
+
 int
 main(void)
 {
@@ -296,6 +348,7 @@ main(void)
 		TEST(the_passfile_is_asked),
 		TEST(on_a_local_socket_it_is_given_to_who_asks),
 		TEST(a_pool_may_log_in_with_the_programs_own_password),
+		TEST(what_was_escaped_for_one_login_reaches_no_other),
 	};
 
 	return cmocka_run_group_tests_name("login", tests, setup, wt_remove_certs);
