@@ -83,10 +83,20 @@ cmy_result_borrowing(MYSQL_FIELD *fields, unsigned n)
 
 #define MIDNIGHT " 00:00:00"
 
+/* Bytes of a time or timestamp before its offset from UTC: behind the time, where the date's hyphens are past. */
+static size_t
+local_length(const char *value, size_t len)
+{
+	size_t n = value[2] == ':' ? 8 : 10;
+
+	while (n < len && value[n] != '+' && value[n] != '-' && value[n] != 'Z')
+		n++;
+	return n < len ? n : len;
+}
+
 size_t
 cmy_form_write(enum cmy_form form, const char *value, size_t len, char *to)
 {
-	const char *offset;
 	size_t n = len;
 
 	memcpy(to, value, len);
@@ -94,11 +104,8 @@ cmy_form_write(enum cmy_form form, const char *value, size_t len, char *to)
 		memcpy(to + len, MIDNIGHT, sizeof(MIDNIGHT));
 		return len + sizeof(MIDNIGHT) - 1;
 	}
-	/* behind the time, where the date's hyphens are past */
-	if (form == CMY_FORM_LOCAL && len > 8) {
-		offset = strpbrk(value + (value[2] == ':' ? 8 : 10), "+-Z");
-		n = offset ? (size_t)(offset - value) : len;
-	}
+	if (form == CMY_FORM_LOCAL && len > 8)
+		n = local_length(value, len);
 	to[n] = '\0';
 	return n;
 }

@@ -191,6 +191,45 @@ sqlite_is_seen_as_mysql(void **state)
 	f->f.mysql_close(my);
 }
 
+#define ODD_TEXT "no number, but longer than one"
+
+static void
+odd_values_are_used(struct fixture *f, MYSQL *my)
+{
+	MYSQL_RES *res;
+
+	assert_int_equal(f->f.mysql_query(my, "select a, d from odd"), 0);
+	res = f->f.mysql_use_result(my);
+	assert_non_null(res);
+	assert_string_equal(f->f.mysql_fetch_row(res)[0], "123456789");
+	assert_int_equal(f->f.mysql_fetch_lengths(res)[0], 9);
+	f->f.mysql_free_result(res);
+}
+
+/* SQLite keeps any text in any column. */
+static void
+values_need_not_fit_their_columns(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "lite");
+
+	assert_string_equal(
+		asked(f, my,
+			"create temp table odd"
+			" (a datetime, b time, c bigint, d text, e datetime)"),
+		"affected 0");
+	assert_string_equal(asked(f, my,
+				    "insert into odd values ('123456789', '',"
+				    " '" ODD_TEXT "', 'what - is behind',"
+				    " '2024-01-02 03:04:05')"),
+		"affected 1");
+	assert_string_equal(asked(f, my, "select a, d, b, c, e from odd"),
+		"a:12 d:252t b:11 c:8 e:12 \n9 123456789|16 what - is behind|0 "
+		"|30 " ODD_TEXT "|19 2024-01-02 03:04:05|");
+	odd_values_are_used(f, my);
+	f->f.mysql_close(my);
+}
+
 /* The names that are the pool's, and no other one: what the session has stays. */
 static void
 knows_its_names(struct fixture *f, MYSQL *my, const char *given, const char *pool)
@@ -338,6 +377,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(postgresql_is_seen_as_mysql),
 		cmocka_unit_test(sqlite_is_seen_as_mysql),
+		cmocka_unit_test(values_need_not_fit_their_columns),
 		cmocka_unit_test(a_database_chooses_the_pool),
 		cmocka_unit_test(what_each_program_says_is_understood),
 #if !CMY_ORACLE
