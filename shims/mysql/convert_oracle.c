@@ -44,15 +44,20 @@ is_same_kind(enum enum_field_types buffer, enum enum_field_types field)
 	return 0;
 }
 
+/* Bytes of an integer of that type; 0: it has none. */
+static size_t
+size_of_integer(enum enum_field_types type)
+{
+	if (type == MYSQL_TYPE_INT24)
+		return 4;
+	return type == MYSQL_TYPE_YEAR ? 2 : cmy_integer_size(type);
+}
+
 static void
 put_same_integer(MYSQL_BIND *b, const MYSQL_FIELD *field, int64_t v)
 {
 	int is_unsigned = (field->flags & UNSIGNED_FLAG) != 0;
-	size_t size = field->type == MYSQL_TYPE_TINY       ? 1
-		      : field->type == MYSQL_TYPE_LONGLONG ? 8
-		      : field->type == MYSQL_TYPE_SHORT || field->type == MYSQL_TYPE_YEAR
-			      ? 2
-			      : 4;
+	size_t size = size_of_integer(field->type);
 	uint64_t half = (uint64_t)1 << (8 * size - 1);
 
 	cmy_put_integer(b, size, v);
@@ -350,13 +355,39 @@ cmy_convert_column(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cel
 	}
 }
 
+/*
+ * A text in a column of numbers or times, as servers send it that type values and not columns. The buffer has the size
+ * of its type, and programs need not set buffer_length for it.
+ */
+static void
+put_misfit(MYSQL_BIND *b, const char *p, size_t n)
+{
+	size_t size = size_of_integer(b->buffer_type);
+
+	if (size > 0)
+		text_to_integer(b, size, p, n);
+	else
+		put_from_text(b, p, n);
+}
+
+static int
+is_misfit(const MYSQL_FIELD *field, const struct cmy_cell *cell)
+{
+	return cell->kind == CMY_KIND_BYTES &&
+	       (size_of_integer(field->type) > 0 || cmy_is_time(field->type) ||
+		       field->type == MYSQL_TYPE_FLOAT ||
+		       field->type == MYSQL_TYPE_DOUBLE);
+}
+
 void
 cmy_convert(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cell *cell)
 {
-	if (is_same_kind(b->buffer_type, field->type))
-		put_same(b, field, cell);
-	else
+	if (!is_same_kind(b->buffer_type, field->type))
 		cmy_convert_column(b, field, cell);
+	else if (is_misfit(field, cell))
+		put_misfit(b, cell->as.bytes.p, cell->as.bytes.n);
+	else
+		put_same(b, field, cell);
 }
 
 int

@@ -35,10 +35,10 @@ cmy_time_unpack(enum enum_field_types type, const unsigned char *p, size_t n,
 int
 cmy_time_parse(enum enum_field_types type, const char *p, size_t n, MYSQL_TIME *ret_time)
 {
-	int is_wrong = type == MYSQL_TYPE_TIME ? cmy_oracle_time(p, n, ret_time)
-					       : cmy_oracle_datetime(p, n, ret_time);
-
-	return !is_wrong || ret_time->time_type >= MYSQL_TIMESTAMP_DATE;
+	(void)(type == MYSQL_TYPE_TIME ? cmy_oracle_time(p, n, ret_time)
+				       : cmy_oracle_datetime(p, n, ret_time));
+	/* where both say that nothing is wrong, there may be nothing in it yet */
+	return ret_time->time_type >= MYSQL_TIMESTAMP_DATE;
 }
 
 /* ---- what all have in common ---- */

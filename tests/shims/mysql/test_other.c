@@ -193,6 +193,65 @@ sqlite_is_seen_as_mysql(void **state)
 
 #define ODD_TEXT "no number, but longer than one"
 
+/* A buffer of a number or time has the size of its type, whatever its length says. */
+struct guarded {
+	union {
+		int64_t number;
+		MYSQL_TIME time;
+	} as;
+	char behind[64];
+};
+
+static void
+bind_guarded(MYSQL_BIND *b, enum enum_field_types type, struct guarded *to)
+{
+	memset(to, 'g', sizeof(*to));
+	b->buffer_type = type;
+	b->buffer = to;
+	b->buffer_length = sizeof(*to);
+}
+
+static int
+is_intact(const struct guarded *g, size_t size)
+{
+	for (size_t i = size; i < sizeof(*g); i++) {
+		if (((const char *)g)[i] != 'g')
+			return 0;
+	}
+	return 1;
+}
+
+static void
+odd_values_are_fetched(struct fixture *f, MYSQL *my)
+{
+	static const char sql[] = "select b, a, a, c from odd";
+	MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+	char texts[2][64] = { "", "" };
+	struct guarded time, number;
+	MYSQL_BIND binds[4];
+	int r;
+
+	memset(binds, 0, sizeof(binds));
+	for (unsigned i = 0; i < 2; i++) {
+		binds[i].buffer_type = MYSQL_TYPE_STRING;
+		binds[i].buffer = texts[i];
+		binds[i].buffer_length = sizeof(texts[i]);
+	}
+	bind_guarded(&binds[2], MYSQL_TYPE_DATETIME, &time);
+	bind_guarded(&binds[3], MYSQL_TYPE_LONGLONG, &number);
+	assert_int_equal(f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1), 0);
+	assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(f->f.mysql_stmt_bind_result(stmt, binds), 0);
+	r = f->f.mysql_stmt_fetch(stmt);
+	assert_true(r == 0 || r == MYSQL_DATA_TRUNCATED);
+	assert_string_equal(texts[0], "");
+	assert_string_equal(texts[1], "123456789");
+	assert_true(is_intact(&time, sizeof(MYSQL_TIME)));
+	assert_true(is_intact(&number, sizeof(int64_t)));
+	assert_int_equal(number.as.number, 0);
+	f->f.mysql_stmt_close(stmt);
+}
+
 static void
 odd_values_are_used(struct fixture *f, MYSQL *my)
 {
@@ -227,6 +286,7 @@ values_need_not_fit_their_columns(void **state)
 		"a:12 d:252t b:11 c:8 e:12 \n9 123456789|16 what - is behind|0 "
 		"|30 " ODD_TEXT "|19 2024-01-02 03:04:05|");
 	odd_values_are_used(f, my);
+	odd_values_are_fetched(f, my);
 	f->f.mysql_close(my);
 }
 
