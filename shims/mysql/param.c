@@ -215,23 +215,40 @@ pack(const MYSQL_BIND *b, unsigned char *out)
 	return pack_datetime(&t, out);
 }
 
+/* What is too large for a byte is so for any part of a time. */
+static uint8_t
+part(unsigned v)
+{
+	return (uint8_t)(v < UINT8_MAX ? v : UINT8_MAX);
+}
+
+/* Other servers have times of a day only. */
+static int
+is_time_of_day(const MYSQL_TIME *t)
+{
+	return !t->neg && t->day == 0;
+}
+
 static int
 add_time(cenote_params *params, const MYSQL_BIND *b)
 {
 	const MYSQL_TIME *t = b->buffer;
-	cenote_timestamp ts = {
-		{ (int32_t)t->year, (uint8_t)t->month, (uint8_t)t->day, 0 }, { 0 }
-	};
+	cenote_timestamp ts = { { INT32_MAX, part(t->month), part(t->day), 0 }, { 0 } };
 
-	ts.time.hour = (uint8_t)t->hour;
-	ts.time.minute = (uint8_t)t->minute;
-	ts.time.second = (uint8_t)t->second;
-	ts.time.nanosecond = (uint32_t)t->second_part * 1000;
+	if (t->year < INT32_MAX)
+		ts.date.year = (int32_t)t->year;
+	ts.time.hour = part(t->hour);
+	ts.time.minute = part(t->minute);
+	ts.time.second = part(t->second);
+	ts.time.nanosecond = UINT32_MAX;
+	if (t->second_part < 1000000)
+		ts.time.nanosecond = (uint32_t)t->second_part * 1000;
 	ts.time.utc_offset_s = CENOTE_NO_OFFSET;
 	if (b->buffer_type == MYSQL_TYPE_DATE)
 		return cenote_params_add_date(params, &ts.date);
 	if (b->buffer_type == MYSQL_TYPE_TIME)
-		return cenote_params_add_time(params, &ts.time);
+		return is_time_of_day(t) ? cenote_params_add_time(params, &ts.time)
+					 : CENOTE_ERR_ARG;
 	return cenote_params_add_timestamp(params, &ts);
 }
 

@@ -393,6 +393,60 @@ what_each_program_says_is_understood(void **state)
 	}
 }
 
+/* A part that is too large must not become another one by losing its upper bits. */
+static void
+times_are_sent_or_refused(void **state)
+{
+	static const char sql[] = "insert into times values (?, ?, ?)";
+	static const char *const pools[] = { "main", "lite" };
+	static const struct {
+		MYSQL_TIME datetime, time;
+		int is_refused;
+	} cases[] = {
+		{ { .year = 2024, .month = 1, .day = 2, .hour = 3, .second_part = 5 },
+			{ .hour = 23, .minute = 59 }, 0 },
+		{ { .year = 2024, .month = 257, .day = 2 }, { .hour = 1 }, 1 },
+		{ { .year = 2024, .month = 1, .day = 258 }, { .hour = 1 }, 1 },
+		{ { .year = 4294967295u, .month = 1, .day = 2 }, { .hour = 1 }, 1 },
+		{ { .year = 2024, .month = 1, .day = 2, .second_part = 4294968 },
+			{ .hour = 1 }, 1 },
+		{ { .year = 2024, .month = 1, .day = 2 }, { .hour = 257 }, 1 },
+		{ { .year = 2024, .month = 1, .day = 2 }, { .day = 1, .hour = 1 }, 1 },
+		{ { .year = 2024, .month = 1, .day = 2 }, { .hour = 1, .neg = 1 }, 1 },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < CNT_COUNT(pools); i++) {
+		MYSQL *my = connected(f, pools[i]);
+		MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+
+		assert_string_equal(asked(f, my,
+					    "create temp table times"
+					    " (a date, b timestamp, c time)"),
+			"affected 0");
+		assert_int_equal(f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1), 0);
+		for (size_t j = 0; j < CNT_COUNT(cases); j++) {
+			MYSQL_TIME datetime = cases[j].datetime, time = cases[j].time;
+			MYSQL_BIND binds[] = {
+				{ .buffer_type = MYSQL_TYPE_DATE, .buffer = &datetime },
+				{ .buffer_type = MYSQL_TYPE_DATETIME,
+					.buffer = &datetime },
+				{ .buffer_type = MYSQL_TYPE_TIME, .buffer = &time },
+			};
+
+			assert_int_equal(f->f.mysql_stmt_bind_param(stmt, binds), 0);
+			if ((f->f.mysql_stmt_execute(stmt) != 0) != cases[j].is_refused)
+				fail_msg("%s, case %zu: %s", pools[i], j,
+					f->f.mysql_stmt_error(stmt));
+		}
+		f->f.mysql_stmt_close(stmt);
+		assert_string_equal(asked(f, my, "select a, b, c from times"),
+			"a:10 b:12 c:11 \n10 2024-01-02|26 2024-01-02 "
+			"03:00:00.000005|8 23:59:00|");
+		f->f.mysql_close(my);
+	}
+}
+
 #if !CMY_ORACLE
 /* Who does not know MariaDB's word for "the column's default" must not take it for a value. */
 static void
@@ -440,6 +494,7 @@ main(void)
 		cmocka_unit_test(values_need_not_fit_their_columns),
 		cmocka_unit_test(a_database_chooses_the_pool),
 		cmocka_unit_test(what_each_program_says_is_understood),
+		cmocka_unit_test(times_are_sent_or_refused),
 #if !CMY_ORACLE
 		cmocka_unit_test(an_array_has_values_only),
 #endif
