@@ -93,10 +93,13 @@ begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns
 	return CENOTE_OK;
 }
 
-/* A fetched result that did not know its columns (after a resume) gets them. */
+/* A fetched result that did not know its columns (after a resume) gets them. Of one that knows them the program may
+ * have counted them: a row must not have more of them later. */
 static int
 set_columns(cenote_result *res, struct cn_columns *columns)
 {
+	if (res->columns && res->columns->n != columns->n)
+		return CENOTE_ERR_PROTOCOL;
 	cn_columns_unref(res->columns);
 	res->columns = cn_columns_ref(columns);
 	for (int i = 0; i < 2; i++) {
@@ -124,10 +127,10 @@ on_description_columns(
 	if (r < 0)
 		return r;
 	if (req->building)
-		(void)set_columns(req->building, columns);
-	if (req->stmt)
+		r = set_columns(req->building, columns);
+	if (r == CENOTE_OK && req->stmt)
 		cn_stmt_described(req->stmt, columns, CENOTE_FORMAT_TEXT);
-	return CENOTE_OK;
+	return r;
 }
 
 static int

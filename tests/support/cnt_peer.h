@@ -85,6 +85,7 @@ struct cnt_peer_knobs {
 	int fail_sync; /* synchronisation points fail */
 	const char *zone; /* parameter that ATTACHED reports; NULL: none */
 	unsigned n_columns; /* that "rows" gives on new connections; 0: all three */
+	unsigned n_fetch_columns; /* that a FETCH tells anew; 0: none, unless it asks */
 	size_t read_max; /* 0: no limit; 1: reads nothing while it has something to send */
 };
 

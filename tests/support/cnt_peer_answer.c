@@ -124,7 +124,7 @@ do_execute(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request
 }
 
 static void
-do_fetch(struct cnt_peer_conn *c, const struct cnp_fetch *m)
+do_fetch(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_fetch *m)
 {
 	unsigned end = c->portal_at + m->batch_rows;
 	int has_more = end < c->portal_end;
@@ -133,7 +133,9 @@ do_fetch(struct cnt_peer_conn *c, const struct cnp_fetch *m)
 		cnt_peer_error(c, "34000", "no such portal");
 		return;
 	}
-	if (m->columns)
+	if (p->knobs.n_fetch_columns > 0)
+		c->n_columns = p->knobs.n_fetch_columns;
+	if (m->columns || p->knobs.n_fetch_columns > 0)
 		cnt_peer_put_columns(c);
 	if (!has_more)
 		end = c->portal_end;
@@ -200,7 +202,7 @@ do_other(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 		p->seen.n_portals_closed++;
 		break;
 	case CNP_MSG_FETCH:
-		do_fetch(c, &req->msg.as.fetch);
+		do_fetch(p, c, &req->msg.as.fetch);
 		return;
 	case CNP_MSG_BEGIN:
 		c->tx = CENOTE_TX_OPEN;

@@ -756,6 +756,26 @@ a_portal_gives_batches_and_lets_others_in_between(void **state)
 	cenote_result_destroy(res);
 }
 
+/* Who reads rows has room for as many values as there were columns. */
+static void
+the_batches_of_a_portal_have_the_same_columns(void **state)
+{
+	struct fixture *f = *state;
+	cenote_exec_options options = streamed;
+	cenote_result *res;
+
+	options.batch_rows = 10;
+	assert_int_equal(
+		cenote_query(f->conn, "rows 100", CENOTE_NTS, NULL, &options, &res),
+		CENOTE_OK);
+	assert_int_equal(cenote_result_next(res), CENOTE_ROW);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	f->peer.knobs.n_fetch_columns = 2;
+	assert_int_equal(cenote_result_next(res), CENOTE_ERR_PROTOCOL);
+	assert_int_equal(cenote_result_n_columns(res), 3);
+	cenote_result_destroy(res);
+}
+
 static void
 a_portal_is_closed_with_its_result(void **state)
 {
@@ -1113,6 +1133,7 @@ main(void)
 		TEST(a_stream_outlives_its_connection_as_an_error),
 		TEST(a_stream_that_fails_says_so_on_its_way),
 		TEST(a_portal_gives_batches_and_lets_others_in_between),
+		TEST(the_batches_of_a_portal_have_the_same_columns),
 		TEST(a_portal_is_closed_with_its_result),
 		TEST(a_portal_ends_with_a_reset),
 		TEST(bad_options_are_refused),
