@@ -238,13 +238,18 @@ describe(struct cmy_session *s, const char *table, const struct columns *columns
 {
 	uint64_t n = cenote_result_n_rows(columns->res);
 	struct sql q = { NULL };
+	const char *name;
 
 	puts_sql(&q, "SELECT ");
 	for (uint64_t i = 0; i < n; i++) {
-		if (i > 0)
-			puts_sql(&q, ",");
-		put_quoted(&q, cenote_result_text(columns->res, i, columns->name, NULL),
-			columns->quote);
+		name = cenote_result_text(columns->res, i, columns->name, NULL);
+		if (!name) {
+			free(q.text);
+			cmy_error(s->my, CR_MALFORMED_PACKET, NULL);
+			return -1;
+		}
+		puts_sql(&q, i > 0 ? "," : "");
+		put_quoted(&q, name, columns->quote);
 	}
 	puts_sql(&q, " FROM ");
 	put_quoted(&q, table, columns->quote);

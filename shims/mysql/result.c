@@ -325,6 +325,12 @@ cmy_result_of_column(struct cmy_session *s, uint32_t column)
 
 	if (cmy_first_result(s, &res) < 0)
 		return NULL;
+	/* not from a pool that is one */
+	if (column >= cenote_result_n_columns(res)) {
+		cenote_result_destroy(res);
+		cmy_error(s->my, CR_MALFORMED_PACKET, NULL);
+		return NULL;
+	}
 	fields = cmy_fields_of_result(s, res);
 	if (fields)
 		fields[0] = fields[column];
