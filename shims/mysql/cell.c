@@ -114,7 +114,7 @@ read_canonical(const MYSQL_FIELD *field, const char *p, size_t n, struct cmy_cel
 	if (field->type == MYSQL_TYPE_LONGLONG || field->type == MYSQL_TYPE_LONG ||
 		field->type == MYSQL_TYPE_SHORT || field->type == MYSQL_TYPE_TINY)
 		return read_integer_text(p, n, cell);
-	if (field->type == MYSQL_TYPE_DOUBLE || field->type == MYSQL_TYPE_FLOAT)
+	if (field->type == MYSQL_TYPE_DOUBLE)
 		return read_real_text(p, n, cell);
 	if (!cmy_is_time(field->type))
 		return 0;

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The same, of Oracle's flavour. */
+#include "fuzz_my_convert.c"
