@@ -150,6 +150,8 @@ cnp_scram_mask(const struct cnp_hash *hash, const uint8_t stored_key[CNP_HASH_LE
 		return r;
 	for (size_t i = 0; i < CNP_HASH_LEN; i++)
 		ret_to[i] = from[i] ^ signature[i];
+	/* with it the proof that goes over the wire would show the client's key */
+	cnc_wipe(signature, sizeof(signature));
 	return CENOTE_OK;
 }
 
