@@ -86,6 +86,40 @@ a_login_and_a_statement(void **state)
 	end(b);
 }
 
+/* The library would cut it at the first byte that is none, and the server carry out what is before. */
+static void
+what_is_no_utf8_is_refused(void **state)
+{
+	static const char *const broken[] = { "\xff", "\x80", "\xc2", "\xc1\x81",
+		"\xe2\x82", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80", "\xf5\x80\x80\x80" };
+	static const char *const whole[] = { "\x7f", "\xc2\x80", "\xdf\xbf",
+		"\xe0\xa0\x81", "\xed\x9f\xbf", "\xef\xbf\xbd", "\xf0\x90\x90\x81",
+		"\xf4\x8f\xbf\xbd" };
+	static const char *const latin1[] = { "client_charset", "ISO-8859-1", NULL };
+	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+	char sql[64];
+
+	(void)state;
+	assert_int_equal(log_in(b, NULL), CENOTE_OK);
+	for (size_t i = 0; i < CNT_COUNT(broken); i++) {
+		snprintf(sql, sizeof(sql), "delete from t /*%s*/ where a = 1", broken[i]);
+		assert_int_equal(query(b, sql), CENOTE_ERR_SERVER);
+		assert_string_equal(b->on.diag.sqlstate, "22021");
+	}
+	for (size_t i = 0; i < CNT_COUNT(whole); i++) {
+		snprintf(sql, sizeof(sql), "delete from t /*%s*/ where a = 1", whole[i]);
+		assert_int_equal(query(b, sql), CENOTE_OK);
+		assert_non_null(strstr(b->on.seen.log, "*/ where a = 1|"));
+	}
+	end(b);
+	b = begin(&(struct cnt_tds_peer){ 0 });
+	assert_int_equal(log_in(b, latin1), CENOTE_OK);
+	assert_int_equal(query(b, "select '\xe4' as a"), CENOTE_OK);
+	assert_non_null(strstr(b->on.seen.log, "\nrow select '\xe4' as a|"));
+	end(b);
+}
+
 /* SQL Server's browser, which knows the ports of instances. */
 #define BROWSER_PORT 1434
 
@@ -508,6 +542,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_login_and_a_statement),
+		cmocka_unit_test(what_is_no_utf8_is_refused),
 		cmocka_unit_test(why_a_login_failed_is_told),
 		cmocka_unit_test(an_instance_is_asked_for_at_the_browser),
 		cmocka_unit_test(nothing_listens_there),

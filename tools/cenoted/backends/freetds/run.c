@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/batch.h"
 
@@ -11,6 +12,44 @@
 
 /* ---- a batch on its way ---- */
 
+/* Bytes of the character that begins there; 0: it is none of UTF-8. */
+static size_t
+character_len(const uint8_t *p, size_t left)
+{
+	static const uint8_t least[] = { [0xe0 - 0xe0] = 0xa0, [0xf0 - 0xe0] = 0x90 };
+	static const uint8_t most[] = { [0xed - 0xe0] = 0x9f, [0xf4 - 0xe0] = 0x8f };
+	unsigned c = p[0], row = c - 0xe0u;
+	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+
+	if (len == 0 || len > left || c > 0xf4)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0u) != 0x80u)
+			return 0;
+	}
+	/* longer than needed, a half of a pair, or beyond the last one */
+	if (row < sizeof(least) && p[1] < least[row])
+		return 0;
+	return row < sizeof(most) && most[row] != 0 && p[1] > most[row] ? 0 : len;
+}
+
+/* The library sends a text up to the first byte that it cannot convert, and says nothing: another statement than
+ * the client's would be carried out. */
+static int
+is_converted(const struct cnd_session *s, const char *sql, size_t len)
+{
+	size_t n;
+
+	if (strcasecmp(s->opt.client_charset, "UTF-8") != 0)
+		return 1;
+	for (; len > 0; sql += n, len -= n) {
+		n = character_len((const uint8_t *)sql, len);
+		if (n == 0)
+			return 0;
+	}
+	return 1;
+}
+
 /* A command structure of its own for each: one that was cancelled refuses the next. */
 static int
 send(struct cnd_session *s, const char *sql, size_t len)
@@ -18,6 +57,9 @@ send(struct cnd_session *s, const char *sql, size_t len)
 	if (len > INT_MAX || memchr(sql, 0, len))
 		return cnd_tds_refuse(s, "22021", NULL,
 			"a statement cannot hold a zero byte, nor be longer than 2 GB");
+	if (!is_converted(s, sql, len))
+		return cnd_tds_refuse(
+			s, "22021", NULL, "the statement, or a value, is not UTF-8");
 	s->has_run = 1;
 	s->has_error = 0;
 	s->said = 0;
