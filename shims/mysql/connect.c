@@ -106,6 +106,7 @@ keep_session(struct cmy_session *s)
 	my->server_language = collation ? cmy_collation_nr(collation) : 0;
 	note_capabilities(s);
 	my->server_status = cmy_first_status(s);
+	cmy_escape_remember(s);
 	my->protocol_version = 10;
 	my->thread_id = session_number(s);
 	my->net.CMY_VIO = s;
@@ -432,6 +433,7 @@ become_original(struct cmy_session *s)
 	my_bool is_allocated = my->free_me;
 
 	cmy_forget_login(my);
+	cmy_escape_remember(NULL);
 	if (CMY_ORACLE && is_allocated && cmy_adopt(my) < 0)
 		return NULL;
 	if (!original->mysql_init(my))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "my.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /*
@@ -127,13 +128,24 @@ doubled_by(const MYSQL *my, const char *quote)
 	return my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES ? quote : NULL;
 }
 
+/* Without a connection nothing else tells what the text is for. NULL: MySQL. */
+static _Atomic(const char *) last_doubled;
+
+void
+cmy_escape_remember(const struct cmy_session *s)
+{
+	int is_other = s && s->backend != CMY_BACKEND_MYSQL;
+
+	atomic_store(&last_doubled, is_other ? doubled_by(s->my, "'") : NULL);
+}
+
 unsigned long
 cmy_mysql_escape_string(char *to, const char *from, unsigned long from_length)
 {
 	const MARIADB_CHARSET_INFO *cs =
 		CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
 
-	return escape(cs, to, from, from_length, NULL);
+	return escape(cs, to, from, from_length, atomic_load(&last_doubled));
 }
 
 #if CMY_ORACLE

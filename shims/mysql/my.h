@@ -509,6 +509,11 @@ unsigned cmy_collation_nr(const char *collation);
 #define CMY_CHARSET_DIR "compiled_in"
 #endif
 
+/* ---- escape.c ---- */
+
+/* The connection that mysql_escape_string() goes by from now on; NULL: one of the original's. */
+void cmy_escape_remember(const struct cmy_session *s);
+
 /* ---- async.c ---- */
 
 /* Within a fibre: go to its owner, who waits for this (poll()'s events and time). As poll(): what came, 0

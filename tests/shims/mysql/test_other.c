@@ -290,6 +290,26 @@ values_need_not_fit_their_columns(void **state)
 	f->f.mysql_close(my);
 }
 
+/* A backslash hides no quote there, so that a text that is escaped by one ends before it should. */
+static void
+escaping_needs_no_connection(void **state)
+{
+	static const char text[] = "it's \\ \"";
+	static const char *const pools[] = { "main", "lite" };
+	struct fixture *f = *state;
+	char escaped[64], sql[96];
+
+	for (size_t i = 0; i < CNT_COUNT(pools); i++) {
+		MYSQL *my = connected(f, pools[i]);
+
+		(void)f->f.mysql_escape_string(escaped, text, sizeof(text) - 1);
+		snprintf(sql, sizeof(sql), "select '%s' as a", escaped);
+		if (!strstr(asked(f, my, sql), "\n8 it's \\ \"|"))
+			fail_msg("%s: %s: %s", pools[i], sql, f->text);
+		f->f.mysql_close(my);
+	}
+}
+
 /* The names that are the pool's, and no other one: what the session has stays. */
 static void
 knows_its_names(struct fixture *f, MYSQL *my, const char *given, const char *pool)
@@ -495,6 +515,7 @@ main(void)
 		cmocka_unit_test(a_database_chooses_the_pool),
 		cmocka_unit_test(what_each_program_says_is_understood),
 		cmocka_unit_test(times_are_sent_or_refused),
+		cmocka_unit_test(escaping_needs_no_connection),
 #if !CMY_ORACLE
 		cmocka_unit_test(an_array_has_values_only),
 #endif
