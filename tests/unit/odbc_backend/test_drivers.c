@@ -420,6 +420,41 @@ a_value_that_cannot_be_read_is_no_loss(void **state)
 	assert_works(t);
 }
 
+/* ---- what is of the pool's machine ---- */
+
+static void
+a_driver_reads_no_files_for_its_client(void **state)
+{
+	static const struct {
+		const char *backend, *sql;
+	} tries[] = {
+		{ "sqlite", "\xef\xbb\xbf"
+			    "attach '/tmp/cenote-odbc-other' as other" },
+		{ "sqlite", "create table if not exists od_files (t); attach "
+			    "'/tmp/cenote-odbc-other' as other" },
+		{ "sqlite", "select blob_import('/etc/hostname')" },
+		{ "sqlite", "select blob_export('x', '/tmp/cenote-odbc-other')" },
+		{ "sqlite", "select hex(fts3_tokenizer('simple'))" },
+		{ "mysql",
+			"load#\ndata local infile '/etc/hostname' into table od_files" },
+		{ "mysql", "/*!50000load data local infile '/etc/hostname' into table "
+			   "od_files*/" },
+	};
+	struct od *t = *state;
+
+	(void)query(t, "drop table if exists od_files");
+	(void)query(t, "create table od_files (t text)");
+	for (size_t i = 0; i < CNT_COUNT(tries); i++) {
+		if (strcmp(driver->backend, tries[i].backend) != 0)
+			continue;
+		(void)query(t, tries[i].sql);
+		if (t->last != CENOTE_ERR_SERVER ||
+			strcmp(t->diag.sqlstate, "42501") != 0)
+			fail_msg("%s: %s", tries[i].sql, t->seen.log);
+	}
+	assert_non_null(strstr(query(t, "select count(*) from od_files"), "row 0\n"));
+}
+
 static void
 a_login_that_fails_says_why(void **state)
 {
@@ -460,6 +495,8 @@ main(int argc, char **argv)
 			a_driver_out_of_step_has_lost_its_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_value_that_cannot_be_read_is_no_loss, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_driver_reads_no_files_for_its_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_login_that_fails_says_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(

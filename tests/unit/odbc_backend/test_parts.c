@@ -307,6 +307,50 @@ drivers_do_not_get_what_they_cannot_refuse(void **state)
 	assert_false(is_refused("unknown.so", "copy t from stdin"));
 }
 
+/* Each is taken for the same by the driver or its server, however it is written. */
+static void
+files_of_the_machine_are_not_reached_by_another_spelling(void **state)
+{
+	static const struct {
+		const char *driver, *sql;
+	} refused[] = {
+		{ "libmaodbc.so",
+			"load#\ndata local#\ninfile '/etc/passwd' into table t" },
+		{ "libmaodbc.so",
+			"/*!50000load data local infile '/etc/passwd' into table t*/" },
+		{ "libmaodbc.so", "/*M!100100load*/ xml local infile '/x' into table t" },
+		{ "sqlite3odbc.so", "\xef\xbb\xbf"
+				    "attach '/x' as y" },
+		{ "sqlite3odbc.so", "create table t (a); attach '/x' as y" },
+		{ "sqlite3odbc.so",
+			"create table t (a); select $a('); attach ?1as y--'" },
+		{ "sqlite3odbc.so", "create table t (a); vacuum into'/x'" },
+		{ "sqlite3odbc.so", "select \xef\xbb\xbfload_extension('x')" },
+		{ "sqlite3odbc.so", "select [blob_import]('/etc/passwd')" },
+		{ "sqlite3odbc.so", "select blob_export(x'00', '/x')" },
+		{ "sqlite3odbc.so", "select fts3_tokenizer('simple', x'00')" },
+		{ "sqlite3odbc.so", "pragma main.\"writable_schema\" = 1" },
+		{ "sqlite3odbc.so", "pragma temp_store_directory = '/x'" },
+	};
+	static const struct {
+		const char *driver, *sql;
+	} taken[] = {
+		{ "libmaodbc.so", "select upload, locally, infile_name from t" },
+		{ "sqlite3odbc.so", "select attached from attachments" },
+		{ "sqlite3odbc.so", "vacuum" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(refused); i++) {
+		if (!is_refused(refused[i].driver, refused[i].sql))
+			fail_msg("%s: %s", refused[i].driver, refused[i].sql);
+	}
+	for (size_t i = 0; i < CNT_COUNT(taken); i++) {
+		if (is_refused(taken[i].driver, taken[i].sql))
+			fail_msg("%s: %s", taken[i].driver, taken[i].sql);
+	}
+}
+
 static void
 a_driver_stands_before_its_server(void **state)
 {
@@ -449,6 +493,8 @@ main(void)
 		cmocka_unit_test(only_whole_transactions_end),
 		cmocka_unit_test(calls_tell_whom_they_call),
 		cmocka_unit_test(drivers_do_not_get_what_they_cannot_refuse),
+		cmocka_unit_test(
+			files_of_the_machine_are_not_reached_by_another_spelling),
 		cmocka_unit_test(a_driver_stands_before_its_server),
 		cmocka_unit_test(a_server_line_is_checked),
 		cmocka_unit_test(names_and_passwords_cannot_break_out_of_their_values),

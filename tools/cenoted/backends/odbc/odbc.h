@@ -69,7 +69,7 @@ struct cnd_od_options {
 enum cnd_od_look {
 	CND_OD_LOOK_FIRST, /* the first word is it */
 	CND_OD_LOOK_WORDS, /* all of them stand outside of quotes and comments */
-	CND_OD_LOOK_ALL /* all of them stand anywhere, be it in a string */
+	CND_OD_LOOK_ALL /* all of them stand anywhere, be it in a string or a comment */
 };
 
 struct cnd_od_refusal {

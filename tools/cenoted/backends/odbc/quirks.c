@@ -40,9 +40,21 @@ static const struct cnd_od_refusal sqlite_refusals[] = {
 		"the driver does not give the rows of RETURNING" },
 	{ CND_OD_LOOK_ALL, { "LOAD_EXTENSION" }, FORBIDDEN,
 		"load_extension() is not allowed in a pooled session" },
-	{ CND_OD_LOOK_FIRST, { "ATTACH" }, FORBIDDEN,
+	{ CND_OD_LOOK_ALL, { "BLOB_IMPORT" }, FORBIDDEN,
+		"the driver's blob_import() would read any file of the pool's machine" },
+	{ CND_OD_LOOK_ALL, { "BLOB_EXPORT" }, FORBIDDEN,
+		"the driver's blob_export() would write any file of the pool's machine" },
+	{ CND_OD_LOOK_ALL, { "FTS3_TOKENIZER" }, FORBIDDEN,
+		"fts3_tokenizer() is not allowed in a pooled session" },
+	/* what is written into the schema may call the above without naming them in a statement */
+	{ CND_OD_LOOK_ALL, { "WRITABLE_SCHEMA" }, FORBIDDEN,
+		"this PRAGMA is not allowed in a pooled session" },
+	{ CND_OD_LOOK_ALL, { "TEMP_STORE_DIRECTORY" }, FORBIDDEN,
+		"this PRAGMA is not allowed in a pooled session" },
+	/* a CREATE may have other statements behind it */
+	{ CND_OD_LOOK_ALL, { "ATTACH" }, FORBIDDEN,
 		"ATTACH would open any file of the pool's machine" },
-	{ CND_OD_LOOK_WORDS, { "VACUUM", "INTO" }, FORBIDDEN,
+	{ CND_OD_LOOK_ALL, { "VACUUM", "INTO" }, FORBIDDEN,
 		"VACUUM INTO would write any file of the pool's machine" },
 	{ .words = { NULL } },
 };

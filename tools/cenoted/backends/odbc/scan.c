@@ -373,8 +373,9 @@ cnd_od_called(const char *sql, size_t len, int *ret_has_result)
 
 /* ---- what a driver must not be given ---- */
 
+/* Outside of quotes and comments. */
 static int
-has_word(const char *sql, size_t len, const char *word, int is_anywhere)
+has_word(const char *sql, size_t len, const char *word)
 {
 	struct word w;
 	size_t n;
@@ -385,12 +386,38 @@ has_word(const char *sql, size_t len, const char *word, int is_anywhere)
 			w.n++;
 		if (word_is(w, word))
 			return 1;
-		n = w.n > 0 || is_anywhere ? w.n : comment_len(sql, len);
-		if (n == 0 && !is_anywhere)
+		n = w.n > 0 ? w.n : comment_len(sql, len);
+		if (n == 0)
 			n = quoted_len(sql, len);
 		n = n > 0 ? n : 1;
 		sql += n;
 		len -= n;
+	}
+	return 0;
+}
+
+static int
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/*
+ * Anywhere, whatever a server takes for a comment, a blank or the end of a name: a mark at the front of
+ * UTF-8, the number in MariaDB's version comments, a '#'. Only letters belong to the word in front of it.
+ */
+static int
+holds_word(const char *sql, size_t len, const char *word)
+{
+	size_t n = strlen(word), i;
+
+	for (i = 0; i + n <= len; i++) {
+		if (strncasecmp(sql + i, word, n) != 0 ||
+			(i > 0 && is_letter(sql[i - 1])))
+			continue;
+		if (i + n == len || !(is_letter(sql[i + n]) ||
+					    (sql[i + n] >= '0' && sql[i + n] <= '9')))
+			return 1;
 	}
 	return 0;
 }
@@ -403,7 +430,8 @@ applies(const struct cnd_od_refusal *refusal, const char *sql, size_t len)
 	if (refusal->look == CND_OD_LOOK_FIRST)
 		return word_is(next_word(&sql, &len), *word);
 	for (; *word; word++) {
-		if (!has_word(sql, len, *word, refusal->look == CND_OD_LOOK_ALL))
+		if (refusal->look == CND_OD_LOOK_ALL ? !holds_word(sql, len, *word)
+						     : !has_word(sql, len, *word))
 			return 0;
 	}
 	return 1;
