@@ -120,6 +120,21 @@ what_is_no_utf8_is_refused(void **state)
 	end(b);
 }
 
+/* Only the library knows what its other character sets can hold: the connection ends before the statement does. */
+static void
+a_statement_that_is_cut_on_the_way_is_not_carried_out(void **state)
+{
+	static const char *const options[] = { "use_utf-16", "no", NULL };
+	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+
+	(void)state;
+	assert_int_equal(log_in(b, options), CENOTE_OK);
+	assert_int_equal(query(b, "rows 1 --\xf0\x9f\x8c\x8a"), CENOTE_ERR_CONN);
+	assert_string_equal(b->on.diag.sqlstate, "08006");
+	assert_string_equal(b->on.seen.log, "");
+	end(b);
+}
+
 /* SQL Server's browser, which knows the ports of instances. */
 #define BROWSER_PORT 1434
 
@@ -543,6 +558,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_login_and_a_statement),
 		cmocka_unit_test(what_is_no_utf8_is_refused),
+		cmocka_unit_test(a_statement_that_is_cut_on_the_way_is_not_carried_out),
 		cmocka_unit_test(why_a_login_failed_is_told),
 		cmocka_unit_test(an_instance_is_asked_for_at_the_browser),
 		cmocka_unit_test(nothing_listens_there),

@@ -2,17 +2,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "core/value.h"
 
 #include "tds.h"
 
-#define FIELDS_MAX    ((size_t)64 << 10)
+#define FIELDS_MAX           ((size_t)64 << 10)
 /* From here on a message of the server is an error; from there on it ends the session. */
-#define IS_ERROR      11
-#define IS_FATAL      20
+#define IS_ERROR             11
+#define IS_FATAL             20
 /* "Timed out": libtds' number, which ct-library passes on. */
-#define MSG_TIMED_OUT 20003
+#define MSG_TIMED_OUT        20003
+/* And those of what cannot be converted from one character set into the other. */
+#define MSG_CONVERSION_FIRST 2400
+#define MSG_CONVERSION_LAST  2404
 
 #define AS(name) CNC_SQLSTATE_INDEX_##name
 
@@ -280,6 +284,24 @@ on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 	return CS_SUCCEED;
 }
 
+/*
+ * It is in the middle of a statement, and would end it there: half a statement may do another thing than the
+ * whole. Without a connection the server never gets its end.
+ */
+static CS_RETCODE
+break_off(struct cnd_session *s)
+{
+	s->is_lost = 1;
+	s->has_error = 1;
+	cnc_diag_set(s->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"a character of the statement cannot be converted for %s: the connection "
+		"was closed before it was sent",
+		s->server);
+	if (s->fd >= 0)
+		(void)shutdown(s->fd, SHUT_RDWR);
+	return CS_FAIL;
+}
+
 /* What the library says is of use only where nothing better is known. */
 static CS_RETCODE
 on_library(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_CLIENTMSG *said)
@@ -291,6 +313,9 @@ on_library(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_CLIENTMSG *said)
 		return CS_FAIL;
 	if (said->msgnumber == MSG_TIMED_OUT)
 		return cnd_tds_on_silence(s);
+	if (s->is_sending && said->msgnumber >= MSG_CONVERSION_FIRST &&
+		said->msgnumber <= MSG_CONVERSION_LAST)
+		return break_off(s);
 	if (s->stop == 0 && !s->has_error)
 		cnc_diag_set(s->diag,
 			s->is_logging_in ? CNC_SQLSTATE(CANNOT_CONNECT)

@@ -12,54 +12,67 @@
 
 /* ---- a batch on its way ---- */
 
-/* Bytes of the character that begins there; 0: it is none of UTF-8. */
+/* What of a text is no UTF-8: its offset, or `len`. */
 static size_t
-character_len(const uint8_t *p, size_t left)
+find_no_utf8(const char *text, size_t len)
 {
-	static const uint8_t least[] = { [0xe0 - 0xe0] = 0xa0, [0xf0 - 0xe0] = 0x90 };
-	static const uint8_t most[] = { [0xed - 0xe0] = 0x9f, [0xf4 - 0xe0] = 0x8f };
-	unsigned c = p[0], row = c - 0xe0u;
-	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t i = 0, n, k;
 
-	if (len == 0 || len > left || c > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0u) != 0x80u)
-			return 0;
+	while (i < len) {
+		uint32_t c = (uint8_t)text[i];
+
+		n = c < 0x80   ? 1
+		    : c < 0xc2 ? 0
+		    : c < 0xe0 ? 2
+		    : c < 0xf0 ? 3
+		    : c < 0xf5 ? 4
+			       : 0;
+		if (n == 0 || n > len - i)
+			return i;
+		c &= n == 1 ? 0x7fu : 0x7fu >> n;
+		for (k = 1; k < n && ((uint8_t)text[i + k] & 0xc0) == 0x80; k++)
+			c = c << 6 | ((uint8_t)text[i + k] & 0x3fu);
+		if (k < n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			return i;
+		i += n;
 	}
-	/* longer than needed, a half of a pair, or beyond the last one */
-	if (row < sizeof(least) && p[1] < least[row])
-		return 0;
-	return row < sizeof(most) && most[row] != 0 && p[1] > most[row] ? 0 : len;
+	return len;
 }
 
-/* The library sends a text up to the first byte that it cannot convert, and says nothing: another statement than
- * the client's would be carried out. */
+/* The library sends what is before a character that it cannot convert, and the server would carry that out. */
 static int
-is_converted(const struct cnd_session *s, const char *sql, size_t len)
+check_text(struct cnd_session *s, const char *sql, size_t len)
 {
-	size_t n;
+	if (len > INT_MAX || memchr(sql, 0, len))
+		return cnd_tds_refuse(s, "22021", NULL,
+			"a statement cannot hold a zero byte, nor be longer than 2 GB");
+	if (strcasecmp(s->opt.client_charset, "UTF-8") == 0 &&
+		find_no_utf8(sql, len) < len)
+		return cnd_tds_refuse(
+			s, "22021", NULL, "a statement or a value of it is not UTF-8");
+	return CENOTE_OK;
+}
 
-	if (strcasecmp(s->opt.client_charset, "UTF-8") != 0)
-		return 1;
-	for (; len > 0; sql += n, len -= n) {
-		n = character_len((const uint8_t *)sql, len);
-		if (n == 0)
-			return 0;
-	}
-	return 1;
+static int
+send_command(struct cnd_session *s)
+{
+	CS_RETCODE r;
+
+	s->is_sending = 1;
+	r = ct_send(s->cmd);
+	s->is_sending = 0;
+	return r == CS_SUCCEED && !s->is_lost ? CENOTE_OK : cnd_tds_failed(s);
 }
 
 /* A command structure of its own for each: one that was cancelled refuses the next. */
 static int
 send(struct cnd_session *s, const char *sql, size_t len)
 {
-	if (len > INT_MAX || memchr(sql, 0, len))
-		return cnd_tds_refuse(s, "22021", NULL,
-			"a statement cannot hold a zero byte, nor be longer than 2 GB");
-	if (!is_converted(s, sql, len))
-		return cnd_tds_refuse(
-			s, "22021", NULL, "the statement, or a value, is not UTF-8");
+	int r = check_text(s, sql, len);
+
+	if (r < 0)
+		return r;
 	s->has_run = 1;
 	s->has_error = 0;
 	s->said = 0;
@@ -67,9 +80,8 @@ send(struct cnd_session *s, const char *sql, size_t len)
 		return CENOTE_ERR_NOMEM;
 	if (ct_command(s->cmd, CS_LANG_CMD, sql, (CS_INT)len, CS_UNUSED) != CS_SUCCEED)
 		return CENOTE_ERR_NOMEM;
-	if (ct_send(s->cmd) != CS_SUCCEED)
-		return cnd_tds_failed(s);
-	return cnd_tds_await(s);
+	r = send_command(s);
+	return r < 0 ? r : cnd_tds_await(s);
 }
 
 /* Whatever is left of it is read and forgotten. */

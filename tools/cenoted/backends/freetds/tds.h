@@ -167,6 +167,7 @@ struct cnd_session {
 	uint8_t has_error; /* and it is in `diag` */
 	uint8_t is_stopping; /* the server was told to stop */
 	uint8_t is_silent; /* it gave no answer within `timeout` */
+	uint8_t is_sending; /* a statement is on its way to the server */
 	int64_t obey_until_ms;
 	int64_t deaf_until_ms; /* the host is not asked; 0: it is */
 	int64_t silent_since_ms;
