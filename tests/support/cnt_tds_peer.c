@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#define HEADER     8u
-#define PACKET_MAX 32768u
-#define TEXT_MAX   4096u
+#define HEADER      8u
+#define PACKET_MAX  32768u
+#define TEXT_MAX    4096u
+/* With a client that does not stop what has no end. */
+#define PATIENCE_MS 60000
 
 /* Types of packets. */
 enum {
@@ -27,6 +30,7 @@ enum {
 
 /* Flags of DONE. */
 enum {
+	DONE_MORE = 1,
 	DONE_ERROR = 2,
 	DONE_COUNT = 16,
 	DONE_ATTENTION = 32
@@ -50,16 +54,22 @@ struct conn {
 
 /* ---- bytes ---- */
 
-/* Until there is something to read: 1; 0: the test is over. */
+/* Until there is something to read, or room to write: 1; 0: the test is over. */
 static int
-wait_for(struct conn *c)
+wait_until(struct conn *c, short events)
 {
-	struct pollfd fds[2] = { { .fd = c->fd, .events = POLLIN },
+	struct pollfd fds[2] = { { .fd = c->fd, .events = events },
 		{ .fd = c->peer->stop[0], .events = POLLIN } };
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
 		;
 	return !fds[1].revents;
+}
+
+static int
+wait_for(struct conn *c)
+{
+	return wait_until(c, POLLIN);
 }
 
 static int
@@ -81,7 +91,19 @@ read_raw(struct conn *c, void *room, size_t n)
 static int
 write_raw(struct conn *c, const void *bytes, size_t n)
 {
-	return send(c->fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -1;
+	const uint8_t *at = bytes;
+
+	while (n > 0) {
+		ssize_t put = send(c->fd, at, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (put < 0 && (errno != EAGAIN || !wait_until(c, POLLOUT)))
+			return -1;
+		if (put > 0) {
+			at += put;
+			n -= (size_t)put;
+		}
+	}
+	return 0;
 }
 
 static int
@@ -379,6 +401,64 @@ be_deaf(struct conn *c)
 	return -1;
 }
 
+static void
+put_endless(struct conn *c, char what)
+{
+	static const char *const name[] = { "n" }, *const value[] = { "1" };
+
+	if (what == 'p')
+		put_message(&c->out, 0xab, 0, 0, "a message");
+	else if (what == 'e')
+		put_message(&c->out, 0xaa, 208, 16, "Invalid object name 't'.");
+	else if (what == 'r')
+		put_columns(&c->out, name, 1);
+	if (what == 'r' || what == 'R')
+		put_row(&c->out, value, 1);
+	if (what != 'R')
+		put_done(&c->out, DONE_MORE | (what == 'e' ? DONE_ERROR : 0), 1);
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Without an end, but when it is told to stop and listens. Slowly enough for a client that keeps all of it. */
+static int
+go_on_and_on(struct conn *c, const char *what, int is_deaf)
+{
+	const struct timespec pause = { .tv_nsec = 500000 };
+	int64_t until = now_ms() + PATIENCE_MS;
+	static const char *const name[] = { "n" };
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	char kind = *what;
+
+	if (strcmp(what, "rows") == 0) {
+		kind = 'R';
+		put_columns(&c->out, name, 1);
+	}
+	for (;;) {
+		put_endless(c, kind);
+		if (write_part(c, 0) < 0)
+			return -1;
+		if (now_ms() > until) {
+			c->peer->has_given_up = 1;
+			return -1;
+		}
+		(void)nanosleep(&pause, NULL);
+		if (is_deaf || poll(&p, 1, 0) <= 0)
+			continue;
+		if (read_packet(c) != ATTENTION)
+			return -1;
+		put_done(&c->out, DONE_ATTENTION, 0);
+		return write_packet(c);
+	}
+}
+
 static int
 answer_all_others(struct conn *c, const char *sql)
 {
@@ -428,6 +508,10 @@ answer_statement(struct conn *c, const char *sql)
 	}
 	if (strcmp(sql, "stall") == 0)
 		return stall(c);
+	if (strncmp(sql, "endless ", 8) == 0)
+		return go_on_and_on(c, sql + 8, 0);
+	if (strncmp(sql, "boundless ", 10) == 0)
+		return go_on_and_on(c, sql + 10, 1);
 	return strcmp(sql, "deaf") == 0 ? be_deaf(c) : answer_all_others(c, sql);
 }
 

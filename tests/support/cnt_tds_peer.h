@@ -16,6 +16,8 @@
  *     drop N       N rows, and then the end of the connection, in the middle of one
  *     stall        nothing, until it is told to stop, which it does
  *     deaf         nothing, ever
+ *     endless X    X without an end: "results" of a row, "errors", "prints" or "rows", until it is told to stop
+ *     boundless X  the same, and it does not stop
  *     all others   one row of four texts: what it was asked, "peer", "1", "0"
  */
 enum cnt_tds_encryption {
@@ -38,6 +40,7 @@ struct cnt_tds_peer {
 	const char *key;
 
 	int port;
+	int has_given_up; /* nobody stopped what has no end, for a minute; to be read behind the stop */
 	int fd; /* cnt_tds_peer.c's, as all that follows */
 	int stop[2];
 	pthread_t thread;

@@ -34,9 +34,13 @@ begin(const struct cnt_tds_peer *peer)
 static void
 end(struct bench *b)
 {
+	int has_given_up;
+
 	tds_bench_finish(&b->on);
 	cnt_tds_peer_stop(&b->peer);
+	has_given_up = b->peer.has_given_up;
 	free(b);
+	assert_false(has_given_up);
 }
 
 static int
@@ -363,6 +367,45 @@ who_does_not_obey_loses_it(void **state)
 	end(b);
 }
 
+/* A loop in SQL answers without an end, and never pauses. */
+static void
+what_has_no_end_is_stopped(void **state)
+{
+	static const char *const texts[] = { "endless results", "endless errors",
+		"endless prints", "endless rows" };
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
+		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+
+		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		b->on.stop_at_ms = tds_now_ms() + 100;
+		if (query(b, texts[i]) != CENOTE_ERR_SERVER)
+			fail_msg("%s: %s", texts[i], b->on.diag.message);
+		b->on.stop_at_ms = 0;
+		assert_int_equal(query(b, "rows 1"), CENOTE_OK);
+		end(b);
+	}
+}
+
+static void
+what_has_no_end_and_does_not_obey_loses_it(void **state)
+{
+	static const char *const texts[] = { "boundless results", "boundless errors",
+		"boundless prints", "boundless rows" };
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
+		struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+
+		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		b->on.stop_at_ms = tds_now_ms() + 100;
+		if (query(b, texts[i]) != CENOTE_ERR_CONN)
+			fail_msg("%s: %s", texts[i], b->on.diag.message);
+		end(b);
+	}
+}
+
 static void
 a_server_that_is_silent_for_too_long(void **state)
 {
@@ -567,6 +610,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(the_end_in_the_middle_of_a_row),
 		cmocka_unit_test(who_obeys_keeps_the_session),
 		cmocka_unit_test(who_does_not_obey_loses_it),
+		cmocka_unit_test(what_has_no_end_is_stopped),
+		cmocka_unit_test(what_has_no_end_and_does_not_obey_loses_it),
 		cmocka_unit_test(a_server_that_is_silent_for_too_long),
 		cmocka_unit_test(rows_come_in_batches),
 		cmocka_unit_test(several_results_are_open_at_once),

@@ -271,6 +271,8 @@ on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 		.server_state = said->state };
 
 	(void)con;
+	if (s && s->diag)
+		cnd_tds_on_message(s);
 	/* whoever is cancelled knows why it fails */
 	if (!s || !s->diag || s->stop < 0 || is_chatter(said->msgnumber))
 		return CS_SUCCEED;

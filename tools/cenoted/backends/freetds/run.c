@@ -93,8 +93,12 @@ drop_command(struct cnd_session *s)
 	if (!s->cmd)
 		return;
 	/* to its end: the server carries out a batch on behind an error, too */
-	while (!s->is_lost && !s->is_stopping && ct_results(s->cmd, &type) == CS_SUCCEED)
+	while (!s->is_lost && !s->is_stopping &&
+		ct_results(s->cmd, &type) == CS_SUCCEED) {
 		(void)ct_cancel(NULL, s->cmd, CS_CANCEL_CURRENT);
+		/* a loop of the client's has no end */
+		(void)cnd_tds_interrupted(s);
+	}
 	(void)ct_cmd_drop(s->cmd);
 	s->cmd = NULL;
 }
@@ -105,6 +109,8 @@ next_result(struct cnd_session *s, CS_INT *ret_type)
 {
 	CS_RETCODE r = ct_results(s->cmd, ret_type);
 
+	if (r == CS_SUCCEED && cnd_tds_interrupted(s) < 0)
+		return s->is_lost ? CENOTE_ERR_CONN : s->stop;
 	if (r == CS_SUCCEED && s->said == 0)
 		return CENOTE_OK;
 	if (r == CS_END_RESULTS && s->said == 0 && s->stop == 0)

@@ -241,10 +241,12 @@ void cnd_tds_note_fds(struct cnd_tds_fds *fds);
 int cnd_tds_find_fd(const struct cnd_tds_fds *before);
 /* Wait for the first bytes of an answer. CENOTE_OK; CENOTE_ERR_SERVER and CENOTE_ERR_CONN: stop. */
 int cnd_tds_await(struct cnd_session *s);
-/* What the host says, while rows come. When it says stop, the server was told. */
+/* What the host says, while rows and results come. When it says stop, the server was told. */
 int cnd_tds_interrupted(struct cnd_session *s);
 /* The library has waited for a second: CS_SUCCEED to go on, CS_FAIL to give the connection up. */
 CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
+/* The server has sent a message, of which there may be any number before the library returns. */
+void cnd_tds_on_message(struct cnd_session *s);
 
 /* values.c */
 /* What a column is bound to, and how its values become text. */

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "../watch.h"
 #include "tds.h"
 
 /*
@@ -80,6 +81,31 @@ cnd_tds_aside_end(struct cnd_session *s, struct cnd_tds_aside *a)
 	cnc_diag_finish(&a->own);
 }
 
+/* What is not obeyed in time, or is never to end, ends with the connection. */
+static void
+cut(void *user)
+{
+	struct cnd_session *s = user;
+
+	if (cnd_tds_now_ms() >= s->obey_until_ms && s->fd >= 0)
+		(void)shutdown(s->fd, SHUT_RDWR);
+}
+
+/* To the server's answer, in front of which it may send on without end; the library does not look up then. */
+static void
+cancel_all(struct cnd_session *s)
+{
+	struct cnd_watch guard;
+	int is_guarded = cnd_watch_start(&guard, cut, s) == 0;
+
+	if (is_guarded)
+		cnd_watch_begin(&guard);
+	(void)ct_cancel(NULL, s->cmd, CS_CANCEL_ALL);
+	if (is_guarded)
+		cnd_watch_end(&guard);
+	cnd_watch_stop(&guard);
+}
+
 static void
 begin_to_stop(struct cnd_session *s, CS_INT how)
 {
@@ -87,7 +113,10 @@ begin_to_stop(struct cnd_session *s, CS_INT how)
 		return;
 	s->is_stopping = 1;
 	s->obey_until_ms = cnd_tds_now_ms() + OBEY_MS;
-	(void)ct_cancel(NULL, s->cmd, how);
+	if (how == CS_CANCEL_ALL)
+		cancel_all(s);
+	else
+		(void)ct_cancel(NULL, s->cmd, how);
 }
 
 int
@@ -119,12 +148,36 @@ cnd_tds_interrupted(struct cnd_session *s)
 
 	if (s->stop < 0)
 		return s->stop;
+	if (s->deaf_until_ms) {
+		if (cnd_tds_now_ms() < s->deaf_until_ms)
+			return CENOTE_OK;
+		s->is_lost = 1;
+		return cnd_tds_failed(s);
+	}
 	r = s->host->interrupted(s->host, s->diag);
 	if (r >= 0)
 		return CENOTE_OK;
 	s->stop = r;
 	begin_to_stop(s, CS_CANCEL_ALL);
 	return cnd_tds_failed(s);
+}
+
+void
+cnd_tds_on_message(struct cnd_session *s)
+{
+	int r;
+
+	if (s->is_logging_in || !s->cmd || s->deaf_until_ms)
+		return;
+	if (s->is_stopping) {
+		cut(s);
+		return;
+	}
+	r = s->stop < 0 ? s->stop : s->host->interrupted(s->host, s->diag);
+	if (r >= 0)
+		return;
+	s->stop = r;
+	begin_to_stop(s, CS_CANCEL_ATTN);
 }
 
 static int
