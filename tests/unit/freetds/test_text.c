@@ -46,6 +46,19 @@ pins_are_told_by_words(void **state)
 		{ "declare c cursor for select 1 open c", CENOTE_PIN_CURSOR },
 		{ "select 'open", CENOTE_PIN_FUNCTION },
 		{ "select 1 /* open", CENOTE_PIN_FUNCTION },
+		/* what the server may read as other words */
+		{ "select 1set language french", CENOTE_PIN_FUNCTION },
+		{ "select 1e5set language french", CENOTE_PIN_FUNCTION },
+		{ "select 0x0set language french", CENOTE_PIN_FUNCTION },
+		{ "select $1set language french", CENOTE_PIN_FUNCTION },
+		{ "select 1\xc2\xa0set\xe3\x80\x80language french", CENOTE_PIN_FUNCTION },
+		{ "select @a\xc2\xa0set\xc2\xa0language french", CENOTE_PIN_FUNCTION },
+		{ "select 1 --\rset language french", CENOTE_PIN_SETTINGS },
+		{ "\x01sp_who", CENOTE_PIN_FUNCTION },
+		{ "select 12, 1e5, 1.5e-3, 0xDEADBEEF, $12, a1, 'gr\xc3\xbcn', "
+		  "[\xc3\xa4] "
+		  "-- gr\xc3\xbcn",
+			0 },
 	};
 
 	(void)state;

@@ -46,12 +46,12 @@ skip_comment(struct cnd_tds_lexer *x)
 	return -1;
 }
 
+/* Babelfish ends such a comment at a carriage return, too. */
 static void
 skip_line(struct cnd_tds_lexer *x)
 {
-	const char *end = memchr(x->p, '\n', (size_t)(x->end - x->p));
-
-	x->p = end ? end + 1 : x->end;
+	while (x->p < x->end && *x->p != '\n' && *x->p != '\r')
+		x->p++;
 }
 
 /* To the next word. 0, or -1 within an open comment. */

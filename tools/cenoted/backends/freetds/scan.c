@@ -95,6 +95,8 @@ static const struct word {
 
 static const struct word worst = { "", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) };
 static const struct word harmless = { "", 0, 0 };
+/* Where the server may see other words than are read here. */
+static const struct word unreadable = { "", 0, PIN(FUNCTION) };
 
 /* Upper and lower case are the same. <0, 0, >0. */
 static int
@@ -136,15 +138,72 @@ begins_pg(const struct cnd_tds_token *t)
 	return t->kind == CND_TDS_WORD && t->n > 3 && strncasecmp(t->p, "pg_", 3) == 0;
 }
 
+static size_t
+count_digits(const char *p, size_t n, int is_hex)
+{
+	size_t i = 0;
+
+	while (i < n && ((p[i] >= '0' && p[i] <= '9') ||
+				(is_hex && ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'f'))))
+		i++;
+	return i;
+}
+
+/* A number ends where its digits do, and the next word may follow at once: "select 1set language us_english". */
+static int
+hides_word(const struct cnd_tds_token *t)
+{
+	const char *p = t->p;
+	size_t n = t->n, digits;
+
+	if (n > 1 && *p == '$') {
+		p++;
+		n--;
+	}
+	digits = count_digits(p, n, 0);
+	if (digits == 0 || digits == n)
+		return 0;
+	if (digits == 1 && *p == '0' && (p[1] | 32) == 'x')
+		return 2 + count_digits(p + 2, n - 2, 1) < n;
+	if ((p[digits] | 32) == 'e')
+		return digits + 1 + count_digits(p + digits + 1, n - digits - 1, 0) < n;
+	return 1;
+}
+
+/* There are blanks beyond ASCII, and servers differ in which. */
+static int
+is_ascii(const struct cnd_tds_token *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if ((uint8_t)t->p[i] >= 0x80)
+			return 0;
+	}
+	return 1;
+}
+
+static int
+is_control(const struct cnd_tds_token *t)
+{
+	return t->kind == CND_TDS_OTHER && ((uint8_t)*t->p < ' ' || *t->p == 0x7f);
+}
+
+static int
+is_plain_word(const struct cnd_tds_token *t)
+{
+	return t->kind == CND_TDS_WORD || t->kind == CND_TDS_VARIABLE;
+}
+
 static const struct word *
 judge(const struct cnd_tds_token *t, int is_first)
 {
 	const struct word *w = &harmless;
 
-	if (t->kind == CND_TDS_DARK || begins_pg(t))
+	if (t->kind == CND_TDS_DARK || begins_pg(t) || (is_first && is_control(t)))
 		return &worst;
 	if (t->kind == CND_TDS_WORD)
 		w = find(t);
+	if (w == &harmless && is_plain_word(t) && (hides_word(t) || !is_ascii(t)))
+		w = &unreadable;
 	/* a name alone calls a procedure; '{' and '(' begin what is read further on */
 	if (is_first && !(w->effect & IS_FIRST) && t->kind != CND_TDS_OTHER &&
 		t->kind != CND_TDS_END)
