@@ -75,8 +75,11 @@ relay_one(const struct relay *r, int client)
 	close(client);
 }
 
+static void relay_greedy(const struct relay *r, int client);
+
+/* `is_greedy`: nothing is cut, and several connections pass at a time. */
 static void
-relay_start(struct relay *r)
+relay_start(struct relay *r, int is_greedy)
 {
 	size_t *shared = mmap(NULL, 2 * sizeof(*shared), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -93,8 +96,14 @@ relay_start(struct relay *r)
 	if (r->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGPIPE, SIG_IGN);
-		while ((client = accept(listener, NULL, NULL)) >= 0)
-			relay_one(r, client);
+		while ((client = accept(listener, NULL, NULL)) >= 0) {
+			if (!is_greedy)
+				relay_one(r, client);
+			else if (fork() == 0)
+				relay_greedy(r, client);
+			else
+				close(client);
+		}
 		_exit(0);
 	}
 	close(listener);
@@ -155,7 +164,7 @@ a_connection_that_breaks_at_any_byte_is_told(void **state)
 	int is_whole = 0;
 
 	(void)state;
-	relay_start(&r);
+	relay_start(&r, 0);
 	for (n = 1; !is_whole; n++) {
 		assert_in_range(n, 1, 20000);
 		*r.cut_at = n;
@@ -171,10 +180,82 @@ a_connection_that_breaks_at_any_byte_is_told(void **state)
 	relay_stop(&r);
 }
 
+/* ---- a server that asks for what it must not have ---- */
+
+/* On the connection that tells it to stop a statement, in the place of an answer. What it gets is counted. */
+static void
+ask_for_file(const struct relay *r, int client)
+{
+	char question[CNT_SERVER_PATH_MAX + 8] = { 0, 0, 0, 1, (char)0xfb };
+	char data[4096];
+	size_t n = strlen(my_server.passfile);
+	ssize_t got;
+
+	question[0] = (char)(n + 1);
+	memcpy(question + 5, my_server.passfile, n);
+	if (write(client, question, n + 5) < 0)
+		return;
+	/* an empty packet is the end, or a refusal */
+	while ((got = read(client, data, sizeof(data))) > 4)
+		*r->most += (size_t)got;
+}
+
+static int
+pass_question(const struct relay *r, int client, int server)
+{
+	char data[4096];
+	ssize_t n = read(client, data, sizeof(data));
+
+	if (n > 15 && memcmp(data + 5, "KILL QUERY", 10) == 0) {
+		ask_for_file(r, client);
+		return -1;
+	}
+	return n <= 0 || write(server, data, (size_t)n) != n ? -1 : 0;
+}
+
+static void
+relay_greedy(const struct relay *r, int client)
+{
+	int server = open_socket(my_server.socket, 0);
+	struct pollfd p[2] = { { client, POLLIN, 0 }, { server, POLLIN, 0 } };
+	size_t down = SIZE_MAX;
+
+	while (server >= 0 && poll(p, 2, -1) > 0) {
+		if (p[0].revents && pass_question(r, client, server) < 0)
+			break;
+		if (p[1].revents && pass_on(server, client, &down) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+static void
+a_server_gets_no_file_but_from_its_client(void **state)
+{
+	struct relay r;
+	struct my t;
+
+	(void)state;
+	relay_start(&r, 1);
+	my_init(&t);
+	my_option(&t, "socket", r.path);
+	my_option(&t, "user", "app");
+	my_option(&t, "dbname", "app");
+	my_option(&t, "local_infile", "yes");
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	t.stop_after_ms = 100;
+	(void)my_query(&t, "select sleep(30)");
+	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	assert_int_equal(*r.most, 0);
+	my_finish(&t);
+	relay_stop(&r);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_gets_no_file_but_from_its_client),
 		cmocka_unit_test(a_connection_that_breaks_at_any_byte_is_told),
 	};
 

@@ -72,11 +72,14 @@ int
 cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
 {
 	MYSQL *my = mysql_init(NULL);
+	unsigned no_file = 0;
 
 	*ret_my = my;
 	if (!my)
 		return CENOTE_ERR_NOMEM;
 	set_options(my, &s->opt, seconds);
+	/* the library would open what the server asks for: nobody is asked here */
+	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &no_file);
 	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, seconds);
 	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, seconds);
 	return connect_to(s, my);
