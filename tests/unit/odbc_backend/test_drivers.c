@@ -420,6 +420,32 @@ a_value_that_cannot_be_read_is_no_loss(void **state)
 	assert_works(t);
 }
 
+/* More than ODBC can count. */
+static void
+too_many_parameters_are_refused(void **state)
+{
+	static const char head[] = "select 1 where 1 in (?";
+	const size_t n = 40000;
+	char *text = malloc(sizeof(head) + 2 * n + 2);
+	struct od *t = *state;
+	struct cnd_prepare p = { .statement = 9, .name = CNP_STR_NONE };
+	size_t len = sizeof(head) - 1;
+
+	assert_non_null(text);
+	memcpy(text, head, len);
+	for (size_t i = 1; i < n; i++) {
+		memcpy(text + len, ",?", 2);
+		len += 2;
+	}
+	memcpy(text + len, ")", 2);
+	p.sql = (struct cnp_str){ text, len + 1 };
+	(void)begin_request(t, NULL, 0);
+	(void)end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_works(t);
+	free(text);
+}
+
 /* ---- what is of the pool's machine ---- */
 
 static void
@@ -495,6 +521,8 @@ main(int argc, char **argv)
 			a_driver_out_of_step_has_lost_its_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_value_that_cannot_be_read_is_no_loss, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			too_many_parameters_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_driver_reads_no_files_for_its_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -123,6 +123,10 @@ cnd_od_stmt_prepare(
 	cnd_od_text_finish(s, &text);
 	if (!CND_OD_OK(rc))
 		return cnd_od_fail(s, SQL_HANDLE_STMT, st->handle);
+	/* the driver's count does not fit where ODBC has it returned */
+	if (n < 0)
+		return cnd_od_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+			"a statement has at most 32767 parameters here");
 	st->n_params = (uint32_t)n;
 	return st->scan.flags & CND_OD_VERB_CALL ? cnd_od_call_directions(s, st, sql, len)
 						 : CENOTE_OK;
