@@ -141,6 +141,8 @@ on_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 {
 	struct pg *t = host->user;
 
+	if (t->stop_at_question > 0 && ++t->n_questions >= t->stop_at_question)
+		return say_stop(t, ret_diag);
 	return t->stopped != 0 ? say_stop(t, ret_diag) : CENOTE_OK;
 }
 

@@ -34,6 +34,8 @@ struct pg {
 	int interrupt_at;
 	int interrupt_with; /* CENOTE_ERR_SERVER or CENOTE_ERR_CONN */
 	int n_waits;
+	int stop_at_question; /* the host says so when it is asked that often; 0 never */
+	int n_questions;
 	int stopped;
 	const struct cenote_allocator *mem; /* NULL: the default */
 	int count_only; /* rows and data are counted, not written down */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,6 +35,8 @@ struct hostile {
 	int closes; /* when it has said that */
 	uint8_t then[128]; /* what it says to what it is told behind that */
 	size_t then_len;
+	int floods; /* it says that again and again, for a minute */
+	int has_given_up;
 };
 
 static struct hostile server;
@@ -142,6 +145,21 @@ say(int fd, const void *bytes, size_t n)
 	(void)!send(fd, bytes, n, MSG_NOSIGNAL);
 }
 
+static void
+flood(int fd)
+{
+	static uint8_t much[1u << 18];
+	size_t n = 0;
+	time_t until = time(NULL) + 60;
+
+	while (n + server.len <= sizeof(much)) {
+		memcpy(much + n, server.script, server.len);
+		n += server.len;
+	}
+	while (send(fd, much, n, MSG_NOSIGNAL) == (ssize_t)n && !server.has_given_up)
+		server.has_given_up = time(NULL) > until;
+}
+
 static void *
 serve(void *unused)
 {
@@ -162,6 +180,8 @@ serve(void *unused)
 		if (is_in) {
 			(void)pthread_mutex_lock(&server.lock);
 			say(fd, server.script, server.len);
+			if (server.floods)
+				flood(fd);
 			if (server.closes)
 				(void)shutdown(fd, SHUT_RDWR);
 			(void)pthread_mutex_unlock(&server.lock);
@@ -417,6 +437,29 @@ answers_that_are_left_behind_a_reset_lose_the_session(void **state)
 	assert_int_equal(reset_answered(&set, &surplus), CENOTE_ERR_CONN);
 }
 
+/* There is always something to read, so nobody waits. */
+static void
+a_server_that_never_pauses_is_left(void **state)
+{
+	struct talk talk = { .len = 0 };
+	struct pg t;
+
+	(void)state;
+	PUT(&talk, '1', "");
+	set_script(talk.bytes, talk.len, 1);
+	server.floods = 1;
+	pg_setup(&t);
+	assert_int_equal(pg_login(&t), 0);
+	t.count_only = 1;
+	t.interrupt_with = CENOTE_ERR_CONN;
+	t.stop_at_question = 2;
+	(void)pg_query(&t, "select 1");
+	assert_int_equal(t.last, CENOTE_ERR_CONN);
+	pg_teardown(&t);
+	server.floods = 0;
+	assert_false(server.has_given_up);
+}
+
 static void
 the_last_words_of_a_server_are_passed_on(void **state)
 {
@@ -443,6 +486,7 @@ main(void)
 		cmocka_unit_test(rows_whose_lengths_lie_are_refused),
 		cmocka_unit_test(random_changes_do_no_harm),
 		cmocka_unit_test(answers_that_are_left_behind_a_reset_lose_the_session),
+		cmocka_unit_test(a_server_that_never_pauses_is_left),
 		cmocka_unit_test(the_last_words_of_a_server_are_passed_on),
 	};
 

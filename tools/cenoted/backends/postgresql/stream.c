@@ -45,6 +45,7 @@ cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...
 	va_list args;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (!s->is_lost) {
@@ -308,6 +309,13 @@ host_wait(struct cnd_session *s, short events)
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
+static int
+disobeyed(struct cnd_session *s)
+{
+	return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
+		"the server %s did not obey a cancel request in time", s->server);
+}
+
 int
 cnd_pg_wait(struct cnd_session *s, short events)
 {
@@ -318,8 +326,7 @@ cnd_pg_wait(struct cnd_session *s, short events)
 		return host_wait(s, events);
 	left = s->stop_until_ms - cnd_pg_now_ms();
 	if (left <= 0)
-		return cnd_pg_lost(s, CNC_SQLSTATE(CONNECTION_LOST),
-			"the server %s did not obey a cancel request in time", s->server);
+		return disobeyed(s);
 	if (poll(&poll_fd, 1, left < s->stop_again_ms ? (int)left : s->stop_again_ms) ==
 		0)
 		send_cancel_again(s);
@@ -449,6 +456,20 @@ cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	}
 }
 
+/* Who says one thing after the other is never waited for, which is when else the host is asked. */
+static int
+look(struct cnd_session *s)
+{
+	int r;
+
+	if (s->stop != CENOTE_OK)
+		return cnd_pg_now_ms() < s->stop_until_ms ? CENOTE_OK : disobeyed(s);
+	r = s->host->interrupted(s->host, &s->stop_diag);
+	if (r < 0)
+		cnd_pg_stop(s, r);
+	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
+}
+
 int
 cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 {
@@ -460,6 +481,9 @@ cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
+		r = look(s);
+		if (r < 0)
+			return r;
 		is_dry = s->is_dry;
 		s->is_dry = 0;
 		r = is_dry ? 0 : receive(s, need, &events);
