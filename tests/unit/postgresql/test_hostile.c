@@ -300,6 +300,7 @@ nonsense_loses_the_session(void **state)
 		BAD('V', "\0\0\0\7"), BAD('t', "\0\1"), BAD('A', "\0\0\0\1"),
 		BAD('S', "x\0"), BAD('N', "S"), BAD('\x7f', ""), BAD('\xff', ""),
 		BAD('R', "\0\0\0\0"), /* a login, now */
+		BAD('d', "x"), BAD('c', ""), /* of no copy */
 	};
 	struct talk talk;
 	struct pg t;

@@ -159,6 +159,7 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (is_of_logins(tag))
 		s->changes_login = 1;
 	s->run.is_value_last = 0;
+	s->run.is_copying = 0;
 	/* it was read, and so was the Sync in front of it */
 	if (s->run.has_copied)
 		s->is_doubtful = 0;
@@ -524,6 +525,8 @@ static int
 on_copy_out(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	give_done(s, CNP_DONE_MORE_RESULTS);
+	s->run.is_copying = 1;
+	s->run.in_rows = 0;
 	return cnd_pg_copy_out(s, m);
 }
 
@@ -534,6 +537,8 @@ on_copy_data(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (!is_wanted(s))
 		return CENOTE_OK;
+	if (!run->is_copying)
+		return cnd_pg_broken(s, "data of a copy outside of one");
 	return after_sink(s, run->sink->ops->copy_data(run->sink, m->body, m->len));
 }
 
@@ -543,8 +548,12 @@ on_copy_done(struct cnd_session *s, const struct cnd_pg_msg *m)
 	struct cnd_pg_run *run = &s->run;
 
 	(void)m;
-	return is_wanted(s) ? after_sink(s, run->sink->ops->copy_done(run->sink))
-			    : CENOTE_OK;
+	if (!is_wanted(s))
+		return CENOTE_OK;
+	if (!run->is_copying)
+		return cnd_pg_broken(s, "the end of a copy outside of one");
+	run->is_copying = 0;
+	return after_sink(s, run->sink->ops->copy_done(run->sink));
 }
 
 static int

@@ -108,6 +108,7 @@ struct cnd_pg_run {
 	uint8_t n_steps; /* 1 it was parsed, 2 and bound, 3 and described */
 	uint8_t is_paused; /* it stopped in the middle of the stream */
 	uint8_t has_copied; /* the client was asked for data */
+	uint8_t is_copying; /* out */
 	uint8_t is_value_last; /* no statement was complete behind a function's value */
 	int status; /* its first failure */
 	uint32_t warnings;
