@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/cnt_cmocka.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/batch.h"
 
 #include "tools/cenoted/backends/freetds/tds.h"
 
@@ -242,6 +246,70 @@ what_the_server_has_not_is_refused(void **state)
 	refuse("select 1", zero, 1, "07001");
 }
 
+/* ---- values of the server ---- */
+
+static int
+put_value(CS_INT datatype, const void *value, size_t len, char *text, size_t size)
+{
+	const struct cnd_tds_kind *kind = cnd_tds_kind(datatype);
+	const struct cnp_column column = { .type = kind->type };
+	struct cnc_batch w;
+	struct cnc_buf b;
+	const uint8_t *row;
+	const char *put;
+	size_t n = 0;
+	int r;
+
+	cnc_buf_init(&b, &cnc_mem_default, 65536);
+	assert_int_equal(cnc_batch_begin(&w, &b, 1), CENOTE_OK);
+	assert_int_equal(cnc_batch_row(&w), CENOTE_OK);
+	r = kind->put(&w, &column, value, len);
+	if (r == CENOTE_OK) {
+		cnc_batch_row_done(&w);
+		row = cnc_buf_head(&b);
+		if (!row)
+			abort();
+		put = cnc_row_value(row + CNC_BATCH_HEADER, 1, 0, &n);
+		snprintf(text, size, "%.*s", (int)n, put);
+	}
+	cnc_buf_finish(&b);
+	return r;
+}
+
+/* As FreeTDS has dates, times and both (values.c). */
+struct all {
+	uint64_t time;
+	int32_t date;
+	int16_t offset;
+	uint16_t flags;
+};
+
+static void
+what_is_no_date_is_not_taken_for_one(void **state)
+{
+	static const struct all bad[] = { { 0, INT32_MIN, 0, 0x8000 },
+		{ 0, INT32_MAX, 720, 0x8000 }, { 0, 4000000, 0, 0 },
+		{ UINT64_MAX, 0, 0, 0 }, { 0, 0, INT16_MAX, 0x8000 } };
+	const struct all good = { 0, 0, 60, 0x8000 };
+	const CS_DATETIME epoch = { 0, 300 }, far = { INT32_MAX, 0 }, late = { 0, -1 };
+	char text[64];
+
+	(void)state;
+	assert_int_equal(put_value(CS_DATETIME_TYPE, &epoch, sizeof(epoch), text, 64), 0);
+	assert_string_equal(text, "1900-01-01 00:00:01");
+	assert_int_equal(
+		put_value(CS_BIGDATETIME_TYPE, &good, sizeof(good), text, 64), 0);
+	assert_string_equal(text, "1900-01-01 01:00:00+01:00");
+	assert_int_equal(put_value(CS_DATETIME_TYPE, &far, sizeof(far), text, 64),
+		CENOTE_ERR_PROTOCOL);
+	assert_int_equal(put_value(CS_DATETIME_TYPE, &late, sizeof(late), text, 64),
+		CENOTE_ERR_PROTOCOL);
+	for (size_t i = 0; i < CNT_COUNT(bad); i++)
+		assert_int_equal(
+			put_value(CS_BIGDATETIME_TYPE, &bad[i], sizeof(bad[i]), text, 64),
+			CENOTE_ERR_PROTOCOL);
+}
+
 int
 main(void)
 {
@@ -255,6 +323,7 @@ main(void)
 		cmocka_unit_test(a_quote_in_the_statement_is_doubled),
 		cmocka_unit_test(a_call_gives_back_what_it_is_asked_for),
 		cmocka_unit_test(what_the_server_has_not_is_refused),
+		cmocka_unit_test(what_is_no_date_is_not_taken_for_one),
 	};
 
 	return cmocka_run_group_tests_name("freetds_text", tests, NULL, NULL);

@@ -186,11 +186,14 @@ time_of(uint64_t ticks)
 	return t;
 }
 
+/* What the server sends is looked at by nobody before: it may be no date at all. */
 static int
 put_time_of(struct cnc_batch *w, const cenote_time *t)
 {
 	char text[CNC_DT_TEXT_MAX];
 
+	if (!cnc_time_is_valid(t))
+		return CENOTE_ERR_PROTOCOL;
 	return cnc_batch_put(w, text, cnc_time_text(t, text));
 }
 
@@ -199,6 +202,8 @@ put_timestamp_of(struct cnc_batch *w, const cenote_timestamp *ts)
 {
 	char text[CNC_DT_TEXT_MAX];
 
+	if (!cnc_date_is_valid(&ts->date) || !cnc_time_is_valid(&ts->time))
+		return CENOTE_ERR_PROTOCOL;
 	return cnc_batch_put(w, text, cnc_timestamp_text(ts, text));
 }
 
@@ -208,6 +213,8 @@ put_date_of(struct cnc_batch *w, int32_t days)
 	cenote_date d = date_of(days);
 	char text[CNC_DT_TEXT_MAX];
 
+	if (!cnc_date_is_valid(&d))
+		return CENOTE_ERR_PROTOCOL;
 	return cnc_batch_put(w, text, cnc_date_text(&d, text));
 }
 
@@ -303,6 +310,8 @@ put_all(struct cnc_batch *w, const struct cnp_column *c, const void *value, size
 	if (n != sizeof(v))
 		return CENOTE_ERR_PROTOCOL;
 	memcpy(&v, value, sizeof(v));
+	if (v.date == INT32_MIN || v.date == INT32_MAX)
+		return CENOTE_ERR_PROTOCOL;
 	if (v.flags & HAS_OFFSET)
 		to_local(&v);
 	ts = (cenote_timestamp){ date_of(v.date), time_of(v.time) };
