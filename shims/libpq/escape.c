@@ -7,15 +7,18 @@
 
 /* libpq's functions without a connection go by what the last connection said. */
 static atomic_int last_encoding;
+static _Atomic(const struct cpq_charset *) last_charset;
 static atomic_int last_standard_strings;
 static atomic_int last_is_original; /* it said it to the original library */
 
 void
-cpq_escape_remember(int encoding, int standard_strings)
+cpq_escape_remember(const PGconn *conn)
 {
-	atomic_store_explicit(&last_encoding, encoding, memory_order_relaxed);
 	atomic_store_explicit(
-		&last_standard_strings, standard_strings, memory_order_relaxed);
+		&last_encoding, conn->habits.encoding, memory_order_relaxed);
+	atomic_store_explicit(&last_charset, conn->habits.charset, memory_order_relaxed);
+	atomic_store_explicit(
+		&last_standard_strings, conn->standard_strings, memory_order_relaxed);
 	atomic_store_explicit(&last_is_original, 0, memory_order_relaxed);
 }
 
@@ -32,9 +35,9 @@ who_knows(void)
 	return atomic_load(&last_is_original) ? cpq_original(NULL) : NULL;
 }
 
-/* A character above ASCII: its length, or 0 with the reason. */
+/* PostgreSQL verifies a text before it parses it, so libpq accepts more than the server does. */
 static size_t
-character(const char *s, size_t left, int encoding, const char **ret_why)
+character_of_postgresql(const char *s, size_t left, int encoding, const char **ret_why)
 {
 	int len = PQmblen(s, encoding);
 
@@ -45,6 +48,44 @@ character(const char *s, size_t left, int encoding, const char **ret_why)
 	else
 		return (size_t)len;
 	return 0;
+}
+
+/*
+ * MySQL parses first: bytes that are no whole character are single bytes to its parser, and a quote among them
+ * ends the literal. So this must see the same characters as the parser.
+ */
+static size_t
+character_of_mysql(const char *s, size_t left, const struct cpq_charset *charset,
+	const char **ret_why)
+{
+	size_t len = charset->valid(s, s + left);
+
+	if (len > 1)
+		return len;
+	if (charset->charlen((unsigned char)*s) == 1)
+		return 1;
+	*ret_why = "invalid multibyte character";
+	return 0;
+}
+
+/* A character above ASCII: its length, or 0 with the reason. */
+static size_t
+character(
+	const struct cpq_habits *habits, const char *s, size_t left, const char **ret_why)
+{
+	return habits->charset != NULL
+		       ? character_of_mysql(s, left, habits->charset, ret_why)
+		       : character_of_postgresql(s, left, habits->encoding, ret_why);
+}
+
+/* Nothing is safe in a character set whose characters are not known. */
+static const char *
+why_not(const struct cpq_habits *habits)
+{
+	return habits->encoding >= 0
+		       ? NULL
+		       : "nothing can be escaped: the session has a character set that "
+			 "is not known here";
 }
 
 static size_t
@@ -59,27 +100,29 @@ put_ascii(char *to, char c, char doubled, int is_doubling_backslash)
 
 /* An illegal character is made one that no server takes, so that nobody can hide a quote behind it. */
 static size_t
-escape_string(char *to, const char *from, size_t length, int encoding, int standard,
-	const char **ret_why)
+escape_string(char *to, const char *from, size_t length, const struct cpq_habits *habits,
+	int standard, const char **ret_why)
 {
 	size_t left = strnlen(from, length);
 	const char *why = NULL;
 	char *at = to;
 	size_t n;
 
-	*ret_why = NULL;
+	*ret_why = why_not(habits);
+	if (*ret_why != NULL)
+		left = 0;
 	while (left > 0) {
 		if ((unsigned char)*from < 0x80) {
 			at += put_ascii(at, *from++, '\'', !standard);
 			left--;
 			continue;
 		}
-		n = character(from, left, encoding, &why);
+		n = character(habits, from, left, &why);
 		if (n > 0) {
 			memcpy(at, from, n);
 			at += n;
 		} else {
-			cpq_encoding_put_illegal(encoding, at);
+			cpq_encoding_put_illegal(habits->encoding, at);
 			at += 2;
 			n = 1;
 			if (*ret_why == NULL)
@@ -107,8 +150,7 @@ cpq_PQescapeStringConn(
 	}
 	if (conn->first == NULL)
 		resetPQExpBuffer(&conn->error);
-	n = escape_string(
-		to, from, length, conn->habits.encoding, conn->standard_strings, &why);
+	n = escape_string(to, from, length, &conn->habits, conn->standard_strings, &why);
 	if (why != NULL)
 		cpq_say(conn, "%s", why);
 	if (error != NULL)
@@ -120,12 +162,14 @@ size_t
 cpq_PQescapeString(char *to, const char *from, size_t length)
 {
 	const struct cpq_original *original = who_knows();
+	const struct cpq_habits habits = { .encoding = atomic_load(&last_encoding),
+		.charset = atomic_load(&last_charset) };
 	const char *why;
 
 	if (original != NULL)
 		return original->PQescapeString(to, from, length);
-	return escape_string(to, from, length, atomic_load(&last_encoding),
-		atomic_load(&last_standard_strings), &why);
+	return escape_string(
+		to, from, length, &habits, atomic_load(&last_standard_strings), &why);
 }
 
 /* How many bytes become two. -1: there is an illegal character, and that was told. */
@@ -133,18 +177,22 @@ static int
 count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
 	size_t *ret_backslashes)
 {
-	const char *why = NULL;
+	const char *why = why_not(&conn->habits);
 	size_t n;
 
 	*ret_quotes = 0;
 	*ret_backslashes = 0;
+	if (why != NULL) {
+		cpq_say(conn, "%s", why);
+		return -1;
+	}
 	for (size_t i = 0; i < len; i += n) {
 		n = 1;
 		*ret_quotes += str[i] == quote;
 		*ret_backslashes += str[i] == '\\';
 		if ((unsigned char)str[i] < 0x80)
 			continue;
-		n = character(str + i, len - i, conn->habits.encoding, &why);
+		n = character(&conn->habits, str + i, len - i, &why);
 		if (n == 0) {
 			cpq_say(conn, "%s", why);
 			return -1;
@@ -159,6 +207,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 	int is_literal = quote == '\'';
 	int is_doubling = is_literal;
 	size_t quotes, backslashes;
+	const char *why;
 	char *out, *at;
 
 	if (conn == NULL)
@@ -184,17 +233,17 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 	*at++ = quote;
 	/* Bytes of longer characters were looked at: none of them is taken for a quote here. */
 	for (size_t i = 0; i < len;) {
-		int n = (unsigned char)str[i] < 0x80
-				? 1
-				: PQmblen(str + i, conn->habits.encoding);
+		size_t n = (unsigned char)str[i] < 0x80
+				   ? 1
+				   : character(&conn->habits, str + i, len - i, &why);
 
 		if (n == 1) {
 			at += put_ascii(at, str[i++], quote, is_doubling);
 			continue;
 		}
-		memcpy(at, str + i, (size_t)n);
+		memcpy(at, str + i, n);
 		at += n;
-		i += (size_t)n;
+		i += n;
 	}
 	*at++ = quote;
 	*at = '\0';

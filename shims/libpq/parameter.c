@@ -109,7 +109,7 @@ follow(PGconn *conn, const char *name, const char *value)
 	} else {
 		return;
 	}
-	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+	cpq_escape_remember(conn);
 }
 
 static void

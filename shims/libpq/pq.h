@@ -34,7 +34,7 @@ CPQ_FACE_18(CPQ_OURS, CPQ_OURS_V)
 
 /* ---- encoding.c ---- */
 
-/* Whether a character of PQmblen() bytes, the first of them above 127, is one in that encoding. */
+/* Whether a character of so many bytes, the first of them above 127, is one in that encoding. */
 int cpq_encoding_is_legal(int encoding, const char *text, int len);
 /* Two bytes that are a character in no text of that encoding. */
 void cpq_encoding_put_illegal(int encoding, char out[2]);
@@ -42,7 +42,7 @@ void cpq_encoding_put_illegal(int encoding, char out[2]);
 /* ---- escape.c ---- */
 
 /* What the functions without a connection go by: the last connection's. As in libpq. */
-void cpq_escape_remember(int encoding, int standard_strings);
+void cpq_escape_remember(const PGconn *conn);
 /* A connection of the original is the last one. */
 void cpq_escape_leave(void);
 
@@ -214,11 +214,19 @@ struct cpq_events {
 	int cap;
 };
 
+/* A character set of MySQL's whose characters can have several bytes (common/charset.h). */
+struct cpq_charset {
+	unsigned (*charlen)(unsigned c);
+	unsigned (*valid)(const char *start, const char *end);
+};
+
 /* What a result keeps of its connection, so that it can outlive it. */
 struct cpq_habits {
 	PGVerbosity verbosity;
 	PGContextVisibility show_context;
-	int encoding;
+	int encoding; /* PostgreSQL's number; -1: the session has a character set that is not known here */
+	const struct cpq_charset
+		*charset; /* how the server reads texts; NULL: as the encoding says */
 	PQnoticeReceiver receiver;
 	void *receiver_arg;
 	PQnoticeProcessor processor;

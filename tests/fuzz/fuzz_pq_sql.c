@@ -3,13 +3,15 @@
 
 #include <string.h>
 
+#include "../common/charset.h"
 #include "dialect/sql.h"
 
 #define RULES 31u
+#define GBK   32u
 
 /* What the placeholders become: nothing but they is changed, and none is left. */
 static void
-fuzz_translate(const char *sql, unsigned rules, enum cpq_placeholder style)
+fuzz_translate(struct cpq_sql sql, enum cpq_placeholder style)
 {
 	struct cpq_places places, again;
 	PQExpBufferData out, twice;
@@ -17,7 +19,7 @@ fuzz_translate(const char *sql, unsigned rules, enum cpq_placeholder style)
 
 	initPQExpBuffer(&out);
 	initPQExpBuffer(&twice);
-	r = cpq_sql_translate(sql, rules, style, &out, &places);
+	r = cpq_sql_translate(sql, style, &out, &places);
 	FUZZ_CHECK(r == 0 || r == 1);
 	if (r == 0) {
 		FUZZ_CHECK(style == CPQ_PLACEHOLDER_PLAIN || places.order == NULL);
@@ -25,11 +27,11 @@ fuzz_translate(const char *sql, unsigned rules, enum cpq_placeholder style)
 			FUZZ_CHECK(places.order[i] >= 1 &&
 				   places.order[i] <= places.highest);
 		if (style == CPQ_PLACEHOLDER_NUMBERED)
-			FUZZ_CHECK(out.len == strlen(sql));
+			FUZZ_CHECK(out.len == strlen(sql.at));
 		if (places.highest == 0)
-			FUZZ_CHECK(strcmp(out.data, sql) == 0);
-		FUZZ_CHECK(
-			cpq_sql_translate(out.data, rules, style, &twice, &again) == 0);
+			FUZZ_CHECK(strcmp(out.data, sql.at) == 0);
+		sql.at = out.data;
+		FUZZ_CHECK(cpq_sql_translate(sql, style, &twice, &again) == 0);
 		FUZZ_CHECK(again.highest == 0 && strcmp(twice.data, out.data) == 0);
 		cpq_places_finish(&again);
 	}
@@ -39,11 +41,10 @@ fuzz_translate(const char *sql, unsigned rules, enum cpq_placeholder style)
 }
 
 static void
-fuzz_heads(const char *sql, unsigned rules)
+fuzz_heads(struct cpq_sql s)
 {
-	struct cpq_sql s = { sql, rules };
-	const char *end = sql + strlen(sql);
-	const char *before = sql;
+	const char *end = s.at + strlen(s.at);
+	const char *before = s.at;
 	struct cpq_head head;
 
 	while (cpq_sql_head(&s, &head)) {
@@ -58,17 +59,21 @@ fuzz_heads(const char *sql, unsigned rules)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct cpq_sql read = { .at = NULL };
 	char *sql;
 
 	if (size < 1)
 		return 0;
+	read.rules = data[0] & RULES;
+	read.character = data[0] & GBK ? csh_gbk_valid : NULL;
 	sql = malloc(size);
 	FUZZ_CHECK(sql != NULL);
 	memcpy(sql, data + 1, size - 1);
 	sql[size - 1] = '\0';
-	fuzz_translate(sql, data[0] & RULES, CPQ_PLACEHOLDER_NUMBERED);
-	fuzz_translate(sql, data[0] & RULES, CPQ_PLACEHOLDER_PLAIN);
-	fuzz_heads(sql, data[0] & RULES);
+	read.at = sql;
+	fuzz_translate(read, CPQ_PLACEHOLDER_NUMBERED);
+	fuzz_translate(read, CPQ_PLACEHOLDER_PLAIN);
+	fuzz_heads(read);
 	free(sql);
 	return 0;
 }

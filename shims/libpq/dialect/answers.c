@@ -21,14 +21,13 @@ struct words {
 
 /* All of one statement: 0 if there are more tokens, or another statement. */
 static int
-read_words(const char *sql, unsigned rules, struct words *w)
+read_words(struct cpq_sql sql, struct words *w)
 {
-	struct cpq_sql s = { sql, rules };
 	int is_over = 0;
 
 	*w = (struct words){ .n = 0 };
 	for (;;) {
-		struct cpq_token t = cpq_sql_next(&s);
+		struct cpq_token t = cpq_sql_next(&sql);
 
 		w->t[w->n] = t;
 		if (t.kind == CPQ_TOKEN_END)
@@ -189,7 +188,7 @@ is_encoding(const PGconn *conn, const char *value)
 {
 	int encoding = pg_char_to_encoding(value);
 
-	return encoding == conn->habits.encoding || encoding == 0;
+	return encoding >= 0 && (encoding == conn->habits.encoding || encoding == 0);
 }
 
 static int
@@ -349,8 +348,8 @@ static const struct {
 void
 cpq_dialect_answer(const PGconn *conn, const char *sql, struct cpq_answer *ret_answer)
 {
-	unsigned rules = cpq_dialect_rules(conn);
-	struct cpq_sql s = { sql, rules };
+	const struct cpq_sql all = cpq_dialect_sql(conn, sql);
+	struct cpq_sql s = all;
 	struct cpq_token first = cpq_sql_next(&s);
 	struct words w;
 	size_t i = 0;
@@ -358,7 +357,7 @@ cpq_dialect_answer(const PGconn *conn, const char *sql, struct cpq_answer *ret_a
 	*ret_answer = (struct cpq_answer){ .kind = CPQ_ANSWER_NONE };
 	while (i < N_OF(firsts) && !cpq_token_is(&first, firsts[i].word))
 		i++;
-	if (i == N_OF(firsts) || (!read_words(sql, rules, &w) && !firsts[i].is_long))
+	if (i == N_OF(firsts) || (!read_words(all, &w) && !firsts[i].is_long))
 		return;
 	w.at = 1;
 	firsts[i].find(conn, &w, ret_answer);

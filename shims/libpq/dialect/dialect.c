@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dialect.h"
 
+#include "../../common/charset.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,11 +126,12 @@ cpq_dialect_enter(PGconn *conn)
 	dialect = find_dialect(backend, info(conn, "server_version"));
 	conn->habits.dialect = dialect;
 	conn->habits.encoding = pg_char_to_encoding(UTF8);
+	conn->habits.charset = NULL;
 	conn->standard_strings = !(dialect->rules & CPQ_SQL_BACKSLASH);
 	conn->server_version = VERSION_NUMBER;
 	snprintf(conn->version_text, sizeof(conn->version_text), VERSION_TEXT " (%s %s)",
 		dialect->title, info(conn, "server_version"));
-	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+	cpq_escape_remember(conn);
 	return check_encoding(conn);
 }
 
@@ -137,58 +140,93 @@ cpq_dialect_leave(PGconn *conn)
 {
 	cpq_statements_drop(conn);
 	conn->habits.dialect = NULL;
+	conn->habits.charset = NULL;
 }
 
-unsigned
-cpq_dialect_rules(const PGconn *conn)
+struct cpq_sql
+cpq_dialect_sql(const PGconn *conn, const char *text)
 {
-	unsigned rules = conn->habits.dialect->rules;
+	const struct cpq_charset *charset = conn->habits.charset;
+	struct cpq_sql sql = { .at = text, .rules = conn->habits.dialect->rules };
 
-	return conn->standard_strings ? rules & ~(unsigned)CPQ_SQL_BACKSLASH : rules;
+	if (conn->standard_strings)
+		sql.rules &= ~(unsigned)CPQ_SQL_BACKSLASH;
+	if (charset != NULL)
+		sql.character = charset->valid;
+	return sql;
 }
 
 /* ---- what the server reports ---- */
 
+#define CHARSET(name)                                                                    \
+	static const struct cpq_charset name = { csh_##name##_charlen,                   \
+		csh_##name##_valid };
+CHARSET(big5)
+CHARSET(cp932)
+CHARSET(gb18030)
+CHARSET(gb2312)
+CHARSET(gbk)
+CHARSET(uhc)
+CHARSET(ujis)
+
+/* Every character set that a client of MySQL or MariaDB can have. PostgreSQL has no name for those that are
+ * SQL_ASCII here. */
 static const struct {
-	const char *charset;
+	const char *name;
 	const char *encoding;
+	const struct cpq_charset *charset;
 } charsets[] = {
-	{ "utf8mb4", UTF8 },
-	{ "utf8mb3", UTF8 },
-	{ "utf8", UTF8 },
-	{ "latin1", "WIN1252" },
-	{ "latin2", "LATIN2" },
-	{ "latin5", "LATIN5" },
-	{ "latin7", "LATIN7" },
-	{ "greek", "ISO_8859_7" },
-	{ "hebrew", "ISO_8859_8" },
-	{ "cp1250", "WIN1250" },
-	{ "cp1251", "WIN1251" },
-	{ "cp1256", "WIN1256" },
-	{ "cp1257", "WIN1257" },
-	{ "cp866", "WIN866" },
-	{ "koi8r", "KOI8R" },
-	{ "koi8u", "KOI8U" },
-	{ "tis620", "WIN874" },
-	{ "sjis", "SJIS" },
-	{ "cp932", "SJIS" },
-	{ "ujis", "EUC_JP" },
-	{ "eucjpms", "EUC_JP" },
-	{ "big5", "BIG5" },
-	{ "gb2312", "EUC_CN" },
-	{ "gbk", "GBK" },
-	{ "gb18030", "GB18030" },
-	{ "euckr", "UHC" },
+	{ "utf8mb4", UTF8, NULL },
+	{ "utf8mb3", UTF8, NULL },
+	{ "utf8", UTF8, NULL },
+	{ "latin1", "WIN1252", NULL },
+	{ "latin2", "LATIN2", NULL },
+	{ "latin5", "LATIN5", NULL },
+	{ "latin7", "LATIN7", NULL },
+	{ "greek", "ISO_8859_7", NULL },
+	{ "hebrew", "ISO_8859_8", NULL },
+	{ "cp1250", "WIN1250", NULL },
+	{ "cp1251", "WIN1251", NULL },
+	{ "cp1256", "WIN1256", NULL },
+	{ "cp1257", "WIN1257", NULL },
+	{ "cp866", "WIN866", NULL },
+	{ "koi8r", "KOI8R", NULL },
+	{ "koi8u", "KOI8U", NULL },
+	{ "tis620", "WIN874", NULL },
+	{ "sjis", "SJIS", &cp932 },
+	{ "cp932", "SJIS", &cp932 },
+	{ "ujis", "EUC_JP", &ujis },
+	{ "eucjpms", "EUC_JP", &ujis },
+	{ "big5", "BIG5", &big5 },
+	{ "gb2312", "EUC_CN", &gb2312 },
+	{ "gbk", "GBK", &gbk },
+	{ "gb18030", "GB18030", &gb18030 },
+	{ "euckr", "UHC", &uhc },
+	{ "armscii8", "SQL_ASCII", NULL },
+	{ "ascii", "SQL_ASCII", NULL },
+	{ "binary", "SQL_ASCII", NULL },
+	{ "cp850", "SQL_ASCII", NULL },
+	{ "cp852", "SQL_ASCII", NULL },
+	{ "dec8", "SQL_ASCII", NULL },
+	{ "geostd8", "SQL_ASCII", NULL },
+	{ "hp8", "SQL_ASCII", NULL },
+	{ "keybcs2", "SQL_ASCII", NULL },
+	{ "macce", "SQL_ASCII", NULL },
+	{ "macroman", "SQL_ASCII", NULL },
+	{ "swe7", "SQL_ASCII", NULL },
 };
 
 /* Escaping must know where a character ends, so it is followed when the program changes it. */
 static void
-follow_charset(PGconn *conn, const char *charset)
+follow_charset(PGconn *conn, const char *name)
 {
-	conn->habits.encoding = 0;
+	conn->habits.encoding = -1;
+	conn->habits.charset = NULL;
 	for (size_t i = 0; i < N_OF(charsets); i++) {
-		if (strcmp(charsets[i].charset, charset) == 0)
-			conn->habits.encoding = pg_char_to_encoding(charsets[i].encoding);
+		if (strcmp(charsets[i].name, name) != 0)
+			continue;
+		conn->habits.encoding = pg_char_to_encoding(charsets[i].encoding);
+		conn->habits.charset = charsets[i].charset;
 	}
 }
 
@@ -202,7 +240,7 @@ cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value)
 	else if (strcmp(name, "character_set") == 0 ||
 		 strcmp(name, "character_set_client") == 0)
 		follow_charset(conn, value);
-	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+	cpq_escape_remember(conn);
 }
 
 /* MySQL says with each result how it reads texts now. */
@@ -217,7 +255,7 @@ follow_status(PGconn *conn, const cenote_result *from)
 	if (!conn->habits.dialect->is_mysql)
 		return;
 	conn->standard_strings = (status & NO_BACKSLASH_ESCAPES) != 0;
-	cpq_escape_remember(conn->habits.encoding, conn->standard_strings);
+	cpq_escape_remember(conn);
 }
 
 void

@@ -37,8 +37,8 @@ struct cpq_dialect {
 
 /* ---- dialect.c ---- */
 
-/* How its SQL is read as of now. */
-unsigned cpq_dialect_rules(const PGconn *conn);
+/* A text of SQL, as the server would read it now. */
+struct cpq_sql cpq_dialect_sql(const PGconn *conn, const char *text);
 
 /* ---- answers.c ---- */
 

@@ -33,7 +33,7 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	/* CALL, and whatever else the server takes for one statement */
 	req->is_many = kind == CPQ_EXTENDED;
 	if (conn->habits.dialect->makes_tags)
-		req->sql = (struct cpq_sql){ req->query, cpq_dialect_rules(conn) };
+		req->sql = cpq_dialect_sql(conn, req->query);
 	return req;
 }
 
@@ -240,7 +240,7 @@ are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *pla
 static int
 is_single(PGconn *conn, const char *query, int *ret_sent)
 {
-	struct cpq_sql sql = { query, cpq_dialect_rules(conn) };
+	struct cpq_sql sql = cpq_dialect_sql(conn, query);
 
 	if (cpq_sql_is_single(sql) || conn->habits.dialect->has_batches)
 		return 1;
@@ -259,7 +259,7 @@ is_translated(PGconn *conn, const char *sql, PQExpBuffer out, struct cpq_places 
 
 	*ret_sent = 0;
 	initPQExpBuffer(out);
-	r = cpq_sql_translate(sql, cpq_dialect_rules(conn),
+	r = cpq_sql_translate(cpq_dialect_sql(conn, sql),
 		conn->habits.dialect->placeholder, out, places);
 	if (r == 0)
 		return 1;
@@ -345,7 +345,7 @@ static int
 send_new_statement(PGconn *conn, const char *name, const char *query, const char *sql,
 	struct cpq_places *places, const Oid *types, int n_types)
 {
-	struct cpq_sql text = { query, cpq_dialect_rules(conn) };
+	struct cpq_sql text = cpq_dialect_sql(conn, query);
 	struct cpq_request *req = cpq_request_new(conn, CPQ_PREPARE, query);
 	struct cpq_statement *s;
 

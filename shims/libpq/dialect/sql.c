@@ -71,21 +71,34 @@ skip_blanks(const char *p, unsigned rules)
 	}
 }
 
+/* Behind a character that is not ASCII. */
 static const char *
-end_of_quoted(const char *p, char quote, int has_backslash)
+skip_character(const char *p, cpq_sql_character *character)
 {
-	for (; *p != '\0' && *p != quote; p++) {
+	size_t n = character != NULL ? character(p, p + strnlen(p, 4)) : 0;
+
+	return p + (n > 1 ? n : 1);
+}
+
+static const char *
+end_of_quoted(const char *p, char quote, int has_backslash, cpq_sql_character *character)
+{
+	while (*p != '\0' && *p != quote) {
 		if (*p == '\\' && has_backslash && p[1] != '\0')
+			p += 2;
+		else if ((unsigned char)*p >= 0x80)
+			p = skip_character(p, character);
+		else
 			p++;
 	}
 	return *p == '\0' ? p : p + 1;
 }
 
 static const char *
-end_of_words(const char *p)
+end_of_words(const char *p, cpq_sql_character *character)
 {
 	while (is_word(*p) || *p == '$')
-		p++;
+		p = (unsigned char)*p >= 0x80 ? skip_character(p, character) : p + 1;
 	return p;
 }
 
@@ -96,31 +109,34 @@ token(enum cpq_token_kind kind, const char *p, const char *end)
 }
 
 static struct cpq_token
-read_token(const char *p, unsigned rules)
+read_token(const char *p, unsigned rules, cpq_sql_character *character)
 {
 	int has_backslash = (rules & CPQ_SQL_BACKSLASH) != 0;
 
 	if (*p == '\0')
 		return token(CPQ_TOKEN_END, p, p);
 	if (*p == '\'' || *p == '"')
-		return token(
-			CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, *p, has_backslash));
+		return token(CPQ_TOKEN_QUOTED, p,
+			end_of_quoted(p + 1, *p, has_backslash, character));
 	if (*p == '`')
-		return token(CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, '`', 0));
+		return token(
+			CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, '`', 0, character));
 	if (*p == '[' && (rules & CPQ_SQL_BRACKETS))
-		return token(CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, ']', 0));
+		return token(
+			CPQ_TOKEN_QUOTED, p, end_of_quoted(p + 1, ']', 0, character));
 	if (*p == '$' && is_digit(p[1]))
 		return token(
 			CPQ_TOKEN_PLACEHOLDER, p, p + 1 + strspn(p + 1, "0123456789"));
 	if (is_word(*p) || *p == '$')
-		return token(CPQ_TOKEN_WORD, p, end_of_words(p + 1));
+		return token(CPQ_TOKEN_WORD, p, end_of_words(p, character));
 	return token(CPQ_TOKEN_OTHER, p, p + 1);
 }
 
 struct cpq_token
 cpq_sql_next(struct cpq_sql *sql)
 {
-	struct cpq_token t = read_token(skip_blanks(sql->at, sql->rules), sql->rules);
+	struct cpq_token t =
+		read_token(skip_blanks(sql->at, sql->rules), sql->rules, sql->character);
 
 	sql->at = t.p + t.n;
 	return t;
@@ -170,15 +186,14 @@ add_place(struct cpq_places *places, unsigned number)
 }
 
 int
-cpq_sql_translate(const char *sql, unsigned rules, enum cpq_placeholder style,
-	PQExpBuffer out, struct cpq_places *ret_places)
+cpq_sql_translate(struct cpq_sql sql, enum cpq_placeholder style, PQExpBuffer out,
+	struct cpq_places *ret_places)
 {
-	struct cpq_sql s = { sql, rules };
-	const char *done = sql;
+	const char *done = sql.at;
 	struct cpq_token t;
 
 	*ret_places = (struct cpq_places){ NULL, 0, 0 };
-	while ((t = cpq_sql_next(&s)).kind != CPQ_TOKEN_END) {
+	while ((t = cpq_sql_next(&sql)).kind != CPQ_TOKEN_END) {
 		unsigned number;
 
 		if (t.kind != CPQ_TOKEN_PLACEHOLDER)

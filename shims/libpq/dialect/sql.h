@@ -36,9 +36,14 @@ struct cpq_token {
 	size_t n;
 };
 
+/* The length of the character at `start` if it is a whole one of several bytes, else 0. */
+typedef unsigned cpq_sql_character(const char *start, const char *end);
+
 struct cpq_sql {
 	const char *at; /* what was not read yet, up to a zero byte */
 	unsigned rules;
+	/* of a character set in which a backslash or a quote can be the end of a character; else NULL */
+	cpq_sql_character *character;
 };
 
 /* The next token, past blanks and comments. */
@@ -63,8 +68,8 @@ enum cpq_placeholder {
 
 /* Append the text with the server's placeholders in place of $1. 0; -1 no memory; 1 a number that no
  * parameter has: places->highest holds it. */
-int cpq_sql_translate(const char *sql, unsigned rules, enum cpq_placeholder style,
-	PQExpBuffer out, struct cpq_places *ret_places);
+int cpq_sql_translate(struct cpq_sql sql, enum cpq_placeholder style, PQExpBuffer out,
+	struct cpq_places *ret_places);
 void cpq_places_finish(struct cpq_places *places);
 
 #define CPQ_TAG_MAX 40u

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/charset.h"
 #include "dialect/dialect.h"
 #include "support/cnt_random.h"
 
@@ -102,17 +103,25 @@ static const struct translated translations[] = {
 	{ 0, "'open $1", "'open $1", "'open $1", "" },
 	{ 0, "/* open $1", "/* open $1", "/* open $1", "" },
 	{ CPQ_SQL_BACKSLASH, "'\\", "'\\", "'\\", "" },
+	/* the end of a character of GBK, and no backslash or quote */
+	{ CPQ_SQL_BACKSLASH, "'\xbf\\' $1", "'\xbf\\' ?1", "'\xbf\\' ?", "1" },
+	{ CPQ_SQL_BACKSLASH, "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1",
+		"" },
+	{ CPQ_SQL_BACKSLASH, "\x81` $1 `", "\x81` ?1 `", "\x81` ? `", "1" },
+	{ CPQ_SQL_BACKSLASH, "`\x81`$1` $2", "`\x81`$1` ?2", "`\x81`$1` ?", "2" },
+	{ CPQ_SQL_BACKSLASH, "'\xbf' $1", "'\xbf' ?1", "'\xbf' ?", "1" },
 };
 
 static void
 check_translation(
 	const struct translated *t, enum cpq_placeholder style, const char *expected)
 {
+	struct cpq_sql sql = { t->sql, t->rules, csh_gbk_valid };
 	struct cpq_places places;
 	PQExpBufferData out;
 
 	initPQExpBuffer(&out);
-	assert_int_equal(cpq_sql_translate(t->sql, t->rules, style, &out, &places), 0);
+	assert_int_equal(cpq_sql_translate(sql, style, &out, &places), 0);
 	assert_string_equal(out.data, expected);
 	if (style == CPQ_PLACEHOLDER_PLAIN) {
 		assert_int_equal(places.n, strlen(t->order));
@@ -145,13 +154,37 @@ numbers_that_no_parameter_has(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
+		struct cpq_sql sql = { .at = bad[i] };
+
 		initPQExpBuffer(&out);
-		assert_int_equal(cpq_sql_translate(
-					 bad[i], 0, CPQ_PLACEHOLDER_PLAIN, &out, &places),
-			1);
+		assert_int_equal(
+			cpq_sql_translate(sql, CPQ_PLACEHOLDER_PLAIN, &out, &places), 1);
 		cpq_places_finish(&places);
 		termPQExpBuffer(&out);
 	}
+}
+
+/* ---- escaping ---- */
+
+static void
+nothing_is_escaped_where_characters_are_not_known(void **state)
+{
+	PGconn conn = { .habits.encoding = -1, .standard_strings = 1 };
+	char to[16] = "xyz";
+	int error = 0;
+
+	(void)state;
+	initPQExpBuffer(&conn.error);
+	assert_int_equal(cpq_PQescapeStringConn(&conn, to, "a", 1, &error), 0);
+	assert_string_equal(to, "");
+	assert_int_equal(error, 1);
+	assert_non_null(strstr(conn.error.data, "not known"));
+	assert_null(cpq_PQescapeLiteral(&conn, "a", 1));
+	assert_null(cpq_PQescapeIdentifier(&conn, "a", 1));
+	cpq_escape_remember(&conn);
+	assert_int_equal(cpq_PQescapeString(to, "a", 1), 0);
+	assert_string_equal(to, "");
+	termPQExpBuffer(&conn.error);
 }
 
 /* ---- numeric ---- */
@@ -339,6 +372,7 @@ main(void)
 		cmocka_unit_test(tags_of_statements),
 		cmocka_unit_test(placeholders_are_translated),
 		cmocka_unit_test(numbers_that_no_parameter_has),
+		cmocka_unit_test(nothing_is_escaped_where_characters_are_not_known),
 		cmocka_unit_test(numeric_is_postgresqls),
 		cmocka_unit_test(floats_are_read_in_every_form),
 		cmocka_unit_test(days_are_counted),
