@@ -250,10 +250,19 @@ family_of(int encoding)
 						       : SINGLE;
 }
 
+/* The string ends with a zero byte, as libpq wants it: of GB18030 the byte behind the first one is read. */
 CPQ_EXPORT int
 PQmblen(const char *s, int encoding)
 {
 	return length_of(family_of(encoding), (unsigned char)*s, s);
+}
+
+int
+cpq_encoding_length(int encoding, const char *text, size_t left)
+{
+	if (left == 1 && family_of(encoding) == GB18030 && (unsigned char)*text >= 0x80)
+		return 2;
+	return PQmblen(text, encoding);
 }
 
 CPQ_EXPORT int

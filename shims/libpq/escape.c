@@ -39,7 +39,7 @@ who_knows(void)
 static size_t
 character_of_postgresql(const char *s, size_t left, int encoding, const char **ret_why)
 {
-	int len = PQmblen(s, encoding);
+	int len = cpq_encoding_length(encoding, s, left);
 
 	if (left < (size_t)len)
 		*ret_why = "incomplete multibyte character";

@@ -34,6 +34,8 @@ CPQ_FACE_18(CPQ_OURS, CPQ_OURS_V)
 
 /* ---- encoding.c ---- */
 
+/* As PQmblen(), without a look behind the `left` bytes (at least 1) that there are; it may be more than those. */
+int cpq_encoding_length(int encoding, const char *text, size_t left);
 /* Whether a character of so many bytes, the first of them above 127, is one in that encoding. */
 int cpq_encoding_is_legal(int encoding, const char *text, int len);
 /* Two bytes that are a character in no text of that encoding. */

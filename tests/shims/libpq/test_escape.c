@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "support/cnt_guard.h"
 #include "support/cnt_random.h"
 
 /*
@@ -90,6 +91,7 @@ struct comparison {
 	struct visit visit;
 	PGconn *theirs;
 	const char *encoding;
+	struct cnt_guard guard;
 };
 
 static void
@@ -121,7 +123,7 @@ compare(struct visit *v, const struct text *t)
 {
 	struct comparison *c = (struct comparison *)v;
 	const struct cpq_original *ours = &v->f->ours.f, *theirs = &v->f->theirs.f;
-	const char *in = t->bytes;
+	const char *in = (const char *)cnt_guard_put(&c->guard, t->bytes, t->len);
 	char a[2 * LONGEST + 1] = "", b[2 * LONGEST + 1] = "";
 	int a_error = 7, b_error = 7;
 	size_t a_len = ours->PQescapeStringConn(v->conn, a, in, t->len, &a_error);
@@ -156,8 +158,10 @@ postgresql_gets_what_libpq_writes(void **state)
 		.theirs = f->theirs.f.PQconnectdb(f->conninfo) };
 
 	assert_int_equal(f->theirs.f.PQstatus(c.theirs), CONNECTION_OK);
+	cnt_guard_init(&c.guard, LONGEST);
 	for (int i = 0; *f->ours.more.pg_encoding_to_char(i) != '\0'; i++)
 		compare_in(&c, f->ours.more.pg_encoding_to_char(i));
+	cnt_guard_finish(&c.guard);
 	f->ours.f.PQfinish(c.visit.conn);
 	f->theirs.f.PQfinish(c.theirs);
 }
