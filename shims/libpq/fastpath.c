@@ -31,23 +31,44 @@ args_fill(cenote_params *params, const PQArgBlock *args, int n)
 	return r;
 }
 
-static void
-take_function_value(const PGresult *res, int *result_buf, int *result_len, int is_int)
+/* What is wrong with a value of that length; NULL: nothing. */
+static const char *
+why_not(const struct cpq_function_value *value, int len)
 {
-	const unsigned char *bytes = (const unsigned char *)PQgetvalue(res, 0, 0);
-	int len = PQgetlength(res, 0, 0);
-	uint32_t v = 0;
+	if (value->is_int && len != 2 && len != 4)
+		return "server returned an integer of unexpected size";
+	return (size_t)len > value->room ? "server returned too much data" : NULL;
+}
 
-	*result_len = PQgetisnull(res, 0, 0) ? -1 : len;
-	if (*result_len < 0)
-		return;
-	if (!is_int) {
-		memcpy(result_buf, bytes, (size_t)len);
-		return;
+/* Into the caller's memory: NULL, or why not. */
+static const char *
+take_function_value(const PGresult *res, const struct cpq_function_value *ret_value)
+{
+	const unsigned char *bytes;
+	const char *why;
+	uint32_t v = 0;
+	int len;
+
+	if (PQntuples(res) != 1 || PQnfields(res) != 1)
+		return "server returned no value";
+	if (PQgetisnull(res, 0, 0)) {
+		*ret_value->len = -1;
+		return NULL;
 	}
-	for (int i = 0; i < len && i < 4; i++)
-		v = v << 8 | bytes[i];
-	*result_buf = (int)v;
+	bytes = (const unsigned char *)PQgetvalue(res, 0, 0);
+	len = PQgetlength(res, 0, 0);
+	why = why_not(ret_value, len);
+	if (why != NULL)
+		return why;
+	*ret_value->len = len;
+	if (ret_value->is_int) {
+		for (int i = 0; i < len; i++)
+			v = v << 8 | bytes[i];
+		memcpy(ret_value->to, &v, sizeof(v));
+	} else {
+		memcpy(ret_value->to, bytes, (size_t)len);
+	}
+	return NULL;
 }
 
 static PGresult *
@@ -64,14 +85,15 @@ last_result(PGconn *conn)
 }
 
 PGresult *
-cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,
+cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 	const PQArgBlock *args, int nargs)
 {
 	struct cpq_request *req;
 	PGresult *res, *answer;
 	const struct cpq_values none = { 0, NULL, NULL, NULL, NULL };
+	const char *why;
 
-	*result_len = 0;
+	*ret_value->len = 0;
 	if (conn == NULL)
 		return NULL;
 	if (conn->first == NULL)
@@ -100,8 +122,29 @@ cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is
 	answer = last_result(conn);
 	if (PQresultStatus(answer) != PGRES_TUPLES_OK)
 		return answer;
-	take_function_value(answer, result_buf, result_len, result_is_int);
+	why = take_function_value(answer, ret_value);
 	PQclear(answer);
+	if (why != NULL) {
+		cpq_say(conn, "%s", why);
+		return NULL;
+	}
 	res = cpq_PQmakeEmptyPGresult(conn, PGRES_COMMAND_OK);
 	return res != NULL ? res : cpq_no_memory(conn);
+}
+
+/*
+ * The program does not say how much room it has at result_buf. libpq bounds what its own lo_read() and the like take,
+ * but here it writes whatever comes, up to the longest message; so does this, since any bound would break programs
+ * that expect more. Only an integer has a known size. A program that calls it trusts the server.
+ */
+PGresult *
+cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,
+	const PQArgBlock *args, int nargs)
+{
+	const struct cpq_function_value value = { .to = result_buf,
+		.room = SIZE_MAX,
+		.len = result_len,
+		.is_int = result_is_int };
+
+	return cpq_function(conn, fnid, &value, args, nargs);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /*
- * Large objects: each call is one of the server's functions, called by its id (PQfn). The ids are those
+ * Large objects: each call is one of the server's functions, called by its id (fastpath.c). The ids are those
  * that pg_proc has had for these functions in every version of PostgreSQL; those of the 64-bit
  * forms came with 9.3.
  */
@@ -114,13 +114,12 @@ begin(PGconn *conn)
 
 /* Call, and see whether it went well: 0 or -1. */
 static int
-call(PGconn *conn, enum function function, int *ret_value, int *ret_len, int is_int,
+call(PGconn *conn, enum function function, const struct cpq_function_value *ret_value,
 	const PQArgBlock *args, int n)
 {
-	PGresult *res;
+	PGresult *res = cpq_function(conn, function, ret_value, args, n);
 	int is_well;
 
-	res = PQfn(conn, function, ret_value, ret_len, is_int, args, n);
 	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
 	PQclear(res);
 	return is_well ? 0 : -1;
@@ -131,8 +130,11 @@ call_int(PGconn *conn, enum function function, const PQArgBlock *args, int n, in
 {
 	int value = failed;
 	int len = 0;
+	const struct cpq_function_value to = {
+		.to = &value, .room = sizeof(value), .len = &len, .is_int = 1
+	};
 
-	return call(conn, function, &value, &len, 1, args, n) == 0 ? value : failed;
+	return call(conn, function, &to, args, n) == 0 ? value : failed;
 }
 
 static pg_int64
@@ -140,8 +142,11 @@ call_int64(PGconn *conn, enum function function, const PQArgBlock *args, int n)
 {
 	unsigned char bytes[8] = { 0 };
 	int len = 0;
+	const struct cpq_function_value to = {
+		.to = bytes, .room = sizeof(bytes), .len = &len
+	};
 
-	if (call(conn, function, (int *)(void *)bytes, &len, 0, args, n) < 0 || len != 8)
+	if (call(conn, function, &to, args, n) < 0 || len != 8)
 		return -1;
 	return int64_of(bytes);
 }
@@ -211,10 +216,11 @@ cpq_lo_read(PGconn *conn, int fd, char *buf, size_t len)
 {
 	const PQArgBlock args[] = { int_arg(fd), int_arg((int)len) };
 	int n = 0;
+	const struct cpq_function_value to = { .to = buf, .room = len, .len = &n };
 
 	if (!begin(conn) || !is_length(conn, "lo_read", len))
 		return -1;
-	return call(conn, FN_LO_READ, (int *)(void *)buf, &n, 0, args, 2) == 0 ? n : -1;
+	return call(conn, FN_LO_READ, &to, args, 2) == 0 ? n : -1;
 }
 
 int

@@ -543,6 +543,20 @@ void cpq_result_set_tag(PGresult *res, const char *tag);
 /* Whether it has that column; if not, the program is told by a notice. */
 int cpq_is_column(const PGresult *res, int column);
 
+/* ---- fastpath.c ---- */
+
+/* Where the value of a function goes. */
+struct cpq_function_value {
+	void *to;
+	size_t room; /* more bytes are an error, and none is written */
+	int *len; /* what it is long; -1: NULL */
+	int is_int; /* two or four bytes, which become an int */
+};
+
+/* PQfn() with a bound. NULL: it cannot be, or the value does not fit; the connection's error says why. */
+PGresult *cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
+	const PQArgBlock *args, int nargs);
+
 /* ---- message.c ---- */
 
 /* The text of an error or notice from its fields, as libpq writes it. */
