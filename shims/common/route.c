@@ -18,7 +18,7 @@ struct search {
 const char *
 csh_variable(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value != NULL && *value != '\0' ? value : NULL;
 }
@@ -34,7 +34,7 @@ csh_may_fall_back(void)
 int
 csh_is_remote(void)
 {
-	const char *server = secure_getenv("CENOTE_SERVER");
+	const char *server = csh_variable("CENOTE_SERVER");
 
 	return server != NULL && strncmp(server, "tcp://", 6) == 0;
 }

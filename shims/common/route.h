@@ -27,7 +27,8 @@ struct csh_choice {
 	char error[512]; /* why there is no choice; no line's end */
 };
 
-/* The value of an environment variable; NULL if it is not set or empty. */
+/* The value of an environment variable. NULL if it is not set or empty, or if the program has more rights than its
+ * user (setuid, file capabilities): that user must not say where its connections and passwords go. */
 const char *csh_variable(const char *name);
 
 /* Whether CENOTE_FALLBACK lets a connection go to the server when cenoted cannot be reached. */

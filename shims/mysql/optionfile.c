@@ -254,11 +254,12 @@ read_file(struct search *search, const char *path)
 static int
 read_standard_files(struct search *search)
 {
-	const char *home = getenv(CMY_ORACLE ? "MYSQL_HOME" : "MARIADB_HOME");
-	const char *own = getenv("HOME");
+	/* the original asks getenv(), and so lets the user of a setuid program choose the server */
+	const char *home = secure_getenv(CMY_ORACLE ? "MYSQL_HOME" : "MARIADB_HOME");
+	const char *own = secure_getenv("HOME");
 
 	if (!home)
-		home = getenv("MYSQL_HOME");
+		home = secure_getenv("MYSQL_HOME");
 	if (read_in(search, "/etc", "my.cnf") < 0 ||
 		read_in(search, "/etc/mysql", "my.cnf") < 0 ||
 		(home && read_in(search, home, "my.cnf") < 0) ||
