@@ -202,6 +202,44 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
+/* Its answer is that of a command. */
+static void
+begin_command(MYSQL *my)
+{
+	cmy_forget_query(my);
+#if !CMY_ORACLE
+	/* an error between sending and reading: sic, the SQLSTATE stays, and where rows come all of it */
+	my->net.last_errno = 0;
+	my->net.last_error[0] = '\0';
+#endif
+}
+
+/*
+ * PostgreSQL has rows without columns. MySQL does not: a program sees that there are no fields, takes the answer for
+ * that of a command, and reads no rows. So none may wait here to be read.
+ */
+static int
+take_bare_rows(struct cmy_session *s, cenote_result *res)
+{
+	uint64_t n = cenote_result_n_rows(res);
+	int r;
+
+	while ((r = cenote_result_next(res)) == CENOTE_AGAIN || r == CENOTE_ROW) {
+		if (r == CENOTE_ROW)
+			n += cenote_result_n_rows(res);
+		else if (cmy_wait(s) < 0)
+			return cmy_fail_head(s, res, CENOTE_ERR_CONN);
+	}
+	if (r < 0)
+		return cmy_fail_head(s, res, r);
+	begin_command(s->my);
+	cmy_head_over(s, res);
+	s->my->affected_rows = n;
+	s->my->insert_id = 0;
+	cenote_result_destroy(res);
+	return 0;
+}
+
 static int
 take_command(struct cmy_session *s, cenote_result *res)
 {
@@ -214,12 +252,7 @@ take_command(struct cmy_session *s, cenote_result *res)
 		cmy_error_text(s->my, ER_EMPTY_QUERY, "42000", "Query was empty");
 		return -1;
 	}
-	cmy_forget_query(s->my);
-#if !CMY_ORACLE
-	/* an error between sending and reading: sic, the SQLSTATE stays, and where rows come all of it */
-	s->my->net.last_errno = 0;
-	s->my->net.last_error[0] = '\0';
-#endif
+	begin_command(s->my);
 	cmy_head_over(s, res);
 	cenote_result_destroy(res);
 	return 0;
@@ -268,7 +301,8 @@ cmy_next_head(struct cmy_session *s)
 	}
 	switch (cenote_result_kind(res)) {
 	case CENOTE_RESULT_ROWS:
-		return take_rows(s, res);
+		return cenote_result_n_columns(res) > 0 ? take_rows(s, res)
+							: take_bare_rows(s, res);
 	case CENOTE_RESULT_COMMAND:
 		return take_command(s, res);
 	case CENOTE_RESULT_ERROR:

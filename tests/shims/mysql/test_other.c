@@ -505,6 +505,69 @@ an_array_has_values_only(void **state)
 }
 #endif
 
+/* ---- rows without columns ---- */
+
+/* MySQL has no such results: the program is told that so many rows were concerned, and that there is nothing to read. */
+static void
+is_a_command(struct fixture *f, MYSQL *my, unsigned long long n)
+{
+	assert_int_equal(f->f.mysql_field_count(my), 0);
+	assert_int_equal(f->f.mysql_affected_rows(my), n);
+	assert_null(f->f.mysql_store_result(my));
+	assert_null(f->f.mysql_use_result(my));
+	assert_string_equal(f->f.mysql_error(my), "");
+}
+
+static void
+a_result_without_columns(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "main");
+
+	assert_int_equal(f->f.mysql_query(my, "select from pg_class limit 3"), 0);
+	is_a_command(f, my, 3);
+	assert_int_equal(f->f.mysql_query(my, "select from generate_series(1, 5000)"), 0);
+	is_a_command(f, my, 5000);
+	assert_int_equal(f->f.mysql_query(my, "select from pg_class where false"), 0);
+	is_a_command(f, my, 0);
+	assert_string_equal(asked(f, my, "select 7 as a"), "a:8 \n1 7|");
+	f->f.mysql_close(my);
+}
+
+static void
+a_statement_without_columns(void **state)
+{
+	static const char sql[] = "select from generate_series(1, ?::int4)";
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "main");
+
+	for (unsigned long cursor = 0; cursor <= CURSOR_TYPE_READ_ONLY; cursor++) {
+		MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+		int n = 3;
+		MYSQL_BIND bind = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &n };
+
+		assert_int_equal(
+			f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &cursor),
+			0);
+		assert_int_equal(f->f.mysql_stmt_prepare(stmt, sql, sizeof(sql) - 1), 0);
+		assert_int_equal(f->f.mysql_stmt_field_count(stmt), 0);
+		assert_int_equal(f->f.mysql_stmt_bind_param(stmt, &bind), 0);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+			assert_int_equal(f->f.mysql_stmt_affected_rows(stmt), 3);
+			assert_int_equal(f->f.mysql_stmt_num_rows(stmt), 0);
+			assert_int_not_equal(f->f.mysql_stmt_fetch(stmt), 0);
+			f->f.mysql_stmt_data_seek(stmt, 1);
+			assert_int_equal(f->f.mysql_stmt_free_result(stmt), 0);
+		}
+		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+		(void)f->f.mysql_stmt_store_result(stmt);
+		assert_int_equal(f->f.mysql_stmt_close(stmt), 0);
+		assert_string_equal(asked(f, my, "select 7 as a"), "a:8 \n1 7|");
+	}
+	f->f.mysql_close(my);
+}
+
 int
 main(void)
 {
@@ -516,6 +579,8 @@ main(void)
 		cmocka_unit_test(what_each_program_says_is_understood),
 		cmocka_unit_test(times_are_sent_or_refused),
 		cmocka_unit_test(escaping_needs_no_connection),
+		cmocka_unit_test(a_result_without_columns),
+		cmocka_unit_test(a_statement_without_columns),
 #if !CMY_ORACLE
 		cmocka_unit_test(an_array_has_values_only),
 #endif
