@@ -18,10 +18,8 @@ is_streamed(const struct cod_stmt *stmt)
 }
 
 static SQLRETURN
-take_command(struct cod_stmt *stmt, cenote_result *result)
+take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
 {
-	SQLLEN n = (SQLLEN)cenote_result_affected_rows(result);
-
 	cod_result_over(stmt, cenote_result_flags(result));
 	cenote_result_destroy(result);
 	stmt->has_columns = true;
@@ -33,6 +31,12 @@ take_command(struct cod_stmt *stmt, cenote_result *result)
 }
 
 static SQLRETURN
+take_command(struct cod_stmt *stmt, cenote_result *result)
+{
+	return take_count(stmt, result, (SQLLEN)cenote_result_affected_rows(result));
+}
+
+static SQLRETURN
 take_error(struct cod_stmt *stmt, cenote_result *result)
 {
 	struct cod_diag_where where = cod_array_here(stmt);
@@ -40,6 +44,24 @@ take_error(struct cod_stmt *stmt, cenote_result *result)
 		stmt, &where, cenote_result_diag(result), CENOTE_ERR_SERVER);
 
 	cod_result_over(stmt, cenote_result_flags(result));
+	cenote_result_destroy(result);
+	return ret;
+}
+
+/* PostgreSQL has rows without columns. To ODBC a result without columns is a count, and there is nothing to fetch. */
+static SQLRETURN
+take_bare_rows(struct cod_stmt *stmt, cenote_result *result)
+{
+	uint64_t n = cenote_result_n_rows(result);
+	SQLRETURN ret;
+	int r;
+
+	while ((r = cod_wait_batch(stmt, result)) == CENOTE_ROW)
+		n += cenote_result_n_rows(result);
+	if (r == CENOTE_DONE)
+		return take_count(stmt, result, (SQLLEN)n);
+	ret = cod_request_failed(stmt, &COD_NOWHERE, cenote_result_diag(result), r);
+	cod_result_over(stmt, 0);
 	cenote_result_destroy(result);
 	return ret;
 }
@@ -121,7 +143,9 @@ take(struct cod_stmt *stmt, cenote_result *result, bool was_streamed)
 {
 	switch (cenote_result_kind(result)) {
 	case CENOTE_RESULT_ROWS:
-		return take_rows(stmt, result, was_streamed);
+		return cenote_result_n_columns(result) > 0
+			       ? take_rows(stmt, result, was_streamed)
+			       : take_bare_rows(stmt, result);
 	case CENOTE_RESULT_ERROR:
 		return take_error(stmt, result);
 	case CENOTE_RESULT_COPY_IN:

@@ -316,6 +316,39 @@ a_function_fills_its_output_parameters(void **state)
 	assert_string_equal(text, "a7");
 }
 
+/* PostgreSQL has rows without columns. There is nothing to fetch of them: they are a count. */
+static void
+rows_without_columns_are_a_count(void **state)
+{
+	char text[16];
+
+	(void)state;
+	if (strcmp(the.kind->name, "postgresql") != 0)
+		return;
+	for (SQLULEN type = SQL_CURSOR_FORWARD_ONLY; type <= SQL_CURSOR_STATIC;
+		type += SQL_CURSOR_STATIC) {
+		cnt_odbc_free_stmt(the.stmt);
+		the.stmt = cnt_odbc_new_stmt(&the);
+		ok(the.stmt,
+			SQLSetStmtAttr(the.stmt, SQL_ATTR_CURSOR_TYPE, NUMBER(type), 0));
+		ok(the.stmt,
+			SQLExecDirect(the.stmt,
+				TEXT("select from generate_series(1, 5000); select 1"),
+				SQL_NTS));
+		assert_count(5000);
+		says(the.stmt, "24000", SQLFetch(the.stmt));
+		ok(the.stmt, SQLMoreResults(the.stmt));
+		assert_rows(1);
+		gives(the.stmt, SQL_NO_DATA, SQLMoreResults(the.stmt));
+		ok(the.stmt, SQLPrepare(the.stmt, TEXT("select from pg_class limit 3"),
+				     SQL_NTS));
+		ok(the.stmt, SQLExecute(the.stmt));
+		assert_count(3);
+		assert_string_equal(
+			cnt_odbc_ask(the.stmt, "select 5", text, sizeof(text)), "5");
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -330,6 +363,7 @@ main(int argc, char **argv)
 		TEST(results_of_a_procedure_come_before_its_output),
 		TEST(a_function_may_be_called_as_a_procedure),
 		TEST(a_function_fills_its_output_parameters),
+		TEST(rows_without_columns_are_a_count),
 	};
 
 	the.kind = cnt_odbc_kind(argc, argv);
