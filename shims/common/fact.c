@@ -2,10 +2,18 @@
 #include "fact.h"
 
 #include <string.h>
+#include <strings.h>
 
 int
 csh_is_fact(const char *name)
 {
 	return strcmp(name, "backend_pid") == 0 || strcmp(name, "connection_id") == 0 ||
 	       strncmp(name, "server_tls_", 11) == 0;
+}
+
+int
+csh_has_backslashes(const char *dbms)
+{
+	return dbms != NULL && (strncasecmp(dbms, "MySQL", 5) == 0 ||
+				       strncasecmp(dbms, "MariaDB", 7) == 0);
 }

@@ -6,4 +6,10 @@
  * program, and another session has another one. */
 int csh_is_fact(const char *name);
 
+/*
+ * Whether a backslash escapes in the texts of a server that ODBC calls so (the fact odbc_dbms; NULL: the pool has no
+ * such fact). MySQL and MariaDB remain what they are behind a driver: escaping must not let a backslash through.
+ */
+int csh_has_backslashes(const char *dbms);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "login.h"
 
+#include "../common/fact.h"
 #include "../common/process.h"
 #include "../common/route.h"
 
@@ -39,6 +40,9 @@ unsigned
 cmy_status_bits(const struct cmy_session *s, unsigned bits)
 {
 	if (s->backend == CMY_BACKEND_MYSQL)
+		return bits;
+	if (s->backend == CMY_BACKEND_OTHER &&
+		csh_has_backslashes(cenote_info(s->conn, "odbc_dbms")))
 		return bits;
 	/* in no other server a backslash escapes, and programs ask for that here */
 	return bits | SERVER_STATUS_NO_BACKSLASH_ESCAPES;

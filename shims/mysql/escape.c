@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "../common/fact.h"
 #include "my.h"
 
 #include <stdatomic.h>
@@ -107,13 +108,18 @@ escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
 	return (unsigned long)(to - begin);
 }
 
-/* PostgreSQL's older way, in which a backslash escapes as well. */
+/* PostgreSQL's older way, in which a backslash escapes as well; and MySQL's behind ODBC, where its sql_mode is not
+ * told. */
 static int
 has_both_escapes(const struct cmy_session *s)
 {
 	const char *standard;
 
-	if (!s || !s->conn || s->backend != CMY_BACKEND_POSTGRESQL)
+	if (!s || !s->conn)
+		return 0;
+	if (s->backend == CMY_BACKEND_OTHER)
+		return csh_has_backslashes(cenote_info(s->conn, "odbc_dbms"));
+	if (s->backend != CMY_BACKEND_POSTGRESQL)
 		return 0;
 	standard = cenote_parameter(s->conn, "standard_conforming_strings");
 	return standard && strcmp(standard, "off") == 0;

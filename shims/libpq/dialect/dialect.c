@@ -2,6 +2,7 @@
 #include "dialect.h"
 
 #include "../../common/charset.h"
+#include "../../common/fact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,10 @@ static const struct cpq_native_type mysql_types[] = {
 
 static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
 
+#define MYSQL_RULES (CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG)
+
 #define OF_MYSQL                                                                         \
-	.backend = "mysql", .placeholder = CPQ_PLACEHOLDER_PLAIN,                        \
-	.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG,   \
+	.backend = "mysql", .placeholder = CPQ_PLACEHOLDER_PLAIN, .rules = MYSQL_RULES,  \
 	.name_quote = '`', .makes_tags = 1, .has_set = 1, .is_mysql = 1,                 \
 	.types = mysql_types
 
@@ -69,13 +71,28 @@ static const struct cpq_dialect dialects[] = {
 	},
 };
 
+/* Its SQL is MySQL's. What its driver tells of types, errors and settings is not, so it is not known whether a
+ * backslash is none just now: it is always doubled, and quotes are, which is one text either way. */
+static const struct cpq_dialect mysql_by_odbc = {
+	.title = "MySQL behind ODBC",
+	.placeholder = CPQ_PLACEHOLDER_PLAIN,
+	.rules = MYSQL_RULES,
+	.name_quote = '`',
+	.makes_tags = 1,
+	.has_batches = 1,
+	.has_set = 1,
+	.types = no_types,
+};
+
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct cpq_dialect *
-find_dialect(const char *backend, const char *version)
+find_dialect(const char *backend, const char *version, const char *dbms)
 {
 	size_t i = 0;
 
+	if (csh_has_backslashes(dbms))
+		return &mysql_by_odbc;
 	while (i < N_OF(dialects) - 1 && strcmp(dialects[i].backend, backend) != 0)
 		i++;
 	if (dialects[i].is_mysql && strcasestr(version, dialects[i + 1].title) != NULL)
@@ -123,7 +140,8 @@ cpq_dialect_enter(PGconn *conn)
 	cpq_dialect_leave(conn);
 	if (*backend == '\0' || strcmp(backend, "postgresql") == 0)
 		return 0;
-	dialect = find_dialect(backend, info(conn, "server_version"));
+	dialect = find_dialect(
+		backend, info(conn, "server_version"), info(conn, "odbc_dbms"));
 	conn->habits.dialect = dialect;
 	conn->habits.encoding = pg_char_to_encoding(UTF8);
 	conn->habits.charset = NULL;

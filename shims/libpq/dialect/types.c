@@ -128,7 +128,7 @@ bytes_of_char(const struct cpq_dialect *dialect, int64_t collation)
 		ASCII = 11
 	};
 
-	if (!(dialect->rules & CPQ_SQL_BACKSLASH))
+	if (!dialect->is_mysql)
 		return 1;
 	return collation == LATIN1 || collation == LATIN1_BIN || collation == ASCII ? 1
 										    : 4;

@@ -7,6 +7,8 @@
 
 #include "guest.h"
 #include "support/cnt_guard.h"
+#include "support/cnt_pool.h"
+#include "support/cnt_process.h"
 #include "support/cnt_random.h"
 
 /*
@@ -14,7 +16,7 @@
  * would end a literal behind it. For PostgreSQL ours must write what libpq writes. MariaDB must read each escaped
  * text as one literal.
  *
- * usage: test_libpq_escape postgresql | mariadb
+ * usage: test_libpq_escape postgresql | mariadb | odbc
  */
 
 #define LONGEST 16u
@@ -398,6 +400,69 @@ teardown_mariadb(void **state)
 	return cnt_rig_stop(&f->rig);
 }
 
+/* ---- MariaDB behind an ODBC driver ---- */
+
+static struct cnt_pool odbc_pool;
+
+/* Its backend is not MySQL's, and a backslash escapes all the same. */
+static void
+mariadb_behind_odbc_reads_one_literal(void **state)
+{
+	static const char *const texts[] = { "\\", "'", "\\'", "\\') or (1 = 1",
+		"\\\\' or 1 -- ", "it''s", "\xc3\xa4\\'", "`" };
+	struct cnt_guest *f = *state;
+	PGconn *conn = cnt_guest_connect(f);
+	const char *const values[] = { "end" };
+	char escaped[64], hex[64], sql[256];
+
+	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
+		size_t n = strlen(texts[i]);
+		char *literal = f->ours.f.PQescapeLiteral(conn, texts[i], n);
+		char *name = f->ours.f.PQescapeIdentifier(conn, texts[i], n);
+		PGresult *res;
+
+		f->ours.f.PQescapeStringConn(conn, escaped, texts[i], n, NULL);
+		snprintf(sql, sizeof(sql), "select hex(%s), hex('%s') as %s, $1", literal,
+			escaped, name);
+		res = f->ours.f.PQexecParams(conn, sql, 1, NULL, values, NULL, NULL, 0);
+		if (f->ours.f.PQresultStatus(res) != PGRES_TUPLES_OK)
+			fail_msg("%s: %s", sql, f->ours.f.PQresultErrorMessage(res));
+		hex_of(texts[i], n, hex);
+		assert_string_equal(f->ours.f.PQgetvalue(res, 0, 0), hex);
+		assert_string_equal(f->ours.f.PQgetvalue(res, 0, 1), hex);
+		assert_string_equal(f->ours.f.PQgetvalue(res, 0, 2), "end");
+		f->ours.f.PQclear(res);
+		f->ours.f.PQfreemem(literal);
+		f->ours.f.PQfreemem(name);
+	}
+	f->ours.f.PQfinish(conn);
+}
+
+static int
+setup_odbc(void **state)
+{
+	static struct cnt_guest f;
+	char server[160];
+
+	*state = &f;
+	cnt_clean_environment();
+	if (cnt_pool_start(&odbc_pool, "libmaodbc", 4) < 0)
+		return -1;
+	cnt_ours_open(&f.ours);
+	strcpy(f.conninfo, "user=otto");
+	snprintf(server, sizeof(server), "unix:%s", odbc_pool.daemon.run_dir);
+	setenv("CENOTE_SERVER", server, 1);
+	setenv("CENOTE_POOL", "main", 1);
+	return unsetenv("CENOTE_FALLBACK");
+}
+
+static int
+teardown_odbc(void **state)
+{
+	(void)state;
+	return cnt_pool_stop(&odbc_pool);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -411,7 +476,13 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_quote_is_not_hidden),
 	};
 
+	const struct CMUnitTest odbc[] = {
+		cmocka_unit_test(mariadb_behind_odbc_reads_one_literal),
+	};
+
 	cnt_random_init_printed(&rnd);
+	if (argc > 1 && strcmp(argv[1], "odbc") == 0)
+		return cmocka_run_group_tests(odbc, setup_odbc, teardown_odbc);
 	if (argc > 1 && strcmp(argv[1], "mariadb") == 0) {
 		cnt_server_need(CNT_MARIADB);
 		return cmocka_run_group_tests(mariadb, setup_mariadb, teardown_mariadb);
