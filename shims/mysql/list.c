@@ -44,16 +44,37 @@ puts_sql(struct sql *q, const char *text)
 	put(q, text, strlen(text));
 }
 
-/* As an identifier, or a text: the quote within is doubled. */
-static void
-put_quoted(struct sql *q, const char *text, char quote)
+/*
+ * One character of what is between quotes, and its bytes. Those of `doubled` are written twice, but not where they
+ * are the end of a longer character. Half a character could take a quote with it: a question mark stands for it.
+ */
+static size_t
+put_character(const MYSQL *my, struct sql *q, const char *p, const char *doubled)
 {
-	put(q, &quote, 1);
-	for (; *text; text++) {
-		if (*text == quote)
-			put(q, &quote, 1);
-		put(q, text, 1);
+	const MARIADB_CHARSET_INFO *cs = my->charset;
+	int is_long = cs->char_maxlen > 1 && (unsigned char)*p >= 0x80;
+	size_t n = is_long ? cs->mb_valid(p, p + strnlen(p, cs->char_maxlen)) : 1;
+
+	if (n == 0 && cs->mb_charlen((unsigned char)*p) != 1) {
+		put(q, "?", 1);
+		return 1;
 	}
+	n = n > 1 ? n : 1;
+	if (strchr(doubled, *p))
+		put(q, p, 1);
+	put(q, p, n);
+	return n;
+}
+
+/* As an identifier. */
+static void
+put_quoted(const MYSQL *my, struct sql *q, const char *text, char quote)
+{
+	const char quotes[] = { quote, '\0' };
+
+	put(q, &quote, 1);
+	while (*text)
+		text += put_character(my, q, text, quotes);
 	put(q, &quote, 1);
 }
 
@@ -176,11 +197,8 @@ put_pattern(const struct cmy_session *s, struct sql *q, const char *wild)
 	int has_backslash = !(s->my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
 
 	puts_sql(q, " LIKE '");
-	for (; *wild; wild++) {
-		if (*wild == '\'' || (*wild == '\\' && has_backslash))
-			put(q, wild, 1);
-		put(q, wild, 1);
-	}
+	while (*wild)
+		wild += put_character(s->my, q, wild, has_backslash ? "'\\" : "'");
 	puts_sql(q, "'");
 }
 
@@ -192,7 +210,7 @@ columns_of_mysql(struct cmy_session *s, const char *table, const char *wild,
 
 	*ret_columns = (struct columns){ .name = 0, .def = 4, .quote = '`' };
 	puts_sql(&q, "SHOW COLUMNS FROM ");
-	put_quoted(&q, table, '`');
+	put_quoted(s->my, &q, table, '`');
 	if (wild && *wild)
 		put_pattern(s, &q, wild);
 	return take(s, &q, &ret_columns->res);
@@ -249,10 +267,10 @@ describe(struct cmy_session *s, const char *table, const struct columns *columns
 			return -1;
 		}
 		puts_sql(&q, i > 0 ? "," : "");
-		put_quoted(&q, name, columns->quote);
+		put_quoted(s->my, &q, name, columns->quote);
 	}
 	puts_sql(&q, " FROM ");
-	put_quoted(&q, table, columns->quote);
+	put_quoted(s->my, &q, table, columns->quote);
 	puts_sql(&q, " WHERE 1=0");
 	return take(s, &q, ret_res);
 }

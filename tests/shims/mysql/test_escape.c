@@ -220,6 +220,38 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	assert_int_equal(cnt_rig_stop(&rig), 0);
 }
 
+/* The shim asks for the columns of a table with SQL of its own. In GBK a backslash and a backtick can be the end of
+ * a character. */
+static void
+a_list_of_fields_takes_names_as_names(void **state)
+{
+	static const char *const tables[] = { "\x81`", "\x81``", "\x81", "g\x81", "`",
+		"'" };
+	static const char *const patterns[] = { "", "\x81\\' or 1=1 -- ", "\x81'", "\\'",
+		"` -- ", "' or 1=1 -- " };
+
+	(void)state;
+	connect_to_pool();
+	assert_int_equal(f.mysql_set_character_set(my, "gbk"), 0);
+	assert_int_equal(f.mysql_query(my, "create temporary table `g\x81`` (a int)"), 0);
+	for (size_t i = 0; i < CNT_COUNT(tables); i++) {
+		for (size_t k = 0; k < CNT_COUNT(patterns); k++) {
+			assert_null(f.mysql_list_fields(my, tables[i], patterns[k]));
+			/* there is no such table: nothing is wrong with the syntax */
+			assert_int_equal(f.mysql_errno(my), 1146);
+		}
+	}
+	for (size_t k = 1; k < CNT_COUNT(patterns); k++) {
+		MYSQL_RES *res = f.mysql_list_fields(my, "g\x81`", patterns[k]);
+
+		if (!res)
+			fail_msg("%zu: %s", k, f.mysql_error(my));
+		assert_int_equal(f.mysql_num_fields(res), 0);
+		f.mysql_free_result(res);
+	}
+	f.mysql_close(my);
+}
+
 #if !CMY_ORACLE
 
 /* Where the original is wrong, or cuts a character in two. */
@@ -305,6 +337,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_server_reads_what_was_escaped),
 		cmocka_unit_test(so_it_does_when_a_backslash_is_none),
+		cmocka_unit_test(a_list_of_fields_takes_names_as_names),
 #if !CMY_ORACLE
 		cmocka_unit_test(the_original_escapes_the_same),
 #endif
