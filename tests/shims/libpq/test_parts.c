@@ -6,6 +6,7 @@
 
 #include "../common/charset.h"
 #include "dialect/dialect.h"
+#include "support/cnt_guard.h"
 #include "support/cnt_random.h"
 
 /* What the shim does for pools of other servers than PostgreSQL, without a pool. */
@@ -185,6 +186,53 @@ nothing_is_escaped_where_characters_are_not_known(void **state)
 	assert_int_equal(cpq_PQescapeString(to, "a", 1), 0);
 	assert_string_equal(to, "");
 	termPQExpBuffer(&conn.error);
+}
+
+/* ---- lengths of characters ---- */
+
+typedef unsigned valid_function(const char *start, const char *end);
+
+static valid_function *const charsets[] = { csh_big5_valid, csh_cp932_valid,
+	csh_euckr_valid, csh_gb18030_valid, csh_gb2312_valid, csh_gbk_valid,
+	csh_uhc_valid, csh_ujis_valid, csh_utf8mb3_valid, csh_utf8mb4_valid,
+	csh_two_valid, csh_four_valid, csh_utf16_valid };
+
+/* One byte more than there is, and the test ends. */
+static void
+no_byte_is_read_behind_a_text(void **state)
+{
+	struct cnt_random rnd;
+	struct cnt_guard guard;
+
+	(void)state;
+	cnt_random_init_printed(&rnd);
+	cnt_guard_init(&guard, 8);
+	for (int i = 0; i < 100000; i++) {
+		size_t n = 1 + (size_t)cnt_random_below(&rnd, 4);
+		char bytes[5] = "";
+		const char *text;
+
+		cnt_random_bytes(&rnd, bytes, n);
+		bytes[0] |= (char)0x80;
+		text = (const char *)cnt_guard_put(&guard, bytes, n);
+		for (size_t k = 0; k < CNT_COUNT(charsets); k++)
+			assert_true(charsets[k](text, text + n) <= n);
+		for (int k = 0; *pg_encoding_to_char(k) != '\0'; k++) {
+			int len = cpq_encoding_length(k, text, n);
+
+			if ((size_t)len <= n)
+				(void)cpq_encoding_is_legal(k, text, len);
+		}
+		/* libpq's own functions want a zero byte at the end */
+		bytes[n] = '\0';
+		text = (const char *)cnt_guard_put(&guard, bytes, n + 1);
+		for (int k = 0; *pg_encoding_to_char(k) != '\0'; k++) {
+			assert_in_range(PQmblen(text, k), 1, 4);
+			assert_in_range(PQmblenBounded(text, k), 1, n);
+			(void)PQdsplen(text, k);
+		}
+	}
+	cnt_guard_finish(&guard);
 }
 
 /* ---- numeric ---- */
@@ -373,6 +421,7 @@ main(void)
 		cmocka_unit_test(placeholders_are_translated),
 		cmocka_unit_test(numbers_that_no_parameter_has),
 		cmocka_unit_test(nothing_is_escaped_where_characters_are_not_known),
+		cmocka_unit_test(no_byte_is_read_behind_a_text),
 		cmocka_unit_test(numeric_is_postgresqls),
 		cmocka_unit_test(floats_are_read_in_every_form),
 		cmocka_unit_test(days_are_counted),
