@@ -143,9 +143,9 @@ take(struct cod_stmt *stmt, cenote_result *result, bool was_streamed)
 {
 	switch (cenote_result_kind(result)) {
 	case CENOTE_RESULT_ROWS:
-		return cenote_result_n_columns(result) > 0
-			       ? take_rows(stmt, result, was_streamed)
-			       : take_bare_rows(stmt, result);
+		if (cenote_result_n_columns(result) == 0)
+			return take_bare_rows(stmt, result);
+		return take_rows(stmt, result, was_streamed);
 	case CENOTE_RESULT_ERROR:
 		return take_error(stmt, result);
 	case CENOTE_RESULT_COPY_IN:
