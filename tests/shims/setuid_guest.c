@@ -14,8 +14,9 @@
  * usage: setuid_guest cenote | libpq LIBRARY | mysql LIBRARY | mysql_files LIBRARY
  */
 
-static void *
-find(void *library, const char *name)
+/* The address of a function, into a pointer to such. */
+static void
+find(void *library, const char *name, void *slot)
 {
 	void *address = dlsym(library, name);
 
@@ -23,13 +24,8 @@ find(void *library, const char *name)
 		printf("no %s\n", name);
 		exit(1);
 	}
-	return address;
+	memcpy(slot, &address, sizeof(address));
 }
-
-/* dlsym() gives an object's address; POSIX says that this works. */
-#define FIND(library, name)                                                              \
-	void *name##_address = find(library, #name);                                     \
-	memcpy(&name, &name##_address, sizeof(name))
 
 static void
 by_cenote(void)
@@ -47,17 +43,17 @@ by_cenote(void)
 static void
 by_libpq(void *library)
 {
-	void *(*PQconnectdb)(const char *conninfo);
-	char *(*PQerrorMessage)(const void *conn);
-	void (*PQfinish)(void *conn);
+	void *(*connect)(const char *conninfo);
+	char *(*error)(const void *conn);
+	void (*finish)(void *conn);
 	void *conn;
 
-	FIND(library, PQconnectdb);
-	FIND(library, PQerrorMessage);
-	FIND(library, PQfinish);
-	conn = PQconnectdb("host=/nowhere dbname=nobody user=nobody");
-	puts(PQerrorMessage(conn));
-	PQfinish(conn);
+	find(library, "PQconnectdb", &connect);
+	find(library, "PQerrorMessage", &error);
+	find(library, "PQfinish", &finish);
+	conn = connect("host=/nowhere dbname=nobody user=nobody");
+	puts(error(conn));
+	finish(conn);
 }
 
 /* With option files, as many programs read them: they name the database if `db` is NULL. */
@@ -67,25 +63,24 @@ by_mysql(void *library, const char *db)
 	enum {
 		READ_DEFAULT_GROUP = 5
 	};
-	void *(*mysql_init)(void *my);
-	int (*mysql_options)(void *my, int option, const void *value);
-	void *(*mysql_real_connect)(void *my, const char *host, const char *user,
-		const char *passwd, const char *db, unsigned port, const char *socket,
-		unsigned long flags);
-	const char *(*mysql_error)(void *my);
-	void (*mysql_close)(void *my);
+	void *(*init)(void *my);
+	int (*options)(void *my, int option, const void *value);
+	void *(*connect)(void *my, const char *host, const char *user, const char *passwd,
+		const char *db, unsigned port, const char *socket, unsigned long flags);
+	const char *(*error)(void *my);
+	void (*finish)(void *my);
 	void *my;
 
-	FIND(library, mysql_init);
-	FIND(library, mysql_options);
-	FIND(library, mysql_real_connect);
-	FIND(library, mysql_error);
-	FIND(library, mysql_close);
-	my = mysql_init(NULL);
-	mysql_options(my, READ_DEFAULT_GROUP, "client");
-	mysql_real_connect(my, NULL, "nobody", NULL, db, 0, NULL, 0);
-	puts(mysql_error(my));
-	mysql_close(my);
+	find(library, "mysql_init", &init);
+	find(library, "mysql_options", &options);
+	find(library, "mysql_real_connect", &connect);
+	find(library, "mysql_error", &error);
+	find(library, "mysql_close", &finish);
+	my = init(NULL);
+	options(my, READ_DEFAULT_GROUP, "client");
+	connect(my, NULL, "nobody", NULL, db, 0, NULL, 0);
+	puts(error(my));
+	finish(my);
 }
 
 int
