@@ -92,6 +92,16 @@ ambiguous_charset(const cenote_conn *conn)
 	return NULL;
 }
 
+/* As the bytes that it is, which nothing can end. */
+static zend_string *
+quote_bytes(const char *charset, const zend_string *text)
+{
+	char before[16];
+
+	snprintf(before, sizeof(before), "_%s x'", charset);
+	return quote_hex(before, text, "'");
+}
+
 /* What MySQL wants escaped, and how (Reference Manual, "String Literals"). */
 static zend_string *
 quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
@@ -100,13 +110,10 @@ quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *
 	static const char escaped[] = "\0\n\r\\'\"\x1a", as[] = "0nr\\'\"Z";
 	const char *charset = ambiguous_charset(conn);
 	smart_str out = { 0 };
-	char before[16];
 
-	if (charset && PDO_PARAM_TYPE(type) != PDO_PARAM_LOB) {
-		snprintf(before, sizeof(before), "_%s x'", charset);
-		return quote_hex(before, text, "'");
-	}
-	if (server_status & MYSQL_NO_BACKSLASH_ESCAPES)
+	if (charset && PDO_PARAM_TYPE(type) != PDO_PARAM_LOB)
+		return quote_bytes(charset, text);
+	if (charset || server_status & MYSQL_NO_BACKSLASH_ESCAPES)
 		return quote_standard(conn, server_status, text, type);
 	if (type & PDO_PARAM_STR_NATL)
 		smart_str_appendc(&out, 'N');

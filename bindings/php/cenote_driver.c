@@ -98,8 +98,10 @@ pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res)
 	uint32_t status = cenote_result_server_status(res);
 	int kind = cenote_result_kind(res);
 
+	if (kind == CENOTE_RESULT_ERROR)
+		return;
 	H->last_id = (zend_ulong)cenote_result_last_insert_id(res);
-	/* errors have none, and rows not before their end */
+	/* rows have none before their end */
 	if (status != 0 || kind == CENOTE_RESULT_COMMAND)
 		H->server_status = status;
 }
@@ -410,23 +412,34 @@ dbh_get_attribute(pdo_dbh_t *dbh, zend_long attr, zval *ret_value)
 
 /* ------------------------------------------------------------------- persistence ----- */
 
-/* A persistent handle keeps no session between requests: attaching costs next to nothing. */
+/* A persistent handle keeps no session between requests: attaching costs next to nothing. Nor does the next
+ * request find what this one has set, or was told. */
 static void
 dbh_request_shutdown(pdo_dbh_t *dbh)
 {
-	const pdo_cenote_db_handle *H = dbh->driver_data;
+	pdo_cenote_db_handle *H = dbh->driver_data;
 
-	if (H)
-		cenote_close(H->conn);
+	if (!H)
+		return;
+	cenote_close(H->conn);
+	pdo_cenote_error_clear(&H->error);
+	dbh->auto_commit = 1;
+	H->last_id = 0;
+	H->emulates = false;
+	H->prefetch = 0;
 }
 
 static zend_result
 dbh_check_liveness(pdo_dbh_t *dbh)
 {
-	const pdo_cenote_db_handle *H = dbh->driver_data;
+	pdo_cenote_db_handle *H = dbh->driver_data;
 
-	if (!cenote_is_connected(H->conn) && cenote_connect(H->conn) < 0)
+	/* by another object of this request, which has the same handle */
+	if (cenote_is_connected(H->conn))
+		return SUCCESS;
+	if (cenote_connect(H->conn) < 0)
 		return FAILURE;
+	H->server_status = pdo_cenote_first_status(H->conn);
 	dbh->auto_commit = 1;
 	return SUCCESS;
 }

@@ -96,7 +96,7 @@ void pdo_cenote_error_text(
 	pdo_dbh_t *dbh, pdo_stmt_t *stmt, const char *sqlstate, const char *message);
 void pdo_cenote_error_clear(pdo_cenote_error_info *error);
 
-/** Note of a result what the connection tells later. */
+/** Note of a result what the connection tells later; an error tells nothing. */
 void pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res);
 
 /** Whether a result is a copy, which PDO has no calls for. */
