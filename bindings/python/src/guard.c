@@ -129,9 +129,8 @@ cpy_session_is_interrupted(PyObject *self, PyObject *unused)
 	return PyBool_FromLong(is_mine(s) && s->is_interrupted);
 }
 
-/* An exception is on its way to the program. Nobody else may take what comes for an answer to theirs. */
-static int
-interrupt(struct cpy_session *s)
+int
+cpy_interrupt(struct cpy_session *s)
 {
 	if (!s->is_interrupted)
 		s->n_turns++;
@@ -215,7 +214,7 @@ cpy_wait(struct cpy_session *s)
 		return 1;
 	ms = wait_ms(s);
 	if (ms < -1)
-		return interrupt(s);
+		return cpy_interrupt(s);
 	p.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
 			   (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
 	Py_BEGIN_ALLOW_THREADS
@@ -223,9 +222,9 @@ cpy_wait(struct cpy_session *s)
 	Py_END_ALLOW_THREADS
 	if (r < 0 && errno != EINTR) {
 		PyErr_SetFromErrno(PyExc_OSError);
-		return interrupt(s);
+		return cpy_interrupt(s);
 	}
-	return r < 0 && PyErr_CheckSignals() < 0 ? interrupt(s) : 0;
+	return r < 0 && PyErr_CheckSignals() < 0 ? cpy_interrupt(s) : 0;
 }
 
 PyObject *

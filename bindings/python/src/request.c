@@ -103,8 +103,10 @@ collect_results(struct cpy_session *s)
 		if (r != CENOTE_OK)
 			return cpy_failed(s, r);
 		kind = cenote_result_kind(res);
-		if (keep_result(s, res) < 0)
+		if (keep_result(s, res) < 0) {
+			(void)cpy_interrupt(s);
 			return NULL;
+		}
 		if (is_copy(kind))
 			return finish_results(s);
 	}

@@ -60,6 +60,9 @@ int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
 /* The same for a session that may be closed. */
 int cpy_enter_any(struct cpy_session *s);
+/* An exception is on its way to the program, and answers are still to come, which nobody may take for those to
+ * another request: until they are drained the session is this thread's. 1. */
+int cpy_interrupt(struct cpy_session *s);
 /* Nothing is left of what an interrupted call began. */
 void cpy_resume(struct cpy_session *s);
 

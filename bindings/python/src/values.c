@@ -78,8 +78,9 @@ decode_integer(const struct cpy_session *s, const char *text, size_t len)
 	}
 	if (i != len || i == sign)
 		return NULL;
+	/* newer interpreters read some thousands of digits at most */
 	if (len > 18)
-		return PyLong_FromString(text, NULL, 10);
+		return value_or_text(PyLong_FromString(text, NULL, 10));
 	return PyLong_FromLongLong(text[0] == '-' ? -value : value);
 }
 

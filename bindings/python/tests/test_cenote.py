@@ -16,6 +16,7 @@ import time
 import unittest
 import uuid
 import warnings
+from unittest import mock
 
 import cenote
 import endless
@@ -166,6 +167,11 @@ class Values(Case):
             self.assertEqual(self.one("select %s", (2**64 - 1,)), 2**64 - 1)
         if BACKEND != "sqlite":
             self.assertEqual(self.one("select %s", (2**64,)), 2**64)
+
+    @unittest.skipUnless(BACKEND == "sqlite", "only there a column has values of any type")
+    def test_more_digits_than_python_reads_are_text(self):
+        digits = "7" * 5000
+        self.assertEqual(self.execute(f"select 1 union all select '{digits}'").fetchall(), [(1,), (digits,)])
 
     def test_what_no_server_knows_is_refused(self):
         with self.assertRaisesRegex(cenote.ProgrammingError, "parameter 1 .*object"):
@@ -370,6 +376,19 @@ class Waiting(Case):
         self.assertLess(time.monotonic() - before, 15)
         self.connection.rollback()
         self.assertEqual(self.one("select 1"), 1)
+
+    def test_what_is_raised_while_an_answer_is_taken(self):
+        class Bell(Exception):
+            pass
+
+        def ring(*_):
+            raise Bell
+
+        # as a signal's handler would, which may run where the error's exception is made
+        with mock.patch("cenote._errors._class_of", ring), self.assertRaises(Bell):
+            self.execute("select no_such_column")
+        self.connection.rollback()
+        self.assertEqual(self.one("select 7"), 7)
 
     def test_a_time_limit(self):
         with cenote.connect(URI, query_timeout="300ms") as connection:
