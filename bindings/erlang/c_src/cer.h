@@ -150,7 +150,7 @@ ERL_NIF_TERM cer_status(struct cer_conn *c, int status);
 /* Fill c->params: 0; or -1 and a term to return. */
 int cer_params_fill(struct cer_conn *c, ERL_NIF_TERM list, const cenote_stmt *stmt,
 	ERL_NIF_TERM *ret_error);
-/* A text with a zero byte behind it, which lives as long as the environment; NULL if it is none. */
+/* A text with a zero byte behind it, which lives as long as the environment; NULL if it is none, or has one in it. */
 const char *cer_text(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /* ----------------------------------------------------------------------- value.c ----- */

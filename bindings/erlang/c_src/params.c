@@ -16,7 +16,8 @@ cer_text(ErlNifEnv *env, ERL_NIF_TERM term)
 	ERL_NIF_TERM copy;
 	unsigned char *text;
 
-	if (!enif_inspect_iolist_as_binary(env, term, &bytes))
+	if (!enif_inspect_iolist_as_binary(env, term, &bytes) ||
+		memchr(bytes.data, '\0', bytes.size))
 		return NULL;
 	text = enif_make_new_binary(env, bytes.size + 1, &copy);
 	memcpy(text, bytes.data, bytes.size);

@@ -66,9 +66,9 @@ digits(const char *p, const char *end, uint64_t *ret)
 
 /* Every number of 19 digits fits, but not each of 20. */
 static int
-has_overflown(uint64_t value, size_t n)
+has_overflown(const char *p, size_t n)
 {
-	return n > 20 || (n == 20 && value < UINT64_C(10000000000000000000));
+	return n > 20 || (n == 20 && memcmp(p, "18446744073709551615", 20) > 0);
 }
 
 static int
@@ -79,7 +79,7 @@ decode_integer(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	uint64_t value;
 
 	n = digits(text + sign, text + len, &value);
-	if (n == 0 || n + sign != len || has_overflown(value, n))
+	if (n == 0 || n + sign != len || has_overflown(text + sign, n))
 		return 0;
 	if (is_negative && value > (uint64_t)INT64_MAX + 1)
 		return 0;

@@ -36,7 +36,10 @@ no_pool_is_an_error_of_the_connection_test_() ->
 what_is_no_option_is_badarg_test_() ->
     [
         ?_assertError(badarg, cenote:connect(not_a_uri)),
-        ?_assertError(badarg, cenote:connect("cenote:///x", #{pool => {1, 2}}))
+        ?_assertError(badarg, cenote:connect("cenote:///x", #{pool => {1, 2}})),
+        %% it would be another user's name, without what is behind the zero
+        ?_assertError(badarg, cenote:connect("cenote:///x", #{user => <<"admin", 0, "x">>})),
+        ?_assertError(badarg, cenote:connect(<<"cenote:///x", 0, "y">>))
     ].
 
 %% What cenote.erl never asks of the NIF must not hurt the emulator either.
