@@ -157,6 +157,47 @@ RSpec.describe Cenote do
     other.kill.join
   end
 
+  it "keeps what a call waits with, whatever other threads do", only: %w[postgresql] do
+    statement = db.prepare("select pg_sleep(1), $1::int")
+    thread = Thread.new { statement.execute(7).to_a.first.values.last }
+    Thread.pass until thread.stop?
+    expect { statement.close }.to raise_error(Cenote::StateError, /another thread or fiber/)
+    expect(thread.value).to eq 7
+    rows = db.query("select n, pg_sleep(n / 2) from generate_series(1, 2) n", stream: 1)
+    thread = Thread.new { rows.each_row.map(&:first) }
+    Thread.pass until thread.stop?
+    expect { rows.clear }.to raise_error(Cenote::StateError, /another thread or fiber/)
+    expect(thread.value).to eq [1, 2]
+    statement.close
+    rows.clear
+  end
+
+  it "copies a string as it was, whatever other threads make of it meanwhile", only: %w[postgresql] do
+    db.query("create temp table spec_slow (a int)")
+    db.query(<<~SQL)
+      create function pg_temp.slow() returns trigger language plpgsql as
+        $$ begin if new.a = 0 then perform pg_sleep(1); end if; return new; end $$;
+      create trigger slow before insert on spec_slow for each row execute function pg_temp.slow()
+    SQL
+    data = "7\n" * 1_000_000
+    pieces = Enumerator.new do |all|
+      all << "0\n#{"1\n" * 8_000_000}"
+      Thread.current[:is_begun] = true
+      all << data
+    end
+    thread = Thread.new { db.copy_in("copy spec_slow from stdin", pieces) }
+    Thread.pass until thread[:is_begun] && thread.stop?
+    data.replace("8\n" * 1_000_000)
+    thread.join
+    expect(db.query("select a, count(*) from spec_slow where a > 1 group by a").values).to eq [[7, 1_000_000]]
+  end
+
+  it "gives what is no decimal as its text", only: %w[sqlite] do
+    db.query("create temp table spec_decimal (d decimal(10, 2))")
+    db.query("insert into spec_decimal values ('none')")
+    expect(db.query("select d from spec_decimal").value).to eq "none"
+  end
+
   it "asks a fiber scheduler to wait" do
     waits = []
     scheduler = Class.new do

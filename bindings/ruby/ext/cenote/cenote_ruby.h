@@ -43,6 +43,10 @@ typedef int (*rbc_call)(void *arg);
 int rbc_run(VALUE connection, rbc_call call, void *arg);
 /* The same, and raises where the status is negative. */
 int rbc_run_or_raise(VALUE connection, rbc_call call, void *arg);
+/* What such a call has in hand must not be destroyed meanwhile: raises if one of the connection's waits. */
+void rbc_refuse_in_call(VALUE connection);
+/* The string as it is now, whatever another thread makes of it while such a call waits. */
+VALUE rbc_steady(VALUE string);
 
 /* What Ruby calls when it loads the extension. */
 __attribute__((visibility("default"))) void Init_cenote_ext(void);

@@ -121,15 +121,27 @@ run_until_done(VALUE arg)
 	return Qnil;
 }
 
+void
+rbc_refuse_in_call(VALUE connection)
+{
+	if (rbc_conn_get(connection)->is_in_call)
+		rbc_raise_text(CENOTE_ERR_STATE, "HY010",
+			"another thread or fiber waits for this connection");
+}
+
+VALUE
+rbc_steady(VALUE string)
+{
+	return rb_str_new_frozen(StringValue(string));
+}
+
 int
 rbc_run(VALUE connection, rbc_call call, void *arg)
 {
 	struct run run = { rbc_conn_get(connection), call, arg, 0 };
 	int state = 0;
 
-	if (run.c->is_in_call)
-		rbc_raise_text(CENOTE_ERR_STATE, "HY010",
-			"another thread or fiber waits for this connection");
+	rbc_refuse_in_call(connection);
 	run.c->is_in_call = 1;
 	rb_protect(run_until_done, (VALUE)&run, &state);
 	run.c->is_in_call = 0;
@@ -302,7 +314,7 @@ conn_run(VALUE self, VALUE sql, VALUE array, VALUE batch)
 		.conn = rbc_conn_get(self)->conn, .params = params, .options = &options
 	};
 
-	sql = rb_str_export_to_enc(rb_str_to_str(sql), rb_utf8_encoding());
+	sql = rbc_steady(rb_str_export_to_enc(rb_str_to_str(sql), rb_utf8_encoding()));
 	q.sql = RSTRING_PTR(sql);
 	q.len = (size_t)RSTRING_LEN(sql);
 	rbc_run_or_raise(self, call_query, &q);
@@ -423,9 +435,12 @@ call_session_option(void *arg)
 static VALUE
 conn_set_session_option(VALUE self, VALUE name, VALUE value)
 {
-	struct session_option o = { rbc_conn_get(self)->conn, StringValueCStr(name),
-		StringValueCStr(value) };
+	struct session_option o = { .conn = rbc_conn_get(self)->conn };
 
+	name = rbc_steady(name);
+	value = rbc_steady(value);
+	o.name = StringValueCStr(name);
+	o.value = StringValueCStr(value);
 	rbc_run_or_raise(self, call_session_option, &o);
 	RB_GC_GUARD(name);
 	RB_GC_GUARD(value);
@@ -487,10 +502,13 @@ call_copy_end(void *arg)
 static VALUE
 conn_copy_put(VALUE self, VALUE data)
 {
-	struct copy c = { rbc_conn_get(self)->conn, StringValuePtr(data),
-		(size_t)RSTRING_LEN(data) };
-	int status = rbc_run_or_raise(self, call_copy_put, &c);
+	struct copy c = { .conn = rbc_conn_get(self)->conn };
+	int status;
 
+	data = rbc_steady(data);
+	c.data = RSTRING_PTR(data);
+	c.len = (size_t)RSTRING_LEN(data);
+	status = rbc_run_or_raise(self, call_copy_put, &c);
 	RB_GC_GUARD(data);
 	return status == CENOTE_OK ? Qtrue : Qfalse;
 }
@@ -510,10 +528,14 @@ conn_copy_get(VALUE self)
 static VALUE
 conn_copy_end(VALUE self, VALUE error)
 {
-	struct copy c = { .conn = rbc_conn_get(self)->conn,
-		.data = NIL_P(error) ? NULL : StringValueCStr(error) };
+	struct copy c = { .conn = rbc_conn_get(self)->conn };
 
+	if (!NIL_P(error)) {
+		error = rbc_steady(error);
+		c.data = StringValueCStr(error);
+	}
 	rbc_run_or_raise(self, call_copy_end, &c);
+	RB_GC_GUARD(error);
 	return self;
 }
 

@@ -448,6 +448,8 @@ result_clear(VALUE self)
 {
 	struct result *r = rb_check_typeddata(self, &result_type);
 
+	if (r->is_stream)
+		rbc_refuse_in_call(r->connection);
 	drop(r);
 	return Qnil;
 }

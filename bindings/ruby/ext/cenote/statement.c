@@ -126,6 +126,8 @@ statement_close(VALUE self)
 {
 	struct statement *s = rb_check_typeddata(self, &statement_type);
 
+	if (s->stmt)
+		rbc_refuse_in_call(s->connection);
 	cenote_stmt_destroy(s->stmt);
 	s->stmt = NULL;
 	return Qnil;

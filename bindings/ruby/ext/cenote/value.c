@@ -94,8 +94,14 @@ get_double(const cenote_result *res, uint64_t row, uint32_t col)
 static VALUE
 get_decimal(const cenote_result *res, uint64_t row, uint32_t col)
 {
-	return rb_funcall(rb_mKernel, rb_intern("BigDecimal"), 1,
-		rbc_text_get(res, row, col, CENOTE_TYPE_DECIMAL));
+	VALUE args[2] = { rbc_text_get(res, row, col, CENOTE_TYPE_DECIMAL),
+		rb_hash_new() };
+	VALUE number;
+
+	rb_hash_aset(args[1], ID2SYM(rb_intern("exception")), Qfalse);
+	number = rb_funcallv_kw(
+		rb_mKernel, rb_intern("BigDecimal"), 2, args, RB_PASS_KEYWORDS);
+	return NIL_P(number) ? Qundef : number;
 }
 
 static VALUE
