@@ -38,9 +38,21 @@ read_attributes(struct cod_settings *settings, const char *at)
 	return true;
 }
 
+/* The installer library writes a value as it is: a line of it would be one of the file's. */
+static bool
+is_line(const char *text)
+{
+	return text == NULL || strpbrk(text, "\r\n") == NULL;
+}
+
 static BOOL
 write_dsn(const char *driver, const char *dsn, const struct cod_settings *settings)
 {
+	for (int i = 0; i < COD_N_KEYS; i++) {
+		if (!is_line(settings->values[i]))
+			return fail(ODBC_ERROR_INVALID_KEYWORD_VALUE,
+				"an attribute is of one line");
+	}
 	if (!SQLWriteDSNToIni(dsn, driver))
 		return SQL_FALSE;
 	for (int i = COD_KEY_DESCRIPTION; i < COD_N_KEYS; i++) {
@@ -119,7 +131,7 @@ ConfigDriver(HWND window, WORD request, LPCSTR driver, LPCSTR args, LPSTR messag
 		return fail(ODBC_ERROR_INVALID_REQUEST_TYPE,
 			"neither to install, to configure nor to remove");
 	equals = args != NULL ? strchr(args, '=') : NULL;
-	if (driver == NULL || equals == NULL || equals == args ||
+	if (driver == NULL || equals == NULL || equals == args || !is_line(args) ||
 		(size_t)(equals - args) >= sizeof(name))
 		return fail(ODBC_ERROR_INVALID_KEYWORD_VALUE, "NAME=VALUE is needed");
 	(void)snprintf(name, sizeof(name), "%.*s", (int)(equals - args), args);

@@ -601,6 +601,12 @@ the_setup_library_writes_data_sources(void **state)
 		"made", "FetchSize", "", text, sizeof(text), "odbc.ini");
 	assert_string_equal(text, "100");
 	assert_false(SQLConfigDataSource(NULL, ODBC_ADD_DSN, "Cenote", "DSN=bad\0"));
+	/* nor does a value write lines of its own */
+	assert_false(SQLConfigDataSource(NULL, ODBC_CONFIG_DSN, "Cenote",
+		"DSN=made\0UID=me\n[other]\nDriver=/tmp/evil.so\0"));
+	(void)SQLGetPrivateProfileString(
+		"other", "Driver", "none", text, sizeof(text), "odbc.ini");
+	assert_string_equal(text, "none");
 	assert_true(SQLConfigDataSource(NULL, ODBC_REMOVE_DSN, "Cenote", "DSN=made\0"));
 	assert_int_equal(setenv("ODBCINI", "/nonexistent/odbc.ini", 1), 0);
 }
