@@ -72,10 +72,27 @@ cod_leave(struct cod_call *call)
 	return call->ret;
 }
 
+/* Zeros at its end are a length that counts them. */
+static bool
+has_more_behind_zero(const void *text, SQLLEN n, bool is_wide)
+{
+	bool has_zero = false;
+
+	for (SQLLEN i = 0; i < n; i++) {
+		bool is_zero = is_wide ? ((const SQLWCHAR *)text)[i] == 0
+				       : ((const SQLCHAR *)text)[i] == 0;
+
+		if (has_zero && !is_zero)
+			return true;
+		has_zero = has_zero || is_zero;
+	}
+	return false;
+}
+
 struct cod_text
 cod_call_text(struct cod_call *call, const void *text, SQLLEN n, bool is_wide)
 {
-	struct cod_text none = { NULL, 0 };
+	struct cod_text none = { NULL, 0, false };
 	char *copy;
 
 	if (text == NULL || call->ret != SQL_SUCCESS)
@@ -90,7 +107,8 @@ cod_call_text(struct cod_call *call, const void *text, SQLLEN n, bool is_wide)
 		return none;
 	}
 	call->texts[call->n_texts++] = copy;
-	return (struct cod_text){ copy, strlen(copy) };
+	return (struct cod_text){ copy, strlen(copy),
+		has_more_behind_zero(text, n, is_wide) };
 }
 
 /* ------------------------------------------------------------------- texts out ----- */

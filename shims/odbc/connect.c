@@ -194,6 +194,9 @@ cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	bool ok;
 
 	dbc->is_browsing = false;
+	if (dsn.is_cut || user.is_cut || password.is_cut)
+		return cod_fail_text(
+			&dbc->head, "HY090", "a name or password has a zero in it");
 	ret = begin(dbc);
 	if (ret != SQL_SUCCESS)
 		return ret;
@@ -214,7 +217,7 @@ read_string(struct cod_dbc *dbc, struct cod_text in)
 	enum cod_parse status = cod_settings_parse(&dbc->settings, in.text, in.n);
 	const char *dsn = cod_setting(&dbc->settings, COD_KEY_DSN);
 
-	if (status == COD_PARSE_BAD)
+	if (status == COD_PARSE_BAD || in.is_cut)
 		return cod_fail_text(&dbc->head, "HY000",
 			"the connection string is not NAME=VALUE;NAME={VALUE};...");
 	if (status == COD_PARSE_NO_MEMORY ||

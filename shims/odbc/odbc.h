@@ -277,6 +277,7 @@ struct cod_dbc {
 struct cod_text {
 	const char *text; /* NULL: a null pointer */
 	size_t n;
+	bool is_cut; /* it was longer, and had a zero in it */
 };
 
 #define COD_TEXTS_MAX 6

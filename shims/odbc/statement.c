@@ -195,6 +195,9 @@ cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql)
 {
 	if (sql.text == NULL)
 		return cod_fail(&stmt->head, "HY009");
+	if (sql.is_cut)
+		return cod_fail_text(
+			&stmt->head, "42000", "the statement has a zero in it");
 	if (stmt->cursor.is_open)
 		return cod_fail(&stmt->head, "24000");
 	cod_stmt_forget(stmt);

@@ -111,6 +111,26 @@ what_wants_data_can_be_cancelled(void **state)
 		cnt_odbc_ask(stmt, "select count(*) from t", text, sizeof(text)), "0");
 }
 
+static void
+a_statement_does_not_end_at_a_zero(void **state)
+{
+	static const char sql[] = "insert into t (id) values (1) \0 , (2)";
+	static const SQLWCHAR wide[] = u"insert into t (id) values (1) \0 , (2)";
+	char text[32];
+
+	(void)state;
+	says(the.stmt, "42000", SQLExecDirect(the.stmt, TEXT(sql), sizeof(sql) - 1));
+	says(the.stmt, "42000",
+		SQLPrepareW(the.stmt, (SQLWCHAR *)(uintptr_t)wide,
+			sizeof(wide) / sizeof(wide[0])));
+	assert_string_equal(
+		cnt_odbc_ask(the.stmt, "select count(*) from t", text, sizeof(text)),
+		"0");
+	/* its end is none */
+	ok(the.stmt, SQLExecDirect(the.stmt, TEXT("insert into t (id) values (1)"),
+			     sizeof("insert into t (id) values (1)")));
+}
+
 /* ------------------------------------------------------------------- several at a time ----- */
 
 static void
@@ -181,6 +201,7 @@ main(int argc, char **argv)
 		TEST(too_few_parameters_are_an_error),
 		TEST(data_is_given_in_pieces_while_executing),
 		TEST(what_wants_data_can_be_cancelled),
+		TEST(a_statement_does_not_end_at_a_zero),
 		TEST(rows_are_read_while_others_are_written),
 		TEST(a_commit_leaves_open_cursors),
 		TEST(a_rollback_undoes),
