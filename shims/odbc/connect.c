@@ -123,12 +123,17 @@ on_notice(const cenote_diag *notice, void *user)
 	struct cod_dbc *dbc = user;
 	struct cod_head *head = dbc->owner != NULL ? &dbc->owner->head : &dbc->head;
 	const char *severity = cenote_diag_field(notice, 'S');
-	char text[SQL_MAX_MESSAGE_LENGTH];
+	const char *message = cenote_diag_message(notice);
+	size_t size = strlen(message) + sizeof(": ") +
+		      (severity != NULL ? strlen(severity) : 0);
+	char *text = malloc(size);
 
-	(void)snprintf(text, sizeof(text), "%s%s%s", severity != NULL ? severity : "",
-		severity != NULL ? ": " : "", cenote_diag_message(notice));
+	if (text != NULL)
+		(void)snprintf(text, size, "%s%s%s", severity != NULL ? severity : "",
+			severity != NULL ? ": " : "", message);
 	cod_diag_add(&head->diag, &COD_NOWHERE, "01000", cenote_diag_native(notice),
-		head->component, text);
+		head->component, text != NULL ? text : message);
+	free(text);
 }
 
 static SQLRETURN

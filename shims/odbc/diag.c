@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "diag.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define ROOM_MIN 4
+#define ROOM_MIN    4
+/* As many as SQLGetDiagRec() can be asked for. */
+#define RECORDS_MAX INT16_MAX
 
 static char no_memory[] = "[Cenote][ODBC] memory allocation error";
+
+static void
+drop_last(struct cod_diag *diag)
+{
+	struct cod_diag_record *last = &diag->records[--diag->n];
+
+	if (last->message != no_memory)
+		free(last->message);
+}
 
 void
 cod_diag_clear(struct cod_diag *diag)
 {
-	for (size_t i = 0; i < diag->n; i++) {
-		if (diag->records[i].message != no_memory)
-			free(diag->records[i].message);
-	}
-	diag->n = 0;
+	while (diag->n > 0)
+		drop_last(diag);
 	diag->is_cut = false;
 	diag->ret = SQL_SUCCESS;
 }
@@ -48,12 +57,15 @@ comes_before(const struct cod_diag_record *a, const struct cod_diag_record *b)
 	return rank_of(a) < rank_of(b);
 }
 
+/* Of more than can be asked for the last one goes: an error stands before warnings. */
 static bool
 make_room(struct cod_diag *diag)
 {
 	size_t room = diag->room < ROOM_MIN ? ROOM_MIN : 2 * diag->room;
 	struct cod_diag_record *grown;
 
+	if (diag->n == RECORDS_MAX)
+		drop_last(diag);
 	if (diag->n < diag->room)
 		return true;
 	grown = realloc(diag->records, room * sizeof(*grown));

@@ -316,6 +316,31 @@ a_function_fills_its_output_parameters(void **state)
 	assert_string_equal(text, "a7");
 }
 
+static void
+a_notice_ends_with_a_whole_character(void **state)
+{
+	SQLHSTMT stmt = cnt_odbc_new_stmt(&the);
+	SQLWCHAR state_text[6], text[1024];
+	SQLINTEGER n = 0;
+	SQLSMALLINT length = 0;
+
+	(void)state;
+	if (strcmp(the.kind->name, "postgresql") == 0) {
+		gives(stmt, SQL_SUCCESS_WITH_INFO,
+			SQLExecDirect(stmt,
+				TEXT("do $$ begin raise notice '%', "
+				     "repeat(chr(233), 300); end $$"),
+				SQL_NTS));
+		ok(stmt, SQLGetDiagRecW(SQL_HANDLE_STMT, stmt, 1, state_text, &n, text,
+				 CNT_COUNT(text), &length));
+		assert_true(length > 300);
+		/* the driver manager takes each byte for a character */
+		assert_int_equal(text[length - 2], 0xc3);
+		assert_int_equal(text[length - 1], 0xa9);
+	}
+	cnt_odbc_free_stmt(stmt);
+}
+
 /* PostgreSQL has rows without columns. There is nothing to fetch of them: they are a count. */
 static void
 rows_without_columns_are_a_count(void **state)
@@ -364,6 +389,7 @@ main(int argc, char **argv)
 		TEST(a_function_may_be_called_as_a_procedure),
 		TEST(a_function_fills_its_output_parameters),
 		TEST(rows_without_columns_are_a_count),
+		TEST(a_notice_ends_with_a_whole_character),
 	};
 
 	the.kind = cnt_odbc_kind(argc, argv);
