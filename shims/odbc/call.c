@@ -18,6 +18,8 @@ is_out_of_sequence(const struct cod_head *head, SQLUSMALLINT id)
 {
 	const struct cod_stmt *stmt = (const struct cod_stmt *)head;
 
+	if (id == SQL_API_SQLSETDESCFIELD || id == SQL_API_SQLSETDESCREC)
+		return cod_desc_is_busy((const struct cod_desc *)head);
 	if (head->kind != COD_STMT)
 		return false;
 	if (stmt->async != 0)

@@ -575,6 +575,8 @@ read_structure(enum cod_dialect dialect, const struct cod_source *source,
 
 	s.c_type = cod_default_c_type(source->sql_type, 0);
 	type = cod_c_type(s.c_type);
+	if (source->n < 0)
+		return "HY090";
 	if (type->octets && type->octets != source->n)
 		return "22003";
 	return cod_param_read(dialect, &s, ret_param);

@@ -264,6 +264,8 @@ copy_to(SQLHDESC target, struct cod_desc *copy, const char *sqlstate)
 
 	if (!cod_enter(&call, target, COD_DESC, SQL_API_SQLCOPYDESC))
 		return call.ret;
+	if (sqlstate == NULL && cod_desc_is_busy(target))
+		sqlstate = "HY010";
 	if (sqlstate != NULL)
 		call.ret = cod_fail(call.head, sqlstate);
 	else

@@ -140,9 +140,8 @@ free_stmt(struct cod_stmt *stmt)
 	free(stmt);
 }
 
-/* A statement that uses it wants data, or is executed still. */
-static bool
-is_busy(const struct cod_desc *desc)
+bool
+cod_desc_is_busy(const struct cod_desc *desc)
 {
 	const struct cod_stmt *stmt = desc->dbc->stmts;
 
@@ -162,7 +161,7 @@ keeps_desc(const struct cod_desc *desc)
 {
 	if (desc->role != COD_EXPLICIT)
 		return "HY017";
-	return is_busy(desc) ? "HY010" : NULL;
+	return cod_desc_is_busy(desc) ? "HY010" : NULL;
 }
 
 static void

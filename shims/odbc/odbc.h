@@ -394,6 +394,8 @@ struct cod_record *cod_desc_need(struct cod_desc *desc, SQLSMALLINT i);
 /* NULL: there is none such. */
 struct cod_record *cod_desc_record(const struct cod_desc *desc, SQLSMALLINT i);
 void cod_desc_set_count(struct cod_desc *desc, SQLSMALLINT count);
+/* A statement that uses it wants data, or is executed still: it stays as it is. */
+bool cod_desc_is_busy(const struct cod_desc *desc);
 /* Set type, and what it implies. False: no such type. */
 bool cod_record_set_type(struct cod_record *record, SQLSMALLINT concise, bool is_c);
 /* Where a value of row or set `i` lies. */

@@ -22,13 +22,18 @@ cod_pending_clear(struct cod_stmt *stmt)
 	*pending = (struct cod_pending){ 0 };
 }
 
+/* Columns rather than parameters are given. */
+static bool
+is_of_rows(const struct cod_stmt *stmt)
+{
+	return stmt->pending.function == SQL_API_SQLSETPOS ||
+	       stmt->pending.function == SQL_API_SQLBULKOPERATIONS;
+}
+
 static const struct cod_desc *
 descriptor(const struct cod_stmt *stmt)
 {
-	bool is_of_rows = stmt->pending.function == SQL_API_SQLSETPOS ||
-			  stmt->pending.function == SQL_API_SQLBULKOPERATIONS;
-
-	return stmt->desc[is_of_rows ? COD_ARD : COD_APD];
+	return stmt->desc[is_of_rows(stmt) ? COD_ARD : COD_APD];
 }
 
 /* The next one that is wanted behind `item`; 0: there is none. */
@@ -131,6 +136,8 @@ cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 			return ask_for(stmt, item, ret_value);
 		ret = go_on(stmt);
 	}
+	if (ret == SQL_STILL_EXECUTING)
+		stmt->async = SQL_API_SQLPARAMDATA;
 	/* the next set of parameters, or the next row, has some, too */
 	if (ret == SQL_NEED_DATA)
 		return ask_for(stmt, next_item(stmt, 0, pending->n_given), ret_value);
@@ -187,7 +194,11 @@ type_of_item(const struct cod_stmt *stmt)
 	SQLSMALLINT c_type = descriptor(stmt)->records[i].concise;
 	const struct cod_record *record = cod_desc_record(stmt->desc[COD_IPD], i);
 
-	if (c_type != SQL_C_DEFAULT || record == NULL)
+	if (c_type != SQL_C_DEFAULT)
+		return c_type;
+	if (is_of_rows(stmt))
+		return cod_default_c_type(stmt->columns[i - 1].type.sql->concise, 0);
+	if (record == NULL)
 		return c_type;
 	return cod_default_c_type(record->concise, 0);
 }
@@ -199,6 +210,7 @@ cod_put_data(struct cod_stmt *stmt, SQLPOINTER data, SQLLEN n)
 	const struct cod_c_type *type;
 	SQLSMALLINT c_type;
 	size_t length;
+	bool has_size;
 
 	if (pending->function == 0 || !pending->is_asked)
 		return cod_fail(&stmt->head, "HY010");
@@ -211,11 +223,12 @@ cod_put_data(struct cod_stmt *stmt, SQLPOINTER data, SQLLEN n)
 		pending->is_null = true;
 		return SQL_SUCCESS;
 	}
-	if (data == NULL && n != 0)
-		return cod_fail(&stmt->head, "HY009");
 	c_type = type_of_item(stmt);
 	type = cod_c_type(c_type);
-	if (pending->is_given && type != NULL && type->octets > 0)
+	has_size = type != NULL && type->octets > 0;
+	if (data == NULL && (n != 0 || has_size))
+		return cod_fail(&stmt->head, "HY009");
+	if (pending->is_given && has_size)
 		return cod_fail(&stmt->head, "HY019");
 	if (!piece_length(c_type, data, n, &length))
 		return cod_fail(&stmt->head, "HY090");

@@ -231,6 +231,31 @@ what_is_polled_has_a_time_limit(void **state)
 	assert_usable();
 }
 
+static void
+an_execution_that_wanted_data_can_be_polled(void **state)
+{
+	SQLLEN at_execution = SQL_DATA_AT_EXEC;
+	SQLPOINTER which;
+	SQLRETURN ret;
+	int n = 0;
+	char sql[600];
+
+	(void)state;
+	(void)snprintf(sql, sizeof(sql), "%s where '1' = ?", takes_seconds(1));
+	ok(the.stmt, SQLBindParameter(the.stmt, 1, SQL_PARAM_INPUT, SQL_C_CHAR,
+			     SQL_VARCHAR, 10, 0, &n, 0, &at_execution));
+	set_async(SQL_ASYNC_ENABLE_ON);
+	gives(the.stmt, SQL_NEED_DATA, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
+	gives(the.stmt, SQL_NEED_DATA, SQLParamData(the.stmt, &which));
+	ok(the.stmt, SQLPutData(the.stmt, TEXT("1"), 1));
+	while ((ret = SQLParamData(the.stmt, &which)) == SQL_STILL_EXECUTING)
+		n++;
+	ok(the.stmt, ret);
+	assert_true(n > 0);
+	set_async(SQL_ASYNC_ENABLE_OFF);
+	ok(the.stmt, SQLFetch(the.stmt));
+}
+
 /* unixODBC would not let it be polled. */
 static void
 further_results_are_waited_for(void **state)
@@ -258,6 +283,7 @@ main(int argc, char **argv)
 		TEST(a_connection_cancels_what_runs_on_it),
 		TEST(a_cancel_that_cannot_be_sent_says_so),
 		TEST(an_execution_can_be_polled),
+		TEST(an_execution_that_wanted_data_can_be_polled),
 		TEST(what_is_polled_can_be_cancelled),
 		TEST(what_is_polled_has_a_time_limit),
 		TEST(further_results_are_waited_for),

@@ -206,6 +206,7 @@ static const struct put_case cases[] = {
 	{ SQL_C_BINARY, I32(9), 3, SQL_INTEGER, NULL, "22003" },
 	{ SQL_C_BINARY, "12.5", 4, SQL_NUMERIC, "decimal 12.5", NULL },
 	{ SQL_C_BINARY, "abc", SQL_NTS, SQL_VARBINARY, NULL, "HY090" },
+	{ SQL_C_BINARY, "12.5", SQL_NTS, SQL_NUMERIC, NULL, "HY090" },
 	BAD(4711, "", SQL_VARCHAR, "HY003"),
 	BAD(SQL_C_SLONG, I32(1), 4711, "HY004"),
 };
