@@ -391,8 +391,11 @@ compare_referring(const void *a, const void *b)
 		const char *y = cenote_row_text(*rows[1], 14, order[i], NULL);
 		int difference = strcmp(x ? x : "", y ? y : "");
 
-		if (order[i] == 8 && x && y)
-			difference = (int)(strtol(x, NULL, 10) - strtol(y, NULL, 10));
+		if (order[i] == 8 && x && y) {
+			long n = strtol(x, NULL, 10), other = strtol(y, NULL, 10);
+
+			difference = (n > other) - (n < other);
+		}
 		if (difference)
 			return difference;
 	}

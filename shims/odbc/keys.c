@@ -90,10 +90,12 @@ origin_finish(struct origin *origin)
 	free(origin->table);
 }
 
+/* NULL, which the server has no reason to give, is "". What was there goes. */
 static bool
 set(char **to, const char *text)
 {
-	*to = cod_strdup(text, strlen(text));
+	free(*to);
+	*to = text != NULL ? cod_strdup(text, strlen(text)) : cod_strdup("", 0);
 	return *to != NULL;
 }
 
@@ -167,7 +169,7 @@ origin_by_number(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *or
 {
 	cenote_result *found = NULL;
 	int64_t table = 0;
-	char sql[256];
+	char sql[320];
 	SQLRETURN ret;
 
 	for (SQLUSMALLINT i = 0; i < stmt->n_columns && table <= 0; i++)
@@ -176,9 +178,10 @@ origin_by_number(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *or
 	if (table <= 0)
 		return SQL_NO_DATA;
 	(void)snprintf(sql, sizeof(sql),
-		"select n.nspname, c.relname, a.attnum, a.attname from pg_class c "
-		"join pg_namespace n on n.oid = c.relnamespace "
-		"join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 "
+		"select n.nspname, c.relname, a.attnum, a.attname "
+		"from pg_catalog.pg_class c "
+		"join pg_catalog.pg_namespace n on n.oid = c.relnamespace "
+		"join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 "
 		"where c.oid = %lld",
 		(long long)table);
 	ret = cod_ask(stmt, sql, NULL, &found);

@@ -60,6 +60,15 @@ question(const struct cod_stmt *stmt)
 	return sql;
 }
 
+/* Never NULL, whatever the server says. */
+static const char *
+text_at(const cenote_result *found, uint64_t row, uint32_t col)
+{
+	const char *text = cenote_result_text(found, row, col, NULL);
+
+	return text != NULL ? text : "";
+}
+
 static void
 name_columns(struct cod_stmt *stmt, const cenote_result *found, uint64_t row)
 {
@@ -74,11 +83,11 @@ name_columns(struct cod_stmt *stmt, const cenote_result *found, uint64_t row)
 
 		if (column->table_id != table || column->attnum != number)
 			continue;
-		column->catalog = cenote_result_text(found, row, 2, NULL);
-		column->schema = cenote_result_text(found, row, 3, NULL);
-		column->table = cenote_result_text(found, row, 4, NULL);
+		column->catalog = text_at(found, row, 2);
+		column->schema = text_at(found, row, 3);
+		column->table = text_at(found, row, 4);
 		column->base_table = column->table;
-		column->base_name = cenote_result_text(found, row, 5, NULL);
+		column->base_name = text_at(found, row, 5);
 		if (is_auto != 0)
 			column->type.is_auto = SQL_TRUE;
 	}

@@ -268,6 +268,61 @@ a_value_is_given_while_a_row_is_changed(void **state)
 	assert_table("1=one 2=two 3=in pieces 4=four 5=five ");
 }
 
+/* Of a type of one length it does not matter what is said of that. */
+static void
+a_value_of_the_columns_own_type_is_given(void **state)
+{
+	SQLBIGINT given =
+		77; /* SQLite's are; of the others, what is read of it is the same */
+	SQLINTEGER id;
+	SQLLEN n, at_execution = SQL_DATA_AT_EXEC;
+	SQLPOINTER which;
+	char name[16];
+
+	(void)state;
+	open_to_change(&id, name, sizeof(name), &n);
+	(void)snprintf(name, sizeof(name), "new");
+	n = SQL_NTS;
+	ok(the.stmt,
+		SQLBindCol(the.stmt, 1, SQL_C_DEFAULT, &id, sizeof(id), &at_execution));
+	gives(the.stmt, SQL_NEED_DATA, SQLBulkOperations(the.stmt, SQL_ADD));
+	gives(the.stmt, SQL_NEED_DATA, SQLParamData(the.stmt, &which));
+	assert_ptr_equal(which, &id);
+	ok(the.stmt, SQLPutData(the.stmt, &given, 0));
+	ok(the.stmt, SQLParamData(the.stmt, &which));
+	assert_table("1=one 2=two 3=- 4=four 5=five 77=new ");
+}
+
+/* A program of PostgreSQL's may look for names elsewhere first, where somebody else may have made some. */
+static void
+the_catalog_is_the_servers_own(void **state)
+{
+	SQLHSTMT other = cnt_odbc_new_stmt(&the);
+	SQLINTEGER id;
+	SQLLEN n;
+	char name[16];
+
+	(void)state;
+	if (strcmp(the.kind->name, "postgresql") != 0)
+		return;
+	cnt_odbc_run(other, "create schema evil");
+	cnt_odbc_run(other, "create table evil.victim (id int primary key, name text)");
+	cnt_odbc_run(other, "insert into evil.victim values (1, 'victim')");
+	cnt_odbc_run(other,
+		"create view evil.pg_class as select oid, null::name as relname, "
+		"relnamespace from pg_catalog.pg_class");
+	cnt_odbc_run(other, "set search_path = evil, public, pg_catalog");
+	open_to_change(&id, name, sizeof(name), &n);
+	ok(the.stmt, SQLFetchScroll(the.stmt, SQL_FETCH_FIRST, 0));
+	(void)snprintf(name, sizeof(name), "first");
+	n = SQL_NTS;
+	ok(the.stmt, SQLSetPos(the.stmt, 1, SQL_UPDATE, SQL_LOCK_NO_CHANGE));
+	cnt_odbc_run(other, "reset search_path");
+	assert_table("1=first 2=two 3=- 4=four 5=five ");
+	cnt_odbc_run(other, "drop schema evil cascade");
+	cnt_odbc_free_stmt(other);
+}
+
 static void
 a_block_is_walked_and_refreshed(void **state)
 {
@@ -301,6 +356,8 @@ main(int argc, char **argv)
 		TEST(rows_are_found_by_their_bookmarks),
 		TEST(several_rows_are_added),
 		TEST(a_value_is_given_while_a_row_is_changed),
+		TEST(a_value_of_the_columns_own_type_is_given),
+		TEST(the_catalog_is_the_servers_own),
 		TEST(a_block_is_walked_and_refreshed),
 	};
 
