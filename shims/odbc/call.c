@@ -63,8 +63,13 @@ cod_enter_diag(struct cod_call *call, SQLHANDLE handle, SQLSMALLINT kind)
 SQLRETURN
 cod_leave(struct cod_call *call)
 {
-	for (size_t i = 0; i < call->n_texts; i++)
-		free(call->texts[i]);
+	/* of a connection's, one may be its password */
+	for (size_t i = 0; i < call->n_texts; i++) {
+		if (call->head->kind == COD_DBC)
+			cod_wipe(call->texts[i]);
+		else
+			free(call->texts[i]);
+	}
 	/* what the server has to say besides: notices */
 	if (call->ret == SQL_SUCCESS && !call->keeps_diag && call->head->diag.n > 0)
 		call->ret = SQL_SUCCESS_WITH_INFO;

@@ -249,7 +249,7 @@ give_string(struct cod_dbc *dbc, const struct cod_sink *out)
 	if (text == NULL)
 		return cod_fail(&dbc->head, "HY001");
 	ret = cod_give(&dbc->head, out, text);
-	free(text);
+	cod_wipe(text);
 	return ret;
 }
 

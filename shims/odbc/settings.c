@@ -55,10 +55,18 @@ cod_key_of(const char *name, size_t n)
 }
 
 void
+cod_wipe(char *text)
+{
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void
 cod_settings_clear(struct cod_settings *settings)
 {
 	for (int i = 0; i < COD_N_KEYS; i++)
-		free(settings->values[i]);
+		cod_wipe(settings->values[i]);
 	*settings = (struct cod_settings){ 0 };
 }
 
@@ -108,6 +116,7 @@ braced(const char **at, const char *end, enum cod_parse *ret_status)
 			++*at;
 		value[n++] = c;
 	}
+	explicit_bzero(value, n);
 	free(value);
 	return NULL;
 }
@@ -163,7 +172,7 @@ parse_value(struct cod_settings *settings, const char *name, size_t n_name,
 		if (value == NULL)
 			return bad;
 		done = put_named(settings, name, n_name, value, strlen(value), status);
-		free(value);
+		cod_wipe(value);
 		*at = skip_space(*at, end);
 		if (*at < end && **at != ';')
 			return COD_PARSE_BAD;
@@ -246,7 +255,8 @@ cod_settings_format(const struct cod_settings *settings)
 	if (text == NULL)
 		return NULL;
 	for (int i = 0; i < COD_N_KEYS; i++) {
-		if (settings->values[i] == NULL || i == COD_KEY_DESCRIPTION)
+		if (settings->values[i] == NULL || i == COD_KEY_DESCRIPTION ||
+			(i == COD_KEY_PWD && settings->is_password_read))
 			continue;
 		n += (size_t)snprintf(text + n, size - n, "%s=", keys[i].name);
 		n += format_value(text + n, settings->values[i]);
@@ -260,17 +270,20 @@ bool
 cod_settings_read_dsn(struct cod_settings *settings, const char *dsn)
 {
 	char value[VALUE_MAX];
+	bool ok = true;
 
-	for (int i = COD_KEY_DESCRIPTION; i < COD_N_KEYS; i++) {
+	if (settings->values[COD_KEY_PWD] == NULL)
+		settings->is_password_read = true;
+	for (int i = COD_KEY_DESCRIPTION; i < COD_N_KEYS && ok; i++) {
 		int n = SQLGetPrivateProfileString(
 			dsn, keys[i].name, "", value, (int)sizeof(value), "odbc.ini");
 
 		if (n <= 0 && keys[i].other != NULL)
 			n = SQLGetPrivateProfileString(dsn, keys[i].other, "", value,
 				(int)sizeof(value), "odbc.ini");
-		if (n > 0 && !cod_settings_put(
-				     settings, (enum cod_key)i, value, strlen(value)))
-			return false;
+		ok = n <= 0 ||
+		     cod_settings_put(settings, (enum cod_key)i, value, strlen(value));
 	}
-	return true;
+	explicit_bzero(value, sizeof(value));
+	return ok;
 }

@@ -29,8 +29,11 @@ enum cod_key {
 
 struct cod_settings {
 	char *values[COD_N_KEYS]; /* NULL: not given */
+	bool is_password_read; /* from odbc.ini: it is not for who only named the section */
 };
 
+/* Free a text that may hold a password. */
+void cod_wipe(char *text);
 void cod_settings_clear(struct cod_settings *settings);
 /* The attribute's name as it is written; the key of a name (case ignored, other names it has too), -1:
  * there is none. */
@@ -51,7 +54,7 @@ enum cod_parse {
 /* Read "NAME=VALUE;NAME={VALUE};…". */
 enum cod_parse cod_settings_parse(
 	struct cod_settings *settings, const char *text, size_t n);
-/* Write them so. NULL: no memory; else for free(). */
+/* Write them so, without a password that was read. NULL: no memory; else for cod_wipe(). */
 char *cod_settings_format(const struct cod_settings *settings);
 /* From odbc.ini, what was not given yet: the section DSN, of which `dsn` is the name. False: no memory. */
 bool cod_settings_read_dsn(struct cod_settings *settings, const char *dsn);

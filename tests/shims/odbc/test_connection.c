@@ -580,6 +580,49 @@ an_error_says_where_it_is(void **state)
 }
 
 static void
+add_to_rig(const char *name, const char *value)
+{
+	char path[CNT_PATH_MAX + 32];
+
+	(void)snprintf(path, sizeof(path), "%s/odbc.ini", the.daemon.dir);
+	assert_int_equal(setenv("ODBCINI", path, 1), 0);
+	assert_true(SQLWritePrivateProfileString("rig", name, value, "odbc.ini"));
+	assert_int_equal(setenv("ODBCINI", "/nonexistent/odbc.ini", 1), 0);
+}
+
+/* Who only names a data source is not told the password that is in its section. */
+static void
+a_password_is_told_to_who_gave_it(void **state)
+{
+	SQLHDBC dbc = cnt_odbc_new_dbc(*state);
+	char out[512];
+
+	add_to_rig("PWD", "from-the-file");
+	ok_dbc(dbc, connect_by(dbc, "DSN=rig", out, sizeof(out)));
+	assert_non_null(strstr(out, "DSN=rig"));
+	assert_null(strstr(out, "from-the-file"));
+	ok_dbc(dbc, SQLDisconnect(dbc));
+	ok_dbc(dbc, connect_by(dbc, "DSN=rig;PWD=my-own", out, sizeof(out)));
+	assert_non_null(strstr(out, "PWD=my-own"));
+	ok_dbc(dbc, SQLDisconnect(dbc));
+	add_to_rig("PWD", NULL);
+	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+}
+
+static void
+a_name_does_not_end_at_a_zero(void **state)
+{
+	SQLHDBC dbc = cnt_odbc_new_dbc(*state);
+	SQLCHAR user[] = "admin\0x";
+
+	says_dbc(dbc, "HY090", SQLConnect(dbc, TEXT("rig"), SQL_NTS, user, 7, NULL, 0));
+	/* who counts the zero behind it means no other name */
+	ok_dbc(dbc, SQLConnect(dbc, TEXT("rig\0"), 5, NULL, 0, NULL, 0));
+	ok_dbc(dbc, SQLDisconnect(dbc));
+	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+}
+
+static void
 the_setup_library_writes_data_sources(void **state)
 {
 	char text[64], path[CNT_PATH_MAX + 32];
@@ -633,6 +676,8 @@ main(int argc, char **argv)
 		TEST(a_reset_is_yes),
 		TEST(an_error_has_all_its_fields),
 		TEST(an_error_says_where_it_is),
+		TEST(a_password_is_told_to_who_gave_it),
+		TEST(a_name_does_not_end_at_a_zero),
 		TEST(the_setup_library_writes_data_sources),
 		TEST(a_session_does_not_outlive_its_server),
 		TEST(a_lost_session_is_told),
