@@ -144,6 +144,28 @@ pdo_cenote_first_status(const cenote_conn *conn)
 							    : 0;
 }
 
+static bool
+is_server(const cenote_conn *conn, const char *name)
+{
+	const char *dbms = cenote_parameter(conn, "odbc_dbms");
+
+	return dbms && strncasecmp(dbms, name, strlen(name)) == 0;
+}
+
+/* Of a server behind a driver it is not known how its session reads a backslash: so that it does not matter. */
+static zend_string *
+quote_other(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
+	enum pdo_param_type type)
+{
+	if (PDO_PARAM_TYPE(type) == PDO_PARAM_LOB)
+		return quote_standard(conn, server_status, text, type);
+	if (is_server(conn, "MySQL") || is_server(conn, "MariaDB"))
+		return quote_bytes("utf8mb4", text);
+	if (is_server(conn, "PostgreSQL"))
+		return quote_doubled("E'", text, "'\\");
+	return quote_standard(conn, server_status, text, type);
+}
+
 static const pdo_cenote_dialect dialects[] = {
 	{ "postgresql", "$%d", false, true, "select lastval()", "select currval($1)",
 		quote_postgresql },
@@ -153,7 +175,7 @@ static const pdo_cenote_dialect dialects[] = {
 		quote_standard },
 	{ "freetds", "/*%d*/?", true, false, "select @@identity", NULL, quote_standard },
 	/* any other */
-	{ NULL, "/*%d*/?", true, false, NULL, NULL, quote_standard },
+	{ NULL, "/*%d*/?", true, false, NULL, NULL, quote_other },
 };
 
 const pdo_cenote_dialect *
