@@ -58,7 +58,7 @@ wt_use_certificate(const char *name)
 }
 
 void
-wt_start(const char *config, const char *certificate)
+wt_create(const char *config, const char *certificate)
 {
 	char to[128];
 
@@ -66,6 +66,12 @@ wt_start(const char *config, const char *certificate)
 	(void)snprintf(to, sizeof(to), "%s/certs", wp_daemon.dir);
 	wt_copy(certs, to);
 	wt_use_certificate(certificate);
+}
+
+void
+wt_start(const char *config, const char *certificate)
+{
+	wt_create(config, certificate);
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 }
 
@@ -92,10 +98,7 @@ wt_start_for(const char *lines, const char *users)
 		/* the first TLS of a process takes many seconds with valgrind */
 		strstr(lines, "auth_timeout") == NULL ? "auth_timeout = 60s\n" : "",
 		lines);
-	assert_int_equal(cnt_daemon_create(&wp_daemon, config), 0);
-	(void)snprintf(to, sizeof(to), "%s/certs", wp_daemon.dir);
-	wt_copy(certs, to);
-	wt_use_certificate("server.crt");
+	wt_create(config, "server.crt");
 	(void)snprintf(to, sizeof(to), "%s/users", wp_daemon.dir);
 	f = fopen(to, "we");
 	assert_non_null(f);

@@ -23,7 +23,8 @@ void wt_copy(const char *from, const char *to);
 /* From its next start or reload on. */
 void wt_use_certificate(const char *name);
 
-/* With the pool's certificate of that name. */
+/* With the pool's certificate of that name: made, and to be run; or running. */
+void wt_create(const char *config, const char *certificate);
 void wt_start(const char *config, const char *certificate);
 /* A pool that listens on a port of its own, with these lines, and knows joe, whose password is "secret". The
  * port. */
