@@ -301,38 +301,6 @@ tell_descriptors(pid_t pid, char ret_cell[CELL])
 
 /* ---- the processes ---- */
 
-static int
-has_name(pid_t pid, const char *name)
-{
-	char is[CELL];
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (access(path, R_OK) < 0)
-		return 0;
-	read_status(pid, "Name", is);
-	return strcmp(is, name) == 0;
-}
-
-static pid_t
-await_child(const char *name)
-{
-	int64_t until = wp_now_ms() + 20000;
-	pid_t pids[16];
-
-	for (;;) {
-		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
-
-		for (size_t i = 0; i < n; i++) {
-			if (has_name(pids[i], name))
-				return pids[i];
-		}
-		if (wp_now_ms() > until)
-			fail_msg("there is no %s", name);
-		wp_pause_ms(5);
-	}
-}
-
 /* It has its name before it has given up all that it gives up. */
 static void
 await_filter(pid_t pid)
@@ -447,11 +415,11 @@ each_process_is_as_the_table_says(void **state)
 	}
 	fd = keep_helper(start());
 	conn = wp_attach(NULL);
-	helper = await_child("cenoted-helper");
+	helper = wp_await_child("cenoted-helper");
 	await_filter(helper);
-	await_filter(await_child("cenoted-door"));
+	await_filter(wp_await_child("cenoted-door"));
 	n_wrong = compare("master", 0, wp_daemon.pid) +
-		  compare("door", 1, await_child("cenoted-door")) +
+		  compare("door", 1, wp_await_child("cenoted-door")) +
 		  compare("worker", 2, wp_worker_pid(conn)) +
 		  compare("helper", 3, helper);
 	close(fd);

@@ -53,34 +53,6 @@ status_of(pid_t pid, const char *name)
 	return "";
 }
 
-static pid_t
-find_door(void)
-{
-	pid_t pids[8];
-	size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
-
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(status_of(pids[i], "Name"), "cenoted-door") == 0)
-			return pids[i];
-	}
-	return -1;
-}
-
-/* A pool takes connections before the door has its name. */
-static pid_t
-door_pid(void)
-{
-	int64_t until = wp_now_ms() + 20000;
-	pid_t pid;
-
-	while ((pid = find_door()) < 0) {
-		if (wp_now_ms() > until)
-			fail_msg("there is no door");
-		wp_pause_ms(5);
-	}
-	return pid;
-}
-
 static void
 await_status(pid_t pid, const char *name, const char *wanted)
 {
@@ -113,7 +85,7 @@ the_door_is_filtered_and_workers_where_strangers_come(void **state)
 	skip_unless_filtered();
 	wp_start(CONFIG(""));
 	a = wp_attach(NULL);
-	await_status(door_pid(), "Seccomp", "2");
+	await_status(wp_await_child("cenoted-door"), "Seccomp", "2");
 	assert_string_equal(status_of(wp_worker_pid(a), "Seccomp"), "0");
 	assert_string_equal(status_of(wp_worker_pid(a), "NoNewPrivs"), "1");
 	cenote_conn_destroy(a);
@@ -137,7 +109,7 @@ a_child_that_dies_in_its_sandbox_is_replaced(void **state)
 	(void)state;
 	skip_unless_filtered();
 	wp_start(CONFIG("seccomp = on\n"));
-	door = door_pid();
+	door = wp_await_child("cenoted-door");
 	a = wp_attach(NULL);
 	assert_int_equal(kill(wp_worker_pid(a), SIGKILL), 0);
 	assert_int_equal(kill(door, SIGKILL), 0);

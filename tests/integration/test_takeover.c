@@ -77,45 +77,6 @@ open_memory(pid_t pid)
 	return fd;
 }
 
-static pid_t
-worker_of(const char *pool)
-{
-	cenote_conn *conn = wp_attach(pool);
-	pid_t pid = wp_worker_pid(conn);
-
-	cenote_conn_destroy(conn);
-	return pid;
-}
-
-static pid_t
-door_pid(void)
-{
-	int64_t until = wp_now_ms() + 20000;
-	pid_t pids[16];
-	char path[64], name[64];
-
-	for (;;) {
-		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
-
-		for (size_t i = 0; i < n; i++) {
-			FILE *f;
-
-			snprintf(path, sizeof(path), "/proc/%d/comm", (int)pids[i]);
-			f = fopen(path, "re");
-			name[0] = '\0';
-			if (f != NULL && fgets(name, sizeof(name), f) == NULL)
-				name[0] = '\0';
-			if (f != NULL)
-				fclose(f);
-			if (strcmp(name, "cenoted-door\n") == 0)
-				return pids[i];
-		}
-		if (wp_now_ms() > until)
-			fail_msg("there is no door");
-		wp_pause_ms(5);
-	}
-}
-
 /* The worker that has the same pool's record as `like` had: that pool's; 0: there is none now. */
 static pid_t
 find_worker(uint64_t record)
@@ -210,7 +171,7 @@ expect_service(pid_t door)
 	cenote_conn_destroy(conn);
 	assert_true(wp_pool_number("main", "live") == 2);
 	assert_true(cnt_daemon_is_alive(&wp_daemon));
-	assert_int_equal(door_pid(), door);
+	assert_int_equal(wp_await_child("cenoted-door"), door);
 }
 
 static void
@@ -229,9 +190,9 @@ random_words_all_over_its_memory_are_its_pools_matter(void **state)
 	(void)state;
 	cnt_random_init_printed(&rng);
 	wp_start(CONFIG);
-	door = door_pid();
-	taken = worker_of("taken");
-	workers[0] = worker_of(NULL);
+	door = wp_await_child("cenoted-door");
+	taken = wp_worker_of("taken");
+	workers[0] = wp_worker_of(NULL);
 	close(open_memory(taken));
 	assert_int_equal(find_areas(taken, "rw", areas), 2);
 	record = areas[0].offset;
@@ -251,7 +212,7 @@ random_words_all_over_its_memory_are_its_pools_matter(void **state)
 		assert_int_equal(waitpid(clients[i], NULL, 0), clients[i]);
 	}
 	/* the same workers as before: kill() does not mind whose child it is */
-	workers[1] = worker_of(NULL);
+	workers[1] = wp_worker_of(NULL);
 	assert_int_equal(kill(workers[0], 0), 0);
 	assert_int_equal(kill(workers[1], 0), 0);
 	print_message("# %u rounds\n", n_rounds);
@@ -275,7 +236,7 @@ the_master_signals_nobody_whom_a_worker_names(void **state)
 
 	(void)state;
 	wp_start(CONFIG);
-	taken = worker_of("taken");
+	taken = wp_worker_of("taken");
 	fd = open_memory(taken);
 	victim = wp_fork(sleep_long, NULL, -1);
 	n = find_areas(taken, "rw", areas);
@@ -329,7 +290,7 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 
 	(void)state;
 	wp_start(CONFIG);
-	taken = worker_of("taken");
+	taken = wp_worker_of("taken");
 	conn = wp_attach(NULL);
 	assert_int_equal(cenote_suspend(conn, NULL, 60000, token), CENOTE_OK);
 	assert_int_equal(
@@ -402,11 +363,11 @@ say(pid_t pid, const void *bytes, size_t n)
 static void
 expect_replaced(pid_t door, const void *bytes, size_t n)
 {
-	pid_t taken = worker_of("taken");
+	pid_t taken = wp_worker_of("taken");
 
 	say(taken, bytes, n);
 	await_end(taken);
-	assert_true(worker_of("taken") != taken);
+	assert_true(wp_worker_of("taken") != taken);
 	expect_service(door);
 }
 
@@ -424,7 +385,7 @@ a_worker_that_talks_nonsense_is_replaced(void **state)
 
 	(void)state;
 	wp_start(CONFIG);
-	door = door_pid();
+	door = wp_await_child("cenoted-door");
 	expect_replaced(door, "x", 1);
 	for (size_t i = 0; i < CNT_COUNT(messages); i++)
 		expect_replaced(door, &messages[i], offsetof(struct cnd_ipc, bytes));
@@ -447,14 +408,14 @@ a_door_that_talks_nonsense_is_replaced(void **state)
 	(void)state;
 	wp_start(CONFIG);
 	for (size_t i = 0; i < CNT_COUNT(said); i++) {
-		pid_t door = door_pid();
+		pid_t door = wp_await_child("cenoted-door");
 		int fd = copy_channel(wp_daemon.pid, 3);
 
 		assert_true(fd >= 0);
 		assert_int_equal(send(fd, said[i].bytes, said[i].n, 0), said[i].n);
 		close(fd);
 		await_end(door);
-		expect_service(door_pid());
+		expect_service(wp_await_child("cenoted-door"));
 	}
 	assert_true(wp_log_has("sent nonsense"));
 }

@@ -262,53 +262,6 @@ ticket_keys_of(pid_t pid)
 	return text;
 }
 
-static int
-has_name(pid_t pid, const char *wanted)
-{
-	char path[64], name[32] = "";
-	int is_read;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return 0;
-	is_read = fgets(name, sizeof(name), f) != NULL;
-	fclose(f);
-	name[strcspn(name, "\n")] = '\0';
-	return is_read && strcmp(name, wanted) == 0;
-}
-
-/* A child of cenoted's by its name. */
-static pid_t
-await_child(const char *name)
-{
-	int64_t until = wp_now_ms() + 20000;
-	pid_t pids[16];
-
-	while (wp_now_ms() < until) {
-		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
-
-		for (size_t i = 0; i < n; i++) {
-			if (has_name(pids[i], name))
-				return pids[i];
-		}
-		wp_pause_ms(5);
-	}
-	fail_msg("there is no %s", name);
-	return -1;
-}
-
-static pid_t
-worker_of(const char *pool)
-{
-	cenote_conn *conn = wp_attach(pool);
-	pid_t pid = wp_worker_pid(conn);
-
-	cenote_conn_destroy(conn);
-	return pid;
-}
-
 /* Who could write there, or read another pool's, could read what was recorded of others, or be them. */
 static void
 a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
@@ -323,20 +276,20 @@ a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 			 WT_POOL("") "\n[pool plain]\nbackend = sqlite\nserver = "
 				     "path=@DIR@/main.db\n"),
 		"server.crt");
-	mine = ticket_keys_of(worker_of("main"));
-	others = ticket_keys_of(worker_of("other"));
+	mine = ticket_keys_of(wp_worker_of("main"));
+	others = ticket_keys_of(wp_worker_of("other"));
 	assert_int_equal(strncmp(mine, "r--s ", 5), 0);
 	assert_int_equal(strncmp(others, "r--s ", 5), 0);
 	assert_string_not_equal(mine, others);
-	assert_string_equal(ticket_keys_of(worker_of("plain")), "");
-	assert_string_equal(ticket_keys_of(await_child("cenoted-door")), "");
+	assert_string_equal(ticket_keys_of(wp_worker_of("plain")), "");
+	assert_string_equal(ticket_keys_of(wp_await_child("cenoted-door")), "");
 	/* a cancel through TLS, while all workers are busy */
 	for (size_t i = 0; i < CNT_COUNT(busy); i++)
 		busy[i] = wp_attach("main");
 	fd = dial(wp_daemon.run_dir);
 	assert_int_equal(send(fd, cancel, sizeof(cancel) - 1, MSG_NOSIGNAL),
 		(ssize_t)sizeof(cancel) - 1);
-	assert_string_equal(ticket_keys_of(await_child("cenoted-helper")), mine);
+	assert_string_equal(ticket_keys_of(wp_await_child("cenoted-helper")), mine);
 	close(fd);
 	for (size_t i = 0; i < CNT_COUNT(busy); i++)
 		cenote_conn_destroy(busy[i]);
@@ -354,7 +307,7 @@ new_worker_of(const char *pool, const pid_t *old, size_t n_old)
 		if (wp_now_ms() > until)
 			fail_msg("pool %s keeps its workers", pool);
 		wp_pause_ms(5);
-		pid = worker_of(pool);
+		pid = wp_worker_of(pool);
 		for (i = 0; i < n_old && old[i] != pid; i++)
 			;
 	} while (i < n_old);
@@ -378,9 +331,9 @@ a_reload_gives_keeps_and_takes_ticket_keys(void **state)
 
 	(void)state;
 	wt_start(TWO_POOLS(WT_POOL(""), "sessions = 2\n"), "server.crt");
-	snprintf(before, sizeof(before), "%s", ticket_keys_of(worker_of("main")));
+	snprintf(before, sizeof(before), "%s", ticket_keys_of(wp_worker_of("main")));
 	assert_int_equal(strncmp(before, "r--s ", 5), 0);
-	assert_string_equal(ticket_keys_of(worker_of("other")), "");
+	assert_string_equal(ticket_keys_of(wp_worker_of("other")), "");
 	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
 	reload_with(TWO_POOLS(WT_POOL("suspend_timeout = 10s\n"), WT_POOL("")),
 		"pool other was changed");

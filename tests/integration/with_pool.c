@@ -161,6 +161,52 @@ wp_worker_pid(cenote_conn *conn)
 	return (pid_t)pid;
 }
 
+pid_t
+wp_worker_of(const char *pool)
+{
+	cenote_conn *conn = wp_attach(pool);
+	pid_t pid = wp_worker_pid(conn);
+
+	cenote_conn_destroy(conn);
+	return pid;
+}
+
+static int
+has_name(pid_t pid, const char *wanted)
+{
+	char path[64], name[32] = "";
+	int is_read;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	is_read = fgets(name, sizeof(name), f) != NULL;
+	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return is_read && strcmp(name, wanted) == 0;
+}
+
+pid_t
+wp_await_child(const char *name)
+{
+	int64_t until = wp_now_ms() + PATIENCE_MS;
+	pid_t pids[16];
+
+	for (;;) {
+		size_t n = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
+
+		for (size_t i = 0; i < n; i++) {
+			if (has_name(pids[i], name))
+				return pids[i];
+		}
+		if (wp_now_ms() > until)
+			fail_msg("there is no %s", name);
+		wp_pause_ms(5);
+	}
+}
+
 static int64_t
 number_in(const cenote_result *res, const char *pool, const char *column)
 {

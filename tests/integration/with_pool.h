@@ -42,6 +42,10 @@ cenote_params *wp_params(void);
 cenote_result *wp_next_result(cenote_conn *conn, int kind);
 
 pid_t wp_worker_pid(cenote_conn *conn);
+/* Of a worker of that pool; NULL: main. */
+pid_t wp_worker_of(const char *pool);
+/* A child of cenoted's that has, or soon will have, this name. */
+pid_t wp_await_child(const char *name);
 
 /* From wp_memory_watch() on, the session's worker and this process take at most 8 MB more at their
  * peak. Skips the test where the kernel does not tell. */

@@ -2,7 +2,6 @@
 #include "scoreboard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "crypto/crypto.h"
+#include "sealed.h"
 
 #define TO(state) (1u << CND_SLOT_##state)
 
@@ -47,23 +47,6 @@ in_pages(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-static int
-open_memory(struct cnd_scoreboard *b)
-{
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
-	void *base;
-
-	b->fd = memfd_create("cenote-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (b->fd < 0 || ftruncate(b->fd, (off_t)b->size) < 0)
-		return -1;
-	base = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
-	if (base == MAP_FAILED)
-		return -1;
-	b->base = base;
-	/* this mapping may be written; one that is made later may not, nor may it be changed so */
-	return fcntl(b->fd, F_ADD_SEALS, seals);
-}
-
 struct cnd_scoreboard *
 cnd_scoreboard_create(uint32_t n_slots)
 {
@@ -77,7 +60,8 @@ cnd_scoreboard_create(uint32_t n_slots)
 	b->records_at = in_pages(sizeof(struct heads));
 	b->slots_at = b->records_at + CND_POOL_RECORD * b->record_stride;
 	b->size = b->slots_at + n_slots * b->slot_stride;
-	if (open_memory(b) == 0)
+	b->base = cnd_sealed_create("cenote-board", b->size, &b->fd);
+	if (b->base != NULL)
 		return b;
 	cnd_scoreboard_destroy(b);
 	return NULL;

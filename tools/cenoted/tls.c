@@ -13,6 +13,7 @@
 #include "log.h"
 #include "place.h"
 #include "scoreboard.h"
+#include "sealed.h"
 
 #define FILE_MAX  ((size_t)1 << 20)
 #define ROTATE_MS ((int64_t)3600 * 1000)
@@ -256,61 +257,38 @@ cnd_tls_server(const struct cnd_pool_config *p, const struct cn_tls_tickets *tic
 
 /* ---- tickets ---- */
 
-/* Whoever has a mapping for writing keeps it, and nobody gets another. -1 with errno. */
+/* The first key, in memory that no child inherits. -1 with errno. */
 static int
-seal(int fd)
-{
-	return fcntl(fd, F_ADD_SEALS,
-		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
-}
-
-static void *
-map(int fd, size_t size, int protection)
-{
-	void *room = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
-
-	if (room == MAP_FAILED)
-		return NULL;
-	/* who has a key can read what was recorded */
-	(void)madvise(room, size, MADV_DONTDUMP);
-	return room;
-}
-
-/* The master's own mapping of new memory, which no child gets. NULL with errno. */
-static void *
-map_own(const struct cn_tls_ops *ops, int fd)
+begin_keys(const struct cn_tls_ops *ops, void *room)
 {
 	size_t size = ops->tickets_size();
-	void *room = NULL;
 
-	if (ftruncate(fd, (off_t)size) == 0)
-		room = map(fd, size, PROT_READ | PROT_WRITE);
-	if (room == NULL)
-		return NULL;
-	if (madvise(room, size, MADV_DONTFORK) == 0 && seal(fd) == 0 &&
+	/* who has a key can read what was recorded */
+	(void)madvise(room, size, MADV_DONTDUMP);
+	if (madvise(room, size, MADV_DONTFORK) == 0 &&
 		ops->tickets_rotate(room) == CENOTE_OK)
-		return room;
+		return 0;
 	munmap(room, size);
-	return NULL;
+	return -1;
 }
 
 void
 cnd_tls_tickets_create(struct cnd_tls_tickets *t, int64_t now)
 {
 	const struct cn_tls_ops *ops = tls_ops();
+	void *room;
 	int fd;
 
 	if (ops == NULL || t->keys != NULL)
 		return;
-	fd = memfd_create("cenoted-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd >= 0)
-		t->keys = map_own(ops, fd);
-	if (t->keys == NULL) {
+	room = cnd_sealed_create("cenoted-tickets", ops->tickets_size(), &fd);
+	if (room == NULL || begin_keys(ops, room) < 0) {
 		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
+	t->keys = room;
 	t->fd = fd;
 	t->due_ms = now + ROTATE_MS;
 }
@@ -346,12 +324,15 @@ const struct cn_tls_tickets *
 cnd_tls_tickets_map(const struct cnd_tls_tickets *t)
 {
 	const struct cn_tls_ops *ops = tls_ops();
-	const void *room;
+	void *room;
 
 	if (ops == NULL || t->keys == NULL)
 		return NULL;
-	room = map(t->fd, ops->tickets_size(), PROT_READ);
-	if (room == NULL)
+	room = mmap(NULL, ops->tickets_size(), PROT_READ, MAP_SHARED, t->fd, 0);
+	if (room == MAP_FAILED) {
 		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
+		return NULL;
+	}
+	(void)madvise(room, ops->tickets_size(), MADV_DONTDUMP);
 	return room;
 }
