@@ -175,12 +175,12 @@ static void
 take(struct cnd_ipc *m, uint32_t pool)
 {
 	int is_routed = m->kind == CND_IPC_RESUME || m->kind == CND_IPC_ROUTED;
+	int is_silent = m->kind == CND_IPC_SILENT;
 
-	if (is_routed && !is_of_pool(m->index, pool))
+	if ((is_routed && !is_of_pool(m->index, pool)) ||
+		(is_silent && !cnd_the_door.pools[pool].is_here))
 		cnd_ipc_drop(m);
-	else if (m->kind == CND_IPC_SILENT && !cnd_the_door.pools[pool].is_here)
-		cnd_ipc_drop(m);
-	else if (m->kind == CND_IPC_SILENT)
+	else if (is_silent)
 		cnd_opening_return(m);
 	else if (m->kind == CND_IPC_PARTING)
 		on_parting(m);

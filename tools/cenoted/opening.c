@@ -351,16 +351,14 @@ void
 cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 {
 	struct cnd_guest *g = cnd_guest_add(m->fds[0], pool, &m->peer);
+	int is_watched = g != NULL && cnd_guest_watch(g, EPOLL_CTL_ADD, 0) == 0;
 
-	if (g == NULL)
+	if (g == NULL || (is_watched && (cnd_opening_forward(g, m->index, m) == 0 ||
+						keep_bytes(g, m) < 0)))
 		return;
-	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
-		cnd_guest_dismiss(g);
-	else if (cnd_opening_forward(g, m->index, m) == 0 || keep_bytes(g, m) < 0)
-		return;
-	else if (!cnd_the_door.pools[pool].is_here)
-		cnd_guest_dismiss(g);
-	else
-		/* that worker is gone: whoever is free then */
+	/* that worker is gone: whoever is free then */
+	if (is_watched && cnd_the_door.pools[pool].is_here)
 		cnd_waiting_admit(g);
+	else
+		cnd_guest_dismiss(g);
 }
