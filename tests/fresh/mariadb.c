@@ -20,6 +20,18 @@ static const char setup[] =
 	"select nextval(fr_s); end//\n"
 	"create function fr_function() returns int begin set @inside = 'secret';\n"
 	"insert into fr_t (a) values ('function'); return last_insert_id(); end//\n"
+	/* of the names of built-in functions, which are called in their place or not */
+	"create procedure fr_take() begin set @inside = 'secret';\n"
+	"set role fr_role; do get_lock('fr_inside', 0); end//\n"
+	"create function `count`(a int) returns int begin call fr_take(); return 1; "
+	"end//\n"
+	"create function `trim`(a int) returns int begin call fr_take(); return 1; "
+	"end//\n"
+	"create function `point`(a int) returns int begin call fr_take(); return 1; "
+	"end//\n"
+	"create function `json_table`(a int) returns int begin call fr_take(); return 1; "
+	"end//\n"
+	"create function `lag`(a int) returns int begin call fr_take(); return 1; end//\n"
 	"create procedure fr_out(out o int, inout io int) begin set o = 7, io = io + 1;\n"
 	"select 1; select 2; end//\n"
 	"create procedure enable_key(name text, password text) begin\n"
@@ -167,6 +179,8 @@ static const char *const statements[] = {
 	"call fr_{objects|settings}()",
 	"call fr_out(@o, @io)",
 	"select fr_function()",
+	"select {count|trim|point|json_table|lag}{| |/**/|\n}(1)",
+	"select {count|trim|point|json_table|lag}{| |/**/|\n}(1)",
 	"begin not atomic {set @a = 'secret'|create temporary table fr_tmp (a int)|do "
 	"get_lock('fr_l1', 0)|set profiling = 1|prepare fr_p1 from 'select 3'}; end",
 	"{xa start 'x1'|xa end 'x1'|xa rollback 'x1'|xa recover}",
@@ -241,6 +255,8 @@ static const struct fr_planted planted[] = {
 	{ "insert into fr_t (a) values ('planted')", 0 },
 	{ "select nothing", 0 },
 	{ "call fr_objects()", 0 },
+	{ "select count (1)", 0 },
+	{ "select point(1)", 0 },
 	{ "call fr_settings()", 0 },
 	{ "set sql_log_bin = 0", 1 },
 	{ "set gtid_domain_id = 5", 1 },

@@ -8,9 +8,10 @@
 static struct cnd_my_scan
 scan(const char *sql, size_t len, uint32_t lexis)
 {
+	const struct cnd_my_reading reading = { .lexis = lexis, .natives = { 0xff } };
 	struct cnd_my_scan s;
 
-	cnd_my_scan(sql, len, lexis, &s);
+	cnd_my_scan(sql, len, &reading, &s);
 	return s;
 }
 
@@ -29,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > 4000)
 		return 0;
-	lexis = data[0] & 3u;
+	lexis = data[0] & 7u;
 	data++;
 	size--;
 	plain = scan((const char *)data, size, lexis);

@@ -27,8 +27,10 @@ static const struct scan_case cases[] = {
 	{ "select 1", 0, 0 },
 	{ "SELECT a, b FROM t WHERE c IN (1, 2) AND (d = 'x(' OR e)", 0, 0 },
 	{ "(select 1) union (select 2)", 0, 0 },
-	{ "select count(*), concat('a', upper (b)) from t group by (c)", 0, 0 },
+	{ "select count(*), concat('a', upper(b)) from t group by (c)", 0, 0 },
 	{ "select @a, @@version, @@session.sql_mode", 0, 0 },
+	{ "select cast(a as char (5)) from t where match (a) against ('x')", 0, 0 },
+	{ "select sum(a) over (partition by (b)) from t", 0, 0 },
 	{ "insert into t (a, b) values (1, now())", 0, ID },
 	{ "insert into db.t(a) select max(b) from u", 0, ID },
 	{ "insert `t`(a) values (1) on duplicate key update a = values(a)", 0, ID },
@@ -79,7 +81,7 @@ static const struct scan_case cases[] = {
 	{ "flush tables with read lock", CENOTE_PIN_LOCK, 0 },
 	{ "backup stage start", CENOTE_PIN_LOCK, 0 },
 	{ "select get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
-	{ "select GET_LOCK /* */ ('a', 1)", CENOTE_PIN_LOCK, 0 },
+	{ "select GET_LOCK /* */ ('a', 1)", FUNCTION, OPAQUE },
 	{ "do get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
 	{ "handler t open", CENOTE_PIN_CURSOR, 0 },
 	{ "prepare s from 'select 1'", CENOTE_PIN_PREPARED, 0 },
@@ -107,6 +109,13 @@ static const struct scan_case cases[] = {
 	/* What may be anything. */
 	{ "select f(1)", FUNCTION, OPAQUE },
 	{ "select db.upper(1)", FUNCTION, OPAQUE },
+	{ "select lower(1)", FUNCTION, OPAQUE },
+	{ "select point(1, 2)", FUNCTION, OPAQUE },
+	{ "select upper (1)", FUNCTION, OPAQUE },
+	{ "select count /**/(1)", FUNCTION, OPAQUE },
+	{ "select now\n()", FUNCTION, OPAQUE },
+	{ "select against(1)", FUNCTION, OPAQUE },
+	{ "select over (1)", FUNCTION, OPAQUE },
 	{ "select `upper`(1)", FUNCTION, OPAQUE },
 	{ "insert into t values (f(1))", FUNCTION, OPAQUE | ID },
 	{ "insert into t (a) values (f (1))", FUNCTION, OPAQUE | ID },
@@ -134,7 +143,7 @@ static const struct scan_case cases[] = {
 	{ "create table t as select a from u", 0, SILENT_ID },
 	/* Of the statement before. */
 	{ "select row_count()", 0, ASKS },
-	{ "insert into t values (row_count ())", 0, ASKS | ID },
+	{ "insert into t values (row_count ())", FUNCTION, OPAQUE | ASKS | ID },
 	{ "select found_rows()", FUNCTION, OPAQUE | ASKS },
 	{ "show warnings limit 1", 0, ASKS },
 	{ "show count(*) errors", 0, ASKS },
@@ -158,6 +167,20 @@ static const struct scan_case cases[] = {
 	{ " ; -- x\n /* */;", 0, CND_MY_NOTE_EMPTY },
 };
 
+/* Of a server that has these functions. */
+static const struct cnd_my_reading *
+reading(uint32_t lexis)
+{
+	static const char *const natives[] = { "CONCAT", "GET_LOCK", "LAST_INSERT_ID",
+		"RELEASE_LOCK", "ROW_COUNT", "UPPER" };
+	static struct cnd_my_reading r;
+
+	r = (struct cnd_my_reading){ .lexis = lexis };
+	for (size_t i = 0; i < CNT_COUNT(natives); i++)
+		cnd_my_confirm_native(&r, natives[i], strlen(natives[i]));
+	return &r;
+}
+
 static void
 what_a_statement_leaves_is_seen(void **state)
 {
@@ -166,7 +189,7 @@ what_a_statement_leaves_is_seen(void **state)
 
 	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
-		cnd_my_scan(cases[i].sql, strlen(cases[i].sql), 0, &scan);
+		cnd_my_scan(cases[i].sql, strlen(cases[i].sql), reading(0), &scan);
 		if (scan.pins != cases[i].pins || scan.notes != cases[i].notes)
 			fail_msg("%s: pins %u, notes %u", cases[i].sql,
 				(unsigned)scan.pins, (unsigned)scan.notes);
@@ -180,19 +203,39 @@ quotes_and_backslashes_are_the_servers(void **state)
 
 	(void)state;
 	/* With a backslash, the text goes on behind its second quote. */
-	cnd_my_scan("select '\\', f(1), '", 19, 0, &scan);
+	cnd_my_scan("select '\\', f(1), '", 19, reading(0), &scan);
 	assert_int_equal(scan.pins, 0);
-	cnd_my_scan("select '\\', f(1), ''", 20, CND_MY_LEXIS_NO_BACKSLASH, &scan);
+	cnd_my_scan(
+		"select '\\', f(1), ''", 20, reading(CND_MY_LEXIS_NO_BACKSLASH), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
-	cnd_my_scan("select \"upper\"(1)", 17, 0, &scan);
+	cnd_my_scan("select \"upper\"(1)", 17, reading(0), &scan);
 	assert_int_equal(scan.pins, 0);
-	cnd_my_scan("select \"upper\"(1)", 17, CND_MY_LEXIS_ANSI_QUOTES, &scan);
+	cnd_my_scan("select \"upper\"(1)", 17, reading(CND_MY_LEXIS_ANSI_QUOTES), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
 	/* Minus minus is no comment without a blank behind it. */
-	cnd_my_scan("select 1--f(2)", 14, 0, &scan);
+	cnd_my_scan("select 1--f(2)", 14, reading(0), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
-	cnd_my_scan("select 1\0, f(2)", 15, 0, &scan);
+	cnd_my_scan("select 1\0, f(2)", 15, reading(0), &scan);
 	assert_int_equal(scan.pins, FUNCTION);
+}
+
+/* As GBK \xbf\\ is one character, and as Latin-1 \xa0 is a blank. */
+static void
+bytes_above_ascii_are_dark_unless_they_are_utf8(void **state)
+{
+	static const char gbk[] = "select '\xbf\\', get_lock('\\'x', 0) -- '";
+	static const char blank[] = "select 1\xa0into\xa0@a";
+	struct cnd_my_scan scan;
+
+	(void)state;
+	cnd_my_scan(gbk, sizeof(gbk) - 1, reading(CND_MY_LEXIS_NOT_UTF8), &scan);
+	assert_true(scan.pins & FUNCTION);
+	cnd_my_scan(blank, sizeof(blank) - 1, reading(CND_MY_LEXIS_NOT_UTF8), &scan);
+	assert_true(scan.pins & FUNCTION);
+	cnd_my_scan("select 'a'", 10, reading(CND_MY_LEXIS_NOT_UTF8), &scan);
+	assert_int_equal(scan.pins, 0);
+	cnd_my_scan("select '\xc3\xa4'", 11, reading(0), &scan);
+	assert_int_equal(scan.pins, 0);
 }
 
 /* Wherever a text is cut, what was seen so far is still seen, or it is dark. */
@@ -207,7 +250,7 @@ cut_texts_are_not_misread(void **state)
 
 	(void)state;
 	for (n = 16; n < sizeof(text); n++) {
-		cnd_my_scan(text, n, 0, &scan);
+		cnd_my_scan(text, n, reading(0), &scan);
 		assert_true(scan.pins & CENOTE_PIN_TEMP);
 		if (n > 50)
 			assert_true(scan.pins & FUNCTION);
@@ -239,6 +282,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_statement_leaves_is_seen),
 		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
+		cmocka_unit_test(bytes_above_ascii_are_dark_unless_they_are_utf8),
 		cmocka_unit_test(cut_texts_are_not_misread),
 		cmocka_unit_test(selects_are_known),
 	};

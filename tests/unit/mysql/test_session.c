@@ -522,6 +522,93 @@ profiles_need_a_new_login(void **state)
 	assert_int_equal(my_reset(t), CENOTE_OK);
 }
 
+/* A former client's role is gone, whatever the text looked like that took it. */
+static void
+assert_role_is_given_back(struct my *t, const char *sql)
+{
+	uint32_t pins;
+
+	assert_contains(my_query(t, sql), "424242");
+	/* nothing else was asked that would pin the session */
+	pins = my_pins(t);
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_string_equal(my_value(t, "select current_role()"), "NULL");
+	assert_true(pins & CENOTE_PIN_FUNCTION);
+}
+
+static void
+make_taker(struct my *t, const char *name)
+{
+	char sql[200];
+
+	snprintf(sql, sizeof(sql),
+		"create function `%s`(a int) returns int begin set role taken; return "
+		"424242; end",
+		name);
+	assert_prefix(my_query(t, sql), "done");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+}
+
+static void
+stored_functions_of_built_in_names_are_not_pure(void **state)
+{
+	static const char *const names[] = { "count", "point", "json_table", "trim",
+		"against", "lag" };
+	struct my *t = *state;
+	char sql[200];
+
+	assert_int_equal(
+		cnt_server_sql(&my_server, "create or replace role taken; grant taken to "
+					   "app@localhost; grant all on app.* to taken"),
+		0);
+	for (size_t i = 0; i < CNT_COUNT(names); i++) {
+		make_taker(t, names[i]);
+		snprintf(sql, sizeof(sql), "select %s (1)", names[i]);
+		assert_role_is_given_back(t, sql);
+		snprintf(sql, sizeof(sql), "select %s/* */(1)", names[i]);
+		assert_role_is_given_back(t, sql);
+		snprintf(sql, sizeof(sql), "drop function `%s`", names[i]);
+		assert_prefix(my_query(t, sql), "done");
+	}
+	/* what the server has itself is pure */
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_prefix(
+		my_query(t, "select upper('x'), count(*), lag(1) over (order by 1)"),
+		"columns");
+	assert_int_equal(my_pins(t), 0);
+	assert_int_equal(cnt_server_sql(&my_server, "drop role taken"), 0);
+}
+
+/* In GBK \xbf and a backslash are one character, so that the quote behind them ends the text; in Latin-1 \xa0 is
+ * a blank. */
+static void
+a_character_set_hides_no_call(void **state)
+{
+	struct my t;
+
+	(void)state;
+	assert_int_equal(
+		cnt_server_sql(&my_server, "create or replace role taken; grant taken to "
+					   "app@localhost; grant all on app.* to taken"),
+		0);
+	my_init(&t);
+	my_app(&t);
+	my_option(&t, "charset", "gbk");
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	make_taker(&t, "taker");
+	assert_role_is_given_back(&t, "select '\xbf\\', taker(1) -- '");
+	assert_prefix(my_query(&t, "drop function taker"), "done");
+	my_finish(&t);
+	my_init(&t);
+	my_app(&t);
+	my_option(&t, "charset", "latin1");
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_prefix(my_query(&t, "select 1\xa0into\xa0@a"), "done");
+	assert_true(my_pins(&t) != 0);
+	my_finish(&t);
+	assert_int_equal(cnt_server_sql(&my_server, "drop role taken"), 0);
+}
+
 /* A client that did nothing but ask for what leaves nothing, and was reset. */
 static void
 be_harmless(struct my *t)
@@ -764,6 +851,8 @@ main(void)
 		cmocka_unit_test(without_a_database_the_next_client_has_none_either),
 		T(an_xa_transaction_needs_a_new_login),
 		T(profiles_need_a_new_login),
+		T(stored_functions_of_built_in_names_are_not_pure),
+		cmocka_unit_test(a_character_set_hides_no_call),
 #if MY_LIBRARY_IS_ORACLES
 		T(a_reset_cannot_wait),
 #else

@@ -34,6 +34,7 @@
  *     packet.c      what the packets of rows say
  *     values.c      values of both protocols
  *     catalog.c     catalog queries
+ *     names.c       which names before a parenthesis leave nothing
  *     scan.c        what the text of a statement may leave in its session
  *     errors.c      the server's errors
  */
@@ -60,15 +61,30 @@ struct cnd_my_scan {
 	uint32_t notes; /* bits of enum cnd_my_note */
 };
 
-/* How the session reads SQL: bits for cnd_my_scan(). */
 enum cnd_my_lexis {
 	CND_MY_LEXIS_ANSI_QUOTES = 1, /* "a" is a name */
-	CND_MY_LEXIS_NO_BACKSLASH = 2 /* \ in a text is nothing special */
+	CND_MY_LEXIS_NO_BACKSLASH = 2, /* \ in a text is nothing special */
+	CND_MY_LEXIS_NOT_UTF8 = 4 /* the client's character set is another one */
+};
+
+#define CND_MY_NATIVES_MAX 200u
+
+/* How the session reads SQL, as its server has told. */
+struct cnd_my_reading {
+	uint32_t lexis; /* bits of enum cnd_my_lexis */
+	uint8_t natives[CND_MY_NATIVES_MAX /
+			8]; /* names.c: the server has the function */
 };
 
 /* Conservative: what it cannot read, it takes for the worst. */
-void cnd_my_scan(
-	const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret_scan);
+void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
+	struct cnd_my_scan *ret_scan);
+/* The server says that it has a function of this name. */
+void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n);
+/* Whether a name (without quotes) before a parenthesis is none of a stored function, nor of one that leaves anything;
+ * `has_space`: something stands between them. */
+int cnd_my_is_harmless(
+	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space);
 /* Whether the first word is one of those that give rows of tables, and nothing else. */
 int cnd_my_is_select(const char *sql, size_t len, uint32_t lexis);
 
@@ -167,7 +183,7 @@ struct cnd_session {
 	struct cnc_arena keep; /* until the logout */
 	struct cnd_my_options opt; /* text in `keep` */
 	unsigned long thread_id;
-	uint32_t lexis;
+	struct cnd_my_reading reading;
 	unsigned modes; /* the status flags about texts, as of a new login */
 	uint8_t is_logging_in;
 	uint8_t is_tls;

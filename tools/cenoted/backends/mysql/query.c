@@ -24,11 +24,14 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 {
 	const char *p = sql, *end = sql + len;
 
-	if (!cnd_my_is_select(sql, len, s->lexis))
+	if (!cnd_my_is_select(sql, len, s->reading.lexis))
 		return 0;
-	/* "from" in a text or comment is taken for a table: no harm */
+	/* "from" in a text or comment is taken for a table: no harm. MySQL's TABLE t is one without it. */
 	for (; end - p >= 4; p++) {
 		if ((*p == 'f' || *p == 'F') && strncasecmp(p, "from", 4) == 0)
+			return 0;
+		if ((*p == 't' || *p == 'T') && end - p >= 5 &&
+			strncasecmp(p, "table", 5) == 0)
 			return 0;
 		if (*p == ';' || *p == '/')
 			return 0;
@@ -41,7 +44,7 @@ static void
 note_text(
 	struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *ret_scan)
 {
-	cnd_my_scan(sql, len, s->lexis, ret_scan);
+	cnd_my_scan(sql, len, &s->reading, ret_scan);
 	if (s->pins & CENOTE_PIN_SETTINGS)
 		ret_scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, ret_scan);

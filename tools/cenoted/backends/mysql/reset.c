@@ -43,9 +43,9 @@ note_modes(struct cnd_session *s)
 	unsigned changed = cnd_my_modes(s) ^ s->modes;
 
 	if (changed & CND_MY_STATUS_NO_BACKSLASH)
-		s->lexis ^= CND_MY_LEXIS_NO_BACKSLASH;
+		s->reading.lexis ^= CND_MY_LEXIS_NO_BACKSLASH;
 	if (changed & CND_MY_STATUS_ANSI_QUOTES)
-		s->lexis ^= CND_MY_LEXIS_ANSI_QUOTES;
+		s->reading.lexis ^= CND_MY_LEXIS_ANSI_QUOTES;
 	if (changed)
 		s->pins |= CENOTE_PIN_SETTINGS;
 }

@@ -34,6 +34,7 @@ struct lexer {
 	const char *p;
 	const char *end;
 	uint32_t lexis;
+	int has_space; /* something that is no token stands before the last one */
 	/* An open quote or comment, a zero byte, or a comment that the server may carry out. */
 	int is_dark;
 };
@@ -165,8 +166,10 @@ static struct token
 next_token(struct lexer *x)
 {
 	struct token t = { TOKEN_END, NULL, 0 };
+	const char *before = x->p;
 
 	skip_blanks(x);
+	x->has_space = x->p != before;
 	t.p = x->p;
 	if (x->p == x->end)
 		return t;
@@ -218,86 +221,6 @@ static int
 is_char(const struct token *t, char c)
 {
 	return t->kind == TOKEN_OTHER && t->n == 1 && *t->p == c;
-}
-
-/* ---- what may stand before a parenthesis and leaves nothing ---- */
-
-/*
- * Words of SQL, and functions that both MariaDB and MySQL have built in. A stored function of such a
- * name has to be called with its database in front. Sorted.
- */
-static const char *const harmless[] = { "ABS", "ACOS", "ADDDATE", "ADDTIME",
-	"AES_DECRYPT", "AES_ENCRYPT", "AGAINST", "ALL", "AND", "ANY", "AS", "ASCII",
-	"ASIN", "ATAN", "ATAN2", "AVG", "BENCHMARK", "BETWEEN", "BIN", "BINARY",
-	"BIT_AND", "BIT_COUNT", "BIT_LENGTH", "BIT_OR", "BIT_XOR", "BY", "CASE", "CAST",
-	"CEIL", "CEILING", "CHAR", "CHARACTER_LENGTH", "CHARSET", "CHAR_LENGTH",
-	"COALESCE", "COERCIBILITY", "COLLATION", "COMPRESS", "CONCAT", "CONCAT_WS",
-	"CONNECTION_ID", "CONV", "CONVERT", "CONVERT_TZ", "COS", "COT", "COUNT", "CRC32",
-	"CUME_DIST", "CURDATE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
-	"CURRENT_USER", "CURTIME", "DATABASE", "DATE", "DATEDIFF", "DATETIME", "DATE_ADD",
-	"DATE_FORMAT", "DATE_SUB", "DAY", "DAYNAME", "DAYOFMONTH", "DAYOFWEEK",
-	"DAYOFYEAR", "DECIMAL", "DEFAULT", "DEGREES", "DENSE_RANK", "DISTINCT", "DIV",
-	"DOUBLE", "ELSE", "ELT", "EXCEPT", "EXISTS", "EXP", "EXPORT_SET", "EXTRACT",
-	"EXTRACTVALUE", "FIELD", "FIND_IN_SET", "FIRST_VALUE", "FLOAT", "FLOOR", "FOR",
-	"FORMAT", "FROM", "FROM_BASE64", "FROM_DAYS", "FROM_UNIXTIME",
-	"GEOMETRYCOLLECTION", "GET_FORMAT", "GET_LOCK", "GREATEST", "GROUP_CONCAT",
-	"HAVING", "HEX", "HOUR", "IF", "IFNULL", "IGNORE", "IN", "INDEX", "INSERT",
-	"INSTR", "INT", "INTEGER", "INTERSECT", "INTERVAL", "INTO", "IS", "ISNULL",
-	"IS_FREE_LOCK", "IS_USED_LOCK", "JOIN", "JSON_ARRAY", "JSON_ARRAYAGG",
-	"JSON_ARRAY_APPEND", "JSON_ARRAY_INSERT", "JSON_CONTAINS", "JSON_CONTAINS_PATH",
-	"JSON_EXTRACT", "JSON_INSERT", "JSON_KEYS", "JSON_LENGTH", "JSON_MERGE",
-	"JSON_MERGE_PATCH", "JSON_MERGE_PRESERVE", "JSON_OBJECT", "JSON_OBJECTAGG",
-	"JSON_OVERLAPS", "JSON_PRETTY", "JSON_QUOTE", "JSON_REMOVE", "JSON_REPLACE",
-	"JSON_SEARCH", "JSON_SET", "JSON_TABLE", "JSON_TYPE", "JSON_UNQUOTE",
-	"JSON_VALID", "JSON_VALUE", "KEY", "LAG", "LAST_DAY", "LAST_INSERT_ID",
-	"LAST_VALUE", "LCASE", "LEAD", "LEAST", "LEFT", "LENGTH", "LIKE", "LIMIT",
-	"LINESTRING", "LN", "LOAD_FILE", "LOCALTIME", "LOCALTIMESTAMP", "LOCATE", "LOG",
-	"LOG10", "LOG2", "LOWER", "LPAD", "LTRIM", "MAKEDATE", "MAKETIME", "MAKE_SET",
-	"MATCH", "MAX", "MBRCONTAINS", "MBRDISJOINT", "MBREQUALS", "MBRINTERSECTS",
-	"MBROVERLAPS", "MBRTOUCHES", "MBRWITHIN", "MD5", "MICROSECOND", "MID", "MIN",
-	"MINUTE", "MOD", "MONTH", "MONTHNAME", "MULTILINESTRING", "MULTIPOINT",
-	"MULTIPOLYGON", "NAME_CONST", "NCHAR", "NOT", "NOW", "NTH_VALUE", "NTILE",
-	"NULLIF", "OCT", "OCTET_LENGTH", "OFFSET", "ON", "OR", "ORD", "OVER", "PARTITION",
-	"PERCENT_RANK", "PERIOD_ADD", "PERIOD_DIFF", "PI", "POINT", "POLYGON", "POSITION",
-	"POW", "POWER", "QUARTER", "QUOTE", "RADIANS", "RAND", "RANGE", "RANK", "REGEXP",
-	"REGEXP_INSTR", "REGEXP_REPLACE", "REGEXP_SUBSTR", "RELEASE_ALL_LOCKS",
-	"RELEASE_LOCK", "REPEAT", "REPLACE", "RETURNING", "REVERSE", "RIGHT", "RLIKE",
-	"ROUND", "ROW", "ROWS", "ROW_COUNT", "ROW_NUMBER", "RPAD", "RTRIM", "SCHEMA",
-	"SECOND", "SEC_TO_TIME", "SELECT", "SESSION_USER", "SET", "SHA", "SHA1", "SHA2",
-	"SIGN", "SIN", "SLEEP", "SOME", "SOUNDEX", "SPACE", "SQRT", "STD", "STDDEV",
-	"STDDEV_POP", "STDDEV_SAMP", "STRCMP", "STR_TO_DATE", "ST_AREA", "ST_ASBINARY",
-	"ST_ASGEOJSON", "ST_ASTEXT", "ST_ASWKB", "ST_ASWKT", "ST_BUFFER", "ST_CENTROID",
-	"ST_CONTAINS", "ST_CONVEXHULL", "ST_CROSSES", "ST_DIFFERENCE", "ST_DIMENSION",
-	"ST_DISJOINT", "ST_DISTANCE", "ST_DISTANCE_SPHERE", "ST_ENDPOINT", "ST_ENVELOPE",
-	"ST_EQUALS", "ST_EXTERIORRING", "ST_GEOMETRYFROMTEXT", "ST_GEOMETRYFROMWKB",
-	"ST_GEOMETRYN", "ST_GEOMETRYTYPE", "ST_GEOMFROMGEOJSON", "ST_GEOMFROMTEXT",
-	"ST_GEOMFROMWKB", "ST_INTERIORRINGN", "ST_INTERSECTION", "ST_INTERSECTS",
-	"ST_ISCLOSED", "ST_ISEMPTY", "ST_ISSIMPLE", "ST_LENGTH", "ST_LINEFROMTEXT",
-	"ST_NUMGEOMETRIES", "ST_NUMINTERIORRINGS", "ST_NUMPOINTS", "ST_OVERLAPS",
-	"ST_POINTFROMTEXT", "ST_POINTN", "ST_POLYFROMTEXT", "ST_POLYGONFROMTEXT",
-	"ST_SRID", "ST_STARTPOINT", "ST_SYMDIFFERENCE", "ST_TOUCHES", "ST_UNION",
-	"ST_WITHIN", "ST_X", "ST_Y", "SUBDATE", "SUBSTR", "SUBSTRING", "SUBSTRING_INDEX",
-	"SUBTIME", "SUM", "SYSDATE", "SYSTEM_USER", "TAN", "THEN", "TIME", "TIMEDIFF",
-	"TIMESTAMP", "TIMESTAMPADD", "TIMESTAMPDIFF", "TIME_FORMAT", "TIME_TO_SEC",
-	"TO_BASE64", "TO_DAYS", "TO_SECONDS", "TRIM", "TRUNCATE", "UCASE", "UNCOMPRESS",
-	"UNCOMPRESSED_LENGTH", "UNHEX", "UNION", "UNIX_TIMESTAMP", "UPDATE", "UPDATEXML",
-	"UPPER", "USE", "USER", "USING", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "UUID",
-	"UUID_SHORT", "VALUES", "VARBINARY", "VARCHAR", "VARIANCE", "VAR_POP", "VAR_SAMP",
-	"VERSION", "WEEK", "WEEKDAY", "WEEKOFYEAR", "WHEN", "WHERE", "XOR", "YEAR",
-	"YEARWEEK" };
-
-static int
-compare_harmless(const void *t, const void *word)
-{
-	return compare_word(t, *(const char *const *)word);
-}
-
-static int
-is_harmless(const struct token *t)
-{
-	return t->kind == TOKEN_WORD &&
-	       bsearch(t, harmless, sizeof(harmless) / sizeof(harmless[0]),
-		       sizeof(harmless[0]), compare_harmless) != NULL;
 }
 
 /* ---- statements ---- */
@@ -399,6 +322,7 @@ struct statement {
 	int is_evaluated; /* what is called here is called now */
 	int has_target; /* the table of an INSERT may still come */
 	int is_first; /* of the text */
+	const struct cnd_my_reading *reading;
 	struct cnd_my_scan *scan;
 };
 
@@ -417,9 +341,31 @@ take_question(const struct statement *st)
 		st->scan->notes |= CND_MY_NOTE_ASKS;
 }
 
+/* Words of SQL that newer servers have, and that a function may be named by in others: there it could not
+ * stand behind a parenthesis. */
+static int
+is_behind_parenthesis(const struct statement *st)
+{
+	static const char *const words[] = { "AGAINST", "EXCEPT", "INTERSECT", "OVER" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (is_word(&st->last, words[i]))
+			return is_char(&st->before, ')');
+	}
+	return 0;
+}
+
+static int
+is_harmless(const struct statement *st, int has_space)
+{
+	return st->last.kind == TOKEN_WORD &&
+	       (is_behind_parenthesis(st) || cnd_my_is_harmless(st->reading, st->last.p,
+						     st->last.n, has_space));
+}
+
 /* A parenthesis behind a word: is it a call, and of what? */
 static void
-see_call(struct statement *st)
+see_call(struct statement *st, int has_space)
 {
 	const struct token *name = &st->last;
 	int is_qualified = is_char(&st->before, '.');
@@ -430,7 +376,7 @@ see_call(struct statement *st)
 		return; /* of a partition */
 	if (!is_qualified && (is_word(name, "ROW_COUNT") || is_word(name, "FOUND_ROWS")))
 		take_question(st);
-	if (!is_qualified && is_harmless(name)) {
+	if (!is_qualified && is_harmless(st, has_space)) {
 		if (is_word(name, "GET_LOCK"))
 			st->scan->pins |= CENOTE_PIN_LOCK;
 		return;
@@ -582,10 +528,10 @@ see_special(struct statement *st, const struct token *t)
 }
 
 static void
-see_token(struct statement *st, const struct token *t)
+see_token(struct statement *st, const struct token *t, int has_space)
 {
 	if (is_char(t, '('))
-		see_call(st);
+		see_call(st, has_space);
 	else if (t->kind == TOKEN_WORD)
 		see_word(st, t);
 	else if (t->kind == TOKEN_ASSIGN ||
@@ -604,9 +550,10 @@ see_token(struct statement *st, const struct token *t)
 
 /* From its first token to the end or a semicolon, which is returned. */
 static struct token
-scan_statement(struct lexer *x, struct token t, int is_first, struct cnd_my_scan *scan)
+scan_statement(struct lexer *x, struct token t, const struct cnd_my_reading *reading,
+	int is_first, struct cnd_my_scan *scan)
 {
-	struct statement st = { .scan = scan, .is_first = is_first };
+	struct statement st = { .scan = scan, .is_first = is_first, .reading = reading };
 
 	while (is_char(&t, '('))
 		t = next_token(x);
@@ -620,7 +567,7 @@ scan_statement(struct lexer *x, struct token t, int is_first, struct cnd_my_scan
 	st.last = t;
 	for (t = next_token(x); t.kind != TOKEN_END && !is_char(&t, ';');
 		t = next_token(x))
-		see_token(&st, &t);
+		see_token(&st, &t, x->has_space);
 	return t;
 }
 
@@ -642,14 +589,30 @@ may_ask(const char *sql, size_t len)
 	return 0;
 }
 
-void
-cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret_scan)
+/* In other character sets than UTF-8 a byte above ASCII may be a blank, or make the one behind it a part of a
+ * character: a quote, a backslash. */
+static int
+is_unreadable(const char *sql, size_t len, uint32_t lexis)
 {
-	struct lexer x = { sql, sql + len, lexis, 0 };
+	size_t i = 0;
+
+	if (!(lexis & CND_MY_LEXIS_NOT_UTF8))
+		return 0;
+	while (i < len && (unsigned char)sql[i] < 0x80)
+		i++;
+	return i < len;
+}
+
+void
+cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
+	struct cnd_my_scan *ret_scan)
+{
+	struct lexer x = { .p = sql, .end = sql + len, .lexis = reading->lexis };
 	struct cnd_my_scan scan = { 0, 0 };
 	struct token t;
 	int n = 0, has_set = 0;
 
+	x.is_dark = is_unreadable(sql, len, reading->lexis);
 	for (t = next_token(&x); t.kind != TOKEN_END; t = next_token(&x)) {
 		if (is_char(&t, ';'))
 			continue;
@@ -659,7 +622,7 @@ cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret
 		if (has_set)
 			take_worst(&scan);
 		has_set |= is_word(&t, "SET");
-		t = scan_statement(&x, t, n == 1, &scan);
+		t = scan_statement(&x, t, reading, n == 1, &scan);
 		if (t.kind == TOKEN_END)
 			break;
 	}
@@ -679,7 +642,7 @@ cnd_my_scan(const char *sql, size_t len, uint32_t lexis, struct cnd_my_scan *ret
 int
 cnd_my_is_select(const char *sql, size_t len, uint32_t lexis)
 {
-	struct lexer x = { sql, sql + len, lexis, 0 };
+	struct lexer x = { .p = sql, .end = sql + len, .lexis = lexis };
 	struct token t = next_token(&x);
 
 	while (is_char(&t, '('))

@@ -198,11 +198,25 @@ take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		if (r < 0)
 			return r;
 	}
-	s->lexis = 0;
+	s->reading.lexis = 0;
 	if (row[1] && strstr(row[1], "ANSI_QUOTES"))
-		s->lexis |= CND_MY_LEXIS_ANSI_QUOTES;
+		s->reading.lexis |= CND_MY_LEXIS_ANSI_QUOTES;
 	if (row[1] && strstr(row[1], "NO_BACKSLASH_ESCAPES"))
-		s->lexis |= CND_MY_LEXIS_NO_BACKSLASH;
+		s->reading.lexis |= CND_MY_LEXIS_NO_BACKSLASH;
+	if (!row[3] || strncmp(row[3], "utf8", 4) != 0)
+		s->reading.lexis |= CND_MY_LEXIS_NOT_UTF8;
+	return CENOTE_OK;
+}
+
+static int
+take_fact(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+
+	if (n > 1)
+		return take_facts(user, row, lengths, n);
+	if (row[0])
+		cnd_my_confirm_native(&s->reading, row[0], lengths[0]);
 	return CENOTE_OK;
 }
 
@@ -236,16 +250,36 @@ learn_tls(struct cnd_session *s)
 	return r < 0 ? r : cnd_my_each(s, sql, sizeof(sql) - 1, take_tls_version, s);
 }
 
+#define SETTINGS                                                                         \
+	"SELECT @@global.init_connect, @@sql_mode, @@time_zone, "                        \
+	"@@character_set_client, @@collation_connection, "                               \
+	"@@lower_case_table_names, IF(@@autocommit, 'ON', 'OFF')"
+
 /* What a session begins with. */
 static int
 learn_settings(struct cnd_session *s)
 {
-	static const char sql[] =
-		"SELECT @@global.init_connect, @@sql_mode, @@time_zone, "
-		"@@character_set_client, @@collation_connection, "
-		"@@lower_case_table_names, IF(@@autocommit, 'ON', 'OFF')";
+	static const char sql[] = SETTINGS;
 
 	return cnd_my_each(s, sql, sizeof(sql) - 1, take_facts, s);
+}
+
+/* The same, and which functions the server has: MariaDB tells that from 10.6 on, and of a server that does not,
+ * none is known. */
+static int
+learn_settings_and_functions(struct cnd_session *s)
+{
+	static const char sql[] =
+		SETTINGS "; SELECT function FROM information_schema.sql_functions"
+			 " UNION ALL SELECT word FROM information_schema.keywords"
+			 " WHERE word IN ('LAST_VALUE', 'ROW_NUMBER')";
+	size_t before = s->n_parameters;
+	int r = cnd_my_each(s, sql, sizeof(sql) - 1, take_fact, s);
+
+	if (r != CENOTE_ERR_SERVER || s->is_lost || s->n_parameters == before)
+		return r;
+	cnc_diag_clear(s->diag);
+	return CENOTE_OK;
 }
 
 /* What the faces tell their programs. */
@@ -257,7 +291,7 @@ learn_facts(struct cnd_session *s)
 	int r = set_parameter(s, "connection_id", text, (size_t)n);
 
 	if (r == CENOTE_OK)
-		r = learn_settings(s);
+		r = learn_settings_and_functions(s);
 	s->modes = cnd_my_modes(s);
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)

@@ -511,7 +511,7 @@ can_have_cursor(const struct run *q)
 	const struct cnd_my_stmt *st = q->st;
 
 	return q->exec->batch_rows > 0 && mysql_stmt_field_count(st->handle) > 0 &&
-	       cnd_my_is_select(st->sql, st->len, q->s->lexis);
+	       cnd_my_is_select(st->sql, st->len, q->s->reading.lexis);
 }
 
 static void
@@ -753,7 +753,7 @@ cnd_my_prepare(
 	r = stmt_make(s, prepare->sql.p, prepare->sql.n, &st);
 	if (r < 0)
 		return r;
-	cnd_my_scan(st->sql, st->len, s->lexis, &st->scan);
+	cnd_my_scan(st->sql, st->len, &s->reading, &st->scan);
 	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, st->sql, st->len);
 	drop_stmt(s, prepare->statement);
 	st->number = prepare->statement;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "my.h"
+
+/*
+ * What may stand before a parenthesis and leaves nothing in its session. Any other name may be a stored
+ * function's. A name that is not here, or not for certain, only costs time: its session counts as one that holds something.
+ *
+ * A stored function that is named as a built-in one is called in its place where the parser does not know the name:
+ * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not here for that reason. With a blank before
+ * the parenthesis, the names of some fifty built-in functions are such names, in other versions of others:
+ * so a blank is allowed behind words of SQL alone. tests/unit/mysql/test_names.c asks the installed server.
+ */
+
+/* Words of SQL, and of its types. Sorted. */
+static const char *const words[] = { "ALL", "AND", "ANY", "AS", "BETWEEN", "BINARY", "BY",
+	"CASE", "CHAR", "CONVERT", "DATE", "DATETIME", "DECIMAL", "DEFAULT", "DISTINCT",
+	"DIV", "DOUBLE", "ELSE", "EXISTS", "FLOAT", "FOR", "FROM", "HAVING", "IF",
+	"IGNORE", "IN", "INDEX", "INSERT", "INT", "INTEGER", "INTERVAL", "INTO", "IS",
+	"JOIN", "KEY", "LEFT", "LIKE", "MATCH", "NCHAR", "NOT", "ON", "OR", "PARTITION",
+	"REGEXP", "REPEAT", "REPLACE", "RIGHT", "RLIKE", "ROW", "SELECT", "SET", "SOME",
+	"THEN", "TIME", "TIMESTAMP", "UNION", "UPDATE", "USE", "USING", "VALUES",
+	"VARBINARY", "VARCHAR", "WHEN", "WHERE", "XOR", "YEAR" };
+
+/* Functions that the grammar of MySQL and MariaDB has, in all of their versions. Sorted. */
+static const char *const calls[] = { "ADDDATE", "ASCII", "AVG", "BIT_AND", "BIT_OR",
+	"BIT_XOR", "CAST", "CHARSET", "COUNT", "CURDATE", "CURRENT_DATE", "CURRENT_TIME",
+	"CURRENT_TIMESTAMP", "CURRENT_USER", "CURTIME", "DATE_ADD", "DATE_SUB", "DAY",
+	"EXTRACT", "GET_FORMAT", "GROUP_CONCAT", "HOUR", "LOCALTIME", "LOCALTIMESTAMP",
+	"MAX", "MID", "MIN", "MINUTE", "MONTH", "NOW", "POSITION", "SECOND",
+	"SESSION_USER", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUBDATE", "SUBSTR",
+	"SUBSTRING", "SUM", "SYSDATE", "SYSTEM_USER", "TIMESTAMPADD", "TIMESTAMPDIFF",
+	"TRIM", "TRUNCATE", "USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "VARIANCE",
+	"VAR_POP", "VAR_SAMP" };
+
+/* Functions that servers have or have not: this one has to say so. Sorted. */
+static const char *const natives[] = { "ABS", "ACOS", "ADDTIME", "AES_DECRYPT",
+	"AES_ENCRYPT", "ASIN", "ATAN", "ATAN2", "BENCHMARK", "BIN", "BIT_COUNT",
+	"BIT_LENGTH", "CEIL", "CEILING", "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE",
+	"COERCIBILITY", "COLLATION", "COMPRESS", "CONCAT", "CONCAT_WS", "CONNECTION_ID",
+	"CONV", "CONVERT_TZ", "COS", "COT", "CRC32", "CUME_DIST", "DATABASE", "DATEDIFF",
+	"DATE_FORMAT", "DAYNAME", "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "DEGREES",
+	"DENSE_RANK", "ELT", "EXP", "EXPORT_SET", "EXTRACTVALUE", "FIELD", "FIND_IN_SET",
+	"FIRST_VALUE", "FLOOR", "FORMAT", "FROM_BASE64", "FROM_DAYS", "FROM_UNIXTIME",
+	"GET_LOCK", "GREATEST", "HEX", "IFNULL", "INSTR", "ISNULL", "IS_FREE_LOCK",
+	"IS_USED_LOCK", "JSON_ARRAY", "JSON_ARRAYAGG", "JSON_ARRAY_APPEND",
+	"JSON_ARRAY_INSERT", "JSON_CONTAINS", "JSON_CONTAINS_PATH", "JSON_EXTRACT",
+	"JSON_INSERT", "JSON_KEYS", "JSON_LENGTH", "JSON_MERGE", "JSON_MERGE_PATCH",
+	"JSON_MERGE_PRESERVE", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_OVERLAPS",
+	"JSON_PRETTY", "JSON_QUOTE", "JSON_REMOVE", "JSON_REPLACE", "JSON_SEARCH",
+	"JSON_SET", "JSON_TYPE", "JSON_UNQUOTE", "JSON_VALID", "JSON_VALUE", "LAG",
+	"LAST_DAY", "LAST_INSERT_ID", "LAST_VALUE", "LCASE", "LEAD", "LEAST", "LENGTH",
+	"LN", "LOAD_FILE", "LOCATE", "LOG", "LOG10", "LOG2", "LOWER", "LPAD", "LTRIM",
+	"MAKEDATE", "MAKETIME", "MAKE_SET", "MD5", "MICROSECOND", "MOD", "MONTHNAME",
+	"NAME_CONST", "NTH_VALUE", "NTILE", "NULLIF", "OCT", "OCTET_LENGTH", "ORD",
+	"PERCENT_RANK", "PERIOD_ADD", "PERIOD_DIFF", "PI", "POW", "POWER", "QUARTER",
+	"QUOTE", "RADIANS", "RAND", "RANK", "REGEXP_INSTR", "REGEXP_REPLACE",
+	"REGEXP_SUBSTR", "RELEASE_ALL_LOCKS", "RELEASE_LOCK", "REVERSE", "ROUND",
+	"ROW_COUNT", "ROW_NUMBER", "RPAD", "RTRIM", "SCHEMA", "SEC_TO_TIME", "SHA",
+	"SHA1", "SHA2", "SIGN", "SIN", "SLEEP", "SOUNDEX", "SPACE", "SQRT", "STRCMP",
+	"STR_TO_DATE", "SUBSTRING_INDEX", "SUBTIME", "TAN", "TIMEDIFF", "TIME_FORMAT",
+	"TIME_TO_SEC", "TO_BASE64", "TO_DAYS", "TO_SECONDS", "UCASE", "UNCOMPRESS",
+	"UNCOMPRESSED_LENGTH", "UNHEX", "UNIX_TIMESTAMP", "UPDATEXML", "UPPER", "UUID",
+	"UUID_SHORT", "VERSION", "WEEK", "WEEKDAY", "WEEKOFYEAR", "YEARWEEK" };
+
+#define N_NATIVES (sizeof(natives) / sizeof(natives[0]))
+
+_Static_assert(N_NATIVES <= CND_MY_NATIVES_MAX, "a bit for each");
+
+static int
+compare(const void *name, const void *word)
+{
+	const struct cnp_str *a = name;
+	const char *b = *(const char *const *)word;
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		int c = (unsigned char)a->p[i], d;
+
+		if (c >= 'a' && c <= 'z')
+			c -= 'a' - 'A';
+		d = c - (unsigned char)b[i];
+		if (d != 0)
+			return d;
+	}
+	return b[i] ? -1 : 0;
+}
+
+#define FIND(table, name)                                                                \
+	bsearch(name, table, sizeof(table) / sizeof((table)[0]), sizeof((table)[0]),     \
+		compare)
+
+void
+cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n)
+{
+	struct cnp_str key = { name, n };
+	const char *const *found = FIND(natives, &key);
+
+	if (found)
+		reading->natives[(found - natives) / 8] |=
+			(uint8_t)(1u << ((found - natives) % 8));
+}
+
+int
+cnd_my_is_harmless(
+	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space)
+{
+	struct cnp_str key = { name, n };
+	const char *const *found;
+
+	if (FIND(words, &key))
+		return 1;
+	if (has_space)
+		return 0;
+	if (FIND(calls, &key))
+		return 1;
+	found = FIND(natives, &key);
+	return found &&
+	       reading->natives[(found - natives) / 8] >> ((found - natives) % 8) & 1;
+}
