@@ -119,7 +119,8 @@ static const struct fr_probe probes[] = {
 	"|default_storage_engine = myisam|character_set_results = null"                  \
 	"|character_set_client = latin1|collation_connection = latin1_swedish_ci"        \
 	"|character_set_database = latin1|collation_database = utf8mb4_bin"              \
-	"|wait_timeout = 9|net_write_timeout = 9|sort_buffer_size = 65536|big_tables = " \
+	"|wait_timeout = 9|net_{read|write}_timeout = 9|net_retry_count = "              \
+	"1|sort_buffer_size = 65536|big_tables = "                                       \
 	"1"                                                                              \
 	"|sql_safe_updates = 1|sql_quote_show_create = 0|old_mode = "                    \
 	"''|div_precision_increment"                                                     \

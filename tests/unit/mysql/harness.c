@@ -27,6 +27,7 @@ on_columns(struct cnd_sink *sink, const struct cnp_column *columns, uint32_t n, 
 		assert_int_equal(columns[i].format, t->formats && i < strlen(t->formats)
 							    ? t->formats[i] - '0'
 							    : t->format);
+	usleep(t->rest_ms * 1000);
 	return cnt_on_columns(sink, columns, n, known);
 }
 

@@ -42,6 +42,7 @@ struct my {
 	size_t file_len, file_at, file_piece;
 	const struct cenote_allocator *mem; /* NULL: the default */
 	int count_only; /* rows are counted, not written down */
+	unsigned rest_ms; /* before the rows are read */
 	uint64_t sink_fails_at; /* the n-th row: CENOTE_ERR_LIMIT; 0 never */
 	int last; /* status of the last request */
 	uint32_t status; /* the server's, of the last done */

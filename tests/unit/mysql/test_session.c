@@ -609,6 +609,23 @@ a_character_set_hides_no_call(void **state)
 	assert_int_equal(cnt_server_sql(&my_server, "drop role taken"), 0);
 }
 
+/* The server's reset sets the variable, but the socket keeps the time. */
+static void
+a_time_limit_of_the_socket_is_undone(void **state)
+{
+	struct my *t = *state;
+
+	assert_prefix(my_query(t, "set net_write_timeout = 1"), "done");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	t->count_only = 1;
+	t->rest_ms = 4000;
+	assert_contains(
+		my_query(t, "select repeat('x', 1000000) from seq_1_to_40"), "done");
+	t->rest_ms = 0;
+	t->count_only = 0;
+	assert_string_equal(my_value(t, "select 1"), "1");
+}
+
 /* A client that did nothing but ask for what leaves nothing, and was reset. */
 static void
 be_harmless(struct my *t)
@@ -853,6 +870,7 @@ main(void)
 		T(profiles_need_a_new_login),
 		T(stored_functions_of_built_in_names_are_not_pure),
 		cmocka_unit_test(a_character_set_hides_no_call),
+		T(a_time_limit_of_the_socket_is_undone),
 #if MY_LIBRARY_IS_ORACLES
 		T(a_reset_cannot_wait),
 #else

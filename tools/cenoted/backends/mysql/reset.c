@@ -160,6 +160,7 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
  * one's statements, and profiling itself goes on; a stored function can switch it on and off, behind any
  * table. Nothing clears all of it (the numbers of the profiles go on), so it is looked for. Behind MariaDB's
  * COM_CHANGE_USER it goes on though @@profiling is 0: then a statement whose profile is kept tells.
+ * The socket keeps the time limits that were set for it, though their variables are reset.
  */
 static int
 learn_to_forget(struct cnd_session *s)
@@ -167,6 +168,9 @@ learn_to_forget(struct cnd_session *s)
 	static const char ask_role[] = "SELECT CURRENT_ROLE()";
 	static const char ask_profiles[] = "SHOW PROFILES; SELECT @@profiling";
 	static const char keep[] = "SET profiling_history_size = 100";
+	static const char limits[] = "SET net_read_timeout = DEFAULT, "
+				     "net_write_timeout = DEFAULT, "
+				     "net_retry_count = DEFAULT";
 	int is_mariadb = cnd_my_is_mariadb(s->my);
 	int r = CENOTE_OK, has_profiles;
 	char *sql;
@@ -181,12 +185,13 @@ learn_to_forget(struct cnd_session *s)
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
-	size = strlen(s->forget) + sizeof(keep) + sizeof(ask_profiles) + 4;
+	size = strlen(s->forget) + sizeof(limits) + sizeof(keep) + sizeof(ask_profiles) +
+	       6;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s" : "%s", s->forget, keep,
-		ask_profiles);
+	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s" : "%s; %s", s->forget, limits,
+		keep, ask_profiles);
 	s->forget = sql;
 	return CENOTE_OK;
 }
