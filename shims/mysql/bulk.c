@@ -162,6 +162,13 @@ add_count(const struct bulk *k)
 		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
 }
 
+/* One that has as many parameters as there can be leaves no place for the number of rows, and goes alone. */
+static int
+has_count(const struct bulk *k)
+{
+	return cmy_is_binary(k->s) && k->st->pub.param_count <= VALUES_MAX;
+}
+
 /* As many rows as go into one execution. */
 static int
 add_rows(struct bulk *k, unsigned most)
@@ -172,7 +179,7 @@ add_rows(struct bulk *k, unsigned most)
 		if (add_row(k) < 0)
 			return -1;
 	}
-	return cmy_is_binary(k->s) ? cmy_check(k->s, add_count(k)) : 0;
+	return has_count(k) ? cmy_check(k->s, add_count(k)) : 0;
 }
 
 static int
@@ -197,11 +204,12 @@ refuse(struct cmy_stmt *st, unsigned code, const char *text)
 	return 1;
 }
 
-/* Several executions have one count of rows. */
+/* Several executions count as one, and have one count of rows. */
 static int
 run_all(struct bulk *k, unsigned most)
 {
 	MYSQL *my = k->s->my;
+	unsigned executed = k->st->pub.execute_count + 1;
 
 	while (k->row < k->st->pub.array_size) {
 		if (add_rows(k, most) < 0) {
@@ -212,6 +220,7 @@ run_all(struct bulk *k, unsigned most)
 			break;
 		if (run_rows(k) < 0)
 			return 1;
+		k->st->pub.execute_count = executed;
 		if (k->st->reading == CMY_READ_STREAM)
 			return 0;
 		k->affected += my->affected_rows;
@@ -229,5 +238,5 @@ cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s)
 	if (st->pub.param_count == 0)
 		return refuse(st, CR_BULK_WITHOUT_PARAMETERS,
 			cmy_error_words(CR_BULK_WITHOUT_PARAMETERS));
-	return run_all(&k, cmy_is_binary(s) ? VALUES_MAX / st->pub.param_count : 1);
+	return run_all(&k, has_count(&k) ? VALUES_MAX / st->pub.param_count : 1);
 }

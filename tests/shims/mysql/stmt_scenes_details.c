@@ -59,6 +59,40 @@ many_rows(void)
 	run("drop table stmt_many");
 }
 
+/* As many parameters as the server takes, so that one row is all that goes at once. */
+static void
+wide_rows(void)
+{
+	enum {
+		WIDTH = 65535
+	};
+	static MYSQL_BIND b[WIDTH];
+	static char sql[2 * WIDTH + 64];
+	static int numbers[] = { 1, 2, 3 };
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned n = 3, i;
+	size_t used = (size_t)snprintf(
+		sql, sizeof(sql), "insert into stmt_wide values (coalesce(?");
+
+	for (i = 0; i < WIDTH; i++) {
+		b[i].buffer_type = MYSQL_TYPE_LONG;
+		b[i].buffer = numbers;
+		if (i > 0) {
+			memcpy(sql + used, ",?", 2);
+			used += 2;
+		}
+	}
+	memcpy(sql + used, "))", 3);
+	run("create or replace table stmt_wide (a int) engine=innodb");
+	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, sql, strlen(sql)));
+	show(stmt, "array", f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &n));
+	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
+	execute(stmt);
+	query("select a from stmt_wide order by a");
+	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	run("drop table stmt_wide");
+}
+
 /* Whether the server takes arrays, for programs that ask, and for MARIADB_STMT_BULK_SUPPORTED(), which
  * looks into a structure that no installed header has. */
 static void
@@ -337,6 +371,7 @@ failed_user(void)
 const struct stmt_scene stmt_details[] = {
 	{ "stmt_arrays", arrays },
 	{ "stmt_many_rows", many_rows },
+	{ "stmt_wide_rows", wide_rows },
 	{ "stmt_direct", direct },
 	{ "stmt_details", details },
 	{ "stmt_beyond_mysql", beyond_mysql },

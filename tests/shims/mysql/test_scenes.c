@@ -124,6 +124,7 @@ STMT(procedures_unread)
 STMT(failures)
 STMT(arrays)
 STMT(many_rows)
+STMT(wide_rows)
 STMT(direct)
 STMT(details)
 STMT(beyond_mysql)
@@ -244,6 +245,7 @@ main(void)
 		cmocka_unit_test(stmt_failures),
 		cmocka_unit_test(stmt_arrays),
 		cmocka_unit_test(stmt_many_rows),
+		cmocka_unit_test(stmt_wide_rows),
 		cmocka_unit_test(stmt_direct),
 		cmocka_unit_test(stmt_details),
 		cmocka_unit_test(stmt_beyond_mysql),
