@@ -27,6 +27,7 @@ struct od {
 	struct cnc_diag diag;
 	struct cnd_option option;
 	char connect[512];
+	const char *more; /* behind it; NULL nothing */
 	/* The host says stop, with this status, so long after the request began; 0 never. */
 	int64_t stop_after_ms;
 	int stop_status;
@@ -100,6 +101,9 @@ login(struct od *t)
 
 	cnt_odbc_connect(driver, &server, driver->has_server ? "app" : file, t->connect,
 		sizeof(t->connect));
+	if (t->more)
+		(void)strncat(
+			t->connect, t->more, sizeof(t->connect) - strlen(t->connect) - 1);
 	t->option = (struct cnd_option){ "connect", t->connect };
 	t->began_ms = cnt_now_ms();
 	return cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag);
@@ -370,7 +374,7 @@ the_next_client_has_a_new_session(void **state)
 	(void)query(t, sql->temp);
 	assert_int_equal(t->last, CENOTE_OK);
 	t->b->state(t->s, &now);
-	assert_int_equal(now.pins, CENOTE_PIN_TEMP);
+	assert_true(now.pins & CENOTE_PIN_TEMP);
 	(void)begin_request(t, NULL, 0);
 	(void)end_request(t, t->b->begin(t->s, 0, 0, &t->seen.sink));
 	t->b->state(t->s, &now);
@@ -383,12 +387,140 @@ the_next_client_has_a_new_session(void **state)
 	assert_int_equal(t->last, CENOTE_ERR_SERVER);
 }
 
+static void
+login_anew(struct od *t, const char *more)
+{
+	t->b->logout(t->s);
+	t->s = NULL;
+	t->more = more;
+	if (login(t) != CENOTE_OK)
+		fail_msg("cannot log in: %s", t->diag.message);
+}
+
+/* What would be lost if the session were given to another client between two transactions. */
+static void
+each_statement_of_a_text_counts(void **state)
+{
+	static const struct {
+		const char *backend, *sql, *ask, *answer;
+	} cases[] = {
+		{ "postgresql", "select 1; set application_name = 'a'",
+			"show application_name", "row a\n" },
+		{ "postgresql", "begin; commit; set application_name = 'b'",
+			"show application_name", "row b\n" },
+		{ "postgresql", "select 1; listen cenote_odbc",
+			"select * from pg_listening_channels()", "row cenote_odbc\n" },
+		{ "postgresql", "select $$'$$; set application_name = 'c'; select $$'$$",
+			"show application_name", "row c\n" },
+		{ "postgresql", "select E'\\'; -- ';\nset application_name = 'd'; -- '",
+			"show application_name", "row d\n" },
+		{ "postgresql", "select od_count (1)", "show application_name",
+			"row e\n" },
+		{ "postgresql", "select * from od_view", "show application_name",
+			"row f\n" },
+		{ "mysql", "select 1; set @a = 'a'", "select @a", "row a\n" },
+		{ "mysql", "begin; commit; set @a = 'b'", "select @a", "row b\n" },
+		{ "mysql", "select '\\''; set @a = 'c'; -- '", "select @a", "row c\n" },
+		{ "mysql", "/*!40000 set @a = 'd' */", "select @a", "row d\n" },
+		{ "mysql", "select 1 as b, @a := 'e'", "select @a", "row e\n" },
+		{ "mysql", "select * from od_view", "select @a", "row f\n" },
+		{ "mysql", "select count (1)", "select @a", "row g\n" },
+	};
+	static const struct {
+		const char *backend, *sql;
+	} before[] = {
+		{ "postgresql", "create or replace function od_count(a int) returns text "
+				"language sql as $$select "
+				"set_config('application_name', 'e', false)$$" },
+		{ "postgresql", "create or replace view od_view as select "
+				"set_config('application_name', 'f', false) as a" },
+		{ "mysql", "create or replace function od_f() returns int return "
+			   "length(@a := 'f')" },
+		{ "mysql", "create or replace view od_view as select od_f()" },
+		{ "mysql", "create or replace function `count`(a int) returns int return "
+			   "length(@a := 'g')" },
+	};
+	struct cnd_state now;
+	struct od *t = *state;
+
+	if (!driver->has_server)
+		return;
+	for (size_t i = 0; i < CNT_COUNT(before); i++) {
+		if (strcmp(driver->backend, before[i].backend) != 0)
+			continue;
+		(void)query(t, before[i].sql);
+		if (t->last != CENOTE_OK)
+			fail_msg("%s", t->seen.log);
+	}
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		if (strcmp(driver->backend, cases[i].backend) != 0)
+			continue;
+		login_anew(t, driver->kind == CNT_MARIADB ? ";OPTION=67108864" : NULL);
+		(void)query(t, cases[i].sql);
+		if (t->last != CENOTE_OK)
+			fail_msg("%s: %s", cases[i].sql, t->seen.log);
+		t->b->state(t->s, &now);
+		if (now.pins == 0 || now.tx != CENOTE_TX_IDLE)
+			fail_msg("%s: pins %u, transaction %u", cases[i].sql, now.pins,
+				now.tx);
+		/* and it was done */
+		if (!strstr(query(t, cases[i].ask), cases[i].answer))
+			fail_msg("%s: %s", cases[i].sql, t->seen.log);
+	}
+}
+
+/* Which of the statements end it, and what is run behind it, nobody could tell. */
+static void
+a_called_transaction_is_not_ended_among_others(void **state)
+{
+	struct cnd_state now;
+	struct od *t = *state;
+
+	if (!driver->has_server)
+		return;
+	login_anew(t, driver->kind == CNT_MARIADB ? ";OPTION=67108864" : NULL);
+	(void)begin_request(t, NULL, 0);
+	(void)end_request(t, t->b->begin(t->s, 0, 0, &t->seen.sink));
+	(void)query(t, "commit; select 1");
+	assert_int_equal(t->last, CENOTE_ERR_SERVER);
+	assert_string_equal(t->diag.sqlstate, "0A000");
+	(void)query(t, "select 1; commit");
+	assert_string_equal(t->diag.sqlstate, "0A000");
+	(void)query(t, "commit");
+	assert_int_equal(t->last, CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.tx, CENOTE_TX_IDLE);
+}
+
+/* `queries`: the administrator says that what views and common functions do is nothing. */
+static void
+queries_are_believed_where_the_administrator_says_so(void **state)
+{
+	struct cnd_option options[2] = { { "connect", NULL }, { "queries", "pure" } };
+	struct cnd_server_spec spec = { options, 2, NULL };
+	struct cnd_state now;
+	struct od *t = *state;
+
+	(void)query(t, "select count(*) from (select 1 as a) x");
+	t->b->state(t->s, &now);
+	assert_int_equal(now.pins, CENOTE_PIN_FUNCTION);
+	t->b->logout(t->s);
+	t->s = NULL;
+	options[0].value = t->connect;
+	assert_int_equal(
+		cnt_backend_login(t->b, &t->host, &spec, &t->s, &t->diag), CENOTE_OK);
+	(void)query(t, "select count(*) from (select 1 as a) x");
+	assert_int_equal(t->last, CENOTE_OK);
+	t->b->state(t->s, &now);
+	assert_int_equal(now.pins, 0);
+}
+
 /* MariaDB's driver expects no rows of what begins with SET; hidden from the backend as well, it leaves them unread. */
 static void
 a_driver_out_of_step_has_lost_its_session(void **state)
 {
-	static const char hidden[] = "set /*!40000 statement */ max_statement_time = 9 "
-				     "for select 1";
+	static const char hidden[] = "set #'\nstatement max_statement_time = 9 for "
+				     "select 1 #'";
 	struct od *t = *state;
 
 	if (strcmp(driver->backend, "mysql") != 0)
@@ -517,6 +649,13 @@ main(int argc, char **argv)
 			output_parameters_come_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_next_client_has_a_new_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			each_statement_of_a_text_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_called_transaction_is_not_ended_among_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			queries_are_believed_where_the_administrator_says_so, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			a_driver_out_of_step_has_lost_its_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(

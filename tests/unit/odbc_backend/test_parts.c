@@ -207,16 +207,49 @@ a_statement_tells_its_tag_and_what_it_holds(void **state)
 		uint32_t pins;
 	} cases[] = {
 		{ "select 1", "SELECT", 0 },
-		{ "/* c */ -- d\n SELECT count(*), max(a) from t", "SELECT", 0 },
+		{ "SELECT count(*), max(a) from t where a in (?, ?);", "SELECT", 0 },
+		{ "with x (a) as (select 1) select a from x", "SELECT", 0 },
+		{ "/* c */ -- d\n SELECT count(*), max(a) from t", "SELECT", FUNCTION },
 		{ "select set_config('a', 'b', false)", "SELECT", FUNCTION },
 		{ "select \"set_config\" ('a', 'b', false)", "SELECT", FUNCTION },
-		{ "select 'get_lock(1)'", "SELECT", 0 },
+		/* what is a string to one server is none to another */
+		{ "select 'get_lock(1)'", "SELECT", FUNCTION },
+		{ "select x.count(1)", "SELECT", FUNCTION },
+		{ "select f/* and */(1)", "SELECT", FUNCTION },
+		{ "select f -- and\n (1)", "SELECT", FUNCTION },
+		{ "select a from t join u on f (a)", "SELECT", FUNCTION },
+		{ "select gr\xc3\xb6\xc3\x9f\x65\xc3\xa9in(1)", "SELECT", FUNCTION },
+		{ "select @a := 1", "SELECT", FUNCTION },
+		{ "select 1 into #t", "SELECT", FUNCTION | CENOTE_PIN_TEMP },
+		{ "select next value for s", "SELECT", FUNCTION },
+		{ "select s.nextval from dual", "SELECT", FUNCTION },
+		{ "select 1set language french", "SELECT", FUNCTION },
+		{ "select 1 set language french", "SELECT", SETTINGS },
+		{ "select 1 exec p", "SELECT", FUNCTION },
+		{ "select 1 commit", "SELECT", FUNCTION },
+		{ "select 1; set role other", "SELECT", SETTINGS },
+		{ "select 1; sp_who", "SELECT", SETTINGS },
+		{ "select 1; select 2", "SELECT", FUNCTION },
+		{ "select 1; listen a", "SELECT", CENOTE_PIN_LISTEN },
+		{ "select ';' -- 1", "SELECT", FUNCTION },
+		{ "select '\\''; set role other -- '", "SELECT", FUNCTION | SETTINGS },
+		{ "select $$'$$; set role other; select $$'$$", "SELECT",
+			FUNCTION | SETTINGS },
+		{ "/*!40000 set role other */", "", SETTINGS },
+		{ "commit; set role other", "COMMIT", SETTINGS },
+		{ "commit and chain", "COMMIT", FUNCTION },
+		{ "commit and no chain", "COMMIT", 0 },
+		{ "rollback prepared 'a'", "ROLLBACK", FUNCTION },
+		{ "start slave", "", SETTINGS },
+		{ "explain analyze select 1", "EXPLAIN", FUNCTION },
 		{ "insert into t (a, b) values (1, 'x')", "INSERT 0", FUNCTION },
 		{ "insert into t select f(1)", "INSERT 0", FUNCTION },
 		{ "with x (a) as (select 1) update t set a = 1", "UPDATE", FUNCTION },
-		{ "create temporary table t (a int)", "CREATE TABLE", CENOTE_PIN_TEMP },
-		{ "create table #t (a int)", "CREATE TABLE", CENOTE_PIN_TEMP },
-		{ "create unique index i on t (a)", "CREATE INDEX", 0 },
+		{ "create temporary table t (a int)", "CREATE TABLE",
+			FUNCTION | CENOTE_PIN_TEMP },
+		{ "create table #t (a int)", "CREATE TABLE", FUNCTION | CENOTE_PIN_TEMP },
+		{ "create unique index i on t (a)", "CREATE INDEX", FUNCTION },
+		{ "alter session set a = 1", "ALTER", FUNCTION },
 		{ "set names latin1", "SET", SETTINGS },
 		{ "use other", "", SETTINGS },
 		{ "lock tables t write", "LOCK TABLE", CENOTE_PIN_LOCK },
@@ -249,6 +282,28 @@ only_whole_transactions_end(void **state)
 	assert_false(scan.flags & CND_OD_VERB_ROLLBACK);
 	cnd_od_scan("commit", 6, &scan);
 	assert_true(scan.flags & CND_OD_VERB_COMMIT);
+	cnd_od_scan("commit and chain", 16, &scan);
+	assert_false(scan.flags & CND_OD_VERB_COMMIT);
+	cnd_od_scan("commit prepared 'a'", 19, &scan);
+	assert_false(scan.flags & CND_OD_VERB_COMMIT);
+	cnd_od_scan("commit; begin", 13, &scan);
+	assert_false(scan.flags & CND_OD_VERB_COMMIT);
+	assert_true(scan.flags & CND_OD_VERB_BEGIN && scan.has_more);
+}
+
+/* Nobody knows what a view calls; numbers call nothing. */
+static void
+only_numbers_are_known_to_call_nothing(void **state)
+{
+	struct cnd_od_scan scan;
+
+	(void)state;
+	cnd_od_scan("select 1;", 9, &scan);
+	assert_false(scan.reads);
+	cnd_od_scan("select a from t", 15, &scan);
+	assert_true(scan.reads);
+	cnd_od_scan("begin", 5, &scan);
+	assert_false(scan.reads);
 }
 
 static void
@@ -491,6 +546,7 @@ main(void)
 		cmocka_unit_test(types_are_told_by_number_and_name),
 		cmocka_unit_test(a_statement_tells_its_tag_and_what_it_holds),
 		cmocka_unit_test(only_whole_transactions_end),
+		cmocka_unit_test(only_numbers_are_known_to_call_nothing),
 		cmocka_unit_test(calls_tell_whom_they_call),
 		cmocka_unit_test(drivers_do_not_get_what_they_cannot_refuse),
 		cmocka_unit_test(

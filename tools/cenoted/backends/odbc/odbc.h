@@ -51,6 +51,12 @@ enum cnd_od_reset_mode {
 	CND_OD_RESET_RECONNECT
 };
 
+/* Whether a query may leave something that its text does not tell. */
+enum cnd_od_queries {
+	CND_OD_QUERIES_ANY,
+	CND_OD_QUERIES_PURE /* the administrator says that none does */
+};
+
 /* A server line, read. Text is borrowed from the line. */
 struct cnd_od_options {
 	const char *dsn;
@@ -63,6 +69,7 @@ struct cnd_od_options {
 	unsigned connect_timeout; /* seconds */
 	enum cnd_od_text_mode text;
 	enum cnd_od_reset_mode reset;
+	enum cnd_od_queries queries;
 };
 
 /* What a driver must not be given: statements that it cannot carry out and does not refuse. */
@@ -119,6 +126,8 @@ struct cnd_od_scan {
 	uint32_t flags;
 	uint32_t pins; /* bits of enum cenote_pin */
 	int is_empty; /* nothing but blanks and comments */
+	int has_more; /* statements behind the first: `flags` have the last of them that is of transactions */
+	int reads; /* more than numbers: what it calls by views and operators is not in its text */
 	char tag[CND_OD_TAG_MAX];
 };
 

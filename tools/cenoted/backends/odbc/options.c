@@ -11,28 +11,31 @@
 #define CONNECT_MAX 65536u
 
 static const char *const text_words[] = { "auto", "wide", "narrow" };
+static const char *const queries_words[] = { "any", "pure" };
 static const char *const reset_words[] = { "auto", "attribute", "reconnect" };
 
 struct option_def {
 	const char *key;
 	size_t offset; /* in struct cnd_od_options */
 	const char *const *words; /* NULL: any text */
+	unsigned n_words;
 	const char *allowed;
 };
 
 #define AT(member) offsetof(struct cnd_od_options, member)
 
 static const struct option_def defs[] = {
-	{ "connect", AT(connect), NULL, CND_LINE_ANY },
-	{ "connect_timeout", AT(connect_timeout), NULL, CND_LINE_SECONDS },
-	{ "dsn", AT(dsn), NULL, CND_LINE_ANY },
-	{ "init", AT(init), NULL, CND_LINE_ANY },
-	{ "passfile", AT(passfile), NULL, CND_LINE_ANY },
-	{ "password", AT(password), NULL, CND_LINE_ANY },
-	{ "ping", AT(ping), NULL, CND_LINE_ANY },
-	{ "reset", AT(reset), reset_words, "auto, attribute or reconnect" },
-	{ "text", AT(text), text_words, "auto, wide or narrow" },
-	{ "user", AT(user), NULL, CND_LINE_ANY },
+	{ "connect", AT(connect), NULL, 0, CND_LINE_ANY },
+	{ "connect_timeout", AT(connect_timeout), NULL, 0, CND_LINE_SECONDS },
+	{ "dsn", AT(dsn), NULL, 0, CND_LINE_ANY },
+	{ "init", AT(init), NULL, 0, CND_LINE_ANY },
+	{ "passfile", AT(passfile), NULL, 0, CND_LINE_ANY },
+	{ "password", AT(password), NULL, 0, CND_LINE_ANY },
+	{ "ping", AT(ping), NULL, 0, CND_LINE_ANY },
+	{ "queries", AT(queries), queries_words, 2, "any or pure" },
+	{ "reset", AT(reset), reset_words, 3, "auto, attribute or reconnect" },
+	{ "text", AT(text), text_words, 3, "auto, wide or narrow" },
+	{ "user", AT(user), NULL, 0, CND_LINE_ANY },
 };
 
 #define N_DEFS (sizeof(defs) / sizeof(defs[0]))
@@ -47,7 +50,7 @@ set_value(struct cnd_od_options *o, const struct option_def *def, const char *va
 	void *at = (char *)o + def->offset;
 
 	if (def->words) {
-		*(int *)at = cnd_line_word(value, def->words, 3);
+		*(int *)at = cnd_line_word(value, def->words, def->n_words);
 		return *(int *)at < 0 ? -1 : 0;
 	}
 	if (def->offset == AT(connect_timeout))

@@ -7,7 +7,10 @@
 
 /*
  * ODBC tells neither what a statement was nor what it left in the session, so the text has to. It is read
- * for any server: what is not known for harmless is taken for something that the session holds.
+ * for any server, and servers differ in what is a comment, a quoted text or the end of a statement. So a text
+ * is read twice: once as most servers read it, for its tag and for transactions; and once word by word, whatever
+ * stands around a word, for what it may leave. What is not known for harmless is taken for something that the
+ * session holds.
  */
 struct word {
 	const char *p;
@@ -39,7 +42,9 @@ comment_len(const char *p, size_t n)
 		end = memchr(p, '\n', n);
 		return end ? (size_t)(end - p) + 1 : n;
 	}
-	if (n < 2 || p[0] != '/' || p[1] != '*')
+	/* MariaDB and MySQL carry out what stands behind these marks */
+	if (n < 2 || p[0] != '/' || p[1] != '*' || (n > 2 && p[2] == '!') ||
+		(n > 3 && p[2] == 'M' && p[3] == '!'))
 		return 0;
 	for (i = 3; i < n; i++) {
 		if (p[i - 1] == '*' && p[i] == '/')
@@ -106,6 +111,9 @@ is_one_of(struct word w, const char *const *words)
 
 /* ---- verbs ---- */
 
+#define TX_VERBS                                                                         \
+	((uint32_t)(CND_OD_VERB_BEGIN | CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK))
+
 struct verb {
 	const char *word;
 	const char *tag;
@@ -130,18 +138,18 @@ static const struct verb verbs[] = {
 	{ "ABORT", "ROLLBACK", CND_OD_VERB_ROLLBACK, 0 },
 	{ "SAVEPOINT", "SAVEPOINT", 0, 0 },
 	{ "RELEASE", "RELEASE", 0, 0 },
-	{ "CREATE", "CREATE", 0, 0 },
-	{ "DROP", "DROP", 0, 0 },
-	{ "ALTER", "ALTER", 0, 0 },
-	{ "TRUNCATE", "TRUNCATE TABLE", 0, 0 },
-	{ "GRANT", "GRANT", 0, 0 },
-	{ "REVOKE", "REVOKE", 0, 0 },
-	{ "COMMENT", "COMMENT", 0, 0 },
-	{ "EXPLAIN", "EXPLAIN", 0, 0 },
-	{ "SHOW", "SHOW", 0, 0 },
-	{ "ANALYZE", "ANALYZE", 0, 0 },
-	{ "VACUUM", "VACUUM", 0, 0 },
-	{ "REINDEX", "REINDEX", 0, 0 },
+	{ "CREATE", "CREATE", 0, CENOTE_PIN_FUNCTION },
+	{ "DROP", "DROP", 0, CENOTE_PIN_FUNCTION },
+	{ "ALTER", "ALTER", 0, CENOTE_PIN_FUNCTION },
+	{ "TRUNCATE", "TRUNCATE TABLE", 0, CENOTE_PIN_FUNCTION },
+	{ "GRANT", "GRANT", 0, CENOTE_PIN_FUNCTION },
+	{ "REVOKE", "REVOKE", 0, CENOTE_PIN_FUNCTION },
+	{ "COMMENT", "COMMENT", 0, CENOTE_PIN_FUNCTION },
+	{ "EXPLAIN", "EXPLAIN", 0, CENOTE_PIN_FUNCTION },
+	{ "SHOW", "SHOW", 0, CENOTE_PIN_FUNCTION },
+	{ "ANALYZE", "ANALYZE", 0, CENOTE_PIN_FUNCTION },
+	{ "VACUUM", "VACUUM", 0, CENOTE_PIN_FUNCTION },
+	{ "REINDEX", "REINDEX", 0, CENOTE_PIN_FUNCTION },
 	{ "CALL", "CALL", CND_OD_VERB_CALL, CENOTE_PIN_FUNCTION },
 	{ "EXEC", "CALL", CND_OD_VERB_CALL, CENOTE_PIN_FUNCTION },
 	{ "EXECUTE", "CALL", CND_OD_VERB_CALL, CENOTE_PIN_FUNCTION },
@@ -151,8 +159,25 @@ static const struct verb verbs[] = {
 	{ "LISTEN", "LISTEN", 0, CENOTE_PIN_LISTEN },
 	{ "LOCK", "LOCK TABLE", 0, CENOTE_PIN_LOCK },
 	{ "ATTACH", "ATTACH", 0, CENOTE_PIN_ATTACHED },
+	/* what begins no tag of its own, but does something in the middle of a statement or behind one */
+	{ "CURSOR", "", 0, CENOTE_PIN_CURSOR },
+	{ "DBCC", "", 0, CENOTE_PIN_SETTINGS },
+	{ "DISCARD", "", 0, CENOTE_PIN_SETTINGS },
+	{ "DO", "", 0, CENOTE_PIN_FUNCTION },
+	{ "INTO", "", 0, CENOTE_PIN_FUNCTION },
+	{ "NEXTVAL", "", 0, CENOTE_PIN_FUNCTION },
+	{ "OPEN", "", 0, CENOTE_PIN_CURSOR },
+	{ "RESET", "", 0, CENOTE_PIN_SETTINGS },
+	{ "REVERT", "", 0, CENOTE_PIN_SETTINGS },
+	{ "SETUSER", "", 0, CENOTE_PIN_SETTINGS },
+	{ "TEMP", "", 0, CENOTE_PIN_TEMP },
+	{ "TEMPORARY", "", 0, CENOTE_PIN_TEMP },
+	{ "USE", "", 0, CENOTE_PIN_SETTINGS },
 };
 
+/* COMMIT and ROLLBACK that leave a transaction open: TO a savepoint, AND CHAIN; or are of a prepared one. */
+static const struct verb verb_commit_part = { "", "COMMIT", 0, CENOTE_PIN_FUNCTION };
+static const struct verb verb_rollback_part = { "", "ROLLBACK", 0, CENOTE_PIN_FUNCTION };
 static const struct verb verb_rollback_to = { "", "ROLLBACK", 0, 0 };
 static const struct verb verb_call = { "", "CALL", CND_OD_VERB_CALL,
 	CENOTE_PIN_FUNCTION };
@@ -197,15 +222,22 @@ verb_of_with(const char *sql, size_t len)
 	return &verb_other;
 }
 
-static int
-rolls_back_to(const char *sql, size_t len)
+/* What begins with COMMIT, END, ROLLBACK or ABORT. */
+static const struct verb *
+verb_of_end(const struct verb *v, const char *sql, size_t len)
 {
 	static const char *const noise[] = { "TRANSACTION", "WORK", NULL };
+	int is_commit = v->flags & CND_OD_VERB_COMMIT;
 	struct word w = next_word(&sql, &len);
 
 	if (is_one_of(w, noise))
 		w = next_word(&sql, &len);
-	return word_is(w, "TO");
+	if (word_is(w, "TO") && !is_commit)
+		return &verb_rollback_to;
+	if (word_is(w, "PREPARED") ||
+		(word_is(w, "AND") && !word_is(next_word(&sql, &len), "NO")))
+		return is_commit ? &verb_commit_part : &verb_rollback_part;
+	return v;
 }
 
 static const char *
@@ -228,70 +260,126 @@ object_word(const char *sql, size_t len)
 
 /* ---- what a statement may leave behind ---- */
 
-/* What stands before a parenthesis and leaves nothing: words of SQL, and functions that every server has. */
+/*
+ * What stands before a parenthesis and leaves nothing: words of SQL, and functions that every server has. That
+ * nobody has made a function of such a name is the administrator's word (`queries=pure`).
+ */
 static const char *const harmless[] = { "abs", "all", "and", "any", "as", "avg",
-	"between", "bigint", "by", "case", "cast", "ceiling", "char", "check", "coalesce",
+	"between", "bigint", "by", "case", "cast", "ceiling", "char", "coalesce",
 	"concat", "convert", "count", "date", "decimal", "distinct", "else", "exists",
-	"extract", "floor", "from", "having", "in", "join", "key", "left", "length",
-	"like", "limit", "lower", "max", "min", "mod", "not", "nullif", "numeric",
-	"offset", "on", "or", "order", "over", "partition", "position", "power",
-	"references", "replace", "right", "round", "select", "set", "some", "substr",
-	"substring", "sum", "then", "time", "timestamp", "trim", "union", "unique",
-	"upper", "using", "values", "varchar", "when", "where", NULL };
+	"extract", "floor", "from", "having", "in", "join", "left", "length", "like",
+	"limit", "lower", "max", "min", "mod", "not", "nullif", "numeric", "offset", "on",
+	"or", "order", "over", "partition", "position", "power", "replace", "right",
+	"round", "select", "some", "substr", "substring", "sum", "then", "time",
+	"timestamp", "trim", "union", "upper", "using", "values", "varchar", "when",
+	"where", "with", NULL };
 
-/* A name and a parenthesis is a call, but behind these it is a table with its columns. */
-static const char *const before_table[] = { "into", "table", "references", "with",
-	"exists", "index", "on", "view", "recursive", NULL };
-
-struct tail {
-	int has_function;
-	int has_temp;
+/* Where a text is, word by word. */
+struct place {
+	struct word word, before; /* the last two */
+	char front; /* what stands in front of `word`, blanks left out */
+	char last; /* the last that is no blank */
 };
 
-static void
-look_at_word(struct word w, struct word before, const char *behind, size_t left,
-	struct tail *tail)
+static int
+is_ascii_word_char(char c)
 {
-	static const char *const temp[] = { "TEMP", "TEMPORARY", NULL };
-
-	if (is_one_of(w, temp) || (w.n > 1 && w.p[0] == '#'))
-		tail->has_temp = 1;
-	while (left > 0 && is_blank(*behind)) {
-		behind++;
-		left--;
-	}
-	if (left > 0 && *behind == '(' && !is_one_of(w, harmless) &&
-		!is_one_of(before, before_table))
-		tail->has_function = 1;
+	return is_word_char((unsigned char)c) && (unsigned char)c < 0x80 && c != '$' &&
+	       c != '#' && c != '@';
 }
 
-static struct tail
-look_at_tail(struct word before, const char *sql, size_t len)
+static uint32_t
+pins_of_word(struct word w, struct word before)
 {
-	struct tail tail = { 0, 0 };
-	struct word w;
-	size_t n;
+	const struct verb *v;
+	size_t i;
 
-	while (len > 0) {
-		w = next_word(&sql, &len);
-		if (w.n > 0) {
-			look_at_word(w, before, sql, len, &tail);
-			before = w;
-			continue;
+	/* a number ends where its digits do, and a word may follow at once: "select 1set names latin1" */
+	if (*w.p >= '0' && *w.p <= '9') {
+		for (i = 0; i < w.n && w.p[i] >= '0' && w.p[i] <= '9';)
+			i++;
+		return i < w.n ? CENOTE_PIN_FUNCTION : 0;
+	}
+	if (word_is(w, "VALUE") && word_is(before, "NEXT"))
+		return CENOTE_PIN_FUNCTION;
+	v = find_verb(w);
+	/* Transact-SQL needs nothing between two statements */
+	if (before.n > 0 && v->flags & TX_VERBS && !word_is(w, "END"))
+		return CENOTE_PIN_FUNCTION;
+	return v != &verb_other ? v->pins : 0;
+}
+
+/* Whether the parenthesis that comes now is that of a call. Behind WITH is a table with its columns. */
+static int
+is_call(const struct place *at)
+{
+	static const char *const before_table[] = { "with", "recursive", NULL };
+
+	if (!is_ascii_word_char(at->last))
+		return at->last == '"' || at->last == '`' || at->last == '\'' ||
+		       at->last == ']' || (unsigned char)at->last >= 0x80;
+	if (at->front == '.' || (unsigned char)at->front >= 0x80)
+		return 1;
+	return !is_one_of(at->word, harmless) &&
+	       !(is_one_of(at->before, before_table) && is_ascii_word_char(at->front));
+}
+
+/* What a character is that belongs to no word; `next` is the one behind it. */
+static uint32_t
+pins_of_char(const struct place *at, char c, char next)
+{
+	if (c == '#')
+		return CENOTE_PIN_TEMP;
+	if (c == '(')
+		return is_call(at) ? CENOTE_PIN_FUNCTION : 0;
+	/* more statements, a variable, an escape, a quoted text of PostgreSQL's, comments */
+	if (c == ';' || c == '@' || c == '\\' || c == '$' || (c == '-' && next == '-') ||
+		(c == '/' && next == '*'))
+		return CENOTE_PIN_FUNCTION;
+	return 0;
+}
+
+/* Each word counts wherever it stands, be it in a string or a comment. */
+static uint32_t
+look_everywhere(const char *sql, size_t len)
+{
+	struct place at = { { sql, 0 }, { sql, 0 }, ' ', ' ' };
+	uint32_t pins = 0;
+	size_t i, n;
+
+	while (len > 0 && (is_blank(sql[len - 1]) || sql[len - 1] == ';'))
+		len--;
+	for (i = 0; i < len; i += n) {
+		for (n = 0; i + n < len && is_ascii_word_char(sql[i + n]);)
+			n++;
+		if (n > 0) {
+			at.before = at.word;
+			at.word = (struct word){ sql + i, n };
+			at.front = at.last;
+			pins |= pins_of_word(at.word, at.before);
+		} else {
+			n = 1;
+			pins |= pins_of_char(&at, sql[i], i + 1 < len ? sql[i + 1] : ' ');
 		}
-		if (len == 0)
-			break;
-		n = quoted_len(sql, len);
-		n = n > 0 ? n : 1;
-		/* a quoted name stands where a word would */
-		if (n > 1 && *sql != '\'')
-			look_at_word(
-				(struct word){ sql, n }, before, sql + n, len - n, &tail);
-		sql += n;
-		len -= n;
+		if (!is_blank(sql[i + n - 1]))
+			at.last = sql[i + n - 1];
 	}
-	return tail;
+	return pins;
 }
+
+/* A question whether the server is there, with no name in it: "select 1". */
+static int
+is_of_numbers(const char *sql, size_t len)
+{
+	while (len > 0 &&
+		(is_blank(*sql) || *sql == ';' || (*sql >= '0' && *sql <= '9'))) {
+		sql++;
+		len--;
+	}
+	return len == 0;
+}
+
+/* ---- a text ---- */
 
 static const struct verb *
 verb_at(struct word w, const char *sql, size_t len)
@@ -305,27 +393,69 @@ verb_at(struct word w, const char *sql, size_t len)
 	if (w.n == 0 && len > 0 && *sql == '(')
 		return &verbs[0];
 	v = find_verb(w);
-	if (v->flags & CND_OD_VERB_ROLLBACK && rolls_back_to(sql, len))
-		return &verb_rollback_to;
+	if (v->flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK))
+		return verb_of_end(v, sql, len);
+	if (word_is(w, "START") && !word_is(next_word(&sql, &len), "TRANSACTION"))
+		return &verb_other;
 	return v;
+}
+
+/* Behind the next semicolon. */
+static void
+skip_statement(const char **sql, size_t *len)
+{
+	size_t n;
+
+	while (*len > 0 && **sql != ';') {
+		n = comment_len(*sql, *len);
+		if (n == 0)
+			n = quoted_len(*sql, *len);
+		n = n > 0 ? n : 1;
+		*sql += n;
+		*len -= n;
+	}
+}
+
+/* The statements behind the first: the last word on transactions is theirs. */
+static void
+look_at_others(const char *sql, size_t len, struct cnd_od_scan *scan)
+{
+	const struct verb *v;
+	struct word w;
+
+	for (;;) {
+		skip_statement(&sql, &len);
+		w = next_word(&sql, &len);
+		if (w.n == 0 && len == 0)
+			return;
+		v = verb_at(w, sql, len);
+		scan->has_more = 1;
+		scan->pins |= v->pins;
+		if (v->flags & TX_VERBS)
+			scan->flags = (scan->flags & ~TX_VERBS) | (v->flags & TX_VERBS);
+	}
 }
 
 void
 cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan)
 {
+	uint32_t everywhere = look_everywhere(sql, len);
 	struct word w = next_word(&sql, &len);
 	const struct verb *v = verb_at(w, sql, len);
-	struct tail tail = look_at_tail(w, sql, len);
 	const char *object = NULL;
 
 	*ret_scan = (struct cnd_od_scan){ .flags = v->flags, .pins = v->pins };
-	ret_scan->is_empty = w.n == 0 && len == 0;
-	if (ret_scan->is_empty)
+	if (w.n == 0 && len == 0) {
+		ret_scan->is_empty = 1;
 		ret_scan->pins = 0;
-	if (tail.has_temp)
-		ret_scan->pins |= CENOTE_PIN_TEMP;
-	if (tail.has_function)
-		ret_scan->pins |= CENOTE_PIN_FUNCTION;
+		return;
+	}
+	look_at_others(sql, len, ret_scan);
+	/* what the verbs tell is told more exactly */
+	if (ret_scan->pins == 0)
+		ret_scan->pins = everywhere;
+	ret_scan->pins |= everywhere & CENOTE_PIN_TEMP;
+	ret_scan->reads = v->flags & CND_OD_VERB_ROWS && !is_of_numbers(sql, len);
 	if (v->word[0] == 'C' || v->word[0] == 'D' || v->word[0] == 'A')
 		object = v->flags == 0 ? object_word(sql, len) : NULL;
 	(void)snprintf(ret_scan->tag, sizeof(ret_scan->tag), "%s%s%s", v->tag,

@@ -262,9 +262,14 @@ cnd_od_tx_statement(struct cnd_session *s, const struct cnd_od_scan *scan)
 {
 	int r;
 
-	if (!(scan->flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK)))
-		return CENOTE_OK;
 	if (s->tx == CND_OD_TX_SQL || (s->tx == CND_OD_TX_NONE && !s->is_manual))
+		return CENOTE_OK;
+	if (scan->has_more && scan->flags & (CND_OD_VERB_BEGIN | CND_OD_VERB_COMMIT |
+						    CND_OD_VERB_ROLLBACK))
+		return cnd_od_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+			"a transaction that was begun by a call is not ended in the "
+			"middle of other statements: end it by a statement of its own");
+	if (!(scan->flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK)))
 		return CENOTE_OK;
 	r = scan->flags & CND_OD_VERB_COMMIT ? commit(s) : rollback(s);
 	return r < 0 ? r : CENOTE_DONE;
@@ -277,12 +282,15 @@ cnd_od_after_statement(
 	uint32_t flags = scan->flags;
 
 	s->pins |= scan->pins;
+	if (scan->reads && s->opt.queries != CND_OD_QUERIES_PURE)
+		s->pins |= CENOTE_PIN_FUNCTION;
 	if (flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK)) {
 		if (s->tx == CND_OD_TX_SQL && !has_failed)
 			s->tx = CND_OD_TX_NONE;
 		s->is_tx_failed = 0;
 	} else if (flags & CND_OD_VERB_BEGIN) {
-		if (!has_failed && s->tx == CND_OD_TX_NONE)
+		/* of several, it may have been one behind it that failed */
+		if ((!has_failed || scan->has_more) && s->tx == CND_OD_TX_NONE)
 			s->tx = s->is_manual ? CND_OD_TX_CALLS : CND_OD_TX_SQL;
 	} else if (s->is_manual && s->tx == CND_OD_TX_NONE && !scan->is_empty) {
 		s->tx = CND_OD_TX_CALLS;
