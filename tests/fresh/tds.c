@@ -120,7 +120,7 @@ static const char *const copies[] = {
 	NULL,
 };
 
-/* Whoever did more than read costs a new login. */
+/* Whoever read a table or called a function costs a new login. */
 static int
 forgive(char *line)
 {

@@ -595,6 +595,65 @@ a_copy_that_is_given_up_is_undone(void **state)
 	end(b);
 }
 
+/* ---- the next client ---- */
+
+/* A RAND() with a seed is none that the server tells of, and a view may hold one. */
+static void
+only_what_leaves_nothing_is_undone_in_place(void **state)
+{
+	static const struct {
+		const char *sql;
+		int is_kept;
+	} cases[] = {
+		{ "select 1", 1 },
+		{ "begin transaction select @@version", 1 },
+		{ "select rand(5)", 0 },
+		{ "select a from v", 0 },
+		{ "select dbo.f (1)", 0 },
+		{ "select 1 where (select count(*) from v) > 0", 0 },
+	};
+	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		assert_int_equal(query(b, cases[i].sql), CENOTE_OK);
+		if ((tds_backend->reset(b->on.s, &b->on.diag) == CENOTE_OK) !=
+			cases[i].is_kept)
+			fail_msg("%s: %s", cases[i].sql, b->on.diag.message);
+		tds_backend->logout(b->on.s);
+		b->on.s = NULL;
+	}
+	end(b);
+}
+
+/* A level or an autocommit that is set back is told as one that was set. */
+static void
+what_a_call_sets_costs_a_new_login(void **state)
+{
+	struct bench *b = begin(&(struct cnt_tds_peer){ 0 });
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(log_in(b, NULL), CENOTE_OK);
+		if (i == 0)
+			assert_int_equal(
+				tds_backend->autocommit(b->on.s, 0, &b->on.seen.sink),
+				CENOTE_OK);
+		else
+			assert_int_equal(tds_backend->begin(b->on.s,
+						 i == 1 ? CENOTE_ISOLATION_SERIALIZABLE
+							: CENOTE_ISOLATION_DEFAULT,
+						 0, &b->on.seen.sink),
+				CENOTE_OK);
+		assert_int_equal(tds_backend->reset(b->on.s, &b->on.diag),
+			i < 2 ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK);
+		tds_backend->logout(b->on.s);
+		b->on.s = NULL;
+	}
+	end(b);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -621,6 +680,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_copy_is_read_in_pieces_of_any_size),
 		cmocka_unit_test(a_copy_that_fails_says_where),
 		cmocka_unit_test(a_copy_that_is_given_up_is_undone),
+		cmocka_unit_test(only_what_leaves_nothing_is_undone_in_place),
+		cmocka_unit_test(what_a_call_sets_costs_a_new_login),
 	};
 
 	if (argc != 2)

@@ -8,8 +8,9 @@ static const struct cnd_backend backend = {
 		    CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG | CNP_FEATURE_COPY |
 		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_OUTPUT_BINDS |
 		    CNP_FEATURE_PORTALS,
-	.reset_verb = "ROLLBACK, the isolation level and IMPLICIT_TRANSACTIONS; whoever "
-		      "did more than read costs a new login",
+	.reset_verb =
+		"ROLLBACK; whoever read a table, called a function or changed anything "
+		"costs a new login",
 	.check = cnd_tds_check,
 	.login = cnd_tds_login,
 	.logout = cnd_tds_logout,

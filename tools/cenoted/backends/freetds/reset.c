@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
 #include "tds.h"
 
 /*
- * A session as of a new login. The protocol has a bit for it, which ct-library cannot set. What a client did that
- * cannot have left anything but a transaction is undone here; behind anything else comes a new login.
+ * A session as of a new login. The protocol has a bit for it, which ct-library cannot set, and
+ * sp_reset_connection is none that a client may call. What a client did that cannot have left anything but a
+ * transaction is undone here; behind anything else comes a new login.
  */
 
 static int
@@ -20,21 +19,8 @@ needs_login(struct cnd_session *s)
 static int
 undo(struct cnd_session *s)
 {
-	const char *isolation = "", *chained = "";
-	char sql[256];
-	int r;
+	int r = cnd_tds_do(s, "if @@trancount > 0 rollback transaction");
 
-	/* a setting that is set to what it was is told as one that the session set: only where it is another */
-	if (s->has_isolation)
-		isolation = s->is_sybase
-				    ? "set transaction isolation level 1 "
-				    : "set transaction isolation level read committed ";
-	if (s->is_chained)
-		chained = s->is_sybase ? "set chained off"
-				       : "set implicit_transactions off";
-	(void)snprintf(sql, sizeof(sql), "if @@trancount > 0 rollback transaction %s%s",
-		isolation, chained);
-	r = cnd_tds_do(s, sql);
 	return r == CENOTE_OK ? cnd_tds_learn_facts(s) : r;
 }
 
@@ -45,7 +31,7 @@ cnd_tds_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	if (s->pins != 0)
+	if (s->pins != 0 || s->has_set)
 		return needs_login(s);
 	cnd_tds_close_portals(s);
 	r = cnd_tds_enter(s, ret_diag, NULL);
@@ -58,8 +44,6 @@ cnd_tds_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return CENOTE_ERR_CONN;
 	s->tx = CENOTE_TX_IDLE;
-	s->is_chained = 0;
-	s->has_isolation = 0;
 	s->has_run = 0;
 	return CENOTE_OK;
 }

@@ -21,8 +21,8 @@ enum effect {
 
 /*
  * Sorted. Whatever changes tables may fire a trigger, and leaves an identity value; whatever calls may do
- * anything. A SELECT cannot: functions of this server change nothing. Those that Babelfish has of PostgreSQL
- * may, and are known by their names.
+ * anything: a function (RAND() keeps its seed for the session), and a FROM, since views and computed columns call
+ * functions that the text does not name. Those that Babelfish has of PostgreSQL are known by their names.
  */
 static const struct word {
 	const char *word;
@@ -49,6 +49,7 @@ static const struct word {
 	{ "exec", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
 	{ "execute", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
 	{ "fetch", IS_FIRST, 0 },
+	{ "from", 0, PIN(FUNCTION) },
 	{ "goto", IS_FIRST, 0 },
 	{ "grant", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
 	{ "if", IS_FIRST, 0 },
@@ -56,6 +57,7 @@ static const struct word {
 	{ "into", MAKES_ROWS, PIN(FUNCTION) },
 	{ "kill", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
 	{ "merge", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
+	{ "next", 0, PIN(FUNCTION) },
 	{ "nextval", MAKES_ROWS, PIN(FUNCTION) },
 	{ "open", IS_FIRST, PIN(CURSOR) },
 	{ "opendatasource", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) },
@@ -211,6 +213,21 @@ judge(const struct cnd_tds_token *t, int is_first)
 	return w;
 }
 
+/* Behind anything but these, a parenthesis is that of a call. */
+static int
+is_before_list(const struct cnd_tds_token *t)
+{
+	static const char *const words_before[] = { "and", "case", "else", "if", "in",
+		"not", "or", "print", "return", "select", "then", "top", "values", "when",
+		"while" };
+
+	for (size_t i = 0; i < sizeof(words_before) / sizeof(words_before[0]); i++) {
+		if (cnd_tds_is_word(t, words_before[i]))
+			return 1;
+	}
+	return t->kind == CND_TDS_OTHER || t->kind == CND_TDS_END;
+}
+
 /* A parameter that is to be given back: "? OUTPUT", "? OUT"; or "? =", the status of a call. */
 static int
 is_output(const struct cnd_tds_token *t)
@@ -225,15 +242,18 @@ cnd_tds_scan(const char *sql, size_t len, struct cnd_tds_scan *ret_scan)
 	struct cnd_tds_lexer x = { sql, sql + len };
 	struct cnd_tds_scan scan = { 0, CND_TDS_NOTE_EMPTY, 0 };
 	uint8_t effects = 0, is_call = 0, is_first = 1, was_parameter = 0, calls = 0;
-	struct cnd_tds_token t;
+	struct cnd_tds_token t = { CND_TDS_END, sql, 0 }, before;
 
 	do {
 		const struct word *w;
 
+		before = t;
 		t = cnd_tds_next(&x);
 		w = judge(&t, is_first);
 		effects |= w->effect;
 		scan.pins |= w->pins;
+		if (t.kind == CND_TDS_OTHER && *t.p == '(' && !is_before_list(&before))
+			scan.pins |= CENOTE_PIN_FUNCTION;
 		if (t.kind == CND_TDS_WORD && t.n > 1 && *t.p == '#')
 			scan.pins |= CENOTE_PIN_TEMP;
 		if (is_first && w->effect & GIVES_ROWS)

@@ -191,6 +191,7 @@ struct cnd_session {
 	uint8_t has_isolation; /* one that is to go with the transaction */
 	uint32_t pins;
 	uint8_t has_run; /* anything, since the reset */
+	uint8_t has_set; /* a setting by a call: the server tells one that was set back from one never set */
 	struct cnd_tds_stmt *stmts;
 	struct cnd_tds_portal *portals;
 	struct cnd_tds_portal

@@ -87,6 +87,7 @@ cnd_tds_begin(
 			"set transaction isolation level %s begin transaction",
 			levels[isolation]);
 		s->has_isolation = 1;
+		s->has_set = 1;
 	}
 	r = run_and_ask(s, sql);
 	return r < 0 ? r : answer(s, "BEGIN", sink);
@@ -208,6 +209,7 @@ cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 	if (s->is_sybase)
 		sql = on ? "set chained off" : "set chained on";
 	if (r == CENOTE_OK && s->is_chained != !on) {
+		s->has_set = 1;
 		r = cnd_tds_do(s, sql);
 		if (r == CENOTE_OK)
 			s->is_chained = !on;
