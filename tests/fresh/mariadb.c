@@ -187,6 +187,7 @@ static const char *const statements[] = {
 	"{xa start 'x1'|xa end 'x1'|xa rollback 'x1'|xa recover}",
 	"set statement max_statement_time = {1|0.0001} for select count(*) from fr_t",
 	"{explain|analyze|explain extended} select * from fr_t",
+	"!create or replace database app2{| character set latin2}",
 	"{create table fr_made (a int)|drop table if exists fr_made|truncate fr_myisam}",
 	"{analyze table fr_t|check table fr_myisam|flush status|reset query cache}",
 	"select * from seq_1_to_500",

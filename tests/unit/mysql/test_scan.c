@@ -103,7 +103,9 @@ static const struct scan_case cases[] = {
 	{ "drop role r", 0, LOGIN },
 	{ "rename user a to b", 0, LOGIN },
 	{ "alter table user add a int", 0, 0 },
-	{ "drop database d", 0, 0 },
+	{ "drop database d", 0, LOGIN },
+	{ "create database d", 0, 0 },
+	{ "create or replace schema d", 0, LOGIN },
 	{ "flush privileges", 0, LOGIN },
 	{ "flush tables", 0, 0 },
 	/* What may be anything. */

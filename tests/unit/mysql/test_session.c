@@ -626,6 +626,42 @@ a_time_limit_of_the_socket_is_undone(void **state)
 	assert_string_equal(my_value(t, "select 1"), "1");
 }
 
+/* The server tells nobody, and the session would go on with the former one's character set. */
+static void
+a_database_that_was_made_anew_needs_a_new_login(void **state)
+{
+	struct my t;
+
+	(void)state;
+	assert_int_equal(
+		cnt_server_sql(&my_server,
+			"create database turned; grant all on turned.* to app@localhost"),
+		0);
+	my_init(&t);
+	my_app(&t);
+	t.options[2].value = "turned";
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_string_equal(my_value(&t, "select 7"), "7");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	/* that it is the same is no news */
+	usleep(1200000);
+	assert_string_equal(my_value(&t, "select 7"), "7");
+	assert_int_equal(my_reset(&t), CENOTE_OK);
+	assert_int_equal(cnt_server_sql(&my_server, "drop database turned; create "
+						    "database turned character set "
+						    "latin2"),
+		0);
+	usleep(1200000);
+	assert_string_equal(my_value(&t, "select 7"), "7");
+	assert_int_equal(my_reset(&t), CENOTE_ERR_UNSUPPORTED);
+	my_logout(&t);
+	assert_int_equal(my_login(&t), CENOTE_OK);
+	assert_string_equal(
+		my_value(&t, "select @@collation_database"), "latin2_general_ci");
+	my_finish(&t);
+	assert_int_equal(cnt_server_sql(&my_server, "drop database turned"), 0);
+}
+
 /* A client that did nothing but ask for what leaves nothing, and was reset. */
 static void
 be_harmless(struct my *t)
@@ -871,6 +907,7 @@ main(void)
 		T(stored_functions_of_built_in_names_are_not_pure),
 		cmocka_unit_test(a_character_set_hides_no_call),
 		T(a_time_limit_of_the_socket_is_undone),
+		cmocka_unit_test(a_database_that_was_made_anew_needs_a_new_login),
 #if MY_LIBRARY_IS_ORACLES
 		T(a_reset_cannot_wait),
 #else

@@ -192,6 +192,7 @@ struct cnd_session {
 	uint8_t loses_charset; /* in the server's own reset */
 	uint8_t loses_database; /* likewise the database's collation: it has to be selected again */
 	const char *database_collation;
+	int64_t checked_ms; /* when the database was what it was at the login */
 	const char *
 		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
@@ -284,6 +285,7 @@ int cnd_my_has_settings(const struct cnd_session *s, const char *settings);
 int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 
 /* wait.c */
+int64_t cnd_my_now_ms(void);
 /* The session that the library's next calls are made for. */
 void cnd_my_wait_for(struct cnd_session *s);
 cnd_my_wait_fn cnd_my_on_wait;

@@ -9,7 +9,9 @@
  */
 
 /* The library's buffer holds the longest row or statement so far. */
-#define BUFFER_MAX ((size_t)1 << 20)
+#define BUFFER_MAX        ((size_t)1 << 20)
+/* How long the database is taken for what it was. */
+#define DATABASE_KNOWN_MS 1000
 
 /* ---- how the server reads texts ---- */
 
@@ -201,10 +203,23 @@ cnd_my_learn_reset(struct cnd_session *s)
 {
 	int r = learn_to_forget(s);
 
+	s->checked_ms = cnd_my_now_ms();
 	return r == CENOTE_OK && !s->has_init ? learn_charset(s) : r;
 }
 
 /* ---- the reset ---- */
+
+/*
+ * Somebody may drop the pool's database and make it anew, with another character set, and nobody tells; nor does the
+ * server look again when it is selected once more. So what was known of it at the login counts for a while, and then a
+ * reset asks. To ask for each client would cost the simplest of them a fifth of its time.
+ */
+static int
+is_database_known(const struct cnd_session *s)
+{
+	return !s->opt.dbname || !s->database_collation || s->opt.init_command ||
+	       cnd_my_now_ms() < s->checked_ms + DATABASE_KNOWN_MS;
+}
 
 /* As the pool's user, to the pool's database: all that a new login does but the connection. */
 static int
@@ -253,6 +268,31 @@ forget(struct cnd_session *s)
 }
 
 static int
+compare_database(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct cnd_session *s = user;
+
+	(void)lengths;
+	return n < 1 || is_other(row[0], s->database_collation) ? needs_login(s)
+								: CENOTE_OK;
+}
+
+/* The question leaves nothing behind it. */
+static int
+check_database(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SELECT DEFAULT_COLLATION_NAME FROM information_schema.schemata"
+		" WHERE SCHEMA_NAME = DATABASE()";
+	int r = cnd_my_each(s, sql, sizeof(sql) - 1, compare_database, s);
+
+	if (r < 0)
+		return r;
+	s->checked_ms = cnd_my_now_ms();
+	return reset_connection(s);
+}
+
+static int
 make_fresh(struct cnd_session *s)
 {
 	/* who set something may have told the server not to tell of its database */
@@ -268,7 +308,7 @@ make_fresh(struct cnd_session *s)
 	/* it leaves the client in the database that it chose */
 	if (r == CENOTE_OK && is_elsewhere && mysql_select_db(s->my, s->opt.dbname) != 0)
 		r = cnd_my_failed(s, NULL);
-	return r;
+	return r == CENOTE_OK && !is_database_known(s) ? check_database(s) : r;
 }
 
 /* MariaDB's reset leaves a prepared XA transaction half in the session, where every statement on InnoDB fails from
@@ -291,7 +331,8 @@ can_be_put_off(const struct cnd_session *s)
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
 	if (s->has_done_more || s->has_touched || s->pins != 0 || s->is_killed ||
-		s->opt.init_command || s->loses_charset || s->loses_database)
+		s->opt.init_command || s->loses_charset || s->loses_database ||
+		!is_database_known(s))
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&
 	       cnd_my_can_send_ahead(s->my);

@@ -236,7 +236,6 @@ enum verb_flag {
 	VERB_START = 128,
 	VERB_HANDLER = 256,
 	VERB_FLUSH = 512,
-	VERB_ALTER = 1024,
 	VERB_USERS = 2048, /* of users and roles, among others */
 	VERB_SHOW = 4096,
 	VERB_GET = 8192
@@ -268,7 +267,7 @@ static const struct verb verbs[] = {
 	{ "VALUES", 0, 0, 0 },
 	{ "TABLE", 0, 0, 0 },
 	{ "CREATE", 0, 0, VERB_DDL | VERB_CREATE },
-	{ "ALTER", 0, 0, VERB_DDL | VERB_ALTER | VERB_USERS },
+	{ "ALTER", 0, 0, VERB_DDL | VERB_USERS },
 	{ "DROP", 0, 0, VERB_DDL | VERB_USERS },
 	{ "RENAME", 0, 0, VERB_DDL | VERB_USERS },
 	{ "TRUNCATE", 0, 0, 0 },
@@ -480,8 +479,8 @@ static const struct special {
 	{ "NAMES", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
 	{ "GLOBAL", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "PERSIST", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
-	{ "DATABASE", VERB_ALTER, 1, 0, CND_MY_NOTE_LOGIN },
-	{ "SCHEMA", VERB_ALTER, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "DATABASE", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "SCHEMA", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
 	{ "USER", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
 	{ "ROLE", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
 };
@@ -498,6 +497,14 @@ see_special_word(struct statement *st, const struct token *t)
 			st->scan->notes |= s->notes;
 		}
 	}
+}
+
+/* CREATE OR REPLACE DATABASE */
+static int
+is_replaced_database(const struct statement *st, const struct token *t)
+{
+	return st->verb->flags & VERB_CREATE && is_word(&st->last, "REPLACE") &&
+	       (is_word(t, "DATABASE") || is_word(t, "SCHEMA"));
 }
 
 static void
@@ -517,6 +524,8 @@ see_special(struct statement *st, const struct token *t)
 
 	if (t->kind == TOKEN_WORD)
 		see_special_word(st, t);
+	if (is_replaced_database(st, t))
+		st->scan->notes |= CND_MY_NOTE_LOGIN;
 	if (flags & VERB_SET)
 		see_special_set(st, t);
 	if (flags & VERB_BEGIN && st->n == 0 && !is_word(t, "WORK"))

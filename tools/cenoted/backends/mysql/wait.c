@@ -29,8 +29,8 @@ cnd_my_wait_for(struct cnd_session *s)
 	waiting = s;
 }
 
-static int64_t
-now_ms(void)
+int64_t
+cnd_my_now_ms(void)
 {
 	struct timespec t;
 
@@ -82,7 +82,7 @@ cnd_my_cancel(struct cnd_session *s)
 		return;
 	s->is_killed = 1;
 	/* who cannot be told has no time to obey */
-	s->obey_until_ms = now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
+	s->obey_until_ms = cnd_my_now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
 }
 
 int
@@ -115,7 +115,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 			return -1;
 		cnd_my_cancel(s);
 	}
-	left = s->obey_until_ms - now_ms();
+	left = s->obey_until_ms - cnd_my_now_ms();
 	if (s->is_logging_in || left <= 0)
 		return 0;
 	if (timeout_ms < 0 || timeout_ms > left)
@@ -139,7 +139,7 @@ wait_tls(struct cnd_session *s, int fd)
 {
 	int can_write = plain_poll(fd, POLLOUT, 0) > 0;
 	short events = (short)(can_write ? POLLIN : POLLIN | POLLOUT);
-	int64_t limit_ms = tls_limit_ms(s), until = now_ms() + limit_ms;
+	int64_t limit_ms = tls_limit_ms(s), until = cnd_my_now_ms() + limit_ms;
 	int r = wait_for(s, fd, events, TLS_LOOK_MS);
 
 	if (r != 0) {
@@ -147,11 +147,11 @@ wait_tls(struct cnd_session *s, int fd)
 		return r;
 	}
 	if (s->stop < 0)
-		return now_ms() < s->obey_until_ms ? 1 : 0;
+		return cnd_my_now_ms() < s->obey_until_ms ? 1 : 0;
 	if (limit_ms > 0) {
 		if (s->tls_until_ms == 0)
 			s->tls_until_ms = until;
-		else if (now_ms() > s->tls_until_ms)
+		else if (cnd_my_now_ms() > s->tls_until_ms)
 			return 0;
 	}
 	return 1;
