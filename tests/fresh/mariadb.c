@@ -10,6 +10,11 @@ static const char setup[] =
 	"insert into fr_t (a, b) select concat('row ', seq), seq from seq_1_to_20;\n"
 	"create table fr_myisam (a int) engine = myisam;\n"
 	"create sequence fr_s;\n"
+	/* what no text shows */
+	"create view fr_v as select get_lock('fr_inside', 0) as l;\n"
+	"create table fr_hidden (a int default nextval(fr_s), b int);\n"
+	"create trigger fr_hides before insert on fr_hidden for each row set @inside = "
+	"'secret', @b = get_lock('fr_l1', 0);\n"
 	"delimiter //\n"
 	"create procedure fr_objects() begin set @inside = 'secret';\n"
 	"create temporary table if not exists fr_inside (a text);\n"
@@ -180,6 +185,11 @@ static const char *const statements[] = {
 	"call fr_{objects|settings}()",
 	"call fr_out(@o, @io)",
 	"select fr_function()",
+	"select l from fr_v",
+	"insert into fr_hidden (b) values (1)",
+	"{|set sql_mode = 'oracle'; }select {fr_s.nextval|fr_s.currval|previous value "
+	"for "
+	"fr_s}",
 	"select {count|trim|point|json_table|lag}{| |/**/|\n}(1)",
 	"select {count|trim|point|json_table|lag}{| |/**/|\n}(1)",
 	"begin not atomic {set @a = 'secret'|create temporary table fr_tmp (a int)|do "
@@ -258,6 +268,8 @@ static const struct fr_planted planted[] = {
 	{ "select nothing", 0 },
 	{ "call fr_objects()", 0 },
 	{ "select count (1)", 0 },
+	{ "select l from fr_v", 0 },
+	{ "insert into fr_hidden (b) values (1)", 0 },
 	{ "select point(1)", 0 },
 	{ "call fr_settings()", 0 },
 	{ "set sql_log_bin = 0", 1 },

@@ -63,7 +63,8 @@ learn_names(void)
 {
 	static const char *const others[] = { NAMES_OF_GEOMETRY };
 	static const char sql[] =
-		"select word, 0 from information_schema.keywords"
+		"select word, word in ('LASTVAL', 'LAST_VALUE', 'ROW_NUMBER') from "
+		"information_schema.keywords"
 		" union select function, 1 from information_schema.sql_functions";
 	MYSQL_RES *result;
 	MYSQL_ROW row;
@@ -127,7 +128,8 @@ no_name_that_can_be_a_stored_functions_is_pure(void **state)
 	learn_names();
 	for (size_t i = 0; i < n_names; i++) {
 		snprintf(sql, sizeof(sql),
-			"create or replace function `%s`(a int) returns int return " THE_STORED_ONE,
+			"create or replace function `%s`(a int) returns int "
+			"return " THE_STORED_ONE,
 			names[i]);
 		assert_int_equal(mysql_query(my, "set sql_mode = ''"), 0);
 		if (mysql_query(my, sql) != 0)

@@ -13,6 +13,7 @@
 #define CHARSET   CND_MY_NOTE_CHARSET
 #define LOGIN     CND_MY_NOTE_LOGIN
 #define ASKS      CND_MY_NOTE_ASKS
+#define RECALLS   CND_MY_NOTE_RECALLS
 #define ID        CND_MY_NOTE_ID
 #define SILENT_ID CND_MY_NOTE_SILENT_ID
 
@@ -28,7 +29,7 @@ static const struct scan_case cases[] = {
 	{ "SELECT a, b FROM t WHERE c IN (1, 2) AND (d = 'x(' OR e)", 0, 0 },
 	{ "(select 1) union (select 2)", 0, 0 },
 	{ "select count(*), concat('a', upper(b)) from t group by (c)", 0, 0 },
-	{ "select @a, @@version, @@session.sql_mode", 0, 0 },
+	{ "select @@version, @@session.sql_mode", 0, 0 },
 	{ "select cast(a as char (5)) from t where match (a) against ('x')", 0, 0 },
 	{ "select sum(a) over (partition by (b)) from t", 0, 0 },
 	{ "insert into t (a, b) values (1, now())", 0, ID },
@@ -126,7 +127,7 @@ static const struct scan_case cases[] = {
 	{ "load data infile 'x' into table t (a) set a = f(1)", FUNCTION,
 		OPAQUE | SILENT_ID },
 	{ "create table t select f(1)", FUNCTION, OPAQUE | SILENT_ID },
-	{ "select nextval(s)", FUNCTION, OPAQUE },
+	{ "select nextval(s)", FUNCTION | SETTINGS, OPAQUE },
 	{ "call p()", FUNCTION, OPAQUE },
 	{ "call p", FUNCTION, OPAQUE },
 	{ "execute s", FUNCTION, OPAQUE },
@@ -153,6 +154,15 @@ static const struct scan_case cases[] = {
 	{ "select 1 + @@Session.Error_Count", 0, ASKS },
 	{ "select @@`last_gtid`", 0, ASKS },
 	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
+	/* Of any one before. */
+	{ "select @a, @@version", 0, RECALLS },
+	{ "select previous value for s", 0, RECALLS },
+	{ "select s.currval", 0, RECALLS },
+	{ "select lastval(s)", 0, RECALLS },
+	{ "call p(@a)", FUNCTION, OPAQUE },
+	{ "select @a := @a + 1", SETTINGS, 0 },
+	{ "select s.nextval", SETTINGS, 0 },
+	{ "select s.nextval from dual", SETTINGS, 0 },
 	/* Not, or not of the one before. */
 	{ "select errors, warning_count from warnings where a = 'row_count()'", 0, 0 },
 	{ "show columns from errors", 0, 0 },
@@ -173,8 +183,8 @@ static const struct scan_case cases[] = {
 static const struct cnd_my_reading *
 reading(uint32_t lexis)
 {
-	static const char *const natives[] = { "CONCAT", "GET_LOCK", "LAST_INSERT_ID",
-		"RELEASE_LOCK", "ROW_COUNT", "UPPER" };
+	static const char *const natives[] = { "CONCAT", "GET_LOCK", "LASTVAL",
+		"LAST_INSERT_ID", "RELEASE_LOCK", "ROW_COUNT", "UPPER" };
 	static struct cnd_my_reading r;
 
 	r = (struct cnd_my_reading){ .lexis = lexis };

@@ -885,6 +885,80 @@ a_client_that_is_moved_takes_its_insert_id_along(void **state)
 	my_finish(&other);
 }
 
+/* What the client that has `from` holds for the statement behind this is not on the session that it gets: not one word
+ * of the answer is made up. */
+static void
+assert_stays_behind(struct my *from, struct my *to, const char *sql, const char *asks)
+{
+	struct cnp_str carry;
+	char kept[64];
+
+	assert_int_equal(my_reset(from), CENOTE_OK);
+	assert_int_equal(my_attach(from, "", 0), CENOTE_OK);
+	(void)my_query(from, sql);
+	if (my_pins(from) == CENOTE_PIN_FUNCTION)
+		assert_int_equal(my_settle(from), CENOTE_OK);
+	/* or it would not be moved */
+	assert_int_equal(my_pins(from), 0);
+	carry = my_carry(from);
+	assert_true(carry.n > 0 && carry.n < sizeof(kept));
+	memcpy(kept, carry.p, carry.n);
+	assert_int_equal(my_reset(to), CENOTE_OK);
+	assert_int_equal(my_attach(to, kept, carry.n), CENOTE_OK);
+	assert_prefix(my_query(to, asks), "error 0A000 ");
+	assert_prefix(my_query(to, "select 1"), "columns");
+}
+
+static void
+what_no_text_shows_is_not_silently_lost(void **state)
+{
+	struct my *t = *state, other;
+
+	my_init(&other);
+	my_app(&other);
+	assert_int_equal(my_login(&other), CENOTE_OK);
+	(void)my_query(t, "create sequence sq1");
+	(void)my_query(t, "create table hid (a int default nextval(sq1), b int)");
+	(void)my_query(t, "create trigger hid1 before insert on hid for each row set "
+			  "@hidden = 'yes'");
+	assert_stays_behind(
+		t, &other, "insert into hid (b) values (1)", "select @hidden");
+	assert_stays_behind(t, &other, "insert into hid (b) values (1)",
+		"select previous value for sq1");
+	assert_stays_behind(
+		t, &other, "insert into hid (b) values (1)", "select lastval(sq1)");
+	assert_stays_behind(t, &other, "select nosuch", "show warnings");
+	assert_stays_behind(
+		t, &other, "select * from nosuch", "get diagnostics @n = number");
+	/* on the same session all is there, and who sets it anew may read it */
+	(void)my_query(&other, "insert into hid (b) values (1)");
+	assert_string_equal(my_value(&other, "select @hidden"), "yes");
+	assert_int_equal(my_reset(&other), CENOTE_OK);
+	assert_string_equal(my_value(&other, "select @hidden"), "NULL");
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	(void)my_query(t, "drop table hid; drop sequence sq1");
+	my_finish(&other);
+}
+
+/* With sql_mode=ORACLE a sequence is used without a word that says so elsewhere. */
+static void
+a_sequence_of_oracles_kind_pins_the_session(void **state)
+{
+	struct my *t = *state, other;
+
+	(void)my_query(t, "create sequence sq2");
+	assert_int_equal(cnt_server_sql(&my_server, "set global sql_mode = 'oracle'"), 0);
+	my_init(&other);
+	my_app(&other);
+	assert_int_equal(my_login(&other), CENOTE_OK);
+	assert_string_equal(my_value(&other, "select sq2.nextval"), "1");
+	assert_int_equal(my_pins(&other), CENOTE_PIN_SETTINGS);
+	assert_string_equal(my_value(&other, "select sq2.currval"), "1");
+	my_finish(&other);
+	assert_int_equal(cnt_server_sql(&my_server, "set global sql_mode = default"), 0);
+	(void)my_query(t, "drop sequence sq2");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, my_setup, my_teardown)
 
 int
@@ -917,6 +991,8 @@ main(void)
 		T(a_session_that_ends_while_its_reset_waits_is_lost),
 		T(another_user_is_undone),
 		T(a_client_that_is_moved_takes_its_insert_id_along),
+		T(what_no_text_shows_is_not_silently_lost),
+		T(a_sequence_of_oracles_kind_pins_the_session),
 		T(changes_of_the_session_are_told),
 		T(what_a_text_leaves_pins_the_session),
 	};

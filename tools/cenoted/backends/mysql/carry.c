@@ -9,11 +9,22 @@
  * What goes along with a client that is moved to another session: LAST_INSERT_ID(). What else a
  * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
  * the first statement on the new session must not ask for it.
+ *
+ * Triggers, views and defaults of columns may set user variables and use sequences, and no text shows that. Nor can the
+ * server be asked before each exchange at a bearable price. So who reads such a thing on a new session, before
+ * anything there can have set it, is told that it stayed behind.
  */
 
 int
 cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
+	if (scan->notes & CND_MY_NOTE_RECALLS && s->was_moved && !s->has_touched &&
+		s->pins == 0)
+		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
+			"Read it within the transaction that sets it, or use a pool with "
+			"mode=session.",
+			"user variables and the last values of sequences are of one "
+			"session, and it was exchanged since");
 	if (!s->is_moved)
 		return CENOTE_OK;
 	if (scan->notes & CND_MY_NOTE_ASKS)
@@ -37,6 +48,7 @@ cnd_my_attach(
 	s->has_run = 0;
 	s->has_new_id = 0;
 	s->is_moved = 0;
+	s->was_moved = carry->n > 0;
 	if (carry->n == 0)
 		return CENOTE_OK;
 	if (carry->n != CND_MY_CARRY_LEN) {

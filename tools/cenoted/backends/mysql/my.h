@@ -53,7 +53,9 @@ enum cnd_my_note {
 		64, /* its first statement asks what the one before it has left */
 	CND_MY_NOTE_ID = 128, /* may make an id, which is told unless it fails */
 	CND_MY_NOTE_SILENT_ID =
-		256 /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
+		256, /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
+	CND_MY_NOTE_RECALLS =
+		512 /* reads what an earlier statement may have left and no text shows: user variables, sequences */
 };
 
 struct cnd_my_scan {
@@ -225,6 +227,7 @@ struct cnd_session {
 	uint8_t has_new_id; /* last_insert_id may be another now */
 	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
+	uint8_t was_moved; /* the client had another session before */
 };
 
 /* types.c */

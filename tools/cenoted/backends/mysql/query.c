@@ -39,15 +39,13 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 	return 1;
 }
 
-/* With a setting changed, sql_mode may have been: what a text says is not certain any more. */
 static void
-note_text(
-	struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *ret_scan)
+note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *scan)
 {
-	cnd_my_scan(sql, len, &s->reading, ret_scan);
+	/* with a setting changed, sql_mode may have been: what a text says is not certain any more */
 	if (s->pins & CENOTE_PIN_SETTINGS)
-		ret_scan->pins |= CENOTE_PIN_FUNCTION;
-	cnd_my_note(s, ret_scan);
+		scan->pins |= CENOTE_PIN_FUNCTION;
+	cnd_my_note(s, scan);
 	if (!s->has_touched)
 		s->has_touched = !cnd_my_is_tableless(s, sql, len);
 }
@@ -293,12 +291,13 @@ cnd_my_query(struct cnd_session *s, const char *sql, size_t len,
 
 	if (r < 0)
 		return r;
-	note_text(s, sql, len, &scan);
-	if (scan.notes & CND_MY_NOTE_EMPTY)
-		return answer_empty(s, sink);
+	cnd_my_scan(sql, len, &s->reading, &scan);
 	r = cnd_my_check_moved(s, &scan);
 	if (r < 0)
 		return r;
+	note_text(s, sql, len, &scan);
+	if (scan.notes & CND_MY_NOTE_EMPTY)
+		return answer_empty(s, sink);
 	if (!exec->is_simple || is_binary || exec->batch_rows > 0) {
 		r = query_prepared(s, sql, len, exec, sink);
 		if (r != CENOTE_DONE)

@@ -401,9 +401,13 @@ see_word(struct statement *st, const struct token *t)
 			st->has_target = 0;
 	}
 	/* Later statements ask for what these leave: FOUND_ROWS(), PREVIOUS VALUE FOR. */
-	if (is_word(t, "SQL_CALC_FOUND_ROWS") ||
+	if (is_word(t, "SQL_CALC_FOUND_ROWS") || is_word(t, "NEXTVAL") ||
 		(is_word(t, "VALUE") && is_word(&st->last, "NEXT")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	/* with sql_mode=ORACLE s.CURRVAL */
+	if (is_word(t, "CURRVAL") || is_word(t, "LASTVAL") ||
+		(is_word(t, "VALUE") && is_word(&st->last, "PREVIOUS")))
+		st->scan->notes |= CND_MY_NOTE_RECALLS;
 }
 
 static int
@@ -550,6 +554,8 @@ see_token(struct statement *st, const struct token *t, int has_space)
 	if (is_char(&st->last, '(') && is_word(&st->before, "LAST_INSERT_ID") &&
 		!is_char(t, ')'))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
+	if (t->kind == TOKEN_VARIABLE)
+		st->scan->notes |= CND_MY_NOTE_RECALLS;
 	see_special(st, t);
 	see_question(st, t);
 	st->before = st->last;
@@ -637,6 +643,9 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
+	/* of its own, or out of a procedure */
+	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
+		scan.notes &= ~(uint32_t)CND_MY_NOTE_RECALLS;
 	if (x.is_dark) {
 		take_worst(&scan);
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;

@@ -272,7 +272,7 @@ learn_settings_and_functions(struct cnd_session *s)
 	static const char sql[] =
 		SETTINGS "; SELECT function FROM information_schema.sql_functions"
 			 " UNION ALL SELECT word FROM information_schema.keywords"
-			 " WHERE word IN ('LAST_VALUE', 'ROW_NUMBER')";
+			 " WHERE word IN ('LASTVAL', 'LAST_VALUE', 'ROW_NUMBER')";
 	size_t before = s->n_parameters;
 	int r = cnd_my_each(s, sql, sizeof(sql) - 1, take_fact, s);
 
@@ -442,6 +442,8 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	struct cnc_diag other;
 	int r;
 
+	/* it leaves its diagnostics behind */
+	s->has_run = 1;
 	if (said < 0) {
 		/* the reason is known; what the server says tells only whether it lives */
 		cnc_diag_init(&other, NULL);
