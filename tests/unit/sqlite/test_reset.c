@@ -28,7 +28,12 @@ static const char schema[] =
 	"CREATE TABLE log (n INT, m INT);"
 	"CREATE TRIGGER tr AFTER DELETE ON t BEGIN INSERT INTO log VALUES (changes(), "
 	"old.a); END;"
-	"INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2), (3, 'three', 3);";
+	"INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2), (3, 'three', 3);"
+	"CREATE TABLE p (a, b); CREATE INDEX pa ON p (a); CREATE INDEX pb ON p (b);"
+	"INSERT INTO p VALUES (1, 1), (1, 2); ANALYZE;";
+
+/* Which of the two indexes it takes, the statistics say. */
+static const char plan[] = "EXPLAIN QUERY PLAN SELECT * FROM p WHERE a = 1 AND b = 1";
 
 static const char long_read[] =
 	"WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3000)"
@@ -85,6 +90,13 @@ static const char *const actions[] = {
 	"PRAGMA temp.cache_size=%d",
 	"PRAGMA table_info(t)",
 	"PRAGMA optimize",
+	"PRAGMA optimize(-1)",
+	"PRAGMA optimize(0x1000%d)",
+	"EXPLAIN PRAGMA optimize",
+	"SELECT * FROM pragma_optimize(-1)",
+	"UPDATE sqlite_stat1 SET stat = '1000 ' || (1 + 99 * (idx = 'p' || "
+	"substr('ab', %d, 1)))",
+	"SELECT * FROM p WHERE a = %d AND b = 1",
 	"EXPLAIN PRAGMA recursive_triggers=1",
 	"SELECT * FROM pragma_table_list",
 	"SELECT * FROM pragma_table_info('t')",
@@ -244,6 +256,10 @@ static const char *const probes[] = {
 	"SELECT * FROM pragma_collation_list",
 	"SELECT name FROM pragma_module_list ORDER BY name",
 	"SELECT t.a, * FROM t",
+	plan,
+	"PRAGMA optimize(-1)",
+	"EXPLAIN PRAGMA optimize",
+	"PRAGMA stats",
 	"SELECT count(*), sum(n), sum(m) FROM log",
 	"SELECT * FROM sqlite_schema",
 	"SELECT x FROM tt",
@@ -632,6 +648,78 @@ a_file_that_was_replaced_is_opened_anew(void **state)
 	assert_int_equal(t->b->ping(t->s, &t->diag), CENOTE_OK);
 }
 
+static unsigned n_login_changes;
+
+static void
+on_login_changed(const struct cnd_host *host)
+{
+	(void)host;
+	n_login_changes++;
+}
+
+/* Whoever has changed the statistics: a lent session plans as a new one does. */
+static void
+plans_are_those_of_a_new_login(void **state)
+{
+	static const char change[] =
+		"UPDATE sqlite_stat1 SET stat = '1000 ' || (1 + 99 * (idx = '%s'))";
+	struct sq *t = *state, other;
+	char first[512], sql[256];
+
+	n_login_changes = 0;
+	t->host.login_changed = on_login_changed;
+	for (int i = 0; i < 4; i++) {
+		sq_sibling(t, &other);
+		snprintf(first, sizeof(first), "%s", sq_query(t, plan));
+		snprintf(sql, sizeof(sql), change, strstr(first, "pa (") ? "pa" : "pb");
+		/* by this session's client, or by another's */
+		(void)sq_query(i % 2 ? t : &other, sql);
+		assert_int_equal(i % 2 ? t->last : other.last, CENOTE_OK);
+		(void)sq_query(t, "SELECT count(*) FROM p");
+		sq_teardown(&other);
+		assert_int_equal(sq_reset(t), CENOTE_OK);
+		sq_sibling(t, &other);
+		assert_string_not_equal(sq_query(&other, plan), first);
+		assert_string_equal(sq_query(t, plan), other.seen.log);
+		sq_teardown(&other);
+	}
+	/* and those that wait are told */
+	assert_int_equal(n_login_changes, 4);
+	(void)sq_query(t, "ANALYZE");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_int_equal(n_login_changes, 5);
+	(void)sq_query(t, "BEGIN; DELETE FROM p; ANALYZE; ROLLBACK");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	assert_int_equal(n_login_changes, 5);
+	sq_sibling(t, &other);
+	assert_string_equal(sq_query(t, plan), sq_query(&other, plan));
+	sq_teardown(&other);
+}
+
+/* It names the tables that were planned with since the file was opened. */
+static void
+no_table_of_a_former_client_is_named(void **state)
+{
+	static const char *const tries[] = { "PRAGMA optimize(-1)", "PRAGMA optimize=0x1",
+		"PRAGMA main.optimize(3)", "EXPLAIN PRAGMA optimize",
+		" explain query plan PRAGMA optimize",
+		"SELECT * FROM pragma_optimize(-1)" };
+	struct sq *t = *state;
+
+	(void)sq_query(t, "CREATE TABLE of_former (a); CREATE INDEX fa ON of_former (a);"
+			  "INSERT INTO of_former VALUES (1), (2)");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	(void)sq_query(t, "SELECT * FROM of_former WHERE a = 1");
+	assert_int_equal(sq_reset(t), CENOTE_OK);
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		if (strstr(sq_query(t, tries[i]), "of_former") ||
+			t->last != CENOTE_ERR_SERVER)
+			fail_msg("%s: %s", tries[i], t->seen.log);
+	}
+	(void)sq_query(t, "PRAGMA optimize");
+	assert_int_equal(t->last, CENOTE_OK);
+}
+
 static void
 the_values_of_a_client_do_not_stay_in_a_kept_statement(void **state)
 {
@@ -657,6 +745,8 @@ main(void)
 		TEST(a_forged_state_harms_nobody),
 		TEST(a_reset_is_told_to_a_client_that_stays),
 		TEST(a_file_that_was_replaced_is_opened_anew),
+		TEST(plans_are_those_of_a_new_login),
+		TEST(no_table_of_a_former_client_is_named),
 		TEST(the_values_of_a_client_do_not_stay_in_a_kept_statement),
 		cmocka_unit_test(a_reset_session_cannot_be_told_from_a_new_login),
 	};

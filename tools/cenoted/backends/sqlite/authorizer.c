@@ -30,6 +30,7 @@ enum pragma_class {
 	PRAGMA_SETS, /* an argument changes the session */
 	PRAGMA_BUSY, /* as PRAGMA_SETS, and taken over by us */
 	PRAGMA_LOCKING, /* "normal" only */
+	PRAGMA_OPTIMIZE, /* as PRAGMA_FILE, but may tell what former clients have asked for */
 	PRAGMA_ADMIN, /* an argument is refused */
 	PRAGMA_NEVER /* refused */
 };
@@ -64,7 +65,7 @@ static const struct pragma {
 	{ "lock_proxy_file", PRAGMA_NEVER },
 	{ "locking_mode", PRAGMA_LOCKING },
 	{ "module_list", PRAGMA_READS },
-	{ "optimize", PRAGMA_FILE },
+	{ "optimize", PRAGMA_OPTIMIZE },
 	{ "page_count", PRAGMA_READS },
 	{ "pragma_list", PRAGMA_READS },
 	{ "quick_check", PRAGMA_READS },
@@ -111,6 +112,18 @@ busy_argument(const char *text)
 	return v > INT32_MAX ? INT32_MAX : v;
 }
 
+/* It analyses the tables that the session has planned with, whoever asked; with this bit, or explained, it names
+ * them. */
+static int
+names_tables(const struct cnd_session *s, const char *argument)
+{
+	static const char explain[] = "EXPLAIN";
+
+	return (argument && strtol(argument, NULL, 0) & 1) ||
+	       (s->compiling &&
+		       strncasecmp(s->compiling, explain, sizeof(explain) - 1) == 0);
+}
+
 static int
 on_pragma(struct cnd_session *s, const char *name, const char *argument)
 {
@@ -125,6 +138,12 @@ on_pragma(struct cnd_session *s, const char *name, const char *argument)
 	if (class == PRAGMA_LOCKING && argument && strcasecmp(argument, "normal") != 0)
 		return deny(s, refused,
 			"An exclusive lock would shut all other sessions out.");
+	if (class == PRAGMA_OPTIMIZE && names_tables(s, argument))
+		return deny(s, refused,
+			"It would name tables that other clients have asked for. PRAGMA "
+			"optimize alone is allowed.");
+	if (class == PRAGMA_OPTIMIZE)
+		s->noted |= DIRTY;
 	if (class == PRAGMA_PINS)
 		s->noted |= CENOTE_PIN_SETTINGS;
 	if (class == PRAGMA_BUSY) {
@@ -206,6 +225,10 @@ cnd_sq_authorize(void *user, int action, const char *a, const char *b, const cha
 	switch (action) {
 	case SQLITE_READ:
 		return on_read(s, a);
+	case SQLITE_ANALYZE:
+		/* what it found stays in use, even if it is rolled back */
+		s->noted |= DIRTY;
+		return SQLITE_OK;
 	case SQLITE_PRAGMA:
 		return on_pragma(s, a, b);
 	case SQLITE_ATTACH:

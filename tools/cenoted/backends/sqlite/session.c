@@ -238,7 +238,11 @@ configure(struct cnd_session *s)
 	/* Reading the file tells a damaged or foreign one at login, not at the first query. */
 	if (rc == SQLITE_OK)
 		rc = cnd_sq_internal(s, "SELECT 1 FROM main.sqlite_schema LIMIT 1");
-	return rc == SQLITE_OK ? make_catalog_functions(s) : rc;
+	if (rc == SQLITE_OK)
+		rc = make_catalog_functions(s);
+	if (rc == SQLITE_OK)
+		cnd_sq_stats_note(s);
+	return rc;
 }
 
 static int
@@ -455,6 +459,7 @@ static int
 reopen(struct cnd_session *s, struct cnc_diag *diag)
 {
 	sqlite3 *old = s->db;
+	uint64_t stats = s->stats;
 	int r;
 
 	close_statements(s);
@@ -465,6 +470,9 @@ reopen(struct cnd_session *s, struct cnc_diag *diag)
 	/* The old one last: closing the last connection to a file would write its WAL back. */
 	r = open_session(s, diag);
 	(void)sqlite3_close(old);
+	/* sessions that wait have the old ones, too */
+	if (r == CENOTE_OK && s->stats != stats && s->host->login_changed)
+		s->host->login_changed(s->host);
 	s->diag = NULL;
 	return r;
 }
@@ -534,7 +542,8 @@ cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (!sqlite3_get_autocommit(s->db))
 		rc = cnd_sq_internal(s, "ROLLBACK");
 	/* Closing rolls back too, whatever made the ROLLBACK fail. */
-	if (s->is_dirty || rc != SQLITE_OK || !sqlite3_get_autocommit(s->db))
+	if (s->is_dirty || rc != SQLITE_OK || !sqlite3_get_autocommit(s->db) ||
+		cnd_sq_stats_changed(s))
 		return reopen(s, ret_diag);
 	forget_client(s);
 	s->diag = NULL;

@@ -191,6 +191,10 @@ struct cnd_session {
 	struct cnd_sq_carry_out *carry_out;
 	const char *database;
 	struct cnd_option parameters[4];
+
+	/* As of the opening, and as of the last look. */
+	uint64_t stats;
+	uint32_t file_version;
 };
 
 /* options.c */
@@ -214,6 +218,12 @@ void cnd_sq_enter(struct cnd_session *s, struct cnc_diag *diag);
 void cnd_sq_take_notes(struct cnd_session *s, uint32_t notes);
 /* SQL of our own, without a result; SQLite's code. */
 int cnd_sq_internal(struct cnd_session *s, const char *sql);
+
+/* stats.c */
+/* The session has just read them. */
+void cnd_sq_stats_note(struct cnd_session *s);
+/* Whether a session that is opened now would have others. */
+int cnd_sq_stats_changed(struct cnd_session *s);
 
 /* authorizer.c */
 int cnd_sq_authorize(void *user, int action, const char *a, const char *b,

@@ -103,13 +103,13 @@ cnd_sq_stmt_make(
 	st->sql = cnc_strndup(s->mem, sql, len);
 	if (!st->sql)
 		goto failed;
+	s->compiling = st->sql;
 	rc = len > 0 ? compile(s, st) : SQLITE_OK;
-	if (rc != SQLITE_OK) {
-		s->compiling = st->sql;
+	if (rc != SQLITE_OK)
 		r = cnd_sq_fail(s, rc, 1);
-		s->compiling = NULL;
+	s->compiling = NULL;
+	if (rc != SQLITE_OK)
 		goto failed;
-	}
 	look_at(st);
 	*ret_stmt = st;
 	return CENOTE_OK;
