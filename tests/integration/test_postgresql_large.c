@@ -161,6 +161,35 @@ values_of_64_mb(void **state)
 	free(bytes);
 }
 
+/* They have no bytes by which a batch would be full. */
+static void
+many_rows_without_columns(void **state)
+{
+	static const char sql[] = "select from generate_series(1, 200000)";
+	cenote_params *none = wp_params();
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+
+	/* by simple and by extended queries; whole, as they come, and in batches */
+	for (int i = 0; i < 6; i++) {
+		cenote_result *res;
+		uint64_t n = 0;
+		int r = CENOTE_DONE;
+
+		options.stream = i > 1;
+		options.batch_rows = i > 3 ? 150000 : 0;
+		res = query(*state, sql, i % 2 ? none : NULL, &options);
+		assert_int_equal(cenote_result_n_columns(res), 0);
+		if (!options.stream)
+			n = cenote_result_n_rows(res);
+		while (options.stream && (r = cenote_result_next(res)) == CENOTE_ROW)
+			n += cenote_result_n_rows(res);
+		assert_int_equal(r, CENOTE_DONE);
+		assert_int_equal(n, 200000);
+		cenote_result_destroy(res);
+	}
+	cenote_params_destroy(none);
+}
+
 /* ---- memory ---- */
 
 #define ROWS  100000
@@ -334,6 +363,7 @@ main(void)
 		TEST(a_result_that_is_left_behind_takes_little_memory),
 		TEST(copies_of_100_mb_take_little_memory),
 		TEST(a_client_that_does_not_read_takes_little_memory),
+		TEST(many_rows_without_columns),
 		TEST(rows_of_1600_columns),
 		TEST(a_statement_of_65535_parameters),
 		TEST(values_of_64_mb),

@@ -101,7 +101,9 @@ sink_row_done(struct cnd_sink *sink)
 		return CENOTE_DONE;
 	if (w->batch_left > 0 && --w->batch_left == 0)
 		return CENOTE_AGAIN;
-	if (!w->is_in_rows || cnc_batch_len(&w->batch) < BATCH_BYTES)
+	/* rows without columns take no bytes, but a batch has so many of them at most */
+	if (!w->is_in_rows || (cnc_batch_len(&w->batch) < BATCH_BYTES &&
+				      w->batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
 		return CENOTE_OK;
 	return cnd_sink_flush(w);
 }
