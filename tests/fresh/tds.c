@@ -108,7 +108,8 @@ static const char *const statements[] = {
 	"syntax error here",
 	"begin try select 1 / 0 end try begin catch select error_number() end catch",
 	"waitfor delay '00:00:00.02'",
-	"{create view fr_v as select 1 as a|drop view fr_v|truncate table fr_i}",
+	"{create view fr_v as select {1|rand(5)} as a|select a from fr_v|drop view fr_v"
+	"|truncate table fr_i}",
 	"while 1 = 1 break",
 	"",
 	"-- nothing",

@@ -227,7 +227,7 @@ static const struct verb *
 verb_of_end(const struct verb *v, const char *sql, size_t len)
 {
 	static const char *const noise[] = { "TRANSACTION", "WORK", NULL };
-	int is_commit = v->flags & CND_OD_VERB_COMMIT;
+	int is_commit = (v->flags & CND_OD_VERB_COMMIT) != 0;
 	struct word w = next_word(&sql, &len);
 
 	if (is_one_of(w, noise))
@@ -350,6 +350,8 @@ look_everywhere(const char *sql, size_t len)
 	while (len > 0 && (is_blank(sql[len - 1]) || sql[len - 1] == ';'))
 		len--;
 	for (i = 0; i < len; i += n) {
+		char next = ' ';
+
 		for (n = 0; i + n < len && is_ascii_word_char(sql[i + n]);)
 			n++;
 		if (n > 0) {
@@ -359,7 +361,9 @@ look_everywhere(const char *sql, size_t len)
 			pins |= pins_of_word(at.word, at.before);
 		} else {
 			n = 1;
-			pins |= pins_of_char(&at, sql[i], i + 1 < len ? sql[i + 1] : ' ');
+			if (i + 1 < len)
+				next = sql[i + 1];
+			pins |= pins_of_char(&at, sql[i], next);
 		}
 		if (!is_blank(sql[i + n - 1]))
 			at.last = sql[i + n - 1];
