@@ -151,12 +151,29 @@ the_server_is_asked_what_functions_have_left(void **state)
 		{ "perform set_config('app.tenant', '5', false)", CENOTE_PIN_SETTINGS },
 		{ "set app.tenant = 5", CENOTE_PIN_SETTINGS },
 		{ "execute 'set ' || 'app.tenant = 5'", CENOTE_PIN_SETTINGS },
+		{ "set /* */ app.tenant = 5", CENOTE_PIN_SETTINGS },
+		{ "set session \"app.tenant\" = 5", CENOTE_PIN_SETTINGS },
+		{ "perform U&\"set\\005fconfig\"('app.tenant', '5', false)",
+			CENOTE_PIN_SETTINGS },
+		{ "execute 'se' || 't app.tenant = 5'", CENOTE_PIN_SETTINGS },
+		{ "execute e'\\x73et app.tenant = 5'", CENOTE_PIN_SETTINGS },
+		{ "do e'begin \\x73et app.tenant = 5; end'", CENOTE_PIN_SETTINGS },
+		{ "perform query_to_xml('select ' || 1, true, true, '')",
+			CENOTE_PIN_SETTINGS },
+		{ "perform setseed(0.5)", CENOTE_PIN_SETTINGS },
+		{ "perform set_config('app.tenant', ', true) ', false)",
+			CENOTE_PIN_SETTINGS },
 		{ "perform set_config('app.tenant', '5', true)", 0 },
+		{ "perform set_config('TimeZone', current_setting('TimeZone'), true)",
+			0 },
 		{ "set local app.tenant = 5", 0 },
+		{ "update pg_class set relname = relname where oid = 1", 0 },
 		{ "listen hidden", CENOTE_PIN_LISTEN },
 		{ "execute 'prepare hidden as select 1'", CENOTE_PIN_PREPARED },
 		{ "execute 'declare c cursor with hold for select 1'",
 			CENOTE_PIN_CURSOR },
+		/* Where that is the session's user, the role is not another one. */
+		{ "set role app", CENOTE_PIN_SETTINGS },
 	};
 	struct pg *t = *state;
 	char sql[256];
@@ -180,6 +197,200 @@ the_server_is_asked_what_functions_have_left(void **state)
 	(void)pg_query(t, "drop function leave()");
 }
 
+/*
+ * Code that sets app.tenant, and in which that is no text of a function. What makes it, what the client does and what
+ * removes it.
+ */
+static const struct {
+	const char *make;
+	const char *act;
+	const char *remove;
+} settings_of_a_program[] = {
+	{ "create function leave(v text) returns text return"
+	  " set_config('app.tenant', v, false)",
+		"select leave('5')", "drop function leave" },
+	{ "create function leave(v text default set_config('app.tenant', '5', false))"
+	  " returns text return v",
+		"select leave()", "drop function leave" },
+	{ "create view leave as select set_config('app.tenant', '5', false) as a",
+		"select * from leave", "drop view leave" },
+	{ "create table leave (a int, b text default"
+	  " set_config('app.tenant', '5', false))",
+		"insert into leave values (1)", "drop table leave" },
+	{ "create table leave (a text check (set_config('app.tenant', a, false) <> ''))",
+		"insert into leave values ('5')", "drop table leave" },
+	{ "create domain leave text check (set_config('app.tenant', value, false) <> '')",
+		"select leave '5'", "drop domain leave" },
+	{ "create domain leave text default set_config('app.tenant', '5', false);"
+	  " create table leaves (a int, b leave)",
+		"insert into leaves values (1)", "drop table leaves; drop domain leave" },
+	{ "create table leave as select 1 as a; alter table leave force row level"
+	  " security; alter table leave enable row level security;"
+	  " create policy p on leave using (set_config('app.tenant', '5', false) = '5')",
+		"select * from leave", "drop table leave" },
+	{ "create table leave (a int);"
+	  " create rule r as on insert to leave do also"
+	  " select set_config('app.tenant', '5', false)",
+		"insert into leave values (1)", "drop table leave" },
+	{ "create aggregate leave(text, boolean) (sfunc = set_config, stype = text,"
+	  " initcond = 'app.tenant')",
+		"select leave('5', false)", "drop aggregate leave(text, boolean)" },
+	{ "create function leave() returns text language plpgsql as $$ begin return"
+	  " 'select set_' || 'config(''app.tenant'', ''5'', false)'; end $$",
+		"select query_to_xml(leave(), true, true, '')", "drop function leave" },
+	{ "", "select u&\"set\\005fconfig\"('app.tenant', '5', false)", "" },
+	{ "",
+		"do $$ begin execute 'select set_' || 'config(''app.tenant'', ''5'', "
+		"false)';"
+		" end $$",
+		"" },
+	/* When the server is asked, it is not there any more. */
+	{ "create function leave() returns text language plpgsql as $$ begin return"
+	  " set_config('app.tenant', '5', false); end $$",
+		"select leave(); drop function leave", "" },
+	{ "create function leave() returns text language plpgsql as $$ begin return"
+	  " set_config('app.tenant', '5', false); end $$",
+		"begin; select leave(); create or replace function leave() returns text"
+		" language sql return 'a'; commit",
+		"drop function leave" },
+};
+
+static void
+settings_of_a_program_s_own_are_not_lost(void **state)
+{
+	struct pg *t = *state;
+
+	for (size_t i = 0;
+		i < sizeof(settings_of_a_program) / sizeof(settings_of_a_program[0]);
+		i++) {
+		const char *act = settings_of_a_program[i].act;
+
+		(void)pg_query(t, settings_of_a_program[i].make);
+		assert_string_equal(pg_reset(t), "");
+		(void)pg_query(t, act);
+		(void)t->b->settle(t->s, &t->diag);
+		if (!(pins_of(t) & CENOTE_PIN_SETTINGS))
+			fail_msg("lost by: %s", act);
+		if (strstr(pg_query(t, "select current_setting('app.tenant') as t"),
+			    "row 5\n") == NULL)
+			fail_msg("not set by: %s: %s", act, t->seen.log);
+		assert_string_equal(pg_reset(t), "");
+		(void)pg_query(t, settings_of_a_program[i].remove);
+		assert_string_equal(pg_reset(t), "");
+	}
+}
+
+/* Where there is no such code, no client keeps its session for it. */
+static void
+what_the_server_lists_is_all_there_is(void **state)
+{
+	static const char *const harmless[] = {
+		"create table plain (a serial primary key, b text default 'x' check (b "
+		"<> ''))",
+		"create view plain_view as select a, current_setting('app.tenant', true)"
+		" from plain",
+		"create function plain_f(a int) returns int return a + 1",
+		"create function plain_t() returns trigger language plpgsql as $$ begin"
+		" update plain set b = new.b where a = 0; perform set_config("
+		"'app.tenant', new.b, true); return new; end $$",
+		"create trigger t before insert on plain for each row execute function"
+		" plain_t()",
+	};
+	struct pg *t = *state;
+
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		(void)pg_query(t, harmless[i]);
+		assert_int_equal(t->last, CENOTE_OK);
+	}
+	(void)pg_reset(t);
+	(void)pg_query(t, "insert into plain (b) values ('y')");
+	(void)pg_query(t, "select plain_f(a) from plain_view");
+	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+	assert_int_equal(pins_of(t), 0);
+	(void)pg_query(t, "drop table plain cascade; drop function plain_t, plain_f");
+}
+
+/* Of code that was not there at the last look, or not for all to see. */
+static void
+code_that_has_come_since_is_seen(void **state)
+{
+	static const char make[] = "create function leave() returns text return"
+				   " set_config('app.tenant', '5', false)";
+	struct pg *t = *state;
+	struct pg other;
+
+	pg_setup(&other);
+	assert_int_equal(pg_login(&other), CENOTE_OK);
+	for (int is_committed_later = 0; is_committed_later < 2; is_committed_later++) {
+		(void)pg_query(&other, "begin");
+		(void)pg_query(&other, make);
+		if (!is_committed_later)
+			(void)pg_query(&other, "rollback");
+		(void)pg_query(t, "create temp table new_number (a int)");
+		(void)pg_reset(t);
+		(void)pg_query(t, "select 1 limit 1");
+		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+		assert_int_equal(pins_of(t), 0);
+		if (is_committed_later)
+			(void)pg_query(&other, "commit");
+		else
+			(void)pg_query(&other, make);
+		(void)pg_query(t, "select leave()");
+		assert_int_equal(t->last, CENOTE_OK);
+		assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+		assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
+		assert_string_equal(pg_reset(t), "");
+		(void)pg_query(&other, "drop function leave");
+	}
+	pg_teardown(&other);
+}
+
+/* set_config() by its number. */
+static void
+a_call_by_number_is_one_by_name(void **state)
+{
+	static const char *const texts[] = { "app.tenant", "5", "f" };
+	struct cnc_value params[3] = { { 0 } };
+	struct pg *t = *state;
+
+	for (size_t i = 0; i < 3; i++) {
+		params[i].is_native = 1;
+		params[i].format = CENOTE_FORMAT_TEXT;
+		params[i].bytes = texts[i];
+		params[i].len = strlen(texts[i]);
+	}
+
+	(void)pg_function(t, 2078, params, 3);
+	assert_int_equal(t->last, CENOTE_OK);
+	(void)t->b->settle(t->s, &t->diag);
+	assert_int_equal(pins_of(t), CENOTE_PIN_SETTINGS);
+}
+
+/* Its user and the role are both others then, and the same. */
+static void
+another_user_is_not_lost(void **state)
+{
+	struct pg t = { 0 };
+
+	(void)state;
+	pg_setup(&t);
+	pg_option(&t, "user", "postgres");
+	assert_int_equal(pg_login(&t), CENOTE_OK);
+	(void)pg_query(&t, "create function become() returns void language plpgsql as $$"
+			   " begin set session authorization app; end $$");
+	(void)pg_reset(&t);
+	(void)pg_query(&t, "select become()");
+	assert_int_equal(t.b->settle(t.s, &t.diag), CENOTE_OK);
+	assert_int_equal(pins_of(&t), CENOTE_PIN_SETTINGS);
+	(void)pg_reset(&t);
+	(void)pg_query(&t, "select 1 from pg_class limit 1");
+	assert_int_equal(t.b->settle(t.s, &t.diag), CENOTE_OK);
+	assert_int_equal(pins_of(&t), 0);
+	(void)pg_query(&t, "drop function become()");
+	pg_teardown(&t);
+}
+
 int
 main(void)
 {
@@ -190,6 +401,11 @@ main(void)
 		TEST(statements_without_a_name_are_gone),
 		TEST(autocommit_is_on_again),
 		TEST(the_server_is_asked_what_functions_have_left),
+		TEST(settings_of_a_program_s_own_are_not_lost),
+		TEST(what_the_server_lists_is_all_there_is),
+		TEST(code_that_has_come_since_is_seen),
+		PG_STREAM_ONLY(TEST(a_call_by_number_is_one_by_name)),
+		cmocka_unit_test(another_user_is_not_lost),
 		TEST(a_unit_without_its_end_is_undone),
 	};
 

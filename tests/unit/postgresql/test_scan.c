@@ -22,6 +22,7 @@
 #define SEVERAL  CND_PG_SCAN_SEVERAL
 #define EMPTY    CND_PG_SCAN_EMPTY
 #define COPY     CND_PG_SCAN_COPY
+#define REMOVES  CND_PG_SCAN_REMOVES
 
 struct expected {
 	const char *sql;
@@ -142,10 +143,19 @@ what_is_left_for_certain_is_told(void **state)
 		{ "set role r", SETTINGS, 0 },
 		{ "set session characteristics as transaction read only", SETTINGS, 0 },
 		{ "load 'x'", SETTINGS, 0 },
-		{ "do $$ begin perform set_config('a.b', '1', false); end $$",
+		{ "do $$ begin end $$", FUNCTION | SETTINGS, 0 },
+		{ "select u&\"\\006eow\"()", FUNCTION | SETTINGS, 0 },
+		{ "lock table U&\"t\"", FUNCTION | SETTINGS, 0 },
+		{ "select setseed(0.5)", FUNCTION | SETTINGS, 0 },
+		{ "select pg_catalog.\"query_to_xml\"($1, true, true, '')",
 			FUNCTION | SETTINGS, 0 },
-		{ "do $$ begin SET a.b = 1; end $$", FUNCTION | SETTINGS, 0 },
-		{ "do $$ begin offset := 1; end $$", FUNCTION | SETTINGS, 0 },
+		{ "select pg_backup_start('a')", FUNCTION | SETTINGS, 0 },
+		{ "drop function f", FUNCTION, REMOVES },
+		{ "alter view v rename to w", FUNCTION, REMOVES },
+		{ "create or replace rule r as on insert to t do nothing", FUNCTION,
+			REMOVES },
+		{ "create function f() returns int return 1", FUNCTION, 0 },
+		{ "drop table t", FUNCTION, 0 },
 		{ "listen a", LISTEN, 0 },
 		{ "prepare p as select 1", PREPARED, 0 },
 		{ "declare c cursor for select 1", FUNCTION, 0 },
@@ -154,7 +164,7 @@ what_is_left_for_certain_is_told(void **state)
 			0 },
 		{ "create temp table t (a int)", FUNCTION | TEMP, 0 },
 		{ "create local temporary view v as select 1", FUNCTION | TEMP, 0 },
-		{ "create or replace temp view v as select 1", FUNCTION | TEMP, 0 },
+		{ "create or replace temp view v as select 1", FUNCTION | TEMP, REMOVES },
 		{ "create temp sequence s", FUNCTION | TEMP, 0 },
 		{ "create table pg_temp.t (a int)", FUNCTION | TEMP, 0 },
 		{ "create table \"pg_temp_3\".t (a int)", FUNCTION | TEMP, 0 },
@@ -215,7 +225,6 @@ what_is_not_proved_may_leave_something(void **state)
 		{ "select 1 where a like 'b'", FUNCTION, 0 },
 		{ "select array[1]", FUNCTION, 0 },
 		{ "select now(), f()", FUNCTION, 0 },
-		{ "select u&\"\\006eow\"()", FUNCTION, 0 },
 		{ "with a as (select 1) select * from a", FUNCTION, 0 },
 		{ "(select 1)", FUNCTION, 0 },
 		{ "insert into t values (1)", FUNCTION, 0 },
@@ -224,7 +233,6 @@ what_is_not_proved_may_leave_something(void **state)
 		{ "copy t from stdin", FUNCTION, COPY },
 		{ "/* it */ copy (select 1) to stdout", FUNCTION, COPY },
 		{ "call p()", FUNCTION, 0 },
-		{ "do $$ begin end $$", FUNCTION, 0 },
 		{ "execute p", FUNCTION, 0 },
 		{ "explain execute p", FUNCTION, 0 },
 		{ "fetch 1 from c", FUNCTION, 0 },
@@ -273,7 +281,7 @@ text_that_is_not_sql_does_not_hide_sql(void **state)
 		  "1 end; select 2; end; set a = 1",
 			FUNCTION | SETTINGS, SEVERAL },
 		{ "create or replace procedure p() begin atomic commit; end", FUNCTION,
-			0 },
+			REMOVES },
 		{ "create function begin() returns int language sql return 1; set a = 1",
 			FUNCTION | SETTINGS, SEVERAL },
 	};

@@ -33,6 +33,11 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 	/* what calls nothing of its own in pg_catalog may call something in front of it */
 	uint32_t pins = s->has_plain_path ? scan->pins : scan->pins | CENOTE_PIN_FUNCTION;
 
+	/* what was called before is not there to be looked at when the server is asked */
+	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
+		((s->pins & CENOTE_PIN_FUNCTION) != 0 ||
+			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
+		pins |= CENOTE_PIN_SETTINGS;
 	s->pins |= pins;
 	/* Parse leaves the statement that has no name */
 	if (pins != 0 || !is_simple)
@@ -489,11 +494,26 @@ cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 
 /* ---- fast path ---- */
 
+static int
+is_hiding(uint32_t function)
+{
+	static const uint32_t hiding[] = { CND_PG_HIDING_FUNCTIONS };
+
+	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++) {
+		if (hiding[i] == function)
+			return 1;
+	}
+	return 0;
+}
+
 int
 cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
-	static const struct cnd_pg_scan any = { CENOTE_PIN_FUNCTION, 0, 0 };
+	const struct cnd_pg_scan any = {
+		.pins = CENOTE_PIN_FUNCTION |
+			(is_hiding(function) ? CENOTE_PIN_SETTINGS : 0),
+	};
 	struct cnc_buf *b = &s->out;
 	size_t mark;
 	int r = cnd_pg_enter(s, sink->diag);

@@ -303,7 +303,7 @@ lex_token(struct cnd_pg_lex *l)
 struct cnd_pg_token
 cnd_pg_lex_next(struct cnd_pg_lex *l)
 {
-	struct cnd_pg_token t = { CND_PG_TOKEN_BAD, l->end, 0 };
+	struct cnd_pg_token t = { CND_PG_TOKEN_BAD, 0, l->end, 0 };
 
 	if (!skip_blanks(l))
 		return t;
@@ -313,6 +313,7 @@ cnd_pg_lex_next(struct cnd_pg_lex *l)
 	if (t.kind == CND_PG_TOKEN_NAME) {
 		size_t n_prefix = *t.text == '"' ? 1 : 3;
 
+		t.has_escapes = n_prefix == 3;
 		t.text += n_prefix;
 		t.len -= n_prefix + 1;
 	}

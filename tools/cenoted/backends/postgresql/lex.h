@@ -3,6 +3,7 @@
 #define CND_PG_LEX_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * SQL as PostgreSQL's own scanner (scan.l) divides it, as far as it matters where a statement
@@ -23,6 +24,7 @@ enum cnd_pg_token_kind {
 
 struct cnd_pg_token {
 	enum cnd_pg_token_kind kind;
+	uint8_t has_escapes; /* of a name: U&"…", which the text does not spell out */
 	const char *text;
 	size_t len;
 };

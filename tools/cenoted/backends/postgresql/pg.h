@@ -77,14 +77,47 @@ enum cnd_pg_scan_flag {
 	CND_PG_SCAN_TX = 2, /* begins or ends a transaction itself (BEGIN, COMMIT, …) */
 	CND_PG_SCAN_SEVERAL = 4, /* more than one statement */
 	CND_PG_SCAN_EMPTY = 8, /* no statement */
-	CND_PG_SCAN_COPY = 16
+	CND_PG_SCAN_COPY = 16,
+	CND_PG_SCAN_REMOVES = 32 /* of any: code that was there may not be afterwards */
 };
 
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what it may leave in the session */
-	uint32_t flags; /* of the first statement, but NO_BLOCK and TX of any */
+	uint32_t flags; /* of the first statement, but NO_BLOCK, TX and REMOVES of any */
 	uint32_t n_params; /* the highest N of $N */
 };
+
+/*
+ * Functions that leave what the server has in no list, and those that run a statement given as a text, besides
+ * set_config(). The last ones are of extensions.
+ */
+#define CND_PG_HIDING_WORDS(X)                                                           \
+	X(setseed)                                                                       \
+	X(pg_start_backup)                                                               \
+	X(pg_backup_start)                                                               \
+	X(pg_replication_origin_session_setup)                                           \
+	X(pg_create_logical_replication_slot)                                            \
+	X(pg_create_physical_replication_slot)                                           \
+	X(query_to_xml)                                                                  \
+	X(query_to_xmlschema)                                                            \
+	X(query_to_xml_and_xmlschema)                                                    \
+	X(ts_rewrite)                                                                    \
+	X(tsquery_rewrite_query)                                                         \
+	X(ts_stat)                                                                       \
+	X(crosstab)                                                                      \
+	X(crosstab2)                                                                     \
+	X(crosstab3)                                                                     \
+	X(crosstab4)                                                                     \
+	X(crosstabn)                                                                     \
+	X(connectby)                                                                     \
+	X(xpath_table)                                                                   \
+	X(isn_weak)                                                                      \
+	X(dblink_connect)                                                                \
+	X(dblink_connect_u)
+
+/* The numbers of set_config() and those of them that are the server's own, which do not change. */
+#define CND_PG_HIDING_FUNCTIONS                                                          \
+	2078, 1599, 2172, 3779, 3786, 6006, 2924, 2927, 2930, 3685, 3689, 3690
 
 void cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan);

@@ -255,33 +255,6 @@ see_set(struct scan *s, struct cnd_pg_lex l)
 	s->found.pins |= skip_word(&l, "local") ? FUNCTION : CENOTE_PIN_SETTINGS;
 }
 
-/* Whether "set" is in the text, with what is no letter behind it. */
-static int
-has_set(const char *p, size_t len)
-{
-	const char *end = p + len;
-
-	for (; end - p >= 4; p++) {
-		if ((p[0] | 0x20) == 's' && (p[1] | 0x20) == 'e' &&
-			(p[2] | 0x20) == 't' && strchr("_ \t\r\n/-'", p[3]))
-			return 1;
-	}
-	return 0;
-}
-
-/* A block's text is a string. What it may set under a name of its own, nobody can ask for. */
-static void
-see_do(struct scan *s, struct cnd_pg_lex l)
-{
-	struct cnd_pg_token t;
-
-	do {
-		t = cnd_pg_lex_next(&l);
-		if (t.kind == CND_PG_TOKEN_STRING && has_set(t.text, t.len))
-			s->found.pins |= CENOTE_PIN_SETTINGS;
-	} while (t.kind != CND_PG_TOKEN_END && !cnd_pg_token_is_self(&t, ';'));
-}
-
 static void
 see_commit(struct scan *s, struct cnd_pg_lex l)
 {
@@ -323,6 +296,18 @@ see_declare(struct scan *s, struct cnd_pg_lex l)
 	}
 }
 
+/* Of these only a column's default or a table's policy could go with them. */
+static void
+see_removal(struct scan *s, struct cnd_pg_lex l)
+{
+	static const char *const no_code[] = { "table", "index", "sequence", "role",
+		"user", "group", "database", "tablespace", "system", "statistics",
+		"publication", "subscription", NULL };
+
+	if (!skip_any(&l, no_code))
+		s->found.flags |= CND_PG_SCAN_REMOVES;
+}
+
 static void
 see_create(struct scan *s, struct cnd_pg_lex l)
 {
@@ -331,8 +316,8 @@ see_create(struct scan *s, struct cnd_pg_lex l)
 	static const char *const routine[] = { "function", "procedure", NULL };
 	static const char *const alone[] = { "database", "tablespace", NULL };
 
-	if (skip_word(&l, "or"))
-		(void)skip_word(&l, "replace");
+	if (skip_word(&l, "or") && skip_word(&l, "replace"))
+		s->found.flags |= CND_PG_SCAN_REMOVES;
 	(void)skip_any(&l, range);
 	if (skip_any(&l, temp))
 		s->found.pins |= CENOTE_PIN_TEMP;
@@ -348,6 +333,7 @@ see_drop(struct scan *s, struct cnd_pg_lex l)
 {
 	static const char *const alone[] = { "database", "tablespace", NULL };
 
+	see_removal(s, l);
 	if (skip_any(&l, alone) ||
 		(skip_word(&l, "index") && skip_word(&l, "concurrently")))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
@@ -356,6 +342,7 @@ see_drop(struct scan *s, struct cnd_pg_lex l)
 static void
 see_alter(struct scan *s, struct cnd_pg_lex l)
 {
+	see_removal(s, l);
 	if (skip_word(&l, "system"))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
@@ -409,7 +396,8 @@ static const struct verb {
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
 	{ "discard", 0, 0, see_discard },
-	{ "do", FUNCTION, 0, see_do },
+	/* The block is a string, and may make others. */
+	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, 0, NULL },
 	{ "drop", FUNCTION, 0, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
 	{ "insert", FUNCTION, 0, see_insert },
@@ -507,15 +495,21 @@ see_word(struct scan *s)
 	static const char *const locks[] = { "pg_advisory_lock",
 		"pg_advisory_lock_shared", "pg_try_advisory_lock",
 		"pg_try_advisory_lock_shared", NULL };
+#define WORD(word) #word,
+	static const char *const hiding[] = { CND_PG_HIDING_WORDS(WORD) NULL };
 	static const char *const range[] = { "global", "local", NULL };
 	static const char *const temp[] = { "temp", "temporary", NULL };
 	struct cnd_pg_lex ahead = s->lex;
 
-	if (is_temp_schema(&s->t))
+	/* it may be any of these */
+	if (s->t.has_escapes)
+		s->found.pins |= FUNCTION | CENOTE_PIN_SETTINGS;
+	else if (is_temp_schema(&s->t))
 		s->found.pins |= CENOTE_PIN_TEMP;
 	else if (is_one_of(&s->t, locks))
 		s->found.pins |= CENOTE_PIN_LOCK;
-	else if (cnd_pg_token_is(&s->t, "set_config") && !is_local_config(ahead))
+	else if (is_one_of(&s->t, hiding) ||
+		 (cnd_pg_token_is(&s->t, "set_config") && !is_local_config(ahead)))
 		s->found.pins |= CENOTE_PIN_SETTINGS;
 	else if (cnd_pg_token_is(&s->t, "into") && !s->is_insert) {
 		(void)skip_any(&ahead, range);

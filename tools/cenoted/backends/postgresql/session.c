@@ -363,12 +363,28 @@ take_over(struct cnd_session *s, enum cnd_pg_wire wire, struct cnc_diag *diag)
 	return take_parameters(s);
 }
 
-/*
- * A question of our own outside any transaction: one row of booleans. As many as there is room for, 1
- * or 0 each. CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost.
- */
+/* n booleans, and the text behind them, if there is room for one. */
+static int
+take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags, size_t n,
+	char *ret_text, size_t room)
+{
+	size_t at = 2 + 5 * n;
+
+	if (room > 0 ? m->len < at + 4 || m->len - at - 4 >= room : m->len != at)
+		return cnd_pg_broken(s, "another row than was asked for");
+	for (size_t i = 0; i < n; i++)
+		ret_flags[i] = m->body[2 + 5 * i + 4] == 't';
+	if (room > 0) {
+		memcpy(ret_text, m->body + at + 4, m->len - at - 4);
+		ret_text[m->len - at - 4] = '\0';
+	}
+	return CENOTE_OK;
+}
+
+/* CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost. */
 int
-cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
+cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
+	char *ret_text, size_t room)
 {
 	struct cnd_pg_msg m;
 	int status = CENOTE_OK;
@@ -378,6 +394,8 @@ cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 		return r;
 	s->out_ready++;
 	memset(ret_flags, 0, n);
+	if (room > 0)
+		*ret_text = '\0';
 	r = cnd_pg_send(s);
 	while (r == CENOTE_OK) {
 		r = cnd_pg_next(s, &m);
@@ -388,11 +406,8 @@ cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 				return cnd_pg_fatal(s, &m);
 			status = CENOTE_ERR_SERVER;
 			(void)cnd_pg_diag(s->diag, m.body, m.len, s->server);
-		} else if (m.type == 'D' && m.len == 2 + 5 * n) {
-			for (size_t i = 0; i < n; i++)
-				ret_flags[i] = m.body[2 + 5 * i + 4] == 't';
 		} else if (m.type == 'D') {
-			return cnd_pg_broken(s, "another row than was asked for");
+			r = take_row(s, &m, ret_flags, n, ret_text, room);
 		} else if (cnd_pg_async(s, &m, NULL) == CENOTE_ERR_CONN) {
 			return CENOTE_ERR_CONN;
 		}
@@ -401,6 +416,12 @@ cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 		return r;
 	r = cnd_pg_note_ready(s, &m);
 	return r < 0 ? r : status;
+}
+
+int
+cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
+{
+	return cnd_pg_ask_more(s, sql, ret_flags, n, NULL, 0);
 }
 
 /* A name may stand for something else where a schema was put before pg_catalog. */

@@ -17,6 +17,7 @@
  *     options.c     the keys of a server line
  *     session.c     login, attach, state, what the server says of its own accord
  *     reset.c       as a new login
+ *     settle.c      what a session holds, asked of the server
  *     wire.c        messages of the protocol as bytes
  *     stream.c      bytes from and to the server; waiting, cancelling
  *     libpq.c       the same by way of libpq's calls
@@ -180,6 +181,8 @@ struct cnd_session {
 	size_t n_parameters;
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
 	int version;
+	uint32_t
+		last_look; /* the oldest transaction when the code of the database was; 0 never */
 	uint8_t has_plain_path; /* nothing stands before pg_catalog in search_path */
 
 	/* what is to be answered next (ahead.c) */
@@ -252,14 +255,19 @@ int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_async(
 	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
 int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
-/* A question of our own, which gives one row of booleans: n of them. */
+/* A question of our own outside any transaction, which gives one row of booleans: n of them. */
 int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
+/* The same with a text behind them, for which there is room for `room` bytes with its end; none if it is 0. */
+int cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
+	char *ret_text, size_t room);
 /* An error of our own: CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* reset.c */
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+/* settle.c */
 int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* stream.c */
