@@ -20,6 +20,19 @@ static const char setup[] =
 	"create function fr_settings() returns void language plpgsql as $$ begin\n"
 	"set work_mem = '3MB'; perform set_config('fresh.inside', 'secret', false);\n"
 	"perform set_config('search_path', 'nowhere', false); end $$;\n"
+	/* The same setting, where no text of a function shows it. */
+	"create function fr_tree() returns text return\n"
+	"set_config('fresh.inside', 'secret', false);\n"
+	"create view fr_hides as select set_config('fresh.inside', 'secret', false) as "
+	"v;\n"
+	"create table fr_by_default (a int,\n"
+	"b text default set_config('fresh.inside', 'secret', false));\n"
+	"create domain fr_checked text\n"
+	"check (set_config('fresh.inside', value, false) is not null);\n"
+	"create aggregate fr_sets(text, boolean) (sfunc = set_config, stype = text,\n"
+	"initcond = 'fresh.inside');\n"
+	"create function fr_becomes() returns void language plpgsql as $$ begin\n"
+	"set session authorization app; end $$;\n"
 	"create function fr_objects() returns void language plpgsql as $$ begin\n"
 	"create temporary table if not exists fr_inside (a text);\n"
 	"insert into fr_inside values ('secret'); perform pg_advisory_lock(77);\n"
@@ -198,6 +211,15 @@ static const char *const statements[] = {
 	"begin; create temporary table fr_tmp (a int); {commit|rollback|select nothing}",
 	"select fr_{settings|objects|cursor|defaults}()",
 	"call fr_commits()",
+	"select {fr_tree()|'secret'::fr_checked|fr_sets('secret', false)|* from "
+	"fr_hides}",
+	"insert into fr_by_default {(a) values (1)|default values}",
+	"select u&\"set\\005fconfig\"('fresh.{a|b}', 'secret', false)",
+	"select query_to_xml('select set_' || 'config(''fresh.a'', ''secret'', false)', "
+	"true, true, '')",
+	"do $$ begin execute 'se' || 't fresh.b = ''secret'''; end $$",
+	"select u&\"\\0073etseed\"(0.5)",
+	"!select fr_becomes()",
 	"do $$ begin {perform fr_settings()|create temporary table fr_tmp (a int)|set "
 	"work_mem "
 	"= '7MB'|perform pg_advisory_lock(5)|raise notice 'hello'|raise exception "
@@ -305,6 +327,12 @@ static const struct fr_planted planted[] = {
 	{ "select set_limit(0.9)", 0 },
 	{ "select fr_settings()", 0 },
 	{ "select fr_objects()", 0 },
+	{ "select fr_tree()", 0 },
+	{ "select * from fr_hides", 0 },
+	{ "insert into fr_by_default (a) values (1)", 0 },
+	{ "select 'secret'::fr_checked", 0 },
+	{ "select fr_sets('secret', false)", 0 },
+	{ "select fr_becomes()", 1 },
 	{ NULL, 0 },
 };
 

@@ -104,6 +104,13 @@ WORDS(queries,
 	"select '2024-02-30'::date",
 	"select 1 from items having",
 	"set statement_timeout to 20; select pg_sleep(3)",
+	/* a setting that is in no list, by what does not look like setting one */
+	"select u&\"set\\005fconfig\"('fz.tenant', 'a', false)",
+	"select query_to_xml('select set_' || 'config(''fz.tenant'', ''b'', false)', true, true, '')",
+	"do $$begin execute 'se' || 't fz.tenant = ''c'''; end$$",
+	"create view hides as select set_config('fz.tenant', 'd', false) as v; select v from hides; drop view hides",
+	"create function sets(v text) returns text return set_config('fz.tenant', v, false); select sets('e'); drop function sets",
+	"select coalesce(current_setting('fz.tenant', true), '')",
 	"select current_setting('client_encoding'), current_setting('application_name')",
 	"copy items to '/nowhere/at/all'",
 );
@@ -142,6 +149,8 @@ WORDS(bound_queries,
 	"select repeat('z', 900) from generate_series(1, least($1::int4, 9999))",
 	"selct $1",
 	"select current_setting('application_name')",
+	"select u&\"set\\005fconfig\"('fz.tenant', $1, false)",
+	"select coalesce(current_setting('fz.tenant', true), '')",
 );
 
 /* For other servers than PostgreSQL. */
