@@ -391,6 +391,32 @@ another_user_is_not_lost(void **state)
 	pg_teardown(&t);
 }
 
+/* In pg_stat_activity, where each client with that user sees it. */
+static void
+the_last_text_is_not_shown(void **state)
+{
+	static const char *const texts[] = { "select 'my secret'",
+		"select 1 as \"my secret\"", "/* my secret */ select 1",
+		"select 1 -- my secret", "select 4111111111111111 as secret",
+		"show work_mem; -- my secret", "select 1 as secret", "savepoint secret" };
+	struct pg *t = *state;
+	struct pg other;
+
+	pg_setup(&other);
+	assert_int_equal(pg_login(&other), CENOTE_OK);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		(void)pg_query(t, texts[i]);
+		assert_string_equal(pg_state(t), "idle pins=0");
+		assert_string_equal(pg_reset(t), "");
+		(void)pg_query(&other,
+			"select count(*) from pg_stat_activity"
+			" where pid <> pg_backend_pid() and query ~ 'secret'");
+		if (strstr(other.seen.log, "row 0\n") == NULL)
+			fail_msg("shown: %s", texts[i]);
+	}
+	pg_teardown(&other);
+}
+
 int
 main(void)
 {
@@ -407,6 +433,7 @@ main(void)
 		PG_STREAM_ONLY(TEST(a_call_by_number_is_one_by_name)),
 		cmocka_unit_test(another_user_is_not_lost),
 		TEST(a_unit_without_its_end_is_undone),
+		TEST(the_last_text_is_not_shown),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

@@ -39,8 +39,8 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
 		pins |= CENOTE_PIN_SETTINGS;
 	s->pins |= pins;
-	/* Parse leaves the statement that has no name */
-	if (pins != 0 || !is_simple)
+	/* Parse leaves the statement that has no name; pg_stat_activity shows the text */
+	if (pins != 0 || !is_simple || scan->tells)
 		s->is_used = 1;
 }
 

@@ -83,9 +83,12 @@ skip_blanks(struct cnd_pg_lex *l)
 	while (l->p < l->end) {
 		if (is_blank(*l->p)) {
 			l->p++;
-		} else if (!is_comment(l)) {
+			continue;
+		}
+		if (!is_comment(l))
 			break;
-		} else if (*l->p == '/') {
+		l->has_comments = 1;
+		if (*l->p == '/') {
 			if (!skip_block(l))
 				return 0;
 		} else {

@@ -33,6 +33,7 @@ struct cnd_pg_lex {
 	const char *p;
 	const char *end;
 	int has_standard_strings; /* a backslash in '…' is one */
+	int has_comments; /* some were skipped */
 };
 
 /* The next token; END for ever at the end. Blanks and comments are skipped. A comment, string or

@@ -85,6 +85,7 @@ struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what it may leave in the session */
 	uint32_t flags; /* of the first statement, but NO_BLOCK, TX and REMOVES of any */
 	uint32_t n_params; /* the highest N of $N */
+	uint32_t tells; /* where it has no pins: something in it is the client's own */
 };
 
 /*

@@ -547,6 +547,35 @@ see_param(struct scan *s)
 		s->found.n_params = n;
 }
 
+/* A word that every client could have written. */
+static int
+is_anybodys(const struct cnd_pg_token *t)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (cnd_pg_token_is(t, verbs[i].word))
+			return 1;
+	}
+	return is_one_of(t, plain_words) || is_one_of(t, plain_functions) ||
+	       is_one_of(t, plain_types) || cnd_pg_token_is(t, "pg_catalog");
+}
+
+/* Until the next statement, the server shows the text of the last one to all who have the same user. */
+static void
+see_what_is_told(struct scan *s)
+{
+	/* of what may have left something nobody asks */
+	if (s->found.pins != 0 || s->found.tells)
+		return;
+	if (s->t.kind == CND_PG_TOKEN_WORD)
+		s->found.tells = !is_anybodys(&s->t);
+	else if (s->t.kind == CND_PG_TOKEN_NUMBER)
+		s->found.tells = s->t.len > 4;
+	else
+		s->found.tells = s->t.kind != CND_PG_TOKEN_SELF;
+}
+
 static void
 scan_statement(struct scan *s)
 {
@@ -554,6 +583,7 @@ scan_statement(struct scan *s)
 	s->is_routine = s->is_insert = 0;
 	see_verb(s);
 	while (s->t.kind != CND_PG_TOKEN_END) {
+		see_what_is_told(s);
 		if (s->t.kind == CND_PG_TOKEN_WORD || s->t.kind == CND_PG_TOKEN_NAME) {
 			see_block(s);
 			see_word(s);
@@ -587,6 +617,7 @@ cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 		n++;
 		scan_statement(&s);
 	}
+	s.found.tells |= s.lex.has_comments != 0;
 	if (n == 0)
 		s.found.flags |= CND_PG_SCAN_EMPTY;
 	if (n > 1)
