@@ -69,7 +69,7 @@
 /* A call in a tree names its function by number. */
 #define CALLS(tree)                                                                      \
 	"(" tree ")::pg_catalog.text OPERATOR(pg_catalog.~) (SELECT calls FROM "         \
-		 "last_look)"
+	"last_look)"
 
 #define IS_ONE(column)                                                                   \
 	column " OPERATOR(pg_catalog.=) ANY ('{" IDS "}'::pg_catalog.oid[])"
