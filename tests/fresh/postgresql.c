@@ -70,6 +70,12 @@ static const char setup[] =
 	"create function fr_conninfo() returns text language sql as $$\n"
 	"select format('host=%s port=%s dbname=app user=app',\n"
 	"current_setting('unix_socket_directories'), current_setting('port')) $$;\n"
+	/* A path that has its own functions before the server's: what calls one leaves a setting. */
+	"create schema fr_evil; grant usage on schema fr_evil to public;\n"
+	"create function fr_evil.pg_postmaster_start_time() returns text language sql as "
+	"$$\n"
+	"select set_config('work_mem', '6MB', false) $$;\n"
+	"alter role app set search_path = fr_evil, PG_CATALOG, public;\n"
 	"grant all on all tables in schema public to public;\n"
 	"grant all on all sequences in schema public to public;\n"
 	"grant all on schema public to public;\n";
@@ -202,6 +208,8 @@ static const char *const statements[] = {
 	"{listen fr_l1|listen \"other\"|unlisten *|notify fr_l1, 'secret'|notify fr_l1}",
 	"select pg_notify('fr_l1', 'secret')",
 	"select setseed(0.5), random()",
+	"select {pg_catalog.|}{pg_postmaster_start_time|now|current_schema}()",
+	"select {'x'::text|current_schema|date '2020-01-01'}",
 	"select * from fr_t{| order by b desc| for update| limit 3}",
 	"update fr_t set b = b where id = {1|2|3}",
 	"delete from fr_t where id > 20",

@@ -22,8 +22,7 @@
 #include "harness.h"
 
 /*
- * A server that lets everybody in, answers the questions of the login, and then says what the test
- * wants it to say: after that it listens until the other end is closed.
+ * A server that lets everybody in, and then says what the test wants it to say: after that it listens until the other end is closed.
  */
 struct hostile {
 	char dir[64];
@@ -47,7 +46,7 @@ struct talk {
 	size_t len;
 };
 
-static struct talk welcome, answer, good;
+static struct talk welcome, good;
 static size_t first_row; /* offset in `good` of the two rows */
 static size_t behind_rows;
 
@@ -82,10 +81,6 @@ make_talks(void)
 		"ISO, MDY\0");
 	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
 	PUT(&welcome, 'Z', "I");
-	PUT(&answer, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x10\0\1\xff\xff\xff\xff\0\0");
-	PUT(&answer, 'D', "\0\1\0\0\0\1f");
-	PUT(&answer, 'C', "SELECT 1\0");
-	PUT(&answer, 'Z', "I");
 	PUT(&good, 'S',
 		"DateStyle\0"
 		"ISO, DMY\0");
@@ -171,10 +166,6 @@ serve(void *unused)
 
 		if (is_in) {
 			say(fd, welcome.bytes, welcome.len);
-			is_in = skip_message(fd, 1) == 0;
-		}
-		if (is_in) {
-			say(fd, answer.bytes, answer.len);
 			is_in = skip_message(fd, 1) == 0;
 		}
 		if (is_in) {

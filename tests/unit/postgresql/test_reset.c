@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,6 +126,67 @@ a_unit_without_its_end_is_undone(void **state)
 	t->no_sync = 0;
 	assert_non_null(strstr(pg_query(t, "select count(*) from unit"), "row 0\n"));
 	(void)pg_query(t, "drop table unit");
+}
+
+static void
+by_superuser(const char *sql)
+{
+	assert_int_equal(cnt_server_sql(&pg_server, sql), 0);
+}
+
+/* now() is evil's, which leaves a setting. */
+static void
+assert_now_leaves_nothing(struct pg *t)
+{
+	assert_non_null(strstr(pg_query(t, "select now()"), "row 1MB\n"));
+	assert_string_equal(pg_reset(t), "");
+	assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
+}
+
+#define EVIL                                                                             \
+	"drop schema if exists evil cascade; create schema evil;"                        \
+	" grant usage on schema evil to app;"                                            \
+	" create function evil.now() returns text language sql as"                       \
+	" $$ select set_config('work_mem', '1MB', false) $$"
+
+/* A schema that stands before pg_catalog has functions of its names, however the path is spelt. */
+static void
+a_path_of_the_login_hides_nothing(void **state)
+{
+	static const char *const paths[] = { "-csearch_path=evil,PG_CATALOG,public",
+		"-csearch_path=evil,\\ \"pg_catalog\"" };
+	struct pg *t = *state;
+
+	by_superuser(EVIL);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		pg_logout(t);
+		pg_option(t, "options", paths[i]);
+		assert_int_equal(pg_login(t), CENOTE_OK);
+		assert_now_leaves_nothing(t);
+		t->n_options--;
+	}
+	by_superuser("drop schema evil cascade");
+}
+
+/* The server tells nobody that a reload has changed it. */
+static void
+a_path_that_is_reloaded_hides_nothing(void **state)
+{
+	struct pg *t = *state;
+
+	by_superuser(EVIL);
+	by_superuser("alter system set search_path = evil, pg_catalog, public");
+	by_superuser("select pg_reload_conf()");
+	/* a session heeds a reload between two statements */
+	for (int i = 0; i < 1000; i++) {
+		if (strstr(pg_query(t, "show search_path"), "row evil") != NULL)
+			break;
+		(void)poll(NULL, 0, 10);
+	}
+	assert_now_leaves_nothing(t);
+	by_superuser("alter system reset search_path");
+	by_superuser("select pg_reload_conf()");
+	by_superuser("drop schema evil cascade");
 }
 
 static uint32_t
@@ -434,6 +496,8 @@ main(void)
 		cmocka_unit_test(another_user_is_not_lost),
 		TEST(a_unit_without_its_end_is_undone),
 		TEST(the_last_text_is_not_shown),
+		TEST(a_path_of_the_login_hides_nothing),
+		TEST(a_path_that_is_reloaded_hides_nothing),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

@@ -288,7 +288,7 @@ set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
 static void
 note_again(struct cnd_session *s)
 {
-	if (!s->has_plain_path || s->ahead_facts != s->facts.has_standard_strings)
+	if (s->ahead_facts != s->facts.has_standard_strings)
 		s->pins |= CENOTE_PIN_FUNCTION;
 }
 

@@ -30,8 +30,7 @@ cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 void
 cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple)
 {
-	/* what calls nothing of its own in pg_catalog may call something in front of it */
-	uint32_t pins = s->has_plain_path ? scan->pins : scan->pins | CENOTE_PIN_FUNCTION;
+	uint32_t pins = scan->pins;
 
 	/* what was called before is not there to be looked at when the server is asked */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&

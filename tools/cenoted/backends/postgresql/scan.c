@@ -16,8 +16,8 @@
  *   - statements that call nothing: SHOW, RESET, LOCK, …, and those that end and begin transactions;
  *   - SELECT of literals, and of the key words and functions below, and of nothing else: no
  *     table, no operator, and nothing that is converted to another type by more than its input
- *     function. Each function has no other of its name and argument types before it, as long as
- *     pg_catalog is not named behind another schema in search_path.
+ *     function. None of them is looked for in search_path, which anybody may change, and the server
+ *     by a reload without a word: a key word is the grammar's, a function's schema is named.
  *
  * What a statement leaves for certain is said besides.
  */
@@ -54,19 +54,22 @@ static const char *const plain_words[] = { "select", "all", "as", "null", "true"
 	"localtimestamp", "current_user", "current_role", "session_user", "user",
 	"current_catalog", NULL };
 
-/* Called without arguments. */
+/* Called without arguments, behind pg_catalog. */
 static const char *const plain_functions[] = { "now", "version", "pg_backend_pid",
 	"current_database", "current_schema", "clock_timestamp", "statement_timestamp",
 	"transaction_timestamp", "timeofday", "pg_postmaster_start_time",
 	"pg_conf_load_time", "pg_is_in_recovery", "inet_server_addr", "inet_server_port",
 	"inet_client_addr", "inet_client_port", "pg_my_temp_schema", NULL };
 
-/* Behind ::, and before a literal. */
-static const char *const plain_types[] = { "bool", "boolean", "int", "int2", "int4",
-	"int8", "integer", "smallint", "bigint", "real", "float4", "float8", "numeric",
-	"decimal", "text", "varchar", "char", "bytea", "date", "time", "timetz",
-	"timestamp", "timestamptz", "interval", "uuid", "json", "jsonb", "name", "oid",
-	NULL };
+/* Behind ::, and before a literal: key words, which mean pg_catalog's types wherever they stand. */
+static const char *const plain_types[] = { "boolean", "int", "integer", "smallint",
+	"bigint", "real", "float", "numeric", "decimal", "varchar", "char", "time",
+	"timestamp", "interval", NULL };
+
+/* Before a literal, behind pg_catalog. */
+static const char *const named_types[] = { "bool", "int2", "int4", "int8", "float4",
+	"float8", "text", "bytea", "date", "timetz", "timestamptz", "uuid", "json",
+	"jsonb", "name", "oid", NULL };
 
 /* ( and ) behind a function's name, perhaps with a literal between them. */
 static int
@@ -89,17 +92,20 @@ has_arguments(struct cnd_pg_lex *l, int has_literal)
 static int
 is_plain_call(struct cnd_pg_lex *l, struct cnd_pg_token t)
 {
+	const char *const *types = plain_types;
+
 	if (cnd_pg_token_is(&t, "pg_catalog")) {
 		t = cnd_pg_lex_next(l);
 		if (!cnd_pg_token_is_self(&t, '.'))
 			return 0;
 		t = cnd_pg_lex_next(l);
+		if (is_one_of(&t, plain_functions))
+			return has_arguments(l, 0);
+		if (cnd_pg_token_is(&t, "current_setting"))
+			return has_arguments(l, 1);
+		types = named_types;
 	}
-	if (is_one_of(&t, plain_functions))
-		return has_arguments(l, 0);
-	if (cnd_pg_token_is(&t, "current_setting"))
-		return has_arguments(l, 1);
-	if (!is_one_of(&t, plain_types))
+	if (!is_one_of(&t, types))
 		return 0;
 	t = cnd_pg_lex_next(l);
 	return t.kind == CND_PG_TOKEN_STRING;

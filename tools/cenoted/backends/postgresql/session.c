@@ -424,23 +424,6 @@ cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n)
 	return cnd_pg_ask_more(s, sql, ret_flags, n, NULL, 0);
 }
 
-/* A name may stand for something else where a schema was put before pg_catalog. */
-static int
-look_at_path(struct cnd_session *s, struct cnc_diag *diag)
-{
-	uint8_t is_named = 1;
-	int r = cnd_pg_enter(s, diag);
-
-	if (r == CENOTE_OK)
-		r = cnd_pg_ask(s,
-			"SELECT pg_catalog.current_setting('search_path')"
-			" OPERATOR(pg_catalog.~) 'pg_catalog'",
-			&is_named, 1);
-	s->has_plain_path = !is_named;
-	s->diag = NULL;
-	return r < 0 ? CENOTE_ERR_CONN : r;
-}
-
 int
 cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	struct cnd_session **ret_session, struct cnc_diag *ret_diag)
@@ -468,8 +451,6 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	}
 	if (r == CENOTE_OK)
 		r = take_over(s, options.wire, ret_diag);
-	if (r == CENOTE_OK)
-		r = look_at_path(s, ret_diag);
 	if (r < 0) {
 		cnd_pg_logout(s);
 		return r;

@@ -183,7 +183,6 @@ struct cnd_session {
 	int version;
 	uint32_t
 		last_look; /* the oldest transaction when the code of the database was; 0 never */
-	uint8_t has_plain_path; /* nothing stands before pg_catalog in search_path */
 
 	/* what is to be answered next (ahead.c) */
 	struct cnd_pg_ahead ahead[CND_PG_AHEAD_MAX];
