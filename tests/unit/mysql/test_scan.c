@@ -202,9 +202,32 @@ what_a_statement_leaves_is_seen(void **state)
 	(void)state;
 	for (i = 0; i < CNT_COUNT(cases); i++) {
 		cnd_my_scan(cases[i].sql, strlen(cases[i].sql), reading(0), &scan);
+		scan.notes &= ~(uint32_t)CND_MY_NOTE_HIDES;
 		if (scan.pins != cases[i].pins || scan.notes != cases[i].notes)
 			fail_msg("%s: pins %u, notes %u", cases[i].sql,
 				(unsigned)scan.pins, (unsigned)scan.notes);
+	}
+}
+
+static void
+what_tables_may_hide_is_seen(void **state)
+{
+	static const char *const yes[] = { "select * from t", "insert into t values (1)",
+		"update t set a = 1", "delete from t", "replace t values (1)",
+		"load data infile 'x' into table t", "select 1; select 2 from t" };
+	static const char *const no[] = { "select 1", "signal sqlstate '45000'", "begin",
+		"select 'from t'", "show warnings" };
+	struct cnd_my_scan scan;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < CNT_COUNT(yes); i++) {
+		cnd_my_scan(yes[i], strlen(yes[i]), reading(0), &scan);
+		assert_true(scan.notes & CND_MY_NOTE_HIDES);
+	}
+	for (i = 0; i < CNT_COUNT(no); i++) {
+		cnd_my_scan(no[i], strlen(no[i]), reading(0), &scan);
+		assert_false(scan.notes & CND_MY_NOTE_HIDES);
 	}
 }
 
@@ -293,6 +316,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_statement_leaves_is_seen),
+		cmocka_unit_test(what_tables_may_hide_is_seen),
 		cmocka_unit_test(quotes_and_backslashes_are_the_servers),
 		cmocka_unit_test(bytes_above_ascii_are_dark_unless_they_are_utf8),
 		cmocka_unit_test(cut_texts_are_not_misread),

@@ -913,6 +913,7 @@ static void
 what_no_text_shows_is_not_silently_lost(void **state)
 {
 	struct my *t = *state, other;
+	char kept[64];
 
 	my_init(&other);
 	my_app(&other);
@@ -930,6 +931,14 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	assert_stays_behind(t, &other, "select nosuch", "show warnings");
 	assert_stays_behind(
 		t, &other, "select * from nosuch", "get diagnostics @n = number");
+	/* who used no table has nothing there to lose */
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	assert_int_equal(my_attach(t, "", 0), CENOTE_OK);
+	assert_string_equal(my_value(t, "select 1"), "1");
+	memcpy(kept, my_carry(t).p, my_carry(t).n);
+	assert_int_equal(my_reset(&other), CENOTE_OK);
+	assert_int_equal(my_attach(&other, kept, my_carry(t).n), CENOTE_OK);
+	assert_string_equal(my_value(&other, "select @hidden"), "NULL");
 	/* on the same session all is there, and who sets it anew may read it */
 	(void)my_query(&other, "insert into hid (b) values (1)");
 	assert_string_equal(my_value(&other, "select @hidden"), "yes");

@@ -6,19 +6,19 @@
 #include "my.h"
 
 /*
- * What goes along with a client that is moved to another session: LAST_INSERT_ID(). What else a
+ * What goes along with a client that is moved to another session: LAST_INSERT_ID(), and whether it used tables. What else a
  * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
  * the first statement on the new session must not ask for it.
  *
  * Triggers, views and defaults of columns may set user variables and use sequences, and no text shows that. Nor can the
- * server be asked before each exchange at a bearable price. So who reads such a thing on a new session, before
- * anything there can have set it, is told that it stayed behind.
+ * server be asked before each exchange at a bearable price. So who has used tables and reads such a thing on a new
+ * session, before anything there can have set it, is told that it stayed behind.
  */
 
 int
 cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
-	if (scan->notes & CND_MY_NOTE_RECALLS && s->was_moved && !s->has_touched &&
+	if (scan->notes & CND_MY_NOTE_RECALLS && s->had_hidden && !s->has_touched &&
 		s->pins == 0)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
 			"Read it within the transaction that sets it, or use a pool with "
@@ -48,10 +48,12 @@ cnd_my_attach(
 	s->has_run = 0;
 	s->has_new_id = 0;
 	s->is_moved = 0;
-	s->was_moved = carry->n > 0;
+	s->has_hidden = s->had_hidden =
+		carry->n == CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
 	if (carry->n == 0)
 		return CENOTE_OK;
-	if (carry->n != CND_MY_CARRY_LEN) {
+	/* older versions carry the id alone */
+	if (carry->n != CND_MY_CARRY_LEN && carry->n != sizeof(id)) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(PROTOCOL),
 			"the state that was carried along is not of this backend");
 		return CENOTE_ERR_PROTOCOL;
@@ -107,5 +109,6 @@ cnd_my_carry(const struct cnd_session *s)
 	if (!s->has_run)
 		return CNP_STR_NONE;
 	cnc_put_u64(s->carry_out, s->last_insert_id);
+	s->carry_out[CND_MY_CARRY_LEN - 1] = s->has_hidden;
 	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
 }

@@ -54,8 +54,10 @@ enum cnd_my_note {
 	CND_MY_NOTE_ID = 128, /* may make an id, which is told unless it fails */
 	CND_MY_NOTE_SILENT_ID =
 		256, /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
+	CND_MY_NOTE_HIDES =
+		512, /* uses tables, behind which may be what no text shows: triggers, views, defaults */
 	CND_MY_NOTE_RECALLS =
-		512 /* reads what an earlier statement may have left and no text shows: user variables, sequences */
+		1024 /* reads what such a one may have left: user variables, sequences */
 };
 
 struct cnd_my_scan {
@@ -149,7 +151,7 @@ enum cnd_my_tls {
 
 /* ---- the session ---- */
 
-#define CND_MY_CARRY_LEN 8u
+#define CND_MY_CARRY_LEN 9u
 
 struct cnd_my_stmt; /* stmt.c */
 struct cnd_my_portal;
@@ -227,7 +229,8 @@ struct cnd_session {
 	uint8_t has_new_id; /* last_insert_id may be another now */
 	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
-	uint8_t was_moved; /* the client had another session before */
+	uint8_t has_hidden; /* CND_MY_NOTE_HIDES of all that the client did, on former sessions too */
+	uint8_t had_hidden; /* of those on former ones */
 };
 
 /* types.c */

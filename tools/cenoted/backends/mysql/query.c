@@ -14,6 +14,7 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	s->pins |= scan->pins;
 	s->notes |= scan->notes;
+	s->has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
 	s->changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
 	s->has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
 	s->may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;

@@ -250,10 +250,10 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ "SELECT", 0, 0, 0 },
-	{ "INSERT", 0, CND_MY_NOTE_ID, VERB_INSERT },
-	{ "UPDATE", 0, 0, 0 },
-	{ "DELETE", 0, 0, 0 },
-	{ "REPLACE", 0, CND_MY_NOTE_ID, VERB_INSERT },
+	{ "INSERT", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
+	{ "UPDATE", 0, CND_MY_NOTE_HIDES, 0 },
+	{ "DELETE", 0, CND_MY_NOTE_HIDES, 0 },
+	{ "REPLACE", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
 	{ "BEGIN", 0, 0, VERB_BEGIN },
 	{ "START", 0, 0, VERB_START },
 	{ "COMMIT", 0, 0, 0 },
@@ -265,7 +265,7 @@ static const struct verb verbs[] = {
 	{ "USE", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
 	{ "DO", 0, 0, 0 },
 	{ "VALUES", 0, 0, 0 },
-	{ "TABLE", 0, 0, 0 },
+	{ "TABLE", 0, CND_MY_NOTE_HIDES, 0 },
 	{ "CREATE", 0, 0, VERB_DDL | VERB_CREATE },
 	{ "ALTER", 0, 0, VERB_DDL | VERB_USERS },
 	{ "DROP", 0, 0, VERB_DDL | VERB_USERS },
@@ -281,7 +281,8 @@ static const struct verb verbs[] = {
 	{ "BACKUP", CENOTE_PIN_LOCK, 0, 0 },
 	{ "FLUSH", 0, 0, VERB_FLUSH },
 	{ "HANDLER", 0, 0, VERB_HANDLER },
-	{ "LOAD", 0, CND_MY_NOTE_SILENT_ID, VERB_VARIABLES | VERB_INSERT },
+	{ "LOAD", 0, CND_MY_NOTE_SILENT_ID | CND_MY_NOTE_HIDES,
+		VERB_VARIABLES | VERB_INSERT },
 	{ "GET", 0, 0, VERB_VARIABLES | VERB_GET },
 	{ "EXPLAIN", 0, 0, 0 },
 	{ "DESCRIBE", 0, 0, 0 },
@@ -395,6 +396,8 @@ see_word(struct statement *st, const struct token *t)
 
 	if (is_word(t, "SELECT") || is_word(t, "VALUES"))
 		st->is_evaluated = 1;
+	if (is_word(t, "FROM"))
+		st->scan->notes |= CND_MY_NOTE_HIDES;
 	for (i = 0; st->has_target && i < sizeof(ends_target) / sizeof(ends_target[0]);
 		i++) {
 		if (is_word(t, ends_target[i]))
