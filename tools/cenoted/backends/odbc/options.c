@@ -18,7 +18,7 @@ struct option_def {
 	const char *key;
 	size_t offset; /* in struct cnd_od_options */
 	const char *const *words; /* NULL: any text */
-	unsigned n_words;
+	int n_words;
 	const char *allowed;
 };
 
