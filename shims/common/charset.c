@@ -165,32 +165,20 @@ csh_utf8mb4_valid(const char *start, const char *end)
 	return utf8_valid(start, end, 4);
 }
 
-/* These cannot be a client's: SQL in them is not read by the server. */
-unsigned
-csh_two_charlen(unsigned c)
-{
-	(void)c;
-	return 2;
-}
+/* All characters have the same length. A client cannot have these: a server reads no SQL in them. */
+#define FIXED_BYTES(name, n)                                                             \
+	unsigned csh_##name##_charlen(unsigned c)                                        \
+	{                                                                                \
+		(void)c;                                                                 \
+		return n;                                                                \
+	}                                                                                \
+	unsigned csh_##name##_valid(const char *start, const char *end)                  \
+	{                                                                                \
+		return end - start >= n ? n : 0;                                         \
+	}
 
-unsigned
-csh_two_valid(const char *start, const char *end)
-{
-	return end - start >= 2 ? 2 : 0;
-}
-
-unsigned
-csh_four_charlen(unsigned c)
-{
-	(void)c;
-	return 4;
-}
-
-unsigned
-csh_four_valid(const char *start, const char *end)
-{
-	return end - start >= 4 ? 4 : 0;
-}
+FIXED_BYTES(two, 2)
+FIXED_BYTES(four, 4)
 
 unsigned
 csh_utf16_charlen(unsigned c)

@@ -96,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(value, data + HEAD, n);
 	value[n] = '\0';
 	memset(b.buffer, 0xa5, room + GUARD);
-	/* what nobody writes is no value */
+	/* a member that the shim forgets to set must not look like a value */
 	memset(&cell, 0xff, sizeof(cell));
 	cmy_cell_read(&field, (data[1] & 16) != 0, value, n, &cell);
 	if (data[1] & 32)

@@ -409,7 +409,7 @@ one_who_does_not_read_the_status_keeps_no_worker(void **state)
 		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
 	wp_await("main", "idle", 1);
 	fd = ask_for_status();
-	/* it has the worker once the answer began to come */
+	/* once its answer begins to come, this client has the worker */
 	assert_int_equal(recv(fd, (char[1]){ 0 }, 1, MSG_PEEK), 1);
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");

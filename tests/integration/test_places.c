@@ -197,7 +197,7 @@ the_end_removes_no_socket_but_its_own(void **state)
 static void
 logs_and_pid_files_are_no_links(void **state)
 {
-	/* in place of the log of the tests' own configuration */
+	/* the other tests log to standard error; this one needs a file */
 	static const char log[] = "[cenoted]\nuser = @USER@\nrun_dir = "
 				  "@DIR@/run\nbackend_dir = @BACKENDS@\n"
 				  "log = @DIR@/own.log\n" CNT_DAEMON_POOL;

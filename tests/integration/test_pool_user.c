@@ -206,7 +206,7 @@ a_reload_gives_a_pool_another_user(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* Whether the status of the workers says whose client that pool has. */
+/* Whether STATUS tells who the client of that pool is. */
 static int
 tells_of_client(const cenote_result *res, const char *pool)
 {

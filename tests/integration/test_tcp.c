@@ -429,7 +429,7 @@ who_says_nothing_on_a_unix_socket_takes_no_place_either(void **state)
 	last = raw_connect_unix("main");
 	put_attach(last, CNP_TLS_NONE);
 	assert_int_equal(first_answer(fds[0]), 0);
-	/* not because its time is over: then the others' is, too */
+	/* the others still wait, so the last one was not sent away for being late */
 	wp_pause_ms(500);
 	assert_waits(fds[CNT_COUNT(fds) - 1]);
 	cenote_conn_destroy(a);
@@ -513,7 +513,7 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 	snprintf(who, sizeof(who), "1536 clients of user id %u wait", (unsigned)getuid());
 	expect_raw_error(by_unix[BY_UNIX], who);
 	assert_waits(by_unix[BY_UNIX - 1]);
-	/* there is a place in the other pool, and for another user in this one */
+	/* the other pool still has a place, and so has this one for another user */
 	fd = raw_connect_from(2, ports[0]);
 	put_attach_to("other", fd, CNP_TLS_NONE);
 	cenote_conn_destroy(b);

@@ -477,7 +477,7 @@ cnd_attach_answer(struct cnd_worker *w)
 	return r < 0 ? r : answer(w, &req);
 }
 
-/* Who sent him here may have been deceived: what counts is the key itself. */
+/* The door compared the key's hash in memory that others write: this compares the key. */
 static int
 is_mine(struct cnd_worker *w, const struct cnp_resume *m)
 {

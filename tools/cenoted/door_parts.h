@@ -234,7 +234,7 @@ int64_t cnd_workers_next(int64_t now_ms);
 void cnd_asking_begin(struct cnd_guest *g);
 /* Its pause is over. */
 void cnd_asking_go_on(struct cnd_guest *g);
-/* The helper at that place has ended. */
+/* The master says that the helper m->index has ended. */
 void cnd_asking_end(const struct cnd_ipc *m);
 /* Those whose turn it is. */
 void cnd_asking_settle(int64_t now_ms);

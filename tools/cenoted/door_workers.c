@@ -13,12 +13,12 @@
  * over may say anything. It has a connection of its own, so the door knows which it is, and of which pool.
  */
 
-/* When the master does not listen now: look again. */
+/* How soon to try again when the master's queue is full. */
 #define LOOK_MS 5
 
 /* ---- to the master ---- */
 
-/* What is said in one turn goes in one message. */
+/* The message goes at the end of the turn, so that all nudges of a turn share one. */
 void
 cnd_workers_nudge(uint32_t slot)
 {
@@ -37,7 +37,7 @@ report(uint32_t slot)
 	w->is_bad = 1;
 }
 
-/* Append it to the message in which it belongs: 0 if that is full. */
+/* Add the slot to the message: 0 if that is full. */
 static int
 put(struct cnd_ipc *m, uint32_t slot)
 {
@@ -50,7 +50,7 @@ put(struct cnd_ipc *m, uint32_t slot)
 	return 1;
 }
 
-/* Those who owe it, in one message: as many as it holds. */
+/* Tell the master of all workers of which it has to hear this, in one message. */
 static void
 tell_master(uint32_t kind)
 {
@@ -152,7 +152,8 @@ is_of_pool(uint32_t slot, uint32_t pool)
 	       cnd_the_door.workers[slot].pool == pool;
 }
 
-/* Clients are of the sender's pool, and go to workers of no other. A worker that died meanwhile is no nonsense. */
+/* A client belongs to the sender's pool, and goes to a worker of that pool. That the worker may have died meanwhile is
+ * looked at later: it is not the sender's fault. */
 static int
 is_sense(const struct cnd_ipc *m, uint32_t pool)
 {
@@ -216,7 +217,7 @@ cnd_workers_hear(uint32_t slot)
 	if (w->inbox < 0 || r == 0)
 		return;
 	forget(w);
-	/* else it has ended */
+	/* -EPIPE: the worker has ended by itself; what is not read as a message is nonsense */
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r > 0 || r == -EBADMSG)
@@ -229,7 +230,7 @@ cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
 	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &w->source };
 
-	/* the last words of the one before */
+	/* messages that the slot's former worker left */
 	cnd_workers_hear(slot);
 	forget(w);
 	cnd_the_door.n_owed -= w->owes_nudge || w->is_bad;
@@ -248,7 +249,7 @@ cnd_workers_hear_helpers(void)
 	static struct cnd_ipc m;
 	int r;
 
-	/* nobody knows which it was; it does not live long */
+	/* nobody knows which helper sent it; a helper ends soon by itself */
 	while ((r = cnd_ipc_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
 		if (r > 0 && m.index < CND_POOL_RECORD &&
 			(m.kind == CND_IPC_PARTING || m.kind == CND_IPC_CANCEL) &&

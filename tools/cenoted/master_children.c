@@ -85,7 +85,7 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
 
-/* The descriptors that the door gets, and its pools: how many, each. */
+/* Gather the door's descriptors in `keep` and its pools in `pools`. How many descriptors. */
 static size_t
 gather_for_door(int *keep, struct cnd_pool *pools, size_t *ret_n_pools)
 {
@@ -355,7 +355,7 @@ cnd_children_n_workers(void)
 	return n;
 }
 
-/* ---- nonsense: whoever says it may be somebody else's by now, and is replaced ---- */
+/* ---- nonsense: its sender may have been taken over, and is replaced ---- */
 
 void
 cnd_children_end_bad(uint32_t slot)

@@ -19,7 +19,7 @@ struct cnd_pool {
 	int path_fd; /* what the socket's path names, to change its owner (O_PATH); -1: inherited */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
 	int wake_fd; /* eventfd, by its workers: the door should look at it */
-	int is_used; /* also of a removed one that still has workers */
+	int is_used; /* 1 also while a removed pool still has workers */
 	uint32_t live; /* its workers */
 	struct sockaddr_un address;
 	struct cnd_tls_tickets tickets; /* while it has TLS */

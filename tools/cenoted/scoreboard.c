@@ -197,7 +197,7 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 	memset(to, 0, size);
 }
 
-/* Whose writer cannot be trusted. */
+/* The writer may have been taken over, and left out the end. */
 #define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
 
 void
@@ -355,7 +355,7 @@ cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session)
 	return slot;
 }
 
-/* Without OpenSSL there is no hash: the key lies open, and whoever takes a worker over can use it. */
+/* Without OpenSSL there is no hash: the key itself is published, and any process of cenoted's can use it. */
 static void
 make_proof(uint64_t session, uint64_t key, uint64_t ret_proof[CND_PROOF_WORDS])
 {
@@ -367,7 +367,7 @@ make_proof(uint64_t session, uint64_t key, uint64_t ret_proof[CND_PROOF_WORDS])
 	if (crypto == NULL)
 		memcpy(hash, parts, sizeof(parts));
 	else
-		/* what failed is all zero, which nobody has */
+		/* a failure leaves zeros, and no key has those */
 		(void)crypto->hash->sha256(parts, sizeof(parts), hash);
 	memcpy(ret_proof, hash, sizeof(hash));
 }

@@ -199,7 +199,7 @@ void cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
 void cnd_worker_wake_door(const struct cnd_worker *w);
 /* Random, and not 0. */
 uint64_t cnd_worker_random(struct cnd_worker *w);
-/* Who has the session may cancel, or resume, with a new key; or nobody may. */
+/* Give the session a new key, with which its client may cancel or resume; or take the key away. */
 void cnd_worker_make_key(struct cnd_worker *w);
 void cnd_worker_drop_key(struct cnd_worker *w);
 /* A client that came by TCP has said who it is, or is gone: the next may be let in. */

@@ -187,8 +187,8 @@ CHARSET(gbk)
 CHARSET(uhc)
 CHARSET(ujis)
 
-/* Every character set that a client of MySQL or MariaDB can have. PostgreSQL has no name for those that are
- * SQL_ASCII here. */
+/* Every character set that a client of MySQL or MariaDB can have. Where PostgreSQL has no name for one, the
+ * program is told SQL_ASCII. */
 static const struct {
 	const char *name;
 	const char *encoding;

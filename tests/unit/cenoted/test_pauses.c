@@ -32,7 +32,7 @@ the_soonest_is_first_whoever_goes(void **state)
 	cnt_random_init_printed(&random);
 	assert_null(cnd_pauses_first(&pauses));
 	n = add_all(&random);
-	/* some of them go before their time */
+	/* every third guest leaves before its pause is over */
 	for (uint32_t i = 0; i < N_GUESTS; i += 3, n--)
 		cnd_pauses_remove(&pauses, &guests[i]);
 	for (; n > 0; n--) {

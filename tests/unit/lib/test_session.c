@@ -1068,7 +1068,7 @@ a_time_limit_leaves_the_request_running(void **state)
 	assert_int_equal(run(f, "cmd"), CENOTE_OK);
 }
 
-/* How many messages of a login such a pool gets of who has a password. */
+/* A client with a password logs in to a pool that asks for so many iterations: how many messages it sends. */
 static unsigned
 log_in_with(struct fixture *f, unsigned iterations)
 {

@@ -52,7 +52,7 @@ note_modes(struct cnd_session *s)
 		s->pins |= CENOTE_PIN_SETTINGS;
 }
 
-/* Without a backslash and a double quote no mode makes a difference. */
+/* sql_mode changes how the server reads backslashes and double quotes only: a text without them means the same in all modes. */
 static int
 is_read_in_one_way(const char *sql, size_t len)
 {

@@ -402,7 +402,7 @@ static const struct verb {
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
 	{ "discard", 0, 0, see_discard },
-	/* The block is a string, and may make others. */
+	/* The block is a string, and may run other strings that it puts together. */
 	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, 0, NULL },
 	{ "drop", FUNCTION, 0, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
