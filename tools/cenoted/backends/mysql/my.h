@@ -83,10 +83,12 @@ struct cnd_my_reading {
 /* Conservative: what it cannot read, it takes for the worst. */
 void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan);
+/* As strcmp(), in either case; `word` is in upper case. */
+int cnd_my_compare_word(const char *p, size_t n, const char *word);
 /* The server says that it has a function of this name. */
 void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n);
-/* Whether a name (without quotes) before a parenthesis is none of a stored function, nor of one that leaves anything;
- * `has_space`: something stands between them. */
+/* Whether a name (without quotes) before a parenthesis is no stored function's, and what it names leaves nothing in the
+ * session. `has_space`: something stands between the name and the parenthesis. */
 int cnd_my_is_harmless(
 	const struct cnd_my_reading *reading, const char *name, size_t n, int has_space);
 /* Whether the first word is one of those that give rows of tables, and nothing else. */

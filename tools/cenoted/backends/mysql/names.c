@@ -5,8 +5,8 @@
 #include "my.h"
 
 /*
- * What may stand before a parenthesis and leaves nothing in its session. Any other name may be a stored
- * function's. A name that is not here, or not for certain, only costs time: its session counts as one that holds something.
+ * Names that may stand before a parenthesis without leaving anything in the session. Any other name may be that of a
+ * stored function. A name that is missing here costs time only: its session counts as one that holds something.
  *
  * A stored function that is named as a built-in one is called in its place where the parser does not know the name:
  * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not here for that reason. With a blank before
@@ -69,23 +69,27 @@ static const char *const natives[] = { "ABS", "ACOS", "ADDTIME", "AES_DECRYPT",
 
 _Static_assert(N_NATIVES <= CND_MY_NATIVES_MAX, "a bit for each");
 
-static int
-compare(const void *name, const void *word)
+int
+cnd_my_compare_word(const char *p, size_t n, const char *word)
 {
-	const struct cnp_str *a = name;
-	const char *b = *(const char *const *)word;
-	size_t i;
-
-	for (i = 0; i < a->n; i++) {
-		int c = (unsigned char)a->p[i], d;
+	for (size_t i = 0; i < n; i++) {
+		int c = (unsigned char)p[i], d;
 
 		if (c >= 'a' && c <= 'z')
 			c -= 'a' - 'A';
-		d = c - (unsigned char)b[i];
+		d = c - (unsigned char)word[i];
 		if (d != 0)
 			return d;
 	}
-	return b[i] ? -1 : 0;
+	return word[n] ? -1 : 0;
+}
+
+static int
+compare(const void *key, const void *entry)
+{
+	const struct cnp_str *name = key;
+
+	return cnd_my_compare_word(name->p, name->n, *(const char *const *)entry);
 }
 
 #define FIND(table, name)                                                                \

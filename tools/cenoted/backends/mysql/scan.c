@@ -193,28 +193,10 @@ next_token(struct lexer *x)
 	return t;
 }
 
-/* Negative, 0 or positive, as strcmp(); `word` is in upper case. */
-static int
-compare_word(const struct token *t, const char *word)
-{
-	size_t i;
-	int c, d;
-
-	for (i = 0; i < t->n; i++) {
-		c = (unsigned char)t->p[i];
-		if (c >= 'a' && c <= 'z')
-			c -= 'a' - 'A';
-		d = c - (unsigned char)word[i];
-		if (d != 0)
-			return d;
-	}
-	return word[i] ? -1 : 0;
-}
-
 static int
 is_word(const struct token *t, const char *word)
 {
-	return t->kind == TOKEN_WORD && compare_word(t, word) == 0;
+	return t->kind == TOKEN_WORD && cnd_my_compare_word(t->p, t->n, word) == 0;
 }
 
 static int
@@ -422,7 +404,7 @@ begins_with(const struct token *t, const char *prefix)
 	if (t->kind != TOKEN_WORD || t->n < n)
 		return 0;
 	head.n = n;
-	return compare_word(&head, prefix) == 0;
+	return cnd_my_compare_word(head.p, head.n, prefix) == 0;
 }
 
 /* @@character_set_client, @@sql_mode … */
