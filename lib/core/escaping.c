@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of a value that is a list of words, those that matter; else all of the value does. */
+/* `words`: where the value is a list of words, those that matter. Where there are none, the whole value matters. */
 static const struct {
 	const char *name;
 	const char *words[3];

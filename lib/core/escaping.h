@@ -15,7 +15,7 @@
 const char *cnc_escaping_fact(size_t i);
 /* Whether what was escaped for one value of it is right for the other. NULL: the fact is not reported. */
 int cnc_escaping_agrees(size_t i, const char *a, const char *b);
-/* A number for all of them, begun with 0: `digest` of the facts before. Equal where all agree. */
+/* Add fact i to a digest of the facts before it; begin with 0. Two digests are equal where all facts agree. */
 uint32_t cnc_escaping_digest(uint32_t digest, size_t i, const char *value);
 
 #endif

@@ -76,7 +76,7 @@ csh_ujis_valid(const char *start, const char *end)
 	return n;
 }
 
-/* Asked with one byte, 0 means that the second one decides. */
+/* With one byte, 0 means that the second byte decides; then ask again with both. */
 unsigned
 csh_gb18030_charlen(unsigned c)
 {

@@ -549,7 +549,7 @@ int cpq_is_column(const PGresult *res, int column);
 struct cpq_function_value {
 	void *to;
 	size_t room; /* more bytes are an error, and none is written */
-	int *len; /* what it is long; -1: NULL */
+	int *len; /* the length of the value; -1: NULL */
 	int is_int; /* two or four bytes, which become an int */
 };
 

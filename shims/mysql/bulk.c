@@ -162,7 +162,7 @@ add_count(const struct bulk *k)
 		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
 }
 
-/* One that has as many parameters as there can be leaves no place for the number of rows, and goes alone. */
+/* A row with as many parameters as a statement may have goes alone: there is no room for a second one. */
 static int
 has_count(const struct bulk *k)
 {

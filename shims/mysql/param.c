@@ -215,7 +215,7 @@ pack(const MYSQL_BIND *b, unsigned char *out)
 	return pack_datetime(&t, out);
 }
 
-/* What is too large for a byte is so for any part of a time. */
+/* No part of a time is larger than a byte can hold. */
 static uint8_t
 part(unsigned v)
 {

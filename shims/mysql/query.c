@@ -202,7 +202,7 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* Its answer is that of a command. */
+/* Answer as to a command. */
 static void
 begin_command(MYSQL *my)
 {

@@ -292,7 +292,7 @@ cmy_mysql_reset_connection(MYSQL *my)
 
 /* ---- ping, options ---- */
 
-/* For what has no text: a new session may read texts as it likes. */
+/* For requests without SQL text: it does not matter how a new session reads texts. */
 static struct cmy_session *
 enter_without_text(MYSQL *my)
 {

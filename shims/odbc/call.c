@@ -79,7 +79,7 @@ cod_leave(struct cod_call *call)
 	return call->ret;
 }
 
-/* Zeros at its end are a length that counts them. */
+/* Zeros at the end do not count: the program's length included them. */
 static bool
 has_more_behind_zero(const void *text, SQLLEN n, bool is_wide)
 {

@@ -57,7 +57,7 @@ comes_before(const struct cod_diag_record *a, const struct cod_diag_record *b)
 	return rank_of(a) < rank_of(b);
 }
 
-/* Of more than can be asked for the last one goes: an error stands before warnings. */
+/* When there are more records than a program can ask for, the last one is dropped: errors stand before warnings. */
 static bool
 make_room(struct cod_diag *diag)
 {

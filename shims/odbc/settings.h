@@ -29,7 +29,7 @@ enum cod_key {
 
 struct cod_settings {
 	char *values[COD_N_KEYS]; /* NULL: not given */
-	bool is_password_read; /* from odbc.ini: it is not for who only named the section */
+	bool is_password_read; /* from odbc.ini: a program that only named the section must not get it back */
 };
 
 /* Free a text that may hold a password. */

@@ -38,7 +38,7 @@ read_attributes(struct cod_settings *settings, const char *at)
 	return true;
 }
 
-/* The installer library writes a value as it is: a line of it would be one of the file's. */
+/* The installer library writes a value as it is: a line break in it would begin a new line of the file. */
 static bool
 is_line(const char *text)
 {

@@ -30,7 +30,7 @@ has_free_place(void)
 	return 0;
 }
 
-/* A free place, of those that its user may have; -1: none now. */
+/* A free place for this client; -1: there is none, or its user has as many as one user may have. */
 static int
 find_place(const struct cnd_guest *g)
 {
@@ -69,7 +69,7 @@ hand_over(struct cnd_guest *g, int place)
 	cnd_guest_dismiss(g);
 }
 
-/* Who guesses passwords does it no faster here. */
+/* A client that guesses passwords must wait here as it does at a login. */
 static int64_t
 blamed_until(const struct cnd_guest *g, int64_t now_ms)
 {
@@ -127,14 +127,14 @@ cnd_asking_end(const struct cnd_ipc *m)
 {
 	struct cnd_door_helper *h = &cnd_the_door.helpers[m->index];
 
-	/* one of the door before this one's is not known here */
+	/* a door that was forked anew does not know the helpers of the one before */
 	if (h->is_busy && m->serial != 0 && h->peer.door == CND_DOOR_TCP)
 		blame(&h->peer);
 	h->is_busy = 0;
 	cnd_the_door.is_asking_dirty = 1;
 }
 
-/* No more than CND_DOOR_ASKING, and only when one of them may have its turn. */
+/* The list has CND_DOOR_ASKING clients at most, and is walked only when one of them may have its turn. */
 void
 cnd_asking_settle(int64_t now_ms)
 {

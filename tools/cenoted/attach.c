@@ -412,7 +412,7 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 	return CENOTE_DONE;
 }
 
-/* The door carries it out, which has the right to. 0 or -errno. */
+/* Ask the door, which alone may write into another worker's slot. 0 or -errno. */
 static int
 send_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 {

@@ -147,7 +147,7 @@ void cnd_config_destroy(struct cnd_config *c);
 void cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* What is allowed, and hardly meant: each finding to a function, "FILE:LINE: text". */
+/* Call `warn` with each setting that is allowed, but is probably a mistake: "FILE:LINE: text". */
 void cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text));
 
 /* What is in force, in a form that reads back the same; values of secrets are masked. */

@@ -163,7 +163,7 @@ cnd_config_print_server(const struct cnd_server_line *s, FILE *out, int show_sec
 
 /* ---- lines that should agree ---- */
 
-/* The first key of those which decide how a session reads texts that the lines do not have alike; NULL: none. */
+/* The first key that decides how a session reads texts and that differs between the pool's lines; NULL: none. */
 static const char *
 differing_key(const struct cnd_server_line *a, const struct cnd_server_line *b)
 {

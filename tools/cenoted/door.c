@@ -64,7 +64,7 @@ record_of(uint32_t pool)
 	return cnd_pool_record(cnd_the_door.board, pool);
 }
 
-/* What the record says of it is for the workers. */
+/* The record tells the workers; the door itself goes by its own flag. */
 static void
 set_armed(uint32_t pool, int is_armed)
 {
@@ -299,7 +299,7 @@ on_control(void)
 
 /* ---- time ---- */
 
-/* Lists of those who have so long, in the order of their coming. */
+/* Lists whose clients have CND_DOOR_OPENING_MS, in the order of their coming. */
 static struct cnd_guests *const limited[] = { &cnd_the_door.talking,
 	&cnd_the_door.strangers, &cnd_the_door.asking, &cnd_the_door.leaving };
 

@@ -52,7 +52,7 @@ struct cnd_source {
 
 enum cnd_guest_phase {
 	CND_GUEST_OPENING, /* its opening is awaited; on `talking` or `strangers` */
-	CND_GUEST_BLAMED, /* who came from there before makes it wait; on `blamed` */
+	CND_GUEST_BLAMED, /* it waits because logins or cancels from its address were in vain; on `blamed` */
 	CND_GUEST_ASKING, /* no session, but a helper; on `asking` */
 	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
 	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */

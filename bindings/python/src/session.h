@@ -60,8 +60,8 @@ int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
 /* The same for a session that may be closed. */
 int cpy_enter_any(struct cpy_session *s);
-/* An exception is on its way to the program, and answers are still to come, which nobody may take for those to
- * another request: until they are drained the session is this thread's. 1. */
+/* To be called when an exception leaves for the program while answers are still to come. The session stays this
+ * thread's until they are drained, so that no other request takes them for its own. Always 1. */
 int cpy_interrupt(struct cpy_session *s);
 /* Nothing is left of what an interrupted call began. */
 void cpy_resume(struct cpy_session *s);

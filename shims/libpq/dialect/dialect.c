@@ -71,8 +71,8 @@ static const struct cpq_dialect dialects[] = {
 	},
 };
 
-/* Its SQL is MySQL's. What its driver tells of types, errors and settings is not, so it is not known whether a
- * backslash is none just now: it is always doubled, and quotes are, which is one text either way. */
+/* Its SQL is MySQL's, but its driver does not tell sql_mode. So nobody knows whether a backslash escapes just now:
+ * escaping doubles backslashes and quotes, and then no text can end early in either mode. */
 static const struct cpq_dialect mysql_by_odbc = {
 	.title = "MySQL behind ODBC",
 	.placeholder = CPQ_PLACEHOLDER_PLAIN,

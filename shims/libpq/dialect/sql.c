@@ -71,7 +71,7 @@ skip_blanks(const char *p, unsigned rules)
 	}
 }
 
-/* Behind a character that is not ASCII. */
+/* The place behind a character that is not ASCII. */
 static const char *
 skip_character(const char *p, cpq_sql_character *character)
 {

@@ -43,9 +43,9 @@ typedef int (*rbc_call)(void *arg);
 int rbc_run(VALUE connection, rbc_call call, void *arg);
 /* The same, and raises where the status is negative. */
 int rbc_run_or_raise(VALUE connection, rbc_call call, void *arg);
-/* What such a call has in hand must not be destroyed meanwhile: raises if one of the connection's waits. */
+/* Raise if a call of the connection's waits: what that call uses must not be destroyed meanwhile. */
 void rbc_refuse_in_call(VALUE connection);
-/* The string as it is now, whatever another thread makes of it while such a call waits. */
+/* A copy of the string, which another thread cannot change while such a call waits. */
 VALUE rbc_steady(VALUE string);
 
 /* What Ruby calls when it loads the extension. */

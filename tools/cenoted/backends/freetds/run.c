@@ -96,7 +96,7 @@ drop_command(struct cnd_session *s)
 	while (!s->is_lost && !s->is_stopping &&
 		ct_results(s->cmd, &type) == CS_SUCCEED) {
 		(void)ct_cancel(NULL, s->cmd, CS_CANCEL_CURRENT);
-		/* a loop of the client's has no end */
+		/* the client's SQL may loop without end */
 		(void)cnd_tds_interrupted(s);
 	}
 	(void)ct_cmd_drop(s->cmd);

@@ -97,7 +97,7 @@ static const struct word {
 
 static const struct word worst = { "", MAKES_ROWS | CHANGES_TX, PIN(FUNCTION) };
 static const struct word harmless = { "", 0, 0 };
-/* Where the server may see other words than are read here. */
+/* Texts in which the server may see other words than this scanner does. */
 static const struct word unreadable = { "", 0, PIN(FUNCTION) };
 
 /* Upper and lower case are the same. <0, 0, >0. */

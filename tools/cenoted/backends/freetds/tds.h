@@ -191,7 +191,7 @@ struct cnd_session {
 	uint8_t has_isolation; /* one that is to go with the transaction */
 	uint32_t pins;
 	uint8_t has_run; /* anything, since the reset */
-	uint8_t has_set; /* a setting by a call: the server tells one that was set back from one never set */
+	uint8_t has_set; /* a call changed a setting: the server can tell a setting that was set back from an untouched one */
 	struct cnd_tds_stmt *stmts;
 	struct cnd_tds_portal *portals;
 	struct cnd_tds_portal
@@ -246,7 +246,7 @@ int cnd_tds_await(struct cnd_session *s);
 int cnd_tds_interrupted(struct cnd_session *s);
 /* The library has waited for a second: CS_SUCCEED to go on, CS_FAIL to give the connection up. */
 CS_RETCODE cnd_tds_on_silence(struct cnd_session *s);
-/* The server has sent a message, of which there may be any number before the library returns. */
+/* The server has sent a message. Any number of them may come before the library returns. */
 void cnd_tds_on_message(struct cnd_session *s);
 
 /* values.c */

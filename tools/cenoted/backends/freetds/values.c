@@ -186,7 +186,7 @@ time_of(uint64_t ticks)
 	return t;
 }
 
-/* What the server sends is looked at by nobody before: it may be no date at all. */
+/* Nobody has checked what the server sent: it may be no date at all. */
 static int
 put_time_of(struct cnc_batch *w, const cenote_time *t)
 {

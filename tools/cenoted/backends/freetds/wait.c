@@ -81,7 +81,7 @@ cnd_tds_aside_end(struct cnd_session *s, struct cnd_tds_aside *a)
 	cnc_diag_finish(&a->own);
 }
 
-/* What is not obeyed in time, or is never to end, ends with the connection. */
+/* If the server does not stop in time, the connection is closed. */
 static void
 cut(void *user)
 {
@@ -91,7 +91,7 @@ cut(void *user)
 		(void)shutdown(s->fd, SHUT_RDWR);
 }
 
-/* To the server's answer, in front of which it may send on without end; the library does not look up then. */
+/* Wait for the server's answer. The server may send without end before it, and the library does not return then. */
 static void
 cancel_all(struct cnd_session *s)
 {

@@ -55,9 +55,9 @@ enum cnd_my_note {
 	CND_MY_NOTE_SILENT_ID =
 		256, /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
 	CND_MY_NOTE_HIDES =
-		512, /* uses tables, behind which may be what no text shows: triggers, views, defaults */
+		512, /* uses tables, whose triggers, views and defaults may do what no text shows */
 	CND_MY_NOTE_RECALLS =
-		1024 /* reads what such a one may have left: user variables, sequences */
+		1024 /* reads what those may have left: user variables, sequences */
 };
 
 struct cnd_my_scan {
@@ -198,7 +198,7 @@ struct cnd_session {
 	uint8_t loses_charset; /* in the server's own reset */
 	uint8_t loses_database; /* likewise the database's collation: it has to be selected again */
 	const char *database_collation;
-	int64_t checked_ms; /* when the database was what it was at the login */
+	int64_t checked_ms; /* when the database was last seen to be the one of the login */
 	const char *
 		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
@@ -231,8 +231,8 @@ struct cnd_session {
 	uint8_t has_new_id; /* last_insert_id may be another now */
 	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
-	uint8_t has_hidden; /* CND_MY_NOTE_HIDES of all that the client did, on former sessions too */
-	uint8_t had_hidden; /* of those on former ones */
+	uint8_t has_hidden; /* a statement of the client's had CND_MY_NOTE_HIDES, here or on a former session */
+	uint8_t had_hidden; /* one on a former session had */
 };
 
 /* types.c */

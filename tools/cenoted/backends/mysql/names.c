@@ -35,7 +35,7 @@ static const char *const calls[] = { "ADDDATE", "ASCII", "AVG", "BIT_AND", "BIT_
 	"TRIM", "TRUNCATE", "USER", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "VARIANCE",
 	"VAR_POP", "VAR_SAMP" };
 
-/* Functions that servers have or have not: this one has to say so. Sorted. */
+/* Functions that only some servers have: they count when this server says that it has them. Sorted. */
 static const char *const natives[] = { "ABS", "ACOS", "ADDTIME", "AES_DECRYPT",
 	"AES_ENCRYPT", "ASIN", "ATAN", "ATAN2", "BENCHMARK", "BIN", "BIT_COUNT",
 	"BIT_LENGTH", "CEIL", "CEILING", "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE",

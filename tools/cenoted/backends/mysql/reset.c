@@ -10,7 +10,7 @@
 
 /* The library's buffer holds the longest row or statement so far. */
 #define BUFFER_MAX        ((size_t)1 << 20)
-/* How long the database is taken for what it was. */
+/* So long the database is believed to be the one that was last seen. */
 #define DATABASE_KNOWN_MS 1000
 
 /* ---- how the server reads texts ---- */
@@ -37,8 +37,8 @@ check_modes(struct cnd_session *s)
 	return CENOTE_ERR_UNSUPPORTED;
 }
 
-/* A text that is read the same in each of its modes went with the reset. The client is told with its answer,
- * and keeps the session; nobody else gets it. */
+/* The reset went in one write with a text that means the same in all modes. So its client may keep the session, and is
+ * told of the new mode with the answer; nobody else gets the session. */
 static void
 note_modes(struct cnd_session *s)
 {

@@ -34,7 +34,7 @@ struct lexer {
 	const char *p;
 	const char *end;
 	uint32_t lexis;
-	int has_space; /* something that is no token stands before the last one */
+	int has_space; /* a blank or a comment stands before the last token */
 	/* An open quote or comment, a zero byte, or a comment that the server may carry out. */
 	int is_dark;
 };
@@ -323,8 +323,8 @@ take_question(const struct statement *st)
 		st->scan->notes |= CND_MY_NOTE_ASKS;
 }
 
-/* Words of SQL that newer servers have, and that a function may be named by in others: there it could not
- * stand behind a parenthesis. */
+/* Words that are SQL's in newer servers, and may name a function in older ones. A function's name cannot stand behind a
+ * closing parenthesis, so there they are SQL's. */
 static int
 is_behind_parenthesis(const struct statement *st)
 {
@@ -628,7 +628,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	}
 	if (n == 0)
 		scan.notes |= CND_MY_NOTE_EMPTY;
-	/* of its own, or out of a procedure */
+	/* it sets the variable itself, or a procedure of its text does */
 	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_RECALLS;
 	if (x.is_dark) {

@@ -78,7 +78,7 @@ cnd_my_connect(struct cnd_session *s, unsigned seconds, MYSQL **ret_my)
 	if (!my)
 		return CENOTE_ERR_NOMEM;
 	set_options(my, &s->opt, seconds);
-	/* the library would open what the server asks for: nobody is asked here */
+	/* without this the library would open any file that the server asks for */
 	(void)mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &no_file);
 	set_seconds(my, MYSQL_OPT_READ_TIMEOUT, seconds);
 	set_seconds(my, MYSQL_OPT_WRITE_TIMEOUT, seconds);
@@ -442,7 +442,7 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	struct cnc_diag other;
 	int r;
 
-	/* it leaves its diagnostics behind */
+	/* a failed statement leaves diagnostics, too */
 	s->has_run = 1;
 	if (said < 0) {
 		/* the reason is known; what the server says tells only whether it lives */

@@ -76,7 +76,7 @@ struct cnd_od_options {
 enum cnd_od_look {
 	CND_OD_LOOK_FIRST, /* the first word is it */
 	CND_OD_LOOK_WORDS, /* all of them stand outside of quotes and comments */
-	CND_OD_LOOK_ALL /* all of them stand anywhere, be it in a string or a comment */
+	CND_OD_LOOK_ALL /* all words are in the text, also if in a string or a comment */
 };
 
 struct cnd_od_refusal {
@@ -127,7 +127,7 @@ struct cnd_od_scan {
 	uint32_t pins; /* bits of enum cenote_pin */
 	int is_empty; /* nothing but blanks and comments */
 	int has_more; /* statements behind the first: `flags` have the last of them that is of transactions */
-	int reads; /* more than numbers: what it calls by views and operators is not in its text */
+	int reads; /* it may call by views and operators what its text does not name: it is no SELECT of numbers */
 	char tag[CND_OD_TAG_MAX];
 };
 

@@ -455,7 +455,7 @@ cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan)
 		return;
 	}
 	look_at_others(sql, len, ret_scan);
-	/* what the verbs tell is told more exactly */
+	/* what the verbs say is more exact than the look at each word */
 	if (ret_scan->pins == 0)
 		ret_scan->pins = everywhere;
 	ret_scan->pins |= everywhere & CENOTE_PIN_TEMP;

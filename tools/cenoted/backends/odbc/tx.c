@@ -289,7 +289,7 @@ cnd_od_after_statement(
 			s->tx = CND_OD_TX_NONE;
 		s->is_tx_failed = 0;
 	} else if (flags & CND_OD_VERB_BEGIN) {
-		/* of several, it may have been one behind it that failed */
+		/* of several statements, a later one may have failed */
 		if ((!has_failed || scan->has_more) && s->tx == CND_OD_TX_NONE)
 			s->tx = s->is_manual ? CND_OD_TX_CALLS : CND_OD_TX_SQL;
 	} else if (s->is_manual && s->tx == CND_OD_TX_NONE && !scan->is_empty) {

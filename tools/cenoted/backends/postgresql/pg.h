@@ -78,14 +78,16 @@ enum cnd_pg_scan_flag {
 	CND_PG_SCAN_SEVERAL = 4, /* more than one statement */
 	CND_PG_SCAN_EMPTY = 8, /* no statement */
 	CND_PG_SCAN_COPY = 16,
-	CND_PG_SCAN_REMOVES = 32 /* of any: code that was there may not be afterwards */
+	CND_PG_SCAN_REMOVES =
+		32 /* any statement: it may remove functions or other code */
 };
 
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what it may leave in the session */
 	uint32_t flags; /* of the first statement, but NO_BLOCK, TX and REMOVES of any */
 	uint32_t n_params; /* the highest N of $N */
-	uint32_t tells; /* where it has no pins: something in it is the client's own */
+	uint32_t
+		tells; /* where there are no pins: the text has something of the client's own in it, as a literal */
 };
 
 /*

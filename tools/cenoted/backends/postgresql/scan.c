@@ -302,7 +302,7 @@ see_declare(struct scan *s, struct cnd_pg_lex l)
 	}
 }
 
-/* Of these only a column's default or a table's policy could go with them. */
+/* Removing one of `no_code` removes no code but defaults of columns and policies of tables. */
 static void
 see_removal(struct scan *s, struct cnd_pg_lex l)
 {
@@ -507,7 +507,7 @@ see_word(struct scan *s)
 	static const char *const temp[] = { "temp", "temporary", NULL };
 	struct cnd_pg_lex ahead = s->lex;
 
-	/* it may be any of these */
+	/* the escapes may spell any of these words */
 	if (s->t.has_escapes)
 		s->found.pins |= FUNCTION | CENOTE_PIN_SETTINGS;
 	else if (is_temp_schema(&s->t))
@@ -571,7 +571,7 @@ is_anybodys(const struct cnd_pg_token *t)
 static void
 see_what_is_told(struct scan *s)
 {
-	/* of what may have left something nobody asks */
+	/* it counts only where the session goes without a reset */
 	if (s->found.pins != 0 || s->found.tells)
 		return;
 	if (s->t.kind == CND_PG_TOKEN_WORD)

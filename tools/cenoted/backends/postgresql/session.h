@@ -182,7 +182,7 @@ struct cnd_session {
 	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
 	int version;
 	uint32_t
-		last_look; /* the oldest transaction when the code of the database was; 0 never */
+		last_look; /* the oldest transaction at the last look at the database's code; 0: never looked */
 
 	/* what is to be answered next (ahead.c) */
 	struct cnd_pg_ahead ahead[CND_PG_AHEAD_MAX];

@@ -38,7 +38,7 @@
 	"\\mset\\M\\s*(session\\M\\s*)?"                                                 \
 	"(--|/\\*|\"[^\"]*\\.|(\"[^\"]*\"|[^\\s\"(,;=]+)\\s*(\\.|--|/\\*))"
 
-/* What is no name as it stands; code that is removed, which may have been called before. */
+/* A name that escapes hide; and the removal of code, which may have been called before. */
 #define HIDES "u&\"|\\m(drop|alter|replace)\\s+(function|procedure|routine)\\M"
 
 #define LEAVES "$$\\m(set_config" CND_PG_HIDING_WORDS(OR_WORD) ")|" SETS "|" HIDES "$$"
@@ -172,7 +172,7 @@ ask(struct cnd_session *s, uint8_t flags[N_HELD])
 	(void)snprintf(sql, sizeof(sql), s->version < 140000 ? question_13 : question,
 		(unsigned)(s->last_look != 0 ? s->last_look : 2));
 	r = cnd_pg_ask_more(s, sql, flags, N_HELD, look, sizeof(look));
-	/* It may have said so without having looked. */
+	/* OR stops at the first true: the code may not have been looked at */
 	if (r == CENOTE_OK && !flags[HELD_SETTINGS])
 		s->last_look = (uint32_t)strtoul(look, NULL, 10);
 	return r;

@@ -456,7 +456,7 @@ cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	}
 }
 
-/* Who says one thing after the other is never waited for, which is when else the host is asked. */
+/* The host is asked while waiting for the server. A server that sends without a pause is never waited for, so ask here. */
 static int
 look(struct cnd_session *s)
 {

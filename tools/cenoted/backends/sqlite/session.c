@@ -470,7 +470,7 @@ reopen(struct cnd_session *s, struct cnc_diag *diag)
 	/* The old one last: closing the last connection to a file would write its WAL back. */
 	r = open_session(s, diag);
 	(void)sqlite3_close(old);
-	/* sessions that wait have the old ones, too */
+	/* the pool's idle sessions have the old statistics, too */
 	if (r == CENOTE_OK && s->stats != stats && s->host->login_changed)
 		s->host->login_changed(s->host);
 	s->diag = NULL;
