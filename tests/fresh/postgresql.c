@@ -5,9 +5,7 @@
 
 /* Functions that do inside what a client could do outside. */
 static const char setup[] =
-	"create extension if not exists dblink;\n"
 	"create extension if not exists pg_trgm;\n"
-	"create extension if not exists plperl;\n"
 	"create role fr_member login;\n"
 	"grant fr_member to app;\n"
 	"create table fr_t (id serial primary key, a text, b int);\n"
@@ -58,18 +56,18 @@ static const char setup[] =
 	"create function decrypt_secret() returns text language plpgsql as $$ begin\n"
 	"if (select p from enabled_keys) is distinct from 'pw' then\n"
 	"raise 'no key'; end if; return (select t from fr_secret); end $$;\n"
-	"create function fr_perl_put(text) returns void language plperl as $$\n"
-	"$_SHARED{k} = $_[0]; $$;\n"
-	"create function fr_perl_get() returns text language plperl as $$\n"
-	"return defined $_SHARED{k} ? $_SHARED{k} : 'none'; $$;\n"
-	"create extension if not exists plpython3u;\n"
-	"create function fr_python_put(v text) returns void language plpython3u as $$\n"
-	"GD['k'] = v $$;\n"
-	"create function fr_python_get() returns text language plpython3u as $$\n"
-	"return GD.get('k', 'none') $$;\n"
-	"create function fr_conninfo() returns text language sql as $$\n"
-	"select format('host=%s port=%s dbname=app user=app',\n"
-	"current_setting('unix_socket_directories'), current_setting('port')) $$;\n"
+	/* What is compiled once, and a type of its that may be another one elsewhere. */
+	"create schema fr_tenant; grant all on schema fr_tenant to public;\n"
+	"create domain fr_label text;\n"
+	"create function fr_shared(a text) returns text language plpgsql as $$\n"
+	"declare x fr_label := a; begin return x; end $$;\n"
+	"create table fr_log (a text);\n"
+	"create function fr_note() returns trigger language plpgsql as $$\n"
+	"declare x fr_label := new.a; begin return null; end $$;\n"
+	"create trigger fr_note before insert on fr_log for each row\n"
+	"execute function fr_note();\n"
+	"create function fr_elsewhere() returns text language sql\n"
+	"set search_path = fr_tenant, public as 'select fr_shared(''a'')';\n"
 	/* A path that has its own functions before the server's: what calls one leaves a setting. */
 	"create schema fr_evil; grant usage on schema fr_evil to public;\n"
 	"create function fr_evil.pg_postmaster_start_time() returns text language sql as "
@@ -79,6 +77,12 @@ static const char setup[] =
 	"grant all on all tables in schema public to public;\n"
 	"grant all on all sequences in schema public to public;\n"
 	"grant all on schema public to public;\n";
+
+/* Without this a session is kept where PL/pgSQL has run. */
+static const char tame[] =
+	"drop function fr_settings, fr_tree, fr_becomes, fr_objects, enable_key;\n"
+	"drop view fr_hides; drop table fr_by_default; drop domain fr_checked;\n"
+	"drop aggregate fr_sets(text, boolean);\n";
 
 static const struct fr_pool pools[] = {
 	{ "app", "app", 0 },
@@ -101,11 +105,11 @@ static const struct fr_probe probes[] = {
 		" coalesce(current_setting('fresh.a', true), ''),"
 		" coalesce(current_setting('fresh.b', true), ''),"
 		" coalesce(current_setting('fresh.inside', true), ''),"
-		" array(select s from unnest(current_schemas(true)) s"
-		" where s !~ '^pg_temp'),"
+		" current_schemas(true),"
 		" to_regclass('fr_t') = to_regclass('public.fr_t'),"
 		" to_regclass('fr_inside'), pg_replication_origin_session_is_setup(),"
-		" dblink_get_connections(), show_limit()" },
+		" show_limit(), fr_shared('probe')" },
+	{ "trigger", "insert into fr_log values ('probe')" },
 	{ "custom name", "select n, current_setting('fresh.' || n, true) is null"
 			 " from unnest(array['a', 'b', 'inside']) n" },
 	{ "temp schema", "select pg_my_temp_schema() <> 0" },
@@ -144,7 +148,9 @@ static const struct fr_probe probes[] = {
 };
 
 #define SETTING                                                                          \
-	"{work_mem = '1MB'|search_path = ''|search_path = nowhere, public|timezone = "   \
+	"{work_mem = '1MB'|search_path = ''|search_path = nowhere, public|search_path "  \
+	"= "                                                                             \
+	"fr_tenant, public|timezone = "                                                  \
 	"'Asia/Tokyo'|datestyle = 'German'|intervalstyle = iso_8601|bytea_output = "     \
 	"escape"                                                                         \
 	"|extra_float_digits = 0|client_encoding = "                                     \
@@ -160,6 +166,7 @@ static const struct fr_probe probes[] = {
 	"|temp_buffers = '2MB'|plan_cache_mode = force_generic_plan|row_security = off"  \
 	"|default_tablespace = ''|check_function_bodies = off|geqo_seed = 0.7"           \
 	"|session_replication_role = replica|plpgsql.extra_warnings = 'all'"             \
+	"|plpgsql.variable_conflict = use_variable"                                      \
 	"|synchronous_commit = off|password_encryption = md5|commit_delay = 3"           \
 	"|log_statement = 'all'|transaction_isolation = serializable|role = fr_member"   \
 	"|vacuum_cost_delay = 5|jit = off|cursor_tuple_fraction = 0.5}"
@@ -218,6 +225,14 @@ static const char *const statements[] = {
 	"select 1; select 2; {select 1 / 0|begin|set work_mem = '6MB'|commit}; select 3",
 	"begin; create temporary table fr_tmp (a int); {commit|rollback|select nothing}",
 	"select fr_{settings|objects|cursor|defaults}()",
+	"select fr_shared('a')",
+	"select fr_elsewhere()",
+	"{insert into fr_log values ('a')|copy fr_log from stdin}",
+	"create domain {fr_tenant|pg_temp}.fr_label text check (value <> 'probe')",
+	"drop domain if exists fr_tenant.fr_label",
+	"begin; create domain fr_tenant.fr_label text check (value <> 'probe'); set "
+	"local search_path = fr_tenant, public; {select fr_shared('a')|insert into "
+	"public.fr_log values ('a')}; {rollback|drop domain fr_label; commit}",
 	"call fr_commits()",
 	"select {fr_tree()|'secret'::fr_checked|fr_sets('secret', false)|* from "
 	"fr_hides}",
@@ -275,30 +290,16 @@ forgive(char *line)
 	/* Where its value is from, not the value. */
 	if (strncmp(line, "setting|transaction_", 20) == 0)
 		*strrchr(line, '|') = '\0';
-	/* The temporary schema, with nothing in it; the names of custom settings. */
-	return strncmp(line, "temp schema|", 12) != 0 &&
-	       strncmp(line, "custom name|", 12) != 0;
+	return strncmp(line, "custom name|", 12) != 0;
 }
 
 static const struct fr_leftover leftovers[] = {
 	{ "the name of a custom setting", 0, "set fresh.a = 'secret'",
 		"select coalesce(current_setting('fresh.a', true), 'none')", "", "none" },
-	{ "the temporary schema", 0, "create temporary table fr_tmp (a int)",
-		"select pg_my_temp_schema() <> 0", "t", "f" },
-	{ "a loaded library", 0, "do $$ begin null; end $$",
-		"select count(*) from pg_settings where name like 'plpgsql.%'", "5",
-		"0" },
 	{ "the source of a transaction's setting", 0,
 		"set session transaction_isolation = serializable",
 		"select source from pg_settings where name = 'transaction_isolation'",
 		"session", "override" },
-	{ "PL/Perl's %_SHARED", 0, "select fr_perl_put('secret')", "select fr_perl_get()",
-		"secret", "none" },
-	{ "PL/Python's GD", 1, "select fr_python_put('secret')", "select fr_python_get()",
-		"secret", "none" },
-	{ "a connection of dblink", 1, "select dblink_connect('fr_link', fr_conninfo())",
-		"select coalesce(array_to_string(dblink_get_connections(), ','), 'none')",
-		"fr_link", "none" },
 	{ NULL, 0, NULL, NULL, NULL, NULL },
 };
 
@@ -341,6 +342,14 @@ static const struct fr_planted planted[] = {
 	{ "select 'secret'::fr_checked", 0 },
 	{ "select fr_sets('secret', false)", 0 },
 	{ "select fr_becomes()", 1 },
+	{ "create domain fr_tenant.fr_label text check (value <> 'probe'); set "
+	  "search_path "
+	  "= fr_tenant, public; select fr_shared('a'); drop domain fr_label",
+		0 },
+	{ "begin; create domain fr_tenant.fr_label text; set local search_path = "
+	  "fr_tenant, public; insert into public.fr_log values ('a'); rollback",
+		0 },
+	{ "set plpgsql.variable_conflict = use_column; select fr_shared('a')", 0 },
 	{ NULL, 0 },
 };
 
@@ -358,6 +367,7 @@ const struct fr_backend fr_postgresql = {
 	.name = "PostgreSQL",
 	.kind = CNT_POSTGRESQL,
 	.setup = setup,
+	.tame = tame,
 	.pools = pools,
 	.n_pools = sizeof(pools) / sizeof(pools[0]),
 	.probes = probes,

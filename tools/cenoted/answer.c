@@ -131,6 +131,7 @@ NUMBER(pool_attaches, r->pool->attaches)
 NUMBER(pool_requests, r->pool->requests)
 NUMBER(pool_errors, r->pool->errors)
 NUMBER(pool_yields, r->pool->yields)
+NUMBER(pool_relogins, r->pool->relogins)
 NUMBER(pool_queued, r->pool->queued)
 NUMBER(pool_timeouts, r->pool->timeouts)
 TEXT(worker_error, r->login.error)
@@ -196,6 +197,7 @@ static const struct field pool_fields[] = {
 	INT("requests", pool_requests),
 	INT("errors", pool_errors),
 	INT("yields", pool_yields),
+	INT("relogins", pool_relogins),
 	INT("queued", pool_queued),
 	INT("timeouts", pool_timeouts),
 	STRING("last_error", worker_error),

@@ -19,7 +19,7 @@
  * reached the server. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 6u
+#define CND_BACKEND_ABI 7u
 
 struct cnd_session; /* each backend's own */
 
@@ -72,6 +72,9 @@ struct cnd_host {
 	 * session of the pool that was logged in before is lent again. To be called when it is in
 	 * force. NULL: there are no others. */
 	void (*login_changed)(const struct cnd_host *host);
+	/* Whether the worker could log in again now, in place of a reset. Where a pool passes logins through, it has no
+	 * client's password any more when that asks for a reset. NULL: it could. */
+	int (*can_log_in)(const struct cnd_host *host);
 };
 
 /*

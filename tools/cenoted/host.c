@@ -232,6 +232,15 @@ host_login_changed(const struct cnd_host *host)
 	atomic_fetch_add(&w->pool->login_changes, 1);
 }
 
+/* A client's password is forgotten as soon as it was let in. */
+static int
+host_can_log_in(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->fd < 0 || w->config->clients_login == CND_CLIENTS_NONE;
+}
+
 void
 cnd_host_init(struct cnd_worker *w)
 {
@@ -242,5 +251,6 @@ cnd_host_init(struct cnd_worker *w)
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,
 		.log = host_log,
-		.login_changed = host_login_changed };
+		.login_changed = host_login_changed,
+		.can_log_in = host_can_log_in };
 }

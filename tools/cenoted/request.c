@@ -388,6 +388,7 @@ reset_or_log_in(struct cnd_worker *w)
 	if (r != CENOTE_ERR_UNSUPPORTED)
 		return r;
 	cnc_diag_clear(&w->diag);
+	atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
 	cnd_logout(w);
 	r = cnd_login(w);
 	/* of the new one the client knows nothing yet */

@@ -134,11 +134,12 @@ struct cnd_pool_record {
 		held; /* clients that wait for one of these to end: by the door */
 	_Atomic int64_t contended_ms; /* when a client last waited: by the door */
 	_Atomic uint32_t login_changes; /* clients changed what logins begin with; by the
-					 * workers, as the next four */
+					 * workers, as the next five */
 	_Atomic uint64_t attaches;
 	_Atomic uint64_t requests;
 	_Atomic uint64_t errors;
 	_Atomic uint64_t yields;
+	_Atomic uint64_t relogins; /* sessions that no reset makes as new */
 	_Atomic uint64_t queued; /* by the door */
 	_Atomic uint64_t timeouts;
 	_Atomic uint64_t idle[CND_IDLE_WORDS]; /* a bit per slot */

@@ -401,6 +401,24 @@ serve(struct cnd_worker *w)
 		w->is_session_lost = 1;
 }
 
+/* 1: as a new login. */
+static int
+reset_session(struct cnd_worker *w)
+{
+	int r;
+
+	if (w->config->reset == CND_RESET_RECONNECT)
+		r = CENOTE_ERR_UNSUPPORTED;
+	else
+		r = w->backend->reset(w->session, &w->diag);
+	if (r == CENOTE_ERR_UNSUPPORTED)
+		atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
+	else if (r < 0)
+		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
+			w->diag.message);
+	return r == CENOTE_OK;
+}
+
 /* As a new login, or else a new login. Nobody waits for this but the next client. */
 static void
 freshen(struct cnd_worker *w)
@@ -409,14 +427,7 @@ freshen(struct cnd_worker *w)
 		return;
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
-	if (!w->is_session_lost && w->config->reset == CND_RESET_RECONNECT) {
-		w->is_session_lost = 1;
-	} else if (!w->is_session_lost && w->backend->reset(w->session, &w->diag) < 0) {
-		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
-			w->diag.message);
-		w->is_session_lost = 1;
-	}
-	if (w->is_session_lost)
+	if (w->is_session_lost || !reset_session(w))
 		cnd_logout(w);
 }
 

@@ -498,6 +498,12 @@ pg_reset(struct pg *t)
 
 	(void)begin_request(t, NULL, 0);
 	r = t->b->reset(t->s, &t->diag);
+	/* as the worker does */
+	t->has_relogged = r == CENOTE_ERR_UNSUPPORTED;
+	if (t->has_relogged) {
+		pg_logout(t);
+		r = pg_login(t);
+	}
 	t->last = r;
 	if (r < 0)
 		say_error(t, r);

@@ -453,6 +453,211 @@ another_user_is_not_lost(void **state)
 	pg_teardown(&t);
 }
 
+/*
+ * PL/pgSQL keeps a function as it was compiled when the session first ran it. Each of these would leave what the next
+ * client could see: what makes it, what the client does, and what removes it.
+ */
+#define SHARED                                                                           \
+	"create function shared(a text) returns text language plpgsql as"                \
+	" $f$ declare x label := a; begin return x; end $f$;"
+#define TENANT                                                                           \
+	"create schema tenant; create domain label text; create domain tenant.label"     \
+	" text check (value <> 'secret');" SHARED
+#define NO_TENANT "drop schema tenant cascade; drop function shared; drop domain label"
+
+static const struct lasting {
+	const char *make;
+	const char *act;
+	const char *remove;
+} lasting[] = {
+	{ TENANT, "set search_path = tenant, public; select shared('a')", NO_TENANT },
+	{ TENANT,
+		"begin; set local search_path = tenant, public; select shared('a'); end",
+		NO_TENANT },
+	{ TENANT "create function elsewhere() returns text language plpgsql as $f$ begin"
+		 " perform set_config('search_' || 'path', 'tenant, public', true);"
+		 " return shared('a'); end $f$;",
+		"select elsewhere()", NO_TENANT "; drop function elsewhere" },
+	{ TENANT "create function elsewhere() returns text language sql"
+		 " set search_path = tenant, public as $f$ select shared('a') $f$;",
+		"select elsewhere()", NO_TENANT "; drop function elsewhere" },
+	{ TENANT "create table t (a text);"
+		 "create function shared() returns trigger language plpgsql as"
+		 " $f$ declare x label := new.a; begin return new; end $f$;"
+		 "create trigger t before insert on t for each row execute function "
+		 "shared();",
+		"set search_path = tenant, public; insert into public.t values ('a')",
+		"drop table t; drop function shared();" NO_TENANT },
+	/* a %ROWTYPE, with the name of a table */
+	{ "create schema tenant; create table label (a text);"
+	  "create table tenant.label (b int); create function shared() returns text"
+	  " language plpgsql as $f$ declare x label%rowtype; begin return x::text; end "
+	  "$f$;",
+		"set search_path = tenant, public; select shared()",
+		"drop schema tenant cascade; drop function shared; drop table label" },
+	/* a type that goes */
+	{ "create domain label text;" SHARED,
+		"create domain pg_temp.label as text; select shared('a')",
+		"drop function shared; drop domain label" },
+	{ "create schema tenant; create domain label text;" SHARED,
+		"begin; create domain tenant.label text; set search_path = tenant, "
+		"public;"
+		" select shared('a'); rollback",
+		NO_TENANT },
+	{ "create schema tenant; create domain label text;" SHARED
+	  "create function made() returns text language plpgsql as $f$ begin begin"
+	  " create domain tenant.label text; perform shared('a');"
+	  " raise exception 'undo'; exception when others then return 'a'; end; end $f$;",
+		"set search_path = tenant, public; select made()",
+		NO_TENANT "; drop function made" },
+	{ "create domain label text;" SHARED
+	  "create function made() returns text language"
+	  " plpgsql as $f$ begin execute 'create domain ' || 'a text'; return 'a'; end "
+	  "$f$;",
+		"select shared('a')", "drop function shared, made; drop domain label" },
+	/* how its text is read */
+	{ "create function shared() returns text language plpgsql as"
+	  " $f$ declare a int := 1; begin return (select a from (select 2 as a) b); end "
+	  "$f$;",
+		"set plpgsql.variable_conflict = use_column; select shared()",
+		"drop function shared" },
+	{ "create function shared() returns text language plpgsql as"
+	  " $f$ begin return 'a\\\\b'; end $f$;",
+		"begin; set local standard_conforming_strings = off; select shared(); "
+		"end",
+		"drop function shared" },
+	{ "create function shared() returns text language plpgsql as"
+	  " $f$ begin return 'a\\\\b'; end $f$; create function elsewhere() returns text"
+	  " language sql set standard_conforming_strings = off"
+	  " as $f$ select shared() $f$;",
+		"select elsewhere()", "drop function shared, elsewhere" },
+	{ "create function shared() returns text language plpgsql as"
+	  " $f$ begin return 'a\\\\b'; end $f$; create view elsewhere as select"
+	  " set_config('standard_conforming_strings', 'off', true) as a;",
+		"begin; select * from elsewhere; select shared(); end",
+		"drop function shared; drop view elsewhere" },
+	/* not PL/pgSQL: other languages and extensions keep values of their own */
+	{ "create extension plperl; create function keep(text) returns void language"
+	  " plperl as $f$ $_SHARED{k} = $_[0]; $f$;",
+		"select keep('secret')", "drop extension plperl cascade" },
+	{ "create extension isn; create function keep() returns void language plpgsql as"
+	  " $f$ begin perform isn_weak(true); end $f$;",
+		"select keep()", "drop extension isn; drop function keep" },
+	{ "", "create temp table t (a int)", "" },
+	{ "create function t() returns void language sql as 'create temp table t (a "
+	  "int)'",
+		"select t()", "drop function t" },
+	{ "", "load 'auto_explain'", "" },
+};
+
+/* In a new session, since what was compiled before is part of it. */
+static void
+what_stays_is_nobody_elses(void **state)
+{
+	struct pg *t = *state;
+
+	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
+		(void)pg_query(t, lasting[i].make);
+		assert_int_equal(t->last, CENOTE_OK);
+		pg_logout(t);
+		assert_int_equal(pg_login(t), CENOTE_OK);
+		(void)pg_query(t, lasting[i].act);
+		assert_string_equal(pg_reset(t), "");
+		if (!t->has_relogged)
+			fail_msg("kept after: %s", lasting[i].act);
+		(void)pg_query(t, lasting[i].remove);
+		assert_int_equal(t->last, CENOTE_OK);
+	}
+}
+
+/* The session is kept where the next client would compile the same. */
+static void
+a_session_with_shared_functions_is_kept(void **state)
+{
+	static const char *const acts[] = { "select shared('a')",
+		"set search_path = tenant, public; select shared('a')",
+		"begin; set local role app; insert into log values ('a'); commit",
+		"with x as (insert into log values ('a') returning a) select shared(a) "
+		"from x",
+		"select definer('a')", "select 1 from pg_class limit 1" };
+	struct pg *t = *state;
+
+	(void)pg_query(t,
+		"create schema tenant; create table tenant.log (a text);"
+		"create table log (a text); create domain label text;" SHARED
+		"create function note() returns trigger language plpgsql as"
+		" $f$ declare x label := new.a; begin return new; end $f$;"
+		"create trigger note before insert on log for each row execute function"
+		" note(); create function definer(a text) returns text language plpgsql"
+		" security definer set search_path = public, pg_temp as"
+		" $f$ begin return shared(a); end $f$;");
+	assert_int_equal(t->last, CENOTE_OK);
+	pg_logout(t);
+	assert_int_equal(pg_login(t), CENOTE_OK);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		(void)pg_query(t, acts[i]);
+		assert_int_equal(t->last, CENOTE_OK);
+		assert_string_equal(pg_reset(t), "");
+		if (t->has_relogged)
+			fail_msg("not kept after: %s", acts[i]);
+	}
+	/* until somebody makes another type of such a name, or any */
+	by_superuser("create domain tenant.label text");
+	(void)pg_query(t, "select shared('a')");
+	assert_string_equal(pg_reset(t), "");
+	assert_true(t->has_relogged);
+	(void)pg_query(t, "drop schema tenant cascade; drop table log; drop function"
+			  " shared, note, definer; drop domain label");
+	assert_int_equal(t->last, CENOTE_OK);
+	(void)pg_reset(t);
+}
+
+static void
+an_administrator_can_keep_what_is_compiled(void **state)
+{
+	struct pg *t = *state;
+
+	(void)pg_query(t, TENANT);
+	pg_logout(t);
+	pg_option(t, "keep_compiled", "yes");
+	assert_int_equal(pg_login(t), CENOTE_OK);
+	(void)pg_query(t, "select shared('a')");
+	(void)pg_reset(t);
+	assert_false(t->has_relogged);
+	(void)pg_query(t, NO_TENANT);
+	(void)pg_reset(t);
+	assert_true(t->has_relogged);
+	pg_logout(t);
+	pg_option(t, "keep_compiled", "perhaps");
+	assert_int_equal(pg_login(t), CENOTE_ERR_ARG);
+	t->n_options -= 2;
+	assert_int_equal(pg_login(t), CENOTE_OK);
+}
+
+/* Where there is no password to log in with, the client goes on, and the session ends with it. */
+static int
+cannot_log_in(const struct cnd_host *host)
+{
+	(void)host;
+	return 0;
+}
+
+static void
+a_client_without_its_password_keeps_its_session(void **state)
+{
+	struct pg *t = *state;
+
+	t->host.can_log_in = cannot_log_in;
+	(void)pg_query(t, "create temp table mine (a int); set work_mem = '1MB'");
+	assert_string_equal(pg_reset(t), "");
+	assert_false(t->has_relogged);
+	assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
+	t->host.can_log_in = NULL;
+	(void)pg_query(t, "select 1");
+	assert_string_equal(pg_reset(t), "");
+	assert_true(t->has_relogged);
+}
+
 /* In pg_stat_activity, where each client with that user sees it. */
 static void
 the_last_text_is_not_shown(void **state)
@@ -495,6 +700,10 @@ main(void)
 		PG_STREAM_ONLY(TEST(a_call_by_number_is_one_by_name)),
 		cmocka_unit_test(another_user_is_not_lost),
 		TEST(a_unit_without_its_end_is_undone),
+		TEST(what_stays_is_nobody_elses),
+		TEST(a_session_with_shared_functions_is_kept),
+		TEST(an_administrator_can_keep_what_is_compiled),
+		TEST(a_client_without_its_password_keeps_its_session),
 		TEST(the_last_text_is_not_shown),
 		TEST(a_path_of_the_login_hides_nothing),
 		TEST(a_path_that_is_reloaded_hides_nothing),

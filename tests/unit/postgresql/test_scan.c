@@ -23,6 +23,8 @@
 #define EMPTY    CND_PG_SCAN_EMPTY
 #define COPY     CND_PG_SCAN_COPY
 #define REMOVES  CND_PG_SCAN_REMOVES
+#define DEFINES  CND_PG_SCAN_DEFINES
+#define STAYS    CND_PG_SCAN_STAYS
 
 struct expected {
 	const char *sql;
@@ -45,6 +47,8 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 
 		cnd_pg_scan((const char *)cnt_guard_put(&guard, cases[i].sql, len), len,
 			&facts, &found);
+		/* what_a_reset_does_not_undo() is about these */
+		found.flags &= ~(uint32_t)(DEFINES | STAYS);
 		if (found.pins != cases[i].pins || found.flags != cases[i].flags)
 			print_error("%s: pins %u, flags %u\n", cases[i].sql,
 				(unsigned)found.pins, (unsigned)found.flags);
@@ -52,6 +56,77 @@ check_all(const struct expected *cases, size_t n, int has_standard_strings)
 		assert_int_equal(found.flags, cases[i].flags);
 	}
 	cnt_guard_finish(&guard);
+}
+
+static void
+what_a_reset_does_not_undo(void **state)
+{
+	static const struct {
+		const char *sql;
+		uint32_t flags;
+	} cases[] = {
+		{ "select * from t join u on true where a = f('x')", 0 },
+		{ "insert into t values (1); update t set a = 1; delete from t", 0 },
+		{ "with new as (insert into t values (1) returning a) select * from new",
+			0 },
+		{ "explain analyze merge into t using u on true when matched then delete",
+			0 },
+		{ "(select f())", 0 },
+		{ "copy t from stdin; call p(); execute s; fetch all from c; values "
+		  "(f())",
+			0 },
+		{ "begin; set local search_path = a, b; set role r; commit", 0 },
+		{ "select set_config('search_path', 'a', true)", 0 },
+		{ "select pg_catalog.set_config('application_name', $1, false)", 0 },
+		{ "select pg_catalog.set_config( E'a.b','c', false)", 0 },
+		{ "listen a; truncate t; analyze t; vacuum t; lock t; table t; move c",
+			0 },
+		{ "select f($$create table t (a int)$$)", 0 },
+		{ "create table t (a int)", DEFINES },
+		{ "select 1; alter domain d rename to e", DEFINES },
+		{ "drop type t", DEFINES },
+		{ "explain analyze create table t as select 1", DEFINES },
+		{ "do 'begin end'", DEFINES },
+		{ "import foreign schema a from server s into b", DEFINES },
+		{ "what_comes_in_some_later_version t", DEFINES },
+		{ "select a into t from u", DEFINES },
+		{ "with x as (select 1) select * into t from x", DEFINES },
+		{ "set standard_conforming_strings = off", DEFINES },
+		{ "set local Backslash_Quote = on", DEFINES },
+		{ "set plpgsql.variable_conflict = use_column", DEFINES },
+		{ "set \"plpgsql.variable_conflict\" = use_column", DEFINES },
+		{ "select set_config('plpgsql.variable_conflict', 'error', true)",
+			DEFINES },
+		{ "select set_config('PLPGSQL.variable_conflict', 'error', true)",
+			DEFINES },
+		{ "select set_config('plp'\n'gsql.variable_conflict', 'error', true)",
+			DEFINES },
+		{ "select set_config(e'\\x70lpgsql.variable_conflict', 'error', true)",
+			DEFINES },
+		{ "select set_config('backslash' || '_quote', 'on', true)", DEFINES },
+		{ "select set_config($1, 'on', true)", DEFINES },
+		{ "select set_config(value => 'on', setting_name => 'a', is_local => "
+		  "true)",
+			DEFINES },
+		{ "update pg_settings set setting = 'on' where name = $1", DEFINES },
+		{ "select u&\"set_config\"('a', 'b', true)", DEFINES | STAYS },
+		{ "load 'auto_explain'", STAYS },
+		{ "select pg_backup_start('a')", STAYS },
+		{ "select isn_weak(true)", STAYS },
+		{ "select dblink_connect('a', 'b')", STAYS },
+		{ "select pg_create_physical_replication_slot('a', true, true)", STAYS },
+		{ "select pg_replication_origin_session_setup('a')", STAYS },
+	};
+	const struct cnd_pg_facts facts = { .is_date_iso = 1, .has_standard_strings = 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cnd_pg_scan found;
+
+		cnd_pg_scan(cases[i].sql, strlen(cases[i].sql), &facts, &found);
+		if ((found.flags & (DEFINES | STAYS)) != cases[i].flags)
+			fail_msg("%s: flags %u", cases[i].sql, (unsigned)found.flags);
+	}
 }
 
 static void
@@ -377,6 +452,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_reset_does_not_undo),
 		cmocka_unit_test(what_calls_nothing_leaves_nothing),
 		cmocka_unit_test(transactions_are_told),
 		cmocka_unit_test(what_is_left_for_certain_is_told),

@@ -131,7 +131,7 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 		return CENOTE_AGAIN;
 	r = cnd_pg_add_prepare(s, p, p->name.p, p->name.n, NULL);
 	if (r == CENOTE_OK)
-		s->pins |= CENOTE_PIN_PREPARED;
+		cnd_pg_note_prepared(s, &scan);
 	return r;
 }
 
@@ -288,8 +288,11 @@ set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
 static void
 note_again(struct cnd_session *s)
 {
+	static const struct cnd_pg_scan any = { .pins = CENOTE_PIN_FUNCTION,
+		.flags = CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS };
+
 	if (s->ahead_facts != s->facts.has_standard_strings)
-		s->pins |= CENOTE_PIN_FUNCTION;
+		cnd_pg_note(s, &any, 0);
 }
 
 static int

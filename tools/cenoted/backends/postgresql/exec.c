@@ -38,9 +38,24 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
 		pins |= CENOTE_PIN_SETTINGS;
 	s->pins |= pins;
+	if ((pins & CENOTE_PIN_FUNCTION) != 0)
+		s->is_unproved = 1;
+	s->lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
+	if ((pins & CENOTE_PIN_TEMP) != 0)
+		s->lasting |= CND_PG_SCAN_STAYS;
 	/* Parse leaves the statement that has no name; pg_stat_activity shows the text */
 	if (pins != 0 || !is_simple || scan->tells)
 		s->is_used = 1;
+}
+
+void
+cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
+{
+	s->pins |= CENOTE_PIN_PREPARED;
+	s->is_used = 1;
+	s->lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
+	if ((scan->pins & CENOTE_PIN_TEMP) != 0)
+		s->lasting |= CND_PG_SCAN_STAYS;
 }
 
 /* ---- Parse and Bind ---- */
@@ -509,9 +524,10 @@ int
 cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *exec,
 	struct cnd_sink *sink)
 {
+	const int hides = is_hiding(function);
 	const struct cnd_pg_scan any = {
-		.pins = CENOTE_PIN_FUNCTION |
-			(is_hiding(function) ? CENOTE_PIN_SETTINGS : 0),
+		.pins = CENOTE_PIN_FUNCTION | (hides ? CENOTE_PIN_SETTINGS : 0),
+		.flags = hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS : 0,
 	};
 	struct cnc_buf *b = &s->out;
 	size_t mark;

@@ -84,15 +84,26 @@ read_wire(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
 }
 
 static int
+read_keep(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
+{
+	o->keeps_compiled = strcmp(value, "yes") == 0;
+	if (o->keeps_compiled || strcmp(value, "no") == 0)
+		return CENOTE_OK;
+	return refuse(diag, "keep_compiled", value, "it is yes or no");
+}
+
+static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
 	if (strcmp(given->key, "wire") == 0)
 		return read_wire(o, given->value, diag);
+	if (strcmp(given->key, "keep_compiled") == 0)
+		return read_keep(o, given->value, diag);
 	if (!is_known(all, given->key)) {
 		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"unknown key \"%s\" for PostgreSQL; did you mean \"%s\"? All of "
-			"libpq's connection options are allowed, and wire",
+			"libpq's connection options are allowed, wire and keep_compiled",
 			given->key, nearest(all, given->key));
 		return CENOTE_ERR_ARG;
 	}

@@ -79,28 +79,40 @@ enum cnd_pg_scan_flag {
 	CND_PG_SCAN_EMPTY = 8, /* no statement */
 	CND_PG_SCAN_COPY = 16,
 	CND_PG_SCAN_REMOVES =
-		32 /* any statement: it may remove functions or other code */
+		32, /* any statement: it may remove functions or other code */
+	/* any statement: it may make, change or remove what a name in a function means, or change how a
+	 * function's text is read */
+	CND_PG_SCAN_DEFINES = 64,
+	CND_PG_SCAN_STAYS = 128 /* any statement: it may leave what no reset undoes */
 };
 
 struct cnd_pg_scan {
 	uint32_t pins; /* bits of enum cenote_pin: what it may leave in the session */
-	uint32_t flags; /* of the first statement, but NO_BLOCK, TX and REMOVES of any */
+	uint32_t
+		flags; /* of the first statement, but those from REMOVES on, NO_BLOCK and TX of any */
 	uint32_t n_params; /* the highest N of $N */
 	uint32_t
 		tells; /* where there are no pins: the text has something of the client's own in it, as a literal */
 };
+
+/* Functions that leave what DISCARD ALL does not undo. The last ones are of extensions. */
+#define CND_PG_STAYING_WORDS(X)                                                          \
+	X(pg_start_backup)                                                               \
+	X(pg_backup_start)                                                               \
+	X(pg_replication_origin_session_setup)                                           \
+	X(pg_create_logical_replication_slot)                                            \
+	X(pg_create_physical_replication_slot)                                           \
+	X(isn_weak)                                                                      \
+	X(dblink_connect)                                                                \
+	X(dblink_connect_u)
 
 /*
  * Functions that leave what the server has in no list, and those that run a statement given as a text, besides
  * set_config(). The last ones are of extensions.
  */
 #define CND_PG_HIDING_WORDS(X)                                                           \
+	CND_PG_STAYING_WORDS(X)                                                          \
 	X(setseed)                                                                       \
-	X(pg_start_backup)                                                               \
-	X(pg_backup_start)                                                               \
-	X(pg_replication_origin_session_setup)                                           \
-	X(pg_create_logical_replication_slot)                                            \
-	X(pg_create_physical_replication_slot)                                           \
 	X(query_to_xml)                                                                  \
 	X(query_to_xmlschema)                                                            \
 	X(query_to_xml_and_xmlschema)                                                    \
@@ -113,10 +125,7 @@ struct cnd_pg_scan {
 	X(crosstab4)                                                                     \
 	X(crosstabn)                                                                     \
 	X(connectby)                                                                     \
-	X(xpath_table)                                                                   \
-	X(isn_weak)                                                                      \
-	X(dblink_connect)                                                                \
-	X(dblink_connect_u)
+	X(xpath_table)
 
 /* The numbers of set_config() and those of them that are the server's own, which do not change. */
 #define CND_PG_HIDING_FUNCTIONS                                                          \

@@ -21,6 +21,8 @@ forget_client(struct cnd_session *s)
 	cnd_pg_stmts_forget(s);
 	s->pins = 0;
 	s->is_used = 0;
+	s->is_unproved = 0;
+	s->lasting = 0;
 	s->is_manual = 0;
 	s->may_copy = 0;
 	s->has_carried = 0;
@@ -105,9 +107,16 @@ add_seed(struct cnd_session *s)
 	return r;
 }
 
-/* All in one write. */
+/* It is known without asking. */
 static int
-add_reset(struct cnd_session *s)
+has_lasting(const struct cnd_session *s)
+{
+	return (s->lasting & CND_PG_SCAN_STAYS) != 0;
+}
+
+/* All in one write. The question comes before the seed, whose answer has to be the last. */
+static int
+add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 {
 	int r = CENOTE_OK;
 
@@ -118,6 +127,8 @@ add_reset(struct cnd_session *s)
 		r = add_command(s, "ROLLBACK");
 	if (r == CENOTE_OK && s->is_used)
 		r = add_command(s, "DISCARD ALL");
+	if (r == CENOTE_OK && s->is_unproved && !has_lasting(s))
+		r = cnd_pg_lasting_ask(s, ret_lasting);
 	if (r == CENOTE_OK && s->is_used)
 		r = add_seed(s);
 	return r;
@@ -139,6 +150,7 @@ check_last_answer(struct cnd_session *s)
 static int
 reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
+	struct cnd_pg_flags lasting = { .n = 0 };
 	int r;
 
 	if (s->n_ready > 0)
@@ -156,7 +168,7 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 			"a copy failed, and may have been answered twice");
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.until_ready = 1;
-	r = add_reset(s);
+	r = add_reset(s, &lasting);
 	if (r == CENOTE_OK && s->out_ready > 0)
 		r = cnd_pg_send_run(s);
 	if (r == CENOTE_OK)
@@ -164,7 +176,15 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r == CENOTE_OK && (s->tx != 'I' || s->n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 			"a transaction is open after the reset");
-	return r == CENOTE_OK ? check_parameters(s) : r;
+	if (r == CENOTE_OK)
+		r = check_parameters(s);
+	return r == CENOTE_OK && lasting.n > 0 ? cnd_pg_lasting_check(s, &lasting) : r;
+}
+
+static int
+can_log_in(const struct cnd_session *s)
+{
+	return s->host->can_log_in == NULL || s->host->can_log_in(s->host);
 }
 
 int
@@ -174,11 +194,19 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
+	if (has_lasting(s) && can_log_in(s))
+		return CENOTE_ERR_UNSUPPORTED;
 	/* what is unfinished may have left anything */
 	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I' || s->in_tail > s->in_head)
 		s->is_used = 1;
 	r = reset(s, ret_diag);
+	if (r == CENOTE_OK && has_lasting(s))
+		r = CENOTE_ERR_UNSUPPORTED;
 	forget_client(s);
 	s->diag = NULL;
-	return r;
+	if (r != CENOTE_ERR_UNSUPPORTED || can_log_in(s))
+		return r;
+	/* the same client goes on with it, and is the last one */
+	s->lasting = CND_PG_SCAN_STAYS;
+	return CENOTE_OK;
 }

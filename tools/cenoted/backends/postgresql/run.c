@@ -354,6 +354,8 @@ on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (!run->in_rows)
 		return cnd_pg_broken(s, "a row without columns");
+	if (run->flags != NULL && !run->flags->has_come)
+		return cnd_pg_take_flags(s, m, run->flags);
 	if (!is_wanted(s) || run->is_limited)
 		return CENOTE_OK;
 	r = cnd_pg_put_row(s, run->desc, m, run->sink->batch);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lex.h"
 #include "pg.h"
@@ -33,7 +35,7 @@ struct scan {
 	uint32_t parens; /* open ones */
 	uint32_t blocks; /* BEGIN ATOMIC … END, and CASE … END in it, that are open */
 	int is_routine; /* CREATE FUNCTION or PROCEDURE */
-	int is_insert; /* INTO is behind the verb, and names a table that exists */
+	struct cnd_pg_token before; /* the token in front of `t` */
 };
 
 static int
@@ -243,13 +245,6 @@ see_select(struct scan *s, struct cnd_pg_lex l)
 }
 
 static void
-see_insert(struct scan *s, struct cnd_pg_lex l)
-{
-	(void)l;
-	s->is_insert = 1;
-}
-
-static void
 see_set(struct scan *s, struct cnd_pg_lex l)
 {
 	static const char *const of_transaction[] = { "transaction", "constraints",
@@ -391,27 +386,33 @@ static const struct verb {
 	void (*see)(struct scan *s, struct cnd_pg_lex behind);
 } verbs[] = {
 	{ "abort", 0, CND_PG_SCAN_TX, NULL },
-	{ "alter", FUNCTION, 0, see_alter },
+	{ "alter", FUNCTION, CND_PG_SCAN_DEFINES, see_alter },
+	{ "analyze", FUNCTION, 0, NULL },
 	{ "begin", 0, CND_PG_SCAN_TX, NULL },
+	{ "call", FUNCTION, 0, NULL },
 	{ "checkpoint", 0, 0, NULL },
 	{ "close", 0, 0, NULL },
 	{ "cluster", FUNCTION, 0, see_cluster },
 	{ "commit", 0, 0, see_commit },
 	{ "copy", FUNCTION, CND_PG_SCAN_COPY, NULL },
-	{ "create", FUNCTION, 0, see_create },
+	{ "create", FUNCTION, CND_PG_SCAN_DEFINES, see_create },
 	{ "deallocate", 0, 0, NULL },
 	{ "declare", FUNCTION, 0, see_declare },
+	{ "delete", FUNCTION, 0, NULL },
 	{ "discard", 0, 0, see_discard },
 	/* The block is a string, and may run other strings that it puts together. */
-	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, 0, NULL },
-	{ "drop", FUNCTION, 0, see_drop },
+	{ "do", FUNCTION | CENOTE_PIN_SETTINGS, CND_PG_SCAN_DEFINES, NULL },
+	{ "drop", FUNCTION, CND_PG_SCAN_DEFINES, see_drop },
 	{ "end", 0, CND_PG_SCAN_TX, NULL },
-	{ "insert", FUNCTION, 0, see_insert },
+	{ "execute", FUNCTION, 0, NULL },
+	{ "fetch", FUNCTION, 0, NULL },
+	{ "insert", FUNCTION, 0, NULL },
 	{ "listen", CENOTE_PIN_LISTEN, 0, NULL },
 	/* The library stays loaded. */
-	{ "load", CENOTE_PIN_SETTINGS, 0, NULL },
+	{ "load", CENOTE_PIN_SETTINGS, CND_PG_SCAN_STAYS, NULL },
 	{ "lock", 0, 0, NULL },
-	{ "merge", FUNCTION, 0, see_insert },
+	{ "merge", FUNCTION, 0, NULL },
+	{ "move", FUNCTION, 0, NULL },
 	{ "notify", 0, 0, NULL },
 	{ "prepare", 0, 0, see_prepare },
 	{ "reindex", FUNCTION, 0, see_reindex },
@@ -423,8 +424,13 @@ static const struct verb {
 	{ "set", 0, 0, see_set },
 	{ "show", 0, 0, NULL },
 	{ "start", 0, CND_PG_SCAN_TX, NULL },
+	{ "table", FUNCTION, 0, NULL },
+	{ "truncate", FUNCTION, 0, NULL },
 	{ "unlisten", 0, 0, NULL },
+	{ "update", FUNCTION, 0, NULL },
 	{ "vacuum", FUNCTION, CND_PG_SCAN_NO_BLOCK, NULL },
+	{ "values", FUNCTION, 0, NULL },
+	{ "with", FUNCTION, 0, NULL },
 };
 
 static void
@@ -450,9 +456,69 @@ see_verb(struct scan *s)
 		return;
 	}
 	s->found.pins |= FUNCTION;
+	/* A query may begin with a parenthesis; any other verb may be DDL. */
+	if (!cnd_pg_token_is_self(&s->t, '('))
+		s->found.flags |= CND_PG_SCAN_DEFINES;
 }
 
 /* ---- What is seen anywhere ---- */
+
+/* Settings by which PL/pgSQL reads the text of a function, once for the session's life. */
+static const char *const readings[] = { "standard_conforming_strings", "backslash_quote",
+	"plpgsql", NULL };
+
+static int
+begins_with(const char *text, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	return len >= n && (*text | 0x20) == *word && strncasecmp(text, word, n) == 0;
+}
+
+static int
+is_reading(const char *text, size_t len)
+{
+	for (const char *const *word = readings; *word != NULL; word++) {
+		if (begins_with(text, len, *word))
+			return 1;
+	}
+	return 0;
+}
+
+/* '…' of the letters of a setting's name, perhaps as E'…': where these begin; NULL: it is something else. */
+static const char *
+plain_text(const struct cnd_pg_token *t)
+{
+	const char *text = t->text;
+	const char *end = t->text + t->len;
+
+	if (t->len > 0 && (*text | 0x20) == 'e')
+		text++;
+	if (t->kind != CND_PG_TOKEN_STRING || end - text < 2 || *text != '\'')
+		return NULL;
+	for (const char *p = text + 1; p < end - 1; p++) {
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.')
+			return NULL;
+	}
+	return text + 1;
+}
+
+/* set_config('…', of another setting, whose name has no escapes. */
+static int
+is_harmless_config(struct cnd_pg_lex l)
+{
+	struct cnd_pg_token t = cnd_pg_lex_next(&l);
+	const char *name;
+
+	if (!cnd_pg_token_is_self(&t, '('))
+		return 0;
+	t = cnd_pg_lex_next(&l);
+	name = plain_text(&t);
+	if (name == NULL || is_reading(name, (size_t)(t.text + t.len - name)))
+		return 0;
+	t = cnd_pg_lex_next(&l);
+	return cnd_pg_token_is_self(&t, ',');
+}
 
 #define CONFIG_TOKENS_MAX 64u
 
@@ -495,33 +561,53 @@ is_temp_schema(const struct cnd_pg_token *t)
 	return cnd_pg_token_is(&front, "pg_temp");
 }
 
+#define WORD(word) #word,
+
+/* What a reset by SQL does not undo. */
+static void
+see_lasting_word(struct scan *s)
+{
+	static const char *const staying[] = { CND_PG_STAYING_WORDS(WORD) NULL };
+
+	if (is_one_of(&s->t, staying))
+		s->found.flags |= CND_PG_SCAN_STAYS;
+	/* an UPDATE of pg_settings calls set_config() */
+	else if (is_reading(s->t.text, s->t.len) ||
+		 cnd_pg_token_is(&s->t, "pg_settings") ||
+		 (cnd_pg_token_is(&s->t, "set_config") && !is_harmless_config(s->lex)))
+		s->found.flags |= CND_PG_SCAN_DEFINES;
+}
+
 static void
 see_word(struct scan *s)
 {
 	static const char *const locks[] = { "pg_advisory_lock",
 		"pg_advisory_lock_shared", "pg_try_advisory_lock",
 		"pg_try_advisory_lock_shared", NULL };
-#define WORD(word) #word,
 	static const char *const hiding[] = { CND_PG_HIDING_WORDS(WORD) NULL };
+	static const char *const inserting[] = { "insert", "merge", NULL };
 	static const char *const range[] = { "global", "local", NULL };
 	static const char *const temp[] = { "temp", "temporary", NULL };
 	struct cnd_pg_lex ahead = s->lex;
 
 	/* the escapes may spell any of these words */
-	if (s->t.has_escapes)
+	if (s->t.has_escapes) {
 		s->found.pins |= FUNCTION | CENOTE_PIN_SETTINGS;
-	else if (is_temp_schema(&s->t))
+		s->found.flags |= CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS;
+	} else if (is_temp_schema(&s->t))
 		s->found.pins |= CENOTE_PIN_TEMP;
 	else if (is_one_of(&s->t, locks))
 		s->found.pins |= CENOTE_PIN_LOCK;
 	else if (is_one_of(&s->t, hiding) ||
 		 (cnd_pg_token_is(&s->t, "set_config") && !is_local_config(ahead)))
 		s->found.pins |= CENOTE_PIN_SETTINGS;
-	else if (cnd_pg_token_is(&s->t, "into") && !s->is_insert) {
+	else if (cnd_pg_token_is(&s->t, "into") && !is_one_of(&s->before, inserting)) {
+		s->found.flags |= CND_PG_SCAN_DEFINES;
 		(void)skip_any(&ahead, range);
 		if (skip_any(&ahead, temp))
 			s->found.pins |= CENOTE_PIN_TEMP;
 	}
+	see_lasting_word(s);
 }
 
 /* The body of a routine may be statements of its own, each with a semicolon. */
@@ -586,7 +672,8 @@ static void
 scan_statement(struct scan *s)
 {
 	s->parens = s->blocks = 0;
-	s->is_routine = s->is_insert = 0;
+	s->is_routine = 0;
+	s->before = s->t;
 	see_verb(s);
 	while (s->t.kind != CND_PG_TOKEN_END) {
 		see_what_is_told(s);
@@ -605,6 +692,7 @@ scan_statement(struct scan *s)
 			   s->blocks == 0) {
 			return;
 		}
+		s->before = s->t;
 		s->t = cnd_pg_lex_next(&s->lex);
 	}
 }

@@ -381,6 +381,14 @@ take_row(struct cnd_session *s, const struct cnd_pg_msg *m, uint8_t *ret_flags, 
 	return CENOTE_OK;
 }
 
+int
+cnd_pg_take_flags(
+	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_pg_flags *ret_flags)
+{
+	ret_flags->has_come = 1;
+	return take_row(s, m, ret_flags->flags, ret_flags->n, NULL, 0);
+}
+
 /* CENOTE_ERR_SERVER with the diagnostics filled, or the session is lost. */
 int
 cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
@@ -440,6 +448,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	s->host = host;
 	s->mem = host->mem;
 	s->is_clients = spec->is_clients;
+	s->keeps_compiled = options.keeps_compiled;
 	cnc_diag_init(&s->lost, s->mem);
 	cnc_diag_init(&s->stop_diag, s->mem);
 	s->conn = PQconnectStartParams(options.keys, options.values, 1);

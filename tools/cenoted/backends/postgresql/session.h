@@ -17,6 +17,7 @@
  *     options.c     the keys of a server line
  *     session.c     login, attach, state, what the server says of its own accord
  *     reset.c       as a new login
+ *     lasting.c     what no command undoes
  *     settle.c      what a session holds, asked of the server
  *     wire.c        messages of the protocol as bytes
  *     stream.c      bytes from and to the server; waiting, cancelling
@@ -82,11 +83,19 @@ struct cnd_pg_portal {
 		store; /* messages that were taken off the stream before the client wanted them */
 };
 
+/* The answer to a question of our own: one row of booleans. */
+struct cnd_pg_flags {
+	uint32_t n;
+	uint8_t has_come;
+	uint8_t flags[4];
+};
+
 /* The request whose answer is being read. */
 struct cnd_pg_run {
 	struct cnd_sink *sink; /* NULL: nobody wants it */
 	struct cnd_pg_desc *desc;
 	struct cnd_pg_portal *portal; /* the one it fetches from */
+	struct cnd_pg_flags *flags; /* of a question of our own; else NULL */
 	uint8_t format;
 	struct cnp_str formats;
 	uint32_t batch_rows;
@@ -183,6 +192,10 @@ struct cnd_session {
 	int version;
 	uint32_t
 		last_look; /* the oldest transaction at the last look at the database's code; 0: never looked */
+	struct cnd_pg_look {
+		uint32_t oldest; /* the oldest transaction then; 0: never looked */
+		uint8_t is_compiled; /* at what functions could compile, too */
+	} look; /* lasting.c's last */
 
 	/* what is to be answered next (ahead.c) */
 	struct cnd_pg_ahead ahead[CND_PG_AHEAD_MAX];
@@ -202,6 +215,9 @@ struct cnd_session {
 	/* the client's */
 	uint32_t pins;
 	uint8_t is_used; /* something was done that may have left a trace */
+	uint8_t is_unproved; /* any function may have been called */
+	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
+	uint32_t lasting; /* CND_PG_SCAN_DEFINES and _STAYS of its statements */
 	uint8_t is_manual; /* autocommit off */
 	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t is_doubtful; /* a copy failed, and nobody knows whether a Sync was passed over */
@@ -234,6 +250,7 @@ struct cnd_pg_options {
 	const char *values[CND_PG_KEYS_MAX + 1];
 	char settings[2048]; /* `options` with the client's, where it has any */
 	enum cnd_pg_wire wire;
+	uint8_t keeps_compiled;
 };
 int cnd_pg_options_read(const struct cnd_server_spec *spec,
 	struct cnd_pg_options *ret_options, struct cnc_diag *ret_diag);
@@ -259,12 +276,23 @@ int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_
 /* The same with a text behind them, for which there is room for `room` bytes with its end; none if it is 0. */
 int cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n,
 	char *ret_text, size_t room);
+/* Booleans from such a row. CENOTE_OK, or the session is lost. */
+int cnd_pg_take_flags(struct cnd_session *s, const struct cnd_pg_msg *m,
+	struct cnd_pg_flags *ret_flags);
 /* An error of our own: CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* reset.c */
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
+
+/* lasting.c */
+/* Ask the server, with what is in s->out, what no command undoes: the answer goes to `ret_answer`, which lives until
+ * the run has ended. */
+int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
+/* By that answer: CENOTE_OK; CENOTE_ERR_UNSUPPORTED: another client must not have the session; an error, or the session is
+ * lost. */
+int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
 
 /* settle.c */
 int cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag);
@@ -355,6 +383,8 @@ int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement like that is going to run: what it may leave. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
+/* It was prepared under a name of the client's, and may be carried out by that name. */
+void cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan);
 /* Parse of the statement without a name. */
 int cnd_pg_add_parse(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec);

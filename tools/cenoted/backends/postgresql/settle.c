@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "code.h"
 #include "session.h"
 
 /*
@@ -12,25 +13,7 @@
  * 16384.
  */
 
-#define STRING_OF(...)       STRING_OF_AGAIN(__VA_ARGS__)
-#define STRING_OF_AGAIN(...) #__VA_ARGS__
-
 /* ---- Bodies that are a text ---- */
-
-#define OR_WORD(word) "|" #word
-
-/* A literal without a backslash, which could hide what it says. */
-#define LITERAL "'[^'\\\\]*'"
-
-/*
- * The body without what is proved by its own text: set_config() of a name that the server lists, or of
- * literals and names with `true` as its last argument; and EXECUTE of a literal and nothing more.
- */
-#define BODY                                                                             \
-	"pg_catalog.regexp_replace(pg_catalog.regexp_replace(prosrc,"                    \
-	" $$\\mset_config\\s*\\(\\s*('(?!seed')[^'.\\\\]*'\\s*,|" LITERAL                \
-	"\\s*,\\s*(" LITERAL "|[\\w.$]+)\\s*,\\s*true\\s*\\))$$, '', 'gi'),"             \
-	" $$\\mexecute\\s*(" LITERAL ")\\s*(;|into\\M|using\\M)$$, '\\1 \\2', 'gi')"
 
 /* SET with a dot in the name behind it; not LOCAL, behind which there is none. A comment may stand
  * between them. */
@@ -43,15 +26,6 @@
 
 #define LEAVES "$$\\m(set_config" CND_PG_HIDING_WORDS(OR_WORD) ")|" SETS "|" HIDES "$$"
 
-/* Statements that are made while it runs. */
-#define MAKES_STATEMENTS "$$\\mexecute\\M|\\mdo\\s*([$']|[eu]&?'|language\\M)$$"
-
-#define IS_OF_EXTENSION                                                                  \
-	"EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid"                     \
-	" OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass"              \
-	" AND d.objid OPERATOR(pg_catalog.=) p.oid"                                      \
-	" AND d.deptype OPERATOR(pg_catalog.=) 'e')"
-
 /* The languages internal, C and SQL are 12 to 14; of any other but PL/pgSQL nothing is known. */
 #define TEXT_MAY_LEAVE                                                                   \
 	"CASE WHEN prolang OPERATOR(pg_catalog.=) 13 THEN false"                         \
@@ -62,58 +36,12 @@
 	" OR body OPERATOR(pg_catalog.~*) " MAKES_STATEMENTS " AND NOT " IS_OF_EXTENSION \
 	" END"
 
-/* ---- Expressions, which the server keeps as trees ---- */
-
-#define IDS STRING_OF(CND_PG_HIDING_FUNCTIONS)
-
-/* A call in a tree names its function by number. */
-#define CALLS(tree)                                                                      \
-	"(" tree ")::pg_catalog.text OPERATOR(pg_catalog.~) (SELECT calls FROM "         \
-	"last_look)"
-
-#define IS_ONE(column)                                                                   \
-	column " OPERATOR(pg_catalog.=) ANY ('{" IDS "}'::pg_catalog.oid[])"
-
-/* Made by somebody, and since the last look. */
-#define IS_NEW(id)                                                                       \
-	id " OPERATOR(pg_catalog.>=) 16384 AND pg_catalog.age(p.xmin)"                   \
-	   " OPERATOR(pg_catalog.<=) (SELECT age FROM last_look)"
-
-#define IN_TABLE(table, id, condition)                                                   \
-	" OR EXISTS (SELECT FROM pg_catalog." table                                      \
-	" p WHERE " IS_NEW("p." id) " AND (" condition "))"
-
-#define EXPRESSIONS_LEAVE                                                                \
-	IN_TABLE("pg_rewrite", "oid", CALLS("ev_action") " OR " CALLS("ev_qual"))        \
-	IN_TABLE("pg_attrdef", "oid", CALLS("adbin"))                                    \
-	IN_TABLE("pg_constraint", "oid", CALLS("conbin"))                                \
-	IN_TABLE("pg_policy", "oid", CALLS("polqual") " OR " CALLS("polwithcheck"))      \
-	IN_TABLE("pg_trigger", "oid", CALLS("tgqual"))                                   \
-	IN_TABLE("pg_type", "oid", CALLS("typdefaultbin"))                               \
-	IN_TABLE("pg_proc", "oid", CALLS("proargdefaults"))                              \
-	IN_TABLE("pg_operator", "oid", IS_ONE("oprcode"))                                \
-	IN_TABLE("pg_aggregate", "aggfnoid",                                             \
-		IS_ONE("aggtransfn") " OR " IS_ONE("aggfinalfn"))
-
 #define CODE_LEAVES                                                                      \
 	"EXISTS (SELECT FROM pg_catalog.pg_proc p, LATERAL (SELECT " BODY ") b (body)"   \
 	" WHERE " IS_NEW("p.oid") " AND prokind OPERATOR(pg_catalog.<>) 'a'"             \
 				  " AND " TEXT_MAY_LEAVE ")" EXPRESSIONS_LEAVE
 
 /* ---- The question ---- */
-
-/*
- * What code there is was looked at in the last question, and only what has come since is looked at now: what
- * was not committed then has at least the number that the oldest transaction had. 2 is older than
- * all.
- */
-#define LAST_LOOK                                                                        \
-	"WITH last_look (age, calls) AS (SELECT pg_catalog.age('%u'::pg_catalog.xid),"   \
-	" pg_catalog.concat(':(op)?funcid (', pg_catalog.translate('" IDS                \
-	"', ', ', '|'), ') '))"
-#define THIS_LOOK                                                                        \
-	"pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())"              \
-	" OPERATOR(pg_catalog.%%) 4294967296"
 
 /*
  * In the order of `held`. Each temporary object depends on the schema that it is in. The role is not

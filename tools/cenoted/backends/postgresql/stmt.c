@@ -216,8 +216,8 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 
 	run->is_describing = 1;
 	run->own_tag = "PREPARE";
-	s->pins |= CENOTE_PIN_PREPARED;
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
+	cnd_pg_note_prepared(s, &scan);
 	if (scan.flags & CND_PG_SCAN_COPY)
 		s->may_copy = 1;
 	return send_prepare(s, p, p->name.p, p->name.n, NULL, p->is_sync);

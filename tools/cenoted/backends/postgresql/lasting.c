@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "code.h"
+#include "session.h"
+
+/*
+ * What no command undoes. A client that may have left it is the last one of its session: the worker
+ * closes the session and logs in again, after the client has left.
+ *
+ * Temporary objects leave their schema, and buffers whose number nobody can change any more. Languages other than PL/pgSQL,
+ * and the extensions isn and dblink, keep values of their own, and the server lists none of them. So where the database
+ * has one, any client that may have called a function ends its session.
+ *
+ * PL/pgSQL is the hard part. It compiles a function when the session first runs it, and keeps that for the session's
+ * life: with the types that names meant then, and the literals as the settings said then. So the next client
+ * may have the session only if it would compile the same. Nothing was compiled as long as the language's library is
+ * not loaded. If it is, the session is kept where all of this holds:
+ *
+ *   - No name in a PL/pgSQL function is the name of two types. Then search_path, the role and pg_temp do not matter.
+ *   - No type has come since the last look.
+ *   - No statement of the client defined anything, or set what PL/pgSQL reads a function by (scan.c).
+ *   - The database has no code that could do that.
+ *
+ * The catalog is looked at when a session first needs it, and again when a function or a type has come since. A language
+ * or an extension comes with functions.
+ */
+
+/* ---- The question that goes with each reset ---- */
+
+/* The server knows this setting as soon as the library is loaded, or the client has set it. */
+#define STATE                                                                            \
+	"SELECT pg_catalog.current_setting('plpgsql.variable_conflict', true)"           \
+	" IS NOT NULL, pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.<>) 0"
+
+#define IS_ANY_NEW(table)                                                                \
+	"EXISTS (SELECT FROM pg_catalog." table " WHERE oid OPERATOR(pg_catalog.>=)"     \
+	" 16384 AND pg_catalog.age(xmin) OPERATOR(pg_catalog.<=)"                        \
+	" pg_catalog.age('%u'::pg_catalog.xid))"
+
+static const char state_unseen[] = STATE ", true";
+static const char state[] = STATE ", " IS_ANY_NEW("pg_proc");
+static const char state_compiled[] =
+	STATE ", " IS_ANY_NEW("pg_proc") " OR " IS_ANY_NEW("pg_type");
+
+enum {
+	STATE_IS_LOADED,
+	STATE_HAS_TEMP,
+	STATE_IS_NEW,
+	N_STATE
+};
+
+int
+cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
+{
+	struct cnd_pg_look *look = &s->look;
+	char sql[sizeof(state_compiled) + 2 * 16];
+	int r;
+
+	(void)snprintf(sql, sizeof(sql),
+		look->oldest == 0   ? state_unseen
+		: look->is_compiled ? state_compiled
+				    : state,
+		(unsigned)look->oldest, (unsigned)look->oldest);
+	r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
+	if (r < 0)
+		return r;
+	s->out_ready++;
+	*ret_answer = (struct cnd_pg_flags){ .n = N_STATE };
+	s->run.flags = ret_answer;
+	return CENOTE_OK;
+}
+
+/* ---- The look at the catalog ---- */
+
+/* Those of initdb are below 16384. */
+#define KEEPS_VALUES                                                                     \
+	"EXISTS (SELECT FROM pg_catalog.pg_language WHERE oid"                           \
+	" OPERATOR(pg_catalog.>=) 16384)"                                                \
+	" OR EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname"                  \
+	" OPERATOR(pg_catalog.=) 'isn' OR extname OPERATOR(pg_catalog.=) 'dblink')"
+
+#define IS_PLPGSQL                                                                       \
+	"prolang OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_language"         \
+	" WHERE lanname OPERATOR(pg_catalog.=) 'plpgsql')"
+
+/* A name that needs quotes, or that escapes hide, is looked for as well as can be. */
+#define IS_MENTIONED                                                                     \
+	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE " IS_PLPGSQL                       \
+	" AND (prosrc OPERATOR(pg_catalog.~*) 'u&\"' OR CASE WHEN t.name"                \
+	" OPERATOR(pg_catalog.~) '^\\w+$' THEN prosrc OPERATOR(pg_catalog.~*)"           \
+	" pg_catalog.concat('\\m', t.name, '\\M') ELSE pg_catalog.strpos(t.name, '\"')"  \
+	" OPERATOR(pg_catalog.>) 0 OR pg_catalog.strpos(pg_catalog.lower(prosrc),"       \
+	" pg_catalog.lower(t.name)) OPERATOR(pg_catalog.>) 0 END))"
+
+/* Temporary types of other sessions cannot be meant. */
+#define ARE_TYPES_MIXED                                                                  \
+	"EXISTS (SELECT FROM (SELECT typname::pg_catalog.text FROM pg_catalog.pg_type"   \
+	" WHERE NOT pg_catalog.pg_is_other_temp_schema(typnamespace) GROUP BY typname"   \
+	" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 UNION ALL SELECT"          \
+	" collname::pg_catalog.text FROM pg_catalog.pg_collation GROUP BY collname"      \
+	" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1"                           \
+	" AND pg_catalog.bool_or(oid OPERATOR(pg_catalog.>=) 16384)) t (name)"           \
+	" WHERE " IS_MENTIONED ")"
+
+#define ARE_TYPES_NEW                                                                    \
+	"EXISTS (SELECT FROM pg_catalog.pg_type p WHERE " IS_NEW(                        \
+		"p.oid") " AND NOT "                                                     \
+			 "pg_catalog.pg_is_other_temp_schema(typnamespace))" IN_TABLE(   \
+				 "pg_collation", "oid", "true")
+
+/* A comment may stand between the words. */
+#define DEFINES                                                                          \
+	"\\m(create|alter|drop|import)(\\s*(--|/\\*)|\\s+(or\\s+replace|temp|temporary|" \
+	"local|global|unlogged|table|view|materialized|recursive|type|domain|schema|"    \
+	"foreign|extension|owned|collation)\\M)|\\mload\\s*[eu'$]"
+
+/* Settings that scan.c looks for, too. */
+#define READINGS "$$standard_conforming_strings|backslash_quote|\\mplpgsql$$"
+
+/* Code of extensions is trusted, and C cannot be read. */
+#define CODE_DEFINES                                                                     \
+	"EXISTS (SELECT FROM pg_catalog.pg_proc p, LATERAL (SELECT " BODY ") b (body)"   \
+	" WHERE " IS_NEW(                                                                \
+		"p.oid") " AND prokind OPERATOR(pg_catalog.<>) 'a'"                      \
+			 " AND prolang OPERATOR(pg_catalog.<>) 13 AND "                  \
+			 "NOT " IS_OF_EXTENSION                                          \
+			 " AND (body OPERATOR(pg_catalog.~*) $$" DEFINES                 \
+			 "|\\m(set_config" CND_PG_HIDING_WORDS(                          \
+				 OR_WORD) ")|u&\"$$ OR body "                            \
+					  "OPERATOR(pg_catalog.~*) " MAKES_STATEMENTS    \
+					  " OR prosrc OPERATOR(pg_catalog.~*) " READINGS \
+					  " OR proconfig::pg_catalog.text "              \
+					  "OPERATOR(pg_catalog.~*) " READINGS            \
+					  "))" EXPRESSIONS_LEAVE
+
+#define QUESTION(code_defines)                                                           \
+	LAST_LOOK " SELECT " KEEPS_VALUES ", %s, " code_defines ", " THIS_LOOK
+
+/* From version 14 on a body may be a tree. */
+static const char question_13[] = QUESTION(CODE_DEFINES);
+static const char question[] =
+	QUESTION(CODE_DEFINES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
+static const char question_of_values[] = QUESTION("false");
+
+enum {
+	LOOK_KEEPS_VALUES,
+	LOOK_HAS_TYPES,
+	LOOK_HAS_CODE,
+	N_LOOK
+};
+
+/* What is asked about types. */
+static const char *
+types(const struct cnd_session *s, int is_loaded)
+{
+	if (!is_loaded || s->keeps_compiled)
+		return "false";
+	return s->look.is_compiled ? ARE_TYPES_NEW : ARE_TYPES_MIXED;
+}
+
+/* The same as cnd_pg_lasting_check()'s. What has come since the last look is enough, if that was at all of it. */
+static int
+look(struct cnd_session *s, int is_loaded)
+{
+	char sql[sizeof(question) + sizeof(ARE_TYPES_MIXED) + 16];
+	char oldest[16];
+	uint8_t flags[N_LOOK];
+	int r;
+
+	(void)snprintf(sql, sizeof(sql),
+		!is_loaded            ? question_of_values
+		: s->version < 140000 ? question_13
+				      : question,
+		(unsigned)(s->look.is_compiled ? s->look.oldest : 2),
+		types(s, is_loaded));
+	(void)cnd_pg_run_begin(s, NULL);
+	r = cnd_pg_ask_more(s, sql, flags, N_LOOK, oldest, sizeof(oldest));
+	if (r < 0)
+		return r;
+	if (flags[LOOK_KEEPS_VALUES] || flags[LOOK_HAS_TYPES] || flags[LOOK_HAS_CODE])
+		return CENOTE_ERR_UNSUPPORTED;
+	s->look.oldest = (uint32_t)strtoul(oldest, NULL, 10);
+	s->look.is_compiled = (uint8_t)is_loaded;
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer)
+{
+	int is_loaded = answer->flags[STATE_IS_LOADED];
+
+	if (!answer->has_come)
+		return cnd_pg_broken(s, "no answer to a question");
+	if (answer->flags[STATE_HAS_TEMP] ||
+		(is_loaded && (s->lasting & CND_PG_SCAN_DEFINES) != 0))
+		return CENOTE_ERR_UNSUPPORTED;
+	if (!answer->flags[STATE_IS_NEW] && (!is_loaded || s->look.is_compiled))
+		return CENOTE_OK;
+	return look(s, is_loaded);
+}
