@@ -4,6 +4,7 @@
 #include "support/cnt_tds.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define POOL_MAX 1024u
@@ -52,12 +53,15 @@ static int
 configure(struct cnt_pool *p, const char *sessions, char *pool)
 {
 	const struct cnt_odbc *odbc = cnt_odbc_find(p->backend);
+	const char *keys = getenv("CENOTE_TEST_SQLITE_KEYS");
 
 	if (odbc)
 		return configure_odbc(p, odbc, sessions, pool);
 	if (strcmp(p->backend, "sqlite") == 0) {
-		snprintf(
-			pool, POOL_MAX, CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "%s", sessions);
+		snprintf(pool, POOL_MAX,
+			CNT_DAEMON_GLOBAL "[pool main]\nbackend = sqlite\nserver = "
+					  "path=@DIR@/main.db %s\n%s",
+			keys ? keys : "", sessions);
 		return 0;
 	}
 	if (strcmp(p->backend, "freetds") == 0) {

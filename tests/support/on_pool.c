@@ -10,6 +10,8 @@
  *     CENOTE_TEST_BACKEND  its backend
  *     CENOTE_TEST_SERVER   cenoted's server line for the server behind it, if it was started here
  *
+ * CENOTE_TEST_SQLITE_KEYS in ours is more for SQLite's server line, such as "attach=yes".
+ *
  * Its status is ours. If CENOTE_TEST_PRELOAD names the address sanitizer's library, the program and what it
  * starts are run with it.
  */

@@ -20,6 +20,7 @@ from sqlalchemy.dialects.mysql import mariadb
 from sqlalchemy.dialects.postgresql import base as postgresql
 from sqlalchemy.dialects.postgresql import json, pg_catalog
 from sqlalchemy.dialects.sqlite import base as sqlite
+from sqlalchemy.engine import processors
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.url import URL
 
@@ -74,16 +75,6 @@ class _Cenote(DefaultDialect):
 
     def detect_autocommit_setting(self, dbapi_connection: cenote.Connection) -> bool:
         return dbapi_connection.autocommit
-
-
-class _AsItComes:
-    """A type whose values the driver gives and takes as Python's own."""
-
-    def bind_processor(self, dialect: Any) -> None:
-        return None
-
-    def result_processor(self, dialect: Any, coltype: Any) -> None:
-        return None
 
 
 # ------------------------------------------------------------------------ PostgreSQL
@@ -141,8 +132,14 @@ class PostgreSQL(_Cenote, postgresql.PGDialect):
 # --------------------------------------------------------------- MySQL and MariaDB
 
 
-class _MyTime(_AsItComes, mysql.TIME):
-    pass
+class _MyTime(mysql.TIME):
+    """The driver gives and takes Python's own."""
+
+    def bind_processor(self, dialect: Any) -> None:
+        return None
+
+    def result_processor(self, dialect: Any, coltype: Any) -> None:
+        return None
 
 
 class _MyBit(mysql.BIT):
@@ -198,16 +195,36 @@ class MariaDB(mariadb.MariaDBDialect, MySQL):
 # ---------------------------------------------------------------------------- SQLite
 
 
-class _LiteDateTime(_AsItComes, sqlite.DATETIME):
+class _OfText:
+    """SQLite keeps text. The driver reads that of a column that is declared so, and no other."""
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        of_text = super().result_processor(dialect, coltype)  # type: ignore[misc]
+        return lambda value: of_text(value) if isinstance(value, str) else value
+
+
+class _LiteDateTime(_OfText, sqlite.DATETIME):
     pass
 
 
-class _LiteDate(_AsItComes, sqlite.DATE):
+class _LiteDate(_OfText, sqlite.DATE):
     pass
 
 
-class _LiteTime(_AsItComes, sqlite.TIME):
+class _LiteTime(_OfText, sqlite.TIME):
     pass
+
+
+class _LiteNumeric(sqltypes.Numeric):  # type: ignore[type-arg]
+    """A declared column gives decimals, an expression doubles."""
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        return super().result_processor(dialect, coltype) if self.asdecimal else processors.to_float
+
+
+def _plain(statement: str) -> str:
+    """A statement whose percent signs stay: the driver would take them for placeholders."""
+    return statement.replace("%", "%%")
 
 
 class SQLite(_Cenote, sqlite.SQLiteDialect):
@@ -216,13 +233,28 @@ class SQLite(_Cenote, sqlite.SQLiteDialect):
         **sqlite.SQLiteDialect.colspecs,
         sqltypes.Date: _LiteDate,
         sqltypes.DateTime: _LiteDateTime,
+        sqltypes.Float: sqltypes.Float,
+        sqltypes.Numeric: _LiteNumeric,
         sqltypes.Time: _LiteTime,
     }
+    # SQLAlchemy's own queries of the catalog have its placeholders, and percent signs that are just that.
+    default_paramstyle = "qmark"
+    supports_native_decimal = False
 
     @classmethod
     def import_dbapi(cls) -> Any:
         """SQLAlchemy asks the module for the library's version, which the pool's host has: a recent one."""
-        return types.SimpleNamespace(**vars(cenote), sqlite_version_info=(3, 35, 0))
+        module = {**vars(cenote), "paramstyle": cls.default_paramstyle, "sqlite_version_info": (3, 35, 0)}
+        return types.SimpleNamespace(**module)
+
+    def do_execute(self, cursor: Any, statement: str, parameters: Any, context: Any = None) -> None:
+        if parameters:
+            cursor.execute(_plain(statement), parameters)
+        else:
+            cursor.execute(statement)
+
+    def do_executemany(self, cursor: Any, statement: str, parameters: Any, context: Any = None) -> None:
+        cursor.executemany(_plain(statement), parameters)
 
     def _get_server_version_info(self, connection: Any) -> Tuple[int, ...]:
         version = connection.connection.dbapi_connection.info("server_version")

@@ -16,7 +16,7 @@ if backend == "mysql":
     sql = "create database test_schema; create database test_schema_2; grant all on *.* to app@localhost"
     command = ["mariadb", "--no-defaults", f"--socket={server['socket']}", "--user=root", "-e", sql]
     subprocess.run(command, check=True)
-else:
+elif backend == "postgresql":
     with cenote.connect(os.environ["CENOTE_TEST_URI"], autocommit=True) as connection:
         connection.execute("create schema test_schema; create schema test_schema_2")
 pool = os.environ["CENOTE_TEST_URI"].partition("///")[2]
