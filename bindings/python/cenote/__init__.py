@@ -33,11 +33,13 @@ from ._types import (
     Date,
     DateFromTicks,
     Json,
+    Range,
     Time,
     TimeFromTicks,
     Timestamp,
     TimestampFromTicks,
     Type,
+    adapt,
 )
 
 apilevel = "2.0"
@@ -69,6 +71,7 @@ __all__ = [
     "OperationalError",
     "ProgrammingError",
     "ROWID",
+    "Range",
     "STRING",
     "Time",
     "TimeFromTicks",
@@ -76,6 +79,7 @@ __all__ = [
     "TimestampFromTicks",
     "Type",
     "Warning",
+    "adapt",
     "apilevel",
     "connect",
     "library_version",

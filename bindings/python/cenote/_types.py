@@ -6,11 +6,14 @@ from __future__ import annotations
 import datetime
 import decimal
 import enum
+import functools
 import json
 import re
 import time
 import uuid
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ._errors import ProgrammingError
 
 
 class Type(enum.IntEnum):
@@ -83,6 +86,51 @@ class Json(str):
 
     def __new__(cls, value: Any, dumps: Callable[[Any], str] = json.dumps) -> Json:
         return super().__new__(cls, dumps(value))
+
+
+class Range(NamedTuple):
+    """A range of PostgreSQL's: `Range(1, 5)` holds 1 and not 5. A bound that is None is at no end."""
+
+    lower: Any = None
+    upper: Any = None
+    bounds: str = "[)"
+    is_empty: bool = False
+
+    def __str__(self) -> str:
+        """As PostgreSQL reads it."""
+        if self.is_empty:
+            return "empty"
+        lower, upper = ("" if bound is None else _write_element(bound) for bound in self[:2])
+        return f"{self.bounds[0]}{lower},{upper}{self.bounds[1]}"
+
+
+# ------------------------------------------------------- parameters of further types
+
+
+@functools.singledispatch
+def adapt(value: Any) -> Any:
+    """What is sent for a parameter whose type no server knows. NotImplemented: nothing is.
+
+    A program adds types of its own: `cenote.adapt.register(Point, str)`.
+    """
+    module = type(value).__module__
+    if module == "numpy":
+        return _adapt_numpy(value)
+    return str(value) if module == "ipaddress" else NotImplemented
+
+
+adapt.register(dict, Json)
+adapt.register(Range, str)
+
+
+def _adapt_numpy(value: Any) -> Any:
+    """A scalar, or an array as a list. Python's times have no nanoseconds."""
+    is_time = value.dtype.kind in "mM"
+    if is_time and value.dtype.name.endswith(("[ns]", "[ps]", "[fs]", "[as]")):
+        value = value.astype(f"{value.dtype.kind}8[us]")
+    plain = value.tolist()
+    # months of no certain length, and what is beyond the year 9999
+    return NotImplemented if is_time and isinstance(plain, int) else plain
 
 
 # IntervalStyle = postgres: "1 year 2 mons -3 days +04:05:06.7"
@@ -166,6 +214,19 @@ def read_array(type_name: str, text: str) -> Any:
     return items if end == len(text) else text
 
 
+# What str() gives as PostgreSQL reads it.
+_WRITTEN = (
+    str,
+    int,
+    float,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    uuid.UUID,
+)
+
+
 def write_array(items: Sequence[Any]) -> str:
     """A list as PostgreSQL reads it."""
     return "{" + ",".join(map(_write_element, items)) + "}"
@@ -174,9 +235,14 @@ def write_array(items: Sequence[Any]) -> str:
 def _write_element(item: Any) -> str:
     if item is None:
         return "NULL"
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple)) and not isinstance(item, Range):
         return write_array(item)
     if isinstance(item, (bytes, bytearray, memoryview)):
         item = "\\x" + bytes(item).hex()
+    if not isinstance(item, _WRITTEN):
+        plain = adapt(item)
+        if plain is NotImplemented:
+            raise ProgrammingError(f"an element of an array is of {type(item)}: no server knows that type")
+        return _write_element(plain)
     escaped = str(item).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -58,6 +58,7 @@ import_all(struct cpy_state *state)
 		const char *name;
 	} imports[] = {
 		{ &state->make_error, "cenote._errors", "make_error" },
+		{ &state->adapt, "cenote._types", "adapt" },
 		{ &state->parse_interval, "cenote._types", "parse_interval" },
 		{ &state->read_array, "cenote._types", "read_array" },
 		{ &state->write_array, "cenote._types", "write_array" },

@@ -18,6 +18,7 @@ struct cpy_state {
 	PyObject *again; /* a call that would wait; only in asynchronous sessions */
 	/* From the package. */
 	PyObject *make_error; /* (status, sqlstate, native, message, fields) */
+	PyObject *adapt;
 	PyObject *parse_interval;
 	PyObject *read_array; /* (type's name, text) */
 	PyObject *write_array;

@@ -290,49 +290,46 @@ library_adder(const struct cpy_state *state, PyObject *value)
 	return NULL;
 }
 
-static int
-refuse(const struct cpy_state *state, PyObject *value, Py_ssize_t i)
-{
-	PyObject *message = PyUnicode_FromFormat(
-		"parameter %zd is of a type that no server knows: %R", i, Py_TYPE(value));
-	PyObject *error = message ? PyObject_CallFunction(state->make_error, "isiOO",
-					    CENOTE_ERR_ARG, "07006", 0, message, Py_None)
-				  : NULL;
-
-	if (error)
-		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-	Py_XDECREF(error);
-	Py_XDECREF(message);
-	return -1;
-}
-
-static int
-refuse_status(const struct cpy_state *state, int status, Py_ssize_t i)
-{
-	PyObject *error = PyObject_CallFunction(state->make_error, "isiNO", status,
-		status == CENOTE_ERR_LIMIT ? "54000" : "22018", 0,
-		PyUnicode_FromFormat("parameter %zd: %s", i, cenote_status_name(status)),
-		Py_None);
-
-	if (error)
-		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-	Py_XDECREF(error);
-	return -1;
-}
-
-static int
-add_one(struct cpy_session *s, PyObject *value, Py_ssize_t i)
+/* NULL: no server knows its type, or an exception. */
+static add_value *
+find_adder(const struct cpy_session *s, PyObject *value)
 {
 	add_value *add = builtin_adder(value);
-	int r;
 
 	if (!add && s->is_postgresql && PyList_Check(value))
 		add = add_array;
-	if (!add)
-		add = library_adder(s->state, value);
-	if (!add)
-		return PyErr_Occurred() ? -1 : refuse(s->state, value, i);
-	r = add(s, value);
+	return add ? add : library_adder(s->state, value);
+}
+
+/* "parameter 1 is of <class 'object'>: WHY". Programs count them from 1. */
+static int
+refuse(const struct cpy_state *state, int status, const char *sqlstate, const char *why,
+	PyObject *value, Py_ssize_t i)
+{
+	PyObject *error =
+		PyObject_CallFunction(state->make_error, "isiNO", status, sqlstate, 0,
+			PyUnicode_FromFormat(
+				"parameter %zd is of %R: %s", i + 1, Py_TYPE(value), why),
+			Py_None);
+
+	if (error)
+		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+	Py_XDECREF(error);
+	return -1;
+}
+
+static int
+refuse_type(const struct cpy_state *state, PyObject *value, Py_ssize_t i)
+{
+	return refuse(
+		state, CENOTE_ERR_ARG, "07006", "no server knows that type", value, i);
+}
+
+static int
+add_with(struct cpy_session *s, add_value *add, PyObject *value, Py_ssize_t i)
+{
+	int r = add(s, value);
+
 	if (r == CENOTE_OK)
 		return 0;
 	if (PyErr_Occurred())
@@ -341,7 +338,34 @@ add_one(struct cpy_session *s, PyObject *value, Py_ssize_t i)
 		PyErr_NoMemory();
 		return -1;
 	}
-	return refuse_status(s->state, r, i);
+	return refuse(s->state, r, r == CENOTE_ERR_LIMIT ? "54000" : "22018",
+		cenote_status_name(r), value, i);
+}
+
+/* A type that only cenote.adapt() knows, or nobody. */
+static int
+add_adapted(struct cpy_session *s, PyObject *value, Py_ssize_t i)
+{
+	PyObject *plain = PyObject_CallFunctionObjArgs(s->state->adapt, value, NULL);
+	add_value *add = plain ? find_adder(s, plain) : NULL;
+	int r = -1;
+
+	if (add)
+		r = add_with(s, add, plain, i);
+	else if (!PyErr_Occurred())
+		r = refuse_type(s->state, value, i);
+	Py_XDECREF(plain);
+	return r;
+}
+
+static int
+add_one(struct cpy_session *s, PyObject *value, Py_ssize_t i)
+{
+	add_value *add = find_adder(s, value);
+
+	if (add)
+		return add_with(s, add, value, i);
+	return PyErr_Occurred() ? -1 : add_adapted(s, value, i);
 }
 
 int

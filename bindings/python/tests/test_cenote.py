@@ -8,6 +8,7 @@ on_pool BACKEND 8 test_cenote.py
 import datetime
 import decimal
 import gc
+import ipaddress
 import json
 import os
 import signal
@@ -20,6 +21,11 @@ from unittest import mock
 
 import cenote
 import endless
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 URI = os.environ["CENOTE_TEST_URI"]
 BACKEND = os.environ["CENOTE_TEST_BACKEND"]
@@ -174,9 +180,98 @@ class Values(Case):
         self.assertEqual(self.execute(f"select 1 union all select '{digits}'").fetchall(), [(1,), (digits,)])
 
     def test_what_no_server_knows_is_refused(self):
-        with self.assertRaisesRegex(cenote.ProgrammingError, "parameter 1 .*object"):
-            self.execute("select %s, %s", (1, object()))
+        # parameters count from 1
+        for values, why in (
+            ((1, object()), "parameter 2 is of <class 'object'>: no server"),
+            ((object(), 1), "parameter 1 is of <class 'object'>: no server"),
+            ((1, (2, 3)), "parameter 2 is of <class 'tuple'>: no server"),
+        ):
+            with self.subTest(values=values), self.assertRaisesRegex(cenote.ProgrammingError, why):
+                self.execute("select %s, %s", values)
         self.assertEqual(self.one("select 1"), 1)
+
+    @unittest.skipIf(BACKEND == "postgresql", "arrays of PostgreSQL")
+    def test_a_list_is_refused_where_there_are_no_arrays(self):
+        with self.assertRaisesRegex(cenote.ProgrammingError, "parameter 1 is of <class 'list'>"):
+            self.execute("select %s", ([1, 2],))
+
+    def test_a_dict_is_json(self):
+        self.table("j json")
+        self.execute("insert into t values (%s)", ({"a": [1, None], "b": "ß"},))
+        self.assertEqual(json.loads(self.one("select j from t")), {"a": [1, None], "b": "ß"})
+
+    def test_addresses_are_their_text(self):
+        kind = "inet" if BACKEND == "postgresql" else "text"
+        for value in ("192.0.2.1", "2001:db8::1"):
+            address = ipaddress.ip_address(value)
+            self.assertEqual(self.one(f"select {self.cast(kind)}", (address,)), value)
+        network = ipaddress.ip_network("192.0.2.0/24")
+        self.assertEqual(self.one(f"select {self.cast(kind)}", (network,)), "192.0.2.0/24")
+
+    @unittest.skipUnless(BACKEND == "postgresql", "ranges of PostgreSQL")
+    def test_ranges(self):
+        day = datetime.date(2026, 1, 2)
+        for kind, value, text in (
+            ("int4range", cenote.Range(1, 5), "[1,5)"),
+            ("int4range", cenote.Range(1, 5, "(]"), "[2,6)"),
+            ("int4range", cenote.Range(upper=5), "(,5)"),
+            ("int4range", cenote.Range(is_empty=True), "empty"),
+            ("daterange", cenote.Range(day), "[2026-01-02,)"),
+            ("int4range[]", [cenote.Range(1, 2), None], ["[1,2)", None]),
+        ):
+            with self.subTest(value=value):
+                self.assertEqual(self.one(f"select %s::{kind}", (value,)), text)
+
+    @unittest.skipUnless(BACKEND == "postgresql", "arrays of PostgreSQL")
+    def test_elements_of_arrays_are_adapted_or_refused(self):
+        self.assertEqual(self.one("select (%s::jsonb[])[1] ->> 'a'", ([{"a": "b"}],)), "b")
+        self.assertEqual(self.one("select %s::inet[]", ([ipaddress.ip_address("::1")],)), ["::1"])
+        with self.assertRaisesRegex(cenote.ProgrammingError, "element of an array is of <class 'object'>"):
+            self.execute("select %s::text[]", ([object()],))
+
+    def test_a_program_s_own_types(self):
+        class Metres:
+            def __init__(self, n):
+                self.n = n
+
+        class Broken:
+            pass
+
+        def refuse(value):
+            raise KeyError("broken")
+
+        cenote.adapt.register(Metres, lambda metres: metres.n)
+        cenote.adapt.register(Broken, refuse)
+        self.assertEqual(self.one("select " + self.cast("bigint"), (Metres(42),)), 42)
+        with self.assertRaisesRegex(cenote.ProgrammingError, "parameter 1 is of .*Metres"):
+            self.execute("select %s", (Metres(object()),))
+        with self.assertRaisesRegex(KeyError, "broken"):
+            self.execute("select %s", (Broken(),))
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_numpy_s_scalars(self):
+        for kind, value, plain in (
+            ("bigint", numpy.int64(-(2**63)), -(2**63)),
+            ("bigint", numpy.uint8(255), 255),
+            ("float8", numpy.float32(0.5), 0.5),
+            ("float8", numpy.float64(0.1), 0.1),
+            ("text", numpy.str_("ß"), "ß"),
+            ("bytea", numpy.bytes_(b"\0"), b"\0"),
+        ):
+            with self.subTest(value=value):
+                self.assertEqual(self.one("select " + self.cast(kind), (value,)), plain)
+        self.table("b boolean, s timestamp, d date")
+        moment = "2026-01-02T03:04:05"
+        row = (numpy.bool_(True), numpy.datetime64(moment, "ns"), numpy.datetime64("2026-01-02"))
+        self.execute("insert into t values (%s, %s, %s)", row)
+        seen = self.one("select * from t")
+        self.assertEqual(seen, (True, datetime.datetime.fromisoformat(moment), datetime.date(2026, 1, 2)))
+        self.execute("insert into t (s) values (%s)", (numpy.datetime64("NaT"),))
+        if BACKEND == "postgresql":
+            self.assertEqual(self.one("select %s::int[]", (numpy.array([[1, 2], [3, 4]]),)), [[1, 2], [3, 4]])
+        for value in (numpy.complex128(1), numpy.longdouble(1), numpy.timedelta64(1, "M")):
+            with self.assertRaisesRegex(cenote.ProgrammingError, "parameter 1 is of <class 'numpy"):
+                self.execute("select %s", (value,))
 
 
 class Placeholders(Case):
