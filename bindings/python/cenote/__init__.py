@@ -21,7 +21,7 @@ from ._errors import (
     ProgrammingError,
     Warning,
 )
-from ._logic import Column
+from ._logic import Column, dict_row, namedtuple_row
 from ._sync import Connection, Cursor, connect
 from ._types import (
     BINARY,
@@ -82,7 +82,9 @@ __all__ = [
     "adapt",
     "apilevel",
     "connect",
+    "dict_row",
     "library_version",
+    "namedtuple_row",
     "paramstyle",
     "threadsafety",
 ]

@@ -8,6 +8,7 @@ suspended, and `run()` is all the event loop that they need.
 
 from __future__ import annotations
 
+import collections
 import itertools
 from typing import Any, Callable, Coroutine, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
@@ -89,6 +90,22 @@ class Column(Tuple[Any, ...]):
         return Type(self[1])
 
 
+# What a cursor makes of its rows: called with the cursor for each result, it gives a function of a row.
+RowFactory = Callable[["BaseCursor"], Callable[[Tuple[Any, ...]], Any]]
+
+
+def dict_row(cursor: BaseCursor) -> Callable[[Tuple[Any, ...]], Any]:
+    """A row_factory: rows are dicts by the columns' names."""
+    names = [column.name for column in cursor.description or ()]
+    return lambda row: dict(zip(names, row))
+
+
+def namedtuple_row(cursor: BaseCursor) -> Callable[[Tuple[Any, ...]], Any]:
+    """A row_factory: rows are named tuples. What is no name in Python is `_0`, `_1`, …."""
+    names = [column.name for column in cursor.description or ()]
+    return collections.namedtuple("Row", names, rename=True)._make
+
+
 def options_of(uri: Optional[str], options: dict[str, Any]) -> List[Tuple[str, Optional[str]]]:
     """For the session: libcenote's options by their names; None is not said."""
     said = [("uri", uri)] if uri is not None else []
@@ -112,6 +129,7 @@ class BaseConnection:
 
     def __init__(self, session: _cenote.SessionType) -> None:
         self._session = session
+        self.row_factory: Optional[RowFactory] = None  # of its cursors, from here on
         self._backend = ""
         self._autocommit = True
         self._messages: List[Tuple[type, Exception]] = []
@@ -239,6 +257,7 @@ class BaseCursor:
     def __init__(self, connection: BaseConnection, batch_rows: int = 0) -> None:
         self._connection = connection
         self._session = connection._session
+        self.row_factory = connection.row_factory
         self._batch_rows = batch_rows
         self._is_closed = False
         self._forget()
@@ -249,6 +268,7 @@ class BaseCursor:
         self._more: List[_cenote.Result] = []
         self._copy: Optional[_cenote.Result] = None  # goes on as long as there is its result
         self._is_streamed = False
+        self._make_row: Optional[Callable[[Tuple[Any, ...]], Any]] = None
 
     def _forget(self) -> None:
         """As before the first statement."""
@@ -334,6 +354,7 @@ class BaseCursor:
         affected = result.affected_rows
         has_rows = result.n_columns > 0
         self._columns = None
+        self._make_row = None
         self._result = result if has_rows else None
         self._rowcount = affected if affected >= 0 or not has_rows else result.n_rows
         self._lastrowid = result.last_insert_id or None
@@ -388,6 +409,7 @@ class BaseCursor:
         self._is_streamed = True
         self._rowcount = -1
         self._columns = [Column(told) for told in result.columns()]
+        self._make_row = None
         self._result = result
 
     async def _next_batch(self, result: _cenote.Result) -> bool:
@@ -520,6 +542,17 @@ class BaseCursor:
         await self._take(await call(self._session.results))
 
     # ------------------------------------------------------------------------ fetching
+
+    def _made(self, rows: List[Tuple[Any, ...]]) -> List[Any]:
+        """What the program's row_factory makes of them."""
+        if self.row_factory is None or not rows:
+            return rows
+        if self._make_row is None:
+            self._make_row = self.row_factory(self)
+        return list(map(self._make_row, rows))
+
+    def _made_one(self, row: Optional[Tuple[Any, ...]]) -> Any:
+        return row if row is None or self.row_factory is None else self._made([row])[0]
 
     async def _fetchone(self) -> Optional[Tuple[Any, ...]]:
         result = self._rows()

@@ -10,7 +10,7 @@ from typing import Any, Callable, Coroutine, Iterable, Iterator, List, Mapping, 
 
 from . import _cenote
 from ._errors import ProgrammingError
-from ._logic import BaseConnection, BaseCursor, options_of, run
+from ._logic import BaseConnection, BaseCursor, RowFactory, options_of, run
 from ._tpc import Xid
 
 T = TypeVar("T")
@@ -31,11 +31,11 @@ class Cursor(BaseCursor):
     def __iter__(self) -> Cursor:
         return self
 
-    def __next__(self) -> Tuple[Any, ...]:
-        row = self.fetchone()
+    def __next__(self) -> Any:
+        row = self._one()
         if row is None:
             raise StopIteration
-        return row
+        return self._made_one(row)
 
     next = __next__
 
@@ -75,16 +75,24 @@ class Cursor(BaseCursor):
 
     # Only rows that are still to come need a coroutine.
 
-    def fetchone(self) -> Optional[Tuple[Any, ...]]:
+    def _one(self) -> Optional[Tuple[Any, ...]]:
         return self._in_turn(self._fetchone) if self._is_streamed else self._rows().one()
 
-    def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
-        if self._is_streamed:
-            return self._in_turn(self._fetchmany, size)
-        return self._rows().fetch(self.arraysize if size is None else size)
+    def fetchone(self) -> Any:
+        """The next row; None if there is none."""
+        return self._made_one(self._one())
 
-    def fetchall(self) -> List[Tuple[Any, ...]]:
-        return self._in_turn(self._fetchmany, -1) if self._is_streamed else self._rows().fetch(-1)
+    def fetchmany(self, size: Optional[int] = None) -> List[Any]:
+        """The next rows, at most so many; `arraysize` if it is not said. [] at the end."""
+        if size is None:
+            size = self.arraysize
+        if self._is_streamed:
+            return self._made(self._in_turn(self._fetchmany, size))
+        return self._made(self._rows().fetch(size))
+
+    def fetchall(self) -> List[Any]:
+        """All rows that are left."""
+        return self.fetchmany(-1)
 
     def nextset(self) -> Optional[bool]:
         return self._in_turn(self._nextset)
@@ -231,6 +239,7 @@ def connect(
     *,
     autocommit: bool = False,
     json_loads: Optional[Callable[[str], Any]] = None,
+    row_factory: Optional[RowFactory] = None,
     session_options: Optional[Mapping[str, str]] = None,
     **options: Any,
 ) -> Connection:
@@ -239,11 +248,13 @@ def connect(
     uri         a pool's name or a URI with options (cenote_conn_set_uri())
     autocommit  off, as PEP 249 wants it: the first statement begins a transaction
     json_loads  what JSON values are given to, such as json.loads; without it they are text
+    row_factory  what makes something else of rows than tuples, such as cenote.dict_row
     session_options  the backend's own (docs/backends.md)
     options     libcenote's, by their names (cenote_conn_set())
     """
     if uri is None and "pool" not in options:
         raise ProgrammingError("no pool is named")
     connection = Connection(_cenote.Session(options_of(uri, options), False, json_loads))
+    connection.row_factory = row_factory
     run(connection._connect(autocommit, session_options or {}))
     return connection

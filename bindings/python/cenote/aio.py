@@ -20,7 +20,7 @@ from typing import Any, AsyncIterator, Callable, Iterable, List, Mapping, Option
 
 from . import _cenote
 from ._errors import ERR_TIMEOUT, ProgrammingError, make_error
-from ._logic import BaseConnection, BaseCursor, options_of
+from ._logic import BaseConnection, BaseCursor, RowFactory, options_of
 from ._tpc import Xid
 
 T = TypeVar("T")
@@ -86,11 +86,12 @@ class Cursor(BaseCursor):
     def __aiter__(self) -> Cursor:
         return self
 
-    async def __anext__(self) -> Tuple[Any, ...]:
-        row = await self.fetchone()
+    async def __anext__(self) -> Any:
+        async with self._turn:
+            row = await self._fetchone()
         if row is None:
             raise StopAsyncIteration
-        return row
+        return self._made_one(row)
 
     def close(self) -> None:
         self._drop()
@@ -131,16 +132,19 @@ class Cursor(BaseCursor):
         return self
 
     @_in_turn
-    async def fetchone(self) -> Optional[Tuple[Any, ...]]:
-        return await self._fetchone()
+    async def fetchone(self) -> Any:
+        """The next row; None if there is none."""
+        return self._made_one(await self._fetchone())
 
     @_in_turn
-    async def fetchmany(self, size: Optional[int] = None) -> List[Tuple[Any, ...]]:
-        return await self._fetchmany(size)
+    async def fetchmany(self, size: Optional[int] = None) -> List[Any]:
+        """The next rows, at most so many; `arraysize` if it is not said. [] at the end."""
+        return self._made(await self._fetchmany(size))
 
     @_in_turn
-    async def fetchall(self) -> List[Tuple[Any, ...]]:
-        return await self._fetchmany(-1)
+    async def fetchall(self) -> List[Any]:
+        """All rows that are left."""
+        return self._made(await self._fetchmany(-1))
 
     @_in_turn
     async def nextset(self) -> Optional[bool]:
@@ -326,6 +330,7 @@ async def connect(
     *,
     autocommit: bool = False,
     json_loads: Optional[Callable[[str], Any]] = None,
+    row_factory: Optional[RowFactory] = None,
     session_options: Optional[Mapping[str, str]] = None,
     **options: Any,
 ) -> Connection:
@@ -333,5 +338,6 @@ async def connect(
     if uri is None and "pool" not in options:
         raise ProgrammingError("no pool is named")
     connection = Connection(_cenote.Session(options_of(uri, options), True, json_loads))
+    connection.row_factory = row_factory
     await connection._connect(autocommit, session_options or {})
     return connection

@@ -39,6 +39,14 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
                     self.assertEqual(await self.one("select 5"), 5)
             self.assertEqual(rows, [(i,) for i in range(1, 101)])
 
+    async def test_rows_as_the_program_wants_them(self):
+        async with await aio.connect(URI, row_factory=cenote.dict_row) as connection:
+            cursor = await connection.execute("select 1 as a union all select 2 union all select 3 order by 1")
+            self.assertEqual(await cursor.fetchone(), {"a": 1})
+            self.assertEqual(await cursor.fetchmany(1), [{"a": 2}])
+            self.assertEqual([row async for row in cursor], [{"a": 3}])
+            self.assertEqual(await cursor.fetchall(), [])
+
     async def test_the_loop_runs_meanwhile(self):
         ticks = 0
 

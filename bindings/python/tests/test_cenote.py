@@ -313,6 +313,27 @@ class Cursors(Case):
             cursor.scroll(1)
         self.assertEqual(list(cursor), [])
 
+    def test_rows_as_the_program_wants_them(self):
+        with cenote.connect(URI, row_factory=cenote.dict_row) as connection:
+            cursor = connection.execute("select 1 as a, 2 as b union all select 3, 4 order by 1")
+            self.assertEqual(cursor.fetchone(), {"a": 1, "b": 2})
+            self.assertEqual(cursor.fetchmany(2), [{"a": 3, "b": 4}])
+            self.assertEqual((cursor.fetchone(), cursor.fetchall()), (None, []))
+            # another result of the same cursor has other names
+            self.assertEqual(list(cursor.execute("select 5 as c")), [{"c": 5}])
+            streamed = connection.cursor(batch_rows=2).execute(SERIES.format(5))
+            self.assertEqual([row["i"] for row in streamed], [1, 2, 3, 4, 5])
+
+        cursor = self.connection.cursor()
+        cursor.row_factory = cenote.namedtuple_row
+        quote = "`" if BACKEND == "mysql" else '"'
+        row = cursor.execute(f"select 1 as a, 2 as {quote}class{quote}").fetchone()
+        self.assertEqual((row, row.a, row._fields), ((1, 2), 1, ("a", "_1")))
+        # a row that is made None is one all the same
+        cursor.row_factory = lambda cursor: lambda row: row[0]
+        self.assertEqual(list(cursor.execute("select null union all select null")), [None, None])
+        self.assertEqual(self.one("select 7"), 7)
+
     def test_batches_leave_the_connection_free(self):
         with self.connection.cursor(batch_rows=10) as cursor:
             cursor.execute(SERIES.format(95))
