@@ -42,14 +42,17 @@ class Error(Exception):
 
     @property
     def severity(self) -> Optional[str]:
+        """ERROR, FATAL, …; for a notice NOTICE, WARNING, …."""
         return self._field("S")
 
     @property
     def detail(self) -> Optional[str]:
+        """More about the error."""
         return self._field("D")
 
     @property
     def hint(self) -> Optional[str]:
+        """What might help."""
         return self._field("H")
 
     @property
@@ -60,18 +63,22 @@ class Error(Exception):
 
     @property
     def schema_name(self) -> Optional[str]:
+        """The schema of the table, where the error is about one."""
         return self._field("s")
 
     @property
     def table_name(self) -> Optional[str]:
+        """The table that the error is about."""
         return self._field("t")
 
     @property
     def column_name(self) -> Optional[str]:
+        """The column that the error is about."""
         return self._field("c")
 
     @property
     def constraint_name(self) -> Optional[str]:
+        """The constraint that was violated."""
         return self._field("n")
 
 
@@ -84,27 +91,27 @@ class DatabaseError(Error):
 
 
 class DataError(DatabaseError):
-    pass
+    """A value that does not fit: out of range, no number, division by zero."""
 
 
 class OperationalError(DatabaseError):
-    pass
+    """What is not the program's fault: a session that is lost, a time limit, no memory."""
 
 
 class IntegrityError(DatabaseError):
-    pass
+    """A constraint that was violated."""
 
 
 class InternalError(DatabaseError):
-    pass
+    """The server's state is not what the statement needs: a transaction that has failed, say."""
 
 
 class ProgrammingError(DatabaseError):
-    pass
+    """A mistake in a statement or its parameters."""
 
 
 class NotSupportedError(DatabaseError):
-    pass
+    """What this server does not have."""
 
 
 # By the SQLSTATE's class.

@@ -82,6 +82,7 @@ class Column(Tuple[Any, ...]):
 
     @property
     def name(self) -> str:
+        """As the query named it."""
         return self[0]
 
     @property
@@ -208,6 +209,7 @@ class BaseConnection:
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._is_closed
 
     @property
@@ -299,10 +301,12 @@ class BaseCursor:
 
     @property
     def connection(self) -> Any:
+        """The connection that it is a cursor of."""
         return self._connection
 
     @property
     def description(self) -> Optional[List[Column]]:
+        """A Column for each column of the result; None if it gives no rows."""
         if self._columns is None and self._result is not None:
             self._columns = [Column(told) for told in self._result.columns()]
         return self._columns
@@ -321,6 +325,7 @@ class BaseCursor:
 
     @property
     def lastrowid(self) -> Optional[int]:
+        """The number that the server made for the row inserted last; None if it made none."""
         return self._lastrowid
 
     @property
@@ -330,10 +335,12 @@ class BaseCursor:
 
     @property
     def messages(self) -> List[Tuple[type, Exception]]:
+        """Notices of the server since the last statement, as (class, exception)."""
         return self._connection.messages
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._is_closed
 
     def setinputsizes(self, sizes: Sequence[Any]) -> None:

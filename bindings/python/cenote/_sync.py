@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 
 class Cursor(BaseCursor):
+    """Runs statements and gives their rows; also an iterator of them."""
+
     def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
         """All calls of one method, without another thread's among them."""
         with self._session:
@@ -32,6 +34,7 @@ class Cursor(BaseCursor):
         return self
 
     def __next__(self) -> Any:
+        """The next row."""
         row = self._one()
         if row is None:
             raise StopIteration
@@ -40,12 +43,18 @@ class Cursor(BaseCursor):
     next = __next__
 
     def close(self) -> None:
+        """Let go of the rows. The connection stays open."""
         self._drop()
         self._is_closed = True
 
     def execute(
         self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
     ) -> Cursor:
+        """Run a statement: %s and %(name)s stand for the values of `params`. Gives the cursor.
+
+        prepare   the server finds out the parameters' types
+        max_rows  end the result early
+        """
         self._in_turn(self._execute, sql, params, prepare, max_rows)
         return self
 
@@ -95,13 +104,17 @@ class Cursor(BaseCursor):
         return self.fetchmany(-1)
 
     def nextset(self) -> Optional[bool]:
+        """Go on to the next result of the statements. None if there is none."""
         return self._in_turn(self._nextset)
 
     def scroll(self, value: int, mode: str = "relative") -> None:
+        """Move among the rows: `value` rows on, or (mode "absolute") to that one, from 0."""
         self._scroll(value, mode)
 
 
 class Connection(BaseConnection):
+    """A session on loan from a pool. Several threads may use it; they take turns."""
+
     def __enter__(self) -> Connection:
         return self
 
@@ -137,9 +150,11 @@ class Connection(BaseConnection):
         return self.cursor().execute(sql, params, **how)
 
     def commit(self) -> None:
+        """Commit the transaction that is open; nothing if none is."""
         run(self._end("commit"))
 
     def rollback(self) -> None:
+        """Roll back the transaction that is open; nothing if none is."""
         run(self._end("rollback"))
 
     def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
@@ -159,6 +174,7 @@ class Connection(BaseConnection):
         self._in_turn(self._tpc.end, "commit", xid)
 
     def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
+        """Of a recovered transaction, or (without xid) this one."""
         self._in_turn(self._tpc.end, "rollback", xid)
 
     def tpc_recover(self) -> List[Xid]:
@@ -168,15 +184,19 @@ class Connection(BaseConnection):
     def begin(
         self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
     ) -> None:
+        """Begin one: `isolation` as SQL names it; `immediate` takes SQLite's lock for writing at once."""
         run(self._begin(isolation, read_only, immediate))
 
     def savepoint(self, name: str) -> None:
+        """Make a savepoint in the transaction that is open."""
         run(self._run("savepoint", name))
 
     def release(self, name: str) -> None:
+        """Let go of a savepoint; what was done since stays."""
         run(self._run("release", name))
 
     def rollback_to(self, name: str) -> None:
+        """Undo what was done since a savepoint, which stays."""
         run(self._run("rollback_to", name))
 
     @contextlib.contextmanager
@@ -194,6 +214,7 @@ class Connection(BaseConnection):
 
     @property
     def autocommit(self) -> bool:
+        """Whether each statement is a transaction of its own. Off, the first one begins a transaction."""
         return self._autocommit
 
     @autocommit.setter
@@ -205,6 +226,7 @@ class Connection(BaseConnection):
         return self._session.cancel()
 
     def ping(self) -> None:
+        """Ask the session for a sign of life; an exception if there is none."""
         run(self._run("ping"))
 
     def reset(self) -> None:
@@ -214,12 +236,15 @@ class Connection(BaseConnection):
     def change_user(
         self, user: str, password: Optional[str] = None, database: Optional[str] = None
     ) -> None:
+        """Log the session in as another user, as the pool lets its clients."""
         run(self._run("change_user", user, password, database))
 
     def select_database(self, name: str) -> None:
+        """Make another database the session's own."""
         run(self._run("select_database", name))
 
     def set_session_option(self, name: str, value: str) -> None:
+        """An option of the backend's (docs/backends.md), from here on."""
         run(self._run("session_option", name, value))
 
     def set_option(self, name: str, value: Optional[str]) -> None:

@@ -70,14 +70,17 @@ Binary = bytes
 
 
 def DateFromTicks(ticks: float) -> datetime.date:
+    """A date of this place, from seconds since 1970."""
     return Date(*time.localtime(ticks)[:3])
 
 
 def TimeFromTicks(ticks: float) -> datetime.time:
+    """A time of day of this place, from seconds since 1970."""
     return Time(*time.localtime(ticks)[3:6])
 
 
 def TimestampFromTicks(ticks: float) -> datetime.datetime:
+    """Date and time of this place, from seconds since 1970."""
     return Timestamp(*time.localtime(ticks)[:6])
 
 

@@ -73,6 +73,8 @@ def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Cursor(BaseCursor):
+    """Runs statements and gives their rows; also an asynchronous iterator of them."""
+
     def __init__(self, connection: Connection, batch_rows: int = 0) -> None:
         super().__init__(connection, batch_rows)
         self._turn = connection._turn
@@ -94,6 +96,7 @@ class Cursor(BaseCursor):
         return self._made_one(row)
 
     def close(self) -> None:
+        """Let go of the rows. The connection stays open."""
         self._drop()
         self._is_closed = True
 
@@ -101,24 +104,33 @@ class Cursor(BaseCursor):
     async def execute(
         self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
     ) -> Cursor:
+        """Run a statement: %s and %(name)s stand for the values of `params`. Gives the cursor.
+
+        prepare   the server finds out the parameters' types
+        max_rows  end the result early
+        """
         await self._execute(sql, params, prepare, max_rows)
         return self
 
     @_in_turn
     async def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
+        """Once for each row, in a pipeline: outside of a transaction they are one of their own."""
         await self._executemany(sql, rows)
         return self
 
     @_in_turn
     async def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
+        """Output values are a result of their own."""
         return await self._callproc(name, parameters)
 
     @_in_turn
     async def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
+        """COPY … FROM STDIN and its like: pieces may be cut anywhere."""
         await self._copy_in(sql, [data] if isinstance(data, (bytes, bytearray)) else data)
         return self
 
     async def copy_out(self, sql: str) -> AsyncIterator[bytes]:
+        """COPY … TO STDOUT: the pieces as the server cuts them."""
         async with self._turn:
             await self._copy_out(sql)
             piece = await self._copied()
@@ -128,6 +140,7 @@ class Cursor(BaseCursor):
 
     @_in_turn
     async def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
+        """Tables, columns, …: the same columns from every backend (docs/protocol.md, "Catalog")."""
         await self._catalog(kind, **filters)
         return self
 
@@ -148,13 +161,17 @@ class Cursor(BaseCursor):
 
     @_in_turn
     async def nextset(self) -> Optional[bool]:
+        """Go on to the next result of the statements. None if there is none."""
         return await self._nextset()
 
     def scroll(self, value: int, mode: str = "relative") -> None:
+        """Move among the rows: `value` rows on, or (mode "absolute") to that one, from 0."""
         self._scroll(value, mode)
 
 
 class Connection(BaseConnection):
+    """A session on loan from a pool. Several tasks may use it; they take turns."""
+
     def __init__(self, session: _cenote.SessionType) -> None:
         super().__init__(session)
         self._turn = asyncio.Lock()
@@ -209,56 +226,69 @@ class Connection(BaseConnection):
         self._session.close()
 
     def cursor(self, *, batch_rows: int = 0) -> Cursor:
+        """With batch_rows the server keeps the rows, and gives so many at a time."""
         self._session.number("tx")  # raises if it is closed
         return Cursor(self, batch_rows)
 
     async def execute(self, sql: str, params: Any = None, **how: Any) -> Cursor:
+        """On a cursor of its own."""
         return await self.cursor().execute(sql, params, **how)
 
     @_in_turn
     async def commit(self) -> None:
+        """Commit the transaction that is open; nothing if none is."""
         await self._end("commit")
 
     @_in_turn
     async def rollback(self) -> None:
+        """Roll back the transaction that is open; nothing if none is."""
         await self._end("rollback")
 
     @_in_turn
     async def tpc_begin(self, xid: Xid) -> None:
+        """Begin a transaction that ends in two steps."""
         await self._tpc.begin(xid)
 
     @_in_turn
     async def tpc_prepare(self) -> None:
+        """From here on it can be committed, whatever happens to this session."""
         await self._tpc.prepare()
 
     @_in_turn
     async def tpc_commit(self, xid: Optional[Xid] = None) -> None:
+        """Of a recovered transaction, or (without xid) this one; in one step if it is not prepared."""
         await self._tpc.end("commit", xid)
 
     @_in_turn
     async def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
+        """Of a recovered transaction, or (without xid) this one."""
         await self._tpc.end("rollback", xid)
 
     @_in_turn
     async def tpc_recover(self) -> List[Xid]:
+        """What is prepared at the server, and waits to be ended."""
         return await self._tpc.recover()
 
     @_in_turn
     async def begin(
         self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
     ) -> None:
+        """Begin one: `isolation` as SQL names it; `immediate` takes SQLite's lock for writing at once."""
         await self._begin(isolation, read_only, immediate)
 
     @_in_turn
     async def savepoint(self, name: str) -> None:
+        """Make a savepoint in the transaction that is open."""
         await self._run("savepoint", name)
 
     @_in_turn
     async def release(self, name: str) -> None:
+        """Let go of a savepoint; what was done since stays."""
         await self._run("release", name)
 
     @_in_turn
     async def rollback_to(self, name: str) -> None:
+        """Undo what was done since a savepoint, which stays."""
         await self._run("rollback_to", name)
 
     @contextlib.asynccontextmanager
@@ -276,10 +306,12 @@ class Connection(BaseConnection):
 
     @property
     def autocommit(self) -> bool:
+        """Whether each statement is a transaction of its own. Off, the first one begins a transaction."""
         return self._autocommit
 
     @_in_turn
     async def set_autocommit(self, on: bool) -> None:
+        """Whether each statement is a transaction of its own, from here on."""
         await self._set_autocommit(on)
 
     async def cancel(self) -> bool:
@@ -288,28 +320,34 @@ class Connection(BaseConnection):
 
     @_in_turn
     async def ping(self) -> None:
+        """Ask the session for a sign of life; an exception if there is none."""
         await self._run("ping")
 
     @_in_turn
     async def reset(self) -> None:
+        """Make the session as fresh as a new login."""
         await self._run("reset")
 
     @_in_turn
     async def change_user(
         self, user: str, password: Optional[str] = None, database: Optional[str] = None
     ) -> None:
+        """Log the session in as another user, as the pool lets its clients."""
         await self._run("change_user", user, password, database)
 
     @_in_turn
     async def select_database(self, name: str) -> None:
+        """Make another database the session's own."""
         await self._run("select_database", name)
 
     @_in_turn
     async def set_session_option(self, name: str, value: str) -> None:
+        """An option of the backend's (docs/backends.md), from here on."""
         await self._run("session_option", name, value)
 
     @_in_turn
     async def set_option(self, name: str, value: Optional[str]) -> None:
+        """An option of the handle; most can be set only in connect()."""
         await self._run("set", name, value)
 
     @_in_turn

@@ -21,6 +21,7 @@ from unittest import mock
 
 import cenote
 import endless
+from cenote import aio
 
 try:
     import numpy
@@ -603,6 +604,28 @@ class Objects(Case):
             os._exit(1)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         self.assertEqual(self.one("select 1"), 1)
+
+
+class Documentation(unittest.TestCase):
+    def public(self):
+        """(name, object) of all that programs use."""
+        for module in (cenote, aio):
+            for name in module.__all__:
+                thing = getattr(module, name)
+                if isinstance(thing, (str, int, tuple, cenote._types.TypeObject)):
+                    continue
+                yield f"{module.__name__}.{name}", thing
+                if not thing.__module__.startswith("cenote") or not isinstance(thing, type):
+                    continue
+                for base in thing.__mro__:
+                    if base.__module__.startswith("cenote"):
+                        for attribute, value in vars(base).items():
+                            if callable(value) or isinstance(value, property):
+                                yield f"{module.__name__}.{base.__name__}.{attribute}", value
+
+    def test_it_is_there(self):
+        names = {name for name, thing in self.public() if not thing.__doc__}
+        self.assertEqual([name for name in sorted(names) if "._" not in name], [])
 
 
 class Messages(Case):
