@@ -5,6 +5,7 @@ import glob
 import os
 import shlex
 import subprocess
+import sys
 import sysconfig
 
 from setuptools import Extension, setup
@@ -15,7 +16,15 @@ IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 def pkg_config(*options):
     command = [os.environ.get("PKG_CONFIG", "pkg-config"), *options, "cenote >= 0.1"]
-    return shlex.split(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    try:
+        return shlex.split(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is not installed: it tells where the C library libcenote is")
+    except subprocess.CalledProcessError:
+        sys.exit(
+            "The C library libcenote is not found. Install it and its headers first (meson install), "
+            "or name the directory of its cenote.pc in PKG_CONFIG_PATH."
+        )
 
 
 setup(

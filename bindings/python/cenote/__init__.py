@@ -8,7 +8,15 @@
 cenote.aio has the same for asyncio.
 """
 
-from ._cenote import VERSION as _LIBRARY
+try:
+    from ._cenote import VERSION as _LIBRARY
+except ImportError as _error:
+    if "libcenote" not in str(_error) and "undefined symbol: cenote_" not in str(_error):
+        raise
+    raise ImportError(
+        f"The C library libcenote is missing, or older than this package ({_error}). "
+        "After its installation run ldconfig; elsewhere than the system looks, set LD_LIBRARY_PATH."
+    ) from _error
 from ._errors import (
     DatabaseError,
     DataError,
