@@ -6,6 +6,7 @@ Each is SQLAlchemy's own dialect of that server, over this driver:
 
     create_engine("cenote+postgresql:///demo")                # a pool of this machine
     create_engine("cenote+mysql://user:password@host/demo?tls=verify-full")
+    create_async_engine("cenote:///demo")
 """
 
 from __future__ import annotations
@@ -35,13 +36,32 @@ def _options(url: URL) -> Dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+# What stream_results takes from the server at a time.
+BATCH_ROWS = 1000
+
+
+class _Batches:
+    """Rows of stream_results stay at the server until they are fetched."""
+
+    def create_server_side_cursor(self) -> Any:
+        return self._dbapi_connection.cursor(batch_rows=BATCH_ROWS)  # type: ignore[attr-defined]
+
+
 class _Cenote(DefaultDialect):
     """What the dialects have in common."""
 
     driver = "cenote"
     default_paramstyle = "pyformat"
     supports_native_decimal = True
+    supports_server_side_cursors = True
     supports_statement_cache = True
+
+    @classmethod
+    def get_async_dialect_cls(cls, url: URL) -> type:
+        """The same for create_async_engine()."""
+        from . import _sqlalchemy_aio
+
+        return getattr(_sqlalchemy_aio, cls.get_dialect_cls(url).__name__)
 
     @classmethod
     def import_dbapi(cls) -> Any:
@@ -112,7 +132,12 @@ class _PgJsonb(json.JSONB):
     render_bind_cast = True
 
 
+class _PgContext(_Batches, postgresql.PGExecutionContext):
+    pass
+
+
 class PostgreSQL(_Cenote, postgresql.PGDialect):
+    execution_ctx_cls = _PgContext
     supports_statement_cache = True
     supports_sane_multi_rowcount = True
     colspecs = {
@@ -169,8 +194,12 @@ class _MyUuid(sqltypes.Uuid):  # type: ignore[type-arg]
 _MY_TYPES = {sqltypes.Time: _MyTime, mysql.TIME: _MyTime, mysql.BIT: _MyBit}
 
 
+class _MyContext(_Batches, mysql.MySQLExecutionContext):
+    pass
+
+
 class MySQL(_Cenote, mysql.MySQLDialect):
-    execution_ctx_cls = mysql.MySQLExecutionContext
+    execution_ctx_cls = _MyContext
     supports_statement_cache = True
     supports_sane_rowcount = True
     supports_sane_multi_rowcount = True
@@ -222,12 +251,17 @@ class _LiteNumeric(sqltypes.Numeric):  # type: ignore[type-arg]
         return super().result_processor(dialect, coltype) if self.asdecimal else processors.to_float
 
 
+class _LiteContext(_Batches, sqlite.SQLiteExecutionContext):
+    pass
+
+
 def _plain(statement: str) -> str:
     """A statement whose percent signs stay: the driver would take them for placeholders."""
     return statement.replace("%", "%%")
 
 
 class SQLite(_Cenote, sqlite.SQLiteDialect):
+    execution_ctx_cls = _LiteContext
     supports_statement_cache = True
     colspecs = {
         **sqlite.SQLiteDialect.colspecs,

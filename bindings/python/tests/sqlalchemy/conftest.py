@@ -10,10 +10,11 @@ from sqlalchemy import event
 from sqlalchemy.dialects import registry
 from sqlalchemy.testing.provision import generate_driver_url, post_configure_engine
 
-registry.register("postgresql.cenote", "cenote.sqlalchemy", "PostgreSQL")
-registry.register("mysql.cenote", "cenote.sqlalchemy", "MySQL")
-registry.register("mariadb.cenote", "cenote.sqlalchemy", "MariaDB")
-registry.register("sqlite.cenote", "cenote.sqlalchemy", "SQLite")
+registry.register("cenote", "cenote.sqlalchemy", "AnyServer")
+for name in ("PostgreSQL", "MySQL", "MariaDB", "SQLite"):
+    registry.register(f"{name.lower()}.cenote", "cenote.sqlalchemy", name)
+    # an engine of the suite is asynchronous by its URL
+    registry.register(f"{name.lower()}.cenote_async", "cenote._sqlalchemy_aio", name)
 # The suite asks whether a SQLite database is a file: a pool's is.
 cenote.sqlalchemy.SQLite._is_url_file_db = lambda self, url: True
 

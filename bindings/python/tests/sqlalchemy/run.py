@@ -20,4 +20,5 @@ elif backend == "postgresql":
     with cenote.connect(os.environ["CENOTE_TEST_URI"], autocommit=True) as connection:
         connection.execute("create schema test_schema; create schema test_schema_2")
 pool = os.environ["CENOTE_TEST_URI"].partition("///")[2]
-sys.exit(pytest.main(["-v", "--dburi", f"{backend}+cenote:///{pool}", "test_suite.py", *sys.argv[1:]]))
+driver = os.environ.get("CENOTE_TEST_DRIVER", "cenote")
+sys.exit(pytest.main(["-v", "--dburi", f"{backend}+{driver}:///{pool}", "test_suite.py", *sys.argv[1:]]))
