@@ -106,6 +106,33 @@ class Range(NamedTuple):
         lower, upper = ("" if bound is None else _write_element(bound) for bound in self[:2])
         return f"{self.bounds[0]}{lower},{upper}{self.bounds[1]}"
 
+    @classmethod
+    def parse(cls, text: str, read: Callable[[str], Any] = str) -> Range:
+        """Of the server's text: `Range.parse("[1,5)", int)`."""
+        return cls(is_empty=True) if text == "empty" else read_ranges(text, read)[0]
+
+
+_BOUND = r'(?:"((?:[^"\\]|\\.|"")*)"|([^",\])]*))'
+_RANGE = re.compile(rf"([\[(]){_BOUND},{_BOUND}([\])])", re.DOTALL)
+
+
+def _read_bound(quoted: Optional[str], plain: str, read: Callable[[str], Any]) -> Any:
+    if quoted is None and not plain:
+        return None
+    text = plain if quoted is None else re.sub(r'\\(.)|""', lambda m: m[1] or '"', quoted, flags=re.DOTALL)
+    try:
+        return read(text)
+    except (ValueError, ArithmeticError):
+        return text  # infinity, which Python's types do not have
+
+
+def read_ranges(text: str, read: Callable[[str], Any]) -> List[Range]:
+    """The ranges in the text of one, or of a multirange."""
+    return [
+        Range(_read_bound(m[2], m[3], read), _read_bound(m[4], m[5], read), m[1] + m[6])
+        for m in _RANGE.finditer(text)
+    ]
+
 
 # ------------------------------------------------------- parameters of further types
 
@@ -157,6 +184,19 @@ def parse_interval(text: str) -> Any:
     return datetime.timedelta(days=int(match["days"] or 0)) + (-clock if match["sign"] == "-" else clock)
 
 
+_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?(?:([-+]\d\d)(:\d\d)?)?")
+
+
+def read_timestamp(text: str) -> datetime.datetime:
+    """PostgreSQL's own text of it, which not every Python from 3.9 on reads."""
+    match = _TIMESTAMP.fullmatch(text)
+    if not match:
+        raise ValueError(text)
+    clock, fraction, hours, minutes = match.groups()
+    offset = hours + (minutes or ":00") if hours else ""
+    return datetime.datetime.fromisoformat(f"{clock}{(fraction or '.').ljust(7, '0')}{offset}")
+
+
 _UNITS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
 
 
@@ -172,14 +212,18 @@ _ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{},"]+))\s*', re.DOTALL)
 # By the name of the array's type; elements of other types stay text.
 _ELEMENTS: Dict[str, Callable[[str], Any]] = {
     "_bool": lambda text: text == "t",
+    "_bytea": lambda text: bytes.fromhex(text[2:]),
     "_date": datetime.date.fromisoformat,
     "_float4": float,
     "_float8": float,
     "_int2": int,
     "_int4": int,
     "_int8": int,
+    "_interval": parse_interval,
     "_numeric": decimal.Decimal,
     "_oid": int,
+    "_timestamp": read_timestamp,
+    "_timestamptz": read_timestamp,
     "_uuid": uuid.UUID,
 }
 

@@ -11,6 +11,8 @@ Each is SQLAlchemy's own dialect of that server, over this driver:
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import types
 import uuid
 from typing import Any, Dict, List, Optional, Tuple
@@ -19,13 +21,15 @@ from sqlalchemy import types as sqltypes
 from sqlalchemy.dialects.mysql import base as mysql
 from sqlalchemy.dialects.mysql import mariadb
 from sqlalchemy.dialects.postgresql import base as postgresql
-from sqlalchemy.dialects.postgresql import json, pg_catalog
+from sqlalchemy.dialects.postgresql import json, pg_catalog, ranges
 from sqlalchemy.dialects.sqlite import base as sqlite
 from sqlalchemy.engine import processors
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.url import URL
 
 import cenote
+
+from ._types import read_ranges, read_timestamp
 
 
 def _options(url: URL) -> Dict[str, Any]:
@@ -132,6 +136,48 @@ class _PgJsonb(json.JSONB):
     render_bind_cast = True
 
 
+# How bounds are read, by the name of the type without what makes it one of ranges.
+_BOUNDS = {
+    "INT4": int,
+    "INT8": int,
+    "NUM": decimal.Decimal,
+    "DATE": datetime.date.fromisoformat,
+    "TS": read_timestamp,
+    "TSTZ": read_timestamp,
+}
+
+
+def _read_ranges(kind: Any, text: str) -> List[Any]:
+    name = kind.__visit_name__.replace("MULTIRANGE", "").replace("RANGE", "")
+    return [ranges.Range(*one[:2], bounds=one.bounds) for one in read_ranges(text, _BOUNDS.get(name, str))]
+
+
+class _PgRange(ranges.AbstractSingleRangeImpl):  # type: ignore[type-arg]
+    def bind_processor(self, dialect: Any) -> Any:
+        return lambda value: None if value is None else str(value)
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        def process(text: Optional[str]) -> Any:
+            if text is None:
+                return None
+            return ranges.Range(empty=True) if text == "empty" else _read_ranges(self, text)[0]
+
+        return process
+
+
+class _PgMultiRange(ranges.AbstractMultiRangeImpl):  # type: ignore[type-arg]
+    def bind_processor(self, dialect: Any) -> Any:
+        def process(value: Any) -> Optional[str]:
+            if value is None or isinstance(value, str):
+                return value
+            return "{" + ",".join(map(str, value)) + "}"
+
+        return process
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        return lambda text: None if text is None else ranges.MultiRange(_read_ranges(self, text))
+
+
 class _PgContext(_Batches, postgresql.PGExecutionContext):
     pass
 
@@ -144,6 +190,8 @@ class PostgreSQL(_Cenote, postgresql.PGDialect):
         **postgresql.PGDialect.colspecs,
         pg_catalog.INT2VECTOR: _PgInt2Vector,
         pg_catalog.OIDVECTOR: _PgOidVector,
+        ranges.AbstractMultiRange: _PgMultiRange,
+        ranges.AbstractSingleRange: _PgRange,
         sqltypes.Date: _PgDate,
         sqltypes.DateTime: _PgTimestamp,
         sqltypes.Time: _PgTime,

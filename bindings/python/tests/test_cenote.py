@@ -156,6 +156,9 @@ class Values(Case):
             ("""'{{a,"b \\" ,}"},{NULL,"NULL"}}'::text[]""", [["a", 'b " ,}'], [None, "NULL"]]),
             ("array[true, false]", [True, False]),
             ("array[1.50]", [decimal.Decimal("1.50")]),
+            ("array['\\x00ff'::bytea]", [b"\0\xff"]),
+            ("array[timestamp '2026-01-02 03:04:05.5']", [datetime.datetime(2026, 1, 2, 3, 4, 5, 500000)]),
+            ("array['1 day 1:00'::interval, '1 mon']", [datetime.timedelta(hours=25), "1 mon"]),
             ("'[2:3]={1,2}'::int[]", "[2:3]={1,2}"),
         ):
             with self.subTest(sql=sql):
@@ -222,6 +225,20 @@ class Values(Case):
         ):
             with self.subTest(value=value):
                 self.assertEqual(self.one(f"select %s::{kind}", (value,)), text)
+
+        for sql, read, value in (
+            ("int4range(1, 5)", int, cenote.Range(1, 5)),
+            ("numrange(null, 5, '(]')", int, cenote.Range(None, 5, "(]")),
+            ("'empty'::int4range", int, cenote.Range(is_empty=True)),
+            ("daterange('2026-01-02', 'infinity', '[]')", datetime.date.fromisoformat, cenote.Range(day, "infinity", "[]")),
+        ):
+            with self.subTest(sql=sql):
+                self.assertEqual(cenote.Range.parse(self.one("select " + sql), read), value)
+        self.execute("create type pg_temp.textrange as range (subtype = text)")
+        for value in (cenote.Range("", 'q"\\),]"'), cenote.Range(" a", None)):
+            with self.subTest(value=value):
+                seen = self.one("select %s::pg_temp.textrange", (value,))
+                self.assertEqual(cenote.Range.parse(seen), value)
 
     @unittest.skipUnless(BACKEND == "postgresql", "arrays of PostgreSQL")
     def test_elements_of_arrays_are_adapted_or_refused(self):

@@ -11,6 +11,7 @@ import cenote.aio
 import numpy
 import pandas
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 
 URI = os.environ["CENOTE_TEST_URI"]
@@ -98,6 +99,30 @@ class Programs(unittest.TestCase):
             connection.execute(self.fish.insert(), [{"id": numpy.int64(7), "name": numpy.str_("carp")}])
             found = sa.select(self.fish.c.id).where(self.fish.c.id == numpy.int32(7))
             self.assertEqual(connection.execute(found).scalar(), 7)
+
+    @unittest.skipUnless(BACKEND == "postgresql", "ranges of PostgreSQL")
+    def test_ranges(self):
+        moment = datetime.datetime(2026, 11, 24, tzinfo=datetime.timezone.utc)
+        values = {
+            "n": postgresql.Range(decimal.Decimal("1.5"), None, bounds="(]"),
+            "t": postgresql.Range(moment, moment + datetime.timedelta(hours=1)),
+            "i": postgresql.Range(empty=True),
+            "m": [postgresql.Range(1, 5), postgresql.Range(7, 9)],
+        }
+        table = sa.Table(
+            "ranges",
+            sa.MetaData(),
+            sa.Column("n", postgresql.NUMRANGE),
+            sa.Column("t", postgresql.TSTZRANGE),
+            sa.Column("i", postgresql.INT4RANGE),
+            sa.Column("m", postgresql.INT4MULTIRANGE),
+            prefixes=["temporary"],
+        )
+        with self.engine.begin() as connection:
+            table.create(connection)
+            connection.execute(table.insert(), [values])
+            found = sa.select(table).where(table.c.t.contains(moment))
+            self.assertEqual(connection.execute(found).one()._asdict(), values)
 
     def test_an_asynchronous_engine(self):
         asyncio.run(self.use_asynchronous_engine())
