@@ -26,12 +26,13 @@ static const struct words {
 	const char *lock_user;
 	const char *count; /* its sessions */
 	const char *hold; /* something that must not be left to the next client */
+	int is_replaced; /* … and that only a new session is without */
 } kinds[] = {
 	{ CNT_POSTGRESQL, "select session_user", "select pg_backend_pid()",
 		"select pg_sleep(60)", "create role USER login password 'PASSWORD'",
 		"alter role USER password 'PASSWORD'", "alter role USER nologin",
 		"select count(*) from pg_stat_activity where usename = 'USER'",
-		"create temp table left_over (x int)" },
+		"create temp table left_over (x int)", 1 },
 	{ CNT_MARIADB, "select substring_index(user(), '@', 1)", "select connection_id()",
 		"select sleep(60)",
 		"create user USER@'%' identified by 'PASSWORD'; grant all on app.* to "
@@ -40,7 +41,7 @@ static const struct words {
 		"alter user USER@'%' account lock",
 		"select count(*) from information_schema.processlist where user = "
 		"'USER'",
-		"create temporary table left_over (x int)" },
+		"create temporary table left_over (x int)", 0 },
 };
 
 static const struct words *words;
@@ -500,7 +501,9 @@ nothing_is_left_for_the_same_user(void **state)
 	wp_exec(conn, words->hold);
 	cenote_conn_destroy(conn);
 	conn = attached("ann", ANNS);
-	assert_int_equal(atoi(wp_value(conn, words->session)), session);
+	assert_int_equal(
+		atoi(wp_value(conn, words->session)) != session, words->is_replaced);
+	assert_int_equal(wp_pool_number("main", "relogins"), words->is_replaced);
 	assert_int_equal(
 		wp_status_of(conn, "select * from left_over"), CENOTE_ERR_SERVER);
 	wp_exec(conn, words->hold);
