@@ -262,8 +262,9 @@ init_shell(struct shell *sh, const struct options *o)
 	sh->is_interactive =
 		o->n_jobs == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	sh->stops_on_error = o->on_error >= 0 ? o->on_error : !sh->is_interactive;
-	sh->settings.is_dimmed = !o->output && isatty(STDOUT_FILENO) &&
-				 !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+	sh->is_dimming = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term &&
+			 strcmp(term, "dumb") != 0;
+	sh->settings.is_dimmed = sh->is_dimming;
 }
 
 static int

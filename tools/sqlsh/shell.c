@@ -124,6 +124,7 @@ close_output(struct shell *sh)
 	sh->out_name = NULL;
 	sh->out_is_pipe = 0;
 	sh->out = stdout;
+	sh->settings.is_dimmed = sh->is_dimming;
 }
 
 int
@@ -144,6 +145,7 @@ shell_redirect(struct shell *sh, const char *name)
 	}
 	close_output(sh);
 	sh->out = file;
+	sh->settings.is_dimmed = 0;
 	sh->out_name = mem_dup(name, strlen(name));
 	sh->out_is_pipe = is_pipe;
 	return RUN_OK;

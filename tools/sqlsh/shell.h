@@ -31,6 +31,7 @@ struct shell {
 	const struct output_ops *format_before; /* \x goes back to it */
 	struct output_settings settings;
 	char *null_text; /* owned, settings has it too */
+	int is_dimming; /* on standard output: a terminal that can */
 	FILE *out;
 	char *out_name; /* NULL: standard output */
 	int out_is_pipe;

@@ -96,6 +96,42 @@ null_is_dimmed(void **state)
 }
 
 static void
+no_escape_reaches_a_file_or_a_program(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct terminal t;
+	char *shown;
+
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\cd '");
+	terminal_send(&t, d->dir);
+	terminal_send(&t, "'\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\o |cat >piped\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select null as piped;\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\o written\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select null as written;\r");
+	terminal_expect(&t, "main=> ");
+	/* Back on the terminal it is dimmed again. */
+	terminal_send(&t, "\\o\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select null;\r");
+	terminal_expect(&t, "\033[2mNULL\033[0m");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	shown = run_read_file(run_path(d, "piped"));
+	assert_string_equal(shown, " piped\n-------\n NULL\n(1 row)\n\n");
+	free(shown);
+	shown = run_read_file(run_path(d, "written"));
+	assert_string_equal(shown, " written\n---------\n NULL\n(1 row)\n\n");
+	free(shown);
+}
+
+static void
 ctrl_c_cancels_the_query_and_the_session_goes_on(void **state)
 {
 	struct terminal t;
@@ -201,7 +237,7 @@ history_is_kept_for_the_user_alone(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	history = run_read_file(path);
 	assert_non_null(strstr(history, "kept"));
-	assert_null(strstr(history, "not"));
+	assert_null(strstr(history, "'not"));
 	free(history);
 	/* And is there the next time. */
 	terminal_start(&t, d->uri);
@@ -266,6 +302,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prompt_shows_pool_statement_and_transaction),
 		cmocka_unit_test(null_is_dimmed),
+		cmocka_unit_test(no_escape_reaches_a_file_or_a_program),
 		cmocka_unit_test(ctrl_c_cancels_the_query_and_the_session_goes_on),
 		cmocka_unit_test(ctrl_c_forgets_what_is_typed),
 		cmocka_unit_test(tab_completes_keywords_names_and_commands),
