@@ -29,7 +29,7 @@ lib/protocol - (core|protocol)/$any types\\.h ($pure)\\.h
 lib/crypto - (core|protocol|crypto)/$any types\\.h $any
 lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
 tools/cenoted - (core|protocol|crypto)/$any types\\.h $any
-tools/sqlsh - - $any $any
+tools/sqlsh - common/passfile\\.h $any $any
 tools/bench - - $any $any
 shims - - cenote\\.h $any
 bindings - - cenote\\.h $any

@@ -26,20 +26,6 @@ struct interactive {
 	struct text prompt;
 };
 
-/* $NAME/cenote/file, or below the home folder; NULL when there is neither. */
-static char *
-user_path(const char *variable, const char *below_home, const char *file)
-{
-	const char *base = getenv(variable), *home = getenv("HOME");
-	struct text t = { 0 };
-
-	if (base && *base == '/')
-		text_addf(&t, "%s/cenote/%s", base, file);
-	else if (home && *home == '/')
-		text_addf(&t, "%s/%s/cenote/%s", home, below_home, file);
-	return t.data;
-}
-
 static void
 make_folders(char *path)
 {
@@ -332,7 +318,8 @@ open_editor(struct interactive *i)
 	(void)el_source(i->el, NULL);
 	(void)history(i->history, &i->event, H_SETSIZE, HISTORY_SIZE);
 	(void)history(i->history, &i->event, H_SETUNIQUE, 1);
-	i->history_path = user_path("XDG_STATE_HOME", ".local/state", "sqlsh_history");
+	i->history_path =
+		shell_user_path("XDG_STATE_HOME", ".local/state", "sqlsh_history");
 	if (i->history_path)
 		(void)history(i->history, &i->event, H_LOAD, i->history_path);
 	return 0;
@@ -386,7 +373,7 @@ keep_line(struct interactive *i, const char *line)
 static int
 run_rc(struct shell *sh)
 {
-	char *path = user_path("XDG_CONFIG_HOME", ".config", "sqlshrc");
+	char *path = shell_user_path("XDG_CONFIG_HOME", ".config", "sqlshrc");
 	int r = RUN_OK;
 
 	if (path && access(path, R_OK) == 0)

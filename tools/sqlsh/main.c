@@ -45,6 +45,8 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "single-transaction", no_argument, NULL, '1' },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "password", no_argument, NULL, 'W' },
+	{ "no-password", no_argument, NULL, 'w' },
 	{ "no-rc", no_argument, NULL, 'n' },
 	{ "echo", no_argument, NULL, 'E' },
 	{ "on-error", required_argument, NULL, OPT_ON_ERROR },
@@ -58,7 +60,7 @@ static const struct option long_options[] = {
 };
 
 static const char usage_text[] =
-	"usage: sqlsh [-1Enq] [-c SQL] [-f FILE] [-o FILE] [-v NAME[:TYPE]=VALUE]\n"
+	"usage: sqlsh [-1EnqWw] [-c SQL] [-f FILE] [-o FILE] [-v NAME[:TYPE]=VALUE]\n"
 	"             [--format=table|expanded|csv|tsv|json|unaligned] [--no-header]\n"
 	"             [--null=TEXT] [--on-error=stop|continue] [--timing] URI|POOL\n";
 
@@ -76,6 +78,8 @@ static const char help_text[] =
 	"  -q, --quiet             only results: no command tags\n"
 	"  -E, --echo              write each statement to standard error before it is "
 	"run\n"
+	"  -W, --password          ask for the password before the first login\n"
+	"  -w, --no-password       never ask for one\n"
 	"  -n, --no-rc             do not read the start-up file\n"
 	"      --format=FORMAT     table (default), expanded, csv, tsv, json, unaligned\n"
 	"      --no-header         rows only\n"
@@ -149,6 +153,12 @@ take_flag(struct options *o, struct shell *sh, int option)
 	case 'q':
 		sh->is_quiet = 1;
 		break;
+	case 'W':
+		sh->asking = PASSWORD_ALWAYS;
+		break;
+	case 'w':
+		sh->asking = PASSWORD_NEVER;
+		break;
 	case 'E':
 		sh->is_echo = 1;
 		break;
@@ -209,8 +219,8 @@ parse_options(struct options *o, struct shell *sh, int argc, char **argv)
 {
 	int option, r = 0;
 
-	while (r == 0 && (option = getopt_long(
-				  argc, argv, "1Enqc:f:o:v:", long_options, NULL)) != -1)
+	while (r == 0 && (option = getopt_long(argc, argv, "1EnqWwc:f:o:v:", long_options,
+				  NULL)) != -1)
 		r = take_option(o, sh, option, optarg);
 	if (r == 0 && optind != argc - 1) {
 		(void)fprintf(stderr, "sqlsh: %s\n",
@@ -279,6 +289,9 @@ open_session(struct shell *sh, const struct options *o)
 			cenote_diag_message(cenote_conn_diag(sh->conn)));
 		return RUN_LOST;
 	}
+	sh->has_password = password_is_in(o->target);
+	if (sh->asking == PASSWORD_ALWAYS && password_ask(sh) != RUN_OK)
+		return RUN_LOST;
 	return session_connect(sh);
 }
 

@@ -173,15 +173,12 @@ session_failed(struct shell *sh, int status, const char *sql, size_t len)
 	return cenote_status_is_fatal(status) ? RUN_LOST : RUN_ERROR;
 }
 
-int
-session_connect(struct shell *sh)
+/* 0; a negative status, and the diagnostics say why; RUN_QUIT: interrupted, and reported. */
+static int
+connect_once(struct shell *sh)
 {
 	int r;
 
-	session_begin_request(sh);
-	(void)cenote_set_nonblocking(sh->conn, 1);
-	cenote_set_notice_handler(sh->conn, show_notice, sh);
-	cenote_set_notification_handler(sh->conn, keep_note, sh);
 	while ((r = cenote_connect(sh->conn)) == CENOTE_AGAIN) {
 		int wants = cenote_wants(sh->conn);
 		short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
@@ -192,9 +189,27 @@ session_connect(struct shell *sh)
 			interrupt_clear();
 			cenote_close(sh->conn);
 			shell_error(sh, "interrupted");
-			return RUN_LOST;
+			return RUN_QUIT;
 		}
 	}
+	return r;
+}
+
+int
+session_connect(struct shell *sh)
+{
+	int r, supplied;
+
+	session_begin_request(sh);
+	(void)cenote_set_nonblocking(sh->conn, 1);
+	cenote_set_notice_handler(sh->conn, show_notice, sh);
+	cenote_set_notification_handler(sh->conn, keep_note, sh);
+	do {
+		r = connect_once(sh);
+		supplied = r < 0 ? password_supply(sh) : 0;
+	} while (supplied > 0);
+	if (r == RUN_QUIT || supplied < 0)
+		return RUN_LOST;
 	if (r < 0) {
 		shell_diag(sh, cenote_conn_diag(sh->conn), NULL, 0);
 		return RUN_LOST;

@@ -175,3 +175,16 @@ shell_show_notes(struct shell *sh)
 	text_clear(&sh->notes);
 	return 1;
 }
+
+char *
+shell_user_path(const char *variable, const char *below_home, const char *file)
+{
+	const char *base = getenv(variable), *home = getenv("HOME");
+	struct text t = { 0 };
+
+	if (base && *base == '/')
+		text_addf(&t, "%s/cenote/%s", base, file);
+	else if (home && *home == '/')
+		text_addf(&t, "%s/%s/cenote/%s", home, below_home, file);
+	return t.data;
+}

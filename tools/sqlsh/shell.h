@@ -7,6 +7,7 @@
 #include "bind.h"
 #include "catalog.h"
 #include "output.h"
+#include "password.h"
 #include "progress.h"
 #include "split.h"
 
@@ -23,6 +24,8 @@ struct shell {
 	cenote_conn *conn;
 	unsigned lex_flags; /* of the backend, as are the placeholders */
 	enum bind_style style;
+	enum password_asking asking;
+	int has_password; /* it was given one, right or wrong */
 	unsigned n_cancels; /* of the statement that runs */
 	int is_cancel_missed; /* it did not find the request running */
 	int is_closed_by_user; /* a second Ctrl-C: it was closed while it ran */
@@ -76,6 +79,8 @@ int shell_redirect(struct shell *sh, const char *name);
 /* A write to sh->out failed: says so. Standard output closed: ends the program quietly. */
 int shell_output_failed(struct shell *sh);
 void shell_set_null(struct shell *sh, const char *text);
+/* $NAME/cenote/file, or below the home folder, to be freed; NULL when there is neither. */
+char *shell_user_path(const char *variable, const char *below_home, const char *file);
 
 /* session.c: libcenote, with waiting that Ctrl-C can end. Reported when they fail. */
 

@@ -142,6 +142,12 @@ run_finish(struct run *r)
 void
 terminal_start(struct terminal *t, const char *uri)
 {
+	terminal_start_with(t, uri, NULL);
+}
+
+void
+terminal_start_with(struct terminal *t, const char *uri, const char *argument)
+{
 	struct winsize size = { .ws_row = 24, .ws_col = 100 };
 
 	*t = (struct terminal){ 0 };
@@ -151,7 +157,7 @@ terminal_start(struct terminal *t, const char *uri)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)setenv("TERM", "xterm", 1);
 		(void)alarm(RUN_LIMIT_S);
-		(void)execl(run_program(), "sqlsh", uri, (char *)NULL);
+		(void)execl(run_program(), "sqlsh", uri, argument, (char *)NULL);
 		_exit(99);
 	}
 	(void)fcntl(t->fd, F_SETFD, FD_CLOEXEC);
@@ -186,6 +192,12 @@ look(struct terminal *t, int timeout_ms)
 void
 terminal_expect(struct terminal *t, const char *text)
 {
+	terminal_expect_without(t, text, NULL);
+}
+
+void
+terminal_expect_without(struct terminal *t, const char *text, const char *never)
+{
 	time_t limit = time(NULL) + LOOK_LIMIT_S;
 	char *found;
 
@@ -199,6 +211,9 @@ terminal_expect(struct terminal *t, const char *text)
 			return;
 		}
 	}
+	*found = '\0';
+	if (never && strstr(t->seen, never))
+		fail_msg("\"%s\" came: %s", never, t->seen);
 	found += strlen(text);
 	t->len -= (size_t)(found - t->seen);
 	memmove(t->seen, found, t->len + 1);

@@ -49,9 +49,13 @@ struct terminal {
 };
 
 void terminal_start(struct terminal *t, const char *uri);
+/* With one more argument. */
+void terminal_start_with(struct terminal *t, const char *uri, const char *argument);
 void terminal_send(struct terminal *t, const char *keys);
 /* Wait until it writes this; fails the test, showing what it wrote, after a while. */
 void terminal_expect(struct terminal *t, const char *text);
+/* The same, and nowhere before it may be `never`. */
+void terminal_expect_without(struct terminal *t, const char *text, const char *never);
 /* Wait for its end: exit status as in struct run. */
 int terminal_end(struct terminal *t);
 
