@@ -24,6 +24,7 @@ struct interactive {
 	HistEvent event;
 	char *history_path; /* NULL: nowhere to keep it */
 	struct text prompt;
+	struct text entry; /* of the history: the lines of what is typed so far */
 };
 
 static void
@@ -341,6 +342,7 @@ close_editor(struct interactive *i)
 		el_end(i->el);
 	free(i->history_path);
 	text_finish(&i->prompt);
+	text_finish(&i->entry);
 }
 
 /* A line of data for COPY … FROM STDIN. */
@@ -362,11 +364,15 @@ read_data_line(struct input *in, struct text *ret_line)
 	return 1;
 }
 
+/* What is typed so far becomes one entry of the history, however many lines it has. */
 static void
-keep_line(struct interactive *i, const char *line)
+keep_entry(struct interactive *i)
 {
-	if (*line != ' ' && *line != '\n' && *line != '\t')
-		(void)history(i->history, &i->event, H_ENTER, line);
+	const char *entry = text_str(&i->entry);
+
+	if (*entry && !strchr(" \t\n", *entry))
+		(void)history(i->history, &i->event, H_ENTER, entry);
+	text_clear(&i->entry);
 }
 
 /* Statements and commands of the user's own, before the first prompt. */
@@ -400,17 +406,63 @@ start_over(struct interactive *i)
 	i->input.split.lex.flags = i->sh->lex_flags;
 	split_reset(&i->input.split, 1);
 	i->input.n_lines = 0;
+	text_clear(&i->entry);
+}
+
+/* What people type to leave, or to learn how, where they know no backslash. */
+static const char *
+command_for(const struct interactive *i, const char *line)
+{
+	static const struct {
+		const char *word;
+		const char *command;
+	} words[] = { { "quit", "\\q" }, { "exit", "\\q" }, { "help", "\\?" } };
+	size_t k, n, from = strspn(line, " \t");
+
+	for (k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		n = strlen(words[k].word);
+		if (!split_is_pending(&i->input.split) &&
+			strncasecmp(line + from, words[k].word, n) == 0 &&
+			line[from + n + strspn(line + from + n, " \t\r\n;")] == '\0')
+			return words[k].command;
+	}
+	return NULL;
+}
+
+/* A line that comes out of the history may be several. */
+static int
+run_lines(struct interactive *i, const char *lines)
+{
+	int r = RUN_OK;
+
+	while (*lines && r == RUN_OK) {
+		const char *command = command_for(i, lines);
+		size_t n = strcspn(lines, "\n");
+
+		n += lines[n] == '\n';
+		r = command ? input_line(&i->input, command, strlen(command))
+			    : input_line(&i->input, lines, n);
+		lines += n;
+		if (r == RUN_ERROR)
+			r = RUN_OK;
+	}
+	return r;
 }
 
 static void
-run_line(struct interactive *i, const char *line, size_t len, int *ret_is_over)
+run_typed(struct interactive *i, const char *lines, int *ret_is_over)
 {
+	/* The editor's own line may be another one when the statement is over. */
+	char *typed = mem_dup(lines, strlen(lines));
 	int r;
 
-	keep_line(i, line);
+	text_add_str(&i->entry, typed);
 	i->is_deaf = 0;
-	r = input_line(&i->input, line, len);
+	r = run_lines(i, typed);
+	free(typed);
 	(void)fflush(i->sh->out);
+	if (r != RUN_OK || !split_is_pending(&i->input.split))
+		keep_entry(i);
 	if (r == RUN_QUIT)
 		*ret_is_over = 1;
 	else if (r == RUN_INTERRUPTED || r == RUN_LOST)
@@ -431,7 +483,7 @@ read_lines(struct interactive *i)
 		interrupt_clear();
 		line = el_gets(i->el, &len);
 		if (line && len > 0) {
-			run_line(i, line, (size_t)len, &is_over);
+			run_typed(i, line, &is_over);
 		} else if (interrupt_is_pending()) {
 			(void)fputs("^C\n", stdout);
 			start_over(i);

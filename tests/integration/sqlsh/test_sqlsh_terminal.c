@@ -251,6 +251,77 @@ history_is_kept_for_the_user_alone(void **state)
 }
 
 static void
+a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct terminal t;
+	int i;
+
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'three'\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "|| ' lines'\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "|| ' long';\r");
+	terminal_expect(&t, "three lines long\r\n");
+	terminal_expect(&t, "main=> ");
+	/* The same session has it, and the next one. */
+	for (i = 0; i < 2; i++) {
+		terminal_send(&t, "\020\r");
+		terminal_expect(&t, "three lines long\r\n");
+		terminal_expect(&t, "main=> ");
+		terminal_send(&t, "\004");
+		assert_int_equal(terminal_end(&t), 0);
+		terminal_start(&t, d->uri);
+		terminal_expect(&t, "main=> ");
+	}
+	/* What Ctrl-C took away is no part of an entry. */
+	terminal_send(&t, "select 'gone',\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "\003");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'st' || 'ays';\r");
+	terminal_expect(&t, "stays\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\020\r");
+	terminal_expect(&t, "stays\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+words_for_leaving_and_help_need_no_backslash(void **state)
+{
+	static const char *const words[] = { "quit\r", "exit;\r", " EXIT ; \r" };
+	struct terminal t;
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		terminal_start(&t, daemon_of(state)->uri);
+		terminal_expect(&t, "main=> ");
+		terminal_send(&t, words[i]);
+		assert_int_equal(terminal_end(&t), 0);
+	}
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "help\r");
+	terminal_expect(&t, "SQL statements end with a semicolon.");
+	terminal_expect(&t, "main=> ");
+	/* In a statement they are words of it. */
+	terminal_send(&t, "select 'in it' as\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "quit\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, ";\r");
+	terminal_expect(&t, " quit\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
 the_start_up_file_is_read(void **state)
 {
 	struct cnt_daemon *d = daemon_of(state);
@@ -307,6 +378,8 @@ main(void)
 		cmocka_unit_test(ctrl_c_forgets_what_is_typed),
 		cmocka_unit_test(tab_completes_keywords_names_and_commands),
 		cmocka_unit_test(history_is_kept_for_the_user_alone),
+		cmocka_unit_test(a_statement_of_many_lines_is_one_entry_of_the_history),
+		cmocka_unit_test(words_for_leaving_and_help_need_no_backslash),
 		cmocka_unit_test(the_start_up_file_is_read),
 		cmocka_unit_test(edited_statements_run),
 	};
