@@ -141,9 +141,9 @@ read_line(int fd, char *line, size_t size)
 	return -1;
 }
 
-/* The same with nothing of it to be seen. */
+/* The same with nothing of it to be seen, also if it is typed as soon as it is asked for. */
 static ssize_t
-read_unseen(int fd, char *line, size_t size)
+read_unseen(int fd, const char *user, char *line, size_t size)
 {
 	struct termios before, unseen;
 	ssize_t n;
@@ -155,6 +155,7 @@ read_unseen(int fd, char *line, size_t size)
 	/* Ctrl-Z would leave the terminal so. */
 	unseen.c_cc[VSUSP] = _POSIX_VDISABLE;
 	(void)tcsetattr(fd, TCSAFLUSH, &unseen);
+	(void)dprintf(fd, "Password for user %s: ", user);
 	n = read_line(fd, line, size);
 	(void)tcsetattr(fd, TCSAFLUSH, &before);
 	(void)dprintf(fd, "\n");
@@ -173,8 +174,7 @@ password_ask(struct shell *sh)
 			strerror(errno));
 		return RUN_LOST;
 	}
-	(void)dprintf(fd, "Password for user %s: ", user_of(sh));
-	n = read_unseen(fd, line, PASSWORD_MAX);
+	n = read_unseen(fd, user_of(sh), line, PASSWORD_MAX);
 	(void)close(fd);
 	if (n >= 0) {
 		line[n] = '\0';
