@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "describe.h"
+#include "routines.h"
+#include "server_sql.h"
 
 /*
  * What is in the database, as the pool's catalog tells it: the same from every backend. Names of
@@ -12,51 +15,73 @@
 static const struct run_pick databases[] = { { "table_cat", "Database" },
 	{ "remarks", "Remarks" }, { 0 } };
 static const struct run_pick schemas[] = { { "table_schem", "Schema" }, { 0 } };
-static const struct run_pick tables[] = { { "table_schem", "Schema" },
-	{ "table_name", "Name" }, { "table_type", "Type" }, { "remarks", "Remarks" },
-	{ 0 } };
-static const struct run_pick columns[] = { { "column_name", "Column" },
-	{ "type_name", "Type" }, { "is_nullable", "Nullable" },
-	{ "column_def", "Default" }, { 0 } };
-static const struct run_pick primary_keys[] = { { "column_name", "Primary key" },
-	{ "key_seq", "Position" }, { 0 } };
-static const struct run_pick foreign_keys[] = { { "fkcolumn_name", "Foreign key" },
-	{ "pktable_name", "References" }, { "pkcolumn_name", "Column" },
-	{ "fk_name", "Name" }, { 0 } };
-static const struct run_pick indexes[] = { { "table_name", "Table" },
-	{ "index_name", "Index" }, { "ordinal_position", "Position" },
-	{ "column_name", "Column" }, { "non_unique", "Not unique" }, { 0 } };
+/* Of a list of many databases, as MySQL has them in place of schemas. */
+static const struct run_pick tables[] = { { "table_cat", "Database" },
+	{ "table_schem", "Schema" }, { "table_name", "Name" }, { "table_type", "Type" },
+	{ "remarks", "Remarks" }, { 0 } };
+static const struct run_pick indexes[] = { { "table_cat", "Database" },
+	{ "table_schem", "Schema" }, { "table_name", "Table" }, { "index_name", "Index" },
+	{ "ordinal_position", "Position" }, { "column_name", "Column" },
+	{ "non_unique", "Not unique" }, { 0 } };
 
-/* A name with * and ? becomes a pattern of LIKE, in which other characters stand for themselves. */
-static void
-add_pattern(struct text *t, const char *name)
-{
-	for (; *name; name++) {
-		if (*name == '*') {
-			text_add_char(t, '%');
-		} else if (*name == '?') {
-			text_add_char(t, '_');
-		} else {
-			if (strchr("%_\\", *name))
-				text_add_char(t, '\\');
-			text_add_char(t, *name);
-		}
-	}
-}
+/* Not the server's own. */
+#define TABLES "TABLE,FOREIGN TABLE,GLOBAL TEMPORARY,LOCAL TEMPORARY"
+#define VIEWS  "VIEW,MATERIALIZED VIEW"
 
 /* The optional argument [SCHEMA.]NAME as filters. */
 struct pattern {
+	struct text catalog;
 	struct text schema;
 	struct text object;
 	int has_object;
+	int has_wildcards;
 	cenote_catalog_filter filter;
 };
+
+static int
+is_backend(struct shell *sh, const char *name)
+{
+	const char *backend = cenote_info(sh->conn, "backend");
+
+	return backend && strcmp(backend, name) == 0;
+}
+
+/* MySQL lists what is in all databases; people mean the one that they are in. */
+static int
+choose_database(struct pattern *p, struct shell *sh)
+{
+	cenote_result *res;
+	const char *name;
+	int r = session_ensure(sh);
+
+	if (r != RUN_OK || p->filter.schema || !is_backend(sh, "mysql"))
+		return r;
+	r = session_query(
+		sh, "SELECT DATABASE()", (const char *const[]){ NULL }, 0, &res);
+	if (r != RUN_OK)
+		return r;
+	name = cenote_result_text(res, 0, 0, NULL);
+	if (name) {
+		text_add_str(&p->catalog, name);
+		p->filter.catalog = text_str(&p->catalog);
+	}
+	cenote_result_destroy(res);
+	return RUN_OK;
+}
+
+static void
+pattern_finish(struct pattern *p)
+{
+	text_finish(&p->catalog);
+	text_finish(&p->schema);
+	text_finish(&p->object);
+}
 
 static int
 pattern_init(struct pattern *p, struct cmd *cmd)
 {
 	struct text word = { 0 };
-	int n = args_next(&cmd->args, &word);
+	int n = args_next(&cmd->args, &word), r;
 	const char *name = text_str(&word), *dot = strchr(name, '.');
 
 	*p = (struct pattern){ .filter = CENOTE_CATALOG_FILTER_INIT };
@@ -68,39 +93,38 @@ pattern_init(struct pattern *p, struct cmd *cmd)
 	if (dot) {
 		char *schema = mem_dup(name, (size_t)(dot - name));
 
-		add_pattern(&p->schema, schema);
+		describe_pattern(&p->schema, schema, 1);
 		free(schema);
 		p->filter.schema = text_str(&p->schema);
 		name = dot + 1;
 	}
-	add_pattern(&p->object, name);
+	p->has_wildcards = strpbrk(name, "*?") != NULL;
+	describe_pattern(&p->object, name, 1);
 	p->filter.object = n > 0 ? text_str(&p->object) : NULL;
 	text_finish(&word);
-	return RUN_OK;
+	r = choose_database(p, cmd->sh);
+	if (r != RUN_OK)
+		pattern_finish(p);
+	return r;
 }
 
-static void
-pattern_finish(struct pattern *p)
+/* Without the database where it is always the same. */
+static const struct run_pick *
+picks_for(struct shell *sh, const struct run_pick *picks)
 {
-	text_finish(&p->schema);
-	text_finish(&p->object);
+	return picks + !is_backend(sh, "mysql");
 }
 
-/* One list of the catalog; with is_optional, nothing at all when it is empty. */
 static int
 show_list(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
-	const struct run_pick *picks, int is_optional)
+	const struct run_pick *picks)
 {
 	cenote_result *res;
-	int r = session_catalog(sh, kind, filter, is_optional, &res);
+	int r = session_catalog(sh, kind, filter, 0, &res);
 
-	/* A backend that cannot tell this: what it can tell was shown. */
-	if (r == RUN_ERROR && is_optional)
-		return RUN_OK;
 	if (r != RUN_OK)
 		return r;
-	if (!is_optional || cenote_result_n_rows(res) > 0)
-		r = run_show_picked(sh, res, picks);
+	r = run_show_picked(sh, res, picks);
 	cenote_result_destroy(res);
 	return r;
 }
@@ -114,7 +138,8 @@ list_tables(struct cmd *cmd, const char *types)
 	if (r != RUN_OK)
 		return r;
 	p.filter.types = types;
-	r = show_list(cmd->sh, CENOTE_CATALOG_TABLES, &p.filter, tables, 0);
+	r = show_list(
+		cmd->sh, CENOTE_CATALOG_TABLES, &p.filter, picks_for(cmd->sh, tables));
 	pattern_finish(&p);
 	return r;
 }
@@ -122,13 +147,13 @@ list_tables(struct cmd *cmd, const char *types)
 static int
 run_tables(struct cmd *cmd)
 {
-	return list_tables(cmd, "TABLE,GLOBAL TEMPORARY,LOCAL TEMPORARY");
+	return list_tables(cmd, TABLES);
 }
 
 static int
 run_views(struct cmd *cmd)
 {
-	return list_tables(cmd, "VIEW");
+	return list_tables(cmd, VIEWS);
 }
 
 static int
@@ -139,7 +164,8 @@ run_indexes(struct cmd *cmd)
 
 	if (r != RUN_OK)
 		return r;
-	r = show_list(cmd->sh, CENOTE_CATALOG_INDEXES, &p.filter, indexes, 0);
+	r = show_list(
+		cmd->sh, CENOTE_CATALOG_INDEXES, &p.filter, picks_for(cmd->sh, indexes));
 	pattern_finish(&p);
 	return r;
 }
@@ -147,74 +173,138 @@ run_indexes(struct cmd *cmd)
 static int
 run_databases(struct cmd *cmd)
 {
-	return show_list(cmd->sh, CENOTE_CATALOG_DATABASES, NULL, databases, 0);
+	return show_list(cmd->sh, CENOTE_CATALOG_DATABASES, NULL, databases);
 }
 
 static int
 run_schemas(struct cmd *cmd)
-{
-	return show_list(cmd->sh, CENOTE_CATALOG_SCHEMAS, NULL, schemas, 0);
-}
-
-/* One table: its columns, then what else there is to tell. */
-static int
-describe_table(struct shell *sh, const cenote_catalog_filter *filter)
-{
-	static const struct {
-		uint32_t kind;
-		const struct run_pick *picks;
-	} more[] = { { CENOTE_CATALOG_PRIMARY_KEYS, primary_keys },
-		{ CENOTE_CATALOG_FOREIGN_KEYS, foreign_keys },
-		{ CENOTE_CATALOG_INDEXES, indexes } };
-	cenote_result *res;
-	size_t i;
-	int r = session_catalog(sh, CENOTE_CATALOG_COLUMNS, filter, 0, &res);
-
-	if (r != RUN_OK)
-		return r;
-	if (cenote_result_n_rows(res) == 0) {
-		shell_error(sh, "there is no table or view of that name");
-		r = RUN_ERROR;
-	} else {
-		r = run_show_picked(sh, res, columns);
-	}
-	cenote_result_destroy(res);
-	for (i = 0; r == RUN_OK && i < sizeof(more) / sizeof(more[0]); i++)
-		r = show_list(sh, more[i].kind, filter, more[i].picks, 1);
-	return r;
-}
-
-/* Tables and views, but not the server's own. */
-static int
-show_all(struct shell *sh, cenote_catalog_filter *filter)
-{
-	filter->types = "TABLE,VIEW,GLOBAL TEMPORARY,LOCAL TEMPORARY";
-	return show_list(sh, CENOTE_CATALOG_TABLES, filter, tables, 0);
-}
-
-static int
-run_describe(struct cmd *cmd)
 {
 	struct pattern p;
 	int r = pattern_init(&p, cmd);
 
 	if (r != RUN_OK)
 		return r;
-	if (p.has_object)
-		r = describe_table(cmd->sh, &p.filter);
-	else
-		r = show_all(cmd->sh, &p.filter);
+	p.filter.schema = p.filter.object;
+	p.filter.object = NULL;
+	r = show_list(cmd->sh, CENOTE_CATALOG_SCHEMAS, &p.filter, schemas);
+	pattern_finish(&p);
+	return r;
+}
+
+static int
+describe_tables(struct shell *sh, struct pattern *p, int has_remarks)
+{
+	cenote_result *res;
+	uint64_t row;
+	int r;
+
+	if (p->has_wildcards && !p->filter.schema)
+		p->filter.types = TABLES "," VIEWS;
+	r = session_catalog(sh, CENOTE_CATALOG_TABLES, &p->filter, 0, &res);
+	if (r != RUN_OK)
+		return r;
+	if (cenote_result_n_rows(res) == 0) {
+		shell_error(sh, "there is no table or view of that name");
+		r = RUN_ERROR;
+	}
+	for (row = 0; r == RUN_OK && row < cenote_result_n_rows(res); row++)
+		r = describe_table(sh, res, row, has_remarks);
+	cenote_result_destroy(res);
+	return r;
+}
+
+static int
+describe(struct cmd *cmd, int has_remarks)
+{
+	struct pattern p;
+	int r = pattern_init(&p, cmd);
+
+	if (r != RUN_OK)
+		return r;
+	if (p.has_object) {
+		r = describe_tables(cmd->sh, &p, has_remarks);
+	} else {
+		p.filter.types = TABLES "," VIEWS;
+		r = show_list(cmd->sh, CENOTE_CATALOG_TABLES, &p.filter,
+			picks_for(cmd->sh, tables));
+	}
+	pattern_finish(&p);
+	return r;
+}
+
+static int
+run_describe(struct cmd *cmd)
+{
+	return describe(cmd, 0);
+}
+
+static int
+run_describe_more(struct cmd *cmd)
+{
+	return describe(cmd, 1);
+}
+
+static int
+run_routines(struct cmd *cmd)
+{
+	cenote_result *routines = NULL, *params = NULL;
+	struct pattern p;
+	int r = pattern_init(&p, cmd);
+
+	if (r != RUN_OK)
+		return r;
+	r = session_catalog(cmd->sh, CENOTE_CATALOG_PROCEDURES, &p.filter, 0, &routines);
+	if (r == RUN_OK)
+		r = session_catalog(
+			cmd->sh, CENOTE_CATALOG_PROCEDURE_COLUMNS, &p.filter, 0, &params);
+	if (r == RUN_OK)
+		r = routines_show(cmd->sh, routines, params, p.has_object);
+	cenote_result_destroy(routines);
+	cenote_result_destroy(params);
+	pattern_finish(&p);
+	return r;
+}
+
+static int
+run_users(struct cmd *cmd)
+{
+	struct pattern p;
+	cenote_result *res;
+	const char *sql;
+	int r = pattern_init(&p, cmd);
+
+	if (r != RUN_OK)
+		return r;
+	sql = server_sql_of(cenote_info(cmd->sh->conn, "backend"))->users;
+	if (!sql) {
+		shell_error(
+			cmd->sh, "\\du: users of this kind of server cannot be listed");
+		r = RUN_ERROR;
+	} else {
+		r = session_query(cmd->sh, sql,
+			(const char *const[]){
+				p.has_object ? p.filter.object : "%", NULL },
+			0, &res);
+	}
+	if (r == RUN_OK) {
+		r = run_show_whole(cmd->sh, res);
+		cenote_result_destroy(res);
+	}
 	pattern_finish(&p);
 	return r;
 }
 
 const struct command cmd_describe_table[] = {
-	{ "d", "[NAME]", "all tables and views; or one, with columns, keys, indexes",
+	{ "d", "[NAME]", "tables and views; or columns, indexes, checks, references",
 		run_describe },
+	{ "d+", "[NAME]", "the same, with what is said of each column",
+		run_describe_more },
 	{ "dt", "[NAME]", "tables", run_tables },
 	{ "dv", "[NAME]", "views", run_views },
 	{ "di", "[TABLE]", "indexes", run_indexes },
-	{ "dn", "", "schemas", run_schemas },
+	{ "df", "[NAME]", "functions and procedures", run_routines },
+	{ "dn", "[NAME]", "schemas", run_schemas },
+	{ "du", "[NAME]", "users", run_users },
 	{ "l", "", "databases", run_databases },
 	{ 0 },
 };

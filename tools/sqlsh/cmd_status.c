@@ -91,21 +91,6 @@ run_conninfo(struct cmd *cmd)
 	return RUN_OK;
 }
 
-/* All columns of a whole result, under their own names. */
-static int
-show_whole(struct shell *sh, const cenote_result *res)
-{
-	struct run_pick picks[RUN_PICKS_MAX + 1] = { { 0 } };
-	uint32_t n = cenote_result_n_columns(res), col;
-
-	for (col = 0; col < n && col < RUN_PICKS_MAX; col++) {
-		picks[col].column = cenote_column_text(
-			cenote_result_column(res, col), CENOTE_COLUMN_NAME);
-		picks[col].title = picks[col].column;
-	}
-	return run_show_picked(sh, res, picks);
-}
-
 static int
 show_status(struct cmd *cmd, const char *what)
 {
@@ -114,7 +99,7 @@ show_status(struct cmd *cmd, const char *what)
 
 	if (r < 0)
 		return session_failed(cmd->sh, r, NULL, 0);
-	r = show_whole(cmd->sh, res);
+	r = run_show_whole(cmd->sh, res);
 	cenote_result_destroy(res);
 	return r;
 }

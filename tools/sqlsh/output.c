@@ -41,6 +41,8 @@ output_begin(const struct output_ops *ops, const struct output_settings *setting
 	out->file = file;
 	out->columns = columns;
 	out->n_columns = n_columns;
+	if (ops->is_for_people && settings->title)
+		text_addf(&out->text, "%s\n", settings->title);
 	ops->begin(out);
 	return out;
 }
@@ -81,6 +83,16 @@ output_end(struct output *out, int is_whole)
 	text_finish(&out->text);
 	free(out);
 	return r;
+}
+
+void
+output_add_footer(struct output *out)
+{
+	if (out->settings->footer)
+		text_addf(&out->text, "%s\n", out->settings->footer);
+	else if (out->settings->has_header)
+		text_addf(&out->text, "(%llu row%s)\n\n", (unsigned long long)out->n_rows,
+			out->n_rows == 1 ? "" : "s");
 }
 
 int

@@ -33,6 +33,8 @@ struct output_settings {
 	const char *null_text; /* table, expanded, unaligned */
 	const char *separator; /* unaligned */
 	int has_header; /* header line, and the footer of table */
+	const char *title; /* above, and */
+	const char *footer; /* below, in place of the number of rows; NULL: none */
 	int is_dimmed; /* NULL is shown dimmed: the output is a terminal that can */
 };
 
@@ -73,6 +75,8 @@ void output_flush(struct output *out, size_t limit);
 size_t output_add_shown(struct output *out, struct text *t,
 	const struct output_column *column, const struct cell *cell);
 int output_is_number(uint32_t type);
+/* Below the rows: what the settings say, or how many there are. */
+void output_add_footer(struct output *out);
 /* As \x and hexadecimal digits. */
 void output_add_hex(struct text *t, const struct cell *cell);
 

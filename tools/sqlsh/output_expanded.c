@@ -63,9 +63,9 @@ expanded_row(struct output *out, const struct cell *cells)
 static void
 expanded_end(struct output *out)
 {
-	if (out->settings->has_header && out->n_rows == 0)
-		text_add_str(&out->text, "(0 rows)\n");
-	if (out->settings->has_header)
+	if (out->settings->footer || out->n_rows == 0)
+		output_add_footer(out);
+	else if (out->settings->has_header)
 		text_add_char(&out->text, '\n');
 }
 

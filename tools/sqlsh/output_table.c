@@ -165,9 +165,7 @@ table_end(struct output *out)
 
 	if (!table->is_streaming)
 		start_streaming(table);
-	if (out->settings->has_header)
-		text_addf(&out->text, "(%llu row%s)\n\n", (unsigned long long)out->n_rows,
-			out->n_rows == 1 ? "" : "s");
+	output_add_footer(out);
 }
 
 static void

@@ -331,3 +331,17 @@ run_show_picked(struct shell *sh, const cenote_result *res, const struct run_pic
 	}
 	return output_end(out, 1) < 0 ? shell_output_failed(sh) : RUN_OK;
 }
+
+int
+run_show_whole(struct shell *sh, const cenote_result *res)
+{
+	struct run_pick picks[RUN_PICKS_MAX + 1] = { { 0 } };
+	uint32_t n = cenote_result_n_columns(res), col;
+
+	for (col = 0; col < n && col < RUN_PICKS_MAX; col++) {
+		picks[col].column = cenote_column_text(
+			cenote_result_column(res, col), CENOTE_COLUMN_NAME);
+		picks[col].title = picks[col].column;
+	}
+	return run_show_picked(sh, res, picks);
+}

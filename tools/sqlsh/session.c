@@ -270,9 +270,9 @@ session_do(struct shell *sh, enum session_verb verb)
 	return r < 0 ? session_failed(sh, r, NULL, 0) : take_command(sh);
 }
 
-/* The one result of a catalog request that was sent; NULL if it failed. */
+/* The rows of a request that was sent; NULL if it failed. */
 static int
-take_catalog(struct shell *sh, int is_quiet, cenote_result **ret_res)
+take_rows(struct shell *sh, int is_quiet, cenote_result **ret_res)
 {
 	cenote_result *res, *kept = NULL;
 	int r;
@@ -294,20 +294,63 @@ take_catalog(struct shell *sh, int is_quiet, cenote_result **ret_res)
 	return kept ? RUN_OK : RUN_ERROR;
 }
 
-int
-session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
-	int is_quiet, cenote_result **ret_res)
+/* A request that is sent again as long as it says so. */
+struct request {
+	uint32_t kind; /* of a catalog list */
+	const cenote_catalog_filter *filter;
+	const char *sql; /* NULL: it is a catalog list */
+	const cenote_params *params;
+};
+
+static int
+send_request(struct shell *sh, const struct request *rq)
+{
+	if (rq->sql)
+		return cenote_send_query(
+			sh->conn, rq->sql, strlen(rq->sql), rq->params, NULL);
+	return cenote_send_catalog(sh->conn, rq->kind, rq->filter);
+}
+
+static int
+ask(struct shell *sh, const struct request *rq, int is_quiet, cenote_result **ret_res)
 {
 	int r = session_ensure(sh);
 
 	if (r != RUN_OK)
 		return r;
 	session_begin_request(sh);
-	while ((r = cenote_send_catalog(sh->conn, kind, filter)) == CENOTE_AGAIN) {
+	while ((r = send_request(sh, rq)) == CENOTE_AGAIN) {
 		if (session_wait(sh) != RUN_OK)
 			return session_failed(sh, CENOTE_ERR_CONN, NULL, 0);
 	}
 	if (r < 0)
 		return session_failed(sh, r, NULL, 0);
-	return take_catalog(sh, is_quiet, ret_res);
+	return take_rows(sh, is_quiet, ret_res);
+}
+
+int
+session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
+	int is_quiet, cenote_result **ret_res)
+{
+	struct request rq = { .kind = kind, .filter = filter };
+
+	return ask(sh, &rq, is_quiet, ret_res);
+}
+
+int
+session_query(struct shell *sh, const char *sql, const char *const *texts, int is_quiet,
+	cenote_result **ret_res)
+{
+	cenote_params *params = NULL;
+	int r = cenote_params_create(NULL, &params);
+
+	for (; r >= 0 && *texts; texts++)
+		r = cenote_params_add_text(params, *texts, strlen(*texts));
+	if (r < 0)
+		shell_error(sh, "%s", cenote_status_name(r));
+	else
+		r = ask(sh, &(struct request){ .sql = sql, .params = params }, is_quiet,
+			ret_res);
+	cenote_params_destroy(params);
+	return r;
 }

@@ -110,6 +110,9 @@ int session_do(struct shell *sh, enum session_verb verb);
 /* The catalog, whole. RUN_OK and *ret_res, or reported (unless is_quiet). */
 int session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
 	int is_quiet, cenote_result **ret_res);
+/* The same for SQL of our own, with texts (NULL behind the last) for its placeholders. */
+int session_query(struct shell *sh, const char *sql, const char *const *texts,
+	int is_quiet, cenote_result **ret_res);
 
 /* run.c */
 
@@ -125,6 +128,8 @@ struct run_pick {
 };
 int run_show_picked(
 	struct shell *sh, const cenote_result *res, const struct run_pick *picks);
+/* All its columns, under their own names. */
+int run_show_whole(struct shell *sh, const cenote_result *res);
 double run_now_ms(void);
 
 /* data.c: the data of COPY … FROM STDIN and TO STDOUT, and files that a server asks for. */

@@ -30,7 +30,10 @@ static const struct cell rows[][3] = {
 static char *
 show(const char *format, int has_header, int is_dimmed)
 {
-	struct output_settings settings = { "NULL", "|", has_header, is_dimmed };
+	struct output_settings settings = { .null_text = "NULL",
+		.separator = "|",
+		.has_header = has_header,
+		.is_dimmed = is_dimmed };
 	char *data = NULL;
 	size_t size = 0, i;
 	FILE *file = open_memstream(&data, &size);
