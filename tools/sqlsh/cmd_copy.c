@@ -391,13 +391,14 @@ copy_query(struct shell *sh, const struct copy *copy, FILE *file)
 	sh->n_shown = 0;
 	sh->format = copy->kind == CSV_TAB ? &output_tsv : &output_csv;
 	sh->settings.has_header = copy->has_header;
+	sh->settings.pager = NULL;
 	sh->out = file;
 	sh->out_name = copy->file.data;
 	r = run_sql(sh, text_str(&sql), sql.len);
 	progress_end(&progress);
 	sh->progress = NULL;
 	sh->format = before.format;
-	sh->settings.has_header = before.settings.has_header;
+	sh->settings = before.settings;
 	sh->out = before.out;
 	sh->out_name = before.out_name;
 	text_finish(&sql);

@@ -17,13 +17,14 @@ run_quit(struct cmd *cmd)
 }
 
 static void
-show_table(FILE *out, const struct command *table)
+add_table(struct text *t, const char *title, const struct command *table)
 {
+	text_addf(t, "\n%s\n", title);
 	for (; table->name; table++) {
 		struct text left = { 0 };
 
 		text_addf(&left, "\\%s %s", table->name, table->args);
-		(void)fprintf(out, "  %-38s %s\n", text_str(&left), table->help);
+		text_addf(t, "  %-38s %s\n", text_str(&left), table->help);
 		text_finish(&left);
 	}
 }
@@ -31,23 +32,19 @@ show_table(FILE *out, const struct command *table)
 static int
 run_help(struct cmd *cmd)
 {
-	FILE *out = cmd->sh->out;
+	struct text t = { 0 };
 
-	(void)fputs(
-		"SQL statements end with a semicolon. Commands take one line:\n", out);
-	(void)fputs("\nGeneral\n", out);
-	show_table(out, cmd_general_table);
-	(void)fputs("\nStatements\n", out);
-	show_table(out, cmd_query_table);
-	(void)fputs("\nOutput\n", out);
-	show_table(out, cmd_output_table);
-	(void)fputs("\nWhat is there (NAME may have the wildcards * and ?)\n", out);
-	show_table(out, cmd_describe_table);
-	(void)fputs("\nCopying\n", out);
-	show_table(out, cmd_copy_table);
-	(void)fputs("\nPool\n", out);
-	show_table(out, cmd_status_table);
-	(void)fflush(out);
+	text_add_str(
+		&t, "SQL statements end with a semicolon. Commands take one line:\n");
+	add_table(&t, "General", cmd_general_table);
+	add_table(&t, "Statements", cmd_query_table);
+	add_table(&t, "Output", cmd_output_table);
+	add_table(&t, "What is there (NAME may have the wildcards * and ?)",
+		cmd_describe_table);
+	add_table(&t, "Copying", cmd_copy_table);
+	add_table(&t, "Pool", cmd_status_table);
+	shell_show_text(cmd->sh, &t);
+	text_finish(&t);
 	return RUN_OK;
 }
 

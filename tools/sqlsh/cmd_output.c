@@ -94,20 +94,21 @@ run_pset(struct cmd *cmd)
 {
 	struct text word = { 0 };
 	struct shell *sh = cmd->sh;
-	int r = RUN_OK, is_on = sh->settings.has_header;
+	int r = RUN_OK, n = args_next(&cmd->args, &word);
+	const char *what = text_str(&word);
+	int *value = strcmp(what, "header") == 0  ? &sh->settings.has_header
+		     : strcmp(what, "pager") == 0 ? &sh->is_paging
+						  : NULL;
 
-	if (args_next(&cmd->args, &word) <= 0) {
-		r = cmd_usage(cmd, "null or header expected");
-	} else if (strcmp(text_str(&word), "null") == 0) {
+	if (n > 0 && strcmp(what, "null") == 0) {
 		if (args_next(&cmd->args, &word) < 0)
 			r = cmd_usage(cmd, "a quote is not closed");
 		else
 			shell_set_null(sh, text_str(&word));
-	} else if (strcmp(text_str(&word), "header") == 0 && take_switch(cmd, &is_on)) {
-		sh->settings.has_header = is_on;
-	} else {
-		r = cmd_usage(cmd, "null TEXT or header on|off expected");
+	} else if (n <= 0 || !value || !take_switch(cmd, value)) {
+		r = cmd_usage(cmd, "null TEXT, header on|off or pager on|off expected");
 	}
+	shell_adapt_output(sh);
 	text_finish(&word);
 	return r;
 }
@@ -134,6 +135,8 @@ const struct command cmd_output_table[] = {
 	{ "o", "[FILE||COMMAND]", "send results to a file or a program", run_output },
 	{ "pset", "null TEXT", "how NULL is shown", run_pset },
 	{ "pset", "header [on|off]", "column names and row counts", run_pset },
+	{ "pset", "pager [on|off]", "a pager for what does not fit the screen",
+		run_pset },
 	{ "timing", "[on|off]", "show how long each statement took", run_timing },
 	{ "echo", "WORD ...", "write words to the output", run_echo },
 	{ 0 },

@@ -136,9 +136,11 @@ show_when(struct shell *sh, double seconds)
 static int
 watch(struct shell *sh, const struct text *sql, double seconds, unsigned long count)
 {
+	const char *pager = sh->settings.pager;
 	unsigned long i;
 	int r = RUN_OK;
 
+	sh->settings.pager = NULL;
 	for (i = 0; (count == 0 || i < count) && r == RUN_OK; i++) {
 		if (i > 0 && interrupt_wait(-1, 0, (int)(seconds * 1000)) < 0) {
 			interrupt_clear();
@@ -147,6 +149,7 @@ watch(struct shell *sh, const struct text *sql, double seconds, unsigned long co
 		show_when(sh, seconds);
 		r = run_sql(sh, text_str(sql), sql->len);
 	}
+	sh->settings.pager = pager;
 	/* Ctrl-C is how one leaves, whether it met a query or a pause. */
 	return r == RUN_INTERRUPTED && sh->is_interactive ? RUN_OK : r;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interrupt.h"
+#include "pager.h"
 #include "shell.h"
 
 /* What -c and -f gave, in their order. */
@@ -267,14 +268,17 @@ init_standard_files(void)
 static void
 init_shell(struct shell *sh, const struct options *o)
 {
-	const char *term = getenv("TERM");
+	const char *term = getenv("TERM"), *pager = getenv("PAGER");
+	int is_terminal = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 
 	sh->is_interactive =
 		o->n_jobs == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	sh->stops_on_error = o->on_error >= 0 ? o->on_error : !sh->is_interactive;
-	sh->is_dimming = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term &&
-			 strcmp(term, "dumb") != 0;
-	sh->settings.is_dimmed = sh->is_dimming;
+	sh->is_dimming = is_terminal && !getenv("NO_COLOR");
+	if (!pager)
+		pager = PAGER_DEFAULT;
+	sh->pager = is_terminal && isatty(STDIN_FILENO) && *pager ? pager : NULL;
+	shell_adapt_output(sh);
 }
 
 static int

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pager.h"
+
 #define OUTPUT_CHUNK 32768u
+
+static const char dim[] = "\033[2m", undim[] = "\033[0m";
 
 static const struct output_ops *const formats[] = { &output_table, &output_expanded,
 	&output_csv, &output_tsv, &output_json, &output_unaligned };
@@ -47,11 +51,47 @@ output_begin(const struct output_ops *ops, const struct output_settings *setting
 	return out;
 }
 
+/* The terminal's escapes are not for the pager. */
+static void
+remove_escapes(struct text *t)
+{
+	const char *from = text_str(t), *end = from + t->len;
+	char *to = t->data;
+
+	while (from < end) {
+		if (strncmp(from, dim, strlen(dim)) == 0 ||
+			strncmp(from, undim, strlen(undim)) == 0)
+			from += strlen(dim);
+		else
+			*to++ = *from++;
+	}
+	t->len = (size_t)(to - t->data);
+}
+
+/* Where it goes is chosen by what is known of it when it is first written. */
+static void
+choose_file(struct output *out, int is_whole)
+{
+	FILE *pager = out->settings->pager
+			      ? pager_open(out->settings->pager, out->text.data,
+					out->text.len, is_whole)
+			      : NULL;
+
+	out->is_begun = 1;
+	out->is_paged = pager != NULL;
+	if (pager)
+		out->file = pager;
+}
+
 void
 output_flush(struct output *out, size_t limit)
 {
 	if (out->text.len <= limit)
 		return;
+	if (!out->is_begun)
+		choose_file(out, limit == 0);
+	if (out->is_paged && out->settings->is_dimmed && out->ops->is_for_people)
+		remove_escapes(&out->text);
 	if (!out->has_failed &&
 		fwrite(out->text.data, 1, out->text.len, out->file) < out->text.len)
 		out->has_failed = 1;
@@ -77,7 +117,9 @@ output_end(struct output *out, int is_whole)
 	output_flush(out, 0);
 	if (fflush(out->file) != 0)
 		out->has_failed = 1;
-	r = out->has_failed ? -1 : 0;
+	r = out->has_failed && !out->is_paged ? -1 : 0;
+	if (out->is_paged)
+		pager_close(out->file);
 	if (out->ops->finish)
 		out->ops->finish(out);
 	text_finish(&out->text);
@@ -127,9 +169,9 @@ output_add_shown(struct output *out, struct text *t, const struct output_column 
 		const char *null_text = out->settings->null_text;
 		int is_dimmed = out->settings->is_dimmed && *null_text;
 
-		text_add_str(t, is_dimmed ? "\033[2m" : "");
+		text_add_str(t, is_dimmed ? dim : "");
 		width = display_add(t, null_text, strlen(null_text));
-		text_add_str(t, is_dimmed ? "\033[0m" : "");
+		text_add_str(t, is_dimmed ? undim : "");
 		return width;
 	}
 	if (column->type == CENOTE_TYPE_BYTES) {

@@ -35,6 +35,7 @@ struct output_settings {
 	int has_header; /* header line, and the footer of table */
 	const char *title; /* above, and */
 	const char *footer; /* below, in place of the number of rows; NULL: none */
+	const char *pager; /* for what does not fit the screen; NULL: none */
 	int is_dimmed; /* NULL is shown dimmed: the output is a terminal that can */
 };
 
@@ -42,6 +43,8 @@ struct output {
 	const struct output_ops *ops;
 	const struct output_settings *settings;
 	FILE *file;
+	int is_begun; /* something was written */
+	int is_paged; /* `file` is the pager */
 	struct text text; /* to be written */
 	const struct output_column *columns;
 	size_t n_columns;
@@ -61,7 +64,7 @@ struct output *output_begin(const struct output_ops *ops,
 	const struct output_column *columns, size_t n_columns);
 /* One row. Values of type bytes are raw and are shown as \x and hexadecimal digits. */
 void output_row(struct output *out, const struct cell *cells);
-/* End it; 0, or -1 if it could not be written. With is_whole 0 there is no footer. */
+/* End it; 0, or -1 if it could not be written: who leaves the pager wants no more. With is_whole 0 there is no footer. */
 int output_end(struct output *out, int is_whole);
 
 /* For the implementations. */

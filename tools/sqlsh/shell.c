@@ -10,6 +10,7 @@
 
 #include "caret.h"
 #include "interrupt.h"
+#include "pager.h"
 
 void
 shell_init(struct shell *sh)
@@ -18,6 +19,7 @@ shell_init(struct shell *sh)
 	sh->format = &output_table;
 	sh->format_before = &output_table;
 	sh->out = stdout;
+	sh->is_paging = 1;
 	sh->settings.separator = "|";
 	sh->settings.has_header = 1;
 	shell_set_null(sh, "NULL");
@@ -110,6 +112,27 @@ shell_diag(struct shell *sh, const cenote_diag *diag, const char *sql, size_t le
 	text_finish(&t);
 }
 
+void
+shell_adapt_output(struct shell *sh)
+{
+	sh->settings.is_dimmed = sh->out == stdout && sh->is_dimming;
+	sh->settings.pager = sh->out == stdout && sh->is_paging ? sh->pager : NULL;
+}
+
+void
+shell_show_text(struct shell *sh, const struct text *t)
+{
+	FILE *pager = NULL;
+
+	if (sh->settings.pager)
+		pager = pager_open(sh->settings.pager, text_str(t), t->len, 1);
+	(void)fwrite(text_str(t), 1, t->len, pager ? pager : sh->out);
+	if (pager)
+		pager_close(pager);
+	else
+		(void)fflush(sh->out);
+}
+
 static void
 close_output(struct shell *sh)
 {
@@ -124,7 +147,7 @@ close_output(struct shell *sh)
 	sh->out_name = NULL;
 	sh->out_is_pipe = 0;
 	sh->out = stdout;
-	sh->settings.is_dimmed = sh->is_dimming;
+	shell_adapt_output(sh);
 }
 
 int
@@ -145,7 +168,7 @@ shell_redirect(struct shell *sh, const char *name)
 	}
 	close_output(sh);
 	sh->out = file;
-	sh->settings.is_dimmed = 0;
+	shell_adapt_output(sh);
 	sh->out_name = mem_dup(name, strlen(name));
 	sh->out_is_pipe = is_pipe;
 	return RUN_OK;

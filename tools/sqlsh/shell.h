@@ -34,7 +34,10 @@ struct shell {
 	const struct output_ops *format_before; /* \x goes back to it */
 	struct output_settings settings;
 	char *null_text; /* owned, settings has it too */
-	int is_dimming; /* on standard output: a terminal that can */
+	/* Of standard output, where it is a terminal that can. */
+	int is_dimming;
+	const char *pager; /* NULL: none */
+	int is_paging; /* the user wants it */
 	FILE *out;
 	char *out_name; /* NULL: standard output */
 	int out_is_pipe;
@@ -76,6 +79,10 @@ void shell_say(struct shell *sh, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Send output to a file, to a program ("|command"), or (NULL) to standard output again. */
 int shell_redirect(struct shell *sh, const char *name);
+/* Text of our own, through the pager if need be. */
+void shell_show_text(struct shell *sh, const struct text *t);
+/* What only a terminal gets: none of it for output that goes elsewhere. */
+void shell_adapt_output(struct shell *sh);
 /* A write to sh->out failed: says so. Standard output closed: ends the program quietly. */
 int shell_output_failed(struct shell *sh);
 void shell_set_null(struct shell *sh, const char *text);

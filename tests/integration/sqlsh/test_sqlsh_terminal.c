@@ -37,6 +37,7 @@ set_up(void **state)
 	(void)setenv("XDG_STATE_HOME", run_path(&daemon, "state"), 1);
 	(void)setenv("XDG_CONFIG_HOME", run_path(&daemon, "config"), 1);
 	(void)unsetenv("NO_COLOR");
+	(void)setenv("PAGER", "", 1);
 	run_sqlsh(&r, &daemon, NULL, "-c", "create table inventory_item(item_name text)",
 		NULL);
 	run_finish(&r);
@@ -93,6 +94,65 @@ null_is_dimmed(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\004");
 	assert_int_equal(terminal_end(&t), 0);
+}
+
+#define FORTY                                                                            \
+	"with recursive c(n) as (select 1 union all select n + 1 from c where n < 40) "  \
+	"select n, null from c;\r"
+
+static void
+what_does_not_fit_the_screen_goes_to_the_pager(void **state)
+{
+	struct terminal t;
+
+	(void)setenv("PAGER", "sed 's/^/paged:/'", 1);
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	/* Too long, and with no escapes for NULL. */
+	terminal_send(&t, FORTY);
+	terminal_expect(&t, "paged:  1 | NULL\r\n");
+	terminal_expect(&t, "paged: 40 | NULL\r\n");
+	terminal_expect(&t, "paged:(40 rows)");
+	terminal_expect(&t, "main=> ");
+	/* Too wide. */
+	terminal_send(&t, "select printf('%.*c', 101, 'x');\r");
+	terminal_expect(&t, "paged: xxx");
+	terminal_expect(&t, "main=> ");
+	/* It fits. */
+	terminal_send(&t, "select 'f' || 'its';\r");
+	terminal_expect_without(&t, "main=> ", "paged:");
+	terminal_send(&t, "\\?\r");
+	terminal_expect(&t, "paged:General");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\pset pager off\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, FORTY);
+	terminal_expect_without(&t, "(40 rows)", "paged:");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	(void)setenv("PAGER", "", 1);
+}
+
+static void
+who_leaves_the_pager_has_seen_enough(void **state)
+{
+	struct terminal t;
+
+	(void)setenv("PAGER", "sed 3q", 1);
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t,
+		"with recursive c(n) as (select 1 union all select n + 1 from c "
+		"where n < 200000) select n from c;\r");
+	terminal_expect(&t, " 1\r\n");
+	terminal_expect_without(&t, "main=> ", "sqlsh: ");
+	terminal_send(&t, "select 'it goes' || ' on';\r");
+	terminal_expect(&t, "it goes on");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	(void)setenv("PAGER", "", 1);
 }
 
 static void
@@ -373,6 +433,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prompt_shows_pool_statement_and_transaction),
 		cmocka_unit_test(null_is_dimmed),
+		cmocka_unit_test(what_does_not_fit_the_screen_goes_to_the_pager),
+		cmocka_unit_test(who_leaves_the_pager_has_seen_enough),
 		cmocka_unit_test(no_escape_reaches_a_file_or_a_program),
 		cmocka_unit_test(ctrl_c_cancels_the_query_and_the_session_goes_on),
 		cmocka_unit_test(ctrl_c_forgets_what_is_typed),

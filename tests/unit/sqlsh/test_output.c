@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "output.h"
+#include "pager.h"
 
 static const struct output_column columns[] = {
 	{ "id", CENOTE_TYPE_INT64 },
@@ -240,6 +241,20 @@ widths_are_those_of_the_terminal(void **state)
 	assert_int_equal(display_width("\xe6\xb0", 2), 8);
 }
 
+static void
+a_text_fits_a_screen_with_a_prompt_below(void **state)
+{
+	static const char three[] = "1234\n12\n\033[2m1234\033[0m\n";
+
+	(void)state;
+	assert_true(pager_fits(three, strlen(three), 4, 4));
+	assert_false(pager_fits(three, strlen(three), 3, 4));
+	assert_false(pager_fits(three, strlen(three), 4, 3));
+	/* Characters count, not bytes. */
+	assert_true(pager_fits("caf\xc3\xa9", 5, 2, 4));
+	assert_false(pager_fits("\xe6\xb0\xb4\xe6\xb0\xb4", 6, 2, 3));
+}
+
 int
 main(void)
 {
@@ -251,6 +266,7 @@ main(void)
 		cmocka_unit_test(long_tables_are_written_as_they_come),
 		cmocka_unit_test(a_file_that_is_full_is_told),
 		cmocka_unit_test(widths_are_those_of_the_terminal),
+		cmocka_unit_test(a_text_fits_a_screen_with_a_prompt_below),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef SQLSH_PAGER_H
+#define SQLSH_PAGER_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* A program that shows what is longer or wider than the screen. */
+
+/* Where PAGER does not name one. */
+#define PAGER_DEFAULT "command -v less >/dev/null && exec less -S; exec cat"
+
+/* Whether text, and a prompt below it, fits a screen. */
+int pager_fits(const char *text, size_t len, size_t rows, size_t columns);
+/*
+ * Start the pager if the text does not fit the terminal that is standard output, or is not all of it.
+ * NULL: it is to be written to standard output itself.
+ */
+FILE *pager_open(const char *command, const char *text, size_t len, int is_whole);
+/* Wait until the user has seen enough. */
+void pager_close(FILE *pager);
+
+#endif
