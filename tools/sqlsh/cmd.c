@@ -40,6 +40,19 @@ cmd_usage(struct cmd *cmd, const char *expected)
 	return RUN_ERROR;
 }
 
+int
+cmd_is_go(const char *command, size_t len)
+{
+	static const char *const names[] = { "\\g", "\\gx", "\\G" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == len && memcmp(names[i], command, len) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 static const struct command *
 find(const char *name)
 {

@@ -26,6 +26,8 @@ extern const struct command cmd_copy_table[], cmd_describe_table[], cmd_general_
 
 /* Run the command in a line. */
 int cmd_run(struct input *in, const char *line, size_t len);
+/* Whether this is one of the commands that may end a line of SQL. */
+int cmd_is_go(const char *command, size_t len);
 /* The names, for completion; NULL behind the last. */
 const char *cmd_name(size_t i);
 /* Say what is wrong with the arguments. */

@@ -16,36 +16,99 @@ run_quit(struct cmd *cmd)
 	return RUN_QUIT;
 }
 
-static void
-add_table(struct text *t, const char *title, const struct command *table)
-{
-	text_addf(t, "\n%s\n", title);
-	for (; table->name; table++) {
-		struct text left = { 0 };
+struct help {
+	const char *title;
+	const struct command *table;
+};
 
-		text_addf(&left, "\\%s %s", table->name, table->args);
-		text_addf(t, "  %-38s %s\n", text_str(&left), table->help);
-		text_finish(&left);
+/* The commands that have the word somewhere; with their title, if there are any. */
+static void
+add_table(struct text *t, const struct help *help, const char *word)
+{
+	const struct command *c;
+	int is_begun = 0;
+
+	for (c = help->table; c->name; c++) {
+		struct text line = { 0 };
+		size_t before;
+
+		text_addf(&line, "  \\%s %s", c->name, c->args);
+		before = line.len;
+		text_add_repeat(&line, ' ', before < 41 ? 41 - before : 1);
+		text_add_str(&line, c->help);
+		if (strcasestr(text_str(&line), word) != NULL) {
+			if (!is_begun)
+				text_addf(t, "\n%s\n", help->title);
+			text_addf(t, "%s\n", text_str(&line));
+			is_begun = 1;
+		}
+		text_finish(&line);
 	}
 }
 
 static int
 run_help(struct cmd *cmd)
 {
+	static const struct help helps[] = { { "General", cmd_general_table },
+		{ "Statements", cmd_query_table }, { "Output", cmd_output_table },
+		{ "What is there (NAME may have the wildcards * and ?)",
+			cmd_describe_table },
+		{ "Copying", cmd_copy_table }, { "Pool", cmd_status_table } };
 	struct text t = { 0 };
+	size_t i;
 
-	text_add_str(
-		&t, "SQL statements end with a semicolon. Commands take one line:\n");
-	add_table(&t, "General", cmd_general_table);
-	add_table(&t, "Statements", cmd_query_table);
-	add_table(&t, "Output", cmd_output_table);
-	add_table(&t, "What is there (NAME may have the wildcards * and ?)",
-		cmd_describe_table);
-	add_table(&t, "Copying", cmd_copy_table);
-	add_table(&t, "Pool", cmd_status_table);
+	text_add_str(&t,
+		"SQL statements end with a semicolon; the server's manual tells of them. "
+		"Commands\ntake one line; \\g, \\gx and \\G may also end a statement:\n");
+	for (i = 0; i < sizeof(helps) / sizeof(helps[0]); i++)
+		add_table(&t, &helps[i], cmd->args.rest);
 	shell_show_text(cmd->sh, &t);
 	text_finish(&t);
 	return RUN_OK;
+}
+
+/* Another pool, or other server: the old session is given back when the new one is there. */
+static int
+run_connect(struct cmd *cmd)
+{
+	struct shell *sh = cmd->sh;
+	struct text word = { 0 };
+	int n = args_next(&cmd->args, &word), r;
+
+	if (n == 0)
+		text_add_str(&word, cenote_conn_get(sh->conn, "pool"));
+	r = n < 0 ? cmd_usage(cmd, "a quote is not closed")
+		  : session_change(sh, text_str(&word));
+	if (r == RUN_OK)
+		shell_say(sh, "Connected to pool %s.", cenote_conn_get(sh->conn, "pool"));
+	text_finish(&word);
+	/* What a script does next was not meant for the old pool. */
+	return r == RUN_LOST && sh->is_interactive ? RUN_ERROR : r;
+}
+
+static int
+run_history(struct cmd *cmd)
+{
+	struct text path = { 0 }, t = { 0 };
+	struct shell *sh = cmd->sh;
+	FILE *file;
+	int n = args_next(&cmd->args, &path), r = RUN_OK;
+
+	if (interactive_history(sh, &t) < 0) {
+		r = cmd_usage(cmd, "there is a history at a terminal only");
+	} else if (n == 0) {
+		shell_show_text(sh, &t);
+	} else {
+		file = fopen(text_str(&path), "we");
+		if (!file || fwrite(text_str(&t), 1, t.len, file) < t.len ||
+			fclose(file) != 0) {
+			shell_error(sh, "%s: %s", text_str(&path), strerror(errno));
+			r = RUN_ERROR;
+		}
+	}
+	text_finish(&path);
+	text_finish(&t);
+	return r;
 }
 
 static int
@@ -98,7 +161,10 @@ run_cd(struct cmd *cmd)
 
 const struct command cmd_general_table[] = {
 	{ "q", "", "leave", run_quit },
-	{ "?", "", "this help", run_help },
+	{ "?", "[WORD]", "this help, or what of it has the word", run_help },
+	{ "h", "[WORD]", "the same", run_help },
+	{ "c", "[POOL|URI]", "connect to another pool, or anew", run_connect },
+	{ "s", "[FILE]", "show the history, or write it to a file", run_history },
 	{ "i", "FILE", "run the statements and commands in a file", run_include },
 	{ "cd", "[FOLDER]", "change the working folder", run_cd },
 	{ "!", "[COMMAND]", "run a shell, or one command of it", run_shell },

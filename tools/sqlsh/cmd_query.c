@@ -51,6 +51,18 @@ run_go(struct cmd *cmd)
 }
 
 static int
+run_go_expanded(struct cmd *cmd)
+{
+	const struct output_ops *before = cmd->sh->format;
+	int r;
+
+	cmd->sh->format = &output_expanded;
+	r = run_go(cmd);
+	cmd->sh->format = before;
+	return r;
+}
+
+static int
 run_print(struct cmd *cmd)
 {
 	const struct split *s = &cmd->in->split;
@@ -315,6 +327,8 @@ run_unset(struct cmd *cmd)
 
 const struct command cmd_query_table[] = {
 	{ "g", "", "run what is typed so far, or the last statement again", run_go },
+	{ "gx", "", "the same, expanded", run_go_expanded },
+	{ "G", "", "the same, expanded", run_go_expanded },
 	{ "p", "", "print what is typed so far, or the last statement", run_print },
 	{ "r", "", "forget what is typed so far", run_reset },
 	{ "e", "", "edit what is typed so far, or the last statement", run_edit },

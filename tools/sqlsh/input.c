@@ -109,25 +109,56 @@ is_command(const struct split *s, const char *line, size_t len)
 	return i < len && line[i] == '\\' && !split_is_quoted(s);
 }
 
-int
-input_line(struct input *in, const char *line, size_t len)
+static int
+run_command(struct input *in, const char *line, size_t len)
+{
+	struct input *before = in->sh->input;
+	int r;
+
+	in->sh->line = in->n_lines;
+	in->sh->input = in;
+	r = cmd_run(in, line, len);
+	in->sh->input = before;
+	/* The line counts, though it is no SQL. */
+	split_add(&in->split, "\n", 1);
+	return r;
+}
+
+/* Whether a token of the line begins there: not where it is in a quote or comment. */
+static int
+is_token(const struct split *s, const char *line, size_t len, size_t at)
+{
+	struct lex l = s->lex;
+	enum lex_kind kind;
+
+	l.start = l.pos = 0;
+	do
+		kind = lex_next(&l, line, len);
+	while (kind != LEX_END && kind != LEX_OPEN && l.start < at);
+	return kind == LEX_CHAR && l.start == at;
+}
+
+/* Where a \g, \gx or \G at the end of a line begins; its length if there is none. */
+static size_t
+find_go(const struct split *s, const char *line, size_t len)
+{
+	size_t end = len, n;
+
+	while (end > 0 && strchr(" \t\r\n", line[end - 1]))
+		end--;
+	for (n = 2; n <= 3 && n <= end; n++) {
+		if (cmd_is_go(line + end - n, n) && is_token(s, line, len, end - n))
+			return end - n;
+	}
+	return len;
+}
+
+static int
+run_complete(struct input *in)
 {
 	struct split_statement st;
 	int r = RUN_OK;
 
-	in->n_lines++;
-	if (is_command(&in->split, line, len)) {
-		struct input *before = in->sh->input;
-
-		in->sh->line = in->n_lines;
-		in->sh->input = in;
-		r = cmd_run(in, line, len);
-		in->sh->input = before;
-		/* The line counts, though it is no SQL. */
-		split_add(&in->split, "\n", 1);
-		return r;
-	}
-	split_add(&in->split, line, len);
 	while (split_next(&in->split, &st)) {
 		int one = run_statement(in, &st);
 
@@ -137,6 +168,26 @@ input_line(struct input *in, const char *line, size_t len)
 			break;
 	}
 	return r;
+}
+
+int
+input_line(struct input *in, const char *line, size_t len)
+{
+	size_t go;
+	int r;
+
+	in->n_lines++;
+	/* The session may be another one, of another backend. */
+	if (!split_is_pending(&in->split))
+		in->split.lex.flags = in->sh->lex_flags;
+	if (is_command(&in->split, line, len))
+		return run_command(in, line, len);
+	go = find_go(&in->split, line, len);
+	split_add(&in->split, line, go);
+	r = run_complete(in);
+	if (go == len || (r != RUN_OK && input_stops(in->sh, r)))
+		return r;
+	return run_command(in, line + go, len - go);
 }
 
 int

@@ -495,6 +495,20 @@ read_lines(struct interactive *i)
 }
 
 int
+interactive_history(struct shell *sh, struct text *ret)
+{
+	struct interactive *i = sh->interactive;
+	int r;
+
+	if (!i)
+		return -1;
+	for (r = history(i->history, &i->event, H_LAST); r >= 0;
+		r = history(i->history, &i->event, H_PREV))
+		text_add_str(ret, i->event.str);
+	return 0;
+}
+
+int
 interactive_run(struct shell *sh, int reads_rc)
 {
 	struct interactive i = { .sh = sh };
@@ -508,7 +522,9 @@ interactive_run(struct shell *sh, int reads_rc)
 		shell_error(sh, "the terminal cannot be used");
 		status = EXIT_USAGE;
 	} else if (!reads_rc || run_rc(sh) != RUN_QUIT) {
+		sh->interactive = &i;
 		read_lines(&i);
+		sh->interactive = NULL;
 	}
 	close_editor(&i);
 	input_finish(&i.input);

@@ -282,24 +282,6 @@ init_shell(struct shell *sh, const struct options *o)
 }
 
 static int
-open_session(struct shell *sh, const struct options *o)
-{
-	if (cenote_conn_create(NULL, &sh->conn) < 0) {
-		shell_error(sh, "out of memory");
-		return RUN_LOST;
-	}
-	if (cenote_conn_set_uri(sh->conn, o->target) < 0) {
-		shell_error(sh, "%s: %s", o->target,
-			cenote_diag_message(cenote_conn_diag(sh->conn)));
-		return RUN_LOST;
-	}
-	sh->has_password = password_is_in(o->target);
-	if (sh->asking == PASSWORD_ALWAYS && password_ask(sh) != RUN_OK)
-		return RUN_LOST;
-	return session_connect(sh);
-}
-
-static int
 run_jobs(struct shell *sh, const struct options *o)
 {
 	size_t i;
@@ -339,7 +321,7 @@ static int
 run(struct shell *sh, const struct options *o)
 {
 	init_shell(sh, o);
-	if (open_session(sh, o) != RUN_OK)
+	if (session_open(sh, o->target) != RUN_OK)
 		return EXIT_USAGE;
 	if (o->output && shell_redirect(sh, o->output) != RUN_OK)
 		return EXIT_USAGE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interrupt.h"
@@ -195,8 +196,8 @@ connect_once(struct shell *sh)
 	return r;
 }
 
-int
-session_connect(struct shell *sh)
+static int
+connect_session(struct shell *sh)
 {
 	int r, supplied;
 
@@ -218,13 +219,67 @@ session_connect(struct shell *sh)
 	return RUN_OK;
 }
 
+static int
+open_pool(struct shell *sh, const char *uri, const char *pool)
+{
+	int r = cenote_conn_create(NULL, &sh->conn);
+
+	if (r < 0) {
+		shell_error(sh, "out of memory");
+		return RUN_LOST;
+	}
+	r = cenote_conn_set_uri(sh->conn, uri);
+	if (r == CENOTE_OK && pool)
+		r = cenote_conn_set(sh->conn, "pool", pool);
+	if (r < 0) {
+		shell_error(sh, "%s: %s", pool ? pool : uri,
+			cenote_diag_message(cenote_conn_diag(sh->conn)));
+		return RUN_LOST;
+	}
+	sh->has_password = password_is_in(uri);
+	if (sh->asking == PASSWORD_ALWAYS && password_ask(sh) != RUN_OK)
+		return RUN_LOST;
+	return connect_session(sh);
+}
+
+int
+session_open(struct shell *sh, const char *uri)
+{
+	sh->uri = mem_dup(uri, strlen(uri));
+	return open_pool(sh, uri, NULL);
+}
+
+int
+session_change(struct shell *sh, const char *target)
+{
+	cenote_conn *before = sh->conn;
+	int had_password = sh->has_password, is_uri = strstr(target, "://") != NULL;
+	int r;
+
+	sh->conn = NULL;
+	r = open_pool(sh, is_uri ? target : sh->uri, is_uri ? NULL : target);
+	if (r != RUN_OK) {
+		cenote_conn_destroy(sh->conn);
+		sh->conn = before;
+		sh->has_password = had_password;
+		return r;
+	}
+	cenote_conn_destroy(before);
+	catalog_forget(&sh->catalog);
+	if (is_uri) {
+		free(sh->uri);
+		sh->uri = mem_dup(target, strlen(target));
+	}
+	return RUN_OK;
+}
+
 int
 session_ensure(struct shell *sh)
 {
 	if (cenote_is_connected(sh->conn))
 		return RUN_OK;
 	catalog_forget(&sh->catalog);
-	return session_connect(sh);
+	return connect_session(sh);
 }
 
 /* Take the results of a request that gives no rows. */

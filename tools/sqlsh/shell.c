@@ -35,6 +35,7 @@ shell_finish(struct shell *sh)
 	text_finish(&sh->last);
 	text_finish(&sh->notes);
 	free(sh->null_text);
+	free(sh->uri);
 }
 
 void

@@ -22,6 +22,7 @@ enum run {
 
 struct shell {
 	cenote_conn *conn;
+	char *uri; /* or a pool's name: what conn began with */
 	unsigned lex_flags; /* of the backend, as are the placeholders */
 	enum bind_style style;
 	enum password_asking asking;
@@ -55,6 +56,7 @@ struct shell {
 	struct catalog catalog; /* for completion */
 	struct text last; /* statement, for \g and \watch */
 	struct text notes; /* notifications that were not shown yet */
+	struct interactive *interactive; /* NULL: no terminal */
 	struct input *input; /* where the statement came from that runs */
 	int is_copied_out; /* the tag that comes next is that of a copy out */
 	FILE *copy_file; /* what a COPY FROM STDIN takes instead of it; NULL: nothing */
@@ -91,7 +93,10 @@ char *shell_user_path(const char *variable, const char *below_home, const char *
 
 /* session.c: libcenote, with waiting that Ctrl-C can end. Reported when they fail. */
 
-int session_connect(struct shell *sh);
+/* A session of the pool that a URI, or a name, says. */
+int session_open(struct shell *sh, const char *uri);
+/* Of another one: by its URI, or by its name where the last URI leads. On failure the old one stays. */
+int session_change(struct shell *sh, const char *target);
 /* Connected, or connected anew after a loss. */
 int session_ensure(struct shell *sh);
 /* Before a request; a Ctrl-C that came before is meant for it too. */
@@ -174,5 +179,7 @@ int input_stops(struct shell *sh, int r);
 
 /* interactive.c */
 int interactive_run(struct shell *sh, int reads_rc);
+/* The history, its oldest entry first. 0; -1: there is none. */
+int interactive_history(struct shell *sh, struct text *ret);
 
 #endif

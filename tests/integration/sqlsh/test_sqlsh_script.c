@@ -15,6 +15,10 @@
 
 #include "run.h"
 
+#define TWO_POOLS                                                                        \
+	CNT_DAEMON_CONFIG "[pool other]\nbackend = sqlite\n"                             \
+			  "server = path=@DIR@/other.db\nsessions = 1..4\n"
+
 #define MILLION                                                                          \
 	"with recursive c(n) as (select 1 union all select n + 1 from c where n < "      \
 	"1000000) "
@@ -45,7 +49,7 @@ set_up(void **state)
 	static struct cnt_daemon daemon;
 
 	*state = &daemon;
-	return cnt_daemon_start(&daemon, NULL);
+	return cnt_daemon_start(&daemon, TWO_POOLS);
 }
 
 static int
@@ -321,6 +325,59 @@ the_catalog_is_shown(void **state)
 }
 
 static void
+a_statement_may_end_with_a_command(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+
+	assert_runs(d, 0, "-[ RECORD 1 ]\na | 1\n\n a\n---\n 1\n(1 row)\n\n", "", "-c",
+		"select 1 as a \\gx", "-c", "select 1 as a\\g");
+	assert_runs(d, 0, "-[ RECORD 1 ]\na | 2\n\n", "", "-c", "select 2\nas a\\G\n");
+	assert_runs(d, 0, "0\n1\n", "", "--format=csv", "--no-header", "-c",
+		"select 0; select 1 \\g");
+	/* Not in quotes and comments. */
+	assert_runs(d, 0, "a \\g\n,b\n", "", "--format=unaligned", "--no-header", "-c",
+		"select 'a \\g\n,b'");
+	assert_runs(d, 0, "1\n", "", "--format=csv", "--no-header", "-c",
+		"select 1 -- \\gx\n;");
+}
+
+static void
+a_script_goes_to_another_pool_or_ends(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct run r;
+
+	assert_runs(d, 0, "", "", "-q", "-c", "create table only_here(a)");
+	run_sqlsh(&r, d, NULL, "-q", "--format=csv", "--no-header", "-c",
+		"select count(*) from only_here", "-c", "\\c other", "-c",
+		"select a from only_here", NULL);
+	assert_string_equal(r.out, "0\n");
+	assert_string_equal(r.err, "ERROR 42P01: no such table: only_here\n");
+	run_finish(&r);
+	/* Whatever follows was not meant for the pool that is left. */
+	run_sqlsh(&r, d, NULL, "-q", "--on-error=continue", "-c", "\\c nowhere", "-c",
+		"drop table only_here", NULL);
+	assert_int_equal(r.status, 2);
+	run_finish(&r);
+	assert_runs(d, 0, "0\n", "", "--format=csv", "--no-header", "-c",
+		"select count(*) from only_here");
+}
+
+static void
+help_of_a_word_is_what_has_it(void **state)
+{
+	struct run r;
+
+	run_sqlsh(&r, daemon_of(state), NULL, "-c", "\\h WATCH", NULL);
+	assert_int_equal(r.status, 0);
+	assert_non_null(strstr(r.out, "\\watch [SECONDS]"));
+	assert_non_null(strstr(r.out, "\nStatements\n"));
+	assert_null(strstr(r.out, "\\copy"));
+	assert_null(strstr(r.out, "\nOutput\n"));
+	run_finish(&r);
+}
+
+static void
 copying_out_and_in_gives_the_same(void **state)
 {
 	struct cnt_daemon *d = daemon_of(state);
@@ -572,6 +629,9 @@ main(void)
 		cmocka_unit_test(commands_work_from_the_command_line),
 		cmocka_unit_test(status_shows_the_pool_and_this_client),
 		cmocka_unit_test(the_catalog_is_shown),
+		cmocka_unit_test(a_statement_may_end_with_a_command),
+		cmocka_unit_test(a_script_goes_to_another_pool_or_ends),
+		cmocka_unit_test(help_of_a_word_is_what_has_it),
 		cmocka_unit_test(copying_out_and_in_gives_the_same),
 		cmocka_unit_test(a_copy_that_fails_names_the_line_and_leaves_nothing),
 		cmocka_unit_test(a_million_rows_need_no_memory),

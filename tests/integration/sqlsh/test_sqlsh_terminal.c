@@ -13,6 +13,10 @@
 
 #include "run.h"
 
+#define TWO_POOLS                                                                        \
+	CNT_DAEMON_CONFIG "[pool other]\nbackend = sqlite\n"                             \
+			  "server = path=@DIR@/other.db\nsessions = 1..4\n"
+
 #define FOR_EVER                                                                         \
 	"with recursive c(n) as (select 1 union all select n + 1 from c) "               \
 	"select count(*) from c;\r"
@@ -30,7 +34,7 @@ set_up(void **state)
 	struct run r;
 
 	*state = &daemon;
-	if (cnt_daemon_start(&daemon, NULL) < 0)
+	if (cnt_daemon_start(&daemon, TWO_POOLS) < 0)
 		return -1;
 	/* Nothing of the user who runs the test is read or written. */
 	(void)setenv("HOME", daemon.dir, 1);
@@ -367,7 +371,7 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "help\r");
-	terminal_expect(&t, "SQL statements end with a semicolon.");
+	terminal_expect(&t, "SQL statements end with a semicolon");
 	terminal_expect(&t, "main=> ");
 	/* In a statement they are words of it. */
 	terminal_send(&t, "select 'in it' as\r");
@@ -378,6 +382,66 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 	terminal_expect(&t, " quit\r\n");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+}
+
+static void
+the_history_is_shown_and_written(void **state)
+{
+	struct cnt_daemon *d = daemon_of(state);
+	struct terminal t;
+	char *written;
+
+	terminal_start(&t, d->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select 'to be',\r");
+	terminal_expect(&t, "main-> ");
+	terminal_send(&t, "'found';\r");
+	terminal_expect(&t, "(1 row)");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\s\r");
+	terminal_expect(&t, "select 'to be',\r\n'found';\r\n");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\cd '");
+	terminal_send(&t, d->dir);
+	terminal_send(&t, "'\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\s written\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\004");
+	assert_int_equal(terminal_end(&t), 0);
+	written = run_read_file(run_path(d, "written"));
+	assert_non_null(strstr(written, "select 'to be',\n'found';\n\\s\n\\cd "));
+	free(written);
+}
+
+static void
+another_pool_takes_the_place_of_this_one(void **state)
+{
+	struct terminal t;
+
+	terminal_start(&t, daemon_of(state)->uri);
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "create temp table mine as select 'still ' || 'here' as x;\r");
+	terminal_expect(&t, "main=> ");
+	/* One that is not there: nothing is lost. */
+	terminal_send(&t, "\\c nowhere\r");
+	terminal_expect(&t, "ERROR ");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "select x from mine;\r");
+	terminal_expect(&t, "still here");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\c other\r");
+	terminal_expect(&t, "Connected to pool other.");
+	terminal_expect(&t, "other=> ");
+	terminal_send(&t, "select x from mine;\r");
+	terminal_expect(&t, "no such table: mine");
+	terminal_expect(&t, "other=> ");
+	terminal_send(&t, "\\c ");
+	terminal_send(&t, daemon_of(state)->uri);
+	terminal_send(&t, "\r");
+	terminal_expect(&t, "main=> ");
+	terminal_send(&t, "\\q\r");
 	assert_int_equal(terminal_end(&t), 0);
 }
 
@@ -442,6 +506,8 @@ main(void)
 		cmocka_unit_test(history_is_kept_for_the_user_alone),
 		cmocka_unit_test(a_statement_of_many_lines_is_one_entry_of_the_history),
 		cmocka_unit_test(words_for_leaving_and_help_need_no_backslash),
+		cmocka_unit_test(the_history_is_shown_and_written),
+		cmocka_unit_test(another_pool_takes_the_place_of_this_one),
 		cmocka_unit_test(the_start_up_file_is_read),
 		cmocka_unit_test(edited_statements_run),
 	};
