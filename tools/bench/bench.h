@@ -275,10 +275,10 @@ struct cnb_case {
 	struct cnb_series series[CNB_MAX_TARGETS];
 };
 
-/* Called after each round, for showing how far it is. */
+/* Called before each round of a target, for showing how far it is; round 0 is to warm it up. */
 struct cnb_progress {
-	void (*step)(struct cnb_progress *progress, const struct cnb_case *c,
-		uint32_t round, uint32_t rounds);
+	void (*step)(const struct cnb_progress *progress, const struct cnb_case *c,
+		const struct cnb_target *target, uint32_t round, uint32_t rounds);
 	uint32_t n_done; /* cases */
 	uint32_t n_cases;
 };

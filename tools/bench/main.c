@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,20 +32,32 @@ catch_signals(void)
 		sigaction(signals[i], &sa, NULL);
 }
 
+/* The line of progress, in place of the one before. Nobody reads it but at a terminal. */
 static void
-show_step(struct cnb_progress *progress, const struct cnb_case *c, uint32_t round,
-	uint32_t rounds)
+show_progress(const char *format, ...)
 {
-	/* \033[K clears what a longer line left. */
-	fprintf(stderr, "\r[%u/%u] %s: round %u of %u\033[K", progress->n_done + 1,
-		progress->n_cases, c->workload->name, round, rounds);
+	va_list ap;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(ap, format);
+	fputc('\r', stderr);
+	vfprintf(stderr, format, ap);
+	/* Clears what a longer line left. */
+	fputs("\033[K", stderr);
+	va_end(ap);
 }
 
 static void
-hide_progress(const struct cnb_progress *progress)
+show_step(const struct cnb_progress *progress, const struct cnb_case *c,
+	const struct cnb_target *target, uint32_t round, uint32_t rounds)
 {
-	if (progress != NULL)
-		fprintf(stderr, "\r\033[K");
+	char what[40] = "warming up";
+
+	if (round > 0)
+		snprintf(what, sizeof(what), "round %u of %u", round, rounds);
+	show_progress("[%u/%u] %s: %s, %s", progress->n_done + 1, progress->n_cases,
+		c->workload->name, target->name, what);
 }
 
 static int
@@ -116,6 +129,7 @@ find_env(const struct cnb_options *options, struct cnb_bench *bench,
 	if (options->env.places[CNB_PLACE_POOL] != NULL)
 		return 0;
 	if (any_at(options, CNB_PLACE_POOL)) {
+		show_progress("starting cenoted");
 		if (cnb_daemon_start(options, daemon, ret_error) < 0)
 			return -1;
 		bench->roots[bench->n_roots] = daemon->pid;
@@ -159,10 +173,9 @@ measure_cases(const struct cnb_bench *bench, const struct cnb_machine *machine,
 	int r;
 
 	for (i = 0; i < n_cases; i++) {
-		if (bench->progress != NULL)
-			bench->progress->n_done = (uint32_t)i;
+		bench->progress->n_done = (uint32_t)i;
 		r = cnb_measure(bench, &cases[i], ret_error);
-		hide_progress(bench->progress);
+		show_progress("%s", "");
 		if (r < 0)
 			return r;
 		if (!bench->options->is_json)
@@ -184,9 +197,11 @@ run_bench(
 	int r, has_rows = any_needs_rows(options);
 
 	for (i = 0; has_rows && i < options->n_targets; i++) {
+		show_progress("%s: making a table", options->targets[i]->name);
 		if (cnb_setup(options->targets[i], &bench->env, ret_error) < 0)
 			return -1;
 	}
+	show_progress("%s", "");
 	for (i = 0; i < bench->n_roots; i++)
 		machine->is_known[bench->parts[i]] = 1;
 	if (!options->is_json) {
@@ -196,8 +211,7 @@ run_bench(
 	}
 	n_cases = make_cases(options, cases);
 	progress.n_cases = (uint32_t)n_cases;
-	if (isatty(STDERR_FILENO))
-		bench->progress = &progress;
+	bench->progress = &progress;
 	r = measure_cases(bench, machine, cases, n_cases, ret_error);
 	for (i = 0; i < n_cases; i++)
 		cnb_case_finish(&cases[i]);
@@ -232,8 +246,10 @@ main(int argc, char **argv)
 		snprintf(error.text, sizeof(error.text), "cannot write the report");
 		r = -1;
 	}
-	if (r < 0)
+	if (r < 0) {
+		show_progress("%s", "");
 		fprintf(stderr, "cenote-bench: %s\n", error.text);
+	}
 	if (interrupted)
 		raise(interrupted);
 	return r < 0 ? 1 : 0;

@@ -208,6 +208,15 @@ to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	return sample;
 }
 
+static void
+show_step(const struct cnb_bench *bench, const struct cnb_case *c,
+	const struct cnb_series *series, uint32_t round)
+{
+	if (bench->progress != NULL)
+		bench->progress->step(bench->progress, c, series->target, round,
+			bench->options->rounds);
+}
+
 static int
 take_rounds(
 	const struct cnb_bench *bench, struct cnb_case *c, struct cnb_error *ret_error)
@@ -222,12 +231,11 @@ take_rounds(
 				&c->series[round % 2 ? c->n_series - 1 - i : i];
 			struct raw raw;
 
+			show_step(bench, c, s, round + 1);
 			if (undisturbed_round(bench, c, s, &raw, ret_error) < 0)
 				return -1;
 			s->samples[round] = to_sample(bench, c, s, &raw);
 		}
-		if (bench->progress != NULL)
-			bench->progress->step(bench->progress, c, round + 1, rounds);
 	}
 	return 0;
 }
@@ -334,6 +342,7 @@ cnb_measure(
 	if (make_series(options, c) < 0)
 		goto no_memory;
 	for (i = 0; i < c->n_series; i++) {
+		show_step(bench, c, &c->series[i], 0);
 		if (calibrate(bench, c, &c->series[i], ret_error) < 0)
 			goto out;
 	}

@@ -298,12 +298,13 @@ print_list(struct cnb_options *o, const char *value)
 
 	(void)o;
 	(void)value;
+	/* As wide as the longest name of a suite of ciphers. */
 	puts("Workloads:");
 	for (i = 0; (w = cnb_workload(i)) != NULL; i++)
-		printf("  %-10s %s\n", w->name, w->about);
+		printf("  %-28s %s\n", w->name, w->about);
 	puts("Targets:");
 	for (i = 0; (t = cnb_target(i)) != NULL; i++)
-		printf("  %-10s %s\n", t->name, t->about);
+		printf("  %-28s %s\n", t->name, t->about);
 	return 1;
 }
 
@@ -333,8 +334,7 @@ static const struct entry {
 	{ "workloads", "LIST", 'w', set_workloads,
 		"what to do (default: all of --list)" },
 	{ "targets", "LIST", 't', set_targets,
-		"where; each is compared with those behind it (default: all that are "
-		"known)" },
+		"where; each is compared with those behind it (default: all known)" },
 	{ "queries", "LIST", 'q', set_queries,
 		"queries per connection in workload rows (default: 1,2,3,5,10,20,30)" },
 	{ "rounds", "N", 'r', set_rounds, "rounds that take turns (default: 20)" },
@@ -343,9 +343,7 @@ static const struct entry {
 	{ "operations", "N", 'n', set_operations, "per round, instead of --time" },
 	{ "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
 	{ "uri", "URI", 'u', set_uri,
-		"a running pool, instead of a cenoted of its own; makes a table "
-		"cenote_bench "
-		"there" },
+		"a running pool, where a table cenote_bench is made (default: its own)" },
 	{ "file", "PATH", 'f', set_file, "the SQLite file behind that pool, for direct" },
 	{ "pgbouncer", "CONNINFO", 0, set_pgbouncer,
 		"PgBouncer, as libpq is told where to connect" },

@@ -6,7 +6,11 @@
 
 #include "bench.h"
 
-/* The longest name of a suite of ciphers fits. */
+/*
+ * Every line fits 100 columns: the longest name of a suite of ciphers, and behind it figures of up to
+ * five characters.
+ */
+#define LINE_WIDTH 100
 #define NAME_WIDTH 28
 
 static void
@@ -73,7 +77,7 @@ cnb_report_text_begin(
 {
 	size_t i;
 
-	printf("%s, %ld CPUs, %s; ", machine->cpu_model, machine->n_cpus,
+	printf("%s, %ld CPUs\n%s; ", machine->cpu_model, machine->n_cpus,
 		machine->kernel);
 	if (machine->pinned_cpu >= 0)
 		printf("%s on CPU %d",
@@ -85,43 +89,66 @@ cnb_report_text_begin(
 	printf("; %u client%s\n", options->clients, options->clients == 1 ? "" : "s");
 	printf("Microseconds per query, median of %u rounds [middle half of them]; CPU "
 	       "is "
-	       "that of the clients and of all processes of daemons and servers "
+	       "that of the\nclients and of all processes of daemons and servers "
 	       "together\n",
 		options->rounds);
 	for (i = 0; i < options->n_targets; i++) {
 		if (!cnb_is_cpu_known(machine, options->targets[i]))
-			printf("The CPU of %s lacks that of processes that were not "
-			       "named "
-			       "with --%s\n",
+			printf("CPU of %s: without that of processes that --%s would "
+			       "name\n",
 				options->targets[i]->name,
 				missing_option(machine, options->targets[i]));
 	}
 }
 
-static void
-print_summary(const struct cnb_summary *s)
+/* Three digits are more than rounds have in common. */
+static const char *
+number(double v, char *ret_text, size_t size)
 {
-	char range[48];
-	int decimals = s->median < 1000 ? 2 : 0;
-
-	snprintf(
-		range, sizeof(range), "[%.*f..%.*f]", decimals, s->p25, decimals, s->p75);
-	printf(" %8.*f %-17s", decimals, s->median, range);
+	if (v < 100)
+		snprintf(ret_text, size, "%.*f", v < 10 ? 2 : 1, v);
+	else if (v < 10000)
+		snprintf(ret_text, size, "%.0f", v);
+	else if (v < 10e6)
+		snprintf(ret_text, size, "%.*fk", v < 100e3 ? 1 : 0, v / 1e3);
+	else
+		snprintf(ret_text, size, "%.*fM", v < 100e6 ? 1 : 0, v / 1e6);
+	return ret_text;
 }
 
 static void
-print_ratio(const struct cnb_summary *s)
+print_summary(const struct cnb_summary *s)
 {
-	printf(" %6.3f [%.3f..%.3f]", s->median, s->p25, s->p75);
+	char median[16], p25[16], p75[16], range[48];
+
+	snprintf(range, sizeof(range), "[%s..%s]", number(s->p25, p25, sizeof(p25)),
+		number(s->p75, p75, sizeof(p75)));
+	printf(" %5s %-14s", number(s->median, median, sizeof(median)), range);
+}
+
+/* One behind the other, or below where both have long names. */
+static void
+print_ratios(const struct cnb_series *s, const struct cnb_series *base, size_t k)
+{
+	const struct cnb_summary *wall = &s->ratio_wall[k], *cpu = &s->ratio_cpu[k];
+	char text[160];
+	int n = snprintf(text, sizeof(text),
+		"wall %6.3f [%.3f..%.3f], CPU %6.3f [%.3f..%.3f]", wall->median,
+		wall->p25, wall->p75, cpu->median, cpu->p25, cpu->p75);
+
+	n += printf("  %s / %s:", s->target->name, base->target->name);
+	printf("%s %s\n", n < LINE_WIDTH ? "" : "\n   ", text);
 }
 
 static void
 print_part(double us, int works, int is_known)
 {
+	char text[16];
+
 	if (works && is_known)
-		printf(" %9.2f", us);
+		printf(" %6s", number(us, text, sizeof(text)));
 	else
-		printf(" %9s", works ? "?" : "-");
+		printf(" %6s", works ? "?" : "-");
 }
 
 static void
@@ -130,11 +157,12 @@ print_series(const struct cnb_series *s, const struct cnb_machine *machine)
 	enum cnb_place place = s->target->place;
 	enum cnb_part pool =
 		place == CNB_PLACE_PGBOUNCER ? CNB_PART_PGBOUNCER : CNB_PART_CENOTED;
+	char rate[16];
 
 	printf("  %-*s", NAME_WIDTH, s->target->name);
 	print_summary(&s->wall);
 	print_summary(&s->cpu);
-	printf(" %9.2f", s->client.median);
+	print_part(s->client.median, 1, 1);
 	print_part(s->parts[pool].median,
 		place == CNB_PLACE_POOL || place == CNB_PLACE_PGBOUNCER,
 		machine->is_known[pool]);
@@ -142,10 +170,9 @@ print_series(const struct cnb_series *s, const struct cnb_machine *machine)
 		place != CNB_PLACE_FILE &&
 			(place != CNB_PLACE_POOL || machine->is_known[CNB_PART_SERVER]),
 		machine->is_known[CNB_PART_SERVER]);
-	printf(" %11.0f", 1e6 / s->wall.median);
+	printf(" %6s\n", number(1e6 / s->wall.median, rate, sizeof(rate)));
 	if (s->n_disturbed > 0)
-		printf("  (rounds taken again: %u)", s->n_disturbed);
-	putchar('\n');
+		printf("    (rounds taken again: %u)\n", s->n_disturbed);
 }
 
 void
@@ -158,19 +185,14 @@ cnb_report_text_case(const struct cnb_case *c, const struct cnb_machine *machine
 		printf(", %u quer%s per connection", c->queries,
 			c->queries == 1 ? "y" : "ies");
 	printf(": %s\n", c->workload->about);
-	printf("  %-*s %8s %-17s %8s %-17s %9s %9s %9s %11s\n", NAME_WIDTH, "target",
-		"wall", "", "CPU", "", "client", "pool", "server", "queries/s");
+	printf("  %-*s %5s %-14s %5s %-14s %6s %6s %6s %6s\n", NAME_WIDTH, "target",
+		"wall", "", "CPU", "", "client", "pool", "server", "per s");
 	for (i = 0; i < c->n_series; i++)
 		print_series(&c->series[i], machine);
 	for (i = 0; i < c->n_series; i++) {
 		k = c->series[i].target->is_variant ? c->n_series - 1 : i + 1;
 		for (; k < c->n_series; k++) {
-			printf("  %s / %s: wall", c->series[i].target->name,
-				c->series[k].target->name);
-			print_ratio(&c->series[i].ratio_wall[k]);
-			printf(", CPU");
-			print_ratio(&c->series[i].ratio_cpu[k]);
-			putchar('\n');
+			print_ratios(&c->series[i], &c->series[k], k);
 		}
 	}
 	fflush(stdout);

@@ -207,7 +207,7 @@ cnb_target_shim(void)
 {
 	static const struct cnb_target target = {
 		.name = "shim",
-		.about = "A session of a pool, through the libpq shim",
+		.about = "a session of a pool, through the libpq shim",
 		.place = CNB_PLACE_POOL,
 		.only_by_name = 1,
 		.open = shim_open,

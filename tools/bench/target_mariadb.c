@@ -279,7 +279,7 @@ cnb_target_mysql_shim(void)
 {
 	static const struct cnb_target target = {
 		.name = "mysql-shim",
-		.about = "A session of a pool, through the libmariadb shim",
+		.about = "a session of a pool, through the libmariadb shim",
 		.place = CNB_PLACE_POOL,
 		.only_by_name = 1,
 		.open = shim_open,

@@ -6,6 +6,7 @@ usage: test_bench.py CENOTE_BENCH CENOTED [SHIM …] [cenote-crypto.so] [libceno
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,63 @@ def several_clients_work_at_the_same_time():
         check_series(case["targets"][0], "pooled", case["workload"])
 
 
+def progress_is_shown_on_a_terminal():
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [BENCH, f"--cenoted={CENOTED}", "--rounds=2", "--operations=3", "--targets=pooled",
+         "--workloads=steady,medium"],
+        stdout=subprocess.PIPE, stderr=theirs, text=True,
+    ) as bench:
+        os.close(theirs)
+        shown = b""
+        try:
+            while more := os.read(ours, 4096):
+                shown += more
+        except OSError:  # the other end is closed
+            pass
+        out = bench.stdout.read()
+    os.close(ours)
+    assert bench.returncode == 0, out
+    lines = [line.removesuffix("\x1b[K") for line in shown.decode().split("\r")[1:]]
+    # What it does is there before it is done, and nothing stays.
+    assert lines == [
+        "starting cenoted",
+        "pooled: making a table",
+        "",
+        "[1/2] steady: pooled, warming up",
+        "[1/2] steady: pooled, round 1 of 2",
+        "[1/2] steady: pooled, round 2 of 2",
+        "",
+        "[2/2] medium: pooled, warming up",
+        "[2/2] medium: pooled, round 1 of 2",
+        "[2/2] medium: pooled, round 2 of 2",
+        "",
+    ], lines
+
+
+def lines_fit_100_columns():
+    for args in (["--list"], ["--help"]):
+        status, out, err = run(*args)
+        assert status == 0, err
+        assert max(len(line) for line in out.splitlines()) <= 100, out
+    tries = [["--workloads=steady,large,rows", "--queries=30"]]
+    if "cenote-crypto.so" in LIBRARIES:
+        two = "ECDHE-RSA-AES256-GCM-SHA384,TLS_CHACHA20_POLY1305_SHA256"
+        tries += [["tls", "--workloads=steady,large"],
+                  ["tls", "--workloads=steady", f"--targets={two}"]]
+    for args in tries:
+        status, out, err = short(*args)
+        assert status == 0, err
+        # Nobody chose the name of this machine's CPU.
+        assert max(len(line) for line in out.splitlines()[1:]) <= 100, out
+
+
+def the_list_is_aligned():
+    lines = [line for line in run("--list")[1].splitlines() if line.startswith("  ")]
+    begins = {line.index(line.split(maxsplit=1)[1]) for line in lines}
+    assert len(begins) == 1, lines
+
+
 def nothing_is_left_behind():
     with tempfile.TemporaryDirectory(prefix="cnb", dir="/tmp") as tmp:
         env = dict(os.environ, TMPDIR=tmp)
@@ -211,6 +269,9 @@ TESTS = [
     json_has_every_case_with_all_its_figures,
     text_names_every_target_and_gives_a_ratio,
     several_clients_work_at_the_same_time,
+    progress_is_shown_on_a_terminal,
+    lines_fit_100_columns,
+    the_list_is_aligned,
     nothing_is_left_behind,
     a_wrong_option_is_said_and_gives_2,
     what_cannot_be_reached_gives_1_and_a_reason,
