@@ -40,12 +40,12 @@ show_progress(const char *format, ...)
 
 	if (!isatty(STDERR_FILENO))
 		return;
-	va_start(ap, format);
 	fputc('\r', stderr);
+	va_start(ap, format);
 	vfprintf(stderr, format, ap);
+	va_end(ap);
 	/* Clears what a longer line left. */
 	fputs("\033[K", stderr);
-	va_end(ap);
 }
 
 static void

@@ -87,10 +87,9 @@ cnb_report_text_begin(
 	else
 		printf("processes not bound to a CPU");
 	printf("; %u client%s\n", options->clients, options->clients == 1 ? "" : "s");
-	printf("Microseconds per query, median of %u rounds [middle half of them]; CPU "
-	       "is "
-	       "that of the\nclients and of all processes of daemons and servers "
-	       "together\n",
+	printf("Microseconds per query, median of %u rounds [middle half of them]; "
+	       "CPU is that of the\n"
+	       "clients and of all processes of daemons and servers together\n",
 		options->rounds);
 	for (i = 0; i < options->n_targets; i++) {
 		if (!cnb_is_cpu_known(machine, options->targets[i]))
