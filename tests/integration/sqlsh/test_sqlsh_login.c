@@ -15,7 +15,10 @@
 
 #define CONFIG                                                                           \
 	CNT_DAEMON_GLOBAL "users = @DIR@/users\n" CNT_DAEMON_POOL                        \
-			  "sessions = 1..4\nauth = scram-sha-256\n"
+			  "sessions = 1..4\nauth = scram-sha-256\n"                      \
+			  "[pool open]\nbackend = sqlite\n"                              \
+			  "server = path=@DIR@/open.db\n"                                \
+			  "auth = peer, scram-sha-256\n"
 /* The password is "pencil". */
 #define USERS                                                                            \
 	"known:SCRAM-SHA-256$4096:Eud57b8IlfdeEdU2MofEBA==$"                             \
@@ -92,6 +95,19 @@ a_password_of_the_uri_comes_first(void **state)
 	(void)snprintf(
 		d.uri, sizeof(d.uri), "%.120s&user=known&password=eraser", plain_uri);
 	assert_runs(&d, 2, "", WRONG, "-c", "select 1");
+	(void)snprintf(d.uri, sizeof(d.uri), "cenote://known:eraser@%.120s",
+		plain_uri + strlen("cenote://"));
+	assert_runs(&d, 2, "", WRONG, "-c", "select 1");
+}
+
+static void
+a_pool_that_wants_none_gets_none(void **state)
+{
+	struct cnt_daemon d = *daemon_of(state);
+
+	(void)setenv("CENOTE_PASSWORD", "eraser", 1);
+	(void)snprintf(d.uri, sizeof(d.uri), "cenote:///open?run_dir=%.120s", d.run_dir);
+	assert_runs(&d, 0, "1\n", "", "--format=csv", "--no-header", "-c", "select 1");
 }
 
 static void
@@ -195,6 +211,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_password_comes_from_the_environment),
 		TEST(a_password_of_the_uri_comes_first),
+		TEST(a_pool_that_wants_none_gets_none),
 		TEST(a_password_comes_from_the_passfile),
 		TEST(the_users_own_passfile_is_found),
 		TEST(a_password_is_asked_for_when_the_login_wants_one),
