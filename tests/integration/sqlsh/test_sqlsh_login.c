@@ -12,10 +12,11 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "support/cnt_server.h"
 
 #define CONFIG                                                                           \
-	CNT_DAEMON_GLOBAL "users = @DIR@/users\n" CNT_DAEMON_POOL                        \
-			  "sessions = 1..4\nauth = scram-sha-256\n"                      \
+	CNT_DAEMON_GLOBAL "users = @DIR@/users\nlisten = 127.0.0.1:%d\n" CNT_DAEMON_POOL \
+			  "sessions = 1..4\nauth = scram-sha-256 tls=no\n"               \
 			  "[pool open]\nbackend = sqlite\n"                              \
 			  "server = path=@DIR@/open.db\n"                                \
 			  "auth = peer, scram-sha-256\n"
@@ -28,6 +29,7 @@
 
 /* The pool's URI without a user, as cnt_daemon_start() made it. */
 static char plain_uri[CNT_PATH_MAX + 64];
+static int port;
 
 static struct cnt_daemon *
 daemon_of(void **state)
@@ -39,9 +41,12 @@ static int
 set_up(void **state)
 {
 	static struct cnt_daemon daemon;
+	char config[1024];
 
 	*state = &daemon;
-	if (cnt_daemon_create(&daemon, CONFIG) < 0)
+	port = cnt_server_free_port();
+	(void)snprintf(config, sizeof(config), CONFIG, port);
+	if (port < 0 || cnt_daemon_create(&daemon, config) < 0)
 		return -1;
 	run_write_file(run_path(&daemon, "users"), USERS);
 	if (chmod(run_path(&daemon, "users"), 0600) < 0 || cnt_daemon_run(&daemon) < 0)
@@ -137,6 +142,29 @@ a_password_comes_from_the_passfile(void **state)
 }
 
 static void
+a_passfile_knows_hosts_and_ports(void **state)
+{
+	struct cnt_daemon d = *daemon_of(state);
+	char lines[200], server[64];
+
+	(void)setenv("CENOTE_PASSFILE", run_path(&d, "passfile"), 1);
+	(void)snprintf(lines, sizeof(lines),
+		"localhost:*:*:*:eraser\n127.0.0.1:1:*:*:eraser\n"
+		"127.0.0.1:%d:main:known:pencil\n",
+		port);
+	run_write_file(run_path(&d, "passfile"), lines);
+	assert_int_equal(chmod(run_path(&d, "passfile"), 0600), 0);
+	(void)snprintf(d.uri, sizeof(d.uri), "cenote://known@127.0.0.1:%d/main", port);
+	assert_runs(&d, 0, "1\n", "", "--format=csv", "--no-header", "-c", "select 1");
+	(void)snprintf(server, sizeof(server), "tcp://127.0.0.1:%d", port);
+	(void)setenv("CENOTE_SERVER", server, 1);
+	(void)snprintf(d.uri, sizeof(d.uri), "cenote:///main?user=known");
+	assert_runs(&d, 0, "1\n", "", "--format=csv", "--no-header", "-c", "select 1");
+	(void)unsetenv("CENOTE_SERVER");
+	assert_int_equal(unlink(run_path(&d, "passfile")), 0);
+}
+
+static void
 the_users_own_passfile_is_found(void **state)
 {
 	struct cnt_daemon *d = daemon_of(state);
@@ -213,6 +241,7 @@ main(void)
 		TEST(a_password_of_the_uri_comes_first),
 		TEST(a_pool_that_wants_none_gets_none),
 		TEST(a_password_comes_from_the_passfile),
+		TEST(a_passfile_knows_hosts_and_ports),
 		TEST(the_users_own_passfile_is_found),
 		TEST(a_password_is_asked_for_when_the_login_wants_one),
 		TEST(with_W_it_is_asked_for_at_once),
