@@ -33,7 +33,7 @@ catch_signals(void)
 }
 
 /* The line of progress, in place of the one before. Nobody reads it but at a terminal. */
-static void
+__attribute__((format(printf, 1, 2))) static void
 show_progress(const char *format, ...)
 {
 	va_list ap;
