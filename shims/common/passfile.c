@@ -35,7 +35,7 @@ unescape(char *text)
 	*to = '\0';
 }
 
-/* NULL: the line is for somebody else. */
+/* NULL: the line does not fit. */
 static char *
 password_in(char *line, const char *const names[CSH_PASSFILE_NAMES])
 {

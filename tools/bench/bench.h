@@ -275,7 +275,7 @@ struct cnb_case {
 	struct cnb_series series[CNB_MAX_TARGETS];
 };
 
-/* Called before each round of a target, for showing how far it is; round 0 is to warm it up. */
+/* Called before each round of a target, to show progress. Round 0 warms the target up. */
 struct cnb_progress {
 	void (*step)(const struct cnb_progress *progress, const struct cnb_case *c,
 		const struct cnb_target *target, uint32_t round, uint32_t rounds);

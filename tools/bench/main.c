@@ -32,7 +32,7 @@ catch_signals(void)
 		sigaction(signals[i], &sa, NULL);
 }
 
-/* The line of progress, in place of the one before. Nobody reads it but at a terminal. */
+/* Replace the line of progress; on a terminal only. */
 __attribute__((format(printf, 1, 2))) static void
 show_progress(const char *format, ...)
 {
@@ -44,7 +44,7 @@ show_progress(const char *format, ...)
 	va_start(ap, format);
 	vfprintf(stderr, format, ap);
 	va_end(ap);
-	/* Clears what a longer line left. */
+	/* Clear the rest of a longer line. */
 	fputs("\033[K", stderr);
 }
 

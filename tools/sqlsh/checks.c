@@ -12,7 +12,7 @@ struct reader {
 	struct lex lex;
 };
 
-/* The next token that is no blank. */
+/* The next token other than blanks. */
 static enum lex_kind
 next(struct reader *r)
 {
@@ -44,7 +44,7 @@ take_name(struct reader *r, struct text *name)
 			r->lex.pos - r->lex.start - 2 * quote);
 }
 
-/* Up to the parenthesis that closes the one that comes; 0 if none comes. */
+/* Take "(…)" with all parentheses in it; 0 if the next token is no parenthesis. */
 static int
 take_parentheses(struct reader *r, struct text *definition)
 {

@@ -15,7 +15,7 @@
 static const struct run_pick databases[] = { { "table_cat", "Database" },
 	{ "remarks", "Remarks" }, { 0 } };
 static const struct run_pick schemas[] = { { "table_schem", "Schema" }, { 0 } };
-/* Of a list of many databases, as MySQL has them in place of schemas. */
+/* MySQL has databases in place of schemas; see picks_for(). */
 static const struct run_pick tables[] = { { "table_cat", "Database" },
 	{ "table_schem", "Schema" }, { "table_name", "Name" }, { "table_type", "Type" },
 	{ "remarks", "Remarks" }, { 0 } };
@@ -46,7 +46,7 @@ is_backend(struct shell *sh, const char *name)
 	return backend && strcmp(backend, name) == 0;
 }
 
-/* MySQL lists what is in all databases; people mean the one that they are in. */
+/* MySQL lists all databases; people mean the current one. */
 static int
 choose_database(struct pattern *p, struct shell *sh)
 {
@@ -108,7 +108,7 @@ pattern_init(struct pattern *p, struct cmd *cmd)
 	return r;
 }
 
-/* Without the database where it is always the same. */
+/* The column of the database is for MySQL only: elsewhere it never changes. */
 static const struct run_pick *
 picks_for(struct shell *sh, const struct run_pick *picks)
 {
@@ -297,8 +297,7 @@ run_users(struct cmd *cmd)
 const struct command cmd_describe_table[] = {
 	{ "d", "[NAME]", "tables and views; or columns, indexes, checks, references",
 		run_describe },
-	{ "d+", "[NAME]", "the same, with what is said of each column",
-		run_describe_more },
+	{ "d+", "[NAME]", "the same, with the comments on columns", run_describe_more },
 	{ "dt", "[NAME]", "tables", run_tables },
 	{ "dv", "[NAME]", "views", run_views },
 	{ "di", "[TABLE]", "indexes", run_indexes },

@@ -21,7 +21,7 @@ struct help {
 	const struct command *table;
 };
 
-/* The commands that have the word somewhere; with their title, if there are any. */
+/* Add the commands whose line contains the word, below the title. */
 static void
 add_table(struct text *t, const struct help *help, const char *word)
 {
@@ -58,7 +58,7 @@ run_help(struct cmd *cmd)
 	size_t i;
 
 	text_add_str(&t,
-		"SQL statements end with a semicolon; the server's manual tells of them. "
+		"SQL statements end with a semicolon; see the server's manual. "
 		"Commands\ntake one line; \\g, \\gx and \\G may also end a statement:\n");
 	for (i = 0; i < sizeof(helps) / sizeof(helps[0]); i++)
 		add_table(&t, &helps[i], cmd->args.rest);
@@ -67,7 +67,7 @@ run_help(struct cmd *cmd)
 	return RUN_OK;
 }
 
-/* Another pool, or other server: the old session is given back when the new one is there. */
+/* Connect to another pool. The old session ends when the new one has begun. */
 static int
 run_connect(struct cmd *cmd)
 {
@@ -82,7 +82,7 @@ run_connect(struct cmd *cmd)
 	if (r == RUN_OK)
 		shell_say(sh, "Connected to pool %s.", cenote_conn_get(sh->conn, "pool"));
 	text_finish(&word);
-	/* What a script does next was not meant for the old pool. */
+	/* The rest of a script must not run on the old pool. */
 	return r == RUN_LOST && sh->is_interactive ? RUN_ERROR : r;
 }
 
@@ -161,7 +161,7 @@ run_cd(struct cmd *cmd)
 
 const struct command cmd_general_table[] = {
 	{ "q", "", "leave", run_quit },
-	{ "?", "[WORD]", "this help, or what of it has the word", run_help },
+	{ "?", "[WORD]", "this help, or its lines with a word", run_help },
 	{ "h", "[WORD]", "the same", run_help },
 	{ "c", "[POOL|URI]", "connect to another pool, or anew", run_connect },
 	{ "s", "[FILE]", "show the history, or write it to a file", run_history },

@@ -135,7 +135,7 @@ const struct command cmd_output_table[] = {
 	{ "o", "[FILE||COMMAND]", "send results to a file or a program", run_output },
 	{ "pset", "null TEXT", "how NULL is shown", run_pset },
 	{ "pset", "header [on|off]", "column names and row counts", run_pset },
-	{ "pset", "pager [on|off]", "a pager for what does not fit the screen",
+	{ "pset", "pager [on|off]", "a pager for results larger than the screen",
 		run_pset },
 	{ "timing", "[on|off]", "show how long each statement took", run_timing },
 	{ "echo", "WORD ...", "write words to the output", run_echo },

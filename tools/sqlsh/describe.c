@@ -10,8 +10,8 @@
 #include "server_sql.h"
 
 /*
- * One table as people want to see it: its columns, and below them indexes, checks and
- * references. All but the checks are the pool's catalog, the same from every backend.
+ * Show one table: columns, and below them indexes, checks and references. All but the checks
+ * come from the pool's catalog, which is the same for every backend.
  */
 
 struct table {
@@ -56,7 +56,7 @@ add_shown(struct text *t, const char *s)
 	(void)display_add(t, s, strlen(s));
 }
 
-/* Where the server tells a length beside the name. */
+/* The catalog of some backends has the length in a column of its own. */
 void
 describe_type(struct text *t, const cenote_result *res, uint64_t row)
 {
@@ -80,9 +80,9 @@ describe_type(struct text *t, const cenote_result *res, uint64_t row)
 	text_addf(t, ")%s", name + n);
 }
 
-/* ---- what is below the columns ---- */
+/* ---- the footer ---- */
 
-/* A list of this table's, or NULL: nothing that could be told. RUN_LOST when the session is. */
+/* A catalog list of this table; NULL if the backend does not have it. RUN_LOST: the session is lost. */
 static int
 get_list(struct table *t, uint32_t kind, cenote_result **ret_res)
 {
@@ -100,7 +100,7 @@ n_rows(const cenote_result *res)
 	return res ? cenote_result_n_rows(res) : 0;
 }
 
-/* A title, unless this line is not the first below it. */
+/* Begin a line, with the title above the first one. */
 static void
 begin_line(struct table *t, const char *title, int *is_begun)
 {
@@ -120,7 +120,7 @@ add_quoted(struct text *t, const char *name)
 	text_add_str(t, "\" ");
 }
 
-/* The names in some rows of a column, with "DESC" where the order is said to be so. */
+/* Add the names in a column of some rows, and DESC for a descending key. */
 static void
 add_names(struct text *t, const cenote_result *res, uint64_t row, uint64_t end,
 	const char *column)
@@ -137,7 +137,7 @@ add_names(struct text *t, const cenote_result *res, uint64_t row, uint64_t end,
 	text_add_char(t, ')');
 }
 
-/* Behind the rows of one key or index: the next one begins with position 1. */
+/* The first row of the next key or index: it has position 1. */
 static uint64_t
 end_of(const cenote_result *res, uint64_t row, const char *position)
 {
@@ -159,7 +159,7 @@ add_index(struct table *t, const cenote_result *res, uint64_t row, uint64_t end)
 	if (col >= 0 && !cenote_result_is_null(res, row, (uint32_t)col)) {
 		const char *condition = describe_value(res, row, "filter_condition");
 
-		/* SQLite does not tell which. */
+		/* SQLite does not tell the condition. */
 		text_add_str(&t->footer, *condition ? " WHERE " : " WHERE …");
 		add_shown(&t->footer, condition);
 	}
@@ -215,7 +215,7 @@ add_check(void *user, const char *name, const char *definition)
 	text_add_char(&lines->t->footer, '\n');
 }
 
-/* SQLite has only the statement that made the table. */
+/* SQLite has no list of checks: ask for the CREATE TABLE statement. */
 static int
 ask_sqlite(struct table *t, cenote_result **ret_res)
 {
@@ -264,7 +264,7 @@ add_checks(struct table *t)
 	return RUN_OK;
 }
 
-/* The table's name, with its schema where that is another one. */
+/* The name of a table, with its schema if it differs from this table's. */
 static void
 add_table_name(struct table *t, const char *catalog, const char *schema, const char *name)
 {
@@ -321,7 +321,7 @@ add_foreign_keys(struct table *t)
 	return RUN_OK;
 }
 
-/* SQLite's keys refer to a table in any case of its name. */
+/* SQLite keeps the name of the other table as it was written, in any case. */
 static int
 refers_to(const struct table *t, const cenote_result *res, uint64_t row)
 {
@@ -339,7 +339,7 @@ add_references(struct table *t)
 	int is_begun = 0, r;
 	uint64_t row, end;
 
-	/* A driver is asked for one table after the other. */
+	/* This would ask an ODBC driver about each table. */
 	if (t->is_odbc)
 		return RUN_OK;
 	r = session_catalog(t->sh, CENOTE_CATALOG_FOREIGN_KEYS, NULL, 1, &res);
@@ -372,7 +372,7 @@ put_column(struct output *out, int is_for_people, const cenote_result *res, uint
 	struct text type = { 0 };
 	const char *value = describe_value(res, row, "column_def");
 	const char *values[5] = { describe_value(res, row, "column_name"), NULL, "",
-		/* MariaDB says so of a column without one. */
+		/* MariaDB has this text for a column without a default. */
 		strcmp(value, "NULL") == 0 ? "" : value,
 		describe_value(res, row, "remarks") };
 	struct cell cells[5];

@@ -10,7 +10,7 @@ void describe_pattern(struct text *t, const char *name, int has_wildcards);
 const char *describe_value(const cenote_result *res, uint64_t row, const char *column);
 /* A type of the catalog with its length: varchar(20). */
 void describe_type(struct text *t, const cenote_result *res, uint64_t row);
-/* All there is to tell of the table in a row of a list of tables. */
+/* Show the table in a row of a list of tables. */
 int describe_table(
 	struct shell *sh, const cenote_result *tables, uint64_t row, int has_remarks);
 

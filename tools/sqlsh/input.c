@@ -124,7 +124,7 @@ run_command(struct input *in, const char *line, size_t len)
 	return r;
 }
 
-/* Whether a token of the line begins there: not where it is in a quote or comment. */
+/* Whether a token of the line begins there, and no quote or comment contains it. */
 static int
 is_token(const struct split *s, const char *line, size_t len, size_t at)
 {
@@ -138,7 +138,7 @@ is_token(const struct split *s, const char *line, size_t len, size_t at)
 	return kind == LEX_CHAR && l.start == at;
 }
 
-/* Where a \g, \gx or \G at the end of a line begins; its length if there is none. */
+/* The position of a \g, \gx or \G at the end of the line; `len` if there is none. */
 static size_t
 find_go(const struct split *s, const char *line, size_t len)
 {
@@ -177,7 +177,7 @@ input_line(struct input *in, const char *line, size_t len)
 	int r;
 
 	in->n_lines++;
-	/* The session may be another one, of another backend. */
+	/* \c may have changed the backend. */
 	if (!split_is_pending(&in->split))
 		in->split.lex.flags = in->sh->lex_flags;
 	if (is_command(&in->split, line, len))

@@ -24,7 +24,7 @@ struct interactive {
 	HistEvent event;
 	char *history_path; /* NULL: nowhere to keep it */
 	struct text prompt;
-	struct text entry; /* of the history: the lines of what is typed so far */
+	struct text entry; /* of the history: the typed lines of the current statement */
 };
 
 static void
@@ -364,7 +364,7 @@ read_data_line(struct input *in, struct text *ret_line)
 	return 1;
 }
 
-/* What is typed so far becomes one entry of the history, however many lines it has. */
+/* Put the typed lines into the history as one entry. */
 static void
 keep_entry(struct interactive *i)
 {
@@ -409,7 +409,7 @@ start_over(struct interactive *i)
 	text_clear(&i->entry);
 }
 
-/* What people type to leave, or to learn how, where they know no backslash. */
+/* People who know no backslash commands type these words. */
 static const char *
 command_for(const struct interactive *i, const char *line)
 {
@@ -429,7 +429,7 @@ command_for(const struct interactive *i, const char *line)
 	return NULL;
 }
 
-/* A line that comes out of the history may be several. */
+/* An entry of the history may have several lines. */
 static int
 run_lines(struct interactive *i, const char *lines)
 {
@@ -452,7 +452,7 @@ run_lines(struct interactive *i, const char *lines)
 static void
 run_typed(struct interactive *i, const char *lines, int *ret_is_over)
 {
-	/* The editor's own line may be another one when the statement is over. */
+	/* The editor may reuse its line while the statement runs. */
 	char *typed = mem_dup(lines, strlen(lines));
 	int r;
 

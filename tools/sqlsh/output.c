@@ -51,7 +51,7 @@ output_begin(const struct output_ops *ops, const struct output_settings *setting
 	return out;
 }
 
-/* The terminal's escapes are not for the pager. */
+/* A pager may show escapes as text. */
 static void
 remove_escapes(struct text *t)
 {
@@ -68,7 +68,7 @@ remove_escapes(struct text *t)
 	t->len = (size_t)(to - t->data);
 }
 
-/* Where it goes is chosen by what is known of it when it is first written. */
+/* Choose the pager or the file, by the text of the first write. */
 static void
 choose_file(struct output *out, int is_whole)
 {

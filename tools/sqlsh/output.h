@@ -33,9 +33,9 @@ struct output_settings {
 	const char *null_text; /* table, expanded, unaligned */
 	const char *separator; /* unaligned */
 	int has_header; /* header line, and the footer of table */
-	const char *title; /* above, and */
-	const char *footer; /* below, in place of the number of rows; NULL: none */
-	const char *pager; /* for what does not fit the screen; NULL: none */
+	const char *title; /* a line above the rows; NULL: none */
+	const char *footer; /* in place of the number of rows; NULL: none */
+	const char *pager; /* for output larger than the screen; NULL: none */
 	int is_dimmed; /* NULL is shown dimmed: the output is a terminal that can */
 };
 
@@ -64,7 +64,8 @@ struct output *output_begin(const struct output_ops *ops,
 	const struct output_column *columns, size_t n_columns);
 /* One row. Values of type bytes are raw and are shown as \x and hexadecimal digits. */
 void output_row(struct output *out, const struct cell *cells);
-/* End it; 0, or -1 if it could not be written: who leaves the pager wants no more. With is_whole 0 there is no footer. */
+/* End it; 0, or -1 if it could not be written. Leaving the pager early is no error. With is_whole 0
+ * there is no footer. */
 int output_end(struct output *out, int is_whole);
 
 /* For the implementations. */
@@ -78,7 +79,7 @@ void output_flush(struct output *out, size_t limit);
 size_t output_add_shown(struct output *out, struct text *t,
 	const struct output_column *column, const struct cell *cell);
 int output_is_number(uint32_t type);
-/* Below the rows: what the settings say, or how many there are. */
+/* Add the footer of the settings, or the number of rows. */
 void output_add_footer(struct output *out);
 /* As \x and hexadecimal digits. */
 void output_add_hex(struct text *t, const struct cell *cell);

@@ -7,17 +7,17 @@
 
 /* A program that shows what is longer or wider than the screen. */
 
-/* Where PAGER does not name one. */
+/* If PAGER is not set. */
 #define PAGER_DEFAULT "command -v less >/dev/null && exec less -S; exec cat"
 
 /* Whether text, and a prompt below it, fits a screen. */
 int pager_fits(const char *text, size_t len, size_t rows, size_t columns);
 /*
- * Start the pager if the text does not fit the terminal that is standard output, or is not all of it.
- * NULL: it is to be written to standard output itself.
+ * Start the pager if the text does not fit the terminal, or if more text will come. NULL: write to
+ * standard output instead.
  */
 FILE *pager_open(const char *command, const char *text, size_t len, int is_whole);
-/* Wait until the user has seen enough. */
+/* Wait for the pager's end. */
 void pager_close(FILE *pager);
 
 #endif

@@ -17,7 +17,7 @@
 /* The longest value that an option may have. */
 #define PASSWORD_MAX 4096
 
-/* A password is somebody's: the unix user's where no other is named. */
+/* The user of the URI, else the unix user. */
 static const char *
 user_of(struct shell *sh)
 {
@@ -141,7 +141,7 @@ read_line(int fd, char *line, size_t size)
 	return -1;
 }
 
-/* The same with nothing of it to be seen, also if it is typed as soon as it is asked for. */
+/* Ask and read without echo. The echo is off before the question, for fast fingers. */
 static ssize_t
 read_unseen(int fd, const char *user, char *line, size_t size)
 {
@@ -152,7 +152,7 @@ read_unseen(int fd, const char *user, char *line, size_t size)
 		return -1;
 	unseen = before;
 	unseen.c_lflag &= ~(tcflag_t)ECHO;
-	/* Ctrl-Z would leave the terminal so. */
+	/* Ctrl-Z would leave the terminal without echo. */
 	unseen.c_cc[VSUSP] = _POSIX_VDISABLE;
 	(void)tcsetattr(fd, TCSAFLUSH, &unseen);
 	(void)dprintf(fd, "Password for user %s: ", user);

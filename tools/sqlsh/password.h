@@ -11,7 +11,7 @@ enum password_asking {
 	PASSWORD_NEVER
 };
 
-/* Whether a URI brings a password of its own. */
+/* Whether a URI has a password. */
 int password_is_in(const char *uri);
 /* Ask at the terminal. RUN_OK, or reported. */
 int password_ask(struct shell *sh);

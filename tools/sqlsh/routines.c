@@ -6,7 +6,7 @@
 
 #include "describe.h"
 
-/* As the catalog numbers what belongs to a routine. */
+/* The catalog's column_type. */
 enum {
 	PARAM_IN = 1,
 	PARAM_INOUT = 2,
@@ -18,10 +18,9 @@ enum {
 struct reader {
 	const cenote_result *routines;
 	const cenote_result *params;
-	uint64_t
-		at; /* the first parameter that is nobody's yet: both lists are in one order */
+	uint64_t at; /* the next parameter: both lists have the same order */
 	struct text result;
-	struct text columns; /* of the table that it returns */
+	struct text columns; /* of the returned table */
 	struct text arguments;
 };
 
@@ -61,7 +60,7 @@ add_param(struct reader *r, uint64_t row, long kind)
 	describe_type(t, r->params, row);
 }
 
-/* Whether the parameter that comes is of another routine, which has the same name. */
+/* Whether the next parameter belongs to the next routine, which has the same name. */
 static int
 is_of_next(const struct reader *r, uint64_t routine, long kind, long position, long last,
 	long n_in)

@@ -24,7 +24,7 @@ static const struct server_sql backends[] = {
 		" WHERE m.member = r.oid) AS \"Member of\" FROM pg_catalog.pg_roles r"
 		" WHERE pg_catalog.left(r.rolname, 3) <> 'pg_' AND r.rolname LIKE $1"
 		" ORDER BY r.rolname" },
-	/* MariaDB tells the table of a check, and MySQL does not. */
+	/* A natural join: only MariaDB has the table's name in check_constraints. */
 	{ "mysql",
 		"SELECT constraint_name, CONCAT('CHECK (', check_clause, ')')"
 		" FROM information_schema.table_constraints"

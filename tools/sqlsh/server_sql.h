@@ -2,7 +2,7 @@
 #ifndef SQLSH_SERVER_SQL_H
 #define SQLSH_SERVER_SQL_H
 
-/* What no catalog list of a pool tells is asked in the server's own SQL. NULL: it has no such thing. */
+/* The server's own SQL for facts that the pool's catalog does not have. NULL: unknown. */
 struct server_sql {
 	const char *backend;
 	/* Name and definition of a table's checks; for its schema (MySQL: database) and name. */
@@ -11,7 +11,7 @@ struct server_sql {
 	const char *users;
 };
 
-/* Of a backend by its name; one without SQL if unknown. */
+/* By the backend's name. An unknown one has no SQL. */
 const struct server_sql *server_sql_of(const char *backend);
 
 #endif

@@ -349,7 +349,7 @@ take_rows(struct shell *sh, int is_quiet, cenote_result **ret_res)
 	return kept ? RUN_OK : RUN_ERROR;
 }
 
-/* A request that is sent again as long as it says so. */
+/* A catalog list or a statement. */
 struct request {
 	uint32_t kind; /* of a catalog list */
 	const cenote_catalog_filter *filter;

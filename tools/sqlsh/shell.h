@@ -22,11 +22,11 @@ enum run {
 
 struct shell {
 	cenote_conn *conn;
-	char *uri; /* or a pool's name: what conn began with */
+	char *uri; /* or a pool's name, from the command line or \c */
 	unsigned lex_flags; /* of the backend, as are the placeholders */
 	enum bind_style style;
 	enum password_asking asking;
-	int has_password; /* it was given one, right or wrong */
+	int has_password; /* conn has one, right or wrong */
 	unsigned n_cancels; /* of the statement that runs */
 	int is_cancel_missed; /* it did not find the request running */
 	int is_closed_by_user; /* a second Ctrl-C: it was closed while it ran */
@@ -35,7 +35,7 @@ struct shell {
 	const struct output_ops *format_before; /* \x goes back to it */
 	struct output_settings settings;
 	char *null_text; /* owned, settings has it too */
-	/* Of standard output, where it is a terminal that can. */
+	/* For a terminal on standard output. */
 	int is_dimming;
 	const char *pager; /* NULL: none */
 	int is_paging; /* the user wants it */
@@ -81,9 +81,9 @@ void shell_say(struct shell *sh, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Send output to a file, to a program ("|command"), or (NULL) to standard output again. */
 int shell_redirect(struct shell *sh, const char *name);
-/* Text of our own, through the pager if need be. */
+/* Show text of our own, in the pager if it does not fit. */
 void shell_show_text(struct shell *sh, const struct text *t);
-/* What only a terminal gets: none of it for output that goes elsewhere. */
+/* Dim NULL and page on the terminal only. */
 void shell_adapt_output(struct shell *sh);
 /* A write to sh->out failed: says so. Standard output closed: ends the program quietly. */
 int shell_output_failed(struct shell *sh);
@@ -93,9 +93,9 @@ char *shell_user_path(const char *variable, const char *below_home, const char *
 
 /* session.c: libcenote, with waiting that Ctrl-C can end. Reported when they fail. */
 
-/* A session of the pool that a URI, or a name, says. */
+/* Connect to a URI or a pool's name. */
 int session_open(struct shell *sh, const char *uri);
-/* Of another one: by its URI, or by its name where the last URI leads. On failure the old one stays. */
+/* Connect to another URI, or to another pool of the last URI. On failure the old session stays. */
 int session_change(struct shell *sh, const char *target);
 /* Connected, or connected anew after a loss. */
 int session_ensure(struct shell *sh);
@@ -122,7 +122,7 @@ int session_do(struct shell *sh, enum session_verb verb);
 /* The catalog, whole. RUN_OK and *ret_res, or reported (unless is_quiet). */
 int session_catalog(struct shell *sh, uint32_t kind, const cenote_catalog_filter *filter,
 	int is_quiet, cenote_result **ret_res);
-/* The same for SQL of our own, with texts (NULL behind the last) for its placeholders. */
+/* The same for SQL of our own. `texts` are for its placeholders; the last is followed by NULL. */
 int session_query(struct shell *sh, const char *sql, const char *const *texts,
 	int is_quiet, cenote_result **ret_res);
 

@@ -54,7 +54,7 @@ void terminal_start_with(struct terminal *t, const char *uri, const char *argume
 void terminal_send(struct terminal *t, const char *keys);
 /* Wait until it writes this; fails the test, showing what it wrote, after a while. */
 void terminal_expect(struct terminal *t, const char *text);
-/* The same, and nowhere before it may be `never`. */
+/* The same; fails the test if `never` comes first. */
 void terminal_expect_without(struct terminal *t, const char *text, const char *never);
 /* Wait for its end: exit status as in struct run. */
 int terminal_end(struct terminal *t);

@@ -12,12 +12,12 @@
 #include "run.h"
 #include "support/cnt_server.h"
 
-/* What \d and the like show, on a server of each kind. */
+/* \d and its relatives on a server of each kind. */
 
 static struct cnt_daemon daemon_of_all;
 static struct cnt_server servers[2];
 
-/* The tables that the tests look at; the servers' own words for some of it. */
+/* The tables for the tests. Servers differ in the type of a key and in a rule. */
 #define TABLES(int_key, on_update)                                                       \
 	"create table parent(id " int_key " primary key, code varchar(20) not null "     \
 	"unique, price decimal(10,2) default 0 check (price >= 0), constraint named "    \
@@ -158,7 +158,7 @@ postgresql_tells_of_a_table_as_psql_does(void **state)
 		"    TABLE \"child\" CONSTRAINT \"child_pid_fkey\" FOREIGN KEY (pid) "
 		"REFERENCES parent(id) ON UPDATE SET NULL ON DELETE CASCADE\n\n",
 		"", "-c", "\\d parent");
-	/* Two of one name are two tables; \d+ has what is said of a column. */
+	/* Two tables of one name are shown apart. \d+ shows comments of columns. */
 	assert_runs(d, 0,
 		"Table \"other.child\"\n"
 		" Column | Type | Nullable | Default | Description\n"
@@ -253,7 +253,7 @@ mariadb_tells_of_a_table_as_psql_does(void **state)
 		"    TABLE \"child\" CONSTRAINT \"child_ibfk_1\" FOREIGN KEY (pid) "
 		"REFERENCES parent(id) ON UPDATE CASCADE ON DELETE CASCADE\n\n",
 		"", "-c", "\\d parent");
-	/* The database that one is in, else the one that is named. */
+	/* A list is of the session's database, or of the database in the argument. */
 	assert_runs(d, 0,
 		"Database,Schema,Name,Type,Remarks\n"
 		"app,,child,TABLE,\napp,,parent,TABLE,\n",

@@ -131,7 +131,7 @@ a_password_comes_from_the_passfile(void **state)
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_runs(
 		d, 0, "1\n", "", "-w", "--format=csv", "--no-header", "-c", "select 1");
-	/* One that others can read is left alone. */
+	/* sqlsh does not use a file that others can read. */
 	assert_int_equal(chmod(run_path(d, "passfile"), 0640), 0);
 	run_sqlsh(&r, d, NULL, "-w", "-c", "select 1", NULL);
 	assert_non_null(strstr(r.err, "group or world access"));
@@ -212,7 +212,7 @@ with_W_it_is_asked_for_at_once(void **state)
 {
 	struct terminal t;
 
-	/* Not the wrong one that there is. */
+	/* The wrong password of the environment is not used. */
 	(void)setenv("CENOTE_PASSWORD", "eraser", 1);
 	terminal_start_with(&t, daemon_of(state)->uri, "-W");
 	terminal_expect(&t, "Password for user known: ");

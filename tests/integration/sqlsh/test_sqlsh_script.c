@@ -354,7 +354,7 @@ a_script_goes_to_another_pool_or_ends(void **state)
 	assert_string_equal(r.out, "0\n");
 	assert_string_equal(r.err, "ERROR 42P01: no such table: only_here\n");
 	run_finish(&r);
-	/* Whatever follows was not meant for the pool that is left. */
+	/* The rest of the script must not run on the first pool. */
 	run_sqlsh(&r, d, NULL, "-q", "--on-error=continue", "-c", "\\c nowhere", "-c",
 		"drop table only_here", NULL);
 	assert_int_equal(r.status, 2);
@@ -364,7 +364,7 @@ a_script_goes_to_another_pool_or_ends(void **state)
 }
 
 static void
-help_of_a_word_is_what_has_it(void **state)
+help_may_be_searched_for_a_word(void **state)
 {
 	struct run r;
 
@@ -631,7 +631,7 @@ main(void)
 		cmocka_unit_test(the_catalog_is_shown),
 		cmocka_unit_test(a_statement_may_end_with_a_command),
 		cmocka_unit_test(a_script_goes_to_another_pool_or_ends),
-		cmocka_unit_test(help_of_a_word_is_what_has_it),
+		cmocka_unit_test(help_may_be_searched_for_a_word),
 		cmocka_unit_test(copying_out_and_in_gives_the_same),
 		cmocka_unit_test(a_copy_that_fails_names_the_line_and_leaves_nothing),
 		cmocka_unit_test(a_million_rows_need_no_memory),

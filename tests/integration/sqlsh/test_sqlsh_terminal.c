@@ -105,7 +105,7 @@ null_is_dimmed(void **state)
 	"select n, null from c;\r"
 
 static void
-what_does_not_fit_the_screen_goes_to_the_pager(void **state)
+a_pager_shows_results_larger_than_the_screen(void **state)
 {
 	struct terminal t;
 
@@ -139,7 +139,7 @@ what_does_not_fit_the_screen_goes_to_the_pager(void **state)
 }
 
 static void
-who_leaves_the_pager_has_seen_enough(void **state)
+the_pager_may_be_left_early(void **state)
 {
 	struct terminal t;
 
@@ -180,7 +180,7 @@ no_escape_reaches_a_file_or_a_program(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "select null as written;\r");
 	terminal_expect(&t, "main=> ");
-	/* Back on the terminal it is dimmed again. */
+	/* On the terminal, NULL is dimmed again. */
 	terminal_send(&t, "\\o\r");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "select null;\r");
@@ -340,7 +340,7 @@ a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
 		terminal_start(&t, d->uri);
 		terminal_expect(&t, "main=> ");
 	}
-	/* What Ctrl-C took away is no part of an entry. */
+	/* Ctrl-C drops the typed lines from the history, too. */
 	terminal_send(&t, "select 'gone',\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "\003");
@@ -373,7 +373,7 @@ words_for_leaving_and_help_need_no_backslash(void **state)
 	terminal_send(&t, "help\r");
 	terminal_expect(&t, "SQL statements end with a semicolon");
 	terminal_expect(&t, "main=> ");
-	/* In a statement they are words of it. */
+	/* Within a statement they are SQL. */
 	terminal_send(&t, "select 'in it' as\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "quit\r");
@@ -424,7 +424,7 @@ another_pool_takes_the_place_of_this_one(void **state)
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "create temp table mine as select 'still ' || 'here' as x;\r");
 	terminal_expect(&t, "main=> ");
-	/* One that is not there: nothing is lost. */
+	/* A pool that does not exist: the session stays. */
 	terminal_send(&t, "\\c nowhere\r");
 	terminal_expect(&t, "ERROR ");
 	terminal_expect(&t, "main=> ");
@@ -497,8 +497,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prompt_shows_pool_statement_and_transaction),
 		cmocka_unit_test(null_is_dimmed),
-		cmocka_unit_test(what_does_not_fit_the_screen_goes_to_the_pager),
-		cmocka_unit_test(who_leaves_the_pager_has_seen_enough),
+		cmocka_unit_test(a_pager_shows_results_larger_than_the_screen),
+		cmocka_unit_test(the_pager_may_be_left_early),
 		cmocka_unit_test(no_escape_reaches_a_file_or_a_program),
 		cmocka_unit_test(ctrl_c_cancels_the_query_and_the_session_goes_on),
 		cmocka_unit_test(ctrl_c_forgets_what_is_typed),
