@@ -28,6 +28,50 @@ typedef char my_bool;
 
 #define CMY_SQLSTATE_SIZE 6
 
+/* What MariaDB's programs find in MYSQL.methods->api, too. */
+/* clang-format off */
+#define CMY_API(M) \
+	M(mysql_num_rows) M(mysql_num_fields) M(mysql_eof) \
+	M(mysql_fetch_field_direct) M(mysql_fetch_fields) M(mysql_row_tell) \
+	M(mysql_field_tell) M(mysql_field_count) M(mysql_more_results) \
+	M(mysql_next_result) M(mysql_affected_rows) M(mysql_autocommit) \
+	M(mysql_commit) M(mysql_rollback) M(mysql_insert_id) M(mysql_errno) \
+	M(mysql_error) M(mysql_info) M(mysql_thread_id) M(mysql_character_set_name) \
+	M(mysql_get_character_set_info) M(mysql_set_character_set) \
+	M(mariadb_get_infov) M(mariadb_get_info) M(mysql_init) M(mysql_ssl_set) \
+	M(mysql_get_ssl_cipher) M(mysql_change_user) M(mysql_real_connect) \
+	M(mysql_close) M(mysql_select_db) M(mysql_query) M(mysql_send_query) \
+	M(mysql_read_query_result) M(mysql_real_query) M(mysql_shutdown) \
+	M(mysql_dump_debug_info) M(mysql_refresh) M(mysql_kill) M(mysql_ping) \
+	M(mysql_stat) M(mysql_get_server_info) M(mysql_get_server_version) \
+	M(mysql_get_host_info) M(mysql_get_proto_info) M(mysql_list_dbs) \
+	M(mysql_list_tables) M(mysql_list_fields) M(mysql_list_processes) \
+	M(mysql_store_result) M(mysql_use_result) M(mysql_options) \
+	M(mysql_free_result) M(mysql_data_seek) M(mysql_row_seek) \
+	M(mysql_field_seek) M(mysql_fetch_row) M(mysql_fetch_lengths) \
+	M(mysql_fetch_field) M(mysql_escape_string) M(mysql_real_escape_string) \
+	M(mysql_thread_safe) M(mysql_warning_count) M(mysql_sqlstate) \
+	M(mysql_server_init) M(mysql_server_end) M(mysql_thread_end) \
+	M(mysql_thread_init) M(mysql_set_server_option) M(mysql_get_client_info) \
+	M(mysql_get_client_version) M(mariadb_connection) M(mysql_get_server_name) \
+	M(mariadb_get_charset_by_name) M(mariadb_get_charset_by_nr) \
+	M(mariadb_convert_string) M(mysql_optionsv) M(mysql_get_optionv) \
+	M(mysql_get_option) M(mysql_hex_string) M(mysql_get_socket) \
+	M(mysql_get_timeout_value) M(mysql_get_timeout_value_ms) \
+	M(mariadb_reconnect) M(mysql_stmt_init) M(mysql_stmt_prepare) \
+	M(mysql_stmt_execute) M(mysql_stmt_fetch) M(mysql_stmt_fetch_column) \
+	M(mysql_stmt_store_result) M(mysql_stmt_param_count) M(mysql_stmt_attr_set) \
+	M(mysql_stmt_attr_get) M(mysql_stmt_bind_param) M(mysql_stmt_bind_result) \
+	M(mysql_stmt_close) M(mysql_stmt_reset) M(mysql_stmt_free_result) \
+	M(mysql_stmt_send_long_data) M(mysql_stmt_result_metadata) \
+	M(mysql_stmt_param_metadata) M(mysql_stmt_errno) M(mysql_stmt_error) \
+	M(mysql_stmt_sqlstate) M(mysql_stmt_row_seek) M(mysql_stmt_row_tell) \
+	M(mysql_stmt_data_seek) M(mysql_stmt_num_rows) M(mysql_stmt_affected_rows) \
+	M(mysql_stmt_insert_id) M(mysql_stmt_field_count) M(mysql_stmt_next_result) \
+	M(mysql_stmt_more_results) M(mariadb_stmt_execute_direct) \
+	M(mysql_reset_connection)
+/* clang-format on */
+
 enum enum_field_types {
 	MYSQL_TYPE_DECIMAL,
 	MYSQL_TYPE_TINY,
@@ -768,6 +812,57 @@ typedef struct cmy_mysql_stmt {
 	my_bool (*param_callback)(void *data, MYSQL_BIND *bind, unsigned int row);
 	size_t request_length;
 } MYSQL_STMT;
+#endif
+
+/* MYSQL.methods */
+#if CMY_ORACLE
+/* The two that were called from outside while the type was public. */
+struct cmy_methods {
+	my_bool (*read_query_result)(MYSQL *my);
+	my_bool (*advanced_command)(MYSQL *my, int command, const unsigned char *header,
+		size_t header_length, const unsigned char *arg, size_t arg_length,
+		my_bool skip_check, MYSQL_STMT *stmt);
+	void (*others[16])(void);
+};
+#else
+/* Its member `api`: each function, in this order. */
+struct cmy_api {
+#define CMY_API_MEMBER(name) void (*name)(void);
+	CMY_API(CMY_API_MEMBER)
+#undef CMY_API_MEMBER
+};
+
+struct cmy_methods {
+	MYSQL *(*db_connect)(MYSQL *my, const char *host, const char *user,
+		const char *passwd, const char *db, unsigned int port,
+		const char *unix_socket, unsigned long clientflag);
+	void (*db_close)(MYSQL *my);
+	int (*db_command)(MYSQL *my, int command, const char *arg, size_t length,
+		my_bool skip_check, void *opt_arg);
+	void (*db_skip_result)(MYSQL *my);
+	int (*db_read_query_result)(MYSQL *my);
+	MYSQL_DATA *(*db_read_rows)(MYSQL *my, MYSQL_FIELD *fields, unsigned int n);
+	int (*db_read_one_row)(
+		MYSQL *my, unsigned int n, MYSQL_ROW row, unsigned long *lengths);
+	my_bool (*db_supported_buffer_type)(enum enum_field_types type);
+	my_bool (*db_read_prepare_response)(MYSQL_STMT *stmt);
+	int (*db_read_stmt_result)(MYSQL *my);
+	my_bool (*db_stmt_get_result_metadata)(MYSQL_STMT *stmt);
+	my_bool (*db_stmt_get_param_metadata)(MYSQL_STMT *stmt);
+	int (*db_stmt_read_all_rows)(MYSQL_STMT *stmt);
+	int (*db_stmt_fetch)(
+		MYSQL_STMT *stmt, unsigned char **row, unsigned long *length);
+	int (*db_stmt_fetch_to_bind)(
+		MYSQL_STMT *stmt, unsigned char *row, unsigned long length);
+	void (*db_stmt_flush_unbuffered)(MYSQL_STMT *stmt);
+	void (*set_error)(MYSQL *my, unsigned int code, const char *sqlstate,
+		const char *format, ...);
+	void (*invalidate_stmts)(MYSQL *my, const char *function_name);
+	const struct cmy_api *api;
+	int (*db_read_execute_response)(MYSQL_STMT *stmt);
+	unsigned char *(*db_execute_generate_request)(
+		MYSQL_STMT *stmt, size_t *request_len, my_bool internal);
+};
 #endif
 
 typedef struct {

@@ -206,16 +206,6 @@ reports_truncation(const MYSQL_STMT *stmt)
 #endif
 }
 
-#if !CMY_ORACLE
-static void
-call_back(const MYSQL_STMT *stmt, unsigned column, const char *p)
-{
-	unsigned char *at = (unsigned char *)(uintptr_t)p;
-
-	stmt->result_callback(stmt->user_data, column, p ? &at : NULL);
-}
-#endif
-
 /* The program does not want this column's values. */
 static int
 is_dummy(const MYSQL_BIND *b)
@@ -223,6 +213,7 @@ is_dummy(const MYSQL_BIND *b)
 	return !CMY_ORACLE && (b->flags & BIND_DUMMY) != 0;
 }
 
+/* 0; 1: it was cut; -1: there is no memory, and the error is set. */
 static int
 put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_binary)
 {
@@ -232,10 +223,8 @@ put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_bi
 
 	b->u.row_ptr = (unsigned char *)(uintptr_t)p;
 #if !CMY_ORACLE
-	if (st->pub.result_callback) {
-		call_back(&st->pub, i, p);
-		return 0;
-	}
+	if (st->pub.result_callback)
+		return cmy_call_back(st, i, p, n);
 #endif
 	if (!st->pub.bind_result_done || is_dummy(b)) {
 		note_value(b, p, n);
@@ -255,15 +244,19 @@ int
 cmy_bind_row(struct cmy_stmt *st)
 {
 	const struct cmy_row row = cmy_rows_at(st, st->at);
-	int is_cut = 0;
+	int is_cut = 0, r;
 	unsigned i;
 
 	/* what is fetched into is the program's still: not so when it executes, which is when Oracle's library does it */
 	for (i = 0; st->has_old_lengths && i < st->pub.field_count; i++)
 		set_length(&st->pub.bind[i]);
 	st->has_old_lengths = 0;
-	for (i = 0; i < st->pub.field_count; i++)
-		is_cut |= put_column(st, &row, i, st->is_binary);
+	for (i = 0; i < st->pub.field_count; i++) {
+		r = put_column(st, &row, i, st->is_binary);
+		if (r < 0)
+			return 1;
+		is_cut |= r;
+	}
 	return is_cut && reports_truncation(&st->pub) ? MYSQL_DATA_TRUNCATED : 0;
 }
 

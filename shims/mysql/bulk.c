@@ -24,6 +24,7 @@ struct bulk {
 	unsigned row; /* the next one */
 	unsigned n_rows; /* in st->params */
 	uint64_t affected;
+	int is_taken; /* the values are in the request already */
 };
 
 static int
@@ -125,6 +126,7 @@ is_skipped(const struct bulk *k)
 	return 0;
 }
 
+/* 0, or -1 and the statement's error is set; sic: what its own function says the connection does not hear. */
 static int
 add_row(struct bulk *k)
 {
@@ -134,7 +136,7 @@ add_row(struct bulk *k)
 
 	if (stmt->param_callback &&
 		stmt->param_callback(stmt->user_data, stmt->params, k->row)) {
-		cmy_error(stmt->mysql, CR_ERR_STMT_PARAM_CALLBACK, NULL);
+		cmy_stmt_error(stmt, CR_ERR_STMT_PARAM_CALLBACK);
 		return -1;
 	}
 	if (is_skipped(k))
@@ -142,11 +144,15 @@ add_row(struct bulk *k)
 	for (i = 0; r >= 0 && i < stmt->param_count; i++)
 		r = add_value(k, i);
 	k->n_rows++;
-	if (r != CENOTE_ERR_UNSUPPORTED)
-		return cmy_check(k->s, r);
-	cmy_error_text(stmt->mysql, ER_NOT_SUPPORTED_YET, "0A000",
-		"the pool's server takes no DEFAULT or IGNORE in place of a parameter's "
-		"value");
+	if (r >= 0)
+		return 0;
+	if (r == CENOTE_ERR_UNSUPPORTED)
+		cmy_error_text(stmt->mysql, ER_NOT_SUPPORTED_YET, "0A000",
+			"the pool's server takes no DEFAULT or IGNORE in place of a "
+			"parameter's value");
+	else
+		(void)cmy_check(k->s, r);
+	cmy_stmt_take_error(stmt);
 	return -1;
 }
 
@@ -179,7 +185,21 @@ add_rows(struct bulk *k, unsigned most)
 		if (add_row(k) < 0)
 			return -1;
 	}
-	return has_count(k) ? cmy_check(k->s, add_count(k)) : 0;
+	if (!has_count(k) || cmy_check(k->s, add_count(k)) == 0)
+		return 0;
+	cmy_stmt_take_error(&k->st->pub);
+	return -1;
+}
+
+/* The next execution's values are in st->params. 1; 0: there is none; -1: the statement's error is set. */
+static int
+next_rows(struct bulk *k, unsigned most)
+{
+	if (k->is_taken)
+		return cmy_request_next(k->st);
+	if (k->row == k->st->pub.array_size)
+		return 0;
+	return add_rows(k, most) < 0 ? -1 : k->n_rows > 0;
 }
 
 static int
@@ -198,9 +218,10 @@ run_rows(struct bulk *k)
 }
 
 static int
-refuse(struct cmy_stmt *st, unsigned code, const char *text)
+refuse(struct cmy_stmt *st)
 {
-	cmy_stmt_error_text(&st->pub, code, "IM001", text);
+	cmy_stmt_error_text(&st->pub, CR_BULK_WITHOUT_PARAMETERS, "IM001",
+		cmy_error_words(CR_BULK_WITHOUT_PARAMETERS));
 	return 1;
 }
 
@@ -210,14 +231,9 @@ run_all(struct bulk *k, unsigned most)
 {
 	MYSQL *my = k->s->my;
 	unsigned executed = k->st->pub.execute_count + 1;
+	int r;
 
-	while (k->row < k->st->pub.array_size) {
-		if (add_rows(k, most) < 0) {
-			cmy_stmt_take_error(&k->st->pub);
-			return 1;
-		}
-		if (k->n_rows == 0)
-			break;
+	while ((r = next_rows(k, most)) > 0) {
 		if (run_rows(k) < 0)
 			return 1;
 		k->st->pub.execute_count = executed;
@@ -227,16 +243,39 @@ run_all(struct bulk *k, unsigned most)
 		my->affected_rows = k->affected;
 		k->st->pub.upsert_status.affected_rows = k->affected;
 	}
-	return 0;
+	return r < 0;
+}
+
+static unsigned
+rows_at_once(const struct bulk *k)
+{
+	return has_count(k) ? VALUES_MAX / k->st->pub.param_count : 1;
 }
 
 int
 cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s)
 {
-	struct bulk k = { .st = st, .s = s };
+	struct bulk k = { .st = st, .s = s, .is_taken = st->request != NULL };
+	int r;
 
 	if (st->pub.param_count == 0)
-		return refuse(st, CR_BULK_WITHOUT_PARAMETERS,
-			cmy_error_words(CR_BULK_WITHOUT_PARAMETERS));
-	return run_all(&k, has_count(&k) ? VALUES_MAX / st->pub.param_count : 1);
+		return refuse(st);
+	r = run_all(&k, rows_at_once(&k));
+	cmy_request_drop(st);
+	return r;
+}
+
+int
+cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s)
+{
+	struct bulk k = { .st = st, .s = s };
+	int r;
+
+	if (st->pub.param_count == 0) {
+		(void)refuse(st);
+		return -1;
+	}
+	while ((r = next_rows(&k, rows_at_once(&k))) > 0 && cmy_request_add(st) == 0)
+		;
+	return r == 0 ? 0 : -1;
 }

@@ -53,6 +53,13 @@ int cmy_is_result_type(enum enum_field_types type);
 /* MYSQL_FIELD.max_length (STMT_ATTR_UPDATE_MAX_LENGTH), with a value of n bytes seen. */
 void cmy_take_max_length(MYSQL_FIELD *field, size_t n);
 
+/* ---- param.c ---- */
+
+#define CMY_TIME_SIZE 12u
+/* A date or time as the binary protocol has it, without the length. How many bytes there are, of CMY_TIME_SIZE. */
+size_t cmy_time_pack(
+	enum enum_field_types type, const MYSQL_TIME *time, unsigned char *out);
+
 /* ---- convert.c ---- */
 
 #define CMY_TIME_TEXT_MAX 60u

@@ -150,12 +150,25 @@ refuse_cursor(const struct cmy_stmt *st)
 }
 
 static int
+take_params(struct cmy_stmt *st, struct cmy_session *s)
+{
+#if !CMY_ORACLE
+	if (st->request) {
+		(void)cmy_request_next(st);
+		cmy_request_drop(st);
+		return 0;
+	}
+#endif
+	return cmy_params_fill(st, s);
+}
+
+static int
 run(struct cmy_stmt *st, struct cmy_session *s)
 {
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 	int r;
 
-	if (cmy_params_fill(st, s) < 0 || refuse_cursor(st) < 0)
+	if (take_params(st, s) < 0 || refuse_cursor(st) < 0)
 		return fail(st);
 	s->my->info = NULL;
 	set_options(st, s, &options);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "my.h"
+#include "stmt.h"
 
 #include <string.h>
 
 /*
- * MYSQL.methods: the table by which the original calls itself, and by which some programs (mysqltest) send
- * commands that no function has. A command goes to the function that does the same; what has none is
- * refused by CR_NOT_IMPLEMENTED.
+ * MYSQL.methods: the table by which the original calls itself, and by which some programs (mysqltest,
+ * MariaDB Connector/Python) do what no function does. A command goes to the function that does the same; what
+ * has none is refused by CR_NOT_IMPLEMENTED. So are rows as the protocol has them: the pool has no such bytes.
  */
 
 static int
@@ -119,15 +119,6 @@ read_query_result(MYSQL *my)
 
 #if CMY_ORACLE
 
-/* The two that were called from outside while the type was public. */
-struct cmy_methods {
-	my_bool (*read_query_result)(MYSQL *my);
-	my_bool (*advanced_command)(MYSQL *my, int command, const unsigned char *header,
-		size_t header_length, const unsigned char *arg, size_t arg_length,
-		my_bool skip_check, MYSQL_STMT *stmt);
-	void (*others[16])(void);
-};
-
 static my_bool
 read_answer(MYSQL *my)
 {
@@ -154,44 +145,19 @@ static const struct cmy_methods methods = {
 
 #else
 
-struct cmy_methods {
-	MYSQL *(*db_connect)(MYSQL *my, const char *host, const char *user,
-		const char *passwd, const char *db, unsigned int port,
-		const char *unix_socket, unsigned long clientflag);
-	void (*db_close)(MYSQL *my);
-	int (*db_command)(MYSQL *my, int command, const char *arg, size_t length,
-		my_bool skip_check, void *opt_arg);
-	void (*db_skip_result)(MYSQL *my);
-	int (*db_read_query_result)(MYSQL *my);
-	MYSQL_DATA *(*db_read_rows)(MYSQL *my, MYSQL_FIELD *fields, unsigned int n);
-	int (*db_read_one_row)(
-		MYSQL *my, unsigned int n, MYSQL_ROW row, unsigned long *lengths);
-	my_bool (*db_supported_buffer_type)(enum enum_field_types type);
-	my_bool (*db_read_prepare_response)(MYSQL_STMT *stmt);
-	int (*db_read_stmt_result)(MYSQL *my);
-	my_bool (*db_stmt_get_result_metadata)(MYSQL_STMT *stmt);
-	my_bool (*db_stmt_get_param_metadata)(MYSQL_STMT *stmt);
-	int (*db_stmt_read_all_rows)(MYSQL_STMT *stmt);
-	int (*db_stmt_fetch)(
-		MYSQL_STMT *stmt, unsigned char **row, unsigned long *length);
-	int (*db_stmt_fetch_to_bind)(
-		MYSQL_STMT *stmt, unsigned char *row, unsigned long length);
-	void (*db_stmt_flush_unbuffered)(MYSQL_STMT *stmt);
-	void (*set_error)(MYSQL *my, unsigned int code, const char *sqlstate,
-		const char *format, ...);
-	void (*invalidate_stmts)(MYSQL *my, const char *function_name);
-	void *api;
-	int (*db_read_execute_response)(MYSQL_STMT *stmt);
-	unsigned char *(*db_execute_generate_request)(
-		MYSQL_STMT *stmt, size_t *request_len, my_bool internal);
-};
-
 static int
 command_of(MYSQL *my, int command, const char *arg, size_t length, my_bool skip_check,
 	void *opt_arg)
 {
 	(void)opt_arg;
 	return run_command(my, (unsigned)command, arg, length, skip_check);
+}
+
+/* The handle stays the program's. */
+static void
+hang_up(MYSQL *my)
+{
+	(void)quit(my);
 }
 
 static void
@@ -220,10 +186,12 @@ read_one_row(MYSQL *my, unsigned int n, MYSQL_ROW row, unsigned long *lengths)
 	return -1;
 }
 
-static my_bool
+static int
 refuse_stmt(MYSQL_STMT *stmt)
 {
-	return (my_bool)refuse(stmt->mysql);
+	if (cmy_stmt_connection(stmt))
+		cmy_stmt_error_both(stmt, CR_NOT_IMPLEMENTED);
+	return 1;
 }
 
 /* A statement's answers are read with it, whatever MARIADB_OPT_SKIP_READ_RESPONSE says: this is what they
@@ -240,10 +208,11 @@ execute_response(MYSQL_STMT *stmt)
 	return cmy_bool(stmt->last_errno != 0);
 }
 
-static int
-refuse_rows(MYSQL_STMT *stmt)
+/* So are the descriptions of parameters and columns. */
+static my_bool
+description(MYSQL_STMT *stmt)
 {
-	return refuse(stmt->mysql);
+	return prepare_response(stmt);
 }
 
 static int
@@ -251,7 +220,7 @@ refuse_row(MYSQL_STMT *stmt, unsigned char **row, unsigned long *length)
 {
 	(void)row;
 	(void)length;
-	return refuse(stmt->mysql);
+	return refuse_stmt(stmt);
 }
 
 static int
@@ -259,28 +228,38 @@ refuse_bind(MYSQL_STMT *stmt, unsigned char *row, unsigned long length)
 {
 	(void)row;
 	(void)length;
-	return refuse(stmt->mysql);
+	return refuse_stmt(stmt);
 }
 
 static void
 flush_unbuffered(MYSQL_STMT *stmt)
 {
-	(void)refuse(stmt->mysql);
+	if (stmt->mysql && stmt->mysql->extension)
+		cmy_rows_flush(stmt->mysql->extension);
+	stmt->state = MYSQL_STMT_FETCH_DONE;
 }
 
+/* The request stays the statement's. What it gives to be looked at is what one begins with: the statement's number. */
 static unsigned char *
-refuse_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
+generate_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
 {
-	(void)internal;
+	struct cmy_stmt *st = cmy_stmt(stmt);
+
 	*request_len = 0;
-	(void)refuse(stmt->mysql);
-	return NULL;
+	if (!internal)
+		(void)refuse_stmt(stmt);
+	if (!internal || cmy_request_take(st) < 0)
+		return NULL;
+	*request_len = sizeof(st->request_head);
+	return st->request_head;
 }
 
 static my_bool
 is_supported(enum enum_field_types type)
 {
-	return cmy_bool(type <= MYSQL_TYPE_BIT || type >= MYSQL_TYPE_JSON);
+	return cmy_bool(type < MYSQL_TYPE_VARCHAR || type == MYSQL_TYPE_BIT ||
+			(type >= MYSQL_TYPE_JSON && type != MYSQL_TYPE_ENUM &&
+				type != MYSQL_TYPE_SET));
 }
 
 static void set_error(MYSQL *my, unsigned int code, const char *sqlstate,
@@ -305,7 +284,7 @@ invalidate(MYSQL *my, const char *function_name)
 
 static const struct cmy_methods methods = {
 	.db_connect = cmy_mysql_real_connect,
-	.db_close = cmy_mysql_close,
+	.db_close = hang_up,
 	.db_command = command_of,
 	.db_skip_result = skip_result,
 	.db_read_query_result = read_query_result,
@@ -314,17 +293,36 @@ static const struct cmy_methods methods = {
 	.db_supported_buffer_type = is_supported,
 	.db_read_prepare_response = prepare_response,
 	.db_read_stmt_result = read_query_result,
-	.db_stmt_get_result_metadata = refuse_stmt,
-	.db_stmt_get_param_metadata = refuse_stmt,
-	.db_stmt_read_all_rows = refuse_rows,
+	.db_stmt_get_result_metadata = description,
+	.db_stmt_get_param_metadata = description,
+	.db_stmt_read_all_rows = cmy_mysql_stmt_store_result,
 	.db_stmt_fetch = refuse_row,
 	.db_stmt_fetch_to_bind = refuse_bind,
 	.db_stmt_flush_unbuffered = flush_unbuffered,
 	.set_error = set_error,
 	.invalidate_stmts = invalidate,
+	.api = &cmy_api,
 	.db_read_execute_response = execute_response,
-	.db_execute_generate_request = refuse_request,
+	.db_execute_generate_request = generate_request,
 };
+
+/* MYSQL_STMT.default_rset_handler: the rows are to be fetched one by one. */
+static MYSQL_RES *
+use_rows(MYSQL_STMT *stmt)
+{
+	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE)
+		stmt->state = MYSQL_STMT_USE_OR_STORE_CALLED;
+	else if (cmy_stmt_connection(stmt))
+		cmy_error(stmt->mysql, CR_COMMANDS_OUT_OF_SYNC, NULL);
+	return NULL;
+}
+
+void
+cmy_stmt_methods(MYSQL_STMT *stmt)
+{
+	stmt->fetch_row_func = refuse_row;
+	stmt->default_rset_handler = use_rows;
+}
 
 #endif
 

@@ -19,13 +19,15 @@
  * a connection tells of itself. charset.c, escape.c. query.c: sending and the state between results. ahead.c:
  * queries that wait for their turn.
  * result.c: MYSQL_RES. field.c: MYSQL_FIELD. infile.c: LOAD DATA LOCAL. track.c: session tracking. list.c:
- * mysql_list_…(). methods.c: MYSQL.methods. wait.c: all waiting; async.c: the non-blocking functions.
+ * mysql_list_…(). methods.c: MYSQL.methods; api.c: its `api`. wait.c: all waiting; async.c: the non-blocking
+ * functions.
  * error.c: errors, in error_words.c's words. plugin.c: plugins and replication, which are the original's.
  * variadic.c. All are called through face.c; original.c opens the original.
  *
  * Prepared statements, which share stmt.h: stmt.c: their life. Values in: param.c, long.c (in pieces),
- * bulk.c (arrays), named.c, placeholder.c (? of other servers), kept.c. execute.c; rows.c: reading. Values
- * out: bind.c, cell.c, number.c, convert.c with convert_mariadb.c or convert_oracle.c and oracle_time.c.
+ * bulk.c (arrays), request.c (before the execution), named.c, placeholder.c (? of other servers), kept.c.
+ * execute.c; rows.c: reading. Values out: bind.c, cell.c, number.c, convert.c with convert_mariadb.c or
+ * convert_oracle.c and oracle_time.c; callback.c (to a function of the program's).
  *
  * A library in somebody else's process: nothing here prints, ends, or changes what is the
  * host's; every allocation may fail and is then told as the original tells it.
@@ -530,6 +532,12 @@ void cmy_fibre_cancel(struct cmy_session *s);
 /* ---- methods.c ---- */
 
 const struct cmy_methods *cmy_methods(void);
+
+/* ---- api.c ---- */
+
+#if !CMY_ORACLE
+extern const struct cmy_api cmy_api;
+#endif
 
 /* ---- track.c ---- */
 

@@ -150,9 +150,8 @@ cmy_mysql_stmt_bind_param(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 
 /* ---- dates and times ---- */
 
-#define TIME_SIZE 12u
 /* A time has 838 hours at most, and the server takes more for that. */
-#define DAYS_MAX  400u
+#define DAYS_MAX 400u
 
 static void
 put_u16(unsigned char *p, unsigned v)
@@ -202,15 +201,15 @@ pack_datetime(const MYSQL_TIME *t, unsigned char *out)
 	return t->year || t->month || t->day ? 4 : 0;
 }
 
-static size_t
-pack(const MYSQL_BIND *b, unsigned char *out)
+size_t
+cmy_time_pack(enum enum_field_types type, const MYSQL_TIME *time, unsigned char *out)
 {
-	MYSQL_TIME t = *(const MYSQL_TIME *)b->buffer;
+	MYSQL_TIME t = *time;
 
-	if (b->buffer_type == MYSQL_TYPE_TIME)
+	if (type == MYSQL_TYPE_TIME)
 		return pack_time(&t, out);
 	/* sic: Connector/C sends what is behind a date, too, and the server leaves it */
-	if (b->buffer_type == MYSQL_TYPE_DATE)
+	if (type == MYSQL_TYPE_DATE)
 		t.hour = t.minute = t.second = 0, t.second_part = 0;
 	return pack_datetime(&t, out);
 }
@@ -327,13 +326,13 @@ static int
 add_native(cenote_params *params, const MYSQL_BIND *b, size_t length)
 {
 	uint32_t type = native_type(b);
-	unsigned char bytes[TIME_SIZE];
+	unsigned char bytes[CMY_TIME_SIZE];
 
 	if (is_number(b->buffer_type))
 		return add_number(params, b, type, (size_t)sent_size(b->buffer_type));
 	if (cmy_is_time(b->buffer_type))
-		return cenote_params_add_native(
-			params, type, CENOTE_FORMAT_BINARY, bytes, pack(b, bytes));
+		return cenote_params_add_native(params, type, CENOTE_FORMAT_BINARY, bytes,
+			cmy_time_pack(b->buffer_type, b->buffer, bytes));
 	return cenote_params_add_native(
 		params, type, CENOTE_FORMAT_BINARY, b->buffer, length);
 }

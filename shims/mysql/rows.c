@@ -459,6 +459,8 @@ cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
 	if (r != 0)
 		return end_fetching(st, r);
 	r = cmy_bind_row(st);
+	if (r == 1)
+		return end_fetching(st, r);
 	if (st->reading == CMY_READ_BATCHES)
 		stmt->result.rows = rows_fetched_with(st, st->at);
 #if CMY_ORACLE

@@ -202,6 +202,9 @@ cmy_mysql_stmt_init(MYSQL *mysql)
 	st->pub.prefetch_rows = 1;
 	st->portion = 1;
 	memcpy(st->pub.sqlstate, "00000", sizeof(st->pub.sqlstate));
+#if !CMY_ORACLE
+	cmy_stmt_methods(&st->pub);
+#endif
 	return &st->pub;
 }
 
@@ -584,6 +587,7 @@ set_more(struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value)
 		return 0;
 	case STMT_ATTR_ARRAY_SIZE:
 		st->pub.array_size = *(const unsigned *)value;
+		cmy_request_drop(st);
 		return 0;
 	case STMT_ATTR_ROW_SIZE:
 		st->pub.row_size = *(const size_t *)value;
@@ -734,6 +738,10 @@ cmy_mysql_stmt_close(MYSQL_STMT *stmt)
 	}
 	cmy_rows_drop(st);
 	unprepare(st);
+#if !CMY_ORACLE
+	cmy_request_drop(st);
+	free(st->raw);
+#endif
 	cenote_params_destroy(st->params);
 	free(st);
 	return cmy_bool(r);

@@ -7,7 +7,7 @@
 /*
  * A prepared statement: what its files share. stmt.c: its life and what it tells. param.c: values on
  * their way in; long.c: those that come in pieces; bulk.c: arrays of them (MariaDB); named.c: those
- * with names (Oracle). execute.c: running it, and its results. rows.c: reading a result. bind.c, and what
+ * with names (Oracle); request.c: before the execution (MariaDB). execute.c: running it, and its results. rows.c: reading a result. bind.c, and what
  * it builds on: values on their way out.
  *
  * Connector/C decides by MYSQL_STMT.state and MYSQL.status what may be called when, Oracle's library by
@@ -55,6 +55,14 @@ struct cmy_stmt {
 		portion; /* how many rows of a cursor come at once, as of the execution */
 	int has_sent_longs; /* libcenote has pieces for the next execution */
 	struct cmy_named *named; /* Oracle: which parameters have names */
+#if !CMY_ORACLE
+	struct cmy_request *
+		request; /* values that were taken already; NULL: the execution takes them */
+	unsigned char request_head[4]; /* what the program sees of that */
+	unsigned char
+		*raw; /* room for a value on its way to a function of the program's */
+	size_t raw_room;
+#endif
 };
 
 static inline struct cmy_stmt *
@@ -143,6 +151,28 @@ int cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s);
 #if !CMY_ORACLE
 /* All rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute_answer(). */
 int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
+/* The values of all rows go to the request. 0, or -1 and the statement's error is set. */
+int cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s);
+
+/* ---- request.c ---- */
+
+/* The values that are bound now are those of the next execution. 0, or -1 and the statement's error is set. */
+int cmy_request_take(struct cmy_stmt *st);
+/* What is in st->params is the request's next part. 0, or -1 and the error of both is set. */
+int cmy_request_add(struct cmy_stmt *st);
+/* The next part of it is in st->params. 1, or 0: there is no more. */
+int cmy_request_next(struct cmy_stmt *st);
+void cmy_request_drop(struct cmy_stmt *st);
+
+/* ---- callback.c ---- */
+
+/* Give the program's function a column's value; NULL is NULL. 0, or -1 and the error of both is set. */
+int cmy_call_back(struct cmy_stmt *st, unsigned column, const char *p, size_t n);
+
+/* ---- methods.c ---- */
+
+/* The functions that a statement has in itself. */
+void cmy_stmt_methods(MYSQL_STMT *stmt);
 #endif
 
 /* ---- execute.c ---- */
@@ -216,7 +246,7 @@ void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- bind.c ---- */
 
-/* The row st->at into the program's buffers: 0 or MYSQL_DATA_TRUNCATED. */
+/* The row st->at into the program's buffers: 0, MYSQL_DATA_TRUNCATED, or 1 and the error is set. */
 int cmy_bind_row(struct cmy_stmt *st);
 #if CMY_ORACLE
 /* sic: executing binds again what is bound, which shows in the fields, and (when it is fetched) in the lengths. */

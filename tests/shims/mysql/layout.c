@@ -8,8 +8,14 @@
 
 #ifdef CNT_REAL
 #include <mysql.h>
+typedef struct st_mariadb_methods METHODS;
+typedef struct st_mariadb_api API;
 #else
 #include "abi.h"
+#if !CMY_ORACLE
+typedef struct cmy_methods METHODS;
+typedef struct cmy_api API;
+#endif
 #endif
 
 #include "layout.h"

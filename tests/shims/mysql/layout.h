@@ -160,7 +160,15 @@
 	M(MYSQL_STMT, upsert_status)                                                     \
 	M(MYSQL_STMT, array_size)                                                        \
 	M(MYSQL_STMT, row_size)                                                          \
-	M(MYSQL_STMT, request_length)
+	M(MYSQL_STMT, request_length)                                                    \
+	S(METHODS)                                                                       \
+	M(METHODS, db_read_query_result)                                                 \
+	M(METHODS, api)                                                                  \
+	M(METHODS, db_execute_generate_request)                                          \
+	S(API)                                                                           \
+	M(API, mysql_fetch_row)                                                          \
+	M(API, mysql_stmt_init)                                                          \
+	M(API, mysql_reset_connection)
 
 #define CNT_LAYOUT_ORACLE(S, M)                                                          \
 	M(NET, vio)                                                                      \

@@ -162,7 +162,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct stmt_scene *const parts[] = { stmt_basics, stmt_cursors,
-		stmt_results, stmt_details };
+		stmt_results, stmt_details, stmt_methods };
 
 	if (argc < 5)
 		return 2;

@@ -12,7 +12,7 @@ struct stmt_scene {
 };
 
 extern const struct stmt_scene stmt_basics[], stmt_cursors[], stmt_results[],
-	stmt_details[];
+	stmt_details[], stmt_methods[];
 
 extern struct cmy_original f;
 extern MYSQL *my;

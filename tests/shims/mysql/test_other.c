@@ -468,6 +468,14 @@ times_are_sent_or_refused(void **state)
 }
 
 #if !CMY_ORACLE
+static int
+is_taken(MYSQL *my, MYSQL_STMT *stmt)
+{
+	size_t length;
+
+	return my->methods->db_execute_generate_request(stmt, &length, 1) != NULL;
+}
+
 /* Who does not know MariaDB's word for "the column's default" must not take it for a value. */
 static void
 an_array_has_values_only(void **state)
@@ -495,13 +503,128 @@ an_array_has_values_only(void **state)
 		assert_int_not_equal(f->f.mysql_stmt_execute(stmt), 0);
 		assert_int_equal(f->f.mysql_stmt_errno(stmt), 1235);
 		assert_non_null(strstr(f->f.mysql_stmt_error(stmt), "DEFAULT"));
+		assert_false(is_taken(my, stmt));
+		assert_int_equal(f->f.mysql_stmt_errno(stmt), 1235);
 		told[1] = STMT_INDICATOR_NONE;
+		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+		values[1] = 5;
+		assert_true(is_taken(my, stmt));
+		values[1] = 6;
 		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
 		f->f.mysql_stmt_close(stmt);
 		assert_string_equal(
-			asked(f, my, "delete from t where a = 4"), "affected 1");
+			asked(f, my, "delete from t where a in (4, 5)"), "affected 2");
 		f->f.mysql_close(my);
 	}
+}
+#endif
+
+#if !CMY_ORACLE
+/* ---- what MariaDB's programs use that is no function ---- */
+
+struct called_back {
+	struct fixture *f;
+	const MYSQL_STMT *stmt;
+};
+
+static void
+show_value(void *data, unsigned column, unsigned char **row)
+{
+	struct called_back *c = data;
+	enum enum_field_types type = c->stmt->fields[column].type;
+	unsigned long n = type == MYSQL_TYPE_LONGLONG || type == MYSQL_TYPE_DOUBLE ? 8
+			  : type == MYSQL_TYPE_LONG                                ? 4
+			  : type == MYSQL_TYPE_TINY                                ? 1
+										   : 0;
+
+	if (row && n == 0)
+		n = c->f->f.mysql_net_field_length(row);
+	add(c->f, row ? "%d:" : "%d: NULL", (int)type);
+	for (unsigned long i = 0; row && i < n; i++)
+		add(c->f, "%02x", (*row)[i]);
+	add(c->f, "\n");
+}
+
+/* Values of any server come to a program's function in the form that MySQL's protocol has. */
+static void
+values_are_called_back(void **state)
+{
+	static const struct {
+		const char *pool, *sql, *values;
+	} cases[] = {
+		{ "main",
+			"select true, 258::int4, -2::int8, 0.5::float8, "
+			"2.50::numeric(5,2), "
+			"date '2026-01-02', timestamp '2026-01-02 03:04:05.000006', "
+			"time '01:02:03', '\\x00ff'::bytea, 'text'::varchar(9), null",
+			"1:01\n8:0201000000000000\n8:feffffffffffffff\n5:"
+			"000000000000e03f\n"
+			"246:322e3530\n10:ea070102\n12:ea07010203040506000000\n"
+			"11:0000000000010203\n252:00ff\n253:74657874\n252: NULL\n" },
+		{ "lite", "select 7, -0.5, 'text', x'00', null",
+			"8:0700000000000000\n5:000000000000e0bf\n252:74657874\n"
+			"252:00\n252: NULL\n" },
+	};
+	struct fixture *f = *state;
+	void (*callback)(void) = (void (*)(void))show_value;
+	const void *given;
+
+	memcpy(&given, &callback, sizeof(given));
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		MYSQL *my = connected(f, cases[i].pool);
+		MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+		struct called_back c = { f, stmt };
+
+		f->text[0] = '\0';
+		assert_int_equal(
+			f->f.mysql_stmt_prepare(stmt, cases[i].sql, strlen(cases[i].sql)),
+			0);
+		(void)f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_CB_USER_DATA, &c);
+		(void)f->f.mysql_stmt_attr_set(stmt, STMT_ATTR_CB_RESULT, given);
+		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+		assert_int_equal(f->f.mysql_stmt_fetch(stmt), 0);
+		assert_string_equal(f->text, cases[i].values);
+		f->f.mysql_stmt_close(stmt);
+		f->f.mysql_close(my);
+	}
+}
+
+/* Bytes of the protocol there are none: who asks for them finds an error where the original leaves one. */
+static void
+what_methods_cannot_do_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	MYSQL *my = connected(f, "lite");
+	MYSQL_STMT *stmt = f->f.mysql_stmt_init(my);
+	const struct cmy_methods *methods = my->methods;
+	unsigned char *row = NULL;
+	unsigned long lengths[1];
+	size_t length = 7;
+
+	assert_int_equal(f->f.mysql_stmt_prepare(stmt, "select 1", 8), 0);
+	assert_int_equal(methods->db_stmt_get_result_metadata(stmt), 0);
+	assert_null(methods->db_execute_generate_request(stmt, &length, 0));
+	assert_int_equal(length, 0);
+	assert_int_equal(f->f.mysql_stmt_errno(stmt), 2054);
+	assert_int_equal(f->f.mysql_errno(my), 2054);
+	assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(stmt->fetch_row_func(stmt, &row, lengths), 1);
+	assert_int_equal(f->f.mysql_stmt_errno(stmt), 2054);
+	assert_int_equal(methods->db_stmt_fetch(stmt, &row, lengths), 1);
+	assert_int_equal(methods->db_stmt_fetch_to_bind(stmt, row, 0), 1);
+	assert_null(methods->db_read_rows(my, stmt->fields, 1));
+	assert_int_equal(methods->db_read_one_row(my, 1, NULL, lengths), -1);
+	assert_int_equal(f->f.mysql_errno(my), 2054);
+	/* nothing of that is in the way of what works */
+	assert_int_equal(methods->db_stmt_read_all_rows(stmt), 1);
+	assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
+	assert_int_equal(methods->db_stmt_read_all_rows(stmt), 0);
+	assert_int_equal(f->f.mysql_stmt_num_rows(stmt), 1);
+	f->f.mysql_close(my);
+	assert_null(methods->db_execute_generate_request(stmt, &length, 1));
+	assert_int_equal(methods->db_stmt_fetch(stmt, &row, lengths), 1);
+	assert_int_equal(f->f.mysql_stmt_errno(stmt), 2013);
+	f->f.mysql_stmt_close(stmt);
 }
 #endif
 
@@ -583,6 +706,8 @@ main(void)
 		cmocka_unit_test(a_statement_without_columns),
 #if !CMY_ORACLE
 		cmocka_unit_test(an_array_has_values_only),
+		cmocka_unit_test(values_are_called_back),
+		cmocka_unit_test(what_methods_cannot_do_is_an_error),
 #endif
 	};
 

@@ -134,6 +134,7 @@ STMT(odd_cursors)
 STMT(odd_pieces)
 STMT(odd_results)
 STMT(lost)
+STMT(methods)
 
 /* Every type of column into every type of buffer, and every type of parameter. */
 static void
@@ -255,6 +256,7 @@ main(void)
 		cmocka_unit_test(stmt_odd_pieces),
 		cmocka_unit_test(stmt_odd_results),
 		cmocka_unit_test(stmt_lost),
+		cmocka_unit_test(stmt_methods),
 		cmocka_unit_test(values_of_statements),
 		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),
 	};
