@@ -256,6 +256,15 @@ RSpec.describe Cenote do
     expect(db.query("select count(*) from spec_copy").value).to eq 2
   end
 
+  it "keeps a copy open while the collector runs", only: %w[postgresql] do
+    db.query("create temp table spec_kept (a int)")
+    pieces = (1..50).lazy.map { |n| "#{n}\n".tap { GC.start } }
+    expect(db.copy_in("copy spec_kept from stdin", pieces).affected_rows).to eq 50
+    lines = 0
+    db.copy_out("copy spec_kept to stdout") { lines += 1.tap { GC.start } }
+    expect(lines).to eq 50
+  end
+
   it "gives its memory back" do
     rss = -> { File.read("/proc/self/statm").split[1].to_i * 4 }
     run = ->(n) { n.times { db.query("select 1 as a, 'some text' as b", symbolize_names: true).to_a } }

@@ -27,6 +27,7 @@ struct rbc_conn {
 	VALUE io; /* of the descriptor to wait for; nil: none yet */
 	int io_fd;
 	VALUE on_notice, on_notification; /* blocks, or nil */
+	VALUE copy; /* the result of a copy that is open, which ends with it; or nil */
 	struct rbc_event *events, **events_end;
 	int is_in_call; /* a fiber or thread waits within a call */
 	size_t n_delivered; /* events, behind the last call */

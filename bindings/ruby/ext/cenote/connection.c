@@ -16,6 +16,7 @@ conn_mark(void *data)
 	rb_gc_mark_movable(c->io);
 	rb_gc_mark_movable(c->on_notice);
 	rb_gc_mark_movable(c->on_notification);
+	rb_gc_mark_movable(c->copy);
 }
 
 static void
@@ -26,6 +27,7 @@ conn_compact(void *data)
 	c->io = rb_gc_location(c->io);
 	c->on_notice = rb_gc_location(c->on_notice);
 	c->on_notification = rb_gc_location(c->on_notification);
+	c->copy = rb_gc_location(c->copy);
 }
 
 static void
@@ -62,7 +64,7 @@ conn_allocate(VALUE class)
 	struct rbc_conn *c;
 	VALUE self = TypedData_Make_Struct(class, struct rbc_conn, &rbc_conn_type, c);
 
-	c->io = c->on_notice = c->on_notification = Qnil;
+	c->io = c->on_notice = c->on_notification = c->copy = Qnil;
 	c->io_fd = -1;
 	if (cenote_conn_create(NULL, &c->conn) < 0)
 		rb_memerror();
@@ -297,6 +299,8 @@ rbc_results(VALUE connection, cenote_result *res, const cenote_exec_options *opt
 
 	if (is_stream)
 		rbc_result_next_batch(first);
+	if (is_open)
+		rbc_conn_get(connection)->copy = first;
 	if (is_stream || is_open)
 		return rb_ary_new_from_args(1, first);
 	return take_results(connection, first);
@@ -545,6 +549,7 @@ conn_rest(VALUE self)
 {
 	VALUE all = take_results(self, Qnil);
 
+	rbc_conn_get(self)->copy = Qnil;
 	rb_ary_shift(all);
 	return all;
 }
