@@ -7,6 +7,7 @@ require "cenote/error"
 require "cenote/result"
 require "cenote/statement"
 require "cenote/connection"
+require "cenote/value"
 
 # Database sessions lent from a pool.
 module Cenote

@@ -73,6 +73,26 @@ RSpec.describe Cenote do
       expect { db.query("select 1", nonsense: 1) }.to raise_error(::ArgumentError, /nonsense/)
     end
 
+    it "takes a list as an array where the server has arrays", only: %w[postgresql] do
+      list = ["a", "b,c", %(d"e\\f), nil, "NULL", "grün", ""]
+      expect(db.query("select array_to_string($1::text[], '|', '-')", list).value).to eq %(a|b,c|d"e\\f|-|NULL|grün|)
+      expect(db.query("select ($1::int[])[2][1]", [[1, 2], [3, 4]]).value).to eq 3
+      expect(db.query("select cardinality($1::int[])", []).value).to eq 0
+      expect(db.query("select 5 = any($1), $2::int", [4, 5], 6).values).to eq [[true, 6]]
+      expect(db.prepare("select ($1::bytea[])[1]").execute(["\x00\xff".b]).value).to eq "\x00\xff".b
+      moment = Time.new(2020, 1, 2, 3, 4, 5.5r, "+02:00")
+      row = db.query("select ($1::bool[])[1], ($2::date[])[1], ($3::timestamptz[])[1], ($4::numeric[])[1]",
+                     [true], [Date.new(1999, 12, 31)], [moment], [BigDecimal("1.50")]).values.first
+      expect(row).to eq [true, Date.new(1999, 12, 31), moment, BigDecimal("1.5")]
+      expect { db.query("select $1::text[]", [Object.new]) }.to raise_error(TypeError, /Object cannot be bound/)
+    end
+
+    it "says where the server has no arrays", only: %w[mysql sqlite] do
+      expect { db.query("select ?, ?", [1, 2]) }.to raise_error(TypeError, /pool of #{Pool::BACKEND} has no arrays.*exec_params/)
+      expect { db.prepare("select ?").execute([1]) }.to raise_error(TypeError, /no arrays/)
+      expect(db.query("select 1").value).to eq 1
+    end
+
     it "refuses what it cannot bind, and the session lives on" do
       expect { db.query("select #{ph(1)}", Object.new) }.to raise_error(TypeError, /Object cannot be bound/)
       expect(db.query("select 1").value).to eq 1
@@ -95,6 +115,85 @@ RSpec.describe Cenote do
     end
   end
 
+  it "takes a list of values with #exec_params" do
+    expect(db.exec_params("select #{ph(1)} as a, 2 as b", ["x"], symbolize_names: true).to_a).to eq [{ a: "x", b: 2 }]
+    expect(db.exec_params("select 1").value).to eq 1
+    expect(db.exec_params(numbers(3), stream: 1).each_row.to_a).to eq [[1], [2], [3]]
+    expect { db.exec_params("select 1; select 2") }.to raise_error(Cenote::Error) unless backend?("sqlite")
+  end
+
+  describe "#escape_literal" do
+    let(:texts) { ["it's", "", "\\", "back\\slash's", "\\' or 1=1 -- ", "grün 🐟", "line\nand\ttab"] }
+
+    def come_back
+      texts.each { |text| expect(db.query("select #{db.escape_literal(text)} as t").value).to eq text }
+      expect(db.query("select length(#{db.escape_literal("\x00\xff'\\x41".b)}) as n").value).to eq 7
+    end
+
+    it "writes texts and bytes that come back as they were" do
+      come_back
+      expect(db.escape_literal(nil)).to eq "NULL"
+      expect(db.escape_literal(:a)).to eq "'a'"
+      expect { db.escape_literal(1) }.to raise_error(TypeError)
+      expect { db.escape_literal("\xff") }.to raise_error(::ArgumentError)
+    end
+
+    it "does so in sessions that read a backslash otherwise", only: %w[mysql postgresql] do
+      db.query(backend?("mysql") ? "set sql_mode = 'NO_BACKSLASH_ESCAPES'" : "set standard_conforming_strings = off")
+      come_back
+    end
+
+    it "writes bytes where a character's end may look like a quote", only: %w[mysql] do
+      db.query("set names gbk")
+      expect(db.escape_literal("it's")).to eq "'it''s'"
+      expect(db.escape_literal("縗' or 1=1 -- ")).to eq "_utf8mb4 x'#{"縗' or 1=1 -- ".unpack1("H*")}'"
+    end
+
+    it "refuses a zero byte where SQL holds none" do
+      if backend?("mysql")
+        expect(db.query("select #{db.escape_literal("a\0b")} as t").value).to eq "a\0b"
+      else
+        expect { db.escape_literal("a\0b") }.to raise_error(::ArgumentError, /zero byte/)
+      end
+    end
+  end
+
+  it "writes names with #escape_identifier" do
+    names = ["we\"ird", "back`tick", "sp ace"]
+    names.each { |name| expect(db.query("select 1 as #{db.escape_identifier(name)}").fields).to eq [name] }
+    expect(db.quote_ident(:a)).to eq(backend?("mysql") ? "`a`" : '"a"')
+    expect { db.escape_identifier("a\0") }.to raise_error(::ArgumentError)
+  end
+
+  it "has a class of error for each kind of constraint" do
+    engine = backend?("mysql") ? "engine=innodb" : ""
+    db.query("drop table if exists spec_child")
+    db.query("drop table if exists spec_parent")
+    db.query("create table spec_parent (id int primary key, n int not null, constraint spec_n check (n > 0)) #{engine}")
+    db.query("create table spec_child (id int, foreign key (id) references spec_parent (id)) #{engine}")
+    db.query("pragma foreign_keys = on") if backend?("sqlite")
+    db.query("insert into spec_parent values (1, 1)")
+    {
+      "insert into spec_parent values (1, 2)" => Cenote::UniqueViolation,
+      "insert into spec_parent values (2, null)" => Cenote::NotNullViolation,
+      "insert into spec_parent values (2, -1)" => Cenote::CheckViolation,
+      "insert into spec_child values (7)" => Cenote::ForeignKeyViolation
+    }.each do |sql, error|
+      expect { db.query(sql) }.to raise_error(error)
+      expect(error.ancestors).to include(Cenote::ConstraintError, Cenote::ServerError, Cenote::Error)
+    end
+    expect { db.query("select * from nowhere") }.to raise_error { |e| expect(e).to be_an_instance_of(Cenote::ServerError) }
+  ensure
+    db.query("drop table spec_child")
+    db.query("drop table spec_parent")
+  end
+
+  it "tells data that does not fit, and what is worth trying again", only: %w[postgresql] do
+    expect { db.query("select 1 / 0") }.to raise_error(Cenote::DataError)
+    retry_me = "do $$ begin raise sqlstate '40001'; end $$"
+    expect { db.query(retry_me) }.to raise_error(Cenote::TransactionRollback)
+  end
+
   it "gives all results of several statements" do
     expect(db.query_all("select 1 as a; select 2 as b").map(&:to_a)).to eq [[{ "a" => 1 }], [{ "b" => 2 }]]
     expect { db.query_all("select 1; select nonsense") }.to raise_error(Cenote::ServerError)
@@ -106,7 +205,7 @@ RSpec.describe Cenote do
     expect(statement.fields).to eq %w[v one]
     expect(statement.param_types.size).to eq 1
     expect(%w[a b].map { |v| statement.execute(v).first["v"] }).to eq %w[a b]
-    expect(statement.execute(["c"], symbolize_names: true).first).to eq(v: "c", one: 1)
+    expect(statement.execute("c", symbolize_names: true).first).to eq(v: "c", one: 1)
     statement.close
     expect { statement.execute("d") }.to raise_error(Cenote::StateError, /closed/)
   end
@@ -137,7 +236,7 @@ RSpec.describe Cenote do
     thread = Thread.new { db.query(sleep_sql(20)) rescue $! }
     cancelled = nil
     Timeout.timeout(10) { sleep 0.05 until (cancelled = db.cancel) }
-    expect(thread.value).to be_a(Cenote::ServerError).and have_attributes(sqlstate: "57014")
+    expect(thread.value).to be_a(Cenote::QueryCanceled).and have_attributes(sqlstate: "57014")
     expect(db.query("select 1").value).to eq 1
   end
 
@@ -238,6 +337,27 @@ RSpec.describe Cenote do
     connect { |c| c.query("notify spec, 'there'") }
     expect(db.wait_for_notify(5)).to be true
     expect(heard).to eq [["NOTICE", "00000", "hello"], %w[spec there]]
+  end
+
+  it "waits for the next notification with a block, as pg does", only: %w[postgresql] do
+    db.query("listen spec")
+    expect(db.wait_for_notify(0.01) { raise "nothing was said" }).to be_nil
+    connect { |c| 2.times { |n| c.query("notify spec, 'no. #{n}'") } }
+    # the first may come with this answer
+    db.query("select 1")
+    heard = []
+    2.times { expect(db.wait_for_notify(5) { |channel, pid, payload| heard << [channel, pid.class, payload] }).to eq "spec" }
+    expect(heard).to eq [["spec", Integer, "no. 0"], ["spec", Integer, "no. 1"]]
+    all = []
+    db.on_notification { |_channel, payload, _pid| all << payload }
+    connect { |c| c.query("notify spec, 'block'") }
+    expect(db.wait_for_notify(5) { |_channel, _pid, payload| heard << payload }).to eq "spec"
+    connect { |c| c.query("notify spec, 'handler'") }
+    expect(db.wait_for_notify(5)).to be true
+    expect([heard.last, all]).to eq ["block", ["handler"]]
+    thread = Thread.new { connect { |c| c.query("select pg_terminate_backend(#{db.query("select pg_backend_pid()").value})") } }
+    thread.join
+    expect { db.wait_for_notify { nil } }.to raise_error(Cenote::Error)
   end
 
   it "raises what a block for notices raises", only: %w[postgresql] do

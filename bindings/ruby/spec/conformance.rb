@@ -97,8 +97,8 @@ def execute(db, step, way)
   values = step["binds"].map { |bind| value_of(bind) }
   case way
   when "query" then db.send(:run, sql, values.empty? && !step["is_extended"] ? nil : values, nil).map { |r| db.send(:dress, r, cast: false) }
-  when "streamed" then [db.query(sql, values, cast: false, stream: 2)]
-  when "prepared" then [db.prepare(sql).execute(values, cast: false)]
+  when "streamed" then [db.exec_params(sql, values, cast: false, stream: 2)]
+  when "prepared" then [db.prepare(sql).execute(*values, cast: false)]
   end
 end
 

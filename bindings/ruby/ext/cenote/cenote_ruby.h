@@ -29,6 +29,8 @@ struct rbc_conn {
 	VALUE on_notice, on_notification; /* blocks, or nil */
 	VALUE copy; /* the result of a copy that is open, which ends with it; or nil */
 	struct rbc_event *events, **events_end;
+	struct rbc_event *kept, **kept_end; /* notifications for who asks for the next */
+	int keeps; /* they are not for the block */
 	int is_in_call; /* a fiber or thread waits within a call */
 	size_t n_delivered; /* events, behind the last call */
 };
@@ -62,6 +64,8 @@ void rbc_check(const struct rbc_conn *c, int status);
 void rbc_event_listen(struct rbc_conn *c);
 /* Gives the blocks what has come; how much that was. */
 size_t rbc_event_deliver(struct rbc_conn *c);
+/* The first notification that no block got: channel, process, payload; nil: there is none. */
+VALUE rbc_event_take(struct rbc_conn *c);
 void rbc_event_drop(struct rbc_conn *c);
 
 /* value.c */

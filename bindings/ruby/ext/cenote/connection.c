@@ -576,6 +576,21 @@ conn_on_notification(VALUE self)
 	return self;
 }
 
+/* call-seq: keep_notifications(bool) -> bool: they are for take_notification, whatever block there is */
+static VALUE
+conn_keep_notifications(VALUE self, VALUE keeps)
+{
+	rbc_conn_get(self)->keeps = RTEST(keeps);
+	return keeps;
+}
+
+/* call-seq: take_notification -> [channel, pid, payload] or nil */
+static VALUE
+conn_take_notification(VALUE self)
+{
+	return rbc_event_take(rbc_conn_get(self));
+}
+
 static int
 call_process(void *arg)
 {
@@ -589,9 +604,14 @@ conn_wait(VALUE self, VALUE seconds)
 	struct rbc_conn *c = rbc_conn_get(self);
 
 	rbc_run_or_raise(self, call_process, c->conn);
-	if (c->n_delivered > 0 || cenote_fd(c->conn) < 0)
-		return c->n_delivered > 0 ? Qtrue : Qfalse;
-	rb_io_wait(io_of(c), INT2FIX(RB_WAITFD_IN), seconds);
+	if (c->n_delivered > 0)
+		return Qtrue;
+	/* without a session nothing comes */
+	if (cenote_fd(c->conn) < 0)
+		rb_funcall(rb_mKernel, rb_intern("sleep"), 1,
+			NIL_P(seconds) ? INT2FIX(1) : seconds);
+	else
+		rb_io_wait(io_of(c), INT2FIX(RB_WAITFD_IN), seconds);
 	rbc_run_or_raise(self, call_process, c->conn);
 	return c->n_delivered > 0 ? Qtrue : Qfalse;
 }
@@ -679,6 +699,8 @@ define_connection(void)
 	rb_define_method(class, "on_notice", conn_on_notice, 0);
 	rb_define_method(class, "on_notification", conn_on_notification, 0);
 	rb_define_private_method(class, "wait", conn_wait, 1);
+	rb_define_private_method(class, "keep_notifications", conn_keep_notifications, 1);
+	rb_define_private_method(class, "take_notification", conn_take_notification, 0);
 	rb_define_method(class, "info", conn_info, 1);
 	rb_define_method(class, "parameter", conn_parameter, 1);
 	rb_define_method(class, "tls_info", conn_tls_info, -1);

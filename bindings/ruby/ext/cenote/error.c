@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cenote_ruby.h"
 
+#include <string.h>
+
 static VALUE error_class;
 
 /* A class for each kind of failure that a program handles in its own way. */
@@ -21,6 +23,47 @@ static struct {
 	{ CENOTE_ERR_CONVERT, "ConversionError", Qnil },
 };
 
+/* Of what a server refused, by SQLSTATE, of which the first letters count, and by number (0: any). MariaDB and MySQL
+ * have one SQLSTATE for most. What is further down is more exact. */
+static struct {
+	const char *name, *parent, *sqlstate;
+	int native;
+	VALUE class;
+} states[] = {
+	{ "ConstraintError", "ServerError", "23", 0, Qnil },
+	{ "NotNullViolation", "ConstraintError", "23502", 0, Qnil },
+	{ "NotNullViolation", "ConstraintError", "23000", 1048, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23503", 0, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23001", 0, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23000", 1216, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23000", 1217, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23000", 1451, Qnil },
+	{ "ForeignKeyViolation", "ConstraintError", "23000", 1452, Qnil },
+	{ "UniqueViolation", "ConstraintError", "23505", 0, Qnil },
+	{ "UniqueViolation", "ConstraintError", "23000", 1062, Qnil },
+	{ "UniqueViolation", "ConstraintError", "23000", 1586, Qnil },
+	{ "CheckViolation", "ConstraintError", "23514", 0, Qnil },
+	{ "CheckViolation", "ConstraintError", "23000", 4025, Qnil },
+	{ "CheckViolation", "ConstraintError", "HY000", 3819, Qnil },
+	{ "ExclusionViolation", "ConstraintError", "23P01", 0, Qnil },
+	{ "DataError", "ServerError", "22", 0, Qnil },
+	{ "TransactionRollback", "ServerError", "40", 0, Qnil },
+	{ "QueryCanceled", "ServerError", "57014", 0, Qnil },
+	{ "QueryCanceled", "ServerError", "70100", 0, Qnil },
+};
+
+static void
+define_states(void)
+{
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		VALUE parent = rb_const_get(rbc_mCenote, rb_intern(states[i].parent));
+
+		states[i].class =
+			rb_define_class_under(rbc_mCenote, states[i].name, parent);
+		rb_gc_register_mark_object(states[i].class);
+	}
+}
+
 void
 rbc_error_init(void)
 {
@@ -31,6 +74,7 @@ rbc_error_init(void)
 			rb_define_class_under(rbc_mCenote, kinds[i].name, error_class);
 		rb_gc_register_mark_object(kinds[i].class);
 	}
+	define_states();
 }
 
 static VALUE
@@ -41,6 +85,24 @@ class_of(int status)
 			return kinds[i].class;
 	}
 	return error_class;
+}
+
+static VALUE
+class_of_diag(int status, const cenote_diag *diag)
+{
+	const char *sqlstate = cenote_diag_sqlstate(diag);
+	int native = cenote_diag_native(diag);
+
+	for (size_t i = sizeof(states) / sizeof(*states);
+		status == CENOTE_ERR_SERVER && i > 0; i--) {
+		const char *first = states[i - 1].sqlstate;
+		int wanted = states[i - 1].native;
+
+		if (strncmp(sqlstate, first, strlen(first)) == 0 &&
+			(wanted == 0 || wanted == native))
+			return states[i - 1].class;
+	}
+	return class_of(status);
 }
 
 /* The server's fields, by their letters. */
@@ -67,8 +129,8 @@ rbc_raise(int status, const cenote_diag *diag)
 
 	if (status == CENOTE_ERR_NOMEM)
 		rb_memerror();
-	error = rb_exc_new_str(
-		class_of(status), rb_utf8_str_new_cstr(cenote_diag_message(diag)));
+	error = rb_exc_new_str(class_of_diag(status, diag),
+		rb_utf8_str_new_cstr(cenote_diag_message(diag)));
 	rb_ivar_set(error, rb_intern("@sqlstate"),
 		rb_utf8_str_new_cstr(cenote_diag_sqlstate(diag)));
 	rb_ivar_set(error, rb_intern("@native"), INT2NUM(cenote_diag_native(diag)));

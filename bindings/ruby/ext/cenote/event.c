@@ -44,21 +44,30 @@ void
 rbc_event_listen(struct rbc_conn *c)
 {
 	c->events_end = &c->events;
+	c->kept_end = &c->kept;
 	cenote_set_notice_handler(c->conn, on_notice, c);
 	cenote_set_notification_handler(c->conn, on_notification, c);
 }
 
 static struct rbc_event *
-take(struct rbc_conn *c)
+take(struct rbc_event **list, struct rbc_event ***end)
 {
-	struct rbc_event *event = c->events;
+	struct rbc_event *event = *list;
 
 	if (!event)
 		return NULL;
-	c->events = event->next;
-	if (!c->events)
-		c->events_end = &c->events;
+	*list = event->next;
+	if (!*list)
+		*end = list;
 	return event;
+}
+
+static void
+keep(struct rbc_conn *c, struct rbc_event *event)
+{
+	event->next = NULL;
+	*c->kept_end = event;
+	c->kept_end = &event->next;
 }
 
 static void
@@ -75,30 +84,50 @@ text(const char *bytes)
 	return bytes ? rb_utf8_str_new_cstr(bytes) : Qnil;
 }
 
-/* Blocks may raise: what they are given is off the list before. */
+/* A block may raise: what it is given is freed before. */
+static void
+give(struct rbc_conn *c, struct rbc_event *event)
+{
+	VALUE first = text(event->texts[0]), second = text(event->texts[1]),
+	      third = text(event->texts[2]), pid = UINT2NUM(event->pid);
+	VALUE block = event->is_notification ? c->on_notification : c->on_notice;
+	int is_notification = event->is_notification;
+
+	free_event(event);
+	if (!NIL_P(block))
+		rb_funcall(block, rb_intern("call"), 3, first, second,
+			is_notification ? pid : third);
+}
+
+/* What nobody listens to yet is kept. */
 size_t
 rbc_event_deliver(struct rbc_conn *c)
 {
 	struct rbc_event *event;
 	size_t n = 0;
 
-	while ((event = take(c))) {
-		VALUE first = text(event->texts[0]), second = text(event->texts[1]),
-		      third = text(event->texts[2]);
-		VALUE block = event->is_notification ? c->on_notification : c->on_notice;
-		VALUE pid = UINT2NUM(event->pid);
-		int is_notification = event->is_notification;
-
-		free_event(event);
+	while ((event = take(&c->events, &c->events_end))) {
 		n++;
-		if (NIL_P(block))
-			continue;
-		if (is_notification)
-			rb_funcall(block, rb_intern("call"), 3, first, second, pid);
+		if (event->is_notification && (c->keeps || NIL_P(c->on_notification)))
+			keep(c, event);
 		else
-			rb_funcall(block, rb_intern("call"), 3, first, second, third);
+			give(c, event);
 	}
 	return n;
+}
+
+VALUE
+rbc_event_take(struct rbc_conn *c)
+{
+	struct rbc_event *event = take(&c->kept, &c->kept_end);
+	VALUE heard;
+
+	if (!event)
+		return Qnil;
+	heard = rb_ary_new_from_args(
+		3, text(event->texts[0]), UINT2NUM(event->pid), text(event->texts[1]));
+	free_event(event);
+	return heard;
 }
 
 void
@@ -106,6 +135,8 @@ rbc_event_drop(struct rbc_conn *c)
 {
 	struct rbc_event *event;
 
-	while ((event = take(c)))
+	while ((event = take(&c->events, &c->events_end)))
+		free_event(event);
+	while ((event = take(&c->kept, &c->kept_end)))
 		free_event(event);
 }

@@ -22,7 +22,8 @@ module Cenote
       attach
     end
 
-    # Run a statement with these values for its placeholders (the server's own: $1, ?).
+    # Run a statement with these values for its placeholders (the server's own: $1, ?). A list is one value, an array of
+    # PostgreSQL's; #exec_params takes a list of values.
     #
     # symbolize_names::  columns are symbols
     # types::            a hash of what makes a value of its text, by type:
@@ -32,9 +33,15 @@ module Cenote
     #
     # Of several statements the last one's result is given, all of them by #query_all.
     def query(sql, *params, stream: nil, **options)
-      dress(run(sql, values_of(params), stream).last, options)
+      # no values: the simple form, which takes several statements
+      dress(run(sql, params.empty? ? nil : bindable(params), stream).last, options)
     end
     alias exec query
+
+    # The same, with a list of the values. Without any it is one statement all the same.
+    def exec_params(sql, params = [], stream: nil, **options)
+      dress(run(sql, bindable(params), stream).last, options)
+    end
 
     # Run a text of several statements: an array of their results.
     def query_all(sql, **options)
@@ -93,7 +100,16 @@ module Cenote
 
     # Wait until the server says something of its own accord, and hand it to the blocks of
     # #on_notification and #on_notice. Whether something came within `seconds` (nil: for ever).
-    def wait_for_notify(seconds = nil) = wait(seconds)
+    #
+    # With a block it waits for a notification, which the block gets as channel, server process and payload; those that
+    # came before, and that no #on_notification has got, are first. Returns the channel, or nil when the time is over.
+    def wait_for_notify(seconds = nil, &block)
+      return wait(seconds) unless block
+
+      heard = next_notification(seconds) or return
+      block.call(*heard)
+      heard.first
+    end
 
     def backend = info("backend")
     def server_version = info("server_version")
@@ -110,12 +126,20 @@ module Cenote
       end
     end
 
-    # No values: the simple form, which takes several statements.
-    def values_of(params)
-      return if params.empty?
-
-      params.one? && params.first.is_a?(Array) ? params.first : params
+    def next_notification(seconds)
+      ends = seconds && (now + seconds)
+      keep_notifications(true)
+      until (heard = take_notification)
+        left = ends && [ends - now, 0].max
+        wait(left)
+        break if left == 0
+      end
+      heard || take_notification
+    ensure
+      keep_notifications(false)
     end
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     def dress(result, options)
       options = @query_options.merge(options) unless @query_options.empty?

@@ -5,6 +5,10 @@ module Cenote
   # What failed. Subclasses: ServerError (the statement was refused, the session lives), ConnectionError,
   # AuthenticationError and ProtocolError (the session is gone), TimeoutError, UnsupportedError,
   # ArgumentError, StateError, LimitError, ConversionError.
+  #
+  # Of ServerError, by SQLSTATE (and by MariaDB's and MySQL's numbers): ConstraintError, and of it UniqueViolation,
+  # ForeignKeyViolation, NotNullViolation, CheckViolation, ExclusionViolation; TransactionRollback, which is worth trying
+  # again; QueryCanceled; DataError, a value that does not fit.
   class Error
     # Five characters of ISO 9075, and the server's own error number (0: none).
     attr_reader :sqlstate, :native

@@ -13,9 +13,9 @@ module Cenote
 
     attr_reader :sql
 
-    # Execute with these values; options as those of Connection#query.
+    # Execute with these values; options and lists as those of Connection#query.
     def execute(*params, stream: nil, **options)
-      result = run(params.one? && params.first.is_a?(Array) ? params.first : params, stream).last
+      result = run(@connection.send(:bindable, params), stream).last
       @connection.send(:dress, result, options)
     end
     alias query execute

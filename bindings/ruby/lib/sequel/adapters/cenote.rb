@@ -49,7 +49,7 @@ module Sequel
             arguments = bound_arguments(opts)
             take_result(conn, sql, arguments, block) do
               how = { cast: false, stream: opts[:stream] }
-              arguments ? conn.query(sql, arguments, **how) : conn.query(sql, **how)
+              arguments ? conn.exec_params(sql, arguments, **how) : conn.query(sql, **how)
             end
           end
         end
@@ -108,7 +108,7 @@ module Sequel
         statement = prepare(conn, name, sql)
         text = "EXECUTE #{name}#{" (#{sql})" if dataset.log_sql}"
         arguments = bound_arguments(opts) || []
-        take_result(conn, text, arguments, block) { statement.execute(arguments, cast: false, stream: opts[:stream]) }
+        take_result(conn, text, arguments, block) { statement.execute(*arguments, cast: false, stream: opts[:stream]) }
       end
 
       def prepare(conn, name, sql)
