@@ -10,8 +10,9 @@ Gem::Specification.new do |spec|
   spec.description = "Ruby's way to cenoted: PostgreSQL, MariaDB, SQLite and other servers without logging in."
   spec.authors = ["The Cenote authors"]
   spec.license = "BSD-2-Clause"
+  spec.homepage = "https://cenote.example/"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "README.md"]
+  spec.files = Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "LICENSE", "README.md"]
   spec.extensions = ["ext/cenote/extconf.rb"]
   spec.add_dependency "bigdecimal"
 end
