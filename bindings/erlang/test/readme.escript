@@ -1,10 +1,16 @@
 #!/usr/bin/env escript
 %% SPDX-License-Identifier: BSD-2-Clause
-%% README's program is examples/fish.escript, and does what README says: readme.escript DIRECTORY
+%% README's program is examples/fish.escript, and does what README says; what a package holds is there:
+%% readme.escript DIRECTORY
 
 main([Directory]) ->
     Example = filename:join(Directory, "examples/fish.escript"),
     {ok, Program} = file:read_file(Example),
+    %% who takes this directory alone has the licence, too
+    {ok, Licence} = file:read_file(filename:join(Directory, "LICENSE")),
+    {ok, Licence} = file:read_file(filename:join(Directory, "../../LICENSE")),
+    {ok, [{application, cenote, Facts}]} = file:consult(filename:join(Directory, "src/cenote.app.src")),
+    {links, [{"Homepage", "https://" ++ _}]} = lists:keyfind(links, 1, Facts),
     {ok, Readme} = file:read_file(filename:join(Directory, "README.md")),
     [_, Lines] = string:split(Program, "\n"),
     true = string:find(Readme, Lines) =/= nomatch,
