@@ -43,9 +43,11 @@
     | calendar:date() | clock() | {clock(), integer()} | timestamp().
 -type row() :: tuple().
 
-%% What a parameter may be. `{Y, M, D}' is a date, unless a prepared statement's parameter is known to be a time.
+%% What a parameter may be. `{Y, M, D}' is a date, unless a prepared statement's parameter is known to be a time. A list is
+%% an array of PostgreSQL's; one of integers is a text, so that `{array, [1, 2]}' is the array.
 -type param() ::
-    null | undefined | boolean() | integer() | float() | special_float() | iodata()
+    null | undefined | boolean() | integer() | float() | special_float() | binary() | string()
+    | [param()] | {array, [param()]}
     | {decimal, iodata()} | {bytes, iodata()}
     | calendar:date() | {time, clock()} | clock() | {clock(), integer()}
     | timestamp() | {timestamp(), integer()}.
@@ -284,10 +286,44 @@ close(Conn, Part) ->
 run(Conn, What, Params, Format, Options) ->
     Deadline = deadline(Conn, Options),
     Limit = maps:get(max_rows, Options, 0),
-    case talk(Conn, send, {What, Params, Format, 0, Limit}, Deadline) of
+    case send(Conn, What, Params, Format, 0, Limit, Deadline) of
         ok -> present(collect(Conn, Deadline, []), Options);
         Error -> Error
     end.
+
+send(Conn, What, Params, Format, Rows, Limit, Deadline) ->
+    case cenote_array:is_in(Params) of
+        none -> talk(Conn, send, {What, Params, Format, Rows, Limit}, Deadline);
+        Number -> send_arrays(Conn, What, Params, {Format, Rows, Limit}, Deadline, Number)
+    end.
+
+send_arrays(Conn, What, Params, {Format, Rows, Limit}, Deadline, Number) ->
+    case info(Conn, backend) of
+        <<"postgresql">> ->
+            case array_texts(Params, [], 1) of
+                {ok, Texts} -> talk(Conn, send, {What, Texts, Format, Rows, Limit}, Deadline);
+                {bad, Bad} -> bad_parameter(Bad, "no value of this kind can be bound in a list")
+            end;
+        Backend when is_binary(Backend) ->
+            bad_parameter(Number, ["a list is an array, and a pool of ", Backend, " has none (for one text: iolist_to_binary/1)"]);
+        undefined ->
+            talk(Conn, send, {What, [], Format, Rows, Limit}, Deadline);
+        Error ->
+            Error
+    end.
+
+array_texts([Param | Rest], Texts, Number) ->
+    case cenote_array:text(Param) of
+        {ok, Text} -> array_texts(Rest, [Text | Texts], Number + 1);
+        error -> {bad, Number}
+    end;
+array_texts([], Texts, _) ->
+    {ok, lists:reverse(Texts)};
+array_texts(_, _, _) ->
+    error(badarg).
+
+bad_parameter(Number, Why) ->
+    failure(argument, <<"07006">>, iolist_to_binary(io_lib:format("parameter ~w: ~s", [Number, Why]))).
 
 %% All results of a request. What came before the connection was lost is of no use.
 collect(Conn, Deadline, Results) ->
@@ -364,7 +400,7 @@ batch(Conn, Requests, Deadline) ->
 
 %% How many were sent, and the results of those that were not: a value that cannot be bound ends the batch.
 send_all(Conn, [{What, Params} | Rest], Deadline, Sent) ->
-    case talk(Conn, send, {What, Params, canonical, 0, 0}, Deadline) of
+    case send(Conn, What, Params, canonical, 0, 0, Deadline) of
         ok -> send_all(Conn, Rest, Deadline, Sent + 1);
         Error -> {Sent, [Error | [complete(Conn, skipped) || _ <- Rest]]}
     end;
@@ -410,7 +446,7 @@ cursor(Conn, What, Params) ->
 cursor(Conn, What, Params, Options) ->
     Deadline = deadline(Conn, Options),
     Rows = maps:get(batch_rows, Options, ?BATCH_ROWS),
-    case talk(Conn, send, {What, Params, canonical, Rows, maps:get(max_rows, Options, 0)}, Deadline) of
+    case send(Conn, What, Params, canonical, Rows, maps:get(max_rows, Options, 0), Deadline) of
         ok -> open_cursor(Conn, talk(Conn, result, {}, Deadline), Options, Deadline);
         Error -> Error
     end.

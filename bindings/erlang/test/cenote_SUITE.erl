@@ -29,13 +29,13 @@ only(postgresql) ->
     [
         times_with_an_offset_are_utc, floats_that_are_no_numbers, prepared_parameters_have_types,
         a_cursor_may_fail_later, a_failed_transaction_is_not_committed, notices_and_notifications_are_messages,
-        copies, schedulers_are_never_blocked
+        copies, schedulers_are_never_blocked, lists_are_arrays
     ];
 only(mysql) ->
-    [schedulers_are_never_blocked];
+    [schedulers_are_never_blocked, lists_need_arrays];
 %% A long statement of SQLite's computes, and leaves no processor to see others run on.
 only(sqlite) ->
-    [a_number_that_does_not_fit_is_text].
+    [a_number_that_does_not_fit_is_text, lists_need_arrays].
 
 init_per_testcase(_, Config) ->
     {ok, Db} = connect(),
@@ -103,6 +103,49 @@ a_number_that_does_not_fit_is_text(Config) ->
     ],
     ok.
 
+lists_are_arrays(Config) ->
+    Db = own(Config),
+    Same = fun(Type, List, Text) ->
+        {ok, [_], [{Text}]} = cenote:query(Db, ["select $1::", Type, "[]::text"], [List])
+    end,
+    Same("text", [<<"a">>, <<"b">>], <<"{a,b}">>),
+    Same("text", ["a", "b,c", "d\"e\\f", null, "NULL", ""], <<"{a,\"b,c\",\"d\\\"e\\\\f\",NULL,\"NULL\",\"\"}">>),
+    Same("int", {array, [1, 2]}, <<"{1,2}">>),
+    Same("int", [{array, [1, 2]}, {array, [3, 4]}], <<"{{1,2},{3,4}}">>),
+    Same("int", {array, []}, <<"{}">>),
+    Same("bool", [true, false, undefined], <<"{t,f,NULL}">>),
+    Same("float8", [0.5, nan, infinity, '-infinity'], <<"{0.5,NaN,Infinity,-Infinity}">>),
+    Same("numeric", [{decimal, "1.50"}, null], <<"{1.50,NULL}">>),
+    Same("bytea", [{bytes, <<0, 255>>}], <<"{\"\\\\x00ff\"}">>),
+    Same("date", [{2020, 2, 29}], <<"{2020-02-29}">>),
+    Same("time", [{time, {1, 2, 3.5}}], <<"{01:02:03.5}">>),
+    Same("timestamp", [{{2020, 2, 29}, {1, 2, 3}}], <<"{\"2020-02-29 01:02:03\"}">>),
+    Same("timetz", [{{1, 2, 3}, -5400}], <<"{01:02:03-01:30}">>),
+    {ok, [_], [{{{2020, 1, 1}, {0, 0, 0}}}]} =
+        cenote:query(Db, "select ($1::timestamptz[])[1]", [[{{{2020, 1, 1}, {2, 0, 0}}, 7200}]]),
+    {ok, Stmt} = cenote:prepare(Db, "select $2::int, cardinality($1::text[])"),
+    {ok, _, [{7, 2}]} = cenote:execute(Db, Stmt, [["x", "y"], 7]),
+    [{ok, _, [{1, 1}]}, {ok, _, [{2, 2}]}] = cenote:execute_batch(Db, Stmt, [[["x"], 1], [["x", "y"], 2]]),
+    {ok, Cursor, _} = cenote:cursor(Db, "select unnest($1::text[])", [[<<"a">>, <<"b">>]]),
+    {ok, [{<<"a">>}, {<<"b">>}]} = cenote:fetch(Db, Cursor),
+    {error, #{status := argument, message := <<"parameter 2: ", _/binary>>}} =
+        cenote:query(Db, "select $1, $2", [1, [self()]]),
+    ?assertError(badarg, cenote:query(Db, "select 1", [["a"] | 2])),
+    {ok, _, [{1}]} = cenote:query(Db, "select 1").
+
+%% They were put together as one text, which nobody was told.
+lists_need_arrays(Config) ->
+    Db = own(Config),
+    [
+        begin
+            {error, #{status := argument, sqlstate := <<"07006">>, message := Message}} =
+                cenote:query(Db, "select ?, ?", [1, List]),
+            ?assertNotEqual(nomatch, string:find(Message, ["parameter 2: a list is an array, and a pool of ", atom_to_list(backend())]))
+        end
+     || List <- [[<<"a">>, <<"b">>], ["a", "b"], {array, [1]}]
+    ],
+    {ok, _, [{<<"abc">>}]} = cenote:query(Db, "select coalesce(?, 'none')", ["abc"]).
+
 results_have_the_shape_of_their_statement(Config) ->
     Db = own(Config),
     ok = make_fish(Db),
@@ -112,7 +155,7 @@ results_have_the_shape_of_their_statement(Config) ->
     ?assertEqual([{1, <<"carp">>}, {2, <<"cave fish">>}], Rows),
     {ok, [_], []} = cenote:query(Db, "select id from fish where id > 2"),
     {ok, [_], [{1}]} = cenote:query(Db, sql("select id from fish where name = $1"), [<<"carp">>]),
-    {ok, [_], [{2}]} = cenote:equery(Db, sql("select id from fish where name = $1"), [["cave", " ", <<"fish">>]]),
+    {ok, [_], [{2}]} = cenote:equery(Db, sql("select id from fish where name = $1"), ["cave fish"]),
     {ok, 1} = cenote:equery(Db, "delete from fish where id = 2"),
     [{ok, [_], [{1}]}, {ok, 1}, {ok, [_], []}] =
         cenote:query(Db, "select id from fish; delete from fish; select id from fish"),
