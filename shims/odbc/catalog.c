@@ -264,6 +264,15 @@ is_empty(const char *name)
 	return !name || !*name;
 }
 
+/* An empty name is nobody's. In SQLForeignKeys() it leaves a table open, as a null pointer does. */
+static int
+names_nothing(const struct cod_catalog_args *a)
+{
+	if (a->kind == COD_CATALOG_FOREIGN_KEYS)
+		return 0;
+	return (a->object && !*a->object) || (a->column && !*a->column);
+}
+
 /* SQLTables with SQL_ALL_CATALOGS, SQL_ALL_SCHEMAS, SQL_ALL_TABLE_TYPES: one column of the five has values. No table
  * has an empty name, so a null pointer will do for the other: of a catalog, where programs know of none. */
 static int
@@ -343,6 +352,8 @@ list_tables(struct cod_catalog_build *build)
 		return list_names(build, CENOTE_CATALOG_SCHEMAS, 1, 1);
 	if (is_all(a->types, a->catalog, a->object) && is_empty(a->schema))
 		return list_table_types(build);
+	if (names_nothing(a))
+		return CENOTE_OK;
 	return ask(build, &lists[COD_CATALOG_TABLES]);
 }
 
@@ -489,7 +500,9 @@ ask_once(cenote_conn *conn, const struct cod_catalog_args *args,
 	if (cod_catalog_columns(args, &catalog.columns, &n_columns) < 0)
 		goto out;
 	cod_rows_init(&catalog.rows, n_columns);
-	r = listers[args->kind](&build);
+	r = CENOTE_OK;
+	if (args->kind == COD_CATALOG_TABLES || !names_nothing(args))
+		r = listers[args->kind](&build);
 	if (r == CENOTE_OK)
 		*ret_catalog = catalog;
 	else

@@ -83,6 +83,39 @@ tables_and_their_columns_are_listed(void **state)
 	assert_string_equal(listed(7), "20,");
 }
 
+/* Only a null pointer, or "%", stands for any name. */
+static void
+empty_names_find_nothing(void **state)
+{
+	SQLHSTMT stmt = the.stmt;
+
+	(void)state;
+	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED(""), NAMED("")));
+	assert_string_equal(listed(3), "");
+	ok(stmt, SQLTables(stmt, NONE, NONE, NAMED(""), NONE));
+	assert_string_equal(listed(3), "");
+	ok(stmt, SQLColumns(stmt, NONE, NONE, NAMED(""), NONE));
+	assert_string_equal(listed(4), "");
+	ok(stmt, SQLColumns(stmt, NONE, NONE, NAMED("owners"), NAMED("")));
+	assert_string_equal(listed(4), "");
+	ok(stmt, SQLPrimaryKeys(stmt, NONE, NONE, NAMED("")));
+	assert_string_equal(listed(4), "");
+	ok(stmt, SQLStatistics(stmt, NONE, NONE, NAMED(""), SQL_INDEX_ALL, SQL_QUICK));
+	assert_string_equal(listed(3), "");
+	ok(stmt, SQLSpecialColumns(stmt, SQL_BEST_ROWID, NONE, NONE, NAMED(""),
+			 SQL_SCOPE_SESSION, SQL_NO_NULLS));
+	assert_string_equal(listed(2), "");
+	ok(stmt, SQLProcedures(stmt, NONE, NONE, NAMED("")));
+	assert_string_equal(listed(3), "");
+	ok(stmt, SQLTablePrivileges(stmt, NONE, NONE, NAMED("")));
+	assert_string_equal(listed(3), "");
+	/* an empty schema, and the other table of a foreign key, are left open */
+	ok(stmt, SQLTables(stmt, NAMED(""), NAMED(""), NAMED("owners"), NAMED("")));
+	assert_string_equal(listed(3), "owners,");
+	ok(stmt, SQLForeignKeys(stmt, NONE, NONE, NAMED(""), NONE, NONE, NAMED("owned")));
+	assert_string_equal(listed(3), "owners,");
+}
+
 /* With SQL_ATTR_METADATA_ID arguments are identifiers: nothing in them is a pattern. */
 static void
 identifiers_are_no_patterns(void **state)
@@ -338,6 +371,7 @@ main(int argc, char **argv)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, cnt_odbc_end)
 	const struct CMUnitTest tests[] = {
 		TEST(tables_and_their_columns_are_listed),
+		TEST(empty_names_find_nothing),
 		TEST(identifiers_are_no_patterns),
 		TEST(keys_and_indexes_are_listed),
 		TEST(types_are_listed),
