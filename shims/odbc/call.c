@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,17 +258,39 @@ state_of(const cenote_diag *diag, int status)
 	return "HY000";
 }
 
+/* ODBC has one text for what PostgreSQL says in three fields. NULL: no memory. */
+char *
+cod_diag_text(const cenote_diag *diag, const char *before, const char *message)
+{
+	const char *detail = cenote_diag_field(diag, 'D');
+	const char *hint = cenote_diag_field(diag, 'H');
+	const char *const parts[] = { before, message, detail ? "\nDETAIL: " : "",
+		detail ? detail : "", hint ? "\nHINT: " : "", hint ? hint : "" };
+	size_t size = 1, n = 0;
+	char *text;
+
+	for (size_t i = 0; i < COD_COUNT(parts); i++)
+		size += strlen(parts[i]);
+	text = malloc(size);
+	for (size_t i = 0; text != NULL && i < COD_COUNT(parts); i++)
+		n += (size_t)snprintf(text + n, size - n, "%s", parts[i]);
+	return text;
+}
+
 SQLRETURN
 cod_fail_cenote(struct cod_head *head, const struct cod_diag_where *where,
 	const cenote_diag *diag, int status)
 {
 	bool is_server = status == CENOTE_ERR_SERVER && head->component != NULL;
-	const char *text = cenote_diag_message(diag);
+	const char *message = cenote_diag_message(diag);
+	char *text;
 
-	if (*text == '\0')
-		text = cenote_status_name(status);
+	if (*message == '\0')
+		message = cenote_status_name(status);
+	text = cod_diag_text(diag, "", message);
 	cod_diag_add(&head->diag, where, state_of(diag, status), cenote_diag_native(diag),
-		is_server ? head->component : "ODBC", text);
+		is_server ? head->component : "ODBC", text != NULL ? text : message);
+	free(text);
 	return SQL_ERROR;
 }
 

@@ -124,13 +124,11 @@ on_notice(const cenote_diag *notice, void *user)
 	struct cod_head *head = dbc->owner != NULL ? &dbc->owner->head : &dbc->head;
 	const char *severity = cenote_diag_field(notice, 'S');
 	const char *message = cenote_diag_message(notice);
-	size_t size = strlen(message) + sizeof(": ") +
-		      (severity != NULL ? strlen(severity) : 0);
-	char *text = malloc(size);
+	char before[64], *text;
 
-	if (text != NULL)
-		(void)snprintf(text, size, "%s%s%s", severity != NULL ? severity : "",
-			severity != NULL ? ": " : "", message);
+	(void)snprintf(before, sizeof(before), "%s%s", severity != NULL ? severity : "",
+		severity != NULL ? ": " : "");
+	text = cod_diag_text(notice, before, message);
 	cod_diag_add(&head->diag, &COD_NOWHERE, "01000", cenote_diag_native(notice),
 		head->component, text != NULL ? text : message);
 	free(text);

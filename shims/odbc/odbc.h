@@ -328,6 +328,8 @@ SQLRETURN cod_warn(struct cod_head *head, const char *sqlstate);
 /* Either, by the state; NULL: SQL_SUCCESS. */
 SQLRETURN cod_tell(
 	struct cod_head *head, const struct cod_diag_where *where, const char *sqlstate);
+/* The message with the server's detail and hint on lines of their own; for free(). NULL: no memory. */
+char *cod_diag_text(const cenote_diag *diag, const char *before, const char *message);
 /* What libcenote says: status < 0. */
 SQLRETURN cod_fail_cenote(struct cod_head *head, const struct cod_diag_where *where,
 	const cenote_diag *diag, int status);

@@ -341,6 +341,41 @@ a_notice_ends_with_a_whole_character(void **state)
 	cnt_odbc_free_stmt(stmt);
 }
 
+static void
+assert_message(const char *wanted)
+{
+	SQLCHAR text[512];
+
+	ok(the.stmt, SQLGetDiagRec(SQL_HANDLE_STMT, the.stmt, 1, NULL, NULL, text,
+			     sizeof(text), NULL));
+	assert_string_equal(text, wanted);
+}
+
+/* A program sees one text: what helps its user must be in it. */
+static void
+messages_have_detail_and_hint(void **state)
+{
+	(void)state;
+	if (strcmp(the.kind->name, "postgresql") != 0)
+		return;
+	says(the.stmt, "P0001",
+		SQLExecDirect(the.stmt,
+			TEXT("do $$ begin raise exception 'no' using detail = 'why', "
+			     "hint = 'how'; end $$"),
+			SQL_NTS));
+	assert_message("[Cenote][PostgreSQL] no\nDETAIL: why\nHINT: how");
+	gives(the.stmt, SQL_SUCCESS_WITH_INFO,
+		SQLExecDirect(the.stmt,
+			TEXT("do $$ begin raise notice 'yes' using hint = 'how'; end $$"),
+			SQL_NTS));
+	assert_message("[Cenote][PostgreSQL] NOTICE: yes\nHINT: how");
+	cnt_odbc_run(the.stmt, "insert into t values (1)");
+	says(the.stmt, "23505",
+		SQLExecDirect(the.stmt, TEXT("insert into t values (1)"), SQL_NTS));
+	assert_message("[Cenote][PostgreSQL] duplicate key value violates unique "
+		       "constraint \"t_pkey\"\nDETAIL: Key (id)=(1) already exists.");
+}
+
 /* PostgreSQL has rows without columns. There is nothing to fetch of them: they are a count. */
 static void
 rows_without_columns_are_a_count(void **state)
@@ -390,6 +425,7 @@ main(int argc, char **argv)
 		TEST(a_function_fills_its_output_parameters),
 		TEST(rows_without_columns_are_a_count),
 		TEST(a_notice_ends_with_a_whole_character),
+		TEST(messages_have_detail_and_hint),
 	};
 
 	the.kind = cnt_odbc_kind(argc, argv);
