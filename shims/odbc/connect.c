@@ -178,10 +178,11 @@ cod_close(struct cod_dbc *dbc)
 
 /* What the application said before, of a connection that failed or of another one, is forgotten. */
 static SQLRETURN
-begin(struct cod_dbc *dbc)
+begin(struct cod_dbc *dbc, bool is_wide)
 {
 	if (dbc->conn != NULL)
 		return cod_fail(&dbc->head, "08002");
+	dbc->is_wide = is_wide;
 	if (!dbc->is_browsing)
 		cod_settings_clear(&dbc->settings);
 	return SQL_SUCCESS;
@@ -189,7 +190,7 @@ begin(struct cod_dbc *dbc)
 
 SQLRETURN
 cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
-	struct cod_text password)
+	struct cod_text password, bool is_wide)
 {
 	struct cod_settings *settings = &dbc->settings;
 	const char *name = dsn.n > 0 ? dsn.text : "DEFAULT";
@@ -200,7 +201,7 @@ cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	if (dsn.is_cut || user.is_cut || password.is_cut)
 		return cod_fail_text(
 			&dbc->head, "HY090", "a name or password has a zero in it");
-	ret = begin(dbc);
+	ret = begin(dbc, is_wide);
 	if (ret != SQL_SUCCESS)
 		return ret;
 	ok = cod_settings_put(settings, COD_KEY_DSN, name, strlen(name)) &&
@@ -253,14 +254,14 @@ give_string(struct cod_dbc *dbc, const struct cod_sink *out)
 
 SQLRETURN
 cod_driver_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sink *out,
-	SQLUSMALLINT completion)
+	SQLUSMALLINT completion, bool is_wide)
 {
 	SQLRETURN ret, given;
 
 	dbc->is_browsing = false;
 	if (completion > SQL_DRIVER_COMPLETE_REQUIRED)
 		return cod_fail(&dbc->head, "HY110");
-	ret = begin(dbc);
+	ret = begin(dbc, is_wide);
 	if (ret == SQL_SUCCESS)
 		ret = read_string(dbc, in);
 	if (ret == SQL_ERROR)
@@ -278,11 +279,12 @@ cod_driver_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sin
 }
 
 SQLRETURN
-cod_browse_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sink *out)
+cod_browse_connect(
+	struct cod_dbc *dbc, struct cod_text in, const struct cod_sink *out, bool is_wide)
 {
 	static const char needed[] =
 		"Pool:Pool=?;*Server:Server=?;*UID:Login ID=?;*PWD:Password=?";
-	SQLRETURN ret = begin(dbc), given;
+	SQLRETURN ret = begin(dbc, is_wide), given;
 
 	if (ret == SQL_SUCCESS)
 		ret = read_string(dbc, in);

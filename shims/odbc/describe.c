@@ -21,7 +21,8 @@ set_columns(struct cod_stmt *stmt, uint32_t n, const void *from,
 			return cod_fail(&stmt->head, "HY001");
 	}
 	for (uint32_t i = 0; i < n; i++)
-		cod_column_of(column_of(from, i), stmt->dbc->dialect, 1, &columns[i]);
+		cod_column_of(column_of(from, i), stmt->dbc->dialect, stmt->dbc->is_wide,
+			&columns[i]);
 	cod_columns_drop(stmt);
 	stmt->columns = columns;
 	stmt->n_columns = (SQLUSMALLINT)n;
@@ -232,7 +233,7 @@ cod_describe_param(struct cod_stmt *stmt, SQLUSMALLINT i, SQLSMALLINT *type,
 	if (cod_is_sent(stmt, (SQLSMALLINT)i) && at < cenote_stmt_n_params(stmt->handle))
 		cod_native_of_param(cenote_stmt_param_type(stmt->handle, at),
 			cenote_stmt_param_native_type(stmt->handle, at), &native);
-	cod_type_of(stmt->dbc->dialect, &native, 1, &of);
+	cod_type_of(stmt->dbc->dialect, &native, stmt->dbc->is_wide, &of);
 	if (type != NULL)
 		*type = cod_sql_type_for(of.sql->concise, stmt->dbc->env->odbc_version);
 	if (size != NULL)

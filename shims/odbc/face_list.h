@@ -58,15 +58,15 @@
 
 /* Narrow, and wide under the name with a W. */
 #define COD_FACE_TEXT(FN) \
-	FN(DBC, SQLBrowseConnect, SQL_API_SQLBROWSECONNECT, (SQLHDBC handle, TEXT(in), CHAR *out, SQLSMALLINT room, SQLSMALLINT *length), IN(in), cod_browse_connect(DBC, in_text, OUT(out, room, length))) \
+	FN(DBC, SQLBrowseConnect, SQL_API_SQLBROWSECONNECT, (SQLHDBC handle, TEXT(in), CHAR *out, SQLSMALLINT room, SQLSMALLINT *length), IN(in), cod_browse_connect(DBC, in_text, OUT(out, room, length), WIDE)) \
 	FN(STMT, SQLColAttribute, SQL_API_SQLCOLATTRIBUTE, (SQLHSTMT handle, SQLUSMALLINT col, SQLUSMALLINT field, SQLPOINTER text, SQLSMALLINT room, SQLSMALLINT *length, SQLLEN *number), , cod_col_attribute(STMT, col, field, OUT_BYTES(text, room, length), number)) \
 	FN(STMT, SQLColumnPrivileges, SQL_API_SQLCOLUMNPRIVILEGES, (SQLHSTMT handle, TEXT(catalog), TEXT(schema), TEXT(table), TEXT(column)), IN(catalog) IN(schema) IN(table) IN(column), \
 		CATALOG(COD_CATALOG_COLUMN_PRIVILEGES, .catalog = catalog_text.text, .schema = schema_text.text, .object = table_text.text, .column = column_text.text)) \
 	FN(STMT, SQLColumns, SQL_API_SQLCOLUMNS, (SQLHSTMT handle, TEXT(catalog), TEXT(schema), TEXT(table), TEXT(column)), IN(catalog) IN(schema) IN(table) IN(column), \
 		CATALOG(COD_CATALOG_COLUMNS, .catalog = catalog_text.text, .schema = schema_text.text, .object = table_text.text, .column = column_text.text)) \
-	FN(DBC, SQLConnect, SQL_API_SQLCONNECT, (SQLHDBC handle, TEXT(dsn), TEXT(user), TEXT(password)), IN(dsn) IN(user) IN(password), cod_connect(DBC, dsn_text, user_text, password_text)) \
+	FN(DBC, SQLConnect, SQL_API_SQLCONNECT, (SQLHDBC handle, TEXT(dsn), TEXT(user), TEXT(password)), IN(dsn) IN(user) IN(password), cod_connect(DBC, dsn_text, user_text, password_text, WIDE)) \
 	FN(STMT, SQLDescribeCol, SQL_API_SQLDESCRIBECOL, (SQLHSTMT handle, SQLUSMALLINT col, CHAR *name, SQLSMALLINT room, SQLSMALLINT *length, SQLSMALLINT *type, SQLULEN *size, SQLSMALLINT *digits, SQLSMALLINT *nullable), , cod_describe_col(STMT, col, OUT(name, room, length), type, size, digits, nullable)) \
-	FN(DBC, SQLDriverConnect, SQL_API_SQLDRIVERCONNECT, (SQLHDBC handle, SQLHWND window, TEXT(in), CHAR *out, SQLSMALLINT room, SQLSMALLINT *length, SQLUSMALLINT completion), (void)window; IN(in), cod_driver_connect(DBC, in_text, OUT(out, room, length), completion)) \
+	FN(DBC, SQLDriverConnect, SQL_API_SQLDRIVERCONNECT, (SQLHDBC handle, SQLHWND window, TEXT(in), CHAR *out, SQLSMALLINT room, SQLSMALLINT *length, SQLUSMALLINT completion), (void)window; IN(in), cod_driver_connect(DBC, in_text, OUT(out, room, length), completion, WIDE)) \
 	FN(STMT, SQLExecDirect, SQL_API_SQLEXECDIRECT, (SQLHSTMT handle, LONG_TEXT(sql)), IN(sql), cod_exec_direct(STMT, sql_text)) \
 	FN(STMT, SQLForeignKeys, SQL_API_SQLFOREIGNKEYS, (SQLHSTMT handle, TEXT(catalog), TEXT(schema), TEXT(table), TEXT(fk_catalog), TEXT(fk_schema), TEXT(fk_table)), IN(catalog) IN(schema) IN(table) IN(fk_catalog) IN(fk_schema) IN(fk_table), \
 		CATALOG(COD_CATALOG_FOREIGN_KEYS, .catalog = catalog_text.text, .schema = schema_text.text, .object = table_text.text, .fk_catalog = fk_catalog_text.text, .fk_schema = fk_schema_text.text, .fk_object = fk_table_text.text)) \

@@ -92,6 +92,41 @@ wide_names_connect_and_browse(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
+/* Where a program connects by the narrow functions, its texts are narrow ones. */
+static void
+texts_are_as_wide_as_the_functions_that_connect(void **state)
+{
+	SQLHDBC dbc = cnt_odbc_new_dbc(*state);
+	SQLWCHAR rig[] = u"rig", name[16];
+	SQLSMALLINT type, digits, nullable, length;
+	SQLULEN size;
+	SQLHSTMT stmt;
+
+	for (int is_wide = 0; is_wide < 2; is_wide++) {
+		if (is_wide)
+			ok_dbc(dbc, SQLConnectW(dbc, rig, SQL_NTS, NULL, 0, NULL, 0));
+		else
+			ok_dbc(dbc,
+				SQLConnect(dbc, TEXT("rig"), SQL_NTS, NULL, 0, NULL, 0));
+		ok_dbc(dbc, SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt));
+		ok(stmt, SQLExecDirect(stmt, TEXT("select 'a' as x"), SQL_NTS));
+		ok(stmt, SQLDescribeColW(stmt, 1, name, CNT_COUNT(name), &length, &type,
+				 &size, &digits, &nullable));
+		if (strcmp(the.kind->name, "mariadb") == 0)
+			assert_int_equal(type, is_wide ? SQL_WVARCHAR : SQL_VARCHAR);
+		else
+			assert_int_equal(
+				type, is_wide ? SQL_WLONGVARCHAR : SQL_LONGVARCHAR);
+		ok(stmt, SQLCloseCursor(stmt));
+		ok(stmt, SQLTables(stmt, NULL, 0, NULL, 0, NULL, 0, NULL, 0));
+		ok(stmt, SQLDescribeColW(stmt, 3, name, CNT_COUNT(name), &length, &type,
+				 NULL, NULL, NULL));
+		assert_int_equal(type, is_wide ? SQL_WVARCHAR : SQL_VARCHAR);
+		ok_dbc(dbc, SQLDisconnect(dbc));
+	}
+	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+}
+
 static void
 what_cannot_connect_says_why(void **state)
 {
@@ -663,6 +698,7 @@ main(int argc, char **argv)
 		TEST(a_file_holds_a_data_source),
 		TEST(a_wide_string_connects),
 		TEST(wide_names_connect_and_browse),
+		TEST(texts_are_as_wide_as_the_functions_that_connect),
 		TEST(what_cannot_connect_says_why),
 		TEST(every_prompt_connects_or_says_what_is_missing),
 		TEST(prompts_that_are_none_are_refused),

@@ -284,7 +284,7 @@ columns_are_described(void **state)
 			     &size, &digits, &nullable));
 	assert_string_equal(name, "name");
 	assert_int_equal(length, 4);
-	assert_int_equal(type, SQL_WVARCHAR);
+	assert_int_equal(type, SQL_VARCHAR);
 	assert_int_equal(size, 30);
 	says(the.stmt, "01004",
 		SQLDescribeCol(
