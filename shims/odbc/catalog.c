@@ -17,7 +17,8 @@ struct list {
 	int (*take)(struct cod_catalog_build *build, struct cod_catalog_row *row);
 };
 
-static const char unlimited_size[] = "1073741823"; /* COD_UNLIMITED_SIZE */
+/* Of types that have no limit: more than SQL_INTEGER need say. */
+static const char unlimited_size[] = "1073741823";
 
 /* ---- rows ---- */
 
@@ -96,7 +97,6 @@ widened(SQLSMALLINT type, int is_wide)
 	return type;
 }
 
-/* Texts and bytes of any length are long ones, and have a size that stands for that. */
 static SQLSMALLINT
 without_limit(SQLSMALLINT type)
 {
@@ -107,19 +107,41 @@ without_limit(SQLSMALLINT type)
 	return type;
 }
 
+/* Texts and bytes of any length are long ones, and have a size that stands for that: of a type the server's,
+ * of a column as much as a program is to allocate. */
+static SQLSMALLINT
+adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
+	SQLSMALLINT type, uint32_t size)
+{
+	int is_column = args->kind != COD_CATALOG_TYPE_INFO;
+	SQLSMALLINT unlimited = without_limit(type);
+
+	if (is_column && args->options.is_int32 && type == SQL_BIGINT) {
+		/* the size in digits, and in bytes */
+		cod_catalog_set_number(row, size, cod_sql_type(SQL_INTEGER)->size);
+		cod_catalog_set_number(row, size + 1, sizeof(SQLINTEGER));
+		return SQL_INTEGER;
+	}
+	if (unlimited != SQL_LONGVARCHAR && unlimited != SQL_LONGVARBINARY)
+		return type;
+	if (is_column ? cod_is_limited(cod_catalog_number(row, size, 0))
+		      : row->values[size] != NULL)
+		return type;
+	if (is_column)
+		cod_catalog_set_number(row, size, (long)args->options.long_size);
+	else
+		cod_catalog_set_text(row, size, unlimited_size);
+	return unlimited;
+}
+
 void
 cod_catalog_adapt_type(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	uint32_t type, uint32_t size)
 {
 	SQLSMALLINT told = (SQLSMALLINT)cod_catalog_number(row, type, SQL_VARCHAR);
-	SQLSMALLINT is = told;
+	SQLSMALLINT is = adapt_size(args, row, told, size);
 
-	if (!row->values[size]) {
-		is = without_limit(is);
-		if (is == SQL_LONGVARCHAR || is == SQL_LONGVARBINARY)
-			cod_catalog_set_text(row, size, unlimited_size);
-	}
-	is = cod_sql_type_for(widened(is, args->is_wide), args->odbc_version);
+	is = cod_sql_type_for(widened(is, args->options.is_wide), args->odbc_version);
 	if (is != told)
 		cod_catalog_set_number(row, type, is);
 }
@@ -160,7 +182,8 @@ take_type(struct cod_catalog_build *build, struct cod_catalog_row *row)
 		return 1;
 	/* Asked for SQL_VARCHAR, what is there is SQL_WVARCHAR, and the same. */
 	wanted = cod_sql_type_for(
-		widened(cod_sql_type(wanted)->concise, a->is_wide), a->odbc_version);
+		widened(cod_sql_type(wanted)->concise, a->options.is_wide),
+		a->odbc_version);
 	return cod_catalog_number(row, 1, 0) == wanted;
 }
 

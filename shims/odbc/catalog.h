@@ -40,7 +40,7 @@ struct cod_catalog_args {
 	enum cod_dialect dialect;
 	int is_identifier; /* SQL_ATTR_METADATA_ID: names rather than patterns */
 	int folds_capitals; /* names without small letters are looked for in those */
-	int is_wide; /* texts are SQL_WVARCHAR … */
+	struct cod_type_options options;
 	SQLINTEGER odbc_version; /* names of columns, and codes of dates, of ODBC 2 */
 	const char *catalog, *schema;
 	const char *

@@ -14,7 +14,7 @@ cod_ask_catalog(struct cod_stmt *stmt, struct cod_catalog_args *args)
 	cod_stmt_forget(stmt);
 	args->dialect = dbc->dialect;
 	args->is_identifier = stmt->attrs[COD_METADATA_ID] == SQL_TRUE;
-	args->is_wide = dbc->is_wide;
+	args->options = dbc->types;
 	args->odbc_version = dbc->env->odbc_version;
 	r = cod_settle(dbc);
 	if (r == CENOTE_OK)

@@ -263,7 +263,7 @@ cod_catalog_columns(const struct cod_catalog_args *args, struct cod_column **ret
 	for (uint32_t i = 0; i < n; i++) {
 		SQLSMALLINT type = specs[i].type;
 
-		if (type == SQL_VARCHAR && args->is_wide)
+		if (type == SQL_VARCHAR && args->options.is_wide)
 			type = SQL_WVARCHAR;
 		cod_column_own(name_of(specs[i].name, args->odbc_version), type,
 			NAME_MAX_CHARACTERS, specs[i].nullable, &list[i]);

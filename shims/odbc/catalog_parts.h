@@ -14,7 +14,7 @@ struct cod_catalog_row {
 	const char *values[COD_CATALOG_COLUMNS_MAX];
 	size_t lens[COD_CATALOG_COLUMNS_MAX];
 	/* Of numbers that are no text anywhere else. */
-	char numbers[4][24];
+	char numbers[6][24];
 	unsigned n_numbers;
 };
 

@@ -98,6 +98,33 @@ set_options(cenote_conn *conn, const struct cod_dbc *dbc)
 	return r;
 }
 
+/* ---------------------------------------------------------------- types of columns ----- */
+
+static bool
+read_long_size(const struct cod_settings *settings, SQLULEN *ret_size)
+{
+	const char *given = cod_setting(settings, COD_KEY_MAX_LONG_VARCHAR_SIZE);
+	size_t n = strlen(given);
+
+	*ret_size = n > 0 ? strtoul(given, NULL, 10) : COD_LONG_SIZE;
+	return strspn(given, "0123456789") == n && n <= 10 && *ret_size > 0 &&
+	       *ret_size <= INT32_MAX;
+}
+
+static SQLRETURN
+read_type_options(struct cod_dbc *dbc)
+{
+	const char *integer = cod_setting(&dbc->settings, COD_KEY_INTEGER_AS);
+
+	dbc->types.is_int32 = strcasecmp(integer, "int32") == 0;
+	if (*integer != '\0' && !dbc->types.is_int32 && strcasecmp(integer, "int64") != 0)
+		return cod_fail_text(&dbc->head, "08001", "IntegerAs is int64 or int32");
+	if (!read_long_size(&dbc->settings, &dbc->types.long_size))
+		return cod_fail_text(&dbc->head, "08001",
+			"MaxLongVarcharSize is a number from 1 to 2147483647");
+	return SQL_SUCCESS;
+}
+
 /* ------------------------------------------------------------------ connecting ----- */
 
 static SQLRETURN
@@ -146,9 +173,11 @@ session_begun(struct cod_dbc *dbc)
 static SQLRETURN
 open_session(struct cod_dbc *dbc)
 {
-	SQLRETURN ret;
+	SQLRETURN ret = read_type_options(dbc);
 	int r;
 
+	if (ret != SQL_SUCCESS)
+		return ret;
 	if (cenote_conn_create(NULL, &dbc->conn) < 0)
 		return cod_fail(&dbc->head, "HY001");
 	r = set_options(dbc->conn, dbc);
@@ -182,7 +211,7 @@ begin(struct cod_dbc *dbc, bool is_wide)
 {
 	if (dbc->conn != NULL)
 		return cod_fail(&dbc->head, "08002");
-	dbc->is_wide = is_wide;
+	dbc->types.is_wide = is_wide;
 	if (!dbc->is_browsing)
 		cod_settings_clear(&dbc->settings);
 	return SQL_SUCCESS;

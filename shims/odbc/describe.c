@@ -21,7 +21,7 @@ set_columns(struct cod_stmt *stmt, uint32_t n, const void *from,
 			return cod_fail(&stmt->head, "HY001");
 	}
 	for (uint32_t i = 0; i < n; i++)
-		cod_column_of(column_of(from, i), stmt->dbc->dialect, stmt->dbc->is_wide,
+		cod_column_of(column_of(from, i), stmt->dbc->dialect, &stmt->dbc->types,
 			&columns[i]);
 	cod_columns_drop(stmt);
 	stmt->columns = columns;
@@ -198,10 +198,6 @@ cod_row_count(struct cod_stmt *stmt, SQLLEN *ret_n)
 
 /* ------------------------------------------------------------------------ parameters ----- */
 
-/* What is told of a parameter without a bound, as psqlodbc does: programs make so much room in each set of an
- * array, and some take 0 for an error. */
-#define ROOM_FOR_UNLIMITED 8190
-
 SQLRETURN
 cod_num_params(struct cod_stmt *stmt, SQLSMALLINT *ret_n)
 {
@@ -233,11 +229,11 @@ cod_describe_param(struct cod_stmt *stmt, SQLUSMALLINT i, SQLSMALLINT *type,
 	if (cod_is_sent(stmt, (SQLSMALLINT)i) && at < cenote_stmt_n_params(stmt->handle))
 		cod_native_of_param(cenote_stmt_param_type(stmt->handle, at),
 			cenote_stmt_param_native_type(stmt->handle, at), &native);
-	cod_type_of(stmt->dbc->dialect, &native, stmt->dbc->is_wide, &of);
+	cod_type_of(stmt->dbc->dialect, &native, &stmt->dbc->types, &of);
 	if (type != NULL)
 		*type = cod_sql_type_for(of.sql->concise, stmt->dbc->env->odbc_version);
 	if (size != NULL)
-		*size = of.size == COD_UNLIMITED_SIZE ? ROOM_FOR_UNLIMITED : of.size;
+		*size = of.size;
 	if (digits != NULL)
 		*digits = of.digits;
 	if (nullable != NULL)

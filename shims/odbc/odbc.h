@@ -252,9 +252,7 @@ struct cod_dbc {
 	struct cod_settings settings;
 	cenote_conn *conn; /* NULL: not connected */
 	bool is_browsing; /* SQLBrowseConnect() asked for more */
-	/* The program connected by a wide function: texts are SQL_WVARCHAR and its like. A driver manager
-	 * calls the others in the same width. */
-	bool is_wide;
+	struct cod_type_options types;
 	enum cod_dialect dialect;
 	struct cod_stmt *stmts;
 	struct cod_desc *descs;
@@ -364,7 +362,7 @@ SQLRETURN cod_get_diag_field(const struct cod_head *head, SQLSMALLINT i, SQLSMAL
 
 /* ------------------------------------------------ connect.c, dbc_attr.c, transaction.c ----- */
 
-/* By the wide functions or by the narrow ones: is_wide of the connection. */
+/* is_wide: of the function; a driver manager calls the others in the same width. */
 SQLRETURN cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	struct cod_text password, bool is_wide);
 SQLRETURN cod_driver_connect(struct cod_dbc *dbc, struct cod_text in,

@@ -30,6 +30,8 @@ static const struct {
 	[COD_KEY_FETCH_SIZE] = { "FetchSize", NULL },
 	[COD_KEY_TIMEOUT] = { "Timeout", NULL },
 	[COD_KEY_APPLICATION_NAME] = { "ApplicationName", NULL },
+	[COD_KEY_MAX_LONG_VARCHAR_SIZE] = { "MaxLongVarcharSize", NULL },
+	[COD_KEY_INTEGER_AS] = { "IntegerAs", NULL },
 };
 
 const char *

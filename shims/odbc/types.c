@@ -130,7 +130,7 @@ is_bytes(SQLSMALLINT sql)
 }
 
 static const struct rule *
-find_rule(enum cod_dialect dialect, const struct cod_native *native)
+find_server_rule(enum cod_dialect dialect, const struct cod_native *native)
 {
 	static const struct rule unknown = { 0, SQL_VARCHAR, 0, 0, 0 };
 
@@ -147,6 +147,19 @@ find_rule(enum cod_dialect dialect, const struct cod_native *native)
 			return &logical_rules[i];
 	}
 	return &unknown;
+}
+
+static const struct rule *
+find_rule(enum cod_dialect dialect, const struct cod_native *native,
+	const struct cod_type_options *options)
+{
+	static const struct rule int32s[] = { { 0, SQL_INTEGER, 0, 0, 0 },
+		{ 0, SQL_INTEGER, 0, 1, 0 } };
+	const struct rule *rule = find_server_rule(dialect, native);
+
+	if (options->is_int32 && rule->sql == SQL_BIGINT)
+		return &int32s[rule->is_unsigned];
+	return rule;
 }
 
 /* ---- sizes ---- */
@@ -170,28 +183,33 @@ is_text(SQLSMALLINT sql)
 	       (type->c_type == SQL_C_CHAR && type->radix == 0);
 }
 
-/* Characters or bytes; a length of 0 is none, and neither is one that nobody would allocate. */
+int
+cod_is_limited(int64_t length)
+{
+	return length > 0 && length < 65536;
+}
+
+/* Characters or bytes. */
 static void
 size_string(enum cod_dialect dialect, const struct cod_native *native, size_t form,
-	int is_wide, struct cod_type *t)
+	const struct cod_type_options *options, struct cod_type *t)
 {
 	int64_t length = t->size > 0 ? (int64_t)t->size : native->length;
-	int is_limited, unit = 1;
+	int unit = 1;
 
 	if (native->type != CENOTE_TYPE_BYTES && t->size == 0)
 		length /= servers[dialect].bytes_per_character;
-	is_limited = length > 0 && length < 65536;
-	t->size = is_limited ? (SQLULEN)length : COD_UNLIMITED_SIZE;
-	if (!is_limited)
+	t->size = cod_is_limited(length) ? (SQLULEN)length : options->long_size;
+	if (!cod_is_limited(length))
 		form = form_of(forms[form].unlimited);
 	t->sql = cod_sql_type(forms[form].sql);
-	if (is_wide)
+	if (options->is_wide)
 		t->sql = cod_sql_type(forms[form].wide);
 	if (is_text(t->sql->concise))
-		unit = is_wide ? (int)sizeof(SQLWCHAR) : 4;
-	t->octets = is_limited ? (SQLLEN)t->size * unit : COD_UNLIMITED_SIZE;
+		unit = options->is_wide ? (int)sizeof(SQLWCHAR) : 4;
+	t->octets = (SQLLEN)t->size * unit;
 	t->display = (SQLLEN)t->size;
-	if (is_limited && !is_text(t->sql->concise))
+	if (!is_text(t->sql->concise))
 		t->display *= 2;
 }
 
@@ -313,10 +331,10 @@ precision_of(const struct cod_sql_type *sql, SQLULEN size)
 }
 
 void
-cod_type_of(enum cod_dialect dialect, const struct cod_native *native, int is_wide,
-	struct cod_type *ret_type)
+cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
+	const struct cod_type_options *options, struct cod_type *ret_type)
 {
-	const struct rule *rule = find_rule(dialect, native);
+	const struct rule *rule = find_rule(dialect, native, options);
 	const struct cod_sql_type *sql = cod_sql_type(rule->sql);
 	struct cod_type t = { .sql = sql,
 		.size = (SQLULEN)(rule->size ? rule->size : sql->size),
@@ -326,7 +344,7 @@ cod_type_of(enum cod_dialect dialect, const struct cod_native *native, int is_wi
 
 	t.precision = precision_of(sql, t.size);
 	if (form < COUNT(forms))
-		size_string(dialect, native, form, is_wide, &t);
+		size_string(dialect, native, form, options, &t);
 	else if (sql->c_type == SQL_C_CHAR)
 		size_decimal(dialect, native, &t);
 	else if (sql->verbose == SQL_DATETIME)
@@ -338,8 +356,8 @@ cod_type_of(enum cod_dialect dialect, const struct cod_native *native, int is_wi
 }
 
 void
-cod_column_of(const cenote_column *column, enum cod_dialect dialect, int is_wide,
-	struct cod_column *ret_column)
+cod_column_of(const cenote_column *column, enum cod_dialect dialect,
+	const struct cod_type_options *options, struct cod_column *ret_column)
 {
 	struct cod_native native;
 
@@ -355,7 +373,7 @@ cod_column_of(const cenote_column *column, enum cod_dialect dialect, int is_wide
 		.table_id = cenote_column_int(column, CENOTE_COLUMN_TABLE_ID),
 		.attnum = cenote_column_int(column, CENOTE_COLUMN_ATTNUM),
 	};
-	cod_type_of(dialect, &native, is_wide, &ret_column->type);
+	cod_type_of(dialect, &native, options, &ret_column->type);
 }
 
 void

@@ -94,15 +94,21 @@ struct cod_type {
 	const char *prefix, *suffix; /* of literals; "" if none */
 };
 
-/* What lengths stand for where the server does not limit them. An application that binds by column
- * size allocates this much. */
-#define COD_UNLIMITED_SIZE 0x3fffffff
+/* How a connection describes types. */
+struct cod_type_options {
+	int is_wide; /* texts are SQL_WCHAR, SQL_WVARCHAR, SQL_WLONGVARCHAR rather than SQL_CHAR … */
+	int is_int32; /* what would be SQL_BIGINT is SQL_INTEGER */
+	/* Size of texts and bytes that the server does not limit. Programs that bind by column size
+	 * allocate this much for each row. */
+	SQLULEN long_size;
+};
+#define COD_LONG_SIZE 8190 /* as psqlodbc has it */
 
-/*
- * @param is_wide  texts are SQL_WCHAR, SQL_WVARCHAR, SQL_WLONGVARCHAR rather than SQL_CHAR …
- */
-void cod_type_of(enum cod_dialect dialect, const struct cod_native *native, int is_wide,
-	struct cod_type *ret_type);
+void cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
+	const struct cod_type_options *options, struct cod_type *ret_type);
+/* Whether a text or bytes of this length are of a size that a program can allocate. 0 and less: there is
+ * no limit. */
+int cod_is_limited(int64_t length);
 
 /* A column of a result: an implementation row descriptor's record. Texts are never NULL; those of a server's
  * column are borrowed from it. */
@@ -114,8 +120,8 @@ struct cod_column {
 	struct cod_type type;
 };
 
-void cod_column_of(const cenote_column *column, enum cod_dialect dialect, int is_wide,
-	struct cod_column *ret_column);
+void cod_column_of(const cenote_column *column, enum cod_dialect dialect,
+	const struct cod_type_options *options, struct cod_column *ret_column);
 /* Of a column of the driver's own making (catalog functions): `sql_type` SQL_VARCHAR, SQL_WVARCHAR,
  * SQL_SMALLINT, SQL_INTEGER …; names are borrowed. */
 void cod_column_own(const char *name, SQLSMALLINT sql_type, SQLULEN size,

@@ -127,6 +127,89 @@ texts_are_as_wide_as_the_functions_that_connect(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
+/* What the column of SQL is, and that of a table when SQLColumns() is asked. */
+struct described {
+	SQLSMALLINT type;
+	SQLULEN size;
+};
+
+static struct described
+describe(SQLHSTMT stmt, const char *sql)
+{
+	struct described told;
+
+	ok(stmt, SQLExecDirect(stmt, TEXT(sql), SQL_NTS));
+	ok(stmt, SQLDescribeCol(
+			 stmt, 1, NULL, 0, NULL, &told.type, &told.size, NULL, NULL));
+	ok(stmt, SQLCloseCursor(stmt));
+	return told;
+}
+
+static struct described
+describe_in_catalog(SQLHSTMT stmt, const char *table)
+{
+	struct described told = { 0, 0 };
+
+	ok(stmt, SQLColumns(stmt, NULL, 0, NULL, 0, TEXT(table), SQL_NTS, TEXT("x"), 1));
+	ok(stmt, SQLFetch(stmt));
+	ok(stmt, SQLGetData(stmt, 5, SQL_C_SSHORT, &told.type, 0, NULL));
+	ok(stmt, SQLGetData(stmt, 7, SQL_C_ULONG, &told.size, 0, NULL));
+	ok(stmt, SQLCloseCursor(stmt));
+	return told;
+}
+
+static void
+assert_described(struct described told, SQLSMALLINT type, SQLULEN size)
+{
+	assert_int_equal(told.type, type);
+	assert_int_equal(told.size, size);
+}
+
+/* Programs that make room for a column's size, or that know no integers of 64 bits. */
+static void
+a_data_source_says_how_types_are_described(void **state)
+{
+	static const struct {
+		const char *attributes;
+		SQLULEN long_size;
+		SQLSMALLINT integer;
+		SQLULEN digits;
+	} cases[] = {
+		{ "", 8190, SQL_BIGINT, 19 },
+		{ "MaxLongVarcharSize=100;IntegerAs=INT32;", 100, SQL_INTEGER, 10 },
+		{ "MaxLongVarcharSize=2147483647;IntegerAs=int64;", 2147483647,
+			SQL_BIGINT, 19 },
+	};
+	SQLHDBC dbc = cnt_odbc_new_dbc(*state);
+	char string[512], sql[64];
+	SQLHSTMT stmt;
+
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		(void)snprintf(string, sizeof(string), "%s%s", cnt_odbc_string(*state),
+			cases[i].attributes);
+		ok_dbc(dbc, connect_by(dbc, string, NULL, 0));
+		ok_dbc(dbc, SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt));
+		cnt_odbc_run(stmt, "drop table if exists texts");
+		cnt_odbc_run(stmt, "drop table if exists numbers");
+		(void)snprintf(sql, sizeof(sql), "create table texts (x %s)",
+			the.kind->unlimited);
+		cnt_odbc_run(stmt, sql);
+		cnt_odbc_run(stmt, "create table numbers (x bigint)");
+		assert_described(describe(stmt, "select x from texts"), SQL_LONGVARCHAR,
+			cases[i].long_size);
+		assert_described(describe(stmt, "select x from numbers"),
+			cases[i].integer, cases[i].digits);
+		assert_described(describe_in_catalog(stmt, "texts"), SQL_LONGVARCHAR,
+			cases[i].long_size);
+		assert_described(describe_in_catalog(stmt, "numbers"), cases[i].integer,
+			cases[i].digits);
+		cnt_odbc_run(stmt, "drop table texts");
+		cnt_odbc_run(stmt, "drop table numbers");
+		ok_dbc(dbc, SQLDisconnect(dbc));
+	}
+	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+}
+
 static void
 what_cannot_connect_says_why(void **state)
 {
@@ -139,6 +222,10 @@ what_cannot_connect_says_why(void **state)
 		{ "Pool=main;Server=ftp://x;", "08001" },
 		{ "Pool=main;Timeout=soon;", "08001" },
 		{ "Pool={main", "HY000" },
+		{ "Pool=main;IntegerAs=int16;", "08001" },
+		{ "Pool=main;MaxLongVarcharSize=0;", "08001" },
+		{ "Pool=main;MaxLongVarcharSize=2147483648;", "08001" },
+		{ "Pool=main;MaxLongVarcharSize=-1;", "08001" },
 	};
 	char string[512];
 
@@ -699,6 +786,7 @@ main(int argc, char **argv)
 		TEST(a_wide_string_connects),
 		TEST(wide_names_connect_and_browse),
 		TEST(texts_are_as_wide_as_the_functions_that_connect),
+		TEST(a_data_source_says_how_types_are_described),
 		TEST(what_cannot_connect_says_why),
 		TEST(every_prompt_connects_or_says_what_is_missing),
 		TEST(prompts_that_are_none_are_refused),

@@ -360,15 +360,14 @@ static const struct type_case {
 	{ PG, "1::numeric", SQL_NUMERIC, 1000, 6, 1002 },
 	{ PG, "'a'::char(5)", SQL_WCHAR, 5, 0, 5 },
 	{ PG, "'a'::varchar(20)", SQL_WVARCHAR, 20, 0, 20 },
-	{ PG, "'a'::text", SQL_WLONGVARCHAR, COD_UNLIMITED_SIZE, 0, COD_UNLIMITED_SIZE },
-	{ PG, "'a'::bytea", SQL_LONGVARBINARY, COD_UNLIMITED_SIZE, 0,
-		COD_UNLIMITED_SIZE },
+	{ PG, "'a'::text", SQL_WLONGVARCHAR, COD_LONG_SIZE, 0, COD_LONG_SIZE },
+	{ PG, "'a'::bytea", SQL_LONGVARBINARY, COD_LONG_SIZE, 0, 2 * COD_LONG_SIZE },
 	{ PG, "date '2024-02-29'", SQL_TYPE_DATE, 10, 0, 10 },
 	{ PG, "time '01:02:03'", SQL_TYPE_TIME, 15, 6, 15 },
 	{ PG, "timestamp(3) '2024-02-29 01:02:03'", SQL_TYPE_TIMESTAMP, 23, 3, 23 },
 	{ PG, "timestamptz '2024-02-29 01:02:03'", SQL_TYPE_TIMESTAMP, 26, 6, 32 },
 	{ PG, "'12345678-9abc-def0-1122-334455667788'::uuid", SQL_GUID, 36, 0, 36 },
-	{ PG, "'{}'::json", SQL_WLONGVARCHAR, COD_UNLIMITED_SIZE, 0, COD_UNLIMITED_SIZE },
+	{ PG, "'{}'::json", SQL_WLONGVARCHAR, COD_LONG_SIZE, 0, COD_LONG_SIZE },
 	{ PG, "interval '1 day'", SQL_WVARCHAR, 64, 0, 64 },
 	{ MY, "cast(9999999999 as signed)", SQL_BIGINT, 19, 0, 20 },
 	{ MY, "cast(1 as decimal(10, 2))", SQL_DECIMAL, 10, 2, 12 },
@@ -380,8 +379,8 @@ static const struct type_case {
 	{ MY, "1e0", SQL_DOUBLE, 15, 0, 24 },
 	{ LITE, "1", SQL_BIGINT, 19, 0, 20 },
 	{ LITE, "1.5", SQL_DOUBLE, 15, 0, 24 },
-	{ LITE, "'a'", SQL_WLONGVARCHAR, COD_UNLIMITED_SIZE, 0, COD_UNLIMITED_SIZE },
-	{ LITE, "x'00'", SQL_LONGVARBINARY, COD_UNLIMITED_SIZE, 0, COD_UNLIMITED_SIZE },
+	{ LITE, "'a'", SQL_WLONGVARCHAR, COD_LONG_SIZE, 0, COD_LONG_SIZE },
+	{ LITE, "x'00'", SQL_LONGVARBINARY, COD_LONG_SIZE, 0, 2 * COD_LONG_SIZE },
 };
 
 static void
@@ -389,6 +388,8 @@ columns_are_what_the_server_says(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(types); i++) {
+		const struct cod_type_options options = { .is_wide = 1,
+			.long_size = COD_LONG_SIZE };
 		const struct type_case *c = &types[i];
 		struct cod_column column;
 		cenote_result *res;
@@ -399,7 +400,7 @@ columns_are_what_the_server_says(void **state)
 		snprintf(sql, sizeof(sql), "select %s as x", c->expression);
 		res = query(sql);
 		assert_non_null(res);
-		cod_column_of(cenote_result_column(res, 0), dialect, 1, &column);
+		cod_column_of(cenote_result_column(res, 0), dialect, &options, &column);
 		if (column.type.sql->concise != c->concise || column.type.size != c->size)
 			print_error("%s: %d(%lu)\n", c->expression,
 				column.type.sql->concise,
@@ -557,7 +558,8 @@ columns_have_types_and_sizes(void **state)
 		by_server("id 4 10 0 0 4 1 NO;b -9 20 NULL 1 -9 2 YES;c 2 8 2 0 2 3 NO;",
 			"id 4 10 0 0 4 1 NO;b -9 20 NULL 1 -9 2 YES;c 3 8 2 0 3 3 NO;",
 			"id -5 19 0 0 -5 1 NO;b -9 20 NULL 1 -9 2 YES;c 3 8 2 0 3 3 NO;"),
-		.object = "odbc\\_a", .is_wide = 1);
+		.object = "odbc\\_a",
+		.options = { .is_wide = 1, .long_size = COD_LONG_SIZE });
 	ASK(COD_CATALOG_COLUMNS, "3,4", "b 12;", .object = "odbc\\_a", .column = "b%");
 }
 
@@ -642,7 +644,8 @@ procedures_have_columns(void **state)
 		.object = "odbc\\_f");
 	ASK(COD_CATALOG_PROCEDURE_COLUMNS, "3,4,5,17",
 		by_server(" 5 2 0;a 1 4 1;b 1 -10 2;", " 5 3 0;a 1 4 1;b 1 -9 2;", ""),
-		.object = "odbc\\_f", .is_wide = 1);
+		.object = "odbc\\_f",
+		.options = { .is_wide = 1, .long_size = COD_LONG_SIZE });
 }
 
 static void
