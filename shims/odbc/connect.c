@@ -197,6 +197,7 @@ void
 cod_close(struct cod_dbc *dbc)
 {
 	cod_free_children(dbc);
+	cod_nullable_forget(dbc);
 	cenote_cancel_destroy(dbc->cancel);
 	cenote_conn_destroy(dbc->conn);
 	dbc->cancel = NULL;

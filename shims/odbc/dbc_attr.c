@@ -191,6 +191,7 @@ set_reset(struct cod_dbc *dbc, SQLULEN value)
 	if (r < 0)
 		return failed(dbc, r);
 	forget_attrs(dbc);
+	cod_nullable_forget(dbc);
 	return cod_apply_attrs(dbc);
 }
 
@@ -332,6 +333,8 @@ select_catalog(struct cod_dbc *dbc, const char *catalog)
 	r = cod_settle(dbc);
 	if (r == CENOTE_OK)
 		r = cenote_select_database(dbc->conn, catalog);
+	/* tables have numbers of their database */
+	cod_nullable_forget(dbc);
 	if (r < 0)
 		return failed(dbc, r);
 	return SQL_SUCCESS;

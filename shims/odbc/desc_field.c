@@ -403,6 +403,7 @@ get_numbers(
 	if (desc->role == COD_IRD) {
 		if (i > desc->stmt->n_columns)
 			return SQL_NO_DATA;
+		cod_nullable_learn(desc->stmt);
 		of_column(&desc->stmt->columns[i - 1], ret);
 		*ret_name = desc->stmt->columns[i - 1].name;
 		return SQL_SUCCESS;

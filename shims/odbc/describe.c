@@ -39,6 +39,7 @@ cod_columns_drop(struct cod_stmt *stmt)
 	cenote_result_destroy(stmt->origins);
 	stmt->origins = NULL;
 	stmt->has_origins = false;
+	stmt->has_nullability = false;
 }
 
 static const cenote_column *
@@ -146,6 +147,10 @@ cod_describe_col(struct cod_stmt *stmt, SQLUSMALLINT col, const struct cod_sink 
 
 	if (ret != SQL_SUCCESS)
 		return ret;
+	if (nullable != NULL && col > 0) {
+		cod_nullable_learn(stmt);
+		column = stmt->columns[col - 1];
+	}
 	if (type != NULL && column.type.sql != NULL)
 		*type = cod_sql_type_for(
 			column.type.sql->concise, stmt->dbc->env->odbc_version);

@@ -33,6 +33,7 @@ take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
 static SQLRETURN
 take_command(struct cod_stmt *stmt, cenote_result *result)
 {
+	cod_nullable_changed(stmt->dbc, cenote_result_tag(result));
 	return take_count(stmt, result, (SQLLEN)cenote_result_affected_rows(result));
 }
 

@@ -228,6 +228,7 @@ struct cod_stmt {
 	struct cod_column *columns;
 	SQLUSMALLINT n_columns;
 	bool has_origins; /* where columns come from was asked for */
+	bool has_nullability; /* whether columns can be NULL was asked for */
 	cenote_result *origins; /* the answer, whose texts the columns have; NULL */
 	SQLLEN row_count;
 	struct cod_cursor cursor;
@@ -253,6 +254,8 @@ struct cod_dbc {
 	cenote_conn *conn; /* NULL: not connected */
 	bool is_browsing; /* SQLBrowseConnect() asked for more */
 	struct cod_type_options types;
+	struct cod_fact *facts; /* which columns are NOT NULL (nullable.c) */
+	size_t n_facts;
 	enum cod_dialect dialect;
 	struct cod_stmt *stmts;
 	struct cod_desc *descs;
@@ -438,7 +441,7 @@ void cod_stmt_attr_defaults(SQLULEN attrs[COD_N_STMT_ATTRS]);
 SQLRETURN cod_get_cursor_name(struct cod_stmt *stmt, const struct cod_sink *name);
 SQLRETURN cod_set_cursor_name(struct cod_stmt *stmt, struct cod_text name);
 
-/* ----------------------------------------------------- statement.c, describe.c, origin.c ----- */
+/* ----------------------------------------- statement.c, describe.c, origin.c, nullable.c ----- */
 
 SQLRETURN cod_prepare(struct cod_stmt *stmt, struct cod_text sql);
 SQLRETURN cod_free_stmt(struct cod_stmt *stmt, SQLUSMALLINT option);
@@ -459,6 +462,11 @@ SQLRETURN cod_columns_of_result(struct cod_stmt *stmt, const cenote_result *resu
 void cod_columns_drop(struct cod_stmt *stmt);
 /* Complete the columns before this field of them is told, as far as that is possible. */
 void cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field);
+/* Learn whether the columns can be NULL. What cannot be found out stays unknown. */
+void cod_nullable_learn(struct cod_stmt *stmt);
+/* A command with this tag was carried out: what is known of tables may not hold any more. */
+void cod_nullable_changed(struct cod_dbc *dbc, const char *tag);
+void cod_nullable_forget(struct cod_dbc *dbc);
 SQLRETURN cod_num_result_cols(struct cod_stmt *stmt, SQLSMALLINT *ret_n);
 SQLRETURN cod_describe_col(struct cod_stmt *stmt, SQLUSMALLINT col,
 	const struct cod_sink *name, SQLSMALLINT *type, SQLULEN *size,

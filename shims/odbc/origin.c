@@ -101,6 +101,8 @@ cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 	cenote_result *more;
 	struct cod_sql sql;
 
+	if (field == SQL_DESC_NULLABLE || field == SQL_COLUMN_NULLABLE)
+		cod_nullable_learn(stmt);
 	if (stmt->has_origins || stmt->dbc->dialect != COD_DIALECT_POSTGRESQL ||
 		!is_of_origin(field))
 		return;

@@ -21,6 +21,8 @@ cod_end_tran_dbc(struct cod_dbc *dbc, SQLSMALLINT completion)
 	if (r == CENOTE_OK && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE)
 		r = completion == SQL_COMMIT ? cenote_commit(dbc->conn)
 					     : cenote_rollback(dbc->conn);
+	if (completion == SQL_ROLLBACK)
+		cod_nullable_forget(dbc);
 	if (r < 0)
 		return cod_fail_cenote(
 			&dbc->head, &COD_NOWHERE, cenote_conn_diag(dbc->conn), r);

@@ -324,6 +324,113 @@ columns_say_where_they_come_from(void **state)
 	ok(stmt, SQLCloseCursor(stmt));
 }
 
+/* Whether columns can be NULL, a digit for each, as SQLDescribeCol() tells it. */
+static const char *
+nullability(const char *sql)
+{
+	static char text[16];
+	SQLSMALLINT n, nullable;
+
+	ok(the.stmt, SQLExecDirect(the.stmt, TEXT(sql), SQL_NTS));
+	ok(the.stmt, SQLNumResultCols(the.stmt, &n));
+	assert_in_range(n, 1, sizeof(text) - 1);
+	for (SQLSMALLINT i = 1; i <= n; i++) {
+		ok(the.stmt, SQLDescribeCol(the.stmt, (SQLUSMALLINT)i, NULL, 0, NULL,
+				     NULL, NULL, NULL, &nullable));
+		text[i - 1] = (char)('0' + nullable);
+	}
+	text[n] = '\0';
+	ok(the.stmt, SQLCloseCursor(the.stmt));
+	return text;
+}
+
+/* As psqlodbc tells it; of a join or grouping that adds NULLs no column is without them. */
+static void
+columns_say_whether_they_can_be_null(void **state)
+{
+	SQLHSTMT stmt = the.stmt;
+	SQLSMALLINT nullable;
+	SQLLEN number;
+	SQLHDESC ird;
+
+	(void)state;
+	assert_string_equal(nullability("select id, name from owners"), "01");
+	if (!is_on("postgresql"))
+		return;
+	assert_string_equal(
+		nullability("select id, id + 1, name || 'x' from owners"), "011");
+	assert_string_equal(
+		nullability("select s.id, w.id, owner from (select id from owners) s "
+			    "join owned w on w.owner = s.id where 'LEFT' <> ''"),
+		"001");
+	assert_string_equal(nullability("select o.id, w.id from owners o left join owned "
+					"w on w.owner = o.id"),
+		"11");
+	assert_string_equal(
+		nullability("select id from owners group by rollup (id)"), "1");
+	ok(stmt, SQLPrepare(stmt, TEXT("select name, id from owners where id > ?"),
+			 SQL_NTS));
+	ok(stmt, SQLColAttribute(stmt, 2, SQL_DESC_NULLABLE, NULL, 0, NULL, &number));
+	assert_int_equal(number, SQL_NO_NULLS);
+	ok(stmt, SQLPrepare(stmt, TEXT("select name, id from owners"), SQL_NTS));
+	ok(stmt, SQLGetStmtAttr(stmt, SQL_ATTR_IMP_ROW_DESC, &ird, 0, NULL));
+	ok_desc(ird, SQLGetDescRec(ird, 2, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL,
+			     &nullable));
+	assert_int_equal(nullable, SQL_NO_NULLS);
+}
+
+/* What a connection knows of a table it does not take for true any more when the table may have changed. */
+static void
+nullability_follows_the_table(void **state)
+{
+	SQLHSTMT stmt = the.stmt;
+
+	(void)state;
+	if (!is_on("postgresql"))
+		return;
+	assert_string_equal(nullability("select name from owners"), "1");
+	cnt_odbc_run(stmt, "alter table owners alter name set not null");
+	assert_string_equal(nullability("select name from owners"), "0");
+	ok_dbc(the.dbc, SQLSetConnectAttr(the.dbc, SQL_ATTR_AUTOCOMMIT,
+				NUMBER(SQL_AUTOCOMMIT_OFF), 0));
+	cnt_odbc_run(stmt, "alter table owners alter name drop not null");
+	assert_string_equal(nullability("select name from owners"), "1");
+	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
+	assert_string_equal(nullability("select name from owners"), "0");
+	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
+}
+
+/* A large result is not taken into memory to learn of its columns. */
+static void
+a_large_result_is_not_held_up_to_be_described(void **state)
+{
+	SQLHSTMT stmt = the.stmt, other;
+	SQLSMALLINT nullable = -1;
+	SQLLEN n;
+	char text[16];
+
+	(void)state;
+	if (!is_on("postgresql"))
+		return;
+	ok(stmt, SQLExecDirect(stmt,
+			 TEXT("select id, i from owners, generate_series(1, 100000) i"),
+			 SQL_NTS));
+	ok(stmt, SQLRowCount(stmt, &n));
+	assert_int_equal(n, -1);
+	ok(stmt, SQLDescribeCol(stmt, 1, NULL, 0, NULL, NULL, NULL, NULL, &nullable));
+	assert_int_equal(nullable, SQL_NULLABLE_UNKNOWN);
+	ok(stmt, SQLDescribeCol(stmt, 2, NULL, 0, NULL, NULL, NULL, NULL, &nullable));
+	assert_int_equal(nullable, SQL_NULLABLE);
+	/* somebody else who asks takes it into memory */
+	other = cnt_odbc_new_stmt(&the);
+	cnt_odbc_ask(other, "select 1", text, sizeof(text));
+	cnt_odbc_free_stmt(other);
+	ok(stmt, SQLDescribeCol(stmt, 1, NULL, 0, NULL, NULL, NULL, NULL, &nullable));
+	assert_int_equal(nullable, SQL_NO_NULLS);
+	ok(stmt, SQLFetch(stmt));
+	ok(stmt, SQLCloseCursor(stmt));
+}
+
 static void
 functions_are_told(void **state)
 {
@@ -381,6 +488,9 @@ main(int argc, char **argv)
 		TEST(programs_of_odbc_2_find_its_names),
 		TEST(parameters_are_described),
 		TEST(columns_say_where_they_come_from),
+		TEST(columns_say_whether_they_can_be_null),
+		TEST(nullability_follows_the_table),
+		TEST(a_large_result_is_not_held_up_to_be_described),
 		TEST(functions_are_told),
 		TEST(rows_are_fetched_as_odbc_2_did),
 	};

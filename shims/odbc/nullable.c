@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lex.h"
+
+/*
+ * Whether columns can be NULL. Other servers say so with the result; PostgreSQL names the table's column only, and
+ * its catalog is asked once for a table of a connection.
+ */
+
+/* A column that is NOT NULL; with the number 0: the columns of this table are known. */
+struct cod_fact {
+	int64_t table, attnum;
+};
+
+static bool
+is_known(const struct cod_dbc *dbc, int64_t table, int64_t attnum)
+{
+	for (size_t i = 0; i < dbc->n_facts; i++) {
+		if (dbc->facts[i].table == table && dbc->facts[i].attnum == attnum)
+			return true;
+	}
+	return false;
+}
+
+static bool
+add(struct cod_dbc *dbc, int64_t table, int64_t attnum)
+{
+	struct cod_fact *grown =
+		realloc(dbc->facts, (dbc->n_facts + 1) * sizeof(*dbc->facts));
+
+	if (grown == NULL)
+		return false;
+	grown[dbc->n_facts++] = (struct cod_fact){ table, attnum };
+	dbc->facts = grown;
+	return true;
+}
+
+void
+cod_nullable_forget(struct cod_dbc *dbc)
+{
+	free(dbc->facts);
+	dbc->facts = NULL;
+	dbc->n_facts = 0;
+}
+
+void
+cod_nullable_changed(struct cod_dbc *dbc, const char *tag)
+{
+	static const char *const harmless[] = { "INSERT ", "UPDATE ", "DELETE ", "MERGE ",
+		"SELECT ", "BEGIN", "COMMIT" };
+
+	for (size_t i = 0; i < COD_COUNT(harmless); i++) {
+		if (strncmp(tag, harmless[i], strlen(harmless[i])) == 0)
+			return;
+	}
+	cod_nullable_forget(dbc);
+}
+
+/*
+ * Whether the statement may give NULL for a column that is NOT NULL in its table: joins and groupings do. The text of
+ * what FETCH and EXECUTE give is not here.
+ */
+static bool
+adds_nulls(const struct cod_stmt *stmt)
+{
+	static const char *const words[] = { "LEFT", "RIGHT", "FULL", "ROLLUP", "CUBE",
+		"GROUPING", "FETCH", "EXECUTE" };
+	const char *begin = stmt->sql.text;
+	struct cod_span at = { begin, begin + stmt->sql.n };
+
+	while (at.p < at.end) {
+		struct cod_span word = cod_lex_word(&at);
+
+		for (size_t i = 0; i < COD_COUNT(words); i++) {
+			if (cod_lex_is(word, words[i]))
+				return true;
+		}
+		if (at.p < at.end)
+			at.p = cod_lex_skip(stmt->dbc->dialect, begin, at);
+	}
+	return false;
+}
+
+/* About the tables that are not known yet; its text is NULL if there are none, or no memory. */
+static struct cod_sql
+question(const struct cod_stmt *stmt)
+{
+	struct cod_sql sql = { 0 };
+	char number[32];
+
+	for (SQLUSMALLINT i = 0; i < stmt->n_columns; i++) {
+		int64_t table = stmt->columns[i].table_id;
+
+		if (table <= 0 || is_known(stmt->dbc, table, 0))
+			continue;
+		cod_sql_put(&sql, sql.n > 0 ? ", "
+					    : "SELECT attrelid, attnum FROM "
+					      "pg_catalog.pg_attribute WHERE "
+					      "attnotnull AND attrelid IN (");
+		(void)snprintf(number, sizeof(number), "%lld", (long long)table);
+		cod_sql_put(&sql, number);
+	}
+	if (sql.n > 0)
+		cod_sql_put(&sql, ")");
+	return sql;
+}
+
+static void
+take_answer(struct cod_stmt *stmt, const cenote_result *found)
+{
+	struct cod_dbc *dbc = stmt->dbc;
+	int64_t table, attnum;
+
+	for (uint64_t i = 0; i < cenote_result_n_rows(found); i++) {
+		if (cenote_result_int64(found, i, 0, &table) != CENOTE_OK ||
+			cenote_result_int64(found, i, 1, &attnum) != CENOTE_OK ||
+			!add(dbc, table, attnum))
+			return;
+	}
+	for (SQLUSMALLINT i = 0; i < stmt->n_columns; i++) {
+		table = stmt->columns[i].table_id;
+		if (table > 0 && !is_known(dbc, table, 0) && !add(dbc, table, 0))
+			return;
+	}
+}
+
+/* A result that is being read is not taken into memory for this: its columns stay unknown. */
+static void
+ask(struct cod_stmt *stmt)
+{
+	cenote_conn *conn = stmt->dbc->conn;
+	cenote_result *found = NULL, *more;
+	struct cod_sql sql;
+
+	if (stmt->dbc->owner != NULL || cenote_tx_state(conn) == CENOTE_TX_FAILED)
+		return;
+	sql = question(stmt);
+	if (sql.text != NULL && !sql.is_lost &&
+		cenote_query(conn, sql.text, sql.n, NULL, NULL, &found) == CENOTE_OK) {
+		while (cenote_get_result(conn, &more) == CENOTE_OK)
+			cenote_result_destroy(more);
+		take_answer(stmt, found);
+	}
+	cenote_result_destroy(found);
+	free(sql.text);
+}
+
+void
+cod_nullable_learn(struct cod_stmt *stmt)
+{
+	bool can_add;
+
+	if (stmt->has_nullability || stmt->dbc->dialect != COD_DIALECT_POSTGRESQL)
+		return;
+	stmt->has_nullability = stmt->dbc->owner == NULL;
+	can_add = adds_nulls(stmt);
+	if (!can_add)
+		ask(stmt);
+	for (SQLUSMALLINT i = 0; i < stmt->n_columns; i++) {
+		const struct cod_column *column = &stmt->columns[i];
+		SQLSMALLINT *nullable = &stmt->columns[i].type.nullable;
+
+		if (*nullable != SQL_NULLABLE_UNKNOWN)
+			continue;
+		if (can_add || column->table_id <= 0)
+			*nullable = SQL_NULLABLE;
+		else if (is_known(stmt->dbc, column->table_id, 0))
+			*nullable = is_known(stmt->dbc, column->table_id, column->attnum)
+					    ? SQL_NO_NULLS
+					    : SQL_NULLABLE;
+	}
+}
