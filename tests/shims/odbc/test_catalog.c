@@ -324,6 +324,57 @@ columns_say_where_they_come_from(void **state)
 	ok(stmt, SQLCloseCursor(stmt));
 }
 
+/* Programs make room for a time by what its column says: SQLite keeps what it is told, whatever the type is called. */
+static void
+times_of_sqlite_have_sizes_of_times(void **state)
+{
+	static const struct {
+		const char *type;
+		SQLSMALLINT sql;
+		SQLULEN size;
+		SQLSMALLINT digits;
+	} cases[] = {
+		{ "DATETIME2(3)", SQL_TYPE_TIMESTAMP, 23, 3 },
+		{ "TIMESTAMP(6)", SQL_TYPE_TIMESTAMP, 26, 6 },
+		{ "TIMESTAMP_NTZ(0)", SQL_TYPE_TIMESTAMP, 19, 0 },
+		{ "TIMESTAMP(14)", SQL_TYPE_TIMESTAMP, 29, 9 },
+		{ "TIMESTAMP", SQL_TYPE_TIMESTAMP, 29, 9 },
+		{ "TIME(3)", SQL_TYPE_TIME, 12, 3 },
+		{ "TIME", SQL_TYPE_TIME, 15, 6 },
+		{ "DATE", SQL_TYPE_DATE, 10, 0 },
+	};
+	SQLHSTMT stmt = the.stmt;
+	char sql[64];
+
+	(void)state;
+	for (size_t i = 0; is_on("sqlite") && i < CNT_COUNT(cases); i++) {
+		SQLSMALLINT type, digits = 0;
+		SQLULEN size = 0;
+		SQLLEN length;
+
+		cnt_odbc_run(stmt, "drop table if exists timed");
+		(void)snprintf(
+			sql, sizeof(sql), "create table timed (x %s)", cases[i].type);
+		cnt_odbc_run(stmt, sql);
+		ok(stmt, SQLExecDirect(stmt, TEXT("select x from timed"), SQL_NTS));
+		ok(stmt, SQLDescribeCol(
+				 stmt, 1, NULL, 0, NULL, &type, &size, &digits, NULL));
+		ok(stmt, SQLCloseCursor(stmt));
+		assert_int_equal(type, cases[i].sql);
+		assert_int_equal(size, cases[i].size);
+		assert_int_equal(digits, cases[i].digits);
+		ok(stmt, SQLColumns(stmt, NONE, NONE, NAMED("timed"), NONE));
+		ok(stmt, SQLFetch(stmt));
+		ok(stmt, SQLGetData(stmt, 5, SQL_C_SSHORT, &type, 0, NULL));
+		ok(stmt, SQLGetData(stmt, 7, SQL_C_UBIGINT, &size, 0, NULL));
+		ok(stmt, SQLGetData(stmt, 9, SQL_C_SSHORT, &digits, 0, &length));
+		ok(stmt, SQLCloseCursor(stmt));
+		assert_int_equal(type, cases[i].sql);
+		assert_int_equal(size, cases[i].size);
+		assert_int_equal(digits, cases[i].digits);
+	}
+}
+
 /* Whether columns can be NULL, a digit for each, as SQLDescribeCol() tells it. */
 static const char *
 nullability(const char *sql)
@@ -488,6 +539,7 @@ main(int argc, char **argv)
 		TEST(programs_of_odbc_2_find_its_names),
 		TEST(parameters_are_described),
 		TEST(columns_say_where_they_come_from),
+		TEST(times_of_sqlite_have_sizes_of_times),
 		TEST(columns_say_whether_they_can_be_null),
 		TEST(nullability_follows_the_table),
 		TEST(a_large_result_is_not_held_up_to_be_described),

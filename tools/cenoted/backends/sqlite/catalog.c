@@ -28,7 +28,7 @@ struct odbc_type {
 	int16_t code; /* SQL_VARCHAR and so on */
 	int16_t verbose_code; /* SQL_DATETIME … */
 	int16_t sub; /* SQL_CODE_DATE … */
-	int16_t size; /* digits or characters, where the declaration does not say */
+	int16_t size; /* digits or characters, where the declaration does not say; of times without a fraction */
 	int16_t bytes;
 	int16_t scale;
 	int16_t radix;
@@ -44,8 +44,8 @@ static const struct odbc_type odbc_types[] = {
 	[CENOTE_TYPE_TEXT] = { 12, 12, -1, -1, -1, -1, -1 },
 	[CENOTE_TYPE_BYTES] = { -3, -3, -1, -1, -1, -1, -1 },
 	[CENOTE_TYPE_DATE] = { 91, 9, 1, 10, 6, -1, -1 },
-	[CENOTE_TYPE_TIME] = { 92, 9, 2, 18, 6, 9, -1 },
-	[CENOTE_TYPE_TIMESTAMP] = { 93, 9, 3, 29, 16, 9, -1 },
+	[CENOTE_TYPE_TIME] = { 92, 9, 2, 8, 6, 6, -1 },
+	[CENOTE_TYPE_TIMESTAMP] = { 93, 9, 3, 19, 16, 9, -1 },
 	[CENOTE_TYPE_INTERVAL] = { 12, 12, -1, -1, -1, -1, -1 },
 	[CENOTE_TYPE_UUID] = { -11, -11, -1, 36, 16, -1, -1 },
 	[CENOTE_TYPE_JSON] = { 12, 12, -1, -1, -1, -1, -1 },
@@ -84,13 +84,28 @@ put_sub(struct cnc_batch *w, const char *declared)
 	return put_known(w, odbc_types[cnd_sq_type(declared)].sub);
 }
 
+/* Digits of a time's fraction; -1 of other types. */
+static int64_t
+fraction_of(uint8_t type, const char *declared)
+{
+	int64_t digits;
+
+	if (type != CENOTE_TYPE_TIME && type != CENOTE_TYPE_TIMESTAMP)
+		return -1;
+	digits = cnd_sq_fraction(declared);
+	return digits >= 0 ? digits : odbc_types[type].scale;
+}
+
 static int
 put_size(struct cnc_batch *w, const char *declared)
 {
-	int64_t first, second;
-	int16_t fixed = odbc_types[cnd_sq_type(declared)].size;
+	uint8_t type = cnd_sq_type(declared);
+	int64_t first, second, digits = fraction_of(type, declared);
+	int64_t fixed = odbc_types[type].size;
 
 	cnd_sq_type_size(declared, &first, &second);
+	if (digits > 0)
+		fixed += 1 + digits;
 	return put_known(w, fixed != -1 ? fixed : first);
 }
 
@@ -127,6 +142,8 @@ put_scale(struct cnc_batch *w, const char *declared)
 	uint8_t type = cnd_sq_type(declared);
 	int64_t first, second;
 
+	if (fraction_of(type, declared) >= 0)
+		return put_known(w, fraction_of(type, declared));
 	if (type != CENOTE_TYPE_DECIMAL)
 		return put_known(w, odbc_types[type].scale);
 	cnd_sq_type_size(declared, &first, &second);

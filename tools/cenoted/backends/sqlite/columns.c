@@ -21,9 +21,6 @@ static const struct type_name exact_names[] = {
 	{ "BOOLEAN", CENOTE_TYPE_BOOL },
 	{ "DATE", CENOTE_TYPE_DATE },
 	{ "TIME", CENOTE_TYPE_TIME },
-	{ "DATETIME", CENOTE_TYPE_TIMESTAMP },
-	{ "TIMESTAMP", CENOTE_TYPE_TIMESTAMP },
-	{ "TIMESTAMPTZ", CENOTE_TYPE_TIMESTAMP },
 	{ "TIMETZ", CENOTE_TYPE_TIME },
 	{ "DECIMAL", CENOTE_TYPE_DECIMAL },
 	{ "DEC", CENOTE_TYPE_DECIMAL },
@@ -40,6 +37,13 @@ static const struct type_name exact_names[] = {
 	{ "VARBINARY", CENOTE_TYPE_BYTES },
 	{ "BYTEA", CENOTE_TYPE_BYTES },
 	{ "STRING", CENOTE_TYPE_TEXT },
+};
+
+/* Names of other servers begin so: DATETIME2, TIMESTAMPTZ, DATETIMEOFFSET. */
+static const struct type_name beginnings[] = {
+	{ "DATETIME", CENOTE_TYPE_TIMESTAMP },
+	{ "TIMESTAMP", CENOTE_TYPE_TIMESTAMP },
+	{ "SMALLDATETIME", CENOTE_TYPE_TIMESTAMP },
 };
 
 /* Then SQLite's own rules, in its order ("Determination Of Column Affinity"). */
@@ -66,6 +70,11 @@ cnd_sq_type(const char *declared)
 		if (strlen(exact_names[i].name) == n &&
 			strncasecmp(declared, exact_names[i].name, n) == 0)
 			return exact_names[i].type;
+	}
+	for (i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		if (strncasecmp(declared, beginnings[i].name,
+			    strlen(beginnings[i].name)) == 0)
+			return beginnings[i].type;
 	}
 	for (i = 0; i < sizeof(substrings) / sizeof(substrings[0]); i++) {
 		if (strcasestr(declared, substrings[i].name))
@@ -99,6 +108,15 @@ cnd_sq_type_size(const char *declared, int64_t *ret_first, int64_t *ret_second)
 		*ret_second = v;
 }
 
+int64_t
+cnd_sq_fraction(const char *declared)
+{
+	int64_t first, second;
+
+	cnd_sq_type_size(declared, &first, &second);
+	return first <= 9 ? first : -1;
+}
+
 /* Storage class → what a column that no declaration types is given as. */
 static const struct {
 	const char *name;
@@ -127,6 +145,8 @@ set_size(struct cnp_column *c, const char *declared)
 	if (c->type == CENOTE_TYPE_DECIMAL) {
 		c->precision = (int32_t)first;
 		c->scale = (int32_t)(first >= 0 && second < 0 ? 0 : second);
+	} else if (c->type == CENOTE_TYPE_TIME || c->type == CENOTE_TYPE_TIMESTAMP) {
+		c->scale = (int32_t)cnd_sq_fraction(declared);
 	} else if (c->type == CENOTE_TYPE_TEXT || c->type == CENOTE_TYPE_BYTES) {
 		c->length = first;
 	} else if (c->type == CENOTE_TYPE_INT64 || c->type == CENOTE_TYPE_DOUBLE) {

@@ -272,6 +272,8 @@ void cnd_sq_columns_format(struct cnd_sq_stmt *st, uint8_t format);
 /* Logical type of a declared type; CENOTE_TYPE_NULL where rows decide. */
 uint8_t cnd_sq_type(const char *declared);
 /* The numbers in "DECIMAL(10,2)"; -1 where there is none. */
+/* Digits of the fraction that a declaration of a time names; -1: none, or more than nine. */
+int64_t cnd_sq_fraction(const char *declared);
 void cnd_sq_type_size(const char *declared, int64_t *ret_first, int64_t *ret_second);
 
 /* values.c */
