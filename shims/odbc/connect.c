@@ -166,6 +166,7 @@ session_begun(struct cod_dbc *dbc)
 {
 	dbc->dialect = cod_dialect_of(cenote_info(dbc->conn, "backend"));
 	dbc->head.component = cod_component(dbc->dialect);
+	cod_backslash_begin(dbc);
 	cenote_set_notice_handler(dbc->conn, on_notice, dbc);
 	return cod_apply_attrs(dbc);
 }

@@ -191,6 +191,7 @@ set_reset(struct cod_dbc *dbc, SQLULEN value)
 	if (r < 0)
 		return failed(dbc, r);
 	forget_attrs(dbc);
+	cod_backslash_begin(dbc);
 	cod_nullable_forget(dbc);
 	return cod_apply_attrs(dbc);
 }

@@ -54,7 +54,7 @@ cod_escape_put_text(struct cod_translation *t, const char *text)
 const char *
 cod_escape_next(const struct cod_translation *t, struct cod_span text)
 {
-	return cod_lex_skip(t->options->dialect, t->begin, text);
+	return cod_lex_skip(t->options->dialect, t->options->is_odd, t->begin, text);
 }
 
 /* ---- parameter markers ---- */

@@ -120,7 +120,8 @@ cod_escape_character(struct cod_translation *t, struct cod_span text)
 		return;
 	}
 	cod_escape_put_text(t, "ESCAPE '");
-	if (*inner.p == '\\' && t->options->dialect == COD_DIALECT_MYSQL)
+	if (*inner.p == '\\' &&
+		cod_lex_has_backslash(t->options->dialect, t->options->is_odd))
 		cod_escape_put_text(t, "\\");
 	cod_escape_put(t, inner.p, cod_lex_length(inner));
 	cod_escape_put_text(t, "'");

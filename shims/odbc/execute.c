@@ -33,6 +33,7 @@ take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
 static SQLRETURN
 take_command(struct cod_stmt *stmt, cenote_result *result)
 {
+	cod_backslash_follow(stmt->dbc, result);
 	cod_nullable_changed(stmt->dbc, cenote_result_tag(result));
 	return take_count(stmt, result, (SQLLEN)cenote_result_affected_rows(result));
 }
@@ -112,6 +113,7 @@ drop_status(struct cod_stmt *stmt)
 		(void)cod_later_add(stmt, result);
 		return;
 	}
+	cod_backslash_follow(dbc, result);
 	cod_result_over(stmt, cenote_result_flags(result));
 	cenote_result_destroy(result);
 }

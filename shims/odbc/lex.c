@@ -90,12 +90,20 @@ follows(struct cod_span text, const char *what)
 	return (size_t)(text.end - text.p) >= n && memcmp(text.p, what, n) == 0;
 }
 
-static int
-is_escaping(const struct rules *r, const char *begin, const char *quote)
+int
+cod_lex_has_backslash(enum cod_dialect dialect, int is_odd)
 {
-	if (*quote == '`')
+	return rules[dialect].has_backslash != (is_odd != 0);
+}
+
+static int
+is_escaping(enum cod_dialect dialect, int is_odd, const char *begin, const char *quote)
+{
+	const struct rules *r = &rules[dialect];
+
+	if (*quote == '`' || (*quote == '"' && !r->has_backslash))
 		return 0;
-	if (r->has_backslash)
+	if (cod_lex_has_backslash(dialect, is_odd))
 		return 1;
 	if (!r->has_escape_literals || *quote != '\'' || quote == begin ||
 		(quote[-1] | 0x20) != 'e')
@@ -105,9 +113,9 @@ is_escaping(const struct rules *r, const char *begin, const char *quote)
 
 /* Behind the closing quote; two of them are none, since behind the first begins another text. */
 static const char *
-skip_quoted(const struct rules *r, const char *begin, struct cod_span t)
+skip_quoted(enum cod_dialect dialect, int is_odd, const char *begin, struct cod_span t)
 {
-	int has_backslash = is_escaping(r, begin, t.p);
+	int has_backslash = is_escaping(dialect, is_odd, begin, t.p);
 	char quote = *t.p;
 
 	if (quote == '[')
@@ -181,13 +189,13 @@ is_line_comment(const struct rules *r, struct cod_span t)
 
 /* NULL: nothing of the kind begins here. */
 static const char *
-skip_opaque(enum cod_dialect dialect, const char *begin, struct cod_span t)
+skip_opaque(enum cod_dialect dialect, int is_odd, const char *begin, struct cod_span t)
 {
 	const struct rules *r = &rules[dialect];
 
 	if (*t.p == '\'' || *t.p == '"' || (*t.p == '`' && r->has_backquotes) ||
 		(*t.p == '[' && r->has_brackets))
-		return skip_quoted(r, begin, t);
+		return skip_quoted(dialect, is_odd, begin, t);
 	if (*t.p == '$' && r->has_dollars)
 		return skip_dollars(begin, t);
 	if (is_line_comment(r, t))
@@ -203,16 +211,11 @@ cod_lex_is_line_comment(enum cod_dialect dialect, struct cod_span text)
 	return is_line_comment(&rules[dialect], text);
 }
 
-int
-cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text)
-{
-	return skip_opaque(dialect, begin, text) != NULL;
-}
-
 const char *
-cod_lex_skip(enum cod_dialect dialect, const char *begin, struct cod_span text)
+cod_lex_skip(
+	enum cod_dialect dialect, int is_odd, const char *begin, struct cod_span text)
 {
-	const char *behind = skip_opaque(dialect, begin, text);
+	const char *behind = skip_opaque(dialect, is_odd, begin, text);
 
 	return behind ? behind : text.p + 1;
 }

@@ -12,16 +12,18 @@ struct cod_span {
 	const char *p, *end;
 };
 
+/* Whether a backslash escapes in a literal. Settings of the session can turn that around: `is_odd` (MySQL's
+ * NO_BACKSLASH_ESCAPES; PostgreSQL's standard_conforming_strings, if it is off). */
+int cod_lex_has_backslash(enum cod_dialect dialect, int is_odd);
+
 /*
  * Behind what begins at `text.p` (which is not the end): a literal, a quoted name or a comment as a whole, as this
  * server reads them, else one character. `begin` is where the statement begins.
  */
 const char *cod_lex_skip(
-	enum cod_dialect dialect, const char *begin, struct cod_span text);
+	enum cod_dialect dialect, int is_odd, const char *begin, struct cod_span text);
 /* Whether a comment begins here that ends with its line. */
 int cod_lex_is_line_comment(enum cod_dialect dialect, struct cod_span text);
-/* A literal, a quoted name or a comment. */
-int cod_lex_is_opaque(enum cod_dialect dialect, const char *begin, struct cod_span text);
 
 size_t cod_lex_length(struct cod_span text);
 /* As much of it as a message shows, for %.*s. */

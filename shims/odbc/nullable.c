@@ -70,6 +70,7 @@ adds_nulls(const struct cod_stmt *stmt)
 {
 	static const char *const words[] = { "LEFT", "RIGHT", "FULL", "ROLLUP", "CUBE",
 		"GROUPING", "FETCH", "EXECUTE" };
+	int is_odd = cod_is_backslash_odd(stmt->dbc);
 	const char *begin = stmt->sql.text;
 	struct cod_span at = { begin, begin + stmt->sql.n };
 
@@ -81,7 +82,7 @@ adds_nulls(const struct cod_stmt *stmt)
 				return true;
 		}
 		if (at.p < at.end)
-			at.p = cod_lex_skip(stmt->dbc->dialect, begin, at);
+			at.p = cod_lex_skip(stmt->dbc->dialect, is_odd, begin, at);
 	}
 	return false;
 }

@@ -257,6 +257,7 @@ struct cod_dbc {
 	struct cod_fact *facts; /* which columns are NOT NULL (nullable.c) */
 	size_t n_facts;
 	enum cod_dialect dialect;
+	bool has_no_backslash; /* MySQL's session has NO_BACKSLASH_ESCAPES */
 	struct cod_stmt *stmts;
 	struct cod_desc *descs;
 	struct cod_stmt *owner; /* whose results are still on their way */
@@ -451,6 +452,11 @@ void cod_stmt_forget(struct cod_stmt *stmt);
 void cod_stmt_close(struct cod_stmt *stmt);
 /* Set the statement's text: SQLPrepare(), SQLExecDirect(). */
 SQLRETURN cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql);
+/* Whether the session reads a backslash as its server usually does not (lex.h); what it says at its
+ * beginning, and with a command's result. */
+bool cod_is_backslash_odd(const struct cod_dbc *dbc);
+void cod_backslash_begin(struct cod_dbc *dbc);
+void cod_backslash_follow(struct cod_dbc *dbc, const cenote_result *result);
 /* Before it is prepared: parameters that only come out are no arguments of functions. */
 SQLRETURN cod_stmt_fit_call(struct cod_stmt *stmt);
 

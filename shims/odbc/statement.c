@@ -137,12 +137,46 @@ is_output(uint32_t i, void *user)
 	       record->param_type == SQL_PARAM_OUTPUT;
 }
 
+/* MySQL says so with every result, PostgreSQL when it changes. */
+bool
+cod_is_backslash_odd(const struct cod_dbc *dbc)
+{
+	const char *standard = cenote_parameter(dbc->conn, "standard_conforming_strings");
+
+	if (dbc->dialect == COD_DIALECT_POSTGRESQL)
+		return standard != NULL && strcmp(standard, "off") == 0;
+	return dbc->has_no_backslash;
+}
+
+static void
+set_no_backslash(struct cod_dbc *dbc, bool is_set)
+{
+	dbc->has_no_backslash = is_set && dbc->dialect == COD_DIALECT_MYSQL;
+}
+
+void
+cod_backslash_begin(struct cod_dbc *dbc)
+{
+	const char *mode = cenote_parameter(dbc->conn, "sql_mode");
+
+	set_no_backslash(
+		dbc, mode != NULL && strstr(mode, "NO_BACKSLASH_ESCAPES") != NULL);
+}
+
+void
+cod_backslash_follow(struct cod_dbc *dbc, const cenote_result *result)
+{
+	/* SERVER_STATUS_NO_BACKSLASH_ESCAPES */
+	set_no_backslash(dbc, (cenote_result_server_status(result) & 512) != 0);
+}
+
 static SQLRETURN
 translate(struct cod_stmt *stmt, int (*asked)(const char *name, size_t n, void *user),
 	struct cod_statement *ret_sql)
 {
 	const struct cod_escape_options options = {
 		.dialect = stmt->dbc->dialect,
+		.is_odd = cod_is_backslash_odd(stmt->dbc),
 		.is_noscan = stmt->attrs[COD_NOSCAN] == SQL_NOSCAN_ON,
 		.is_function = asked,
 		.is_output = is_output,
@@ -226,7 +260,7 @@ cod_prepare(struct cod_stmt *stmt, struct cod_text sql)
 SQLRETURN
 cod_native_sql(struct cod_dbc *dbc, struct cod_text sql, const struct cod_sink *out)
 {
-	const struct cod_escape_options options = { .dialect = dbc->dialect };
+	struct cod_escape_options options = { .dialect = dbc->dialect };
 	struct cod_statement statement;
 	const char *sqlstate;
 	SQLRETURN ret;
@@ -235,6 +269,7 @@ cod_native_sql(struct cod_dbc *dbc, struct cod_text sql, const struct cod_sink *
 		return cod_fail(&dbc->head, "HY009");
 	if (dbc->conn == NULL)
 		return cod_fail(&dbc->head, "08003");
+	options.is_odd = cod_is_backslash_odd(dbc);
 	sqlstate = cod_escape(&options, sql.text, sql.n, &statement);
 	if (sqlstate == NULL)
 		ret = cod_give_n(&dbc->head, out, statement.text, statement.n);

@@ -18,6 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	options.dialect = (enum cod_dialect)(data[0] % COD_N_DIALECTS);
+	options.is_odd = data[0] >> 7;
 	sql = malloc(size);
 	FUZZ_CHECK(sql != NULL);
 	memcpy(sql, data + 1, size - 1);

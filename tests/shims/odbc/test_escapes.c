@@ -79,6 +79,51 @@ a_pattern_has_an_escape_character(void **state)
 	}
 }
 
+/* Where a text ends, and so what is an escape or a parameter, depends on a setting of the session. */
+static void
+a_backslash_is_read_as_the_session_reads_it(void **state)
+{
+	static const struct {
+		const char *server, *set;
+		const char *sql, *value;
+	} cases[] = {
+		{ "mariadb", "set sql_mode = ''", "select 'a\\' {?}', {fn ucase('x')}",
+			"a' {?}" },
+		{ "mariadb", "set sql_mode = 'NO_BACKSLASH_ESCAPES'", "select 'a\\', '?'",
+			"a\\" },
+		{ "mariadb", "set sql_mode = 'NO_BACKSLASH_ESCAPES'",
+			"select 'x' from dual where 'a_' like 'a\\_' {escape '\\'}",
+			"x" },
+		{ "postgresql", "set standard_conforming_strings = off",
+			"select 'a\\' {?}', {fn ucase('x')}", "a' {?}" },
+		{ "postgresql", "set standard_conforming_strings = off",
+			"select 'x' where 'a_' like 'a\\\\_' {escape '\\'}", "x" },
+		{ "postgresql", "set standard_conforming_strings = on",
+			"select 'a\\', '?'", "a\\" },
+	};
+	SQLRETURN ret;
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
+		if (strcmp(the.kind->name, cases[i].server) != 0)
+			continue;
+		print_message("# %s; %s\n", cases[i].set, cases[i].sql);
+		cnt_odbc_run(the.stmt, cases[i].set);
+		gives(the.stmt, SQL_SUCCESS,
+			SQLPrepare(the.stmt, TEXT(cases[i].sql), SQL_NTS));
+		/* PostgreSQL warns of a backslash that escapes */
+		ret = SQLExecute(the.stmt);
+		if (ret != SQL_SUCCESS_WITH_INFO)
+			gives(the.stmt, SQL_SUCCESS, ret);
+		ok(the.stmt, SQLFetch(the.stmt));
+		ok(the.stmt,
+			SQLGetData(the.stmt, 1, SQL_C_CHAR, text, sizeof(text), NULL));
+		assert_string_equal(text, cases[i].value);
+		ok(the.stmt, SQLCloseCursor(the.stmt));
+	}
+}
+
 static void
 outer_joins_are_nested(void **state)
 {
@@ -211,6 +256,7 @@ main(int argc, char **argv)
 		TEST(literals_are_values),
 		TEST(a_guid_is_one),
 		TEST(a_pattern_has_an_escape_character),
+		TEST(a_backslash_is_read_as_the_session_reads_it),
 		TEST(outer_joins_are_nested),
 		TEST(every_interval_is_added),
 		TEST(every_interval_goes_out_and_in),
