@@ -335,3 +335,25 @@ cod_keys_forget(struct cod_stmt *stmt)
 	free(keys);
 	stmt->keys = NULL;
 }
+
+cenote_result *
+cod_ask_aside(struct cod_dbc *dbc, struct cod_sql *sql)
+{
+	bool was_idle = cenote_tx_state(dbc->conn) == CENOTE_TX_IDLE;
+	cenote_result *found = NULL, *more;
+
+	if (sql->text != NULL && !sql->is_lost && cod_settle(dbc) == CENOTE_OK &&
+		cenote_query(dbc->conn, sql->text, sql->n, NULL, NULL, &found) ==
+			CENOTE_OK) {
+		while (cenote_get_result(dbc->conn, &more) == CENOTE_OK)
+			cenote_result_destroy(more);
+		/* without autocommit the question began one */
+		if (was_idle && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE &&
+			cenote_commit(dbc->conn) < 0) {
+			cenote_result_destroy(found);
+			found = NULL;
+		}
+	}
+	free(sql->text);
+	return found;
+}

@@ -35,4 +35,12 @@ void cod_sql_put_param(struct cod_sql *sql, enum cod_dialect dialect, unsigned i
 SQLRETURN cod_ask(struct cod_stmt *stmt, const char *sql, const cenote_params *params,
 	cenote_result **ret_result);
 
+/*
+ * What a description needs to know, without a trace: no diagnostics, and no transaction that the program did not
+ * begin. Frees the question.
+ *
+ * @return the whole result; NULL: it could not be found out
+ */
+cenote_result *cod_ask_aside(struct cod_dbc *dbc, struct cod_sql *sql);
+
 #endif

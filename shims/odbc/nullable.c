@@ -134,21 +134,17 @@ take_answer(struct cod_stmt *stmt, const cenote_result *found)
 static void
 ask(struct cod_stmt *stmt)
 {
-	cenote_conn *conn = stmt->dbc->conn;
-	cenote_result *found = NULL, *more;
+	cenote_result *found;
 	struct cod_sql sql;
 
-	if (stmt->dbc->owner != NULL || cenote_tx_state(conn) == CENOTE_TX_FAILED)
+	if (stmt->dbc->owner != NULL ||
+		cenote_tx_state(stmt->dbc->conn) == CENOTE_TX_FAILED)
 		return;
 	sql = question(stmt);
-	if (sql.text != NULL && !sql.is_lost &&
-		cenote_query(conn, sql.text, sql.n, NULL, NULL, &found) == CENOTE_OK) {
-		while (cenote_get_result(conn, &more) == CENOTE_OK)
-			cenote_result_destroy(more);
+	found = cod_ask_aside(stmt->dbc, &sql);
+	if (found != NULL)
 		take_answer(stmt, found);
-	}
 	cenote_result_destroy(found);
-	free(sql.text);
 }
 
 void

@@ -97,8 +97,6 @@ name_columns(struct cod_stmt *stmt, const cenote_result *found, uint64_t row)
 void
 cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 {
-	cenote_conn *conn = stmt->dbc->conn;
-	cenote_result *more;
 	struct cod_sql sql;
 
 	if (field == SQL_DESC_NULLABLE || field == SQL_COLUMN_NULLABLE)
@@ -108,13 +106,7 @@ cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 		return;
 	stmt->has_origins = true;
 	sql = question(stmt);
-	if (sql.text != NULL && !sql.is_lost && cod_settle(stmt->dbc) == CENOTE_OK &&
-		cenote_query(conn, sql.text, sql.n, NULL, NULL, &stmt->origins) ==
-			CENOTE_OK) {
-		while (cenote_get_result(conn, &more) == CENOTE_OK)
-			cenote_result_destroy(more);
-		for (uint64_t i = 0; i < cenote_result_n_rows(stmt->origins); i++)
-			name_columns(stmt, stmt->origins, i);
-	}
-	free(sql.text);
+	stmt->origins = cod_ask_aside(stmt->dbc, &sql);
+	for (uint64_t i = 0; i < cenote_result_n_rows(stmt->origins); i++)
+		name_columns(stmt, stmt->origins, i);
 }

@@ -451,6 +451,36 @@ nullability_follows_the_table(void **state)
 	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
 }
 
+/* Without autocommit: what the driver asks for itself is not the program's transaction. */
+static void
+a_description_begins_no_transaction(void **state)
+{
+	static const SQLUSMALLINT fields[] = { SQL_DESC_NULLABLE,
+		SQL_DESC_BASE_TABLE_NAME };
+	SQLSMALLINT nullable;
+
+	(void)state;
+	for (size_t i = 0; i < CNT_COUNT(fields); i++) {
+		SQLHDBC dbc = cnt_odbc_new_dbc(&the);
+		SQLHSTMT stmt;
+		char text[16];
+		SQLLEN number;
+
+		ok_dbc(dbc, SQLConnect(dbc, NAMED("rig"), NONE, NONE));
+		ok_dbc(dbc, SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT,
+				    NUMBER(SQL_AUTOCOMMIT_OFF), 0));
+		ok_dbc(dbc, SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt));
+		ok(stmt, SQLPrepare(stmt, TEXT("select id from owners"), SQL_NTS));
+		ok(stmt, SQLColAttribute(
+				 stmt, 1, fields[i], text, sizeof(text), NULL, &number));
+		ok(stmt, SQLDescribeCol(
+				 stmt, 1, NULL, 0, NULL, NULL, NULL, NULL, &nullable));
+		assert_int_equal(nullable, SQL_NO_NULLS);
+		ok_dbc(dbc, SQLDisconnect(dbc));
+		ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
+	}
+}
+
 /* A large result is not taken into memory to learn of its columns. */
 static void
 a_large_result_is_not_held_up_to_be_described(void **state)
@@ -542,6 +572,7 @@ main(int argc, char **argv)
 		TEST(times_of_sqlite_have_sizes_of_times),
 		TEST(columns_say_whether_they_can_be_null),
 		TEST(nullability_follows_the_table),
+		TEST(a_description_begins_no_transaction),
 		TEST(a_large_result_is_not_held_up_to_be_described),
 		TEST(functions_are_told),
 		TEST(rows_are_fetched_as_odbc_2_did),
