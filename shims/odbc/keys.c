@@ -75,6 +75,26 @@ cod_ask(struct cod_stmt *stmt, const char *sql, const cenote_params *params,
 	return SQL_SUCCESS;
 }
 
+cenote_result *
+cod_ask_aside(struct cod_dbc *dbc, const char *sql, const cenote_params *params)
+{
+	bool was_idle = cenote_tx_state(dbc->conn) == CENOTE_TX_IDLE;
+	cenote_result *found, *more;
+
+	if (cod_settle(dbc) != CENOTE_OK || cenote_query(dbc->conn, sql, CENOTE_NTS,
+						    params, NULL, &found) != CENOTE_OK)
+		return NULL;
+	while (cenote_get_result(dbc->conn, &more) == CENOTE_OK)
+		cenote_result_destroy(more);
+	/* without autocommit the question began one */
+	if (was_idle && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE &&
+		cenote_commit(dbc->conn) < 0) {
+		cenote_result_destroy(found);
+		return NULL;
+	}
+	return found;
+}
+
 /* -------------------------------------------------------------- the table of a result ----- */
 
 /* Where a result comes from, by the first of its columns that comes from somewhere. */
@@ -334,26 +354,4 @@ cod_keys_forget(struct cod_stmt *stmt)
 	free(keys->table);
 	free(keys);
 	stmt->keys = NULL;
-}
-
-cenote_result *
-cod_ask_aside(struct cod_dbc *dbc, struct cod_sql *sql)
-{
-	bool was_idle = cenote_tx_state(dbc->conn) == CENOTE_TX_IDLE;
-	cenote_result *found = NULL, *more;
-
-	if (sql->text != NULL && !sql->is_lost && cod_settle(dbc) == CENOTE_OK &&
-		cenote_query(dbc->conn, sql->text, sql->n, NULL, NULL, &found) ==
-			CENOTE_OK) {
-		while (cenote_get_result(dbc->conn, &more) == CENOTE_OK)
-			cenote_result_destroy(more);
-		/* without autocommit the question began one */
-		if (was_idle && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE &&
-			cenote_commit(dbc->conn) < 0) {
-			cenote_result_destroy(found);
-			found = NULL;
-		}
-	}
-	free(sql->text);
-	return found;
 }

@@ -36,11 +36,10 @@ SQLRETURN cod_ask(struct cod_stmt *stmt, const char *sql, const cenote_params *p
 	cenote_result **ret_result);
 
 /*
- * What a description needs to know, without a trace: no diagnostics, and no transaction that the program did not
- * begin. Frees the question.
- *
- * @return the whole result; NULL: it could not be found out
+ * What a description or translation needs to know, without a trace: no diagnostics, and no transaction that the
+ * program did not begin. Returns the whole result; NULL: it could not be found out.
  */
-cenote_result *cod_ask_aside(struct cod_dbc *dbc, struct cod_sql *sql);
+cenote_result *cod_ask_aside(
+	struct cod_dbc *dbc, const char *sql, const cenote_params *params);
 
 #endif

@@ -134,17 +134,19 @@ take_answer(struct cod_stmt *stmt, const cenote_result *found)
 static void
 ask(struct cod_stmt *stmt)
 {
-	cenote_result *found;
+	cenote_result *found = NULL;
 	struct cod_sql sql;
 
 	if (stmt->dbc->owner != NULL ||
 		cenote_tx_state(stmt->dbc->conn) == CENOTE_TX_FAILED)
 		return;
 	sql = question(stmt);
-	found = cod_ask_aside(stmt->dbc, &sql);
+	if (sql.text != NULL && !sql.is_lost)
+		found = cod_ask_aside(stmt->dbc, sql.text, NULL);
 	if (found != NULL)
 		take_answer(stmt, found);
 	cenote_result_destroy(found);
+	free(sql.text);
 }
 
 void

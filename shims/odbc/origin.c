@@ -106,7 +106,9 @@ cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 		return;
 	stmt->has_origins = true;
 	sql = question(stmt);
-	stmt->origins = cod_ask_aside(stmt->dbc, &sql);
+	if (sql.text != NULL && !sql.is_lost)
+		stmt->origins = cod_ask_aside(stmt->dbc, sql.text, NULL);
+	free(sql.text);
 	for (uint64_t i = 0; i < cenote_result_n_rows(stmt->origins); i++)
 		name_columns(stmt, stmt->origins, i);
 }

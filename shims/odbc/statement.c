@@ -106,22 +106,18 @@ is_function(const char *name, size_t n, void *user)
 		"pg_catalog.parse_ident($1))]";
 	struct cod_stmt *stmt = user;
 	cenote_params *params = NULL;
-	cenote_result *found;
-	SQLRETURN ret = SQL_ERROR;
-	int is_procedure = 1;
+	cenote_result *found = NULL;
+	int is_procedure;
 
 	if (stmt->dbc->dialect != COD_DIALECT_POSTGRESQL)
 		return 0;
 	if (cenote_params_create(NULL, &params) == CENOTE_OK &&
 		cenote_params_add_text(params, name, n) == CENOTE_OK)
-		ret = cod_ask(stmt, sql, params, &found);
+		found = cod_ask_aside(stmt->dbc, sql, params);
 	cenote_params_destroy(params);
-	if (ret == SQL_SUCCESS) {
-		is_procedure = cenote_result_n_rows(found) > 0;
-		cenote_result_destroy(found);
-	}
 	/* where it could not be found out, the call will say why */
-	cod_diag_clear(&stmt->head.diag);
+	is_procedure = found == NULL || cenote_result_n_rows(found) > 0;
+	cenote_result_destroy(found);
 	return !is_procedure;
 }
 
