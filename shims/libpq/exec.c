@@ -202,19 +202,15 @@ rows(PGconn *conn, PGresult *res, cenote_result *from)
 
 	if (res == NULL)
 		return NULL;
-	if (n > INT32_MAX) {
-		PQclear(res);
-		return NULL;
-	}
 	set_tag(conn, res, from, n);
 	trace_rows(conn, from);
 	cpq_trace_complete(conn, from);
 	if (conn->habits.dialect != NULL && cpq_values_differ(res))
 		return convert_rows(conn, res, from);
-	res->n_rows = (int)n;
-	res->res = from;
-	res->sent = cenote_result_rows(from);
-	return res;
+	if (cpq_result_take_rows(res, from) == 0)
+		return res;
+	PQclear(res);
+	return NULL;
 }
 
 static PGresult *

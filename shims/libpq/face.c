@@ -10,6 +10,11 @@
  * address, and the original's in all else.
  */
 /* clang-format off */
+#define IS_FOREIGN(handle)                                                               \
+	_Generic((handle),                                                               \
+		PGresult *: cpq_result_is_foreign,                                       \
+		const PGresult *: cpq_result_is_foreign,                                 \
+		default: cpq_is_foreign)(handle)
 #define WHO_SERVES_NULL
 #define WHO_SERVES_res
 #define WHO_SERVES_src
@@ -29,7 +34,7 @@
 	CPQ_EXPORT ret name params                                                       \
 	{                                                                                \
 		WHO_SERVES_##handle                                                      \
-		return cpq_is_foreign(handle) ? original_##name args : cpq_##name args;  \
+		return IS_FOREIGN(handle) ? original_##name args : cpq_##name args;      \
 	}
 #define FORWARD_V(handle, name, params, args)                                            \
 	__attribute__((cold, noinline)) static void original_##name params               \
@@ -42,7 +47,7 @@
 	CPQ_EXPORT void name params                                                      \
 	{                                                                                \
 		WHO_SERVES_##handle                                                      \
-		if (cpq_is_foreign(handle))                                              \
+		if (IS_FOREIGN(handle))                                                  \
 			original_##name args;                                            \
 		else                                                                     \
 			cpq_##name args;                                                 \

@@ -24,8 +24,9 @@ struct cpq_original {
 const struct cpq_original *cpq_original(const char **ret_why);
 
 /*
- * Every handle of ours begins with the address of this; the original's begin with a pointer into
- * the heap, or with numbers that no address is.
+ * Every handle of ours has the address of this: a result behind the members that programs read, all others
+ * at their beginning. The original's have a function's address or a pointer into the heap there, or numbers
+ * that no address is.
  */
 extern const char cpq_tag;
 

@@ -467,32 +467,32 @@ const char *cpq_target_missed(const PGconn *conn);
 
 #define CPQ_TUPLES_CHUNK 12 /* PGRES_TUPLES_CHUNK of libpq 17 */
 
-/* A value of a result that was made here, and not by the pool. */
+/* libpq's PGresAttValue. */
 struct cpq_value {
-	char *text; /* in the result's arena, or cpq_empty for NULL */
 	int len; /* -1: NULL */
+	char *text; /* where the pool's answer lies, or in the arena; cpq_empty for NULL */
 };
 
 /* Letters of error fields are ASCII. */
 #define CPQ_FIELDS 128
 
 struct pg_result {
-	const char *tag; /* &cpq_tag; must be first */
-	PGresult *next; /* of the notices that are not told yet */
-	ExecStatusType status;
-	cenote_result *res; /* rows as they came; NULL: `rows` */
-	const uint8_t *const
-		*sent; /* they themselves; NULL: none, or they have no columns */
-	struct cpq_value **rows;
+	/* libpq's own members in its own order: psycopg 3's compiled code reads them in memory */
 	int n_rows;
-	int cap_rows;
-	PGresAttDesc *columns;
 	int n_columns;
-	int is_binary;
-	int wants_binary; /* of a pool of another server: values are given in binary form */
-	Oid *params; /* of a described statement */
-	int n_params;
+	PGresAttDesc *columns;
+	struct cpq_value **rows;
+	int cap_rows;
+	int n_params; /* of a described statement */
+	Oid *params;
+	ExecStatusType status;
 	char command[64];
+	int is_binary;
+	/* from here on ours */
+	const char *tag; /* &cpq_tag; libpq has a function's address here */
+	PGresult *next; /* of the notices that are not told yet */
+	cenote_result *res; /* what the values lie in; NULL: the arena */
+	int wants_binary; /* of a pool of another server: values are given in binary form */
 	char **fields; /* of an error, by their letter: CPQ_FIELDS of them; NULL: there are none */
 	char *message; /* PQresultErrorMessage(); NULL: "" */
 	char *query; /* for the error cursor */
@@ -501,6 +501,12 @@ struct pg_result {
 	void *arena; /* blocks, freed with it */
 	size_t memory;
 };
+
+static inline int
+cpq_result_is_foreign(const PGresult *res)
+{
+	return res != NULL && res->tag != &cpq_tag;
+}
 
 extern char cpq_empty[1];
 extern PGresult cpq_result_of_no_memory;
@@ -516,6 +522,8 @@ PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType stat
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Only the columns of it: 0 or -1. */
 int cpq_result_set_columns(PGresult *res, const cenote_result *from);
+/* All rows of what libcenote gave, where they lie; the result has their columns, and keeps `from` if it is well. 0 or -1. */
+int cpq_result_take_rows(PGresult *res, cenote_result *from);
 /* A row of what libcenote gave, copied. 0 or -1. */
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
 /* A row of NULLs behind the others, and a value of it. 0 or -1. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 char cpq_empty[1] = "";
+static const struct cpq_value null_value = { -1, cpq_empty };
 
 /* Nobody frees it, and nobody changes it. */
 PGresult cpq_result_of_no_memory = { .tag = &cpq_tag,
@@ -199,16 +200,10 @@ cpq_PQclear(PGresult *res)
 /* ---- rows of our own ---- */
 
 static int
-rows_reserve(PGresult *res)
+rows_reserve(PGresult *res, int cap)
 {
 	struct cpq_value **grown;
-	int cap;
 
-	if (res->n_rows < res->cap_rows)
-		return 0;
-	if (res->cap_rows > INT_MAX / 2)
-		return -1;
-	cap = res->cap_rows > 0 ? 2 * res->cap_rows : 128;
 	grown = realloc(res->rows, (size_t)cap * sizeof(*grown));
 	if (grown == NULL)
 		return -1;
@@ -218,6 +213,16 @@ rows_reserve(PGresult *res)
 	return 0;
 }
 
+static int
+rows_grow(PGresult *res)
+{
+	if (res->n_rows < res->cap_rows)
+		return 0;
+	if (res->cap_rows > INT_MAX / 2)
+		return -1;
+	return rows_reserve(res, res->cap_rows > 0 ? 2 * res->cap_rows : 128);
+}
+
 /* A row of NULLs behind the others. */
 static struct cpq_value *
 row_add(PGresult *res)
@@ -225,13 +230,13 @@ row_add(PGresult *res)
 	size_t n = (size_t)res->n_columns;
 	struct cpq_value *row;
 
-	if (rows_reserve(res) < 0)
+	if (rows_grow(res) < 0)
 		return NULL;
 	row = cpq_result_alloc(res, (n > 0 ? n : 1) * sizeof(*row));
 	if (row == NULL)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		row[i] = (struct cpq_value){ cpq_empty, -1 };
+		row[i] = null_value;
 	res->rows[res->n_rows++] = row;
 	return row;
 }
@@ -240,7 +245,7 @@ static int
 value_set(PGresult *res, struct cpq_value *v, const char *bytes, int len)
 {
 	if (len < 0 || bytes == NULL) {
-		*v = (struct cpq_value){ cpq_empty, -1 };
+		*v = null_value;
 		return 0;
 	}
 	v->text = len > 0 ? bytes_dup(res, bytes, (size_t)len) : cpq_empty;
@@ -282,25 +287,46 @@ cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at)
 	return 0;
 }
 
-/* What came from the pool becomes rows of our own, so that they can be changed. */
-static int
-own_rows(PGresult *res)
+/* Where each value of a row lies. */
+static void
+row_point(struct cpq_value *row, size_t n, const uint8_t *sent)
 {
-	cenote_result *from = res->res;
-	int n = res->n_rows;
+	for (size_t i = 0; i < n; i++) {
+		size_t len = 0;
+		const char *text = cenote_row_text(sent, (uint32_t)n, (uint32_t)i, &len);
 
-	if (from == NULL)
-		return 0;
-	res->n_rows = 0;
-	for (int i = 0; i < n; i++) {
-		if (cpq_result_add_row(res, from, (uint64_t)i) < 0) {
-			res->n_rows = n;
-			return -1;
-		}
+		/* the interface has no const; who writes there writes into the result */
+		row[i].text = text != NULL ? (char *)(uintptr_t)text : cpq_empty;
+		row[i].len = text != NULL ? (int)len : -1;
 	}
-	res->res = NULL;
-	res->sent = NULL;
-	cenote_result_destroy(from);
+}
+
+/* Where rows begin is not in the cache: that is asked for before. */
+#define AHEAD 8
+
+int
+cpq_result_take_rows(PGresult *res, cenote_result *from)
+{
+	const uint8_t *const *sent = cenote_result_rows(from);
+	uint64_t n = cenote_result_n_rows(from);
+	size_t width = (size_t)res->n_columns;
+	struct cpq_value *values;
+
+	if (n > INT_MAX || n * (width + 1) > SIZE_MAX / 2 / sizeof(*values))
+		return -1;
+	if (n > 0 && rows_reserve(res, (int)n) < 0)
+		return -1;
+	values = cpq_result_alloc(res, (size_t)n * width * sizeof(*values));
+	if (values == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		res->rows[i] = values + i * width;
+		if (width > 0 && n - i > AHEAD)
+			__builtin_prefetch(sent[i + AHEAD]);
+		row_point(res->rows[i], width, width > 0 ? sent[i] : NULL);
+	}
+	res->n_rows = (int)n;
+	res->res = from;
 	return 0;
 }
 
@@ -362,7 +388,7 @@ cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
 			tup_num, res->n_rows);
 		return 0;
 	}
-	if (own_rows(res) == 0 && (tup_num < res->n_rows || row_add(res) != NULL) &&
+	if ((tup_num < res->n_rows || row_add(res) != NULL) &&
 		value_set(res, &res->rows[tup_num][field_num], value, len) == 0)
 		return 1;
 	cpq_notice_own(&res->habits, "out of memory");
@@ -374,14 +400,8 @@ copy_rows(PGresult *to, const PGresult *from)
 {
 	/* as libpq, which sets value by value: rows without columns are none */
 	for (int i = 0; i < from->n_rows && from->n_columns > 0; i++) {
-		struct cpq_value *row;
+		struct cpq_value *row = row_add(to);
 
-		if (from->res != NULL) {
-			if (cpq_result_add_row(to, from->res, (uint64_t)i) < 0)
-				return -1;
-			continue;
-		}
-		row = row_add(to);
 		if (row == NULL)
 			return -1;
 		for (int k = 0; k < from->n_columns; k++) {

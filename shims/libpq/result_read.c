@@ -146,85 +146,35 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
-/* Rows are mostly read in order, and where they begin is not in the cache: that is asked for before. */
-#define AHEAD 8
-
-/* Whether it is a value of a row that lies as the pool sent it. */
-static inline int
-is_sent(const PGresult *res, int row, int column)
-{
-	return res != NULL && res->sent != NULL &&
-	       (unsigned)row < (unsigned)res->n_rows &&
-	       (unsigned)column < (unsigned)res->n_columns;
-}
-
-/* Such a value; NULL for NULL. */
-static inline const char *
-sent_text(const PGresult *res, int row, int column, size_t *ret_len)
-{
-	if (column == 0 && res->n_rows - row > AHEAD) {
-		__builtin_prefetch(res->sent[row + AHEAD]);
-		__builtin_prefetch(res->sent[row + AHEAD] + 4 * res->n_columns);
-	}
-	return cenote_row_text(
-		res->sent[row], (uint32_t)res->n_columns, (uint32_t)column, ret_len);
-}
-
-/* A value of our own rows; NULL when there is none, which was told. */
+/* NULL when there is none, which was told. */
 static const struct cpq_value *
-own_value(const PGresult *res, int row, int column)
+value(const PGresult *res, int row, int column)
 {
 	return is_value(res, row, column) ? &res->rows[row][column] : NULL;
-}
-
-__attribute__((noinline)) static char *
-own_text(const PGresult *res, int row, int column)
-{
-	const struct cpq_value *own = own_value(res, row, column);
-
-	return own != NULL ? own->text : NULL;
-}
-
-__attribute__((noinline)) static int
-own_length(const PGresult *res, int row, int column)
-{
-	const struct cpq_value *own = own_value(res, row, column);
-
-	return own != NULL && own->len > 0 ? own->len : 0;
 }
 
 char *
 cpq_PQgetvalue(const PGresult *res, int tup_num, int field_num)
 {
-	const char *text;
+	const struct cpq_value *v = value(res, tup_num, field_num);
 
-	if (!is_sent(res, tup_num, field_num))
-		return own_text(res, tup_num, field_num);
-	text = sent_text(res, tup_num, field_num, NULL);
-	/* the interface has no const; who writes there writes into the result */
-	return text != NULL ? (char *)(uintptr_t)text : cpq_empty;
+	return v != NULL ? v->text : NULL;
 }
 
 int
 cpq_PQgetlength(const PGresult *res, int tup_num, int field_num)
 {
-	size_t len = 0;
+	const struct cpq_value *v = value(res, tup_num, field_num);
 
-	if (!is_sent(res, tup_num, field_num))
-		return own_length(res, tup_num, field_num);
-	(void)sent_text(res, tup_num, field_num, &len);
-	return (int)len;
+	return v != NULL && v->len > 0 ? v->len : 0;
 }
 
 int
 cpq_PQgetisnull(const PGresult *res, int tup_num, int field_num)
 {
-	const struct cpq_value *own;
+	const struct cpq_value *v = value(res, tup_num, field_num);
 
-	if (is_sent(res, tup_num, field_num))
-		return sent_text(res, tup_num, field_num, NULL) == NULL;
-	own = own_value(res, tup_num, field_num);
-	return own == NULL || own->len < 0;
+	return v == NULL || v->len < 0;
 }
 
 int

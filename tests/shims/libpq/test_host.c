@@ -13,7 +13,8 @@
 #include "guest.h"
 #include "shims/host.h"
 
-/* The shim as a guest of its host, on a real server: what it leaves alone, and what a forked child may do. */
+/* The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may do, and
+ * what the host reads in its memory. */
 
 /* ---- what is the host's ---- */
 
@@ -354,6 +355,109 @@ the_trace_can_be_read_meanwhile(void **state)
 	assert_int_equal(traced_when_sent(&f->ours, f->conninfo), theirs);
 }
 
+/* ---- what programs read in memory ---- */
+
+/* The head of libpq's struct pg_result, as programs declare it for themselves. */
+struct head {
+	int n_rows;
+	int n_columns;
+	PGresAttDesc *columns;
+	struct {
+		int len;
+		char *value;
+	} * *rows;
+	int cap_rows;
+	int n_params;
+	Oid *params;
+	ExecStatusType status;
+	char command[64];
+	int is_binary;
+};
+
+static void
+look_at_values(const struct cnt_pq *pq, const PGresult *res)
+{
+	const struct head *head = (const void *)res;
+
+	for (int row = 0; row < head->n_rows; row++) {
+		for (int i = 0; i < head->n_columns; i++) {
+			int is_null = pq->f.PQgetisnull(res, row, i);
+
+			assert_int_equal(head->rows[row][i].len,
+				is_null ? -1 : pq->f.PQgetlength(res, row, i));
+			assert_ptr_equal(
+				head->rows[row][i].value, pq->f.PQgetvalue(res, row, i));
+		}
+	}
+}
+
+/* Takes the result. */
+static void
+look_at_head(const struct cnt_pq *pq, PGresult *res, int n_rows, int n_columns)
+{
+	const struct head *head = (const void *)res;
+
+	assert_int_equal(head->n_rows, n_rows);
+	assert_int_equal(head->n_columns, n_columns);
+	assert_int_equal(pq->f.PQntuples(res), n_rows);
+	assert_int_equal(pq->f.PQnfields(res), n_columns);
+	assert_int_equal(head->status, pq->f.PQresultStatus(res));
+	assert_string_equal(head->command, pq->f.PQcmdStatus(res));
+	assert_int_equal(head->is_binary, pq->f.PQbinaryTuples(res));
+	assert_int_equal(head->n_params, pq->f.PQnparams(res));
+	for (int i = 0; i < head->n_params; i++)
+		assert_int_equal(head->params[i], pq->f.PQparamtype(res, i));
+	for (int i = 0; i < n_columns; i++)
+		assert_ptr_equal(head->columns[i].name, pq->f.PQfname(res, i));
+	look_at_values(pq, res);
+	pq->f.PQclear(res);
+}
+
+static void
+look_at_heads(const struct cnt_pq *pq, PGconn *conn)
+{
+	PGresult *res;
+
+	look_at_head(pq,
+		pq->f.PQexec(conn,
+			"select n, nullif(n, 2), '' as nothing, repeat('x', n) "
+			"from generate_series(1, 300) n"),
+		300, 4);
+	look_at_head(pq,
+		pq->f.PQexecParams(conn, "select 7, null", 0, NULL, NULL, NULL, NULL, 1),
+		1, 2);
+	look_at_head(pq, pq->f.PQexec(conn, "select from generate_series(1, 3)"), 3, 0);
+	look_at_head(pq, pq->f.PQexec(conn, "select 1 where false"), 0, 1);
+	look_at_head(pq, pq->f.PQexec(conn, "set work_mem to default"), 0, 0);
+	look_at_head(pq, pq->f.PQexec(conn, "select 1/0"), 0, 0);
+	pq->f.PQclear(pq->f.PQprepare(conn, "s", "select $1::text, $2::int4", 0, NULL));
+	look_at_head(pq, pq->f.PQdescribePrepared(conn, "s"), 0, 2);
+	assert_int_equal(pq->f.PQsendQuery(conn, "values (1, null), (2, 'two')"), 1);
+	assert_int_equal(pq->f.PQsetSingleRowMode(conn), 1);
+	for (int row = 0; row < 2; row++)
+		look_at_head(pq, pq->f.PQgetResult(conn), 1, 2);
+	look_at_head(pq, pq->f.PQgetResult(conn), 0, 2);
+	assert_null(pq->f.PQgetResult(conn));
+
+	res = pq->f.PQexec(conn, "values (1, null), (2, 'two')");
+	for (int row = 0; row < 3; row++)
+		assert_int_equal(pq->f.PQsetvalue(res, row, 0, (char *)"mine", 4), 1);
+	assert_string_equal(pq->f.PQgetvalue(res, 1, 1), "two");
+	look_at_head(pq, pq->f.PQcopyResult(res, PG_COPYRES_TUPLES), 3, 2);
+	look_at_head(pq, res, 3, 2);
+	pq->f.PQfinish(conn);
+}
+
+/* psycopg 3's compiled code takes the values from there. */
+static void
+a_result_has_libpqs_head(void **state)
+{
+	struct cnt_guest *f = *state;
+
+	look_at_heads(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo));
+	look_at_heads(&f->ours, cnt_guest_connect(f));
+}
+
 int
 main(void)
 {
@@ -369,6 +473,7 @@ main(void)
 			cnt_guest_begin),
 		cmocka_unit_test_setup(a_child_reads_no_rows_of_a_request_of_its_parent,
 			cnt_guest_begin),
+		cmocka_unit_test_setup(a_result_has_libpqs_head, cnt_guest_begin),
 		cmocka_unit_test_setup(the_trace_is_that_of_libpq, cnt_guest_begin),
 		cmocka_unit_test_setup(the_trace_can_be_read_meanwhile, cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_of_another_kind_than_wanted_is_refused,
