@@ -129,7 +129,8 @@ take_answer(PGconn *conn)
 	PGresult *res = take_ready(conn);
 	int is_sync = res->status == PGRES_PIPELINE_SYNC;
 
-	if (conn->status == CONNECTION_BAD) {
+	/* if it was closed before this was taken, there may be more of it */
+	if (conn->status == CONNECTION_BAD && conn->first == NULL) {
 		conn->async = CPQ_IDLE;
 		return res;
 	}
@@ -223,10 +224,8 @@ lose_idle(PGconn *conn, int status)
 int
 cpq_read(PGconn *conn)
 {
-	int fd = cenote_fd(conn->session), r;
+	int r;
 
-	if (fd >= 0)
-		conn->read_from = fd;
 	conn->is_only_reading = 1;
 	r = cenote_process(conn->session);
 	conn->is_only_reading = 0;
@@ -251,13 +250,20 @@ cpq_PQconsumeInput(PGconn *conn)
 		(void)step(conn);
 		return 0;
 	}
+	if (conn->is_dying || conn->is_end_read) {
+		cpq_say_closed(conn);
+		return 0;
+	}
 	r = cpq_read(conn);
 	if (r == CENOTE_AGAIN && conn->first != NULL)
 		r = cpq_push(conn);
-	/* what was received before the loss is still to be had */
-	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session) ||
-		conn->first != NULL)
+	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session))
 		return 1;
+	/* what was received before the loss is still to be had: the end is read with the next call, as by libpq */
+	if (conn->first != NULL) {
+		conn->is_end_read = 1;
+		return 1;
+	}
 	lose_idle(conn, r);
 	return 0;
 }

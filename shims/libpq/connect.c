@@ -151,6 +151,7 @@ conn_new(void)
 		return NULL;
 	conn->tag = &cpq_tag;
 	conn->owner = csh_getpid();
+	conn->fd = -1;
 	conn->status = CONNECTION_BAD;
 	conn->habits.verbosity = PQERRORS_DEFAULT;
 	conn->habits.show_context = PQSHOW_CONTEXT_ERRORS;
@@ -449,6 +450,7 @@ is_ready(PGconn *conn)
 		return failed(conn);
 	}
 	conn->status = CONNECTION_OK;
+	conn->fd = cenote_fd(conn->session);
 	/* from here on PQconsumeInput() reads, and no other call that does not wait */
 	(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	conn->transaction = cenote_tx_state(conn->session);

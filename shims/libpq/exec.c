@@ -473,7 +473,10 @@ closed(PGconn *conn)
 	PGresult *res;
 
 	conn->is_dying = 0;
-	cpq_say_closed(conn);
+	if (conn->status != CONNECTION_BAD)
+		cpq_say_closed(conn);
+	else
+		cpq_say(conn, "invalid socket"); /* that it is closed was said */
 	res = cpq_result_new(conn, PGRES_FATAL_ERROR);
 	if (res != NULL && conn->error.len > before)
 		res->message = cpq_result_text(res, conn->error.data + before);

@@ -270,8 +270,9 @@ struct pg_conn {
 	PGresult *ready; /* what was found, for PQgetResult() */
 	int transaction; /* as it was when the server was last ready: enum cenote_tx */
 	int is_dying; /* the server said its last words */
+	int is_end_read; /* the program has read all that came before the session was lost */
 	int is_watched; /* the program has asked for the descriptor */
-	int read_from; /* the descriptor that was read last */
+	int fd; /* the session's, also when libcenote has lost it; -1: there was none */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	PGresult *stream_head; /* what its parts are copies of, and what ends them */

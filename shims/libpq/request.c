@@ -126,6 +126,7 @@ cpq_requests_drop(PGconn *conn)
 	PQclear(conn->ready);
 	conn->ready = NULL;
 	conn->is_dying = 0;
+	conn->is_end_read = 0;
 	conn->line_at = conn->line.len;
 	conn->n_owed = 0;
 	cpq_stream_drop(conn);

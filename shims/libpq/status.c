@@ -146,8 +146,9 @@ cpq_PQsocket(const PGconn *conn)
 	if (conn != NULL)
 		writable->is_watched = 1;
 	/* what libcenote has lost, the program has still to find closed */
-	return fd < 0 && conn != NULL && (conn->is_dying || conn->first != NULL)
-		       ? conn->read_from
+	return fd < 0 && conn != NULL && conn->status != CONNECTION_BAD &&
+			       (conn->is_dying || conn->first != NULL)
+		       ? conn->fd
 		       : fd;
 }
 

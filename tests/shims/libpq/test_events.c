@@ -499,6 +499,87 @@ the_end_of_a_session_is_read_behind_its_last_words(void **state)
 	assert_string_equal(ours, theirs);
 }
 
+/* A program that reads until its connection is closed, and takes no result meanwhile. */
+static void
+read_to_the_end(const struct cnt_pq *pq, PGconn *conn, int looks, const char *sql,
+	char *text, size_t size)
+{
+	size_t len;
+	int n = 0;
+
+	assert_int_equal(pq->f.PQsendQuery(conn, sql), 1);
+	do {
+		struct pollfd p = { .fd = pq->f.PQsocket(conn), .events = POLLIN };
+
+		assert_true(p.fd > 2);
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		if (looks)
+			(void)pq->f.PQisBusy(conn);
+		assert_true(n++ < 20);
+	} while (pq->f.PQconsumeInput(conn) == 1);
+	assert_int_equal(pq->f.PQstatus(conn), CONNECTION_BAD);
+	assert_int_equal(pq->f.PQsocket(conn), -1);
+	assert_int_equal(pq->f.PQisBusy(conn), 0);
+	assert_int_equal(pq->f.PQconsumeInput(conn), 0);
+	len = collect_results(pq, conn, text, size);
+	(void)snprintf(text + len, size - len, "%s", pq->f.PQerrorMessage(conn));
+	pq->f.PQreset(conn);
+	assert_string_equal(cnt_guest_ask(pq, conn, "select 6 * 7"), "42");
+	pq->f.PQfinish(conn);
+}
+
+static void
+who_reads_only_finds_the_end(void **state)
+{
+	static const char sql[] = "select pg_terminate_backend(pg_backend_pid())";
+	struct cnt_guest *f = *state;
+	char ours[4096], theirs[4096];
+
+	read_to_the_end(&f->theirs, f->theirs.f.PQconnectdb(f->conninfo), 1, sql, theirs,
+		sizeof(theirs));
+	for (int looks = 0; looks < 2; looks++) {
+		read_to_the_end(
+			&f->ours, cnt_guest_connect(f), looks, sql, ours, sizeof(ours));
+		assert_non_null(
+			strstr(ours, "57P01 ProcessInterrupts FATAL:  terminating"));
+		if (looks)
+			assert_string_equal(ours, theirs);
+	}
+	/* what was received before is not lost; libpq 15 loses its place there */
+	read_to_the_end(&f->ours, cnt_guest_connect(f), 1,
+		"select 1; select pg_terminate_backend(pg_backend_pid())", ours,
+		sizeof(ours));
+	assert_int_equal(strncmp(ours, "2 1: ", 5), 0);
+	assert_non_null(strstr(ours, "57P01 ProcessInterrupts FATAL:  terminating"));
+}
+
+/* libpq still has its descriptor behind the last words; 0 would be the host's own. */
+static void
+who_waited_for_the_last_words_has_a_descriptor(void **state)
+{
+	struct cnt_guest *f = *state;
+	const struct cnt_pq *both[] = { &f->theirs, &f->ours };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct cnt_pq *pq = both[i];
+		PGconn *conn = pq->f.PQconnectdb(f->conninfo);
+		PGresult *res;
+
+		assert_int_equal(pq->f.PQsendQuery(conn,
+					 "select pg_terminate_backend(pg_backend_pid())"),
+			1);
+		res = pq->f.PQgetResult(conn);
+		assert_string_equal(pq->f.PQresultErrorField(res, 'C'), "57P01");
+		pq->f.PQclear(res);
+		assert_int_equal(pq->f.PQstatus(conn), CONNECTION_OK);
+		assert_true(pq->f.PQsocket(conn) > 2);
+		pq->f.PQclear(pq->f.PQgetResult(conn));
+		assert_int_equal(pq->f.PQstatus(conn), CONNECTION_BAD);
+		assert_int_equal(pq->f.PQsocket(conn), -1);
+		pq->f.PQfinish(conn);
+	}
+}
+
 static void
 a_reset_leaves_the_last_words_of_the_server_behind(void **state)
 {
@@ -720,6 +801,9 @@ main(void)
 			a_lost_session_is_in_its_pipeline_still, cnt_guest_begin),
 		cmocka_unit_test_setup(the_end_of_a_session_is_read_behind_its_last_words,
 			cnt_guest_begin),
+		cmocka_unit_test_setup(who_reads_only_finds_the_end, cnt_guest_begin),
+		cmocka_unit_test_setup(
+			who_waited_for_the_last_words_has_a_descriptor, cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_found_lost_by_sending_has_a_descriptor,
 			cnt_guest_begin),
 	};
