@@ -180,8 +180,6 @@ conn_free(PGconn *conn)
 	cpq_route_finish(&conn->route);
 	cpq_events_finish(&conn->events);
 	termPQExpBuffer(&conn->error);
-	if (conn->setup.data != NULL)
-		termPQExpBuffer(&conn->setup);
 	if (conn->line.data != NULL)
 		termPQExpBuffer(&conn->line);
 	free(conn);
@@ -250,6 +248,7 @@ static int
 session_make(PGconn *conn)
 {
 	const char *application = cpq_conninfo_get(&conn->info, CPQ_KEY_APPLICATION_NAME);
+	const char *encoding = cpq_conninfo_get(&conn->info, CPQ_KEY_CLIENT_ENCODING);
 	int r;
 
 	if (*application == '\0')
@@ -262,6 +261,12 @@ session_make(PGconn *conn)
 	r = cenote_conn_set(conn->session, "pool", conn->route.pool);
 	if (r == CENOTE_OK && *application != '\0')
 		r = cenote_conn_set(conn->session, "application_name", application);
+	/* each session that the connection gets has these set, before it is used */
+	if (r == CENOTE_OK && *application != '\0')
+		r = cenote_set_session_option(
+			conn->session, "application_name", application);
+	if (r == CENOTE_OK && *encoding != '\0')
+		r = cenote_set_session_option(conn->session, "client_encoding", encoding);
 	/* who ends a session with pg_terminate_backend() means its program to see it */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "reattach", "planned");
@@ -365,64 +370,6 @@ attach_begin(PGconn *conn, int is_waited_for)
 	return -1;
 }
 
-/* ---- settings ---- */
-
-static void
-put_quoted(PQExpBuffer out, const char *text)
-{
-	appendPQExpBufferStr(out, " E'");
-	for (; *text != '\0'; text++) {
-		if (*text == '\'' || *text == '\\')
-			appendPQExpBufferChar(out, *text);
-		appendPQExpBufferChar(out, *text);
-	}
-	appendPQExpBufferChar(out, '\'');
-}
-
-/* One more setting, unless the session says that it has it so. */
-static void
-add_setting(PGconn *conn, const char *name, const char *value)
-{
-	const char *now = cenote_parameter(conn->session, name);
-
-	if (now != NULL && strcmp(now, value) == 0)
-		return;
-	appendPQExpBufferStr(&conn->setup, conn->setup.len > 0
-						   ? ", pg_catalog.set_config("
-						   : "select pg_catalog.set_config(");
-	put_quoted(&conn->setup, name);
-	appendPQExpBufferChar(&conn->setup, ',');
-	put_quoted(&conn->setup, value);
-	appendPQExpBufferStr(&conn->setup, ", false)");
-}
-
-static void
-add_encoding(PGconn *conn)
-{
-	const char *encoding = cpq_conninfo_get(&conn->info, CPQ_KEY_CLIENT_ENCODING);
-
-	if (*encoding != '\0')
-		add_setting(conn, "client_encoding", encoding);
-}
-
-static void
-collect_settings(PGconn *conn)
-{
-	const char *application = cpq_conninfo_get(&conn->info, CPQ_KEY_APPLICATION_NAME);
-
-	if (conn->setup.data == NULL)
-		initPQExpBuffer(&conn->setup);
-	resetPQExpBuffer(&conn->setup);
-	if (conn->habits.dialect != NULL)
-		return;
-	if (*application == '\0')
-		application =
-			cpq_conninfo_get(&conn->info, CPQ_KEY_FALLBACK_APPLICATION_NAME);
-	if (*application != '\0')
-		add_setting(conn, "application_name", application);
-	add_encoding(conn);
-}
-
 /* ---- step by step ---- */
 
 static PostgresPollingStatusType
@@ -482,39 +429,7 @@ poll_attach(PGconn *conn)
 	}
 	if (cpq_dialect_enter(conn) < 0)
 		return failed(conn);
-	collect_settings(conn);
-	if (conn->setup.len == 0)
-		return is_ready(conn);
-	conn->status = CONNECTION_SETENV;
-	r = cenote_send_query(conn->session, conn->setup.data, CENOTE_NTS, NULL, NULL);
-	if (r == CENOTE_OK || r == CENOTE_AGAIN)
-		return goes_on(conn);
-	say_cannot_connect(conn, r);
-	return failed(conn);
-}
-
-static PostgresPollingStatusType
-poll_settings(PGconn *conn)
-{
-	cenote_result *res;
-	int r;
-
-	while ((r = cenote_get_result(conn->session, &res)) == CENOTE_OK) {
-		if (cenote_result_kind(res) == CENOTE_RESULT_ERROR) {
-			cpq_say(conn, "connection to pool \"%s\" failed: FATAL:  %s",
-				conn->route.pool,
-				cenote_diag_message(cenote_result_diag(res)));
-			cenote_result_destroy(res);
-			return failed(conn);
-		}
-		cenote_result_destroy(res);
-	}
-	if (r == CENOTE_AGAIN)
-		return goes_on(conn);
-	if (r == CENOTE_DONE)
-		return is_ready(conn);
-	say_cannot_connect(conn, r);
-	return failed(conn);
+	return is_ready(conn);
 }
 
 static PostgresPollingStatusType
@@ -525,8 +440,6 @@ poll_once(PGconn *conn)
 		return PGRES_POLLING_OK;
 	case CONNECTION_STARTED:
 		return poll_attach(conn);
-	case CONNECTION_SETENV:
-		return poll_settings(conn);
 	default:
 		return PGRES_POLLING_FAILED;
 	}

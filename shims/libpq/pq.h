@@ -253,7 +253,6 @@ struct pg_conn {
 	int gives_login; /* this attempt has the program's user and password */
 	int needs_password; /* the last one failed since the program gave none */
 	char *file_password; /* of its passfile, once it was looked for; "" none */
-	PQExpBufferData setup; /* the statement that makes the settings */
 	PQExpBufferData error; /* PQerrorMessage() */
 	struct cpq_habits habits;
 	struct cpq_events events;

@@ -303,6 +303,7 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 {
 	struct cnp_str name, value;
 	struct cnc_reader reader;
+	int is_set = 0;
 	int r;
 
 	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
@@ -313,8 +314,13 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
 		if (r < 0 && r != CENOTE_ERR_ARG)
 			return r;
+		is_set |= r == CENOTE_OK;
 		cnc_diag_clear(&w->diag);
 	}
+	/* facts of the session are others until its reset */
+	if (is_set)
+		cnd_login_take_info(w);
+	w->is_info_stale |= is_set;
 	return CENOTE_OK;
 }
 

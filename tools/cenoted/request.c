@@ -362,17 +362,19 @@ on_ping(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "PING");
 }
 
-/* A server says itself what changes; here its backend has nobody to tell. */
+/* A server says itself what changes; here its backend has nobody to tell. `only`: the one of that name; NULL: all. */
 static int
-tell_parameters(struct cnd_worker *w)
+tell_parameters(struct cnd_worker *w, const char *only)
 {
 	int r = CENOTE_OK;
 
+	w->backend->info(w->session, &w->info);
 	for (size_t i = 0; i < w->info.n_parameters && r == CENOTE_OK; i++) {
 		struct cnp_str name = cnp_str(w->info.parameters[i].key);
 		struct cnp_str value = cnp_str(w->info.parameters[i].value);
 
-		if (!cnd_sink_knows_parameter(w, name, value))
+		if ((only == NULL || strcmp(only, name.p) == 0) &&
+			!cnd_sink_knows_parameter(w, name, value))
 			r = w->sink.ops->parameter(&w->sink, name.p, value.p);
 	}
 	return r;
@@ -406,8 +408,7 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 	/* half reset is no state to go on from */
 	if (r < 0)
 		return CENOTE_ERR_CONN;
-	w->backend->info(w->session, &w->info);
-	r = tell_parameters(w);
+	r = tell_parameters(w, NULL);
 	return r < 0 ? r : reply_done(w, "RESET");
 }
 
@@ -462,6 +463,8 @@ on_set_option(struct cnd_worker *w, const struct cnp_msg *m)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"the %s backend has no option \"%s\" with such a value",
 			w->backend->name, o->name.p);
+	if (r == CENOTE_OK)
+		r = tell_parameters(w, o->name.p);
 	return r < 0 ? r : reply_done(w, "SET OPTION");
 }
 

@@ -239,6 +239,48 @@ a_session_taken_back_at_once_leaves_a_descriptor(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
+/* Three programs on one session: each finds what it has connected with. */
+static void
+names_and_encodings_hold_no_session(void **state)
+{
+	static const struct {
+		const char *words;
+		const char *is;
+	} programs[] = { { "application_name=a", "a UTF8" },
+		{ "application_name='b \\'' client_encoding=latin1", "b ' LATIN1" },
+		{ "fallback_application_name=c client_encoding=EUC_JP", "c EUC_JP" } };
+	static const char ask[] = "select current_setting('application_name') || ' ' "
+				  "|| current_setting('client_encoding')";
+	struct cnt_guest *f = *state;
+	const struct cnt_pq *pq = &f->ours;
+	struct cnt_daemon own;
+	PGconn *conns[3];
+	char conninfo[1024];
+
+	pq->f.PQfinish(connect_to_own(
+		f, &own, "sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(conninfo, sizeof(conninfo), "%s %s", f->conninfo,
+			programs[i].words);
+		conns[i] = pq->f.PQconnectdb(conninfo);
+		assert_string_equal(pq->f.PQerrorMessage(conns[i]), "");
+	}
+	for (size_t n = 0; n < 9; n++) {
+		PGconn *conn = conns[n % 3];
+		const char *is = programs[n % 3].is, *encoding;
+
+		assert_string_equal(cnt_guest_ask(pq, conn, ask), is);
+		encoding = pq->f.PQparameterStatus(conn, "client_encoding");
+		assert_string_equal(encoding, strrchr(is, ' ') + 1);
+		assert_string_equal(
+			pq->more.pg_encoding_to_char(pq->f.PQclientEncoding(conn)),
+			encoding);
+	}
+	for (size_t i = 0; i < 3; i++)
+		pq->f.PQfinish(conns[i]);
+	assert_int_equal(cnt_daemon_stop(&own), 0);
+}
+
 /* It is taken back before the program has read that it has one. */
 static void
 a_sending_leaves_the_answer_to_who_polls(void **state)
@@ -255,10 +297,11 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	cnt_send_slowly(4000, 50);
 	conn = f->ours.f.PQconnectStart(conninfo);
 	status = cnt_guest_poll(f, conn, f->ours.f.PQconnectPoll);
-	/* to two sessions, and to the second what its program is called */
-	assert_int_equal(cnt_send_as_ever(), 3);
 	assert_int_equal(status, PGRES_POLLING_OK);
 	/* the pool ends a session that is held by who waits for what was read already */
+	ask_by_epoll(f, conn);
+	/* to two sessions, and to the second its question */
+	assert_int_equal(cnt_send_as_ever(), 3);
 	assert_string_equal(
 		cnt_guest_ask(&f->ours, conn, "show application_name"), "slow");
 	f->ours.f.PQfinish(conn);
@@ -786,6 +829,8 @@ main(void)
 			a_slow_login_always_has_a_descriptor, cnt_guest_begin),
 		cmocka_unit_test_setup(a_session_taken_back_at_once_leaves_a_descriptor,
 			cnt_guest_begin),
+		cmocka_unit_test_setup(
+			names_and_encodings_hold_no_session, cnt_guest_begin),
 		cmocka_unit_test_setup(
 			a_sending_leaves_the_answer_to_who_polls, cnt_guest_begin),
 		cmocka_unit_test_setup(a_full_queue_is_waited_for, cnt_guest_begin),

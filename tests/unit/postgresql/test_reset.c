@@ -208,6 +208,11 @@ the_server_is_asked_what_functions_have_left(void **state)
 		{ "null", 0 },
 		{ "create temp table hidden (a int)", CENOTE_PIN_TEMP },
 		{ "perform set_config('work_mem', '1MB', false)", CENOTE_PIN_SETTINGS },
+		{ "perform set_config('application_name', 'x', false)",
+			CENOTE_PIN_SETTINGS },
+		{ "perform set_config('client_encoding', 'LATIN1', false)",
+			CENOTE_PIN_SETTINGS },
+		{ "perform set_config('client_encoding', 'UTF8', false)", 0 },
 		{ "perform pg_advisory_lock(1)", CENOTE_PIN_LOCK },
 		/* No list of the server's has these. */
 		{ "perform set_config('app.tenant', '5', false)", CENOTE_PIN_SETTINGS },
@@ -257,6 +262,84 @@ the_server_is_asked_what_functions_have_left(void **state)
 		assert_int_equal(pins_of(t), 0);
 	}
 	(void)pg_query(t, "drop function leave()");
+}
+
+/* It is asked nothing else than that. */
+static uint32_t
+settled(struct pg *t, const char *sql)
+{
+	(void)pg_query(t, sql);
+	assert_int_equal(t->last, CENOTE_OK);
+	assert_int_equal(t->b->settle(t->s, &t->diag), CENOTE_OK);
+	return pins_of(t);
+}
+
+static void
+what_a_client_begins_with_holds_no_session(void **state)
+{
+	static const struct cnp_str nothing = CNP_STR_NONE;
+	static const char name[] = "it's a\\b'; set work_mem = '1MB'; --";
+	struct pg *t = *state;
+	char expected[80];
+
+	snprintf(expected, sizeof(expected), "row %s\n", name);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(t->b->attach(t->s, &nothing, &t->diag), CENOTE_OK);
+		assert_int_equal(
+			t->b->set_option(t->s, "application_name", name, &t->diag),
+			CENOTE_OK);
+		assert_int_equal(
+			t->b->set_option(t->s, "client_encoding", "latin1", &t->diag),
+			CENOTE_OK);
+		assert_int_equal(pins_of(t), 0);
+		assert_non_null(strstr(pg_query(t, "show application_name"), expected));
+		assert_non_null(
+			strstr(pg_query(t, "show client_encoding"), "row LATIN1\n"));
+		assert_non_null(strstr(pg_query(t, "show work_mem"), "row 4MB\n"));
+		/* what is in force already changes nothing, and what is set back */
+		assert_int_equal(settled(t, "set names 'LATIN1'"), 0);
+		assert_int_equal(settled(t, "begin; set names 'UTF8'; rollback"), 0);
+		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
+		if (i == 0)
+			assert_int_equal(
+				settled(t, "set names 'UTF8'"), CENOTE_PIN_SETTINGS);
+		else
+			assert_int_equal(settled(t, "set application_name = 'x'"),
+				CENOTE_PIN_SETTINGS);
+		assert_string_equal(pg_reset(t), "");
+		assert_int_equal(t->last, CENOTE_OK);
+		/* the next client has nothing of it */
+		assert_int_equal(t->b->attach(t->s, &nothing, &t->diag), CENOTE_OK);
+		assert_non_null(
+			strstr(pg_query(t, "show client_encoding"), "row UTF8\n"));
+		assert_int_equal(settled(t, "select count(*) from pg_class"), 0);
+		assert_string_equal(pg_reset(t), "");
+	}
+}
+
+static void
+options_that_cannot_be_set_are_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *value;
+		int status;
+		const char *sqlstate;
+	} refused[] = {
+		{ "client_encoding", "nonsense", CENOTE_ERR_SERVER, "22023" },
+		{ "work_mem", "1MB", CENOTE_ERR_ARG, "22023" },
+		{ "application_name", "y", CENOTE_ERR_SERVER, "25001" },
+	};
+	struct pg *t = *state;
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		if (i == 2)
+			(void)pg_query(t, "begin");
+		assert_int_equal(t->b->set_option(t->s, refused[i].name, refused[i].value,
+					 &t->diag),
+			refused[i].status);
+		assert_string_equal(t->diag.sqlstate, refused[i].sqlstate);
+	}
 }
 
 /*
@@ -698,6 +781,8 @@ main(void)
 		TEST(what_the_server_lists_is_all_there_is),
 		TEST(code_that_has_come_since_is_seen),
 		PG_STREAM_ONLY(TEST(a_call_by_number_is_one_by_name)),
+		TEST(what_a_client_begins_with_holds_no_session),
+		TEST(options_that_cannot_be_set_are_refused),
 		cmocka_unit_test(another_user_is_not_lost),
 		TEST(a_unit_without_its_end_is_undone),
 		TEST(what_stays_is_nobody_elses),

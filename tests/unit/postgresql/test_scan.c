@@ -216,6 +216,15 @@ what_is_left_for_certain_is_told(void **state)
 	static const struct expected cases[] = {
 		{ "set work_mem = '1MB'", SETTINGS, 0 },
 		{ "set session time zone 'UTC'", SETTINGS, 0 },
+		/* what the server reports is compared, the custom setting "names.x" is not */
+		{ "set names 'utf8'", FUNCTION, 0 },
+		{ "SET client_encoding TO utf8", FUNCTION, 0 },
+		{ "set session application_name = 'a'", FUNCTION, 0 },
+		{ "set names.x = 1", SETTINGS, 0 },
+		{ "set application_name /**/ . /**/ x = 1", SETTINGS, 0 },
+		{ "set \"client_encoding\" = utf8", SETTINGS, 0 },
+		{ "set session.names = 1", SETTINGS, 0 },
+		{ "set session authorization names", SETTINGS, 0 },
 		{ "set role r", SETTINGS, 0 },
 		{ "set session characteristics as transaction read only", SETTINGS, 0 },
 		{ "load 'x'", SETTINGS, 0 },

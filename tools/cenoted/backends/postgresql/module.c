@@ -8,7 +8,8 @@ static const struct cnd_backend backend = {
 		    CNP_FEATURE_SETTINGS | CNP_FEATURE_CANCEL | CNP_FEATURE_CATALOG |
 		    CNP_FEATURE_SEVERAL_RESULTS | CNP_FEATURE_COPY | CNP_FEATURE_NOTIFY |
 		    CNP_FEATURE_BINARY | CNP_FEATURE_PORTALS | CNP_FEATURE_SUSPEND |
-		    CNP_FEATURE_FUNCTIONS | CNP_FEATURE_NAMED_STATEMENTS,
+		    CNP_FEATURE_FUNCTIONS | CNP_FEATURE_NAMED_STATEMENTS |
+		    CNP_FEATURE_OPTIONS,
 	.reset_verb = "ROLLBACK, DISCARD ALL",
 	.check = cnd_pg_check,
 	.login = cnd_pg_login,
@@ -38,6 +39,7 @@ static const struct cnd_backend backend = {
 	.function = cnd_pg_function,
 	.ahead = cnd_pg_ahead,
 	.answer = cnd_pg_answer,
+	.set_option = cnd_pg_set_option,
 	.settings_option = "settings",
 	.user_option = "user",
 	.password_option = "password",

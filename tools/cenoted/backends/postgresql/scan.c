@@ -244,6 +244,21 @@ see_select(struct scan *s, struct cnd_pg_lex l)
 		s->found.pins |= FUNCTION;
 }
 
+/* Of these the server tells what they are now; a point behind one makes it the name of another. */
+static int
+is_reported(struct cnd_pg_lex l)
+{
+	static const char *const names[] = { "application_name", "client_encoding",
+		"names", NULL };
+	struct cnd_pg_token t;
+
+	(void)skip_word(&l, "session");
+	if (!skip_any(&l, names))
+		return 0;
+	t = cnd_pg_lex_next(&l);
+	return !cnd_pg_token_is_self(&t, '.');
+}
+
 static void
 see_set(struct scan *s, struct cnd_pg_lex l)
 {
@@ -253,7 +268,8 @@ see_set(struct scan *s, struct cnd_pg_lex l)
 	if (skip_any(&l, of_transaction))
 		return;
 	/* Up to the end of the transaction, other functions may be meant by the same names. */
-	s->found.pins |= skip_word(&l, "local") ? FUNCTION : CENOTE_PIN_SETTINGS;
+	s->found.pins |=
+		skip_word(&l, "local") || is_reported(l) ? FUNCTION : CENOTE_PIN_SETTINGS;
 }
 
 static void

@@ -41,8 +41,8 @@ cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, .
 
 /* ---- what the server reports ---- */
 
-static struct cnd_pg_parameter *
-parameter(struct cnd_session *s, const char *name)
+struct cnd_pg_parameter *
+cnd_pg_parameter(struct cnd_session *s, const char *name)
 {
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		if (strcmp(s->parameters[i].name, name) == 0)
@@ -63,7 +63,7 @@ heed(struct cnd_session *s, const char *name, const char *value)
 int
 cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value)
 {
-	struct cnd_pg_parameter *p = parameter(s, name);
+	struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
 	char *copy;
 
 	if (p == NULL) {
@@ -73,7 +73,7 @@ cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value)
 		if (copy == NULL)
 			return CENOTE_ERR_NOMEM;
 		p = &s->parameters[s->n_parameters++];
-		*p = (struct cnd_pg_parameter){ copy, NULL, NULL };
+		*p = (struct cnd_pg_parameter){ .name = copy };
 	}
 	copy = cnc_strndup(s->mem, value, strlen(value));
 	if (copy == NULL)
@@ -477,6 +477,7 @@ cnd_pg_logout(struct cnd_session *s)
 	cnd_pg_stmts_forget(s);
 	cnd_pg_desc_finish(s, &s->desc);
 	cnd_pg_stream_finish(s);
+	cnd_pg_begun_forget(s);
 	for (size_t i = 0; i < s->n_parameters; i++) {
 		cnc_free(s->mem, s->parameters[i].name);
 		cnc_free(s->mem, s->parameters[i].value);
@@ -559,6 +560,7 @@ cnd_pg_attach(
 		cnc_diag_copy(ret_diag, &s->lost);
 		return CENOTE_ERR_CONN;
 	}
+	cnd_pg_begun_forget(s);
 	if (carry == NULL || carry->n == 0)
 		return CENOTE_OK;
 	if (carry->n != 1 || carry->p[0] < 0 || carry->p[0] > 1) {

@@ -40,6 +40,7 @@ struct cnd_pg_parameter {
 	char *name;
 	char *value;
 	char *at_login; /* NULL: it was not told then */
+	char *begun; /* as the client had it set when it attached (begun.c); NULL: it had not */
 };
 
 /* Columns of a result. Names are in `body`, a copy of the RowDescription. */
@@ -271,6 +272,8 @@ int cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink);
 int cnd_pg_async(
 	struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink *sink);
 int cnd_pg_set_parameter(struct cnd_session *s, const char *name, const char *value);
+/* NULL: the server has not reported it. */
+struct cnd_pg_parameter *cnd_pg_parameter(struct cnd_session *s, const char *name);
 /* A question of our own outside any transaction, which gives one row of booleans: n of them. */
 int cnd_pg_ask(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size_t n);
 /* The same with a text behind them, for which there is room for `room` bytes with its end; none if it is 0. */
@@ -282,6 +285,14 @@ int cnd_pg_take_flags(struct cnd_session *s, const struct cnd_pg_msg *m,
 /* An error of our own: CENOTE_ERR_SERVER. */
 int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* begun.c */
+int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
+	struct cnc_diag *ret_diag);
+/* The client that had them set has gone. */
+void cnd_pg_begun_forget(struct cnd_session *s);
+/* Whether they are as the client had them set, or as at login. */
+int cnd_pg_is_as_begun(struct cnd_session *s);
 
 /* reset.c */
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);

@@ -53,7 +53,8 @@
 	" OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass"         \
 	" AND refobjid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()),"          \
 	" EXISTS (SELECT FROM pg_catalog.pg_settings WHERE source"                       \
-	" OPERATOR(pg_catalog.=) 'session')"                                             \
+	" OPERATOR(pg_catalog.=) 'session' AND name OPERATOR(pg_catalog.<>) ALL"         \
+	" ('{application_name,client_encoding}'::pg_catalog.text[]))"                    \
 	" OR pg_catalog.current_setting('role') OPERATOR(pg_catalog.<>) 'none'"          \
 	" OR " code_leaves ","                                                           \
 	" EXISTS (SELECT FROM pg_catalog.pg_locks WHERE pid"                             \
@@ -124,7 +125,7 @@ cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 		if (flags[i])
 			s->pins |= held[i];
 	}
-	if (is_another_user(s))
+	if (is_another_user(s) || !cnd_pg_is_as_begun(s))
 		s->pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }

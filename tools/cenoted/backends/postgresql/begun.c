@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "session.h"
+
+/*
+ * What a program's connect says besides `options`: application_name and client_encoding. They are set on each
+ * session that the client gets, when it attaches, so they do not hold it to one. The server reports both: that they
+ * are still so needs no question, and settle.c leaves them out of its own.
+ */
+
+static const char *const names[] = { "application_name", "client_encoding" };
+
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+/* The server cuts off longer ones. */
+#define VALUE_MAX 63u
+
+static int
+is_one(const char *name)
+{
+	for (size_t i = 0; i < N_NAMES; i++) {
+		if (strcmp(names[i], name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* In the server's own form: from version 16 on it spells out what is not ASCII, before it puts a question mark there. */
+static void
+put_value(const struct cnd_session *s, char *to, const char *value)
+{
+	for (size_t i = 0; value[i] != '\0' && i < VALUE_MAX; i++) {
+		unsigned char c = (unsigned char)value[i];
+
+		if (c < ' ' || c > '~') {
+			to += snprintf(to, 6, s->version < 160000 ? "?" : "\\\\x%02x", c);
+			continue;
+		}
+		if (c == '\'' || c == '\\')
+			*to++ = (char)c;
+		*to++ = (char)c;
+	}
+	*to = '\0';
+}
+
+static int
+set_one(struct cnd_session *s, const char *name, const char *value)
+{
+	char quoted[5 * VALUE_MAX + 1], sql[sizeof(quoted) + 64];
+	uint8_t nothing;
+
+	put_value(s, quoted, value);
+	(void)snprintf(sql, sizeof(sql), "SET %s TO E'%s'", name, quoted);
+	(void)cnd_pg_run_begin(s, NULL);
+	s->is_used = 1;
+	return cnd_pg_ask(s, sql, &nothing, 0);
+}
+
+/* As it is now, so it was begun with. */
+static int
+keep(struct cnd_session *s, const char *name)
+{
+	struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
+
+	if (p == NULL)
+		return CENOTE_OK;
+	cnc_free(s->mem, p->begun);
+	p->begun = cnc_strndup(s->mem, p->value, strlen(p->value));
+	return p->begun != NULL ? CENOTE_OK : CENOTE_ERR_NOMEM;
+}
+
+int
+cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
+	struct cnc_diag *ret_diag)
+{
+	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
+	int r;
+
+	/* libcenote sets its options again behind a reset, which does not change these */
+	if (strcmp(name, "settings") == 0)
+		return CENOTE_OK;
+	if (!is_one(name)) {
+		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
+			"there is no option \"%s\": there are application_name and "
+			"client_encoding",
+			name);
+		return CENOTE_ERR_ARG;
+	}
+	r = cnd_pg_enter(s, ret_diag);
+	if (r == CENOTE_OK && (s->tx != 'I' || s->is_unsynced || s->n_ready > 0))
+		r = cnd_pg_refuse(s, CNC_SQLSTATE(TX_ACTIVE),
+			"options of a session can be set between transactions only");
+	if (r == CENOTE_OK && (p == NULL || strcmp(p->value, value) != 0))
+		r = set_one(s, name, value);
+	if (r == CENOTE_OK)
+		r = keep(s, name);
+	s->diag = NULL;
+	return r;
+}
+
+void
+cnd_pg_begun_forget(struct cnd_session *s)
+{
+	for (size_t i = 0; i < s->n_parameters; i++) {
+		cnc_free(s->mem, s->parameters[i].begun);
+		s->parameters[i].begun = NULL;
+	}
+}
+
+int
+cnd_pg_is_as_begun(struct cnd_session *s)
+{
+	for (size_t i = 0; i < N_NAMES; i++) {
+		const struct cnd_pg_parameter *p = cnd_pg_parameter(s, names[i]);
+		const char *begun = NULL;
+
+		if (p != NULL)
+			begun = p->begun != NULL ? p->begun : p->at_login;
+		if (begun == NULL || strcmp(p->value, begun) != 0)
+			return 0;
+	}
+	return 1;
+}
