@@ -804,6 +804,39 @@ changes_of_the_session_are_told(void **state)
 		my_query(t, "set time_zone = '+01:00'"), "parameter time_zone=+01:00\n");
 }
 
+/* As drivers say it when they connect. */
+static void
+names_that_are_in_force_pin_nothing(void **state)
+{
+	static const char *const pinning[] = { "set names latin1", "set names default",
+		"set names utf8mb4, time_zone = 'UTC'",
+		"set names utf8mb4; set time_zone = 'UTC'",
+		"set names /*!99999 latin1*/ utf8mb4" };
+	struct my *t = *state;
+	char same[128];
+
+	snprintf(same, sizeof(same), "SET NAMES 'utf8mb4' COLLATE '%s'",
+		my_value(t, "select @@collation_connection"));
+	assert_int_equal(my_reset(t), CENOTE_OK);
+	for (size_t i = 0; i < CNT_COUNT(pinning); i++) {
+		assert_contains(my_query(t, same), "done");
+		assert_int_equal(my_pins(t), CENOTE_PIN_FUNCTION);
+		assert_int_equal(my_settle(t), CENOTE_OK);
+		assert_int_equal(my_pins(t), 0);
+		(void)my_query(t, pinning[i]);
+		(void)my_query(t, "set names utf8mb4");
+		(void)my_settle(t);
+		if (!(my_pins(t) & CENOTE_PIN_SETTINGS))
+			fail_msg("not pinned by: %s", pinning[i]);
+		assert_int_equal(my_reset(t), CENOTE_OK);
+		assert_int_equal(my_pins(t), 0);
+	}
+	/* another collation does */
+	(void)my_query(t, "set names utf8mb4 collate utf8mb4_bin");
+	assert_int_equal(my_settle(t), CENOTE_OK);
+	assert_true((my_pins(t) & CENOTE_PIN_SETTINGS) != 0);
+}
+
 static void
 what_a_text_leaves_pins_the_session(void **state)
 {
@@ -1003,6 +1036,7 @@ main(void)
 		T(what_no_text_shows_is_not_silently_lost),
 		T(a_sequence_of_oracles_kind_pins_the_session),
 		T(changes_of_the_session_are_told),
+		T(names_that_are_in_force_pin_nothing),
 		T(what_a_text_leaves_pins_the_session),
 	};
 

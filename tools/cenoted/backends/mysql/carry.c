@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/value.h"
 
@@ -47,6 +48,7 @@ cnd_my_attach(
 	s->last_insert_id = 0;
 	s->has_run = 0;
 	s->has_new_id = 0;
+	s->has_names = 0;
 	s->is_moved = 0;
 	s->has_hidden = s->had_hidden =
 		carry->n == CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
@@ -73,32 +75,44 @@ cnd_my_attach(
 }
 
 static int
-take_id(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+is_told(const struct cnd_session *s, unsigned parameter, const char *value)
+{
+	return value && strcmp(value, s->parameters[parameter].value) == 0;
+}
+
+static int
+take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct cnd_session *s = user;
 
-	if (n != 1 || !row[0] ||
+	if (n != 4 || !row[0] ||
 		cnc_text_uint64(row[0], lengths[0], &s->last_insert_id) < 0)
 		s->last_insert_id = 0;
+	if (s->has_names && (n != 4 || !is_told(s, CND_MY_CHARSET, row[1]) ||
+				    !is_told(s, CND_MY_CHARSET, row[2]) ||
+				    !is_told(s, CND_MY_COLLATION, row[3])))
+		s->pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }
 
-/* The id that DONE tells is not always that of LAST_INSERT_ID(): ask. What else the last statement left
- * is lost by that, as if the session had been exchanged. */
+/* The id that DONE tells is not always that of LAST_INSERT_ID(), and SET NAMES may have left another collation: ask. What
+ * else the last statement left is lost by that, as if the session had been exchanged. */
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	static const char sql[] = "SELECT LAST_INSERT_ID()";
+	static const char sql[] = "SELECT LAST_INSERT_ID(), @@character_set_client,"
+				  " @@character_set_results, @@collation_connection";
 	int r;
 
-	if (!s->has_new_id || s->pins != 0)
+	if (!(s->has_new_id || s->has_names) || s->pins != 0)
 		return CENOTE_OK;
 	r = cnd_my_enter(s, ret_diag, NULL);
 	if (r == CENOTE_OK)
-		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_id, s);
+		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_answer, s);
 	if (r < 0)
 		return r;
 	s->has_new_id = 0;
+	s->has_names = 0;
 	s->is_moved = 1;
 	return CENOTE_OK;
 }

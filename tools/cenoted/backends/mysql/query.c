@@ -40,9 +40,27 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 	return 1;
 }
 
+/*
+ * SET NAMES of what is in force since the login, as drivers say it to be sure. Texts are read as before. Only the
+ * collation may become another, if the login's is not the character set's own: settle() asks.
+ */
+static int
+sets_same_names(const struct cnd_session *s, const char *sql, size_t len,
+	const struct cnd_my_scan *scan)
+{
+	return scan->notes & CND_MY_NOTE_CHARSET && scan->pins == CENOTE_PIN_SETTINGS &&
+	       !(s->pins & CENOTE_PIN_SETTINGS) && !s->has_init && !s->opt.init_command &&
+	       cnd_my_sets_names(
+		       sql, len, s->reading.lexis, s->parameters[CND_MY_CHARSET].value);
+}
+
 static void
 note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan *scan)
 {
+	if (sets_same_names(s, sql, len, scan)) {
+		scan->pins = 0;
+		s->has_names = 1;
+	}
 	/* with a setting changed, sql_mode may have been: what a text says is not certain any more */
 	if (s->pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;

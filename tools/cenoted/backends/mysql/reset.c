@@ -406,6 +406,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->wants_more = 0;
 	s->last_insert_id = 0;
 	s->has_new_id = 0;
+	s->has_names = 0;
 	s->is_moved = 0;
 	s->has_hidden = s->had_hidden = 0;
 	s->has_touched = 0;

@@ -642,6 +642,36 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	*ret_scan = scan;
 }
 
+/* A name, or a text without anything special in it. */
+static int
+is_named(const struct token *t, const char *name)
+{
+	size_t quote = t->kind == TOKEN_TEXT, n = strlen(name);
+
+	return (quote || t->kind == TOKEN_WORD) && t->n == n + 2 * quote &&
+	       strncasecmp(t->p + quote, name, n) == 0;
+}
+
+int
+cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset)
+{
+	struct lexer x = { .p = sql, .end = sql + len, .lexis = lexis };
+	struct token t = next_token(&x);
+	int is_set = is_word(&t, "SET");
+
+	t = next_token(&x);
+	is_set = is_set && is_word(&t, "NAMES");
+	t = next_token(&x);
+	is_set = is_set && is_named(&t, charset);
+	t = next_token(&x);
+	if (is_word(&t, "COLLATE")) {
+		t = next_token(&x);
+		is_set = is_set && (t.kind == TOKEN_WORD || t.kind == TOKEN_TEXT);
+		t = next_token(&x);
+	}
+	return is_set && t.kind == TOKEN_END && !x.is_dark;
+}
+
 int
 cnd_my_is_select(const char *sql, size_t len, uint32_t lexis)
 {

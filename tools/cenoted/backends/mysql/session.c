@@ -491,6 +491,17 @@ tell(struct cnd_session *s, const char *name, const char *value, size_t len)
 	return s->sink->ops->parameter(s->sink, name, copy);
 }
 
+/* SET NAMES is told also where nothing becomes another by it. */
+static int
+is_as_login(
+	const struct cnd_session *s, const char *name, const char *value, size_t n_value)
+{
+	const char *charset = s->parameters[CND_MY_CHARSET].value;
+
+	return s->has_names && strncmp(name, "character_set_", 14) == 0 &&
+	       n_value == strlen(charset) && memcmp(value, charset, n_value) == 0;
+}
+
 /* Variables come as name, value, name, value. */
 static int
 track_variables(struct cnd_session *s)
@@ -507,10 +518,11 @@ track_variables(struct cnd_session *s)
 		if (mysql_session_track_get_next(
 			    s->my, SESSION_TRACK_SYSTEM_VARIABLES, &value, &n_value))
 			return CENOTE_OK;
-		s->pins |= CENOTE_PIN_SETTINGS;
 		copy = cnc_arena_strndup(&s->arena, name, n_name);
 		if (!copy)
 			return CENOTE_ERR_NOMEM;
+		if (!is_as_login(s, copy, value, n_value))
+			s->pins |= CENOTE_PIN_SETTINGS;
 		r = tell(s, copy, value, n_value);
 		if (r < 0)
 			return r;
@@ -581,7 +593,7 @@ cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
 	ret_state->pins = s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0) |
-			  (s->has_new_id ? CENOTE_PIN_FUNCTION : 0);
+			  (s->has_new_id || s->has_names ? CENOTE_PIN_FUNCTION : 0);
 	ret_state->carry = cnd_my_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;
