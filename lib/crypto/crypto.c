@@ -4,6 +4,7 @@
 static const struct cn_crypto crypto = {
 	.abi = CN_CRYPTO_ABI,
 	.hash = &cn_hash_ops,
+	.hasher = &cn_hasher_ops,
 	.keys = &cn_keys_ops,
 	.tls = &cn_tls_ops,
 };

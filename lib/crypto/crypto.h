@@ -18,7 +18,7 @@
  * A connection is sans I/O but for the two functions that its owner gives it. Errors are texts for
  * people, and name the check that failed and its values.
  */
-#define CN_CRYPTO_ABI 1u
+#define CN_CRYPTO_ABI 2u
 
 struct cn_tls;
 struct cn_tls_server;
@@ -151,10 +151,25 @@ struct cn_keys_ops {
 	void (*forget)(const struct cnp_scram_keys *keys);
 };
 
+struct evp_md_ctx_st; /* OpenSSL's EVP_MD_CTX */
+
+/*
+ * SHA-256 of one short text after the other. What OpenSSL looks up and allocates for each hash is kept
+ * here: that takes longer than the hash. For one thread at a time.
+ */
+struct cn_hasher_ops {
+	struct evp_md_ctx_st *(*create)(void); /* NULL: no memory */
+	void (*destroy)(struct evp_md_ctx_st *hasher); /* NULL is fine */
+	/* As cnp_hash.sha256. */
+	int (*sha256)(struct evp_md_ctx_st *hasher, const void *data, size_t n,
+		uint8_t ret_hash[CNP_HASH_LEN]);
+};
+
 struct cn_crypto {
 	uint32_t abi;
 	const struct cn_tls_ops *tls;
 	const struct cnp_hash *hash;
+	const struct cn_hasher_ops *hasher;
 	const struct cn_keys_ops *keys;
 };
 
@@ -163,6 +178,7 @@ const struct cn_crypto *cn_crypto_get(uint32_t abi);
 
 extern const struct cn_tls_ops cn_tls_ops; /* tls.c */
 extern const struct cnp_hash cn_hash_ops; /* hash.c */
+extern const struct cn_hasher_ops cn_hasher_ops; /* hash.c */
 extern const struct cn_keys_ops cn_keys_ops; /* keys.c */
 
 #endif

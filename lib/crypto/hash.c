@@ -99,3 +99,35 @@ const struct cnp_hash cn_hash_ops = {
 	.random = random_bytes,
 	.is_same = is_same,
 };
+
+static EVP_MD_CTX *
+hasher_create(void)
+{
+	EVP_MD *md = EVP_MD_fetch(NULL, "SHA256", NULL);
+	EVP_MD_CTX *ctx = md ? EVP_MD_CTX_new() : NULL;
+	int is_well = ctx && EVP_DigestInit_ex2(ctx, md, NULL) == 1;
+
+	/* the context has a reference of its own */
+	EVP_MD_free(md);
+	if (is_well)
+		return ctx;
+	EVP_MD_CTX_free(ctx);
+	return NULL;
+}
+
+static int
+hasher_sha256(EVP_MD_CTX *ctx, const void *data, size_t n, uint8_t ret_hash[CNP_HASH_LEN])
+{
+	if (EVP_DigestInit_ex2(ctx, NULL, NULL) == 1 &&
+		EVP_DigestUpdate(ctx, data, n) == 1 &&
+		EVP_DigestFinal_ex(ctx, ret_hash, NULL) == 1)
+		return CENOTE_OK;
+	memset(ret_hash, 0, CNP_HASH_LEN);
+	return CENOTE_ERR_NOMEM;
+}
+
+const struct cn_hasher_ops cn_hasher_ops = {
+	.create = hasher_create,
+	.destroy = EVP_MD_CTX_free,
+	.sha256 = hasher_sha256,
+};

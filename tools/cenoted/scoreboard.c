@@ -47,6 +47,21 @@ in_pages(size_t size)
 	return (size + page - 1) / page * page;
 }
 
+/* Before the first fork, so that no process has to look for the algorithm. 0, or -1 with errno. */
+static int
+create_hasher(struct cnd_scoreboard *b)
+{
+	const struct cn_crypto *crypto = cn_crypto_get(CN_CRYPTO_ABI);
+
+	if (crypto == NULL)
+		return 0;
+	b->hasher = crypto->hasher->create();
+	if (b->hasher != NULL)
+		return 0;
+	errno = ENOMEM;
+	return -1;
+}
+
 struct cnd_scoreboard *
 cnd_scoreboard_create(uint32_t n_slots)
 {
@@ -61,7 +76,7 @@ cnd_scoreboard_create(uint32_t n_slots)
 	b->slots_at = b->records_at + CND_POOL_RECORD * b->record_stride;
 	b->size = b->slots_at + n_slots * b->slot_stride;
 	b->base = cnd_sealed_create("cenote-board", b->size, &b->fd);
-	if (b->base != NULL)
+	if (b->base != NULL && create_hasher(b) == 0)
 		return b;
 	cnd_scoreboard_destroy(b);
 	return NULL;
@@ -78,6 +93,8 @@ cnd_scoreboard_destroy(struct cnd_scoreboard *b)
 		munmap(b->base, b->size);
 	if (b->fd >= 0)
 		close(b->fd);
+	if (b->hasher != NULL)
+		cn_crypto_get(CN_CRYPTO_ABI)->hasher->destroy(b->hasher);
 	free(b);
 	errno = error;
 }
@@ -357,18 +374,19 @@ cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session)
 
 /* Without OpenSSL there is no hash: the key itself is published, and any process of cenoted's can use it. */
 static void
-make_proof(uint64_t session, uint64_t key, uint64_t ret_proof[CND_PROOF_WORDS])
+make_proof(const struct cnd_scoreboard *b, uint64_t session, uint64_t key,
+	uint64_t ret_proof[CND_PROOF_WORDS])
 {
-	const struct cn_crypto *crypto = cn_crypto_get(CN_CRYPTO_ABI);
 	const uint64_t parts[] = { session, key };
 	uint8_t hash[CNP_HASH_LEN] = { 0 };
 
 	_Static_assert(CND_PROOF_WORDS * sizeof(uint64_t) == CNP_HASH_LEN, "one hash");
-	if (crypto == NULL)
+	if (b->hasher == NULL)
 		memcpy(hash, parts, sizeof(parts));
 	else
 		/* a failure leaves zeros, and no key has those */
-		(void)crypto->hash->sha256(parts, sizeof(parts), hash);
+		(void)cn_crypto_get(CN_CRYPTO_ABI)
+			->hasher->sha256(b->hasher, parts, sizeof(parts), hash);
 	memcpy(ret_proof, hash, sizeof(hash));
 }
 
@@ -387,7 +405,7 @@ cnd_slot_find(
 
 	if (slot == CND_BOARD_NONE)
 		return slot;
-	make_proof(session, key, proof);
+	make_proof(b, session, key, proof);
 	if (is_zero(proof))
 		return CND_BOARD_NONE;
 	for (size_t i = 0; i < CND_PROOF_WORDS; i++) {
@@ -404,7 +422,7 @@ cnd_slot_set_key(struct cnd_scoreboard *b, uint32_t slot, uint64_t key)
 	uint64_t proof[CND_PROOF_WORDS] = { 0 };
 
 	if (key != 0)
-		make_proof(cnd_session_number(slot, s->generation), key, proof);
+		make_proof(b, cnd_session_number(slot, s->generation), key, proof);
 	for (size_t i = 0; i < CND_PROOF_WORDS; i++)
 		atomic_store_explicit(&s->proof[i], proof[i], memory_order_relaxed);
 }

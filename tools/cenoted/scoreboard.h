@@ -170,6 +170,7 @@ struct cnd_scoreboard {
 	size_t record_stride;
 	size_t slots_at;
 	size_t slot_stride;
+	struct evp_md_ctx_st *hasher; /* of the keys; NULL without OpenSSL */
 };
 
 /* NULL with errno. */

@@ -33,6 +33,27 @@ sha256_is_that_of_the_standard(void **state)
 		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+static void
+a_kept_hasher_forgets_the_text_before(void **state)
+{
+	const struct cn_hasher_ops *ops = cn_crypto_get(CN_CRYPTO_ABI)->hasher;
+	struct evp_md_ctx_st *hasher = ops->create();
+	uint8_t digest[CNP_HASH_LEN];
+
+	(void)state;
+	assert_non_null(hasher);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ops->sha256(hasher, "abc", 3, digest), CENOTE_OK);
+		assert_digest(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb4"
+				      "10ff61f20015ad");
+		assert_int_equal(ops->sha256(hasher, "", 0, digest), CENOTE_OK);
+		assert_digest(digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4"
+				      "95991b7852b855");
+	}
+	ops->destroy(hasher);
+	ops->destroy(NULL);
+}
+
 /* RFC 4231, cases 1, 2 and 6. */
 static void
 hmac_is_that_of_the_standard_whole_and_in_pieces(void **state)
@@ -180,6 +201,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_is_that_of_the_standard),
+		cmocka_unit_test(a_kept_hasher_forgets_the_text_before),
 		cmocka_unit_test(hmac_is_that_of_the_standard_whole_and_in_pieces),
 		cmocka_unit_test(derived_keys_are_those_of_the_standard),
 		cmocka_unit_test(passwords_are_prepared_or_taken_as_they_are),
