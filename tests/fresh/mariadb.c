@@ -25,6 +25,10 @@ static const char setup[] =
 	"select nextval(fr_s); end//\n"
 	"create function fr_function() returns int begin set @inside = 'secret';\n"
 	"insert into fr_t (a) values ('function'); return last_insert_id(); end//\n"
+	"create function fr_within() returns int begin set session sql_mode = 'ansi';\n"
+	"create or replace temporary table fr_inside (a text); set role fr_role;\n"
+	"return last_insert_id(66); end//\n"
+	"create view fr_w as select fr_within() as w//\n"
 	/* of the names of built-in functions, which are called in their place or not */
 	"create procedure fr_take() begin set @inside = 'secret';\n"
 	"set role fr_role; do get_lock('fr_inside', 0); end//\n"
@@ -185,8 +189,9 @@ static const char *const statements[] = {
 	"call fr_{objects|settings}()",
 	"call fr_out(@o, @io)",
 	"select fr_function()",
-	"select l from fr_v",
+	"select {l from fr_v|w from fr_w|count(*) from information_schema.views}",
 	"insert into fr_hidden (b) values (1)",
+	"!flush {local |}status",
 	"{|set sql_mode = 'oracle'; }select {fr_s.nextval|fr_s.currval|previous value "
 	"for "
 	"fr_s}",
@@ -269,6 +274,7 @@ static const struct fr_planted planted[] = {
 	{ "call fr_objects()", 0 },
 	{ "select count (1)", 0 },
 	{ "select l from fr_v", 0 },
+	{ "select w from fr_w", 0 },
 	{ "insert into fr_hidden (b) values (1)", 0 },
 	{ "select point(1)", 0 },
 	{ "call fr_settings()", 0 },

@@ -807,6 +807,23 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
+/* While nobody else wants the session, nothing is asked of the server that would take the place of the statement. */
+static void
+warnings_can_be_asked_for_after_a_while(void **state)
+{
+	cenote_conn *a = *state;
+
+	wp_exec(a, "create or replace table t (a int auto_increment primary key, b int)");
+	/* else somebody may have waited a moment ago */
+	wp_pause_ms(200);
+	wp_exec(a, "insert ignore into t (b) values ('x')");
+	wp_pause_ms(1500);
+	assert_string_equal(wp_value(a, "show warnings"), "Warning");
+	wp_exec(a, "update ignore t set b = 'y'");
+	wp_pause_ms(1500);
+	assert_string_equal(wp_value(a, "show warnings"), "Warning");
+}
+
 /* ---- how the server reads texts ---- */
 
 /* '; create … as a text in which a backslash escapes. */
@@ -1022,6 +1039,8 @@ main(void)
 		BARE(tls_is_checked_as_the_line_says),
 		cmocka_unit_test_setup_teardown(
 			each_client_keeps_its_insert_id, setup_shared, teardown),
+		cmocka_unit_test_setup_teardown(
+			warnings_can_be_asked_for_after_a_while, setup_shared, teardown),
 		cmocka_unit_test_setup_teardown(
 			statements_are_of_the_database_that_they_were_prepared_in,
 			setup_shared, teardown),

@@ -298,6 +298,9 @@ struct cnd_backend {
 	const char *password_option;
 	const char *client_key_option;
 	const char *server_key_option;
+
+	/* Behind settle() the client cannot ask any more what its last statement did, as with SHOW WARNINGS. */
+	int is_settling_felt;
 };
 
 /* The one exported symbol of a module. NULL: this host's ABI is not served. */

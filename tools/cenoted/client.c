@@ -20,6 +20,8 @@
 /* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
  * session if the server ends it. */
 #define SETTLE_IDLE_MS 1000
+/* The same where the client would feel it: people ask for warnings after a while. */
+#define SETTLE_FELT_MS 60000
 /* Replies of a pipeline are sent when so many bytes have come together. */
 #define FLUSH_BYTES    32768u
 
@@ -357,7 +359,9 @@ await_more(struct cnd_worker *w)
 		return CENOTE_ERR_CONN;
 	until = next_look(w);
 	if (can_settle(w) && cnp_server_can_yield(&w->server))
-		settle_ms = cnd_now_ms() + SETTLE_IDLE_MS;
+		settle_ms =
+			cnd_now_ms() +
+			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
 	r = cnd_client_poll(
 		w, fds, fds[1].fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
 	if (r == 0)

@@ -14,6 +14,7 @@
 #define LOGIN     CND_MY_NOTE_LOGIN
 #define ASKS      CND_MY_NOTE_ASKS
 #define RECALLS   CND_MY_NOTE_RECALLS
+#define NUMBER    CND_MY_NOTE_RECALLS_NUMBER
 #define ID        CND_MY_NOTE_ID
 #define SILENT_ID CND_MY_NOTE_SILENT_ID
 
@@ -80,6 +81,7 @@ static const struct scan_case cases[] = {
 	{ "/**/ create/**/temporary#\ntable t select 1", CENOTE_PIN_TEMP, SILENT_ID },
 	{ "lock tables t read", CENOTE_PIN_LOCK, 0 },
 	{ "flush tables with read lock", CENOTE_PIN_LOCK, 0 },
+	{ "flush local status", SETTINGS, 0 },
 	{ "backup stage start", CENOTE_PIN_LOCK, 0 },
 	{ "select get_lock('a', 1)", CENOTE_PIN_LOCK, 0 },
 	{ "select GET_LOCK /* */ ('a', 1)", FUNCTION, OPAQUE },
@@ -156,9 +158,9 @@ static const struct scan_case cases[] = {
 	{ "show /*!50000 warnings */", FUNCTION, OPAQUE | ASKS },
 	/* Of any one before. */
 	{ "select @a, @@version", 0, RECALLS },
-	{ "select previous value for s", 0, RECALLS },
-	{ "select s.currval", 0, RECALLS },
-	{ "select lastval(s)", 0, RECALLS },
+	{ "select previous value for s", 0, NUMBER },
+	{ "select s.currval", 0, NUMBER },
+	{ "select lastval(s)", 0, NUMBER },
 	{ "call p(@a)", FUNCTION, OPAQUE },
 	{ "select @a := @a + 1", SETTINGS, 0 },
 	{ "select s.nextval", SETTINGS, 0 },

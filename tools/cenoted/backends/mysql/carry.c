@@ -11,16 +11,22 @@
  * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
  * the first statement on the new session must not ask for it.
  *
- * Triggers, views and defaults of columns may set user variables and use sequences, and no text shows that. Nor can the
- * server be asked before each exchange at a bearable price. So who has used tables and reads such a thing on a new
- * session, before anything there can have set it, is told that it stayed behind.
+ * Triggers, views and defaults of columns may do what no text shows. So before a session is given up by who used tables,
+ * the server is asked what that was: MariaDB lists the session's user variables, and counts the triggers that ran, the
+ * views that were opened, and what was carried out within them. It lists no locks: whether code could have
+ * taken one, its text tells; and if none is seen that could, that none is held is made sure of by giving them up.
+ * Of sequences it tells nothing; nor does MySQL's server of any of this. So who has used tables and reads such a thing
+ * on a new session, before anything there can have set it, gets an error.
  */
 
 int
 cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
-	if (scan->notes & CND_MY_NOTE_RECALLS && s->had_hidden && !s->has_touched &&
-		s->pins == 0)
+	uint32_t recalls = CND_MY_NOTE_RECALLS_NUMBER;
+
+	if (!s->tells_hidden)
+		recalls |= CND_MY_NOTE_RECALLS;
+	if (scan->notes & recalls && s->had_hidden && !s->has_touched && s->pins == 0)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
 			"Read it within the transaction that sets it, or use a pool with "
 			"mode=session.",
@@ -49,6 +55,7 @@ cnd_my_attach(
 	s->has_run = 0;
 	s->has_new_id = 0;
 	s->has_names = 0;
+	s->may_hide = 0;
 	s->is_moved = 0;
 	s->has_hidden = s->had_hidden =
 		carry->n == CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
@@ -71,7 +78,26 @@ cnd_my_attach(
 	s->has_run = 1;
 	n = snprintf(
 		sql, sizeof(sql), "SET last_insert_id = %llu", (unsigned long long)id);
-	return cnd_my_run(s, sql, (size_t)n);
+	n = cnd_my_run(s, sql, (size_t)n);
+	s->n_sets += n == CENOTE_OK;
+	return n;
+}
+
+/* ---- what the server is asked before the session is given up ---- */
+
+struct answer {
+	const struct cnd_session *s;
+	uint64_t id; /* LAST_INSERT_ID() */
+	int has_names; /* the character sets and the collation of the login */
+	int has_variables;
+	int has_run; /* a trigger or a view */
+	int has_set; /* something for the session, within one */
+};
+
+static int
+is_true(const char *value)
+{
+	return !value || strcmp(value, "0") != 0;
 }
 
 static int
@@ -81,38 +107,152 @@ is_told(const struct cnd_session *s, unsigned parameter, const char *value)
 }
 
 static int
-take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+take_id(struct answer *a, const char *value, unsigned long len)
 {
-	struct cnd_session *s = user;
-
-	if (n != 4 || !row[0] ||
-		cnc_text_uint64(row[0], lengths[0], &s->last_insert_id) < 0)
-		s->last_insert_id = 0;
-	if (s->has_names && (n != 4 || !is_told(s, CND_MY_CHARSET, row[1]) ||
-				    !is_told(s, CND_MY_CHARSET, row[2]) ||
-				    !is_told(s, CND_MY_COLLATION, row[3])))
-		s->pins |= CENOTE_PIN_SETTINGS;
+	if (!value || cnc_text_uint64(value, len, &a->id) < 0)
+		a->id = 0;
 	return CENOTE_OK;
 }
 
-/* The id that DONE tells is not always that of LAST_INSERT_ID(), and SET NAMES may have left another collation: ask. What
- * else the last statement left is lost by that, as if the session had been exchanged. */
+static int
+take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	struct answer *a = user;
+
+	if (n < 4)
+		return CENOTE_ERR_PROTOCOL;
+	a->has_names = is_told(a->s, CND_MY_CHARSET, row[1]) &&
+		       is_told(a->s, CND_MY_CHARSET, row[2]) &&
+		       is_told(a->s, CND_MY_COLLATION, row[3]);
+	if (n == 7) {
+		a->has_variables = is_true(row[4]);
+		a->has_run = is_true(row[5]);
+		a->has_set = is_true(row[6]);
+	}
+	return take_id(a, row[0], lengths[0]);
+}
+
+/* Also where the counters are not what they should be. */
+static int
+ask(struct cnd_session *s, struct answer *ret_answer)
+{
+#define OF_ALL                                                                           \
+	"SELECT LAST_INSERT_ID(), @@character_set_client, @@character_set_results,"      \
+	" @@collation_connection"
+	char sql[768];
+	int n;
+
+	*ret_answer = (struct answer){ .s = s, .has_variables = s->may_hide };
+	if (!s->may_hide)
+		n = snprintf(sql, sizeof(sql), OF_ALL);
+	else
+		n = snprintf(sql, sizeof(sql),
+			OF_ALL
+			", EXISTS (SELECT 1 FROM "
+			"information_schema.user_variables WHERE variable_value IS NOT "
+			"NULL), COUNT(*) <> 4 OR SUM(variable_name NOT LIKE 'COM%%' AND "
+			"variable_value <> 0) > 0, COUNT(*) <> 4 OR SUM(IF(variable_name "
+			"LIKE 'COM%%', variable_value, 0)) > %u FROM "
+			"information_schema.session_status WHERE variable_name IN "
+			"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
+			"'COM_CREATE_TEMPORARY_TABLE')",
+			s->n_sets);
+	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
+}
+
+static int
+take_truth(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
+{
+	uint8_t *ret_truth = user;
+
+	(void)lengths;
+	*ret_truth = (uint8_t)(n != 1 || is_true(row[0]));
+	return CENOTE_OK;
+}
+
+/* As far as the user may see the texts; once for each session, since the server has to open all tables. */
+static int
+learn_lock_texts(struct cnd_session *s)
+{
+	static const char sql[] =
+		"SELECT EXISTS (SELECT 1 FROM information_schema.routines WHERE "
+		"routine_schema <> 'sys' AND INSTR(routine_definition, 'get_lock')) OR "
+		"EXISTS (SELECT 1 FROM information_schema.views WHERE "
+		"INSTR(view_definition, 'get_lock')) OR EXISTS (SELECT 1 FROM "
+		"information_schema.triggers WHERE INSTR(action_statement, 'get_lock'))";
+	int r;
+
+	if (s->knows_lock_texts)
+		return CENOTE_OK;
+	s->has_lock_texts = 1;
+	r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &s->has_lock_texts);
+	s->knows_lock_texts = r == CENOTE_OK;
+	return r;
+}
+
+/* Nobody who sees the text of what locks comes here. So a lock that is held all the same is rare, and its loss must
+ * not stay unknown. */
+static int
+give_up_locks(struct cnd_session *s)
+{
+	static const char sql[] = "SELECT RELEASE_ALL_LOCKS()";
+	uint8_t had_some = 1;
+	int r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &had_some);
+
+	if (r < 0 || !had_some)
+		return r;
+	s->is_lost = 1;
+	cnc_diag_set(s->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"a view or trigger whose text the user %s may not see had taken a lock "
+		"by "
+		"GET_LOCK(), and the lock is lost",
+		s->opt.user ? s->opt.user : "of the pool");
+	return CENOTE_ERR_CONN;
+}
+
+/* 1: something of the client's is here; 0: nothing; or a failure. */
+static int
+is_held(struct cnd_session *s, const struct answer *a)
+{
+	int r;
+
+	if (!s->may_hide)
+		return 0;
+	if (a->has_variables || (a->has_run && a->has_set))
+		return 1;
+	if (!a->has_run)
+		return 0;
+	r = learn_lock_texts(s);
+	if (r < 0 || s->has_lock_texts)
+		return r < 0 ? r : 1;
+	return give_up_locks(s);
+}
+
+/* The id that DONE tells is not always that of LAST_INSERT_ID(), and SET NAMES may have left another collation: ask. What else the last statement left
+ * is lost by that, as if the session had been exchanged. */
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	static const char sql[] = "SELECT LAST_INSERT_ID(), @@character_set_client,"
-				  " @@character_set_results, @@collation_connection";
+	struct answer answer;
 	int r;
 
-	if (!(s->has_new_id || s->has_names) || s->pins != 0)
+	if (!(s->has_new_id || s->has_names || s->may_hide) || s->pins != 0)
 		return CENOTE_OK;
 	r = cnd_my_enter(s, ret_diag, NULL);
 	if (r == CENOTE_OK)
-		r = cnd_my_each(s, sql, sizeof(sql) - 1, take_answer, s);
+		r = ask(s, &answer);
+	if (r == CENOTE_OK)
+		r = is_held(s, &answer);
 	if (r < 0)
 		return r;
+	if (r > 0)
+		s->pins |= CENOTE_PIN_FUNCTION;
+	if (s->has_names && !answer.has_names)
+		s->pins |= CENOTE_PIN_SETTINGS;
+	s->last_insert_id = answer.id;
 	s->has_new_id = 0;
 	s->has_names = 0;
+	s->may_hide = 0;
 	s->is_moved = 1;
 	return CENOTE_OK;
 }

@@ -37,6 +37,7 @@ static const struct cnd_backend backend = {
 	.fd = cnd_my_fd,
 	.idle = cnd_my_idle,
 	.settle = cnd_my_settle,
+	.is_settling_felt = 1,
 	.function = cnd_my_function,
 	.long_data = cnd_my_long_data,
 	.change_user = cnd_my_change_user,

@@ -56,8 +56,9 @@ enum cnd_my_note {
 		256, /* which is not told: LOAD DATA, CREATE … SELECT, RETURNING */
 	CND_MY_NOTE_HIDES =
 		512, /* uses tables, whose triggers, views and defaults may do what no text shows */
-	CND_MY_NOTE_RECALLS =
-		1024 /* reads what those may have left: user variables, sequences */
+	CND_MY_NOTE_RECALLS = 1024, /* reads user variables, which those may have set */
+	CND_MY_NOTE_RECALLS_NUMBER =
+		2048 /* reads the last value of a sequence, likewise */
 };
 
 struct cnd_my_scan {
@@ -234,6 +235,11 @@ struct cnd_session {
 	uint8_t has_names; /* SET NAMES of the login's character set: the collation may be another now */
 	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
+	uint8_t tells_hidden; /* the server can be asked what no text shows */
+	uint8_t may_hide; /* something was left so since it was asked */
+	uint8_t has_lock_texts; /* there are triggers, views or functions that lock */
+	uint8_t knows_lock_texts; /* that was asked */
+	unsigned n_sets; /* SET statements of our own since the reset */
 	uint8_t has_hidden; /* a statement of the client's had CND_MY_NOTE_HIDES, here or on a former session */
 	uint8_t had_hidden; /* one on a former session had */
 };

@@ -15,6 +15,7 @@ cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 	s->pins |= scan->pins;
 	s->notes |= scan->notes;
 	s->has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
+	s->may_hide |= s->tells_hidden && scan->notes & CND_MY_NOTE_HIDES;
 	s->changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
 	s->has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
 	s->may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;
@@ -60,6 +61,7 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 	if (sets_same_names(s, sql, len, scan)) {
 		scan->pins = 0;
 		s->has_names = 1;
+		s->n_sets++;
 	}
 	/* with a setting changed, sql_mode may have been: what a text says is not certain any more */
 	if (s->pins & CENOTE_PIN_SETTINGS)

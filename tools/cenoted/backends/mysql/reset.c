@@ -203,6 +203,7 @@ cnd_my_learn_reset(struct cnd_session *s)
 {
 	int r = learn_to_forget(s);
 
+	s->tells_hidden = (uint8_t)cnd_my_is_mariadb(s->my);
 	s->checked_ms = cnd_my_now_ms();
 	return r == CENOTE_OK && !s->has_init ? learn_charset(s) : r;
 }
@@ -407,6 +408,8 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->last_insert_id = 0;
 	s->has_new_id = 0;
 	s->has_names = 0;
+	s->may_hide = 0;
+	s->n_sets = 0;
 	s->is_moved = 0;
 	s->has_hidden = s->had_hidden = 0;
 	s->has_touched = 0;

@@ -392,7 +392,7 @@ see_word(struct statement *st, const struct token *t)
 	/* with sql_mode=ORACLE s.CURRVAL */
 	if (is_word(t, "CURRVAL") || is_word(t, "LASTVAL") ||
 		(is_word(t, "VALUE") && is_word(&st->last, "PREVIOUS")))
-		st->scan->notes |= CND_MY_NOTE_RECALLS;
+		st->scan->notes |= CND_MY_NOTE_RECALLS_NUMBER;
 }
 
 static int
@@ -464,6 +464,8 @@ static const struct special {
 	{ "OPEN", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
 	{ "LOCK", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	{ "EXPORT", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	/* it zeroes the counters that hidden code is found by, which are the session's besides */
+	{ "STATUS", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "PRIVILEGES", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "NAMES", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
 	{ "GLOBAL", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
@@ -630,7 +632,8 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 		scan.notes |= CND_MY_NOTE_EMPTY;
 	/* it sets the variable itself, or a procedure of its text does */
 	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
-		scan.notes &= ~(uint32_t)CND_MY_NOTE_RECALLS;
+		scan.notes &=
+			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);
 	if (x.is_dark) {
 		take_worst(&scan);
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;

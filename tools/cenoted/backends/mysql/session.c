@@ -592,8 +592,9 @@ void
 cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
-	ret_state->pins = s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0) |
-			  (s->has_new_id || s->has_names ? CENOTE_PIN_FUNCTION : 0);
+	ret_state->pins =
+		s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0) |
+		(s->has_new_id || s->has_names || s->may_hide ? CENOTE_PIN_FUNCTION : 0);
 	ret_state->carry = cnd_my_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;

@@ -29,13 +29,15 @@ set_isolation(struct cnd_session *s, uint8_t isolation)
 	static const char *const levels[] = { "READ UNCOMMITTED", "READ COMMITTED",
 		"REPEATABLE READ", "SERIALIZABLE" };
 	char sql[80];
-	int n;
+	int n, r;
 
 	if (isolation == CENOTE_ISOLATION_DEFAULT)
 		return CENOTE_OK;
 	n = snprintf(sql, sizeof(sql), "SET TRANSACTION ISOLATION LEVEL %s",
 		levels[isolation - 1]);
-	return cnd_my_run(s, sql, (size_t)n);
+	r = cnd_my_run(s, sql, (size_t)n);
+	s->n_sets += r == CENOTE_OK;
+	return r;
 }
 
 int
@@ -123,6 +125,7 @@ cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 	pins = s->pins;
 	r = run_and_answer(
 		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
+	s->n_sets += r >= 0;
 	/* the client asks for it again on another session */
 	s->pins = pins;
 	return r;
