@@ -108,7 +108,7 @@ read_long_size(const struct cod_settings *settings, SQLULEN *ret_size)
 
 	*ret_size = n > 0 ? strtoul(given, NULL, 10) : COD_LONG_SIZE;
 	return strspn(given, "0123456789") == n && n <= 10 && *ret_size > 0 &&
-	       *ret_size <= INT32_MAX;
+	       *ret_size <= COD_LONG_SIZE_MAX;
 }
 
 static SQLRETURN
@@ -121,7 +121,7 @@ read_type_options(struct cod_dbc *dbc)
 		return cod_fail_text(&dbc->head, "08001", "IntegerAs is int64 or int32");
 	if (!read_long_size(&dbc->settings, &dbc->types.long_size))
 		return cod_fail_text(&dbc->head, "08001",
-			"MaxLongVarcharSize is a number from 1 to 2147483647");
+			"MaxLongVarcharSize is a number from 1 to 536870911");
 	return SQL_SUCCESS;
 }
 

@@ -103,6 +103,8 @@ struct cod_type_options {
 	SQLULEN long_size;
 };
 #define COD_LONG_SIZE 8190 /* as psqlodbc has it */
+#define COD_LONG_SIZE_MAX                                                                \
+	(INT32_MAX / 4) /* its bytes, four for a character, are an SQLINTEGER */
 
 void cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
 	const struct cod_type_options *options, struct cod_type *ret_type);

@@ -177,8 +177,8 @@ a_data_source_says_how_types_are_described(void **state)
 	} cases[] = {
 		{ "", 8190, SQL_BIGINT, 19 },
 		{ "MaxLongVarcharSize=100;IntegerAs=INT32;", 100, SQL_INTEGER, 10 },
-		{ "MaxLongVarcharSize=2147483647;IntegerAs=int64;", 2147483647,
-			SQL_BIGINT, 19 },
+		{ "MaxLongVarcharSize=536870911;IntegerAs=int64;", 536870911, SQL_BIGINT,
+			19 },
 	};
 	SQLHDBC dbc = cnt_odbc_new_dbc(*state);
 	char string[512], sql[64];
@@ -224,7 +224,7 @@ what_cannot_connect_says_why(void **state)
 		{ "Pool={main", "HY000" },
 		{ "Pool=main;IntegerAs=int16;", "08001" },
 		{ "Pool=main;MaxLongVarcharSize=0;", "08001" },
-		{ "Pool=main;MaxLongVarcharSize=2147483648;", "08001" },
+		{ "Pool=main;MaxLongVarcharSize=536870912;", "08001" },
 		{ "Pool=main;MaxLongVarcharSize=-1;", "08001" },
 	};
 	char string[512];
