@@ -2,6 +2,7 @@
 /* Sessions come, wait, are lent and go: the pool as its clients see it. */
 #include "with_pool.h"
 
+#include <dirent.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -286,11 +287,11 @@ is_door(pid_t pid)
 static pid_t
 door_pid(void)
 {
-	pid_t pids[16];
+	pid_t pids[64];
 
 	/* it gives itself the name when it has begun */
 	for (int64_t end = wp_now_ms() + 20000; wp_now_ms() < end; wp_pause_ms(5)) {
-		size_t n = cnt_daemon_children(&wp_daemon, pids, 16);
+		size_t n = cnt_daemon_children(&wp_daemon, pids, 64);
 
 		for (size_t i = 0; i < n; i++) {
 			if (is_door(pids[i]))
@@ -355,6 +356,65 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	holder = wp_attach(NULL);
 	assert_string_equal(wp_value(holder, "select 1"), "1");
 	assert_int_equal(door_pid(), door);
+	cenote_conn_destroy(holder);
+}
+
+/* The highest number of a descriptor of that process. */
+static rlim_t
+highest_fd(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	rlim_t highest = 0;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		rlim_t fd = strtoul(entry->d_name, NULL, 10);
+
+		highest = fd > highest ? fd : highest;
+	}
+	(void)closedir(dir);
+	return highest;
+}
+
+/* The master sends it a descriptor for each worker that it forks, and it has room for a few of them. */
+static void
+a_door_out_of_descriptors_goes_on(void **state)
+{
+	struct rlimit before, few;
+	cenote_conn *holder, *waits;
+	pid_t door;
+	int r;
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n"));
+	door = door_pid();
+	if (is_in_valgrind(door))
+		skip();
+	holder = wp_attach(NULL);
+	waits = wp_handle(NULL);
+	assert_int_equal(cenote_set_nonblocking(waits, 1), CENOTE_OK);
+	assert_int_equal(cenote_connect(waits), CENOTE_AGAIN);
+	wp_await("main", "waiting", 1);
+	assert_int_equal(prlimit(door, RLIMIT_NOFILE, NULL, &before), 0);
+	few = (struct rlimit){ highest_fd(door) + 1, before.rlim_max };
+	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &few, NULL), 0);
+	assert_int_equal(cnt_daemon_configure(&wp_daemon, WP_POOL("sessions = 30\n")), 0);
+	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
+	wp_await_log("out of descriptors");
+	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &before, NULL), 0);
+	/* a worker has it, or it was told */
+	while ((r = cenote_connect(waits)) == CENOTE_AGAIN)
+		wp_pause_ms(5);
+	if (r != CENOTE_OK)
+		assert_string_equal(wp_sqlstate(waits), "53300");
+	cenote_conn_destroy(waits);
+	cenote_conn_destroy(wp_attach(NULL));
+	assert_int_equal(door_pid(), door);
+	assert_false(wp_log_has("critical"));
 	cenote_conn_destroy(holder);
 }
 
@@ -705,6 +765,7 @@ main(void)
 		TEST(a_killed_worker_is_replaced),
 		TEST(a_killed_door_is_replaced),
 		TEST(a_crowd_at_the_door_is_refused_and_harms_nobody),
+		TEST(a_door_out_of_descriptors_goes_on),
 		TEST(who_wants_tls_is_answered_before_the_first_frame),
 		TEST(status_is_given_while_every_session_is_taken),
 		TEST(a_server_that_is_down_is_reported_and_found_again),

@@ -457,12 +457,11 @@ void
 cnd_client_refuse_inbox(struct cnd_worker *w)
 {
 	struct cnd_ipc m;
+	int r;
 
-	while (cnd_ipc_receive(w->inbox_fd, &m) > 0) {
-		/* too late: closing says so, the client tries no second time */
-		for (uint32_t i = 0; i < m.n_fds; i++)
-			close(m.fds[i]);
-	}
+	/* too late: closing says so, the client tries no second time */
+	while ((r = cnd_ipc_receive(w->inbox_fd, &m)) > 0 || r == -EMFILE)
+		cnd_ipc_drop(&m);
 }
 
 static int

@@ -102,7 +102,7 @@ on_listen(uint32_t pool)
 	/* An idle worker was woken as well: the direct way is open again. What is still in the
 	 * backlog at the next look is taken then. */
 	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
-		fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = cnd_door_accept(p->listen_fd, NULL, NULL);
 		if (fd < 0)
 			break;
 		cnd_opening_receive(fd, pool);
@@ -282,16 +282,47 @@ obey(const struct cnd_ipc *m)
 	}
 }
 
+static int
+reserve(void)
+{
+	return cnd_ipc_spares_take(&cnd_the_door.spares, cnd_the_door.control_fd);
+}
+
+int
+cnd_door_receive(int fd, struct cnd_ipc *ret_m)
+{
+	cnd_ipc_spares_give_up(&cnd_the_door.spares);
+	return cnd_ipc_receive(fd, ret_m);
+}
+
+int
+cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len)
+{
+	int fd = accept4(listen_fd, addr, len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd >= 0 || errno != EMFILE)
+		return fd;
+	cnd_ipc_spares_give_up(&cnd_the_door.spares);
+	return accept4(listen_fd, addr, len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 static void
 on_control(void)
 {
 	static struct cnd_ipc m;
 	int r;
 
-	while ((r = cnd_ipc_receive(cnd_the_door.control_fd, &m)) > 0) {
-		if (!is_sense(&m))
+	while ((r = cnd_door_receive(cnd_the_door.control_fd, &m)) > 0 || r == -EMFILE) {
+		if (r > 0 && !is_sense(&m))
 			cnd_fatal("the master sent nonsense");
-		obey(&m);
+		if (r > 0)
+			obey(&m);
+		else
+			cnd_log(LOG_ERR,
+				"out of descriptors: what the master sent is lost");
+		/* the next message needs room, too */
+		while (reserve() < 0 && cnd_waiting_shed())
+			;
 	}
 	if (r < 0)
 		cnd_fatal("the master: %s", strerror(-r));
@@ -370,6 +401,7 @@ settle(void)
 	}
 	cnd_asking_settle(now);
 	cnd_workers_settle();
+	(void)reserve();
 	for (size_t i = 0; i < N_LIMITED; i++)
 		dismiss_late(limited[i], now);
 	if (cnd_the_door.look_at_ms <= now)
@@ -510,7 +542,7 @@ init(const struct cnd_child *child, int control_fd)
 	cnd_the_door.look_at_ms = CND_NEVER;
 	cnd_the_door.workers = calloc(n, sizeof(*cnd_the_door.workers));
 	cnd_the_door.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0)
+	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0 || reserve() < 0)
 		cnd_fatal("cannot begin: %s", strerror(errno));
 	for (uint32_t i = 0; i < n; i++)
 		cnd_the_door.workers[i].inbox = -1;

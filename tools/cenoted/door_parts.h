@@ -139,6 +139,7 @@ struct cnd_door_state {
 	struct cnd_scoreboard *board;
 	int epoll_fd;
 	int control_fd;
+	struct cnd_ipc_spares spares; /* taken again at the end of a turn */
 	struct cnd_source control;
 	struct cnd_source helpers_inbox;
 	struct cnd_door_worker *workers;
@@ -167,6 +168,11 @@ struct cnd_door_state {
 
 extern struct cnd_door_state cnd_the_door;
 
+/* door.c */
+/* As cnd_ipc_receive() and accept4(), also when only the spare descriptors are left. */
+int cnd_door_receive(int fd, struct cnd_ipc *ret_m);
+int cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len);
+
 /* guest.c */
 /* One that has just come; the descriptor is closed if that cannot be. NULL: it was. */
 struct cnd_guest *cnd_guest_add(int fd, uint32_t pool, const struct cnd_peer *peer);
@@ -185,6 +191,9 @@ void cnd_guest_dismiss(struct cnd_guest *g);
 void cnd_guest_answer(struct cnd_guest *g);
 void cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* It has one of the descriptors that are kept for the door itself. */
+int cnd_guest_is_too_many(const struct cnd_guest *g);
+void cnd_guest_refuse_full(struct cnd_guest *g);
 /* Last words that a worker left, behind a pause. */
 void cnd_guest_part(
 	struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms);
@@ -251,6 +260,8 @@ void cnd_waiting_settle(uint32_t pool);
 /* Tell all of a pool that nothing will come of it. */
 void cnd_waiting_refuse_all(uint32_t pool, const char *why);
 void cnd_waiting_expire(uint32_t pool, int64_t now_ms);
+/* There are no descriptors for what the master sends: one of those who have none of it yet goes. 0: there is none. */
+int cnd_waiting_shed(void);
 /* When something is to be done for those of a pool; CND_NEVER. */
 int64_t cnd_waiting_next(uint32_t pool, int64_t now_ms);
 

@@ -16,6 +16,8 @@
 /* How soon to try again when the master's queue is full. */
 #define LOOK_MS 5
 
+#define LOST_CLIENT "out of descriptors: a client was hung up on"
+
 /* ---- to the master ---- */
 
 /* The message goes at the end of the turn, so that all nudges of a turn share one. */
@@ -103,6 +105,8 @@ on_resume(struct cnd_ipc *m)
 		return;
 	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
 		cnd_guest_dismiss(g);
+	else if (cnd_guest_is_too_many(g))
+		cnd_guest_refuse_full(g);
 	else
 		cnd_opening_forward_resume(g, m->index, m);
 }
@@ -114,7 +118,9 @@ on_parting(const struct cnd_ipc *m)
 	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
 	int64_t now = cnd_now_ms();
 
-	if (g != NULL)
+	if (g != NULL && cnd_guest_is_too_many(g))
+		cnd_guest_dismiss(g);
+	else if (g != NULL)
 		cnd_guest_part(g, m->bytes, m->n_bytes,
 			now + cnd_blame_add(&cnd_the_door.blame, &m->peer, now));
 }
@@ -211,9 +217,13 @@ cnd_workers_hear(uint32_t slot)
 	static struct cnd_ipc m;
 	int r = 0;
 
-	while (w->inbox >= 0 && (r = cnd_ipc_receive(w->inbox, &m)) > 0 &&
-		is_sense(&m, w->pool))
-		take(&m, w->pool);
+	while (w->inbox >= 0 && ((r = cnd_door_receive(w->inbox, &m)) == -EMFILE ||
+					(r > 0 && is_sense(&m, w->pool)))) {
+		if (r > 0)
+			take(&m, w->pool);
+		else
+			cnd_log(LOG_WARNING, LOST_CLIENT);
+	}
 	if (w->inbox < 0 || r == 0)
 		return;
 	forget(w);
@@ -250,7 +260,11 @@ cnd_workers_hear_helpers(void)
 	int r;
 
 	/* nobody knows which helper sent it; a helper ends soon by itself */
-	while ((r = cnd_ipc_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
+	while ((r = cnd_door_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
+		if (r == -EMFILE) {
+			cnd_log(LOG_WARNING, LOST_CLIENT);
+			continue;
+		}
 		if (r > 0 && m.index < CND_POOL_RECORD &&
 			(m.kind == CND_IPC_PARTING || m.kind == CND_IPC_CANCEL) &&
 			is_sense(&m, m.index)) {

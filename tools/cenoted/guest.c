@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "answer.h"
@@ -339,6 +340,20 @@ cnd_guest_take_share(struct cnd_guest *g, struct cnd_shares *shares, const char 
 
 /* ---- refusing ---- */
 
+/* Some descriptors are kept for what the master sends, without which the door cannot be. */
+int
+cnd_guest_is_too_many(const struct cnd_guest *g)
+{
+	struct rlimit limit;
+	rlim_t kept = cnd_the_door.board->n_slots + CND_DOOR_KEPT_FDS;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	if (kept > limit.rlim_cur / 2)
+		kept = limit.rlim_cur / 2;
+	return (rlim_t)g->fd >= limit.rlim_cur - kept;
+}
+
 void
 cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)
 {
@@ -352,4 +367,12 @@ cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, 
 	cnp_server_restart(&cnd_the_door.server);
 	cnd_answer_refuse(&cnd_the_door.server, sqlstate, "%s", text);
 	cnd_guest_answer(g);
+}
+
+void
+cnd_guest_refuse_full(struct cnd_guest *g)
+{
+	cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
+		"no free session, and more clients wait than cenoted may have "
+		"descriptors");
 }

@@ -2,6 +2,7 @@
 #include "ipc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -67,9 +68,17 @@ take_fds(struct msghdr *msg, int fds[CND_IPC_FDS_MAX])
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
+		/* the kernel fills the room up to its alignment */
 		len = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < len && n < CND_IPC_FDS_MAX; i++)
-			memcpy(&fds[n++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+		for (size_t i = 0; i < len; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (n < CND_IPC_FDS_MAX)
+				fds[n++] = fd;
+			else
+				close(fd);
+		}
 	}
 	return n;
 }
@@ -83,7 +92,7 @@ cnd_ipc_receive(int fd, struct cnd_ipc *ret_m)
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control) };
-	uint32_t n_fds;
+	uint32_t n_fds, n_meant;
 	ssize_t n;
 
 	do
@@ -96,9 +105,13 @@ cnd_ipc_receive(int fd, struct cnd_ipc *ret_m)
 	n_fds = take_fds(&msg, ret_m->fds);
 	if ((size_t)n < HEADER || (size_t)n != HEADER + ret_m->n_bytes ||
 		n_fds != ret_m->n_fds || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		n_meant = (size_t)n < HEADER ? 0 : ret_m->n_fds;
 		ret_m->n_fds = n_fds;
 		cnd_ipc_drop(ret_m);
-		return -EBADMSG;
+		return msg.msg_flags & MSG_CTRUNC && n_fds < n_meant &&
+				       n_meant <= CND_IPC_FDS_MAX
+			       ? -EMFILE
+			       : -EBADMSG;
 	}
 	return 1;
 }
@@ -108,4 +121,27 @@ cnd_ipc_drop(struct cnd_ipc *m)
 {
 	while (m->n_fds > 0)
 		close(m->fds[--m->n_fds]);
+}
+
+int
+cnd_ipc_spares_take(struct cnd_ipc_spares *s, int fd)
+{
+	for (size_t i = 0; i < CND_IPC_FDS_MAX; i++) {
+		int copy = s->fds[i] > 0 ? s->fds[i] : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+		if (copy < 0)
+			return -errno;
+		s->fds[i] = copy;
+	}
+	return 0;
+}
+
+void
+cnd_ipc_spares_give_up(struct cnd_ipc_spares *s)
+{
+	for (size_t i = 0; i < CND_IPC_FDS_MAX; i++) {
+		if (s->fds[i] > 0)
+			close(s->fds[i]);
+		s->fds[i] = 0;
+	}
 }

@@ -153,9 +153,11 @@ hear_door(void)
 	static struct cnd_ipc m;
 	int r;
 
-	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) > 0 && is_sense(&m) &&
-		obey_door(&m))
-		;
+	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) == -EMFILE ||
+		(r > 0 && is_sense(&m) && obey_door(&m))) {
+		if (r < 0)
+			cnd_children_lose_helped(&m);
+	}
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r != 0)

@@ -139,12 +139,11 @@ cnd_children_fork_door(void)
 {
 	struct cnd_ipc m;
 	pid_t pid;
+	int r;
 
 	/* what was meant for the one before */
-	while (cnd_ipc_receive(cnd_the_master.control[1], &m) > 0) {
-		for (uint32_t i = 0; i < m.n_fds; i++)
-			close(m.fds[i]);
-	}
+	while ((r = cnd_ipc_receive(cnd_the_master.control[1], &m)) > 0 || r == -EMFILE)
+		cnd_ipc_drop(&m);
 	cnd_tickets_reset(cnd_the_master.child.board);
 	pid = fork();
 	if (pid == 0)
@@ -197,6 +196,15 @@ cnd_children_fork_helper(const struct cnd_ipc *m)
 	if (pid > 0)
 		*place = pid;
 	else if (*place == 0)
+		say_helped((uint32_t)m->serial, 0);
+}
+
+void
+cnd_children_lose_helped(const struct cnd_ipc *m)
+{
+	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	if (m->kind == CND_IPC_HELP && m->serial < CND_HELPERS_MAX &&
+		cnd_the_master.helpers.list[m->serial] == 0)
 		say_helped((uint32_t)m->serial, 0);
 }
 

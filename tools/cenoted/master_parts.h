@@ -64,6 +64,8 @@ cnd_master_forget_pool(struct cnd_pool *p)
 void cnd_children_fork_door(void);
 /* The door found that this client needs a helper. */
 void cnd_children_fork_helper(const struct cnd_ipc *m);
+/* The same; there was no descriptor for this client. */
+void cnd_children_lose_helped(const struct cnd_ipc *m);
 /* Wake the worker in that slot, if there is one; or kill it, since it sent nonsense. */
 void cnd_children_nudge(uint32_t slot);
 void cnd_children_end_bad(uint32_t slot);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
 #include "answer.h"
 #include "core/sqlstate.h"
@@ -223,20 +222,6 @@ cnd_opening_look(struct cnd_guest *g)
 
 /* ---- coming ---- */
 
-/* Some descriptors are kept for what the master sends, without which the door cannot be. */
-static int
-is_full(int fd)
-{
-	struct rlimit limit;
-	rlim_t kept = cnd_the_door.board->n_slots + CND_DOOR_KEPT_FDS;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return 0;
-	if (kept > limit.rlim_cur / 2)
-		kept = limit.rlim_cur / 2;
-	return (rlim_t)fd >= limit.rlim_cur - kept;
-}
-
 /* Who says nothing must not keep others from saying something: the first of them goes. */
 static void
 make_room(struct cnd_guests *silent)
@@ -251,10 +236,8 @@ begin(struct cnd_guest *g)
 {
 	make_room(&cnd_the_door.talking);
 	make_room(&cnd_the_door.strangers);
-	if (is_full(g->fd))
-		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-			"no free session, and more clients wait than cenoted may have "
-			"descriptors");
+	if (cnd_guest_is_too_many(g))
+		cnd_guest_refuse_full(g);
 	else if (cnd_guest_watch(g, EPOLL_CTL_ADD, EPOLLIN | EPOLLRDHUP | EPOLLET) < 0)
 		cnd_guest_dismiss(g);
 	else
@@ -313,8 +296,7 @@ cnd_opening_accept(const struct cnd_door_listener *l)
 
 	for (int i = 0; i < CND_DOOR_ACCEPTS; i++) {
 		socklen_t len = sizeof(addr);
-		int fd = accept4(l->fd, (struct sockaddr *)&addr, &len,
-			SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = cnd_door_accept(l->fd, (struct sockaddr *)&addr, &len);
 
 		if (fd < 0)
 			return;
@@ -353,6 +335,10 @@ cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 	struct cnd_guest *g = cnd_guest_add(m->fds[0], pool, &m->peer);
 	int is_watched = g != NULL && cnd_guest_watch(g, EPOLL_CTL_ADD, 0) == 0;
 
+	if (is_watched && cnd_guest_is_too_many(g)) {
+		cnd_guest_refuse_full(g);
+		return;
+	}
 	if (g == NULL || (is_watched && (cnd_opening_forward(g, m->index, m) == 0 ||
 						keep_bytes(g, m) < 0)))
 		return;

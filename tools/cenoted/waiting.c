@@ -293,6 +293,29 @@ cnd_waiting_settle(uint32_t pool)
 	let_in(pool);
 }
 
+static int
+refuse_last(const struct cnd_guests *list)
+{
+	struct cnd_guest *g = list->last;
+
+	if (g != NULL && give_up(g))
+		cnd_guest_refuse_full(g);
+	return g != NULL;
+}
+
+int
+cnd_waiting_shed(void)
+{
+	if (refuse_last(&cnd_the_door.talking) || refuse_last(&cnd_the_door.strangers))
+		return 1;
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (refuse_last(&cnd_the_door.pools[i].held) ||
+			refuse_last(&cnd_the_door.pools[i].waiting))
+			return 1;
+	}
+	return 0;
+}
+
 static int64_t
 deadline_of(const struct cnd_guest *g)
 {

@@ -165,6 +165,16 @@ cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m)
 	memcpy(w->handed, m->bytes, m->n_bytes);
 }
 
+/* There was no descriptor for it, and nobody else has it: the door hangs up. */
+static void
+lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
+{
+	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	if (m->kind == CND_IPC_CLIENT && m->index < CND_TICKETS)
+		(void)cnd_ticket_move(w->pool, m->index, m->serial, CND_TICKET_TAKEN);
+	cnd_worker_wake_door(w);
+}
+
 /* One who waited. 1, or 0 if there is none (any more). */
 static int
 take_from_queue(struct cnd_worker *w)
@@ -172,7 +182,11 @@ take_from_queue(struct cnd_worker *w)
 	struct cnd_ipc m;
 	int r;
 
-	while ((r = cnd_ipc_receive(w->queue_fd, &m)) > 0) {
+	while ((r = cnd_ipc_receive(w->queue_fd, &m)) > 0 || r == -EMFILE) {
+		if (r < 0) {
+			lose_client(w, &m);
+			continue;
+		}
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
 		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
