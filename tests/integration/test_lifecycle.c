@@ -2,6 +2,7 @@
 /* Starting, reloading, draining, ending; and what the log says of it. */
 #include "with_pool.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,46 @@ a_socket_that_was_removed_comes_back_with_a_reload(void **state)
 	cenote_conn_destroy(b);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "2");
+	cenote_conn_destroy(a);
+}
+
+static void
+a_run_directory_that_was_removed_comes_back_with_a_reload(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n") SECOND);
+	a = wp_attach(NULL);
+	wp_exec(a, "begin");
+	cnt_remove_tree(wp_daemon.run_dir);
+	reload(WP_POOL("sessions = 1\n") SECOND, "reloaded");
+	cenote_conn_destroy(wp_attach(NULL));
+	cenote_conn_destroy(wp_attach("second"));
+	wp_exec(a, "commit");
+	cenote_conn_destroy(a);
+}
+
+/* Something else has the directory's name: who has a session keeps it, until a reload can open new sockets. */
+static void
+a_pool_is_kept_while_its_socket_cannot_be_made(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n"));
+	a = wp_attach(NULL);
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	cnt_remove_tree(wp_daemon.run_dir);
+	assert_int_equal(close(open(wp_daemon.run_dir, O_CREAT | O_WRONLY, 0600)), 0);
+	reload(WP_POOL("sessions = 1\n"), "the configuration stays as it was");
+	assert_true(wp_log_has("it is not a directory"));
+	assert_false(wp_log_has("was removed"));
+	assert_string_equal(wp_value(a, "select 1"), "1");
+	assert_string_equal(cenote_info(a, "attaches"), "1");
+	assert_int_equal(unlink(wp_daemon.run_dir), 0);
+	reload(WP_POOL("sessions = 1\n"), "reloaded");
+	cenote_conn_destroy(wp_attach(NULL));
 	cenote_conn_destroy(a);
 }
 
@@ -387,6 +428,8 @@ main(void)
 		TEST(pools_are_added_changed_and_removed),
 		TEST(who_holds_something_keeps_its_session_through_a_reload),
 		TEST(a_socket_that_was_removed_comes_back_with_a_reload),
+		TEST(a_run_directory_that_was_removed_comes_back_with_a_reload),
+		TEST(a_pool_is_kept_while_its_socket_cannot_be_made),
 		TEST(a_bad_file_changes_nothing_and_says_why),
 		TEST(a_drain_waits_for_a_transaction_to_end),
 		TEST(a_drain_has_an_end),

@@ -177,20 +177,6 @@ remove_pool(struct cnd_pool *p)
 		cnd_master_forget_pool(p);
 }
 
-/* A socket that has lost its name cannot get it back: its pool is opened anew. */
-static void
-remove_unreachable(void)
-{
-	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
-		struct cnd_pool *p = &cnd_the_master.pools[i];
-
-		if (p->config == NULL || cnd_pool_has_socket(p))
-			continue;
-		cnd_log(LOG_WARNING, "%s is gone", p->address.sun_path);
-		remove_pool(p);
-	}
-}
-
 static void
 change_pool(
 	struct cnd_pool *p, struct cnd_pool_config *pc, const struct cnd_backend *backend)
@@ -215,13 +201,25 @@ has_pool(const struct cnd_config *c, const char *name)
 	return 0;
 }
 
+/* A socket that has lost its name cannot get it back: its pool is opened anew. */
+static int
+is_reachable(const char *name)
+{
+	const struct cnd_pool *p = find_pool(name);
+
+	if (p == NULL || cnd_pool_has_socket(p))
+		return p != NULL;
+	cnd_log(LOG_WARNING, "%s is gone", p->address.sun_path);
+	return 0;
+}
+
 /* New pools first: if one cannot be opened nothing has changed yet. 0 or -1. */
 static int
 open_new_pools(const struct cnd_config *c, struct cnd_pool **opened)
 {
 	for (size_t i = 0; i < c->n_pools; i++) {
 		opened[i] = NULL;
-		if (find_pool(c->pools[i].name) != NULL)
+		if (is_reachable(c->pools[i].name))
 			continue;
 		opened[i] = cnd_pools_open(c, &c->pools[i]);
 		if (opened[i] != NULL)
@@ -247,6 +245,18 @@ adopt_log(const struct cnd_config *c)
 	cnd_log_set_level(c->log_level);
 }
 
+/* Its sockets are there. The one of the same name has lost its own. */
+static void
+adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
+	const struct cnd_backend *backend)
+{
+	if (old != NULL)
+		remove_pool(old);
+	cnd_log(LOG_NOTICE, "pool %s was added", p->name);
+	cnd_pools_begin(p, pc, backend);
+	tell_door(CND_IPC_POOL, p);
+}
+
 static void
 adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 	struct cnd_pool **opened)
@@ -260,16 +270,13 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 		struct cnd_pool *p = find_pool(c->pools[i].name);
 
 		if (opened[i] != NULL) {
-			cnd_log(LOG_NOTICE, "pool %s was added", opened[i]->name);
-			cnd_pools_begin(opened[i], &c->pools[i], backends[i]);
-			tell_door(CND_IPC_POOL, opened[i]);
-		} else if (!cnd_pool_config_is_equal(p->config, &c->pools[i])) {
-			change_pool(p, &c->pools[i], backends[i]);
-		} else {
+			adopt_opened(opened[i], p, &c->pools[i], backends[i]);
+		} else if (p != NULL) {
+			if (!cnd_pool_config_is_equal(p->config, &c->pools[i]))
+				change_pool(p, &c->pools[i], backends[i]);
 			p->config = &c->pools[i];
-		}
-		if (opened[i] == NULL)
 			(void)cnd_pool_set_owner(p, c, p->config);
+		}
 	}
 }
 
@@ -315,7 +322,6 @@ cnd_pools_reload(void)
 		return;
 	}
 	keep_fixed(c);
-	remove_unreachable();
 	if (cnd_listeners_prepare(&cnd_the_master.listeners, &c->listens, &listeners) <
 			0 ||
 		open_new_pools(c, opened) < 0) {
