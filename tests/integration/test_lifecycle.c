@@ -62,19 +62,84 @@ it_starts_and_ends_and_leaves_nothing_behind(void **state)
 	assert_false(is_there("pid"));
 }
 
+/* Run a line of the shell with CENOTED, CONF and DIR set: its status. */
+static int
+shell(const char *line)
+{
+	const char *program = getenv("CNT_CENOTED");
+
+	assert_int_equal(
+		setenv("CENOTED", program != NULL ? program : CNT_CENOTED_PATH, 1), 0);
+	assert_int_equal(setenv("CONF", wp_daemon.conf, 1), 0);
+	assert_int_equal(setenv("DIR", wp_daemon.dir, 1), 0);
+	return system(line);
+}
+
+/* It says on standard error why, although the log is elsewhere; and the first one keeps its pid_file. */
 static void
 two_daemons_do_not_share_a_socket(void **state)
 {
-	char command[8 * CNT_PATH_MAX];
-	const char *program = getenv("CNT_CENOTED");
+	(void)state;
+	wp_start("[cenoted]\nuser = @USER@\nrun_dir = @DIR@/run\nbackend_dir = "
+		 "@BACKENDS@\nlog = @DIR@/own.log\npid_file = @DIR@/pid\n"
+		 "drain_timeout = 100ms\n" CNT_DAEMON_SANDBOX CNT_DAEMON_POOL
+		 "sessions = 1\n");
+	assert_int_equal(shell("test -s $DIR/pid && cp $DIR/pid $DIR/before"), 0);
+	assert_int_not_equal(shell("$CENOTED -d -c $CONF 2>$DIR/second"), 0);
+	assert_int_equal(
+		shell("grep -q 'waiting up to drain_timeout (100ms)' $DIR/second && "
+		      "grep -q 'another cenoted serves this pool' $DIR/second"),
+		0);
+	assert_int_equal(shell("cmp $DIR/pid $DIR/before"), 0);
+	/* nor a pid_file */
+	assert_int_not_equal(shell("sed 's,/run$,/other,' $CONF >$DIR/conf && "
+				   "$CENOTED -d -c $DIR/conf 2>$DIR/second"),
+		0);
+	assert_int_equal(shell("grep -q 'pid_file.* another cenoted.s' $DIR/second"), 0);
+	assert_int_equal(shell("cmp $DIR/pid $DIR/before"), 0);
+	cenote_conn_destroy(wp_attach(NULL));
+}
+
+static int
+run_second(void *arg)
+{
+	(void)arg;
+	return shell("$CENOTED -d -c $CONF 2>$DIR/second") == 0 ? 0 : 1;
+}
+
+/* The old one was told to end, and has not heard it yet. */
+static void
+a_new_one_waits_for_the_addresses_of_the_old(void **state)
+{
+	char config[512];
+	pid_t second;
+	int64_t until;
 
 	(void)state;
-	wp_start(WP_POOL("sessions = 1\n"));
-	snprintf(command, sizeof(command), "%s -c %s >%s/second 2>&1",
-		program != NULL ? program : CNT_CENOTED_PATH, wp_daemon.conf,
-		wp_daemon.dir);
-	assert_int_not_equal(system(command), 0);
+	snprintf(config, sizeof(config),
+		CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\nlisten = 127.0.0.1:%d\n"
+				  "drain_timeout = 20s\n" CNT_DAEMON_POOL
+				  "sessions = 1\nauth = trust\n",
+		wp_free_port());
+	wp_start(config);
+	assert_int_equal(kill(wp_daemon.pid, SIGSTOP), 0);
+	while (!cnt_is_stopped(wp_daemon.pid))
+		wp_pause_ms(1);
+	assert_int_equal(kill(wp_daemon.pid, SIGTERM), 0);
+	second = wp_fork(run_second, NULL, -1);
+	for (until = wp_now_ms() + 20000;
+		shell("grep -q 'in use: waiting' $DIR/second") != 0 &&
+		wp_now_ms() < until;)
+		wp_pause_ms(5);
+	assert_true(wp_now_ms() < until);
+	assert_int_equal(kill(wp_daemon.pid, SIGCONT), 0);
+	assert_int_equal(await_end(), 0);
+	assert_int_equal(wp_join(second), 0);
 	cenote_conn_destroy(wp_attach(NULL));
+	assert_int_equal(shell("kill $(cat $DIR/pid)"), 0);
+	/* orphans are the test's to reap */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 }
 
 static void
@@ -195,14 +260,17 @@ a_socket_that_was_removed_comes_back_with_a_reload(void **state)
 static void
 a_run_directory_that_was_removed_comes_back_with_a_reload(void **state)
 {
+	static const char config[] = CNT_DAEMON_GLOBAL
+		"pid_file = @DIR@/run/pid\n" CNT_DAEMON_POOL "sessions = 1\n" SECOND;
 	cenote_conn *a;
 
 	(void)state;
-	wp_start(WP_POOL("sessions = 1\n") SECOND);
+	wp_start(config);
 	a = wp_attach(NULL);
 	wp_exec(a, "begin");
 	cnt_remove_tree(wp_daemon.run_dir);
-	reload(WP_POOL("sessions = 1\n") SECOND, "reloaded");
+	reload(config, "reloaded");
+	assert_true(is_there("run/pid"));
 	cenote_conn_destroy(wp_attach(NULL));
 	cenote_conn_destroy(wp_attach("second"));
 	wp_exec(a, "commit");
@@ -424,6 +492,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_starts_and_ends_and_leaves_nothing_behind),
 		TEST(two_daemons_do_not_share_a_socket),
+		TEST(a_new_one_waits_for_the_addresses_of_the_old),
 		TEST(it_goes_to_the_background_when_clients_can_come),
 		TEST(pools_are_added_changed_and_removed),
 		TEST(who_holds_something_keeps_its_session_through_a_reload),

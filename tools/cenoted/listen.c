@@ -200,9 +200,22 @@ wants(const struct cnd_listens *l, const struct cnd_listen *a)
 	return 0;
 }
 
+static int
+open_soon(const struct cnd_listen *a, cnd_await_address *await)
+{
+	char text[CND_LISTEN_TEXT_MAX];
+	int fd;
+
+	do
+		fd = cnd_listen_open(a);
+	while (fd < 0 && errno == EADDRINUSE && await != NULL &&
+		await(cnd_listen_text(a, text)));
+	return fd;
+}
+
 int
 cnd_listeners_prepare(const struct cnd_listeners *now, const struct cnd_listens *wanted,
-	struct cnd_listeners *ret_new)
+	cnd_await_address *await, struct cnd_listeners *ret_new)
 {
 	char text[CND_LISTEN_TEXT_MAX];
 	int fd;
@@ -215,7 +228,7 @@ cnd_listeners_prepare(const struct cnd_listeners *now, const struct cnd_listens 
 			continue;
 		fd = cnd_activation_take((const struct sockaddr *)&a->addr, a->len);
 		if (fd < 0)
-			fd = cnd_listen_open(a);
+			fd = open_soon(a, await);
 		if (fd < 0) {
 			cnd_log(LOG_ERR, "listen %s: %s", cnd_listen_text(a, text),
 				strerror(errno));

@@ -39,12 +39,16 @@ struct cnd_listeners {
 	} list[CND_LISTENERS_MAX];
 };
 
+/* Another process has the address `what` still. 1: look again; 0: there is no more time. */
+typedef int cnd_await_address(const char *what);
+
 void cnd_listeners_init(struct cnd_listeners *l);
 void cnd_listeners_close(struct cnd_listeners *l);
 /* Open what is wanted and not there yet, or take it from the service manager. 0, or -1, logged: nothing is
- * left open then. */
+ * left open then. `await` NULL: an address that is in use is not waited for. */
 int cnd_listeners_prepare(const struct cnd_listeners *now,
-	const struct cnd_listens *wanted, struct cnd_listeners *ret_new);
+	const struct cnd_listens *wanted, cnd_await_address *await,
+	struct cnd_listeners *ret_new);
 /* Close what is not wanted any more, and add the new ones. The door is told of both (control_fd -1: there is
  * none yet). */
 void cnd_listeners_adopt(struct cnd_listeners *now, const struct cnd_listens *wanted,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@ static struct {
 	enum target target;
 	int fd;
 	int level;
+	int is_starting;
 	char role[96];
-} state = { TARGET_STDERR, STDERR_FILENO, LOG_INFO, "cenoted" };
+} state = { TARGET_STDERR, STDERR_FILENO, LOG_INFO, 0, "cenoted" };
 
 static const struct {
 	const char *name;
@@ -93,6 +95,27 @@ cnd_log_open(const char *target)
 	return 0;
 }
 
+void
+cnd_log_begin_start(void)
+{
+	state.is_starting = 1;
+}
+
+void
+cnd_log_end_start(int is_daemon)
+{
+	int fd;
+
+	state.is_starting = 0;
+	if (!is_daemon || state.target == TARGET_STDERR)
+		return;
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+		cnd_log(LOG_ERR, "/dev/null: %s", strerror(errno));
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int
 cnd_log_fd(void)
 {
@@ -160,6 +183,22 @@ put_prefix(char *line, size_t size, int level)
 	return n;
 }
 
+static void
+say_to_starter(const char *format, va_list args)
+{
+	char line[LINE_MAX_BYTES];
+	va_list again;
+	int len;
+
+	va_copy(again, args);
+	len = vsnprintf(line, sizeof(line), format, again);
+	va_end(again);
+	if (len < 0)
+		return;
+	make_printable(line);
+	(void)dprintf(STDERR_FILENO, "cenoted: %s\n", line);
+}
+
 void
 cnd_vlog(int level, const char *format, va_list args)
 {
@@ -169,6 +208,8 @@ cnd_vlog(int level, const char *format, va_list args)
 
 	if (level > state.level)
 		return;
+	if (state.is_starting && state.target != TARGET_STDERR && level <= LOG_WARNING)
+		say_to_starter(format, args);
 	if (state.target == TARGET_SYSLOG)
 		n = (size_t)snprintf(line, sizeof(line), "%s: ", state.role);
 	else

@@ -14,6 +14,10 @@
 int cnd_log_open(const char *target);
 /* Let go of the target; standard error takes over. */
 void cnd_log_close(void);
+/* In between, warnings and errors go to standard error as well: whoever starts cenoted reads them there. Afterwards a
+ * daemon lets go of standard error, unless that is the target. */
+void cnd_log_begin_start(void);
+void cnd_log_end_start(int is_daemon);
 /* A child that closes descriptors keeps this one; -1: there is none to keep. */
 int cnd_log_fd(void);
 /* Around that closing: syslog's own descriptor is not known. */

@@ -145,13 +145,13 @@ wait_for_child(int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* it has said why not, where its log goes */
+	/* it has said why not */
 	_exit(n == 1 ? 0 : 1);
 }
 
 /* The descriptor to say "ready" on. */
 static int
-go_to_background(int keeps_stderr)
+go_to_background(void)
 {
 	int fds[2];
 	pid_t pid;
@@ -166,8 +166,7 @@ go_to_background(int keeps_stderr)
 	close(fds[0]);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (setsid() < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-		dup2(null, STDOUT_FILENO) < 0 ||
-		(!keeps_stderr && dup2(null, STDERR_FILENO) < 0))
+		dup2(null, STDOUT_FILENO) < 0)
 		cnd_fatal("cannot go to the background: %s", strerror(errno));
 	if (null > STDERR_FILENO)
 		close(null);
@@ -243,6 +242,6 @@ main(int argc, char **argv)
 	cnd_log_set_level(c->log_level);
 	warn_of_settings(c, a.is_daemon);
 	if (a.is_daemon)
-		ready_fd = go_to_background(strcmp(c->log, "stderr") == 0);
+		ready_fd = go_to_background();
 	return cnd_master_run(c, backends, ready_fd);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,11 +17,14 @@
 #include "notify.h"
 #include "place.h"
 #include "priv.h"
+#include "units.h"
 
 /* The master's life: it opens the doors, waits for what its children and signals say, and ends. */
 
 /* After "end now", what is left is killed. */
-#define KILL_MS 2000
+#define KILL_MS  2000
+/* So often it is looked whether an address is free. */
+#define AWAIT_MS 50
 
 struct cnd_master cnd_the_master;
 
@@ -253,8 +257,51 @@ raise_limits(void)
 	}
 }
 
+/* What another cenoted has, which may have been told to end and not have heard it yet. */
 static int
-write_pid_file(void)
+await_address(const char *what)
+{
+	const struct timespec pause = { 0, AWAIT_MS * 1000000L };
+	char limit[CND_UNITS_TEXT_MAX];
+	int64_t now = cnd_now_ms();
+	int saved = errno;
+
+	if (cnd_the_master.phase_until_ms == 0) {
+		cnd_the_master.phase_until_ms =
+			now + cnd_the_master.config->drain_timeout_ms;
+		cnd_ms_text(cnd_the_master.config->drain_timeout_ms, limit);
+		cnd_log(LOG_WARNING,
+			"%s is in use: waiting up to drain_timeout (%s) for it", what,
+			limit);
+	}
+	errno = saved;
+	if (n_terms > 0 || now >= cnd_the_master.phase_until_ms)
+		return 0;
+	(void)ppoll(NULL, 0, &pause, &cnd_the_master.waiting_mask);
+	return 1;
+}
+
+/* As the process that the file stands for: its number, or -errno. */
+static int
+open_pid_file(const char *path)
+{
+	int fd = cnd_place_open_file(path, 0, 0644);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	/* what was opened may have been removed by the process that had the lock */
+	r = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno
+	    : cnd_place_is(path, fd)         ? 0
+					     : -EWOULDBLOCK;
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+static int
+write_pid_file(cnd_await_address *await)
 {
 	const char *path = cnd_the_master.config->pid_file;
 	char text[32];
@@ -263,18 +310,34 @@ write_pid_file(void)
 
 	if (*path == '\0')
 		return 0;
-	fd = cnd_place_open_file(path, 0, 0644);
+	do
+		fd = open_pid_file(path);
+	while (fd == -EWOULDBLOCK && await != NULL && await(path));
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, text, (size_t)n) != n) {
 		cnd_log(LOG_ERR, "pid_file %s: %s", path,
-			cnd_place_error(fd < 0 ? -fd : errno));
+			fd == -EWOULDBLOCK ? "it is another cenoted's"
+					   : cnd_place_error(fd < 0 ? -fd : errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
-	/* kept open, so that no other file is removed in its place */
+	/* kept open, for its lock, and so that no other file is removed in its place */
 	cnd_the_master.pid_file = fd;
 	return 0;
+}
+
+void
+cnd_master_keep_pid_file(void)
+{
+	const char *path = cnd_the_master.config->pid_file;
+
+	if (*path == '\0' || access(path, F_OK) == 0 || errno != ENOENT)
+		return;
+	if (cnd_the_master.pid_file >= 0)
+		close(cnd_the_master.pid_file);
+	cnd_the_master.pid_file = -1;
+	(void)write_pid_file(NULL);
 }
 
 static int
@@ -313,7 +376,8 @@ open_listeners(void)
 	const struct cnd_listens *wanted = &cnd_the_master.config->listens;
 	struct cnd_listeners listeners;
 
-	if (cnd_listeners_prepare(&cnd_the_master.listeners, wanted, &listeners) < 0)
+	if (cnd_listeners_prepare(
+		    &cnd_the_master.listeners, wanted, await_address, &listeners) < 0)
 		return -1;
 	cnd_listeners_adopt(&cnd_the_master.listeners, wanted, &listeners, -1);
 	return 0;
@@ -328,7 +392,7 @@ open_all(const struct cnd_backend **backends)
 	if (cnd_activation_begin() < 0 || open_listeners() < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {
-		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i]);
+		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i], await_address);
 
 		if (p == NULL) {
 			cnd_pools_unlink();
@@ -336,7 +400,7 @@ open_all(const struct cnd_backend **backends)
 		}
 		cnd_pools_begin(p, &c->pools[i], backends[i]);
 	}
-	if (cnd_activation_complain() > 0 || write_pid_file() < 0) {
+	if (cnd_activation_complain() > 0 || write_pid_file(await_address) < 0) {
 		cnd_pools_unlink();
 		return -1;
 	}
@@ -378,9 +442,11 @@ cnd_master_run(
 	int status = 1;
 
 	cnd_log_set_role("master", NULL);
+	cnd_log_begin_start();
 	raise_limits();
 	set_signals();
 	if (init(config) == 0 && open_all(backends) == 0 && keep_minimum() == 0) {
+		cnd_log_end_start(ready_fd >= 0);
 		cnd_children_fork_door();
 		say_ready(ready_fd);
 		status = serve();

@@ -59,6 +59,11 @@ cnd_master_forget_pool(struct cnd_pool *p)
 	atomic_store(&cnd_master_head(p)->is_used, 0);
 }
 
+/* ---- master.c ---- */
+
+/* One that was removed is made again. */
+void cnd_master_keep_pid_file(void);
+
 /* ---- master_children.c ---- */
 
 void cnd_children_fork_door(void);
@@ -87,9 +92,9 @@ void cnd_children_end_door(void);
 
 /* ---- master_pools.c ---- */
 
-/* A record, the socket and the queue. NULL: logged. */
-struct cnd_pool *cnd_pools_open(
-	const struct cnd_config *c, const struct cnd_pool_config *pc);
+/* A record, the socket and the queue. NULL: logged. `await` as in cnd_listeners_prepare(). */
+struct cnd_pool *cnd_pools_open(const struct cnd_config *c,
+	const struct cnd_pool_config *pc, cnd_await_address *await);
 /* From now on it has workers. */
 void cnd_pools_begin(struct cnd_pool *p, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend);

@@ -60,7 +60,8 @@ free_pool(void)
 }
 
 struct cnd_pool *
-cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc)
+cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc,
+	cnd_await_address *await)
 {
 	struct cnd_pool *p = free_pool();
 	uint32_t index;
@@ -72,7 +73,7 @@ cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc)
 	index = (uint32_t)(p - cnd_the_master.pools);
 	*p = (struct cnd_pool){ .index = index };
 	snprintf(p->name, sizeof(p->name), "%s", pc->name);
-	if (cnd_pool_open(p, c, pc) < 0)
+	if (cnd_pool_open(p, c, pc, await) < 0)
 		return NULL;
 	p->is_used = 1;
 	return p;
@@ -221,7 +222,7 @@ open_new_pools(const struct cnd_config *c, struct cnd_pool **opened)
 		opened[i] = NULL;
 		if (is_reachable(c->pools[i].name))
 			continue;
-		opened[i] = cnd_pools_open(c, &c->pools[i]);
+		opened[i] = cnd_pools_open(c, &c->pools[i], NULL);
 		if (opened[i] != NULL)
 			continue;
 		while (i-- > 0) {
@@ -322,8 +323,8 @@ cnd_pools_reload(void)
 		return;
 	}
 	keep_fixed(c);
-	if (cnd_listeners_prepare(&cnd_the_master.listeners, &c->listens, &listeners) <
-			0 ||
+	if (cnd_listeners_prepare(
+		    &cnd_the_master.listeners, &c->listens, NULL, &listeners) < 0 ||
 		open_new_pools(c, opened) < 0) {
 		cnd_listeners_close(&listeners);
 		cnd_log(LOG_ERR, "the configuration stays as it was");
@@ -340,6 +341,7 @@ cnd_pools_reload(void)
 	cnd_config_destroy(cnd_the_master.config);
 	cnd_the_master.config = c;
 	cnd_the_master.child.config = c;
+	cnd_master_keep_pid_file();
 	cnd_log(LOG_NOTICE, "reloaded %s", c->path);
 	cnd_config_warn(c, cnd_log_warning);
 	cnd_notify("READY=1");

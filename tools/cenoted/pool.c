@@ -124,7 +124,7 @@ is_alive(const struct sockaddr_un *address)
 	return is;
 }
 
-/* A socket that nobody listens on is what a dead daemon left. Anything else but a link is not ours to remove. */
+/* EADDRINUSE: another process listens. A socket that nobody listens on is what a dead daemon left. Anything else but a link is not ours to remove. */
 static int
 clear_old_socket(const struct cnd_pool *p)
 {
@@ -213,8 +213,8 @@ hint_for(int error)
 }
 
 int
-cnd_pool_open(
-	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc)
+cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
+	const struct cnd_pool_config *pc, cnd_await_address *await)
 {
 	int r;
 
@@ -227,7 +227,11 @@ cnd_pool_open(
 		cnd_pool_close(p);
 		return -1;
 	}
-	if (open_socket(p, c, pc) < 0) {
+	do
+		r = open_socket(p, c, pc);
+	while (r < 0 && errno == EADDRINUSE && p->listen_fd < 0 && await != NULL &&
+		await(p->address.sun_path));
+	if (r < 0) {
 		cnd_log(LOG_ERR, "%s: %s%s", p->address.sun_path, strerror(errno),
 			hint_for(errno));
 		cnd_pool_close(p);

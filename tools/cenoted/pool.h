@@ -32,9 +32,10 @@ struct cnd_pool {
 void cnd_pool_check_backends(
 	struct cnd_config *c, const struct cnd_backend **ret_backends);
 
-/* Open the run directory, which is made if it is not there, the socket and the queue. 0 or -1, logged; nothing is left open then. */
-int cnd_pool_open(
-	struct cnd_pool *p, const struct cnd_config *c, const struct cnd_pool_config *pc);
+/* Open the run directory, which is made if it is not there, the socket and the queue. 0 or -1, logged; nothing is left open then.
+ * `await` as in cnd_listeners_prepare(). */
+int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
+	const struct cnd_pool_config *pc, cnd_await_address *await);
 /* Owner and mode of the socket, as the configuration has them now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc);
