@@ -193,6 +193,62 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	cenote_conn_destroy(b);
 }
 
+#define N_RESUMING 6
+
+/* When the pipe's other end is closed. */
+static int
+resume_at_once(void *token)
+{
+	cenote_conn *conn = wp_handle(NULL);
+	cenote_result *res;
+	char byte;
+	int status;
+
+	if (read(WP_KEPT, &byte, 1) < 0)
+		return 3;
+	status = cenote_resume(conn, token, &res);
+	/* the others come while it has the session */
+	if (status == CENOTE_OK)
+		wp_pause_ms(20);
+	if (status != CENOTE_OK && status != CENOTE_ERR_AUTH)
+		fprintf(stderr, "# %s: %s\n", cenote_status_name(status),
+			wp_message(conn));
+	cenote_conn_destroy(conn);
+	return status == CENOTE_OK ? 0 : status == CENOTE_ERR_AUTH ? 1 : 2;
+}
+
+/* One of them has it, and each of the others is told so. */
+static void
+who_resumes_too_late_is_refused_and_not_hung_up_on(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
+	pid_t pids[N_RESUMING];
+	cenote_conn *a;
+	int fds[2];
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n"));
+	for (int round = 0; round < 10; round++) {
+		int n[3] = { 0 };
+
+		a = wp_attach(NULL);
+		assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+		assert_int_equal(pipe(fds), 0);
+		for (int i = 0; i < N_RESUMING; i++)
+			pids[i] = wp_fork(resume_at_once, token, fds[0]);
+		close(fds[0]);
+		close(fds[1]);
+		for (int i = 0; i < N_RESUMING; i++) {
+			int status = wp_join(pids[i]);
+
+			assert_in_range(status, 0, 1);
+			n[status]++;
+		}
+		assert_int_equal(n[0], 1);
+		cenote_conn_destroy(a);
+	}
+}
+
 static void
 a_session_is_resumed_while_all_others_are_taken(void **state)
 {
@@ -450,6 +506,7 @@ main(void)
 		TEST(a_long_session_is_ended_but_not_a_clean_one),
 		TEST(a_cancel_hits_the_running_query_of_its_session_only),
 		TEST(a_suspended_session_is_resumed_by_another_process),
+		TEST(who_resumes_too_late_is_refused_and_not_hung_up_on),
 		TEST(a_session_is_resumed_while_all_others_are_taken),
 		TEST(a_suspended_session_has_a_time_limit),
 		TEST(a_pool_may_refuse_to_suspend),

@@ -22,6 +22,8 @@
 #define SETTLE_IDLE_MS 1000
 /* The same where the client would feel it: people ask for warnings after a while. */
 #define SETTLE_FELT_MS 60000
+/* So many reads for what a client sent behind its end. */
+#define DROPS_MAX      64
 /* Replies of a pipeline are sent when so many bytes have come together. */
 #define FLUSH_BYTES    32768u
 
@@ -174,6 +176,18 @@ cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t unti
 	return 1;
 }
 
+/* What it sent and nobody reads would turn the end of the connection into an error, which may come before our last words.
+ * Who sends without an end does not keep us. */
+static void
+drop_input(int fd)
+{
+	uint8_t room[4096];
+
+	for (int i = 0; i < DROPS_MAX && recv(fd, room, sizeof(room), MSG_DONTWAIT) > 0;
+		i++)
+		;
+}
+
 /* Its last words, as far as the socket takes them at once or soon. */
 static void
 say_goodbye(struct cnd_worker *w)
@@ -183,7 +197,8 @@ say_goodbye(struct cnd_worker *w)
 	if (w->fd < 0 || w->is_client_gone || cnp_server_output(&w->server, &bytes) == 0)
 		return;
 	limit_parting(w);
-	(void)cnd_client_flush(w);
+	if (cnd_client_flush(w) == CENOTE_OK)
+		drop_input(w->fd);
 }
 
 static void
@@ -347,8 +362,10 @@ watched_fd(const struct cnd_worker *w)
 static int
 await_more(struct cnd_worker *w)
 {
-	struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
-		{ .fd = watched_fd(w), .events = POLLIN } };
+	/* others may have come for the session that this one resumed */
+	struct pollfd fds[3] = { { .fd = w->fd, .events = POLLIN },
+		{ .fd = watched_fd(w), .events = POLLIN },
+		{ .fd = w->inbox_fd, .events = POLLIN } };
 	int64_t settle_ms = CND_NEVER;
 	int64_t until;
 	int r = cnd_client_flush(w);
@@ -362,11 +379,16 @@ await_more(struct cnd_worker *w)
 		settle_ms =
 			cnd_now_ms() +
 			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
-	r = cnd_client_poll(
-		w, fds, fds[1].fd >= 0 ? 2 : 1, until < settle_ms ? until : settle_ms);
+	r = cnd_client_poll(w, fds,
+		w->is_resumed    ? 3
+		: fds[1].fd >= 0 ? 2
+				 : 1,
+		until < settle_ms ? until : settle_ms);
 	if (r == 0)
 		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
 									   : CENOTE_OK;
+	if (fds[2].revents != 0)
+		cnd_client_refuse_inbox(w);
 	/* first, so that no request is taken for a session that is dead */
 	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
 		return r;
@@ -425,6 +447,7 @@ forget_client(struct cnd_worker *w)
 	w->is_client_gone = 0;
 	w->is_suspending = 0;
 	w->has_failed = 0;
+	w->is_resumed = 0;
 	cnp_server_restart(&w->server);
 }
 
@@ -453,15 +476,36 @@ cnd_client_serve(struct cnd_worker *w)
 
 /* ---- suspend and resume ---- */
 
+/* It came when the session was another's already, or gone. */
+static void
+refuse_resume(int fd)
+{
+	struct cnp_server server;
+	const uint8_t *bytes;
+	size_t n;
+
+	cnp_server_init(
+		&server, &cnc_mem_default, CNP_FRAME_MAX_AUTH, CNP_FRAME_MAX_AUTH);
+	cnd_answer_refuse(&server, CNC_SQLSTATE(BAD_LOGIN),
+		"there is no such suspended session (any more)");
+	n = cnp_server_output(&server, &bytes);
+	drop_input(fd);
+	(void)send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	cnp_server_finish(&server);
+	shutdown(fd, SHUT_RDWR);
+}
+
 void
 cnd_client_refuse_inbox(struct cnd_worker *w)
 {
 	struct cnd_ipc m;
 	int r;
 
-	/* too late: closing says so, the client tries no second time */
-	while ((r = cnd_ipc_receive(w->inbox_fd, &m)) > 0 || r == -EMFILE)
+	while ((r = cnd_ipc_receive(w->inbox_fd, &m)) > 0 || r == -EMFILE) {
+		if (m.kind == CND_IPC_RESUME && m.n_fds == 1)
+			refuse_resume(m.fds[0]);
 		cnd_ipc_drop(&m);
+	}
 }
 
 static int
@@ -486,6 +530,7 @@ cnd_client_resume(struct cnd_worker *w)
 			cnd_fatal("the door sent nonsense");
 		forget_client(w);
 		if (cnd_attach_resume(w, &m) == CENOTE_OK) {
+			w->is_resumed = 1;
 			cnd_client_refuse_inbox(w);
 			return converse(w);
 		}

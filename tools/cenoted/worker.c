@@ -537,8 +537,7 @@ init(struct cnd_worker *w)
 		cnd_fatal("epoll: %s", strerror(errno));
 	watch(w, w->listen_fd);
 	watch(w, w->queue_fd);
-	if (w->config->clients_login != CND_CLIENTS_NONE)
-		watch(w, w->inbox_fd);
+	watch(w, w->inbox_fd);
 }
 
 static void

@@ -148,6 +148,7 @@ struct cnd_worker {
 	uint8_t is_in_rows; /* a ROWS frame is open */
 	uint8_t is_quiet; /* a set-up request: no reply unless it fails */
 	uint8_t is_suspending;
+	uint8_t is_resumed; /* others may come for the same session */
 	uint8_t is_done; /* done() was called for the last result */
 	uint8_t done_flags; /* of the last done() */
 	uint8_t is_describing; /* columns() is not followed by rows */
@@ -300,7 +301,7 @@ enum cnd_parting cnd_client_resume(struct cnd_worker *w);
 void cnd_client_close(struct cnd_worker *w);
 /* It did not get a session, and `r` says why: its last words, unless the door says them later. */
 void cnd_client_part(struct cnd_worker *w, int r);
-/* Refuse what lies in the inbox: its time is over. */
+/* Refuse what lies in the inbox, and tell who would resume: its time is over. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 /* Send what is queued, until all is gone. Waits for a slow reader: CENOTE_OK, or CENOTE_ERR_CONN
  * when there is no point any more. */
