@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void
@@ -600,6 +601,24 @@ come_as_nobody(void *arg)
 	return 0;
 }
 
+/* The exit status, and a text that it must print. */
+static int
+explain(const char *words, const char *said)
+{
+	char command[6 * CNT_PATH_MAX];
+	const char *program = getenv("CNT_CENOTED");
+	int status;
+
+	snprintf(command, sizeof(command),
+		"%s --explain-auth -c %s pool=main %s >%s/said",
+		program != NULL ? program : CNT_CENOTED_PATH, wp_daemon.conf, words,
+		wp_daemon.dir);
+	status = system(command);
+	snprintf(command, sizeof(command), "grep -q '%s' %s/said", said, wp_daemon.dir);
+	assert_int_equal(system(command), 0);
+	return WEXITSTATUS(status);
+}
+
 static void
 who_is_not_allowed_is_refused_without_a_reason(void **state)
 {
@@ -621,6 +640,18 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
 	assert_int_equal(wp_join(wp_fork(come_as_nobody, NULL, -1)), 0);
 	assert_true(wp_log_has("is not in allow_users"));
+	/* and so says who is asked why */
+	assert_int_equal(
+		explain("user=nobody", "refused: pool main: it is not in allow_users"),
+		1);
+	assert_int_equal(explain("user=root unix=nobody", "it is not in allow_users"), 1);
+	assert_int_equal(explain("user=root", "decides"), 0);
+	assert_int_equal(explain("", "decides"), 0);
+	assert_int_equal(explain("user=nobody unix=root",
+				 "refused: pool main: it asks to be another user"),
+		1);
+	assert_int_equal(
+		explain("user=root from=192.0.2.1", "no rule of auth matches"), 1);
 }
 
 /* Whether the status is told: 0, or 1 and it is refused. */

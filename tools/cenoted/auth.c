@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admission.h"
 #include "answer.h"
 #include "core/mem.h"
 #include "core/sqlstate.h"
@@ -471,6 +472,7 @@ static int
 begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
+	enum cnd_admission admission;
 
 	*l = (struct login){ .w = w, .wanted = wanted.p };
 	l->arrival.peer = w->peer;
@@ -482,16 +484,16 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 		if (cnd_auth_peer(w, &peer) < 0)
 			return CENOTE_ERR_CONN;
 		w->uid = peer.uid;
+		l->arrival.uid = peer.uid;
 		l->unix_name = user_name(peer.uid);
-		if (!cnd_pool_config_allows(w->config, peer.uid))
-			return refuse(l, "it is not in allow_users");
 		if (*l->wanted == '\0')
 			l->arrival.user = l->unix_name;
 	}
 	if (strlen(l->wanted) != wanted.n || wanted.n > CND_USER_MAX)
 		return refuse(l, "the name of its user is too long, or has a zero byte");
-	l->rule = cnd_rules_match(&w->config->rules, &l->arrival);
-	return l->rule != NULL ? CENOTE_OK : refuse(l, "no rule of auth matches");
+	admission = cnd_admit(w->config, &l->arrival, &l->rule);
+	return admission == CND_ADMITTED ? CENOTE_OK
+					 : refuse(l, cnd_admission_text(admission));
 }
 
 /* HELLO was said before it was known that this user needs no password: the client says something yet. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "explain.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "admission.h"
 #include "units.h"
 
 enum word {
@@ -12,14 +15,17 @@ enum word {
 	WORD_FROM,
 	WORD_TLS,
 	WORD_CERT,
+	WORD_UNIX,
 	N_WORDS
 };
 
-static const char *const names[N_WORDS] = { "pool", "user", "from", "tls", "cert" };
+static const char *const names[N_WORDS] = { "pool", "user", "from", "tls", "cert",
+	"unix" };
 
 struct question {
 	const char *words[N_WORDS];
 	const struct cnd_pool_config *pool;
+	const char *unix_name; /* of who comes by the unix socket */
 	struct cnd_arrival arrival;
 };
 
@@ -38,8 +44,8 @@ take_word(struct question *q, const char *word)
 	}
 	nearest = cnd_nearest(word, names, N_WORDS, sizeof(names[0]));
 	fprintf(stderr,
-		"cenoted: --explain-auth: \"%s\" is not pool=, user=, from=, tls= or "
-		"cert=",
+		"cenoted: --explain-auth: \"%s\" is not pool=, user=, from=, tls=, "
+		"cert= or unix=",
 		word);
 	if (nearest != NULL)
 		fprintf(stderr, "; did you mean \"%s=\"?", nearest);
@@ -56,6 +62,36 @@ yes_or_no(const char *word)
 	return strcmp(word, "yes") == 0 ? 1 : -1;
 }
 
+/* Whose the other end of the unix socket is: unless it is said, who it wants to be. */
+static int
+set_unix_user(struct question *q)
+{
+	const char *name = q->words[WORD_UNIX];
+	const struct passwd *pw;
+	uint64_t uid = (uid_t)-1;
+
+	if (name == NULL)
+		name = q->words[WORD_USER];
+	pw = name != NULL ? getpwnam(name) : getpwuid(geteuid());
+	if (name == NULL)
+		name = pw != NULL ? pw->pw_name : "";
+	if (pw != NULL) {
+		uid = pw->pw_uid;
+	} else if (cnd_number_parse(name, UINT32_MAX - 1, &uid) < 0 &&
+		   !q->pool->is_open) {
+		fprintf(stderr,
+			"cenoted: --explain-auth: there is no unix user \"%s\" here; say "
+			"who comes with unix=NAME\n",
+			name);
+		return -1;
+	}
+	q->arrival.uid = (uid_t)uid;
+	q->unix_name = name;
+	if (*q->arrival.user == '\0')
+		q->arrival.user = name;
+	return 0;
+}
+
 static int
 set_from(struct question *q)
 {
@@ -64,7 +100,7 @@ set_from(struct question *q)
 
 	q->arrival.peer.door = CND_DOOR_UNIX;
 	if (from == NULL || strcmp(from, "unix") == 0)
-		return 0;
+		return set_unix_user(q);
 	if (strchr(from, '/') != NULL || cnd_network_parse(from, &n) < 0) {
 		fprintf(stderr,
 			"cenoted: --explain-auth: from=%s is not an address, nor unix\n",
@@ -126,36 +162,39 @@ print_rule(const struct cnd_config *c, const struct cnd_rule *rule)
 	cnd_rule_print(rule, stdout);
 }
 
-/* 0: by its address it does not get as far as the rules. */
+/* The daemon's log would say this. */
 static int
-is_admitted(const struct question *q)
+print_refusal(const struct question *q, const char *why)
 {
-	if (q->arrival.peer.door == CND_DOOR_UNIX ||
-		cnd_networks_admit(&q->pool->networks, &q->arrival.peer.addr))
-		return 1;
-	printf("refused: allow and deny of pool %s keep this address out\n",
-		q->pool->name);
-	return 0;
+	printf("refused: pool %s: %s\n", q->pool->name, why);
+	return 1;
 }
 
 int
 cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words)
 {
+	const struct cnd_rule *decides;
+	enum cnd_admission admission;
 	struct question q;
 
 	if (read_question(c, words, n_words, &q) < 0)
 		return 2;
-	if (!is_admitted(&q))
-		return 1;
+	admission = cnd_admit(q.pool, &q.arrival, &decides);
+	if (admission != CND_ADMITTED && admission != CND_NO_RULE)
+		return print_refusal(&q, cnd_admission_text(admission));
 	for (size_t i = 0; i < q.pool->rules.n; i++) {
 		const struct cnd_rule *rule = &q.pool->rules.list[i];
-		const char *why = cnd_rule_mismatch(rule, &q.arrival);
 
 		print_rule(c, rule);
-		printf(": %s\n", why != NULL ? why : "decides");
-		if (why == NULL)
-			return rule->method == CND_METHOD_REJECT;
+		if (rule == decides)
+			break;
+		printf(": %s\n", cnd_rule_mismatch(rule, &q.arrival));
 	}
-	printf("refused: no rule of pool %s matches\n", q.pool->name);
-	return 1;
+	if (decides == NULL)
+		return print_refusal(&q, cnd_admission_text(admission));
+	puts(": decides");
+	if (decides->method == CND_METHOD_PEER && decides->map_path == NULL &&
+		strcmp(q.unix_name, q.arrival.user) != 0)
+		return print_refusal(&q, "it asks to be another user");
+	return decides->method == CND_METHOD_REJECT;
 }

@@ -31,7 +31,7 @@ static const char usage[] =
 	"       cenoted --check [-c FILE]\n"
 	"       cenoted --explain-auth [-c FILE] pool=NAME [user=NAME] "
 	"[from=ADDRESS|unix]\n"
-	"                              [tls=yes|no] [cert=yes|no]\n"
+	"                              [tls=yes|no] [cert=yes|no] [unix=NAME]\n"
 	"       cenoted --user NAME\n"
 	"  -c, --config FILE  configuration (default: " DEFAULT_FILE ")\n"
 	"  -d, --daemon       go to the background once clients can come\n"

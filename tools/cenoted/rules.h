@@ -56,6 +56,7 @@ struct cnd_rules {
 /* Who comes, before a login. */
 struct cnd_arrival {
 	struct cnd_peer peer;
+	uid_t uid; /* of who came by the unix socket */
 	const char *user; /* whom it wants to be */
 	uint8_t has_tls;
 	uint8_t has_cert; /* and its certificate was verified */
