@@ -367,6 +367,7 @@ lend(struct cnd_worker *w, const struct cnp_attach *m)
 	int r;
 
 	begin_lending(w);
+	w->is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
 	publish_identity(w, m->program, m->application, m->pid);
 	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
 		m->pid, m->program.p, m->trace.p);

@@ -13,8 +13,12 @@
 
 /* How long a client's waiting keeps its pool contended, for those who could yield. */
 #define CONTENDED_MS   100
-/* A client whose session was lent to it so recently keeps it for its first request. */
+/* A client that attached again has a request to send, and keeps its session for it so long: else it might never get to
+ * send it. */
 #define GRACE_MS       20
+/* One that attached for the first time may have none for long: it keeps its session as long as it takes to send one at
+ * once, which saves it from attaching again. */
+#define FIRST_GRACE_MS 1
 /* So often the server may be asked what a session really holds. */
 #define SETTLE_MS      50
 /* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
@@ -228,6 +232,15 @@ is_contended(const struct cnd_worker *w, int64_t now)
 	       CONTENDED_MS;
 }
 
+/* Until when a client keeps its session although others wait and it has asked nothing yet. */
+static int64_t
+grace_until(const struct cnd_worker *w)
+{
+	if (w->n_served > 0)
+		return 0;
+	return w->attached_ms + (w->is_again ? GRACE_MS : FIRST_GRACE_MS);
+}
+
 /* Why the session should be given up if the client holds nothing; 0: no reason. */
 static uint8_t
 reason_to_yield(const struct cnd_worker *w)
@@ -244,8 +257,7 @@ reason_to_yield(const struct cnd_worker *w)
 	now = cnd_now_ms();
 	if (now >= nearest_limit(w))
 		return CNP_YIELD_IDLE;
-	if (w->config->mode == CND_MODE_TRANSACTION &&
-		(w->n_served > 0 || now - w->attached_ms > GRACE_MS) &&
+	if (w->config->mode == CND_MODE_TRANSACTION && now >= grace_until(w) &&
 		is_contended(w, now))
 		return CNP_YIELD_CONTENDED;
 	return 0;
@@ -346,8 +358,9 @@ next_look(const struct cnd_worker *w)
 		until = w->settle_due_ms;
 	/* it was asked to yield, and has its grace still */
 	if (w->config->mode == CND_MODE_TRANSACTION && w->n_served == 0 &&
-		w->attached_ms + 2 * GRACE_MS < until && is_contended(w, cnd_now_ms()))
-		until = w->attached_ms + 2 * GRACE_MS;
+		!w->slot->is_held && grace_until(w) < until &&
+		is_contended(w, cnd_now_ms()))
+		until = grace_until(w);
 	return until;
 }
 
@@ -447,6 +460,7 @@ forget_client(struct cnd_worker *w)
 	w->is_client_gone = 0;
 	w->is_suspending = 0;
 	w->has_failed = 0;
+	w->is_again = 0;
 	w->is_resumed = 0;
 	cnp_server_restart(&w->server);
 }

@@ -148,6 +148,7 @@ struct cnd_worker {
 	uint8_t is_in_rows; /* a ROWS frame is open */
 	uint8_t is_quiet; /* a set-up request: no reply unless it fails */
 	uint8_t is_suspending;
+	uint8_t is_again; /* the client attached again, for a request */
 	uint8_t is_resumed; /* others may come for the same session */
 	uint8_t is_done; /* done() was called for the last result */
 	uint8_t done_flags; /* of the last done() */
