@@ -193,6 +193,30 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	cenote_conn_destroy(b);
 }
 
+static void
+a_row_beyond_max_row_is_refused(void **state)
+{
+	cenote_conn *a;
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\nmax_row = 64kB\n"));
+	a = wp_attach(NULL);
+	wp_exec(a, "begin");
+	assert_int_equal(wp_status_of(a, "select zeroblob(100000)"), CENOTE_ERR_SERVER);
+	assert_string_equal(wp_sqlstate(a), "54000");
+	assert_string_equal(
+		wp_message(a), "a row is longer than pool main allows: max_row = 64kB");
+	/* also behind others, which are fewer bytes than a row may have */
+	assert_int_equal(
+		wp_status_of(
+			a, "select zeroblob(60000) union all select zeroblob(100000)"),
+		CENOTE_ERR_SERVER);
+	wp_exec(a, "select zeroblob(60000) union all select zeroblob(60001) union all "
+		   "select zeroblob(65000)");
+	wp_exec(a, "commit");
+	cenote_conn_destroy(a);
+}
+
 #define N_RESUMING 6
 
 /* When the pipe's other end is closed. */
@@ -506,6 +530,7 @@ main(void)
 		TEST(a_long_session_is_ended_but_not_a_clean_one),
 		TEST(a_cancel_hits_the_running_query_of_its_session_only),
 		TEST(a_suspended_session_is_resumed_by_another_process),
+		TEST(a_row_beyond_max_row_is_refused),
 		TEST(who_resumes_too_late_is_refused_and_not_hung_up_on),
 		TEST(a_session_is_resumed_while_all_others_are_taken),
 		TEST(a_suspended_session_has_a_time_limit),

@@ -352,6 +352,106 @@ a_worker_lets_the_server_go_ahead_in_a_long_result(void **state)
 	assert_policy(conn, SCHED_OTHER);
 }
 
+/* At its peak, in kB. */
+static long
+memory_of(pid_t pid)
+{
+	char path[64], line[128];
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (kb < 0 && fgets(line, sizeof(line), f) != NULL)
+		(void)sscanf(line, "VmHWM: %ld", &kb);
+	fclose(f);
+	return kb;
+}
+
+static void
+expect_x(const char *text, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		if (text[i] != 'x')
+			fail_msg("byte %zu is 0x%02x", i, (unsigned char)text[i]);
+	}
+}
+
+/* It goes from the server's socket to where the client is sent it from. */
+static void
+a_long_row_is_in_memory_once(void **state)
+{
+	cenote_conn *conn = *state;
+	pid_t worker = wp_worker_pid(conn);
+	const size_t size = (size_t)100 << 20;
+	cenote_result *res;
+	const char *text;
+	long before;
+	size_t len;
+
+	wp_exec(conn, "select 1");
+	before = memory_of(worker);
+	if (before < 0)
+		skip();
+	res = query(conn,
+		"select 7 as a, repeat('x', 104857600) as b, null as c, now() as d, "
+		"repeat('y', 5) as e union all select 8, 'z', null, now(), 'w'",
+		NULL, NULL);
+	assert_true(memory_of(worker) - before < (long)(size >> 10) + 16384);
+	assert_string_equal(cenote_result_text(res, 0, 0, NULL), "7");
+	text = cenote_result_text(res, 0, 1, &len);
+	assert_int_equal(len, size);
+	expect_x(text, 0, size);
+	assert_null(cenote_result_text(res, 0, 2, NULL));
+	assert_string_equal(cenote_result_text(res, 0, 4, NULL), "yyyyy");
+	assert_string_equal(cenote_result_text(res, 1, 1, NULL), "z");
+	cenote_result_destroy(res);
+}
+
+/* Nor does one that is refused: its session lives, and others are not hurt. */
+static void
+a_row_beyond_max_row_is_refused(void **state)
+{
+	char config[4096];
+	cenote_conn *conn;
+	cenote_result *res;
+	pid_t worker;
+	long before;
+	size_t len;
+
+	cenote_conn_destroy(*state);
+	assert_int_equal(cnt_daemon_stop(&wp_daemon), 0);
+	wp_start(cnt_server_config(
+		&server, "sessions = 1\nmax_row = 2MB\n", config, sizeof(config)));
+	*state = conn = wp_attach(NULL);
+	worker = wp_worker_pid(conn);
+	wp_exec(conn, "begin");
+	wp_exec(conn, "create temp table t(a int)");
+	wp_exec(conn, "savepoint s");
+	before = memory_of(worker);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			wp_status_of(conn, i == 0 ? "select repeat('x', 104857600)"
+						  : "select repeat('x', 2200000)"),
+			CENOTE_ERR_SERVER);
+		assert_string_equal(wp_sqlstate(conn), "54000");
+		assert_string_equal(wp_message(conn),
+			"a row is longer than pool main allows: max_row = 2MB");
+		wp_exec(conn, "rollback to s");
+	}
+	if (before >= 0)
+		assert_in_range(memory_of(worker), 0, before + 16384);
+	/* many that are shorter are no matter */
+	res = query(conn, "select repeat('x', 1900000) from generate_series(1, 10)", NULL,
+		NULL);
+	assert_int_equal(cenote_result_n_rows(res), 10);
+	expect_x(cenote_result_text(res, 9, 0, &len), 0, 1900000);
+	assert_int_equal(len, 1900000);
+	cenote_result_destroy(res);
+	assert_string_equal(wp_value(conn, "select count(*) from t"), "0");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -359,6 +459,8 @@ main(void)
 {
 	/* Memory first: what others have used and given back would hide it. */
 	const struct CMUnitTest tests[] = {
+		TEST(a_long_row_is_in_memory_once),
+		TEST(a_row_beyond_max_row_is_refused),
 		TEST(results_of_100_mb_take_little_memory),
 		TEST(a_result_that_is_left_behind_takes_little_memory),
 		TEST(copies_of_100_mb_take_little_memory),

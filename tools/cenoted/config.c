@@ -148,6 +148,7 @@ static const struct cnd_key pool_keys[] = {
 	{ "reset", P(reset), &cnd_kind_reset, "server", 0 },
 	{ "rebalance", P(rebalance_ms), &cnd_kind_ms, "60s", 0 },
 	{ "max_frame", P(max_frame), &cnd_kind_frame_size, "64MB", 0 },
+	{ "max_row", P(max_row), &cnd_kind_frame_size, "1023MB", 0 },
 	TLS_KEYS(P, NULL, NULL, NULL),
 };
 

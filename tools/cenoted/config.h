@@ -85,6 +85,7 @@ struct cnd_pool_config {
 	int64_t login_timeout_ms;
 	int64_t rebalance_ms;
 	uint64_t max_frame;
+	uint64_t max_row;
 	int mode; /* enum cnd_mode */
 	int reset; /* enum cnd_reset */
 	char *allow_users; /* as written; "" is the default */

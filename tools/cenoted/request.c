@@ -5,6 +5,7 @@
 
 #include "core/sqlstate.h"
 #include "log.h"
+#include "units.h"
 
 /* One request: a handler each, found by its code. Negative: it failed, as backend.h says; the
  * diagnostics of the worker tell why. */
@@ -560,6 +561,8 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 static void
 complete_diag(struct cnd_worker *w, int status, uint8_t code)
 {
+	char limit[CND_UNITS_TEXT_MAX];
+
 	if (strcmp(w->diag.sqlstate, "00000") != 0)
 		return;
 	if (status == CENOTE_ERR_UNSUPPORTED)
@@ -568,6 +571,10 @@ complete_diag(struct cnd_worker *w, int status, uint8_t code)
 			cnp_msg_name(code));
 	else if (status == CENOTE_ERR_NOMEM)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(NO_MEMORY), "out of memory");
+	else if (status == CENOTE_ERR_LIMIT && cnd_sink_bounds_rows(w))
+		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
+			"a row is longer than pool %s allows: max_row = %s",
+			w->config->name, cnd_size_text(w->config->max_row, limit));
 	else if (status == CENOTE_ERR_LIMIT)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
 			"a row or description is longer than the client's max_frame, or "

@@ -17,6 +17,19 @@ cnd_sink_worker(struct cnd_sink *sink)
 					     offsetof(struct cnd_worker, sink));
 }
 
+/* A row is the last one of its batch if it is long; those before it are fewer bytes than a batch is sent at. */
+static size_t
+longest_batch(const struct cnd_worker *w)
+{
+	return (size_t)w->config->max_row + BATCH_BYTES;
+}
+
+int
+cnd_sink_bounds_rows(const struct cnd_worker *w)
+{
+	return w->is_in_rows && longest_batch(w) < w->server.peer_max_frame;
+}
+
 static int
 begin_rows(struct cnd_worker *w)
 {
@@ -32,6 +45,8 @@ begin_rows(struct cnd_worker *w)
 			r = cnp_server_rows_begin(&w->server, &w->batch, w->n_columns);
 	}
 	w->is_in_rows = r == CENOTE_OK;
+	if (cnd_sink_bounds_rows(w))
+		w->batch.out->max = cnc_buf_len(w->batch.out) + longest_batch(w);
 	return r;
 }
 

@@ -363,6 +363,8 @@ int cnd_sink_end_rows(struct cnd_worker *w);
 int cnd_sink_flush(struct cnd_worker *w);
 /* The request ended in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
+/* Rows are being written, and it is max_row that bounds them, not the client's max_frame. */
+int cnd_sink_bounds_rows(const struct cnd_worker *w);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker *w);

@@ -361,6 +361,44 @@ rows_whose_lengths_lie_are_refused(void **state)
 	}
 }
 
+/* Of a row that is read piece by piece: what it says is judged before the rest has come. */
+static void
+long_rows_whose_lengths_lie_are_refused(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		const char *sqlstate;
+	} rows[] = {
+#define LONG(text, sqlstate)                                                             \
+	{ "D\0\x20\0\0" text, sizeof("D\0\x20\0\0" text) - 1, sqlstate }
+		LONG("\0\1", "08P01"), /* of another number of columns */
+		LONG("\0\2\x7f\0\0\0", "08P01"),
+		LONG("\0\2\0\x20\0\0", "08P01"),
+		LONG("\0\2\xff\xff\xff\xff\0\x20\0\0", "08P01"),
+		/* something is left behind its values */
+		LONG("\0\2\xff\xff\xff\xff\xff\xff\xff\xff", "08P01"),
+		/* and then the server closes */
+		LONG("", "08006"),
+		LONG("\0\2\xff\xff", "08006"),
+		LONG("\0\2\0\x10\0\0abc", "08006"),
+#undef LONG
+	};
+	uint8_t script[1024];
+	struct pg t;
+
+	(void)state;
+	memcpy(script, good.bytes, first_row);
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		memcpy(script + first_row, rows[i / 2].bytes, rows[i / 2].len);
+		set_script(script, first_row + rows[i / 2].len, 1);
+		(void)ask(&t, (int)(i & 1));
+		assert_int_equal(t.last, CENOTE_ERR_CONN);
+		assert_string_equal(t.diag.sqlstate, rows[i / 2].sqlstate);
+		pg_teardown(&t);
+	}
+}
+
 static void
 random_changes_do_no_harm(void **state)
 {
@@ -476,6 +514,7 @@ main(void)
 		cmocka_unit_test(nonsense_loses_the_session),
 		cmocka_unit_test(what_does_not_fit_together_loses_the_session),
 		cmocka_unit_test(rows_whose_lengths_lie_are_refused),
+		cmocka_unit_test(long_rows_whose_lengths_lie_are_refused),
 		cmocka_unit_test(random_changes_do_no_harm),
 		cmocka_unit_test(answers_that_are_left_behind_a_reset_lose_the_session),
 		cmocka_unit_test(a_server_that_never_pauses_is_left),

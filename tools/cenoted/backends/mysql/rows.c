@@ -221,9 +221,6 @@ end_row(struct cnd_session *s, struct cnc_batch *w, int r)
 		return r;
 	}
 	cnc_batch_row_undo(w);
-	if (r == CENOTE_ERR_LIMIT)
-		return cnd_my_refuse(
-			s, CNC_SQLSTATE(LIMIT), NULL, "a row is too large to be sent");
 	if (r == CENOTE_ERR_PROTOCOL)
 		return cnd_my_diag(s->diag, CR_MALFORMED_PACKET, NULL,
 			"the server sent a value that is not of its column's type",

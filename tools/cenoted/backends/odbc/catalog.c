@@ -341,7 +341,7 @@ put_row(struct catalog_query *q)
 		cnc_batch_row_undo(w);
 		return CENOTE_OK;
 	}
-	r = cnd_od_put_end(q->s, w, r);
+	r = cnd_od_put_end(w, r);
 	if (r < 0)
 		return r;
 	q->n_rows++;

@@ -429,7 +429,7 @@ int cnd_od_put_text(
 int cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 	SQLSMALLINT c_type, struct cnp_str *ret_value);
 /* The row is complete, or `r` says why not: then it is taken back. */
-int cnd_od_put_end(struct cnd_session *s, struct cnc_batch *batch, int r);
+int cnd_od_put_end(struct cnc_batch *batch, int r);
 
 /* params.c */
 int cnd_od_bind(struct cnd_session *s, struct cnd_od_stmt *st,

@@ -257,16 +257,13 @@ put_value(struct cnd_session *s, const struct cnd_od_stmt *st, uint32_t i,
 }
 
 int
-cnd_od_put_end(struct cnd_session *s, struct cnc_batch *batch, int r)
+cnd_od_put_end(struct cnc_batch *batch, int r)
 {
 	if (r == CENOTE_OK) {
 		cnc_batch_row_done(batch);
 		return CENOTE_OK;
 	}
 	cnc_batch_row_undo(batch);
-	if (r == CENOTE_ERR_LIMIT)
-		return cnd_od_refuse(
-			s, CNC_SQLSTATE(LIMIT), NULL, "a row is too large to be sent");
 	return r;
 }
 
@@ -278,5 +275,5 @@ cnd_od_put_row(
 
 	for (uint32_t i = 0; r == CENOTE_OK && i < st->columns.n; i++)
 		r = put_value(s, st, i, batch);
-	return cnd_od_put_end(s, batch, r);
+	return cnd_od_put_end(batch, r);
 }

@@ -346,6 +346,75 @@ cnd_pg_put_row(struct cnd_session *s, const struct cnd_pg_desc *d,
 	return r;
 }
 
+/* ---- a row that has not come yet ---- */
+
+static int
+put_long_value(struct cnd_session *s, struct cnc_batch *batch, size_t len)
+{
+	char *room;
+	int r = cnc_batch_room(batch, len, &room);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_row_read(s, (uint8_t *)room, len);
+	if (r == CENOTE_OK)
+		cnc_batch_room_done(batch, len);
+	return r;
+}
+
+static int
+put_next_value(struct cnd_session *s, cnd_pg_put *put, struct cnc_batch *batch)
+{
+	const uint8_t *p;
+	int r = cnd_pg_row_take(s, 4, &p);
+	uint32_t len = r == CENOTE_OK ? cnd_pg_get_u32(p) : 0;
+
+	if (r < 0)
+		return r;
+	if (len == UINT32_MAX)
+		return cnc_batch_null(batch);
+	if (len > s->row_left)
+		return CENOTE_ERR_PROTOCOL;
+	if (put == NULL)
+		return put_long_value(s, batch, len);
+	r = cnd_pg_row_take(s, len, &p);
+	return r < 0 ? r : put(batch, p, len);
+}
+
+/* As cnd_pg_put_row(). What is not wanted of it is read all the same. */
+static int
+put_long_row(struct cnd_session *s, const struct cnd_pg_desc *d, struct cnc_batch *batch)
+{
+	const uint8_t *p;
+	int r = cnd_pg_row_take(s, 2, &p);
+	int q;
+
+	if (r == CENOTE_OK && cnd_pg_get_u16(p) != d->n)
+		r = CENOTE_ERR_PROTOCOL;
+	if (r == CENOTE_OK)
+		r = cnc_batch_row(batch);
+	for (uint32_t i = 0; i < d->n && r == CENOTE_OK; i++)
+		r = put_next_value(s, d->puts[i], batch);
+	if (r == CENOTE_OK && s->row_left > 0)
+		r = CENOTE_ERR_PROTOCOL;
+	if (r == CENOTE_OK)
+		cnc_batch_row_done(batch);
+	else
+		cnc_batch_row_undo(batch);
+	if (r == CENOTE_OK || r == CENOTE_ERR_PROTOCOL || s->is_lost)
+		return r;
+	q = cnd_pg_row_read(s, NULL, s->row_left);
+	return q < 0 ? q : r;
+}
+
+static int
+put_row(struct cnd_session *s, const struct cnd_pg_msg *m)
+{
+	const struct cnd_pg_run *run = &s->run;
+
+	return m->body != NULL ? cnd_pg_put_row(s, run->desc, m, run->sink->batch)
+			       : put_long_row(s, run->desc, run->sink->batch);
+}
+
 static int
 on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -357,8 +426,9 @@ on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (run->flags != NULL && !run->flags->has_come)
 		return cnd_pg_take_flags(s, m, run->flags);
 	if (!is_wanted(s) || run->is_limited)
-		return CENOTE_OK;
-	r = cnd_pg_put_row(s, run->desc, m, run->sink->batch);
+		return m->body != NULL ? CENOTE_OK
+				       : cnd_pg_row_read(s, NULL, s->row_left);
+	r = put_row(s, m);
 	if (r == CENOTE_ERR_PROTOCOL)
 		return cnd_pg_broken(s, "a malformed DataRow");
 	if (r < 0)
@@ -652,7 +722,7 @@ cnd_pg_run(struct cnd_session *s)
 	do {
 		r = run->portal != NULL && run->portal->is_stored
 			    ? cnd_pg_store_next(s, run->portal, &m)
-			    : cnd_pg_next(s, &m);
+			    : cnd_pg_next_or_row(s, &m);
 		if (r == CENOTE_OK)
 			r = cnd_pg_handle(s, &m);
 	} while (r == CENOTE_OK);

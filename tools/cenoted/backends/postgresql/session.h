@@ -161,6 +161,7 @@ struct cnd_session {
 	/* the stream */
 	uint8_t *in;
 	size_t in_cap, in_head, in_tail;
+	size_t row_left; /* of the body of a long row, which is read piece by piece */
 	struct cnc_buf out;
 	uint32_t out_ready; /* ReadyForQuery that what is in `out` asks for */
 	uint8_t out_unsynced; /* no Sync is behind it */
@@ -319,6 +320,12 @@ int cnd_pg_send(struct cnd_session *s);
 int cnd_pg_wait(struct cnd_session *s, short events);
 /* The next message, waiting for it; CENOTE_OK or negative. Valid until the next call. */
 int cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
+/* The same; of a row that is long and has not come yet the body is NULL, to be read with what follows. */
+int cnd_pg_next_or_row(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
+/* The next bytes of its body, good until the next call. CENOTE_ERR_PROTOCOL: it has not so many. */
+int cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes);
+/* The same, to `to`; NULL: nobody wants them. */
+int cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n);
 /* The same without waiting: CENOTE_AGAIN if none has come. */
 int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
 /* The answer is not wanted any more: have the server stop, and give it some time for that. */

@@ -16,6 +16,8 @@
 #include "session.h"
 
 #define IN_BYTES     65536u
+/* A row of more goes piece by piece to where it is wanted, so that it is in memory once. */
+#define LONG_ROW     (1024u * 1024u)
 /* While something large is sent, what the server says meanwhile is kept up to so much. */
 #define IN_MAX       (CND_PG_MSG_MAX + 64u * 1024u * 1024u)
 #define OUT_KEEP     65536u
@@ -470,28 +472,106 @@ look(struct cnd_session *s)
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
+/* Have some of the `need` bytes from the first one that is not yet read. */
+static int
+await(struct cnd_session *s, size_t need)
+{
+	short events = POLLIN;
+	int is_dry, r = look(s);
+
+	if (r < 0)
+		return r;
+	is_dry = s->is_dry;
+	s->is_dry = 0;
+	r = is_dry ? 0 : receive(s, need, &events);
+	if (r == 0)
+		r = cnd_pg_wait(s, events);
+	return r < 0 ? r : CENOTE_OK;
+}
+
 int
 cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 {
 	size_t need = CND_PG_HEADER;
-	short events = POLLIN;
-	int r, is_dry;
+	int r;
 
 	for (;;) {
 		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
-		r = look(s);
-		if (r < 0)
-			return r;
-		is_dry = s->is_dry;
-		s->is_dry = 0;
-		r = is_dry ? 0 : receive(s, need, &events);
-		if (r == 0)
-			r = cnd_pg_wait(s, events);
+		r = await(s, need);
 		if (r < 0)
 			return r;
 	}
+}
+
+/* ---- a long row ---- */
+
+int
+cnd_pg_next_or_row(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
+{
+	size_t need = CND_PG_HEADER;
+	int r;
+
+	for (;;) {
+		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
+		if (r != 0)
+			return r < 0 ? r : CENOTE_OK;
+		if (need > LONG_ROW && s->in[s->in_head] == 'D')
+			break;
+		r = await(s, need);
+		if (r < 0)
+			return r;
+	}
+	s->in_head += CND_PG_HEADER;
+	s->row_left = need - CND_PG_HEADER;
+	*ret_msg = (struct cnd_pg_msg){ 'D', NULL, s->row_left };
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes)
+{
+	if (n > s->row_left)
+		return CENOTE_ERR_PROTOCOL;
+	while (s->in_tail - s->in_head < n) {
+		int r = await(s, n);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_bytes = s->in + s->in_head;
+	s->in_head += n;
+	s->row_left -= n;
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n)
+{
+	if (n > s->row_left)
+		return CENOTE_ERR_PROTOCOL;
+	while (n > 0) {
+		size_t some = s->in_tail - s->in_head;
+		int r;
+
+		if (some == 0) {
+			r = await(s, IN_BYTES);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (some > n)
+			some = n;
+		if (to != NULL) {
+			memcpy(to, s->in + s->in_head, some);
+			to += some;
+		}
+		s->in_head += some;
+		s->row_left -= some;
+		n -= some;
+	}
+	return CENOTE_OK;
 }
 
 /* ---- sending ---- */

@@ -314,7 +314,7 @@ put_row(struct catalog_query *q)
 		else
 			r = cnd_sq_put_plain(w, q->rows, (int)i);
 	}
-	r = cnd_sq_put_end(q->s, w, r);
+	r = cnd_sq_put_end(w, r);
 	if (r < 0)
 		return r;
 	q->n_rows++;

@@ -181,7 +181,7 @@ send_rows(struct request *q, int *ret_word)
 	int rc = SQLITE_ROW, r;
 
 	while (rc == SQLITE_ROW) {
-		r = cnd_sq_put_row(q->s, st, q->format, sink->batch);
+		r = cnd_sq_put_row(st, q->format, sink->batch);
 		if (r == CENOTE_OK) {
 			q->n_rows++;
 			r = sink->ops->row_done(sink);

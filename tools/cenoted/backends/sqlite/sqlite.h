@@ -279,13 +279,12 @@ void cnd_sq_type_size(const char *declared, int64_t *ret_first, int64_t *ret_sec
 /* values.c */
 int cnd_sq_bind(
 	struct cnd_session *s, struct cnd_sq_stmt *st, const struct cnd_exec *exec);
-int cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
-	struct cnc_batch *batch);
+int cnd_sq_put_row(const struct cnd_sq_stmt *st, uint8_t format, struct cnc_batch *batch);
 
 /* One value as it is. */
 int cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i);
 /* The row is complete, or `r` says why not: then it is taken back. */
-int cnd_sq_put_end(struct cnd_session *s, struct cnc_batch *batch, int r);
+int cnd_sq_put_end(struct cnc_batch *batch, int r);
 
 /* exec.c */
 int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,

@@ -323,22 +323,18 @@ cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i)
 }
 
 int
-cnd_sq_put_end(struct cnd_session *s, struct cnc_batch *batch, int r)
+cnd_sq_put_end(struct cnc_batch *batch, int r)
 {
 	if (r == CENOTE_OK) {
 		cnc_batch_row_done(batch);
 		return CENOTE_OK;
 	}
 	cnc_batch_row_undo(batch);
-	if (r == CENOTE_ERR_LIMIT)
-		return cnd_sq_refuse(
-			s, CNC_SQLSTATE(LIMIT), NULL, "a row is too large to be sent");
 	return r;
 }
 
 int
-cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t format,
-	struct cnc_batch *batch)
+cnd_sq_put_row(const struct cnd_sq_stmt *st, uint8_t format, struct cnc_batch *batch)
 {
 	int r = cnc_batch_row(batch), is_canonical = format == CENOTE_FORMAT_CANONICAL;
 	uint32_t i;
@@ -346,5 +342,5 @@ cnd_sq_put_row(struct cnd_session *s, const struct cnd_sq_stmt *st, uint8_t form
 	for (i = 0; r == CENOTE_OK && i < st->n_columns; i++)
 		r = put_value(batch, st->handle, (int)i,
 			is_canonical ? st->columns[i].type : CENOTE_TYPE_NULL, format);
-	return cnd_sq_put_end(s, batch, r);
+	return cnd_sq_put_end(batch, r);
 }
