@@ -282,10 +282,11 @@ obey(const struct cnd_ipc *m)
 	}
 }
 
+/* Of standard input, which gives no right to anything. */
 static int
 reserve(void)
 {
-	return cnd_ipc_spares_take(&cnd_the_door.spares, cnd_the_door.control_fd);
+	return cnd_ipc_spares_take(&cnd_the_door.spares, STDIN_FILENO);
 }
 
 int
