@@ -193,8 +193,8 @@ cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words)
 	if (decides == NULL)
 		return print_refusal(&q, cnd_admission_text(admission));
 	puts(": decides");
-	if (decides->method == CND_METHOD_PEER && decides->map_path == NULL &&
-		strcmp(q.unix_name, q.arrival.user) != 0)
+	if (q.unix_name != NULL && decides->method == CND_METHOD_PEER &&
+		decides->map_path == NULL && strcmp(q.unix_name, q.arrival.user) != 0)
 		return print_refusal(&q, "it asks to be another user");
 	return decides->method == CND_METHOD_REJECT;
 }

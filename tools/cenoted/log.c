@@ -191,6 +191,7 @@ say_to_starter(const char *format, va_list args)
 	int len;
 
 	va_copy(again, args);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
 	len = vsnprintf(line, sizeof(line), format, again);
 	va_end(again);
 	if (len < 0)
