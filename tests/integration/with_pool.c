@@ -383,6 +383,12 @@ is_measured(pid_t pid)
 #endif
 }
 
+long
+wp_peak_kb(pid_t pid)
+{
+	return is_measured(pid) ? memory_kb(pid, "VmHWM") : -1;
+}
+
 void
 wp_memory_watch(struct wp_memory *m, cenote_conn *conn)
 {
