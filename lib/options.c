@@ -294,7 +294,8 @@ static const char *
 nearest_name(const char *name, size_t len)
 {
 	const char *nearest = NULL;
-	size_t best = len / 2 + 1;
+	/* as cnd_nearest() of cenoted */
+	size_t best = (len < 6 ? len / 2 : 3) + 1;
 
 	if (len > NAME_MAX_COMPARED)
 		return NULL;

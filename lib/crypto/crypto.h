@@ -109,6 +109,8 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
+	/* When its certificate expired, as text; "": it has not. */
+	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* A client came. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
 		struct cn_tls **ret_tls);

@@ -299,6 +299,7 @@ const struct cn_tls_ops cn_tls_ops = {
 	.connect = cn_tls_connect,
 	.server_create = cn_tls_server_create,
 	.server_destroy = cn_tls_server_destroy,
+	.expiry = cn_tls_server_expiry,
 	.accept = cn_tls_accept,
 	.destroy = tls_destroy,
 	.handshake = tls_handshake,

@@ -196,6 +196,17 @@ cn_tls_server_create(const struct cn_tls_server_options *o,
 }
 
 void
+cn_tls_server_expiry(const struct cn_tls_server *server, char *ret_text, size_t size)
+{
+	const ASN1_TIME *end =
+		X509_get0_notAfter(SSL_CTX_get0_certificate(server->context));
+
+	*ret_text = '\0';
+	if (X509_cmp_current_time(end) <= 0)
+		cn_tls_time_text(end, ret_text, size);
+}
+
+void
 cn_tls_server_destroy(struct cn_tls_server *server)
 {
 	if (server == NULL)

@@ -54,6 +54,15 @@ check_pools()
 	grep -q 'passfile=' "$conf" || echo "no password file"
 }
 
+check_missing_backend()
+{
+	local out
+	sed 's/^backend *= sqlite/backend = sqlight/' "$tmp/cenoted.conf" >"$tmp/wrong.conf"
+	out=$("$root$prefix/sbin/cenoted" --check -c "$tmp/wrong.conf" 2>&1)
+	grep -q 'there is no backend sqlight: no file .*; installed are .*sqlite' <<<"$out" ||
+		echo "it does not say what there is: $out"
+}
+
 # The tables of keys in the backends' options.c, and cenoted-backends(5).
 keys_of() # BACKEND
 {
@@ -106,6 +115,7 @@ tap_passes "README, LICENSE and the pages that README leads to are there" check_
 	share/doc/cenote/README.md share/doc/cenote/LICENSE share/doc/cenote/docs/backends.md \
 	share/man/man5/cenoted-backends.5
 tap_passes "the example is taken as it is" check_example
+tap_passes "where a backend is missing, those that there are are named" check_missing_backend
 tap_passes "the example has a pool for each backend" check_pools
 tap_passes "cenoted-backends(5) has every key" check_keys "$man/man5/cenoted-backends.5"
 grep -v '^\.It Cm synchronous' "$man/man5/cenoted-backends.5" >"$tmp/page"

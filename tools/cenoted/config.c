@@ -159,6 +159,78 @@ _Static_assert(
 	N_ITEMS(cenoted_keys) <= CND_KEYS_MAX && N_ITEMS(pool_keys) <= CND_KEYS_MAX,
 	"the tables of given keys must hold all keys");
 
+/* What others call it, PgBouncer above all, or where people look for it first. */
+#define HERE(NAME) "here it is " NAME
+static const struct {
+	const char *name;
+	const char *here;
+} names_elsewhere[] = {
+	{ "auth_file", HERE("users") },
+	{ "auth_type", HERE("auth, in [pool NAME]") },
+	{ "client_idle_timeout", HERE("idle_client_timeout, in [pool NAME]") },
+	{ "client_tls_ca_file", HERE("tls_ca") },
+	{ "client_tls_cert_file", HERE("tls_cert") },
+	{ "client_tls_ciphers", HERE("tls_ciphers") },
+	{ "client_tls_key_file", HERE("tls_key") },
+	{ "client_tls_sslmode", HERE("a rule of auth with tls=yes") },
+	{ "connect", HERE("connect='...' in the server line") },
+	{ "database", HERE("dbname=... or database=... in the server line") },
+	{ "dbname", HERE("dbname=... in the server line") },
+	{ "default_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "dsn", HERE("dsn=... in the server line") },
+	{ "host", HERE("host=... in the server line") },
+	{ "listen_addr", HERE("listen = HOST:PORT") },
+	{ "listen_port", HERE("listen = HOST:PORT") },
+	{ "logfile", HERE("log") },
+	{ "max_client_conn", "clients are not counted; sessions, in [pool NAME], is how "
+			     "many can be served at once" },
+	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "min_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "password", HERE("password=... or passfile=... in the server line") },
+	{ "path", HERE("path=... in the server line") },
+	{ "pidfile", HERE("pid_file") },
+	{ "pool_mode", HERE("mode, in [pool NAME]") },
+	{ "pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
+	{ "port", HERE("listen = HOST:PORT, or port=... in the server line") },
+	{ "query_wait_timeout", HERE("queue_timeout, in [pool NAME]") },
+	{ "server_connect_timeout", HERE("login_timeout, in [pool NAME]") },
+	{ "server_idle_timeout", HERE("idle_ttl, in [pool NAME]") },
+	{ "server_login_retry", "the pauses between logins grow by themselves" },
+	{ "server_reset_query", HERE("reset, in [pool NAME]") },
+	{ "server_tls_sslmode", HERE("the backend's own keys in the server line") },
+	{ "unix_socket_dir", HERE("run_dir") },
+	{ "unix_socket_group", HERE("socket_group") },
+	{ "unix_socket_mode", HERE("socket_mode") },
+};
+
+#undef HERE
+
+static const char *
+name_here(const char *name)
+{
+	for (size_t i = 0; i < N_ITEMS(names_elsewhere); i++) {
+		if (strcmp(name, names_elsewhere[i].name) == 0)
+			return names_elsewhere[i].here;
+	}
+	return NULL;
+}
+
+/* The keys are there, but not in this section. */
+static const char *
+other_section(const struct cnd_key *keys, const char *name)
+{
+	int is_pool = keys == pool_keys;
+	const struct cnd_key *others = is_pool ? cenoted_keys : pool_keys;
+	size_t n = is_pool ? N_ITEMS(cenoted_keys) : N_ITEMS(pool_keys);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(name, others[i].name) == 0)
+			return is_pool ? "[cenoted]" : "[pool NAME]";
+	}
+	return NULL;
+}
+
 static void
 set_initial(struct cnd_loader *l, const struct cnd_key *keys, size_t n, void *base)
 {
@@ -181,7 +253,12 @@ unknown_key(struct cnd_loader *l, const struct cnd_key *keys, size_t n, const ch
 		}
 	}
 	nearest = cnd_nearest(name, &keys[0].name, n, sizeof(keys[0]));
-	if (nearest != NULL)
+	if (name_here(name) != NULL)
+		cnd_config_bad(l, "unknown key \"%s\"; %s", name, name_here(name));
+	else if (other_section(keys, name) != NULL)
+		cnd_config_bad(l, "%s belongs into the section %s", name,
+			other_section(keys, name));
+	else if (nearest != NULL)
 		cnd_config_bad(
 			l, "unknown key \"%s\"; did you mean \"%s\"?", name, nearest);
 	else
@@ -288,10 +365,17 @@ begin_section(struct cnd_loader *l, char *text)
 		name += 4;
 		name += strspn(name, " \t");
 		begin_pool(l, name);
+	} else if (strcmp(name, "databases") == 0) {
+		cnd_config_bad(l,
+			"unknown section [databases]; here each database is a section "
+			"[pool NAME] with a backend and a server line");
 	} else {
 		cnd_config_bad(l,
-			"unknown section [%s]; [cenoted] and [pool NAME] are there",
-			name);
+			"unknown section [%s]; [cenoted] and [pool NAME] are there%s",
+			name,
+			strcmp(name, "pgbouncer") == 0
+				? ", and what stands here belongs into [cenoted]"
+				: "");
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/mem.h"
 
@@ -88,6 +89,11 @@ split_options(struct cnd_loader *l, struct cnd_server_line *s, char *text)
 		char *key = text;
 		char *value = text + n + strspn(text + n, " \t");
 
+		if (s->n_options == 0 && strncmp(value, "://", 3) == 0)
+			return cnd_config_bad(l,
+				"server: a URI is not taken; write its parts as "
+				"host=HOST "
+				"port=PORT dbname=DATABASE user=USER password=PASSWORD");
 		if (n == 0 || *value != '=')
 			return cnd_config_bad(l,
 				"server: a list of key=value is wanted; what "
@@ -200,11 +206,65 @@ warn_of_pool(const struct cnd_config *c, const struct cnd_pool_config *p,
 	}
 }
 
+static void
+warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	if (*p->tls.expired == '\0')
+		return;
+	snprintf(text, sizeof(text),
+		"%s:%u: pool %s: tls_cert %.256s expired on %s; clients that verify it "
+		"do not come in",
+		c->path, p->line, p->name, p->tls.settings[CND_TLS_CERT], p->tls.expired);
+	warn(text);
+}
+
+/* The line of the first server with a password in it; 0: none. */
+static unsigned
+line_with_secret(const struct cnd_config *c)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		for (size_t j = 0; j < c->pools[i].n_servers; j++) {
+			const struct cnd_server_line *s = &c->pools[i].servers[j];
+
+			for (size_t k = 0; k < s->n_options; k++) {
+				if (is_secret(s->options[k].key) ||
+					holds_secret(s->options[k].value))
+					return s->line;
+			}
+		}
+	}
+	return 0;
+}
+
+static void
+warn_of_readers(const struct cnd_config *c, void (*warn)(const char *text))
+{
+	unsigned line = line_with_secret(c);
+	char text[1024];
+	struct stat st;
+
+	if (line == 0 || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+		(st.st_mode & S_IROTH) == 0)
+		return;
+	snprintf(text, sizeof(text),
+		"%s:%u: there is a password in this file, and everybody may read it "
+		"(mode "
+		"%04o); chmod 640, or keep the password in a passfile",
+		c->path, line, (unsigned)(st.st_mode & 07777));
+	warn(text);
+}
+
 void
 cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
 {
-	for (size_t i = 0; i < c->n_pools; i++)
+	warn_of_readers(c, warn);
+	for (size_t i = 0; i < c->n_pools; i++) {
 		warn_of_pool(c, &c->pools[i], warn);
+		warn_of_certificate(c, &c->pools[i], warn);
+	}
 }
 
 /* ---- what a line is called ---- */

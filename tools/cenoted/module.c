@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "module.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>
@@ -42,16 +43,25 @@ beside_program(const char *name, char path[PATH_MAX])
 	return n < PATH_MAX && access(path, R_OK) == 0;
 }
 
-/* The first of the directories, separated by ':', that has it; else the last place looked at. */
-static void
-find(const char *dirs, const char *name, char path[PATH_MAX])
+/* The directories, separated by ':'; NULL: the usual places. */
+static const char *
+search_path(const char *configured)
 {
 	const char *from_env = getenv("CENOTE_BACKEND_DIR");
+
+	if (*configured != '\0')
+		return configured;
+	return from_env != NULL && *from_env != '\0' ? from_env : NULL;
+}
+
+/* The first of the directories that has it; else the last place looked at. */
+static void
+find(const char *configured, const char *name, char path[PATH_MAX])
+{
+	const char *dirs = search_path(configured);
 	size_t n;
 
-	if (*dirs == '\0' && from_env != NULL && *from_env != '\0')
-		dirs = from_env;
-	if (*dirs == '\0') {
+	if (dirs == NULL) {
 		if (beside_program(name, path))
 			return;
 		dirs = CND_BACKEND_DIR;
@@ -62,6 +72,61 @@ find(const char *dirs, const char *name, char path[PATH_MAX])
 		if (dirs[n] == '\0' || access(path, R_OK) == 0)
 			return;
 	}
+}
+
+/* The name within "cenoted-NAME.so"; its length, 0: it is none. */
+static size_t
+backend_name(const char *file, const char **ret_name)
+{
+	static const char before[] = "cenoted-", after[] = ".so";
+	size_t n = strlen(file), around = sizeof(before) + sizeof(after) - 2;
+
+	if (n <= around || strncmp(file, before, sizeof(before) - 1) != 0 ||
+		strcmp(file + n - sizeof(after) + 1, after) != 0)
+		return 0;
+	*ret_name = file + sizeof(before) - 1;
+	return n - around;
+}
+
+/* What is in a directory, as ", NAME" each, as far as there is room. */
+static void
+list_backends(const char *dir, char *list, size_t size)
+{
+	struct dirent **files;
+	int n = scandir(dir, &files, NULL, alphasort);
+	size_t len = strlen(list);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = NULL;
+		size_t name_len = backend_name(files[i]->d_name, &name);
+
+		if (name_len > 0 && len + name_len + 3 < size)
+			len += (size_t)snprintf(
+				list + len, size - len, ", %.*s", (int)name_len, name);
+		free(files[i]);
+	}
+	if (n >= 0)
+		free(files);
+}
+
+/* `path` is the last place where it was looked for. */
+static void
+say_missing(const char *dirs, const char *name, const char *path, struct cnc_diag *diag)
+{
+	char list[256] = "", dir[PATH_MAX];
+	size_t n;
+
+	dirs = search_path(dirs);
+	if (dirs == NULL)
+		dirs = CND_BACKEND_DIR;
+	for (; *dirs != '\0'; dirs += n + (dirs[n] == ':')) {
+		n = strcspn(dirs, ":");
+		snprintf(dir, sizeof(dir), "%.*s", (int)n, dirs);
+		list_backends(dir, list, sizeof(list));
+	}
+	cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
+		"there is no backend %s: no file %s; installed %s%s", name, path,
+		*list != '\0' ? "are " : "is none", *list != '\0' ? list + 2 : "");
 }
 
 /* Root runs what is in a module: nobody else may have put it there, or its name. NULL, or why somebody could have. */
@@ -109,6 +174,10 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 	if (fault != NULL) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
 			"%s, or its directory, %s", path, fault);
+		return CENOTE_ERR_ARG;
+	}
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		say_missing(dir, name, path, ret_diag);
 		return CENOTE_ERR_ARG;
 	}
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -170,20 +170,22 @@ options_of(const struct cnd_pool_config *p, const struct cn_tls_tickets *tickets
 }
 
 static void
-try_out(struct cnd_config *c, const struct cnd_pool_config *p)
+try_out(struct cnd_config *c, struct cnd_pool_config *p)
 {
 	const struct cn_tls_server_options o = options_of(p, NULL);
 	const struct cn_tls_ops *ops = tls_ops();
 	struct cn_tls_server *server;
 	struct cn_tls_error error;
 
-	if (ops == NULL)
+	if (ops == NULL) {
 		cnd_config_error(c, p->line,
 			"pool %s: tls_cert: this cenoted was built without TLS", p->name);
-	else if (ops->server_create(&o, &server, &error) < 0)
+	} else if (ops->server_create(&o, &server, &error) < 0) {
 		cnd_config_error(c, p->line, "pool %s: TLS: %s", p->name, error.text);
-	else
+	} else {
+		ops->expiry(server, p->tls.expired, sizeof(p->tls.expired));
 		ops->server_destroy(server);
+	}
 }
 
 void

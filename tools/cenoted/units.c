@@ -162,7 +162,9 @@ const char *
 cnd_nearest(const char *word, const void *names, size_t n_names, size_t stride)
 {
 	const char *nearest = NULL;
-	size_t best = strlen(word) / 2 + 1;
+	size_t len = strlen(word);
+	/* more than three slips are another word, and so is half of a short one */
+	size_t best = (len < 6 ? len / 2 : 3) + 1;
 
 	for (size_t i = 0; i < n_names; i++) {
 		const char *name;

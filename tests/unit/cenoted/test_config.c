@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -94,6 +95,43 @@ lines_that_may_read_texts_otherwise_are_warned_of(void **state)
 #undef MYSQL
 }
 
+static void
+a_password_that_everybody_may_read_is_warned_of(void **state)
+{
+#define LINE "[pool a]\nbackend = mysql\nserver = host=x user=y "
+	static const struct {
+		const char *text;
+		mode_t mode;
+		int is_warned;
+	} cases[] = {
+		{ LINE "password=z\n", 0644, 1 },
+		{ LINE "password=z\n", 0640, 0 },
+		{ LINE "passfile=/z\n", 0644, 0 },
+		{ "[pool a]\nbackend = odbc\nserver = connect='DSN=x;PWD=z'\n", 0604, 1 },
+	};
+#undef LINE
+
+	(void)state;
+	for (size_t i = 0; i < N_ITEMS(cases); i++) {
+		char path[] = "/tmp/cenote-config-XXXXXX";
+		int fd = mkstemp(path);
+		size_t n = strlen(cases[i].text);
+		struct cnd_config *c;
+
+		assert_int_equal(write(fd, cases[i].text, n), (ssize_t)n);
+		assert_int_equal(fchmod(fd, cases[i].mode), 0);
+		close(fd);
+		c = cnd_config_load(path);
+		warnings[0] = '\0';
+		cnd_config_warn(c, on_warning);
+		assert_int_equal(strstr(warnings, ":3: there is a password in this file, "
+						  "and everybody may read it") != NULL,
+			cases[i].is_warned);
+		cnd_config_destroy(c);
+		unlink(path);
+	}
+}
+
 static const struct {
 	const char *text;
 	const char *error; /* behind "FILE:", line number included */
@@ -101,6 +139,28 @@ static const struct {
 	{ POOL "sesions = 1\n",
 		"4: unknown key \"sesions\"; did you mean \"sessions\"?" },
 	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
+	/* PgBouncer's names, and what stands in another place here */
+	{ CENOTED "max_client_conn = 100\n" POOL,
+		"3: unknown key \"max_client_conn\"; clients are not counted; sessions, "
+		"in "
+		"[pool NAME], is how many can be served at once" },
+	{ POOL "pool_size = 5\n", "4: unknown key \"pool_size\"; here it is sessions = "
+				  "MIN..MAX, in [pool NAME]" },
+	{ POOL "host = db1\n",
+		"4: unknown key \"host\"; here it is host=... in the server line" },
+	{ POOL "run_dir = /x\n", "4: run_dir belongs into the section [cenoted]" },
+	{ CENOTED "sessions = 1\n" POOL,
+		"3: sessions belongs into the section [pool NAME]" },
+	{ POOL "[databases]\napp = host=db1\n",
+		"4: unknown section [databases]; here each database is a section [pool "
+		"NAME] with a backend and a server line" },
+	{ POOL "[pgbouncer]\n", "4: unknown section [pgbouncer]; [cenoted] and [pool "
+				"NAME] are there, and "
+				"what stands here belongs into [cenoted]" },
+	{ POOL "server = postgresql://app:secret@db1/app\n",
+		"4: server: a URI is not taken; write its parts as host=HOST port=PORT "
+		"dbname=DATABASE user=USER password=PASSWORD" },
+	{ POOL "nothing_of_ours = 1\n", "4: unknown key \"nothing_of_ours\"" },
 	{ POOL "sessions = 5..2\n",
 		"4: \"5..2\": the most must be at least 1, and not below the least" },
 	{ POOL "sessions = 0\n",
@@ -540,6 +600,7 @@ main(void)
 		cmocka_unit_test(there_are_at_most_64_server_lines),
 		cmocka_unit_test(a_server_is_named_by_what_tells_it_from_others),
 		cmocka_unit_test(lines_that_may_read_texts_otherwise_are_warned_of),
+		cmocka_unit_test(a_password_that_everybody_may_read_is_warned_of),
 		cmocka_unit_test(equal_pools_are_told_from_changed_ones),
 	};
 

@@ -84,6 +84,7 @@ static void
 the_nearest_name_is_offered_if_it_is_near(void **state)
 {
 	static const char *const names[] = { "sessions", "server", "queue_timeout" };
+	static const char *const others[] = { "tls_client_cert" };
 
 	(void)state;
 	assert_string_equal(
@@ -91,6 +92,8 @@ the_nearest_name_is_offered_if_it_is_near(void **state)
 	assert_string_equal(
 		cnd_nearest("queue_timeot", names, 3, sizeof(names[0])), "queue_timeout");
 	assert_null(cnd_nearest("xyz", names, 3, sizeof(names[0])));
+	/* eight letters of fifteen are no slip */
+	assert_null(cnd_nearest("max_client_conn", others, 1, sizeof(others[0])));
 }
 
 int
