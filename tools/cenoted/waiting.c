@@ -229,6 +229,17 @@ refuse_late(struct cnd_guest *g)
 		head->name, limit, census.in_use, head->max_sessions, n_waiting);
 }
 
+/* Of a login that failed, by its SQLSTATE. */
+static const char *
+what_failed(const struct cnd_login *login)
+{
+	if (strncmp(login->sqlstate, "28", 2) == 0)
+		return "its server refused the login";
+	if (strncmp(login->sqlstate, "08", 2) == 0)
+		return "its server cannot be reached";
+	return "its server cannot be logged in to";
+}
+
 /* When no worker of the pool can log in, waiting has no end: say why, at once. */
 static void
 refuse_if_down(uint32_t pool)
@@ -247,8 +258,8 @@ refuse_if_down(uint32_t pool)
 		next = g->next;
 		if (give_up(g))
 			cnd_guest_refuse(g, CNC_SQLSTATE(CANNOT_CONNECT),
-				"pool %s: its server cannot be reached: %s",
-				head_of(pool)->name, login.error);
+				"pool %s: %s: %s", head_of(pool)->name,
+				what_failed(&login), login.error);
 	}
 }
 

@@ -41,9 +41,11 @@ a_server_line_is_checked(void **state)
 	} cases[] = {
 		{ "host", "x", NULL },
 		{ "target_session_attrs", "read-write", NULL },
-		{ "hots", "x", "did you mean \"host\"" },
+		{ "hots", "x", "did you mean host?" },
 		{ "databse", "x", "unknown key \"databse\"" },
-		{ "passwd", "x", "did you mean \"password\"" },
+		{ "passwd", "x", "did you mean password?" },
+		{ "max_client_conn", "x",
+			"unknown key \"max_client_conn\" for PostgreSQL; libpq's" },
 		{ "replication", "database", "cannot be pooled" },
 		{ "", "x", "unknown key" },
 	};
@@ -76,13 +78,17 @@ the_servers_own_words_say_why_a_login_failed(void **state)
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
 	assert_non_null(strstr(t.diag.message, "nobody_of_that_name"));
 	assert_non_null(strstr(t.diag.message, pg_server.run_dir));
+	assert_string_equal(t.diag.sqlstate, "28000");
 	pg_teardown(&t);
 	pg_setup(&t);
 	pg_option(&t, "user", "locked");
 	pg_option(&t, "password", "wrong");
 	assert_int_equal(pg_login(&t), CENOTE_ERR_CONN);
-	assert_non_null(strstr(t.diag.message, "password authentication failed"));
+	assert_non_null(strstr(
+		t.diag.message, "FATAL:  password authentication failed for user"));
+	assert_null(strstr(t.diag.message, "LOCATION"));
 	assert_null(strstr(t.diag.message, "wrong"));
+	assert_string_equal(t.diag.sqlstate, "28P01");
 	pg_teardown(&t);
 	pg_setup(&t);
 	pg_option(&t, "port", "1");

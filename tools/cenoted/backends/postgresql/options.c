@@ -1,55 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session.h"
 
+#include "../../units.h"
+
 /* Our stand-in for libpq has it, libpq itself has not. */
 extern const char cenote_shim_libpq[] __attribute__((weak, visibility("default")));
-
-/* How many letters have to be changed to make one word of the other, for short words. */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t row[64];
-	size_t n = strlen(b);
-
-	if (n >= sizeof(row) / sizeof(row[0]))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1] != 0; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t above = row[j];
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			if (above + 1 < best)
-				best = above + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-			diagonal = above;
-		}
-	}
-	return row[n];
-}
-
-static const char *
-nearest(const PQconninfoOption *all, const char *key)
-{
-	const char *best = "host";
-	size_t least = SIZE_MAX;
-
-	for (const PQconninfoOption *o = all; o->keyword != NULL; o++) {
-		size_t d = distance(key, o->keyword);
-
-		if (d < least) {
-			least = d;
-			best = o->keyword;
-		}
-	}
-	return best;
-}
 
 static int
 is_known(const PQconninfoOption *all, const char *key)
@@ -93,6 +48,23 @@ read_keep(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
 }
 
 static int
+refuse_key(const PQconninfoOption *all, const char *key, struct cnc_diag *diag)
+{
+	const char *nearest;
+	size_t n = 0;
+
+	while (all[n].keyword != NULL)
+		n++;
+	nearest = cnd_nearest(key, &all->keyword, n, sizeof(*all));
+	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
+		"unknown key \"%s\" for PostgreSQL%s%s%s; libpq's connection options "
+		"are allowed, wire and keep_compiled",
+		key, nearest != NULL ? ": did you mean " : "",
+		nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+	return CENOTE_ERR_ARG;
+}
+
+static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
@@ -100,13 +72,8 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 		return read_wire(o, given->value, diag);
 	if (strcmp(given->key, "keep_compiled") == 0)
 		return read_keep(o, given->value, diag);
-	if (!is_known(all, given->key)) {
-		cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"unknown key \"%s\" for PostgreSQL; did you mean \"%s\"? All of "
-			"libpq's connection options are allowed, wire and keep_compiled",
-			given->key, nearest(all, given->key));
-		return CENOTE_ERR_ARG;
-	}
+	if (!is_known(all, given->key))
+		return refuse_key(all, given->key, diag);
 	if (strcmp(given->key, "replication") == 0)
 		return refuse(diag, given->key, given->value,
 			"a replication connection cannot be pooled");

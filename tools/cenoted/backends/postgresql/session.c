@@ -160,41 +160,80 @@ cnd_pg_async(struct cnd_session *s, const struct cnd_pg_msg *m, struct cnd_sink 
 
 /* ---- login ---- */
 
+#define STATE_CHARS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* "FATAL:  28P01: text", as PQERRORS_VERBOSE has it: at the next SQLSTATE; NULL: there is none of the server's. */
+static const char *
+next_sqlstate(const char *text)
+{
+	for (; (text = strstr(text, ":  ")) != NULL; text++) {
+		if (strspn(text + 3, STATE_CHARS) == 5 && text[8] == ':')
+			return text + 3;
+	}
+	return NULL;
+}
+
+/* Of several servers that were tried, the last one's. */
+static const char *
+find_sqlstate(const char *text)
+{
+	const char *found = NULL;
+
+	while ((text = next_sqlstate(text)) != NULL)
+		found = text;
+	return found;
+}
+
+/* Less what only PQERRORS_VERBOSE has: the SQLSTATEs, and the lines "LOCATION:  FUNCTION, FILE:LINE". */
+static void
+make_terse(char *text)
+{
+	char *at;
+
+	while ((at = (char *)(uintptr_t)next_sqlstate(text)) != NULL)
+		memmove(at, at + strlen("28P01: "), strlen(at + strlen("28P01: ")) + 1);
+	while ((at = strstr(text, "\nLOCATION: ")) != NULL) {
+		size_t n = 1 + strcspn(at + 1, "\n");
+
+		memmove(at, at + n, strlen(at + n) + 1);
+	}
+}
+
+/* Where the server itself said no to the login it is told as such; all else is a server that was not reached. */
+static const char *
+state_of(PGconn *conn, const char *text, char room[6])
+{
+	const char *at = find_sqlstate(text);
+
+	if (conn != NULL && PQconnectionNeedsPassword(conn))
+		return CNC_SQLSTATE(BAD_PASSWORD);
+	if (at == NULL || (strncmp(at, "28", 2) != 0 && strncmp(at, "3D", 2) != 0))
+		return CNC_SQLSTATE(CANNOT_CONNECT);
+	memcpy(room, at, 5);
+	room[5] = '\0';
+	return room;
+}
+
 /* libpq's message, which may have several lines, without what is empty at its end. */
 static int
 login_failed(PGconn *conn, struct cnc_diag *diag)
 {
 	const char *text = conn != NULL ? PQerrorMessage(conn) : "out of memory";
 	size_t len = strlen(text);
-	char copy[CNC_DIAG_MESSAGE_MAX];
+	char copy[CNC_DIAG_MESSAGE_MAX], state[6];
 
 	if (len >= sizeof(copy))
 		len = cnc_utf8_cut(text, len, sizeof(copy) - 1);
 	memcpy(copy, text, len);
+	copy[len] = 0;
+	make_terse(copy);
+	len = strlen(copy);
 	while (len > 0 && isspace((unsigned char)copy[len - 1]))
 		len--;
 	copy[len] = 0;
-	cnc_diag_set(diag,
-		conn != NULL && PQconnectionNeedsPassword(conn)
-			? CNC_SQLSTATE(BAD_PASSWORD)
-			: CNC_SQLSTATE(CANNOT_CONNECT),
-		"%s", len > 0 ? copy : "the connection could not be made");
+	cnc_diag_set(diag, state_of(conn, text, state), "%s",
+		len > 0 ? copy : "the connection could not be made");
 	return CENOTE_ERR_CONN;
-}
-
-#define STATE_CHARS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-/* "FATAL:  28P01: text", as PQERRORS_VERBOSE has it: at the SQLSTATE; NULL: it is not the server's. */
-static const char *
-find_sqlstate(const char *text)
-{
-	const char *found = NULL;
-
-	for (; (text = strstr(text, ":  ")) != NULL; text++) {
-		if (strspn(text + 3, STATE_CHARS) == 5 && text[8] == ':')
-			found = text + 3;
-	}
-	return found;
 }
 
 /* What the server said to a client's own login, which decides what that client may be told. */
@@ -276,15 +315,12 @@ await_login(struct cnd_session *s, struct cnc_diag *diag)
 static int
 log_in(struct cnd_session *s, struct cnc_diag *diag)
 {
-	PGVerbosity usual;
-	int r;
+	/* of libpq's errors at a login only the text has the SQLSTATE */
+	PGVerbosity usual = PQsetErrorVerbosity(s->conn, PQERRORS_VERBOSE);
+	int r = await_login(s, diag);
 
-	if (!s->is_clients)
-		return await_login(s, diag);
-	usual = PQsetErrorVerbosity(s->conn, PQERRORS_VERBOSE);
-	r = await_login(s, diag);
 	(void)PQsetErrorVerbosity(s->conn, usual);
-	return r < 0 ? r : check_proof(s->conn, diag);
+	return r < 0 || !s->is_clients ? r : check_proof(s->conn, diag);
 }
 
 static void
