@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "absent.h"
+
 /*
  * Getting a session: find cenoted, say who comes and why, wait for the answer.
  *
@@ -286,15 +288,20 @@ static int
 unreachable(cenote_conn *conn, int error)
 {
 	const struct cn_attach *a = &conn->attach;
+	char why[CN_ABSENT_MAX];
 
-	if (error == ENOENT || error == ECONNREFUSED)
+	if (cn_absent_explain(&a->targets, why)) {
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CANNOT_CONNECT),
-			"cenoted is not reachable at %s; is cenoted running, and does it "
-			"have a pool \"%s\"?",
-			a->tried, cn_options_get(&conn->options, CN_OPTION_POOL));
-	else
-		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CANNOT_CONNECT),
-			"cenoted is not reachable at %s", a->tried);
+			"there is no pool \"%s\": %s (tried %s)",
+			cn_options_get(&conn->options, CN_OPTION_POOL), why, a->tried);
+		return cn_attach_fail(conn, CENOTE_ERR_CONN);
+	}
+	if (*why == '\0' && error == ECONNREFUSED)
+		(void)snprintf(why, sizeof(why),
+			"is cenoted running there, with a listen line for that address?");
+	cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CANNOT_CONNECT),
+		"cenoted is not reachable at %s%s%s", a->tried, *why != '\0' ? "; " : "",
+		why);
 	return cn_attach_fail(conn, CENOTE_ERR_CONN);
 }
 

@@ -804,6 +804,62 @@ who_the_clients_are_is_not_told_to_everybody(void **state)
 	assert_int_equal(wp_join(wp_fork(attach_and_ask_as, &other, -1)), 1);
 }
 
+/* ---- what is said to who does not get in ---- */
+
+/* 0: the message has the text. */
+static int
+message_has(const char *pool, const char *text)
+{
+	cenote_conn *conn;
+	int r = wp_try(pool, &conn);
+	int is_said = r == CENOTE_ERR_CONN && strstr(wp_message(conn), text) != NULL;
+
+	if (!is_said)
+		fprintf(stderr, "%d: %s\n", r, wp_message(conn));
+	cenote_conn_destroy(conn);
+	return !is_said;
+}
+
+static int
+knock_as_nobody(void *arg)
+{
+	(void)arg;
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 9;
+	return message_has("main",
+		"main.sock: Permission denied; unix user 65534 may not "
+		"open the socket of user 0, group 0, mode 0700: "
+		"socket_mode and socket_group in cenoted.conf say who "
+		"may, and the pool's allow_users");
+}
+
+static void
+an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart(void **state)
+{
+	char text[512];
+
+	(void)state;
+	wp_start(WP_POOL("sessions = 1\n[pool other]\nbackend = sqlite\n"
+			 "server = path=@DIR@/other.db\nsessions = 0..1\n"));
+	snprintf(text, sizeof(text),
+		"there is no pool \"nothing\": cenoted answers in %s, and has main, "
+		"other "
+		"(tried %s/nothing.sock: No such file or directory)",
+		wp_daemon.run_dir, wp_daemon.run_dir);
+	assert_int_equal(message_has("nothing", text), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
+		assert_int_equal(wp_join(wp_fork(knock_as_nobody, NULL, -1)), 0);
+	}
+	/* one that cannot clean up leaves its sockets behind */
+	assert_int_equal(kill(wp_daemon.pid, SIGKILL), 0);
+	assert_int_equal(cnt_daemon_end(&wp_daemon), -1);
+	snprintf(text, sizeof(text), "nobody answers in %s: cenoted is not running",
+		wp_daemon.run_dir);
+	assert_int_equal(message_has("main", text), 0);
+	assert_int_equal(message_has("nothing", text), 0);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, wp_teardown)
 
 int
@@ -831,6 +887,7 @@ main(void)
 		TEST(who_is_not_allowed_is_refused_without_a_reason),
 		TEST(the_status_is_told_to_whom_a_rule_lets_try),
 		TEST(who_the_clients_are_is_not_told_to_everybody),
+		TEST(an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,7 +262,8 @@ nobody_there_says_what_was_tried_and_what_to_do(void **state)
 		CENOTE_ERR_CONN);
 	assert_string_equal(message(conn),
 		"cenoted is not reachable at /nonexistent/p.sock: No such file or "
-		"directory; is cenoted running, and does it have a pool \"p\"?");
+		"directory; there is no directory /nonexistent: cenoted is not running, "
+		"or has another run_dir");
 	assert_string_equal(cenote_diag_sqlstate(cenote_conn_diag(conn)), "08001");
 	assert_int_equal(cenote_is_connected(conn), 0);
 	assert_int_equal(cenote_fd(conn), -1);
