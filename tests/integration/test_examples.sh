@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: test_examples.sh HELLO CENOTED BACKEND_DIR
+# usage: test_examples.sh HELLO CENOTED BACKEND_DIR README
 #
-# The program in README does what README says, on a pool as README configures one.
+# The program in README does what README says, and the pool in README is there, for a user and for root.
 
 set -u
 hello=$(realpath "$1")
 cenoted=$(realpath "$2")
 backends=$3
+readme=$(realpath "$4")
 cd "$(dirname "$0")" || exit 99
 . ../abi/tap.sh
 tmp=$(mktemp -d)
@@ -70,5 +71,59 @@ error: near \"nothing\": syntax error
 skipped" "$examples/example_pipeline" "$uri"
 tap_passes "cancel ends an endless statement" \
 	check_output "CENOTE_ERR_SERVER 57014" timeout 20 "$examples/example_cancel" "$uri"
+write_readme_conf()
+{
+	# shellcheck disable=SC2016
+	sed -n '/^```ini$/,/^```$/p' "$readme" | sed '/^```/d' >cenoted.conf
+}
+
+# As README has it: where the sockets are, and whose the workers are, is not said.
+run_readme() # COMMAND…
+{
+	local i daemon out
+	"$@" env CENOTE_BACKEND_DIR="$backends" "$cenoted" -c cenoted.conf >readme.log 2>&1 &
+	daemon=$!
+	for ((i = 0; i < 500; i++)); do
+		out=$("$@" "$hello" cenote:///demo 2>&1) && break
+		kill -0 $daemon 2>/dev/null || break
+		sleep 0.02
+	done
+	[ "$out" = 42 ] || { echo "it said: $out" && cat readme.log; }
+	kill $daemon 2>/dev/null
+	wait $daemon || echo "cenoted ended with $?"
+}
+
+check_readme_of() # UID
+{
+	mkdir -m 700 "$tmp/$1" "$tmp/$1/runtime" && cd "$tmp/$1" || return
+	write_readme_conf
+	export XDG_RUNTIME_DIR=$tmp/$1/runtime
+	if [ "$(id -u)" = "$1" ]; then
+		run_readme env
+	else
+		chown -R "$1" .
+		run_readme setpriv --reuid "$1" --regid "$1" --clear-groups
+	fi
+}
+
+# With a /run of its own: this machine's may be in use.
+check_readme_of_root()
+{
+	export -f run_readme
+	export cenoted backends hello
+	mkdir "$tmp/root" && cd "$tmp/root" || return
+	write_readme_conf
+	unset XDG_RUNTIME_DIR
+	unshare -m bash -c 'mount -t tmpfs none /run && run_readme env'
+}
+
+if [ "$(id -u)" != 0 ]; then
+	tap_passes "README's pool is there for this user" check_readme_of "$(id -u)"
+else
+	chmod 711 "$tmp"
+	tap_passes "README's pool is there for a user" check_readme_of 65534
+	! unshare -m mount -t tmpfs none /run 2>/dev/null ||
+		tap_passes "README's pool is there for root" check_readme_of_root
+fi
 tap_result "the daemon logged no error" "$(grep -iE 'error|critical' "$tmp/log")"
 tap_end

@@ -112,7 +112,8 @@ check_cenoted(struct cnd_loader *l)
 	if (*c->run_dir != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
 			*c->run_dir == '\0'
-				? "run_dir is needed: XDG_RUNTIME_DIR is not set"
+				? "run_dir is needed, since XDG_RUNTIME_DIR is not set; "
+				  "programs find it by CENOTE_SERVER=unix:DIR"
 				: "run_dir must begin with /");
 	if (strcmp(c->log, "stderr") != 0 && strcmp(c->log, "syslog") != 0 &&
 		*c->log != '/')
