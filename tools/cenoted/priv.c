@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,8 +15,14 @@
 int
 cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 {
+	const struct passwd *pw;
+
 	if (geteuid() != 0 || uid == 0)
 		return 0;
+	/* Libraries look for certificates and settings there: root's cannot be read, and libpq then goes on without TLS. */
+	pw = getpwuid(uid);
+	if (setenv("HOME", pw != NULL ? pw->pw_dir : "/", 1) < 0)
+		return -errno;
 	if (initgroups(user, gid) < 0 || setresgid(gid, gid, gid) < 0 ||
 		setresuid(uid, uid, uid) < 0)
 		return -errno;

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-/* Become this user for good, with none of root's groups, unless the process is that user already.
+/* Become this user for good, with none of root's groups and with its own HOME, unless the process is that user already.
  * 0 or -errno: the caller must then end. */
 int cnd_priv_drop(uid_t uid, gid_t gid, const char *user);
 /*
