@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "units.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct unit {
 	const char *name;
@@ -145,7 +147,8 @@ distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			size_t best = corner + (a[i - 1] != b[j - 1]);
+			size_t best = corner + (tolower((uint8_t)a[i - 1]) !=
+						       tolower((uint8_t)b[j - 1]));
 
 			corner = row[j];
 			if (row[j] + 1 < best)
@@ -156,6 +159,38 @@ distance(const char *a, const char *b)
 		}
 	}
 	return row[m];
+}
+
+/* What one server's libraries call so, another's call otherwise. */
+static const char *const synonyms[][5] = {
+	{ "database", "dbname", "db", "catalog" },
+	{ "host", "hostname", "hostaddr", "server", "address" },
+	{ "password", "passwd", "pwd", "pass" },
+	{ "path", "file", "filename", "dbfile" },
+	{ "user", "username", "uid", "login" },
+};
+
+/* The index of the group that a word is in; N_ITEMS(synonyms): none. */
+static size_t
+group_of(const char *word)
+{
+	size_t i, j;
+
+	for (i = 0; i < N_ITEMS(synonyms); i++) {
+		for (j = 0; j < N_ITEMS(synonyms[i]) && synonyms[i][j] != NULL; j++) {
+			if (strcasecmp(word, synonyms[i][j]) == 0)
+				return i;
+		}
+	}
+	return i;
+}
+
+static size_t
+distance_or_synonym(const char *a, const char *b)
+{
+	size_t group = group_of(a);
+
+	return group < N_ITEMS(synonyms) && group == group_of(b) ? 0 : distance(a, b);
 }
 
 const char *
@@ -171,7 +206,7 @@ cnd_nearest(const char *word, const void *names, size_t n_names, size_t stride)
 		size_t d;
 
 		memcpy(&name, (const char *)names + i * stride, sizeof(name));
-		d = distance(word, name);
+		d = distance_or_synonym(word, name);
 		if (d < best) {
 			best = d;
 			nearest = name;

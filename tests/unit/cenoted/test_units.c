@@ -84,6 +84,7 @@ static void
 the_nearest_name_is_offered_if_it_is_near(void **state)
 {
 	static const char *const names[] = { "sessions", "server", "queue_timeout" };
+	static const char *const keys[] = { "host", "dbname", "user" };
 	static const char *const others[] = { "tls_client_cert" };
 
 	(void)state;
@@ -92,6 +93,10 @@ the_nearest_name_is_offered_if_it_is_near(void **state)
 	assert_string_equal(
 		cnd_nearest("queue_timeot", names, 3, sizeof(names[0])), "queue_timeout");
 	assert_null(cnd_nearest("xyz", names, 3, sizeof(names[0])));
+	assert_string_equal(
+		cnd_nearest("Sesions", names, 3, sizeof(names[0])), "sessions");
+	assert_string_equal(cnd_nearest("database", keys, 3, sizeof(keys[0])), "dbname");
+	assert_string_equal(cnd_nearest("UID", keys, 3, sizeof(keys[0])), "user");
 	/* eight letters of fifteen are no slip */
 	assert_null(cnd_nearest("max_client_conn", others, 1, sizeof(others[0])));
 }

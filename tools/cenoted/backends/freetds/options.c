@@ -78,7 +78,7 @@ static const struct option_def defs[] = {
 
 static const struct cnd_line_table table = { defs, N_DEFS, sizeof(defs[0]), "FreeTDS",
 	"the common ones are host, port, instance, database, user, passfile, encryption "
-	"and ca_file; docs/backends.md lists all" };
+	"and ca_file; cenoted-backends(5) lists all" };
 
 static const char *const allowed[] = {
 	[KIND_TEXT] = CND_LINE_ANY,

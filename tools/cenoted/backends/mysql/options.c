@@ -65,7 +65,7 @@ static const struct option_def defs[] = {
 
 static const struct cnd_line_table table = { defs, N_DEFS, sizeof(defs[0]), "MySQL",
 	"the common ones are host, port, socket, dbname, user, passfile and ssl_mode; "
-	"docs/backends.md lists all" };
+	"cenoted-backends(5) lists all" };
 
 static const char *const allowed[] = {
 	[KIND_TEXT] = CND_LINE_ANY,
