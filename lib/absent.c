@@ -23,7 +23,7 @@
 struct found {
 	char pools[LIST_MAX]; /* "a, b" */
 	int n_tried;
-	int is_answered;
+	int is_alive;
 	int has_dir;
 };
 
@@ -35,9 +35,12 @@ is_socket_name(const struct dirent *entry)
 	return n > SUFFIX_LEN && strcmp(entry->d_name + n - SUFFIX_LEN, SUFFIX) == 0;
 }
 
-/* Whether somebody listens. Who may not ask takes it for granted. */
+/*
+ * Whether a process has that socket. Asked with a socket of another kind, which is refused for its kind, so that no worker
+ * is woken. Who may not ask takes it for granted.
+ */
 static int
-is_answered(const char *dir, const char *name)
+is_alive(const char *dir, const char *name)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int n = snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s", dir, name);
@@ -45,12 +48,11 @@ is_answered(const char *dir, const char *name)
 
 	if (n < 0 || (size_t)n >= sizeof(addr.sun_path))
 		return 0;
-	fd = cn_socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = cn_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	r = connect(fd, (const struct sockaddr *)(const void *)&addr, sizeof(addr)) ==
-		    0 ||
-	    errno == EAGAIN || errno == EACCES;
+	r = connect(fd, (const struct sockaddr *)(const void *)&addr, sizeof(addr)) < 0 &&
+	    (errno == EPROTOTYPE || errno == EACCES);
 	(void)close(fd);
 	return r;
 }
@@ -79,8 +81,8 @@ look(const char *path, const char *dir, struct found *f)
 	for (int i = 0; i < n; i++) {
 		if (strcmp(entries[i]->d_name, own) != 0) {
 			add_pool(f, entries[i]->d_name);
-			if (!f->is_answered && f->n_tried++ < N_TRIED)
-				f->is_answered = is_answered(dir, entries[i]->d_name);
+			if (!f->is_alive && f->n_tried++ < N_TRIED)
+				f->is_alive = is_alive(dir, entries[i]->d_name);
 		}
 		free(entries[i]);
 	}
@@ -132,15 +134,15 @@ cn_absent_explain(const struct cn_targets *t, char out[CN_ABSENT_MAX])
 		if (is_shut(path, dir, out, CN_ABSENT_MAX))
 			return 0;
 		look(path, dir, &f);
-		if (f.is_answered) {
+		if (f.is_alive) {
 			(void)snprintf(out, CN_ABSENT_MAX,
-				"cenoted answers in %s, and has %s", dir, f.pools);
+				"cenoted runs in %s, and has %s", dir, f.pools);
 			return 1;
 		}
 		has_dir = has_dir || f.has_dir;
 		if (f.has_dir)
 			(void)snprintf(out, CN_ABSENT_MAX,
-				"nobody answers in %s: cenoted is not running", dir);
+				"nobody listens in %s: cenoted is not running", dir);
 		else if (!has_dir)
 			(void)snprintf(out, CN_ABSENT_MAX,
 				"there is no directory %s: cenoted is not running, or "

@@ -839,11 +839,10 @@ an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart(void **state)
 	char text[512];
 
 	(void)state;
-	wp_start(WP_POOL("sessions = 1\n[pool other]\nbackend = sqlite\n"
-			 "server = path=@DIR@/other.db\nsessions = 0..1\n"));
+	wp_start(WP_POOL("sessions = 1\n[pool asleep]\nbackend = sqlite\n"
+			 "server = path=@DIR@/asleep.db\nsessions = 0..1\n"));
 	snprintf(text, sizeof(text),
-		"there is no pool \"nothing\": cenoted answers in %s, and has main, "
-		"other "
+		"there is no pool \"nothing\": cenoted runs in %s, and has asleep, main "
 		"(tried %s/nothing.sock: No such file or directory)",
 		wp_daemon.run_dir, wp_daemon.run_dir);
 	assert_int_equal(message_has("nothing", text), 0);
@@ -854,7 +853,7 @@ an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart(void **state)
 	/* one that cannot clean up leaves its sockets behind */
 	assert_int_equal(kill(wp_daemon.pid, SIGKILL), 0);
 	assert_int_equal(cnt_daemon_end(&wp_daemon), -1);
-	snprintf(text, sizeof(text), "nobody answers in %s: cenoted is not running",
+	snprintf(text, sizeof(text), "nobody listens in %s: cenoted is not running",
 		wp_daemon.run_dir);
 	assert_int_equal(message_has("main", text), 0);
 	assert_int_equal(message_has("nothing", text), 0);

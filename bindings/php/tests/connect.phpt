@@ -19,7 +19,7 @@ outcome(fn() => new PDO('cenote:'));
 try {
 	new PDO('cenote:nowhere');
 } catch (PDOException $e) {
-	echo $e->errorInfo[0], ' ', str_contains($e->getMessage(), 'there is no pool "nowhere": cenoted answers in ') ? 'told' : 'not told', "\n";
+	echo $e->errorInfo[0], ' ', str_contains($e->getMessage(), 'there is no pool "nowhere": cenoted runs in ') ? 'told' : 'not told', "\n";
 }
 $db = connect([PDO::ATTR_TIMEOUT => 5]);
 outcome(fn() => $db->getAttribute(PDO::ATTR_DRIVER_NAME));
