@@ -69,7 +69,7 @@ quote_postgresql(const cenote_conn *conn, uint32_t server_status, const zend_str
 
 	(void)server_status;
 	if (PDO_PARAM_TYPE(type) == PDO_PARAM_LOB)
-		return quote_hex("'\\x", text, "'::bytea");
+		return quote_hex("decode('", text, "', 'hex')");
 	if (conforming && strcmp(conforming, "off") == 0)
 		return quote_doubled("E'", text, "'\\");
 	return quote_doubled("'", text, "'");
