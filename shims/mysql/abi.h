@@ -28,7 +28,7 @@ typedef char my_bool;
 
 #define CMY_SQLSTATE_SIZE 6
 
-/* What MariaDB's programs find in MYSQL.methods->api, too. */
+/* The members of MariaDB's MYSQL.methods->api, in their order. */
 /* clang-format off */
 #define CMY_API(M) \
 	M(mysql_num_rows) M(mysql_num_fields) M(mysql_eof) \

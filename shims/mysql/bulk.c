@@ -126,7 +126,7 @@ is_skipped(const struct bulk *k)
 	return 0;
 }
 
-/* 0, or -1 and the statement's error is set; sic: what its own function says the connection does not hear. */
+/* 0, or -1 and the statement's error is set; sic: the connection has none when the program's function fails. */
 static int
 add_row(struct bulk *k)
 {

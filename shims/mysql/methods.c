@@ -5,8 +5,8 @@
 
 /*
  * MYSQL.methods: the table by which the original calls itself, and by which some programs (mysqltest,
- * MariaDB Connector/Python) do what no function does. A command goes to the function that does the same; what
- * has none is refused by CR_NOT_IMPLEMENTED. So are rows as the protocol has them: the pool has no such bytes.
+ * MariaDB Connector/Python) do more than the functions do. A command goes to the function that does the same. A
+ * command without one is CR_NOT_IMPLEMENTED. So are rows in the protocol's form: the pool has no such bytes.
  */
 
 static int
@@ -239,7 +239,7 @@ flush_unbuffered(MYSQL_STMT *stmt)
 	stmt->state = MYSQL_STMT_FETCH_DONE;
 }
 
-/* The request stays the statement's. What it gives to be looked at is what one begins with: the statement's number. */
+/* The statement keeps the request. The program sees only its first bytes, the statement's number. */
 static unsigned char *
 generate_request(MYSQL_STMT *stmt, size_t *request_len, my_bool internal)
 {

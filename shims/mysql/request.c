@@ -6,10 +6,10 @@
 /*
  * Values that a program has the library take before the execution (MYSQL.methods'
  * db_execute_generate_request()). Connector/Python has its values in the interpreter, whose lock it gives up
- * while it executes: by then nothing of what is bound may be looked at.
+ * while it executes: then nobody may look at the values that are bound.
  */
 
-/* What goes into each execution: one, or several of an array of parameters. */
+/* The values of each execution: an array of parameters may take several. */
 struct cmy_request {
 	unsigned n, next;
 	cenote_params **parts;

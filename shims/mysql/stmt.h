@@ -58,7 +58,7 @@ struct cmy_stmt {
 #if !CMY_ORACLE
 	struct cmy_request *
 		request; /* values that were taken already; NULL: the execution takes them */
-	unsigned char request_head[4]; /* what the program sees of that */
+	unsigned char request_head[4]; /* the bytes of it that the program sees */
 	unsigned char
 		*raw; /* room for a value on its way to a function of the program's */
 	size_t raw_room;
@@ -158,7 +158,7 @@ int cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s);
 
 /* The values that are bound now are those of the next execution. 0, or -1 and the statement's error is set. */
 int cmy_request_take(struct cmy_stmt *st);
-/* What is in st->params is the request's next part. 0, or -1 and the error of both is set. */
+/* st->params becomes the request's next part. 0, or -1 and the error of both is set. */
 int cmy_request_add(struct cmy_stmt *st);
 /* The next part of it is in st->params. 1, or 0: there is no more. */
 int cmy_request_next(struct cmy_stmt *st);

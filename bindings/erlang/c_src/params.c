@@ -80,7 +80,7 @@ add_float(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return cenote_params_add_double(params, number);
 }
 
-/* A binary, or a list of bytes; what other lists are cenote.erl knows. */
+/* A binary or a list of bytes. cenote.erl has turned all other lists into text. */
 static int
 add_text(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 {

@@ -133,7 +133,7 @@ lists_are_arrays(Config) ->
     ?assertError(badarg, cenote:query(Db, "select 1", [["a"] | 2])),
     {ok, _, [{1}]} = cenote:query(Db, "select 1").
 
-%% They were put together as one text, which nobody was told.
+%% The elements must not silently become one text.
 lists_need_arrays(Config) ->
     Db = own(Config),
     [

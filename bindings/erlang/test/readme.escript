@@ -1,12 +1,12 @@
 #!/usr/bin/env escript
 %% SPDX-License-Identifier: BSD-2-Clause
-%% README's program is examples/fish.escript, and does what README says; what a package holds is there:
+%% README's program is examples/fish.escript, and it runs. A package has its licence and its homepage:
 %% readme.escript DIRECTORY
 
 main([Directory]) ->
     Example = filename:join(Directory, "examples/fish.escript"),
     {ok, Program} = file:read_file(Example),
-    %% who takes this directory alone has the licence, too
+    %% a package is this directory alone
     {ok, Licence} = file:read_file(filename:join(Directory, "LICENSE")),
     {ok, Licence} = file:read_file(filename:join(Directory, "../../LICENSE")),
     {ok, [{application, cenote, Facts}]} = file:consult(filename:join(Directory, "src/cenote.app.src")),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What package.xml and composer.json say of the driver's folder is so: package.py FOLDER"""
+"""package.xml and composer.json agree with the driver's folder: package.py FOLDER"""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ assert package.findtext("p:license", namespaces=ns) == composer["license"] == "B
 assert composer["type"] == "php-ext" and composer["homepage"].startswith("https://")
 assert (folder / "LICENSE").read_text() == (folder / "../../LICENSE").read_text()
 
-# what phpize and make need, and its tests
+# the files for phpize and make, and the tests
 wanted = {"config.m4", "LICENSE", "README.md", "examples/fish.php"}
 for pattern in ("*.c", "*.h", "tests/*.phpt", "tests/*.inc"):
     wanted |= {str(path.relative_to(folder)) for path in folder.glob(pattern)}

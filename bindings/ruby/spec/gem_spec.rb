@@ -4,12 +4,12 @@
 require "rubygems/package"
 require "tmpdir"
 
-# What a gem that is built here holds.
+# The gem, as it is built here.
 RSpec.describe "cenote.gemspec" do
   let(:folder) { File.expand_path("..", __dir__) }
   let(:spec) { Dir.chdir(folder) { Gem::Specification.load("cenote.gemspec") } }
 
-  it "says what it is, and holds its licence" do
+  it "has a licence and a homepage" do
     expect(spec).to have_attributes(license: "BSD-2-Clause", homepage: %r{\Ahttps://})
     files = Dir.mktmpdir do |dir|
       gem = Dir.chdir(folder) { Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) { Gem::Package.build(spec, false, false, "#{dir}/a.gem") } }

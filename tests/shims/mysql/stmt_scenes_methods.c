@@ -130,7 +130,7 @@ got(void *data, unsigned column, unsigned char **row)
 	printf(row ? " %lu bytes" : " NULL", n);
 	for (unsigned long i = 0; row && i < n && i < 20; i++)
 		printf(" %02x", (*row)[i]);
-	/* the row goes on behind it */
+	/* the next value follows */
 	if (row)
 		*row += n;
 	printf("\n");
@@ -175,7 +175,7 @@ values_are_called_back(void)
 	run("drop table stmt_called");
 }
 
-/* What Connector/C's own plugins find there. */
+/* Other members, for Connector/C's plugins. */
 static void
 other_methods(void)
 {
@@ -195,7 +195,7 @@ other_methods(void)
 	bind_text(stmt);
 	fetch(stmt);
 	methods->db_stmt_flush_unbuffered(stmt);
-	my->status = MYSQL_STATUS_READY; /* as the original does behind it */
+	my->status = MYSQL_STATUS_READY; /* as the original does then */
 	show(stmt, "flushed", 0);
 	execute(stmt);
 	fetch_rest(stmt);

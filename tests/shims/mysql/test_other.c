@@ -511,7 +511,7 @@ an_array_has_values_only(void **state)
 		assert_true(is_taken(my, stmt));
 		values[1] = 6;
 		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
-		/* what is never executed goes with its statement (the original leaks it) */
+		/* the statement frees a request that is never executed (the original leaks it) */
 		assert_true(is_taken(my, stmt));
 		f->f.mysql_stmt_close(stmt);
 		assert_string_equal(
@@ -522,7 +522,7 @@ an_array_has_values_only(void **state)
 #endif
 
 #if !CMY_ORACLE
-/* ---- what MariaDB's programs use that is no function ---- */
+/* ---- members of MariaDB's structures ---- */
 
 struct called_back {
 	struct fixture *f;
@@ -591,7 +591,7 @@ values_are_called_back(void **state)
 	}
 }
 
-/* Bytes of the protocol there are none: who asks for them finds an error where the original leaves one. */
+/* The pool has no bytes of the protocol. A program that asks for them gets an error where the original leaves one. */
 static void
 what_methods_cannot_do_is_an_error(void **state)
 {
@@ -617,7 +617,7 @@ what_methods_cannot_do_is_an_error(void **state)
 	assert_null(methods->db_read_rows(my, stmt->fields, 1));
 	assert_int_equal(methods->db_read_one_row(my, 1, NULL, lengths), -1);
 	assert_int_equal(f->f.mysql_errno(my), 2054);
-	/* nothing of that is in the way of what works */
+	/* the statement still works */
 	assert_int_equal(methods->db_stmt_read_all_rows(stmt), 1);
 	assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(methods->db_stmt_read_all_rows(stmt), 0);

@@ -29,7 +29,8 @@ struct rbc_conn {
 	VALUE on_notice, on_notification; /* blocks, or nil */
 	VALUE copy; /* the result of a copy that is open, which ends with it; or nil */
 	struct rbc_event *events, **events_end;
-	struct rbc_event *kept, **kept_end; /* notifications for who asks for the next */
+	struct rbc_event *kept,
+		**kept_end; /* notifications that wait for wait_for_notify() */
 	int keeps; /* they are not for the block */
 	int is_in_call; /* a fiber or thread waits within a call */
 	size_t n_delivered; /* events, behind the last call */

@@ -23,8 +23,8 @@ static struct {
 	{ CENOTE_ERR_CONVERT, "ConversionError", Qnil },
 };
 
-/* Of what a server refused, by SQLSTATE, of which the first letters count, and by number (0: any). MariaDB and MySQL
- * have one SQLSTATE for most. What is further down is more exact. */
+/* Classes of a server's errors. `sqlstate` is how the SQLSTATE begins, `native` the server's number (0: any), since
+ * MariaDB and MySQL have one SQLSTATE for most constraints. The last entry that fits counts. */
 static struct {
 	const char *name, *parent, *sqlstate;
 	int native;

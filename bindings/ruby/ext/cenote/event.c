@@ -84,7 +84,7 @@ text(const char *bytes)
 	return bytes ? rb_utf8_str_new_cstr(bytes) : Qnil;
 }
 
-/* A block may raise: what it is given is freed before. */
+/* The block may raise, so the event is freed first. */
 static void
 give(struct rbc_conn *c, struct rbc_event *event)
 {
@@ -99,7 +99,7 @@ give(struct rbc_conn *c, struct rbc_event *event)
 			is_notification ? pid : third);
 }
 
-/* What nobody listens to yet is kept. */
+/* Notifications without a block are kept. */
 size_t
 rbc_event_deliver(struct rbc_conn *c)
 {

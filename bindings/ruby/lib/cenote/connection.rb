@@ -101,8 +101,8 @@ module Cenote
     # Wait until the server says something of its own accord, and hand it to the blocks of
     # #on_notification and #on_notice. Whether something came within `seconds` (nil: for ever).
     #
-    # With a block it waits for a notification, which the block gets as channel, server process and payload; those that
-    # came before, and that no #on_notification has got, are first. Returns the channel, or nil when the time is over.
+    # With a block it waits for the next notification, and gives the block channel, server process and payload. A
+    # notification that came earlier counts, unless #on_notification had it. Returns the channel; nil when the time is over.
     def wait_for_notify(seconds = nil, &block)
       return wait(seconds) unless block
 
