@@ -106,6 +106,7 @@ struct cnd_worker {
 	int64_t balanced_ms; /* when it last looked for a line with fewer sessions */
 	unsigned n_failures; /* to log in, in a row */
 	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
+	int has_served; /* a client has gone since it last waited for one */
 
 	/* a pool that passes logins through */
 	struct cnd_credentials client; /* of who attaches; wiped when that is over */
