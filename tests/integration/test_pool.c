@@ -173,7 +173,8 @@ static void
 a_worker_is_known_before_its_master_goes_on(void **state)
 {
 	const char *had = getenv("ASAN_OPTIONS");
-	char options[1024];
+	char options[1024], token[CENOTE_TOKEN_SIZE];
+	cenote_result *res = NULL;
 	cenote_conn *a;
 	pid_t worker;
 
@@ -186,6 +187,12 @@ a_worker_is_known_before_its_master_goes_on(void **state)
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	assert_int_equal(kill(worker, 0), 0);
+	/* the door knows it, too */
+	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	cenote_conn_destroy(a);
+	a = wp_handle(NULL);
+	assert_int_equal(cenote_resume(a, token, &res), CENOTE_OK);
+	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
 }
 

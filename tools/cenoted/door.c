@@ -99,6 +99,8 @@ on_listen(uint32_t pool)
 	int n = 0;
 	int fd;
 
+	if (!p->is_here)
+		return;
 	/* An idle worker was woken as well: the direct way is open again. What is still in the
 	 * backlog at the next look is taken then. */
 	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
@@ -461,16 +463,16 @@ turn(const sigset_t *waiting_mask)
 
 	for (int i = 0; i < n; i++)
 		on_event(&events[i], &ready);
-	/* last, since they may dismiss a guest that has an event above */
+	/* Behind the guests, since it may dismiss one of them. In front of the rest: a client that comes now may name a worker
+	 * that the master has told of. */
+	if (ready.kinds & 1u << CND_SOURCE_CONTROL)
+		on_control();
 	for (int i = 0; i < ready.n_pools; i++)
 		on_listen((uint32_t)(ready.pools[i] - cnd_the_door.pools));
 	for (int i = 0; i < ready.n_workers; i++)
 		cnd_workers_hear((uint32_t)(ready.workers[i] - cnd_the_door.workers));
 	if (ready.kinds & 1u << CND_SOURCE_HELPERS)
 		cnd_workers_hear_helpers();
-	if (ready.kinds & 1u << CND_SOURCE_CONTROL)
-		on_control();
-	/* the master's word holds for whoever comes after it */
 	if (ready.kinds & 1u << CND_SOURCE_LISTENER)
 		accept_strangers();
 	settle();

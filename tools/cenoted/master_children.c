@@ -208,16 +208,17 @@ cnd_children_lose_helped(const struct cnd_ipc *m)
 		say_helped((uint32_t)m->serial, 0);
 }
 
-/* The door gets a copy of the inbox, to forward those who resume, and hears who has it. */
+/* The door gets a copy of the inbox, to forward those who resume, and hears who has it. Before the fork, since the
+ * worker may have lent its session, and have that client's cancel at the door, before the master goes on. If there is
+ * no fork, the inbox ends, and the door forgets it. */
 static void
-announce_inbox(uint32_t slot)
+announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 {
-	const struct cnd_place *place = &cnd_the_master.places[slot];
 	struct cnd_ipc m = { .kind = CND_IPC_INBOX,
 		.index = slot,
-		.serial = place->pool,
+		.serial = p->index,
 		.n_fds = 1,
-		.fds = { place->inbox } };
+		.fds = { inbox } };
 
 	if (cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
 		cnd_log(LOG_WARNING, "the door does not listen");
@@ -246,6 +247,7 @@ fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
 		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
 		return -1;
 	}
+	announce_inbox(p, slot, inbox[0]);
 	cnd_slot_begin(cnd_the_master.child.board, slot, p->index);
 	pid = fork();
 	if (pid == 0)
@@ -277,7 +279,6 @@ fork_worker(struct cnd_pool *p)
 	cnd_slot_head(cnd_the_master.child.board, (uint32_t)slot)->pid = place.pid;
 	p->live++;
 	cnd_master_head(p)->live = p->live;
-	announce_inbox((uint32_t)slot);
 	return 0;
 }
 
