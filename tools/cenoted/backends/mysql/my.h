@@ -140,6 +140,7 @@ struct cnd_my_options {
 	uint8_t is_compressed;
 	uint8_t is_infile_allowed;
 	uint8_t has_found_rows;
+	uint8_t has_pure_queries; /* the administrator says that no trigger or view leaves anything */
 	uint8_t has_cleartext;
 	uint8_t is_clients; /* user and password are a client's, and prove who it is */
 	/* the pool's, where a client's settings make them others */

@@ -13,6 +13,7 @@ enum kind {
 	KIND_TEXT,
 	KIND_FLAG,
 	KIND_PORT,
+	KIND_QUERIES,
 	KIND_TIME,
 	KIND_TLS
 };
@@ -42,6 +43,7 @@ static const struct option_def defs[] = {
 	{ "password", KIND_TEXT, AT(password) },
 	{ "plugin_dir", KIND_TEXT, AT(plugin_dir) },
 	{ "port", KIND_PORT, AT(port) },
+	{ "queries", KIND_QUERIES, AT(has_pure_queries) },
 	{ "read_timeout", KIND_TIME, AT(read_timeout) },
 	{ "socket", KIND_TEXT, AT(socket) },
 	{ "ssl_ca", KIND_TEXT, AT(tls_ca) },
@@ -71,6 +73,7 @@ static const char *const allowed[] = {
 	[KIND_TEXT] = CND_LINE_ANY,
 	[KIND_FLAG] = "yes or no",
 	[KIND_PORT] = "a number from 1 to 65535",
+	[KIND_QUERIES] = "any or pure",
 	[KIND_TIME] = CND_LINE_SECONDS,
 	[KIND_TLS] = "disabled, preferred or required",
 };
@@ -82,6 +85,7 @@ set_value(struct cnd_my_options *o, const struct option_def *def, const char *va
 	static const char *const flags[] = { "no", "yes", "off", "on", "false", "true",
 		"0", "1" };
 	static const char *const modes[] = { "disabled", "preferred", "required" };
+	static const char *const queries[] = { "any", "pure" };
 	void *at = (char *)o + def->offset;
 	uint64_t number = 0;
 	int word = 0;
@@ -103,6 +107,10 @@ set_value(struct cnd_my_options *o, const struct option_def *def, const char *va
 			return -1;
 		*(unsigned *)at = (unsigned)number;
 		return number == 0 ? -1 : 0;
+	case KIND_QUERIES:
+		word = cnd_line_word(value, queries, 2);
+		*(uint8_t *)at = word == 1;
+		return word < 0 ? -1 : 0;
 	case KIND_TIME:
 		return cnd_line_seconds(value, at);
 	}

@@ -203,7 +203,7 @@ cnd_my_learn_reset(struct cnd_session *s)
 {
 	int r = learn_to_forget(s);
 
-	s->tells_hidden = (uint8_t)cnd_my_is_mariadb(s->my);
+	s->tells_hidden = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
 	s->checked_ms = cnd_my_now_ms();
 	return r == CENOTE_OK && !s->has_init ? learn_charset(s) : r;
 }
