@@ -142,7 +142,7 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 	char sql[768];
 	int n;
 
-	*ret_answer = (struct answer){ .s = s, .has_variables = s->may_hide };
+	ret_answer->has_variables = s->may_hide;
 	if (!s->may_hide)
 		n = snprintf(sql, sizeof(sql), OF_ALL);
 	else
@@ -233,7 +233,7 @@ is_held(struct cnd_session *s, const struct answer *a)
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {
-	struct answer answer;
+	struct answer answer = { .s = s };
 	int r;
 
 	if (!(s->has_new_id || s->has_names || s->may_hide) || s->pins != 0)
