@@ -24,8 +24,11 @@
  *   - The database has no code that could do that.
  *
  * The catalog is looked at when a session first needs it, and again when a function or a type has come since. A language
- * or an extension comes with functions.
+ * or an extension comes with functions. Where nothing was compiled, that is asked once in a second: a language that
+ * somebody creates just now may keep one client's values for the next one so long.
  */
+
+#define ASK_MS 1000
 
 /* ---- The question that goes with each reset ---- */
 
@@ -40,6 +43,7 @@
 	" pg_catalog.age('%u'::pg_catalog.xid))"
 
 static const char state_unseen[] = STATE ", true";
+static const char state_seen[] = STATE ", false";
 static const char state[] = STATE ", " IS_ANY_NEW("pg_proc");
 static const char state_compiled[] =
 	STATE ", " IS_ANY_NEW("pg_proc") " OR " IS_ANY_NEW("pg_type");
@@ -51,6 +55,17 @@ enum {
 	N_STATE
 };
 
+static int
+is_recent(struct cnd_pg_look *look)
+{
+	int64_t now = cnd_pg_now_ms();
+
+	if (!look->is_compiled && now - look->asked_ms < ASK_MS)
+		return 1;
+	look->asked_ms = now;
+	return 0;
+}
+
 int
 cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 {
@@ -60,6 +75,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 
 	(void)snprintf(sql, sizeof(sql),
 		look->oldest == 0   ? state_unseen
+		: is_recent(look)   ? state_seen
 		: look->is_compiled ? state_compiled
 				    : state,
 		(unsigned)look->oldest, (unsigned)look->oldest);
@@ -135,54 +151,62 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 					  "OPERATOR(pg_catalog.~*) " READINGS            \
 					  "))" EXPRESSIONS_LEAVE
 
-#define QUESTION(code_defines)                                                           \
-	LAST_LOOK " SELECT " KEEPS_VALUES ", %s, " code_defines ", " THIS_LOOK
-
 /* From version 14 on a body may be a tree. */
-static const char question_13[] = QUESTION(CODE_DEFINES);
-static const char question[] =
-	QUESTION(CODE_DEFINES IN_TABLE("pg_proc", "oid", CALLS("prosqlbody")));
+static const char question_of_code_13[] =
+	LAST_LOOK " SELECT " CODE_DEFINES ", " THIS_LOOK;
+static const char question_of_code[] = LAST_LOOK " SELECT " CODE_DEFINES IN_TABLE(
+	"pg_proc", "oid", CALLS("prosqlbody")) ", " THIS_LOOK;
+
+#define QUESTION(types) LAST_LOOK " SELECT " KEEPS_VALUES " OR " types ", " THIS_LOOK
+
 static const char question_of_values[] = QUESTION("false");
+static const char question_of_mixed[] = QUESTION(ARE_TYPES_MIXED);
+static const char question_of_new[] = QUESTION(ARE_TYPES_NEW);
 
-enum {
-	LOOK_KEEPS_VALUES,
-	LOOK_HAS_TYPES,
-	LOOK_HAS_CODE,
-	N_LOOK
-};
-
-/* What is asked about types. */
-static const char *
-types(const struct cnd_session *s, int is_loaded)
+/* One question about what has come since `since`: as cnd_pg_lasting_check(). */
+static int
+ask(struct cnd_session *s, const char *sql, uint32_t *ret_oldest)
 {
-	if (!is_loaded || s->keeps_compiled)
-		return "false";
-	return s->look.is_compiled ? ARE_TYPES_NEW : ARE_TYPES_MIXED;
+	char oldest[16];
+	uint8_t ends;
+	int r;
+
+	(void)cnd_pg_run_begin(s, NULL);
+	r = cnd_pg_ask_more(s, sql, &ends, 1, oldest, sizeof(oldest));
+	if (r < 0)
+		return r;
+	*ret_oldest = (uint32_t)strtoul(oldest, NULL, 10);
+	return ends ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK;
 }
 
-/* The same as cnd_pg_lasting_check()'s. What has come since the last look is enough, if that was at all of it. */
+/* As cnd_pg_lasting_check(). What has come since the last look is enough, if that was at all of it. Types come first: where they
+ * are mixed, each session ends here, and what it does not ask costs nothing. */
 static int
 look(struct cnd_session *s, int is_loaded)
 {
-	char sql[sizeof(question) + sizeof(ARE_TYPES_MIXED) + 16];
-	char oldest[16];
-	uint8_t flags[N_LOOK];
+	struct cnd_pg_look *look = &s->look;
+	unsigned since = look->is_compiled ? look->oldest : 2;
+	char sql[sizeof(question_of_code) + 16];
+	uint32_t oldest, later;
 	int r;
 
+	_Static_assert(sizeof(question_of_mixed) < sizeof(question_of_code), "room");
 	(void)snprintf(sql, sizeof(sql),
-		!is_loaded            ? question_of_values
-		: s->version < 140000 ? question_13
-				      : question,
-		(unsigned)(s->look.is_compiled ? s->look.oldest : 2),
-		types(s, is_loaded));
-	(void)cnd_pg_run_begin(s, NULL);
-	r = cnd_pg_ask_more(s, sql, flags, N_LOOK, oldest, sizeof(oldest));
+		!is_loaded || s->keeps_compiled ? question_of_values
+		: look->is_compiled             ? question_of_new
+						: question_of_mixed,
+		since);
+	r = ask(s, sql, &oldest);
+	if (r == CENOTE_OK && is_loaded) {
+		(void)snprintf(sql, sizeof(sql),
+			s->version < 140000 ? question_of_code_13 : question_of_code,
+			since);
+		r = ask(s, sql, &later);
+	}
 	if (r < 0)
 		return r;
-	if (flags[LOOK_KEEPS_VALUES] || flags[LOOK_HAS_TYPES] || flags[LOOK_HAS_CODE])
-		return CENOTE_ERR_UNSUPPORTED;
-	s->look.oldest = (uint32_t)strtoul(oldest, NULL, 10);
-	s->look.is_compiled = (uint8_t)is_loaded;
+	look->oldest = oldest;
+	look->is_compiled = (uint8_t)is_loaded;
 	return CENOTE_OK;
 }
 

@@ -197,6 +197,7 @@ struct cnd_session {
 	struct cnd_pg_look {
 		uint32_t oldest; /* the oldest transaction then; 0: never looked */
 		uint8_t is_compiled; /* at what functions could compile, too */
+		int64_t asked_ms; /* when it was asked whether something has come */
 	} look; /* lasting.c's last */
 
 	/* what is to be answered next (ahead.c) */
