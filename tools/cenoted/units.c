@@ -130,6 +130,12 @@ cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value)
 	return 0;
 }
 
+static size_t
+differ(char a, char b)
+{
+	return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
 /* Levenshtein's distance, one row at a time; long words are near to nothing. */
 static size_t
 distance(const char *a, const char *b)
@@ -147,8 +153,7 @@ distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			size_t best = corner + (tolower((uint8_t)a[i - 1]) !=
-						       tolower((uint8_t)b[j - 1]));
+			size_t best = corner + differ(a[i - 1], b[j - 1]);
 
 			corner = row[j];
 			if (row[j] + 1 < best)

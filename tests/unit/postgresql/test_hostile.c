@@ -46,7 +46,7 @@ struct talk {
 	size_t len;
 };
 
-static struct talk welcome, good;
+static struct talk welcome, asked, good;
 static size_t first_row; /* offset in `good` of the two rows */
 static size_t behind_rows;
 
@@ -81,6 +81,11 @@ make_talks(void)
 		"ISO, MDY\0");
 	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
 	PUT(&welcome, 'Z', "I");
+	/* what the role has set */
+	PUT(&asked, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
+	PUT(&asked, 'D', "\0\1\0\0\0\0");
+	PUT(&asked, 'C', "SELECT 1\0");
+	PUT(&asked, 'Z', "I");
 	PUT(&good, 'S',
 		"DateStyle\0"
 		"ISO, DMY\0");
@@ -167,6 +172,8 @@ serve(void *unused)
 		if (is_in) {
 			say(fd, welcome.bytes, welcome.len);
 			is_in = skip_message(fd, 1) == 0;
+			say(fd, asked.bytes, asked.len);
+			is_in = is_in && skip_message(fd, 1) == 0;
 		}
 		if (is_in) {
 			(void)pthread_mutex_lock(&server.lock);

@@ -740,6 +740,55 @@ a_client_without_its_password_keeps_its_session(void **state)
 	assert_true(t->has_relogged);
 }
 
+static unsigned n_login_changes;
+
+static void
+on_login_changed(const struct cnd_host *host)
+{
+	(void)host;
+	n_login_changes++;
+}
+
+/* No tag tells of it, and the pool's other sessions must hear of it. */
+static void
+settings_of_logins_are_seen_to_change(void **state)
+{
+	static const struct {
+		const char *sql;
+		unsigned n;
+	} acts[] = {
+		{ "do $$ begin alter role app set work_mem = '3MB'; end $$", 1 },
+		{ "call set_login()", 1 },
+		{ "do $$ begin execute 'alter role app in database app reset all'; end "
+		  "$$",
+			0 },
+		{ "begin; do $$ begin alter role app set work_mem = '9MB'; end $$; "
+		  "rollback",
+			0 },
+		{ "do $$ begin create temp table mine (a int); alter role app reset"
+		  " work_mem; end $$",
+			1 },
+		{ "do $$ begin perform 1; end $$", 0 },
+	};
+	struct pg *t = *state;
+
+	t->host.login_changed = on_login_changed;
+	(void)pg_query(t,
+		"create procedure set_login() language plpgsql as"
+		" $$ begin execute 'alter role app set work_mem = ''5MB'''; end $$");
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		pg_logout(t);
+		assert_int_equal(pg_login(t), CENOTE_OK);
+		n_login_changes = 0;
+		(void)pg_query(t, acts[i].sql);
+		assert_int_equal(t->last, CENOTE_OK);
+		assert_string_equal(pg_reset(t), "");
+		if (n_login_changes != acts[i].n)
+			fail_msg("%s: %u changes", acts[i].sql, n_login_changes);
+	}
+	(void)pg_query(t, "drop procedure set_login()");
+}
+
 /* In pg_stat_activity, where each client with that user sees it. */
 static void
 the_last_text_is_not_shown(void **state)
@@ -788,6 +837,7 @@ main(void)
 		TEST(a_session_with_shared_functions_is_kept),
 		TEST(an_administrator_can_keep_what_is_compiled),
 		TEST(a_client_without_its_password_keeps_its_session),
+		TEST(settings_of_logins_are_seen_to_change),
 		TEST(the_last_text_is_not_shown),
 		TEST(a_path_of_the_login_hides_nothing),
 		TEST(a_path_that_is_reloaded_hides_nothing),

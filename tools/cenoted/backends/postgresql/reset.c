@@ -40,6 +40,69 @@ drain(struct cnd_session *s)
 	return cnd_pg_run(s);
 }
 
+/* ---- what a login begins with ---- */
+
+#define THIS_AND_ALL(column, table, name, value)                                         \
+	column " OPERATOR(pg_catalog.=) ANY (ARRAY[0::pg_catalog.oid, (SELECT oid FROM"  \
+	       " pg_catalog." table " WHERE " name " OPERATOR(pg_catalog.=) " value      \
+	       ")])"
+
+static const char login_settings[] =
+	"SELECT COALESCE(pg_catalog.hashtextextended(pg_catalog.string_agg("
+	"pg_catalog.concat_ws(' ', setdatabase, setrole, setconfig), ','"
+	" ORDER BY setdatabase, setrole), 0)::pg_catalog.text, 'none')"
+	" FROM pg_catalog.pg_db_role_setting WHERE " THIS_AND_ALL("setdatabase",
+		"pg_database", "datname",
+		"pg_catalog.current_database()") " AND " THIS_AND_ALL("setrole",
+		"pg_roles", "rolname", "SESSION_USER");
+
+static int
+ask_login(struct cnd_session *s, char *ret_hash)
+{
+	uint8_t nothing;
+
+	(void)cnd_pg_run_begin(s, NULL);
+	return cnd_pg_ask_more(
+		s, login_settings, &nothing, 0, ret_hash, sizeof(s->login_settings));
+}
+
+int
+cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag)
+{
+	int r = cnd_pg_enter(s, ret_diag);
+
+	if (r == CENOTE_OK)
+		r = ask_login(s, s->login_settings);
+	s->diag = NULL;
+	/* a server that only speaks PostgreSQL's protocol may not have these catalogs */
+	if (r == CENOTE_ERR_SERVER) {
+		cnc_diag_clear(ret_diag);
+		*s->login_settings = '\0';
+		r = CENOTE_OK;
+	}
+	return r;
+}
+
+/* DO, CALL and COMMIT PREPARED may have been ALTER ROLE … SET: the pool's other sessions are as old as this one then. */
+static int
+check_login(struct cnd_session *s)
+{
+	char now[sizeof(s->login_settings)];
+	int r;
+
+	if (!s->may_change_login || *s->login_settings == '\0')
+		return CENOTE_OK;
+	r = ask_login(s, now);
+	if (r < 0)
+		return r;
+	s->may_change_login = 0;
+	if (strcmp(now, s->login_settings) != 0 && s->host->login_changed != NULL)
+		s->host->login_changed(s->host);
+	return CENOTE_OK;
+}
+
+/* ---- the reset ---- */
+
 /* As a new login would find them. */
 static int
 check_parameters(struct cnd_session *s)
@@ -178,6 +241,8 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 			"a transaction is open after the reset");
 	if (r == CENOTE_OK)
 		r = check_parameters(s);
+	if (r == CENOTE_OK)
+		r = check_login(s);
 	return r == CENOTE_OK && lasting.n > 0 ? cnd_pg_lasting_check(s, &lasting) : r;
 }
 
@@ -194,7 +259,7 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	if (has_lasting(s) && can_log_in(s))
+	if (has_lasting(s) && !s->may_change_login && can_log_in(s))
 		return CENOTE_ERR_UNSUPPORTED;
 	/* what is unfinished may have left anything */
 	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I' || s->in_tail > s->in_head)

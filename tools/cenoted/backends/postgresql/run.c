@@ -146,6 +146,14 @@ is_of_logins(const char *tag)
 	return strcmp(tag, "ALTER ROLE") == 0 || strcmp(tag, "ALTER DATABASE") == 0;
 }
 
+/* Whether it may have done so, unseen. */
+static int
+is_opaque(const char *tag)
+{
+	return strcmp(tag, "DO") == 0 || strcmp(tag, "CALL") == 0 ||
+	       strcmp(tag, "COMMIT PREPARED") == 0;
+}
+
 static int
 on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
@@ -158,6 +166,7 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_broken(s, "a malformed CommandComplete");
 	if (is_of_logins(tag))
 		s->changes_login = 1;
+	s->may_change_login |= is_opaque(tag);
 	s->run.is_value_last = 0;
 	s->run.is_copying = 0;
 	/* it was read, and so was the Sync in front of it */

@@ -496,6 +496,8 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	}
 	if (r == CENOTE_OK)
 		r = take_over(s, options.wire, ret_diag);
+	if (r == CENOTE_OK)
+		r = cnd_pg_learn_login(s, ret_diag);
 	if (r < 0) {
 		cnd_pg_logout(s);
 		return r;

@@ -174,6 +174,9 @@ struct cnd_session {
 	/* what the server said */
 	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
 	uint8_t changes_login; /* a role's or database's settings, for those who log in after the commit */
+	uint8_t may_change_login; /* the same, by what no tag tells */
+	char login_settings
+		[24]; /* a hash of those settings, as they were at login; "": not known */
 	uint8_t is_unsynced; /* something was sent that no Sync has ended */
 	uint32_t n_before; /* ReadyForQuery that come before its answer */
 	uint8_t is_skipping; /* the server skips all up to a Sync */
@@ -297,6 +300,8 @@ void cnd_pg_begun_forget(struct cnd_session *s);
 int cnd_pg_is_as_begun(struct cnd_session *s);
 
 /* reset.c */
+/* What the role and the database set for a login, as they are now: the hash goes to s->login_settings. */
+int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* lasting.c */
