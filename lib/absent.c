@@ -14,7 +14,7 @@
 #include "transport.h"
 
 #define SUFFIX     ".sock"
-/* So many sockets of a daemon that is no more are tried. */
+/* How many sockets of a dead daemon are tried before it counts as dead. */
 #define N_TRIED    4
 #define LIST_MAX   160u
 #define SUFFIX_LEN (sizeof(SUFFIX) - 1)
@@ -36,8 +36,8 @@ is_socket_name(const struct dirent *entry)
 }
 
 /*
- * Whether a process has that socket. Asked with a socket of another kind, which is refused for its kind, so that no worker
- * is woken. Who may not ask takes it for granted.
+ * Whether a process listens on that socket. A datagram socket cannot connect to it, and the error tells whether somebody
+ * listens; so no worker wakes up. Without the right to connect, the answer is yes.
  */
 static int
 is_alive(const char *dir, const char *name)
@@ -69,7 +69,7 @@ add_pool(struct found *f, const char *name)
 		(void)snprintf(f->pools + len, sizeof(f->pools) - len, ", ...");
 }
 
-/* `path` is the socket that was not there, or was silent. */
+/* Look for other pools in `dir`. Nobody answered on the socket `path`. */
 static void
 look(const char *path, const char *dir, struct found *f)
 {
@@ -90,7 +90,7 @@ look(const char *path, const char *dir, struct found *f)
 		free(entries);
 }
 
-/* 1: this user may not open it. */
+/* Whether this user may not open the socket. Then `out` says why. */
 static int
 is_shut(const char *path, const char *dir, char *out, size_t size)
 {

@@ -7,8 +7,8 @@
 #define CN_ABSENT_MAX 384u
 
 /*
- * Why there was no way in by the unix sockets that were tried, as far as the run directories tell. 1: a cenoted is there,
- * but not the pool. "": nothing can be said, as of TCP.
+ * Say why no unix socket of these targets led to a pool, as far as the run directories show it. Returns 1 if a cenoted
+ * runs there without this pool. `out` is "" if nothing can be said, as with TCP.
  */
 int cn_absent_explain(const struct cn_targets *t, char out[CN_ABSENT_MAX]);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/near.h"
 #include "core/sqlstate.h"
 #include "protocol/frame.h"
 
@@ -256,51 +257,16 @@ cn_options_set(struct cn_options *o, int option, const char *value, struct cnc_d
 	return CENOTE_OK;
 }
 
-#define NAME_MAX_COMPARED 24u
-
-static size_t
-min3(size_t a, size_t b, size_t c)
-{
-	size_t m = a < b ? a : b;
-
-	return m < c ? m : c;
-}
-
-/* Edit distance of two short words. */
-static size_t
-distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	size_t row[NAME_MAX_COMPARED + 1];
-
-	for (size_t j = 0; j <= b_len; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a_len; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
-			size_t above = row[j];
-
-			row[j] = min3(above + 1, row[j - 1] + 1,
-				corner + (a[i - 1] != b[j - 1]));
-			corner = above;
-		}
-	}
-	return row[b_len];
-}
-
 /* The option whose name is nearest, if it is near enough to be meant; else NULL. */
 static const char *
 nearest_name(const char *name, size_t len)
 {
 	const char *nearest = NULL;
-	/* as cnd_nearest() of cenoted */
-	size_t best = (len < 6 ? len / 2 : 3) + 1;
+	size_t best = cnc_near_limit(len) + 1;
 
-	if (len > NAME_MAX_COMPARED)
-		return NULL;
 	for (int i = 0; i < CN_OPTION_COUNT; i++) {
-		size_t d = distance(name, len, specs[i].name, strlen(specs[i].name));
+		size_t d = cnc_near_distance(
+			name, len, specs[i].name, strlen(specs[i].name));
 
 		if (d < best) {
 			best = d;

@@ -109,7 +109,7 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
-	/* When its certificate expired, as text; "": it has not. */
+	/* The date at which the server's certificate expired, as text; "" if it is still valid. */
 	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* A client came. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
@@ -156,8 +156,8 @@ struct cn_keys_ops {
 struct evp_md_ctx_st; /* OpenSSL's EVP_MD_CTX */
 
 /*
- * SHA-256 of one short text after the other. What OpenSSL looks up and allocates for each hash is kept
- * here: that takes longer than the hash. For one thread at a time.
+ * SHA-256 of many short texts. OpenSSL looks up the algorithm and allocates a context for each hash, which takes longer
+ * than the hash itself: a hasher keeps both. One thread at a time may use it.
  */
 struct cn_hasher_ops {
 	struct evp_md_ctx_st *(*create)(void); /* NULL: no memory */

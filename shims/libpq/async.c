@@ -129,7 +129,7 @@ take_answer(PGconn *conn)
 	PGresult *res = take_ready(conn);
 	int is_sync = res->status == PGRES_PIPELINE_SYNC;
 
-	/* if it was closed before this was taken, there may be more of it */
+	/* the server may have closed the connection before this answer was taken: then more of the answer may come */
 	if (conn->status == CONNECTION_BAD && conn->first == NULL) {
 		conn->async = CPQ_IDLE;
 		return res;
@@ -259,7 +259,7 @@ cpq_PQconsumeInput(PGconn *conn)
 		r = cpq_push(conn);
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session))
 		return 1;
-	/* what was received before the loss is still to be had: the end is read with the next call, as by libpq */
+	/* as in libpq, answers that came before the loss can still be taken: only the next call reports the end */
 	if (conn->first != NULL) {
 		conn->is_end_read = 1;
 		return 1;

@@ -476,7 +476,8 @@ closed(PGconn *conn)
 	if (conn->status != CONNECTION_BAD)
 		cpq_say_closed(conn);
 	else
-		cpq_say(conn, "invalid socket"); /* that it is closed was said */
+		cpq_say(conn,
+			"invalid socket"); /* an earlier message told that it is closed */
 	res = cpq_result_new(conn, PGRES_FATAL_ERROR);
 	if (res != NULL && conn->error.len > before)
 		res->message = cpq_result_text(res, conn->error.data + before);

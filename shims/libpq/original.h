@@ -24,9 +24,9 @@ struct cpq_original {
 const struct cpq_original *cpq_original(const char **ret_why);
 
 /*
- * Every handle of ours has the address of this: a result behind the members that programs read, all others
- * at their beginning. The original's have a function's address or a pointer into the heap there, or numbers
- * that no address is.
+ * Every handle of ours has the address of this. A result has it after the members that programs read, all others
+ * at their beginning. The original's handles have another function's address there, a pointer into the heap, or a number
+ * that is no address.
  */
 extern const char cpq_tag;
 

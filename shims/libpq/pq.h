@@ -271,7 +271,7 @@ struct pg_conn {
 	int is_dying; /* the server said its last words */
 	int is_end_read; /* the program has read all that came before the session was lost */
 	int is_watched; /* the program has asked for the descriptor */
-	int fd; /* the session's, also when libcenote has lost it; -1: there was none */
+	int fd; /* the session's descriptor, kept when libcenote has lost the session; -1: there was none */
 	int n_owed; /* requests that are over for the program, but not yet in libcenote */
 	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
 	PGresult *stream_head; /* what its parts are copies of, and what ends them */
@@ -522,7 +522,8 @@ PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType stat
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
 /* Only the columns of it: 0 or -1. */
 int cpq_result_set_columns(PGresult *res, const cenote_result *from);
-/* All rows of what libcenote gave, where they lie; the result has their columns, and keeps `from` if it is well. 0 or -1. */
+/* Point to all rows of `from`, where they lie. The result has their columns already, and owns `from` from now on unless
+ * this fails. 0 or -1. */
 int cpq_result_take_rows(PGresult *res, cenote_result *from);
 /* A row of what libcenote gave, copied. 0 or -1. */
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);

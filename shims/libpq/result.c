@@ -295,13 +295,13 @@ row_point(struct cpq_value *row, size_t n, const uint8_t *sent)
 		size_t len = 0;
 		const char *text = cenote_row_text(sent, (uint32_t)n, (uint32_t)i, &len);
 
-		/* the interface has no const; who writes there writes into the result */
+		/* libpq's interface has no const: a program that writes there writes into the result */
 		row[i].text = text != NULL ? (char *)(uintptr_t)text : cpq_empty;
 		row[i].len = text != NULL ? (int)len : -1;
 	}
 }
 
-/* Where rows begin is not in the cache: that is asked for before. */
+/* How many rows ahead the begin of a row is prefetched, since it is not in the CPU's cache. */
 #define AHEAD 8
 
 int

@@ -146,7 +146,7 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
-/* NULL when there is none, which was told. */
+/* NULL if there is no such value; then a notice was given. */
 static const struct cpq_value *
 value(const PGresult *res, int row, int column)
 {

@@ -213,7 +213,7 @@ is_dummy(const MYSQL_BIND *b)
 	return !CMY_ORACLE && (b->flags & BIND_DUMMY) != 0;
 }
 
-/* 0; 1: it was cut; -1: there is no memory, and the error is set. */
+/* 0; 1: the value was truncated; -1: there is no memory, and the error is set. */
 static int
 put_column(struct cmy_stmt *st, const struct cmy_row *row, unsigned i, int is_binary)
 {

@@ -126,7 +126,8 @@ is_skipped(const struct bulk *k)
 	return 0;
 }
 
-/* 0, or -1 and the statement's error is set; sic: the connection has none when the program's function fails. */
+/* 0, or -1 and the statement's error is set. As in the original, the connection has no error when the program's function
+ * fails. */
 static int
 add_row(struct bulk *k)
 {
@@ -168,7 +169,7 @@ add_count(const struct bulk *k)
 		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
 }
 
-/* A row with as many parameters as a statement may have goes alone: there is no room for a second one. */
+/* A row with the largest number of parameters goes alone, since a second one has no room. */
 static int
 has_count(const struct bulk *k)
 {

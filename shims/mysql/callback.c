@@ -7,13 +7,13 @@
 #include <string.h>
 
 /*
- * STMT_ATTR_CB_RESULT: a function of the program's gets each value as a row of the protocol has it. Numbers
- * are little-endian, of the size that the column's type has; all else has its length in front.
+ * STMT_ATTR_CB_RESULT: a function of the program gets each value in the form of a binary protocol row. A number is
+ * little-endian and has the size of its column's type. Any other value has its length in front.
  */
 
 #define LENGTH_MAX 9u /* bytes that a length may take */
 
-/* 0: a value of that type has a length in front. */
+/* The size of a type's values; 0: they have their length in front. */
 static size_t
 number_size(enum enum_field_types type)
 {
@@ -87,7 +87,7 @@ bits_of(const struct cmy_cell *cell, size_t size)
 	return narrow;
 }
 
-/* Of another server than MySQL's. */
+/* A value of a server other than MySQL or MariaDB. */
 static unsigned char *
 from_text(struct cmy_stmt *st, const MYSQL_FIELD *field, const char *p, size_t n)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * MYSQL.methods: the table by which the original calls itself, and by which some programs (mysqltest,
- * MariaDB Connector/Python) do more than the functions do. A command goes to the function that does the same. A
- * command without one is CR_NOT_IMPLEMENTED. So are rows in the protocol's form: the pool has no such bytes.
+ * MYSQL.methods: the table by which the original calls itself. Some programs (mysqltest, MariaDB Connector/Python) call
+ * it for what no public function does. A command goes to the function that does the same. A command without such a function
+ * gives CR_NOT_IMPLEMENTED. So does reading rows in the form of the protocol: a pool has no such bytes.
  */
 
 static int
@@ -153,7 +153,7 @@ command_of(MYSQL *my, int command, const char *arg, size_t length, my_bool skip_
 	return run_command(my, (unsigned)command, arg, length, skip_check);
 }
 
-/* The handle stays the program's. */
+/* Close the connection. The program still owns the handle. */
 static void
 hang_up(MYSQL *my)
 {
@@ -208,7 +208,7 @@ execute_response(MYSQL_STMT *stmt)
 	return cmy_bool(stmt->last_errno != 0);
 }
 
-/* So are the descriptions of parameters and columns. */
+/* The descriptions of parameters and columns have been read already, too. */
 static my_bool
 description(MYSQL_STMT *stmt)
 {

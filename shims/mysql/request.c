@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /*
- * Values that a program has the library take before the execution (MYSQL.methods'
- * db_execute_generate_request()). Connector/Python has its values in the interpreter, whose lock it gives up
- * while it executes: then nobody may look at the values that are bound.
+ * Values that a program lets the library read before the execution (db_execute_generate_request() of MYSQL.methods).
+ * Connector/Python keeps its values in the interpreter and gives up the interpreter's lock while it executes. Nobody may
+ * read the bound values then.
  */
 
-/* The values of each execution: an array of parameters may take several. */
+/* One part for the values of each execution. An array of parameters may need several executions. */
 struct cmy_request {
 	unsigned n, next;
 	cenote_params **parts;

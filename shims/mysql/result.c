@@ -325,7 +325,7 @@ cmy_result_of_column(struct cmy_session *s, uint32_t column)
 
 	if (cmy_first_result(s, &res) < 0)
 		return NULL;
-	/* a real pool never sends that */
+	/* cenoted never sends this */
 	if (column >= cenote_result_n_columns(res)) {
 		cenote_result_destroy(res);
 		cmy_error(s->my, CR_MALFORMED_PACKET, NULL);

@@ -59,8 +59,7 @@ struct cmy_stmt {
 	struct cmy_request *
 		request; /* values that were taken already; NULL: the execution takes them */
 	unsigned char request_head[4]; /* the bytes of it that the program sees */
-	unsigned char
-		*raw; /* room for a value on its way to a function of the program's */
+	unsigned char *raw; /* room for a value that goes to a function of the program */
 	size_t raw_room;
 #endif
 };

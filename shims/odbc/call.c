@@ -80,7 +80,7 @@ cod_leave(struct cod_call *call)
 	return call->ret;
 }
 
-/* Zeros at the end do not count: the program's length included them. */
+/* Ignore zeros at the end, which some programs count in the length. */
 static bool
 has_more_behind_zero(const void *text, SQLLEN n, bool is_wide)
 {
@@ -258,7 +258,7 @@ state_of(const cenote_diag *diag, int status)
 	return "HY000";
 }
 
-/* ODBC has one text for what PostgreSQL says in three fields. NULL: no memory. */
+/* Join message, detail and hint: ODBC has one text for them. NULL: no memory. */
 char *
 cod_diag_text(const cenote_diag *diag, const char *before, const char *message)
 {

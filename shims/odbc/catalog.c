@@ -17,7 +17,7 @@ struct list {
 	int (*take)(struct cod_catalog_build *build, struct cod_catalog_row *row);
 };
 
-/* Of types that have no limit: more than SQL_INTEGER need say. */
+/* The server gives this size to types without a limit. */
 static const char unlimited_size[] = "1073741823";
 
 /* ---- rows ---- */
@@ -107,8 +107,8 @@ without_limit(SQLSMALLINT type)
 	return type;
 }
 
-/* Texts and bytes of any length are long ones, and have a size that stands for that: of a type the server's,
- * of a column as much as a program is to allocate. */
+/* Texts and bytes without a limit are described as long types. A type has the server's maximum as its size, a column the
+ * size that a program should allocate. */
 static SQLSMALLINT
 adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	SQLSMALLINT type, uint32_t size)
@@ -287,7 +287,8 @@ is_empty(const char *name)
 	return !name || !*name;
 }
 
-/* An empty name is nobody's. In SQLForeignKeys() it leaves a table open, as a null pointer does. */
+/* No table has an empty name, so it finds nothing. In SQLForeignKeys() an empty name means any table, as a null pointer
+ * does. */
 static int
 names_nothing(const struct cod_catalog_args *a)
 {

@@ -86,7 +86,7 @@ cod_ask_aside(struct cod_dbc *dbc, const char *sql, const cenote_params *params)
 		return NULL;
 	while (cenote_get_result(dbc->conn, &more) == CENOTE_OK)
 		cenote_result_destroy(more);
-	/* without autocommit the question began one */
+	/* without autocommit the question has begun a transaction */
 	if (was_idle && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE &&
 		cenote_commit(dbc->conn) < 0) {
 		cenote_result_destroy(found);

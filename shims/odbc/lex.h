@@ -12,8 +12,8 @@ struct cod_span {
 	const char *p, *end;
 };
 
-/* Whether a backslash escapes in a literal. Settings of the session can turn that around: `is_odd` (MySQL's
- * NO_BACKSLASH_ESCAPES; PostgreSQL's standard_conforming_strings, if it is off). */
+/* Whether a backslash escapes in a literal. `is_odd`: the session has the setting that reverses its server's rule
+ * (MySQL: NO_BACKSLASH_ESCAPES; PostgreSQL: standard_conforming_strings off). */
 int cod_lex_has_backslash(enum cod_dialect dialect, int is_odd);
 
 /*

@@ -8,11 +8,11 @@
 #include "lex.h"
 
 /*
- * Whether columns can be NULL. Other servers say so with the result; PostgreSQL names the table's column only, and
- * its catalog is asked once for a table of a connection.
+ * Whether columns can be NULL. Other servers say so with the result. PostgreSQL only names the table's column, so its
+ * catalog is asked: once for each table and connection.
  */
 
-/* A column that is NOT NULL; with the number 0: the columns of this table are known. */
+/* A column that is NOT NULL. The number 0 marks a table whose columns are known. */
 struct cod_fact {
 	int64_t table, attnum;
 };
@@ -62,8 +62,8 @@ cod_nullable_changed(struct cod_dbc *dbc, const char *tag)
 }
 
 /*
- * Whether the statement may give NULL for a column that is NOT NULL in its table: joins and groupings do. The text of
- * what FETCH and EXECUTE give is not here.
+ * Whether the statement may give NULL for a column that is NOT NULL in its table, as outer joins and groupings do. FETCH
+ * and EXECUTE count too, since the text that they run is not known.
  */
 static bool
 adds_nulls(const struct cod_stmt *stmt)
@@ -87,7 +87,7 @@ adds_nulls(const struct cod_stmt *stmt)
 	return false;
 }
 
-/* About the tables that are not known yet; its text is NULL if there are none, or no memory. */
+/* The question about tables that are not known yet. Its text is NULL if there are none, or no memory. */
 static struct cod_sql
 question(const struct cod_stmt *stmt)
 {

@@ -228,7 +228,7 @@ struct cod_stmt {
 	struct cod_column *columns;
 	SQLUSMALLINT n_columns;
 	bool has_origins; /* where columns come from was asked for */
-	bool has_nullability; /* whether columns can be NULL was asked for */
+	bool has_nullability; /* it was looked up which columns can be NULL */
 	cenote_result *origins; /* the answer, whose texts the columns have; NULL */
 	SQLLEN row_count;
 	struct cod_cursor cursor;
@@ -366,7 +366,7 @@ SQLRETURN cod_get_diag_field(const struct cod_head *head, SQLSMALLINT i, SQLSMAL
 
 /* ------------------------------------------------ connect.c, dbc_attr.c, transaction.c ----- */
 
-/* is_wide: of the function; a driver manager calls the others in the same width. */
+/* is_wide: the program called the wide function. A driver manager calls all functions in that width. */
 SQLRETURN cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	struct cod_text password, bool is_wide);
 SQLRETURN cod_driver_connect(struct cod_dbc *dbc, struct cod_text in,
@@ -470,7 +470,7 @@ void cod_columns_drop(struct cod_stmt *stmt);
 void cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field);
 /* Learn whether the columns can be NULL. What cannot be found out stays unknown. */
 void cod_nullable_learn(struct cod_stmt *stmt);
-/* A command with this tag was carried out: what is known of tables may not hold any more. */
+/* A command with this tag was carried out. If it may have changed tables, forget what is known of them. */
 void cod_nullable_changed(struct cod_dbc *dbc, const char *tag);
 void cod_nullable_forget(struct cod_dbc *dbc);
 SQLRETURN cod_num_result_cols(struct cod_stmt *stmt, SQLSMALLINT *ret_n);

@@ -237,7 +237,7 @@ size_datetime(enum cod_dialect dialect, const struct cod_native *native, int has
 
 	if (t->sql->concise == SQL_TYPE_DATE)
 		digits = 0;
-	/* no server that has a type of it keeps a time of day more exactly */
+	/* no server keeps a time of day more exactly */
 	if (t->sql->concise == SQL_TYPE_TIME && native->scale < 0 && digits > 6)
 		digits = 6;
 	t->digits = t->precision = (SQLSMALLINT)digits;

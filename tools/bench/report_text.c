@@ -7,8 +7,7 @@
 #include "bench.h"
 
 /*
- * Every line fits 100 columns: the longest name of a suite of ciphers, and behind it figures of up to
- * five characters.
+ * Every line fits 100 columns: the longest name of a cipher suite, followed by figures of up to five characters.
  */
 #define LINE_WIDTH 100
 #define NAME_WIDTH 28

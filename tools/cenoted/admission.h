@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-/* Who may try to log in to a pool, and by which rule: for those who do, and for --explain-auth. */
+/* Decide who may try to log in to a pool, and by which rule. The daemon and --explain-auth both ask here. */
 enum cnd_admission {
 	CND_ADMITTED, /* the rule decides */
 	CND_NOT_ALLOWED, /* allow_users */
@@ -15,7 +15,7 @@ enum cnd_admission {
 /* *ret_rule: NULL unless admitted. */
 enum cnd_admission cnd_admit(const struct cnd_pool_config *p, const struct cnd_arrival *a,
 	const struct cnd_rule **ret_rule);
-/* Why not. */
+/* Why a client is not admitted. */
 const char *cnd_admission_text(enum cnd_admission a);
 
 #endif

@@ -317,7 +317,7 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 		is_set |= r == CENOTE_OK;
 		cnc_diag_clear(&w->diag);
 	}
-	/* facts of the session are others until its reset */
+	/* the options have changed facts of the session, until its reset */
 	if (is_set)
 		cnd_login_take_info(w);
 	w->is_info_stale |= is_set;

@@ -72,8 +72,8 @@ struct cnd_host {
 	 * session of the pool that was logged in before is lent again. To be called when it is in
 	 * force. NULL: there are no others. */
 	void (*login_changed)(const struct cnd_host *host);
-	/* Whether the worker could log in again now, in place of a reset. Where a pool passes logins through, it has no
-	 * client's password any more when that asks for a reset. NULL: it could. */
+	/* Whether the worker could log in again now, in place of a reset. A pool that passes logins through forgets the
+	 * client's password after the login, so while a client is there it could not. NULL: it always could. */
 	int (*can_log_in)(const struct cnd_host *host);
 };
 
@@ -299,7 +299,7 @@ struct cnd_backend {
 	const char *client_key_option;
 	const char *server_key_option;
 
-	/* Behind settle() the client cannot ask any more what its last statement did, as with SHOW WARNINGS. */
+	/* After settle() the client can no longer ask what its last statement did, as SHOW WARNINGS does. */
 	int is_settling_felt;
 };
 

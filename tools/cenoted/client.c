@@ -13,20 +13,20 @@
 
 /* How long a client's waiting keeps its pool contended, for those who could yield. */
 #define CONTENDED_MS   100
-/* A client that attached again has a request to send, and keeps its session for it so long: else it might never get to
- * send it. */
+/* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
+ * get to send the request. */
 #define GRACE_MS       20
-/* One that attached for the first time may have none for long: it keeps its session as long as it takes to send one at
- * once, which saves it from attaching again. */
+/* The same for a client that attached for the first time. It may have no request for long. If it sends one at once, this
+ * saves it from attaching again. */
 #define FIRST_GRACE_MS 1
 /* So often the server may be asked what a session really holds. */
 #define SETTLE_MS      50
 /* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
  * session if the server ends it. */
 #define SETTLE_IDLE_MS 1000
-/* The same where the client would feel it: people ask for warnings after a while. */
+/* The same where a client would notice the question, since people ask for warnings after a while. */
 #define SETTLE_FELT_MS 60000
-/* So many reads for what a client sent behind its end. */
+/* How many reads may drop what a client still sent. */
 #define DROPS_MAX      64
 /* Replies of a pipeline are sent when so many bytes have come together. */
 #define FLUSH_BYTES    32768u
@@ -180,8 +180,8 @@ cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t unti
 	return 1;
 }
 
-/* What it sent and nobody reads would turn the end of the connection into an error, which may come before our last words.
- * Who sends without an end does not keep us. */
+/* Drop what the client sent. Unread bytes would turn our close into a reset, and the client might never read our last
+ * message. The number of reads is bounded, so a client that sends without end does not keep us. */
 static void
 drop_input(int fd)
 {
@@ -375,7 +375,7 @@ watched_fd(const struct cnd_worker *w)
 static int
 await_more(struct cnd_worker *w)
 {
-	/* others may have come for the session that this one resumed */
+	/* other clients may come to resume the session that this one has resumed */
 	struct pollfd fds[3] = { { .fd = w->fd, .events = POLLIN },
 		{ .fd = watched_fd(w), .events = POLLIN },
 		{ .fd = w->inbox_fd, .events = POLLIN } };
@@ -490,7 +490,7 @@ cnd_client_serve(struct cnd_worker *w)
 
 /* ---- suspend and resume ---- */
 
-/* It came when the session was another's already, or gone. */
+/* Answer a client that came to resume a session after another had resumed it, or after it ended. */
 static void
 refuse_resume(int fd)
 {

@@ -159,7 +159,7 @@ _Static_assert(
 	N_ITEMS(cenoted_keys) <= CND_KEYS_MAX && N_ITEMS(pool_keys) <= CND_KEYS_MAX,
 	"the tables of given keys must hold all keys");
 
-/* What others call it, PgBouncer above all, or where people look for it first. */
+/* Keys of other programs, PgBouncer above all, and keys that people look for in the wrong place. */
 #define HERE(NAME) "here it is " NAME
 static const struct {
 	const char *name;
@@ -216,7 +216,7 @@ name_here(const char *name)
 	return NULL;
 }
 
-/* The keys are there, but not in this section. */
+/* The section that has this key; NULL: none has. */
 static const char *
 other_section(const struct cnd_key *keys, const char *name)
 {

@@ -56,7 +56,8 @@ enum cnd_tls_setting {
 struct cnd_tls_config {
 	char *settings[CND_TLS_SETTINGS]; /* as written; a pool's inherit */
 	char *texts[CND_TLS_FILES]; /* what the files hold; NULL: none */
-	char expired[32]; /* when the certificate did; "": it is good */
+	char expired
+		[32]; /* the date at which the certificate expired; "" if it is valid */
 };
 
 /* One `server` line. */

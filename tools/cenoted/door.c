@@ -284,7 +284,7 @@ obey(const struct cnd_ipc *m)
 	}
 }
 
-/* Of standard input, which gives no right to anything. */
+/* Hold the spare descriptors: copies of standard input, which gives no right to anything. 0 or -errno. */
 static int
 reserve(void)
 {
@@ -463,8 +463,8 @@ turn(const sigset_t *waiting_mask)
 
 	for (int i = 0; i < n; i++)
 		on_event(&events[i], &ready);
-	/* Behind the guests, since it may dismiss one of them. In front of the rest: a client that comes now may name a worker
-	 * that the master has told of. */
+	/* After the guests, since a message of the master may dismiss one of them. Before the rest, since a client that
+	 * comes now may name a worker that the master's message announces. */
 	if (ready.kinds & 1u << CND_SOURCE_CONTROL)
 		on_control();
 	for (int i = 0; i < ready.n_pools; i++)

@@ -52,7 +52,7 @@ struct cnd_source {
 
 enum cnd_guest_phase {
 	CND_GUEST_OPENING, /* its opening is awaited; on `talking` or `strangers` */
-	CND_GUEST_BLAMED, /* it waits because logins or cancels from its address were in vain; on `blamed` */
+	CND_GUEST_BLAMED, /* it waits because logins or cancels from its address failed; in the list `blamed` */
 	CND_GUEST_ASKING, /* no session, but a helper; on `asking` */
 	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
 	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */
@@ -169,7 +169,7 @@ struct cnd_door_state {
 extern struct cnd_door_state cnd_the_door;
 
 /* door.c */
-/* As cnd_ipc_receive() and accept4(), also when only the spare descriptors are left. */
+/* As cnd_ipc_receive() and accept4(). They use the spare descriptors if no others are left. */
 int cnd_door_receive(int fd, struct cnd_ipc *ret_m);
 int cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len);
 
@@ -191,7 +191,7 @@ void cnd_guest_dismiss(struct cnd_guest *g);
 void cnd_guest_answer(struct cnd_guest *g);
 void cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* It has one of the descriptors that are kept for the door itself. */
+/* Whether this client has one of the descriptors that the door keeps for itself. */
 int cnd_guest_is_too_many(const struct cnd_guest *g);
 void cnd_guest_refuse_full(struct cnd_guest *g);
 /* Last words that a worker left, behind a pause. */
@@ -260,7 +260,7 @@ void cnd_waiting_settle(uint32_t pool);
 /* Tell all of a pool that nothing will come of it. */
 void cnd_waiting_refuse_all(uint32_t pool, const char *why);
 void cnd_waiting_expire(uint32_t pool, int64_t now_ms);
-/* There are no descriptors for what the master sends: one of those who have none of it yet goes. 0: there is none. */
+/* Refuse one waiting client, to have its descriptor for a message of the master. 0: no client waits. */
 int cnd_waiting_shed(void);
 /* When something is to be done for those of a pool; CND_NEVER. */
 int64_t cnd_waiting_next(uint32_t pool, int64_t now_ms);

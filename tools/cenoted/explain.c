@@ -25,7 +25,7 @@ static const char *const names[N_WORDS] = { "pool", "user", "from", "tls", "cert
 struct question {
 	const char *words[N_WORDS];
 	const struct cnd_pool_config *pool;
-	const char *unix_name; /* of who comes by the unix socket */
+	const char *unix_name; /* the unix user of a client on the unix socket */
 	struct cnd_arrival arrival;
 };
 
@@ -62,7 +62,7 @@ yes_or_no(const char *word)
 	return strcmp(word, "yes") == 0 ? 1 : -1;
 }
 
-/* Whose the other end of the unix socket is: unless it is said, who it wants to be. */
+/* Find the unix user of the client: unix=NAME, else the user that it wants to be. */
 static int
 set_unix_user(struct question *q)
 {
@@ -162,7 +162,7 @@ print_rule(const struct cnd_config *c, const struct cnd_rule *rule)
 	cnd_rule_print(rule, stdout);
 }
 
-/* The daemon's log would say this. */
+/* Print what the daemon's log would say. Returns the exit status. */
 static int
 print_refusal(const struct question *q, const char *why)
 {

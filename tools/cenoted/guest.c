@@ -340,7 +340,7 @@ cnd_guest_take_share(struct cnd_guest *g, struct cnd_shares *shares, const char 
 
 /* ---- refusing ---- */
 
-/* Some descriptors are kept for what the master sends, without which the door cannot be. */
+/* The door keeps some descriptors for the messages of the master, without which it cannot work. */
 int
 cnd_guest_is_too_many(const struct cnd_guest *g)
 {

@@ -232,7 +232,7 @@ host_login_changed(const struct cnd_host *host)
 	atomic_fetch_add(&w->pool->login_changes, 1);
 }
 
-/* A client's password is forgotten as soon as it was let in. */
+/* A worker forgets the client's password after the login. */
 static int
 host_can_log_in(const struct cnd_host *host)
 {

@@ -70,18 +70,18 @@ struct cnd_ipc {
 int cnd_ipc_pair(int ret_fds[2]);
 /* 0; -EAGAIN: no room now; -errno. Never waits. The caller keeps its descriptors. */
 int cnd_ipc_send(int fd, const struct cnd_ipc *m);
-/* 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense; -EMFILE: a message, whose descriptors this
- * process had no room for: they are closed; -errno. */
+/* 1: a message; 0: none now; -EPIPE: the other side is gone; -EBADMSG: nonsense; -EMFILE: this process had no room for the
+ * message's descriptors, and they are closed; -errno. */
 int cnd_ipc_receive(int fd, struct cnd_ipc *ret_m);
 /* Nobody takes its descriptors. */
 void cnd_ipc_drop(struct cnd_ipc *m);
 
-/* Descriptors that a process holds, so that there is room for those of a message when it gives them up. All zero: none. */
+/* Descriptors that a process holds only to close them when a message needs the room. All zero: it holds none. */
 struct cnd_ipc_spares {
 	int fds[CND_IPC_FDS_MAX];
 };
 
-/* Hold copies of `fd`, as many as a message brings at most: 0, or -errno: there is no room for so many. */
+/* Hold as many copies of `fd` as a message may bring descriptors. 0, or -errno if there is no room for them. */
 int cnd_ipc_spares_take(struct cnd_ipc_spares *s, int fd);
 void cnd_ipc_spares_give_up(struct cnd_ipc_spares *s);
 

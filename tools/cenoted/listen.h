@@ -39,7 +39,7 @@ struct cnd_listeners {
 	} list[CND_LISTENERS_MAX];
 };
 
-/* Another process has the address `what` still. 1: look again; 0: there is no more time. */
+/* Called while another process still has the address `what`. 1: try again; 0: give up. */
 typedef int cnd_await_address(const char *what);
 
 void cnd_listeners_init(struct cnd_listeners *l);

@@ -23,7 +23,7 @@
 
 /* After "end now", what is left is killed. */
 #define KILL_MS  2000
-/* So often it is looked whether an address is free. */
+/* The pause between two looks whether an address is free. */
 #define AWAIT_MS 50
 
 struct cnd_master cnd_the_master;
@@ -257,7 +257,7 @@ raise_limits(void)
 	}
 }
 
-/* What another cenoted has, which may have been told to end and not have heard it yet. */
+/* Wait for an address of another cenoted, which may be about to end. As cnd_await_address. */
 static int
 await_address(const char *what)
 {
@@ -281,7 +281,7 @@ await_address(const char *what)
 	return 1;
 }
 
-/* As the process that the file stands for: its number, or -errno. */
+/* Open and lock the pid file. The descriptor or -errno; -EWOULDBLOCK: another process has the lock. */
 static int
 open_pid_file(const char *path)
 {
@@ -290,7 +290,7 @@ open_pid_file(const char *path)
 
 	if (fd < 0)
 		return fd;
-	/* what was opened may have been removed by the process that had the lock */
+	/* the process that had the lock before may have removed the file after we opened it */
 	r = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno
 	    : cnd_place_is(path, fd)         ? 0
 					     : -EWOULDBLOCK;

@@ -208,9 +208,9 @@ cnd_children_lose_helped(const struct cnd_ipc *m)
 		say_helped((uint32_t)m->serial, 0);
 }
 
-/* The door gets a copy of the inbox, to forward those who resume, and hears who has it. Before the fork, since the
- * worker may have lent its session, and have that client's cancel at the door, before the master goes on. If there is
- * no fork, the inbox ends, and the door forgets it. */
+/* Send the door a copy of the worker's inbox, to which it forwards clients that resume a session. This comes before the
+ * fork: the worker may lend its session, and the client's cancel may reach the door, before the master runs again. If the
+ * fork fails, the inbox is closed, and the door forgets it. */
 static void
 announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 {

@@ -61,7 +61,7 @@ cnd_master_forget_pool(struct cnd_pool *p)
 
 /* ---- master.c ---- */
 
-/* One that was removed is made again. */
+/* Make the pid file again if somebody removed it. */
 void cnd_master_keep_pid_file(void);
 
 /* ---- master_children.c ---- */
@@ -69,7 +69,7 @@ void cnd_master_keep_pid_file(void);
 void cnd_children_fork_door(void);
 /* The door found that this client needs a helper. */
 void cnd_children_fork_helper(const struct cnd_ipc *m);
-/* The same; there was no descriptor for this client. */
+/* The same for a client whose descriptor was lost. */
 void cnd_children_lose_helped(const struct cnd_ipc *m);
 /* Wake the worker in that slot, if there is one; or kill it, since it sent nonsense. */
 void cnd_children_nudge(uint32_t slot);

@@ -202,7 +202,7 @@ has_pool(const struct cnd_config *c, const char *name)
 	return 0;
 }
 
-/* A socket that has lost its name cannot get it back: its pool is opened anew. */
+/* A socket that has lost its name cannot get it back: its pool must be opened again. */
 static int
 is_reachable(const char *name)
 {
@@ -246,7 +246,7 @@ adopt_log(const struct cnd_config *c)
 	cnd_log_set_level(c->log_level);
 }
 
-/* Its sockets are there. The one of the same name has lost its own. */
+/* The pool `p` has its sockets. `old`, of the same name, has lost its own; NULL: there is none. */
 static void
 adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend)

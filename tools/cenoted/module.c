@@ -88,7 +88,7 @@ backend_name(const char *file, const char **ret_name)
 	return n - around;
 }
 
-/* What is in a directory, as ", NAME" each, as far as there is room. */
+/* Add the backends in a directory to the list, each as ", NAME", while there is room. */
 static void
 list_backends(const char *dir, char *list, size_t size)
 {
@@ -109,7 +109,7 @@ list_backends(const char *dir, char *list, size_t size)
 		free(files);
 }
 
-/* `path` is the last place where it was looked for. */
+/* Say that there is no such backend. `path` is the last place that was searched. */
 static void
 say_missing(const char *dirs, const char *name, const char *path, struct cnc_diag *diag)
 {

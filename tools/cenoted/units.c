@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "units.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "core/near.h"
 
 struct unit {
 	const char *name;
@@ -130,43 +131,7 @@ cnd_number_parse(const char *text, uint64_t max, uint64_t *ret_value)
 	return 0;
 }
 
-static size_t
-differ(char a, char b)
-{
-	return tolower((unsigned char)a) != tolower((unsigned char)b);
-}
-
-/* Levenshtein's distance, one row at a time; long words are near to nothing. */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t row[64];
-	size_t n = strlen(a);
-	size_t m = strlen(b);
-
-	if (n >= N_ITEMS(row) || m >= N_ITEMS(row))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t best = corner + differ(a[i - 1], b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[m];
-}
-
-/* What one server's libraries call so, another's call otherwise. */
+/* Keys that mean the same in the configurations of different servers. */
 static const char *const synonyms[][5] = {
 	{ "database", "dbname", "db", "catalog" },
 	{ "host", "hostname", "hostaddr", "server", "address" },
@@ -195,16 +160,16 @@ distance_or_synonym(const char *a, const char *b)
 {
 	size_t group = group_of(a);
 
-	return group < N_ITEMS(synonyms) && group == group_of(b) ? 0 : distance(a, b);
+	return group < N_ITEMS(synonyms) && group == group_of(b)
+		       ? 0
+		       : cnc_near_distance(a, strlen(a), b, strlen(b));
 }
 
 const char *
 cnd_nearest(const char *word, const void *names, size_t n_names, size_t stride)
 {
 	const char *nearest = NULL;
-	size_t len = strlen(word);
-	/* more than three slips are another word, and so is half of a short one */
-	size_t best = (len < 6 ? len / 2 : 3) + 1;
+	size_t best = cnc_near_limit(strlen(word)) + 1;
 
 	for (size_t i = 0; i < n_names; i++) {
 		const char *name;

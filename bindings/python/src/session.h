@@ -60,8 +60,8 @@ int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
 /* The same for a session that may be closed. */
 int cpy_enter_any(struct cpy_session *s);
-/* To be called when an exception leaves for the program while answers are still to come. The session stays this
- * thread's until they are drained, so that no other request takes them for its own. Always 1. */
+/* Call this when an exception goes to the program while answers are still to come. This thread keeps the session until
+ * they are drained, so no other request takes them for its own. Returns 1. */
 int cpy_interrupt(struct cpy_session *s);
 /* Nothing is left of what an interrupted call began. */
 void cpy_resume(struct cpy_session *s);

@@ -71,7 +71,7 @@ skip_blanks(const char *p, unsigned rules)
 	}
 }
 
-/* The place behind a character that is not ASCII. */
+/* The end of a character that is not ASCII. */
 static const char *
 skip_character(const char *p, cpq_sql_character *character)
 {

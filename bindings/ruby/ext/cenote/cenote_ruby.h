@@ -27,11 +27,11 @@ struct rbc_conn {
 	VALUE io; /* of the descriptor to wait for; nil: none yet */
 	int io_fd;
 	VALUE on_notice, on_notification; /* blocks, or nil */
-	VALUE copy; /* the result of a copy that is open, which ends with it; or nil */
+	VALUE copy; /* the result of an open copy: destroying it ends the copy; nil: none is open */
 	struct rbc_event *events, **events_end;
 	struct rbc_event *kept,
 		**kept_end; /* notifications that wait for wait_for_notify() */
-	int keeps; /* they are not for the block */
+	int keeps; /* notifications are kept, and not given to the block */
 	int is_in_call; /* a fiber or thread waits within a call */
 	size_t n_delivered; /* events, behind the last call */
 };

@@ -576,7 +576,7 @@ conn_on_notification(VALUE self)
 	return self;
 }
 
-/* call-seq: keep_notifications(bool) -> bool: they are for take_notification, whatever block there is */
+/* call-seq: keep_notifications(bool) -> bool: keep notifications for take_notification, even if there is a block */
 static VALUE
 conn_keep_notifications(VALUE self, VALUE keeps)
 {
@@ -606,7 +606,7 @@ conn_wait(VALUE self, VALUE seconds)
 	rbc_run_or_raise(self, call_process, c->conn);
 	if (c->n_delivered > 0)
 		return Qtrue;
-	/* without a session nothing comes */
+	/* without a session no notification can come */
 	if (cenote_fd(c->conn) < 0)
 		rb_funcall(rb_mKernel, rb_intern("sleep"), 1,
 			NIL_P(seconds) ? INT2FIX(1) : seconds);

@@ -11,12 +11,14 @@
  * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
  * the first statement on the new session must not ask for it.
  *
- * Triggers, views and defaults of columns may do what no text shows. So before a session is given up by who used tables,
- * the server is asked what that was: MariaDB lists the session's user variables, and counts the triggers that ran, the
- * views that were opened, and what was carried out within them. It lists no locks: whether code could have
- * taken one, its text tells; and if none is seen that could, that none is held is made sure of by giving them up.
- * Of sequences it tells nothing; nor does MySQL's server of any of this. So who has used tables and reads such a thing
- * on a new session, before anything there can have set it, gets an error.
+ * Triggers, views and defaults of columns may do what the text of a statement does not show. So before a client that used
+ * tables gives up its session, MariaDB is asked what they did. It lists the session's user variables. It counts the
+ * triggers that ran, the views that were opened, and the SET and CREATE TEMPORARY TABLE statements in them.
+ *
+ * MariaDB does not list locks. So the texts of triggers, views and functions are searched for GET_LOCK(), and if none has
+ * it, RELEASE_ALL_LOCKS() proves that no lock was held. MariaDB tells nothing about sequences, and MySQL's server nothing
+ * about any of this. A client that used tables and then reads such a value on a new session, before anything there can
+ * have set it, gets an error.
  */
 
 int
@@ -132,7 +134,7 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return take_id(a, row[0], lengths[0]);
 }
 
-/* Also where the counters are not what they should be. */
+/* Ask the server. If a counter is missing, it counts as if something was left. */
 static int
 ask(struct cnd_session *s, struct answer *ret_answer)
 {
@@ -170,7 +172,8 @@ take_truth(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-/* As far as the user may see the texts; once for each session, since the server has to open all tables. */
+/* Learn whether any code takes locks, as far as the user may see the texts. Once in a session, since the server has to
+ * open all tables for it. */
 static int
 learn_lock_texts(struct cnd_session *s)
 {
@@ -190,8 +193,8 @@ learn_lock_texts(struct cnd_session *s)
 	return r;
 }
 
-/* Nobody who sees the text of what locks comes here. So a lock that is held all the same is rare, and its loss must
- * not stay unknown. */
+/* No visible code takes a lock. If one is held all the same, its code is hidden from the user, and the client must learn
+ * that the lock is lost. */
 static int
 give_up_locks(struct cnd_session *s)
 {
@@ -210,7 +213,7 @@ give_up_locks(struct cnd_session *s)
 	return CENOTE_ERR_CONN;
 }
 
-/* 1: something of the client's is here; 0: nothing; or a failure. */
+/* 1: the session holds something of the client; 0: it does not; or a failure. */
 static int
 is_held(struct cnd_session *s, const struct answer *a)
 {

@@ -84,7 +84,7 @@ struct cnd_my_reading {
 /* Conservative: what it cannot read, it takes for the worst. */
 void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan);
-/* Whether it is SET NAMES of that character set, perhaps with a collation, and nothing more. */
+/* Whether the text is SET NAMES of that character set, perhaps with a collation, and nothing more. */
 int cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset);
 /* As strcmp(), in either case; `word` is in upper case. */
 int cnd_my_compare_word(const char *p, size_t n, const char *word);
@@ -233,13 +233,13 @@ struct cnd_session {
 	uint8_t has_touched; /* tables, which may have functions behind them */
 	uint8_t has_done_more; /* than queries in text */
 	uint8_t has_new_id; /* last_insert_id may be another now */
-	uint8_t has_names; /* SET NAMES of the login's character set: the collation may be another now */
+	uint8_t has_names; /* the client said SET NAMES of the login's character set, which may have changed the collation */
 	uint8_t may_fail_with_id; /* of the statement that runs */
 	uint8_t is_moved; /* what the statement before has left stayed behind */
-	uint8_t tells_hidden; /* the server can be asked what no text shows */
-	uint8_t may_hide; /* something was left so since it was asked */
+	uint8_t tells_hidden; /* the server can be asked what triggers and views did */
+	uint8_t may_hide; /* a statement used tables since the server was asked */
 	uint8_t has_lock_texts; /* there are triggers, views or functions that lock */
-	uint8_t knows_lock_texts; /* that was asked */
+	uint8_t knows_lock_texts; /* has_lock_texts is known */
 	unsigned n_sets; /* SET statements of our own since the reset */
 	uint8_t has_hidden; /* a statement of the client's had CND_MY_NOTE_HIDES, here or on a former session */
 	uint8_t had_hidden; /* one on a former session had */

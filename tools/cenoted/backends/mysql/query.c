@@ -42,8 +42,8 @@ cnd_my_is_tableless(const struct cnd_session *s, const char *sql, size_t len)
 }
 
 /*
- * SET NAMES of what is in force since the login, as drivers say it to be sure. Texts are read as before. Only the
- * collation may become another, if the login's is not the character set's own: settle() asks.
+ * Drivers say SET NAMES of the character set that is in force already, to be sure. The server goes on to read texts as
+ * before. Only the collation may change, if the login had another than the character set's own: settle() asks for it.
  */
 static int
 sets_same_names(const struct cnd_session *s, const char *sql, size_t len,

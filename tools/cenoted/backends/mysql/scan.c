@@ -464,7 +464,7 @@ static const struct special {
 	{ "OPEN", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
 	{ "LOCK", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	{ "EXPORT", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
-	/* it zeroes the counters that hidden code is found by, which are the session's besides */
+	/* it sets the session's counters to zero, by which hidden code is found */
 	{ "STATUS", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
 	{ "PRIVILEGES", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
 	{ "NAMES", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
@@ -645,7 +645,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	*ret_scan = scan;
 }
 
-/* A name, or a text without anything special in it. */
+/* Whether the token is this name, as a word or in quotes. */
 static int
 is_named(const struct token *t, const char *name)
 {

@@ -491,7 +491,7 @@ tell(struct cnd_session *s, const char *name, const char *value, size_t len)
 	return s->sink->ops->parameter(s->sink, name, copy);
 }
 
-/* SET NAMES is told also where nothing becomes another by it. */
+/* The server reports SET NAMES even if it changes nothing: then the value is that of the login. */
 static int
 is_as_login(
 	const struct cnd_session *s, const char *name, const char *value, size_t n_value)

@@ -4,9 +4,9 @@
 #include "session.h"
 
 /*
- * What a program's connect says besides `options`: application_name and client_encoding. They are set on each
- * session that the client gets, when it attaches, so they do not hold it to one. The server reports both: that they
- * are still so needs no question, and settle.c leaves them out of its own.
+ * The application_name and client_encoding that a program connects with. Each session that the client gets has them set
+ * when the client attaches, so they do not hold the client to one session. The server reports both whenever they change:
+ * whether they are as at the attach is known without a question, and settle.c leaves them out of its own.
  */
 
 static const char *const names[] = { "application_name", "client_encoding" };
@@ -26,7 +26,7 @@ is_one(const char *name)
 	return 0;
 }
 
-/* In the server's own form: from version 16 on it spells out what is not ASCII, before it puts a question mark there. */
+/* Write the value as the server shows it: what is not ASCII is \xHH from version 16 on, and a question mark before. */
 static void
 put_value(const struct cnd_session *s, char *to, const char *value)
 {
@@ -57,7 +57,7 @@ set_one(struct cnd_session *s, const char *name, const char *value)
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
-/* As it is now, so it was begun with. */
+/* Keep the present value as the one that the client began with. */
 static int
 keep(struct cnd_session *s, const char *name)
 {
@@ -77,7 +77,7 @@ cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	const struct cnd_pg_parameter *p = cnd_pg_parameter(s, name);
 	int r;
 
-	/* libcenote sets its options again behind a reset, which does not change these */
+	/* libcenote sets all its options again after a reset; `settings` belongs to the login, which has not changed */
 	if (strcmp(name, "settings") == 0)
 		return CENOTE_OK;
 	if (!is_one(name)) {

@@ -19,7 +19,7 @@
 #define LITERAL "'[^'\\\\]*'"
 
 /*
- * The body without what is proved by its own text: set_config() of a name that the server lists, or of
+ * The body without what its own text proves harmless: set_config() of a name that the server lists, or of
  * literals and names with `true` as its last argument; and EXECUTE of a literal and nothing more.
  */
 #define BODY                                                                             \
@@ -28,7 +28,7 @@
 	"\\s*,\\s*(" LITERAL "|[\\w.$]+)\\s*,\\s*true\\s*\\))$$, '', 'gi'),"             \
 	" $$\\mexecute\\s*(" LITERAL ")\\s*(;|into\\M|using\\M)$$, '\\1 \\2', 'gi')"
 
-/* Statements that are made while it runs. */
+/* The function puts statements together while it runs. */
 #define MAKES_STATEMENTS "$$\\mexecute\\M|\\mdo\\s*([$']|[eu]&?'|language\\M)$$"
 
 #define IS_OF_EXTENSION                                                                  \
@@ -49,7 +49,7 @@
 #define IS_ONE(column)                                                                   \
 	column " OPERATOR(pg_catalog.=) ANY ('{" IDS "}'::pg_catalog.oid[])"
 
-/* Made by somebody, and since the last look. */
+/* Not made by initdb, and new since the last look. */
 #define IS_NEW(id)                                                                       \
 	id " OPERATOR(pg_catalog.>=) 16384 AND pg_catalog.age(p.xmin)"                   \
 	   " OPERATOR(pg_catalog.<=) (SELECT age FROM last_look)"
@@ -73,9 +73,8 @@
 /* ---- What has come since the last look ---- */
 
 /*
- * What code there is was looked at in the last question, and only what has come since is looked at now: what
- * was not committed then has at least the number that the oldest transaction had. 2 is older than
- * all.
+ * Only rows that came after the last look are looked at. A row that was not committed then has at least the transaction
+ * number that was the oldest at that time. 2 is older than all.
  */
 #define LAST_LOOK                                                                        \
 	"WITH last_look (age, calls) AS (SELECT pg_catalog.age('%u'::pg_catalog.xid),"   \

@@ -6,26 +6,26 @@
 #include "session.h"
 
 /*
- * What no command undoes. A client that may have left it is the last one of its session: the worker
- * closes the session and logs in again, after the client has left.
+ * Some things that a client leaves in its session no command can undo. A client that may have left one is the last client
+ * of its session: the worker closes the session and logs in again, after the client has gone.
  *
- * Temporary objects leave their schema, and buffers whose number nobody can change any more. Languages other than PL/pgSQL,
- * and the extensions isn and dblink, keep values of their own, and the server lists none of them. So where the database
- * has one, any client that may have called a function ends its session.
+ * Temporary objects leave their schema, and buffers that fix temp_buffers. Languages other than PL/pgSQL, and the
+ * extensions isn and dblink, keep values of their own, and the server does not list them. So if the database has one of
+ * these, each client that may have called a function ends its session.
  *
- * PL/pgSQL is the hard part. It compiles a function when the session first runs it, and keeps that for the session's
- * life: with the types that names meant then, and the literals as the settings said then. So the next client
- * may have the session only if it would compile the same. Nothing was compiled as long as the language's library is
- * not loaded. If it is, the session is kept where all of this holds:
+ * PL/pgSQL compiles a function when the session first runs it, and keeps the result for the life of the session: with the
+ * types that names meant at that moment, and with literals read by the settings of that moment. The next client may have
+ * the session only if it would compile the same. If the library of the language is not loaded, nothing was compiled. If
+ * it is loaded, the session is kept when all of this holds:
  *
  *   - No name in a PL/pgSQL function is the name of two types. Then search_path, the role and pg_temp do not matter.
  *   - No type has come since the last look.
  *   - No statement of the client defined anything, or set what PL/pgSQL reads a function by (scan.c).
  *   - The database has no code that could do that.
  *
- * The catalog is looked at when a session first needs it, and again when a function or a type has come since. A language
- * or an extension comes with functions. Where nothing was compiled, that is asked once in a second: a language that
- * somebody creates just now may keep one client's values for the next one so long.
+ * A session looks at the catalog when it first needs to, and again when there is a new function or type. (A new language
+ * or extension has new functions.) A session without compiled functions asks for news once in a second only: for so long,
+ * a language that somebody has just created may keep one client's values for the next one.
  */
 
 #define ASK_MS 1000
@@ -101,7 +101,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	"prolang OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_language"         \
 	" WHERE lanname OPERATOR(pg_catalog.=) 'plpgsql')"
 
-/* A name that needs quotes, or that escapes hide, is looked for as well as can be. */
+/* A name that needs quotes is looked for in any case and place, and a body with an escaped name counts as a hit. */
 #define IS_MENTIONED                                                                     \
 	"EXISTS (SELECT FROM pg_catalog.pg_proc WHERE " IS_PLPGSQL                       \
 	" AND (prosrc OPERATOR(pg_catalog.~*) 'u&\"' OR CASE WHEN t.name"                \
@@ -110,7 +110,7 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	" OPERATOR(pg_catalog.>) 0 OR pg_catalog.strpos(pg_catalog.lower(prosrc),"       \
 	" pg_catalog.lower(t.name)) OPERATOR(pg_catalog.>) 0 END))"
 
-/* Temporary types of other sessions cannot be meant. */
+/* Other sessions' temporary types cannot be meant. */
 #define ARE_TYPES_MIXED                                                                  \
 	"EXISTS (SELECT FROM (SELECT typname::pg_catalog.text FROM pg_catalog.pg_type"   \
 	" WHERE NOT pg_catalog.pg_is_other_temp_schema(typnamespace) GROUP BY typname"   \
@@ -132,10 +132,10 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 	"local|global|unlogged|table|view|materialized|recursive|type|domain|schema|"    \
 	"foreign|extension|owned|collation)\\M)|\\mload\\s*[eu'$]"
 
-/* Settings that scan.c looks for, too. */
+/* Settings by which PL/pgSQL reads a function; scan.c looks for the same in texts. */
 #define READINGS "$$standard_conforming_strings|backslash_quote|\\mplpgsql$$"
 
-/* Code of extensions is trusted, and C cannot be read. */
+/* Functions of extensions and in C are trusted. */
 #define CODE_DEFINES                                                                     \
 	"EXISTS (SELECT FROM pg_catalog.pg_proc p, LATERAL (SELECT " BODY ") b (body)"   \
 	" WHERE " IS_NEW(                                                                \
@@ -163,7 +163,8 @@ static const char question_of_values[] = QUESTION("false");
 static const char question_of_mixed[] = QUESTION(ARE_TYPES_MIXED);
 static const char question_of_new[] = QUESTION(ARE_TYPES_NEW);
 
-/* One question about what has come since `since`: as cnd_pg_lasting_check(). */
+/* Ask one question of a boolean, which ends the session if it is true, and the oldest transaction. Returns as
+ * cnd_pg_lasting_check(). */
 static int
 ask(struct cnd_session *s, const char *sql, uint32_t *ret_oldest)
 {
@@ -179,8 +180,8 @@ ask(struct cnd_session *s, const char *sql, uint32_t *ret_oldest)
 	return ends ? CENOTE_ERR_UNSUPPORTED : CENOTE_OK;
 }
 
-/* As cnd_pg_lasting_check(). What has come since the last look is enough, if that was at all of it. Types come first: where they
- * are mixed, each session ends here, and what it does not ask costs nothing. */
+/* Look at the catalog: returns as cnd_pg_lasting_check(). Only new rows count if the last look was complete. Types come
+ * first: if they end the session, the dearer question about code is never asked. */
 static int
 look(struct cnd_session *s, int is_loaded)
 {

@@ -92,7 +92,7 @@ struct cnd_pg_scan {
 		flags; /* of the first statement, but those from REMOVES on, NO_BLOCK and TX of any */
 	uint32_t n_params; /* the highest N of $N */
 	uint32_t
-		tells; /* where there are no pins: the text has something of the client's own in it, as a literal */
+		tells; /* if there are no pins: the text has something that only this client would write, such as a literal */
 };
 
 /* Functions that leave what DISCARD ALL does not undo. The last ones are of extensions. */

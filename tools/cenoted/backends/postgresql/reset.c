@@ -83,7 +83,7 @@ cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag)
 	return r;
 }
 
-/* DO, CALL and COMMIT PREPARED may have been ALTER ROLE … SET: the pool's other sessions are as old as this one then. */
+/* DO, CALL and COMMIT PREPARED may have run ALTER ROLE … SET. If so, the pool's other sessions must log in again. */
 static int
 check_login(struct cnd_session *s)
 {
@@ -170,14 +170,14 @@ add_seed(struct cnd_session *s)
 	return r;
 }
 
-/* It is known without asking. */
+/* Whether a text showed already that the session must end. */
 static int
 has_lasting(const struct cnd_session *s)
 {
 	return (s->lasting & CND_PG_SCAN_STAYS) != 0;
 }
 
-/* All in one write. The question comes before the seed, whose answer has to be the last. */
+/* Everything goes in one write. The question comes before the seed, because check_last_answer() needs the seed's answer last. */
 static int
 add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 {
@@ -271,7 +271,7 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	s->diag = NULL;
 	if (r != CENOTE_ERR_UNSUPPORTED || can_log_in(s))
 		return r;
-	/* the same client goes on with it, and is the last one */
+	/* the same client keeps the session, and is its last one */
 	s->lasting = CND_PG_SCAN_STAYS;
 	return CENOTE_OK;
 }

@@ -146,7 +146,7 @@ is_of_logins(const char *tag)
 	return strcmp(tag, "ALTER ROLE") == 0 || strcmp(tag, "ALTER DATABASE") == 0;
 }
 
-/* Whether it may have done so, unseen. */
+/* Whether the command may have run ALTER ROLE or ALTER DATABASE inside, which its tag does not tell. */
 static int
 is_opaque(const char *tag)
 {
@@ -355,7 +355,7 @@ cnd_pg_put_row(struct cnd_session *s, const struct cnd_pg_desc *d,
 	return r;
 }
 
-/* ---- a row that has not come yet ---- */
+/* ---- a long row, of which only the beginning has come ---- */
 
 static int
 put_long_value(struct cnd_session *s, struct cnc_batch *batch, size_t len)
@@ -389,7 +389,7 @@ put_next_value(struct cnd_session *s, cnd_pg_put *put, struct cnc_batch *batch)
 	return r < 0 ? r : put(batch, p, len);
 }
 
-/* As cnd_pg_put_row(). What is not wanted of it is read all the same. */
+/* As cnd_pg_put_row(), for a long row. Values that nobody wants are read and dropped. */
 static int
 put_long_row(struct cnd_session *s, const struct cnd_pg_desc *d, struct cnc_batch *batch)
 {

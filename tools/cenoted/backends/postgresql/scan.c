@@ -244,7 +244,7 @@ see_select(struct scan *s, struct cnd_pg_lex l)
 		s->found.pins |= FUNCTION;
 }
 
-/* Of these the server tells what they are now; a point behind one makes it the name of another. */
+/* The server reports the values of these settings. A dot after the name makes it the name of another setting. */
 static int
 is_reported(struct cnd_pg_lex l)
 {
@@ -501,7 +501,7 @@ is_reading(const char *text, size_t len)
 	return 0;
 }
 
-/* '…' of the letters of a setting's name, perhaps as E'…': where these begin; NULL: it is something else. */
+/* The name in a literal '…' or E'…' that has only the letters of setting names; else NULL. */
 static const char *
 plain_text(const struct cnd_pg_token *t)
 {
@@ -519,7 +519,7 @@ plain_text(const struct cnd_pg_token *t)
 	return text + 1;
 }
 
-/* set_config('…', of another setting, whose name has no escapes. */
+/* Whether set_config('…', names a setting that PL/pgSQL does not read functions by. */
 static int
 is_harmless_config(struct cnd_pg_lex l)
 {
@@ -579,7 +579,7 @@ is_temp_schema(const struct cnd_pg_token *t)
 
 #define WORD(word) #word,
 
-/* What a reset by SQL does not undo. */
+/* Note words of statements whose effect DISCARD ALL does not undo. */
 static void
 see_lasting_word(struct scan *s)
 {

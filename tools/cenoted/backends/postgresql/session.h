@@ -174,7 +174,7 @@ struct cnd_session {
 	/* what the server said */
 	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
 	uint8_t changes_login; /* a role's or database's settings, for those who log in after the commit */
-	uint8_t may_change_login; /* the same, by what no tag tells */
+	uint8_t may_change_login; /* the same, by a command whose tag does not tell it */
 	char login_settings
 		[24]; /* a hash of those settings, as they were at login; "": not known */
 	uint8_t is_unsynced; /* something was sent that no Sync has ended */
@@ -199,8 +199,8 @@ struct cnd_session {
 		last_look; /* the oldest transaction at the last look at the database's code; 0: never looked */
 	struct cnd_pg_look {
 		uint32_t oldest; /* the oldest transaction then; 0: never looked */
-		uint8_t is_compiled; /* at what functions could compile, too */
-		int64_t asked_ms; /* when it was asked whether something has come */
+		uint8_t is_compiled; /* the look was also at types and code */
+		int64_t asked_ms; /* when the server was last asked for new functions */
 	} look; /* lasting.c's last */
 
 	/* what is to be answered next (ahead.c) */
@@ -294,7 +294,7 @@ int cnd_pg_refuse(struct cnd_session *s, const char *sqlstate, const char *forma
 /* begun.c */
 int cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 	struct cnc_diag *ret_diag);
-/* The client that had them set has gone. */
+/* Forget the values of the client that has gone. */
 void cnd_pg_begun_forget(struct cnd_session *s);
 /* Whether they are as the client had them set, or as at login. */
 int cnd_pg_is_as_begun(struct cnd_session *s);
@@ -305,11 +305,11 @@ int cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag);
 int cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag);
 
 /* lasting.c */
-/* Ask the server, with what is in s->out, what no command undoes: the answer goes to `ret_answer`, which lives until
- * the run has ended. */
+/* Add the question what the client left to s->out. The answer goes to `ret_answer`, which must live until the run has
+ * ended. */
 int cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer);
-/* By that answer: CENOTE_OK; CENOTE_ERR_UNSUPPORTED: another client must not have the session; an error, or the session is
- * lost. */
+/* Decide by that answer. CENOTE_OK: the next client may have the session; CENOTE_ERR_UNSUPPORTED: it may not; an error, or
+ * the session is lost. */
 int cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer);
 
 /* settle.c */
@@ -407,7 +407,7 @@ int cnd_pg_function_result(struct cnd_session *s, const struct cnd_pg_msg *m);
 int cnd_pg_check_text(struct cnd_session *s, const char *text, size_t len);
 /* A statement like that is going to run: what it may leave. */
 void cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple);
-/* It was prepared under a name of the client's, and may be carried out by that name. */
+/* A statement was prepared under a name of the client, and may run by that name later. */
 void cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan);
 /* Parse of the statement without a name. */
 int cnd_pg_add_parse(
