@@ -109,14 +109,6 @@ is_told(const struct cnd_session *s, unsigned parameter, const char *value)
 }
 
 static int
-take_id(struct answer *a, const char *value, unsigned long len)
-{
-	if (!value || cnc_text_uint64(value, len, &a->id) < 0)
-		a->id = 0;
-	return CENOTE_OK;
-}
-
-static int
 take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 {
 	struct answer *a = user;
@@ -131,7 +123,9 @@ take_answer(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		a->has_run = is_true(row[5]);
 		a->has_set = is_true(row[6]);
 	}
-	return take_id(a, row[0], lengths[0]);
+	if (!row[0] || cnc_text_uint64(row[0], lengths[0], &a->id) < 0)
+		a->id = 0;
+	return CENOTE_OK;
 }
 
 /* Ask the server. If a counter is missing, it counts as if something was left. */
@@ -231,8 +225,9 @@ is_held(struct cnd_session *s, const struct answer *a)
 	return give_up_locks(s);
 }
 
-/* The id that DONE tells is not always that of LAST_INSERT_ID(), and SET NAMES may have left another collation: ask. What else the last statement left
- * is lost by that, as if the session had been exchanged. */
+/* Ask what the session holds: the id, since DONE does not always tell that of LAST_INSERT_ID(); the collation, after SET
+ * NAMES; and what hidden code left. The question takes the place of the client's last statement, so what that left
+ * otherwise is lost, as if the session had been exchanged. */
 int
 cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 {

@@ -140,10 +140,10 @@ static int
 put_scale(struct cnc_batch *w, const char *declared)
 {
 	uint8_t type = cnd_sq_type(declared);
-	int64_t first, second;
+	int64_t first, second, digits = fraction_of(type, declared);
 
-	if (fraction_of(type, declared) >= 0)
-		return put_known(w, fraction_of(type, declared));
+	if (digits >= 0)
+		return put_known(w, digits);
 	if (type != CENOTE_TYPE_DECIMAL)
 		return put_known(w, odbc_types[type].scale);
 	cnd_sq_type_size(declared, &first, &second);
