@@ -77,7 +77,7 @@ struct fr_backend {
 	const char *setup;
 	const struct fr_pool *pools;
 	size_t n_pools;
-	/* SQL that removes what has each client's session replaced; NULL: there is nothing. */
+	/* SQL that removes the code because of which each client's session is replaced; NULL: there is none. */
 	const char *tame;
 	const struct fr_probe *probes;
 	/* Statements: {a|b} is one of them, at random; ! at the begin: superusers only;

@@ -56,7 +56,7 @@ static const char setup[] =
 	"create function decrypt_secret() returns text language plpgsql as $$ begin\n"
 	"if (select p from enabled_keys) is distinct from 'pw' then\n"
 	"raise 'no key'; end if; return (select t from fr_secret); end $$;\n"
-	/* What is compiled once, and a type of its that may be another one elsewhere. */
+	/* Functions that are compiled once, with a type whose name may mean another type on another search_path. */
 	"create schema fr_tenant; grant all on schema fr_tenant to public;\n"
 	"create domain fr_label text;\n"
 	"create function fr_shared(a text) returns text language plpgsql as $$\n"
@@ -78,7 +78,7 @@ static const char setup[] =
 	"grant all on all sequences in schema public to public;\n"
 	"grant all on schema public to public;\n";
 
-/* Without this a session is kept where PL/pgSQL has run. */
+/* Without this code, a session in which PL/pgSQL has run is kept. */
 static const char tame[] =
 	"drop function fr_settings, fr_tree, fr_becomes, fr_objects, enable_key;\n"
 	"drop view fr_hides; drop table fr_by_default; drop domain fr_checked;\n"

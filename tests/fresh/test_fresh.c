@@ -672,7 +672,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(random_clients_leave_nothing),
 	};
 
-	/* where sessions are kept that would be replaced else */
+	/* on a database without the code because of which sessions are replaced */
 	const struct CMUnitTest tame_tests[] = {
 		cmocka_unit_test(a_session_is_a_login),
 		cmocka_unit_test(random_clients_leave_nothing),

@@ -75,7 +75,7 @@ shell(const char *line)
 	return system(line);
 }
 
-/* It says on standard error why, although the log is elsewhere; and the first one keeps its pid_file. */
+/* The second daemon says on standard error why it fails, although its log goes elsewhere. The first keeps its pid_file. */
 static void
 two_daemons_do_not_share_a_socket(void **state)
 {
@@ -107,7 +107,7 @@ run_second(void *arg)
 	return shell("$CENOTED -d -c $CONF 2>$DIR/second") == 0 ? 0 : 1;
 }
 
-/* The old one was told to end, and has not heard it yet. */
+/* The old daemon was told to end, and still has its addresses. */
 static void
 a_new_one_waits_for_the_addresses_of_the_old(void **state)
 {
@@ -277,7 +277,7 @@ a_run_directory_that_was_removed_comes_back_with_a_reload(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* Something else has the directory's name: who has a session keeps it, until a reload can open new sockets. */
+/* A file has the name of the run directory. A client keeps its session until a reload can open new sockets. */
 static void
 a_pool_is_kept_while_its_socket_cannot_be_made(void **state)
 {

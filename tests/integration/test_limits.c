@@ -206,7 +206,7 @@ a_row_beyond_max_row_is_refused(void **state)
 	assert_string_equal(wp_sqlstate(a), "54000");
 	assert_string_equal(
 		wp_message(a), "a row is longer than pool main allows: max_row = 64kB");
-	/* also behind others, which are fewer bytes than a row may have */
+	/* also after shorter rows */
 	assert_int_equal(
 		wp_status_of(
 			a, "select zeroblob(60000) union all select zeroblob(100000)"),
@@ -219,7 +219,7 @@ a_row_beyond_max_row_is_refused(void **state)
 
 #define N_RESUMING 6
 
-/* When the pipe's other end is closed. */
+/* Wait until the other end of the pipe is closed. */
 static int
 resume_at_once(void *token)
 {
@@ -241,7 +241,7 @@ resume_at_once(void *token)
 	return status == CENOTE_OK ? 0 : status == CENOTE_ERR_AUTH ? 1 : 2;
 }
 
-/* One of them has it, and each of the others is told so. */
+/* One client resumes the session, and each of the others gets an error that says so. */
 static void
 who_resumes_too_late_is_refused_and_not_hung_up_on(void **state)
 {

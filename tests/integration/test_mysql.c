@@ -807,7 +807,7 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* While nobody else wants the session, nothing is asked of the server that would take the place of the statement. */
+/* While nobody else wants the session, the pool asks the server nothing that would hide the last statement's warnings. */
 static void
 warnings_can_be_asked_for_after_a_while(void **state)
 {

@@ -26,7 +26,7 @@ static const struct words {
 	const char *lock_user;
 	const char *count; /* its sessions */
 	const char *hold; /* something that must not be left to the next client */
-	int is_replaced; /* … and that only a new session is without */
+	int is_replaced; /* `hold` leaves what only a new session is without */
 } kinds[] = {
 	{ CNT_POSTGRESQL, "select session_user", "select pg_backend_pid()",
 		"select pg_sleep(60)", "create role USER login password 'PASSWORD'",

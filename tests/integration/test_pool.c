@@ -187,7 +187,7 @@ a_worker_is_known_before_its_master_goes_on(void **state)
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	assert_int_equal(kill(worker, 0), 0);
-	/* the door knows it, too */
+	/* the door knows the worker, too */
 	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
 	cenote_conn_destroy(a);
 	a = wp_handle(NULL);
@@ -388,7 +388,7 @@ highest_fd(pid_t pid)
 	return highest;
 }
 
-/* The master sends it a descriptor for each worker that it forks, and it has room for a few of them. */
+/* The door has room for a few descriptors only, and the master sends it one for each worker. */
 static void
 a_door_out_of_descriptors_goes_on(void **state)
 {
@@ -414,7 +414,7 @@ a_door_out_of_descriptors_goes_on(void **state)
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
 	wp_await_log("out of descriptors");
 	assert_int_equal(prlimit(door, RLIMIT_NOFILE, &before, NULL), 0);
-	/* a worker has it, or it was told */
+	/* a worker serves the client, or the client got an error */
 	while ((r = cenote_connect(waits)) == CENOTE_AGAIN)
 		wp_pause_ms(5);
 	if (r != CENOTE_OK)
@@ -566,7 +566,8 @@ insert_one(void *arg)
 	return 0;
 }
 
-/* Programs that connect and ask nothing yet hold up nobody. The shortest of many waits: the machine may be busy. */
+/* Programs that connect and ask nothing yet do not delay others. The shortest of many waits counts, since the machine may be
+ * busy. */
 static void
 who_has_asked_nothing_yields_at_once(void **state)
 {
@@ -672,7 +673,7 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 	assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
 	assert_int_equal(wp_join(wp_fork(come_as_nobody, NULL, -1)), 0);
 	assert_true(wp_log_has("is not in allow_users"));
-	/* and so says who is asked why */
+	/* --explain-auth says the same */
 	assert_int_equal(
 		explain("user=nobody", "refused: pool main: it is not in allow_users"),
 		1);
@@ -811,7 +812,7 @@ who_the_clients_are_is_not_told_to_everybody(void **state)
 	assert_int_equal(wp_join(wp_fork(attach_and_ask_as, &other, -1)), 1);
 }
 
-/* ---- what is said to who does not get in ---- */
+/* ---- errors of clients that do not get in ---- */
 
 /* 0: the message has the text. */
 static int
@@ -857,7 +858,7 @@ an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart(void **state)
 		assert_int_equal(chmod(wp_daemon.dir, 0755), 0);
 		assert_int_equal(wp_join(wp_fork(knock_as_nobody, NULL, -1)), 0);
 	}
-	/* one that cannot clean up leaves its sockets behind */
+	/* a daemon that was killed leaves its sockets behind */
 	assert_int_equal(kill(wp_daemon.pid, SIGKILL), 0);
 	assert_int_equal(cnt_daemon_end(&wp_daemon), -1);
 	snprintf(text, sizeof(text), "nobody listens in %s: cenoted is not running",

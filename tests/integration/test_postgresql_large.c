@@ -361,7 +361,7 @@ expect_x(const char *text, size_t from, size_t to)
 	}
 }
 
-/* It goes from the server's socket to where the client is sent it from. */
+/* The worker reads a long row from the server's socket directly into the batch that it sends to the client. */
 static void
 a_long_row_is_in_memory_once(void **state)
 {
@@ -391,7 +391,7 @@ a_long_row_is_in_memory_once(void **state)
 	cenote_result_destroy(res);
 }
 
-/* Nor does one that is refused: its session lives, and others are not hurt. */
+/* A refused row takes no memory either. Its session lives, and other rows arrive. */
 static void
 a_row_beyond_max_row_is_refused(void **state)
 {
@@ -424,7 +424,7 @@ a_row_beyond_max_row_is_refused(void **state)
 	}
 	if (before >= 0)
 		assert_in_range(wp_peak_kb(worker), 0, before + 16384);
-	/* many that are shorter are no matter */
+	/* many shorter rows are allowed */
 	res = query(conn, "select repeat('x', 1900000) from generate_series(1, 10)", NULL,
 		NULL);
 	assert_int_equal(cenote_result_n_rows(res), 10);

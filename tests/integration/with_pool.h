@@ -65,7 +65,7 @@ void wp_await_log(const char *text);
 int wp_log_has(const char *text);
 /* A line of it has both. */
 int wp_log_has_line(const char *text, const char *other);
-/* Memory of a process at its peak; -1: it cannot be told. */
+/* The peak of a process's memory; -1: not known. */
 long wp_peak_kb(pid_t pid);
 /* On 127.0.0.1, where nobody listens now. */
 int wp_free_port(void);

@@ -239,7 +239,7 @@ a_session_taken_back_at_once_leaves_a_descriptor(void **state)
 	assert_int_equal(cnt_daemon_stop(&own), 0);
 }
 
-/* Three programs on one session: each finds what it has connected with. */
+/* Three programs share one session. Each finds the name and encoding that it connected with. */
 static void
 names_and_encodings_hold_no_session(void **state)
 {
@@ -596,7 +596,7 @@ who_reads_only_finds_the_end(void **state)
 	assert_non_null(strstr(ours, "57P01 ProcessInterrupts FATAL:  terminating"));
 }
 
-/* libpq still has its descriptor behind the last words; 0 would be the host's own. */
+/* After the last message libpq still has its descriptor. 0 would be the host's standard input. */
 static void
 who_waited_for_the_last_words_has_a_descriptor(void **state)
 {

@@ -13,8 +13,8 @@
 #include "guest.h"
 #include "shims/host.h"
 
-/* The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may do, and
- * what the host reads in its memory. */
+/* The shim inside its host, on a real server: what it must not touch, what a forked child may do, and what the host reads
+ * in the shim's memory. */
 
 /* ---- what is the host's ---- */
 
@@ -448,7 +448,7 @@ look_at_heads(const struct cnt_pq *pq, PGconn *conn)
 	pq->f.PQfinish(conn);
 }
 
-/* psycopg 3's compiled code takes the values from there. */
+/* psycopg 3's compiled code reads the values in memory. */
 static void
 a_result_has_libpqs_head(void **state)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Programs that use more than functions: MYSQL.methods, and functions of their own that the library calls. */
+/* Programs that use more than the public functions: MYSQL.methods, and callbacks. */
 
 static unsigned char *
 take(MYSQL_STMT *stmt)
@@ -18,7 +18,7 @@ take(MYSQL_STMT *stmt)
 	return request;
 }
 
-/* Connector/Python: the values are taken, and may be gone when the statement is executed. */
+/* As Connector/Python: the library reads the values, and they may be gone when the statement is executed. */
 static void
 values_are_taken_before(void)
 {
@@ -58,7 +58,7 @@ values_are_taken_before(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* STMT_ATTR_CB_PARAM: row after row is given by a function, as often as it is called. */
+/* STMT_ATTR_CB_PARAM: the library calls a function of the program for each row of values. */
 struct giver {
 	unsigned calls, fails_at;
 	int number;
@@ -106,7 +106,7 @@ arrays_are_taken_before(unsigned n_rows, unsigned fails_at)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* STMT_ATTR_CB_RESULT: a value as a row of the protocol has it. */
+/* STMT_ATTR_CB_RESULT: a function of the program gets each value in the form of a protocol row. */
 static void
 got(void *data, unsigned column, unsigned char **row)
 {
@@ -200,7 +200,7 @@ other_methods(void)
 	execute(stmt);
 	fetch_rest(stmt);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
-	/* the connection goes, the handle stays */
+	/* the connection is closed, and the handle is still valid */
 	methods->db_close(my);
 	printf("query %d %u\n", f.mysql_query(my, "select 1"), f.mysql_errno(my));
 }

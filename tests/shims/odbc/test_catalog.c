@@ -395,7 +395,7 @@ nullability(const char *sql)
 	return text;
 }
 
-/* As psqlodbc tells it; of a join or grouping that adds NULLs no column is without them. */
+/* As psqlodbc says it. Every column of a join or grouping that adds NULLs can be NULL. */
 static void
 columns_say_whether_they_can_be_null(void **state)
 {
@@ -430,7 +430,7 @@ columns_say_whether_they_can_be_null(void **state)
 	assert_int_equal(nullable, SQL_NO_NULLS);
 }
 
-/* What a connection knows of a table it does not take for true any more when the table may have changed. */
+/* A connection forgets what it knows of a table when the table may have changed. */
 static void
 nullability_follows_the_table(void **state)
 {
@@ -451,7 +451,7 @@ nullability_follows_the_table(void **state)
 	ok_dbc(the.dbc, SQLEndTran(SQL_HANDLE_DBC, the.dbc, SQL_ROLLBACK));
 }
 
-/* Without autocommit: what the driver asks for itself is not the program's transaction. */
+/* Without autocommit, the driver's own questions do not begin a transaction of the program. */
 static void
 a_description_begins_no_transaction(void **state)
 {
@@ -505,7 +505,7 @@ a_large_result_is_not_held_up_to_be_described(void **state)
 	assert_int_equal(nullable, SQL_NULLABLE_UNKNOWN);
 	ok(stmt, SQLDescribeCol(stmt, 2, NULL, 0, NULL, NULL, NULL, NULL, &nullable));
 	assert_int_equal(nullable, SQL_NULLABLE);
-	/* somebody else who asks takes it into memory */
+	/* another statement takes the result into memory */
 	other = cnt_odbc_new_stmt(&the);
 	cnt_odbc_ask(other, "select 1", text, sizeof(text));
 	cnt_odbc_free_stmt(other);

@@ -92,7 +92,7 @@ wide_names_connect_and_browse(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* Where a program connects by the narrow functions, its texts are narrow ones. */
+/* A program that connects by the narrow functions gets narrow texts. */
 static void
 texts_are_as_wide_as_the_functions_that_connect(void **state)
 {
@@ -127,7 +127,7 @@ texts_are_as_wide_as_the_functions_that_connect(void **state)
 	ok_dbc(dbc, SQLFreeHandle(SQL_HANDLE_DBC, dbc));
 }
 
-/* What the column of SQL is, and that of a table when SQLColumns() is asked. */
+/* The type of a result's column, and that of a table's column as SQLColumns() says it. */
 struct described {
 	SQLSMALLINT type;
 	SQLULEN size;

@@ -139,7 +139,7 @@ static const struct {
 	{ POOL "sesions = 1\n",
 		"4: unknown key \"sesions\"; did you mean \"sessions\"?" },
 	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
-	/* PgBouncer's names, and what stands in another place here */
+	/* PgBouncer's names, and keys in the wrong place */
 	{ CENOTED "max_client_conn = 100\n" POOL,
 		"3: unknown key \"max_client_conn\"; clients are not counted; sessions, "
 		"in "

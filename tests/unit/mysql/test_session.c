@@ -979,12 +979,12 @@ what_no_text_shows_is_not_silently_lost(void **state)
 	my_finish(&other);
 }
 
-/* Run by a client that has done nothing else: what its session is held by once the server was asked. */
+/* The pins of a session in which a client has run only this, after settle(). */
 static uint32_t
 pins_behind(struct my *t, const char *sql)
 {
 	assert_int_equal(my_reset(t), CENOTE_OK);
-	/* as of one that was moved, for which the backend itself says SET */
+	/* the client comes from another session, so the backend itself runs a SET */
 	assert_int_equal(my_attach(t, "\0\0\0\0\0\0\0\5\1", 9), CENOTE_OK);
 	assert_prefix(
 		my_query(t, sql), strncmp(sql, "select", 6) == 0 ? "columns" : "done");
@@ -1034,7 +1034,7 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 	assert_string_equal(my_value(t, "select @hidden"), "yes");
 	for (size_t i = 0; i < CNT_COUNT(leaves); i++)
 		assert_int_equal(pins_behind(t, leaves[i]), CENOTE_PIN_FUNCTION);
-	/* the administrator says that there is no such thing */
+	/* with queries=pure the administrator says that hidden code leaves nothing */
 	my_option(t, "queries", "pure");
 	my_logout(t);
 	assert_int_equal(my_login(t), CENOTE_OK);
@@ -1047,7 +1047,7 @@ hidden_code_holds_the_session_if_it_left_something(void **state)
 			  "drop table hid_base, hid_variable, hid_trigger, hid_default");
 }
 
-/* What takes a lock is seen by its text; where the client may not see that, the lock is not lost in silence. */
+/* Code that takes a lock is found by its text. If the user may not see the text, the client learns that the lock is lost. */
 static void
 a_lock_that_no_text_shows_is_not_silently_lost(void **state)
 {

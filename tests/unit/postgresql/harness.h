@@ -42,7 +42,7 @@ struct pg {
 	uint64_t n_bytes;
 	uint64_t fail_rows_at; /* the sink refuses the n-th row */
 	int last; /* status of the last request */
-	int has_relogged; /* the last reset took a new login */
+	int has_relogged; /* the last reset ended the session, and a new one was logged in */
 	/* What copy_read() gives, piece by piece; NULL: the end. */
 	const char *const *pieces;
 	int gives_up; /* … and then CopyFail */

@@ -81,7 +81,7 @@ make_talks(void)
 		"ISO, MDY\0");
 	PUT(&welcome, 'K', "\0\0\0\1\0\0\0\2");
 	PUT(&welcome, 'Z', "I");
-	/* what the role has set */
+	/* the answer to the question of the login: no settings of the role */
 	PUT(&asked, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
 	PUT(&asked, 'D', "\0\1\0\0\0\0");
 	PUT(&asked, 'C', "SELECT 1\0");
@@ -368,7 +368,7 @@ rows_whose_lengths_lie_are_refused(void **state)
 	}
 }
 
-/* Of a row that is read piece by piece: what it says is judged before the rest has come. */
+/* Long rows whose lengths do not fit. The backend refuses them before the rest has come. */
 static void
 long_rows_whose_lengths_lie_are_refused(void **state)
 {

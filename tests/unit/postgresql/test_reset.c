@@ -633,7 +633,7 @@ static const struct lasting {
 	{ "", "load 'auto_explain'", "" },
 };
 
-/* In a new session, since what was compiled before is part of it. */
+/* Each case has a new session, since earlier cases may have compiled functions. */
 static void
 what_stays_is_nobody_elses(void **state)
 {
@@ -683,7 +683,7 @@ a_session_with_shared_functions_is_kept(void **state)
 		if (t->has_relogged)
 			fail_msg("not kept after: %s", acts[i]);
 	}
-	/* until somebody makes another type of such a name, or any */
+	/* until somebody makes a type */
 	by_superuser("create domain tenant.label text");
 	(void)pg_query(t, "select shared('a')");
 	assert_string_equal(pg_reset(t), "");
@@ -716,7 +716,7 @@ an_administrator_can_keep_what_is_compiled(void **state)
 	assert_int_equal(pg_login(t), CENOTE_OK);
 }
 
-/* Where there is no password to log in with, the client goes on, and the session ends with it. */
+/* If the worker cannot log in again, the client keeps its session, which ends after that client. */
 static int
 cannot_log_in(const struct cnd_host *host)
 {
@@ -749,7 +749,7 @@ on_login_changed(const struct cnd_host *host)
 	n_login_changes++;
 }
 
-/* No tag tells of it, and the pool's other sessions must hear of it. */
+/* No command tag shows these changes, but the pool's other sessions must log in again. */
 static void
 settings_of_logins_are_seen_to_change(void **state)
 {
