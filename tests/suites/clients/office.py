@@ -44,6 +44,7 @@ class Base:
         self.source = sources.createInstance()
         self.source.URL = "sdbc:odbc:" + dsn
         self.connection = self.source.getConnection("", "")
+        self.opened = []
 
     def new(self, service):
         return self.context.ServiceManager.createInstanceWithContext(service, self.context)
@@ -55,7 +56,14 @@ class Base:
         rows.Command = command
         rows.Order = "id" if kind == TABLE else ""
         rows.execute()
+        self.opened.append(rows)
         return rows
+
+    # The office crashes now and then when it releases a result after its connection, so results go first.
+    def close(self):
+        while self.opened:
+            self.opened.pop().dispose()
+        self.connection.close()
 
     def table_name(self):
         tables = self.connection.getTables()
@@ -136,6 +144,7 @@ def run_queries(base):
     statement = base.connection.prepareStatement("select id from things where name = ?")
     statement.setString(1, FISH)
     found = statement.executeQuery()
+    base.opened += [statement, found]
     check("parameter", (found.next(), found.getInt(1)), (True, 1))
 
 
@@ -149,7 +158,7 @@ def main():
             name = look_at_table(base)
             change_rows(base, name)
             run_queries(base)
-            base.connection.close()
+            base.close()
             context.ServiceManager.createInstance("com.sun.star.frame.Desktop").terminate()
             office.wait(30)
         finally:
