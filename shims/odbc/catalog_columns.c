@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog_parts.h"
+#include "catalog_internal.h"
 #include "types.h"
 
 #define COUNT(a)            (sizeof(a) / sizeof((a)[0]))

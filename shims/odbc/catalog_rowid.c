@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "catalog_parts.h"
+#include "catalog_internal.h"
 
 /*
  * What tells a row from all others: the primary key, or else the columns of a unique index, if none

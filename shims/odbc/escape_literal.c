@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "escape_parts.h"
+#include "escape_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

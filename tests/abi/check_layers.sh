@@ -174,7 +174,7 @@ tap_catches "a socket header in lib/protocol is caught" 'frame.h: may not includ
 broken lib/core/buf.h '#include <cenote/cenote.h>'
 tap_catches "the public API in lib/core is caught" 'buf.h: may not include <cenote/cenote.h>' \
 	check_includes "$tmp/tree"
-broken tools/cenoted/backend.h '#include <cenote/cenote.h>'
+broken tools/cenoted/backends/backend.h '#include <cenote/cenote.h>'
 tap_catches "libcenote in cenoted is caught" 'backend.h: may not include <cenote/cenote.h>' \
 	check_includes "$tmp/tree"
 copy_tree

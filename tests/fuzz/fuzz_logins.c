@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "rules.h"
-#include "users.h"
+#include "auth/rules.h"
+#include "auth/users.h"
 
 static char *
 print_rules(const struct cnd_rules *rules)

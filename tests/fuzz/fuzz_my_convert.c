@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "shims/mysql/convert.h"
+#include "shims/libmysql/convert.h"
 
 /*
  * A value of a result on its way into the program's buffer: any value for any column and any buffer. Seven bytes say of

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shims/mysql/optionline.h"
+#include "shims/libmysql/optionline.h"
 
 struct seen {
 	size_t room; /* of the line at hand */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shims/mysql/phrase.h"
+#include "shims/libmysql/phrase.h"
 
 /* A blank or a semicolon behind it changes nothing, and a value is a part of the text. */
 int

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shims/mysql/placeholder.h"
+#include "shims/libmysql/placeholder.h"
 
 static size_t
 count(const char *p, size_t n)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "peer.h"
+#include "auth/peer.h"
 
 /* A network has its own first address; one that is shorter by a bit of prefix has all that it has. */
 int

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proxy.h"
+#include "door/proxy.h"
 
 /* A header is found in its first bytes or not at all: what is behind changes nothing, and without its
  * last byte more is asked for. */

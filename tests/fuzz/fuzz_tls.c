@@ -5,7 +5,7 @@
 #include <openssl/x509.h>
 #include <string.h>
 
-#include "unit/crypto/pair.h"
+#include "unit/lib/crypto/pair.h"
 
 /*
  * The start of TLS, and somebody in the middle. The first byte says what he does: bit 0, he speaks for one end himself,

@@ -87,7 +87,7 @@ check_keys() # PAGE
 check_capabilities() # UNIT
 {
 	local cap
-	sed -n '/^static const uint8_t kept/,/^}/p' "$source_root/tools/cenoted/priv.c" |
+	sed -n '/^static const uint8_t kept/,/^}/p' "$source_root/tools/cenoted/shared/priv.c" |
 		grep -oE 'CAP_[A-Z_]+' | while read -r cap; do
 		grep -E '^CapabilityBoundingSet=' "$1" | grep -qw "$cap" || echo "$cap is missing"
 	done

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "protocol/frame.h"
-#include "sandbox.h"
-#include "scoreboard.h"
+#include "shared/sandbox.h"
+#include "shared/scoreboard.h"
 
 #define CELL 256
 

@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "sandbox.h"
+#include "shared/sandbox.h"
 
 #define KEPT_CAPS                                                                        \
 	(1ull << 0 /* CHOWN */ | 1ull << 1 /* DAC_OVERRIDE */ | 1ull << 3 /* FOWNER */ | \

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc.h"
+#include "shared/ipc.h"
 #include "support/cnt_random.h"
 
 /* "taken" is whose worker was taken over; the other is to notice nothing. */

@@ -6,7 +6,7 @@
 # shellcheck source=tests/suites/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-shim_file=shims/mysql/libmariadb.so.3
+shim_file=shims/libmysql/libmariadb.so.3
 shim_module=mysql
 original_variable=CENOTE_LIBMARIADB
 original_pattern='/lib\(mariadb\|mysqlclient\)[.-]'

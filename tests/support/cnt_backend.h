@@ -3,7 +3,7 @@
 #define CNT_BACKEND_H
 
 #include "support/cnt_cmocka.h"
-#include "tools/cenoted/backend.h"
+#include "tools/cenoted/backends/backend.h"
 
 /*
  * A backend without a daemon: the module is loaded as cenoted loads it, and what it answers is

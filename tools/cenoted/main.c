@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explain.h"
-#include "log.h"
-#include "master.h"
-#include "newuser.h"
-#include "place.h"
-#include "pool.h"
+#include "auth/explain.h"
+#include "shared/log.h"
+#include "master/master.h"
+#include "master/newuser.h"
+#include "shared/place.h"
+#include "shared/pool.h"
 
 #define DEFAULT_FILE CND_CONFIG_DIR "/cenoted.conf"
 

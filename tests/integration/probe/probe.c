@@ -16,7 +16,7 @@
  *
  * "select " may stand before all of them. Anything else is asked of the server.
  */
-#include "backend.h"
+#include "backends/backend.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /*
- * Escapes in braces, as servers understand what they become. Functions, {fn}, are in tests/unit/odbc/test_on_pool.c; calls
+ * Escapes in braces, as servers understand what they become. Functions, {fn}, are in tests/unit/shims/odbc/test_on_pool.c; calls
  * in test_results.c.
  *
  * usage: test_odbc_escapes sqlite | postgresql | mariadb

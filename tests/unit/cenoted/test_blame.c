@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 
-#include "blame.h"
+#include "door/blame.h"
 
 static struct cnd_peer
 peer_at(const char *addr)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "config/config.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ipc.h"
+#include "shared/ipc.h"
 
 static int pair[2];
 

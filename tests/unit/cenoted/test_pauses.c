@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "door_parts.h"
+#include "door/door_internal.h"
 #include "support/cnt_random.h"
 
 #define N_GUESTS 500u

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "peer.h"
+#include "auth/peer.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

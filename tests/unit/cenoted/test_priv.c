@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "priv.h"
+#include "shared/priv.h"
 
 /* In a child, which cannot go back. */
 static int

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proxy.h"
+#include "door/proxy.h"
 
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 #define V4        "\x21\x11\x00\x0c\xcb\x00\x71\x09\x7f\x00\x00\x01\xc3\x50\x24\xd8"

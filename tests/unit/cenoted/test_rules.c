@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules.h"
+#include "auth/rules.h"
 
 static struct cnd_rules
 parse(const char *text)

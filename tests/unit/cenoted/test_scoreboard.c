@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scoreboard.h"
+#include "shared/scoreboard.h"
 
 #define N_SLOTS 130u
 

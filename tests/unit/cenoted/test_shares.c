@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "shares.h"
+#include "door/shares.h"
 
 #define N_PLACES 1000u
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tls.h"
+#include "shared/tls.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "units.h"
+#include "shared/units.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

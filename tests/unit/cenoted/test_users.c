@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "crypto/crypto.h"
-#include "users.h"
+#include "auth/users.h"
 
 #define SALT   "Eud57b8IlfdeEdU2MofEBA=="
 #define STORED "9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0="

@@ -3,7 +3,7 @@
 
 #include "core/value.h"
 
-#include "../catalog.h"
+#include "../common/catalog.h"
 #include "tds.h"
 
 /*

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../units.h"
-#include "../line.h"
-#include "../passfile.h"
+#include "shared/units.h"
+#include "../common/line.h"
+#include "../common/passfile.h"
 #include "tds.h"
 
 /*

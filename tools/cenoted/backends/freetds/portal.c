@@ -3,7 +3,7 @@
 
 #include "core/batch.h"
 
-#include "../spill.h"
+#include "../common/spill.h"
 #include "tds.h"
 
 /*

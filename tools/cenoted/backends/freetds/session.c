@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "../line.h"
+#include "../common/line.h"
 #include "tds.h"
 
 /* ct-library's name of the file that it reads besides the properties. */

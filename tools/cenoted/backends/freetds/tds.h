@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "core/sqlstate.h"
 
-#include "../../backend.h"
+#include "../backend.h"
 
 /*
  * SQL Server, Sybase and what else speaks TDS, through FreeTDS's ct-library: one session is one

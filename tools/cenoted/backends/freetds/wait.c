@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "../watch.h"
+#include "../common/watch.h"
 #include "tds.h"
 
 /*

@@ -8,8 +8,8 @@
 #include "core/mem.h"
 #include "core/sqlstate.h"
 
-#include "../../backend.h"
-#include "../watch.h"
+#include "../backend.h"
+#include "../common/watch.h"
 
 /*
  * The MySQL and MariaDB backend: one session is one connection of the client library. What the

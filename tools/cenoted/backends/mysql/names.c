@@ -11,7 +11,7 @@
  * A stored function that is named as a built-in one is called in its place where the parser does not know the name:
  * the constructors of geometries (POINT, POLYGON …) and JSON_TABLE are not here for that reason. With a blank before
  * the parenthesis, the names of some fifty built-in functions are such names, in other versions of others:
- * so a blank is allowed behind words of SQL alone. tests/unit/mysql/test_names.c asks the installed server.
+ * so a blank is allowed behind words of SQL alone. tests/unit/backends/mysql/test_names.c asks the installed server.
  */
 
 /* Words of SQL, and of its types. Sorted. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../line.h"
+#include "../common/line.h"
 #include "my.h"
 
 /* ---- logging in ---- */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../catalog.h"
+#include "../common/catalog.h"
 #include "odbc.h"
 
 /*

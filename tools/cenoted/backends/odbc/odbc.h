@@ -13,8 +13,8 @@
 #include "core/sqlstate.h"
 #include "core/value.h"
 
-#include "../../backend.h"
-#include "../watch.h"
+#include "../backend.h"
+#include "../common/watch.h"
 
 /*
  * The ODBC backend: one session is one connection of a driver, under unixODBC's manager. What the files

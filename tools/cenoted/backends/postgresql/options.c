@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session.h"
 
-#include "../../units.h"
+#include "shared/units.h"
 
 /* Our stand-in for libpq has it, libpq itself has not. */
 extern const char cenote_shim_libpq[] __attribute__((weak, visibility("default")));

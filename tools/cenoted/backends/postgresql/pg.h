@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "core/sqlstate.h"
 
-#include "../../backend.h"
+#include "../backend.h"
 
 /*
  * What the files of the PostgreSQL backend share that do no I/O: they know values, types, texts

@@ -4,7 +4,7 @@
 
 #include <libpq-fe.h>
 
-#include "../spill.h"
+#include "../common/spill.h"
 #include "pg.h"
 #include "wire.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "../catalog.h"
+#include "../common/catalog.h"
 #include "sqlite.h"
 
 /*

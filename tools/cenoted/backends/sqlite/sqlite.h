@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "core/sqlstate.h"
 
-#include "../../backend.h"
+#include "../backend.h"
 
 /*
  * The SQLite backend: one session is one open database file. What the files are:

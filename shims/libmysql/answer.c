@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "libmysql.h"
+#include "phrase.h"
+
+#include <string.h>
+#include <strings.h>
+
+/*
+ * What every program of MySQL's may say to its server, whatever it is for: of a pool of another server it means
+ * the same. Each is answered by a request of its own, so that who waits for the answer on the socket sees it come.
+ */
+
+#define ER_UNKNOWN_CHARACTER_SET 1115u
+
+static int
+sent(struct cmy_session *s, int status)
+{
+	return cmy_check(s, status) < 0 ? -1 : 1;
+}
+
+static int
+refuse_charset(struct cmy_session *s, const char *name)
+{
+	cmy_error_text(s->my, ER_UNKNOWN_CHARACTER_SET, "42000",
+		"Unknown character set: '%s'; cenote: pool \"%s\" is no MySQL server's, "
+		"and its texts are UTF-8",
+		name, s->pool);
+	return -1;
+}
+
+static int
+set_names(struct cmy_session *s, const char *name)
+{
+	static const char *const others[] = { "ascii", "binary", "default", "null" };
+	int fits = strncasecmp(name, "utf8", 4) == 0;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		fits |= strcasecmp(name, others[i]) == 0;
+	return fits ? sent(s, cenote_send_ping(s->conn)) : refuse_charset(s, name);
+}
+
+static int
+set_autocommit(struct cmy_session *s, const char *value)
+{
+	int is_on = strcmp(value, "1") == 0 || strcasecmp(value, "on") == 0;
+
+	if (!is_on && strcmp(value, "0") != 0 && strcasecmp(value, "off") != 0)
+		return 0;
+	if (cmy_set_autocommit(s, is_on) < 0)
+		return -1;
+	return sent(s, cenote_send_ping(s->conn));
+}
+
+static int
+use_database(struct cmy_session *s, const char *name)
+{
+	MYSQL *my = s->my;
+	int is_own = cmy_is_pools_own(s, name);
+
+	/* SQL Server knows the statement */
+	if (!is_own && s->backend == CMY_BACKEND_OTHER)
+		return 0;
+	if (!is_own && cmy_select(s, name) < 0)
+		return -1;
+	if (cmy_keep_text(&my->db, name) < 0) {
+		cmy_error(my, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	return sent(s, cenote_send_ping(s->conn));
+}
+
+/* One that is open is committed, as MySQL does it. */
+static int
+begin(struct cmy_session *s, uint32_t flags)
+{
+	if (cenote_tx_state(s->conn) != CENOTE_TX_IDLE &&
+		cmy_end_transaction(s, cenote_commit) < 0)
+		return -1;
+	return sent(s, cenote_send_begin(s->conn, CENOTE_ISOLATION_DEFAULT, flags));
+}
+
+/* The end of a transaction that is none is no error. */
+static int
+end(struct cmy_session *s, int (*send)(cenote_conn *conn))
+{
+	int is_open = cenote_tx_state(s->conn) != CENOTE_TX_IDLE;
+
+	return sent(s, is_open ? send(s->conn) : cenote_send_ping(s->conn));
+}
+
+int
+cmy_answer(struct cmy_session *s, const char *sql, size_t len)
+{
+	char value[CMY_PHRASE_VALUE_MAX];
+
+	switch (cmy_phrase_read(sql, len, value)) {
+	case CMY_PHRASE_CHARSET:
+		return set_names(s, value);
+	case CMY_PHRASE_AUTOCOMMIT:
+		return set_autocommit(s, value);
+	case CMY_PHRASE_USE:
+		return use_database(s, value);
+	case CMY_PHRASE_BEGIN:
+		return begin(s, 0);
+	case CMY_PHRASE_BEGIN_READ_ONLY:
+		return begin(s, CENOTE_BEGIN_READ_ONLY);
+	case CMY_PHRASE_COMMIT:
+		return end(s, cenote_send_commit);
+	case CMY_PHRASE_ROLLBACK:
+		return end(s, cenote_send_rollback);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "../common/charset.h"
+#include "libmysql.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <langinfo.h>
+#include <string.h>
+#include <strings.h>
+
+/* Character sets and their collations, by the numbers that servers have for them. */
+
+/* name, code page, iconv()'s name, least and most bytes, functions */
+#define SINGLE(nr, cs, name, page, encoding)                                             \
+	{ nr, 1, cs, name, "", page, encoding, 1, 1, NULL, NULL },
+#define MULTI(nr, cs, name, page, encoding, min, max, functions)                         \
+	{ nr, 1, cs, name, "", page, encoding, min, max, csh_##functions##_charlen,      \
+		csh_##functions##_valid },
+
+static const MARIADB_CHARSET_INFO collations[] = {
+#include "collations.h"
+};
+#define N_COLLATIONS (sizeof(collations) / sizeof(collations[0]))
+
+/* What the program's environment is in. */
+static const char *
+of_environment(void)
+{
+	static const char *const names[][2] = { { "UTF-8", "utf8mb4" },
+		{ "ISO-8859-1", "latin1" }, { "ISO-8859-15", "latin1" },
+		{ "ISO-8859-2", "latin2" }, { "ISO-8859-9", "latin5" },
+		{ "ISO-8859-13", "latin7" }, { "KOI8-R", "koi8r" }, { "KOI8-U", "koi8u" },
+		{ "EUC-JP", "ujis" }, { "EUC-KR", "euckr" }, { "GB2312", "gb2312" },
+		{ "GBK", "gbk" }, { "GB18030", "gb18030" }, { "BIG5", "big5" },
+		{ "CP1251", "cp1251" },
+		{ "ANSI_X3.4-1968", CMY_ORACLE ? "latin1" : "utf8mb3" } };
+	const char *codeset = nl_langinfo(CODESET);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcasecmp(codeset, names[i][0]) == 0)
+			return names[i][1];
+	}
+	return "latin1";
+}
+
+const MARIADB_CHARSET_INFO *
+cmy_charset_by_name(const char *name)
+{
+	if (strcasecmp(name, "auto") == 0)
+		name = of_environment();
+	if (strcasecmp(name, "utf8") == 0)
+		name = "utf8mb3";
+	if (strcasecmp(name, "utf8mb4") == 0)
+		return cmy_charset_default();
+	for (size_t i = 0; i < N_COLLATIONS; i++) {
+		if (strcasecmp(collations[i].csname, name) == 0)
+			return &collations[i];
+	}
+	return NULL;
+}
+
+/* MariaDB's newer collations, of all languages: 256 for each of these. Their numbers say the set. */
+static unsigned
+base_of(unsigned nr)
+{
+	static const uint8_t bases[] = { 33, 45, 35, 54, 60 };
+	unsigned i = (nr - 2048) / 256;
+
+	return nr >= 2048 && i < sizeof(bases) ? bases[i] : nr;
+}
+
+const MARIADB_CHARSET_INFO *
+cmy_charset_by_nr(unsigned nr)
+{
+	nr = base_of(nr);
+	for (size_t i = 0; i < N_COLLATIONS; i++) {
+		if (collations[i].nr == nr)
+			return &collations[i];
+	}
+	return NULL;
+}
+
+const MARIADB_CHARSET_INFO *
+cmy_charset_default(void)
+{
+	/* the first of the list; utf8mb4_0900_ai_ci is MySQL's */
+	return &collations[CMY_ORACLE ? 1 : 0];
+}
+
+unsigned
+cmy_collation_nr(const char *collation)
+{
+	for (size_t i = 0; i < N_COLLATIONS; i++) {
+		if (strcmp(collations[i].name, collation) == 0)
+			return collations[i].nr;
+	}
+	return 0;
+}
+
+/* ---- the face ---- */
+
+const char *
+cmy_mysql_character_set_name(MYSQL *my)
+{
+	return my->charset->csname;
+}
+
+void
+cmy_mysql_get_character_set_info(MYSQL *my, MY_CHARSET_INFO *cs)
+{
+	const MARIADB_CHARSET_INFO *from = my->charset;
+
+	if (!cs)
+		return;
+	*cs = (MY_CHARSET_INFO){ .number = from->nr,
+		.csname = from->csname,
+		.name = from->name,
+		.mbminlen = from->char_minlen,
+		.mbmaxlen = from->char_maxlen };
+}
+
+/* To the session; its texts are UTF-8 anyway where the server is not MySQL's. */
+static int
+tell_server(MYSQL *my, const MARIADB_CHARSET_INFO *cs)
+{
+	const MARIADB_CHARSET_INFO *before = my->charset;
+	struct cmy_session *s = cmy_session(my);
+	char sql[64];
+	int r;
+
+	if (s && s->conn && s->backend != CMY_BACKEND_MYSQL) {
+		my->charset = cs;
+		r = cmy_enter(my) ? cmy_use_charset(s) : -1;
+	} else {
+		snprintf(sql, sizeof(sql), "SET NAMES %s", cs->csname);
+		r = cmy_mysql_real_query(my, sql, strlen(sql));
+	}
+	my->charset = r == 0 ? cs : before;
+	return r == 0 ? 0 : (int)my->net.last_errno;
+}
+
+int
+cmy_mysql_set_character_set(MYSQL *my, const char *csname)
+{
+	const MARIADB_CHARSET_INFO *cs = csname ? cmy_charset_by_name(csname) : NULL;
+
+	/* sic: from now on it is the one that is wanted, whether or not there is such */
+	if (CMY_ORACLE && !my->net.CMY_VIO && csname)
+		(void)cmy_option_set(my, MYSQL_SET_CHARSET_NAME, csname, NULL);
+	if (!cs) {
+		cmy_error_with(my, CR_CANT_READ_CHARSET, csname ? csname : "(null)",
+			CMY_CHARSET_DIR);
+		return CR_CANT_READ_CHARSET;
+	}
+	if (CMY_ORACLE && !my->net.CMY_VIO && cs->char_minlen > 1) {
+		cmy_error_text(my, CR_INVALID_CLIENT_CHARSET, NULL,
+			"'%s' character set is having more than 1 byte minimum character "
+			"length, which cannot be used as a client character set. Please "
+			"use any of the single byte minimum ones, e.g. utf8mb4, latin1 "
+			"etc.",
+			cs->csname);
+		return CR_INVALID_CLIENT_CHARSET;
+	}
+	if (CMY_ORACLE && !my->net.CMY_VIO) {
+		my->charset = cs;
+		return 0;
+	}
+	return tell_server(my, cs);
+}
+
+#if !CMY_ORACLE
+
+const MARIADB_CHARSET_INFO *
+cmy_mysql_get_charset_by_name(const char *csname)
+{
+	return cmy_charset_by_name(csname);
+}
+
+const MARIADB_CHARSET_INFO *
+cmy_mysql_get_charset_by_nr(unsigned int csnr)
+{
+	return cmy_charset_by_nr(csnr);
+}
+
+MARIADB_CHARSET_INFO *
+cmy_mariadb_get_charset_by_name(const char *csname)
+{
+	return (MARIADB_CHARSET_INFO *)(uintptr_t)cmy_charset_by_name(csname);
+}
+
+MARIADB_CHARSET_INFO *
+cmy_mariadb_get_charset_by_nr(unsigned int csnr)
+{
+	return (MARIADB_CHARSET_INFO *)(uintptr_t)cmy_charset_by_nr(csnr);
+}
+
+/* iconv() knows UTF-16 and UTF-32 without an order of bytes as those with a mark. */
+static const char *
+iconv_name(const MARIADB_CHARSET_INFO *cs)
+{
+	static const char *const names[][2] = { { "ucs2", "UCS-2BE" },
+		{ "utf16", "UTF-16BE" }, { "utf16le", "UTF-16LE" },
+		{ "utf32", "UTF-32BE" }, { "eucjpms", "EUC-JP-MS" },
+		{ "macce", "MAC-CENTRALEUROPE" }, { "swe7", "SEN_850200_B" } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(cs->csname, names[i][0]) == 0)
+			return names[i][1];
+	}
+	return cs->encoding;
+}
+
+size_t
+cmy_mariadb_convert_string(const char *from, size_t *from_len,
+	MARIADB_CHARSET_INFO *from_cs, char *to, size_t *to_len,
+	MARIADB_CHARSET_INFO *to_cs, int *errorcode)
+{
+	size_t room = *to_len, r;
+	char *in = (char *)(uintptr_t)from;
+	iconv_t conversion;
+
+	*errorcode = 0;
+	/* from left to right, without marks of the order of bytes */
+	conversion = iconv_open(iconv_name(to_cs), iconv_name(from_cs));
+	if (conversion == (iconv_t)-1) {
+		*errorcode = errno;
+		return (size_t)-1;
+	}
+	r = iconv(conversion, &in, from_len, &to, to_len);
+	if (r == (size_t)-1)
+		*errorcode = errno;
+	else
+		r = room - *to_len;
+	iconv_close(conversion);
+	return r;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "../common/fact.h"
+#include "libmysql.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/*
+ * Escaping: the host program's safety rests on it. What comes out is right for the connection's character
+ * set, so that no byte of a character is taken for a backslash or quote, and for what the server takes as an
+ * escape: MySQL's a backslash, unless its sql_mode has NO_BACKSLASH_ESCAPES; other servers the quote only.
+ */
+
+/* What follows the backslash; 0: the byte needs none. */
+static char
+escape_of(char c)
+{
+	switch (c) {
+	case '\0':
+		return '0';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	case '\032':
+		return 'Z';
+	case '\\':
+	case '\'':
+	case '"':
+		return c;
+	default:
+		return 0;
+	}
+}
+
+/* Bytes of the character that begins at p and is a whole one of several; else 0. */
+static size_t
+whole_character(const MARIADB_CHARSET_INFO *cs, const char *p, const char *end)
+{
+	return cs->char_maxlen > 1 ? cs->mb_valid(p, end) : 0;
+}
+
+static int
+is_utf8(const MARIADB_CHARSET_INFO *cs)
+{
+	return strncmp(cs->csname, "utf8", 4) == 0;
+}
+
+/*
+ * A byte that begins a character, without the rest of it. It must not swallow the backslash that comes
+ * behind it. In UTF-8 it cannot, and there it is as the original has it: Oracle's escapes it, MariaDB's does not.
+ */
+static int
+is_broken(const MARIADB_CHARSET_INFO *cs, char c)
+{
+	unsigned n;
+
+	if (cs->char_maxlen == 1)
+		return 0;
+	n = cs->mb_charlen((unsigned char)c);
+	return is_utf8(cs) ? CMY_ORACLE && n > 1 : n != 1;
+}
+
+static char *
+put_slashed(const MARIADB_CHARSET_INFO *cs, char *to, char c)
+{
+	char escape = (char)(is_broken(cs, c) ? c : escape_of(c));
+
+	if (escape) {
+		*to++ = '\\';
+		c = escape;
+	}
+	*to++ = c;
+	return to;
+}
+
+static char *
+put_doubled(char *to, char c, const char *doubled)
+{
+	if (c != '\0' && strchr(doubled, c))
+		*to++ = c;
+	*to++ = c;
+	return to;
+}
+
+/* `doubled`: the characters that are written twice; NULL: backslashes. Needs 2 * len + 1 bytes. */
+static unsigned long
+escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
+	const char *doubled)
+{
+	const char *end = from + len;
+	char *begin = to;
+
+	while (from < end) {
+		size_t n = whole_character(cs, from, end);
+
+		if (n > 1) {
+			memcpy(to, from, n);
+			to += n;
+			from += n;
+			continue;
+		}
+		to = doubled ? put_doubled(to, *from, doubled)
+			     : put_slashed(cs, to, *from);
+		from++;
+	}
+	*to = '\0';
+	return (unsigned long)(to - begin);
+}
+
+/* PostgreSQL's older way, in which a backslash escapes as well; and MySQL's behind ODBC, where its sql_mode is not
+ * told. */
+static int
+has_both_escapes(const struct cmy_session *s)
+{
+	const char *standard;
+
+	if (!s || !s->conn)
+		return 0;
+	if (s->backend == CMY_BACKEND_OTHER)
+		return csh_has_backslashes(cenote_info(s->conn, "odbc_dbms"));
+	if (s->backend != CMY_BACKEND_POSTGRESQL)
+		return 0;
+	standard = cenote_parameter(s->conn, "standard_conforming_strings");
+	return standard && strcmp(standard, "off") == 0;
+}
+
+/* NULL: backslashes escape. */
+static const char *
+doubled_by(const MYSQL *my, const char *quote)
+{
+	if (has_both_escapes(cmy_session(my)))
+		return "'\\";
+	return my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES ? quote : NULL;
+}
+
+/* Without a connection nothing else tells what the text is for. NULL: MySQL. */
+static _Atomic(const char *) last_doubled;
+
+void
+cmy_escape_remember(const struct cmy_session *s)
+{
+	int is_other = s && s->backend != CMY_BACKEND_MYSQL;
+
+	atomic_store(&last_doubled, is_other ? doubled_by(s->my, "'") : NULL);
+}
+
+unsigned long
+cmy_mysql_escape_string(char *to, const char *from, unsigned long from_length)
+{
+	const MARIADB_CHARSET_INFO *cs =
+		CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
+
+	return escape(cs, to, from, from_length, atomic_load(&last_doubled));
+}
+
+#if CMY_ORACLE
+
+/* Oracle's refuses where it cannot know which quote is meant. Elsewhere there is only one. */
+static int
+is_insecure(const MYSQL *my)
+{
+	const struct cmy_session *s = cmy_session(my);
+
+	return my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES &&
+	       s->backend == CMY_BACKEND_MYSQL;
+}
+
+unsigned long
+cmy_mysql_real_escape_string(MYSQL *my, char *to, const char *from, unsigned long length)
+{
+	if (is_insecure(my)) {
+		cmy_error_with(my, CR_INSECURE_API_ERR, "mysql_real_escape_string",
+			"mysql_real_escape_string_quote");
+		return (unsigned long)-1;
+	}
+	return escape(my->charset, to, from, length, doubled_by(my, "'"));
+}
+
+unsigned long
+cmy_mysql_real_escape_string_quote(
+	MYSQL *my, char *to, const char *from, unsigned long length, char quote)
+{
+	const char quotes[] = { quote, '\0' };
+
+	return escape(my->charset, to, from, length,
+		quote == '`' ? quotes : doubled_by(my, quotes));
+}
+
+#else
+
+unsigned long
+cmy_mysql_real_escape_string(MYSQL *my, char *to, const char *from, unsigned long length)
+{
+	return escape(my->charset, to, from, length, doubled_by(my, "'"));
+}
+
+#endif
+
+unsigned long
+cmy_mysql_hex_string(char *to, const char *from, unsigned long len)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (unsigned long i = 0; i < len; i++) {
+		*to++ = digits[(unsigned char)from[i] >> 4];
+		*to++ = digits[(unsigned char)from[i] & 0x0f];
+	}
+	*to = '\0';
+	return 2 * len;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "libmysql.h"
+
+#include <errno.h>
+#include <poll.h>
+
+/*
+ * All waiting. Usually libcenote waits by itself, in the read. Where the program has time limits, or a fibre, or
+ * a function that waits, it never blocks: it says what it wants, and here the program waits for it, or, within a
+ * fibre, the fibre's owner does. The program's time limits are of one wait, as the original's are of one read or write;
+ * they are those of the options when it connected.
+ */
+
+/* MariaDB's only. */
+static int
+has_io_wait(const struct cmy_session *s)
+{
+#if CMY_ORACLE
+	(void)s;
+	return 0;
+#else
+	return s->io_wait != NULL;
+#endif
+}
+
+void
+cmy_choose_wait(struct cmy_session *s)
+{
+	const NET *net = &s->my->net;
+
+	(void)cenote_set_nonblocking(s->conn, s->fibre || has_io_wait(s) ||
+						      net->read_timeout > 0 ||
+						      net->write_timeout > 0);
+}
+
+static int
+limit_ms(const MYSQL *my, int wants)
+{
+	unsigned seconds =
+		wants & CENOTE_WANTS_READ ? my->net.read_timeout : my->net.write_timeout;
+
+	if (seconds == 0)
+		return -1;
+	return seconds > INT32_MAX / 1000 ? INT32_MAX : (int)seconds * 1000;
+}
+
+/* Between two tries to reach a session only time passes: a program of MariaDB's is told how much, if it has what
+ * it polls meanwhile; for all others it passes here. */
+static int
+may_program_wait(const struct pollfd *p)
+{
+	return p->events != 0 || (!CMY_ORACLE && p->fd >= 0);
+}
+
+/* What poll() says: 0 the time is up, -1 it failed. */
+static int
+wait_for(struct cmy_session *s, short events, int timeout_ms)
+{
+	struct pollfd p = { .fd = cenote_fd(s->conn), .events = events };
+
+	s->my->net.fd = p.fd; /* the program polls it */
+	if (cmy_is_in_fibre(s) && may_program_wait(&p))
+		return cmy_fibre_yield(s->fibre, events, timeout_ms);
+#if !CMY_ORACLE
+	if (s->io_wait && p.events != 0)
+		return s->io_wait(p.fd, cmy_bool(events & POLLIN), timeout_ms);
+#endif
+	for (;;) {
+		int r = poll(&p, p.fd >= 0, timeout_ms);
+
+		if (r >= 0)
+			return r;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+int
+cmy_wait(struct cmy_session *s)
+{
+	int wants = cenote_wants(s->conn);
+	int limit = limit_ms(s->my, wants);
+	int again = cenote_wait_ms(s->conn);
+	short events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
+			       (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
+	int is_ours = again < 0 || (limit >= 0 && limit < again);
+	int r = wait_for(s, events, is_ours ? limit : again);
+
+	s->my->net.fd = cenote_fd(s->conn);
+	if (r > 0 || (r == 0 && !is_ours))
+		return 0;
+	cmy_error(s->my, CR_SERVER_LOST, NULL);
+	cmy_lose(s);
+	return -1;
+}
+
+int
+cmy_check(struct cmy_session *s, int status)
+{
+	/* it may have attached to another session */
+	s->my->net.fd = cenote_fd(s->conn);
+	if (status >= 0)
+		return 0;
+	cmy_error_status(s->my, status);
+	/* without memory a request may have got half of its way, from where there is none back */
+	if (cenote_status_is_fatal(status) || status == CENOTE_ERR_NOMEM)
+		cmy_lose(s);
+	return -1;
+}
+
+int
+cmy_get_result(struct cmy_session *s, cenote_result **ret_res)
+{
+	int r;
+
+	while ((r = cenote_get_result(s->conn, ret_res)) == CENOTE_AGAIN) {
+		if (cmy_wait(s) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	(void)cmy_check(s, r);
+	return r;
+}

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker/worker.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "admission.h"
+#include "shared/answer.h"
+#include "core/mem.h"
+#include "core/sqlstate.h"
+#include "crypto/crypto.h"
+#include "shared/log.h"
+#include "protocol/plain.h"
+
+/*
+ * Who a client is. The pool's rules say how it is found out; the reason of a refusal is for the log, and
+ * what was secret, or may have been, is in neither.
+ */
+
+/* ---- what is known of it without its help ---- */
+
+int
+cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer)
+{
+	socklen_t len = sizeof(*ret_peer);
+
+	return getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
+}
+
+/* The last users' names are kept: asking for one reads files. */
+static const char *
+user_name(uid_t uid)
+{
+	static struct {
+		uid_t uid;
+		char name[64];
+	} known[8];
+	static size_t at;
+	const struct passwd *pw;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].uid == uid && known[i].name[0] != '\0')
+			return known[i].name;
+	}
+	pw = getpwuid(uid);
+	at = (at + 1) % (sizeof(known) / sizeof(known[0]));
+	known[at].uid = uid;
+	if (pw != NULL)
+		snprintf(known[at].name, sizeof(known[at].name), "%s", pw->pw_name);
+	else
+		snprintf(known[at].name, sizeof(known[at].name), "%u", (unsigned)uid);
+	return known[at].name;
+}
+
+void
+cnd_auth_prepare(const struct cnd_worker *w)
+{
+	struct ucred peer;
+
+	if (w->peer.door == CND_DOOR_UNIX && cnd_auth_peer(w, &peer) == 0)
+		(void)user_name(peer.uid);
+}
+
+/* Names of a certificate that may stand for a user. */
+#define CERT_NAMES_MAX 32u
+
+struct login {
+	struct cnd_worker *w;
+	struct cnd_arrival arrival;
+	struct cn_tls_facts cert; /* if there is one */
+	const struct cnd_rule *rule;
+	const char *unix_name; /* NULL: it came by TCP */
+	const char *wanted; /* whom it asked to be; "" nobody in particular */
+	const char *
+		user; /* whom it is taken for, once it is proved: CND_USER_MAX bytes at most */
+};
+
+/* ---- refusals ---- */
+
+/* "unix user joe", "192.0.2.1:5000". */
+static const char *
+client_text(const struct login *l, char text[CND_PEER_TEXT_MAX + 16])
+{
+	char peer[CND_PEER_TEXT_MAX];
+
+	if (l->unix_name != NULL)
+		snprintf(text, CND_PEER_TEXT_MAX + 16, "unix user %.63s", l->unix_name);
+	else
+		snprintf(text, CND_PEER_TEXT_MAX + 16, "%s",
+			cnd_peer_text(&l->w->peer, peer));
+	return text;
+}
+
+/* A name that came from a client is not repeated: it may be a password in the wrong field. */
+static const char *
+user_text(const struct login *l)
+{
+	const struct cnd_user *known =
+		cnd_users_find(&l->w->config->users, l->arrival.user);
+
+	return known != NULL ? known->name : "(not in the users file)";
+}
+
+static int
+refuse(const struct login *l, const char *why)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+
+	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"pool %s: the login was refused; cenoted's log says why, and cenoted "
+		"--explain-auth which rule decides",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* The same whoever it is and whatever was wrong. */
+static int
+deny(const struct login *l)
+{
+	l->w->has_failed = 1;
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+		"pool %s: there is no such user, or the password is wrong",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+static int
+refuse_password(const struct login *l)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+	const struct cnd_user *known =
+		cnd_users_find(&l->w->config->users, l->arrival.user);
+
+	cnd_log(LOG_WARNING, "login refused: %s, user %s: %s", client_text(l, text),
+		user_text(l),
+		known == NULL        ? "no such user"
+		: known->is_disabled ? "the user is disabled"
+				     : "wrong password");
+	return deny(l);
+}
+
+/* EXTERNAL: it has nothing that it could show. */
+static int
+want_password(const struct login *l)
+{
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+		"pool %s wants a password: give one, and the user whose it is",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* ---- a login by password ---- */
+
+static int
+send_auth(struct cnd_worker *w, const struct cnp_str *data)
+{
+	struct cnp_msg m = { .code = CNP_MSG_AUTH };
+
+	m.as.auth.data = *data;
+	return cnp_server_reply(&w->server, &m, 0);
+}
+
+/* The client's next AUTH frame, whose data stays good. */
+static int
+await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
+{
+	struct cnp_request req;
+	int r = cnd_client_flush(w);
+
+	while (r >= 0) {
+		r = cnp_server_next(&w->server, &req);
+		if (r == CENOTE_OK)
+			*ret_data = req.msg.as.auth.data;
+		if (r <= 0)
+			return r;
+		r = cnd_client_receive(w);
+		if (r != 0)
+			continue;
+		cnd_worker_wait(w, w->fd, POLLIN, w->login_until_ms);
+		if (cnd_now_ms() >= w->login_until_ms ||
+			cnd_worker_order(w) == CND_ORDER_NOW)
+			return CENOTE_ERR_TIMEOUT;
+	}
+	return r;
+}
+
+/* The first AUTH frame: which mechanism, and its first message. */
+static int
+await_mechanism(
+	struct cnd_worker *w, struct cnp_str *ret_mechanism, struct cnp_str *ret_message)
+{
+	struct cnc_reader reader;
+	struct cnp_str data;
+	int r = await_auth(w, &data);
+
+	if (r < 0)
+		return r;
+	cnc_reader_init(&reader, data.p, data.n);
+	ret_mechanism->p = cnc_read_str(&reader, &ret_mechanism->n);
+	ret_message->p = cnc_read_str(&reader, &ret_message->n);
+	return cnc_reader_end(&reader);
+}
+
+static int
+violation(const struct login *l)
+{
+	char text[CND_PEER_TEXT_MAX + 16];
+
+	cnd_log(LOG_WARNING, "login refused: %s: its messages are not those of a login",
+		client_text(l, text));
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(PROTOCOL),
+		"pool %s: what came is not part of a login that it offers, or was "
+		"changed on its way",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+/* Who TLS says it is, too, which is part of whose session it is. */
+static void
+take_identity(const struct login *l)
+{
+	struct cnd_credentials *c = &l->w->client;
+
+	memcpy(c->user, l->arrival.user, strlen(l->arrival.user) + 1);
+	if (l->arrival.has_cert) {
+		memcpy(c->subject, l->cert.peer, sizeof(c->subject));
+		memcpy(c->issuer, l->cert.issuer, sizeof(c->issuer));
+	}
+}
+
+/* What the server has the same verifier of. */
+static void
+take_keys(const struct login *l, const struct cnp_scram_server *s,
+	const struct cnp_scram_verifier *v)
+{
+	struct cnd_credentials *c = &l->w->client;
+
+	take_identity(l);
+	(void)cnc_base64_encode(s->client_key, CNP_HASH_LEN, c->secret);
+	(void)cnc_base64_encode(v->server_key, CNP_HASH_LEN, c->server_key);
+}
+
+/* From the client's first message to our last, which goes out with ATTACHED. */
+static int
+exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str *first)
+{
+	const struct cnp_hash *hash = cn_crypto_get(CN_CRYPTO_ABI)->hash;
+	struct cnp_scram_verifier verifier;
+	struct cnp_str text;
+	int is_made_up;
+	int r = cnp_scram_server_take(s, first->p, first->n);
+
+	if (r < 0 || strcmp(s->user, l->wanted) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	is_made_up = cnd_users_verifier(
+		&l->w->config->users, hash, l->arrival.user, &verifier);
+	r = is_made_up < 0
+		    ? is_made_up
+		    : cnp_scram_server_challenge(s, &verifier, is_made_up, NULL, &text);
+	if (r == CENOTE_OK)
+		r = send_auth(l->w, &text);
+	if (r == CENOTE_OK)
+		r = await_auth(l->w, &text);
+	if (r == CENOTE_OK)
+		r = cnp_scram_server_check(s, text.p, text.n, &text);
+	if (r == CENOTE_OK)
+		r = send_auth(l->w, &text);
+	if (r == CENOTE_OK && l->rule->method == CND_METHOD_SCRAM_PASS_THROUGH)
+		take_keys(l, s, &verifier);
+	cnc_wipe(&verifier, sizeof(verifier));
+	return r;
+}
+
+/* The first message is there: go on by what the client chose. */
+static int
+log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
+{
+	uint8_t binding[CNP_SCRAM_BINDING_LEN];
+	int can_bind = cnd_channel_binding(&l->w->channel, binding);
+	int is_plus = strcmp(mechanism->p, CNP_SCRAM_PLUS) == 0;
+	struct cnp_scram_server s;
+	int r;
+
+	if (strcmp(mechanism->p, CNP_EXTERNAL) == 0)
+		return want_password(l);
+	if (is_plus ? !can_bind : strcmp(mechanism->p, CNP_SCRAM_PLAIN) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	cnd_log(LOG_DEBUG, "login by %s", is_plus ? CNP_SCRAM_PLUS : CNP_SCRAM_PLAIN);
+	cnp_scram_server_init(&s, cn_crypto_get(CN_CRYPTO_ABI)->hash, is_plus,
+		can_bind ? binding : NULL);
+	r = exchange(l, &s, first);
+	cnp_scram_server_finish(&s);
+	l->user = l->arrival.user;
+	return r == CENOTE_ERR_AUTH ? refuse_password(l) : r;
+}
+
+static int
+by_password(struct login *l)
+{
+	struct cnp_str mechanism = CNP_STR_NONE, first = CNP_STR_NONE;
+	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
+
+	if (r == CENOTE_OK)
+		r = await_mechanism(l->w, &mechanism, &first);
+	return r < 0 ? r : log_in_by(l, &mechanism, &first);
+}
+
+/* ---- a login that is the server's to judge ---- */
+
+static int
+take_credentials(const struct login *l, const struct cnp_plain *p)
+{
+	if (strcmp(p->user.p, l->arrival.user) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	if (p->password.n > CND_PASSWORD_MAX)
+		return deny(l);
+	take_identity(l);
+	memcpy(l->w->client.secret, p->password.p, p->password.n + 1);
+	return CENOTE_OK;
+}
+
+static int
+await_credentials(const struct login *l)
+{
+	struct cnp_str mechanism = CNP_STR_NONE, message = CNP_STR_NONE;
+	struct cnp_plain plain;
+	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PLAIN);
+
+	if (r == CENOTE_OK)
+		r = await_mechanism(l->w, &mechanism, &message);
+	if (r < 0)
+		return r;
+	if (strcmp(mechanism.p, CNP_EXTERNAL) == 0)
+		return want_password(l);
+	if (strcmp(mechanism.p, CNP_PLAIN) != 0)
+		return CENOTE_ERR_PROTOCOL;
+	r = cnp_plain_parse(&message, &plain);
+	if (r == CENOTE_OK)
+		r = take_credentials(l, &plain);
+	/* it lies in the input's buffer, which is ours */
+	cnc_wipe((void *)(uintptr_t)message.p, message.n);
+	return r;
+}
+
+/* The worker has what it takes to log in as this client. */
+static int
+log_in_as_client(struct login *l)
+{
+	struct cnd_worker *w = l->w;
+	char text[CND_PEER_TEXT_MAX + 16];
+	int r = cnd_pass_through(w);
+
+	l->user = l->arrival.user;
+	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->is_client_gone)
+		return r;
+	if (!cnd_login_blames_server(&w->diag)) {
+		cnd_log(LOG_WARNING,
+			"login refused: %s: the server does not take it "
+			"(SQLSTATE %s)",
+			client_text(l, text), w->diag.sqlstate);
+		return deny(l);
+	}
+	(void)cnp_server_error(&w->server, &w->diag);
+	return r;
+}
+
+static int
+by_pass_through(struct login *l)
+{
+	int r = await_credentials(l);
+
+	return r < 0 ? r : log_in_as_client(l);
+}
+
+/* For the status it is enough that it has the password. */
+static int
+by_scram_pass_through(struct login *l)
+{
+	int r = by_password(l);
+
+	return r < 0 || l->w->server.opening.kind != CNP_OPEN_ATTACH
+		       ? r
+		       : log_in_as_client(l);
+}
+
+/* ---- the other methods ---- */
+
+static int
+by_peer(struct login *l)
+{
+	l->user = cnd_rule_user(l->rule, &l->unix_name, 1, l->wanted);
+	if (l->user != NULL)
+		return CENOTE_OK;
+	return refuse(l, l->rule->map_path != NULL
+				 ? "the map does not let it be the user it asked for"
+				 : "it asked to be another user, which auth = peer does "
+				   "not allow");
+}
+
+static int
+by_trust(struct login *l)
+{
+	l->user = l->arrival.user;
+	return *l->user != '\0' ? CENOTE_OK : refuse(l, "it named no user");
+}
+
+/* "DNS:db.example, email:joe@example", cut in place into names without their kinds. How many. */
+static size_t
+cut_names(char *list, const char **names, size_t max)
+{
+	size_t n = 0;
+
+	for (char *one; (one = strsep(&list, ",")) != NULL && n < max;) {
+		one = strchr(one, ':');
+		if (one != NULL && strlen(++one) <= CND_USER_MAX)
+			names[n++] = one;
+	}
+	return n;
+}
+
+/* By the common name, or one of the alternative ones. A name that was cut is another's, maybe. */
+static int
+by_certificate(struct login *l)
+{
+	const char *names[CERT_NAMES_MAX];
+	struct cn_tls_facts *f = &l->cert;
+	size_t len = strlen(f->common_name);
+	size_t n = 0;
+
+	if (len > 0 && len < sizeof(f->common_name) - 1 && len <= CND_USER_MAX)
+		names[n++] = f->common_name;
+	if (strlen(f->alt_names) < sizeof(f->alt_names) - 1)
+		n += cut_names(f->alt_names, names + n, CERT_NAMES_MAX - n);
+	l->user = cnd_rule_user(l->rule, names, n, l->wanted);
+	return l->user != NULL ? CENOTE_OK
+			       : refuse(l, "its certificate does not name who it wants "
+					   "to be");
+}
+
+static int
+by_reject(struct login *l)
+{
+	return refuse(l, "a rule rejects it");
+}
+
+static int (*const methods[])(struct login *l) = {
+	[CND_METHOD_PEER] = by_peer,
+	[CND_METHOD_SCRAM] = by_password,
+	[CND_METHOD_CERT] = by_certificate,
+	[CND_METHOD_TRUST] = by_trust,
+	[CND_METHOD_REJECT] = by_reject,
+	[CND_METHOD_PASS_THROUGH] = by_pass_through,
+	[CND_METHOD_SCRAM_PASS_THROUGH] = by_scram_pass_through,
+};
+
+/* Whether it has messages of its own. */
+static int
+hears_client(enum cnd_method method)
+{
+	return method == CND_METHOD_SCRAM || method == CND_METHOD_PASS_THROUGH ||
+	       method == CND_METHOD_SCRAM_PASS_THROUGH;
+}
+
+/* ---- which of them ---- */
+
+/* Who comes, as far as the kernel knows; and the rule that decides. CENOTE_OK, or refused. */
+static int
+begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+	enum cnd_admission admission;
+
+	*l = (struct login){ .w = w, .wanted = wanted.p };
+	l->arrival.peer = w->peer;
+	l->arrival.user = l->wanted;
+	l->arrival.has_tls = w->channel.tls != NULL;
+	l->arrival.has_cert = (uint8_t)cnd_channel_certificate(&w->channel, &l->cert);
+	w->uid = (uid_t)-1;
+	if (w->peer.door == CND_DOOR_UNIX) {
+		if (cnd_auth_peer(w, &peer) < 0)
+			return CENOTE_ERR_CONN;
+		w->uid = peer.uid;
+		l->arrival.uid = peer.uid;
+		l->unix_name = user_name(peer.uid);
+		if (*l->wanted == '\0')
+			l->arrival.user = l->unix_name;
+	}
+	if (strlen(l->wanted) != wanted.n || wanted.n > CND_USER_MAX)
+		return refuse(l, "the name of its user is too long, or has a zero byte");
+	admission = cnd_admit(w->config, &l->arrival, &l->rule);
+	return admission == CND_ADMITTED ? CENOTE_OK
+					 : refuse(l, cnd_admission_text(admission));
+}
+
+/* HELLO was said before it was known that this user needs no password: the client says something yet. */
+static int
+await_external(const struct login *l)
+{
+	struct cnp_str mechanism, message;
+	int r;
+
+	if (cnp_server_state(&l->w->server) != CNP_SERVER_AUTH ||
+		hears_client(l->rule->method) || l->rule->method == CND_METHOD_REJECT)
+		return CENOTE_OK;
+	r = await_mechanism(l->w, &mechanism, &message);
+	if (r < 0 || strcmp(mechanism.p, CNP_EXTERNAL) == 0)
+		return r;
+	/* it means to be sure of the pool by its password, and cannot */
+	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"pool %s: this user logs in without a password here: leave it out",
+		l->w->config->name);
+	return CENOTE_ERR_AUTH;
+}
+
+int
+cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct login l;
+	int r = begin(&l, w, wanted);
+
+	if (r == CENOTE_OK)
+		r = await_external(&l);
+
+	if (r == CENOTE_OK)
+		r = methods[l.rule->method](&l);
+	/* what the frames' own reader found was said already */
+	if (r == CENOTE_ERR_PROTOCOL && cnp_server_state(&w->server) != CNP_SERVER_BROKEN)
+		r = violation(&l);
+	if (r == CENOTE_OK)
+		memcpy(w->user, l.user, strlen(l.user) + 1);
+	return r;
+}
+
+int
+cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
+{
+	const uid_t owner = w->uid;
+	struct login l;
+	int r = begin(&l, w, wanted);
+	int is_owner = w->uid == owner;
+
+	w->uid = owner;
+	if (r < 0)
+		return r;
+	if (hears_client(l.rule->method))
+		l.user = l.arrival.user;
+	else
+		r = methods[l.rule->method](&l);
+	if (r < 0)
+		return r;
+	return is_owner && strcmp(l.user, w->user) == 0
+		       ? CENOTE_OK
+		       : refuse(&l, "the suspended session is another user's");
+}
+
+int
+cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
+{
+	struct ucred peer = { .uid = (uid_t)-1 };
+	struct login l;
+	int r;
+
+	if (w->peer.door == CND_DOOR_TCP &&
+		w->config->clients_login == CND_CLIENTS_PASSWORD) {
+		/* who answers here has no server to ask */
+		cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+			"pool %s tells its status on its unix socket only",
+			w->config->name);
+		return CENOTE_ERR_AUTH;
+	}
+	if (w->peer.door == CND_DOOR_TCP)
+		return cnd_auth_log_in(w, wanted);
+	if (cnd_auth_peer(w, &peer) == 0 &&
+		(peer.uid == 0 || peer.uid == w->child->config->uid)) {
+		w->uid = peer.uid;
+		return CENOTE_OK;
+	}
+	r = begin(&l, w, wanted);
+	return r == CENOTE_OK && l.rule->method == CND_METHOD_REJECT ? by_reject(&l) : r;
+}
+
+int
+cnd_auth_hello(struct cnd_worker *w, int tls)
+{
+	uint8_t kind = w->server.opening.kind;
+	uint8_t logins = 0;
+
+	/* the others carry a secret of their own, or need none */
+	if (kind == CNP_OPEN_ATTACH ||
+		(kind == CNP_OPEN_STATUS && w->peer.door == CND_DOOR_TCP &&
+			w->config->clients_login != CND_CLIENTS_PASSWORD))
+		logins = cnd_rules_logins(&w->config->rules, w->peer.door, tls);
+	return cnd_answer_hello_login(&w->server, tls, logins);
+}

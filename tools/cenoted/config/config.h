@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_CONFIG_H
+#define CND_CONFIG_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "backends/backend.h"
+#include "shared/listen.h"
+#include "auth/peer.h"
+#include "auth/rules.h"
+#include "auth/users.h"
+
+/*
+ * The configuration file, read and checked. Nothing here has an effect: the master decides what
+ * to do with it. Times are milliseconds, 0 for none.
+ */
+#define CND_POOL_NAME_MAX 64u
+#define CND_CONFIG_POOLS  256u
+#define CND_SERVERS_MAX   64u
+#define CND_LABEL_MAX     96u
+
+enum cnd_mode {
+	CND_MODE_SESSION,
+	CND_MODE_TRANSACTION
+};
+
+/* What is used where it can be had, must be, or must not. */
+enum cnd_switch {
+	CND_SWITCH_AUTO,
+	CND_SWITCH_ON,
+	CND_SWITCH_OFF
+};
+
+/* How a session is made fresh for the next client. */
+enum cnd_reset {
+	CND_RESET_SERVER, /* as the backend does it */
+	CND_RESET_RECONNECT /* log out and in again */
+};
+
+/* The first four name files. */
+enum cnd_tls_setting {
+	CND_TLS_CERT,
+	CND_TLS_KEY,
+	CND_TLS_CA,
+	CND_TLS_CRL,
+	CND_TLS_FILES,
+	CND_TLS_MIN_VERSION = CND_TLS_FILES,
+	CND_TLS_CIPHERS,
+	CND_TLS_GROUPS,
+	CND_TLS_CLIENT_CERT,
+	CND_TLS_SETTINGS
+};
+
+struct cnd_tls_config {
+	char *settings[CND_TLS_SETTINGS]; /* as written; a pool's inherit */
+	char *texts[CND_TLS_FILES]; /* what the files hold; NULL: none */
+	char expired
+		[32]; /* the date at which the certificate expired; "" if it is valid */
+};
+
+/* One `server` line. */
+struct cnd_server_line {
+	unsigned line;
+	struct cnd_option *options; /* texts are owned */
+	size_t n_options;
+};
+
+struct cnd_pool_config {
+	char *name;
+	unsigned line; /* of its section */
+	char *user; /* "" that of [cenoted] */
+	uid_t uid; /* of that user, if there is one */
+	gid_t gid;
+	char *backend;
+	struct cnd_server_line *servers;
+	size_t n_servers;
+	uint32_t min_sessions;
+	uint32_t max_sessions;
+	int64_t idle_ttl_ms;
+	int64_t queue_timeout_ms;
+	int64_t idle_client_timeout_ms;
+	int64_t session_timeout_ms;
+	int64_t query_timeout_ms;
+	int64_t suspend_timeout_ms;
+	int64_t login_timeout_ms;
+	int64_t rebalance_ms;
+	uint64_t max_frame;
+	uint64_t max_row;
+	int mode; /* enum cnd_mode */
+	int reset; /* enum cnd_reset */
+	char *allow_users; /* as written; "" is the default */
+	uid_t *allow;
+	size_t n_allow;
+	int is_open; /* allow_users = * */
+	struct cnd_networks networks; /* of clients that come by TCP */
+	struct cnd_rules rules; /* of `auth` */
+	char *users_path; /* "" that of [cenoted] */
+	struct cnd_users users; /* what is in it, if a rule needs it */
+	int64_t auth_timeout_ms;
+	int64_t credential_ttl_ms;
+	int clients_login; /* enum cnd_clients_login, as `auth` has it */
+	struct cnd_tls_config tls;
+};
+
+struct cnd_config {
+	char *path;
+	char *user; /* "" none */
+	char *run_dir;
+	char *backend_dir; /* "" the usual places */
+	char *log;
+	char *pid_file; /* "" none */
+	char *socket_group; /* "" none */
+	char *users_path; /* "" none */
+	int log_level;
+	struct cnd_tls_config tls; /* what pools inherit */
+	int socket_mode; /* -1: by socket_group */
+	int64_t drain_timeout_ms;
+	int64_t tcp_keepalive_ms;
+	int seccomp; /* enum cnd_switch, as the next */
+	int landlock;
+	int core_dumps; /* 1: allowed */
+	struct cnd_listens listens;
+	uint32_t max_sessions;
+	uid_t uid; /* of the door, and of workers and helpers of pools without a user of their own */
+	gid_t gid;
+	gid_t socket_gid; /* -1: as it comes */
+	struct cnd_pool_config *pools;
+	size_t n_pools;
+	char **errors; /* "file:line: what" */
+	size_t n_errors;
+};
+
+/* Whom a process becomes. */
+struct cnd_account {
+	const char *user; /* borrowed */
+	uid_t uid;
+	gid_t gid;
+};
+
+/*
+ * Read and check the file. Always gives a configuration; it may be used when n_errors is 0. Every
+ * error is reported, not just the first.
+ */
+struct cnd_config *cnd_config_load(const char *path);
+/* Wipes what may be secret. NULL is allowed. */
+void cnd_config_destroy(struct cnd_config *c);
+/* A later check's finding, in the same form. */
+void cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Call `warn` with each setting that is allowed, but is probably a mistake: "FILE:LINE: text". */
+void cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text));
+
+/* What is in force, in a form that reads back the same; values of secrets are masked. */
+void cnd_config_print(const struct cnd_config *c, FILE *out);
+/* Whether two pools are the same in everything but the line numbers. */
+int cnd_pool_config_is_equal(
+	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
+/* Overwrite and forget the server lines and users: for processes that have no business with them. */
+void cnd_pool_config_forget(struct cnd_pool_config *p);
+void cnd_pool_config_forget_servers(struct cnd_pool_config *p);
+/* Those of all pools but this one (NULL: of all). */
+void cnd_pool_configs_forget(
+	const struct cnd_config *c, const struct cnd_pool_config *but);
+/* The value of a key; NULL: it does not have it. */
+const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
+/* What tells a server line from others in a message: its host, port, path …; no secrets. */
+void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
+/* Whom a pool's workers and helpers become. */
+struct cnd_account cnd_pool_config_account(
+	const struct cnd_config *c, const struct cnd_pool_config *p);
+int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);
+
+#endif

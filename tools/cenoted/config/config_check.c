@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config_internal.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "crypto/crypto.h"
+#include "shared/log.h"
+#include "shared/sandbox.h"
+#include "shared/tls.h"
+
+/* What can only be said of the whole. */
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+static void
+set_run_dir(struct cnd_config *c)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (*c->run_dir != '\0')
+		return;
+	free(c->run_dir);
+	if (geteuid() == 0)
+		c->run_dir = cnd_config_dup("/run/cenote");
+	else if (runtime == NULL || *runtime != '/')
+		c->run_dir = cnd_config_dup("");
+	else if (asprintf(&c->run_dir, "%s/cenote", runtime) < 0)
+		cnd_fatal("out of memory");
+}
+
+/* NULL, or what is wrong; in static memory. */
+static const char *
+find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
+{
+	static char text[128];
+	const struct passwd *pw = getpwnam(user);
+
+	if (pw == NULL) {
+		snprintf(text, sizeof(text), "there is no unix user \"%.64s\"", user);
+		return text;
+	}
+	*ret_uid = pw->pw_uid;
+	*ret_gid = pw->pw_gid;
+	if (geteuid() == 0 || pw->pw_uid == geteuid())
+		return NULL;
+	snprintf(text, sizeof(text), "user: only root can become \"%.64s\"", user);
+	return text;
+}
+
+static void
+check_user(struct cnd_loader *l)
+{
+	struct cnd_config *c = l->config;
+	const char *fault;
+
+	c->uid = geteuid();
+	c->gid = getegid();
+	if (*c->user == '\0')
+		return;
+	fault = find_user(c->user, &c->uid, &c->gid);
+	if (fault != NULL)
+		cnd_config_error(c, cnd_loader_line_of(l, "user"), "%s", fault);
+}
+
+static void
+check_pool_user(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	const char *fault;
+
+	if (*p->user == '\0')
+		return;
+	fault = find_user(p->user, &p->uid, &p->gid);
+	if (fault != NULL)
+		cnd_config_error(c, p->line, "pool %s: %s", p->name, fault);
+}
+
+/* What has to be, and is not to be had here. */
+static void
+check_sandbox(struct cnd_loader *l)
+{
+	const struct cnd_config *c = l->config;
+	const struct {
+		const char *key;
+		int wanted;
+		const char *lack;
+	} parts[] = {
+		{ "seccomp", c->seccomp, cnd_sandbox_lacks_seccomp() },
+		{ "landlock", c->landlock, cnd_sandbox_lacks_landlock() },
+	};
+
+	for (size_t i = 0; i < N_ITEMS(parts); i++) {
+		if (parts[i].wanted == CND_SWITCH_ON && parts[i].lack != NULL)
+			cnd_config_error(l->config, cnd_loader_line_of(l, parts[i].key),
+				"%s = on: %s", parts[i].key, parts[i].lack);
+	}
+}
+
+static void
+check_cenoted(struct cnd_loader *l)
+{
+	struct cnd_config *c = l->config;
+	const struct group *gr;
+
+	set_run_dir(c);
+	check_user(l);
+	check_sandbox(l);
+	if (*c->run_dir != '/')
+		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
+			*c->run_dir == '\0'
+				? "run_dir is needed, since XDG_RUNTIME_DIR is not set; "
+				  "programs find it by CENOTE_SERVER=unix:DIR"
+				: "run_dir must begin with /");
+	if (strcmp(c->log, "stderr") != 0 && strcmp(c->log, "syslog") != 0 &&
+		*c->log != '/')
+		cnd_config_error(c, cnd_loader_line_of(l, "log"),
+			"\"%s\" is no place for a log; stderr, syslog or a file's path "
+			"from /",
+			c->log);
+	c->socket_gid = (gid_t)-1;
+	if (*c->socket_group != '\0') {
+		gr = getgrnam(c->socket_group);
+		if (gr == NULL)
+			cnd_config_error(c, cnd_loader_line_of(l, "socket_group"),
+				"there is no unix group \"%s\"", c->socket_group);
+		else
+			c->socket_gid = gr->gr_gid;
+	}
+	if (c->socket_mode < 0)
+		c->socket_mode = *c->socket_group != '\0' ? 0660 : 0700;
+}
+
+/* Files that a pool's rules name; read now, with the rights of the start. */
+static void
+load_maps(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	for (size_t i = 0; i < p->rules.n; i++) {
+		struct cnd_rule *rule = &p->rules.list[i];
+		struct cnd_lines lines;
+
+		if (rule->map_path == NULL)
+			continue;
+		if (cnd_lines_open(&lines, rule->map_path, CND_FILE_PUBLIC,
+			    cnd_pool_config_account(c, p).uid) < 0 ||
+			cnd_map_read(&rule->map, &lines) < 0)
+			cnd_config_error(c, rule->line, "auth: map %s: %s",
+				rule->map_path, lines.error);
+		cnd_lines_close(&lines);
+	}
+}
+
+/* A pool's sessions are either its own or its clients', and its clients must not be able to choose. */
+static void
+check_pass_through(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	int has_keys = cnd_rules_have(&p->rules, CND_METHOD_SCRAM_PASS_THROUGH);
+	int method = has_keys ? CND_METHOD_SCRAM_PASS_THROUGH : CND_METHOD_PASS_THROUGH;
+	unsigned others = 0;
+
+	if (!cnd_rules_have(&p->rules, (enum cnd_method)method))
+		return;
+	p->clients_login = has_keys ? CND_CLIENTS_KEYS : CND_CLIENTS_PASSWORD;
+	for (size_t i = 0; i < p->rules.n; i++) {
+		const struct cnd_rule *rule = &p->rules.list[i];
+
+		if (rule->method != method && rule->method != CND_METHOD_REJECT)
+			others = rule->line;
+	}
+	if (others > 0)
+		cnd_config_error(c, others,
+			"pool %s: beside %spass-through auth can only have reject: the "
+			"pool's sessions are its clients'",
+			p->name, has_keys ? "scram-" : "");
+	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: auth = pass-through: this cenoted was built without "
+			"OpenSSL",
+			p->name);
+}
+
+static void
+load_users(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	const char *path = *p->users_path != '\0' ? p->users_path : c->users_path;
+	struct cnd_lines lines;
+
+	if (!cnd_rules_have(&p->rules, CND_METHOD_SCRAM) &&
+		p->clients_login != CND_CLIENTS_KEYS)
+		return;
+	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
+		cnd_config_error(c, p->line,
+			"pool %s: auth = scram-sha-256: this cenoted was built without "
+			"OpenSSL",
+			p->name);
+	if (*path == '\0') {
+		cnd_config_error(c, p->line,
+			"pool %s: auth has scram-sha-256, and users names no file",
+			p->name);
+		return;
+	}
+	if (cnd_lines_open(&lines, path, CND_FILE_SECRET,
+		    cnd_pool_config_account(c, p).uid) < 0 ||
+		cnd_users_read(&p->users, &lines) < 0)
+		cnd_config_error(
+			c, p->line, "pool %s: users %s: %s", p->name, path, lines.error);
+	cnd_lines_close(&lines);
+}
+
+static void
+check_auth(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	char error[CND_RULES_ERROR_MAX];
+
+	if (p->rules.n == 0 && cnd_rules_parse(&p->rules, "peer", 0, error) < 0)
+		cnd_fatal("%s", error);
+	if (p->auth_timeout_ms == 0)
+		cnd_config_error(c, p->line,
+			"pool %s: auth_timeout = 0: a login needs a bound", p->name);
+	check_pass_through(c, p);
+	load_maps(c, p);
+	load_users(c, p);
+}
+
+static void
+check_pool(struct cnd_config *c, struct cnd_pool_config *p)
+{
+	struct sockaddr_un address;
+
+	check_pool_user(c, p);
+	check_auth(c, p);
+
+	if (*p->backend == '\0')
+		cnd_config_error(
+			c, p->line, "pool %s: the key backend is missing", p->name);
+	if (p->n_servers == 0)
+		cnd_config_error(
+			c, p->line, "pool %s: a server line is missing", p->name);
+	if (strlen(c->run_dir) + strlen("/.sock") + strlen(p->name) >=
+		sizeof(address.sun_path))
+		cnd_config_error(c, p->line,
+			"pool %s: its socket's path in %s would be longer than %zu bytes",
+			p->name, c->run_dir, sizeof(address.sun_path) - 1);
+	cnd_tls_load(c, p);
+	if (p->n_allow == 0 && !p->is_open) {
+		p->allow = cnd_config_must(calloc(2, sizeof(*p->allow)));
+		p->allow[p->n_allow++] = cnd_pool_config_account(c, p).uid;
+		p->allow[p->n_allow++] = 0;
+	}
+}
+
+void
+cnd_config_check(struct cnd_loader *l)
+{
+	struct cnd_config *c = l->config;
+	uint64_t sum = 0;
+
+	check_cenoted(l);
+	for (size_t i = 0; i < c->n_pools; i++) {
+		check_pool(c, &c->pools[i]);
+		sum += c->pools[i].max_sessions;
+	}
+	if (c->n_pools == 0)
+		cnd_config_error(c, 0, "there is no [pool NAME] section");
+	if (sum > c->max_sessions)
+		cnd_config_error(c, cnd_loader_line_of(l, "max_sessions"),
+			"the pools want up to %llu sessions, and max_sessions is %u",
+			(unsigned long long)sum, c->max_sessions);
+}

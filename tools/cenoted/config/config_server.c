@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+
+#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Server lines: key=value …, 'with blanks', \ for the next character as it is. */
+
+#define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
+static int
+is_secret(const char *key)
+{
+	static const char *const words[] = { "pass", "pwd", "secret", "token" };
+
+	for (size_t i = 0; i < N_ITEMS(words); i++) {
+		/* a file that holds the secret is no secret */
+		if (strcasestr(key, words[i]) != NULL && strcasestr(key, "file") == NULL)
+			return 1;
+	}
+	return 0;
+}
+
+/* A connection string may have a password in it. */
+static int
+holds_secret(const char *value)
+{
+	return strcasestr(value, "pwd=") != NULL ||
+	       strcasestr(value, "password=") != NULL;
+}
+
+/* One value, unquoted in place behind its key; where the next one begins, NULL if a quote is
+ * left open, or closed before the value's end. */
+static char *
+unquote(char *text)
+{
+	char *to = text;
+	int is_quoted = *text == '\'';
+
+	if (is_quoted)
+		text++;
+	while (*text != '\0' && (is_quoted ? *text != '\'' : !isblank((uint8_t)*text))) {
+		if (*text == '\\' && text[1] != '\0')
+			text++;
+		*to++ = *text++;
+	}
+	if (is_quoted &&
+		(*text != '\'' || (text[1] != '\0' && !isblank((uint8_t)text[1]))))
+		return NULL;
+	if (*text != '\0')
+		text++;
+	*to = '\0';
+	return text;
+}
+
+const char *
+cnd_server_option(const struct cnd_server_line *s, const char *key)
+{
+	for (size_t i = 0; i < s->n_options; i++) {
+		if (strcmp(s->options[i].key, key) == 0)
+			return s->options[i].value;
+	}
+	return NULL;
+}
+
+static int
+add_option(struct cnd_loader *l, struct cnd_server_line *s, const char *key, char *value)
+{
+	if (cnd_server_option(s, key) != NULL)
+		return cnd_config_bad(l, "server: %s is given twice", key);
+	s->options = cnd_config_must(
+		realloc(s->options, (s->n_options + 1) * sizeof(*s->options)));
+	s->options[s->n_options++] =
+		(struct cnd_option){ cnd_config_dup(key), cnd_config_dup(value) };
+	return 0;
+}
+
+static int
+split_options(struct cnd_loader *l, struct cnd_server_line *s, char *text)
+{
+	while (*(text += strspn(text, " \t")) != '\0') {
+		size_t n = strspn(text, KEY_CHARS);
+		char *key = text;
+		char *value = text + n + strspn(text + n, " \t");
+
+		if (s->n_options == 0 && strncmp(value, "://", 3) == 0)
+			return cnd_config_bad(l,
+				"server: a URI is not taken; write its parts as "
+				"host=HOST "
+				"port=PORT dbname=DATABASE user=USER password=PASSWORD");
+		if (n == 0 || *value != '=')
+			return cnd_config_bad(l,
+				"server: a list of key=value is wanted; what "
+				"follows %s is not one",
+				s->n_options > 0 ? s->options[s->n_options - 1].key
+						 : "\"server =\"");
+		value += 1 + strspn(value + 1, " \t");
+		key[n] = '\0';
+		text = unquote(value);
+		if (text == NULL)
+			return cnd_config_bad(l,
+				"server: the quote of %s is not closed at its end", key);
+		if (add_option(l, s, key, value) < 0)
+			return -1;
+	}
+	if (s->n_options == 0)
+		return cnd_config_bad(l, "server: a list of key=value is wanted");
+	return 0;
+}
+
+static int
+parse_server(struct cnd_loader *l, void *field, const char *value)
+{
+	struct cnd_pool_config *p = field;
+	struct cnd_server_line s = { .line = l->line };
+	char *copy;
+	int r;
+
+	if (p->n_servers == CND_SERVERS_MAX)
+		return cnd_config_bad(l, "server: more than %u lines", CND_SERVERS_MAX);
+	copy = cnd_config_dup(value);
+	r = split_options(l, &s, copy);
+	/* taken apart, it ends at its first zero byte */
+	cnc_wipe(copy, strlen(value));
+	free(copy);
+	p->servers = cnd_config_must(
+		realloc(p->servers, (p->n_servers + 1) * sizeof(*p->servers)));
+	p->servers[p->n_servers++] = s;
+	return r;
+}
+
+static void
+print_option(const struct cnd_option *o, FILE *out, int show_secrets)
+{
+	const char *value = o->value;
+
+	if (!show_secrets && (is_secret(o->key) || holds_secret(value)))
+		value = "***";
+	fprintf(out, "%s=", o->key);
+	if (*value != '\0' && strpbrk(value, " \t'\\;") == NULL) {
+		fputs(value, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *value != '\0'; value++) {
+		/* ';' too: behind a blank it would begin a comment */
+		if (strchr("'\\;", *value) != NULL)
+			fputc('\\', out);
+		fputc(*value, out);
+	}
+	fputc('\'', out);
+}
+
+void
+cnd_config_print_server(const struct cnd_server_line *s, FILE *out, int show_secrets)
+{
+	for (size_t i = 0; i < s->n_options; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		print_option(&s->options[i], out, show_secrets);
+	}
+}
+
+/* ---- lines that should agree ---- */
+
+/* The first key that decides how a session reads texts and that differs between the pool's lines; NULL: none. */
+static const char *
+differing_key(const struct cnd_server_line *a, const struct cnd_server_line *b)
+{
+	static const char *const keys[] = { "charset", "client_charset",
+		"client_encoding", "options", "init_command" };
+
+	for (size_t i = 0; i < N_ITEMS(keys); i++) {
+		const char *x = cnd_server_option(a, keys[i]);
+		const char *y = cnd_server_option(b, keys[i]);
+
+		if (x != y && (x == NULL || y == NULL || strcmp(x, y) != 0))
+			return keys[i];
+	}
+	return NULL;
+}
+
+static void
+warn_of_pool(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	for (size_t i = 1; i < p->n_servers; i++) {
+		const char *key = differing_key(&p->servers[0], &p->servers[i]);
+
+		if (key == NULL)
+			continue;
+		snprintf(text, sizeof(text),
+			"%s:%u: pool %s: %s is not that of the first server line; a "
+			"client that comes from one line to another is refused (08006) "
+			"where texts are read otherwise",
+			c->path, p->servers[i].line, p->name, key);
+		warn(text);
+	}
+}
+
+static void
+warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
+	void (*warn)(const char *text))
+{
+	char text[1024];
+
+	if (*p->tls.expired == '\0')
+		return;
+	snprintf(text, sizeof(text),
+		"%s:%u: pool %s: tls_cert %.256s expired on %s; clients that verify it "
+		"do not come in",
+		c->path, p->line, p->name, p->tls.settings[CND_TLS_CERT], p->tls.expired);
+	warn(text);
+}
+
+/* The line of the first server with a password in it; 0: none. */
+static unsigned
+line_with_secret(const struct cnd_config *c)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		for (size_t j = 0; j < c->pools[i].n_servers; j++) {
+			const struct cnd_server_line *s = &c->pools[i].servers[j];
+
+			for (size_t k = 0; k < s->n_options; k++) {
+				if (is_secret(s->options[k].key) ||
+					holds_secret(s->options[k].value))
+					return s->line;
+			}
+		}
+	}
+	return 0;
+}
+
+static void
+warn_of_readers(const struct cnd_config *c, void (*warn)(const char *text))
+{
+	unsigned line = line_with_secret(c);
+	char text[1024];
+	struct stat st;
+
+	if (line == 0 || stat(c->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+		(st.st_mode & S_IROTH) == 0)
+		return;
+	snprintf(text, sizeof(text),
+		"%s:%u: there is a password in this file, and everybody may read it "
+		"(mode "
+		"%04o); chmod 640, or keep the password in a passfile",
+		c->path, line, (unsigned)(st.st_mode & 07777));
+	warn(text);
+}
+
+void
+cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
+{
+	warn_of_readers(c, warn);
+	for (size_t i = 0; i < c->n_pools; i++) {
+		warn_of_pool(c, &c->pools[i], warn);
+		warn_of_certificate(c, &c->pools[i], warn);
+	}
+}
+
+/* ---- what a line is called ---- */
+
+void
+cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX])
+{
+	static const char *const telling[] = { "host", "hostaddr", "port", "socket",
+		"unix_socket", "path", "service", "dbname", "database", "dsn" };
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < s->n_options && len < CND_LABEL_MAX - 1; i++) {
+		const struct cnd_option *o = &s->options[i];
+
+		for (size_t j = 0; j < N_ITEMS(telling); j++) {
+			if (strcmp(o->key, telling[j]) == 0)
+				len += (size_t)snprintf(text + len, CND_LABEL_MAX - len,
+					"%s%s=%s", len > 0 ? " " : "", o->key, o->value);
+			if (len >= CND_LABEL_MAX)
+				len = CND_LABEL_MAX - 1;
+		}
+	}
+	if (len == 0)
+		snprintf(text, CND_LABEL_MAX, "server of line %u", s->line);
+	else
+		text[cnc_utf8_cut(text, len, CND_LABEL_MAX - 1)] = '\0';
+}
+
+void
+cnd_pool_config_forget_servers(struct cnd_pool_config *p)
+{
+	for (size_t i = 0; i < p->n_servers; i++) {
+		struct cnd_server_line *s = &p->servers[i];
+
+		for (size_t j = 0; j < s->n_options; j++) {
+			/* strdup()ed here: only the type is const */
+			free((void *)(uintptr_t)s->options[j].key);
+			cnd_config_free_secret((char *)(uintptr_t)s->options[j].value);
+		}
+		free(s->options);
+	}
+	free(p->servers);
+	p->servers = NULL;
+	p->n_servers = 0;
+}
+
+const struct cnd_kind cnd_kind_server = { parse_server, NULL };

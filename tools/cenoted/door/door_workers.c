@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "door_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "shared/log.h"
+
+/*
+ * What workers and helpers say to the door, and what it has the master do to a worker. A worker that was taken
+ * over may say anything. It has a connection of its own, so the door knows which it is, and of which pool.
+ */
+
+/* How soon to try again when the master's queue is full. */
+#define LOOK_MS 5
+
+#define LOST_CLIENT "out of descriptors: a client was hung up on"
+
+/* ---- to the master ---- */
+
+/* The message goes at the end of the turn, so that all nudges of a turn share one. */
+void
+cnd_workers_nudge(uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+
+	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
+	w->owes_nudge = 1;
+}
+
+static void
+report(uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+
+	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
+	w->is_bad = 1;
+}
+
+/* Add the slot to the message: 0 if that is full. */
+static int
+put(struct cnd_ipc *m, uint32_t slot)
+{
+	uint16_t word = (uint16_t)slot;
+
+	if (m->n_bytes + sizeof(word) > sizeof(m->bytes))
+		return 0;
+	memcpy(m->bytes + m->n_bytes, &word, sizeof(word));
+	m->n_bytes += sizeof(word);
+	return 1;
+}
+
+/* Tell the master of all workers of which it has to hear this, in one message. */
+static void
+tell_master(uint32_t kind)
+{
+	struct cnd_ipc m = { .kind = kind };
+	uint32_t n_left = cnd_the_door.n_owed;
+
+	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && n_left > 0; i++) {
+		const struct cnd_door_worker *w = &cnd_the_door.workers[i];
+
+		n_left -= w->owes_nudge || w->is_bad;
+		if ((kind == CND_IPC_BAD ? w->is_bad : w->owes_nudge) && !put(&m, i))
+			break;
+	}
+	if (m.n_bytes == 0 || cnd_ipc_send(cnd_the_door.control_fd, &m) < 0)
+		return;
+	for (uint32_t i = 0; i < m.n_bytes / sizeof(uint16_t); i++) {
+		struct cnd_door_worker *w;
+		uint16_t slot;
+
+		memcpy(&slot, m.bytes + i * sizeof(slot), sizeof(slot));
+		w = &cnd_the_door.workers[slot];
+		*(kind == CND_IPC_BAD ? &w->is_bad : &w->owes_nudge) = 0;
+		cnd_the_door.n_owed -= !w->owes_nudge && !w->is_bad;
+	}
+}
+
+void
+cnd_workers_settle(void)
+{
+	if (cnd_the_door.n_owed == 0)
+		return;
+	tell_master(CND_IPC_BAD);
+	tell_master(CND_IPC_NUDGE);
+}
+
+int64_t
+cnd_workers_next(int64_t now_ms)
+{
+	return cnd_the_door.n_owed > 0 ? now_ms + LOOK_MS : CND_NEVER;
+}
+
+/* ---- from workers ---- */
+
+static void
+on_resume(struct cnd_ipc *m)
+{
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], CND_NO_POOL, &m->peer);
+
+	if (g == NULL)
+		return;
+	if (cnd_guest_watch(g, EPOLL_CTL_ADD, 0) < 0)
+		cnd_guest_dismiss(g);
+	else if (cnd_guest_is_too_many(g))
+		cnd_guest_refuse_full(g);
+	else
+		cnd_opening_forward_resume(g, m->index, m);
+}
+
+/* A login failed. Who guesses has to wait for the answer, but no worker with him. */
+static void
+on_parting(const struct cnd_ipc *m)
+{
+	struct cnd_guest *g = cnd_guest_add(m->fds[0], m->index, &m->peer);
+	int64_t now = cnd_now_ms();
+
+	if (g != NULL && cnd_guest_is_too_many(g))
+		cnd_guest_dismiss(g);
+	else if (g != NULL)
+		cnd_guest_part(g, m->bytes, m->n_bytes,
+			now + cnd_blame_add(&cnd_the_door.blame, &m->peer, now));
+}
+
+int
+cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c)
+{
+	uint32_t slot = cnd_slot_find(cnd_the_door.board, pool, c->session, c->key);
+
+	if (slot == CND_BOARD_NONE ||
+		!cnd_slot_cancel(
+			cnd_slot_at(cnd_the_door.board, slot), c->session, c->request))
+		return 0;
+	/* it may be waiting, for its server or for a slow reader */
+	cnd_workers_nudge(slot);
+	return 1;
+}
+
+static void
+on_cancel(uint32_t pool, const struct cnd_ipc *m)
+{
+	struct cnd_ipc_cancel c;
+
+	memcpy(&c, m->bytes, sizeof(c));
+	(void)cnd_workers_cancel(
+		pool, &(struct cnp_cancel){
+			      .session = m->serial, .key = c.key, .request = c.request });
+}
+
+static int
+is_of_pool(uint32_t slot, uint32_t pool)
+{
+	return slot < cnd_the_door.board->n_slots &&
+	       cnd_the_door.workers[slot].inbox >= 0 &&
+	       cnd_the_door.workers[slot].pool == pool;
+}
+
+/* A client belongs to the sender's pool, and goes to a worker of that pool. That the worker may have died meanwhile is
+ * looked at later: it is not the sender's fault. */
+static int
+is_sense(const struct cnd_ipc *m, uint32_t pool)
+{
+	switch (m->kind) {
+	case CND_IPC_SILENT:
+	case CND_IPC_PARTING:
+		return m->n_fds == 1 && m->index == pool;
+	case CND_IPC_RESUME:
+	case CND_IPC_ROUTED:
+		return m->n_fds == 1 && m->index < cnd_the_door.board->n_slots;
+	case CND_IPC_CANCEL:
+		return m->n_fds == 0 && m->n_bytes == sizeof(struct cnd_ipc_cancel);
+	default:
+		return 0;
+	}
+}
+
+/* A client whose pool was removed, or whose worker is gone, is hung up on. */
+static void
+take(struct cnd_ipc *m, uint32_t pool)
+{
+	int is_routed = m->kind == CND_IPC_RESUME || m->kind == CND_IPC_ROUTED;
+	int is_silent = m->kind == CND_IPC_SILENT;
+
+	if ((is_routed && !is_of_pool(m->index, pool)) ||
+		(is_silent && !cnd_the_door.pools[pool].is_here))
+		cnd_ipc_drop(m);
+	else if (is_silent)
+		cnd_opening_return(m);
+	else if (m->kind == CND_IPC_PARTING)
+		on_parting(m);
+	else if (m->kind == CND_IPC_RESUME)
+		on_resume(m);
+	else if (m->kind == CND_IPC_ROUTED)
+		cnd_opening_route(m, pool);
+	else
+		on_cancel(pool, m);
+}
+
+static void
+forget(struct cnd_door_worker *w)
+{
+	if (w->inbox < 0)
+		return;
+	/* the master has a copy: closing alone would leave it watched */
+	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, w->inbox, NULL);
+	close(w->inbox);
+	w->inbox = -1;
+}
+
+void
+cnd_workers_hear(uint32_t slot)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+	static struct cnd_ipc m;
+	int r = 0;
+
+	while (w->inbox >= 0 && ((r = cnd_door_receive(w->inbox, &m)) == -EMFILE ||
+					(r > 0 && is_sense(&m, w->pool)))) {
+		if (r > 0)
+			take(&m, w->pool);
+		else
+			cnd_log(LOG_WARNING, LOST_CLIENT);
+	}
+	if (w->inbox < 0 || r == 0)
+		return;
+	forget(w);
+	/* -EPIPE: the worker has ended by itself; what is not read as a message is nonsense */
+	if (r > 0)
+		cnd_ipc_drop(&m);
+	if (r > 0 || r == -EBADMSG)
+		report(slot);
+}
+
+int
+cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
+{
+	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &w->source };
+
+	/* messages that the slot's former worker left */
+	cnd_workers_hear(slot);
+	forget(w);
+	cnd_the_door.n_owed -= w->owes_nudge || w->is_bad;
+	w->owes_nudge = w->is_bad = 0;
+	w->source.kind = CND_SOURCE_WORKER;
+	w->inbox = inbox;
+	w->pool = pool;
+	return epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_ADD, inbox, &event);
+}
+
+/* ---- from helpers ---- */
+
+void
+cnd_workers_hear_helpers(void)
+{
+	static struct cnd_ipc m;
+	int r;
+
+	/* nobody knows which helper sent it; a helper ends soon by itself */
+	while ((r = cnd_door_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
+		if (r == -EMFILE) {
+			cnd_log(LOG_WARNING, LOST_CLIENT);
+			continue;
+		}
+		if (r > 0 && m.index < CND_POOL_RECORD &&
+			(m.kind == CND_IPC_PARTING || m.kind == CND_IPC_CANCEL) &&
+			is_sense(&m, m.index)) {
+			take(&m, m.index);
+			continue;
+		}
+		if (r > 0)
+			cnd_ipc_drop(&m);
+		else if (r != -EBADMSG)
+			return;
+		cnd_log(LOG_ERR, "a helper sent nonsense");
+	}
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "master_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "shared/activation.h"
+#include "shared/ipc.h"
+#include "shared/log.h"
+#include "notify.h"
+#include "shared/place.h"
+#include "shared/priv.h"
+#include "shared/units.h"
+
+/* The master's life: it opens the doors, waits for what its children and signals say, and ends. */
+
+/* After "end now", what is left is killed. */
+#define KILL_MS  2000
+/* The pause between two looks whether an address is free. */
+#define AWAIT_MS 50
+
+struct cnd_master cnd_the_master;
+
+static volatile sig_atomic_t n_terms;
+static volatile sig_atomic_t n_hups;
+
+static void
+on_signal(int number)
+{
+	if (number == SIGTERM || number == SIGINT)
+		n_terms++;
+	if (number == SIGHUP)
+		n_hups++;
+}
+
+static void
+set_signals(void)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD };
+	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaddset(&mask, numbers[i]);
+		sigaction(numbers[i], &act, NULL);
+	}
+	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGUSR1, &ignore, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&cnd_the_master.waiting_mask);
+}
+
+/* ---- ending ---- */
+
+static void
+begin_draining(void)
+{
+	const struct cnd_listens nowhere = { .n = 0 };
+	struct cnd_listeners none;
+
+	cnd_listeners_init(&none);
+	cnd_log(LOG_NOTICE, "draining");
+	cnd_notify("STOPPING=1\nSTATUS=draining");
+	/* first, so that clients that lose their session here find the next daemon, if any */
+	cnd_pools_unlink();
+	cnd_listeners_adopt(
+		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
+	cnd_the_master.phase = CND_PHASE_DRAINING;
+	cnd_the_master.phase_until_ms =
+		cnd_now_ms() + cnd_the_master.config->drain_timeout_ms;
+	cnd_children_order_all(CND_ORDER_DRAIN);
+}
+
+static void
+begin_ending(void)
+{
+	cnd_log(LOG_NOTICE, "ending now");
+	cnd_the_master.phase = CND_PHASE_ENDING;
+	cnd_the_master.phase_until_ms = cnd_now_ms() + KILL_MS;
+	cnd_children_order_all(CND_ORDER_NOW);
+}
+
+/* What time and signals ask for, while not serving. */
+static void
+go_on_ending(int64_t now)
+{
+	if (cnd_the_master.phase == CND_PHASE_DRAINING &&
+		(n_terms > 1 || now >= cnd_the_master.phase_until_ms))
+		begin_ending();
+	else if (cnd_the_master.phase == CND_PHASE_ENDING &&
+		 now >= cnd_the_master.phase_until_ms)
+		cnd_children_kill();
+}
+
+/* ---- life ---- */
+
+/* What the door may say: how many descriptors come with it, and what the index is below of. */
+static int
+is_sense(const struct cnd_ipc *m)
+{
+	switch (m->kind) {
+	case CND_IPC_HELP:
+		return m->n_fds == 1 && m->index < CND_POOL_RECORD &&
+		       m->serial < CND_HELPERS_MAX;
+	case CND_IPC_WAITING:
+		return m->n_fds == 0 && m->index < CND_POOL_RECORD;
+	case CND_IPC_NUDGE:
+	case CND_IPC_BAD:
+		return m->n_fds == 0 && m->n_bytes % sizeof(uint16_t) == 0;
+	default:
+		return 0;
+	}
+}
+
+/* 0: there are no such slots. */
+static int
+for_each_slot(const struct cnd_ipc *m, void (*f)(uint32_t slot))
+{
+	for (uint32_t i = 0; i < m->n_bytes / sizeof(uint16_t); i++) {
+		uint16_t slot;
+
+		memcpy(&slot, m->bytes + i * sizeof(slot), sizeof(slot));
+		if (slot >= cnd_the_master.child.board->n_slots)
+			return 0;
+		f(slot);
+	}
+	return 1;
+}
+
+/* 0: it was nonsense after all. */
+static int
+obey_door(const struct cnd_ipc *m)
+{
+	if (m->kind == CND_IPC_NUDGE)
+		return for_each_slot(m, cnd_children_nudge);
+	if (m->kind == CND_IPC_BAD)
+		return for_each_slot(m, cnd_children_end_bad);
+	if (m->kind == CND_IPC_HELP)
+		cnd_children_fork_helper(m);
+	else if (cnd_the_master.phase == CND_PHASE_SERVING)
+		cnd_children_grow(&cnd_the_master.pools[m->index]);
+	return 1;
+}
+
+static void
+hear_door(void)
+{
+	static struct cnd_ipc m;
+	int r;
+
+	while ((r = cnd_ipc_receive(cnd_the_master.control[0], &m)) == -EMFILE ||
+		(r > 0 && is_sense(&m) && obey_door(&m))) {
+		if (r < 0)
+			cnd_children_lose_helped(&m);
+	}
+	if (r > 0)
+		cnd_ipc_drop(&m);
+	if (r != 0)
+		cnd_children_end_bad_door();
+}
+
+static int64_t
+tend_tickets(int64_t now)
+{
+	int64_t until = CND_NEVER;
+
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		int64_t due = cnd_tls_tickets_tend(&cnd_the_master.pools[i].tickets, now);
+
+		if (due < until)
+			until = due;
+	}
+	return until;
+}
+
+static int64_t
+tend(int64_t now)
+{
+	int64_t until = tend_tickets(now);
+
+	if (cnd_the_master.door == 0 && now >= cnd_the_master.door_again_ms)
+		cnd_children_fork_door();
+	if (cnd_the_master.door == 0 && cnd_the_master.door_again_ms < until)
+		until = cnd_the_master.door_again_ms;
+	if (cnd_the_master.phase != CND_PHASE_SERVING)
+		return cnd_the_master.phase_until_ms < until
+			       ? cnd_the_master.phase_until_ms
+			       : until;
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		int64_t again = cnd_children_fill_up(&cnd_the_master.pools[i], now);
+
+		if (again < until)
+			until = again;
+	}
+	return until;
+}
+
+static void
+wait_for_something(int64_t until)
+{
+	struct pollfd fd = { .fd = cnd_the_master.control[0], .events = POLLIN };
+	struct timespec left = { 0, 0 };
+	int64_t ms = until == CND_NEVER ? 0 : until - cnd_now_ms();
+
+	if (ms > 0) {
+		left.tv_sec = (time_t)(ms / 1000);
+		left.tv_nsec = (long)(ms % 1000) * 1000000;
+	}
+	if (ppoll(&fd, 1, until == CND_NEVER ? NULL : &left,
+		    &cnd_the_master.waiting_mask) > 0)
+		hear_door();
+}
+
+static int
+serve(void)
+{
+	int n_hups_seen = 0;
+
+	while (cnd_the_master.phase == CND_PHASE_SERVING ||
+		cnd_children_n_workers() > 0) {
+		wait_for_something(tend(cnd_now_ms()));
+		cnd_children_reap();
+		if (n_terms > 0 && cnd_the_master.phase == CND_PHASE_SERVING)
+			begin_draining();
+		if (cnd_the_master.phase != CND_PHASE_SERVING)
+			go_on_ending(cnd_now_ms());
+		else if (n_hups != n_hups_seen)
+			cnd_pools_reload();
+		n_hups_seen = n_hups;
+	}
+	cnd_children_end_door();
+	cnd_helpers_kill(&cnd_the_master.helpers);
+	cnd_log(LOG_NOTICE, "ended");
+	return 0;
+}
+
+/* ---- beginning ---- */
+
+/* A descriptor per worker and per waiting client. */
+static void
+raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Wait for an address of another cenoted, which may be about to end. As cnd_await_address. */
+static int
+await_address(const char *what)
+{
+	const struct timespec pause = { 0, AWAIT_MS * 1000000L };
+	char limit[CND_UNITS_TEXT_MAX];
+	int64_t now = cnd_now_ms();
+	int saved = errno;
+
+	if (cnd_the_master.phase_until_ms == 0) {
+		cnd_the_master.phase_until_ms =
+			now + cnd_the_master.config->drain_timeout_ms;
+		cnd_ms_text(cnd_the_master.config->drain_timeout_ms, limit);
+		cnd_log(LOG_WARNING,
+			"%s is in use: waiting up to drain_timeout (%s) for it", what,
+			limit);
+	}
+	errno = saved;
+	if (n_terms > 0 || now >= cnd_the_master.phase_until_ms)
+		return 0;
+	(void)ppoll(NULL, 0, &pause, &cnd_the_master.waiting_mask);
+	return 1;
+}
+
+/* Open and lock the pid file. The descriptor or -errno; -EWOULDBLOCK: another process has the lock. */
+static int
+open_pid_file(const char *path)
+{
+	int fd = cnd_place_open_file(path, 0, 0644);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	/* the process that had the lock before may have removed the file after we opened it */
+	r = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno
+	    : cnd_place_is(path, fd)         ? 0
+					     : -EWOULDBLOCK;
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+static int
+write_pid_file(cnd_await_address *await)
+{
+	const char *path = cnd_the_master.config->pid_file;
+	char text[32];
+	int fd;
+	int n;
+
+	if (*path == '\0')
+		return 0;
+	do
+		fd = open_pid_file(path);
+	while (fd == -EWOULDBLOCK && await != NULL && await(path));
+	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, text, (size_t)n) != n) {
+		cnd_log(LOG_ERR, "pid_file %s: %s", path,
+			fd == -EWOULDBLOCK ? "it is another cenoted's"
+					   : cnd_place_error(fd < 0 ? -fd : errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	/* kept open, for its lock, and so that no other file is removed in its place */
+	cnd_the_master.pid_file = fd;
+	return 0;
+}
+
+void
+cnd_master_keep_pid_file(void)
+{
+	const char *path = cnd_the_master.config->pid_file;
+
+	if (*path == '\0' || access(path, F_OK) == 0 || errno != ENOENT)
+		return;
+	if (cnd_the_master.pid_file >= 0)
+		close(cnd_the_master.pid_file);
+	cnd_the_master.pid_file = -1;
+	(void)write_pid_file(NULL);
+}
+
+static int
+init(struct cnd_config *config)
+{
+	uint32_t n = config->max_sessions;
+
+	cnd_the_master.config = config;
+	cnd_the_master.pid_file = -1;
+	cnd_the_master.child.config = config;
+	cnd_the_master.child.master = getpid();
+	cnd_the_master.child.board = cnd_scoreboard_create(n);
+	cnd_the_master.places = calloc(n, sizeof(*cnd_the_master.places));
+	if (cnd_the_master.child.board == NULL || cnd_the_master.places == NULL ||
+		cnd_ipc_pair(cnd_the_master.child.helper_inbox) < 0 ||
+		cnd_ipc_pair(cnd_the_master.control) < 0) {
+		cnd_log(LOG_ERR, "cannot begin: %s", strerror(errno));
+		return -1;
+	}
+	cnd_listeners_init(&cnd_the_master.listeners);
+	for (uint32_t i = 0; i < n; i++)
+		cnd_the_master.places[i].inbox = -1;
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++)
+		cnd_the_master.pools[i] = (struct cnd_pool){ .index = i,
+			.listen_fd = -1,
+			.queue = { -1, -1 },
+			.wake_fd = -1,
+			.dir_fd = -1,
+			.path_fd = -1 };
+	return 0;
+}
+
+static int
+open_listeners(void)
+{
+	const struct cnd_listens *wanted = &cnd_the_master.config->listens;
+	struct cnd_listeners listeners;
+
+	if (cnd_listeners_prepare(
+		    &cnd_the_master.listeners, wanted, await_address, &listeners) < 0)
+		return -1;
+	cnd_listeners_adopt(&cnd_the_master.listeners, wanted, &listeners, -1);
+	return 0;
+}
+
+static int
+open_all(const struct cnd_backend **backends)
+{
+	struct cnd_config *c = cnd_the_master.config;
+
+	/* the pools' sockets last: who finds one finds the others, too */
+	if (cnd_activation_begin() < 0 || open_listeners() < 0)
+		return -1;
+	for (size_t i = 0; i < c->n_pools; i++) {
+		struct cnd_pool *p = cnd_pools_open(c, &c->pools[i], await_address);
+
+		if (p == NULL) {
+			cnd_pools_unlink();
+			return -1;
+		}
+		cnd_pools_begin(p, &c->pools[i], backends[i]);
+	}
+	if (cnd_activation_complain() > 0 || write_pid_file(await_address) < 0) {
+		cnd_pools_unlink();
+		return -1;
+	}
+	return 0;
+}
+
+static void
+say_ready(int ready_fd)
+{
+	char status[64];
+
+	cnd_log(LOG_NOTICE, "ready: %zu pool%s in %s", cnd_the_master.config->n_pools,
+		cnd_the_master.config->n_pools == 1 ? "" : "s",
+		cnd_the_master.config->run_dir);
+	snprintf(status, sizeof(status), "READY=1\nSTATUS=serving %zu pools",
+		cnd_the_master.config->n_pools);
+	cnd_notify(status);
+	if (ready_fd < 0)
+		return;
+	if (write(ready_fd, "", 1) < 0)
+		cnd_log(LOG_WARNING, "nobody waits for the start");
+	close(ready_fd);
+}
+
+static int
+keep_minimum(void)
+{
+	int r = cnd_priv_keep_minimum();
+
+	if (r < 0)
+		cnd_log(LOG_ERR, "cannot give up privileges: %s", strerror(-r));
+	return r;
+}
+
+int
+cnd_master_run(
+	struct cnd_config *config, const struct cnd_backend **backends, int ready_fd)
+{
+	int status = 1;
+
+	cnd_log_set_role("master", NULL);
+	cnd_log_begin_start();
+	raise_limits();
+	set_signals();
+	if (init(config) == 0 && open_all(backends) == 0 && keep_minimum() == 0) {
+		cnd_log_end_start(ready_fd >= 0);
+		cnd_children_fork_door();
+		say_ready(ready_fd);
+		status = serve();
+	}
+	for (size_t i = 0; i < CND_POOL_RECORD; i++)
+		cnd_pool_close(&cnd_the_master.pools[i]);
+	cnd_listeners_close(&cnd_the_master.listeners);
+	cnd_scoreboard_destroy(cnd_the_master.child.board);
+	free(cnd_the_master.places);
+	cnd_config_destroy(cnd_the_master.config);
+	return status;
+}

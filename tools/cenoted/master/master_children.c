@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "master_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "door/door.h"
+#include "shared/ipc.h"
+#include "shared/log.h"
+
+/* The master's children: how they are born, what they are told, and how they are buried. */
+
+/* A worker that ends so soon after its birth is not replaced at once. */
+#define YOUNG_MS       1000
+#define FORK_AGAIN_MIN 100
+#define FORK_AGAIN_MAX 5000
+
+#define N_FDS_KEPT 8
+
+/* It should look at the pool again: a worker is gone without a word. */
+static void
+wake_door(const struct cnd_pool *p)
+{
+	atomic_store(&cnd_master_record(p)->door_is_awake, 1);
+	(void)eventfd_write(p->wake_fd, 1);
+}
+
+/* ---- forking ---- */
+
+static int
+compare_ints(const void *a, const void *b)
+{
+	int x = *(const int *)a;
+	int y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* In a child: close everything but the standard descriptors and these. */
+static void
+close_others(int *keep, size_t n)
+{
+	unsigned from = 3;
+
+	qsort(keep, n, sizeof(*keep), compare_ints);
+	cnd_log_before_closing();
+	for (size_t i = 0; i < n; i++) {
+		if (keep[i] < 3)
+			continue;
+		if ((unsigned)keep[i] > from)
+			(void)close_range(from, (unsigned)keep[i] - 1, 0);
+		from = (unsigned)keep[i] + 1;
+	}
+	(void)close_range(from, ~0u, 0);
+	cnd_log_after_fork();
+}
+
+/* In a child: of the shared memory it can write no more than these. */
+static void
+confine_board(uint32_t pool, uint32_t slot)
+{
+	int r = cnd_scoreboard_confine(cnd_the_master.child.board, pool, slot);
+
+	if (r < 0)
+		cnd_fatal("cannot give up the scoreboard: %s", strerror(-r));
+}
+
+_Noreturn static void
+become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
+{
+	int keep[N_FDS_KEPT] = { p->listen_fd, p->queue[1], inbox, p->wake_fd,
+		cnd_log_fd(), -1, -1, -1 };
+	struct cnd_pool mine = *p;
+
+	/* it may have a client before the master, which notes the same, comes to it */
+	cnd_slot_head(cnd_the_master.child.board, slot)->pid = getpid();
+	confine_board(p->index, slot);
+	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
+	close_others(keep, N_FDS_KEPT);
+	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
+}
+
+/* Gather the door's descriptors in `keep` and its pools in `pools`. How many descriptors. */
+static size_t
+gather_for_door(int *keep, struct cnd_pool *pools, size_t *ret_n_pools)
+{
+	size_t n = 0;
+
+	*ret_n_pools = 0;
+	keep[n++] = cnd_the_master.control[1];
+	keep[n++] = cnd_the_master.child.helper_inbox[1];
+	keep[n++] = cnd_log_fd();
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		const struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (p->config == NULL)
+			continue;
+		keep[n++] = p->listen_fd;
+		keep[n++] = p->queue[0];
+		keep[n++] = p->wake_fd;
+		pools[(*ret_n_pools)++] = *p;
+	}
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].inbox >= 0)
+			keep[n++] = cnd_the_master.places[i].inbox;
+	}
+	for (size_t i = 0; i < CND_LISTENERS_MAX; i++) {
+		if (cnd_the_master.listeners.list[i].fd >= 0)
+			keep[n++] = cnd_the_master.listeners.list[i].fd;
+	}
+	return n;
+}
+
+_Noreturn static void
+become_door(void)
+{
+	size_t most = N_FDS_KEPT + 3 * CND_POOL_RECORD + CND_LISTENERS_MAX +
+		      cnd_the_master.child.board->n_slots;
+	int *keep = malloc(most * sizeof(*keep));
+	struct cnd_pool *pools = calloc(CND_POOL_RECORD, sizeof(*pools));
+	size_t n_pools;
+
+	if (keep == NULL || pools == NULL)
+		cnd_fatal("out of memory");
+	confine_board(CND_BOARD_ALL, CND_BOARD_ALL);
+	close_others(keep, gather_for_door(keep, pools, &n_pools));
+	free(keep);
+	cnd_door_run(&cnd_the_master.child, cnd_the_master.control[1], pools, n_pools,
+		&cnd_the_master.listeners, cnd_the_master.places);
+}
+
+void
+cnd_children_fork_door(void)
+{
+	struct cnd_ipc m;
+	pid_t pid;
+	int r;
+
+	/* what was meant for the one before */
+	while ((r = cnd_ipc_receive(cnd_the_master.control[1], &m)) > 0 || r == -EMFILE)
+		cnd_ipc_drop(&m);
+	cnd_tickets_reset(cnd_the_master.child.board);
+	pid = fork();
+	if (pid == 0)
+		become_door();
+	if (pid < 0) {
+		cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
+		cnd_the_master.door_again_ms = cnd_now_ms() + FORK_AGAIN_MIN;
+		return;
+	}
+	cnd_the_master.door = pid;
+}
+
+_Noreturn static void
+become_helper(const struct cnd_pool *p, const struct cnd_ipc *m)
+{
+	int keep[] = { m->fds[0], cnd_the_master.child.helper_inbox[0], cnd_log_fd() };
+	struct cnd_pool mine = *p;
+	struct cnd_ipc client = *m;
+
+	confine_board(CND_BOARD_NONE, CND_BOARD_NONE);
+	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
+	close_others(keep, sizeof(keep) / sizeof(keep[0]));
+	cnd_helper_run(&cnd_the_master.child, &mine, &client);
+}
+
+static void
+say_helped(uint32_t place, int is_in_vain)
+{
+	struct cnd_ipc m = {
+		.kind = CND_IPC_HELPED, .index = place, .serial = (uint64_t)is_in_vain
+	};
+
+	if (cnd_the_master.door > 0 && cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
+		cnd_log(LOG_WARNING, "the door does not listen");
+}
+
+/* A door that was forked anew may not know which places are taken. */
+void
+cnd_children_fork_helper(const struct cnd_ipc *m)
+{
+	const struct cnd_pool *p = &cnd_the_master.pools[m->index];
+	pid_t *place = &cnd_the_master.helpers.list[m->serial];
+	pid_t pid = -1;
+
+	if (*place == 0 && p->config != NULL)
+		pid = fork();
+	if (pid == 0)
+		become_helper(p, m);
+	close(m->fds[0]);
+	if (pid > 0)
+		*place = pid;
+	else if (*place == 0)
+		say_helped((uint32_t)m->serial, 0);
+}
+
+void
+cnd_children_lose_helped(const struct cnd_ipc *m)
+{
+	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	if (m->kind == CND_IPC_HELP && m->serial < CND_HELPERS_MAX &&
+		cnd_the_master.helpers.list[m->serial] == 0)
+		say_helped((uint32_t)m->serial, 0);
+}
+
+/* Send the door a copy of the worker's inbox, to which it forwards clients that resume a session. This comes before the
+ * fork: the worker may lend its session, and the client's cancel may reach the door, before the master runs again. If the
+ * fork fails, the inbox is closed, and the door forgets it. */
+static void
+announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
+{
+	struct cnd_ipc m = { .kind = CND_IPC_INBOX,
+		.index = slot,
+		.serial = p->index,
+		.n_fds = 1,
+		.fds = { inbox } };
+
+	if (cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
+		cnd_log(LOG_WARNING, "the door does not listen");
+}
+
+/* -1: there is none. */
+static int
+free_slot(void)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pid == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Its process, or -1, logged. */
+static pid_t
+fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
+{
+	int inbox[2];
+	int r = cnd_ipc_pair(inbox);
+	pid_t pid;
+
+	if (r < 0) {
+		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
+		return -1;
+	}
+	announce_inbox(p, slot, inbox[0]);
+	cnd_slot_begin(cnd_the_master.child.board, slot, p->index);
+	pid = fork();
+	if (pid == 0)
+		become_worker(p, slot, inbox[1]);
+	close(inbox[1]);
+	*ret_inbox = inbox[0];
+	if (pid > 0)
+		return pid;
+	cnd_log(LOG_ERR, "cannot fork: %s", strerror(errno));
+	close(inbox[0]);
+	cnd_slot_release(cnd_the_master.child.board, slot);
+	return -1;
+}
+
+static int
+fork_worker(struct cnd_pool *p)
+{
+	int slot = free_slot();
+	struct cnd_place place = { .pool = p->index, .born_ms = cnd_now_ms() };
+
+	if (slot < 0) {
+		cnd_log(LOG_WARNING, "pool %s: max_sessions is reached", p->name);
+		return -1;
+	}
+	place.pid = fork_into(p, (uint32_t)slot, &place.inbox);
+	if (place.pid < 0)
+		return -1;
+	cnd_the_master.places[slot] = place;
+	cnd_slot_head(cnd_the_master.child.board, (uint32_t)slot)->pid = place.pid;
+	p->live++;
+	cnd_master_head(p)->live = p->live;
+	return 0;
+}
+
+int64_t
+cnd_children_fill_up(struct cnd_pool *p, int64_t now)
+{
+	if (p->config == NULL || p->live >= p->config->min_sessions)
+		return CND_NEVER;
+	if (now < p->fork_again_ms)
+		return p->fork_again_ms;
+	while (p->live < p->config->min_sessions) {
+		if (fork_worker(p) < 0) {
+			p->fork_again_ms = now + FORK_AGAIN_MAX;
+			return p->fork_again_ms;
+		}
+	}
+	return CND_NEVER;
+}
+
+void
+cnd_children_grow(struct cnd_pool *p)
+{
+	const struct cnd_pool_record *record = cnd_master_record(p);
+	struct cnd_census census;
+
+	if (p->config == NULL || cnd_now_ms() < p->fork_again_ms)
+		return;
+	cnd_pool_census(cnd_the_master.child.board, p->index, &census);
+	/* the server does not let those in who are there already */
+	if (census.n[CND_SLOT_FAILING] > 0)
+		return;
+	for (uint32_t coming = census.n[CND_SLOT_STARTING];
+		coming < record->waiting && p->live < p->config->max_sessions; coming++) {
+		if (fork_worker(p) < 0)
+			return;
+	}
+}
+
+/* ---- orders ---- */
+
+static void
+order_worker(uint32_t slot, uint32_t order)
+{
+	struct cnd_place *place = &cnd_the_master.places[slot];
+
+	if (place->pid == 0 || place->order >= order)
+		return;
+	place->order = order;
+	atomic_store(&cnd_slot_head(cnd_the_master.child.board, slot)->order, order);
+	kill(place->pid, SIGUSR1);
+}
+
+void
+cnd_children_order_pool(uint32_t pool, uint32_t order)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pool == pool)
+			order_worker(i, order);
+	}
+}
+
+void
+cnd_children_order_all(uint32_t order)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++)
+		order_worker(i, order);
+}
+
+void
+cnd_children_nudge(uint32_t slot)
+{
+	if (cnd_the_master.places[slot].pid > 0)
+		kill(cnd_the_master.places[slot].pid, SIGUSR1);
+}
+
+uint32_t
+cnd_children_n_workers(void)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < CND_POOL_RECORD; i++)
+		n += cnd_the_master.pools[i].live;
+	return n;
+}
+
+/* ---- nonsense: its sender may have been taken over, and is replaced ---- */
+
+void
+cnd_children_end_bad(uint32_t slot)
+{
+	const struct cnd_place *place = &cnd_the_master.places[slot];
+
+	if (place->pid == 0)
+		return;
+	cnd_log(LOG_ERR, "worker of pool %s %d sent nonsense",
+		cnd_the_master.pools[place->pool].name, (int)place->pid);
+	kill(place->pid, SIGKILL);
+}
+
+void
+cnd_children_end_bad_door(void)
+{
+	if (cnd_the_master.door <= 0)
+		return;
+	cnd_log(LOG_ERR, "door %d sent nonsense", (int)cnd_the_master.door);
+	kill(cnd_the_master.door, SIGKILL);
+}
+
+void
+cnd_children_end_door(void)
+{
+	if (cnd_the_master.door <= 0)
+		return;
+	kill(cnd_the_master.door, SIGTERM);
+	/* it has only to say goodbye to those who wait */
+	for (int i = 0; i < 200 && waitpid(cnd_the_master.door, NULL, WNOHANG) == 0; i++)
+		poll(NULL, 0, 10);
+	kill(cnd_the_master.door, SIGKILL);
+	(void)waitpid(cnd_the_master.door, NULL, 0);
+}
+
+void
+cnd_children_kill(void)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pid > 0)
+			kill(cnd_the_master.places[i].pid, SIGKILL);
+	}
+	cnd_the_master.phase_until_ms = CND_NEVER;
+}
+
+/* ---- reaping ---- */
+
+static int
+slot_of(pid_t pid)
+{
+	for (uint32_t i = 0; i < cnd_the_master.child.board->n_slots; i++) {
+		if (cnd_the_master.places[i].pid == pid)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void
+log_end(const char *what, const char *pool, pid_t pid, int status)
+{
+	if (WIFSIGNALED(status))
+		cnd_log(LOG_ERR, "%s%s%s %d was killed by signal %d", what,
+			*pool != '\0' ? " of pool " : "", pool, (int)pid,
+			WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		cnd_log(LOG_ERR, "%s%s%s %d ended with status %d", what,
+			*pool != '\0' ? " of pool " : "", pool, (int)pid,
+			WEXITSTATUS(status));
+}
+
+/* Deaths in childhood are answered with patience. */
+static void
+count_death(struct cnd_pool *p, int64_t age_ms, int status)
+{
+	int64_t delay;
+
+	if (status == 0 || age_ms > YOUNG_MS) {
+		p->n_young_deaths = 0;
+		return;
+	}
+	delay = (int64_t)FORK_AGAIN_MIN
+		<< (p->n_young_deaths < 6 ? p->n_young_deaths : 6);
+	p->n_young_deaths++;
+	p->fork_again_ms =
+		cnd_now_ms() + (delay < FORK_AGAIN_MAX ? delay : FORK_AGAIN_MAX);
+}
+
+static void
+bury_worker(uint32_t slot, int status)
+{
+	struct cnd_place *place = &cnd_the_master.places[slot];
+	struct cnd_pool *p = &cnd_the_master.pools[place->pool];
+
+	log_end("worker", p->name, place->pid, status);
+	count_death(p, cnd_now_ms() - place->born_ms, status);
+	close(place->inbox);
+	*place = (struct cnd_place){ .inbox = -1 };
+	cnd_slot_release(cnd_the_master.child.board, slot);
+	p->live--;
+	cnd_master_head(p)->live = p->live;
+	wake_door(p);
+	if (p->config == NULL && p->live == 0)
+		cnd_master_forget_pool(p);
+}
+
+/* It was no helper. */
+static void
+bury(pid_t pid, int status)
+{
+	int slot = slot_of(pid);
+
+	if (slot >= 0) {
+		bury_worker((uint32_t)slot, status);
+	} else if (pid == cnd_the_master.door) {
+		log_end("door", "", pid, status);
+		cnd_the_master.door = 0;
+		cnd_the_master.door_again_ms = cnd_now_ms() + FORK_AGAIN_MIN;
+	}
+}
+
+void
+cnd_children_reap(void)
+{
+	int status;
+	pid_t pid;
+	int n = 0;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		int place = cnd_helpers_bury(&cnd_the_master.helpers, pid);
+
+		if (place >= 0)
+			say_helped((uint32_t)place, status != 0);
+		else
+			bury(pid, status);
+		n += place < 0;
+	}
+	/* those who wait may need others now */
+	for (size_t i = 0; i < CND_POOL_RECORD && n > 0; i++) {
+		struct cnd_pool *p = &cnd_the_master.pools[i];
+
+		if (cnd_the_master.phase == CND_PHASE_SERVING && p->config != NULL &&
+			cnd_master_record(p)->waiting)
+			cnd_children_grow(p);
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_MASTER_PARTS_H
+#define CND_MASTER_PARTS_H
+
+#include <signal.h>
+
+#include "worker/helper.h"
+#include "master.h"
+#include "shared/pool.h"
+#include "worker/worker.h"
+
+/*
+ * What the master's files share. master.c: its life; master_children.c: the processes that it forks; master_pools.c: the
+ * pools it has open, and a new configuration for them.
+ */
+enum cnd_phase {
+	CND_PHASE_SERVING,
+	CND_PHASE_DRAINING, /* workers end as their clients hold nothing */
+	CND_PHASE_ENDING /* they end whatever they hold */
+};
+
+/* The master decides by this, and not by the scoreboard, which its children write. */
+struct cnd_master {
+	struct cnd_child child; /* what children inherit */
+	struct cnd_config *config;
+	struct cnd_pool pools[CND_POOL_RECORD]; /* by the index of their record */
+	struct cnd_listeners listeners;
+	struct cnd_place *places; /* by slot */
+	int control[2]; /* [0] the master's, [1] the door's */
+	struct cnd_helpers helpers;
+	int pid_file; /* -1: none */
+	pid_t door;
+	int64_t door_again_ms;
+	enum cnd_phase phase;
+	int64_t phase_until_ms;
+	sigset_t waiting_mask;
+};
+
+extern struct cnd_master cnd_the_master;
+
+static inline struct cnd_pool_head *
+cnd_master_head(const struct cnd_pool *p)
+{
+	return cnd_pool_head(cnd_the_master.child.board, p->index);
+}
+
+static inline struct cnd_pool_record *
+cnd_master_record(const struct cnd_pool *p)
+{
+	return cnd_pool_record(cnd_the_master.child.board, p->index);
+}
+
+/* No process uses it any more. */
+static inline void
+cnd_master_forget_pool(struct cnd_pool *p)
+{
+	cnd_pool_close(p);
+	p->is_used = 0;
+	atomic_store(&cnd_master_head(p)->is_used, 0);
+}
+
+/* ---- master.c ---- */
+
+/* Make the pid file again if somebody removed it. */
+void cnd_master_keep_pid_file(void);
+
+/* ---- master_children.c ---- */
+
+void cnd_children_fork_door(void);
+/* The door found that this client needs a helper. */
+void cnd_children_fork_helper(const struct cnd_ipc *m);
+/* The same for a client whose descriptor was lost. */
+void cnd_children_lose_helped(const struct cnd_ipc *m);
+/* Wake the worker in that slot, if there is one; or kill it, since it sent nonsense. */
+void cnd_children_nudge(uint32_t slot);
+void cnd_children_end_bad(uint32_t slot);
+void cnd_children_end_bad_door(void);
+/* As many workers as there should be at least. When it is to be called again; CND_NEVER. */
+int64_t cnd_children_fill_up(struct cnd_pool *p, int64_t now);
+/* Clients wait: more workers, if those who are there or on their way are not enough. */
+void cnd_children_grow(struct cnd_pool *p);
+/* Those who have ended. */
+void cnd_children_reap(void);
+/* enum cnd_order, to the workers of one pool, or to all. */
+void cnd_children_order_pool(uint32_t pool, uint32_t order);
+void cnd_children_order_all(uint32_t order);
+/* Workers that live. */
+uint32_t cnd_children_n_workers(void);
+void cnd_children_kill(void);
+/* Wait until it is gone. */
+void cnd_children_end_door(void);
+
+/* ---- master_pools.c ---- */
+
+/* A record, the socket and the queue. NULL: logged. `await` as in cnd_listeners_prepare(). */
+struct cnd_pool *cnd_pools_open(const struct cnd_config *c,
+	const struct cnd_pool_config *pc, cnd_await_address *await);
+/* From now on it has workers. */
+void cnd_pools_begin(struct cnd_pool *p, struct cnd_pool_config *pc,
+	const struct cnd_backend *backend);
+/* Read the configuration anew, and do as it says; one with an error changes nothing. */
+void cnd_pools_reload(void);
+/* The names of all sockets, and of the file with our number. */
+void cnd_pools_unlink(void);
+
+#endif

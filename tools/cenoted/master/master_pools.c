@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "master_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shared/ipc.h"
+#include "shared/log.h"
+#include "notify.h"
+#include "shared/place.h"
+
+/* The pools that the master has open, and a new configuration for them. */
+
+static void
+publish_pool(struct cnd_pool *p)
+{
+	struct cnd_pool_head *head = cnd_master_head(p);
+	const struct cnd_pool_config *c = p->config;
+
+	atomic_store(&head->min_sessions, c->min_sessions);
+	atomic_store(&head->max_sessions, c->max_sessions);
+	atomic_store(&head->queue_timeout_ms, c->queue_timeout_ms);
+	atomic_store(&head->mode, (uint32_t)c->mode);
+	snprintf(head->name, sizeof(head->name), "%s", c->name);
+	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
+}
+
+/* A changed pool's sessions of TLS go on; one that has no TLS any more has no keys. */
+static void
+keep_tickets(struct cnd_pool *p)
+{
+	if (cnd_tls_is_on(&p->config->tls))
+		cnd_tls_tickets_create(&p->tickets, cnd_now_ms());
+	else
+		cnd_tls_tickets_destroy(&p->tickets);
+}
+
+static struct cnd_pool *
+find_pool(const char *name)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (cnd_the_master.pools[i].config != NULL &&
+			strcmp(cnd_the_master.pools[i].name, name) == 0)
+			return &cnd_the_master.pools[i];
+	}
+	return NULL;
+}
+
+/* One that no configured pool uses, nor a removed one that still has workers. */
+static struct cnd_pool *
+free_pool(void)
+{
+	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (!cnd_the_master.pools[i].is_used)
+			return &cnd_the_master.pools[i];
+	}
+	return NULL;
+}
+
+struct cnd_pool *
+cnd_pools_open(const struct cnd_config *c, const struct cnd_pool_config *pc,
+	cnd_await_address *await)
+{
+	struct cnd_pool *p = free_pool();
+	uint32_t index;
+
+	if (p == NULL) {
+		cnd_log(LOG_ERR, "pool %s: too many pools", pc->name);
+		return NULL;
+	}
+	index = (uint32_t)(p - cnd_the_master.pools);
+	*p = (struct cnd_pool){ .index = index };
+	snprintf(p->name, sizeof(p->name), "%s", pc->name);
+	if (cnd_pool_open(p, c, pc, await) < 0)
+		return NULL;
+	p->is_used = 1;
+	return p;
+}
+
+void
+cnd_pools_begin(
+	struct cnd_pool *p, struct cnd_pool_config *pc, const struct cnd_backend *backend)
+{
+	struct cnd_pool_record *record = cnd_master_record(p);
+
+	p->config = pc;
+	p->backend = backend;
+	atomic_store(&cnd_master_head(p)->live, 0);
+	keep_tickets(p);
+	atomic_store(&record->leaving, 0);
+	atomic_store(&record->unproven, 0);
+	atomic_store(&record->held, 0);
+	atomic_store(&record->attaches, 0);
+	atomic_store(&record->requests, 0);
+	atomic_store(&record->errors, 0);
+	atomic_store(&record->yields, 0);
+	atomic_store(&record->relogins, 0);
+	atomic_store(&record->queued, 0);
+	atomic_store(&record->timeouts, 0);
+	atomic_store(&record->contended_ms, INT32_MIN);
+	for (size_t i = 0; i < CND_SERVERS_MAX; i++) {
+		atomic_store(&record->line_sessions[i], 0);
+		atomic_store(&record->line_failed_ms[i], 0);
+		atomic_store(&record->line_reads[i], 0);
+	}
+	publish_pool(p);
+	atomic_store(&cnd_master_head(p)->is_used, 1);
+}
+
+static void
+tell_door(uint32_t kind, const struct cnd_pool *p)
+{
+	struct cnd_ipc m = { .kind = kind, .index = p->index };
+
+	if (kind == CND_IPC_POOL) {
+		m.n_fds = 3;
+		m.fds[0] = p->listen_fd;
+		m.fds[1] = p->queue[0];
+		m.fds[2] = p->wake_fd;
+	}
+	if (kind == CND_IPC_POOL || kind == CND_IPC_NETWORKS) {
+		m.n_bytes = sizeof(p->config->networks);
+		memcpy(m.bytes, &p->config->networks, m.n_bytes);
+	}
+	if (cnd_the_master.door > 0 && cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
+		cnd_log(LOG_ERR, "the door does not listen");
+}
+
+void
+cnd_pools_unlink(void)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (cnd_the_master.pools[i].config != NULL)
+			cnd_pool_unlink(&cnd_the_master.pools[i]);
+	}
+	if (cnd_place_is(cnd_the_master.config->pid_file, cnd_the_master.pid_file))
+		unlink(cnd_the_master.config->pid_file);
+}
+
+/* ---- reloading ---- */
+
+/* What a reload cannot change; said, so that nobody believes it did. */
+static void
+warn_of_unchanged(const struct cnd_config *new)
+{
+	const struct cnd_config *old = cnd_the_master.config;
+	const struct {
+		const char *key;
+		int is_changed;
+	} keys[] = {
+		{ "run_dir", strcmp(old->run_dir, new->run_dir) != 0 },
+		{ "user", strcmp(old->user, new->user) != 0 },
+		{ "max_sessions", old->max_sessions != new->max_sessions },
+		{ "pid_file", strcmp(old->pid_file, new->pid_file) != 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (keys[i].is_changed)
+			cnd_log(LOG_WARNING, "a change of %s needs a restart",
+				keys[i].key);
+	}
+}
+
+static void
+remove_pool(struct cnd_pool *p)
+{
+	cnd_log(LOG_NOTICE, "pool %s was removed", p->name);
+	cnd_pool_unlink(p);
+	tell_door(CND_IPC_POOL_GONE, p);
+	p->config = NULL;
+	atomic_store(&cnd_master_head(p)->min_sessions, 0);
+	atomic_store(&cnd_master_head(p)->max_sessions, 0);
+	/* those who connected before its name was gone are served yet */
+	cnd_children_order_pool(p->index, CND_ORDER_DRAIN);
+	if (p->live == 0)
+		cnd_master_forget_pool(p);
+}
+
+static void
+change_pool(
+	struct cnd_pool *p, struct cnd_pool_config *pc, const struct cnd_backend *backend)
+{
+	cnd_log(LOG_NOTICE, "pool %s was changed", p->name);
+	p->config = pc;
+	p->backend = backend;
+	p->fork_again_ms = 0;
+	keep_tickets(p);
+	publish_pool(p);
+	tell_door(CND_IPC_NETWORKS, p);
+	cnd_children_order_pool(p->index, CND_ORDER_RELOAD);
+}
+
+static int
+has_pool(const struct cnd_config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		if (strcmp(c->pools[i].name, name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* A socket that has lost its name cannot get it back: its pool must be opened again. */
+static int
+is_reachable(const char *name)
+{
+	const struct cnd_pool *p = find_pool(name);
+
+	if (p == NULL || cnd_pool_has_socket(p))
+		return p != NULL;
+	cnd_log(LOG_WARNING, "%s is gone", p->address.sun_path);
+	return 0;
+}
+
+/* New pools first: if one cannot be opened nothing has changed yet. 0 or -1. */
+static int
+open_new_pools(const struct cnd_config *c, struct cnd_pool **opened)
+{
+	for (size_t i = 0; i < c->n_pools; i++) {
+		opened[i] = NULL;
+		if (is_reachable(c->pools[i].name))
+			continue;
+		opened[i] = cnd_pools_open(c, &c->pools[i], NULL);
+		if (opened[i] != NULL)
+			continue;
+		while (i-- > 0) {
+			if (opened[i] == NULL)
+				continue;
+			cnd_pool_unlink(opened[i]);
+			cnd_master_forget_pool(opened[i]);
+		}
+		return -1;
+	}
+	return 0;
+}
+
+static void
+adopt_log(const struct cnd_config *c)
+{
+	int r = cnd_log_open(c->log);
+
+	if (r < 0)
+		cnd_log(LOG_ERR, "log %s: %s", c->log, cnd_place_error(-r));
+	cnd_log_set_level(c->log_level);
+}
+
+/* The pool `p` has its sockets. `old`, of the same name, has lost its own; NULL: there is none. */
+static void
+adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
+	const struct cnd_backend *backend)
+{
+	if (old != NULL)
+		remove_pool(old);
+	cnd_log(LOG_NOTICE, "pool %s was added", p->name);
+	cnd_pools_begin(p, pc, backend);
+	tell_door(CND_IPC_POOL, p);
+}
+
+static void
+adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
+	struct cnd_pool **opened)
+{
+	for (size_t i = 0; i < CND_POOL_RECORD; i++) {
+		if (cnd_the_master.pools[i].config != NULL &&
+			!has_pool(c, cnd_the_master.pools[i].name))
+			remove_pool(&cnd_the_master.pools[i]);
+	}
+	for (size_t i = 0; i < c->n_pools; i++) {
+		struct cnd_pool *p = find_pool(c->pools[i].name);
+
+		if (opened[i] != NULL) {
+			adopt_opened(opened[i], p, &c->pools[i], backends[i]);
+		} else if (p != NULL) {
+			if (!cnd_pool_config_is_equal(p->config, &c->pools[i]))
+				change_pool(p, &c->pools[i], backends[i]);
+			p->config = &c->pools[i];
+			(void)cnd_pool_set_owner(p, c, p->config);
+		}
+	}
+}
+
+/* The run directory, the user and the size of the scoreboard are those of the start. */
+static void
+keep_fixed(struct cnd_config *c)
+{
+	char *swap = c->run_dir;
+
+	c->run_dir = cnd_the_master.config->run_dir;
+	cnd_the_master.config->run_dir = swap;
+	swap = c->user;
+	c->user = cnd_the_master.config->user;
+	cnd_the_master.config->user = swap;
+	swap = c->pid_file;
+	c->pid_file = cnd_the_master.config->pid_file;
+	cnd_the_master.config->pid_file = swap;
+	c->uid = cnd_the_master.config->uid;
+	c->gid = cnd_the_master.config->gid;
+	c->max_sessions = cnd_the_master.config->max_sessions;
+}
+
+void
+cnd_pools_reload(void)
+{
+	static const struct cnd_backend *backends[CND_CONFIG_POOLS];
+	static struct cnd_pool *opened[CND_CONFIG_POOLS];
+	struct cnd_listeners listeners;
+	struct cnd_config *c = cnd_config_load(cnd_the_master.config->path);
+
+	cnd_notify_reloading();
+	if (c->n_errors == 0)
+		cnd_pool_check_backends(c, backends);
+	for (size_t i = 0; i < c->n_errors; i++)
+		cnd_log(LOG_ERR, "%s", c->errors[i]);
+	if (c->n_errors > 0)
+		cnd_log(LOG_ERR, "the configuration stays as it was");
+	else
+		warn_of_unchanged(c);
+	if (c->n_errors > 0) {
+		cnd_config_destroy(c);
+		cnd_notify("READY=1");
+		return;
+	}
+	keep_fixed(c);
+	if (cnd_listeners_prepare(
+		    &cnd_the_master.listeners, &c->listens, NULL, &listeners) < 0 ||
+		open_new_pools(c, opened) < 0) {
+		cnd_listeners_close(&listeners);
+		cnd_log(LOG_ERR, "the configuration stays as it was");
+		/* what was swapped goes back */
+		keep_fixed(c);
+		cnd_config_destroy(c);
+		cnd_notify("READY=1");
+		return;
+	}
+	adopt_log(c);
+	adopt_pools(c, backends, opened);
+	cnd_listeners_adopt(&cnd_the_master.listeners, &c->listens, &listeners,
+		cnd_the_master.door > 0 ? cnd_the_master.control[0] : -1);
+	cnd_config_destroy(cnd_the_master.config);
+	cnd_the_master.config = c;
+	cnd_the_master.child.config = c;
+	cnd_master_keep_pid_file();
+	cnd_log(LOG_NOTICE, "reloaded %s", c->path);
+	cnd_config_warn(c, cnd_log_warning);
+	cnd_notify("READY=1");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "activation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "log.h"
+#include "master/notify.h"
+#include "auth/peer.h"
+
+#define SOCKETS_MAX 320u
+
+static struct inherited {
+	struct sockaddr_storage addr;
+	int fd;
+	int is_taken;
+} sockets[SOCKETS_MAX];
+static size_t n_sockets;
+
+static int
+is_same(const struct sockaddr_storage *a, const struct sockaddr *b, socklen_t len)
+{
+	struct cnd_peer pa, pb;
+	struct sockaddr_un ua, ub;
+
+	if (a->ss_family != b->sa_family || len > sizeof(*a))
+		return 0;
+	if (a->ss_family == AF_UNIX) {
+		memset(&ub, 0, sizeof(ub));
+		memcpy(&ua, a, sizeof(ua));
+		memcpy(&ub, b, len < sizeof(ub) ? len : sizeof(ub));
+		return strncmp(ua.sun_path, ub.sun_path, sizeof(ua.sun_path)) == 0;
+	}
+	return cnd_peer_set(&pa, (const struct sockaddr *)a) == 0 &&
+	       cnd_peer_set(&pb, b) == 0 && pa.port == pb.port &&
+	       memcmp(&pa.addr, &pb.addr, sizeof(pa.addr)) == 0;
+}
+
+static const char *
+text_of(const struct inherited *s, char out[sizeof(struct sockaddr_un)])
+{
+	struct cnd_peer peer;
+	struct sockaddr_un un;
+
+	memcpy(&un, &s->addr, sizeof(un));
+	if (un.sun_family == AF_UNIX)
+		snprintf(out, sizeof(un), "%.*s", (int)sizeof(un.sun_path), un.sun_path);
+	else if (cnd_peer_set(&peer, (const struct sockaddr *)&s->addr) == 0)
+		(void)cnd_peer_text(&peer, out);
+	else
+		snprintf(out, sizeof(un), "of family %d", (int)un.sun_family);
+	return out;
+}
+
+static int
+is_listening(int fd)
+{
+	int is = 0;
+	socklen_t len = sizeof(is);
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is, &len) == 0 && is;
+}
+
+int
+cnd_activation_begin(void)
+{
+	int first;
+	int n = cnd_notify_sockets(&first);
+
+	if (n > (int)SOCKETS_MAX) {
+		cnd_log(LOG_ERR, "the service manager gave %d sockets; %u are the most",
+			n, SOCKETS_MAX);
+		return -1;
+	}
+	for (int i = 0; i < n; i++) {
+		struct inherited *s = &sockets[n_sockets];
+		socklen_t len = sizeof(s->addr);
+
+		s->fd = first + i;
+		if (!is_listening(s->fd) ||
+			getsockname(s->fd, (struct sockaddr *)&s->addr, &len) < 0 ||
+			fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) | O_NONBLOCK) < 0) {
+			cnd_log(LOG_ERR,
+				"descriptor %d of the service manager is no socket that "
+				"listens",
+				s->fd);
+			return -1;
+		}
+		n_sockets++;
+	}
+	return 0;
+}
+
+int
+cnd_activation_take(const struct sockaddr *addr, socklen_t len)
+{
+	for (size_t i = 0; i < n_sockets; i++) {
+		if (!is_same(&sockets[i].addr, addr, len))
+			continue;
+		sockets[i].is_taken = 1;
+		return fcntl(sockets[i].fd, F_DUPFD_CLOEXEC, 3);
+	}
+	return -1;
+}
+
+size_t
+cnd_activation_complain(void)
+{
+	char text[sizeof(struct sockaddr_un)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_sockets; i++) {
+		if (sockets[i].is_taken)
+			continue;
+		cnd_log(LOG_ERR,
+			"the service manager gave a socket on %s, which no pool and no "
+			"listen line has",
+			text_of(&sockets[i], text));
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/answer.h"
+#include "core/sqlstate.h"
+#include "shared/ipc.h"
+#include "shared/log.h"
+
+/* From a client's opening to its first READY: who it is, what it wants, and lending it the session. */
+
+/* A client that says nothing for so long goes to the door, which has the time to wait. */
+#define SILENCE_MS 50
+
+static void
+copy_text(char *to, size_t size, struct cnp_str from)
+{
+	size_t n = cnc_utf8_cut(from.p, from.n, size - 1);
+
+	memcpy(to, from.p, n);
+	memset(to + n, 0, size - n);
+}
+
+static void
+publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str application,
+	uint32_t pid)
+{
+	struct cnd_identity id = { .pid = (int32_t)pid, .uid = (int32_t)w->uid };
+
+	memcpy(id.user, w->user, sizeof(id.user));
+	copy_text(id.program, sizeof(id.program), program);
+	copy_text(id.application, sizeof(id.application), application);
+	cnd_channel_text(&w->channel, id.tls, sizeof(id.tls));
+	cnd_slot_set_identity(w->slot, &id);
+}
+
+/* ---- lending ---- */
+
+/* From here on the session belongs to this client, and must be made fresh afterwards. */
+static void
+begin_lending(struct cnd_worker *w)
+{
+	struct cnd_slot *s = w->slot;
+
+	cnd_worker_drop_key(w);
+	atomic_fetch_add(&s->generation, 1);
+	atomic_store_explicit(&s->request, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->is_held, 0, memory_order_relaxed);
+	cnd_worker_make_key(w);
+	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
+	w->attached_ms = cnd_now_ms();
+	w->login_until_ms = CND_NEVER;
+	w->active_ms = w->attached_ms;
+	w->n_served = 0;
+	cnd_worker_settle_stranger(w);
+	cnd_worker_move(w, CND_SLOT_ATTACHED);
+}
+
+/* HELLO, ATTACHED and READY, in one write. */
+static int
+greet(struct cnd_worker *w)
+{
+	struct cnp_attached m = { .session = cnd_session_number(
+					  w->slot_index, w->slot->generation),
+		.key = w->key,
+		.worker_pid = (uint32_t)cnd_slot_head(w->board, w->slot_index)->pid,
+		.features = w->backend->features | CNP_FEATURE_SUSPEND,
+		.pool = cnp_str(w->config->name),
+		.backend = cnp_str(w->backend->name),
+		.server = cnp_str(w->info.server),
+		.server_version = cnp_str(w->info.server_version),
+		.database = cnp_str(w->info.database),
+		.user = cnp_str(w->user),
+		.parameters = { (const char *)cnc_buf_head(&w->parameters),
+			cnc_buf_len(&w->parameters) } };
+	struct cnd_state state;
+	int r;
+
+	r = cnd_answer_hello(&w->server);
+	if (r == CENOTE_OK)
+		r = cnp_server_attached(&w->server, &m);
+	if (r < 0)
+		return r;
+	cnd_request_take_state(w, &state);
+	w->is_ready = 1;
+	r = cnp_server_ready(&w->server, state.tx, state.pins, &state.carry);
+	return r < 0 ? r : cnd_client_flush(w);
+}
+
+/* ---- the opening ---- */
+
+static int
+hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t *bytes,
+	size_t n)
+{
+	struct cnd_ipc m = { .kind = kind,
+		.index = index,
+		.n_fds = 1,
+		.fds = { w->fd },
+		.peer = w->peer };
+
+	if (n > CND_IPC_BYTES_MAX)
+		return -1;
+	m.n_bytes = (uint32_t)n;
+	if (n > 0)
+		memcpy(m.bytes, bytes, n);
+	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
+		return -1;
+	/* the door has its own copy, which must stay open */
+	close(w->fd);
+	w->fd = -1;
+	return 0;
+}
+
+int
+cnd_attach_part(struct cnd_worker *w)
+{
+	uint8_t sealed[CND_IPC_BYTES_MAX];
+	const uint8_t *bytes;
+	size_t n = cnp_server_output(&w->server, &bytes);
+	ssize_t len;
+
+	if (w->peer.door != CND_DOOR_TCP || w->fd < 0 || w->is_client_gone)
+		return -1;
+	len = cnd_channel_seal(&w->channel, bytes, n, sealed, sizeof(sealed));
+	return len < 0 ? -1
+		       : hand_to_door(
+				 w, CND_IPC_PARTING, w->pool_index, sealed, (size_t)len);
+}
+
+/* What somebody else read of it, first. */
+static int
+take_handed(struct cnd_worker *w)
+{
+	uint8_t *room;
+	size_t size;
+
+	if (w->n_handed == 0)
+		return CENOTE_OK;
+	if (cnp_server_room(&w->server, &room, &size) < 0 || size < w->n_handed)
+		return CENOTE_ERR_NOMEM;
+	memcpy(room, w->handed, w->n_handed);
+	cnp_server_received(&w->server, w->n_handed);
+	w->n_handed = 0;
+	return CENOTE_OK;
+}
+
+/* Who resumes through TLS goes where its session is, and nobody else's TLS comes between. */
+static int
+is_elsewhere(const struct cnd_worker *w)
+{
+	return w->server.opening.kind == CNP_OPEN_RESUME &&
+	       w->server.opening.tls != CNP_TLS_NONE && w->sm.state != CND_SLOT_SUSPENDED;
+}
+
+int
+cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot)
+{
+	const uint8_t *bytes;
+	size_t n = cnp_server_raw(&w->server, &bytes);
+
+	return hand_to_door(w, kind, slot, bytes, n);
+}
+
+/* Always CENOTE_ERR_CONN. */
+static int
+send_to_slot(struct cnd_worker *w, uint32_t slot)
+{
+	if (slot != CND_BOARD_NONE && cnd_attach_send(w, CND_IPC_RESUME, slot) < 0)
+		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
+			"the session cannot be reached now; try again");
+	return CENOTE_ERR_CONN;
+}
+
+/* The opening is there. */
+static int
+on_opening(struct cnd_worker *w, int64_t until)
+{
+	if (is_elsewhere(w))
+		return send_to_slot(
+			w, cnd_answer_resume_named(&w->server, w->board, w->pool_index));
+	return cnd_attach_answer_tls(w, until);
+}
+
+/* The opening and the frame behind it. CENOTE_OK; negative: this client is done with. */
+static int
+await_first(struct cnd_worker *w, struct cnp_request *ret_request)
+{
+	int64_t begun = cnd_now_ms();
+	int64_t until = begun + w->config->auth_timeout_ms;
+	int has_opening = 0;
+	const uint8_t *bytes;
+	int r;
+
+	w->login_until_ms = until;
+	w->active_ms = begun;
+	for (;;) {
+		r = cnp_server_next(&w->server, ret_request);
+		if (r == CENOTE_OK && has_opening)
+			return CENOTE_OK;
+		if (r == CENOTE_OK) {
+			has_opening = 1;
+			r = on_opening(w, until);
+			if (r == CENOTE_OK)
+				continue;
+		}
+		if (r < 0)
+			return r;
+		r = cnd_client_receive(w);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		cnd_worker_wait(
+			w, w->fd, POLLIN, w->is_handed_over ? until : begun + SILENCE_MS);
+		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
+			cnp_server_raw(&w->server, &bytes) == 0 &&
+			hand_to_door(w, CND_IPC_SILENT, w->pool_index, NULL, 0) == 0)
+			return CENOTE_ERR_CONN;
+		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
+			return CENOTE_ERR_TIMEOUT;
+	}
+}
+
+/* 1: no, and it was said. */
+static int
+is_wrong_pool(struct cnd_worker *w)
+{
+	if (strcmp(w->server.opening.pool, w->config->name) == 0)
+		return 0;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(REJECTED),
+		"this is the socket of pool %s, not of another", w->config->name);
+	return 1;
+}
+
+/* The same; it is known who asks. */
+static int
+is_wrong_database(struct cnd_worker *w, struct cnp_str database)
+{
+	if (database.n == 0 || strcmp(database.p, w->info.database) == 0)
+		return 0;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(NO_CATALOG),
+		"pool %s is of database \"%s\"", w->config->name, w->info.database);
+	return 1;
+}
+
+/* The settings that ATTACH's options have; "" if there are none. */
+static int
+find_settings(struct cnd_worker *w, struct cnp_str options)
+{
+	struct cnp_str wanted = CNP_STR_NONE, name, value;
+	struct cnc_reader reader;
+	int r;
+
+	w->wanted_settings = "";
+	if (w->backend->settings_option == NULL)
+		return CENOTE_OK;
+	cnc_reader_init(&reader, options.p, options.n);
+	while ((r = cnp_pairs_next(&reader, &name, &value)) > 0) {
+		if (strcmp(name.p, w->backend->settings_option) == 0)
+			wanted = value;
+	}
+	if (r < 0) {
+		cnc_diag_set(
+			&w->diag, CNC_SQLSTATE(PROTOCOL), "malformed options in ATTACH");
+		return r;
+	}
+	if (wanted.n > CND_SETTINGS_MAX) {
+		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
+			"the settings of a login can be 1,023 bytes long");
+		return CENOTE_ERR_SERVER;
+	}
+	w->wanted_settings = wanted.p;
+	return CENOTE_OK;
+}
+
+/*
+ * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
+ * is only lent to who wants just what it was logged in with, and only as long as a login would still
+ * give that; else it is logged in anew.
+ */
+static int
+log_in_as_wanted(struct cnd_worker *w)
+{
+	if (cnd_login_is_as_wanted(w))
+		return CENOTE_OK;
+	memcpy(w->settings, w->wanted_settings, strlen(w->wanted_settings) + 1);
+	cnd_logout(w);
+	return cnd_login(w);
+}
+
+/* The other options of ATTACH, whose form was seen to be right. The backend takes those that it knows. */
+static int
+set_options(struct cnd_worker *w, struct cnp_str options)
+{
+	struct cnp_str name, value;
+	struct cnc_reader reader;
+	int is_set = 0;
+	int r;
+
+	if (!(w->backend->features & CNP_FEATURE_OPTIONS) ||
+		w->backend->set_option == NULL)
+		return CENOTE_OK;
+	cnc_reader_init(&reader, options.p, options.n);
+	while (cnp_pairs_next(&reader, &name, &value) > 0) {
+		r = w->backend->set_option(w->session, name.p, value.p, &w->diag);
+		if (r < 0 && r != CENOTE_ERR_ARG)
+			return r;
+		is_set |= r == CENOTE_OK;
+		cnc_diag_clear(&w->diag);
+	}
+	/* the options have changed facts of the session, until its reset */
+	if (is_set)
+		cnd_login_take_info(w);
+	w->is_info_stale |= is_set;
+	return CENOTE_OK;
+}
+
+static int
+make_ready(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r;
+
+	cnc_diag_clear(&w->diag);
+	cnd_host_begin_service(w);
+	r = w->backend->attach(w->session, &m->carry, &w->diag);
+	return r < 0 ? r : set_options(w, m->options);
+}
+
+/* A session that turns out to be lost here was used for nothing: the client gets another one. */
+static int
+make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r = make_ready(w, m);
+
+	if (r != CENOTE_ERR_CONN || w->is_client_gone)
+		return r;
+	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
+		w->diag.sqlstate);
+	cnd_logout(w);
+	return cnd_login(w) < 0 ? r : make_ready(w, m);
+}
+
+/* Why the client gets no session is in the diagnostics. */
+static int
+say_failed(struct cnd_worker *w, int r)
+{
+	if (w->is_client_gone)
+		return r;
+	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
+	(void)cnp_server_error(&w->server, &w->diag);
+	return r;
+}
+
+/* It is known who it is. */
+static int
+lend(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r;
+
+	begin_lending(w);
+	w->is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
+	publish_identity(w, m->program, m->application, m->pid);
+	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
+		m->pid, m->program.p, m->trace.p);
+	cnc_diag_clear(&w->diag);
+	r = log_in_as_wanted(w);
+	if (r == CENOTE_OK)
+		r = make_ready_or_anew(w, m);
+	if (r == CENOTE_OK)
+		return greet(w);
+	w->is_session_lost = r == CENOTE_ERR_CONN && !w->is_client_gone;
+	return say_failed(w, r);
+}
+
+static int
+on_attach(struct cnd_worker *w, const struct cnp_attach *m)
+{
+	int r;
+
+	if (is_wrong_pool(w))
+		return CENOTE_ERR_AUTH;
+	cnc_diag_clear(&w->diag);
+	r = find_settings(w, m->options);
+	if (r < 0)
+		return say_failed(w, r);
+	r = cnd_pass_through_route(w, m->user.p);
+	if (r == CENOTE_OK)
+		r = cnd_auth_log_in(w, m->user);
+	if (r == CENOTE_OK)
+		r = is_wrong_database(w, m->database) ? CENOTE_ERR_AUTH : lend(w, m);
+	cnd_pass_through_forget(w);
+	return r;
+}
+
+static int
+on_status(struct cnd_worker *w, const struct cnp_status *m)
+{
+	struct cnd_asker asker = { .pool = CND_POOL_RECORD, .slot = -1 };
+	int r = cnd_auth_status(w, m->user);
+
+	if (r < 0)
+		return r;
+	asker.uid = w->uid;
+	asker.cenoted = w->child->config->uid;
+	if (w->peer.door == CND_DOOR_TCP)
+		asker.pool = w->pool_index;
+	if (w->sm.state == CND_SLOT_OPENING)
+		asker.slot = (int)w->slot_index;
+	cnd_answer_status(&w->server, w->board, m, &asker);
+	return CENOTE_DONE;
+}
+
+/* Ask the door, which alone may write into another worker's slot. 0 or -errno. */
+static int
+send_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
+{
+	const struct cnd_ipc_cancel cancel = { c->key, c->request };
+	struct cnd_ipc m = { .kind = CND_IPC_CANCEL,
+		.index = w->pool_index,
+		.serial = c->session,
+		.n_bytes = sizeof(cancel),
+		.peer = w->peer };
+
+	memcpy(m.bytes, &cancel, sizeof(cancel));
+	return cnd_ipc_send(w->inbox_fd, &m);
+}
+
+/* CENOTE_ERR_AUTH: its key is that of no session. */
+static int
+answer_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
+{
+	uint32_t slot = cnd_slot_find(w->board, w->pool_index, c->session, c->key);
+	int runs = slot != CND_BOARD_NONE &&
+		   cnd_slot_runs(cnd_slot_at(w->board, slot), c->session, c->request);
+
+	cnd_answer_cancelled(&w->server, runs && send_cancel(w, c) == 0);
+	return slot != CND_BOARD_NONE ? CENOTE_DONE : CENOTE_ERR_AUTH;
+}
+
+/* What needs no session. */
+static int
+answer(struct cnd_worker *w, const struct cnp_request *req)
+{
+	if (req->msg.code == CNP_MSG_STATUS)
+		return on_status(w, &req->msg.as.status);
+	if (req->msg.code != CNP_MSG_CANCEL)
+		return CENOTE_ERR_PROTOCOL;
+	return answer_cancel(w, &req->msg.as.cancel);
+}
+
+int
+cnd_attach_open(struct cnd_worker *w)
+{
+	struct cnp_request req;
+	int r = take_handed(w);
+
+	if (r == CENOTE_OK)
+		r = await_first(w, &req);
+	if (r < 0)
+		return r;
+	if (req.msg.code == CNP_MSG_ATTACH)
+		return on_attach(w, &req.msg.as.attach);
+	if (req.msg.code == CNP_MSG_RESUME)
+		return send_to_slot(w, cnd_answer_resume(&w->server, w->board,
+					       w->pool_index, &req.msg.as.resume));
+	return answer(w, &req);
+}
+
+int
+cnd_attach_answer(struct cnd_worker *w)
+{
+	struct cnp_request req;
+	int r = await_first(w, &req);
+
+	return r < 0 ? r : answer(w, &req);
+}
+
+/* The door compared the key's hash in memory that others write: this compares the key. */
+static int
+is_mine(struct cnd_worker *w, const struct cnp_resume *m)
+{
+	if (w->key != 0 && m->key == w->key &&
+		m->session == cnd_session_number(w->slot_index, w->slot->generation))
+		return 1;
+	cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+		"there is no such suspended session (any more)");
+	return 0;
+}
+
+int
+cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
+{
+	struct cnp_request req;
+	int r;
+
+	cnd_worker_take_handed(w, m);
+	r = take_handed(w);
+	if (r == CENOTE_OK)
+		r = await_first(w, &req);
+	if (r < 0)
+		return r;
+	if (req.msg.code != CNP_MSG_RESUME || !is_mine(w, &req.msg.as.resume))
+		return CENOTE_ERR_AUTH;
+	if (is_wrong_pool(w))
+		return CENOTE_ERR_AUTH;
+	r = cnd_auth_resume(w, req.msg.as.resume.user);
+	if (r < 0)
+		return r;
+	begin_lending(w);
+	publish_identity(w, req.msg.as.resume.program, req.msg.as.resume.application,
+		req.msg.as.resume.pid);
+	return greet(w);
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/answer.h"
+#include "core/sqlstate.h"
+#include "shared/ipc.h"
+#include "shared/log.h"
+
+/* How long a client's waiting keeps its pool contended, for those who could yield. */
+#define CONTENDED_MS   100
+/* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
+ * get to send the request. */
+#define GRACE_MS       20
+/* The same for a client that attached for the first time. It may have no request for long. If it sends one at once, this
+ * saves it from attaching again. */
+#define FIRST_GRACE_MS 1
+/* So often the server may be asked what a session really holds. */
+#define SETTLE_MS      50
+/* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
+ * session if the server ends it. */
+#define SETTLE_IDLE_MS 1000
+/* The same where a client would notice the question, since people ask for warnings after a while. */
+#define SETTLE_FELT_MS 60000
+/* How many reads may drop what a client still sent. */
+#define DROPS_MAX      64
+/* Replies of a pipeline are sent when so many bytes have come together. */
+#define FLUSH_BYTES    32768u
+
+/* ---- the socket ---- */
+
+void
+cnd_client_close(struct cnd_worker *w)
+{
+	cnd_channel_finish(&w->channel);
+	if (w->fd < 0)
+		return;
+	/* the door may hold it a moment longer; the client should see the end now */
+	if (w->is_handed_over)
+		shutdown(w->fd, SHUT_RDWR);
+	close(w->fd);
+	w->fd = -1;
+}
+
+int
+cnd_client_has_gone(const struct cnd_worker *w)
+{
+	struct pollfd poll_fd = { .fd = w->fd, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 0) > 0 &&
+	       (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/* When a client that holds something has stayed too long. */
+static int64_t
+session_limit(const struct cnd_worker *w)
+{
+	return w->config->session_timeout_ms > 0
+		       ? w->attached_ms + w->config->session_timeout_ms
+		       : CND_NEVER;
+}
+
+int64_t
+cnd_client_idle_limit(const struct cnd_worker *w)
+{
+	return w->config->idle_client_timeout_ms > 0
+		       ? w->active_ms + w->config->idle_client_timeout_ms
+		       : CND_NEVER;
+}
+
+static int64_t
+nearest_limit(const struct cnd_worker *w)
+{
+	int64_t session = session_limit(w);
+	int64_t idle = cnd_client_idle_limit(w);
+
+	return session < idle ? session : idle;
+}
+
+/* A client that leaves has auth_timeout to read what is left for it. */
+static void
+limit_parting(struct cnd_worker *w)
+{
+	if (w->login_until_ms == CND_NEVER)
+		w->login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
+}
+
+/* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
+ * login may. */
+static int
+wait_for_reader(struct cnd_worker *w)
+{
+	int64_t idle = cnd_client_idle_limit(w);
+	int64_t until = idle < w->login_until_ms ? idle : w->login_until_ms;
+	int events = cnd_worker_wait(w, w->fd, POLLOUT | POLLRDHUP, until);
+
+	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
+		cnd_worker_order(w) == CND_ORDER_NOW ||
+		(until != CND_NEVER && cnd_now_ms() >= until)) {
+		w->is_client_gone = 1;
+		return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
+/* What TLS took, and the socket has not. */
+static int
+flush_secure(struct cnd_worker *w)
+{
+	while (cnd_channel_flush(&w->channel) < 0) {
+		if (errno != EAGAIN) {
+			w->is_client_gone = 1;
+			return CENOTE_ERR_CONN;
+		}
+		if (wait_for_reader(w) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
+int
+cnd_client_flush(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+	size_t n;
+
+	while ((n = cnp_server_output(&w->server, &bytes)) > 0) {
+		ssize_t sent = cnd_channel_write(&w->channel, w->fd, bytes, n);
+
+		if (sent > 0) {
+			cnp_server_sent(&w->server, (size_t)sent);
+			if (nearest_limit(w) != CND_NEVER)
+				w->active_ms = cnd_now_ms();
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN) {
+			w->is_client_gone = 1;
+			return CENOTE_ERR_CONN;
+		}
+		if (wait_for_reader(w) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return w->channel.tls == NULL ? CENOTE_OK : flush_secure(w);
+}
+
+int
+cnd_client_receive(struct cnd_worker *w)
+{
+	uint8_t *room;
+	size_t size;
+	ssize_t n;
+
+	if (cnp_server_room(&w->server, &room, &size) < 0)
+		return CENOTE_ERR_CONN;
+	n = cnd_channel_read(&w->channel, w->fd, room, size);
+	if (n > 0) {
+		cnp_server_received(&w->server, (size_t)n);
+		return 1;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	w->is_client_gone = 1;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
+{
+	if (!cnd_channel_pending(&w->channel))
+		return cnd_worker_poll(w, fds, n, until_ms);
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	fds[0].revents = POLLIN;
+	return 1;
+}
+
+/* Drop what the client sent. Unread bytes would turn our close into a reset, and the client might never read our last
+ * message. The number of reads is bounded, so a client that sends without end does not keep us. */
+static void
+drop_input(int fd)
+{
+	uint8_t room[4096];
+
+	for (int i = 0; i < DROPS_MAX && recv(fd, room, sizeof(room), MSG_DONTWAIT) > 0;
+		i++)
+		;
+}
+
+/* Its last words, as far as the socket takes them at once or soon. */
+static void
+say_goodbye(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+
+	if (w->fd < 0 || w->is_client_gone || cnp_server_output(&w->server, &bytes) == 0)
+		return;
+	limit_parting(w);
+	if (cnd_client_flush(w) == CENOTE_OK)
+		drop_input(w->fd);
+}
+
+static void
+log_protocol_error(struct cnd_worker *w)
+{
+	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
+	char text[CND_PEER_TEXT_MAX];
+
+	if (w->peer.door == CND_DOOR_TCP) {
+		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&w->peer, text),
+			w->server.diag.message);
+		return;
+	}
+	(void)cnd_auth_peer(w, &peer);
+	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
+		w->server.diag.message);
+}
+
+/* ---- the conversation ---- */
+
+static int
+is_contended(const struct cnd_worker *w, int64_t now)
+{
+	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0)
+		return 1;
+	return now - atomic_load_explicit(&w->pool->contended_ms, memory_order_relaxed) <
+	       CONTENDED_MS;
+}
+
+/* Until when a client keeps its session although others wait and it has asked nothing yet. */
+static int64_t
+grace_until(const struct cnd_worker *w)
+{
+	if (w->n_served > 0)
+		return 0;
+	return w->attached_ms + (w->is_again ? GRACE_MS : FIRST_GRACE_MS);
+}
+
+/* Why the session should be given up if the client holds nothing; 0: no reason. */
+static uint8_t
+reason_to_yield(const struct cnd_worker *w)
+{
+	uint32_t order = cnd_worker_order(w);
+	int64_t now;
+
+	if (order == CND_ORDER_RELOAD)
+		return CNP_YIELD_RELOAD;
+	if (order != CND_ORDER_NONE)
+		return CNP_YIELD_DRAIN;
+	if (w->config->mode != CND_MODE_TRANSACTION && nearest_limit(w) == CND_NEVER)
+		return 0;
+	now = cnd_now_ms();
+	if (now >= nearest_limit(w))
+		return CNP_YIELD_IDLE;
+	if (w->config->mode == CND_MODE_TRANSACTION && now >= grace_until(w) &&
+		is_contended(w, now))
+		return CNP_YIELD_CONTENDED;
+	return 0;
+}
+
+/* Only what functions may have left is in the way, and the server was not asked since. */
+static int
+can_settle(const struct cnd_worker *w)
+{
+	return w->pins == CENOTE_PIN_FUNCTION && w->backend->settle != NULL &&
+	       w->tx == CENOTE_TX_IDLE && w->settled_at != w->n_served;
+}
+
+/* Ask the server whether they did. The answer stays the same until another request runs. */
+static int
+settle(struct cnd_worker *w)
+{
+	struct cnd_state state;
+	int r;
+
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->diag);
+	r = w->backend->settle(w->session, &w->diag);
+	w->settled_at = w->n_served;
+	w->settled_ms = cnd_now_ms();
+	if (w->is_client_gone)
+		return CENOTE_ERR_CONN;
+	if (r == CENOTE_ERR_CONN)
+		return cnd_request_lose_idle(w);
+	cnd_request_take_state(w, &state);
+	return CENOTE_OK;
+}
+
+/* The same, but one that cannot be settled is not asked about again and again. */
+static int
+settle_soon(struct cnd_worker *w)
+{
+	if (cnd_now_ms() >= w->settled_ms + SETTLE_MS)
+		return settle(w);
+	w->settle_due_ms = w->settled_ms + SETTLE_MS;
+	return CENOTE_OK;
+}
+
+/* 1: the client was sent on its way. */
+static int
+try_to_yield(struct cnd_worker *w)
+{
+	uint8_t reason = reason_to_yield(w);
+	struct cnd_state state;
+
+	w->settle_due_ms = CND_NEVER;
+	if (reason == 0 || !cnp_server_can_yield(&w->server))
+		return 0;
+	if (can_settle(w) && settle_soon(w) < 0)
+		return 1;
+	w->backend->state(w->session, &state);
+	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
+		return 0;
+	if (cnp_server_yield(&w->server, reason, &state.carry) < 0)
+		return 0;
+	atomic_store_explicit(
+		&w->slot->yields, w->slot->yields + 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->pool->yields, 1, memory_order_relaxed);
+	return 1;
+}
+
+/* The client cannot stay, whether or not it holds something: 1, and it was told. */
+static int
+must_part(struct cnd_worker *w)
+{
+	int64_t now = nearest_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
+	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
+	const char *limit = now >= cnd_client_idle_limit(w)
+				    ? "idle for longer than idle_client_timeout"
+				    : "attached for longer than session_timeout";
+
+	if (!is_ending && now < nearest_limit(w))
+		return 0;
+	/* the limit may have been reached since the last look */
+	if (try_to_yield(w))
+		return 1;
+	if (is_ending)
+		cnd_answer_refuse(
+			&w->server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
+	else
+		cnd_answer_refuse(&w->server, CNC_SQLSTATE(IDLE_TIMEOUT),
+			"pool %s: %s allows", w->config->name, limit);
+	return 1;
+}
+
+/* When to look around although nothing happened. */
+static int64_t
+next_look(const struct cnd_worker *w)
+{
+	int64_t until = nearest_limit(w);
+
+	if (w->settle_due_ms < until)
+		until = w->settle_due_ms;
+	/* it was asked to yield, and has its grace still */
+	if (w->config->mode == CND_MODE_TRANSACTION && w->n_served == 0 &&
+		!w->slot->is_held && grace_until(w) < until &&
+		is_contended(w, cnd_now_ms()))
+		until = grace_until(w);
+	return until;
+}
+
+/* The server's descriptor; -1 while what lies in it is for a request that is to come. */
+static int
+watched_fd(const struct cnd_worker *w)
+{
+	return w->server_fd >= 0 ? w->backend->fd(w->session) : -1;
+}
+
+/* Nothing to do until the client speaks, or something else is up. Negative: part. */
+static int
+await_more(struct cnd_worker *w)
+{
+	/* other clients may come to resume the session that this one has resumed */
+	struct pollfd fds[3] = { { .fd = w->fd, .events = POLLIN },
+		{ .fd = watched_fd(w), .events = POLLIN },
+		{ .fd = w->inbox_fd, .events = POLLIN } };
+	int64_t settle_ms = CND_NEVER;
+	int64_t until;
+	int r = cnd_client_flush(w);
+
+	if (r < 0)
+		return r;
+	if (must_part(w))
+		return CENOTE_ERR_CONN;
+	until = next_look(w);
+	if (can_settle(w) && cnp_server_can_yield(&w->server))
+		settle_ms =
+			cnd_now_ms() +
+			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
+	r = cnd_client_poll(w, fds,
+		w->is_resumed    ? 3
+		: fds[1].fd >= 0 ? 2
+				 : 1,
+		until < settle_ms ? until : settle_ms);
+	if (r == 0)
+		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
+									   : CENOTE_OK;
+	if (fds[2].revents != 0)
+		cnd_client_refuse_inbox(w);
+	/* first, so that no request is taken for a session that is dead */
+	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
+		return r;
+	if (fds[0].revents == 0)
+		return CENOTE_OK;
+	r = cnd_client_receive(w);
+	if (r > 0 && nearest_limit(w) != CND_NEVER)
+		w->active_ms = cnd_now_ms();
+	return r < 0 ? r : CENOTE_OK;
+}
+
+/* One request, and what must not wait for the next. Negative: part. */
+static int
+run_one(struct cnd_worker *w, const struct cnp_request *req)
+{
+	const uint8_t *bytes;
+	int r = cnd_request_run(w, req);
+
+	if (r < 0)
+		return r;
+	/* it must not be resumed before it is there to be */
+	if (w->is_suspending) {
+		cnd_worker_move(w, CND_SLOT_SUSPENDED);
+		limit_parting(w);
+	}
+	if (cnp_server_output(&w->server, &bytes) >= FLUSH_BYTES ||
+		cnp_server_state(&w->server) == CNP_SERVER_CLOSING)
+		return cnd_client_flush(w);
+	return CENOTE_OK;
+}
+
+static enum cnd_parting
+converse(struct cnd_worker *w)
+{
+	struct cnp_request req;
+	int r = CENOTE_OK;
+
+	while (r >= 0 && cnp_server_state(&w->server) < CNP_SERVER_CLOSING) {
+		r = cnp_server_next(&w->server, &req);
+		if (r == CENOTE_OK)
+			r = run_one(w, &req);
+		else if (r == CENOTE_AGAIN && !try_to_yield(w))
+			r = await_more(w);
+	}
+	if (r == CENOTE_ERR_PROTOCOL)
+		log_protocol_error(w);
+	say_goodbye(w);
+	if (w->is_suspending && !w->is_client_gone)
+		return CND_PARTING_SUSPENDED;
+	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+}
+
+static void
+forget_client(struct cnd_worker *w)
+{
+	w->is_client_gone = 0;
+	w->is_suspending = 0;
+	w->has_failed = 0;
+	w->is_again = 0;
+	w->is_resumed = 0;
+	cnp_server_restart(&w->server);
+}
+
+void
+cnd_client_part(struct cnd_worker *w, int r)
+{
+	if (r == CENOTE_ERR_PROTOCOL)
+		log_protocol_error(w);
+	if (!w->has_failed || cnd_attach_part(w) < 0)
+		say_goodbye(w);
+}
+
+enum cnd_parting
+cnd_client_serve(struct cnd_worker *w)
+{
+	int r;
+
+	forget_client(w);
+	cnd_request_forget_client(w);
+	r = cnd_attach_open(w);
+	if (r == CENOTE_OK)
+		return converse(w);
+	cnd_client_part(w, r);
+	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+}
+
+/* ---- suspend and resume ---- */
+
+/* Answer a client that came to resume a session after another had resumed it, or after it ended. */
+static void
+refuse_resume(int fd)
+{
+	struct cnp_server server;
+	const uint8_t *bytes;
+	size_t n;
+
+	cnp_server_init(
+		&server, &cnc_mem_default, CNP_FRAME_MAX_AUTH, CNP_FRAME_MAX_AUTH);
+	cnd_answer_refuse(&server, CNC_SQLSTATE(BAD_LOGIN),
+		"there is no such suspended session (any more)");
+	n = cnp_server_output(&server, &bytes);
+	drop_input(fd);
+	(void)send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	cnp_server_finish(&server);
+	shutdown(fd, SHUT_RDWR);
+}
+
+void
+cnd_client_refuse_inbox(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+	int r;
+
+	while ((r = cnd_ipc_receive(w->inbox_fd, &m)) > 0 || r == -EMFILE) {
+		if (m.kind == CND_IPC_RESUME && m.n_fds == 1)
+			refuse_resume(m.fds[0]);
+		cnd_ipc_drop(&m);
+	}
+}
+
+static int
+is_suspension_over(const struct cnd_worker *w)
+{
+	return cnd_now_ms() >= w->suspended_until_ms ||
+	       cnd_worker_order(w) == CND_ORDER_NOW;
+}
+
+enum cnd_parting
+cnd_client_resume(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+
+	cnd_client_close(w);
+	while (!is_suspension_over(w)) {
+		if (cnd_ipc_receive(w->inbox_fd, &m) <= 0) {
+			cnd_worker_wait(w, w->inbox_fd, POLLIN, w->suspended_until_ms);
+			continue;
+		}
+		if (m.kind != CND_IPC_RESUME || m.n_fds != 1)
+			cnd_fatal("the door sent nonsense");
+		forget_client(w);
+		if (cnd_attach_resume(w, &m) == CENOTE_OK) {
+			w->is_resumed = 1;
+			cnd_client_refuse_inbox(w);
+			return converse(w);
+		}
+		say_goodbye(w);
+		cnd_client_close(w);
+		/* it was lent, and the client went before it could be told: nobody can have it */
+		if (w->sm.state == CND_SLOT_ATTACHED)
+			return CND_PARTING_GONE;
+	}
+	return CND_PARTING_GONE;
+}

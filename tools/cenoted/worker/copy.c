@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include "core/sqlstate.h"
+#include "shared/log.h"
+
+/* Copies: what goes by in pieces, without being looked at. */
+
+/* Pieces are sent when so many bytes have come together. */
+#define COPY_BYTES 32768u
+
+int
+cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m)
+{
+	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnp_msg reply = { .code = CNP_MSG_COPY_OUT, .as.copy_out = *m };
+	int r = cnd_sink_end_rows(w);
+
+	return r < 0 ? r : cnp_server_reply(&w->server, &reply, 0);
+}
+
+int
+cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len)
+{
+	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DATA,
+		.as.copy_data.data = { data, len } };
+	const uint8_t *bytes;
+	int r = cnp_server_reply(&w->server, &m, 0);
+
+	if (r < 0 || cnp_server_output(&w->server, &bytes) < COPY_BYTES)
+		return r;
+	cnd_pace_long_result(w);
+	return cnd_client_flush(w);
+}
+
+int
+cnd_copy_done(struct cnd_sink *sink)
+{
+	struct cnp_msg m = { .code = CNP_MSG_COPY_DONE };
+
+	return cnp_server_reply(&cnd_sink_worker(sink)->server, &m, 0);
+}
+
+int
+cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
+{
+	struct cnd_worker *w = cnd_sink_worker(sink);
+	struct cnp_msg reply = { .code = CNP_MSG_COPY_IN, .as.copy_in = *m };
+	int r = cnd_sink_end_rows(w);
+
+	if (r == CENOTE_OK)
+		r = cnp_server_reply(&w->server, &reply, 0);
+	/* the client must know before it can send anything */
+	return r < 0 ? r : cnd_client_flush(w);
+}
+
+/* CENOTE_OK: look again; CENOTE_AGAIN: the server has something to say. */
+static int
+await_piece(struct cnd_worker *w, int server_fd)
+{
+	struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
+		{ .fd = server_fd, .events = POLLIN } };
+	int64_t idle = cnd_client_idle_limit(w);
+	int r = cnd_host_look(w, &w->diag);
+
+	if (r < 0)
+		return r;
+	(void)cnd_client_poll(w, fds, 2, idle < w->limit_ms ? idle : w->limit_ms);
+	if (fds[1].revents != 0)
+		return CENOTE_AGAIN;
+	if (fds[0].revents == 0)
+		return idle != CND_NEVER && cnd_now_ms() >= idle
+			       ? cnd_host_client_gone(w, &w->diag)
+			       : CENOTE_OK;
+	if (cnd_client_receive(w) < 0)
+		return cnd_host_client_gone(w, &w->diag);
+	if (idle != CND_NEVER)
+		w->active_ms = cnd_now_ms();
+	return CENOTE_OK;
+}
+
+int
+cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
+{
+	struct cnd_worker *w = cnd_sink_worker(sink);
+	int r;
+
+	*ret_data = CNP_STR_NONE;
+	for (;;) {
+		r = cnp_server_next_copy(&w->server, ret_data);
+		if (r == CENOTE_ERR_SERVER)
+			cnc_diag_copy(&w->diag, &w->server.diag);
+		/* who breaks the protocol is as good as gone */
+		if (r == CENOTE_ERR_PROTOCOL) {
+			cnc_diag_copy(&w->diag, &w->server.diag);
+			w->stopped = CENOTE_ERR_CONN;
+			return CENOTE_ERR_CONN;
+		}
+		if (r != CENOTE_AGAIN)
+			return r;
+		r = await_piece(w, fd);
+		if (r != CENOTE_OK)
+			return r;
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "helper.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared/log.h"
+#include "shared/priv.h"
+#include "shared/sandbox.h"
+#include "shared/tls.h"
+#include "worker.h"
+
+/* A worker without a session, for one client; and what the master knows of such. */
+
+#define OUTPUT_MAX (256u * 1024u)
+
+/* A client that does not read what it asked for keeps nothing: after twice the time of a login the kernel
+ * ends this process. */
+static void
+limit_life(const struct cnd_pool_config *c)
+{
+	alarm((unsigned)(c->auth_timeout_ms / 500 + 1));
+}
+
+static void
+set_signals(struct cnd_worker *w)
+{
+	static const int numbers[] = { SIGTERM, SIGALRM };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction end = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	/* SIGINT comes from a terminal to every process, SIGHUP from who reloads: neither ends an answer */
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &end, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	w->waiting_mask = none;
+}
+
+/* Its own pool's TLS and users it needs, and nothing else that is secret. */
+static void
+forget_secrets(const struct cnd_child *child, struct cnd_worker *w)
+{
+	cnd_pool_configs_forget(child->config, w->config);
+	cnd_pool_config_forget_servers(w->config);
+	w->tls = cnd_tls_server(w->config, child->tickets);
+	cnd_tls_forget(&w->config->tls);
+}
+
+/* It keeps the right to answer this client, to tell workers of a cancel, and the door of a failed login. */
+static void
+give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)
+{
+	const struct cnd_config *c = child->config;
+	const struct cnd_account who = cnd_pool_config_account(c, w->config);
+	int r = cnd_priv_drop(who.uid, who.gid, who.user);
+
+	if (r == 0)
+		r = cnd_priv_confine(child->master);
+	if (r < 0)
+		cnd_fatal("cannot give up privileges: %s", strerror(-r));
+	cnd_auth_prepare(w);
+	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
+		exit(1);
+}
+
+void
+cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
+	const struct cnd_ipc *m)
+{
+	static struct cnd_slot nobodys;
+	static struct cnd_worker helper;
+	struct cnd_worker *w = &helper;
+	int r;
+
+	cnd_log_set_role("helper", pool->name);
+	prctl(PR_SET_NAME, "cenoted-helper");
+	set_signals(w);
+	limit_life(pool->config);
+	w->child = child;
+	w->config = pool->config;
+	w->board = child->board;
+	w->pool = cnd_pool_record(child->board, pool->index);
+	w->pool_index = pool->index;
+	w->inbox_fd = child->helper_inbox[0];
+	w->slot = &nobodys;
+	w->fd = m->fds[0];
+	w->is_handed_over = 1;
+	w->peer = m->peer;
+	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
+	cnp_server_init(
+		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
+	forget_secrets(child, w);
+	give_up_rights(child, w);
+	r = cnd_attach_answer(w);
+	cnd_client_part(w, r);
+	cnd_client_close(w);
+	cnp_server_finish(&w->server);
+	exit(r == CENOTE_DONE ? 0 : CND_HELPER_IN_VAIN);
+}
+
+/* ---- the master's side ---- */
+
+int
+cnd_helpers_bury(struct cnd_helpers *h, pid_t pid)
+{
+	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
+		if (h->list[i] != pid)
+			continue;
+		h->list[i] = 0;
+		return (int)i;
+	}
+	return -1;
+}
+
+void
+cnd_helpers_kill(struct cnd_helpers *h)
+{
+	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
+		if (h->list[i] == 0)
+			continue;
+		kill(h->list[i], SIGKILL);
+		(void)waitpid(h->list[i], NULL, 0);
+		h->list[i] = 0;
+	}
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/sqlstate.h"
+#include "shared/log.h"
+
+/* Waiting, and what the worker does for its backend (struct cnd_host). */
+
+/* How often what costs a system call is looked at. */
+#define LOOK_MS   20
+/* What is ready for the client waits so long for what the server says next. */
+#define LINGER_MS 5
+/* What a server may still take when its session is to end anyway. */
+#define ENDING_MS 2000
+
+int
+cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
+{
+	struct timespec left = { 0, 0 };
+	int r;
+
+	if (until_ms != CND_NEVER) {
+		int64_t ms = until_ms - cnd_now_ms();
+
+		if (ms < 0)
+			ms = 0;
+		left.tv_sec = (time_t)(ms / 1000);
+		left.tv_nsec = (long)(ms % 1000) * 1000000;
+	}
+	r = ppoll(fds, n, until_ms != CND_NEVER ? &left : NULL, &w->waiting_mask);
+	if (r > 0)
+		return r;
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	return 0;
+}
+
+int
+cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
+{
+	struct pollfd poll = { .fd = fd, .events = (short)events };
+
+	cnd_worker_poll(w, &poll, fd >= 0, until_ms);
+	return poll.revents;
+}
+
+void
+cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit)
+{
+	w->stopped = 0;
+	w->is_cancelled = 0;
+	w->is_impatient = 0;
+	w->limit_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
+	w->limit = limit;
+}
+
+void
+cnd_host_begin_service(struct cnd_worker *w)
+{
+	cnd_host_begin(w, w->config->login_timeout_ms, "login_timeout");
+}
+
+static int
+stop(struct cnd_worker *w, struct cnc_diag *diag, int status, const char *sqlstate,
+	const char *why)
+{
+	cnc_diag_set(diag, sqlstate, "%s", why);
+	w->stopped = status;
+	return status;
+}
+
+int
+cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
+{
+	w->is_client_gone = 1;
+	return stop(w, diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
+		"the client went away");
+}
+
+/* A worker that is to end, and has no client, does not wait long for its server. */
+static void
+lose_patience(struct cnd_worker *w)
+{
+	int64_t soon = cnd_now_ms() + ENDING_MS;
+
+	if (w->limit_ms > soon && !w->is_impatient)
+		w->limit_ms = soon;
+	w->is_impatient = 1;
+}
+
+/* What can be seen without a system call. */
+static int
+look(struct cnd_worker *w, struct cnc_diag *diag)
+{
+	/* between clients: a reset is soon done, a login may take its time */
+	uint32_t order =
+		w->session == NULL && w->fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
+
+	if (w->stopped != 0)
+		return w->stopped;
+	if (w->fd < 0 && cnd_worker_order(w) != CND_ORDER_NONE)
+		lose_patience(w);
+	if (cnd_worker_order(w) >= order)
+		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
+			"cenoted is ending");
+	w->is_cancelled = w->fd >= 0 && cnd_slot_take_cancel(w->slot, w->ahead_last);
+	if (w->is_cancelled)
+		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
+			"canceled on the client's request");
+	return CENOTE_OK;
+}
+
+static int
+look_at_clock(struct cnd_worker *w, int64_t now, struct cnc_diag *diag)
+{
+	if (now < w->limit_ms)
+		return CENOTE_OK;
+	cnc_diag_set(
+		diag, CNC_SQLSTATE(CANCELED), "canceled: the pool's %s passed", w->limit);
+	w->stopped = CENOTE_ERR_SERVER;
+	return w->stopped;
+}
+
+int
+cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag)
+{
+	int r = look(w, diag);
+
+	if (r == CENOTE_OK && w->limit_ms != CND_NEVER)
+		r = look_at_clock(w, cnd_now_ms(), diag);
+	return r;
+}
+
+/* Called very often: the clock's coarseness is what spaces the real looks. */
+static int
+host_is_cancelled(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->is_cancelled;
+}
+
+static int
+host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
+{
+	struct cnd_worker *w = host->user;
+	int64_t now;
+	int r = look(w, ret_diag);
+
+	if (r < 0)
+		return r;
+	now = cnd_now_ms();
+	if (now - w->looked_ms < LOOK_MS)
+		return CENOTE_OK;
+	w->looked_ms = now;
+	r = look_at_clock(w, now, ret_diag);
+	if (r == CENOTE_OK && w->fd >= 0 && cnd_client_has_gone(w))
+		r = cnd_host_client_gone(w, ret_diag);
+	return r;
+}
+
+static int
+has_replies(const struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+
+	return w->fd >= 0 && cnp_server_output(&w->server, &bytes) > 0;
+}
+
+static int64_t
+earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The hot path is one system call, and no look at the clock where no time limit is set and nothing
+ * is ready for the client. */
+static int
+host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
+	struct cnc_diag *ret_diag)
+{
+	struct cnd_worker *w = host->user;
+	struct pollfd fds[2] = { { .fd = fd, .events = events },
+		{ .fd = w->fd, .events = POLLRDHUP } };
+	int64_t until = timeout_ms < 0 ? CND_NEVER : cnd_now_ms() + timeout_ms;
+	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
+	int r;
+
+	if (w->is_in_rows && w->batch.n_rows > 0)
+		cnd_pace_long_result(w);
+	for (;;) {
+		/* a signal that came since the last wait is seen here, and one from now on
+		 * ends the wait */
+		r = cnd_host_look(w, ret_diag);
+		if (r < 0)
+			return r;
+		cnd_worker_poll(
+			w, fds, 2, earliest(linger, earliest(until, w->limit_ms)));
+		if (fds[0].revents != 0)
+			return (int)(unsigned short)fds[0].revents;
+		if (fds[1].revents != 0)
+			return cnd_host_client_gone(w, ret_diag);
+		if (until != CND_NEVER && cnd_now_ms() >= until)
+			return 0;
+		if (linger != CND_NEVER && cnd_now_ms() >= linger) {
+			linger = CND_NEVER;
+			if (cnd_sink_flush(w) < 0)
+				return cnd_host_client_gone(w, ret_diag);
+		}
+	}
+}
+
+__attribute__((format(printf, 3, 4))) static void
+host_log(const struct cnd_host *host, int level, const char *format, ...)
+{
+	va_list args;
+
+	(void)host;
+	va_start(args, format);
+	cnd_vlog(level, format, args);
+	va_end(args);
+}
+
+static void
+host_login_changed(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	atomic_fetch_add(&w->pool->login_changes, 1);
+}
+
+/* A worker forgets the client's password after the login. */
+static int
+host_can_log_in(const struct cnd_host *host)
+{
+	const struct cnd_worker *w = host->user;
+
+	return w->fd < 0 || w->config->clients_login == CND_CLIENTS_NONE;
+}
+
+void
+cnd_host_init(struct cnd_worker *w)
+{
+	w->limit_ms = CND_NEVER;
+	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
+		.user = w,
+		.interrupted = host_interrupted,
+		.is_cancelled = host_is_cancelled,
+		.wait = host_wait,
+		.log = host_log,
+		.login_changed = host_login_changed,
+		.can_log_in = host_can_log_in };
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "core/escaping.h"
+#include "core/sqlstate.h"
+#include "shared/log.h"
+
+/*
+ * Logging in and out, on the best of the pool's `server` lines. Which one that is, is seen on the
+ * scoreboard: nobody hands them out, and no line is asked of whether it is alive but by logging
+ * in to it.
+ */
+
+/* ---- facts of the session ---- */
+
+static const char *
+parameter(const struct cnd_worker *w, const char *name)
+{
+	for (size_t i = 0; i < w->info.n_parameters; i++) {
+		if (strcmp(w->info.parameters[i].key, name) == 0)
+			return w->info.parameters[i].value;
+	}
+	return "";
+}
+
+static void
+publish_login(struct cnd_worker *w)
+{
+	const char *version = parameter(w, "server_tls_version");
+	struct cnd_login login = { .error = "" };
+
+	snprintf(login.server, sizeof(login.server), "%s", w->info.server);
+	if (*version != '\0')
+		snprintf(login.tls, sizeof(login.tls), "%s %s", version,
+			parameter(w, "server_tls_cipher"));
+	cnd_slot_set_login(w->slot, &login);
+}
+
+/*
+ * Clients escape by what they are told of a session, and those that come from one to another that reads texts otherwise
+ * are refused. Said when a line's sessions begin to do so; what a client of its own wants is no finding.
+ */
+static void
+compare_lines(struct cnd_worker *w)
+{
+	size_t mine = w->slot->server_line - 1;
+	uint32_t digest = 0, other;
+	const char *name;
+
+	if (w->settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
+		return;
+	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
+		digest = cnc_escaping_digest(digest, i, parameter(w, name));
+	if (atomic_load(&w->pool->line_reads[mine]) == digest)
+		return;
+	for (size_t i = 0; i < w->config->n_servers; i++) {
+		other = atomic_load(&w->pool->line_reads[i]);
+		if (other == 0 || other == digest)
+			continue;
+		cnd_log(LOG_WARNING,
+			"sessions of %s read texts otherwise than %s (character set, "
+			"standard_conforming_strings, sql_mode): clients that come to it "
+			"from there are refused (08006)",
+			w->info.server,
+			i == mine ? "those that were logged in before"
+				  : "those of another server line");
+		break;
+	}
+	atomic_store(&w->pool->line_reads[mine], digest);
+}
+
+void
+cnd_login_take_info(struct cnd_worker *w)
+{
+	w->is_info_stale = 0;
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->backend->info(w->session, &w->info);
+	cnc_buf_clear(&w->parameters, CND_PARAMETERS_MAX);
+	for (size_t i = 0; i < w->info.n_parameters; i++) {
+		if (cnp_pairs_put(&w->parameters, w->info.parameters[i].key,
+			    w->info.parameters[i].value) < 0) {
+			cnd_log(LOG_WARNING,
+				"the server reports more parameters than clients can "
+				"be told; the rest is left out");
+			break;
+		}
+	}
+	publish_login(w);
+}
+
+static void
+watch_server(struct cnd_worker *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	w->server_fd = -1;
+	if (w->backend->fd == NULL || w->backend->idle == NULL)
+		return;
+	event.data.fd = w->backend->fd(w->session);
+	if (event.data.fd < 0)
+		return;
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, event.data.fd, &event) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+	w->server_fd = event.data.fd;
+}
+
+static void
+unwatch_server(struct cnd_worker *w)
+{
+	/* the backend may have closed it */
+	if (w->server_fd >= 0)
+		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, w->server_fd, NULL);
+	w->server_fd = -1;
+}
+
+/* ---- the choice of a line ---- */
+
+static uint32_t
+n_sessions(const struct cnd_worker *w, size_t line)
+{
+	return w->pool->line_sessions[line];
+}
+
+/* Not counted for any line. */
+static void
+leave_line(struct cnd_worker *w)
+{
+	cnd_slot_leave_line(w->board, w->slot_index);
+}
+
+static int
+failed_lately(const struct cnd_worker *w, size_t line)
+{
+	int64_t when = w->pool->line_failed_ms[line];
+	int64_t span =
+		w->config->rebalance_ms > 0 ? w->config->rebalance_ms : CND_LINE_DOWN_MS;
+
+	return when != 0 && cnd_now_ms() - when < span;
+}
+
+/* Lines that failed lately come last; before that, the fewest sessions. */
+static size_t
+choose_line(const struct cnd_worker *w, uint64_t tried)
+{
+	size_t n = w->config->n_servers;
+	size_t best = n;
+	int best_failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (w->slot_index + i) % n;
+		int has_failed = n > 1 && failed_lately(w, at);
+
+		if (tried & 1ull << at)
+			continue;
+		if (best == n || has_failed < best_failed ||
+			(has_failed == best_failed &&
+				n_sessions(w, at) < n_sessions(w, best))) {
+			best = at;
+			best_failed = has_failed;
+		}
+	}
+	return best;
+}
+
+static void
+join_line(struct cnd_worker *w, size_t line)
+{
+	atomic_fetch_add(&w->pool->line_sessions[line], 1);
+	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
+}
+
+/* Be counted for a line before trying it, so that not all go where the fewest are: 0 if another
+ * worker was faster, and the choice is to be made again. */
+static int
+claim_line(struct cnd_worker *w, size_t line, uint32_t seen)
+{
+	if (!atomic_compare_exchange_strong(
+		    &w->pool->line_sessions[line], &seen, seen + 1))
+		return 0;
+	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
+	return 1;
+}
+
+static size_t
+take_line(struct cnd_worker *w, uint64_t tried)
+{
+	size_t line;
+
+	leave_line(w);
+	do {
+		line = choose_line(w, tried);
+	} while (!claim_line(w, line, n_sessions(w, line)));
+	return line;
+}
+
+int
+cnd_login_blames_server(const struct cnc_diag *diag)
+{
+	static const char *const classes[] = { "08", "53", "57" };
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (strncmp(diag->sqlstate, classes[i], 2) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether it went as a client of its own wanted it, and so says nothing of its server. */
+static int
+is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
+{
+	return w->settings[0] != '\0' || (w->config->clients_login != CND_CLIENTS_NONE &&
+						 !cnd_login_blames_server(diag));
+}
+
+/* The line, less what is the client's, which comes last. 0, or -1 without memory. */
+static int
+fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
+	struct cnd_server_spec *ret_spec)
+{
+	const struct cnd_backend *b = w->backend;
+	struct cnd_option *options;
+	size_t n = s->n_options;
+
+	*ret_spec = (struct cnd_server_spec){ .options = s->options,
+		.n_options = s->n_options,
+		.settings = w->settings,
+		.is_clients = (uint8_t)w->config->clients_login };
+	if (!ret_spec->is_clients)
+		return 0;
+	options = cnc_arena_alloc(&w->arena, (n + 3) * sizeof(*options));
+	if (options == NULL)
+		return -1;
+	memcpy(options, s->options, n * sizeof(*options));
+	options[n++] = (struct cnd_option){ b->user_option, w->client.user };
+	if (ret_spec->is_clients == CND_CLIENTS_PASSWORD) {
+		options[n++] =
+			(struct cnd_option){ b->password_option, w->client.secret };
+	} else {
+		options[n++] =
+			(struct cnd_option){ b->client_key_option, w->client.secret };
+		options[n++] =
+			(struct cnd_option){ b->server_key_option, w->client.server_key };
+	}
+	ret_spec->options = options;
+	ret_spec->n_options = n;
+	return 0;
+}
+
+static int
+try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
+	struct cnc_diag *diag)
+{
+	struct cnd_server_spec spec;
+	int r;
+
+	*ret_session = NULL;
+	cnc_diag_clear(diag);
+	if (fill_spec(w, &w->config->servers[line], &spec) < 0)
+		return CENOTE_ERR_NOMEM;
+	cnd_host_begin_service(w);
+	r = w->backend->login(&w->host, &spec, ret_session, diag);
+	if (r >= 0) {
+		atomic_store(&w->pool->line_failed_ms[line], 0);
+		return r;
+	}
+	*ret_session = NULL;
+	if (w->stopped != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
+		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
+			"the server did not answer within login_timeout");
+	/* one that was cut short, or that a client has spoilt, says nothing of its server */
+	if (cnd_worker_order(w) == CND_ORDER_NONE && !is_clients_fault(w, diag))
+		atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
+	return r;
+}
+
+/* ---- logging in ---- */
+
+/* Of several lines each has a share of the room for a message. */
+static void
+add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char *text,
+	size_t size)
+{
+	size_t share = size / w->config->n_servers;
+	size_t len = strlen(text);
+	char label[CND_LABEL_MAX];
+	size_t n;
+
+	cnd_server_label(&w->config->servers[line], label);
+	n = (size_t)snprintf(text + len, size - len, "%s%s: %s", len > 0 ? "; " : "",
+		label, diag->message);
+	if (n > share && len + share < size)
+		text[len + cnc_utf8_cut(text + len, n < size - len ? n : size - len - 1,
+				   share)] = '\0';
+}
+
+/* The diagnostics tell why; of a login that was cut short they tell nothing. What a client's settings or password did is told
+ * to that client alone. */
+static void
+note_failure(struct cnd_worker *w)
+{
+	const char *why = w->diag.message;
+	struct cnd_login before, now = { .error = "" };
+
+	if (cnd_worker_order(w) != CND_ORDER_NONE)
+		return;
+	w->n_failures++;
+	if (is_clients_fault(w, &w->diag)) {
+		cnd_log(LOG_NOTICE, "cannot log in as a client wants it (SQLSTATE %s)",
+			w->diag.sqlstate);
+		w->settings[0] = '\0';
+		return;
+	}
+	cnd_slot_login(w->slot, &before);
+	memcpy(now.server, before.server, sizeof(now.server));
+	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->diag.sqlstate);
+	snprintf(now.error, sizeof(now.error), "%s", why);
+	cnd_slot_set_login(w->slot, &now);
+	/* once per change: a server that stays down must not fill the disk */
+	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
+		cnd_log(LOG_WARNING, "cannot log in: %s", why);
+}
+
+static void
+adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
+{
+	w->session = session;
+	w->login_changes = login_changes;
+	w->is_session_lost = 0;
+	cnd_pass_through_publish(w);
+	w->balanced_ms = cnd_now_ms();
+	cnd_login_take_info(w);
+	compare_lines(w);
+	watch_server(w);
+	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
+		w->info.server, w->slot->login.tls[0] != '\0' ? ", " : "",
+		w->slot->login.tls);
+	w->n_failures = 0;
+}
+
+/* Only a client has what it takes to log in as itself. */
+static int
+check_credentials(struct cnd_worker *w)
+{
+	if (w->config->clients_login == CND_CLIENTS_NONE || w->client.user[0] != '\0')
+		return CENOTE_OK;
+	cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
+		"the session is its client's own, and only the client can log in anew");
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_login(struct cnd_worker *w)
+{
+	char why[CNC_DIAG_MESSAGE_MAX] = "";
+	uint32_t login_changes = w->pool->login_changes;
+	struct cnd_session *session = NULL;
+	uint64_t tried = 0;
+	int r = CENOTE_ERR_CONN;
+
+	if (check_credentials(w) < 0)
+		return r;
+	for (size_t i = 0; i < w->config->n_servers && r < 0; i++) {
+		size_t line = take_line(w, tried);
+
+		tried |= 1ull << line;
+		r = try_line(w, line, &session, &w->diag);
+		if (r < 0)
+			add_failure(w, line, &w->diag, why, sizeof(why));
+		/* a wrong password is not tried on one server after the other */
+		if (cnd_worker_order(w) != CND_ORDER_NONE ||
+			(w->config->clients_login != CND_CLIENTS_NONE &&
+				is_clients_fault(w, &w->diag)))
+			break;
+	}
+	if (r == CENOTE_OK) {
+		adopt(w, session, login_changes);
+		return r;
+	}
+	leave_line(w);
+	if (w->config->n_servers > 1)
+		cnc_diag_set(&w->diag, w->diag.sqlstate, "%s", why);
+	note_failure(w);
+	return r;
+}
+
+void
+cnd_logout(struct cnd_worker *w)
+{
+	unwatch_server(w);
+	w->backend->logout(w->session);
+	w->session = NULL;
+	/* what was told of it was the session's */
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->is_info_stale = 0;
+	atomic_store(&w->slot->owner, 0);
+	w->is_session_lost = 0;
+	leave_line(w);
+}
+
+int
+cnd_login_replace(struct cnd_worker *w, const char *settings)
+{
+	struct cnd_session *old = w->session;
+	uint32_t line = w->slot->server_line;
+	char before[sizeof(w->settings)];
+	int r;
+
+	memcpy(before, w->settings, sizeof(before));
+	memcpy(w->settings, settings, strlen(settings) + 1);
+	unwatch_server(w);
+	w->session = NULL;
+	r = cnd_login(w);
+	if (r == CENOTE_OK) {
+		w->backend->logout(old);
+		return r;
+	}
+	memcpy(w->settings, before, sizeof(before));
+	if (old == NULL)
+		return r;
+	w->session = old;
+	join_line(w, line - 1);
+	watch_server(w);
+	return r;
+}
+
+static int
+has_wanted_settings(const struct cnd_worker *w)
+{
+	if (strcmp(w->wanted_settings, w->settings) == 0)
+		return 1;
+	return w->session != NULL && w->backend->has_settings != NULL &&
+	       w->backend->has_settings(w->session, w->wanted_settings);
+}
+
+int
+cnd_login_is_as_wanted(const struct cnd_worker *w)
+{
+	return has_wanted_settings(w) && w->login_changes == w->pool->login_changes;
+}
+
+/* ---- a fair share for each line ---- */
+
+/* The line that has at least two sessions less than this worker's; SIZE_MAX none. */
+static size_t
+emptier_line(const struct cnd_worker *w)
+{
+	size_t mine = w->slot->server_line - 1;
+	size_t line = choose_line(w, 1ull << mine);
+
+	return failed_lately(w, line) || n_sessions(w, line) + 2 > n_sessions(w, mine)
+		       ? SIZE_MAX
+		       : line;
+}
+
+int
+cnd_login_is_due(const struct cnd_worker *w)
+{
+	return w->config->n_servers > 1 && w->config->rebalance_ms > 0 &&
+	       w->config->clients_login == CND_CLIENTS_NONE && w->slot->server_line > 0 &&
+	       cnd_now_ms() - w->balanced_ms >= w->config->rebalance_ms &&
+	       emptier_line(w) != SIZE_MAX;
+}
+
+void
+cnd_login_rebalance(struct cnd_worker *w)
+{
+	struct cnd_session *old = w->session, *session;
+	size_t mine = w->slot->server_line - 1;
+	size_t line = emptier_line(w);
+	uint32_t login_changes = w->pool->login_changes;
+	struct cnc_diag diag;
+
+	w->balanced_ms = cnd_now_ms();
+	if (line == SIZE_MAX)
+		return;
+	leave_line(w);
+	if (!claim_line(w, line, n_sessions(w, line))) {
+		join_line(w, mine);
+		return;
+	}
+	cnc_diag_init(&diag, NULL);
+	/* the old session stays until there is a better one */
+	if (try_line(w, line, &session, &diag) < 0) {
+		leave_line(w);
+		join_line(w, mine);
+		cnd_log(LOG_INFO, "cannot move to another server: %s",
+			w->settings[0] == '\0' ? diag.message : diag.sqlstate);
+	} else {
+		unwatch_server(w);
+		adopt(w, session, login_changes);
+		w->backend->logout(old);
+	}
+	cnc_diag_finish(&diag);
+}

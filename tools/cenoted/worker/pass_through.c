@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "crypto/crypto.h"
+#include "shared/log.h"
+
+/*
+ * Sessions that are logged in as their clients. The server decides who gets in: a password that it took is
+ * believed without asking again for credential_ttl, and only by the worker that has the session of that
+ * login. What is kept of the login is a keyed hash, whose key no other process has.
+ */
+
+static const struct cnp_hash *
+hashes(void)
+{
+	return cn_crypto_get(CN_CRYPTO_ABI)->hash;
+}
+
+static int
+make_proof(struct cnd_worker *w, uint8_t ret_proof[CNP_HASH_LEN])
+{
+	const struct cnd_credentials *c = &w->client;
+	/* each with its zero byte, so that none runs into the next */
+	const struct cnp_bytes parts[] = { { c->user, strlen(c->user) + 1 },
+		{ c->secret, strlen(c->secret) + 1 },
+		{ c->server_key, strlen(c->server_key) + 1 },
+		{ c->subject, strlen(c->subject) + 1 },
+		{ c->issuer, strlen(c->issuer) + 1 } };
+
+	if (w->proved_ms == 0 && hashes()->random(w->proof_key, sizeof(w->proof_key)) < 0)
+		return CENOTE_ERR_NOMEM;
+	return hashes()->hmac(w->proof_key, sizeof(w->proof_key), parts,
+		sizeof(parts) / sizeof(parts[0]), ret_proof);
+}
+
+static int
+is_proved(const struct cnd_worker *w, const uint8_t proof[CNP_HASH_LEN])
+{
+	return w->session != NULL &&
+	       cnd_now_ms() - w->proved_ms < w->config->credential_ttl_ms &&
+	       cnd_login_is_as_wanted(w) &&
+	       hashes()->is_same(proof, w->proof, CNP_HASH_LEN);
+}
+
+/* FNV-1a: it finds a worker, and decides nothing. Never 0. */
+static uint64_t
+hash_owner(const char *user, const char *settings)
+{
+	const char *const parts[] = { user, settings };
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		for (const char *p = parts[i];; p++) {
+			h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+			if (*p == '\0')
+				break;
+		}
+	}
+	return h | 1u;
+}
+
+int
+cnd_pass_through(struct cnd_worker *w)
+{
+	uint8_t proof[CNP_HASH_LEN];
+	int r = make_proof(w, proof);
+
+	if (r < 0 || is_proved(w, proof))
+		return r;
+	r = cnd_login_replace(w, w->wanted_settings);
+	if (r < 0)
+		return r;
+	memcpy(w->proof, proof, sizeof(w->proof));
+	w->proved_ms = cnd_now_ms();
+	return CENOTE_OK;
+}
+
+/* ---- which worker ---- */
+
+/* An idle worker with such a session is claimed: its slot; -1: there is none. */
+static int
+claim_owner(struct cnd_worker *w, uint64_t owner)
+{
+	for (uint32_t i = 0; i < w->board->n_slots; i++) {
+		const struct cnd_slot *s = cnd_slot_at(w->board, i);
+
+		if (cnd_slot_head(w->board, i)->pid != 0 &&
+			cnd_slot_head(w->board, i)->pool == w->pool_index &&
+			s->state == CND_SLOT_IDLE && s->owner == owner &&
+			cnd_slot_claim(w->board, i))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* TLS cannot be handed on, nor is anybody sent about twice. */
+static int
+can_route(const struct cnd_worker *w)
+{
+	return w->config->clients_login != CND_CLIENTS_NONE && w->channel.tls == NULL &&
+	       !w->is_routed;
+}
+
+int
+cnd_pass_through_route(struct cnd_worker *w, const char *user)
+{
+	uint64_t owner = hash_owner(user, w->wanted_settings);
+	uint64_t mine = w->slot->owner;
+	int slot;
+
+	if (!can_route(w) || mine == owner)
+		return CENOTE_OK;
+	slot = claim_owner(w, owner);
+	if (slot < 0 && mine != 0)
+		slot = claim_owner(w, 0);
+	if (slot < 0)
+		return CENOTE_OK;
+	if (cnd_attach_send(w, CND_IPC_ROUTED, (uint32_t)slot) == 0)
+		return CENOTE_ERR_CONN;
+	cnd_slot_unclaim(w->board, (uint32_t)slot);
+	return CENOTE_OK;
+}
+
+void
+cnd_pass_through_publish(struct cnd_worker *w)
+{
+	if (w->config->clients_login != CND_CLIENTS_NONE)
+		atomic_store(&w->slot->owner, hash_owner(w->client.user, w->settings));
+}
+
+int
+cnd_pass_through_reserve(struct cnd_worker *w)
+{
+	return w->config->clients_login == CND_CLIENTS_NONE ||
+	       cnd_slot_claim(w->board, w->slot_index);
+}
+
+void
+cnd_pass_through_release(struct cnd_worker *w)
+{
+	if (w->config->clients_login != CND_CLIENTS_NONE)
+		cnd_slot_unclaim(w->board, w->slot_index);
+}
+
+/* ---- its end ---- */
+
+void
+cnd_pass_through_forget(struct cnd_worker *w)
+{
+	if (w->config->clients_login == CND_CLIENTS_NONE)
+		return;
+	cnc_wipe(&w->client, sizeof(w->client));
+	cnc_arena_clear(&w->arena);
+}
+
+int
+cnd_pass_through_expire(struct cnd_worker *w)
+{
+	if (w->config->clients_login == CND_CLIENTS_NONE || w->session == NULL)
+		return 0;
+	cnd_log(LOG_DEBUG, "idle for long enough: logged out");
+	/* nobody must wait for this worker meanwhile */
+	cnd_worker_move(w, CND_SLOT_RESETTING);
+	cnd_logout(w);
+	return 1;
+}

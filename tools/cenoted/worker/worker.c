@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "worker.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/ipc.h"
+#include "shared/log.h"
+#include "shared/priv.h"
+#include "shared/sandbox.h"
+#include "shared/tls.h"
+
+#define BACK_OFF_MIN_MS 100
+#define BACK_OFF_MAX_MS 15000
+#define OUTPUT_MAX      (256u * 1024u)
+/* So long a worker that was promised to a client waits for nobody else. */
+#define PROMISE_MS      1000
+
+static volatile sig_atomic_t is_terminated;
+
+static void
+on_signal(int number)
+{
+	if (number == SIGTERM)
+		is_terminated = 1;
+}
+
+/* Blocked always but while waiting: so nothing is ever interrupted half-way. */
+static void
+set_signals(struct cnd_worker *w)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&w->waiting_mask);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	/* a terminal sends these to every process: the master says what to do */
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* ---- services for the other files ---- */
+
+void
+cnd_worker_wake_door(const struct cnd_worker *w)
+{
+	if (eventfd_write(w->wake_fd, 1) < 0)
+		cnd_log(LOG_WARNING, "cannot wake the door: %s", strerror(errno));
+}
+
+void
+cnd_worker_move(struct cnd_worker *w, uint32_t state)
+{
+	uint32_t from = w->sm.state;
+
+	if (cnc_sm_move(&w->sm, state) < 0)
+		cnd_fatal("a worker cannot go from %s to %s", cnc_sm_name(&w->sm, from),
+			cnc_sm_name(&w->sm, state));
+	if (!cnd_slot_publish(w->board, w->slot_index, state))
+		return;
+	/* No worker of the pool is idle any more. The door is told at most once until it has
+	 * looked, so that a pool of one worker does not wake it for every client. */
+	if (!atomic_load(&w->pool->is_armed) &&
+		!atomic_exchange(&w->pool->door_is_awake, 1))
+		cnd_worker_wake_door(w);
+}
+
+uint32_t
+cnd_worker_order(const struct cnd_worker *w)
+{
+	uint32_t order = atomic_load_explicit(
+		&cnd_slot_head(w->board, w->slot_index)->order, memory_order_relaxed);
+
+	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
+}
+
+uint64_t
+cnd_worker_random(struct cnd_worker *w)
+{
+	uint64_t key;
+
+	do {
+		if (w->random_left < sizeof(key)) {
+			if (getrandom(w->random, sizeof(w->random), 0) !=
+				(ssize_t)sizeof(w->random))
+				cnd_fatal("getrandom: %s", strerror(errno));
+			w->random_left = sizeof(w->random);
+		}
+		w->random_left -= sizeof(key);
+		memcpy(&key, w->random + w->random_left, sizeof(key));
+	} while (key == 0);
+	return key;
+}
+
+void
+cnd_worker_make_key(struct cnd_worker *w)
+{
+	w->key = cnd_worker_random(w);
+	cnd_slot_set_key(w->board, w->slot_index, w->key);
+}
+
+void
+cnd_worker_drop_key(struct cnd_worker *w)
+{
+	w->key = 0;
+	cnd_slot_set_key(w->board, w->slot_index, 0);
+}
+
+void
+cnd_worker_settle_stranger(struct cnd_worker *w)
+{
+	if (w->peer.door == CND_DOOR_TCP &&
+		cnd_slot_set_unproven(w->board, w->slot_index, 0))
+		cnd_worker_wake_door(w);
+}
+
+/* ---- waiting after a failure ---- */
+
+/* Longer after every failure, and never the same for all workers. */
+static void
+back_off(struct cnd_worker *w)
+{
+	unsigned shift = w->n_failures < 9 ? w->n_failures - 1 : 8;
+	int64_t ms = (int64_t)BACK_OFF_MIN_MS << shift;
+	int64_t until;
+
+	if (ms > BACK_OFF_MAX_MS)
+		ms = BACK_OFF_MAX_MS;
+	ms = ms / 2 + (int64_t)(cnd_worker_random(w) % (uint64_t)(ms / 2 + 1));
+	until = cnd_now_ms() + ms;
+	if (w->sm.state != CND_SLOT_FAILING) {
+		cnd_worker_move(w, CND_SLOT_FAILING);
+		/* those who wait may have to be told */
+		cnd_worker_wake_door(w);
+	}
+	while (cnd_worker_order(w) == CND_ORDER_NONE && cnd_now_ms() < until)
+		cnd_worker_wait(w, -1, 0, until);
+}
+
+/* ---- taking a client ---- */
+
+void
+cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m)
+{
+	w->fd = m->fds[0];
+	w->is_handed_over = 1;
+	w->is_routed = m->kind == CND_IPC_ROUTED;
+	w->peer = m->peer;
+	w->n_handed = m->n_bytes;
+	memcpy(w->handed, m->bytes, m->n_bytes);
+}
+
+/* There was no descriptor for it, and nobody else has it: the door hangs up. */
+static void
+lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
+{
+	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	if (m->kind == CND_IPC_CLIENT && m->index < CND_TICKETS)
+		(void)cnd_ticket_move(w->pool, m->index, m->serial, CND_TICKET_TAKEN);
+	cnd_worker_wake_door(w);
+}
+
+/* One who waited. 1, or 0 if there is none (any more). */
+static int
+take_from_queue(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+	int r;
+
+	while ((r = cnd_ipc_receive(w->queue_fd, &m)) > 0 || r == -EMFILE) {
+		if (r < 0) {
+			lose_client(w, &m);
+			continue;
+		}
+		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
+			cnd_fatal("the door sent nonsense");
+		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
+			cnd_worker_take_handed(w, &m);
+			if (w->peer.door == CND_DOOR_TCP)
+				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
+			cnd_worker_wake_door(w);
+			return 1;
+		}
+		close(m.fds[0]);
+	}
+	if (r < 0)
+		cnd_fatal("the queue: %s", strerror(-r));
+	return 0;
+}
+
+/* One that another worker sent; or who resumes, and comes too late. */
+static int
+take_from_inbox(struct cnd_worker *w)
+{
+	struct cnd_ipc m;
+
+	if (cnd_ipc_receive(w->inbox_fd, &m) <= 0)
+		return 0;
+	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
+		cnd_fatal("the door sent nonsense");
+	cnd_worker_take_handed(w, &m);
+	return 1;
+}
+
+static int
+take_from_socket(struct cnd_worker *w)
+{
+	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	w->is_handed_over = 0;
+	w->is_routed = 0;
+	w->n_handed = 0;
+	w->peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
+	return w->fd >= 0;
+}
+
+/* From a moment on, for poll(2); -1: no bound. */
+static int
+left_of(int64_t since_ms, int64_t span_ms)
+{
+	int64_t left;
+
+	if (span_ms == 0)
+		return -1;
+	left = since_ms + span_ms - cnd_now_ms();
+	return left > 3600000 ? 3600000 : left > 0 ? (int)left : 0;
+}
+
+/* Until idle_ttl has passed. Those who only ask for the status do not count. */
+static int
+idle_left(const struct cnd_worker *w)
+{
+	return left_of(w->idle_ms, w->config->idle_ttl_ms);
+}
+
+/* When to look around although nobody came. */
+static int
+look_left(const struct cnd_worker *w, int idle)
+{
+	int balance;
+
+	if (w->config->n_servers < 2)
+		return idle;
+	balance = left_of(w->balanced_ms, w->config->rebalance_ms);
+	/* it was due, and the lines are even: once more after a while */
+	if (balance == 0)
+		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
+	return idle < 0 || (balance >= 0 && balance < idle) ? balance : idle;
+}
+
+static int
+has_left(struct cnd_worker *w)
+{
+	w->idle_ms = cnd_now_ms();
+	if (!cnd_pool_leave(w->board, w->slot_index))
+		return 0;
+	cnd_log(LOG_DEBUG, "idle for long enough");
+	cnd_worker_move(w, CND_SLOT_ENDING);
+	return 1;
+}
+
+/* The server speaks although nobody asked it: 1, or 0 if that was its last word. */
+static int
+listen_to_server(struct cnd_worker *w)
+{
+	int r;
+
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->diag);
+	r = w->backend->idle(w->session, NULL);
+	w->is_info_stale = 1;
+	if (r >= 0)
+		return 1;
+	cnd_log(LOG_NOTICE, "the server ended an idle session");
+	/* nobody must wait for this worker while it logs in again */
+	cnd_worker_move(w, CND_SLOT_RESETTING);
+	cnd_logout(w);
+	return 0;
+}
+
+/* Those who are there without anybody waiting for them. */
+static int
+take_waiting(struct cnd_worker *w)
+{
+	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
+		take_from_queue(w))
+		return 1;
+	/* Who came while the last client was served is there already; and the server was looked at when
+	 * that one went, or since then, by its reset. Epoll may have told the door alone, which left the client
+	 * to this worker. An accept4() that finds nobody costs six times as much as the look. */
+	if (!w->has_served)
+		return 0;
+	w->has_served = 0;
+	return poll(&(struct pollfd){ .fd = w->listen_fd, .events = POLLIN }, 1, 0) > 0 &&
+	       take_from_socket(w);
+}
+
+static int
+take_who_came(struct cnd_worker *w, const struct epoll_event *events, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if ((events[i].data.fd == w->inbox_fd && take_from_inbox(w)) ||
+			(events[i].data.fd == w->queue_fd && take_from_queue(w)))
+			return 1;
+	}
+	return n > 0 && take_from_socket(w);
+}
+
+/* Who was promised this worker's session; not for ever, since a process that promises may die. */
+static int
+take_promised(struct cnd_worker *w)
+{
+	int64_t until = cnd_now_ms() + PROMISE_MS;
+
+	while (cnd_worker_order(w) != CND_ORDER_NOW && cnd_now_ms() < until) {
+		if (take_from_inbox(w))
+			return 1;
+		cnd_worker_wait(w, w->inbox_fd, POLLIN, until);
+	}
+	cnd_pass_through_release(w);
+	return 0;
+}
+
+/* 1: there is a client; 0: look around and come again. */
+static int
+take_client(struct cnd_worker *w)
+{
+	struct epoll_event events[4];
+	int left;
+	int n;
+
+	if (!cnd_pass_through_reserve(w))
+		return take_promised(w);
+	if (take_waiting(w))
+		return 1;
+	left = idle_left(w);
+	if (left == 0 && (has_left(w) || cnd_pass_through_expire(w)))
+		return 0;
+	cnd_pass_through_release(w);
+	n = epoll_pwait(w->epoll_fd, events, 4, look_left(w, left), &w->waiting_mask);
+	/* first, so that no client gets a session that is dead */
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == w->server_fd && !listen_to_server(w))
+			return 0;
+	}
+	if (n <= 0)
+		return 0;
+	if (!cnd_pass_through_reserve(w))
+		return take_promised(w);
+	if (take_who_came(w, events, n))
+		return 1;
+	cnd_pass_through_release(w);
+	return 0;
+}
+
+/* He is on his way here, and nowhere else. */
+static int
+take_last_promised(struct cnd_worker *w)
+{
+	return w->sm.state == CND_SLOT_IDLE && !cnd_pass_through_reserve(w) &&
+	       take_promised(w);
+}
+
+/* An ending daemon still serves those who got in; then their sessions are yielded. */
+static int
+take_last_client(struct cnd_worker *w)
+{
+	if (cnd_worker_order(w) == CND_ORDER_DRAIN &&
+		(take_from_queue(w) || take_from_socket(w)))
+		return 1;
+	return take_last_promised(w);
+}
+
+static void
+watch(struct cnd_worker *w, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = fd };
+
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+}
+
+/* ---- life ---- */
+
+static void
+serve(struct cnd_worker *w)
+{
+	enum cnd_parting parting;
+
+	cnd_worker_move(w, CND_SLOT_OPENING);
+	parting = cnd_client_serve(w);
+	while (parting == CND_PARTING_SUSPENDED)
+		parting = cnd_client_resume(w);
+	cnd_client_close(w);
+	cnd_worker_settle_stranger(w);
+	cnd_worker_drop_key(w);
+	if (w->sm.state == CND_SLOT_OPENING)
+		return;
+	w->idle_ms = cnd_now_ms();
+	w->has_served = 1;
+	cnd_worker_move(w, CND_SLOT_RESETTING);
+	if (parting == CND_PARTING_LOST)
+		w->is_session_lost = 1;
+}
+
+/* 1: as a new login. */
+static int
+reset_session(struct cnd_worker *w)
+{
+	int r;
+
+	if (w->config->reset == CND_RESET_RECONNECT)
+		r = CENOTE_ERR_UNSUPPORTED;
+	else
+		r = w->backend->reset(w->session, &w->diag);
+	if (r == CENOTE_ERR_UNSUPPORTED)
+		atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
+	else if (r < 0)
+		cnd_log(LOG_NOTICE, "reset failed, logging in again: %s",
+			w->diag.message);
+	return r == CENOTE_OK;
+}
+
+/* As a new login, or else a new login. Nobody waits for this but the next client. */
+static void
+freshen(struct cnd_worker *w)
+{
+	if (w->sm.state != CND_SLOT_RESETTING || w->session == NULL)
+		return;
+	cnd_host_begin_service(w);
+	cnc_diag_clear(&w->diag);
+	if (w->is_session_lost || !reset_session(w))
+		cnd_logout(w);
+}
+
+/* Logged in, and about to wait for a client. */
+static void
+be_ready(struct cnd_worker *w)
+{
+	if (w->config->n_servers > 1 && cnd_login_is_due(w)) {
+		if (w->sm.state == CND_SLOT_IDLE)
+			cnd_worker_move(w, CND_SLOT_RESETTING);
+		cnd_login_rebalance(w);
+	}
+	if (w->is_info_stale)
+		cnd_login_take_info(w);
+	if (w->sm.state != CND_SLOT_IDLE)
+		cnd_worker_move(w, CND_SLOT_IDLE);
+}
+
+/* As the last client wanted it, which its like will want again; or, if no server will have that any more,
+ * as nobody in particular wants it. */
+static int
+log_in_unasked(struct cnd_worker *w)
+{
+	int is_plain = w->settings[0] == '\0';
+	int r = cnd_login(w);
+
+	return r < 0 && !is_plain ? cnd_login(w) : r;
+}
+
+/* There is a session for who comes, or it will be of who comes. */
+static int
+can_lend(const struct cnd_worker *w)
+{
+	return w->session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
+}
+
+/* 1: there is one; 0: look around and come again; -1: it is time to leave. */
+static int
+find_client(struct cnd_worker *w)
+{
+	int is_ending = cnd_worker_order(w) != CND_ORDER_NONE;
+
+	if (is_ending && (!can_lend(w) || cnd_worker_order(w) != CND_ORDER_DRAIN))
+		return take_last_promised(w) ? 1 : -1;
+	if (!can_lend(w) && log_in_unasked(w) < 0) {
+		/* one that is to end has not failed, and nobody may be told that it has */
+		if (cnd_worker_order(w) == CND_ORDER_NONE)
+			back_off(w);
+		return 0;
+	}
+	be_ready(w);
+	if (cnd_worker_order(w) != CND_ORDER_NONE)
+		return take_last_client(w) ? 1 : -1;
+	if (take_client(w))
+		return 1;
+	return w->sm.state == CND_SLOT_ENDING ? -1 : 0;
+}
+
+static void
+live(struct cnd_worker *w)
+{
+	int r;
+
+	while ((r = find_client(w)) >= 0) {
+		if (r == 0)
+			continue;
+		serve(w);
+		freshen(w);
+	}
+}
+
+/* What one long row took goes back to the system: glibc would keep up to 64 MB for the next one. */
+static void
+bound_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	(void)mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
+static void
+init(struct cnd_worker *w)
+{
+	cnd_host_init(w);
+	w->fd = -1;
+	w->server_fd = -1;
+	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->idle_ms = cnd_now_ms();
+	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
+	cnc_buf_init(&w->parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
+	cnc_arena_init(&w->arena, &cnc_mem_default);
+	cnc_diag_init(&w->diag, &cnc_mem_default);
+	cnp_server_init(
+		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
+	cnd_request_init(w);
+	cnd_pace_init(w);
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll_fd < 0)
+		cnd_fatal("epoll: %s", strerror(errno));
+	watch(w, w->listen_fd);
+	watch(w, w->queue_fd);
+	watch(w, w->inbox_fd);
+}
+
+static void
+finish(struct cnd_worker *w)
+{
+	if (w->sm.state != CND_SLOT_ENDING)
+		cnd_worker_move(w, CND_SLOT_ENDING);
+	cnd_client_refuse_inbox(w);
+	if (w->session != NULL)
+		cnd_logout(w);
+	cnp_server_finish(&w->server);
+	cnc_buf_finish(&w->parameters);
+	cnc_arena_finish(&w->arena);
+	cnc_diag_finish(&w->diag);
+}
+
+void
+cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint32_t slot,
+	int inbox_fd)
+{
+	static struct cnd_worker worker;
+	struct cnd_worker *w = &worker;
+	const struct cnd_config *c = child->config;
+	const struct cnd_account who = cnd_pool_config_account(c, pool->config);
+	int r;
+
+	cnd_log_set_role("worker", pool->name);
+	set_signals(w);
+	bound_memory();
+	/* It keeps the right to talk to its server as this user, and its own sockets. */
+	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||
+		(r = cnd_priv_confine(child->master)) < 0)
+		cnd_fatal("cannot give up privileges: %s", strerror(-r));
+	prctl(PR_SET_NAME, "cenoted-worker");
+	w->child = child;
+	w->config = pool->config;
+	w->backend = pool->backend;
+	w->board = child->board;
+	w->pool = cnd_pool_record(child->board, pool->index);
+	w->pool_index = pool->index;
+	w->slot_index = slot;
+	w->slot = cnd_slot_at(child->board, slot);
+	w->listen_fd = pool->listen_fd;
+	w->queue_fd = pool->queue[1];
+	w->inbox_fd = inbox_fd;
+	w->wake_fd = pool->wake_fd;
+	cnd_pool_configs_forget(child->config, pool->config);
+	w->tls = cnd_tls_server(w->config, child->tickets);
+	cnd_tls_forget(&w->config->tls);
+	if (cnd_sandbox_enter(w->backend->writes_files ? CND_SANDBOX_FILE_WORKER
+						       : CND_SANDBOX_WORKER,
+		    c) < 0)
+		exit(1);
+	init(w);
+	live(w);
+	finish(w);
+	exit(0);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_WORKER_H
+#define CND_WORKER_H
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "backends/backend.h"
+#include "channel.h"
+#include "core/base64.h"
+#include "shared/ipc.h"
+#include "shared/pool.h"
+#include "protocol/session_server.h"
+#include "shared/scoreboard.h"
+
+/* What any child gets from the master. */
+struct cnd_child {
+	struct cnd_scoreboard *board;
+	const struct cnd_config *config;
+	pid_t master;
+	const struct cn_tls_tickets *tickets; /* of its pool, to read; NULL: none */
+	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
+};
+
+/* Which process has a slot. The master and the door each have a list of their own. */
+struct cnd_place {
+	pid_t pid; /* 0: none */
+	uint32_t pool;
+	uint32_t order; /* enum cnd_order; the master's */
+	int inbox; /* the door's end: messages go both ways; -1 */
+	int64_t born_ms;
+};
+
+/* Why a client's time with the worker ended. */
+enum cnd_parting {
+	CND_PARTING_GONE, /* it closed, or was told why it cannot stay */
+	CND_PARTING_SUSPENDED, /* it will resume */
+	CND_PARTING_LOST /* the server's session is lost */
+};
+
+/* What is left of a portal's max_rows; portals without a bound are not here. */
+#define CND_PORTALS 16u
+
+struct cnd_portal {
+	uint32_t portal; /* 0: unused */
+	uint64_t max_rows; /* of each further result */
+	uint64_t rows_left; /* of this one */
+};
+
+/* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
+#define CND_NEVER INT64_MAX
+
+/* What a client logs in to the server with, in a pool that passes logins through; and who its certificate says it is,
+ * "" if it has none. */
+#define CND_PASSWORD_MAX 1023u
+
+struct cnd_credentials {
+	char user[CND_USER_MAX + 1]; /* "": there are none */
+	char secret[CND_PASSWORD_MAX +
+		    1]; /* the password, or SCRAM's key of the client */
+	char server_key[CNC_BASE64_LEN(CNP_HASH_LEN) + 1]; /* "": that is the password */
+	char subject[256];
+	char issuer[256];
+};
+
+/* Of all that a server reports under names of its own, encoded. */
+#define CND_PARAMETERS_MAX 16384u
+#define CND_SETTINGS_MAX   1023u
+/* How long a line that failed is tried last, where the pool does not rebalance. */
+#define CND_LINE_DOWN_MS   60000
+/* What prepared statements are remembered for: a power of 2. */
+#define CND_STATEMENTS     512u
+
+/*
+ * A worker: one process, one session of the backend. The files that share it: worker.c (its
+ * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), auth.c (who it
+ * is), pass_through.c (logins that are the clients'), client.c (one client, until they part), request.c (one request), ahead.c (several), loss.c (what a lost session means), sink.c and
+ * copy.c (what is on its way out and in), pace.c (who runs first, it or the server).
+ */
+struct cnd_worker {
+	const struct cnd_child *child;
+	struct cnd_pool_config *config;
+	const struct cnd_backend *backend;
+	struct cnd_scoreboard *board;
+	struct cnd_pool_record *pool;
+	uint32_t pool_index;
+	struct cnd_slot *slot;
+	uint32_t slot_index;
+	uint64_t key; /* proves the right to cancel or resume; 0: nobody has it */
+	struct cnc_sm sm; /* enum cnd_state_of_slot; moved by cnd_worker_move() only */
+	int listen_fd;
+	int queue_fd;
+	int inbox_fd; /* from and to the door */
+	int wake_fd;
+	int epoll_fd;
+	sigset_t waiting_mask; /* signals come only while it waits */
+
+	struct cnd_session *session; /* NULL: logged out */
+	uint32_t login_changes; /* the pool's, when that logged in */
+	struct cnd_host host;
+	struct cnd_info info;
+	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
+	int server_fd; /* of the session, watched while no request runs; -1 none */
+	int is_info_stale; /* a client changed what info() tells */
+	int64_t balanced_ms; /* when it last looked for a line with fewer sessions */
+	unsigned n_failures; /* to log in, in a row */
+	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
+	int has_served; /* a client has gone since it last waited for one */
+
+	/* a pool that passes logins through */
+	struct cnd_credentials client; /* of who attaches; wiped when that is over */
+	uint8_t proof_key[CNP_HASH_LEN];
+	uint8_t proof[CNP_HASH_LEN]; /* of what the session was logged in with */
+	int64_t proved_ms; /* when the server last took a login; 0: never */
+	int is_routed; /* the client was sent here by another worker */
+
+	/* the client */
+	int fd; /* -1 none */
+	struct cnd_channel channel; /* over it */
+	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
+	int is_handed_over; /* others hold its socket too: closing it is not enough */
+	struct cnd_peer peer; /* where it came in */
+	uint8_t handed[CND_IPC_BYTES_MAX]; /* of what it said, what was read already */
+	size_t n_handed;
+	struct cnp_server server;
+	struct cnc_arena arena; /* of one request */
+	char user[64];
+	char settings[CND_SETTINGS_MAX +
+		      1]; /* that the session was, or is to be, logged in with */
+	const char *wanted_settings; /* of the client that attaches */
+	uid_t uid; /* -1: not known */
+	int64_t login_until_ms; /* when it must be attached, or have read its last words; CND_NEVER: it is attached */
+	int has_failed; /* its password was wrong */
+	int64_t suspended_until_ms;
+	int64_t attached_ms;
+	int64_t active_ms; /* when it was last heard of */
+	uint32_t n_served; /* requests since it attached */
+
+	/* the running request */
+	struct cnd_sink sink;
+	struct cnc_batch batch;
+	uint32_t n_columns; /* of the result under way */
+	uint64_t max_rows; /* of each result of the request; UINT64_MAX: no bound */
+	uint64_t rows_left; /* until max_rows */
+	uint32_t batch_rows; /* of each result; 0: no bound */
+	uint32_t batch_left; /* until batch_rows */
+	struct cnd_portal portals[CND_PORTALS];
+	uint8_t is_in_rows; /* a ROWS frame is open */
+	uint8_t is_quiet; /* a set-up request: no reply unless it fails */
+	uint8_t is_suspending;
+	uint8_t is_again; /* the client attached again, for a request */
+	uint8_t is_resumed; /* others may come for the same session */
+	uint8_t is_done; /* done() was called for the last result */
+	uint8_t done_flags; /* of the last done() */
+	uint8_t is_describing; /* columns() is not followed by rows */
+	uint8_t is_sync; /* a synchronisation point follows */
+	uint32_t n_ahead; /* requests that the backend has taken, and not answered */
+	uint32_t ahead_last; /* the number of the last of them, or of the one that runs */
+	uint8_t ahead_may_commit; /* one of them may end the transaction */
+	int64_t limit_ms; /* until when the backend may wait */
+	const char *limit; /* the option that said so */
+	uint8_t is_impatient; /* the limit was brought forward */
+	int64_t looked_ms; /* when `interrupted` last looked around */
+	int stopped; /* what `interrupted` said; 0: nothing yet */
+	int is_cancelled; /* because the client wanted it so */
+	struct cnc_diag diag; /* of the running request */
+	int is_client_gone;
+	int is_session_lost;
+	uint8_t may_pace; /* the scheduling policy is ours to choose */
+	uint8_t is_patient; /* it lets the server run: cnd_pace_long_result() */
+
+	/* the session, as it was behind the last request */
+	uint8_t tx; /* enum cenote_tx */
+	uint32_t pins; /* bits of enum cenote_pin */
+	uint8_t is_ready; /* the client was told: nothing came behind the last READY */
+	uint8_t may_have_committed; /* requests since the last synchronisation point */
+	uint32_t settled_at; /* n_served when settle() was last asked */
+	int64_t settled_ms; /* and when */
+	int64_t settle_due_ms; /* it may be asked again; CND_NEVER: no need */
+	/* enum cnc_effect of prepared statements, by the low bits of their number */
+	struct {
+		uint32_t statement;
+		uint8_t effect;
+	} effects[CND_STATEMENTS];
+
+	unsigned char random[512]; /* for keys */
+	size_t random_left;
+};
+
+/* The process's main function. */
+_Noreturn void cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool,
+	uint32_t slot, int inbox_fd);
+
+/* worker.c, for the others */
+void cnd_worker_move(struct cnd_worker *w, uint32_t state);
+/* What the master wants: enum cnd_order. */
+uint32_t cnd_worker_order(const struct cnd_worker *w);
+/* A client that somebody else took first. */
+void cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
+void cnd_worker_wake_door(const struct cnd_worker *w);
+/* Random, and not 0. */
+uint64_t cnd_worker_random(struct cnd_worker *w);
+/* Give the session a new key, with which its client may cancel or resume; or take the key away. */
+void cnd_worker_make_key(struct cnd_worker *w);
+void cnd_worker_drop_key(struct cnd_worker *w);
+/* A client that came by TCP has said who it is, or is gone: the next may be let in. */
+void cnd_worker_settle_stranger(struct cnd_worker *w);
+
+/* login.c */
+/* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell
+ * why, and the settings are forgotten: whoever comes next has not asked for them. */
+int cnd_login(struct cnd_worker *w);
+/* With other settings, or as another. The session that there is stays if no server wants that. */
+int cnd_login_replace(struct cnd_worker *w, const char *settings);
+/* Whether the session is as if it was logged in now, with what its client wants. */
+int cnd_login_is_as_wanted(const struct cnd_worker *w);
+/* Whether a login failed for what the server, or the way to it, is like; else for who logged in. */
+int cnd_login_blames_server(const struct cnc_diag *diag);
+void cnd_logout(struct cnd_worker *w);
+/* Ask the backend anew for what clients are told of the session. */
+void cnd_login_take_info(struct cnd_worker *w);
+/* Whether this worker's session should go to a line with fewer; and do so, if it can be had. */
+int cnd_login_is_due(const struct cnd_worker *w);
+void cnd_login_rebalance(struct cnd_worker *w);
+
+/* host.c */
+/*
+ * Wait, with signals let in. How many of them have events; 0, and none has, when the time is up or
+ * a signal came: look around and wait again.
+ */
+int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
+/* The same for one descriptor (-1: none): the events that came. */
+int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
+void cnd_host_init(struct cnd_worker *w);
+/* What follows may be stopped, and has so much time (0: no bound), as the option `limit` says. */
+void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
+/* The same for what no client asked for. */
+void cnd_host_begin_service(struct cnd_worker *w);
+/* Whether to stop, without a system call: as cnd_host.interrupted(). */
+int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
+/* The client is gone: always CENOTE_ERR_CONN. */
+int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
+
+/* auth.c */
+/* Read what will be asked for of who is at the other end, while files can be read. */
+void cnd_auth_prepare(const struct cnd_worker *w);
+/* Who is at the other end of a unix socket: 0, or -1. */
+int cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer);
+/* Find out who it is, as the pool's rules want it; HELLO and a login travel if need be. CENOTE_OK: w->user and w->uid are who it
+ * is; negative: refused, and it was told. `wanted` is in w->server, and stays good. */
+int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
+/* The same for who has shown the key of w->user's suspended session, which stands for its password. */
+int cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted);
+/* May it ask for the status? By TCP it logs in for that; on a unix socket root and cenoted's own user may, and who is
+ * in allow_users and has a rule. As cnd_auth_log_in(). */
+int cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted);
+/* HELLO for who wants TLS and sends no more until it came: nobody knows yet who it will be. */
+int cnd_auth_hello(struct cnd_worker *w, int tls);
+
+/* pass_through.c */
+/* Make the session that of w->client, or see that it is. CENOTE_OK; negative: the diagnostics tell why, and what
+ * there was is as before. */
+int cnd_pass_through(struct cnd_worker *w);
+/* The credentials are not needed any more. */
+void cnd_pass_through_forget(struct cnd_worker *w);
+/* Before it is known that it is `user`: another idle worker may have its session, or be without one while this has
+ * another's. CENOTE_OK: it stays here; CENOTE_ERR_CONN: it was sent there. */
+int cnd_pass_through_route(struct cnd_worker *w, const char *user);
+/* It was logged in: others may know whose session it is. */
+void cnd_pass_through_publish(struct cnd_worker *w);
+/* 0: another worker has promised this one to somebody, who is on his way. Else it may take whoever comes, until it
+ * is released, or leaves IDLE. */
+int cnd_pass_through_reserve(struct cnd_worker *w);
+void cnd_pass_through_release(struct cnd_worker *w);
+/* Nobody wanted this client's session for idle_ttl: 1, and it is logged out. */
+int cnd_pass_through_expire(struct cnd_worker *w);
+
+/* attach.c */
+/* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
+ * else: done with, one way or another. */
+int cnd_attach_open(struct cnd_worker *w);
+/* The client goes elsewhere, by the door, with what it said so far. 0, or -1: it is still here. */
+int cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot);
+/* Only answer what needs no session: by a process that has none. CENOTE_DONE, or negative: as cnd_attach_open(). */
+int cnd_attach_answer(struct cnd_worker *w);
+/* A login failed: the door says so when its time has come, and no worker waits for that. 0, or -1: it is
+ * still here, to be told at once. */
+int cnd_attach_part(struct cnd_worker *w);
+/* The door sent a client that claims the suspended session: CENOTE_OK if it is his. */
+int cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m);
+
+/* attach_tls.c */
+/* Who wants TLS sends no more until HELLO came; then the handshake, until so many milliseconds of
+ * cnd_now_ms(). CENOTE_OK, also without TLS; negative: this client is done with. */
+int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
+
+/* client.c */
+/* Serve the client on w->fd until they part. */
+enum cnd_parting cnd_client_serve(struct cnd_worker *w);
+/* Wait for the one who resumes, and serve him. */
+enum cnd_parting cnd_client_resume(struct cnd_worker *w);
+void cnd_client_close(struct cnd_worker *w);
+/* It did not get a session, and `r` says why: its last words, unless the door says them later. */
+void cnd_client_part(struct cnd_worker *w, int r);
+/* Refuse what lies in the inbox, and tell who would resume: its time is over. */
+void cnd_client_refuse_inbox(struct cnd_worker *w);
+/* Send what is queued, until all is gone. Waits for a slow reader: CENOTE_OK, or CENOTE_ERR_CONN
+ * when there is no point any more. */
+int cnd_client_flush(struct cnd_worker *w);
+/* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
+int cnd_client_receive(struct cnd_worker *w);
+/* As cnd_worker_poll(); fds[0] is the client's socket, and what TLS has of it counts. */
+int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
+/* Until when it may be silent, or not read. */
+int64_t cnd_client_idle_limit(const struct cnd_worker *w);
+/* Whether it has closed its end; reads nothing. */
+int cnd_client_has_gone(const struct cnd_worker *w);
+
+/* request.c */
+/* Carry out a request and queue its last reply. Negative: part with the client. */
+int cnd_request_run(struct cnd_worker *w, const struct cnp_request *req);
+void cnd_request_init(struct cnd_worker *w);
+/* Another client: nothing is held, nothing is known of its statements. */
+void cnd_request_forget_client(struct cnd_worker *w);
+/* The server has something to say while no request runs. Negative: part with the client. */
+int cnd_request_idle(struct cnd_worker *w);
+/* Its session was lost meanwhile; the diagnostics say why. Always CENOTE_ERR_CONN. */
+int cnd_request_lose_idle(struct cnd_worker *w);
+/* Look at what the session holds, and publish it. */
+void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
+
+/* Types of a PREPARE, into the arena. */
+int cnd_request_set_types(
+	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types);
+
+/* ahead.c */
+/* The request is about to run: let the backend have it, and those of its unit that have come behind it, at once. w->n_ahead:
+ * how many it took. */
+void cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req);
+/* The next of them. As a handler of request.c. */
+int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
+
+/* loss.c */
+/* What a request may do to the data, should its answer get lost: it is carried out next. */
+void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
+/* The same: it is carried out before those in front of it are answered. */
+void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
+void cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql);
+/* Whether it is the server itself that said so. */
+int cnd_loss_has_words(const struct cnc_diag *diag);
+/* Say in the diagnostics what the loss of the session means for the running request. */
+void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
+
+/* sink.c */
+extern const struct cnd_sink_ops cnd_sink_ops;
+struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
+/* Whether the client was told of this parameter. */
+int cnd_sink_knows_parameter(
+	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value);
+/* End the ROWS frame, if one is open. */
+int cnd_sink_end_rows(struct cnd_worker *w);
+/* Send what is ready, whole rows of an open ROWS frame as well. CENOTE_OK, or negative: part. */
+int cnd_sink_flush(struct cnd_worker *w);
+/* The request ended in the middle of a result: keep the whole rows. */
+void cnd_sink_abort(struct cnd_worker *w);
+/* Rows are being written, and it is max_row that bounds them, not the client's max_frame. */
+int cnd_sink_bounds_rows(const struct cnd_worker *w);
+
+/* pace.c */
+void cnd_pace_init(struct cnd_worker *w);
+/* Much is on its way: let the server go ahead, to the end of the request. */
+void cnd_pace_long_result(struct cnd_worker *w);
+void cnd_pace_end(struct cnd_worker *w);
+
+/* copy.c */
+int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);
+int cnd_copy_data(struct cnd_sink *sink, const void *data, size_t len);
+int cnd_copy_done(struct cnd_sink *sink);
+int cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m);
+int cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data);
+
+#endif
