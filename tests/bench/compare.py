@@ -226,7 +226,7 @@ def start_mariadb(s):
     return socket
 
 
-def start_cenoted(s, pg, mariadb, wire, tls):
+def start_cenoted(s, pg, mariadb, tls):
     run = s.directory("run")
     modules = s.directory("backends")
     kinds = set()
@@ -236,7 +236,7 @@ def start_cenoted(s, pg, mariadb, wire, tls):
         kinds.add(name[len("cenoted-"):-len(".so")])
     pools = []
     if pg and "postgresql" in kinds:
-        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app wire={wire}"))
+        pools.append(("pg", "postgresql", f"host={pg} user=app dbname=app"))
     if mariadb and "mysql" in kinds:
         pools.append(("my", "mysql", f"socket={mariadb} user=app passfile="
                       + s.write("mypw", "app:" + PASSWORD + "\n") + " dbname=app"))
@@ -351,7 +351,7 @@ def run_all(s, options):
         pgbouncer, pgbouncer_port = start_pgbouncer(s, pg, tls)
     if {"mariadb", "odbc"} & set(options.only):
         mariadb = start_mariadb(s)
-    run, port = start_cenoted(s, pg, mariadb, options.wire, tls)
+    run, port = start_cenoted(s, pg, mariadb, tls)
     works = options.workloads
     loads = [os.getloadavg()[0]]
 
@@ -406,8 +406,6 @@ def main():
                         help="the CPU that everything is bound to (the last)")
     parser.add_argument("--workloads", default="connect,steady,prepared,pipelined,rows,medium,large,bound",
                         help="of cenote-bench (all)")
-    parser.add_argument("--wire", default="auto", choices=["auto", "stream", "libpq"],
-                        help="how cenoted talks to PostgreSQL behind the login (auto)")
     parser.add_argument("--only", default="postgresql,mariadb",
                         help="postgresql, mariadb, odbc (against the servers' own drivers), "
                         "tls (PgBouncer by TCP with TLS); the first two")

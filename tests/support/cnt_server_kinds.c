@@ -50,12 +50,9 @@ static const char pg_setup[] =
 static void
 pg_name_paths(struct cnt_server *s)
 {
-	const char *wire = getenv("CNT_POSTGRESQL_WIRE");
-
 	snprintf(s->socket, sizeof(s->socket), "%.64s/.s.PGSQL.%d", s->run_dir, s->port);
 	snprintf(s->server_line, sizeof(s->server_line),
-		"host=%s port=%d dbname=app user=app%s%s", s->run_dir, s->port,
-		wire ? " wire=" : "", wire ? wire : "");
+		"host=%s port=%d dbname=app user=app", s->run_dir, s->port);
 	snprintf(s->tls_line, sizeof(s->tls_line),
 		"host=localhost hostaddr=127.0.0.1 port=%d dbname=app user=app "
 		"passfile=%s "

@@ -50,13 +50,6 @@ struct pg {
 	struct cnt_transcript seen;
 };
 
-/* Whether the backend works by way of libpq. */
-int pg_is_by_libpq(void);
-/* A test of what libpq does not give. By way of it there is no such test: cmocka passes over an
- * empty one and does not count it. */
-#define PG_STREAM_ONLY(test)                                                             \
-	(pg_is_by_libpq() ? (struct CMUnitTest){ 0 } : (struct CMUnitTest)test)
-
 /* One server for all tests of a program: for cmocka's group setup and teardown. */
 extern struct cnt_server pg_server;
 int pg_group_setup(void **state);

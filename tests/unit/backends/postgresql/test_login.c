@@ -47,6 +47,8 @@ a_server_line_is_checked(void **state)
 		{ "max_client_conn", "x",
 			"unknown key \"max_client_conn\" for PostgreSQL; libpq's" },
 		{ "replication", "database", "cannot be pooled" },
+		{ "gssencmode", "disable", NULL },
+		{ "gssencmode", "prefer", "use gssencmode=disable" },
 		{ "", "x", "unknown key" },
 	};
 	struct pg t;

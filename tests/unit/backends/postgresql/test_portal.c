@@ -280,13 +280,12 @@ main(void)
 		TEST(an_error_comes_when_its_row_is_fetched),
 		TEST(what_a_portal_wrote_is_committed_when_it_ends),
 		/* libpq has no portals: the rest of a result outlives the transaction */
-		PG_STREAM_ONLY(TEST(a_portal_ends_with_its_transaction)),
+		TEST(a_portal_ends_with_its_transaction),
 		TEST(a_large_rest_is_kept_in_a_file),
 		TEST(prepared_statements_are_fetched_in_batches_too),
-		PG_STREAM_ONLY(
-			TEST(a_portal_that_was_read_to_its_end_keeps_no_table_busy)),
+		TEST(a_portal_that_was_read_to_its_end_keeps_no_table_busy),
 		/* closing a result of 10^9 rows reads them all */
-		PG_STREAM_ONLY(TEST(a_reset_ends_an_open_result)),
+		TEST(a_reset_ends_an_open_result),
 	};
 
 	cnt_server_need(CNT_POSTGRESQL);

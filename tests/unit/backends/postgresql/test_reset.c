@@ -828,7 +828,7 @@ main(void)
 		TEST(settings_of_a_program_s_own_are_not_lost),
 		TEST(what_the_server_lists_is_all_there_is),
 		TEST(code_that_has_come_since_is_seen),
-		PG_STREAM_ONLY(TEST(a_call_by_number_is_one_by_name)),
+		TEST(a_call_by_number_is_one_by_name),
 		TEST(what_a_client_begins_with_holds_no_session),
 		TEST(options_that_cannot_be_set_are_refused),
 		cmocka_unit_test(another_user_is_not_lost),

@@ -481,7 +481,7 @@ main(void)
 		TEST(settings_do_not_change_canonical_values),
 		TEST(text_and_binary_dates_agree),
 		/* libpq has one format for all columns */
-		PG_STREAM_ONLY(TEST(bound_values_come_back)),
+		TEST(bound_values_come_back),
 		TEST(usual_statements_take_bound_values),
 		TEST(prepared_statements_take_bound_values),
 		TEST(text_with_a_zero_byte_is_refused_by_the_server),

@@ -25,7 +25,7 @@ cnd_pg_ahead_forget(struct cnd_session *s)
 static int
 can_begin(const struct cnd_session *s)
 {
-	return s->libpq == NULL && !s->is_lost && !s->is_manual && s->portals == NULL &&
+	return !s->is_lost && !s->is_manual && s->portals == NULL &&
 	       s->spent_portal == 0 && !s->is_skipping && !s->owes_sync &&
 	       s->n_ready == 0;
 }

@@ -174,8 +174,8 @@ give_up(struct cnd_session *s, int status)
 	return cnd_pg_add_query(&s->out, 'f', why, len);
 }
 
-/* A Sync came with Execute: libpq sends it, or nobody knew that it was a copy. The server has passed over it, unless
- * it failed before it read. */
+/* Whether a Sync went along with Execute, because the text did not show that it was a copy. The server skips that Sync
+ * unless it failed before it read the data. */
 static int
 is_passed_over(const struct cnd_pg_run *run)
 {

@@ -202,14 +202,6 @@ cnd_pg_form_known(struct cnd_session *s, struct cnd_pg_desc *d, uint8_t format)
 
 /* ---- running ---- */
 
-/* libpq gives all rows: those of a batch stay in its stream, as those of a simple query do. */
-static int
-is_streamed(const struct cnd_session *s, const struct cnd_exec *exec)
-{
-	return s->libpq != NULL && exec->batch_rows > 0 && exec->is_sync &&
-	       !s->is_unsynced;
-}
-
 static void
 set_run(struct cnd_session *s, const struct cnd_exec *exec)
 {
@@ -217,28 +209,23 @@ set_run(struct cnd_session *s, const struct cnd_exec *exec)
 	s->run.formats = exec->formats;
 	s->run.batch_rows = exec->batch_rows;
 	s->run.portal_number = exec->portal;
-	s->run.is_simple = (uint8_t)is_streamed(s, exec);
 }
 
 /* The portal of the server's: one that is fetched in batches has a name. */
 static void
-name_portal(const struct cnd_session *s, const struct cnd_exec *exec,
-	char name[CND_PG_NAME_MAX])
+name_portal(const struct cnd_exec *exec, char name[CND_PG_NAME_MAX])
 {
 	*name = 0;
-	if (exec->batch_rows > 0 && !is_streamed(s, exec))
+	if (exec->batch_rows > 0)
 		cnd_pg_portal_name(exec->portal, name);
 }
 
 /* How many rows the server shall give at once; 0 all. */
 static uint32_t
-row_limit(const struct cnd_session *s, const struct cnd_exec *exec)
+row_limit(const struct cnd_exec *exec)
 {
 	uint64_t n = exec->batch_rows;
 
-	/* the rest is read and dropped */
-	if (s->libpq != NULL)
-		return 0;
 	if (exec->max_rows > 0 && (n == 0 || exec->max_rows < n))
 		n = exec->max_rows;
 	return n > INT32_MAX ? 0 : (uint32_t)n;
@@ -248,16 +235,16 @@ row_limit(const struct cnd_session *s, const struct cnd_exec *exec)
  * Execute, and what comes behind it. A portal that is to be kept outside a transaction lives until the next
  * Sync, so that none is sent before it is known to be complete. Nor is one sent with a copy: the server passes
  * over it if it reads the client's data, and heeds it if it fails before, so that nobody could tell how many
- * answers there will be. libpq, where it does that, counts them itself.
+ * answers there will be.
  */
 static int
 add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *exec,
 	uint32_t may_copy)
 {
-	int keeps = exec->batch_rows > 0 && !is_streamed(s, exec);
+	int keeps = exec->batch_rows > 0;
 	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
-	int is_alone = is_loose || (may_copy != 0 && s->libpq == NULL);
-	uint32_t limit = row_limit(s, exec);
+	int is_alone = is_loose || may_copy != 0;
+	uint32_t limit = row_limit(exec);
 	int r = cnd_pg_add_execute(&s->out, portal, limit);
 
 	/* a portal that stops for good must not keep its tables busy */
@@ -364,7 +351,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	set_run(s, exec);
-	name_portal(s, exec, portal);
+	name_portal(exec, portal);
 	r = add_bind(s, portal, "", 0, NULL, exec, is_first ? &s->desc : NULL);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
@@ -440,7 +427,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 		return r;
 	cnd_pg_note(s, &st->scan, 0);
 	set_run(s, exec);
-	name_portal(s, exec, portal);
+	name_portal(exec, portal);
 	r = add_bind(s, portal, st->name, strlen(st->name), st, exec, d);
 	if (r < 0)
 		return r;
@@ -473,7 +460,7 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 		return r;
 	cnd_pg_note(s, &any, 0);
 	set_run(s, exec);
-	name_portal(s, exec, portal);
+	name_portal(exec, portal);
 	r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));

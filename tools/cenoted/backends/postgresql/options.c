@@ -25,20 +25,6 @@ refuse(struct cnc_diag *diag, const char *key, const char *value, const char *wh
 }
 
 static int
-read_wire(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
-{
-	static const char *const names[] = { "auto", "stream", "libpq" };
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(value, names[i]) == 0) {
-			o->wire = (enum cnd_pg_wire)i;
-			return CENOTE_OK;
-		}
-	}
-	return refuse(diag, "wire", value, "it is auto, stream or libpq");
-}
-
-static int
 read_keep(struct cnd_pg_options *o, const char *value, struct cnc_diag *diag)
 {
 	o->keeps_compiled = strcmp(value, "yes") == 0;
@@ -58,7 +44,7 @@ refuse_key(const PQconninfoOption *all, const char *key, struct cnc_diag *diag)
 	nearest = cnd_nearest(key, &all->keyword, n, sizeof(*all));
 	cnc_diag_set(diag, CNC_SQLSTATE(BAD_PARAMETER),
 		"unknown key \"%s\" for PostgreSQL%s%s%s; libpq's connection options "
-		"are allowed, wire and keep_compiled",
+		"and keep_compiled are allowed",
 		key, nearest != NULL ? ": did you mean " : "",
 		nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 	return CENOTE_ERR_ARG;
@@ -68,8 +54,6 @@ static int
 read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	const struct cnd_option *given, struct cnc_diag *diag)
 {
-	if (strcmp(given->key, "wire") == 0)
-		return read_wire(o, given->value, diag);
 	if (strcmp(given->key, "keep_compiled") == 0)
 		return read_keep(o, given->value, diag);
 	if (!is_known(all, given->key))
@@ -77,6 +61,10 @@ read_one(struct cnd_pg_options *o, size_t *n, const PQconninfoOption *all,
 	if (strcmp(given->key, "replication") == 0)
 		return refuse(diag, given->key, given->value,
 			"a replication connection cannot be pooled");
+	if (strcmp(given->key, "gssencmode") == 0 && strcmp(given->value, "disable") != 0)
+		return refuse(diag, given->key, given->value,
+			"cenoted cannot read a connection that GSSAPI encrypts; use "
+			"gssencmode=disable, and TLS for encryption");
 	if (*n == CND_PG_KEYS_MAX)
 		return refuse(diag, given->key, given->value, "there are too many keys");
 	o->keys[*n] = given->key;
@@ -138,10 +126,10 @@ cnd_pg_options_read(const struct cnd_server_spec *spec,
 {
 	/* libpq takes the last of a key given twice, so these can be overridden */
 	struct cnd_pg_options o = { .keys = { "client_encoding",
-					    "fallback_application_name" },
-		.values = { "UTF8", "cenoted" } };
+					    "fallback_application_name", "gssencmode" },
+		.values = { "UTF8", "cenoted", "disable" } };
 	PQconninfoOption *all;
-	size_t n = 2;
+	size_t n = 3;
 	int r = check_libpq(ret_diag);
 
 	if (r < 0)

@@ -117,17 +117,6 @@ check_parameters(struct cnd_session *s)
 	return CENOTE_OK;
 }
 
-/* The same in SQL, for libpq: the fraction is the random part. */
-static int
-add_seed_query(struct cnd_session *s, uint64_t bits)
-{
-	char sql[64];
-
-	(void)snprintf(sql, sizeof(sql), "SELECT pg_catalog.setseed(0.%018llu)",
-		(unsigned long long)(bits % 1000000000000000000u));
-	return add_command(s, sql);
-}
-
 /*
  * DISCARD ALL leaves the seed of random(): a client that has set it would know what the next one
  * draws. setseed(float8) is function 1599; a call by number needs no parsing.
@@ -142,8 +131,6 @@ add_seed(struct cnd_session *s)
 
 	if (getrandom(&bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
 		return cnd_pg_refuse(s, CNC_SQLSTATE(RESOURCES), "no random numbers");
-	if (s->libpq != NULL)
-		return add_seed_query(s, bits);
 	/* any number between 0.5 and 1: sign and exponent fixed, the fraction is the random part */
 	bits = (bits >> 12) | 0x3fe0000000000000u;
 	r = cnd_pg_msg_begin(b, 'F', &mark);
@@ -204,7 +191,7 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 static int
 check_last_answer(struct cnd_session *s)
 {
-	if (!s->is_used || s->libpq != NULL || s->run.is_value_last)
+	if (!s->is_used || s->run.is_value_last)
 		return CENOTE_OK;
 	return cnd_pg_broken(s, "an answer that nobody asked for");
 }

@@ -134,7 +134,7 @@ is_named_portal(const struct cnd_session *s)
 {
 	const struct cnd_pg_run *run = &s->run;
 
-	if (s->libpq != NULL || run->is_simple || run->syncs_at_end)
+	if (run->is_simple || run->syncs_at_end)
 		return 0;
 	return run->portal != NULL ? !run->portal->is_stream : run->batch_rows > 0;
 }
@@ -247,8 +247,7 @@ on_columns(struct cnd_session *s, const struct cnd_pg_msg *m)
 		run->in_rows = 1;
 		return CENOTE_OK;
 	}
-	if ((run->is_simple || s->libpq != NULL) && run->formats.n > 0 &&
-		run->formats.n != run->desc->n)
+	if (run->is_simple && run->formats.n > 0 && run->formats.n != run->desc->n)
 		fail(s, cnd_pg_refuse(s, CNC_SQLSTATE(PROTOCOL),
 				"%zu formats were given for %u columns", run->formats.n,
 				(unsigned)run->desc->n));

@@ -368,32 +368,23 @@ log_notice(void *user, const char *message)
 	host->log(host, 6, "%s", message);
 }
 
-/* Of a connection that GSS encrypts only libpq can read. */
+/* GSS encryption in spite of gssencmode=disable: that libpq ignores the key. */
 static int
-choose_wire(struct cnd_session *s, enum cnd_pg_wire wire, struct cnc_diag *diag)
+refuse_gss(struct cnc_diag *diag)
 {
-	int is_gss = PQgssEncInUse(s->conn);
-
-	if (is_gss && wire == CND_PG_WIRE_STREAM) {
-		cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
-			"the stream of a GSS-encrypted connection cannot be read with "
-			"wire=stream: set wire=auto, or gssencmode=disable");
-		return CENOTE_ERR_CONN;
-	}
-	cnd_pg_stream_init(s);
-	return is_gss || wire == CND_PG_WIRE_LIBPQ ? cnd_pg_libpq_init(s) : CENOTE_OK;
+	cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
+		"cenoted cannot read a connection that GSSAPI encrypts");
+	return CENOTE_ERR_CONN;
 }
 
 static int
-take_over(struct cnd_session *s, enum cnd_pg_wire wire, struct cnc_diag *diag)
+take_over(struct cnd_session *s, struct cnc_diag *diag)
 {
-	int r;
-
-	/* what came behind the login's ReadyForQuery is libpq's to read */
+	/* libpq reads what came after the login's ReadyForQuery */
 	(void)PQisBusy(s->conn);
-	r = choose_wire(s, wire, diag);
-	if (r < 0)
-		return r;
+	if (PQgssEncInUse(s->conn))
+		return refuse_gss(diag);
+	cnd_pg_stream_init(s);
 	s->tx = 'I';
 	name_server(s);
 	return take_parameters(s);
@@ -495,7 +486,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 		r = log_in(s, ret_diag);
 	}
 	if (r == CENOTE_OK)
-		r = take_over(s, options.wire, ret_diag);
+		r = take_over(s, ret_diag);
 	if (r == CENOTE_OK)
 		r = cnd_pg_learn_login(s, ret_diag);
 	if (r < 0) {

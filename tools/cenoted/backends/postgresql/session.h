@@ -21,7 +21,6 @@
  *     settle.c      what a session holds, asked of the server
  *     wire.c        messages of the protocol as bytes
  *     stream.c      bytes from and to the server; waiting, cancelling
- *     libpq.c       the same by way of libpq's calls
  *     desc.c        columns of a result
  *     run.c         the messages that answer a request
  *     exec.c        queries, execution, fast path
@@ -101,7 +100,7 @@ struct cnd_pg_run {
 	struct cnp_str formats;
 	uint32_t batch_rows;
 	uint32_t portal_number;
-	uint8_t is_simple; /* or given in one stream as that is */
+	uint8_t is_simple;
 	uint8_t until_ready; /* go on to ReadyForQuery */
 	uint8_t is_known; /* the client has the columns */
 	uint8_t is_describing; /* PARAMS and COLUMNS are the answer */
@@ -154,7 +153,6 @@ struct cnd_session {
 	PGconn *conn;
 	struct ssl_st *ssl; /* libpq's own */
 	const struct cnd_pg_transport *transport;
-	struct cnd_pg_libpq *libpq; /* NULL: the stream is read here */
 	int fd;
 	int ready_fd; /* 0: not opened */
 
@@ -240,13 +238,6 @@ struct cnd_session {
 	char backend_pid[16];
 };
 
-/* How the server is talked to behind the login. */
-enum cnd_pg_wire {
-	CND_PG_WIRE_AUTO,
-	CND_PG_WIRE_STREAM,
-	CND_PG_WIRE_LIBPQ
-};
-
 /* options.c */
 int cnd_pg_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 /* Keys and values for PQconnectStartParams(), NULL behind the last; borrowed from the spec. */
@@ -255,7 +246,6 @@ struct cnd_pg_options {
 	const char *keys[CND_PG_KEYS_MAX + 1];
 	const char *values[CND_PG_KEYS_MAX + 1];
 	char settings[2048]; /* `options` with the client's, where it has any */
-	enum cnd_pg_wire wire;
 	uint8_t keeps_compiled;
 };
 int cnd_pg_options_read(const struct cnd_server_spec *spec,
@@ -343,17 +333,6 @@ int cnd_pg_broken(struct cnd_session *s, const char *what);
 int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int64_t cnd_pg_now_ms(void);
-
-/* libpq.c */
-/* In place of the stream. CENOTE_OK or CENOTE_ERR_NOMEM. */
-int cnd_pg_libpq_init(struct cnd_session *s);
-void cnd_pg_libpq_finish(struct cnd_session *s);
-/* 1: messages of the server are in *ret_made, to be consumed; 0: wait for *ret_events; or the
- * session is lost. */
-int cnd_pg_libpq_receive(
-	struct cnd_session *s, struct cnc_buf **ret_made, short *ret_events);
-/* Begin what s->out asks for. */
-int cnd_pg_libpq_send(struct cnd_session *s);
 
 /* run.c */
 /* Begin to answer a request. */

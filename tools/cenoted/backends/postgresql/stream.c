@@ -182,7 +182,6 @@ cnd_pg_stream_finish(struct cnd_session *s)
 	s->in = NULL;
 	s->in_cap = s->in_head = s->in_tail = 0;
 	cnc_buf_finish(&s->out);
-	cnd_pg_libpq_finish(s);
 }
 
 int
@@ -371,26 +370,6 @@ make_room(struct cnd_session *s, size_t need)
 	return CENOTE_OK;
 }
 
-/* The same from libpq. */
-static int
-receive_made(struct cnd_session *s, short *ret_events)
-{
-	struct cnc_buf *made;
-	size_t n;
-	int r = cnd_pg_libpq_receive(s, &made, ret_events);
-
-	if (r <= 0)
-		return r;
-	n = cnc_buf_len(made);
-	if (make_room(s, s->in_tail - s->in_head + n) < 0)
-		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY),
-			"no memory for %zu bytes from %s", n, s->server);
-	memcpy(s->in + s->in_tail, cnc_buf_head(made), n);
-	s->in_tail += n;
-	cnc_buf_clear(made, 4u * IN_BYTES);
-	return 1;
-}
-
 /* Take what has come: 1; 0 nothing, and what to wait for; negative. */
 static int
 receive(struct cnd_session *s, size_t need, short *ret_events)
@@ -398,8 +377,6 @@ receive(struct cnd_session *s, size_t need, short *ret_events)
 	ptrdiff_t got;
 	int r;
 
-	if (s->libpq != NULL)
-		return receive_made(s, ret_events);
 	r = make_room(s, need);
 	if (r < 0)
 		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY),
@@ -618,8 +595,6 @@ cnd_pg_send(struct cnd_session *s)
 		s->is_unsynced = 1;
 	}
 	s->out_ready = s->out_unsynced = 0;
-	if (s->libpq != NULL)
-		return cnd_pg_libpq_send(s);
 	while (cnc_buf_len(b) > 0) {
 		short events = 0;
 		ptrdiff_t n =
