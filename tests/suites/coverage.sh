@@ -3,12 +3,13 @@
 # shellcheck disable=SC2154
 # What the tables of real programs on a shim have in common. Who sources it (behind common.sh) sets
 #
+#   page           the document in docs that has the table
 #   programs       "NAME|what the table calls it"; NAME+NAME are one line of it, and run_NAME runs one
 #   run_arguments  what run_begin needs beyond $work and $host
 #   run_begin      ARGUMENT…: before the first program; the server is in the directory $host
 #   prepare        starts server and pool; a directory $work/nowhere has no server
 #
-# and calls coverage_main "$@". The table goes between "<!-- NAME: begin -->" and "end" in README.md,
+# and calls coverage_main "$@". The table goes between "<!-- NAME: begin -->" and "end" in docs/$page,
 # where NAME is the script's.
 
 suite_usage()
@@ -17,11 +18,11 @@ suite_usage()
 usage: tests/suites/${0##*/} [--check] [--build DIR] [--keep] [--help]
 
 Runs real programs of $server_name on the original library, with the shim preloaded, and with the
-shim's directory in LD_LIBRARY_PATH, and writes what came out into README.md. "works": the same output
+shim's directory in LD_LIBRARY_PATH, and writes what came out into docs/$page. "works": the same output
 as on the original, byte for byte, with the shim mapped, the original not, and no server where the
 program was told to look for one.
 
-  --check      change nothing; status 1 if README.md says something else
+  --check      change nothing; status 1 if docs/$page says something else
   --build DIR  the build to test (CENOTE_BUILD, or build)
   --keep       leave the temporary directory with all output
 
@@ -96,21 +97,21 @@ run_programs() # PROGRAM WORK HOST ARGUMENT…
 	done
 }
 
-# The table of README.md is written anew or, with CHECK, compared.
+# Write the table into the document, or compare them when CHECK is 1.
 publish() # CHECK
 {
-	local readme=$source_root/README.md rows=${#programs[@]}
+	local document=$source_root/docs/$page rows=${#programs[@]}
 	cat "$work/out/table.md"
-	with_table "$readme" "$work/out/table.md" >"$work/out/README.md"
-	if cmp -s "$work/out/README.md" "$readme"; then
+	with_table "$document" "$work/out/table.md" >"$work/out/$page"
+	if cmp -s "$work/out/$page" "$document"; then
 		printf 'RESULT %s done %s 0 0\n' "$suite" "$rows"
 	elif [ "$1" = 1 ]; then
-		diff -u "$readme" "$work/out/README.md"
+		diff -u "$document" "$work/out/$page"
 		printf 'RESULT %s done 0 1 0\n' "$suite"
 		return 1
 	else
-		cp "$work/out/README.md" "$readme"
-		say "README.md has the new table"
+		cp "$work/out/$page" "$document"
+		say "docs/$page has the new table"
 	fi
 }
 
