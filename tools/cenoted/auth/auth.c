@@ -23,11 +23,11 @@
 /* ---- what is known of it without its help ---- */
 
 int
-cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer)
+cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer)
 {
 	socklen_t len = sizeof(*ret_peer);
 
-	return getsockopt(w->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
+	return getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
 }
 
 /* The last users' names are kept: asking for one reads files. */
@@ -56,11 +56,11 @@ user_name(uid_t uid)
 }
 
 void
-cnd_auth_prepare(const struct cnd_worker *w)
+cnd_auth_prepare(const struct cnd_worker_client *c)
 {
 	struct ucred peer;
 
-	if (w->peer.door == CND_DOOR_UNIX && cnd_auth_peer(w, &peer) == 0)
+	if (c->peer.door == CND_DOOR_UNIX && cnd_auth_peer(c, &peer) == 0)
 		(void)user_name(peer.uid);
 }
 
@@ -90,7 +90,7 @@ client_text(const struct login *l, char text[CND_PEER_TEXT_MAX + 16])
 		snprintf(text, CND_PEER_TEXT_MAX + 16, "unix user %.63s", l->unix_name);
 	else
 		snprintf(text, CND_PEER_TEXT_MAX + 16, "%s",
-			cnd_peer_text(&l->w->peer, peer));
+			cnd_peer_text(&l->w->client.peer, peer));
 	return text;
 }
 
@@ -110,7 +110,7 @@ refuse(const struct login *l, const char *why)
 	char text[CND_PEER_TEXT_MAX + 16];
 
 	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
-	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s: the login was refused; cenoted's log says why, and cenoted "
 		"--explain-auth which rule decides",
 		l->w->config->name);
@@ -121,8 +121,8 @@ refuse(const struct login *l, const char *why)
 static int
 deny(const struct login *l)
 {
-	l->w->has_failed = 1;
-	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+	l->w->client.has_failed = true;
+	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_PASSWORD),
 		"pool %s: there is no such user, or the password is wrong",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
@@ -147,7 +147,7 @@ refuse_password(const struct login *l)
 static int
 want_password(const struct login *l)
 {
-	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_PASSWORD),
+	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_PASSWORD),
 		"pool %s wants a password: give one, and the user whose it is",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
@@ -156,12 +156,12 @@ want_password(const struct login *l)
 /* ---- a login by password ---- */
 
 static int
-send_auth(struct cnd_worker *w, const struct cnp_str *data)
+send_auth(struct cnd_worker_client *c, const struct cnp_str *data)
 {
 	struct cnp_msg m = { .code = CNP_MSG_AUTH };
 
 	m.as.auth.data = *data;
-	return cnp_server_reply(&w->server, &m, 0);
+	return cnp_server_reply(&c->server, &m, 0);
 }
 
 /* The client's next AUTH frame, whose data stays good. */
@@ -172,16 +172,16 @@ await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
 	int r = cnd_client_flush(w);
 
 	while (r >= 0) {
-		r = cnp_server_next(&w->server, &req);
+		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			*ret_data = req.msg.as.auth.data;
 		if (r <= 0)
 			return r;
-		r = cnd_client_receive(w);
+		r = cnd_client_receive(&w->client);
 		if (r != 0)
 			continue;
-		cnd_worker_wait(w, w->fd, POLLIN, w->login_until_ms);
-		if (cnd_now_ms() >= w->login_until_ms ||
+		cnd_worker_wait(w, w->client.fd, POLLIN, w->client.login_until_ms);
+		if (cnd_now_ms() >= w->client.login_until_ms ||
 			cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
 	}
@@ -212,7 +212,7 @@ violation(const struct login *l)
 
 	cnd_log(LOG_WARNING, "login refused: %s: its messages are not those of a login",
 		client_text(l, text));
-	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(PROTOCOL),
+	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(PROTOCOL),
 		"pool %s: what came is not part of a login that it offers, or was "
 		"changed on its way",
 		l->w->config->name);
@@ -223,7 +223,7 @@ violation(const struct login *l)
 static void
 take_identity(const struct login *l)
 {
-	struct cnd_credentials *c = &l->w->client;
+	struct cnd_credentials *c = &l->w->pass_through.credentials;
 
 	memcpy(c->user, l->arrival.user, strlen(l->arrival.user) + 1);
 	if (l->arrival.has_cert) {
@@ -237,7 +237,7 @@ static void
 take_keys(const struct login *l, const struct cnp_scram_server *s,
 	const struct cnp_scram_verifier *v)
 {
-	struct cnd_credentials *c = &l->w->client;
+	struct cnd_credentials *c = &l->w->pass_through.credentials;
 
 	take_identity(l);
 	(void)cnc_base64_encode(s->client_key, CNP_HASH_LEN, c->secret);
@@ -262,13 +262,13 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 		    ? is_made_up
 		    : cnp_scram_server_challenge(s, &verifier, is_made_up, NULL, &text);
 	if (r == CENOTE_OK)
-		r = send_auth(l->w, &text);
+		r = send_auth(&l->w->client, &text);
 	if (r == CENOTE_OK)
 		r = await_auth(l->w, &text);
 	if (r == CENOTE_OK)
 		r = cnp_scram_server_check(s, text.p, text.n, &text);
 	if (r == CENOTE_OK)
-		r = send_auth(l->w, &text);
+		r = send_auth(&l->w->client, &text);
 	if (r == CENOTE_OK && l->rule->method == CND_METHOD_SCRAM_PASS_THROUGH)
 		take_keys(l, s, &verifier);
 	cnc_wipe(&verifier, sizeof(verifier));
@@ -280,7 +280,7 @@ static int
 log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
 {
 	uint8_t binding[CNP_SCRAM_BINDING_LEN];
-	int can_bind = cnd_channel_binding(&l->w->channel, binding);
+	int can_bind = cnd_channel_binding(&l->w->client.channel, binding);
 	int is_plus = strcmp(mechanism->p, CNP_SCRAM_PLUS) == 0;
 	struct cnp_scram_server s;
 	int r;
@@ -302,7 +302,7 @@ static int
 by_password(struct login *l)
 {
 	struct cnp_str mechanism = CNP_STR_NONE, first = CNP_STR_NONE;
-	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PASSWORD);
+	int r = cnd_answer_hello_login(&l->w->client.server, 0, CND_LOGIN_PASSWORD);
 
 	if (r == CENOTE_OK)
 		r = await_mechanism(l->w, &mechanism, &first);
@@ -319,7 +319,7 @@ take_credentials(const struct login *l, const struct cnp_plain *p)
 	if (p->password.n > CND_PASSWORD_MAX)
 		return deny(l);
 	take_identity(l);
-	memcpy(l->w->client.secret, p->password.p, p->password.n + 1);
+	memcpy(l->w->pass_through.credentials.secret, p->password.p, p->password.n + 1);
 	return CENOTE_OK;
 }
 
@@ -328,7 +328,7 @@ await_credentials(const struct login *l)
 {
 	struct cnp_str mechanism = CNP_STR_NONE, message = CNP_STR_NONE;
 	struct cnp_plain plain;
-	int r = cnd_answer_hello_login(&l->w->server, 0, CND_LOGIN_PLAIN);
+	int r = cnd_answer_hello_login(&l->w->client.server, 0, CND_LOGIN_PLAIN);
 
 	if (r == CENOTE_OK)
 		r = await_mechanism(l->w, &mechanism, &message);
@@ -355,7 +355,7 @@ log_in_as_client(struct login *l)
 	int r = cnd_pass_through(w);
 
 	l->user = l->arrival.user;
-	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->is_client_gone)
+	if (r == CENOTE_OK || r == CENOTE_ERR_NOMEM || w->client.is_gone)
 		return r;
 	if (!cnd_login_blames_server(&w->diag)) {
 		cnd_log(LOG_WARNING,
@@ -364,7 +364,7 @@ log_in_as_client(struct login *l)
 			client_text(l, text), w->diag.sqlstate);
 		return deny(l);
 	}
-	(void)cnp_server_error(&w->server, &w->diag);
+	(void)cnp_server_error(&w->client.server, &w->diag);
 	return r;
 }
 
@@ -382,7 +382,7 @@ by_scram_pass_through(struct login *l)
 {
 	int r = by_password(l);
 
-	return r < 0 || l->w->server.opening.kind != CNP_OPEN_ATTACH
+	return r < 0 || l->w->client.server.opening.kind != CNP_OPEN_ATTACH
 		       ? r
 		       : log_in_as_client(l);
 }
@@ -475,15 +475,16 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 	enum cnd_admission admission;
 
 	*l = (struct login){ .w = w, .wanted = wanted.p };
-	l->arrival.peer = w->peer;
+	l->arrival.peer = w->client.peer;
 	l->arrival.user = l->wanted;
-	l->arrival.has_tls = w->channel.tls != NULL;
-	l->arrival.has_cert = (uint8_t)cnd_channel_certificate(&w->channel, &l->cert);
-	w->uid = (uid_t)-1;
-	if (w->peer.door == CND_DOOR_UNIX) {
-		if (cnd_auth_peer(w, &peer) < 0)
+	l->arrival.has_tls = w->client.channel.tls != NULL;
+	l->arrival.has_cert =
+		(uint8_t)cnd_channel_certificate(&w->client.channel, &l->cert);
+	w->client.uid = (uid_t)-1;
+	if (w->client.peer.door == CND_DOOR_UNIX) {
+		if (cnd_auth_peer(&w->client, &peer) < 0)
 			return CENOTE_ERR_CONN;
-		w->uid = peer.uid;
+		w->client.uid = peer.uid;
 		l->arrival.uid = peer.uid;
 		l->unix_name = user_name(peer.uid);
 		if (*l->wanted == '\0')
@@ -503,14 +504,14 @@ await_external(const struct login *l)
 	struct cnp_str mechanism, message;
 	int r;
 
-	if (cnp_server_state(&l->w->server) != CNP_SERVER_AUTH ||
+	if (cnp_server_state(&l->w->client.server) != CNP_SERVER_AUTH ||
 		hears_client(l->rule->method) || l->rule->method == CND_METHOD_REJECT)
 		return CENOTE_OK;
 	r = await_mechanism(l->w, &mechanism, &message);
 	if (r < 0 || strcmp(mechanism.p, CNP_EXTERNAL) == 0)
 		return r;
 	/* it means to be sure of the pool by its password, and cannot */
-	cnd_answer_refuse(&l->w->server, CNC_SQLSTATE(BAD_LOGIN),
+	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s: this user logs in without a password here: leave it out",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
@@ -528,22 +529,23 @@ cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted)
 	if (r == CENOTE_OK)
 		r = methods[l.rule->method](&l);
 	/* what the frames' own reader found was said already */
-	if (r == CENOTE_ERR_PROTOCOL && cnp_server_state(&w->server) != CNP_SERVER_BROKEN)
+	if (r == CENOTE_ERR_PROTOCOL &&
+		cnp_server_state(&w->client.server) != CNP_SERVER_BROKEN)
 		r = violation(&l);
 	if (r == CENOTE_OK)
-		memcpy(w->user, l.user, strlen(l.user) + 1);
+		memcpy(w->client.user, l.user, strlen(l.user) + 1);
 	return r;
 }
 
 int
 cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
 {
-	const uid_t owner = w->uid;
+	const uid_t owner = w->client.uid;
 	struct login l;
 	int r = begin(&l, w, wanted);
-	int is_owner = w->uid == owner;
+	int is_owner = w->client.uid == owner;
 
-	w->uid = owner;
+	w->client.uid = owner;
 	if (r < 0)
 		return r;
 	if (hears_client(l.rule->method))
@@ -552,7 +554,7 @@ cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
 		r = methods[l.rule->method](&l);
 	if (r < 0)
 		return r;
-	return is_owner && strcmp(l.user, w->user) == 0
+	return is_owner && strcmp(l.user, w->client.user) == 0
 		       ? CENOTE_OK
 		       : refuse(&l, "the suspended session is another user's");
 }
@@ -564,19 +566,19 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 	struct login l;
 	int r;
 
-	if (w->peer.door == CND_DOOR_TCP &&
+	if (w->client.peer.door == CND_DOOR_TCP &&
 		w->config->clients_login == CND_CLIENTS_PASSWORD) {
 		/* who answers here has no server to ask */
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 			"pool %s tells its status on its unix socket only",
 			w->config->name);
 		return CENOTE_ERR_AUTH;
 	}
-	if (w->peer.door == CND_DOOR_TCP)
+	if (w->client.peer.door == CND_DOOR_TCP)
 		return cnd_auth_log_in(w, wanted);
-	if (cnd_auth_peer(w, &peer) == 0 &&
+	if (cnd_auth_peer(&w->client, &peer) == 0 &&
 		(peer.uid == 0 || peer.uid == w->child->config->uid)) {
-		w->uid = peer.uid;
+		w->client.uid = peer.uid;
 		return CENOTE_OK;
 	}
 	r = begin(&l, w, wanted);
@@ -586,13 +588,13 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 int
 cnd_auth_hello(struct cnd_worker *w, int tls)
 {
-	uint8_t kind = w->server.opening.kind;
+	uint8_t kind = w->client.server.opening.kind;
 	uint8_t logins = 0;
 
 	/* the others carry a secret of their own, or need none */
 	if (kind == CNP_OPEN_ATTACH ||
-		(kind == CNP_OPEN_STATUS && w->peer.door == CND_DOOR_TCP &&
+		(kind == CNP_OPEN_STATUS && w->client.peer.door == CND_DOOR_TCP &&
 			w->config->clients_login != CND_CLIENTS_PASSWORD))
-		logins = cnd_rules_logins(&w->config->rules, w->peer.door, tls);
-	return cnd_answer_hello_login(&w->server, tls, logins);
+		logins = cnd_rules_logins(&w->config->rules, w->client.peer.door, tls);
+	return cnd_answer_hello_login(&w->client.server, tls, logins);
 }

@@ -19,8 +19,8 @@ take_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params)
 
 	if (exec->format > CENOTE_FORMAT_BINARY)
 		return CENOTE_AGAIN;
-	if (params.n > 0 &&
-		cnp_values_decode(params, &w->arena, &values, &exec->n_params) < 0)
+	if (params.n > 0 && cnp_values_decode(params, &w->request.arena, &values,
+				    &exec->n_params) < 0)
 		return CENOTE_AGAIN;
 	for (uint32_t i = 0; i < exec->n_params; i++) {
 		if (values[i].is_long)
@@ -135,11 +135,11 @@ cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req)
 		req->msg.code == CNP_MSG_SYNC || w->config->query_timeout_ms > 0)
 		return;
 	/* most of the time there is none behind it */
-	while (cnp_server_peek(&w->server, &at, &number, &behind) == CENOTE_OK) {
+	while (cnp_server_peek(&w->client.server, &at, &number, &behind) == CENOTE_OK) {
 		if (next == req && give(w, req) != CENOTE_OK)
 			return;
 		if (next == req) {
-			w->n_ahead = 1;
+			w->ahead.n = 1;
 			cnd_loss_expect_ahead(w, &req->msg);
 		}
 		next = &behind;
@@ -147,8 +147,8 @@ cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req)
 			return;
 		if (behind.msg.code == CNP_MSG_SYNC)
 			return;
-		w->n_ahead++;
-		w->ahead_last = behind.number;
+		w->ahead.n++;
+		w->ahead.last = behind.number;
 		cnd_loss_expect_ahead(w, &behind.msg);
 		if (behind.flags & CNP_FRAME_SYNC)
 			return;
@@ -160,11 +160,11 @@ cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req)
 {
 	int r;
 
-	w->is_describing =
+	w->result.is_describing =
 		req->msg.code == CNP_MSG_PREPARE || req->msg.code == CNP_MSG_DESCRIBE;
-	w->n_ahead--;
+	w->ahead.n--;
 	r = w->backend->answer(w->session, &w->sink);
 	if (r < 0)
-		w->n_ahead = 0;
+		w->ahead.n = 0;
 	return r;
 }

@@ -30,12 +30,12 @@ static void
 publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str application,
 	uint32_t pid)
 {
-	struct cnd_identity id = { .pid = (int32_t)pid, .uid = (int32_t)w->uid };
+	struct cnd_identity id = { .pid = (int32_t)pid, .uid = (int32_t)w->client.uid };
 
-	memcpy(id.user, w->user, sizeof(id.user));
+	memcpy(id.user, w->client.user, sizeof(id.user));
 	copy_text(id.program, sizeof(id.program), program);
 	copy_text(id.application, sizeof(id.application), application);
-	cnd_channel_text(&w->channel, id.tls, sizeof(id.tls));
+	cnd_channel_text(&w->client.channel, id.tls, sizeof(id.tls));
 	cnd_slot_set_identity(w->slot, &id);
 }
 
@@ -56,10 +56,10 @@ begin_lending(struct cnd_worker *w)
 	cnd_worker_make_key(w);
 	atomic_store_explicit(&s->attaches, s->attaches + 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->pool->attaches, 1, memory_order_relaxed);
-	w->attached_ms = cnd_now_ms();
-	w->login_until_ms = CND_NEVER;
-	w->active_ms = w->attached_ms;
-	w->n_served = 0;
+	w->client.attached_ms = cnd_now_ms();
+	w->client.login_until_ms = CND_NEVER;
+	w->client.active_ms = w->client.attached_ms;
+	w->client.n_served = 0;
 	cnd_worker_settle_stranger(w);
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }
@@ -75,23 +75,23 @@ greet(struct cnd_worker *w)
 		.features = w->backend->features | CNP_FEATURE_SUSPEND,
 		.pool = cnp_str(w->config->name),
 		.backend = cnp_str(w->backend->name),
-		.server = cnp_str(w->info.server),
-		.server_version = cnp_str(w->info.server_version),
-		.database = cnp_str(w->info.database),
-		.user = cnp_str(w->user),
-		.parameters = { (const char *)cnc_buf_head(&w->parameters),
-			cnc_buf_len(&w->parameters) } };
+		.server = cnp_str(w->login.info.server),
+		.server_version = cnp_str(w->login.info.server_version),
+		.database = cnp_str(w->login.info.database),
+		.user = cnp_str(w->client.user),
+		.parameters = { (const char *)cnc_buf_head(&w->login.parameters),
+			cnc_buf_len(&w->login.parameters) } };
 	struct cnd_state state;
 	int r;
 
-	r = cnd_answer_hello(&w->server);
+	r = cnd_answer_hello(&w->client.server);
 	if (r == CENOTE_OK)
-		r = cnp_server_attached(&w->server, &m);
+		r = cnp_server_attached(&w->client.server, &m);
 	if (r < 0)
 		return r;
 	cnd_request_take_state(w, &state);
-	w->is_ready = 1;
-	r = cnp_server_ready(&w->server, state.tx, state.pins, &state.carry);
+	w->held.is_ready = true;
+	r = cnp_server_ready(&w->client.server, state.tx, state.pins, &state.carry);
 	return r < 0 ? r : cnd_client_flush(w);
 }
 
@@ -104,8 +104,8 @@ hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t 
 	struct cnd_ipc m = { .kind = kind,
 		.index = index,
 		.n_fds = 1,
-		.fds = { w->fd },
-		.peer = w->peer };
+		.fds = { w->client.fd },
+		.peer = w->client.peer };
 
 	if (n > CND_IPC_BYTES_MAX)
 		return -1;
@@ -115,8 +115,8 @@ hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t 
 	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
 		return -1;
 	/* the door has its own copy, which must stay open */
-	close(w->fd);
-	w->fd = -1;
+	close(w->client.fd);
+	w->client.fd = -1;
 	return 0;
 }
 
@@ -125,12 +125,12 @@ cnd_attach_part(struct cnd_worker *w)
 {
 	uint8_t sealed[CND_IPC_BYTES_MAX];
 	const uint8_t *bytes;
-	size_t n = cnp_server_output(&w->server, &bytes);
+	size_t n = cnp_server_output(&w->client.server, &bytes);
 	ssize_t len;
 
-	if (w->peer.door != CND_DOOR_TCP || w->fd < 0 || w->is_client_gone)
+	if (w->client.peer.door != CND_DOOR_TCP || w->client.fd < 0 || w->client.is_gone)
 		return -1;
-	len = cnd_channel_seal(&w->channel, bytes, n, sealed, sizeof(sealed));
+	len = cnd_channel_seal(&w->client.channel, bytes, n, sealed, sizeof(sealed));
 	return len < 0 ? -1
 		       : hand_to_door(
 				 w, CND_IPC_PARTING, w->pool_index, sealed, (size_t)len);
@@ -138,18 +138,18 @@ cnd_attach_part(struct cnd_worker *w)
 
 /* What somebody else read of it, first. */
 static int
-take_handed(struct cnd_worker *w)
+take_handed(struct cnd_worker_client *c)
 {
 	uint8_t *room;
 	size_t size;
 
-	if (w->n_handed == 0)
+	if (c->n_handed == 0)
 		return CENOTE_OK;
-	if (cnp_server_room(&w->server, &room, &size) < 0 || size < w->n_handed)
+	if (cnp_server_room(&c->server, &room, &size) < 0 || size < c->n_handed)
 		return CENOTE_ERR_NOMEM;
-	memcpy(room, w->handed, w->n_handed);
-	cnp_server_received(&w->server, w->n_handed);
-	w->n_handed = 0;
+	memcpy(room, c->handed, c->n_handed);
+	cnp_server_received(&c->server, c->n_handed);
+	c->n_handed = 0;
 	return CENOTE_OK;
 }
 
@@ -157,15 +157,16 @@ take_handed(struct cnd_worker *w)
 static int
 is_elsewhere(const struct cnd_worker *w)
 {
-	return w->server.opening.kind == CNP_OPEN_RESUME &&
-	       w->server.opening.tls != CNP_TLS_NONE && w->sm.state != CND_SLOT_SUSPENDED;
+	return w->client.server.opening.kind == CNP_OPEN_RESUME &&
+	       w->client.server.opening.tls != CNP_TLS_NONE &&
+	       w->sm.state != CND_SLOT_SUSPENDED;
 }
 
 int
 cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot)
 {
 	const uint8_t *bytes;
-	size_t n = cnp_server_raw(&w->server, &bytes);
+	size_t n = cnp_server_raw(&w->client.server, &bytes);
 
 	return hand_to_door(w, kind, slot, bytes, n);
 }
@@ -175,7 +176,7 @@ static int
 send_to_slot(struct cnd_worker *w, uint32_t slot)
 {
 	if (slot != CND_BOARD_NONE && cnd_attach_send(w, CND_IPC_RESUME, slot) < 0)
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(RESOURCES),
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 	return CENOTE_ERR_CONN;
 }
@@ -185,8 +186,8 @@ static int
 on_opening(struct cnd_worker *w, int64_t until)
 {
 	if (is_elsewhere(w))
-		return send_to_slot(
-			w, cnd_answer_resume_named(&w->server, w->board, w->pool_index));
+		return send_to_slot(w, cnd_answer_resume_named(&w->client.server,
+					       w->board, w->pool_index));
 	return cnd_attach_answer_tls(w, until);
 }
 
@@ -200,10 +201,10 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 	const uint8_t *bytes;
 	int r;
 
-	w->login_until_ms = until;
-	w->active_ms = begun;
+	w->client.login_until_ms = until;
+	w->client.active_ms = begun;
 	for (;;) {
-		r = cnp_server_next(&w->server, ret_request);
+		r = cnp_server_next(&w->client.server, ret_request);
 		if (r == CENOTE_OK && has_opening)
 			return CENOTE_OK;
 		if (r == CENOTE_OK) {
@@ -214,15 +215,15 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 		}
 		if (r < 0)
 			return r;
-		r = cnd_client_receive(w);
+		r = cnd_client_receive(&w->client);
 		if (r < 0)
 			return r;
 		if (r > 0)
 			continue;
-		cnd_worker_wait(
-			w, w->fd, POLLIN, w->is_handed_over ? until : begun + SILENCE_MS);
-		if (cnd_now_ms() - begun >= SILENCE_MS && !w->is_handed_over &&
-			cnp_server_raw(&w->server, &bytes) == 0 &&
+		cnd_worker_wait(w, w->client.fd, POLLIN,
+			w->client.is_handed_over ? until : begun + SILENCE_MS);
+		if (cnd_now_ms() - begun >= SILENCE_MS && !w->client.is_handed_over &&
+			cnp_server_raw(&w->client.server, &bytes) == 0 &&
 			hand_to_door(w, CND_IPC_SILENT, w->pool_index, NULL, 0) == 0)
 			return CENOTE_ERR_CONN;
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
@@ -234,9 +235,9 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 static int
 is_wrong_pool(struct cnd_worker *w)
 {
-	if (strcmp(w->server.opening.pool, w->config->name) == 0)
+	if (strcmp(w->client.server.opening.pool, w->config->name) == 0)
 		return 0;
-	cnd_answer_refuse(&w->server, CNC_SQLSTATE(REJECTED),
+	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(REJECTED),
 		"this is the socket of pool %s, not of another", w->config->name);
 	return 1;
 }
@@ -245,10 +246,10 @@ is_wrong_pool(struct cnd_worker *w)
 static int
 is_wrong_database(struct cnd_worker *w, struct cnp_str database)
 {
-	if (database.n == 0 || strcmp(database.p, w->info.database) == 0)
+	if (database.n == 0 || strcmp(database.p, w->login.info.database) == 0)
 		return 0;
-	cnd_answer_refuse(&w->server, CNC_SQLSTATE(NO_CATALOG),
-		"pool %s is of database \"%s\"", w->config->name, w->info.database);
+	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(NO_CATALOG),
+		"pool %s is of database \"%s\"", w->config->name, w->login.info.database);
 	return 1;
 }
 
@@ -260,7 +261,7 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 	struct cnc_reader reader;
 	int r;
 
-	w->wanted_settings = "";
+	w->login.wanted_settings = "";
 	if (w->backend->settings_option == NULL)
 		return CENOTE_OK;
 	cnc_reader_init(&reader, options.p, options.n);
@@ -278,7 +279,7 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 			"the settings of a login can be 1,023 bytes long");
 		return CENOTE_ERR_SERVER;
 	}
-	w->wanted_settings = wanted.p;
+	w->login.wanted_settings = wanted.p;
 	return CENOTE_OK;
 }
 
@@ -292,7 +293,8 @@ log_in_as_wanted(struct cnd_worker *w)
 {
 	if (cnd_login_is_as_wanted(w))
 		return CENOTE_OK;
-	memcpy(w->settings, w->wanted_settings, strlen(w->wanted_settings) + 1);
+	memcpy(w->login.settings, w->login.wanted_settings,
+		strlen(w->login.wanted_settings) + 1);
 	cnd_logout(w);
 	return cnd_login(w);
 }
@@ -320,7 +322,7 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 	/* the options have changed facts of the session, until its reset */
 	if (is_set)
 		cnd_login_take_info(w);
-	w->is_info_stale |= is_set;
+	w->login.is_info_stale |= is_set;
 	return CENOTE_OK;
 }
 
@@ -341,7 +343,7 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 {
 	int r = make_ready(w, m);
 
-	if (r != CENOTE_ERR_CONN || w->is_client_gone)
+	if (r != CENOTE_ERR_CONN || w->client.is_gone)
 		return r;
 	cnd_log(LOG_NOTICE, "the session was lost before it was lent (SQLSTATE %s)",
 		w->diag.sqlstate);
@@ -353,10 +355,10 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 static int
 say_failed(struct cnd_worker *w, int r)
 {
-	if (w->is_client_gone)
+	if (w->client.is_gone)
 		return r;
 	cnd_log(LOG_NOTICE, "attach failed (SQLSTATE %s)", w->diag.sqlstate);
-	(void)cnp_server_error(&w->server, &w->diag);
+	(void)cnp_server_error(&w->client.server, &w->diag);
 	return r;
 }
 
@@ -367,17 +369,17 @@ lend(struct cnd_worker *w, const struct cnp_attach *m)
 	int r;
 
 	begin_lending(w);
-	w->is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
+	w->client.is_again = (m->flags & CNP_ATTACH_AGAIN) != 0;
 	publish_identity(w, m->program, m->application, m->pid);
-	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s", w->user,
-		m->pid, m->program.p, m->trace.p);
+	cnd_log(LOG_DEBUG, "lent to user %s, pid %u, program %.31s, trace %.63s",
+		w->client.user, m->pid, m->program.p, m->trace.p);
 	cnc_diag_clear(&w->diag);
 	r = log_in_as_wanted(w);
 	if (r == CENOTE_OK)
 		r = make_ready_or_anew(w, m);
 	if (r == CENOTE_OK)
 		return greet(w);
-	w->is_session_lost = r == CENOTE_ERR_CONN && !w->is_client_gone;
+	w->login.is_lost = r == CENOTE_ERR_CONN && !w->client.is_gone;
 	return say_failed(w, r);
 }
 
@@ -409,13 +411,13 @@ on_status(struct cnd_worker *w, const struct cnp_status *m)
 
 	if (r < 0)
 		return r;
-	asker.uid = w->uid;
+	asker.uid = w->client.uid;
 	asker.cenoted = w->child->config->uid;
-	if (w->peer.door == CND_DOOR_TCP)
+	if (w->client.peer.door == CND_DOOR_TCP)
 		asker.pool = w->pool_index;
 	if (w->sm.state == CND_SLOT_OPENING)
 		asker.slot = (int)w->slot_index;
-	cnd_answer_status(&w->server, w->board, m, &asker);
+	cnd_answer_status(&w->client.server, w->board, m, &asker);
 	return CENOTE_DONE;
 }
 
@@ -428,7 +430,7 @@ send_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 		.index = w->pool_index,
 		.serial = c->session,
 		.n_bytes = sizeof(cancel),
-		.peer = w->peer };
+		.peer = w->client.peer };
 
 	memcpy(m.bytes, &cancel, sizeof(cancel));
 	return cnd_ipc_send(w->inbox_fd, &m);
@@ -442,7 +444,7 @@ answer_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 	int runs = slot != CND_BOARD_NONE &&
 		   cnd_slot_runs(cnd_slot_at(w->board, slot), c->session, c->request);
 
-	cnd_answer_cancelled(&w->server, runs && send_cancel(w, c) == 0);
+	cnd_answer_cancelled(&w->client.server, runs && send_cancel(w, c) == 0);
 	return slot != CND_BOARD_NONE ? CENOTE_DONE : CENOTE_ERR_AUTH;
 }
 
@@ -461,7 +463,7 @@ int
 cnd_attach_open(struct cnd_worker *w)
 {
 	struct cnp_request req;
-	int r = take_handed(w);
+	int r = take_handed(&w->client);
 
 	if (r == CENOTE_OK)
 		r = await_first(w, &req);
@@ -470,7 +472,7 @@ cnd_attach_open(struct cnd_worker *w)
 	if (req.msg.code == CNP_MSG_ATTACH)
 		return on_attach(w, &req.msg.as.attach);
 	if (req.msg.code == CNP_MSG_RESUME)
-		return send_to_slot(w, cnd_answer_resume(&w->server, w->board,
+		return send_to_slot(w, cnd_answer_resume(&w->client.server, w->board,
 					       w->pool_index, &req.msg.as.resume));
 	return answer(w, &req);
 }
@@ -491,7 +493,7 @@ is_mine(struct cnd_worker *w, const struct cnp_resume *m)
 	if (w->key != 0 && m->key == w->key &&
 		m->session == cnd_session_number(w->slot_index, w->slot->generation))
 		return 1;
-	cnd_answer_refuse(&w->server, CNC_SQLSTATE(BAD_LOGIN),
+	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"there is no such suspended session (any more)");
 	return 0;
 }
@@ -502,8 +504,8 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	struct cnp_request req;
 	int r;
 
-	cnd_worker_take_handed(w, m);
-	r = take_handed(w);
+	cnd_worker_take_handed(&w->client, m);
+	r = take_handed(&w->client);
 	if (r == CENOTE_OK)
 		r = await_first(w, &req);
 	if (r < 0)

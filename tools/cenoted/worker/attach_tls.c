@@ -11,11 +11,11 @@
 static int
 shake_hands(struct cnd_worker *w, int64_t until)
 {
-	struct cnd_channel *c = &w->channel;
+	struct cnd_channel *c = &w->client.channel;
 	int r;
 
 	while ((r = c->ops->handshake(c->tls)) == CENOTE_AGAIN) {
-		cnd_worker_wait(w, w->fd,
+		cnd_worker_wait(w, w->client.fd,
 			c->ops->unsent(c->tls) ? POLLIN | POLLOUT : POLLIN, until);
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
@@ -28,23 +28,24 @@ begin_tls(struct cnd_worker *w, int64_t until)
 {
 	char text[CND_TLS_TEXT_MAX];
 	char from[CND_PEER_TEXT_MAX];
-	int r = cnd_channel_secure(&w->channel, w->fd, w->tls);
+	int r = cnd_channel_secure(&w->client.channel, w->client.fd, w->tls);
 
 	if (r == CENOTE_OK)
 		r = shake_hands(w, until);
 	if (r == CENOTE_OK) {
-		cnd_channel_text(&w->channel, text, sizeof(text));
-		cnd_log(LOG_DEBUG, "client at %s: %s", cnd_peer_text(&w->peer, from),
-			text);
+		cnd_channel_text(&w->client.channel, text, sizeof(text));
+		cnd_log(LOG_DEBUG, "client at %s: %s",
+			cnd_peer_text(&w->client.peer, from), text);
 		return CENOTE_OK;
 	}
 	/* it hears an alert; nothing else can be said any more */
-	w->is_client_gone = 1;
+	w->client.is_gone = true;
 	if (r != CENOTE_ERR_NOMEM)
 		cnd_log(LOG_WARNING, "client at %s: TLS: %s",
-			cnd_peer_text(&w->peer, from),
-			r == CENOTE_ERR_TIMEOUT ? "the handshake took too long"
-						: w->channel.ops->error(w->channel.tls));
+			cnd_peer_text(&w->client.peer, from),
+			r == CENOTE_ERR_TIMEOUT
+				? "the handshake took too long"
+				: w->client.channel.ops->error(w->client.channel.tls));
 	return CENOTE_ERR_CONN;
 }
 
@@ -53,7 +54,7 @@ cnd_attach_answer_tls(struct cnd_worker *w, int64_t until)
 {
 	int r;
 
-	if (w->server.opening.tls == CNP_TLS_NONE)
+	if (w->client.server.opening.tls == CNP_TLS_NONE)
 		return CENOTE_OK;
 	r = cnd_auth_hello(w, w->tls != NULL);
 	if (r == CENOTE_OK)

@@ -34,22 +34,22 @@
 /* ---- the socket ---- */
 
 void
-cnd_client_close(struct cnd_worker *w)
+cnd_client_close(struct cnd_worker_client *c)
 {
-	cnd_channel_finish(&w->channel);
-	if (w->fd < 0)
+	cnd_channel_finish(&c->channel);
+	if (c->fd < 0)
 		return;
 	/* the door may hold it a moment longer; the client should see the end now */
-	if (w->is_handed_over)
-		shutdown(w->fd, SHUT_RDWR);
-	close(w->fd);
-	w->fd = -1;
+	if (c->is_handed_over)
+		shutdown(c->fd, SHUT_RDWR);
+	close(c->fd);
+	c->fd = -1;
 }
 
 int
-cnd_client_has_gone(const struct cnd_worker *w)
+cnd_client_has_gone(const struct cnd_worker_client *c)
 {
-	struct pollfd poll_fd = { .fd = w->fd, .events = POLLRDHUP };
+	struct pollfd poll_fd = { .fd = c->fd, .events = POLLRDHUP };
 
 	return poll(&poll_fd, 1, 0) > 0 &&
 	       (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -60,7 +60,7 @@ static int64_t
 session_limit(const struct cnd_worker *w)
 {
 	return w->config->session_timeout_ms > 0
-		       ? w->attached_ms + w->config->session_timeout_ms
+		       ? w->client.attached_ms + w->config->session_timeout_ms
 		       : CND_NEVER;
 }
 
@@ -68,7 +68,7 @@ int64_t
 cnd_client_idle_limit(const struct cnd_worker *w)
 {
 	return w->config->idle_client_timeout_ms > 0
-		       ? w->active_ms + w->config->idle_client_timeout_ms
+		       ? w->client.active_ms + w->config->idle_client_timeout_ms
 		       : CND_NEVER;
 }
 
@@ -85,8 +85,8 @@ nearest_limit(const struct cnd_worker *w)
 static void
 limit_parting(struct cnd_worker *w)
 {
-	if (w->login_until_ms == CND_NEVER)
-		w->login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
+	if (w->client.login_until_ms == CND_NEVER)
+		w->client.login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
 }
 
 /* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
@@ -95,13 +95,13 @@ static int
 wait_for_reader(struct cnd_worker *w)
 {
 	int64_t idle = cnd_client_idle_limit(w);
-	int64_t until = idle < w->login_until_ms ? idle : w->login_until_ms;
-	int events = cnd_worker_wait(w, w->fd, POLLOUT | POLLRDHUP, until);
+	int64_t until = idle < w->client.login_until_ms ? idle : w->client.login_until_ms;
+	int events = cnd_worker_wait(w, w->client.fd, POLLOUT | POLLRDHUP, until);
 
 	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
 		cnd_worker_order(w) == CND_ORDER_NOW ||
 		(until != CND_NEVER && cnd_now_ms() >= until)) {
-		w->is_client_gone = 1;
+		w->client.is_gone = true;
 		return CENOTE_ERR_CONN;
 	}
 	return CENOTE_OK;
@@ -111,9 +111,9 @@ wait_for_reader(struct cnd_worker *w)
 static int
 flush_secure(struct cnd_worker *w)
 {
-	while (cnd_channel_flush(&w->channel) < 0) {
+	while (cnd_channel_flush(&w->client.channel) < 0) {
 		if (errno != EAGAIN) {
-			w->is_client_gone = 1;
+			w->client.is_gone = true;
 			return CENOTE_ERR_CONN;
 		}
 		if (wait_for_reader(w) < 0)
@@ -128,51 +128,52 @@ cnd_client_flush(struct cnd_worker *w)
 	const uint8_t *bytes;
 	size_t n;
 
-	while ((n = cnp_server_output(&w->server, &bytes)) > 0) {
-		ssize_t sent = cnd_channel_write(&w->channel, w->fd, bytes, n);
+	while ((n = cnp_server_output(&w->client.server, &bytes)) > 0) {
+		ssize_t sent =
+			cnd_channel_write(&w->client.channel, w->client.fd, bytes, n);
 
 		if (sent > 0) {
-			cnp_server_sent(&w->server, (size_t)sent);
+			cnp_server_sent(&w->client.server, (size_t)sent);
 			if (nearest_limit(w) != CND_NEVER)
-				w->active_ms = cnd_now_ms();
+				w->client.active_ms = cnd_now_ms();
 			continue;
 		}
 		if (errno == EINTR)
 			continue;
 		if (errno != EAGAIN) {
-			w->is_client_gone = 1;
+			w->client.is_gone = true;
 			return CENOTE_ERR_CONN;
 		}
 		if (wait_for_reader(w) < 0)
 			return CENOTE_ERR_CONN;
 	}
-	return w->channel.tls == NULL ? CENOTE_OK : flush_secure(w);
+	return w->client.channel.tls == NULL ? CENOTE_OK : flush_secure(w);
 }
 
 int
-cnd_client_receive(struct cnd_worker *w)
+cnd_client_receive(struct cnd_worker_client *c)
 {
 	uint8_t *room;
 	size_t size;
 	ssize_t n;
 
-	if (cnp_server_room(&w->server, &room, &size) < 0)
+	if (cnp_server_room(&c->server, &room, &size) < 0)
 		return CENOTE_ERR_CONN;
-	n = cnd_channel_read(&w->channel, w->fd, room, size);
+	n = cnd_channel_read(&c->channel, c->fd, room, size);
 	if (n > 0) {
-		cnp_server_received(&w->server, (size_t)n);
+		cnp_server_received(&c->server, (size_t)n);
 		return 1;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	w->is_client_gone = 1;
+	c->is_gone = true;
 	return CENOTE_ERR_CONN;
 }
 
 int
 cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
 {
-	if (!cnd_channel_pending(&w->channel))
+	if (!cnd_channel_pending(&w->client.channel))
 		return cnd_worker_poll(w, fds, n, until_ms);
 	for (nfds_t i = 0; i < n; i++)
 		fds[i].revents = 0;
@@ -198,27 +199,28 @@ say_goodbye(struct cnd_worker *w)
 {
 	const uint8_t *bytes;
 
-	if (w->fd < 0 || w->is_client_gone || cnp_server_output(&w->server, &bytes) == 0)
+	if (w->client.fd < 0 || w->client.is_gone ||
+		cnp_server_output(&w->client.server, &bytes) == 0)
 		return;
 	limit_parting(w);
 	if (cnd_client_flush(w) == CENOTE_OK)
-		drop_input(w->fd);
+		drop_input(w->client.fd);
 }
 
 static void
-log_protocol_error(struct cnd_worker *w)
+log_protocol_error(const struct cnd_worker_client *c)
 {
 	struct ucred peer = { .pid = -1, .uid = (uid_t)-1 };
 	char text[CND_PEER_TEXT_MAX];
 
-	if (w->peer.door == CND_DOOR_TCP) {
-		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&w->peer, text),
-			w->server.diag.message);
+	if (c->peer.door == CND_DOOR_TCP) {
+		cnd_log(LOG_WARNING, "client %s: %s", cnd_peer_text(&c->peer, text),
+			c->server.diag.message);
 		return;
 	}
-	(void)cnd_auth_peer(w, &peer);
+	(void)cnd_auth_peer(c, &peer);
 	cnd_log(LOG_WARNING, "client pid %d, uid %d: %s", (int)peer.pid, (int)peer.uid,
-		w->server.diag.message);
+		c->server.diag.message);
 }
 
 /* ---- the conversation ---- */
@@ -236,9 +238,9 @@ is_contended(const struct cnd_worker *w, int64_t now)
 static int64_t
 grace_until(const struct cnd_worker *w)
 {
-	if (w->n_served > 0)
+	if (w->client.n_served > 0)
 		return 0;
-	return w->attached_ms + (w->is_again ? GRACE_MS : FIRST_GRACE_MS);
+	return w->client.attached_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
 }
 
 /* Why the session should be given up if the client holds nothing; 0: no reason. */
@@ -267,8 +269,8 @@ reason_to_yield(const struct cnd_worker *w)
 static int
 can_settle(const struct cnd_worker *w)
 {
-	return w->pins == CENOTE_PIN_FUNCTION && w->backend->settle != NULL &&
-	       w->tx == CENOTE_TX_IDLE && w->settled_at != w->n_served;
+	return w->held.pins == CENOTE_PIN_FUNCTION && w->backend->settle != NULL &&
+	       w->held.tx == CENOTE_TX_IDLE && w->held.settled_at != w->client.n_served;
 }
 
 /* Ask the server whether they did. The answer stays the same until another request runs. */
@@ -281,9 +283,9 @@ settle(struct cnd_worker *w)
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
 	r = w->backend->settle(w->session, &w->diag);
-	w->settled_at = w->n_served;
-	w->settled_ms = cnd_now_ms();
-	if (w->is_client_gone)
+	w->held.settled_at = w->client.n_served;
+	w->held.settled_ms = cnd_now_ms();
+	if (w->client.is_gone)
 		return CENOTE_ERR_CONN;
 	if (r == CENOTE_ERR_CONN)
 		return cnd_request_lose_idle(w);
@@ -295,9 +297,9 @@ settle(struct cnd_worker *w)
 static int
 settle_soon(struct cnd_worker *w)
 {
-	if (cnd_now_ms() >= w->settled_ms + SETTLE_MS)
+	if (cnd_now_ms() >= w->held.settled_ms + SETTLE_MS)
 		return settle(w);
-	w->settle_due_ms = w->settled_ms + SETTLE_MS;
+	w->held.settle_due_ms = w->held.settled_ms + SETTLE_MS;
 	return CENOTE_OK;
 }
 
@@ -308,15 +310,15 @@ try_to_yield(struct cnd_worker *w)
 	uint8_t reason = reason_to_yield(w);
 	struct cnd_state state;
 
-	w->settle_due_ms = CND_NEVER;
-	if (reason == 0 || !cnp_server_can_yield(&w->server))
+	w->held.settle_due_ms = CND_NEVER;
+	if (reason == 0 || !cnp_server_can_yield(&w->client.server))
 		return 0;
 	if (can_settle(w) && settle_soon(w) < 0)
 		return 1;
 	w->backend->state(w->session, &state);
 	if (state.tx != CENOTE_TX_IDLE || state.pins != 0)
 		return 0;
-	if (cnp_server_yield(&w->server, reason, &state.carry) < 0)
+	if (cnp_server_yield(&w->client.server, reason, &state.carry) < 0)
 		return 0;
 	atomic_store_explicit(
 		&w->slot->yields, w->slot->yields + 1, memory_order_relaxed);
@@ -341,9 +343,9 @@ must_part(struct cnd_worker *w)
 		return 1;
 	if (is_ending)
 		cnd_answer_refuse(
-			&w->server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
+			&w->client.server, CNC_SQLSTATE(SHUTDOWN), "cenoted is ending");
 	else
-		cnd_answer_refuse(&w->server, CNC_SQLSTATE(IDLE_TIMEOUT),
+		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(IDLE_TIMEOUT),
 			"pool %s: %s allows", w->config->name, limit);
 	return 1;
 }
@@ -354,10 +356,10 @@ next_look(const struct cnd_worker *w)
 {
 	int64_t until = nearest_limit(w);
 
-	if (w->settle_due_ms < until)
-		until = w->settle_due_ms;
+	if (w->held.settle_due_ms < until)
+		until = w->held.settle_due_ms;
 	/* it was asked to yield, and has its grace still */
-	if (w->config->mode == CND_MODE_TRANSACTION && w->n_served == 0 &&
+	if (w->config->mode == CND_MODE_TRANSACTION && w->client.n_served == 0 &&
 		!w->slot->is_held && grace_until(w) < until &&
 		is_contended(w, cnd_now_ms()))
 		until = grace_until(w);
@@ -368,7 +370,7 @@ next_look(const struct cnd_worker *w)
 static int
 watched_fd(const struct cnd_worker *w)
 {
-	return w->server_fd >= 0 ? w->backend->fd(w->session) : -1;
+	return w->login.server_fd >= 0 ? w->backend->fd(w->session) : -1;
 }
 
 /* Nothing to do until the client speaks, or something else is up. Negative: part. */
@@ -376,7 +378,7 @@ static int
 await_more(struct cnd_worker *w)
 {
 	/* other clients may come to resume the session that this one has resumed */
-	struct pollfd fds[3] = { { .fd = w->fd, .events = POLLIN },
+	struct pollfd fds[3] = { { .fd = w->client.fd, .events = POLLIN },
 		{ .fd = watched_fd(w), .events = POLLIN },
 		{ .fd = w->inbox_fd, .events = POLLIN } };
 	int64_t settle_ms = CND_NEVER;
@@ -388,14 +390,14 @@ await_more(struct cnd_worker *w)
 	if (must_part(w))
 		return CENOTE_ERR_CONN;
 	until = next_look(w);
-	if (can_settle(w) && cnp_server_can_yield(&w->server))
+	if (can_settle(w) && cnp_server_can_yield(&w->client.server))
 		settle_ms =
 			cnd_now_ms() +
 			(w->backend->is_settling_felt ? SETTLE_FELT_MS : SETTLE_IDLE_MS);
 	r = cnd_client_poll(w, fds,
-		w->is_resumed    ? 3
-		: fds[1].fd >= 0 ? 2
-				 : 1,
+		w->client.is_resumed ? 3
+		: fds[1].fd >= 0     ? 2
+				     : 1,
 		until < settle_ms ? until : settle_ms);
 	if (r == 0)
 		return settle_ms != CND_NEVER && cnd_now_ms() >= settle_ms ? settle(w)
@@ -407,9 +409,9 @@ await_more(struct cnd_worker *w)
 		return r;
 	if (fds[0].revents == 0)
 		return CENOTE_OK;
-	r = cnd_client_receive(w);
+	r = cnd_client_receive(&w->client);
 	if (r > 0 && nearest_limit(w) != CND_NEVER)
-		w->active_ms = cnd_now_ms();
+		w->client.active_ms = cnd_now_ms();
 	return r < 0 ? r : CENOTE_OK;
 }
 
@@ -423,12 +425,12 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 	if (r < 0)
 		return r;
 	/* it must not be resumed before it is there to be */
-	if (w->is_suspending) {
+	if (w->client.is_suspending) {
 		cnd_worker_move(w, CND_SLOT_SUSPENDED);
 		limit_parting(w);
 	}
-	if (cnp_server_output(&w->server, &bytes) >= FLUSH_BYTES ||
-		cnp_server_state(&w->server) == CNP_SERVER_CLOSING)
+	if (cnp_server_output(&w->client.server, &bytes) >= FLUSH_BYTES ||
+		cnp_server_state(&w->client.server) == CNP_SERVER_CLOSING)
 		return cnd_client_flush(w);
 	return CENOTE_OK;
 }
@@ -439,38 +441,38 @@ converse(struct cnd_worker *w)
 	struct cnp_request req;
 	int r = CENOTE_OK;
 
-	while (r >= 0 && cnp_server_state(&w->server) < CNP_SERVER_CLOSING) {
-		r = cnp_server_next(&w->server, &req);
+	while (r >= 0 && cnp_server_state(&w->client.server) < CNP_SERVER_CLOSING) {
+		r = cnp_server_next(&w->client.server, &req);
 		if (r == CENOTE_OK)
 			r = run_one(w, &req);
 		else if (r == CENOTE_AGAIN && !try_to_yield(w))
 			r = await_more(w);
 	}
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_protocol_error(w);
+		log_protocol_error(&w->client);
 	say_goodbye(w);
-	if (w->is_suspending && !w->is_client_gone)
+	if (w->client.is_suspending && !w->client.is_gone)
 		return CND_PARTING_SUSPENDED;
-	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 
 static void
-forget_client(struct cnd_worker *w)
+forget_client(struct cnd_worker_client *c)
 {
-	w->is_client_gone = 0;
-	w->is_suspending = 0;
-	w->has_failed = 0;
-	w->is_again = 0;
-	w->is_resumed = 0;
-	cnp_server_restart(&w->server);
+	c->is_gone = false;
+	c->is_suspending = false;
+	c->has_failed = false;
+	c->is_again = false;
+	c->is_resumed = false;
+	cnp_server_restart(&c->server);
 }
 
 void
 cnd_client_part(struct cnd_worker *w, int r)
 {
 	if (r == CENOTE_ERR_PROTOCOL)
-		log_protocol_error(w);
-	if (!w->has_failed || cnd_attach_part(w) < 0)
+		log_protocol_error(&w->client);
+	if (!w->client.has_failed || cnd_attach_part(w) < 0)
 		say_goodbye(w);
 }
 
@@ -479,13 +481,13 @@ cnd_client_serve(struct cnd_worker *w)
 {
 	int r;
 
-	forget_client(w);
+	forget_client(&w->client);
 	cnd_request_forget_client(w);
 	r = cnd_attach_open(w);
 	if (r == CENOTE_OK)
 		return converse(w);
 	cnd_client_part(w, r);
-	return w->is_session_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
+	return w->login.is_lost ? CND_PARTING_LOST : CND_PARTING_GONE;
 }
 
 /* ---- suspend and resume ---- */
@@ -525,7 +527,7 @@ cnd_client_refuse_inbox(struct cnd_worker *w)
 static int
 is_suspension_over(const struct cnd_worker *w)
 {
-	return cnd_now_ms() >= w->suspended_until_ms ||
+	return cnd_now_ms() >= w->client.suspended_until_ms ||
 	       cnd_worker_order(w) == CND_ORDER_NOW;
 }
 
@@ -534,22 +536,23 @@ cnd_client_resume(struct cnd_worker *w)
 {
 	struct cnd_ipc m;
 
-	cnd_client_close(w);
+	cnd_client_close(&w->client);
 	while (!is_suspension_over(w)) {
 		if (cnd_ipc_receive(w->inbox_fd, &m) <= 0) {
-			cnd_worker_wait(w, w->inbox_fd, POLLIN, w->suspended_until_ms);
+			cnd_worker_wait(
+				w, w->inbox_fd, POLLIN, w->client.suspended_until_ms);
 			continue;
 		}
 		if (m.kind != CND_IPC_RESUME || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
-		forget_client(w);
+		forget_client(&w->client);
 		if (cnd_attach_resume(w, &m) == CENOTE_OK) {
-			w->is_resumed = 1;
+			w->client.is_resumed = true;
 			cnd_client_refuse_inbox(w);
 			return converse(w);
 		}
 		say_goodbye(w);
-		cnd_client_close(w);
+		cnd_client_close(&w->client);
 		/* it was lent, and the client went before it could be told: nobody can have it */
 		if (w->sm.state == CND_SLOT_ATTACHED)
 			return CND_PARTING_GONE;

@@ -67,7 +67,7 @@ give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)
 		r = cnd_priv_confine(child->master);
 	if (r < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));
-	cnd_auth_prepare(w);
+	cnd_auth_prepare(&w->client);
 	if (cnd_sandbox_enter(CND_SANDBOX_DOOR, c) < 0)
 		exit(1);
 }
@@ -92,18 +92,18 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	w->pool_index = pool->index;
 	w->inbox_fd = child->helper_inbox[0];
 	w->slot = &nobodys;
-	w->fd = m->fds[0];
-	w->is_handed_over = 1;
-	w->peer = m->peer;
+	w->client.fd = m->fds[0];
+	w->client.is_handed_over = true;
+	w->client.peer = m->peer;
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
-	cnp_server_init(
-		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
+	cnp_server_init(&w->client.server, &cnc_mem_default, (size_t)w->config->max_frame,
+		OUTPUT_MAX);
 	forget_secrets(child, w);
 	give_up_rights(child, w);
 	r = cnd_attach_answer(w);
 	cnd_client_part(w, r);
-	cnd_client_close(w);
-	cnp_server_finish(&w->server);
+	cnd_client_close(&w->client);
+	cnp_server_finish(&w->client.server);
 	exit(r == CENOTE_DONE ? 0 : CND_HELPER_IN_VAIN);
 }
 

@@ -48,19 +48,19 @@ cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
 }
 
 void
-cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit)
+cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit)
 {
-	w->stopped = 0;
-	w->is_cancelled = 0;
-	w->is_impatient = 0;
-	w->limit_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
-	w->limit = limit;
+	s->status = 0;
+	s->is_cancelled = false;
+	s->is_impatient = false;
+	s->until_ms = limit_ms > 0 ? cnd_now_ms() + limit_ms : CND_NEVER;
+	s->option = limit;
 }
 
 void
 cnd_host_begin_service(struct cnd_worker *w)
 {
-	cnd_host_begin(w, w->config->login_timeout_ms, "login_timeout");
+	cnd_host_begin(&w->stop, w->config->login_timeout_ms, "login_timeout");
 }
 
 static int
@@ -68,14 +68,14 @@ stop(struct cnd_worker *w, struct cnc_diag *diag, int status, const char *sqlsta
 	const char *why)
 {
 	cnc_diag_set(diag, sqlstate, "%s", why);
-	w->stopped = status;
+	w->stop.status = status;
 	return status;
 }
 
 int
 cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 {
-	w->is_client_gone = 1;
+	w->client.is_gone = true;
 	return stop(w, diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
 		"the client went away");
 }
@@ -86,9 +86,9 @@ lose_patience(struct cnd_worker *w)
 {
 	int64_t soon = cnd_now_ms() + ENDING_MS;
 
-	if (w->limit_ms > soon && !w->is_impatient)
-		w->limit_ms = soon;
-	w->is_impatient = 1;
+	if (w->stop.until_ms > soon && !w->stop.is_impatient)
+		w->stop.until_ms = soon;
+	w->stop.is_impatient = true;
 }
 
 /* What can be seen without a system call. */
@@ -97,17 +97,18 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 {
 	/* between clients: a reset is soon done, a login may take its time */
 	uint32_t order =
-		w->session == NULL && w->fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
+		w->session == NULL && w->client.fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
 
-	if (w->stopped != 0)
-		return w->stopped;
-	if (w->fd < 0 && cnd_worker_order(w) != CND_ORDER_NONE)
+	if (w->stop.status != 0)
+		return w->stop.status;
+	if (w->client.fd < 0 && cnd_worker_order(w) != CND_ORDER_NONE)
 		lose_patience(w);
 	if (cnd_worker_order(w) >= order)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(SHUTDOWN),
 			"cenoted is ending");
-	w->is_cancelled = w->fd >= 0 && cnd_slot_take_cancel(w->slot, w->ahead_last);
-	if (w->is_cancelled)
+	w->stop.is_cancelled =
+		w->client.fd >= 0 && cnd_slot_take_cancel(w->slot, w->ahead.last);
+	if (w->stop.is_cancelled)
 		return stop(w, diag, CENOTE_ERR_SERVER, CNC_SQLSTATE(CANCELED),
 			"canceled on the client's request");
 	return CENOTE_OK;
@@ -116,12 +117,12 @@ look(struct cnd_worker *w, struct cnc_diag *diag)
 static int
 look_at_clock(struct cnd_worker *w, int64_t now, struct cnc_diag *diag)
 {
-	if (now < w->limit_ms)
+	if (now < w->stop.until_ms)
 		return CENOTE_OK;
-	cnc_diag_set(
-		diag, CNC_SQLSTATE(CANCELED), "canceled: the pool's %s passed", w->limit);
-	w->stopped = CENOTE_ERR_SERVER;
-	return w->stopped;
+	cnc_diag_set(diag, CNC_SQLSTATE(CANCELED), "canceled: the pool's %s passed",
+		w->stop.option);
+	w->stop.status = CENOTE_ERR_SERVER;
+	return w->stop.status;
 }
 
 int
@@ -129,7 +130,7 @@ cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag)
 {
 	int r = look(w, diag);
 
-	if (r == CENOTE_OK && w->limit_ms != CND_NEVER)
+	if (r == CENOTE_OK && w->stop.until_ms != CND_NEVER)
 		r = look_at_clock(w, cnd_now_ms(), diag);
 	return r;
 }
@@ -140,7 +141,7 @@ host_is_cancelled(const struct cnd_host *host)
 {
 	const struct cnd_worker *w = host->user;
 
-	return w->is_cancelled;
+	return w->stop.is_cancelled;
 }
 
 static int
@@ -153,11 +154,11 @@ host_interrupted(const struct cnd_host *host, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	now = cnd_now_ms();
-	if (now - w->looked_ms < LOOK_MS)
+	if (now - w->stop.looked_ms < LOOK_MS)
 		return CENOTE_OK;
-	w->looked_ms = now;
+	w->stop.looked_ms = now;
 	r = look_at_clock(w, now, ret_diag);
-	if (r == CENOTE_OK && w->fd >= 0 && cnd_client_has_gone(w))
+	if (r == CENOTE_OK && w->client.fd >= 0 && cnd_client_has_gone(&w->client))
 		r = cnd_host_client_gone(w, ret_diag);
 	return r;
 }
@@ -167,7 +168,7 @@ has_replies(const struct cnd_worker *w)
 {
 	const uint8_t *bytes;
 
-	return w->fd >= 0 && cnp_server_output(&w->server, &bytes) > 0;
+	return w->client.fd >= 0 && cnp_server_output(&w->client.server, &bytes) > 0;
 }
 
 static int64_t
@@ -184,13 +185,13 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 {
 	struct cnd_worker *w = host->user;
 	struct pollfd fds[2] = { { .fd = fd, .events = events },
-		{ .fd = w->fd, .events = POLLRDHUP } };
+		{ .fd = w->client.fd, .events = POLLRDHUP } };
 	int64_t until = timeout_ms < 0 ? CND_NEVER : cnd_now_ms() + timeout_ms;
 	int64_t linger = has_replies(w) ? cnd_now_ms() + LINGER_MS : CND_NEVER;
 	int r;
 
-	if (w->is_in_rows && w->batch.n_rows > 0)
-		cnd_pace_long_result(w);
+	if (w->result.is_in_rows && w->result.batch.n_rows > 0)
+		cnd_pace_long_result(&w->pace);
 	for (;;) {
 		/* a signal that came since the last wait is seen here, and one from now on
 		 * ends the wait */
@@ -198,7 +199,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 		if (r < 0)
 			return r;
 		cnd_worker_poll(
-			w, fds, 2, earliest(linger, earliest(until, w->limit_ms)));
+			w, fds, 2, earliest(linger, earliest(until, w->stop.until_ms)));
 		if (fds[0].revents != 0)
 			return (int)(unsigned short)fds[0].revents;
 		if (fds[1].revents != 0)
@@ -238,13 +239,13 @@ host_can_log_in(const struct cnd_host *host)
 {
 	const struct cnd_worker *w = host->user;
 
-	return w->fd < 0 || w->config->clients_login == CND_CLIENTS_NONE;
+	return w->client.fd < 0 || w->config->clients_login == CND_CLIENTS_NONE;
 }
 
 void
 cnd_host_init(struct cnd_worker *w)
 {
-	w->limit_ms = CND_NEVER;
+	w->stop.until_ms = CND_NEVER;
 	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = w,
 		.interrupted = host_interrupted,

@@ -19,11 +19,11 @@
 /* ---- facts of the session ---- */
 
 static const char *
-parameter(const struct cnd_worker *w, const char *name)
+parameter(const struct cnd_worker_login *l, const char *name)
 {
-	for (size_t i = 0; i < w->info.n_parameters; i++) {
-		if (strcmp(w->info.parameters[i].key, name) == 0)
-			return w->info.parameters[i].value;
+	for (size_t i = 0; i < l->info.n_parameters; i++) {
+		if (strcmp(l->info.parameters[i].key, name) == 0)
+			return l->info.parameters[i].value;
 	}
 	return "";
 }
@@ -31,13 +31,13 @@ parameter(const struct cnd_worker *w, const char *name)
 static void
 publish_login(struct cnd_worker *w)
 {
-	const char *version = parameter(w, "server_tls_version");
+	const char *version = parameter(&w->login, "server_tls_version");
 	struct cnd_login login = { .error = "" };
 
-	snprintf(login.server, sizeof(login.server), "%s", w->info.server);
+	snprintf(login.server, sizeof(login.server), "%s", w->login.info.server);
 	if (*version != '\0')
 		snprintf(login.tls, sizeof(login.tls), "%s %s", version,
-			parameter(w, "server_tls_cipher"));
+			parameter(&w->login, "server_tls_cipher"));
 	cnd_slot_set_login(w->slot, &login);
 }
 
@@ -52,10 +52,10 @@ compare_lines(struct cnd_worker *w)
 	uint32_t digest = 0, other;
 	const char *name;
 
-	if (w->settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
+	if (w->login.settings[0] != '\0' || w->config->clients_login != CND_CLIENTS_NONE)
 		return;
 	for (size_t i = 0; (name = cnc_escaping_fact(i)) != NULL; i++)
-		digest = cnc_escaping_digest(digest, i, parameter(w, name));
+		digest = cnc_escaping_digest(digest, i, parameter(&w->login, name));
 	if (atomic_load(&w->pool->line_reads[mine]) == digest)
 		return;
 	for (size_t i = 0; i < w->config->n_servers; i++) {
@@ -66,7 +66,7 @@ compare_lines(struct cnd_worker *w)
 			"sessions of %s read texts otherwise than %s (character set, "
 			"standard_conforming_strings, sql_mode): clients that come to it "
 			"from there are refused (08006)",
-			w->info.server,
+			w->login.info.server,
 			i == mine ? "those that were logged in before"
 				  : "those of another server line");
 		break;
@@ -77,13 +77,13 @@ compare_lines(struct cnd_worker *w)
 void
 cnd_login_take_info(struct cnd_worker *w)
 {
-	w->is_info_stale = 0;
-	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
-	w->backend->info(w->session, &w->info);
-	cnc_buf_clear(&w->parameters, CND_PARAMETERS_MAX);
-	for (size_t i = 0; i < w->info.n_parameters; i++) {
-		if (cnp_pairs_put(&w->parameters, w->info.parameters[i].key,
-			    w->info.parameters[i].value) < 0) {
+	w->login.is_info_stale = false;
+	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->backend->info(w->session, &w->login.info);
+	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
+	for (size_t i = 0; i < w->login.info.n_parameters; i++) {
+		if (cnp_pairs_put(&w->login.parameters, w->login.info.parameters[i].key,
+			    w->login.info.parameters[i].value) < 0) {
 			cnd_log(LOG_WARNING,
 				"the server reports more parameters than clients can "
 				"be told; the rest is left out");
@@ -98,7 +98,7 @@ watch_server(struct cnd_worker *w)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	w->server_fd = -1;
+	w->login.server_fd = -1;
 	if (w->backend->fd == NULL || w->backend->idle == NULL)
 		return;
 	event.data.fd = w->backend->fd(w->session);
@@ -106,16 +106,16 @@ watch_server(struct cnd_worker *w)
 		return;
 	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, event.data.fd, &event) < 0)
 		cnd_fatal("epoll: %s", strerror(errno));
-	w->server_fd = event.data.fd;
+	w->login.server_fd = event.data.fd;
 }
 
 static void
 unwatch_server(struct cnd_worker *w)
 {
 	/* the backend may have closed it */
-	if (w->server_fd >= 0)
-		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, w->server_fd, NULL);
-	w->server_fd = -1;
+	if (w->login.server_fd >= 0)
+		(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, w->login.server_fd, NULL);
+	w->login.server_fd = -1;
 }
 
 /* ---- the choice of a line ---- */
@@ -214,8 +214,9 @@ cnd_login_blames_server(const struct cnc_diag *diag)
 static int
 is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
 {
-	return w->settings[0] != '\0' || (w->config->clients_login != CND_CLIENTS_NONE &&
-						 !cnd_login_blames_server(diag));
+	return w->login.settings[0] != '\0' ||
+	       (w->config->clients_login != CND_CLIENTS_NONE &&
+		       !cnd_login_blames_server(diag));
 }
 
 /* The line, less what is the client's, which comes last. 0, or -1 without memory. */
@@ -229,23 +230,24 @@ fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 
 	*ret_spec = (struct cnd_server_spec){ .options = s->options,
 		.n_options = s->n_options,
-		.settings = w->settings,
+		.settings = w->login.settings,
 		.is_clients = (uint8_t)w->config->clients_login };
 	if (!ret_spec->is_clients)
 		return 0;
-	options = cnc_arena_alloc(&w->arena, (n + 3) * sizeof(*options));
+	options = cnc_arena_alloc(&w->request.arena, (n + 3) * sizeof(*options));
 	if (options == NULL)
 		return -1;
 	memcpy(options, s->options, n * sizeof(*options));
-	options[n++] = (struct cnd_option){ b->user_option, w->client.user };
+	options[n++] =
+		(struct cnd_option){ b->user_option, w->pass_through.credentials.user };
 	if (ret_spec->is_clients == CND_CLIENTS_PASSWORD) {
-		options[n++] =
-			(struct cnd_option){ b->password_option, w->client.secret };
+		options[n++] = (struct cnd_option){ b->password_option,
+			w->pass_through.credentials.secret };
 	} else {
-		options[n++] =
-			(struct cnd_option){ b->client_key_option, w->client.secret };
-		options[n++] =
-			(struct cnd_option){ b->server_key_option, w->client.server_key };
+		options[n++] = (struct cnd_option){ b->client_key_option,
+			w->pass_through.credentials.secret };
+		options[n++] = (struct cnd_option){ b->server_key_option,
+			w->pass_through.credentials.server_key };
 	}
 	ret_spec->options = options;
 	ret_spec->n_options = n;
@@ -270,7 +272,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 		return r;
 	}
 	*ret_session = NULL;
-	if (w->stopped != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
+	if (w->stop.status != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
 	/* one that was cut short, or that a client has spoilt, says nothing of its server */
@@ -309,11 +311,11 @@ note_failure(struct cnd_worker *w)
 
 	if (cnd_worker_order(w) != CND_ORDER_NONE)
 		return;
-	w->n_failures++;
+	w->login.n_failures++;
 	if (is_clients_fault(w, &w->diag)) {
 		cnd_log(LOG_NOTICE, "cannot log in as a client wants it (SQLSTATE %s)",
 			w->diag.sqlstate);
-		w->settings[0] = '\0';
+		w->login.settings[0] = '\0';
 		return;
 	}
 	cnd_slot_login(w->slot, &before);
@@ -330,24 +332,25 @@ static void
 adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 {
 	w->session = session;
-	w->login_changes = login_changes;
-	w->is_session_lost = 0;
+	w->login.changes = login_changes;
+	w->login.is_lost = false;
 	cnd_pass_through_publish(w);
-	w->balanced_ms = cnd_now_ms();
+	w->login.balanced_ms = cnd_now_ms();
 	cnd_login_take_info(w);
 	compare_lines(w);
 	watch_server(w);
-	cnd_log(w->n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
-		w->info.server, w->slot->login.tls[0] != '\0' ? ", " : "",
+	cnd_log(w->login.n_failures > 0 ? LOG_NOTICE : LOG_DEBUG, "logged in to %s%s%s",
+		w->login.info.server, w->slot->login.tls[0] != '\0' ? ", " : "",
 		w->slot->login.tls);
-	w->n_failures = 0;
+	w->login.n_failures = 0;
 }
 
 /* Only a client has what it takes to log in as itself. */
 static int
 check_credentials(struct cnd_worker *w)
 {
-	if (w->config->clients_login == CND_CLIENTS_NONE || w->client.user[0] != '\0')
+	if (w->config->clients_login == CND_CLIENTS_NONE ||
+		w->pass_through.credentials.user[0] != '\0')
 		return CENOTE_OK;
 	cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
 		"the session is its client's own, and only the client can log in anew");
@@ -396,10 +399,10 @@ cnd_logout(struct cnd_worker *w)
 	w->backend->logout(w->session);
 	w->session = NULL;
 	/* what was told of it was the session's */
-	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
-	w->is_info_stale = 0;
+	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->login.is_info_stale = false;
 	atomic_store(&w->slot->owner, 0);
-	w->is_session_lost = 0;
+	w->login.is_lost = false;
 	leave_line(w);
 }
 
@@ -408,11 +411,11 @@ cnd_login_replace(struct cnd_worker *w, const char *settings)
 {
 	struct cnd_session *old = w->session;
 	uint32_t line = w->slot->server_line;
-	char before[sizeof(w->settings)];
+	char before[sizeof(w->login.settings)];
 	int r;
 
-	memcpy(before, w->settings, sizeof(before));
-	memcpy(w->settings, settings, strlen(settings) + 1);
+	memcpy(before, w->login.settings, sizeof(before));
+	memcpy(w->login.settings, settings, strlen(settings) + 1);
 	unwatch_server(w);
 	w->session = NULL;
 	r = cnd_login(w);
@@ -420,7 +423,7 @@ cnd_login_replace(struct cnd_worker *w, const char *settings)
 		w->backend->logout(old);
 		return r;
 	}
-	memcpy(w->settings, before, sizeof(before));
+	memcpy(w->login.settings, before, sizeof(before));
 	if (old == NULL)
 		return r;
 	w->session = old;
@@ -432,16 +435,16 @@ cnd_login_replace(struct cnd_worker *w, const char *settings)
 static int
 has_wanted_settings(const struct cnd_worker *w)
 {
-	if (strcmp(w->wanted_settings, w->settings) == 0)
+	if (strcmp(w->login.wanted_settings, w->login.settings) == 0)
 		return 1;
 	return w->session != NULL && w->backend->has_settings != NULL &&
-	       w->backend->has_settings(w->session, w->wanted_settings);
+	       w->backend->has_settings(w->session, w->login.wanted_settings);
 }
 
 int
 cnd_login_is_as_wanted(const struct cnd_worker *w)
 {
-	return has_wanted_settings(w) && w->login_changes == w->pool->login_changes;
+	return has_wanted_settings(w) && w->login.changes == w->pool->login_changes;
 }
 
 /* ---- a fair share for each line ---- */
@@ -463,7 +466,7 @@ cnd_login_is_due(const struct cnd_worker *w)
 {
 	return w->config->n_servers > 1 && w->config->rebalance_ms > 0 &&
 	       w->config->clients_login == CND_CLIENTS_NONE && w->slot->server_line > 0 &&
-	       cnd_now_ms() - w->balanced_ms >= w->config->rebalance_ms &&
+	       cnd_now_ms() - w->login.balanced_ms >= w->config->rebalance_ms &&
 	       emptier_line(w) != SIZE_MAX;
 }
 
@@ -476,7 +479,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 	uint32_t login_changes = w->pool->login_changes;
 	struct cnc_diag diag;
 
-	w->balanced_ms = cnd_now_ms();
+	w->login.balanced_ms = cnd_now_ms();
 	if (line == SIZE_MAX)
 		return;
 	leave_line(w);
@@ -490,7 +493,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 		leave_line(w);
 		join_line(w, mine);
 		cnd_log(LOG_INFO, "cannot move to another server: %s",
-			w->settings[0] == '\0' ? diag.message : diag.sqlstate);
+			w->login.settings[0] == '\0' ? diag.message : diag.sqlstate);
 	} else {
 		unwatch_server(w);
 		adopt(w, session, login_changes);

@@ -16,32 +16,32 @@
  */
 
 void
-cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql)
+cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql)
 {
 	size_t at = statement % CND_STATEMENTS;
 
-	w->effects[at].statement = statement;
-	w->effects[at].effect = cnc_sql_effect(sql.p, sql.n);
+	l->effects[at].statement = statement;
+	l->effects[at].effect = cnc_sql_effect(sql.p, sql.n);
 }
 
 static uint8_t
-effect_of_statement(const struct cnd_worker *w, uint32_t statement)
+effect_of_statement(const struct cnd_worker_loss *l, uint32_t statement)
 {
 	size_t at = statement % CND_STATEMENTS;
 
-	if (statement != 0 && w->effects[at].statement == statement)
-		return w->effects[at].effect;
+	if (statement != 0 && l->effects[at].statement == statement)
+		return l->effects[at].effect;
 	return CNC_EFFECT_COMMIT;
 }
 
 static uint8_t
-effect_of(const struct cnd_worker *w, const struct cnp_msg *m)
+effect_of(const struct cnd_worker_loss *l, const struct cnp_msg *m)
 {
 	switch (m->code) {
 	case CNP_MSG_QUERY:
 		return cnc_sql_effect(m->as.query.sql.p, m->as.query.sql.n);
 	case CNP_MSG_EXECUTE:
-		return effect_of_statement(w, m->as.execute.statement);
+		return effect_of_statement(l, m->as.execute.statement);
 	case CNP_MSG_COMMIT:
 		return CNC_EFFECT_COMMIT;
 	case CNP_MSG_SAVEPOINT:
@@ -58,30 +58,31 @@ effect_of(const struct cnd_worker *w, const struct cnp_msg *m)
 static int
 may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(w, m);
+	uint8_t effect = effect_of(&w->loss, m);
 
 	return effect == CNC_EFFECT_COMMIT ||
-	       (effect == CNC_EFFECT_WRITE && w->tx == CENOTE_TX_IDLE) ||
-	       (effect == CNC_EFFECT_BEGIN && w->tx != CENOTE_TX_IDLE);
+	       (effect == CNC_EFFECT_WRITE && w->held.tx == CENOTE_TX_IDLE) ||
+	       (effect == CNC_EFFECT_BEGIN && w->held.tx != CENOTE_TX_IDLE);
 }
 
 void
 cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	/* only where a synchronisation point commits what came before it */
-	if (w->backend->sync != NULL && !w->is_sync && !w->may_have_committed)
-		w->may_have_committed = (uint8_t)may_commit(w, m);
+	if (w->backend->sync != NULL && !w->request.is_sync &&
+		!w->loss.may_have_committed)
+		w->loss.may_have_committed = may_commit(w, m);
 }
 
 void
 cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(w, m);
+	uint8_t effect = effect_of(&w->loss, m);
 
 	/* behind what ends the transaction that there was, all is outside of it */
 	if (effect != CNC_EFFECT_NONE &&
-		(w->tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
-		w->ahead_may_commit = 1;
+		(w->held.tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
+		w->loss.ahead_may_commit = true;
 }
 
 /* What became of the request, and behind it what the server said at the end. */
@@ -132,7 +133,7 @@ was_refused(
 {
 	return strcmp(said->sqlstate, CNC_SQLSTATE(NOT_CONNECTED)) == 0 &&
 	       !cnd_loss_has_words(said) && m->code != CNP_MSG_SYNC &&
-	       !w->may_have_committed && !w->ahead_may_commit;
+	       !w->loss.may_have_committed && !w->loss.ahead_may_commit;
 }
 
 void
@@ -141,9 +142,9 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 	int is_unknown = may_commit(w, m);
 	struct cnc_diag said;
 
-	if ((w->is_sync || m->code == CNP_MSG_SYNC) && w->may_have_committed)
+	if ((w->request.is_sync || m->code == CNP_MSG_SYNC) && w->loss.may_have_committed)
 		is_unknown = 1;
-	if (w->ahead_may_commit)
+	if (w->loss.ahead_may_commit)
 		is_unknown = 1;
 	cnc_diag_init(&said, &cnc_mem_default);
 	cnc_diag_copy(&said, &w->diag);

@@ -13,30 +13,30 @@
 
 /* One that the administrator has chosen stays. */
 void
-cnd_pace_init(struct cnd_worker *w)
+cnd_pace_init(struct cnd_worker_pace *p)
 {
-	w->may_pace = sched_getscheduler(0) == SCHED_OTHER;
+	p->may_pace = sched_getscheduler(0) == SCHED_OTHER;
 }
 
 static void
-set_policy(struct cnd_worker *w, int policy)
+set_policy(struct cnd_worker_pace *p, int policy)
 {
 	const struct sched_param none = { 0 };
 
-	w->may_pace = sched_setscheduler(0, policy, &none) == 0;
-	w->is_patient = w->may_pace && policy == SCHED_BATCH;
+	p->may_pace = sched_setscheduler(0, policy, &none) == 0;
+	p->is_patient = p->may_pace && policy == SCHED_BATCH;
 }
 
 void
-cnd_pace_long_result(struct cnd_worker *w)
+cnd_pace_long_result(struct cnd_worker_pace *p)
 {
-	if (w->may_pace && !w->is_patient)
-		set_policy(w, SCHED_BATCH);
+	if (p->may_pace && !p->is_patient)
+		set_policy(p, SCHED_BATCH);
 }
 
 void
-cnd_pace_end(struct cnd_worker *w)
+cnd_pace_end(struct cnd_worker_pace *p)
 {
-	if (w->is_patient)
-		set_policy(w, SCHED_OTHER);
+	if (p->is_patient)
+		set_policy(p, SCHED_OTHER);
 }

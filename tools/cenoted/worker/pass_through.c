@@ -20,9 +20,9 @@ hashes(void)
 }
 
 static int
-make_proof(struct cnd_worker *w, uint8_t ret_proof[CNP_HASH_LEN])
+make_proof(struct cnd_worker_pass_through *p, uint8_t ret_proof[CNP_HASH_LEN])
 {
-	const struct cnd_credentials *c = &w->client;
+	const struct cnd_credentials *c = &p->credentials;
 	/* each with its zero byte, so that none runs into the next */
 	const struct cnp_bytes parts[] = { { c->user, strlen(c->user) + 1 },
 		{ c->secret, strlen(c->secret) + 1 },
@@ -30,9 +30,9 @@ make_proof(struct cnd_worker *w, uint8_t ret_proof[CNP_HASH_LEN])
 		{ c->subject, strlen(c->subject) + 1 },
 		{ c->issuer, strlen(c->issuer) + 1 } };
 
-	if (w->proved_ms == 0 && hashes()->random(w->proof_key, sizeof(w->proof_key)) < 0)
+	if (p->proved_ms == 0 && hashes()->random(p->proof_key, sizeof(p->proof_key)) < 0)
 		return CENOTE_ERR_NOMEM;
-	return hashes()->hmac(w->proof_key, sizeof(w->proof_key), parts,
+	return hashes()->hmac(p->proof_key, sizeof(p->proof_key), parts,
 		sizeof(parts) / sizeof(parts[0]), ret_proof);
 }
 
@@ -40,9 +40,9 @@ static int
 is_proved(const struct cnd_worker *w, const uint8_t proof[CNP_HASH_LEN])
 {
 	return w->session != NULL &&
-	       cnd_now_ms() - w->proved_ms < w->config->credential_ttl_ms &&
+	       cnd_now_ms() - w->pass_through.proved_ms < w->config->credential_ttl_ms &&
 	       cnd_login_is_as_wanted(w) &&
-	       hashes()->is_same(proof, w->proof, CNP_HASH_LEN);
+	       hashes()->is_same(proof, w->pass_through.proof, CNP_HASH_LEN);
 }
 
 /* FNV-1a: it finds a worker, and decides nothing. Never 0. */
@@ -66,15 +66,15 @@ int
 cnd_pass_through(struct cnd_worker *w)
 {
 	uint8_t proof[CNP_HASH_LEN];
-	int r = make_proof(w, proof);
+	int r = make_proof(&w->pass_through, proof);
 
 	if (r < 0 || is_proved(w, proof))
 		return r;
-	r = cnd_login_replace(w, w->wanted_settings);
+	r = cnd_login_replace(w, w->login.wanted_settings);
 	if (r < 0)
 		return r;
-	memcpy(w->proof, proof, sizeof(w->proof));
-	w->proved_ms = cnd_now_ms();
+	memcpy(w->pass_through.proof, proof, sizeof(w->pass_through.proof));
+	w->pass_through.proved_ms = cnd_now_ms();
 	return CENOTE_OK;
 }
 
@@ -100,14 +100,14 @@ claim_owner(struct cnd_worker *w, uint64_t owner)
 static int
 can_route(const struct cnd_worker *w)
 {
-	return w->config->clients_login != CND_CLIENTS_NONE && w->channel.tls == NULL &&
-	       !w->is_routed;
+	return w->config->clients_login != CND_CLIENTS_NONE &&
+	       w->client.channel.tls == NULL && !w->client.is_routed;
 }
 
 int
 cnd_pass_through_route(struct cnd_worker *w, const char *user)
 {
-	uint64_t owner = hash_owner(user, w->wanted_settings);
+	uint64_t owner = hash_owner(user, w->login.wanted_settings);
 	uint64_t mine = w->slot->owner;
 	int slot;
 
@@ -128,7 +128,8 @@ void
 cnd_pass_through_publish(struct cnd_worker *w)
 {
 	if (w->config->clients_login != CND_CLIENTS_NONE)
-		atomic_store(&w->slot->owner, hash_owner(w->client.user, w->settings));
+		atomic_store(&w->slot->owner,
+			hash_owner(w->pass_through.credentials.user, w->login.settings));
 }
 
 int
@@ -152,8 +153,8 @@ cnd_pass_through_forget(struct cnd_worker *w)
 {
 	if (w->config->clients_login == CND_CLIENTS_NONE)
 		return;
-	cnc_wipe(&w->client, sizeof(w->client));
-	cnc_arena_clear(&w->arena);
+	cnc_wipe(&w->pass_through.credentials, sizeof(w->pass_through.credentials));
+	cnc_arena_clear(&w->request.arena);
 }
 
 int

@@ -29,19 +29,19 @@ reply_done(struct cnd_worker *w, const char *tag)
 /* ---- portals with a bound on their rows ---- */
 
 static struct cnd_portal *
-find_portal(struct cnd_worker *w, uint32_t portal)
+find_portal(struct cnd_worker_request *r, uint32_t portal)
 {
 	for (size_t i = 0; i < CND_PORTALS; i++) {
-		if (w->portals[i].portal == portal)
-			return &w->portals[i];
+		if (r->portals[i].portal == portal)
+			return &r->portals[i];
 	}
 	return NULL;
 }
 
 static void
-forget_portal(struct cnd_worker *w, uint32_t portal)
+forget_portal(struct cnd_worker_request *r, uint32_t portal)
 {
-	struct cnd_portal *p = portal != 0 ? find_portal(w, portal) : NULL;
+	struct cnd_portal *p = portal != 0 ? find_portal(r, portal) : NULL;
 
 	if (p != NULL)
 		p->portal = 0;
@@ -51,34 +51,36 @@ forget_portal(struct cnd_worker *w, uint32_t portal)
 static void
 keep_portal(struct cnd_worker *w, uint32_t portal)
 {
-	struct cnd_portal *p = find_portal(w, portal);
+	struct cnd_portal *p = find_portal(&w->request, portal);
 
 	if (p == NULL)
-		p = find_portal(w, 0);
+		p = find_portal(&w->request, 0);
 	if (p != NULL)
-		*p = (struct cnd_portal){ portal, w->max_rows, w->rows_left };
+		*p = (struct cnd_portal){ portal, w->result.max_rows,
+			w->result.rows_left };
 }
 
 /* Behind a statement or a fetch that went well. */
 static void
 settle_portal(struct cnd_worker *w, uint32_t portal)
 {
-	if ((w->done_flags & CNP_DONE_MORE_ROWS) && w->rows_left != UINT64_MAX)
+	if ((w->result.done_flags & CNP_DONE_MORE_ROWS) &&
+		w->result.rows_left != UINT64_MAX)
 		keep_portal(w, portal);
 	else
-		forget_portal(w, portal);
+		forget_portal(&w->request, portal);
 }
 
 /* ---- statements ---- */
 
 /* Of each result: at most so many rows, and a stop after so many. */
 static void
-set_bounds(struct cnd_worker *w, uint64_t max_rows, uint32_t batch_rows)
+set_bounds(struct cnd_worker_result *r, uint64_t max_rows, uint32_t batch_rows)
 {
-	w->max_rows = max_rows > 0 ? max_rows : UINT64_MAX;
-	w->rows_left = w->max_rows;
-	w->batch_rows = batch_rows;
-	w->batch_left = batch_rows;
+	r->max_rows = max_rows > 0 ? max_rows : UINT64_MAX;
+	r->rows_left = r->max_rows;
+	r->batch_rows = batch_rows;
+	r->batch_left = batch_rows;
 }
 
 /* What only some servers have: the feature, and, if `has_op` can tell, the function for it. */
@@ -99,7 +101,7 @@ set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
 {
 	which->number = number;
 	which->name = name;
-	which->is_sync = w->is_sync;
+	which->is_sync = w->request.is_sync;
 	if (kind > CNP_NAMED_PORTAL)
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there are statements and portals only");
@@ -129,17 +131,17 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (!are_formats(exec))
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there is no such format");
-	if (max_rows > 0 && exec->batch_rows > 0 && find_portal(w, 0) == NULL)
+	if (max_rows > 0 && exec->batch_rows > 0 && find_portal(&w->request, 0) == NULL)
 		return fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(LIMIT),
 			"too many open portals with max_rows; at most 16");
-	set_bounds(w, max_rows, exec->batch_rows);
+	set_bounds(&w->result, max_rows, exec->batch_rows);
 	exec->max_rows = max_rows;
-	exec->is_sync = w->is_sync;
+	exec->is_sync = w->request.is_sync;
 	exec->params = NULL;
 	exec->n_params = 0;
 	if (params.n == 0)
 		return CENOTE_OK;
-	r = cnp_values_decode(params, &w->arena, &values, &exec->n_params);
+	r = cnp_values_decode(params, &w->request.arena, &values, &exec->n_params);
 	if (r == CENOTE_ERR_PROTOCOL)
 		return fail(w, r, CNC_SQLSTATE(PROTOCOL), "malformed parameters");
 	exec->params = values;
@@ -155,7 +157,7 @@ static int
 on_query(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_query *q = &m->as.query;
-	struct cnd_exec exec = { .portal = w->server.running,
+	struct cnd_exec exec = { .portal = w->client.server.running,
 		.format = q->format,
 		.is_simple = q->params.n == 0,
 		.formats = q->formats,
@@ -182,7 +184,7 @@ cnd_request_set_types(
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"malformed list of types");
 	prepare->n_types = (uint32_t)(types.n / 4);
-	ids = cnc_arena_alloc(&w->arena, prepare->n_types * sizeof(*ids));
+	ids = cnc_arena_alloc(&w->request.arena, prepare->n_types * sizeof(*ids));
 	if (ids == NULL)
 		return CENOTE_ERR_NOMEM;
 	for (uint32_t i = 0; i < prepare->n_types; i++)
@@ -196,19 +198,19 @@ on_prepare(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_prepare *p = &m->as.prepare;
 	struct cnd_prepare prepare = { .statement = p->statement,
-		.is_sync = w->is_sync,
+		.is_sync = w->request.is_sync,
 		.sql = p->sql,
 		.name = p->name };
 	struct cnd_named which;
 	int r;
 
-	w->is_describing = 1;
+	w->result.is_describing = true;
 	r = set_named(w, &which, p->statement, p->name, CNP_NAMED_STATEMENT);
 	if (r == CENOTE_OK)
 		r = cnd_request_set_types(w, &prepare, p->types);
 	if (r < 0)
 		return r;
-	cnd_loss_remember(w, p->statement, p->sql);
+	cnd_loss_remember(&w->loss, p->statement, p->sql);
 	return w->backend->prepare(w->session, &prepare, &w->sink);
 }
 
@@ -219,7 +221,7 @@ on_describe(struct cnd_worker *w, const struct cnp_msg *m)
 	struct cnd_named which;
 	int r = set_named(w, &which, d->statement, d->name, d->kind);
 
-	w->is_describing = 1;
+	w->result.is_describing = true;
 	return r < 0 ? r : w->backend->describe(w->session, &which, d->kind, &w->sink);
 }
 
@@ -227,7 +229,7 @@ static int
 on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_execute *e = &m->as.execute;
-	struct cnd_exec exec = { .portal = w->server.running,
+	struct cnd_exec exec = { .portal = w->client.server.running,
 		.format = e->format,
 		.columns_known = e->known,
 		.formats = e->formats,
@@ -259,7 +261,8 @@ static int
 on_function(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_function *f = &m->as.function;
-	struct cnd_exec exec = { .portal = w->server.running, .format = f->format };
+	struct cnd_exec exec = { .portal = w->client.server.running,
+		.format = f->format };
 	int r = need(w, CNP_FEATURE_FUNCTIONS, w->backend->function != NULL,
 		"calls of functions");
 
@@ -285,12 +288,13 @@ static int
 on_fetch(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_fetch *f = &m->as.fetch;
-	const struct cnd_portal *p = f->portal != 0 ? find_portal(w, f->portal) : NULL;
+	const struct cnd_portal *p =
+		f->portal != 0 ? find_portal(&w->request, f->portal) : NULL;
 	int r;
 
-	set_bounds(w, p != NULL ? p->max_rows : 0, f->batch_rows);
+	set_bounds(&w->result, p != NULL ? p->max_rows : 0, f->batch_rows);
 	if (p != NULL)
-		w->rows_left = p->rows_left;
+		w->result.rows_left = p->rows_left;
 	r = w->backend->fetch(w->session, f->portal, f->batch_rows, f->columns, &w->sink);
 	if (r == CENOTE_OK)
 		settle_portal(w, f->portal);
@@ -300,7 +304,7 @@ on_fetch(struct cnd_worker *w, const struct cnp_msg *m)
 static int
 on_close_portal(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	forget_portal(w, m->as.close_portal.portal);
+	forget_portal(&w->request, m->as.close_portal.portal);
 	w->backend->close_portal(w->session, m->as.close_portal.portal);
 	return reply_done(w, "CLOSE");
 }
@@ -369,13 +373,13 @@ tell_parameters(struct cnd_worker *w, const char *only)
 {
 	int r = CENOTE_OK;
 
-	w->backend->info(w->session, &w->info);
-	for (size_t i = 0; i < w->info.n_parameters && r == CENOTE_OK; i++) {
-		struct cnp_str name = cnp_str(w->info.parameters[i].key);
-		struct cnp_str value = cnp_str(w->info.parameters[i].value);
+	w->backend->info(w->session, &w->login.info);
+	for (size_t i = 0; i < w->login.info.n_parameters && r == CENOTE_OK; i++) {
+		struct cnp_str name = cnp_str(w->login.info.parameters[i].key);
+		struct cnp_str value = cnp_str(w->login.info.parameters[i].value);
 
 		if ((only == NULL || strcmp(only, name.p) == 0) &&
-			!cnd_sink_knows_parameter(w, name, value))
+			!cnd_sink_knows_parameter(&w->login, name, value))
 			r = w->sink.ops->parameter(&w->sink, name.p, value.p);
 	}
 	return r;
@@ -395,7 +399,7 @@ reset_or_log_in(struct cnd_worker *w)
 	cnd_logout(w);
 	r = cnd_login(w);
 	/* of the new one the client knows nothing yet */
-	cnc_buf_clear(&w->parameters, CND_PARAMETERS_MAX);
+	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
 	return r < 0 ? r : w->backend->attach(w->session, &nothing, &w->diag);
 }
 
@@ -405,7 +409,7 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 	int r = reset_or_log_in(w);
 
 	(void)m;
-	memset(w->portals, 0, sizeof(w->portals));
+	memset(w->request.portals, 0, sizeof(w->request.portals));
 	/* half reset is no state to go on from */
 	if (r < 0)
 		return CENOTE_ERR_CONN;
@@ -419,7 +423,7 @@ become_another(struct cnd_worker *w, int r)
 {
 	if (r == CENOTE_OK)
 		cnd_login_take_info(w);
-	w->is_info_stale = 1;
+	w->login.is_info_stale = true;
 	return r;
 }
 
@@ -431,7 +435,7 @@ on_change_user(struct cnd_worker *w, const struct cnp_msg *m)
 		"change of user");
 
 	if (r == CENOTE_OK) {
-		memset(w->portals, 0, sizeof(w->portals));
+		memset(w->request.portals, 0, sizeof(w->request.portals));
 		r = become_another(w, w->backend->change_user(w->session, c, &w->sink));
 	}
 	/* it lies in the receive buffer, which is not cleared for a long time */
@@ -474,7 +478,7 @@ static int
 on_nothing(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	(void)m;
-	w->is_done = 1;
+	w->result.is_done = true;
 	return CENOTE_OK;
 }
 
@@ -496,16 +500,16 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 	/* The key of the lent session ends with it; this one is the right to resume. The number is a new one that
 	 * nobody guesses, either: it brings who wants TLS here before there is a key. */
 	cnd_worker_drop_key(w);
-	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(w));
+	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(&w->random));
 	cnd_worker_make_key(w);
 	reply.as.suspended.session =
 		cnd_session_number(w->slot_index, w->slot->generation);
 	reply.as.suspended.key = w->key;
 	reply.as.suspended.timeout_ms = (uint32_t)ms;
-	r = cnp_server_reply(&w->server, &reply, 0);
-	w->suspended_until_ms = cnd_now_ms() + ms;
-	w->is_suspending = r == CENOTE_OK;
-	w->is_done = 1;
+	r = cnp_server_reply(&w->client.server, &reply, 0);
+	w->client.suspended_until_ms = cnd_now_ms() + ms;
+	w->client.is_suspending = r == CENOTE_OK;
+	w->result.is_done = true;
 	return r;
 }
 
@@ -540,20 +544,20 @@ static handler *const handlers[] = {
 static void
 begin(struct cnd_worker *w, const struct cnp_request *req)
 {
-	w->is_quiet = req->number == 0;
-	w->is_done = 0;
-	w->done_flags = 0;
-	w->is_describing = 0;
-	w->is_in_rows = 0;
-	w->is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
-	set_bounds(w, 0, 0);
-	cnd_host_begin(w, w->config->query_timeout_ms, "query_timeout");
-	if (w->n_ahead == 0) {
-		w->ahead_last = req->number;
-		w->ahead_may_commit = 0;
+	w->result.is_quiet = req->number == 0;
+	w->result.is_done = false;
+	w->result.done_flags = 0;
+	w->result.is_describing = false;
+	w->result.is_in_rows = false;
+	w->request.is_sync = (req->flags & CNP_FRAME_SYNC) != 0;
+	set_bounds(&w->result, 0, 0);
+	cnd_host_begin(&w->stop, w->config->query_timeout_ms, "query_timeout");
+	if (w->ahead.n == 0) {
+		w->ahead.last = req->number;
+		w->loss.ahead_may_commit = false;
 	}
 	cnd_loss_expect(w, &req->msg);
-	w->n_served += req->number != 0;
+	w->client.n_served += req->number != 0;
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
 
@@ -591,7 +595,7 @@ note_loss(struct cnd_worker *w, const char *in)
 	/* what a server said may hold a client's data */
 	const char *why = strncmp(w->diag.sqlstate, "08", 2) == 0 ? w->diag.message : "";
 
-	w->is_session_lost = 1;
+	w->login.is_lost = true;
 	cnd_log(LOG_NOTICE, "the session was lost in %s (SQLSTATE %s)%s%s", in,
 		w->diag.sqlstate, *why ? ": " : "", why);
 }
@@ -610,7 +614,7 @@ report_failure(struct cnd_worker *w, int status, const struct cnp_msg *m)
 		note_loss(w, cnp_msg_name(m->code));
 		cnd_loss_explain(w, m);
 	}
-	r = cnp_server_error(&w->server, &w->diag);
+	r = cnp_server_error(&w->client.server, &w->diag);
 	cnc_diag_clear(&w->diag);
 	return r;
 }
@@ -621,16 +625,16 @@ cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state)
 	uint32_t pins;
 
 	w->backend->state(w->session, ret_state);
-	w->tx = ret_state->tx;
-	w->pins = ret_state->pins;
+	w->held.tx = ret_state->tx;
+	w->held.pins = ret_state->pins;
 	/* what the server can be asked about holds nothing for sure */
-	pins = w->pins;
-	if (w->backend->settle != NULL && w->settled_at != w->n_served)
+	pins = w->held.pins;
+	if (w->backend->settle != NULL && w->held.settled_at != w->client.n_served)
 		pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
-	atomic_store_explicit(&w->slot->tx, w->tx, memory_order_relaxed);
-	atomic_store_explicit(&w->slot->pins, w->pins, memory_order_relaxed);
-	atomic_store_explicit(&w->slot->is_held, w->tx != CENOTE_TX_IDLE || pins != 0,
-		memory_order_relaxed);
+	atomic_store_explicit(&w->slot->tx, w->held.tx, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->pins, w->held.pins, memory_order_relaxed);
+	atomic_store_explicit(&w->slot->is_held,
+		w->held.tx != CENOTE_TX_IDLE || pins != 0, memory_order_relaxed);
 }
 
 static int
@@ -644,13 +648,14 @@ finish(struct cnd_worker *w, const struct cnp_request *req)
 		atomic_store_explicit(
 			&w->slot->requests, w->slot->requests + 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&w->pool->requests, 1, memory_order_relaxed);
-		w->is_ready = w->is_sync || req->msg.code == CNP_MSG_SYNC;
-		if (w->is_ready)
-			w->may_have_committed = 0;
+		w->held.is_ready = w->request.is_sync || req->msg.code == CNP_MSG_SYNC;
+		if (w->held.is_ready)
+			w->loss.may_have_committed = false;
 	}
-	if (!w->is_session_lost && !w->is_suspending)
+	if (!w->login.is_lost && !w->client.is_suspending)
 		cnd_request_take_state(w, &state);
-	return cnp_server_finish_request(&w->server, state.tx, state.pins, &state.carry);
+	return cnp_server_finish_request(
+		&w->client.server, state.tx, state.pins, &state.carry);
 }
 
 /*
@@ -663,13 +668,13 @@ synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
 {
 	int r;
 
-	if (w->backend->sync == NULL || w->is_session_lost ||
-		!(w->is_sync || req->msg.code == CNP_MSG_SYNC))
+	if (w->backend->sync == NULL || w->login.is_lost ||
+		!(w->request.is_sync || req->msg.code == CNP_MSG_SYNC))
 		return CENOTE_OK;
 	r = w->backend->sync(w->session, &w->sink);
 	if (r >= 0)
 		return CENOTE_OK;
-	if (w->is_client_gone)
+	if (w->client.is_gone)
 		return CENOTE_ERR_CONN;
 	if (req->msg.code == CNP_MSG_SYNC)
 		return report_failure(w, r, &req->msg);
@@ -695,19 +700,19 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	int q;
 
 	begin(w, req);
-	if (w->n_ahead == 0)
+	if (w->ahead.n == 0)
 		cnd_ahead_give(w, req);
-	if (w->n_ahead > 0)
+	if (w->ahead.n > 0)
 		r = cnd_ahead_answer(w, req);
 	else
 		r = handle != NULL ? handle(w, &req->msg) : CENOTE_ERR_UNSUPPORTED;
-	cnc_arena_finish(&w->arena);
-	cnd_pace_end(w);
-	if (w->is_client_gone)
+	cnc_arena_finish(&w->request.arena);
+	cnd_pace_end(&w->pace);
+	if (w->client.is_gone)
 		return CENOTE_ERR_CONN;
-	if (cnp_server_state(&w->server) == CNP_SERVER_BROKEN)
+	if (cnp_server_state(&w->client.server) == CNP_SERVER_BROKEN)
 		return CENOTE_ERR_PROTOCOL;
-	if (r >= 0 && !w->is_done)
+	if (r >= 0 && !w->result.is_done)
 		r = fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(INTERNAL),
 			"the backend gave no answer");
 	q = r < 0 ? report_failure(w, r, &req->msg) : CENOTE_OK;
@@ -716,11 +721,10 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 	if (q >= 0)
 		q = finish(w, req);
 	if (q == CENOTE_OK && is_late > 0)
-		q = cnp_server_error(&w->server, &w->diag);
+		q = cnp_server_error(&w->client.server, &w->diag);
 	if (q < 0)
 		return q;
-	return r == CENOTE_ERR_PROTOCOL || w->is_session_lost ? CENOTE_ERR_CONN
-							      : CENOTE_OK;
+	return r == CENOTE_ERR_PROTOCOL || w->login.is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
 /* ---- while none runs ---- */
@@ -728,15 +732,16 @@ cnd_request_run(struct cnd_worker *w, const struct cnp_request *req)
 int
 cnd_request_lose_idle(struct cnd_worker *w)
 {
-	int holds_nothing = w->is_ready && w->tx == CENOTE_TX_IDLE && w->pins == 0;
+	int holds_nothing =
+		w->held.is_ready && w->held.tx == CENOTE_TX_IDLE && w->held.pins == 0;
 	const struct cnc_diag *said = cnd_loss_has_words(&w->diag) ? &w->diag : NULL;
 
 	complete_diag(w, CENOTE_ERR_CONN, CNP_MSG_SYNC);
 	note_loss(w, "its idle time");
 	/* nothing was begun since the client was last told that it holds nothing: any other session
 	 * is as good, also for what it sends just now */
-	if (!holds_nothing || cnp_server_yield_lost(&w->server, said) != CENOTE_OK)
-		(void)cnp_server_error(&w->server, &w->diag);
+	if (!holds_nothing || cnp_server_yield_lost(&w->client.server, said) != CENOTE_OK)
+		(void)cnp_server_error(&w->client.server, &w->diag);
 	return CENOTE_ERR_CONN;
 }
 
@@ -747,9 +752,9 @@ cnd_request_idle(struct cnd_worker *w)
 
 	cnc_diag_clear(&w->diag);
 	cnd_host_begin_service(w);
-	w->is_in_rows = 0;
+	w->result.is_in_rows = false;
 	r = w->backend->idle(w->session, &w->sink);
-	if (w->is_client_gone)
+	if (w->client.is_gone)
 		return CENOTE_ERR_CONN;
 	return r < 0 ? cnd_request_lose_idle(w) : CENOTE_OK;
 }
@@ -757,19 +762,19 @@ cnd_request_idle(struct cnd_worker *w)
 void
 cnd_request_forget_client(struct cnd_worker *w)
 {
-	memset(w->portals, 0, sizeof(w->portals));
-	w->may_have_committed = 0;
-	w->n_ahead = 0;
-	w->is_ready = 0;
-	w->settled_at = 0;
-	w->settled_ms = INT32_MIN;
-	w->settle_due_ms = CND_NEVER;
+	memset(w->request.portals, 0, sizeof(w->request.portals));
+	w->loss.may_have_committed = false;
+	w->ahead.n = 0;
+	w->held.is_ready = false;
+	w->held.settled_at = 0;
+	w->held.settled_ms = INT32_MIN;
+	w->held.settle_due_ms = CND_NEVER;
 }
 
 void
 cnd_request_init(struct cnd_worker *w)
 {
 	w->sink = (struct cnd_sink){
-		.ops = &cnd_sink_ops, .batch = &w->batch, .diag = &w->diag
+		.ops = &cnd_sink_ops, .batch = &w->result.batch, .diag = &w->diag
 	};
 }

@@ -27,7 +27,7 @@ longest_batch(const struct cnd_worker *w)
 int
 cnd_sink_bounds_rows(const struct cnd_worker *w)
 {
-	return w->is_in_rows && longest_batch(w) < w->server.peer_max_frame;
+	return w->result.is_in_rows && longest_batch(w) < w->client.server.peer_max_frame;
 }
 
 static int
@@ -35,48 +35,51 @@ begin_rows(struct cnd_worker *w)
 {
 	int r;
 
-	if (w->is_quiet)
+	if (w->result.is_quiet)
 		return CENOTE_OK;
-	r = cnp_server_rows_begin(&w->server, &w->batch, w->n_columns);
+	r = cnp_server_rows_begin(
+		&w->client.server, &w->result.batch, w->result.n_columns);
 	if (r == CENOTE_ERR_LIMIT) {
 		/* a pipeline's replies have piled up */
 		r = cnd_client_flush(w);
 		if (r == CENOTE_OK)
-			r = cnp_server_rows_begin(&w->server, &w->batch, w->n_columns);
+			r = cnp_server_rows_begin(
+				&w->client.server, &w->result.batch, w->result.n_columns);
 	}
-	w->is_in_rows = r == CENOTE_OK;
+	w->result.is_in_rows = r == CENOTE_OK;
 	if (cnd_sink_bounds_rows(w))
-		w->batch.out->max = cnc_buf_len(w->batch.out) + longest_batch(w);
+		w->result.batch.out->max =
+			cnc_buf_len(w->result.batch.out) + longest_batch(w);
 	return r;
 }
 
 int
 cnd_sink_end_rows(struct cnd_worker *w)
 {
-	if (!w->is_in_rows)
+	if (!w->result.is_in_rows)
 		return CENOTE_OK;
-	w->is_in_rows = 0;
-	return cnp_server_rows_end(&w->server, &w->batch);
+	w->result.is_in_rows = false;
+	return cnp_server_rows_end(&w->client.server, &w->result.batch);
 }
 
 void
 cnd_sink_abort(struct cnd_worker *w)
 {
-	if (!w->is_in_rows)
+	if (!w->result.is_in_rows)
 		return;
 	/* nothing else may be queued in between, so this row is the last one */
-	cnc_batch_row_undo(&w->batch);
+	cnc_batch_row_undo(&w->result.batch);
 	(void)cnd_sink_end_rows(w);
 }
 
 int
 cnd_sink_flush(struct cnd_worker *w)
 {
-	int was_in_rows = w->is_in_rows;
+	int was_in_rows = w->result.is_in_rows;
 	int r;
 
 	/* a row is whole, or stays */
-	if (was_in_rows && w->batch.row != cnc_buf_len(w->batch.out))
+	if (was_in_rows && w->result.batch.row != cnc_buf_len(w->result.batch.out))
 		return CENOTE_OK;
 	r = cnd_sink_end_rows(w);
 	if (r == CENOTE_OK)
@@ -87,7 +90,7 @@ cnd_sink_flush(struct cnd_worker *w)
 static int
 sink_params(struct cnd_sink *sink, const struct cnp_param *params, uint32_t n)
 {
-	return cnp_server_params(&cnd_sink_worker(sink)->server, params, n);
+	return cnp_server_params(&cnd_sink_worker(sink)->client.server, params, n);
 }
 
 static int
@@ -100,10 +103,10 @@ sink_columns(
 	/* those that were left out, of a result that gave no row */
 	if (!known)
 		cnd_sink_abort(w);
-	r = known ? CENOTE_OK : cnp_server_columns(&w->server, columns, n);
-	if (r < 0 || w->is_describing)
+	r = known ? CENOTE_OK : cnp_server_columns(&w->client.server, columns, n);
+	if (r < 0 || w->result.is_describing)
 		return r;
-	w->n_columns = n;
+	w->result.n_columns = n;
 	return begin_rows(w);
 }
 
@@ -112,13 +115,14 @@ sink_row_done(struct cnd_sink *sink)
 {
 	struct cnd_worker *w = cnd_sink_worker(sink);
 
-	if (w->rows_left != UINT64_MAX && --w->rows_left == 0)
+	if (w->result.rows_left != UINT64_MAX && --w->result.rows_left == 0)
 		return CENOTE_DONE;
-	if (w->batch_left > 0 && --w->batch_left == 0)
+	if (w->result.batch_left > 0 && --w->result.batch_left == 0)
 		return CENOTE_AGAIN;
 	/* rows without columns take no bytes, but a batch has so many of them at most */
-	if (!w->is_in_rows || (cnc_batch_len(&w->batch) < BATCH_BYTES &&
-				      w->batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
+	if (!w->result.is_in_rows ||
+		(cnc_batch_len(&w->result.batch) < BATCH_BYTES &&
+			w->result.batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
 		return CENOTE_OK;
 	return cnd_sink_flush(w);
 }
@@ -129,8 +133,9 @@ flush_if_much(struct cnd_worker *w)
 {
 	const uint8_t *bytes;
 
-	return cnp_server_output(&w->server, &bytes) >= QUEUED_BYTES ? cnd_client_flush(w)
-								     : CENOTE_OK;
+	return cnp_server_output(&w->client.server, &bytes) >= QUEUED_BYTES
+		       ? cnd_client_flush(w)
+		       : CENOTE_OK;
 }
 
 static int
@@ -142,27 +147,27 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 
 	if (r < 0)
 		return r;
-	w->is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
-	if (!w->is_done) {
-		w->rows_left = w->max_rows;
-		w->batch_left = w->batch_rows;
+	w->result.is_done = !(done->flags & CNP_DONE_MORE_RESULTS);
+	if (!w->result.is_done) {
+		w->result.rows_left = w->result.max_rows;
+		w->result.batch_left = w->result.batch_rows;
 	}
-	w->done_flags = done->flags;
-	r = cnp_server_reply(&w->server, &m, 0);
-	return r == CENOTE_OK && !w->is_done ? flush_if_much(w) : r;
+	w->result.done_flags = done->flags;
+	r = cnp_server_reply(&w->client.server, &m, 0);
+	return r == CENOTE_OK && !w->result.is_done ? flush_if_much(w) : r;
 }
 
 /* Something that is not of the result: between two ROWS frames, if one is open. */
 static int
 put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cnp_msg *m)
 {
-	int was_in_rows = w->is_in_rows;
+	int was_in_rows = w->result.is_in_rows;
 	int r = cnd_sink_end_rows(w);
 
 	if (r < 0)
 		return r;
-	r = notice != NULL ? cnp_server_notice(&w->server, notice)
-			   : cnp_server_reply(&w->server, m, 1);
+	r = notice != NULL ? cnp_server_notice(&w->client.server, notice)
+			   : cnp_server_reply(&w->client.server, m, 1);
 	/* nobody can say it shorter, and it ends nothing */
 	if (r == CENOTE_ERR_LIMIT)
 		r = CENOTE_OK;
@@ -194,12 +199,12 @@ is_same(struct cnp_str a, struct cnp_str b)
 
 int
 cnd_sink_knows_parameter(
-	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value)
+	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value)
 {
 	struct cnc_reader r;
 	struct cnp_str n, v;
 
-	cnc_reader_init(&r, cnc_buf_head(&w->parameters), cnc_buf_len(&w->parameters));
+	cnc_reader_init(&r, cnc_buf_head(&l->parameters), cnc_buf_len(&l->parameters));
 	while (cnp_pairs_next(&r, &n, &v) > 0) {
 		if (is_same(n, name))
 			return is_same(v, value);
@@ -209,16 +214,16 @@ cnd_sink_knows_parameter(
 
 /* What ATTACHED would tell now, for a client that resumes. */
 static int
-keep_parameter(struct cnd_worker *w, const char *name, const char *value)
+keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 {
 	struct cnc_buf changed;
 	struct cnc_reader r;
 	struct cnp_str n, v;
 	int q = CENOTE_OK;
 
-	w->is_info_stale = 1;
+	l->is_info_stale = true;
 	cnc_buf_init(&changed, &cnc_mem_default, CND_PARAMETERS_MAX);
-	cnc_reader_init(&r, cnc_buf_head(&w->parameters), cnc_buf_len(&w->parameters));
+	cnc_reader_init(&r, cnc_buf_head(&l->parameters), cnc_buf_len(&l->parameters));
 	while (q == CENOTE_OK && cnp_pairs_next(&r, &n, &v) > 0) {
 		if (strcmp(n.p, name) != 0)
 			q = cnp_pairs_put(&changed, n.p, v.p);
@@ -230,8 +235,8 @@ keep_parameter(struct cnd_worker *w, const char *name, const char *value)
 		cnc_buf_finish(&changed);
 		return q == CENOTE_ERR_LIMIT ? CENOTE_OK : q;
 	}
-	cnc_buf_finish(&w->parameters);
-	w->parameters = changed;
+	cnc_buf_finish(&l->parameters);
+	l->parameters = changed;
 	return CENOTE_OK;
 }
 
@@ -241,7 +246,7 @@ sink_parameter(struct cnd_sink *sink, const char *name, const char *value)
 	struct cnp_msg m = { .code = CNP_MSG_PARAMETER,
 		.as.parameter = { .name = cnp_str(name), .value = cnp_str(value) } };
 	struct cnd_worker *w = cnd_sink_worker(sink);
-	int r = keep_parameter(w, name, value);
+	int r = keep_parameter(&w->login, name, value);
 
 	return r < 0 ? r : put_between(w, NULL, &m);
 }

@@ -90,19 +90,19 @@ cnd_worker_order(const struct cnd_worker *w)
 }
 
 uint64_t
-cnd_worker_random(struct cnd_worker *w)
+cnd_worker_random(struct cnd_worker_random *r)
 {
 	uint64_t key;
 
 	do {
-		if (w->random_left < sizeof(key)) {
-			if (getrandom(w->random, sizeof(w->random), 0) !=
-				(ssize_t)sizeof(w->random))
+		if (r->left < sizeof(key)) {
+			if (getrandom(r->bytes, sizeof(r->bytes), 0) !=
+				(ssize_t)sizeof(r->bytes))
 				cnd_fatal("getrandom: %s", strerror(errno));
-			w->random_left = sizeof(w->random);
+			r->left = sizeof(r->bytes);
 		}
-		w->random_left -= sizeof(key);
-		memcpy(&key, w->random + w->random_left, sizeof(key));
+		r->left -= sizeof(key);
+		memcpy(&key, r->bytes + r->left, sizeof(key));
 	} while (key == 0);
 	return key;
 }
@@ -110,7 +110,7 @@ cnd_worker_random(struct cnd_worker *w)
 void
 cnd_worker_make_key(struct cnd_worker *w)
 {
-	w->key = cnd_worker_random(w);
+	w->key = cnd_worker_random(&w->random);
 	cnd_slot_set_key(w->board, w->slot_index, w->key);
 }
 
@@ -124,7 +124,7 @@ cnd_worker_drop_key(struct cnd_worker *w)
 void
 cnd_worker_settle_stranger(struct cnd_worker *w)
 {
-	if (w->peer.door == CND_DOOR_TCP &&
+	if (w->client.peer.door == CND_DOOR_TCP &&
 		cnd_slot_set_unproven(w->board, w->slot_index, 0))
 		cnd_worker_wake_door(w);
 }
@@ -135,13 +135,13 @@ cnd_worker_settle_stranger(struct cnd_worker *w)
 static void
 back_off(struct cnd_worker *w)
 {
-	unsigned shift = w->n_failures < 9 ? w->n_failures - 1 : 8;
+	unsigned shift = w->login.n_failures < 9 ? w->login.n_failures - 1 : 8;
 	int64_t ms = (int64_t)BACK_OFF_MIN_MS << shift;
 	int64_t until;
 
 	if (ms > BACK_OFF_MAX_MS)
 		ms = BACK_OFF_MAX_MS;
-	ms = ms / 2 + (int64_t)(cnd_worker_random(w) % (uint64_t)(ms / 2 + 1));
+	ms = ms / 2 + (int64_t)(cnd_worker_random(&w->random) % (uint64_t)(ms / 2 + 1));
 	until = cnd_now_ms() + ms;
 	if (w->sm.state != CND_SLOT_FAILING) {
 		cnd_worker_move(w, CND_SLOT_FAILING);
@@ -155,14 +155,14 @@ back_off(struct cnd_worker *w)
 /* ---- taking a client ---- */
 
 void
-cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m)
+cnd_worker_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
 {
-	w->fd = m->fds[0];
-	w->is_handed_over = 1;
-	w->is_routed = m->kind == CND_IPC_ROUTED;
-	w->peer = m->peer;
-	w->n_handed = m->n_bytes;
-	memcpy(w->handed, m->bytes, m->n_bytes);
+	c->fd = m->fds[0];
+	c->is_handed_over = true;
+	c->is_routed = m->kind == CND_IPC_ROUTED;
+	c->peer = m->peer;
+	c->n_handed = m->n_bytes;
+	memcpy(c->handed, m->bytes, m->n_bytes);
 }
 
 /* There was no descriptor for it, and nobody else has it: the door hangs up. */
@@ -190,8 +190,8 @@ take_from_queue(struct cnd_worker *w)
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
 		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
-			cnd_worker_take_handed(w, &m);
-			if (w->peer.door == CND_DOOR_TCP)
+			cnd_worker_take_handed(&w->client, &m);
+			if (w->client.peer.door == CND_DOOR_TCP)
 				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
 			cnd_worker_wake_door(w);
 			return 1;
@@ -213,19 +213,19 @@ take_from_inbox(struct cnd_worker *w)
 		return 0;
 	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
 		cnd_fatal("the door sent nonsense");
-	cnd_worker_take_handed(w, &m);
+	cnd_worker_take_handed(&w->client, &m);
 	return 1;
 }
 
 static int
 take_from_socket(struct cnd_worker *w)
 {
-	w->fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	w->is_handed_over = 0;
-	w->is_routed = 0;
-	w->n_handed = 0;
-	w->peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
-	return w->fd >= 0;
+	w->client.fd = accept4(w->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	w->client.is_handed_over = false;
+	w->client.is_routed = false;
+	w->client.n_handed = 0;
+	w->client.peer = (struct cnd_peer){ .door = CND_DOOR_UNIX };
+	return w->client.fd >= 0;
 }
 
 /* From a moment on, for poll(2); -1: no bound. */
@@ -255,7 +255,7 @@ look_left(const struct cnd_worker *w, int idle)
 
 	if (w->config->n_servers < 2)
 		return idle;
-	balance = left_of(w->balanced_ms, w->config->rebalance_ms);
+	balance = left_of(w->login.balanced_ms, w->config->rebalance_ms);
 	/* it was due, and the lines are even: once more after a while */
 	if (balance == 0)
 		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
@@ -282,7 +282,7 @@ listen_to_server(struct cnd_worker *w)
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
 	r = w->backend->idle(w->session, NULL);
-	w->is_info_stale = 1;
+	w->login.is_info_stale = true;
 	if (r >= 0)
 		return 1;
 	cnd_log(LOG_NOTICE, "the server ended an idle session");
@@ -304,7 +304,7 @@ take_waiting(struct cnd_worker *w)
 	 * to this worker. An accept4() that finds nobody costs six times as much as the look. */
 	if (!w->has_served)
 		return 0;
-	w->has_served = 0;
+	w->has_served = false;
 	return poll(&(struct pollfd){ .fd = w->listen_fd, .events = POLLIN }, 1, 0) > 0 &&
 	       take_from_socket(w);
 }
@@ -354,7 +354,7 @@ take_client(struct cnd_worker *w)
 	n = epoll_pwait(w->epoll_fd, events, 4, look_left(w, left), &w->waiting_mask);
 	/* first, so that no client gets a session that is dead */
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd == w->server_fd && !listen_to_server(w))
+		if (events[i].data.fd == w->login.server_fd && !listen_to_server(w))
 			return 0;
 	}
 	if (n <= 0)
@@ -405,16 +405,16 @@ serve(struct cnd_worker *w)
 	parting = cnd_client_serve(w);
 	while (parting == CND_PARTING_SUSPENDED)
 		parting = cnd_client_resume(w);
-	cnd_client_close(w);
+	cnd_client_close(&w->client);
 	cnd_worker_settle_stranger(w);
 	cnd_worker_drop_key(w);
 	if (w->sm.state == CND_SLOT_OPENING)
 		return;
 	w->idle_ms = cnd_now_ms();
-	w->has_served = 1;
+	w->has_served = true;
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	if (parting == CND_PARTING_LOST)
-		w->is_session_lost = 1;
+		w->login.is_lost = true;
 }
 
 /* 1: as a new login. */
@@ -443,7 +443,7 @@ freshen(struct cnd_worker *w)
 		return;
 	cnd_host_begin_service(w);
 	cnc_diag_clear(&w->diag);
-	if (w->is_session_lost || !reset_session(w))
+	if (w->login.is_lost || !reset_session(w))
 		cnd_logout(w);
 }
 
@@ -456,7 +456,7 @@ be_ready(struct cnd_worker *w)
 			cnd_worker_move(w, CND_SLOT_RESETTING);
 		cnd_login_rebalance(w);
 	}
-	if (w->is_info_stale)
+	if (w->login.is_info_stale)
 		cnd_login_take_info(w);
 	if (w->sm.state != CND_SLOT_IDLE)
 		cnd_worker_move(w, CND_SLOT_IDLE);
@@ -467,7 +467,7 @@ be_ready(struct cnd_worker *w)
 static int
 log_in_unasked(struct cnd_worker *w)
 {
-	int is_plain = w->settings[0] == '\0';
+	int is_plain = w->login.settings[0] == '\0';
 	int r = cnd_login(w);
 
 	return r < 0 && !is_plain ? cnd_login(w) : r;
@@ -529,18 +529,18 @@ static void
 init(struct cnd_worker *w)
 {
 	cnd_host_init(w);
-	w->fd = -1;
-	w->server_fd = -1;
-	w->info = (struct cnd_info){ "", "", "", NULL, 0 };
+	w->client.fd = -1;
+	w->login.server_fd = -1;
+	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
 	w->idle_ms = cnd_now_ms();
 	cnc_sm_init(&w->sm, cnd_slot_states, CND_SLOT_STATES, CND_SLOT_STARTING);
-	cnc_buf_init(&w->parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
-	cnc_arena_init(&w->arena, &cnc_mem_default);
+	cnc_buf_init(&w->login.parameters, &cnc_mem_default, CND_PARAMETERS_MAX);
+	cnc_arena_init(&w->request.arena, &cnc_mem_default);
 	cnc_diag_init(&w->diag, &cnc_mem_default);
-	cnp_server_init(
-		&w->server, &cnc_mem_default, (size_t)w->config->max_frame, OUTPUT_MAX);
+	cnp_server_init(&w->client.server, &cnc_mem_default, (size_t)w->config->max_frame,
+		OUTPUT_MAX);
 	cnd_request_init(w);
-	cnd_pace_init(w);
+	cnd_pace_init(&w->pace);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->epoll_fd < 0)
 		cnd_fatal("epoll: %s", strerror(errno));
@@ -557,9 +557,9 @@ finish(struct cnd_worker *w)
 	cnd_client_refuse_inbox(w);
 	if (w->session != NULL)
 		cnd_logout(w);
-	cnp_server_finish(&w->server);
-	cnc_buf_finish(&w->parameters);
-	cnc_arena_finish(&w->arena);
+	cnp_server_finish(&w->client.server);
+	cnc_buf_finish(&w->login.parameters);
+	cnc_arena_finish(&w->request.arena);
 	cnc_diag_finish(&w->diag);
 }
 

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "backends/backend.h"
@@ -39,46 +40,162 @@ enum cnd_parting {
 	CND_PARTING_LOST /* the server's session is lost */
 };
 
-/* What is left of a portal's max_rows; portals without a bound are not here. */
-#define CND_PORTALS 16u
-
-struct cnd_portal {
-	uint32_t portal; /* 0: unused */
-	uint64_t max_rows; /* of each further result */
-	uint64_t rows_left; /* of this one */
-};
-
 /* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
 #define CND_NEVER INT64_MAX
 
-/* What a client logs in to the server with, in a pool that passes logins through; and who its certificate says it is,
- * "" if it has none. */
-#define CND_PASSWORD_MAX 1023u
+#define CND_PASSWORD_MAX   1023u
+/* The parameters that a server reports under names of its own, encoded. */
+#define CND_PARAMETERS_MAX 16384u
+#define CND_SETTINGS_MAX   1023u
+/* How long a failed server line is tried last, if the pool does not rebalance. */
+#define CND_LINE_DOWN_MS   60000
+/* How many prepared statements have a known effect: a power of 2. */
+#define CND_STATEMENTS     512u
+/* How many portals can have a bound on their rows. */
+#define CND_PORTALS        16u
 
+/*
+ * The parts of a worker. Each belongs to one file, which says what its values mean. Other files may read them.
+ */
+
+/* login.c: the session's facts, and how it was logged in. */
+struct cnd_worker_login {
+	uint32_t changes; /* the pool's login_changes at the time of the login */
+	struct cnd_info info;
+	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
+	int server_fd; /* watched while no request runs; -1: none */
+	bool is_info_stale; /* a client changed what info() returns */
+	bool is_lost; /* the server ended the session */
+	int64_t balanced_ms; /* when the worker last looked for a line with fewer sessions */
+	unsigned n_failures; /* failed logins in a row */
+	char settings[CND_SETTINGS_MAX + 1]; /* of the session, or of the next login */
+	const char *wanted_settings; /* of the client that attaches */
+};
+
+/* What a client logs in to the server with, and the names in its certificate ("": none). */
 struct cnd_credentials {
-	char user[CND_USER_MAX + 1]; /* "": there are none */
-	char secret[CND_PASSWORD_MAX +
-		    1]; /* the password, or SCRAM's key of the client */
-	char server_key[CNC_BASE64_LEN(CNP_HASH_LEN) + 1]; /* "": that is the password */
+	char user[CND_USER_MAX + 1]; /* "": there are no credentials */
+	char secret[CND_PASSWORD_MAX + 1]; /* the password, or SCRAM's client key */
+	char server_key[CNC_BASE64_LEN(CNP_HASH_LEN) + 1]; /* "": secret is a password */
 	char subject[256];
 	char issuer[256];
 };
 
-/* Of all that a server reports under names of its own, encoded. */
-#define CND_PARAMETERS_MAX 16384u
-#define CND_SETTINGS_MAX   1023u
-/* How long a line that failed is tried last, where the pool does not rebalance. */
-#define CND_LINE_DOWN_MS   60000
-/* What prepared statements are remembered for: a power of 2. */
-#define CND_STATEMENTS     512u
+/* pass_through.c: only for a pool whose clients log in to the server as themselves. */
+struct cnd_worker_pass_through {
+	struct cnd_credentials credentials; /* wiped when the attach is over */
+	uint8_t proof_key[CNP_HASH_LEN];
+	uint8_t proof[CNP_HASH_LEN]; /* of the credentials of the session's login */
+	int64_t proved_ms; /* when the server last accepted a login; 0: never */
+};
 
-/*
- * A worker: one process, one session of the backend. The files that share it: worker.c (its
- * life), login.c (its session), host.c (its waiting), attach.c (a client's opening), auth.c (who it
- * is), pass_through.c (logins that are the clients'), client.c (one client, until they part), request.c (one request), ahead.c (several), loss.c (what a lost session means), sink.c and
- * copy.c (what is on its way out and in), pace.c (who runs first, it or the server).
- */
+/* client.c: the client that has the worker. */
+struct cnd_worker_client {
+	int fd; /* -1: none */
+	struct cnd_channel channel; /* on fd */
+	struct cnp_server server; /* our end of the protocol */
+	struct cnd_peer peer; /* where it came from */
+	bool is_handed_over; /* other processes have its socket, too: closing it is not enough */
+	bool is_routed; /* another worker sent it here */
+	bool is_gone;
+	bool is_suspending; /* the session waits for its RESUME next */
+	bool is_again; /* it attached again, to send a request */
+	bool is_resumed; /* more clients may come to resume this session */
+	bool has_failed; /* its password was wrong */
+	uint8_t handed[CND_IPC_BYTES_MAX]; /* bytes that another process read from it */
+	size_t n_handed;
+	char user[64];
+	uid_t uid; /* -1: not known */
+	/* the deadline to attach, or to read the last message; CND_NEVER: it is attached */
+	int64_t login_until_ms;
+	int64_t suspended_until_ms;
+	int64_t attached_ms;
+	int64_t active_ms; /* when it last sent or read something */
+	uint32_t n_served; /* its requests since it attached */
+};
+
+/* A portal with a bound on its rows. */
+struct cnd_portal {
+	uint32_t portal; /* 0: this entry is free */
+	uint64_t max_rows; /* of each further result */
+	uint64_t rows_left; /* of the present one */
+};
+
+/* request.c: the running request. */
+struct cnd_worker_request {
+	struct cnc_arena arena; /* emptied after each request */
+	struct cnd_portal portals[CND_PORTALS];
+	bool is_sync; /* a synchronisation point follows */
+};
+
+/* sink.c: the reply under way. */
+struct cnd_worker_result {
+	struct cnc_batch batch;
+	uint32_t n_columns;
+	uint64_t max_rows; /* of each result; UINT64_MAX: no bound */
+	uint64_t rows_left; /* until max_rows */
+	uint32_t batch_rows; /* stop after so many rows; 0: do not stop */
+	uint32_t batch_left; /* until batch_rows */
+	bool is_in_rows; /* a ROWS frame is open */
+	bool is_quiet; /* a set-up request: it gets a reply only if it fails */
+	bool is_describing; /* no rows follow columns() */
+	bool is_done; /* done() was called for the last result */
+	uint8_t done_flags; /* of the last done() */
+};
+
+/* ahead.c: requests that the backend has before their turn. */
+struct cnd_worker_ahead {
+	uint32_t n; /* not yet answered */
+	uint32_t
+		last; /* the number of the last one; without any, of the running request */
+};
+
+/* loss.c: what may be committed if the session is lost now. */
+struct cnd_worker_loss {
+	bool may_have_committed; /* a request since the last synchronisation point */
+	bool ahead_may_commit; /* a request that the backend has before its turn */
+	/* enum cnc_effect of prepared statements, by the low bits of their numbers */
+	struct {
+		uint32_t statement;
+		uint8_t effect;
+	} effects[CND_STATEMENTS];
+};
+
+/* host.c: when the backend must stop waiting. */
+struct cnd_worker_stop {
+	int64_t until_ms;
+	const char *option; /* the configuration key that set until_ms */
+	bool is_impatient; /* until_ms was brought forward */
+	bool is_cancelled; /* on the client's request */
+	int64_t looked_ms; /* when interrupted() last made system calls */
+	int status; /* what interrupted() returned; 0: go on */
+};
+
+/* request.c and client.c: what the session held after the last request. */
+struct cnd_worker_held {
+	uint8_t tx; /* enum cenote_tx */
+	uint32_t pins; /* bits of enum cenote_pin */
+	bool is_ready; /* the client knows: nothing has come since the last READY */
+	uint32_t settled_at; /* n_served at the last settle() */
+	int64_t settled_ms; /* when that was */
+	int64_t settle_due_ms; /* when settle() may be called again; CND_NEVER: no need */
+};
+
+/* pace.c: our scheduling policy. */
+struct cnd_worker_pace {
+	bool may_pace; /* the worker may choose it */
+	bool is_patient; /* it is SCHED_BATCH now */
+};
+
+/* worker.c: random bytes for keys. */
+struct cnd_worker_random {
+	unsigned char bytes[512];
+	size_t left;
+};
+
+/* A worker: one process with one session of the backend. */
 struct cnd_worker {
+	/* what it serves */
 	const struct cnd_child *child;
 	struct cnd_pool_config *config;
 	const struct cnd_backend *backend;
@@ -87,105 +204,36 @@ struct cnd_worker {
 	uint32_t pool_index;
 	struct cnd_slot *slot;
 	uint32_t slot_index;
-	uint64_t key; /* proves the right to cancel or resume; 0: nobody has it */
-	struct cnc_sm sm; /* enum cnd_state_of_slot; moved by cnd_worker_move() only */
+	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
+
+	/* its life, in worker.c */
+	struct cnc_sm sm; /* enum cnd_state_of_slot; only cnd_worker_move() changes it */
+	uint64_t key; /* the right to cancel or resume; 0: nobody has it */
 	int listen_fd;
 	int queue_fd;
-	int inbox_fd; /* from and to the door */
+	int inbox_fd; /* to and from the door */
 	int wake_fd;
 	int epoll_fd;
-	sigset_t waiting_mask; /* signals come only while it waits */
+	sigset_t waiting_mask; /* signals are blocked except while it waits */
+	int64_t idle_ms; /* since when it is idle, or when it last asked to leave */
+	bool has_served; /* a client has gone since it last waited for one */
 
 	struct cnd_session *session; /* NULL: logged out */
-	uint32_t login_changes; /* the pool's, when that logged in */
-	struct cnd_host host;
-	struct cnd_info info;
-	struct cnc_buf parameters; /* of info, encoded for ATTACHED */
-	int server_fd; /* of the session, watched while no request runs; -1 none */
-	int is_info_stale; /* a client changed what info() tells */
-	int64_t balanced_ms; /* when it last looked for a line with fewer sessions */
-	unsigned n_failures; /* to log in, in a row */
-	int64_t idle_ms; /* since when it was not lent, or last asked to leave */
-	int has_served; /* a client has gone since it last waited for one */
-
-	/* a pool that passes logins through */
-	struct cnd_credentials client; /* of who attaches; wiped when that is over */
-	uint8_t proof_key[CNP_HASH_LEN];
-	uint8_t proof[CNP_HASH_LEN]; /* of what the session was logged in with */
-	int64_t proved_ms; /* when the server last took a login; 0: never */
-	int is_routed; /* the client was sent here by another worker */
-
-	/* the client */
-	int fd; /* -1 none */
-	struct cnd_channel channel; /* over it */
-	struct cn_tls_server *tls; /* NULL: the pool has no TLS */
-	int is_handed_over; /* others hold its socket too: closing it is not enough */
-	struct cnd_peer peer; /* where it came in */
-	uint8_t handed[CND_IPC_BYTES_MAX]; /* of what it said, what was read already */
-	size_t n_handed;
-	struct cnp_server server;
-	struct cnc_arena arena; /* of one request */
-	char user[64];
-	char settings[CND_SETTINGS_MAX +
-		      1]; /* that the session was, or is to be, logged in with */
-	const char *wanted_settings; /* of the client that attaches */
-	uid_t uid; /* -1: not known */
-	int64_t login_until_ms; /* when it must be attached, or have read its last words; CND_NEVER: it is attached */
-	int has_failed; /* its password was wrong */
-	int64_t suspended_until_ms;
-	int64_t attached_ms;
-	int64_t active_ms; /* when it was last heard of */
-	uint32_t n_served; /* requests since it attached */
-
-	/* the running request */
-	struct cnd_sink sink;
-	struct cnc_batch batch;
-	uint32_t n_columns; /* of the result under way */
-	uint64_t max_rows; /* of each result of the request; UINT64_MAX: no bound */
-	uint64_t rows_left; /* until max_rows */
-	uint32_t batch_rows; /* of each result; 0: no bound */
-	uint32_t batch_left; /* until batch_rows */
-	struct cnd_portal portals[CND_PORTALS];
-	uint8_t is_in_rows; /* a ROWS frame is open */
-	uint8_t is_quiet; /* a set-up request: no reply unless it fails */
-	uint8_t is_suspending;
-	uint8_t is_again; /* the client attached again, for a request */
-	uint8_t is_resumed; /* others may come for the same session */
-	uint8_t is_done; /* done() was called for the last result */
-	uint8_t done_flags; /* of the last done() */
-	uint8_t is_describing; /* columns() is not followed by rows */
-	uint8_t is_sync; /* a synchronisation point follows */
-	uint32_t n_ahead; /* requests that the backend has taken, and not answered */
-	uint32_t ahead_last; /* the number of the last of them, or of the one that runs */
-	uint8_t ahead_may_commit; /* one of them may end the transaction */
-	int64_t limit_ms; /* until when the backend may wait */
-	const char *limit; /* the option that said so */
-	uint8_t is_impatient; /* the limit was brought forward */
-	int64_t looked_ms; /* when `interrupted` last looked around */
-	int stopped; /* what `interrupted` said; 0: nothing yet */
-	int is_cancelled; /* because the client wanted it so */
+	struct cnd_host host; /* what the backend calls, in host.c */
+	struct cnd_sink sink; /* and what it writes its answers to, in sink.c */
 	struct cnc_diag diag; /* of the running request */
-	int is_client_gone;
-	int is_session_lost;
-	uint8_t may_pace; /* the scheduling policy is ours to choose */
-	uint8_t is_patient; /* it lets the server run: cnd_pace_long_result() */
 
-	/* the session, as it was behind the last request */
-	uint8_t tx; /* enum cenote_tx */
-	uint32_t pins; /* bits of enum cenote_pin */
-	uint8_t is_ready; /* the client was told: nothing came behind the last READY */
-	uint8_t may_have_committed; /* requests since the last synchronisation point */
-	uint32_t settled_at; /* n_served when settle() was last asked */
-	int64_t settled_ms; /* and when */
-	int64_t settle_due_ms; /* it may be asked again; CND_NEVER: no need */
-	/* enum cnc_effect of prepared statements, by the low bits of their number */
-	struct {
-		uint32_t statement;
-		uint8_t effect;
-	} effects[CND_STATEMENTS];
-
-	unsigned char random[512]; /* for keys */
-	size_t random_left;
+	struct cnd_worker_login login;
+	struct cnd_worker_pass_through pass_through;
+	struct cnd_worker_client client;
+	struct cnd_worker_request request;
+	struct cnd_worker_result result;
+	struct cnd_worker_ahead ahead;
+	struct cnd_worker_loss loss;
+	struct cnd_worker_stop stop;
+	struct cnd_worker_held held;
+	struct cnd_worker_pace pace;
+	struct cnd_worker_random random;
 };
 
 /* The process's main function. */
@@ -197,10 +245,10 @@ void cnd_worker_move(struct cnd_worker *w, uint32_t state);
 /* What the master wants: enum cnd_order. */
 uint32_t cnd_worker_order(const struct cnd_worker *w);
 /* A client that somebody else took first. */
-void cnd_worker_take_handed(struct cnd_worker *w, const struct cnd_ipc *m);
+void cnd_worker_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m);
 void cnd_worker_wake_door(const struct cnd_worker *w);
 /* Random, and not 0. */
-uint64_t cnd_worker_random(struct cnd_worker *w);
+uint64_t cnd_worker_random(struct cnd_worker_random *r);
 /* Give the session a new key, with which its client may cancel or resume; or take the key away. */
 void cnd_worker_make_key(struct cnd_worker *w);
 void cnd_worker_drop_key(struct cnd_worker *w);
@@ -234,7 +282,7 @@ int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t 
 int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 void cnd_host_init(struct cnd_worker *w);
 /* What follows may be stopped, and has so much time (0: no bound), as the option `limit` says. */
-void cnd_host_begin(struct cnd_worker *w, int64_t limit_ms, const char *limit);
+void cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit);
 /* The same for what no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
 /* Whether to stop, without a system call: as cnd_host.interrupted(). */
@@ -244,9 +292,9 @@ int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 
 /* auth.c */
 /* Read what will be asked for of who is at the other end, while files can be read. */
-void cnd_auth_prepare(const struct cnd_worker *w);
+void cnd_auth_prepare(const struct cnd_worker_client *c);
 /* Who is at the other end of a unix socket: 0, or -1. */
-int cnd_auth_peer(const struct cnd_worker *w, struct ucred *ret_peer);
+int cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer);
 /* Find out who it is, as the pool's rules want it; HELLO and a login travel if need be. CENOTE_OK: w->user and w->uid are who it
  * is; negative: refused, and it was told. `wanted` is in w->server, and stays good. */
 int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
@@ -300,7 +348,7 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the one who resumes, and serve him. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
-void cnd_client_close(struct cnd_worker *w);
+void cnd_client_close(struct cnd_worker_client *c);
 /* It did not get a session, and `r` says why: its last words, unless the door says them later. */
 void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse what lies in the inbox, and tell who would resume: its time is over. */
@@ -309,13 +357,13 @@ void cnd_client_refuse_inbox(struct cnd_worker *w);
  * when there is no point any more. */
 int cnd_client_flush(struct cnd_worker *w);
 /* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
-int cnd_client_receive(struct cnd_worker *w);
+int cnd_client_receive(struct cnd_worker_client *c);
 /* As cnd_worker_poll(); fds[0] is the client's socket, and what TLS has of it counts. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
 /* Until when it may be silent, or not read. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
 /* Whether it has closed its end; reads nothing. */
-int cnd_client_has_gone(const struct cnd_worker *w);
+int cnd_client_has_gone(const struct cnd_worker_client *c);
 
 /* request.c */
 /* Carry out a request and queue its last reply. Negative: part with the client. */
@@ -346,7 +394,7 @@ int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
 /* The same: it is carried out before those in front of it are answered. */
 void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
-void cnd_loss_remember(struct cnd_worker *w, uint32_t statement, struct cnp_str sql);
+void cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql);
 /* Whether it is the server itself that said so. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in the diagnostics what the loss of the session means for the running request. */
@@ -357,7 +405,7 @@ extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
 /* Whether the client was told of this parameter. */
 int cnd_sink_knows_parameter(
-	const struct cnd_worker *w, struct cnp_str name, struct cnp_str value);
+	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value);
 /* End the ROWS frame, if one is open. */
 int cnd_sink_end_rows(struct cnd_worker *w);
 /* Send what is ready, whole rows of an open ROWS frame as well. CENOTE_OK, or negative: part. */
@@ -368,10 +416,10 @@ void cnd_sink_abort(struct cnd_worker *w);
 int cnd_sink_bounds_rows(const struct cnd_worker *w);
 
 /* pace.c */
-void cnd_pace_init(struct cnd_worker *w);
+void cnd_pace_init(struct cnd_worker_pace *p);
 /* Much is on its way: let the server go ahead, to the end of the request. */
-void cnd_pace_long_result(struct cnd_worker *w);
-void cnd_pace_end(struct cnd_worker *w);
+void cnd_pace_long_result(struct cnd_worker_pace *p);
+void cnd_pace_end(struct cnd_worker_pace *p);
 
 /* copy.c */
 int cnd_copy_out(struct cnd_sink *sink, const struct cnp_copy_out *m);
