@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auth/explain.h"
-#include "shared/log.h"
+#include "command/explain.h"
+#include "command/newuser.h"
 #include "master/master.h"
-#include "master/newuser.h"
+#include "master/pool.h"
+#include "shared/log.h"
 #include "shared/place.h"
-#include "shared/pool.h"
 
 #define DEFAULT_FILE CND_CONFIG_DIR "/cenoted.conf"
 

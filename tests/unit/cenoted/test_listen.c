@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shared/listen.h"
+#include "config/listen.h"
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,68 +19,6 @@
 #define SHORT_LINE 150
 #define FILE_MAX   ((size_t)1 << 20)
 #define LONG_MARK  '\001'
-
-void *
-cnd_config_must(void *p)
-{
-	if (p == NULL)
-		cnd_fatal("out of memory");
-	return p;
-}
-
-char *
-cnd_config_dup(const char *text)
-{
-	return cnd_config_must(strdup(text));
-}
-
-void
-cnd_config_free_secret(char *text)
-{
-	if (text != NULL)
-		cnc_wipe(text, strlen(text));
-	free(text);
-}
-
-/* ---- errors ---- */
-
-__attribute__((format(printf, 3, 0))) static void
-add_error(struct cnd_config *c, unsigned line, const char *format, va_list args)
-{
-	char *what;
-	char *full;
-
-	if (vasprintf(&what, format, args) < 0)
-		cnd_fatal("out of memory");
-	if (line > 0 ? asprintf(&full, "%s:%u: %s", c->path, line, what) < 0
-		     : asprintf(&full, "%s: %s", c->path, what) < 0)
-		cnd_fatal("out of memory");
-	free(what);
-	c->errors = cnd_config_must(
-		realloc(c->errors, (c->n_errors + 1) * sizeof(*c->errors)));
-	c->errors[c->n_errors++] = full;
-}
-
-void
-cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	add_error(c, line, format, args);
-	va_end(args);
-}
-
-int
-cnd_config_bad(struct cnd_loader *l, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	add_error(l->config, l->line, format, args);
-	va_end(args);
-	return -1;
-}
 
 /* ---- the tables of keys ---- */
 
@@ -543,8 +480,8 @@ cnd_config_load(const char *path)
 	return c;
 }
 
-void
-cnd_pool_config_forget(struct cnd_pool_config *p)
+static void
+forget_pool(struct cnd_pool_config *p)
 {
 	cnd_pool_config_forget_servers(p);
 	cnd_users_destroy(&p->users);
@@ -556,7 +493,7 @@ cnd_pool_configs_forget(const struct cnd_config *c, const struct cnd_pool_config
 {
 	for (size_t i = 0; i < c->n_pools; i++) {
 		if (&c->pools[i] != but)
-			cnd_pool_config_forget(&c->pools[i]);
+			forget_pool(&c->pools[i]);
 	}
 }
 
@@ -568,7 +505,7 @@ cnd_config_destroy(struct cnd_config *c)
 	for (size_t i = 0; i < c->n_pools; i++) {
 		struct cnd_pool_config *p = &c->pools[i];
 
-		cnd_pool_config_forget(p);
+		forget_pool(p);
 		free(p->name);
 		free(p->user);
 		free(p->backend);
@@ -655,21 +592,4 @@ cnd_pool_config_is_equal(const struct cnd_pool_config *a, const struct cnd_pool_
 	cnd_config_free_secret(text[0]);
 	cnd_config_free_secret(text[1]);
 	return is_equal;
-}
-
-struct cnd_account
-cnd_pool_config_account(const struct cnd_config *c, const struct cnd_pool_config *p)
-{
-	return *p->user != '\0' ? (struct cnd_account){ p->user, p->uid, p->gid }
-				: (struct cnd_account){ c->user, c->uid, c->gid };
-}
-
-int
-cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid)
-{
-	for (size_t i = 0; i < p->n_allow; i++) {
-		if (p->allow[i] == uid)
-			return 1;
-	}
-	return p->is_open;
 }

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "backends/backend.h"
-#include "shared/listen.h"
+#include "listen.h"
 #include "auth/peer.h"
 #include "auth/rules.h"
 #include "auth/users.h"
@@ -158,10 +158,9 @@ void cnd_config_print(const struct cnd_config *c, FILE *out);
 /* Whether two pools are the same in everything but the line numbers. */
 int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
-/* Overwrite and forget the server lines and users: for processes that have no business with them. */
-void cnd_pool_config_forget(struct cnd_pool_config *p);
+/* Overwrite and forget the server lines: for processes that do not need them. */
 void cnd_pool_config_forget_servers(struct cnd_pool_config *p);
-/* Those of all pools but this one (NULL: of all). */
+/* The same for the server lines, users and TLS keys of all pools except this one (NULL: of all). */
 void cnd_pool_configs_forget(
 	const struct cnd_config *c, const struct cnd_pool_config *but);
 /* The value of a key; NULL: it does not have it. */

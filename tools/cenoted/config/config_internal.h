@@ -55,7 +55,7 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_ms, cnd_kind_frame_size,
 	cnd_kind_yes, cnd_kind_listen, cnd_kind_allow, cnd_kind_deny;
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */
 
-/* config.c */
+/* config_base.c */
 /* The configuration is read at the start and at a reload: without memory there is no going on. */
 void *cnd_config_must(void *p);
 char *cnd_config_dup(const char *text);
@@ -63,6 +63,8 @@ void cnd_config_free_secret(char *text);
 /* For the value being read; gives -1, so that a parser can return it. */
 int cnd_config_bad(struct cnd_loader *l, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* config.c */
 /* Where a key of [cenoted] was given; 0: it was not. */
 unsigned cnd_loader_line_of(const struct cnd_loader *l, const char *name);
 

@@ -11,7 +11,6 @@
 
 /* How each kind of value is read and shown. */
 
-#define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
 static int
 parse_text(struct cnd_loader *l, void *field, const char *value)

@@ -2,6 +2,7 @@
 #include "door_internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,8 +20,6 @@
  * breathes is left alone. */
 #define LOOK_MS  5
 #define N_EVENTS 64
-
-struct cnd_door_state cnd_the_door;
 
 static volatile sig_atomic_t is_ending;
 
@@ -284,31 +283,6 @@ obey(const struct cnd_ipc *m)
 	}
 }
 
-/* Hold the spare descriptors: copies of standard input, which gives no right to anything. 0 or -errno. */
-static int
-reserve(void)
-{
-	return cnd_ipc_spares_take(&cnd_the_door.spares, STDIN_FILENO);
-}
-
-int
-cnd_door_receive(int fd, struct cnd_ipc *ret_m)
-{
-	cnd_ipc_spares_give_up(&cnd_the_door.spares);
-	return cnd_ipc_receive(fd, ret_m);
-}
-
-int
-cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len)
-{
-	int fd = accept4(listen_fd, addr, len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (fd >= 0 || errno != EMFILE)
-		return fd;
-	cnd_ipc_spares_give_up(&cnd_the_door.spares);
-	return accept4(listen_fd, addr, len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
-
 static void
 on_control(void)
 {
@@ -324,7 +298,7 @@ on_control(void)
 			cnd_log(LOG_ERR,
 				"out of descriptors: what the master sent is lost");
 		/* the next message needs room, too */
-		while (reserve() < 0 && cnd_waiting_shed())
+		while (cnd_door_reserve() < 0 && cnd_waiting_shed())
 			;
 	}
 	if (r < 0)
@@ -404,7 +378,7 @@ settle(void)
 	}
 	cnd_asking_settle(now);
 	cnd_workers_settle();
-	(void)reserve();
+	(void)cnd_door_reserve();
 	for (size_t i = 0; i < N_LIMITED; i++)
 		dismiss_late(limited[i], now);
 	if (cnd_the_door.look_at_ms <= now)
@@ -545,7 +519,8 @@ init(const struct cnd_child *child, int control_fd)
 	cnd_the_door.look_at_ms = CND_NEVER;
 	cnd_the_door.workers = calloc(n, sizeof(*cnd_the_door.workers));
 	cnd_the_door.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0 || reserve() < 0)
+	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0 ||
+		cnd_door_reserve() < 0)
 		cnd_fatal("cannot begin: %s", strerror(errno));
 	for (uint32_t i = 0; i < n; i++)
 		cnd_the_door.workers[i].inbox = -1;

@@ -2,8 +2,8 @@
 #ifndef CND_DOOR_H
 #define CND_DOOR_H
 
-#include "shared/listen.h"
-#include "worker/worker.h"
+#include "master/pool.h"
+#include "shared/child.h"
 
 /*
  * The door: TCP, and the waiting room. It accepts on its own addresses, and on a pool's socket while

@@ -6,7 +6,8 @@
 
 #include "blame.h"
 #include "door.h"
-#include "worker/helper.h"
+#include "protocol/session_server.h"
+#include "shared/ipc.h"
 #include "shares.h"
 
 /*
@@ -168,7 +169,9 @@ struct cnd_door_state {
 
 extern struct cnd_door_state cnd_the_door;
 
-/* door.c */
+/* door_state.c */
+/* Hold the spare descriptors (again). 0 or -errno. */
+int cnd_door_reserve(void);
 /* As cnd_ipc_receive() and accept4(). They use the spare descriptors if no others are left. */
 int cnd_door_receive(int fd, struct cnd_ipc *ret_m);
 int cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len);
@@ -217,9 +220,7 @@ void cnd_opening_accept(const struct cnd_door_listener *l);
 void cnd_opening_look(struct cnd_guest *g);
 /* A worker took it, and then it said nothing: wait here for its next word. */
 void cnd_opening_return(const struct cnd_ipc *m);
-/* To the worker in that slot. 0, and it is gone from here; or -1. */
-int cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
-/* The same; if that fails it is told to come again. */
+/* Send the client to the worker in that slot, or tell it to come again. */
 void cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
 /* A worker of that pool knows that the one in m->index has its session. */
 void cnd_opening_route(struct cnd_ipc *m, uint32_t pool);
@@ -230,11 +231,15 @@ int cnd_workers_add(uint32_t slot, int inbox, uint32_t pool);
 /* It has said something. */
 void cnd_workers_hear(uint32_t slot);
 void cnd_workers_hear_helpers(void);
-/* What a client of that pool wants to cancel: 1, or 0: that does not run, or he may not. */
-int cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c);
-/* It should look around. */
+
+/* door_reports.c */
+/* Wake the worker in that slot. */
 void cnd_workers_nudge(uint32_t slot);
-/* What the master has yet to be told; and when to try that, CND_NEVER. */
+/* End the worker in that slot: it sent nonsense. */
+void cnd_workers_report(uint32_t slot);
+/* Cancel what a client of that pool runs: 1; 0: it does not run, or the key is wrong. */
+int cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c);
+/* Send the master what is owed; and when to try that again, CND_NEVER: nothing is owed. */
 void cnd_workers_settle(void);
 int64_t cnd_workers_next(int64_t now_ms);
 

@@ -13,86 +13,7 @@
  * over may say anything. It has a connection of its own, so the door knows which it is, and of which pool.
  */
 
-/* How soon to try again when the master's queue is full. */
-#define LOOK_MS 5
-
 #define LOST_CLIENT "out of descriptors: a client was hung up on"
-
-/* ---- to the master ---- */
-
-/* The message goes at the end of the turn, so that all nudges of a turn share one. */
-void
-cnd_workers_nudge(uint32_t slot)
-{
-	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
-
-	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
-	w->owes_nudge = 1;
-}
-
-static void
-report(uint32_t slot)
-{
-	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
-
-	cnd_the_door.n_owed += !w->owes_nudge && !w->is_bad;
-	w->is_bad = 1;
-}
-
-/* Add the slot to the message: 0 if that is full. */
-static int
-put(struct cnd_ipc *m, uint32_t slot)
-{
-	uint16_t word = (uint16_t)slot;
-
-	if (m->n_bytes + sizeof(word) > sizeof(m->bytes))
-		return 0;
-	memcpy(m->bytes + m->n_bytes, &word, sizeof(word));
-	m->n_bytes += sizeof(word);
-	return 1;
-}
-
-/* Tell the master of all workers of which it has to hear this, in one message. */
-static void
-tell_master(uint32_t kind)
-{
-	struct cnd_ipc m = { .kind = kind };
-	uint32_t n_left = cnd_the_door.n_owed;
-
-	for (uint32_t i = 0; i < cnd_the_door.board->n_slots && n_left > 0; i++) {
-		const struct cnd_door_worker *w = &cnd_the_door.workers[i];
-
-		n_left -= w->owes_nudge || w->is_bad;
-		if ((kind == CND_IPC_BAD ? w->is_bad : w->owes_nudge) && !put(&m, i))
-			break;
-	}
-	if (m.n_bytes == 0 || cnd_ipc_send(cnd_the_door.control_fd, &m) < 0)
-		return;
-	for (uint32_t i = 0; i < m.n_bytes / sizeof(uint16_t); i++) {
-		struct cnd_door_worker *w;
-		uint16_t slot;
-
-		memcpy(&slot, m.bytes + i * sizeof(slot), sizeof(slot));
-		w = &cnd_the_door.workers[slot];
-		*(kind == CND_IPC_BAD ? &w->is_bad : &w->owes_nudge) = 0;
-		cnd_the_door.n_owed -= !w->owes_nudge && !w->is_bad;
-	}
-}
-
-void
-cnd_workers_settle(void)
-{
-	if (cnd_the_door.n_owed == 0)
-		return;
-	tell_master(CND_IPC_BAD);
-	tell_master(CND_IPC_NUDGE);
-}
-
-int64_t
-cnd_workers_next(int64_t now_ms)
-{
-	return cnd_the_door.n_owed > 0 ? now_ms + LOOK_MS : CND_NEVER;
-}
 
 /* ---- from workers ---- */
 
@@ -123,20 +44,6 @@ on_parting(const struct cnd_ipc *m)
 	else if (g != NULL)
 		cnd_guest_part(g, m->bytes, m->n_bytes,
 			now + cnd_blame_add(&cnd_the_door.blame, &m->peer, now));
-}
-
-int
-cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c)
-{
-	uint32_t slot = cnd_slot_find(cnd_the_door.board, pool, c->session, c->key);
-
-	if (slot == CND_BOARD_NONE ||
-		!cnd_slot_cancel(
-			cnd_slot_at(cnd_the_door.board, slot), c->session, c->request))
-		return 0;
-	/* it may be waiting, for its server or for a slow reader */
-	cnd_workers_nudge(slot);
-	return 1;
 }
 
 static void
@@ -231,7 +138,7 @@ cnd_workers_hear(uint32_t slot)
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r > 0 || r == -EBADMSG)
-		report(slot);
+		cnd_workers_report(slot);
 }
 
 int

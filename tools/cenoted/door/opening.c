@@ -22,8 +22,9 @@
 
 /* ---- what it wants ---- */
 
-int
-cnd_opening_forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
+/* To the worker in that slot: 0, and the guest is gone; or -1. */
+static int
+forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 {
 	m->n_fds = 1;
 	m->fds[0] = g->fd;
@@ -39,7 +40,7 @@ void
 cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 {
 	m->kind = CND_IPC_RESUME;
-	if (cnd_opening_forward(g, slot, m) < 0)
+	if (forward(g, slot, m) < 0)
 		cnd_guest_refuse(g, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 }
@@ -339,8 +340,8 @@ cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 		cnd_guest_refuse_full(g);
 		return;
 	}
-	if (g == NULL || (is_watched && (cnd_opening_forward(g, m->index, m) == 0 ||
-						keep_bytes(g, m) < 0)))
+	if (g == NULL ||
+		(is_watched && (forward(g, m->index, m) == 0 || keep_bytes(g, m) < 0)))
 		return;
 	/* that worker is gone: whoever is free then */
 	if (is_watched && cnd_the_door.pools[pool].is_here)

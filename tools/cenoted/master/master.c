@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "shared/activation.h"
+#include "activation.h"
 #include "shared/ipc.h"
 #include "shared/log.h"
 #include "notify.h"
@@ -238,7 +238,7 @@ serve(void)
 		n_hups_seen = n_hups;
 	}
 	cnd_children_end_door();
-	cnd_helpers_kill(&cnd_the_master.helpers);
+	cnd_children_kill_helpers();
 	cnd_log(LOG_NOTICE, "ended");
 	return 0;
 }

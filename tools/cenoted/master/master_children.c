@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "door/door.h"
-#include "shared/ipc.h"
 #include "shared/log.h"
+#include "worker/helper.h"
+#include "worker/worker.h"
 
 /* The master's children: how they are born, what they are told, and how they are buried. */
 
@@ -185,7 +186,7 @@ void
 cnd_children_fork_helper(const struct cnd_ipc *m)
 {
 	const struct cnd_pool *p = &cnd_the_master.pools[m->index];
-	pid_t *place = &cnd_the_master.helpers.list[m->serial];
+	pid_t *place = &cnd_the_master.helpers[m->serial];
 	pid_t pid = -1;
 
 	if (*place == 0 && p->config != NULL)
@@ -204,7 +205,7 @@ cnd_children_lose_helped(const struct cnd_ipc *m)
 {
 	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
 	if (m->kind == CND_IPC_HELP && m->serial < CND_HELPERS_MAX &&
-		cnd_the_master.helpers.list[m->serial] == 0)
+		cnd_the_master.helpers[m->serial] == 0)
 		say_helped((uint32_t)m->serial, 0);
 }
 
@@ -485,6 +486,33 @@ bury(pid_t pid, int status)
 	}
 }
 
+/* The place of the helper that ended; -1: the process is no helper. */
+static int
+bury_helper(pid_t pid)
+{
+	for (int i = 0; i < (int)CND_HELPERS_MAX; i++) {
+		if (cnd_the_master.helpers[i] != pid)
+			continue;
+		cnd_the_master.helpers[i] = 0;
+		return i;
+	}
+	return -1;
+}
+
+void
+cnd_children_kill_helpers(void)
+{
+	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
+		pid_t *helper = &cnd_the_master.helpers[i];
+
+		if (*helper == 0)
+			continue;
+		kill(*helper, SIGKILL);
+		(void)waitpid(*helper, NULL, 0);
+		*helper = 0;
+	}
+}
+
 void
 cnd_children_reap(void)
 {
@@ -493,7 +521,7 @@ cnd_children_reap(void)
 	int n = 0;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		int place = cnd_helpers_bury(&cnd_the_master.helpers, pid);
+		int place = bury_helper(pid);
 
 		if (place >= 0)
 			say_helped((uint32_t)place, status != 0);

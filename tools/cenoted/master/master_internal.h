@@ -4,10 +4,11 @@
 
 #include <signal.h>
 
-#include "worker/helper.h"
+#include "listeners.h"
 #include "master.h"
-#include "shared/pool.h"
-#include "worker/worker.h"
+#include "pool.h"
+#include "shared/child.h"
+#include "shared/ipc.h"
 
 /*
  * What the master's files share. master.c: its life; master_children.c: the processes that it forks; master_pools.c: the
@@ -27,7 +28,7 @@ struct cnd_master {
 	struct cnd_listeners listeners;
 	struct cnd_place *places; /* by slot */
 	int control[2]; /* [0] the master's, [1] the door's */
-	struct cnd_helpers helpers;
+	pid_t helpers[CND_HELPERS_MAX]; /* 0: this place is free */
 	int pid_file; /* -1: none */
 	pid_t door;
 	int64_t door_again_ms;
@@ -87,6 +88,7 @@ void cnd_children_order_all(uint32_t order);
 /* Workers that live. */
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
+void cnd_children_kill_helpers(void);
 /* Wait until it is gone. */
 void cnd_children_end_door(void);
 

@@ -60,8 +60,8 @@ cnd_log_level_text(int level)
 	return "debug";
 }
 
-void
-cnd_log_close(void)
+static void
+close_log(void)
 {
 	if (state.target == TARGET_FILE)
 		close(state.fd);
@@ -77,11 +77,11 @@ cnd_log_open(const char *target)
 	int fd;
 
 	if (strcmp(target, "stderr") == 0) {
-		cnd_log_close();
+		close_log();
 		return 0;
 	}
 	if (strcmp(target, "syslog") == 0) {
-		cnd_log_close();
+		close_log();
 		openlog("cenoted", LOG_PID | LOG_NDELAY, LOG_DAEMON);
 		state.target = TARGET_SYSLOG;
 		return 0;
@@ -89,7 +89,7 @@ cnd_log_open(const char *target)
 	fd = cnd_place_open_file(target, O_APPEND, 0640);
 	if (fd < 0)
 		return fd;
-	cnd_log_close();
+	close_log();
 	state.target = TARGET_FILE;
 	state.fd = fd;
 	return 0;
@@ -140,12 +140,6 @@ void
 cnd_log_set_level(int level)
 {
 	state.level = level;
-}
-
-int
-cnd_log_has_level(int level)
-{
-	return level <= state.level;
 }
 
 void

@@ -12,8 +12,6 @@
 
 /* Where to: "stderr", "syslog", or a file's path. 0, or -errno with the former target kept. */
 int cnd_log_open(const char *target);
-/* Let go of the target; standard error takes over. */
-void cnd_log_close(void);
 /* In between, warnings and errors go to standard error as well: whoever starts cenoted reads them there. Afterwards a
  * daemon lets go of standard error, unless that is the target. */
 void cnd_log_begin_start(void);
@@ -25,7 +23,6 @@ void cnd_log_before_closing(void);
 void cnd_log_after_fork(void);
 /* Messages above this level (syslog's numbers) are dropped. */
 void cnd_log_set_level(int level);
-int cnd_log_has_level(int level);
 /* Said on every line from here on; the texts are copied. `pool` may be NULL. */
 void cnd_log_set_role(const char *role, const char *pool);
 

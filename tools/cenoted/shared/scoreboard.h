@@ -194,6 +194,8 @@ extern const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES];
 
 /* Milliseconds of the monotonic clock, as coarse as the kernel keeps it (1…10 ms). */
 int64_t cnd_now_ms(void);
+/* No such time: a wait without a bound. */
+#define CND_NEVER INT64_MAX
 
 /* A worker of this pool will have that slot, which nobody has: with `order` NONE and state STARTING. By the
  * master only, as is release. */

@@ -2,10 +2,7 @@
 #include "worker.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "shared/answer.h"
 #include "core/sqlstate.h"
@@ -97,29 +94,6 @@ greet(struct cnd_worker *w)
 
 /* ---- the opening ---- */
 
-static int
-hand_to_door(struct cnd_worker *w, uint32_t kind, uint32_t index, const uint8_t *bytes,
-	size_t n)
-{
-	struct cnd_ipc m = { .kind = kind,
-		.index = index,
-		.n_fds = 1,
-		.fds = { w->client.fd },
-		.peer = w->client.peer };
-
-	if (n > CND_IPC_BYTES_MAX)
-		return -1;
-	m.n_bytes = (uint32_t)n;
-	if (n > 0)
-		memcpy(m.bytes, bytes, n);
-	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
-		return -1;
-	/* the door has its own copy, which must stay open */
-	close(w->client.fd);
-	w->client.fd = -1;
-	return 0;
-}
-
 int
 cnd_attach_part(struct cnd_worker *w)
 {
@@ -132,7 +106,7 @@ cnd_attach_part(struct cnd_worker *w)
 		return -1;
 	len = cnd_channel_seal(&w->client.channel, bytes, n, sealed, sizeof(sealed));
 	return len < 0 ? -1
-		       : hand_to_door(
+		       : cnd_client_hand_over(
 				 w, CND_IPC_PARTING, w->pool_index, sealed, (size_t)len);
 }
 
@@ -162,20 +136,11 @@ is_elsewhere(const struct cnd_worker *w)
 	       w->sm.state != CND_SLOT_SUSPENDED;
 }
 
-int
-cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot)
-{
-	const uint8_t *bytes;
-	size_t n = cnp_server_raw(&w->client.server, &bytes);
-
-	return hand_to_door(w, kind, slot, bytes, n);
-}
-
 /* Always CENOTE_ERR_CONN. */
 static int
 send_to_slot(struct cnd_worker *w, uint32_t slot)
 {
-	if (slot != CND_BOARD_NONE && cnd_attach_send(w, CND_IPC_RESUME, slot) < 0)
+	if (slot != CND_BOARD_NONE && cnd_client_send_on(w, CND_IPC_RESUME, slot) < 0)
 		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(RESOURCES),
 			"the session cannot be reached now; try again");
 	return CENOTE_ERR_CONN;
@@ -224,7 +189,8 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 			w->client.is_handed_over ? until : begun + SILENCE_MS);
 		if (cnd_now_ms() - begun >= SILENCE_MS && !w->client.is_handed_over &&
 			cnp_server_raw(&w->client.server, &bytes) == 0 &&
-			hand_to_door(w, CND_IPC_SILENT, w->pool_index, NULL, 0) == 0)
+			cnd_client_hand_over(w, CND_IPC_SILENT, w->pool_index, NULL, 0) ==
+				0)
 			return CENOTE_ERR_CONN;
 		if (cnd_now_ms() >= until || cnd_worker_order(w) == CND_ORDER_NOW)
 			return CENOTE_ERR_TIMEOUT;
@@ -504,7 +470,7 @@ cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m)
 	struct cnp_request req;
 	int r;
 
-	cnd_worker_take_handed(&w->client, m);
+	cnd_client_take_handed(&w->client, m);
 	r = take_handed(&w->client);
 	if (r == CENOTE_OK)
 		r = await_first(w, &req);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "worker.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,152 +32,12 @@
 
 /* ---- the socket ---- */
 
-void
-cnd_client_close(struct cnd_worker_client *c)
-{
-	cnd_channel_finish(&c->channel);
-	if (c->fd < 0)
-		return;
-	/* the door may hold it a moment longer; the client should see the end now */
-	if (c->is_handed_over)
-		shutdown(c->fd, SHUT_RDWR);
-	close(c->fd);
-	c->fd = -1;
-}
-
-int
-cnd_client_has_gone(const struct cnd_worker_client *c)
-{
-	struct pollfd poll_fd = { .fd = c->fd, .events = POLLRDHUP };
-
-	return poll(&poll_fd, 1, 0) > 0 &&
-	       (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
-/* When a client that holds something has stayed too long. */
-static int64_t
-session_limit(const struct cnd_worker *w)
-{
-	return w->config->session_timeout_ms > 0
-		       ? w->client.attached_ms + w->config->session_timeout_ms
-		       : CND_NEVER;
-}
-
-int64_t
-cnd_client_idle_limit(const struct cnd_worker *w)
-{
-	return w->config->idle_client_timeout_ms > 0
-		       ? w->client.active_ms + w->config->idle_client_timeout_ms
-		       : CND_NEVER;
-}
-
-static int64_t
-nearest_limit(const struct cnd_worker *w)
-{
-	int64_t session = session_limit(w);
-	int64_t idle = cnd_client_idle_limit(w);
-
-	return session < idle ? session : idle;
-}
-
 /* A client that leaves has auth_timeout to read what is left for it. */
 static void
 limit_parting(struct cnd_worker *w)
 {
 	if (w->client.login_until_ms == CND_NEVER)
 		w->client.login_until_ms = cnd_now_ms() + w->config->auth_timeout_ms;
-}
-
-/* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
- * login may. */
-static int
-wait_for_reader(struct cnd_worker *w)
-{
-	int64_t idle = cnd_client_idle_limit(w);
-	int64_t until = idle < w->client.login_until_ms ? idle : w->client.login_until_ms;
-	int events = cnd_worker_wait(w, w->client.fd, POLLOUT | POLLRDHUP, until);
-
-	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
-		cnd_worker_order(w) == CND_ORDER_NOW ||
-		(until != CND_NEVER && cnd_now_ms() >= until)) {
-		w->client.is_gone = true;
-		return CENOTE_ERR_CONN;
-	}
-	return CENOTE_OK;
-}
-
-/* What TLS took, and the socket has not. */
-static int
-flush_secure(struct cnd_worker *w)
-{
-	while (cnd_channel_flush(&w->client.channel) < 0) {
-		if (errno != EAGAIN) {
-			w->client.is_gone = true;
-			return CENOTE_ERR_CONN;
-		}
-		if (wait_for_reader(w) < 0)
-			return CENOTE_ERR_CONN;
-	}
-	return CENOTE_OK;
-}
-
-int
-cnd_client_flush(struct cnd_worker *w)
-{
-	const uint8_t *bytes;
-	size_t n;
-
-	while ((n = cnp_server_output(&w->client.server, &bytes)) > 0) {
-		ssize_t sent =
-			cnd_channel_write(&w->client.channel, w->client.fd, bytes, n);
-
-		if (sent > 0) {
-			cnp_server_sent(&w->client.server, (size_t)sent);
-			if (nearest_limit(w) != CND_NEVER)
-				w->client.active_ms = cnd_now_ms();
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN) {
-			w->client.is_gone = true;
-			return CENOTE_ERR_CONN;
-		}
-		if (wait_for_reader(w) < 0)
-			return CENOTE_ERR_CONN;
-	}
-	return w->client.channel.tls == NULL ? CENOTE_OK : flush_secure(w);
-}
-
-int
-cnd_client_receive(struct cnd_worker_client *c)
-{
-	uint8_t *room;
-	size_t size;
-	ssize_t n;
-
-	if (cnp_server_room(&c->server, &room, &size) < 0)
-		return CENOTE_ERR_CONN;
-	n = cnd_channel_read(&c->channel, c->fd, room, size);
-	if (n > 0) {
-		cnp_server_received(&c->server, (size_t)n);
-		return 1;
-	}
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	c->is_gone = true;
-	return CENOTE_ERR_CONN;
-}
-
-int
-cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
-{
-	if (!cnd_channel_pending(&w->client.channel))
-		return cnd_worker_poll(w, fds, n, until_ms);
-	for (nfds_t i = 0; i < n; i++)
-		fds[i].revents = 0;
-	fds[0].revents = POLLIN;
-	return 1;
 }
 
 /* Drop what the client sent. Unread bytes would turn our close into a reset, and the client might never read our last
@@ -254,10 +113,10 @@ reason_to_yield(const struct cnd_worker *w)
 		return CNP_YIELD_RELOAD;
 	if (order != CND_ORDER_NONE)
 		return CNP_YIELD_DRAIN;
-	if (w->config->mode != CND_MODE_TRANSACTION && nearest_limit(w) == CND_NEVER)
+	if (w->config->mode != CND_MODE_TRANSACTION && cnd_client_limit(w) == CND_NEVER)
 		return 0;
 	now = cnd_now_ms();
-	if (now >= nearest_limit(w))
+	if (now >= cnd_client_limit(w))
 		return CNP_YIELD_IDLE;
 	if (w->config->mode == CND_MODE_TRANSACTION && now >= grace_until(w) &&
 		is_contended(w, now))
@@ -330,13 +189,13 @@ try_to_yield(struct cnd_worker *w)
 static int
 must_part(struct cnd_worker *w)
 {
-	int64_t now = nearest_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
+	int64_t now = cnd_client_limit(w) == CND_NEVER ? 0 : cnd_now_ms();
 	int is_ending = cnd_worker_order(w) == CND_ORDER_NOW;
 	const char *limit = now >= cnd_client_idle_limit(w)
 				    ? "idle for longer than idle_client_timeout"
 				    : "attached for longer than session_timeout";
 
-	if (!is_ending && now < nearest_limit(w))
+	if (!is_ending && now < cnd_client_limit(w))
 		return 0;
 	/* the limit may have been reached since the last look */
 	if (try_to_yield(w))
@@ -354,7 +213,7 @@ must_part(struct cnd_worker *w)
 static int64_t
 next_look(const struct cnd_worker *w)
 {
-	int64_t until = nearest_limit(w);
+	int64_t until = cnd_client_limit(w);
 
 	if (w->held.settle_due_ms < until)
 		until = w->held.settle_due_ms;
@@ -410,7 +269,7 @@ await_more(struct cnd_worker *w)
 	if (fds[0].revents == 0)
 		return CENOTE_OK;
 	r = cnd_client_receive(&w->client);
-	if (r > 0 && nearest_limit(w) != CND_NEVER)
+	if (r > 0 && cnd_client_limit(w) != CND_NEVER)
 		w->client.active_ms = cnd_now_ms();
 	return r < 0 ? r : CENOTE_OK;
 }

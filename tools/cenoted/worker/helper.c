@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shared/log.h"
@@ -105,30 +104,4 @@ cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	cnd_client_close(&w->client);
 	cnp_server_finish(&w->client.server);
 	exit(r == CENOTE_DONE ? 0 : CND_HELPER_IN_VAIN);
-}
-
-/* ---- the master's side ---- */
-
-int
-cnd_helpers_bury(struct cnd_helpers *h, pid_t pid)
-{
-	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
-		if (h->list[i] != pid)
-			continue;
-		h->list[i] = 0;
-		return (int)i;
-	}
-	return -1;
-}
-
-void
-cnd_helpers_kill(struct cnd_helpers *h)
-{
-	for (unsigned i = 0; i < CND_HELPERS_MAX; i++) {
-		if (h->list[i] == 0)
-			continue;
-		kill(h->list[i], SIGKILL);
-		(void)waitpid(h->list[i], NULL, 0);
-		h->list[i] = 0;
-	}
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "worker.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
@@ -15,37 +12,6 @@
 #define LINGER_MS 5
 /* What a server may still take when its session is to end anyway. */
 #define ENDING_MS 2000
-
-int
-cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
-{
-	struct timespec left = { 0, 0 };
-	int r;
-
-	if (until_ms != CND_NEVER) {
-		int64_t ms = until_ms - cnd_now_ms();
-
-		if (ms < 0)
-			ms = 0;
-		left.tv_sec = (time_t)(ms / 1000);
-		left.tv_nsec = (long)(ms % 1000) * 1000000;
-	}
-	r = ppoll(fds, n, until_ms != CND_NEVER ? &left : NULL, &w->waiting_mask);
-	if (r > 0)
-		return r;
-	for (nfds_t i = 0; i < n; i++)
-		fds[i].revents = 0;
-	return 0;
-}
-
-int
-cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
-{
-	struct pollfd poll = { .fd = fd, .events = (short)events };
-
-	cnd_worker_poll(w, &poll, fd >= 0, until_ms);
-	return poll.revents;
-}
 
 void
 cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit)

@@ -118,7 +118,7 @@ cnd_pass_through_route(struct cnd_worker *w, const char *user)
 		slot = claim_owner(w, 0);
 	if (slot < 0)
 		return CENOTE_OK;
-	if (cnd_attach_send(w, CND_IPC_ROUTED, (uint32_t)slot) == 0)
+	if (cnd_client_send_on(w, CND_IPC_ROUTED, (uint32_t)slot) == 0)
 		return CENOTE_ERR_CONN;
 	cnd_slot_unclaim(w->board, (uint32_t)slot);
 	return CENOTE_OK;

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,110 +22,7 @@
 /* So long a worker that was promised to a client waits for nobody else. */
 #define PROMISE_MS      1000
 
-static volatile sig_atomic_t is_terminated;
-
-static void
-on_signal(int number)
-{
-	if (number == SIGTERM)
-		is_terminated = 1;
-}
-
-/* Blocked always but while waiting: so nothing is ever interrupted half-way. */
-static void
-set_signals(struct cnd_worker *w)
-{
-	struct sigaction act = { .sa_handler = on_signal };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGUSR1);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	sigemptyset(&w->waiting_mask);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGUSR1, &act, NULL);
-	/* a terminal sends these to every process: the master says what to do */
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-}
-
 /* ---- services for the other files ---- */
-
-void
-cnd_worker_wake_door(const struct cnd_worker *w)
-{
-	if (eventfd_write(w->wake_fd, 1) < 0)
-		cnd_log(LOG_WARNING, "cannot wake the door: %s", strerror(errno));
-}
-
-void
-cnd_worker_move(struct cnd_worker *w, uint32_t state)
-{
-	uint32_t from = w->sm.state;
-
-	if (cnc_sm_move(&w->sm, state) < 0)
-		cnd_fatal("a worker cannot go from %s to %s", cnc_sm_name(&w->sm, from),
-			cnc_sm_name(&w->sm, state));
-	if (!cnd_slot_publish(w->board, w->slot_index, state))
-		return;
-	/* No worker of the pool is idle any more. The door is told at most once until it has
-	 * looked, so that a pool of one worker does not wake it for every client. */
-	if (!atomic_load(&w->pool->is_armed) &&
-		!atomic_exchange(&w->pool->door_is_awake, 1))
-		cnd_worker_wake_door(w);
-}
-
-uint32_t
-cnd_worker_order(const struct cnd_worker *w)
-{
-	uint32_t order = atomic_load_explicit(
-		&cnd_slot_head(w->board, w->slot_index)->order, memory_order_relaxed);
-
-	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
-}
-
-uint64_t
-cnd_worker_random(struct cnd_worker_random *r)
-{
-	uint64_t key;
-
-	do {
-		if (r->left < sizeof(key)) {
-			if (getrandom(r->bytes, sizeof(r->bytes), 0) !=
-				(ssize_t)sizeof(r->bytes))
-				cnd_fatal("getrandom: %s", strerror(errno));
-			r->left = sizeof(r->bytes);
-		}
-		r->left -= sizeof(key);
-		memcpy(&key, r->bytes + r->left, sizeof(key));
-	} while (key == 0);
-	return key;
-}
-
-void
-cnd_worker_make_key(struct cnd_worker *w)
-{
-	w->key = cnd_worker_random(&w->random);
-	cnd_slot_set_key(w->board, w->slot_index, w->key);
-}
-
-void
-cnd_worker_drop_key(struct cnd_worker *w)
-{
-	w->key = 0;
-	cnd_slot_set_key(w->board, w->slot_index, 0);
-}
-
-void
-cnd_worker_settle_stranger(struct cnd_worker *w)
-{
-	if (w->client.peer.door == CND_DOOR_TCP &&
-		cnd_slot_set_unproven(w->board, w->slot_index, 0))
-		cnd_worker_wake_door(w);
-}
 
 /* ---- waiting after a failure ---- */
 
@@ -154,17 +49,6 @@ back_off(struct cnd_worker *w)
 
 /* ---- taking a client ---- */
 
-void
-cnd_worker_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
-{
-	c->fd = m->fds[0];
-	c->is_handed_over = true;
-	c->is_routed = m->kind == CND_IPC_ROUTED;
-	c->peer = m->peer;
-	c->n_handed = m->n_bytes;
-	memcpy(c->handed, m->bytes, m->n_bytes);
-}
-
 /* There was no descriptor for it, and nobody else has it: the door hangs up. */
 static void
 lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
@@ -190,7 +74,7 @@ take_from_queue(struct cnd_worker *w)
 		if (m.kind != CND_IPC_CLIENT || m.n_fds != 1)
 			cnd_fatal("the door sent nonsense");
 		if (cnd_ticket_move(w->pool, m.index, m.serial, CND_TICKET_TAKEN)) {
-			cnd_worker_take_handed(&w->client, &m);
+			cnd_client_take_handed(&w->client, &m);
 			if (w->client.peer.door == CND_DOOR_TCP)
 				(void)cnd_slot_set_unproven(w->board, w->slot_index, 1);
 			cnd_worker_wake_door(w);
@@ -213,7 +97,7 @@ take_from_inbox(struct cnd_worker *w)
 		return 0;
 	if ((m.kind != CND_IPC_ROUTED && m.kind != CND_IPC_RESUME) || m.n_fds != 1)
 		cnd_fatal("the door sent nonsense");
-	cnd_worker_take_handed(&w->client, &m);
+	cnd_client_take_handed(&w->client, &m);
 	return 1;
 }
 
@@ -574,7 +458,7 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	int r;
 
 	cnd_log_set_role("worker", pool->name);
-	set_signals(w);
+	cnd_worker_set_signals(w);
 	bound_memory();
 	/* It keeps the right to talk to its server as this user, and its own sockets. */
 	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||

@@ -10,28 +10,11 @@
 #include "backends/backend.h"
 #include "channel.h"
 #include "core/base64.h"
-#include "shared/ipc.h"
-#include "shared/pool.h"
+#include "master/pool.h"
 #include "protocol/session_server.h"
+#include "shared/child.h"
+#include "shared/ipc.h"
 #include "shared/scoreboard.h"
-
-/* What any child gets from the master. */
-struct cnd_child {
-	struct cnd_scoreboard *board;
-	const struct cnd_config *config;
-	pid_t master;
-	const struct cn_tls_tickets *tickets; /* of its pool, to read; NULL: none */
-	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
-};
-
-/* Which process has a slot. The master and the door each have a list of their own. */
-struct cnd_place {
-	pid_t pid; /* 0: none */
-	uint32_t pool;
-	uint32_t order; /* enum cnd_order; the master's */
-	int inbox; /* the door's end: messages go both ways; -1 */
-	int64_t born_ms;
-};
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {
@@ -39,9 +22,6 @@ enum cnd_parting {
 	CND_PARTING_SUSPENDED, /* it will resume */
 	CND_PARTING_LOST /* the server's session is lost */
 };
-
-/* How a bound on waiting is written: milliseconds of cnd_now_ms(). */
-#define CND_NEVER INT64_MAX
 
 #define CND_PASSWORD_MAX   1023u
 /* The parameters that a server reports under names of its own, encoded. */
@@ -240,20 +220,29 @@ struct cnd_worker {
 _Noreturn void cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	uint32_t slot, int inbox_fd);
 
-/* worker.c, for the others */
+/* slot.c */
 void cnd_worker_move(struct cnd_worker *w, uint32_t state);
-/* What the master wants: enum cnd_order. */
-uint32_t cnd_worker_order(const struct cnd_worker *w);
-/* A client that somebody else took first. */
-void cnd_worker_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m);
 void cnd_worker_wake_door(const struct cnd_worker *w);
-/* Random, and not 0. */
+/* A random number other than 0. */
 uint64_t cnd_worker_random(struct cnd_worker_random *r);
 /* Give the session a new key, with which its client may cancel or resume; or take the key away. */
 void cnd_worker_make_key(struct cnd_worker *w);
 void cnd_worker_drop_key(struct cnd_worker *w);
-/* A client that came by TCP has said who it is, or is gone: the next may be let in. */
+/* The client from TCP has proved its identity, or has gone: the door may let in the next one. */
 void cnd_worker_settle_stranger(struct cnd_worker *w);
+
+/* wait.c */
+/* Block all signals, except while waiting. */
+void cnd_worker_set_signals(struct cnd_worker *w);
+/* What the master wants: enum cnd_order. */
+uint32_t cnd_worker_order(const struct cnd_worker *w);
+/*
+ * Wait, with signals let in. Returns how many descriptors have events. 0, with no events set: the time is up or a signal
+ * came; look around and wait again.
+ */
+int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
+/* The same for one descriptor (-1: none). Returns the events. */
+int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 
 /* login.c */
 /* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell
@@ -273,13 +262,6 @@ int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
 
 /* host.c */
-/*
- * Wait, with signals let in. How many of them have events; 0, and none has, when the time is up or
- * a signal came: look around and wait again.
- */
-int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* The same for one descriptor (-1: none): the events that came. */
-int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 void cnd_host_init(struct cnd_worker *w);
 /* What follows may be stopped, and has so much time (0: no bound), as the option `limit` says. */
 void cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit);
@@ -328,8 +310,6 @@ int cnd_pass_through_expire(struct cnd_worker *w);
 /* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
  * else: done with, one way or another. */
 int cnd_attach_open(struct cnd_worker *w);
-/* The client goes elsewhere, by the door, with what it said so far. 0, or -1: it is still here. */
-int cnd_attach_send(struct cnd_worker *w, uint32_t kind, uint32_t slot);
 /* Only answer what needs no session: by a process that has none. CENOTE_DONE, or negative: as cnd_attach_open(). */
 int cnd_attach_answer(struct cnd_worker *w);
 /* A login failed: the door says so when its time has come, and no worker waits for that. 0, or -1: it is
@@ -348,20 +328,29 @@ int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
 /* Wait for the one who resumes, and serve him. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
-void cnd_client_close(struct cnd_worker_client *c);
 /* It did not get a session, and `r` says why: its last words, unless the door says them later. */
 void cnd_client_part(struct cnd_worker *w, int r);
 /* Refuse what lies in the inbox, and tell who would resume: its time is over. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
-/* Send what is queued, until all is gone. Waits for a slow reader: CENOTE_OK, or CENOTE_ERR_CONN
- * when there is no point any more. */
+
+/* client_io.c */
+void cnd_client_close(struct cnd_worker_client *c);
+/* Take the client that another process sent. */
+void cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m);
+/* Send the client and `bytes` to the door. 0: it has gone there; -1: it is still here. */
+int cnd_client_hand_over(struct cnd_worker *w, uint32_t kind, uint32_t index,
+	const uint8_t *bytes, size_t n);
+/* The same, with all that the client has sent so far. */
+int cnd_client_send_on(struct cnd_worker *w, uint32_t kind, uint32_t slot);
+/* Send all that is queued, and wait for a slow reader. CENOTE_OK, or CENOTE_ERR_CONN: the client has gone. */
 int cnd_client_flush(struct cnd_worker *w);
-/* Take what is there: 1; 0 nothing yet; CENOTE_ERR_CONN at the end. */
+/* Read what is there: 1; 0: nothing yet; CENOTE_ERR_CONN at the end. */
 int cnd_client_receive(struct cnd_worker_client *c);
-/* As cnd_worker_poll(); fds[0] is the client's socket, and what TLS has of it counts. */
+/* As cnd_worker_poll(). fds[0] is the client's socket; bytes that TLS has already read count as an event. */
 int cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms);
-/* Until when it may be silent, or not read. */
+/* When the pool's idle_client_timeout ends; and when that or its session_timeout does. CND_NEVER: no such limit. */
 int64_t cnd_client_idle_limit(const struct cnd_worker *w);
+int64_t cnd_client_limit(const struct cnd_worker *w);
 /* Whether it has closed its end; reads nothing. */
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 

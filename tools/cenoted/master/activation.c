@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "log.h"
-#include "master/notify.h"
 #include "auth/peer.h"
+#include "notify.h"
+#include "shared/log.h"
 
 #define SOCKETS_MAX 320u
 

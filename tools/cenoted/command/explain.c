@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "admission.h"
+#include "auth/admission.h"
 #include "shared/units.h"
 
 enum word {

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "activation.h"
-#include "ipc.h"
-#include "log.h"
 #include "module.h"
-#include "place.h"
+#include "shared/ipc.h"
+#include "shared/log.h"
+#include "shared/place.h"
 
 #define BACKLOG 4096
 

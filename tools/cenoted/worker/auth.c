@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "worker/worker.h"
+#include "worker.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "admission.h"
+#include "auth/admission.h"
 #include "shared/answer.h"
 #include "core/mem.h"
 #include "core/sqlstate.h"

@@ -5,7 +5,8 @@
 #include <sys/un.h>
 
 #include "config/config.h"
-#include "tls.h"
+#include "listeners.h"
+#include "shared/tls.h"
 
 /* A pool at run time: what the master opens and its children inherit. */
 struct cnd_pool {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/sqlstate.h"
-#include "place.h"
+#include "shared/place.h"
 
 typedef const struct cnd_backend *get_fn(uint32_t host_abi);
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_LISTENERS_H
+#define CND_LISTENERS_H
+
+#include "config/listen.h"
+
+/* The sockets, by the slot that the door knows them by. */
+struct cnd_listeners {
+	struct cnd_listener {
+		int fd; /* -1: unused */
+		struct cnd_listen at;
+	} list[CND_LISTENERS_MAX];
+};
+
+/* Called while another process still has the address `what`. 1: try again; 0: give up. */
+typedef int cnd_await_address(const char *what);
+
+void cnd_listeners_init(struct cnd_listeners *l);
+void cnd_listeners_close(struct cnd_listeners *l);
+/* Open what is wanted and not there yet, or take it from the service manager. 0, or -1, logged: nothing is
+ * left open then. `await` NULL: an address that is in use is not waited for. */
+int cnd_listeners_prepare(const struct cnd_listeners *now,
+	const struct cnd_listens *wanted, cnd_await_address *await,
+	struct cnd_listeners *ret_new);
+/* Close what is not wanted any more, and add the new ones. The door is told of both (control_fd -1: there is
+ * none yet). */
+void cnd_listeners_adopt(struct cnd_listeners *now, const struct cnd_listens *wanted,
+	const struct cnd_listeners *new, int control_fd);
+
+#endif

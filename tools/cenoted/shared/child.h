@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_CHILD_H
+#define CND_CHILD_H
+
+#include "config/config.h"
+#include "scoreboard.h"
+
+/* What every process inherits from the master. */
+struct cnd_child {
+	struct cnd_scoreboard *board;
+	const struct cnd_config *config;
+	pid_t master;
+	const struct cn_tls_tickets *tickets; /* of its pool, read-only; NULL: none */
+	int helper_inbox[2]; /* helpers write into [0], the door reads from [1] */
+};
+
+/* Which worker has a slot. The master and the door each keep a list. */
+struct cnd_place {
+	pid_t pid; /* 0: none */
+	uint32_t pool;
+	uint32_t order; /* enum cnd_order; the master's */
+	int inbox; /* the door's end: messages go both ways; -1: none */
+	int64_t born_ms;
+};
+
+/* The number of helpers that may run at once. */
+#define CND_HELPERS_MAX 16u
+
+#endif

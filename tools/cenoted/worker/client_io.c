@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A client's bytes: its socket, in the clear or through TLS, and how long it may take to read and to speak. It owns the
+ * descriptor in w->client. Everything in the worker that talks to a client calls this file.
+ */
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/ipc.h"
+
+void
+cnd_client_close(struct cnd_worker_client *c)
+{
+	cnd_channel_finish(&c->channel);
+	if (c->fd < 0)
+		return;
+	/* the door may hold it a moment longer; the client should see the end now */
+	if (c->is_handed_over)
+		shutdown(c->fd, SHUT_RDWR);
+	close(c->fd);
+	c->fd = -1;
+}
+
+int
+cnd_client_has_gone(const struct cnd_worker_client *c)
+{
+	struct pollfd poll_fd = { .fd = c->fd, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 0) > 0 &&
+	       (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/* When a client that holds something has stayed too long. */
+static int64_t
+session_limit(const struct cnd_worker *w)
+{
+	return w->config->session_timeout_ms > 0
+		       ? w->client.attached_ms + w->config->session_timeout_ms
+		       : CND_NEVER;
+}
+
+int64_t
+cnd_client_idle_limit(const struct cnd_worker *w)
+{
+	return w->config->idle_client_timeout_ms > 0
+		       ? w->client.active_ms + w->config->idle_client_timeout_ms
+		       : CND_NEVER;
+}
+
+int64_t
+cnd_client_limit(const struct cnd_worker *w)
+{
+	int64_t session = session_limit(w);
+	int64_t idle = cnd_client_idle_limit(w);
+
+	return session < idle ? session : idle;
+}
+
+void
+cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
+{
+	c->fd = m->fds[0];
+	c->is_handed_over = true;
+	c->is_routed = m->kind == CND_IPC_ROUTED;
+	c->peer = m->peer;
+	c->n_handed = m->n_bytes;
+	memcpy(c->handed, m->bytes, m->n_bytes);
+}
+
+/* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
+ * login may. */
+static int
+wait_for_reader(struct cnd_worker *w)
+{
+	int64_t idle = cnd_client_idle_limit(w);
+	int64_t until = idle < w->client.login_until_ms ? idle : w->client.login_until_ms;
+	int events = cnd_worker_wait(w, w->client.fd, POLLOUT | POLLRDHUP, until);
+
+	if (events & (POLLRDHUP | POLLHUP | POLLERR) ||
+		cnd_worker_order(w) == CND_ORDER_NOW ||
+		(until != CND_NEVER && cnd_now_ms() >= until)) {
+		w->client.is_gone = true;
+		return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
+/* What TLS took, and the socket has not. */
+static int
+flush_secure(struct cnd_worker *w)
+{
+	while (cnd_channel_flush(&w->client.channel) < 0) {
+		if (errno != EAGAIN) {
+			w->client.is_gone = true;
+			return CENOTE_ERR_CONN;
+		}
+		if (wait_for_reader(w) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return CENOTE_OK;
+}
+
+int
+cnd_client_flush(struct cnd_worker *w)
+{
+	const uint8_t *bytes;
+	size_t n;
+
+	while ((n = cnp_server_output(&w->client.server, &bytes)) > 0) {
+		ssize_t sent =
+			cnd_channel_write(&w->client.channel, w->client.fd, bytes, n);
+
+		if (sent > 0) {
+			cnp_server_sent(&w->client.server, (size_t)sent);
+			if (cnd_client_limit(w) != CND_NEVER)
+				w->client.active_ms = cnd_now_ms();
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN) {
+			w->client.is_gone = true;
+			return CENOTE_ERR_CONN;
+		}
+		if (wait_for_reader(w) < 0)
+			return CENOTE_ERR_CONN;
+	}
+	return w->client.channel.tls == NULL ? CENOTE_OK : flush_secure(w);
+}
+
+int
+cnd_client_receive(struct cnd_worker_client *c)
+{
+	uint8_t *room;
+	size_t size;
+	ssize_t n;
+
+	if (cnp_server_room(&c->server, &room, &size) < 0)
+		return CENOTE_ERR_CONN;
+	n = cnd_channel_read(&c->channel, c->fd, room, size);
+	if (n > 0) {
+		cnp_server_received(&c->server, (size_t)n);
+		return 1;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	c->is_gone = true;
+	return CENOTE_ERR_CONN;
+}
+
+int
+cnd_client_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
+{
+	if (!cnd_channel_pending(&w->client.channel))
+		return cnd_worker_poll(w, fds, n, until_ms);
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	fds[0].revents = POLLIN;
+	return 1;
+}
+
+int
+cnd_client_hand_over(struct cnd_worker *w, uint32_t kind, uint32_t index,
+	const uint8_t *bytes, size_t n)
+{
+	struct cnd_ipc m = { .kind = kind,
+		.index = index,
+		.n_fds = 1,
+		.fds = { w->client.fd },
+		.peer = w->client.peer };
+
+	if (n > CND_IPC_BYTES_MAX)
+		return -1;
+	m.n_bytes = (uint32_t)n;
+	if (n > 0)
+		memcpy(m.bytes, bytes, n);
+	if (cnd_ipc_send(w->inbox_fd, &m) < 0)
+		return -1;
+	/* the door has its own copy, which must stay open */
+	close(w->client.fd);
+	w->client.fd = -1;
+	return 0;
+}
+
+int
+cnd_client_send_on(struct cnd_worker *w, uint32_t kind, uint32_t slot)
+{
+	const uint8_t *bytes;
+	size_t n = cnp_server_raw(&w->client.server, &bytes);
+
+	return cnd_client_hand_over(w, kind, slot, bytes, n);
+}

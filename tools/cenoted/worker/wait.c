@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a worker waits: with signals let in, which are blocked at all other times. The only signals are SIGTERM and the
+ * master's SIGUSR1, after which the worker reads its order on the scoreboard. All files of the worker call this one.
+ */
+#include "worker.h"
+
+static volatile sig_atomic_t is_terminated;
+
+static void
+on_signal(int number)
+{
+	if (number == SIGTERM)
+		is_terminated = 1;
+}
+
+/* Blocked always but while waiting: so nothing is ever interrupted half-way. */
+void
+cnd_worker_set_signals(struct cnd_worker *w)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&w->waiting_mask);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	/* a terminal sends these to every process: the master says what to do */
+	sigaction(SIGINT, &ignore, NULL);
+	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+uint32_t
+cnd_worker_order(const struct cnd_worker *w)
+{
+	uint32_t order = atomic_load_explicit(
+		&cnd_slot_head(w->board, w->slot_index)->order, memory_order_relaxed);
+
+	return order == CND_ORDER_NONE && is_terminated ? CND_ORDER_RELOAD : order;
+}
+
+int
+cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t until_ms)
+{
+	struct timespec left = { 0, 0 };
+	int r;
+
+	if (until_ms != CND_NEVER) {
+		int64_t ms = until_ms - cnd_now_ms();
+
+		if (ms < 0)
+			ms = 0;
+		left.tv_sec = (time_t)(ms / 1000);
+		left.tv_nsec = (long)(ms % 1000) * 1000000;
+	}
+	r = ppoll(fds, n, until_ms != CND_NEVER ? &left : NULL, &w->waiting_mask);
+	if (r > 0)
+		return r;
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	return 0;
+}
+
+int
+cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms)
+{
+	struct pollfd poll = { .fd = fd, .events = (short)events };
+
+	cnd_worker_poll(w, &poll, fd >= 0, until_ms);
+	return poll.revents;
+}
