@@ -11,7 +11,6 @@
 
 /* How each kind of value is read and shown. */
 
-
 static int
 parse_text(struct cnd_loader *l, void *field, const char *value)
 {
