@@ -227,10 +227,12 @@ cod_array_send(struct cod_stmt *stmt)
 {
 	cenote_conn *conn = stmt->dbc->conn;
 	struct window window;
-	int sent, r = cod_request_begin(stmt);
+	int sent, r = cod_settle(stmt->dbc);
 
-	if (r == CENOTE_OK)
+	if (r == CENOTE_OK) {
+		cod_request_begin(stmt);
 		r = cenote_pipeline_begin(conn);
+	}
 	if (r < 0) {
 		fail(stmt, stmt->exec.set, r);
 		return;

@@ -13,7 +13,22 @@ cod_is_handle(SQLHANDLE handle, enum cod_kind kind)
 	return head != NULL && head->tag == COD_TAG && head->kind == kind;
 }
 
-/* What may be called while a function of the statement wants data or is still running. */
+bool
+cod_desc_is_busy(const struct cod_desc *desc)
+{
+	const struct cod_stmt *stmt = desc->dbc->stmts;
+
+	for (; stmt != NULL; stmt = stmt->next) {
+		for (int i = 0; i < COD_N_ROLES; i++) {
+			if (stmt->desc[i] == desc &&
+				(stmt->async != 0 || stmt->pending.function != 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* While a function of the statement waits for data or still runs, few others may be called. */
 static bool
 is_out_of_sequence(const struct cod_head *head, SQLUSMALLINT id)
 {
@@ -302,6 +317,16 @@ cod_worse(SQLRETURN a, SQLRETURN b)
 	if (a == SQL_SUCCESS)
 		return b;
 	return a;
+}
+
+SQLRETURN
+cod_outcome(SQLULEN n_done, SQLULEN n_failed, bool has_warning)
+{
+	if (n_failed > 0 && n_done == 0)
+		return SQL_ERROR;
+	if (n_failed > 0 || has_warning)
+		return SQL_SUCCESS_WITH_INFO;
+	return SQL_SUCCESS;
 }
 
 char *

@@ -22,8 +22,8 @@ static const char unlimited_size[] = "1073741823";
 
 /* ---- rows ---- */
 
-void
-cod_catalog_set_text(struct cod_catalog_row *row, uint32_t col, const char *text)
+static void
+set_text(struct cod_catalog_row *row, uint32_t col, const char *text)
 {
 	row->values[col] = text;
 	row->lens[col] = text ? strlen(text) : 0;
@@ -35,11 +35,11 @@ cod_catalog_set_number(struct cod_catalog_row *row, uint32_t col, long value)
 	char *text = row->numbers[row->n_numbers++];
 
 	(void)snprintf(text, sizeof(row->numbers[0]), "%ld", value);
-	cod_catalog_set_text(row, col, text);
+	set_text(row, col, text);
 }
 
-long
-cod_catalog_number(const struct cod_catalog_row *row, uint32_t col, long null)
+static long
+read_number(const struct cod_catalog_row *row, uint32_t col, long null)
 {
 	return row->values[col] ? strtol(row->values[col], NULL, 10) : null;
 }
@@ -50,8 +50,8 @@ limit_sizes(const struct cod_catalog *catalog, struct cod_catalog_row *row)
 {
 	for (uint32_t i = 0; i < catalog->rows.n_columns; i++) {
 		if (catalog->columns[i].type.sql->concise == SQL_INTEGER &&
-			cod_catalog_number(row, i, 0) > INT32_MAX)
-			cod_catalog_set_text(row, i, unlimited_size);
+			read_number(row, i, 0) > INT32_MAX)
+			set_text(row, i, unlimited_size);
 	}
 }
 
@@ -124,13 +124,13 @@ adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	}
 	if (unlimited != SQL_LONGVARCHAR && unlimited != SQL_LONGVARBINARY)
 		return type;
-	if (is_column ? cod_is_limited(cod_catalog_number(row, size, 0))
+	if (is_column ? cod_is_limited(read_number(row, size, 0))
 		      : row->values[size] != NULL)
 		return type;
 	if (is_column)
 		cod_catalog_set_number(row, size, (long)args->options.long_size);
 	else
-		cod_catalog_set_text(row, size, unlimited_size);
+		set_text(row, size, unlimited_size);
 	return unlimited;
 }
 
@@ -138,7 +138,7 @@ void
 cod_catalog_adapt_type(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	uint32_t type, uint32_t size)
 {
-	SQLSMALLINT told = (SQLSMALLINT)cod_catalog_number(row, type, SQL_VARCHAR);
+	SQLSMALLINT told = (SQLSMALLINT)read_number(row, type, SQL_VARCHAR);
 	SQLSMALLINT is = adapt_size(args, row, told, size);
 
 	is = cod_sql_type_for(widened(is, args->options.is_wide), args->odbc_version);
@@ -150,8 +150,8 @@ cod_catalog_adapt_type(const struct cod_catalog_args *args, struct cod_catalog_r
 static void
 adapt_verbose(struct cod_catalog_row *row, uint32_t type, uint32_t verbose)
 {
-	if (cod_catalog_number(row, verbose, 0) != SQL_DATETIME)
-		cod_catalog_set_text(row, verbose, row->values[type]);
+	if (read_number(row, verbose, 0) != SQL_DATETIME)
+		set_text(row, verbose, row->values[type]);
 }
 
 static int
@@ -184,7 +184,7 @@ take_type(struct cod_catalog_build *build, struct cod_catalog_row *row)
 	wanted = cod_sql_type_for(
 		widened(cod_sql_type(wanted)->concise, a->options.is_wide),
 		a->odbc_version);
-	return cod_catalog_number(row, 1, 0) == wanted;
+	return read_number(row, 1, 0) == wanted;
 }
 
 /* ---- which rows ---- */
@@ -226,8 +226,7 @@ take_foreign_key(struct cod_catalog_build *build, struct cod_catalog_row *row)
 static int
 take_index(struct cod_catalog_build *build, struct cod_catalog_row *row)
 {
-	return build->args->is_unique == SQL_INDEX_ALL ||
-	       cod_catalog_number(row, 3, 1) == 0;
+	return build->args->is_unique == SQL_INDEX_ALL || read_number(row, 3, 1) == 0;
 }
 
 static const struct list lists[COD_N_CATALOG_KINDS] = {
@@ -356,7 +355,7 @@ list_table_types(struct cod_catalog_build *build)
 
 		if (!(types[i].servers & 1u << build->args->dialect))
 			continue;
-		cod_catalog_set_text(&row, 3, types[i].type);
+		set_text(&row, 3, types[i].type);
 		r = cod_catalog_put(build, &row);
 	}
 	return r;

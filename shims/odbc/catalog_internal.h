@@ -18,10 +18,7 @@ struct cod_catalog_row {
 	unsigned n_numbers;
 };
 
-void cod_catalog_set_text(struct cod_catalog_row *row, uint32_t col, const char *text);
 void cod_catalog_set_number(struct cod_catalog_row *row, uint32_t col, long value);
-/* -1: NULL. */
-long cod_catalog_number(const struct cod_catalog_row *row, uint32_t col, long null);
 
 /* The columns of a function's result; 0, or -1: no memory. */
 int cod_catalog_columns(const struct cod_catalog_args *args,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+/* The names of servers in messages. */
 static const char *const components[COD_N_DIALECTS] = {
 	[COD_DIALECT_OTHER] = "Server",
 	[COD_DIALECT_POSTGRESQL] = "PostgreSQL",
@@ -13,12 +14,6 @@ static const char *const components[COD_N_DIALECTS] = {
 	[COD_DIALECT_SQLITE] = "SQLite",
 	[COD_DIALECT_TDS] = "TDS",
 };
-
-const char *
-cod_component(enum cod_dialect dialect)
-{
-	return components[dialect];
-}
 
 /* -------------------------------------------------------- settings of libcenote ----- */
 
@@ -127,6 +122,19 @@ read_type_options(struct cod_dbc *dbc)
 
 /* ------------------------------------------------------------------ connecting ----- */
 
+static void
+close_session(struct cod_dbc *dbc)
+{
+	cod_free_children(dbc);
+	cod_nullable_forget(dbc);
+	cenote_cancel_destroy(dbc->cancel);
+	cenote_conn_destroy(dbc->conn);
+	dbc->cancel = NULL;
+	dbc->conn = NULL;
+	dbc->owner = NULL;
+	dbc->head.component = NULL;
+}
+
 static SQLRETURN
 connect_failed(struct cod_dbc *dbc, int status)
 {
@@ -139,7 +147,7 @@ connect_failed(struct cod_dbc *dbc, int status)
 		ret = cod_fail_text(&dbc->head, "HYT00", cenote_diag_message(diag));
 	else
 		ret = cod_fail_cenote(&dbc->head, &COD_NOWHERE, diag, status);
-	cod_close(dbc);
+	close_session(dbc);
 	return ret;
 }
 
@@ -165,7 +173,7 @@ static SQLRETURN
 session_begun(struct cod_dbc *dbc)
 {
 	dbc->dialect = cod_dialect_of(cenote_info(dbc->conn, "backend"));
-	dbc->head.component = cod_component(dbc->dialect);
+	dbc->head.component = components[dbc->dialect];
 	cod_backslash_begin(dbc);
 	cenote_set_notice_handler(dbc->conn, on_notice, dbc);
 	return cod_apply_attrs(dbc);
@@ -190,21 +198,8 @@ open_session(struct cod_dbc *dbc)
 		return connect_failed(dbc, r);
 	ret = session_begun(dbc);
 	if (ret == SQL_ERROR)
-		cod_close(dbc);
+		close_session(dbc);
 	return ret;
-}
-
-void
-cod_close(struct cod_dbc *dbc)
-{
-	cod_free_children(dbc);
-	cod_nullable_forget(dbc);
-	cenote_cancel_destroy(dbc->cancel);
-	cenote_conn_destroy(dbc->conn);
-	dbc->cancel = NULL;
-	dbc->conn = NULL;
-	dbc->owner = NULL;
-	dbc->head.component = NULL;
 }
 
 /* What the application said before, of a connection that failed or of another one, is forgotten. */
@@ -350,6 +345,6 @@ cod_disconnect(struct cod_dbc *dbc)
 	if (dbc->autocommit == SQL_AUTOCOMMIT_OFF &&
 		cenote_tx_state(dbc->conn) == CENOTE_TX_OPEN)
 		return cod_fail(&dbc->head, "25000");
-	cod_close(dbc);
+	close_session(dbc);
 	return SQL_SUCCESS;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convert.h"
 
-#include <string.h>
-
 #include "classes.h"
 #include "interval.h"
 #include "types.h"

@@ -130,8 +130,6 @@ struct cod_param {
  */
 const char *cod_param_read(enum cod_dialect dialect, const struct cod_source *source,
 	struct cod_param *ret_param);
-/* Append it. As the cenote_params_add_…() functions. */
-int cod_param_add(const struct cod_param *param, cenote_params *params);
 void cod_param_finish(struct cod_param *param);
 /* All three. HY001 also for what libcenote has no room for. */
 const char *cod_put(

@@ -618,8 +618,8 @@ cod_param_finish(struct cod_param *param)
 	param->memory = NULL;
 }
 
-int
-cod_param_add(const struct cod_param *param, cenote_params *params)
+static int
+add_param(const struct cod_param *param, cenote_params *params)
 {
 	switch (param->type) {
 	case CENOTE_TYPE_NULL:
@@ -656,7 +656,7 @@ cod_put(enum cod_dialect dialect, const struct cod_source *source, cenote_params
 
 	if (state)
 		return state;
-	r = cod_param_add(&param, params);
+	r = add_param(&param, params);
 	cod_param_finish(&param);
 	/* A number or date that libcenote does not take is out of its range. */
 	if (r == CENOTE_ERR_ARG)

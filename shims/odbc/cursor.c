@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
-#include <stdlib.h>
-
 /* Rows in hand end here. */
 static uint64_t
 window_end(const struct cod_cursor *cursor)

@@ -184,8 +184,8 @@ give_of_record(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT id, SQLPOINTER 
 	return SQL_NO_DATA;
 }
 
-SQLRETURN
-cod_desc_describe(struct cod_desc *desc)
+static SQLRETURN
+describe_rows(struct cod_desc *desc)
 {
 	SQLRETURN ret;
 
@@ -215,7 +215,7 @@ cod_get_desc_field(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT id, SQLPOIN
 			desc->role == COD_EXPLICIT ? SQL_DESC_ALLOC_USER
 						   : SQL_DESC_ALLOC_AUTO,
 			value, sink);
-	ret = cod_desc_describe(desc);
+	ret = describe_rows(desc);
 	if (ret != SQL_SUCCESS)
 		return ret;
 	if (id == SQL_DESC_COUNT)
@@ -422,7 +422,7 @@ cod_get_desc_rec(struct cod_desc *desc, SQLSMALLINT i, const struct cod_sink *na
 {
 	struct numbers numbers;
 	const char *text;
-	SQLRETURN ret = cod_desc_describe(desc);
+	SQLRETURN ret = describe_rows(desc);
 
 	if (ret != SQL_SUCCESS)
 		return ret;
@@ -464,4 +464,139 @@ cod_set_desc_rec(struct cod_desc *desc, SQLSMALLINT i, const struct cod_record *
 	record->octets = from->octets;
 	record->indicator = from->indicator;
 	return SQL_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------- copies ----- */
+
+static bool
+copy_records(struct cod_desc *to, const struct cod_desc *from)
+{
+	for (SQLSMALLINT i = 0; i <= from->count && i < from->room; i++) {
+		struct cod_record *record = cod_desc_need(to, i);
+		char *name = NULL;
+
+		if (record == NULL)
+			return false;
+		if (from->records[i].name != NULL) {
+			name = cod_strdup(
+				from->records[i].name, strlen(from->records[i].name));
+			if (name == NULL)
+				return false;
+		}
+		*record = from->records[i];
+		record->name = name;
+	}
+	return true;
+}
+
+/* From the columns of a result: as records of an application's descriptor. */
+static bool
+copy_columns(struct cod_desc *to, const struct cod_stmt *stmt)
+{
+	for (SQLUSMALLINT i = 0; i < stmt->n_columns; i++) {
+		const struct cod_type *type = &stmt->columns[i].type;
+		struct cod_record *record = cod_desc_need(to, (SQLSMALLINT)(i + 1));
+
+		if (record == NULL)
+			return false;
+		(void)cod_record_set_type(record, type->sql->concise, false);
+		record->length = type->size;
+		record->precision = type->precision;
+		record->scale = type->digits;
+		record->octet_length = type->octets;
+	}
+	return true;
+}
+
+static void
+copy_header(struct cod_desc *to, const struct cod_desc *from)
+{
+	to->count = from->count;
+	to->array_size = from->array_size;
+	to->array_status = from->array_status;
+	to->bind_offset = from->bind_offset;
+	to->bind_type = from->bind_type;
+	to->rows_processed = from->rows_processed;
+}
+
+/* With the source's lock: NULL, or the state. */
+static const char *
+take_copy(struct cod_desc *copy, const struct cod_desc *source)
+{
+	bool is_row = source->role == COD_IRD;
+
+	if (!(is_row ? copy_columns(copy, source->stmt) : copy_records(copy, source)))
+		return "HY001";
+	copy_header(copy, source);
+	if (is_row)
+		copy->count = (SQLSMALLINT)source->stmt->n_columns;
+	return NULL;
+}
+
+/* With the target's. */
+static void
+put_copy(struct cod_desc *to, struct cod_desc *copy)
+{
+	cod_desc_finish(to);
+	copy_header(to, copy);
+	to->records = copy->records;
+	to->room = copy->room;
+	copy->records = NULL;
+	copy->room = 0;
+}
+
+static SQLRETURN
+copy_from(SQLHDESC source, struct cod_desc *copy, const char **ret_sqlstate)
+{
+	struct cod_call call;
+
+	if (!cod_enter(&call, source, COD_DESC, SQL_API_SQLCOPYDESC))
+		return call.ret;
+	if (copy->role == COD_IRD)
+		*ret_sqlstate = "HY016";
+	else
+		call.ret = describe_rows(source);
+	if (*ret_sqlstate == NULL && call.ret == SQL_SUCCESS)
+		*ret_sqlstate = take_copy(copy, source);
+	if (*ret_sqlstate != NULL)
+		call.ret = cod_fail(call.head, *ret_sqlstate);
+	return cod_leave(&call);
+}
+
+/* The standard has errors with the target, and unixODBC asks the source. */
+static SQLRETURN
+copy_to(SQLHDESC target, struct cod_desc *copy, const char *sqlstate)
+{
+	struct cod_call call;
+
+	if (!cod_enter(&call, target, COD_DESC, SQL_API_SQLCOPYDESC))
+		return call.ret;
+	if (sqlstate == NULL && cod_desc_is_busy(target))
+		sqlstate = "HY010";
+	if (sqlstate != NULL)
+		call.ret = cod_fail(call.head, sqlstate);
+	else
+		put_copy(target, copy);
+	return cod_leave(&call);
+}
+
+/*
+ * The two may be of different connections, each with its lock. They are held one after the other and never together,
+ * so copies in both directions do not wait for each other.
+ */
+SQLRETURN
+cod_copy_desc(SQLHDESC source, SQLHDESC target)
+{
+	struct cod_desc copy = { 0 };
+	const char *sqlstate = NULL;
+	SQLRETURN ret;
+
+	if (!cod_is_handle(target, COD_DESC))
+		return SQL_INVALID_HANDLE;
+	cod_desc_init(&copy, NULL, ((const struct cod_desc *)target)->role);
+	ret = copy_from(source, &copy, &sqlstate);
+	if (ret == SQL_SUCCESS || sqlstate != NULL)
+		ret = copy_to(target, &copy, sqlstate);
+	cod_desc_finish(&copy);
+	return ret;
 }

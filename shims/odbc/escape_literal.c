@@ -2,7 +2,6 @@
 #include "escape_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "guid.h"

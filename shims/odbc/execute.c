@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * An execution: for each set of parameters a request, and its first result. What differs between one
  * set and an array is where it is told, and that most sets of arrays are sent together (array.c).
  */
 
 /* ------------------------------------------------------------------------- results ----- */
-
-static bool
-is_streamed(const struct cod_stmt *stmt)
-{
-	return stmt->desc[COD_APD]->array_size == 1;
-}
 
 static SQLRETURN
 take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
@@ -161,34 +152,6 @@ take(struct cod_stmt *stmt, cenote_result *result, bool was_streamed)
 
 /* ------------------------------------------------------------------------- requests ----- */
 
-/* Rows that the server sends at once, before it is asked for more; 0: all, as fast as they are read. */
-static uint32_t
-fetch_size(const struct cod_dbc *dbc)
-{
-	unsigned long n =
-		strtoul(cod_setting(&dbc->settings, COD_KEY_FETCH_SIZE), NULL, 10);
-
-	return (uint32_t)(n > UINT32_MAX ? UINT32_MAX : n);
-}
-
-int
-cod_send_request(struct cod_stmt *stmt)
-{
-	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
-
-	options.format = CENOTE_FORMAT_CANONICAL;
-	options.stream = is_streamed(stmt);
-	if (options.stream && stmt->attrs[COD_CURSOR_TYPE] == SQL_CURSOR_FORWARD_ONLY)
-		options.batch_rows = fetch_size(stmt->dbc);
-	options.max_rows = stmt->attrs[COD_MAX_ROWS];
-	/* an error of one set does not reach the next */
-	options.sync = 1;
-	if (stmt->handle != NULL)
-		return cenote_send_execute(stmt->handle, stmt->exec.params, &options);
-	return cenote_send_query(
-		stmt->dbc->conn, stmt->sql.text, stmt->sql.n, NULL, &options);
-}
-
 static SQLRETURN
 failed(struct cod_stmt *stmt, int status)
 {
@@ -214,9 +177,11 @@ send_set(struct cod_stmt *stmt)
 		if (ret == SQL_ERROR)
 			return ret;
 	}
-	r = cod_request_begin(stmt);
-	if (r == CENOTE_OK)
+	r = cod_settle(stmt->dbc);
+	if (r == CENOTE_OK) {
+		cod_request_begin(stmt);
 		r = cod_send_request(stmt);
+	}
 	if (r < 0)
 		return failed(stmt, r);
 	cod_request_sent(stmt);
@@ -228,7 +193,7 @@ send_set(struct cod_stmt *stmt)
 static SQLRETURN
 answer_set(struct cod_stmt *stmt)
 {
-	bool was_streamed = is_streamed(stmt);
+	bool was_streamed = cod_is_streamed(stmt);
 	cenote_result *result = cod_later_take(stmt);
 	SQLRETURN ret;
 	int r;
@@ -251,24 +216,6 @@ answer_set(struct cod_stmt *stmt)
 	ret = take(stmt, result, was_streamed);
 	cod_request_end(stmt);
 	return ret;
-}
-
-void
-cod_execution_finish(struct cod_stmt *stmt)
-{
-	cenote_params_destroy(stmt->exec.params);
-	stmt->exec = (struct cod_execution){ 0 };
-	cod_request_end(stmt);
-}
-
-SQLRETURN
-cod_outcome(SQLULEN n_done, SQLULEN n_failed, bool has_warning)
-{
-	if (n_failed > 0 && n_done == 0)
-		return SQL_ERROR;
-	if (n_failed > 0 || has_warning)
-		return SQL_SUCCESS_WITH_INFO;
-	return SQL_SUCCESS;
 }
 
 /* Of all sets together. */
@@ -431,7 +378,7 @@ cod_more_results(struct cod_stmt *stmt)
 		return failed(stmt, r);
 	}
 	has_rows = cenote_result_kind(result) == CENOTE_RESULT_ROWS;
-	ret = take(stmt, result, is_streamed(stmt) && !is_whole);
+	ret = take(stmt, result, cod_is_streamed(stmt) && !is_whole);
 	cod_request_end(stmt);
 	/* values of output parameters are no result */
 	if (ret == SQL_SUCCESS && has_rows && !stmt->cursor.is_open)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------------- one row ----- */
 
 void

@@ -140,21 +140,6 @@ free_stmt(struct cod_stmt *stmt)
 	free(stmt);
 }
 
-bool
-cod_desc_is_busy(const struct cod_desc *desc)
-{
-	const struct cod_stmt *stmt = desc->dbc->stmts;
-
-	for (; stmt != NULL; stmt = stmt->next) {
-		for (int i = 0; i < COD_N_ROLES; i++) {
-			if (stmt->desc[i] == desc &&
-				(stmt->async != 0 || stmt->pending.function != 0))
-				return true;
-		}
-	}
-	return false;
-}
-
 /* NULL: it may be freed. */
 static const char *
 keeps_desc(const struct cod_desc *desc)
@@ -198,7 +183,6 @@ free_dbc(struct cod_dbc *dbc)
 		at = &(*at)->next;
 	*at = dbc->next;
 	(void)pthread_mutex_unlock(&env->mutex);
-	cod_close(dbc);
 	cod_settings_clear(&dbc->settings);
 	free(dbc->catalog);
 	head_finish(&dbc->head);

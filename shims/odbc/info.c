@@ -73,8 +73,9 @@ get_dbms_name(
 	value->text = is_mariadb(facts) ? "MariaDB" : names[facts->dialect];
 }
 
-void
-cod_info_version(const char *server_version, char *to, size_t size)
+/* "15.00.0018" from "15.18 (Debian ...)", "10.11.0019" from "10.11.19-MariaDB...". Cut to `size`. */
+static void
+format_version(const char *server_version, char *to, size_t size)
 {
 	unsigned long parts[3] = { 0, 0, 0 };
 	const char *p = or_empty(server_version);
@@ -97,7 +98,7 @@ get_dbms_version(
 	char form[16];
 
 	(void)id;
-	cod_info_version(facts->server_version, form, sizeof(form));
+	format_version(facts->server_version, form, sizeof(form));
 	(void)snprintf(value->buffer, sizeof(value->buffer), "%s %s", form,
 		or_empty(facts->server_version));
 	value->text = value->buffer;

@@ -46,7 +46,4 @@ int cod_info(SQLUSMALLINT id, const struct cod_info_facts *facts,
 /* The n-th id that there is, for tests and docs; -1 behind the last. */
 int cod_info_id(size_t i);
 
-/* "15.00.0018" of "15.18 (Debian …)"; "10.11.0019" of "10.11.19-MariaDB…". Cut to `size`. */
-void cod_info_version(const char *server_version, char *to, size_t size);
-
 #endif

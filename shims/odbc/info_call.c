@@ -3,8 +3,6 @@
 
 #include "info.h"
 
-#include <string.h>
-
 static void
 give_length(const struct cod_sink *sink, size_t n)
 {

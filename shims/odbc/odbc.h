@@ -307,6 +307,8 @@ SQLRETURN cod_leave(struct cod_call *call);
 struct cod_text cod_call_text(
 	struct cod_call *call, const void *text, SQLLEN n, bool is_wide);
 bool cod_is_handle(SQLHANDLE handle, enum cod_kind kind);
+/* A statement that uses the descriptor waits for data or still runs: nothing may change the descriptor. */
+bool cod_desc_is_busy(const struct cod_desc *desc);
 
 /* Where a text result goes. Lengths are in bytes, or in characters of the buffer's width. */
 struct cod_sink {
@@ -340,6 +342,8 @@ SQLRETURN cod_fail_cenote(struct cod_head *head, const struct cod_diag_where *wh
 	const cenote_diag *diag, int status);
 /* The worse of two returns. */
 SQLRETURN cod_worse(SQLRETURN a, SQLRETURN b);
+/* The return for several rows or sets of parameters together. */
+SQLRETURN cod_outcome(SQLULEN n_done, SQLULEN n_failed, bool has_warning);
 char *cod_strdup(const char *text, size_t n);
 
 /* ------------------------------------------------------- handle.c, env.c ----- */
@@ -374,9 +378,6 @@ SQLRETURN cod_driver_connect(struct cod_dbc *dbc, struct cod_text in,
 SQLRETURN cod_browse_connect(struct cod_dbc *dbc, struct cod_text in,
 	const struct cod_sink *out, bool is_wide);
 SQLRETURN cod_disconnect(struct cod_dbc *dbc);
-void cod_close(struct cod_dbc *dbc);
-/* Name of the kind of server, for messages. */
-const char *cod_component(enum cod_dialect dialect);
 
 SQLRETURN cod_set_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value,
 	SQLINTEGER n, bool is_wide);
@@ -390,7 +391,6 @@ SQLRETURN cod_native_sql(
 	struct cod_dbc *dbc, struct cod_text sql, const struct cod_sink *out);
 
 SQLRETURN cod_end_tran(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT completion);
-SQLRETURN cod_end_tran_dbc(struct cod_dbc *dbc, SQLSMALLINT completion);
 
 /* ------------------------------------------------------- desc.c, desc_field.c ----- */
 
@@ -402,8 +402,6 @@ struct cod_record *cod_desc_need(struct cod_desc *desc, SQLSMALLINT i);
 /* NULL: there is none such. */
 struct cod_record *cod_desc_record(const struct cod_desc *desc, SQLSMALLINT i);
 void cod_desc_set_count(struct cod_desc *desc, SQLSMALLINT count);
-/* A statement that uses it wants data, or is executed still: it stays as it is. */
-bool cod_desc_is_busy(const struct cod_desc *desc);
 /* Set type, and what it implies. False: no such type. */
 bool cod_record_set_type(struct cod_record *record, SQLSMALLINT concise, bool is_c);
 /* Where a value of row or set `i` lies. */
@@ -422,8 +420,6 @@ SQLRETURN cod_get_desc_rec(struct cod_desc *desc, SQLSMALLINT i,
 	const struct cod_sink *name, const struct cod_desc_numbers *to);
 SQLRETURN cod_set_desc_rec(
 	struct cod_desc *desc, SQLSMALLINT i, const struct cod_record *record);
-/* What an IRD is about gets known. */
-SQLRETURN cod_desc_describe(struct cod_desc *desc);
 SQLRETURN cod_copy_desc(SQLHDESC source, SQLHDESC target);
 /* A field of a column, for SQLColAttribute() and IRDs: true and either text or number. */
 bool cod_column_field(const struct cod_stmt *stmt, const struct cod_column *column,
@@ -450,6 +446,7 @@ SQLRETURN cod_close_cursor(struct cod_stmt *stmt);
 /* Forget result, prepared statement and columns. */
 void cod_stmt_forget(struct cod_stmt *stmt);
 void cod_stmt_close(struct cod_stmt *stmt);
+void cod_execution_finish(struct cod_stmt *stmt);
 /* Set the statement's text: SQLPrepare(), SQLExecDirect(). */
 SQLRETURN cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql);
 /* Whether the session reads a backslash as its server usually does not (lex.h); what it says at its
@@ -460,10 +457,11 @@ void cod_backslash_follow(struct cod_dbc *dbc, const cenote_result *result);
 /* Before it is prepared: parameters that only come out are no arguments of functions. */
 SQLRETURN cod_stmt_fit_call(struct cod_stmt *stmt);
 
-/* Know the columns, asking the server if it must. */
-/* Prepare it at the server. */
+/* Prepare the statement at the server. */
 SQLRETURN cod_need_handle(struct cod_stmt *stmt);
+/* Learn the columns. It asks the server if it must. */
 SQLRETURN cod_describe(struct cod_stmt *stmt);
+SQLRETURN cod_columns_of_handle(struct cod_stmt *stmt);
 SQLRETURN cod_columns_of_result(struct cod_stmt *stmt, const cenote_result *result);
 void cod_columns_drop(struct cod_stmt *stmt);
 /* Complete the columns before this field of them is told, as far as that is possible. */
@@ -495,10 +493,15 @@ int cod_settle(struct cod_dbc *dbc);
 /* The same, and of all cursors whose rows the server would forget at a transaction's end. */
 int cod_settle_all(struct cod_dbc *dbc);
 
-/* Before and behind cenote_send_…(), and at the end: what SQLCancel() and the time limit need. */
-int cod_request_begin(struct cod_stmt *stmt);
+/* Call them before cenote_send_…() (and after cod_settle()), after it, and at the request's end. They serve
+ * SQLCancel() and the time limit. */
+void cod_request_begin(struct cod_stmt *stmt);
 void cod_request_sent(struct cod_stmt *stmt);
 void cod_request_end(struct cod_stmt *stmt);
+/* Whether the statement's rows come in batches: not for arrays of parameters. */
+bool cod_is_streamed(const struct cod_stmt *stmt);
+/* Send the statement with the present set of parameters. */
+int cod_send_request(struct cod_stmt *stmt);
 /* Whether what was sent last was cancelled, or took too long. */
 bool cod_is_stopped(const struct cod_stmt *stmt);
 /* Stop the next of several requests, too. */
@@ -526,13 +529,7 @@ cenote_result *cod_later_take(struct cod_stmt *stmt);
 SQLRETURN cod_execute(struct cod_stmt *stmt);
 SQLRETURN cod_exec_direct(struct cod_stmt *stmt, struct cod_text sql);
 SQLRETURN cod_execution_go_on(struct cod_stmt *stmt);
-/* What comes of several sets of parameters, or rows. */
-SQLRETURN cod_outcome(SQLULEN n_done, SQLULEN n_failed, bool has_warning);
-void cod_execution_finish(struct cod_stmt *stmt);
 SQLRETURN cod_more_results(struct cod_stmt *stmt);
-/* The present set of parameters. */
-int cod_send_request(struct cod_stmt *stmt);
-
 /* array.c: where the present set is in diagnostics, */
 struct cod_diag_where cod_array_here(const struct cod_stmt *stmt);
 /* whether the application wants it left out, */
@@ -565,6 +562,8 @@ bool cod_is_at_execution(const struct cod_desc *desc, SQLSMALLINT i, SQLULEN row
 
 SQLRETURN cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value);
 SQLRETURN cod_put_data(struct cod_stmt *stmt, SQLPOINTER data, SQLLEN n);
+/* Take the value that was put, and ask for the next: SQL_NEED_DATA; SQL_SUCCESS: the application gave all. */
+SQLRETURN cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value);
 SQLRETURN cod_pending_begin(
 	struct cod_stmt *stmt, SQLUSMALLINT function, SQLULEN row, size_t n_items);
 void cod_pending_clear(struct cod_stmt *stmt);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
-#include <string.h>
-
 static bool
 has_precision(SQLSMALLINT sql_type)
 {

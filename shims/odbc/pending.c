@@ -89,18 +89,7 @@ take_value(struct cod_pending *pending)
 	pending->is_asked = false;
 }
 
-static SQLRETURN
-go_on(struct cod_stmt *stmt)
-{
-	SQLUSMALLINT function = stmt->pending.function;
-
-	stmt->pending.function = 0;
-	if (function == SQL_API_SQLSETPOS || function == SQL_API_SQLBULKOPERATIONS)
-		return cod_position_go_on(stmt);
-	return cod_execution_go_on(stmt);
-}
-
-/* Name the next one to the application. */
+/* Name the item to the application. */
 static SQLRETURN
 ask_for(struct cod_stmt *stmt, SQLUSMALLINT item, SQLPOINTER *ret_value)
 {
@@ -117,31 +106,17 @@ ask_for(struct cod_stmt *stmt, SQLUSMALLINT item, SQLPOINTER *ret_value)
 }
 
 SQLRETURN
-cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
+cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 {
 	struct cod_pending *pending = &stmt->pending;
 	SQLUSMALLINT item;
-	SQLRETURN ret;
 
-	/* again, of an execution that was still going on */
-	if (stmt->async == SQL_API_SQLPARAMDATA) {
-		ret = cod_execution_go_on(stmt);
-	} else if (pending->function == 0 || (pending->is_asked && !pending->is_given)) {
+	if (pending->function == 0 || (pending->is_asked && !pending->is_given))
 		return cod_fail(&stmt->head, "HY010");
-	} else {
-		if (pending->is_asked)
-			take_value(pending);
-		item = next_item(stmt, pending->item, pending->n_given);
-		if (item > 0)
-			return ask_for(stmt, item, ret_value);
-		ret = go_on(stmt);
-	}
-	if (ret == SQL_STILL_EXECUTING)
-		stmt->async = SQL_API_SQLPARAMDATA;
-	/* the next set of parameters, or the next row, has some, too */
-	if (ret == SQL_NEED_DATA)
-		return ask_for(stmt, next_item(stmt, 0, pending->n_given), ret_value);
-	return ret;
+	if (pending->is_asked)
+		take_value(pending);
+	item = next_item(stmt, pending->item, pending->n_given);
+	return item > 0 ? ask_for(stmt, item, ret_value) : SQL_SUCCESS;
 }
 
 /* How long a piece is. False: it has no length. */

@@ -2,7 +2,6 @@
 #include "keys.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * SQLSetPos() and SQLBulkOperations(): rows are changed by statements of their own, which find them by

@@ -2,6 +2,7 @@
 #include "odbc.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* How long a server may take to stop a request whose time is up. */
@@ -156,20 +157,50 @@ set_running(struct cod_dbc *dbc, struct cod_stmt *stmt)
 	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
 }
 
-int
+void
 cod_request_begin(struct cod_stmt *stmt)
 {
 	SQLULEN timeout_s = stmt->attrs[COD_QUERY_TIMEOUT];
-	int r = cod_settle(stmt->dbc);
 
-	if (r < 0)
-		return r;
 	atomic_store(&stmt->is_cancelled, false);
 	stmt->is_timed_out = false;
 	if (timeout_s > 0 && stmt->exec.deadline_ms == 0)
 		stmt->exec.deadline_ms = now_ms() + timeout_s * 1000;
 	stmt->deadline_ms = stmt->exec.deadline_ms;
-	return CENOTE_OK;
+}
+
+bool
+cod_is_streamed(const struct cod_stmt *stmt)
+{
+	return stmt->desc[COD_APD]->array_size == 1;
+}
+
+/* Rows that the server sends at once, before it is asked for more; 0: all, as fast as they are read. */
+static uint32_t
+fetch_size(const struct cod_dbc *dbc)
+{
+	unsigned long n =
+		strtoul(cod_setting(&dbc->settings, COD_KEY_FETCH_SIZE), NULL, 10);
+
+	return (uint32_t)(n > UINT32_MAX ? UINT32_MAX : n);
+}
+
+int
+cod_send_request(struct cod_stmt *stmt)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+
+	options.format = CENOTE_FORMAT_CANONICAL;
+	options.stream = cod_is_streamed(stmt);
+	if (options.stream && stmt->attrs[COD_CURSOR_TYPE] == SQL_CURSOR_FORWARD_ONLY)
+		options.batch_rows = fetch_size(stmt->dbc);
+	options.max_rows = stmt->attrs[COD_MAX_ROWS];
+	/* an error of one set does not reach the next */
+	options.sync = 1;
+	if (stmt->handle != NULL)
+		return cenote_send_execute(stmt->handle, stmt->exec.params, &options);
+	return cenote_send_query(
+		stmt->dbc->conn, stmt->sql.text, stmt->sql.n, NULL, &options);
 }
 
 void
@@ -217,123 +248,4 @@ cod_request_failed(struct cod_stmt *stmt, const struct cod_diag_where *where,
 	else
 		return cod_fail_cenote(&stmt->head, where, diag, status);
 	return SQL_ERROR;
-}
-
-/* Whole, and in its owner's memory. */
-static int
-keep_result(struct cod_stmt *owner, cenote_result *result)
-{
-	int r = CENOTE_OK;
-
-	if (cenote_result_kind(result) == CENOTE_RESULT_ROWS)
-		r = cenote_result_buffer(result);
-	/* It was whole already, or failed on its way, which it tells when it is read. */
-	if (r == CENOTE_ERR_STATE || r == CENOTE_ERR_SERVER)
-		r = CENOTE_OK;
-	if (r < 0) {
-		cenote_result_destroy(result);
-		return r;
-	}
-	return cod_later_add(owner, result);
-}
-
-int
-cod_settle(struct cod_dbc *dbc)
-{
-	struct cod_stmt *owner = dbc->owner;
-	cenote_result *result;
-	int r;
-
-	if (owner == NULL)
-		return CENOTE_OK;
-	r = cod_cursor_keep(owner);
-	while (r == CENOTE_OK && dbc->owner != NULL) {
-		r = cenote_get_result(dbc->conn, &result);
-		if (r != CENOTE_OK)
-			break;
-		r = keep_result(owner, result);
-	}
-	if (r == CENOTE_DONE || cenote_status_is_fatal(r))
-		dbc->owner = NULL;
-	return r == CENOTE_DONE ? CENOTE_OK : r;
-}
-
-int
-cod_settle_all(struct cod_dbc *dbc)
-{
-	int r = cod_settle(dbc);
-
-	for (struct cod_stmt *stmt = dbc->stmts; stmt != NULL && r == CENOTE_OK;
-		stmt = stmt->next)
-		r = cod_cursor_keep(stmt);
-	return r;
-}
-
-/* ----------------------------------------------------------------------- cancel ----- */
-
-/* With cancel_mutex. The record of a failure is made when `head` is asked for it. */
-static SQLRETURN
-send_cancel(struct cod_dbc *dbc, struct cod_head *head)
-{
-	atomic_store(&dbc->running->is_cancelled, true);
-	if (cenote_cancel_send(dbc->cancel) >= 0)
-		return SQL_SUCCESS;
-	atomic_store(&dbc->running->is_cancelled, false);
-	atomic_store(&head->is_cancel_lost, true);
-	return SQL_ERROR;
-}
-
-/* True: it is running, and was told to stop. */
-static bool
-cancel_running(struct cod_stmt *stmt, SQLRETURN *ret)
-{
-	struct cod_dbc *dbc = stmt->dbc;
-	bool is_running;
-
-	(void)pthread_mutex_lock(&dbc->cancel_mutex);
-	is_running = dbc->running == stmt;
-	if (is_running)
-		*ret = send_cancel(dbc, &stmt->head);
-	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
-	return is_running;
-}
-
-/* Give up what wants data. */
-static SQLRETURN
-cancel_idle(struct cod_stmt *stmt)
-{
-	(void)pthread_mutex_lock(stmt->head.lock);
-	cod_diag_clear(&stmt->head.diag);
-	if (stmt->pending.function != 0) {
-		cod_pending_clear(stmt);
-		cod_execution_finish(stmt);
-	}
-	(void)pthread_mutex_unlock(stmt->head.lock);
-	return SQL_SUCCESS;
-}
-
-static SQLRETURN
-cancel_dbc(struct cod_dbc *dbc)
-{
-	SQLRETURN ret = SQL_SUCCESS;
-
-	(void)pthread_mutex_lock(&dbc->cancel_mutex);
-	if (dbc->running != NULL)
-		ret = send_cancel(dbc, &dbc->head);
-	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
-	return ret;
-}
-
-SQLRETURN
-cod_cancel_handle(SQLSMALLINT kind, SQLHANDLE handle)
-{
-	SQLRETURN ret;
-
-	if (kind == SQL_HANDLE_DBC && cod_is_handle(handle, COD_DBC))
-		return cancel_dbc(handle);
-	if (kind != SQL_HANDLE_STMT || !cod_is_handle(handle, COD_STMT))
-		return SQL_INVALID_HANDLE;
-	if (cancel_running(handle, &ret))
-		return ret;
-	return cancel_idle(handle);
 }

@@ -46,8 +46,8 @@ is_name(const char *name, const char *text, size_t n)
 	return name != NULL && strlen(name) == n && strncasecmp(name, text, n) == 0;
 }
 
-int
-cod_key_of(const char *name, size_t n)
+static int
+find_key(const char *name, size_t n)
 {
 	for (int i = 0; i < COD_N_KEYS; i++) {
 		if (is_name(keys[i].name, name, n) || is_name(keys[i].other, name, n))
@@ -143,7 +143,7 @@ static bool
 put_named(struct cod_settings *settings, const char *name, size_t n_name,
 	const char *value, size_t n, enum cod_parse *status)
 {
-	int key = cod_key_of(name, n_name);
+	int key = find_key(name, n_name);
 
 	if (key < 0) {
 		*status = COD_PARSE_UNKNOWN;

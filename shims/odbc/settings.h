@@ -37,10 +37,8 @@ struct cod_settings {
 /* Free a text that may hold a password. */
 void cod_wipe(char *text);
 void cod_settings_clear(struct cod_settings *settings);
-/* The attribute's name as it is written; the key of a name (case ignored, other names it has too), -1:
- * there is none. */
+/* The attribute's name, in the case that the driver writes it in. */
 const char *cod_key_name(enum cod_key key);
-int cod_key_of(const char *name, size_t n);
 /* "" if it was not given. */
 const char *cod_setting(const struct cod_settings *settings, enum cod_key key);
 /* Given already: what came first stays. False: no memory. */

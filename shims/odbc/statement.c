@@ -13,6 +13,14 @@ drop_columns(struct cod_stmt *stmt)
 	stmt->has_columns = false;
 }
 
+void
+cod_execution_finish(struct cod_stmt *stmt)
+{
+	cenote_params_destroy(stmt->exec.params);
+	stmt->exec = (struct cod_execution){ 0 };
+	cod_request_end(stmt);
+}
+
 /* Rows that nobody will read need not be sent. In a transaction it would be undone by that. */
 static void
 stop_sending(struct cod_stmt *stmt)
@@ -131,39 +139,6 @@ is_output(uint32_t i, void *user)
 
 	return stmt->dbc->dialect == COD_DIALECT_POSTGRESQL && record != NULL &&
 	       record->param_type == SQL_PARAM_OUTPUT;
-}
-
-/* MySQL says so with every result, PostgreSQL when it changes. */
-bool
-cod_is_backslash_odd(const struct cod_dbc *dbc)
-{
-	const char *standard = cenote_parameter(dbc->conn, "standard_conforming_strings");
-
-	if (dbc->dialect == COD_DIALECT_POSTGRESQL)
-		return standard != NULL && strcmp(standard, "off") == 0;
-	return dbc->has_no_backslash;
-}
-
-static void
-set_no_backslash(struct cod_dbc *dbc, bool is_set)
-{
-	dbc->has_no_backslash = is_set && dbc->dialect == COD_DIALECT_MYSQL;
-}
-
-void
-cod_backslash_begin(struct cod_dbc *dbc)
-{
-	const char *mode = cenote_parameter(dbc->conn, "sql_mode");
-
-	set_no_backslash(
-		dbc, mode != NULL && strstr(mode, "NO_BACKSLASH_ESCAPES") != NULL);
-}
-
-void
-cod_backslash_follow(struct cod_dbc *dbc, const cenote_result *result)
-{
-	/* SERVER_STATUS_NO_BACKSLASH_ESCAPES */
-	set_no_backslash(dbc, (cenote_result_server_status(result) & 512) != 0);
 }
 
 static SQLRETURN

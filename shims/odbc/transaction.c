@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
-SQLRETURN
-cod_end_tran_dbc(struct cod_dbc *dbc, SQLSMALLINT completion)
+static SQLRETURN
+end_transaction(struct cod_dbc *dbc, SQLSMALLINT completion)
 {
 	int r;
 
@@ -36,7 +36,7 @@ end_one(struct cod_dbc *dbc, SQLSMALLINT completion)
 
 	if (!cod_enter(&call, dbc, COD_DBC, SQL_API_SQLENDTRAN))
 		return call.ret;
-	call.ret = cod_end_tran_dbc(dbc, completion);
+	call.ret = end_transaction(dbc, completion);
 	return cod_leave(&call);
 }
 

@@ -97,8 +97,8 @@ static const struct {
 	{ SQL_LONGVARBINARY, SQL_LONGVARBINARY, SQL_LONGVARBINARY },
 };
 
-void
-cod_native_of_column(const cenote_column *column, struct cod_native *ret_native)
+static void
+read_native(const cenote_column *column, struct cod_native *ret_native)
 {
 	ret_native->type = (int)cenote_column_int(column, CENOTE_COLUMN_TYPE);
 	ret_native->native_type =
@@ -364,7 +364,7 @@ cod_column_of(const cenote_column *column, enum cod_dialect dialect,
 {
 	struct cod_native native;
 
-	cod_native_of_column(column, &native);
+	read_native(column, &native);
 	*ret_column = (struct cod_column){
 		.name = cenote_column_text(column, CENOTE_COLUMN_NAME),
 		.base_name = cenote_column_text(column, CENOTE_COLUMN_ORG_NAME),

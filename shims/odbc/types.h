@@ -70,9 +70,7 @@ struct cod_native {
 		CENOTE_TYPE_TEXT, 0, -1, 0, -1, -1, -1, -1, SQL_NULLABLE_UNKNOWN, ""     \
 	}
 
-/* Borrows the column's texts. */
-void cod_native_of_column(const cenote_column *column, struct cod_native *ret_native);
-/* Of a parameter that the server described by no more than its types. */
+/* The type of a parameter, of which the server says its types only. */
 void cod_native_of_param(int type, uint32_t native_type, struct cod_native *ret_native);
 
 /* All that ODBC wants to know of a column's type. */

@@ -175,17 +175,6 @@ cod_wide_strlen(const SQLWCHAR *w)
 }
 
 size_t
-cod_characters(const char *utf8, size_t n)
-{
-	size_t characters = 0;
-	uint32_t c;
-
-	for (size_t at = 0; at < n; characters++)
-		at += take(utf8 + at, n - at, &c);
-	return characters;
-}
-
-size_t
 cod_fit(const char *utf8, size_t n, size_t room)
 {
 	size_t at = room > 4 ? room - 4 : 0;

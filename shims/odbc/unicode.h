@@ -25,8 +25,6 @@ size_t cod_narrow_length(const SQLWCHAR *w, size_t n);
 size_t cod_narrow(const SQLWCHAR *w, size_t n, char *to);
 /* Units up to the zero one. */
 size_t cod_wide_strlen(const SQLWCHAR *w);
-/* Characters of a text (code points): what ODBC counts column sizes in. */
-size_t cod_characters(const char *utf8, size_t n);
 
 /* The most of the text's n bytes that fit in `room` and end with a whole character. */
 size_t cod_fit(const char *utf8, size_t n, size_t room);

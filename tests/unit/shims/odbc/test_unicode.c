@@ -23,7 +23,6 @@ texts_become_wide_and_narrow_again(void **state)
 	assert_int_equal(cod_narrow_length(w, 5), 10);
 	assert_int_equal(cod_narrow(w, 5, back), 10);
 	assert_memory_equal(back, MIXED, 10);
-	assert_int_equal(cod_characters(MIXED, 10), 4);
 }
 
 static void

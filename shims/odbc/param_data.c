@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLParamData(): asks for the next value, and goes on with the function that needs them once it has
+ * all. pending.c keeps the values; execute.c and position.c are what goes on.
+ */
+#include "odbc.h"
+
+static SQLRETURN
+go_on(struct cod_stmt *stmt)
+{
+	SQLUSMALLINT function = stmt->pending.function;
+
+	stmt->pending.function = 0;
+	if (function == SQL_API_SQLSETPOS || function == SQL_API_SQLBULKOPERATIONS)
+		return cod_position_go_on(stmt);
+	return cod_execution_go_on(stmt);
+}
+
+SQLRETURN
+cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
+{
+	SQLRETURN ret;
+
+	if (stmt->async == SQL_API_SQLPARAMDATA) {
+		/* the application polls an execution that this function went on with */
+		ret = cod_execution_go_on(stmt);
+	} else {
+		ret = cod_pending_next(stmt, ret_value);
+		if (ret != SQL_SUCCESS)
+			return ret;
+		ret = go_on(stmt);
+	}
+	if (ret == SQL_STILL_EXECUTING)
+		stmt->async = SQL_API_SQLPARAMDATA;
+	/* the next set of parameters, or the next row, needs data, too */
+	if (ret == SQL_NEED_DATA)
+		return cod_pending_next(stmt, ret_value);
+	return ret;
+}
