@@ -76,35 +76,12 @@ read_row(const cenote_result *res, uint64_t at, struct cod_catalog_row *ret_row)
 
 /* ---- types, as columns of a result have them ---- */
 
-static const struct {
-	SQLSMALLINT type, wide, unlimited;
-} strings[] = {
-	{ SQL_CHAR, SQL_WCHAR, SQL_LONGVARCHAR },
-	{ SQL_VARCHAR, SQL_WVARCHAR, SQL_LONGVARCHAR },
-	{ SQL_LONGVARCHAR, SQL_WLONGVARCHAR, SQL_LONGVARCHAR },
-	{ SQL_BINARY, SQL_BINARY, SQL_LONGVARBINARY },
-	{ SQL_VARBINARY, SQL_VARBINARY, SQL_LONGVARBINARY },
-	{ SQL_LONGVARBINARY, SQL_LONGVARBINARY, SQL_LONGVARBINARY },
-};
-
 static SQLSMALLINT
 widened(SQLSMALLINT type, int is_wide)
 {
-	for (size_t i = 0; is_wide && i < COUNT(strings); i++) {
-		if (strings[i].type == type)
-			return strings[i].wide;
-	}
-	return type;
-}
+	const struct cod_string_form *form = cod_string_form(type);
 
-static SQLSMALLINT
-without_limit(SQLSMALLINT type)
-{
-	for (size_t i = 0; i < COUNT(strings); i++) {
-		if (strings[i].type == type)
-			return strings[i].unlimited;
-	}
-	return type;
+	return is_wide && form != NULL ? form->wide : type;
 }
 
 /* Texts and bytes without a limit are described as long types. A type has the server's maximum as its size, a column the
@@ -114,7 +91,7 @@ adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	SQLSMALLINT type, uint32_t size)
 {
 	int is_column = args->kind != COD_CATALOG_TYPE_INFO;
-	SQLSMALLINT unlimited = without_limit(type);
+	const struct cod_string_form *form = cod_string_form(type);
 
 	if (is_column && args->options.is_int32 && type == SQL_BIGINT) {
 		/* the size in digits, and in bytes */
@@ -122,7 +99,7 @@ adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 		cod_catalog_set_number(row, size + 1, sizeof(SQLINTEGER));
 		return SQL_INTEGER;
 	}
-	if (unlimited != SQL_LONGVARCHAR && unlimited != SQL_LONGVARBINARY)
+	if (form == NULL)
 		return type;
 	if (is_column ? cod_is_limited(read_number(row, size, 0))
 		      : row->values[size] != NULL)
@@ -131,7 +108,7 @@ adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 		cod_catalog_set_number(row, size, (long)args->options.long_size);
 	else
 		set_text(row, size, unlimited_size);
-	return unlimited;
+	return form->unlimited;
 }
 
 void

@@ -278,11 +278,22 @@ give_string(struct cod_dbc *dbc, const struct cod_sink *out)
 	return ret;
 }
 
+/* `ret` is what the connection string gave: success, perhaps with a warning. */
+static SQLRETURN
+open_and_give(struct cod_dbc *dbc, SQLRETURN ret, const struct cod_sink *out)
+{
+	SQLRETURN opened = open_session(dbc);
+
+	if (opened == SQL_ERROR)
+		return opened;
+	return cod_worse(cod_worse(ret, opened), give_string(dbc, out));
+}
+
 SQLRETURN
 cod_driver_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sink *out,
 	SQLUSMALLINT completion, bool is_wide)
 {
-	SQLRETURN ret, given;
+	SQLRETURN ret;
 
 	dbc->is_browsing = false;
 	if (completion > SQL_DRIVER_COMPLETE_REQUIRED)
@@ -297,11 +308,7 @@ cod_driver_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sin
 		return cod_fail_text(&dbc->head,
 			completion == SQL_DRIVER_NOPROMPT ? "IM007" : "IM008",
 			"no pool is named: Pool=NAME is needed");
-	given = open_session(dbc);
-	if (given == SQL_ERROR)
-		return given;
-	ret = cod_worse(ret, given);
-	return cod_worse(ret, give_string(dbc, out));
+	return open_and_give(dbc, ret, out);
 }
 
 SQLRETURN
@@ -310,7 +317,7 @@ cod_browse_connect(
 {
 	static const char needed[] =
 		"Pool:Pool=?;*Server:Server=?;*UID:Login ID=?;*PWD:Password=?";
-	SQLRETURN ret = begin(dbc, is_wide), given;
+	SQLRETURN ret = begin(dbc, is_wide);
 
 	if (ret == SQL_SUCCESS)
 		ret = read_string(dbc, in);
@@ -322,11 +329,7 @@ cod_browse_connect(
 	dbc->is_browsing = false;
 	if (ret == SQL_ERROR)
 		return ret;
-	given = open_session(dbc);
-	if (given == SQL_ERROR)
-		return given;
-	ret = cod_worse(ret, given);
-	return cod_worse(ret, give_string(dbc, out));
+	return open_and_give(dbc, ret, out);
 }
 
 SQLRETURN

@@ -268,15 +268,6 @@ put_text(struct job *j, struct cod_param *param)
 	return keep(j, CENOTE_TYPE_TEXT, param);
 }
 
-static int
-hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static const char *
 put_bytes(struct job *j, struct cod_param *param)
 {
@@ -290,7 +281,7 @@ put_bytes(struct job *j, struct cod_param *param)
 	if (!bytes)
 		return "HY001";
 	for (size_t i = 0; i < j->n; i += 2) {
-		int high = hex(j->text[i]), low = hex(j->text[i + 1]);
+		int high = cod_hex_digit(j->text[i]), low = cod_hex_digit(j->text[i + 1]);
 
 		if (high < 0 || low < 0) {
 			free(bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,20 +198,6 @@ set_reset(struct cod_dbc *dbc, SQLULEN value)
 }
 
 static SQLRETURN
-set_login_timeout(struct cod_dbc *dbc, SQLULEN value)
-{
-	dbc->login_timeout = (SQLUINTEGER)value;
-	return SQL_SUCCESS;
-}
-
-static SQLRETURN
-set_connection_timeout(struct cod_dbc *dbc, SQLULEN value)
-{
-	dbc->connection_timeout = (SQLUINTEGER)value;
-	return SQL_SUCCESS;
-}
-
-static SQLRETURN
 set_packet_size(struct cod_dbc *dbc, SQLULEN value)
 {
 	(void)value;
@@ -219,68 +206,12 @@ set_packet_size(struct cod_dbc *dbc, SQLULEN value)
 	return cod_warn(&dbc->head, "01S02");
 }
 
-static SQLRETURN
-set_quiet_mode(struct cod_dbc *dbc, SQLULEN value)
-{
-	dbc->quiet_mode = (SQLPOINTER)value; /* NOLINT(performance-no-int-to-ptr) */
-	return SQL_SUCCESS;
-}
-
-static SQLRETURN
-set_odbc_cursors(struct cod_dbc *dbc, SQLULEN value)
-{
-	dbc->odbc_cursors = (SQLUINTEGER)value;
-	return SQL_SUCCESS;
-}
-
 /* -------------------------------------------------------------------- getting ----- */
 
 static SQLULEN
 get_isolation(struct cod_dbc *dbc)
 {
 	return dbc->isolation != 0 ? dbc->isolation : default_isolation(dbc->dialect);
-}
-
-static SQLULEN
-get_autocommit(struct cod_dbc *dbc)
-{
-	return dbc->autocommit;
-}
-
-static SQLULEN
-get_access(struct cod_dbc *dbc)
-{
-	return dbc->access_mode;
-}
-
-static SQLULEN
-get_login_timeout(struct cod_dbc *dbc)
-{
-	return dbc->login_timeout;
-}
-
-static SQLULEN
-get_connection_timeout(struct cod_dbc *dbc)
-{
-	return dbc->connection_timeout;
-}
-
-static SQLULEN
-get_packet_size(struct cod_dbc *dbc)
-{
-	return dbc->packet_size;
-}
-
-static SQLULEN
-get_quiet_mode(struct cod_dbc *dbc)
-{
-	return (SQLULEN)dbc->quiet_mode;
-}
-
-static SQLULEN
-get_odbc_cursors(struct cod_dbc *dbc)
-{
-	return dbc->odbc_cursors;
 }
 
 static SQLULEN
@@ -300,26 +231,48 @@ get_dead(struct cod_dbc *dbc)
 	return cenote_is_connected(dbc->conn) ? SQL_CD_FALSE : SQL_CD_TRUE;
 }
 
-/* Attributes that are a number; get NULL: it cannot be asked for; set NULL: it cannot be set. */
-static const struct {
-	SQLINTEGER attr;
+#define AT(member) offsetof(struct cod_dbc, member)
+
+/*
+ * Attributes that are a number. `at` is the member that holds it, an SQLUINTEGER, or an SQLULEN for a pointer; 0:
+ * there is none. A function, where there is one, comes before the member. An attribute with neither cannot be set,
+ * or cannot be asked for.
+ */
+static const struct attr {
+	SQLINTEGER id;
 	SQLRETURN (*set)(struct cod_dbc *dbc, SQLULEN value);
 	SQLULEN (*get)(struct cod_dbc *dbc);
+	size_t at;
 	bool is_pointer;
 } attrs[] = {
-	{ SQL_ATTR_ACCESS_MODE, set_access, get_access, false },
-	{ SQL_ATTR_AUTOCOMMIT, set_autocommit, get_autocommit, false },
-	{ SQL_ATTR_AUTO_IPD, NULL, get_auto_ipd, false },
-	{ SQL_ATTR_CONNECTION_DEAD, NULL, get_dead, false },
-	{ SQL_ATTR_CONNECTION_TIMEOUT, set_connection_timeout, get_connection_timeout,
-		false },
-	{ SQL_ATTR_LOGIN_TIMEOUT, set_login_timeout, get_login_timeout, false },
-	{ SQL_ATTR_ODBC_CURSORS, set_odbc_cursors, get_odbc_cursors, false },
-	{ SQL_ATTR_PACKET_SIZE, set_packet_size, get_packet_size, false },
-	{ SQL_ATTR_QUIET_MODE, set_quiet_mode, get_quiet_mode, true },
-	{ SQL_ATTR_RESET_CONNECTION, set_reset, NULL, false },
-	{ SQL_ATTR_TXN_ISOLATION, set_isolation, get_isolation, false },
+	{ SQL_ATTR_ACCESS_MODE, set_access, NULL, AT(access_mode), false },
+	{ SQL_ATTR_AUTOCOMMIT, set_autocommit, NULL, AT(autocommit), false },
+	{ SQL_ATTR_AUTO_IPD, NULL, get_auto_ipd, 0, false },
+	{ SQL_ATTR_CONNECTION_DEAD, NULL, get_dead, 0, false },
+	{ SQL_ATTR_CONNECTION_TIMEOUT, NULL, NULL, AT(connection_timeout), false },
+	{ SQL_ATTR_LOGIN_TIMEOUT, NULL, NULL, AT(login_timeout), false },
+	{ SQL_ATTR_ODBC_CURSORS, NULL, NULL, AT(odbc_cursors), false },
+	{ SQL_ATTR_PACKET_SIZE, set_packet_size, NULL, AT(packet_size), false },
+	{ SQL_ATTR_QUIET_MODE, NULL, NULL, AT(quiet_mode), true },
+	{ SQL_ATTR_RESET_CONNECTION, set_reset, NULL, 0, false },
+	{ SQL_ATTR_TXN_ISOLATION, set_isolation, get_isolation, 0, false },
 };
+
+static const struct attr *
+find_attr(SQLINTEGER id)
+{
+	for (size_t i = 0; i < COD_COUNT(attrs); i++) {
+		if (attrs[i].id == id)
+			return &attrs[i];
+	}
+	return NULL;
+}
+
+static void *
+member_of(struct cod_dbc *dbc, const struct attr *attr)
+{
+	return (char *)dbc + attr->at;
+}
 
 /* -------------------------------------------------------------- current catalog ----- */
 
@@ -385,11 +338,19 @@ SQLRETURN
 cod_set_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value, SQLINTEGER n,
 	bool is_wide)
 {
+	const struct attr *known = find_attr(attr);
+
 	if (attr == SQL_ATTR_CURRENT_CATALOG)
 		return set_catalog(dbc, value, n, is_wide);
-	for (size_t i = 0; i < COD_COUNT(attrs); i++) {
-		if (attrs[i].attr == attr && attrs[i].set != NULL)
-			return attrs[i].set(dbc, (SQLULEN)value);
+	if (known != NULL && known->set != NULL)
+		return known->set(dbc, (SQLULEN)value);
+	if (known != NULL && known->at > 0) {
+		if (known->is_pointer)
+			*(SQLULEN *)member_of(dbc, known) = (SQLULEN)value;
+		else
+			*(SQLUINTEGER *)member_of(dbc, known) =
+				(SQLUINTEGER)(SQLULEN)value;
+		return SQL_SUCCESS;
 	}
 	if (cod_set_stmt_default(dbc, attr, (SQLULEN)value))
 		return SQL_SUCCESS;
@@ -416,15 +377,18 @@ SQLRETURN
 cod_get_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value,
 	const struct cod_sink *sink)
 {
+	const struct attr *known = find_attr(attr);
 	SQLULEN number;
 
 	if (attr == SQL_ATTR_CURRENT_CATALOG)
 		return get_catalog(dbc, sink);
-	for (size_t i = 0; i < COD_COUNT(attrs); i++) {
-		if (attrs[i].attr == attr && attrs[i].get != NULL)
-			return give_number(
-				attrs[i].get(dbc), attrs[i].is_pointer, value, sink);
-	}
+	if (known != NULL && known->get != NULL)
+		return give_number(known->get(dbc), false, value, sink);
+	if (known != NULL && known->at > 0)
+		return give_number(known->is_pointer
+					   ? *(SQLULEN *)member_of(dbc, known)
+					   : *(SQLUINTEGER *)member_of(dbc, known),
+			known->is_pointer, value, sink);
 	if (cod_get_stmt_default(dbc, attr, &number))
 		return give_number(number, false, value, sink);
 	return cod_fail(&dbc->head, "HY092");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "escape_internal.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,15 +36,20 @@ put_literal(struct cod_translation *t, const char *type, const char *text)
 	cod_escape_put_text(t, "'");
 }
 
-/* 0, or -1: it is none. */
-static int
-read_moment(struct cod_span text, struct cod_moment *ret_moment)
+/* Read a literal that must have a date, or not, and may have a time, or not. */
+static bool
+read_moment(struct cod_translation *t, struct cod_span text, const char *what,
+	bool has_date, bool may_have_time, struct cod_moment *ret_moment)
 {
 	struct cod_span inner;
 
-	if (cod_escape_literal(text, &inner) < 0)
-		return -1;
-	return cod_moment_read(inner.p, cod_lex_length(inner), ret_moment);
+	if (cod_escape_literal(text, &inner) == 0 &&
+		cod_moment_read(inner.p, cod_lex_length(inner), ret_moment) == 0 &&
+		(ret_moment->has_date != 0) == has_date &&
+		(may_have_time || !ret_moment->has_time))
+		return true;
+	bad_literal(t, "22007", what, text);
+	return false;
 }
 
 void
@@ -52,10 +58,8 @@ cod_escape_date(struct cod_translation *t, struct cod_span text)
 	char shown_text[COD_MOMENT_TEXT_MAX];
 	struct cod_moment m;
 
-	if (read_moment(text, &m) < 0 || !m.has_date || m.has_time) {
-		bad_literal(t, "22007", "date", text);
+	if (!read_moment(t, text, "date", true, false, &m))
 		return;
-	}
 	(void)cod_date_text(&m.at.date, shown_text);
 	put_literal(t, "DATE ", shown_text);
 }
@@ -66,10 +70,8 @@ cod_escape_time(struct cod_translation *t, struct cod_span text)
 	char shown_text[COD_MOMENT_TEXT_MAX];
 	struct cod_moment m;
 
-	if (read_moment(text, &m) < 0 || m.has_date) {
-		bad_literal(t, "22007", "time", text);
+	if (!read_moment(t, text, "time", false, true, &m))
 		return;
-	}
 	(void)cod_time_text(&m.at.time, shown_text);
 	put_literal(t, "TIME ", shown_text);
 }
@@ -80,10 +82,8 @@ cod_escape_timestamp(struct cod_translation *t, struct cod_span text)
 	char shown_text[COD_MOMENT_TEXT_MAX];
 	struct cod_moment m;
 
-	if (read_moment(text, &m) < 0 || !m.has_date) {
-		bad_literal(t, "22007", "timestamp", text);
+	if (!read_moment(t, text, "timestamp", true, true, &m))
 		return;
-	}
 	(void)cod_timestamp_text(&m.at, shown_text);
 	put_literal(t, "TIMESTAMP ", shown_text);
 }

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-static int
-hex(char c)
+int
+cod_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -25,7 +25,7 @@ read_bytes(const char *p, uint8_t bytes[16])
 	size_t n = 0;
 
 	for (size_t i = 0; i < COD_GUID_TEXT; i++) {
-		int digit = hex(p[i]);
+		int digit = cod_hex_digit(p[i]);
 
 		if (is_hyphen_at(i)) {
 			if (p[i] != '-')

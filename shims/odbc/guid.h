@@ -7,6 +7,9 @@
 #include <sql.h>
 #include <sqlext.h>
 
+/* The value of a hexadecimal digit; -1: it is another character. */
+int cod_hex_digit(char c);
+
 /* 8-4-4-4-12 hexadecimal digits, perhaps in braces, blanks around them. 0, or -1: it is none. */
 int cod_guid_read(const char *text, size_t n, SQLGUID *ret_guid);
 

@@ -270,8 +270,8 @@ struct cod_dbc {
 
 	SQLUINTEGER autocommit, access_mode, isolation;
 	SQLUINTEGER login_timeout, connection_timeout, packet_size;
-	SQLUINTEGER async_enable, metadata_id, odbc_cursors, trace;
-	SQLPOINTER quiet_mode;
+	SQLUINTEGER odbc_cursors;
+	SQLULEN quiet_mode; /* a window, as a number */
 	SQLULEN stmt_attrs[COD_N_STMT_ATTRS];
 	char *catalog; /* SQL_ATTR_CURRENT_CATALOG, set before connecting */
 };

@@ -85,10 +85,7 @@ static const struct rule logical_rules[] = {
 	{ CENOTE_TYPE_OTHER, SQL_VARCHAR, 0, 0, 0 },
 };
 
-/* Texts and bytes: the wide form, and what they are without a limit. */
-static const struct {
-	SQLSMALLINT sql, wide, unlimited;
-} forms[] = {
+static const struct cod_string_form forms[] = {
 	{ SQL_CHAR, SQL_WCHAR, SQL_LONGVARCHAR },
 	{ SQL_VARCHAR, SQL_WVARCHAR, SQL_LONGVARCHAR },
 	{ SQL_LONGVARCHAR, SQL_WLONGVARCHAR, SQL_LONGVARCHAR },
@@ -164,14 +161,14 @@ find_rule(enum cod_dialect dialect, const struct cod_native *native,
 
 /* ---- sizes ---- */
 
-static size_t
-form_of(SQLSMALLINT sql)
+const struct cod_string_form *
+cod_string_form(SQLSMALLINT sql)
 {
-	size_t i = 0;
-
-	while (i < COUNT(forms) && forms[i].sql != sql)
-		i++;
-	return i;
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		if (forms[i].sql == sql)
+			return &forms[i];
+	}
+	return NULL;
 }
 
 static int
@@ -191,20 +188,22 @@ cod_is_limited(int64_t length)
 
 /* Characters or bytes. */
 static void
-size_string(enum cod_dialect dialect, const struct cod_native *native, size_t form,
-	const struct cod_type_options *options, struct cod_type *t)
+size_string(enum cod_dialect dialect, const struct cod_native *native,
+	const struct cod_string_form *form, const struct cod_type_options *options,
+	struct cod_type *t)
 {
+	const struct cod_string_form *unlimited = cod_string_form(form->unlimited);
 	int64_t length = t->size > 0 ? (int64_t)t->size : native->length;
 	int unit = 1;
 
 	if (native->type != CENOTE_TYPE_BYTES && t->size == 0)
 		length /= servers[dialect].bytes_per_character;
 	t->size = cod_is_limited(length) ? (SQLULEN)length : options->long_size;
-	if (!cod_is_limited(length))
-		form = form_of(forms[form].unlimited);
-	t->sql = cod_sql_type(forms[form].sql);
+	if (!cod_is_limited(length) && unlimited != NULL)
+		form = unlimited;
+	t->sql = cod_sql_type(form->sql);
 	if (options->is_wide)
-		t->sql = cod_sql_type(forms[form].wide);
+		t->sql = cod_sql_type(form->wide);
 	if (is_text(t->sql->concise))
 		unit = options->is_wide ? (int)sizeof(SQLWCHAR) : 4;
 	t->octets = (SQLLEN)t->size * unit;
@@ -343,10 +342,10 @@ cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
 		.size = (SQLULEN)(rule->size ? rule->size : sql->size),
 		.octets = sql->octets,
 		.display = sql->display };
-	size_t form = form_of(rule->sql);
+	const struct cod_string_form *form = cod_string_form(rule->sql);
 
 	t.precision = precision_of(sql, t.size);
-	if (form < COUNT(forms))
+	if (form != NULL)
 		size_string(dialect, native, form, options, &t);
 	else if (sql->c_type == SQL_C_CHAR)
 		size_decimal(dialect, native, &t);

@@ -70,6 +70,13 @@ struct cod_native {
 		CENOTE_TYPE_TEXT, 0, -1, 0, -1, -1, -1, -1, SQL_NULLABLE_UNKNOWN, ""     \
 	}
 
+/* A type of text or bytes, its wide form, and the type that it has without a limit. */
+struct cod_string_form {
+	SQLSMALLINT sql, wide, unlimited;
+};
+/* NULL: the type is neither text nor bytes. */
+const struct cod_string_form *cod_string_form(SQLSMALLINT sql);
+
 /* The type of a parameter, of which the server says its types only. */
 void cod_native_of_param(int type, uint32_t native_type, struct cod_native *ret_native);
 
