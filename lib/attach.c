@@ -38,13 +38,13 @@ fill_attach(const cenote_conn *conn, struct cnp_attach *m)
 	m->trace = cnp_str(cn_options_get(o, CN_OPTION_TRACE));
 	m->pid = (uint32_t)conn->pid;
 	m->flags = conn->attach.is_again ? CNP_ATTACH_AGAIN : 0;
-	m->generation = conn->attaches;
+	m->generation = conn->reattach.attaches;
 	m->max_frame = o->number[CN_OPTION_MAX_FRAME];
 	m->options = CNP_STR_NONE;
 	m->carry = CNP_STR_NONE;
-	if (conn->attach.is_again && conn->carry) {
-		m->carry.p = conn->carry;
-		m->carry.n = conn->carry_len;
+	if (conn->attach.is_again && conn->reattach.carry) {
+		m->carry.p = conn->reattach.carry;
+		m->carry.n = conn->reattach.carry_len;
 	}
 }
 
@@ -92,8 +92,8 @@ begin_epoch(cenote_conn *conn)
 {
 	conn->attach.is_restored = 0;
 	/* 0 stands for "never". */
-	if (++conn->epoch == 0)
-		conn->epoch = 1;
+	if (++conn->reattach.epoch == 0)
+		conn->reattach.epoch = 1;
 }
 
 /* What a try queued in front of the requests goes with it: the next one queues it again. */
@@ -119,7 +119,7 @@ open_session(cenote_conn *conn)
 		.session = conn->attach.token.session,
 	};
 	const char *pool = cn_options_get(&conn->options, CN_OPTION_POOL);
-	const struct cn_pairs *list = &conn->session_options;
+	const struct cn_pairs *list = &conn->reattach.options;
 	struct cnc_buf options;
 	struct cnp_msg first;
 	int r;
@@ -143,7 +143,7 @@ open_session(cenote_conn *conn)
 		conn->session.may_log_in = 1;
 	/* pieces of long values wait for their request */
 	r = cnp_client_open(&conn->session, &o, &first,
-		conn->n > conn->n_finished ||
+		conn->pipeline.n > conn->pipeline.n_finished ||
 			(conn->attach.is_again && conn->session.loose > 0));
 	cnc_buf_finish(&options);
 	if (r == CENOTE_ERR_LIMIT)
@@ -211,8 +211,8 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	a->is_again = is_again != 0;
 	a->is_blocked = 0;
 	a->retry_at = 0;
-	conn->is_fruitless = conn->is_fruitless && is_again;
-	if (!conn->is_fruitless)
+	conn->reattach.is_fruitless = conn->reattach.is_fruitless && is_again;
+	if (!conn->reattach.is_fruitless)
 		a->n_tries = 0;
 	r = find_targets(conn);
 	/* An address that is not found now may be found by a later try. */
@@ -225,14 +225,14 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 		conn, is_again ? CN_OPTION_REATTACH_TIMEOUT : CN_OPTION_CONNECT_TIMEOUT);
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
-	conn->has_setup_error = 0;
-	conn->is_refused = 0;
+	conn->loss.has_setup_error = 0;
+	conn->loss.is_refused = 0;
 	conn->info.login = NULL;
 	begin_epoch(conn);
 	cn_move(conn, CN_CONNECTING);
 	/* Who is sent away again and again, by a pool that ends, does not come back at
 	 * once. */
-	if (conn->is_fruitless)
+	if (conn->reattach.is_fruitless)
 		retry_later(conn);
 	return CENOTE_OK;
 }
@@ -497,9 +497,9 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 		r = cn_event(conn, event);
 		if (r < 0)
 			return r;
-		conn->attaches++;
-		conn->has_served = 0;
-		conn->is_fruitless = 0;
+		conn->reattach.attaches++;
+		conn->reattach.has_served = 0;
+		conn->reattach.is_fruitless = 0;
 		cn_move(conn, CN_READY);
 		cn_cancel_refresh(conn);
 		return CENOTE_OK;

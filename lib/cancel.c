@@ -58,9 +58,9 @@ insist_on_tls(cenote_conn *to)
 static uint32_t
 last_request(const cenote_conn *conn)
 {
-	if (conn->n == conn->n_finished)
+	if (conn->pipeline.n == conn->pipeline.n_finished)
 		return 0;
-	return cn_request_at(conn, conn->n - 1)->number;
+	return cn_request_at(&conn->pipeline, conn->pipeline.n - 1)->number;
 }
 
 static void

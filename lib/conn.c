@@ -43,8 +43,8 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	conn->mem = *mem;
 	conn->info.scratch = &conn->scratch;
 	cnc_diag_init(&conn->diag.d, &conn->mem);
-	cnc_diag_init(&conn->setup.d, &conn->mem);
-	cnc_diag_init(&conn->lost.d, &conn->mem);
+	cnc_diag_init(&conn->loss.setup.d, &conn->mem);
+	cnc_diag_init(&conn->loss.diag.d, &conn->mem);
 	cnc_sm_init(&conn->sm, states, sizeof(states) / sizeof(states[0]), CN_CLOSED);
 	cn_transport_init(&conn->transport);
 	cnp_client_init(&conn->session, &conn->mem, CNP_FRAME_MAX);
@@ -93,14 +93,14 @@ cenote_conn_destroy(cenote_conn *conn)
 	cn_options_finish(&conn->options);
 	cn_targets_finish(&conn->attach.targets, &mem);
 	cn_info_finish(conn);
-	cn_pairs_finish(&mem, &conn->session_options);
+	cn_pairs_finish(&mem, &conn->reattach.options);
 	cnc_diag_finish(&conn->diag.d);
-	cnc_diag_finish(&conn->setup.d);
-	cnc_diag_finish(&conn->lost.d);
-	cnc_free(&mem, conn->requests);
-	if (conn->carry)
-		cnc_wipe(conn->carry, conn->carry_len);
-	cnc_free(&mem, conn->carry);
+	cnc_diag_finish(&conn->loss.setup.d);
+	cnc_diag_finish(&conn->loss.diag.d);
+	cnc_free(&mem, conn->pipeline.ring);
+	if (conn->reattach.carry)
+		cnc_wipe(conn->reattach.carry, conn->reattach.carry_len);
+	cnc_free(&mem, conn->reattach.carry);
 	cnc_free(&mem, conn->scratch.tls);
 	cnc_free(&mem, conn);
 }
@@ -122,17 +122,17 @@ cenote_close(cenote_conn *conn)
 {
 	if (!conn || cn_state(conn) == CN_CLOSED)
 		return;
-	cenote_result_destroy(conn->resumed);
-	conn->resumed = NULL;
+	cenote_result_destroy(conn->suspend.resumed);
+	conn->suspend.resumed = NULL;
 	cn_requests_clear(conn);
 	fail_streams(conn);
 	cnp_client_restart(&conn->session);
 	conn->is_write_broken = 0;
 	conn->has_event = 0;
-	conn->is_autocommit_off = 0;
+	conn->reattach.is_autocommit_off = 0;
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
-	conn->carry_len = 0;
+	conn->reattach.carry_len = 0;
 	conn->info.has_facts = 0;
 	cn_move(conn, CN_CLOSED);
 }
@@ -195,8 +195,8 @@ cn_enter_attached(cenote_conn *conn)
 	if (r < 0)
 		return r;
 	if (cn_state(conn) == CN_LOST) {
-		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
-		return conn->lost_status;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
+		return conn->loss.status;
 	}
 	if (cn_state(conn) == CN_CLOSED || is_first_attach(conn))
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
@@ -347,7 +347,7 @@ has_work(const cenote_conn *conn)
 {
 	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
 		return 0;
-	return cn_state(conn) != CN_DETACHED || conn->n > conn->n_finished;
+	return cn_state(conn) != CN_DETACHED || conn->pipeline.n > conn->pipeline.n_finished;
 }
 
 static int
@@ -396,12 +396,12 @@ cenote_process(cenote_conn *conn)
 static int
 wait_unasked(cenote_conn *conn, int may_sleep)
 {
-	uint32_t before = conn->n_unasked;
+	uint32_t before = conn->handlers.n_unasked;
 	int r;
 
 	for (;;) {
 		r = cn_advance(conn, CN_READ_NOW);
-		if (conn->n_unasked != before)
+		if (conn->handlers.n_unasked != before)
 			return CENOTE_OK;
 		if (r < 0)
 			return r;
@@ -453,8 +453,8 @@ cenote_n_answered(const cenote_conn *conn)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; conn && i < conn->n_finished; i++)
-		n += !cn_request_at(conn, i)->is_hidden;
+	for (size_t i = 0; conn && i < conn->pipeline.n_finished; i++)
+		n += !cn_request_at(&conn->pipeline, i)->is_hidden;
 	return n;
 }
 
@@ -489,8 +489,8 @@ cenote_set_notice_handler(cenote_conn *conn,
 {
 	if (!conn)
 		return;
-	conn->notice = handler;
-	conn->notice_user = user;
+	conn->handlers.notice = handler;
+	conn->handlers.notice_user = user;
 }
 
 void
@@ -501,8 +501,8 @@ cenote_set_notification_handler(cenote_conn *conn,
 {
 	if (!conn)
 		return;
-	conn->notification = handler;
-	conn->notification_user = user;
+	conn->handlers.notification = handler;
+	conn->handlers.notification_user = user;
 }
 
 void
@@ -511,6 +511,6 @@ cenote_set_parameter_handler(cenote_conn *conn,
 {
 	if (!conn)
 		return;
-	conn->parameter = handler;
-	conn->parameter_user = user;
+	conn->handlers.parameter = handler;
+	conn->handlers.parameter_user = user;
 }

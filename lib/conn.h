@@ -209,6 +209,66 @@ struct cn_attach {
 	char tried[400]; /* what was tried and how it failed */
 };
 
+/* The requests whose results the program has not all taken (pipeline.c). The oldest is at the
+ * front; the first n_finished have their last reply, and the next one is being answered. */
+struct cn_pipeline {
+	struct cn_request *ring;
+	size_t first, n, cap; /* ring[first] is the oldest; cap is 0 or a power of 2 */
+	size_t n_finished;
+	/* session.sent when the oldest unfinished request was queued: if no byte was sent since
+	 * then, no request can have run */
+	size_t sent_before;
+	uint32_t call; /* request code of a public call that returned CENOTE_AGAIN; 0: none */
+	uint8_t is_begun; /* cenote_pipeline_begin() was called */
+	uint8_t needs_sync; /* requests were queued after the last synchronisation point */
+	uint8_t is_collecting; /* the last request may wait, to be written with later ones */
+	uint8_t unsynced; /* enum cnc_effect of what was queued after that point */
+	uint8_t is_syncing; /* the library waits for a synchronisation point of its own */
+	uint8_t has_sync_error; /* that one failed: see loss.setup */
+};
+
+/* What must be the same on the next session (restore.c). */
+struct cn_reattach {
+	char *carry; /* READY's, which the pool gets back; NULL: none */
+	size_t carry_len;
+	struct cn_pairs options; /* of cenote_set_session_option() */
+	uint32_t attaches; /* how many sessions there were so far */
+	/* Counts attempts to attach and resets. A statement belongs to the epoch in which it was
+	 * prepared; later sessions do not know it. */
+	uint32_t epoch;
+	uint8_t is_autocommit_off;
+	uint8_t has_served; /* this session answered a request */
+	uint8_t is_fruitless; /* the last one was taken back before it answered any */
+};
+
+/* Why the session is gone, or is about to go (end.c). */
+struct cn_loss {
+	cenote_diag setup; /* why a set-up or hidden request failed */
+	cenote_diag diag; /* CN_LOST: what every call reports until the next connect */
+	int status; /* CN_LOST: the same as a status */
+	uint8_t has_setup_error;
+	uint8_t is_refused; /* the server ended its session in its last answer */
+};
+
+/* Functions of the program, and their first argument. */
+struct cn_handlers {
+	void (*notice)(const cenote_diag *notice, void *user);
+	void *notice_user;
+	void (*notification)(
+		uint32_t pid, const char *channel, const char *payload, void *user);
+	void *notification_user;
+	void (*parameter)(const char *name, const char *value, void *user);
+	void *parameter_user;
+	uint32_t n_unasked; /* messages that came without a request */
+};
+
+/* cenote_suspend() and cenote_resume() (suspend.c). */
+struct cn_suspend {
+	cenote_result *resumed; /* carried over, and not yet given to the program */
+	struct cn_token token; /* what SUSPENDED said */
+	uint8_t is_done; /* SUSPENDED came */
+};
+
 struct cenote_conn {
 	struct cenote_allocator mem;
 	cenote_diag diag;
@@ -221,58 +281,26 @@ struct cenote_conn {
 	struct cn_attach attach;
 	struct cn_info info;
 	struct cn_scratch scratch;
-	cenote_cancel *follower; /* follows this connection; NULL */
-	pid_t pid; /* process that connected */
+	struct cn_pipeline pipeline;
+	struct cn_reattach reattach;
+	struct cn_loss loss;
+	struct cn_handlers handlers;
+	struct cn_suspend suspend;
+	cenote_cancel *follower; /* follows this connection; NULL: none */
+	pid_t pid; /* the process that connected */
 	long (*getpid)(void); /* NULL: the system call */
-	uint8_t nonblocking; /* enum cenote_nonblocking */
-	uint8_t in_pipeline;
-	uint8_t needs_sync; /* requests went out behind the last synchronisation point */
-	uint8_t is_collecting; /* of a pipeline's last request: others may be written with it */
-	uint8_t unsynced; /* enum cnc_effect of what went out behind it */
-	uint8_t is_syncing; /* a synchronisation point of our own is waited for */
-	uint8_t has_sync_error; /* it failed: see `setup` */
-	uint8_t is_autocommit_off;
-	uint8_t is_write_broken; /* the peer takes no more; what it said may still be read */
-	uint8_t has_event; /* `event` was not handled yet, for lack of memory */
-	uint8_t tx;
-	uint32_t pins;
-	char *carry; /* READY's, to be given back on a re-attach */
-	size_t carry_len;
-	uint32_t attaches; /* sessions had so far */
-	uint32_t
-		epoch; /* tries to attach and resets so far: statements of an older one are gone */
-	uint32_t
-		call; /* code of the message of a public call that was left with CENOTE_AGAIN */
 	int64_t deadline; /* of the current public call; 0: none */
+	uint8_t nonblocking; /* enum cenote_nonblocking */
+	uint8_t is_write_broken; /* the peer takes no more; what it sent may still be read */
+	uint8_t has_event; /* `event` was not handled yet, for lack of memory */
+	uint8_t was_delivered; /* what CANCELLED said */
+	uint8_t tx; /* enum cenote_tx */
+	uint32_t pins;
 	struct cnp_event event;
-	struct cn_request *requests; /* ring */
-	size_t first, n, cap; /* requests[first] is the oldest */
-	size_t n_finished; /* so many at the front */
-	size_t sent_before; /* session.sent when the oldest unfinished request was queued */
 	cenote_stmt *stmts;
 	uint32_t next_stmt;
-	cenote_result *streams; /* delivered results that depend on the session */
+	cenote_result *streams; /* results of the program that depend on the session */
 	cenote_result *copy; /* the one of them that is a copy */
-	struct cn_pairs session_options;
-	cenote_diag setup; /* why a set-up or hidden request failed */
-	uint8_t has_setup_error;
-	cenote_diag lost; /* CN_LOST: why */
-	int lost_status;
-	cenote_result *resumed; /* carried over, not yet handed out */
-	struct cn_token suspended; /* what SUSPENDED said */
-	uint8_t is_suspended;
-	uint8_t has_served; /* this session answered a request */
-	uint8_t is_fruitless; /* the last one was taken back before it did */
-	uint8_t is_refused; /* the server's session is gone: its last request said so */
-	uint8_t was_delivered; /* CANCELLED */
-	void (*notice)(const cenote_diag *notice, void *user);
-	void *notice_user;
-	void (*notification)(
-		uint32_t pid, const char *channel, const char *payload, void *user);
-	void *notification_user;
-	void (*parameter)(const char *name, const char *value, void *user);
-	void *parameter_user;
-	uint32_t n_unasked; /* messages that came without a request */
 };
 
 /* conn.c */
@@ -404,10 +432,10 @@ struct cn_send {
 	const cenote_exec_options *options;
 };
 
-/* The i-th request of the ring. */
-struct cn_request *cn_request_at(const cenote_conn *conn, size_t i);
+/* The i-th request of the ring, oldest first. */
+struct cn_request *cn_request_at(const struct cn_pipeline *p, size_t i);
 /* The one that is being answered; NULL if none. */
-struct cn_request *cn_request_running(const cenote_conn *conn);
+struct cn_request *cn_request_running(const struct cn_pipeline *p);
 /* Queue a request. It is told to the peer by cn_push(). */
 int cn_request(cenote_conn *conn, const struct cn_send *send);
 /* Queue one of number 0. Without a session: CENOTE_OK, and nothing to be told. */

@@ -43,9 +43,9 @@ is_fetching(const cenote_conn *conn)
 int
 cn_waits_for_program(const cenote_conn *conn)
 {
-	const struct cn_request *running = cn_request_running(conn);
+	const struct cn_request *running = cn_request_running(&conn->pipeline);
 	const struct cn_request *before =
-		conn->n_finished > 0 ? cn_request_at(conn, conn->n_finished - 1) : NULL;
+		conn->pipeline.n_finished > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n_finished - 1) : NULL;
 
 	if (!has_untaken_stream(before) && !has_untaken_stream(running) &&
 		!(running && has_unread(running->building)))
@@ -303,7 +303,7 @@ fill_done(cenote_conn *conn, cenote_result *res, const struct cnp_done *done,
 	if (done->flags & CNP_DONE_MORE_ROWS) {
 		res->stream = CN_STREAM_PORTAL;
 		res->portal = portal;
-		res->epoch = conn->epoch;
+		res->epoch = conn->reattach.epoch;
 	} else {
 		res->stream = CN_STREAM_DONE;
 	}
@@ -416,9 +416,9 @@ session_is_fresh(cenote_conn *conn)
 	cnc_diag_init(&gone, NULL);
 	cnc_diag_set(&gone, CNC_SQLSTATE(NO_CURSOR), "the session was reset");
 	cn_streams_fail(conn, CENOTE_ERR_SERVER, &gone);
-	conn->carry_len = 0;
-	conn->is_autocommit_off = 0;
-	conn->epoch++;
+	conn->reattach.carry_len = 0;
+	conn->reattach.is_autocommit_off = 0;
+	conn->reattach.epoch++;
 	return CENOTE_OK;
 }
 
@@ -445,7 +445,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req->code == CNP_MSG_RESET || req->code == CNP_MSG_CHANGE_USER)
 		r = session_is_fresh(conn);
 	if (req->code == CNP_MSG_AUTOCOMMIT)
-		conn->is_autocommit_off = !req->wants_autocommit;
+		conn->reattach.is_autocommit_off = !req->wants_autocommit;
 	return r;
 }
 
@@ -488,7 +488,7 @@ statement_failed(struct cn_request *req)
 static int
 is_consequence(const cenote_conn *conn, const char *sqlstate)
 {
-	return conn->has_setup_error &&
+	return conn->loss.has_setup_error &&
 	       (!sqlstate || strcmp(sqlstate, CNC_SQLSTATE(NO_STATEMENT)) == 0);
 }
 
@@ -501,7 +501,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 	res = req->target ? req->target : req->building;
 	/* "No such statement" says nothing to a program that never saw its PREPARE fail. */
 	if (is_consequence(conn, diag->sqlstate)) {
-		diag = &conn->setup.d;
+		diag = &conn->loss.setup.d;
 		if (req->stmt)
 			req->stmt->epoch = 0;
 	}
@@ -510,10 +510,10 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 		req->building = NULL;
 		req->target = NULL;
 	} else if (req->is_hidden) {
-		cnc_diag_copy(&conn->setup.d, diag);
-		conn->has_setup_error = 1;
+		cnc_diag_copy(&conn->loss.setup.d, diag);
+		conn->loss.has_setup_error = 1;
 		if (req->code == CNP_MSG_SYNC)
-			conn->has_sync_error = 1;
+			conn->pipeline.has_sync_error = 1;
 	} else {
 		int r = add_plain(conn, req, CENOTE_RESULT_ERROR, diag);
 
@@ -537,14 +537,14 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	r = cnc_diag_set_fields(&diag, (const uint8_t *)fields->p, fields->n);
 	if (r == CENOTE_OK && !req) {
 		/* Of a set-up request, or why the session ends. */
-		cnc_diag_copy(&conn->setup.d, &diag);
-		conn->has_setup_error = 1;
+		cnc_diag_copy(&conn->loss.setup.d, &diag);
+		conn->loss.has_setup_error = 1;
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
 		/* The server's own session is gone: ours ends with this request. */
 		if (r == CENOTE_OK && cn_status_of(&diag) == CENOTE_ERR_CONN) {
-			cnc_diag_copy(&conn->setup.d, &diag);
-			conn->is_refused = 1;
+			cnc_diag_copy(&conn->loss.setup.d, &diag);
+			conn->loss.is_refused = 1;
 		}
 	}
 	cnc_diag_finish(&diag);
@@ -566,10 +566,10 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 		cn_result_fail(req->target, CENOTE_ERR_SERVER, &diag);
 		req->target = NULL;
 	} else if (!req->is_hidden && is_consequence(conn, NULL)) {
-		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->setup.d);
+		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->loss.setup.d);
 		/* It is told once; what follows is skipped because of this one. */
 		if (r == CENOTE_OK)
-			conn->has_setup_error = 0;
+			conn->loss.has_setup_error = 0;
 	} else if (!req->is_hidden) {
 		r = add_plain(conn, req, CENOTE_RESULT_SKIPPED, NULL);
 	}
@@ -601,12 +601,12 @@ keep_carry(cenote_conn *conn, const struct cnp_str *carry)
 
 	if (carry->n == 0)
 		return CENOTE_OK;
-	copy = cnc_realloc(&conn->mem, conn->carry, carry->n);
+	copy = cnc_realloc(&conn->mem, conn->reattach.carry, carry->n);
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
 	memcpy(copy, carry->p, carry->n);
-	conn->carry = copy;
-	conn->carry_len = carry->n;
+	conn->reattach.carry = copy;
+	conn->reattach.carry_len = carry->n;
 	return CENOTE_OK;
 }
 
@@ -628,7 +628,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 
 	r = keep_carry(conn, &ready->carry);
 	if (req && req->code == CNP_MSG_SYNC && req->is_hidden)
-		conn->is_syncing = 0;
+		conn->pipeline.is_syncing = 0;
 	if (r == CENOTE_OK && req && req->code == CNP_MSG_SYNC && !req->is_hidden)
 		r = add_sync(conn, req, ready->tx);
 	if (r < 0)
@@ -636,7 +636,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	conn->tx = ready->tx;
 	conn->pins = ready->pins;
 	/* Behind a synchronisation point nothing is a consequence any more. */
-	conn->has_setup_error = 0;
+	conn->loss.has_setup_error = 0;
 	return CENOTE_OK;
 }
 
@@ -647,13 +647,13 @@ on_notice(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	cenote_diag notice;
 	int r;
 
-	conn->n_unasked += req == NULL;
-	if (!conn->notice)
+	conn->handlers.n_unasked += req == NULL;
+	if (!conn->handlers.notice)
 		return CENOTE_OK;
 	cnc_diag_init(&notice.d, &conn->mem);
 	r = cnc_diag_set_fields(&notice.d, (const uint8_t *)fields->p, fields->n);
 	if (r == CENOTE_OK)
-		conn->notice(&notice, conn->notice_user);
+		conn->handlers.notice(&notice, conn->handlers.notice_user);
 	cnc_diag_finish(&notice.d);
 	return r;
 }
@@ -662,7 +662,7 @@ static int
 on_parameter(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 {
 	(void)req;
-	conn->n_unasked++;
+	conn->handlers.n_unasked++;
 	return cn_info_parameter(conn, &ev->msg.as.parameter);
 }
 
@@ -672,10 +672,10 @@ on_notification(cenote_conn *conn, struct cn_request *req, const struct cnp_even
 	const struct cnp_notification *n = &ev->msg.as.notification;
 
 	(void)req;
-	conn->n_unasked++;
-	if (conn->notification)
-		conn->notification(
-			n->pid, n->channel.p, n->payload.p, conn->notification_user);
+	conn->handlers.n_unasked++;
+	if (conn->handlers.notification)
+		conn->handlers.notification(
+			n->pid, n->channel.p, n->payload.p, conn->handlers.notification_user);
 	return CENOTE_OK;
 }
 
@@ -717,7 +717,7 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return CENOTE_OK;
 	}
 	/* Who was let in again for nothing waits before the next try. */
-	conn->is_fruitless = !conn->has_served && conn->attach.is_again;
+	conn->reattach.is_fruitless = !conn->reattach.has_served && conn->attach.is_again;
 	cn_session_over(conn);
 	return CENOTE_OK;
 }
@@ -728,9 +728,9 @@ on_suspended(cenote_conn *conn, struct cn_request *req, const struct cnp_event *
 	const struct cnp_suspended *s = &ev->msg.as.suspended;
 
 	(void)req;
-	conn->suspended.session = s->session;
-	conn->suspended.key = s->key;
-	conn->is_suspended = 1;
+	conn->suspend.token.session = s->session;
+	conn->suspend.token.key = s->key;
+	conn->suspend.is_done = 1;
 	return CENOTE_OK;
 }
 
@@ -766,7 +766,7 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 	const struct handler *h =
 		code < sizeof(handlers) / sizeof(handlers[0]) ? &handlers[code] : NULL;
 	int is_of_request = event->request != 0 || event->request_code == CNP_MSG_STATUS;
-	struct cn_request *req = is_of_request ? cn_request_running(conn) : NULL;
+	struct cn_request *req = is_of_request ? cn_request_running(&conn->pipeline) : NULL;
 	int is_last = event->is_last;
 	int r;
 

@@ -54,12 +54,12 @@ tell_changes(cenote_conn *conn, const struct cn_pairs *before)
 {
 	const struct cn_pairs *now = &conn->info.parameters;
 
-	for (uint32_t i = 0; i < now->n && conn->parameter; i++) {
+	for (uint32_t i = 0; i < now->n && conn->handlers.parameter; i++) {
 		const struct cn_pair *p = &now->list[i];
 		const char *old = cn_pairs_find(before, p->name);
 
 		if (!old || strcmp(old, p->value) != 0)
-			conn->parameter(p->name, p->value, conn->parameter_user);
+			conn->handlers.parameter(p->name, p->value, conn->handlers.parameter_user);
 	}
 }
 
@@ -142,8 +142,8 @@ cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 	int r = cn_pairs_set(&conn->mem, &conn->info.parameters, p->name.p, p->value.p,
 		PARAMETERS_MAX);
 
-	if (r >= 0 && conn->parameter)
-		conn->parameter(p->name.p, p->value.p, conn->parameter_user);
+	if (r >= 0 && conn->handlers.parameter)
+		conn->handlers.parameter(p->name.p, p->value.p, conn->handlers.parameter_user);
 	return r == CENOTE_ERR_NOMEM ? r : CENOTE_OK;
 }
 
@@ -233,7 +233,7 @@ fact(const cenote_conn *conn, const char *name)
 	if (strcmp(name, "session") == 0)
 		return number_text(conn->info.scratch, facts->session);
 	if (strcmp(name, "attaches") == 0)
-		return number_text(conn->info.scratch, conn->attaches);
+		return number_text(conn->info.scratch, conn->reattach.attaches);
 	if (strcmp(name, "protocol") == 0)
 		return number_text(conn->info.scratch, conn->session.version);
 	if (strcmp(name, "features") == 0)

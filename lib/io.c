@@ -205,8 +205,8 @@ cn_advance(cenote_conn *conn, int how)
 	case CN_DETACHED:
 		return cn_attach_begin(conn, CNP_OPEN_ATTACH, 1);
 	case CN_LOST:
-		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
-		return conn->lost_status;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
+		return conn->loss.status;
 	default:
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
 			"not connected: call cenote_connect() first");
@@ -225,7 +225,7 @@ is_flushed(const cenote_conn *conn)
 			       !cn_transport_unsent(&conn->transport));
 	case CN_DETACHED:
 		/* for nothing no session is taken */
-		return conn->n == conn->n_finished;
+		return conn->pipeline.n == conn->pipeline.n_finished;
 	case CN_LOST:
 	case CN_CLOSED:
 		return 1;
@@ -266,11 +266,11 @@ int
 cn_session_failed(cenote_conn *conn, int status)
 {
 	/* Kept: each call says the same until the program connects again. */
-	cnc_diag_copy(&conn->lost.d, &conn->diag.d);
-	conn->lost_status = status;
+	cnc_diag_copy(&conn->loss.diag.d, &conn->diag.d);
+	conn->loss.status = status;
 	forget_stream(conn);
 	cn_requests_drop_unfinished(conn);
-	cn_streams_fail(conn, status, &conn->lost.d);
+	cn_streams_fail(conn, status, &conn->loss.diag.d);
 	/* Not IDLE: what was open may have ended either way. */
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
@@ -318,13 +318,13 @@ may_have_committed(const struct cn_request *req, int *in_tx)
 static int
 outcome_is_unknown(const cenote_conn *conn)
 {
-	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->is_autocommit_off;
+	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->reattach.is_autocommit_off;
 
 	/* some servers commit at the synchronisation point only, some did so at once */
-	if (conn->session.is_unsynced && conn->unsynced != CNC_EFFECT_NONE && !in_tx)
+	if (conn->session.is_unsynced && conn->pipeline.unsynced != CNC_EFFECT_NONE && !in_tx)
 		return 1;
-	for (size_t i = conn->n_finished; i < conn->n; i++) {
-		if (may_have_committed(cn_request_at(conn, i), &in_tx))
+	for (size_t i = conn->pipeline.n_finished; i < conn->pipeline.n; i++) {
+		if (may_have_committed(cn_request_at(&conn->pipeline, i), &in_tx))
 			return 1;
 	}
 	return 0;
@@ -334,7 +334,7 @@ outcome_is_unknown(const cenote_conn *conn)
 static int
 may_have_run(const cenote_conn *conn)
 {
-	return conn->n > conn->n_finished && conn->session.sent > conn->sent_before;
+	return conn->pipeline.n > conn->pipeline.n_finished && conn->session.sent > conn->pipeline.sent_before;
 }
 
 /* The session held nothing, and nothing is running: another one is as good. */
@@ -374,8 +374,8 @@ cn_session_lost(cenote_conn *conn, int error)
 			"before its synchronisation point: whether it was committed is "
 			"not known",
 			why);
-	else if (conn->has_setup_error) /* the server said why before it went */
-		cnc_diag_copy(&conn->diag.d, &conn->setup.d);
+	else if (conn->loss.has_setup_error) /* the server said why before it went */
+		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 	else if (may_have_run(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
 			"the connection was lost (%s) while a request was running; "

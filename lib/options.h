@@ -7,7 +7,7 @@
 
 /* The options of a connection, by name, as text and, where they have one, as a number. */
 /* When the library may attach anew: values of CN_OPTION_REATTACH. */
-enum cn_reattach {
+enum cn_reattach_when {
 	CN_REATTACH_NO,
 	CN_REATTACH_YES,
 	CN_REATTACH_PLANNED /* where the pool has decided so; a loss is told */
@@ -28,7 +28,7 @@ enum cn_option {
 	CN_OPTION_CONNECT_TIMEOUT,
 	CN_OPTION_QUERY_TIMEOUT,
 	CN_OPTION_REATTACH_TIMEOUT,
-	CN_OPTION_REATTACH, /* enum cn_reattach */
+	CN_OPTION_REATTACH, /* enum cn_reattach_when */
 	CN_OPTION_MAX_FRAME,
 	CN_OPTION_ALLOW_FILES,
 	CN_OPTION_TLS,

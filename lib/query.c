@@ -6,7 +6,7 @@
 /*
  * The public calls that make requests. Each exists twice: cenote_send_…() queues, and the
  * blocking form is that and taking the results. A blocking form that was left with
- * CENOTE_AGAIN is known by conn->call, and queues nothing when it is called again.
+ * CENOTE_AGAIN is known by conn->pipeline.call, and queues nothing when it is called again.
  */
 
 size_t
@@ -60,14 +60,14 @@ cenote_get_result(cenote_conn *conn, cenote_result **ret_res)
 	r = cn_enter(conn);
 	if (r < 0)
 		return r;
-	conn->call = 0;
+	conn->pipeline.call = 0;
 	return cn_take(conn, ret_res);
 }
 
 uint8_t
 cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options)
 {
-	return conn->in_pipeline && (!options || !options->sync) ? 0 : CNP_FRAME_SYNC;
+	return conn->pipeline.is_begun && (!options || !options->sync) ? 0 : CNP_FRAME_SYNC;
 }
 
 /* Entry of the calls that only queue. */
@@ -150,13 +150,13 @@ cenote_pipeline_begin(cenote_conn *conn)
 	r = cn_enter_attached(conn);
 	if (r < 0)
 		return r;
-	if (conn->in_pipeline)
+	if (conn->pipeline.is_begun)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"the pipeline was begun already");
 	r = cn_may_send(conn);
 	if (r < 0)
 		return r;
-	conn->in_pipeline = 1;
+	conn->pipeline.is_begun = 1;
 	return CENOTE_OK;
 }
 
@@ -171,7 +171,7 @@ enter_end(cenote_conn *conn)
 	r = cn_enter(conn);
 	if (r < 0)
 		return r;
-	if (!conn->in_pipeline)
+	if (!conn->pipeline.is_begun)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"no pipeline was begun");
 	return cn_end_former(conn);
@@ -184,7 +184,7 @@ cenote_pipeline_leave(cenote_conn *conn)
 
 	if (r < 0)
 		return r;
-	conn->in_pipeline = 0;
+	conn->pipeline.is_begun = 0;
 	return CENOTE_OK;
 }
 
@@ -199,7 +199,7 @@ cenote_pipeline_end(cenote_conn *conn)
 	 * one nothing is sure to be committed: make sure of one. */
 	r = cn_sync(conn);
 	if (r != CENOTE_AGAIN)
-		conn->in_pipeline = 0;
+		conn->pipeline.is_begun = 0;
 	return r;
 }
 
@@ -223,7 +223,7 @@ cenote_set_stream(cenote_conn *conn)
 
 	if (!conn)
 		return CENOTE_ERR_ARG;
-	req = conn->n > 0 ? cn_request_at(conn, conn->n - 1) : NULL;
+	req = conn->pipeline.n > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n - 1) : NULL;
 	if (!req || req->is_hidden || req->is_finished || req->first || req->building)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"no request waits for the beginning of its answer");
@@ -607,7 +607,7 @@ static int
 keep_option(cenote_conn *conn, const char *name, const char *value)
 {
 	int r = cn_pairs_set(
-		&conn->mem, &conn->session_options, name, value, SESSION_OPTIONS_MAX);
+		&conn->mem, &conn->reattach.options, name, value, SESSION_OPTIONS_MAX);
 
 	if (r == CENOTE_ERR_NOMEM)
 		return cn_nomem(conn);
@@ -630,7 +630,7 @@ cenote_set_session_option(cenote_conn *conn, const char *name, const char *value
 		cnc_diag_clear(&conn->diag.d);
 		if (value)
 			return keep_option(conn, name, value);
-		cn_pairs_remove(&conn->mem, &conn->session_options, name);
+		cn_pairs_remove(&conn->mem, &conn->reattach.options, name);
 		return CENOTE_OK;
 	}
 	m.as.set_option.name = cnp_str(name);
@@ -642,7 +642,7 @@ cenote_set_session_option(cenote_conn *conn, const char *name, const char *value
 int
 cn_session_options_restore(cenote_conn *conn)
 {
-	const struct cn_pairs *p = &conn->session_options;
+	const struct cn_pairs *p = &conn->reattach.options;
 	struct cnp_msg m = { .code = CNP_MSG_SET_OPTION };
 	int r = CENOTE_OK;
 

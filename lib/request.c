@@ -15,34 +15,34 @@
 #define RING_MIN    8u
 
 struct cn_request *
-cn_request_at(const cenote_conn *conn, size_t i)
+cn_request_at(const struct cn_pipeline *p, size_t i)
 {
-	return &conn->requests[(conn->first + i) & (conn->cap - 1)];
+	return &p->ring[(p->first + i) & (p->cap - 1)];
 }
 
 struct cn_request *
-cn_request_running(const cenote_conn *conn)
+cn_request_running(const struct cn_pipeline *p)
 {
-	return conn->n > conn->n_finished ? cn_request_at(conn, conn->n_finished) : NULL;
+	return p->n > p->n_finished ? cn_request_at(p, p->n_finished) : NULL;
 }
 
 static int
 ring_grow(cenote_conn *conn)
 {
-	size_t cap = conn->cap ? conn->cap * 2 : RING_MIN;
+	size_t cap = conn->pipeline.cap ? conn->pipeline.cap * 2 : RING_MIN;
 	struct cn_request *ring;
 
-	if (conn->n < conn->cap)
+	if (conn->pipeline.n < conn->pipeline.cap)
 		return CENOTE_OK;
 	ring = cnc_calloc(&conn->mem, cap, sizeof(*ring));
 	if (!ring)
 		return CENOTE_ERR_NOMEM;
-	for (size_t i = 0; i < conn->n; i++)
-		ring[i] = *cn_request_at(conn, i);
-	cnc_free(&conn->mem, conn->requests);
-	conn->requests = ring;
-	conn->first = 0;
-	conn->cap = cap;
+	for (size_t i = 0; i < conn->pipeline.n; i++)
+		ring[i] = *cn_request_at(&conn->pipeline, i);
+	cnc_free(&conn->mem, conn->pipeline.ring);
+	conn->pipeline.ring = ring;
+	conn->pipeline.first = 0;
+	conn->pipeline.cap = cap;
 	return CENOTE_OK;
 }
 
@@ -72,25 +72,25 @@ request_finish(struct cn_request *req)
 static void
 pop_front(cenote_conn *conn)
 {
-	request_finish(cn_request_at(conn, 0));
-	conn->first = (conn->first + 1) & (conn->cap - 1);
-	conn->n--;
-	conn->n_finished--;
+	request_finish(cn_request_at(&conn->pipeline, 0));
+	conn->pipeline.first = (conn->pipeline.first + 1) & (conn->pipeline.cap - 1);
+	conn->pipeline.n--;
+	conn->pipeline.n_finished--;
 }
 
 /* Requests at the front of which the program is to know nothing more. */
 static void
 trim(cenote_conn *conn)
 {
-	while (conn->n_finished > 0 && cn_request_at(conn, 0)->is_hidden)
+	while (conn->pipeline.n_finished > 0 && cn_request_at(&conn->pipeline, 0)->is_hidden)
 		pop_front(conn);
 }
 
 void
 cn_request_superseded(cenote_conn *conn, uint32_t portal)
 {
-	for (size_t i = 0; i < conn->n_finished; i++) {
-		struct cn_request *req = cn_request_at(conn, i);
+	for (size_t i = 0; i < conn->pipeline.n_finished; i++) {
+		struct cn_request *req = cn_request_at(&conn->pipeline, i);
 
 		if (req->portal == portal && !req->first)
 			req->is_hidden = 1;
@@ -102,13 +102,13 @@ int
 cn_request_finished(cenote_conn *conn, struct cn_request *req)
 {
 	req->is_finished = 1;
-	conn->has_served = 1;
-	conn->n_finished++;
+	conn->reattach.has_served = 1;
+	conn->pipeline.n_finished++;
 	trim(conn);
-	if (conn->is_refused) {
+	if (conn->loss.is_refused) {
 		/* The server's own words are the reason; what else was asked is lost. */
-		conn->is_refused = 0;
-		cnc_diag_copy(&conn->diag.d, &conn->setup.d);
+		conn->loss.is_refused = 0;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 	}
 	return CENOTE_OK;
@@ -117,27 +117,27 @@ cn_request_finished(cenote_conn *conn, struct cn_request *req)
 void
 cn_requests_drop_unfinished(cenote_conn *conn)
 {
-	while (conn->n > conn->n_finished) {
-		struct cn_request *req = cn_request_at(conn, conn->n - 1);
+	while (conn->pipeline.n > conn->pipeline.n_finished) {
+		struct cn_request *req = cn_request_at(&conn->pipeline, conn->pipeline.n - 1);
 
 		if (req->code == CNP_MSG_PREPARE && req->stmt)
 			req->stmt->is_queued = 0;
-		conn->n--;
+		conn->pipeline.n--;
 		request_finish(req);
 	}
-	conn->needs_sync = 0;
-	conn->unsynced = CNC_EFFECT_NONE;
-	conn->is_syncing = 0;
+	conn->pipeline.needs_sync = 0;
+	conn->pipeline.unsynced = CNC_EFFECT_NONE;
+	conn->pipeline.is_syncing = 0;
 }
 
 void
 cn_requests_clear(cenote_conn *conn)
 {
 	cn_requests_drop_unfinished(conn);
-	while (conn->n > 0)
+	while (conn->pipeline.n > 0)
 		pop_front(conn);
-	conn->in_pipeline = 0;
-	conn->call = 0;
+	conn->pipeline.is_begun = 0;
+	conn->pipeline.call = 0;
 }
 
 /* ------------------------------------------------------------------ queueing ----- */
@@ -152,12 +152,12 @@ note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *sen
 	req->effect = send->effect;
 	if (!send->sync && req->code != CNP_MSG_SYNC) {
 		if (req->effect == CNC_EFFECT_WRITE || req->effect == CNC_EFFECT_COMMIT)
-			conn->unsynced = CNC_EFFECT_WRITE;
+			conn->pipeline.unsynced = CNC_EFFECT_WRITE;
 		return;
 	}
-	if (conn->unsynced != CNC_EFFECT_NONE && req->effect != CNC_EFFECT_COMMIT)
+	if (conn->pipeline.unsynced != CNC_EFFECT_NONE && req->effect != CNC_EFFECT_COMMIT)
 		req->effect = CNC_EFFECT_WRITE;
-	conn->unsynced = CNC_EFFECT_NONE;
+	conn->pipeline.unsynced = CNC_EFFECT_NONE;
 }
 
 int
@@ -177,15 +177,15 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 			return r;
 	}
 	/* With nothing outstanding, only bytes from here on can have an effect. */
-	if (conn->n == conn->n_finished)
-		conn->sent_before = conn->session.sent;
+	if (conn->pipeline.n == conn->pipeline.n_finished)
+		conn->pipeline.sent_before = conn->session.sent;
 	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
 	if (r == CENOTE_ERR_LIMIT)
 		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
 			"the request is longer than the pool takes (its max_frame)");
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
-	req = cn_request_at(conn, conn->n);
+	req = cn_request_at(&conn->pipeline, conn->pipeline.n);
 	memset(req, 0, sizeof(*req));
 	req->number = number;
 	/* A portal has the number of the request that opened it. */
@@ -204,9 +204,9 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 	}
 	if (send->msg->code == CNP_MSG_AUTOCOMMIT)
 		req->wants_autocommit = send->msg->as.autocommit.on;
-	conn->n++;
-	conn->needs_sync = !send->sync && send->msg->code != CNP_MSG_SYNC;
-	conn->is_collecting = conn->in_pipeline && send->msg->code != CNP_MSG_SYNC;
+	conn->pipeline.n++;
+	conn->pipeline.needs_sync = !send->sync && send->msg->code != CNP_MSG_SYNC;
+	conn->pipeline.is_collecting = conn->pipeline.is_begun && send->msg->code != CNP_MSG_SYNC;
 	return CENOTE_OK;
 }
 
@@ -217,9 +217,9 @@ cn_request_one_shot(cenote_conn *conn, uint8_t code)
 
 	if (r < 0)
 		return cn_nomem(conn);
-	memset(cn_request_at(conn, 0), 0, sizeof(struct cn_request));
-	cn_request_at(conn, 0)->code = code;
-	conn->n = 1;
+	memset(cn_request_at(&conn->pipeline, 0), 0, sizeof(struct cn_request));
+	cn_request_at(&conn->pipeline, 0)->code = code;
+	conn->pipeline.n = 1;
 	return CENOTE_OK;
 }
 
@@ -243,13 +243,13 @@ cn_want_answers(cenote_conn *conn)
 	int r;
 
 	/* what was written already is with the pool, and answered as soon as it can be */
-	if (!conn->is_collecting || !conn->needs_sync ||
+	if (!conn->pipeline.is_collecting || !conn->pipeline.needs_sync ||
 		cnp_client_output(&conn->session, &bytes) == 0)
 		return CENOTE_OK;
 	r = cn_setup(conn, &nothing);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
-	conn->is_collecting = 0;
+	conn->pipeline.is_collecting = 0;
 	return CENOTE_OK;
 }
 
@@ -259,7 +259,7 @@ cn_sent(cenote_conn *conn)
 	const uint8_t *bytes;
 	int r;
 
-	if (conn->is_collecting &&
+	if (conn->pipeline.is_collecting &&
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
 	r = cn_push(conn);
@@ -291,13 +291,13 @@ cn_end_former(cenote_conn *conn)
 	struct cn_request *req;
 
 	trim(conn);
-	while (conn->n_finished > 0 && (!cn_request_at(conn, 0)->first ||
-					       cn_request_at(conn, 0)->is_abandoned)) {
+	while (conn->pipeline.n_finished > 0 && (!cn_request_at(&conn->pipeline, 0)->first ||
+					       cn_request_at(&conn->pipeline, 0)->is_abandoned)) {
 		pop_front(conn);
 		trim(conn);
 	}
-	for (size_t i = 0; i < conn->n; i++) {
-		req = cn_request_at(conn, i);
+	for (size_t i = 0; i < conn->pipeline.n; i++) {
+		req = cn_request_at(&conn->pipeline, i);
 		oldest = cnp_client_oldest(&conn->session);
 		if (req->is_hidden)
 			continue;
@@ -322,8 +322,8 @@ int
 cn_may_send(cenote_conn *conn)
 {
 	/* A call that was left with CENOTE_AGAIN and not repeated is given up. */
-	conn->call = 0;
-	return conn->in_pipeline ? CENOTE_OK : cn_end_former(conn);
+	conn->pipeline.call = 0;
+	return conn->pipeline.is_begun ? CENOTE_OK : cn_end_former(conn);
 }
 
 int
@@ -338,7 +338,7 @@ cn_send_sync(cenote_conn *conn, int is_hidden)
 static int
 is_synced(const cenote_conn *conn)
 {
-	return !conn->is_syncing || cn_state(conn) == CN_LOST ||
+	return !conn->pipeline.is_syncing || cn_state(conn) == CN_LOST ||
 	       cn_state(conn) == CN_CLOSED;
 }
 
@@ -347,31 +347,31 @@ cn_sync(cenote_conn *conn)
 {
 	int r;
 
-	if (conn->needs_sync && cn_state(conn) != CN_LOST) {
+	if (conn->pipeline.needs_sync && cn_state(conn) != CN_LOST) {
 		r = cn_send_sync(conn, 1);
 		if (r < 0)
 			return r;
-		conn->is_syncing = 1;
-		conn->has_sync_error = 0;
+		conn->pipeline.is_syncing = 1;
+		conn->pipeline.has_sync_error = 0;
 	}
 	r = cn_wait_for(conn, is_synced);
 	if (r != CENOTE_OK)
 		return r;
 	if (cn_state(conn) == CN_LOST) {
-		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
-		return conn->lost_status;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
+		return conn->loss.status;
 	}
-	if (!conn->has_sync_error)
+	if (!conn->pipeline.has_sync_error)
 		return CENOTE_OK;
-	conn->has_sync_error = 0;
-	cnc_diag_copy(&conn->diag.d, &conn->setup.d);
+	conn->pipeline.has_sync_error = 0;
+	cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 	return cn_status_of(&conn->diag.d);
 }
 
 int
 cn_call_goes_on(cenote_conn *conn, uint32_t call)
 {
-	return conn->call == call;
+	return conn->pipeline.call == call;
 }
 
 int
@@ -381,9 +381,9 @@ cn_call_begin(cenote_conn *conn, uint32_t call)
 
 	if (cn_call_goes_on(conn, call))
 		return CENOTE_DONE;
-	conn->call = 0;
+	conn->pipeline.call = 0;
 	r = cn_end_former(conn);
-	if (r == CENOTE_OK && (conn->needs_sync || conn->is_syncing))
+	if (r == CENOTE_OK && (conn->pipeline.needs_sync || conn->pipeline.is_syncing))
 		r = cn_sync(conn);
 	return r;
 }
@@ -392,7 +392,7 @@ int
 cn_call_end(cenote_conn *conn, uint32_t call, int r)
 {
 	/* Nothing was lost for lack of memory: the same call may be made again. */
-	conn->call = r == CENOTE_AGAIN || r == CENOTE_ERR_NOMEM ? call : 0;
+	conn->pipeline.call = r == CENOTE_AGAIN || r == CENOTE_ERR_NOMEM ? call : 0;
 	return r;
 }
 
@@ -404,9 +404,9 @@ cn_has_answer(const cenote_conn *conn)
 {
 	const struct cn_request *req;
 
-	if (conn->n == 0 || cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED)
+	if (conn->pipeline.n == 0 || cn_state(conn) == CN_LOST || cn_state(conn) == CN_CLOSED)
 		return 1;
-	req = cn_request_at(conn, 0);
+	req = cn_request_at(&conn->pipeline, 0);
 	if (req->is_hidden)
 		return 0;
 	/* Not before its end, so that the transaction state is known by then; unless what
@@ -420,7 +420,7 @@ cn_has_answer(const cenote_conn *conn)
 static int
 is_held_up(const cenote_conn *conn)
 {
-	const struct cn_request *req = conn->n > 0 ? cn_request_at(conn, 0) : NULL;
+	const struct cn_request *req = conn->pipeline.n > 0 ? cn_request_at(&conn->pipeline, 0) : NULL;
 
 	return req && !req->first && !req->is_finished && req->building &&
 	       (req->building->stream == CN_STREAM_RUNNING ||
@@ -450,7 +450,7 @@ cn_take(cenote_conn *conn, cenote_result **ret_res)
 	int r;
 
 	trim(conn);
-	if (is_held_up(conn) && cn_is_copy(cn_request_at(conn, 0)->building))
+	if (is_held_up(conn) && cn_is_copy(cn_request_at(&conn->pipeline, 0)->building))
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"a copy is open: call cenote_copy_end(), or cenote_copy_get() "
 			"until CENOTE_DONE, or destroy its result");
@@ -461,13 +461,13 @@ cn_take(cenote_conn *conn, cenote_result **ret_res)
 	r = cn_wait_for(conn, cn_has_answer);
 	if (r != CENOTE_OK)
 		return r;
-	if (conn->n == 0) {
+	if (conn->pipeline.n == 0) {
 		if (cn_state(conn) != CN_LOST)
 			return CENOTE_DONE;
-		cnc_diag_copy(&conn->diag.d, &conn->lost.d);
-		return conn->lost_status;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
+		return conn->loss.status;
 	}
-	req = cn_request_at(conn, 0);
+	req = cn_request_at(&conn->pipeline, 0);
 	if (!req->first) {
 		pop_front(conn);
 		trim(conn);
@@ -495,7 +495,7 @@ result_status(cenote_conn *conn, const cenote_result *res)
 static void
 drop_finished(cenote_conn *conn)
 {
-	if (conn->n_finished > 0 && !cn_request_at(conn, 0)->first)
+	if (conn->pipeline.n_finished > 0 && !cn_request_at(&conn->pipeline, 0)->first)
 		pop_front(conn);
 	trim(conn);
 }

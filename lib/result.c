@@ -225,8 +225,8 @@ stream_abandon(cenote_result *res)
 {
 	cenote_conn *conn = res->conn;
 
-	for (size_t i = 0; i < conn->n; i++) {
-		struct cn_request *req = cn_request_at(conn, i);
+	for (size_t i = 0; i < conn->pipeline.n; i++) {
+		struct cn_request *req = cn_request_at(&conn->pipeline, i);
 
 		if (req->building == res) {
 			/* after a fork the session is the parent's: not a byte for it */
@@ -243,7 +243,7 @@ stream_abandon(cenote_result *res)
 		}
 	}
 	/* After a fork the session is the parent's: not a byte for it. */
-	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->epoch &&
+	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->reattach.epoch &&
 		conn->pid == cn_pid(conn)) {
 		struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
 
@@ -287,7 +287,7 @@ fetch_more(cenote_result *res)
 		.msg = &m,
 		.effect = res->effect,
 		.is_hidden = 1,
-		.sync = res->conn->needs_sync ? 0 : CNP_FRAME_SYNC,
+		.sync = res->conn->pipeline.needs_sync ? 0 : CNP_FRAME_SYNC,
 		.target = res,
 	};
 	int r;
@@ -297,7 +297,7 @@ fetch_more(cenote_result *res)
 	r = cn_request(res->conn, &send);
 	if (r < 0)
 		return r;
-	res->request = cn_request_at(res->conn, res->conn->n - 1)->number;
+	res->request = cn_request_at(&res->conn->pipeline, res->conn->pipeline.n - 1)->number;
 	res->stream = CN_STREAM_FETCHING;
 	return cn_push(res->conn);
 }
@@ -324,8 +324,8 @@ stream_failed(const cenote_result *res)
 static const struct cn_request *
 request_of(const cenote_conn *conn, const cenote_result *res)
 {
-	for (size_t i = 0; i < conn->n; i++) {
-		const struct cn_request *req = cn_request_at(conn, i);
+	for (size_t i = 0; i < conn->pipeline.n; i++) {
+		const struct cn_request *req = cn_request_at(&conn->pipeline, i);
 
 		if (req->number == res->request && !req->is_finished)
 			return req;
@@ -337,7 +337,7 @@ request_of(const cenote_conn *conn, const cenote_result *res)
 static int
 is_behind_copy_in(const cenote_conn *conn)
 {
-	const struct cn_request *running = cn_request_running(conn);
+	const struct cn_request *running = cn_request_running(&conn->pipeline);
 	const cenote_result *res = running ? running->building : NULL;
 
 	return res && res->kind == CENOTE_RESULT_COPY_IN && res->stream == CN_STREAM_COPY;

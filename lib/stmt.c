@@ -144,7 +144,7 @@ leave_conn(cenote_stmt *stmt)
 	*at = stmt->next;
 	m.as.close.statement = stmt->id;
 	/* Without memory it stays prepared until the session is given back. */
-	if (!stmt->name && stmt->epoch == conn->epoch && conn->pid == cn_pid(conn))
+	if (!stmt->name && stmt->epoch == conn->reattach.epoch && conn->pid == cn_pid(conn))
 		(void)cn_setup(conn, &m);
 }
 
@@ -189,7 +189,7 @@ prepare_again(cenote_stmt *stmt)
 	r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
-	stmt->epoch = stmt->conn->epoch;
+	stmt->epoch = stmt->conn->reattach.epoch;
 	return CENOTE_OK;
 }
 
@@ -208,7 +208,7 @@ cn_stmt_ensure(cenote_stmt *stmt)
 	cenote_conn *conn = stmt->conn;
 
 	/* What has a name is the program's own to prepare again. */
-	if (stmt->name || stmt->epoch == conn->epoch || !cn_is_restored(conn))
+	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
 }
@@ -220,7 +220,7 @@ cn_stmts_restore(cenote_conn *conn)
 
 	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
 		if (s->is_prepared && !s->name && !s->is_foreign &&
-			s->epoch != conn->epoch)
+			s->epoch != conn->reattach.epoch)
 			r = prepare_again(s);
 	}
 	return r;
@@ -236,11 +236,11 @@ restore_request(cenote_conn *conn, struct cn_request *req)
 	/* Another session may describe it otherwise. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
-	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->epoch)
+	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->reattach.epoch)
 		return CENOTE_OK;
 	/* Its own PREPARE goes before what uses it. */
 	if (req->code == CNP_MSG_PREPARE) {
-		req->stmt->epoch = conn->epoch;
+		req->stmt->epoch = conn->reattach.epoch;
 		return CENOTE_OK;
 	}
 	return prepare_again(req->stmt);
@@ -253,15 +253,15 @@ cn_session_restore(cenote_conn *conn)
 	int r = CENOTE_OK;
 
 	/* A setting of the program's, not of a session's: or a write would commit at once. */
-	if (conn->is_autocommit_off) {
+	if (conn->reattach.is_autocommit_off) {
 		m.as.autocommit.on = 0;
 		r = cnp_client_request(&conn->session, &m, 0, 1, NULL);
 	}
-	for (size_t i = conn->n_finished; i < conn->n && r == CENOTE_OK; i++)
-		r = restore_request(conn, cn_request_at(conn, i));
+	for (size_t i = conn->pipeline.n_finished; i < conn->pipeline.n && r == CENOTE_OK; i++)
+		r = restore_request(conn, cn_request_at(&conn->pipeline, i));
 	/* pieces of long values wait for their execution */
 	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
-		if (s->has_long_data && s->epoch != conn->epoch)
+		if (s->has_long_data && s->epoch != conn->reattach.epoch)
 			r = prepare_again(s);
 	}
 	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
@@ -273,7 +273,7 @@ cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format)
 	struct cn_columns *old = stmt->columns;
 
 	stmt->columns = cn_columns_ref(columns);
-	stmt->columns_epoch = stmt->conn ? stmt->conn->epoch : 0;
+	stmt->columns_epoch = stmt->conn ? stmt->conn->reattach.epoch : 0;
 	stmt->format = format;
 	cn_columns_unref(old);
 }
@@ -342,7 +342,7 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 		return r;
 	stmt->is_queued = 1;
 	/* With no session it goes to the next one, whose epoch is not known yet. */
-	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->epoch : 0;
+	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
 	return CENOTE_OK;
 }
 
@@ -362,7 +362,7 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 	 * name stands for may change by SQL. */
 	int is_known = !stmt->name && exec->n_formats == 0 && stmt->is_prepared &&
 		       !stmt->is_queued && stmt->columns &&
-		       stmt->columns_epoch == stmt->conn->epoch &&
+		       stmt->columns_epoch == stmt->conn->reattach.epoch &&
 		       stmt->format == exec->format;
 	int r;
 

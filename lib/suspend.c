@@ -50,11 +50,11 @@ read_token(const char *text, struct cn_token *ret_token)
 static int
 may_suspend(cenote_conn *conn, const cenote_result *res)
 {
-	if (conn->n > conn->n_finished)
+	if (conn->pipeline.n > conn->pipeline.n_finished)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"requests are outstanding");
 	if (res && (res->conn != conn || res->stream != CN_STREAM_PORTAL ||
-			   res->epoch != conn->epoch))
+			   res->epoch != conn->reattach.epoch))
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"only a streamed result with batch_rows that has rows left can "
 			"be carried over");
@@ -67,7 +67,7 @@ queue_suspend(cenote_conn *conn, uint32_t timeout_ms)
 	struct cnp_msg m = { .code = CNP_MSG_SUSPEND };
 	const struct cn_send send = { .msg = &m, .sync = CNP_FRAME_SYNC };
 
-	conn->is_suspended = 0;
+	conn->suspend.is_done = 0;
 	m.as.suspend.timeout_ms = timeout_ms;
 	return cn_request(conn, &send);
 }
@@ -81,7 +81,7 @@ wait_suspended(cenote_conn *conn)
 	r = cn_wait_for(conn, cn_has_answer);
 	if (r != CENOTE_OK)
 		return r;
-	if (conn->is_suspended)
+	if (conn->suspend.is_done)
 		return CENOTE_OK;
 	r = cn_take_result(conn, &res);
 	if (r != CENOTE_OK)
@@ -111,7 +111,7 @@ cenote_suspend(
 	r = cn_call_end(conn, CNP_MSG_SUSPEND, wait_suspended(conn));
 	if (r != CENOTE_OK)
 		return r;
-	token = conn->suspended;
+	token = conn->suspend.token;
 	if (res) {
 		token.portal = res->portal;
 		token.batch_rows = res->batch_rows;
@@ -145,7 +145,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->stream = CN_STREAM_FETCHING;
 	res->portal = token->portal;
 	res->batch_rows = token->batch_rows;
-	res->epoch = conn->epoch;
+	res->epoch = conn->reattach.epoch;
 	/* The token does not tell what the statement was: take the worst. */
 	res->effect = CNC_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
@@ -158,7 +158,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 		cenote_result_destroy(res);
 		return r;
 	}
-	res->request = cn_request_at(conn, conn->n - 1)->number;
+	res->request = cn_request_at(&conn->pipeline, conn->pipeline.n - 1)->number;
 	cn_stream_link(conn, res);
 	*ret_res = res;
 	return CENOTE_OK;
@@ -167,7 +167,7 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 static int
 is_fetched(const cenote_conn *conn)
 {
-	return conn->n == conn->n_finished || cn_state(conn) != CN_READY;
+	return conn->pipeline.n == conn->pipeline.n_finished || cn_state(conn) != CN_READY;
 }
 
 /* Attached: get the columns of the carried result before the program has it. */
@@ -180,25 +180,25 @@ finish_resume(cenote_conn *conn, cenote_result **ret_res)
 		*ret_res = NULL;
 		return CENOTE_OK;
 	}
-	if (!conn->resumed) {
-		r = carried_result(conn, &conn->resumed);
+	if (!conn->suspend.resumed) {
+		r = carried_result(conn, &conn->suspend.resumed);
 		if (r < 0)
 			return r;
 	}
 	r = cn_wait_for(conn, is_fetched);
 	if (r != CENOTE_OK)
 		return r;
-	if (conn->resumed->stream == CN_STREAM_FAILED) {
+	if (conn->suspend.resumed->stream == CN_STREAM_FAILED) {
 		/* there was perhaps no memory for the words */
-		if (conn->resumed->diag)
-			cnc_diag_copy(&conn->diag.d, &conn->resumed->diag->d);
-		r = conn->resumed->status;
-		cenote_result_destroy(conn->resumed);
-		conn->resumed = NULL;
+		if (conn->suspend.resumed->diag)
+			cnc_diag_copy(&conn->diag.d, &conn->suspend.resumed->diag->d);
+		r = conn->suspend.resumed->status;
+		cenote_result_destroy(conn->suspend.resumed);
+		conn->suspend.resumed = NULL;
 		return r;
 	}
-	*ret_res = conn->resumed;
-	conn->resumed = NULL;
+	*ret_res = conn->suspend.resumed;
+	conn->suspend.resumed = NULL;
 	return CENOTE_OK;
 }
 
@@ -246,7 +246,7 @@ ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 		r = cn_wait_for(own, cn_has_answer);
 	if (r < 0)
 		return r;
-	req = cn_request_at(own, 0);
+	req = cn_request_at(&own->pipeline, 0);
 	res = req->first;
 	if (!res)
 		return CENOTE_ERR_PROTOCOL;
