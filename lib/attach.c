@@ -472,10 +472,21 @@ on_one_shot(cenote_conn *conn, const struct cnp_event *event)
 		return r;
 	if (event->msg.code == CNP_MSG_CANCELLED) {
 		conn->was_delivered = event->msg.as.cancelled.delivered;
-		cenote_close(conn);
+		cn_close(conn);
 		return CENOTE_OK;
 	}
 	return cn_event(conn, event);
+}
+
+static int
+on_attached(cenote_conn *conn, const struct cnp_event *event)
+{
+	int r = cn_login_accepted(conn);
+
+	if (r < 0)
+		return r;
+	r = cn_info_attached(conn, event);
+	return r == CENOTE_ERR_CONN ? cn_attach_fail(conn, r) : r;
 }
 
 int
@@ -491,8 +502,7 @@ cn_attach_event(cenote_conn *conn, const struct cnp_event *event)
 	case CNP_MSG_AUTH:
 		return cn_login_data(conn, &event->msg.as.auth.data);
 	case CNP_MSG_ATTACHED:
-		r = cn_login_accepted(conn);
-		return r < 0 ? r : cn_info_attached(conn, event);
+		return on_attached(conn, event);
 	case CNP_MSG_READY:
 		r = cn_event(conn, event);
 		if (r < 0)

@@ -54,64 +54,6 @@ insist_on_tls(cenote_conn *to)
 	return cn_options_set(&to->options, CN_OPTION_TLS, "require", &to->diag.d);
 }
 
-/* The request that is running or was queued last; 0 for none. */
-static uint32_t
-last_request(const cenote_conn *conn)
-{
-	if (conn->pipeline.n == conn->pipeline.n_finished)
-		return 0;
-	return cn_request_at(&conn->pipeline, conn->pipeline.n - 1)->number;
-}
-
-static void
-follow(cenote_cancel *c, const cenote_conn *conn)
-{
-	/* Between two sessions nothing is running: request 0 is never that which is. */
-	int is_ready = cn_state(conn) == CN_READY;
-
-	atomic_store_explicit(
-		&c->request, is_ready ? last_request(conn) : 0, memory_order_relaxed);
-	atomic_store_explicit(&c->session, is_ready ? conn->info.facts.session : 0,
-		memory_order_relaxed);
-	atomic_store_explicit(
-		&c->key, is_ready ? conn->info.facts.key : 0, memory_order_relaxed);
-}
-
-void
-cn_cancel_refresh(cenote_conn *conn)
-{
-	if (conn->follower)
-		follow(conn->follower, conn);
-}
-
-void
-cn_cancel_let_go(cenote_conn *conn)
-{
-	if (conn->follower)
-		conn->follower->followed = NULL;
-	conn->follower = NULL;
-}
-
-void
-cenote_cancel_follow(cenote_cancel *cancel, cenote_conn *conn)
-{
-	if (!cancel)
-		return;
-	if (cancel->followed != conn) {
-		if (cancel->followed)
-			cn_cancel_let_go(cancel->followed);
-		if (conn) {
-			cn_cancel_let_go(conn);
-			conn->follower = cancel;
-		}
-		cancel->followed = conn;
-	}
-	if (conn)
-		follow(cancel, conn);
-	else
-		atomic_store_explicit(&cancel->request, 0, memory_order_relaxed);
-}
-
 int
 cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 {
@@ -145,7 +87,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 		cenote_cancel_destroy(c);
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
 	}
-	follow(c, conn);
+	cn_cancel_name(c, conn);
 	*ret_cancel = c;
 	return CENOTE_OK;
 }

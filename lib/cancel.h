@@ -37,6 +37,8 @@ cn_cancel_named(const cenote_cancel *c)
 	};
 }
 
+/* The cancel names what this connection has now. */
+void cn_cancel_name(cenote_cancel *c, const cenote_conn *conn);
 /* The connection has another session: its follower, if there is one, names the request there. */
 void cn_cancel_refresh(cenote_conn *conn);
 /* The connection has no follower any more. */

@@ -2,32 +2,11 @@
 #include "cancel.h"
 
 #include <string.h>
-#include <unistd.h>
 
-/* The handle: its life, its options and what may be called when. */
-
-#define TO(state) (1u << CN_##state)
-
-static const struct cnc_sm_state states[] = {
-	[CN_CLOSED] = { "closed", TO(CLOSED) | TO(CONNECTING) },
-	[CN_CONNECTING] = { "connecting", TO(ATTACHING) | TO(CLOSED) | TO(LOST) },
-	[CN_ATTACHING] = { "attaching",
-		TO(READY) | TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
-	[CN_READY] = { "ready", TO(DETACHED) | TO(CLOSED) | TO(LOST) },
-	[CN_DETACHED] = { "detached", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
-	[CN_LOST] = { "lost", TO(CONNECTING) | TO(CLOSED) | TO(LOST) },
-};
-
-/* The one mover: what no state keeps is let go here. */
-void
-cn_move(cenote_conn *conn, uint32_t state)
-{
-	(void)cnc_sm_move(&conn->sm, state);
-	if (state == CN_CLOSED)
-		cn_transport_finish(&conn->transport);
-	if (state == CN_DETACHED)
-		cn_transport_close(&conn->transport);
-}
+/*
+ * The public calls for the connection itself: its life, its options, connecting, and the non-blocking side of it.
+ * It owns no state of its own; state.c has the states, attach.c the way to a session.
+ */
 
 int
 cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
@@ -45,7 +24,7 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	cnc_diag_init(&conn->diag.d, &conn->mem);
 	cnc_diag_init(&conn->loss.setup.d, &conn->mem);
 	cnc_diag_init(&conn->loss.diag.d, &conn->mem);
-	cnc_sm_init(&conn->sm, states, sizeof(states) / sizeof(states[0]), CN_CLOSED);
+	cn_state_begin(conn);
 	cn_transport_init(&conn->transport);
 	cnp_client_init(&conn->session, &conn->mem, CNP_FRAME_MAX);
 	cn_options_init(&conn->options, &conn->mem);
@@ -105,51 +84,13 @@ cenote_conn_destroy(cenote_conn *conn)
 	cnc_free(&mem, conn);
 }
 
-static void
-fail_streams(cenote_conn *conn)
-{
-	struct cnc_diag closed;
-
-	if (!conn->streams)
-		return;
-	cnc_diag_init(&closed, NULL);
-	cnc_diag_set(&closed, CNC_SQLSTATE(NOT_CONNECTED), "the connection was closed");
-	cn_streams_fail(conn, CENOTE_ERR_STATE, &closed);
-}
+/* ------------------------------------------------------------------ failing ----- */
 
 void
 cenote_close(cenote_conn *conn)
 {
-	if (!conn || cn_state(conn) == CN_CLOSED)
-		return;
-	cenote_result_destroy(conn->suspend.resumed);
-	conn->suspend.resumed = NULL;
-	cn_requests_clear(conn);
-	fail_streams(conn);
-	cnp_client_restart(&conn->session);
-	conn->is_write_broken = 0;
-	conn->has_event = 0;
-	conn->reattach.is_autocommit_off = 0;
-	conn->tx = CENOTE_TX_UNKNOWN;
-	conn->pins = 0;
-	conn->reattach.carry_len = 0;
-	conn->info.has_facts = 0;
-	cn_move(conn, CN_CLOSED);
-}
-
-/* ------------------------------------------------------------------ failing ----- */
-
-int
-cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message)
-{
-	cnc_diag_set(&conn->diag.d, sqlstate, "%s", message);
-	return status;
-}
-
-int
-cn_nomem(cenote_conn *conn)
-{
-	return cn_fail(conn, CENOTE_ERR_NOMEM, CNC_SQLSTATE(MEMORY), "out of memory");
+	if (conn)
+		cn_close(conn);
 }
 
 void
@@ -157,51 +98,6 @@ cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void))
 {
 	if (conn)
 		conn->getpid = function;
-}
-
-pid_t
-cn_pid(const cenote_conn *conn)
-{
-	return conn->getpid ? (pid_t)conn->getpid() : getpid();
-}
-
-int
-cn_enter(cenote_conn *conn)
-{
-	uint64_t limit = conn->options.number[CN_OPTION_QUERY_TIMEOUT];
-
-	cnc_diag_clear(&conn->diag.d);
-	if (conn->pid != 0 && conn->pid != cn_pid(conn))
-		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
-			"the connection belongs to the parent process: after fork() a "
-			"child may only destroy it");
-	conn->deadline =
-		limit == 0 || conn->nonblocking ? 0 : cn_now_ms() + (int64_t)limit;
-	return CENOTE_OK;
-}
-
-static int
-is_first_attach(const cenote_conn *conn)
-{
-	return (cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING) &&
-	       !conn->attach.is_again;
-}
-
-int
-cn_enter_attached(cenote_conn *conn)
-{
-	int r = cn_enter(conn);
-
-	if (r < 0)
-		return r;
-	if (cn_state(conn) == CN_LOST) {
-		cnc_diag_copy(&conn->diag.d, &conn->loss.diag.d);
-		return conn->loss.status;
-	}
-	if (cn_state(conn) == CN_CLOSED || is_first_attach(conn))
-		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
-			"not connected: call cenote_connect() first");
-	return CENOTE_OK;
 }
 
 /* ------------------------------------------------------------------ options ----- */
@@ -280,8 +176,8 @@ is_attached(const cenote_conn *conn)
 	return cn_state(conn) != CN_CONNECTING && cn_state(conn) != CN_ATTACHING;
 }
 
-int
-cn_attach_run(cenote_conn *conn)
+static int
+attach_run(cenote_conn *conn)
 {
 	int r = cn_wait_for(conn, is_attached);
 
@@ -299,10 +195,10 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 	cnc_diag_clear(&conn->diag.d);
 	/* Attaching has a time limit of its own. */
 	conn->deadline = 0;
-	if (is_first_attach(conn)) {
+	if (cn_is_first_attach(conn)) {
 		r = cn_enter(conn);
 		conn->deadline = 0;
-		return r < 0 ? r : cn_attach_run(conn);
+		return r < 0 ? r : attach_run(conn);
 	}
 	if (cn_state(conn) != CN_CLOSED && cn_state(conn) != CN_LOST)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
@@ -310,7 +206,7 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 	cenote_close(conn);
 	conn->pid = cn_pid(conn);
 	r = cn_attach_begin(conn, kind, 0);
-	return r < 0 ? r : cn_attach_run(conn);
+	return r < 0 ? r : attach_run(conn);
 }
 
 int
@@ -347,7 +243,8 @@ has_work(const cenote_conn *conn)
 {
 	if (cn_state(conn) == CN_CLOSED || cn_state(conn) == CN_LOST)
 		return 0;
-	return cn_state(conn) != CN_DETACHED || conn->pipeline.n > conn->pipeline.n_finished;
+	return cn_state(conn) != CN_DETACHED ||
+	       conn->pipeline.n > conn->pipeline.n_finished;
 }
 
 static int
@@ -462,7 +359,7 @@ int
 cenote_is_connected(const cenote_conn *conn)
 {
 	return conn && cn_state(conn) != CN_CLOSED && cn_state(conn) != CN_LOST &&
-	       !is_first_attach(conn);
+	       !cn_is_first_attach(conn);
 }
 
 int

@@ -2,6 +2,7 @@
 #ifndef CN_CONN_H
 #define CN_CONN_H
 
+#include <string.h>
 #include <sys/types.h>
 
 #include <cenote/cenote.h>
@@ -218,7 +219,8 @@ struct cn_pipeline {
 	/* session.sent when the oldest unfinished request was queued: if no byte was sent since
 	 * then, no request can have run */
 	size_t sent_before;
-	uint32_t call; /* request code of a public call that returned CENOTE_AGAIN; 0: none */
+	uint32_t
+		call; /* request code of a public call that returned CENOTE_AGAIN; 0: none */
 	uint8_t is_begun; /* cenote_pipeline_begin() was called */
 	uint8_t needs_sync; /* requests were queued after the last synchronisation point */
 	uint8_t is_collecting; /* the last request may wait, to be written with later ones */
@@ -303,129 +305,134 @@ struct cenote_conn {
 	cenote_result *copy; /* the one of them that is a copy */
 };
 
-/* conn.c */
-/* Entry of every public call that talks: clears the diagnostics, sets the deadline,
- * refuses after a fork. CENOTE_OK or CENOTE_ERR_STATE. */
-int cn_enter(cenote_conn *conn);
-/* The same for a call that talks only when there is a session: CENOTE_OK,
- * CENOTE_ERR_STATE, or what lost it. */
-int cn_enter_attached(cenote_conn *conn);
-int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
-int cn_nomem(cenote_conn *conn);
-void cn_move(cenote_conn *conn, uint32_t state);
-pid_t cn_pid(const cenote_conn *conn);
-/* cenote_connect() and its kin. */
-int cn_connect(cenote_conn *conn, uint8_t kind);
+/*
+ * The functions that the files share, from the bottom up. A file calls only files that stand above it
+ * here, and files of its own group.
+ */
+
+/* state.c */
+extern const cenote_diag cn_diag_none;
 static inline uint32_t
 cn_state(const cenote_conn *conn)
 {
 	return conn->sm.state;
 }
-
-/* attach.c */
-int cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again);
-/* Go on as far as possible. CENOTE_OK: ready; CENOTE_AGAIN: wait; or why not. */
-int cn_attach_step(cenote_conn *conn);
-/* An event while attaching. */
-int cn_attach_event(cenote_conn *conn, const struct cnp_event *event);
-/* TLS found a fault: final, whatever the other targets would be like. Returns the status. */
-int cn_attach_insecure(cenote_conn *conn, int status);
-/* Go on with the TLS handshake. CENOTE_OK: something happened; CENOTE_AGAIN; or why not. */
-int cn_attach_handshake(cenote_conn *conn);
-/* The transport ended while attaching. */
-int cn_attach_lost(cenote_conn *conn, int error);
-/* The time limit passed. */
-int cn_attach_timeout(cenote_conn *conn);
-/* Give up: the state becomes CLOSED, or LOST on a re-attach. Returns status. */
-int cn_attach_fail(cenote_conn *conn, int status);
-/* Connect for good or until the deadline, also waiting for it (CENOTE_AGAIN if non-
- * blocking). */
-int cn_attach_run(cenote_conn *conn);
-
-/* login.c */
-/* HELLO asks for one. CENOTE_OK: it goes on; else it has failed, and so has the attach. */
-int cn_login_begin(cenote_conn *conn, const char *mechanisms);
-/* An AUTH frame; returns as above. */
-int cn_login_data(cenote_conn *conn, const struct cnp_str *data);
-/* The pool says that it is over, well or not. */
-int cn_login_accepted(cenote_conn *conn);
-void cn_login_refused(cenote_conn *conn);
-/* Forget it. */
-void cn_login_end(cenote_conn *conn);
-/* attach_tls.c */
-/* Whether the options can be had: CENOTE_OK, CENOTE_ERR_UNSUPPORTED. */
-int cn_attach_check_tls(cenote_conn *conn);
-/* What the opening asks for: enum cnp_opening_tls. */
-uint8_t cn_attach_wanted_tls(const cenote_conn *conn);
-/* Whether TLS has proved that the other end is the pool that was named. */
-int cn_attach_knows_pool(const cenote_conn *conn);
-/* The pool agreed. CENOTE_OK: cn_attach_handshake() is next. */
-int cn_attach_begin_tls(cenote_conn *conn);
-
-/* io.c */
-enum cn_read {
-	CN_READ_NOT, /* write only, and handle what came before */
-	CN_READ_STUCK, /* the same, unless nothing more can be written */
-	CN_READ_NOW /* what is there */
-};
-
-/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: nothing can
- * without waiting. */
-int cn_advance(cenote_conn *conn, int how);
-/* Handle what was received. CENOTE_OK: something was handled; CENOTE_AGAIN: nothing is
- * there or wanted. */
-int cn_pump(cenote_conn *conn);
-/* Write what can be. CENOTE_OK: nothing is left. */
-int cn_flush(cenote_conn *conn);
-/* Blocking handles: write everything, reading meanwhile. Non-blocking: cn_flush(), and
- * CENOTE_OK too when something is left. */
-int cn_push(cenote_conn *conn);
-/* The session ended without a YIELD. CENOTE_OK: it mattered to nobody; or the truth. */
-int cn_session_lost(cenote_conn *conn, int error);
-/* Why it ended is in conn->diag. Returns status. */
-int cn_session_failed(cenote_conn *conn, int status);
-/* It ended, and the next need attaches anew. */
-void cn_session_over(cenote_conn *conn);
-
-/* wait.c */
+static inline size_t
+cn_text_len(const char *text, size_t len)
+{
+	return len == CENOTE_NTS ? strlen(text) : len;
+}
 int64_t cn_now_ms(void);
-/* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK,
- * CENOTE_ERR_TIMEOUT (of the call). */
-int cn_wait(cenote_conn *conn);
-/* The next time limit that matters; 0: none. */
-int64_t cn_next_deadline(const cenote_conn *conn);
-/* One cn_advance(), and what waiting it needs. CENOTE_OK: something happened;
- * CENOTE_AGAIN non-blocking. */
-int cn_progress(cenote_conn *conn);
-/* What a call that may not wait reads. */
-enum cn_read cn_how_to_read(const cenote_conn *conn);
-/* Repeat cn_progress() until done(conn) says 1, or waiting is not allowed
- * (CENOTE_AGAIN). */
-int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
-
-/* event.c */
-int cn_event(cenote_conn *conn, const struct cnp_event *event);
-/* What has come is for the program to take first: read no more for now. */
-int cn_waits_for_program(const cenote_conn *conn);
+/* The process that calls. */
+pid_t cn_pid(const cenote_conn *conn);
+void cn_state_begin(cenote_conn *conn);
+/* Changes the state, and closes the transport that the new state has no use for. */
+void cn_move(cenote_conn *conn, uint32_t state);
+/* Set the connection's diagnostics. Returns status; CENOTE_ERR_NOMEM. */
+int cn_fail(cenote_conn *conn, int status, const char *sqlstate, const char *message);
+int cn_nomem(cenote_conn *conn);
+/* cenote_connect() was called and has not succeeded yet. */
+int cn_is_first_attach(const cenote_conn *conn);
+/* Every public call that talks to the pool begins with it: it clears the diagnostics, sets the deadline,
+ * and refuses to work in a child process. CENOTE_OK or CENOTE_ERR_STATE. */
+int cn_enter(cenote_conn *conn);
+/* The same for a call that needs a session: CENOTE_OK, CENOTE_ERR_STATE, or why the session is lost. */
+int cn_enter_attached(cenote_conn *conn);
 
 /* effect.c */
-/* Status of a server's error, from its SQLSTATE; of a refusal to attach. */
+/* The status for a server's error, by its SQLSTATE. */
 int cn_status_of(const struct cnc_diag *diag);
+/* The status for a refusal to attach. */
 int cn_attach_status(const char *sqlstate);
 
-/* query.c */
-/* Options of an execution, checked. CENOTE_OK or CENOTE_ERR_ARG. */
-int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
-	cenote_exec_options *ret_options);
-size_t cn_text_len(const char *text, size_t len);
+/* pairs.c */
+/* CENOTE_OK: unchanged; CENOTE_DONE: new or changed; CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
+	const char *value, size_t max_bytes);
+/* Add a pair of a new name. The texts are not copied: they must last as long as the pair. CENOTE_OK,
+ * CENOTE_ERR_LIMIT, CENOTE_ERR_NOMEM. */
+int cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
+	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes);
+void cn_pairs_remove(
+	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
+/* NULL: none. */
+const char *cn_pairs_find(const struct cn_pairs *p, const char *name);
+void cn_pairs_finish(const struct cenote_allocator *mem, struct cn_pairs *p);
 
-/* request.c */
+/* params.c */
+/* The encoded values; an empty string for NULL. */
+struct cnp_str cn_params_blob(const cenote_params *params);
+
+/* copy.c */
+static inline int
+cn_is_copy(const cenote_result *res)
+{
+	return res && (res->kind == CENOTE_RESULT_COPY_IN ||
+			      res->kind == CENOTE_RESULT_COPY_OUT);
+}
+/* Bytes that a frame with a piece has at most besides the piece and the frame header. */
+#define CN_PIECE_OVERHEAD 16u
+/* The longest piece of a copy or of a long value: at most `most`, and at most what the pool accepts. */
+size_t cn_piece_max(const cenote_conn *conn, size_t most);
+int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
+	const struct cnp_str *file);
+/* Keep data that came. */
+int cn_copy_add(cenote_result *res, const struct cnp_event *ev);
+/* Tell the server that no more data comes. It cannot fail while a copy is open. */
+void cn_copy_give_up(cenote_conn *conn, const char *why);
+void cn_copy_finish(cenote_result *res);
+
+/* result.c */
+int cn_columns_create(const struct cenote_allocator *mem, const uint8_t *payload,
+	size_t len, struct cn_columns **ret_columns);
+struct cn_columns *cn_columns_ref(struct cn_columns *columns);
+void cn_columns_unref(struct cn_columns *columns);
+int cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
+	struct cn_columns *columns, cenote_result **ret_res);
+/* Free a result of which no request knows. NULL is allowed. */
+void cn_result_free(cenote_result *res);
+int cn_result_set_diag(cenote_result *res, const struct cnc_diag *diag);
+int cn_result_set_tag(cenote_result *res, const struct cnp_str *tag);
+/* The rows that are being received. */
+struct cnc_rowset *cn_result_incoming(cenote_result *res);
+/* A streamed result cannot go on. */
+void cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag);
+/* The program holds a result that needs the session: it is in conn->streams from now on. */
+void cn_stream_link(cenote_conn *conn, cenote_result *res);
+void cn_stream_unlink(cenote_result *res);
+void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag);
+
+/* stmt.c */
+cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
+/* The last reference closes the statement at the server. NULL is allowed. */
+void cn_stmt_unref(cenote_stmt *stmt);
+void cn_stmt_fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m);
+int cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload,
+	size_t len, struct cnc_arena *arena, struct cnp_param **params, uint32_t *n);
+/* The server described its columns, or its parameters. */
+void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
+int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
+
+/* restore.c */
+/* 1: a request that is queued now must have its statements queued before it. 0: there is no session yet,
+ * and cn_session_restore() will queue them. */
+int cn_is_restored(const cenote_conn *conn);
+/* Prepare a statement on this session, unless it is prepared. */
+int cn_stmt_ensure(cenote_stmt *stmt);
+/* Prepare on this session every statement that was prepared on the previous one. */
+int cn_stmts_restore(cenote_conn *conn);
+/* Queue what the requests that wait for a new session need: statements and autocommit. */
+int cn_session_restore(cenote_conn *conn);
+/* Set the options of the session again, after a reset. */
+int cn_session_options_restore(cenote_conn *conn);
+
+/* pipeline.c */
 struct cn_send {
 	const struct cnp_msg *msg;
-	uint8_t effect;
+	uint8_t effect; /* enum cnc_effect */
 	uint8_t is_hidden;
 	uint8_t sync; /* CNP_FRAME_SYNC, or 0 */
-	uint8_t is_use;
+	uint8_t is_use; /* see struct cn_request */
 	cenote_stmt *stmt;
 	struct cn_columns *columns;
 	cenote_result *target;
@@ -436,129 +443,139 @@ struct cn_send {
 struct cn_request *cn_request_at(const struct cn_pipeline *p, size_t i);
 /* The one that is being answered; NULL if none. */
 struct cn_request *cn_request_running(const struct cn_pipeline *p);
-/* Queue a request. It is told to the peer by cn_push(). */
+/* Queue a request. cn_push() sends it. */
 int cn_request(cenote_conn *conn, const struct cn_send *send);
-/* Queue one of number 0. Without a session: CENOTE_OK, and nothing to be told. */
+/* Queue a message that has no reply unless it fails. Without a session it does nothing. */
 int cn_setup(cenote_conn *conn, const struct cnp_msg *msg);
-/* May a request be queued now? Ends what the program abandoned. CENOTE_OK,
- * CENOTE_ERR_STATE. */
+/* The request of an opening that is itself a question. */
+int cn_request_one_shot(cenote_conn *conn, uint8_t code);
+/* The request got its last reply. */
+void cn_request_finished(cenote_conn *conn, struct cn_request *req);
+/* Forget the oldest request, which is finished. */
+void cn_request_pop(cenote_conn *conn);
+/* Forget finished requests at the front that are none of the program's business. */
+void cn_requests_trim(cenote_conn *conn);
+/* The rest of a finished request's results comes with a later request: hide the end of the first. */
+void cn_request_superseded(cenote_conn *conn, uint32_t portal);
+void cn_requests_drop_unfinished(cenote_conn *conn);
+/* Forget all requests and their results. */
+void cn_requests_clear(cenote_conn *conn);
+/* cenote_get_result() would not wait. */
+int cn_has_answer(const cenote_conn *conn);
+
+/* end.c */
+/* The session ended without a YIELD. CENOTE_OK: another session is as good; else the error. */
+int cn_session_lost(cenote_conn *conn, int error);
+/* The session is lost, for the reason in conn->diag. Returns status. */
+int cn_session_failed(cenote_conn *conn, int status);
+/* The session ended and nothing was lost: the next request attaches again. */
+void cn_session_over(cenote_conn *conn);
+void cn_close(cenote_conn *conn);
+
+/* info.c */
+/* CENOTE_ERR_CONN: this session escapes texts in another way than the one before. */
+int cn_info_attached(cenote_conn *conn, const struct cnp_event *event);
+int cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p);
+void cn_info_finish(cenote_conn *conn);
+
+/* event.c */
+/* Handle a message of the pool. */
+int cn_event(cenote_conn *conn, const struct cnp_event *event);
+/* The program must take what has come before more is read. */
+int cn_waits_for_program(const cenote_conn *conn);
+
+/* attach.c, attach_tls.c, login.c: getting a session */
+int cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again);
+/* Go on as far as possible. CENOTE_OK: ready; CENOTE_AGAIN: wait; or the error. */
+int cn_attach_step(cenote_conn *conn);
+/* Handle a message of the pool while attaching. */
+int cn_attach_event(cenote_conn *conn, const struct cnp_event *event);
+/* The transport ended while attaching. */
+int cn_attach_lost(cenote_conn *conn, int error);
+int cn_attach_timeout(cenote_conn *conn);
+/* Give up: the state becomes CLOSED, or LOST on a re-attach. Returns status. */
+int cn_attach_fail(cenote_conn *conn, int status);
+/* Whether the TLS options can be fulfilled: CENOTE_OK, CENOTE_ERR_UNSUPPORTED. */
+int cn_attach_check_tls(cenote_conn *conn);
+/* What the opening asks for: enum cnp_opening_tls. */
+uint8_t cn_attach_wanted_tls(const cenote_conn *conn);
+/* TLS has proved that the other end is the named pool. */
+int cn_attach_knows_pool(const cenote_conn *conn);
+/* The pool agreed to TLS. CENOTE_OK: cn_attach_handshake() is next. */
+int cn_attach_begin_tls(cenote_conn *conn);
+/* CENOTE_OK: something happened; CENOTE_AGAIN; or the error. */
+int cn_attach_handshake(cenote_conn *conn);
+/* TLS failed. That is final: no other target is tried. Returns status. */
+int cn_attach_insecure(cenote_conn *conn, int status);
+/* HELLO asks for a login. CENOTE_OK: it goes on; else it has failed, and so has the attach. */
+int cn_login_begin(cenote_conn *conn, const char *mechanisms);
+/* An AUTH frame came; returns as above. */
+int cn_login_data(cenote_conn *conn, const struct cnp_str *data);
+/* The pool let us in, or refused. */
+int cn_login_accepted(cenote_conn *conn);
+void cn_login_refused(cenote_conn *conn);
+void cn_login_end(cenote_conn *conn);
+
+/* io.c */
+enum cn_read {
+	CN_READ_NOT, /* write only, and handle what came before */
+	CN_READ_STUCK, /* the same, unless nothing more can be written */
+	CN_READ_NOW /* what is there */
+};
+/* One unit of progress. CENOTE_OK: something happened; CENOTE_AGAIN: it would have to wait. */
+int cn_advance(cenote_conn *conn, int how);
+/* Write what can be written without waiting. CENOTE_OK: nothing is left. */
+int cn_flush(cenote_conn *conn);
+
+/* wait.c */
+/* Sleep until the descriptor is ready or a deadline passes. CENOTE_OK, CENOTE_ERR_TIMEOUT. */
+int cn_wait(cenote_conn *conn);
+/* What a call that may not wait reads. */
+enum cn_read cn_how_to_read(const cenote_conn *conn);
+/* One cn_advance(), and the waiting that it needs. CENOTE_OK: something happened; CENOTE_AGAIN: the
+ * handle does not wait. */
+int cn_progress(cenote_conn *conn);
+/* Repeat cn_progress() until done(conn) returns 1. CENOTE_AGAIN: the handle does not wait. */
+int cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn));
+/* Write everything, and read meanwhile. A handle that does not wait may leave something, and the result is
+ * CENOTE_OK all the same. */
+int cn_push(cenote_conn *conn);
+
+/* request.c */
+/* May a request be queued now? Ends what the program abandoned. CENOTE_OK, CENOTE_ERR_STATE. */
 int cn_may_send(cenote_conn *conn);
-/* Outside a pipeline: what is left of the request before is no more wanted, or it is
- * an error. */
+/* The same outside a pipeline: results that were not taken are an error, or are dropped. */
 int cn_end_former(cenote_conn *conn);
 int cn_send_sync(cenote_conn *conn, int is_hidden);
-/* Whether a request that is not waited for is a synchronisation point; options may be NULL. */
-uint8_t cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options);
-/* In a pipeline: make sure of a synchronisation point behind all requests, and wait for it. */
+/* In a pipeline: make sure that a synchronisation point follows all requests, and wait for it. */
 int cn_sync(cenote_conn *conn);
-/* An answer that comes to the opening itself, without a request. */
-int cn_request_one_shot(cenote_conn *conn, uint8_t code);
-/* The answers to what a pipeline has are wanted before more is asked. */
+/* Have the pool answer what was queued before more is queued. */
 int cn_want_answers(cenote_conn *conn);
 /* After cn_request(): push, outside a pipeline or when much is waiting. */
 int cn_sent(cenote_conn *conn);
-/* Forget all requests and their results. */
-void cn_requests_clear(cenote_conn *conn);
-/* Forget those that were not answered. */
-void cn_requests_drop_unfinished(cenote_conn *conn);
-/* What cenote_get_result() would say is known. */
-int cn_has_answer(const cenote_conn *conn);
-/* The next result of the oldest request. CENOTE_OK, CENOTE_DONE, CENOTE_AGAIN, or an
- * error. */
+/* The next result of the oldest request. CENOTE_OK, CENOTE_DONE, CENOTE_AGAIN, or an error. */
 int cn_take(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the first result of the oldest request; an error result becomes a status. */
 int cn_take_result(cenote_conn *conn, cenote_result **ret_res);
 /* Wait for the end of the oldest request, which gives no rows. */
 int cn_take_command(cenote_conn *conn);
-/* What is left of a finished request comes from a later one: the program hears no end
- * of it. */
-void cn_request_superseded(cenote_conn *conn, uint32_t portal);
-/* The running request got its last reply. */
-int cn_request_finished(cenote_conn *conn, struct cn_request *req);
-/* A call that waits for its answer may be repeated after CENOTE_AGAIN; `call` is the code of its
- * request. CENOTE_OK: queue that, as cn_may_send() allows; CENOTE_DONE: it was queued before. */
-/* Also CENOTE_AGAIN, when what came before must be committed first. */
+/* A call that waits for its answer may be repeated after CENOTE_AGAIN. `call` is the code of its request.
+ * CENOTE_OK: queue the request; CENOTE_DONE: it is queued already; CENOTE_AGAIN: what came before must be
+ * committed first. */
 int cn_call_begin(cenote_conn *conn, uint32_t call);
 int cn_call_goes_on(cenote_conn *conn, uint32_t call);
 int cn_call_end(cenote_conn *conn, uint32_t call, int r);
 
-/* stmt.c */
-cenote_stmt *cn_stmt_ref(cenote_stmt *stmt);
-/* The last one closes it at the server and frees. NULL is allowed. */
-void cn_stmt_unref(cenote_stmt *stmt);
-/* Whether what a request relies on goes before it now; else cn_session_restore() sees to it when there is a session. */
-int cn_is_restored(const cenote_conn *conn);
-/* Before a request that uses it: prepare it on this session if it is not. */
-int cn_stmt_ensure(cenote_stmt *stmt);
-/* All that were prepared on a former session, on this one. */
-int cn_stmts_restore(cenote_conn *conn);
-/* Requests that wait for a new session rely on statements and on autocommit: queue
- * those first. */
-int cn_session_restore(cenote_conn *conn);
-int cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload,
-	size_t len, struct cnc_arena *arena, struct cnp_param **params, uint32_t *n);
-void cn_stmt_described(cenote_stmt *stmt, struct cn_columns *columns, uint8_t format);
-int cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len);
+/* query.c */
+/* Check the options of an execution. CENOTE_OK or CENOTE_ERR_ARG. */
+int cn_exec_options(cenote_conn *conn, const cenote_exec_options *options,
+	cenote_exec_options *ret_options);
+/* CNP_FRAME_SYNC, or 0: does a request that is sent now end with a synchronisation point? `options` may be
+ * NULL. */
+uint8_t cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options);
 
-/* params.c */
-/* The blob of values; "" for NULL. */
-struct cnp_str cn_params_blob(const cenote_params *params);
-
-/* result.c */
-extern const cenote_diag cn_diag_none;
-int cn_columns_create(const struct cenote_allocator *mem, const uint8_t *payload,
-	size_t len, struct cn_columns **ret_columns);
-struct cn_columns *cn_columns_ref(struct cn_columns *columns);
-void cn_columns_unref(struct cn_columns *columns);
-int cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
-	struct cn_columns *columns, cenote_result **ret_res);
-int cn_result_set_diag(cenote_result *res, const struct cnc_diag *diag);
-int cn_result_set_tag(cenote_result *res, const struct cnp_str *tag);
-/* Rows that came go here. */
-struct cnc_rowset *cn_result_incoming(cenote_result *res);
-/* A streamed result cannot go on. */
-void cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag);
-void cn_stream_link(cenote_conn *conn, cenote_result *res);
-void cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag);
-
-/* copy.c */
-int cn_copy_begin(cenote_result *res, uint8_t format, const struct cnp_str *formats,
-	const struct cnp_str *file);
-/* What a frame for pieces has besides them and its header, at most. */
-#define CN_PIECE_OVERHEAD 16u
-/* How long a piece of a copy or of a long value may be: no more than `most`, nor than the pool takes. */
-size_t cn_piece_max(const cenote_conn *conn, size_t most);
-/* Data came. */
-int cn_copy_add(cenote_result *res, const struct cnp_event *ev);
-/* Tell the server that nothing more comes; never fails while a copy is open. */
-void cn_copy_give_up(cenote_conn *conn, const char *why);
-void cn_copy_finish(cenote_result *res);
-static inline int
-cn_is_copy(const cenote_result *res)
-{
-	return res && (res->kind == CENOTE_RESULT_COPY_IN ||
-			      res->kind == CENOTE_RESULT_COPY_OUT);
-}
-
-/* pairs.c */
-/* CENOTE_OK it is as before; CENOTE_DONE it was new or changed; CENOTE_ERR_LIMIT, _NOMEM. */
-int cn_pairs_set(const struct cenote_allocator *mem, struct cn_pairs *p, const char *name,
-	const char *value, size_t max_bytes);
-/* One more, of a name that is not there. The texts are not copied: they must last as long as the
- * pair. CENOTE_OK, CENOTE_ERR_LIMIT, _NOMEM. */
-int cn_pairs_borrow(const struct cenote_allocator *mem, struct cn_pairs *p,
-	const struct cnp_str *name, const struct cnp_str *value, size_t max_bytes);
-void cn_pairs_remove(
-	const struct cenote_allocator *mem, struct cn_pairs *p, const char *name);
-/* NULL: none. */
-const char *cn_pairs_find(const struct cn_pairs *p, const char *name);
-void cn_pairs_finish(const struct cenote_allocator *mem, struct cn_pairs *p);
-/* Options of the session, set again behind a reset. */
-int cn_session_options_restore(cenote_conn *conn);
-
-/* info.c */
-int cn_info_attached(cenote_conn *conn, const struct cnp_event *event);
-int cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p);
-void cn_info_finish(cenote_conn *conn);
+/* conn.c */
+/* cenote_connect() and its kin. */
+int cn_connect(cenote_conn *conn, uint8_t kind);
 
 #endif

@@ -45,7 +45,9 @@ cn_waits_for_program(const cenote_conn *conn)
 {
 	const struct cn_request *running = cn_request_running(&conn->pipeline);
 	const struct cn_request *before =
-		conn->pipeline.n_finished > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n_finished - 1) : NULL;
+		conn->pipeline.n_finished > 0
+			? cn_request_at(&conn->pipeline, conn->pipeline.n_finished - 1)
+			: NULL;
 
 	if (!has_untaken_stream(before) && !has_untaken_stream(running) &&
 		!(running && has_unread(running->building)))
@@ -206,7 +208,7 @@ begin_copy(cenote_conn *conn, struct cn_request *req, uint8_t kind,
 		return r;
 	r = cn_copy_begin(res, m->format, &m->formats, file);
 	if (r < 0) {
-		cenote_result_destroy(res);
+		cn_result_free(res);
 		return r;
 	}
 	res->request = req->number;
@@ -462,7 +464,7 @@ add_plain(cenote_conn *conn, struct cn_request *req, uint8_t kind,
 	if (diag) {
 		r = cn_result_set_diag(res, diag);
 		if (r < 0) {
-			cenote_result_destroy(res);
+			cn_result_free(res);
 			return r;
 		}
 	}
@@ -519,7 +521,7 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 
 		if (r < 0)
 			return r;
-		cenote_result_destroy(req->building);
+		cn_result_free(req->building);
 		req->building = NULL;
 	}
 	statement_failed(req);
@@ -674,8 +676,8 @@ on_notification(cenote_conn *conn, struct cn_request *req, const struct cnp_even
 	(void)req;
 	conn->handlers.n_unasked++;
 	if (conn->handlers.notification)
-		conn->handlers.notification(
-			n->pid, n->channel.p, n->payload.p, conn->handlers.notification_user);
+		conn->handlers.notification(n->pid, n->channel.p, n->payload.p,
+			conn->handlers.notification_user);
 	return CENOTE_OK;
 }
 
@@ -766,7 +768,8 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 	const struct handler *h =
 		code < sizeof(handlers) / sizeof(handlers[0]) ? &handlers[code] : NULL;
 	int is_of_request = event->request != 0 || event->request_code == CNP_MSG_STATUS;
-	struct cn_request *req = is_of_request ? cn_request_running(&conn->pipeline) : NULL;
+	struct cn_request *req =
+		is_of_request ? cn_request_running(&conn->pipeline) : NULL;
 	int is_last = event->is_last;
 	int r;
 
@@ -776,5 +779,12 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 	r = h->handle(conn, req, event);
 	if (r < 0 || !req || !is_last)
 		return r;
-	return cn_request_finished(conn, req);
+	cn_request_finished(conn, req);
+	if (conn->loss.is_refused) {
+		/* The server's own words are the reason; what else was asked is lost. */
+		conn->loss.is_refused = 0;
+		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
+		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
+	}
+	return CENOTE_OK;
 }

@@ -59,7 +59,8 @@ tell_changes(cenote_conn *conn, const struct cn_pairs *before)
 		const char *old = cn_pairs_find(before, p->name);
 
 		if (!old || strcmp(old, p->value) != 0)
-			conn->handlers.parameter(p->name, p->value, conn->handlers.parameter_user);
+			conn->handlers.parameter(
+				p->name, p->value, conn->handlers.parameter_user);
 	}
 }
 
@@ -118,7 +119,7 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	if (conn->attach.is_again && check_escaping(conn, &facts, &parameters) < 0) {
 		cn_pairs_finish(&conn->mem, &parameters);
 		cnc_free(&conn->mem, copy);
-		return cn_attach_fail(conn, CENOTE_ERR_CONN);
+		return CENOTE_ERR_CONN;
 	}
 	info->attached = copy;
 	info->facts = facts;
@@ -143,7 +144,8 @@ cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 		PARAMETERS_MAX);
 
 	if (r >= 0 && conn->handlers.parameter)
-		conn->handlers.parameter(p->name.p, p->value.p, conn->handlers.parameter_user);
+		conn->handlers.parameter(
+			p->name.p, p->value.p, conn->handlers.parameter_user);
 	return r == CENOTE_ERR_NOMEM ? r : CENOTE_OK;
 }
 

@@ -4,16 +4,12 @@
 #include <string.h>
 
 /*
- * Bytes to and from the peer, and what it means when they end.
+ * Bytes to and from the peer. wait.c calls cn_advance() again and again; each state of the connection has its
+ * own step there.
  *
- * A worker that takes its session back says YIELD and closes, perhaps while a request is
- * on its way. Then sending fails, but the YIELD waits to be read: so a failed send only
- * notes that nothing more can be written, and the end is judged when everything that came
- * was read.
- *
- * Without a YIELD it is a loss. If the session held nothing and nothing of a request was
- * sent, another one is as good, and the program notices nothing. Otherwise it is told,
- * and what it is told depends on what the requests may have done.
+ * A worker that takes its session back says YIELD and closes, perhaps while a request is on its way. Then
+ * sending fails, but the YIELD waits to be read. So a failed send only notes that nothing more can be written,
+ * and the end is judged after everything that came was read (end.c).
  */
 
 int
@@ -47,7 +43,7 @@ is_reading(const cenote_conn *conn)
 	return cn_state(conn) == CN_ATTACHING || cn_state(conn) == CN_READY;
 }
 
-/* The next event, or the one that could not be handled for lack of memory. */
+/* The next event, or the one for which there was no memory last time. */
 static int
 next_event(cenote_conn *conn)
 {
@@ -71,12 +67,12 @@ protocol_error(cenote_conn *conn)
 				: "the pool sent something that is not the protocol");
 	if (cn_state(conn) == CN_ATTACHING)
 		return cn_attach_fail(conn, CENOTE_ERR_PROTOCOL);
-	/* the other end is to know */
+	/* Let the other end know. */
 	cn_transport_close(&conn->transport);
 	return cn_session_failed(conn, CENOTE_ERR_PROTOCOL);
 }
 
-/* Handle what was received. `all`: also rows that the program has no room for. */
+/* Handle what was received. With `all`, also rows that the program should take first. */
 static int
 pump(cenote_conn *conn, int all)
 {
@@ -105,8 +101,8 @@ pump(cenote_conn *conn, int all)
 	return handled ? CENOTE_OK : CENOTE_AGAIN;
 }
 
-int
-cn_pump(cenote_conn *conn)
+static int
+pump_wanted(cenote_conn *conn)
 {
 	return pump(conn, 0);
 }
@@ -116,7 +112,7 @@ transport_ended(cenote_conn *conn, int r)
 {
 	int error = r < 0 ? conn->transport.error : 0;
 
-	/* what TLS says of it is no matter of trying elsewhere */
+	/* A TLS failure is final: another target would not mend it. */
 	if (cn_state(conn) == CN_ATTACHING && r < 0 && r != CENOTE_ERR_CONN)
 		return cn_attach_insecure(conn, r);
 	if (cn_state(conn) == CN_ATTACHING)
@@ -143,7 +139,7 @@ receive_once(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* Nothing stays behind in TLS: who waits looks at the descriptor only. */
+/* Leave nothing in the TLS buffers: poll() would not see it there. */
 static int
 receive(cenote_conn *conn)
 {
@@ -166,17 +162,16 @@ exchange(cenote_conn *conn, int how)
 
 	if (conn->transport.is_shaking)
 		return cn_attach_handshake(conn);
-	r = cn_pump(conn);
+	r = pump_wanted(conn);
 	if (r != CENOTE_AGAIN)
 		return r;
 	has_output = cnp_client_output(&conn->session, &bytes) > 0 ||
 		     cn_transport_unsent(&conn->transport);
 	is_stuck = cn_flush(conn) == CENOTE_AGAIN;
-	/* That may be all that is waited for: not everything that is written has an answer. */
+	/* The caller may wait for this write only: not every message has an answer. */
 	if (has_output && !is_stuck && !conn->is_write_broken && how != CN_READ_NOW)
 		return CENOTE_OK;
-	/* A peer that does not read until we do would wait for ever: then read,
-	 * whatever comes. */
+	/* If the peer does not read until we do, both would wait for ever: read in any case. */
 	if (!is_stuck && cn_waits_for_program(conn))
 		return CENOTE_AGAIN;
 	if (is_stuck && cn_waits_for_program(conn)) {
@@ -211,179 +206,4 @@ cn_advance(cenote_conn *conn, int how)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(NOT_CONNECTED),
 			"not connected: call cenote_connect() first");
 	}
-}
-
-static int
-is_flushed(const cenote_conn *conn)
-{
-	const uint8_t *bytes;
-
-	switch (cn_state(conn)) {
-	case CN_READY:
-		return conn->is_write_broken ||
-		       (cnp_client_output(&conn->session, &bytes) == 0 &&
-			       !cn_transport_unsent(&conn->transport));
-	case CN_DETACHED:
-		/* for nothing no session is taken */
-		return conn->pipeline.n == conn->pipeline.n_finished;
-	case CN_LOST:
-	case CN_CLOSED:
-		return 1;
-	default:
-		return conn->is_write_broken;
-	}
-}
-
-int
-cn_push(cenote_conn *conn)
-{
-	uint8_t was = conn->nonblocking;
-	int r;
-
-	/* A loss is told to who takes the results. */
-	if (cn_flush(conn) == CENOTE_OK && is_flushed(conn))
-		return CENOTE_OK;
-	/* An answer stays in the socket: a program that polls it behind a sending is to see it there. */
-	if (was == CENOTE_NONBLOCKING)
-		conn->nonblocking = CENOTE_PASSIVE;
-	r = cn_wait_for(conn, is_flushed);
-	conn->nonblocking = was;
-	return r == CENOTE_AGAIN ? CENOTE_OK : r;
-}
-
-/* ------------------------------------------------------------------ the end ----- */
-
-static void
-forget_stream(cenote_conn *conn)
-{
-	cnp_client_restart(&conn->session);
-	conn->is_write_broken = 0;
-	conn->has_event = 0;
-}
-
-/* The descriptor stays: an event loop that waits on it finds the end there. */
-int
-cn_session_failed(cenote_conn *conn, int status)
-{
-	/* Kept: each call says the same until the program connects again. */
-	cnc_diag_copy(&conn->loss.diag.d, &conn->diag.d);
-	conn->loss.status = status;
-	forget_stream(conn);
-	cn_requests_drop_unfinished(conn);
-	cn_streams_fail(conn, status, &conn->loss.diag.d);
-	/* Not IDLE: what was open may have ended either way. */
-	conn->tx = CENOTE_TX_UNKNOWN;
-	conn->pins = 0;
-	cn_move(conn, CN_LOST);
-	return status;
-}
-
-void
-cn_session_over(cenote_conn *conn)
-{
-	forget_stream(conn);
-	conn->tx = CENOTE_TX_IDLE;
-	cn_move(conn, CN_DETACHED);
-}
-
-/* What one unanswered request means for the program's data. *in_tx: whether a
- * transaction is open behind it. */
-static int
-may_have_committed(const struct cn_request *req, int *in_tx)
-{
-	int was_in_tx = *in_tx;
-
-	switch (req->code) {
-	case CNP_MSG_BEGIN:
-		*in_tx = 1;
-		return 0;
-	case CNP_MSG_ROLLBACK:
-		*in_tx = 0;
-		return 0;
-	default:
-		if (req->effect == CNC_EFFECT_NONE)
-			return 0;
-		if (req->effect == CNC_EFFECT_ROLLBACK) {
-			*in_tx = 0;
-			return 0;
-		}
-		if (req->effect == CNC_EFFECT_BEGIN) {
-			*in_tx = 1;
-			return was_in_tx;
-		}
-		return !*in_tx || req->effect == CNC_EFFECT_COMMIT;
-	}
-}
-
-static int
-outcome_is_unknown(const cenote_conn *conn)
-{
-	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->reattach.is_autocommit_off;
-
-	/* some servers commit at the synchronisation point only, some did so at once */
-	if (conn->session.is_unsynced && conn->pipeline.unsynced != CNC_EFFECT_NONE && !in_tx)
-		return 1;
-	for (size_t i = conn->pipeline.n_finished; i < conn->pipeline.n; i++) {
-		if (may_have_committed(cn_request_at(&conn->pipeline, i), &in_tx))
-			return 1;
-	}
-	return 0;
-}
-
-/* Something of a request that was not answered reached the peer. */
-static int
-may_have_run(const cenote_conn *conn)
-{
-	return conn->pipeline.n > conn->pipeline.n_finished && conn->session.sent > conn->pipeline.sent_before;
-}
-
-/* The session held nothing, and nothing is running: another one is as good. */
-static int
-can_start_anew(const cenote_conn *conn)
-{
-	return conn->tx == CENOTE_TX_IDLE && conn->pins == 0 &&
-	       !conn->session.is_unsynced &&
-	       conn->options.number[CN_OPTION_REATTACH] == CN_REATTACH_YES &&
-	       !may_have_run(conn);
-}
-
-static const char *
-what_was_held(const cenote_conn *conn)
-{
-	for (uint32_t bit = 1; bit <= CENOTE_PIN_PREPARED; bit <<= 1) {
-		if (conn->pins & bit)
-			return cenote_pin_name(bit);
-	}
-	if (conn->session.is_unsynced)
-		return "requests behind the last synchronisation point";
-	return conn->tx != CENOTE_TX_IDLE ? "an open transaction" : "nothing";
-}
-
-int
-cn_session_lost(cenote_conn *conn, int error)
-{
-	const char *why = cn_errno_text(error);
-
-	if (can_start_anew(conn)) {
-		cn_session_over(conn);
-		return CENOTE_OK;
-	}
-	if ((may_have_run(conn) || conn->session.is_unsynced) && outcome_is_unknown(conn))
-		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(OUTCOME_UNKNOWN),
-			"the connection was lost (%s) while a request was running, or "
-			"before its synchronisation point: whether it was committed is "
-			"not known",
-			why);
-	else if (conn->loss.has_setup_error) /* the server said why before it went */
-		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
-	else if (may_have_run(conn))
-		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
-			"the connection was lost (%s) while a request was running; "
-			"nothing was committed",
-			why);
-	else
-		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),
-			"the session was lost (%s), and it held %s", why,
-			what_was_held(conn));
-	return cn_session_failed(conn, CENOTE_ERR_CONN);
 }

@@ -9,12 +9,6 @@
  * CENOTE_AGAIN is known by conn->pipeline.call, and queues nothing when it is called again.
  */
 
-size_t
-cn_text_len(const char *text, size_t len)
-{
-	return len == CENOTE_NTS ? strlen(text) : len;
-}
-
 /* The structure as it was before `formats` was added. */
 #define EXEC_SIZE_FIRST offsetof(cenote_exec_options, formats)
 
@@ -67,7 +61,8 @@ cenote_get_result(cenote_conn *conn, cenote_result **ret_res)
 uint8_t
 cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options)
 {
-	return conn->pipeline.is_begun && (!options || !options->sync) ? 0 : CNP_FRAME_SYNC;
+	return conn->pipeline.is_begun && (!options || !options->sync) ? 0
+								       : CNP_FRAME_SYNC;
 }
 
 /* Entry of the calls that only queue. */
@@ -223,7 +218,8 @@ cenote_set_stream(cenote_conn *conn)
 
 	if (!conn)
 		return CENOTE_ERR_ARG;
-	req = conn->pipeline.n > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n - 1) : NULL;
+	req = conn->pipeline.n > 0 ? cn_request_at(&conn->pipeline, conn->pipeline.n - 1)
+				   : NULL;
 	if (!req || req->is_hidden || req->is_finished || req->first || req->building)
 		return cn_fail(conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
 			"no request waits for the beginning of its answer");
@@ -637,19 +633,4 @@ cenote_set_session_option(cenote_conn *conn, const char *name, const char *value
 	m.as.set_option.value = cnp_str(value);
 	r = call_command(conn, &m, CNC_EFFECT_NONE);
 	return r == CENOTE_OK ? keep_option(conn, name, value) : r;
-}
-
-int
-cn_session_options_restore(cenote_conn *conn)
-{
-	const struct cn_pairs *p = &conn->reattach.options;
-	struct cnp_msg m = { .code = CNP_MSG_SET_OPTION };
-	int r = CENOTE_OK;
-
-	for (uint32_t i = 0; i < p->n && r == CENOTE_OK; i++) {
-		m.as.set_option.name = cnp_str(p->list[i].name);
-		m.as.set_option.value = cnp_str(p->list[i].value);
-		r = cn_setup(conn, &m);
-	}
-	return r;
 }

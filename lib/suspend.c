@@ -167,7 +167,8 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 static int
 is_fetched(const cenote_conn *conn)
 {
-	return conn->pipeline.n == conn->pipeline.n_finished || cn_state(conn) != CN_READY;
+	return conn->pipeline.n == conn->pipeline.n_finished ||
+	       cn_state(conn) != CN_READY;
 }
 
 /* Attached: get the columns of the carried result before the program has it. */

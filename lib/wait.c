@@ -6,22 +6,13 @@
 #include <time.h>
 
 /*
- * The one place that waits, and the one that reads the clock.
+ * Waiting: the loop around cn_advance(), and the time limits. Every public call that waits ends up here.
  *
- * A blocking call goes to poll() before it reads. A recv() that waits would save a system
- * call, but it is woken by the peer's taking what was sent, too: that is a switch of processes
- * in vain for each request whose answer takes the peer a wait of its own. A non-blocking handle
- * reads what is there and leaves the waiting to the program.
+ * A blocking call goes to poll() before it reads. A blocking recv() would save a system call, but the kernel
+ * wakes it also when the peer takes what was sent. That would cost a useless switch of processes for each
+ * request whose answer is not there at once. A non-blocking handle reads what is there and leaves the waiting
+ * to the program.
  */
-
-int64_t
-cn_now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int64_t
 earlier(int64_t a, int64_t b)
@@ -37,8 +28,8 @@ is_attaching(const cenote_conn *conn)
 	return cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING;
 }
 
-int64_t
-cn_next_deadline(const cenote_conn *conn)
+static int64_t
+next_deadline(const cenote_conn *conn)
 {
 	int64_t at = conn->deadline;
 
@@ -81,7 +72,7 @@ cenote_wait_ms(const cenote_conn *conn)
 
 	if (!conn)
 		return -1;
-	at = cn_next_deadline(conn);
+	at = next_deadline(conn);
 	if (at == 0)
 		return -1;
 	left = at - cn_now_ms();
@@ -90,13 +81,13 @@ cenote_wait_ms(const cenote_conn *conn)
 	return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-/* Whether a time limit passed: of the attach (it is over then) or of the call. */
+/* Has a time limit passed? That of the attach ends the attach; that of the call ends the call only. */
 static int
 check_deadlines(cenote_conn *conn)
 {
 	int64_t now;
 
-	if (cn_next_deadline(conn) == 0)
+	if (next_deadline(conn) == 0)
 		return CENOTE_OK;
 	now = cn_now_ms();
 	if (is_attaching(conn) && conn->attach.deadline != 0 &&
@@ -171,6 +162,44 @@ cn_wait_for(cenote_conn *conn, int (*done)(const cenote_conn *conn))
 
 	while (r == CENOTE_OK && !done(conn))
 		r = cn_progress(conn);
-	/* what was written without waiting may have been all */
+	/* The last step may have completed it without being able to go on. */
 	return r == CENOTE_AGAIN && done(conn) ? CENOTE_OK : r;
+}
+
+static int
+is_flushed(const cenote_conn *conn)
+{
+	const uint8_t *bytes;
+
+	switch (cn_state(conn)) {
+	case CN_READY:
+		return conn->is_write_broken ||
+		       (cnp_client_output(&conn->session, &bytes) == 0 &&
+			       !cn_transport_unsent(&conn->transport));
+	case CN_DETACHED:
+		/* Do not take a session if there is nothing to send. */
+		return conn->pipeline.n == conn->pipeline.n_finished;
+	case CN_LOST:
+	case CN_CLOSED:
+		return 1;
+	default:
+		return conn->is_write_broken;
+	}
+}
+
+int
+cn_push(cenote_conn *conn)
+{
+	uint8_t was = conn->nonblocking;
+	int r;
+
+	/* A loss is reported when the program takes the results. */
+	if (cn_flush(conn) == CENOTE_OK && is_flushed(conn))
+		return CENOTE_OK;
+	/* Leave answers in the socket: a program that polls after sending must see them there. */
+	if (was == CENOTE_NONBLOCKING)
+		conn->nonblocking = CENOTE_PASSIVE;
+	r = cn_wait_for(conn, is_flushed);
+	conn->nonblocking = was;
+	return r == CENOTE_AGAIN ? CENOTE_OK : r;
 }

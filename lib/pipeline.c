@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+/*
+ * conn->pipeline: the ring of requests whose results were not all taken. The requests at the front that
+ * have their last reply are the first n_finished; the next one is being answered. event.c builds results
+ * from the replies; they wait in their request until request.c gives them to the program.
+ *
+ * A request's number is its name everywhere: the protocol's queue, each reply, and each result carry it.
+ */
+
+#define RING_MIN 8u
+
+struct cn_request *
+cn_request_at(const struct cn_pipeline *p, size_t i)
+{
+	return &p->ring[(p->first + i) & (p->cap - 1)];
+}
+
+struct cn_request *
+cn_request_running(const struct cn_pipeline *p)
+{
+	return p->n > p->n_finished ? cn_request_at(p, p->n_finished) : NULL;
+}
+
+static int
+ring_grow(cenote_conn *conn)
+{
+	size_t cap = conn->pipeline.cap ? conn->pipeline.cap * 2 : RING_MIN;
+	struct cn_request *ring;
+
+	if (conn->pipeline.n < conn->pipeline.cap)
+		return CENOTE_OK;
+	ring = cnc_calloc(&conn->mem, cap, sizeof(*ring));
+	if (!ring)
+		return CENOTE_ERR_NOMEM;
+	for (size_t i = 0; i < conn->pipeline.n; i++)
+		ring[i] = *cn_request_at(&conn->pipeline, i);
+	cnc_free(&conn->mem, conn->pipeline.ring);
+	conn->pipeline.ring = ring;
+	conn->pipeline.first = 0;
+	conn->pipeline.cap = cap;
+	return CENOTE_OK;
+}
+
+static void
+request_finish(struct cn_request *req)
+{
+	while (req->first) {
+		cenote_result *res = req->first;
+
+		req->first = res->next;
+		/* A stream that was not handed out is in this list only. */
+		if (req->building == res)
+			req->building = NULL;
+		cn_result_free(res);
+	}
+	req->last = NULL;
+	/* One that was handed out belongs to the program. */
+	if (req->building && req->building->stream == CN_STREAM_NO)
+		cn_result_free(req->building);
+	req->building = NULL;
+	cn_stmt_unref(req->stmt);
+	req->stmt = NULL;
+	cn_columns_unref(req->columns);
+	req->columns = NULL;
+}
+
+void
+cn_request_pop(cenote_conn *conn)
+{
+	request_finish(cn_request_at(&conn->pipeline, 0));
+	conn->pipeline.first = (conn->pipeline.first + 1) & (conn->pipeline.cap - 1);
+	conn->pipeline.n--;
+	conn->pipeline.n_finished--;
+}
+
+/* Requests at the front of which the program is to know nothing more. */
+void
+cn_requests_trim(cenote_conn *conn)
+{
+	while (conn->pipeline.n_finished > 0 &&
+		cn_request_at(&conn->pipeline, 0)->is_hidden)
+		cn_request_pop(conn);
+}
+
+void
+cn_request_superseded(cenote_conn *conn, uint32_t portal)
+{
+	for (size_t i = 0; i < conn->pipeline.n_finished; i++) {
+		struct cn_request *req = cn_request_at(&conn->pipeline, i);
+
+		if (req->portal == portal && !req->first)
+			req->is_hidden = 1;
+	}
+	cn_requests_trim(conn);
+}
+
+void
+cn_request_finished(cenote_conn *conn, struct cn_request *req)
+{
+	req->is_finished = 1;
+	conn->reattach.has_served = 1;
+	conn->pipeline.n_finished++;
+	cn_requests_trim(conn);
+}
+
+void
+cn_requests_drop_unfinished(cenote_conn *conn)
+{
+	while (conn->pipeline.n > conn->pipeline.n_finished) {
+		struct cn_request *req =
+			cn_request_at(&conn->pipeline, conn->pipeline.n - 1);
+
+		if (req->code == CNP_MSG_PREPARE && req->stmt)
+			req->stmt->is_queued = 0;
+		conn->pipeline.n--;
+		request_finish(req);
+	}
+	conn->pipeline.needs_sync = 0;
+	conn->pipeline.unsynced = CNC_EFFECT_NONE;
+	conn->pipeline.is_syncing = 0;
+}
+
+void
+cn_requests_clear(cenote_conn *conn)
+{
+	cn_requests_drop_unfinished(conn);
+	while (conn->pipeline.n > 0)
+		cn_request_pop(conn);
+	conn->pipeline.is_begun = 0;
+	conn->pipeline.call = 0;
+}
+
+/*
+ * Where a synchronisation point commits, it may do so for all that went out since the last one:
+ * if its answer is lost, so is theirs, whatever they said.
+ */
+static void
+note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *send)
+{
+	req->effect = send->effect;
+	if (!send->sync && req->code != CNP_MSG_SYNC) {
+		if (req->effect == CNC_EFFECT_WRITE || req->effect == CNC_EFFECT_COMMIT)
+			conn->pipeline.unsynced = CNC_EFFECT_WRITE;
+		return;
+	}
+	if (conn->pipeline.unsynced != CNC_EFFECT_NONE &&
+		req->effect != CNC_EFFECT_COMMIT)
+		req->effect = CNC_EFFECT_WRITE;
+	conn->pipeline.unsynced = CNC_EFFECT_NONE;
+}
+
+int
+cn_request(cenote_conn *conn, const struct cn_send *send)
+{
+	struct cn_request *req;
+	uint32_t number = 0;
+	int is_use = send->is_use || send->msg->code == CNP_MSG_SELECT_DATABASE;
+	int r;
+
+	r = ring_grow(conn);
+	if (r < 0)
+		return cn_nomem(conn);
+	if (is_use && cn_is_restored(conn)) {
+		r = cn_stmts_restore(conn);
+		if (r < 0)
+			return r;
+	}
+	/* With nothing outstanding, only bytes from here on can have an effect. */
+	if (conn->pipeline.n == conn->pipeline.n_finished)
+		conn->pipeline.sent_before = conn->session.sent;
+	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
+	if (r == CENOTE_ERR_LIMIT)
+		return cn_fail(conn, r, CNC_SQLSTATE(LIMIT),
+			"the request is longer than the pool takes (its max_frame)");
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+	req = cn_request_at(&conn->pipeline, conn->pipeline.n);
+	memset(req, 0, sizeof(*req));
+	req->number = number;
+	/* A portal has the number of the request that opened it. */
+	req->portal = send->target ? send->target->portal : number;
+	req->code = send->msg->code;
+	note_effect(conn, req, send);
+	req->is_hidden = send->is_hidden;
+	req->is_use = (uint8_t)is_use;
+	req->stmt = cn_stmt_ref(send->stmt);
+	req->columns = cn_columns_ref(send->columns);
+	req->target = send->target;
+	if (send->options) {
+		req->is_stream = send->options->stream != 0;
+		req->format = (uint8_t)send->options->format;
+		req->batch_rows = send->options->batch_rows;
+	}
+	if (send->msg->code == CNP_MSG_AUTOCOMMIT)
+		req->wants_autocommit = send->msg->as.autocommit.on;
+	conn->pipeline.n++;
+	conn->pipeline.needs_sync = !send->sync && send->msg->code != CNP_MSG_SYNC;
+	conn->pipeline.is_collecting =
+		conn->pipeline.is_begun && send->msg->code != CNP_MSG_SYNC;
+	return CENOTE_OK;
+}
+
+int
+cn_request_one_shot(cenote_conn *conn, uint8_t code)
+{
+	int r = ring_grow(conn);
+
+	if (r < 0)
+		return cn_nomem(conn);
+	memset(cn_request_at(&conn->pipeline, 0), 0, sizeof(struct cn_request));
+	cn_request_at(&conn->pipeline, 0)->code = code;
+	conn->pipeline.n = 1;
+	return CENOTE_OK;
+}
+
+int
+cn_setup(cenote_conn *conn, const struct cnp_msg *msg)
+{
+	if (cn_state(conn) != CN_READY)
+		return CENOTE_OK;
+	return cnp_client_request(&conn->session, msg, 0, 1, NULL);
+}
+
+/* What cenote_get_result() would say is known. */
+int
+cn_has_answer(const cenote_conn *conn)
+{
+	const struct cn_request *req;
+
+	if (conn->pipeline.n == 0 || cn_state(conn) == CN_LOST ||
+		cn_state(conn) == CN_CLOSED)
+		return 1;
+	req = cn_request_at(&conn->pipeline, 0);
+	if (req->is_hidden)
+		return 0;
+	/* Not before its end, so that the transaction state is known by then; unless what
+	 * follows waits for the program to read on. */
+	return req->is_finished ||
+	       (req->first &&
+		       (req->first->has_more || req->first->stream != CN_STREAM_NO));
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+/*
+ * What a new session must know before the requests that wait for it: prepared statements, autocommit, and the
+ * options of cenote_set_session_option(). attach.c asks for it when it opens a session, event.c after a reset,
+ * and the files that queue requests when a statement was prepared on an earlier session only.
+ */
+
+/* Prepare it on this session without asking for the answer. */
+static int
+prepare_again(cenote_stmt *stmt)
+{
+	struct cnp_msg m;
+	int r;
+
+	cn_stmt_fill_prepare(stmt, &m);
+	r = cnp_client_request(&stmt->conn->session, &m, 0, 1, NULL);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
+	stmt->epoch = stmt->conn->reattach.epoch;
+	return CENOTE_OK;
+}
+
+int
+cn_is_restored(const cenote_conn *conn)
+{
+	int is_attaching =
+		cn_state(conn) == CN_CONNECTING || cn_state(conn) == CN_ATTACHING;
+
+	return cn_state(conn) == CN_READY || (is_attaching && conn->attach.is_restored);
+}
+
+int
+cn_stmt_ensure(cenote_stmt *stmt)
+{
+	cenote_conn *conn = stmt->conn;
+
+	/* What has a name is the program's own to prepare again. */
+	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
+		return CENOTE_OK;
+	return prepare_again(stmt);
+}
+
+int
+cn_stmts_restore(cenote_conn *conn)
+{
+	int r = CENOTE_OK;
+
+	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
+		if (s->is_prepared && !s->name && !s->is_foreign &&
+			s->epoch != conn->reattach.epoch)
+			r = prepare_again(s);
+	}
+	return r;
+}
+
+static int
+restore_request(cenote_conn *conn, struct cn_request *req)
+{
+	int r = req->is_use ? cn_stmts_restore(conn) : CENOTE_OK;
+
+	if (r < 0)
+		return r;
+	/* Another session may describe it otherwise. */
+	cn_columns_unref(req->columns);
+	req->columns = NULL;
+	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->reattach.epoch)
+		return CENOTE_OK;
+	/* Its own PREPARE goes before what uses it. */
+	if (req->code == CNP_MSG_PREPARE) {
+		req->stmt->epoch = conn->reattach.epoch;
+		return CENOTE_OK;
+	}
+	return prepare_again(req->stmt);
+}
+
+int
+cn_session_restore(cenote_conn *conn)
+{
+	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
+	int r = CENOTE_OK;
+
+	/* A setting of the program's, not of a session's: or a write would commit at once. */
+	if (conn->reattach.is_autocommit_off) {
+		m.as.autocommit.on = 0;
+		r = cnp_client_request(&conn->session, &m, 0, 1, NULL);
+	}
+	for (size_t i = conn->pipeline.n_finished; i < conn->pipeline.n && r == CENOTE_OK;
+		i++)
+		r = restore_request(conn, cn_request_at(&conn->pipeline, i));
+	/* pieces of long values wait for their execution */
+	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
+		if (s->has_long_data && s->epoch != conn->reattach.epoch)
+			r = prepare_again(s);
+	}
+	return r == CENOTE_ERR_NOMEM ? cn_nomem(conn) : r;
+}
+
+int
+cn_session_options_restore(cenote_conn *conn)
+{
+	const struct cn_pairs *p = &conn->reattach.options;
+	struct cnp_msg m = { .code = CNP_MSG_SET_OPTION };
+	int r = CENOTE_OK;
+
+	for (uint32_t i = 0; i < p->n && r == CENOTE_OK; i++) {
+		m.as.set_option.name = cnp_str(p->list[i].name);
+		m.as.set_option.value = cnp_str(p->list[i].value);
+		r = cn_setup(conn, &m);
+	}
+	return r;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn.h"
+
+#include <string.h>
+
+/*
+ * The public calls that prepare, describe and execute a statement, and send its long values. stmt.c has the
+ * statement itself.
+ */
+
+static int
+enter(cenote_stmt *stmt)
+{
+	if (!stmt)
+		return CENOTE_ERR_ARG;
+	return stmt->conn ? cn_enter_attached(stmt->conn) : CENOTE_ERR_STATE;
+}
+
+static int
+queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
+{
+	struct cnp_msg m;
+	const struct cn_send send = {
+		.msg = &m,
+		.is_hidden = is_hidden != 0,
+		.sync = sync,
+		.stmt = stmt,
+	};
+	int r;
+
+	if (stmt->is_foreign)
+		return cn_fail(stmt->conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+			"a handle of cenote_stmt_by_name() cannot be prepared");
+	cn_stmt_fill_prepare(stmt, &m);
+	r = cn_request(stmt->conn, &send);
+	if (r < 0)
+		return r;
+	stmt->is_queued = 1;
+	/* With no session it goes to the next one, whose epoch is not known yet. */
+	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
+	return CENOTE_OK;
+}
+
+static int
+queue_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *exec, uint8_t sync)
+{
+	struct cnp_msg m = { .code = CNP_MSG_EXECUTE };
+	struct cn_send send = {
+		.msg = &m,
+		.effect = stmt->effect,
+		.sync = sync,
+		.stmt = stmt,
+		.options = exec,
+	};
+	/* Only what this very session described: before it the table may have been another. What a
+	 * name stands for may change by SQL. */
+	int is_known = !stmt->name && exec->n_formats == 0 && stmt->is_prepared &&
+		       !stmt->is_queued && stmt->columns &&
+		       stmt->columns_epoch == stmt->conn->reattach.epoch &&
+		       stmt->format == exec->format;
+	int r;
+
+	if (!stmt->is_queued) {
+		r = cn_stmt_ensure(stmt);
+		if (r < 0)
+			return r;
+	}
+	send.columns = is_known ? stmt->columns : NULL;
+	m.as.execute.statement = stmt->name ? 0 : stmt->id;
+	m.as.execute.name = cnp_str(stmt->name);
+	m.as.execute.formats.p = (const char *)exec->formats;
+	m.as.execute.formats.n = exec->n_formats;
+	m.as.execute.known = is_known != 0;
+	m.as.execute.format = (uint8_t)exec->format;
+	m.as.execute.batch_rows = exec->batch_rows;
+	m.as.execute.max_rows = exec->max_rows;
+	m.as.execute.params = cn_params_blob(params);
+	r = cn_request(stmt->conn, &send);
+	if (r == CENOTE_OK)
+		stmt->has_long_data = 0;
+	return r;
+}
+
+int
+cenote_send_prepare(cenote_stmt *stmt)
+{
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = queue_prepare(stmt, cn_sync_flag(stmt->conn, NULL), 0);
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+static int
+not_prepared(const cenote_stmt *stmt)
+{
+	if (stmt->is_prepared || stmt->is_queued)
+		return CENOTE_OK;
+	return cn_fail(stmt->conn, CENOTE_ERR_STATE, CNC_SQLSTATE(SEQUENCE),
+		"the statement is not prepared: call cenote_stmt_prepare() or "
+		"cenote_send_prepare() first");
+}
+
+int
+cenote_send_describe(cenote_stmt *stmt)
+{
+	struct cnp_msg m = { .code = CNP_MSG_DESCRIBE };
+	struct cn_send send = { .msg = &m, .stmt = stmt };
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK && !stmt->is_queued)
+		r = cn_stmt_ensure(stmt);
+	if (r < 0)
+		return r;
+	m.as.describe.statement = stmt->name ? 0 : stmt->id;
+	m.as.describe.name = cnp_str(stmt->name);
+	send.sync = cn_sync_flag(stmt->conn, NULL);
+	r = cn_request(stmt->conn, &send);
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+int
+cenote_send_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options)
+{
+	cenote_exec_options exec;
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_may_send(stmt->conn);
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK)
+		r = cn_exec_options(stmt->conn, options, &exec);
+	if (r == CENOTE_OK)
+		r = queue_execute(stmt, params, &exec, cn_sync_flag(stmt->conn, &exec));
+	return r < 0 ? r : cn_sent(stmt->conn);
+}
+
+int
+cenote_stmt_prepare(cenote_stmt *stmt)
+{
+	int r = enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = cn_call_begin(stmt->conn, CNP_MSG_PREPARE);
+	if (r == CENOTE_OK)
+		r = queue_prepare(stmt, CNP_FRAME_SYNC, 0);
+	if (r < 0 || r == CENOTE_AGAIN)
+		return r;
+	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
+}
+
+/* Prepare and execute in one write: if the first fails, its error is the second's. */
+static int
+queue_both(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options)
+{
+	cenote_exec_options exec;
+	int r;
+
+	r = cn_exec_options(stmt->conn, options, &exec);
+	if (r == CENOTE_OK && !stmt->is_prepared && !stmt->is_queued)
+		r = queue_prepare(stmt, 0, 1);
+	if (r == CENOTE_OK)
+		r = queue_execute(stmt, params, &exec, CNP_FRAME_SYNC);
+	return r;
+}
+
+int
+cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
+	const cenote_exec_options *options, cenote_result **ret_res)
+{
+	int r;
+
+	if (!ret_res)
+		return CENOTE_ERR_ARG;
+	r = enter(stmt);
+	if (r == CENOTE_OK)
+		r = cn_call_begin(stmt->conn, CNP_MSG_EXECUTE);
+	if (r == CENOTE_OK)
+		r = queue_both(stmt, params, options);
+	if (r < 0 || r == CENOTE_AGAIN)
+		return r;
+	return cn_call_end(
+		stmt->conn, CNP_MSG_EXECUTE, cn_take_result(stmt->conn, ret_res));
+}
+
+/* Long values go in frames of at most so many bytes. */
+#define LONG_DATA_MAX 65536u
+
+/* All of it or nothing: who had no memory may say it again. */
+static int
+queue_pieces(cenote_conn *conn, struct cnp_msg *m, const char *bytes, size_t len)
+{
+	size_t most = cn_piece_max(conn, LONG_DATA_MAX);
+	size_t frames = (len / most + 1) * (CNP_FRAME_HEADER + CN_PIECE_OVERHEAD);
+	uint8_t *room;
+	int r = cnc_buf_reserve(&conn->session.out, len + frames + 1, &room);
+
+	if (r < 0)
+		return r;
+	do {
+		m->as.long_data.data.p = bytes;
+		m->as.long_data.data.n = len < most ? len : most;
+		r = cnp_client_request(&conn->session, m, 0, 1, NULL);
+		bytes += m->as.long_data.data.n;
+		len -= m->as.long_data.data.n;
+	} while (r == CENOTE_OK && len > 0);
+	return r;
+}
+
+int
+cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_t len)
+{
+	struct cnp_msg m = { .code = CNP_MSG_LONG_DATA };
+	int r = param > UINT16_MAX || (!data && len > 0) ? CENOTE_ERR_ARG : enter(stmt);
+
+	if (r == CENOTE_OK)
+		r = not_prepared(stmt);
+	if (r == CENOTE_OK && !stmt->is_queued)
+		r = cn_stmt_ensure(stmt);
+	if (r < 0)
+		return r;
+	m.as.long_data.statement = stmt->id;
+	m.as.long_data.param = (uint16_t)param;
+	stmt->has_long_data = 1;
+	r = queue_pieces(stmt->conn, &m, data, len);
+	if (r < 0)
+		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
+	/* With no session it waits for the one that the execution gets. */
+	return cn_state(stmt->conn) == CN_READY ? cn_sent(stmt->conn) : CENOTE_OK;
+}
