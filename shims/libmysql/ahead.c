@@ -11,12 +11,6 @@
  * in order cannot tell.
  */
 
-struct cmy_ahead {
-	struct cmy_ahead *next;
-	size_t len;
-	char sql[];
-};
-
 int
 cmy_ahead_put(struct cmy_session *s, const char *sql, size_t len)
 {
@@ -38,26 +32,6 @@ cmy_ahead_put(struct cmy_session *s, const char *sql, size_t len)
 	return 0;
 }
 
-int
-cmy_ahead_send(struct cmy_session *s)
-{
-	struct cmy_ahead *a = s->ahead;
-	MYSQL *my = s->my;
-	uint64_t affected = my->affected_rows;
-	int r;
-
-	if (!a)
-		return 0;
-	s->ahead = a->next;
-	my->net.last_errno = 0;
-	my->net.last_error[0] = '\0';
-	r = cmy_send(s, a->sql, a->len);
-	/* the program has sent it long ago, and this was the answer since */
-	my->affected_rows = affected;
-	free(a);
-	return r;
-}
-
 void
 cmy_ahead_drop(struct cmy_session *s)
 {
@@ -68,4 +42,14 @@ cmy_ahead_drop(struct cmy_session *s)
 		free(a);
 	}
 	s->ahead = NULL;
+}
+
+struct cmy_ahead *
+cmy_ahead_take(struct cmy_session *s)
+{
+	struct cmy_ahead *first = s->ahead;
+
+	if (first)
+		s->ahead = first->next;
+	return first;
 }

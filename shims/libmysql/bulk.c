@@ -266,8 +266,10 @@ cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s)
 	return r;
 }
 
-int
-cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s)
+/* ---- values that are taken before the execution ---- */
+
+static int
+take_rows(struct cmy_stmt *st, struct cmy_session *s)
 {
 	struct bulk k = { .st = st, .s = s };
 	int r;
@@ -279,4 +281,40 @@ cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s)
 	while ((r = next_rows(&k, rows_at_once(&k))) > 0 && cmy_request_add(st) == 0)
 		;
 	return r == 0 ? 0 : -1;
+}
+
+static int
+take(struct cmy_stmt *st, struct cmy_session *s)
+{
+	if (cmy_request_begin(st) < 0)
+		return -1;
+	if (st->pub.array_size > 0)
+		return take_rows(st, s);
+	if (cmy_params_fill(st, s) == 0)
+		return cmy_request_add(st);
+	cmy_stmt_take_error(&st->pub);
+	return -1;
+}
+
+int
+cmy_request_take(struct cmy_stmt *st)
+{
+	MYSQL_STMT *stmt = &st->pub;
+	struct cmy_session *s = cmy_session(cmy_stmt_connection(stmt));
+
+	if (!s)
+		return -1;
+	cmy_request_drop(st);
+	if (stmt->param_count > 0 && !stmt->bind_param_done) {
+		cmy_stmt_error_both(stmt, CR_PARAMS_NOT_BOUND);
+		return -1;
+	}
+	if (take(st, s) < 0) {
+		cmy_request_drop(st);
+		return -1;
+	}
+	stmt->send_types_to_server = 0;
+	for (unsigned i = 0; i < sizeof(st->request_head); i++)
+		st->request_head[i] = (unsigned char)(stmt->stmt_id >> (8 * i));
+	return 0;
 }

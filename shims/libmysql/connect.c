@@ -36,36 +36,6 @@ session_number(const struct cmy_session *s)
 	return value ? strtoul(value, NULL, 10) : 0;
 }
 
-unsigned
-cmy_status_bits(const struct cmy_session *s, unsigned bits)
-{
-	if (s->backend == CMY_BACKEND_MYSQL)
-		return bits;
-	if (s->backend == CMY_BACKEND_OTHER &&
-		csh_has_backslashes(cenote_info(s->conn, "odbc_dbms")))
-		return bits;
-	/* in no other server a backslash escapes, and programs ask for that here */
-	return bits | SERVER_STATUS_NO_BACKSLASH_ESCAPES;
-}
-
-unsigned
-cmy_first_status(const struct cmy_session *s)
-{
-	const char *mode = cenote_parameter(s->conn, "sql_mode");
-	const char *autocommit = cenote_parameter(s->conn, "autocommit");
-	unsigned bits = autocommit && strcmp(autocommit, "OFF") == 0
-				? 0
-				: SERVER_STATUS_AUTOCOMMIT;
-
-	if (mode && strstr(mode, "NO_BACKSLASH_ESCAPES"))
-		bits |= SERVER_STATUS_NO_BACKSLASH_ESCAPES;
-	/* which only MariaDB's server tells */
-	if (mode && strstr(mode, "ANSI_QUOTES") &&
-		strstr(s->my->server_version, "MariaDB"))
-		bits |= SERVER_STATUS_ANSI_QUOTES;
-	return cmy_status_bits(s, bits);
-}
-
 static int
 backend_of(const struct cmy_session *s)
 {
@@ -288,30 +258,6 @@ cmy_use_charset(struct cmy_session *s)
 	return cmy_run(s, sql, NULL);
 }
 
-static int
-select_database(struct cmy_session *s, const char *db)
-{
-	int r;
-
-	while ((r = cenote_select_database(s->conn, db)) == CENOTE_AGAIN) {
-		if (cmy_wait(s) < 0)
-			return -1;
-	}
-	return cmy_check(s, r);
-}
-
-int
-cmy_select(struct cmy_session *s, const char *db)
-{
-	int was_untracked = s->is_untracked, r;
-
-	/* neither original looks at what comes with that answer */
-	s->is_untracked = 1;
-	r = select_database(s, db);
-	s->is_untracked = was_untracked;
-	return r;
-}
-
 /* Behind a pool of another server there is one database: its name has chosen the pool, and is what the program calls it. */
 static int
 choose_db(struct cmy_session *s, const char *db)
@@ -447,9 +393,8 @@ become_original(struct cmy_session *s)
 	return my;
 }
 
-/* 0: the handle is the original's, and the session is gone. -1: the error is set. */
-static int
-hand_over(struct cmy_session *s)
+int
+cmy_hand_over(struct cmy_session *s)
 {
 	MYSQL *my = s->my;
 	const char *why;
@@ -476,7 +421,7 @@ connect_original(struct cmy_session *s, const struct cmy_login *given)
 
 	/* the fibre goes with the session, so not from within it */
 	s->is_originals = cmy_is_in_fibre(s);
-	if (s->is_originals || hand_over(s) < 0)
+	if (s->is_originals || cmy_hand_over(s) < 0)
 		return NULL;
 #if CMY_ORACLE
 	if (given->is_srv)
@@ -487,65 +432,7 @@ connect_original(struct cmy_session *s, const struct cmy_login *given)
 		given->passwd, given->db, given->port, given->unix_socket, given->flags);
 }
 
-#if CMY_ORACLE
-
-enum net_async_status
-cmy_connect_original_step(struct cmy_session *s, const char *host, const char *user,
-	const char *passwd, const char *db, unsigned int port, const char *unix_socket,
-	unsigned long client_flag)
-{
-	MYSQL *my = s->my;
-
-	s->is_originals = 0;
-	if (hand_over(s) < 0)
-		return NET_ASYNC_ERROR;
-	return cmy_original(NULL)->mysql_real_connect_nonblocking(
-		my, host, user, passwd, db, port, unix_socket, client_flag);
-}
-
-#else
-
-int
-/* NOLINTNEXTLINE(readability-function-size): mysql_real_connect_start()'s parameters */
-cmy_connect_original_start(struct cmy_session *s, MYSQL **ret, const char *host,
-	const char *user, const char *passwd, const char *db, unsigned int port,
-	const char *unix_socket, unsigned long client_flag)
-{
-	MYSQL *my = s->my;
-
-	s->is_originals = 0;
-	*ret = NULL;
-	if (hand_over(s) < 0)
-		return 0;
-	return cmy_original(NULL)->mysql_real_connect_start(
-		ret, my, host, user, passwd, db, port, unix_socket, client_flag);
-}
-
-#endif
-
 /* ---- connecting ---- */
-
-const MARIADB_CHARSET_INFO *
-cmy_charset_wanted(const MYSQL *my)
-{
-	const char *name = my->options.charset_name;
-
-	return name ? cmy_charset_by_name(name) : cmy_charset_default();
-}
-
-int
-cmy_find_charset(MYSQL *my)
-{
-	const MARIADB_CHARSET_INFO *cs = cmy_charset_wanted(my);
-
-	if (cs) {
-		my->charset = cs;
-		return 0;
-	}
-	cmy_error_with(
-		my, CR_CANT_READ_CHARSET, my->options.charset_name, CMY_CHARSET_DIR);
-	return -1;
-}
 
 static enum cmy_way
 connect_pool(struct cmy_session *s, struct cmy_login *l)
@@ -662,31 +549,6 @@ cmy_mysql_real_connect_dns_srv(MYSQL *my, const char *dns_srv_name, const char *
 
 /* ---- losing, and connecting again ---- */
 
-/* What is being read stays with who reads it, who finds out. */
-void
-cmy_lose(struct cmy_session *s)
-{
-	cenote_close(s->conn);
-	cmy_ahead_drop(s);
-	cmy_track_forget(s);
-	s->my->net.CMY_VIO = NULL;
-	s->my->net.fd = -1;
-	s->my->server_status &= ~SERVER_MORE_RESULTS_EXISTS;
-}
-
-void
-cmy_drop(struct cmy_session *s)
-{
-	cmy_result_forget(s);
-	cmy_ahead_drop(s);
-	cenote_result_destroy(s->head);
-	s->head = NULL;
-	s->using = NULL;
-	s->state = CMY_IDLE;
-	s->my->status = MYSQL_STATUS_READY;
-	cmy_forget_query(s->my);
-}
-
 static int
 may_reconnect(MYSQL *my)
 {
@@ -720,15 +582,25 @@ cmy_reconnect(struct cmy_session *s)
 		say_cannot_attach(s, &l, r);
 		return -1;
 	}
-#if CMY_ORACLE
-	cmy_stmts_prune(s);
-#else
-	cmy_stmts_forget(s, CR_SERVER_LOST, NULL);
-#endif
+	cmy_stmts_lose(s);
 	my->db = NULL;
 	r = prepare_session(s, db);
 	free(db);
 	if (r < 0)
 		cmy_lose(s);
 	return r;
+}
+
+/* ---- the end ---- */
+
+void
+cmy_session_free(struct cmy_session *s)
+{
+	cenote_conn_destroy(s->conn);
+	cmy_ahead_drop(s);
+	cmy_track_free(s->track);
+	cmy_fibre_free(s->fibre);
+	cmy_options_free(s->options);
+	free(s->pool);
+	free(s);
 }

@@ -7,19 +7,6 @@
 
 /* ---- what an answer says ---- */
 
-void
-cmy_stmt_take_status(struct cmy_stmt *st)
-{
-	const MYSQL *my = st->pub.mysql;
-
-	st->pub.CMY_STMT_AFFECTED = my->affected_rows;
-	st->pub.CMY_STMT_INSERT_ID = my->insert_id;
-	st->pub.CMY_STMT_STATUS = my->server_status;
-#if !CMY_ORACLE
-	st->pub.upsert_status.warning_count = my->warning_count;
-#endif
-}
-
 /* What may have changed since it was prepared (SELECT ?) is put into the fields that the program has. */
 static void
 update_fields(MYSQL_FIELD *to, const MYSQL_FIELD *from, unsigned n)
@@ -267,38 +254,10 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 	return run(st, s);
 }
 
-#if !CMY_ORACLE
-int
-cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t length)
-{
-	int r;
-
-	if (!stmt)
-		return 1;
-	/* sic: what it has if it cannot be prepared */
-	if (stmt->mysql)
-		stmt->stmt_id = (unsigned long)-1;
-	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);
-	stmt->result.rows = 0;
-	return r != 0 ? r : cmy_mysql_stmt_execute(stmt);
-}
-#endif
-
 /* ---- further results ---- */
 
-#if !CMY_ORACLE
-my_bool
-cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
-{
-	unsigned more = SERVER_MORE_RESULTS_EXISTS | SERVER_PS_OUT_PARAMS;
-
-	return cmy_bool(stmt && stmt->mysql && (stmt->mysql->server_status & more) != 0);
-}
-#endif
-
-/* No further result is behind a cursor. */
-static int
-take_next_rows(struct cmy_stmt *st, struct cmy_session *s)
+int
+cmy_execute_next_rows(struct cmy_stmt *st, struct cmy_session *s)
 {
 	int has_no_cursor = st->has_no_cursor, r;
 
@@ -307,103 +266,3 @@ take_next_rows(struct cmy_stmt *st, struct cmy_session *s)
 	st->has_no_cursor = has_no_cursor;
 	return r;
 }
-
-/* The result that has come is the statement's. */
-static int
-take_next(struct cmy_stmt *st, struct cmy_session *s)
-{
-	MYSQL *my = s->my;
-
-#if !CMY_ORACLE
-	cmy_rows_drop(st); /* those that were stored */
-#endif
-	st->pub.result.rows = 0;
-	if (CMY_ORACLE || my->field_count > 0)
-		st->pub.bind_result_done = 0;
-	if (my->field_count > 0)
-		return take_next_rows(st, s);
-	st->pub.field_count = 0;
-#if !CMY_ORACLE
-	cmy_stmt_take_status(st);
-	if (!cmy_mysql_stmt_more_results(&st->pub))
-		st->pub.state = MYSQL_STMT_FETCH_DONE;
-#endif
-	return 0;
-}
-
-#if CMY_ORACLE
-/*
- * sic: where a result before has told of another one, what is left of the one behind it is not in the way, another
- * statement's neither.
- */
-static void
-drop_before_next(struct cmy_stmt *st)
-{
-	if (st->pub.state == CMY_STMT_NEW)
-		return;
-	cmy_rows_cancel(st);
-	cmy_rows_drop(st);
-	st->reading = CMY_READ_NOTHING;
-	st->pub.result.rows = 0;
-	st->pub.state = CMY_STMT_PREPARED;
-}
-
-int
-cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
-{
-	struct cmy_stmt *st = cmy_stmt(stmt);
-	struct cmy_session *s = cmy_session(stmt->mysql);
-
-	if (!s)
-		return 1;
-	if (stmt->last_errno != 0)
-		return (int)stmt->last_errno;
-	if (s->my->server_status & SERVER_MORE_RESULTS_EXISTS)
-		drop_before_next(st);
-	if (s->my->status != MYSQL_STATUS_READY) {
-		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
-		return 1;
-	}
-	cmy_clear(s->my);
-	s->my->affected_rows = MYSQL_COUNT_ERROR;
-	if (s->state != CMY_MORE) {
-		cmy_stmt_take_error(stmt);
-		return -1;
-	}
-	if (cmy_next_head(s) < 0) {
-		cmy_stmt_take_error(stmt);
-		return 1;
-	}
-	stmt->state = MYSQL_STMT_EXECUTE_DONE;
-	return take_next(st, s);
-}
-#else
-int
-cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
-{
-	struct cmy_stmt *st = cmy_stmt(stmt);
-	struct cmy_session *s = cmy_session(cmy_stmt_connection(stmt));
-
-	if (!s)
-		return 1;
-	if (stmt->state < MYSQL_STMT_EXECUTED) {
-		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
-		return 1;
-	}
-	if (!cmy_mysql_stmt_more_results(stmt))
-		return -1;
-	if (stmt->state > MYSQL_STMT_EXECUTED && stmt->state < MYSQL_STMT_FETCH_DONE) {
-		cmy_clear(s->my);
-		cmy_stmt_clear(stmt);
-		cmy_rows_give_up(st);
-		cmy_long_unmark(st);
-	}
-	stmt->state = MYSQL_STMT_WAITING_USE_OR_STORE;
-	if (cmy_mysql_next_result(s->my) != 0) {
-		stmt->state = MYSQL_STMT_FETCH_DONE;
-		cmy_stmt_take_error(stmt);
-		return 1;
-	}
-	return take_next(st, s);
-}
-#endif

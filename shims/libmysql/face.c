@@ -37,7 +37,7 @@ CMY_FACE(FORWARD, FORWARD_V)
 
 CMY_FACE_18(ALIAS_FN, ALIAS_FV)
 
-/* Non-blocking: the blocking function on a fibre of its own, see async.c. */
+/* Non-blocking: the blocking function on a fibre of its own, see fibre.c. */
 #define CALL_ARGS(...) __VA_ARGS__
 #define FORWARD_PAIR(type, handle, result, name, params, args)                           \
 	CMY_EXPORT int name##_start(result *ret, CALL_ARGS params);                      \

@@ -86,8 +86,8 @@ cmy_kept_rows(const struct cmy_kept *kept)
 	return kept ? kept->n_values / kept->n_columns : 0;
 }
 
-uint32_t
-cmy_kept_columns(const struct cmy_kept *kept)
+static uint32_t
+n_columns_of(const struct cmy_kept *kept)
 {
 	return kept->n_columns;
 }
@@ -110,4 +110,18 @@ cmy_kept_free(struct cmy_kept *kept)
 	free(kept->values);
 	free(kept->bytes);
 	free(kept);
+}
+
+struct cmy_row
+cmy_rows_at(const struct cmy_stmt *st, uint64_t number)
+{
+	struct cmy_row row = { .kept = st->kept, .number = number };
+
+	if (st->kept && number < cmy_kept_rows(st->kept)) {
+		row.n_columns = n_columns_of(st->kept);
+	} else if (!st->kept && number < cenote_result_n_rows(st->res)) {
+		row.n_columns = cenote_result_n_columns(st->res);
+		row.bytes = cenote_result_rows(st->res)[number];
+	}
+	return row;
 }

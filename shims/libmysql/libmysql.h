@@ -11,26 +11,32 @@
 #include "original.h"
 
 /*
- * The libmysqlclient shims: what their files share. One source, compiled once for each flavour.
+ * The libmysqlclient shims: what their files share. One source, compiled once for each flavour; X_mariadb.c
+ * and X_oracle.c, and the other files in my_flavour_sources (meson.build), belong to one flavour only.
  *
- * init.c: mysql_init(), mysql_close(), library and thread. options.c: mysql_options() and its kin, by the
- * table of option_table.c; optionfile.c: my.cnf, in lines of optionline.c. login.c: which pool, the
- * original, or neither; connect.c: going there. session.c: user, database, reset, ping, kill. info.c: what
- * a connection tells of itself. charset.c, escape.c. query.c: sending and the state between results. ahead.c:
- * queries that wait for their turn.
- * result.c: MYSQL_RES. field.c: MYSQL_FIELD. infile.c: LOAD DATA LOCAL. track.c: session tracking. list.c:
- * mysql_list_…(). methods.c: MYSQL.methods; api.c: its `api`. wait.c: all waiting; async.c: the non-blocking
- * functions.
- * error.c: errors, in error_words.c's words. plugin.c: plugins and replication, which are the original's.
- * variadic.c. All are called through face.c; original.c opens the original.
+ * The files call downwards only, in this order:
  *
- * Prepared statements, which share stmt.h: stmt.c: their life. Values in: param.c, long.c (in pieces),
- * bulk.c (arrays), request.c (before the execution), named.c, placeholder.c (? of other servers), kept.c.
- * execute.c; rows.c: reading. Values out: bind.c, cell.c, number.c, convert.c with convert_mariadb.c or
+ * face.c, variadic.c, api.c: the exported functions. async_mariadb.c, async_oracle.c: the non-blocking ones.
+ * init.c: mysql_init(), mysql_close(), library and thread. methods.c: MYSQL.methods. info.c: what a connection
+ * tells of itself. list.c: mysql_list_…(). session.c: user, database, reset, ping, kill. charset.c.
+ * Prepared statements, which share stmt.h: stmt.c, stmt_mariadb.c, stmt_oracle.c: their life. execute.c, and
+ * bulk.c with request.c (arrays). rows.c: reading. prepare.c. Values in: param.c, long.c (in pieces), named.c,
+ * placeholder.c (? of other servers). Values out: bind.c, cell.c, number.c, convert.c with convert_mariadb.c or
  * convert_oracle.c and oracle_time.c; callback.c (to a function of the program's).
+ * query.c: the program's queries. enter.c: the check before each request. connect.c: going to a pool or to the
+ * original, with login.c and pool_login.c: which pool. These three call each other: a lost session is
+ * replaced by a new one, for which the program's init commands run.
+ * send.c: a text to the server. result.c: MYSQL_RES. exchange.c: an answer's results. infile.c: LOAD DATA
+ * LOCAL. call.c: requests without a result. status.c: MYSQL.server_status. field.c: MYSQL_FIELD.
+ * options.c: mysql_options() and its kin, by the table of option_table.c; optionfile.c: my.cnf, in lines of
+ * optionline.c. wait.c: all waiting, with fibre.c.
+ * handle.c, stmt_handle.c: what a handle holds. ahead.c: queries that wait for their turn. kept.c: copied rows.
+ * track.c: session tracking. collations.c, escape.c. error.c: errors, in error_words.c's words. plugin.c: plugins
+ * and replication, which are the original's. original.c opens the original.
  *
  * A library in somebody else's process: nothing here prints, ends, or changes what is the
- * host's; every allocation may fail and is then told as the original tells it.
+ * host's; every allocation may fail, and the program
+ * then gets the original's error.
  */
 
 #define CMY_EXPORT __attribute__((visibility("default")))
@@ -67,10 +73,9 @@ CMY_FACE_ASYNC(CMY_OURS_PAIR, CMY_OURS_PAIR_V)
 
 struct cmy_ahead; /* ahead.c */
 struct cmy_options; /* options.c */
-struct cmy_fibre; /* async.c */
+struct cmy_fibre; /* fibre.c */
 struct cmy_track; /* track.c */
 struct cmy_stmt; /* stmt.c */
-struct cmy_result; /* result.c */
 
 /* What the connection waits for the program to do. */
 enum cmy_state {
@@ -116,8 +121,8 @@ struct cmy_session {
 	enum cmy_state state;
 	struct cmy_ahead *ahead; /* queries that are not sent yet */
 	cenote_result *head; /* the result that is at hand (CMY_HAS_ROWS, CMY_USING) */
-	struct cmy_result
-		*user; /* mysql_use_result(): who reads it; NULL if it is a statement */
+	MYSQL_RES
+	*user; /* mysql_use_result(): it reads `head`; NULL if a statement does */
 	struct cmy_stmt *using; /* the statement that reads `head` */
 	unsigned long last_stmt_id; /* MYSQL_STMT.stmt_id of the newest */
 
@@ -154,60 +159,75 @@ cmy_bool(int is_true)
 	return (my_bool)(is_true != 0);
 }
 
-/* ---- init.c ---- */
+/* ---- handle.c ---- */
 
-/* What is ours of a handle. */
-void cmy_session_free(struct cmy_session *s);
 /* Whether it is this process' own; the error is set. */
 int cmy_is_owner(const struct cmy_session *s);
+/* A connection handle that mysql_init() allocated and that is the original's now: see to its end. 0, or -1
+ * and there is no memory. */
+int cmy_adopt(MYSQL *my);
+/* It has closed it: if it was adopted, free it. */
+void cmy_release(MYSQL *my);
+/* What mysql_real_connect() put into the public structure. */
+void cmy_forget_login(MYSQL *my);
+/* A member of it that is a text: a copy of `text`, or NULL. 0, or -1: no memory, and nothing was changed. */
+int cmy_keep_text(char **at, const char *text);
+/* A new command: no error, no info, and no count of rows. */
+void cmy_begin_command(MYSQL *my);
+/* A new query: the fields of the one before are gone, and its field_count and info. */
+void cmy_forget_query(MYSQL *my);
+/* The session is lost: the handle is as one that was never connected. What is being read stays with its
+ * reader, who finds out. */
+void cmy_lose(struct cmy_session *s);
+/* Forget what is outstanding, without reading it. */
+void cmy_drop(struct cmy_session *s);
+
+/* ---- enter.c ---- */
+
 /* The same for a function that needs a session only, whatever is outstanding: no CR_COMMANDS_OUT_OF_SYNC. */
 struct cmy_session *cmy_enter_busy(MYSQL *my);
 /* Whether there is a session, and this process may use it, and nothing is outstanding that forbids a
  * new command (CR_COMMANDS_OUT_OF_SYNC). NULL, and the error is set. Clears the error otherwise. */
 struct cmy_session *cmy_enter(MYSQL *my);
 
-/* A connection handle that mysql_init() allocated and that is the original's now: see to its end. 0, or -1
- * and there is no memory. */
-int cmy_adopt(MYSQL *my);
-/* It has closed it: if it was adopted, free it. */
-void cmy_release(MYSQL *my);
-
 /* ---- connect.c ---- */
 
-/* Go on with the original library, where is_originals says so: the handle is the original's then. */
-#if CMY_ORACLE
-enum net_async_status cmy_connect_original_step(struct cmy_session *s, const char *host,
-	const char *user, const char *passwd, const char *db, unsigned int port,
-	const char *unix_socket, unsigned long client_flag);
-#else
-int cmy_connect_original_start(struct cmy_session *s, MYSQL **ret, const char *host,
-	const char *user, const char *passwd, const char *db, unsigned int port,
-	const char *unix_socket, unsigned long client_flag);
-#endif
-/* The session is lost: the handle is as one that was never connected. */
-void cmy_lose(struct cmy_session *s);
-/* Forget what is outstanding, without reading it. */
-void cmy_drop(struct cmy_session *s);
+/* What is ours of a handle. */
+void cmy_session_free(struct cmy_session *s);
+/* Where is_originals says so: from now on the handle is the original's. 0, and the session is gone; or -1 and
+ * the error is set. */
+int cmy_hand_over(struct cmy_session *s);
 /* Auto-reconnect, where the program wants it and no transaction was open: a new session. 0, or -1 and the
  * error is set. */
 int cmy_reconnect(struct cmy_session *s);
-/* What mysql_real_connect() put into the public structure. */
-void cmy_forget_login(MYSQL *my);
-/* A member of it that is a text: a copy of `text`, or NULL. 0, or -1: no memory, and nothing was changed. */
-int cmy_keep_text(char **at, const char *text);
-/* MYSQL.server_status of a session that was just attached or reset. */
-unsigned cmy_first_status(const struct cmy_session *s);
 /* The session's character set becomes MYSQL.charset, if it is another. 0, or -1 and the error is set. */
 int cmy_use_charset(struct cmy_session *s);
-/* The one that the program wants; NULL: it is not known. */
-const MARIADB_CHARSET_INFO *cmy_charset_wanted(const MYSQL *my);
-/* MYSQL.charset becomes that. 0, or -1 and the error is set. */
-int cmy_find_charset(MYSQL *my);
-/* COM_INIT_DB. 0, or -1 and the error is set. */
+
+/* ---- status.c ---- */
+
+/* The same of a session that was just attached or reset. */
+unsigned cmy_first_status(const struct cmy_session *s);
+/* The server's status alone. */
+void cmy_take_bits(struct cmy_session *s, const cenote_result *res);
+/* The server's status, as it comes with an answer that the pool does not pass on. */
+void cmy_take_known_status(struct cmy_session *s);
+/* What Oracle's library takes from the answer to a command that is no statement; MariaDB's leaves it. */
+void cmy_tell_done(MYSQL *my);
+
+/* ---- call.c ---- */
+
+/* Each calls libcenote, and waits until that is done. 0, or -1 and the error is set. */
+int cmy_finish(struct cmy_session *s, int (*call)(cenote_conn *conn));
+int cmy_set_option(struct cmy_session *s, const char *name, const char *value);
+int cmy_set_autocommit(struct cmy_session *s, int on);
+int cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn));
+/* COM_INIT_DB */
 int cmy_select(struct cmy_session *s, const char *db);
-/* MYSQL.server_status, from what a result says. Escaping rests on SERVER_STATUS_NO_BACKSLASH_ESCAPES, so whoever
- * sets it takes it from here. */
-unsigned cmy_status_bits(const struct cmy_session *s, unsigned bits);
+/* COM_CHANGE_USER. The program does not see the settings that come with it, and keeps its character set. */
+int cmy_change_login(
+	struct cmy_session *s, const char *user, const char *passwd, const char *db);
+/* Whether it is a name of the one database that a pool of another server has. */
+int cmy_is_pools_own(const struct cmy_session *s, const char *db);
 
 /* ---- optionfile.c ---- */
 
@@ -305,23 +325,18 @@ int cmy_wait(struct cmy_session *s);
 void cmy_choose_wait(struct cmy_session *s);
 /* cenote_get_result(), waiting. CENOTE_OK, CENOTE_DONE, or an error that is set already. */
 int cmy_get_result(struct cmy_session *s, cenote_result **ret_res);
+/* The session gets a fibre, or another one with a stack of that size (0: as the original has it). 0; -1 no
+ * memory, or it is in use. */
+int cmy_fibre_want(struct cmy_session *s, size_t stack_size);
+/* The session's fibre, which has nothing to do; NULL and the error is set. */
+struct cmy_fibre *cmy_fibre_idle(struct cmy_session *s);
 /* Give what libcenote returned a last look: 0, or -1 and the error is set. */
 int cmy_check(struct cmy_session *s, int status);
 
-/* ---- query.c ---- */
+/* ---- exchange.c ---- */
 
-/* Run SQL of the shim's own; a result with rows is the caller's. 0, or -1 and the error is set. */
-int cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res);
-/* The first result of a request of the shim's own, which is the caller's; what follows is forgotten. */
-int cmy_first_result(struct cmy_session *s, cenote_result **ret_res);
-/* What a finished result says goes to the connection: affected rows, insert id, status, warnings, info. */
-void cmy_take_status(MYSQL *my, const cenote_result *res);
-/* The server's status alone. */
-void cmy_take_bits(struct cmy_session *s, const cenote_result *res);
 /* What the answer to this text is to be measured by. */
 void cmy_note_text(struct cmy_session *s, const char *sql, size_t len);
-/* Queue a text, and be in the state CMY_SENT. 0, or -1 and the error is set. */
-int cmy_send(struct cmy_session *s, const char *sql, size_t len);
 /* The answer's next result, of a query or an execution (state CMY_SENT or CMY_MORE): CMY_HAS_ROWS (`head`,
  * and MYSQL's fields, field_count and status are set), or what has no rows was taken. 0, or -1 and the
  * error is set. */
@@ -334,10 +349,21 @@ void cmy_head_over(struct cmy_session *s, const cenote_result *res);
 int cmy_fail_head(struct cmy_session *s, cenote_result *res, int status);
 /* Read and forget what is outstanding. The error stays as it is. */
 void cmy_drain(struct cmy_session *s);
-/* A new query: the fields of the one before are gone, and its field_count and info. */
-void cmy_forget_query(MYSQL *my);
+/* What a finished result says goes to the connection: affected rows, insert id, status, warnings, info. */
+void cmy_take_status(MYSQL *my, const cenote_result *res);
+/* Run SQL of the shim's own; a result with rows is the caller's. 0, or -1 and the error is set. */
+int cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res);
+/* The first result of a request of the shim's own, which is the caller's; what follows is forgotten. */
+int cmy_first_result(struct cmy_session *s, cenote_result **ret_res);
 /* In which form values are to come: text; from other servers what is nearest to MySQL's. */
 uint32_t cmy_format(const struct cmy_session *s);
+
+/* ---- send.c ---- */
+
+/* Queue a text, and be in the state CMY_SENT. 0, or -1 and the error is set. */
+int cmy_send(struct cmy_session *s, const char *sql, size_t len);
+/* The same for the first query that was kept, if there is one: nothing is outstanding. */
+int cmy_send_ahead(struct cmy_session *s);
 
 /* ---- infile.c ---- */
 
@@ -360,17 +386,22 @@ enum cmy_form {
 enum cmy_form cmy_form(const struct cmy_session *s, const cenote_column *c);
 /* At most so many bytes, the zero byte included, for a value of len bytes. */
 #define CMY_FORM_SIZE(len) ((len) + sizeof(" 00:00:00"))
-/* Write a value in that form. Its length, without the zero byte. */
-size_t cmy_form_write(enum cmy_form form, const char *value, size_t len, char *to);
 /* Whether CENOTE_MYSQL_MAP_DATE_TO_DATETIME asks for DATE columns to be DATETIME. */
 int cmy_maps_dates(void);
 
 /* ---- ahead.c ---- */
 
+/* A query that waits for the answers to those before it. */
+struct cmy_ahead {
+	struct cmy_ahead *next;
+	size_t len;
+	char sql[];
+};
+
 /* Keep a query until those in front of it are answered. 0; -1 and the error is set. */
 int cmy_ahead_put(struct cmy_session *s, const char *sql, size_t len);
-/* Send the first of them, if there is one: nothing is outstanding. 0; -1 and the error is set. */
-int cmy_ahead_send(struct cmy_session *s);
+/* The first of them, which is the caller's to free; NULL: there is none. */
+struct cmy_ahead *cmy_ahead_take(struct cmy_session *s);
 void cmy_ahead_drop(struct cmy_session *s);
 
 /* ---- result.c ---- */
@@ -385,38 +416,14 @@ void cmy_result_skip(struct cmy_session *s);
 void cmy_result_keep(MYSQL_RES *res, char *memory);
 /* One column of the answer to a request of the shim's own, as a stored result. NULL, and the error is set. */
 MYSQL_RES *cmy_result_of_column(struct cmy_session *s, uint32_t column);
-/* The connection goes: a result that is being read (mysql_use_result()) has no more rows. */
-void cmy_result_forget(struct cmy_session *s);
-
-/* ---- answer.c ---- */
-
-/* Send what a text of MySQL's means to another server. 1; 0: it is that server's to read; -1: the error is set. */
-int cmy_answer(struct cmy_session *s, const char *sql, size_t len);
-
-/* ---- session.c ---- */
-
-/* What programs ask of any server, and there is a request for. 0, or -1 and the error is set. */
-int cmy_set_autocommit(struct cmy_session *s, int on);
-int cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn));
-/* Whether it is a name of the one database that a pool of another server has. */
-int cmy_is_pools_own(const struct cmy_session *s, const char *db);
-
-/* What Oracle's library takes from the answer to a command that is no statement; MariaDB's leaves it. */
-void cmy_tell_done(MYSQL *my);
-/* The server's status, as it comes with an answer that the pool does not pass on. */
-void cmy_take_known_status(struct cmy_session *s);
-
-/* ---- stmt.c ---- */
+/* ---- stmt_handle.c ---- */
 
 /* A function's name, as the flavour's texts have it. */
 #define CMY_NAMED(function) (CMY_ORACLE ? function : function "()")
-/* The connection goes, or another session came: no statement of it can be used any more, because of the
- * function of that name, CMY_NAMED(). */
+/* No statement can be used any more, because the program called the function of that name, CMY_NAMED(). */
 void cmy_stmts_forget(struct cmy_session *s, unsigned code, const char *function);
-#if CMY_ORACLE
-/* The session is gone: all that were prepared have lost their connection. */
-void cmy_stmts_prune(struct cmy_session *s);
-#endif
+/* The session was lost: with it went what was prepared. */
+void cmy_stmts_lose(struct cmy_session *s);
 
 /* ---- options.c ---- */
 
@@ -495,7 +502,7 @@ CMY_EXPORT extern struct cmy_fetch_function
 	mysql_ps_fetch_functions[CMY_N_FETCH_FUNCTIONS];
 #endif
 
-/* ---- charset.c ---- */
+/* ---- collations.c ---- */
 
 /* A character set with its default collation; a collation by its number. NULL: there is none. The
  * connection's is MYSQL.charset: escaping rests on it. */
@@ -504,6 +511,10 @@ const MARIADB_CHARSET_INFO *cmy_charset_by_nr(unsigned nr);
 const MARIADB_CHARSET_INFO *cmy_charset_default(void);
 /* The number of a collation; 0 if it is not known. */
 unsigned cmy_collation_nr(const char *collation);
+/* The one that the program wants; NULL: it is not known. */
+const MARIADB_CHARSET_INFO *cmy_charset_wanted(const MYSQL *my);
+/* MYSQL.charset becomes that. 0, or -1 and the error is set. */
+int cmy_find_charset(MYSQL *my);
 /* Where the original says it has looked for one that is not known. */
 #if CMY_ORACLE
 #define CMY_CHARSET_DIR "/usr/share/mysql/charsets/"
@@ -516,17 +527,14 @@ unsigned cmy_collation_nr(const char *collation);
 /* The connection that mysql_escape_string() goes by from now on; NULL: one of the original's. */
 void cmy_escape_remember(const struct cmy_session *s);
 
-/* ---- async.c ---- */
+/* ---- fibre.c ---- */
 
 /* Within a fibre: go to its owner, who waits for this (poll()'s events and time). As poll(): what came, 0
  * the time is up. */
 int cmy_fibre_yield(struct cmy_fibre *fibre, short events, int timeout_ms);
 int cmy_is_in_fibre(const struct cmy_session *s);
-/* The session gets one, or another one with a stack of that size (0: as the original has it). 0; -1 no memory,
- * or it is in use. */
-int cmy_fibre_want(struct cmy_session *s, size_t stack_size);
 void cmy_fibre_free(struct cmy_fibre *fibre);
-/* An operation that waits is told that the wait has failed, and ends. */
+/* An operation that waits learns that the wait has failed, and ends. */
 void cmy_fibre_cancel(struct cmy_session *s);
 
 /* ---- methods.c ---- */

@@ -21,41 +21,6 @@
 
 /* ---- the public structure ---- */
 
-static void
-forget_text(char **text)
-{
-	free(*text);
-	*text = NULL;
-}
-
-void
-cmy_forget_login(MYSQL *my)
-{
-	forget_text(&my->host);
-	forget_text(&my->user);
-	if (my->passwd)
-		explicit_bzero(my->passwd, strlen(my->passwd));
-	forget_text(&my->passwd);
-	forget_text(&my->unix_socket);
-	forget_text(&my->server_version);
-	forget_text(&my->host_info);
-	forget_text(&my->db);
-	my->net.CMY_VIO = NULL;
-	my->net.fd = -1;
-}
-
-int
-cmy_keep_text(char **at, const char *text)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	if (text && !copy)
-		return -1;
-	free(*at);
-	*at = copy;
-	return 0;
-}
-
 int
 cmy_keep_login(MYSQL *my, const struct cmy_login *l)
 {

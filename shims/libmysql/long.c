@@ -11,13 +11,6 @@
  * a thing: for these they are kept here until the execution. What came in pieces counts, also where the
  * parameter was bound anew since then, which resets MYSQL_BIND.long_data_used.
  */
-struct cmy_long {
-	int is_given;
-	char *bytes;
-	size_t length;
-	size_t room;
-};
-
 static int
 is_text(enum enum_field_types type)
 {
@@ -157,25 +150,6 @@ cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param)
 		r = cenote_params_add_bytes(
 			st->params, st->longs[param].bytes, st->longs[param].length);
 	return r < 0 ? r : 1;
-}
-
-void
-cmy_long_unmark(struct cmy_stmt *st)
-{
-	for (unsigned i = 0; st->pub.params && i < st->pub.param_count; i++)
-		st->pub.params[i].long_data_used = 0;
-}
-
-void
-cmy_long_clear(struct cmy_stmt *st)
-{
-	unsigned i;
-
-	cmy_long_unmark(st);
-	for (i = 0; st->longs && i < st->pub.param_count; i++)
-		free(st->longs[i].bytes);
-	free(st->longs);
-	st->longs = NULL;
 }
 
 int

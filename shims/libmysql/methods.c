@@ -279,7 +279,8 @@ static void
 invalidate(MYSQL *my, const char *function_name)
 {
 	if (my->extension)
-		cmy_stmts_forget(my->extension, CR_STMT_CLOSED, function_name);
+		cmy_stmts_forget(my->extension, CR_STMT_CLOSED,
+			function_name ? function_name : "");
 }
 
 static const struct cmy_methods methods = {

@@ -28,8 +28,8 @@ attributes_length(const struct cmy_options *o, const struct option *what)
 	return sum;
 }
 
-size_t
-cmy_option_named(const struct cmy_options *o, const struct option *what, const char *name)
+static size_t
+find_named(const struct cmy_options *o, const struct option *what, const char *name)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ add_attribute(struct cmy_options *o, const struct option *what, const void *firs
 			stored_length(strlen(value)) >
 		65535)
 		return cmy_option_refuse(o, CR_INVALID_PARAMETER_NO);
-	if (CMY_ORACLE && cmy_option_named(o, what, name) < o->n)
+	if (CMY_ORACLE && find_named(o, what, name) < o->n)
 		return cmy_option_refuse(o, CR_DUPLICATE_CONNECTION_ATTR);
 	return cmy_option_record(o, what, name, value);
 }
@@ -65,7 +65,7 @@ delete_attribute(struct cmy_options *o, const struct option *what, const void *f
 
 	(void)second;
 	what = cmy_option_find(MYSQL_OPT_CONNECT_ATTR_ADD);
-	i = first ? cmy_option_named(o, what, first) : o->n;
+	i = first ? find_named(o, what, first) : o->n;
 	if (i < o->n)
 		cmy_option_remove(o, i);
 	return 0;
@@ -210,7 +210,7 @@ set_userdata(struct cmy_options *o, const struct option *what, const void *first
 
 	if (!first || !second)
 		return cmy_option_refuse(o, CR_INVALID_PARAMETER_NO);
-	i = cmy_option_named(o, what, first);
+	i = find_named(o, what, first);
 	if (i == o->n)
 		return cmy_option_record(o, what, first, second);
 	o->records[i].second = (void *)second;
@@ -222,7 +222,7 @@ static int
 get_userdata(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
 	const struct option *what = cmy_option_find(MARIADB_OPT_USERDATA);
-	size_t i = arg ? cmy_option_named(o, what, arg) : o->n;
+	size_t i = arg ? find_named(o, what, arg) : o->n;
 
 	(void)n;
 	if (more)

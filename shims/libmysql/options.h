@@ -55,9 +55,6 @@ struct cmy_options {
 
 /* NULL: there is none of that number. */
 const struct option *cmy_option_find(int option);
-/* The index of the record of that option whose first argument is `name`; n if there is none. */
-size_t cmy_option_named(
-	const struct cmy_options *o, const struct option *what, const char *name);
 
 /* ---- options.c ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "libmysql.h"
 
-#include <string.h>
-
 /*
  * What is the original's alone: client plugins, replication, and the helpers of Oracle's own programs. Where
  * the original can do it without a connection of its own, it does it; a connection of a pool that asks for

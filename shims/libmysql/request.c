@@ -59,41 +59,12 @@ cmy_request_next(struct cmy_stmt *st)
 	return 1;
 }
 
-static int
-take(struct cmy_stmt *st, struct cmy_session *s)
+int
+cmy_request_begin(struct cmy_stmt *st)
 {
 	st->request = calloc(1, sizeof(*st->request));
-	if (!st->request) {
-		cmy_stmt_error_both(&st->pub, CR_OUT_OF_MEMORY);
-		return -1;
-	}
-	if (st->pub.array_size > 0)
-		return cmy_bulk_take(st, s);
-	if (cmy_params_fill(st, s) == 0)
-		return cmy_request_add(st);
-	cmy_stmt_take_error(&st->pub);
+	if (st->request)
+		return 0;
+	cmy_stmt_error_both(&st->pub, CR_OUT_OF_MEMORY);
 	return -1;
-}
-
-int
-cmy_request_take(struct cmy_stmt *st)
-{
-	MYSQL_STMT *stmt = &st->pub;
-	struct cmy_session *s = cmy_session(cmy_stmt_connection(stmt));
-
-	if (!s)
-		return -1;
-	cmy_request_drop(st);
-	if (stmt->param_count > 0 && !stmt->bind_param_done) {
-		cmy_stmt_error_both(stmt, CR_PARAMS_NOT_BOUND);
-		return -1;
-	}
-	if (take(st, s) < 0) {
-		cmy_request_drop(st);
-		return -1;
-	}
-	stmt->send_types_to_server = 0;
-	for (unsigned i = 0; i < sizeof(st->request_head); i++)
-		st->request_head[i] = (unsigned char)(stmt->stmt_id >> (8 * i));
-	return 0;
 }

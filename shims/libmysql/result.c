@@ -13,8 +13,6 @@ struct cmy_result {
 	MYSQL_RES res; /* what the program sees; must be first */
 	cenote_result *from; /* NULL: there are no rows */
 	int is_borrowing; /* the fields are a statement's */
-	struct cmy_session *
-		session; /* mysql_use_result(): who is asked for rows, while there are any */
 	uint64_t at; /* the next row of the batch at hand */
 	uint32_t
 		n_columns; /* of `from`: those of a list are more than what the program sees */
@@ -34,6 +32,13 @@ static struct cmy_result *
 ours(MYSQL_RES *res)
 {
 	return (struct cmy_result *)res;
+}
+
+/* mysql_use_result(): the session that has more rows; NULL: there are no more. */
+static struct cmy_session *
+session_of(const struct cmy_result *r)
+{
+	return cmy_session(r->res.handle);
 }
 
 /* ---- making ---- */
@@ -94,8 +99,8 @@ local_length(const char *value, size_t len)
 	return n < len ? n : len;
 }
 
-size_t
-cmy_form_write(enum cmy_form form, const char *value, size_t len, char *to)
+static size_t
+write_form(enum cmy_form form, const char *value, size_t len, char *to)
 {
 	size_t n = len;
 
@@ -179,7 +184,7 @@ take_row(struct cmy_result *r, uint64_t row, char **to)
 		if (!to[i] || r->forms[i] == CMY_FORM_AS_IS)
 			continue;
 		r->sizes[i] =
-			cmy_form_write(r->forms[i], to[i], r->sizes[i], r->next_written);
+			write_form(r->forms[i], to[i], r->sizes[i], r->next_written);
 		to[i] = r->next_written;
 		r->next_written += r->sizes[i] + 1;
 	}
@@ -367,34 +372,18 @@ cmy_mysql_use_result(MYSQL *mysql)
 		return no_memory(s, r);
 	r->res.row = r->values;
 	r->res.handle = mysql;
-	r->session = s;
-	s->user = r;
+	s->user = &r->res;
 	s->state = CMY_USING;
 	mysql->status = MYSQL_STATUS_USE_RESULT;
 	return &r->res;
-}
-
-void
-cmy_result_forget(struct cmy_session *s)
-{
-	struct cmy_result *r = s->user;
-
-	if (!r)
-		return;
-	r->session = NULL;
-	r->res.handle = NULL;
-	r->res.eof = 1;
-	s->user = NULL;
-	s->head = NULL;
 }
 
 /* All rows of a used result were read. */
 static void
 used_up(struct cmy_result *r)
 {
-	struct cmy_session *s = r->session;
+	struct cmy_session *s = session_of(r);
 
-	r->session = NULL;
 	r->res.handle = NULL;
 	r->res.eof = 1;
 	cmy_head_over(s, r->from);
@@ -403,11 +392,10 @@ used_up(struct cmy_result *r)
 static int
 fail_used(struct cmy_result *r, int status)
 {
-	struct cmy_session *s = r->session;
+	struct cmy_session *s = session_of(r);
 	cenote_result *from = r->from;
 
 	r->from = NULL;
-	r->session = NULL;
 	r->res.handle = NULL;
 	r->res.eof = 1;
 	return cmy_fail_head(s, from, status);
@@ -420,7 +408,7 @@ next_batch(struct cmy_result *r)
 	int status;
 
 	while ((status = cenote_result_next(r->from)) == CENOTE_AGAIN) {
-		if (cmy_wait(r->session) < 0)
+		if (cmy_wait(session_of(r)) < 0)
 			return fail_used(r, CENOTE_ERR_CONN);
 	}
 	r->at = 0;
@@ -438,7 +426,7 @@ used_row(struct cmy_result *r)
 	if (r->at >= cenote_result_n_rows(r->from) && next_batch(r) != 0)
 		return NULL;
 	if (r->forms && reserve_forms(r, r->at, r->at + 1) < 0) {
-		cmy_error(r->session->my, CR_OUT_OF_MEMORY, NULL);
+		cmy_error(r->res.handle, CR_OUT_OF_MEMORY, NULL);
 		return NULL;
 	}
 	take_row(r, r->at, r->values);
@@ -457,7 +445,7 @@ cmy_mysql_fetch_row(MYSQL_RES *result)
 	if (!result)
 		return NULL;
 	if (!result->data) {
-		if (!ours(result)->session)
+		if (!result->handle)
 			return NULL;
 		result->current_row = used_row(ours(result));
 		return result->current_row;
@@ -498,9 +486,9 @@ cmy_mysql_fetch_lengths(MYSQL_RES *result)
 static void
 skip(struct cmy_result *r)
 {
-	MYSQL *my = r->session ? r->session->my : NULL;
+	MYSQL *my = r->res.handle;
 
-	while (r->session && next_batch(r) == 0)
+	while (session_of(r) && next_batch(r) == 0)
 		;
 	/* MariaDB's library does not look at what comes with the end */
 	if (my && !CMY_ORACLE)
@@ -511,7 +499,7 @@ void
 cmy_result_skip(struct cmy_session *s)
 {
 	if (s->user)
-		skip(s->user);
+		skip(ours(s->user));
 }
 
 void

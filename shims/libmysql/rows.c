@@ -28,20 +28,6 @@ session_of(const struct cmy_stmt *st)
 	return cmy_session(st->pub.mysql);
 }
 
-struct cmy_row
-cmy_rows_at(const struct cmy_stmt *st, uint64_t number)
-{
-	struct cmy_row row = { .kept = st->kept, .number = number };
-
-	if (st->kept && number < cmy_kept_rows(st->kept)) {
-		row.n_columns = cmy_kept_columns(st->kept);
-	} else if (!st->kept && number < cenote_result_n_rows(st->res)) {
-		row.n_columns = cenote_result_n_columns(st->res);
-		row.bytes = cenote_result_rows(st->res)[number];
-	}
-	return row;
-}
-
 /* ---- the end of a result ---- */
 
 static void
@@ -116,14 +102,6 @@ next_batch(struct cmy_stmt *st)
 	return r;
 }
 
-static void
-note_command(MYSQL *my)
-{
-	cmy_clear(my);
-	my->affected_rows = MYSQL_COUNT_ERROR;
-	my->info = NULL;
-}
-
 /*
  * The originals ask for a cursor's rows in such portions, with a command each; one with fewer rows was the last. 0,
  * or 1 and the error is set.
@@ -141,7 +119,7 @@ begin_portion(struct cmy_stmt *st)
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	note_command(s->my);
+	cmy_begin_command(s->my);
 	cmy_take_known_status(s);
 	/* the warnings of the command before are not its own */
 	cmy_stmt_warnings(st, s->my, 0);
@@ -328,19 +306,8 @@ cmy_rows_cancel(struct cmy_stmt *st)
 		cmy_rows_flush(st->pub.mysql->extension);
 }
 
-void
-cmy_rows_drop_all(struct cmy_stmt *st)
-{
-	struct cmy_session *s = session_of(st);
-	int is_mine = s && s->using == st;
-
-	cmy_rows_drop(st);
-	if (is_mine && s->state == CMY_MORE)
-		cmy_rows_drop_more(st, s);
-}
-
-void
-cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s)
+static void
+drop_more(struct cmy_stmt *st, struct cmy_session *s)
 {
 	cmy_drain(s);
 	if (CMY_ORACLE)
@@ -351,37 +318,16 @@ cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s)
 	st->pub.result.rows = 0;
 }
 
-#if !CMY_ORACLE
 void
-cmy_rows_give_up(struct cmy_stmt *st)
+cmy_rows_drop_all(struct cmy_stmt *st)
 {
-	MYSQL_STMT *stmt = &st->pub;
-	MYSQL *my = stmt->mysql;
+	struct cmy_session *s = session_of(st);
+	int is_mine = s && s->using == st;
 
-	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE) {
-		stmt->state = MYSQL_STMT_USER_FETCHING;
-		if (my->status != (stmt->cursor_exists ? MYSQL_STATUS_READY
-						       : MYSQL_STATUS_STMT_RESULT))
-			cmy_error(my, CR_COMMANDS_OUT_OF_SYNC, NULL);
-	}
-	if (my->status == MYSQL_STATUS_READY || stmt->field_count == 0)
-		return;
-	cmy_rows_flush(my->extension);
-	stmt->state = MYSQL_STMT_FETCH_DONE;
+	cmy_rows_drop(st);
+	if (is_mine && s->state == CMY_MORE)
+		drop_more(st, s);
 }
-
-void
-cmy_rows_give_up_all(struct cmy_stmt *st)
-{
-	const struct cmy_session *s = st->pub.mysql->extension;
-
-	cmy_rows_give_up(st);
-	while (st->pub.field_count > 0 && s->state == CMY_MORE &&
-		cmy_mysql_stmt_next_result(&st->pub) == 0)
-		cmy_rows_give_up(st);
-	cmy_stmt_take_status(st);
-}
-#endif
 
 /* ---- what the program calls ---- */
 
@@ -606,7 +552,7 @@ may_store(const struct cmy_stmt *st, const struct cmy_session *s)
 static int
 refuse_cursor(struct cmy_stmt *st, struct cmy_session *s)
 {
-	note_command(s->my);
+	cmy_begin_command(s->my);
 	cmy_error_text(s->my, ER_STMT_HAS_NO_OPEN_CURSOR, NULL,
 		"The statement (%lu) has no open cursor", st->pub.stmt_id);
 	cmy_stmt_take_error(&st->pub);
@@ -637,7 +583,7 @@ cmy_mysql_stmt_store_result(MYSQL_STMT *stmt)
 	if (!may_store(st, s))
 		return out_of_sync(stmt);
 	if (st->reading == CMY_READ_BATCHES)
-		note_command(s->my);
+		cmy_begin_command(s->my);
 	if (store(st, s) != 0)
 		return 1;
 #if !CMY_ORACLE
@@ -679,154 +625,3 @@ cmy_mysql_stmt_row_seek(MYSQL_STMT *stmt, MYSQL_ROW_OFFSET offset)
 	stmt->CMY_STMT_CURSOR = offset;
 	return before;
 }
-
-/* ---- giving up ---- */
-
-static void
-clear_both(MYSQL_STMT *stmt)
-{
-	cmy_clear(stmt->mysql);
-	cmy_stmt_clear(stmt);
-}
-
-#if CMY_ORACLE
-my_bool
-cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
-{
-	if (stmt->state == MYSQL_STMT_INIT_DONE)
-		return 0;
-	cmy_rows_cancel(cmy_stmt(stmt));
-	cmy_rows_drop(cmy_stmt(stmt));
-	stmt->result.rows = 0;
-	cmy_stmt(stmt)->reading = CMY_READ_NOTHING;
-	cmy_long_unmark(cmy_stmt(stmt));
-	cmy_stmt_clear(stmt);
-	stmt->state = MYSQL_STMT_PREPARE_DONE;
-	return 0;
-}
-#else
-/* The originals have more rows of a cursor than were fetched: the rest of a portion. 0: they have none. */
-static uint64_t
-end_of_portion(const struct cmy_stmt *st)
-{
-	uint64_t end, n;
-
-	if (st->reading != CMY_READ_BATCHES || st->next % st->portion == 0)
-		return 0;
-	end = (st->next / st->portion + 1) * st->portion;
-	n = cenote_result_n_rows(st->res);
-	if (st->next >= n)
-		return 0;
-	return end < n ? end : n;
-}
-
-my_bool
-cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
-{
-	struct cmy_stmt *st = cmy_stmt(stmt);
-	uint64_t end = end_of_portion(st);
-
-	if (!cmy_stmt_connection(stmt))
-		return 1;
-	clear_both(stmt);
-	if (stmt->result_cursor || end > 0) {
-		stmt->state = MYSQL_STMT_FETCH_DONE;
-		stmt->result.rows = 0;
-	}
-	/* behind that the cursor goes on */
-	if (end > 0)
-		st->next = end;
-	else if (stmt->result_cursor)
-		cmy_rows_drop(st);
-	cmy_rows_give_up(st);
-	cmy_long_unmark(st);
-	return 0;
-}
-#endif
-
-#if CMY_ORACLE
-/* A statement that was not executed, or gives no rows, does not throw those of others away. */
-static int
-is_others_turn(const MYSQL_STMT *stmt)
-{
-	int has_rows = stmt->state > CMY_STMT_PREPARED && stmt->field_count > 0;
-
-	return !has_rows && cmy_is_busy(stmt->mysql);
-}
-
-/* A failed fetch makes Oracle's library take a statement for prepared. */
-static int
-refuse_reset(MYSQL_STMT *stmt)
-{
-	struct cmy_session *s = cmy_enter(stmt->mysql);
-
-	if (s)
-		cmy_error_text(s->my, ER_UNKNOWN_STMT_HANDLER, NULL,
-			"Unknown prepared statement handler (%lu) given to "
-			"mysqld_stmt_reset",
-			stmt->stmt_id);
-	cmy_stmt_take_error(stmt);
-	stmt->state = MYSQL_STMT_INIT_DONE;
-	return 1;
-}
-
-my_bool
-cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
-{
-	struct cmy_stmt *st = cmy_stmt(stmt);
-
-	if (!cmy_stmt_connection(stmt))
-		return 1;
-	if (stmt->state == CMY_STMT_NEW)
-		return 0;
-	if (!st->prepared || is_others_turn(stmt))
-		return cmy_bool(refuse_reset(stmt));
-	clear_both(stmt);
-	cmy_rows_cancel(st);
-	if (st->reading != CMY_READ_STORED)
-		cmy_rows_drop_all(st);
-	st->reading = CMY_READ_NOTHING;
-	stmt->state = CMY_STMT_PREPARED;
-	/* what was wrong with the rows that were left is not told, unless that was the end of the connection */
-	if (stmt->mysql->net.CMY_VIO)
-		clear_both(stmt);
-	stmt->mysql->info = NULL;
-	cmy_tell_done(stmt->mysql);
-	return (my_bool)cmy_long_forget(st);
-}
-#else
-/* COM_STMT_RESET, which the pool sends where there is something that the server is to forget. */
-static int
-reset_at_server(struct cmy_stmt *st)
-{
-	MYSQL *my = st->pub.mysql;
-
-	if (!my->net.CMY_VIO)
-		return 0;
-	if (session_of(st)->state != CMY_IDLE)
-		return out_of_sync(&st->pub);
-	/* what was wrong with the rows that were left is not told */
-	note_command(my);
-	return cmy_long_forget(st);
-}
-
-my_bool
-cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
-{
-	struct cmy_stmt *st = cmy_stmt(stmt);
-	int r;
-
-	if (stmt->stmt_id == 0 || stmt->stmt_id == (unsigned long)-1)
-		return 0;
-	if (!cmy_stmt_connection(stmt))
-		return 1;
-	clear_both(stmt);
-	cmy_rows_give_up_all(st);
-	if (st->reading != CMY_READ_STORED)
-		cmy_rows_drop(st);
-	r = reset_at_server(st);
-	stmt->state = MYSQL_STMT_PREPARED;
-	cmy_stmt_take_status(st);
-	return cmy_bool(r);
-}
-#endif

@@ -12,115 +12,7 @@
 
 /* ---- waiting for one of libcenote's calls ---- */
 
-static int
-finish(struct cmy_session *s, int (*call)(cenote_conn *conn))
-{
-	int r;
-
-	while ((r = call(s->conn)) == CENOTE_AGAIN) {
-		if (cmy_wait(s) < 0)
-			return -1;
-	}
-	return cmy_check(s, r);
-}
-
-static int
-set_option(struct cmy_session *s, const char *name, const char *value)
-{
-	int r;
-
-	while ((r = cenote_set_session_option(s->conn, name, value)) == CENOTE_AGAIN) {
-		if (cmy_wait(s) < 0)
-			return -1;
-	}
-	return cmy_check(s, r);
-}
-
-int
-cmy_set_autocommit(struct cmy_session *s, int on)
-{
-	MYSQL *my = s->my;
-	int is_off = (my->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
-	int r;
-
-	/* MySQL commits what is open */
-	if (on && is_off && cenote_tx_state(s->conn) != CENOTE_TX_IDLE &&
-		cmy_end_transaction(s, cenote_commit) < 0)
-		return -1;
-	while ((r = cenote_set_autocommit(s->conn, on)) == CENOTE_AGAIN) {
-		if (cmy_wait(s) < 0)
-			return -1;
-	}
-	if (cmy_check(s, r) < 0)
-		return -1;
-	if (on)
-		my->server_status |= SERVER_STATUS_AUTOCOMMIT;
-	else
-		my->server_status &= ~SERVER_STATUS_AUTOCOMMIT;
-	cmy_track_status(s);
-	return 0;
-}
-
-int
-cmy_end_transaction(struct cmy_session *s, int (*call)(cenote_conn *conn))
-{
-	s->my->server_status &= ~SERVER_STATUS_IN_TRANS;
-	return finish(s, call);
-}
-
-static int
-ask_for_login(struct cmy_session *s, const char *user, const char *passwd, const char *db)
-{
-	int r;
-
-	while ((r = cenote_change_user(s->conn, user, passwd, db)) == CENOTE_AGAIN) {
-		if (cmy_wait(s) < 0)
-			return -1;
-	}
-	return cmy_check(s, r);
-}
-
-/* The settings that come with it are not told to the program, and no choice of a character set. */
-static int
-login_again(struct cmy_session *s, const char *user, const char *passwd, const char *db)
-{
-	const MARIADB_CHARSET_INFO *charset = s->my->charset;
-	int was_untracked = s->is_untracked, r;
-
-	s->is_untracked = 1;
-	r = ask_for_login(s, user, passwd, db);
-	s->is_untracked = was_untracked;
-	s->my->charset = charset;
-	return r;
-}
-
 /* ---- what an answer leaves ---- */
-
-/* Of that nothing else changes without the library's knowing. */
-void
-cmy_take_known_status(struct cmy_session *s)
-{
-	int tx = cenote_tx_state(s->conn);
-
-	if (s->has_lost_settings)
-		s->my->server_status = cmy_first_status(s);
-	s->has_lost_settings = 0;
-	s->my->server_status &= ~SERVER_STATUS_IN_TRANS;
-	if (tx == CENOTE_TX_OPEN || tx == CENOTE_TX_FAILED)
-		s->my->server_status |= SERVER_STATUS_IN_TRANS;
-}
-
-void
-cmy_tell_done(MYSQL *my)
-{
-	if (!CMY_ORACLE)
-		return;
-	cmy_track_begin(my->extension);
-	cmy_take_known_status(my->extension);
-	my->affected_rows = 0;
-	my->insert_id = 0;
-	my->warning_count = 0;
-}
 
 /* ---- user and database ---- */
 
@@ -145,7 +37,7 @@ change_user(struct cmy_session *s, const char *user, const char *passwd, const c
 	user = user ? user : "";
 	passwd = passwd ? passwd : "";
 	db = db && *db != '\0' ? db : NULL;
-	if (login_again(s, user, *passwd != '\0' ? passwd : NULL, db) < 0)
+	if (cmy_change_login(s, user, *passwd != '\0' ? passwd : NULL, db) < 0)
 		return 1;
 	cmy_track_forget(s);
 	cmy_track_database(s, db);
@@ -179,21 +71,6 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 		cmy_stmts_forget(
 			my->extension, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
 	return r;
-}
-
-static int
-is_name(const char *name, const char *db)
-{
-	return name && strcmp(name, db) == 0;
-}
-
-/* Behind a pool of another server there is one database only, with the names that a connect takes for it. */
-int
-cmy_is_pools_own(const struct cmy_session *s, const char *db)
-{
-	return s->backend != CMY_BACKEND_MYSQL &&
-	       (is_name(cenote_info(s->conn, "database"), db) || is_name(s->pool, db) ||
-		       is_name(s->my->db, db));
 }
 
 int
@@ -254,9 +131,9 @@ reset(struct cmy_session *s)
 	int r;
 
 	if (s->backend != CMY_BACKEND_MYSQL || has_database(my) || !own || *own == '\0')
-		return finish(s, cenote_reset);
+		return cmy_finish(s, cenote_reset);
 	none = my->db ? "" : NULL;
-	r = login_again(s, my->user, passwd, NULL);
+	r = cmy_change_login(s, my->user, passwd, NULL);
 	if (cmy_keep_text(&my->db, none) == 0)
 		return r;
 	cmy_error(my, CR_OUT_OF_MEMORY, NULL);
@@ -309,7 +186,7 @@ cmy_mysql_ping(MYSQL *my)
 
 	if (!s)
 		return 1;
-	if (finish(s, cenote_ping) == 0) {
+	if (cmy_finish(s, cenote_ping) == 0) {
 		cmy_tell_done(my);
 		return 0;
 	}
@@ -317,7 +194,7 @@ cmy_mysql_ping(MYSQL *my)
 	if (my->net.CMY_VIO || !CMY_RECONNECT(my))
 		return 1;
 	s = enter_without_text(my);
-	return !s || finish(s, cenote_ping) < 0;
+	return !s || cmy_finish(s, cenote_ping) < 0;
 }
 
 int
@@ -332,7 +209,7 @@ cmy_mysql_set_server_option(MYSQL *my, enum enum_mysql_set_option option)
 		cmy_error_text(my, 1047, "08S01", "Unknown command");
 		return 1;
 	}
-	if (set_option(s, "multi_statements", on ? "on" : "off") < 0)
+	if (cmy_set_option(s, "multi_statements", on ? "on" : "off") < 0)
 		return 1;
 	if (CMY_ORACLE) {
 		cmy_track_begin(s);

@@ -5,10 +5,11 @@
 #include "libmysql.h"
 
 /*
- * A prepared statement: what its files share. stmt.c: its life and what it tells. param.c: values on
- * their way in; long.c: those that come in pieces; bulk.c: arrays of them (MariaDB); named.c: those
- * with names (Oracle); request.c: before the execution (MariaDB). execute.c: running it, and its results. rows.c: reading a result. bind.c, and what
- * it builds on: values on their way out.
+ * A prepared statement: what its files share. stmt.c: its life and what it tells; stmt_mariadb.c and
+ * stmt_oracle.c: where the flavours differ; stmt_handle.c: what its handle holds. prepare.c; execute.c;
+ * rows.c: reading a result. param.c: values on their way in; long.c: those that come in pieces; bulk.c:
+ * arrays of them (MariaDB); named.c: those with names (Oracle); request.c: before the execution (MariaDB).
+ * bind.c, and what it builds on: values on their way out.
  *
  * Connector/C decides by MYSQL_STMT.state and MYSQL.status what may be called when, Oracle's library by
  * fewer states and by which function reads the next row (`reading` here). Programs look into MYSQL_STMT, so
@@ -28,6 +29,14 @@ enum cmy_reading {
 };
 
 #define CMY_NO_ROW UINT64_MAX
+
+/* The value of a parameter that came in pieces. */
+struct cmy_long {
+	int is_given;
+	char *bytes;
+	size_t length;
+	size_t room;
+};
 
 struct cmy_stmt {
 	MYSQL_STMT pub; /* what the program sees; must be first */
@@ -96,7 +105,7 @@ cmy_stmt(MYSQL_STMT *stmt)
 #define CMY_STATUS_STMT_ROWS MYSQL_STATUS_STMT_RESULT
 #endif
 
-/* ---- stmt.c ---- */
+/* ---- stmt_handle.c ---- */
 
 /* An error of the library's own: of the statement, and not of the connection. */
 void cmy_stmt_error(MYSQL_STMT *stmt, unsigned code);
@@ -109,16 +118,52 @@ void cmy_stmt_error_both(MYSQL_STMT *stmt, unsigned code);
 /* The connection's becomes the statement's. */
 void cmy_stmt_take_error(MYSQL_STMT *stmt);
 void cmy_stmt_clear(MYSQL_STMT *stmt);
+/* Of both. */
+void cmy_stmt_clear_both(MYSQL_STMT *stmt);
 /* The statement's connection; NULL: it is gone, and the error is set. */
 MYSQL *cmy_stmt_connection(MYSQL_STMT *stmt);
 /* New columns: fields, and room to bind them. 0, or -1 and the error is set. */
 int cmy_stmt_set_fields(struct cmy_stmt *st, MYSQL_FIELD *fields, unsigned n);
+void cmy_stmt_free_fields(struct cmy_stmt *st);
 /* How many warnings a command for the statement gave. */
 void cmy_stmt_warnings(struct cmy_stmt *st, MYSQL *my, unsigned n);
-/* Send a statement to be prepared, and take the answer. 0, or -1 and the connection's error is set. */
-int cmy_stmt_prepare(struct cmy_stmt *st, struct cmy_session *s);
-/* The same for one that is prepared: the pool forgets what it got of values in pieces. */
+/* What the connection's last answer said is what the statement tells. */
+void cmy_stmt_take_status(struct cmy_stmt *st);
+/* In MYSQL_BIND there is no sign any more of values that came in pieces: they count all the same. */
+void cmy_long_unmark(struct cmy_stmt *st);
+/* It was executed, or is to forget what it got. */
+void cmy_long_clear(struct cmy_stmt *st);
+/* The connection's list. */
+void cmy_stmt_enlist(MYSQL *my, LIST *item);
+void cmy_stmt_delist(MYSQL *my, LIST *item);
+
+/* ---- prepare.c ---- */
+
+/* Enter, prepare that text, and take the statement's shape. 0, or -1 and the connection's error is set. */
+int cmy_stmt_prepare_text(struct cmy_stmt *st, const char *query, size_t length);
+/* Prepare again: the pool forgets what it got of values in pieces. 0, or -1 and the connection's error is set. */
 int cmy_stmt_prepare_again(struct cmy_stmt *st, struct cmy_session *s);
+
+/* ---- stmt.c ---- */
+
+/* As one that was just made, but for its attributes. */
+void cmy_stmt_unprepare(struct cmy_stmt *st);
+/* COM_STMT_CLOSE: read what is left, and set the error. 0 or 1 */
+int cmy_stmt_close_at_server(struct cmy_stmt *st);
+
+/* ---- stmt_mariadb.c, stmt_oracle.c ---- */
+
+/* Give up what is still to be read, before the statement is prepared again or closed. Connector/C reads all
+ * results as if the program had asked for each; sic: whoever's the rows are. */
+void cmy_stmt_give_up(struct cmy_stmt *st);
+/* mysql_stmt_close(): what the connection knows of it. 0 or 1 */
+int cmy_stmt_leave(struct cmy_stmt *st);
+/* Attributes that only one flavour has. 0 done, 1 there is no such attribute. */
+int cmy_stmt_set_more(
+	struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value);
+int cmy_stmt_get_more(
+	const MYSQL_STMT *stmt, enum enum_stmt_attr_type type, void *ret_value);
+
 /* From which form a pool's values are to be converted. */
 static inline int
 cmy_is_binary(const struct cmy_session *s)
@@ -136,10 +181,6 @@ int cmy_params_add(struct cmy_stmt *st, const struct cmy_session *s, const MYSQL
 
 /* Whether the value of a parameter came in pieces; then it is added. 1, 0, or a status below 0. */
 int cmy_long_add(struct cmy_stmt *st, const struct cmy_session *s, unsigned param);
-/* In MYSQL_BIND there is no sign of them any more: they count all the same. */
-void cmy_long_unmark(struct cmy_stmt *st);
-/* It was executed, or is to forget what it got. */
-void cmy_long_clear(struct cmy_stmt *st);
 /* The server is to forget them, too, and a cursor. 0, or 1 and the error is set. */
 int cmy_long_forget(struct cmy_stmt *st);
 /* Whether one came for a parameter that the server takes none for. 0, or -1 and the error is set. */
@@ -150,13 +191,13 @@ int cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s);
 #if !CMY_ORACLE
 /* All rows of STMT_ATTR_ARRAY_SIZE. As cmy_execute_answer(). */
 int cmy_bulk_execute(struct cmy_stmt *st, struct cmy_session *s);
-/* The values of all rows go to the request. 0, or -1 and the statement's error is set. */
-int cmy_bulk_take(struct cmy_stmt *st, struct cmy_session *s);
+/* The values that are bound now are those of the next execution. 0, or -1 and the statement's error is set. */
+int cmy_request_take(struct cmy_stmt *st);
 
 /* ---- request.c ---- */
 
-/* The values that are bound now are those of the next execution. 0, or -1 and the statement's error is set. */
-int cmy_request_take(struct cmy_stmt *st);
+/* A request without parts. 0, or -1 and the error of both is set. */
+int cmy_request_begin(struct cmy_stmt *st);
 /* st->params becomes the request's next part. 0, or -1 and the error of both is set. */
 int cmy_request_add(struct cmy_stmt *st);
 /* The next part of it is in st->params. 1, or 0: there is no more. */
@@ -176,17 +217,16 @@ void cmy_stmt_methods(MYSQL_STMT *stmt);
 
 /* ---- execute.c ---- */
 
-/* What the connection's last answer said is what the statement tells. */
-void cmy_stmt_take_status(struct cmy_stmt *st);
 /* Wait for the result that is sent, and be in the state that follows. 0, or 1 and the error is set. */
 int cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s);
+/* The rows of a further result are the statement's. They have no cursor. 0, or 1 and the error is set. */
+int cmy_execute_next_rows(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- kept.c ---- */
 
 /* Rows that were copied out of batches. */
 int cmy_kept_add(struct cmy_kept **kept, const cenote_result *res, uint64_t row);
 uint64_t cmy_kept_rows(const struct cmy_kept *kept);
-uint32_t cmy_kept_columns(const struct cmy_kept *kept);
 const char *cmy_kept_value(
 	const struct cmy_kept *kept, uint64_t row, uint32_t column, size_t *ret_length);
 void cmy_kept_free(struct cmy_kept *kept);
@@ -233,15 +273,6 @@ void cmy_rows_flush(struct cmy_session *s);
 void cmy_rows_cancel(struct cmy_stmt *st);
 /* Nor any other one of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
-#if !CMY_ORACLE
-/* As Connector/C gives up what is still to be read: sic, whoever's the rows are. What is wrong with them the
- * connection is told. */
-void cmy_rows_give_up(struct cmy_stmt *st);
-/* And all results behind them, if the statement was executed: as if the program had asked for each. */
-void cmy_rows_give_up_all(struct cmy_stmt *st);
-#endif
-/* Only these others: the rows before them are dropped, and they follow. */
-void cmy_rows_drop_more(struct cmy_stmt *st, struct cmy_session *s);
 
 /* ---- bind.c ---- */
 

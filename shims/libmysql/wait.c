@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "libmysql.h"
+#include "fibre.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -119,4 +119,36 @@ cmy_get_result(struct cmy_session *s, cenote_result **ret_res)
 	}
 	(void)cmy_check(s, r);
 	return r;
+}
+
+/* ---- the session's fibre ---- */
+
+int
+cmy_fibre_want(struct cmy_session *s, size_t stack_size)
+{
+	struct cmy_fibre *f;
+
+	if (s->fibre && s->fibre->is_suspended)
+		return -1;
+	f = cmy_fibre_new(stack_size);
+	if (!f) {
+		cmy_error(s->my, CR_OUT_OF_MEMORY, NULL);
+		return -1;
+	}
+	cmy_fibre_free(s->fibre);
+	s->fibre = f;
+	cmy_choose_wait(s);
+	return 0;
+}
+
+/* The session's fibre, that has nothing to do; NULL and the error is set. */
+struct cmy_fibre *
+cmy_fibre_idle(struct cmy_session *s)
+{
+	if (!s->fibre && cmy_fibre_want(s, 0) < 0)
+		return NULL;
+	if (!s->fibre->is_suspended)
+		return s->fibre;
+	cmy_error(s->my, CR_COMMANDS_OUT_OF_SYNC, NULL);
+	return NULL;
 }

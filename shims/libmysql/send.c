@@ -2,6 +2,7 @@
 #include "libmysql.h"
 #include "phrase.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -88,8 +89,9 @@ end(struct cmy_session *s, int (*send)(cenote_conn *conn))
 	return sent(s, is_open ? send(s->conn) : cenote_send_ping(s->conn));
 }
 
-int
-cmy_answer(struct cmy_session *s, const char *sql, size_t len)
+/* Send what a text of MySQL's means to another server. 1; 0: that server reads the text; -1: the error is set. */
+static int
+send_phrase(struct cmy_session *s, const char *sql, size_t len)
 {
 	char value[CMY_PHRASE_VALUE_MAX];
 
@@ -111,4 +113,46 @@ cmy_answer(struct cmy_session *s, const char *sql, size_t len)
 	default:
 		return 0;
 	}
+}
+
+/* ---- sending ---- */
+
+int
+cmy_send(struct cmy_session *s, const char *sql, size_t len)
+{
+	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
+	int r = 0;
+
+	options.stream = 1;
+	options.format = cmy_format(s);
+	s->my->info = NULL;
+	s->my->affected_rows = MYSQL_COUNT_ERROR;
+	cmy_note_text(s, sql, len);
+	if (s->backend != CMY_BACKEND_MYSQL)
+		r = send_phrase(s, sql, len);
+	if (r == 0)
+		r = cmy_check(s, cenote_send_query(s->conn, sql, len, NULL, &options));
+	if (r < 0)
+		return -1;
+	s->state = CMY_SENT;
+	return 0;
+}
+
+int
+cmy_send_ahead(struct cmy_session *s)
+{
+	struct cmy_ahead *a = cmy_ahead_take(s);
+	MYSQL *my = s->my;
+	uint64_t affected = my->affected_rows;
+	int r;
+
+	if (!a)
+		return 0;
+	my->net.last_errno = 0;
+	my->net.last_error[0] = '\0';
+	r = cmy_send(s, a->sql, a->len);
+	/* the program has sent it long ago, and this was the answer since */
+	my->affected_rows = affected;
+	free(a);
+	return r;
 }

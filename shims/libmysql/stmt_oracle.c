@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stmt.h"
+
+/*
+ * What Oracle's library does with a prepared statement and Connector/C does not, or does in another
+ * way: giving up results, the next result, and reset.
+ */
+
+/* ---- giving up rows ---- */
+
+void
+cmy_stmt_give_up(struct cmy_stmt *st)
+{
+	cmy_rows_cancel(st);
+}
+
+my_bool
+cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
+{
+	if (stmt->state == MYSQL_STMT_INIT_DONE)
+		return 0;
+	cmy_rows_cancel(cmy_stmt(stmt));
+	cmy_rows_drop(cmy_stmt(stmt));
+	stmt->result.rows = 0;
+	cmy_stmt(stmt)->reading = CMY_READ_NOTHING;
+	cmy_long_unmark(cmy_stmt(stmt));
+	cmy_stmt_clear(stmt);
+	stmt->state = MYSQL_STMT_PREPARE_DONE;
+	return 0;
+}
+
+/* A statement that was not executed, or gives no rows, does not throw those of others away. */
+static int
+is_others_turn(const MYSQL_STMT *stmt)
+{
+	int has_rows = stmt->state > CMY_STMT_PREPARED && stmt->field_count > 0;
+
+	return !has_rows && cmy_is_busy(stmt->mysql);
+}
+
+/* A failed fetch makes Oracle's library take a statement for prepared. */
+static int
+refuse_reset(MYSQL_STMT *stmt)
+{
+	struct cmy_session *s = cmy_enter(stmt->mysql);
+
+	if (s)
+		cmy_error_text(s->my, ER_UNKNOWN_STMT_HANDLER, NULL,
+			"Unknown prepared statement handler (%lu) given to "
+			"mysqld_stmt_reset",
+			stmt->stmt_id);
+	cmy_stmt_take_error(stmt);
+	stmt->state = MYSQL_STMT_INIT_DONE;
+	return 1;
+}
+
+my_bool
+cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+
+	if (!cmy_stmt_connection(stmt))
+		return 1;
+	if (stmt->state == CMY_STMT_NEW)
+		return 0;
+	if (!st->prepared || is_others_turn(stmt))
+		return cmy_bool(refuse_reset(stmt));
+	cmy_stmt_clear_both(stmt);
+	cmy_rows_cancel(st);
+	if (st->reading != CMY_READ_STORED)
+		cmy_rows_drop_all(st);
+	st->reading = CMY_READ_NOTHING;
+	stmt->state = CMY_STMT_PREPARED;
+	/* what was wrong with the rows that were left is not told, unless that was the end of the connection */
+	if (stmt->mysql->net.CMY_VIO)
+		cmy_stmt_clear_both(stmt);
+	stmt->mysql->info = NULL;
+	cmy_tell_done(stmt->mysql);
+	return (my_bool)cmy_long_forget(st);
+}
+
+/* ---- further results ---- */
+
+/*
+ * sic: where a result before has told of another one, what is left of the one behind it is not in the way, another
+ * statement's neither.
+ */
+static void
+drop_before_next(struct cmy_stmt *st)
+{
+	if (st->pub.state == CMY_STMT_NEW)
+		return;
+	cmy_rows_cancel(st);
+	cmy_rows_drop(st);
+	st->reading = CMY_READ_NOTHING;
+	st->pub.result.rows = 0;
+	st->pub.state = CMY_STMT_PREPARED;
+}
+
+/* The result that has come is the statement's. */
+static int
+take_next(struct cmy_stmt *st, struct cmy_session *s)
+{
+	st->pub.result.rows = 0;
+	st->pub.bind_result_done = 0;
+	if (s->my->field_count > 0)
+		return cmy_execute_next_rows(st, s);
+	st->pub.field_count = 0;
+	return 0;
+}
+
+int
+cmy_mysql_stmt_next_result(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	struct cmy_session *s = cmy_session(stmt->mysql);
+
+	if (!s)
+		return 1;
+	if (stmt->last_errno != 0)
+		return (int)stmt->last_errno;
+	if (s->my->server_status & SERVER_MORE_RESULTS_EXISTS)
+		drop_before_next(st);
+	if (s->my->status != MYSQL_STATUS_READY) {
+		cmy_stmt_error_both(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 1;
+	}
+	cmy_clear(s->my);
+	s->my->affected_rows = MYSQL_COUNT_ERROR;
+	if (s->state != CMY_MORE) {
+		cmy_stmt_take_error(stmt);
+		return -1;
+	}
+	if (cmy_next_head(s) < 0) {
+		cmy_stmt_take_error(stmt);
+		return 1;
+	}
+	stmt->state = MYSQL_STMT_EXECUTE_DONE;
+	return take_next(st, s);
+}
+
+/* ---- attributes: it has no more than both have ---- */
+
+int
+cmy_stmt_set_more(struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value)
+{
+	(void)st;
+	(void)type;
+	(void)value;
+	return 1;
+}
+
+int
+cmy_stmt_get_more(const MYSQL_STMT *stmt, enum enum_stmt_attr_type type, void *ret_value)
+{
+	(void)stmt;
+	(void)type;
+	(void)ret_value;
+	return 1;
+}
+
+/* ---- the end ---- */
+
+int
+cmy_stmt_leave(struct cmy_stmt *st)
+{
+	cmy_clear(st->pub.mysql);
+	return st->pub.state == CMY_STMT_NEW ? 0 : cmy_stmt_close_at_server(st);
+}
