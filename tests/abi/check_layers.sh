@@ -19,19 +19,20 @@ any='[a-zA-Z0-9_./-]+'
 
 # One line per layer: the folder; folders in it that are layers of their own; then what it may
 # include, as extended regular expressions: of ours, besides what is in its own folder; of
-# <cenote/…>; of the system's.
+# <cenote/…>; of the system's. core/sql.h is pure (no I/O, no memory), so that sqlsh and the shims share it.
+# xxhash.h is for core/digest.c: what is compiled says that nothing else calls it.
 layers()
 {
 	cat <<TABLE
 lib/include - - (types|cenote)\\.h std(def|int)\\.h
-lib/core - core/$any types\\.h ($pure)\\.h
+lib/core - core/$any types\\.h ($pure|xxhash)\\.h
 lib/protocol - (core|protocol)/$any types\\.h ($pure)\\.h
 lib/crypto - (core|protocol|crypto)/$any types\\.h $any
 lib core,protocol,crypto,include (core|protocol|crypto)/$any $any $any
 tools/cenoted - (core|protocol|crypto)/$any types\\.h $any
-tools/sqlsh - common/passfile\\.h $any $any
+tools/sqlsh - (core/sql|common/passfile)\\.h $any $any
 tools/bench - - $any $any
-shims - - cenote\\.h $any
+shims - core/sql\\.h cenote\\.h $any
 bindings - - cenote\\.h $any
 examples - - $any $any
 TABLE
@@ -116,7 +117,7 @@ check_undefined() # ARCHIVE PREFIXES
 {
 	[ -f "$1" ] || { echo "$1 is not there" && return; }
 	nm -u "$1" | awk '$1 == "U" { print $2 }' | sort -u |
-		grep -vE "^($pure_calls|($2)_[a-z0-9_]+)$" |
+		grep -vE "^($pure_calls|($2)_[a-zA-Z0-9_]+)$" |
 		sed "s|^|${1##*/} uses |"
 }
 
@@ -152,6 +153,9 @@ tap_passes "includes only go down" check_includes "$source_root"
 tap_passes "lib/core and lib/protocol call nothing that does I/O" check_calls "$source_root"
 tap_passes "compiled lib/core needs nothing that does I/O" \
 	check_undefined "$build_root/lib/core/libcnc.a" 'cnc'
+[ ! -f "$build_root/lib/core/libcnc_digest.a" ] ||
+	tap_passes "the digest needs XXH3 besides" \
+		check_undefined "$build_root/lib/core/libcnc_digest.a" 'cnc|XXH3'
 tap_passes "compiled lib/protocol needs nothing that does I/O" \
 	check_undefined "$build_root/lib/protocol/libcnp.a" 'cnc|cnp'
 tap_passes "lib/core defines cnc_ only" \

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CNC_SQL_H
+#define CNC_SQL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How SQL text is divided into tokens, for every server. This is the only place that knows comments, quotes, escapes
+ * and placeholders. Users keep what they do with the tokens: their tables of verbs, pins and answers.
+ *
+ * The reader allocates nothing, keeps no state of its own, and accepts any bytes. A token is a part of the
+ * caller's text. To look ahead, copy the struct:
+ *
+ *	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_POSTGRESQL), ahead;
+ *	struct cnc_sql_token t;
+ *
+ *	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+ *		ahead = x;
+ *		if (cnc_sql_is(&t, "create") && cnc_sql_take(&ahead, "table"))
+ *			…
+ *	}
+ *
+ * To copy a text and change some of its tokens, copy what is between them from the text: from the end of the last
+ * token that was copied, which is x.p, to t.p.
+ *
+ * The shims and sqlsh include this header of lib/core alone; in Meson they link cnc_sql_dep.
+ */
+
+/* What differs between servers. A text is read by a set of these bits. */
+enum cnc_sql_rule {
+	/* Without it quotes are characters. */
+	CNC_SQL_QUOTES = 1 << 0, /* 'text' and "name"; a doubled quote is part of both */
+	CNC_SQL_BACKSLASH = 1 << 1, /* a backslash hides the next byte of a text */
+	CNC_SQL_DOUBLE_QUOTED_TEXT = 1 << 2, /* "…" is a text, not a name */
+	CNC_SQL_BACKQUOTES = 1 << 3, /* `name` */
+	CNC_SQL_BRACKETS = 1 << 4, /* [name] */
+	CNC_SQL_DOLLAR_QUOTES = 1 << 5, /* $tag$text$tag$ */
+	CNC_SQL_PREFIXES =
+		1 << 6, /* E'…', in which a backslash escapes; B'' X'' N'' U&'' U&"" */
+	CNC_SQL_CONTINUED = 1 << 7, /* 'one' newline 'text' */
+
+	/* Without it comments are characters. */
+	CNC_SQL_COMMENTS = 1 << 8, /* -- to the end of the line, and C's */
+	CNC_SQL_NESTED = 1 << 9, /* a comment may hold comments */
+	CNC_SQL_HASH = 1 << 10, /* # begins a comment, too */
+	CNC_SQL_DASH_BLANK =
+		1 << 11, /* -- begins one only before a blank or control byte */
+	CNC_SQL_CR = 1 << 12, /* a carriage return ends a line comment */
+	/* The server executes a comment that begins with ! or M!: its marks are tokens. Without this bit it is
+	 * skipped as a comment, and `seen` says so. */
+	CNC_SQL_EXECUTED = 1 << 13,
+
+	CNC_SQL_ZERO_BLANK = 1 << 14, /* a zero byte is a blank */
+	CNC_SQL_NO_VT = 1 << 15, /* a vertical tab is none */
+
+	CNC_SQL_WIDE_WORDS =
+		1
+		<< 16, /* bytes above ASCII, and $ but at the front, are part of words */
+	CNC_SQL_WORD_DOLLAR = 1 << 17, /* $ may begin a word */
+	CNC_SQL_WORD_SIGNS =
+		1
+		<< 18, /* @ and # may begin a word and be part of it; @word is a VARIABLE */
+	CNC_SQL_VARIABLES = 1 << 19, /* @a, @@a.b, @'a', @`a` */
+
+	CNC_SQL_DOLLAR = 1 << 20, /* $1 is a placeholder */
+	CNC_SQL_QUESTION = 1 << 21, /* ? is one */
+	CNC_SQL_QUESTION_NUMBER = 1 << 22, /* ?7 is one */
+	CNC_SQL_COLON = 1 << 23, /* :name is one */
+
+	/* What servers of one kind read differently, by version or character set, is CNC_SQL_BAD: a number with a letter after
+	 * it, a backslash after a byte above ASCII, a byte that begins no token. For PostgreSQL's rules. */
+	CNC_SQL_STRICT = 1 << 24
+};
+
+/*
+ * The rules of each server. Add the placeholders that you look for beside the server's own (the libpq shim looks for
+ * $1 in MySQL's SQL: CNC_SQL_MYSQL | CNC_SQL_DOLLAR), and take off bits for what a session has set.
+ */
+enum cnc_sql_dialect {
+	/* Words of ASCII and single bytes, whatever stands around them: to look for a word that may hide in a text or
+	 * comment. */
+	CNC_SQL_RAW = 0,
+	/* What all servers share. */
+	CNC_SQL_ANSI = CNC_SQL_QUOTES | CNC_SQL_COMMENTS | CNC_SQL_WIDE_WORDS,
+	CNC_SQL_POSTGRESQL = CNC_SQL_ANSI | CNC_SQL_DOLLAR_QUOTES | CNC_SQL_PREFIXES |
+			     CNC_SQL_CONTINUED | CNC_SQL_NESTED | CNC_SQL_CR |
+			     CNC_SQL_DOLLAR,
+	/* with standard_conforming_strings off */
+	CNC_SQL_POSTGRESQL_BACKSLASH = CNC_SQL_POSTGRESQL | CNC_SQL_BACKSLASH,
+	/* With sql_mode=ANSI_QUOTES take off CNC_SQL_DOUBLE_QUOTED_TEXT, with NO_BACKSLASH_ESCAPES CNC_SQL_BACKSLASH. */
+	CNC_SQL_MYSQL = CNC_SQL_ANSI | CNC_SQL_BACKSLASH | CNC_SQL_DOUBLE_QUOTED_TEXT |
+			CNC_SQL_BACKQUOTES | CNC_SQL_HASH | CNC_SQL_DASH_BLANK |
+			CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
+			CNC_SQL_QUESTION,
+	CNC_SQL_SQLITE = CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_BRACKETS |
+			 CNC_SQL_NO_VT | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
+			 CNC_SQL_QUESTION | CNC_SQL_QUESTION_NUMBER | CNC_SQL_COLON,
+	CNC_SQL_TDS = CNC_SQL_ANSI | CNC_SQL_BRACKETS | CNC_SQL_NESTED | CNC_SQL_CR |
+		      CNC_SQL_ZERO_BLANK | CNC_SQL_WORD_DOLLAR | CNC_SQL_WORD_SIGNS |
+		      CNC_SQL_QUESTION,
+	/* A server that nobody knows, by ODBC: the quotes of all. */
+	CNC_SQL_UNKNOWN = CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_BRACKETS |
+			  CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_WORD_SIGNS |
+			  CNC_SQL_QUESTION
+};
+
+enum cnc_sql_kind {
+	CNC_SQL_END,
+	CNC_SQL_WORD, /* a key word, a name without quotes; also 1a and 0x1f */
+	CNC_SQL_NUMBER, /* 1, 1.5, .5, 1e-5. A word may follow at once: MySQL and T-SQL read `1.5into` as two */
+	CNC_SQL_TEXT, /* with its prefix and quotes */
+	CNC_SQL_NAME, /* a name in quotes, with these */
+	CNC_SQL_PLACEHOLDER,
+	CNC_SQL_VARIABLE, /* @a; also @@a: see its second byte */
+	CNC_SQL_MARK, /* the begin of an executed comment with its version, and its end */
+	CNC_SQL_CHAR, /* one byte, or :: or := */
+	CNC_SQL_BAD /* a text, name or comment that does not end: all the rest. And see CNC_SQL_STRICT */
+};
+
+struct cnc_sql_token {
+	enum cnc_sql_kind kind;
+	bool has_space; /* a blank or comment stands before it */
+	const char *p;
+	size_t n;
+};
+
+/* What the reader met up to now. */
+enum cnc_sql_seen {
+	CNC_SQL_SEEN_COMMENT = 1, /* one was skipped */
+	CNC_SQL_SEEN_EXECUTED =
+		2, /* one that MySQL and MariaDB may execute, skipped or not */
+	CNC_SQL_SEEN_NESTED =
+		4, /* one with an opener in it: servers disagree on its end */
+	CNC_SQL_SEEN_RETURN =
+		8, /* a line comment with a carriage return in it: the same */
+	CNC_SQL_SEEN_OPEN_LINE =
+		16 /* the text ends in a line comment: what is put after it needs a newline */
+};
+
+/* The length of the character at `start` if it is a whole one of several bytes, else 0. */
+typedef unsigned cnc_sql_character(const char *start, const char *end);
+
+struct cnc_sql {
+	const char *p; /* the end of the last token */
+	const char *end;
+	uint32_t rules; /* enum cnc_sql_rule; may change between tokens */
+	uint32_t seen; /* enum cnc_sql_seen */
+	/* Of a character set in which a quote or backslash can be the last byte of a character; else NULL. */
+	cnc_sql_character *character;
+	/* What is open at the end of the text. */
+	struct cnc_sql_open {
+		char what; /* 0: nothing; else ' " ` [ $ or * (a comment) */
+		bool has_backslash;
+		uint32_t depth; /* of comments */
+		size_t n_tag; /* of a dollar quote */
+		const char *begin;
+	} open;
+};
+
+static inline struct cnc_sql
+cnc_sql_begin(const char *sql, size_t len, uint32_t rules)
+{
+	return (struct cnc_sql){ .p = sql, .end = sql + len, .rules = rules };
+}
+
+/* The next token after blanks and comments. At the end: END, again and again. */
+struct cnc_sql_token cnc_sql_next(struct cnc_sql *x);
+
+/* Skip blanks and comments. False if a comment does not end; then x->p is the end. */
+bool cnc_sql_skip_blanks(struct cnc_sql *x);
+
+/*
+ * Go on after the last token was BAD, since the text has grown at its end by whole lines, and may have moved.
+ * `begin` is where x->open.begin is now. The next token is the whole of what was open. Not with CNC_SQL_CONTINUED.
+ */
+void cnc_sql_resume(struct cnc_sql *x, const char *begin, const char *end);
+
+/* ---- tokens ---- */
+
+/* Compare with a word of ASCII as strcmp() does. Upper and lower case are the same, and sort as upper case. */
+int cnc_sql_compare(const char *p, size_t n, const char *word);
+
+/* Whether it is this WORD, in any case. The word is in lower case. */
+static inline bool
+cnc_sql_is(const struct cnc_sql_token *t, const char *word)
+{
+	/* nearly all that are asked about have another first letter */
+	return t->kind == CNC_SQL_WORD && (*t->p == *word || (*t->p | 0x20) == *word) &&
+	       cnc_sql_compare(t->p, t->n, word) == 0;
+}
+
+/* The words end with NULL. */
+bool cnc_sql_is_one_of(const struct cnc_sql_token *t, const char *const *words);
+
+static inline bool
+cnc_sql_is_char(const struct cnc_sql_token *t, char c)
+{
+	return t->kind == CNC_SQL_CHAR && t->n == 1 && *t->p == c;
+}
+
+/* What is between the quotes of a TEXT or NAME, as it is written (doubled quotes and escapes stay). Of other
+ * tokens, all. */
+const char *cnc_sql_inside(const struct cnc_sql_token *t, size_t *ret_n);
+
+/* ---- statements ---- */
+
+/* Go past the next token if it is this word (in lower case); else stay. */
+bool cnc_sql_take(struct cnc_sql *x, const char *word);
+bool cnc_sql_take_one_of(struct cnc_sql *x, const char *const *words);
+bool cnc_sql_take_char(struct cnc_sql *x, char c);
+/* Go past ( … ), with all parentheses in it, if that comes next. */
+void cnc_sql_skip_parens(struct cnc_sql *x);
+
+enum cnc_sql_through {
+	CNC_SQL_THROUGH_PARENS = 1, /* past ( */
+	/* To SELECT, INSERT, UPDATE, DELETE, MERGE, REPLACE, VALUES or TABLE after the common tables. */
+	CNC_SQL_THROUGH_WITH = 2,
+	CNC_SQL_THROUGH_EXPLAIN =
+		4 /* past EXPLAIN (…) ANALYZE VERBOSE, as PostgreSQL has it */
+};
+
+/*
+ * The word that says what a statement is. `t` is its first token, which was just read. If there is no such word: what
+ * stands in its place, such as a semicolon or END.
+ */
+struct cnc_sql_token cnc_sql_verb(
+	struct cnc_sql *x, struct cnc_sql_token t, unsigned through);
+
+#endif

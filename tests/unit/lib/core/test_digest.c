@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The digest of a statement (core/digest.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/digest.h"
+#include "core/sql.h"
+
+static const struct {
+	uint32_t rules;
+	const char *sql;
+	const char *digest;
+} cases[] = {
+	{ CNC_SQL_ANSI, "", "" },
+	{ CNC_SQL_ANSI, " ; ", "" },
+	{ CNC_SQL_ANSI, "SELECT  A.b,c\n-- d\n FROM \"T\" WHERE x=1 and y<= 'z'  ;",
+		"select a.b, c from \"T\" where x = ? and y <= ?" },
+	{ CNC_SQL_ANSI, "select 1; select 2", "select ?; select ?" },
+	{ CNC_SQL_ANSI, "a in (1, 'x' , -2.5e3) and b", "a in (?) and b" },
+	{ CNC_SQL_ANSI, "values (1,'a'), (2,'b'),(3,c)", "values (?), (?, c)" },
+	{ CNC_SQL_ANSI, "values (1,(2))", "values (?, (?))" },
+	{ CNC_SQL_ANSI, "a = -1 and b-1 = 2", "a = ? and b - ? = ?" },
+	{ CNC_SQL_ANSI, "select f(a , b) , 'open", "select f (a, b), ?" },
+	{ CNC_SQL_POSTGRESQL, "select $1::int, $$a$$, e'\\'', b->>'c'",
+		"select ? :: int, ?, b ->> ?" },
+	{ CNC_SQL_MYSQL, "SELECT \"a\", `B`, @c, 0x1f /*+ d */ # e\n",
+		"select ?, `B`, @c, ?" },
+	{ CNC_SQL_TDS, "select [A] from #T where a=?", "select [A] from #t where a = ?" },
+};
+
+static uint64_t
+hash_of(const char *sql, uint32_t rules)
+{
+	uint64_t hash;
+
+	(void)cnc_digest(sql, strlen(sql), rules, NULL, 0, &hash);
+	return hash;
+}
+
+static void
+normalises_statements(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *sql = cases[i].sql;
+		char text[256];
+		uint64_t hash;
+		size_t n = cnc_digest(
+			sql, strlen(sql), cases[i].rules, text, sizeof(text) - 1, &hash);
+
+		assert_true(n < sizeof(text));
+		text[n] = '\0';
+		assert_string_equal(text, cases[i].digest);
+		assert_int_equal(hash, hash_of(sql, cases[i].rules));
+	}
+}
+
+static void
+has_one_hash_for_statements_that_differ_in_values(void **state)
+{
+	uint64_t hash = hash_of("select a from t where b = 1", CNC_SQL_ANSI);
+
+	(void)state;
+	assert_int_equal(
+		hash, hash_of("SELECT a\n\tFROM t -- x\n WHERE b='y';", CNC_SQL_ANSI));
+	assert_int_not_equal(hash, hash_of("select a from t where c = 1", CNC_SQL_ANSI));
+	assert_int_not_equal(
+		hash, hash_of("select a from \"t\" where b = 1", CNC_SQL_ANSI));
+	assert_int_not_equal(hash, hash_of("select a from t where b = b", CNC_SQL_ANSI));
+}
+
+/* The hash is of the whole digest, whatever room there is for the text. */
+static void
+cuts_the_text_alone(void **state)
+{
+	static const char sql[] = "select a from t where b = 1";
+	char text[sizeof(sql)];
+	uint64_t whole = hash_of(sql, CNC_SQL_ANSI), hash;
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(sql); size++) {
+		memset(text, '#', sizeof(text));
+		assert_int_equal(
+			cnc_digest(sql, sizeof(sql) - 1, CNC_SQL_ANSI, text, size, &hash),
+			sizeof(sql) - 1);
+		assert_int_equal(hash, whole);
+		assert_memory_equal(text, "select a from t where b = ?", size);
+		assert_int_equal(text[size], '#');
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(normalises_statements),
+		cmocka_unit_test(has_one_hash_for_statements_that_differ_in_values),
+		cmocka_unit_test(cuts_the_text_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
