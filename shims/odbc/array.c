@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Arrays of parameters. Each set has a status of its own, and a set that failed does not stop the
+ * next ones. Where it can, the driver sends many sets together: each is a request of its own with a
+ * synchronisation point, so that an error does not reach the next set. Sets and bytes limit how
+ * much is under way. execute.c calls it; the state is cod_stmt.exec.
+ */
 #include "odbc.h"
 
-/*
- * Arrays of parameters: sets have a status each, and go on behind one that failed. As many as can be are
- * sent together, each a request of its own and a synchronisation point, so that an error does
- * not reach the next; what is under way is bounded by sets and by bytes.
- */
 #define SETS_MAX  128
 #define BYTES_MAX (1u << 20)
 
-/* Sets in a row that are under way: from `first`. */
+/* Sets that are under way: `n` of them, the first is number `first`. */
 struct window {
 	SQLULEN first, n;
-	SQLRETURN sent[SETS_MAX]; /* SQL_ERROR: it was not; SQL_NO_DATA: to be left out */
+	/* SQL_ERROR: the set was not sent; SQL_NO_DATA: the application leaves it out */
+	SQLRETURN sent[SETS_MAX];
 };
 
 struct cod_diag_where
@@ -100,7 +102,8 @@ cod_array_can_send(const struct cod_stmt *stmt)
 	       !has_data_at_execution(stmt, exec->set);
 }
 
-/* No value is longer than its buffer. */
+/* How many sets may be under way. No value is longer than its buffer, so the buffers bound the
+ * bytes. */
 static SQLULEN
 sets_at_most(const struct cod_stmt *stmt)
 {
@@ -119,8 +122,8 @@ sets_at_most(const struct cod_stmt *stmt)
 	return BYTES_MAX / n_bytes > 0 ? BYTES_MAX / n_bytes : 1;
 }
 
-/* What is to be told of the set: it was sent (with a warning), was left out, or has values that are none.
- * *ret_r: an error of the connection's. */
+/* Send one set. SQL_NO_DATA: the application leaves it out. SQL_ERROR: a value cannot be converted.
+ * *ret_r is an error of the connection. */
 static SQLRETURN
 send_set(struct cod_stmt *stmt, int *ret_r)
 {
@@ -172,14 +175,15 @@ take(struct cod_stmt *stmt, cenote_result *result)
 	return ret;
 }
 
-/* The results of a set. */
+/* Take the results of one set. */
 static SQLRETURN
 answer(struct cod_stmt *stmt, int *ret_r)
 {
 	SQLRETURN ret = SQL_SUCCESS;
 	cenote_result *result;
 
-	/* what stops one set stops those that are sent already */
+	/* A cancel or a timeout stops one request at a time, so each one that was sent already
+	 * needs its own. */
 	if (cod_is_stopped(stmt))
 		cod_stop_next(stmt);
 	while ((*ret_r = cod_wait_result(stmt, false, &result)) == CENOTE_OK)
@@ -205,13 +209,14 @@ take_answers(struct cod_stmt *stmt, const struct window *window)
 	return r == CENOTE_DONE ? CENOTE_OK : r;
 }
 
-/* The connection has failed: what came of the sets that are under way, up to `end`, nobody knows. */
+/* The connection failed. Nobody knows what became of the sets that are under way, so all up to
+ * `end` get an error. */
 static void
 fail(struct cod_stmt *stmt, SQLULEN end, int status)
 {
 	struct cod_diag_where where;
 
-	/* behind the last set */
+	/* A set after the last one has no place in the application's arrays. */
 	if (stmt->exec.set == stmt->desc[COD_APD]->array_size)
 		stmt->exec.set--;
 	where = cod_array_here(stmt);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions that the driver asks the server for itself: about keys, origins of columns and functions.
- * keys.c, origin.c, nullable.c, position.c and statement.c write them as text and read the answer.
- * No state.
+ * Questions that the driver asks the server for itself, about keys, origins of columns and
+ * functions. keys.c, origin.c, nullable.c, position.c and statement.c write them as text and read
+ * the answers. It has no state.
  */
 #include "keys.h"
 
@@ -89,7 +89,8 @@ cod_ask_aside(struct cod_dbc *dbc, const char *sql, const cenote_params *params)
 		return NULL;
 	while (cenote_get_result(dbc->conn, &more) == CENOTE_OK)
 		cenote_result_destroy(more);
-	/* without autocommit the question has begun a transaction */
+	/* Without autocommit the question has begun a transaction. The program did not, so the
+	 * driver ends it. */
 	if (was_idle && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE &&
 		cenote_commit(dbc->conn) < 0) {
 		cenote_result_destroy(found);

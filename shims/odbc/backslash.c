@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * How the session reads a backslash in a string. The driver needs to know when it translates escape
- * clauses and looks for parameters. State: cod_dbc.has_no_backslash.
- */
+/* How the session reads a backslash in a string. The driver must know that to translate escape
+ * clauses and to find parameters. The state is cod_dbc.has_no_backslash. */
 #include "odbc.h"
 
 #include <string.h>
 
-/* MySQL says so with every result, PostgreSQL when it changes. */
+/* PostgreSQL reports the setting when it changes, MySQL with every result. */
 bool
 cod_is_backslash_odd(const struct cod_dbc *dbc)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frame of every ODBC call: check and lock the handle, convert texts to UTF-8, give texts back,
+ * and record diagnostics. face.c and face_w.c call the first half, all other files the functions
+ * that report errors. It has no state besides the handles.
+ */
 #include "odbc.h"
 
 #include <stdio.h>
@@ -79,14 +84,14 @@ cod_enter_diag(struct cod_call *call, SQLHANDLE handle, SQLSMALLINT kind)
 SQLRETURN
 cod_leave(struct cod_call *call)
 {
-	/* of a connection's, one may be its password */
+	/* A text argument of a connection may be its password. */
 	for (size_t i = 0; i < call->n_texts; i++) {
 		if (call->head->kind == COD_DBC)
 			cod_wipe(call->texts[i]);
 		else
 			free(call->texts[i]);
 	}
-	/* what the server has to say besides: notices */
+	/* Notices of the server are warnings. */
 	if (call->ret == SQL_SUCCESS && !call->keeps_diag && call->head->diag.n > 0)
 		call->ret = SQL_SUCCESS_WITH_INFO;
 	if (!call->keeps_diag)
@@ -95,7 +100,7 @@ cod_leave(struct cod_call *call)
 	return call->ret;
 }
 
-/* Ignore zeros at the end, which some programs count in the length. */
+/* Some programs count the zero at the end in the length. Ignore such zeros. */
 static bool
 has_more_behind_zero(const void *text, SQLLEN n, bool is_wide)
 {
@@ -219,7 +224,7 @@ cod_tell(struct cod_head *head, const struct cod_diag_where *where, const char *
 	return SQL_ERROR;
 }
 
-/* States of servers that the standard has others for. */
+/* SQLSTATEs of servers for which the ODBC standard has others. */
 static const struct {
 	char server[6], odbc[6];
 } translations[] = {
@@ -231,7 +236,7 @@ static const struct {
 	{ "42701", "42S21" },
 	{ "42703", "42S22" },
 	{ "53200", "HY001" },
-	/* PostgreSQL ends the session with it */
+	/* PostgreSQL ends the session with this one. */
 	{ "57P01", "08S01" },
 	{ "57P02", "08S01" },
 };
@@ -246,7 +251,7 @@ translate(const char *sqlstate)
 	return sqlstate;
 }
 
-/* What has no state of a server: by what libcenote says. */
+/* The SQLSTATE for an error that has none of the server's, by status of libcenote. */
 static const struct {
 	int status;
 	const char *sqlstate;
@@ -273,7 +278,7 @@ state_of(const cenote_diag *diag, int status)
 	return "HY000";
 }
 
-/* Join message, detail and hint: ODBC has one text for them. NULL: no memory. */
+/* Join message, detail and hint: ODBC has one text for the three. NULL: no memory. */
 char *
 cod_diag_text(const cenote_diag *diag, const char *before, const char *message)
 {

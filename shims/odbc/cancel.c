@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLCancel() and SQLCancelHandle(), which may come from any thread. Both take cancel_mutex only, since
- * the thread whose request they stop holds the connection's lock.
+ * SQLCancel() and SQLCancelHandle(). Any thread may call them while another one waits for the
+ * answer and holds the connection's lock. They take cancel_mutex only. The state is cod_dbc.running
+ * and the is_cancelled flag of a statement.
  */
 #include "odbc.h"
 
-/* With cancel_mutex. The record of a failure is made when `head` is asked for it. */
+/* The caller holds cancel_mutex. After a failure, the next function that reads diagnostics of
+ * `head` makes the record. */
 static SQLRETURN
 send_cancel(struct cod_dbc *dbc, struct cod_head *head)
 {
@@ -17,7 +19,7 @@ send_cancel(struct cod_dbc *dbc, struct cod_head *head)
 	return SQL_ERROR;
 }
 
-/* True: it is running, and was told to stop. */
+/* True: the statement is running, and a cancel is on its way. */
 static bool
 cancel_running(struct cod_stmt *stmt, SQLRETURN *ret)
 {
@@ -32,7 +34,7 @@ cancel_running(struct cod_stmt *stmt, SQLRETURN *ret)
 	return is_running;
 }
 
-/* Give up what wants data. */
+/* Give up an execution that waits for data. */
 static SQLRETURN
 cancel_idle(struct cod_stmt *stmt)
 {

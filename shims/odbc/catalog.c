@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The catalog functions (SQLTables() and its kin): one or two requests to the pool, whose rows are
+ * filtered, adapted and sorted as the ODBC standard wants. catalog_call.c calls cod_catalog_ask()
+ * and makes a cursor of the answer. It has no state.
+ */
 #include "catalog.h"
 
 #include <stdio.h>
@@ -9,15 +14,15 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Rows of a request, each looked at before it is taken. */
+/* The rows of one request. `take` looks at each before it becomes a row of the result. */
 struct list {
 	uint32_t request; /* enum cenote_catalog_kind */
 	int has_patterns;
-	/* Changes a row; 0: it is left out. NULL: they come as they are. */
+	/* Changes a row; 0 leaves it out. NULL: take every row as it is. */
 	int (*take)(struct cod_catalog_build *build, struct cod_catalog_row *row);
 };
 
-/* The server gives this size to types without a limit. */
+/* The server reports this size for types without a limit. */
 static const char unlimited_size[] = "1073741823";
 
 /* ---- rows ---- */
@@ -44,7 +49,7 @@ read_number(const struct cod_catalog_row *row, uint32_t col, long null)
 	return row->values[col] ? strtol(row->values[col], NULL, 10) : null;
 }
 
-/* A size that SQL_INTEGER cannot say, as that of MySQL's longtext, is as good as none. */
+/* SQL_INTEGER cannot hold some sizes, such as that of MySQL's longtext. Treat them as unlimited. */
 static void
 limit_sizes(const struct cod_catalog *catalog, struct cod_catalog_row *row)
 {
@@ -84,8 +89,8 @@ widened(SQLSMALLINT type, int is_wide)
 	return is_wide && form != NULL ? form->wide : type;
 }
 
-/* Texts and bytes without a limit are described as long types. A type has the server's maximum as its size, a column the
- * size that a program should allocate. */
+/* Describe texts and bytes without a limit as long types. A type gets the server's maximum as its
+ * size. A column gets the size of the buffer that a program should allocate. */
 static SQLSMALLINT
 adapt_size(const struct cod_catalog_args *args, struct cod_catalog_row *row,
 	SQLSMALLINT type, uint32_t size)
@@ -123,7 +128,7 @@ cod_catalog_adapt_type(const struct cod_catalog_args *args, struct cod_catalog_r
 		cod_catalog_set_number(row, type, is);
 }
 
-/* SQL_DATA_TYPE, which is the verbose one: of texts the same as DATA_TYPE. */
+/* SQL_DATA_TYPE is the verbose type. For texts it equals DATA_TYPE. */
 static void
 adapt_verbose(struct cod_catalog_row *row, uint32_t type, uint32_t verbose)
 {
@@ -157,7 +162,7 @@ take_type(struct cod_catalog_build *build, struct cod_catalog_row *row)
 	adapt_verbose(row, 1, 15);
 	if (wanted == SQL_ALL_TYPES)
 		return 1;
-	/* Asked for SQL_VARCHAR, what is there is SQL_WVARCHAR, and the same. */
+	/* With wide types, SQL_VARCHAR means SQL_WVARCHAR. */
 	wanted = cod_sql_type_for(
 		widened(cod_sql_type(wanted)->concise, a->options.is_wide),
 		a->odbc_version);
@@ -180,7 +185,8 @@ is_named(const char *pattern, const char *name)
 	return !pattern || cod_catalog_is_like(name ? name : "", pattern);
 }
 
-/* The pool is asked by the table that refers; the one that is referred to is looked for here. */
+/* The pool lists foreign keys by the referring table. If the application gave the referenced table,
+ * look for it in the rows. */
 static int
 take_foreign_key(struct cod_catalog_build *build, struct cod_catalog_row *row)
 {
@@ -263,8 +269,8 @@ is_empty(const char *name)
 	return !name || !*name;
 }
 
-/* No table has an empty name, so it finds nothing. In SQLForeignKeys() an empty name means any table, as a null pointer
- * does. */
+/* No table has an empty name, so an empty name finds nothing. In SQLForeignKeys() it means any
+ * table, as a null pointer does. */
 static int
 names_nothing(const struct cod_catalog_args *a)
 {
@@ -273,8 +279,11 @@ names_nothing(const struct cod_catalog_args *a)
 	return (a->object && !*a->object) || (a->column && !*a->column);
 }
 
-/* SQLTables with SQL_ALL_CATALOGS, SQL_ALL_SCHEMAS, SQL_ALL_TABLE_TYPES: one column of the five has values. No table
- * has an empty name, so a null pointer will do for the other: of a catalog, where programs know of none. */
+/*
+ * SQLTables() with SQL_ALL_CATALOGS, SQL_ALL_SCHEMAS or SQL_ALL_TABLE_TYPES: only one of the five
+ * columns has values. The standard wants empty strings in the other arguments. No table has an
+ * empty name, so a null pointer may stand for it, too.
+ */
 static int
 is_all(const char *it, const char *other, const char *table)
 {
@@ -297,7 +306,7 @@ take_name_only(struct cod_catalog_build *build, const cenote_result *res, uint32
 	return r;
 }
 
-/* The server's word for what there are: catalogs where it has them, else none. */
+/* List catalogs, schemas or table types. A server without catalogs lists none. */
 static int
 list_names(struct cod_catalog_build *build, uint32_t request, uint32_t from, uint32_t to)
 {
@@ -342,7 +351,7 @@ static int
 list_tables(struct cod_catalog_build *build)
 {
 	const struct cod_catalog_args *a = build->args;
-	/* SQLite's databases are schemas. */
+	/* The databases of SQLite are schemas. */
 	int has_catalogs = a->dialect != COD_DIALECT_SQLITE;
 
 	if (is_all(a->catalog, a->schema, a->object))
@@ -357,7 +366,7 @@ list_tables(struct cod_catalog_build *build)
 	return ask(build, &lists[COD_CATALOG_TABLES]);
 }
 
-/* A row about each table in front of those about its indexes. */
+/* Put a row about each table before the rows about its indexes. */
 static int
 put_table_statistics(struct cod_catalog_build *build)
 {
@@ -390,7 +399,7 @@ list_statistics(struct cod_catalog_build *build)
 	return r == CENOTE_OK ? ask(build, &lists[COD_CATALOG_STATISTICS]) : r;
 }
 
-/* By the table that refers, where the one that is referred to was asked about. */
+/* The order when the application asked for the keys that refer to its table. */
 static int
 compare_referring(const void *a, const void *b)
 {
@@ -431,7 +440,8 @@ data_type(const struct cod_rows *rows, size_t i)
 	return text ? strtol(text, NULL, 10) : 0;
 }
 
-/* By the numbers that the driver gives them. Those of one number stay as they came: the nearest to it first. */
+/* Sort types by their ODBC number. Types of one number keep the server's order: the closest one
+ * comes first. */
 static int
 list_types(struct cod_catalog_build *build)
 {
@@ -512,7 +522,7 @@ out:
 	return r;
 }
 
-/* A program may well look for T1 after it made a table T1, which PostgreSQL calls t1. */
+/* PostgreSQL calls a table t1 that a program made as T1, and the program may look for T1. */
 int
 cod_catalog_ask(cenote_conn *conn, const struct cod_catalog_args *args,
 	struct cod_catalog *ret_catalog, const char **ret_state)

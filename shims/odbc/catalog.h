@@ -14,10 +14,8 @@
 #include "rows.h"
 #include "types.h"
 
-/*
- * The catalog functions. Each asks the pool (one or two requests), filters and orders what came as the standard
- * has it, and gives a table in memory.
- */
+/* The catalog functions. Each sends one or two requests to the pool, filters and sorts the rows as
+ * the standard wants, and gives a table in memory. */
 
 enum cod_catalog_kind {
 	COD_CATALOG_TABLES,
@@ -34,19 +32,19 @@ enum cod_catalog_kind {
 };
 #define COD_N_CATALOG_KINDS 11
 
-/* Arguments, UTF-8 with a zero byte; NULL is a null pointer of the application's. */
+/* Arguments in UTF-8 with a zero byte. NULL is a null pointer of the application. */
 struct cod_catalog_args {
 	enum cod_catalog_kind kind;
 	enum cod_dialect dialect;
-	int is_identifier; /* SQL_ATTR_METADATA_ID: names rather than patterns */
-	int folds_capitals; /* names without small letters are looked for in those */
+	int is_identifier; /* SQL_ATTR_METADATA_ID: arguments are names, not patterns */
+	int folds_capitals; /* look for a name in capitals in small letters */
 	struct cod_type_options options;
-	SQLINTEGER odbc_version; /* names of columns, and codes of dates, of ODBC 2 */
+	SQLINTEGER odbc_version; /* ODBC 2 has other column names and date codes */
 	const char *catalog, *schema;
-	const char *
-		object; /* table or procedure; of foreign keys the one that is referred to */
-	const char *column; /* also a procedure's */
-	const char *types; /* SQLTables' TableType */
+	/* table or procedure; for foreign keys, the referenced table */
+	const char *object;
+	const char *column; /* also the column of a procedure */
+	const char *types; /* the argument TableType of SQLTables() */
 	const char *fk_catalog, *fk_schema, *fk_object; /* SQLForeignKeys */
 	SQLUSMALLINT is_unique; /* SQLStatistics: SQL_INDEX_UNIQUE, SQL_INDEX_ALL */
 	SQLUSMALLINT accuracy; /* SQLStatistics: SQL_QUICK, SQL_ENSURE */
@@ -55,7 +53,7 @@ struct cod_catalog_args {
 	SQLSMALLINT sql_type; /* SQLGetTypeInfo: SQL_ALL_TYPES or one */
 };
 
-/* A table of the catalog's. */
+/* A table of the catalog. */
 struct cod_catalog {
 	struct cod_rows rows; /* values in canonical text */
 	struct cod_column *columns; /* rows.n_columns; their texts are static */
@@ -64,12 +62,14 @@ struct cod_catalog {
 void cod_catalog_finish(struct cod_catalog *catalog);
 
 /*
- * Carry a catalog function out.
+ * Carry out a catalog function.
  *
- * @param ret_state  set on COD_CATALOG_BAD
- * @return CENOTE_OK and *ret_catalog, for cod_catalog_finish(); COD_CATALOG_BAD: an argument, by *ret_state (HY009 a null
- *         pointer that is not allowed; HY090; HY097, HY098, HY099, HY100, HY101 an option; HY004 no such
- *         type); CENOTE_ERR_NOMEM; else as cenote_query(), the diagnostics are the connection's.
+ * @param ret_state  set with COD_CATALOG_BAD
+ *
+ * @return CENOTE_OK and *ret_catalog, for cod_catalog_finish(); COD_CATALOG_BAD: an argument is
+ *         wrong, *ret_state is HY009 (a null pointer that is not allowed), HY090, HY097, HY098,
+ *         HY099, HY100, HY101 (an option) or HY004 (an unknown type); CENOTE_ERR_NOMEM; else as
+ *         cenote_query(), with the connection's diagnostics.
  */
 #define COD_CATALOG_BAD 1
 int cod_catalog_ask(cenote_conn *conn, const struct cod_catalog_args *args,

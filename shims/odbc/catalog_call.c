@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The catalog functions of a statement: ask the catalog and open a cursor over the rows. face.c and
+ * face_w.c call it. It has no state.
+ */
 #include "odbc.h"
 
 SQLRETURN

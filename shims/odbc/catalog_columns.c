@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The columns of each catalog function's result: tables of names and types, as the standard lists
+ * them. catalog.c reads them. It has no state.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,7 +223,7 @@ static const struct {
 	[COD_CATALOG_TYPE_INFO] = LIST(type_info),
 };
 
-/* What columns were called in ODBC 2. */
+/* The names that these columns had in ODBC 2. */
 static const struct {
 	const char *name, *old;
 } old_names[] = {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the arguments of a catalog function mean: which are required, which are names and which are
+ * patterns, and how the server folds them. catalog.c calls it before and while it reads rows. It
+ * has no state.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +37,7 @@ check_type(const struct cod_catalog_args *a)
 	return a->sql_type == SQL_ALL_TYPES || cod_sql_type(a->sql_type) ? NULL : "HY004";
 }
 
-/* Names that have to be there; those of all arguments where they are no patterns. */
+/* The names that a function requires. With SQL_ATTR_METADATA_ID it requires all. */
 enum needs {
 	NEEDS_OBJECT = 1,
 	HAS_NAMES = 2, /* schema and object */
@@ -56,7 +61,8 @@ static const struct {
 	[COD_CATALOG_TYPE_INFO] = { 0, check_type },
 };
 
-/* Where identifiers are given, a null pointer is none; a server without schemas has nothing to name. */
+/* With SQL_ATTR_METADATA_ID a null pointer is an error, except for a schema where the server has
+ * none. */
 static int
 lacks_name(const struct cod_catalog_args *a, unsigned needs)
 {
@@ -118,7 +124,8 @@ cod_catalog_has_capitals(const struct cod_catalog_args *a)
 	       is_capitals(a->fk_object);
 }
 
-/* Without its quotes; one without quotes as the server folds it, and without blanks behind. */
+/* Copy an identifier: without its quotes, or, if it has none, folded as the server does and without
+ * blanks at the end. */
 static size_t
 take_identifier(enum cod_dialect dialect, const char *text, char *to)
 {
@@ -138,7 +145,7 @@ take_identifier(enum cod_dialect dialect, const char *text, char *to)
 	return n;
 }
 
-/* A pattern that only this name is like. */
+/* A pattern that matches this name only. */
 static char *
 escape_pattern(const char *name, size_t n)
 {
@@ -155,7 +162,7 @@ escape_pattern(const char *name, size_t n)
 	return pattern;
 }
 
-/* 0; *ret_pattern stays NULL where anything will do. */
+/* 0 or an error. *ret_pattern stays NULL if everything matches. */
 static int
 take_as_written(const struct cod_catalog_args *a, const char *name, int is_pattern,
 	char **ret_pattern)
@@ -246,7 +253,7 @@ cod_catalog_filter_set(
 	filter->types = texts->types;
 }
 
-/* Goes back to the last % only: no text takes longer than its length times that of the pattern. */
+/* It goes back to the last % only, so the time is bounded by the product of both lengths. */
 int
 cod_catalog_is_like(const char *text, const char *pattern)
 {

@@ -2,48 +2,49 @@
 #ifndef COD_CATALOG_PARTS_H
 #define COD_CATALOG_PARTS_H
 
-/* What the files of the catalog functions share: catalog.c asks and builds, catalog_columns.c has what the
- * results look like, catalog_filter.c what arguments mean, catalog_rowid.c SQLSpecialColumns. */
+/* What the files of the catalog functions share. catalog.c asks and builds, catalog_columns.c knows
+ * the results' columns, catalog_filter.c the arguments, and catalog_rowid.c SQLSpecialColumns(). */
 
 #include "catalog.h"
 
 #define COD_CATALOG_COLUMNS_MAX 20
 
-/* Values of one row, on their way into the result. */
+/* The values of one row before it goes into the result. */
 struct cod_catalog_row {
 	const char *values[COD_CATALOG_COLUMNS_MAX];
 	size_t lens[COD_CATALOG_COLUMNS_MAX];
-	/* Of numbers that are no text anywhere else. */
+	/* Texts of numbers that the driver computed: the values point here. */
 	char numbers[6][24];
 	unsigned n_numbers;
 };
 
 void cod_catalog_set_number(struct cod_catalog_row *row, uint32_t col, long value);
 
-/* The columns of a function's result; 0, or -1: no memory. */
+/* The columns of a function's result. 0, or -1: no memory. */
 int cod_catalog_columns(const struct cod_catalog_args *args,
 	struct cod_column **ret_columns, uint32_t *ret_n);
 
-/* What the pool is asked, for free(): patterns of names, and a catalog. */
+/* The filter of a request, which the caller frees: patterns of names, and a catalog. */
 struct cod_catalog_filter_texts {
 	char *schema, *object, *column;
 	const char *catalog, *types; /* borrowed */
-	const char *catalog_pattern; /* that rows are compared with; NULL: any */
+	const char *catalog_pattern; /* pattern to compare rows with; NULL: any */
 };
 
-/* Of three names and whether they are patterns; 0, or -1: no memory. */
+/* Fill the filter from the arguments. 0, or -1: no memory. */
 int cod_catalog_filter(const struct cod_catalog_args *args, const char *catalog,
 	const char *schema, const char *object, int has_patterns,
 	struct cod_catalog_filter_texts *ret_texts);
-/* Whether names are of capitals only, which PostgreSQL folds where they are not quoted. */
+/* Whether all names are in capitals. PostgreSQL folds such names to small letters unless they are
+ * quoted. */
 int cod_catalog_has_capitals(const struct cod_catalog_args *args);
 void cod_catalog_filter_finish(struct cod_catalog_filter_texts *texts);
 void cod_catalog_filter_set(
 	const struct cod_catalog_filter_texts *texts, cenote_catalog_filter *filter);
-/* SQL LIKE, with \ for an escape. */
+/* SQL's LIKE, with \ as the escape character. */
 int cod_catalog_is_like(const char *text, const char *pattern);
 
-/* The state of an argument that is not allowed; NULL: all are. */
+/* The SQLSTATE for an argument that is not allowed; NULL: all are. */
 const char *cod_catalog_check(const struct cod_catalog_args *args);
 
 /* A table that is being filled. */
@@ -54,12 +55,13 @@ struct cod_catalog_build {
 	const struct cod_catalog_filter_texts *texts;
 };
 
-/* Append it. CENOTE_OK or CENOTE_ERR_NOMEM. */
+/* Append the row. CENOTE_OK or CENOTE_ERR_NOMEM. */
 int cod_catalog_put(struct cod_catalog_build *build, struct cod_catalog_row *row);
-/* Types and sizes of a column as the driver gives them: `type` and `size` are columns of the row. */
+/* Adapt a column's type and sizes to the ones that results have. `type` and `size` are columns of
+ * the row. */
 void cod_catalog_adapt_type(const struct cod_catalog_args *args,
 	struct cod_catalog_row *row, uint32_t type, uint32_t size);
-/* SQLSpecialColumns. As cenote_query(). */
+/* SQLSpecialColumns(). Returns as cenote_query() does. */
 int cod_catalog_rowid(struct cod_catalog_build *build);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLSpecialColumns(): the columns that tell a row from all others. They are the primary key, or
+ * else the columns of a unique index of which none may be NULL. No server here has a column for
+ * SQL_ROWVER. PostgreSQL's xmin changes with each update, but no ODBC type can be compared with it.
+ * catalog.c calls it; it has no state.
+ */
 #include <string.h>
 
 #include "catalog_internal.h"
 
-/*
- * What tells a row from all others: the primary key, or else the columns of a unique index, if none
- * of them may be NULL. No server here has a column that changes with each update (SQL_ROWVER) but
- * PostgreSQL, whose xmin cannot be compared with a parameter of any type that ODBC has.
- */
-
-/* Columns of the lists that are asked for. */
+/* Columns of the lists that the driver asks for. */
 enum {
 	KEY_COLUMN_NAME = 3, /* of primary keys */
 	INDEX_NON_UNIQUE = 3,
@@ -34,7 +34,7 @@ ask(struct cod_catalog_build *build, uint32_t request, cenote_result **ret_res)
 	return cenote_catalog(build->conn, request, &filter, ret_res);
 }
 
-/* The column's row; -1: there is none of that name. */
+/* The row of a column in the list of columns; -1: there is no such column. */
 static int64_t
 find_column(const struct rowid *id, const char *name)
 {
@@ -50,7 +50,7 @@ find_column(const struct rowid *id, const char *name)
 static int
 put_column(const struct rowid *id, const char *name)
 {
-	/* From the columns' list: name, type, type name, size, length, digits. */
+	/* Columns of the list of columns: name, type, type name, size, length, digits. */
 	static const uint32_t from[] = { 3, 4, 5, 6, 7, 8 };
 	struct cod_catalog_row row = { .n_numbers = 0 };
 	int64_t at = find_column(id, name);
@@ -96,7 +96,8 @@ is_same_index(const cenote_result *indexes, uint64_t a, uint64_t b)
 	return x && y && strcmp(x, y) == 0;
 }
 
-/* Its rows are those from `from` to before *ret_end. */
+/* Whether none of the index's columns may be NULL. Its rows begin at `from` and end before
+ * *ret_end. */
 static int
 is_usable_index(const struct rowid *id, const cenote_result *indexes, uint64_t from,
 	uint64_t *ret_end)

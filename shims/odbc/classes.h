@@ -5,7 +5,8 @@
 #include <sql.h>
 #include <sqlext.h>
 
-/* SQL types, and C types, as far as they are converted in the same way. Shared by convert….c only. */
+/* Classes of SQL types and C types. All types of a class are converted in the same way. Only
+ * convert.c, convert_get.c and convert_put.c use them. */
 
 enum cod_class {
 	COD_TEXT, /* SQL_CHAR …, SQL_C_CHAR */
@@ -25,9 +26,9 @@ enum cod_class {
 #define COD_N_CLASSES COD_NO_CLASS
 
 enum cod_class cod_sql_class(SQLSMALLINT sql_type);
-enum cod_class cod_c_class(SQLSMALLINT c_type); /* SQL_C_DEFAULT has none */
+enum cod_class cod_c_class(SQLSMALLINT c_type); /* SQL_C_DEFAULT has no class. */
 
-/* A C type of whole numbers. */
+/* A C type for whole numbers. */
 struct cod_integer {
 	SQLSMALLINT c_type;
 	unsigned char size;

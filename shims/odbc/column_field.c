@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fields of a column by their number, as SQLColAttribute() and an implementation row descriptor
+ * (IRD) give them. A table says where in struct cod_column each is. describe.c and desc_field.c
+ * call it. It has no state.
+ */
 #include "odbc.h"
 
 #include <stddef.h>
-
-/* Fields of a column by their number, as SQLColAttribute() and an IRD give them: texts and numbers. */
 
 static const struct {
 	SQLSMALLINT id;
@@ -168,7 +171,7 @@ cod_column_field(const struct cod_stmt *stmt, const struct cod_column *column,
 {
 	*ret_text = NULL;
 	*ret_number = 0;
-	/* the one number that depends on what the application is */
+	/* Of the numbers, only this one depends on the application's ODBC version. */
 	if (id == SQL_DESC_CONCISE_TYPE) {
 		*ret_number = cod_sql_type_for(
 			column->type.sql->concise, stmt->dbc->env->odbc_version);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The columns that a statement shows: those of its result, or of the prepared statement. State:
- * cod_stmt.columns and what is known of their origin. cursor.c and describe.c set them.
- */
+/* The columns that a statement shows: those of its result, or of the prepared statement. The state
+ * is cod_stmt.columns, and whether their origins are known. cursor.c and describe.c set them. */
 #include "odbc.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLConnect(), SQLDriverConnect(), SQLBrowseConnect() and SQLDisconnect(): read the settings, open
+ * the session, close it. face.c and face_w.c call it. The state is cod_dbc.conn and the settings.
+ */
 #include "odbc.h"
 
 #include <stdio.h>
@@ -17,7 +21,7 @@ static const char *const components[COD_N_DIALECTS] = {
 
 /* -------------------------------------------------------- settings of libcenote ----- */
 
-/* Where cenoted is: as CENOTE_SERVER has it, or just a directory or a host. */
+/* Where cenoted is. The value may be the one of CENOTE_SERVER, or just a directory or a host. */
 static int
 set_server(cenote_conn *conn, const char *server)
 {
@@ -31,7 +35,7 @@ set_server(cenote_conn *conn, const char *server)
 		conn, "host", strncmp(server, "tcp://", 6) == 0 ? server + 6 : server);
 }
 
-/* The pool is named as the database is, where nothing says another. */
+/* Without a pool in the settings, the pool has the name of the database. */
 static int
 set_pool(cenote_conn *conn, const struct cod_settings *settings)
 {
@@ -113,10 +117,11 @@ read_type_options(struct cod_dbc *dbc)
 
 	dbc->types.is_int32 = strcasecmp(integer, "int32") == 0;
 	if (*integer != '\0' && !dbc->types.is_int32 && strcasecmp(integer, "int64") != 0)
-		return cod_fail_text(&dbc->head, "08001", "IntegerAs is int64 or int32");
+		return cod_fail_text(
+			&dbc->head, "08001", "IntegerAs must be int64 or int32");
 	if (!read_long_size(&dbc->settings, &dbc->types.long_size))
 		return cod_fail_text(&dbc->head, "08001",
-			"MaxLongVarcharSize is a number from 1 to 536870911");
+			"MaxLongVarcharSize must be a number from 1 to 536870911");
 	return SQL_SUCCESS;
 }
 
@@ -151,7 +156,7 @@ connect_failed(struct cod_dbc *dbc, int status)
 	return ret;
 }
 
-/* A notice goes to the statement that is being carried out. */
+/* A notice belongs to the statement that is running, or to the connection. */
 static void
 on_notice(const cenote_diag *notice, void *user)
 {
@@ -202,7 +207,7 @@ open_session(struct cod_dbc *dbc)
 	return ret;
 }
 
-/* What the application said before, of a connection that failed or of another one, is forgotten. */
+/* Forget the settings of an earlier connection or of an attempt that failed. */
 static SQLRETURN
 begin(struct cod_dbc *dbc, bool is_wide)
 {
@@ -226,7 +231,7 @@ cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	dbc->is_browsing = false;
 	if (dsn.is_cut || user.is_cut || password.is_cut)
 		return cod_fail_text(
-			&dbc->head, "HY090", "a name or password has a zero in it");
+			&dbc->head, "HY090", "a name or password contains a zero byte");
 	ret = begin(dbc, is_wide);
 	if (ret != SQL_SUCCESS)
 		return ret;
@@ -278,7 +283,8 @@ give_string(struct cod_dbc *dbc, const struct cod_sink *out)
 	return ret;
 }
 
-/* `ret` is what the connection string gave: success, perhaps with a warning. */
+/* Open the session and give the complete connection string. `ret` is SQL_SUCCESS, or the warning
+ * from reading the string. */
 static SQLRETURN
 open_and_give(struct cod_dbc *dbc, SQLRETURN ret, const struct cod_sink *out)
 {
@@ -304,10 +310,10 @@ cod_driver_connect(struct cod_dbc *dbc, struct cod_text in, const struct cod_sin
 	if (ret == SQL_ERROR)
 		return ret;
 	if (!is_complete(&dbc->settings))
-		/* There is nobody who could be asked. */
+		/* The driver has no dialog to ask a user for the rest. */
 		return cod_fail_text(&dbc->head,
 			completion == SQL_DRIVER_NOPROMPT ? "IM007" : "IM008",
-			"no pool is named: Pool=NAME is needed");
+			"the attribute Pool is missing: Pool=NAME");
 	return open_and_give(dbc, ret, out);
 }
 

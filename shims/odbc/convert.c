@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which SQL types and C types can be converted into each other: the tables of the ODBC standard,
+ * appendix D. convert_get.c and convert_put.c convert; fetch.c and param.c ask. It has no state.
+ */
 #include "convert.h"
 
 #include "classes.h"
@@ -7,7 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Type numbers are between -28 and 113; a class is one more here, so that 0 is none. */
+/* Type numbers lie between -28 and 113. The tables store class + 1, so that 0 means "no class". */
 #define LOWEST   (-28)
 #define AT(type) [(type)-LOWEST]
 
@@ -87,8 +91,8 @@ static const struct cod_integer integers[] = {
 #define NUMBERS    (BIT(COD_INTEGER) | BIT(COD_EXACT) | BIT(COD_REAL) | BIT(COD_BIT))
 #define ALL        (BIT(COD_N_CLASSES) - 1)
 
-/* What the standard's tables mark, as bits of the other side's classes. Intervals that are a number, or of
- * another kind, are looked at besides. */
+/* What the standard's tables mark, as bits of the other side's classes. goes_with() decides about
+ * intervals. */
 static const unsigned gets[COD_N_CLASSES] = {
 	[COD_TEXT] = ALL,
 	[COD_WIDE] = ALL,
@@ -155,7 +159,7 @@ cod_integer(SQLSMALLINT c_type)
 	return integer;
 }
 
-/* An interval and what it is made of, or becomes. */
+/* An interval converts to and from a number only if it has a single field. */
 static int
 goes_with(SQLSMALLINT interval, SQLSMALLINT other, enum cod_class class)
 {

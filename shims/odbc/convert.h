@@ -15,92 +15,97 @@
 
 /*
  * The conversions of the ODBC standard, appendix D: "Converting Data from SQL to C Data Types" and
- * "… from C to SQL Data Types".
+ * "Converting Data from C to SQL Data Types".
  *
- * Functions return an SQLSTATE, static text, or NULL: all went well. "01…" is a warning: it was
- * done, and SQL_SUCCESS_WITH_INFO is due. Any other is an error, and nothing was written.
+ * Functions return an SQLSTATE, a static text, or NULL for success. "01..." is a warning: the value
+ * was written, and the function returns SQL_SUCCESS_WITH_INFO. Any other SQLSTATE is an error, and
+ * nothing was written.
  */
 
 /* ---- from SQL to C ---- */
 
-/* A fetched value: in canonical form (CENOTE_FORMAT_CANONICAL), as cenote_result_text() gives it. */
+/* A fetched value in canonical form (CENOTE_FORMAT_CANONICAL), as cenote_result_text() gives it. */
 struct cod_value {
-	const char *bytes; /* NULL: NULL */
+	const char *bytes; /* NULL: the value is NULL */
 	size_t n;
 	int type; /* enum cenote_type of its column */
-	SQLSMALLINT
-	sql_type; /* of its column, concise; decides SQL_C_DEFAULT and what may become what */
+	/* the column's concise type; decides SQL_C_DEFAULT and which conversions exist */
+	SQLSMALLINT sql_type;
 	int is_unsigned; /* of the column, for SQL_C_DEFAULT */
 };
 
-/* A buffer of the application's. */
+/* A buffer of the application. */
 struct cod_target {
-	SQLSMALLINT
-	c_type; /* any; SQL_C_DEFAULT, SQL_ARD_TYPE is the caller's to resolve */
-	SQLPOINTER to; /* NULL: bound for its length only, or not at all */
-	SQLLEN room; /* bytes; of types of one length not looked at */
+	SQLSMALLINT c_type; /* any; the caller resolves SQL_C_DEFAULT and SQL_ARD_TYPE */
+	SQLPOINTER to; /* NULL: the application wants the length only, or nothing */
+	SQLLEN room; /* bytes; ignored for types of a fixed length */
 	SQLLEN *octets; /* SQL_DESC_OCTET_LENGTH_PTR; may be NULL */
-	SQLLEN *indicator; /* SQL_DESC_INDICATOR_PTR; may be NULL, may be the same */
-	SQLSMALLINT
-	precision; /* of SQL_C_NUMERIC, and of seconds of intervals; as in the descriptor */
-	SQLSMALLINT scale; /* of SQL_C_NUMERIC */
-	SQLINTEGER
-	leading; /* SQL_DESC_DATETIME_INTERVAL_PRECISION; 0 is its default, 2 */
+	SQLLEN *indicator; /* SQL_DESC_INDICATOR_PTR; may be NULL, may equal `octets` */
+	/* for SQL_C_NUMERIC, and for seconds of intervals; as in the descriptor */
+	SQLSMALLINT precision;
+	SQLSMALLINT scale; /* for SQL_C_NUMERIC */
+	/* SQL_DESC_DATETIME_INTERVAL_PRECISION; 0 means the default, 2 */
+	SQLINTEGER leading;
 };
 
-/* How far SQLGetData() has got with a value. All zero: at its beginning; made so again when another
- * column or row is asked for, or another C type. */
+/* How far SQLGetData() has got with a value. All zero means the beginning. The caller resets it for
+ * another column, row or C type. */
 struct cod_piece {
-	size_t offset; /* bytes of the value that were given */
-	size_t left; /* bytes of what is yet to be given, as that C type, where offset > 0 */
+	size_t offset; /* bytes of the value that the application has */
+	size_t left; /* bytes that remain, in the C type, if offset > 0 */
 	int is_begun;
-	int is_done; /* all was given: the next call has to answer SQL_NO_DATA, and not to call this */
+	/* the application has all: the next call must return SQL_NO_DATA and not call cod_get() */
+	int is_done;
 };
 
 /*
  * Put a value into a buffer.
  *
- * @param piece  NULL: a bound column, the whole value at once; else SQLGetData()'s: text and bytes
- *               are given in pieces, and is_done is set by the last one
+ * @param piece  NULL for a bound column, whose value is written at once. For SQLGetData(), text and
+ *         bytes come in pieces, and the last piece sets is_done.
  *
- * On success and warning *octets is the length in bytes of what there was to give in this
- * call (more than room if 01004), or *indicator is SQL_NULL_DATA.
+ * On success and on a warning, *octets is the length in bytes that was left before this call (with
+ * 01004 more than the room), or *indicator is SQL_NULL_DATA.
  *
- * @return NULL; 01004 cut; 01S07 digits behind the point were cut; 22002 NULL and no indicator;
- *         22003 out of range; 22015 interval's leading field is too long; 22007, 22018 it is not of that
- *         form; 07006 no such conversion; HY003 no such C type; HY090 room < 0.
+ * @return NULL; 01004 cut; 01S07 digits after the point were cut; 22002 NULL, but no indicator;
+ *         22003 out of range; 22015 the interval's leading field is too long; 22007, 22018 the text
+ *         does not have the type's form; 07006 there is no such conversion; HY003 unknown C type;
+ *         HY090 room < 0.
  */
 const char *cod_get(const struct cod_value *value, const struct cod_target *target,
 	struct cod_piece *piece);
 
-/* Whether the standard has a conversion from this SQL type to that C type (SQL_C_DEFAULT: yes). */
+/* Whether the standard converts this SQL type to that C type. SQL_C_DEFAULT always works. */
 int cod_can_get(SQLSMALLINT sql_type, SQLSMALLINT c_type);
-/* … from that C type to this SQL type. */
+/* The same from a C type to an SQL type. */
 int cod_can_put(SQLSMALLINT c_type, SQLSMALLINT sql_type);
 
-/* A bookmark: a number of 64 bits; SQL_C_BOOKMARK and SQL_C_VARBOOKMARK (SQL_C_BINARY) are its bytes. As
- * cod_get(). */
+/* A bookmark is a number of 64 bits. SQL_C_BOOKMARK and SQL_C_VARBOOKMARK (SQL_C_BINARY) are its
+ * bytes. Returns as cod_get() does. */
 #define COD_BOOKMARK_SIZE 8
 const char *cod_get_bookmark(uint64_t number, const struct cod_target *target);
-/* 0 and *ret_number; -1: it is none. `n` as in the indicator, SQL_C_BOOKMARK does not need it. */
+/* 0 and *ret_number; -1: not a bookmark. `n` is as in the indicator; SQL_C_BOOKMARK does not need
+ * it. */
 int cod_read_bookmark(
 	const void *from, SQLLEN n, SQLSMALLINT c_type, uint64_t *ret_number);
 
 /* ---- from C to SQL ---- */
 
-/* A parameter's value, of which indicator and offsets were looked at. */
+/* The value of a parameter. The caller has looked at indicator and offsets. */
 struct cod_source {
-	SQLSMALLINT c_type; /* as bound; SQL_C_DEFAULT is resolved by the SQL type */
+	SQLSMALLINT c_type; /* as bound; SQL_C_DEFAULT depends on the SQL type */
 	const void *from; /* not NULL */
-	SQLLEN n; /* bytes, or SQL_NTS; of types of one length not looked at */
+	SQLLEN n; /* bytes, or SQL_NTS; ignored for types of a fixed length */
 	SQLSMALLINT sql_type; /* concise */
-	SQLULEN size; /* ColumnSize; 0 not known: no check */
+	SQLULEN size; /* ColumnSize; 0: unknown, no check */
 	SQLSMALLINT digits; /* DecimalDigits */
 	SQLSMALLINT precision,
-		scale; /* SQL_C_NUMERIC: of the descriptor; scale 0: the structure's */
+		/* from the descriptor, for SQL_C_NUMERIC; with scale 0 that of the structure */
+		scale;
 };
 
-/* A value for cenote_params. `text` is borrowed from the source where its form allows, else `memory`. */
+/* A value for cenote_params. `text` points into the source if it can be sent as it is, else into
+ * `memory`. */
 struct cod_param {
 	int type; /* enum cenote_type; CENOTE_TYPE_NULL */
 	union {
@@ -113,25 +118,25 @@ struct cod_param {
 	} as;
 	const char *text; /* DECIMAL, TEXT, BYTES, INTERVAL, UUID */
 	size_t n;
-	char *memory; /* for free() */
+	char *memory; /* the caller frees it */
 };
 
 /*
  * Read a value as its SQL type.
  *
- * @param ret_param  valid while the source's memory is; the caller calls cod_param_finish()
+ * @param ret_param  valid as long as the source's memory; the caller calls cod_param_finish()
  *
- * Texts and bytes are not compared with `size`: they go as they are, and the server says 22001.
+ * Nothing compares texts and bytes with `size`: the server reports 22001.
  *
- * @return NULL; 22001 digits of a text would be lost in an SQL type of whole numbers; 22003 out of
- *         range; 22007 a structure is no date, time or interval; 22008 a time would be lost in a date; 22018 a
- *         text is none of what the SQL type wants; 07006 no such conversion; HY003, HY004 no such
- *         type; HY090 n; HY001 no memory.
+ * @return NULL; 22001 a whole number would lose digits of the text; 22003 out of range; 22007 the
+ *         structure is not a date, time or interval; 22008 a date would lose its time; 22018 the
+ *         text does not have the form of the SQL type; 07006 there is no such conversion; HY003,
+ *         HY004 unknown type; HY090 bad `n`; HY001 no memory.
  */
 const char *cod_param_read(enum cod_dialect dialect, const struct cod_source *source,
 	struct cod_param *ret_param);
 void cod_param_finish(struct cod_param *param);
-/* All three. HY001 also for what libcenote has no room for. */
+/* Read a value, append it to `params` and free it. HY001 also if libcenote is out of memory. */
 const char *cod_put(
 	enum cod_dialect dialect, const struct cod_source *source, cenote_params *params);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Conversions from fetched values to the application's buffers. Each class of C types has a
+ * function that writes it. fetch.c, getdata.c and param.c call it. It has no state.
+ */
 #include "convert.h"
 
 #include <float.h>
@@ -18,13 +22,13 @@
 struct job {
 	const struct cod_value *value;
 	const struct cod_target *target;
-	struct cod_piece *piece; /* of its own where the caller has none */
+	struct cod_piece *piece; /* a local one if the caller has none */
 	enum cod_class from;
-	SQLSMALLINT c_type; /* not SQL_C_DEFAULT */
-	int is_bound; /* all at once */
+	SQLSMALLINT c_type; /* never SQL_C_DEFAULT */
+	int is_bound; /* the whole value at once */
 };
 
-/* The length of what there was, and that it was not NULL. */
+/* Report the value's length, and that it is not NULL. */
 static void
 tell_length(const struct job *j, size_t n)
 {
@@ -49,7 +53,8 @@ is_text(const struct job *j)
 	return j->from == COD_TEXT || j->from == COD_WIDE;
 }
 
-/* What is said of a value that is not what its type says, or of a text that is none. */
+/* The SQLSTATE for a value that does not have its type's form, or for a text that does not have the
+ * wanted one. */
 static const char *
 bad_form(const struct job *j)
 {
@@ -58,10 +63,8 @@ bad_form(const struct job *j)
 
 /* ---- texts and bytes, in pieces ---- */
 
-/*
- * How many characters have to be there: what is cut of a number may only be behind its point, and of a
- * date, nothing but the fraction of its seconds.
- */
+/* How many characters the buffer must hold at least. A number may lose digits after its point only,
+ * a date only the fraction of its seconds. */
 static size_t
 least_of(const struct job *j)
 {
@@ -76,7 +79,7 @@ least_of(const struct job *j)
 	return n;
 }
 
-/* A room of nothing asks for the length. */
+/* An application asks for the length with a room of 0. */
 static int
 is_too_short(const struct job *j, size_t room, size_t length)
 {
@@ -93,7 +96,7 @@ cut_or_done(const struct job *j, size_t given, int is_whole)
 	return is_whole ? NULL : "01004";
 }
 
-/* Nothing fits into a room that there is: SQLGetData() would never come to an end. */
+/* Not one character fits, although there is room: SQLGetData() would never come to an end. */
 static int
 is_stuck(const struct job *j, size_t room, size_t fits, size_t left)
 {
@@ -150,7 +153,7 @@ get_wide(const struct job *j)
 	return cut_or_done(j, fits, fits == n);
 }
 
-/* Two hexadecimal digits for each byte, as characters of `unit` bytes. */
+/* Write two hexadecimal digits for each byte, as characters of `unit` bytes. */
 static const char *
 get_hex(const struct job *j, size_t unit)
 {
@@ -196,11 +199,11 @@ get_wide_or_hex(const struct job *j)
 	return j->from == COD_BYTES ? get_hex(j, sizeof(SQLWCHAR)) : get_wide(j);
 }
 
-/* Of what is no text and no bytes: its structure's. */
+/* The bytes of a value that is neither text nor bytes are those of its structure. */
 static const char *
 get_structure_bytes(const struct job *j)
 {
-	/* Room for any of them. */
+	/* Large enough for each structure. */
 	union {
 		SQL_INTERVAL_STRUCT interval;
 		SQL_TIMESTAMP_STRUCT timestamp;
@@ -253,7 +256,7 @@ read_number(const struct job *j, struct cod_number *ret_number)
 	return NULL;
 }
 
-/* A whole number and its sign; "01S07" digits behind the point were cut. */
+/* Read a whole number and its sign. "01S07": digits after the point were cut. */
 static const char *
 read_whole(const struct job *j, uint64_t *ret_magnitude, int *ret_is_negative)
 {
@@ -358,7 +361,7 @@ get_real(const struct job *j)
 	return NULL;
 }
 
-/* Of an interval by way of the text that the number borrows. */
+/* Read an exact number. An interval becomes a text first, which the number points into. */
 static const char *
 read_exact(const struct job *j, char *text, struct cod_number *ret_number)
 {
@@ -549,7 +552,7 @@ get_null(const struct cod_target *target, struct cod_piece *piece)
 	return NULL;
 }
 
-/* As texts GUIDs are in upper case, in ODBC's world. */
+/* ODBC programs expect the text of a GUID in upper case. */
 static void
 raise_guid(const struct cod_value *value, char *text, struct cod_value *ret_value)
 {

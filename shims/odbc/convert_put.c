@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Conversions from the application's buffers to parameters. "Takers" read a C type, "putters" write
+ * an SQL type; a text stands between them. param.c and position.c call it. It has no state.
+ */
 #include "convert.h"
 
 #include <math.h>
@@ -13,7 +17,7 @@
 #include "types.h"
 #include "unicode.h"
 
-/* A value on its way: as a text, and as what it is besides. */
+/* A value between C type and SQL type: a text, and the structure that it came from. */
 struct job {
 	const struct cod_source *source;
 	enum cod_dialect dialect;
@@ -22,8 +26,8 @@ struct job {
 	size_t n;
 	struct cod_moment moment;
 	struct cod_interval interval;
-	char *memory; /* that the text is in; or NULL */
-	char own[COD_NUMBER_TEXT_MAX]; /* or this */
+	char *memory; /* holds the text; or NULL */
+	char own[COD_NUMBER_TEXT_MAX]; /* holds it otherwise */
 };
 
 static int
@@ -116,7 +120,8 @@ take_numeric(struct job *j)
 	SQL_NUMERIC_STRUCT value;
 
 	memcpy(&value, j->source->from, sizeof(value));
-	/* The standard's is the descriptor's; most programs set the structure's only. */
+	/* The standard takes the scale from the descriptor, but most programs set the one in the
+	 * structure only. */
 	if (j->source->scale)
 		value.scale = (SQLSCHAR)j->source->scale;
 	j->n = cod_struct_text(&value, j->own);
@@ -155,7 +160,7 @@ take_date(struct job *j)
 	return NULL;
 }
 
-/* Anything larger than a byte is no hour. */
+/* A number that does not fit into a byte cannot be an hour. 255 fails every later check. */
 static uint8_t
 part(SQLUSMALLINT value)
 {
@@ -218,7 +223,7 @@ take_interval(struct job *j)
 	SQL_INTERVAL_STRUCT from;
 
 	memcpy(&from, j->source->from, sizeof(from));
-	/* The type that it is bound as is the one that counts. */
+	/* The bound type counts, not the one in the structure. */
 	from.interval_type = (SQLINTERVAL)(j->source->c_type - 100);
 	if (cod_interval_of_struct(&from, &j->interval) < 0)
 		return "22007";
@@ -243,7 +248,7 @@ static const char *(*const takers[COD_N_CLASSES])(struct job *) = {
 
 /* ---- what the server gets ---- */
 
-/* A text that stays behind: in the source's memory, or in that of the parameter. */
+/* Give the text to the parameter, which keeps it in the source's memory or in its own. */
 static const char *
 keep(struct job *j, int type, struct cod_param *param)
 {
@@ -295,7 +300,7 @@ put_bytes(struct job *j, struct cod_param *param)
 	return NULL;
 }
 
-/* Of an interval, in its one field's units. */
+/* Read a number. An interval counts in units of its single field. */
 static const char *
 read_number(struct job *j, struct cod_number *ret_number)
 {
@@ -309,14 +314,15 @@ read_number(struct job *j, struct cod_number *ret_number)
 	return cod_number_read(j->text, j->n, ret_number) < 0 ? "22018" : NULL;
 }
 
-/* Digits that there is no room for. */
+/* The SQLSTATE for digits that the SQL type has no room for. */
 static const char *
 lost_digits(const struct job *j)
 {
 	return is_text(j) ? "22001" : "22003";
 }
 
-/* Signed or unsigned: which of them the column is, the server knows. */
+/* The range is that of signed and of unsigned numbers: only the server knows which the
+ * column is. */
 static int
 fits(SQLSMALLINT sql_type, uint64_t magnitude, int is_negative)
 {
@@ -389,7 +395,7 @@ put_real(struct job *j, struct cod_param *param)
 	return NULL;
 }
 
-/* A digit on both sides of the point, which the application need not write. */
+/* The application need not write a digit on both sides of the point, but libcenote wants one. */
 static const char *
 keep_decimal(struct job *j, struct cod_param *param)
 {
@@ -426,7 +432,8 @@ put_exact(struct job *j, struct cod_param *param)
 		return state;
 	if (number.kind == COD_NUMBER_FINITE)
 		return keep_decimal(j, param);
-	/* PostgreSQL's numbers may be NaN and Infinity, which are no decimals of libcenote's. */
+	/* A numeric of PostgreSQL may be NaN or Infinity, but a decimal of libcenote may not. Send
+	 * them as text. */
 	if (j->dialect == COD_DIALECT_POSTGRESQL)
 		return keep(j, CENOTE_TYPE_TEXT, param);
 	return is_text(j) ? "22018" : "22003";
@@ -523,7 +530,7 @@ read_interval(struct job *j)
 	return NULL;
 }
 
-/* As the server reads it: PostgreSQL takes 30:45 for hours and minutes, whatever was meant. */
+/* Send units to PostgreSQL. It reads 30:45 as hours and minutes, whatever the application meant. */
 static const char *
 put_interval(struct job *j, struct cod_param *param)
 {
@@ -556,7 +563,7 @@ static const char *(*const putters[COD_N_CLASSES])(struct job *, struct cod_para
 	[COD_INTERVAL] = put_interval,
 };
 
-/* Bytes that are to be a number or a date are the structure of its default C type. */
+/* For a number or a date, bytes are the structure of its default C type. */
 static const char *
 read_structure(enum cod_dialect dialect, const struct cod_source *source,
 	struct cod_param *ret_param)
@@ -649,7 +656,7 @@ cod_put(enum cod_dialect dialect, const struct cod_source *source, cenote_params
 		return state;
 	r = add_param(&param, params);
 	cod_param_finish(&param);
-	/* A number or date that libcenote does not take is out of its range. */
+	/* libcenote refuses a number or a date that is out of its range. */
 	if (r == CENOTE_ERR_ARG)
 		return "22003";
 	return r < 0 ? "HY001" : NULL;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a statement's result. A streamed result comes in batches, and the next batch replaces
+ * the one in memory; rows that must outlive it are copied. fetch.c, position.c and execute.c read
+ * rows through it. The state is cod_stmt.cursor.
+ */
 #include "odbc.h"
 
-/* Rows in hand end here. */
+/* The number after the last row of the batch in memory. */
 static uint64_t
 window_end(const struct cod_cursor *cursor)
 {
@@ -51,7 +56,7 @@ look_at_batch(struct cod_cursor *cursor)
 	cursor->n = cenote_result_n_rows(cursor->result);
 }
 
-/* The next batch in place of this one; CENOTE_ROW, CENOTE_DONE, or an error. */
+/* Replace the batch by the next one. CENOTE_ROW, CENOTE_DONE or an error. */
 static int
 next_batch(struct cod_stmt *stmt)
 {
@@ -81,7 +86,7 @@ keep_rows(struct cod_cursor *cursor, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Nothing is kept yet, and what will be begins at `first`. */
+/* Forget the copies. The next copy is of row `first`. */
 static void
 keep_from(struct cod_cursor *cursor, uint64_t first)
 {
@@ -118,7 +123,7 @@ cod_cursor_keep(struct cod_stmt *stmt)
 			!keep_rows(cursor, cursor->first, window_end(cursor)))
 			return CENOTE_ERR_NOMEM;
 	}
-	/* What the statement failed of it tells when its rows have been read: not here. */
+	/* An error of the statement is reported when its rows have been read, not here. */
 	return r < 0 && r != CENOTE_ERR_SERVER ? r : CENOTE_OK;
 
 no_memory:
@@ -133,7 +138,7 @@ failed(struct cod_stmt *stmt, int status)
 		stmt, &COD_NOWHERE, cenote_result_diag(stmt->cursor.result), status);
 }
 
-/* Rows that are spread over batches: copies of all of them. */
+/* Copy all rows of a rowset that spreads over batches. */
 static SQLRETURN
 gather(struct cod_stmt *stmt, uint64_t first, uint64_t end)
 {
@@ -198,8 +203,8 @@ is_scrollable(const struct cod_stmt *stmt)
 }
 
 /*
- * The first batch, and with it what an execution fails of. It is put aside to see whether there is a
- * second one: a small result is then known to its end, with its number of rows, and holds no
+ * Read the first batch, which also brings the errors of the execution. Keep it and look for a
+ * second batch. If there is none, the number of rows is known, and the result no longer needs the
  * connection.
  */
 static SQLRETURN
@@ -219,7 +224,7 @@ read_ahead(struct cod_stmt *stmt)
 	return SQL_SUCCESS;
 }
 
-/* There is no cursor then. */
+/* After an error there is no cursor. */
 static SQLRETURN
 open_failed(struct cod_stmt *stmt)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attributes of a connection, as SQLSetConnectAttr() and SQLGetConnectAttr() know them, and the SQL
+ * that makes a session fit them. face.c and face_w.c call it, connect.c for a new session. The
+ * state is the attributes in struct cod_dbc.
+ */
 #include "odbc.h"
 
 #include <stddef.h>
@@ -7,7 +12,8 @@
 
 /* -------------------------------------------------- what the server is told ----- */
 
-/* SQL that puts a session into a state of that kind: the pool takes it back when it gets the session. */
+/* SQL that changes the session's state. The pool resets that state when it gets the
+ * session back. */
 static const struct {
 	enum cod_dialect dialect;
 	const char *read_only, *read_write;
@@ -40,7 +46,7 @@ static const struct {
 		"set session transaction isolation level serializable" },
 };
 
-/* What a session begins with. */
+/* The level of a new session. */
 static SQLUINTEGER
 default_isolation(enum cod_dialect dialect)
 {
@@ -119,7 +125,7 @@ set_autocommit(struct cod_dbc *dbc, SQLULEN value)
 		return cod_fail(&dbc->head, "HY024");
 	if (dbc->conn != NULL && dbc->autocommit != value) {
 		r = cod_settle_all(dbc);
-		/* the standard: what is open is committed */
+		/* The standard says that switching autocommit on commits an open transaction. */
 		if (r == CENOTE_OK && on && cenote_tx_state(dbc->conn) != CENOTE_TX_IDLE)
 			r = cenote_commit(dbc->conn);
 		if (r == CENOTE_OK)
@@ -161,7 +167,7 @@ set_isolation(struct cod_dbc *dbc, SQLULEN value)
 	return ret;
 }
 
-/* What is set by the application, but for what a connection is made with. */
+/* Reset what the application set, except for what connecting needs. */
 static void
 forget_attrs(struct cod_dbc *dbc)
 {
@@ -173,8 +179,11 @@ forget_attrs(struct cod_dbc *dbc)
 	cod_stmt_attr_defaults(dbc->stmt_attrs);
 }
 
-/* Pooling of the driver manager's: as good as a new login. Cursors are closed; what is prepared is so again when it
- * is executed. */
+/*
+ * A driver manager resets a connection before another part of the program uses it. It must look
+ * like a new login: cursors are closed. Prepared statements stay and are prepared again at their
+ * next execution.
+ */
 static SQLRETURN
 set_reset(struct cod_dbc *dbc, SQLULEN value)
 {
@@ -220,7 +229,7 @@ get_auto_ipd(struct cod_dbc *dbc)
 	return dbc->dialect == COD_DIALECT_POSTGRESQL ? SQL_TRUE : SQL_FALSE;
 }
 
-/* What has come is looked at; nothing is sent. */
+/* It reads what has arrived, and sends nothing. */
 static SQLULEN
 get_dead(struct cod_dbc *dbc)
 {
@@ -234,9 +243,9 @@ get_dead(struct cod_dbc *dbc)
 #define AT(member) offsetof(struct cod_dbc, member)
 
 /*
- * Attributes that are a number. `at` is the member that holds it, an SQLUINTEGER, or an SQLULEN for a pointer; 0:
- * there is none. A function, where there is one, comes before the member. An attribute with neither cannot be set,
- * or cannot be asked for.
+ * Attributes that are a number. `at` is the member that holds it: an SQLUINTEGER, or an SQLULEN for
+ * a pointer; 0: there is none. A function, where there is one, comes before the member. An
+ * attribute with neither cannot be set, or cannot be read.
  */
 static const struct attr {
 	SQLINTEGER id;
@@ -287,7 +296,7 @@ select_catalog(struct cod_dbc *dbc, const char *catalog)
 	r = cod_settle(dbc);
 	if (r == CENOTE_OK)
 		r = cenote_select_database(dbc->conn, catalog);
-	/* tables have numbers of their database */
+	/* Table numbers belong to their database. */
 	cod_nullable_forget(dbc);
 	if (r < 0)
 		return failed(dbc, r);
@@ -304,7 +313,7 @@ set_catalog(struct cod_dbc *dbc, const void *value, SQLINTEGER n, bool is_wide)
 		return cod_fail(&dbc->head, "HY009");
 	if (!cod_is_length(n))
 		return cod_fail(&dbc->head, "HY090");
-	/* the length of an attribute is in bytes */
+	/* The length of an attribute is in bytes. */
 	if (is_wide)
 		copy = cod_wide_dup(value, n < 0 ? n : n / (SQLINTEGER)sizeof(SQLWCHAR));
 	else

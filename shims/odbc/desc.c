@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptors and their records: memory, types and the addresses of values. desc_field.c reads and
+ * writes fields, param.c and fetch.c bind. The state is struct cod_desc.
+ */
 #include "odbc.h"
 
 #include <stdlib.h>
@@ -41,7 +45,7 @@ cod_desc_finish(struct cod_desc *desc)
 	desc->count = 0;
 }
 
-/* Statements that used it have their own again. */
+/* Statements that used it get their own implicit descriptor back. */
 void
 cod_desc_unlink(struct cod_desc *desc)
 {
@@ -101,7 +105,7 @@ cod_desc_set_count(struct cod_desc *desc, SQLSMALLINT count)
 	desc->count = count;
 }
 
-/* What the standard sets with a type. */
+/* Set the fields that the standard derives from a type. */
 static void
 set_defaults(struct cod_record *record, bool is_c)
 {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fields of descriptors by their number (SQLGetDescField() and its kin), and copies of whole
+ * descriptors. Tables say which kind of descriptor has a field and may set it. face.c and face_w.c
+ * call it. The state is struct cod_desc.
+ */
 #include "odbc.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Who has a field, and who may set it: bits by role. */
+/* The kinds of descriptors that have a field, or may set it: bits by role. */
 #define ON_APD  (1u << COD_APD)
 #define ON_IPD  (1u << COD_IPD)
 #define ON_ARD  (1u << COD_ARD)
@@ -38,7 +43,7 @@ static const struct field header_fields[] = {
 	{ SQL_DESC_ROWS_PROCESSED_PTR, FORM_POINTER, ON_IPD | ON_IRD, ON_IPD | ON_IRD, offsetof(struct cod_desc, rows_processed) },
 };
 
-/* Of records; those of an IRD are columns (column_field.c). */
+/* Fields of records. An IRD has columns instead (column_field.c). */
 static const struct field record_fields[] = {
 	{ SQL_DESC_CONCISE_TYPE, FORM_16, ON_APP | ON_IPD, 0, offsetof(struct cod_record, concise) },
 	{ SQL_DESC_DATA_PTR, FORM_POINTER, ON_APP, ON_APP, offsetof(struct cod_record, data) },
@@ -122,7 +127,7 @@ give_field(struct cod_desc *desc, const struct field *field, const void *base,
 	return give_number(field->form, read_number(field->form, at), value, sink);
 }
 
-/* Fields of a column that are no SQLINTEGER. */
+/* The fields of a column that are not an SQLINTEGER. */
 static enum form
 form_of_column(SQLSMALLINT id)
 {
@@ -262,7 +267,7 @@ set_name(struct cod_desc *desc, struct cod_record *record, const void *value,
 	return SQL_SUCCESS;
 }
 
-/* Types set other fields, and unbind. */
+/* A type also sets other fields, and it unbinds the record. */
 static SQLRETURN
 set_type(struct cod_desc *desc, struct cod_record *record, SQLSMALLINT id,
 	SQLPOINTER value)
@@ -271,7 +276,7 @@ set_type(struct cod_desc *desc, struct cod_record *record, SQLSMALLINT id,
 	bool is_c = desc->role != COD_IPD, ok;
 
 	if (id == SQL_DESC_TYPE && (number == SQL_DATETIME || number == SQL_INTERVAL)) {
-		/* the code follows, and makes a type of it */
+		/* The application sets the code next, which completes the type. */
 		record->type = number;
 		record->data = NULL;
 		return SQL_SUCCESS;
@@ -489,7 +494,7 @@ copy_records(struct cod_desc *to, const struct cod_desc *from)
 	return true;
 }
 
-/* From the columns of a result: as records of an application's descriptor. */
+/* Make records of an application's descriptor from the columns of a result. */
 static bool
 copy_columns(struct cod_desc *to, const struct cod_stmt *stmt)
 {
@@ -519,7 +524,7 @@ copy_header(struct cod_desc *to, const struct cod_desc *from)
 	to->rows_processed = from->rows_processed;
 }
 
-/* With the source's lock: NULL, or the state. */
+/* The caller holds the source's lock. NULL or an SQLSTATE. */
 static const char *
 take_copy(struct cod_desc *copy, const struct cod_desc *source)
 {
@@ -533,7 +538,7 @@ take_copy(struct cod_desc *copy, const struct cod_desc *source)
 	return NULL;
 }
 
-/* With the target's. */
+/* The caller holds the target's lock. */
 static void
 put_copy(struct cod_desc *to, struct cod_desc *copy)
 {
@@ -563,7 +568,8 @@ copy_from(SQLHDESC source, struct cod_desc *copy, const char **ret_sqlstate)
 	return cod_leave(&call);
 }
 
-/* The standard has errors with the target, and unixODBC asks the source. */
+/* The standard reports errors on the target, but unixODBC reads them from the source. Both get the
+ * record. */
 static SQLRETURN
 copy_to(SQLHDESC target, struct cod_desc *copy, const char *sqlstate)
 {
@@ -581,8 +587,9 @@ copy_to(SQLHDESC target, struct cod_desc *copy, const char *sqlstate)
 }
 
 /*
- * The two may be of different connections, each with its lock. They are held one after the other and never together,
- * so copies in both directions do not wait for each other.
+ * The two descriptors may belong to different connections, each with its lock. The locks are held
+ * one after the other, never together, so that copies in both directions cannot wait for each
+ * other.
  */
 SQLRETURN
 cod_copy_desc(SQLHDESC source, SQLHDESC target)

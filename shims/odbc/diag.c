@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The diagnostic records of a handle in the order of the standard, and the code of the statement
+ * that was executed. Every function that can fail writes here through call.c; diag_get.c reads. The
+ * state is struct cod_diag.
+ */
 #include "diag.h"
 
 #include <stdint.h>
@@ -8,7 +13,7 @@
 #include <strings.h>
 
 #define ROOM_MIN    4
-/* As many as SQLGetDiagRec() can be asked for. */
+/* SQLGetDiagRec() cannot ask for more. */
 #define RECORDS_MAX INT16_MAX
 
 static char no_memory[] = "[Cenote][ODBC] memory allocation error";
@@ -39,7 +44,7 @@ cod_diag_finish(struct cod_diag *diag)
 	*diag = (struct cod_diag){ 0 };
 }
 
-/* Errors come before what is no data, and that before warnings. */
+/* Errors come before "no data", and that comes before warnings. */
 static int
 rank_of(const struct cod_diag_record *record)
 {
@@ -48,7 +53,7 @@ rank_of(const struct cod_diag_record *record)
 	return strncmp(record->sqlstate, "02", 2) == 0 ? 1 : 0;
 }
 
-/* By row, what is of none first; then by rank. */
+/* Records without a row come first, then by row, then by rank. */
 static bool
 comes_before(const struct cod_diag_record *a, const struct cod_diag_record *b)
 {
@@ -57,7 +62,8 @@ comes_before(const struct cod_diag_record *a, const struct cod_diag_record *b)
 	return rank_of(a) < rank_of(b);
 }
 
-/* When there are more records than a program can ask for, the last one is dropped: errors stand before warnings. */
+/* At the limit, drop the last record. Errors stand before warnings, so it is the least important
+ * one. */
 static bool
 make_room(struct cod_diag *diag)
 {
@@ -146,7 +152,7 @@ cod_diag_record(const struct cod_diag *diag, SQLSMALLINT i)
 /* ------------------------------------------------------- what was executed ----- */
 
 static const struct {
-	const char *word, *second; /* NULL: whatever follows */
+	const char *word, *second; /* NULL: any word may follow */
 	const char *name;
 	SQLINTEGER code;
 } functions[] = {
@@ -180,7 +186,7 @@ static const struct {
 	{ "with", NULL, "SELECT CURSOR", SQL_DIAG_SELECT_CURSOR },
 };
 
-/* Takes the next word off *sql; its length. */
+/* Take the next word off *sql and return its length. */
 static size_t
 next_word(const char **sql, const char **ret_word)
 {

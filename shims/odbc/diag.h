@@ -2,10 +2,8 @@
 #ifndef COD_DIAG_H
 #define COD_DIAG_H
 
-/*
- * Diagnostics of a handle: what the last function on it had to tell, in the standard's order. Setting
- * them cannot fail: without memory the last record says so.
- */
+/* The diagnostics of a handle: what the last function on it reported, in the standard's order.
+ * Adding a record cannot fail: without memory, the last record says so. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,11 +13,11 @@
 
 struct cod_diag_record {
 	char sqlstate[6];
-	bool is_of_server; /* of the data source, not of the driver */
+	bool is_of_server; /* from the data source, not from the driver */
 	SQLINTEGER native;
-	SQLLEN row; /* SQL_NO_ROW_NUMBER, SQL_ROW_NUMBER_UNKNOWN, or from 1 */
-	SQLINTEGER column; /* likewise */
-	char *message; /* "[Cenote][…] …", for free() unless it is static */
+	SQLLEN row; /* SQL_NO_ROW_NUMBER, SQL_ROW_NUMBER_UNKNOWN, or the row from 1 */
+	SQLINTEGER column; /* the same for the column */
+	char *message; /* "[Cenote][...] ..."; freed unless it is static */
 };
 
 struct cod_diag {
@@ -29,7 +27,7 @@ struct cod_diag {
 	const char *function; /* static */
 	struct cod_diag_record *records;
 	size_t n, room;
-	bool is_cut; /* there was no memory for more */
+	bool is_cut; /* there was no memory for all records */
 };
 
 void cod_diag_clear(struct cod_diag *diag);
@@ -43,25 +41,27 @@ struct cod_diag_where {
 #define COD_NOWHERE ((struct cod_diag_where){ SQL_NO_ROW_NUMBER, SQL_NO_COLUMN_NUMBER })
 
 /*
- * Add a record, behind those of its rank.
- * @param component  who says it: "ODBC", or the server's name
- * @param message    NULL: the standard's words for the state
+ * Add a record after those of its rank.
+ *
+ * @param component  the reporter: "ODBC", or the server's name
+ *
+ * @param message    NULL: the standard's text for the SQLSTATE
  */
 void cod_diag_add(struct cod_diag *diag, const struct cod_diag_where *where,
 	const char *sqlstate, SQLINTEGER native, const char *component,
 	const char *message);
 
-/* The i-th record, from 1; NULL behind the last. */
+/* The i-th record, from 1; NULL after the last one. */
 const struct cod_diag_record *cod_diag_record(const struct cod_diag *diag, SQLSMALLINT i);
 
-/* The standard's words for a state; what an application of ODBC 2 knows it as; whether ISO 9075 or ODBC
- * defined class and subclass. */
+/* The standard's text for an SQLSTATE; the SQLSTATE that ODBC 2 has for it; whether ODBC, not ISO
+ * 9075, defined its class and its subclass. */
 const char *cod_state_text(const char *sqlstate);
 const char *cod_state_odbc2(const char *sqlstate);
 bool cod_state_is_odbc_class(const char *sqlstate);
 bool cod_state_is_odbc_subclass(const char *sqlstate);
 
-/* SQL_DIAG_DYNAMIC_FUNCTION and its code: of what a statement begins with. */
+/* Set SQL_DIAG_DYNAMIC_FUNCTION and its code from the first words of a statement. */
 void cod_diag_set_function(struct cod_diag *diag, const char *sql);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLGetDiagRec() and SQLGetDiagField(): read the records of a handle. face.c and face_w.c call it.
+ * It has no state.
+ */
 #include "odbc.h"
 
-/* NULL: of an environment. */
+/* NULL: the handle is an environment. */
 static const struct cod_dbc *
 dbc_of(const struct cod_head *head)
 {
@@ -97,7 +101,7 @@ header_function_code(const struct cod_head *head, struct field_value *value)
 static const struct {
 	SQLSMALLINT id;
 	enum field_form form;
-	bool is_of_stmt; /* of others it is an error */
+	bool is_of_stmt; /* an error for any other handle */
 	void (*get)(const struct cod_head *head, struct field_value *value);
 } header_fields[] = {
 	{ SQL_DIAG_NUMBER, FIELD_INTEGER, false, header_number },

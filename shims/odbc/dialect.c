@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which dialect a pool speaks, from the name of its backend. connect.c asks once for each session.
+ * It has no state.
+ */
 #include "dialect.h"
 
 #include <string.h>

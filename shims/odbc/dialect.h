@@ -2,10 +2,8 @@
 #ifndef COD_DIALECT_H
 #define COD_DIALECT_H
 
-/*
- * Which kind of server a pool is of, as far as its SQL, its types and its catalog differ. All that
- * depends on it is in tables that this is the index of.
- */
+/* The kind of server of a pool, as far as SQL, types and catalog differ. Tables with this index
+ * hold the differences. */
 enum cod_dialect {
 	COD_DIALECT_OTHER = 0, /* plain ISO SQL */
 	COD_DIALECT_POSTGRESQL = 1,
@@ -15,7 +13,7 @@ enum cod_dialect {
 };
 #define COD_N_DIALECTS 5
 
-/* Of what cenote_info(conn, "backend") says; NULL is COD_DIALECT_OTHER. */
+/* The dialect for what cenote_info(conn, "backend") returns. NULL is COD_DIALECT_OTHER. */
 enum cod_dialect cod_dialect_of(const char *backend);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The attributes of an environment. face.c and face_w.c call it. The state is struct cod_env.
+ */
 #include "odbc.h"
 
 static bool

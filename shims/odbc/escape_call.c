@@ -30,7 +30,7 @@ translate_arguments(struct cod_translation *t, struct cod_span text, struct argu
 
 		if (a->n == ARGUMENTS_MAX || cod_lex_length(argument) == 0) {
 			cod_escape_fail(t, "42000",
-				"arguments of a function are not well formed");
+				"a function has an empty argument, or too many");
 			break;
 		}
 		a->source[a->n] = argument;
@@ -90,8 +90,7 @@ put_interval_function(
 	struct arguments two = { .text = { a->text[1], a->text[2] }, .n = 2 };
 
 	if (!template)
-		cod_escape_fail(t, "42000",
-			"the server has nothing for {fn %.*s} of that unit",
+		cod_escape_fail(t, "42000", "the server has no {fn %.*s} with that unit",
 			cod_lex_shown(name), name.p);
 	else
 		put_template(t, template, &two);
@@ -105,8 +104,8 @@ put_cast(struct cod_translation *t, const struct arguments *a)
 		a->n == 2 ? cod_cast_type(t->options->dialect, a->source[1]) : NULL;
 
 	if (!type) {
-		cod_escape_fail(t, "42000",
-			"the server has nothing for {fn convert()} to that type");
+		cod_escape_fail(
+			t, "42000", "the server has no {fn convert()} to that type");
 		return;
 	}
 	cod_escape_put_text(t, "CAST(");
@@ -135,7 +134,7 @@ put_function(struct cod_translation *t, struct cod_span name, struct arguments *
 		put_call(t, name, a);
 	else
 		cod_escape_fail(t, "42000",
-			"the server has nothing for {fn %.*s} of %zu arguments",
+			"the server has no {fn %.*s} with %zu arguments",
 			cod_lex_shown(name), name.p, a->n);
 }
 

@@ -16,7 +16,8 @@ bad_literal(struct cod_translation *t, const char *state, const char *what,
 	struct cod_span text)
 {
 	text = cod_lex_trim(text);
-	cod_escape_fail(t, state, "%.*s is no %s", cod_lex_shown(text), text.p, what);
+	cod_escape_fail(
+		t, state, "%.*s is not a valid %s", cod_lex_shown(text), text.p, what);
 }
 
 /* PostgreSQL and MySQL are told the type; SQLite has none, and compares texts. */

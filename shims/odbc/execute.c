@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "odbc.h"
-
 /*
- * An execution: for each set of parameters a request, and its first result. What differs between one
- * set and an array is where it is told, and that most sets of arrays are sent together (array.c).
+ * Carries out statements: a request for each set of parameters, and its first result. A single set
+ * and an array share the loop; array.c sends most sets of an array together. face.c and
+ * param_data.c call it. The state is cod_stmt.exec.
  */
+#include "odbc.h"
 
 /* ------------------------------------------------------------------------- results ----- */
 
@@ -14,7 +14,7 @@ take_count(struct cod_stmt *stmt, cenote_result *result, SQLLEN n)
 	cod_result_over(stmt, cenote_result_flags(result));
 	cenote_result_destroy(result);
 	stmt->has_columns = true;
-	/* a command that changes no rows has changed none */
+	/* Not a command that changes rows: it reports 0. */
 	if (n > 0)
 		stmt->exec.affected += n;
 	stmt->row_count = stmt->exec.affected;
@@ -41,7 +41,8 @@ take_error(struct cod_stmt *stmt, cenote_result *result)
 	return ret;
 }
 
-/* PostgreSQL has rows without columns. To ODBC a result without columns is a count, and there is nothing to fetch. */
+/* PostgreSQL has rows without columns. To ODBC, a result without columns is a row count, and there
+ * is nothing to fetch. */
 static SQLRETURN
 take_bare_rows(struct cod_stmt *stmt, cenote_result *result)
 {
@@ -59,7 +60,7 @@ take_bare_rows(struct cod_stmt *stmt, cenote_result *result)
 	return ret;
 }
 
-/* The program has no means to give or take the data of a COPY. */
+/* ODBC has no functions to send or receive the data of a COPY. */
 static SQLRETURN
 take_copy(struct cod_stmt *stmt, cenote_result *result)
 {
@@ -67,10 +68,10 @@ take_copy(struct cod_stmt *stmt, cenote_result *result)
 	(void)cod_settle(stmt->dbc);
 	cod_later_clear(stmt);
 	return cod_fail_text(
-		&stmt->head, "HYC00", "ODBC has no functions for the data of a copy");
+		&stmt->head, "HYC00", "ODBC has no functions for the data of a COPY");
 }
 
-/* The result that is open is no more. */
+/* Close the result that is open. */
 static void
 drop_result(struct cod_stmt *stmt)
 {
@@ -80,7 +81,7 @@ drop_result(struct cod_stmt *stmt)
 	stmt->row_count = -1;
 }
 
-/* Whether the rows in hand are values of output parameters. MySQL says so at the result's end. */
+/* Whether the rows are values of output parameters. MySQL says so at the end of the result. */
 static bool
 is_output(const struct cod_stmt *stmt)
 {
@@ -91,7 +92,7 @@ is_output(const struct cod_stmt *stmt)
 		       cod_has_output(stmt));
 }
 
-/* MySQL ends a call with a command's result, which tells nothing. */
+/* MySQL ends a CALL with a command's result that says nothing. */
 static void
 drop_status(struct cod_stmt *stmt)
 {
@@ -109,7 +110,7 @@ drop_status(struct cod_stmt *stmt)
 	cenote_result_destroy(result);
 }
 
-/* The result behind it, if there is one, is the application's. */
+/* A result that follows the output values belongs to the application. */
 static SQLRETURN
 take_output(struct cod_stmt *stmt)
 {
@@ -189,7 +190,7 @@ send_set(struct cod_stmt *stmt)
 	return ret;
 }
 
-/* SQL_STILL_EXECUTING: the answer is not there yet. */
+/* SQL_STILL_EXECUTING: the answer has not arrived. */
 static SQLRETURN
 answer_set(struct cod_stmt *stmt)
 {
@@ -218,7 +219,7 @@ answer_set(struct cod_stmt *stmt)
 	return ret;
 }
 
-/* Of all sets together. */
+/* The return for all sets together. */
 static SQLRETURN
 outcome(struct cod_stmt *stmt, SQLRETURN last)
 {
@@ -229,7 +230,7 @@ outcome(struct cod_stmt *stmt, SQLRETURN last)
 	if (exec->is_array)
 		ret = cod_outcome(exec->n_done, exec->n_failed, exec->has_warning);
 	stmt->head.diag.row_count = stmt->row_count;
-	/* an UPDATE or DELETE that found nothing */
+	/* an UPDATE or DELETE that found no row */
 	if (ret == SQL_SUCCESS && is_change &&
 		(stmt->head.diag.function_code == SQL_DIAG_UPDATE_WHERE ||
 			stmt->head.diag.function_code == SQL_DIAG_DELETE_WHERE))
@@ -240,7 +241,7 @@ outcome(struct cod_stmt *stmt, SQLRETURN last)
 	return ret;
 }
 
-/* One set: whether it has to be sent first. */
+/* Send a set, unless it is on its way, and take its answer. */
 static SQLRETURN
 run_set(struct cod_stmt *stmt)
 {
@@ -276,7 +277,7 @@ cod_execution_go_on(struct cod_stmt *stmt)
 		if (!exec->is_running && stmt->pending.n_given == 0) {
 			ret = cod_pending_begin(
 				stmt, exec->function, exec->set, stmt->sql.n_params);
-			/* the time until it is given is the application's */
+			/* The application's time to give the data does not count. */
 			exec->deadline_ms = 0;
 			if (ret != SQL_SUCCESS)
 				return ret;
@@ -312,7 +313,7 @@ start(struct cod_stmt *stmt, SQLUSMALLINT function)
 		*ipd->rows_processed = 0;
 	if (cenote_params_create(NULL, &exec->params) < 0)
 		return cod_fail(&stmt->head, "HY001");
-	/* what the server does not understand it need not be told for every set */
+	/* If the server rejects the statement, it need not reject it once for each set. */
 	if (exec->is_array && stmt->sql.n_params > 0 &&
 		cod_need_handle(stmt) == SQL_ERROR) {
 		cod_array_count(stmt, SQL_ERROR);
@@ -346,7 +347,7 @@ cod_exec_direct(struct cod_stmt *stmt, struct cod_text sql)
 
 /* ------------------------------------------------------------------- further results ----- */
 
-/* Drop the result that is open, and keep what comes behind it. */
+/* Close the open result and take the next one. */
 static int
 next_result(struct cod_stmt *stmt, cenote_result **ret_result)
 {
@@ -380,7 +381,7 @@ cod_more_results(struct cod_stmt *stmt)
 	has_rows = cenote_result_kind(result) == CENOTE_RESULT_ROWS;
 	ret = take(stmt, result, cod_is_streamed(stmt) && !is_whole);
 	cod_request_end(stmt);
-	/* values of output parameters are no result */
+	/* Values of output parameters are not a result for the application. */
 	if (ret == SQL_SUCCESS && has_rows && !stmt->cursor.is_open)
 		return cod_more_results(stmt);
 	return ret;

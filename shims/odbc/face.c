@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The exported functions: those without texts, and the narrow variants of those with texts. Each is
+ * generated from face_list.h and calls one cod_...() function. It has no state.
+ */
 #include "odbc.h"
 
 #include "face_list.h"
 
-/* The exported face: functions without texts, and the narrow ones of those with texts. */
 #define CHAR       SQLCHAR
 #define WIDE       0
 #define COD_EXPORT __attribute__((visibility("default")))
@@ -37,7 +40,7 @@ COD_FACE_PLAIN(FUNCTION)
 COD_FACE_TEXT(FUNCTION)
 COD_FACE_DIAG(DIAGNOSTICS)
 
-/* By the kind of what is made, and of what it is made from. */
+/* Each kind of handle is made from another kind. */
 COD_EXPORT SQLRETURN SQL_API
 SQLAllocHandle(SQLSMALLINT kind, SQLHANDLE handle, SQLHANDLE *ret_handle)
 {
@@ -73,14 +76,14 @@ SQLEndTran(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT completion)
 	return cod_end_tran(kind, handle, completion);
 }
 
-/* Of two handles, each with a lock of its own. */
+/* The two handles may have different locks. */
 COD_EXPORT SQLRETURN SQL_API
 SQLCopyDesc(SQLHDESC source, SQLHDESC target)
 {
 	return cod_copy_desc(source, target);
 }
 
-/* From another thread, while the handle is busy: these take no lock of it. */
+/* These come from another thread while the handle is locked, so they do not take the lock. */
 COD_EXPORT SQLRETURN SQL_API
 SQLCancel(SQLHSTMT handle)
 {

@@ -3,13 +3,13 @@
 #define COD_FACE_LIST_H
 
 /*
- * Every function that the driver exports: the kind of the handle it is called with, its name, its number,
- * its parameters, its text arguments, and the call that it is. Functions with texts are exported
- * twice, narrow and wide; CHAR, WIDE and NAME are set by who reads the list. What is made of it: the functions
- * (face.c, face_w.c), and what SQLGetFunctions() says.
+ * Every function that the driver exports: the kind of its handle, its name, its number, its
+ * parameters, its text arguments, and the call that carries it out. Functions with texts are
+ * exported twice, narrow and wide; the including file defines CHAR, WIDE and NAME. face.c and
+ * face_w.c make the functions from it, and SQLGetFunctions() its answer.
  *
- * TEXT(x): an argument and its length; LONG_TEXT(x) the same with a long one. IN(x) makes `x_text` of it, OUT() a
- * sink: of characters, OUT_BYTES() and OUT_BYTES32() of bytes.
+ * TEXT(x) is an argument with its length, LONG_TEXT(x) one with a long length. IN(x) makes `x_text`
+ * of it. OUT() makes a sink in characters, OUT_BYTES() and OUT_BYTES32() one in bytes.
  */
 /* clang-format off */
 #define TEXT(x)      CHAR *x, SQLSMALLINT n_##x
@@ -25,7 +25,7 @@
 #define STMT ((struct cod_stmt *)handle)
 #define DESC ((struct cod_desc *)handle)
 
-/* No text in or out. */
+/* Functions without texts. */
 #define COD_FACE_PLAIN(FN) \
 	FN(STMT, SQLBindCol, SQL_API_SQLBINDCOL, (SQLHSTMT handle, SQLUSMALLINT col, SQLSMALLINT type, SQLPOINTER value, SQLLEN room, SQLLEN *length), , cod_bind_col(STMT, col, type, value, room, length)) \
 	FN(STMT, SQLBindParam, SQL_API_SQLBINDPARAM, (SQLHSTMT handle, SQLUSMALLINT i, SQLSMALLINT c_type, SQLSMALLINT sql_type, SQLULEN size, SQLSMALLINT digits, SQLPOINTER value, SQLLEN *length), , cod_bind_parameter(STMT, i, SQL_PARAM_INPUT, c_type, sql_type, size, digits, value, SQL_SETPARAM_VALUE_MAX, length)) \
@@ -56,7 +56,7 @@
 
 #define CATALOG(...) cod_ask_catalog(STMT, &(struct cod_catalog_args){ __VA_ARGS__ })
 
-/* Narrow, and wide under the name with a W. */
+/* Functions with texts: narrow, and wide with a W after the name. */
 #define COD_FACE_TEXT(FN) \
 	FN(DBC, SQLBrowseConnect, SQL_API_SQLBROWSECONNECT, (SQLHDBC handle, TEXT(in), CHAR *out, SQLSMALLINT room, SQLSMALLINT *length), IN(in), cod_browse_connect(DBC, in_text, OUT(out, room, length), WIDE)) \
 	FN(STMT, SQLColAttribute, SQL_API_SQLCOLATTRIBUTE, (SQLHSTMT handle, SQLUSMALLINT col, SQLUSMALLINT field, SQLPOINTER text, SQLSMALLINT room, SQLSMALLINT *length, SQLLEN *number), , cod_col_attribute(STMT, col, field, OUT_BYTES(text, room, length), number)) \
@@ -99,12 +99,13 @@
 	FN(STMT, SQLTables, SQL_API_SQLTABLES, (SQLHSTMT handle, TEXT(catalog), TEXT(schema), TEXT(table), TEXT(types)), IN(catalog) IN(schema) IN(table) IN(types), \
 		CATALOG(COD_CATALOG_TABLES, .catalog = catalog_text.text, .schema = schema_text.text, .object = table_text.text, .types = types_text.text))
 
-/* Those that read diagnostics, and keep them: the kind is an argument. */
+/* Functions that read diagnostics, and therefore keep them. The kind of the handle is an
+ * argument. */
 #define COD_FACE_DIAG(FN) \
 	FN(SQLGetDiagField, SQL_API_SQLGETDIAGFIELD, (SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT i, SQLSMALLINT field, SQLPOINTER value, SQLSMALLINT room, SQLSMALLINT *length), cod_get_diag_field(handle, i, field, value, OUT_BYTES(value, room, length))) \
 	FN(SQLGetDiagRec, SQL_API_SQLGETDIAGREC, (SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT i, CHAR *state, SQLINTEGER *native, CHAR *message, SQLSMALLINT room, SQLSMALLINT *length), cod_get_diag_rec(handle, i, OUT_FIXED(state, SQL_SQLSTATE_SIZE + 1), native, OUT(message, room, length)))
 
-/* Those that look after their handle themselves. */
+/* Functions that check and lock their handle themselves. */
 #define COD_FACE_OWN(FN) \
 	FN(SQLAllocHandle, SQL_API_SQLALLOCHANDLE) \
 	FN(SQLCancel, SQL_API_SQLCANCEL) \

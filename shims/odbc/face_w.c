@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The exported wide functions (UTF-16), generated from face_list.h. It has no state.
+ */
 #include "odbc.h"
 
 #include "face_list.h"
 
-/* The wide ones of the functions with texts: UTF-16. */
 #define CHAR       SQLWCHAR
 #define WIDE       1
 #define COD_EXPORT __attribute__((visibility("default")))

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLFetch(), SQLFetchScroll() and SQLExtendedFetch(): where the next rowset is, and its rows into
+ * the bound columns. position.c and param.c use the parts for one row. The state is
+ * cod_stmt.cursor.
+ */
 #include "odbc.h"
 
 /* ------------------------------------------------------------------------- one row ----- */
@@ -17,7 +22,6 @@ cod_column_value(const struct cod_stmt *stmt, const uint8_t *row, SQLUSMALLINT c
 	ret_value->is_unsigned = column->type.is_unsigned == SQL_TRUE;
 }
 
-/* Where row i of the rowset goes. */
 void
 cod_target_of(const struct cod_desc *ard, const struct cod_record *record, SQLULEN i,
 	struct cod_target *ret_target)
@@ -85,7 +89,7 @@ cod_fetch_row(struct cod_stmt *stmt, uint64_t number, SQLULEN i)
 /* ------------------------------------------------------------------------- a rowset ----- */
 
 struct rowset {
-	SQLULEN size; /* wanted */
+	SQLULEN size; /* as the application asked */
 	SQLULEN *n_fetched; /* may be NULL */
 	SQLUSMALLINT *status; /* may be NULL */
 };
@@ -126,7 +130,7 @@ fill(struct cod_stmt *stmt, const struct rowset *rowset)
 	return SQL_SUCCESS;
 }
 
-/* Rows from `at`: none of them is no data. */
+/* Make the rowset at `at` the current one. Without rows it is SQL_NO_DATA. */
 static SQLRETURN
 show(struct cod_stmt *stmt, int64_t at, const struct rowset *rowset)
 {
@@ -160,12 +164,13 @@ show(struct cod_stmt *stmt, int64_t at, const struct rowset *rowset)
 
 /* ------------------------------------------------------------------------- where to ----- */
 
-/* What the standard's tables of positions are made of: rows from 0; -1 is before the first. */
+/* The variables of the standard's tables of positions. Rows count from 0; -1 is before the first
+ * row. */
 struct place {
-	int64_t at; /* of the rowset before */
+	int64_t at; /* start of the previous rowset */
 	int64_t last; /* rows in the result */
-	int64_t size; /* of the rowset */
-	int64_t before; /* size of the rowset before */
+	int64_t size; /* of the new rowset */
+	int64_t before; /* size of the previous rowset */
 	bool is_after_end;
 	const char *warning;
 };
@@ -257,7 +262,7 @@ static const struct {
 	{ SQL_FETCH_RELATIVE, go_relative },
 };
 
-/* The row of a bookmark, from 0, and an offset. */
+/* The row of a bookmark, from 0, plus an offset. */
 static SQLRETURN
 go_bookmark(struct cod_stmt *stmt, const void *bookmark, SQLLEN offset, int64_t *ret_at)
 {

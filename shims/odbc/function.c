@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scalar functions of {fn ...} and what each server calls them. escape_call.c looks up
+ * templates, info.c the masks for SQLGetInfo(). It has no state.
+ */
 #include "function.h"
 
 #include <sql.h>
@@ -8,7 +12,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The servers that there are templates for; to any other functions go as they are, and none is claimed. */
+/* The servers with templates. For other servers, functions stay as they are, and SQLGetInfo()
+ * claims none. */
 enum server {
 	PG,
 	MY,
@@ -32,9 +37,9 @@ server_of(enum cod_dialect dialect)
 
 struct function {
 	const char *name;
-	unsigned char least, most; /* arguments */
-	SQLUSMALLINT info; /* SQL_STRING_FUNCTIONS … */
-	SQLUINTEGER bit; /* in its mask; 0: another row has it */
+	unsigned char least, most; /* how many arguments it takes */
+	SQLUSMALLINT info; /* SQL_STRING_FUNCTIONS or one of its kin */
+	SQLUINTEGER bit; /* in the mask of `info`; 0: another row has it */
 	const char *templates[N_SERVERS];
 };
 

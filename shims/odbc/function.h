@@ -7,19 +7,21 @@
 #include "lex.h"
 
 /*
- * What {fn} makes of ODBC's scalar functions, as templates: %1, %2 … stand for arguments, %* for all of them with
- * commas between; any other % is itself. Only servers that number their markers may have an argument
- * twice, or in another order.
+ * Templates for ODBC's scalar functions in {fn}. %1, %2 and so on stand for arguments, %* for all
+ * of them with commas between. Any other % is itself. Only servers that number their markers may
+ * have an argument twice, or in another order.
  */
 
-/* NULL: the server has nothing for it, or there is no such function of so many arguments. "": as it is. */
+/* NULL: the server has nothing for it, or no function of that name takes so many arguments. "": the
+ * call stays as it is. */
 const char *cod_function(enum cod_dialect dialect, struct cod_span name, size_t n_args);
 /* Whether ODBC has a function of that name. */
 int cod_is_function(struct cod_span name);
-/* Of {fn timestampadd(unit, %1, %2)} and {fn timestampdiff(unit, %1, %2)}. NULL: none. */
+/* The template for {fn timestampadd(unit, %1, %2)} or {fn timestampdiff(unit, %1, %2)};
+ * NULL: none. */
 const char *cod_interval_function(
 	enum cod_dialect dialect, struct cod_span unit, int is_diff);
-/* The server's type for {fn convert(%1, type)}. NULL: none. */
+/* The server's type for {fn convert(%1, type)}; NULL: none. */
 const char *cod_cast_type(enum cod_dialect dialect, struct cod_span type);
 
 #endif

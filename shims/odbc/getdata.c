@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLGetData(): one value of the current row, perhaps in pieces. face.c calls it. The state is in
+ * cod_stmt.cursor.
+ */
 #include "odbc.h"
 
-/* The C type that is meant: SQL_ARD_TYPE is the one in the descriptor. 0: there is none. */
+/* The C type that the application means. SQL_ARD_TYPE is the one in the descriptor. 0: there is
+ * none. */
 static SQLSMALLINT
 resolve(const struct cod_stmt *stmt, SQLUSMALLINT col, SQLSMALLINT c_type,
 	struct cod_target *target)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * GUIDs as text and as a structure. convert_get.c, convert_put.c and escape_literal.c call it. It
+ * has no state.
+ */
 #include "guid.h"
 
 #include <stdint.h>

@@ -7,14 +7,15 @@
 #include <sql.h>
 #include <sqlext.h>
 
-/* The value of a hexadecimal digit; -1: it is another character. */
+/* The value of a hexadecimal digit; -1: not a digit. */
 int cod_hex_digit(char c);
 
-/* 8-4-4-4-12 hexadecimal digits, perhaps in braces, blanks around them. 0, or -1: it is none. */
+/* Read 8-4-4-4-12 hexadecimal digits, perhaps in braces, with blanks around. 0, or -1: not
+ * a GUID. */
 int cod_guid_read(const char *text, size_t n, SQLGUID *ret_guid);
 
 #define COD_GUID_TEXT 36
-/* Writes COD_GUID_TEXT characters in lower case, and a zero. */
+/* Write COD_GUID_TEXT characters in lower case, and a zero. */
 void cod_guid_text(const SQLGUID *guid, char *out);
 
 #endif

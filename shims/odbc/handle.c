@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocates and frees handles, and keeps the lists of each parent. face.c calls it. The state is
+ * the lists in environments and connections.
+ */
 #include "odbc.h"
 
 #include <stdlib.h>
@@ -140,7 +144,7 @@ free_stmt(struct cod_stmt *stmt)
 	free(stmt);
 }
 
-/* NULL: it may be freed. */
+/* The SQLSTATE for a descriptor that cannot be freed; NULL: it can. */
 static const char *
 keeps_desc(const struct cod_desc *desc)
 {
@@ -191,7 +195,7 @@ free_dbc(struct cod_dbc *dbc)
 	free(dbc);
 }
 
-/* The lock is the handle's own, and goes with it: nobody else may be using it any more. */
+/* The lock is part of the handle and goes with it. No other thread may use the handle any more. */
 static SQLRETURN
 free_root(SQLSMALLINT kind, SQLHANDLE handle)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLGetInfo(): a table of all answers, by dialect where they differ. info_call.c asks with the
+ * facts of a connection. It has no state.
+ */
 #include "info.h"
 
 #include <stdio.h>
@@ -17,7 +21,7 @@ struct row {
 	enum cod_info_kind kind;
 	SQLUINTEGER numbers[COD_N_DIALECTS];
 	const char *texts[COD_N_DIALECTS];
-	get_value *get; /* where what is above does not say it */
+	get_value *get; /* called if the value is not in the table */
 };
 
 /* ---- what the connection says ---- */
@@ -90,7 +94,7 @@ format_version(const char *server_version, char *to, size_t size)
 		to, size, "%02lu.%02lu.%04lu", parts[0] % 100, parts[1] % 100, parts[2]);
 }
 
-/* The form that the standard wants, and what the server says itself behind it. */
+/* First the form that the standard wants, then the server's own words. */
 static void
 get_dbms_version(
 	SQLUSMALLINT id, const struct cod_info_facts *facts, struct cod_info_value *value)
@@ -146,7 +150,7 @@ get_cast_functions(
 	{                                                                                \
 		v, v, v, v, v                                                            \
 	}
-/* The same on every server. */
+/* An answer that all servers share. */
 #define U16(id, v)                                                                       \
 	{                                                                                \
 		id, COD_INFO_U16, EACH(v), NO_TEXT, NULL                                 \
@@ -159,7 +163,8 @@ get_cast_functions(
 	{                                                                                \
 		id, COD_INFO_TEXT, EACH(0), EACH(v), NULL                                \
 	}
-/* By server, in the order of enum cod_dialect: other, PostgreSQL, MySQL, SQLite, SQL Server. */
+/* An answer for each dialect, in the order of enum cod_dialect: other, PostgreSQL, MySQL, SQLite,
+ * SQL Server. */
 #define U16_BY(id, ...)                                                                  \
 	{                                                                                \
 		id, COD_INFO_U16, { __VA_ARGS__ }, NO_TEXT, NULL                         \
@@ -172,7 +177,7 @@ get_cast_functions(
 	{                                                                                \
 		id, COD_INFO_TEXT, EACH(0), { __VA_ARGS__ }, NULL                        \
 	}
-/* Asked for. */
+/* An answer that a function computes. */
 #define U32_OF(id, get)                                                                  \
 	{                                                                                \
 		id, COD_INFO_U32, EACH(0), NO_TEXT, get                                  \
@@ -335,7 +340,7 @@ static const struct row rows[] = {
 	U32(SQL_SCROLL_CONCURRENCY, SQL_SCCO_READ_ONLY | SQL_SCCO_OPT_VALUES),
 	U32(SQL_SCROLL_OPTIONS, SQL_SO_FORWARD_ONLY | SQL_SO_STATIC),
 	U32(SQL_STATIC_SENSITIVITY, 0),
-	/* the server */
+	/* about the server */
 	TEXT_BY(SQL_CATALOG_NAME, "N", "Y", "Y", "N", "Y"),
 	TEXT_BY(SQL_CATALOG_TERM, "", "database", "database", "", "database"),
 	TEXT_BY(SQL_CATALOG_NAME_SEPARATOR, "", ".", ".", "", "."),
@@ -350,7 +355,8 @@ static const struct row rows[] = {
 	TEXT(SQL_COLUMN_ALIAS, "Y"),
 	U16(SQL_CONCAT_NULL_BEHAVIOR, SQL_CB_NULL),
 	U16(SQL_CORRELATION_NAME, SQL_CN_ANY),
-	/* PostgreSQL tells types, but not the scale of a numeric: who relies on it would round */
+	/* PostgreSQL describes the type of a parameter but not the scale of a numeric. A program
+	 * that relied on it would round. */
 	TEXT(SQL_DESCRIBE_PARAMETER, "N"),
 	TEXT(SQL_EXPRESSIONS_IN_ORDERBY, "Y"),
 	U16_BY(SQL_GROUP_BY, SQL_GB_GROUP_BY_EQUALS_SELECT,
@@ -384,7 +390,7 @@ static const struct row rows[] = {
 		SQL_TXN_REPEATABLE_READ, SQL_TXN_SERIALIZABLE, SQL_TXN_READ_COMMITTED),
 	U32_BY(SQL_TXN_ISOLATION_OPTION, 0, ISOLATIONS, ISOLATIONS, SQL_TXN_SERIALIZABLE,
 		ISOLATIONS),
-	/* limits; 0 is none, or not known */
+	/* limits; 0: there is none, or it is unknown */
 	U32(SQL_MAX_BINARY_LITERAL_LEN, 0),
 	U32(SQL_MAX_CHAR_LITERAL_LEN, 0),
 	U16_BY(SQL_MAX_CATALOG_NAME_LEN, 0, 63, 64, 0, 128),

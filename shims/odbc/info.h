@@ -9,20 +9,20 @@
 
 #include "dialect.h"
 
-/* SQLGetInfo(): a table of what is known beforehand, and what has to be asked. */
+/* SQLGetInfo(): the answers that are known in advance, and those that depend on the connection. */
 
-/* What the connection knows. Texts are UTF-8; NULL is "". */
+/* What the connection knows. Texts are UTF-8; NULL means "". */
 struct cod_info_facts {
 	enum cod_dialect dialect;
-	const char *dsn; /* SQL_DATA_SOURCE_NAME; "" if connected without */
+	const char *dsn; /* SQL_DATA_SOURCE_NAME; "" if the application named none */
 	const char *server_version; /* cenote_info(conn, "server_version") */
 	const char *database; /* SQL_DATABASE_NAME */
 	const char *server; /* SQL_SERVER_NAME: pool, or host */
 	const char *user; /* SQL_USER_NAME */
-	const char *driver_name; /* file name of the driver */
+	const char *driver_name; /* the driver's file name */
 	SQLUINTEGER is_read_only; /* SQL_DATA_SOURCE_READ_ONLY */
-	SQLUINTEGER
-	odbc_version; /* SQL_OV_ODBC2, SQL_OV_ODBC3, SQL_OV_ODBC3_80 of the application */
+	/* the application's: SQL_OV_ODBC2, SQL_OV_ODBC3 or SQL_OV_ODBC3_80 */
+	SQLUINTEGER odbc_version;
 };
 
 enum cod_info_kind {
@@ -34,16 +34,16 @@ enum cod_info_kind {
 struct cod_info_value {
 	enum cod_info_kind kind;
 	SQLUINTEGER number;
-	const char *text; /* static, or borrowed from the facts or from `buffer` */
+	const char *text; /* static, or from the facts or `buffer` */
 	char buffer[64];
 };
 
-/* 0 and *ret_value; -1: no such information type (HY096). What the driver manager answers itself
- * (SQL_DRIVER_HDBC …) is not here. */
+/* 0 and *ret_value; -1: no such information type (HY096). The driver manager answers some types
+ * itself (SQL_DRIVER_HDBC and its kin); they are not here. */
 int cod_info(SQLUSMALLINT id, const struct cod_info_facts *facts,
 	struct cod_info_value *ret_value);
 
-/* The n-th id that there is, for tests and docs; -1 behind the last. */
+/* The n-th id in the table, for tests and docs; -1 after the last one. */
 int cod_info_id(size_t i);
 
 #endif

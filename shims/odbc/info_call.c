@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLGetInfo() of a connection: collects its facts, asks info.c and writes the answer. face.c and
+ * face_w.c call it. It has no state.
+ */
 #include "odbc.h"
 
 #include "info.h"

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Intervals as text, as number and as a structure. convert_get.c, convert_put.c and the escapes
+ * call it. It has no state.
+ */
 #include "interval.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
-/* Nothing that is added up to here overflows. */
+/* Sums of amounts up to here cannot overflow. */
 #define AMOUNT_MAX ((uint64_t)1 << 40)
 
 enum field {
@@ -18,10 +22,10 @@ enum field {
 };
 
 static const struct {
-	uint64_t unit; /* months, or seconds */
-	unsigned limit; /* as a field behind another */
-	char before; /* between it and the field before */
-	const char *word; /* begins with it, as PostgreSQL writes units */
+	uint64_t unit; /* in months or seconds */
+	unsigned limit; /* largest value where another field stands before it */
+	char before; /* character between it and the previous field */
+	const char *word; /* the server's word for the unit begins with it */
 	const char *unit_name;
 } fields[] = {
 	[YEAR] = { 12, 0, 0, "year", "years" },
@@ -104,7 +108,7 @@ skip(struct text *t, char c)
 	return 1;
 }
 
-/* In lower case. */
+/* The word must be in lower case. */
 static int
 skip_word(struct text *t, const char *word)
 {
@@ -152,7 +156,8 @@ take_fraction(struct text *t)
 	return value;
 }
 
-/* What is between the quotes of INTERVAL [-]'…' …, and its sign; else it stays as it is. */
+/* Take what stands between the quotes of INTERVAL [-]'...' ..., and the sign. Leave any other text
+ * as it is. */
 static void
 take_quoted(struct text *t, int *ret_is_negative)
 {
@@ -207,7 +212,7 @@ read_fields(struct text t, const struct type *type, struct cod_interval *ret_int
 	return 0;
 }
 
-/* Parts with a sign each, added up. */
+/* The sum of parts, each of which has a sign. */
 struct sum {
 	int64_t months, seconds, nanoseconds;
 };
@@ -309,7 +314,7 @@ cod_interval_read(
 	trim(&t);
 	take_quoted(&t, &is_negative);
 	r = has_letters(&t) ? -1 : read_fields(t, find(type), &interval);
-	/* PostgreSQL's 26:30:00 is no field of hours. */
+	/* PostgreSQL writes 26:30:00 with units, not as a field of hours. */
 	if (r < 0)
 		r = read_units(&t, interval.is_months, &interval);
 	if (r < 0)
@@ -357,7 +362,7 @@ cod_interval_of_number(uint64_t value, int is_negative, SQLSMALLINT type,
 
 /* ---- writing ---- */
 
-/* The fields, each as much as the one before leaves; what is left. */
+/* Divide the amount among the fields, largest first. Returns the rest. */
 static uint64_t
 divide(const struct cod_interval *interval, const struct type *type, uint64_t values[6])
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds the table of a result and its primary key, so that SQLSetPos() and SQLBulkOperations() can
+ * find a row again. position.c calls it. The state is cod_stmt.keys.
+ */
 #include "keys.h"
 
 #include <stdio.h>
@@ -7,7 +11,7 @@
 
 /* -------------------------------------------------------------- the table of a result ----- */
 
-/* Where a result comes from, by the first of its columns that comes from somewhere. */
+/* The table of a result, from the first column that has one. */
 struct origin {
 	char *catalog, *schema, *table;
 };
@@ -20,7 +24,7 @@ origin_finish(struct origin *origin)
 	free(origin->table);
 }
 
-/* NULL, which the server has no reason to give, is "". What was there goes. */
+/* Replace a text by a copy. NULL becomes "", although the server has no reason to give it. */
 static bool
 set(char **to, const char *text)
 {
@@ -38,7 +42,7 @@ keys_init(struct cod_keys *keys, SQLUSMALLINT n)
 	return keys->names != NULL && keys->is_key != NULL;
 }
 
-/* The server names table and columns in the result. */
+/* For servers that name table and columns in the result. */
 static SQLRETURN
 origin_by_name(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *origin)
 {
@@ -93,7 +97,7 @@ take_origin(struct cod_stmt *stmt, const cenote_result *found, int64_t table,
 	return SQL_SUCCESS;
 }
 
-/* The server says numbers. */
+/* For PostgreSQL, which gives numbers of table and columns in the result. */
 static SQLRETURN
 origin_by_number(struct cod_stmt *stmt, struct cod_keys *keys, struct origin *origin)
 {
@@ -144,7 +148,7 @@ is_text(const char *text)
 	return text != NULL && *text != '\0';
 }
 
-/* A name as a pattern that fits it only. NULL: no memory. */
+/* A pattern that matches this name only. NULL: no memory. */
 static char *
 pattern_of(const char *name)
 {
@@ -193,7 +197,7 @@ find_key(struct cod_stmt *stmt, struct cod_keys *keys, const struct origin *orig
 		is_whole =
 			mark_key(keys, cenote_result_text(found, i, (uint32_t)col, NULL));
 	cenote_result_destroy(found);
-	/* what is behind the result: that it was the last */
+	/* Take the end of the results, so that the connection is free. */
 	while (cenote_get_result(stmt->dbc->conn, &found) == CENOTE_OK)
 		cenote_result_destroy(found);
 	if (is_whole)
@@ -245,8 +249,8 @@ cod_keys_find(struct cod_stmt *stmt)
 		return ret;
 	cod_keys_forget(stmt);
 	if (ret == SQL_NO_DATA)
-		return cod_fail_text(&stmt->head, "HYC00",
-			"the result has no primary key of its table");
+		return cod_fail_text(
+			&stmt->head, "HYC00", "the result lacks its table's primary key");
 	return ret;
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results of a statement that wait in memory, because another statement needed the connection
+ * before the application read them. settle.c, run.c and execute.c put and take them. The state is
+ * cod_stmt.later.
+ */
 #include "odbc.h"
 
 #include <stdlib.h>
 
-/* Results in memory, in the order in which they came. */
+/* The results in the order in which they came. */
 struct cod_later {
 	struct cod_later *next;
 	cenote_result *result;

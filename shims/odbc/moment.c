@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dates, times and timestamps as text and as ODBC's structures. convert_get.c, convert_put.c and
+ * escape_literal.c call it. It has no state.
+ */
 #include "moment.h"
 
 #include <stdio.h>
@@ -31,7 +35,7 @@ skip(struct text *t, char c)
 	return 1;
 }
 
-/* A number of `least` to `most` digits; -1: there is none. */
+/* Take a number of `least` to `most` digits; -1: there is none. */
 static int
 take(struct text *t, int least, int most)
 {
@@ -157,7 +161,7 @@ trim(struct text *t)
 		t->end--;
 }
 
-/* An hour has a colon behind it. */
+/* A colon follows an hour. */
 static int
 begins_with_time(const struct text *t)
 {

@@ -13,26 +13,26 @@
 
 struct cod_moment {
 	int has_date, has_time;
-	cenote_timestamp at; /* what it does not have is zero */
+	cenote_timestamp at; /* parts that are missing are zero */
 };
 
 /*
- * [-]YYYY-MM-DD, HH:MM[:SS[.f…]][offset], or both with a blank or T between; blanks around them. An offset
- * (Z, +HH, +HHMM, +HH:MM, +HH:MM:SS) is read and kept. Digits beyond nanoseconds are cut. 0, or
- * -1: it is none, or there is no such day or hour.
+ * Read [-]YYYY-MM-DD, HH:MM[:SS[.f...]][offset], or both with a blank or T between, and blanks
+ * around. It reads and keeps an offset (Z, +HH, +HHMM, +HH:MM, +HH:MM:SS). It cuts digits after
+ * nanoseconds. 0, or -1: another form, or no such day or time.
  */
 int cod_moment_read(const char *text, size_t n, struct cod_moment *ret_moment);
-/* The same within ODBC's literals: {d '…'}, {t '…'}, {ts '…'}, or without them. */
+/* The same for ODBC's literals {d '...'}, {t '...'} and {ts '...'}, or without them. */
 int cod_moment_read_literal(const char *text, size_t n, struct cod_moment *ret_moment);
 
-/* Whether there is such a day, or hour. */
+/* Whether there is such a day, or such a time. */
 int cod_is_date(const cenote_date *date);
 int cod_is_time(const cenote_time *time);
 
-/* Today, in the process's time zone: the date of a time that becomes a timestamp. */
+/* Today, in the process's time zone. A time that becomes a timestamp gets this date. */
 void cod_today(cenote_date *ret_date);
 
-/* Room for the texts, with a zero. Those of no offset. */
+/* Room for the texts, with a zero. The texts have no offset. */
 #define COD_MOMENT_TEXT_MAX 48
 size_t cod_date_text(const cenote_date *date, char *out);
 size_t cod_time_text(const cenote_time *time, char *out);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whether columns can be NULL. Other servers say so with the result. PostgreSQL only names the
+ * table and column, so the driver asks its catalog, once for each table and connection. describe.c,
+ * desc_field.c and origin.c call it. The state is cod_dbc.facts.
+ */
 #include "keys.h"
 
 #include <stdio.h>
@@ -6,11 +11,6 @@
 #include <string.h>
 
 #include "lex.h"
-
-/*
- * Whether columns can be NULL. Other servers say so with the result. PostgreSQL only names the table's column, so its
- * catalog is asked: once for each table and connection.
- */
 
 /* A column that is NOT NULL. The number 0 marks a table whose columns are known. */
 struct cod_fact {
@@ -61,10 +61,8 @@ cod_nullable_changed(struct cod_dbc *dbc, const char *tag)
 	cod_nullable_forget(dbc);
 }
 
-/*
- * Whether the statement may give NULL for a column that is NOT NULL in its table, as outer joins and groupings do. FETCH
- * and EXECUTE count too, since the text that they run is not known.
- */
+/* Whether the statement may give NULL for a column that is NOT NULL in its table: outer joins and
+ * groupings do. FETCH and EXECUTE count, too, since their text is unknown. */
 static bool
 adds_nulls(const struct cod_stmt *stmt)
 {
@@ -87,7 +85,8 @@ adds_nulls(const struct cod_stmt *stmt)
 	return false;
 }
 
-/* The question about tables that are not known yet. Its text is NULL if there are none, or no memory. */
+/* The question about tables that are not known yet. Its text is NULL if there are none, or no
+ * memory. */
 static struct cod_sql
 question(const struct cod_stmt *stmt)
 {
@@ -130,7 +129,8 @@ take_answer(struct cod_stmt *stmt, const cenote_result *found)
 	}
 }
 
-/* A result that is being read is not taken into memory for this: its columns stay unknown. */
+/* While the application reads a result, the driver does not ask: that would take the result into
+ * memory. The columns stay unknown. */
 static void
 ask(struct cod_stmt *stmt)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers as exact decimal texts, and as the types of C and ODBC. It does not depend on the locale.
+ * convert_get.c and convert_put.c call it. It has no state.
+ */
 #include "number.h"
 
 #include <math.h>
@@ -6,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More is as good as infinite, or as zero. */
+/* A larger exponent means infinity, or zero. */
 #define EXPONENT_MAX 100000
-/* Digits beyond cannot change the nearest double, but by not being zero. */
+/* More digits cannot change the nearest double, but it matters whether they are all zero. */
 #define REAL_DIGITS  800
 
 static int
@@ -56,7 +60,7 @@ read_word(const char *p, const char *end, struct cod_number *number)
 	return 0;
 }
 
-/* Behind the exponent; NULL: it has no digits. */
+/* Returns the end of the exponent; NULL: it has no digits. */
 static const char *
 read_exponent(const char *p, const char *end, int64_t *ret_exponent)
 {
@@ -74,7 +78,7 @@ read_exponent(const char *p, const char *end, int64_t *ret_exponent)
 	return p;
 }
 
-/* Behind the digits and the point; NULL: there are no digits. */
+/* Returns the end of the digits and the point; NULL: there are no digits. */
 static const char *
 read_digits(const char *p, const char *end, struct cod_number *number)
 {
@@ -158,7 +162,7 @@ cod_number_magnitude(
 	return 0;
 }
 
-/* Without a point strtod() reads it the same in every locale. */
+/* Without a point, strtod() reads the text the same in every locale. */
 double
 cod_number_real(const struct cod_number *number)
 {
@@ -188,7 +192,7 @@ cod_number_real(const struct cod_number *number)
 	return number->is_negative ? -value : value;
 }
 
-/* val = val * 10 + digit; 0, or -1: it does not fit. */
+/* val = val * 10 + digit. 0, or -1: it does not fit. */
 static int
 push_digit(SQLCHAR val[SQL_MAX_NUMERIC_LEN], unsigned digit)
 {
@@ -257,7 +261,7 @@ cod_real_text(double value, int is_float, char *out)
 		if (is_float ? (float)back == (float)value : back == value)
 			break;
 	} while (digits++ < most);
-	/* The locale's point, which may be of several bytes. */
+	/* The locale's decimal point may have several bytes. */
 	for (char *p = out; *p; p++) {
 		size_t others = strcspn(p, "0123456789-+e");
 
@@ -269,7 +273,7 @@ cod_real_text(double value, int is_float, char *out)
 	return strlen(out);
 }
 
-/* val = val / 10; what is left over. */
+/* val = val / 10. Returns the remainder. */
 static unsigned
 pop_digit(SQLCHAR val[SQL_MAX_NUMERIC_LEN])
 {
@@ -297,7 +301,7 @@ size_t
 cod_struct_text(const SQL_NUMERIC_STRUCT *value, char *out)
 {
 	SQL_NUMERIC_STRUCT s = *value;
-	/* An SQLSCHAR of zeros in front of the digits or behind them. */
+	/* There may be as many zeros before or after the digits as an SQLSCHAR can count. */
 	char text[COD_NUMBER_TEXT_MAX], *end = text + sizeof(text), *p = end;
 	int is_null = is_zero(s.val), behind = 0, zeros;
 

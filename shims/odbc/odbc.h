@@ -3,11 +3,11 @@
 #define COD_ODBC_H
 
 /*
- * The driver's handles, and which file has what. face.c and face_w.c export the functions of ODBC;
- * each checks and locks its handle (call.c) and calls one cod_NAME() of what follows, all texts UTF-8.
- * What knows nothing of handles has headers of its own: values (convert.h), SQL (escape.h), types
- * (types.h), the catalog (catalog.h), information (info.h), text (unicode.h), rows (rows.h),
- * diagnostics (diag.h), connection strings (settings.h).
+ * The driver's handles, and which file does what. face.c and face_w.c export the functions of ODBC.
+ * Each checks and locks its handle (call.c) and calls one of the cod_...() functions below, with
+ * all texts in UTF-8. Code that needs no handles has its own headers: values (convert.h), SQL
+ * (escape.h), types (types.h), the catalog (catalog.h), information (info.h), text (unicode.h),
+ * rows (rows.h), diagnostics (diag.h) and connection strings (settings.h).
  */
 
 #include <pthread.h>
@@ -31,7 +31,7 @@
 #include "types.h"
 #include "unicode.h"
 
-/* Of a handle that is in use. */
+/* Marks a handle that is in use. */
 #define COD_TAG 0xc0de0dbcu
 
 #define COD_COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -43,17 +43,18 @@ enum cod_kind {
 	COD_DESC = SQL_HANDLE_DESC
 };
 
-/* What every handle begins with. */
+/* The beginning of every handle. */
 struct cod_head {
-	uint32_t tag; /* tells a handle from what is none, or not any more */
+	uint32_t tag; /* COD_TAG; anything else is not a handle, or a freed one */
 	enum cod_kind kind;
-	/* The environment's, or the connection's: its statements and descriptors share it, as
-	 * they share its session. */
+	/* The lock of the environment or of the connection. The statements and descriptors of a
+	 * connection share its lock, as they share its session. */
 	pthread_mutex_t *lock;
-	const char *component; /* who speaks in errors of the data source: "PostgreSQL" */
+	/* the reporter in errors of the data source: "PostgreSQL" */
+	const char *component;
 	struct cod_diag diag;
-	/* A cancel from another thread could not be sent: a record that is yet to be made, since that
-	 * thread has no lock. */
+	/* A cancel from another thread could not be sent. That thread has no lock, so the next one
+	 * that reads diagnostics makes the record. */
 	atomic_bool is_cancel_lost;
 };
 
@@ -73,13 +74,13 @@ enum cod_role {
 	COD_ARD,
 	COD_IRD,
 	COD_N_ROLES,
-	COD_EXPLICIT = COD_N_ROLES /* allocated by the application: an APD or ARD */
+	COD_EXPLICIT = COD_N_ROLES /* an APD or ARD that the application allocated */
 };
 
-/* A record of an application's descriptor, or of an IPD. */
+/* A record of an application's descriptor or of an IPD. */
 struct cod_record {
 	SQLSMALLINT type, concise, sub; /* verbose, concise, datetime or interval code */
-	SQLINTEGER leading; /* of intervals */
+	SQLINTEGER leading; /* for intervals */
 	SQLULEN length;
 	SQLSMALLINT precision, scale;
 	SQLINTEGER radix;
@@ -95,15 +96,15 @@ struct cod_record {
 struct cod_desc {
 	struct cod_head head;
 	struct cod_dbc *dbc;
-	struct cod_desc *next; /* of the connection's explicit ones */
+	struct cod_desc *next; /* in the connection's list of explicit descriptors */
 	enum cod_role role;
-	struct cod_stmt *stmt; /* whose implicit one it is; NULL */
+	struct cod_stmt *stmt; /* the statement whose implicit descriptor it is; NULL */
 	SQLULEN array_size;
 	SQLUSMALLINT *array_status;
 	SQLLEN *bind_offset;
 	SQLINTEGER bind_type;
 	SQLULEN *rows_processed;
-	/* records[0] is the bookmark's. An IRD has the statement's columns instead. */
+	/* records[0] is for the bookmark. An IRD uses the statement's columns instead. */
 	SQLSMALLINT count;
 	struct cod_record *records;
 	SQLSMALLINT room;
@@ -111,7 +112,7 @@ struct cod_desc {
 
 /* -------------------------------------------------------------- statements ----- */
 
-/* Attributes of a statement that are a number, and of which a connection has the defaults. */
+/* Attributes of a statement that are a number. A connection has defaults for them. */
 enum cod_stmt_attr {
 	COD_ASYNC_ENABLE,
 	COD_CONCURRENCY,
@@ -132,79 +133,81 @@ enum cod_stmt_attr {
 };
 
 /*
- * The rows of a statement's present result, numbered from 0. Those in hand are the ones from `first`:
- * of a result that is streamed a batch, which the next one replaces. What has to outlive its batch is
- * copied into `kept`.
+ * The rows of a statement's current result, numbered from 0. `rows` holds those from `first`. In a
+ * streamed result that is a batch, and the next batch replaces it. Rows that must outlive their
+ * batch are copied into `kept`.
  */
 struct cod_cursor {
 	bool is_open;
-	bool is_streamed; /* more may come: `result` has to be asked */
-	cenote_result *result; /* NULL: the driver's own rows */
+	bool is_streamed; /* more rows may come from `result` */
+	cenote_result *result; /* NULL: the driver made the rows */
 	const uint8_t *const *rows;
 	uint64_t first, n;
 	uint32_t n_columns;
 	struct cod_rows kept;
 	uint64_t kept_first; /* number of kept.rows[0] */
-	/* Where the application is. */
+	/* The application's position. */
 	int64_t at; /* first row of the rowset; -1 before the first */
 	uint64_t size; /* rows in the rowset; 0: none */
-	uint64_t
-		asked; /* rows that the last rowset was asked for: its size, but for the end */
-	uint64_t current; /* row of the rowset that SQLGetData() reads, from 0 */
+	/* size of the last rowset as the application asked for it; at the end, fewer rows come */
+	uint64_t asked;
+	uint64_t current; /* row of the rowset for SQLGetData(), from 0 */
 	bool is_after_end;
-	/* SQLGetData() */
+	/* The state of SQLGetData(). */
 	SQLUSMALLINT column;
 	SQLSMALLINT c_type;
 	struct cod_piece piece;
 };
 
-/* A value as it would have been bound. */
+/* A value that the application gave at execution instead of binding it. */
 struct cod_given {
 	char *bytes;
 	size_t n;
 	bool is_null;
 };
 
-/* Data at execution: which parameter is being given, and what of it. */
+/* Data at execution: the parameter or column that the application gives now, and its value
+ * so far. */
 struct cod_pending {
-	SQLUSMALLINT function; /* the one that returned SQL_NEED_DATA; 0: none */
-	bool is_asked; /* SQLParamData() named it: SQLPutData() is due */
-	bool is_given; /* something was put */
+	SQLUSMALLINT function; /* the function that returned SQL_NEED_DATA; 0: none */
+	bool is_asked; /* SQLParamData() named it: SQLPutData() comes next */
+	bool is_given; /* SQLPutData() was called */
 	bool is_null;
-	SQLULEN row; /* set of parameters, or row */
+	SQLULEN row; /* index of the set of parameters, or of the row */
 	SQLUSMALLINT item; /* parameter or column, from 1; 0 before the first */
 	char *bytes;
 	size_t n, room;
-	/* What was given already, of this row. */
+	/* Values of this row that are complete. */
 	struct cod_given *given;
 	size_t n_given;
 };
 
-/* SQLSetPos() or SQLBulkOperations() under way. */
+/* A call of SQLSetPos() or SQLBulkOperations() that is not finished. */
 struct cod_change {
 	SQLUSMALLINT function;
 	SQLUSMALLINT kind; /* SQL_UPDATE, SQL_DELETE, SQL_ADD, SQL_REFRESH */
 	bool by_bookmark;
-	bool is_array; /* rows may be left out, by the array of operations */
-	SQLULEN row, end; /* of the buffers */
+	bool is_array; /* the application's array of operations may leave out rows */
+	SQLULEN row, end; /* indexes into the buffers */
 	SQLULEN n_done, n_failed;
 	bool has_warning;
 };
 
-/* An execution under way: one request for each set of parameters. */
+/* An execution that is not finished: one request for each set of parameters. */
 struct cod_execution {
-	bool is_running; /* a request was sent, and is to be answered (asynchronously) */
+	bool is_running; /* a request was sent, and its answer has not been taken */
 	SQLUSMALLINT function; /* SQLExecute(), SQLExecDirect() */
 	bool is_array;
-	SQLULEN set; /* the set of parameters it is at */
+	SQLULEN set; /* the current set of parameters */
 	SQLULEN n_done, n_failed;
 	bool has_warning;
-	SQLLEN affected; /* by all sets */
-	uint64_t deadline_ms; /* SQL_ATTR_QUERY_TIMEOUT, of all sets; 0: none yet */
+	SQLLEN affected; /* rows that all sets changed */
+	/* SQL_ATTR_QUERY_TIMEOUT for all sets together; 0: not set yet */
+	uint64_t deadline_ms;
 	cenote_params *params;
 };
 
-struct cod_later; /* results that had to be taken from the connection before their time */
+struct cod_later; /* results that another statement pushed into memory (later.c) */
 
 struct cod_stmt {
 	struct cod_head head;
@@ -214,33 +217,35 @@ struct cod_stmt {
 	SQLPOINTER fetch_bookmark;
 	struct cod_desc implicit[COD_N_ROLES];
 	struct cod_desc *desc[COD_N_ROLES];
-	char *cursor_name; /* NULL: not asked for yet */
+	char *cursor_name; /* NULL: neither set nor asked for */
 
-	char *source; /* the application's text; NULL: none */
-	struct cod_statement sql; /* the server's */
+	char *source; /* the application's text; NULL: there is none */
+	struct cod_statement sql; /* the text for the server */
 	bool is_prepared; /* SQLPrepare() was called */
-	cenote_stmt *handle; /* prepared at the server, or to be; NULL */
-	bool is_described; /* `handle` knows its columns */
+	/* the prepared statement; the server may not have it yet; NULL */
+	cenote_stmt *handle;
+	bool is_described; /* the server has described `handle` */
 
-	/* Columns of the result, or of what was prepared: what the IRD shows. Their texts are the result's or
-	 * the statement handle's. */
-	bool has_columns; /* else they have to be asked for */
+	/* The columns of the result or of the prepared statement, which the IRD shows. The texts
+	 * belong to the result or the statement handle. */
+	bool has_columns; /* else the server must describe them */
 	struct cod_column *columns;
 	SQLUSMALLINT n_columns;
-	bool has_origins; /* where columns come from was asked for */
-	bool has_nullability; /* it was looked up which columns can be NULL */
-	cenote_result *origins; /* the answer, whose texts the columns have; NULL */
+	bool has_origins; /* the origins of columns are known, or cannot be known */
+	bool has_nullability; /* the driver has asked which columns can be NULL */
+	/* the answer about origins, which owns the columns' texts; NULL */
+	cenote_result *origins;
 	SQLLEN row_count;
 	struct cod_cursor cursor;
 	struct cod_later *later;
 	struct cod_execution exec;
 	struct cod_pending pending;
 	struct cod_change change;
-	SQLUSMALLINT async; /* the function that returned SQL_STILL_EXECUTING; 0 */
-	atomic_bool is_cancelled; /* by SQLCancel(), while it runs */
+	SQLUSMALLINT async; /* the function that returned SQL_STILL_EXECUTING; 0: none */
+	atomic_bool is_cancelled; /* SQLCancel() was called while it ran */
 	uint64_t deadline_ms; /* SQL_ATTR_QUERY_TIMEOUT; 0: none */
 	bool is_timed_out;
-	struct cod_keys *keys; /* how its rows are found again, for SQLSetPos(); NULL */
+	struct cod_keys *keys; /* how to find its rows again, for SQLSetPos(); NULL */
 };
 
 /* ------------------------------------------------------------- connections ----- */
@@ -249,10 +254,10 @@ struct cod_dbc {
 	struct cod_head head;
 	pthread_mutex_t mutex;
 	struct cod_env *env;
-	struct cod_dbc *next; /* of the environment's */
+	struct cod_dbc *next; /* in the environment's list */
 	struct cod_settings settings;
-	cenote_conn *conn; /* NULL: not connected */
-	bool is_browsing; /* SQLBrowseConnect() asked for more */
+	cenote_conn *conn; /* NULL: there is no connection */
+	bool is_browsing; /* SQLBrowseConnect() has asked for more attributes */
 	struct cod_type_options types;
 	struct cod_fact *facts; /* which columns are NOT NULL (nullable.c) */
 	size_t n_facts;
@@ -260,10 +265,10 @@ struct cod_dbc {
 	bool has_no_backslash; /* MySQL's session has NO_BACKSLASH_ESCAPES */
 	struct cod_stmt *stmts;
 	struct cod_desc *descs;
-	struct cod_stmt *owner; /* whose results are still on their way */
-	unsigned n_cursors; /* names that were made */
+	struct cod_stmt *owner; /* the statement whose results are still on their way */
+	unsigned n_cursors; /* how many names the driver has made up */
 
-	/* For SQLCancel(), which takes no lock but this. */
+	/* The only lock that SQLCancel() takes, and what it protects. */
 	pthread_mutex_t cancel_mutex;
 	cenote_cancel *cancel;
 	struct cod_stmt *running;
@@ -273,21 +278,21 @@ struct cod_dbc {
 	SQLUINTEGER odbc_cursors;
 	SQLULEN quiet_mode; /* a window, as a number */
 	SQLULEN stmt_attrs[COD_N_STMT_ATTRS];
-	char *catalog; /* SQL_ATTR_CURRENT_CATALOG, set before connecting */
+	char *catalog; /* SQL_ATTR_CURRENT_CATALOG, if set before connecting */
 };
 
 /* ------------------------------------------------------------------- call.c ----- */
 
 /* A text argument, as UTF-8. */
 struct cod_text {
-	const char *text; /* NULL: a null pointer */
+	const char *text; /* NULL: the argument was a null pointer */
 	size_t n;
-	bool is_cut; /* it was longer, and had a zero in it */
+	bool is_cut; /* the argument was longer and contained a zero */
 };
 
 #define COD_TEXTS_MAX 6
 
-/* One call of a function of ODBC. */
+/* One call of an ODBC function. */
 struct cod_call {
 	struct cod_head *head;
 	SQLRETURN ret;
@@ -296,14 +301,15 @@ struct cod_call {
 	size_t n_texts;
 };
 
-/* Whether it is a handle of that kind, then locked and without diagnostics. */
+/* Check that `handle` is of that kind, lock it and clear its diagnostics. False: the call has
+ * failed. */
 bool cod_enter(
 	struct cod_call *call, SQLHANDLE handle, enum cod_kind kind, SQLUSMALLINT id);
-/* The same for the functions that read diagnostics. */
+/* The same for functions that read diagnostics, which it keeps. */
 bool cod_enter_diag(struct cod_call *call, SQLHANDLE handle, SQLSMALLINT kind);
 SQLRETURN cod_leave(struct cod_call *call);
-/* A text argument, kept until cod_leave(). Without memory, or with a length that is none, the call
- * has failed. */
+/* Convert a text argument. It lives until cod_leave(). With a bad length, or without memory, the
+ * call fails. */
 struct cod_text cod_call_text(
 	struct cod_call *call, const void *text, SQLLEN n, bool is_wide);
 bool cod_is_handle(SQLHANDLE handle, enum cod_kind kind);
@@ -321,28 +327,29 @@ struct cod_sink cod_sink16(
 	SQLPOINTER to, SQLLEN room, SQLSMALLINT *length, bool is_wide, bool in_units);
 struct cod_sink cod_sink32(
 	SQLPOINTER to, SQLLEN room, SQLINTEGER *length, bool is_wide, bool in_units);
-/* SQL_SUCCESS; SQL_SUCCESS_WITH_INFO, 01004; SQL_ERROR, HY090. text NULL is "". */
+/* SQL_SUCCESS; SQL_SUCCESS_WITH_INFO and 01004; SQL_ERROR and HY090. `text` NULL means "". */
 SQLRETURN cod_give(struct cod_head *head, const struct cod_sink *sink, const char *text);
 SQLRETURN cod_give_n(
 	struct cod_head *head, const struct cod_sink *sink, const char *text, size_t n);
-/* The same without a record of it: for the functions that read diagnostics. */
+/* The same without a record, for functions that read diagnostics. */
 SQLRETURN cod_give_quietly(const struct cod_sink *sink, const char *text);
 
-/* Errors, all SQL_ERROR, and warnings, SQL_SUCCESS_WITH_INFO. */
+/* Add a record. Errors return SQL_ERROR, warnings SQL_SUCCESS_WITH_INFO. */
 SQLRETURN cod_fail(struct cod_head *head, const char *sqlstate);
 SQLRETURN cod_fail_text(struct cod_head *head, const char *sqlstate, const char *text);
 SQLRETURN cod_warn(struct cod_head *head, const char *sqlstate);
-/* Either, by the state; NULL: SQL_SUCCESS. */
+/* Add an error or a warning, as the SQLSTATE says. NULL: SQL_SUCCESS. */
 SQLRETURN cod_tell(
 	struct cod_head *head, const struct cod_diag_where *where, const char *sqlstate);
-/* The message with the server's detail and hint on lines of their own; for free(). NULL: no memory. */
+/* The message with the server's detail and hint on lines of their own; the caller frees it. NULL:
+ * no memory. */
 char *cod_diag_text(const cenote_diag *diag, const char *before, const char *message);
-/* What libcenote says: status < 0. */
+/* Add the error of libcenote for a status < 0. */
 SQLRETURN cod_fail_cenote(struct cod_head *head, const struct cod_diag_where *where,
 	const cenote_diag *diag, int status);
-/* The worse of two returns. */
+/* The worse of two return codes. */
 SQLRETURN cod_worse(SQLRETURN a, SQLRETURN b);
-/* The return for several rows or sets of parameters together. */
+/* The return code for several rows or sets of parameters together. */
 SQLRETURN cod_outcome(SQLULEN n_done, SQLULEN n_failed, bool has_warning);
 char *cod_strdup(const char *text, size_t n);
 
@@ -353,7 +360,7 @@ SQLRETURN cod_alloc_dbc(struct cod_env *env, SQLHANDLE *ret_handle);
 SQLRETURN cod_alloc_stmt(struct cod_dbc *dbc, SQLHANDLE *ret_handle);
 SQLRETURN cod_alloc_desc(struct cod_dbc *dbc, SQLHANDLE *ret_handle);
 SQLRETURN cod_free_handle(SQLSMALLINT kind, SQLHANDLE handle);
-/* Of a connection that ends, with all that hangs on it. */
+/* Free all statements and descriptors of a connection that ends. */
 void cod_free_children(struct cod_dbc *dbc);
 
 SQLRETURN cod_set_env_attr(struct cod_env *env, SQLINTEGER attr, SQLPOINTER value);
@@ -370,7 +377,8 @@ SQLRETURN cod_get_diag_field(const struct cod_head *head, SQLSMALLINT i, SQLSMAL
 
 /* ------------------------------------------------ connect.c, dbc_attr.c, transaction.c ----- */
 
-/* is_wide: the program called the wide function. A driver manager calls all functions in that width. */
+/* is_wide: the program called the wide function. A driver manager calls all functions in that
+ * width. */
 SQLRETURN cod_connect(struct cod_dbc *dbc, struct cod_text dsn, struct cod_text user,
 	struct cod_text password, bool is_wide);
 SQLRETURN cod_driver_connect(struct cod_dbc *dbc, struct cod_text in,
@@ -383,7 +391,7 @@ SQLRETURN cod_set_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER 
 	SQLINTEGER n, bool is_wide);
 SQLRETURN cod_get_connect_attr(struct cod_dbc *dbc, SQLINTEGER attr, SQLPOINTER value,
 	const struct cod_sink *sink);
-/* What was set before there was a session. */
+/* Apply to a new session what was set before it existed. */
 SQLRETURN cod_apply_attrs(struct cod_dbc *dbc);
 SQLRETURN cod_get_info(struct cod_dbc *dbc, SQLUSMALLINT id, SQLPOINTER value,
 	const struct cod_sink *sink);
@@ -397,21 +405,21 @@ SQLRETURN cod_end_tran(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT completio
 void cod_desc_init(struct cod_desc *desc, struct cod_dbc *dbc, enum cod_role role);
 void cod_desc_finish(struct cod_desc *desc);
 void cod_desc_unlink(struct cod_desc *desc);
-/* A record, made if there is none; NULL: no memory. */
+/* Get a record, and make it if it is missing. NULL: no memory. */
 struct cod_record *cod_desc_need(struct cod_desc *desc, SQLSMALLINT i);
-/* NULL: there is none such. */
+/* NULL: there is no such record. */
 struct cod_record *cod_desc_record(const struct cod_desc *desc, SQLSMALLINT i);
 void cod_desc_set_count(struct cod_desc *desc, SQLSMALLINT count);
-/* Set type, and what it implies. False: no such type. */
+/* Set the type and the fields that depend on it. False: there is no such type. */
 bool cod_record_set_type(struct cod_record *record, SQLSMALLINT concise, bool is_c);
-/* Where a value of row or set `i` lies. */
+/* The address of a value of row or set `i`. */
 void *cod_desc_at(const struct cod_desc *desc, void *base, SQLULEN i, SQLLEN octets);
 
 SQLRETURN cod_get_desc_field(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT id,
 	SQLPOINTER value, const struct cod_sink *sink);
 SQLRETURN cod_set_desc_field(struct cod_desc *desc, SQLSMALLINT i, SQLSMALLINT id,
 	SQLPOINTER value, SQLINTEGER n, bool is_wide);
-/* Where SQLGetDescRec() puts numbers: NULL where they are not wanted. */
+/* Where SQLGetDescRec() puts numbers. NULL: the application does not want that one. */
 struct cod_desc_numbers {
 	SQLSMALLINT *type, *sub, *precision, *scale, *nullable;
 	SQLLEN *length;
@@ -421,7 +429,7 @@ SQLRETURN cod_get_desc_rec(struct cod_desc *desc, SQLSMALLINT i,
 SQLRETURN cod_set_desc_rec(
 	struct cod_desc *desc, SQLSMALLINT i, const struct cod_record *record);
 SQLRETURN cod_copy_desc(SQLHDESC source, SQLHDESC target);
-/* A field of a column, for SQLColAttribute() and IRDs: true and either text or number. */
+/* A field of a column, for SQLColAttribute() and IRDs: true, and either a text or a number. */
 bool cod_column_field(const struct cod_stmt *stmt, const struct cod_column *column,
 	SQLSMALLINT id, const char **ret_text, SQLLEN *ret_number);
 
@@ -431,7 +439,7 @@ SQLRETURN cod_set_stmt_attr(
 	struct cod_stmt *stmt, SQLINTEGER attr, SQLPOINTER value, SQLINTEGER n);
 SQLRETURN cod_get_stmt_attr(
 	struct cod_stmt *stmt, SQLINTEGER attr, SQLPOINTER value, SQLINTEGER *length);
-/* Of a connection: the default of its statements. False: no such attribute. */
+/* The connection's default for its statements. False: there is no such attribute. */
 bool cod_set_stmt_default(struct cod_dbc *dbc, SQLINTEGER attr, SQLULEN value);
 bool cod_get_stmt_default(struct cod_dbc *dbc, SQLINTEGER attr, SQLULEN *ret_value);
 void cod_stmt_attr_defaults(SQLULEN attrs[COD_N_STMT_ATTRS]);
@@ -443,18 +451,19 @@ SQLRETURN cod_set_cursor_name(struct cod_stmt *stmt, struct cod_text name);
 SQLRETURN cod_prepare(struct cod_stmt *stmt, struct cod_text sql);
 SQLRETURN cod_free_stmt(struct cod_stmt *stmt, SQLUSMALLINT option);
 SQLRETURN cod_close_cursor(struct cod_stmt *stmt);
-/* Forget result, prepared statement and columns. */
+/* Forget the result, the prepared statement and the columns. */
 void cod_stmt_forget(struct cod_stmt *stmt);
 void cod_stmt_close(struct cod_stmt *stmt);
 void cod_execution_finish(struct cod_stmt *stmt);
-/* Set the statement's text: SQLPrepare(), SQLExecDirect(). */
+/* Set the statement's text, for SQLPrepare() and SQLExecDirect(). */
 SQLRETURN cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql);
-/* Whether the session reads a backslash as its server usually does not (lex.h); what it says at its
- * beginning, and with a command's result. */
+/* Whether the session reads a backslash in the way that is unusual for its server. The other two
+ * learn that from a new session, and from a command's result. */
 bool cod_is_backslash_odd(const struct cod_dbc *dbc);
 void cod_backslash_begin(struct cod_dbc *dbc);
 void cod_backslash_follow(struct cod_dbc *dbc, const cenote_result *result);
-/* Before it is prepared: parameters that only come out are no arguments of functions. */
+/* Call before preparing. It translates a function call again if parameters have become output
+ * parameters, which are not arguments. */
 SQLRETURN cod_stmt_fit_call(struct cod_stmt *stmt);
 
 /* Prepare the statement at the server. */
@@ -464,11 +473,11 @@ SQLRETURN cod_describe(struct cod_stmt *stmt);
 SQLRETURN cod_columns_of_handle(struct cod_stmt *stmt);
 SQLRETURN cod_columns_of_result(struct cod_stmt *stmt, const cenote_result *result);
 void cod_columns_drop(struct cod_stmt *stmt);
-/* Complete the columns before this field of them is told, as far as that is possible. */
+/* Complete the columns as far as possible, before the application asks for this field of them. */
 void cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field);
-/* Learn whether the columns can be NULL. What cannot be found out stays unknown. */
+/* Learn whether the columns can be NULL. Some may stay unknown. */
 void cod_nullable_learn(struct cod_stmt *stmt);
-/* A command with this tag was carried out. If it may have changed tables, forget what is known of them. */
+/* After a command with this tag, which may have changed tables: forget what is known about them. */
 void cod_nullable_changed(struct cod_dbc *dbc, const char *tag);
 void cod_nullable_forget(struct cod_dbc *dbc);
 SQLRETURN cod_num_result_cols(struct cod_stmt *stmt, SQLSMALLINT *ret_n);
@@ -485,36 +494,37 @@ SQLRETURN cod_describe_param(struct cod_stmt *stmt, SQLUSMALLINT i, SQLSMALLINT 
 /* ------------------------------------------------------------ run.c, later.c ----- */
 
 /*
- * Requests. The results of one may come while its statement is read; until all were taken the statement
- * owns the connection. Who wants to ask something else calls cod_settle() before, which takes
- * what is on its way into its owner's memory.
+ * Requests. The results of a request may still arrive while the application reads them. Until it
+ * has taken all, the statement owns the connection. Before another request, call cod_settle(): it
+ * reads the rest into the owner's memory.
  */
 int cod_settle(struct cod_dbc *dbc);
-/* The same, and of all cursors whose rows the server would forget at a transaction's end. */
+/* The same, and also for all cursors whose rows the server would forget at the end of a
+ * transaction. */
 int cod_settle_all(struct cod_dbc *dbc);
 
-/* Call them before cenote_send_…() (and after cod_settle()), after it, and at the request's end. They serve
- * SQLCancel() and the time limit. */
+/* Call them before cenote_send_...() (and after cod_settle()), after it, and at the end of the
+ * request. They serve SQLCancel() and the time limit. */
 void cod_request_begin(struct cod_stmt *stmt);
 void cod_request_sent(struct cod_stmt *stmt);
 void cod_request_end(struct cod_stmt *stmt);
-/* Whether the statement's rows come in batches: not for arrays of parameters. */
+/* Whether the statement's rows come in batches. Arrays of parameters do not use batches. */
 bool cod_is_streamed(const struct cod_stmt *stmt);
-/* Send the statement with the present set of parameters. */
+/* Send the statement with the current set of parameters. */
 int cod_send_request(struct cod_stmt *stmt);
-/* Whether what was sent last was cancelled, or took too long. */
+/* Whether the last request was cancelled or took too long. */
 bool cod_is_stopped(const struct cod_stmt *stmt);
-/* Stop the next of several requests, too. */
+/* Stop also the next one of several requests. */
 void cod_stop_next(struct cod_stmt *stmt);
-/* A result was taken to its end: see whether it was the last one. */
+/* The end of a result was read. Check whether it was the last one. */
 void cod_result_over(struct cod_stmt *stmt, uint32_t flags);
 
-/* Wait for the next result of the statement's request: CENOTE_OK, CENOTE_DONE, an error; CENOTE_AGAIN
- * only where that can be polled, and the statement is asynchronous. */
+/* Wait for the next result of the request. CENOTE_OK, CENOTE_DONE, an error, or CENOTE_AGAIN if
+ * may_poll is set and the statement is asynchronous. */
 int cod_wait_result(struct cod_stmt *stmt, bool may_poll, cenote_result **ret_result);
-/* … for the next batch of a streamed result; never CENOTE_AGAIN. */
+/* Wait for the next batch of a streamed result. Never CENOTE_AGAIN. */
 int cod_wait_batch(struct cod_stmt *stmt, cenote_result *result);
-/* SQL_ERROR: time limit and cancel have states of their own. */
+/* Returns SQL_ERROR. A timeout and a cancel have their own SQLSTATEs. */
 SQLRETURN cod_request_failed(struct cod_stmt *stmt, const struct cod_diag_where *where,
 	const cenote_diag *diag, int status);
 
@@ -530,39 +540,42 @@ SQLRETURN cod_execute(struct cod_stmt *stmt);
 SQLRETURN cod_exec_direct(struct cod_stmt *stmt, struct cod_text sql);
 SQLRETURN cod_execution_go_on(struct cod_stmt *stmt);
 SQLRETURN cod_more_results(struct cod_stmt *stmt);
-/* array.c: where the present set is in diagnostics, */
+/* array.c. The position of the current set in diagnostics. */
 struct cod_diag_where cod_array_here(const struct cod_stmt *stmt);
-/* whether the application wants it left out, */
+/* Whether the application leaves the current set out. */
 bool cod_array_is_ignored(const struct cod_stmt *stmt);
-/* what came of it (SQL_NO_DATA: it was left out), which goes on to the next, */
+/* Record the return of the current set (SQL_NO_DATA: left out), and go on to the next. */
 void cod_array_count(struct cod_stmt *stmt, SQLRETURN ret);
-/* and that neither it nor the others are carried out. */
+/* Mark the current set and all after it as not executed. */
 void cod_array_give_up(struct cod_stmt *stmt);
-/* Whether it, and perhaps others, can be sent together; and that. */
+/* Whether the driver can send the current set and its followers together; and send them. */
 bool cod_array_can_send(const struct cod_stmt *stmt);
 void cod_array_send(struct cod_stmt *stmt);
 
 SQLRETURN cod_bind_parameter(struct cod_stmt *stmt, SQLUSMALLINT i,
 	SQLSMALLINT param_type, SQLSMALLINT c_type, SQLSMALLINT sql_type, SQLULEN size,
 	SQLSMALLINT digits, SQLPOINTER data, SQLLEN room, SQLLEN *length);
-/* The values of one set of parameters, those of data at execution from what was given. */
+/* Read the values of one set of parameters. Those of data at execution come from what the
+ * application gave. */
 SQLRETURN cod_params_read(struct cod_stmt *stmt, SQLULEN set, cenote_params *params);
-/* One value, as the two records describe it, of row `set`; NULL or an SQLSTATE. */
+/* Append one value, as the two records describe it, of row `set`. NULL or an SQLSTATE. */
 const char *cod_param_put(struct cod_stmt *stmt, const struct cod_desc *apd,
 	const struct cod_record *application, const struct cod_record *implementation,
 	SQLULEN set, const struct cod_given *given, cenote_params *params);
-/* Whether parameter i is one of the server's: not what a function returns, or only gives. */
+/* Whether the server gets parameter i: not the return value of a function, and not an output
+ * parameter. */
 bool cod_is_sent(const struct cod_stmt *stmt, SQLSMALLINT i);
-/* Whether there are output parameters. */
+/* Whether the statement has output parameters. */
 bool cod_has_output(const struct cod_stmt *stmt);
-/* Their values, from the first row of the open cursor. */
+/* Write output parameters from the first row of the open cursor. */
 SQLRETURN cod_params_write(struct cod_stmt *stmt);
 /* Whether parameter (or bound column) i of that row is data at execution. */
 bool cod_is_at_execution(const struct cod_desc *desc, SQLSMALLINT i, SQLULEN row);
 
 SQLRETURN cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value);
 SQLRETURN cod_put_data(struct cod_stmt *stmt, SQLPOINTER data, SQLLEN n);
-/* Take the value that was put, and ask for the next: SQL_NEED_DATA; SQL_SUCCESS: the application gave all. */
+/* Take the value that was put, and ask for the next one: SQL_NEED_DATA. SQL_SUCCESS: the
+ * application gave all. */
 SQLRETURN cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value);
 SQLRETURN cod_pending_begin(
 	struct cod_stmt *stmt, SQLUSMALLINT function, SQLULEN row, size_t n_items);
@@ -574,13 +587,13 @@ void cod_cursor_close(struct cod_stmt *stmt);
 SQLRETURN cod_cursor_open(struct cod_stmt *stmt, cenote_result *result, bool is_streamed);
 SQLRETURN cod_cursor_open_own(
 	struct cod_stmt *stmt, struct cod_rows *rows, struct cod_column *columns);
-/* Have rows [first, first + n) in hand, as far as there are such. *ret_n: how many. */
+/* Bring rows [first, first + n) into memory. *ret_n: how many of them exist. */
 SQLRETURN cod_cursor_need(
 	struct cod_stmt *stmt, uint64_t first, uint64_t n, uint64_t *ret_n);
-/* How many rows there are, once all are known: scrollable ones. */
+/* The number of rows, if all are known, as in a scrollable cursor. */
 uint64_t cod_cursor_total(const struct cod_cursor *cursor);
 const uint8_t *cod_cursor_row(const struct cod_cursor *cursor, uint64_t i);
-/* Take all that is left into memory. */
+/* Read the rest of the rows into memory. */
 int cod_cursor_keep(struct cod_stmt *stmt);
 
 SQLRETURN cod_bind_col(struct cod_stmt *stmt, SQLUSMALLINT col, SQLSMALLINT c_type,
@@ -590,9 +603,9 @@ SQLRETURN cod_extended_fetch(struct cod_stmt *stmt, SQLUSMALLINT orientation,
 	SQLLEN offset, SQLULEN *ret_n, SQLUSMALLINT *status);
 SQLRETURN cod_get_data(struct cod_stmt *stmt, SQLUSMALLINT col, SQLSMALLINT c_type,
 	SQLPOINTER data, SQLLEN room, SQLLEN *length);
-/* Row `number` of the cursor into the bound columns, as row i of the buffers. */
+/* Put row `number` of the cursor into the bound columns, as row i of the buffers. */
 SQLRETURN cod_fetch_row(struct cod_stmt *stmt, uint64_t number, SQLULEN i);
-/* Where row i of the rowset goes. */
+/* The buffers for row i of the rowset. */
 void cod_target_of(const struct cod_desc *ard, const struct cod_record *record, SQLULEN i,
 	struct cod_target *ret_target);
 void cod_column_value(const struct cod_stmt *stmt, const uint8_t *row, SQLUSMALLINT col,
@@ -606,7 +619,7 @@ SQLRETURN cod_bulk_operations(struct cod_stmt *stmt, SQLSMALLINT operation);
 SQLRETURN cod_position_go_on(struct cod_stmt *stmt);
 void cod_keys_forget(struct cod_stmt *stmt);
 
-/* What is asked of the catalog: each field as in struct cod_catalog_args. */
+/* Carry out a catalog function. */
 SQLRETURN cod_ask_catalog(struct cod_stmt *stmt, struct cod_catalog_args *args);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the columns of a result come from. Other servers name tables with the result. PostgreSQL
+ * gives numbers, so the driver asks its catalog when a program first wants a name. describe.c and
+ * desc_field.c call it. The state is cod_stmt.origins.
+ */
 #include "keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/*
- * Where the columns of a result come from. Other servers name their tables with the result; PostgreSQL says
- * numbers, and its catalog is asked when a program first wants a name.
- */
 
 static bool
 is_of_origin(SQLSMALLINT field)
@@ -23,7 +23,7 @@ is_of_origin(SQLSMALLINT field)
 	return false;
 }
 
-/* The question; its text is NULL if no column comes from a table, or there is no memory. */
+/* The question. Its text is NULL if no column comes from a table, or without memory. */
 static struct cod_sql
 question(const struct cod_stmt *stmt)
 {
@@ -60,7 +60,7 @@ question(const struct cod_stmt *stmt)
 	return sql;
 }
 
-/* Never NULL, whatever the server says. */
+/* Never NULL, whatever the server sends. */
 static const char *
 text_at(const cenote_result *found, uint64_t row, uint32_t col)
 {
@@ -93,7 +93,7 @@ name_columns(struct cod_stmt *stmt, const cenote_result *found, uint64_t row)
 	}
 }
 
-/* What cannot be found out, as in a transaction that failed, stays unknown. */
+/* Some origins stay unknown, for example after an error in a transaction. */
 void
 cod_origins_learn(struct cod_stmt *stmt, SQLSMALLINT field)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parameters: binding them, reading their values for a request, and writing output values.
+ * execute.c, array.c and position.c call it. The state is in the descriptors APD and IPD.
+ */
 #include "odbc.h"
 
 static bool
@@ -110,7 +114,8 @@ put_null(cenote_params *params)
 	return cenote_params_add_null(params) < 0 ? "HY001" : NULL;
 }
 
-/* A value that a record describes, from `from`: of an application's descriptor, and as what it is to be sent. */
+/* Append a value that the application's record describes, as the type of the implementation's
+ * record. */
 static const char *
 put_value(struct cod_stmt *stmt, const struct cod_record *application,
 	const struct cod_record *implementation, const void *from, SQLLEN n,
@@ -159,7 +164,7 @@ cod_param_put(struct cod_stmt *stmt, const struct cod_desc *apd,
 		length != NULL ? *length : SQL_NTS, params);
 }
 
-/* What was given at execution for parameter i; NULL: it is bound. */
+/* The value of parameter i that the application gave at execution; NULL: it is bound. */
 static const struct cod_given *
 given_of(const struct cod_stmt *stmt, const struct cod_desc *apd, SQLSMALLINT i,
 	SQLULEN set)
@@ -249,7 +254,7 @@ write_one(struct cod_stmt *stmt, SQLSMALLINT i, SQLUSMALLINT col)
 		cod_get(&value, &target, NULL));
 }
 
-/* The columns are those of the parameters that have output, in their order. */
+/* The columns are those of the output parameters, in their order. */
 SQLRETURN
 cod_params_write(struct cod_stmt *stmt)
 {

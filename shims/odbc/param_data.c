@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLParamData(): asks for the next value, and goes on with the function that needs them once it has
- * all. pending.c keeps the values; execute.c and position.c are what goes on.
+ * SQLParamData(): asks for the next value. Once the application has given all values, it continues
+ * with the function that needs them. pending.c keeps the values; execute.c and position.c continue.
+ * It has no state of its own.
  */
 #include "odbc.h"
 
@@ -22,7 +23,7 @@ cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	SQLRETURN ret;
 
 	if (stmt->async == SQL_API_SQLPARAMDATA) {
-		/* the application polls an execution that this function went on with */
+		/* The application polls an execution that this function continued with. */
 		ret = cod_execution_go_on(stmt);
 	} else {
 		ret = cod_pending_next(stmt, ret_value);
@@ -32,7 +33,7 @@ cod_param_data(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	}
 	if (ret == SQL_STILL_EXECUTING)
 		stmt->async = SQL_API_SQLPARAMDATA;
-	/* the next set of parameters, or the next row, needs data, too */
+	/* The next set of parameters, or the next row, needs data, too. */
 	if (ret == SQL_NEED_DATA)
 		return cod_pending_next(stmt, ret_value);
 	return ret;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Data at execution. A function returned SQL_NEED_DATA. SQLParamData() names a parameter (or a
+ * column, for SQLSetPos() and SQLBulkOperations()), and SQLPutData() gives its value, perhaps in
+ * pieces. execute.c and position.c begin it, param_data.c continues. The state is cod_stmt.pending.
+ */
 #include "odbc.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Data at execution. The function that wanted it has returned SQL_NEED_DATA; SQLParamData() names a
- * parameter (or a column, of SQLSetPos() and SQLBulkOperations()), SQLPutData() gives its value, and when all
- * have theirs, SQLParamData() goes on with the function.
- */
 
 void
 cod_pending_clear(struct cod_stmt *stmt)
@@ -22,7 +21,7 @@ cod_pending_clear(struct cod_stmt *stmt)
 	*pending = (struct cod_pending){ 0 };
 }
 
-/* Columns rather than parameters are given. */
+/* Whether the application gives columns, not parameters. */
 static bool
 is_of_rows(const struct cod_stmt *stmt)
 {
@@ -36,7 +35,7 @@ descriptor(const struct cod_stmt *stmt)
 	return stmt->desc[is_of_rows(stmt) ? COD_ARD : COD_APD];
 }
 
-/* The next one that is wanted behind `item`; 0: there is none. */
+/* The next item after `item` that needs data; 0: there is none. */
 static SQLUSMALLINT
 next_item(const struct cod_stmt *stmt, SQLUSMALLINT item, size_t n_items)
 {
@@ -72,7 +71,7 @@ cod_pending_begin(
 	return SQL_NEED_DATA;
 }
 
-/* What was put becomes the value of the item. */
+/* Make what was put the value of the item. */
 static void
 take_value(struct cod_pending *pending)
 {
@@ -119,7 +118,7 @@ cod_pending_next(struct cod_stmt *stmt, SQLPOINTER *ret_value)
 	return item > 0 ? ask_for(stmt, item, ret_value) : SQL_SUCCESS;
 }
 
-/* How long a piece is. False: it has no length. */
+/* The length of a piece. False: it has none. */
 static bool
 piece_length(SQLSMALLINT c_type, const void *data, SQLLEN n, size_t *ret_n)
 {

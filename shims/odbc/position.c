@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLSetPos() and SQLBulkOperations(). Each changed row is a statement of its own, which finds the
+ * row by its primary key (keys.c). Values come from the bound columns, in the same way as
+ * parameters. face.c and param_data.c call it. The state is cod_stmt.change.
+ */
 #include "keys.h"
 
 #include <stdlib.h>
 
-/*
- * SQLSetPos() and SQLBulkOperations(): rows are changed by statements of their own, which find them by
- * primary key. Values come from the bound columns, as parameters do.
- */
-
 struct edit {
 	struct cod_stmt *stmt;
 	SQLUSMALLINT kind; /* SQL_UPDATE, SQL_DELETE, SQL_ADD */
-	SQLULEN row; /* of the buffers */
-	const uint8_t *old; /* the row as it was fetched; NULL: it is a new one */
+	SQLULEN row; /* index into the buffers */
+	const uint8_t *old; /* the row as it was fetched; NULL: a new row */
 	struct cod_sql sql;
 	cenote_params *params;
 	SQLRETURN ret;
@@ -72,7 +72,7 @@ add_value(struct edit *edit, SQLSMALLINT i)
 			&(struct cod_diag_where){ (SQLLEN)edit->row + 1, i }, sqlstate));
 }
 
-/* A value of the key, as it was fetched. */
+/* Append a value of the key, as it was fetched. */
 static void
 add_key(struct edit *edit, SQLUSMALLINT col)
 {
@@ -177,8 +177,7 @@ put_insert(struct edit *edit)
 	return *before == ',';
 }
 
-/* MySQL counts rows that were found only if they were changed: of an update that changed nothing it is
- * asked whether there was a row. */
+/* MySQL counts changed rows only. After an update that changed none, ask whether the row exists. */
 static bool
 is_there(const struct edit *edit)
 {
@@ -216,7 +215,7 @@ run(struct edit *edit)
 		stmt->dbc->dialect == COD_DIALECT_MYSQL && is_there(edit))
 		n = 1;
 	stmt->row_count = stmt->row_count < 0 ? n : stmt->row_count + n;
-	/* somebody else deleted it, or changed its key */
+	/* Another session deleted the row, or changed its key. */
 	if (n == 1)
 		return edit->ret;
 	return cod_warn(&stmt->head, "01001");
@@ -285,7 +284,7 @@ is_ignored(const struct cod_stmt *stmt, SQLULEN row)
 	return operation != NULL && operation[row] == SQL_ROW_IGNORE;
 }
 
-/* The number, from 1, that a bookmark in the buffers is; 0: none. */
+/* The row number, from 1, of a bookmark in the buffers; 0: not a bookmark. */
 static uint64_t
 number_of_bookmark(const struct cod_stmt *stmt, SQLULEN row)
 {
@@ -302,7 +301,7 @@ number_of_bookmark(const struct cod_stmt *stmt, SQLULEN row)
 	return number;
 }
 
-/* The row of the cursor that the row of the buffers is about; NULL: none. */
+/* The cursor's row for a row of the buffers; NULL: there is none. */
 static const uint8_t *
 old_row(struct cod_stmt *stmt, const struct cod_change *change, uint64_t *ret_number)
 {
@@ -327,7 +326,7 @@ carry_out(struct cod_stmt *stmt, const struct cod_change *change)
 		if (old == NULL)
 			return cod_fail(&stmt->head, "HY111");
 	}
-	/* from the rows in hand: a static cursor sees no changes */
+	/* A static cursor sees no changes, so the rows in memory are right. */
 	if (change->kind == SQL_REFRESH)
 		return cod_fetch_row(stmt, number, change->row);
 	return change_row(stmt, change->kind, change->row, old);
@@ -387,7 +386,7 @@ begin_change(struct cod_stmt *stmt, const struct cod_change *change)
 	}
 	if (stmt->attrs[COD_CONCURRENCY] == SQL_CONCUR_READ_ONLY)
 		return cod_fail_text(&stmt->head, "HY092",
-			"the cursor is read only: SQL_ATTR_CONCURRENCY");
+			"the cursor is read-only (SQL_ATTR_CONCURRENCY)");
 	ret = cod_keys_find(stmt);
 	if (ret != SQL_SUCCESS)
 		return ret;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rows in memory, in blocks that only grow, and in the layout that cenote_row_text() reads.
+ * cursor.c and catalog.c fill them. The state is struct cod_rows.
+ */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -55,7 +59,7 @@ make_room(struct cod_rows *rows)
 	return 0;
 }
 
-/* A row that is large has a block of its own, behind the one that is being filled. */
+/* A large row gets its own block. The current block stays the one that is filled. */
 static struct cod_rows_block *
 add_block(struct cod_rows *rows, size_t len)
 {
@@ -145,7 +149,7 @@ cod_rows_copy(struct cod_rows *rows, const uint8_t *row)
 void
 cod_rows_sort(struct cod_rows *rows, int (*compare)(const void *, const void *))
 {
-	/* Without rows there is no memory, which qsort() would not be given. */
+	/* Without rows there is no array, and qsort() must not get NULL. */
 	if (rows->n_rows > 1)
 		qsort(rows->rows, rows->n_rows, sizeof(*rows->rows), compare);
 }

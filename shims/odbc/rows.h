@@ -2,10 +2,8 @@
 #ifndef COD_ROWS_H
 #define COD_ROWS_H
 
-/*
- * Rows in memory, in the layout that cenote_row_text() reads: so a cursor over rows that the driver
- * made (catalog functions), or had to take out of a result's way, is as one over the server's.
- */
+/* Rows in memory, in the layout that cenote_row_text() reads. So a cursor treats rows that the
+ * driver made or saved like rows of the server. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,18 +15,18 @@ struct cod_rows {
 	size_t n_rows;
 	size_t room;
 	uint32_t n_columns;
-	struct cod_rows_block *block; /* the newest, which is being filled */
+	struct cod_rows_block *block; /* the newest block, which is being filled */
 };
 
 void cod_rows_init(struct cod_rows *rows, uint32_t n_columns);
 void cod_rows_finish(struct cod_rows *rows);
 
-/* Append a row of n_columns values; NULL is NULL. 0, or -1: no memory, or a row of 2 GB and more. */
+/* Append a row of n_columns values; NULL is NULL. 0, or -1: no memory, or a row of 2 GB or more. */
 int cod_rows_put(struct cod_rows *rows, const char *const *values, const size_t *lens);
-/* Append a copy of a row of the same layout: 0 or -1. */
+/* Append a copy of a row of the same layout. 0 or -1. */
 int cod_rows_copy(struct cod_rows *rows, const uint8_t *row);
 
-/* Order them as qsort() does. */
+/* Sort them as qsort() does. */
 void cod_rows_sort(struct cod_rows *rows, int (*compare)(const void *, const void *));
 
 #endif

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sends a statement's request and waits for its results, with the query timeout and SQLCancel().
+ * execute.c, array.c and cursor.c call it. The state is cod_dbc.owner and cod_dbc.running, and the
+ * deadlines in struct cod_stmt.
+ */
 #include "odbc.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* How long a server may take to stop a request whose time is up. */
+/* How long the server may take to stop a request after its deadline. */
 #define STOP_MS  10000u
-/* While many sets of parameters are under way: how often it is looked whether they were cancelled, and then each of
- * them is. */
+/* While many sets of parameters are under way: how often to look for a cancel, and then how often
+ * to stop the next set. */
 #define LOOK_MS  100u
 #define AGAIN_MS 10u
 
@@ -50,8 +55,8 @@ stop(struct cod_stmt *stmt)
 	stmt->deadline_ms = now_ms() + STOP_MS;
 	(void)pthread_mutex_lock(&dbc->cancel_mutex);
 	if (cenote_cancel_send(dbc->cancel) < 0)
-		stmt->deadline_ms =
-			now_ms(); /* not stopped: it is waited for no longer */
+		/* the cancel did not arrive: wait no longer */
+		stmt->deadline_ms = now_ms();
 	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
 }
 
@@ -67,7 +72,7 @@ cod_stop_next(struct cod_stmt *stmt)
 	struct cod_dbc *dbc = stmt->dbc;
 
 	(void)pthread_mutex_lock(&dbc->cancel_mutex);
-	/* where it does not arrive the request is carried out, and tells so */
+	/* If the cancel does not arrive, the request runs to its end and reports its result. */
 	if (cenote_cancel_send(dbc->cancel) < 0)
 		dbc->running = NULL;
 	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
@@ -79,7 +84,7 @@ earlier(int limit_ms, uint64_t other_ms)
 	return limit_ms < 0 || (uint64_t)limit_ms > other_ms ? (int)other_ms : limit_ms;
 }
 
-/* Until the connection can go on, or it is time. */
+/* Wait until the connection can go on or the deadline has passed. */
 static int
 wait_for_socket(struct cod_stmt *stmt)
 {
@@ -102,7 +107,7 @@ wait_for_socket(struct cod_stmt *stmt)
 		limit = earlier(limit, stmt->deadline_ms - now);
 	if (stmt->exec.is_array)
 		limit = earlier(limit, cod_is_stopped(stmt) ? AGAIN_MS : LOOK_MS);
-	/* of several requests a cancel stops one */
+	/* A cancel stops one of several requests. */
 	if (poll(&fd, 1, limit) == 0 && stmt->exec.is_array && cod_is_stopped(stmt))
 		cod_stop_next(stmt);
 	return CENOTE_OK;
@@ -175,7 +180,8 @@ cod_is_streamed(const struct cod_stmt *stmt)
 	return stmt->desc[COD_APD]->array_size == 1;
 }
 
-/* Rows that the server sends at once, before it is asked for more; 0: all, as fast as they are read. */
+/* How many rows the server sends before the driver asks for more. 0: all, as fast as the driver
+ * reads them. */
 static uint32_t
 fetch_size(const struct cod_dbc *dbc)
 {
@@ -195,7 +201,7 @@ cod_send_request(struct cod_stmt *stmt)
 	if (options.stream && stmt->attrs[COD_CURSOR_TYPE] == SQL_CURSOR_FORWARD_ONLY)
 		options.batch_rows = fetch_size(stmt->dbc);
 	options.max_rows = stmt->attrs[COD_MAX_ROWS];
-	/* an error of one set does not reach the next */
+	/* An error of one set must not reach the next. */
 	options.sync = 1;
 	if (stmt->handle != NULL)
 		return cenote_send_execute(stmt->handle, stmt->exec.params, &options);

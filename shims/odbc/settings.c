@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Settings of a connection: connection strings, and data sources of odbc.ini. connect.c and the
+ * setup library call it. The state is struct cod_settings.
+ */
 #include "settings.h"
 
 #include <stdio.h>
@@ -12,7 +16,7 @@
 
 static const struct {
 	const char *name;
-	const char *other; /* NULL: none */
+	const char *other; /* another name; NULL: none */
 } keys[COD_N_KEYS] = {
 	[COD_KEY_DSN] = { "DSN", NULL },
 	[COD_KEY_DRIVER] = { "Driver", NULL },
@@ -96,8 +100,8 @@ cod_settings_put(
 
 #define SPACE " \t\r\n"
 
-/* What is between braces; a closing one is written twice. *at stands behind the opening one, then behind the
- * closing one. NULL: no end, or no memory (*ret_status). */
+/* Read a value in braces, in which a closing brace is written twice. *at stands after the opening
+ * brace, and then after the closing one. NULL: the end is missing, or no memory (*ret_status). */
 static char *
 braced(const char **at, const char *end, enum cod_parse *ret_status)
 {
@@ -149,14 +153,14 @@ put_named(struct cod_settings *settings, const char *name, size_t n_name,
 		*status = COD_PARSE_UNKNOWN;
 		return true;
 	}
-	/* Of DSN and Driver the one that comes first counts. */
+	/* Of DSN and Driver, the first one counts. */
 	if ((key == COD_KEY_DSN && settings->values[COD_KEY_DRIVER] != NULL) ||
 		(key == COD_KEY_DRIVER && settings->values[COD_KEY_DSN] != NULL))
 		return true;
 	return cod_settings_put(settings, (enum cod_key)key, value, n);
 }
 
-/* One value, from behind the "=" to the ";". */
+/* Read one value, from after the "=" to the ";". */
 static enum cod_parse
 parse_value(struct cod_settings *settings, const char *name, size_t n_name,
 	const char **at, const char *end, enum cod_parse *status)

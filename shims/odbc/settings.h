@@ -2,7 +2,7 @@
 #ifndef COD_SETTINGS_H
 #define COD_SETTINGS_H
 
-/* What a connection is made of: attributes of connection strings and of data sources. */
+/* The settings of a connection: attributes of connection strings and of data sources. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,33 +30,35 @@ enum cod_key {
 };
 
 struct cod_settings {
-	char *values[COD_N_KEYS]; /* NULL: not given */
-	bool is_password_read; /* from odbc.ini: a program that only named the section must not get it back */
+	char *values[COD_N_KEYS]; /* NULL: not set */
+	/* from odbc.ini; a program that only named the data source must not see it */
+	bool is_password_read;
 };
 
 /* Free a text that may hold a password. */
 void cod_wipe(char *text);
 void cod_settings_clear(struct cod_settings *settings);
-/* The attribute's name, in the case that the driver writes it in. */
+/* The attribute's name, in the case in which the driver writes it. */
 const char *cod_key_name(enum cod_key key);
-/* "" if it was not given. */
+/* "" if it is not set. */
 const char *cod_setting(const struct cod_settings *settings, enum cod_key key);
-/* Given already: what came first stays. False: no memory. */
+/* Set a value, unless there is one already. False: no memory. */
 bool cod_settings_put(
 	struct cod_settings *settings, enum cod_key key, const char *value, size_t n);
 
 enum cod_parse {
 	COD_PARSE_OK,
-	COD_PARSE_UNKNOWN, /* an attribute that is none of ours: to be told, 01S00 */
+	COD_PARSE_UNKNOWN, /* an unknown attribute: a warning, 01S00 */
 	COD_PARSE_BAD, /* not a connection string */
 	COD_PARSE_NO_MEMORY
 };
-/* Read "NAME=VALUE;NAME={VALUE};…". */
+/* Read "NAME=VALUE;NAME={VALUE};...". */
 enum cod_parse cod_settings_parse(
 	struct cod_settings *settings, const char *text, size_t n);
-/* Write them so, without a password that was read. NULL: no memory; else for cod_wipe(). */
+/* Write a connection string, without a password from odbc.ini. NULL: no memory; else for
+ * cod_wipe(). */
 char *cod_settings_format(const struct cod_settings *settings);
-/* From odbc.ini, what was not given yet: the section DSN, of which `dsn` is the name. False: no memory. */
+/* Read what is not set yet from the section `dsn` of odbc.ini. False: no memory. */
 bool cod_settings_read_dsn(struct cod_settings *settings, const char *dsn);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frees the connection for another request: what the owner's request still sends is read into the
- * owner's memory. Everything that sends a request, or ends a transaction, calls this first.
+ * Frees the connection for another request: it reads what the owner's request still sends into the
+ * owner's memory. Everything that sends a request or ends a transaction calls it first. The state
+ * is cod_dbc.owner.
  */
 #include "odbc.h"
 
-/* Whole, and in its owner's memory. */
+/* Put the whole result into its owner's memory. */
 static int
 keep_result(struct cod_stmt *owner, cenote_result *result)
 {
@@ -13,7 +14,7 @@ keep_result(struct cod_stmt *owner, cenote_result *result)
 
 	if (cenote_result_kind(result) == CENOTE_RESULT_ROWS)
 		r = cenote_result_buffer(result);
-	/* It was whole already, or failed on its way, which it tells when it is read. */
+	/* The result was complete, or it failed. In that case reading it reports the error. */
 	if (r == CENOTE_ERR_STATE || r == CENOTE_ERR_SERVER)
 		r = CENOTE_OK;
 	if (r < 0) {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The setup library: it writes data sources and the driver into the files of the installer library,
+ * which calls ConfigDSN() and ConfigDriver(). It has no dialog, so the attributes must be complete.
+ * It has no state.
+ */
 #include "settings.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include <odbcinst.h>
-
-/*
- * The setup library: it writes data sources and the driver into the files of the installer library, which
- * asks for that by ConfigDSN() and ConfigDriver(). It asks nobody anything, so attributes have to
- * be complete.
- */
 
 #define COD_EXPORT __attribute__((visibility("default")))
 
@@ -38,7 +37,8 @@ read_attributes(struct cod_settings *settings, const char *at)
 	return true;
 }
 
-/* The installer library writes a value as it is: a line break in it would begin a new line of the file. */
+/* The installer library writes values unchanged: a line break would begin a new line of
+ * the file. */
 static bool
 is_line(const char *text)
 {
@@ -71,7 +71,7 @@ is_complete(const struct cod_settings *settings)
 	       *cod_setting(settings, COD_KEY_DATABASE) != '\0';
 }
 
-/* What stands in the file already stays, where nothing else is given. */
+/* Values in the file stay, unless the call gives others. */
 static BOOL
 config(WORD request, const char *driver, struct cod_settings *settings)
 {
@@ -112,7 +112,7 @@ ConfigDSN(HWND window, WORD request, LPCSTR driver, LPCSTR attributes)
 	return done;
 }
 
-/* The installer library itself writes the driver's section; what is left are its options. */
+/* The installer library itself writes the driver's section. Only its options are left. */
 COD_EXPORT BOOL INSTAPI
 ConfigDriver(HWND window, WORD request, LPCSTR driver, LPCSTR args, LPSTR message,
 	WORD room, WORD *length)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The SQL types of the ODBC standard and their attributes, in tables. types.c and the conversions
+ * look types up. It has no state.
+ */
 #include "types.h"
 
 #include <stddef.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Characters and bytes: a length decides their sizes. */
+/* Characters and bytes. Their sizes depend on a length. */
 #define TEXT(type, c)                                                                    \
 	{                                                                                \
 		type, type, 0, c, c, 0, 0, 0, 0                                          \
@@ -18,7 +22,7 @@
 	{                                                                                \
 		type, SQL_DATETIME, sub, c, c, 0, size, octets, size                     \
 	}
-/* The size is that of a leading field of two digits, and of no fraction. */
+/* The size is for a leading field of two digits and no fraction. */
 #define INTERVAL(name, size)                                                             \
 	{                                                                                \
 		SQL_INTERVAL_##name, SQL_INTERVAL, SQL_CODE_##name,                      \
@@ -118,7 +122,7 @@ static const struct cod_c_type c_types[] = {
 	C_INTERVAL(MINUTE_TO_SECOND),
 };
 
-/* Dates had other numbers in ODBC 2, which became those of the verbose types. */
+/* The date types of ODBC 2 had the numbers that the verbose types have now. */
 static const struct {
 	SQLSMALLINT old, concise;
 } old_dates[] = {

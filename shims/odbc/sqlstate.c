@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLSTATEs: their texts, and what ODBC 2 has for them. diag.c and diag_get.c look them up. It has
+ * no state.
+ */
 #include "diag.h"
 
 #include <string.h>
 
-/*
- * The states that the driver itself raises, their words, and what they are to an application of ODBC 2
- * (appendix A of the ODBC standard). NULL: the same. In order.
- */
+/* The SQLSTATEs that the driver itself raises, their texts, and what an application of ODBC 2 gets
+ * instead (appendix A of the ODBC standard). NULL: the same. Sorted. */
 static const struct state {
 	char sqlstate[6];
 	const char *odbc2;
@@ -137,7 +139,8 @@ cod_state_is_odbc_class(const char *sqlstate)
 	return strncmp(sqlstate, "IM", 2) == 0;
 }
 
-/* The standard's list: subclasses that begin with S, and those of HY that ISO 9075 does not have. */
+/* The standard lists them: subclasses that begin with S, and those of HY that ISO 9075 does not
+ * have. */
 bool
 cod_state_is_odbc_subclass(const char *sqlstate)
 {

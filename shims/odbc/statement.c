@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A statement's text and its end: translates escape clauses when the text is set, and closes
+ * results, cursors and the prepared statement. face.c and most files that work on statements call
+ * it. The state is in struct cod_stmt.
+ */
 #include "keys.h"
 
 #include <stdlib.h>
@@ -21,7 +26,8 @@ cod_execution_finish(struct cod_stmt *stmt)
 	cod_request_end(stmt);
 }
 
-/* Rows that nobody will read need not be sent. In a transaction it would be undone by that. */
+/* Nobody will read the remaining rows, so a cancel saves sending them. In a transaction it would
+ * undo work. */
 static void
 stop_sending(struct cod_stmt *stmt)
 {
@@ -33,7 +39,7 @@ stop_sending(struct cod_stmt *stmt)
 	(void)pthread_mutex_lock(&dbc->cancel_mutex);
 	cenote_cancel_follow(dbc->cancel, dbc->conn);
 	if (cenote_cancel_send(dbc->cancel) < 0)
-		dbc->running = NULL; /* then all of it comes */
+		dbc->running = NULL; /* all rows come */
 	(void)pthread_mutex_unlock(&dbc->cancel_mutex);
 }
 
@@ -54,7 +60,7 @@ cod_stmt_close(struct cod_stmt *stmt)
 	stmt->row_count = -1;
 	if (dbc->owner != stmt)
 		return;
-	/* the results behind the one that was read */
+	/* Drop the results after the one that was read. */
 	while (cenote_get_result(dbc->conn, &result) == CENOTE_OK)
 		cenote_result_destroy(result);
 	dbc->owner = NULL;
@@ -104,7 +110,8 @@ cod_free_stmt(struct cod_stmt *stmt, SQLUSMALLINT option)
 
 /* ---------------------------------------------------------------- its beginning ----- */
 
-/* PostgreSQL calls functions in another way than procedures: which it is, it has to be asked. */
+/* PostgreSQL calls functions and procedures in different ways, so the driver must ask
+ * which it is. */
 static int
 is_function(const char *name, size_t n, void *user)
 {
@@ -123,13 +130,13 @@ is_function(const char *name, size_t n, void *user)
 		cenote_params_add_text(params, name, n) == CENOTE_OK)
 		found = cod_ask_aside(stmt->dbc, sql, params);
 	cenote_params_destroy(params);
-	/* where it could not be found out, the call will say why */
+	/* If it could not be found out, the call itself will report the reason. */
 	is_procedure = found == NULL || cenote_result_n_rows(found) > 0;
 	cenote_result_destroy(found);
 	return !is_procedure;
 }
 
-/* As it is bound now. */
+/* As the parameter is bound at the moment. */
 static int
 is_output(uint32_t i, void *user)
 {
@@ -171,7 +178,7 @@ is_known_function(const char *name, size_t n, void *user)
 	return 1;
 }
 
-/* Parameters may have been bound, or otherwise, since the function's call was translated. */
+/* The application may have changed the bindings after the driver translated the function call. */
 SQLRETURN
 cod_stmt_fit_call(struct cod_stmt *stmt)
 {
@@ -202,7 +209,7 @@ cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql)
 		return cod_fail(&stmt->head, "HY009");
 	if (sql.is_cut)
 		return cod_fail_text(
-			&stmt->head, "42000", "the statement has a zero in it");
+			&stmt->head, "42000", "the statement contains a zero byte");
 	if (stmt->cursor.is_open)
 		return cod_fail(&stmt->head, "24000");
 	cod_stmt_forget(stmt);
@@ -217,7 +224,7 @@ cod_stmt_set_sql(struct cod_stmt *stmt, struct cod_text sql)
 	return SQL_SUCCESS;
 }
 
-/* The server sees it when it is executed, or when somebody asks what its columns are. */
+/* The server gets the statement at its execution, or when the application asks for its columns. */
 SQLRETURN
 cod_prepare(struct cod_stmt *stmt, struct cod_text sql)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attributes of a statement, and the defaults that a connection has for them. face.c, face_w.c and
+ * dbc_attr.c call it. The state is the attributes in struct cod_stmt and struct cod_dbc.
+ */
 #include "odbc.h"
 
 #include <stdio.h>
@@ -12,12 +16,13 @@ enum {
 
 /* ---------------------------------------------------------------------- numbers ----- */
 
-/* What a value may be: one of `most` and below; what is not had becomes `instead`, and that is told. */
+/* The values that are allowed: up to `most`. The driver replaces a value that it does not have by
+ * `instead`, with a warning. */
 static const struct {
 	SQLINTEGER attr;
-	SQLULEN most; /* more is HY024 */
+	SQLULEN most; /* a larger value is HY024 */
 	SQLULEN initial;
-	bool is_fixed; /* any other value than the initial becomes that (01S02) */
+	bool is_fixed; /* every other value becomes the initial one, with 01S02 */
 } attrs[COD_N_STMT_ATTRS] = {
 	[COD_ASYNC_ENABLE] = { SQL_ATTR_ASYNC_ENABLE, SQL_ASYNC_ENABLE_ON,
 		SQL_ASYNC_ENABLE_OFF, false },
@@ -60,7 +65,7 @@ cod_stmt_attr_defaults(SQLULEN values[COD_N_STMT_ATTRS])
 		values[i] = attrs[i].initial;
 }
 
-/* Cursor type, whether it scrolls, its sensitivity and what it may change go together. */
+/* Keep cursor type, scrollability, sensitivity and concurrency consistent. */
 static void
 keep_consistent(SQLULEN values[COD_N_STMT_ATTRS], int i)
 {
@@ -79,7 +84,7 @@ keep_consistent(SQLULEN values[COD_N_STMT_ATTRS], int i)
 								     : SQL_UNSPECIFIED;
 }
 
-/* The nearest that there is: NULL, or the warning or error that it is one. */
+/* Set the nearest value that exists. NULL, or the SQLSTATE of the warning or error. */
 static const char *
 set_number(SQLULEN values[COD_N_STMT_ATTRS], int i, SQLULEN value)
 {
@@ -265,7 +270,7 @@ cod_set_stmt_attr(struct cod_stmt *stmt, SQLINTEGER attr, SQLPOINTER value, SQLI
 	return cod_fail(&stmt->head, "HY092");
 }
 
-/* SQL_ATTR_ROW_NUMBER: of the current row, from 1; 0: there is none. */
+/* SQL_ATTR_ROW_NUMBER: the current row, from 1; 0: there is none. */
 static SQLULEN
 row_number(const struct cod_stmt *stmt)
 {

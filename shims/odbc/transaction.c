@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLEndTran() for a connection, or for all connections of an environment. face.c calls it. The
+ * state is the session's transaction.
+ */
 #include "odbc.h"
 
 static SQLRETURN
@@ -14,7 +18,7 @@ end_transaction(struct cod_dbc *dbc, SQLSMALLINT completion)
 		if (stmt->async != 0 || stmt->pending.function != 0)
 			return cod_fail(&dbc->head, "HY010");
 	}
-	/* nothing was begun: the server is not asked */
+	/* No transaction is open: there is nothing to ask the server for. */
 	if (cenote_tx_state(dbc->conn) == CENOTE_TX_IDLE && dbc->owner == NULL)
 		return SQL_SUCCESS;
 	r = cod_settle_all(dbc);
@@ -40,7 +44,7 @@ end_one(struct cod_dbc *dbc, SQLSMALLINT completion)
 	return cod_leave(&call);
 }
 
-/* Of all that are connected; what failed is told by the connections. */
+/* End the transactions of all open connections. Each connection reports its own errors. */
 static SQLRETURN
 end_all(struct cod_env *env, SQLSMALLINT completion)
 {

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ODBC calls the types of each server: rules by the server's type number and by libcenote's
+ * type, and sizes derived from them. columns.c, describe.c and catalog.c call it. It has no state.
+ */
 #include "types.h"
 
 #include <stddef.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A type of the server's. */
+/* The rule for a type of the server. */
 struct rule {
 	uint32_t native;
 	SQLSMALLINT sql;
-	int16_t size; /* where the SQL type has none or another; 0 */
+	int16_t size; /* if the SQL type has none or another one; else 0 */
 	uint8_t is_unsigned;
-	uint8_t has_offset; /* the text of a time has its zone's offset behind it */
+	uint8_t has_offset; /* the text of a time ends with the offset of its zone */
 };
 
 /* By OID. */
@@ -28,8 +32,7 @@ static const struct rule postgresql_rules[] = {
 	{ 1042, SQL_CHAR, 0, 0, 0 }, /* bpchar */
 	{ 1083, SQL_TYPE_TIME, 0, 0, 0 },
 	{ 1184, SQL_TYPE_TIMESTAMP, 0, 0, 1 }, /* timestamptz */
-	{ 1266, SQL_VARCHAR, 24, 0,
-		0 }, /* timetz, whose zone SQL_TYPE_TIME cannot hold */
+	{ 1266, SQL_VARCHAR, 24, 0, 0 }, /* timetz: SQL_TYPE_TIME cannot hold its zone */
 	{ 1700, SQL_NUMERIC, 0, 0, 0 }, { 5069, SQL_BIGINT, 20, 1, 0 }, /* xid8 */
 };
 
@@ -51,10 +54,10 @@ static const struct {
 	const struct rule *rules;
 	size_t n;
 	int16_t decimal_size; /* of a number without a precision */
-	int16_t fraction; /* digits of a time's fraction where the server does not say */
+	int16_t fraction; /* digits of a time's fraction, if the server does not say */
 	int16_t bytes_per_character; /* of a column's length */
 	uint32_t unsigned_flag, auto_flag, binary_flag;
-	uint8_t is_case_sensitive; /* texts, unless binary_flag */
+	uint8_t is_case_sensitive; /* texts, unless they have BINARY_FLAG */
 	const char *bytes_prefix;
 } servers[COD_N_DIALECTS] = {
 	[COD_DIALECT_OTHER] = { NULL, 0, 38, 0, 1, 0, 0, 0, 1, "X'" },
@@ -66,7 +69,7 @@ static const struct {
 	[COD_DIALECT_TDS] = { NULL, 0, 38, 3, 1, 0, 0, 0, 0, "0x" },
 };
 
-/* Where the server's own number of a type says nothing. */
+/* For types whose number the server does not give, or which have no rule. */
 static const struct rule logical_rules[] = {
 	{ CENOTE_TYPE_NULL, SQL_VARCHAR, 0, 0, 0 },
 	{ CENOTE_TYPE_BOOL, SQL_BIT, 0, 0, 0 },
@@ -134,7 +137,7 @@ find_server_rule(enum cod_dialect dialect, const struct cod_native *native)
 	for (size_t i = 0; i < servers[dialect].n; i++) {
 		const struct rule *rule = &servers[dialect].rules[i];
 
-		/* MySQL's types of text and of bytes have the same numbers. */
+		/* MySQL uses the same numbers for text and for bytes. */
 		if (rule->native == native->native_type &&
 			is_bytes(rule->sql) == (native->type == CENOTE_TYPE_BYTES))
 			return rule;
@@ -186,7 +189,7 @@ cod_is_limited(int64_t length)
 	return length > 0 && length < 65536;
 }
 
-/* Characters or bytes. */
+/* Sizes count characters, or bytes. */
 static void
 size_string(enum cod_dialect dialect, const struct cod_native *native,
 	const struct cod_string_form *form, const struct cod_type_options *options,
@@ -220,7 +223,7 @@ size_decimal(
 
 	t->size = is_known ? (SQLULEN)native->precision
 			   : (SQLULEN)servers[dialect].decimal_size;
-	/* Of one that takes any number, digits enough for most. */
+	/* A numeric without a scale takes any number. These digits are enough for most. */
 	t->digits = (SQLSMALLINT)(native->scale >= 0 ? native->scale : is_known ? 0 : 6);
 	t->precision = (SQLSMALLINT)t->size;
 	t->octets = t->display = (SQLLEN)t->size + 2;
@@ -236,7 +239,7 @@ size_datetime(enum cod_dialect dialect, const struct cod_native *native, int has
 
 	if (t->sql->concise == SQL_TYPE_DATE)
 		digits = 0;
-	/* no server keeps a time of day more exactly */
+	/* No server stores a time of day more exactly. */
 	if (t->sql->concise == SQL_TYPE_TIME && native->scale < 0 && digits > 6)
 		digits = 6;
 	t->digits = t->precision = (SQLSMALLINT)digits;
@@ -298,7 +301,7 @@ truth(int condition)
 	return condition ? SQL_TRUE : SQL_FALSE;
 }
 
-/* What no size depends on. */
+/* Set the facts that do not depend on a size. */
 static void
 set_facts(enum cod_dialect dialect, const struct cod_native *native,
 	const struct rule *rule, struct cod_type *t)
@@ -321,7 +324,7 @@ set_facts(enum cod_dialect dialect, const struct cod_native *native,
 	set_literal(dialect, t);
 }
 
-/* In bits where the radix is 2, though sizes are in digits. */
+/* The precision counts bits if the radix is 2, although the size counts digits. */
 static SQLSMALLINT
 precision_of(const struct cod_sql_type *sql, SQLULEN size)
 {

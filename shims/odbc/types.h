@@ -19,19 +19,22 @@ struct cod_sql_type {
 	SQLSMALLINT concise; /* SQL_TYPE_DATE: SQL_DESC_CONCISE_TYPE */
 	SQLSMALLINT verbose; /* SQL_DATETIME: SQL_DESC_TYPE */
 	SQLSMALLINT sub; /* SQL_CODE_DATE: SQL_DESC_DATETIME_INTERVAL_CODE; else 0 */
-	SQLSMALLINT c_type; /* SQL_C_DEFAULT means this, of a signed one */
-	SQLSMALLINT c_unsigned; /* … of an unsigned one */
+	SQLSMALLINT c_type; /* what SQL_C_DEFAULT means for a signed column */
+	SQLSMALLINT c_unsigned; /* what it means for an unsigned column */
 	SQLSMALLINT radix; /* SQL_DESC_NUM_PREC_RADIX: 10, 2, or 0 */
-	SQLLEN size; /* column size where the type alone decides it, else 0 */
-	SQLLEN octets; /* bytes as its default C type, else 0 */
+	SQLLEN size; /* column size if the type alone decides it, else 0 */
+	SQLLEN octets; /* bytes of its default C type, else 0 */
 	SQLLEN display; /* display size, else 0 */
 };
 
-/* NULL: no such type. ODBC 2's codes of dates are those of ODBC 3 (SQL_DATE is SQL_TYPE_DATE). */
+/* NULL: there is no such type. The date codes of ODBC 2 find the types of ODBC 3 (SQL_DATE is
+ * SQL_TYPE_DATE). */
 const struct cod_sql_type *cod_sql_type(SQLSMALLINT concise);
-/* The concise type of a verbose one and its code (SQL_DATETIME, SQL_CODE_DATE); of others
- * `verbose` itself. 0: no such type, or no such code of it. `is_c`: of C types, which are SQL_C_INTERVAL_…
- * and SQL_C_TYPE_…, and have the same numbers. */
+/*
+ * The concise type for a verbose type and its code (SQL_DATETIME, SQL_CODE_DATE). For any other
+ * type it is `verbose` itself. 0: no such type, or no such code. It serves C types, too:
+ * SQL_C_INTERVAL_... and SQL_C_TYPE_... have the same numbers.
+ */
 SQLSMALLINT cod_concise(SQLSMALLINT verbose, SQLSMALLINT sub);
 
 /* A C type. */
@@ -39,20 +42,23 @@ struct cod_c_type {
 	SQLSMALLINT concise; /* SQL_C_SLONG */
 	SQLSMALLINT verbose; /* SQL_DATETIME of SQL_C_TYPE_DATE: SQL_DESC_TYPE */
 	SQLSMALLINT sub; /* SQL_DESC_DATETIME_INTERVAL_CODE; else 0 */
-	SQLLEN octets; /* of types of one length, which ignore BufferLength; else 0 */
+	/* for types of a fixed length, which ignore BufferLength; else 0 */
+	SQLLEN octets;
 };
 
-/* NULL: no such type. SQL_C_DEFAULT is one; ODBC 2's SQL_C_DATE, SQL_C_LONG … are those of ODBC 3
- * (SQL_C_LONG stays itself, and is signed). */
+/* NULL: there is no such type. SQL_C_DEFAULT is one. The C types of ODBC 2 (SQL_C_DATE and its kin)
+ * find those of ODBC 3, but SQL_C_LONG stays itself and is signed. */
 const struct cod_c_type *cod_c_type(SQLSMALLINT c_type);
-/* The C type that SQL_C_DEFAULT means for an SQL type; SQL_C_CHAR if there is no such type. */
+/* What SQL_C_DEFAULT means for an SQL type; SQL_C_CHAR if there is no such type. */
 SQLSMALLINT cod_default_c_type(SQLSMALLINT sql_type, int is_unsigned);
-/* An SQL type as an application of this version of ODBC knows it: dates are 9, 10 and 11 in ODBC 2. */
+/* The number of an SQL type in the application's version of ODBC: dates are 9, 10 and 11
+ * in ODBC 2. */
 SQLSMALLINT cod_sql_type_for(SQLSMALLINT concise, SQLINTEGER odbc_version);
 
 /* ---- what a server's column is ---- */
 
-/* What the server says of a column or a parameter: cenote_column_int(), cenote_column_text(). */
+/* What the server says about a column or a parameter, from cenote_column_int() and
+ * cenote_column_text(). */
 struct cod_native {
 	int type; /* enum cenote_type */
 	uint32_t native_type;
@@ -63,7 +69,7 @@ struct cod_native {
 	int64_t precision;
 	int64_t scale;
 	int nullable; /* 0, 1, 2: SQL_NO_NULLS, SQL_NULLABLE, SQL_NULLABLE_UNKNOWN */
-	const char *type_name; /* "" if not known */
+	const char *type_name; /* "" if unknown */
 };
 #define COD_NATIVE_INIT                                                                  \
 	{                                                                                \
@@ -77,60 +83,64 @@ struct cod_string_form {
 /* NULL: the type is neither text nor bytes. */
 const struct cod_string_form *cod_string_form(SQLSMALLINT sql);
 
-/* The type of a parameter, of which the server says its types only. */
+/* Set the type of a parameter. The server says no more about it than its type. */
 void cod_native_of_param(int type, uint32_t native_type, struct cod_native *ret_native);
 
-/* All that ODBC wants to know of a column's type. */
+/* Everything that ODBC asks about a column's type. */
 struct cod_type {
 	const struct cod_sql_type *sql; /* concise, verbose and so on; never NULL */
-	SQLULEN size; /* SQL_DESC_LENGTH and SQLDescribeCol's ColumnSize; 0 not known */
-	SQLSMALLINT precision; /* SQL_DESC_PRECISION: digits; of dates: of the fraction */
+	/* SQL_DESC_LENGTH, and ColumnSize of SQLDescribeCol(); 0: unknown */
+	SQLULEN size;
+	/* SQL_DESC_PRECISION: digits; for dates, digits of the fraction */
+	SQLSMALLINT precision;
 	SQLSMALLINT digits; /* DecimalDigits, and SQL_DESC_SCALE of exact numbers */
 	SQLLEN octets; /* SQL_DESC_OCTET_LENGTH */
 	SQLLEN display; /* SQL_DESC_DISPLAY_SIZE */
 	SQLSMALLINT nullable;
 	SQLSMALLINT searchable; /* SQL_PRED_… */
-	SQLSMALLINT
-	is_unsigned; /* SQL_TRUE of what is no number, too, as the standard has it */
+	/* the standard wants SQL_TRUE also for types that are not numbers */
+	SQLSMALLINT is_unsigned;
 	SQLSMALLINT is_case_sensitive;
 	SQLSMALLINT is_fixed_scale; /* SQL_DESC_FIXED_PREC_SCALE: money */
 	SQLSMALLINT is_auto; /* SQL_DESC_AUTO_UNIQUE_VALUE */
-	const char *name; /* SQL_DESC_TYPE_NAME; borrowed from the native, or static */
+	/* SQL_DESC_TYPE_NAME; borrowed from the native type, or static */
+	const char *name;
 	const char *prefix, *suffix; /* of literals; "" if none */
 };
 
 /* How a connection describes types. */
 struct cod_type_options {
-	int is_wide; /* texts are SQL_WCHAR, SQL_WVARCHAR, SQL_WLONGVARCHAR rather than SQL_CHAR … */
-	int is_int32; /* what would be SQL_BIGINT is SQL_INTEGER */
-	/* Size of texts and bytes that the server does not limit. Programs that bind by column size
-	 * allocate this much for each row. */
+	int is_wide; /* texts are SQL_WCHAR, SQL_WVARCHAR and SQL_WLONGVARCHAR */
+	int is_int32; /* SQL_INTEGER replaces SQL_BIGINT */
+	/* The size of texts and bytes that the server does not limit. Programs that bind by column
+	 * size allocate this much for each row. */
 	SQLULEN long_size;
 };
-#define COD_LONG_SIZE 8190 /* as psqlodbc has it */
+#define COD_LONG_SIZE 8190 /* the same as in psqlodbc */
 #define COD_LONG_SIZE_MAX                                                                \
-	(INT32_MAX / 4) /* its bytes, four for a character, are an SQLINTEGER */
+	(INT32_MAX / 4) /* the bytes, four for a character, must fit into an SQLINTEGER */
 
 void cod_type_of(enum cod_dialect dialect, const struct cod_native *native,
 	const struct cod_type_options *options, struct cod_type *ret_type);
-/* Whether a text or bytes of this length are of a size that a program can allocate. 0 and less: there is
- * no limit. */
+/* Whether a program can allocate texts or bytes of this length. 0 or less means that there is no
+ * limit. */
 int cod_is_limited(int64_t length);
 
-/* A column of a result: an implementation row descriptor's record. Texts are never NULL; those of a server's
- * column are borrowed from it. */
+/* A column of a result: the record of an implementation row descriptor. Texts are never NULL; those
+ * of a server's column are borrowed from it. */
 struct cod_column {
 	const char *name; /* also SQL_DESC_LABEL */
 	const char *base_name, *table, *base_table, *schema, *catalog;
-	int value_type; /* enum cenote_type of its values in canonical form */
-	int64_t table_id, attnum; /* PostgreSQL's numbers of table and column; 0 */
+	int value_type; /* enum cenote_type of the values in canonical form */
+	/* numbers of table and column from PostgreSQL; else 0 */
+	int64_t table_id, attnum;
 	struct cod_type type;
 };
 
 void cod_column_of(const cenote_column *column, enum cod_dialect dialect,
 	const struct cod_type_options *options, struct cod_column *ret_column);
-/* Of a column of the driver's own making (catalog functions): `sql_type` SQL_VARCHAR, SQL_WVARCHAR,
- * SQL_SMALLINT, SQL_INTEGER …; names are borrowed. */
+/* Make a column of the driver's own (catalog functions). `sql_type` is SQL_VARCHAR, SQL_WVARCHAR,
+ * SQL_SMALLINT, SQL_INTEGER or the like. Names are borrowed. */
 void cod_column_own(const char *name, SQLSMALLINT sql_type, SQLULEN size,
 	SQLSMALLINT nullable, struct cod_column *ret_column);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * UTF-8 and UTF-16: lengths, conversions and cutting at whole characters. call.c and the
+ * conversions call it. It has no state.
+ */
 #include "unicode.h"
 
 #include <stdint.h>
@@ -9,7 +13,7 @@
 
 _Static_assert(sizeof(SQLWCHAR) == 2, "an SQLWCHAR is a unit of UTF-16");
 
-/* How many bytes a character has by its first; its own bits in that. */
+/* How many bytes a character has, by its first byte; and the bits that this byte adds to it. */
 static size_t
 lead(unsigned char c, uint32_t *ret_bits)
 {
@@ -29,7 +33,8 @@ lead(unsigned char c, uint32_t *ret_bits)
 	return 1;
 }
 
-/* Not the shortest form, half of a pair, or beyond the last. */
+/* Whether a character is not in its shortest form, is half of a pair, or is larger than the largest
+ * one. */
 static int
 is_bad(uint32_t c, size_t n)
 {
@@ -37,7 +42,7 @@ is_bad(uint32_t c, size_t n)
 	       (c >= 0xd800 && c <= 0xdfff);
 }
 
-/* The character at p; the number of its bytes, 1 if they are none. */
+/* Read the character at p. Returns how many bytes it has; 1 if they are not a character. */
 static size_t
 take(const char *p, size_t n, uint32_t *ret_c)
 {
@@ -102,7 +107,7 @@ cod_wide(const char *utf8, size_t n, SQLWCHAR *to)
 	return (size_t)(end - to);
 }
 
-/* The character at w; the number of its units, 1 if it is half of a pair. */
+/* Read the character at w. Returns how many units it has; 1 for half of a pair. */
 static size_t
 take_wide(const SQLWCHAR *w, size_t n, uint32_t *ret_c)
 {
@@ -182,7 +187,7 @@ cod_fit(const char *utf8, size_t n, size_t room)
 
 	if (n <= room)
 		return n;
-	/* To where a character begins, from which only the last few are counted. */
+	/* Go back to the beginning of a character. Only the last few bytes can belong to it. */
 	while (at > 0 && ((unsigned char)utf8[at] & 0xc0) == 0x80)
 		at--;
 	for (;;) {
