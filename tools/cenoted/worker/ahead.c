@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pipelining to the server. Without this file each request of a client's pipeline costs a switch
+ * to the server and back. If the backend can take several requests at once, it gets all that have
+ * arrived, up to the next synchronisation point. The answers are then taken one by one and in
+ * order.
+ *
+ * Nobody may notice the difference. So there is no pipelining with a query_timeout, which would
+ * then count for all requests together, and a set-up request ends the series: a client sends one
+ * when it wants the earlier answers first. request.c calls this file.
+ */
 #include "worker.h"
 
-/*
- * A pipeline's requests are carried out one by one, and each costs a switch to the server and back. A backend whose
- * servers take several at once is given those that have come already, up to the next synchronisation point; their
- * answers are then taken one by one, in order, as if each had been asked for when its turn came.
- *
- * Nothing goes along where that could be told from outside: a time limit for each request would count
- * for all of them, and set-up requests end the series, since a client puts one where it wants the answers
- * to what is in front of it.
- */
-
-/* The values that a statement is bound to. CENOTE_OK or CENOTE_AGAIN. */
+/* Decode the values for a statement. CENOTE_AGAIN: they need the ordinary way. */
 static int
 take_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params)
 {
@@ -134,7 +134,7 @@ cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req)
 	if (w->backend->ahead == NULL || number == 0 || (req->flags & CNP_FRAME_SYNC) ||
 		req->msg.code == CNP_MSG_SYNC || w->config->query_timeout_ms > 0)
 		return;
-	/* most of the time there is none behind it */
+	/* most requests have none after them */
 	while (cnp_server_peek(&w->client.server, &at, &number, &behind) == CENOTE_OK) {
 		if (next == req && give(w, req) != CENOTE_OK)
 			return;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From a client's opening to its first READY: read what it wants, have auth.c find out who it is,
+ * and lend it the session. It also answers what needs no session: status queries, cancels, and
+ * clients that resume elsewhere. client.c and helper.c call it.
+ */
 #include "worker.h"
 
 #include <poll.h>
@@ -9,9 +14,7 @@
 #include "shared/ipc.h"
 #include "shared/log.h"
 
-/* From a client's opening to its first READY: who it is, what it wants, and lending it the session. */
-
-/* A client that says nothing for so long goes to the door, which has the time to wait. */
+/* A client that sends nothing for this long goes to the door, which has the time to wait. */
 #define SILENCE_MS 50
 
 static void
@@ -38,7 +41,7 @@ publish_identity(struct cnd_worker *w, struct cnp_str program, struct cnp_str ap
 
 /* ---- lending ---- */
 
-/* From here on the session belongs to this client, and must be made fresh afterwards. */
+/* From here on the session belongs to this client and must be reset afterwards. */
 static void
 begin_lending(struct cnd_worker *w)
 {
@@ -61,7 +64,7 @@ begin_lending(struct cnd_worker *w)
 	cnd_worker_move(w, CND_SLOT_ATTACHED);
 }
 
-/* HELLO, ATTACHED and READY, in one write. */
+/* Send HELLO, ATTACHED and READY in one write. */
 static int
 greet(struct cnd_worker *w)
 {
@@ -110,7 +113,7 @@ cnd_attach_part(struct cnd_worker *w)
 				 w, CND_IPC_PARTING, w->pool_index, sealed, (size_t)len);
 }
 
-/* What somebody else read of it, first. */
+/* First use the bytes that another process read from the client. */
 static int
 take_handed(struct cnd_worker_client *c)
 {
@@ -127,7 +130,8 @@ take_handed(struct cnd_worker_client *c)
 	return CENOTE_OK;
 }
 
-/* Who resumes through TLS goes where its session is, and nobody else's TLS comes between. */
+/* A client that resumes through TLS goes to the worker of its session before any TLS begins: TLS
+ * cannot move between processes. */
 static int
 is_elsewhere(const struct cnd_worker *w)
 {
@@ -136,7 +140,7 @@ is_elsewhere(const struct cnd_worker *w)
 	       w->sm.state != CND_SLOT_SUSPENDED;
 }
 
-/* Always CENOTE_ERR_CONN. */
+/* Always returns CENOTE_ERR_CONN. */
 static int
 send_to_slot(struct cnd_worker *w, uint32_t slot)
 {
@@ -146,7 +150,7 @@ send_to_slot(struct cnd_worker *w, uint32_t slot)
 	return CENOTE_ERR_CONN;
 }
 
-/* The opening is there. */
+/* The opening has arrived. */
 static int
 on_opening(struct cnd_worker *w, int64_t until)
 {
@@ -156,7 +160,7 @@ on_opening(struct cnd_worker *w, int64_t until)
 	return cnd_attach_answer_tls(w, until);
 }
 
-/* The opening and the frame behind it. CENOTE_OK; negative: this client is done with. */
+/* Wait for the opening and the frame after it. CENOTE_OK; negative: this client is done. */
 static int
 await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 {
@@ -197,7 +201,7 @@ await_first(struct cnd_worker *w, struct cnp_request *ret_request)
 	}
 }
 
-/* 1: no, and it was said. */
+/* 1: yes, and the client has its error. */
 static int
 is_wrong_pool(struct cnd_worker *w)
 {
@@ -208,7 +212,7 @@ is_wrong_pool(struct cnd_worker *w)
 	return 1;
 }
 
-/* The same; it is known who asks. */
+/* The same. Only a client that has logged in learns the database's name. */
 static int
 is_wrong_database(struct cnd_worker *w, struct cnp_str database)
 {
@@ -219,7 +223,7 @@ is_wrong_database(struct cnd_worker *w, struct cnp_str database)
 	return 1;
 }
 
-/* The settings that ATTACH's options have; "" if there are none. */
+/* Find the settings in ATTACH's options; "" if there are none. */
 static int
 find_settings(struct cnd_worker *w, struct cnp_str options)
 {
@@ -250,9 +254,9 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 }
 
 /*
- * What a login would have set is part of what a fresh session is: RESET goes back to it. So a session
- * is only lent to who wants just what it was logged in with, and only as long as a login would still
- * give that; else it is logged in anew.
+ * What a login sets is part of a fresh session, since RESET goes back to it. So a client gets this
+ * session only if it wants the settings that the session was logged in with, and if a login would
+ * still give the same. Otherwise the worker logs in again.
  */
 static int
 log_in_as_wanted(struct cnd_worker *w)
@@ -265,7 +269,8 @@ log_in_as_wanted(struct cnd_worker *w)
 	return cnd_login(w);
 }
 
-/* The other options of ATTACH, whose form was seen to be right. The backend takes those that it knows. */
+/* Set the other options of ATTACH, whose form has been checked. The backend takes those that it
+ * knows. */
 static int
 set_options(struct cnd_worker *w, struct cnp_str options)
 {
@@ -285,7 +290,7 @@ set_options(struct cnd_worker *w, struct cnp_str options)
 		is_set |= r == CENOTE_OK;
 		cnc_diag_clear(&w->diag);
 	}
-	/* the options have changed facts of the session, until its reset */
+	/* the options may have changed facts of the session, until its reset */
 	if (is_set)
 		cnd_login_take_info(w);
 	w->login.is_info_stale |= is_set;
@@ -303,7 +308,7 @@ make_ready(struct cnd_worker *w, const struct cnp_attach *m)
 	return r < 0 ? r : set_options(w, m->options);
 }
 
-/* A session that turns out to be lost here was used for nothing: the client gets another one. */
+/* If the session turns out to be lost here, nobody has used it yet: give the client another one. */
 static int
 make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 {
@@ -317,7 +322,7 @@ make_ready_or_anew(struct cnd_worker *w, const struct cnp_attach *m)
 	return cnd_login(w) < 0 ? r : make_ready(w, m);
 }
 
-/* Why the client gets no session is in the diagnostics. */
+/* The diagnostics say why the client gets no session. */
 static int
 say_failed(struct cnd_worker *w, int r)
 {
@@ -328,7 +333,7 @@ say_failed(struct cnd_worker *w, int r)
 	return r;
 }
 
-/* It is known who it is. */
+/* The client has proved its identity. */
 static int
 lend(struct cnd_worker *w, const struct cnp_attach *m)
 {
@@ -402,7 +407,7 @@ send_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 	return cnd_ipc_send(w->inbox_fd, &m);
 }
 
-/* CENOTE_ERR_AUTH: its key is that of no session. */
+/* CENOTE_ERR_AUTH: the key belongs to no session. */
 static int
 answer_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 {
@@ -414,7 +419,7 @@ answer_cancel(struct cnd_worker *w, const struct cnp_cancel *c)
 	return slot != CND_BOARD_NONE ? CENOTE_DONE : CENOTE_ERR_AUTH;
 }
 
-/* What needs no session. */
+/* Answer a request that needs no session. */
 static int
 answer(struct cnd_worker *w, const struct cnp_request *req)
 {
@@ -452,7 +457,8 @@ cnd_attach_answer(struct cnd_worker *w)
 	return r < 0 ? r : answer(w, &req);
 }
 
-/* The door compared the key's hash in memory that others write: this compares the key. */
+/* The door compared the key's hash, in memory that other processes can write. This compares the key
+ * itself. */
 static int
 is_mine(struct cnd_worker *w, const struct cnp_resume *m)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TLS between a client's opening and its first frame: HELLO, then the handshake. attach.c calls
+ * it.
+ */
 #include "worker.h"
 
 #include <poll.h>
 
 #include "shared/answer.h"
 #include "shared/log.h"
-
-/* TLS between a client's opening and its first frame. */
 
 static int
 shake_hands(struct cnd_worker *w, int64_t until)
@@ -38,7 +40,7 @@ begin_tls(struct cnd_worker *w, int64_t until)
 			cnd_peer_text(&w->client.peer, from), text);
 		return CENOTE_OK;
 	}
-	/* it hears an alert; nothing else can be said any more */
+	/* the client gets a TLS alert; nothing else can reach it now */
 	w->client.is_gone = true;
 	if (r != CENOTE_ERR_NOMEM)
 		cnd_log(LOG_WARNING, "client at %s: TLS: %s",

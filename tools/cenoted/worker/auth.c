@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Find out who a client is, by the method that the pool's rules name. The log has the reason of a
+ * refusal; the client does not get it. Passwords, and texts that may be one, appear in neither.
+ * attach.c calls this file; auth/ has the rules themselves.
+ */
 #include "worker.h"
 
 #include <pwd.h>
@@ -15,12 +20,7 @@
 #include "shared/log.h"
 #include "protocol/plain.h"
 
-/*
- * Who a client is. The pool's rules say how it is found out; the reason of a refusal is for the log, and
- * what was secret, or may have been, is in neither.
- */
-
-/* ---- what is known of it without its help ---- */
+/* ---- what the kernel knows about the client ---- */
 
 int
 cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer)
@@ -30,7 +30,7 @@ cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer)
 	return getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, ret_peer, &len);
 }
 
-/* The last users' names are kept: asking for one reads files. */
+/* Keep the names of the last users: a look-up reads files. */
 static const char *
 user_name(uid_t uid)
 {
@@ -64,18 +64,18 @@ cnd_auth_prepare(const struct cnd_worker_client *c)
 		(void)user_name(peer.uid);
 }
 
-/* Names of a certificate that may stand for a user. */
+/* How many names of a certificate are compared with the user's. */
 #define CERT_NAMES_MAX 32u
 
 struct login {
 	struct cnd_worker *w;
 	struct cnd_arrival arrival;
-	struct cn_tls_facts cert; /* if there is one */
+	struct cn_tls_facts cert; /* if it has a certificate */
 	const struct cnd_rule *rule;
 	const char *unix_name; /* NULL: it came by TCP */
-	const char *wanted; /* whom it asked to be; "" nobody in particular */
+	const char *wanted; /* the user it asked to be; "": none in particular */
 	const char *
-		user; /* whom it is taken for, once it is proved: CND_USER_MAX bytes at most */
+		user; /* the user it is, once that is proved; at most CND_USER_MAX bytes */
 };
 
 /* ---- refusals ---- */
@@ -94,7 +94,7 @@ client_text(const struct login *l, char text[CND_PEER_TEXT_MAX + 16])
 	return text;
 }
 
-/* A name that came from a client is not repeated: it may be a password in the wrong field. */
+/* Do not repeat a name that came from a client: it may be a password in the wrong field. */
 static const char *
 user_text(const struct login *l)
 {
@@ -117,7 +117,7 @@ refuse(const struct login *l, const char *why)
 	return CENOTE_ERR_AUTH;
 }
 
-/* The same whoever it is and whatever was wrong. */
+/* Every client gets this answer, whatever was wrong. */
 static int
 deny(const struct login *l)
 {
@@ -143,7 +143,7 @@ refuse_password(const struct login *l)
 	return deny(l);
 }
 
-/* EXTERNAL: it has nothing that it could show. */
+/* EXTERNAL means that the client has no password to show. */
 static int
 want_password(const struct login *l)
 {
@@ -164,7 +164,7 @@ send_auth(struct cnd_worker_client *c, const struct cnp_str *data)
 	return cnp_server_reply(&c->server, &m, 0);
 }
 
-/* The client's next AUTH frame, whose data stays good. */
+/* Wait for the client's next AUTH frame. Its data stays valid. */
 static int
 await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
 {
@@ -188,7 +188,7 @@ await_auth(struct cnd_worker *w, struct cnp_str *ret_data)
 	return r;
 }
 
-/* The first AUTH frame: which mechanism, and its first message. */
+/* Wait for the first AUTH frame, which names the mechanism and has its first message. */
 static int
 await_mechanism(
 	struct cnd_worker *w, struct cnp_str *ret_mechanism, struct cnp_str *ret_message)
@@ -219,7 +219,7 @@ violation(const struct login *l)
 	return CENOTE_ERR_AUTH;
 }
 
-/* Who TLS says it is, too, which is part of whose session it is. */
+/* The TLS identity is part of the key: a session belongs to one certificate. */
 static void
 take_identity(const struct login *l)
 {
@@ -232,7 +232,7 @@ take_identity(const struct login *l)
 	}
 }
 
-/* What the server has the same verifier of. */
+/* Keep the SCRAM keys: the server has the same verifier. */
 static void
 take_keys(const struct login *l, const struct cnp_scram_server *s,
 	const struct cnp_scram_verifier *v)
@@ -244,7 +244,7 @@ take_keys(const struct login *l, const struct cnp_scram_server *s,
 	(void)cnc_base64_encode(v->server_key, CNP_HASH_LEN, c->server_key);
 }
 
-/* From the client's first message to our last, which goes out with ATTACHED. */
+/* From the client's first message to our last, which goes out together with ATTACHED. */
 static int
 exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str *first)
 {
@@ -275,7 +275,7 @@ exchange(const struct login *l, struct cnp_scram_server *s, const struct cnp_str
 	return r;
 }
 
-/* The first message is there: go on by what the client chose. */
+/* The first message has arrived: go on with the mechanism that the client chose. */
 static int
 log_in_by(struct login *l, const struct cnp_str *mechanism, const struct cnp_str *first)
 {
@@ -309,7 +309,7 @@ by_password(struct login *l)
 	return r < 0 ? r : log_in_by(l, &mechanism, &first);
 }
 
-/* ---- a login that is the server's to judge ---- */
+/* ---- a login that the server checks ---- */
 
 static int
 take_credentials(const struct login *l, const struct cnp_plain *p)
@@ -341,12 +341,12 @@ await_credentials(const struct login *l)
 	r = cnp_plain_parse(&message, &plain);
 	if (r == CENOTE_OK)
 		r = take_credentials(l, &plain);
-	/* it lies in the input's buffer, which is ours */
+	/* the message is in our own input buffer */
 	cnc_wipe((void *)(uintptr_t)message.p, message.n);
 	return r;
 }
 
-/* The worker has what it takes to log in as this client. */
+/* The worker has the credentials to log in as this client. */
 static int
 log_in_as_client(struct login *l)
 {
@@ -376,7 +376,7 @@ by_pass_through(struct login *l)
 	return r < 0 ? r : log_in_as_client(l);
 }
 
-/* For the status it is enough that it has the password. */
+/* A status query needs the password only, not a login to the server. */
 static int
 by_scram_pass_through(struct login *l)
 {
@@ -408,7 +408,8 @@ by_trust(struct login *l)
 	return *l->user != '\0' ? CENOTE_OK : refuse(l, "it named no user");
 }
 
-/* "DNS:db.example, email:joe@example", cut in place into names without their kinds. How many. */
+/* Cut "DNS:db.example, email:joe@example" in place into names without their kinds. Returns how
+ * many. */
 static size_t
 cut_names(char *list, const char **names, size_t max)
 {
@@ -422,7 +423,8 @@ cut_names(char *list, const char **names, size_t max)
 	return n;
 }
 
-/* By the common name, or one of the alternative ones. A name that was cut is another's, maybe. */
+/* By the common name or an alternative name. Skip a name that was truncated: it may be another
+ * user's. */
 static int
 by_certificate(struct login *l)
 {
@@ -457,7 +459,7 @@ static int (*const methods[])(struct login *l) = {
 	[CND_METHOD_SCRAM_PASS_THROUGH] = by_scram_pass_through,
 };
 
-/* Whether it has messages of its own. */
+/* Whether the method has messages of its own. */
 static int
 hears_client(enum cnd_method method)
 {
@@ -465,9 +467,10 @@ hears_client(enum cnd_method method)
 	       method == CND_METHOD_SCRAM_PASS_THROUGH;
 }
 
-/* ---- which of them ---- */
+/* ---- choosing the method ---- */
 
-/* Who comes, as far as the kernel knows; and the rule that decides. CENOTE_OK, or refused. */
+/* Collect what the kernel knows about the client, and find the rule that decides. CENOTE_OK, or
+ * refused. */
 static int
 begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 {
@@ -497,7 +500,8 @@ begin(struct login *l, struct cnd_worker *w, struct cnp_str wanted)
 					 : refuse(l, cnd_admission_text(admission));
 }
 
-/* HELLO was said before it was known that this user needs no password: the client says something yet. */
+/* HELLO went out before we knew that this user needs no password, so the client still sends a
+ * message. */
 static int
 await_external(const struct login *l)
 {
@@ -510,7 +514,7 @@ await_external(const struct login *l)
 	r = await_mechanism(l->w, &mechanism, &message);
 	if (r < 0 || strcmp(mechanism.p, CNP_EXTERNAL) == 0)
 		return r;
-	/* it means to be sure of the pool by its password, and cannot */
+	/* the client wants to verify the pool by its password, and this login cannot do that */
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 		"pool %s: this user logs in without a password here: leave it out",
 		l->w->config->name);
@@ -528,7 +532,7 @@ cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted)
 
 	if (r == CENOTE_OK)
 		r = methods[l.rule->method](&l);
-	/* what the frames' own reader found was said already */
+	/* errors in the frames themselves have been reported already */
 	if (r == CENOTE_ERR_PROTOCOL &&
 		cnp_server_state(&w->client.server) != CNP_SERVER_BROKEN)
 		r = violation(&l);
@@ -568,7 +572,7 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 
 	if (w->client.peer.door == CND_DOOR_TCP &&
 		w->config->clients_login == CND_CLIENTS_PASSWORD) {
-		/* who answers here has no server to ask */
+		/* a helper has no server that could check the password */
 		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(BAD_LOGIN),
 			"pool %s tells its status on its unix socket only",
 			w->config->name);
@@ -591,7 +595,7 @@ cnd_auth_hello(struct cnd_worker *w, int tls)
 	uint8_t kind = w->client.server.opening.kind;
 	uint8_t logins = 0;
 
-	/* the others carry a secret of their own, or need none */
+	/* the other kinds carry a secret of their own or need none */
 	if (kind == CNP_OPEN_ATTACH ||
 		(kind == CNP_OPEN_STATUS && w->client.peer.door == CND_DOOR_TCP &&
 			w->config->clients_login != CND_CLIENTS_PASSWORD))

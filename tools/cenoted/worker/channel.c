@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A client's bytes over its socket, in the clear or through TLS. It owns the TLS state of one
+ * connection and calls lib/crypto for it. client_io.c, attach_tls.c and auth.c call it.
+ */
 #include "channel.h"
 
 #include <stdio.h>
@@ -47,7 +51,7 @@ socket_write(void *user, const void *bytes, size_t n, size_t *ret_n)
 	return CENOTE_OK;
 }
 
-/* As a system call says it. */
+/* Translate the result into that of a system call. */
 static ssize_t
 as_call(int r, size_t n)
 {

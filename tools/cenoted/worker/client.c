@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One client, from its attach until it and the worker part: read its requests, have request.c run
+ * them, and decide between requests whether the client keeps the session (yield, time limits,
+ * orders of the master). It also waits for the client that resumes a suspended session. worker.c
+ * calls it.
+ */
 #include "worker.h"
 
 #include <poll.h>
@@ -10,7 +16,7 @@
 #include "shared/ipc.h"
 #include "shared/log.h"
 
-/* How long a client's waiting keeps its pool contended, for those who could yield. */
+/* How long the pool counts as contended after a client had to wait. */
 #define CONTENDED_MS   100
 /* How long a client that attached again keeps its session for the request that made it attach. Without this it might never
  * get to send the request. */
@@ -18,21 +24,21 @@
 /* The same for a client that attached for the first time. It may have no request for long. If it sends one at once, this
  * saves it from attaching again. */
 #define FIRST_GRACE_MS 1
-/* So often the server may be asked what a session really holds. */
+/* How often a worker asks the server what a statement has left in the session. */
 #define SETTLE_MS      50
-/* And so long a client is idle before it is asked for no other reason: then nothing is lost with the
- * session if the server ends it. */
+/* How long a client is idle before the worker asks without need: if the server then ends the
+ * session, nothing is lost with it. */
 #define SETTLE_IDLE_MS 1000
-/* The same where a client would notice the question, since people ask for warnings after a while. */
+/* The same if the client would notice the question, since it may ask for warnings some time later. */
 #define SETTLE_FELT_MS 60000
-/* How many reads may drop what a client still sent. */
+/* How many reads may drop what a client still sends. */
 #define DROPS_MAX      64
-/* Replies of a pipeline are sent when so many bytes have come together. */
+/* Replies of a pipeline go out when this many bytes have come together. */
 #define FLUSH_BYTES    32768u
 
-/* ---- the socket ---- */
+/* ---- the last message ---- */
 
-/* A client that leaves has auth_timeout to read what is left for it. */
+/* A client that leaves has auth_timeout to read its last message. */
 static void
 limit_parting(struct cnd_worker *w)
 {
@@ -52,7 +58,7 @@ drop_input(int fd)
 		;
 }
 
-/* Its last words, as far as the socket takes them at once or soon. */
+/* Send the last message, if the socket takes it at once or soon. */
 static void
 say_goodbye(struct cnd_worker *w)
 {
@@ -93,7 +99,7 @@ is_contended(const struct cnd_worker *w, int64_t now)
 	       CONTENDED_MS;
 }
 
-/* Until when a client keeps its session although others wait and it has asked nothing yet. */
+/* Until when a client keeps its session although others wait and it has sent no request yet. */
 static int64_t
 grace_until(const struct cnd_worker *w)
 {
@@ -102,7 +108,7 @@ grace_until(const struct cnd_worker *w)
 	return w->client.attached_ms + (w->client.is_again ? GRACE_MS : FIRST_GRACE_MS);
 }
 
-/* Why the session should be given up if the client holds nothing; 0: no reason. */
+/* Why to take the session back if the client holds nothing; 0: no reason. */
 static uint8_t
 reason_to_yield(const struct cnd_worker *w)
 {
@@ -124,7 +130,8 @@ reason_to_yield(const struct cnd_worker *w)
 	return 0;
 }
 
-/* Only what functions may have left is in the way, and the server was not asked since. */
+/* Only what functions may have left keeps the session, and the server has not been asked about it
+ * since. */
 static int
 can_settle(const struct cnd_worker *w)
 {
@@ -132,7 +139,7 @@ can_settle(const struct cnd_worker *w)
 	       w->held.tx == CENOTE_TX_IDLE && w->held.settled_at != w->client.n_served;
 }
 
-/* Ask the server whether they did. The answer stays the same until another request runs. */
+/* Ask the server what functions have left. The answer stays valid until another request runs. */
 static int
 settle(struct cnd_worker *w)
 {
@@ -152,7 +159,7 @@ settle(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* The same, but one that cannot be settled is not asked about again and again. */
+/* The same, but not more often than SETTLE_MS. */
 static int
 settle_soon(struct cnd_worker *w)
 {
@@ -162,7 +169,7 @@ settle_soon(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* 1: the client was sent on its way. */
+/* 1: the session is yielded, or lost. */
 static int
 try_to_yield(struct cnd_worker *w)
 {
@@ -185,7 +192,7 @@ try_to_yield(struct cnd_worker *w)
 	return 1;
 }
 
-/* The client cannot stay, whether or not it holds something: 1, and it was told. */
+/* 1: the client cannot stay, even if it holds something, and it has got its message. */
 static int
 must_part(struct cnd_worker *w)
 {
@@ -217,7 +224,7 @@ next_look(const struct cnd_worker *w)
 
 	if (w->held.settle_due_ms < until)
 		until = w->held.settle_due_ms;
-	/* it was asked to yield, and has its grace still */
+	/* others wait, but the client still has its grace */
 	if (w->config->mode == CND_MODE_TRANSACTION && w->client.n_served == 0 &&
 		!w->slot->is_held && grace_until(w) < until &&
 		is_contended(w, cnd_now_ms()))
@@ -225,14 +232,14 @@ next_look(const struct cnd_worker *w)
 	return until;
 }
 
-/* The server's descriptor; -1 while what lies in it is for a request that is to come. */
+/* The server's descriptor; -1 while the data there belongs to a request that is still to come. */
 static int
 watched_fd(const struct cnd_worker *w)
 {
 	return w->login.server_fd >= 0 ? w->backend->fd(w->session) : -1;
 }
 
-/* Nothing to do until the client speaks, or something else is up. Negative: part. */
+/* Wait until the client or the server sends something or a limit is reached. Negative: part. */
 static int
 await_more(struct cnd_worker *w)
 {
@@ -263,7 +270,7 @@ await_more(struct cnd_worker *w)
 									   : CENOTE_OK;
 	if (fds[2].revents != 0)
 		cnd_client_refuse_inbox(w);
-	/* first, so that no request is taken for a session that is dead */
+	/* the server first, so that no request is read for a dead session */
 	if (fds[1].revents != 0 && (r = cnd_request_idle(w)) < 0)
 		return r;
 	if (fds[0].revents == 0)
@@ -274,7 +281,7 @@ await_more(struct cnd_worker *w)
 	return r < 0 ? r : CENOTE_OK;
 }
 
-/* One request, and what must not wait for the next. Negative: part. */
+/* Run one request, and send what must not wait for the next one. Negative: part. */
 static int
 run_one(struct cnd_worker *w, const struct cnp_request *req)
 {
@@ -283,7 +290,7 @@ run_one(struct cnd_worker *w, const struct cnp_request *req)
 
 	if (r < 0)
 		return r;
-	/* it must not be resumed before it is there to be */
+	/* the state first: a client that knows the key may resume at once */
 	if (w->client.is_suspending) {
 		cnd_worker_move(w, CND_SLOT_SUSPENDED);
 		limit_parting(w);
@@ -412,7 +419,7 @@ cnd_client_resume(struct cnd_worker *w)
 		}
 		say_goodbye(w);
 		cnd_client_close(&w->client);
-		/* it was lent, and the client went before it could be told: nobody can have it */
+		/* it was lent, and the client has gone without knowing that: nobody can resume it */
 		if (w->sm.state == CND_SLOT_ATTACHED)
 			return CND_PARTING_GONE;
 	}

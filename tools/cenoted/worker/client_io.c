@@ -19,7 +19,7 @@ cnd_client_close(struct cnd_worker_client *c)
 	cnd_channel_finish(&c->channel);
 	if (c->fd < 0)
 		return;
-	/* the door may hold it a moment longer; the client should see the end now */
+	/* the door may hold the socket a moment longer; the client should see the end now */
 	if (c->is_handed_over)
 		shutdown(c->fd, SHUT_RDWR);
 	close(c->fd);
@@ -72,8 +72,8 @@ cnd_client_take_handed(struct cnd_worker_client *c, const struct cnd_ipc *m)
 	memcpy(c->handed, m->bytes, m->n_bytes);
 }
 
-/* A slow reader costs its own worker's time, and no memory. A client without a session must not take longer than a
- * login may. */
+/* A slow reader costs time of its own worker only, and no memory. A client without a session must
+ * not take longer than a login may. */
 static int
 wait_for_reader(struct cnd_worker *w)
 {
@@ -90,7 +90,7 @@ wait_for_reader(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* What TLS took, and the socket has not. */
+/* Send what TLS has taken and the socket has not. */
 static int
 flush_secure(struct cnd_worker *w)
 {

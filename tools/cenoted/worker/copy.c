@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Copies: data that passes through in pieces, unread. These functions are part of the backend's
+ * sink (sink.c).
+ */
 #include "worker.h"
 
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
-/* Copies: what goes by in pieces, without being looked at. */
-
-/* Pieces are sent when so many bytes have come together. */
+/* Pieces go out when this many bytes have come together. */
 #define COPY_BYTES 32768u
 
 int
@@ -51,11 +53,11 @@ cnd_copy_in(struct cnd_sink *sink, const struct cnp_copy_in *m)
 
 	if (r == CENOTE_OK)
 		r = cnp_server_reply(&w->client.server, &reply, 0);
-	/* the client must know before it can send anything */
+	/* the client must get this before it can send data */
 	return r < 0 ? r : cnd_client_flush(w);
 }
 
-/* CENOTE_OK: look again; CENOTE_AGAIN: the server has something to say. */
+/* CENOTE_OK: look again; CENOTE_AGAIN: the server has sent something. */
 static int
 await_piece(struct cnd_worker *w, int server_fd)
 {
@@ -92,7 +94,7 @@ cnd_copy_read(struct cnd_sink *sink, int fd, struct cnp_str *ret_data)
 		r = cnp_server_next_copy(&w->client.server, ret_data);
 		if (r == CENOTE_ERR_SERVER)
 			cnc_diag_copy(&w->diag, &w->client.server.diag);
-		/* who breaks the protocol is as good as gone */
+		/* a client that breaks the protocol is treated like one that has gone */
 		if (r == CENOTE_ERR_PROTOCOL) {
 			cnc_diag_copy(&w->diag, &w->client.server.diag);
 			w->stop.status = CENOTE_ERR_CONN;

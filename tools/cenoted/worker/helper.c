@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The helper: a process without a session, which answers one client and ends. The master forks it
+ * (master_children.c) when the door asks for it. It uses the worker's code for openings, TLS and
+ * logins.
+ */
 #include "helper.h"
 
 #include <signal.h>
@@ -13,12 +18,10 @@
 #include "shared/tls.h"
 #include "worker.h"
 
-/* A worker without a session, for one client; and what the master knows of such. */
-
 #define OUTPUT_MAX (256u * 1024u)
 
-/* A client that does not read what it asked for keeps nothing: after twice the time of a login the kernel
- * ends this process. */
+/* The kernel ends this process after twice auth_timeout, so that a client that does not read its
+ * answer keeps nothing. */
 static void
 limit_life(const struct cnd_pool_config *c)
 {
@@ -33,7 +36,8 @@ set_signals(struct cnd_worker *w)
 	struct sigaction end = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	/* SIGINT comes from a terminal to every process, SIGHUP from who reloads: neither ends an answer */
+	/* SIGINT goes to every process of a terminal, and SIGHUP means a reload: neither ends an
+	 * answer */
 	sigaction(SIGINT, &ignore, NULL);
 	sigaction(SIGHUP, &ignore, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
@@ -44,7 +48,7 @@ set_signals(struct cnd_worker *w)
 	w->waiting_mask = none;
 }
 
-/* Its own pool's TLS and users it needs, and nothing else that is secret. */
+/* Keep the TLS keys and users of this pool, and no other secret. */
 static void
 forget_secrets(const struct cnd_child *child, struct cnd_worker *w)
 {
@@ -54,7 +58,8 @@ forget_secrets(const struct cnd_child *child, struct cnd_worker *w)
 	cnd_tls_forget(&w->config->tls);
 }
 
-/* It keeps the right to answer this client, to tell workers of a cancel, and the door of a failed login. */
+/* It keeps three rights: to answer this client, to pass a cancel to the door, and to report a
+ * failed login there. */
 static void
 give_up_rights(const struct cnd_child *child, const struct cnd_worker *w)
 {

@@ -8,15 +8,13 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 
-/*
- * A process for one client that needs no session, but TLS or a login: a cancel or the status. It answers from the
- * scoreboard, as workers do, and ends.
- */
+/* A process for one client that needs TLS or a login, but no session: for a cancel or a status
+ * query. It answers from the scoreboard and ends. */
 
-/* Its exit status, if its client had no right to the answer, or did not wait for it; else 0. */
+/* Exit status if the client had no right to the answer or did not wait for it; otherwise 0. */
 #define CND_HELPER_IN_VAIN 3
 
-/* The process's main function. `m`: as the door sent it. */
+/* The process's main function. `m` is the door's message with the client. */
 _Noreturn void cnd_helper_run(const struct cnd_child *child, const struct cnd_pool *pool,
 	const struct cnd_ipc *m);
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the worker does for its backend (struct cnd_host): wait for the server, and say when to
+ * stop. The parts that need no system call are cheap enough to ask often. It owns w->stop. The
+ * backends call it; sink and client code are below it.
+ */
 #include "worker.h"
 
 #include "core/sqlstate.h"
 #include "shared/log.h"
 
-/* Waiting, and what the worker does for its backend (struct cnd_host). */
-
-/* How often what costs a system call is looked at. */
+/* How often to make the checks that cost a system call. */
 #define LOOK_MS   20
-/* What is ready for the client waits so long for what the server says next. */
+/* How long replies that are ready wait for more from the server. */
 #define LINGER_MS 5
-/* What a server may still take when its session is to end anyway. */
+/* How long the server may take when the worker is about to end. */
 #define ENDING_MS 2000
 
 void
@@ -46,7 +49,7 @@ cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 		"the client went away");
 }
 
-/* A worker that is to end, and has no client, does not wait long for its server. */
+/* A worker that is to end and has no client does not wait long for its server. */
 static void
 lose_patience(struct cnd_worker *w)
 {
@@ -57,11 +60,11 @@ lose_patience(struct cnd_worker *w)
 	w->stop.is_impatient = true;
 }
 
-/* What can be seen without a system call. */
+/* The checks that need no system call. */
 static int
 look(struct cnd_worker *w, struct cnc_diag *diag)
 {
-	/* between clients: a reset is soon done, a login may take its time */
+	/* between clients: a reset ends soon, but a login may take long */
 	uint32_t order =
 		w->session == NULL && w->client.fd < 0 ? CND_ORDER_RELOAD : CND_ORDER_NOW;
 
@@ -101,7 +104,6 @@ cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag)
 	return r;
 }
 
-/* Called very often: the clock's coarseness is what spaces the real looks. */
 static int
 host_is_cancelled(const struct cnd_host *host)
 {
@@ -143,8 +145,8 @@ earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The hot path is one system call, and no look at the clock where no time limit is set and nothing
- * is ready for the client. */
+/* In the common case this is one system call: the clock is read only if there is a time limit or a
+ * reply is ready. */
 static int
 host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	struct cnc_diag *ret_diag)
@@ -159,8 +161,7 @@ host_wait(const struct cnd_host *host, int fd, short events, int timeout_ms,
 	if (w->result.is_in_rows && w->result.batch.n_rows > 0)
 		cnd_pace_long_result(&w->pace);
 	for (;;) {
-		/* a signal that came since the last wait is seen here, and one from now on
-		 * ends the wait */
+		/* this sees a signal that came since the last wait; a later one ends the wait */
 		r = cnd_host_look(w, ret_diag);
 		if (r < 0)
 			return r;
@@ -199,7 +200,7 @@ host_login_changed(const struct cnd_host *host)
 	atomic_fetch_add(&w->pool->login_changes, 1);
 }
 
-/* A worker forgets the client's password after the login. */
+/* The worker forgets the client's password after the login. */
 static int
 host_can_log_in(const struct cnd_host *host)
 {

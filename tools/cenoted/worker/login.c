@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Log in to the best of the pool's `server` lines, log out, and move to a line with fewer
+ * sessions. The scoreboard says which line is best: each worker counts itself there, and notes a
+ * line that failed. Nothing else checks whether a server is alive. It owns w->session and
+ * w->login. worker.c, attach.c, pass_through.c and request.c call it.
+ */
 #include "worker.h"
 
 #include <errno.h>
@@ -9,12 +15,6 @@
 #include "core/escaping.h"
 #include "core/sqlstate.h"
 #include "shared/log.h"
-
-/*
- * Logging in and out, on the best of the pool's `server` lines. Which one that is, is seen on the
- * scoreboard: nobody hands them out, and no line is asked of whether it is alive but by logging
- * in to it.
- */
 
 /* ---- facts of the session ---- */
 
@@ -42,8 +42,9 @@ publish_login(struct cnd_worker *w)
 }
 
 /*
- * Clients escape by what they are told of a session, and those that come from one to another that reads texts otherwise
- * are refused. Said when a line's sessions begin to do so; what a client of its own wants is no finding.
+ * A client escapes texts by the facts that it got when it attached. It gets an error if it moves to
+ * a session that reads texts differently. So warn the administrator when a line's sessions begin to
+ * do that. Settings of a single client do not count.
  */
 static void
 compare_lines(struct cnd_worker *w)
@@ -126,7 +127,7 @@ n_sessions(const struct cnd_worker *w, size_t line)
 	return w->pool->line_sessions[line];
 }
 
-/* Not counted for any line. */
+/* Do not count this worker for any line. */
 static void
 leave_line(struct cnd_worker *w)
 {
@@ -143,7 +144,7 @@ failed_lately(const struct cnd_worker *w, size_t line)
 	return when != 0 && cnd_now_ms() - when < span;
 }
 
-/* Lines that failed lately come last; before that, the fewest sessions. */
+/* Choose the line with the fewest sessions; lines that failed lately come last. */
 static size_t
 choose_line(const struct cnd_worker *w, uint64_t tried)
 {
@@ -174,8 +175,8 @@ join_line(struct cnd_worker *w, size_t line)
 	atomic_store(&w->slot->server_line, (uint32_t)line + 1);
 }
 
-/* Be counted for a line before trying it, so that not all go where the fewest are: 0 if another
- * worker was faster, and the choice is to be made again. */
+/* Count the worker for a line before it tries it; otherwise all workers would go to the same line.
+ * 0: another worker was faster, so choose again. */
 static int
 claim_line(struct cnd_worker *w, size_t line, uint32_t seen)
 {
@@ -210,7 +211,7 @@ cnd_login_blames_server(const struct cnc_diag *diag)
 	return 0;
 }
 
-/* Whether it went as a client of its own wanted it, and so says nothing of its server. */
+/* Whether the client's own wishes made the login fail, which says nothing about the server. */
 static int
 is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
 {
@@ -219,7 +220,7 @@ is_clients_fault(const struct cnd_worker *w, const struct cnc_diag *diag)
 		       !cnd_login_blames_server(diag));
 }
 
-/* The line, less what is the client's, which comes last. 0, or -1 without memory. */
+/* The options of the line, then the client's. 0, or -1 without memory. */
 static int
 fill_spec(struct cnd_worker *w, const struct cnd_server_line *s,
 	struct cnd_server_spec *ret_spec)
@@ -275,7 +276,8 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 	if (w->stop.status != 0 && strcmp(diag->sqlstate, CNC_SQLSTATE(CANCELED)) == 0)
 		cnc_diag_set(diag, CNC_SQLSTATE(CANNOT_CONNECT),
 			"the server did not answer within login_timeout");
-	/* one that was cut short, or that a client has spoilt, says nothing of its server */
+	/* a login that was cut short, or that failed through its client, says nothing about the
+	 * server */
 	if (cnd_worker_order(w) == CND_ORDER_NONE && !is_clients_fault(w, diag))
 		atomic_store(&w->pool->line_failed_ms[line], cnd_now_ms());
 	return r;
@@ -283,7 +285,7 @@ try_line(struct cnd_worker *w, size_t line, struct cnd_session **ret_session,
 
 /* ---- logging in ---- */
 
-/* Of several lines each has a share of the room for a message. */
+/* Each of several lines gets a share of the space for the message. */
 static void
 add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char *text,
 	size_t size)
@@ -301,8 +303,8 @@ add_failure(struct cnd_worker *w, size_t line, const struct cnc_diag *diag, char
 				   share)] = '\0';
 }
 
-/* The diagnostics tell why; of a login that was cut short they tell nothing. What a client's settings or password did is told
- * to that client alone. */
+/* Log and publish why no login succeeded, unless the worker had to stop. A failure through a
+ * client's settings or password goes to that client only. */
 static void
 note_failure(struct cnd_worker *w)
 {
@@ -323,7 +325,7 @@ note_failure(struct cnd_worker *w)
 	snprintf(now.sqlstate, sizeof(now.sqlstate), "%s", w->diag.sqlstate);
 	snprintf(now.error, sizeof(now.error), "%s", why);
 	cnd_slot_set_login(w->slot, &now);
-	/* once per change: a server that stays down must not fill the disk */
+	/* only when the reason changes: a server that stays down must not fill the disk */
 	if (strncmp(before.error, why, sizeof(before.error) - 1) != 0)
 		cnd_log(LOG_WARNING, "cannot log in: %s", why);
 }
@@ -345,7 +347,7 @@ adopt(struct cnd_worker *w, struct cnd_session *session, uint32_t login_changes)
 	w->login.n_failures = 0;
 }
 
-/* Only a client has what it takes to log in as itself. */
+/* Only a client has the credentials to log in as itself. */
 static int
 check_credentials(struct cnd_worker *w)
 {
@@ -375,7 +377,7 @@ cnd_login(struct cnd_worker *w)
 		r = try_line(w, line, &session, &w->diag);
 		if (r < 0)
 			add_failure(w, line, &w->diag, why, sizeof(why));
-		/* a wrong password is not tried on one server after the other */
+		/* do not try a wrong password on every server */
 		if (cnd_worker_order(w) != CND_ORDER_NONE ||
 			(w->config->clients_login != CND_CLIENTS_NONE &&
 				is_clients_fault(w, &w->diag)))
@@ -398,7 +400,7 @@ cnd_logout(struct cnd_worker *w)
 	unwatch_server(w);
 	w->backend->logout(w->session);
 	w->session = NULL;
-	/* what was told of it was the session's */
+	/* these facts belonged to the old session */
 	w->login.info = (struct cnd_info){ "", "", "", NULL, 0 };
 	w->login.is_info_stale = false;
 	atomic_store(&w->slot->owner, 0);
@@ -447,9 +449,9 @@ cnd_login_is_as_wanted(const struct cnd_worker *w)
 	return has_wanted_settings(w) && w->login.changes == w->pool->login_changes;
 }
 
-/* ---- a fair share for each line ---- */
+/* ---- moving to a line with fewer sessions ---- */
 
-/* The line that has at least two sessions less than this worker's; SIZE_MAX none. */
+/* Find the line that has at least two sessions less than this worker's line; SIZE_MAX: none. */
 static size_t
 emptier_line(const struct cnd_worker *w)
 {
@@ -488,7 +490,7 @@ cnd_login_rebalance(struct cnd_worker *w)
 		return;
 	}
 	cnc_diag_init(&diag, NULL);
-	/* the old session stays until there is a better one */
+	/* keep the old session until there is a better one */
 	if (try_line(w, line, &session, &diag) < 0) {
 		leave_line(w);
 		join_line(w, mine);

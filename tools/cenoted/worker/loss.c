@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session was lost while a request ran: may the request have been committed? In doubt, yes.
+ * The client gets 08006 (no) or 08007 (maybe). libcenote judges by the same rules (core/effect.c)
+ * when it loses the pool. It owns w->loss; request.c and ahead.c call it.
+ */
 #include "worker.h"
 
 #include <string.h>
@@ -6,14 +11,8 @@
 #include "core/effect.h"
 #include "core/sqlstate.h"
 
-/* Of an error's fields. */
+/* The most that an error's fields may take. */
 #define WORDS_MAX 16384u
-
-/*
- * The session to the server was lost while a request ran: is nothing left of what it did, or may
- * it have been committed? In doubt, it may. The client's end judges the same way when it
- * loses the pool.
- */
 
 void
 cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql)
@@ -68,7 +67,7 @@ may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
 void
 cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	/* only where a synchronisation point commits what came before it */
+	/* only if a synchronisation point commits what came before it */
 	if (w->backend->sync != NULL && !w->request.is_sync &&
 		!w->loss.may_have_committed)
 		w->loss.may_have_committed = may_commit(w, m);
@@ -79,13 +78,13 @@ cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	uint8_t effect = effect_of(&w->loss, m);
 
-	/* behind what ends the transaction that there was, all is outside of it */
+	/* after a request that ends the transaction, the next ones are outside of it */
 	if (effect != CNC_EFFECT_NONE &&
 		(w->held.tx == CENOTE_TX_IDLE || effect != CNC_EFFECT_WRITE))
 		w->loss.ahead_may_commit = true;
 }
 
-/* What became of the request, and behind it what the server said at the end. */
+/* First the outcome of the request, then the server's last error. */
 static int
 put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_diag *said)
 {
@@ -105,7 +104,7 @@ put_words(struct cnc_buf *b, const struct cnc_diag *outcome, const struct cnc_di
 	return r;
 }
 
-/* Words of ours are no server's. */
+/* Our own errors have no such field. */
 int
 cnd_loss_has_words(const struct cnc_diag *diag)
 {
@@ -126,7 +125,8 @@ keep_words(struct cnc_diag *outcome, const struct cnc_diag *said)
 	cnc_buf_finish(&fields);
 }
 
-/* The backend knows that nothing of it has reached the server, and nothing waits for its synchronisation point. */
+/* The backend knows that the request has not reached the server, and no earlier one waits for its
+ * synchronisation point. */
 static int
 was_refused(
 	const struct cnc_diag *said, const struct cnd_worker *w, const struct cnp_msg *m)

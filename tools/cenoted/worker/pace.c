@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who runs first, the worker or its server. A server sends a large result in pieces of 8 or 16 kB.
+ * If both run on one CPU and each piece wakes the worker, the switches cost more than the worker's
+ * own work. With the policy SCHED_BATCH, the worker does not take the CPU from the server: it runs
+ * when the server has to wait, and then finds several pieces. Short answers keep the normal
+ * policy: on a busy machine they would wait for other programs. host.c, copy.c and request.c call
+ * this file.
+ */
 #include <sched.h>
 
 #include "worker.h"
 
-/*
- * A server sends a large result in pieces of 8 or 16 kB. A worker that is woken by each of them takes the CPU
- * from a server on the same one so often: the switches then cost more than what the worker does with the
- * rows. As a "batch" process it is woken, too, but takes nobody's CPU: it runs when the server has
- * to wait, or its time is up, and finds more than one piece. Short answers are not for that: they would wait for
- * other programs on a busy machine.
- */
-
-/* One that the administrator has chosen stays. */
+/* Leave a policy that the administrator has chosen. */
 void
 cnd_pace_init(struct cnd_worker_pace *p)
 {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pools whose clients log in to the server as themselves. The server decides who gets in. A worker
+ * believes a password again without asking for credential_ttl, and only if it holds the session of
+ * that login. It keeps no password, only a keyed hash whose key no other process has. The second
+ * half of the file sends a client to the idle worker that has its session. auth.c, attach.c and
+ * worker.c call it.
+ */
 #include "worker.h"
 
 #include <string.h>
@@ -6,12 +13,6 @@
 #include "core/mem.h"
 #include "crypto/crypto.h"
 #include "shared/log.h"
-
-/*
- * Sessions that are logged in as their clients. The server decides who gets in: a password that it took is
- * believed without asking again for credential_ttl, and only by the worker that has the session of that
- * login. What is kept of the login is a keyed hash, whose key no other process has.
- */
 
 static const struct cnp_hash *
 hashes(void)
@@ -23,7 +24,7 @@ static int
 make_proof(struct cnd_worker_pass_through *p, uint8_t ret_proof[CNP_HASH_LEN])
 {
 	const struct cnd_credentials *c = &p->credentials;
-	/* each with its zero byte, so that none runs into the next */
+	/* each with its zero byte, so that two parts cannot be mistaken for one */
 	const struct cnp_bytes parts[] = { { c->user, strlen(c->user) + 1 },
 		{ c->secret, strlen(c->secret) + 1 },
 		{ c->server_key, strlen(c->server_key) + 1 },
@@ -45,7 +46,7 @@ is_proved(const struct cnd_worker *w, const uint8_t proof[CNP_HASH_LEN])
 	       hashes()->is_same(proof, w->pass_through.proof, CNP_HASH_LEN);
 }
 
-/* FNV-1a: it finds a worker, and decides nothing. Never 0. */
+/* FNV-1a. It only finds a worker and grants nothing. Never 0. */
 static uint64_t
 hash_owner(const char *user, const char *settings)
 {
@@ -78,9 +79,9 @@ cnd_pass_through(struct cnd_worker *w)
 	return CENOTE_OK;
 }
 
-/* ---- which worker ---- */
+/* ---- the worker that has the session ---- */
 
-/* An idle worker with such a session is claimed: its slot; -1: there is none. */
+/* Claim an idle worker with such a session: its slot; -1: there is none. */
 static int
 claim_owner(struct cnd_worker *w, uint64_t owner)
 {
@@ -96,7 +97,7 @@ claim_owner(struct cnd_worker *w, uint64_t owner)
 	return -1;
 }
 
-/* TLS cannot be handed on, nor is anybody sent about twice. */
+/* TLS cannot move to another process, and no client is sent on twice. */
 static int
 can_route(const struct cnd_worker *w)
 {
@@ -146,7 +147,7 @@ cnd_pass_through_release(struct cnd_worker *w)
 		cnd_slot_unclaim(w->board, w->slot_index);
 }
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
 void
 cnd_pass_through_forget(struct cnd_worker *w)
@@ -163,7 +164,7 @@ cnd_pass_through_expire(struct cnd_worker *w)
 	if (w->config->clients_login == CND_CLIENTS_NONE || w->session == NULL)
 		return 0;
 	cnd_log(LOG_DEBUG, "idle for long enough: logged out");
-	/* nobody must wait for this worker meanwhile */
+	/* no client must wait for this worker meanwhile */
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	cnd_logout(w);
 	return 1;

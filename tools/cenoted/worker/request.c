@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run one request: find its handler by its code, call the backend, and queue the last reply. It
+ * owns w->request, and w->held after each request. client.c calls it.
+ */
 #include "worker.h"
 
 #include <string.h>
@@ -7,8 +11,7 @@
 #include "shared/log.h"
 #include "shared/units.h"
 
-/* One request: a handler each, found by its code. Negative: it failed, as backend.h says; the
- * diagnostics of the worker tell why. */
+/* A handler. Negative: the request failed, as backend.h says; w->diag has the reason. */
 typedef int handler(struct cnd_worker *w, const struct cnp_msg *m);
 
 static int
@@ -47,7 +50,7 @@ forget_portal(struct cnd_worker_request *r, uint32_t portal)
 		p->portal = 0;
 }
 
-/* A request stopped at batch_rows: remember how many rows the portal may still give. */
+/* A request stopped at batch_rows: remember how many rows the portal may still return. */
 static void
 keep_portal(struct cnd_worker *w, uint32_t portal)
 {
@@ -60,7 +63,7 @@ keep_portal(struct cnd_worker *w, uint32_t portal)
 			w->result.rows_left };
 }
 
-/* Behind a statement or a fetch that went well. */
+/* After a statement or a fetch that succeeded. */
 static void
 settle_portal(struct cnd_worker *w, uint32_t portal)
 {
@@ -73,7 +76,7 @@ settle_portal(struct cnd_worker *w, uint32_t portal)
 
 /* ---- statements ---- */
 
-/* Of each result: at most so many rows, and a stop after so many. */
+/* Each result has at most max_rows rows, and stops after batch_rows. */
 static void
 set_bounds(struct cnd_worker_result *r, uint64_t max_rows, uint32_t batch_rows)
 {
@@ -83,7 +86,7 @@ set_bounds(struct cnd_worker_result *r, uint64_t max_rows, uint32_t batch_rows)
 	r->batch_left = batch_rows;
 }
 
-/* What only some servers have: the feature, and, if `has_op` can tell, the function for it. */
+/* Some servers lack a feature. `has_op` is 0 if the backend lacks the function for it. */
 static int
 need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 {
@@ -94,7 +97,7 @@ need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 	return CENOTE_ERR_UNSUPPORTED;
 }
 
-/* A statement or portal: one that the client numbers, or, with 0, one that the server names. */
+/* Name a statement or portal: by the client's number, or, if that is 0, by the server's name. */
 static int
 set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
 	struct cnp_str name, uint8_t kind)
@@ -145,7 +148,7 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (r == CENOTE_ERR_PROTOCOL)
 		return fail(w, r, CNC_SQLSTATE(PROTOCOL), "malformed parameters");
 	exec->params = values;
-	/* their content never came where there are no pieces */
+	/* the content of a value in pieces never came if the backend takes none */
 	for (uint32_t i = 0; r == CENOTE_OK && i < exec->n_params; i++) {
 		if (values[i].is_long)
 			r = need(w, CNP_FEATURE_LONG_DATA, 1, "values in pieces");
@@ -367,7 +370,8 @@ on_ping(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "PING");
 }
 
-/* A server says itself what changes; here its backend has nobody to tell. `only`: the one of that name; NULL: all. */
+/* Tell the client about parameters that changed. A server reports changes itself; this is for those
+ * that only the backend knows. `only` names one parameter; NULL: all. */
 static int
 tell_parameters(struct cnd_worker *w, const char *only)
 {
@@ -385,7 +389,7 @@ tell_parameters(struct cnd_worker *w, const char *only)
 	return r;
 }
 
-/* What only a new login clears is no loss to who asked for a session that is as new. */
+/* If only a new login makes the session fresh, log in: the client asked for a fresh session. */
 static int
 reset_or_log_in(struct cnd_worker *w)
 {
@@ -398,7 +402,7 @@ reset_or_log_in(struct cnd_worker *w)
 	atomic_fetch_add_explicit(&w->pool->relogins, 1, memory_order_relaxed);
 	cnd_logout(w);
 	r = cnd_login(w);
-	/* of the new one the client knows nothing yet */
+	/* the client knows no parameters of the new session yet */
 	cnc_buf_clear(&w->login.parameters, CND_PARAMETERS_MAX);
 	return r < 0 ? r : w->backend->attach(w->session, &nothing, &w->diag);
 }
@@ -410,14 +414,14 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 
 	(void)m;
 	memset(w->request.portals, 0, sizeof(w->request.portals));
-	/* half reset is no state to go on from */
+	/* a session that is half reset cannot be used */
 	if (r < 0)
 		return CENOTE_ERR_CONN;
 	r = tell_parameters(w, NULL);
 	return r < 0 ? r : reply_done(w, "RESET");
 }
 
-/* Facts of the session are others now, until its reset makes it what it was. */
+/* The session's facts have changed, until its reset. */
 static int
 become_another(struct cnd_worker *w, int r)
 {
@@ -438,7 +442,7 @@ on_change_user(struct cnd_worker *w, const struct cnp_msg *m)
 		memset(w->request.portals, 0, sizeof(w->request.portals));
 		r = become_another(w, w->backend->change_user(w->session, c, &w->sink));
 	}
-	/* it lies in the receive buffer, which is not cleared for a long time */
+	/* it is in the receive buffer, which is not cleared for a long time */
 	cnc_wipe((void *)(uintptr_t)c->password.p, c->password.n);
 	return r;
 }
@@ -473,7 +477,7 @@ on_set_option(struct cnd_worker *w, const struct cnp_msg *m)
 	return r < 0 ? r : reply_done(w, "SET OPTION");
 }
 
-/* All they need is cnp_server_finish_request(). */
+/* cnp_server_finish_request() does all that these need. */
 static int
 on_nothing(struct cnd_worker *w, const struct cnp_msg *m)
 {
@@ -497,8 +501,8 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 		ms = m->as.suspend.timeout_ms;
 	if (ms > UINT32_MAX)
 		ms = UINT32_MAX;
-	/* The key of the lent session ends with it; this one is the right to resume. The number is a new one that
-	 * nobody guesses, either: it brings who wants TLS here before there is a key. */
+	/* The lent session's key ends here; the new one is the right to resume. The new number is
+	 * random, too: it brings a client with TLS to this worker before the worker sees the key. */
 	cnd_worker_drop_key(w);
 	atomic_store(&w->slot->generation, (uint32_t)cnd_worker_random(&w->random));
 	cnd_worker_make_key(w);
@@ -561,7 +565,7 @@ begin(struct cnd_worker *w, const struct cnp_request *req)
 	atomic_store_explicit(&w->slot->request, req->number, memory_order_relaxed);
 }
 
-/* What a failure is called where the backend gave it no name. */
+/* The error, if the backend gave none. */
 static void
 complete_diag(struct cnd_worker *w, int status, uint8_t code)
 {
@@ -592,7 +596,7 @@ complete_diag(struct cnd_worker *w, int status, uint8_t code)
 static void
 note_loss(struct cnd_worker *w, const char *in)
 {
-	/* what a server said may hold a client's data */
+	/* other errors of a server may contain a client's data */
 	const char *why = strncmp(w->diag.sqlstate, "08", 2) == 0 ? w->diag.message : "";
 
 	w->login.is_lost = true;
@@ -627,7 +631,7 @@ cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state)
 	w->backend->state(w->session, ret_state);
 	w->held.tx = ret_state->tx;
 	w->held.pins = ret_state->pins;
-	/* what the server can be asked about holds nothing for sure */
+	/* what the server can still be asked about does not hold the session for certain */
 	pins = w->held.pins;
 	if (w->backend->settle != NULL && w->held.settled_at != w->client.n_served)
 		pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
@@ -659,9 +663,9 @@ finish(struct cnd_worker *w, const struct cnp_request *req)
 }
 
 /*
- * The synchronisation point behind a request that had `status`. What goes wrong there can be said
- * in the answer to SYNC. A request with the flag has had its answer: an error then follows the
- * request, as the last word (1: it is due).
+ * The synchronisation point after a request that ended with `status`. The answer to SYNC can have
+ * an error that happens here. A request with the flag has had its answer, so such an error follows
+ * it as the last message (returns 1).
  */
 static int
 synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
@@ -678,7 +682,7 @@ synchronise(struct cnd_worker *w, const struct cnp_request *req, int status)
 		return CENOTE_ERR_CONN;
 	if (req->msg.code == CNP_MSG_SYNC)
 		return report_failure(w, r, &req->msg);
-	/* the unit has failed already, and the client knows it */
+	/* the unit has failed already, and the client knows that */
 	if (status < 0 && r != CENOTE_ERR_CONN) {
 		cnc_diag_clear(&w->diag);
 		return CENOTE_OK;
@@ -738,8 +742,8 @@ cnd_request_lose_idle(struct cnd_worker *w)
 
 	complete_diag(w, CENOTE_ERR_CONN, CNP_MSG_SYNC);
 	note_loss(w, "its idle time");
-	/* nothing was begun since the client was last told that it holds nothing: any other session
-	 * is as good, also for what it sends just now */
+	/* nothing has begun since the client last got READY and held nothing: any other session
+	 * will do, even for a request that it sends just now */
 	if (!holds_nothing || cnp_server_yield_lost(&w->client.server, said) != CENOTE_OK)
 		(void)cnp_server_error(&w->client.server, &w->diag);
 	return CENOTE_ERR_CONN;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the backend writes its answers to (struct cnd_sink): rows, results, notices and parameters
+ * become frames in the client's output. It owns w->result. Backends call it; copy.c has its
+ * functions for copies.
+ */
 #include "worker.h"
 
 #include <string.h>
 
 #include "core/sqlstate.h"
 
-/* Rows are sent when so many bytes have come together. */
+/* Rows go out when this many bytes have come together. */
 #define BATCH_BYTES  32768u
-/* Other replies wait for the end of the request, if they are not more. */
+/* Other replies wait for the end of the request, up to this size. */
 #define QUEUED_BYTES 65536u
 
 struct cnd_worker *
@@ -17,7 +22,8 @@ cnd_sink_worker(struct cnd_sink *sink)
 					     offsetof(struct cnd_worker, sink));
 }
 
-/* A row is the last one of its batch if it is long; those before it are fewer bytes than a batch is sent at. */
+/* A long row is the last one of its batch, and the rows before it are shorter than BATCH_BYTES
+ * together. */
 static size_t
 longest_batch(const struct cnd_worker *w)
 {
@@ -40,7 +46,7 @@ begin_rows(struct cnd_worker *w)
 	r = cnp_server_rows_begin(
 		&w->client.server, &w->result.batch, w->result.n_columns);
 	if (r == CENOTE_ERR_LIMIT) {
-		/* a pipeline's replies have piled up */
+		/* the replies of a pipeline have piled up */
 		r = cnd_client_flush(w);
 		if (r == CENOTE_OK)
 			r = cnp_server_rows_begin(
@@ -67,7 +73,7 @@ cnd_sink_abort(struct cnd_worker *w)
 {
 	if (!w->result.is_in_rows)
 		return;
-	/* nothing else may be queued in between, so this row is the last one */
+	/* nothing else may be queued in between, so end with this row */
 	cnc_batch_row_undo(&w->result.batch);
 	(void)cnd_sink_end_rows(w);
 }
@@ -78,7 +84,7 @@ cnd_sink_flush(struct cnd_worker *w)
 	int was_in_rows = w->result.is_in_rows;
 	int r;
 
-	/* a row is whole, or stays */
+	/* only send whole rows */
 	if (was_in_rows && w->result.batch.row != cnc_buf_len(w->result.batch.out))
 		return CENOTE_OK;
 	r = cnd_sink_end_rows(w);
@@ -100,7 +106,7 @@ sink_columns(
 	struct cnd_worker *w = cnd_sink_worker(sink);
 	int r;
 
-	/* those that were left out, of a result that gave no row */
+	/* the rows' columns were left out, and the result gave no row */
 	if (!known)
 		cnd_sink_abort(w);
 	r = known ? CENOTE_OK : cnp_server_columns(&w->client.server, columns, n);
@@ -119,7 +125,7 @@ sink_row_done(struct cnd_sink *sink)
 		return CENOTE_DONE;
 	if (w->result.batch_left > 0 && --w->result.batch_left == 0)
 		return CENOTE_AGAIN;
-	/* rows without columns take no bytes, but a batch has so many of them at most */
+	/* rows without columns have no bytes, but the number of them in a batch is bounded */
 	if (!w->result.is_in_rows ||
 		(cnc_batch_len(&w->result.batch) < BATCH_BYTES &&
 			w->result.batch.n_rows < CNC_BATCH_EMPTY_ROWS_MAX))
@@ -157,7 +163,7 @@ sink_done(struct cnd_sink *sink, const struct cnp_done *done)
 	return r == CENOTE_OK && !w->result.is_done ? flush_if_much(w) : r;
 }
 
-/* Something that is not of the result: between two ROWS frames, if one is open. */
+/* Send something that is not part of the result: between two ROWS frames, if one is open. */
 static int
 put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cnp_msg *m)
 {
@@ -168,10 +174,10 @@ put_between(struct cnd_worker *w, const struct cnc_diag *notice, const struct cn
 		return r;
 	r = notice != NULL ? cnp_server_notice(&w->client.server, notice)
 			   : cnp_server_reply(&w->client.server, m, 1);
-	/* nobody can say it shorter, and it ends nothing */
+	/* it cannot be made shorter, and the request goes on without it */
 	if (r == CENOTE_ERR_LIMIT)
 		r = CENOTE_OK;
-	/* servers send a notice at once: the statement may run for long behind it */
+	/* servers send a notice at once, since the statement may run for long after it */
 	if (r == CENOTE_OK)
 		r = notice != NULL ? cnd_client_flush(w) : flush_if_much(w);
 	return r == CENOTE_OK && was_in_rows ? begin_rows(w) : r;
@@ -212,7 +218,7 @@ cnd_sink_knows_parameter(
 	return 0;
 }
 
-/* What ATTACHED would tell now, for a client that resumes. */
+/* Keep what ATTACHED must say to a client that resumes. */
 static int
 keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 {
@@ -230,7 +236,7 @@ keep_parameter(struct cnd_worker_login *l, const char *name, const char *value)
 	}
 	if (q == CENOTE_OK)
 		q = cnp_pairs_put(&changed, name, value);
-	/* one that does not fit is left out, as at login */
+	/* leave out a parameter that does not fit, as the login does */
 	if (q != CENOTE_OK) {
 		cnc_buf_finish(&changed);
 		return q == CENOTE_ERR_LIMIT ? CENOTE_OK : q;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The worker's slot on the scoreboard: its state, and the key with which a client may cancel or resume. Only these
- * functions change them. They wake the door when the change is for the door to know.
- */
+/* The worker's slot on the scoreboard: its state, and the key with which a client may cancel or
+ * resume. Only these functions change them. They wake the door if it has to act on the change. */
 #include "worker.h"
 
 #include <errno.h>
@@ -29,8 +27,8 @@ cnd_worker_move(struct cnd_worker *w, uint32_t state)
 			cnc_sm_name(&w->sm, state));
 	if (!cnd_slot_publish(w->board, w->slot_index, state))
 		return;
-	/* No worker of the pool is idle any more. The door is told at most once until it has
-	 * looked, so that a pool of one worker does not wake it for every client. */
+	/* No worker of the pool is idle now. Wake the door at most once until it has looked, so
+	 * that a pool of one worker does not wake it for every client. */
 	if (!atomic_load(&w->pool->is_armed) &&
 		!atomic_exchange(&w->pool->door_is_awake, 1))
 		cnd_worker_wake_door(w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a worker waits: with signals let in, which are blocked at all other times. The only signals are SIGTERM and the
- * master's SIGUSR1, after which the worker reads its order on the scoreboard. All files of the worker call this one.
+ * How a worker waits. Signals are blocked at all times except while waiting, so nothing is
+ * interrupted half-way. The only signals are SIGTERM, and the master's SIGUSR1, after which the
+ * worker reads its order on the scoreboard. All files of the worker call this one.
  */
 #include "worker.h"
 
@@ -14,7 +15,6 @@ on_signal(int number)
 		is_terminated = 1;
 }
 
-/* Blocked always but while waiting: so nothing is ever interrupted half-way. */
 void
 cnd_worker_set_signals(struct cnd_worker *w)
 {
@@ -29,7 +29,7 @@ cnd_worker_set_signals(struct cnd_worker *w)
 	sigemptyset(&w->waiting_mask);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGUSR1, &act, NULL);
-	/* a terminal sends these to every process: the master says what to do */
+	/* a terminal sends these to every process; the worker acts on the master's orders only */
 	sigaction(SIGINT, &ignore, NULL);
 	sigaction(SIGHUP, &ignore, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The worker's life: log in, wait for a client, serve it, reset the session, and so on until the
+ * master's order or idle_ttl ends it. The master forks it with cnd_worker_run(). It owns the
+ * worker and its state; each part of it belongs to another file (worker.h).
+ */
 #include "worker.h"
 
 #include <errno.h>
@@ -19,14 +24,12 @@
 #define BACK_OFF_MIN_MS 100
 #define BACK_OFF_MAX_MS 15000
 #define OUTPUT_MAX      (256u * 1024u)
-/* So long a worker that was promised to a client waits for nobody else. */
+/* How long a worker that is promised to a client waits for that client only. */
 #define PROMISE_MS      1000
-
-/* ---- services for the other files ---- */
 
 /* ---- waiting after a failure ---- */
 
-/* Longer after every failure, and never the same for all workers. */
+/* Longer after each failure, and different for each worker. */
 static void
 back_off(struct cnd_worker *w)
 {
@@ -40,7 +43,7 @@ back_off(struct cnd_worker *w)
 	until = cnd_now_ms() + ms;
 	if (w->sm.state != CND_SLOT_FAILING) {
 		cnd_worker_move(w, CND_SLOT_FAILING);
-		/* those who wait may have to be told */
+		/* clients that wait may have to get an error */
 		cnd_worker_wake_door(w);
 	}
 	while (cnd_worker_order(w) == CND_ORDER_NONE && cnd_now_ms() < until)
@@ -49,7 +52,7 @@ back_off(struct cnd_worker *w)
 
 /* ---- taking a client ---- */
 
-/* There was no descriptor for it, and nobody else has it: the door hangs up. */
+/* There was no descriptor for the client, and no other process has it: it loses its connection. */
 static void
 lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
 {
@@ -59,7 +62,7 @@ lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
 	cnd_worker_wake_door(w);
 }
 
-/* One who waited. 1, or 0 if there is none (any more). */
+/* Take a client that waited. 0: there is none. */
 static int
 take_from_queue(struct cnd_worker *w)
 {
@@ -87,7 +90,7 @@ take_from_queue(struct cnd_worker *w)
 	return 0;
 }
 
-/* One that another worker sent; or who resumes, and comes too late. */
+/* Take a client that another worker sent, or one that comes too late to resume. */
 static int
 take_from_inbox(struct cnd_worker *w)
 {
@@ -112,7 +115,7 @@ take_from_socket(struct cnd_worker *w)
 	return w->client.fd >= 0;
 }
 
-/* From a moment on, for poll(2); -1: no bound. */
+/* What is left of a span of time, for poll(2); -1: no bound. */
 static int
 left_of(int64_t since_ms, int64_t span_ms)
 {
@@ -124,14 +127,14 @@ left_of(int64_t since_ms, int64_t span_ms)
 	return left > 3600000 ? 3600000 : left > 0 ? (int)left : 0;
 }
 
-/* Until idle_ttl has passed. Those who only ask for the status do not count. */
+/* Until idle_ttl has passed. Status queries do not count as use. */
 static int
 idle_left(const struct cnd_worker *w)
 {
 	return left_of(w->idle_ms, w->config->idle_ttl_ms);
 }
 
-/* When to look around although nobody came. */
+/* When to look around although no client came. */
 static int
 look_left(const struct cnd_worker *w, int idle)
 {
@@ -140,7 +143,7 @@ look_left(const struct cnd_worker *w, int idle)
 	if (w->config->n_servers < 2)
 		return idle;
 	balance = left_of(w->login.balanced_ms, w->config->rebalance_ms);
-	/* it was due, and the lines are even: once more after a while */
+	/* it was due, and the lines are balanced: look again after a while */
 	if (balance == 0)
 		balance = (int)(w->config->rebalance_ms % 3600000) + 1;
 	return idle < 0 || (balance >= 0 && balance < idle) ? balance : idle;
@@ -157,7 +160,7 @@ has_left(struct cnd_worker *w)
 	return 1;
 }
 
-/* The server speaks although nobody asked it: 1, or 0 if that was its last word. */
+/* The server sent something between clients. 0: it has ended the session. */
 static int
 listen_to_server(struct cnd_worker *w)
 {
@@ -170,22 +173,25 @@ listen_to_server(struct cnd_worker *w)
 	if (r >= 0)
 		return 1;
 	cnd_log(LOG_NOTICE, "the server ended an idle session");
-	/* nobody must wait for this worker while it logs in again */
+	/* no client must wait for this worker while it logs in again */
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	cnd_logout(w);
 	return 0;
 }
 
-/* Those who are there without anybody waiting for them. */
+/* Take a client that is already there, without waiting. */
 static int
 take_waiting(struct cnd_worker *w)
 {
 	if (atomic_load_explicit(&w->pool->waiting, memory_order_relaxed) > 0 &&
 		take_from_queue(w))
 		return 1;
-	/* Who came while the last client was served is there already; and the server was looked at when
-	 * that one went, or since then, by its reset. Epoll may have told the door alone, which left the client
-	 * to this worker. An accept4() that finds nobody costs six times as much as the look. */
+	/*
+	 * A client that came while the last one was served is there already. The server was checked
+	 * when that one went, or by the reset since. Epoll may have woken only the door, which left
+	 * the client to this worker. poll(2) is cheaper: an accept4() that finds nobody costs six
+	 * times as much.
+	 */
 	if (!w->has_served)
 		return 0;
 	w->has_served = false;
@@ -204,7 +210,7 @@ take_who_came(struct cnd_worker *w, const struct epoll_event *events, int n)
 	return n > 0 && take_from_socket(w);
 }
 
-/* Who was promised this worker's session; not for ever, since a process that promises may die. */
+/* Wait for the client that was promised this session. Not forever: the promising process may die. */
 static int
 take_promised(struct cnd_worker *w)
 {
@@ -236,7 +242,7 @@ take_client(struct cnd_worker *w)
 		return 0;
 	cnd_pass_through_release(w);
 	n = epoll_pwait(w->epoll_fd, events, 4, look_left(w, left), &w->waiting_mask);
-	/* first, so that no client gets a session that is dead */
+	/* the server first, so that no client gets a dead session */
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == w->login.server_fd && !listen_to_server(w))
 			return 0;
@@ -251,7 +257,7 @@ take_client(struct cnd_worker *w)
 	return 0;
 }
 
-/* He is on his way here, and nowhere else. */
+/* The promised client can go nowhere else. */
 static int
 take_last_promised(struct cnd_worker *w)
 {
@@ -259,7 +265,7 @@ take_last_promised(struct cnd_worker *w)
 	       take_promised(w);
 }
 
-/* An ending daemon still serves those who got in; then their sessions are yielded. */
+/* A daemon that ends still serves the clients that wait; their sessions are yielded soon. */
 static int
 take_last_client(struct cnd_worker *w)
 {
@@ -301,7 +307,7 @@ serve(struct cnd_worker *w)
 		w->login.is_lost = true;
 }
 
-/* 1: as a new login. */
+/* 1: the session is as fresh as a new login. */
 static int
 reset_session(struct cnd_worker *w)
 {
@@ -319,7 +325,7 @@ reset_session(struct cnd_worker *w)
 	return r == CENOTE_OK;
 }
 
-/* As a new login, or else a new login. Nobody waits for this but the next client. */
+/* Reset the session, or else log out; only the next client waits for the new login. */
 static void
 freshen(struct cnd_worker *w)
 {
@@ -331,7 +337,7 @@ freshen(struct cnd_worker *w)
 		cnd_logout(w);
 }
 
-/* Logged in, and about to wait for a client. */
+/* The session is there. Get ready to wait for a client. */
 static void
 be_ready(struct cnd_worker *w)
 {
@@ -346,8 +352,8 @@ be_ready(struct cnd_worker *w)
 		cnd_worker_move(w, CND_SLOT_IDLE);
 }
 
-/* As the last client wanted it, which its like will want again; or, if no server will have that any more,
- * as nobody in particular wants it. */
+/* Log in as the last client wanted it, since the next one may want the same. If no server accepts
+ * that, log in without settings. */
 static int
 log_in_unasked(struct cnd_worker *w)
 {
@@ -357,14 +363,14 @@ log_in_unasked(struct cnd_worker *w)
 	return r < 0 && !is_plain ? cnd_login(w) : r;
 }
 
-/* There is a session for who comes, or it will be of who comes. */
+/* There is a session, or the client's own login will make one. */
 static int
 can_lend(const struct cnd_worker *w)
 {
 	return w->session != NULL || w->config->clients_login != CND_CLIENTS_NONE;
 }
 
-/* 1: there is one; 0: look around and come again; -1: it is time to leave. */
+/* 1: there is a client; 0: look around and come again; -1: it is time to leave. */
 static int
 find_client(struct cnd_worker *w)
 {
@@ -373,7 +379,7 @@ find_client(struct cnd_worker *w)
 	if (is_ending && (!can_lend(w) || cnd_worker_order(w) != CND_ORDER_DRAIN))
 		return take_last_promised(w) ? 1 : -1;
 	if (!can_lend(w) && log_in_unasked(w) < 0) {
-		/* one that is to end has not failed, and nobody may be told that it has */
+		/* a login that the master's order cut short has not failed */
 		if (cnd_worker_order(w) == CND_ORDER_NONE)
 			back_off(w);
 		return 0;
@@ -399,7 +405,7 @@ live(struct cnd_worker *w)
 	}
 }
 
-/* What one long row took goes back to the system: glibc would keep up to 64 MB for the next one. */
+/* Return the memory of one long row to the system: glibc would keep up to 64 MB of it. */
 static void
 bound_memory(void)
 {
@@ -460,7 +466,7 @@ cnd_worker_run(const struct cnd_child *child, const struct cnd_pool *pool, uint3
 	cnd_log_set_role("worker", pool->name);
 	cnd_worker_set_signals(w);
 	bound_memory();
-	/* It keeps the right to talk to its server as this user, and its own sockets. */
+	/* It keeps two rights: to talk to its server as this user, and to use its own sockets. */
 	if ((r = cnd_priv_drop(who.uid, who.gid, who.user)) < 0 ||
 		(r = cnd_priv_confine(child->master)) < 0)
 		cnd_fatal("cannot give up privileges: %s", strerror(-r));

@@ -18,7 +18,7 @@
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {
-	CND_PARTING_GONE, /* it closed, or was told why it cannot stay */
+	CND_PARTING_GONE, /* it closed, or it knows why it cannot stay */
 	CND_PARTING_SUSPENDED, /* it will resume */
 	CND_PARTING_LOST /* the server's session is lost */
 };
@@ -245,92 +245,108 @@ int cnd_worker_poll(struct cnd_worker *w, struct pollfd *fds, nfds_t n, int64_t 
 int cnd_worker_wait(struct cnd_worker *w, int fd, int events, int64_t until_ms);
 
 /* login.c */
-/* Each server line at most once, with `settings`. Negative: none would have it, the diagnostics tell
- * why, and the settings are forgotten: whoever comes next has not asked for them. */
+/*
+ * Try each server line at most once, with the settings in w->login. Negative: no line accepted the
+ * login; w->diag says why, and the settings are cleared, since the next client has not asked for
+ * them.
+ */
 int cnd_login(struct cnd_worker *w);
-/* With other settings, or as another. The session that there is stays if no server wants that. */
+/* Log in with other settings or as another user. The present session stays if no server accepts
+ * that. */
 int cnd_login_replace(struct cnd_worker *w, const char *settings);
-/* Whether the session is as if it was logged in now, with what its client wants. */
+/* Whether a login now would give the same session, with the settings that the client wants. */
 int cnd_login_is_as_wanted(const struct cnd_worker *w);
-/* Whether a login failed for what the server, or the way to it, is like; else for who logged in. */
+/* Whether the server or the network made a login fail, and not the user. */
 int cnd_login_blames_server(const struct cnc_diag *diag);
 void cnd_logout(struct cnd_worker *w);
-/* Ask the backend anew for what clients are told of the session. */
+/* Ask the backend again for the facts that clients get about the session. */
 void cnd_login_take_info(struct cnd_worker *w);
-/* Whether this worker's session should go to a line with fewer; and do so, if it can be had. */
+/* Whether the session should move to a line with fewer sessions; and move it, if that succeeds. */
 int cnd_login_is_due(const struct cnd_worker *w);
 void cnd_login_rebalance(struct cnd_worker *w);
 
 /* host.c */
 void cnd_host_init(struct cnd_worker *w);
-/* What follows may be stopped, and has so much time (0: no bound), as the option `limit` says. */
+/* Begin something that may be stopped. limit_ms: how long it may take (0: no bound); `limit` names
+ * the key that says so. */
 void cnd_host_begin(struct cnd_worker_stop *s, int64_t limit_ms, const char *limit);
-/* The same for what no client asked for. */
+/* The same for work that no client asked for. */
 void cnd_host_begin_service(struct cnd_worker *w);
-/* Whether to stop, without a system call: as cnd_host.interrupted(). */
+/* Whether to stop, without a system call; returns the same as cnd_host.interrupted(). */
 int cnd_host_look(struct cnd_worker *w, struct cnc_diag *diag);
-/* The client is gone: always CENOTE_ERR_CONN. */
+/* The client has gone. Always returns CENOTE_ERR_CONN. */
 int cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag);
 
 /* auth.c */
-/* Read what will be asked for of who is at the other end, while files can be read. */
+/* Look up the name of the client's unix user now, while files can be read. */
 void cnd_auth_prepare(const struct cnd_worker_client *c);
-/* Who is at the other end of a unix socket: 0, or -1. */
+/* Get the user at the other end of a unix socket: 0, or -1. */
 int cnd_auth_peer(const struct cnd_worker_client *c, struct ucred *ret_peer);
-/* Find out who it is, as the pool's rules want it; HELLO and a login travel if need be. CENOTE_OK: w->user and w->uid are who it
- * is; negative: refused, and it was told. `wanted` is in w->server, and stays good. */
+/*
+ * Find out who the client is, as the pool's rules demand; HELLO and a login go over the wire if
+ * necessary. CENOTE_OK: w->client.user and uid are known; negative: refused, and the client has its
+ * error. `wanted` points into w->client.server and stays valid.
+ */
 int cnd_auth_log_in(struct cnd_worker *w, struct cnp_str wanted);
-/* The same for who has shown the key of w->user's suspended session, which stands for its password. */
+/* The same for a client that has shown the key of its suspended session, which replaces the
+ * password. */
 int cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted);
-/* May it ask for the status? By TCP it logs in for that; on a unix socket root and cenoted's own user may, and who is
- * in allow_users and has a rule. As cnd_auth_log_in(). */
+/*
+ * Whether the client may ask for the status. By TCP it logs in for that. On a unix socket, root and
+ * cenoted's own user may ask, and users that allow_users and a rule admit. Returns the same as
+ * cnd_auth_log_in().
+ */
 int cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted);
-/* HELLO for who wants TLS and sends no more until it came: nobody knows yet who it will be. */
+/* Send HELLO to a client that wants TLS and waits for it. Its user is not known yet. */
 int cnd_auth_hello(struct cnd_worker *w, int tls);
 
 /* pass_through.c */
-/* Make the session that of w->client, or see that it is. CENOTE_OK; negative: the diagnostics tell why, and what
- * there was is as before. */
+/* Make sure that the session is logged in with the client's credentials. CENOTE_OK; negative:
+ * w->diag says why, and the session is as before. */
 int cnd_pass_through(struct cnd_worker *w);
-/* The credentials are not needed any more. */
+/* Wipe the credentials. */
 void cnd_pass_through_forget(struct cnd_worker *w);
-/* Before it is known that it is `user`: another idle worker may have its session, or be without one while this has
- * another's. CENOTE_OK: it stays here; CENOTE_ERR_CONN: it was sent there. */
+/*
+ * Before the client has proved to be `user`: send it to an idle worker that has the session of this
+ * user, or to one without a session if this one has another user's. CENOTE_OK: it stays here;
+ * CENOTE_ERR_CONN: it was sent there.
+ */
 int cnd_pass_through_route(struct cnd_worker *w, const char *user);
-/* It was logged in: others may know whose session it is. */
+/* After a login: publish whose session this is. */
 void cnd_pass_through_publish(struct cnd_worker *w);
-/* 0: another worker has promised this one to somebody, who is on his way. Else it may take whoever comes, until it
- * is released, or leaves IDLE. */
+/* 1: the worker may take any client until it releases itself or leaves IDLE. 0: another worker has
+ * promised it to a client that is on its way. */
 int cnd_pass_through_reserve(struct cnd_worker *w);
 void cnd_pass_through_release(struct cnd_worker *w);
-/* Nobody wanted this client's session for idle_ttl: 1, and it is logged out. */
+/* Log out if no client wanted this user's session for idle_ttl: 1. */
 int cnd_pass_through_expire(struct cnd_worker *w);
 
 /* attach.c */
-/* Lend the session to the client on w->fd, or answer what needs none. CENOTE_OK: attached. Anything
- * else: done with, one way or another. */
+/* Lend the session to the client, or answer what needs no session. CENOTE_OK: it is attached. Any
+ * other result: it is done. */
 int cnd_attach_open(struct cnd_worker *w);
-/* Only answer what needs no session: by a process that has none. CENOTE_DONE, or negative: as cnd_attach_open(). */
+/* Only answer what needs no session, in a process that has none. CENOTE_DONE, or negative as from
+ * cnd_attach_open(). */
 int cnd_attach_answer(struct cnd_worker *w);
-/* A login failed: the door says so when its time has come, and no worker waits for that. 0, or -1: it is
- * still here, to be told at once. */
+/* After a failed login: leave the client to the door, which sends the answer when its time has
+ * come. 0; or -1: the client is still here, answer at once. */
 int cnd_attach_part(struct cnd_worker *w);
-/* The door sent a client that claims the suspended session: CENOTE_OK if it is his. */
+/* The door sent a client that claims the suspended session. CENOTE_OK if it is that client's. */
 int cnd_attach_resume(struct cnd_worker *w, const struct cnd_ipc *m);
 
 /* attach_tls.c */
-/* Who wants TLS sends no more until HELLO came; then the handshake, until so many milliseconds of
- * cnd_now_ms(). CENOTE_OK, also without TLS; negative: this client is done with. */
+/* If the client wants TLS, send HELLO, for which it waits, and shake hands until the time `until`.
+ * CENOTE_OK, also without TLS; negative: this client is done. */
 int cnd_attach_answer_tls(struct cnd_worker *w, int64_t until);
 
 /* client.c */
-/* Serve the client on w->fd until they part. */
+/* Serve the client until it and the worker part. */
 enum cnd_parting cnd_client_serve(struct cnd_worker *w);
-/* Wait for the one who resumes, and serve him. */
+/* Wait for the client that resumes, and serve it. */
 enum cnd_parting cnd_client_resume(struct cnd_worker *w);
-/* It did not get a session, and `r` says why: its last words, unless the door says them later. */
+/* The client got no session, and `r` says why: send its last message, or leave that to the door. */
 void cnd_client_part(struct cnd_worker *w, int r);
-/* Refuse what lies in the inbox, and tell who would resume: its time is over. */
+/* Refuse the clients in the inbox: the session that they want to resume has gone. */
 void cnd_client_refuse_inbox(struct cnd_worker *w);
 
 /* client_io.c */
@@ -355,58 +371,58 @@ int64_t cnd_client_limit(const struct cnd_worker *w);
 int cnd_client_has_gone(const struct cnd_worker_client *c);
 
 /* request.c */
-/* Carry out a request and queue its last reply. Negative: part with the client. */
+/* Run a request and queue its last reply. Negative: part with the client. */
 int cnd_request_run(struct cnd_worker *w, const struct cnp_request *req);
 void cnd_request_init(struct cnd_worker *w);
-/* Another client: nothing is held, nothing is known of its statements. */
+/* A new client: it holds nothing and has no statements. */
 void cnd_request_forget_client(struct cnd_worker *w);
-/* The server has something to say while no request runs. Negative: part with the client. */
+/* The server sent something while no request runs. Negative: part with the client. */
 int cnd_request_idle(struct cnd_worker *w);
-/* Its session was lost meanwhile; the diagnostics say why. Always CENOTE_ERR_CONN. */
+/* The session was lost between requests; w->diag says why. Always returns CENOTE_ERR_CONN. */
 int cnd_request_lose_idle(struct cnd_worker *w);
-/* Look at what the session holds, and publish it. */
+/* Get what the session holds from the backend, and publish it. */
 void cnd_request_take_state(struct cnd_worker *w, struct cnd_state *ret_state);
 
-/* Types of a PREPARE, into the arena. */
+/* Decode the types of a PREPARE into the arena. */
 int cnd_request_set_types(
 	struct cnd_worker *w, struct cnd_prepare *prepare, struct cnp_str types);
 
 /* ahead.c */
-/* The request is about to run: let the backend have it, and those of its unit that have come behind it, at once. w->n_ahead:
- * how many it took. */
+/* The request is about to run. Give it to the backend at once together with the requests of its
+ * unit that have arrived after it. w->ahead.n: how many the backend took. */
 void cnd_ahead_give(struct cnd_worker *w, const struct cnp_request *req);
-/* The next of them. As a handler of request.c. */
+/* Answer the next of them. Returns the same as a handler of request.c. */
 int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
 
 /* loss.c */
-/* What a request may do to the data, should its answer get lost: it is carried out next. */
+/* Note what a request may commit before it runs, for the case that the session is lost. */
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
-/* The same: it is carried out before those in front of it are answered. */
+/* The same for a request that runs before the earlier ones are answered. */
 void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
 void cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql);
-/* Whether it is the server itself that said so. */
+/* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
-/* Say in the diagnostics what the loss of the session means for the running request. */
+/* Say in w->diag what the loss of the session means for the running request. */
 void cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m);
 
 /* sink.c */
 extern const struct cnd_sink_ops cnd_sink_ops;
 struct cnd_worker *cnd_sink_worker(struct cnd_sink *sink);
-/* Whether the client was told of this parameter. */
+/* Whether the client already has this value. */
 int cnd_sink_knows_parameter(
 	const struct cnd_worker_login *l, struct cnp_str name, struct cnp_str value);
 /* End the ROWS frame, if one is open. */
 int cnd_sink_end_rows(struct cnd_worker *w);
-/* Send what is ready, whole rows of an open ROWS frame as well. CENOTE_OK, or negative: part. */
+/* Send what is ready, also whole rows of an open ROWS frame. CENOTE_OK, or negative: part. */
 int cnd_sink_flush(struct cnd_worker *w);
-/* The request ended in the middle of a result: keep the whole rows. */
+/* The request failed in the middle of a result: keep the whole rows. */
 void cnd_sink_abort(struct cnd_worker *w);
-/* Rows are being written, and it is max_row that bounds them, not the client's max_frame. */
+/* Whether max_row limits the rows that are being written, and not the client's max_frame. */
 int cnd_sink_bounds_rows(const struct cnd_worker *w);
 
 /* pace.c */
 void cnd_pace_init(struct cnd_worker_pace *p);
-/* Much is on its way: let the server go ahead, to the end of the request. */
+/* A large result is on its way: let the server run first until the end of the request. */
 void cnd_pace_long_result(struct cnd_worker_pace *p);
 void cnd_pace_end(struct cnd_worker_pace *p);
 
