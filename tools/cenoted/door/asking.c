@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clients that need no session, but TLS or a login. The door has no keys for these, so it asks the
+ * master to fork a helper for each client (worker/helper.c). It owns the list `asking` and the
+ * table of helpers.
+ *
+ * One user gets at most half of the helpers, so nobody can keep all of them busy. A fork costs
+ * more than asking for it, so an address whose helpers worked in vain waits longer each time.
+ */
 #include "door_internal.h"
 
 #include <string.h>
@@ -7,12 +15,6 @@
 #include "core/sqlstate.h"
 #include "shared/log.h"
 #include "shared/units.h"
-
-/*
- * Those who need no session, but TLS or a login, for which the door has no keys: the master forks a helper for each
- * (helper.c). No more than half of the helpers work for one user, so that nobody keeps all of them busy; and an address
- * for which helpers worked in vain waits longer each time, since a fork costs more than asking for it.
- */
 
 static int
 is_same_user(const struct cnd_share_of *a, const struct cnd_share_of *b)
@@ -30,7 +32,8 @@ has_free_place(void)
 	return 0;
 }
 
-/* A free place for this client; -1: there is none, or its user has as many as one user may have. */
+/* Find a free helper place for this client; -1: none is free, or its user has as many as one user
+ * may have. */
 static int
 find_place(const struct cnd_guest *g)
 {
@@ -69,7 +72,7 @@ hand_over(struct cnd_guest *g, int place)
 	cnd_guest_dismiss(g);
 }
 
-/* A client that guesses passwords must wait here as it does at a login. */
+/* A client that guesses passwords must wait here as long as at a login. */
 static int64_t
 blamed_until(const struct cnd_guest *g, int64_t now_ms)
 {
@@ -127,14 +130,14 @@ cnd_asking_end(const struct cnd_ipc *m)
 {
 	struct cnd_door_helper *h = &cnd_the_door.helpers[m->index];
 
-	/* a door that was forked anew does not know the helpers of the one before */
+	/* a new door does not know the helpers of the door before it */
 	if (h->is_busy && m->serial != 0 && h->peer.door == CND_DOOR_TCP)
 		blame(&h->peer);
 	h->is_busy = 0;
 	cnd_the_door.is_asking_dirty = 1;
 }
 
-/* The list has CND_DOOR_ASKING clients at most, and is walked only when one of them may have its turn. */
+/* The list has at most CND_DOOR_ASKING clients. Walk it only when one of them may have its turn. */
 void
 cnd_asking_settle(int64_t now_ms)
 {

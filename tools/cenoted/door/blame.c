@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A table of addresses and their failed logins. It has no state of its own: the door keeps one
+ * table for logins and one for helpers that worked in vain.
+ */
 #include "blame.h"
 
 #include <string.h>
@@ -18,13 +22,13 @@ find(const struct cnd_blame *b, const struct cnd_peer *p)
 		const struct cnd_blamed *e = &b->list[i];
 
 		if (e->n > 0 && memcmp(&e->addr, &key, sizeof(key)) == 0)
-			/* as const as the caller has it */
+			/* cast: as const as the caller's pointer */
 			return (struct cnd_blamed *)(uintptr_t)e;
 	}
 	return NULL;
 }
 
-/* One that nobody misses: unused, or the oldest. */
+/* Find an entry to reuse: one that is free, or else the oldest. */
 static struct cnd_blamed *
 make_room(struct cnd_blame *b)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The door's life: it waits for clients, workers, helpers and the master, and has the other files
+ * of the door handle what comes. Here are also the pools' sockets, on which it accepts while a
+ * pool has no idle worker, and the master's messages. The master forks it with cnd_door_run().
+ */
 #include "door_internal.h"
 
 #include <errno.h>
@@ -14,10 +19,8 @@
 #include "shared/priv.h"
 #include "shared/sandbox.h"
 
-/* The door's life, and the sockets it accepts on. */
-
-/* After the last idle worker of a pool got busy, the door looks so much later: a pool that
- * breathes is left alone. */
+/* After the last idle worker of a pool becomes busy, the door looks this much later. So a pool that
+ * is only briefly busy keeps serving its clients directly. */
 #define LOOK_MS  5
 #define N_EVENTS 64
 
@@ -63,7 +66,8 @@ record_of(uint32_t pool)
 	return cnd_pool_record(cnd_the_door.board, pool);
 }
 
-/* The record tells the workers; the door itself goes by its own flag. */
+/* The record tells the workers. The door itself uses its own flag, since others can write the
+ * record. */
 static void
 set_armed(uint32_t pool, int is_armed)
 {
@@ -100,8 +104,8 @@ on_listen(uint32_t pool)
 
 	if (!p->is_here)
 		return;
-	/* An idle worker was woken as well: the direct way is open again. What is still in the
-	 * backlog at the next look is taken then. */
+	/* An idle worker was woken, too, so it can accept directly. The next look takes what is
+	 * still in the backlog then. */
 	while (n < CND_DOOR_ACCEPTS && !cnd_pool_has_idle(record_of(pool))) {
 		fd = cnd_door_accept(p->listen_fd, NULL, NULL);
 		if (fd < 0)
@@ -124,7 +128,7 @@ look_at_pools(void)
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		if (!cnd_the_door.pools[i].is_here)
 			continue;
-		/* before the look: who gets busy from here on asks again */
+		/* before the look: a worker that becomes busy from here on asks again */
 		atomic_store(&record_of(i)->door_is_awake, 0);
 		if (cnd_pool_has_idle(record_of(i)))
 			disarm(i);
@@ -163,7 +167,7 @@ count_pools(int step)
 	cnd_shares_set_pools(&cnd_the_door.asking_shares, cnd_the_door.n_pools);
 }
 
-/* fds: as CND_IPC_POOL has them. */
+/* fds: in the order of CND_IPC_POOL. */
 static void
 add_pool(uint32_t index, const int *fds)
 {
@@ -190,7 +194,8 @@ remove_pool(uint32_t index)
 		return;
 	disarm(index);
 	cnd_waiting_refuse_all(index, "the pool is being removed");
-	/* the workers that are left have a copy: closing alone would leave it watched */
+	/* the workers that still run have a copy: after closing it alone, epoll would go on
+	 * watching it */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, p->wake_fd, NULL);
 	close(p->listen_fd);
 	close(p->queue_fd);
@@ -218,7 +223,7 @@ close_listener(uint32_t index)
 
 	if (l->fd < 0)
 		return;
-	/* the master has a copy: closing alone would leave it watched */
+	/* the master has a copy: after closing it alone, epoll would go on watching it */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, l->fd, NULL);
 	close(l->fd);
 	l->fd = -1;
@@ -231,7 +236,7 @@ set_inbox(uint32_t slot, int inbox, uint32_t pool)
 		cnd_fatal("epoll: %s", strerror(errno));
 }
 
-/* What the master may say: how many descriptors come with it, and what the index is below of. */
+/* Whether the master's message has the right number of descriptors and a valid index. */
 static int
 is_sense(const struct cnd_ipc *m)
 {
@@ -297,7 +302,7 @@ on_control(void)
 		else
 			cnd_log(LOG_ERR,
 				"out of descriptors: what the master sent is lost");
-		/* the next message needs room, too */
+		/* the next message needs descriptors, too */
 		while (cnd_door_reserve() < 0 && cnd_waiting_shed())
 			;
 	}
@@ -307,7 +312,7 @@ on_control(void)
 
 /* ---- time ---- */
 
-/* Lists whose clients have CND_DOOR_OPENING_MS, in the order of their coming. */
+/* Lists whose clients have CND_DOOR_OPENING_MS, in the order of arrival. */
 static struct cnd_guests *const limited[] = { &cnd_the_door.talking,
 	&cnd_the_door.strangers, &cnd_the_door.asking, &cnd_the_door.leaving };
 
@@ -394,7 +399,7 @@ accept_strangers(void)
 	}
 }
 
-/* What is ready, but the guests. */
+/* What is ready, except guests. */
 struct ready {
 	unsigned kinds; /* bits of enum cnd_source_kind */
 	struct cnd_door_pool *pools[N_EVENTS];
@@ -437,8 +442,8 @@ turn(const sigset_t *waiting_mask)
 
 	for (int i = 0; i < n; i++)
 		on_event(&events[i], &ready);
-	/* After the guests, since a message of the master may dismiss one of them. Before the rest, since a client that
-	 * comes now may name a worker that the master's message announces. */
+	/* After the guests, since a message of the master may dismiss one of them. Before the rest,
+	 * since a new client may name a worker that the master's message announces. */
 	if (ready.kinds & 1u << CND_SOURCE_CONTROL)
 		on_control();
 	for (int i = 0; i < ready.n_pools; i++)

@@ -11,27 +11,29 @@
 #include "shares.h"
 
 /*
- * What the door's files share. door.c: its life, and the sockets it accepts on; guest.c: a client it
- * holds, and what that is told; opening.c: what a client begins with; waiting.c: those who wait for a
- * session; asking.c: those who wait for a helper; pauses.c: those who wait for a time; door_workers.c: what
- * workers say, and are told.
+ * What the files of the door share: its state and its clients (guests). door.c: its life, and the
+ * pools' sockets; door_state.c: the state and the spare descriptors; guest.c: one client that it
+ * holds, and the answers to it; opening.c: the first bytes of a client; waiting.c: clients that
+ * wait for a session; asking.c: clients that wait for a helper; pauses.c: clients that wait for a
+ * point in time; door_workers.c: messages of the workers and helpers; door_reports.c: messages to
+ * the master about workers.
  *
- * A turn of the door's takes no longer the more guests there are who wait for a session.
+ * No turn of the door takes longer because more guests wait for a session.
  */
 
-/* Beside one descriptor for each worker. */
+/* Descriptors besides one for each worker. */
 #define CND_DOOR_KEPT_FDS    16
-/* The whole of opening and first frame. */
+/* How long a client may take to send its opening and first frame. */
 #define CND_DOOR_OPENING_MS  10000
-/* A stream of newcomers must not keep the door from those it has. */
+/* How many clients the door accepts in one turn: newcomers must not keep it from its other clients. */
 #define CND_DOOR_ACCEPTS     16
-/* So many by TCP, and so many by unix sockets, who have not said yet what they want. */
+/* How many clients that have not said what they want may come by TCP, and how many by unix sockets. */
 #define CND_DOOR_STRANGERS   1024u
-/* So many who wait for a helper. */
+/* How many may wait for a helper. */
 #define CND_DOOR_ASKING      1024u
-/* So many whose login failed and who wait to be told. */
+/* How many may wait for the answer to a failed login. */
 #define CND_DOOR_PAUSING     256u
-/* All who may wait for a time; one more is there before the first goes. */
+/* How many may wait for a point in time. The last one is added before the first one goes. */
 #define CND_DOOR_PAUSES      (CND_TICKETS + CND_DOOR_ASKING + CND_DOOR_PAUSING + 1)
 #define CND_DOOR_SCRATCH_MAX 16384u
 #define CND_NO_POOL          UINT32_MAX
@@ -40,25 +42,25 @@ enum cnd_source_kind {
 	CND_SOURCE_CONTROL,
 	CND_SOURCE_HELPERS,
 	CND_SOURCE_POOL,
-	CND_SOURCE_WAKE, /* a pool's */
+	CND_SOURCE_WAKE, /* a pool's wake_fd */
 	CND_SOURCE_WORKER,
 	CND_SOURCE_LISTENER,
 	CND_SOURCE_GUEST
 };
 
-/* What an epoll event points at; the first member of what it is. */
+/* What an epoll event points at. It is the first member of every object that epoll watches. */
 struct cnd_source {
 	alignas(max_align_t) enum cnd_source_kind kind;
 };
 
 enum cnd_guest_phase {
-	CND_GUEST_OPENING, /* its opening is awaited; on `talking` or `strangers` */
-	CND_GUEST_BLAMED, /* it waits because logins or cancels from its address failed; in the list `blamed` */
-	CND_GUEST_ASKING, /* no session, but a helper; on `asking` */
+	CND_GUEST_OPENING, /* the door waits for its opening; on `talking` or `strangers` */
+	CND_GUEST_BLAMED, /* it waits because logins or cancels from its address failed; on `blamed` */
+	CND_GUEST_ASKING, /* it needs a helper, and no session; on `asking` */
 	CND_GUEST_HELD, /* it may not ask for a session yet; on its pool's list */
 	CND_GUEST_WAITING, /* it has a ticket; on its pool's list */
 	CND_GUEST_PAUSING, /* its answer has to wait; on `pausing` */
-	CND_GUEST_LEAVING /* the rest of an answer is to be sent; on `leaving` */
+	CND_GUEST_LEAVING /* the rest of its answer must still be sent; on `leaving` */
 };
 
 /* A client that the door holds. */
@@ -69,22 +71,23 @@ struct cnd_guest {
 	int fd;
 	enum cnd_guest_phase phase;
 	enum cnd_guest_phase next_phase; /* BLAMED: ASKING or HELD */
-	uint32_t pool; /* CND_NO_POOL: it did not say */
+	uint32_t pool; /* CND_NO_POOL: not known yet */
 	uint32_t ticket;
 	uint64_t serial;
 	int64_t since_ms;
-	int64_t not_before_ms; /* BLAMED, PAUSING: what follows waits until then */
-	uint32_t pause_at; /* the same: where in `pauses` */
-	struct cnd_shares *shares; /* it has a place of these, */
-	struct cnd_share *share; /* and that is whose; NULL: none */
+	int64_t not_before_ms; /* BLAMED, PAUSING: the end of the pause */
+	uint32_t pause_at; /* its index in `pauses` meanwhile */
+	struct cnd_shares *shares; /* where it occupies a place */
+	struct cnd_share *share; /* whose place that is; NULL: it has none */
 	struct cnd_peer peer;
-	uint8_t awaits_proxy; /* first comes a proxy's header */
-	uint8_t *kept; /* what a worker had read of it; or the rest of an answer */
+	uint8_t awaits_proxy; /* a header of the PROXY protocol comes first */
+	uint8_t *
+		kept; /* bytes that a worker has read from it, or the rest of an answer */
 	size_t kept_len;
 	size_t kept_at;
 };
 
-/* In the order of their coming. */
+/* In the order of arrival. */
 struct cnd_guests {
 	struct cnd_guest *first;
 	struct cnd_guest *last;
@@ -100,16 +103,16 @@ struct cnd_door_pool {
 	struct cnd_source source; /* its socket */
 	struct cnd_source wake; /* its wake_fd */
 	int is_here;
-	int is_armed; /* its socket is watched */
-	int is_dirty; /* those who wait may have to be told something */
-	int needs_help; /* nobody was asked for a session for the last of them */
+	int is_armed; /* the door accepts on its socket */
+	int is_dirty; /* clients that wait may have to get an error */
+	int needs_help; /* nobody has been asked for a session for the newest of them */
 	int listen_fd;
 	int queue_fd;
 	int wake_fd;
 	struct cnd_guests held;
 	struct cnd_guests waiting;
-	struct cnd_guest *to_push; /* first that is not yet in the queue */
-	uint32_t n_strangers; /* of `waiting`, those who came by TCP */
+	struct cnd_guest *to_push; /* the first one that is not yet in the queue */
+	uint32_t n_strangers; /* those in `waiting` that came by TCP */
 	struct cnd_networks networks;
 };
 
@@ -119,16 +122,16 @@ struct cnd_door_listener {
 	uint8_t has_proxy;
 };
 
-/* By slot. */
+/* One for each slot. */
 struct cnd_door_worker {
 	struct cnd_source source;
 	int inbox; /* -1: there is none */
 	uint32_t pool;
-	uint8_t owes_nudge; /* the master has yet to be told, */
-	uint8_t is_bad; /* also of this */
+	uint8_t owes_nudge; /* the master must still wake it */
+	uint8_t is_bad; /* the master must still end it */
 };
 
-/* A helper at work, and for whom. */
+/* A helper that works, and its client. */
 struct cnd_door_helper {
 	uint8_t is_busy;
 	struct cnd_peer peer;
@@ -140,30 +143,30 @@ struct cnd_door_state {
 	struct cnd_scoreboard *board;
 	int epoll_fd;
 	int control_fd;
-	struct cnd_ipc_spares spares; /* taken again at the end of a turn */
+	struct cnd_ipc_spares spares; /* reserved again at the end of a turn */
 	struct cnd_source control;
 	struct cnd_source helpers_inbox;
 	struct cnd_door_worker *workers;
-	uint32_t n_owed; /* of `workers` */
+	uint32_t n_owed; /* how many workers the master must still hear about */
 	struct cnd_door_pool pools[CND_POOL_RECORD];
 	uint32_t n_pools;
 	struct cnd_door_listener listeners[CND_LISTENERS_MAX];
-	struct cnd_guests talking; /* by a unix socket */
-	struct cnd_guests strangers; /* by TCP */
+	struct cnd_guests talking; /* came by a unix socket */
+	struct cnd_guests strangers; /* came by TCP */
 	struct cnd_guests asking;
 	struct cnd_guests blamed;
 	struct cnd_guests pausing;
 	struct cnd_guests leaving;
 	struct cnd_pauses pauses;
-	struct cnd_shares waiting_shares; /* of those who want a session */
-	struct cnd_shares asking_shares; /* of those who want a helper */
-	int is_asking_dirty; /* one of `asking` may have its turn */
+	struct cnd_shares waiting_shares; /* for clients that want a session */
+	struct cnd_shares asking_shares; /* for clients that want a helper */
+	int is_asking_dirty; /* a client on `asking` may have its turn */
 	struct cnd_door_helper helpers[CND_HELPERS_MAX];
 	uint32_t next_ticket;
-	int64_t look_at_ms; /* CND_NEVER: nobody asked */
-	struct cnd_blame blame; /* of failed logins */
-	struct cnd_blame vain; /* of helpers in vain */
-	struct cnp_server server; /* for the answer being made */
+	int64_t look_at_ms; /* CND_NEVER: no look is due */
+	struct cnd_blame blame; /* failed logins */
+	struct cnd_blame vain; /* helpers that worked in vain */
+	struct cnp_server server; /* for the answer in the making */
 	uint8_t scratch[CND_DOOR_SCRATCH_MAX];
 };
 
@@ -172,63 +175,63 @@ extern struct cnd_door_state cnd_the_door;
 /* door_state.c */
 /* Hold the spare descriptors (again). 0 or -errno. */
 int cnd_door_reserve(void);
-/* As cnd_ipc_receive() and accept4(). They use the spare descriptors if no others are left. */
+/* Like cnd_ipc_receive() and accept4(), but with the spare descriptors if no others are left. */
 int cnd_door_receive(int fd, struct cnd_ipc *ret_m);
 int cnd_door_accept(int listen_fd, struct sockaddr *addr, socklen_t *len);
 
 /* guest.c */
-/* One that has just come; the descriptor is closed if that cannot be. NULL: it was. */
+/* Add a client that has just come. NULL: that failed, and the descriptor is closed. */
 struct cnd_guest *cnd_guest_add(int fd, uint32_t pool, const struct cnd_peer *peer);
-/* To another phase, and so to the end of that one's list. */
+/* Move it to another phase, at the end of that list. */
 void cnd_guest_move(struct cnd_guest *g, enum cnd_guest_phase phase);
-/* To that phase, ASKING or HELD, at that time. */
+/* Move it to that phase, ASKING or HELD, at that time. */
 void cnd_guest_pause(
 	struct cnd_guest *g, enum cnd_guest_phase next_phase, int64_t not_before_ms);
-/* It takes one of these places until it goes. `what` completes "as many clients … wait": 0; or -1: there is none for it, it
- * was told, and is gone. */
+/* Let it occupy a place until it goes. `what` completes the message "as many clients … wait". 0; or
+ * -1: there is no place, and the client got an error and has gone. */
 int cnd_guest_take_share(
 	struct cnd_guest *g, struct cnd_shares *shares, const char *what);
 int cnd_guest_watch(struct cnd_guest *g, int op, uint32_t events);
 void cnd_guest_dismiss(struct cnd_guest *g);
-/* Send what is in the door's `server`, then close; if the socket is full, later. */
+/* Send the output of the door's `server`, then close. If the socket is full, do that later. */
 void cnd_guest_answer(struct cnd_guest *g);
 void cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Whether this client has one of the descriptors that the door keeps for itself. */
+/* Whether this client uses a descriptor that the door keeps for itself. */
 int cnd_guest_is_too_many(const struct cnd_guest *g);
 void cnd_guest_refuse_full(struct cnd_guest *g);
-/* Last words that a worker left, behind a pause. */
+/* Send the last message that a worker left for it, after a pause. */
 void cnd_guest_part(
 	struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms);
-/* Those whose time has come; and when the next one's does, CND_NEVER. */
+/* End the pauses that are over; and the time when the next one is, CND_NEVER. */
 void cnd_guest_end_pauses(int64_t now_ms);
 int64_t cnd_guest_next_pause(void);
-/* Its socket has room. */
+/* Its socket has room again. */
 void cnd_guest_send_rest(struct cnd_guest *g);
 
-/* pauses.c; the times are the guests' own. */
+/* pauses.c: sorted by not_before_ms. */
 void cnd_pauses_add(struct cnd_pauses *p, struct cnd_guest *g);
 void cnd_pauses_remove(struct cnd_pauses *p, struct cnd_guest *g);
 /* NULL: there is none. */
 struct cnd_guest *cnd_pauses_first(const struct cnd_pauses *p);
 
 /* opening.c */
-/* A client of a pool's own socket. */
+/* A client came on a pool's own socket. */
 void cnd_opening_receive(int fd, uint32_t pool);
 void cnd_opening_accept(const struct cnd_door_listener *l);
-/* Look at what a client begins with, without taking it from the socket. */
+/* Look at the client's first bytes without taking them from the socket. */
 void cnd_opening_look(struct cnd_guest *g);
-/* A worker took it, and then it said nothing: wait here for its next word. */
+/* A worker accepted it, and it sent nothing: wait here for its next bytes. */
 void cnd_opening_return(const struct cnd_ipc *m);
 /* Send the client to the worker in that slot, or tell it to come again. */
 void cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m);
-/* A worker of that pool knows that the one in m->index has its session. */
+/* A worker of that pool says that the worker in slot m->index has the client's session. */
 void cnd_opening_route(struct cnd_ipc *m, uint32_t pool);
 
 /* door_workers.c */
-/* The worker in that slot, which has the door's end of its inbox as `inbox`. 0, or -1 with errno. */
+/* Watch the worker in that slot; `inbox` is the door's end of its socket pair. 0, or -1 with errno. */
 int cnd_workers_add(uint32_t slot, int inbox, uint32_t pool);
-/* It has said something. */
+/* It has sent something. */
 void cnd_workers_hear(uint32_t slot);
 void cnd_workers_hear_helpers(void);
 
@@ -244,30 +247,30 @@ void cnd_workers_settle(void);
 int64_t cnd_workers_next(int64_t now_ms);
 
 /* asking.c */
-/* It needs a helper: now, or when one is free for it. */
+/* The client needs a helper: now, or when one is free for it. */
 void cnd_asking_begin(struct cnd_guest *g);
 /* Its pause is over. */
 void cnd_asking_go_on(struct cnd_guest *g);
 /* The master says that the helper m->index has ended. */
 void cnd_asking_end(const struct cnd_ipc *m);
-/* Those whose turn it is. */
+/* Serve those whose turn it is. */
 void cnd_asking_settle(int64_t now_ms);
 
 /* waiting.c */
-/* It wants a session of its pool: at once, or when its turn comes. */
+/* The client wants a session of its pool: at once, or when its turn comes. */
 void cnd_waiting_admit(struct cnd_guest *g);
-/* The same; its pause is over. */
+/* The same after its pause. */
 void cnd_waiting_go_on(struct cnd_guest *g);
-/* It went. */
+/* The client has gone. */
 void cnd_waiting_leave(struct cnd_guest *g);
-/* Go on with those of a pool who can. */
+/* Serve the clients of a pool whose turn it is. */
 void cnd_waiting_settle(uint32_t pool);
-/* Tell all of a pool that nothing will come of it. */
+/* Send all clients of a pool an error. */
 void cnd_waiting_refuse_all(uint32_t pool, const char *why);
 void cnd_waiting_expire(uint32_t pool, int64_t now_ms);
-/* Refuse one waiting client, to have its descriptor for a message of the master. 0: no client waits. */
+/* Refuse one waiting client, to use its descriptor for a message of the master. 0: no client waits. */
 int cnd_waiting_shed(void);
-/* When something is to be done for those of a pool; CND_NEVER. */
+/* When the next client of a pool needs attention; CND_NEVER. */
 int64_t cnd_waiting_next(uint32_t pool, int64_t now_ms);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the door has to tell the master about workers: whom to wake, and who sent nonsense. Only the master signals. All
- * reports of a turn go in one message at its end; what the master's queue has no room for stays owed.
+ * Messages to the master about workers: which one to wake, and which one sent nonsense. Only the
+ * master may signal processes. All reports of a turn go in one message at its end. If the master's
+ * queue is full, they stay owed. waiting.c, opening.c and door_workers.c make reports; door.c sends
+ * them.
  */
 #include "door_internal.h"
 
@@ -10,7 +12,7 @@
 /* How soon to try again when the master's queue is full. */
 #define LOOK_MS 5
 
-/* The message goes at the end of the turn, so that all nudges of a turn share one. */
+/* The message goes at the end of the turn, together with the others. */
 void
 cnd_workers_nudge(uint32_t slot)
 {
@@ -29,7 +31,7 @@ cnd_workers_report(uint32_t slot)
 	w->is_bad = 1;
 }
 
-/* Add the slot to the message: 0 if that is full. */
+/* Add the slot to the message: 0 if the message is full. */
 static int
 put(struct cnd_ipc *m, uint32_t slot)
 {
@@ -42,7 +44,7 @@ put(struct cnd_ipc *m, uint32_t slot)
 	return 1;
 }
 
-/* Tell the master of all workers of which it has to hear this, in one message. */
+/* Send the master one message about all workers that owe this kind of report. */
 static void
 tell_master(uint32_t kind)
 {
@@ -93,7 +95,7 @@ cnd_workers_cancel(uint32_t pool, const struct cnp_cancel *c)
 		!cnd_slot_cancel(
 			cnd_slot_at(cnd_the_door.board, slot), c->session, c->request))
 		return 0;
-	/* it may be waiting, for its server or for a slow reader */
+	/* it may be waiting for its server or for a slow reader */
 	cnd_workers_nudge(slot);
 	return 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The door's state, and its spare descriptors: without them, a door that is out of descriptors could neither turn clients
- * away nor hear the master. The other files of the door read and change the state; only this one touches the spares.
+ * The door's state and its spare descriptors. A door without descriptors could neither refuse
+ * clients nor hear the master, so it keeps some in reserve. The other files of the door read and
+ * change the state; only this one uses the spares.
  */
 #include "door_internal.h"
 
@@ -10,7 +11,7 @@
 
 struct cnd_door_state cnd_the_door;
 
-/* Hold the spare descriptors: copies of standard input, which gives no right to anything. 0 or -errno. */
+/* The spares are copies of standard input, which gives no right to anything. */
 int
 cnd_door_reserve(void)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages from workers and helpers to the door. A worker that an attacker has taken over may send
+ * anything. Each has a connection of its own, so the door knows which worker speaks and which pool
+ * it is of, and reports nonsense to the master. door.c calls this file.
+ */
 #include "door_internal.h"
 
 #include <errno.h>
@@ -7,11 +12,6 @@
 #include <unistd.h>
 
 #include "shared/log.h"
-
-/*
- * What workers and helpers say to the door, and what it has the master do to a worker. A worker that was taken
- * over may say anything. It has a connection of its own, so the door knows which it is, and of which pool.
- */
 
 #define LOST_CLIENT "out of descriptors: a client was hung up on"
 
@@ -32,7 +32,7 @@ on_resume(struct cnd_ipc *m)
 		cnd_opening_forward_resume(g, m->index, m);
 }
 
-/* A login failed. Who guesses has to wait for the answer, but no worker with him. */
+/* A login failed. A client that guesses passwords has to wait for the answer, but not in a worker. */
 static void
 on_parting(const struct cnd_ipc *m)
 {
@@ -65,8 +65,8 @@ is_of_pool(uint32_t slot, uint32_t pool)
 	       cnd_the_door.workers[slot].pool == pool;
 }
 
-/* A client belongs to the sender's pool, and goes to a worker of that pool. That the worker may have died meanwhile is
- * looked at later: it is not the sender's fault. */
+/* The client must belong to the sender's pool and go to a worker of that pool. That worker may have
+ * died meanwhile, which is not the sender's fault; take() checks it. */
 static int
 is_sense(const struct cnd_ipc *m, uint32_t pool)
 {
@@ -84,7 +84,7 @@ is_sense(const struct cnd_ipc *m, uint32_t pool)
 	}
 }
 
-/* A client whose pool was removed, or whose worker is gone, is hung up on. */
+/* If a client's pool or worker has gone, it loses its connection. */
 static void
 take(struct cnd_ipc *m, uint32_t pool)
 {
@@ -111,7 +111,7 @@ forget(struct cnd_door_worker *w)
 {
 	if (w->inbox < 0)
 		return;
-	/* the master has a copy: closing alone would leave it watched */
+	/* the master has a copy: after closing it alone, epoll would go on watching it */
 	(void)epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_DEL, w->inbox, NULL);
 	close(w->inbox);
 	w->inbox = -1;
@@ -134,7 +134,7 @@ cnd_workers_hear(uint32_t slot)
 	if (w->inbox < 0 || r == 0)
 		return;
 	forget(w);
-	/* -EPIPE: the worker has ended by itself; what is not read as a message is nonsense */
+	/* -EPIPE: the worker has ended; -EBADMSG: it sent something that is no message */
 	if (r > 0)
 		cnd_ipc_drop(&m);
 	if (r > 0 || r == -EBADMSG)
@@ -147,7 +147,7 @@ cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
 	struct cnd_door_worker *w = &cnd_the_door.workers[slot];
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &w->source };
 
-	/* messages that the slot's former worker left */
+	/* first the messages that the slot's previous worker left */
 	cnd_workers_hear(slot);
 	forget(w);
 	cnd_the_door.n_owed -= w->owes_nudge || w->is_bad;
@@ -166,7 +166,7 @@ cnd_workers_hear_helpers(void)
 	static struct cnd_ipc m;
 	int r;
 
-	/* nobody knows which helper sent it; a helper ends soon by itself */
+	/* the door cannot tell which helper sent it, but a helper ends soon anyway */
 	while ((r = cnd_door_receive(cnd_the_door.child->helper_inbox[1], &m)) != 0) {
 		if (r == -EMFILE) {
 			cnd_log(LOG_WARNING, LOST_CLIENT);

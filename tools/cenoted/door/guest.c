@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A client that the door holds (a guest): its list, its place, its pauses, and the answers to it.
+ * The files for its phases call this one: opening.c, waiting.c, asking.c.
+ */
 #include "door_internal.h"
 
 #include <errno.h>
@@ -12,8 +16,6 @@
 
 #include "shared/answer.h"
 #include "core/sqlstate.h"
-
-/* A client that the door holds, and what it is told. */
 
 /* ---- lists ---- */
 
@@ -72,7 +74,7 @@ is_timed(const struct cnd_guest *g)
 	return g->phase == CND_GUEST_BLAMED || g->phase == CND_GUEST_PAUSING;
 }
 
-/* What is counted of the list that a guest came to or left. */
+/* Update the counts of the list that a guest joined or left. */
 static void
 count(const struct cnd_guest *g, int step)
 {
@@ -106,7 +108,7 @@ leave_list(struct cnd_guest *g)
 void
 cnd_guest_move(struct cnd_guest *g, enum cnd_guest_phase phase)
 {
-	/* the time for what begins now does not count from before it */
+	/* a new phase has its time from now on */
 	if (g->phase == CND_GUEST_BLAMED || phase == CND_GUEST_LEAVING)
 		g->since_ms = cnd_now_ms();
 	leave_list(g);
@@ -124,7 +126,7 @@ cnd_guest_pause(
 	g->next_phase = next_phase;
 	g->not_before_ms = not_before_ms;
 	cnd_guest_move(g, CND_GUEST_BLAMED);
-	/* only its going is of interest until then */
+	/* until then, only its hang-up matters */
 	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
 }
 
@@ -161,7 +163,7 @@ cnd_guest_dismiss(struct cnd_guest *g)
 	leave_list(g);
 	if (g->share != NULL)
 		cnd_shares_give_back(g->shares, g->share);
-	/* a worker may hold the same socket: closing alone would leave it watched */
+	/* a worker may hold the same socket: after closing it alone, epoll would go on watching it */
 	(void)cnd_guest_watch(g, EPOLL_CTL_DEL, 0);
 	close(g->fd);
 	free(g->kept);
@@ -170,7 +172,7 @@ cnd_guest_dismiss(struct cnd_guest *g)
 
 /* ---- answering ---- */
 
-/* Unread bytes would make the kernel throw an error behind the answer. */
+/* Unread bytes would make the kernel send a reset after the answer. */
 static void
 drop_input(int fd)
 {
@@ -179,7 +181,7 @@ drop_input(int fd)
 		;
 }
 
-/* A message in the queue may hold the socket open: the client should see the end now. */
+/* A message in a queue may keep the socket open, but the client should see the end now. */
 static void
 hang_up(struct cnd_guest *g)
 {
@@ -187,7 +189,7 @@ hang_up(struct cnd_guest *g)
 	cnd_guest_dismiss(g);
 }
 
-/* What is left of an answer: -1 if it cannot be kept. */
+/* Keep the rest of an answer. -1: that is not possible. */
 static int
 keep_rest(struct cnd_guest *g, enum cnd_guest_phase phase, const uint8_t *bytes, size_t n)
 {
@@ -226,7 +228,7 @@ void
 cnd_guest_part(struct cnd_guest *g, const uint8_t *bytes, size_t n, int64_t not_before_ms)
 {
 	g->not_before_ms = not_before_ms;
-	/* only its going is of interest until the pause is over */
+	/* until the pause is over, only its hang-up matters */
 	if (n == 0 || keep_rest(g, CND_GUEST_PAUSING, bytes, n) < 0 ||
 		cnd_guest_watch(g, EPOLL_CTL_ADD, EPOLLRDHUP) < 0)
 		hang_up(g);
@@ -279,9 +281,9 @@ cnd_guest_next_pause(void)
 	return g != NULL ? g->not_before_ms : CND_NEVER;
 }
 
-/* ---- its share ---- */
+/* ---- its place ---- */
 
-/* As whom it is counted. */
+/* The user that its place counts for. */
 static struct cnd_share_of
 share_of(const struct cnd_guest *g)
 {
@@ -340,7 +342,7 @@ cnd_guest_take_share(struct cnd_guest *g, struct cnd_shares *shares, const char 
 
 /* ---- refusing ---- */
 
-/* The door keeps some descriptors for the messages of the master, without which it cannot work. */
+/* The door keeps some descriptors for the master's messages, without which it cannot work. */
 int
 cnd_guest_is_too_many(const struct cnd_guest *g)
 {
@@ -361,7 +363,7 @@ cnd_guest_refuse(struct cnd_guest *g, const char *sqlstate, const char *format, 
 	va_list args;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cnp_server_restart(&cnd_the_door.server);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first bytes of a client: which pool, and what it wants there. The door only peeks at them
+ * (MSG_PEEK), so that the process that gets the socket finds them there. door.c and door_workers.c
+ * call this file; it passes the client to waiting.c, asking.c or a worker.
+ */
 #include "door_internal.h"
 
 #include <errno.h>
@@ -12,17 +17,12 @@
 #include "shared/log.h"
 #include "proxy.h"
 
-/*
- * What a client begins with. The door looks at it without taking it from the socket (MSG_PEEK), so
- * that whoever the socket is handed to finds it there.
- */
-
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES     6
 
 /* ---- what it wants ---- */
 
-/* To the worker in that slot: 0, and the guest is gone; or -1. */
+/* Send the guest to the worker in that slot: 0, and it is gone; or -1. */
 static int
 forward(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m)
 {
@@ -45,7 +45,7 @@ cnd_opening_forward_resume(struct cnd_guest *g, uint32_t slot, struct cnd_ipc *m
 			"the session cannot be reached now; try again");
 }
 
-/* `resume` NULL: its key will come through TLS. */
+/* `resume` NULL: the key will come through TLS. */
 static void
 serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 {
@@ -59,7 +59,7 @@ serve_resume(struct cnd_guest *g, const struct cnp_resume *resume)
 		cnd_guest_answer(g);
 		return;
 	}
-	/* its bytes were only peeked at: they are still in the socket */
+	/* the door only peeked at its bytes: they are still in the socket */
 	m.n_bytes = 0;
 	cnd_opening_forward_resume(g, slot, &m);
 }
@@ -71,7 +71,7 @@ serve_cancel(struct cnd_guest *g, const struct cnp_cancel *cancel)
 	cnd_guest_answer(g);
 }
 
-/* What it wants, and whether TLS is to come first, for which there is no key here. */
+/* Serve what the client wants. If TLS must come first, a helper does it: the door has no keys. */
 static void
 serve(struct cnd_guest *g, const struct cnp_request *req)
 {
@@ -88,9 +88,9 @@ serve(struct cnd_guest *g, const struct cnp_request *req)
 		cnd_asking_begin(g);
 }
 
-/* ---- who may, by TCP ---- */
+/* ---- the networks that may come, and the pool ---- */
 
-/* 0: refused, and gone. */
+/* 0: the client was refused and is gone. */
 static int
 is_welcome(struct cnd_guest *g, uint32_t pool)
 {
@@ -107,7 +107,7 @@ is_welcome(struct cnd_guest *g, uint32_t pool)
 	return 0;
 }
 
-/* The pool that its opening names. 0: there is none, or not for this one; it is gone then. */
+/* Find the pool that the opening names. 0: there is none for this client, which is gone then. */
 static int
 find_pool(struct cnd_guest *g)
 {
@@ -131,8 +131,8 @@ find_pool(struct cnd_guest *g)
 
 /* ---- looking ---- */
 
-/* The proxy's header is taken: nobody behind the door knows of it. 1: it is; 0: more is needed; -1: there
- * is none, and the client is gone. */
+/* Take the proxy's header from the socket, since no other process expects it. 1: taken; 0: more
+ * bytes are needed; -1: there is no header, and the client is gone. */
 static int
 take_proxy_header(struct cnd_guest *g, size_t n)
 {
@@ -152,7 +152,7 @@ take_proxy_header(struct cnd_guest *g, size_t n)
 	return r;
 }
 
-/* What its socket holds, into the scratch: 0 if that is nothing new; -1: it is gone. */
+/* Peek at its socket: the number of bytes in `scratch`, 0: none; -1: the client is gone. */
 static ssize_t
 peek(struct cnd_guest *g)
 {
@@ -167,7 +167,7 @@ peek(struct cnd_guest *g)
 	return -1;
 }
 
-/* Who wants TLS sends no more until HELLO came, and a local client is let in by what it began with. */
+/* A client that wants TLS waits for HELLO, and a local client gets a place by its opening alone. */
 static int
 is_enough(const struct cnd_guest *g, const struct cnp_opening *o)
 {
@@ -175,7 +175,7 @@ is_enough(const struct cnd_guest *g, const struct cnp_opening *o)
 	       (o->kind == CNP_OPEN_ATTACH && g->peer.door == CND_DOOR_UNIX);
 }
 
-/* The opening, and the first frame if that is needed. CENOTE_AGAIN: not all that is has come. */
+/* Read the opening, and the first frame if it is needed. CENOTE_AGAIN: not all of it has arrived. */
 static int
 read_first(const struct cnd_guest *g, size_t n, struct cnp_request *ret_request)
 {
@@ -221,9 +221,9 @@ cnd_opening_look(struct cnd_guest *g)
 		serve(g, &req);
 }
 
-/* ---- coming ---- */
+/* ---- arrival ---- */
 
-/* Who says nothing must not keep others from saying something: the first of them goes. */
+/* Silent clients must not keep others out: the oldest one goes. */
 static void
 make_room(struct cnd_guests *silent)
 {
@@ -231,7 +231,7 @@ make_room(struct cnd_guests *silent)
 		cnd_guest_dismiss(silent->first);
 }
 
-/* One more who may talk: look at once, there may be something. */
+/* Look at a new client at once: its bytes may have arrived. */
 static void
 begin(struct cnd_guest *g)
 {
@@ -305,7 +305,7 @@ cnd_opening_accept(const struct cnd_door_listener *l)
 	}
 }
 
-/* What it said, which nobody else has. 0, or -1: there is no memory, and it is gone. */
+/* Keep what a worker has read from it. 0, or -1: there is no memory, and the client is gone. */
 static int
 keep_bytes(struct cnd_guest *g, const struct cnd_ipc *m)
 {
@@ -343,7 +343,7 @@ cnd_opening_route(struct cnd_ipc *m, uint32_t pool)
 	if (g == NULL ||
 		(is_watched && (forward(g, m->index, m) == 0 || keep_bytes(g, m) < 0)))
 		return;
-	/* that worker is gone: whoever is free then */
+	/* that worker has gone: any free worker will do */
 	if (is_watched && cnd_the_door.pools[pool].is_here)
 		cnd_waiting_admit(g);
 	else

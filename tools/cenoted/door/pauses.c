@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Guests that wait for a point in time, in a heap by that time. So the door finds the next one at
+ * once, however many there are. guest.c calls it.
+ */
 #include "door_internal.h"
-
-/* Guests who wait for a time, in a heap by that time: the next one is found at once, however many there are. */
 
 static void
 put(struct cnd_pauses *p, uint32_t at, struct cnd_guest *g)
@@ -16,7 +18,7 @@ is_sooner(const struct cnd_guest *a, const struct cnd_guest *b)
 	return a->not_before_ms < b->not_before_ms;
 }
 
-/* From a free place to where it belongs, upwards. */
+/* Move a free place upwards to where the guest belongs. */
 static void
 sift_up(struct cnd_pauses *p, uint32_t at, struct cnd_guest *g)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parse the header of the PROXY protocol. opening.c calls it.
+ */
 #include "proxy.h"
 
 #include <string.h>
@@ -11,7 +14,7 @@ static const uint8_t signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 #define TCP_OVER_IPV4 0x11
 #define TCP_OVER_IPV6 0x21
 
-/* Addresses of source and destination, then their ports. -1: too short for the family. */
+/* Source and destination address, then their ports. -1: too short for the family. */
 static int
 take_source(uint8_t family, const uint8_t *bytes, size_t n, struct cnd_peer *peer)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fair shares of a limited number of places; shares.h has the rules. The door owns two of these:
+ * places to wait for a session, and places to wait for a helper.
+ */
 #include "shares.h"
 
 #include <errno.h>
@@ -12,7 +16,7 @@
 
 _Static_assert(sizeof(struct cnd_share_of) == WORDS * sizeof(uint64_t), "no padding");
 
-/* Multiply-shift with secret factors. */
+/* Multiply-shift with secret factors, so that nobody can choose his bucket. */
 static size_t
 bucket_of(const struct cnd_shares *s, const struct cnd_share_of *of)
 {
@@ -25,7 +29,7 @@ bucket_of(const struct cnd_shares *s, const struct cnd_share_of *of)
 	return (size_t)(sum >> 32) & (CND_SHARES_BUCKETS - 1);
 }
 
-/* Where it hangs, or would. */
+/* The link that points to this user's share, or that would. */
 static struct cnd_share *const *
 find(const struct cnd_shares *s, const struct cnd_share_of *of)
 {
@@ -64,8 +68,8 @@ cnd_shares_set_pools(struct cnd_shares *s, uint32_t n_pools)
 		s->n_taken += beyond_own(s, s->n[i]);
 }
 
-/* So many more may a pool take. Since pools came more may be taken of what is common than there is now: then they
- * find fewer than are theirs. */
+/* How many more places a pool may take. After pools were added, more common places may be taken
+ * than there are; the new pools then find less than their own share. */
 static uint32_t
 left_for(const struct cnd_shares *s, uint32_t pool)
 {

@@ -8,24 +8,25 @@
 #include "shared/scoreboard.h"
 
 /*
- * A number of places, and who may have how many of them. Half of the places belongs to the pools, in equal parts, so
- * that no pool can keep another from having some; the other half is for whoever comes first. A user gets one as
- * long as he has fewer than his pool may still take: alone he gets half of what it may have, and there is
- * always one for the next user.
+ * A number of places, and how many of them one pool or user may have. Half of the places belong to
+ * the pools in equal parts, so no pool can keep another from having some. The other half goes to
+ * the first who ask. A user gets a place while he has fewer than his pool may still take. So a
+ * single user gets half of what his pool may have, and there is always a place for the next user.
  *
  * Each call takes the same time, however many places are taken.
  */
 #define CND_SHARES_BUCKETS 4096u /* a power of 2 */
 #define CND_SHARES_NO_UID  UINT32_MAX
 
-/* A user of a pool: by a unix socket a user id, by TCP an address. No padding: it is compared byte by byte. */
+/* A user of a pool: a user id by a unix socket, an address by TCP. It has no padding, since it is
+ * compared byte by byte. */
 struct cnd_share_of {
 	uint32_t pool;
 	uint32_t uid; /* CND_SHARES_NO_UID: by TCP */
-	struct in6_addr addr; /* as of cnd_peer_network(); zero: by a unix socket */
+	struct in6_addr addr; /* from cnd_peer_network(); all zero by a unix socket */
 };
 
-/* Places that one user of a pool has: there is one of these while he has any. */
+/* The places of one user of a pool, as long as he has any. */
 struct cnd_share {
 	struct cnd_share *next;
 	struct cnd_share_of of;
@@ -34,29 +35,30 @@ struct cnd_share {
 
 struct cnd_shares {
 	uint32_t n_places;
-	uint32_t n_all; /* of them, taken */
-	uint32_t n_own; /* that belong to each pool */
-	uint32_t n_common; /* that belong to none, */
-	uint32_t n_taken; /* and of those, the taken ones */
-	uint64_t factors[3]; /* of the hash: nobody can choose who shares his bucket */
+	uint32_t n_all; /* places that are taken */
+	uint32_t n_own; /* places that belong to each pool */
+	uint32_t n_common; /* places that belong to no pool */
+	uint32_t n_taken; /* how many of those are taken */
+	uint64_t
+		factors[3]; /* secret, so that nobody can choose whose bucket he shares */
 	uint32_t n[CND_POOL_RECORD];
 	struct cnd_share *buckets[CND_SHARES_BUCKETS];
 };
 
 enum cnd_shares_verdict {
 	CND_SHARES_TAKEN,
-	CND_SHARES_POOL_HAS_ALL, /* as many as its pool may have now are taken */
-	CND_SHARES_USER_HAS_ALL /* as many as one user of it may have now are his */
+	CND_SHARES_POOL_HAS_ALL, /* the pool has as many as it may have now */
+	CND_SHARES_USER_HAS_ALL /* the user has as many as one user of the pool may have now */
 };
 
 void cnd_shares_init(struct cnd_shares *s, uint32_t n_places);
-/* So many pools are there. What is taken stays taken. */
+/* Set the number of pools. Places that are taken stay taken. */
 void cnd_shares_set_pools(struct cnd_shares *s, uint32_t n_pools);
-/* A place. enum cnd_shares_verdict, or CENOTE_ERR_NOMEM; *ret_share: to be given back. */
+/* Take a place: enum cnd_shares_verdict, or CENOTE_ERR_NOMEM. Give *ret_share back later. */
 int cnd_shares_take(struct cnd_shares *s, const struct cnd_share_of *of,
 	struct cnd_share **ret_share);
 void cnd_shares_give_back(struct cnd_shares *s, struct cnd_share *share);
-/* How many that user has. */
+/* The number of places that this user has. */
 uint32_t cnd_shares_of(const struct cnd_shares *s, const struct cnd_share_of *of);
 
 #endif

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clients that want a session of a pool, in order. Each that waits has a ticket, and its socket is
+ * in the kernel's queue from which the pool's workers take clients. Ticket and worker agree by
+ * compare-and-swap on who has the client. door.c, guest.c and opening.c call this file.
+ *
+ * A TCP client must first prove its identity, which takes a worker's time. Such clients occupy at
+ * most half of a pool's workers; the door holds the others back.
+ */
 #include "door_internal.h"
 
 #include <errno.h>
@@ -9,14 +17,7 @@
 #include "shared/log.h"
 #include "shared/units.h"
 
-/*
- * Those who want a session of a pool, in order. Each that waits has a ticket, and its socket lies in the
- * kernel's queue, from which the pool's workers take; ticket and worker agree by compare-and-swap on who
- * has the client. Who came by TCP has to prove first who it is, which takes a worker's time: of those
- * no more are let in at once than leave the other half of the pool to clients that are known.
- */
-
-/* When the queue is full, or nobody says when a place is free: look again. */
+/* How soon to look again when the queue is full. */
 #define LOOK_MS 5
 
 static struct cnd_pool_record *
@@ -31,7 +32,7 @@ head_of(uint32_t pool)
 	return cnd_pool_head(cnd_the_door.board, pool);
 }
 
-/* Idle holders that could yield are asked to: they are not looking. */
+/* Wake idle workers whose clients could yield: they do not look by themselves. */
 static void
 ask_holders(uint32_t pool, uint32_t n_wanted)
 {
@@ -41,7 +42,7 @@ ask_holders(uint32_t pool, uint32_t n_wanted)
 		if (cnd_the_door.workers[i].inbox < 0 ||
 			cnd_the_door.workers[i].pool != pool)
 			continue;
-		/* one that is held or at work will think of it at the end */
+		/* a session that is held or at work is checked when its request ends */
 		if (s->state != CND_SLOT_ATTACHED || s->is_held ||
 			(s->request != 0 && s->request != s->finished))
 			continue;
@@ -56,12 +57,12 @@ tell_master(uint32_t pool)
 	const struct cnd_pool_head *head = head_of(pool);
 	struct cnd_ipc m = { .kind = CND_IPC_WAITING, .index = pool };
 
-	/* if it does not listen now, the next one who comes tells it again */
+	/* if the queue is full, the next client repeats the message */
 	if (head->live < head->max_sessions)
 		(void)cnd_ipc_send(cnd_the_door.control_fd, &m);
 }
 
-/* No worker is there for those who wait: whoever can help should know. */
+/* No worker is free for the clients that wait: tell everybody who can help. */
 static void
 call_for_help(uint32_t pool)
 {
@@ -71,7 +72,7 @@ call_for_help(uint32_t pool)
 		ask_holders(pool, cnd_the_door.pools[pool].waiting.n);
 }
 
-/* Into the kernel's queue, in order, as far as it has room. */
+/* Put clients into the kernel's queue, in order, until it is full. */
 static void
 push(struct cnd_door_pool *p)
 {
@@ -100,7 +101,7 @@ dismiss_waiting(struct cnd_guest *g)
 	cnd_guest_dismiss(g);
 }
 
-/* The workers take in order, so those who are gone are in front. */
+/* The workers take clients in order, so the taken ones are at the front. */
 static void
 dismiss_taken(struct cnd_door_pool *p)
 {
@@ -132,10 +133,10 @@ enqueue(struct cnd_guest *g)
 	p->needs_help = 1;
 	if (!cnd_pool_has_idle(record))
 		atomic_fetch_add_explicit(&record->queued, 1, memory_order_relaxed);
-	/* from now on only its going is of interest */
+	/* from now on only its hang-up matters */
 	if (cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP) < 0)
 		cnd_log(LOG_WARNING, "epoll: %s", strerror(errno));
-	/* at once: a worker that finds nothing here takes whoever comes next */
+	/* at once: a worker that finds nothing in the queue accepts a newer client */
 	push(p);
 }
 
@@ -176,7 +177,7 @@ cnd_waiting_go_on(struct cnd_guest *g)
 	(void)cnd_guest_watch(g, EPOLL_CTL_MOD, EPOLLRDHUP);
 }
 
-/* Those whose turn it is to prove who they are. */
+/* Let the next TCP clients prove their identity. */
 static void
 let_in(uint32_t pool)
 {
@@ -186,7 +187,7 @@ let_in(uint32_t pool)
 		enqueue(held->first);
 }
 
-/* No worker may take it from here on: 1; 0 if one did. */
+/* 1: no worker can take it from here on; 0: a worker has taken it. */
 static int
 give_up(struct cnd_guest *g)
 {
@@ -229,7 +230,7 @@ refuse_late(struct cnd_guest *g)
 		head->name, limit, census.in_use, head->max_sessions, n_waiting);
 }
 
-/* Of a login that failed, by its SQLSTATE. */
+/* Describe a failed login by its SQLSTATE. */
 static const char *
 what_failed(const struct cnd_login *login)
 {
@@ -240,7 +241,7 @@ what_failed(const struct cnd_login *login)
 	return "its server cannot be logged in to";
 }
 
-/* When no worker of the pool can log in, waiting has no end: say why, at once. */
+/* If no worker of the pool can log in, waiting would never end: send the reason at once. */
 static void
 refuse_if_down(uint32_t pool)
 {
@@ -263,7 +264,7 @@ refuse_if_down(uint32_t pool)
 	}
 }
 
-/* ---- for all of a pool ---- */
+/* ---- all clients of a pool ---- */
 
 static void
 refuse_list(struct cnd_guests *list, uint32_t pool, const char *why)
@@ -295,7 +296,7 @@ cnd_waiting_settle(uint32_t pool)
 		if (p->is_dirty)
 			refuse_if_down(pool);
 		p->is_dirty = 0;
-		/* who was meant for an idle worker may find that another client has it */
+		/* a client that was meant for an idle worker may find that another client has it */
 		if (p->needs_help && !cnd_pool_has_idle(record_of(pool))) {
 			p->needs_help = 0;
 			call_for_help(pool);
@@ -365,7 +366,7 @@ cnd_waiting_next(uint32_t pool, int64_t now_ms)
 		until = now_ms + LOOK_MS;
 	if (p->waiting.first != NULL)
 		until = earlier(until, deadline_of(p->waiting.first));
-	/* a place is told of by the worker that leaves it */
+	/* for a free place, the worker that leaves it wakes the door */
 	if (p->held.first != NULL)
 		until = earlier(until, deadline_of(p->held.first));
 	return until;
