@@ -15,11 +15,11 @@ with_copy(PGconn *conn, PGresult *res)
 
 	conn->ready = NULL;
 	if (copy == NULL || res->status != PGRES_COMMAND_OK) {
-		PQclear(copy);
+		cpq_PQclear(copy);
 		return res;
 	}
 	cpq_result_set_tag(copy, res->command);
-	PQclear(res);
+	cpq_PQclear(res);
 	return copy;
 }
 
@@ -148,7 +148,7 @@ take_copy(PGconn *conn)
 	PGresult *res = take_ready(conn);
 
 	if (conn->status != CONNECTION_OK) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return cpq_lost(conn, CENOTE_ERR_CONN);
 	}
 	if (res != NULL)
@@ -191,7 +191,7 @@ cpq_PQgetResult(PGconn *conn)
 	PGresult *res = conn != NULL ? cpq_take_result(conn) : NULL;
 
 	if (res != NULL)
-		(void)PQfireResultCreateEvents(conn, res);
+		(void)cpq_PQfireResultCreateEvents(conn, res);
 	return res;
 }
 

@@ -139,7 +139,7 @@ cpq_default_receiver(void *arg, const PGresult *res)
 	(void)arg;
 	if (res->habits.processor != NULL)
 		res->habits.processor(
-			res->habits.processor_arg, PQresultErrorMessage(res));
+			res->habits.processor_arg, cpq_PQresultErrorMessage(res));
 }
 
 static PGconn *
@@ -198,7 +198,7 @@ cpq_PQfinish(PGconn *conn)
 	cpq_events_tell_destruction(conn);
 	if (conn->session != NULL && conn->status == CONNECTION_OK)
 		cpq_trace_word(conn, "Terminate");
-	PQuntrace(conn);
+	cpq_PQuntrace(conn);
 	conn_free(conn);
 }
 
@@ -711,7 +711,7 @@ ping(PGconn *conn)
 	if (conn == NULL)
 		return PQPING_NO_ATTEMPT;
 	if (conn->route.pool == NULL) {
-		PQfinish(conn);
+		cpq_PQfinish(conn);
 		return PQPING_NO_ATTEMPT;
 	}
 	state = conn->session != NULL
@@ -724,7 +724,7 @@ ping(PGconn *conn)
 		answer = PQPING_REJECT;
 	else
 		answer = PQPING_NO_RESPONSE;
-	PQfinish(conn);
+	cpq_PQfinish(conn);
 	return answer;
 }
 
@@ -735,7 +735,7 @@ cpq_PQping(const char *conninfo)
 
 	if (!cpq_is_foreign(conn))
 		return ping(conn);
-	PQfinish(conn);
+	cpq_original(NULL)->PQfinish(conn);
 	return cpq_original(NULL)->PQping(conninfo);
 }
 
@@ -747,6 +747,6 @@ cpq_PQpingParams(
 
 	if (!cpq_is_foreign(conn))
 		return ping(conn);
-	PQfinish(conn);
+	cpq_original(NULL)->PQfinish(conn);
 	return cpq_original(NULL)->PQpingParams(keywords, values, expand_dbname);
 }

@@ -366,7 +366,7 @@ options_of(const struct cpq_conninfo *info)
 			.dispchar = (char *)(uintptr_t)k->display,
 			.dispsize = k->size };
 		if (value != NULL && list[i].val == NULL) {
-			PQconninfoFree(list);
+			cpq_PQconninfoFree(list);
 			return NULL;
 		}
 	}

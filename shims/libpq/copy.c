@@ -67,7 +67,7 @@ cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
 	}
 	cpq_trace_copy_end(conn, 'F', errormsg);
 	cpq_copy_over(conn);
-	return PQflush(conn) < 0 ? -1 : 1;
+	return cpq_PQflush(conn) < 0 ? -1 : 1;
 }
 
 /* The next piece: its length; 0 none yet; -1 the end; -2 a failure. */
@@ -210,13 +210,13 @@ cpq_PQgetlineAsync(PGconn *conn, char *buffer, int bufsize)
 int
 cpq_PQputnbytes(PGconn *conn, const char *buffer, int nbytes)
 {
-	return PQputCopyData(conn, buffer, nbytes) > 0 ? 0 : EOF;
+	return cpq_PQputCopyData(conn, buffer, nbytes) > 0 ? 0 : EOF;
 }
 
 int
 cpq_PQputline(PGconn *conn, const char *string)
 {
-	return PQputnbytes(conn, string, (int)strlen(string));
+	return cpq_PQputnbytes(conn, string, (int)strlen(string));
 }
 
 int
@@ -231,16 +231,16 @@ cpq_PQendcopy(PGconn *conn)
 		cpq_say(conn, "no COPY in progress");
 		return 1;
 	}
-	if (conn->async == CPQ_COPY_IN && PQputCopyEnd(conn, NULL) < 0)
+	if (conn->async == CPQ_COPY_IN && cpq_PQputCopyEnd(conn, NULL) < 0)
 		return 1;
 	if (conn->async == CPQ_COPY_OUT)
 		cpq_copy_over(conn);
-	if (conn->is_nonblocking && PQisBusy(conn))
+	if (conn->is_nonblocking && cpq_PQisBusy(conn))
 		return 1;
-	res = PQgetResult(conn);
-	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
+	res = cpq_PQgetResult(conn);
+	is_well = cpq_PQresultStatus(res) == PGRES_COMMAND_OK;
 	if (!is_well && conn->error.len > 0)
 		cpq_notice_own(&conn->habits, "%s", conn->error.data);
-	PQclear(res);
+	cpq_PQclear(res);
 	return is_well ? 0 : 1;
 }

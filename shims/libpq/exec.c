@@ -62,7 +62,7 @@ error_result(PGconn *conn, const cenote_diag *diag)
 	PGresult *res = cpq_PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
 
 	if (res == NULL || cpq_result_set_diag(res, diag, query) < 0) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return cpq_no_memory(conn);
 	}
 	appendPQExpBufferStr(&conn->error, res->message);
@@ -114,7 +114,7 @@ description(PGconn *conn, cenote_result *from)
 		return NULL;
 	res->n_params = (int)cenote_result_n_params(from);
 	if (set_params(conn, res, from) < 0) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return NULL;
 	}
 	cpq_trace_description(conn, res);
@@ -167,7 +167,7 @@ add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
 	if (conn->habits.dialect == NULL) {
 		if (cpq_result_add_row(res, from, at) == 0)
 			return res;
-		PQclear(res);
+		cpq_PQclear(res);
 		return NULL;
 	}
 	initPQExpBuffer(&room);
@@ -177,7 +177,7 @@ add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
 	termPQExpBuffer(&room);
 	if (r == 0)
 		return res;
-	PQclear(res);
+	cpq_PQclear(res);
 	return error;
 }
 
@@ -209,7 +209,7 @@ rows(PGconn *conn, PGresult *res, cenote_result *from)
 		return convert_rows(conn, res, from);
 	if (cpq_result_take_rows(res, from) == 0)
 		return res;
-	PQclear(res);
+	cpq_PQclear(res);
 	return NULL;
 }
 
@@ -224,7 +224,7 @@ copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async as
 	res->is_binary = cenote_copy_format(from) == CENOTE_FORMAT_BINARY;
 	res->columns = n > 0 ? cpq_result_alloc(res, n * sizeof(*res->columns)) : NULL;
 	if (n > 0 && res->columns == NULL) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -253,7 +253,7 @@ cpq_stream_drop(PGconn *conn)
 {
 	cenote_result_destroy(conn->stream);
 	conn->stream = NULL;
-	PQclear(conn->stream_head);
+	cpq_PQclear(conn->stream_head);
 	conn->stream_head = NULL;
 }
 
@@ -570,13 +570,13 @@ discard(PGconn *conn)
 {
 	PGresult *res;
 
-	while ((res = PQgetResult(conn)) != NULL) {
+	while ((res = cpq_PQgetResult(conn)) != NULL) {
 		ExecStatusType status = res->status;
 
-		PQclear(res);
+		cpq_PQclear(res);
 		/* also of one that is over, if its beginning was not taken before: that is an error */
 		if (status == PGRES_COPY_IN &&
-			PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
+			cpq_PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
 			return 0;
 		if (status == PGRES_COPY_OUT)
 			cpq_copy_over(conn);
@@ -609,8 +609,8 @@ cpq_exec_end(PGconn *conn)
 	PGresult *last = NULL;
 	PGresult *res;
 
-	while ((res = PQgetResult(conn)) != NULL) {
-		PQclear(last);
+	while ((res = cpq_PQgetResult(conn)) != NULL) {
+		cpq_PQclear(last);
 		last = res;
 		if (res->status == PGRES_COPY_IN || res->status == PGRES_COPY_OUT ||
 			conn->status == CONNECTION_BAD)

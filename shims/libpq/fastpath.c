@@ -49,14 +49,14 @@ take_function_value(const PGresult *res, const struct cpq_function_value *ret_va
 	uint32_t v = 0;
 	int len;
 
-	if (PQntuples(res) != 1 || PQnfields(res) != 1)
+	if (cpq_PQntuples(res) != 1 || cpq_PQnfields(res) != 1)
 		return "server returned no value";
-	if (PQgetisnull(res, 0, 0)) {
+	if (cpq_PQgetisnull(res, 0, 0)) {
 		*ret_value->len = -1;
 		return NULL;
 	}
-	bytes = (const unsigned char *)PQgetvalue(res, 0, 0);
-	len = PQgetlength(res, 0, 0);
+	bytes = (const unsigned char *)cpq_PQgetvalue(res, 0, 0);
+	len = cpq_PQgetlength(res, 0, 0);
 	why = why_not(ret_value, len);
 	if (why != NULL)
 		return why;
@@ -78,7 +78,7 @@ last_result(PGconn *conn)
 	PGresult *res;
 
 	while ((res = cpq_take_result(conn)) != NULL) {
-		PQclear(last);
+		cpq_PQclear(last);
 		last = res;
 	}
 	return last;
@@ -120,10 +120,10 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 					   conn->params, CENOTE_FORMAT_BINARY)))
 		return NULL;
 	answer = last_result(conn);
-	if (PQresultStatus(answer) != PGRES_TUPLES_OK)
+	if (cpq_PQresultStatus(answer) != PGRES_TUPLES_OK)
 		return answer;
 	why = take_function_value(answer, ret_value);
-	PQclear(answer);
+	cpq_PQclear(answer);
 	if (why != NULL) {
 		cpq_say(conn, "%s", why);
 		return NULL;

@@ -103,12 +103,12 @@ begin(PGconn *conn)
 		return 1;
 	if (conn->habits.dialect != NULL)
 		return refuse(conn);
-	res = PQexec(conn, functions_sql);
-	conn->has_large_objects = PQresultStatus(res) == PGRES_TUPLES_OK;
+	res = cpq_PQexec(conn, functions_sql);
+	conn->has_large_objects = cpq_PQresultStatus(res) == PGRES_TUPLES_OK;
 	if (res != NULL && !conn->has_large_objects)
 		cpq_say(conn, "query to initialize large object functions did not "
 			      "return data");
-	PQclear(res);
+	cpq_PQclear(res);
 	return conn->has_large_objects;
 }
 
@@ -120,8 +120,8 @@ call(PGconn *conn, enum function function, const struct cpq_function_value *ret_
 	PGresult *res = cpq_function(conn, function, ret_value, args, n);
 	int is_well;
 
-	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
-	PQclear(res);
+	is_well = cpq_PQresultStatus(res) == PGRES_COMMAND_OK;
+	cpq_PQclear(res);
 	return is_well ? 0 : -1;
 }
 
@@ -318,7 +318,7 @@ import_all(PGconn *conn, int file, int fd, const char *filename)
 	ssize_t n;
 
 	while ((n = read(file, piece, sizeof(piece))) > 0) {
-		if (lo_write(conn, fd, piece, (size_t)n) != n)
+		if (cpq_lo_write(conn, fd, piece, (size_t)n) != n)
 			return -1;
 	}
 	if (n == 0)
@@ -341,10 +341,11 @@ import(PGconn *conn, const char *filename, Oid wanted)
 		say_file(conn, "open", filename, errno);
 		return InvalidOid;
 	}
-	id = wanted == InvalidOid ? lo_creat(conn, MODE_READ | MODE_WRITE)
-				  : lo_create(conn, wanted);
-	fd = id != InvalidOid ? lo_open(conn, id, MODE_WRITE) : -1;
-	if (fd < 0 || import_all(conn, file, fd, filename) < 0 || lo_close(conn, fd) != 0)
+	id = wanted == InvalidOid ? cpq_lo_creat(conn, MODE_READ | MODE_WRITE)
+				  : cpq_lo_create(conn, wanted);
+	fd = id != InvalidOid ? cpq_lo_open(conn, id, MODE_WRITE) : -1;
+	if (fd < 0 || import_all(conn, file, fd, filename) < 0 ||
+		cpq_lo_close(conn, fd) != 0)
 		id = InvalidOid;
 	close(file);
 	return id;
@@ -385,17 +386,17 @@ export_all(PGconn *conn, int fd, int file, const char *filename)
 	char piece[PIECE];
 	int n;
 
-	while ((n = lo_read(conn, fd, piece, sizeof(piece))) > 0) {
+	while ((n = cpq_lo_read(conn, fd, piece, sizeof(piece))) > 0) {
 		if (write_all(file, piece, (size_t)n) < 0) {
 			int error = errno;
 
-			(void)lo_close(conn, fd);
+			(void)cpq_lo_close(conn, fd);
 			say_file(conn, "write to", filename, error);
 			return -1;
 		}
 	}
 	/* what went wrong stays to be read, so nothing more is asked of the server then */
-	return n == 0 && lo_close(conn, fd) == 0 ? 0 : -1;
+	return n == 0 && cpq_lo_close(conn, fd) == 0 ? 0 : -1;
 }
 
 int
@@ -406,14 +407,14 @@ cpq_lo_export(PGconn *conn, Oid lobjId, const char *filename)
 
 	if (conn == NULL)
 		return -1;
-	fd = lo_open(conn, lobjId, MODE_READ);
+	fd = cpq_lo_open(conn, lobjId, MODE_READ);
 	if (fd < 0)
 		return -1;
 	file = open(filename, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
 	if (file < 0) {
 		int error = errno;
 
-		(void)lo_close(conn, fd);
+		(void)cpq_lo_close(conn, fd);
 		say_file(conn, "open", filename, error);
 		return -1;
 	}

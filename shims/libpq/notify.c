@@ -99,7 +99,7 @@ notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 
 	if (notice != NULL && cpq_result_set_fields(notice, diag, query) == 0)
 		return notice;
-	PQclear(notice);
+	cpq_PQclear(notice);
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ tell(PGconn *conn, PGresult *notice)
 	notice->habits = conn->habits;
 	if (conn->habits.receiver != NULL && cpq_result_set_message(notice) == 0)
 		conn->habits.receiver(conn->habits.receiver_arg, notice);
-	PQclear(notice);
+	cpq_PQclear(notice);
 }
 
 static void
@@ -209,7 +209,7 @@ cpq_notices_drop(PGresult **list)
 
 	while ((notice = *list) != NULL) {
 		*list = notice->next;
-		PQclear(notice);
+		cpq_PQclear(notice);
 	}
 }
 
@@ -242,7 +242,7 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	termPQExpBuffer(&text);
 	if (res->message != NULL)
 		habits->receiver(habits->receiver_arg, res);
-	PQclear(res);
+	cpq_PQclear(res);
 }
 
 PQnoticeReceiver

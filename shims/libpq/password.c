@@ -114,20 +114,20 @@ cpq_PQencryptPassword(const char *passwd, const char *user)
 static int
 ask_algorithm(PGconn *conn, char *out, size_t size)
 {
-	PGresult *res = PQexec(conn, "show password_encryption");
-	int is_well = PQresultStatus(res) == PGRES_TUPLES_OK;
+	PGresult *res = cpq_PQexec(conn, "show password_encryption");
+	int is_well = cpq_PQresultStatus(res) == PGRES_TUPLES_OK;
 
-	if (is_well && (PQntuples(res) != 1 || PQnfields(res) != 1)) {
+	if (is_well && (cpq_PQntuples(res) != 1 || cpq_PQnfields(res) != 1)) {
 		cpq_say(conn, "unexpected shape of result set returned for SHOW");
 		is_well = 0;
 	}
-	if (is_well && (size_t)PQgetlength(res, 0, 0) >= size) {
+	if (is_well && (size_t)cpq_PQgetlength(res, 0, 0) >= size) {
 		cpq_say(conn, "\"password_encryption\" value too long");
 		is_well = 0;
 	}
 	if (is_well)
-		snprintf(out, size, "%s", PQgetvalue(res, 0, 0));
-	PQclear(res);
+		snprintf(out, size, "%s", cpq_PQgetvalue(res, 0, 0));
+	cpq_PQclear(res);
 	return is_well;
 }
 
@@ -173,13 +173,13 @@ cpq_PQchangePassword(PGconn *conn, const char *user, const char *passwd)
 
 	if (encrypted == NULL)
 		return NULL;
-	literal = PQescapeLiteral(conn, encrypted, strlen(encrypted));
-	name = literal != NULL ? PQescapeIdentifier(conn, user, strlen(user)) : NULL;
+	literal = cpq_PQescapeLiteral(conn, encrypted, strlen(encrypted));
+	name = literal != NULL ? cpq_PQescapeIdentifier(conn, user, strlen(user)) : NULL;
 	if (name != NULL) {
 		initPQExpBuffer(&sql);
 		appendPQExpBuffer(&sql, "ALTER USER %s PASSWORD %s", name, literal);
 		if (sql.maxlen > 0)
-			res = PQexec(conn, sql.data);
+			res = cpq_PQexec(conn, sql.data);
 		else
 			cpq_say(conn, "out of memory");
 		termPQExpBuffer(&sql);

@@ -268,7 +268,7 @@ send_sync(PGconn *conn, int is_flushing)
 	cpq_pipeline_ask(conn);
 	if (req == NULL || !cpq_request_sent(conn, req, cenote_send_sync(conn->session)))
 		return 0;
-	return !is_flushing || PQflush(conn) >= 0;
+	return !is_flushing || cpq_PQflush(conn) >= 0;
 }
 
 int

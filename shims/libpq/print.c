@@ -48,16 +48,16 @@ name_of(const struct table *t, int column)
 		n++;
 	if (column < n && given[column][0] != '\0')
 		return given[column];
-	return PQfname(t->res, column);
+	return cpq_PQfname(t->res, column);
 }
 
 /* NULL and "" are the same here. */
 static const char *
 value_of(const struct table *t, int row, int column)
 {
-	const char *value = PQgetvalue(t->res, row, column);
+	const char *value = cpq_PQgetvalue(t->res, row, column);
 
-	return PQgetlength(t->res, row, column) > 0 && value != NULL && *value != '\0'
+	return cpq_PQgetlength(t->res, row, column) > 0 && value != NULL && *value != '\0'
 		       ? value
 		       : NULL;
 }
@@ -86,7 +86,7 @@ measure(struct table *t, int row, int column)
 	if (t->o->align && !t->is_text[column])
 		t->is_text[column] =
 			(char)looks_like_text(value, t->res->habits.encoding);
-	len = PQgetlength(t->res, row, column);
+	len = cpq_PQgetlength(t->res, row, column);
 	if (len > t->widths[column])
 		t->widths[column] = len;
 }
@@ -200,7 +200,7 @@ print_border(const struct table *t)
 static int
 cell_width(const struct table *t, int column)
 {
-	int name = t->o->header ? (int)strlen(PQfname(t->res, column)) : 0;
+	int name = t->o->header ? (int)strlen(cpq_PQfname(t->res, column)) : 0;
 
 	return name > t->widths[column] ? name : t->widths[column];
 }
@@ -234,7 +234,8 @@ print_names(const struct table *t)
 		fputs(separator(t), t->out);
 	for (int i = 0; i < t->n_columns; i++)
 		/* the program's names are for HTML only, as libpq has it */
-		print_cell(t, i, t->o->html3 ? t->names[i] : PQfname(t->res, i), "th");
+		print_cell(
+			t, i, t->o->html3 ? t->names[i] : cpq_PQfname(t->res, i), "th");
 	fputs(t->o->html3 ? "</tr>\n" : "\n", t->out);
 	if (!t->o->html3)
 		print_border(t);
@@ -371,8 +372,8 @@ cpq_PQprint(FILE *fout, const PGresult *res, const PQprintOpt *ps)
 	struct table t = { .out = fout,
 		.res = res,
 		.o = ps,
-		.n_rows = PQntuples(res),
-		.n_columns = PQnfields(res) };
+		.n_rows = cpq_PQntuples(res),
+		.n_columns = cpq_PQnfields(res) };
 	FILE *pager = NULL;
 
 	if (t.n_columns <= 0)
@@ -397,10 +398,10 @@ cpq_PQprint(FILE *fout, const PGresult *res, const PQprintOpt *ps)
 static int
 width_of(const PGresult *res, int column)
 {
-	int width = (int)strlen(PQfname(res, column));
+	int width = (int)strlen(cpq_PQfname(res, column));
 
-	for (int row = 0; row < PQntuples(res); row++) {
-		int len = PQgetlength(res, row, column);
+	for (int row = 0; row < cpq_PQntuples(res); row++) {
+		int len = cpq_PQgetlength(res, row, column);
 
 		if (len > width)
 			width = len;
@@ -412,7 +413,7 @@ void
 cpq_PQdisplayTuples(const PGresult *res, FILE *fp, int fillAlign, const char *fieldSep,
 	int printHeader, int quiet)
 {
-	int n = PQnfields(res);
+	int n = cpq_PQnfields(res);
 	int *widths = calloc(n > 0 ? (size_t)n : 1, sizeof(*widths));
 
 	if (widths == NULL)
@@ -424,7 +425,7 @@ cpq_PQdisplayTuples(const PGresult *res, FILE *fp, int fillAlign, const char *fi
 	for (int i = 0; fillAlign && i < n; i++)
 		widths[i] = width_of(res, i) + 1;
 	for (int i = 0; printHeader && i < n; i++)
-		fprintf(fp, "%-*s%s", widths[i], PQfname(res, i), fieldSep);
+		fprintf(fp, "%-*s%s", widths[i], cpq_PQfname(res, i), fieldSep);
 	if (printHeader)
 		fputc('\n', fp);
 	for (int i = 0; printHeader && i < n; i++) {
@@ -433,15 +434,15 @@ cpq_PQdisplayTuples(const PGresult *res, FILE *fp, int fillAlign, const char *fi
 	}
 	if (printHeader)
 		fputc('\n', fp);
-	for (int row = 0; row < PQntuples(res); row++) {
+	for (int row = 0; row < cpq_PQntuples(res); row++) {
 		for (int i = 0; i < n; i++)
-			fprintf(fp, "%-*s%s", widths[i], PQgetvalue(res, row, i),
+			fprintf(fp, "%-*s%s", widths[i], cpq_PQgetvalue(res, row, i),
 				fieldSep);
 		fputc('\n', fp);
 	}
 	if (!quiet)
-		fprintf(fp, "\nQuery returned %d row%s.\n", PQntuples(res),
-			PQntuples(res) == 1 ? "" : "s");
+		fprintf(fp, "\nQuery returned %d row%s.\n", cpq_PQntuples(res),
+			cpq_PQntuples(res) == 1 ? "" : "s");
 	fflush(fp);
 	free(widths);
 }
@@ -450,22 +451,23 @@ void
 cpq_PQprintTuples(
 	const PGresult *res, FILE *fout, int PrintAttNames, int TerseOutput, int colWidth)
 {
-	int n = PQnfields(res);
+	int n = cpq_PQnfields(res);
 	const char *bar = TerseOutput ? "" : "|";
 
 	if (n <= 0)
 		return;
-	for (int row = PrintAttNames ? -1 : 0; row <= PQntuples(res); row++) {
+	for (int row = PrintAttNames ? -1 : 0; row <= cpq_PQntuples(res); row++) {
 		/* a border above and below each line */
 		if (!TerseOutput) {
 			repeat(fout, '-', 14 * n);
 			fputc('\n', fout);
 		}
-		if (row == PQntuples(res))
+		if (row == cpq_PQntuples(res))
 			break;
 		for (int i = 0; i < n; i++)
 			fprintf(fout, "%s %-*s", bar, colWidth > 0 ? colWidth : 0,
-				row < 0 ? PQfname(res, i) : PQgetvalue(res, row, i));
+				row < 0 ? cpq_PQfname(res, i)
+					: cpq_PQgetvalue(res, row, i));
 		fprintf(fout, "%s\n", bar);
 	}
 }

@@ -38,8 +38,8 @@ request_free(struct cpq_request *req)
 	if (req == NULL)
 		return;
 	cenote_stmt_destroy(req->stmt);
-	PQclear(req->answer);
-	PQclear(req->begun);
+	cpq_PQclear(req->answer);
+	cpq_PQclear(req->begun);
 	cpq_notices_drop(&req->notices);
 	free(req->query);
 	free(req);
@@ -53,9 +53,9 @@ request_done(PGconn *conn, struct cpq_request *req)
 	cenote_result_destroy(req->held);
 	req->stmt = NULL;
 	req->held = NULL;
-	PQclear(req->answer);
+	cpq_PQclear(req->answer);
 	req->answer = NULL;
-	PQclear(req->begun);
+	cpq_PQclear(req->begun);
 	req->begun = NULL;
 	cpq_notices_drop(&req->notices);
 	cpq_parameters_catch_up(conn, req);
@@ -123,7 +123,7 @@ cpq_requests_drop(PGconn *conn)
 		cpq_request_pop(conn);
 	request_free(conn->spare);
 	conn->spare = NULL;
-	PQclear(conn->ready);
+	cpq_PQclear(conn->ready);
 	conn->ready = NULL;
 	conn->is_dying = 0;
 	conn->is_end_read = 0;
@@ -211,7 +211,7 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 	cpq_trace_flush(conn);
 	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
-		return is_all_sent(conn) || PQflush(conn) >= 0;
+		return is_all_sent(conn) || cpq_PQflush(conn) >= 0;
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		return 1;
 	/* what cannot be sent is told with the result */

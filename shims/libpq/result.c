@@ -161,7 +161,7 @@ cpq_PQmakeEmptyPGresult(PGconn *conn, ExecStatusType status)
 			res->message = cpq_empty;
 	}
 	if (cpq_events_copy(&res->events, &conn->events) < 0) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return NULL;
 	}
 	return res;
@@ -451,7 +451,7 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 	if (flags & PG_COPYRES_NOTICEHOOKS)
 		copy_notice_hooks(to, src);
 	if (copy_parts(to, src, flags) < 0) {
-		PQclear(to);
+		cpq_PQclear(to);
 		return NULL;
 	}
 	for (int i = 0; i < to->events.n; i++) {
@@ -641,7 +641,7 @@ cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text)
 		r = cpq_result_set_field(res, fields[i].code, fields[i].text);
 	if (r == 0 && cpq_result_set_message(res) == 0)
 		return res;
-	PQclear(res);
+	cpq_PQclear(res);
 	return NULL;
 }
 
@@ -663,7 +663,7 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 		return NULL;
 	res->wants_binary = conn->first != NULL && conn->first->is_binary;
 	if (cpq_result_set_columns(res, from) < 0) {
-		PQclear(res);
+		cpq_PQclear(res);
 		return NULL;
 	}
 	return res;

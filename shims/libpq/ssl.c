@@ -30,8 +30,8 @@ cpq_PQsslAttributeNames(PGconn *conn)
 	static const char *const none[] = { NULL };
 
 	/* until 15 they are told of any connection */
-	return conn == NULL || PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
-									       : none;
+	return conn == NULL || cpq_PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
+										   : none;
 }
 
 const char *

@@ -212,10 +212,10 @@ cpq_PQsetClientEncoding(PGconn *conn, const char *encoding)
 		return -1;
 	initPQExpBuffer(&text);
 	appendPQExpBuffer(&text, "set client_encoding to '%s'", encoding);
-	res = PQexec(conn, text.data);
+	res = cpq_PQexec(conn, text.data);
 	termPQExpBuffer(&text);
-	is_well = PQresultStatus(res) == PGRES_COMMAND_OK;
-	PQclear(res);
+	is_well = cpq_PQresultStatus(res) == PGRES_COMMAND_OK;
+	cpq_PQclear(res);
 	return is_well ? 0 : -1;
 }
 
@@ -255,7 +255,7 @@ cpq_PQsetnonblocking(PGconn *conn, int arg)
 	if (conn->first == NULL)
 		resetPQExpBuffer(&conn->error);
 	/* what is queued goes out while it may still wait */
-	if (PQflush(conn) != 0)
+	if (cpq_PQflush(conn) != 0)
 		return -1;
 	conn->is_nonblocking = on;
 	return 0;

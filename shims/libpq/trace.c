@@ -683,7 +683,7 @@ cpq_PQtrace(PGconn *conn, FILE *debug_port)
 {
 	if (conn == NULL)
 		return;
-	PQuntrace(conn);
+	cpq_PQuntrace(conn);
 	conn->trace = debug_port;
 }
 

@@ -53,7 +53,7 @@ send_answer(PGconn *conn, enum cpq_request_kind kind, PGresult *answer)
 		return no_memory(conn);
 	req = cpq_request_new(conn, kind, NULL);
 	if (req == NULL) {
-		PQclear(answer);
+		cpq_PQclear(answer);
 		return 0;
 	}
 	req->answer = answer;
