@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -170,20 +171,28 @@ a_pool_may_sleep_until_somebody_comes(void **state)
 }
 
 static void
-a_worker_is_known_before_its_master_goes_on(void **state)
+start_with(const char *preload, const char *pool)
 {
 	const char *had = getenv("ASAN_OPTIONS");
-	char options[1024], token[CENOTE_TOKEN_SIZE];
+	char options[1024];
+
+	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", had ? had : "");
+	setenv("LD_PRELOAD", preload, 1);
+	setenv("ASAN_OPTIONS", options, 1);
+	wp_start(pool);
+	unsetenv("LD_PRELOAD");
+}
+
+static void
+a_worker_is_known_before_its_master_goes_on(void **state)
+{
+	char token[CENOTE_TOKEN_SIZE];
 	cenote_result *res = NULL;
 	cenote_conn *a;
 	pid_t worker;
 
 	(void)state;
-	snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", had ? had : "");
-	setenv("LD_PRELOAD", CNT_SLOW_FORK, 1);
-	setenv("ASAN_OPTIONS", options, 1);
-	wp_start(WP_POOL("sessions = 0..1\n"));
-	unsetenv("LD_PRELOAD");
+	start_with(CNT_SLOW_FORK, WP_POOL("sessions = 0..1\n"));
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
 	assert_int_equal(kill(worker, 0), 0);
@@ -308,6 +317,57 @@ door_pid(void)
 	}
 	fail_msg("there is no door");
 	return -1;
+}
+
+/* Have the door stall when the next client comes, and return when it does. */
+static void
+stall_door(volatile int *stall)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	stall[0] = door_pid();
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", wp_daemon.run_dir);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	for (int64_t end = wp_now_ms() + 20000; stall[1] == 0; wp_pause_ms(1))
+		assert_true(wp_now_ms() < end);
+	close(fd);
+}
+
+/* A new worker lends its session before the door has read of it. The door then takes the client that resumes. */
+static void
+who_resumes_from_a_new_worker_is_not_refused_by_a_late_door(void **state)
+{
+	char path[] = "/tmp/cenote-stall-XXXXXX", token[CENOTE_TOKEN_SIZE];
+	int fd = mkstemp(path);
+	cenote_result *res = NULL;
+	volatile int *stall;
+	cenote_conn *a;
+	pid_t worker;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 2 * sizeof(int)), 0);
+	stall = mmap(NULL, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(stall != MAP_FAILED);
+	setenv("CNT_SLOW_DOOR", path, 1);
+	start_with(CNT_SLOW_DOOR, WP_POOL("sessions = 1\n"));
+	unsetenv("CNT_SLOW_DOOR");
+	a = wp_attach(NULL);
+	worker = wp_worker_pid(a);
+	stall_door(stall);
+	kill(worker, SIGKILL);
+	cenote_conn_destroy(a);
+	a = wp_attach(NULL);
+	assert_int_not_equal(wp_worker_pid(a), worker);
+	assert_int_equal(cenote_suspend(a, NULL, 0, token), CENOTE_OK);
+	cenote_conn_destroy(a);
+	a = wp_handle(NULL);
+	if (cenote_resume(a, token, &res) != CENOTE_OK)
+		fail_msg("%s", wp_message(a));
+	cenote_conn_destroy(a);
+	munmap((void *)(uintptr_t)stall, 2 * sizeof(int));
+	close(fd);
+	unlink(path);
 }
 
 /* Its own descriptors are beyond any limit that is set from outside. */
@@ -883,6 +943,7 @@ main(void)
 		TEST(a_silent_client_keeps_nobody_waiting),
 		TEST(a_killed_worker_is_replaced),
 		TEST(a_killed_door_is_replaced),
+		TEST(who_resumes_from_a_new_worker_is_not_refused_by_a_late_door),
 		TEST(a_crowd_at_the_door_is_refused_and_harms_nobody),
 		TEST(a_door_out_of_descriptors_goes_on),
 		TEST(who_wants_tls_is_answered_before_the_first_frame),

@@ -155,6 +155,7 @@ cnd_workers_add(uint32_t slot, int inbox, uint32_t pool)
 	w->source.kind = CND_SOURCE_WORKER;
 	w->inbox = inbox;
 	w->pool = pool;
+	atomic_store(&cnd_slot_at(cnd_the_door.board, slot)->is_known, 1);
 	return epoll_ctl(cnd_the_door.epoll_fd, EPOLL_CTL_ADD, inbox, &event);
 }
 

@@ -248,8 +248,8 @@ fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
 		cnd_log(LOG_ERR, "pool %s: %s", p->name, strerror(-r));
 		return -1;
 	}
-	announce_inbox(p, slot, inbox[0]);
 	cnd_slot_begin(cnd_the_master.child.board, slot, p->index);
+	announce_inbox(p, slot, inbox[0]);
 	pid = fork();
 	if (pid == 0)
 		become_worker(p, slot, inbox[1]);

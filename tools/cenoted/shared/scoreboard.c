@@ -262,6 +262,7 @@ cnd_slot_begin(struct cnd_scoreboard *b, uint32_t slot, uint32_t pool)
 	cnd_slot_set_key(b, slot, 0);
 	s->is_leaving = 0;
 	s->is_unproven = 0;
+	s->is_known = 0;
 	s->server_line = 0;
 	s->owner = 0;
 	s->attaches = 0;

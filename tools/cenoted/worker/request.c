@@ -11,6 +11,9 @@
 #include "shared/log.h"
 #include "shared/units.h"
 
+/* How long a suspended session waits for the door to know its worker. */
+#define DOOR_MS 5000
+
 /* A handler. Negative: the request failed, as backend.h says; w->diag has the reason. */
 typedef int handler(struct cnd_worker *w, const struct cnp_msg *m);
 
@@ -486,6 +489,18 @@ on_nothing(struct cnd_worker *w, const struct cnp_msg *m)
 	return CENOTE_OK;
 }
 
+/* The next client may come by the door. On a busy machine the door may not have read yet what the master sent when it
+ * made this worker; then it would refuse that client. */
+static void
+await_door(struct cnd_worker *w)
+{
+	const int64_t until = cnd_now_ms() + DOOR_MS;
+
+	while (!atomic_load(&w->slot->is_known) && cnd_worker_order(w) != CND_ORDER_NOW &&
+		cnd_now_ms() < until)
+		cnd_worker_wait(w, -1, 0, cnd_now_ms() + 1);
+}
+
 static int
 on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 {
@@ -501,6 +516,7 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 		ms = m->as.suspend.timeout_ms;
 	if (ms > UINT32_MAX)
 		ms = UINT32_MAX;
+	await_door(w);
 	/* The lent session's key ends here; the new one is the right to resume. The new number is
 	 * random, too: it brings a client with TLS to this worker before the worker sees the key. */
 	cnd_worker_drop_key(w);
