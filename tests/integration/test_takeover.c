@@ -295,7 +295,7 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 	assert_int_equal(cenote_suspend(conn, NULL, 60000, token), CENOTE_OK);
 	assert_int_equal(
 		sscanf(token + 3, "%16" SCNx64 "-%16" SCNx64, &session, &key), 2);
-	/* that it is looked for in the right place */
+	/* The search finds what is there: the slot's generation, after a word that is 0. */
 	assert_true(has_bytes(taken, (uint64_t)(session >> 32)) ||
 		    has_bytes(taken, session >> 32 << 32));
 	assert_false(has_bytes(taken, key));

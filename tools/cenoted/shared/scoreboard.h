@@ -78,9 +78,9 @@ struct cnd_slot_head {
 /* Of a worker, by itself. */
 struct cnd_slot {
 	_Atomic uint32_t state; /* enum cnd_state_of_slot */
+	_Atomic uint32_t is_known; /* the door has the worker's inbox; the door sets it */
 	_Atomic uint32_t is_leaving; /* counted in its pool's `leaving` */
 	_Atomic uint32_t is_unproven; /* and in its `unproven` */
-	_Atomic uint32_t is_known; /* the door has its inbox. By the door. */
 	_Atomic uint32_t generation; /* counts attaches in this slot, across workers */
 	_Atomic uint32_t request; /* of this generation: last that began, */
 	_Atomic uint32_t finished; /* and last that ended */
