@@ -3,13 +3,13 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* Gives a statement that would never end a tenth of a second, in a loop as an event loop has it. */
+/* Cancel an endless statement after a tenth of a second, in a loop like that of an event loop. */
 
 static const char endless[] = "with recursive n(i) as (select 1 union all select i + 1 "
 			      "from n) select count(*) from n";
 #define PATIENCE_MS 100
 
-/* Until the descriptor is ready or the time is over; 0: it is over. */
+/* Wait until the descriptor is ready. Returns 0 if the time is over first. */
 static int
 wait_ready(const cenote_conn *conn, int timeout_ms)
 {

@@ -2,7 +2,7 @@
 #include <cenote/cenote.h>
 #include <stdio.h>
 
-/* Sends several requests at once: one round trip instead of one for each. */
+/* Send several requests at once: one round trip instead of one for each. */
 
 static const char *const statements[] = {
 	"select 'first'",
@@ -40,7 +40,7 @@ print(const cenote_result *res)
 	}
 }
 
-/* Each request, the synchronisation point too, gives its results and then CENOTE_DONE. */
+/* Each request gives its results and then CENOTE_DONE; so does the synchronisation point. */
 static int
 take_all(cenote_conn *conn)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Adds up a result of any size in a bounded amount of memory. */
+/* Add up a result of any size in bounded memory. */
 
 static const char numbers[] = "with recursive n(i) as (select 1 union all select i + 1 "
 			      "from n where i < 300000) select i from n";

@@ -2,7 +2,7 @@
 #include <cenote/cenote.h>
 #include <stdio.h>
 
-/* Moves money between two accounts: all of it or nothing, with values bound to placeholders. */
+/* Move money between two accounts, completely or not at all, with values bound to placeholders. */
 
 static int
 run(cenote_conn *conn, const char *sql, const cenote_params *params)
@@ -58,7 +58,7 @@ prepare_accounts(cenote_conn *conn)
 			       NULL);
 }
 
-/* What went wrong, in the server's words. A lost commit is neither done nor failed. */
+/* Print the server's error. After a lost commit the outcome is unknown: neither done nor failed. */
 static void
 explain(const cenote_conn *conn, const char *what)
 {

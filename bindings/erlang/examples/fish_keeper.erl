@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: BSD-2-Clause
-%% A server with a session of its own, for a supervisor:
+%% A gen_server that owns a session, for a supervisor:
 %%
 %%     #{id => fish_keeper, start => {fish_keeper, start_link, ["cenote:///demo"]}}
 %%
-%% When it dies, its session goes back to the pool by itself; the supervisor starts another one, which borrows the
-%% next. So what cannot be mended here is an exit, as it should be.
+%% When it dies, its session goes back to the pool, and the supervisor starts another process, which borrows the
+%% next session. So an error that cannot be handled here is an exit.
 -module(fish_keeper).
 -behaviour(gen_server).
 
