@@ -930,6 +930,7 @@ what_a_backend_has_is_passed_on(void **state)
 	EXPECT("DONE/1");
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_PREPARE;
+	m.as.prepare.statement = 1;
 	m.as.prepare.sql = cnp_str("x");
 	m.as.prepare.name = cnp_str("its name");
 	m.as.prepare.types = (struct cnp_str){ (const char *)types, 8 };

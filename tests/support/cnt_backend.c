@@ -68,6 +68,69 @@ cnt_backend_log(const struct cnd_host *host, int level, const char *format, ...)
 	(void)format;
 }
 
+/* ---- statements and portals ---- */
+
+void
+cnt_transcript_lend(
+	struct cnt_transcript *t, const struct cnd_backend *b, struct cnd_host *host)
+{
+	cnd_statements_init(&t->statements, b, host->mem);
+	host->statements = &t->statements;
+	host->forget = cnd_statements_forget;
+}
+
+int
+cnt_prepare(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_prepare *prepare)
+{
+	return number == 0 ? t->statements.ops->prepare(s, prepare, &t->sink)
+			   : cnd_statement_prepare(
+				     &t->statements, s, number, prepare, &t->sink);
+}
+
+static int
+find_named(struct cnt_transcript *t, uint32_t number, struct cnd_named *which)
+{
+	return number == 0 ? CENOTE_OK
+			   : cnd_statement_get(&t->statements, number, &which->statement,
+				     t->sink.diag);
+}
+
+int
+cnt_describe(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_named *which)
+{
+	int r = find_named(t, number, which);
+
+	return r < 0 ? r : t->statements.ops->describe(s, which, &t->sink);
+}
+
+int
+cnt_execute(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_named *which, const struct cnd_exec *exec)
+{
+	int r = find_named(t, number, which);
+
+	return r < 0 ? r : t->statements.ops->execute(s, which, exec, &t->sink);
+}
+
+struct cnd_portal *
+cnt_portal(struct cnt_transcript *t, uint32_t number, uint32_t batch_rows)
+{
+	return batch_rows > 0 ? cnd_portal_make(&t->statements, number) : NULL;
+}
+
+int
+cnt_fetch(struct cnt_transcript *t, struct cnd_session *s, uint32_t portal,
+	uint32_t batch_rows, int send_columns)
+{
+	struct cnd_portal *p;
+	int r = cnd_portal_get(&t->statements, portal, &p, t->sink.diag);
+
+	return r < 0 ? r
+		     : t->statements.ops->fetch(s, p, batch_rows, send_columns, &t->sink);
+}
+
 /* ---- the transcript ---- */
 
 void

@@ -4,6 +4,7 @@
 
 #include "support/cnt_cmocka.h"
 #include "tools/cenoted/backends/backend.h"
+#include "tools/cenoted/worker/statements.h"
 
 /*
  * A backend without a daemon: the module is loaded as cenoted loads it, and what it answers is
@@ -48,6 +49,7 @@ struct cnt_transcript {
 	size_t log_len, log_cap;
 	uint64_t n_rows; /* of the request */
 	size_t longest; /* batch, of all requests */
+	struct cnd_statements statements; /* and portals, as a worker has them */
 	/* The rest is cnt_backend.c's. */
 	struct cnt_request request;
 	struct cnc_batch batch;
@@ -62,6 +64,21 @@ struct cnt_transcript {
 void cnt_transcript_init(struct cnt_transcript *t, const struct cnd_sink_ops *ops,
 	struct cnc_diag *diag, size_t max);
 void cnt_transcript_finish(struct cnt_transcript *t);
+/* Requests about statements and portals, by their numbers, with this host. */
+void cnt_transcript_lend(
+	struct cnt_transcript *t, const struct cnd_backend *b, struct cnd_host *host);
+int cnt_prepare(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_prepare *prepare);
+/* `which`: by number, which fills it, or with number 0 as it is. */
+int cnt_describe(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_named *which);
+int cnt_execute(struct cnt_transcript *t, struct cnd_session *s, uint32_t number,
+	struct cnd_named *which, const struct cnd_exec *exec);
+/* For cnd_exec. */
+struct cnd_portal *cnt_portal(
+	struct cnt_transcript *t, uint32_t number, uint32_t batch_rows);
+int cnt_fetch(struct cnt_transcript *t, struct cnd_session *s, uint32_t portal,
+	uint32_t batch_rows, int send_columns);
 void cnt_transcript_begin(struct cnt_transcript *t, const struct cnt_request *request);
 /* The request failed: write down what rows came before. */
 void cnt_transcript_break(struct cnt_transcript *t);

@@ -117,6 +117,7 @@ probe_logout(struct cnd_session *s)
 	if (s == NULL)
 		return;
 	close(s->fd);
+	s->host->forget(s->host, s);
 	free(s);
 }
 
@@ -196,6 +197,7 @@ probe_reset(struct cnd_session *s, struct cnc_diag *diag)
 	char text[256];
 	int r = say(s, "reset", diag);
 
+	s->host->forget(s->host, s);
 	s->tx = CENOTE_TX_IDLE;
 	s->pins = 0;
 	s->n_options = 0;
@@ -485,7 +487,8 @@ probe_prepare(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 	uint32_t n = p->n_types < 16 ? p->n_types : 16;
 	int r;
 
-	(void)s;
+	if (p->statement != NULL)
+		p->statement->own = s;
 	for (uint32_t i = 0; i < n; i++)
 		params[i] = (struct cnp_param){ .native_type = p->types[i],
 			.name = CNP_STR_NONE };
@@ -494,13 +497,12 @@ probe_prepare(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 }
 
 static int
-probe_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+probe_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
 	int r = sink->ops->params(sink, NULL, 0);
 
 	(void)s;
-	(void)kind;
 	return r < 0 ? r : done(sink, which->name.n > 0 ? which->name.p : "");
 }
 
@@ -513,33 +515,11 @@ probe_execute(struct cnd_session *s, const struct cnd_named *which,
 	return on_ask(s, sink, "execute");
 }
 
-static int
-probe_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
-{
-	(void)s;
-	(void)which;
-	(void)kind;
-	return done(sink, "CLOSE");
-}
-
-static int
-probe_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows, int send_columns,
-	struct cnd_sink *sink)
-{
-	(void)s;
-	(void)portal;
-	(void)batch_rows;
-	(void)send_columns;
-	cnc_diag_set(sink->diag, "34000", "there is no such portal");
-	return CENOTE_ERR_SERVER;
-}
-
 static void
-probe_close_portal(struct cnd_session *s, uint32_t portal)
+probe_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
 	(void)s;
-	(void)portal;
+	statement->own = NULL;
 }
 
 static int
@@ -610,10 +590,11 @@ probe_function(struct cnd_session *s, uint32_t function, const struct cnd_exec *
 }
 
 static int
-probe_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+probe_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_t param,
 	struct cnp_str data, struct cnc_diag *diag)
 {
-	if (statement == 0 || param > 3) {
+	(void)statement;
+	if (param > 3) {
 		cnc_diag_set(diag, "07009", "there is no such parameter");
 		return CENOTE_ERR_SERVER;
 	}
@@ -655,6 +636,14 @@ probe_set_option(
 	return CENOTE_OK;
 }
 
+static const struct cnd_statement_ops statements = {
+	.prepare = probe_prepare,
+	.describe = probe_describe,
+	.execute = probe_execute,
+	.forget = probe_forget,
+	.long_data = probe_long_data,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "probe",
@@ -674,12 +663,7 @@ static const struct cnd_backend backend = {
 	.reset = probe_reset,
 	.state = probe_state,
 	.query = probe_query,
-	.prepare = probe_prepare,
-	.describe = probe_describe,
-	.execute = probe_execute,
-	.close = probe_close,
-	.fetch = probe_fetch,
-	.close_portal = probe_close_portal,
+	.statements = &statements,
 	.begin = probe_begin,
 	.commit = probe_commit,
 	.rollback = probe_rollback,
@@ -691,7 +675,6 @@ static const struct cnd_backend backend = {
 	.sync = probe_sync,
 	.settle = probe_settle,
 	.function = probe_function,
-	.long_data = probe_long_data,
 	.change_user = probe_change_user,
 	/* the feature is there and the function is not: the worker must see it */
 	.select_database = NULL,

@@ -2,6 +2,8 @@
 #ifndef CND_BACKEND_H
 #define CND_BACKEND_H
 
+#include <stdbool.h>
+
 #include "core/batch.h"
 #include "core/diag.h"
 #include "core/value.h"
@@ -19,7 +21,7 @@
  * reached the server. CENOTE_ERR_UNSUPPORTED: the worker names the feature.
  * CENOTE_ERR_NOMEM. What a sink or the host returned as negative is passed on as it is.
  */
-#define CND_BACKEND_ABI 7u
+#define CND_BACKEND_ABI 8u
 
 struct cnd_session; /* each backend's own */
 
@@ -47,10 +49,55 @@ struct cnd_server_spec {
 	uint8_t is_clients;
 };
 
+/*
+ * Statements that the client numbers, and results that it fetches in batches. cenoted owns both tables and finds the
+ * entry for a request. A backend hangs what it needs on `own`. While `own` is NULL, the entry does not exist for the
+ * client. Entries stay where they are until their `own` is NULL.
+ */
+struct cnd_statement {
+	uint32_t number;
+	uint8_t effect; /* enum cnc_effect of its text; cenoted's */
+	char *sql; /* ends with a zero byte; prepare() still sees the text of before */
+	size_t len;
+	uint64_t
+		sent; /* the columns that the client has, in the backend's measure; 0: none */
+	void *own;
+};
+
+struct cnd_portal {
+	uint32_t number;
+	uint64_t max_rows; /* of each further result; cenoted's, as the next one is */
+	uint64_t rows_left; /* of this result */
+	void *own;
+};
+
+struct cnd_statements {
+	const struct cenote_allocator *mem;
+	const struct cnd_statement_ops *ops; /* the backend's */
+	struct cnd_statement **statements; /* in order of their numbers */
+	size_t n_statements, cap_statements;
+	struct cnd_portal **portals; /* in no order */
+	size_t n_portals, cap_portals;
+};
+
+static inline bool
+cnd_has_portals(const struct cnd_statements *t)
+{
+	for (size_t i = 0; i < t->n_portals; i++) {
+		if (t->portals[i]->own != NULL)
+			return true;
+	}
+	return false;
+}
+
 /* Services of the worker. Valid as long as the session. */
 struct cnd_host {
 	const struct cenote_allocator *mem;
 	void *user;
+	struct cnd_statements *statements; /* the client's */
+	/* Call the session's forget_portal() and forget() for all that there are. reset() and logout() call this when
+	 * the session is ready for it. */
+	void (*forget)(const struct cnd_host *host, struct cnd_session *s);
 	/* To be asked often (every few hundred microseconds of work, and while waiting): CENOTE_OK, or
 	 * why to stop: CENOTE_ERR_SERVER with the diagnostics filled (cancelled, time limit), or
 	 * CENOTE_ERR_CONN (the client went away). The answer stays the same for the rest of the
@@ -124,7 +171,8 @@ struct cnd_sink {
 
 /* How to run a statement. */
 struct cnd_exec {
-	uint32_t portal; /* number to keep the rest under when batch_rows is reached */
+	struct cnd_portal *
+		portal; /* keeps the rest when batch_rows is reached; NULL without batch_rows */
 	uint8_t format; /* enum cenote_format */
 	uint8_t columns_known; /* execute only */
 	uint8_t is_simple; /* query only: the simple form, without parameters */
@@ -138,16 +186,17 @@ struct cnd_exec {
 		formats; /* one enum cenote_format a column; empty: `format` for all */
 };
 
-/* A statement or portal: by the client's number, or, where that is 0, by the server's name. */
+/* A statement that the client numbers, or a statement or portal that has a name at the server. */
 struct cnd_named {
-	uint32_t number;
+	struct cnd_statement *statement; /* NULL: by name */
 	struct cnp_str name;
+	uint8_t kind; /* enum cnp_named */
 	uint8_t is_sync; /* as that of cnd_exec */
 };
 
 /* How a statement is prepared. */
 struct cnd_prepare {
-	uint32_t statement; /* the client's number */
+	struct cnd_statement *statement; /* NULL: by name alone */
 	uint8_t is_sync;
 	struct cnp_str sql;
 	struct cnp_str
@@ -160,7 +209,6 @@ struct cnd_prepare {
  * _CLOSE, _SYNC. */
 struct cnd_ahead {
 	uint8_t code;
-	uint8_t kind; /* describe and close: enum cnp_named */
 	struct cnp_str sql; /* query */
 	const struct cnd_named *which; /* execute, describe, close */
 	const struct cnd_prepare *prepare;
@@ -185,6 +233,34 @@ struct cnd_info {
 	 * client library tells of TLS with the server */
 	const struct cnd_option *parameters;
 	size_t n_parameters;
+};
+
+/* Statements and portals. */
+struct cnd_statement_ops {
+	/* Answers with params(), columns() (when it gives rows) and done(). Replaces what the statement has in `own`. On
+	 * failure that is as before, or NULL. */
+	int (*prepare)(struct cnd_session *s, const struct cnd_prepare *prepare,
+		struct cnd_sink *sink);
+	/* A portal has no params, but params() is called. */
+	int (*describe)(struct cnd_session *s, const struct cnd_named *which,
+		struct cnd_sink *sink);
+	int (*execute)(struct cnd_session *s, const struct cnd_named *which,
+		const struct cnd_exec *exec, struct cnd_sink *sink);
+	/* Answers with done(), also for an unknown name. NULL: nothing but forget() is needed. */
+	int (*close)(struct cnd_session *s, const struct cnd_named *which,
+		struct cnd_sink *sink);
+	/* Free `own`, and leave NULL. */
+	void (*forget)(struct cnd_session *s, struct cnd_statement *statement);
+	/* NULL: the server takes no values in pieces. */
+	int (*long_data)(struct cnd_session *s, struct cnd_statement *statement,
+		uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
+	/* Go on with a portal. `send_columns`: call columns() with known 0 first, else 1. */
+	int (*fetch)(struct cnd_session *s, struct cnd_portal *portal,
+		uint32_t batch_rows, int send_columns, struct cnd_sink *sink);
+	/* The client wants no more of it. */
+	void (*close_portal)(struct cnd_session *s, struct cnd_portal *portal);
+	/* The session is reset, or ends. */
+	void (*forget_portal)(struct cnd_session *s, struct cnd_portal *portal);
 };
 
 struct cnd_backend {
@@ -216,22 +292,7 @@ struct cnd_backend {
 
 	int (*query)(struct cnd_session *s, const char *sql, size_t len,
 		const struct cnd_exec *exec, struct cnd_sink *sink);
-	/* Answers with params(), columns() (when it gives rows) and done(). An existing number is
-	 * replaced. */
-	int (*prepare)(struct cnd_session *s, const struct cnd_prepare *prepare,
-		struct cnd_sink *sink);
-	/* kind: enum cnp_named. Of a portal there are no params, but params() is called. */
-	int (*describe)(struct cnd_session *s, const struct cnd_named *which,
-		uint8_t kind, struct cnd_sink *sink);
-	int (*execute)(struct cnd_session *s, const struct cnd_named *which,
-		const struct cnd_exec *exec, struct cnd_sink *sink);
-	/* Unknown numbers and names are ignored. Answers with done(). */
-	int (*close)(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-		struct cnd_sink *sink);
-	/* Go on with a portal. `send_columns`: call columns() with known 0 first, else 1. */
-	int (*fetch)(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
-		int send_columns, struct cnd_sink *sink);
-	void (*close_portal)(struct cnd_session *s, uint32_t portal);
+	const struct cnd_statement_ops *statements;
 
 	/* Each answers with done(). */
 	int (*begin)(struct cnd_session *s, uint8_t isolation, uint32_t flags,
@@ -264,8 +325,6 @@ struct cnd_backend {
 
 	int (*function)(struct cnd_session *s, uint32_t function,
 		const struct cnd_exec *exec, struct cnd_sink *sink);
-	int (*long_data)(struct cnd_session *s, uint32_t statement, uint16_t param,
-		struct cnp_str data, struct cnc_diag *ret_diag);
 	/* Each answers with done(). */
 	int (*change_user)(struct cnd_session *s, const struct cnp_change_user *to,
 		struct cnd_sink *sink);

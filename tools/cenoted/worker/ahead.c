@@ -34,8 +34,7 @@ static int
 give_query(struct cnd_worker *w, const struct cnp_request *req)
 {
 	const struct cnp_query *q = &req->msg.as.query;
-	struct cnd_exec exec = { .portal = req->number,
-		.format = q->format,
+	struct cnd_exec exec = { .format = q->format,
 		.is_simple = q->params.n == 0,
 		.is_sync = req->flags & CNP_FRAME_SYNC };
 	const struct cnd_ahead what = {
@@ -52,9 +51,10 @@ static int
 give_execute(struct cnd_worker *w, const struct cnp_request *req)
 {
 	const struct cnp_execute *e = &req->msg.as.execute;
-	const struct cnd_named which = { .number = e->statement, .name = e->name };
-	struct cnd_exec exec = { .portal = req->number,
-		.format = e->format,
+	const struct cnd_named which = { .statement = cnd_statement_find(
+						 &w->statements, e->statement),
+		.name = e->name };
+	struct cnd_exec exec = { .format = e->format,
 		.columns_known = e->known,
 		.is_sync = req->flags & CNP_FRAME_SYNC };
 	const struct cnd_ahead what = {
@@ -62,6 +62,7 @@ give_execute(struct cnd_worker *w, const struct cnp_request *req)
 	};
 
 	if (e->batch_rows > 0 || e->max_rows > 0 || e->formats.n > 0 ||
+		(e->statement != 0 && which.statement == NULL) ||
 		take_exec(w, &exec, e->params) < 0)
 		return CENOTE_AGAIN;
 	return w->backend->ahead(w->session, &what);
@@ -71,13 +72,13 @@ static int
 give_prepare(struct cnd_worker *w, const struct cnp_request *req)
 {
 	const struct cnp_prepare *p = &req->msg.as.prepare;
-	struct cnd_prepare prepare = { .statement = p->statement,
-		.is_sync = req->flags & CNP_FRAME_SYNC,
-		.sql = p->sql,
-		.name = p->name };
+	struct cnd_prepare prepare = {
+		.is_sync = req->flags & CNP_FRAME_SYNC, .sql = p->sql, .name = p->name
+	};
 	const struct cnd_ahead what = { .code = CNP_MSG_PREPARE, .prepare = &prepare };
 
-	if (p->types.n % 4 != 0 || p->types.n / 4 > CNC_BATCH_COLS_MAX ||
+	if (p->statement != 0 || p->types.n % 4 != 0 ||
+		p->types.n / 4 > CNC_BATCH_COLS_MAX ||
 		cnd_request_set_types(w, &prepare, p->types) < 0)
 		return CENOTE_AGAIN;
 	return w->backend->ahead(w->session, &what);
@@ -88,14 +89,13 @@ give_named(struct cnd_worker *w, const struct cnp_request *req, uint32_t number,
 	struct cnp_str name, uint8_t kind)
 {
 	const struct cnd_named which = {
-		.number = number, .name = name, .is_sync = req->flags & CNP_FRAME_SYNC
+		.name = name, .kind = kind, .is_sync = req->flags & CNP_FRAME_SYNC
 	};
-	const struct cnd_ahead what = {
-		.code = req->msg.code, .kind = kind, .which = &which
-	};
+	const struct cnd_ahead what = { .code = req->msg.code, .which = &which };
 
-	return kind > CNP_NAMED_PORTAL ? CENOTE_AGAIN
-				       : w->backend->ahead(w->session, &what);
+	return number != 0 || kind > CNP_NAMED_PORTAL
+		       ? CENOTE_AGAIN
+		       : w->backend->ahead(w->session, &what);
 }
 
 static int

@@ -213,8 +213,11 @@ void
 cnd_host_init(struct cnd_worker *w)
 {
 	w->stop.until_ms = CND_NEVER;
+	cnd_statements_init(&w->statements, w->backend, &cnc_mem_default);
 	w->host = (struct cnd_host){ .mem = &cnc_mem_default,
 		.user = w,
+		.statements = &w->statements,
+		.forget = cnd_statements_forget,
 		.interrupted = host_interrupted,
 		.is_cancelled = host_is_cancelled,
 		.wait = host_wait,

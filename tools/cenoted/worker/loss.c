@@ -14,33 +14,22 @@
 /* The most that an error's fields may take. */
 #define WORDS_MAX 16384u
 
-void
-cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql)
+static uint8_t
+effect_of_statement(const struct cnd_worker *w, uint32_t number)
 {
-	size_t at = statement % CND_STATEMENTS;
+	const struct cnd_statement *st = cnd_statement_find(&w->statements, number);
 
-	l->effects[at].statement = statement;
-	l->effects[at].effect = cnc_sql_effect(sql.p, sql.n);
+	return st != NULL ? st->effect : (uint8_t)CNC_EFFECT_COMMIT;
 }
 
 static uint8_t
-effect_of_statement(const struct cnd_worker_loss *l, uint32_t statement)
-{
-	size_t at = statement % CND_STATEMENTS;
-
-	if (statement != 0 && l->effects[at].statement == statement)
-		return l->effects[at].effect;
-	return CNC_EFFECT_COMMIT;
-}
-
-static uint8_t
-effect_of(const struct cnd_worker_loss *l, const struct cnp_msg *m)
+effect_of(const struct cnd_worker *w, const struct cnp_msg *m)
 {
 	switch (m->code) {
 	case CNP_MSG_QUERY:
 		return cnc_sql_effect(m->as.query.sql.p, m->as.query.sql.n);
 	case CNP_MSG_EXECUTE:
-		return effect_of_statement(l, m->as.execute.statement);
+		return effect_of_statement(w, m->as.execute.statement);
 	case CNP_MSG_COMMIT:
 		return CNC_EFFECT_COMMIT;
 	case CNP_MSG_SAVEPOINT:
@@ -57,7 +46,7 @@ effect_of(const struct cnd_worker_loss *l, const struct cnp_msg *m)
 static int
 may_commit(const struct cnd_worker *w, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(&w->loss, m);
+	uint8_t effect = effect_of(w, m);
 
 	return effect == CNC_EFFECT_COMMIT ||
 	       (effect == CNC_EFFECT_WRITE && w->held.tx == CENOTE_TX_IDLE) ||
@@ -76,7 +65,7 @@ cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m)
 void
 cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	uint8_t effect = effect_of(&w->loss, m);
+	uint8_t effect = effect_of(w, m);
 
 	/* after a request that ends the transaction, the next ones are outside of it */
 	if (effect != CNC_EFFECT_NONE &&

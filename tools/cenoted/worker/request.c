@@ -32,51 +32,6 @@ reply_done(struct cnd_worker *w, const char *tag)
 	return w->sink.ops->done(&w->sink, &done);
 }
 
-/* ---- portals with a bound on their rows ---- */
-
-static struct cnd_portal *
-find_portal(struct cnd_worker_request *r, uint32_t portal)
-{
-	for (size_t i = 0; i < CND_PORTALS; i++) {
-		if (r->portals[i].portal == portal)
-			return &r->portals[i];
-	}
-	return NULL;
-}
-
-static void
-forget_portal(struct cnd_worker_request *r, uint32_t portal)
-{
-	struct cnd_portal *p = portal != 0 ? find_portal(r, portal) : NULL;
-
-	if (p != NULL)
-		p->portal = 0;
-}
-
-/* A request stopped at batch_rows: remember how many rows the portal may still return. */
-static void
-keep_portal(struct cnd_worker *w, uint32_t portal)
-{
-	struct cnd_portal *p = find_portal(&w->request, portal);
-
-	if (p == NULL)
-		p = find_portal(&w->request, 0);
-	if (p != NULL)
-		*p = (struct cnd_portal){ portal, w->result.max_rows,
-			w->result.rows_left };
-}
-
-/* After a statement or a fetch that succeeded. */
-static void
-settle_portal(struct cnd_worker *w, uint32_t portal)
-{
-	if ((w->result.done_flags & CNP_DONE_MORE_ROWS) &&
-		w->result.rows_left != UINT64_MAX)
-		keep_portal(w, portal);
-	else
-		forget_portal(&w->request, portal);
-}
-
 /* ---- statements ---- */
 
 /* Each result has at most max_rows rows, and stops after batch_rows. */
@@ -87,6 +42,16 @@ set_bounds(struct cnd_worker_result *r, uint64_t max_rows, uint32_t batch_rows)
 	r->rows_left = r->max_rows;
 	r->batch_rows = batch_rows;
 	r->batch_left = batch_rows;
+}
+
+/* After a statement or a fetch that succeeded: remember how many rows its portal may still return. */
+static void
+settle_portal(struct cnd_worker *w, struct cnd_portal *portal)
+{
+	if (portal == NULL)
+		return;
+	portal->max_rows = w->result.max_rows;
+	portal->rows_left = w->result.rows_left;
 }
 
 /* Some servers lack a feature. `has_op` is 0 if the backend lacks the function for it. */
@@ -100,20 +65,31 @@ need(struct cnd_worker *w, uint64_t feature, int has_op, const char *what)
 	return CENOTE_ERR_UNSUPPORTED;
 }
 
-/* Name a statement or portal: by the client's number, or, if that is 0, by the server's name. */
+/* Whether the pool has named statements, if the request needs them: only those of kind statement have numbers. */
 static int
-set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
-	struct cnp_str name, uint8_t kind)
+check_named(struct cnd_worker *w, uint32_t number, struct cnp_str name, uint8_t kind)
 {
-	which->number = number;
-	which->name = name;
-	which->is_sync = w->request.is_sync;
 	if (kind > CNP_NAMED_PORTAL)
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there are statements and portals only");
 	return number == 0 || name.n > 0 || kind != CNP_NAMED_STATEMENT
 		       ? need(w, CNP_FEATURE_NAMED_STATEMENTS, 1, "named statements")
 		       : CENOTE_OK;
+}
+
+/* Find a statement or portal: by the client's number, or, if that is 0, by the server's name. */
+static int
+set_named(struct cnd_worker *w, struct cnd_named *which, uint32_t number,
+	struct cnp_str name, uint8_t kind)
+{
+	int r = check_named(w, number, name, kind);
+
+	*which = (struct cnd_named){
+		.name = name, .kind = kind, .is_sync = w->request.is_sync
+	};
+	return r < 0 || number == 0 ? r
+				    : cnd_statement_get(&w->statements, number,
+					      &which->statement, &w->diag);
 }
 
 static int
@@ -137,9 +113,11 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	if (!are_formats(exec))
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
 			"there is no such format");
-	if (max_rows > 0 && exec->batch_rows > 0 && find_portal(&w->request, 0) == NULL)
-		return fail(w, CENOTE_ERR_SERVER, CNC_SQLSTATE(LIMIT),
-			"too many open portals with max_rows; at most 16");
+	if (exec->batch_rows > 0) {
+		exec->portal = cnd_portal_make(&w->statements, w->client.server.running);
+		if (exec->portal == NULL)
+			return CENOTE_ERR_NOMEM;
+	}
 	set_bounds(&w->result, max_rows, exec->batch_rows);
 	exec->max_rows = max_rows;
 	exec->is_sync = w->request.is_sync;
@@ -163,8 +141,7 @@ static int
 on_query(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_query *q = &m->as.query;
-	struct cnd_exec exec = { .portal = w->client.server.running,
-		.format = q->format,
+	struct cnd_exec exec = { .format = q->format,
 		.is_simple = q->params.n == 0,
 		.formats = q->formats,
 		.batch_rows = q->batch_rows };
@@ -203,21 +180,21 @@ static int
 on_prepare(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_prepare *p = &m->as.prepare;
-	struct cnd_prepare prepare = { .statement = p->statement,
-		.is_sync = w->request.is_sync,
-		.sql = p->sql,
-		.name = p->name };
-	struct cnd_named which;
+	struct cnd_prepare prepare = {
+		.is_sync = w->request.is_sync, .sql = p->sql, .name = p->name
+	};
 	int r;
 
 	w->result.is_describing = true;
-	r = set_named(w, &which, p->statement, p->name, CNP_NAMED_STATEMENT);
+	r = check_named(w, p->statement, p->name, CNP_NAMED_STATEMENT);
 	if (r == CENOTE_OK)
 		r = cnd_request_set_types(w, &prepare, p->types);
 	if (r < 0)
 		return r;
-	cnd_loss_remember(&w->loss, p->statement, p->sql);
-	return w->backend->prepare(w->session, &prepare, &w->sink);
+	if (p->statement == 0)
+		return w->backend->statements->prepare(w->session, &prepare, &w->sink);
+	return cnd_statement_prepare(
+		&w->statements, w->session, p->statement, &prepare, &w->sink);
 }
 
 static int
@@ -228,15 +205,14 @@ on_describe(struct cnd_worker *w, const struct cnp_msg *m)
 	int r = set_named(w, &which, d->statement, d->name, d->kind);
 
 	w->result.is_describing = true;
-	return r < 0 ? r : w->backend->describe(w->session, &which, d->kind, &w->sink);
+	return r < 0 ? r : w->backend->statements->describe(w->session, &which, &w->sink);
 }
 
 static int
 on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_execute *e = &m->as.execute;
-	struct cnd_exec exec = { .portal = w->client.server.running,
-		.format = e->format,
+	struct cnd_exec exec = { .format = e->format,
 		.columns_known = e->known,
 		.formats = e->formats,
 		.batch_rows = e->batch_rows };
@@ -247,7 +223,7 @@ on_execute(struct cnd_worker *w, const struct cnp_msg *m)
 		r = set_exec(w, &exec, e->params, e->max_rows);
 	if (r < 0)
 		return r;
-	r = w->backend->execute(w->session, &which, &exec, &w->sink);
+	r = w->backend->statements->execute(w->session, &which, &exec, &w->sink);
 	if (r == CENOTE_OK)
 		settle_portal(w, exec.portal);
 	return r;
@@ -257,18 +233,21 @@ static int
 on_close(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_close *c = &m->as.close;
-	struct cnd_named which;
-	int r = set_named(w, &which, c->statement, c->name, c->kind);
+	struct cnd_named which = {
+		.name = c->name, .kind = c->kind, .is_sync = w->request.is_sync
+	};
+	int r = check_named(w, c->statement, c->name, c->kind);
 
-	return r < 0 ? r : w->backend->close(w->session, &which, c->kind, &w->sink);
+	return r < 0 ? r
+		     : cnd_statement_close(&w->statements, w->session, c->statement,
+			       &which, &w->sink);
 }
 
 static int
 on_function(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_function *f = &m->as.function;
-	struct cnd_exec exec = { .portal = w->client.server.running,
-		.format = f->format };
+	struct cnd_exec exec = { .format = f->format };
 	int r = need(w, CNP_FEATURE_FUNCTIONS, w->backend->function != NULL,
 		"calls of functions");
 
@@ -281,12 +260,15 @@ static int
 on_long_data(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_long_data *l = &m->as.long_data;
-	int r = need(w, CNP_FEATURE_LONG_DATA, w->backend->long_data != NULL,
-		"values in pieces");
+	const struct cnd_statement_ops *ops = w->backend->statements;
+	struct cnd_statement *st;
+	int r = need(
+		w, CNP_FEATURE_LONG_DATA, ops->long_data != NULL, "values in pieces");
 
 	if (r == CENOTE_OK)
-		r = w->backend->long_data(
-			w->session, l->statement, l->param, l->data, &w->diag);
+		r = cnd_statement_get(&w->statements, l->statement, &st, &w->diag);
+	if (r == CENOTE_OK)
+		r = ops->long_data(w->session, st, l->param, l->data, &w->diag);
 	return r < 0 ? r : reply_done(w, "LONG DATA");
 }
 
@@ -294,24 +276,24 @@ static int
 on_fetch(struct cnd_worker *w, const struct cnp_msg *m)
 {
 	const struct cnp_fetch *f = &m->as.fetch;
-	const struct cnd_portal *p =
-		f->portal != 0 ? find_portal(&w->request, f->portal) : NULL;
-	int r;
+	struct cnd_portal *p;
+	int r = cnd_portal_get(&w->statements, f->portal, &p, &w->diag);
 
-	set_bounds(&w->result, p != NULL ? p->max_rows : 0, f->batch_rows);
-	if (p != NULL)
-		w->result.rows_left = p->rows_left;
-	r = w->backend->fetch(w->session, f->portal, f->batch_rows, f->columns, &w->sink);
+	if (r < 0)
+		return r;
+	set_bounds(&w->result, p->max_rows, f->batch_rows);
+	w->result.rows_left = p->rows_left;
+	r = w->backend->statements->fetch(
+		w->session, p, f->batch_rows, f->columns, &w->sink);
 	if (r == CENOTE_OK)
-		settle_portal(w, f->portal);
+		settle_portal(w, p);
 	return r;
 }
 
 static int
 on_close_portal(struct cnd_worker *w, const struct cnp_msg *m)
 {
-	forget_portal(&w->request, m->as.close_portal.portal);
-	w->backend->close_portal(w->session, m->as.close_portal.portal);
+	cnd_portal_close(&w->statements, w->session, m->as.close_portal.portal);
 	return reply_done(w, "CLOSE");
 }
 
@@ -416,7 +398,6 @@ on_reset(struct cnd_worker *w, const struct cnp_msg *m)
 	int r = reset_or_log_in(w);
 
 	(void)m;
-	memset(w->request.portals, 0, sizeof(w->request.portals));
 	/* a session that is half reset cannot be used */
 	if (r < 0)
 		return CENOTE_ERR_CONN;
@@ -441,10 +422,8 @@ on_change_user(struct cnd_worker *w, const struct cnp_msg *m)
 	int r = need(w, CNP_FEATURE_CHANGE_USER, w->backend->change_user != NULL,
 		"change of user");
 
-	if (r == CENOTE_OK) {
-		memset(w->request.portals, 0, sizeof(w->request.portals));
+	if (r == CENOTE_OK)
 		r = become_another(w, w->backend->change_user(w->session, c, &w->sink));
-	}
 	/* it is in the receive buffer, which is not cleared for a long time */
 	cnc_wipe((void *)(uintptr_t)c->password.p, c->password.n);
 	return r;
@@ -782,7 +761,6 @@ cnd_request_idle(struct cnd_worker *w)
 void
 cnd_request_forget_client(struct cnd_worker *w)
 {
-	memset(w->request.portals, 0, sizeof(w->request.portals));
 	w->loss.may_have_committed = false;
 	w->ahead.n = 0;
 	w->held.is_ready = false;

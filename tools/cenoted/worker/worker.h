@@ -15,6 +15,7 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 #include "shared/scoreboard.h"
+#include "statements.h"
 
 /* Why a client's time with the worker ended. */
 enum cnd_parting {
@@ -29,10 +30,6 @@ enum cnd_parting {
 #define CND_SETTINGS_MAX   1023u
 /* How long a failed server line is tried last, if the pool does not rebalance. */
 #define CND_LINE_DOWN_MS   60000
-/* How many prepared statements have a known effect: a power of 2. */
-#define CND_STATEMENTS     512u
-/* How many portals can have a bound on their rows. */
-#define CND_PORTALS        16u
 
 /*
  * The parts of a worker. Each belongs to one file, which says what its values mean. Other files may read them.
@@ -94,17 +91,9 @@ struct cnd_worker_client {
 	uint32_t n_served; /* its requests since it attached */
 };
 
-/* A portal with a bound on its rows. */
-struct cnd_portal {
-	uint32_t portal; /* 0: this entry is free */
-	uint64_t max_rows; /* of each further result */
-	uint64_t rows_left; /* of the present one */
-};
-
 /* request.c: the running request. */
 struct cnd_worker_request {
 	struct cnc_arena arena; /* emptied after each request */
-	struct cnd_portal portals[CND_PORTALS];
 	bool is_sync; /* a synchronisation point follows */
 };
 
@@ -134,11 +123,6 @@ struct cnd_worker_ahead {
 struct cnd_worker_loss {
 	bool may_have_committed; /* a request since the last synchronisation point */
 	bool ahead_may_commit; /* a request that the backend has before its turn */
-	/* enum cnc_effect of prepared statements, by the low bits of their numbers */
-	struct {
-		uint32_t statement;
-		uint8_t effect;
-	} effects[CND_STATEMENTS];
 };
 
 /* host.c: when the backend must stop waiting. */
@@ -203,6 +187,8 @@ struct cnd_worker {
 	struct cnd_sink sink; /* and what it writes its answers to, in sink.c */
 	struct cnc_diag diag; /* of the running request */
 
+	struct cnd_statements
+		statements; /* the client's, and its portals; in statements.c */
 	struct cnd_worker_login login;
 	struct cnd_worker_pass_through pass_through;
 	struct cnd_worker_client client;
@@ -399,7 +385,6 @@ int cnd_ahead_answer(struct cnd_worker *w, const struct cnp_request *req);
 void cnd_loss_expect(struct cnd_worker *w, const struct cnp_msg *m);
 /* The same for a request that runs before the earlier ones are answered. */
 void cnd_loss_expect_ahead(struct cnd_worker *w, const struct cnp_msg *m);
-void cnd_loss_remember(struct cnd_worker_loss *l, uint32_t statement, struct cnp_str sql);
 /* Whether the server itself sent this error. */
 int cnd_loss_has_words(const struct cnc_diag *diag);
 /* Say in w->diag what the loss of the session means for the running request. */

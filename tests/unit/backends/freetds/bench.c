@@ -99,6 +99,7 @@ tds_bench_init(struct tds_bench *b)
 		.log = cnt_backend_log };
 	cnc_diag_init(&b->diag, &cnc_mem_default);
 	cnt_transcript_init(&b->seen, &ops, &b->diag, 1u << 20);
+	cnt_transcript_lend(&b->seen, tds_backend, &b->host);
 }
 
 void
@@ -160,9 +161,9 @@ int
 tds_query_batch(
 	struct tds_bench *b, const char *sql, uint32_t portal, uint32_t batch_rows)
 {
-	const struct cnd_exec exec = {
-		.is_simple = 1, .portal = portal, .batch_rows = batch_rows
-	};
+	const struct cnd_exec exec = { .is_simple = 1,
+		.portal = cnt_portal(&b->seen, portal, batch_rows),
+		.batch_rows = batch_rows };
 
 	begin_request(b, batch_rows);
 	return end_of_request(
@@ -179,8 +180,7 @@ int
 tds_fetch(struct tds_bench *b, uint32_t portal, uint32_t batch_rows)
 {
 	begin_request(b, batch_rows);
-	return end_of_request(
-		b, tds_backend->fetch(b->s, portal, batch_rows, 0, &b->seen.sink));
+	return end_of_request(b, cnt_fetch(&b->seen, b->s, portal, batch_rows, 0));
 }
 
 /* ---- certificates ---- */

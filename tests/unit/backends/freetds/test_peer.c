@@ -494,12 +494,12 @@ a_result_is_closed_early(void **state)
 	(void)state;
 	assert_int_equal(log_in(b, NULL), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 200000", 1, 2), CENOTE_OK);
-	tds_backend->close_portal(b->on.s, 1);
+	cnd_portal_close(&b->on.seen.statements, b->on.s, 1);
 	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
 	assert_int_equal(tds_query_batch(&b->on, "select rows 3", 2, 2), CENOTE_OK);
 	assert_int_equal(query(b, "select rows 1"), CENOTE_OK);
-	tds_backend->close_portal(b->on.s, 2);
-	tds_backend->close_portal(b->on.s, 3);
+	cnd_portal_close(&b->on.seen.statements, b->on.s, 2);
+	cnd_portal_close(&b->on.seen.statements, b->on.s, 3);
 	assert_int_equal(tds_fetch(&b->on, 2, 2), CENOTE_ERR_SERVER);
 	end(b);
 }

@@ -161,6 +161,7 @@ my_init(struct my *t)
 	t->file_piece = 1000;
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 256u << 20);
+	cnt_transcript_lend(&t->seen, t->b, &t->host);
 }
 
 void
@@ -245,7 +246,8 @@ begin_request(struct my *t, const struct cnc_value *params, uint32_t n)
 	cnc_diag_clear(&t->diag);
 	for (i = 0; t->formats && t->formats[i]; i++)
 		formats[i] = (char)(t->formats[i] - '0');
-	return (struct cnd_exec){ .portal = ++t->portal,
+	return (struct cnd_exec){ .portal = cnt_portal(
+					  &t->seen, ++t->portal, t->batch_rows),
 		.format = t->format,
 		.formats = { formats, i },
 		.max_rows = t->max_rows,
@@ -288,22 +290,19 @@ my_query(struct my *t, const char *sql)
 const char *
 my_prepare(struct my *t, uint32_t statement, const char *sql)
 {
-	struct cnd_prepare p = {
-		.statement = statement, .sql = cnp_str(sql), .name = CNP_STR_NONE
-	};
+	struct cnd_prepare p = { .sql = cnp_str(sql), .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	return end_request(t, cnt_prepare(&t->seen, t->s, statement, &p));
 }
 
 const char *
 my_describe(struct my *t, uint32_t statement)
 {
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(
-		t, t->b->describe(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
+	return end_request(t, cnt_describe(&t->seen, t->s, statement, &which));
 }
 
 const char *
@@ -311,20 +310,20 @@ my_execute(struct my *t, uint32_t statement, int known, const struct cnc_value *
 	uint32_t n)
 {
 	struct cnd_exec e = begin_request(t, params, n);
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
+	return end_request(t, cnt_execute(&t->seen, t->s, statement, &which, &e));
 }
 
 const char *
 my_close(struct my *t, uint32_t statement)
 {
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(
-		t, t->b->close(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
+	return end_request(t, cnd_statement_close(&t->seen.statements, t->s, statement,
+				      &which, &t->seen.sink));
 }
 
 const char *
@@ -336,7 +335,7 @@ my_fetch(struct my *t, uint32_t portal, uint32_t batch_rows, int send_columns)
 	t->batch_rows = batch_rows;
 	(void)begin_request(t, NULL, 0);
 	text = end_request(
-		t, t->b->fetch(t->s, portal, batch_rows, send_columns, &t->seen.sink));
+		t, cnt_fetch(&t->seen, t->s, portal, batch_rows, send_columns));
 	t->batch_rows = old;
 	return text;
 }
@@ -408,10 +407,13 @@ my_long_data(
 	struct my *t, uint32_t statement, uint16_t param, const void *data, size_t len)
 {
 	struct cnp_str piece = { data, len };
+	struct cnd_statement *st;
 	int r;
 
 	(void)begin_request(t, NULL, 0);
-	r = t->b->long_data(t->s, statement, param, piece, &t->diag);
+	r = cnd_statement_get(&t->seen.statements, statement, &st, &t->diag);
+	if (r == CENOTE_OK)
+		r = t->b->statements->long_data(t->s, st, param, piece, &t->diag);
 	return r == CENOTE_OK ? "ok\n" : end_request(t, r);
 }
 

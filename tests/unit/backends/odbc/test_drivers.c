@@ -123,6 +123,7 @@ setup(void **state)
 	t->stop_status = CENOTE_ERR_SERVER;
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, (size_t)256 << 20);
+	cnt_transcript_lend(&t->seen, t->b, &t->host);
 	if (login(t) != CENOTE_OK)
 		fail_msg("cannot log in: %s", t->diag.message);
 	*state = t;
@@ -315,25 +316,24 @@ static void
 a_value_in_pieces_is_put_together(void **state)
 {
 	struct od *t = *state;
-	struct cnd_prepare p = { .statement = 7,
-		.sql = cnp_str("insert into od_long values (?)"),
+	struct cnd_prepare p = { .sql = cnp_str("insert into od_long values (?)"),
 		.name = CNP_STR_NONE };
-	struct cnd_named which = { 7, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 	struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .is_long = 1 };
 	struct cnd_exec e;
 
 	(void)query(t, "drop table if exists od_long");
 	(void)query(t, "create table od_long (t text)");
 	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	(void)end_request(t, cnt_prepare(&t->seen, t->s, 7, &p));
 	assert_int_equal(t->last, CENOTE_OK);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
-			t->b->long_data(t->s, 7, 0,
+			t->b->statements->long_data(t->s, p.statement, 0,
 				cnp_str(i == 1 ? "gr\xc3\xbcn" : "water"), &t->diag),
 			CENOTE_OK);
 	e = begin_request(t, &v, 1);
-	(void)end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
+	(void)end_request(t, cnt_execute(&t->seen, t->s, 7, &which, &e));
 	if (t->last != CENOTE_OK)
 		fail_msg("%s", t->seen.log);
 	if (!strstr(query(t, "select t from od_long"), "row watergr\xc3\xbcnwater\n"))
@@ -560,7 +560,7 @@ too_many_parameters_are_refused(void **state)
 	const size_t n = 40000;
 	char *text = malloc(sizeof(head) + 2 * n + 2);
 	struct od *t = *state;
-	struct cnd_prepare p = { .statement = 9, .name = CNP_STR_NONE };
+	struct cnd_prepare p = { .name = CNP_STR_NONE };
 	size_t len = sizeof(head) - 1;
 
 	assert_non_null(text);
@@ -572,7 +572,7 @@ too_many_parameters_are_refused(void **state)
 	memcpy(text + len, ")", 2);
 	p.sql = (struct cnp_str){ text, len + 1 };
 	(void)begin_request(t, NULL, 0);
-	(void)end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	(void)end_request(t, cnt_prepare(&t->seen, t->s, 9, &p));
 	assert_int_equal(t->last, CENOTE_ERR_SERVER);
 	assert_works(t);
 	free(text);

@@ -74,6 +74,7 @@ setup(void **state)
 		.log = cnt_backend_log };
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 1u << 20);
+	cnt_transcript_lend(&t->seen, t->b, &t->host);
 	*state = t;
 	return 0;
 }

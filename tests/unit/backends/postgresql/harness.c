@@ -197,6 +197,7 @@ pg_setup(struct pg *t)
 		.log = cnt_backend_log };
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 256u << 20);
+	cnt_transcript_lend(&t->seen, t->b, &t->host);
 	memcpy(t->run_dir, pg_server.run_dir, sizeof(t->run_dir));
 	snprintf(t->port, sizeof(t->port), "%d", pg_server.port);
 	pg_option(t, "host", t->run_dir);
@@ -264,7 +265,8 @@ begin_request(struct pg *t, const struct cnc_value *params, uint32_t n)
 	t->n_waits = 0;
 	t->stopped = 0;
 	cnc_diag_clear(&t->diag);
-	return (struct cnd_exec){ .portal = ++t->portal,
+	return (struct cnd_exec){ .portal = cnt_portal(
+					  &t->seen, ++t->portal, t->batch_rows),
 		.format = t->format,
 		.formats = t->formats,
 		.is_simple = !t->is_extended && n == 0,
@@ -331,24 +333,25 @@ pg_query(struct pg *t, const char *sql)
 const char *
 pg_prepare(struct pg *t, uint32_t statement, const char *name, const char *sql)
 {
-	struct cnd_prepare p = { .statement = statement,
-		.is_sync = !t->no_sync,
-		.sql = cnp_str(sql),
-		.name = cnp_str(name) };
+	struct cnd_prepare p = {
+		.is_sync = !t->no_sync, .sql = cnp_str(sql), .name = cnp_str(name)
+	};
 
 	(void)begin_request(t, NULL, 0);
 	t->seen.request.is_describing = 1;
-	return end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	return end_request(t, cnt_prepare(&t->seen, t->s, statement, &p));
 }
 
 const char *
 pg_describe(struct pg *t, uint32_t statement, const char *name, int kind)
 {
-	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
+	struct cnd_named which = {
+		.name = cnp_str(name), .kind = (uint8_t)kind, .is_sync = !t->no_sync
+	};
 
 	(void)begin_request(t, NULL, 0);
 	t->seen.request.is_describing = 1;
-	return end_request(t, t->b->describe(t->s, &which, (uint8_t)kind, &t->seen.sink));
+	return end_request(t, cnt_describe(&t->seen, t->s, statement, &which));
 }
 
 const char *
@@ -356,19 +359,22 @@ pg_execute(struct pg *t, uint32_t statement, const char *name, int known,
 	const struct cnc_value *params, uint32_t n)
 {
 	struct cnd_exec e = begin_request(t, params, n);
-	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
+	struct cnd_named which = { .name = cnp_str(name), .is_sync = !t->no_sync };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
+	return end_request(t, cnt_execute(&t->seen, t->s, statement, &which, &e));
 }
 
 const char *
 pg_close(struct pg *t, uint32_t statement, const char *name, int kind)
 {
-	struct cnd_named which = { statement, cnp_str(name), !t->no_sync };
+	struct cnd_named which = {
+		.name = cnp_str(name), .kind = (uint8_t)kind, .is_sync = !t->no_sync
+	};
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->close(t->s, &which, (uint8_t)kind, &t->seen.sink));
+	return end_request(t, cnd_statement_close(&t->seen.statements, t->s, statement,
+				      &which, &t->seen.sink));
 }
 
 const char *
@@ -379,7 +385,7 @@ pg_fetch(struct pg *t, uint32_t portal, uint32_t batch_rows)
 
 	t->batch_rows = batch_rows;
 	(void)begin_request(t, NULL, 0);
-	text = end_request(t, t->b->fetch(t->s, portal, batch_rows, 0, &t->seen.sink));
+	text = end_request(t, cnt_fetch(&t->seen, t->s, portal, batch_rows, 0));
 	t->batch_rows = before;
 	return text;
 }
@@ -387,7 +393,7 @@ pg_fetch(struct pg *t, uint32_t portal, uint32_t batch_rows)
 void
 pg_close_portal(struct pg *t, uint32_t portal)
 {
-	t->b->close_portal(t->s, portal);
+	cnd_portal_close(&t->seen.statements, t->s, portal);
 	(void)t->b->sync(t->s, &t->seen.sink);
 }
 

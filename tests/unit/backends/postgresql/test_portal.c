@@ -260,7 +260,7 @@ a_portal_that_was_read_to_its_end_keeps_no_table_busy(void **state)
 		(void)pg_query(t, "select i from busy");
 		assert_string_equal(pg_fetch(t, t->portal, 2),
 			"columns = i:INT64\nrow 3\ndone SELECT 3\n");
-		t->b->close_portal(t->s, open);
+		cnd_portal_close(&t->seen.statements, t->s, open);
 		t->batch_rows = 0;
 		assert_string_equal(
 			pg_query(t, "truncate busy"), "done TRUNCATE TABLE\n");

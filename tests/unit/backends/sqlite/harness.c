@@ -61,6 +61,7 @@ init(struct sq *t)
 		.log = cnt_backend_log };
 	cnc_diag_init(&t->diag, &cnc_mem_default);
 	cnt_transcript_init(&t->seen, &sink_ops, &t->diag, 64u << 20);
+	cnt_transcript_lend(&t->seen, t->b, &t->host);
 }
 
 void
@@ -154,7 +155,8 @@ begin_request(struct sq *t, const struct cnc_value *params, uint32_t n)
 					       .count_only = t->count_only });
 	t->n_questions = 0;
 	cnc_diag_clear(&t->diag);
-	return (struct cnd_exec){ .portal = ++t->portal,
+	return (struct cnd_exec){ .portal = cnt_portal(
+					  &t->seen, ++t->portal, t->batch_rows),
 		.format = t->format,
 		.batch_rows = t->batch_rows,
 		.params = params,
@@ -200,22 +202,19 @@ sq_query(struct sq *t, const char *sql)
 const char *
 sq_prepare(struct sq *t, uint32_t statement, const char *sql)
 {
-	struct cnd_prepare p = {
-		.statement = statement, .sql = cnp_str(sql), .name = CNP_STR_NONE
-	};
+	struct cnd_prepare p = { .sql = cnp_str(sql), .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(t, t->b->prepare(t->s, &p, &t->seen.sink));
+	return end_request(t, cnt_prepare(&t->seen, t->s, statement, &p));
 }
 
 const char *
 sq_describe(struct sq *t, uint32_t statement)
 {
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(
-		t, t->b->describe(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
+	return end_request(t, cnt_describe(&t->seen, t->s, statement, &which));
 }
 
 const char *
@@ -223,20 +222,20 @@ sq_execute(struct sq *t, uint32_t statement, int known, const struct cnc_value *
 	uint32_t n)
 {
 	struct cnd_exec e = begin_request(t, params, n);
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	e.columns_known = (uint8_t)known;
-	return end_request(t, t->b->execute(t->s, &which, &e, &t->seen.sink));
+	return end_request(t, cnt_execute(&t->seen, t->s, statement, &which, &e));
 }
 
 const char *
 sq_close(struct sq *t, uint32_t statement)
 {
-	struct cnd_named which = { statement, CNP_STR_NONE };
+	struct cnd_named which = { .name = CNP_STR_NONE };
 
 	(void)begin_request(t, NULL, 0);
-	return end_request(
-		t, t->b->close(t->s, &which, CNP_NAMED_STATEMENT, &t->seen.sink));
+	return end_request(t, cnd_statement_close(&t->seen.statements, t->s, statement,
+				      &which, &t->seen.sink));
 }
 
 const char *
@@ -247,7 +246,7 @@ sq_fetch(struct sq *t, uint32_t portal, uint32_t batch_rows)
 
 	t->batch_rows = batch_rows;
 	(void)begin_request(t, NULL, 0);
-	text = end_request(t, t->b->fetch(t->s, portal, batch_rows, 0, &t->seen.sink));
+	text = end_request(t, cnt_fetch(&t->seen, t->s, portal, batch_rows, 0));
 	t->batch_rows = old;
 	return text;
 }

@@ -197,10 +197,10 @@ act_by_call(struct sq *t, struct cnt_random *rnd, const char *sql)
 		break;
 	case 6:
 	case 7:
-		(void)sq_prepare(t, (uint32_t)cnt_random_below(rnd, 5), sql);
+		(void)sq_prepare(t, 1 + (uint32_t)cnt_random_below(rnd, 5), sql);
 		break;
 	default:
-		(void)sq_execute(t, (uint32_t)cnt_random_below(rnd, 5), 0, NULL, 0);
+		(void)sq_execute(t, 1 + (uint32_t)cnt_random_below(rnd, 5), 0, NULL, 0);
 		break;
 	}
 }
@@ -330,7 +330,7 @@ probe(struct sq *t)
 		add(&text, &len, probes[i], sq_query(t, probes[i]));
 	for (i = 0; i < n_pragma_names; i++)
 		add(&text, &len, pragma_names[i], sq_query(t, pragma_names[i]));
-	for (i = 0; i < 5; i++)
+	for (i = 1; i <= 5; i++)
 		add(&text, &len, "execute", sq_execute(t, (uint32_t)i, 0, NULL, 0));
 	add(&text, &len, "state", sq_state(t));
 	return text;

@@ -186,8 +186,8 @@ a_portal_gives_its_rows_in_batches(void **state)
 		"columns = a:INT64\nrow 3\nrow 4\ndone SELECT 4\n");
 	assert_string_equal(
 		sq_fetch(t, second, 0), "error 34000 there is no open result 3\n");
-	t->b->close_portal(t->s, first);
-	t->b->close_portal(t->s, first);
+	cnd_portal_close(&t->seen.statements, t->s, first);
+	cnd_portal_close(&t->seen.statements, t->s, first);
 	assert_string_equal(sq_state(t), "idle pins=0");
 	assert_int_equal(sq_reset(t), CENOTE_OK);
 }

@@ -326,9 +326,8 @@ columns_tell_where_they_come_from(void **state)
 	seen.sink = (struct cnd_sink){ &seen.ops, &t->seen.batch, &t->diag };
 	(void)sq_query(t, "create table t (a integer primary key autoincrement,"
 			  " b varchar(20) not null, c decimal(8,3), d integer)");
-	assert_int_equal(t->b->prepare(t->s,
-				 &(struct cnd_prepare){ .statement = 1,
-					 .sql = { sql, strlen(sql) },
+	assert_int_equal(cnd_statement_prepare(&t->seen.statements, t->s, 1,
+				 &(struct cnd_prepare){ .sql = { sql, strlen(sql) },
 					 .name = CNP_STR_NONE },
 				 &seen.sink),
 		CENOTE_OK);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tds.h"
 
+static const struct cnd_statement_ops statements = {
+	.prepare = cnd_tds_prepare,
+	.describe = cnd_tds_describe,
+	.execute = cnd_tds_execute,
+	.forget = cnd_tds_forget,
+	.fetch = cnd_tds_fetch,
+	.close_portal = cnd_tds_close_portal,
+	.forget_portal = cnd_tds_close_portal,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "freetds",
@@ -20,12 +30,7 @@ static const struct cnd_backend backend = {
 	.reset = cnd_tds_reset,
 	.state = cnd_tds_state,
 	.query = cnd_tds_query,
-	.prepare = cnd_tds_prepare,
-	.describe = cnd_tds_describe,
-	.execute = cnd_tds_execute,
-	.close = cnd_tds_close,
-	.fetch = cnd_tds_fetch,
-	.close_portal = cnd_tds_close_portal,
+	.statements = &statements,
 	.begin = cnd_tds_begin,
 	.commit = cnd_tds_commit,
 	.rollback = cnd_tds_rollback,

@@ -29,8 +29,6 @@ struct columns_event {
 };
 
 struct cnd_tds_portal {
-	struct cnd_tds_portal *next;
-	uint32_t number;
 	struct cnd_tds_run run;
 	struct cnd_exec exec;
 	struct cnc_arena arena; /* what `run` has, in place of the session's */
@@ -46,16 +44,6 @@ struct cnd_tds_portal {
 	uint8_t is_limited; /* the client wants no more rows of this result */
 };
 
-static struct cnd_tds_portal **
-find(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_tds_portal **at = &s->portals;
-
-	while (*at && (*at)->number != number)
-		at = &(*at)->next;
-	return at;
-}
-
 static void
 free_portal(struct cnd_session *s, struct cnd_tds_portal *p)
 {
@@ -67,13 +55,11 @@ free_portal(struct cnd_session *s, struct cnd_tds_portal *p)
 }
 
 static void
-drop(struct cnd_session *s, uint32_t number)
+drop_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_tds_portal **at = find(s, number), *p = *at;
+	struct cnd_tds_portal *p = portal->own;
 
-	if (!p)
-		return;
-	*at = p->next;
+	portal->own = NULL;
 	if (s->live == p)
 		s->live = NULL;
 	free_portal(s, p);
@@ -100,7 +86,6 @@ make_portal(const struct cnd_tds_run *q)
 
 	if (!p)
 		return NULL;
-	p->number = q->exec->portal;
 	p->run = *q;
 	p->run.portal = p;
 	p->run.exec = &p->exec;
@@ -147,10 +132,8 @@ cnd_tds_pause(struct cnd_tds_run *q)
 		free_portal(s, p);
 		return r;
 	}
-	drop(s, p->number);
 	swap_arenas(s, p);
-	p->next = s->portals;
-	s->portals = p;
+	q->exec->portal->own = p;
 	s->live = p;
 	return CENOTE_AGAIN;
 }
@@ -362,24 +345,21 @@ go_on(struct cnd_tds_portal *p, uint32_t batch_rows, struct cnd_sink *sink)
 }
 
 int
-cnd_tds_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink)
 {
-	struct cnd_tds_portal *p = *find(s, portal);
+	struct cnd_tds_portal *p = portal->own;
 	int r = cnd_tds_enter_beside(s, sink->diag, sink, p);
 
 	if (r < 0)
 		return r;
-	if (!p)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(NO_CURSOR), NULL,
-			"there is no open result %u", (unsigned)portal);
 	r = sink->ops->columns(sink, p->run.rows.columns, p->run.rows.n, !send_columns);
 	if (r == CENOTE_OK)
 		r = p->is_stored ? tell_rest(p, batch_rows, sink)
 				 : go_on(p, batch_rows, sink);
 	if (r == CENOTE_AGAIN)
 		return CENOTE_OK;
-	drop(s, portal);
+	drop_portal(s, portal);
 	return r == CENOTE_ERR_SERVER && s->tx != CENOTE_TX_IDLE
 		       ? cnd_tds_look_at_tx(s, r)
 		       : r;
@@ -389,24 +369,15 @@ cnd_tds_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 
 /* What only reads is stopped; anything else is carried out to its end. */
 void
-cnd_tds_close_portal(struct cnd_session *s, uint32_t portal)
+cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_tds_portal *p = *find(s, portal);
+	const struct cnd_tds_portal *p = portal->own;
 	struct cnc_diag none;
 
-	if (!p)
-		return;
 	cnc_diag_init(&none, NULL);
 	if (cnd_tds_enter_beside(s, &none, NULL, s->live) == CENOTE_OK && p == s->live)
 		cnd_tds_abandon(s, p->only_reads);
-	drop(s, portal);
+	drop_portal(s, portal);
 	s->diag = NULL;
 	cnc_diag_finish(&none);
-}
-
-void
-cnd_tds_close_portals(struct cnd_session *s)
-{
-	while (s->portals)
-		cnd_tds_close_portal(s, s->portals->number);
 }

@@ -33,11 +33,10 @@ cnd_tds_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 		return r;
 	if (s->pins != 0 || s->has_set)
 		return needs_login(s);
-	cnd_tds_close_portals(s);
+	s->host->forget(s->host, s);
 	r = cnd_tds_enter(s, ret_diag, NULL);
 	if (r < 0)
 		return r;
-	cnd_tds_close_all(s);
 	cnd_tds_forget_savepoints(s);
 	if (s->has_run)
 		r = undo(s);

@@ -324,8 +324,7 @@ cnd_tds_logout(struct cnd_session *s)
 	s->diag = NULL;
 	close_session(s);
 	s->is_lost = 1;
-	cnd_tds_close_portals(s);
-	cnd_tds_close_all(s);
+	s->host->forget(s->host, s);
 	cnd_tds_forget_savepoints(s);
 	if (s->opt.password)
 		cnc_wipe((void *)(uintptr_t)s->opt.password, strlen(s->opt.password));
@@ -391,7 +390,7 @@ cnd_tds_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state =
 		(struct cnd_state){ .tx = s->tx, .pins = s->pins, .carry = CNP_STR_NONE };
-	if (s->portals)
+	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
 }
 

@@ -3,18 +3,6 @@
 
 #include "tds.h"
 
-/*
- * The server compiles a statement with its first values, and knows it again by its text: what is prepared here
- * is the text alone, and its columns are asked for where that runs nothing.
- */
-struct cnd_tds_stmt {
-	struct cnd_tds_stmt *next;
-	uint32_t number;
-	char *sql;
-	size_t len;
-	struct cnd_tds_scan scan;
-};
-
 /* ---- running ---- */
 
 static int
@@ -117,78 +105,20 @@ cnd_tds_query(struct cnd_session *s, const char *sql, size_t len,
 
 /* ---- prepared statements ---- */
 
-static struct cnd_tds_stmt **
-find_stmt(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_tds_stmt **at = &s->stmts;
-
-	while (*at && (*at)->number != number)
-		at = &(*at)->next;
-	return at;
-}
-
-static void
-free_stmt(struct cnd_session *s, struct cnd_tds_stmt *st)
-{
-	cnc_free(s->mem, st->sql);
-	cnc_free(s->mem, st);
-}
-
-static void
-drop_stmt(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_tds_stmt **at = find_stmt(s, number), *st = *at;
-
-	if (!st)
-		return;
-	*at = st->next;
-	free_stmt(s, st);
-}
-
+/*
+ * The server compiles a statement with its first values, and recognises it later by its text. So a statement that is
+ * prepared here is what its text told, and its columns are asked for where that runs nothing.
+ */
 void
-cnd_tds_close_all(struct cnd_session *s)
+cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
-	while (s->stmts)
-		drop_stmt(s, s->stmts->number);
+	cnc_free(s->mem, statement->own);
+	statement->own = NULL;
 }
 
 static int
-keep_stmt(struct cnd_session *s, const struct cnd_prepare *prepare,
-	struct cnd_tds_stmt **ret_stmt)
+send_params(struct cnd_session *s, uint32_t n, struct cnd_sink *sink)
 {
-	struct cnd_tds_stmt *st = cnc_calloc(s->mem, 1, sizeof(*st));
-
-	if (!st)
-		return CENOTE_ERR_NOMEM;
-	st->sql = cnc_strndup(s->mem, prepare->sql.p, prepare->sql.n);
-	if (!st->sql) {
-		cnc_free(s->mem, st);
-		return CENOTE_ERR_NOMEM;
-	}
-	st->len = prepare->sql.n;
-	st->number = prepare->statement;
-	cnd_tds_scan(st->sql, st->len, &st->scan);
-	drop_stmt(s, st->number);
-	st->next = s->stmts;
-	s->stmts = st;
-	*ret_stmt = st;
-	return CENOTE_OK;
-}
-
-static int
-no_stmt(struct cnd_session *s, const struct cnd_named *which)
-{
-	if (which->number == 0)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"this server's statements have no names");
-	return cnd_tds_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-		"there is no prepared statement %u", (unsigned)which->number);
-}
-
-static int
-send_params(struct cnd_session *s, const struct cnd_tds_stmt *st, struct cnd_sink *sink)
-{
-	uint32_t n = st->scan.n_params;
 	struct cnp_param *params =
 		cnc_arena_alloc(&s->arena, ((size_t)n + 1) * sizeof(*params));
 
@@ -225,7 +155,8 @@ leave_fmtonly(struct cnd_session *s)
 
 /* The columns of a statement that only reads: the server compiles it, and runs nothing. */
 static int
-send_columns(struct cnd_session *s, const struct cnd_tds_stmt *st, struct cnd_sink *sink)
+send_columns(struct cnd_session *s, struct cnp_str sql, const struct cnd_tds_scan *scan,
+	struct cnd_sink *sink)
 {
 	static const char on[] = "set fmtonly on ", off[] = "\nset fmtonly off";
 	static const struct cnd_exec plain = { .format = CENOTE_FORMAT_TEXT };
@@ -238,7 +169,7 @@ send_columns(struct cnd_session *s, const struct cnd_tds_stmt *st, struct cnd_si
 	cnc_buf_init(&b, s->mem, CND_TDS_SQL_MAX);
 	r = cnc_buf_append(&b, on, sizeof(on) - 1);
 	if (r == CENOTE_OK)
-		r = cnd_tds_unbound(&b, st->sql, st->len);
+		r = cnd_tds_unbound(&b, sql.p, sql.n);
 	if (r == CENOTE_OK)
 		r = cnc_buf_append(&b, off, sizeof(off) - 1);
 	if (r == CENOTE_OK)
@@ -249,54 +180,52 @@ send_columns(struct cnd_session *s, const struct cnd_tds_stmt *st, struct cnd_si
 	if (leave_fmtonly(s) < 0)
 		return CENOTE_ERR_CONN;
 	/* with values in the place of NULL it may be right: TOP (?) */
-	return st->scan.n_params > 0 ? send_nothing(sink) : r;
+	return scan->n_params > 0 ? send_nothing(sink) : r;
 }
 
 static int
-send_description(
-	struct cnd_session *s, const struct cnd_tds_stmt *st, struct cnd_sink *sink)
+send_description(struct cnd_session *s, struct cnp_str sql,
+	const struct cnd_tds_scan *scan, struct cnd_sink *sink)
 {
-	int r = send_params(s, st, sink);
+	int r = send_params(s, scan->n_params, sink);
 
 	if (r < 0)
 		return r;
-	if (st->scan.notes & CND_TDS_NOTE_ROWS)
-		return send_columns(s, st, sink);
-	return send_nothing(sink);
+	return scan->notes & CND_TDS_NOTE_ROWS ? send_columns(s, sql, scan, sink)
+					       : send_nothing(sink);
 }
 
 int
 cnd_tds_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
 {
-	struct cnd_tds_stmt *st;
+	struct cnd_tds_scan *scan;
 	int r = cnd_tds_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (prepare->statement == 0)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
-			"this server's statements have no names");
-	r = keep_stmt(s, prepare, &st);
-	if (r == CENOTE_OK)
-		r = send_description(s, st, sink);
+	cnd_tds_forget(s, prepare->statement);
+	scan = cnc_calloc(s->mem, 1, sizeof(*scan));
+	if (scan == NULL)
+		return CENOTE_ERR_NOMEM;
+	cnd_tds_scan(prepare->sql.p, prepare->sql.n, scan);
+	prepare->statement->own = scan;
+	r = send_description(s, prepare->sql, scan, sink);
 	if (r < 0)
-		drop_stmt(s, prepare->statement);
+		cnd_tds_forget(s, prepare->statement);
 	return r;
 }
 
 int
-cnd_tds_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_tds_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnd_tds_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	const struct cnd_statement *st = which->statement;
 	int r = cnd_tds_enter(s, sink->diag, sink);
 
-	if (r < 0)
-		return r;
-	if (kind != CNP_NAMED_STATEMENT)
-		return CENOTE_ERR_UNSUPPORTED;
-	return at && *at ? send_description(s, *at, sink) : no_stmt(s, which);
+	return r < 0 ? r
+		     : send_description(
+			       s, (struct cnp_str){ st->sql, st->len }, st->own, sink);
 }
 
 int
@@ -304,28 +233,12 @@ cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
 	struct cnd_tds_run q = { .s = s, .exec = exec, .sink = sink };
-	struct cnd_tds_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	const struct cnd_statement *st = which->statement;
+	const struct cnd_tds_scan *scan = st->own;
 	int r = cnd_tds_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (!at || !*at)
-		return no_stmt(s, which);
-	if ((*at)->scan.notes & CND_TDS_NOTE_EMPTY)
-		return answer_empty(sink);
-	return run_text(&q, (*at)->sql, (*at)->len, &(*at)->scan);
-}
-
-int
-cnd_tds_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
-{
-	struct cnp_done done = { .tag = cnp_str("CLOSE"), .affected = -1 };
-	int r = cnd_tds_enter(s, sink->diag, sink);
-
-	if (r < 0)
-		return r;
-	if (which->number != 0 && kind == CNP_NAMED_STATEMENT)
-		drop_stmt(s, which->number);
-	return sink->ops->done(sink, &done);
+	return scan->notes & CND_TDS_NOTE_EMPTY ? answer_empty(sink)
+						: run_text(&q, st->sql, st->len, scan);
 }

@@ -142,7 +142,6 @@ int cnd_tds_conf_make(const struct cnd_tds_options *o);
 
 /* ---- the session ---- */
 
-struct cnd_tds_stmt; /* stmt.c */
 struct cnd_tds_portal; /* portal.c */
 
 #define CND_TDS_PARAMETERS 8u
@@ -192,10 +191,7 @@ struct cnd_session {
 	uint32_t pins;
 	uint8_t has_run; /* anything, since the reset */
 	uint8_t has_set; /* a call changed a setting: the server can tell a setting that was set back from an untouched one */
-	struct cnd_tds_stmt *stmts;
-	struct cnd_tds_portal *portals;
-	struct cnd_tds_portal
-		*live; /* the one of them that is on the connection; NULL: none */
+	struct cnd_tds_portal *live; /* the one on the connection; NULL: none */
 	char *savepoints[CND_TDS_SAVEPOINTS];
 	size_t n_savepoints;
 };
@@ -345,13 +341,11 @@ int cnd_tds_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 int cnd_tds_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
-int cnd_tds_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
+int cnd_tds_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
 int cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-int cnd_tds_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-void cnd_tds_close_all(struct cnd_session *s);
+void cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement);
 /* The state of the transaction behind a statement that ended with `r`, which is returned, or why it is not known. */
 int cnd_tds_look_at_tx(struct cnd_session *s, int r);
 
@@ -360,10 +354,9 @@ int cnd_tds_look_at_tx(struct cnd_session *s, int r);
 int cnd_tds_pause(struct cnd_tds_run *q);
 /* Take what is open off the connection, for something else to be asked. */
 int cnd_tds_park(struct cnd_session *s);
-int cnd_tds_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+int cnd_tds_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
-void cnd_tds_close_portal(struct cnd_session *s, uint32_t portal);
-void cnd_tds_close_portals(struct cnd_session *s);
+void cnd_tds_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 
 /* copy.c */
 /* COPY … FROM STDIN: then it is for cnd_tds_copy(). */

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "my.h"
 
+static const struct cnd_statement_ops statements = {
+	.prepare = cnd_my_prepare,
+	.describe = cnd_my_describe,
+	.execute = cnd_my_execute,
+	.close = cnd_my_close,
+	.forget = cnd_my_forget,
+	.long_data = cnd_my_long_data,
+	.fetch = cnd_my_fetch,
+	.close_portal = cnd_my_close_portal,
+	.forget_portal = cnd_my_forget_portal,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "mysql",
@@ -22,12 +34,7 @@ static const struct cnd_backend backend = {
 	.reset = cnd_my_reset,
 	.state = cnd_my_state,
 	.query = cnd_my_query,
-	.prepare = cnd_my_prepare,
-	.describe = cnd_my_describe,
-	.execute = cnd_my_execute,
-	.close = cnd_my_close,
-	.fetch = cnd_my_fetch,
-	.close_portal = cnd_my_close_portal,
+	.statements = &statements,
 	.begin = cnd_my_begin,
 	.commit = cnd_my_commit,
 	.rollback = cnd_my_rollback,
@@ -39,7 +46,6 @@ static const struct cnd_backend backend = {
 	.settle = cnd_my_settle,
 	.is_settling_felt = 1,
 	.function = cnd_my_function,
-	.long_data = cnd_my_long_data,
 	.change_user = cnd_my_change_user,
 	.select_database = cnd_my_select_database,
 	.set_option = cnd_my_set_option,

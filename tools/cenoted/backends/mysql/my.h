@@ -159,9 +159,6 @@ enum cnd_my_tls {
 
 #define CND_MY_CARRY_LEN 9u
 
-struct cnd_my_stmt; /* stmt.c */
-struct cnd_my_portal;
-
 #define CND_MY_PARAMETERS 10u
 /* Places in it. */
 #define CND_MY_CHARSET    3u
@@ -223,8 +220,6 @@ struct cnd_session {
 	uint8_t is_single; /* and the server knows */
 	uint8_t wants_progress;
 	uint8_t wants_more; /* to be told before a result that another one follows it */
-	struct cnd_my_stmt *stmts;
-	struct cnd_my_portal *portals;
 	struct cnd_watch watch; /* started when it is needed */
 	int done_fd; /* readable when the call that is watched is over */
 	uint8_t *carry_out; /* CND_MY_CARRY_LEN bytes, in `keep` */
@@ -399,22 +394,22 @@ struct cnp_str cnd_my_carry(const struct cnd_session *s);
 /* stmt.c */
 int cnd_my_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
-int cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
+int cnd_my_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
 int cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-int cnd_my_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-int cnd_my_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+int cnd_my_close(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
+void cnd_my_forget(struct cnd_session *s, struct cnd_statement *statement);
+int cnd_my_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
-void cnd_my_close_portal(struct cnd_session *s, uint32_t portal);
-int cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
-	struct cnp_str data, struct cnc_diag *ret_diag);
+void cnd_my_close_portal(struct cnd_session *s, struct cnd_portal *portal);
+void cnd_my_forget_portal(struct cnd_session *s, struct cnd_portal *portal);
+int cnd_my_long_data(struct cnd_session *s, struct cnd_statement *statement,
+	uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
 /* A query that is prepared for this one use. CENOTE_DONE: it cannot be, but it may run as text. */
 int cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-/* All statements and portals. */
-void cnd_my_close_all(struct cnd_session *s);
 
 /* tx.c */
 int cnd_my_begin(

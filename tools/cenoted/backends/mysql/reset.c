@@ -398,7 +398,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (!s->is_reset_put_off)
 		r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
-	cnd_my_close_all(s);
+	s->host->forget(s->host, s);
 	s->pins = 0;
 	s->notes = 0;
 	s->is_database_changed = 0;

@@ -367,7 +367,7 @@ cnd_my_logout(struct cnd_session *s)
 	cnd_my_watch_free(s);
 	if (s->my && s->is_lost)
 		cnd_my_break(s->my);
-	cnd_my_close_all(s);
+	s->host->forget(s->host, s);
 	if (s->my)
 		mysql_close(s->my);
 	if (s->opt.password)
@@ -593,7 +593,7 @@ cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
 	ret_state->pins =
-		s->pins | (s->portals ? CENOTE_PIN_CURSOR : 0) |
+		s->pins | (cnd_has_portals(s->host->statements) ? CENOTE_PIN_CURSOR : 0) |
 		(s->has_new_id || s->has_names || s->may_hide ? CENOTE_PIN_FUNCTION : 0);
 	ret_state->carry = cnd_my_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
@@ -673,7 +673,7 @@ cnd_my_change_user(
 			s->is_lost = 1;
 		return r;
 	}
-	cnd_my_close_all(s);
+	s->host->forget(s->host, s);
 	cnd_my_done(s, &done);
 	done.tag = cnp_str("CHANGE USER");
 	r = tell_settings(s);

@@ -10,12 +10,8 @@
 #define PREFETCH_ROWS 256u
 
 struct cnd_my_stmt {
-	struct cnd_my_stmt *next; /* of the named ones */
-	uint32_t number;
 	uint32_t refs; /* by its number, by a portal, by the request that runs it */
 	MYSQL_STMT *handle;
-	char *sql;
-	size_t len;
 	struct cnd_my_scan scan;
 	uint32_t n_params;
 	uint8_t *is_long; /* parameters whose value came in pieces; NULL: none */
@@ -23,14 +19,11 @@ struct cnd_my_stmt {
 	uint8_t is_tableless;
 	uint8_t is_stale; /* the library has not kept up with its columns: prepare it anew */
 	uint64_t shape; /* of its columns, as last seen; 0: not yet */
-	uint64_t sent; /* what the client has of its columns; 0: nothing */
 	void *fields; /* memory of compat.c's; NULL: none */
 };
 
 /* A cursor of the server. */
 struct cnd_my_portal {
-	struct cnd_my_portal *next;
-	uint32_t number;
 	struct cnd_my_stmt *stmt;
 	struct cnc_arena arena; /* of the columns */
 	struct cnp_column *columns;
@@ -42,9 +35,11 @@ struct cnd_my_portal {
 struct run {
 	struct cnd_session *s;
 	struct cnd_my_stmt *st;
+	const char *sql; /* its text */
+	size_t len;
 	const struct cnd_exec *exec;
 	struct cnd_sink *sink;
-	uint8_t is_named;
+	struct cnd_statement *named; /* NULL: it is prepared for this one use */
 	uint8_t has_cursor;
 	uint8_t is_output;
 	uint8_t is_later; /* results of the same execution came before this one */
@@ -61,7 +56,6 @@ stmt_unref(struct cnd_session *s, struct cnd_my_stmt *st)
 		(void)mysql_stmt_close(st->handle);
 	free(st->fields);
 	cnc_free(s->mem, st->is_long);
-	cnc_free(s->mem, st->sql);
 	cnc_free(s->mem, st);
 }
 
@@ -87,10 +81,8 @@ stmt_make(
 	if (!st)
 		return CENOTE_ERR_NOMEM;
 	st->refs = 1;
-	st->len = len;
-	st->sql = cnc_strndup(s->mem, sql, len);
 	st->handle = mysql_stmt_init(s->my);
-	if (!st->sql || !st->handle)
+	if (st->handle == NULL)
 		r = CENOTE_ERR_NOMEM;
 	else
 		r = prepare(s, st->handle, sql, len);
@@ -103,42 +95,21 @@ stmt_make(
 	return CENOTE_OK;
 }
 
-static struct cnd_my_stmt **
-find_stmt(struct cnd_session *s, uint32_t number)
+void
+cnd_my_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
-	struct cnd_my_stmt **at = &s->stmts;
-
-	while (*at && (*at)->number != number)
-		at = &(*at)->next;
-	return at;
-}
-
-static void
-drop_stmt(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_my_stmt **at = find_stmt(s, number), *st = *at;
-
-	if (!st)
-		return;
-	*at = st->next;
-	stmt_unref(s, st);
-}
-
-static int
-no_stmt(struct cnd_session *s, const struct cnd_named *which)
-{
-	if (which->number == 0)
-		return cnd_my_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"this server's statements have no names");
-	return cnd_my_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-		"there is no prepared statement %u", (unsigned)which->number);
+	stmt_unref(s, statement->own);
+	statement->own = NULL;
 }
 
 /* ---- portals ---- */
 
-static void
-free_portal(struct cnd_session *s, struct cnd_my_portal *p)
+void
+cnd_my_forget_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
+	struct cnd_my_portal *p = portal->own;
+
+	portal->own = NULL;
 	(void)mysql_stmt_free_result(p->stmt->handle);
 	/* the server closes the cursor with the statement, which may be wanted on */
 	if (p->stmt->refs > 1 && !s->is_lost)
@@ -150,42 +121,11 @@ free_portal(struct cnd_session *s, struct cnd_my_portal *p)
 	cnc_free(s->mem, p);
 }
 
-static struct cnd_my_portal **
-find_portal(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_my_portal **at = &s->portals;
-
-	while (*at && (*at)->number != number)
-		at = &(*at)->next;
-	return at;
-}
-
 void
-cnd_my_close_portal(struct cnd_session *s, uint32_t portal)
+cnd_my_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_my_portal **at = find_portal(s, portal), *p = *at;
-
-	if (!p)
-		return;
 	cnd_my_wait_for(s);
-	*at = p->next;
-	free_portal(s, p);
-}
-
-void
-cnd_my_close_all(struct cnd_session *s)
-{
-	struct cnd_my_portal *p;
-	struct cnd_my_stmt *st;
-
-	while ((p = s->portals)) {
-		s->portals = p->next;
-		free_portal(s, p);
-	}
-	while ((st = s->stmts)) {
-		s->stmts = st->next;
-		stmt_unref(s, st);
-	}
+	cnd_my_forget_portal(s, portal);
 }
 
 /* ---- what the client knows of the columns ---- */
@@ -347,13 +287,10 @@ keep_portal(struct run *q, const struct cnp_column *columns, uint32_t n,
 		cnc_free(s->mem, p);
 		return r;
 	}
-	p->number = q->exec->portal;
 	p->stmt = q->st;
 	p->stmt->refs++;
 	p->stmt->has_portal = 1;
-	cnd_my_close_portal(s, p->number);
-	p->next = s->portals;
-	s->portals = p;
+	q->exec->portal->own = p;
 	*ret_portal = p;
 	return CENOTE_OK;
 }
@@ -383,7 +320,6 @@ answer_cursor(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column 
 {
 	struct cnd_session *s = q->s;
 	struct cnd_my_portal *p;
-	uint32_t number = q->exec->portal;
 	int r = keep_portal(q, columns, n, &p), t;
 
 	if (r < 0)
@@ -392,7 +328,7 @@ answer_cursor(struct run *q, const MYSQL_FIELD *fields, const struct cnp_column 
 	if (r == CENOTE_OK)
 		r = send_rows(q, p->rows);
 	if (r != CENOTE_AGAIN)
-		cnd_my_close_portal(s, number);
+		cnd_my_close_portal(s, q->exec->portal);
 	if (r < 0)
 		return r;
 	t = end_result(q, r);
@@ -405,15 +341,15 @@ send_columns(struct run *q, const struct cnp_column *columns, uint32_t n)
 	struct cnd_my_stmt *st = q->st;
 	uint64_t shape, sent;
 
-	if (!q->is_named)
+	if (q->named == NULL)
 		return q->sink->ops->columns(q->sink, columns, n, 0);
 	shape = hash_columns(columns, n);
 	sent = hash_sent(shape, q->exec);
 	if (st->shape != 0 && st->shape != shape)
 		st->is_stale = 1;
 	st->shape = shape;
-	shape = st->sent;
-	st->sent = sent;
+	shape = q->named->sent;
+	q->named->sent = sent;
 	q->is_left_out = q->exec->columns_known && !q->is_later && shape == sent;
 	return q->sink->ops->columns(q->sink, columns, n, q->is_left_out);
 }
@@ -508,10 +444,8 @@ answer_all(struct run *q)
 static int
 can_have_cursor(const struct run *q)
 {
-	const struct cnd_my_stmt *st = q->st;
-
-	return q->exec->batch_rows > 0 && mysql_stmt_field_count(st->handle) > 0 &&
-	       cnd_my_is_select(st->sql, st->len, q->s->reading.lexis);
+	return q->exec->batch_rows > 0 && mysql_stmt_field_count(q->st->handle) > 0 &&
+	       cnd_my_is_select(q->sql, q->len, q->s->reading.lexis);
 }
 
 static void
@@ -652,7 +586,7 @@ int
 cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	struct run q = { .s = s, .exec = exec, .sink = sink };
+	struct run q = { .s = s, .sql = sql, .len = len, .exec = exec, .sink = sink };
 	int r = stmt_make(s, sql, len, &q.st);
 
 	if (r == CENOTE_ERR_SERVER && s->stop == 0 && wants_text(s, sql, len, exec)) {
@@ -684,8 +618,10 @@ send_params(struct cnd_session *s, const struct cnd_my_stmt *st, struct cnd_sink
 }
 
 static int
-send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink *sink)
+send_description(
+	struct cnd_session *s, struct cnd_statement *statement, struct cnd_sink *sink)
 {
+	struct cnd_my_stmt *st = statement->own;
 	static const struct cnd_exec plain = { .format = CENOTE_FORMAT_TEXT };
 	struct cnp_done done = { .tag = CNP_STR_NONE, .affected = -1 };
 	struct cnp_column *columns;
@@ -701,7 +637,7 @@ send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink 
 			r = sink->ops->columns(sink, columns, n, 0);
 		if (r == CENOTE_OK) {
 			st->shape = hash_columns(columns, n);
-			st->sent = hash_sent(st->shape, &plain);
+			statement->sent = hash_sent(st->shape, &plain);
 		}
 		mysql_free_result(meta);
 	}
@@ -711,118 +647,117 @@ send_description(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink 
 }
 
 /*
- * The one of that number and text, of which values in pieces have come: the server is to forget these, and it may be one that
- * cannot be prepared any more, since its tables are those of the database of then. NULL: there is none.
+ * Whether the same text is prepared again and values in pieces have come for it. Then the server is to forget these. To
+ * prepare it again may fail, since its tables are those of the database that was current then.
  */
-static struct cnd_my_stmt *
-find_pieced(struct cnd_session *s, const struct cnd_prepare *prepare)
+static int
+is_pieced(const struct cnd_prepare *prepare)
 {
-	struct cnd_my_stmt *st = *find_stmt(s, prepare->statement);
+	const struct cnd_statement *statement = prepare->statement;
+	const struct cnd_my_stmt *st = statement->own;
 
-	if (!st || !st->is_long || st->is_stale || st->len != prepare->sql.n ||
-		memcmp(st->sql, prepare->sql.p, st->len) != 0)
-		return NULL;
-	return st;
+	return st != NULL && st->is_long != NULL && !st->is_stale &&
+	       statement->len == prepare->sql.n &&
+	       memcmp(statement->sql, prepare->sql.p, statement->len) == 0;
 }
 
 static int
-forget_pieces(struct cnd_session *s, struct cnd_my_stmt *st, struct cnd_sink *sink)
+forget_pieces(
+	struct cnd_session *s, struct cnd_statement *statement, struct cnd_sink *sink)
 {
+	struct cnd_my_stmt *st = statement->own;
+
 	cnc_free(s->mem, st->is_long);
 	st->is_long = NULL;
 	if (mysql_stmt_reset(st->handle) != 0)
 		return cnd_my_failed(s, st->handle);
-	return send_description(s, st, sink);
+	return send_description(s, statement, sink);
 }
 
 int
 cnd_my_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
 {
+	const struct cnp_str sql = prepare->sql;
 	struct cnd_my_stmt *st;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (prepare->statement == 0)
-		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
-			"this server's statements have no names");
-	st = find_pieced(s, prepare);
-	if (st)
-		return forget_pieces(s, st, sink);
-	r = stmt_make(s, prepare->sql.p, prepare->sql.n, &st);
+	if (is_pieced(prepare))
+		return forget_pieces(s, prepare->statement, sink);
+	r = stmt_make(s, sql.p, sql.n, &st);
 	if (r < 0)
 		return r;
-	cnd_my_scan(st->sql, st->len, &s->reading, &st->scan);
-	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, st->sql, st->len);
-	drop_stmt(s, prepare->statement);
-	st->number = prepare->statement;
-	st->next = s->stmts;
-	s->stmts = st;
-	return send_description(s, st, sink);
+	cnd_my_scan(sql.p, sql.n, &s->reading, &st->scan);
+	st->is_tableless = (uint8_t)cnd_my_is_tableless(s, sql.p, sql.n);
+	cnd_my_forget(s, prepare->statement);
+	prepare->statement->own = st;
+	prepare->statement->sent = 0;
+	r = send_description(s, prepare->statement, sink);
+	if (r < 0)
+		cnd_my_forget(s, prepare->statement);
+	return r;
 }
 
 /* A statement whose cursor is open cannot run again: the cursor keeps the one, and the number gets
  * another. So does one whose columns the library has wrong. */
 static int
-replace_stmt(struct cnd_session *s, struct cnd_my_stmt **st)
+replace_stmt(struct cnd_session *s, struct cnd_statement *statement)
 {
-	struct cnd_my_stmt *old = *st, *fresh;
-	int r = stmt_make(s, old->sql, old->len, &fresh);
+	struct cnd_my_stmt *old = statement->own, *fresh;
+	int r = stmt_make(s, statement->sql, statement->len, &fresh);
 
 	if (r < 0)
 		return r;
-	fresh->number = old->number;
 	fresh->scan = old->scan;
 	fresh->is_tableless = old->is_tableless;
-	fresh->sent = old->sent;
 	fresh->is_long = old->is_long;
 	old->is_long = NULL;
-	fresh->next = old->next;
-	*st = fresh;
+	statement->own = fresh;
 	stmt_unref(s, old);
 	return CENOTE_OK;
 }
 
 int
-cnd_my_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_my_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnd_my_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	const struct cnd_my_stmt *st = which->statement->own;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (kind != CNP_NAMED_STATEMENT)
-		return CENOTE_ERR_UNSUPPORTED;
-	if (!at || !*at)
-		return no_stmt(s, which);
-	if ((*at)->is_stale)
-		r = replace_stmt(s, at);
-	return r < 0 ? r : send_description(s, *at, sink);
+	if (st->is_stale)
+		r = replace_stmt(s, which->statement);
+	return r < 0 ? r : send_description(s, which->statement, sink);
 }
 
 int
 cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	struct run q = { .s = s, .exec = exec, .sink = sink, .is_named = 1 };
-	struct cnd_my_stmt **at = which->number ? find_stmt(s, which->number) : NULL;
+	struct cnd_statement *statement = which->statement;
+	struct run q = { .s = s,
+		.st = statement->own,
+		.sql = statement->sql,
+		.len = statement->len,
+		.exec = exec,
+		.sink = sink,
+		.named = statement };
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (!at || !*at)
-		return no_stmt(s, which);
-	if ((*at)->has_portal || (*at)->is_stale) {
-		r = replace_stmt(s, at);
+	if (q.st->has_portal || q.st->is_stale) {
+		r = replace_stmt(s, statement);
 		if (r < 0)
 			return r;
+		q.st = statement->own;
 	}
-	r = cnd_my_check_moved(s, &(*at)->scan);
+	r = cnd_my_check_moved(s, &q.st->scan);
 	if (r < 0)
 		return r;
-	q.st = *at;
 	q.st->refs++;
 	cnd_my_note(s, &q.st->scan);
 	s->has_touched |= !q.st->is_tableless;
@@ -832,34 +767,30 @@ cnd_my_execute(struct cnd_session *s, const struct cnd_named *which,
 }
 
 int
-cnd_my_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_my_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
 	struct cnp_done done = { .tag = cnp_str("CLOSE"), .affected = -1 };
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (which->number != 0 && kind == CNP_NAMED_STATEMENT)
-		drop_stmt(s, which->number);
+	cnd_my_forget(s, which->statement);
 	return sink->ops->done(sink, &done);
 }
 
 int
-cnd_my_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+cnd_my_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int wants_columns, struct cnd_sink *sink)
 {
 	struct cnd_exec exec = { .portal = portal, .batch_rows = batch_rows };
-	struct cnd_my_portal *p = *find_portal(s, portal);
-	struct run q = { .s = s, .exec = &exec, .sink = sink, .has_cursor = 1 };
+	struct cnd_my_portal *p = portal->own;
+	struct run q = {
+		.s = s, .st = p->stmt, .exec = &exec, .sink = sink, .has_cursor = 1
+	};
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (!p)
-		return cnd_my_refuse(s, CNC_SQLSTATE(NO_CURSOR), NULL,
-			"there is no open result %u", (unsigned)portal);
-	q.st = p->stmt;
 	r = sink->ops->columns(sink, p->columns, p->n_columns, !wants_columns);
 	if (r == CENOTE_OK)
 		r = send_rows(&q, p->rows);
@@ -871,24 +802,21 @@ cnd_my_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 }
 
 int
-cnd_my_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+cnd_my_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_t param,
 	struct cnp_str data, struct cnc_diag *ret_diag)
 {
-	struct cnd_named which = { statement, CNP_STR_NONE };
-	struct cnd_my_stmt **at = statement ? find_stmt(s, statement) : NULL, *st;
+	struct cnd_my_stmt *st = statement->own;
 	int r = cnd_my_enter(s, ret_diag, NULL);
 
 	if (r < 0)
 		return r;
-	if (!at || !*at)
-		return no_stmt(s, &which);
 	/* before its values come, not between them and the execution */
-	if ((*at)->has_portal || ((*at)->is_stale && !(*at)->is_long)) {
-		r = replace_stmt(s, at);
+	if (st->has_portal || (st->is_stale && st->is_long == NULL)) {
+		r = replace_stmt(s, statement);
 		if (r < 0)
 			return r;
+		st = statement->own;
 	}
-	st = *at;
 	if (param >= st->n_params)
 		return cnd_my_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement has %u parameters, there is no parameter %u",

@@ -12,12 +12,12 @@ struct request {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
 	struct cnd_od_stmt *stmt; /* owned */
-	uint32_t portal;
+	struct cnd_portal *portal;
 	uint32_t batch_rows;
 	uint8_t format;
 	struct cnp_str formats;
 	uint8_t columns_known;
-	struct cnd_od_named *named; /* execute only */
+	struct cnd_statement *named; /* execute only */
 	uint64_t n_rows; /* of the result */
 };
 
@@ -134,9 +134,9 @@ send_columns(struct request *q)
 	if (r < 0)
 		return r;
 	hash = cnd_od_columns_hash(st);
-	known = q->columns_known && q->named && q->named->sent_hash == hash;
+	known = q->columns_known && q->named && q->named->sent == hash;
 	if (q->named)
-		q->named->sent_hash = hash;
+		q->named->sent = hash;
 	/* of the first result only */
 	q->named = NULL;
 	return q->sink->ops->columns(q->sink, st->columns.columns, st->columns.n, known);
@@ -198,11 +198,9 @@ keep_portal(struct request *q)
 
 	if (!p)
 		return CENOTE_ERR_NOMEM;
-	p->number = q->portal;
 	p->stmt = q->stmt;
 	p->n_rows = q->n_rows;
-	p->next = q->s->portals;
-	q->s->portals = p;
+	q->portal->own = p;
 	q->stmt = NULL;
 	return cnd_od_done(q->sink, "", CNP_DONE_MORE_ROWS);
 }
@@ -331,8 +329,8 @@ run_direct(struct request *q, const char *sql, size_t len, const struct cnd_exec
 static int
 run_prepared(struct request *q, const struct cnd_exec *exec)
 {
-	const struct cnd_od_long *longs = q->named ? q->named->longs : NULL;
-	int r = cnd_od_bind(q->s, q->stmt, exec, longs);
+	const struct cnd_od_named *n = q->named != NULL ? q->named->own : NULL;
+	int r = cnd_od_bind(q->s, q->stmt, exec, n != NULL ? n->longs : NULL);
 
 	if (r < 0) {
 		give_back(q);
@@ -423,60 +421,40 @@ int
 cnd_od_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	struct cnd_od_named *n;
+	struct cnd_statement *statement = which->statement;
 	struct cnd_od_scan scan;
 	struct request q;
 	int r = start(&q, s, exec, sink);
 
 	if (r < 0)
 		return r;
-	n = cnd_od_named(s, which->number);
-	if (!n)
-		return cnd_od_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"there is no prepared statement %u", (unsigned)which->number);
-	cnd_od_scan(n->sql, n->len, &scan);
+	cnd_od_scan(statement->sql, statement->len, &scan);
 	r = answer_here(&q, &scan);
 	if (r != CENOTE_OK)
 		return r < 0 ? r : CENOTE_OK;
-	r = cnd_od_named_take(s, n, &q.stmt);
+	r = cnd_od_named_take(s, statement, &q.stmt);
 	if (r < 0)
 		return r;
-	q.named = n;
+	q.named = statement;
 	r = run_prepared(&q, exec);
-	cnd_od_drop_longs(s, n);
+	cnd_od_drop_longs(s, statement->own);
 	return r;
 }
 
 /* ---- portals ---- */
 
-static struct cnd_od_portal *
-take_portal(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_od_portal **p = &s->portals, *found;
-
-	while (*p && (*p)->number != number)
-		p = &(*p)->next;
-	found = *p;
-	if (found)
-		*p = found->next;
-	return found;
-}
-
 int
-cnd_od_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+cnd_od_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int wants_columns, struct cnd_sink *sink)
 {
 	struct cnd_exec exec = { .portal = portal, .batch_rows = batch_rows };
-	struct cnd_od_portal *p;
+	struct cnd_od_portal *p = portal->own;
 	struct request q;
 	int r = start(&q, s, &exec, sink);
 
 	if (r < 0)
 		return r;
-	p = take_portal(s, portal);
-	if (!p)
-		return cnd_od_refuse(s, CNC_SQLSTATE(NO_CURSOR), NULL,
-			"there is no open result %u", (unsigned)portal);
+	portal->own = NULL;
 	q.stmt = p->stmt;
 	q.n_rows = p->n_rows;
 	cnc_free(s->mem, p);
@@ -492,12 +470,11 @@ cnd_od_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 }
 
 void
-cnd_od_close_portal(struct cnd_session *s, uint32_t portal)
+cnd_od_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_od_portal *p = take_portal(s, portal);
+	struct cnd_od_portal *p = portal->own;
 
-	if (!p)
-		return;
+	portal->own = NULL;
 	cnd_od_stmt_give(s, p->stmt);
 	cnc_free(s->mem, p);
 }
@@ -505,6 +482,10 @@ cnd_od_close_portal(struct cnd_session *s, uint32_t portal)
 void
 cnd_od_close_portals(struct cnd_session *s)
 {
-	while (s->portals)
-		cnd_od_close_portal(s, s->portals->number);
+	const struct cnd_statements *t = s->host->statements;
+
+	for (size_t i = 0; i < t->n_portals; i++) {
+		if (t->portals[i]->own != NULL)
+			cnd_od_close_portal(s, t->portals[i]);
+	}
 }

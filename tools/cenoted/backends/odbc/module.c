@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "odbc.h"
 
+static const struct cnd_statement_ops statements = {
+	.prepare = cnd_od_prepare,
+	.describe = cnd_od_describe,
+	.execute = cnd_od_execute,
+	.forget = cnd_od_forget,
+	.long_data = cnd_od_long_data,
+	.fetch = cnd_od_fetch,
+	.close_portal = cnd_od_close_portal,
+	.forget_portal = cnd_od_close_portal,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "odbc",
@@ -20,12 +31,7 @@ static const struct cnd_backend backend = {
 	.reset = cnd_od_reset,
 	.state = cnd_od_state,
 	.query = cnd_od_query,
-	.prepare = cnd_od_prepare,
-	.describe = cnd_od_describe,
-	.execute = cnd_od_execute,
-	.close = cnd_od_close,
-	.fetch = cnd_od_fetch,
-	.close_portal = cnd_od_close_portal,
+	.statements = &statements,
 	.begin = cnd_od_begin,
 	.commit = cnd_od_commit,
 	.rollback = cnd_od_rollback,
@@ -34,7 +40,6 @@ static const struct cnd_backend backend = {
 	.catalog = cnd_od_catalog,
 	.fd = cnd_od_fd,
 	.idle = cnd_od_idle,
-	.long_data = cnd_od_long_data,
 };
 
 __attribute__((visibility("default"))) const struct cnd_backend *

@@ -198,19 +198,13 @@ struct cnd_od_stmt {
 
 /* A statement under a number of the client's. */
 struct cnd_od_named {
-	uint32_t number;
 	uint64_t id; /* of what was prepared under it last */
-	char *sql;
-	size_t len;
 	struct cnd_od_stmt *stmt; /* NULL: in use, or to be prepared anew */
 	struct cnd_od_long *longs;
-	uint64_t sent_hash; /* of the columns that the client has; 0 none */
 };
 
 /* A statement with rows still to come. */
 struct cnd_od_portal {
-	struct cnd_od_portal *next;
-	uint32_t number;
 	struct cnd_od_stmt *stmt; /* owned; its columns have the form of the values */
 	uint64_t n_rows; /* sent so far */
 };
@@ -289,9 +283,6 @@ struct cnd_session {
 	uint8_t is_noisy; /* what can be read is not ours to read */
 	uint32_t pins;
 	struct cnd_od_stmt *spare; /* for the next direct statement */
-	struct cnd_od_portal *portals;
-	struct cnd_od_named *named;
-	size_t n_named, cap_named;
 	uint64_t n_prepared; /* so far, for their ids */
 	struct cnc_buf value; /* one value, while it is read */
 };
@@ -390,18 +381,15 @@ int cnd_od_stmt_prepare(
 	struct cnd_session *s, struct cnd_od_stmt *st, const char *sql, size_t len);
 int cnd_od_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
-int cnd_od_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-int cnd_od_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-int cnd_od_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
-	struct cnp_str data, struct cnc_diag *ret_diag);
-struct cnd_od_named *cnd_od_named(struct cnd_session *s, uint32_t statement);
-/* Take its statement, prepared anew if it has to be. */
-int cnd_od_named_take(
-	struct cnd_session *s, struct cnd_od_named *n, struct cnd_od_stmt **ret_stmt);
+int cnd_od_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
+void cnd_od_forget(struct cnd_session *s, struct cnd_statement *statement);
+int cnd_od_long_data(struct cnd_session *s, struct cnd_statement *statement,
+	uint16_t param, struct cnp_str data, struct cnc_diag *ret_diag);
+/* Take its handle, and prepare the text again if there is none. */
+int cnd_od_named_take(struct cnd_session *s, const struct cnd_statement *statement,
+	struct cnd_od_stmt **ret_stmt);
 void cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n);
-void cnd_od_close_all(struct cnd_session *s);
 /* The driver has dropped what was prepared: SQL_CB_DELETE. */
 void cnd_od_forget_prepared(struct cnd_session *s);
 
@@ -452,9 +440,9 @@ int cnd_od_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 int cnd_od_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-int cnd_od_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+int cnd_od_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
-void cnd_od_close_portal(struct cnd_session *s, uint32_t portal);
+void cnd_od_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_od_close_portals(struct cnd_session *s);
 /* Answer with done(). */
 int cnd_od_done(struct cnd_sink *sink, const char *tag, uint8_t flags);

@@ -238,8 +238,7 @@ cnd_od_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 static void
 close_statements(struct cnd_session *s)
 {
-	cnd_od_close_portals(s);
-	cnd_od_close_all(s);
+	s->host->forget(s->host, s);
 	cnd_od_stmt_destroy(s, s->spare);
 	s->spare = NULL;
 }
@@ -259,7 +258,6 @@ cnd_od_logout(struct cnd_session *s)
 	if (s->connect)
 		cnc_wipe(s->connect, strlen(s->connect));
 	cnc_free(s->mem, s->connect);
-	cnc_free(s->mem, s->named);
 	cnc_arena_finish(&s->line);
 	cnc_buf_finish(&s->value);
 	cnc_free(s->mem, s);
@@ -444,7 +442,7 @@ cnd_od_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = CENOTE_TX_FAILED;
 	else
 		ret_state->tx = s->tx != CND_OD_TX_NONE ? CENOTE_TX_OPEN : CENOTE_TX_IDLE;
-	if (s->portals)
+	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
 }
 

@@ -66,13 +66,17 @@ cnd_od_stmt_take(struct cnd_session *s, struct cnd_od_stmt **ret_stmt)
 static struct cnd_od_stmt **
 place_of(struct cnd_session *s, const struct cnd_od_stmt *st)
 {
+	const struct cnd_statements *t = s->host->statements;
+	struct cnd_od_named *n;
+
 	if (s->is_lost)
 		return NULL;
 	if (st->id == 0)
 		return s->spare || st->directions ? NULL : &s->spare;
-	for (size_t i = 0; i < s->n_named; i++) {
-		if (s->named[i].id == st->id)
-			return s->named[i].stmt ? NULL : &s->named[i].stmt;
+	for (size_t i = 0; i < t->n_statements; i++) {
+		n = t->statements[i]->own;
+		if (n != NULL && n->id == st->id)
+			return n->stmt != NULL ? NULL : &n->stmt;
 	}
 	return NULL;
 }
@@ -134,50 +138,6 @@ cnd_od_stmt_prepare(
 
 /* ---- statements under a client's number ---- */
 
-/* Where a number is, or belongs, in the table, which is in order of numbers. */
-static size_t
-named_index(const struct cnd_session *s, uint32_t statement)
-{
-	size_t low = 0, high = s->n_named, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (s->named[mid].number < statement)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-struct cnd_od_named *
-cnd_od_named(struct cnd_session *s, uint32_t statement)
-{
-	size_t i = named_index(s, statement);
-
-	return i < s->n_named && s->named[i].number == statement ? &s->named[i] : NULL;
-}
-
-static int
-named_add(struct cnd_session *s, uint32_t statement, struct cnd_od_named **ret_named)
-{
-	size_t i = named_index(s, statement), cap = s->cap_named ? 2 * s->cap_named : 8;
-	struct cnd_od_named *grown;
-
-	if (s->n_named == s->cap_named) {
-		grown = cnc_realloc(s->mem, s->named, cap * sizeof(*grown));
-		if (!grown)
-			return CENOTE_ERR_NOMEM;
-		s->named = grown;
-		s->cap_named = cap;
-	}
-	memmove(s->named + i + 1, s->named + i, (s->n_named - i) * sizeof(*s->named));
-	s->n_named++;
-	s->named[i] = (struct cnd_od_named){ .number = statement };
-	*ret_named = &s->named[i];
-	return CENOTE_OK;
-}
-
 void
 cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n)
 {
@@ -190,18 +150,22 @@ cnd_od_drop_longs(struct cnd_session *s, struct cnd_od_named *n)
 	}
 }
 
-static void
-named_empty(struct cnd_session *s, struct cnd_od_named *n)
+void
+cnd_od_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
+	struct cnd_od_named *n = statement->own;
+
 	cnd_od_drop_longs(s, n);
 	cnd_od_stmt_destroy(s, n->stmt);
-	cnc_free(s->mem, n->sql);
+	cnc_free(s->mem, n);
+	statement->own = NULL;
 }
 
 int
-cnd_od_named_take(
-	struct cnd_session *s, struct cnd_od_named *n, struct cnd_od_stmt **ret_stmt)
+cnd_od_named_take(struct cnd_session *s, const struct cnd_statement *statement,
+	struct cnd_od_stmt **ret_stmt)
 {
+	struct cnd_od_named *n = statement->own;
 	struct cnd_od_stmt *st = n->stmt;
 	int r;
 
@@ -210,8 +174,8 @@ cnd_od_named_take(
 		if (!st)
 			return r;
 		st->id = n->id;
-		cnd_od_scan(n->sql, n->len, &st->scan);
-		r = cnd_od_stmt_prepare(s, st, n->sql, n->len);
+		cnd_od_scan(statement->sql, statement->len, &st->scan);
+		r = cnd_od_stmt_prepare(s, st, statement->sql, statement->len);
 		if (r < 0) {
 			cnd_od_stmt_destroy(s, st);
 			return r;
@@ -225,37 +189,16 @@ cnd_od_named_take(
 void
 cnd_od_forget_prepared(struct cnd_session *s)
 {
-	for (size_t i = 0; i < s->n_named; i++) {
-		cnd_od_stmt_destroy(s, s->named[i].stmt);
-		s->named[i].stmt = NULL;
+	const struct cnd_statements *t = s->host->statements;
+
+	for (size_t i = 0; i < t->n_statements; i++) {
+		struct cnd_od_named *n = t->statements[i]->own;
+
+		if (n == NULL)
+			continue;
+		cnd_od_stmt_destroy(s, n->stmt);
+		n->stmt = NULL;
 	}
-}
-
-int
-cnd_od_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
-{
-	struct cnd_od_named *n = cnd_od_named(s, which->number);
-	int r = cnd_od_enter(s, sink->diag, sink);
-	size_t i;
-
-	if (r < 0)
-		return r;
-	if (n && kind == CNP_NAMED_STATEMENT) {
-		named_empty(s, n);
-		i = (size_t)(n - s->named);
-		s->n_named--;
-		memmove(n, n + 1, (s->n_named - i) * sizeof(*n));
-	}
-	return cnd_od_done(sink, "CLOSE", 0);
-}
-
-void
-cnd_od_close_all(struct cnd_session *s)
-{
-	for (size_t i = 0; i < s->n_named; i++)
-		named_empty(s, &s->named[i]);
-	s->n_named = 0;
 }
 
 /* ---- descriptions ---- */
@@ -305,10 +248,12 @@ send_params(struct cnd_session *s, const struct cnd_od_stmt *st, struct cnd_sink
 }
 
 static int
-send_description(struct cnd_session *s, struct cnd_od_named *n, struct cnd_sink *sink)
+send_description(
+	struct cnd_session *s, struct cnd_statement *statement, struct cnd_sink *sink)
 {
+	struct cnd_od_named *n = statement->own;
 	struct cnd_od_stmt *st = NULL;
-	int r = cnd_od_named_take(s, n, &st);
+	int r = cnd_od_named_take(s, statement, &st);
 
 	if (!st)
 		return r;
@@ -318,36 +263,28 @@ send_description(struct cnd_session *s, struct cnd_od_named *n, struct cnd_sink 
 		r = cnd_od_columns(s, st);
 	if (r == CENOTE_OK && st->columns.n > 0) {
 		(void)cnd_od_columns_format(s, st, CENOTE_FORMAT_TEXT, CNP_STR_NONE);
-		n->sent_hash = cnd_od_columns_hash(st);
+		statement->sent = cnd_od_columns_hash(st);
 		r = sink->ops->columns(sink, st->columns.columns, st->columns.n, 0);
 	}
 	return r < 0 ? r : cnd_od_done(sink, "", 0);
 }
 
-/* Under its number, in the place of what had it. */
+/* Under its number, in the place of what had it. Takes `st` over, also on failure. */
 static int
-named_put(struct cnd_session *s, const struct cnd_prepare *prepare,
-	struct cnd_od_stmt *st, struct cnd_od_named **ret_named)
+put_named(struct cnd_session *s, struct cnd_statement *statement, struct cnd_od_stmt *st)
 {
-	struct cnd_od_named *n = cnd_od_named(s, prepare->statement);
-	char *sql = cnc_strndup(s->mem, prepare->sql.p, prepare->sql.n);
-	int r = sql ? CENOTE_OK : CENOTE_ERR_NOMEM;
+	struct cnd_od_named *n = cnc_calloc(s->mem, 1, sizeof(*n));
 
-	if (r == CENOTE_OK && n)
-		named_empty(s, n);
-	else if (r == CENOTE_OK)
-		r = named_add(s, prepare->statement, &n);
-	if (r < 0) {
-		cnc_free(s->mem, sql);
-		return r;
+	if (n == NULL) {
+		cnd_od_stmt_destroy(s, st);
+		return CENOTE_ERR_NOMEM;
 	}
-	st->id = ++s->n_prepared;
-	*n = (struct cnd_od_named){ .number = prepare->statement,
-		.id = st->id,
-		.sql = sql,
-		.len = prepare->sql.n,
-		.stmt = st };
-	*ret_named = n;
+	if (statement->own != NULL)
+		cnd_od_forget(s, statement);
+	n->id = st->id = ++s->n_prepared;
+	n->stmt = st;
+	statement->own = n;
+	statement->sent = 0;
 	return CENOTE_OK;
 }
 
@@ -355,7 +292,6 @@ int
 cnd_od_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink)
 {
-	struct cnd_od_named *n = NULL;
 	struct cnd_od_stmt *st = NULL;
 	int r = cnd_od_enter(s, sink->diag, sink);
 
@@ -374,34 +310,26 @@ cnd_od_prepare(
 	/* nothing to prepare: drivers differ in what they say of it */
 	if (!st->scan.is_empty)
 		r = cnd_od_stmt_prepare(s, st, prepare->sql.p, prepare->sql.n);
-	if (r == CENOTE_OK)
-		r = named_put(s, prepare, st, &n);
-	if (r < 0 || !n) {
+	if (r < 0) {
 		cnd_od_stmt_destroy(s, st);
 		return r;
 	}
-	return send_description(s, n, sink);
-}
-
-static int
-refuse_unknown(struct cnd_session *s, uint32_t statement)
-{
-	return cnd_od_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-		"there is no prepared statement %u", (unsigned)statement);
+	r = put_named(s, prepare->statement, st);
+	if (r < 0)
+		return r;
+	r = send_description(s, prepare->statement, sink);
+	if (r < 0)
+		cnd_od_forget(s, prepare->statement);
+	return r;
 }
 
 int
-cnd_od_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_od_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnd_od_named *n = cnd_od_named(s, which->number);
 	int r = cnd_od_enter(s, sink->diag, sink);
 
-	if (r < 0)
-		return r;
-	if (kind != CNP_NAMED_STATEMENT)
-		return CENOTE_ERR_UNSUPPORTED;
-	return n ? send_description(s, n, sink) : refuse_unknown(s, which->number);
+	return r < 0 ? r : send_description(s, which->statement, sink);
 }
 
 /* ---- long data ---- */
@@ -426,18 +354,15 @@ find_long(struct cnd_session *s, struct cnd_od_named *n, uint16_t param)
 }
 
 int
-cnd_od_long_data(struct cnd_session *s, uint32_t statement, uint16_t param,
+cnd_od_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_t param,
 	struct cnp_str data, struct cnc_diag *ret_diag)
 {
-	struct cnd_od_named *n = cnd_od_named(s, statement);
 	struct cnd_od_long *l;
 	int r = cnd_od_enter(s, ret_diag, NULL);
 
 	if (r < 0)
 		return r;
-	if (!n)
-		return refuse_unknown(s, statement);
-	l = find_long(s, n, param);
+	l = find_long(s, statement->own, param);
 	r = l ? cnc_buf_append(&l->bytes, data.p, data.n) : CENOTE_ERR_NOMEM;
 	return r == CENOTE_ERR_LIMIT ? cnd_od_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
 					       "a value in pieces is at most 1 GB")

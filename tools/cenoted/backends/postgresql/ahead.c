@@ -25,7 +25,7 @@ cnd_pg_ahead_forget(struct cnd_session *s)
 static int
 can_begin(const struct cnd_session *s)
 {
-	return !s->is_lost && !s->is_manual && s->portals == NULL &&
+	return !s->is_lost && !s->is_manual && !cnd_has_portals(s->host->statements) &&
 	       s->spent_portal == 0 && !s->is_skipping && !s->owes_sync &&
 	       s->n_ready == 0;
 }
@@ -86,11 +86,10 @@ static int
 add_numbered(struct cnd_session *s, const struct cnd_ahead *what,
 	struct cnd_pg_ahead *ret_ahead)
 {
-	struct cnd_pg_stmt *st = cnd_pg_stmt_find(s, what->which->number);
+	struct cnd_pg_stmt *st = what->which->statement->own;
 	int r;
 
-	if (st == NULL || (st->scan.flags & CND_PG_SCAN_COPY) ||
-		what->exec->n_params != st->n_params)
+	if ((st->scan.flags & CND_PG_SCAN_COPY) || what->exec->n_params != st->n_params)
 		return CENOTE_AGAIN;
 	ret_ahead->stmt = st;
 	r = add_run(s, cnp_str(st->name), st, what->exec);
@@ -108,7 +107,7 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 
 	if (!is_whole(s, what->exec))
 		return CENOTE_AGAIN;
-	if (what->which->number != 0)
+	if (what->which->statement != NULL)
 		return add_numbered(s, what, ret_ahead);
 	if (s->may_copy || has_zero(what->which->name))
 		return CENOTE_AGAIN;
@@ -124,7 +123,7 @@ add_prepare(struct cnd_session *s, const struct cnd_prepare *p)
 	struct cnd_pg_scan scan;
 	int r;
 
-	if (p->statement != 0 || has_zero(p->sql) || has_zero(p->name))
+	if (has_zero(p->sql) || has_zero(p->name))
 		return CENOTE_AGAIN;
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
 	if (scan.flags & CND_PG_SCAN_COPY)
@@ -140,10 +139,10 @@ add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 {
 	const struct cnp_str name = what->which->name;
 
-	if (what->which->number != 0 || has_zero(name))
+	if (has_zero(name))
 		return CENOTE_AGAIN;
 	return cnd_pg_add_named(&s->out, message,
-		what->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
+		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }
 
 static int
@@ -210,7 +209,7 @@ static int
 ahead(struct cnd_session *s, const struct cnd_ahead *what)
 {
 	struct cnd_pg_ahead a = { .code = what->code,
-		.kind = what->kind,
+		.kind = what->which != NULL ? what->which->kind : 0,
 		.format = what->exec->format,
 		.is_known = what->exec->columns_known,
 		.is_sync = (uint8_t)is_sync(what) };

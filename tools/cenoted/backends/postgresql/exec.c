@@ -208,7 +208,7 @@ set_run(struct cnd_session *s, const struct cnd_exec *exec)
 	s->run.format = exec->format;
 	s->run.formats = exec->formats;
 	s->run.batch_rows = exec->batch_rows;
-	s->run.portal_number = exec->portal;
+	s->run.entry = exec->portal;
 }
 
 /* The portal of the server's: one that is fetched in batches has a name. */
@@ -217,7 +217,7 @@ name_portal(const struct cnd_exec *exec, char name[CND_PG_NAME_MAX])
 {
 	*name = 0;
 	if (exec->batch_rows > 0)
-		cnd_pg_portal_name(exec->portal, name);
+		cnd_pg_portal_name(exec->portal->number, name);
 }
 
 /* How many rows the server shall give at once; 0 all. */
@@ -473,7 +473,6 @@ int
 cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	struct cnd_pg_stmt *st;
 	int r = cnd_pg_enter(s, sink->diag);
 
 	if (r == CENOTE_OK)
@@ -484,13 +483,9 @@ cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	if (which->number == 0)
+	if (which->statement == NULL)
 		return execute_named(s, which->name, exec, sink);
-	st = cnd_pg_stmt_find(s, which->number);
-	if (st == NULL)
-		return cnd_pg_refuse(s, CNC_SQLSTATE(NO_STATEMENT),
-			"there is no prepared statement %u", (unsigned)which->number);
-	return execute_numbered(s, st, exec, sink);
+	return execute_numbered(s, which->statement->own, exec, sink);
 }
 
 /* ---- fast path ---- */

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session.h"
 
+static const struct cnd_statement_ops statements = {
+	.prepare = cnd_pg_prepare,
+	.describe = cnd_pg_describe,
+	.execute = cnd_pg_execute,
+	.close = cnd_pg_close,
+	.forget = cnd_pg_forget,
+	.fetch = cnd_pg_fetch,
+	.close_portal = cnd_pg_close_portal,
+	.forget_portal = cnd_pg_forget_portal,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "postgresql",
@@ -20,12 +31,7 @@ static const struct cnd_backend backend = {
 	.reset = cnd_pg_reset,
 	.state = cnd_pg_state,
 	.query = cnd_pg_query,
-	.prepare = cnd_pg_prepare,
-	.describe = cnd_pg_describe,
-	.execute = cnd_pg_execute,
-	.close = cnd_pg_close,
-	.fetch = cnd_pg_fetch,
-	.close_portal = cnd_pg_close_portal,
+	.statements = &statements,
 	.begin = cnd_pg_begin,
 	.commit = cnd_pg_commit,
 	.rollback = cnd_pg_rollback,

@@ -17,25 +17,12 @@ cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX])
 	snprintf(name, CND_PG_NAME_MAX, "cenote_p%u", (unsigned)number);
 }
 
-static struct cnd_pg_portal *
-find(struct cnd_session *s, uint32_t number)
+void
+cnd_pg_forget_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_pg_portal *p = s->portals;
+	struct cnd_pg_portal *p = portal->own;
 
-	while (p != NULL && p->number != number)
-		p = p->next;
-	return p;
-}
-
-static void
-portal_remove(struct cnd_session *s, struct cnd_pg_portal *p)
-{
-	struct cnd_pg_portal **at = &s->portals;
-
-	while (*at != NULL && *at != p)
-		at = &(*at)->next;
-	if (*at == p)
-		*at = p->next;
+	portal->own = NULL;
 	if (s->run.portal == p)
 		s->run.portal = NULL;
 	cnd_spill_finish(&p->store);
@@ -44,31 +31,27 @@ portal_remove(struct cnd_session *s, struct cnd_pg_portal *p)
 }
 
 void
-cnd_pg_close_portals(struct cnd_session *s)
-{
-	while (s->portals != NULL)
-		portal_remove(s, s->portals);
-}
-
-void
 cnd_pg_portals_end(struct cnd_session *s)
 {
-	struct cnd_pg_portal *p = s->portals;
+	const struct cnd_statements *t = s->host->statements;
 
-	while (p != NULL) {
-		struct cnd_pg_portal *next = p->next;
+	for (size_t i = 0; i < t->n_portals; i++) {
+		const struct cnd_pg_portal *p = t->portals[i]->own;
 
-		if (!p->is_stored && p != s->run.portal)
-			portal_remove(s, p);
-		p = next;
+		if (p != NULL && !p->is_stored && p != s->run.portal)
+			cnd_pg_forget_portal(s, t->portals[i]);
 	}
 }
 
 int
 cnd_pg_portal_is_loose(const struct cnd_session *s)
 {
-	for (const struct cnd_pg_portal *p = s->portals; p != NULL; p = p->next) {
-		if (p->is_loose && !p->is_stored)
+	const struct cnd_statements *t = s->host->statements;
+
+	for (size_t i = 0; i < t->n_portals; i++) {
+		const struct cnd_pg_portal *p = t->portals[i]->own;
+
+		if (p != NULL && p->is_loose && !p->is_stored)
 			return 1;
 	}
 	return 0;
@@ -84,20 +67,16 @@ cnd_pg_portal_keep(struct cnd_session *s, int is_stream)
 		p->n_rows += run->n_rows;
 		return CENOTE_OK;
 	}
-	p = find(s, run->portal_number);
-	if (p != NULL)
-		portal_remove(s, p);
 	p = cnc_calloc(s->mem, 1, sizeof(*p));
 	if (p == NULL)
 		return CENOTE_ERR_NOMEM;
 	cnd_spill_init(&p->store, s->mem, CND_PG_MSG_MAX);
-	p->number = run->portal_number;
+	p->entry = run->entry;
 	p->n_rows = run->n_rows;
 	p->is_stream = (uint8_t)is_stream;
 	p->is_loose = !is_stream && s->tx == 'I';
 	p->format = run->format;
-	p->next = s->portals;
-	s->portals = p;
+	p->entry->own = p;
 	return cnd_pg_desc_copy(s, &p->desc, run->desc);
 }
 
@@ -180,7 +159,7 @@ portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *si
 
 	cnd_pg_out_clear(s);
 	if (p->is_loose) {
-		cnd_pg_portal_name(p->number, name);
+		cnd_pg_portal_name(p->entry->number, name);
 		r = cnd_pg_add_execute(&s->out, name, 0);
 		if (r == CENOTE_OK)
 			r = cnd_pg_add_end(s, s->owes_sync);
@@ -193,27 +172,23 @@ portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *si
 		r = cnd_spill_rewind(&p->store, s->diag);
 	p->is_stored = 1;
 	if (r < 0 && !s->is_lost)
-		portal_remove(s, p);
+		cnd_pg_forget_portal(s, p->entry);
 	return r;
 }
 
 int
 cnd_pg_portals_store(struct cnd_session *s, struct cnd_sink *sink)
 {
-	struct cnd_pg_portal *p = s->portals;
-	int r;
+	const struct cnd_statements *t = s->host->statements;
+	int r = CENOTE_OK;
 
-	while (p != NULL) {
-		struct cnd_pg_portal *next = p->next;
+	for (size_t i = 0; i < t->n_portals && r == CENOTE_OK; i++) {
+		struct cnd_pg_portal *p = t->portals[i]->own;
 
-		if ((p->is_loose || p->is_stream) && !p->is_stored) {
+		if (p != NULL && (p->is_loose || p->is_stream) && !p->is_stored)
 			r = portal_store(s, p, sink);
-			if (r < 0)
-				return r;
-		}
-		p = next;
 	}
-	return CENOTE_OK;
+	return r;
 }
 
 /* ---- fetching ---- */
@@ -225,7 +200,7 @@ add_fetch(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
 	char name[CND_PG_NAME_MAX];
 	int r;
 
-	cnd_pg_portal_name(p->number, name);
+	cnd_pg_portal_name(p->entry->number, name);
 	r = cnd_pg_add_execute(&s->out, name, batch_rows > INT32_MAX ? 0 : batch_rows);
 	if (r == CENOTE_OK)
 		/* within a transaction block a Sync ends nothing */
@@ -240,7 +215,7 @@ resume_run(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
 	struct cnd_pg_run *run = &s->run;
 
 	run->portal = p;
-	run->portal_number = p->number;
+	run->entry = p->entry;
 	run->desc = &p->desc;
 	run->format = p->format;
 	run->batch_rows = batch_rows;
@@ -249,18 +224,14 @@ resume_run(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
 }
 
 int
-cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+cnd_pg_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink)
 {
-	struct cnd_pg_portal *p;
+	struct cnd_pg_portal *p = portal->own;
 	int r = cnd_pg_enter(s, sink->diag);
 
 	if (r < 0)
 		return r;
-	p = find(s, portal);
-	if (p == NULL)
-		return cnd_pg_refuse(s, CNC_SQLSTATE(NO_CURSOR),
-			"there is no open result %u (any more)", (unsigned)portal);
 	/* others stand in its way as they do in any request's */
 	if (!p->is_stream && !p->is_loose && !p->is_stored)
 		r = cnd_pg_ready(s, sink);
@@ -274,9 +245,8 @@ cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 		r = cnd_pg_give_columns(s, !send_columns);
 	if (r == CENOTE_OK)
 		r = cnd_pg_send_run(s);
-	p = s->run.portal;
-	if (p != NULL && (r < 0 || !(s->run.done.flags & CNP_DONE_MORE_ROWS)))
-		portal_remove(s, p);
+	if (portal->own != NULL && (r < 0 || !(s->run.done.flags & CNP_DONE_MORE_ROWS)))
+		cnd_pg_forget_portal(s, portal);
 	return r;
 }
 
@@ -291,7 +261,7 @@ close_on_server(struct cnd_session *s, struct cnd_pg_portal *p)
 
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.is_closing = 1;
-	cnd_pg_portal_name(p->number, name);
+	cnd_pg_portal_name(p->entry->number, name);
 	r = cnd_pg_add_named(&s->out, 'C', 'P', name, strlen(name));
 	p->is_loose = 0;
 	if (r == CENOTE_OK)
@@ -333,13 +303,11 @@ drain_stream(struct cnd_session *s, struct cnd_pg_portal *p)
 }
 
 void
-cnd_pg_close_portal(struct cnd_session *s, uint32_t portal)
+cnd_pg_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	struct cnd_pg_portal *p = find(s, portal);
+	struct cnd_pg_portal *p = portal->own;
 	struct cnc_diag diag;
 
-	if (p == NULL)
-		return;
 	cnc_diag_init(&diag, NULL);
 	if (cnd_pg_enter(s, &diag) == CENOTE_OK && !p->is_stored) {
 		if (p->is_stream)
@@ -347,9 +315,8 @@ cnd_pg_close_portal(struct cnd_session *s, uint32_t portal)
 		else
 			close_on_server(s, p);
 	}
-	p = find(s, portal);
-	if (p != NULL)
-		portal_remove(s, p);
+	if (portal->own != NULL)
+		cnd_pg_forget_portal(s, portal);
 	cnc_diag_finish(&diag);
 	s->diag = NULL;
 }

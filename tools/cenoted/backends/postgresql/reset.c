@@ -17,8 +17,7 @@ add_command(struct cnd_session *s, const char *sql)
 static void
 forget_client(struct cnd_session *s)
 {
-	cnd_pg_close_portals(s);
-	cnd_pg_stmts_forget(s);
+	s->host->forget(s->host, s);
 	s->pins = 0;
 	s->is_used = 0;
 	s->is_unproved = 0;

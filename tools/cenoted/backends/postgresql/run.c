@@ -175,7 +175,7 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (s->run.n_first > 0)
 		return CENOTE_OK;
 	if (is_named_portal(s))
-		s->spent_portal = s->run.portal_number + 1;
+		s->spent_portal = s->run.entry->number + 1;
 	give_done(s, CNP_DONE_MORE_RESULTS);
 	if (p != NULL && !p->is_stream)
 		return end_portal(s, tag, len, affected);

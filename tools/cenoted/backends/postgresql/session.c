@@ -502,8 +502,7 @@ cnd_pg_logout(struct cnd_session *s)
 {
 	if (s == NULL)
 		return;
-	cnd_pg_close_portals(s);
-	cnd_pg_stmts_forget(s);
+	s->host->forget(s->host, s);
 	cnd_pg_desc_finish(s, &s->desc);
 	cnd_pg_stream_finish(s);
 	cnd_pg_begun_forget(s);
@@ -615,7 +614,7 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = CENOTE_TX_IDLE;
 	else
 		ret_state->tx = s->tx == 'T' ? CENOTE_TX_OPEN : CENOTE_TX_FAILED;
-	if (s->portals != NULL)
+	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
 	if (s->is_manual || s->has_carried)
 		ret_state->carry = (struct cnp_str){ &manual[s->is_manual], 1 };

@@ -32,7 +32,6 @@
 
 #define CND_PG_PARAMETERS_MAX 64u
 #define CND_PG_NAME_MAX       64u
-#define CND_PG_STMT_LISTS     256u
 
 /* A fact that the server reports. */
 struct cnd_pg_parameter {
@@ -57,8 +56,6 @@ struct cnd_pg_desc {
 
 /* A prepared statement under a number of the client's. */
 struct cnd_pg_stmt {
-	struct cnd_pg_stmt *next;
-	uint32_t number;
 	char name[CND_PG_NAME_MAX];
 	uint32_t *types; /* of its parameters */
 	uint32_t n_params;
@@ -70,8 +67,7 @@ struct cnd_pg_stmt {
 
 /* A result that is fetched in batches. */
 struct cnd_pg_portal {
-	struct cnd_pg_portal *next;
-	uint32_t number;
+	struct cnd_portal *entry; /* its own, in cenoted's table */
 	uint8_t is_stream; /* the rest is on the stream: it is a simple query's */
 	uint8_t is_loose; /* outside a transaction: no Sync while it is open */
 	uint8_t is_stored; /* the rest is in `store` */
@@ -99,7 +95,7 @@ struct cnd_pg_run {
 	uint8_t format;
 	struct cnp_str formats;
 	uint32_t batch_rows;
-	uint32_t portal_number;
+	struct cnd_portal *entry; /* to keep the rest in */
 	uint8_t is_simple;
 	uint8_t until_ready; /* go on to ReadyForQuery */
 	uint8_t is_known; /* the client has the columns */
@@ -226,9 +222,6 @@ struct cnd_session {
 	uint8_t may_copy; /* a named statement may be a copy */
 	uint8_t is_doubtful; /* a copy failed, and nobody knows whether a Sync was passed over */
 	uint8_t has_carried; /* the client was told of it */
-	struct cnd_pg_stmt *stmts[CND_PG_STMT_LISTS]; /* by the number's last bits */
-	uint32_t n_stmts;
-	struct cnd_pg_portal *portals;
 	struct cnd_pg_desc desc; /* of queries */
 
 	/* facts for info() */
@@ -412,10 +405,10 @@ void cnd_pg_ahead_forget(struct cnd_session *s);
 void cnd_pg_ahead_drain(struct cnd_session *s);
 
 /* portal.c */
-int cnd_pg_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+int cnd_pg_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
-void cnd_pg_close_portal(struct cnd_session *s, uint32_t portal);
-void cnd_pg_close_portals(struct cnd_session *s);
+void cnd_pg_close_portal(struct cnd_session *s, struct cnd_portal *portal);
+void cnd_pg_forget_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX]);
 /* The running request stops here: keep what is needed to go on. */
 int cnd_pg_portal_keep(struct cnd_session *s, int is_stream);
@@ -441,12 +434,11 @@ int cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p,
 	const char *name, size_t name_len, const char *old);
 int cnd_pg_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
-int cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-int cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-struct cnd_pg_stmt *cnd_pg_stmt_find(struct cnd_session *s, uint32_t number);
-void cnd_pg_stmts_forget(struct cnd_session *s);
+int cnd_pg_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
+int cnd_pg_close(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
+void cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement);
 
 /* copy.c */
 int cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m);

@@ -3,49 +3,15 @@
 
 #include "session.h"
 
-static struct cnd_pg_stmt **
-list_of(struct cnd_session *s, uint32_t number)
+void
+cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
-	return &s->stmts[number % CND_PG_STMT_LISTS];
-}
+	struct cnd_pg_stmt *st = statement->own;
 
-struct cnd_pg_stmt *
-cnd_pg_stmt_find(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_pg_stmt *st = *list_of(s, number);
-
-	while (st != NULL && st->number != number)
-		st = st->next;
-	return st;
-}
-
-static void
-stmt_free(struct cnd_session *s, struct cnd_pg_stmt *st)
-{
 	cnd_pg_desc_finish(s, &st->desc);
 	cnc_free(s->mem, st->types);
 	cnc_free(s->mem, st);
-}
-
-static void
-stmt_remove(struct cnd_session *s, struct cnd_pg_stmt *st)
-{
-	struct cnd_pg_stmt **at = list_of(s, st->number);
-
-	while (*at != st)
-		at = &(*at)->next;
-	*at = st->next;
-	s->n_stmts--;
-	stmt_free(s, st);
-}
-
-void
-cnd_pg_stmts_forget(struct cnd_session *s)
-{
-	for (size_t i = 0; i < CND_PG_STMT_LISTS && s->n_stmts > 0; i++) {
-		while (s->stmts[i] != NULL)
-			stmt_remove(s, s->stmts[i]);
-	}
+	statement->own = NULL;
 }
 
 int
@@ -126,16 +92,14 @@ stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 
 	if (st == NULL)
 		return NULL;
-	st->number = p->statement;
 	if (p->name.n > 0)
 		memcpy(st->name, p->name.p, p->name.n);
 	else
-		snprintf(st->name, sizeof(st->name), "cenote_%u", (unsigned)p->statement);
+		snprintf(st->name, sizeof(st->name), "cenote_%u",
+			(unsigned)p->statement->number);
 	st->is_stable = (uint8_t)is_stable(p->sql.p, p->sql.n);
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &st->scan);
-	st->next = *list_of(s, p->statement);
-	*list_of(s, p->statement) = st;
-	s->n_stmts++;
+	p->statement->own = st;
 	return st;
 }
 
@@ -183,14 +147,14 @@ prepare_numbered(
 	struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sink *sink)
 {
 	struct cnd_pg_run *run = cnd_pg_run_begin(s, sink);
-	struct cnd_pg_stmt *old = cnd_pg_stmt_find(s, p->statement);
+	const struct cnd_pg_stmt *old = p->statement->own;
 	char old_name[CND_PG_NAME_MAX];
 	struct cnd_pg_stmt *st;
 	int r;
 
 	if (old != NULL) {
 		memcpy(old_name, old->name, sizeof(old_name));
-		stmt_remove(s, old);
+		cnd_pg_forget(s, p->statement);
 	}
 	st = stmt_make(s, p);
 	if (st == NULL)
@@ -203,7 +167,7 @@ prepare_numbered(
 	if (r == CENOTE_OK)
 		r = keep_types(s, st);
 	if (r < 0)
-		stmt_remove(s, st);
+		cnd_pg_forget(s, p->statement);
 	return r;
 }
 
@@ -234,7 +198,7 @@ cnd_pg_prepare(
 	if (r == CENOTE_OK)
 		r = cnd_pg_check_text(s, prepare->name.p, prepare->name.n);
 	if (r == CENOTE_OK && prepare->name.n >= CND_PG_NAME_MAX &&
-		prepare->statement != 0)
+		prepare->statement != NULL)
 		r = cnd_pg_refuse(s, "42622",
 			"the name of a prepared statement has %u bytes at most",
 			CND_PG_NAME_MAX - 1);
@@ -242,17 +206,29 @@ cnd_pg_prepare(
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	return prepare->statement != 0 ? prepare_numbered(s, prepare, sink)
-				       : prepare_named(s, prepare, sink);
+	return prepare->statement != NULL ? prepare_numbered(s, prepare, sink)
+					  : prepare_named(s, prepare, sink);
+}
+
+/* Its name at the server. */
+static struct cnp_str
+name_of(const struct cnd_named *which)
+{
+	const struct cnd_pg_stmt *st;
+
+	if (which->statement == NULL)
+		return which->name;
+	st = which->statement->own;
+	return cnp_str(st->name);
 }
 
 int
-cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_pg_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnp_str name = which->name;
+	const struct cnp_str name = name_of(which);
+	const int is_portal = which->kind == CNP_NAMED_PORTAL;
 	struct cnd_pg_run *run;
-	struct cnd_pg_stmt *st;
 	int r = cnd_pg_enter(s, sink->diag);
 
 	if (r == CENOTE_OK)
@@ -261,39 +237,27 @@ cnd_pg_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t ki
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	if (which->number != 0) {
-		st = cnd_pg_stmt_find(s, which->number);
-		if (st == NULL)
-			return cnd_pg_refuse(s, CNC_SQLSTATE(NO_STATEMENT),
-				"there is no prepared statement %u",
-				(unsigned)which->number);
-		name = cnp_str(st->name);
-		kind = CNP_NAMED_STATEMENT;
-	}
 	run = cnd_pg_run_begin(s, sink);
 	run->is_describing = 1;
 	run->own_tag = "DESCRIBE";
 	s->n_params = 0;
-	if (kind == CNP_NAMED_PORTAL) {
+	if (is_portal) {
 		r = cnd_pg_give_params(s);
 		if (r < 0)
 			return r;
 	}
-	r = cnd_pg_add_named(
-		&s->out, 'D', kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
+	r = cnd_pg_add_named(&s->out, 'D', is_portal ? 'P' : 'S', name.p, name.n);
 	if (r == CENOTE_OK)
-		r = add_end(s, which->is_sync || which->number != 0);
+		r = add_end(s, which->is_sync || which->statement != NULL);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
 int
-cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnp_str name = which->name;
-	char kept[CND_PG_NAME_MAX];
+	const struct cnp_str name = name_of(which);
+	const char kind = which->kind == CNP_NAMED_PORTAL ? 'P' : 'S';
 	struct cnd_pg_run *run;
-	struct cnd_pg_stmt *st;
 	int r = cnd_pg_enter(s, sink->diag);
 
 	if (r == CENOTE_OK)
@@ -302,23 +266,13 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
 		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
-	if (which->number != 0) {
-		struct cnp_done done = { .tag = cnp_str("CLOSE"), .affected = -1 };
-
-		st = cnd_pg_stmt_find(s, which->number);
-		if (st == NULL)
-			return sink->ops->done(sink, &done);
-		memcpy(kept, st->name, sizeof(kept));
-		name = cnp_str(kept);
-		kind = CNP_NAMED_STATEMENT;
-		stmt_remove(s, st);
-	}
 	run = cnd_pg_run_begin(s, sink);
 	run->is_closing = 1;
 	run->own_tag = "CLOSE";
-	r = cnd_pg_add_named(
-		&s->out, 'C', kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
+	r = cnd_pg_add_named(&s->out, 'C', kind, name.p, name.n);
+	if (which->statement != NULL)
+		cnd_pg_forget(s, which->statement);
 	if (r == CENOTE_OK)
-		r = add_end(s, which->is_sync || which->number != 0);
+		r = add_end(s, which->is_sync || which->statement != NULL);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }

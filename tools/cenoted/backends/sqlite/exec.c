@@ -8,11 +8,11 @@ struct request {
 	struct cnd_session *s;
 	struct cnd_sink *sink;
 	struct cnd_sq_stmt *stmt; /* one reference held */
-	uint32_t portal;
+	struct cnd_portal *portal;
 	uint32_t batch_rows;
 	uint8_t format;
 	uint8_t columns_known;
-	struct cnd_sq_named *named; /* execute only */
+	struct cnd_statement *named; /* execute only */
 	int was_in_tx;
 	uint64_t n_rows;
 	const char *rest; /* begins with a statement, if any */
@@ -148,7 +148,6 @@ keep_portal(struct request *q)
 	struct cnd_sq_portal *p;
 	int r;
 
-	cnd_sq_close_portal(q->s, q->portal);
 	p = cnc_calloc(q->s->mem, 1, sizeof(*p));
 	if (!p)
 		return break_statement(q, CENOTE_ERR_NOMEM);
@@ -161,12 +160,10 @@ keep_portal(struct request *q)
 	}
 	p->rest_len = q->rest_len;
 	p->rest_chars = q->rest_chars;
-	p->number = q->portal;
 	p->format = q->format;
 	p->stmt = q->stmt;
 	p->n_rows = q->n_rows;
-	p->next = q->s->portals;
-	q->s->portals = p;
+	q->portal->own = p;
 	r = q->sink->ops->done(q->sink, &done);
 	return r < 0 ? r : CENOTE_AGAIN;
 }
@@ -221,23 +218,22 @@ static int
 send_columns(struct request *q, int has_row)
 {
 	struct cnd_sq_stmt *st = q->stmt;
-	struct cnd_sq_named *n = q->named;
+	struct cnd_statement *n = q->named;
+	uint64_t sent;
 	int r = cnd_sq_columns(q->s, st, has_row), known;
 
 	if (r < 0)
 		return r;
 	cnd_sq_columns_format(st, q->format);
 	/* A copy of a statement that is running elsewhere counts its versions for itself. */
-	if (n && n->stmt != st) {
-		n->sent_version = 0;
+	if (n != NULL && n->own != st) {
+		n->sent = 0;
 		n = NULL;
 	}
-	known = q->columns_known && n && n->sent_version == st->columns_version &&
-		n->sent_format == q->format;
-	if (n) {
-		n->sent_version = st->columns_version;
-		n->sent_format = q->format;
-	}
+	sent = cnd_sq_sent(st, q->format);
+	known = q->columns_known && n != NULL && n->sent == sent;
+	if (n != NULL)
+		n->sent = sent;
 	return q->sink->ops->columns(q->sink, st->columns, st->n_columns, known);
 }
 
@@ -361,22 +357,18 @@ cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
 	struct request q;
-	struct cnd_sq_named *n;
+	struct cnd_sq_stmt *st = which->statement->own;
 	int r = start(&q, s, exec, sink);
 
 	if (r < 0)
 		return r;
-	n = cnd_sq_named(s, which->number);
-	if (!n)
-		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"there is no prepared statement %u", (unsigned)which->number);
-	q.named = n;
-	q.stmt = n->stmt;
+	q.named = which->statement;
+	q.stmt = st;
 	q.stmt->refs++;
 	/* A running statement cannot run twice. */
 	if (q.stmt->notes & CND_SQ_NOTE_ONCE || q.stmt->is_running) {
 		q.stmt->refs--;
-		r = cnd_sq_stmt_make(s, n->stmt->sql, n->stmt->len, &q.stmt);
+		r = cnd_sq_stmt_make(s, st->sql, st->len, &q.stmt);
 		if (r < 0)
 			return r;
 	} else {
@@ -384,19 +376,6 @@ cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
 	}
 	r = run(&q, exec);
 	return r == CENOTE_AGAIN ? CENOTE_OK : r;
-}
-
-static struct cnd_sq_portal *
-take_portal(struct cnd_session *s, uint32_t number)
-{
-	struct cnd_sq_portal **p = &s->portals, *found;
-
-	while (*p && (*p)->number != number)
-		p = &(*p)->next;
-	found = *p;
-	if (found)
-		*p = found->next;
-	return found;
 }
 
 static void
@@ -407,18 +386,16 @@ free_portal(struct cnd_session *s, struct cnd_sq_portal *p)
 }
 
 int
-cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+cnd_sq_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int wants_columns, struct cnd_sink *sink)
 {
 	struct cnd_exec exec = { .portal = portal, .batch_rows = batch_rows };
-	struct cnd_sq_portal *p = take_portal(s, portal);
+	struct cnd_sq_portal *p = portal->own;
 	struct request q;
 	int r, rc;
 
 	(void)start(&q, s, &exec, sink);
-	if (!p)
-		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_CURSOR), NULL,
-			"there is no open result %u", (unsigned)portal);
+	portal->own = NULL;
 	exec.format = q.format = p->format;
 	q.stmt = p->stmt;
 	q.n_rows = p->n_rows;
@@ -440,50 +417,39 @@ cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
 	return r == CENOTE_AGAIN ? CENOTE_OK : r;
 }
 
-static void
-drop_portal(struct cnd_session *s, struct cnd_sq_portal *p)
+void
+cnd_sq_close_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
+	struct cnd_sq_portal *p = portal->own;
+
+	portal->own = NULL;
 	(void)end_statement(s, p->stmt);
 	release(s, p->stmt);
 	free_portal(s, p);
 }
 
 void
-cnd_sq_close_portal(struct cnd_session *s, uint32_t portal)
-{
-	struct cnd_sq_portal *p = take_portal(s, portal);
-
-	if (p)
-		drop_portal(s, p);
-}
-
-void
 cnd_sq_close_portals(struct cnd_session *s, int only_writers)
 {
-	struct cnd_sq_portal **p = &s->portals, *found;
+	const struct cnd_statements *t = s->host->statements;
 
-	while (*p) {
-		found = *p;
-		if (only_writers && found->stmt->is_readonly) {
-			p = &found->next;
-			continue;
-		}
-		*p = found->next;
-		drop_portal(s, found);
+	for (size_t i = 0; i < t->n_portals; i++) {
+		const struct cnd_sq_portal *p = t->portals[i]->own;
+
+		if (p != NULL && !(only_writers && p->stmt->is_readonly))
+			cnd_sq_close_portal(s, t->portals[i]);
 	}
 }
 
-/* Who goes away in the middle of a write has not finished it: closing would commit it. */
+/* A client that leaves in the middle of a write has not finished it. Closing would commit it, so undo it first. */
 void
-cnd_sq_undo_portals(struct cnd_session *s)
+cnd_sq_forget_portal(struct cnd_session *s, struct cnd_portal *portal)
 {
-	const struct cnd_sq_portal *p;
+	const struct cnd_sq_portal *p = portal->own;
 
-	for (p = s->portals; p; p = p->next) {
-		if (p->stmt->is_readonly || !sqlite3_stmt_busy(p->stmt->handle))
-			continue;
+	if (!p->stmt->is_readonly && sqlite3_stmt_busy(p->stmt->handle)) {
 		sqlite3_interrupt(s->db);
 		(void)sqlite3_step(p->stmt->handle);
 	}
-	cnd_sq_close_portals(s, 0);
+	cnd_sq_close_portal(s, portal);
 }

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sqlite.h"
 
+static const struct cnd_statement_ops statements = {
+	.prepare = cnd_sq_prepare,
+	.describe = cnd_sq_describe,
+	.execute = cnd_sq_execute,
+	.forget = cnd_sq_forget,
+	.fetch = cnd_sq_fetch,
+	.close_portal = cnd_sq_close_portal,
+	.forget_portal = cnd_sq_forget_portal,
+};
+
 static const struct cnd_backend backend = {
 	.abi = CND_BACKEND_ABI,
 	.name = "sqlite",
@@ -20,12 +30,7 @@ static const struct cnd_backend backend = {
 	.reset = cnd_sq_reset,
 	.state = cnd_sq_state,
 	.query = cnd_sq_query,
-	.prepare = cnd_sq_prepare,
-	.describe = cnd_sq_describe,
-	.execute = cnd_sq_execute,
-	.close = cnd_sq_close,
-	.fetch = cnd_sq_fetch,
-	.close_portal = cnd_sq_close_portal,
+	.statements = &statements,
 	.begin = cnd_sq_begin,
 	.commit = cnd_sq_commit,
 	.rollback = cnd_sq_rollback,

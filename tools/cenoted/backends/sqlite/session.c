@@ -300,8 +300,7 @@ close_statements(struct cnd_session *s)
 {
 	size_t i;
 
-	cnd_sq_close_portals(s, 0);
-	cnd_sq_close_all(s);
+	s->host->forget(s->host, s);
 	cnd_sq_cache_clear(s, 0);
 	for (i = 0; i < CND_SQ_FIXED_COUNT; i++) {
 		(void)sqlite3_finalize(s->fixed[i]);
@@ -426,7 +425,6 @@ cnd_sq_logout(struct cnd_session *s)
 	s->diag = NULL;
 	close_file(s);
 	cnd_sq_cache_clear(s, 1);
-	cnc_free(s->mem, s->named);
 	cnc_free(s->mem, s->carry_out);
 	cnc_free(s->mem, (char *)s->opt.path);
 	cnc_free(s->mem, s);
@@ -537,8 +535,7 @@ cnd_sq_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	int rc = SQLITE_OK;
 
 	cnd_sq_enter(s, ret_diag);
-	cnd_sq_undo_portals(s);
-	cnd_sq_close_all(s);
+	s->host->forget(s->host, s);
 	if (!sqlite3_get_autocommit(s->db))
 		rc = cnd_sq_internal(s, "ROLLBACK");
 	/* Closing rolls back too, whatever made the ROLLBACK fail. */
@@ -568,7 +565,7 @@ cnd_sq_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = CENOTE_TX_FAILED;
 	else
 		ret_state->tx = cnd_sq_in_tx(s) ? CENOTE_TX_OPEN : CENOTE_TX_IDLE;
-	if (s->portals)
+	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
 	/* Nothing told is "as before", so once told, always told. */
 	if (!s->carry_out->is_told && now.last_rowid == s->carried.last_rowid &&

@@ -17,7 +17,7 @@
  *     session.c     login, attach, reset, state: the life of a session
  *     authorizer.c  what SQL may do, and what it does to the session
  *     cache.c       prepared statements, kept by their text
- *     stmt.c        preparing one statement; the client's numbered statements
+ *     stmt.c        preparing statements
  *     columns.c     column descriptions and logical types
  *     values.c      binding parameters, writing rows
  *     exec.c        running statements; portals
@@ -98,18 +98,8 @@ struct cnd_sq_stmt {
 	int reprepared; /* how often SQLite has compiled it anew */
 };
 
-/* A statement under a number of the client's. */
-struct cnd_sq_named {
-	uint32_t number;
-	struct cnd_sq_stmt *stmt;
-	uint32_t sent_version; /* the columns that the client has; 0 none */
-	uint8_t sent_format;
-};
-
 /* A statement with rows still to come, and the rest of its request. */
 struct cnd_sq_portal {
-	struct cnd_sq_portal *next;
-	uint32_t number;
 	uint8_t format;
 	struct cnd_sq_stmt *stmt;
 	uint64_t n_rows; /* sent so far */
@@ -183,9 +173,6 @@ struct cnd_session {
 	struct cnd_sq_carry carried; /* as of attach() */
 	int64_t base_total; /* SQLite's own counters then */
 	int64_t base_changes;
-	struct cnd_sq_portal *portals;
-	struct cnd_sq_named *named;
-	size_t n_named, cap_named;
 
 	struct cnd_sq_cache cache;
 	struct cnd_sq_carry_out *carry_out;
@@ -257,12 +244,15 @@ int cnd_sq_stmt_make(struct cnd_session *s, const char *sql, size_t len,
 void cnd_sq_stmt_unref(struct cnd_session *s, struct cnd_sq_stmt *st);
 int cnd_sq_prepare(
 	struct cnd_session *s, const struct cnd_prepare *prepare, struct cnd_sink *sink);
-int cnd_sq_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-int cnd_sq_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink);
-void cnd_sq_close_all(struct cnd_session *s);
-struct cnd_sq_named *cnd_sq_named(struct cnd_session *s, uint32_t statement);
+int cnd_sq_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink);
+void cnd_sq_forget(struct cnd_session *s, struct cnd_statement *statement);
+/* What a client has that got the columns in this format; never 0. */
+static inline uint64_t
+cnd_sq_sent(const struct cnd_sq_stmt *st, uint8_t format)
+{
+	return (uint64_t)st->columns_version << 8 | format;
+}
 
 /* columns.c */
 /* Bring st->columns up to date: after a step, or before any (has_row 0). */
@@ -291,11 +281,10 @@ int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
 int cnd_sq_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink);
-int cnd_sq_fetch(struct cnd_session *s, uint32_t portal, uint32_t batch_rows,
+int cnd_sq_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batch_rows,
 	int send_columns, struct cnd_sink *sink);
-void cnd_sq_close_portal(struct cnd_session *s, uint32_t portal);
-/* All; what an unfinished one has written is undone. */
-void cnd_sq_undo_portals(struct cnd_session *s);
+void cnd_sq_close_portal(struct cnd_session *s, struct cnd_portal *portal);
+void cnd_sq_forget_portal(struct cnd_session *s, struct cnd_portal *portal);
 /* All, or only those that change data. */
 void cnd_sq_close_portals(struct cnd_session *s, int only_writers);
 /* Answer with done(). */

@@ -141,74 +141,11 @@ cnd_sq_stmt_get(
 	return CENOTE_OK;
 }
 
-/* Where a number is, or belongs, in the table, which is in order of numbers. */
-static size_t
-named_index(const struct cnd_session *s, uint32_t statement)
-{
-	size_t low = 0, high = s->n_named, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (s->named[mid].number < statement)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-struct cnd_sq_named *
-cnd_sq_named(struct cnd_session *s, uint32_t statement)
-{
-	size_t i = named_index(s, statement);
-
-	return i < s->n_named && s->named[i].number == statement ? &s->named[i] : NULL;
-}
-
-static int
-named_add(struct cnd_session *s, uint32_t statement, struct cnd_sq_named **ret_named)
-{
-	size_t i = named_index(s, statement), cap = s->cap_named ? 2 * s->cap_named : 8;
-	struct cnd_sq_named *grown;
-
-	if (s->n_named == s->cap_named) {
-		grown = cnc_realloc(s->mem, s->named, cap * sizeof(*grown));
-		if (!grown)
-			return CENOTE_ERR_NOMEM;
-		s->named = grown;
-		s->cap_named = cap;
-	}
-	memmove(s->named + i + 1, s->named + i, (s->n_named - i) * sizeof(*s->named));
-	s->n_named++;
-	s->named[i] = (struct cnd_sq_named){ .number = statement };
-	*ret_named = &s->named[i];
-	return CENOTE_OK;
-}
-
-int
-cnd_sq_close(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
-{
-	struct cnd_sq_named *n = cnd_sq_named(s, which->number);
-	size_t i;
-
-	if (n && kind == CNP_NAMED_STATEMENT) {
-		cnd_sq_stmt_unref(s, n->stmt);
-		i = (size_t)(n - s->named);
-		s->n_named--;
-		memmove(n, n + 1, (s->n_named - i) * sizeof(*n));
-	}
-	return cnd_sq_done(sink, "CLOSE", 0);
-}
-
 void
-cnd_sq_close_all(struct cnd_session *s)
+cnd_sq_forget(struct cnd_session *s, struct cnd_statement *statement)
 {
-	size_t i;
-
-	for (i = 0; i < s->n_named; i++)
-		cnd_sq_stmt_unref(s, s->named[i].stmt);
-	s->n_named = 0;
+	cnd_sq_stmt_unref(s, statement->own);
+	statement->own = NULL;
 }
 
 static int
@@ -236,26 +173,21 @@ send_params(struct cnd_session *s, const struct cnd_sq_stmt *st, struct cnd_sink
 }
 
 static int
-send_description(struct cnd_session *s, struct cnd_sq_named *n, struct cnd_sink *sink)
+send_description(
+	struct cnd_session *s, struct cnd_statement *statement, struct cnd_sink *sink)
 {
-	struct cnd_sq_stmt *st = n->stmt;
-	int r;
+	struct cnd_sq_stmt *st = statement->own;
+	int r = send_params(s, st, sink);
 
-	r = send_params(s, st, sink);
-	if (r < 0)
-		return r;
-	if (st->n_columns > 0) {
+	if (r == CENOTE_OK && st->n_columns > 0) {
 		r = cnd_sq_columns(s, st, 0);
 		if (r < 0)
 			return r;
 		cnd_sq_columns_format(st, CENOTE_FORMAT_TEXT);
 		r = sink->ops->columns(sink, st->columns, st->n_columns, 0);
-		if (r < 0)
-			return r;
-		n->sent_version = st->columns_version;
-		n->sent_format = CENOTE_FORMAT_TEXT;
+		statement->sent = cnd_sq_sent(st, CENOTE_FORMAT_TEXT);
 	}
-	return cnd_sq_done(sink, "", 0);
+	return r < 0 ? r : cnd_sq_done(sink, "", 0);
 }
 
 int
@@ -264,7 +196,7 @@ cnd_sq_prepare(
 {
 	const char *sql = prepare->sql.p;
 	size_t len = prepare->sql.n;
-	struct cnd_sq_named *n;
+	struct cnd_statement *statement = prepare->statement;
 	struct cnd_sq_stmt *st = NULL;
 	size_t skipped;
 	int r;
@@ -283,32 +215,19 @@ cnd_sq_prepare(
 		return cnd_sq_refuse(s, CNC_SQLSTATE(SYNTAX), NULL,
 			"a prepared statement cannot hold several statements");
 	}
-	n = cnd_sq_named(s, prepare->statement);
-	if (n) {
-		cnd_sq_stmt_unref(s, n->stmt);
-	} else {
-		r = named_add(s, prepare->statement, &n);
-		if (r < 0) {
-			cnd_sq_stmt_unref(s, st);
-			return r;
-		}
-	}
-	n->stmt = st;
-	n->sent_version = 0;
-	return send_description(s, n, sink);
+	cnd_sq_forget(s, statement);
+	statement->own = st;
+	statement->sent = 0;
+	r = send_description(s, statement, sink);
+	if (r < 0)
+		cnd_sq_forget(s, statement);
+	return r;
 }
 
 int
-cnd_sq_describe(struct cnd_session *s, const struct cnd_named *which, uint8_t kind,
-	struct cnd_sink *sink)
+cnd_sq_describe(
+	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
 {
-	struct cnd_sq_named *n = cnd_sq_named(s, which->number);
-
 	cnd_sq_enter(s, sink->diag);
-	if (kind != CNP_NAMED_STATEMENT)
-		return CENOTE_ERR_UNSUPPORTED;
-	if (!n)
-		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_STATEMENT), NULL,
-			"there is no prepared statement %u", (unsigned)which->number);
-	return send_description(s, n, sink);
+	return send_description(s, which->statement, sink);
 }

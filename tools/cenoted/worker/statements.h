@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef CND_STATEMENTS_H
+#define CND_STATEMENTS_H
+
+#include "../backends/backend.h"
+
+/* The client's statements and portals, by their numbers. */
+void cnd_statements_init(struct cnd_statements *t, const struct cnd_backend *backend,
+	const struct cenote_allocator *mem);
+/* cnd_host.forget(): the backend frees its part of all entries, and then they are removed. */
+void cnd_statements_forget(const struct cnd_host *host, struct cnd_session *s);
+
+/* NULL: the client has no statement of that number. */
+struct cnd_statement *cnd_statement_find(const struct cnd_statements *t, uint32_t number);
+/* The same; what is missing is an error: CENOTE_ERR_SERVER. */
+int cnd_statement_get(const struct cnd_statements *t, uint32_t number,
+	struct cnd_statement **ret_statement, struct cnc_diag *ret_diag);
+/* As cnd_statement_ops.prepare(), under that number. */
+int cnd_statement_prepare(struct cnd_statements *t, struct cnd_session *s,
+	uint32_t number, struct cnd_prepare *prepare, struct cnd_sink *sink);
+/* As cnd_statement_ops.close(). An unknown number is no error. */
+int cnd_statement_close(struct cnd_statements *t, struct cnd_session *s, uint32_t number,
+	struct cnd_named *which, struct cnd_sink *sink);
+
+/* An entry for a request that may leave a portal. It exists once the backend has set its `own`. NULL: no memory. */
+struct cnd_portal *cnd_portal_make(struct cnd_statements *t, uint32_t number);
+/* CENOTE_ERR_SERVER: the client has no portal of that number. */
+int cnd_portal_get(const struct cnd_statements *t, uint32_t number,
+	struct cnd_portal **ret_portal, struct cnc_diag *ret_diag);
+/* An unknown number is no error. */
+void cnd_portal_close(struct cnd_statements *t, struct cnd_session *s, uint32_t number);
+
+#endif
