@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The program cenoted: read the command line and the configuration, then run one of its commands,
+ * or become the master.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -18,9 +22,9 @@
 
 struct arguments {
 	const char *file;
-	const char *user; /* --user; NULL not given */
+	const char *user; /* --user; NULL: not given */
 	int is_question; /* --explain-auth */
-	char **words; /* of it */
+	char **words; /* its arguments */
 	int n_words;
 	int is_daemon;
 	int is_check;
@@ -45,7 +49,7 @@ static const char usage[] =
 	"      --version      the version\n"
 	"See cenoted(8), cenoted.conf(5).\n";
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to go on, or the exit status. */
 static int
 read_arguments(int argc, char **argv, struct arguments *a)
 {
@@ -115,7 +119,7 @@ check(struct cnd_config *c)
 {
 	int status = c->n_errors > 0;
 
-	/* with errors nothing would be in force */
+	/* with errors, nothing would be in force */
 	if (c->n_errors == 0)
 		cnd_config_print(c, stdout);
 	print_errors(c);
@@ -135,7 +139,7 @@ explain(struct cnd_config *c, const struct arguments *a)
 	return status;
 }
 
-/* In the parent: wait for the child's word that clients can come, and end. */
+/* In the parent: wait until the child says that clients can come, and end. */
 _Noreturn static void
 wait_for_child(int fd)
 {
@@ -145,11 +149,11 @@ wait_for_child(int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* it has said why not */
+	/* the child has printed the reason */
 	_exit(n == 1 ? 0 : 1);
 }
 
-/* The descriptor to say "ready" on. */
+/* Returns the descriptor to write "ready" to. */
 static int
 go_to_background(void)
 {
@@ -190,7 +194,7 @@ warn_of_settings(const struct cnd_config *c, int is_daemon)
 	cnd_config_warn(c, cnd_log_warning);
 }
 
-/* A log on the standard error that was closed must not go into what took its number. */
+/* If standard error is closed, the log must not go into the file that gets its number. */
 static void
 open_standard_files(void)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cenoted --explain-auth: read the question, and print each rule with its verdict. It uses the
+ * same functions as a worker (auth/).
+ */
 #include "explain.h"
 
 #include <pwd.h>
@@ -53,7 +57,7 @@ take_word(struct question *q, const char *word)
 	return -1;
 }
 
-/* 1, 0; -1: neither. */
+/* 1: yes; 0: no; -1: neither. */
 static int
 yes_or_no(const char *word)
 {
@@ -62,7 +66,7 @@ yes_or_no(const char *word)
 	return strcmp(word, "yes") == 0 ? 1 : -1;
 }
 
-/* Find the unix user of the client: unix=NAME, else the user that it wants to be. */
+/* Find the unix user of the client: unix=NAME, or else the user that it asks for. */
 static int
 set_unix_user(struct question *q)
 {

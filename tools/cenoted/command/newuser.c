@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cenoted --user: ask for a password and print a line for a users file. It restores the terminal
+ * if a signal ends it.
+ */
 #include "newuser.h"
 
 #include <errno.h>
@@ -15,7 +19,7 @@
 
 #define PASSWORD_MAX 1024
 
-/* The first line of a file, without its end. 0; -1: said why not. */
+/* Read the first line of a file, without its end. 0; or -1, with a message. */
 static int
 read_line(int fd, char password[PASSWORD_MAX])
 {
@@ -47,12 +51,12 @@ on_signal(int number)
 	interrupted = number;
 }
 
-/* What ends a program at its terminal: it must show again what is typed before that. */
+/* A signal that ends the program must first turn the terminal's echo on again. */
 static void
 catch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	/* the second one ends at once; reading stops for the first */
+	/* the first signal ends the reading; a second one ends the program at once */
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

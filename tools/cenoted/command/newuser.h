@@ -2,8 +2,8 @@
 #ifndef CND_NEWUSER_H
 #define CND_NEWUSER_H
 
-/* cenoted --user NAME: a line for a users file on standard output; the password is asked for twice at a terminal, else
- * it is the first line of standard input. The exit status. */
+/* cenoted --user NAME: print a line for a users file. It asks twice for the password at a terminal;
+ * otherwise it reads the first line of standard input. Returns the exit status. */
 int cnd_newuser(const char *name);
 
 #endif

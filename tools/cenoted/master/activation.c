@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sockets from the service manager. The master asks for them at its start; pool.c and listeners.c
+ * take the ones that have their addresses.
+ */
 #include "activation.h"
 
 #include <errno.h>

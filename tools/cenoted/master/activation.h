@@ -5,16 +5,15 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/*
- * Sockets that the service manager opened for us (systemd.socket(5), sd_listen_fds(3)). They are found by
- * the address that they listen on. Clients that come while no cenoted runs wait in them.
- */
+/* Sockets that the service manager opened for us (systemd.socket(5), sd_listen_fds(3)). Each is
+ * found by the address that it listens on. Clients that connect while no cenoted runs wait in them. */
 
-/* Look at what came with the start. 0, or -1, logged: one of them is not a listening socket. */
+/* Look at the sockets that came with the start. 0; or -1, logged: one of them is not a listening
+ * socket. */
 int cnd_activation_begin(void);
-/* A copy of the one on this address: its number; -1 if there is none. */
+/* Copy the socket that listens on this address. Returns the copy; -1: there is none. */
 int cnd_activation_take(const struct sockaddr *addr, socklen_t len);
-/* Log those that nobody took: what they are for is not configured. How many. */
+/* Log the sockets that no pool and no `listen` line has taken. Returns how many. */
 size_t cnd_activation_complain(void);
 
 #endif

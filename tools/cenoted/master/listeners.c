@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sockets that the TCP addresses of the configuration become. The master opens them at its start and at a reload, or
- * takes them from the service manager; the door, which accepts on them, gets a copy of each.
+ * The sockets for the TCP addresses of the configuration. The master opens them at its start and at
+ * a reload, or takes them from the service manager. The door, which accepts on them, gets a copy of
+ * each. master.c and master_pools.c call this file.
  */
 #include "listeners.h"
 
@@ -16,7 +17,7 @@
 #include "shared/log.h"
 
 #define BACKLOG        4096
-/* The kernel keeps a connection on which nothing has come for so long to itself. */
+/* For this long, the kernel keeps a connection on which nothing has arrived to itself. */
 #define DEFER_ACCEPT_S 10
 
 /* A listening socket: its descriptor, or -1 with errno. */
@@ -135,7 +136,7 @@ tell_door(int control_fd, uint32_t kind, uint32_t index, const struct cnd_listen
 		cnd_log(LOG_ERR, "the door does not listen");
 }
 
-/* Those that are not wanted any more. */
+/* Close the sockets that are not in `wanted`. */
 static void
 close_others(struct cnd_listeners *now, const struct cnd_listens *wanted, int control_fd)
 {

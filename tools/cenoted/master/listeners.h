@@ -4,7 +4,7 @@
 
 #include "config/listen.h"
 
-/* The sockets, by the slot that the door knows them by. */
+/* The sockets, by the numbers under which the door knows them. */
 struct cnd_listeners {
 	struct cnd_listener {
 		int fd; /* -1: unused */
@@ -17,13 +17,16 @@ typedef int cnd_await_address(const char *what);
 
 void cnd_listeners_init(struct cnd_listeners *l);
 void cnd_listeners_close(struct cnd_listeners *l);
-/* Open what is wanted and not there yet, or take it from the service manager. 0, or -1, logged: nothing is
- * left open then. `await` NULL: an address that is in use is not waited for. */
+/*
+ * Open the addresses in `wanted` that are not open yet, or take them from the service manager. 0;
+ * or -1, logged: nothing is left open then. `await` NULL: do not wait for an address that is in
+ * use.
+ */
 int cnd_listeners_prepare(const struct cnd_listeners *now,
 	const struct cnd_listens *wanted, cnd_await_address *await,
 	struct cnd_listeners *ret_new);
-/* Close what is not wanted any more, and add the new ones. The door is told of both (control_fd -1: there is
- * none yet). */
+/* Close the sockets that are not in `wanted`, add the new ones, and tell the door of both
+ * (control_fd -1: there is no door yet). */
 void cnd_listeners_adopt(struct cnd_listeners *now, const struct cnd_listens *wanted,
 	const struct cnd_listeners *new, int control_fd);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The master's life: it opens the sockets, forks the door and the workers, waits for signals and
+ * for messages of its children, reloads, drains and ends. It owns cnd_the_master. main() calls
+ * cnd_master_run().
+ */
 #include "master_internal.h"
 
 #include <errno.h>
@@ -19,11 +24,9 @@
 #include "shared/priv.h"
 #include "shared/units.h"
 
-/* The master's life: it opens the doors, waits for what its children and signals say, and ends. */
-
-/* After "end now", what is left is killed. */
+/* How long after the order to end now the master kills the processes that are left. */
 #define KILL_MS  2000
-/* The pause between two looks whether an address is free. */
+/* The pause between two looks at an address that is in use. */
 #define AWAIT_MS 50
 
 struct cnd_master cnd_the_master;
@@ -70,7 +73,7 @@ begin_draining(void)
 	cnd_listeners_init(&none);
 	cnd_log(LOG_NOTICE, "draining");
 	cnd_notify("STOPPING=1\nSTATUS=draining");
-	/* first, so that clients that lose their session here find the next daemon, if any */
+	/* first, so that clients whose sessions end here find the next daemon */
 	cnd_pools_unlink();
 	cnd_listeners_adopt(
 		&cnd_the_master.listeners, &nowhere, &none, cnd_the_master.control[0]);
@@ -89,7 +92,7 @@ begin_ending(void)
 	cnd_children_order_all(CND_ORDER_NOW);
 }
 
-/* What time and signals ask for, while not serving. */
+/* Act on time and signals while not serving. */
 static void
 go_on_ending(int64_t now)
 {
@@ -103,7 +106,7 @@ go_on_ending(int64_t now)
 
 /* ---- life ---- */
 
-/* What the door may say: how many descriptors come with it, and what the index is below of. */
+/* Whether the door's message has the right number of descriptors and a valid index. */
 static int
 is_sense(const struct cnd_ipc *m)
 {
@@ -121,7 +124,7 @@ is_sense(const struct cnd_ipc *m)
 	}
 }
 
-/* 0: there are no such slots. */
+/* Call f for each slot in the message. 0: one of them does not exist. */
 static int
 for_each_slot(const struct cnd_ipc *m, void (*f)(uint32_t slot))
 {
@@ -136,7 +139,7 @@ for_each_slot(const struct cnd_ipc *m, void (*f)(uint32_t slot))
 	return 1;
 }
 
-/* 0: it was nonsense after all. */
+/* 0: the message is nonsense. */
 static int
 obey_door(const struct cnd_ipc *m)
 {
@@ -243,9 +246,9 @@ serve(void)
 	return 0;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
-/* A descriptor per worker and per waiting client. */
+/* Allow one descriptor for each worker and each waiting client. */
 static void
 raise_limits(void)
 {
@@ -257,7 +260,8 @@ raise_limits(void)
 	}
 }
 
-/* Wait for an address of another cenoted, which may be about to end. As cnd_await_address. */
+/* Wait for an address that another cenoted has, if it may be about to end. This is a
+ * cnd_await_address. */
 static int
 await_address(const char *what)
 {
@@ -281,7 +285,8 @@ await_address(const char *what)
 	return 1;
 }
 
-/* Open and lock the pid file. The descriptor or -errno; -EWOULDBLOCK: another process has the lock. */
+/* Open and lock the pid file. Returns the descriptor or -errno; -EWOULDBLOCK: another process has
+ * the lock. */
 static int
 open_pid_file(const char *path)
 {
@@ -290,7 +295,7 @@ open_pid_file(const char *path)
 
 	if (fd < 0)
 		return fd;
-	/* the process that had the lock before may have removed the file after we opened it */
+	/* the process that had the lock may have removed the file after we opened it */
 	r = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno
 	    : cnd_place_is(path, fd)         ? 0
 					     : -EWOULDBLOCK;
@@ -322,7 +327,7 @@ write_pid_file(cnd_await_address *await)
 			close(fd);
 		return -1;
 	}
-	/* kept open, for its lock, and so that no other file is removed in its place */
+	/* keep it open: for its lock, and to recognize it before removing it */
 	cnd_the_master.pid_file = fd;
 	return 0;
 }
@@ -388,7 +393,7 @@ open_all(const struct cnd_backend **backends)
 {
 	struct cnd_config *c = cnd_the_master.config;
 
-	/* the pools' sockets last: who finds one finds the others, too */
+	/* the pools' sockets last: a client that finds one of them finds everything */
 	if (cnd_activation_begin() < 0 || open_listeners() < 0)
 		return -1;
 	for (size_t i = 0; i < c->n_pools; i++) {

@@ -5,9 +5,9 @@
 #include "config/config.h"
 
 /*
- * The master: opens the doors, forks, reaps, reloads, drains. It never reads a byte that a client
- * sent. Takes the configuration over. `ready_fd`: a byte is written there once clients are
- * taken, and it is closed; -1 for nobody. The process's exit status.
+ * The master: opens the sockets, forks, reaps, reloads, drains. It never reads a byte that a client
+ * sent. It owns the configuration from now on. When clients can come, it writes a byte to
+ * `ready_fd` and closes it; -1: nobody waits for that. Returns the exit status of the process.
  */
 int cnd_master_run(
 	struct cnd_config *config, const struct cnd_backend **backends, int ready_fd);

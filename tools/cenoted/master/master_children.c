@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The master's children: it forks the door, workers and helpers, sends workers their orders, and
+ * reaps children that have ended. It decides how many workers each pool has. master.c and
+ * master_pools.c call this file.
+ */
 #include "master_internal.h"
 
 #include <errno.h>
@@ -14,16 +19,14 @@
 #include "worker/helper.h"
 #include "worker/worker.h"
 
-/* The master's children: how they are born, what they are told, and how they are buried. */
-
-/* A worker that ends so soon after its birth is not replaced at once. */
+/* A worker that ends sooner after its start than this is not replaced at once. */
 #define YOUNG_MS       1000
 #define FORK_AGAIN_MIN 100
 #define FORK_AGAIN_MAX 5000
 
 #define N_FDS_KEPT 8
 
-/* It should look at the pool again: a worker is gone without a word. */
+/* Make the door look at the pool again: a worker has ended without a word. */
 static void
 wake_door(const struct cnd_pool *p)
 {
@@ -42,7 +45,7 @@ compare_ints(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In a child: close everything but the standard descriptors and these. */
+/* In a child: close all descriptors except the standard ones and these. */
 static void
 close_others(int *keep, size_t n)
 {
@@ -61,7 +64,7 @@ close_others(int *keep, size_t n)
 	cnd_log_after_fork();
 }
 
-/* In a child: of the shared memory it can write no more than these. */
+/* In a child: make all of the shared memory read-only except what this child writes. */
 static void
 confine_board(uint32_t pool, uint32_t slot)
 {
@@ -78,7 +81,7 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 		cnd_log_fd(), -1, -1, -1 };
 	struct cnd_pool mine = *p;
 
-	/* it may have a client before the master, which notes the same, comes to it */
+	/* the worker may have a client before the master has noted its process id */
 	cnd_slot_head(cnd_the_master.child.board, slot)->pid = getpid();
 	confine_board(p->index, slot);
 	cnd_the_master.child.tickets = cnd_tls_tickets_map(&p->tickets);
@@ -86,7 +89,8 @@ become_worker(struct cnd_pool *p, uint32_t slot, int inbox)
 	cnd_worker_run(&cnd_the_master.child, &mine, slot, inbox);
 }
 
-/* Gather the door's descriptors in `keep` and its pools in `pools`. How many descriptors. */
+/* Gather the door's descriptors in `keep` and its pools in `pools`. Returns the number of
+ * descriptors. */
 static size_t
 gather_for_door(int *keep, struct cnd_pool *pools, size_t *ret_n_pools)
 {
@@ -142,7 +146,7 @@ cnd_children_fork_door(void)
 	pid_t pid;
 	int r;
 
-	/* what was meant for the one before */
+	/* messages that were meant for the door before this one */
 	while ((r = cnd_ipc_receive(cnd_the_master.control[1], &m)) > 0 || r == -EMFILE)
 		cnd_ipc_drop(&m);
 	cnd_tickets_reset(cnd_the_master.child.board);
@@ -181,7 +185,7 @@ say_helped(uint32_t place, int is_in_vain)
 		cnd_log(LOG_WARNING, "the door does not listen");
 }
 
-/* A door that was forked anew may not know which places are taken. */
+/* A new door may ask for a place that is taken by a helper of the door before it. */
 void
 cnd_children_fork_helper(const struct cnd_ipc *m)
 {
@@ -209,9 +213,11 @@ cnd_children_lose_helped(const struct cnd_ipc *m)
 		say_helped((uint32_t)m->serial, 0);
 }
 
-/* Send the door a copy of the worker's inbox, to which it forwards clients that resume a session. This comes before the
- * fork: the worker may lend its session, and the client's cancel may reach the door, before the master runs again. If the
- * fork fails, the inbox is closed, and the door forgets it. */
+/*
+ * Send the door a copy of the worker's inbox, through which it sends clients that resume a session.
+ * This happens before the fork: the worker may lend its session, and a cancel may reach the door,
+ * before the master runs again. If the fork fails, the inbox is closed, and the door forgets it.
+ */
 static void
 announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 {
@@ -236,7 +242,7 @@ free_slot(void)
 	return -1;
 }
 
-/* Its process, or -1, logged. */
+/* Returns the process, or -1, logged. */
 static pid_t
 fork_into(struct cnd_pool *p, uint32_t slot, int *ret_inbox)
 {
@@ -308,7 +314,7 @@ cnd_children_grow(struct cnd_pool *p)
 	if (p->config == NULL || cnd_now_ms() < p->fork_again_ms)
 		return;
 	cnd_pool_census(cnd_the_master.child.board, p->index, &census);
-	/* the server does not let those in who are there already */
+	/* the server refuses even the workers that exist */
 	if (census.n[CND_SLOT_FAILING] > 0)
 		return;
 	for (uint32_t coming = census.n[CND_SLOT_STARTING];
@@ -365,7 +371,7 @@ cnd_children_n_workers(void)
 	return n;
 }
 
-/* ---- nonsense: its sender may have been taken over, and is replaced ---- */
+/* ---- senders of nonsense: an attacker may run them, so they are replaced ---- */
 
 void
 cnd_children_end_bad(uint32_t slot)
@@ -394,7 +400,7 @@ cnd_children_end_door(void)
 	if (cnd_the_master.door <= 0)
 		return;
 	kill(cnd_the_master.door, SIGTERM);
-	/* it has only to say goodbye to those who wait */
+	/* it only has to refuse the clients that wait */
 	for (int i = 0; i < 200 && waitpid(cnd_the_master.door, NULL, WNOHANG) == 0; i++)
 		poll(NULL, 0, 10);
 	kill(cnd_the_master.door, SIGKILL);
@@ -436,7 +442,7 @@ log_end(const char *what, const char *pool, pid_t pid, int status)
 			WEXITSTATUS(status));
 }
 
-/* Deaths in childhood are answered with patience. */
+/* After early deaths, fork again after growing pauses. */
 static void
 count_death(struct cnd_pool *p, int64_t age_ms, int status)
 {
@@ -471,7 +477,7 @@ bury_worker(uint32_t slot, int status)
 		cnd_master_forget_pool(p);
 }
 
-/* It was no helper. */
+/* A worker or the door has ended. */
 static void
 bury(pid_t pid, int status)
 {
@@ -529,7 +535,7 @@ cnd_children_reap(void)
 			bury(pid, status);
 		n += place < 0;
 	}
-	/* those who wait may need others now */
+	/* clients that wait may need other workers now */
 	for (size_t i = 0; i < CND_POOL_RECORD && n > 0; i++) {
 		struct cnd_pool *p = &cnd_the_master.pools[i];
 

@@ -10,24 +10,22 @@
 #include "shared/child.h"
 #include "shared/ipc.h"
 
-/*
- * What the master's files share. master.c: its life; master_children.c: the processes that it forks; master_pools.c: the
- * pools it has open, and a new configuration for them.
- */
+/* What the files of the master share. master.c: its life; master_children.c: the processes that it
+ * forks; master_pools.c: the pools that it has open, and reloads. */
 enum cnd_phase {
 	CND_PHASE_SERVING,
-	CND_PHASE_DRAINING, /* workers end as their clients hold nothing */
-	CND_PHASE_ENDING /* they end whatever they hold */
+	CND_PHASE_DRAINING, /* a worker ends when its client holds nothing */
+	CND_PHASE_ENDING /* workers end even if their clients hold something */
 };
 
-/* The master decides by this, and not by the scoreboard, which its children write. */
+/* The master decides by this state alone. Its children can write parts of the scoreboard. */
 struct cnd_master {
 	struct cnd_child child; /* what children inherit */
 	struct cnd_config *config;
 	struct cnd_pool pools[CND_POOL_RECORD]; /* by the index of their record */
 	struct cnd_listeners listeners;
 	struct cnd_place *places; /* by slot */
-	int control[2]; /* [0] the master's, [1] the door's */
+	int control[2]; /* [0] is the master's end, [1] the door's */
 	pid_t helpers[CND_HELPERS_MAX]; /* 0: this place is free */
 	int pid_file; /* -1: none */
 	pid_t door;
@@ -51,7 +49,7 @@ cnd_master_record(const struct cnd_pool *p)
 	return cnd_pool_record(cnd_the_master.child.board, p->index);
 }
 
-/* No process uses it any more. */
+/* The pool has been removed, and its last process has ended. */
 static inline void
 cnd_master_forget_pool(struct cnd_pool *p)
 {
@@ -68,41 +66,42 @@ void cnd_master_keep_pid_file(void);
 /* ---- master_children.c ---- */
 
 void cnd_children_fork_door(void);
-/* The door found that this client needs a helper. */
+/* The door asks for a helper for this client. */
 void cnd_children_fork_helper(const struct cnd_ipc *m);
-/* The same for a client whose descriptor was lost. */
+/* The same if the client's descriptor was lost. */
 void cnd_children_lose_helped(const struct cnd_ipc *m);
 /* Wake the worker in that slot, if there is one; or kill it, since it sent nonsense. */
 void cnd_children_nudge(uint32_t slot);
 void cnd_children_end_bad(uint32_t slot);
 void cnd_children_end_bad_door(void);
-/* As many workers as there should be at least. When it is to be called again; CND_NEVER. */
+/* Fork workers up to the pool's minimum. Returns when to call this again; CND_NEVER. */
 int64_t cnd_children_fill_up(struct cnd_pool *p, int64_t now);
-/* Clients wait: more workers, if those who are there or on their way are not enough. */
+/* Clients wait: fork more workers, if the present ones and those that start are not enough. */
 void cnd_children_grow(struct cnd_pool *p);
-/* Those who have ended. */
+/* Reap the children that have ended. */
 void cnd_children_reap(void);
-/* enum cnd_order, to the workers of one pool, or to all. */
+/* Give an order (enum cnd_order) to the workers of one pool, or to all. */
 void cnd_children_order_pool(uint32_t pool, uint32_t order);
 void cnd_children_order_all(uint32_t order);
-/* Workers that live. */
+/* The number of workers that run. */
 uint32_t cnd_children_n_workers(void);
 void cnd_children_kill(void);
 void cnd_children_kill_helpers(void);
-/* Wait until it is gone. */
+/* End the door, and wait for that. */
 void cnd_children_end_door(void);
 
 /* ---- master_pools.c ---- */
 
-/* A record, the socket and the queue. NULL: logged. `await` as in cnd_listeners_prepare(). */
+/* Find a free record for the pool, and open its socket and its queue. NULL: failed, logged. `await`
+ * as in cnd_listeners_prepare(). */
 struct cnd_pool *cnd_pools_open(const struct cnd_config *c,
 	const struct cnd_pool_config *pc, cnd_await_address *await);
-/* From now on it has workers. */
+/* Let the pool have workers from now on. */
 void cnd_pools_begin(struct cnd_pool *p, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend);
-/* Read the configuration anew, and do as it says; one with an error changes nothing. */
+/* Read the configuration again and apply it. One with an error changes nothing. */
 void cnd_pools_reload(void);
-/* The names of all sockets, and of the file with our number. */
+/* Remove the names of all sockets, and the pid file. */
 void cnd_pools_unlink(void);
 
 #endif

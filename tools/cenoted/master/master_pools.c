@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pools that the master has open: opening them at the start, and changing them at a reload. A
+ * reload opens what is new first, so that a failure changes nothing. master.c calls this file.
+ */
 #include "master_internal.h"
 
 #include <errno.h>
@@ -10,8 +14,6 @@
 #include "shared/log.h"
 #include "notify.h"
 #include "shared/place.h"
-
-/* The pools that the master has open, and a new configuration for them. */
 
 static void
 publish_pool(struct cnd_pool *p)
@@ -27,7 +29,7 @@ publish_pool(struct cnd_pool *p)
 	snprintf(head->backend, sizeof(head->backend), "%s", c->backend);
 }
 
-/* A changed pool's sessions of TLS go on; one that has no TLS any more has no keys. */
+/* TLS sessions of a changed pool can still be resumed; a pool without TLS has no ticket keys. */
 static void
 keep_tickets(struct cnd_pool *p)
 {
@@ -48,7 +50,7 @@ find_pool(const char *name)
 	return NULL;
 }
 
-/* One that no configured pool uses, nor a removed one that still has workers. */
+/* Find a record that no pool uses, not even a removed one that still has workers. */
 static struct cnd_pool *
 free_pool(void)
 {
@@ -141,7 +143,7 @@ cnd_pools_unlink(void)
 
 /* ---- reloading ---- */
 
-/* What a reload cannot change; said, so that nobody believes it did. */
+/* Warn about changes that need a restart, so that nobody believes they are in force. */
 static void
 warn_of_unchanged(const struct cnd_config *new)
 {
@@ -172,7 +174,7 @@ remove_pool(struct cnd_pool *p)
 	p->config = NULL;
 	atomic_store(&cnd_master_head(p)->min_sessions, 0);
 	atomic_store(&cnd_master_head(p)->max_sessions, 0);
-	/* those who connected before its name was gone are served yet */
+	/* serve the clients that connected before the socket's name was removed */
 	cnd_children_order_pool(p->index, CND_ORDER_DRAIN);
 	if (p->live == 0)
 		cnd_master_forget_pool(p);
@@ -202,7 +204,7 @@ has_pool(const struct cnd_config *c, const char *name)
 	return 0;
 }
 
-/* A socket that has lost its name cannot get it back: its pool must be opened again. */
+/* A socket that has lost its name cannot get it back: the pool must be opened again. */
 static int
 is_reachable(const char *name)
 {
@@ -214,7 +216,7 @@ is_reachable(const char *name)
 	return 0;
 }
 
-/* New pools first: if one cannot be opened nothing has changed yet. 0 or -1. */
+/* Open the new pools first: if that fails, nothing has changed yet. 0 or -1. */
 static int
 open_new_pools(const struct cnd_config *c, struct cnd_pool **opened)
 {
@@ -246,7 +248,7 @@ adopt_log(const struct cnd_config *c)
 	cnd_log_set_level(c->log_level);
 }
 
-/* The pool `p` has its sockets. `old`, of the same name, has lost its own; NULL: there is none. */
+/* The pool `p` has its sockets. `old` has the same name and has lost its own; NULL: there is none. */
 static void
 adopt_opened(struct cnd_pool *p, struct cnd_pool *old, struct cnd_pool_config *pc,
 	const struct cnd_backend *backend)
@@ -281,7 +283,7 @@ adopt_pools(struct cnd_config *c, const struct cnd_backend **backends,
 	}
 }
 
-/* The run directory, the user and the size of the scoreboard are those of the start. */
+/* Run directory, user and the size of the scoreboard stay as they were at the start. */
 static void
 keep_fixed(struct cnd_config *c)
 {
@@ -328,7 +330,7 @@ cnd_pools_reload(void)
 		open_new_pools(c, opened) < 0) {
 		cnd_listeners_close(&listeners);
 		cnd_log(LOG_ERR, "the configuration stays as it was");
-		/* what was swapped goes back */
+		/* swap it back */
 		keep_fixed(c);
 		cnd_config_destroy(c);
 		cnd_notify("READY=1");

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Find and load the module of a backend (cenoted-NAME.so). pool.c calls it when a configuration
+ * names the backend.
+ */
 #include "module.h"
 
 #include <dirent.h>
@@ -43,7 +47,7 @@ beside_program(const char *name, char path[PATH_MAX])
 	return n < PATH_MAX && access(path, R_OK) == 0;
 }
 
-/* The directories, separated by ':'; NULL: the usual places. */
+/* The directories to search, separated by ':'; NULL: the usual ones. */
 static const char *
 search_path(const char *configured)
 {
@@ -54,7 +58,7 @@ search_path(const char *configured)
 	return from_env != NULL && *from_env != '\0' ? from_env : NULL;
 }
 
-/* The first of the directories that has it; else the last place looked at. */
+/* Find the first directory that has the module. If none has it, `path` is the last one searched. */
 static void
 find(const char *configured, const char *name, char path[PATH_MAX])
 {
@@ -74,7 +78,7 @@ find(const char *configured, const char *name, char path[PATH_MAX])
 	}
 }
 
-/* The name within "cenoted-NAME.so"; its length, 0: it is none. */
+/* The length of the name in "cenoted-NAME.so"; 0: the file has no such name. */
 static size_t
 backend_name(const char *file, const char **ret_name)
 {
@@ -109,7 +113,7 @@ list_backends(const char *dir, char *list, size_t size)
 		free(files);
 }
 
-/* Say that there is no such backend. `path` is the last place that was searched. */
+/* Report that there is no such backend. `path` is the last place that was searched. */
 static void
 say_missing(const char *dirs, const char *name, const char *path, struct cnc_diag *diag)
 {
@@ -129,7 +133,8 @@ say_missing(const char *dirs, const char *name, const char *path, struct cnc_dia
 		*list != '\0' ? "are " : "is none", *list != '\0' ? list + 2 : "");
 }
 
-/* Root runs what is in a module: nobody else may have put it there, or its name. NULL, or why somebody could have. */
+/* Root runs the code of a module, so nobody else may be able to put it there or to change its name.
+ * NULL: that is so; otherwise the reason. */
 static const char *
 fault_of(const char *path)
 {
@@ -138,7 +143,7 @@ fault_of(const char *path)
 	const char *fault = NULL;
 	struct stat st;
 
-	/* dlopen() says what is wrong with one that cannot be found */
+	/* dlopen() reports what is wrong with a path that cannot be resolved */
 	if (geteuid() != 0 || realpath(path, real) == NULL)
 		return NULL;
 	snprintf(dir, sizeof(dir), "%s", path);
@@ -161,7 +166,7 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 	get_fn *get;
 	void *handle;
 
-	/* one backend for both */
+	/* one backend serves both */
 	if (strcmp(name, "mariadb") == 0)
 		name = "mysql";
 	if (!is_name(name)) {

@@ -5,10 +5,10 @@
 #include "backends/backend.h"
 
 /*
- * Backends are modules, cenoted-NAME.so, looked for in `dir` if that is not "", else in
- * $CENOTE_BACKEND_DIR if that is set, else beside the program (a build that is not installed),
- * else where `meson install` puts them. A module stays loaded. CENOTE_OK, or CENOTE_ERR_ARG and
- * the diagnostics say why.
+ * Load a backend: the module cenoted-NAME.so. It is searched for in `dir`, if that is not ""; else
+ * in $CENOTE_BACKEND_DIR, if that is set; else beside the program (a build that is not installed);
+ * else where `meson install` puts it. A module stays loaded. CENOTE_OK; or CENOTE_ERR_ARG, and the
+ * diagnostics say why.
  */
 int cnd_module_load(const char *dir, const char *name,
 	const struct cnd_backend **ret_backend, struct cnc_diag *ret_diag);

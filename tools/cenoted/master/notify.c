@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Talk to the service manager with libsystemd. notify_fallback.c stands in for this file in a
+ * build without it.
+ */
 #include "notify.h"
 
 #include <systemd/sd-daemon.h>

@@ -2,12 +2,13 @@
 #ifndef CND_NOTIFY_H
 #define CND_NOTIFY_H
 
-/* Tell the service manager, if there is one: sd_notify(3) states such as "READY=1". */
+/* Tell the service manager about a state such as "READY=1" (sd_notify(3)). */
 void cnd_notify(const char *state);
-/* The same for RELOADING=1, which wants the time. */
+/* The same for RELOADING=1, which needs a time stamp. */
 void cnd_notify_reloading(void);
 
-/* How many listening sockets it gave, and the number of the first; they are not told to children. */
+/* Get the number of listening sockets that it passed, and the first one. Children do not get to
+ * know of them. */
 int cnd_notify_sockets(int *ret_first);
 
 #endif

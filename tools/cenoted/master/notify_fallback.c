@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "notify.h"
 
-/* Built without libsystemd: no service manager is told anything. */
+/* For a build without libsystemd: there is no service manager to talk to. */
 
 void
 cnd_notify(const char *state)

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Open and close a pool's sockets: the socket on which clients connect, the queue from the door to
+ * the workers, and the eventfd that wakes the door. It also checks a configuration's backends and
+ * server lines. main(), master.c and master_pools.c call it.
+ */
 #include "pool.h"
 
 #include <errno.h>
@@ -18,7 +23,7 @@
 
 #define BACKLOG 4096
 
-/* Who logs in is the client: the server line must not say it, nor another's password. */
+/* If clients log in as themselves, the server line must not name a user or a password. */
 static void
 check_clients_login(struct cnd_config *c, const struct cnd_pool_config *p,
 	const struct cnd_backend *backend)
@@ -59,7 +64,7 @@ check_servers(struct cnd_config *c, const struct cnd_pool_config *p,
 		struct cnc_diag diag;
 
 		cnc_diag_init(&diag, NULL);
-		/* a line that could not be read has been complained of */
+		/* a line that could not be read has its error already */
 		if (s->n_options > 0 && backend->check(&spec, &diag) < 0)
 			cnd_config_error(c, s->line, "server: %s", diag.message);
 		cnc_diag_finish(&diag);
@@ -100,14 +105,14 @@ open_run_dir(struct cnd_pool *p, const struct cnd_config *c)
 	return p->dir_fd < 0 ? -1 : 0;
 }
 
-/* The socket's name in the run directory. */
+/* The socket's file name in the run directory. */
 static const char *
 file_of(const struct cnd_pool *p)
 {
 	return strrchr(p->address.sun_path, '/') + 1;
 }
 
-/* 1, 0, or -1: it cannot be asked. */
+/* Whether a process listens there: 1, 0; -1: unknown. */
 static int
 is_alive(const struct sockaddr_un *address)
 {
@@ -124,7 +129,8 @@ is_alive(const struct sockaddr_un *address)
 	return is;
 }
 
-/* EADDRINUSE: another process listens. A socket that nobody listens on is what a dead daemon left. Anything else but a link is not ours to remove. */
+/* Remove a socket that a dead daemon left. EADDRINUSE: another process listens on it. Only sockets
+ * and links are removed; any other file is not ours. */
 static int
 clear_old_socket(const struct cnd_pool *p)
 {
@@ -141,8 +147,8 @@ clear_old_socket(const struct cnd_pool *p)
 	return unlinkat(p->dir_fd, file_of(p), 0) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-/* Open what bind() has made. Cenoted's user may write in the run directory, and could have put there a link to a file of
- * root's since then. */
+/* Open the file that bind() has made. Cenoted's user may write in the run directory, and could
+ * meanwhile have put a link to one of root's files there. */
 static int
 open_path(struct cnd_pool *p)
 {

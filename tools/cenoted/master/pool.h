@@ -12,37 +12,37 @@
 struct cnd_pool {
 	uint32_t index; /* of its record in the scoreboard */
 	char name[CND_POOL_NAME_MAX + 1];
-	struct cnd_pool_config *config; /* borrowed; NULL once it was removed */
+	struct cnd_pool_config *config; /* borrowed; NULL once the pool is removed */
 	const struct cnd_backend *backend;
-	int listen_fd; /* -1 closed */
+	int listen_fd; /* -1: closed */
 	int is_inherited; /* the service manager opened it */
-	int dir_fd; /* the run directory; -1 closed */
-	int path_fd; /* what the socket's path names, to change its owner (O_PATH); -1: inherited */
+	int dir_fd; /* the run directory; -1: closed */
+	int path_fd; /* the socket's file, to change its owner (O_PATH); -1: inherited */
 	int queue[2]; /* the door writes into [0], the workers read from [1] */
-	int wake_fd; /* eventfd, by its workers: the door should look at it */
-	int is_used; /* 1 also while a removed pool still has workers */
-	uint32_t live; /* its workers */
+	int wake_fd; /* eventfd with which its workers wake the door */
+	int is_used; /* also 1 while a removed pool still has workers */
+	uint32_t live; /* how many workers run */
 	struct sockaddr_un address;
-	struct cnd_tls_tickets tickets; /* while it has TLS */
-	int64_t fork_again_ms; /* a worker died young: none is forked before */
+	struct cnd_tls_tickets tickets; /* if it has TLS */
+	int64_t fork_again_ms; /* a worker died young: fork none before this time */
 	unsigned n_young_deaths;
 };
 
-/* Load the backends that the configuration names and let them check its server lines; what is
- * wrong becomes errors of the configuration. backends: one per pool. */
+/* Load the backends that the configuration names, and let them check its server lines. Problems
+ * become errors of the configuration. backends: one for each pool. */
 void cnd_pool_check_backends(
 	struct cnd_config *c, const struct cnd_backend **ret_backends);
 
-/* Open the run directory, which is made if it is not there, the socket and the queue. 0 or -1, logged; nothing is left open then.
- * `await` as in cnd_listeners_prepare(). */
+/* Open the socket and the queue, and make the run directory if it does not exist. 0; or -1, logged:
+ * nothing is left open then. `await` as in cnd_listeners_prepare(). */
 int cnd_pool_open(struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc, cnd_await_address *await);
-/* Owner and mode of the socket, as the configuration has them now. */
+/* Give the socket the owner and mode that the configuration has now. */
 int cnd_pool_set_owner(const struct cnd_pool *p, const struct cnd_config *c,
 	const struct cnd_pool_config *pc);
-/* Whether the socket still has its name, which anybody with the right may remove. */
+/* Whether the socket still has its name. Anybody who may write in the directory can remove that. */
 int cnd_pool_has_socket(const struct cnd_pool *p);
-/* Take no more clients: remove the socket's name. What has connected is still served. */
+/* Take no more clients: remove the socket's name. Clients that have connected are still served. */
 void cnd_pool_unlink(struct cnd_pool *p);
 void cnd_pool_close(struct cnd_pool *p);
 
