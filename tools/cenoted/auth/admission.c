@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * May this client try to log in, and by which rule? Pure questions about the configuration,
+ * without state. A worker and --explain-auth ask.
+ */
 #include "admission.h"
 
 enum cnd_admission

@@ -4,11 +4,11 @@
 
 #include "config/config.h"
 
-/* Decide who may try to log in to a pool, and by which rule. The daemon and --explain-auth both ask here. */
+/* Decide who may try to log in to a pool, and by which rule. */
 enum cnd_admission {
-	CND_ADMITTED, /* the rule decides */
-	CND_NOT_ALLOWED, /* allow_users */
-	CND_NOT_WELCOME, /* allow and deny */
+	CND_ADMITTED, /* the rule decides next */
+	CND_NOT_ALLOWED, /* refused by allow_users */
+	CND_NOT_WELCOME, /* refused by allow and deny */
 	CND_NO_RULE
 };
 

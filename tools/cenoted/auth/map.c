@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Map files: which unix user or certificate may be which database user. The configuration owns the
+ * maps; rules.c asks.
+ */
 #include "map.h"
 
 #include <stdlib.h>
@@ -8,7 +12,7 @@
 
 #define BLANKS " \t"
 
-/* The line's first word, cut out; NULL if its quote is not closed. *ret_rest: what follows. */
+/* Cut out the line's first word. NULL if its quote is not closed. *ret_rest: the text after it. */
 static char *
 take_name(char *line, char **ret_rest)
 {

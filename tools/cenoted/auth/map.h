@@ -7,9 +7,10 @@
 #include "config/lines.h"
 
 /*
- * A map file: lines NAME USER: whom the kernel or a certificate calls NAME may be USER. USER `*` is any.
- * A NAME with blanks stands in double quotes. Names of unix users are as they are; those of
- * certificates have their kind in front: cn:NAME, dns:NAME, email:ADDRESS, uri:URI.
+ * A map file has lines "NAME USER": a client that the kernel or its certificate calls NAME may be
+ * USER. USER `*` means any user. A NAME with blanks is in double quotes. A unix user's name stands
+ * as it is; a name of a certificate has its kind in front: cn:NAME, dns:NAME, email:ADDRESS,
+ * uri:URI.
  */
 struct cnd_map {
 	struct cnd_mapping {
@@ -19,13 +20,13 @@ struct cnd_map {
 	size_t n;
 };
 
-/* 0, or -1 with the lines' error set. */
+/* 0; or -1, with the error of `lines` set. */
 int cnd_map_read(struct cnd_map *m, struct cnd_lines *lines);
 void cnd_map_destroy(struct cnd_map *m);
 void cnd_map_print(const struct cnd_map *m, FILE *out);
 /* Whether `name` may be `user`. */
 int cnd_map_has(const struct cnd_map *m, const char *name, const char *user);
-/* Whom `name` is taken for if it does not say; NULL: it must. */
+/* The user that `name` becomes if it names none; NULL: it must name one. */
 const char *cnd_map_first(const struct cnd_map *m, const char *name);
 
 #endif

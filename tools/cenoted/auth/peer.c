@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a client comes from: its address, and the networks of the configuration. Pure functions,
+ * used by the configuration, the door and the workers.
+ */
 #include "peer.h"
 
 #include <arpa/inet.h>
@@ -38,7 +42,7 @@ cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr)
 	return 0;
 }
 
-/* The address alone; whether it is IPv4's. */
+/* Write the address alone. Returns whether it is IPv4. */
 static int
 addr_text(const struct in6_addr *addr, char out[INET6_ADDRSTRLEN])
 {
@@ -75,7 +79,7 @@ cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX])
 	return out;
 }
 
-/* Bit `i` of an address, the highest first. */
+/* Bit `i` of an address; bit 0 is the highest. */
 static int
 bit_of(const struct in6_addr *addr, unsigned i)
 {

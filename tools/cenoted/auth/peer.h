@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Which door a client came in by, and from where. */
+/* Whether a client came by a unix socket or by TCP. */
 enum cnd_door {
 	CND_DOOR_UNIX,
 	CND_DOOR_TCP
@@ -14,33 +14,34 @@ enum cnd_door {
 
 struct cnd_peer {
 	uint8_t door; /* enum cnd_door */
-	uint16_t port; /* TCP only, as the next; in host order */
+	uint16_t port; /* TCP only, like addr; in host order */
 	struct in6_addr addr; /* IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 };
 
 #define CND_PEER_TEXT_MAX 64u
 
-/* From what accept() or getpeername() gave. 0, or -1: of another family than TCP's. */
+/* Set it from the result of accept() or getpeername(). 0; -1: this is no TCP address. */
 int cnd_peer_set(struct cnd_peer *p, const struct sockaddr *addr);
 /* "192.0.2.1:50000", "[2001:db8::1]:50000", "unix". */
 const char *cnd_peer_text(const struct cnd_peer *p, char out[CND_PEER_TEXT_MAX]);
 
-/* Networks (RFC 4632, RFC 4291): an address and how many of its bits count. */
+/* A network (RFC 4632, RFC 4291): an address and how many of its bits count. */
 struct cnd_network {
-	uint8_t bits; /* 0 … 128, of `addr` as it is here: IPv4's begin at 96 */
+	uint8_t bits; /* 0 … 128, counted in `addr`: IPv4 begins at 96 */
 	struct in6_addr addr;
 };
 
-/* "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0, or -1: not one, or bits are set behind the prefix. */
+/* "10.0.0.0/8", "2001:db8::/32", "192.0.2.1". 0; -1: it is no network, or bits after the prefix are
+ * set. */
 int cnd_network_parse(const char *text, struct cnd_network *ret_network);
-/* As it is parsed. */
+/* The form that can be parsed. */
 #define CND_NETWORK_TEXT_MAX 64u
 const char *cnd_network_text(const struct cnd_network *n, char out[CND_NETWORK_TEXT_MAX]);
-/* Who is behind a peer's address, as far as that can be told: an IPv6 host may have all of a /64. */
+/* The network that stands for one host: an IPv6 host may have all addresses of a /64. */
 struct cnd_network cnd_peer_network(const struct cnd_peer *p);
 int cnd_network_has(const struct cnd_network *n, const struct in6_addr *addr);
 
-/* From where clients may come: a pool's `deny` and `allow`. */
+/* Where clients may come from: a pool's `deny` and `allow`. */
 #define CND_NETWORKS_MAX 40u
 
 struct cnd_networks {
@@ -51,7 +52,7 @@ struct cnd_networks {
 	} list[CND_NETWORKS_MAX];
 };
 
-/* Not if it is in one that is denied; nor, if some are allowed, in none of those. */
+/* 0: the address is in a denied network, or there are allowed networks and it is in none of them. */
 int cnd_networks_admit(const struct cnd_networks *n, const struct in6_addr *addr);
 
 #endif

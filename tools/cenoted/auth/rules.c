@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The `auth` lines of a pool: parse them, print them, and find the rule that matches a client. The
+ * configuration owns the rules; admission.c and explain.c ask.
+ */
 #include "rules.h"
 
 #include <stdarg.h>
@@ -41,7 +45,7 @@ struct parser {
 	struct cnd_rules *rules;
 	unsigned line;
 	char *error;
-	struct cnd_rule *rule; /* the one that is being read; NULL: a method is wanted */
+	struct cnd_rule *rule; /* the rule that is being read; NULL: a method must come */
 	unsigned given; /* bits of its options */
 };
 
@@ -51,13 +55,13 @@ bad(struct parser *p, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(p->error, CND_RULES_ERROR_MAX, format, args);
 	va_end(args);
 	return -1;
 }
 
-/* The index of a word in a list; -1, with the nearest one named. */
+/* The index of a word in a list. -1: it is not there, and the error names the nearest one. */
 static int
 find_word(struct parser *p, const char *what, const char *word, const char *const *words,
 	size_t n)
@@ -162,7 +166,7 @@ static const struct option {
 	{ "map", set_map },
 };
 
-/* NAME=VALUE, with a comma behind it if the rule ends there. */
+/* NAME=VALUE. A comma after it ends the rule. */
 static int
 take_option(struct parser *p, char *word, char *value)
 {
@@ -214,14 +218,14 @@ begin_rule(struct parser *p, const char *name)
 	return 0;
 }
 
-/* METHOD, or METHOD,METHOD…, or with a comma at its end. */
+/* METHOD or METHOD,METHOD…; a comma may end the word. */
 static int
 take_methods(struct parser *p, char *word)
 {
 	char *rest = word;
 
 	for (char *name; (name = strsep(&rest, ",")) != NULL;) {
-		/* behind the last comma: the next word goes on */
+		/* after the last comma, the rule goes on with the next word */
 		if (*name == '\0' && rest == NULL && name != word)
 			return 0;
 		if (*name == '\0' && p->rule != NULL) {
@@ -294,7 +298,7 @@ cnd_rules_destroy(struct cnd_rules *rules)
 	*rules = (struct cnd_rules){ .list = NULL };
 }
 
-/* ---- showing ---- */
+/* ---- printing ---- */
 
 void
 cnd_rule_print(const struct cnd_rule *rule, FILE *out)
@@ -345,7 +349,7 @@ is_of(const struct cnd_rule *rule, const char *user)
 	return rule->n_users == 0;
 }
 
-/* What the method itself asks for. */
+/* What the method itself needs. */
 static const char *
 method_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 {
@@ -406,7 +410,7 @@ cnd_rules_match(const struct cnd_rules *rules, const struct cnd_arrival *a)
 	return NULL;
 }
 
-/* Whether it matches somebody at that door; *ret_all: everybody. */
+/* Whether the rule matches any client that comes this way; *ret_all: it matches all of them. */
 static int
 may_match(const struct cnd_rule *rule, enum cnd_door door, int has_tls, int *ret_all)
 {
@@ -454,7 +458,7 @@ cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls)
 const char *
 cnd_logins_mechanisms(uint8_t logins, int can_bind)
 {
-	/* a pool that has it has no other way in */
+	/* in such a pool there is no other way in */
 	if (logins & CND_LOGIN_PLAIN)
 		return CNP_PLAIN;
 	if (!(logins & CND_LOGIN_PASSWORD))

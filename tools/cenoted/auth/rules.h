@@ -8,18 +8,16 @@
 #include "map.h"
 #include "peer.h"
 
-/*
- * Who may log in, and how: a pool's `auth` lines. The first rule that matches decides; when none does,
- * nobody gets in.
- */
+/* Who may log in, and how: a pool's `auth` lines. The first rule that matches decides. If none
+ * matches, nobody gets in. */
 enum cnd_method {
-	CND_METHOD_PEER, /* the kernel says who it is: unix doors only */
+	CND_METHOD_PEER, /* the kernel says which user it is: unix sockets only */
 	CND_METHOD_SCRAM, /* a password */
-	CND_METHOD_CERT, /* a certificate that was verified: TLS only */
-	CND_METHOD_TRUST, /* whoever it says it is */
+	CND_METHOD_CERT, /* a verified certificate: TLS only */
+	CND_METHOD_TRUST, /* believe the name that the client gives */
 	CND_METHOD_REJECT,
-	CND_METHOD_PASS_THROUGH, /* its server says, which gets its password */
-	CND_METHOD_SCRAM_PASS_THROUGH /* the same, but it is only proved to both */
+	CND_METHOD_PASS_THROUGH, /* the server checks the password, which passes through cenoted */
+	CND_METHOD_SCRAM_PASS_THROUGH /* the same, but the client only proves it, to cenoted and to the server */
 };
 
 enum cnd_tls_wanted {
@@ -35,14 +33,14 @@ enum cnd_door_wanted {
 };
 
 struct cnd_rule {
-	unsigned line; /* of the configuration; 0: the default */
+	unsigned line; /* in the configuration; 0: the default rule */
 	uint8_t method; /* enum cnd_method */
 	uint8_t door; /* enum cnd_door_wanted */
 	uint8_t tls; /* enum cnd_tls_wanted */
-	struct cnd_network *from; /* n_from 0: from anywhere */
+	struct cnd_network *from; /* n_from 0: from any address */
 	size_t n_from;
 	char *from_text; /* as written; NULL: not given */
-	char **users; /* n_users 0: whoever */
+	char **users; /* n_users 0: any user */
 	size_t n_users;
 	char *map_path; /* NULL: none */
 	struct cnd_map map;
@@ -53,46 +51,50 @@ struct cnd_rules {
 	size_t n;
 };
 
-/* Who comes, before a login. */
+/* A client before its login. */
 struct cnd_arrival {
 	struct cnd_peer peer;
-	uid_t uid; /* of who came by the unix socket */
-	const char *user; /* whom it wants to be */
+	uid_t uid; /* if it came by the unix socket */
+	const char *user; /* the user that it asks for */
 	uint8_t has_tls;
-	uint8_t has_cert; /* and its certificate was verified */
+	uint8_t has_cert; /* and the certificate was verified */
 };
 
 #define CND_RULES_ERROR_MAX 256u
 
-/* Add the rules of one line of the configuration. 0, or -1 with the error set; maps are not read yet. */
+/* Add the rules of one line of the configuration. 0; or -1, with the error set. This does not read
+ * map files. */
 int cnd_rules_parse(struct cnd_rules *rules, const char *text, unsigned line,
 	char error[CND_RULES_ERROR_MAX]);
 void cnd_rules_destroy(struct cnd_rules *rules);
-/* In a form that reads back the same. */
+/* Print the rules in a form that can be read back. */
 void cnd_rules_print(const struct cnd_rules *rules, FILE *out);
 void cnd_rule_print(const struct cnd_rule *rule, FILE *out);
 
 /* Why the rule does not match; NULL: it does. */
 const char *cnd_rule_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a);
-/* The one that decides; NULL: nobody gets in. */
+/* The rule that decides; NULL: nobody gets in. */
 const struct cnd_rule *cnd_rules_match(
 	const struct cnd_rules *rules, const struct cnd_arrival *a);
 /* Kinds of login. */
 enum cnd_logins {
 	CND_LOGIN_PASSWORD = 1,
-	CND_LOGIN_OTHER = 2, /* without messages of its own */
-	CND_LOGIN_PLAIN = 4 /* the password itself */
+	CND_LOGIN_OTHER = 2, /* has no messages of its own */
+	CND_LOGIN_PLAIN = 4 /* sends the password itself */
 };
 
-/* Those that may be asked for at such a door, while nobody knows from where, or as whom. */
+/* The kinds of login that may be needed for clients that come this way, before their address and
+ * user are known. */
 uint8_t cnd_rules_logins(const struct cnd_rules *rules, enum cnd_door door, int has_tls);
-/* Their mechanisms, for HELLO; "": no password is ever wanted. `can_bind`: with -PLUS. */
+/* The names of their mechanisms, for HELLO. "": no login needs a password. `can_bind`: also those
+ * with -PLUS. */
 const char *cnd_logins_mechanisms(uint8_t logins, int can_bind);
 int cnd_rules_have(const struct cnd_rules *rules, enum cnd_method method);
 
 /*
- * Whom somebody who was identified is taken for: one of `names` (n of them) must be allowed to be
- * `wanted` by the rule's map, or, without a map, be it. `wanted` may be empty. NULL: nobody.
+ * The user that an identified client becomes: the rule's map must allow one of `names` (n of them)
+ * to be `wanted`; without a map, one of them must be equal to it. `wanted` may be empty. NULL:
+ * none.
  */
 const char *cnd_rule_user(const struct cnd_rule *rule, const char *const *names, size_t n,
 	const char *wanted);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Users files: names and SCRAM verifiers. Secrets are wiped, and unknown users get a made-up
+ * verifier. The configuration owns the users; the worker's auth.c asks.
+ */
 #include "users.h"
 
 #include <stdlib.h>
@@ -80,7 +84,7 @@ sort(struct cnd_users *u, struct cnd_lines *lines)
 	return 0;
 }
 
-/* Room for one more. Not by realloc(), which would leave secrets behind. */
+/* Make room for one more. realloc() would leave secrets behind. */
 static int
 grow(struct cnd_users *u)
 {
@@ -161,8 +165,11 @@ make_up_part(const struct cnd_users *u, const struct cnp_hash *hash, const char 
 	return hash->hmac(&u->pattern, sizeof(u->pattern), parts, 2, ret_part);
 }
 
-/* The secret behind it, the first user's verifier, is the same in all workers, after a restart, and on
- * other hosts with that file: a salt that changes would tell that there is no such user. */
+/*
+ * Make up a verifier for a user that does not exist. Its secret, the first user's verifier, is the
+ * same in all workers, after a restart, and on other hosts with this file. A salt that changes
+ * would reveal that there is no such user.
+ */
 static int
 make_up(const struct cnd_users *u, const struct cnp_hash *hash, const char *name,
 	struct cnp_scram_verifier *v)
@@ -196,7 +203,7 @@ cnd_users_verifier(const struct cnd_users *u, const struct cnp_hash *hash,
 		return r;
 	if (user == NULL)
 		return 1;
-	/* a disabled user keeps its salt: nobody sees from outside that it was disabled */
+	/* a disabled user keeps his salt, so that nobody outside notices */
 	*ret_verifier = user->verifier;
 	return user->is_disabled;
 }

@@ -7,10 +7,8 @@
 #include "config/lines.h"
 #include "protocol/scram.h"
 
-/*
- * A users file: lines NAME:VERIFIER, the verifier in PostgreSQL's form, '!' before it for a user who may
- * not log in.
- */
+/* A users file: lines NAME:VERIFIER. The verifier has PostgreSQL's form. '!' before it disables the
+ * user. */
 #define CND_USER_MAX 63u
 
 struct cnd_user {
@@ -20,28 +18,28 @@ struct cnd_user {
 };
 
 struct cnd_users {
-	struct cnd_user *list; /* by name */
+	struct cnd_user *list; /* sorted by name */
 	size_t n;
 	size_t cap;
 	struct cnp_scram_verifier
-		pattern; /* the file's first: others are made up like it */
+		pattern; /* the first verifier of the file; made-up ones look like it */
 };
 
-/* NULL: it can be the name of a user; else why not. */
+/* NULL: it can be the name of a user; otherwise why not. */
 const char *cnd_user_name_fault(const char *name);
 
-/* 0, or -1 with the lines' error set. */
+/* 0; or -1, with the error of `lines` set. */
 int cnd_users_read(struct cnd_users *u, struct cnd_lines *lines);
-/* Wipes. */
+/* Wipe the users. */
 void cnd_users_destroy(struct cnd_users *u);
-/* With the verifiers: to be compared, never to be shown. */
+/* Print the users with their verifiers: only to compare them, never to show them. */
 void cnd_users_print(const struct cnd_users *u, FILE *out);
-/* NULL: there is none of that name. */
+/* NULL: there is no such user. */
 const struct cnd_user *cnd_users_find(const struct cnd_users *u, const char *name);
 /*
- * What a login as `name` is checked against, in the same time whoever it is. 1: nobody can pass: there is
- * no such user, or it is disabled; the verifier is always the same one then. 0: a user. Negative: the hash
- * functions failed.
+ * Get the verifier for a login as `name`; this takes the same time for any name. 0: it is a user.
+ * 1: the login cannot succeed, since there is no such user or he is disabled; the same name always
+ * gets the same verifier. Negative: the hash functions failed.
  */
 int cnd_users_verifier(const struct cnd_users *u, const struct cnp_hash *hash,
 	const char *name, struct cnp_scram_verifier *ret_verifier);

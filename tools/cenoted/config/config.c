@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The configuration file: the tables of its keys, reading it line by line with inih, and printing
+ * and comparing the result. The master reads it at its start and at a reload; cenoted --check and
+ * --explain-auth read it, too. A configuration owns all its texts.
+ */
 #include "config_internal.h"
 
 #include <ctype.h>
@@ -14,8 +19,8 @@
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Longest line that is left to inih as it is (its own limit is 199); a longer value is kept
- * here, and inih gets a reference to it. */
+/* Longest line that inih reads itself (its own limit is 199). A longer value is kept here, and inih
+ * gets a mark in its place. */
 #define SHORT_LINE 150
 #define FILE_MAX   ((size_t)1 << 20)
 #define LONG_MARK  '\001'
@@ -25,7 +30,7 @@
 #define C(member) offsetof(struct cnd_config, member)
 #define P(member) offsetof(struct cnd_pool_config, member)
 
-/* TLS: what a pool does not say is as in [cenoted]. */
+/* TLS: a pool inherits what it does not set from [cenoted]. */
 #define TLS_KEYS(AT, MIN_VERSION, CLIENT_CERT, NONE)                                     \
 	{ "tls_cert", AT(tls.settings[CND_TLS_CERT]), &cnd_kind_text, NONE, 0 },         \
 		{ "tls_key", AT(tls.settings[CND_TLS_KEY]), &cnd_kind_text, NONE, 0 },   \
@@ -89,14 +94,14 @@ static const struct cnd_key pool_keys[] = {
 	TLS_KEYS(P, NULL, NULL, NULL),
 };
 
-/* What the manual of a later version describes. To accept it in silence would be a lie. */
+/* Keys that only a later version has. To accept them in silence would be a lie. */
 static const char *const later_keys[] = { "stats_listen" };
 
 _Static_assert(
 	N_ITEMS(cenoted_keys) <= CND_KEYS_MAX && N_ITEMS(pool_keys) <= CND_KEYS_MAX,
 	"the tables of given keys must hold all keys");
 
-/* Keys of other programs, PgBouncer above all, and keys that people look for in the wrong place. */
+/* Keys of other programs, mainly PgBouncer, and keys that people write in the wrong place. */
 #define HERE(NAME) "here it is " NAME
 static const struct {
 	const char *name;
@@ -153,7 +158,7 @@ name_here(const char *name)
 	return NULL;
 }
 
-/* The section that has this key; NULL: none has. */
+/* The section that has this key; NULL: no section has it. */
 static const char *
 other_section(const struct cnd_key *keys, const char *name)
 {
@@ -275,7 +280,8 @@ begin_pool(struct cnd_loader *l, const char *name)
 	l->section = CND_SECTION_POOL;
 }
 
-/* inih tells of a section only with its first key, and cuts long names: so it is read here. */
+/* Read the section line here: inih reports a section only with its first key, and truncates long
+ * names. */
 static void
 begin_section(struct cnd_loader *l, char *text)
 {
@@ -290,7 +296,7 @@ begin_section(struct cnd_loader *l, char *text)
 	}
 	*end = '\0';
 	if (strcmp(name, "cenoted") == 0) {
-		/* it may be continued further down: the lines are kept */
+		/* a section that is given twice may still have good lines */
 		if (l->cenoted_line != 0)
 			cnd_config_bad(l,
 				"section [cenoted] is given twice; first in line %u",
@@ -316,7 +322,7 @@ begin_section(struct cnd_loader *l, char *text)
 	}
 }
 
-/* Take a value that is too long for inih out of its line, less its comment. */
+/* Take a value that is too long for inih out of its line, without its comment. */
 static void
 stash_value(struct cnd_loader *l, char *value)
 {
@@ -332,7 +338,7 @@ stash_value(struct cnd_loader *l, char *value)
 	value[1] = '\0';
 }
 
-/* Look at a line before inih does; what inih gets, "" if it has been dealt with. */
+/* Look at a line before inih does. Returns what inih gets: "" if nothing is left to do. */
 static char *
 look_at(struct cnd_loader *l, char *text)
 {
@@ -340,7 +346,8 @@ look_at(struct cnd_loader *l, char *text)
 
 	cnd_config_free_secret(l->long_value);
 	l->long_value = NULL;
-	/* without the leading blanks: inih takes an indented line for a continued value */
+	/* without the leading blanks, since inih reads an indented line as the rest of the value
+	 * before it */
 	text += strspn(text, " \t");
 	if (*text == '[') {
 		begin_section(l, text);
@@ -404,7 +411,7 @@ remember_cenoted(struct cnd_loader *l)
 		memcpy(l->cenoted_given, l->given, sizeof(l->given));
 }
 
-/* inih's callback comes after the line was read: the section's keys are kept as they come. */
+/* inih calls this after the line has been read. Remember the keys of the section as they come. */
 static int
 take_pair_and_remember(
 	void *user, const char *section, const char *name, const char *value)
@@ -415,7 +422,7 @@ take_pair_and_remember(
 	return r;
 }
 
-/* The whole file, so that one without an end is found out. NULL: the error was reported. */
+/* Open the whole file in memory, so that an endless one is noticed. NULL: the error was reported. */
 static FILE *
 open_whole(struct cnd_loader *l, const char *path)
 {
@@ -424,7 +431,7 @@ open_whole(struct cnd_loader *l, const char *path)
 	size_t n;
 
 	l->bytes = cnd_config_must(malloc(FILE_MAX + 1));
-	/* what is in a stream's buffer is not wiped when that is closed */
+	/* a stream's buffer is not wiped when it is closed */
 	if (file != NULL)
 		setvbuf(file, NULL, _IONBF, 0);
 	n = file != NULL ? fread(l->bytes, 1, FILE_MAX, file) : 0;
@@ -439,7 +446,7 @@ open_whole(struct cnd_loader *l, const char *path)
 		l->bytes[n] = '\n';
 		whole = cnd_config_must(fmemopen(l->bytes, n + 1, "r"));
 		setvbuf(whole, NULL, _IONBF, 0);
-		/* room for the longest line, so that none is left behind where it was too small */
+		/* space for the longest line: realloc() would leave copies of secrets behind */
 		l->text_size = n + 2;
 		l->text = cnd_config_must(malloc(l->text_size));
 	}
@@ -531,7 +538,7 @@ cnd_config_destroy(struct cnd_config *c)
 	free(c);
 }
 
-/* ---- showing ---- */
+/* ---- printing ---- */
 
 static void
 print_keys(const struct cnd_key *keys, size_t n, const void *base, FILE *out)

@@ -12,10 +12,8 @@
 #include "auth/rules.h"
 #include "auth/users.h"
 
-/*
- * The configuration file, read and checked. Nothing here has an effect: the master decides what
- * to do with it. Times are milliseconds, 0 for none.
- */
+/* The configuration, read and checked. Nothing here has an effect; the master decides what to do
+ * with it. Times are in milliseconds; 0 means none. */
 #define CND_POOL_NAME_MAX 64u
 #define CND_CONFIG_POOLS  256u
 #define CND_SERVERS_MAX   64u
@@ -26,20 +24,20 @@ enum cnd_mode {
 	CND_MODE_TRANSACTION
 };
 
-/* What is used where it can be had, must be, or must not. */
+/* auto: use it if possible; or it must be used, or must not. */
 enum cnd_switch {
 	CND_SWITCH_AUTO,
 	CND_SWITCH_ON,
 	CND_SWITCH_OFF
 };
 
-/* How a session is made fresh for the next client. */
+/* How a session is reset for the next client. */
 enum cnd_reset {
-	CND_RESET_SERVER, /* as the backend does it */
+	CND_RESET_SERVER, /* the backend's way */
 	CND_RESET_RECONNECT /* log out and in again */
 };
 
-/* The first four name files. */
+/* The first four are names of files. */
 enum cnd_tls_setting {
 	CND_TLS_CERT,
 	CND_TLS_KEY,
@@ -54,8 +52,9 @@ enum cnd_tls_setting {
 };
 
 struct cnd_tls_config {
-	char *settings[CND_TLS_SETTINGS]; /* as written; a pool's inherit */
-	char *texts[CND_TLS_FILES]; /* what the files hold; NULL: none */
+	char *settings
+		[CND_TLS_SETTINGS]; /* as written; the pool inherits those that it does not set */
+	char *texts[CND_TLS_FILES]; /* the content of the files; NULL: none */
 	char expired
 		[32]; /* the date at which the certificate expired; "" if it is valid */
 };
@@ -63,14 +62,14 @@ struct cnd_tls_config {
 /* One `server` line. */
 struct cnd_server_line {
 	unsigned line;
-	struct cnd_option *options; /* texts are owned */
+	struct cnd_option *options; /* it owns its texts */
 	size_t n_options;
 };
 
 struct cnd_pool_config {
 	char *name;
-	unsigned line; /* of its section */
-	char *user; /* "" that of [cenoted] */
+	unsigned line; /* of the section */
+	char *user; /* "": the user of [cenoted] */
 	uid_t uid; /* of that user, if there is one */
 	gid_t gid;
 	char *backend;
@@ -90,72 +89,70 @@ struct cnd_pool_config {
 	uint64_t max_row;
 	int mode; /* enum cnd_mode */
 	int reset; /* enum cnd_reset */
-	char *allow_users; /* as written; "" is the default */
+	char *allow_users; /* as written; "": the default */
 	uid_t *allow;
 	size_t n_allow;
 	int is_open; /* allow_users = * */
-	struct cnd_networks networks; /* of clients that come by TCP */
-	struct cnd_rules rules; /* of `auth` */
-	char *users_path; /* "" that of [cenoted] */
-	struct cnd_users users; /* what is in it, if a rule needs it */
+	struct cnd_networks networks; /* where TCP clients may come from */
+	struct cnd_rules rules; /* from `auth` */
+	char *users_path; /* "": the file of [cenoted] */
+	struct cnd_users users; /* its content, if a rule needs it */
 	int64_t auth_timeout_ms;
 	int64_t credential_ttl_ms;
-	int clients_login; /* enum cnd_clients_login, as `auth` has it */
+	int clients_login; /* enum cnd_clients_login, from `auth` */
 	struct cnd_tls_config tls;
 };
 
 struct cnd_config {
 	char *path;
-	char *user; /* "" none */
+	char *user; /* "": none */
 	char *run_dir;
-	char *backend_dir; /* "" the usual places */
+	char *backend_dir; /* "": the usual places */
 	char *log;
-	char *pid_file; /* "" none */
-	char *socket_group; /* "" none */
-	char *users_path; /* "" none */
+	char *pid_file; /* "": none */
+	char *socket_group; /* "": none */
+	char *users_path; /* "": none */
 	int log_level;
-	struct cnd_tls_config tls; /* what pools inherit */
-	int socket_mode; /* -1: by socket_group */
+	struct cnd_tls_config tls; /* inherited by pools */
+	int socket_mode; /* -1: depends on socket_group */
 	int64_t drain_timeout_ms;
 	int64_t tcp_keepalive_ms;
-	int seccomp; /* enum cnd_switch, as the next */
+	int seccomp; /* enum cnd_switch, like the next one */
 	int landlock;
 	int core_dumps; /* 1: allowed */
 	struct cnd_listens listens;
 	uint32_t max_sessions;
-	uid_t uid; /* of the door, and of workers and helpers of pools without a user of their own */
+	uid_t uid; /* of the door, and of workers and helpers whose pool has no user */
 	gid_t gid;
-	gid_t socket_gid; /* -1: as it comes */
+	gid_t socket_gid; /* -1: unchanged */
 	struct cnd_pool_config *pools;
 	size_t n_pools;
 	char **errors; /* "file:line: what" */
 	size_t n_errors;
 };
 
-/* Whom a process becomes. */
+/* The user that a process becomes. */
 struct cnd_account {
 	const char *user; /* borrowed */
 	uid_t uid;
 	gid_t gid;
 };
 
-/*
- * Read and check the file. Always gives a configuration; it may be used when n_errors is 0. Every
- * error is reported, not just the first.
- */
+/* Read and check the file. Always returns a configuration; use it only if n_errors is 0. Every
+ * error is in it, not only the first. */
 struct cnd_config *cnd_config_load(const char *path);
-/* Wipes what may be secret. NULL is allowed. */
+/* Wipes everything that may be secret. Takes NULL. */
 void cnd_config_destroy(struct cnd_config *c);
-/* A later check's finding, in the same form. */
+/* Add an error that a later check found. */
 void cnd_config_error(struct cnd_config *c, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Call `warn` with each setting that is allowed, but is probably a mistake: "FILE:LINE: text". */
+/* Call `warn` for each setting that is allowed but probably a mistake: "FILE:LINE: text". */
 void cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text));
 
-/* What is in force, in a form that reads back the same; values of secrets are masked. */
+/* Print the configuration in force, in a form that can be read back. Secrets are masked. */
 void cnd_config_print(const struct cnd_config *c, FILE *out);
-/* Whether two pools are the same in everything but the line numbers. */
+/* Whether two pools are equal except for their line numbers. */
 int cnd_pool_config_is_equal(
 	const struct cnd_pool_config *a, const struct cnd_pool_config *b);
 /* Overwrite and forget the server lines: for processes that do not need them. */
@@ -163,11 +160,11 @@ void cnd_pool_config_forget_servers(struct cnd_pool_config *p);
 /* The same for the server lines, users and TLS keys of all pools except this one (NULL: of all). */
 void cnd_pool_configs_forget(
 	const struct cnd_config *c, const struct cnd_pool_config *but);
-/* The value of a key; NULL: it does not have it. */
+/* The value of a key; NULL: the line does not have it. */
 const char *cnd_server_option(const struct cnd_server_line *s, const char *key);
-/* What tells a server line from others in a message: its host, port, path …; no secrets. */
+/* A short name for a server line in messages: its host, port, path …; without secrets. */
 void cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX]);
-/* Whom a pool's workers and helpers become. */
+/* The user that a pool's workers and helpers become. */
 struct cnd_account cnd_pool_config_account(
 	const struct cnd_config *c, const struct cnd_pool_config *p);
 int cnd_pool_config_allows(const struct cnd_pool_config *p, uid_t uid);

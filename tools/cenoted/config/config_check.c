@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checks that need the whole configuration: users and groups, the run directory, and files that it
+ * names (users, maps, TLS). They are read with the rights that cenoted has at its start. config.c
+ * calls it after the last line.
+ */
 #include "config_internal.h"
 
 #include <grp.h>
@@ -12,8 +17,6 @@
 #include "shared/log.h"
 #include "shared/sandbox.h"
 #include "shared/tls.h"
-
-/* What can only be said of the whole. */
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -33,7 +36,7 @@ set_run_dir(struct cnd_config *c)
 		cnd_fatal("out of memory");
 }
 
-/* NULL, or what is wrong; in static memory. */
+/* NULL, or what is wrong, in static memory. */
 static const char *
 find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
 {
@@ -79,7 +82,7 @@ check_pool_user(struct cnd_config *c, struct cnd_pool_config *p)
 		cnd_config_error(c, p->line, "pool %s: %s", p->name, fault);
 }
 
-/* What has to be, and is not to be had here. */
+/* Refuse a sandbox that the configuration demands and this system lacks. */
 static void
 check_sandbox(struct cnd_loader *l)
 {
@@ -134,7 +137,7 @@ check_cenoted(struct cnd_loader *l)
 		c->socket_mode = *c->socket_group != '\0' ? 0660 : 0700;
 }
 
-/* Files that a pool's rules name; read now, with the rights of the start. */
+/* Read the map files of a pool's rules now, with the rights of the start. */
 static void
 load_maps(struct cnd_config *c, struct cnd_pool_config *p)
 {
@@ -153,7 +156,8 @@ load_maps(struct cnd_config *c, struct cnd_pool_config *p)
 	}
 }
 
-/* A pool's sessions are either its own or its clients', and its clients must not be able to choose. */
+/* The sessions of a pool log in as the pool or as their clients. Its clients must not be able to
+ * choose. */
 static void
 check_pass_through(struct cnd_config *c, struct cnd_pool_config *p)
 {

@@ -7,21 +7,22 @@
 #include "config.h"
 
 /*
- * What the configuration's files share. config.c: the tables of keys, reading, and the whole; config_kinds.c: how each kind
- * of value is read and shown; config_server.c: server lines; config_check.c: what can only be said of the whole.
+ * What the files of the configuration share. config.c: the tables of keys, and reading the file;
+ * config_kinds.c: how each kind of value is read and printed; config_server.c: server lines;
+ * config_check.c: checks of the whole; config_base.c: memory and errors.
  */
 
 #define CND_KEYS_MAX 32
 
 enum cnd_section {
-	CND_SECTION_NONE, /* before the first, or an unknown one */
+	CND_SECTION_NONE, /* before the first section, or in an unknown one */
 	CND_SECTION_CENOTED,
 	CND_SECTION_POOL
 };
 
 struct cnd_loader {
 	struct cnd_config *config;
-	FILE *file; /* over `bytes` */
+	FILE *file; /* reads from `bytes` */
 	char *bytes;
 	size_t n_bytes;
 	char *text; /* the line as read */
@@ -30,12 +31,13 @@ struct cnd_loader {
 	unsigned line;
 	enum cnd_section section;
 	struct cnd_pool_config *pool;
-	unsigned given[CND_KEYS_MAX]; /* in this section: line of each key, 0 not given */
+	unsigned given
+		[CND_KEYS_MAX]; /* the line of each key of this section; 0: not given */
 	unsigned cenoted_given[CND_KEYS_MAX];
 	unsigned cenoted_line;
 };
 
-/* How a kind of value is read and written. parse: 0, or -1 with the error reported. */
+/* How a kind of value is read and printed. parse: 0; or -1, and the error is reported. */
 struct cnd_kind {
 	int (*parse)(struct cnd_loader *l, void *field, const char *value);
 	void (*print)(const void *field, FILE *out, int show_secrets);
@@ -56,16 +58,16 @@ extern const struct cnd_kind cnd_kind_text, cnd_kind_ms, cnd_kind_frame_size,
 extern const struct cnd_kind cnd_kind_server; /* config_server.c */
 
 /* config_base.c */
-/* The configuration is read at the start and at a reload: without memory there is no going on. */
+/* The configuration is read at the start and at a reload: without memory for it, cenoted ends. */
 void *cnd_config_must(void *p);
 char *cnd_config_dup(const char *text);
 void cnd_config_free_secret(char *text);
-/* For the value being read; gives -1, so that a parser can return it. */
+/* Add an error about the value being read. Returns -1, so that a parser can return it. */
 int cnd_config_bad(struct cnd_loader *l, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* config.c */
-/* Where a key of [cenoted] was given; 0: it was not. */
+/* The line of a key of [cenoted]; 0: it was not given. */
 unsigned cnd_loader_line_of(const struct cnd_loader *l, const char *name);
 
 /* config_kinds.c */
@@ -76,7 +78,7 @@ void cnd_config_print_server(
 	const struct cnd_server_line *s, FILE *out, int show_secrets);
 
 /* config_check.c */
-/* With the files that it names, read with the rights of the start. */
+/* Check the whole, and read the files that it names, with the rights of the start. */
 void cnd_config_check(struct cnd_loader *l);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How each kind of value in the configuration is read and printed. The tables in config.c say
+ * which key has which kind.
+ */
 #include "config_internal.h"
 
 #include <pwd.h>
@@ -8,8 +12,6 @@
 #include "shared/log.h"
 #include "protocol/frame.h"
 #include "shared/units.h"
-
-/* How each kind of value is read and shown. */
 
 static int
 parse_text(struct cnd_loader *l, void *field, const char *value)
@@ -309,7 +311,7 @@ print_deny(const void *field, FILE *out, int show_secrets)
 	print_networks(field, out, 1);
 }
 
-/* One of a table of words. */
+/* Read a value that is one word of a table. */
 static int
 parse_word(struct cnd_loader *l, int *field, const char *value, const char *const *words)
 {
@@ -424,7 +426,7 @@ print_users(const void *field, FILE *out, int show_secrets)
 	fputs(p->allow_users, out);
 }
 
-/* ---- by their names ---- */
+/* ---- the table ---- */
 
 const struct cnd_kind cnd_kind_text = { parse_text, print_text };
 const struct cnd_kind cnd_kind_ms = { parse_ms, print_ms };

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The `server` lines: key=value pairs; 'quotes' for values with blanks; \ makes the next character
+ * literal. Read and printed here, with secrets masked, and searched for keys. config.c calls it;
+ * workers and pool.c ask for single keys.
+ */
 #include "config_internal.h"
 
 #include <ctype.h>
@@ -10,8 +15,6 @@
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Server lines: key=value …, 'with blanks', \ for the next character as it is. */
-
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 static int
@@ -20,14 +23,14 @@ is_secret(const char *key)
 	static const char *const words[] = { "pass", "pwd", "secret", "token" };
 
 	for (size_t i = 0; i < N_ITEMS(words); i++) {
-		/* a file that holds the secret is no secret */
+		/* the name of a file that holds the secret is no secret */
 		if (strcasestr(key, words[i]) != NULL && strcasestr(key, "file") == NULL)
 			return 1;
 	}
 	return 0;
 }
 
-/* A connection string may have a password in it. */
+/* A connection string may contain a password. */
 static int
 holds_secret(const char *value)
 {
@@ -35,8 +38,8 @@ holds_secret(const char *value)
 	       strcasestr(value, "password=") != NULL;
 }
 
-/* One value, unquoted in place behind its key; where the next one begins, NULL if a quote is
- * left open, or closed before the value's end. */
+/* Unquote one value in place. Returns the start of the next key; NULL if a quote is left open, or
+ * ends before the value does. */
 static char *
 unquote(char *text)
 {
@@ -126,7 +129,7 @@ parse_server(struct cnd_loader *l, void *field, const char *value)
 		return cnd_config_bad(l, "server: more than %u lines", CND_SERVERS_MAX);
 	copy = cnd_config_dup(value);
 	r = split_options(l, &s, copy);
-	/* taken apart, it ends at its first zero byte */
+	/* the copy was cut up, so strlen() finds its first part only */
 	cnc_wipe(copy, strlen(value));
 	free(copy);
 	p->servers = cnd_config_must(
@@ -149,7 +152,7 @@ print_option(const struct cnd_option *o, FILE *out, int show_secrets)
 	}
 	fputc('\'', out);
 	for (; *value != '\0'; value++) {
-		/* ';' too: behind a blank it would begin a comment */
+		/* ';' too: after a blank, it would begin a comment */
 		if (strchr("'\\;", *value) != NULL)
 			fputc('\\', out);
 		fputc(*value, out);
@@ -169,7 +172,8 @@ cnd_config_print_server(const struct cnd_server_line *s, FILE *out, int show_sec
 
 /* ---- lines that should agree ---- */
 
-/* The first key that decides how a session reads texts and that differs between the pool's lines; NULL: none. */
+/* Find the first key that decides how a session reads texts and that differs between these lines;
+ * NULL: none. */
 static const char *
 differing_key(const struct cnd_server_line *a, const struct cnd_server_line *b)
 {
@@ -221,7 +225,7 @@ warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
 	warn(text);
 }
 
-/* The line of the first server with a password in it; 0: none. */
+/* The number of the first line that contains a password; 0: none. */
 static unsigned
 line_with_secret(const struct cnd_config *c)
 {
@@ -267,7 +271,7 @@ cnd_config_warn(const struct cnd_config *c, void (*warn)(const char *text))
 	}
 }
 
-/* ---- what a line is called ---- */
+/* ---- names of lines ---- */
 
 void
 cnd_server_label(const struct cnd_server_line *s, char text[CND_LABEL_MAX])
@@ -301,7 +305,7 @@ cnd_pool_config_forget_servers(struct cnd_pool_config *p)
 		struct cnd_server_line *s = &p->servers[i];
 
 		for (size_t j = 0; j < s->n_options; j++) {
-			/* strdup()ed here: only the type is const */
+			/* strdup()ed here; only the type is const */
 			free((void *)(uintptr_t)s->options[j].key);
 			cnd_config_free_secret((char *)(uintptr_t)s->options[j].value);
 		}

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files of lines that decide who may log in. Checks who could have written or read them before
+ * anything in them counts. config_check.c opens them; auth/users.c and auth/map.c read their
+ * lines.
+ */
 #include "lines.h"
 
 #include <errno.h>
@@ -21,13 +26,13 @@ fail(struct cnd_lines *l, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(l->error, sizeof(l->error), format, args);
 	va_end(args);
 	return -1;
 }
 
-/* Who could have put users into it, or taken secrets out of it, must be who may. */
+/* Refuse a file if others could have put users into it, or could have read its secrets. */
 static int
 check(struct cnd_lines *l, const struct stat *st, enum cnd_privacy privacy, uid_t uid)
 {
@@ -116,7 +121,7 @@ cnd_lines_take(struct cnd_lines *l, const char *text, size_t n)
 	l->n = n;
 }
 
-/* The next line, cut out; NULL at the end. */
+/* Cut out the next line; NULL at the end. */
 static char *
 next_raw(struct cnd_lines *l)
 {
@@ -162,7 +167,7 @@ cnd_lines_bad(struct cnd_lines *l, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	return fail(l, "line %u: %s", l->line, what);

@@ -15,7 +15,7 @@
 
 #define HOST_LEN_MAX 256u
 
-/* Cut "HOST:PORT" in place: HOST without its brackets. -1: it is not of this form. */
+/* Cut "HOST:PORT" in place; HOST loses its brackets. -1: the text has another form. */
 static int
 cut_host(char *text, char **ret_host, char **ret_port)
 {
@@ -32,7 +32,7 @@ cut_host(char *text, char **ret_host, char **ret_port)
 		*ret_host = text + 1;
 		return 0;
 	}
-	/* an IPv6 address without brackets leaves open where its port begins */
+	/* in an IPv6 address without brackets, the port could begin at any colon */
 	return *text == '\0' || strpbrk(text, ":[]") != NULL ? -1 : 0;
 }
 

@@ -14,7 +14,7 @@
 struct cnd_listen {
 	struct sockaddr_storage addr;
 	socklen_t len;
-	uint8_t has_proxy; /* every client comes with a header of the PROXY protocol, version 2 */
+	uint8_t has_proxy; /* each client comes with a header of the PROXY protocol, version 2 */
 };
 
 struct cnd_listens {
@@ -23,8 +23,9 @@ struct cnd_listens {
 };
 
 /*
- * Add what "HOST:PORT [proxy=v2]" says: HOST is an address, [an IPv6 one], a name, which may have
- * several, or * for every address of the machine. 0, or -1 with the reason in `why`.
+ * Add the addresses of "HOST:PORT [proxy=v2]". HOST is an address, [an IPv6 address], a name, which
+ * may have several addresses, or * for all addresses of the machine. 0, or -1 with the reason in
+ * `why`.
  */
 int cnd_listen_add(struct cnd_listens *l, const char *text, char why[CND_LISTEN_WHY_MAX]);
 int cnd_listen_is_equal(const struct cnd_listen *a, const struct cnd_listen *b);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Answers that need no session: HELLO, errors, cancels, status queries, and finding the session
+ * that a client wants to resume. They come from the scoreboard. Workers, helpers and the door call
+ * this file.
+ */
 #include "answer.h"
 
 #include <stdarg.h>
@@ -16,12 +21,12 @@ cnd_answer_refuse(struct cnp_server *s, const char *sqlstate, const char *format
 	va_list args;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cnc_diag_init(&diag, NULL);
 	cnc_diag_set(&diag, sqlstate, "%s", text);
-	/* without memory it is just closed */
+	/* without memory, the connection is just closed */
 	(void)cnp_server_error(s, &diag);
 	cnc_diag_finish(&diag);
 }
@@ -149,13 +154,13 @@ NUMBER(worker_attaches, r->slot->attaches)
 NUMBER(worker_requests, r->slot->requests)
 NUMBER(worker_errors, r->slot->errors)
 
-/* What keeps the client's session from being exchanged, in words. */
+/* What keeps the client's session from being yielded, in words. */
 static const char *
 worker_pins(const struct row *r)
 {
 	static const char *const names[] = { "temp", "settings", "lock", "listen",
 		"cursor", "attached", "function", "prepared" };
-	/* one process, one thread, and a row is put before the next is read */
+	/* static: one process has one thread, and each row is written before the next is read */
 	static char text[128];
 	uint32_t pins = r->slot->pins;
 	size_t len = 0;
@@ -255,11 +260,11 @@ read_pool(struct cnd_scoreboard *b, uint32_t index, const struct cnd_asker *aske
 	return 1;
 }
 
-/* Who the clients are is for themselves, and for those who run the pool. */
+/* Only a client's own user, and those who run the pool, may know who the client is. */
 static int
 may_know(const struct cnd_asker *asker, const struct cnd_identity *client)
 {
-	/* who came by TCP has no user id: nobody's is like it */
+	/* a TCP client has no user id, and must not match others without one */
 	if (asker->uid == (uid_t)-1)
 		return 0;
 	return asker->uid == 0 || asker->uid == asker->cenoted ||

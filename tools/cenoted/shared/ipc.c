@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Send and receive messages between cenoted's processes; ipc.h lists them. It has no state. All
+ * processes call it.
+ */
 #include "ipc.h"
 
 #include <errno.h>
@@ -52,7 +56,7 @@ cnd_ipc_send(int fd, const struct cnd_ipc *m)
 	while (n < 0 && errno == EINTR);
 	if (n >= 0)
 		return 0;
-	/* too many descriptors in flight: they become fewer as workers take them */
+	/* too many descriptors are in flight; workers will take some */
 	if (errno == ETOOMANYREFS || errno == ENOBUFS)
 		return -EAGAIN;
 	return -errno;
@@ -68,7 +72,7 @@ take_fds(struct msghdr *msg, int fds[CND_IPC_FDS_MAX])
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		/* the kernel fills the room up to its alignment */
+		/* the kernel fills the space up to its alignment */
 		len = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		for (size_t i = 0; i < len; i++) {
 			int fd;

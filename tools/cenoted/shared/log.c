@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log of one process: to standard error, a file or syslog. It owns the target and the level.
+ * Every file logs through it.
+ */
 #include "log.h"
 
 #include <errno.h>
@@ -151,7 +155,7 @@ cnd_log_set_role(const char *role, const char *pool)
 		snprintf(state.role, sizeof(state.role), "%s", role);
 }
 
-/* Control bytes would let a message forge lines. */
+/* Control bytes would let a message forge log lines. */
 static void
 make_printable(char *text)
 {
@@ -185,7 +189,7 @@ say_to_starter(const char *format, va_list args)
 	int len;
 
 	va_copy(again, args);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	len = vsnprintf(line, sizeof(line), format, again);
 	va_end(again);
 	if (len < 0)
@@ -210,7 +214,7 @@ cnd_vlog(int level, const char *format, va_list args)
 	else
 		n = put_prefix(line, sizeof(line), level);
 	/* one byte is kept for the newline */
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized */
 	len = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
 	if (len < 0)
 		return;
@@ -221,7 +225,7 @@ cnd_vlog(int level, const char *format, va_list args)
 	}
 	n = strlen(line);
 	line[n++] = '\n';
-	/* one write per line, so that the processes' lines do not mix */
+	/* one write for each line, so that lines of different processes do not mix */
 	if (write(state.fd, line, n) < 0)
 		return;
 }

@@ -5,35 +5,35 @@
 #include <stdarg.h>
 #include <syslog.h>
 
-/*
- * The log of one process: time, pid, role and pool, then the message. The rule for every caller:
- * never a secret, never a statement, never a value that a client sent or a server gave as data.
- */
+/* The log: time, process id, role and pool, then the message. Every caller must keep to this rule:
+ * never log a secret, a statement, or a value from a client or a server. */
 
-/* Where to: "stderr", "syslog", or a file's path. 0, or -errno with the former target kept. */
+/* Open the target: "stderr", "syslog", or a file's path. 0; or -errno, and the previous target
+ * stays. */
 int cnd_log_open(const char *target);
-/* In between, warnings and errors go to standard error as well: whoever starts cenoted reads them there. Afterwards a
- * daemon lets go of standard error, unless that is the target. */
+/* Between these two, warnings and errors also go to standard error, for the person who starts
+ * cenoted. Afterwards a daemon closes standard error, unless that is the target. */
 void cnd_log_begin_start(void);
 void cnd_log_end_start(int is_daemon);
-/* A child that closes descriptors keeps this one; -1: there is none to keep. */
+/* The descriptor that a child must keep open; -1: none. */
 int cnd_log_fd(void);
-/* Around that closing: syslog's own descriptor is not known. */
+/* Call these before and after a child closes its descriptors: syslog(3) has one that nobody knows. */
 void cnd_log_before_closing(void);
 void cnd_log_after_fork(void);
-/* Messages above this level (syslog's numbers) are dropped. */
+/* Drop messages above this level (syslog's numbers). */
 void cnd_log_set_level(int level);
-/* Said on every line from here on; the texts are copied. `pool` may be NULL. */
+/* Set what every line from here on says; the texts are copied. `pool` may be NULL. */
 void cnd_log_set_role(const char *role, const char *pool);
 
 void cnd_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cnd_log_warning(const char *text);
 void cnd_vlog(int level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-/* Log at LOG_CRIT and end the process: start-up, and nonsense from a sibling. */
+/* Log at LOG_CRIT and end the process: for the start, and for nonsense from another process of
+ * cenoted. */
 _Noreturn void cnd_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "debug", "info", "notice", "warning", "error"; -1 if it is none of these. */
+/* "debug", "info", "notice", "warning", "error"; -1: none of these. */
 int cnd_log_level_parse(const char *text);
 const char *cnd_log_level_text(int level);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Open and check places in the file system that others could have changed. It has no state. The
+ * master calls it, also through the log, pool.c and module.c.
+ */
 #include "place.h"
 
 #include <errno.h>
@@ -56,7 +60,7 @@ cnd_place_open_dir(const char *what, const char *path, uid_t uid, gid_t gid)
 int
 cnd_place_open_file(const char *path, int flags, mode_t mode)
 {
-	/* a pipe that nobody reads must not keep anybody waiting */
+	/* O_NONBLOCK: opening a pipe that nobody reads must not wait */
 	int fd = open(path,
 		flags | O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 			O_CLOEXEC,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Give up root's rights: the master keeps a few capabilities, and each child becomes another user.
+ * It has no state. Master, door, workers and helpers call it once, at their start.
+ */
 #include "priv.h"
 
 #include <errno.h>
@@ -19,25 +23,26 @@ cnd_priv_drop(uid_t uid, gid_t gid, const char *user)
 
 	if (geteuid() != 0 || uid == 0)
 		return 0;
-	/* Libraries look for certificates and settings there: root's cannot be read, and libpq then goes on without TLS. */
+	/* libraries look there for certificates and settings; libpq goes on without TLS if it
+	 * cannot read root's */
 	pw = getpwuid(uid);
 	if (setenv("HOME", pw != NULL ? pw->pw_dir : "/", 1) < 0)
 		return -errno;
 	if (initgroups(user, gid) < 0 || setresgid(gid, gid, gid) < 0 ||
 		setresuid(uid, uid, uid) < 0)
 		return -errno;
-	/* the way back must be shut */
+	/* there must be no way back */
 	return setuid(0) == 0 ? -EPERM : 0;
 }
 
-/* What the master does as root, and the right that each needs (capabilities(7)). */
+/* What the master does as root, and the capability that each needs (capabilities(7)). */
 static const uint8_t kept[] = {
-	CAP_SETUID, /* children become the configured user, */
-	CAP_SETGID, /* with its groups */
-	CAP_KILL, /* and are told what to do */
-	CAP_CHOWN, /* sockets are given to that user and to socket_group, */
-	CAP_FOWNER, /* with socket_mode */
-	CAP_DAC_OVERRIDE, /* the configuration, users and keys are read, sockets made, whoever owns them */
+	CAP_SETUID, /* children become the configured user */
+	CAP_SETGID, /* with that user's groups */
+	CAP_KILL, /* the master signals them */
+	CAP_CHOWN, /* sockets get that user and socket_group */
+	CAP_FOWNER, /* and socket_mode */
+	CAP_DAC_OVERRIDE, /* it reads configuration, users and keys and makes sockets, whoever owns them */
 	CAP_NET_BIND_SERVICE /* ports below 1024 */
 };
 
@@ -49,7 +54,7 @@ cnd_priv_keep_minimum(void)
 
 	if (geteuid() != 0)
 		return 0;
-	/* what it may not have to begin with, in a container, it goes without */
+	/* in a container, some may be missing from the start; go on without them */
 	if (syscall(SYS_capget, &header, data) < 0)
 		return -errno;
 	for (size_t word = 0; word < _LINUX_CAPABILITY_U32S_3; word++) {
@@ -75,6 +80,6 @@ cnd_priv_confine(pid_t master)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;
-	/* it may have died before the line above took effect */
+	/* the master may have died before the line above took effect */
 	return getppid() == master ? 0 : -ESRCH;
 }

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Give up files, system calls and core dumps that a process does not need (seccomp, Landlock).
+ * Door, workers and helpers call cnd_sandbox_enter() once, before they serve. It has no state but
+ * the kernel's.
+ */
 #include "sandbox.h"
 
 #include <errno.h>
@@ -27,9 +32,9 @@
 #ifdef HAVE_SECCOMP
 
 /*
- * What neither a session nor the door needs: other programs, other processes' memory, the machine's
- * settings, and the interfaces of the kernel in which most of its holes were found. All else is left, since what
- * a database's library calls cannot be known.
+ * System calls that neither a session nor the door needs: other programs, other processes' memory,
+ * the machine's settings, and the parts of the kernel in which most holes were found. All others
+ * stay allowed, since nobody knows what a database's library calls.
  */
 static const int refused[] = {
 	/* programs and users */
@@ -57,14 +62,14 @@ static const int refused[] = {
 	SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(adjtimex),
 	SCMP_SYS(clock_adjtime), SCMP_SYS(sethostname), SCMP_SYS(setdomainname),
 	SCMP_SYS(ioperm), SCMP_SYS(iopl), SCMP_SYS(personality), SCMP_SYS(vhangup),
-	/* where the kernel was weak */
+	/* parts of the kernel that often had holes */
 	SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
 	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
 	SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl),
 	SCMP_SYS(lookup_dcookie), SCMP_SYS(vmsplice)
 };
 
-/* Kinds of sockets that a database's library opens; no raw ones, nor those of the kernel's odder protocols. */
+/* The kinds of sockets that a database's library opens; no raw sockets, and none of rare protocols. */
 static int
 limit_sockets(scmp_filter_ctx filter)
 {
@@ -80,7 +85,8 @@ limit_sockets(scmp_filter_ctx filter)
 	return r;
 }
 
-/* Threads may be, processes may not. clone3() hides its flags: libc uses clone() where it is not there. */
+/* Allow threads, but no processes. clone3() hides its flags from the filter; libc uses clone() if
+ * there is no clone3(). */
 static int
 limit_clone(scmp_filter_ctx filter)
 {
@@ -93,8 +99,9 @@ limit_clone(scmp_filter_ctx filter)
 }
 
 /*
- * Signals go to the process itself only. The others of the same user may have another pool's session, and only the
- * master signals them. The kernel sends signals, too, to whoever is made the owner of a socket.
+ * A process may signal itself only. Other processes of the same user may have another pool's
+ * session, and only the master signals those. The kernel also signals the owner of a socket, so
+ * setting an owner is limited, too.
  */
 static int
 limit_signals(scmp_filter_ctx filter)
@@ -114,7 +121,7 @@ limit_signals(scmp_filter_ctx filter)
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), owners[i].call, 1,
 			SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, owners[i].command));
-	/* a limit of another's CPU time ends it as well */
+	/* a limit on another process's CPU time could end it, too */
 	return r < 0 ? r
 		     : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
 			       SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
@@ -176,7 +183,7 @@ cnd_sandbox_lacks_seccomp(void)
 
 #ifdef HAVE_LANDLOCK
 
-/* The kernel may be newer than its headers here. */
+/* The kernel may be newer than the headers here. */
 #ifndef LANDLOCK_ACCESS_FS_REFER
 #define LANDLOCK_ACCESS_FS_REFER (1ull << 13)
 #endif
@@ -217,7 +224,8 @@ struct net_port {
 		LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |            \
 		LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
-/* What each version can forbid, beyond the one before (landlock(7)), and how long the structure is that says so. */
+/* What each version of Landlock can forbid in addition (landlock(7)), and the length of its
+ * structure. */
 static const struct {
 	size_t size;
 	struct ruleset can;
@@ -237,8 +245,9 @@ static const struct {
 #define N_VERSIONS (long)(sizeof(versions) / sizeof(versions[0]))
 
 /*
- * What is forbidden to each role, beside what the next table grants. A worker connects to its server, whatever its port
- * is, and PostgreSQL's socket may be an abstract one. Nobody but the master signals another process.
+ * What each role must not do, apart from the grants in the next table. A worker connects to its
+ * server on any port, and PostgreSQL's socket may be an abstract one. No process but the master
+ * signals others.
  */
 static const struct ruleset forbidden[] = {
 	[CND_SANDBOX_DOOR] = { UINT64_MAX, UINT64_MAX, UINT64_MAX },
@@ -248,8 +257,8 @@ static const struct ruleset forbidden[] = {
 		LANDLOCK_SCOPE_SIGNAL },
 };
 
-/* What each role may do with files below a place. Kerberos' library keeps its caches in the temporary
- * directories. */
+/* What each role may do with files below a place. Kerberos' library keeps its caches in the
+ * temporary directories. */
 static const struct {
 	enum cnd_sandbox_role role;
 	const char *path;
@@ -270,7 +279,7 @@ landlock_version(void)
 		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* 0 or -errno; a place that is not there needs no grant. */
+/* 0 or -errno. A place that does not exist needs no grant. */
 static int
 grant(int ruleset, const char *path, uint64_t access)
 {
@@ -287,7 +296,8 @@ grant(int ruleset, const char *path, uint64_t access)
 	return r;
 }
 
-/* A library may bind to any free port before it connects. A kernel without TCP has none to grant. */
+/* A library may bind to any free port before it connects. A kernel without TCP in Landlock has
+ * nothing to grant. */
 static int
 grant_free_port(int ruleset)
 {
@@ -299,7 +309,7 @@ grant_free_port(int ruleset)
 		       : -errno;
 }
 
-/* All that this kernel and we know. A descriptor, or -errno. */
+/* Forbid everything that both this kernel and we know. Returns a descriptor, or -errno. */
 static int
 make_ruleset(const struct ruleset *wanted, struct ruleset *ret_has)
 {
@@ -368,7 +378,7 @@ cnd_sandbox_lacks_landlock(void)
 
 /* ---- all of it ---- */
 
-/* Neither the kernel nor another process of the same user gets a copy of what is secret here. */
+/* Neither the kernel nor another process of the same user may get a copy of the secrets here. */
 static int
 forbid_core_dumps(void)
 {
@@ -392,8 +402,11 @@ judge(const char *what, int wanted, int r)
 	return 0;
 }
 
-/* A filter costs a twentieth of a short query, on every system call. Where strangers come by TCP that is little; who
- * may open a unix socket is known. The door is in nobody's way. */
+/*
+ * A filter costs 5 % of a short query, since it checks every system call. That is little where
+ * strangers come by TCP; the users who may open a unix socket are known. No client waits for the
+ * door's system calls.
+ */
 static int
 is_filtered(enum cnd_sandbox_role role, const struct cnd_config *c)
 {
@@ -413,7 +426,7 @@ cnd_sandbox_enter(enum cnd_sandbox_role role, const struct cnd_config *c)
 	}
 	if (c->landlock != CND_SWITCH_OFF)
 		r = judge("landlock", c->landlock, enter_landlock(role));
-	/* last: the filter refuses nothing that the others need, and nothing is needed after it */
+	/* last: the filter does not hinder the other steps, and nothing follows it */
 	if (r == 0 && is_filtered(role, c))
 		r = judge("seccomp", c->seccomp, enter_seccomp());
 	return r;

@@ -5,17 +5,18 @@
 #include "config/config.h"
 
 /*
- * What a process gives up once it has all that it needs: kernel interfaces (seccomp), files, and in later kernels TCP and
- * signals (Landlock, Linux 5.13), and leaving a copy of its memory behind (core dumps, ptrace). Who takes such a
- * process over has its sockets and its memory, and little beyond.
+ * What a process gives up once it has all that it needs: kernel interfaces (seccomp), files, in
+ * later kernels TCP and signals (Landlock, Linux 5.13), and copies of its memory (core dumps,
+ * ptrace). An attacker who takes over such a process has its sockets and its memory, and little
+ * else.
  */
 enum cnd_sandbox_role {
-	/* TCP, the waiting room: sockets it has. No file, no new process. */
+	/* The door: it uses the sockets that it has. No files, no new processes. */
 	CND_SANDBOX_DOOR,
-	/* A session: reads what its database's library reads, connects to its server, starts threads.
-	 * Writes no file but temporary ones, no new process. */
+	/* A worker: it reads what its database's library reads, connects to its server, and starts
+	 * threads. It writes only temporary files, and starts no process. */
 	CND_SANDBOX_WORKER,
-	/* The same, of a backend whose SQL may write files (SQLite). */
+	/* The same for a backend whose SQL may write files (SQLite). */
 	CND_SANDBOX_FILE_WORKER
 };
 
@@ -23,8 +24,8 @@ enum cnd_sandbox_role {
 const char *cnd_sandbox_lacks_seccomp(void);
 const char *cnd_sandbox_lacks_landlock(void);
 
-/* As the configuration wants it, for good. 0, or -1, logged: what has to be could not be, and the caller
- * must end. */
+/* Give up what the configuration demands, for good. 0; or -1, logged: something that must be given
+ * up could not be, and the caller must end. */
 int cnd_sandbox_enter(enum cnd_sandbox_role role, const struct cnd_config *c);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The shared memory of all processes: creating it, limiting who can write what, and the operations
+ * on slots, pools and tickets. scoreboard.h says what it holds. All processes call this file, each
+ * with its own view of the memory.
+ */
 #include "scoreboard.h"
 
 #include <errno.h>
@@ -30,10 +35,8 @@ const struct cnc_sm_state cnd_slot_states[CND_SLOT_STATES] = {
 
 /* ---- the memory ---- */
 
-/*
- * What only the master writes; then the pools' records, then the slots, each on pages of its own, so that a
- * process can be kept from writing those that are not its own.
- */
+/* What only the master writes comes first, then the pools' records, then the slots. Each part has
+ * pages of its own, so that a process can be kept from writing the parts of others. */
 struct heads {
 	struct cnd_pool_head pools[CND_POOL_RECORD];
 	struct cnd_slot_head slots[CND_SLOTS_MAX];
@@ -47,7 +50,8 @@ in_pages(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-/* Before the first fork, so that no process has to look for the algorithm. 0, or -1 with errno. */
+/* Create it before the first fork, so that no process has to look up the algorithm. 0, or -1 with
+ * errno. */
 static int
 create_hasher(struct cnd_scoreboard *b)
 {
@@ -99,7 +103,7 @@ cnd_scoreboard_destroy(struct cnd_scoreboard *b)
 	errno = error;
 }
 
-/* In place of what is there. */
+/* Map these pages again, read-only. */
 static int
 make_read_only(const struct cnd_scoreboard *b, size_t from, size_t to)
 {
@@ -110,7 +114,7 @@ make_read_only(const struct cnd_scoreboard *b, size_t from, size_t to)
 	return 0;
 }
 
-/* From `at` on there are n of this size: all but number `own`. */
+/* There are n objects of this size from `at` on: do this for all except number `own`. */
 static int
 make_others_read_only(const struct cnd_scoreboard *b, size_t at, size_t stride,
 	uint32_t n, uint32_t own)
@@ -189,14 +193,14 @@ seq_write(struct cnd_seq *seq, void *to, const void *from, size_t size)
 {
 	uint32_t n = atomic_load_explicit(&seq->n, memory_order_relaxed);
 
-	/* a writer that died half-way left it odd: the next one makes it even again */
+	/* a writer that died half-way left it odd; the next one makes it even again */
 	atomic_store_explicit(&seq->n, n | 1u, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	memcpy(to, from, size);
 	atomic_store_explicit(&seq->n, (n | 1u) + 1, memory_order_release);
 }
 
-/* All zero if no whole text could be had: a writer may have died in the middle of one. */
+/* All zero if no consistent text could be read: a writer may have died in the middle of it. */
 static void
 seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 {
@@ -214,7 +218,7 @@ seq_read(const struct cnd_seq *seq, void *to, const void *from, size_t size)
 	memset(to, 0, size);
 }
 
-/* The writer may have been taken over, and left out the end. */
+/* The writer may be an attacker and have left out the terminating zero. */
 #define END_TEXT(array) ((array)[sizeof(array) - 1] = '\0')
 
 void
@@ -373,7 +377,8 @@ cnd_slot_named(const struct cnd_scoreboard *b, uint32_t pool, uint64_t session)
 	return slot;
 }
 
-/* Without OpenSSL there is no hash: the key itself is published, and any process of cenoted's can use it. */
+/* Without OpenSSL there is no hash: the key itself is published, and any process of cenoted can use
+ * it. */
 static void
 make_proof(const struct cnd_scoreboard *b, uint64_t session, uint64_t key,
 	uint64_t ret_proof[CND_PROOF_WORDS])
@@ -438,8 +443,8 @@ cnd_slot_runs(const struct cnd_slot *s, uint64_t session, uint32_t request)
 int
 cnd_slot_cancel(struct cnd_slot *s, uint64_t session, uint32_t request)
 {
-	/* what is cancelled may not have been read by the worker yet; the word holds until it is.
-	 * The generation in it keeps a late cancel away from the next client. */
+	/* The worker may not have read the request yet; the word stays until it has. The generation
+	 * in the word protects the next client from a late cancel. */
 	if (!cnd_slot_runs(s, session, request))
 		return 0;
 	s->cancel = (session & 0xffffffff00000000u) | request;
@@ -459,7 +464,7 @@ cnd_slot_take_cancel(struct cnd_slot *s, uint32_t last)
 		(int32_t)((uint32_t)asked - running) < 0 ||
 		(int32_t)((uint32_t)asked - last) < 0)
 		return 0;
-	/* it hits one, and not the next as well */
+	/* it hits one request, and not the next as well */
 	return atomic_compare_exchange_strong(&s->cancel, &asked, 0);
 }
 
@@ -547,7 +552,7 @@ cnd_ticket_state(const struct cnd_pool_record *p, uint32_t ticket)
 void
 cnd_ticket_release(struct cnd_pool_record *p, uint32_t ticket)
 {
-	/* the serial stays, so that the next holder's is another */
+	/* the serial stays, so that the next holder gets another one */
 	p->tickets[ticket] &= ~(uint64_t)3;
 }
 
@@ -557,7 +562,7 @@ cnd_tickets_reset(struct cnd_scoreboard *b)
 	for (uint32_t i = 0; i < CND_POOL_RECORD; i++) {
 		struct cnd_pool_record *p = cnd_pool_record(b, i);
 
-		/* a record that no pool had yet has no memory: it gets none for this */
+		/* a record that no pool has used has no memory: do not give it some now */
 		if (!cnd_pool_head(b, i)->is_used)
 			continue;
 		for (uint32_t j = 0; j < CND_TICKETS; j++)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Create sealed memory; sealed.h says what that is. The scoreboard and tls.c call it in the
+ * master.
+ */
 #include "sealed.h"
 
 #include <errno.h>

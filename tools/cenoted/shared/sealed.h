@@ -5,12 +5,13 @@
 #include <stddef.h>
 
 /*
- * Shared memory that nobody can map for writing any more but who has it mapped so already: for good, whatever a process
- * does that has the descriptor. Linux 5.1 (memfd_create(2), F_SEAL_FUTURE_WRITE).
+ * Shared memory that can be mapped for writing only before it is sealed. Afterwards no process that
+ * has the descriptor can map it for writing, whatever it does. Linux 5.1 (memfd_create(2),
+ * F_SEAL_FUTURE_WRITE).
  */
 
-/* All zero. The mapping, which may be written and which children inherit, and a descriptor (close-on-exec) for others; NULL
- * with errno. munmap() and close() are the caller's. */
+/* Create such memory, all zero. Returns a writable mapping, which children inherit, and a
+ * descriptor (close-on-exec) for others; NULL with errno. The caller unmaps and closes them. */
 void *cnd_sealed_create(const char *name, size_t size, int *ret_fd);
 
 #endif

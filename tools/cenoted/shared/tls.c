@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TLS settings, certificates and keys of the pools, and the keys of session tickets. The master
+ * reads the files and makes new ticket keys; workers and helpers make their end of TLS and then
+ * forget the private key. lib/crypto does the rest.
+ */
 #include "tls.h"
 
 #include <errno.h>
@@ -46,14 +51,14 @@ inherit(struct cnd_tls_config *t, const struct cnd_tls_config *from)
 	}
 }
 
-/* A key that everybody can read is none. One of root's may be meant for a group. */
+/* A private key must not be readable by others; but one of root's may be meant for a group. */
 static int
 is_private(const struct stat *st)
 {
 	return (st->st_mode & (st->st_uid == 0 ? 07 : 077)) == 0;
 }
 
-/* The text, owned by the caller; NULL: the reason is in errno. */
+/* Returns the text, which the caller owns. NULL: the reason is in errno. */
 static char *
 read_file(int fd)
 {
@@ -77,7 +82,7 @@ read_file(int fd)
 	return text;
 }
 
-/* The lengths that fit: a text's allocation of 1 MB is not kept. */
+/* Return the unused part of a 1 MB allocation. */
 static char *
 shrink(char *text)
 {
@@ -100,7 +105,7 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 	char *text;
 	int fd;
 
-	/* the key may be in the file of the certificate */
+	/* the key may be in the certificate's file */
 	if (key == CND_TLS_KEY && *path == '\0' && p->tls.texts[CND_TLS_CERT] != NULL)
 		path = setting(&p->tls, CND_TLS_CERT);
 	if (*path == '\0')
@@ -259,13 +264,13 @@ cnd_tls_server(const struct cnd_pool_config *p, const struct cn_tls_tickets *tic
 
 /* ---- tickets ---- */
 
-/* The first key, in memory that no child inherits. -1 with errno. */
+/* Make the first key, in memory that no child inherits. -1 with errno. */
 static int
 begin_keys(const struct cn_tls_ops *ops, void *room)
 {
 	size_t size = ops->tickets_size();
 
-	/* who has a key can read what was recorded */
+	/* a core dump must not have the keys: they decrypt recorded connections */
 	(void)madvise(room, size, MADV_DONTDUMP);
 	if (madvise(room, size, MADV_DONTFORK) == 0 &&
 		ops->tickets_rotate(room) == CENOTE_OK)

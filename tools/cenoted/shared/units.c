@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Read and print times, sizes and numbers, and find the word that a mistyped one probably means.
+ * Pure functions; the configuration and log messages use them.
+ */
 #include "units.h"
 
 #include <stdio.h>
@@ -29,7 +33,7 @@ static const struct unit sizes[] = {
 
 #define N_ITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Digits at the front of the text; -1 if there are none or the number is above max. */
+/* Read digits at the front of the text. -1: there are none, or the number is above max. */
 static int
 digits(const char *text, uint64_t max, uint64_t *ret_value, const char **ret_rest)
 {
@@ -140,7 +144,7 @@ static const char *const synonyms[][5] = {
 	{ "user", "username", "uid", "login" },
 };
 
-/* The index of the group that a word is in; N_ITEMS(synonyms): none. */
+/* The group that a word is in; N_ITEMS(synonyms): none. */
 static size_t
 group_of(const char *word)
 {
