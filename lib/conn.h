@@ -103,6 +103,7 @@ struct cn_request {
 	uint8_t effect; /* enum cnc_effect */
 	uint8_t is_stream;
 	uint8_t is_hidden; /* the program does not know of it, or does not want it */
+	uint8_t is_answered; /* its own last reply came; READY may follow */
 	uint8_t is_finished; /* its last reply came */
 	uint8_t is_dropping; /* rows are dropped up to the next DONE */
 	uint8_t wants_autocommit; /* AUTOCOMMIT: its argument */

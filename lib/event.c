@@ -770,6 +770,8 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 	int is_of_request = event->request != 0 || event->request_code == CNP_MSG_STATUS;
 	struct cn_request *req =
 		is_of_request ? cn_request_running(&conn->pipeline) : NULL;
+	/* The handler may end the session, and the event with it. */
+	int is_answered = event->is_answered;
 	int is_last = event->is_last;
 	int r;
 
@@ -777,7 +779,11 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 		(req && req->number != event->request))
 		return CENOTE_ERR_PROTOCOL;
 	r = h->handle(conn, req, event);
-	if (r < 0 || !req || !is_last)
+	if (r < 0 || !req)
+		return r;
+	if (is_answered)
+		req->is_answered = 1;
+	if (!is_last)
 		return r;
 	cn_request_finished(conn, req);
 	if (conn->loss.is_refused) {

@@ -69,7 +69,6 @@ hide(cenote_conn *conn, struct cn_request *req)
 int
 cn_end_former(cenote_conn *conn)
 {
-	const struct cnp_outstanding *oldest;
 	struct cn_request *req;
 
 	cn_requests_trim(conn);
@@ -81,7 +80,6 @@ cn_end_former(cenote_conn *conn)
 	}
 	for (size_t i = 0; i < conn->pipeline.n; i++) {
 		req = cn_request_at(&conn->pipeline, i);
-		oldest = cnp_client_oldest(&conn->session);
 		if (req->is_hidden)
 			continue;
 		if (!req->is_finished && req->is_abandoned) {
@@ -89,8 +87,7 @@ cn_end_former(cenote_conn *conn)
 			continue;
 		}
 		/* Nothing of it is left to be told: it may end unseen. */
-		if (!req->first && !req->is_finished && oldest &&
-			oldest->request == req->number && oldest->answered) {
+		if (!req->first && !req->is_finished && req->is_answered) {
 			req->is_hidden = 1;
 			continue;
 		}

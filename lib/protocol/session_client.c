@@ -96,15 +96,9 @@ queue_at(const struct cnp_client *c, size_t i)
 }
 
 const struct cnp_outstanding *
-cnp_client_outstanding(const struct cnp_client *c, size_t i)
-{
-	return i < c->queue_n ? queue_at(c, i) : NULL;
-}
-
-const struct cnp_outstanding *
 cnp_client_oldest(const struct cnp_client *c)
 {
-	return cnp_client_outstanding(c, 0);
+	return c->queue_n > 0 ? queue_at(c, 0) : NULL;
 }
 
 /* Room for one more; the ring's size is a power of two. */
@@ -828,6 +822,7 @@ on_answered(struct cnp_client *c, struct cnp_outstanding *q, struct cnp_event *e
 	if (ev->msg.code == CNP_MSG_ERROR)
 		c->is_skipping = 1;
 	end_copy_early(c);
+	ev->is_answered = 1;
 	if ((q->flags & CNP_FRAME_SYNC) || q->code == CNP_MSG_SYNC) {
 		q->answered = 1;
 		c->stage = CNP_STAGE_ANSWERED;
@@ -952,6 +947,7 @@ cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event)
 	ret_event->payload_len = f.len;
 	ret_event->request = f.request;
 	ret_event->request_code = 0;
+	ret_event->is_answered = 0;
 	ret_event->is_last = 0;
 	if (cnp_msg_decode(f.code, ret_event->payload, f.len, &ret_event->msg) < 0)
 		return broken(c, &f, "malformed");

@@ -148,6 +148,7 @@ struct cnp_event {
 	struct cnp_msg msg;
 	uint32_t request; /* 0: of none (NOTICE between requests, PARAMETER, YIELD, …) */
 	uint8_t request_code; /* of the request it answers; 0 if none */
+	uint8_t is_answered; /* its own last reply: only READY may follow */
 	uint8_t is_last; /* this request is finished (its READY, if it asked for one, has come) */
 	const uint8_t *payload; /* borrowed until the next call on the session */
 	size_t payload_len;
@@ -167,8 +168,5 @@ int cnp_client_next(struct cnp_client *c, struct cnp_event *ret_event);
 
 /* The oldest request not finished; NULL if none. */
 const struct cnp_outstanding *cnp_client_oldest(const struct cnp_client *c);
-/* The i-th outstanding request, oldest first; NULL behind the last. */
-const struct cnp_outstanding *cnp_client_outstanding(
-	const struct cnp_client *c, size_t i);
 
 #endif
