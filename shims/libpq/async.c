@@ -31,8 +31,8 @@ step(PGconn *conn)
 	int r;
 
 	cpq_notices_catch_up(conn);
-	if (conn->first != NULL)
-		cpq_parameters_catch_up(conn, conn->first);
+	if (conn->queue.first != NULL)
+		cpq_parameters_catch_up(conn, conn->queue.first);
 	r = cpq_next_result(conn, &res);
 	if (r == CENOTE_AGAIN)
 		return r;
@@ -59,14 +59,13 @@ cpq_look(PGconn *conn)
 int
 cpq_request_is_told(PGconn *conn)
 {
-	struct cpq_request *req = conn->first;
+	struct cpq_request *req = conn->queue.first;
 
 	/* a request that is no text has but one result */
 	if (req->kind != CPQ_SIMPLE)
 		return 1;
 	if (req->held == NULL && !req->is_ended)
-		req->is_ended =
-			cenote_get_result(conn->session, &req->held) == CENOTE_DONE;
+		req->is_ended = cpq_get_result(conn, &req->held) == CENOTE_DONE;
 	return req->is_ended;
 }
 
@@ -105,18 +104,19 @@ take_ready(PGconn *conn)
 static void
 advance_queue(PGconn *conn, int is_sync)
 {
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		return;
 	if (conn->pipeline == PQ_PIPELINE_OFF) {
 		/* a text may have several statements: it is over when the server is ready */
-		if (conn->first->kind == CPQ_SIMPLE ||
-			conn->first->kind == CPQ_FUNCTION || conn->first->is_many)
+		if (conn->queue.first->kind == CPQ_SIMPLE ||
+			conn->queue.first->kind == CPQ_FUNCTION ||
+			conn->queue.first->is_many)
 			return;
 	} else {
 		/* a synchronisation point may fail, and is one all the same */
-		if (conn->first->kind == CPQ_SYNC && !is_sync)
+		if (conn->queue.first->kind == CPQ_SYNC && !is_sync)
 			return;
-		conn->n_owed++;
+		conn->queue.n_over = conn->queue.first->number;
 	}
 	cpq_request_pop(conn);
 	cpq_cancel_follow(conn);
@@ -130,7 +130,7 @@ take_answer(PGconn *conn)
 	int is_sync = res->status == PGRES_PIPELINE_SYNC;
 
 	/* the server may have closed the connection before this answer was taken: then more of the answer may come */
-	if (conn->status == CONNECTION_BAD && conn->first == NULL) {
+	if (conn->status == CONNECTION_BAD && conn->queue.first == NULL) {
 		conn->async = CPQ_IDLE;
 		return res;
 	}
@@ -222,17 +222,6 @@ lose_idle(PGconn *conn, int status)
 }
 
 int
-cpq_read(PGconn *conn)
-{
-	int r;
-
-	conn->is_only_reading = 1;
-	r = cenote_process(conn->session);
-	conn->is_only_reading = 0;
-	return r;
-}
-
-int
 cpq_PQconsumeInput(PGconn *conn)
 {
 	int r;
@@ -255,12 +244,12 @@ cpq_PQconsumeInput(PGconn *conn)
 		return 0;
 	}
 	r = cpq_read(conn);
-	if (r == CENOTE_AGAIN && conn->first != NULL)
+	if (r == CENOTE_AGAIN && conn->queue.first != NULL)
 		r = cpq_push(conn);
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session))
 		return 1;
 	/* as in libpq, answers that came before the loss can still be taken: only the next call reports the end */
-	if (conn->first != NULL) {
+	if (conn->queue.first != NULL) {
 		conn->is_end_read = 1;
 		return 1;
 	}

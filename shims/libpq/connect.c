@@ -4,11 +4,8 @@
 #include "../common/process.h"
 #include "../common/route.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * From start to finish. Attaching to a session of the pool is cenote_connect(). What a login takes along as
@@ -17,130 +14,7 @@
  * statement, and only where the session has them otherwise.
  */
 
-/* ---- texts ---- */
-
-void
-cpq_say(PGconn *conn, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	(void)appendPQExpBufferVA(&conn->error, format, args);
-	va_end(args);
-	appendPQExpBufferChar(&conn->error, '\n');
-}
-
-void
-cpq_say_closed(PGconn *conn)
-{
-	cpq_say(conn, "server closed the connection unexpectedly\n"
-		      "\tThis probably means the server terminated abnormally\n"
-		      "\tbefore or while processing the request.");
-	conn->status = CONNECTION_BAD;
-}
-
-void
-cpq_say_failure(PGconn *conn, int status)
-{
-	const cenote_diag *diag = cenote_conn_diag(conn->session);
-	const char *why = cenote_diag_message(diag);
-	const char *severity = cenote_diag_field(diag, PG_DIAG_SEVERITY);
-
-	if (status == CENOTE_ERR_NOMEM) {
-		cpq_say(conn, "out of memory");
-		return;
-	}
-	if (!cenote_status_is_fatal(status)) {
-		cpq_say(conn, "%s", *why != '\0' ? why : cenote_status_name(status));
-		return;
-	}
-	if (cenote_diag_field(diag, 'Y') != NULL)
-		why = cenote_diag_field(diag, 'Y');
-	/* programs look for libpq's words */
-	if (severity != NULL || strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
-		cpq_say(conn, "%s:  %s", severity != NULL ? severity : "FATAL", why);
-	cpq_say_closed(conn);
-	if (severity == NULL && *why != '\0')
-		cpq_say(conn, "\tcenote: %s", why);
-}
-
-int
-cpq_enter(PGconn *conn)
-{
-	if (conn->status != CONNECTION_OK || conn->session == NULL) {
-		cpq_say(conn, "no connection to the server");
-		return -1;
-	}
-	if (conn->owner != csh_getpid()) {
-		cpq_say(conn,
-			"cenote: this connection belongs to the process that made it; a "
-			"forked child needs one of its own");
-		return -1;
-	}
-	return 0;
-}
-
-/* ---- waiting ---- */
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-int
-cpq_wait(PGconn *conn, int64_t deadline_ms)
-{
-	int wants = cenote_wants(conn->session);
-	int timeout = cenote_wait_ms(conn->session);
-	struct pollfd p = { .fd = cenote_fd(conn->session) };
-	int64_t left;
-	int r;
-
-	p.events = (short)((wants & CENOTE_WANTS_READ ? POLLIN : 0) |
-			   (wants & CENOTE_WANTS_WRITE ? POLLOUT : 0));
-	if (deadline_ms != 0) {
-		left = deadline_ms - now_ms();
-		if (left <= 0)
-			return 0;
-		if (timeout < 0 || left < timeout)
-			timeout = (int)left;
-	}
-	if (p.fd < 0 && timeout < 0)
-		return -1;
-	if (poll(&p, p.fd >= 0, timeout) < 0)
-		return errno == EINTR ? 1 : -1;
-	if (p.revents == 0 || !cenote_is_connected(conn->session))
-		return 1;
-	/* the call that is made again does not read, but says how a session was lost */
-	r = cenote_process(conn->session);
-	if (r != CENOTE_ERR_NOMEM)
-		return 1;
-	cpq_say_failure(conn, r);
-	return -1;
-}
-
 /* ---- making and freeing ---- */
-
-void
-cpq_default_processor(void *arg, const char *message)
-{
-	(void)arg;
-	/* what libpq does where the program has said nothing */
-	fprintf(stderr, "%s", message);
-}
-
-void
-cpq_default_receiver(void *arg, const PGresult *res)
-{
-	(void)arg;
-	if (res->habits.processor != NULL)
-		res->habits.processor(
-			res->habits.processor_arg, cpq_PQresultErrorMessage(res));
-}
 
 static PGconn *
 conn_new(void)
@@ -180,8 +54,8 @@ conn_free(PGconn *conn)
 	cpq_route_finish(&conn->route);
 	cpq_events_finish(&conn->events);
 	termPQExpBuffer(&conn->error);
-	if (conn->line.data != NULL)
-		termPQExpBuffer(&conn->line);
+	if (conn->copy.line.data != NULL)
+		termPQExpBuffer(&conn->copy.line);
 	free(conn);
 }
 
@@ -291,7 +165,7 @@ say_cannot_connect(PGconn *conn, int status)
 
 	conn->status = CONNECTION_BAD;
 	/* a pool that is busy, or without its server, has been reached */
-	conn->is_unreachable =
+	conn->attempt.is_unreachable =
 		status == CENOTE_ERR_CONN && conn->session != NULL &&
 		strncmp(cenote_diag_sqlstate(cenote_conn_diag(conn->session)), "08", 2) ==
 			0;
@@ -310,7 +184,8 @@ connect_timeout(const PGconn *conn)
 static int
 wait_for_try(PGconn *conn)
 {
-	return cpq_is_between_tries(conn) && cpq_wait(conn, conn->deadline_ms) > 0;
+	return cpq_is_between_tries(conn) &&
+	       cpq_wait(conn, conn->attempt.deadline_ms) > 0;
 }
 
 /* When who waits has waited for too long; 0: never. */
@@ -322,7 +197,7 @@ connect_deadline(const PGconn *conn)
 	if (seconds <= 0)
 		return 0;
 	/* as libpq, whose clock has no parts of a second */
-	return now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
+	return cpq_now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
 }
 
 static int
@@ -353,13 +228,13 @@ attach_begin(PGconn *conn, int is_waited_for)
 	int r;
 
 	conn->status = CONNECTION_BAD;
-	conn->is_polled = 0;
-	conn->is_unreachable = 0;
-	conn->gives_login = 0;
-	conn->deadline_ms = is_waited_for ? connect_deadline(conn) : 0;
+	conn->attempt.is_polled = 0;
+	conn->attempt.is_unreachable = 0;
+	conn->attempt.gives_login = 0;
+	conn->attempt.deadline_ms = is_waited_for ? connect_deadline(conn) : 0;
 	if (cpq_port_check(&conn->info, &conn->error) < 0)
 		return -1;
-	may_block = is_waited_for && conn->deadline_ms == 0;
+	may_block = is_waited_for && conn->attempt.deadline_ms == 0;
 	r = attach_once(conn, may_block);
 	if (cpq_login_again(conn, r))
 		r = attach_once(conn, may_block);
@@ -464,7 +339,7 @@ poll_session(PGconn *conn)
 static PostgresPollingStatusType
 poll_first(PGconn *conn)
 {
-	conn->is_polled = 1;
+	conn->attempt.is_polled = 1;
 	return cenote_is_connected(conn->session) ? PGRES_POLLING_WRITING : goes_on(conn);
 }
 
@@ -475,7 +350,7 @@ cpq_PQconnectPoll(PGconn *conn)
 
 	if (conn == NULL)
 		return PGRES_POLLING_FAILED;
-	if (conn->status == CONNECTION_STARTED && !conn->is_polled)
+	if (conn->status == CONNECTION_STARTED && !conn->attempt.is_polled)
 		return poll_first(conn);
 	status = poll_session(conn);
 	if (status == PGRES_POLLING_FAILED && cpq_fall_back(conn, 0) == 0)
@@ -500,7 +375,8 @@ start(PGconn *conn, int is_waited_for)
 		return conn;
 	if (conn->route.way == CPQ_WAY_POOL) {
 		if (attach_begin(conn, is_waited_for) == 0 ||
-			(is_waited_for && !conn->is_unreachable) || !csh_may_fall_back())
+			(is_waited_for && !conn->attempt.is_unreachable) ||
+			!csh_may_fall_back())
 			return conn;
 	}
 	if (cpq_original(NULL) == NULL) {
@@ -579,12 +455,12 @@ finish_connecting(PGconn *conn)
 {
 	if (conn->status == CONNECTION_BAD || conn->session == NULL)
 		return;
-	if (conn->deadline_ms == 0)
-		conn->deadline_ms = connect_deadline(conn);
+	if (conn->attempt.deadline_ms == 0)
+		conn->attempt.deadline_ms = connect_deadline(conn);
 	while (poll_session(conn) < PGRES_POLLING_OK) {
 		if (conn->status == CONNECTION_BAD)
 			return;
-		if (cpq_wait(conn, conn->deadline_ms) <= 0) {
+		if (cpq_wait(conn, conn->attempt.deadline_ms) <= 0) {
 			cpq_say(conn, "timeout expired");
 			(void)failed(conn);
 			return;
@@ -599,7 +475,8 @@ finish_or_leave(PGconn *conn, int *ret_is_original)
 	if (conn == NULL)
 		return NULL;
 	finish_connecting(conn);
-	if (!conn->is_unreachable || !csh_may_fall_back() || cpq_original(NULL) == NULL)
+	if (!conn->attempt.is_unreachable || !csh_may_fall_back() ||
+		cpq_original(NULL) == NULL)
 		return conn;
 	conn_free(conn);
 	*ret_is_original = 1;
@@ -661,7 +538,7 @@ begin_again(PGconn *conn)
 	conn->pipeline = PQ_PIPELINE_OFF;
 	conn->is_nonblocking = 0;
 	conn->has_large_objects = 0;
-	conn->is_resetting = 1;
+	conn->attempt.is_resetting = 1;
 	resetPQExpBuffer(&conn->error);
 	return conn->route.pool != NULL ? attach_begin(conn, 0) : -1;
 }
@@ -675,7 +552,7 @@ cpq_PQresetStart(PGconn *conn)
 static void
 reset_done(PGconn *conn)
 {
-	conn->is_resetting = 0;
+	conn->attempt.is_resetting = 0;
 	cpq_events_tell_reset(conn);
 }
 
@@ -684,7 +561,7 @@ cpq_PQresetPoll(PGconn *conn)
 {
 	PostgresPollingStatusType status = cpq_PQconnectPoll(conn);
 
-	if (status == PGRES_POLLING_OK && conn->is_resetting)
+	if (status == PGRES_POLLING_OK && conn->attempt.is_resetting)
 		reset_done(conn);
 	return status;
 }

@@ -9,9 +9,9 @@
 void
 cpq_copy_over(PGconn *conn)
 {
-	cenote_result_destroy(conn->copy);
-	conn->copy = NULL;
-	conn->line_at = conn->line.len;
+	cenote_result_destroy(conn->copy.res);
+	conn->copy.res = NULL;
+	conn->copy.line_at = conn->copy.line.len;
 	conn->async = CPQ_BUSY;
 }
 
@@ -98,11 +98,11 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 static int
 unfinished_line(PGconn *conn, const char **ret_data)
 {
-	if (conn->line_at >= conn->line.len)
+	if (conn->copy.line_at >= conn->copy.line.len)
 		return 0;
-	conn->line_at = conn->line.len;
-	*ret_data = conn->line.data;
-	return (int)conn->line.len;
+	conn->copy.line_at = conn->copy.line.len;
+	*ret_data = conn->copy.line.data;
+	return (int)conn->copy.line.len;
 }
 
 int
@@ -135,24 +135,24 @@ cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
 
 /* ---- as it was in libpq 7 ---- */
 
-/* Into conn->line: bytes of the piece that were not taken yet. */
+/* Into conn->copy.line: bytes of the piece that were not taken yet. */
 static int
 fill_line(PGconn *conn, int is_async)
 {
 	const char *data;
 	int n;
 
-	if (conn->line_at < conn->line.len)
+	if (conn->copy.line_at < conn->copy.line.len)
 		return 1;
-	if (conn->line.data == NULL)
-		initPQExpBuffer(&conn->line);
-	resetPQExpBuffer(&conn->line);
-	conn->line_at = 0;
+	if (conn->copy.line.data == NULL)
+		initPQExpBuffer(&conn->copy.line);
+	resetPQExpBuffer(&conn->copy.line);
+	conn->copy.line_at = 0;
 	n = copy_piece(conn, &data, is_async);
 	if (n <= 0)
 		return n;
-	appendBinaryPQExpBuffer(&conn->line, data, (size_t)n);
-	return conn->line.len > 0 ? 1 : -2;
+	appendBinaryPQExpBuffer(&conn->copy.line, data, (size_t)n);
+	return conn->copy.line.len > 0 ? 1 : -2;
 }
 
 static int
@@ -163,11 +163,11 @@ get_line(PGconn *conn, char *buffer, size_t size, int is_async)
 
 	if (r <= 0)
 		return r == 0 ? 0 : -1;
-	n = conn->line.len - conn->line_at;
+	n = conn->copy.line.len - conn->copy.line_at;
 	if (n > size)
 		n = size;
-	memcpy(buffer, conn->line.data + conn->line_at, n);
-	conn->line_at += n;
+	memcpy(buffer, conn->copy.line.data + conn->copy.line_at, n);
+	conn->copy.line_at += n;
 	return (int)n;
 }
 
@@ -182,7 +182,7 @@ cpq_PQgetline(PGconn *conn, char *string, int length)
 	if (length < 3 || conn == NULL)
 		return EOF;
 	if (conn->async != CPQ_COPY_OUT ||
-		cenote_copy_format(conn->copy) == CENOTE_FORMAT_BINARY) {
+		cenote_copy_format(conn->copy.res) == CENOTE_FORMAT_BINARY) {
 		cpq_say(conn, "PQgetline: not doing text COPY OUT");
 		return EOF;
 	}

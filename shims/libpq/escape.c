@@ -148,7 +148,7 @@ cpq_PQescapeStringConn(
 			*error = 1;
 		return 0;
 	}
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	n = escape_string(to, from, length, &conn->habits, conn->standard_strings, &why);
 	if (why != NULL)
@@ -212,7 +212,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 
 	if (conn == NULL)
 		return NULL;
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	len = strnlen(str, len);
 	if (count_doubled(conn, str, len, quote, &quotes, &backslashes) < 0)
@@ -335,7 +335,7 @@ cpq_PQescapeByteaConn(
 
 	if (conn == NULL)
 		return NULL;
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	/* "\x…" would be a text there, and stored as such without a word */
 	if (conn->habits.dialect != NULL) {

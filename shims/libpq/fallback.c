@@ -41,9 +41,9 @@ hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 			stand_in, habits->processor, habits->processor_arg);
 	for (int i = 0; i < conn->events.n; i++)
 		hand_over_event(original, conn, stand_in, &conn->events.list[i]);
-	if (conn->trace != NULL) {
-		original->PQtrace(stand_in, conn->trace);
-		original->PQsetTraceFlags(stand_in, conn->trace_flags);
+	if (conn->trace.file != NULL) {
+		original->PQtrace(stand_in, conn->trace.file);
+		original->PQsetTraceFlags(stand_in, conn->trace.flags);
 	}
 }
 
@@ -71,10 +71,10 @@ cpq_fall_back(PGconn *conn, int is_waited_for)
 	const struct cpq_original *original;
 	PGconn *stand_in;
 
-	if (!conn->is_unreachable || !csh_may_fall_back())
+	if (!conn->attempt.is_unreachable || !csh_may_fall_back())
 		return -1;
 	/* once for each attempt */
-	conn->is_unreachable = 0;
+	conn->attempt.is_unreachable = 0;
 	original = cpq_original(NULL);
 	stand_in =
 		original != NULL ? connect_directly(original, conn, is_waited_for) : NULL;

@@ -96,7 +96,7 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 	*ret_value->len = 0;
 	if (conn == NULL)
 		return NULL;
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	if (conn->pipeline != PQ_PIPELINE_OFF) {
 		cpq_say(conn, "%s not allowed in pipeline mode", "PQfn");
@@ -110,7 +110,7 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 		args_fill(conn->params, args, nargs) != CENOTE_OK)
 		return cpq_no_memory(conn);
 	/* how the rows of the query before were wanted is nothing to it */
-	conn->chunk = 0;
+	conn->stream.chunk = 0;
 	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
 	if (req != NULL)
 		req->is_stream = 0;

@@ -23,9 +23,9 @@ password_of(PGconn *conn)
 
 	if (*password != '\0')
 		return password;
-	if (conn->file_password == NULL)
-		conn->file_password = cpq_passfile_find(&conn->info);
-	return conn->file_password != NULL ? conn->file_password : "";
+	if (conn->attempt.file_password == NULL)
+		conn->attempt.file_password = cpq_passfile_find(&conn->info);
+	return conn->attempt.file_password != NULL ? conn->attempt.file_password : "";
 }
 
 static int
@@ -37,18 +37,18 @@ give_user(PGconn *conn)
 
 	if (r == CENOTE_OK && *password != '\0')
 		r = cenote_conn_set(conn->session, "password", password);
-	conn->gives_login = 1;
+	conn->attempt.gives_login = 1;
 	return r;
 }
 
 void
 cpq_login_forget(PGconn *conn)
 {
-	if (conn->file_password == NULL)
+	if (conn->attempt.file_password == NULL)
 		return;
-	explicit_bzero(conn->file_password, strlen(conn->file_password));
-	free(conn->file_password);
-	conn->file_password = NULL;
+	explicit_bzero(conn->attempt.file_password, strlen(conn->attempt.file_password));
+	free(conn->attempt.file_password);
+	conn->attempt.file_password = NULL;
 }
 
 /* ---- TLS ---- */
@@ -123,10 +123,10 @@ cpq_login_give(PGconn *conn)
 {
 	int r = CENOTE_OK;
 
-	conn->needs_password = 0;
+	conn->attempt.needs_password = 0;
 	if (csh_is_remote())
 		r = give_tls(conn);
-	else if (!conn->gives_login && !csh_login_was_wanted(conn->route.pool))
+	else if (!conn->attempt.gives_login && !csh_login_was_wanted(conn->route.pool))
 		return CENOTE_OK;
 	return r == CENOTE_OK ? give_user(conn) : r;
 }
@@ -139,12 +139,12 @@ cpq_login_again(PGconn *conn, int status)
 	if (status != CENOTE_ERR_AUTH)
 		return 0;
 	sqlstate = cenote_diag_sqlstate(cenote_conn_diag(conn->session));
-	conn->needs_password =
+	conn->attempt.needs_password =
 		strcmp(sqlstate, "28P01") == 0 && *password_of(conn) == '\0';
-	if (conn->gives_login || *password_of(conn) == '\0')
+	if (conn->attempt.gives_login || *password_of(conn) == '\0')
 		return 0;
 	csh_login_is_wanted(conn->route.pool);
-	conn->gives_login = 1;
+	conn->attempt.gives_login = 1;
 	cenote_conn_destroy(conn->session);
 	conn->session = NULL;
 	return 1;

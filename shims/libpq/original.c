@@ -7,8 +7,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-const char cpq_tag = 'C';
-
 static struct cpq_original original;
 static char why_not[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;

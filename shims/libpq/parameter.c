@@ -115,7 +115,7 @@ follow(PGconn *conn, const char *name, const char *value)
 static void
 put(PGconn *conn, struct cpq_parameter *p)
 {
-	struct cpq_parameter **at = find(&conn->parameters, p->name);
+	struct cpq_parameter **at = find(&conn->settings.list, p->name);
 	struct cpq_parameter *old = *at;
 
 	p->next = old != NULL ? old->next : NULL;
@@ -130,8 +130,8 @@ cpq_parameters_settle(PGconn *conn)
 {
 	struct cpq_parameter *p;
 
-	while ((p = conn->changes) != NULL) {
-		conn->changes = p->next;
+	while ((p = conn->settings.changes) != NULL) {
+		conn->settings.changes = p->next;
 		put(conn, p);
 	}
 }
@@ -155,12 +155,12 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	/* without memory the program sees the old one */
 	if (p == NULL)
 		return;
-	if (req != NULL && req != conn->first) {
+	if (req != NULL && req != conn->queue.first) {
 		append(&req->changes, p);
 		return;
 	}
 	cpq_trace_parameter(conn, name, value);
-	append(&conn->changes, p);
+	append(&conn->settings.changes, p);
 	if (conn->async == CPQ_IDLE)
 		cpq_parameters_settle(conn);
 }
@@ -172,19 +172,19 @@ cpq_parameters_catch_up(PGconn *conn, struct cpq_request *req)
 
 	for (p = req->changes; p != NULL; p = p->next)
 		cpq_trace_parameter(conn, p->name, p->value);
-	append(&conn->changes, req->changes);
+	append(&conn->settings.changes, req->changes);
 	req->changes = NULL;
 }
 
 void
 cpq_parameters_drop(PGconn *conn)
 {
-	list_free(&conn->parameters);
-	list_free(&conn->changes);
-	free(conn->first_parameters);
-	free(conn->first_texts);
-	conn->first_parameters = NULL;
-	conn->first_texts = NULL;
+	list_free(&conn->settings.list);
+	list_free(&conn->settings.changes);
+	free(conn->settings.first);
+	free(conn->settings.first_texts);
+	conn->settings.first = NULL;
+	conn->settings.first_texts = NULL;
 }
 
 static uint32_t
@@ -224,17 +224,17 @@ cpq_parameters_read(PGconn *conn)
 	cpq_parameters_drop(conn);
 	if (list == NULL)
 		return -1;
-	conn->first_parameters = list;
+	conn->settings.first = list;
 	/* in one piece, since every connection has them */
 	at = malloc(borrow(conn, list, n) + 1);
 	if (at == NULL)
 		return -1;
-	conn->first_texts = at;
+	conn->settings.first_texts = at;
 	for (uint32_t i = 0; i < n; i++) {
 		at = put_text(at, list[i].name, &list[i].name);
 		at = put_text(at, list[i].value, &list[i].value);
 	}
-	conn->parameters = n > 0 ? list : NULL;
+	conn->settings.list = n > 0 ? list : NULL;
 	for (uint32_t i = 0; i < n; i++)
 		follow(conn, list[i].name, list[i].value);
 	return 0;
@@ -251,6 +251,6 @@ cpq_PQparameterStatus(const PGconn *conn, const char *paramName)
 		return cpq_dialect_parameter(conn, paramName);
 	if (csh_is_fact(paramName))
 		return NULL;
-	list = *find((struct cpq_parameter **)(uintptr_t)&conn->parameters, paramName);
+	list = *find((struct cpq_parameter **)(uintptr_t)&conn->settings.list, paramName);
 	return list != NULL ? list->value : NULL;
 }

@@ -13,16 +13,22 @@
 #include "original.h"
 
 /*
- * The libpq shim: what its files share. conninfo.c: keywords, URIs, service and password files.
- * pool.c: which pool a connection goes to, or the original library. connect.c: from start to finish;
- * fallback.c: in the original's hands after all. login.c, passfile.c: who the program is to the pool, and TLS.
- * request.c: sending. async.c: PQgetResult(). exec.c: the results, and the calls that wait. pipeline.c, copy.c,
- * notify.c, parameter.c, cancel.c, fastpath.c, large.c (large objects). result.c: PGresult; result_read.c: what is read of it. message.c: the texts of errors.
- * status.c: what a connection tells of itself. escape.c, print.c, events.c, trace.c, password.c,
- * ssl.c. All are called through face.c. dialect/: pools of other servers than PostgreSQL.
+ * The libpq shim: what its files share.
  *
- * A library in somebody else's process: nothing here prints, ends, or changes what is the
- * host's; every allocation may fail and is then told as libpq tells it.
+ * Before a session: conninfo.c has the keywords, with uri.c, service.c and passfile.c; check.c looks at the values.
+ * pool.c decides whether a pool or the original library serves a connection. connect.c goes from start to finish,
+ * with login.c (user, password, TLS) and target.c; fallback.c hands a connection to the original later.
+ *
+ * With a session: request.c sends, queue.c keeps what was sent, answer.c makes results, async.c is PQgetResult(), and
+ * exec.c has the calls that wait. pipeline.c and ahead.c are pipeline mode. copy.c, notice.c, notify.c, parameter.c,
+ * cancel.c, fastpath.c, large.c (large objects) and password.c have one part each.
+ *
+ * result.c is PGresult, and result_read.c what programs read of it; message.c writes the texts of errors. status.c has
+ * what a connection says of itself. face.c has the exported functions, and calls all others. dialect/ is for pools of
+ * other servers than PostgreSQL.
+ *
+ * The library runs in another program's process. So it prints nothing, ends nothing, and changes nothing that belongs
+ * to the program; an allocation that fails is reported as libpq reports it.
  */
 
 /* Ours of everything in the face list: cpq_PQexec() … */
@@ -160,6 +166,7 @@ enum cpq_async {
 /* A request, until PQgetResult() has said all about it. */
 struct cpq_request {
 	struct cpq_request *next;
+	uint64_t number; /* see struct cpq_queue */
 	enum cpq_request_kind {
 		CPQ_SIMPLE, /* PQsendQuery */
 		CPQ_EXTENDED, /* with parameters, or prepared */
@@ -236,76 +243,114 @@ struct cpq_habits {
 	const struct cpq_dialect *dialect; /* NULL: the server is PostgreSQL */
 };
 
+/*
+ * The requests that are not finished, oldest first (queue.c). In a pipeline the program is done with a request when
+ * it has its result, but libcenote may still have the end of it: then n_done < n_over.
+ */
+struct cpq_queue {
+	struct cpq_request *first;
+	struct cpq_request *last;
+	struct cpq_request *spare; /* one is kept, so that a query needs no allocation */
+	/* The requests are numbered from 1, in the order in which they were sent. */
+	uint64_t n_sent; /* number of the newest one */
+	uint64_t
+		n_done; /* libcenote has given all results of the requests up to this one */
+	uint64_t n_over; /* those up to this one are over for the program */
+};
+
+/* The result whose rows are being read, in chunks or to its end (answer.c). */
+struct cpq_stream {
+	cenote_result *res; /* NULL: none */
+	PGresult *
+		head; /* has the columns; chunks are copies of it, and it ends the result */
+	uint64_t row; /* the next row of the batch at hand */
+	uint64_t n_rows; /* rows that the program has */
+	int is_whole; /* all its rows have come */
+	int chunk; /* rows in a chunk, for the request that was sent last; 0: all */
+	int is_single_row; /* chunk is 1, and its results are PGRES_SINGLE_TUPLE */
+};
+
+/* The copy that is open (copy.c). */
+struct cpq_copy {
+	cenote_result *res; /* NULL: none */
+	PQExpBufferData line; /* what PQgetline() had no room for … */
+	size_t line_at; /* … from here on */
+};
+
+/* The server's parameters (parameter.c). */
+struct cpq_settings {
+	struct cpq_parameter *list; /* as the program sees them */
+	struct cpq_parameter *changes; /* take effect at the end of a request */
+	void *first, *first_texts; /* the memory of those that the session began with */
+};
+
+/* Notifications that the program has not taken, oldest first (notify.c). */
+struct cpq_notifies {
+	PGnotify *first;
+	PGnotify *last;
+	PGnotify *behind; /* this one and later ones wait for the end of the request */
+};
+
+/* PQtrace() (trace.c). */
+struct cpq_trace {
+	FILE *file; /* NULL: no trace */
+	int flags;
+	PQExpBufferData notices; /* to be written before the end of the statement */
+	PQExpBufferData rest; /* to be written before ReadyForQuery */
+};
+
+/* The attempt to connect (connect.c, login.c). */
+struct cpq_attempt {
+	int64_t deadline_ms; /* when a waiting caller gives up; 0: never */
+	int is_resetting;
+	int is_polled; /* the program has asked about this attempt */
+	int is_unreachable; /* the last attempt found no cenoted */
+	int gives_login; /* this attempt sends the program's user and password */
+	int needs_password; /* the last one failed because the program gave no password */
+	char *file_password; /* from the passfile, once it was searched; "": none */
+};
+
 struct pg_conn {
 	const char *tag; /* &cpq_tag; must be first */
-	PGconn *stand_in; /* the original's, since it fell back; NULL */
-	long owner; /* who made it: a child that was forked must not use it */
-
+	PGconn *stand_in; /* the original's, after a fallback; NULL */
+	long owner; /* the process that made it: a forked child must not use it */
 	struct cpq_conninfo info;
-	int is_told; /* it has all its values; before, the program is told none */
+	int is_told; /* `info` is complete; before, the program gets no values */
 	struct cpq_route route;
 	cenote_conn *session; /* NULL before connecting, and when that failed */
 	ConnStatusType status;
-	int is_resetting;
-	int is_polled; /* this attempt was asked about */
-	int64_t deadline_ms; /* of this attempt, for who waits; 0: none */
-	int is_unreachable; /* the last attempt found no cenoted */
-	int gives_login; /* this attempt has the program's user and password */
-	int needs_password; /* the last one failed since the program gave none */
-	char *file_password; /* of its passfile, once it was looked for; "" none */
+	struct cpq_attempt attempt;
 	PQExpBufferData error; /* PQerrorMessage() */
 	struct cpq_habits habits;
 	struct cpq_events events;
 	int is_nonblocking;
-
-	/* requests */
 	enum cpq_async async;
 	PGpipelineStatus pipeline;
-	struct cpq_request *first; /* the oldest that is not finished */
-	struct cpq_request *last;
-	struct cpq_request *spare; /* one kept, so that a query needs no allocation */
-	int chunk; /* rows at a time for the request sent last; 0: all */
-	int is_single_row; /* chunk is 1, and they are called PGRES_SINGLE_TUPLE */
+	struct cpq_queue queue;
+	struct cpq_stream stream;
+	struct cpq_copy copy;
 	PGresult *ready; /* what was found, for PQgetResult() */
-	int transaction; /* as it was when the server was last ready: enum cenote_tx */
-	int is_dying; /* the server said its last words */
+	int transaction; /* enum cenote_tx, as of the last ReadyForQuery */
+	int is_dying; /* the server has announced that it ends the session */
 	int is_end_read; /* the program has read all that came before the session was lost */
 	int is_watched; /* the program has asked for the descriptor */
-	int fd; /* the session's descriptor, kept when libcenote has lost the session; -1: there was none */
-	int n_owed; /* requests that are over for the program, but not yet in libcenote */
-	cenote_result *stream; /* a result that is being read: in chunks, or to its end */
-	PGresult *stream_head; /* what its parts are copies of, and what ends them */
-	uint64_t stream_row; /* the next one of the batch at hand */
-	uint64_t n_streamed; /* rows that were given */
-	int is_stream_whole; /* all its rows have come */
-	cenote_result *copy; /* the copy that is open */
-	PQExpBufferData line; /* of PQgetline() */
-	size_t line_at;
-	cenote_params *params; /* of the request being sent; kept */
+	int fd; /* the descriptor of a session that libcenote has lost; -1: none */
+	cenote_params *params; /* of the request that is being sent; kept for the next */
 	struct cpq_cancel_box *cancel; /* NULL: nobody has asked for a PGcancel */
-
-	struct cpq_parameter *parameters; /* as they are for the program */
-	void *first_parameters, *first_texts; /* the memory of those that it began with */
-	struct cpq_parameter *changes; /* that come with the end of a request */
-	PGnotify *notifies; /* not taken yet, oldest first */
-	PGnotify *notifies_last;
-	PGnotify *
-		notifies_behind; /* from this one on: behind all results of the request */
-	PGresult *notices; /* read, and not told yet */
-	int is_only_reading;
-	FILE *trace;
-	int trace_flags;
-	PQExpBufferData trace_notices; /* before the end of the statement */
-	PQExpBufferData trace_rest; /* before ReadyForQuery */
+	struct cpq_settings settings;
+	struct cpq_notifies notifies;
+	PGresult *notices; /* received, and not given to the program yet */
+	int is_only_reading; /* PQconsumeInput() reads: keep notices for a later call */
+	struct cpq_trace trace;
 	int has_large_objects; /* the server was asked for their functions */
 	int server_version;
 	int standard_strings;
-	struct cpq_statement
-		*statements; /* of a pool of another server: those prepared */
-	char version_text[96]; /* … what it is called */
+	/* of a pool of another server: */
+	struct cpq_statement *statements; /* those that are prepared */
+	char version_text[96]; /* what the program gets as server_version */
 };
 
-/* Whom the program means by that handle. */
+/* The connection that serves the program's handle: the original's after a fallback. */
 static inline PGconn *
 cpq_stand_in(const PGconn *conn)
 {
@@ -314,154 +359,46 @@ cpq_stand_in(const PGconn *conn)
 		       : (PGconn *)(uintptr_t)conn;
 }
 
-/* Whether there is a session, and this process may use it. 0; -1, and the reason in the error text. */
-int cpq_enter(PGconn *conn);
-/* Append to the error text: one line of libpq's own words, and the line's end. */
+/*
+ * The functions that the files share, from the bottom up: a file calls only files that stand above it here, and
+ * files of its own group.
+ */
+
+/* ---- error.c ---- */
+
+extern char cpq_empty[1];
+
+/* Append a line of libpq's words to the error text. */
 void cpq_say(PGconn *conn, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* libpq's words for a session that is gone, and the state that goes with it. */
+/* The session is gone: libpq's words for it, and CONNECTION_BAD. */
 void cpq_say_closed(PGconn *conn);
-/* What libcenote said of the last failure, in libpq's form; a lost session makes it CONNECTION_BAD. */
+/* What libcenote said of its last failure, in libpq's form. A lost session makes the connection CONNECTION_BAD. */
 void cpq_say_failure(PGconn *conn, int status);
-/* Wait until the descriptor is ready for what libcenote wants: 1; 0 the deadline (0: none) is over; -1
+/* Is there a session that this process may use? 0; -1, and the reason in the error text. */
+int cpq_enter(PGconn *conn);
+
+/* ---- wait.c ---- */
+
+int64_t cpq_now_ms(void);
+/* Wait until the descriptor is ready for what libcenote wants: 1; 0 when the deadline (0: none) has passed; -1 when
  * there is nothing to wait for. */
 int cpq_wait(PGconn *conn, int64_t deadline_ms);
-/* Only time is to pass, of which a program that waits on a descriptor does not hear. */
+/* Libcenote waits before it tries again. There is no descriptor, so a program that polls would not notice. */
 int cpq_is_between_tries(const PGconn *conn);
+/* cenote_flush(), and wait out the time between two tries to get a session. */
+int cpq_push(PGconn *conn);
+/* cenote_process(): take what has come, and keep its notices for later. */
+int cpq_read(PGconn *conn);
 
-/* What libpq does with notices where the program has said nothing. */
-void cpq_default_receiver(void *arg, const PGresult *res);
-void cpq_default_processor(void *arg, const char *message);
-
-/* ---- service.c ---- */
+/* ---- conninfo.c, service.c, uri.c, check.c: see above ---- */
 
 /* HOME/NAME, malloc()ed; NULL: there is no home, or no memory. */
 char *cpq_home_file(const char *name);
 
-/* ---- login.c ---- */
-
-/* The user, the password and TLS of the way to cenoted, as the program has them: a status of libcenote's. */
-int cpq_login_give(PGconn *conn);
-/* The attempt ended with `status`: 1, another one is worth while, with the user and password; 0, it was that. */
-int cpq_login_again(PGconn *conn, int status);
-/* Why a session cannot be taken that was had; NULL: it can. */
-const char *cpq_login_missed(PGconn *conn);
-void cpq_login_forget(PGconn *conn);
-
 /* ---- passfile.c ---- */
 
-/* The password for the program's server, user and database: malloc()ed; "" there is none; NULL without memory. */
+/* The password for the program's server, user and database: malloc()ed; "" if there is none; NULL without memory. */
 char *cpq_passfile_find(const struct cpq_conninfo *info);
-
-/* ---- fallback.c ---- */
-
-/* The original takes the place of a connection that found no cenoted, if it may: 0, and all calls go to
- * its own connection from then on, which is made already or to be polled still. -1: it does not. */
-int cpq_fall_back(PGconn *conn, int is_waited_for);
-
-/* ---- request.c ---- */
-
-/* Of a conn whose state is as it must be: to send one more request. Else 0, and the reason. */
-int cpq_can_send(PGconn *conn);
-/* Room for the next request; NULL when there is no memory. `query` may be NULL. */
-struct cpq_request *cpq_request_new(
-	PGconn *conn, enum cpq_request_kind kind, const char *query);
-/* It was sent (or not: status < 0): 1 or 0, as PQsendQuery() gives. */
-int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
-/* cenote_flush(), and no session that is taken anew is left to be tried for later. */
-int cpq_push(PGconn *conn);
-/* The oldest is finished. */
-void cpq_request_pop(PGconn *conn);
-/* The connection's list of values, empty: 1; 0 they are no values, or no memory, and the reason. */
-int cpq_values_begin(PGconn *conn, const struct cpq_values *v);
-/* … filled anew; NULL, and the reason. */
-cenote_params *cpq_params_of(PGconn *conn, const struct cpq_values *v);
-/* Whether the rows of the request that is sent now come as they are made. */
-int cpq_is_streamed(const PGconn *conn);
-/* Nothing is outstanding any more, whatever was. */
-void cpq_requests_drop(PGconn *conn);
-/* In a pipeline: on to the next request that waits for its answer. */
-void cpq_pipeline_advance(PGconn *conn);
-
-/* ---- pipeline.c ---- */
-
-/* The answers to all that was sent are asked for. */
-void cpq_pipeline_ask(PGconn *conn);
-/* In a pipeline, the request whose answer is on its way; NULL none. */
-struct cpq_request *cpq_pipeline_current(const PGconn *conn);
-/* Notices of it came: PostgreSQL sends all that it has with them. */
-void cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req);
-/* cenote_get_result(), which in a pipeline gives nothing that is not asked for. */
-int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
-
-/* ---- async.c ---- */
-
-/* See whether what is waited for has come. */
-void cpq_look(PGconn *conn);
-/* Whether the result that was found last is the last one of the oldest request. What comes behind it is kept. */
-int cpq_request_is_told(PGconn *conn);
-/* Take what has come, and look at nothing: as cenote_process(). */
-int cpq_read(PGconn *conn);
-/* PQgetResult(), of which no event procedure is told. */
-PGresult *cpq_take_result(PGconn *conn);
-
-/* ---- copy.c ---- */
-
-/* It is over for the program, whatever still comes of it. */
-void cpq_copy_over(PGconn *conn);
-
-/* ---- exec.c ---- */
-
-/* The next result: CENOTE_OK; CENOTE_DONE at the end of a request; CENOTE_AGAIN. */
-int cpq_next_result(PGconn *conn, PGresult **ret_res);
-/* Forget the result that is being read. */
-void cpq_stream_drop(PGconn *conn);
-/* Whether more of the same statement's rows come behind it. */
-int cpq_is_part(const PGresult *res);
-/* What the server said when it ended the session that libcenote has lost; NULL: nothing. */
-const cenote_diag *cpq_last_words(const PGconn *conn);
-/* The session is gone, or cannot be used any more: a result that says so, or NULL. */
-PGresult *cpq_lost(PGconn *conn, int status);
-
-/* A result that says so; NULL when there is not even memory for that. */
-PGresult *cpq_no_memory(PGconn *conn);
-/* Take what libcenote still has of requests that are over: CENOTE_OK, CENOTE_AGAIN. */
-int cpq_take_owed(PGconn *conn);
-/* The beginning and end of every call that waits for its result. */
-int cpq_exec_begin(PGconn *conn);
-PGresult *cpq_exec_end(PGconn *conn);
-
-/* ---- cancel.c ---- */
-
-/* Another request is running now. */
-void cpq_cancel_follow(PGconn *conn);
-void cpq_cancel_leave(PGconn *conn);
-
-/* ---- notify.c ---- */
-
-void cpq_on_notification(
-	uint32_t pid, const char *channel, const char *payload, void *user);
-void cpq_notifies_drop(PGconn *conn);
-void cpq_on_notice(const cenote_diag *diag, void *user);
-void cpq_notices_tell(PGconn *conn, PGresult **list);
-/* Tell what came with the oldest request, whose turn it is now. */
-void cpq_notices_catch_up(PGconn *conn);
-void cpq_notices_drop(PGresult **list);
-
-/* ---- parameter.c ---- */
-
-void cpq_on_parameter(const char *name, const char *value, void *user);
-/* Take all that a new session says of itself: 0, or -1 without memory. */
-int cpq_parameters_read(PGconn *conn);
-/* The turn of that request has come: what changed with it is settled next. */
-void cpq_parameters_catch_up(PGconn *conn, struct cpq_request *req);
-/* What changed is in force from now on. */
-void cpq_parameters_settle(PGconn *conn);
-void cpq_parameters_drop(PGconn *conn);
-
-/* ---- target.c ---- */
-
-/* Why the session is not of the kind that target_session_attrs wants; NULL: it is. */
-const char *cpq_target_missed(const PGconn *conn);
 
 /* ---- result.c ---- */
 
@@ -508,72 +445,210 @@ cpq_result_is_foreign(const PGresult *res)
 	return res != NULL && res->tag != &cpq_tag;
 }
 
-extern char cpq_empty[1];
 extern PGresult cpq_result_of_no_memory;
 
-/* Allocate in the result's arena, zero-filled or not; NULL when there is no memory. */
+static inline const char *
+cpq_result_field(const PGresult *res, int code)
+{
+	return res->fields != NULL && code > 0 && code < CPQ_FIELDS ? res->fields[code]
+								    : NULL;
+}
+
+/* Allocate in the result's arena; NULL without memory. The bytes are not set. */
 void *cpq_result_alloc(PGresult *res, size_t size);
 char *cpq_result_text(PGresult *res, const char *text);
 /* A new result with the connection's habits and events (conn may be NULL). */
 PGresult *cpq_result_new(PGconn *conn, ExecStatusType status);
-/* With the columns of what libcenote gave, and no rows yet. */
+/* An error with the connection's error text. Without memory it is cpq_result_of_no_memory: NULL would tell the
+ * program that there are no more results. */
+PGresult *cpq_result_failure(PGconn *conn);
+/* The same, which says that there is no memory. */
+PGresult *cpq_no_memory(PGconn *conn);
+/* With the columns of libcenote's result, and no rows yet. */
 PGresult *cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status);
-/* Some rows of what `head` begins: its columns and all else, and no rows yet. */
+/* A part of the result that `head` begins: its columns and all else, and no rows yet. */
 PGresult *cpq_result_part(const PGresult *head, ExecStatusType status);
-/* Only the columns of it: 0 or -1. */
+/* Set the columns alone: 0 or -1. */
 int cpq_result_set_columns(PGresult *res, const cenote_result *from);
-/* Point to all rows of `from`, where they lie. The result has their columns already, and owns `from` from now on unless
- * this fails. 0 or -1. */
+/* Point to all rows of `from`, without copying them. The result has the columns already, and owns `from` from now
+ * on, unless this fails. 0 or -1. */
 int cpq_result_take_rows(PGresult *res, cenote_result *from);
-/* A row of what libcenote gave, copied. 0 or -1. */
+/* Copy a row of libcenote's result. 0 or -1. */
 int cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at);
-/* A row of NULLs behind the others, and a value of it. 0 or -1. */
+/* Add a row of NULLs, and set a value of the last row. 0 or -1. */
 int cpq_result_row_begin(PGresult *res);
 int cpq_result_row_set(PGresult *res, int column, const char *bytes, size_t len);
-/* An error of our own in the server's form; NULL: no memory. */
+/* An error of our own in the server's form; NULL without memory. */
 PGresult *cpq_result_refusal(PGconn *conn, const char *sqlstate, const char *text);
-/* As the server put it, also where cenoted says what became of the request. */
+/* A field as the server sent it. cenoted may have replaced it, to say what became of the request. */
 const char *cpq_servers_field(const cenote_diag *diag, char letter);
-/* An error's fields and text. 0 or -1. */
+/* Set an error's fields and text. 0 or -1. */
 int cpq_result_set_diag(PGresult *res, const cenote_diag *diag, const char *query);
-/* The halves of it. */
+/* The two halves of it. */
 int cpq_result_set_fields(PGresult *res, const cenote_diag *diag, const char *query);
 int cpq_result_set_message(PGresult *res);
-/* Whether it is an error's, or a notice's. */
+/* It is the status of an error or a notice. */
 int cpq_is_failure(ExecStatusType status);
-/* A field of an error, by its letter; NULL if it has none such. */
-const char *cpq_result_field(const PGresult *res, int code);
-/* Set one, copied. 0 or -1. */
+/* Set a copy of one field. 0 or -1. */
 int cpq_result_set_field(PGresult *res, int code, const char *text);
 void cpq_result_set_tag(PGresult *res, const char *tag);
-
-/* ---- result_read.c ---- */
-
-/* Whether it has that column; if not, the program is told by a notice. */
+/* Give the program a notice of the shim's own. */
+void cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Has the result that column? If not, the program gets a notice. */
 int cpq_is_column(const PGresult *res, int column);
-
-/* ---- fastpath.c ---- */
-
-/* Where the value of a function goes. */
-struct cpq_function_value {
-	void *to;
-	size_t room; /* more bytes are an error, and none is written */
-	int *len; /* the length of the value; -1: NULL */
-	int is_int; /* two or four bytes, which become an int */
-};
-
-/* PQfn() with a bound. NULL: it cannot be, or the value does not fit; the connection's error says why. */
-PGresult *cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
-	const PQArgBlock *args, int nargs);
 
 /* ---- message.c ---- */
 
 /* The text of an error or notice from its fields, as libpq writes it. */
 void cpq_message_build(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity,
 	PGContextVisibility show_context);
-/* A notice of this library's own. */
-void cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+
+/* ---- values.c ---- */
+
+#define CPQ_PARAMS_MAX 65535
+
+/* Check the values and empty conn->params: 1; 0, and the reason in the error text. */
+int cpq_values_begin(PGconn *conn, const struct cpq_values *v);
+/* Check the values and fill conn->params with them; NULL, and the reason. */
+cenote_params *cpq_params_of(PGconn *conn, const struct cpq_values *v);
+
+/* ---- ahead.c ---- */
+
+/* The program wants the answers to all that it has sent. */
+void cpq_pipeline_ask(PGconn *conn);
+/* In a pipeline: the request whose answer libcenote receives now; NULL: none. */
+struct cpq_request *cpq_pipeline_current(const PGconn *conn);
+/* Notices of the request came. PostgreSQL sends earlier answers with them. */
+void cpq_pipeline_ask_before(PGconn *conn, const struct cpq_request *req);
+/* cenote_get_result(), and note that a request has ended. */
+int cpq_get_result(PGconn *conn, cenote_result **ret_res);
+/* The same, but in a pipeline only what the program has asked for. */
+int cpq_pipeline_get(PGconn *conn, cenote_result **ret_res);
+
+/* ---- notice.c ---- */
+
+void cpq_default_receiver(void *arg, const PGresult *res);
+void cpq_default_processor(void *arg, const char *message);
+void cpq_on_notice(const cenote_diag *diag, void *user);
+/* Give a list of notices to the program. */
+void cpq_notices_tell(PGconn *conn, PGresult **list);
+/* The oldest request's turn has come: give the program the notices that came with it. */
+void cpq_notices_catch_up(PGconn *conn);
+void cpq_notices_drop(PGresult **list);
+
+/* ---- parameter.c ---- */
+
+void cpq_on_parameter(const char *name, const char *value, void *user);
+/* Take all parameters of a new session: 0, or -1 without memory. */
+int cpq_parameters_read(PGconn *conn);
+/* The request's turn has come: its changes take effect with the next cpq_parameters_settle(). */
+void cpq_parameters_catch_up(PGconn *conn, struct cpq_request *req);
+void cpq_parameters_settle(PGconn *conn);
+void cpq_parameters_drop(PGconn *conn);
+
+/* ---- cancel.c ---- */
+
+/* Another request is running now. */
+void cpq_cancel_follow(PGconn *conn);
+void cpq_cancel_leave(PGconn *conn);
+
+/* ---- queue.c ---- */
+
+/* A request that is to be sent next; NULL without memory. `query` may be NULL. */
+struct cpq_request *cpq_request_new(
+	PGconn *conn, enum cpq_request_kind kind, const char *query);
+/* Libcenote has queued it, or refused it (status < 0). Returns what PQsendQuery() returns: 1 or 0. */
+int cpq_request_sent(PGconn *conn, struct cpq_request *req, int status);
+/* The rows of a request that is sent now come as a stream. */
+int cpq_is_streamed(const PGconn *conn);
+/* Forget the oldest request, which is finished. */
+void cpq_request_pop(PGconn *conn);
+/* Forget the result that is being read. */
+void cpq_stream_drop(PGconn *conn);
+/* Forget all requests. */
+void cpq_requests_drop(PGconn *conn);
+/* In a pipeline: go on to the next request that waits for its answer. */
+void cpq_pipeline_advance(PGconn *conn);
+
+/* ---- answer.c ---- */
+
+/* The next result: CENOTE_OK; CENOTE_DONE at the end of a request; CENOTE_AGAIN. */
+int cpq_next_result(PGconn *conn, PGresult **ret_res);
+/* Take what libcenote still has of requests that are over for the program: CENOTE_OK, CENOTE_AGAIN. */
+int cpq_take_owed(PGconn *conn);
+/* The result is a chunk: more rows of the same statement follow. */
+int cpq_is_part(const PGresult *res);
+/* What the server said when it ended the session that libcenote has lost; NULL: nothing. */
+const cenote_diag *cpq_last_words(const PGconn *conn);
+/* The session is lost or useless: a result that says so. */
+PGresult *cpq_lost(PGconn *conn, int status);
+
+/* ---- async.c ---- */
+
+/* If an answer has come, make it ready for PQgetResult(). */
+void cpq_look(PGconn *conn);
+/* The ready result is the last one of the oldest request. */
+int cpq_request_is_told(PGconn *conn);
+/* PQgetResult() without telling event procedures. */
+PGresult *cpq_take_result(PGconn *conn);
+
+/* ---- notify.c ---- */
+
+void cpq_on_notification(
+	uint32_t pid, const char *channel, const char *payload, void *user);
+void cpq_notifies_drop(PGconn *conn);
+
+/* ---- request.c ---- */
+
+/* May the program send one more request? If not: 0, and the reason in the error text. */
+int cpq_can_send(PGconn *conn);
+
+/* ---- copy.c ---- */
+
+/* The copy is over for the program, whatever still comes of it. */
+void cpq_copy_over(PGconn *conn);
+
+/* ---- exec.c ---- */
+
+/* The beginning and end of every call that waits for its result. */
+int cpq_exec_begin(PGconn *conn);
+PGresult *cpq_exec_end(PGconn *conn);
+
+/* ---- fastpath.c ---- */
+
+/* Where the value of a function goes. */
+struct cpq_function_value {
+	void *to;
+	size_t room; /* a longer value is an error, and nothing is written */
+	int *len; /* the length of the value; -1: NULL */
+	int is_int; /* two or four bytes, which become an int */
+};
+
+/* PQfn() with a limit. NULL: it failed, or the value is too long; the connection's error says why. */
+PGresult *cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
+	const PQArgBlock *args, int nargs);
+
+/* ---- login.c ---- */
+
+/* Give libcenote the user, the password and TLS as the program has them: a status of libcenote's. */
+int cpq_login_give(PGconn *conn);
+/* The attempt ended with `status`: 1: try again, now with the user and password; 0: that was all. */
+int cpq_login_again(PGconn *conn, int status);
+/* Why the session must not be used, though it is there; NULL: it may be. */
+const char *cpq_login_missed(PGconn *conn);
+void cpq_login_forget(PGconn *conn);
+
+/* ---- target.c ---- */
+
+/* Why the session does not fit target_session_attrs; NULL: it does. */
+const char *cpq_target_missed(const PGconn *conn);
+
+/* ---- fallback.c ---- */
+
+/* After an attempt that found no cenoted: let the original serve the handle, if that is allowed. 0: it does, with a
+ * connection that is made (is_waited_for) or must still be polled. -1: it does not. */
+int cpq_fall_back(PGconn *conn, int is_waited_for);
 
 /* ---- events.c ---- */
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char cpq_empty[1] = "";
 static const struct cpq_value null_value = { -1, cpq_empty };
 
 /* Nobody frees it, and nobody changes it. */
@@ -535,13 +534,6 @@ cpq_result_set_columns(PGresult *res, const cenote_result *from)
 
 /* ---- from libcenote ---- */
 
-const char *
-cpq_result_field(const PGresult *res, int code)
-{
-	return res->fields != NULL && code > 0 && code < CPQ_FIELDS ? res->fields[code]
-								    : NULL;
-}
-
 int
 cpq_result_set_field(PGresult *res, int code, const char *text)
 {
@@ -661,7 +653,7 @@ cpq_result_rows(PGconn *conn, cenote_result *from, ExecStatusType status)
 
 	if (res == NULL)
 		return NULL;
-	res->wants_binary = conn->first != NULL && conn->first->is_binary;
+	res->wants_binary = conn->queue.first != NULL && conn->queue.first->is_binary;
 	if (cpq_result_set_columns(res, from) < 0) {
 		cpq_PQclear(res);
 		return NULL;
@@ -681,4 +673,69 @@ cpq_result_part(const PGresult *head, ExecStatusType status)
 	res->habits = head->habits;
 	res->wants_binary = head->wants_binary;
 	return res;
+}
+
+/* Where no memory is left even for an error there is one that needs none: NULL would be the end. */
+PGresult *
+cpq_result_failure(PGconn *conn)
+{
+	PGresult *res = cpq_result_new(conn, PGRES_FATAL_ERROR);
+
+	if (res == NULL)
+		return &cpq_result_of_no_memory;
+	res->message = cpq_result_text(res, conn->error.data);
+	if (res->message == NULL)
+		res->message = cpq_empty;
+	return res;
+}
+
+PGresult *
+cpq_no_memory(PGconn *conn)
+{
+	cpq_say(conn, "out of memory for query result");
+	return cpq_result_failure(conn);
+}
+
+/* A wrong use that libpq tells in this way. */
+void
+cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
+{
+	PQExpBufferData text;
+	PGresult *res;
+	va_list args;
+
+	if (habits->receiver == NULL)
+		return;
+	res = cpq_result_new(NULL, PGRES_NONFATAL_ERROR);
+	if (res == NULL)
+		return;
+	res->habits = *habits;
+	initPQExpBuffer(&text);
+	va_start(args, format);
+	(void)appendPQExpBufferVA(&text, format, args);
+	va_end(args);
+	/* the end of the line is not part of it, but of the text */
+	if (text.len > 0 && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
+	(void)cpq_result_set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);
+	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY, "NOTICE");
+	(void)cpq_result_set_field(res, PG_DIAG_SEVERITY_NONLOCALIZED, "NOTICE");
+	appendPQExpBufferChar(&text, '\n');
+	res->message = cpq_result_text(res, text.data);
+	termPQExpBuffer(&text);
+	if (res->message != NULL)
+		habits->receiver(habits->receiver_arg, res);
+	cpq_PQclear(res);
+}
+
+int
+cpq_is_column(const PGresult *res, int column)
+{
+	if (res == NULL)
+		return 0;
+	if (column >= 0 && column < res->n_columns)
+		return 1;
+	cpq_notice_own(&res->habits, "column number %d is out of range 0..%d", column,
+		res->n_columns - 1);
+	return 0;
 }

@@ -7,18 +7,6 @@
 
 /* What programs read of a result. */
 
-int
-cpq_is_column(const PGresult *res, int column)
-{
-	if (res == NULL)
-		return 0;
-	if (column >= 0 && column < res->n_columns)
-		return 1;
-	cpq_notice_own(&res->habits, "column number %d is out of range 0..%d", column,
-		res->n_columns - 1);
-	return 0;
-}
-
 static int
 is_value(const PGresult *res, int row, int column)
 {

@@ -43,8 +43,9 @@ cpq_PQuser(const PGconn *conn)
 char *
 cpq_PQpass(const PGconn *conn)
 {
-	if (conn != NULL && conn->file_password != NULL && *conn->file_password != '\0')
-		return conn->file_password;
+	if (conn != NULL && conn->attempt.file_password != NULL &&
+		*conn->attempt.file_password != '\0')
+		return conn->attempt.file_password;
 	return info_or_nothing(conn, CPQ_KEY_PASSWORD);
 }
 
@@ -147,7 +148,7 @@ cpq_PQsocket(const PGconn *conn)
 		writable->is_watched = 1;
 	/* what libcenote has lost, the program has still to find closed */
 	return fd < 0 && conn != NULL && conn->status != CONNECTION_BAD &&
-			       (conn->is_dying || conn->first != NULL)
+			       (conn->is_dying || conn->queue.first != NULL)
 		       ? conn->fd
 		       : fd;
 }
@@ -169,7 +170,7 @@ cpq_PQbackendPID(const PGconn *conn)
 int
 cpq_PQconnectionNeedsPassword(const PGconn *conn)
 {
-	return conn != NULL && conn->needs_password;
+	return conn != NULL && conn->attempt.needs_password;
 }
 
 int
@@ -252,7 +253,7 @@ cpq_PQsetnonblocking(PGconn *conn, int arg)
 		return -1;
 	if (conn->is_nonblocking == on)
 		return 0;
-	if (conn->first == NULL)
+	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
 	/* what is queued goes out while it may still wait */
 	if (cpq_PQflush(conn) != 0)

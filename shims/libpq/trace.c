@@ -35,7 +35,7 @@ begin(const PGconn *conn, struct line *l, const char *name)
 {
 	initPQExpBuffer(&l->text);
 	l->len = 4;
-	l->is_regress = (conn->trace_flags & TRACE_REGRESS) != 0;
+	l->is_regress = (conn->trace.flags & TRACE_REGRESS) != 0;
 	appendPQExpBufferStr(&l->text, name);
 }
 
@@ -124,7 +124,7 @@ put_time(PQExpBuffer out)
 static void
 put_line(PQExpBuffer out, const PGconn *conn, char from, const struct line *l)
 {
-	if (!(conn->trace_flags & TRACE_NO_TIMES))
+	if (!(conn->trace.flags & TRACE_NO_TIMES))
 		put_time(out);
 	appendPQExpBuffer(out, "%c\t%zu\t%s\n", from, l->len, l->text.data);
 }
@@ -138,7 +138,7 @@ end(PGconn *conn, char from, struct line *l)
 	initPQExpBuffer(&out);
 	put_line(&out, conn, from, l);
 	if (l->text.maxlen > 0 && out.maxlen > 0)
-		fwrite(out.data, 1, out.len, conn->trace);
+		fwrite(out.data, 1, out.len, conn->trace.file);
 	termPQExpBuffer(&out);
 	termPQExpBuffer(&l->text);
 }
@@ -167,7 +167,7 @@ say_text(PGconn *conn, char from, const char *name, const char *text)
 void
 cpq_trace_query(PGconn *conn, const char *query)
 {
-	if (conn->trace != NULL)
+	if (conn->trace.file != NULL)
 		say_text(conn, 'F', "Query\t", query);
 }
 
@@ -177,7 +177,7 @@ cpq_trace_parse(
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	begin(conn, &l, "Parse\t");
 	put_text(&l, name);
@@ -234,7 +234,7 @@ cpq_trace_run(
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	say_bind(conn, name, v, result_format);
 	say_named(conn, "Describe\t", 'P', "");
@@ -247,21 +247,21 @@ cpq_trace_run(
 void
 cpq_trace_named(PGconn *conn, int is_close, char kind, const char *name)
 {
-	if (conn->trace != NULL)
+	if (conn->trace.file != NULL)
 		say_named(conn, is_close ? "Close\t" : "Describe\t", kind, name);
 }
 
 void
 cpq_trace_end_of_unit(PGconn *conn)
 {
-	if (conn->trace != NULL && conn->pipeline == PQ_PIPELINE_OFF)
+	if (conn->trace.file != NULL && conn->pipeline == PQ_PIPELINE_OFF)
 		say(conn, 'F', "Sync");
 }
 
 void
 cpq_trace_word(PGconn *conn, const char *word)
 {
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	say(conn, 'F', word);
 }
@@ -271,7 +271,7 @@ cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n)
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	begin(conn, &l, "FunctionCall\t");
 	put_oid(&l, (Oid)fnid);
@@ -312,7 +312,7 @@ static void
 write_kept(PGconn *conn, PQExpBuffer kept)
 {
 	if (kept->maxlen > 0 && kept->len > 0)
-		fwrite(kept->data, 1, kept->len, conn->trace);
+		fwrite(kept->data, 1, kept->len, conn->trace.file);
 	if (kept->maxlen > 0)
 		resetPQExpBuffer(kept);
 }
@@ -334,7 +334,7 @@ steps_of(const cenote_diag *diag)
 static void
 say_steps(PGconn *conn, int n)
 {
-	const struct cpq_request *req = conn->first;
+	const struct cpq_request *req = conn->queue.first;
 
 	if (req == NULL || req->kind != CPQ_EXTENDED || req->is_answered)
 		return;
@@ -347,22 +347,22 @@ say_steps(PGconn *conn, int n)
 static int
 is_function(const PGconn *conn)
 {
-	return conn->first != NULL && conn->first->kind == CPQ_FUNCTION;
+	return conn->queue.first != NULL && conn->queue.first->kind == CPQ_FUNCTION;
 }
 
 static void
 mark_answered(PGconn *conn)
 {
-	if (conn->first != NULL)
-		conn->first->is_answered = 1;
+	if (conn->queue.first != NULL)
+		conn->queue.first->is_answered = 1;
 }
 
 /* A notice came before the rest was asked for. */
 static int
 is_begun(const PGconn *conn)
 {
-	return conn->first != NULL && conn->first->kind == CPQ_EXTENDED &&
-	       conn->first->is_answered;
+	return conn->queue.first != NULL && conn->queue.first->kind == CPQ_EXTENDED &&
+	       conn->queue.first->is_answered;
 }
 
 void
@@ -370,11 +370,11 @@ cpq_trace_columns(PGconn *conn, const PGresult *res)
 {
 	struct line l;
 
-	if (conn->trace == NULL || is_function(conn) || is_begun(conn))
+	if (conn->trace.file == NULL || is_function(conn) || is_begun(conn))
 		return;
 	say_steps(conn, 2);
 	mark_answered(conn);
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 	begin(conn, &l, "RowDescription\t");
 	put_int16(&l, res->n_columns);
 	for (int i = 0; i < res->n_columns; i++) {
@@ -397,9 +397,9 @@ cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row)
 	uint32_t n = cenote_result_n_columns(from);
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 	begin(conn, &l, is_function(conn) ? "FunctionCallResponse\t" : "DataRow\t");
 	if (!is_function(conn))
 		put_int16(&l, (int)n);
@@ -415,18 +415,18 @@ cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row)
 void
 cpq_trace_complete(PGconn *conn, const cenote_result *from)
 {
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
-	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
-		!conn->first->is_answered) {
+	if (conn->queue.first && conn->queue.first->kind == CPQ_EXTENDED &&
+		!conn->queue.first->is_answered) {
 		say_steps(conn, 2);
 		say(conn, 'B', "NoData");
 	}
 	mark_answered(conn);
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 	if (is_function(conn))
 		return;
-	if (conn->first && conn->first->kind == CPQ_CLOSE)
+	if (conn->queue.first && conn->queue.first->kind == CPQ_CLOSE)
 		say(conn, 'B', "CloseComplete");
 	else if (cenote_result_flags(from) & CENOTE_RESULT_FLAG_EMPTY)
 		say(conn, 'B', "EmptyQueryResponse");
@@ -437,10 +437,10 @@ cpq_trace_complete(PGconn *conn, const cenote_result *from)
 void
 cpq_trace_parsed(PGconn *conn)
 {
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	say(conn, 'B', "ParseComplete");
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 }
 
 /* The parameters belong to statements only. */
@@ -449,9 +449,9 @@ cpq_trace_description(PGconn *conn, const PGresult *res)
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
-	if (conn->first != NULL && !conn->first->is_portal) {
+	if (conn->queue.first != NULL && !conn->queue.first->is_portal) {
 		begin(conn, &l, "ParameterDescription\t");
 		put_int16(&l, res->n_params);
 		for (int i = 0; i < res->n_params; i++)
@@ -469,15 +469,15 @@ cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in)
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
-	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
-		!conn->first->is_answered) {
+	if (conn->queue.first && conn->queue.first->kind == CPQ_EXTENDED &&
+		!conn->queue.first->is_answered) {
 		say_steps(conn, 2);
 		say(conn, 'B', "NoData");
 	}
 	mark_answered(conn);
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 	begin(conn, &l, is_in ? "CopyInResponse\t" : "CopyOutResponse\t");
 	put_byte(&l, (char)res->is_binary);
 	put_int16(&l, res->n_columns);
@@ -493,26 +493,27 @@ cpq_trace_copy_data(PGconn *conn, size_t n)
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	begin(conn, &l, "");
 	l.len += n;
 	end(conn, 'F', &l);
 	if (n > 0)
-		fprintf(conn->trace,
+		fprintf(conn->trace.file,
 			"mismatched message length: consumed 4, expected %zu\n", n + 4);
 }
 
 void
 cpq_trace_copy_end(PGconn *conn, char from, const char *why)
 {
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	if (why != NULL)
 		say_text(conn, from, "CopyFail\t", why);
 	else
 		say(conn, from, "CopyDone");
-	if (from == 'F' && conn->first != NULL && conn->first->kind != CPQ_SIMPLE)
+	if (from == 'F' && conn->queue.first != NULL &&
+		conn->queue.first->kind != CPQ_SIMPLE)
 		say(conn, 'F', "Sync");
 }
 
@@ -536,7 +537,7 @@ put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 static void
 put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struct line *l)
 {
-	if (!(conn->trace_flags & TRACE_NO_TIMES))
+	if (!(conn->trace.flags & TRACE_NO_TIMES))
 		put_time(out);
 	appendPQExpBufferStr(out, "B\t");
 	if (l->is_regress)
@@ -549,7 +550,7 @@ put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struc
 static void
 keep_diag(PGconn *conn, const char *name, const cenote_diag *diag, const PGresult *notice)
 {
-	PQExpBuffer kept = &conn->trace_notices;
+	PQExpBuffer kept = &conn->trace.notices;
 	struct line l;
 
 	begin(conn, &l, "");
@@ -566,16 +567,16 @@ cpq_trace_error(PGconn *conn, const cenote_diag *diag)
 {
 	int n;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	n = steps_of(diag);
 	say_steps(conn, n);
-	if (conn->first && conn->first->kind == CPQ_EXTENDED &&
-		!conn->first->is_answered && n >= 3)
+	if (conn->queue.first && conn->queue.first->kind == CPQ_EXTENDED &&
+		!conn->queue.first->is_answered && n >= 3)
 		say(conn, 'B', "NoData");
 	mark_answered(conn);
 	keep_diag(conn, "ErrorResponse", diag, NULL);
-	write_kept(conn, &conn->trace_notices);
+	write_kept(conn, &conn->trace.notices);
 }
 
 /* What is before it came with it, though nobody may ever ask for what is behind. */
@@ -596,13 +597,13 @@ begin_answer(PGconn *conn, struct cpq_request *req)
 static void
 trace_notice(PGconn *conn, const cenote_diag *diag, const PGresult *kept)
 {
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
-	if (conn->first != NULL)
-		begin_answer(conn, conn->first);
+	if (conn->queue.first != NULL)
+		begin_answer(conn, conn->queue.first);
 	keep_diag(conn, "NoticeResponse", diag, kept);
-	if (conn->first == NULL || conn->first->is_answered)
-		write_kept(conn, &conn->trace_notices);
+	if (conn->queue.first == NULL || conn->queue.first->is_answered)
+		write_kept(conn, &conn->trace.notices);
 }
 
 void
@@ -622,14 +623,14 @@ cpq_trace_parameter(PGconn *conn, const char *name, const char *value)
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	begin(conn, &l, "ParameterStatus\t");
 	put_text(&l, name);
 	put_text(&l, value);
-	keep(conn, &conn->trace_rest, &l);
-	if (conn->first == NULL)
-		write_kept(conn, &conn->trace_rest);
+	keep(conn, &conn->trace.rest, &l);
+	if (conn->queue.first == NULL)
+		write_kept(conn, &conn->trace.rest);
 }
 
 void
@@ -638,15 +639,15 @@ cpq_trace_notification(
 {
 	struct line l;
 
-	if (conn->trace == NULL)
+	if (conn->trace.file == NULL)
 		return;
 	begin(conn, &l, "NotificationResponse\t");
 	put_oid(&l, pid);
 	put_text(&l, channel);
 	put_text(&l, payload);
-	keep(conn, &conn->trace_rest, &l);
-	if (conn->first == NULL)
-		write_kept(conn, &conn->trace_rest);
+	keep(conn, &conn->trace.rest, &l);
+	if (conn->queue.first == NULL)
+		write_kept(conn, &conn->trace.rest);
 }
 
 void
@@ -654,10 +655,10 @@ cpq_trace_ready(PGconn *conn)
 {
 	struct line l;
 
-	if (conn->trace == NULL || conn->session == NULL)
+	if (conn->trace.file == NULL || conn->session == NULL)
 		return;
-	write_kept(conn, &conn->trace_notices);
-	write_kept(conn, &conn->trace_rest);
+	write_kept(conn, &conn->trace.notices);
+	write_kept(conn, &conn->trace.rest);
 	/* libpq does not trace what ends the answer of a function */
 	if (is_function(conn))
 		return;
@@ -674,8 +675,8 @@ cpq_trace_ready(PGconn *conn)
 void
 cpq_trace_flush(PGconn *conn)
 {
-	if (conn->trace != NULL)
-		fflush(conn->trace);
+	if (conn->trace.file != NULL)
+		fflush(conn->trace.file);
 }
 
 void
@@ -684,7 +685,7 @@ cpq_PQtrace(PGconn *conn, FILE *debug_port)
 	if (conn == NULL)
 		return;
 	cpq_PQuntrace(conn);
-	conn->trace = debug_port;
+	conn->trace.file = debug_port;
 }
 
 void
@@ -693,19 +694,19 @@ cpq_PQuntrace(PGconn *conn)
 	if (conn == NULL)
 		return;
 	cpq_trace_flush(conn);
-	conn->trace = NULL;
-	conn->trace_flags = 0;
-	if (conn->trace_notices.maxlen > 0)
-		termPQExpBuffer(&conn->trace_notices);
-	if (conn->trace_rest.maxlen > 0)
-		termPQExpBuffer(&conn->trace_rest);
-	conn->trace_notices = (PQExpBufferData){ NULL, 0, 0 };
-	conn->trace_rest = (PQExpBufferData){ NULL, 0, 0 };
+	conn->trace.file = NULL;
+	conn->trace.flags = 0;
+	if (conn->trace.notices.maxlen > 0)
+		termPQExpBuffer(&conn->trace.notices);
+	if (conn->trace.rest.maxlen > 0)
+		termPQExpBuffer(&conn->trace.rest);
+	conn->trace.notices = (PQExpBufferData){ NULL, 0, 0 };
+	conn->trace.rest = (PQExpBufferData){ NULL, 0, 0 };
 }
 
 void
 cpq_PQsetTraceFlags(PGconn *conn, int flags)
 {
-	if (conn != NULL && conn->trace != NULL)
-		conn->trace_flags = flags;
+	if (conn != NULL && conn->trace.file != NULL)
+		conn->trace.flags = flags;
 }

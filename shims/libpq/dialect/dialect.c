@@ -279,7 +279,7 @@ follow_status(PGconn *conn, const cenote_result *from)
 void
 cpq_dialect_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t n_rows)
 {
-	struct cpq_request *req = conn->first;
+	struct cpq_request *req = conn->queue.first;
 	int64_t affected = cenote_result_affected_rows(from);
 
 	follow_status(conn, from);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pq.h"
+
+#include <stdio.h>
+
+/*
+ * Notices of the server, and what libpq does with them where the program has set nothing. A notice belongs to a
+ * request: the program gets it when it has come to that request's answer.
+ */
+
+void
+cpq_default_processor(void *arg, const char *message)
+{
+	(void)arg;
+	/* what libpq does where the program has said nothing */
+	fprintf(stderr, "%s", message);
+}
+
+void
+cpq_default_receiver(void *arg, const PGresult *res)
+{
+	(void)arg;
+	if (res->habits.processor != NULL)
+		res->habits.processor(
+			res->habits.processor_arg, cpq_PQresultErrorMessage(res));
+}
+
+static PGresult *
+notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
+{
+	PGresult *notice = cpq_result_new(conn, PGRES_NONFATAL_ERROR);
+	const char *query = req != NULL ? req->query : NULL;
+
+	if (notice != NULL && cpq_result_set_fields(notice, diag, query) == 0)
+		return notice;
+	cpq_PQclear(notice);
+	return NULL;
+}
+
+/* Its text is as the program wants it by now, and so is who gets it. */
+static void
+tell(PGconn *conn, PGresult *notice)
+{
+	notice->habits = conn->habits;
+	if (conn->habits.receiver != NULL && cpq_result_set_message(notice) == 0)
+		conn->habits.receiver(conn->habits.receiver_arg, notice);
+	cpq_PQclear(notice);
+}
+
+static void
+keep(PGresult **list, PGresult *notice)
+{
+	while (*list != NULL)
+		list = &(*list)->next;
+	*list = notice;
+}
+
+/*
+ * libpq comes to it when it has come to the answer of its request: the results before that are taken first. Those,
+ * PostgreSQL has sent with it, whether they were asked for or not.
+ */
+static int
+is_before_its_time(const PGconn *conn, const struct cpq_request *req)
+{
+	return req != NULL && (req != conn->queue.first || conn->async != CPQ_BUSY ||
+				      conn->is_only_reading);
+}
+
+/* The columns of its rows come with it, and they are as they are then. */
+static void
+begin_rows(PGconn *conn)
+{
+	struct cpq_request *req = conn->queue.first;
+
+	if (req != NULL && !req->is_asked_for && req->begun == NULL &&
+		req->held != NULL && cenote_result_kind(req->held) == CENOTE_RESULT_ROWS)
+		req->begun = cpq_result_rows(conn, req->held, PGRES_TUPLES_OK);
+}
+
+static void
+keep_for(PGconn *conn, struct cpq_request *req, const cenote_diag *diag)
+{
+	PGresult *notice = notice_new(conn, diag, req);
+
+	cpq_pipeline_ask_before(conn, req);
+	if (notice != NULL)
+		keep(&req->notices, notice);
+}
+
+/* libpq only reads in PQconsumeInput(): what came is looked at, and told, by the next call that asks. */
+void
+cpq_on_notice(const cenote_diag *diag, void *user)
+{
+	PGconn *conn = user;
+	struct cpq_request *req = cpq_pipeline_current(conn);
+	PGresult *notice;
+
+	if (is_before_its_time(conn, req)) {
+		keep_for(conn, req, diag);
+		return;
+	}
+	begin_rows(conn);
+	cpq_trace_notice(conn, diag);
+	if (conn->habits.receiver == NULL)
+		return;
+	notice = notice_new(conn, diag, conn->queue.first);
+	if (notice == NULL)
+		return;
+	if (conn->is_only_reading)
+		keep(&conn->notices, notice);
+	else
+		tell(conn, notice);
+}
+
+void
+cpq_notices_tell(PGconn *conn, PGresult **list)
+{
+	PGresult *notice;
+
+	while ((notice = *list) != NULL) {
+		*list = notice->next;
+		tell(conn, notice);
+	}
+}
+
+void
+cpq_notices_catch_up(PGconn *conn)
+{
+	const PGresult *notice;
+
+	if (conn->queue.first == NULL || conn->queue.first->notices == NULL)
+		return;
+	begin_rows(conn);
+	for (notice = conn->queue.first->notices; notice != NULL; notice = notice->next)
+		cpq_trace_kept_notice(conn, notice);
+	cpq_notices_tell(conn, &conn->queue.first->notices);
+}
+
+void
+cpq_notices_drop(PGresult **list)
+{
+	PGresult *notice;
+
+	while ((notice = *list) != NULL) {
+		*list = notice->next;
+		cpq_PQclear(notice);
+	}
+}
+
+PQnoticeReceiver
+cpq_PQsetNoticeReceiver(PGconn *conn, PQnoticeReceiver proc, void *arg)
+{
+	PQnoticeReceiver old;
+
+	if (conn == NULL)
+		return NULL;
+	old = conn->habits.receiver;
+	if (proc != NULL) {
+		conn->habits.receiver = proc;
+		conn->habits.receiver_arg = arg;
+	}
+	return old;
+}
+
+PQnoticeProcessor
+cpq_PQsetNoticeProcessor(PGconn *conn, PQnoticeProcessor proc, void *arg)
+{
+	PQnoticeProcessor old;
+
+	if (conn == NULL)
+		return NULL;
+	old = conn->habits.processor;
+	if (proc != NULL) {
+		conn->habits.processor = proc;
+		conn->habits.processor_arg = arg;
+	}
+	return old;
+}
