@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "libmysql.h"
 
+#include "core/sql.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /*
  * The answer to a request: its results one after the other, and the state in between. It owns
@@ -326,10 +327,11 @@ cmy_run(struct cmy_session *s, const char *sql, cenote_result **ret_res)
 void
 cmy_note_text(struct cmy_session *s, const char *sql, size_t len)
 {
-	size_t at = 0;
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_MYSQL);
+	struct cnc_sql_token t = cnc_sql_next(&x);
+	int is_end = t.kind == CNC_SQL_END || cnc_sql_is_char(&t, ';');
 
-	s->is_load = len >= 4 && strncasecmp(sql, "load", 4) == 0;
-	while (at < len && sql[at] && strchr(" \t\r\n\v\f", sql[at]))
-		at++;
-	s->is_blank = at == len || sql[at] == ';';
+	/* as the originals, which look at the first bytes: not after blanks */
+	s->is_load = t.p == sql && cnc_sql_is(&t, "load");
+	s->is_blank = is_end && !(x.seen & CNC_SQL_SEEN_COMMENT);
 }

@@ -1,110 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The statements that programs and drivers of MySQL send to any server, whatever they are for. send.c
+ * asks which of them a text is, on a pool of another server. It owns no state.
+ */
 #include "phrase.h"
 
+#include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
-/* ---- words ---- */
+#include "core/sql.h"
 
 #define WORDS_MAX 8u
 
-enum kind {
-	END,
-	WORD, /* or a variable, with its @@ */
-	QUOTED, /* without its quotes */
-	OTHER /* one byte; none of a quote that does not end */
-};
-
-struct word {
-	enum kind kind;
-	const char *p;
-	size_t n;
-};
-
-struct text {
-	const char *p, *end;
-};
-
-static int
-is_blank(char c)
+/* Whether it is that word, variable or byte. Text in quotes is a value only. */
+static bool
+is_word(const struct cnc_sql_token *t, const char *word)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	return (t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_VARIABLE ||
+		       t->kind == CNC_SQL_CHAR) &&
+	       cnc_sql_compare(t->p, t->n, word) == 0;
 }
 
-static int
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '@' || c == '.' || c == '$' ||
-	       (unsigned char)c >= 0x80;
-}
-
-/* Comments are not looked for: what begins or ends with one is the server's. */
-static void
-skip_blanks(struct text *t)
-{
-	while (t->p < t->end && is_blank(*t->p))
-		t->p++;
-}
-
-static struct word
-word_of(enum kind kind, const char *p, const char *end)
-{
-	return (struct word){ kind, p, (size_t)(end - p) };
-}
-
-static struct word
-next_quoted(struct text *t)
-{
-	char quote = *t->p++;
-	const char *begin = t->p;
-
-	while (t->p < t->end && *t->p != quote && *t->p != '\\')
-		t->p++;
-	if (t->p == t->end || *t->p != quote)
-		return word_of(OTHER, begin, begin);
-	return word_of(QUOTED, begin, t->p++);
-}
-
-static struct word
-next_word(struct text *t)
-{
-	const char *begin;
-
-	skip_blanks(t);
-	begin = t->p;
-	if (t->p == t->end)
-		return word_of(END, begin, begin);
-	if (*t->p == '\'' || *t->p == '"' || *t->p == '`')
-		return next_quoted(t);
-	while (t->p < t->end && is_word(*t->p))
-		t->p++;
-	if (t->p > begin)
-		return word_of(WORD, begin, t->p);
-	return word_of(OTHER, begin, ++t->p);
-}
-
-static int
-is_text(const struct word *w, const char *text)
-{
-	return (w->kind == WORD || w->kind == OTHER) && strlen(text) == w->n &&
-	       strncasecmp(w->p, text, w->n) == 0;
-}
-
-/* 0: there are more than any form has. The last one is the end; a semicolon before it is left away. */
-static int
-read_words(struct text *t, struct word words[WORDS_MAX])
+/* The last one is END; a semicolon before it is left out. False: there are more than any form has. */
+static bool
+read_words(struct cnc_sql *x, struct cnc_sql_token words[WORDS_MAX])
 {
 	for (unsigned n = 0; n < WORDS_MAX; n++) {
-		words[n] = next_word(t);
-		if (is_text(&words[n], ";")) {
-			words[n] = next_word(t);
-			return words[n].kind == END;
+		words[n] = cnc_sql_next(x);
+		if (cnc_sql_is_char(&words[n], ';')) {
+			words[n] = cnc_sql_next(x);
+			return words[n].kind == CNC_SQL_END;
 		}
-		if (words[n].kind == END)
-			return 1;
+		if (words[n].kind == CNC_SQL_END)
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* ---- forms ---- */
@@ -171,62 +101,73 @@ static const struct verb {
 };
 
 static const struct verb *
-find_verb(const struct word *w)
+find_verb(const struct cnc_sql_token *t)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (is_text(w, verbs[i].word))
+		if (cnc_sql_is(t, verbs[i].word))
 			return &verbs[i];
 	}
 	return NULL;
 }
 
-static int
-fits_word(const char *form, const struct word *w)
+static bool
+fits_word(const char *form, const struct cnc_sql_token *t)
 {
-	if (*form == '%' || *form == '?')
-		return w->kind == WORD || w->kind == QUOTED;
-	return is_text(w, form);
+	if (*form != '%' && *form != '?')
+		return is_word(t, form);
+	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_NUMBER ||
+	       t->kind == CNC_SQL_VARIABLE || t->kind == CNC_SQL_TEXT ||
+	       t->kind == CNC_SQL_NAME;
 }
 
 /* Whether it is that one; *ret_value is the word that counts, or NULL. */
-static int
-fits(const struct form *form, const struct word *words, const struct word **ret_value)
+static bool
+fits(const struct form *form, const struct cnc_sql_token *words,
+	const struct cnc_sql_token **ret_value)
 {
 	unsigned i = 0;
 
 	*ret_value = NULL;
-	for (; i < WORDS_MAX && form->words[i]; i++) {
-		if (words[i].kind == END || !fits_word(form->words[i], &words[i]))
-			return 0;
+	for (; i < WORDS_MAX && form->words[i] != NULL; i++) {
+		if (!fits_word(form->words[i], &words[i]))
+			return false;
 		if (*form->words[i] == '%')
 			*ret_value = &words[i];
 	}
-	return i < WORDS_MAX && words[i].kind == END;
+	return i < WORDS_MAX && words[i].kind == CNC_SQL_END;
 }
 
-/* 0: it is no value that could be handed out as a C string of that length. */
-static int
-put_value(const struct word *value, char ret_value[CMY_PHRASE_VALUE_MAX])
+/* False: the value has bytes with a meaning in quotes, a zero byte, or more bytes than there is room for. */
+static bool
+put_value(const struct cnc_sql_token *value, char ret_value[CMY_PHRASE_VALUE_MAX])
 {
-	if (!value)
-		return 1;
-	if (value->n >= CMY_PHRASE_VALUE_MAX || memchr(value->p, '\0', value->n))
-		return 0;
-	memcpy(ret_value, value->p, value->n);
-	ret_value[value->n] = '\0';
-	return 1;
+	const char *p;
+	size_t n;
+
+	if (value == NULL)
+		return true;
+	p = cnc_sql_inside(value, &n);
+	if (n >= CMY_PHRASE_VALUE_MAX)
+		return false;
+	memcpy(ret_value, p, n);
+	ret_value[n] = '\0';
+	if (strlen(ret_value) == n &&
+		(p == value->p || strpbrk(ret_value, "\\'\"`") == NULL))
+		return true;
+	ret_value[0] = '\0';
+	return false;
 }
 
 enum cmy_phrase
 cmy_phrase_read(const char *sql, size_t len, char ret_value[CMY_PHRASE_VALUE_MAX])
 {
-	struct text t = { sql, sql + len };
-	struct word first = next_word(&t), words[WORDS_MAX];
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_MYSQL);
+	struct cnc_sql_token first = cnc_sql_next(&x), words[WORDS_MAX];
 	const struct verb *verb = find_verb(&first);
-	const struct word *value;
+	const struct cnc_sql_token *value;
 
 	ret_value[0] = '\0';
-	if (!verb || !read_words(&t, words))
+	if (verb == NULL || !read_words(&x, words) || x.seen & CNC_SQL_SEEN_COMMENT)
 		return CMY_PHRASE_NONE;
 	for (size_t i = 0; i < verb->n; i++) {
 		if (fits(&verb->forms[i], words, &value))

@@ -1,42 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stmt.h"
 
+#include "core/sql.h"
 #include "placeholder.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /*
  * Preparing a statement: its text for the server that the pool has, and what the server describes.
  * stmt.c calls it; long.c calls it to make the pool forget values that came in pieces.
  */
 
-static int
-begins_with(const char *sql, size_t n, const char *word)
-{
-	while (n > 0 && strchr(" \t\r\n\f\v({", *sql)) {
-		sql++;
-		n--;
-	}
-	return n >= strlen(word) && strncasecmp(sql, word, strlen(word)) == 0;
-}
-
-/* What its text begins with says more than its description. */
+/* What the text begins with says more about the results than the server's description. */
 static void
 take_kind(struct cmy_stmt *st)
 {
-	static const char *const several[] = { "call", "begin", "execute" };
+	static const char *const several[] = { "call", "begin", "execute", NULL };
 	static const char *const told[] = { "analyze", "check", "delete", "explain",
-		"help", "insert", "optimize", "repair", "replace", "show create" };
+		"help", "insert", "optimize", "repair", "replace", NULL };
+	struct cnc_sql x = cnc_sql_begin(st->sql, st->sql_length, CNC_SQL_MYSQL);
+	struct cnc_sql_token t = cnc_sql_next(&x);
 
-	st->is_select = begins_with(st->sql, st->sql_length, "select");
-	st->may_give_several = 0;
-	for (size_t i = 0; i < sizeof(several) / sizeof(several[0]); i++)
-		st->may_give_several |= begins_with(st->sql, st->sql_length, several[i]);
-	st->has_no_cursor = st->may_give_several;
-	for (size_t i = 0; CMY_ORACLE && i < sizeof(told) / sizeof(told[0]); i++)
-		st->has_no_cursor |= begins_with(st->sql, st->sql_length, told[i]);
+	while (cnc_sql_is_char(&t, '(') || cnc_sql_is_char(&t, '{'))
+		t = cnc_sql_next(&x);
+	st->is_select = cnc_sql_is(&t, "select");
+	st->may_give_several = cnc_sql_is_one_of(&t, several);
+	st->has_no_cursor =
+		st->may_give_several ||
+		(CMY_ORACLE &&
+			(cnc_sql_is_one_of(&t, told) ||
+				(cnc_sql_is(&t, "show") && cnc_sql_take(&x, "create"))));
 }
 
 /* A server tells its status behind the descriptions of parameters and of columns, unless the protocol is Oracle's. */
