@@ -65,6 +65,17 @@ prepare(MYSQL_STMT *stmt, const char *sql)
 	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, sql, strlen(sql)));
 }
 
+MYSQL_STMT *
+with_cursor(unsigned long rows)
+{
+	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
+	unsigned long type = CURSOR_TYPE_READ_ONLY;
+
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
+	return stmt;
+}
+
 void
 execute(MYSQL_STMT *stmt)
 {
@@ -124,6 +135,46 @@ show_fields(MYSQL_STMT *stmt)
 	printf("  metadata %d\n", meta != NULL);
 	f.mysql_free_result(meta);
 	printf("  of parameters %d\n", f.mysql_stmt_param_metadata(stmt) != NULL);
+}
+
+static void
+step(MYSQL_STMT *stmt, const char *word)
+{
+	if (strcmp(word, "execute") == 0)
+		execute(stmt);
+	else if (strcmp(word, "executed") == 0)
+		printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	else if (strcmp(word, "fetched") == 0)
+		printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	else if (strcmp(word, "bind") == 0)
+		bind_text(stmt);
+	else if (strcmp(word, "fetch") == 0)
+		fetch(stmt);
+	else if (strcmp(word, "rest") == 0)
+		fetch_rest(stmt);
+	else if (strcmp(word, "fields") == 0)
+		show_fields(stmt);
+	else if (strcmp(word, "stored") == 0)
+		show(stmt, word, f.mysql_stmt_store_result(stmt));
+	else if (strcmp(word, "freed") == 0)
+		show(stmt, word, f.mysql_stmt_free_result(stmt));
+	else if (strcmp(word, "reset") == 0)
+		show(stmt, word, f.mysql_stmt_reset(stmt));
+	else if (strcmp(word, "next") == 0)
+		show(stmt, word, f.mysql_stmt_next_result(stmt));
+	else if (strcmp(word, "closed") == 0)
+		printf("closed %d\n", f.mysql_stmt_close(stmt));
+	else
+		must(0, word);
+}
+
+void
+steps(MYSQL_STMT *stmt, const char *words)
+{
+	char word[16];
+
+	for (int n; sscanf(words, "%15s%n", word, &n) == 1; words += n)
+		step(stmt, word);
 }
 
 void

@@ -40,5 +40,10 @@ void execute(MYSQL_STMT *stmt);
 void bind_text(MYSQL_STMT *stmt);
 void fetch(MYSQL_STMT *stmt);
 void fetch_rest(MYSQL_STMT *stmt);
+/* Several calls one after the other, by words: execute bind fetch rest (fetch_rest()) fields (show_fields()) stored
+ * freed reset next closed. Of executed and fetched only the result is shown. */
+void steps(MYSQL_STMT *stmt, const char *words);
+/* A statement that reads by a cursor, in portions of so many rows. */
+MYSQL_STMT *with_cursor(unsigned long rows);
 
 #endif

@@ -13,22 +13,16 @@ not_prepared(void)
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING };
 
 	show(stmt, "made", 0);
-	execute(stmt);
-	fetch(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute fetch stored");
 	show(stmt, "bound", f.mysql_stmt_bind_result(stmt, &b));
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 0, "a", 1));
 	show(stmt, "column", f.mysql_stmt_fetch_column(stmt, &b, 0, 0));
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
-	show(stmt, "next", f.mysql_stmt_next_result(stmt));
-	show_fields(stmt);
+	steps(stmt, "freed reset next fields");
 	prepare(stmt, "select");
 	prepare(stmt, "select 1 as a");
 	prepare(stmt, "nonsense");
-	execute(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute closed");
 }
 
 static void
@@ -37,45 +31,17 @@ orders(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, "select seq from seq_1_to_3");
-	show_fields(stmt);
-	fetch(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	execute(stmt);
-	show_fields(stmt);
+	steps(stmt, "fields fetch stored execute fields");
 	query("select 1");
-	fetch(stmt);
-	bind_text(stmt);
-	fetch(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	fetch_rest(stmt);
-	fetch(stmt);
+	steps(stmt, "fetch bind fetch stored rest fetch");
 	query("select 2");
-	execute(stmt);
-	execute(stmt);
-	bind_text(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute execute bind stored");
 	query("select 3");
-	fetch(stmt);
-	execute(stmt);
-	fetch(stmt);
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	fetch(stmt);
-	execute(stmt);
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
-	fetch(stmt);
-	execute(stmt);
-	fetch(stmt);
+	steps(stmt, "fetch execute fetch freed fetch execute reset fetch execute fetch");
 	prepare(stmt, "select 'other'");
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute bind rest");
 	prepare(stmt, "do 1");
-	execute(stmt);
-	fetch(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	show(stmt, "next", f.mysql_stmt_next_result(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute fetch stored freed next closed");
 }
 
 /* At a place that no row was fetched from there is no value. */
@@ -102,29 +68,19 @@ places(void)
 	MYSQL_ROW_OFFSET at;
 
 	prepare(stmt, "select seq from seq_1_to_4");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute stored");
 	column_of_none(stmt);
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	execute(stmt);
-	bind_text(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	fetch(stmt);
+	steps(stmt, "freed execute bind stored fetch");
 	at = f.mysql_stmt_row_tell(stmt);
-	fetch(stmt);
-	fetch(stmt);
+	steps(stmt, "fetch fetch");
 	printf("was %d\n", f.mysql_stmt_row_seek(stmt, at) != NULL);
 	fetch(stmt);
 	f.mysql_stmt_data_seek(stmt, 0);
 	fetch_rest(stmt);
 	f.mysql_stmt_data_seek(stmt, 3);
-	fetch(stmt);
-	fetch(stmt);
+	steps(stmt, "fetch fetch");
 	f.mysql_stmt_data_seek(stmt, 9);
-	fetch(stmt);
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "fetch freed freed closed");
 }
 
 static void
@@ -145,39 +101,25 @@ parameters(void)
 	prepare(stmt, "select concat(?, '-', ?)");
 	execute(stmt);
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute bind rest");
 	number = -8;
 	length = 5;
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute rest");
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lo", 2));
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ng", 2));
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 2, "x", 1));
-	execute(stmt);
-	fetch_rest(stmt);
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute rest execute rest");
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "lost", 4));
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "reset execute rest");
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "", 0));
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute rest");
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "ahead", 5));
 	b[1].buffer = NULL;
 	show(stmt, "given behind it", f.mysql_stmt_bind_param(stmt, b));
-	execute(stmt);
-	fetch_rest(stmt);
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute rest execute rest");
 	show(stmt, "long", f.mysql_stmt_send_long_data(stmt, 1, "kept", 4));
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "freed execute rest");
 	b[0].buffer_type = MYSQL_TYPE_GEOMETRY;
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -191,25 +133,17 @@ changes(void)
 	run("create or replace table stmt_changes (id int auto_increment primary key, v "
 	    "varchar(20))");
 	prepare(stmt, "insert into stmt_changes (v) values ('a'), ('b')");
-	execute(stmt);
-	execute(stmt);
+	steps(stmt, "execute execute");
 	prepare(stmt, "update stmt_changes set v = 'c' where id > 2");
-	execute(stmt);
-	execute(stmt);
+	steps(stmt, "execute execute");
 	prepare(stmt, "insert into stmt_changes values (1, 'twice')");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	execute(stmt);
+	steps(stmt, "execute stored execute");
 	prepare(stmt, "select * from stmt_changes");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute stored");
 	again = f.mysql_stmt_init(my);
 	prepare(again, "alter table stmt_changes modify v varchar(50)");
 	execute(again);
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	show_fields(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute stored fields closed");
 	printf("closed %d\n", f.mysql_stmt_close(again));
 	run("drop table stmt_changes");
 }
@@ -224,16 +158,10 @@ two_statements(void)
 	execute(a);
 	execute(b);
 	query("select 'too early'");
-	bind_text(a);
-	show(a, "stored", f.mysql_stmt_store_result(a));
-	fetch(a);
-	execute(b);
-	show(b, "stored", f.mysql_stmt_store_result(b));
+	steps(a, "bind stored fetch");
+	steps(b, "execute stored");
 	fetch_rest(a);
-	execute(b);
-	bind_text(b);
-	fetch_rest(b);
-	printf("closed %d\n", f.mysql_stmt_close(b));
+	steps(b, "execute bind rest closed");
 	printf("closed %d\n", f.mysql_stmt_close(a));
 	query("select 'well'");
 }
@@ -245,9 +173,7 @@ failures(void)
 
 	prepare(stmt,
 		"select if(seq = 3, (select 1 union select 2), seq) from seq_1_to_5");
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute bind rest");
 	query("select 'goes on'");
 	execute(stmt);
 	show(stmt, "stored", f.mysql_stmt_store_result(stmt) != 0);
@@ -255,12 +181,9 @@ failures(void)
 	/* executed before, and then it fails before its first row */
 	run("create or replace table stmt_failures (a int primary key)");
 	prepare(stmt, "insert into stmt_failures values (1) returning a");
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute bind rest");
 	for (int i = 0; i < 2; i++) {
-		execute(stmt);
-		fetch(stmt);
+		steps(stmt, "execute fetch");
 		query("select 'goes on'");
 	}
 	prepare(stmt, "select * from nowhere");
@@ -273,19 +196,14 @@ lost(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
 
 	prepare(stmt, "select seq from seq_1_to_3");
-	execute(stmt);
-	bind_text(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	fetch(stmt);
+	steps(stmt, "execute bind stored fetch");
 	f.mysql_close(my);
 	my = f.mysql_init(NULL);
 	show(stmt, "closed", 0);
 	show(other, "closed", 0);
 	execute(stmt);
 	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "do 1", 4));
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	show(stmt, "next", f.mysql_stmt_next_result(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "stored next closed");
 	printf("closed %d\n", f.mysql_stmt_close(other));
 }
 
@@ -297,9 +215,7 @@ null_of_a_sign(void)
 
 	prepare(stmt, "select ?");
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
-	execute(stmt);
-	show_fields(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute fields closed");
 }
 
 /* What is wrong with rows that nobody wants is not told. */
@@ -309,15 +225,11 @@ unread_failure(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
-	execute(stmt);
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
+	steps(stmt, "execute reset");
 	prepare(stmt, "select 1 / (seq - 3), cast(seq as unsigned) - 3 from seq_5_to_1");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	steps(stmt, "execute stored freed");
 	prepare(stmt, "select seq, 10 / (seq - 3) from seq_1_to_5");
-	execute(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute rest");
 	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "selct", 5));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
@@ -368,9 +280,7 @@ a_piece_out_of_turn(void)
 	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "", 0));
 	execute(stmt);
 	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "two", 3));
-	execute(stmt);
-	show(stmt, "store", f.mysql_stmt_store_result(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute stored closed");
 }
 
 static void

@@ -20,9 +20,7 @@ cursors(void)
 	printf("are %lu\n", rows);
 	run("create or replace table stmt_cursor as select seq as v from seq_1_to_5");
 	prepare(stmt, "select v from stmt_cursor order by v");
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
-	bind_text(stmt);
-	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	steps(stmt, "executed bind fetched");
 	query("select 'in between'");
 	run("drop table if exists stmt_nowhere");
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
@@ -30,22 +28,15 @@ cursors(void)
 	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
 	printf("warnings %u\n", f.mysql_warning_count(my));
 	query("select 'in between'");
-	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
-	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
-	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
-	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	steps(stmt, "fetched fetched fetched fetched executed");
 	printf("stored %d\n", f.mysql_stmt_store_result(stmt));
 	printf("rows %llu\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
 	query("select 'stored'");
 	while (f.mysql_stmt_fetch(stmt) == 0)
 		printf("fetched %s\n", text);
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
-	printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
+	steps(stmt, "executed fetched");
 	printf("reset %d\n", f.mysql_stmt_reset(stmt));
-	printf("fetched %d\n", f.mysql_stmt_fetch(stmt));
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "fetched executed closed");
 	query("select 'closed'");
 	run("drop table stmt_cursor");
 }
@@ -54,11 +45,8 @@ cursors(void)
 static void
 cursors_and_queries(void)
 {
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2;
+	MYSQL_STMT *stmt = with_cursor(2);
 
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
 	prepare(stmt, "select seq from seq_1_to_3");
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
 	for (int i = 0; i < 3; i++)
@@ -73,10 +61,8 @@ cursors_and_queries(void)
 static void
 cursors_and_transactions(void)
 {
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY;
+	MYSQL_STMT *stmt = with_cursor(1);
 
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
 	run("begin");
 	prepare(stmt, "select 1");
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
@@ -87,8 +73,7 @@ cursors_and_transactions(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 
 	/* what asks for the rows is the connection's next command */
-	stmt = f.mysql_stmt_init(my);
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
+	stmt = with_cursor(1);
 	prepare(stmt, "select seq from seq_1_to_3");
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
 	printf("failed %d\n", f.mysql_query(my, "not sql"));
@@ -100,14 +85,12 @@ cursors_and_transactions(void)
 static void
 details_of_cursors(void)
 {
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2;
+	MYSQL_STMT *stmt = with_cursor(1);
+	unsigned long rows = 2;
 
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
 	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_3", 26) == 0,
 		"prepare");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute stored");
 	printf("stored %d errno %u, %llu rows\n", f.mysql_stmt_store_result(stmt),
 		f.mysql_stmt_errno(stmt),
 		(unsigned long long)f.mysql_stmt_num_rows(stmt));
@@ -116,15 +99,10 @@ details_of_cursors(void)
 		"prepare");
 	execute(stmt);
 	query("select nothing");
-	fetch(stmt);
-	execute(stmt);
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	steps(stmt, "fetch execute freed");
 	/* those that were fetched are counted where none is left to be stored, too */
 	must(f.mysql_stmt_prepare(stmt, "select 1", 8) == 0, "prepare");
-	execute(stmt);
-	fetch(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	fetch(stmt);
+	steps(stmt, "execute fetch stored fetch");
 	printf("%llu rows\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
 	/* fewer than are asked for at once are the last */
 	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
@@ -141,18 +119,14 @@ details_of_cursors(void)
 static void
 piece_of_no_cursor(void)
 {
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY;
+	MYSQL_STMT *stmt = with_cursor(1);
 	int number = 1;
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
 	prepare(stmt, "select ? into @a");
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &b));
 	show(stmt, "piece", f.mysql_stmt_send_long_data(stmt, 0, "one", 3));
-	execute(stmt);
-	execute(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute execute closed");
 }
 
 /* Places in what has come of its rows are the original's own. */
@@ -169,15 +143,11 @@ show_cursor(MYSQL_STMT *stmt, const char *what, int r)
 static void
 freed_cursor(unsigned long rows)
 {
-	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
-	unsigned long type = CURSOR_TYPE_READ_ONLY;
+	MYSQL_STMT *stmt = with_cursor(rows);
 
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_CURSOR_TYPE, &type);
-	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
 	prepare(stmt, "select seq from seq_1_to_9");
 	for (int n = 0; n < 4; n++) {
-		execute(stmt);
-		bind_text(stmt);
+		steps(stmt, "execute bind");
 		for (int i = 0; i < n; i++)
 			printf("fetched %d %s\n", f.mysql_stmt_fetch(stmt), text);
 		show_cursor(stmt, "freed", f.mysql_stmt_free_result(stmt));

@@ -131,14 +131,11 @@ arrays(void)
 	query("select * from stmt_array order by a");
 	prepare(stmt, "insert into stmt_array values (? + 10, ?) returning a, b");
 	give_rows(stmt, 3);
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "execute bind rest");
 	prepare(stmt, "do 1");
 	execute(stmt);
 	show(stmt, "array", f.mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &none));
-	execute(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute closed");
 	run("drop table stmt_array");
 }
 
@@ -154,8 +151,7 @@ direct(void)
 	b[0].buffer_type = b[1].buffer_type = MYSQL_TYPE_LONG;
 	b[0].buffer = b[1].buffer = &number;
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select 'a'", 10));
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "bind rest");
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "do 1", (size_t)-1));
 	show(stmt, "direct",
 		f.mariadb_stmt_execute_direct(stmt, "nonsense", (size_t)-1) != 0);
@@ -165,9 +161,7 @@ direct(void)
 	show(stmt, "params", f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n));
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select ?", (size_t)-1));
-	bind_text(stmt);
-	fetch_rest(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "bind rest closed");
 	/* more of them behind a text that could not be prepared */
 	stmt = f.mysql_stmt_init(my);
 	(void)f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n);
@@ -238,8 +232,7 @@ change_number(MYSQL_STMT *stmt)
 	stmt->stmt_id = 4711;
 	execute(stmt);
 	stmt->stmt_id = number;
-	execute(stmt);
-	show(stmt, "freed", f.mysql_stmt_free_result(stmt));
+	steps(stmt, "execute freed");
 }
 
 static void
@@ -272,10 +265,7 @@ details(void)
 	load_file(stmt);
 	prepare(stmt, "select 1 as ' '");
 	prepare(stmt, "select from_unixtime('1922.1'), from_unixtime('1922.0')");
-	execute(stmt);
-	bind_text(stmt);
-	fetch(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute bind fetch closed");
 }
 
 static void
@@ -303,17 +293,12 @@ read_column(const char *read, const char *count, const char *value)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, read);
-	show_fields(stmt);
-	execute(stmt);
+	steps(stmt, "fields execute");
 	show_attributes(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
+	steps(stmt, "bind rest");
 	prepare(stmt, count);
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, &given));
-	execute(stmt);
-	bind_text(stmt);
-	fetch_rest(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute bind rest closed");
 }
 
 /* Types that only MariaDB has, and columns that are more than their type says. */

@@ -192,14 +192,11 @@ other_methods(void)
 	execute(stmt);
 	printf("handler %d\n", stmt->default_rset_handler(stmt) != NULL);
 	show(stmt, "used", 0);
-	bind_text(stmt);
-	fetch(stmt);
+	steps(stmt, "bind fetch");
 	methods->db_stmt_flush_unbuffered(stmt);
 	my->status = MYSQL_STATUS_READY; /* as the original does then */
 	show(stmt, "flushed", 0);
-	execute(stmt);
-	fetch_rest(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute rest closed");
 	/* the connection is closed, and the handle is still valid */
 	methods->db_close(my);
 	printf("query %d %u\n", f.mysql_query(my, "select 1"), f.mysql_errno(my));

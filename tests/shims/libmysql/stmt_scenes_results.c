@@ -64,8 +64,7 @@ procedures_unread(void)
 	run("create or replace procedure stmt_alike() begin select 1 as v; "
 	    "select 2 as v; end");
 	prepare(stmt, "call stmt_alike()");
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
-	printf("executed %d\n", f.mysql_stmt_execute(stmt));
+	steps(stmt, "executed executed");
 	take_all(stmt);
 	show(stmt, "all", 0);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -154,8 +153,7 @@ unread_help(void)
 
 	run("set autocommit = 0");
 	prepare(stmt, "help 'nothing of this name'");
-	execute(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute closed");
 	say_bits("closed");
 	run("set autocommit = 1");
 }
@@ -167,8 +165,7 @@ failure_meanwhile(const char *sql)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, "select 1");
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute stored");
 	printf("sent %d\n", f.mysql_send_query(my, sql, strlen(sql)));
 	printf("used %d\n", f.mysql_use_result(my) != NULL);
 	printf("read %d", f.mysql_read_query_result(my));
@@ -208,8 +205,7 @@ others_results(const char *sql, int is_executed, int is_reset)
 	printf("closed %d\n", f.mysql_stmt_close(other));
 	say_bits("closed");
 	query("do 3");
-	show(call, "next", f.mysql_stmt_next_result(call));
-	printf("closed %d\n", f.mysql_stmt_close(call));
+	steps(call, "next closed");
 	query("select 4");
 }
 
@@ -219,14 +215,12 @@ own_results(void)
 {
 	MYSQL_STMT *stmt = begin_call("call stmt_three()");
 
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "reset closed");
 	stmt = begin_call("call stmt_three()");
 	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "selct", 5));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 	stmt = begin_call("call stmt_fails()");
-	show(stmt, "reset", f.mysql_stmt_reset(stmt));
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "reset closed");
 	stmt = begin_call("call stmt_fails()");
 	show(stmt, "prepared", f.mysql_stmt_prepare(stmt, "select 1", 8));
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -239,14 +233,7 @@ refused_execution(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
 	prepare(stmt, "call stmt_three()");
-	execute(stmt);
-	bind_text(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	execute(stmt);
-	fetch(stmt);
-	fetch(stmt);
-	execute(stmt);
-	printf("closed %d\n", f.mysql_stmt_close(stmt));
+	steps(stmt, "execute bind stored execute fetch fetch execute closed");
 }
 
 /* What comes with results that nobody reads is not told, and what was told is still there. */
@@ -262,8 +249,7 @@ track_of_unread_results(void)
 	must(f.mysql_select_db(my, "app2") == 0, "app2");
 	run("use app");
 	prepare(stmt, "call stmt_three()");
-	execute(stmt);
-	execute(stmt);
+	steps(stmt, "execute execute");
 	r = f.mysql_session_track_get_first(my, SESSION_TRACK_SCHEMA, &db, &length);
 	printf("database %d %.*s\n", r, (int)length, db ? db : "");
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
@@ -276,16 +262,12 @@ failing_result(void)
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
 
 	prepare(stmt, "call stmt_fails()");
-	execute(stmt);
-	bind_text(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
-	show(stmt, "next", f.mysql_stmt_next_result(stmt));
+	steps(stmt, "execute bind stored next");
 	f.mysql_stmt_data_seek(stmt, 0);
 	fetch(stmt);
 	prepare(other, "do 1");
 	execute(other);
-	execute(stmt);
-	show(stmt, "stored", f.mysql_stmt_store_result(stmt));
+	steps(stmt, "execute stored");
 	show(other, "next", f.mysql_stmt_next_result(other));
 	show(stmt, "next", f.mysql_stmt_next_result(stmt));
 	printf("closed %d\n", f.mysql_stmt_close(other));

@@ -33,6 +33,48 @@ run(const char *sql)
 		fail_msg("%s: %s", sql, f.mysql_error(my));
 }
 
+static long long
+call(MYSQL_STMT *stmt, const char *name)
+{
+	if (strcmp(name, "execute") == 0)
+		return f.mysql_stmt_execute(stmt);
+	if (strcmp(name, "store") == 0)
+		return f.mysql_stmt_store_result(stmt);
+	if (strcmp(name, "fetch") == 0)
+		return f.mysql_stmt_fetch(stmt);
+	if (strcmp(name, "next") == 0)
+		return f.mysql_stmt_next_result(stmt);
+	if (strcmp(name, "reset") == 0)
+		return f.mysql_stmt_reset(stmt);
+	if (strcmp(name, "errno") == 0)
+		return f.mysql_stmt_errno(stmt);
+	if (strcmp(name, "fields") == 0)
+		return f.mysql_stmt_field_count(stmt);
+	if (strcmp(name, "affected") == 0)
+		return (long long)f.mysql_stmt_affected_rows(stmt);
+	if (strcmp(name, "rows") == 0)
+		return (long long)f.mysql_stmt_num_rows(stmt);
+	fail_msg("there is no call \"%s\"", name);
+	return 0;
+}
+
+/* Calls one after the other, and what each returns: "fetch 0, errno 0"; 100 is MYSQL_NO_DATA. */
+static void
+expect(MYSQL_STMT *stmt, const char *calls)
+{
+	const char *at = calls;
+	long long wanted, r;
+	char name[16];
+
+	for (int n; sscanf(at, "%15s %lld%n", name, &wanted, &n) == 2; at += n) {
+		r = call(stmt, name);
+		if (r != wanted)
+			fail_msg(
+				"%s: %s gave %lld before \"%s\"", calls, name, r, at + n);
+		n += at[n] == ',';
+	}
+}
+
 static MYSQL_STMT *
 prepare_with_cursor(const char *sql)
 {
@@ -51,20 +93,12 @@ results_that_were_told_of_are_skipped(void **state)
 	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	/* of the second one nothing was told yet */
-	assert_int_equal(f.mysql_stmt_next_result(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	expect(stmt, "next 1, errno 2014");
 	f.mysql_stmt_close(stmt);
 	stmt = prepare("call three()");
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
-	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_field_count(stmt), 0);
+	expect(stmt, "execute 0, store 0, next 0, next 0, fetch 0, next 0, fields 0");
 	/* that of the execution */
-	assert_int_equal(f.mysql_stmt_affected_rows(stmt), 1);
-	assert_int_equal(f.mysql_stmt_next_result(stmt), -1);
+	expect(stmt, "affected 1, next -1");
 	f.mysql_stmt_close(stmt);
 	run("do 1");
 }
@@ -75,11 +109,9 @@ results_stay_when_another_statement_is_closed(void **state)
 	MYSQL_STMT *other = prepare("select 1"), *stmt = prepare("call three()");
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	expect(stmt, "execute 0, store 0");
 	assert_true(f.mysql_stmt_close(other));
-	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	expect(stmt, "next 0, fetch 0");
 	f.mysql_stmt_close(stmt);
 	run("do 1");
 }
@@ -94,10 +126,7 @@ what_has_no_cursor_is_stored_at_once(void **state)
 	for (size_t i = 0; i < CNT_COUNT(texts); i++) {
 		MYSQL_STMT *stmt = prepare_with_cursor(texts[i]);
 
-		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-		assert_int_equal(f.mysql_stmt_num_rows(stmt), 1);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+		expect(stmt, "execute 0, rows 1, fetch 0, fetch 100");
 		while (f.mysql_stmt_next_result(stmt) == 0)
 			;
 		f.mysql_stmt_close(stmt);
@@ -162,9 +191,7 @@ the_last_rows_of_a_cursor_are_not_stored(void **state)
 	MYSQL_STMT *stmt = begin_to_fetch(3, 4, &b);
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	expect(stmt, "store 1, errno 2014, fetch 0");
 	assert_int_equal(number, 5);
 	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
 	f.mysql_stmt_close(stmt);
@@ -212,13 +239,9 @@ rows_are_thrown_away_for_another_statement(void **state)
 			   *stmt = prepare("select seq from seq_1_to_3");
 
 		assert_int_equal(execute_another(other), 0);
-		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+		expect(stmt, "execute 0, fetch 0");
 		assert_int_equal(calls[i](other), 0);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
-		assert_int_equal(f.mysql_stmt_errno(stmt), 2050);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
-		assert_int_equal(f.mysql_stmt_errno(stmt), 2053);
+		expect(stmt, "fetch 1, errno 2050, fetch 1, errno 2053");
 		if (calls[i] != close_another)
 			f.mysql_stmt_close(other);
 		f.mysql_stmt_close(stmt);
@@ -237,8 +260,7 @@ rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 
 	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_reset(other), 1);
-	assert_int_equal(f.mysql_stmt_errno(other), 2014);
+	expect(other, "reset 1, errno 2014");
 	assert_int_equal(f.mysql_stmt_bind_result(other, &b), 0);
 	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
 	f.mysql_stmt_close(other);
@@ -261,11 +283,7 @@ a_piece_out_of_turn_is_missed(void **state)
 	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(f.mysql_stmt_send_long_data(stmt, 0, "one", 3), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
-	assert_int_equal(f.mysql_stmt_execute(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 1210);
+	expect(stmt, "errno 2014, fetch 0, fetch 100, execute 1, errno 1210");
 	f.mysql_stmt_close(stmt);
 	run("do 1");
 }
@@ -281,8 +299,7 @@ cancelled_rows_of_no_connection_are_lost(void **state)
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	assert_int_equal(f.mysql_stmt_close(other), 0);
 	assert_int_equal(f.mysql_reset_connection(my), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2013);
+	expect(stmt, "fetch 1, errno 2013");
 	f.mysql_stmt_close(stmt);
 }
 
@@ -302,8 +319,7 @@ executing_tells_lengths_anew(void **state)
 	(void)state;
 	assert_int_equal(f.mysql_stmt_bind_result(stmt, &b), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-		assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+		expect(stmt, "execute 0, fetch 0");
 		assert_true(is_null);
 		assert_int_equal(length, 4);
 		length = 9;
@@ -320,14 +336,10 @@ further_results_have_no_cursor(void **state)
 	unsigned long type = CURSOR_TYPE_READ_ONLY;
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	expect(stmt, "execute 0, store 0");
 	other = f.mysql_stmt_init(my);
 	f.mysql_stmt_attr_set(other, STMT_ATTR_CURSOR_TYPE, &type);
-	assert_int_equal(f.mysql_stmt_next_result(other), 0);
-	assert_int_equal(f.mysql_stmt_num_rows(other), 1);
-	assert_int_equal(f.mysql_stmt_next_result(other), 0);
-	assert_int_equal(f.mysql_stmt_next_result(other), 0);
+	expect(other, "next 0, rows 1, next 0, next 0");
 	f.mysql_stmt_close(other);
 	f.mysql_stmt_close(stmt);
 	run("do 1");
@@ -340,13 +352,11 @@ further_results_are_taken_from_another(void **state)
 	MYSQL_STMT *stmt = prepare("call three()"), *other;
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
+	expect(stmt, "execute 0, store 0");
 	other = f.mysql_stmt_init(my);
 	assert_int_equal(f.mysql_stmt_next_result(other), 0);
 	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(other), 1);
-	assert_int_equal(f.mysql_stmt_errno(other), 2050);
+	expect(other, "fetch 1, errno 2050");
 	assert_int_equal(f.mysql_stmt_next_result(stmt), 0);
 	assert_int_equal(f.mysql_affected_rows(my), 0);
 	assert_false(f.mysql_stmt_close(other));
@@ -361,12 +371,10 @@ rows_are_lost_with_their_connection(void **state)
 	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
+	expect(stmt, "execute 0, fetch 0");
 	f.mysql_close(my);
 	my = f.mysql_init(NULL);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2013);
+	expect(stmt, "fetch 1, errno 2013");
 	f.mysql_stmt_close(stmt);
 }
 
@@ -380,8 +388,7 @@ values_are_refused_before_they_are_sent(void **state)
 	(void)state;
 	assert_int_equal(f.mysql_stmt_bind_param(stmt, &b), 0);
 	assert_int_equal(f.mysql_stmt_execute(other), 0);
-	assert_int_equal(f.mysql_stmt_execute(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	expect(stmt, "execute 1, errno 2014");
 	assert_int_equal(f.mysql_errno(my), 0);
 	f.mysql_stmt_close(other);
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
@@ -394,13 +401,9 @@ stored_rows_are_found_behind_a_reset(void **state)
 	MYSQL_STMT *stmt = prepare("select seq from seq_1_to_3");
 
 	(void)state;
-	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	assert_int_equal(f.mysql_stmt_store_result(stmt), 0);
-	assert_int_equal(f.mysql_stmt_reset(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
+	expect(stmt, "execute 0, store 0, reset 0, fetch 1");
 	f.mysql_stmt_data_seek(stmt, 2);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 0);
-	assert_int_equal(f.mysql_stmt_fetch(stmt), MYSQL_NO_DATA);
+	expect(stmt, "fetch 0, fetch 100");
 	f.mysql_stmt_close(stmt);
 }
 
@@ -500,8 +503,7 @@ rows_of_a_cursor_wait_for_their_turn(void **state)
 	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
 	run("select 1");
-	assert_int_equal(f.mysql_stmt_fetch(stmt), 1);
-	assert_int_equal(f.mysql_stmt_errno(stmt), 2014);
+	expect(stmt, "fetch 1, errno 2014");
 	f.mysql_free_result(f.mysql_store_result(my));
 	f.mysql_stmt_close(stmt);
 }

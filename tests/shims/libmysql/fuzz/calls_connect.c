@@ -156,15 +156,17 @@ fz_close(struct fz *z, const uint32_t n[4])
 
 /* ---- the session ---- */
 
-void
-fz_ping(struct fz *z, const uint32_t n[4])
-{
-	int r = 0;
-
-	(void)n;
-	FZ_DO(z, z->at->my, r, mysql_ping, z->at->my);
-	fz_gave_status(z, r);
-}
+#define PLAIN(name, type)                                                                \
+	void fz_##name(struct fz *z, const uint32_t n[4])                                \
+	{                                                                                \
+		type r = 0;                                                              \
+		(void)n;                                                                 \
+		FZ_DO(z, z->at->my, r, mysql_##name, z->at->my);                         \
+		fz_gave_status(z, r);                                                    \
+	}
+PLAIN(ping, int)
+PLAIN(commit, my_bool)
+PLAIN(rollback, my_bool)
 
 void
 fz_select_db(struct fz *z, const uint32_t n[4])
@@ -257,26 +259,6 @@ fz_autocommit(struct fz *z, const uint32_t n[4])
 
 	fz_say(z, " %u", n[1] % 2);
 	FZ_DO(z, z->at->my, r, mysql_autocommit, z->at->my, n[1] % 2 != 0);
-	fz_gave_status(z, r);
-}
-
-void
-fz_commit(struct fz *z, const uint32_t n[4])
-{
-	my_bool r = 0;
-
-	(void)n;
-	FZ_DO(z, z->at->my, r, mysql_commit, z->at->my);
-	fz_gave_status(z, r);
-}
-
-void
-fz_rollback(struct fz *z, const uint32_t n[4])
-{
-	my_bool r = 0;
-
-	(void)n;
-	FZ_DO(z, z->at->my, r, mysql_rollback, z->at->my);
 	fz_gave_status(z, r);
 }
 

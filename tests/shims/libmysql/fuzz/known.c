@@ -470,146 +470,110 @@ has_old_rows(struct fz *z)
 	return z->stmt->has_old_rows || (!CMY_ORACLE && z->stmt->is_past_rows);
 }
 
+#define FROM(first, last, applies, why) { FZ_##first, FZ_##last, applies, why },
+#define AT(call, applies, why)          FROM(call, call, applies, why)
+
+/* clang-format off */
 static const struct known calls[] = {
-	{ FZ_connect, FZ_connect, is_connected, "it is connected" },
-	{ FZ_connect, FZ_connect, is_unwaited, "the original does not wait then" },
-	{ FZ_ping, FZ_list_fields, has_none, "there is no connection" },
-	{ FZ_ping, FZ_set_server_option, is_new, "the original ends" },
-	{ FZ_autocommit, FZ_rollback, is_new, "the original ends" },
-	{ FZ_query, FZ_list_fields, is_new, "the original ends" },
-	{ FZ_stmt_init, FZ_stmt_direct, is_new, "the original ends" },
-	{ FZ_stmt_init, FZ_stmt_init, has_none, "there is no connection" },
-	{ FZ_stmt_array, FZ_stmt_array, has_none, "there is no connection" },
-	{ FZ_read_query_result, FZ_read_query_result, is_not_sent,
-		"it would wait for ever" },
-	{ FZ_ping, FZ_rollback, is_sent, "it would take the answer" },
-	{ FZ_query, FZ_send_query, is_sent, "it would take the answer" },
-	{ FZ_list_dbs, FZ_list_fields, is_sent, "it would take the answer" },
-	{ FZ_stmt_init, FZ_stmt_direct, is_sent, "it would take the answer" },
-	{ FZ_fetch_row, FZ_free_result, has_no_result, "there is no result" },
-	{ FZ_stmt_prepare, FZ_stmt_next_result, has_no_stmt, "there is no statement" },
-	{ FZ_stmt_direct, FZ_stmt_direct, has_no_stmt, "there is no statement" },
-	{ FZ_stmt_free_result, FZ_stmt_free_result, has_old_rows,
-		"the original has places of rows that are gone" },
+	AT(connect, is_connected, "it is connected")
+	AT(connect, is_unwaited, "the original does not wait then")
+	FROM(ping, list_fields, has_none, "there is no connection")
+	FROM(ping, set_server_option, is_new, "the original ends")
+	FROM(autocommit, rollback, is_new, "the original ends")
+	FROM(query, list_fields, is_new, "the original ends")
+	FROM(stmt_init, stmt_direct, is_new, "the original ends")
+	AT(stmt_init, has_none, "there is no connection")
+	AT(stmt_array, has_none, "there is no connection")
+	AT(read_query_result, is_not_sent, "it would wait for ever")
+	FROM(ping, rollback, is_sent, "it would take the answer")
+	FROM(query, send_query, is_sent, "it would take the answer")
+	FROM(list_dbs, list_fields, is_sent, "it would take the answer")
+	FROM(stmt_init, stmt_direct, is_sent, "it would take the answer")
+	FROM(fetch_row, free_result, has_no_result, "there is no result")
+	FROM(stmt_prepare, stmt_next_result, has_no_stmt, "there is no statement")
+	AT(stmt_direct, has_no_stmt, "there is no statement")
+	AT(stmt_free_result, has_old_rows, "the original has places of rows that are gone")
 	/* in the same words: which of the two it is need not be the same on both */
-	{ FZ_stmt_seek, FZ_stmt_row_seek, has_old_rows, "nothing is stored any more" },
-	{ FZ_stmt_seek, FZ_stmt_row_seek, has_nothing_stored,
-		"nothing is stored any more" },
-	{ FZ_stmt_init, FZ_stmt_direct, has_rows, "the original loses its place" },
-	{ FZ_stmt_init, FZ_stmt_direct, has_more_texts, "the original loses its place" },
-	{ FZ_stmt_direct, FZ_stmt_direct, has_others_rows,
-		"the original loses its place" },
-	{ FZ_stmt_array, FZ_stmt_array, is_busy, "the original loses its place" },
-	{ FZ_ping, FZ_set_server_option, has_calls_results,
-		"rows of a statement are no texts" },
-	{ FZ_autocommit, FZ_rollback, has_calls_results,
-		"rows of a statement are no texts" },
-	{ FZ_query, FZ_list_fields, has_calls_results,
-		"rows of a statement are no texts" },
-	{ FZ_reset_connection, FZ_reset_connection, has_more, "it waits for ever" },
-	{ FZ_reset_connection, FZ_reset_connection, is_busy, "it waits for ever" },
-	{ FZ_ping, FZ_set_server_option, connects_again, "the original connects again" },
-	{ FZ_autocommit, FZ_rollback, connects_again, "the original connects again" },
-	{ FZ_query, FZ_send_query, connects_again, "the original connects again" },
-	{ FZ_list_dbs, FZ_list_fields, connects_again, "the original connects again" },
-	{ FZ_stmt_init, FZ_stmt_direct, connects_again, "the original connects again" },
-	{ FZ_stmt_free_result, FZ_stmt_reset, is_detached, "the original ends" },
-	{ FZ_stmt_bind_result, FZ_stmt_bind_result, is_detached, "the original ends" },
-	{ FZ_stmt_store_result, FZ_stmt_store_result, has_others_rows,
-		"the original stores another's rows" },
-	{ FZ_stmt_store_result, FZ_stmt_store_result, is_in_portion,
-		"the original loses rows" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, is_cut_off, "the original ends" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, has_old_columns, "the original ends" },
-	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_gone,
-		"the original has the places of a row that is gone" },
-	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_new_columns,
-		"the original has the row's places with the buffers of before" },
+	FROM(stmt_seek, stmt_row_seek, has_old_rows, "nothing is stored any more")
+	FROM(stmt_seek, stmt_row_seek, has_nothing_stored, "nothing is stored any more")
+	FROM(stmt_init, stmt_direct, has_rows, "the original loses its place")
+	FROM(stmt_init, stmt_direct, has_more_texts, "the original loses its place")
+	AT(stmt_direct, has_others_rows, "the original loses its place")
+	AT(stmt_array, is_busy, "the original loses its place")
+	FROM(ping, set_server_option, has_calls_results, "rows of a statement are no texts")
+	FROM(autocommit, rollback, has_calls_results, "rows of a statement are no texts")
+	FROM(query, list_fields, has_calls_results, "rows of a statement are no texts")
+	AT(reset_connection, has_more, "it waits for ever")
+	AT(reset_connection, is_busy, "it waits for ever")
+	FROM(ping, set_server_option, connects_again, "the original connects again")
+	FROM(autocommit, rollback, connects_again, "the original connects again")
+	FROM(query, send_query, connects_again, "the original connects again")
+	FROM(list_dbs, list_fields, connects_again, "the original connects again")
+	FROM(stmt_init, stmt_direct, connects_again, "the original connects again")
+	FROM(stmt_free_result, stmt_reset, is_detached, "the original ends")
+	AT(stmt_bind_result, is_detached, "the original ends")
+	AT(stmt_store_result, has_others_rows, "the original stores another's rows")
+	AT(stmt_store_result, is_in_portion, "the original loses rows")
+	AT(stmt_fetch, is_cut_off, "the original ends")
+	AT(stmt_fetch, has_old_columns, "the original ends")
+	AT(stmt_fetch_column, is_row_gone, "the original has the places of a row that is gone")
+	AT(stmt_fetch_column, has_new_columns, "the original has the row's places with the buffers of before")
 #if !CMY_ORACLE
-	{ FZ_stmt_init, FZ_stmt_prepare, has_others_rows,
-		"the original loses its place" },
-	{ FZ_stmt_free_result, FZ_stmt_close, has_others_rows,
-		"the original loses its place" },
-	{ FZ_stmt_prepare, FZ_stmt_prepare, is_prebound, "the original ends" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_stored_none, "it waits for ever" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, has_lost_rows, "it waits for ever" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, is_help,
-		"the original does not look at the status behind the rows" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_no_cursor,
-		"the original is out of sync with itself" },
+	FROM(stmt_init, stmt_prepare, has_others_rows, "the original loses its place")
+	FROM(stmt_free_result, stmt_close, has_others_rows, "the original loses its place")
+	AT(stmt_prepare, is_prebound, "the original ends")
+	AT(stmt_execute, has_stored_none, "it waits for ever")
+	AT(stmt_fetch, has_lost_rows, "it waits for ever")
+	AT(stmt_fetch, is_help, "the original does not look at the status behind the rows")
+	AT(stmt_execute, has_no_cursor, "the original is out of sync with itself")
 #endif
-	{ FZ_select_db, FZ_select_db, has_more, "the original loses its place" },
-	{ FZ_select_db, FZ_select_db, is_busy, "the original loses its place" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_half_bound, "the values are anything" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_unbound,
-		"the values are of the type of that number, or of none" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_given_twice,
-		"the server takes the second value for something else" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_given_never,
-		"the server gets too few values" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_interrupted,
-		"it is told now, or with the rows" },
-	{ FZ_stmt_direct, FZ_stmt_direct, is_not_connected,
-		"the original does not connect behind that" },
-	{ FZ_stmt_long_data, FZ_stmt_long_data, is_gone, "the original ends" },
-	{ FZ_stmt_long_data, FZ_stmt_long_data, is_direct,
-		"the server describes a value in pieces as the one before it" },
-	{ FZ_stmt_next_result, FZ_stmt_next_result, is_detached, "the original ends" },
-	{ FZ_stmt_reset, FZ_stmt_reset, is_unprepared,
-		"the original asks for one that is gone" },
+	AT(select_db, has_more, "the original loses its place")
+	AT(select_db, is_busy, "the original loses its place")
+	AT(stmt_execute, is_half_bound, "the values are anything")
+	AT(stmt_execute, is_unbound, "the values are of the type of that number, or of none")
+	AT(stmt_execute, is_given_twice, "the server takes the second value for something else")
+	AT(stmt_execute, is_given_never, "the server gets too few values")
+	AT(stmt_execute, is_interrupted, "it is told now, or with the rows")
+	AT(stmt_direct, is_not_connected, "the original does not connect behind that")
+	AT(stmt_long_data, is_gone, "the original ends")
+	AT(stmt_long_data, is_direct, "the server describes a value in pieces as the one before it")
+	AT(stmt_next_result, is_detached, "the original ends")
+	AT(stmt_reset, is_unprepared, "the original asks for one that is gone")
 #if !CMY_ORACLE
-	{ FZ_free_result, FZ_free_result, is_unread_help,
-		"the original does not look at the status behind the rows" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_old_types,
-		"the server takes the values for others" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_unsent_types,
-		"the server does not know what the values are" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_no_more_cursor,
-		"the original takes the rows for a cursor's" },
-	{ FZ_stmt_prepare, FZ_stmt_prepare, is_not_closed, "it waits for ever then" },
-	{ FZ_stmt_direct, FZ_stmt_direct, has_more, "it waits for ever then" },
-	{ FZ_stmt_init, FZ_stmt_init, closes_another, "the original closes another" },
-	{ FZ_stmt_close, FZ_stmt_close, closes_another, "the original closes another" },
-	{ FZ_stmt_direct, FZ_stmt_direct, was_prepared,
-		"the original has fields then whose memory is gone" },
+	AT(free_result, is_unread_help, "the original does not look at the status behind the rows")
+	AT(stmt_execute, has_old_types, "the server takes the values for others")
+	AT(stmt_execute, has_unsent_types, "the server does not know what the values are")
+	AT(stmt_execute, has_no_more_cursor, "the original takes the rows for a cursor's")
+	AT(stmt_prepare, is_not_closed, "it waits for ever then")
+	AT(stmt_direct, has_more, "it waits for ever then")
+	AT(stmt_init, closes_another, "the original closes another")
+	AT(stmt_close, closes_another, "the original closes another")
+	AT(stmt_direct, was_prepared, "the original has fields then whose memory is gone")
 #endif
 #if CMY_ORACLE
-	{ FZ_stmt_prepare, FZ_stmt_prepare, is_failing,
-		"the original tells of results that nobody asked for" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_help_by_cursor,
-		"the server tells of a cursor that is over" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_no_portion,
-		"the original asks for no rows of the cursor" },
-	{ FZ_stmt_execute, FZ_stmt_execute, is_called,
-		"the original tells of results that nobody asked for" },
-	{ FZ_stmt_init, FZ_stmt_init, is_called,
-		"the original tells of results that nobody asked for" },
-	{ FZ_stmt_free_result, FZ_stmt_close, is_called,
-		"the original tells of results that nobody asked for" },
-	{ FZ_escape, FZ_charset_info, has_no_charset, "the original ends" },
-	{ FZ_stmt_metadata, FZ_stmt_metadata, is_detached, "the original ends" },
-	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, has_no_columns,
-		"the original has what lay in that memory before" },
-	{ FZ_stmt_fetch_column, FZ_stmt_fetch_column, is_row_over,
-		"the original has the places of a row that is gone" },
-	{ FZ_stmt_execute, FZ_stmt_execute, has_old_charset,
-		"the server tells columns again that it would not tell a pool" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, is_robbed, "the original reads another's rows" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, has_failed_cursor,
-		"the original has all rows then, which are none, or no result" },
-	{ FZ_stmt_long_data, FZ_stmt_long_data, is_half_bound,
-		"the original has the parameters in memory that it has freed" },
-	{ FZ_stmt_fetch, FZ_stmt_fetch, is_unprepared,
-		"the original takes the statement for prepared" },
-	{ FZ_change_user, FZ_change_user, has_more, "the original loses its place" },
-	{ FZ_change_user, FZ_change_user, is_busy, "the original loses its place" },
-	{ FZ_list_fields, FZ_list_fields, is_busy,
-		"the original forgets what is still to be read" },
+	AT(stmt_prepare, is_failing, "the original tells of results that nobody asked for")
+	AT(stmt_execute, is_help_by_cursor, "the server tells of a cursor that is over")
+	AT(stmt_execute, has_no_portion, "the original asks for no rows of the cursor")
+	AT(stmt_execute, is_called, "the original tells of results that nobody asked for")
+	AT(stmt_init, is_called, "the original tells of results that nobody asked for")
+	FROM(stmt_free_result, stmt_close, is_called, "the original tells of results that nobody asked for")
+	FROM(escape, charset_info, has_no_charset, "the original ends")
+	AT(stmt_metadata, is_detached, "the original ends")
+	AT(stmt_fetch_column, has_no_columns, "the original has what lay in that memory before")
+	AT(stmt_fetch_column, is_row_over, "the original has the places of a row that is gone")
+	AT(stmt_execute, has_old_charset, "the server tells columns again that it would not tell a pool")
+	AT(stmt_fetch, is_robbed, "the original reads another's rows")
+	AT(stmt_fetch, has_failed_cursor, "the original has all rows then, which are none, or no result")
+	AT(stmt_long_data, is_half_bound, "the original has the parameters in memory that it has freed")
+	AT(stmt_fetch, is_unprepared, "the original takes the statement for prepared")
+	AT(change_user, has_more, "the original loses its place")
+	AT(change_user, is_busy, "the original loses its place")
+	AT(list_fields, is_busy, "the original forgets what is still to be read")
 #endif
-	{ FZ_list_fields, FZ_list_fields, has_no_database,
-		"what is wrong first is told, there or in the name" },
-	{ FZ_infos, FZ_infos, is_not_connected, "nothing is known of the server" },
+	AT(list_fields, has_no_database, "what is wrong first is told, there or in the name")
+	AT(infos, is_not_connected, "nothing is known of the server")
 };
+/* clang-format on */
 
 int
 fz_lacks_cursor(const struct fz_stmt *s, const char *sql)
