@@ -6,9 +6,10 @@
 #include <string.h>
 
 /*
- * Queries that the program sends before it has read the answer to the one before. MariaDB's library writes them to
- * the server at once; here each is sent when the answers before it have been read, which a program that reads them
- * in order cannot tell.
+ * Queries that the program sends before it has read the answer to the previous one.
+ * MariaDB's library writes them to the server at once. Here each one waits until the
+ * answers before it have been read. A program that reads the answers in order sees no
+ * difference. query.c puts them in, send.c takes them out, handle.c drops them.
  */
 
 int

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "libmysql.h"
 
-/* MYSQL.methods->api: the functions of the face. */
+/* MYSQL.methods->api: a table of the exported functions, through which some programs
+ * call them. */
 
 #define DECLARE(handle, ret, name, params, args) ret name params;
 #define DECLARE_V(handle, name, params, args)    void name params;

@@ -6,7 +6,8 @@
  * goes on with it. Both tell the program what to wait for. face.c calls them.
  */
 
-/* The fibre of an operation that is suspended; NULL and the error is set. */
+/* The session's fibre if an operation on it is suspended; else NULL, and the error is
+ * set. */
 static struct cmy_fibre *
 suspended_fibre(struct cmy_session *s)
 {
@@ -17,7 +18,7 @@ suspended_fibre(struct cmy_session *s)
 	return NULL;
 }
 
-/* What a function gives that failed. */
+/* The return value of a function that failed. */
 #define FAILURE(ret) _Generic((ret), int : 1, my_bool : 1, default : 0)
 
 #define PAIR(type, handle, result, name, params, args)                                   \
@@ -68,11 +69,12 @@ suspended_fibre(struct cmy_session *s)
 		return f ? cmy_fibre_resume(f, status, NULL, 0) : 0;                     \
 	}
 
-/* Closing never waits, and takes the fibre along. */
+/* Closing never waits, and it frees the fibre. So it runs on the program's own stack. */
 #define may_wait_mysql_close       0
 #define may_wait_mysql_free_result 1
 
-/* The operation is over, or waits. A connect that found out that it is the original's goes on there. */
+/* The operation has ended, or it waits. If a connect found that the original library is
+ * to make the connection, go on there. */
 static int
 goes_on(struct cmy_session *s, int wants, void *ret)
 {
@@ -80,7 +82,7 @@ goes_on(struct cmy_session *s, int wants, void *ret)
 
 	if (wants != 0 || !s->is_originals)
 		return wants;
-	/* the fibre goes with the session */
+	/* the hand-over frees the session, and its fibre with it */
 	kept = s->fibre->args;
 	*(MYSQL **)ret = NULL;
 	s->is_originals = 0;
@@ -91,7 +93,7 @@ goes_on(struct cmy_session *s, int wants, void *ret)
 		kept.clientflag);
 }
 
-/* mysql_real_connect_start() has as many parameters as it has. */
+/* The API gives mysql_real_connect_start() this many parameters. */
 /* NOLINTNEXTLINE(readability-function-size) */
 CMY_FACE_ASYNC(PAIR, PAIR_V)
 
@@ -103,7 +105,7 @@ cmy_mysql_get_timeout_value_ms(const MYSQL *my)
 	return s && s->fibre ? s->fibre->timeout_ms : 0;
 }
 
-/* In whole seconds, and not too early. */
+/* In whole seconds, rounded up: the program must not stop waiting too early. */
 unsigned int
 cmy_mysql_get_timeout_value(const MYSQL *my)
 {

@@ -8,7 +8,8 @@
 
 #define ALL_READY (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE)
 
-/* One step of an operation, which is begun, or goes on where it was the last one. */
+/* One step of an operation: begin it, or go on if the last step was the same
+ * operation's. */
 #define STEP(handle, result, name, args, is_done)                                        \
 	struct cmy_session *s = SESSION_OF(handle);                                      \
 	struct cmy_fibre *f = s ? s->fibre : NULL;                                       \

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Binding a statement's columns, and writing a row into the program's buffers. rows.c
+ * calls cmy_bind_row() for each row that the program fetches. cell.c and the flavour's
+ * convert file do the conversion.
+ */
 #include "stmt.h"
 
 #include "convert.h"
@@ -9,7 +14,7 @@
 
 /* ---- mysql_stmt_bind_result() ---- */
 
-/* The length that a buffer of that type has in any case; 0: that of the value. */
+/* The length of a buffer whose type fixes it; 0: the value decides. */
 static unsigned long
 fixed_length(enum enum_field_types type)
 {
@@ -55,7 +60,8 @@ set_length(MYSQL_BIND *b)
 }
 
 #if CMY_ORACLE
-/* sic: what a column's values may be as texts is known from its type, and told when it is bound. */
+/* sic: Oracle's library sets the length of a column's longest text from its type alone,
+ * when the program binds it. */
 static void
 tell_max_length(MYSQL_FIELD *f)
 {
@@ -104,20 +110,21 @@ cmy_bind_again(struct cmy_stmt *st)
 }
 #endif
 
-/* Whether there is something to bind to. */
+/* Whether the statement has columns that can be bound. */
 static int
 may_bind(MYSQL_STMT *stmt)
 {
 	int is_prepared = stmt->state >= CMY_STMT_PREPARED;
 
-	/* sic: for Oracle's library columns are enough */
+	/* sic: Oracle's library also binds to a statement that is not prepared, if it
+	 * has columns */
 	if (stmt->field_count > 0 && (is_prepared || CMY_ORACLE))
 		return 1;
 	cmy_stmt_error(stmt, is_prepared ? CR_NO_STMT_METADATA : CR_NO_PREPARE_STMT);
 	return 0;
 }
 
-/* Oracle's library says only in a bit whether the program wants to know of truncations. */
+/* Oracle's library keeps in a bit whether the program asked for reports of truncation. */
 static char
 bound(const MYSQL_STMT *stmt)
 {
@@ -139,7 +146,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 		MYSQL_BIND *b = &stmt->bind[i];
 
 		if (!cmy_is_result_type(b->buffer_type)) {
-			/* Connector/C's words have no marks */
+			/* only Oracle's message takes these arguments */
 			cmy_stmt_error_with(stmt, CR_UNSUPPORTED_PARAM_TYPE,
 				(int)stmt->fields[i].type, (int)i + 1);
 			return 1;
@@ -162,7 +169,8 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 
 /* ---- a row ---- */
 
-/* Of programs that ask for values one by one: how long it is, and (Connector/C) whether it is NULL. */
+/* For programs that fetch values one by one: the value's length, and with Connector/C
+ * also whether it is NULL. */
 static void
 note_value(MYSQL_BIND *b, const char *p, size_t n)
 {
@@ -187,7 +195,7 @@ put(MYSQL_BIND *b, const MYSQL_FIELD *field, int is_binary, const char *p, size_
 {
 	struct cmy_cell cell;
 
-	/* the most of all values: what is below would come to the same */
+	/* a short cut for the most frequent case; the code below gives the same result */
 	if (is_string(field->type) && is_string(b->buffer_type)) {
 		cmy_put_text(b, p, n);
 		return;
@@ -247,7 +255,8 @@ cmy_bind_row(struct cmy_stmt *st)
 	int is_cut = 0, r;
 	unsigned i;
 
-	/* what is fetched into is the program's still: not so when it executes, which is when Oracle's library does it */
+	/* on a fetch the program may still change these buffers; Oracle's library reads
+	 * them when it executes */
 	for (i = 0; st->has_old_lengths && i < st->pub.field_count; i++)
 		set_length(&st->pub.bind[i]);
 	st->has_old_lengths = 0;
@@ -283,7 +292,7 @@ may_fetch_column(MYSQL_STMT *stmt, unsigned column)
 	return 1;
 }
 
-/* What the original leaves in the program's structure. */
+/* The original leaves these values in the program's structure. */
 static void
 ready_column(MYSQL_BIND *b, MYSQL_BIND *bound_column, unsigned long offset)
 {

@@ -6,14 +6,17 @@
 #include <string.h>
 
 /*
- * Arrays of parameters (STMT_ATTR_ARRAY_SIZE): all rows go to the server as one execution, and are undone
- * as one if it fails. To a server that is not MariaDB they go one by one, in a pipeline.
+ * Arrays of parameters (STMT_ATTR_ARRAY_SIZE). All rows go to a MariaDB server as one
+ * execution, and the server undoes all of them if one fails. Other servers get them one
+ * by one, in a pipeline. execute.c calls it, and methods.c to take the values before the
+ * execution.
  */
 
-/* What goes into one execution, with the number of rows behind it. */
+/* The most values in one execution: 65535, less one for the number of rows. */
 #define VALUES_MAX 65534u
 
-/* Native values of MySQL's that are none: how many rows there were, and what MariaDB's indicators say. */
+/* Types of MySQL's binary protocol that are not values: the number of rows, and two of
+ * MariaDB's indicators. */
 #define NATIVE_ROWS    0x10001u
 #define NATIVE_DEFAULT 0x10002u
 #define NATIVE_IGNORE  0x10003u
@@ -21,10 +24,10 @@
 struct bulk {
 	struct cmy_stmt *st;
 	struct cmy_session *s;
-	unsigned row; /* the next one */
-	unsigned n_rows; /* in st->params */
+	unsigned row; /* the next row to add */
+	unsigned n_rows; /* rows that are in st->params */
 	uint64_t affected;
-	int is_taken; /* the values are in the request already */
+	int is_taken; /* the request already holds the values */
 };
 
 static int
@@ -39,7 +42,7 @@ indicator_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
 	return b->u.indicator[row];
 }
 
-/* Bytes of one element of an array of numbers; 0: it is an array of pointers. */
+/* The size of one element of an array of numbers; 0: the array holds pointers. */
 static size_t
 element_size(enum enum_field_types type)
 {
@@ -48,7 +51,7 @@ element_size(enum enum_field_types type)
 					   : cmy_integer_size(type);
 }
 
-/* Only texts and bytes have lengths; -1 is up to the zero byte. */
+/* Only texts and bytes have lengths. -1: up to the zero byte. */
 static unsigned long
 length_of(const MYSQL_STMT *stmt, unsigned param, unsigned row)
 {
@@ -57,7 +60,7 @@ length_of(const MYSQL_STMT *stmt, unsigned param, unsigned row)
 
 	if (element_size(b->buffer_type) > 0 || cmy_is_time(b->buffer_type))
 		return 0;
-	/* the program gave none */
+	/* the program gave no array of lengths */
 	if (stmt->param_callback || b->length == &b->buffer_length)
 		return *b->length;
 	if (stmt->row_size == 0)
@@ -80,7 +83,8 @@ buffer_of(const MYSQL_STMT *stmt, const MYSQL_BIND *b, unsigned row)
 	return ((void **)b->buffer)[row];
 }
 
-/* What only MariaDB's own server knows: another one would take it for a value. */
+/* DEFAULT or IGNORE. Only MariaDB's server knows them; another server would take the
+ * word for a value. */
 static int
 add_word(struct bulk *k, unsigned native_type)
 {
@@ -90,7 +94,7 @@ add_word(struct bulk *k, unsigned native_type)
 		k->st->params, native_type, CENOTE_FORMAT_BINARY, "", 0);
 }
 
-/* A value of the array as if it had been bound alone. */
+/* Add one element of the array as if the program had bound it alone. */
 static int
 add_value(struct bulk *k, unsigned param)
 {
@@ -126,8 +130,8 @@ is_skipped(const struct bulk *k)
 	return 0;
 }
 
-/* 0, or -1 and the statement's error is set. As in the original, the connection has no error when the program's function
- * fails. */
+/* 0, or -1 and the statement's error is set. When the program's function fails, the
+ * connection gets no error, as in the original. */
 static int
 add_row(struct bulk *k)
 {
@@ -169,14 +173,14 @@ add_count(const struct bulk *k)
 		k->st->params, NATIVE_ROWS, CENOTE_FORMAT_BINARY, bytes, sizeof(bytes));
 }
 
-/* A row with the largest number of parameters goes alone, since a second one has no room. */
+/* A row with the largest number of parameters goes alone: a second one would not fit. */
 static int
 has_count(const struct bulk *k)
 {
 	return cmy_is_binary(k->s) && k->st->pub.param_count <= VALUES_MAX;
 }
 
-/* As many rows as go into one execution. */
+/* Add as many rows as fit into one execution. */
 static int
 add_rows(struct bulk *k, unsigned most)
 {
@@ -192,7 +196,8 @@ add_rows(struct bulk *k, unsigned most)
 	return -1;
 }
 
-/* The next execution's values are in st->params. 1; 0: there is none; -1: the statement's error is set. */
+/* Put the next execution's values into st->params. 1; 0: there are no more; -1: the
+ * statement's error is set. */
 static int
 next_rows(struct bulk *k, unsigned most)
 {
@@ -226,7 +231,7 @@ refuse(struct cmy_stmt *st)
 	return 1;
 }
 
-/* Several executions count as one, and have one count of rows. */
+/* Several executions count as one: their numbers of rows are added up. */
 static int
 run_all(struct bulk *k, unsigned most)
 {

@@ -46,7 +46,7 @@ cmy_set_autocommit(struct cmy_session *s, int on)
 	int is_off = (my->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
 	int r;
 
-	/* MySQL commits what is open */
+	/* as MySQL does: switching autocommit on commits the open transaction */
 	if (on && is_off && cenote_tx_state(s->conn) != CENOTE_TX_IDLE &&
 		cmy_end_transaction(s, cenote_commit) < 0)
 		return -1;
@@ -70,7 +70,8 @@ is_name(const char *name, const char *db)
 	return name && strcmp(name, db) == 0;
 }
 
-/* Behind a pool of another server there is one database only, with the names that a connect takes for it. */
+/* A pool of another server has one database. Its names are those that a connect accepts
+ * for it. */
 int
 cmy_is_pools_own(const struct cmy_session *s, const char *db)
 {
@@ -96,7 +97,7 @@ cmy_select(struct cmy_session *s, const char *db)
 {
 	int was_untracked = s->is_untracked, r;
 
-	/* neither original looks at what comes with that answer */
+	/* neither original reads the session changes in this answer */
 	s->is_untracked = 1;
 	r = select_database(s, db);
 	s->is_untracked = was_untracked;
@@ -115,7 +116,8 @@ ask_for_login(struct cmy_session *s, const char *user, const char *passwd, const
 	return cmy_check(s, r);
 }
 
-/* The settings that come with it are not told to the program, and no choice of a character set. */
+/* The program does not see the settings that come with the login, and it keeps its
+ * character set. */
 int
 cmy_change_login(
 	struct cmy_session *s, const char *user, const char *passwd, const char *db)

@@ -11,9 +11,9 @@
  * little-endian and has the size of its column's type. Any other value has its length in front.
  */
 
-#define LENGTH_MAX 9u /* bytes that a length may take */
+#define LENGTH_MAX 9u /* the most bytes of an encoded length */
 
-/* The size of a type's values; 0: they have their length in front. */
+/* The size of a type's values; 0: the length stands before the value. */
 static size_t
 number_size(enum enum_field_types type)
 {

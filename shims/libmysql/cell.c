@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * A value as it lies in libcenote's batch: of MySQL and MariaDB in the binary form of their protocol,
- * little-endian and without a length in front; of other servers as canonical text.
+ * Read a value from libcenote's batch. Values of MySQL and MariaDB are in the binary
+ * form of their protocol: little-endian, without a length in front. Values of other
+ * servers are canonical text. bind.c calls it before it converts a value.
  */
 
 static uint64_t

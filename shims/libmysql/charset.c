@@ -5,7 +5,8 @@
 #include <iconv.h>
 #include <string.h>
 
-/* Character sets and their collations, by the numbers that servers have for them. */
+/* The API's functions for character sets: the connection's set, look-up by name and
+ * number, and conversion. collations.c holds the table. face.c calls them. */
 
 /* ---- the face ---- */
 
@@ -29,7 +30,8 @@ cmy_mysql_get_character_set_info(MYSQL *my, MY_CHARSET_INFO *cs)
 		.mbmaxlen = from->char_maxlen };
 }
 
-/* To the session; its texts are UTF-8 anyway where the server is not MySQL's. */
+/* Set the session's character set. On a pool of another server all text is UTF-8, so
+ * nothing is sent. */
 static int
 tell_server(MYSQL *my, const MARIADB_CHARSET_INFO *cs)
 {
@@ -54,7 +56,8 @@ cmy_mysql_set_character_set(MYSQL *my, const char *csname)
 {
 	const MARIADB_CHARSET_INFO *cs = csname ? cmy_charset_by_name(csname) : NULL;
 
-	/* sic: from now on it is the one that is wanted, whether or not there is such */
+	/* sic: Oracle's library remembers the name for the next connect, even if no such
+	 * set exists */
 	if (CMY_ORACLE && !my->net.CMY_VIO && csname)
 		(void)cmy_option_set(my, MYSQL_SET_CHARSET_NAME, csname, NULL);
 	if (!cs) {
@@ -104,7 +107,8 @@ cmy_mariadb_get_charset_by_nr(unsigned int csnr)
 	return (MARIADB_CHARSET_INFO *)(uintptr_t)cmy_charset_by_nr(csnr);
 }
 
-/* iconv() knows UTF-16 and UTF-32 without an order of bytes as those with a mark. */
+/* Without a byte order in the name, iconv() expects a byte order mark in UTF-16 and
+ * UTF-32. */
 static const char *
 iconv_name(const MARIADB_CHARSET_INFO *cs)
 {
@@ -130,7 +134,7 @@ cmy_mariadb_convert_string(const char *from, size_t *from_len,
 	iconv_t conversion;
 
 	*errorcode = 0;
-	/* from left to right, without marks of the order of bytes */
+	/* big-endian, without byte order marks */
 	conversion = iconv_open(iconv_name(to_cs), iconv_name(from_cs));
 	if (conversion == (iconv_t)-1) {
 		*errorcode = errno;

@@ -23,7 +23,7 @@ static const MARIADB_CHARSET_INFO collations[] = {
 };
 #define N_COLLATIONS (sizeof(collations) / sizeof(collations[0]))
 
-/* What the program's environment is in. */
+/* The character set of the program's locale. */
 static const char *
 of_environment(void)
 {
@@ -60,7 +60,8 @@ cmy_charset_by_name(const char *name)
 	return NULL;
 }
 
-/* MariaDB's newer collations, of all languages: 256 for each of these. Their numbers say the set. */
+/* MariaDB's newer collations have 256 numbers for each of these sets, so the number
+ * gives the set. */
 static unsigned
 base_of(unsigned nr)
 {
@@ -84,7 +85,8 @@ cmy_charset_by_nr(unsigned nr)
 const MARIADB_CHARSET_INFO *
 cmy_charset_default(void)
 {
-	/* the first of the list; utf8mb4_0900_ai_ci is MySQL's */
+	/* the list begins with MariaDB's default; MySQL's is utf8mb4_0900_ai_ci, the
+	 * second */
 	return &collations[CMY_ORACLE ? 1 : 0];
 }
 

@@ -10,22 +10,25 @@
 #include <string.h>
 
 /*
- * Connecting: which pool, or the original library on the same memory, or neither. Attaching to a session of
- * the pool is cenote_connect(); statements follow only where the session is not as the program wants it.
+ * Connecting a handle: to a pool, or to the original library on the same memory. It also
+ * connects again after a loss, and frees the session. cenote_connect() attaches to a
+ * session of the pool; statements follow only if the session is not as the program
+ * asked. face.c, enter.c and the async files call it.
  */
 
-/* What a server like this one offers: without CLIENT_SSL, where the way to the pool has no TLS. */
+/* The capabilities that a server of this kind reports. CLIENT_SSL is missing: it is set
+ * if the way to cenoted uses TLS. */
 #define MARIADB_OFFERS      0x81fff7feUL
 #define MYSQL_OFFERS        0xdffff7ffUL
-/* And beyond the flags that MySQL's have: progress, arrays of parameters, more of columns, and columns that
- * are sent once. */
+/* MariaDB's own capabilities: progress reports, arrays of parameters, more about
+ * columns, and columns that are sent once. */
 #define MARIADB_OFFERS_MORE 0x1dUL
-/* What programs may ask of MariaDB's. */
+/* The flags that Connector/C accepts from a program. */
 #define ALLOWED_FLAGS       0xe4ffffffUL
 
 /* ---- what the session tells of itself ---- */
 
-/* The server's number of the session; of another server's, the pool's number. */
+/* The MySQL server's number for the session. For other servers, the pool's number. */
 static unsigned long
 session_number(const struct cmy_session *s)
 {
@@ -51,7 +54,7 @@ backend_of(const struct cmy_session *s)
 	return CMY_BACKEND_OTHER;
 }
 
-/* What the session tells of itself. */
+/* Fill in the server's capabilities, from its version and from the way to cenoted. */
 static void
 note_capabilities(struct cmy_session *s)
 {
@@ -84,7 +87,7 @@ keep_session(struct cmy_session *s)
 	my->protocol_version = 10;
 	my->thread_id = session_number(s);
 	my->net.CMY_VIO = s;
-	/* which a program may poll at any time: it keeps its number */
+	/* the program may poll this descriptor at any time, so it must keep its number */
 	(void)cenote_set_nonblocking(s->conn, CENOTE_PASSIVE);
 	cmy_choose_wait(s);
 	my->net.fd = cenote_fd(s->conn);
@@ -98,7 +101,8 @@ keep_session(struct cmy_session *s)
 
 /* ---- errors ---- */
 
-/* A pool that is busy, or without its server, has been reached. */
+/* Whether cenoted could not be reached. A pool that is busy or has lost its server was
+ * reached. */
 static int
 is_unreachable(const struct cmy_session *s, int status)
 {
@@ -128,7 +132,7 @@ say_cannot_attach(struct cmy_session *s, const struct cmy_login *l, int status)
 static int
 set_timeout(cenote_conn *conn, unsigned seconds)
 {
-	const unsigned longest = INT32_MAX / 1000; /* some programs say -1 */
+	const unsigned longest = INT32_MAX / 1000; /* some programs set -1 */
 	char text[16];
 
 	if (seconds == 0)
@@ -137,8 +141,8 @@ set_timeout(cenote_conn *conn, unsigned seconds)
 	return cenote_conn_set(conn, "connect_timeout", text);
 }
 
-/* The pool allows several statements in a text; the program has to ask for that. What is fixed when a session
- * logs in is the session's that the pool gives. */
+/* The pool would accept several statements in a text, but the program has to ask for
+ * that. The pool gives a session whose login had these options. */
 static int
 set_session_options(struct cmy_session *s, const char *db)
 {
@@ -176,10 +180,10 @@ make_conn(struct cmy_session *s, const char *db)
 		return r;
 	cenote_conn_set_getpid(s->conn, csh_getpid);
 	r = cenote_conn_set(s->conn, "pool", s->pool);
-	/* who ends a session with KILL means its program to see it */
+	/* after KILL the program must see the loss, so do not attach to another session */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "reattach", "planned");
-	/* whether one is sent is decided when it is asked for */
+	/* infile.c decides about each file when the server asks for it */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(s->conn, "allow_files", "yes");
 	if (r == CENOTE_OK)
@@ -191,7 +195,7 @@ make_conn(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* CENOTE_AGAIN: waiting failed, and the error is set. */
+/* CENOTE_AGAIN: waiting failed, and the error is set already. */
 static int
 attach_once(struct cmy_session *s, const char *db)
 {
@@ -208,7 +212,7 @@ attach_once(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* The same. */
+/* The same. If the pool asks for a login, try a second time with the program's password. */
 static int
 attach(struct cmy_session *s, const char *db)
 {
@@ -258,7 +262,8 @@ cmy_use_charset(struct cmy_session *s)
 	return cmy_run(s, sql, NULL);
 }
 
-/* Behind a pool of another server there is one database: its name has chosen the pool, and is what the program calls it. */
+/* A pool of another server has one database. The program's name for it has chosen the
+ * pool, and stays. */
 static int
 choose_db(struct cmy_session *s, const char *db)
 {
@@ -278,7 +283,8 @@ choose_db(struct cmy_session *s, const char *db)
 	return -1;
 }
 
-/* MariaDB's library does not mind a failure behind the first of several statements. */
+/* Run one init command and drop its results. MariaDB's library ignores a failure after
+ * the first of several statements. */
 static int
 run_and_forget(MYSQL *my, const char *sql)
 {
@@ -296,7 +302,7 @@ run_and_forget(MYSQL *my, const char *sql)
 	return CMY_ORACLE && r > 0 ? -1 : 0;
 }
 
-/* A loss meanwhile is a failure to connect, and no reason to begin anew. */
+/* If the session is lost meanwhile, connecting fails: do not start again. */
 static int
 run_init_commands(struct cmy_session *s)
 {
@@ -313,13 +319,13 @@ run_init_commands(struct cmy_session *s)
 	CMY_RECONNECT(s->my) = 0;
 	for (unsigned i = 0; i < n && r == 0; i++)
 		r = run_and_forget(s->my, cmy_init_command_list(s->options)[i]);
-	/* sic: both leave it so when one fails */
+	/* sic: after a failed command both originals leave auto-reconnect off */
 	if (r == 0)
 		CMY_RECONNECT(s->my) = reconnects;
 	return r;
 }
 
-/* What the original does in one step. */
+/* Bring the session into the state that the original's login packet would give it. */
 static int
 log_in(struct cmy_session *s, const char *db)
 {
@@ -331,7 +337,7 @@ log_in(struct cmy_session *s, const char *db)
 	return r ? 0 : -1;
 }
 
-/* Of a login that fails the originals tell the error alone. */
+/* After a failed login the originals change the error only, and leave the counts. */
 static int
 log_in_quietly(struct cmy_session *s, const char *db)
 {
@@ -348,7 +354,7 @@ log_in_quietly(struct cmy_session *s, const char *db)
 	return r;
 }
 
-/* Until all that belongs to connecting is done, its time is that of one wait. */
+/* Finish connecting. Until that is done, each wait may take connect_timeout. */
 static int
 prepare_session(struct cmy_session *s, const char *db)
 {
@@ -374,7 +380,8 @@ prepare_session(struct cmy_session *s, const char *db)
 
 /* ---- the original ---- */
 
-/* From now on the handle is the original's, which knows all that was set. */
+/* Give the handle's memory to the original library. Its options follow in
+ * cmy_hand_over(). */
 static MYSQL *
 become_original(struct cmy_session *s)
 {
@@ -419,7 +426,8 @@ connect_original(struct cmy_session *s, const struct cmy_login *given)
 {
 	MYSQL *my = s->my;
 
-	/* the fibre goes with the session, so not from within it */
+	/* the hand-over frees the session and this fibre, so it must not happen on the
+	 * fibre */
 	s->is_originals = cmy_is_in_fibre(s);
 	if (s->is_originals || cmy_hand_over(s) < 0)
 		return NULL;
@@ -470,7 +478,7 @@ failed(struct cmy_session *s, unsigned long flags)
 	return NULL;
 }
 
-/* Before anything is decided. */
+/* The checks that come before any decision where to connect. */
 static int
 may_connect(MYSQL *my, const struct cmy_session *s, unsigned long flags)
 {
@@ -498,7 +506,8 @@ connect_as(MYSQL *my, const struct cmy_login *given)
 		return NULL;
 	cmy_clear(my);
 #if CMY_ORACLE
-	/* sic: those of an attempt that failed count in the next, as long as the options are remembered */
+	/* sic: flags of a failed attempt also count in the next one, as long as the
+	 * options are kept */
 	login.flags = my->options.client_flag |= login.flags;
 #endif
 	if (cmy_complete_login(s, &login) == 0)
@@ -530,7 +539,8 @@ cmy_mysql_real_connect(MYSQL *my, const char *host, const char *user, const char
 
 #if CMY_ORACLE
 
-/* The name stands for the host; whom it stands for is looked up by the original, if it is one for it. */
+/* The DNS name takes the place of the host. If the connection is the original's, the
+ * original looks the name up. */
 MYSQL *
 cmy_mysql_real_connect_dns_srv(MYSQL *my, const char *dns_srv_name, const char *user,
 	const char *passwd, const char *db, unsigned long client_flag)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Conversions that both flavours do alike, and what they need to write numbers, dates and
+ * times as text. convert_mariadb.c and convert_oracle.c call it. It owns no state.
+ */
 #include "convert.h"
 
 #include "number.h"
@@ -6,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A field's decimals, if they are not fixed. */
+/* MYSQL_FIELD.decimals of a real without a fixed number of decimals */
 #define NOT_FIXED 31u
 
 /* ---- numbers ---- */
@@ -30,7 +34,8 @@ cmy_integer_size(enum enum_field_types type)
 	}
 }
 
-/* Connector/C writes into the program's structure (of mysql_stmt_fetch_column()) how much it took. */
+/* Connector/C stores the size that it wrote in the program's structure
+ * (mysql_stmt_fetch_column()). */
 static void
 note_size(MYSQL_BIND *b, size_t size)
 {
@@ -84,7 +89,7 @@ cmy_is_outside(const MYSQL_BIND *b, size_t size, int64_t v)
 	return v < -half || v >= half;
 }
 
-/* Whether a real that was made from an integer is still the same number. */
+/* Whether a real that was made from an integer still has the same value. */
 static int
 is_same(double real, int64_t v, int is_unsigned)
 {
@@ -108,7 +113,8 @@ cmy_integer_to_real(MYSQL_BIND *b, int64_t v, int is_unsigned)
 	*b->error = cmy_bool(!is_same((double)narrow, v, is_unsigned));
 }
 
-/* What the machine's own conversion makes of it, also where C leaves that open. */
+/* Convert as x86-64 does, also where C leaves the result undefined: programs see these
+ * values from the originals. */
 static int64_t
 cut(const MYSQL_BIND *b, size_t size, double v)
 {
@@ -165,7 +171,7 @@ cmy_put_text(MYSQL_BIND *b, const char *p, size_t n)
 	size_t copied = left < b->buffer_length ? left : b->buffer_length;
 
 	*b->length = n;
-	/* sic: Connector/C does nothing at all behind the end */
+	/* sic: Connector/C writes nothing if the offset is after the end */
 	if (!CMY_ORACLE && n < b->offset)
 		return;
 	if (copied > 0)
@@ -177,7 +183,7 @@ cmy_put_text(MYSQL_BIND *b, const char *p, size_t n)
 
 /* ---- dates and times ---- */
 
-/* At least n digits. */
+/* Write at least n digits. */
 static char *
 put_digits(char *p, size_t n, unsigned long v)
 {

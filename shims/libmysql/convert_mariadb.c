@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How Connector/C converts. What looks odd here is so there, and programs' tests see it. */
+/* How Connector/C converts values for the program's buffers. Odd results are the
+ * original's, and tests of programs expect them. bind.c calls it. It owns no state. */
 
 #define REAL_TEXT_MAX 299u
-/* A text for a number is read up to here. */
+/* The most bytes of a text that are read as a number. */
 #define NUMBER_MAX    1077u
 #define BINARY        63u
-/* Decimals of a time that depend on its value. */
+/* MYSQL_FIELD.decimals of a time whose value decides how many there are */
 #define DECIMALS_AUTO 39u
 
 /* ---- texts as numbers ---- */
@@ -22,7 +23,7 @@ struct parsed {
 	int is_wrong;
 };
 
-/* Blanks around the number are allowed, and nothing else. */
+/* Whether something other than blanks follows the number. */
 static int
 has_more(const char *p, size_t n, size_t used)
 {
@@ -124,7 +125,8 @@ scan_number(struct scanner *s, unsigned most, char behind)
 	return (unsigned)v;
 }
 
-/* Six digits at most. sic: what is behind the last one counts as if it were digits. */
+/* Read at most six digits. sic: bytes after the last digit count as digits for the
+ * scale. */
 static unsigned long
 scan_fraction(struct scanner *s)
 {
@@ -164,7 +166,7 @@ scan_date(struct scanner *s, MYSQL_TIME *t)
 		t->day = scan_number(s, 31, '\0');
 }
 
-/* Whether a ':' comes before a '-'. */
+/* Whether the text begins with a time of day: a ':' comes before a '-'. */
 static int
 is_clock(const struct scanner *s)
 {
@@ -245,7 +247,7 @@ is_binary(const MYSQL_FIELD *field)
 							 field->type <= MYSQL_TYPE_BLOB));
 }
 
-/* Bytes go into any buffer as they are. */
+/* Copy bytes into the buffer unchanged, whatever its type is. */
 static void
 put_raw(MYSQL_BIND *b, const char *p, size_t n)
 {
@@ -263,7 +265,7 @@ put_raw(MYSQL_BIND *b, const char *p, size_t n)
 
 /* ---- integers ---- */
 
-/* Whether field and buffer are the same integer but for the sign. */
+/* Whether field and buffer are integers of the same size. Their signs may differ. */
 static int
 is_same_size(const MYSQL_BIND *b, const MYSQL_FIELD *field)
 {
@@ -390,7 +392,7 @@ cmy_time_unpack(enum enum_field_types type, const unsigned char *p, size_t n,
 	cmy_unpack_clock(p + 4, n - 4, t);
 }
 
-/* What has no fixed number of decimals has all of them, or none. */
+/* A time without a fixed number of decimals has six, or none if its fraction is zero. */
 static unsigned
 clock_decimals(const MYSQL_FIELD *field, const MYSQL_TIME *t)
 {
@@ -475,7 +477,7 @@ cmy_is_result_type(enum enum_field_types type)
 
 /* ---- max_length ---- */
 
-/* Of values whose text is not looked at; 0: their lengths count. */
+/* The longest text of a type, by the type alone; 0: measure the values. */
 static unsigned long
 most_of(enum enum_field_types type)
 {

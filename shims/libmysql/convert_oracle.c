@@ -7,7 +7,8 @@
 #include <float.h>
 #include <string.h>
 
-/* How Oracle's library converts. What looks odd here is so there, and programs' tests see it. */
+/* How Oracle's library converts values for the program's buffers. Odd results are the
+ * original's, and tests of programs expect them. bind.c calls it. It owns no state. */
 
 /* ---- of the same kind: no conversion ---- */
 
@@ -44,7 +45,7 @@ is_same_kind(enum enum_field_types buffer, enum enum_field_types field)
 	return 0;
 }
 
-/* Bytes of an integer of that type; 0: it has none. */
+/* The size of an integer type; 0: the type is not an integer. */
 static size_t
 size_of_integer(enum enum_field_types type)
 {
@@ -112,7 +113,7 @@ struct parsed {
 	int is_negative;
 };
 
-/* What follows the digits is not looked at. */
+/* Read an integer. Bytes after its digits are ignored. */
 static struct parsed
 parse_integer(const char *p, size_t n)
 {
@@ -296,7 +297,7 @@ time_number(const MYSQL_TIME *t)
 	return t->time_type == MYSQL_TIMESTAMP_TIME ? clock : date * 1000000 + clock;
 }
 
-/* DATE and TIME buffers have no room for what else a value is. */
+/* DATE and TIME buffers lose the other part of a DATETIME, which sets their error. */
 static void
 put_time(MYSQL_BIND *b, const MYSQL_TIME *t)
 {
@@ -356,8 +357,8 @@ cmy_convert_column(MYSQL_BIND *b, const MYSQL_FIELD *field, const struct cmy_cel
 }
 
 /*
- * A text in a column of numbers or times, as servers send it that type values and not columns. The buffer has the size
- * of its type, and programs need not set buffer_length for it.
+ * A text in a column of numbers or times: some servers type values, not columns. The
+ * buffer has the size of its type; programs need not set buffer_length.
  */
 static void
 put_misfit(MYSQL_BIND *b, const char *p, size_t n)

@@ -7,7 +7,8 @@
  * one if the program asked for that (MYSQL_OPT_RECONNECT).
  */
 
-/* Who wants to be connected again has nothing sent to a session that is lost already. */
+/* If the program wants to reconnect, find out now whether the session is lost: nothing
+ * must be sent to a lost one. */
 static void
 look_for_loss(struct cmy_session *s)
 {
@@ -19,8 +20,8 @@ look_for_loss(struct cmy_session *s)
 }
 
 /*
- * Connected again. A text that comes with this call was escaped by the status of the session before. -1, once, if
- * the new one reads it otherwise.
+ * Called after a reconnect. The program escaped the text of this call for the previous
+ * session. -1, once, if the new session reads such text in another way.
  */
 static int
 check_escapes(MYSQL *my, unsigned before)

@@ -5,9 +5,10 @@
 #include <string.h>
 
 /*
- * Errors. The server's pass as they are: number, SQLSTATE and words. The library's own have the words of
- * the original, since programs look for them. Behind a pool of another server the SQLSTATE stays, and a
- * table tells the number that a MySQL server would have given.
+ * Errors. The server's errors pass unchanged: number, SQLSTATE and message. The
+ * library's own errors have the original's messages, because programs look for them. On
+ * a pool of another server the SQLSTATE stays, and a table gives the number that a MySQL
+ * server would have used. All files call it.
  */
 
 #define UNKNOWN_STATE "HY000"
@@ -73,7 +74,7 @@ struct number {
 	uint16_t code;
 };
 
-/* What a MySQL server would have said, by SQLSTATE, in order. */
+/* The number that a MySQL server would use, by SQLSTATE, sorted. */
 static const struct number numbers[] = {
 	{ "0A000", 1235 }, /* ER_NOT_SUPPORTED_YET */
 	{ "21000", 1242 }, /* ER_SUBQUERY_NO_1_ROW */
@@ -120,7 +121,7 @@ by_state(const void *key, const void *element)
 	return strcmp(key, ((const struct number *)element)->sqlstate);
 }
 
-/* ER_UNKNOWN_ERROR for what is not in the table. */
+/* If the table has no entry: ER_UNKNOWN_ERROR. */
 unsigned
 cmy_error_number(const char *sqlstate)
 {
@@ -138,14 +139,15 @@ is_mysql(const MYSQL *my)
 	return !s || s->backend == CMY_BACKEND_MYSQL;
 }
 
-/* An error that the client library within the pool raised: a loss, which has our words. */
+/* The number of a client library's error, which the library inside cenoted raised: the
+ * session was lost. */
 static int
 is_clients_number(int32_t code)
 {
 	return code >= CR_UNKNOWN_ERROR && code < 3000;
 }
 
-/* The server's own words, behind those of cenoted. */
+/* The server's message, without the words that cenoted puts before it. */
 static const char *
 words_of_loss(const char *message)
 {
@@ -156,7 +158,8 @@ words_of_loss(const char *message)
 	return begin ? begin + 2 : message;
 }
 
-/* What was not begun finds the server gone: the program may safely try again. */
+/* If the statement had not begun, the number is CR_SERVER_GONE_ERROR: the program may
+ * safely try again. */
 static unsigned
 loss_number(const cenote_diag *diag)
 {

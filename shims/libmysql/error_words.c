@@ -2,8 +2,9 @@
 #include "libmysql.h"
 
 /*
- * The words of the library's own errors, by number from CR_UNKNOWN_ERROR on, with printf()'s marks: the
- * original's, since programs look for them.
+ * The messages of the library's own errors, by number from CR_UNKNOWN_ERROR on, with
+ * printf()'s conversions. They are the original's, because programs look for them.
+ * error.c and stmt_handle.c use them; mariadb_get_info() gives the list to programs.
  */
 #if CMY_ORACLE
 static const char *const texts[] = {
@@ -91,7 +92,8 @@ static const char *const texts[] = {
 	[69] = "Determining the real path for '%s' failed with error (%d): %s",
 };
 #else
-/* What has no words is empty: programs get this list from mariadb_get_info(). */
+/* A number without a message has an empty text: programs get this list from
+ * mariadb_get_info(). */
 const char *cmy_error_list[] = {
 	/* 2000 */ "Unknown error",
 	/* 2001 */ "Can't create UNIX socket (%d)",
@@ -170,7 +172,7 @@ more_words(unsigned code)
 	return NULL;
 }
 #else
-/* What only MariaDB has: the few of them that are ours to tell. */
+/* MariaDB's own numbers, as far as this library uses them. */
 static const char *
 more_words(unsigned code)
 {

@@ -6,12 +6,14 @@
 #include <string.h>
 
 /*
- * Escaping: the host program's safety rests on it. What comes out is right for the connection's character
- * set, so that no byte of a character is taken for a backslash or quote, and for what the server takes as an
- * escape: MySQL's a backslash, unless its sql_mode has NO_BACKSLASH_ESCAPES; other servers the quote only.
+ * Escaping; the host program's safety depends on it. The result fits the connection's
+ * character set: no byte of a character can be taken for a backslash or quote. It also
+ * fits what the server takes as an escape. MySQL takes a backslash, unless its sql_mode
+ * has NO_BACKSLASH_ESCAPES; other servers take the quote only. The process keeps one
+ * variable: how mysql_escape_string(), which has no connection, escapes.
  */
 
-/* What follows the backslash; 0: the byte needs none. */
+/* The byte after the backslash; 0: this byte is not escaped. */
 static char
 escape_of(char c)
 {
@@ -33,7 +35,7 @@ escape_of(char c)
 	}
 }
 
-/* Bytes of the character that begins at p and is a whole one of several; else 0. */
+/* The length of the character at p if it is a whole one of several bytes; else 0. */
 static size_t
 whole_character(const MARIADB_CHARSET_INFO *cs, const char *p, const char *end)
 {
@@ -47,8 +49,9 @@ is_utf8(const MARIADB_CHARSET_INFO *cs)
 }
 
 /*
- * A byte that begins a character, without the rest of it. It must not swallow the backslash that comes
- * behind it. In UTF-8 it cannot, and there it is as the original has it: Oracle's escapes it, MariaDB's does not.
+ * A byte that begins a character whose other bytes are missing. It must not swallow the
+ * backslash that follows it. In UTF-8 it cannot, and each flavour does as its original:
+ * Oracle's escapes the byte, MariaDB's does not.
  */
 static int
 is_broken(const MARIADB_CHARSET_INFO *cs, char c)
@@ -83,7 +86,8 @@ put_doubled(char *to, char c, const char *doubled)
 	return to;
 }
 
-/* `doubled`: the characters that are written twice; NULL: backslashes. Needs 2 * len + 1 bytes. */
+/* `doubled`: the characters to write twice; NULL: escape with backslashes. Needs 2 * len
+ * + 1 bytes. */
 static unsigned long
 escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
 	const char *doubled)
@@ -108,8 +112,8 @@ escape(const MARIADB_CHARSET_INFO *cs, char *to, const char *from, size_t len,
 	return (unsigned long)(to - begin);
 }
 
-/* PostgreSQL's older way, in which a backslash escapes as well; and MySQL's behind ODBC, where its sql_mode is not
- * told. */
+/* For servers where a backslash may escape, too: PostgreSQL with its older setting, and
+ * MySQL through ODBC, whose sql_mode is unknown. */
 static int
 has_both_escapes(const struct cmy_session *s)
 {
@@ -125,7 +129,7 @@ has_both_escapes(const struct cmy_session *s)
 	return standard && strcmp(standard, "off") == 0;
 }
 
-/* NULL: backslashes escape. */
+/* The characters to double; NULL: backslashes escape. */
 static const char *
 doubled_by(const MYSQL *my, const char *quote)
 {
@@ -134,7 +138,7 @@ doubled_by(const MYSQL *my, const char *quote)
 	return my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES ? quote : NULL;
 }
 
-/* Without a connection nothing else tells what the text is for. NULL: MySQL. */
+/* Without a connection the last one decides which server the text is for. NULL: MySQL. */
 static _Atomic(const char *) last_doubled;
 
 void
@@ -156,7 +160,8 @@ cmy_mysql_escape_string(char *to, const char *from, unsigned long from_length)
 
 #if CMY_ORACLE
 
-/* Oracle's refuses where it cannot know which quote is meant. Elsewhere there is only one. */
+/* Oracle's library refuses to escape if it cannot know which quote stands around the
+ * text. Other servers have one quote only. */
 static int
 is_insecure(const MYSQL *my)
 {

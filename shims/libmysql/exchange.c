@@ -15,14 +15,16 @@
 
 #define ER_EMPTY_QUERY 1065u
 
-/* What a server says with the columns already; all else is of the statement before. */
+/* The status bits that a server sends with the columns. The other bits are still those
+ * of the previous statement. */
 #define LASTING                                                                          \
 	(SERVER_STATUS_IN_TRANS | SERVER_STATUS_AUTOCOMMIT |                             \
 		SERVER_STATUS_NO_BACKSLASH_ESCAPES | SERVER_STATUS_ANSI_QUOTES)
 
 /* ---- what a result says of itself ---- */
 
-/* MySQL's "Records: 3  Duplicates: 0 …"; other servers' tags are none. */
+/* Keep MySQL's "Records: 3  Duplicates: 0 …". Other servers' command tags have no place
+ * in MYSQL.info. */
 static void
 take_info(struct cmy_session *s, const cenote_result *res)
 {
@@ -39,11 +41,11 @@ void
 cmy_take_status(MYSQL *my, const cenote_result *res)
 {
 	struct cmy_session *s = my->extension;
-	int64_t n = cenote_result_affected_rows(res); /* -1: some servers do not tell */
+	int64_t n = cenote_result_affected_rows(res); /* -1: this server does not count */
 
 	my->warning_count = cenote_result_warnings(res);
 	cmy_take_bits(s, res);
-	/* Oracle's protocol tells at the end of rows, too, what goes on in the session */
+	/* in Oracle's protocol session changes also come at the end of rows */
 	if (CMY_ORACLE || cenote_result_kind(res) == CENOTE_RESULT_COMMAND)
 		cmy_track_take(s);
 	if (cenote_result_kind(res) != CENOTE_RESULT_COMMAND)
@@ -55,8 +57,8 @@ cmy_take_status(MYSQL *my, const cenote_result *res)
 
 /* ---- between results ---- */
 
-/* Nobody wants what is left of an answer; behind the last result that is libcenote's word that it is the last. A
- * session that does not come to that is of no use any more. */
+/* Read to the end of an answer and drop what comes. After the last result libcenote
+ * returns CENOTE_DONE. A session that does not get there is useless, so close it. */
 static void
 take_end(struct cmy_session *s)
 {
@@ -153,7 +155,7 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	my->field_count = cenote_result_n_columns(res);
 	my->status = MYSQL_STATUS_GET_RESULT;
 #if !CMY_ORACLE
-	/* as told with the columns; with Oracle's protocol nothing is */
+	/* MariaDB's protocol sends this status with the columns, Oracle's sends none */
 	cmy_take_known_status(s);
 	my->server_status &= LASTING;
 	if (s->n_told_more > 0) {
@@ -165,21 +167,21 @@ take_rows(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* Answer as to a command. */
+/* Prepare the connection for an answer without rows. */
 static void
 begin_command(MYSQL *my)
 {
 	cmy_forget_query(my);
 #if !CMY_ORACLE
-	/* an error between sending and reading: sic, the SQLSTATE stays, and where rows come all of it */
+	/* sic: of an error between sending and reading the SQLSTATE stays */
 	my->net.last_errno = 0;
 	my->net.last_error[0] = '\0';
 #endif
 }
 
 /*
- * PostgreSQL has rows without columns. MySQL does not: a program sees that there are no fields, takes the answer for
- * that of a command, and reads no rows. So none may wait here to be read.
+ * PostgreSQL has rows without columns; MySQL does not. A program sees that there are no
+ * fields, takes the answer for that of a command, and reads no rows. So read them here.
  */
 static int
 take_bare_rows(struct cmy_session *s, cenote_result *res)
@@ -208,7 +210,8 @@ take_command(struct cmy_session *s, cenote_result *res)
 {
 	int is_empty = (cenote_result_flags(res) & CENOTE_RESULT_FLAG_EMPTY) != 0;
 
-	/* what every server of MySQL says of a text without a statement, unless there is a comment at least */
+	/* every MySQL server says this of a text without a statement, unless the text
+	 * has a comment */
 	if (is_empty && s->is_blank) {
 		cenote_result_destroy(res);
 		cmy_drain(s);
@@ -221,7 +224,7 @@ take_command(struct cmy_session *s, cenote_result *res)
 	return 0;
 }
 
-/* A copy to the program (PostgreSQL) is nothing that this interface has. */
+/* PostgreSQL sends a copy, for which this API has no call. */
 static int
 refuse(struct cmy_session *s, cenote_result *res)
 {
@@ -231,7 +234,7 @@ refuse(struct cmy_session *s, cenote_result *res)
 	return -1;
 }
 
-/* The server asks for data of ours. 0, or -1: then it is the program's error that is told, whatever the
+/* The server asks for a file. 0, or -1 and the program's error is set, whatever the
  * server makes of it. */
 static int
 answer_copy(struct cmy_session *s, cenote_result *request)

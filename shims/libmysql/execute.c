@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Executing a statement: send its parameters, wait for the answer, and set the members of
+ * MYSQL_STMT that programs look at. face.c calls it; bulk.c calls it for arrays, and the
+ * flavour's stmt file for further results.
+ */
 #include "stmt.h"
 
 #include <string.h>
 
-#define ER_SP_BAD_CURSOR_SELECT 1323u /* MariaDB's server's */
+#define ER_SP_BAD_CURSOR_SELECT 1323u /* of MariaDB's server */
 
 /* ---- what an answer says ---- */
 
-/* What may have changed since it was prepared (SELECT ?) is put into the fields that the program has. */
+/* Update the program's fields: a column's type may change after the preparation (SELECT
+ * ?). */
 static void
 update_fields(MYSQL_FIELD *to, const MYSQL_FIELD *from, unsigned n)
 {
@@ -24,7 +30,7 @@ update_fields(MYSQL_FIELD *to, const MYSQL_FIELD *from, unsigned n)
 	}
 }
 
-/* 0; 1: an error is set, as with the original while the rows are there all the same. */
+/* 0; 1: an error is set. The rows can be read all the same, as in the original. */
 static int
 take_fields(struct cmy_stmt *st, struct cmy_session *s, int is_new)
 {
@@ -62,7 +68,8 @@ fail(struct cmy_stmt *st)
 	return 1;
 }
 
-/* Where the server has no cursor for a statement, Oracle's library fetches all rows at once if one was asked for. */
+/* If the program asked for a cursor and the server has none for this statement, Oracle's
+ * library fetches all rows. */
 static int
 store_instead(struct cmy_stmt *st)
 {
@@ -107,7 +114,7 @@ cmy_execute_answer(struct cmy_stmt *st, struct cmy_session *s)
 
 /* ---- mysql_stmt_execute() ---- */
 
-/* A cursor is the server's; a CALL has none. */
+/* Ask for a cursor if the program wants one. A CALL cannot have one. */
 static void
 set_options(
 	struct cmy_stmt *st, const struct cmy_session *s, cenote_exec_options *options)
@@ -122,7 +129,8 @@ set_options(
 		options->batch_rows = st->portion;
 }
 
-/* The pool opens a cursor only where there are columns, so it does not come to what MariaDB's server says of others. */
+/* Report what MariaDB's server says of a cursor on SELECT … INTO. The pool opens cursors
+ * only for statements with columns, so the server never sees this one. */
 static int
 refuse_cursor(const struct cmy_stmt *st)
 {
@@ -170,7 +178,7 @@ may_execute(struct cmy_stmt *st)
 {
 	MYSQL_STMT *stmt = &st->pub;
 
-	/* Oracle's library leaves what was said when the connection went */
+	/* Oracle's library leaves the error that it set when the connection was lost */
 	if (CMY_ORACLE && !stmt->mysql)
 		return 0;
 	cmy_rows_cancel(st);
@@ -190,8 +198,9 @@ may_execute(struct cmy_stmt *st)
 }
 
 /*
- * Programs may look at the number, and a few change it: the server knows no other one. Oracle's library also asks for
- * what was not prepared.
+ * A few programs change the statement's number, and the server does not know the new
+ * one. Oracle's library also executes a statement that is not prepared, with the same
+ * error.
  */
 static int
 refuse_number(struct cmy_stmt *st)
@@ -202,7 +211,7 @@ refuse_number(struct cmy_stmt *st)
 	return fail(st);
 }
 
-/* What passes by there is not taken for an execution: the id stays. */
+/* Drop the previous execution's results. They must not change the insert id. */
 static void
 drop_before(struct cmy_stmt *st)
 {
@@ -221,7 +230,8 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 
 	if (!may_execute(st))
 		return 1;
-	/* what is left of the execution before; Oracle's library leaves the results behind it */
+	/* drop the rows of the previous execution; Oracle's library leaves the results
+	 * after them */
 	if (CMY_ORACLE) {
 		cmy_stmt_clear(stmt);
 		cmy_rows_drop(st);
@@ -230,19 +240,19 @@ cmy_mysql_stmt_execute(MYSQL_STMT *stmt)
 		drop_before(st);
 	}
 	stmt->result.rows = 0;
-	/* sic: with values the connection is not told */
+	/* sic: for a statement with parameters the connection gets no error */
 	if (CMY_ORACLE && stmt->param_count > 0 && cmy_is_busy(stmt->mysql)) {
 		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* Connector/C has made them ready to be sent, whatever comes of it */
+	/* Connector/C clears this when it has built the packet, also if sending fails */
 	stmt->send_types_to_server = CMY_ORACLE ? stmt->send_types_to_server : 0;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
 		return 1;
 	}
-	/* reconnecting has taken what was prepared */
+	/* the new session does not have the prepared statement */
 	if (!stmt->mysql || (was_prepared && !st->prepared))
 		return 1;
 	if (!st->prepared || stmt->stmt_id != st->id)

@@ -2,8 +2,8 @@
 #include "libmysql.h"
 
 /*
- * The exported face: nothing but forwarders, to ours or to the original, by whose handle it is. A
- * function that an older original does not have answers with nothing: 0, or NULL.
+ * The exported functions. Each forwards the call to ours or to the original, by whose
+ * handle it got. If an older original does not have a function, the result is 0 or NULL.
  */
 #define FORWARD(handle, ret, name, params, args)                                         \
 	CMY_EXPORT ret name params;                                                      \
@@ -37,7 +37,7 @@ CMY_FACE(FORWARD, FORWARD_V)
 
 CMY_FACE_18(ALIAS_FN, ALIAS_FV)
 
-/* Non-blocking: the blocking function on a fibre of its own, see fibre.c. */
+/* Non-blocking functions run the blocking one on a fibre, see fibre.c. */
 #define CALL_ARGS(...) __VA_ARGS__
 #define FORWARD_PAIR(type, handle, result, name, params, args)                           \
 	CMY_EXPORT int name##_start(result *ret, CALL_ARGS params);                      \
@@ -85,11 +85,12 @@ CMY_FACE_18(ALIAS_FN, ALIAS_FV)
 			       : 0;                                                      \
 	}
 
-/* mysql_real_connect_start() has as many parameters as it has. */
+/* The API gives mysql_real_connect_start() this many parameters. */
 /* NOLINTNEXTLINE(readability-function-size) */
 CMY_FACE_ASYNC(FORWARD_PAIR, FORWARD_PAIR_V)
 #endif
 
-/* By this name we know ourselves, when we look for the original. */
+/* original.c looks for this symbol, so that it does not open this library as the
+ * original. */
 CMY_EXPORT extern const char cenote_shim_mysql[];
 const char cenote_shim_mysql[] = "Cenote";

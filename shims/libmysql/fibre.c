@@ -16,7 +16,7 @@
  * wait.c leaves a fibre where its operation would wait; the program's next call enters it again.
  */
 
-/* Our frames are larger than those for which the original's 60 kB are meant. */
+/* The original suggests 60 kB; our stack frames need more. */
 #define STACK_SIZE ((size_t)256 * 1024)
 
 /* ---- switching ---- */
@@ -56,7 +56,7 @@ go_outside(struct cmy_fibre *f)
 	BACK_INSIDE(f);
 }
 
-/* makecontext() passes numbers only. */
+/* makecontext() passes integers only, so the pointer comes in two halves. */
 static void
 live(unsigned high, unsigned low)
 {
@@ -73,7 +73,7 @@ live(unsigned high, unsigned low)
 
 /* ---- making and freeing ---- */
 
-/* Not inline: to the compiler getcontext() may return twice. */
+/* Not inline, because the compiler must expect getcontext() to return twice. */
 __attribute__((noinline)) static int
 set_up(struct cmy_fibre *f)
 {

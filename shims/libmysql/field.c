@@ -7,8 +7,9 @@
 #include "../common/route.h"
 
 /*
- * MYSQL_FIELD from libcenote's columns. All of a result's are one block: the array, what MariaDB tells
- * beyond the type, and the texts.
+ * Make MYSQL_FIELD from libcenote's columns. All fields of a result are one block of
+ * memory: the array, MariaDB's attributes beyond the type, and the texts. exchange.c,
+ * result.c and stmt files call it.
  */
 
 /* MYSQL_FIELD.extension of MariaDB, by enum mariadb_field_attr_t. */
@@ -21,7 +22,7 @@ struct extension {
 struct block {
 	MYSQL_FIELD *fields;
 	struct extension *extensions;
-	char *texts; /* where the next one goes */
+	char *texts; /* the place of the next text */
 };
 
 typedef const cenote_column *column_fn(const void *from, uint32_t i);
@@ -41,7 +42,7 @@ column_of_stmt(const void *from, uint32_t i)
 /* ---- texts ---- */
 
 static char nothing[] = "";
-static char catalog[] = "def"; /* the only one that MySQL has */
+static char catalog[] = "def"; /* the only catalog name that MySQL has */
 
 static char *
 text(struct block *b, const cenote_column *c, uint32_t attr, unsigned *ret_length)
@@ -86,11 +87,11 @@ set_names(struct block *b, const cenote_column *c, MYSQL_FIELD *f)
 /* ---- types ---- */
 
 #define CHARSET_BINARY 63u
-#define NOT_FIXED      31u /* decimals of what has no fixed number of them */
+#define NOT_FIXED      31u /* decimals of a type without a fixed number of them */
 #define LONG_TEXT      4294967295u
 
-/* What a column of a server that is not MySQL is told as, by its logical type. A length of 0 is that of
- * the column; a number of decimals of NOT_FIXED is its scale, if it has one. */
+/* How a column of another server looks, by its logical type. A length of 0 is the
+ * column's own. NOT_FIXED decimals are the column's scale, if it has one. */
 static const struct {
 	enum enum_field_types type;
 	uint32_t length;
@@ -116,7 +117,7 @@ static const struct {
 	[CENOTE_TYPE_OTHER] = { MYSQL_TYPE_VAR_STRING, 0, 0, 0, 1 },
 };
 
-/* The field as the server of MySQL told it. */
+/* Fill in the field as the MySQL server described it. */
 static void
 set_native(MYSQL_FIELD *f, const cenote_column *c)
 {
@@ -127,7 +128,7 @@ set_native(MYSQL_FIELD *f, const cenote_column *c)
 	f->flags = (unsigned)cenote_column_int(c, CENOTE_COLUMN_NATIVE_FLAGS);
 }
 
-/* A text of so many characters; without a limit it is what MySQL calls a LONGTEXT. */
+/* A text of at most so many characters. Without a limit it is a LONGTEXT. */
 static void
 set_text_type(const struct cmy_session *s, MYSQL_FIELD *f, int64_t characters)
 {
@@ -144,7 +145,7 @@ set_text_type(const struct cmy_session *s, MYSQL_FIELD *f, int64_t characters)
 	f->length = (unsigned long)characters * widest;
 }
 
-/* Sizes of numbers and times with digits behind the point. */
+/* The display width of numbers and times with decimals. */
 static void
 set_digits(MYSQL_FIELD *f, const cenote_column *c)
 {
@@ -207,7 +208,7 @@ cmy_form(const struct cmy_session *s, const cenote_column *c)
 	return CMY_FORM_AS_IS;
 }
 
-/* A DATE that holds a time, told as what can hold it. */
+/* A DATE column whose values hold a time becomes a DATETIME. */
 static void
 set_datetime(MYSQL_FIELD *f)
 {
@@ -219,7 +220,7 @@ set_datetime(MYSQL_FIELD *f)
 /* ---- what MariaDB tells beyond the type ---- */
 
 #if !CMY_ORACLE
-/* Whether a type's name is more than the type: which of the attributes it is, -1 for none. */
+/* Which attribute a type's name gives; -1: the name says no more than the type. */
 static int
 attr_of(const MYSQL_FIELD *f, const char *name)
 {

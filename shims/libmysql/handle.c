@@ -39,7 +39,8 @@ cmy_adopt(MYSQL *my)
 	return 0;
 }
 
-/* The original has closed it, and left the memory alone: it is ours. */
+/* The original has closed the handle. It does not free memory that it has not allocated,
+ * so free it here. */
 void
 cmy_release(MYSQL *my)
 {
@@ -136,7 +137,8 @@ forget_result(struct cmy_session *s)
 	s->head = NULL;
 }
 
-/* What is being read stays with who reads it, who finds out. */
+/* A result that is being read stays with its reader, which finds the loss on the next
+ * read. */
 void
 cmy_lose(struct cmy_session *s)
 {

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * LOAD DATA LOCAL INFILE. The server asks for a file, and whether it gets one is decided here, by what the
- * program has allowed: a server can ask for any file, whatever the statement was.
+ * LOAD DATA LOCAL INFILE. A server can ask for any file after any statement, so the
+ * decision is made here, by what the program has allowed. exchange.c calls it when the
+ * server asks.
  */
 
 #define PIECE_SIZE (CMY_ORACLE ? 8192u : 4096u)
@@ -19,14 +20,14 @@
 
 #if CMY_ORACLE
 #define FAILURE "%s '%s'%s (OS errno %d - %s)"
-#define EE_READ 2 /* the number of any error in reading */
+#define EE_READ 2 /* the number of every read error */
 #else
 #define FAILURE "%s '%s'%s (Errcode: %d)%.0s"
 #endif
 
 struct file {
 	int fd;
-	int code; /* of the error; 0: none */
+	int code; /* errno of the failure; 0: none */
 	char *name;
 	char why[LOCAL_INFILE_ERROR_LEN];
 };
@@ -122,7 +123,7 @@ cmy_mysql_set_local_infile_handler(MYSQL *mysql, cmy_infile_init *init,
 /* ---- whether it may have it ---- */
 
 #if CMY_ORACLE
-/* MYSQL_OPT_LOAD_DATA_LOCAL_DIR: only what lies within. */
+/* MYSQL_OPT_LOAD_DATA_LOCAL_DIR: allow only files in that directory. */
 static int
 is_within(MYSQL *my, const char *dir, const char *name)
 {
@@ -161,9 +162,10 @@ is_allowed(const struct cmy_session *s, const char *name)
 	return 0;
 }
 #else
-#define MODE_AUTO 2u /* allowed for the statement that is a LOAD */
+#define MODE_AUTO 2u /* allowed for a LOAD statement only */
 
-/* Whatever the statement is: if the program has said yes, and not only that the library may decide. */
+/* Whether the program allowed files for every statement, and did not only leave the
+ * decision to the library. */
 static int
 is_always_allowed(const struct cmy_session *s)
 {
@@ -172,7 +174,7 @@ is_always_allowed(const struct cmy_session *s)
 	return mode && *mode != MODE_AUTO;
 }
 
-/* In the words of the server, which the original has refuse it. */
+/* Use the server's error: with the original, the server refuses. */
 static void
 say_disabled(const struct cmy_session *s)
 {
@@ -197,7 +199,7 @@ is_allowed(const struct cmy_session *s, const char *name)
 	if (s->my->options.client_flag & CLIENT_LOCAL_FILES &&
 		(s->is_load || is_always_allowed(s)))
 		return 1;
-	/* what the server was told is what held when it connected */
+	/* the login told the server what was allowed then */
 	if (s->my->client_flag & CLIENT_LOCAL_FILES)
 		cmy_error_text(s->my, CR_UNKNOWN_ERROR, NULL,
 			"Load data local infile forbidden");
@@ -209,7 +211,7 @@ is_allowed(const struct cmy_session *s, const char *name)
 
 /* ---- sending it ---- */
 
-/* What the program's handler says of its failure is the connection's error. */
+/* The error of the program's handler becomes the connection's error. */
 static void
 tell_error(MYSQL *my, void *handle)
 {
@@ -219,7 +221,7 @@ tell_error(MYSQL *my, void *handle)
 	cmy_error_text(my, (unsigned)code, NULL, "%s", why);
 }
 
-/* 0; 1 the server wants no more; -1 the connection is lost, and the error is set. */
+/* 0; 1: the server takes no more; -1: the connection is lost, and the error is set. */
 static int
 put(struct cmy_session *s, const char *piece, size_t n)
 {
@@ -232,7 +234,7 @@ put(struct cmy_session *s, const char *piece, size_t n)
 	return r == CENOTE_DONE ? 1 : cmy_check(s, r);
 }
 
-/* All pieces. 0; -1 and the error is set. */
+/* Send the whole file. 0, or -1 and the error is set. */
 static int
 send_pieces(struct cmy_session *s, void *handle, char *piece)
 {
@@ -291,11 +293,12 @@ cmy_infile(struct cmy_session *s, const cenote_result *request)
 	int r = -1;
 
 	set_default(s->my);
-	if (*name == '\0') /* another server's copy: there is no handler of such */
+	if (*name ==
+		'\0') /* another server asks for a copy, for which this API has no handler */
 		cmy_error(s->my, CR_NOT_IMPLEMENTED, NULL);
 	else if (is_allowed(s, name))
 		r = send_file(s, name);
-	/* a statement that did not get all is stopped, so that none of it stays */
+	/* stop a statement that did not get the whole file, so that the server undoes it */
 	if (cmy_check(s, cenote_copy_end(s->conn, r < 0 ? s->my->net.last_error : NULL)) <
 		0)
 		return -1;

@@ -7,15 +7,16 @@
 #include <string.h>
 
 /*
- * What a connection and the library tell of themselves. The server's facts are the real server's; the
- * client's version is that of the library that we stand in for, as programs choose by it what they
- * may call. The way to the pool has no TLS, and nothing here says that it has.
+ * What a connection and the library report about themselves. Facts of the server are the
+ * real server's. The client's version is that of the library that this one replaces,
+ * because programs choose by it which functions they call. TLS facts are those of the
+ * way to cenoted.
  */
 
 /* ---- the client ---- */
 
 #if !CMY_ORACLE
-/* MariaDB's libraries 3.3 belong to this series of servers. */
+/* MariaDB's client libraries 3.3 belong to this series of servers. */
 #define BASE_VERSION "10.11.0"
 #endif
 
@@ -28,7 +29,7 @@ cmy_mysql_get_client_info(void)
 	return version ? version : CMY_CLIENT_VERSION;
 }
 
-/* 10.11.19 is 101119 */
+/* 10.11.19 becomes 101119 */
 static unsigned long
 version_number(const char *text)
 {
@@ -115,7 +116,7 @@ cmy_mysql_get_server_info_with_version_update(MYSQL *my)
 	return cmy_mysql_get_server_info(my);
 }
 
-/* TLS sessions are libcenote's own, and not given away. */
+/* libcenote keeps its TLS sessions to itself, so there are none to give. */
 void *
 cmy_mysql_get_ssl_session_data(MYSQL *my, unsigned int n_ticket, unsigned int *out_len)
 {
@@ -143,7 +144,7 @@ cmy_mysql_get_ssl_session_reused(MYSQL *my)
 	return is_resumed && strcmp(is_resumed, "yes") == 0;
 }
 
-/* The keys are the original's. */
+/* The original's names of the facts. */
 void
 cmy_mysql_reset_server_public_key(void)
 {
@@ -201,7 +202,7 @@ cmy_mysql_get_parameters(void)
 	return &parameters;
 }
 
-/* The protocol of the server is not spoken here. */
+/* This library does not speak the server's protocol, so it has no packets. */
 unsigned long
 cmy_mysql_net_read_packet(MYSQL *my)
 {
@@ -209,7 +210,7 @@ cmy_mysql_net_read_packet(MYSQL *my)
 	return ~0UL;
 }
 
-/* A number of the protocol, as programs decode it from bytes that they have. */
+/* Decode a length of the protocol. Programs call it with bytes that they have. */
 unsigned long
 cmy_mysql_net_field_length(unsigned char **packet)
 {
@@ -237,7 +238,7 @@ cmy_mysql_net_field_length(unsigned char **packet)
 enum form {
 	FORM_NONE, /* see special() */
 	FORM_TEXT,
-	FORM_WORDS, /* an array of characters, not a pointer to some */
+	FORM_WORDS, /* the member is an array of characters, not a pointer */
 	FORM_UINT,
 	FORM_ULONG
 };
@@ -292,7 +293,7 @@ tell_member(MYSQL *my, enum mariadb_value value, void *arg)
 	}
 }
 
-/* Facts of the library. */
+/* Facts about the library. */
 static int
 tell_client(enum mariadb_value value, void *arg)
 {
@@ -320,7 +321,7 @@ tell_client(enum mariadb_value value, void *arg)
 	}
 }
 
-/* What takes more than a look. */
+/* Facts that have to be computed. */
 static int
 tell_connection(MYSQL *my, enum mariadb_value value, void *arg)
 {
@@ -357,7 +358,7 @@ tell_connection(MYSQL *my, enum mariadb_value value, void *arg)
 		*(unsigned long *)arg = cmy_session(my)->mariadb_server_capabilities;
 		return 0;
 	default:
-		/* nobody counts bytes */
+		/* libcenote does not count bytes */
 		return -1;
 	}
 }

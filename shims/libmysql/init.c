@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Handles: made on the caller's memory or on ours, and closed. The library itself has nothing to begin or
- * to end, nor has a thread.
+ * mysql_init() and mysql_close(): handles on the caller's memory or on ours. Library and
+ * threads have nothing to initialise or to end. face.c calls it.
  */
 
 /* ---- making and closing ---- */
@@ -43,7 +43,8 @@ cmy_mysql_init(MYSQL *mysql)
 	memcpy(my->net.sqlstate, "00000", sizeof(my->net.sqlstate));
 	my->charset = CMY_ORACLE ? cmy_charset_by_nr(8) : cmy_charset_default();
 	my->options.report_data_truncation = 1;
-	/* MariaDB's allows files unless told otherwise; the pool has to allow them, too */
+	/* MariaDB's library allows LOAD DATA LOCAL by default; the pool has to allow it,
+	 * too */
 	my->options.client_flag = CMY_ORACLE ? 0 : CLIENT_LOCAL_FILES;
 	my->methods = cmy_methods();
 	my->extension = session_new(my);
@@ -54,7 +55,8 @@ cmy_mysql_init(MYSQL *mysql)
 	return NULL;
 }
 
-/* sic: Oracle's library takes an error of these numbers (of a file that is not there, ENOENT) for what it calls so on a socket. */
+/* sic: Oracle's library takes these numbers for errors of its socket. ENOENT of a local
+ * file is one of them. */
 #define SOCKET_UNUSABLE     2
 #define SOCKET_NOT_WRITABLE 4
 

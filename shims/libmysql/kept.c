@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows one behind the other, as values with a zero byte each, and where each value is. */
+/*
+ * Rows that were copied out of libcenote's batches: all values one after the other, each
+ * with a zero byte, and a list of places. rows.c keeps the rest of a result here,
+ * stmt_handle.c the last row of a cursor.
+ */
 
 struct value {
-	size_t at; /* of the bytes */
-	size_t length; /* IS_NULL: NULL */
+	size_t at; /* offset in the bytes */
+	size_t length; /* IS_NULL: the value is NULL */
 };
 #define IS_NULL SIZE_MAX
 
@@ -20,7 +24,7 @@ struct cmy_kept {
 	size_t used, room;
 };
 
-/* Room for `more` elements of `size` bytes behind the first n. */
+/* Make room for `more` elements of `size` bytes after the first n. */
 static int
 grow(void **array, size_t *room, size_t n, size_t more, size_t size)
 {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Lists of what there is. A server of MySQL is asked in its own words, as the original asks; of any
- * other the catalog tells.
+ * The mysql_list_…() functions. A MySQL server gets the statements that the original
+ * sends. For other servers the lists come from the pool's catalog requests. face.c calls
+ * it.
  */
 
 /* ---- text that grows ---- */
@@ -45,8 +46,9 @@ puts_sql(struct sql *q, const char *text)
 }
 
 /*
- * One character of what is between quotes, and its bytes. Those of `doubled` are written twice, but not where they
- * are the end of a longer character. Half a character could take a quote with it: a question mark stands for it.
+ * Copy one character of a text in quotes. Characters in `doubled` are written twice, but
+ * not if they are the last byte of a longer character. An incomplete character could
+ * swallow the quote after it, so a question mark replaces it.
  */
 static size_t
 put_character(const MYSQL *my, struct sql *q, const char *p, const char *doubled)
@@ -66,7 +68,7 @@ put_character(const MYSQL *my, struct sql *q, const char *p, const char *doubled
 	return n;
 }
 
-/* As an identifier. */
+/* Write a name as an identifier. */
 static void
 put_quoted(const MYSQL *my, struct sql *q, const char *text, char quote)
 {
@@ -78,7 +80,7 @@ put_quoted(const MYSQL *my, struct sql *q, const char *text, char quote)
 	put(q, &quote, 1);
 }
 
-/* A pattern, as each original has it: MariaDB's takes it as it is. */
+/* Write a pattern as the original does. MariaDB's library copies it unchanged. */
 static void
 put_like(struct sql *q, const char *wild)
 {
@@ -125,7 +127,7 @@ is_mysql(const MYSQL *my)
 	return !s || s->backend == CMY_BACKEND_MYSQL;
 }
 
-/* What a list of the catalog has in one of its columns. */
+/* One column of a catalog list. */
 static MYSQL_RES *
 list(MYSQL *my, uint32_t kind, const cenote_catalog_filter *filter, uint32_t column)
 {
@@ -170,11 +172,11 @@ cmy_mysql_list_processes(MYSQL *mysql)
 
 /* ---- fields ---- */
 
-/* Where a list of columns has their names and defaults. */
+/* The places of names and defaults in a catalog's list of columns. */
 struct columns {
 	cenote_result *res;
 	uint32_t name, def;
-	char quote; /* of an identifier */
+	char quote; /* the most bytes of an identifier */
 };
 
 static int
@@ -190,7 +192,7 @@ take(struct cmy_session *s, struct sql *q, cenote_result **ret_res)
 	return r;
 }
 
-/* The pattern as a literal that means it. */
+/* Write the pattern as an SQL literal. */
 static void
 put_pattern(const struct cmy_session *s, struct sql *q, const char *wild)
 {
@@ -216,7 +218,7 @@ columns_of_mysql(struct cmy_session *s, const char *table, const char *wild,
 	return take(s, &q, &ret_columns->res);
 }
 
-/* A name as a pattern that only it fits. */
+/* Write a name as a pattern that fits only this name. */
 static void
 put_plain(struct sql *q, const char *name)
 {
@@ -249,7 +251,7 @@ columns_of_other(struct cmy_session *s, const char *table, const char *wild,
 	return r;
 }
 
-/* No row of these columns of the table: a result that describes them. */
+/* Ask for the columns without any row: the result describes them. */
 static int
 describe(struct cmy_session *s, const char *table, const struct columns *columns,
 	cenote_result **ret_res)
@@ -275,7 +277,7 @@ describe(struct cmy_session *s, const char *table, const struct columns *columns
 	return take(s, &q, ret_res);
 }
 
-/* What a column holds that may not be NULL and has no default. */
+/* The value of a column that is NOT NULL and has no default. */
 static const char *
 zero_of(const MYSQL_FIELD *f)
 {
@@ -294,7 +296,7 @@ zero_of(const MYSQL_FIELD *f)
 	}
 }
 
-/* An expression, such as current_timestamp(), is no default that could be told. */
+/* An expression such as current_timestamp() is not a value, so it cannot be reported. */
 static const char *
 default_of(const MYSQL_FIELD *f, const char *told)
 {
@@ -306,7 +308,7 @@ default_of(const MYSQL_FIELD *f, const char *told)
 	return f->flags & NOT_NULL_FLAG ? zero_of(f) : NULL;
 }
 
-/* All defaults, in one block of memory that the fields point into. */
+/* Collect all defaults in one block of memory, into which the fields point. */
 static char *
 set_defaults(MYSQL_FIELD *fields, const struct columns *columns)
 {
@@ -332,14 +334,14 @@ set_defaults(MYSQL_FIELD *fields, const struct columns *columns)
 		fields[i].def = at;
 		at += fields[i].def_length + 1;
 		if (!CMY_ORACLE)
-			fields[i].def_length = 0; /* as the original has it */
+			fields[i].def_length = 0; /* as in the original */
 	}
 	if (texts.has_failed)
 		free(texts.text);
 	return texts.has_failed ? NULL : texts.text;
 }
 
-/* A result without rows that has these fields. */
+/* Make a result without rows that has these fields. */
 static MYSQL_RES *
 result_of(struct cmy_session *s, const cenote_result *described,
 	const struct columns *columns)
@@ -365,7 +367,8 @@ result_of(struct cmy_session *s, const cenote_result *described,
 	return NULL;
 }
 
-/* What the command's answer tells, which begins no transaction and looks for no rows. */
+/* Set the counts that the original's command leaves: it begins no transaction and reads
+ * no rows. */
 static void
 take_bits(MYSQL *mysql, unsigned before)
 {
@@ -392,7 +395,7 @@ cmy_mysql_list_fields(MYSQL *mysql, const char *table, const char *wild)
 		cmy_forget_query(mysql);
 	if (!s)
 		return NULL;
-	/* the original asks by a command whose answer tells of nothing */
+	/* the original sends a command, whose answer carries no session changes */
 	s->is_untracked = 1;
 	r = is_mysql(mysql) ? columns_of_mysql(s, table, wild, &columns)
 			    : columns_of_other(s, table, wild, &columns);

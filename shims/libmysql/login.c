@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which server a program means, and as which user: the arguments of mysql_real_connect()
+ * completed with option files, options, environment and defaults. From that csh_choose()
+ * finds the pool. connect.c calls it.
+ */
 #include "login.h"
 
 #include "../common/route.h"
@@ -16,7 +21,7 @@
 #endif
 #define DEFAULT_PORT 3306u
 
-/* What a client takes of all that servers offer. */
+/* The capabilities that a client uses, of all that servers offer. */
 #define TAKEN 0xbea204UL
 
 /* ---- the public structure ---- */
@@ -70,7 +75,7 @@ default_socket(void)
 	return path ? path : DEFAULT_SOCKET;
 }
 
-/* As the original does it, with the options and the environment. */
+/* Complete the arguments as the original does, with the options and the environment. */
 static int
 complete(MYSQL *my, struct cmy_login *l)
 {
@@ -103,7 +108,7 @@ complete(MYSQL *my, struct cmy_login *l)
 	return 0;
 }
 
-/* Who logs in, where the program does not say. */
+/* The user's name if the program gives none. */
 static void
 own_name(char *name, size_t size)
 {
@@ -118,7 +123,8 @@ own_name(char *name, size_t size)
 		snprintf(name, size, "UNKNOWN_USER");
 }
 
-/* What is not among the arguments: a connection string instead of the host, option files. */
+/* Read what the arguments do not hold: a connection string in place of the host, and
+ * option files. */
 static int
 read_by_name(struct cmy_session *s, struct cmy_login *l)
 {

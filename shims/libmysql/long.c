@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ER_WRONG_ARGUMENTS 1210u /* the server's */
+#define ER_WRONG_ARGUMENTS 1210u /* an error of the server */
 
 /*
- * mysql_stmt_send_long_data(). MySQL's servers take the pieces one by one, and others do not know such
- * a thing: for these they are kept here until the execution. What came in pieces counts, also where the
- * parameter was bound anew since then, which resets MYSQL_BIND.long_data_used.
+ * mysql_stmt_send_long_data(). A MySQL server takes the pieces one by one. Other servers
+ * have no such command, so the pieces stay here until the execution. A value in pieces
+ * counts even if the parameter was bound again later, which resets
+ * MYSQL_BIND.long_data_used. param.c asks for the values.
  */
 static int
 is_text(enum enum_field_types type)
@@ -109,14 +110,15 @@ cmy_mysql_stmt_send_long_data(MYSQL_STMT *stmt, unsigned int param_number,
 		return 1;
 	if (length == 0 && stmt->params[param_number].long_data_used)
 		return 0;
-	/* also if it is refused: what is empty is not sent again */
+	/* set it even if sending fails, as the original does: an empty piece is then not
+	 * sent again */
 	stmt->params[param_number].long_data_used = 1;
 	s = cmy_enter(stmt->mysql);
 	if (!s) {
 		cmy_stmt_take_error(stmt);
 		return not_sent;
 	}
-	/* reconnecting has taken what was prepared */
+	/* the new session does not have the prepared statement */
 	if (!st->prepared)
 		return 1;
 	r = cmy_check(s, send_piece(st, s, param_number, data, length));
@@ -169,7 +171,7 @@ cmy_long_forget(struct cmy_stmt *st)
 		cmy_stmt_take_error(&st->pub);
 		return 1;
 	}
-	/* the original asks for it with a command that tells of none */
+	/* the original uses a command whose answer has no warnings */
 	my->warning_count = warnings;
 #if !CMY_ORACLE
 	st->pub.upsert_status.warning_count = own_warnings;
@@ -177,8 +179,8 @@ cmy_long_forget(struct cmy_stmt *st)
 	return 0;
 }
 
-/* Of a type that has no pieces (Oracle's library has said so before), or pieces of which none was let through: then
- * the value is not sent either. */
+/* Whether the server would refuse the value: its type has no pieces (Oracle's library
+ * has refused that before), or every piece was refused, so that no value is sent. */
 static int
 is_unfit(const struct cmy_stmt *st, unsigned param)
 {
@@ -190,7 +192,7 @@ is_unfit(const struct cmy_stmt *st, unsigned param)
 	       b->buffer_type > MYSQL_TYPE_STRING;
 }
 
-/* What a MySQL server says when it is executed. */
+/* Report the error that a MySQL server gives for the execution. */
 int
 cmy_long_refuse(struct cmy_stmt *st, const struct cmy_session *s)
 {

@@ -49,7 +49,7 @@ set_option(MYSQL *my, unsigned option)
 	return cmy_mysql_set_server_option(my, (enum enum_mysql_set_option)option);
 }
 
-/* By what goes with it: nothing, a number, or a name. */
+/* One function for each command, by its argument: none, a number, or a name. */
 static const struct command {
 	int (*plain)(MYSQL *my);
 	int (*with_number)(MYSQL *my, unsigned n);
@@ -194,8 +194,8 @@ refuse_stmt(MYSQL_STMT *stmt)
 	return 1;
 }
 
-/* A statement's answers are read with it, whatever MARIADB_OPT_SKIP_READ_RESPONSE says: this is what they
- * said. */
+/* Answers to statements were read when they were sent, whatever
+ * MARIADB_OPT_SKIP_READ_RESPONSE says. Report the result of that. */
 static my_bool
 prepare_response(MYSQL_STMT *stmt)
 {
@@ -208,7 +208,7 @@ execute_response(MYSQL_STMT *stmt)
 	return cmy_bool(stmt->last_errno != 0);
 }
 
-/* The descriptions of parameters and columns have been read already, too. */
+/* The descriptions of parameters and columns were read then, too. */
 static my_bool
 description(MYSQL_STMT *stmt)
 {
@@ -307,7 +307,7 @@ static const struct cmy_methods methods = {
 	.db_execute_generate_request = generate_request,
 };
 
-/* MYSQL_STMT.default_rset_handler: the rows are to be fetched one by one. */
+/* MYSQL_STMT.default_rset_handler: the program will fetch the rows one by one. */
 static MYSQL_RES *
 use_rows(MYSQL_STMT *stmt)
 {

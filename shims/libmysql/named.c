@@ -2,9 +2,10 @@
 #include "stmt.h"
 
 /*
- * Query attributes: values with names that go along with a statement. A server tells in its capabilities
- * whether it takes them (CLIENT_QUERY_ATTRIBUTES), and to one that does not the original sends none and
- * says nothing. A pool is such a server: its statements have positions only.
+ * Query attributes: values with names that a program sends along with a statement. A
+ * server announces CLIENT_QUERY_ATTRIBUTES if it takes them; to other servers the
+ * original sends none and reports no error. A pool does not announce it: its parameters
+ * have positions only. face.c calls these.
  */
 
 my_bool
@@ -17,7 +18,7 @@ cmy_mysql_bind_param(
 	return cmy_session(mysql) == NULL;
 }
 
-/* Those of the statement's own placeholders come first. */
+/* The values for the statement's placeholders come first, then the attributes. */
 my_bool
 cmy_mysql_stmt_bind_named_param(
 	MYSQL_STMT *stmt, MYSQL_BIND *binds, unsigned n_params, const char **names)

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers as text, and text as numbers, in every locale the same. Both libraries share
+ * these algorithms (MySQL's dtoa), so the results must match them digit by digit.
+ * convert.c, cell.c and the flavours' files call it. It owns no state.
+ */
 #include "number.h"
 
 #include <float.h>
@@ -8,13 +13,13 @@
 #include <string.h>
 
 #define DIGITS_MAX 32
-/* A number whose point is farther away is written with an exponent. */
+/* A number with more digits before or zeros after the point gets an exponent. */
 #define POINT_MAX  15
 
 /* value = 0.DIGITS * 10^point */
 struct digits {
 	char d[DIGITS_MAX];
-	int n; /* without zeros at the end */
+	int n; /* without trailing zeros */
 	int point;
 };
 
@@ -25,7 +30,7 @@ trim(struct digits *s)
 		s->n--;
 }
 
-/* Rounded to n digits (at most 17), whatever the locale's point is. */
+/* Round to n digits, at most 17. The locale may have another decimal point. */
 static void
 take_digits(double v, int n, struct digits *s)
 {
@@ -54,8 +59,9 @@ value_of(const struct digits *s)
 }
 
 /*
- * A power of two has twice as much room above as below, so that a number of 16 digits above may read
- * back as it where the nearest one, which is below, does not.
+ * The gap above a power of two is twice the gap below it. So a number of 16 digits above
+ * it may read back as the same double, when the nearest number of 16 digits, below it,
+ * does not.
  */
 static int
 try_above(double v, struct digits *s)
@@ -71,7 +77,7 @@ try_above(double v, struct digits *s)
 	return 0;
 }
 
-/* The shortest that read back the same, if these are not more than `most`. */
+/* Take the fewest digits that read back as the same number, but at most `most`. */
 static void
 take_shortest(double v, int most, struct digits *s)
 {
@@ -87,7 +93,7 @@ take_shortest(double v, int most, struct digits *s)
 	take_digits(v, n < most ? n : most, s);
 }
 
-/* With so many digits behind the point; n is 0 where nothing is left. */
+/* Round to so many digits after the point; n is 0 if no digit is left. */
 static void
 take_fixed(double v, int decimals, struct digits *s)
 {
@@ -170,7 +176,7 @@ put_zero(char *out)
 	return 1;
 }
 
-/* Digits of the exponent, without its sign. */
+/* The number of digits of the exponent. */
 static int
 exponent_length(const struct digits *s)
 {
@@ -178,7 +184,7 @@ exponent_length(const struct digits *s)
 	       (s->point >= 11 || s->point <= -9);
 }
 
-/* How long it would be with all its digits and no exponent. */
+/* The length of all digits without an exponent. */
 static int
 plain_length(const struct digits *s)
 {
@@ -187,7 +193,8 @@ plain_length(const struct digits *s)
 	return s->point < s->n ? s->n + 1 : s->point;
 }
 
-/* Whether it is written without an exponent: where more of it is seen so in the width that there is. */
+/* Whether to write it without an exponent. The form that shows more digits in the width
+ * wins. */
 static int
 is_plain(const struct digits *s, int width)
 {
@@ -196,7 +203,7 @@ is_plain(const struct digits *s, int width)
 		       (s->point <= POINT_MAX || s->n > s->point);
 	if (s->point > width || s->point < -2)
 		return 0;
-	/* not if no digit would be left */
+	/* not if no digit would fit */
 	return s->point > 0 || width > 2 - s->point || width < 3 + exponent_length(s);
 }
 
@@ -240,7 +247,7 @@ cmy_real_text(double v, int is_float, size_t width, char *out)
 			       : put_in_exponent_form(p, v, &s, room);
 	if (s.n == 0)
 		return 1;
-	/* what does not fit at all is cut */
+	/* cut off what does not fit */
 	return p - out > most ? (size_t)most : (size_t)(p - out);
 }
 
@@ -256,7 +263,7 @@ cmy_real_text_fixed(double v, unsigned decimals, char *out)
 	if (s.n - s.point <= (int)decimals)
 		return (size_t)(put_plain(put_sign(out, v), &s, (int)decimals) - out);
 	n = (size_t)snprintf(out, CMY_NUMBER_TEXT_MAX, "%.*f", (int)decimals, v);
-	/* sic: the libraries' own */
+	/* sic: both libraries do this */
 	if (decimals == 0 && fabs(v) <= 0.5)
 		out[n++] = '.';
 	whole = strspn(out, "-0123456789");
@@ -316,7 +323,8 @@ cmy_read_integer(const char *p, size_t n, struct cmy_read *ret_read)
 	*ret_read = r;
 }
 
-/* What strtod() would take of it, without what only C has: hexadecimal, inf, nan. */
+/* How much strtod() would read, without hexadecimal numbers, "inf" and "nan", which only
+ * C has. */
 static size_t
 real_length(const char *p, size_t n)
 {
@@ -345,8 +353,8 @@ real_length(const char *p, size_t n)
 }
 
 /*
- * A copy without the point, and with the exponent that goes with that, is the same to strtod() in every
- * locale. Digits beyond the 800th cannot matter, but for not being zero.
+ * strtod() reads the locale's decimal point, so give it a copy without a point and with
+ * a matching exponent. Digits after the 800th matter only by not being zero.
  */
 #define REAL_DIGITS 800
 

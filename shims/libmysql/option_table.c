@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-/*
- * The options of the flavour, one by one: the table, and before it those that are not just kept.
- */
+/* The options of the flavour: a table of all, and first the functions for options that
+ * need more than to be kept. options.c looks options up here. */
 
 /* ---- those that are not just kept ---- */
 
@@ -217,7 +216,7 @@ set_userdata(struct cmy_options *o, const struct option *what, const void *first
 	return 0;
 }
 
-/* Here `arg` is the name, and `more` where the value goes. */
+/* `arg` is the attribute's name; the value goes to `more`. */
 static int
 get_userdata(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -230,7 +229,8 @@ get_userdata(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* The names into *arg, the values into *more, as far as the program gave arrays. */
+/* Put the names into *arg and the values into *more, if the program gave arrays for
+ * them. */
 static int
 get_attributes(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -253,7 +253,7 @@ get_attributes(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* *arg: the commands; `more`: how many they are. */
+/* *arg: the commands; `more`: their number. */
 static int
 get_init_commands(struct cmy_options *o, void *arg, void *more, unsigned *n)
 {
@@ -279,7 +279,7 @@ get_nothing(struct cmy_options *o, void *arg, void *more, unsigned *n)
 	return 0;
 }
 
-/* NULL twice takes it back; once, it leaves that one as it was. */
+/* Two NULLs remove the function and its data; one NULL leaves that one unchanged. */
 static int
 set_status_callback(struct cmy_options *o, const struct option *what, const void *first,
 	const void *second)

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * Options by name: of my.cnf, where the program asks for it, and of MariaDB's connection strings. Files are
- * found and read as the original does it; a name that is not known is passed over.
+ * Options by name: from my.cnf, if the program asks for it, and from MariaDB's
+ * connection strings. The original's search order and rules apply; unknown names are
+ * ignored. login.c calls it.
  */
 
 #define LINE_SIZE     4096
@@ -22,13 +23,13 @@
 /* ---- names ---- */
 
 enum how {
-	TEXT, /* an empty one takes it back */
+	TEXT, /* an empty value removes the option */
 	NUMBER,
 	SIZE,
-	YES_NO, /* 0 unless it begins with another number */
-	ALONE, /* what is written behind it does not matter */
-	ON, /* 1, unless 0 is written behind it */
-	ONE_OF /* a word of a list, or its number */
+	YES_NO, /* 0 unless the value begins with another number */
+	ALONE, /* the value is ignored */
+	ON, /* 1, unless the value is 0 */
+	ONE_OF /* a word of a list, or its number in the list */
 };
 
 static const char *const protocols[] = { "DEFAULT", "TCP", "SOCKET", "PIPE", "MEMORY",
@@ -163,7 +164,8 @@ set_by_name(MYSQL *my, const struct name *n, const char *value)
 	case YES_NO:
 		return cmy_option_set(my, n->option, &as_bool, NULL);
 	case ON:
-		/* of either width, on any machine with the low byte first */
+		/* the table's members are 32 or 64 bits wide; this works on little-
+		 * endian machines */
 		as_unsigned = (unsigned char)as_bool;
 		return cmy_option_set(my, n->option, &as_unsigned, NULL);
 	case ONE_OF:
@@ -194,7 +196,7 @@ struct search {
 
 static int read_file(struct search *search, const char *path);
 
-/* "my.cnf", or ".my.cnf", of a directory. */
+/* Read "my.cnf", or ".my.cnf", of a directory. */
 static int
 read_in(struct search *search, const char *dir, const char *name)
 {
@@ -226,7 +228,8 @@ on_option(void *user, char *key, const char *value)
 	return set_option(search->my, key, value);
 }
 
-/* A file that cannot be read, or is not well formed from a line on, has no more to say. -1: no memory. */
+/* Read a file. If it is unreadable or malformed from a line on, the rest is ignored. -1:
+ * no memory. */
 static int
 read_file(struct search *search, const char *path)
 {
@@ -254,7 +257,8 @@ read_file(struct search *search, const char *path)
 static int
 read_standard_files(struct search *search)
 {
-	/* the original asks getenv(), and so lets the user of a setuid program choose the server */
+	/* the original calls getenv(), with which the user of a setuid program could
+	 * choose the server */
 	const char *home = secure_getenv(CMY_ORACLE ? "MYSQL_HOME" : "MARIADB_HOME");
 	const char *own = secure_getenv("HOME");
 
@@ -281,7 +285,7 @@ cmy_read_option_files(struct cmy_session *s)
 
 	if (!path && !group)
 		return 0;
-	/* as the original: not read again by the next connect */
+	/* as in the original, the next connect does not read them again */
 	options->my_cnf_file = NULL;
 	options->my_cnf_group = NULL;
 	cmy_options_from_file(s->options, 1);
@@ -303,7 +307,8 @@ skip_space(char *p)
 	return p;
 }
 
-/* The value that begins at p: up to a semicolon, or within braces. Where it ends; NULL: it does not. */
+/* Find the end of the value at p: a semicolon, or the closing brace. NULL: it has no
+ * end. */
 static char *
 connection_value(char *p, char **ret_value)
 {
@@ -323,7 +328,7 @@ connection_value(char *p, char **ret_value)
 	return NULL;
 }
 
-/* One pair; where the next one begins, or NULL: it is not well formed. */
+/* Read one pair. Returns the start of the next one; NULL: malformed. */
 static char *
 connection_pair(MYSQL *my, char *p)
 {

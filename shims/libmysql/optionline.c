@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One line of an option file: groups, includes, and options with their values.
+ * optionfile.c calls it. It owns no state, so tests and a fuzz target run it alone.
+ */
 #include "optionline.h"
 
 #include <ctype.h>
@@ -23,7 +27,7 @@ cut_space(char *begin)
 	*end = '\0';
 }
 
-/* Without the quotes around it and with the characters that are meant by a backslash; in place. */
+/* Remove the quotes around a value and replace its escapes, in place. */
 static char *
 read_value(char *value)
 {

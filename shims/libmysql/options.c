@@ -5,9 +5,11 @@
 #include <string.h>
 
 /*
- * Options: a table of the flavour's says of each how its argument looks, and where in the public structure
- * the original keeps it, since programs look there. What was set is also recorded, in order, with a copy
- * of its arguments, so that the original library can be told all of it.
+ * mysql_options() and its kin. The flavour's table says what an option's argument looks
+ * like, and where the original keeps it in the public structure, since programs look
+ * there. All options are also recorded in order, with copies of their arguments, so that
+ * they can be repeated for the original library. face.c and option files set them;
+ * nearly all files read them.
  */
 
 unsigned long cmy_max_allowed_packet = 1024UL * 1024 * 1024;
@@ -177,7 +179,7 @@ is_on(const struct option *what, const void *first)
 	return *(const my_bool *)first != 0;
 }
 
-/* What was recorded goes to its place. */
+/* Copy a recorded option to its place in the public structure. */
 static void
 publish(struct cmy_options *o, const struct option *what)
 {
@@ -209,7 +211,7 @@ publish(struct cmy_options *o, const struct option *what)
 
 /* ---- setting and telling ---- */
 
-/* MySQL's options without a handle: the defaults of all. */
+/* mysql_get_option() without a handle reports the defaults of all connections. */
 static int
 set_global(int option, const void *arg)
 {
@@ -280,7 +282,7 @@ cmy_option_set(MYSQL *my, int option, const void *first, const void *second)
 	return 0;
 }
 
-/* The flag's, or that of the place, or what was recorded last. */
+/* The option's value: from its flag, from its place, or from its last record. */
 static const void *
 current(const struct cmy_options *o, const struct option *what)
 {
@@ -438,7 +440,7 @@ cmy_options_replay(const struct cmy_options *o, MYSQL *my)
 
 /* ---- the face ---- */
 
-/* Oracle's programs cannot set what only an option file can. */
+/* Oracle's programs cannot set these options; only option files can. */
 static int
 set_public(MYSQL *my, int option, const void *first, const void *second)
 {

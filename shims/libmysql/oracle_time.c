@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Texts and numbers as dates and times, as Oracle's library reads them: with almost any
+ * delimiter, in compact forms, and with a distance from UTC. The algorithm must match the
+ * original also for odd texts, so lib/core/dt.c cannot take its place. convert_oracle.c
+ * and cell.c call it. It owns no state.
+ */
 #include "oracle_time.h"
 
 #include "convert.h"
@@ -37,7 +43,8 @@ cmy_time_parse(enum enum_field_types type, const char *p, size_t n, MYSQL_TIME *
 {
 	(void)(type == MYSQL_TYPE_TIME ? cmy_oracle_time(p, n, ret_time)
 				       : cmy_oracle_datetime(p, n, ret_time));
-	/* where both say that nothing is wrong, there may be nothing in it yet */
+	/* neither parser reports an error for an empty text, and both leave the result
+	 * unset */
 	return ret_time->time_type >= MYSQL_TIMESTAMP_DATE;
 }
 
@@ -57,7 +64,7 @@ is_leap(unsigned year)
 	return (year % 4 == 0 && year % 100 != 0) || (year % 400 == 0 && year > 0);
 }
 
-/* Days and months may be 0. */
+/* A date is valid even if its month or day is 0. */
 static int
 is_date(const MYSQL_TIME *t)
 {
@@ -114,7 +121,7 @@ is_punctuation(char c)
 	       (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/* At most so many digits; their number. */
+/* Read at most so many digits; the number of digits. */
 static size_t
 scan_digits(struct scanner *s, size_t most, unsigned *ret_value)
 {
@@ -130,7 +137,7 @@ scan_digits(struct scanner *s, size_t most, unsigned *ret_value)
 	return (size_t)(s->p - begin);
 }
 
-/* What is behind the point, in microseconds, of which the digits were so many. */
+/* Scale a fraction of so many digits to microseconds. */
 static unsigned long
 microseconds(unsigned v, size_t n_digits)
 {
@@ -154,20 +161,20 @@ skip_digits(struct scanner *s)
 #define N_PARTS       7
 
 #define MAX_PART    999999u
-#define MAX_ZONE    (14 * 60) /* minutes */
+#define MAX_ZONE    (14 * 60) /* in minutes */
 #define ZONE_LENGTH 6 /* +hh:mm */
 
-/* A text that is taken apart. */
+/* The parts of a date and time. */
 struct parts {
 	unsigned at[N_PARTS]; /* year … second, microseconds */
 	size_t year_length, fraction_length;
 	int n;
 	int has_delimiter, has_blank;
 	int has_zone;
-	int zone; /* seconds */
+	int zone; /* in seconds */
 };
 
-/* Digits alone, as long as they are: the year has four of them, or two. */
+/* A text of digits only: by their number, the year has four digits or two. */
 static size_t
 compact_year(struct scanner s)
 {
@@ -196,7 +203,7 @@ two_digits(const char *p)
 	return is_number ? (p[0] - '0') * 10 + p[1] - '0' : -1;
 }
 
-/* The distance from UTC, which is the last in a text. 0, or -1: it is none. */
+/* Read the distance from UTC at the end of a text. 0, or -1: the text is malformed. */
 static int
 scan_zone(struct scanner *s, struct parts *parts)
 {
@@ -222,7 +229,7 @@ scan_zone(struct scanner *s, struct parts *parts)
 	return 0;
 }
 
-/* What is between a part and the next. 0, or -1: there may be no blank. */
+/* Skip the delimiters between two parts. 0, or -1: a blank is not allowed here. */
 static int
 skip_delimiters(struct scanner *s, int part, struct parts *parts)
 {
@@ -260,7 +267,7 @@ scan_part(struct scanner *s, int i, size_t compact, struct parts *parts)
 	return 0;
 }
 
-/* 0, or -1: it is no date. */
+/* 0, or -1: the text is not a date. */
 static int
 scan_parts(struct scanner *s, struct parts *parts)
 {
@@ -281,7 +288,7 @@ scan_parts(struct scanner *s, struct parts *parts)
 			r = skip_delimiters(s, i, parts);
 	}
 	parts->n = i;
-	/* of which there are too many */
+	/* more bytes than a date can have */
 	if (parts->fraction_length == 6)
 		skip_digits(s);
 	return r;
@@ -322,13 +329,13 @@ fill(MYSQL_TIME *t, const struct parts *parts)
 	t->time_type = type_of(parts);
 }
 
-/* `is_timestamp`: digits alone, or with a blank between date and time. */
+/* `is_timestamp`: the text has only digits, or a blank between date and time. */
 static int
 parse_datetime(struct scanner s, int is_timestamp, MYSQL_TIME *t)
 {
 	struct parts parts = { .n = 0 };
 
-	/* sic: the rest is as it was */
+	/* sic: the other members stay unchanged */
 	t->time_type = MYSQL_TIMESTAMP_NONE;
 	skip_blanks(&s);
 	if (!is_digit(&s) || scan_parts(&s, &parts) < 0)
@@ -361,7 +368,7 @@ cmy_oracle_datetime(const char *p, size_t n, MYSQL_TIME *ret_time)
 #define MAX_HOUR    838u
 #define CLOCK_PARTS 4
 
-/* The least that a text with date and time has. */
+/* The shortest text with a date and a time. */
 #define TIMESTAMP_LENGTH 12
 
 struct clock {
@@ -370,7 +377,7 @@ struct clock {
 	unsigned long fraction; /* microseconds */
 };
 
-/* 0, or -1: it is too large. */
+/* 0, or -1: the number is too large. */
 static int
 scan_number(struct scanner *s, uint64_t *ret_value)
 {
@@ -390,7 +397,8 @@ has_colon(const struct scanner *s)
 	return s->p < s->end && *s->p == ':' && is_digit_behind(s);
 }
 
-/* The parts from this one on, with colons between them. 0, or -1: one is too large. */
+/* Read this part and the following ones, with colons between them. 0, or -1: a number is
+ * too large. */
 static int
 scan_clock_parts(struct scanner *s, int i, struct clock *clock)
 {
@@ -403,7 +411,8 @@ scan_clock_parts(struct scanner *s, int i, struct clock *clock)
 	return r;
 }
 
-/* [days] hh:mm:ss, of which the end may be missing, or its digits alone. 0, or -1: a number is too large. */
+/* Read [days] hh:mm:ss, with parts missing at its end, or its digits without delimiters.
+ * 0, or -1: a number is too large. */
 static int
 scan_clock(struct scanner *s, struct clock *clock)
 {
@@ -447,7 +456,7 @@ scan_fraction(struct scanner *s, struct clock *clock)
 	}
 }
 
-/* The number goes on with an exponent, and is no time. */
+/* Whether an exponent follows: then the text is a number, not a time. */
 static int
 is_exponent(const struct scanner *s)
 {
@@ -459,7 +468,7 @@ is_exponent(const struct scanner *s)
 	return p < s->end && *p >= '0' && *p <= '9';
 }
 
-/* 1: it is more than there can be. */
+/* 1: the time is larger than the largest one. */
 static int
 fill_clock(MYSQL_TIME *t, const struct clock *clock)
 {
@@ -491,7 +500,8 @@ parse_time(struct scanner s, int is_negative, MYSQL_TIME *t)
 	const char *begin = s.p;
 	int is_wrong;
 
-	/* sic: where it ends early, the rest is as it was, and nothing wrong */
+	/* sic: if the text ends early, the other members stay unchanged, and that is not
+	 * an error */
 	t->time_type = MYSQL_TIMESTAMP_NONE;
 	if (scan_clock(&s, &clock) < 0)
 		return 0;
@@ -522,7 +532,7 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 	if (s.end - s.p >= TIMESTAMP_LENGTH) {
 		r = parse_datetime(s, 1, ret_time);
 		if (ret_time->time_type >= MYSQL_TIMESTAMP_ERROR) {
-			/* sic: no date is negative, and its parts are kept */
+			/* sic: a negative number is an error, but its parts are kept */
 			if (is_negative)
 				ret_time->time_type = MYSQL_TIMESTAMP_ERROR;
 			return r || is_negative;
@@ -533,7 +543,8 @@ cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time)
 
 /* ---- numbers ---- */
 
-/* YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss as the last of these; -1: it is none. */
+/* Bring YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss into the last form; -1: it is
+ * none of these. */
 static int64_t
 full_number(int64_t v)
 {

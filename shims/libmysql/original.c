@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The original library: finding it, opening it once for the process, and calling its
+ * functions by name. Its state is that one handle. face.c forwards to it; connect.c hands
+ * connections over to it.
+ */
 #include "libmysql.h"
 
 #include "../common/library.h"
@@ -10,7 +15,7 @@
 const char cmy_tag = 'C';
 
 #if !CMY_ORACLE
-/* Never called: its address is the tag of a result. */
+/* Never called. Its address marks a result as ours. */
 void
 cmy_tag_handler(void)
 {
@@ -21,7 +26,7 @@ static struct cmy_original original;
 static char why_not[160];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Where the environment variable does not say: Debian's places and Red Hat's. */
+/* The places to look in if the environment variable is not set: Debian's and Red Hat's. */
 static const char *const places[] = { CMY_SYSTEM_LIBDIR "/" CMY_SONAME,
 	"/usr/lib64/" CMY_SONAME, "/usr/lib64/mysql/" CMY_SONAME,
 	"/usr/lib64/mariadb/" CMY_SONAME, "/usr/lib/" CMY_SONAME, NULL };
@@ -82,7 +87,7 @@ find_all(void *library)
 }
 
 #if CMY_ORACLE
-/* Oracle's frees only what it allocated. */
+/* Oracle's library frees only handles that it allocated itself; see cmy_adopt(). */
 static void (*close_original)(MYSQL *my);
 
 static void

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parameters on their way to the server: mysql_stmt_bind_param(), and the conversion of
+ * each bound value into libcenote's parameters. MySQL servers get the types that the
+ * original would send; other servers get the value's meaning. execute.c and bulk.c call
+ * it.
+ */
 #include "stmt.h"
 
 #include "convert.h"
@@ -6,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the type of a native value of MySQL's: the number is unsigned. */
+/* A bit in the type of a value of MySQL's binary protocol: the number is unsigned. */
 #define UNSIGNED 0x8000u
 
 static my_bool never_null = 0;
@@ -14,7 +20,8 @@ static my_bool always_null = 1;
 
 /* ---- mysql_stmt_bind_param() ---- */
 
-/* What the originals put into buffer_length; 0: it is the program's. -1: no such parameter. */
+/* What the originals write to buffer_length; 0: the program's value stays; -1:
+ * parameters have no such type. */
 static int
 sent_size(enum enum_field_types type)
 {
@@ -71,7 +78,7 @@ ready_param(MYSQL_STMT *stmt, unsigned number)
 	if (!b->length && !CMY_ORACLE)
 		b->length = &b->buffer_length;
 	if (size < 0) {
-		/* Connector/C's words have no marks */
+		/* only Oracle's message takes these arguments */
 		cmy_stmt_error_with(stmt, CR_UNSUPPORTED_PARAM_TYPE, (int)b->buffer_type,
 			(int)number + 1);
 		return 1;
@@ -86,7 +93,8 @@ ready_param(MYSQL_STMT *stmt, unsigned number)
 }
 
 #if !CMY_ORACLE
-/* mariadb_stmt_execute_direct(): how many there are is known only by the program. */
+/* mariadb_stmt_execute_direct(): before the preparation only the program knows the
+ * number of parameters. */
 static int
 ready_prebind(MYSQL_STMT *stmt)
 {
@@ -150,7 +158,7 @@ cmy_mysql_stmt_bind_param(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 
 /* ---- dates and times ---- */
 
-/* A time has 838 hours at most, and the server takes more for that. */
+/* A time has at most 838 hours; the server takes more for this value. */
 #define DAYS_MAX 400u
 
 static void
@@ -208,20 +216,20 @@ cmy_time_pack(enum enum_field_types type, const MYSQL_TIME *time, unsigned char 
 
 	if (type == MYSQL_TYPE_TIME)
 		return pack_time(&t, out);
-	/* sic: Connector/C sends what is behind a date, too, and the server leaves it */
+	/* sic: Connector/C also sends the time of a DATE value, which the server ignores */
 	if (type == MYSQL_TYPE_DATE)
 		t.hour = t.minute = t.second = 0, t.second_part = 0;
 	return pack_datetime(&t, out);
 }
 
-/* No part of a time is larger than a byte can hold. */
+/* Check that each part fits into a byte. A larger one would become another value. */
 static uint8_t
 part(unsigned v)
 {
 	return (uint8_t)(v < UINT8_MAX ? v : UINT8_MAX);
 }
 
-/* Other servers have times of a day only. */
+/* Other servers only have times of a day. */
 static int
 is_time_of_day(const MYSQL_TIME *t)
 {
@@ -277,7 +285,7 @@ load_integer(const MYSQL_BIND *b)
 	}
 }
 
-/* The machine's own number, little-endian. */
+/* Convert a number of the machine to little-endian. */
 static int
 add_number(cenote_params *params, const MYSQL_BIND *b, uint32_t type, size_t size)
 {
@@ -311,7 +319,8 @@ is_blob(enum enum_field_types type)
 	return type >= MYSQL_TYPE_TINY_BLOB && type <= MYSQL_TYPE_BLOB;
 }
 
-/* The type as libcenote tells it to MySQL's servers. The old decimals' number means no type there. */
+/* The type that libcenote sends to a MySQL server. DECIMAL's old number does not mean a
+ * type there. */
 static uint32_t
 native_type(const MYSQL_BIND *b)
 {
@@ -321,7 +330,7 @@ native_type(const MYSQL_BIND *b)
 	return b->is_unsigned ? type | UNSIGNED : type;
 }
 
-/* To MySQL's own servers: of the same type as the original would send it. */
+/* For MySQL servers: the type that the original would send. */
 static int
 add_native(cenote_params *params, const MYSQL_BIND *b, size_t length)
 {
@@ -351,7 +360,7 @@ add_real(cenote_params *params, const MYSQL_BIND *b)
 	return cenote_params_add_double(params, wide);
 }
 
-/* To other servers: what it means. */
+/* For other servers: the value's meaning. */
 static int
 add_logical(cenote_params *params, const MYSQL_BIND *b, size_t length)
 {

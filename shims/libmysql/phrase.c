@@ -12,7 +12,7 @@
 
 #define WORDS_MAX 8u
 
-/* Whether it is that word, variable or byte. Text in quotes is a value only. */
+/* Whether it is that word, variable or byte. Text in quotes can only be a value. */
 static bool
 is_word(const struct cnc_sql_token *t, const char *word)
 {
@@ -39,7 +39,7 @@ read_words(struct cnc_sql *x, struct cnc_sql_token words[WORDS_MAX])
 
 /* ---- forms ---- */
 
-/* What follows the first word; % is one that counts, and ? one that does not. */
+/* The words after the first one. % is the value; ? is any word that does not matter. */
 struct form {
 	const char *words[WORDS_MAX];
 	enum cmy_phrase phrase;
@@ -86,7 +86,7 @@ static const struct form rollback_forms[] = {
 
 #define FORMS(list) list, sizeof(list) / sizeof((list)[0])
 
-/* Most texts are none of them, and that shows at the first word. */
+/* Most texts do not begin with one of these words, so one look rules them out. */
 static const struct verb {
 	const char *word;
 	const struct form *forms;
@@ -120,7 +120,7 @@ fits_word(const char *form, const struct cnc_sql_token *t)
 	       t->kind == CNC_SQL_NAME;
 }
 
-/* Whether it is that one; *ret_value is the word that counts, or NULL. */
+/* Whether the words fit the form; *ret_value is the word marked with %, or NULL. */
 static bool
 fits(const struct form *form, const struct cnc_sql_token *words,
 	const struct cnc_sql_token **ret_value)

@@ -2,14 +2,15 @@
 #include "libmysql.h"
 
 /*
- * What is the original's alone: client plugins, replication, and the helpers of Oracle's own programs. Where
- * the original can do it without a connection of its own, it does it; a connection of a pool that asks for
- * more is told so by name.
+ * Functions that only the original has: client plugins, replication, and the helpers of
+ * Oracle's own programs. They go to the original where it needs no connection of its
+ * own. On a pool's connection they fail, with an error that names the function. face.c
+ * calls them.
  */
 
 /* ---- client plugins ---- */
 
-/* A handle of the original's, that knows what the program has set; NULL, and the error is set. */
+/* A handle of the original that got the program's options; NULL, and the error is set. */
 static MYSQL *
 borrow(const struct cmy_original *original, MYSQL *my, const char *name)
 {
@@ -24,7 +25,7 @@ borrow(const struct cmy_original *original, MYSQL *my, const char *name)
 	return borrowed;
 }
 
-/* With its error, if there was one. */
+/* Free it, and take over its error if there is one. */
 static void
 give_back(const struct cmy_original *original, MYSQL *borrowed, MYSQL *my)
 {
@@ -175,7 +176,8 @@ cmy_mariadb_rpl_init_ex(MYSQL *mysql, unsigned int version)
 	return NULL;
 }
 
-/* A replication handle is the original's: here is only who has none. */
+/* Replication handles are the original's. These functions only see calls without a
+ * handle. */
 
 int
 cmy_mariadb_rpl_open(MARIADB_RPL *rpl)
@@ -231,7 +233,7 @@ cmy_mariadb_free_rpl_event(MARIADB_RPL_EVENT *event)
 		original->mariadb_free_rpl_event(event);
 }
 
-/* It hears of the packets of connections that are the original's. */
+/* Only connections of the original have packets, so its plugin hears of theirs only. */
 int
 cmy_ma_pvio_register_callback(
 	my_bool register_callback, void (*callback_function)(int mode, MYSQL *mysql,

@@ -6,9 +6,10 @@
 #include <string.h>
 
 /*
- * What the way to cenoted wants of the program. On a local socket the kernel says who comes: the program's user and
- * password are given only to a pool that asked for a password, and TLS is left out. By TCP the user goes along, and the
- * options of TLS are of that way.
+ * User, password and TLS on the way to cenoted. On a local socket the kernel names the
+ * user: the program's user and password are only sent to a pool that asked for a
+ * password, and there is no TLS. By TCP the user is always sent, and the program's TLS
+ * options apply. connect.c calls it.
  */
 
 static int
@@ -27,7 +28,7 @@ give_user(struct cmy_session *s)
 
 #if CMY_ORACLE
 
-/* SSL_MODE_DISABLED is 1. */
+/* Oracle's SSL_MODE_DISABLED is 1. */
 static const char *
 mode_of(const struct cmy_session *s)
 {
@@ -48,7 +49,8 @@ is_on(const struct cmy_session *s, int option)
 	return on && *on;
 }
 
-/* A fingerprint is not compared: whom the program means to be sure of is then asked of an authority. */
+/* Fingerprints are not supported. A program that sets one gets the check by a
+ * certificate authority. */
 static int
 has_fingerprint(const struct cmy_session *s)
 {
@@ -74,7 +76,7 @@ mode_of(const struct cmy_session *s)
 
 #endif
 
-/* Whether 1.3 is the only one on the program's list. */
+/* Whether the program's list has TLS 1.3 but not 1.2. */
 static int
 wants_newest_only(const struct cmy_session *s)
 {

@@ -33,7 +33,8 @@ take_kind(struct cmy_stmt *st)
 				(cnc_sql_is(&t, "show") && cnc_sql_take(&x, "create"))));
 }
 
-/* A server tells its status behind the descriptions of parameters and of columns, unless the protocol is Oracle's. */
+/* Whether the server sent its status after the descriptions of parameters and columns.
+ * Oracle's protocol does not. */
 static int
 tells_status(const struct cmy_stmt *st)
 {
@@ -83,7 +84,7 @@ prepare(struct cmy_stmt *st, struct cmy_session *s)
 	return cmy_stmt_prepare_again(st, s);
 }
 
-/* Programs may look at it, and 0 is none. */
+/* Programs may look at the number, and 0 means "none". */
 static unsigned long
 next_id(struct cmy_session *s)
 {
@@ -103,7 +104,7 @@ take_params(struct cmy_stmt *st)
 			cmy_stmt_error_both(&st->pub, CR_INVALID_PARAMETER_NO);
 			return -1;
 		}
-		/* unless those were another text's */
+		/* unless they belong to another text */
 		if (st->pub.params)
 			return 0;
 	}

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * How far the server is with a long statement: MariaDB tells it every few seconds (progress_report_time), and the
- * pool passes it on as notices to who asked for them. So it does with the bit that says with a result's columns that
- * another result follows. Oracle's library has nothing of the kind.
+ * Two things that MariaDB's library reports and Oracle's does not: how far a long
+ * statement is (progress_report_time), and, with the columns of a result, whether
+ * another result follows. The pool sends both as notices to a connection that asked for
+ * them. connect.c and option_table.c ask.
  */
 
 static void
@@ -40,7 +41,7 @@ cmy_more_ask(struct cmy_session *s)
 	return cenote_set_session_option(s->conn, "more_results", "on");
 }
 
-/* A program may say with the flag that it will set its function later. */
+/* With the flag a program announces that it will set its function later. */
 int
 cmy_progress_ask(struct cmy_session *s)
 {

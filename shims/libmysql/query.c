@@ -4,14 +4,14 @@
 #include <string.h>
 
 /*
- * Sending, and the state between results. Everything is asked of libcenote as a stream: whether rows are
- * to be kept is known only when the program calls mysql_store_result() or mysql_use_result(). MYSQL.status
- * says the same as cmy_session.state to programs, which look at it.
+ * The program's queries: mysql_query() and its kin, and what they report afterwards.
+ * send.c sends the text, exchange.c reads the answer. face.c calls it, and connect.c for
+ * init commands.
  */
 
 /* ---- queries ---- */
 
-/* Whether there is an answer that the program has not begun to read. */
+/* Whether an answer is outstanding that the program has not begun to read. */
 static int
 is_awaited(const struct cmy_session *s)
 {
@@ -23,7 +23,7 @@ cmy_mysql_send_query(MYSQL *mysql, const char *q, unsigned long length)
 {
 	struct cmy_session *s = cmy_session(mysql);
 
-	/* a loss that is noticed here ends what was outstanding */
+	/* if the loss is noticed here, nothing is outstanding any more */
 	if (s && is_awaited(s) && !cmy_enter_busy(mysql))
 		return -1;
 	if (s && is_awaited(s))
@@ -50,7 +50,7 @@ cmy_mysql_read_query_result(MYSQL *mysql)
 	return cmy_bool(cmy_next_head(s) < 0);
 }
 
-/* Whether the program reads answers by itself, with mysql_read_query_result(). */
+/* Whether the program wants to read answers itself, with mysql_read_query_result(). */
 static int
 skips_answer(const MYSQL *my)
 {
@@ -70,7 +70,7 @@ cmy_mysql_real_query(MYSQL *mysql, const char *q, unsigned long length)
 {
 	if (length == (unsigned long)-1)
 		length = (unsigned long)strlen(q);
-	if (!CMY_ORACLE) /* Oracle's keeps them until the answer is there */
+	if (!CMY_ORACLE) /* Oracle's library keeps them until the answer arrives */
 		cmy_forget_query(mysql);
 	if (cmy_mysql_send_query(mysql, q, length) != 0)
 		return CMY_ORACLE ? 1 : -1;

@@ -5,25 +5,26 @@
 #include <string.h>
 
 /*
- * MYSQL_RES. Values are not copied: rows point to where libcenote keeps them, and the result of
- * libcenote lives as long as the program's. Only what MySQL writes in another way is written anew.
+ * MYSQL_RES. Values are not copied: rows point into libcenote's result, which lives as
+ * long as MYSQL_RES. Only values that MySQL writes in another form are copied. face.c
+ * calls it, and list.c for the lists.
  */
 
 struct cmy_result {
 	MYSQL_RES res; /* what the program sees; must be first */
 	cenote_result *from; /* NULL: there are no rows */
-	int is_borrowing; /* the fields are a statement's */
-	uint64_t at; /* the next row of the batch at hand */
-	uint32_t
-		n_columns; /* of `from`: those of a list are more than what the program sees */
-	uint32_t first_column; /* that it sees */
-	const char **texts; /* a row of `from`, for a moment */
+	int is_borrowing; /* the fields belong to a statement */
+	uint64_t at; /* the next row of the current batch */
+	uint32_t n_columns; /* columns of `from`; a list shows fewer to the program */
+	uint32_t first_column; /* the first column that the program sees */
+	const char **texts; /* scratch space for one row */
 	size_t *sizes;
 	MYSQL_DATA data; /* mysql_store_result() */
-	MYSQL_ROWS *rows; /* all of them, and behind them what `values` is */
-	char **values; /* of a row, or of all; behind each row's is a NULL */
-	uint8_t *forms; /* enum cmy_form of each column; NULL: all are as they are */
-	char *written; /* values in another form */
+	MYSQL_ROWS *rows; /* all rows; `values` is in the same block */
+	char **values; /* the values of one row, or of all rows; NULL ends each row */
+	uint8_t *
+		forms; /* enum cmy_form of each column; NULL: no column needs another form */
+	char *written; /* the values that have another form */
 	char *next_written;
 	unsigned long lengths[];
 };
@@ -88,7 +89,8 @@ cmy_result_borrowing(MYSQL_FIELD *fields, unsigned n)
 
 #define MIDNIGHT " 00:00:00"
 
-/* Bytes of a time or timestamp before its offset from UTC: behind the time, where the date's hyphens are past. */
+/* The length of a time or timestamp without its offset from UTC. The search starts after
+ * the time, so that it does not find a date's hyphens. */
 static size_t
 local_length(const char *value, size_t len)
 {
@@ -115,7 +117,7 @@ write_form(enum cmy_form form, const char *value, size_t len, char *to)
 	return n;
 }
 
-/* The rows of `from` are this result's. 0, or -1: no memory, and they are still the caller's. */
+/* Take over `from`. 0, or -1: no memory, and it is still the caller's. */
 static int
 set_rows(struct cmy_result *r, cenote_result *from)
 {
@@ -130,7 +132,7 @@ set_rows(struct cmy_result *r, cenote_result *from)
 	return 0;
 }
 
-/* The columns whose values are written anew; 0 if none is. */
+/* Find the columns whose values need another form. 0, or -1: no memory. */
 static int
 set_forms(struct cmy_result *r, const struct cmy_session *s)
 {
@@ -150,7 +152,7 @@ set_forms(struct cmy_result *r, const struct cmy_session *s)
 	return 0;
 }
 
-/* Room for all values of rows first … end-1 that are written anew. */
+/* Make room for the values of rows first … end-1 that need another form. */
 static int
 reserve_forms(struct cmy_result *r, uint64_t first, uint64_t end)
 {
@@ -172,7 +174,7 @@ reserve_forms(struct cmy_result *r, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* The values of a row, as `to`, and their sizes, as r->sizes. */
+/* Put the values of a row into `to`, and their sizes into r->sizes. */
 static void
 take_row(struct cmy_result *r, uint64_t row, char **to)
 {
@@ -192,7 +194,7 @@ take_row(struct cmy_result *r, uint64_t row, char **to)
 
 /* ---- stored ---- */
 
-/* Pointers to all values, and the longest ones of each column. */
+/* Fill in the pointers to all values, and each column's longest length. */
 static void
 fill(struct cmy_result *r)
 {
@@ -241,7 +243,7 @@ keep_rows(struct cmy_result *r)
 	return 0;
 }
 
-/* The fields and the head become the result's. */
+/* Make a result of the session's head and the connection's fields. */
 static struct cmy_result *
 take_head(struct cmy_session *s)
 {
@@ -261,7 +263,7 @@ take_head(struct cmy_session *s)
 static MYSQL_RES *
 no_memory(struct cmy_session *s, struct cmy_result *r)
 {
-	/* what r has taken is not the connection's any more */
+	/* r has taken the head, and frees it */
 	if (r)
 		s->head = NULL;
 	cmy_mysql_free_result(r ? &r->res : NULL);
@@ -270,13 +272,14 @@ no_memory(struct cmy_session *s, struct cmy_result *r)
 	return NULL;
 }
 
-/* There is something to be taken; else NULL, with an error unless there were no rows. */
+/* The session if a result is at hand; else NULL, with an error unless there were no
+ * rows. */
 static struct cmy_session *
 enter_result(MYSQL *mysql)
 {
 	struct cmy_session *s = cmy_session(mysql);
 
-	/* sic: to take rows twice is an error with Oracle's library only */
+	/* sic: taking rows a second time is an error with Oracle's library only */
 	if (!s || (CMY_ORACLE ? mysql->field_count == 0 : !mysql->fields))
 		return NULL;
 	if (mysql->status != MYSQL_STATUS_GET_RESULT || s->state != CMY_HAS_ROWS) {
@@ -286,7 +289,7 @@ enter_result(MYSQL *mysql)
 	return s;
 }
 
-/* All rows into memory. */
+/* Read all rows into memory. */
 static int
 buffer(struct cmy_session *s)
 {
@@ -330,7 +333,7 @@ cmy_result_of_column(struct cmy_session *s, uint32_t column)
 
 	if (cmy_first_result(s, &res) < 0)
 		return NULL;
-	/* cenoted never sends this */
+	/* cenoted never sends this, but do not read past the end */
 	if (column >= cenote_result_n_columns(res)) {
 		cenote_result_destroy(res);
 		cmy_error(s->my, CR_MALFORMED_PACKET, NULL);
@@ -341,7 +344,7 @@ cmy_result_of_column(struct cmy_session *s, uint32_t column)
 		fields[0] = fields[column];
 	r = fields ? result_new(fields, 1) : NULL;
 	if (r && set_rows(r, res) == 0)
-		res = NULL; /* it is the result's */
+		res = NULL; /* the result has taken it */
 	if (r)
 		r->first_column = column;
 	if (r && r->from && keep_rows(r) == 0)
@@ -378,7 +381,7 @@ cmy_mysql_use_result(MYSQL *mysql)
 	return &r->res;
 }
 
-/* All rows of a used result were read. */
+/* The program has read all rows of a used result. */
 static void
 used_up(struct cmy_result *r)
 {
@@ -401,7 +404,8 @@ fail_used(struct cmy_result *r, int status)
 	return cmy_fail_head(s, from, status);
 }
 
-/* Have a row at `at`. 0; 1 there is none any more; -1 and the error is set. */
+/* Make sure that there is a row at `at`. 0; 1: there are no more rows; -1: the error is
+ * set. */
 static int
 next_batch(struct cmy_result *r)
 {
@@ -482,7 +486,7 @@ cmy_mysql_fetch_lengths(MYSQL_RES *result)
 	return result->lengths;
 }
 
-/* The rest of a used result, which nobody wants. */
+/* Read and drop the rest of a used result. */
 static void
 skip(struct cmy_result *r)
 {
@@ -490,7 +494,7 @@ skip(struct cmy_result *r)
 
 	while (session_of(r) && next_batch(r) == 0)
 		;
-	/* MariaDB's library does not look at what comes with the end */
+	/* MariaDB's library ignores the warnings that come with the end */
 	if (my && !CMY_ORACLE)
 		my->warning_count = 0;
 }

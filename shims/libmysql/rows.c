@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 /*
- * Reading the result of a statement. Rows are not copied: they stay in libcenote's batches, and what the
- * program gets as a place among stored rows is no address but a number.
+ * Reading the result of a statement. Rows are not copied: they stay in libcenote's
+ * batches. A MYSQL_ROW_OFFSET is not an address but the number of a row. execute.c
+ * begins a result; face.c calls the rest.
  */
 
 static MYSQL_ROWS *
@@ -43,7 +44,7 @@ forget_rows(struct cmy_stmt *st)
 	st->n_stored = st->first_stored = 0;
 }
 
-/* A result was read whose end the connection does not know yet. */
+/* All rows were read from the connection: take the status at the result's end. */
 static void
 end_stream(struct cmy_stmt *st)
 {
@@ -74,7 +75,8 @@ fail(struct cmy_stmt *st, int status)
 	return 1;
 }
 
-/* sic: of rows that come one by one Connector/C tells the connection only. */
+/* sic: if fetching an unbuffered row fails, Connector/C sets the connection's error
+ * only. */
 static int
 fail_fetch(struct cmy_stmt *st, int status)
 {
@@ -103,8 +105,8 @@ next_batch(struct cmy_stmt *st)
 }
 
 /*
- * The originals ask for a cursor's rows in such portions, with a command each; one with fewer rows was the last. 0,
- * or 1 and the error is set.
+ * The originals fetch a cursor's rows in portions, with one command each. A portion with
+ * fewer rows is the last. Set what such a command sets. 0, or 1 and the error is set.
  */
 static int
 begin_portion(struct cmy_stmt *st)
@@ -121,7 +123,7 @@ begin_portion(struct cmy_stmt *st)
 	}
 	cmy_begin_command(s->my);
 	cmy_take_known_status(s);
-	/* the warnings of the command before are not its own */
+	/* the previous command's warnings are over */
 	cmy_stmt_warnings(st, s->my, 0);
 	return 0;
 }
@@ -194,7 +196,8 @@ next_row(struct cmy_stmt *st)
 
 /* ---- the beginning ---- */
 
-/* Rows come in batches, as the program wants them, and the connection is free in between. */
+/* A cursor: rows come in batches of the program's size, and the connection is free in
+ * between. */
 static int
 begin_batches(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -220,7 +223,8 @@ buffer(struct cmy_stmt *st, struct cmy_session *s)
 	return r;
 }
 
-/* All of it is here before the program asks, since it asks for what only its end tells. */
+/* One of several results: read all of it now, because the program may ask for the status
+ * at its end. */
 static int
 begin_several(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -254,7 +258,8 @@ cmy_rows_begin(struct cmy_stmt *st, struct cmy_session *s)
 	return st->may_give_several ? begin_several(st, s) : 0;
 }
 
-/* What it says at its end is wanted, though not its rows. Of a failure the connection is told. */
+/* Read to the end without keeping rows, for the status there. A failure becomes the
+ * connection's error. */
 static void
 skip_rows(struct cmy_stmt *st)
 {
@@ -331,7 +336,7 @@ cmy_rows_drop_all(struct cmy_stmt *st)
 
 /* ---- what the program calls ---- */
 
-/* Whether the program may fetch now. */
+/* Whether the program may fetch a row now. */
 static int
 may_fetch(MYSQL_STMT *stmt)
 {
@@ -350,14 +355,15 @@ may_fetch(MYSQL_STMT *stmt)
 	return 1;
 }
 
-/* The server has said with the last rows of a cursor that they are the last, which were fewer than were asked for. */
+/* Whether the last portion had fewer rows than the program asked for: then the server
+ * has reported the cursor's end. */
 static int
 is_end_known(const struct cmy_stmt *st)
 {
 	return st->pub.result.rows > 0 && st->pub.result.rows < st->portion;
 }
 
-/* There is no row, for the reason `r`. */
+/* Fetching ended without a row, because of `r`. */
 static int
 end_fetching(struct cmy_stmt *st, int r)
 {
@@ -366,10 +372,10 @@ end_fetching(struct cmy_stmt *st, int r)
 	if (r != MYSQL_NO_DATA)
 		st->reading = CMY_READ_NOTHING;
 	else if (st->reading != CMY_READ_STORED && !is_end_known(st))
-		st->pub.result.rows = 0; /* of a cursor */
+		st->pub.result.rows = 0; /* as in the original's cursor */
 #else
 	st->pub.state = MYSQL_STMT_FETCH_DONE;
-	/* asking for the next rows of a cursor begins anew */
+	/* in the original, asking for the next portion resets this */
 	if (st->pub.cursor_exists && r == MYSQL_NO_DATA &&
 		st->reading != CMY_READ_STORED && !is_end_known(st)) {
 		if (st->pub.mysql)
@@ -380,7 +386,7 @@ end_fetching(struct cmy_stmt *st, int r)
 	return r;
 }
 
-/* How many rows of a cursor the originals have asked for together with that one. */
+/* The number of rows in the portion of that row, as the originals fetch them. */
 static uint64_t
 rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
 {
@@ -410,7 +416,7 @@ cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
 	if (st->reading == CMY_READ_BATCHES)
 		stmt->result.rows = rows_fetched_with(st, st->at);
 #if CMY_ORACLE
-	/* sic: mysql_stmt_fetch_column() finds what was bound */
+	/* sic: mysql_stmt_fetch_column() needs a bound row */
 	if (!stmt->bind_result_done)
 		st->at = CMY_NO_ROW;
 	stmt->state = MYSQL_STMT_FETCH_DONE;
@@ -450,13 +456,13 @@ take_stored(struct cmy_stmt *st, uint64_t n_rows)
 
 	st->reading = CMY_READ_STORED;
 	st->n_stored = n_rows;
-	/* sic: those that were fetched before are counted, too */
+	/* sic: rows that were fetched before count, too */
 	stmt->result.rows += n_rows - st->first_stored;
 	stmt->result.data = place(st, st->first_stored);
 	stmt->CMY_STMT_CURSOR = stmt->result.data;
 	for (i = 0; stmt->update_max_length && i < stmt->field_count; i++)
 		find_max_length(st, i);
-	/* sic: both say so */
+	/* sic: both originals do this */
 	stmt->CMY_STMT_AFFECTED = stmt->mysql->affected_rows = stmt->result.rows;
 }
 
@@ -470,7 +476,8 @@ out_of_sync(MYSQL_STMT *stmt)
 	return 1;
 }
 
-/* sic: Oracle's library still has the row that was fetched last; if that was the only one that came, it is stored. */
+/* sic: Oracle's library still has the portion that was fetched last. If it was one row,
+ * that row is stored, too. */
 static void
 keep_last(struct cmy_stmt *st)
 {
@@ -484,7 +491,7 @@ keep_last(struct cmy_stmt *st)
 		st->first_stored = 1;
 }
 
-/* Rows of which some were read already, or that come in batches: the rest is copied. */
+/* Copy the rest of a result that is partly read, or comes in batches. */
 static int
 keep_rest(struct cmy_stmt *st)
 {
@@ -531,7 +538,8 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 	return 0;
 }
 
-/* sic: when the last rows have come Oracle's library takes it for closed, though some may not have been fetched. */
+/* sic: after the last portion Oracle's library takes the cursor for closed, even if some
+ * rows were not fetched. */
 static int
 is_cursor_over(const struct cmy_stmt *st)
 {
@@ -548,7 +556,7 @@ may_store(const struct cmy_stmt *st, const struct cmy_session *s)
 	       !is_cursor_over(st);
 }
 
-/* Both ask for the rows of a cursor, whether or not they have them already. */
+/* The originals ask the server for a cursor's rows again; report the server's error. */
 static int
 refuse_cursor(struct cmy_stmt *st, struct cmy_session *s)
 {
@@ -604,7 +612,7 @@ cmy_mysql_stmt_data_seek(MYSQL_STMT *stmt, uint64_t offset)
 #if CMY_ORACLE
 	if (stmt->CMY_STMT_CURSOR) {
 		stmt->state = MYSQL_STMT_EXECUTE_DONE;
-		st->reading = CMY_READ_STORED; /* also behind mysql_stmt_reset() */
+		st->reading = CMY_READ_STORED; /* also after mysql_stmt_reset() */
 	}
 #else
 	stmt->state = MYSQL_STMT_USER_FETCHING;

@@ -7,8 +7,10 @@
 #include <strings.h>
 
 /*
- * What every program of MySQL's may say to its server, whatever it is for: of a pool of another server it means
- * the same. Each is answered by a request of its own, so that who waits for the answer on the socket sees it come.
+ * Sending a text to the server. On a pool of another server, the statements that
+ * programs of MySQL send to any server (phrase.c) are translated. Each becomes one
+ * request of libcenote, so that a program that polls the socket sees an answer. query.c
+ * calls it.
  */
 
 #define ER_UNKNOWN_CHARACTER_SET 1115u
@@ -58,7 +60,7 @@ use_database(struct cmy_session *s, const char *name)
 	MYSQL *my = s->my;
 	int is_own = cmy_is_pools_own(s, name);
 
-	/* SQL Server knows the statement */
+	/* SQL Server has this statement, too */
 	if (!is_own && s->backend == CMY_BACKEND_OTHER)
 		return 0;
 	if (!is_own && cmy_select(s, name) < 0)
@@ -70,7 +72,7 @@ use_database(struct cmy_session *s, const char *name)
 	return sent(s, cenote_send_ping(s->conn));
 }
 
-/* One that is open is committed, as MySQL does it. */
+/* As MySQL does, commit the open transaction first. */
 static int
 begin(struct cmy_session *s, uint32_t flags)
 {
@@ -80,7 +82,7 @@ begin(struct cmy_session *s, uint32_t flags)
 	return sent(s, cenote_send_begin(s->conn, CENOTE_ISOLATION_DEFAULT, flags));
 }
 
-/* The end of a transaction that is none is no error. */
+/* COMMIT and ROLLBACK outside a transaction are not errors. */
 static int
 end(struct cmy_session *s, int (*send)(cenote_conn *conn))
 {
@@ -89,7 +91,8 @@ end(struct cmy_session *s, int (*send)(cenote_conn *conn))
 	return sent(s, is_open ? send(s->conn) : cenote_send_ping(s->conn));
 }
 
-/* Send what a text of MySQL's means to another server. 1; 0: that server reads the text; -1: the error is set. */
+/* Send what a MySQL statement means to another server. 1; 0: send the text unchanged;
+ * -1: the error is set. */
 static int
 send_phrase(struct cmy_session *s, const char *sql, size_t len)
 {
@@ -151,7 +154,8 @@ cmy_send_ahead(struct cmy_session *s)
 	my->net.last_errno = 0;
 	my->net.last_error[0] = '\0';
 	r = cmy_send(s, a->sql, a->len);
-	/* the program has sent it long ago, and this was the answer since */
+	/* to the program this query was sent long ago, so keep the count of the answer
+	 * since then */
 	my->affected_rows = affected;
 	free(a);
 	return r;

@@ -6,8 +6,9 @@
 #include <sys/socket.h>
 
 /*
- * What a program does with its session: user, database, reset, transactions, and the commands of an
- * administrator, which a MySQL server also knows as statements.
+ * What a program does with its session: user, database, reset, transactions, ping, and
+ * an administrator's commands, most of which a MySQL server also knows as statements.
+ * face.c and methods.c call it.
  */
 
 /* ---- waiting for one of libcenote's calls ---- */
@@ -58,7 +59,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 	struct cmy_session *s;
 	my_bool r = 1;
 
-	/* the server is not asked where it is not known in which character set */
+	/* Oracle's library does not ask the server if the character set is unknown */
 	if (CMY_ORACLE && !cmy_charset_wanted(my))
 		return cmy_bool(cmy_find_charset(my) < 0);
 	s = cmy_enter(my);
@@ -66,7 +67,7 @@ cmy_mysql_change_user(MYSQL *my, const char *user, const char *passwd, const cha
 		r = change_user(s, user, passwd, db);
 		s->has_lost_settings = r != 0 && my->net.CMY_VIO;
 	}
-	/* also when it fails */
+	/* even if it failed */
 	if (my->extension)
 		cmy_stmts_forget(
 			my->extension, CR_STMT_CLOSED, CMY_NAMED("mysql_change_user"));
@@ -98,7 +99,7 @@ has_database(const MYSQL *my)
 	return my->db && *my->db != '\0';
 }
 
-/* The server keeps database and character set in a reset, and the pool does not. */
+/* MySQL's reset keeps database and character set, the pool's does not: set them again. */
 static int
 restore(struct cmy_session *s)
 {
@@ -120,7 +121,8 @@ restore(struct cmy_session *s)
 	return r;
 }
 
-/* Who left the database with mysql_change_user() is in none behind a reset, and only a login is. */
+/* A reset must leave the program in no database if mysql_change_user() had put it there.
+ * Only a login does that. */
 static int
 reset(struct cmy_session *s)
 {
@@ -155,13 +157,13 @@ cmy_mysql_reset_connection(MYSQL *my)
 	cmy_forget_query(my);
 	cmy_clear(my);
 	my->affected_rows = MYSQL_COUNT_ERROR;
-	/* the server tells of nothing with that answer */
+	/* this answer carries no session changes */
 	s->is_untracked = 1;
 	r = reset(s);
 	s->is_untracked = 0;
 	if (r < 0)
 		return 1;
-	my->charset = charset; /* a login tells of the pool's */
+	my->charset = charset; /* a login reports the pool's character set */
 	cmy_stmts_forget(s, CR_STMT_CLOSED, CMY_NAMED("mysql_reset_connection"));
 	my->server_status = cmy_first_status(s);
 	return restore(s) < 0;
@@ -169,7 +171,8 @@ cmy_mysql_reset_connection(MYSQL *my)
 
 /* ---- ping, options ---- */
 
-/* For requests without SQL text: it does not matter how a new session reads texts. */
+/* For requests without SQL text, for which it does not matter how the new session reads
+ * text. */
 static struct cmy_session *
 enter_without_text(MYSQL *my)
 {
@@ -190,7 +193,7 @@ cmy_mysql_ping(MYSQL *my)
 		cmy_tell_done(my);
 		return 0;
 	}
-	/* as the original: the loss is found out by the first, and the second connects again */
+	/* as in the original, the first ping finds the loss, and a second one reconnects */
 	if (my->net.CMY_VIO || !CMY_RECONNECT(my))
 		return 1;
 	s = enter_without_text(my);
@@ -255,7 +258,7 @@ cmy_mysql_autocommit(MYSQL *my, my_bool mode)
 	return set_autocommit_elsewhere(my, mode != 0);
 }
 
-/* To MySQL, the end of a transaction that is none is no error. */
+/* For MySQL, COMMIT and ROLLBACK outside a transaction are not errors. */
 static my_bool
 end_elsewhere(MYSQL *my, int (*call)(cenote_conn *conn))
 {
@@ -305,7 +308,7 @@ cmy_mysql_shutdown(MYSQL *my, enum mysql_enum_shutdown_level shutdown_level)
 	return run(my, "SHUTDOWN");
 }
 
-/* REFRESH_…, as statements. */
+/* The REFRESH_… bits, as statements. */
 static const struct {
 	unsigned bit;
 	const char *sql;
@@ -333,7 +336,7 @@ cmy_mysql_refresh(MYSQL *my, unsigned int refresh_options)
 	return 1;
 }
 
-/* One of the server's commands that no statement stands for. */
+/* Call a command of the server that has no statement. */
 static int
 call_command(struct cmy_session *s, unsigned command)
 {
@@ -366,7 +369,7 @@ cmy_mysql_dump_debug_info(MYSQL *my)
 
 /* ---- mysql_stat() ---- */
 
-/* In the order of the server's text. */
+/* The counts, in the order of the server's text. */
 enum count {
 	UPTIME,
 	THREADS,
@@ -402,7 +405,7 @@ write_stat(struct cmy_session *s, const unsigned long *counts)
 	unsigned long per_1000s = counts[QUESTIONS] * 1000 / uptime;
 	char flushes[40] = "";
 
-	/* MariaDB's server does not tell them any more */
+	/* MariaDB's server no longer reports them */
 	if (!strstr(s->my->server_version, "MariaDB"))
 		snprintf(
 			flushes, sizeof(flushes), "Flush tables: %lu  ", counts[FLUSHES]);
@@ -441,7 +444,8 @@ cmy_mysql_stat(MYSQL *my)
 
 #if !CMY_ORACLE
 
-/* From any thread: whoever waits finds the connection lost, and the pool stops the statement. */
+/* Any thread may call this. The thread that waits finds the connection lost, and the
+ * pool stops the statement. */
 int
 cmy_mariadb_cancel(MYSQL *my)
 {

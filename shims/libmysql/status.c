@@ -19,7 +19,8 @@ known_bits(const struct cmy_session *s, unsigned bits)
 	if (s->backend == CMY_BACKEND_OTHER &&
 		csh_has_backslashes(cenote_info(s->conn, "odbc_dbms")))
 		return bits;
-	/* in no other server a backslash escapes, and programs ask for that here */
+	/* other servers do not escape with backslashes, and programs look at this bit
+	 * before they escape */
 	return bits | SERVER_STATUS_NO_BACKSLASH_ESCAPES;
 }
 
@@ -34,14 +35,14 @@ cmy_first_status(const struct cmy_session *s)
 
 	if (mode && strstr(mode, "NO_BACKSLASH_ESCAPES"))
 		bits |= SERVER_STATUS_NO_BACKSLASH_ESCAPES;
-	/* which only MariaDB's server tells */
+	/* only MariaDB's server reports this bit */
 	if (mode && strstr(mode, "ANSI_QUOTES") &&
 		strstr(s->my->server_version, "MariaDB"))
 		bits |= SERVER_STATUS_ANSI_QUOTES;
 	return known_bits(s, bits);
 }
 
-/* The bits that a server of MySQL would have told, from what libcenote knows of any. */
+/* The status bits of a result. For other servers they come from what libcenote knows. */
 static unsigned
 status_of(const struct cmy_session *s, const cenote_result *res)
 {
@@ -68,7 +69,7 @@ cmy_take_bits(struct cmy_session *s, const cenote_result *res)
 	cmy_track_status(s);
 }
 
-/* Of that nothing else changes without the library's knowing. */
+/* Only a transaction's state can change without an answer that carries the status. */
 void
 cmy_take_known_status(struct cmy_session *s)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a prepared statement: made, prepared, closed, with its attributes and what
+ * it reports. face.c calls it. The flavours' differences are in stmt_mariadb.c and
+ * stmt_oracle.c.
+ */
 #include "stmt.h"
 
 #include <stdlib.h>
@@ -50,7 +55,7 @@ cmy_mysql_stmt_init(MYSQL *mysql)
 	return &st->pub;
 }
 
-/* As one that was just made, but for its attributes. */
+/* Make it like a new statement, except for its attributes. */
 void
 cmy_stmt_unprepare(struct cmy_stmt *st)
 {
@@ -84,7 +89,7 @@ cmy_mysql_stmt_prepare(MYSQL_STMT *stmt, const char *query, unsigned long length
 	if (length == (unsigned long)-1)
 		length = (unsigned long)strlen(query);
 #if CMY_ORACLE
-	/* sic: it leaves the SQLSTATE */
+	/* sic: Oracle's library leaves the SQLSTATE */
 	stmt->last_errno = 0;
 	stmt->last_error[0] = '\0';
 #else
@@ -140,7 +145,8 @@ cmy_mysql_stmt_num_rows(MYSQL_STMT *stmt)
 	return stmt->result.rows;
 }
 
-/* The fields stay the statement's, so that a max_length that is found later is seen. */
+/* The result borrows the statement's fields, so a max_length that is found later shows
+ * there. */
 MYSQL_RES *
 cmy_mysql_stmt_result_metadata(MYSQL_STMT *stmt)
 {
@@ -154,7 +160,7 @@ cmy_mysql_stmt_result_metadata(MYSQL_STMT *stmt)
 	return res;
 }
 
-/* Neither original has ever told any. */
+/* Neither original supports this; both return NULL. */
 MYSQL_RES *
 cmy_mysql_stmt_param_metadata(MYSQL_STMT *stmt)
 {
@@ -162,7 +168,8 @@ cmy_mysql_stmt_param_metadata(MYSQL_STMT *stmt)
 	return NULL;
 }
 
-/* COM_STMT_CLOSE: libcenote closes it by itself. What is left is read only where the statement has rows in hand. */
+/* COM_STMT_CLOSE: libcenote closes the statement itself. Read the rest of its rows, if
+ * it is the one that reads. */
 int
 cmy_stmt_close_at_server(struct cmy_stmt *st)
 {
@@ -173,21 +180,22 @@ cmy_stmt_close_at_server(struct cmy_stmt *st)
 		cmy_rows_flush(my->extension);
 		cmy_drain(my->extension);
 	}
-	/* sic: Oracle's library also closes what has taken another one's results and was not prepared */
+	/* sic: Oracle's library also closes a statement that was never prepared but took
+	 * another one's results */
 	if (!CMY_ORACLE && st->pub.stmt_id == 0)
 		return 0;
 	if (my->server_status & SERVER_MORE_RESULTS_EXISTS) {
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* what was wrong with the rows that were left is not told */
+	/* errors of the dropped rows do not count */
 	cmy_begin_command(my);
 	return 0;
 }
 
 /* ---- attributes ---- */
 
-/* A value that is not given is nothing to Oracle's, and a crash with Connector/C. */
+/* If the program gives no value, Oracle's library takes 0; Connector/C crashes. */
 static unsigned long
 number_or_0(const void *value)
 {
@@ -202,7 +210,7 @@ cmy_mysql_stmt_attr_set(
 
 	switch (attr_type) {
 	case STMT_ATTR_UPDATE_MAX_LENGTH:
-		/* whatever it is: mysql_stmt_attr_get() gives it back */
+		/* any value: mysql_stmt_attr_get() returns it unchanged */
 		stmt->update_max_length = 0;
 		if (attr)
 			stmt->update_max_length = *(const my_bool *)attr;

@@ -53,7 +53,7 @@ cmy_stmt_take_error(MYSQL_STMT *stmt)
 {
 	const NET *net;
 
-	/* where the connection went, the statement has been told */
+	/* when the connection was lost, the statement got its error */
 	if (!stmt->mysql)
 		return;
 	net = &stmt->mysql->net;
@@ -63,7 +63,7 @@ cmy_stmt_take_error(MYSQL_STMT *stmt)
 void
 cmy_stmt_clear(MYSQL_STMT *stmt)
 {
-	/* sic: a SQLSTATE that mysql_stmt_prepare() has left stays */
+	/* sic: a SQLSTATE that mysql_stmt_prepare() left stays */
 	if (CMY_ORACLE && stmt->last_errno == 0)
 		return;
 	stmt->last_errno = 0;
@@ -88,7 +88,7 @@ cmy_stmt_connection(MYSQL_STMT *stmt)
 
 /* ---- what it holds ---- */
 
-/* The pieces of one allocation each; all may be NULL. */
+/* Free fields and binding; all pointers may be NULL. */
 void
 cmy_stmt_free_fields(struct cmy_stmt *st)
 {
@@ -179,14 +179,14 @@ cmy_stmt_delist(MYSQL *my, LIST *item)
 		item->next->prev = item->prev;
 }
 
-/* What it has of the session that goes. */
+/* Drop what the statement holds of the session that goes. */
 static void
 leave_session(struct cmy_stmt *st)
 {
 	int is_stream = st->reading == CMY_READ_STREAM;
 	int is_cursor = st->reading == CMY_READ_BATCHES;
 
-	/* a row that was fetched of a cursor may be asked for its columns again */
+	/* the program may ask again for columns of a cursor's last row, so keep a copy */
 	if (is_cursor && st->at != CMY_NO_ROW && !st->kept &&
 		cmy_kept_add(&st->kept, st->res, st->at) == 0)
 		st->at = 0;

@@ -41,7 +41,8 @@ cmy_stmt_give_up(struct cmy_stmt *st)
 	cmy_stmt_take_status(st);
 }
 
-/* The originals have more rows of a cursor than were fetched: the rest of a portion. 0: they have none. */
+/* The end of the portion that the original has fetched of a cursor, where some of its
+ * rows are left; 0: none are left. */
 static uint64_t
 end_of_portion(const struct cmy_stmt *st)
 {
@@ -69,7 +70,7 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 		stmt->state = MYSQL_STMT_FETCH_DONE;
 		stmt->result.rows = 0;
 	}
-	/* behind that the cursor goes on */
+	/* the cursor goes on after this portion */
 	if (end > 0)
 		st->next = end;
 	else if (stmt->result_cursor)
@@ -79,7 +80,7 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	return 0;
 }
 
-/* COM_STMT_RESET, which the pool sends where there is something that the server is to forget. */
+/* COM_STMT_RESET. The pool sends it only if the server has something to forget. */
 static int
 reset_at_server(struct cmy_stmt *st)
 {
@@ -91,7 +92,7 @@ reset_at_server(struct cmy_stmt *st)
 		cmy_stmt_error_both(&st->pub, CR_COMMANDS_OUT_OF_SYNC);
 		return 1;
 	}
-	/* what was wrong with the rows that were left is not told */
+	/* errors of the dropped rows do not count */
 	cmy_begin_command(my);
 	return cmy_long_forget(st);
 }
@@ -126,11 +127,11 @@ cmy_mysql_stmt_more_results(MYSQL_STMT *stmt)
 	return cmy_bool(stmt && stmt->mysql && (stmt->mysql->server_status & more) != 0);
 }
 
-/* The result that has come is the statement's. */
+/* Take the connection's new result for the statement. */
 static int
 take_next(struct cmy_stmt *st, struct cmy_session *s)
 {
-	cmy_rows_drop(st); /* those that were stored */
+	cmy_rows_drop(st); /* the rows that were stored */
 	st->pub.result.rows = 0;
 	if (s->my->field_count > 0) {
 		st->pub.bind_result_done = 0;
@@ -197,7 +198,7 @@ set_prebind_params(struct cmy_stmt *st, unsigned n)
 		(void)cmy_stmt_close_at_server(st);
 		cmy_stmt_unprepare(st);
 	}
-	/* those of a text that could not be prepared */
+	/* the parameters of a text that could not be prepared */
 	if (n > st->pub.param_count) {
 		free(st->pub.params);
 		st->pub.params = NULL;
@@ -205,7 +206,7 @@ set_prebind_params(struct cmy_stmt *st, unsigned n)
 	st->pub.prebind_params = st->pub.param_count = n;
 }
 
-/* What only Connector/C has. 0 done, 1 there is no such attribute. */
+/* Attributes that only Connector/C has. 0; 1: there is no such attribute. */
 int
 cmy_stmt_set_more(struct cmy_stmt *st, enum enum_stmt_attr_type type, const void *value)
 {
@@ -267,7 +268,7 @@ cmy_mariadb_stmt_execute_direct(MYSQL_STMT *stmt, const char *stmt_str, size_t l
 
 	if (!stmt)
 		return 1;
-	/* sic: what it has if it cannot be prepared */
+	/* sic: the number of a statement that cannot be prepared */
 	if (stmt->mysql)
 		stmt->stmt_id = (unsigned long)-1;
 	r = cmy_mysql_stmt_prepare(stmt, stmt_str, (unsigned long)length);

@@ -29,7 +29,8 @@ cmy_mysql_stmt_free_result(MYSQL_STMT *stmt)
 	return 0;
 }
 
-/* A statement that was not executed, or gives no rows, does not throw those of others away. */
+/* Whether another statement's rows are in the way. A statement that was not executed, or
+ * gives no rows, does not drop them. */
 static int
 is_others_turn(const MYSQL_STMT *stmt)
 {
@@ -38,7 +39,8 @@ is_others_turn(const MYSQL_STMT *stmt)
 	return !has_rows && cmy_is_busy(stmt->mysql);
 }
 
-/* A failed fetch makes Oracle's library take a statement for prepared. */
+/* After a failed fetch Oracle's library takes a statement for prepared, and the server
+ * refuses its reset. */
 static int
 refuse_reset(MYSQL_STMT *stmt)
 {
@@ -71,7 +73,7 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 		cmy_rows_drop_all(st);
 	st->reading = CMY_READ_NOTHING;
 	stmt->state = CMY_STMT_PREPARED;
-	/* what was wrong with the rows that were left is not told, unless that was the end of the connection */
+	/* errors of the dropped rows do not count, unless the connection was lost */
 	if (stmt->mysql->net.CMY_VIO)
 		cmy_stmt_clear_both(stmt);
 	stmt->mysql->info = NULL;
@@ -82,8 +84,8 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 /* ---- further results ---- */
 
 /*
- * sic: where a result before has told of another one, what is left of the one behind it is not in the way, another
- * statement's neither.
+ * sic: if the previous result announced another one, drop the rest of the rows, even
+ * another statement's.
  */
 static void
 drop_before_next(struct cmy_stmt *st)
@@ -97,7 +99,7 @@ drop_before_next(struct cmy_stmt *st)
 	st->pub.state = CMY_STMT_PREPARED;
 }
 
-/* The result that has come is the statement's. */
+/* Take the connection's new result for the statement. */
 static int
 take_next(struct cmy_stmt *st, struct cmy_session *s)
 {

@@ -7,9 +7,11 @@
 #include <string.h>
 
 /*
- * Session tracking: what the server told with the last statement that gave no rows. The pool passes it on as
- * parameters, by name; a name that is none of the kinds' is a variable's. A program of MariaDB's flavour
- * may have set a function that is told instead of keeping it.
+ * Session tracking: what changed in the session with the last statement without rows.
+ * The pool reports changes as parameters, by name; any other name is a system variable.
+ * A program of MariaDB's flavour may set a function that gets the changes instead.
+ * cmy_session.track holds the list; exchange.c and session.c say when it begins and
+ * ends.
  */
 
 struct item {
@@ -20,14 +22,15 @@ struct item {
 
 struct list {
 	struct item *first;
-	struct item **end; /* where the next one is linked */
+	struct item **end; /* where to link the next item */
 };
 
 struct cmy_track {
 	struct list told[CMY_SESSION_TRACK_KINDS];
-	struct list coming[CMY_SESSION_TRACK_KINDS]; /* of the statement that runs */
-	const struct item
-		*at[CMY_SESSION_TRACK_KINDS]; /* mysql_session_track_get_next() */
+	struct list
+		coming[CMY_SESSION_TRACK_KINDS]; /* changes of the running statement */
+	const struct item *at
+		[CMY_SESSION_TRACK_KINDS]; /* the place of mysql_session_track_get_next() */
 };
 
 static void
@@ -43,7 +46,7 @@ list_clear(struct list *l)
 	l->end = NULL;
 }
 
-/* Without memory the item is not told. */
+/* Without memory the item is left out. */
 static void
 list_add(struct list *l, const char *text)
 {
@@ -81,7 +84,7 @@ kind_of(const char *name)
 	return SESSION_TRACK_SYSTEM_VARIABLES;
 }
 
-/* What the connection itself goes by. */
+/* Update what the connection itself depends on: database and character set. */
 static void
 follow(MYSQL *my, const char *name, const char *value)
 {
@@ -140,7 +143,7 @@ cmy_track_status(struct cmy_session *s)
 	(void)s;
 }
 
-/* 0: no function of the program's was told. */
+/* 0: the program has set no function. */
 static int
 tell_program(const struct cmy_session *s, int kind, const struct list *items)
 {

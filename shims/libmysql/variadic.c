@@ -2,8 +2,8 @@
 #include "libmysql.h"
 
 /*
- * The functions of the face with a variable number of arguments. What follows a fixed argument is taken as
- * the original takes it: as many pointers as any option has.
+ * The exported functions with a variable number of arguments. Like the original, they
+ * read as many pointers as the largest option has.
  */
 
 CMY_EXPORT struct st_mysql_client_plugin *mysql_load_plugin(
@@ -90,7 +90,7 @@ mariadb_get_infov(MYSQL *mysql, enum mariadb_value value, void *arg, ...)
 	return original->mariadb_get_infov(mysql, value, arg, more);
 }
 
-/* A replication handle is always the original's. */
+/* Replication handles are always the original's. */
 int
 mariadb_rpl_optionsv(MARIADB_RPL *rpl, int option, ...)
 {
@@ -128,7 +128,7 @@ CMY_ALIAS(mysql_get_optionv)
 
 /* ---- data ---- */
 
-/* Programs may say that they end OpenSSL themselves: we do not begin it. */
+/* Programs may announce that they end OpenSSL themselves. This library never begins it. */
 CMY_EXPORT extern int mariadb_deinitialize_ssl;
 
 int mariadb_deinitialize_ssl = 1;

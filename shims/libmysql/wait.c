@@ -5,13 +5,14 @@
 #include <poll.h>
 
 /*
- * All waiting. Usually libcenote waits by itself, in the read. Where the program has time limits, or a fibre, or
- * a function that waits, it never blocks: it says what it wants, and here the program waits for it, or, within a
- * fibre, the fibre's owner does. The program's time limits are of one wait, as the original's are of one read or write;
- * they are those of the options when it connected.
+ * All waiting for the pool. Usually libcenote itself blocks. If the program has time
+ * limits, a fibre, or a function that waits, libcenote never blocks: it says what it
+ * needs, and this file waits, or the fibre's owner does. A time limit holds for one
+ * wait, as the original's holds for one read or write, with the options' value at the
+ * time of connecting. All files that call libcenote call it.
  */
 
-/* MariaDB's only. */
+/* Whether the program has set a function that waits (MariaDB's flavour). */
 static int
 has_io_wait(const struct cmy_session *s)
 {
@@ -44,21 +45,24 @@ limit_ms(const MYSQL *my, int wants)
 	return seconds > INT32_MAX / 1000 ? INT32_MAX : (int)seconds * 1000;
 }
 
-/* Between two tries to reach a session only time passes: a program of MariaDB's is told how much, if it has what
- * it polls meanwhile; for all others it passes here. */
+/*
+ * Whether the program can wait. Between two attempts to attach there is only a time to
+ * wait. A program of MariaDB's flavour gets that time if it has a descriptor to poll;
+ * otherwise wait here.
+ */
 static int
 may_program_wait(const struct pollfd *p)
 {
 	return p->events != 0 || (!CMY_ORACLE && p->fd >= 0);
 }
 
-/* What poll() says: 0 the time is up, -1 it failed. */
+/* As poll(): 0: the time is up; -1: failure. */
 static int
 wait_for(struct cmy_session *s, short events, int timeout_ms)
 {
 	struct pollfd p = { .fd = cenote_fd(s->conn), .events = events };
 
-	s->my->net.fd = p.fd; /* the program polls it */
+	s->my->net.fd = p.fd; /* the program polls this descriptor */
 	if (cmy_is_in_fibre(s) && may_program_wait(&p))
 		return cmy_fibre_yield(s->fibre, events, timeout_ms);
 #if !CMY_ORACLE
@@ -97,12 +101,12 @@ cmy_wait(struct cmy_session *s)
 int
 cmy_check(struct cmy_session *s, int status)
 {
-	/* it may have attached to another session */
+	/* libcenote may have attached to another session */
 	s->my->net.fd = cenote_fd(s->conn);
 	if (status >= 0)
 		return 0;
 	cmy_error_status(s->my, status);
-	/* without memory a request may have got half of its way, from where there is none back */
+	/* without memory a request may be half sent, and cannot be taken back */
 	if (cenote_status_is_fatal(status) || status == CENOTE_ERR_NOMEM)
 		cmy_lose(s);
 	return -1;
@@ -141,7 +145,7 @@ cmy_fibre_want(struct cmy_session *s, size_t stack_size)
 	return 0;
 }
 
-/* The session's fibre, that has nothing to do; NULL and the error is set. */
+/* The session's fibre, which must be idle; NULL and the error is set. */
 struct cmy_fibre *
 cmy_fibre_idle(struct cmy_session *s)
 {
