@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lex.h"
+#include "core/sql.h"
 #include "pg.h"
 
 /*
@@ -28,24 +28,37 @@
 
 /* The request that is being read. */
 struct scan {
-	struct cnd_pg_lex lex; /* behind `t` */
-	struct cnd_pg_token t; /* the token that is being looked at */
+	struct cnc_sql lex; /* after `t` */
+	struct cnc_sql_token t; /* the token that is being looked at */
 	struct cnd_pg_scan found;
 	/* Of the statement: */
 	uint32_t parens; /* open ones */
 	uint32_t blocks; /* BEGIN ATOMIC … END, and CASE … END in it, that are open */
 	int is_routine; /* CREATE FUNCTION or PROCEDURE */
-	struct cnd_pg_token before; /* the token in front of `t` */
+	struct cnc_sql_token before; /* the token in front of `t` */
 };
 
-static int
-is_one_of(const struct cnd_pg_token *t, const char *const *words)
+/* Whether it is that word, which is in lower case: without quotes in any case, in quotes in just this. */
+static bool
+is_name(const struct cnc_sql_token *t, const char *word)
 {
-	for (; *words; words++) {
-		if (cnd_pg_token_is(t, *words))
-			return 1;
+	size_t n;
+	const char *p;
+
+	if (t->kind != CNC_SQL_NAME)
+		return cnc_sql_is(t, word);
+	p = cnc_sql_inside(t, &n);
+	return n == strlen(word) && memcmp(p, word, n) == 0;
+}
+
+static bool
+is_one_of_names(const struct cnc_sql_token *t, const char *const *words)
+{
+	for (; *words != NULL; words++) {
+		if (is_name(t, *words))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* ---- What is proved ---- */
@@ -75,104 +88,108 @@ static const char *const named_types[] = { "bool", "int2", "int4", "int8", "floa
 
 /* ( and ) behind a function's name, perhaps with a literal between them. */
 static int
-has_arguments(struct cnd_pg_lex *l, int has_literal)
+has_arguments(struct cnc_sql *l, int has_literal)
 {
-	struct cnd_pg_token t = cnd_pg_lex_next(l);
+	struct cnc_sql_token t = cnc_sql_next(l);
 
-	if (!cnd_pg_token_is_self(&t, '('))
+	if (!cnc_sql_is_char(&t, '('))
 		return 0;
-	t = cnd_pg_lex_next(l);
+	t = cnc_sql_next(l);
 	if (has_literal) {
-		if (t.kind != CND_PG_TOKEN_STRING)
+		if (t.kind != CNC_SQL_TEXT)
 			return 0;
-		t = cnd_pg_lex_next(l);
+		t = cnc_sql_next(l);
 	}
-	return cnd_pg_token_is_self(&t, ')');
+	return cnc_sql_is_char(&t, ')');
 }
 
 /* A word that is not in plain_words: a call, or a type with its literal. */
 static int
-is_plain_call(struct cnd_pg_lex *l, struct cnd_pg_token t)
+is_plain_call(struct cnc_sql *l, struct cnc_sql_token t)
 {
 	const char *const *types = plain_types;
 
-	if (cnd_pg_token_is(&t, "pg_catalog")) {
-		t = cnd_pg_lex_next(l);
-		if (!cnd_pg_token_is_self(&t, '.'))
+	if (cnc_sql_is(&t, "pg_catalog")) {
+		t = cnc_sql_next(l);
+		if (!cnc_sql_is_char(&t, '.'))
 			return 0;
-		t = cnd_pg_lex_next(l);
-		if (is_one_of(&t, plain_functions))
+		t = cnc_sql_next(l);
+		if (is_one_of_names(&t, plain_functions))
 			return has_arguments(l, 0);
-		if (cnd_pg_token_is(&t, "current_setting"))
+		if (is_name(&t, "current_setting"))
 			return has_arguments(l, 1);
 		types = named_types;
 	}
-	if (!is_one_of(&t, types))
+	if (!is_one_of_names(&t, types))
 		return 0;
-	t = cnd_pg_lex_next(l);
-	return t.kind == CND_PG_TOKEN_STRING;
+	t = cnc_sql_next(l);
+	return t.kind == CNC_SQL_TEXT;
 }
 
 /* A sign, with the number it belongs to. */
 static int
-is_sign(struct cnd_pg_lex *l, const struct cnd_pg_token *t,
-	const struct cnd_pg_token *before)
+is_sign(struct cnc_sql *l, const struct cnc_sql_token *t,
+	const struct cnc_sql_token *before)
 {
-	struct cnd_pg_token next;
+	struct cnc_sql_token next;
 
-	if (t->len != 1 || (*t->text != '-' && *t->text != '+'))
+	if (!cnc_sql_is_char(t, '-') && !cnc_sql_is_char(t, '+'))
 		return 0;
 	/* Behind a value it is an operator, and those may be anybody's. */
-	if (!cnd_pg_token_is_self(before, '(') && !cnd_pg_token_is_self(before, ',') &&
-		!cnd_pg_token_is(before, "select"))
+	if (!cnc_sql_is_char(before, '(') && !cnc_sql_is_char(before, ',') &&
+		!cnc_sql_is(before, "select"))
 		return 0;
-	next = cnd_pg_lex_next(l);
-	return next.kind == CND_PG_TOKEN_NUMBER;
+	next = cnc_sql_next(l);
+	return next.kind == CNC_SQL_NUMBER;
 }
 
 /* Only of a literal in quotes: between two types there may be a function. */
 static int
-is_plain_cast(struct cnd_pg_lex *l, const struct cnd_pg_token *before)
+is_plain_cast(struct cnc_sql *l, const struct cnc_sql_token *before)
 {
-	struct cnd_pg_token t;
+	struct cnc_sql_token t;
 
-	if (before->kind != CND_PG_TOKEN_STRING)
+	if (before->kind != CNC_SQL_TEXT)
 		return 0;
-	t = cnd_pg_lex_next(l);
-	return t.kind == CND_PG_TOKEN_WORD && is_one_of(&t, plain_types);
+	t = cnc_sql_next(l);
+	return cnc_sql_is_one_of(&t, plain_types);
+}
+
+static int
+is_plain_char(struct cnc_sql *l, const struct cnc_sql_token *t,
+	const struct cnc_sql_token *before)
+{
+	if (t->n == 2)
+		return t->p[1] == ':' && is_plain_cast(l, before);
+	return strchr("(),", *t->p) != NULL || is_sign(l, t, before);
 }
 
 /* Whether the rest of a SELECT is harmless; `before` is its first word. */
 static int
-is_plain_select(struct cnd_pg_lex l, struct cnd_pg_token before)
+is_plain_select(struct cnc_sql l, struct cnc_sql_token before)
 {
 	for (;;) {
-		struct cnd_pg_token t = cnd_pg_lex_next(&l);
+		struct cnc_sql_token t = cnc_sql_next(&l);
 		int is_plain = 1;
 
 		switch (t.kind) {
-		case CND_PG_TOKEN_END:
+		case CNC_SQL_END:
 			return 1;
-		case CND_PG_TOKEN_STRING:
-		case CND_PG_TOKEN_NUMBER:
+		case CNC_SQL_TEXT:
+		case CNC_SQL_NUMBER:
 			break;
-		case CND_PG_TOKEN_SELF:
-			if (*t.text == ';')
+		case CNC_SQL_CHAR:
+			if (cnc_sql_is_char(&t, ';'))
 				return 1;
-			is_plain = strchr("(),", *t.text) != NULL;
+			is_plain = is_plain_char(&l, &t, &before);
 			break;
-		case CND_PG_TOKEN_CAST:
-			is_plain = is_plain_cast(&l, &before);
+		case CNC_SQL_NAME:
+			is_plain = cnc_sql_is(&before, "as");
 			break;
-		case CND_PG_TOKEN_OPERATOR:
-			is_plain = is_sign(&l, &t, &before);
-			break;
-		case CND_PG_TOKEN_NAME:
-			is_plain = cnd_pg_token_is(&before, "as");
-			break;
-		case CND_PG_TOKEN_WORD:
-			is_plain = cnd_pg_token_is(&before, "as") ||
-				   is_one_of(&t, plain_words) || is_plain_call(&l, t);
+		case CNC_SQL_WORD:
+			is_plain = cnc_sql_is(&before, "as") ||
+				   cnc_sql_is_one_of(&t, plain_words) ||
+				   is_plain_call(&l, t);
 			break;
 		default:
 			is_plain = 0;
@@ -186,59 +203,16 @@ is_plain_select(struct cnd_pg_lex l, struct cnd_pg_token before)
 
 /* ---- What is seen from a statement's first words ---- */
 
-/* The lexer is a copy: these look ahead. */
 static int
-skip_word(struct cnd_pg_lex *l, const char *word)
+is_end(struct cnc_sql l)
 {
-	struct cnd_pg_lex ahead = *l;
-	struct cnd_pg_token t = cnd_pg_lex_next(&ahead);
+	struct cnc_sql_token t = cnc_sql_next(&l);
 
-	if (t.kind != CND_PG_TOKEN_WORD || !cnd_pg_token_is(&t, word))
-		return 0;
-	*l = ahead;
-	return 1;
-}
-
-static int
-skip_any(struct cnd_pg_lex *l, const char *const *words)
-{
-	for (; *words; words++) {
-		if (skip_word(l, *words))
-			return 1;
-	}
-	return 0;
-}
-
-/* ( … ), if it follows. */
-static void
-skip_parens(struct cnd_pg_lex *l)
-{
-	struct cnd_pg_lex ahead = *l;
-	struct cnd_pg_token t = cnd_pg_lex_next(&ahead);
-	size_t depth = 0;
-
-	if (!cnd_pg_token_is_self(&t, '('))
-		return;
-	for (;;) {
-		depth += cnd_pg_token_is_self(&t, '(') != 0;
-		depth -= cnd_pg_token_is_self(&t, ')') != 0;
-		if (depth == 0 || t.kind == CND_PG_TOKEN_END)
-			break;
-		t = cnd_pg_lex_next(&ahead);
-	}
-	*l = ahead;
-}
-
-static int
-is_end(struct cnd_pg_lex l)
-{
-	struct cnd_pg_token t = cnd_pg_lex_next(&l);
-
-	return t.kind == CND_PG_TOKEN_END || cnd_pg_token_is_self(&t, ';');
+	return t.kind == CNC_SQL_END || cnc_sql_is_char(&t, ';');
 }
 
 static void
-see_select(struct scan *s, struct cnd_pg_lex l)
+see_select(struct scan *s, struct cnc_sql l)
 {
 	if (!is_plain_select(l, s->t))
 		s->found.pins |= FUNCTION;
@@ -246,53 +220,54 @@ see_select(struct scan *s, struct cnd_pg_lex l)
 
 /* The server reports the values of these settings. A dot after the name makes it the name of another setting. */
 static int
-is_reported(struct cnd_pg_lex l)
+is_reported(struct cnc_sql l)
 {
 	static const char *const names[] = { "application_name", "client_encoding",
 		"names", NULL };
-	struct cnd_pg_token t;
+	struct cnc_sql_token t;
 
-	(void)skip_word(&l, "session");
-	if (!skip_any(&l, names))
+	(void)cnc_sql_take(&l, "session");
+	if (!cnc_sql_take_one_of(&l, names))
 		return 0;
-	t = cnd_pg_lex_next(&l);
-	return !cnd_pg_token_is_self(&t, '.');
+	t = cnc_sql_next(&l);
+	return !cnc_sql_is_char(&t, '.');
 }
 
 static void
-see_set(struct scan *s, struct cnd_pg_lex l)
+see_set(struct scan *s, struct cnc_sql l)
 {
 	static const char *const of_transaction[] = { "transaction", "constraints",
 		NULL };
 
-	if (skip_any(&l, of_transaction))
+	if (cnc_sql_take_one_of(&l, of_transaction))
 		return;
 	/* Up to the end of the transaction, other functions may be meant by the same names. */
-	s->found.pins |=
-		skip_word(&l, "local") || is_reported(l) ? FUNCTION : CENOTE_PIN_SETTINGS;
+	s->found.pins |= cnc_sql_take(&l, "local") || is_reported(l)
+				 ? FUNCTION
+				 : CENOTE_PIN_SETTINGS;
 }
 
 static void
-see_commit(struct scan *s, struct cnd_pg_lex l)
+see_commit(struct scan *s, struct cnc_sql l)
 {
 	s->found.flags |=
-		skip_word(&l, "prepared") ? CND_PG_SCAN_NO_BLOCK : CND_PG_SCAN_TX;
+		cnc_sql_take(&l, "prepared") ? CND_PG_SCAN_NO_BLOCK : CND_PG_SCAN_TX;
 }
 
 static void
-see_rollback(struct scan *s, struct cnd_pg_lex l)
+see_rollback(struct scan *s, struct cnc_sql l)
 {
 	static const char *const noise[] = { "work", "transaction", NULL };
 
-	(void)skip_any(&l, noise);
-	if (!skip_word(&l, "to"))
+	(void)cnc_sql_take_one_of(&l, noise);
+	if (!cnc_sql_take(&l, "to"))
 		see_commit(s, l);
 }
 
 static void
-see_prepare(struct scan *s, struct cnd_pg_lex l)
+see_prepare(struct scan *s, struct cnc_sql l)
 {
-	if (skip_word(&l, "transaction"))
+	if (cnc_sql_take(&l, "transaction"))
 		s->found.flags |= CND_PG_SCAN_TX;
 	else
 		s->found.pins |= CENOTE_PIN_PREPARED;
@@ -300,98 +275,98 @@ see_prepare(struct scan *s, struct cnd_pg_lex l)
 
 /* Only a cursor WITH HOLD outlives its transaction. */
 static void
-see_declare(struct scan *s, struct cnd_pg_lex l)
+see_declare(struct scan *s, struct cnc_sql l)
 {
 	for (;;) {
-		struct cnd_pg_token t;
+		struct cnc_sql_token t;
 
-		if (skip_word(&l, "with") && skip_word(&l, "hold"))
+		if (cnc_sql_take(&l, "with") && cnc_sql_take(&l, "hold"))
 			s->found.pins |= CENOTE_PIN_CURSOR;
-		t = cnd_pg_lex_next(&l);
-		if (t.kind == CND_PG_TOKEN_END || cnd_pg_token_is(&t, "for"))
+		t = cnc_sql_next(&l);
+		if (t.kind == CNC_SQL_END || cnc_sql_is(&t, "for"))
 			break;
 	}
 }
 
 /* Removing one of `no_code` removes no code but defaults of columns and policies of tables. */
 static void
-see_removal(struct scan *s, struct cnd_pg_lex l)
+see_removal(struct scan *s, struct cnc_sql l)
 {
 	static const char *const no_code[] = { "table", "index", "sequence", "role",
 		"user", "group", "database", "tablespace", "system", "statistics",
 		"publication", "subscription", NULL };
 
-	if (!skip_any(&l, no_code))
+	if (!cnc_sql_take_one_of(&l, no_code))
 		s->found.flags |= CND_PG_SCAN_REMOVES;
 }
 
 static void
-see_create(struct scan *s, struct cnd_pg_lex l)
+see_create(struct scan *s, struct cnc_sql l)
 {
 	static const char *const range[] = { "global", "local", NULL };
 	static const char *const temp[] = { "temp", "temporary", NULL };
 	static const char *const routine[] = { "function", "procedure", NULL };
 	static const char *const alone[] = { "database", "tablespace", NULL };
 
-	if (skip_word(&l, "or") && skip_word(&l, "replace"))
+	if (cnc_sql_take(&l, "or") && cnc_sql_take(&l, "replace"))
 		s->found.flags |= CND_PG_SCAN_REMOVES;
-	(void)skip_any(&l, range);
-	if (skip_any(&l, temp))
+	(void)cnc_sql_take_one_of(&l, range);
+	if (cnc_sql_take_one_of(&l, temp))
 		s->found.pins |= CENOTE_PIN_TEMP;
-	s->is_routine = skip_any(&l, routine);
-	(void)skip_word(&l, "unique");
-	if (skip_any(&l, alone) ||
-		(skip_word(&l, "index") && skip_word(&l, "concurrently")))
+	s->is_routine = cnc_sql_take_one_of(&l, routine);
+	(void)cnc_sql_take(&l, "unique");
+	if (cnc_sql_take_one_of(&l, alone) ||
+		(cnc_sql_take(&l, "index") && cnc_sql_take(&l, "concurrently")))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
 static void
-see_drop(struct scan *s, struct cnd_pg_lex l)
+see_drop(struct scan *s, struct cnc_sql l)
 {
 	static const char *const alone[] = { "database", "tablespace", NULL };
 
 	see_removal(s, l);
-	if (skip_any(&l, alone) ||
-		(skip_word(&l, "index") && skip_word(&l, "concurrently")))
+	if (cnc_sql_take_one_of(&l, alone) ||
+		(cnc_sql_take(&l, "index") && cnc_sql_take(&l, "concurrently")))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
 static void
-see_alter(struct scan *s, struct cnd_pg_lex l)
+see_alter(struct scan *s, struct cnc_sql l)
 {
 	see_removal(s, l);
-	if (skip_word(&l, "system"))
+	if (cnc_sql_take(&l, "system"))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
 /* Of all tables. */
 static void
-see_cluster(struct scan *s, struct cnd_pg_lex l)
+see_cluster(struct scan *s, struct cnc_sql l)
 {
-	skip_parens(&l);
-	(void)skip_word(&l, "verbose");
+	cnc_sql_skip_parens(&l);
+	(void)cnc_sql_take(&l, "verbose");
 	if (is_end(l))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
 static void
-see_reindex(struct scan *s, struct cnd_pg_lex l)
+see_reindex(struct scan *s, struct cnc_sql l)
 {
 	static const char *const several[] = { "database", "system", "schema", NULL };
 
-	skip_parens(&l);
-	if (!skip_any(&l, several)) {
-		(void)cnd_pg_lex_next(&l);
-		if (!skip_word(&l, "concurrently"))
+	cnc_sql_skip_parens(&l);
+	if (!cnc_sql_take_one_of(&l, several)) {
+		(void)cnc_sql_next(&l);
+		if (!cnc_sql_take(&l, "concurrently"))
 			return;
 	}
 	s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
 static void
-see_discard(struct scan *s, struct cnd_pg_lex l)
+see_discard(struct scan *s, struct cnc_sql l)
 {
-	if (skip_word(&l, "all"))
+	if (cnc_sql_take(&l, "all"))
 		s->found.flags |= CND_PG_SCAN_NO_BLOCK;
 }
 
@@ -399,7 +374,7 @@ static const struct verb {
 	const char *word;
 	uint32_t pins;
 	uint32_t flags;
-	void (*see)(struct scan *s, struct cnd_pg_lex behind);
+	void (*see)(struct scan *s, struct cnc_sql behind);
 } verbs[] = {
 	{ "abort", 0, CND_PG_SCAN_TX, NULL },
 	{ "alter", FUNCTION, CND_PG_SCAN_DEFINES, see_alter },
@@ -452,18 +427,11 @@ static const struct verb {
 static void
 see_verb(struct scan *s)
 {
-	static const char *const options[] = { "analyze", "analyse", "verbose", NULL };
 	size_t i;
 
-	while (s->t.kind == CND_PG_TOKEN_WORD && cnd_pg_token_is(&s->t, "explain")) {
-		skip_parens(&s->lex);
-		while (skip_any(&s->lex, options))
-			continue;
-		s->t = cnd_pg_lex_next(&s->lex);
-	}
+	s->t = cnc_sql_verb(&s->lex, s->t, CNC_SQL_THROUGH_EXPLAIN);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (s->t.kind != CND_PG_TOKEN_WORD ||
-			!cnd_pg_token_is(&s->t, verbs[i].word))
+		if (!cnc_sql_is(&s->t, verbs[i].word))
 			continue;
 		s->found.pins |= verbs[i].pins;
 		s->found.flags |= verbs[i].flags;
@@ -473,7 +441,7 @@ see_verb(struct scan *s)
 	}
 	s->found.pins |= FUNCTION;
 	/* A query may begin with a parenthesis; any other verb may be DDL. */
-	if (!cnd_pg_token_is_self(&s->t, '('))
+	if (!cnc_sql_is_char(&s->t, '('))
 		s->found.flags |= CND_PG_SCAN_DEFINES;
 }
 
@@ -503,62 +471,59 @@ is_reading(const char *text, size_t len)
 
 /* The name in a literal '…' or E'…' that has only the letters of setting names; else NULL. */
 static const char *
-plain_text(const struct cnd_pg_token *t)
+plain_text(const struct cnc_sql_token *t)
 {
-	const char *text = t->text;
-	const char *end = t->text + t->len;
+	size_t n;
+	const char *text = cnc_sql_inside(t, &n);
 
-	if (t->len > 0 && (*text | 0x20) == 'e')
-		text++;
-	if (t->kind != CND_PG_TOKEN_STRING || end - text < 2 || *text != '\'')
+	if (t->kind != CNC_SQL_TEXT || (*t->p != '\'' && (*t->p | 0x20) != 'e'))
 		return NULL;
-	for (const char *p = text + 1; p < end - 1; p++) {
-		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.')
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
 			return NULL;
 	}
-	return text + 1;
+	return text;
 }
 
 /* Whether set_config('…', names a setting that PL/pgSQL does not read functions by. */
 static int
-is_harmless_config(struct cnd_pg_lex l)
+is_harmless_config(struct cnc_sql l)
 {
-	struct cnd_pg_token t = cnd_pg_lex_next(&l);
+	struct cnc_sql_token t = cnc_sql_next(&l);
 	const char *name;
 
-	if (!cnd_pg_token_is_self(&t, '('))
+	if (!cnc_sql_is_char(&t, '('))
 		return 0;
-	t = cnd_pg_lex_next(&l);
+	t = cnc_sql_next(&l);
 	name = plain_text(&t);
-	if (name == NULL || is_reading(name, (size_t)(t.text + t.len - name)))
+	if (name == NULL || is_reading(name, (size_t)(t.p + t.n - name)))
 		return 0;
-	t = cnd_pg_lex_next(&l);
-	return cnd_pg_token_is_self(&t, ',');
+	t = cnc_sql_next(&l);
+	return cnc_sql_is_char(&t, ',');
 }
 
 #define CONFIG_TOKENS_MAX 64u
 
 /* set_config(…, true) is undone with the transaction. */
 static int
-is_local_config(struct cnd_pg_lex l)
+is_local_config(struct cnc_sql l)
 {
-	struct cnd_pg_token t = cnd_pg_lex_next(&l);
+	struct cnc_sql_token t = cnc_sql_next(&l);
 	size_t depth = 0, i;
 	int n_matched = 0; /* of `, true )` */
 
-	if (!cnd_pg_token_is_self(&t, '('))
+	if (!cnc_sql_is_char(&t, '('))
 		return 0;
 	/* A bound, since they may be nested without one. */
 	for (i = 0; i < CONFIG_TOKENS_MAX; i++) {
-		t = cnd_pg_lex_next(&l);
-		if (depth == 0 && cnd_pg_token_is_self(&t, ')'))
+		t = cnc_sql_next(&l);
+		if (depth == 0 && cnc_sql_is_char(&t, ')'))
 			return n_matched == 2;
-		depth += cnd_pg_token_is_self(&t, '(') != 0;
-		depth -= cnd_pg_token_is_self(&t, ')') != 0;
-		if (depth == 0 && cnd_pg_token_is_self(&t, ','))
+		depth += cnc_sql_is_char(&t, '(') != 0;
+		depth -= cnc_sql_is_char(&t, ')') != 0;
+		if (depth == 0 && cnc_sql_is_char(&t, ','))
 			n_matched = 1;
-		else if (n_matched == 1 && t.kind == CND_PG_TOKEN_WORD &&
-			 cnd_pg_token_is(&t, "true"))
+		else if (n_matched == 1 && cnc_sql_is(&t, "true"))
 			n_matched = 2;
 		else
 			n_matched = 0;
@@ -568,13 +533,15 @@ is_local_config(struct cnd_pg_lex l)
 
 /* The schema of temporary objects, by either of its names. */
 static int
-is_temp_schema(const struct cnd_pg_token *t)
+is_temp_schema(const struct cnc_sql_token *t)
 {
-	struct cnd_pg_token front = *t;
+	size_t n;
+	const char *p = cnc_sql_inside(t, &n);
 
-	if (front.len > 7)
-		front.len = 7;
-	return cnd_pg_token_is(&front, "pg_temp");
+	if (n < 7)
+		return 0;
+	return t->kind == CNC_SQL_NAME ? memcmp(p, "pg_temp", 7) == 0
+				       : cnc_sql_compare(p, 7, "pg_temp") == 0;
 }
 
 #define WORD(word) #word,
@@ -585,12 +552,14 @@ see_lasting_word(struct scan *s)
 {
 	static const char *const staying[] = { CND_PG_STAYING_WORDS(WORD) NULL };
 
-	if (is_one_of(&s->t, staying))
+	size_t n;
+	const char *text = cnc_sql_inside(&s->t, &n);
+
+	if (is_one_of_names(&s->t, staying))
 		s->found.flags |= CND_PG_SCAN_STAYS;
 	/* an UPDATE of pg_settings calls set_config() */
-	else if (is_reading(s->t.text, s->t.len) ||
-		 cnd_pg_token_is(&s->t, "pg_settings") ||
-		 (cnd_pg_token_is(&s->t, "set_config") && !is_harmless_config(s->lex)))
+	else if (is_reading(text, n) || is_name(&s->t, "pg_settings") ||
+		 (is_name(&s->t, "set_config") && !is_harmless_config(s->lex)))
 		s->found.flags |= CND_PG_SCAN_DEFINES;
 }
 
@@ -604,23 +573,23 @@ see_word(struct scan *s)
 	static const char *const inserting[] = { "insert", "merge", NULL };
 	static const char *const range[] = { "global", "local", NULL };
 	static const char *const temp[] = { "temp", "temporary", NULL };
-	struct cnd_pg_lex ahead = s->lex;
+	struct cnc_sql ahead = s->lex;
 
-	/* the escapes may spell any of these words */
-	if (s->t.has_escapes) {
+	/* U&"…": its escapes may spell any of these words */
+	if (s->t.kind == CNC_SQL_NAME && *s->t.p != '"') {
 		s->found.pins |= FUNCTION | CENOTE_PIN_SETTINGS;
 		s->found.flags |= CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS;
 	} else if (is_temp_schema(&s->t))
 		s->found.pins |= CENOTE_PIN_TEMP;
-	else if (is_one_of(&s->t, locks))
+	else if (is_one_of_names(&s->t, locks))
 		s->found.pins |= CENOTE_PIN_LOCK;
-	else if (is_one_of(&s->t, hiding) ||
-		 (cnd_pg_token_is(&s->t, "set_config") && !is_local_config(ahead)))
+	else if (is_one_of_names(&s->t, hiding) ||
+		 (is_name(&s->t, "set_config") && !is_local_config(ahead)))
 		s->found.pins |= CENOTE_PIN_SETTINGS;
-	else if (cnd_pg_token_is(&s->t, "into") && !is_one_of(&s->before, inserting)) {
+	else if (is_name(&s->t, "into") && !cnc_sql_is_one_of(&s->before, inserting)) {
 		s->found.flags |= CND_PG_SCAN_DEFINES;
-		(void)skip_any(&ahead, range);
-		if (skip_any(&ahead, temp))
+		(void)cnc_sql_take_one_of(&ahead, range);
+		if (cnc_sql_take_one_of(&ahead, temp))
 			s->found.pins |= CENOTE_PIN_TEMP;
 	}
 	see_lasting_word(s);
@@ -630,16 +599,15 @@ see_word(struct scan *s)
 static void
 see_block(struct scan *s)
 {
-	struct cnd_pg_lex ahead = s->lex;
+	struct cnc_sql ahead = s->lex;
 
-	if (!s->is_routine || s->parens > 0 || s->t.kind != CND_PG_TOKEN_WORD)
+	if (!s->is_routine || s->parens > 0 || s->t.kind != CNC_SQL_WORD)
 		return;
 	if (s->blocks == 0)
-		s->blocks =
-			cnd_pg_token_is(&s->t, "begin") && skip_word(&ahead, "atomic");
-	else if (cnd_pg_token_is(&s->t, "case"))
+		s->blocks = cnc_sql_is(&s->t, "begin") && cnc_sql_take(&ahead, "atomic");
+	else if (cnc_sql_is(&s->t, "case"))
 		s->blocks++;
-	else if (cnd_pg_token_is(&s->t, "end"))
+	else if (cnc_sql_is(&s->t, "end"))
 		s->blocks--;
 }
 
@@ -649,24 +617,25 @@ see_param(struct scan *s)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 1; i < s->t.len && n <= UINT16_MAX; i++)
-		n = n * 10 + (uint32_t)(s->t.text[i] - '0');
+	for (size_t i = 1; i < s->t.n && n <= UINT16_MAX; i++)
+		n = n * 10 + (uint32_t)(s->t.p[i] - '0');
 	if (s->blocks == 0 && n > s->found.n_params)
 		s->found.n_params = n;
 }
 
 /* A word that every client could have written. */
 static int
-is_anybodys(const struct cnd_pg_token *t)
+is_anybodys(const struct cnc_sql_token *t)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (cnd_pg_token_is(t, verbs[i].word))
+		if (cnc_sql_is(t, verbs[i].word))
 			return 1;
 	}
-	return is_one_of(t, plain_words) || is_one_of(t, plain_functions) ||
-	       is_one_of(t, plain_types) || cnd_pg_token_is(t, "pg_catalog");
+	return cnc_sql_is_one_of(t, plain_words) ||
+	       cnc_sql_is_one_of(t, plain_functions) ||
+	       cnc_sql_is_one_of(t, plain_types) || cnc_sql_is(t, "pg_catalog");
 }
 
 /* Until the next statement, the server shows the text of the last one to all who have the same user. */
@@ -676,12 +645,13 @@ see_what_is_told(struct scan *s)
 	/* it counts only where the session goes without a reset */
 	if (s->found.pins != 0 || s->found.tells)
 		return;
-	if (s->t.kind == CND_PG_TOKEN_WORD)
+	if (s->t.kind == CNC_SQL_WORD)
 		s->found.tells = !is_anybodys(&s->t);
-	else if (s->t.kind == CND_PG_TOKEN_NUMBER)
-		s->found.tells = s->t.len > 4;
+	else if (s->t.kind == CNC_SQL_NUMBER)
+		s->found.tells = s->t.n > 4;
 	else
-		s->found.tells = s->t.kind != CND_PG_TOKEN_SELF;
+		s->found.tells = s->t.kind != CNC_SQL_CHAR || s->t.n > 1 ||
+				 strchr("()[],;:.", *s->t.p) == NULL;
 }
 
 static void
@@ -691,25 +661,25 @@ scan_statement(struct scan *s)
 	s->is_routine = 0;
 	s->before = s->t;
 	see_verb(s);
-	while (s->t.kind != CND_PG_TOKEN_END) {
+	while (s->t.kind != CNC_SQL_END) {
 		see_what_is_told(s);
-		if (s->t.kind == CND_PG_TOKEN_WORD || s->t.kind == CND_PG_TOKEN_NAME) {
+		if (s->t.kind == CNC_SQL_WORD || s->t.kind == CNC_SQL_NAME) {
 			see_block(s);
 			see_word(s);
-		} else if (s->t.kind == CND_PG_TOKEN_PARAM) {
+		} else if (s->t.kind == CNC_SQL_PLACEHOLDER) {
 			see_param(s);
-		} else if (s->t.kind == CND_PG_TOKEN_BAD) {
+		} else if (s->t.kind == CNC_SQL_BAD) {
 			s->found.pins |= FUNCTION;
-		} else if (cnd_pg_token_is_self(&s->t, '(')) {
+		} else if (cnc_sql_is_char(&s->t, '(')) {
 			s->parens++;
-		} else if (cnd_pg_token_is_self(&s->t, ')')) {
+		} else if (cnc_sql_is_char(&s->t, ')')) {
 			s->parens -= s->parens > 0;
-		} else if (cnd_pg_token_is_self(&s->t, ';') && s->parens == 0 &&
+		} else if (cnc_sql_is_char(&s->t, ';') && s->parens == 0 &&
 			   s->blocks == 0) {
 			return;
 		}
 		s->before = s->t;
-		s->t = cnd_pg_lex_next(&s->lex);
+		s->t = cnc_sql_next(&s->lex);
 	}
 }
 
@@ -717,17 +687,19 @@ void
 cnd_pg_scan(const char *sql, size_t len, const struct cnd_pg_facts *facts,
 	struct cnd_pg_scan *ret_scan)
 {
-	struct scan s = { .lex = { sql, sql + len, facts->has_standard_strings } };
+	uint32_t rules = facts->has_standard_strings ? CNC_SQL_POSTGRESQL
+						     : CNC_SQL_POSTGRESQL_BACKSLASH;
+	struct scan s = { .lex = cnc_sql_begin(sql, len, rules | CNC_SQL_STRICT) };
 	size_t n = 0;
 
-	for (s.t = cnd_pg_lex_next(&s.lex); s.t.kind != CND_PG_TOKEN_END;
-		s.t = cnd_pg_lex_next(&s.lex)) {
-		if (cnd_pg_token_is_self(&s.t, ';'))
+	for (s.t = cnc_sql_next(&s.lex); s.t.kind != CNC_SQL_END;
+		s.t = cnc_sql_next(&s.lex)) {
+		if (cnc_sql_is_char(&s.t, ';'))
 			continue;
 		n++;
 		scan_statement(&s);
 	}
-	s.found.tells |= s.lex.has_comments != 0;
+	s.found.tells |= (s.lex.seen & CNC_SQL_SEEN_COMMENT) != 0;
 	if (n == 0)
 		s.found.flags |= CND_PG_SCAN_EMPTY;
 	if (n > 1)
