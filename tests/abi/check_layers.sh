@@ -130,18 +130,13 @@ check_prefix() # ALLOWED OBJECT…
 		grep -vE " ($allowed)$" | sed 's/$/: prefix of another layer/'
 }
 
-copy_tree()
-{
-	rm -rf "$tmp/tree"
-	mkdir -p "$tmp/tree"
-	cp -R "$source_root"/{lib,tools,shims,bindings} "$tmp/tree"
-}
-
-# broken FILE LINE: a copy of the tree with LINE in front of FILE.
+# broken FILE TEXT: a tree with that file, and with others that it may not include.
 broken()
 {
-	copy_tree
-	sed -i "1i $2" "$tmp/tree/$1"
+	rm -rf "$tmp/tree"
+	mkdir -p "$tmp/tree/lib/core" "$tmp/tree/${1%/*}"
+	touch "$tmp/tree/lib/conn.h" "$tmp/tree/lib/core/buf.h"
+	printf '%b\n' "$2" >"$tmp/tree/$1"
 }
 
 compile() # NAME TEXT
@@ -181,29 +176,24 @@ tap_catches "the public API in lib/core is caught" 'buf.h: may not include <ceno
 broken tools/cenoted/backends/backend.h '#include <cenote/cenote.h>'
 tap_catches "libcenote in cenoted is caught" 'backend.h: may not include <cenote/cenote.h>' \
 	check_includes "$tmp/tree"
-copy_tree
-mkdir -p "$tmp/tree/tools/sqlsh"
-echo '#include "core/buf.h"' >"$tmp/tree/tools/sqlsh/broken.c"
+broken tools/sqlsh/broken.c '#include "core/buf.h"'
 tap_catches "lib/core in sqlsh is caught" 'broken.c: may not include "core/buf.h"' \
 	check_includes "$tmp/tree"
-echo '#include "../../lib/core/buf.h"' >"$tmp/tree/tools/sqlsh/broken.c"
+broken tools/sqlsh/broken.c '#include "../../lib/core/buf.h"'
 tap_catches "a path with dots is caught" 'broken.c: may not include .*buf.h' check_includes "$tmp/tree"
-copy_tree
-echo '#include "core/buf.h"' >"$tmp/tree/shims/libpq/broken.c"
+broken shims/libpq/broken.c '#include "core/buf.h"'
 tap_catches "lib/core in a shim is caught" 'broken.c: may not include "core/buf.h"' \
 	check_includes "$tmp/tree"
-echo '#include "../../lib/conn.h"' >"$tmp/tree/shims/libpq/broken.c"
+broken shims/libpq/broken.c '#include "../../lib/conn.h"'
 tap_catches "the inside of libcenote in a shim is caught" 'broken.c: may not include .*conn.h' \
 	check_includes "$tmp/tree"
-copy_tree
-echo '#include "core/buf.h"' >"$tmp/tree/bindings/python/src/broken.c"
+broken bindings/python/src/broken.c '#include "core/buf.h"'
 tap_catches "lib/core in a binding is caught" 'broken.c: may not include .*buf.h' \
 	check_includes "$tmp/tree"
-copy_tree
-printf 'int\nf(void)\n{\n\treturn read(0, 0, 0);\n}\n' >"$tmp/tree/lib/core/broken.c"
+broken lib/core/broken.c 'int\nf(void)\n{\n\treturn read(0, 0, 0);\n}'
 tap_catches "a read() in lib/core is caught" 'broken.c: call of' check_calls "$tmp/tree"
-printf '/* read(0) */\nchar *s = "read(0)";\nint\nf(void)\n{\n\treturn cnc_read(x->read(1));\n}\n' \
-	>"$tmp/tree/lib/core/broken.c"
+broken lib/core/broken.c \
+	'/* read(0) */\nchar *s = "read(0)";\nint\nf(void)\n{\n\treturn cnc_read(x->read(1));\n}'
 tap_passes "comments, strings and longer names are no calls" check_calls "$tmp/tree"
 compile hidden 'long cnc_f(void) { return time(0); }'
 tap_catches "a clock in the compiled code is caught" 'uses time' \
