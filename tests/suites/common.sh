@@ -209,11 +209,19 @@ apt_private()
 }
 
 fetch_dir=
+# Suites that run at the same time share the sources: what one fetches, the others wait for. fetch_end lets them.
 fetch_begin()
 {
-	[ -z "$fetch_dir" ] || return 0
-	fetch_dir=${suites_cache:-$work/fetch}
-	mkdir -p "$fetch_dir" || not_run "$fetch_dir cannot be made"
+	if [ -z "$fetch_dir" ]; then
+		fetch_dir=${suites_cache:-$work/fetch}
+		mkdir -p "$fetch_dir" || not_run "$fetch_dir cannot be made"
+	fi
+	exec 9>"$fetch_dir/lock" && flock 9
+}
+
+fetch_end()
+{
+	exec 9>&-
 }
 
 # fetch_source SOURCE VERSION: the Debian source package's files, in $fetch_dir.
@@ -221,11 +229,13 @@ fetch_source()
 {
 	local source=$1 version=$2
 	fetch_begin
-	[ ! -f "$fetch_dir/${source}_${version#*:}.dsc" ] || return 0
-	say "fetching the source package $source $version"
-	(private_apt && cd "$fetch_dir" &&
-		apt_private -qq --download-only source "$source=$version") >"$work/out/fetch.txt" 2>&1 ||
-		{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package $source=$version"; }
+	if [ ! -f "$fetch_dir/${source}_${version#*:}.dsc" ]; then
+		say "fetching the source package $source $version"
+		(private_apt && cd "$fetch_dir" &&
+			apt_private -qq --download-only source "$source=$version") >"$work/out/fetch.txt" 2>&1 ||
+			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source package $source=$version"; }
+	fi
+	fetch_end
 }
 
 # fetch_debian SOURCE VERSION DIR: unpacks the Debian source package in $work/DIR.
@@ -264,6 +274,7 @@ fetch_upstream()
 		[ -f "$fetch_dir/$file" ] ||
 			{ tail -n 5 "$work/out/fetch.txt" && not_run "no source of $1 $2"; }
 	fi
+	fetch_end
 	mkdir -p "$work/$3"
 	tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 ||
 		not_run "$file cannot be unpacked"
@@ -287,6 +298,7 @@ fetch_debs()
 		fi
 		dpkg -x "$deb" "$work/$dir" || not_run "$deb cannot be unpacked"
 	done
+	fetch_end
 }
 
 # fetch_pypi NAME VERSION DIR: unpacks the sdist in $work/DIR.
@@ -300,6 +312,7 @@ fetch_pypi()
 			-d "$fetch_dir" "$1==$2" >"$work/out/fetch.txt" 2>&1 ||
 			{ tail -n 5 "$work/out/fetch.txt" && not_run "no sdist of $1 $2"; }
 	fi
+	fetch_end
 	mkdir -p "$work/$3"
 	{ tar -xzf "$fetch_dir/$file" -C "$work/$3" --strip-components=1 && chmod -R a+rX "$work/$3"; } ||
 		not_run "$file cannot be unpacked"
