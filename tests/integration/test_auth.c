@@ -300,7 +300,7 @@ a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
 	/* a file that others could have written changes nothing */
 	put_file("users", 0666, "known:" PENCIL "\n");
 	assert_int_equal(kill(wp_daemon.pid, SIGHUP), 0);
-	wp_await_log("can be written by others than its owner");
+	wp_await_log("others than its owner can write it");
 	assert_string_equal(wp_value(b, "select 1"), "1");
 	put_file("users", 0600, "known:!" PENCIL "\nnew:" PENCIL "\n");
 	cenote_conn_destroy(a);
@@ -322,7 +322,7 @@ a_suspended_session_is_its_users_only(void **state)
 	b = handle("main", 0, "other", "");
 	assert_int_equal(cenote_resume(b, token, &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(b), "28000");
-	wp_await_log("the suspended session is another user's");
+	wp_await_log("the suspended session belongs to another user");
 	cenote_conn_destroy(b);
 	b = handle("main", 0, "known", "");
 	assert_int_equal(cenote_resume(b, token, &res), CENOTE_OK);

@@ -59,7 +59,7 @@ check_missing_backend()
 	local out
 	sed 's/^backend *= sqlite/backend = sqlight/' "$tmp/cenoted.conf" >"$tmp/wrong.conf"
 	out=$("$root$prefix/sbin/cenoted" --check -c "$tmp/wrong.conf" 2>&1)
-	grep -q 'there is no backend sqlight: no file .*; installed are .*sqlite' <<<"$out" ||
+	grep -q 'there is no backend sqlight: file .* not found; installed: .*sqlite' <<<"$out" ||
 		echo "it does not say what there is: $out"
 }
 

@@ -901,7 +901,7 @@ a_reset_that_changes_how_texts_are_read_is_told(void **state)
 	conn = next_client(state);
 	assert_false(reads_backslashes(conn));
 	assert_true(
-		wp_log_has("read texts otherwise than those that were logged in before"));
+		wp_log_has("read texts differently from earlier sessions of this line"));
 	wp_exec(conn, "insert into modes values (1)");
 	set_modes("'ANSI_QUOTES'");
 	conn = next_client(state);

@@ -130,7 +130,7 @@ two_passwords_make_no_user(void **state)
 	type(t, "open sesame\n");
 	expect(t, "The same again: ");
 	type(t, "open Sesame\n");
-	expect(t, "these are two passwords");
+	expect(t, "the two passwords differ");
 	status = status_of(t);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 	assert_null(strstr(t->seen, "esame"));

@@ -737,7 +737,8 @@ what_does_not_go_together_is_told(void **state)
 	(void)snprintf(pool, sizeof(pool),
 		"backend = %s\nserver = host=127.0.0.1 user=app\nauth = pass-through\n",
 		server.backend);
-	assert_config_fault(pool, "user: with auth = pass-through it is the client's");
+	assert_config_fault(
+		pool, "user: with auth = pass-through, the client has its own");
 	(void)snprintf(pool, sizeof(pool),
 		"backend = %s\nserver = host=127.0.0.1\nauth = peer, pass-through\n",
 		server.backend);

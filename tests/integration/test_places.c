@@ -68,9 +68,12 @@ expect_victim_unchanged(void)
 static void
 expect_refused(const char *why)
 {
-	assert_int_equal(cnt_daemon_run(&wp_daemon), -1);
-	if (!wp_log_has(why))
-		fail_msg("the log does not say \"%s\"", why);
+	/* on a busy machine, the sockets may take connections before it ends */
+	int r = cnt_daemon_run(&wp_daemon);
+
+	wp_await_log(why);
+	if (r == 0)
+		assert_int_equal(cnt_daemon_end(&wp_daemon), -1);
 }
 
 static void
@@ -102,7 +105,7 @@ a_run_directory_that_others_may_change_is_refused(void **state)
 	expect_refused("/run can be written by everybody");
 	assert_int_equal(rmdir(path_of("run")), 0);
 	assert_int_equal(symlink("/tmp", path_of("run")), 0);
-	expect_refused("it is not a directory, or a symbolic link");
+	expect_refused("it is not a directory, or it is a symbolic link");
 	assert_int_equal(unlink(path_of("run")), 0);
 	/* it makes one */
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
@@ -209,13 +212,13 @@ logs_and_pid_files_are_no_links(void **state)
 	expect_refused("/pid: it is a symbolic link");
 	assert_int_equal(unlink(path_of("pid")), 0);
 	assert_int_equal(link(path_of("victim"), path_of("pid")), 0);
-	expect_refused("/pid: the file has another name as well");
+	expect_refused("/pid: the file also has another name");
 	assert_int_equal(cnt_daemon_configure(&wp_daemon, log), 0);
 	assert_int_equal(symlink("victim", path_of("own.log")), 0);
 	expect_refused("/own.log: it is a symbolic link");
 	assert_int_equal(unlink(path_of("own.log")), 0);
 	assert_int_equal(link(path_of("victim"), path_of("own.log")), 0);
-	expect_refused("/own.log: the file has another name as well");
+	expect_refused("/own.log: the file also has another name");
 	expect_victim_unchanged();
 	assert_int_equal(unlink(path_of("own.log")), 0);
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
@@ -228,10 +231,12 @@ a_pid_file_is_removed_if_it_is_still_its_own(void **state)
 	(void)state;
 	create("pid_file = @DIR@/pid\n");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+	wp_await_file("pid");
 	assert_true(S_ISREG(stat_of("pid").st_mode));
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
 	assert_int_equal(access(path_of("pid"), F_OK), -1);
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
+	wp_await_file("pid");
 	make_victim();
 	assert_int_equal(rename(path_of("victim"), path_of("pid")), 0);
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);

@@ -886,8 +886,8 @@ lines_whose_sessions_read_texts_otherwise_are_warned_of(void **state)
 				  "server = %s client_encoding=LATIN1\nsessions = 2\n",
 		server.server_line, server.server_line);
 	wp_start(config);
-	wp_await_log("client_encoding is not that of the first server line");
-	wp_await_log("read texts otherwise than those of another server line");
+	wp_await_log("client_encoding differs from the first server line");
+	wp_await_log("read texts differently from sessions of another server line");
 	snprintf(command, sizeof(command),
 		"%s --check -c %s 2>&1 >/dev/null | grep -q 'client_encoding is not that "
 		"of'",

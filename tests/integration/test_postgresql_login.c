@@ -220,7 +220,7 @@ expect_refusal(const char *line, const char *what, const char *reason)
 	start(line, 1);
 	wp_await("main", "failing", 1);
 	assert_int_equal(wp_try(NULL, &conn), CENOTE_ERR_CONN);
-	snprintf(start_of, sizeof(start_of), "pool main: its server %s: ", what);
+	snprintf(start_of, sizeof(start_of), "pool main: %s: ", what);
 	assert_ptr_equal(strstr(wp_message(conn), start_of), wp_message(conn));
 	if (!wp_log_has(reason))
 		cnt_daemon_show_log(&wp_daemon);
@@ -238,7 +238,7 @@ a_wrong_password_is_refused(void **state)
 	snprintf(line, sizeof(line),
 		"host=%s port=%d dbname=app user=locked password=wrong-one",
 		server.run_dir, server.port);
-	expect_refusal(line, "refused the login",
+	expect_refusal(line, "its server refused the login",
 		"password authentication failed for user \"locked\"");
 	assert_false(wp_log_has("wrong-one"));
 }
@@ -254,7 +254,7 @@ a_certificate_of_somebody_else_is_refused(void **state)
 		"passfile=%s "
 		"sslmode=verify-full sslrootcert=%s/other-ca.crt",
 		server.port, server.passfile, server.certs);
-	expect_refusal(line, "cannot be reached", "certificate verify failed");
+	expect_refusal(line, "its server cannot be reached", "certificate verify failed");
 }
 
 static void
@@ -267,7 +267,7 @@ a_certificate_with_another_name_is_refused(void **state)
 		"host=elsewhere.example hostaddr=127.0.0.1 port=%d dbname=app user=app "
 		"passfile=%s sslmode=verify-full sslrootcert=%s",
 		server.port, server.passfile, server.ca);
-	expect_refusal(line, "cannot be reached",
+	expect_refusal(line, "its server cannot be reached",
 		"does not match host name \"elsewhere.example\"");
 }
 
@@ -280,7 +280,7 @@ tls_that_the_server_does_not_want_to_do_without_is_refused(void **state)
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=tls passfile=%s sslmode=disable",
 		server.port, server.passfile);
-	expect_refusal(line, "refused the login", "no encryption");
+	expect_refusal(line, "its server refused the login", "no encryption");
 }
 
 static void
@@ -291,8 +291,8 @@ a_database_that_does_not_exist_is_refused(void **state)
 	(void)state;
 	snprintf(line, sizeof(line), "host=%s port=%d dbname=nope user=app",
 		server.run_dir, server.port);
-	expect_refusal(
-		line, "cannot be logged in to", "database \"nope\" does not exist");
+	expect_refusal(line, "the login to its server failed",
+		"database \"nope\" does not exist");
 }
 
 static void
@@ -303,7 +303,7 @@ a_server_that_is_not_there_is_named(void **state)
 	(void)state;
 	snprintf(line, sizeof(line), "host=%s/none port=%d dbname=app user=app",
 		server.run_dir, server.port);
-	expect_refusal(line, "cannot be reached",
+	expect_refusal(line, "its server cannot be reached",
 		"Is the server running locally and accepting connections");
 }
 

@@ -325,7 +325,7 @@ a_proxy_says_for_whom_it_speaks(void **state)
 	put_attach(fd, CNP_TLS_NONE);
 	assert_int_equal(first_answer(fd), CNP_MSG_ERROR);
 	close(fd);
-	wp_await_log("203.0.113.9:50000 is not in a network");
+	wp_await_log("refused 203.0.113.9:50000: allow and deny");
 	fd = raw_connect(ports[0]);
 	put_slowly(fd, BYTES(PROXY_SIGNATURE PROXY_LOCAL));
 	put_attach(fd, CNP_TLS_NONE);
@@ -504,7 +504,7 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 		put_attach(by_tcp[i], CNP_TLS_NONE);
 	}
 	expect_raw_error(by_tcp[BY_TCP],
-		"pool main: 3072 clients from 127.0.0.2/32 wait for a session already");
+		"pool main: 3072 clients from 127.0.0.2/32 wait for a session, as many");
 	assert_waits(by_tcp[BY_TCP - 1]);
 	for (size_t i = 0; i < CNT_COUNT(by_unix); i++) {
 		by_unix[i] = raw_connect_unix("main");
@@ -661,7 +661,7 @@ a_socket_that_nobody_wants_is_told(void **state)
 	assert_int_equal(listen(tcp, 16), 0);
 	status = wp_join(start_with_sockets(un, tcp));
 	assert_int_equal(status, 1);
-	snprintf(path, sizeof(path), "127.0.0.1:%d, which no pool", ports[0]);
+	snprintf(path, sizeof(path), "127.0.0.1:%d, but no pool", ports[0]);
 	assert_true(wp_log_has(path));
 	close(un);
 	close(tcp);

@@ -691,7 +691,7 @@ a_certificate_says_who_it_is(void **state)
 	wt_set(conn, "cert", wt_file("client.crt"));
 	wt_set(conn, "key", wt_file("client.key"));
 	assert_refused(conn, CENOTE_ERR_AUTH, "the login was refused");
-	wp_await_log("its certificate does not name who it wants to be");
+	wp_await_log("its certificate does not name the user that it asked for");
 }
 
 int

@@ -179,7 +179,7 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	for (size_t i = 0; i < CNT_COUNT(delays); i++) {
 		begun = wp_now_ms();
 		ask_in_vain(2, port);
-		snprintf(text, sizeof(text), "status in vain: the next waits %s",
+		snprintf(text, sizeof(text), "status query failed; the next one waits %s",
 			delays[i]);
 		wp_await_log(text);
 	}
@@ -192,7 +192,7 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	for (int i = 0; i < 2000 && !wp_log_has_line("127.0.0.3:", "in vain"); i++)
 		wp_pause_ms(10);
 	assert_false(wp_log_has_line("127.0.0.1:", "in vain"));
-	assert_true(wp_log_has_line("127.0.0.3:", "the next waits 250ms"));
+	assert_true(wp_log_has_line("127.0.0.3:", "the next one waits 250ms"));
 	cenote_conn_destroy(conn);
 }
 

@@ -1102,7 +1102,7 @@ lists_that_are_malformed_are_refused(void **state)
 	m.code = CNP_MSG_QUERY;
 	m.as.query.sql = cnp_str("exec");
 	m.as.query.formats = (struct cnp_str){ formats, 2 };
-	refuse(1, &m, "08P01", "no such format");
+	refuse(1, &m, "08P01", "unknown format");
 	cnt_raw_close(&client);
 	hear("reset\n");
 	say("done\n");

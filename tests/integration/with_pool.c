@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -283,6 +284,21 @@ wp_await_log(const char *text)
 	while (!wp_log_has(text)) {
 		if (wp_now_ms() > until)
 			fail_msg("the log never says \"%s\"", text);
+		wp_pause_ms(5);
+	}
+}
+
+void
+wp_await_file(const char *name)
+{
+	int64_t until = wp_now_ms() + PATIENCE_MS;
+	char path[CNT_PATH_MAX + 64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", wp_daemon.dir, name);
+	while (stat(path, &st) < 0 || st.st_size == 0) {
+		if (wp_now_ms() > until)
+			fail_msg("%s stays empty", path);
 		wp_pause_ms(5);
 	}
 }

@@ -62,6 +62,8 @@ int64_t wp_pool_number(const char *pool, const char *column);
 void wp_await(const char *pool, const char *column, int64_t wanted);
 /* Wait until the log has the text. */
 void wp_await_log(const char *text);
+/* Wait until this file of the daemon's directory has content: cenoted writes its pid file after it has opened its sockets. */
+void wp_await_file(const char *name);
 int wp_log_has(const char *text);
 /* A line of it has both. */
 int wp_log_has_line(const char *text, const char *other);

@@ -37,17 +37,14 @@ static const char usage[] =
 	"[from=ADDRESS|unix]\n"
 	"                              [tls=yes|no] [cert=yes|no] [unix=NAME]\n"
 	"       cenoted --user NAME\n"
-	"  -c, --config FILE  configuration (default: " DEFAULT_FILE ")\n"
-	"  -d, --daemon       go to the background once clients can come\n"
-	"      --check        read the configuration, print what is in force and every "
-	"error\n"
-	"      --explain-auth say which rule of auth decides, and why others do not\n"
-	"      --user NAME    make a line of a users file; the password is asked for, "
-	"or\n"
-	"                     read from standard input\n"
-	"      --help         this\n"
-	"      --version      the version\n"
-	"See cenoted(8), cenoted.conf(5).\n";
+	"  -c, --config FILE  configuration (default: " DEFAULT_FILE
+	")\n  -d, --daemon       go to the background when clients can connect\n      "
+	"--check        read the configuration, and print it and every error\n      "
+	"--explain-auth show which rule of auth decides, and why others do not\n      "
+	"--user NAME    print a line for a users file; ask for the password, or\n        "
+	"             read it from standard input\n      --help         print this "
+	"help\n      --version      print the version\nSee cenoted(8), "
+	"cenoted.conf(5).\n";
 
 /* Returns -1 to go on, or the exit status. */
 static int
@@ -181,9 +178,8 @@ static void
 warn_of_settings(const struct cnd_config *c, int is_daemon)
 {
 	if (is_daemon && strcmp(c->log, "stderr") == 0)
-		cnd_log(LOG_WARNING,
-			"log = stderr, in the background: better syslog or a "
-			"file");
+		cnd_log(LOG_WARNING, "log = stderr has no use in the background; set it "
+				     "to syslog or a file");
 	if (geteuid() == 0 && c->uid == 0)
 		cnd_log(LOG_WARNING, "the workers run as root; set user in [cenoted]");
 	for (size_t i = 0; i < c->n_pools && c->uid != 0; i++) {

@@ -82,7 +82,7 @@ static void
 lines_that_may_read_texts_otherwise_are_warned_of(void **state)
 {
 #define MYSQL CENOTED "[pool b]\nbackend = mysql\nserver = host=x charset=utf8mb4\n"
-	static const char warning[] = ":6: pool b: charset is not that of the first";
+	static const char warning[] = ":6: pool b: charset differs from the first";
 
 	(void)state;
 	assert_string_equal(warnings_of(MYSQL "server = host=y charset=utf8mb4\n"), "");
@@ -124,7 +124,7 @@ a_password_that_everybody_may_read_is_warned_of(void **state)
 		c = cnd_config_load(path);
 		warnings[0] = '\0';
 		cnd_config_warn(c, on_warning);
-		assert_int_equal(strstr(warnings, ":3: there is a password in this file, "
+		assert_int_equal(strstr(warnings, ":3: this file contains a password, "
 						  "and everybody may read it") != NULL,
 			cases[i].is_warned);
 		cnd_config_destroy(c);
@@ -141,30 +141,28 @@ static const struct {
 	{ POOL "zzzzzzzz = 1\n", "4: unknown key \"zzzzzzzz\"" },
 	/* PgBouncer's names, and keys in the wrong place */
 	{ CENOTED "max_client_conn = 100\n" POOL,
-		"3: unknown key \"max_client_conn\"; clients are not counted; sessions, "
-		"in "
-		"[pool NAME], is how many can be served at once" },
+		"3: unknown key \"max_client_conn\"; clients are not limited; sessions, "
+		"in [pool NAME], limits how many can be served at once" },
 	{ POOL "pool_size = 5\n", "4: unknown key \"pool_size\"; here it is sessions = "
 				  "MIN..MAX, in [pool NAME]" },
 	{ POOL "host = db1\n",
 		"4: unknown key \"host\"; here it is host=... in the server line" },
-	{ POOL "run_dir = /x\n", "4: run_dir belongs into the section [cenoted]" },
+	{ POOL "run_dir = /x\n", "4: run_dir belongs in the section [cenoted]" },
 	{ CENOTED "sessions = 1\n" POOL,
-		"3: sessions belongs into the section [pool NAME]" },
+		"3: sessions belongs in the section [pool NAME]" },
 	{ POOL "[databases]\napp = host=db1\n",
 		"4: unknown section [databases]; here each database is a section [pool "
 		"NAME] with a backend and a server line" },
-	{ POOL "[pgbouncer]\n", "4: unknown section [pgbouncer]; [cenoted] and [pool "
-				"NAME] are there, and "
-				"what stands here belongs into [cenoted]" },
+	{ POOL "[pgbouncer]\n", "4: unknown section [pgbouncer]; there are [cenoted] and "
+				"[pool NAME], and these keys belong in [cenoted]" },
 	{ POOL "server = postgresql://app:secret@db1/app\n",
-		"4: server: a URI is not taken; write its parts as host=HOST port=PORT "
+		"4: server: this cannot be a URI; write its parts as host=HOST port=PORT "
 		"dbname=DATABASE user=USER password=PASSWORD" },
 	{ POOL "nothing_of_ours = 1\n", "4: unknown key \"nothing_of_ours\"" },
 	{ POOL "sessions = 5..2\n",
-		"4: \"5..2\": the most must be at least 1, and not below the least" },
+		"4: \"5..2\": MAX must be at least 1, and not less than MIN" },
 	{ POOL "sessions = 0\n",
-		"4: \"0\": the most must be at least 1, and not below the least" },
+		"4: \"0\": MAX must be at least 1, and not less than MIN" },
 	{ POOL "sessions = many\n",
 		"4: \"many\" is not a number of sessions; write MIN..MAX or N, at most "
 		"4096" },
@@ -176,9 +174,9 @@ static const struct {
 		"none" },
 	{ POOL "max_frame = 5\n",
 		"4: \"5\" is not a size; write a number and B, kB, MB or GB" },
-	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; from 16kB to 1023MB" },
+	{ POOL "max_frame = 5kB\n", "4: \"5kB\" is out of range; write 16kB to 1023MB" },
 	{ POOL "mode = statement\n",
-		"4: \"statement\" is not a mode; session or transaction" },
+		"4: \"statement\" is not a mode; write session or transaction" },
 	{ POOL "auth = ident\n",
 		"4: auth: \"ident\" is not a way to log in (peer, "
 		"scram-sha-256, cert, trust, pass-through, scram-pass-through, reject)" },
@@ -186,7 +184,7 @@ static const struct {
 		"5: auth: from: \"10.0.0.1/8\" is not a network; write 10.0.0.0/8, or "
 		"2001:db8::/32, or an address" },
 	{ POOL "auth = peer, scram-sha-256\n",
-		"1: pool a: auth has scram-sha-256, and users names no file" },
+		"1: pool a: auth has scram-sha-256, but users names no file" },
 	{ POOL "auth = scram-sha-256\nusers = /no/such/file\n",
 		"1: pool a: users /no/such/file: cannot be read: No such file or "
 		"directory" },
@@ -194,57 +192,54 @@ static const struct {
 		"4: auth: map /no/such/file: cannot be read: No such file or "
 		"directory" },
 	{ POOL "auth = scram-sha-256\nusers = credential:../x\n",
-		"1: pool a: users credential:../x: systemd gave no credentials: "
-		"$CREDENTIALS_DIRECTORY is not set (LoadCredential= in the service)" },
+		"1: pool a: users credential:../x: there are no credentials from "
+		"systemd: $CREDENTIALS_DIRECTORY is not set (set LoadCredential= in the "
+		"service)" },
 	{ POOL "auth_timeout = 0\n",
-		"1: pool a: auth_timeout = 0: a login needs a bound" },
+		"1: pool a: auth_timeout must not be 0: a login needs a time limit" },
 	{ POOL "allow_users = root, no-such-user-here\n",
 		"4: there is no unix user \"no-such-user-here\"" },
 	{ POOL "mode = session\nmode = session\n",
 		"5: mode is given twice; first in line 4" },
-	{ POOL "server = path\n",
-		"4: server: a list of key=value is wanted; what follows \"server =\" is "
-		"not one" },
-	{ POOL "server = path=/x nonsense\n", "4: server: a list of key=value is wanted; "
-					      "what follows path is not one" },
-	{ POOL "server =\n", "4: server: a list of key=value is wanted" },
+	{ POOL "server = path\n", "4: server: write a list of key=value; the text after "
+				  "\"server =\" is not one" },
+	{ POOL "server = path=/x nonsense\n",
+		"4: server: write a list of key=value; the text after path is not one" },
+	{ POOL "server =\n", "4: server: write a list of key=value" },
 	{ POOL "server = path='/x\n",
-		"4: server: the quote of path is not closed at its end" },
+		"4: server: the quotes of path must enclose the whole value" },
 	{ POOL "server = path='/x'mode=ro\n",
-		"4: server: the quote of path is not closed at its end" },
-	{ POOL "server = path='/x' ,mode=ro\n", "4: server: a list of key=value is "
-						"wanted; what follows path is not one" },
+		"4: server: the quotes of path must enclose the whole value" },
+	{ POOL "server = path='/x' ,mode=ro\n",
+		"4: server: write a list of key=value; the text after path is not one" },
 	{ POOL "server = path=/x path=/y\n", "4: server: path is given twice" },
-	{ POOL "nonsense\n", "4: neither a section, nor key = value, nor a comment" },
+	{ POOL "nonsense\n",
+		"4: this line is neither a section, nor key = value, nor a comment" },
 	{ POOL "[pool\n", "4: the section's ']' is missing" },
 	{ POOL "[other]\n",
-		"4: unknown section [other]; [cenoted] and [pool NAME] are there" },
-	{ "x = 1\n" POOL, "1: \"x\" stands before any section" },
+		"4: unknown section [other]; there are [cenoted] and [pool NAME]" },
+	{ "x = 1\n" POOL, "1: \"x\" comes before any section" },
 	{ "[pool ../a]\nbackend = sqlite\nserver = path=/x\n",
-		"1: \"../a\" is not a pool's name; letters, digits, _ - and ., at most "
-		"64, "
-		"the first a letter or digit" },
+		"1: \"../a\" is not a pool's name; write at most 64 letters, digits, _ - "
+		"and ., and begin with a letter or digit" },
 	{ "[pool]\nbackend = sqlite\nserver = path=/x\n",
-		"1: \"\" is not a pool's name; letters, digits, _ - and ., at most 64, "
-		"the "
-		"first a letter or digit" },
+		"1: \"\" is not a pool's name; write at most 64 letters, digits, _ - and "
+		"., and begin with a letter or digit" },
 	{ POOL POOL, "4: pool a is given twice; first in line 1" },
 	{ "[pool a]\nserver = path=/x\n", "1: pool a: the key backend is missing" },
 	{ "[pool a]\nbackend = sqlite\n", "1: pool a: a server line is missing" },
 	{ "", " there is no [pool NAME] section" },
 	{ CENOTED CENOTED POOL, "3: section [cenoted] is given twice; first in line 1" },
-	{ CENOTED "log_level = loud\n" POOL,
-		"3: \"loud\" is not a log level; one of error, warning, notice, info, "
-		"debug" },
-	{ CENOTED "seccomp = maybe\n" POOL, "3: \"maybe\" is none of auto, on, off" },
-	{ CENOTED "core_dumps = 1\n" POOL, "3: \"1\" is none of no, yes" },
-	{ CENOTED "log = here\n" POOL,
-		"3: \"here\" is no place for a log; stderr, syslog or a file's path from "
-		"/" },
+	{ CENOTED "log_level = loud\n" POOL, "3: \"loud\" is not a log level; write "
+					     "error, warning, notice, info or debug" },
+	{ CENOTED "seccomp = maybe\n" POOL, "3: \"maybe\" is not one of auto, on, off" },
+	{ CENOTED "core_dumps = 1\n" POOL, "3: \"1\" is not one of no, yes" },
+	{ CENOTED "log = here\n" POOL, "3: \"here\" is not a log; write stderr, syslog, "
+				       "or the path of a file, beginning with /" },
 	{ CENOTED "max_sessions = 0\n" POOL,
 		"3: \"0\" is not a number of sessions from 1 to 4096" },
 	{ CENOTED "max_sessions = 7\n" POOL,
-		"3: the pools want up to 8 sessions, and max_sessions is 7" },
+		"3: the pools may have up to 8 sessions, but max_sessions is 7" },
 	{ CENOTED "user = no-such-user-here\n" POOL,
 		"3: there is no unix user \"no-such-user-here\"" },
 	{ POOL "user = no-such-user-here\n",
@@ -252,7 +247,7 @@ static const struct {
 	{ CENOTED "socket_group = no-such-group\n" POOL,
 		"3: there is no unix group \"no-such-group\"" },
 	{ CENOTED "socket_mode = 9\n" POOL,
-		"3: \"9\" is not a file mode; write it in octal, as 0660" },
+		"3: \"9\" is not a file mode; write it in octal, such as 0660" },
 	{ CENOTED "drain_timeout = soon\n" POOL,
 		"3: \"soon\" is not a time; write a number and ms, s, min, h or d, or 0 "
 		"for none" },
@@ -262,19 +257,18 @@ static const struct {
 	{ CENOTED "listen = 127.0.0.1:9432\nlisten = 127.0.0.1:9432\n" POOL,
 		"4: listen: 127.0.0.1:9432 is given twice" },
 	{ CENOTED "listen = 127.0.0.1:9432 proxy\n" POOL,
-		"3: listen: \"proxy\" is not known; proxy=v2, or nothing, comes behind "
-		"the address" },
+		"3: listen: unknown option \"proxy\"; only proxy=v2 may follow the "
+		"address" },
 	{ POOL "deny = 10.0.0.1/8\n",
 		"4: \"10.0.0.1/8\" is not a network; write it as 192.0.2.0/24 or "
-		"2001:db8::/32, with no bit set behind the prefix" },
+		"2001:db8::/32, with no bits set after the prefix" },
 	{ CENOTED "tls_cert = /no/such/file\n" POOL,
 		"4: pool a: tls_cert /no/such/file: No such file or directory" },
 	{ CENOTED "tls_cert = /etc/passwd\ntls_key = /etc/passwd\n" POOL,
-		"5: pool a: tls_key /etc/passwd: others may read it (mode 0644); chmod "
-		"600" },
-	{ POOL "tls_client_cert = perhaps\n",
-		"1: pool a: tls_client_cert \"perhaps\"; it can be none, request or "
-		"require" },
+		"5: pool a: tls_key /etc/passwd: others may read it (mode 0644); use "
+		"chmod 600" },
+	{ POOL "tls_client_cert = perhaps\n", "1: pool a: tls_client_cert \"perhaps\"; "
+					      "write none, request or require" },
 	{ CENOTED "stats_listen = x\n" POOL,
 		"3: stats_listen is not available in this version" },
 	{ "[cenoted]\nrun_dir = here\n" POOL, "2: run_dir must begin with /" },
@@ -338,8 +332,8 @@ a_file_without_an_end_is_an_error(void **state)
 
 	(void)state;
 	assert_int_equal(c->n_errors, 1);
-	assert_string_equal(
-		c->errors[0], "/dev/zero: is longer than 1 MB: no configuration");
+	assert_string_equal(c->errors[0],
+		"/dev/zero: is longer than 1 MB, so it is not a configuration");
 	cnd_config_destroy(c);
 }
 
@@ -491,8 +485,8 @@ sessions_keys_are_read_and_shown(void **state)
 	cnd_config_destroy(usual);
 	c = load(CENOTED POOL "reset = never\n");
 	assert_int_equal(c->n_errors, 1);
-	assert_non_null(
-		strstr(c->errors[0], "\"never\" is not a reset; server or reconnect"));
+	assert_non_null(strstr(
+		c->errors[0], "\"never\" is not a reset; write server or reconnect"));
 	cnd_config_destroy(c);
 }
 

@@ -69,7 +69,7 @@ static void
 what_is_no_rule_is_refused_and_the_nearest_word_named(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "", "auth: a method is wanted" },
+		{ "", "auth: a method is missing" },
 		{ ",", "auth: \"\" is not a way to log in (peer, scram-sha-256, cert, "
 		       "trust, pass-through, scram-pass-through, reject)" },
 		{ "peer,,trust", "auth: \"\" is not a way to log in (peer, "
@@ -90,7 +90,7 @@ what_is_no_rule_is_refused_and_the_nearest_word_named(void **state)
 		{ "peer , ,trust", "auth: \"\" is not a way to log in (peer, "
 				   "scram-sha-256, cert, trust, pass-through, "
 				   "scram-pass-through, reject)" },
-		{ "door=tcp", "auth: a method is wanted before door=" },
+		{ "door=tcp", "auth: a method must come before door=" },
 		{ "peer dor=unix", "auth: \"dor\" is not an option of a rule (door, tls, "
 				   "from, user, map); did you mean \"door\"?" },
 		{ "peer door=ucp",
@@ -109,12 +109,14 @@ what_is_no_rule_is_refused_and_the_nearest_word_named(void **state)
 		{ "trust from=10.0.0.1,host", "auth: from: \"host\" is not a network; "
 					      "write 10.0.0.0/8, or 2001:db8::/32, or an "
 					      "address" },
-		{ "trust user=", "auth: user: no name of a user: it is empty" },
-		{ "trust user=a,,b", "auth: user: no name of a user: it is empty" },
-		{ "trust user=a:b", "auth: user: no name of a user: it has a colon, a "
-				    "comma or a quote" },
+		{ "trust user=",
+			"auth: user: this cannot be the name of a user: it is empty" },
+		{ "trust user=a,,b",
+			"auth: user: this cannot be the name of a user: it is empty" },
+		{ "trust user=a:b", "auth: user: this cannot be the name of a user: it "
+				    "has a colon, a comma or a quote" },
 		{ "trust map=/x", "auth: map: only peer and cert have one" },
-		{ "peer map=x", "auth: map: a file's path from / is wanted" },
+		{ "peer map=x", "auth: map: write the path of a file, beginning with /" },
 	};
 
 	(void)state;
@@ -321,13 +323,13 @@ static void
 what_is_no_map_is_refused(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "joe", "line 1: NAME USER is wanted" },
+		{ "joe", "line 1: a line must be NAME USER" },
 		{ "a b\n\"joe b", "line 2: the quote is not closed" },
-		{ "\"\" b", "line 1: NAME USER is wanted" },
-		{ "joe a b", "line 1: no name of a user: it has a blank or a control "
-			     "character" },
-		{ "joe a:b",
-			"line 1: no name of a user: it has a colon, a comma or a quote" },
+		{ "\"\" b", "line 1: a line must be NAME USER" },
+		{ "joe a b", "line 1: this cannot be the name of a user: it has a blank "
+			     "or a control character" },
+		{ "joe a:b", "line 1: this cannot be the name of a user: it has a colon, "
+			     "a comma or a quote" },
 	};
 
 	(void)state;

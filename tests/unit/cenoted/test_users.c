@@ -67,31 +67,33 @@ static void
 what_is_no_users_file_is_refused_without_repeating_it(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "app", "line 1: NAME:VERIFIER is wanted, and has a colon" },
-		{ "\napp:secret", "line 2: user app has no verifier of SCRAM-SHA-256 "
+		{ "app", "line 1: a line must be NAME:VERIFIER, and this one has no "
+			 "colon" },
+		{ "\napp:secret", "line 2: user app has no SCRAM-SHA-256 verifier "
 				  "(cenoted --user makes one)" },
-		{ "app:" PENCIL "x", "line 1: user app has no verifier of SCRAM-SHA-256 "
+		{ "app:" PENCIL "x", "line 1: user app has no SCRAM-SHA-256 verifier "
 				     "(cenoted --user makes one)" },
-		{ "app:!!" PENCIL, "line 1: user app has no verifier of SCRAM-SHA-256 "
+		{ "app:!!" PENCIL, "line 1: user app has no SCRAM-SHA-256 verifier "
 				   "(cenoted --user makes one)" },
 		{ "app:SCRAM-SHA-256$4095:" SALT "$" STORED ":" SERVER,
 			"line 1: user app: the verifier has 4095 iterations; clients "
-			"accept 4096 to 1000000, so the password has to be set anew "
-			"(cenoted --user)" },
+			"accept 4096 to 1000000, so set the password again (cenoted "
+			"--user)" },
 		{ "app:SCRAM-SHA-256$1000001:" SALT "$" STORED ":" SERVER,
 			"line 1: user app: the verifier has 1000001 iterations; clients "
-			"accept 4096 to 1000000, so the password has to be set anew "
-			"(cenoted --user)" },
+			"accept 4096 to 1000000, so set the password again (cenoted "
+			"--user)" },
 		{ "app:SCRAM-SHA-256$1:" SALT "$" STORED ":x",
-			"line 1: user app has no verifier of SCRAM-SHA-256 "
-			"(cenoted --user makes one)" },
-		{ ":" PENCIL, "line 1: no name of a user: it is empty" },
-		{ "a b:" PENCIL, "line 1: no name of a user: it has a blank or a control "
-				 "character" },
-		{ "a,b:" PENCIL,
-			"line 1: no name of a user: it has a colon, a comma or a quote" },
+			"line 1: user app has no SCRAM-SHA-256 verifier (cenoted --user "
+			"makes one)" },
+		{ ":" PENCIL, "line 1: this cannot be the name of a user: it is empty" },
+		{ "a b:" PENCIL, "line 1: this cannot be the name of a user: it has a "
+				 "blank or a control character" },
+		{ "a,b:" PENCIL, "line 1: this cannot be the name of a user: it has a "
+				 "colon, a comma or a quote" },
 		{ "0123456789012345678901234567890123456789012345678901234567890123:x",
-			"line 1: no name of a user: it is longer than 63 bytes" },
+			"line 1: this cannot be the name of a user: it is longer than 63 "
+			"bytes" },
 		{ "app:" PENCIL "\nb:" PENCIL "\napp:!" PENCIL,
 			"user app is given twice" },
 	};
@@ -215,7 +217,8 @@ systemds_credentials_are_files_too(void **state)
 	cnd_lines_close(&lines);
 	assert_int_equal(
 		cnd_lines_open(&lines, "credential:../users", CND_FILE_SECRET, 0), -1);
-	assert_string_equal(lines.error, "the name of a credential has no \"/\"");
+	assert_string_equal(
+		lines.error, "the name of a credential must not have a \"/\"");
 	unsetenv("CREDENTIALS_DIRECTORY");
 	assert_int_equal(
 		cnd_lines_open(&lines, "credential:users", CND_FILE_SECRET, 0), -1);

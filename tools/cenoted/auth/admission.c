@@ -24,8 +24,8 @@ cnd_admission_text(enum cnd_admission a)
 {
 	static const char *const texts[] = {
 		[CND_ADMITTED] = "a rule decides",
-		[CND_NOT_ALLOWED] = "it is not in allow_users",
-		[CND_NOT_WELCOME] = "allow and deny keep its address out",
+		[CND_NOT_ALLOWED] = "allow_users does not name this unix user",
+		[CND_NOT_WELCOME] = "allow and deny refuse its address",
 		[CND_NO_RULE] = "no rule of auth matches",
 	};
 

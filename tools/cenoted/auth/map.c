@@ -62,10 +62,11 @@ read_mapping(struct cnd_map *m, char *line, struct cnd_lines *lines)
 	if (name == NULL)
 		return cnd_lines_bad(lines, "the quote is not closed");
 	if (*name == '\0' || *user == '\0')
-		return cnd_lines_bad(lines, "NAME USER is wanted");
+		return cnd_lines_bad(lines, "a line must be NAME USER");
 	fault = strcmp(user, "*") == 0 ? NULL : cnd_user_name_fault(user);
 	if (fault != NULL)
-		return cnd_lines_bad(lines, "no name of a user: %s", fault);
+		return cnd_lines_bad(
+			lines, "this cannot be the name of a user: %s", fault);
 	return add(m, name, user) < 0 ? cnd_lines_bad(lines, "out of memory") : 0;
 }
 

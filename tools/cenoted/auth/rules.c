@@ -135,7 +135,8 @@ set_user(struct parser *p, char *value)
 			return bad(p, "out of memory");
 		rule->users = more;
 		if (fault != NULL)
-			return bad(p, "auth: user: no name of a user: %s", fault);
+			return bad(p, "auth: user: this cannot be the name of a user: %s",
+				fault);
 		more[rule->n_users] = strdup(name);
 		if (more[rule->n_users] == NULL)
 			return bad(p, "out of memory");
@@ -150,7 +151,7 @@ set_map(struct parser *p, char *value)
 	if (p->rule->method != CND_METHOD_PEER && p->rule->method != CND_METHOD_CERT)
 		return bad(p, "auth: map: only peer and cert have one");
 	if (*value != '/')
-		return bad(p, "auth: map: a file's path from / is wanted");
+		return bad(p, "auth: map: write the path of a file, beginning with /");
 	p->rule->map_path = strdup(value);
 	return p->rule->map_path != NULL ? 0 : bad(p, "out of memory");
 }
@@ -181,7 +182,7 @@ take_option(struct parser *p, char *word, char *value)
 	for (size_t j = 0; j < N_ITEMS(options); j++)
 		names[j] = options[j].name;
 	if (p->rule == NULL)
-		return bad(p, "auth: a method is wanted before %.64s=", word);
+		return bad(p, "auth: a method must come before %.64s=", word);
 	i = find_word(p, "an option of a rule (door, tls, from, user, map)", word, names,
 		N_ITEMS(names));
 	if (i < 0)
@@ -261,7 +262,7 @@ parse(struct parser *p, char *text)
 			return -1;
 	}
 	if (p->rules->n == n_before)
-		return bad(p, "auth: a method is wanted");
+		return bad(p, "auth: a method is missing");
 	return 0;
 }
 
@@ -372,8 +373,9 @@ method_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 			       ? "trust matches TCP only with door=tcp"
 			       : NULL;
 	case CND_METHOD_PASS_THROUGH:
-		return is_tcp && !a->has_tls ? "no password is taken over TCP without TLS"
-					     : NULL;
+		return is_tcp && !a->has_tls
+			       ? "passwords are not accepted over TCP without TLS"
+			       : NULL;
 	default:
 		return NULL;
 	}
@@ -385,9 +387,9 @@ cnd_rule_mismatch(const struct cnd_rule *rule, const struct cnd_arrival *a)
 	int is_tcp = a->peer.door == CND_DOOR_TCP;
 
 	if (rule->door == CND_DOOR_WANTED_UNIX && is_tcp)
-		return "it is for the unix door";
+		return "it is for unix sockets";
 	if (rule->door == CND_DOOR_WANTED_TCP && !is_tcp)
-		return "it is for the TCP door";
+		return "it is for TCP";
 	if (rule->tls == CND_TLS_YES && !a->has_tls)
 		return "it is for connections with TLS";
 	if (rule->tls == CND_TLS_NO && a->has_tls)

@@ -42,11 +42,13 @@ read_user(struct cnd_user *user, char *line, struct cnd_lines *lines)
 
 	memset(user, 0, sizeof(*user));
 	if (text == NULL)
-		return cnd_lines_bad(lines, "NAME:VERIFIER is wanted, and has a colon");
+		return cnd_lines_bad(
+			lines, "a line must be NAME:VERIFIER, and this one has no colon");
 	*text++ = '\0';
 	fault = cnd_user_name_fault(line);
 	if (fault != NULL)
-		return cnd_lines_bad(lines, "no name of a user: %s", fault);
+		return cnd_lines_bad(
+			lines, "this cannot be the name of a user: %s", fault);
 	memcpy(user->name, line, strlen(line) + 1);
 	if (*text == '!') {
 		user->is_disabled = 1;
@@ -56,12 +58,12 @@ read_user(struct cnd_user *user, char *line, struct cnd_lines *lines)
 	if (r == CENOTE_ERR_UNSUPPORTED)
 		return cnd_lines_bad(lines,
 			"user %s: the verifier has %u iterations; clients accept %u to "
-			"%u, so the password has to be set anew (cenoted --user)",
+			"%u, so set the password again (cenoted --user)",
 			user->name, (unsigned)user->verifier.iterations,
 			CNP_SCRAM_ITERATIONS_MIN, CNP_SCRAM_ITERATIONS_MAX);
 	if (r < 0)
 		return cnd_lines_bad(lines,
-			"user %s has no verifier of SCRAM-SHA-256 (cenoted --user makes "
+			"user %s has no SCRAM-SHA-256 verifier (cenoted --user makes "
 			"one)",
 			user->name);
 	return 0;

@@ -84,8 +84,8 @@ set_unix_user(struct question *q)
 	} else if (cnd_number_parse(name, UINT32_MAX - 1, &uid) < 0 &&
 		   !q->pool->is_open) {
 		fprintf(stderr,
-			"cenoted: --explain-auth: there is no unix user \"%s\" here; say "
-			"who comes with unix=NAME\n",
+			"cenoted: --explain-auth: there is no unix user \"%s\" here; "
+			"name the client's unix user with unix=NAME\n",
 			name);
 		return -1;
 	}
@@ -107,7 +107,8 @@ set_from(struct question *q)
 		return set_unix_user(q);
 	if (strchr(from, '/') != NULL || cnd_network_parse(from, &n) < 0) {
 		fprintf(stderr,
-			"cenoted: --explain-auth: from=%s is not an address, nor unix\n",
+			"cenoted: --explain-auth: from=%s is neither an address nor "
+			"unix\n",
 			from);
 		return -1;
 	}
@@ -127,7 +128,7 @@ find_pool(const struct cnd_config *c, struct question *q)
 	}
 	if (q->pool == NULL)
 		fprintf(stderr,
-			name == NULL ? "cenoted: --explain-auth: pool= is wanted\n"
+			name == NULL ? "cenoted: --explain-auth: pool=NAME is missing\n"
 				     : "cenoted: --explain-auth: there is no pool "
 				       "\"%s\"\n",
 			name);
@@ -147,7 +148,8 @@ read_question(const struct cnd_config *c, char *const *words, int n, struct ques
 	tls = yes_or_no(q->words[WORD_TLS]);
 	cert = yes_or_no(q->words[WORD_CERT]);
 	if (tls < 0 || cert < 0) {
-		fputs("cenoted: --explain-auth: tls= and cert= are yes or no\n", stderr);
+		fputs("cenoted: --explain-auth: tls= and cert= must be yes or no\n",
+			stderr);
 		return -1;
 	}
 	q->arrival.user = q->words[WORD_USER] != NULL ? q->words[WORD_USER] : "";
@@ -199,6 +201,6 @@ cnd_explain_auth(const struct cnd_config *c, char *const *words, int n_words)
 	puts(": decides");
 	if (q.unix_name != NULL && decides->method == CND_METHOD_PEER &&
 		decides->map_path == NULL && strcmp(q.unix_name, q.arrival.user) != 0)
-		return print_refusal(&q, "it asks to be another user");
+		return print_refusal(&q, "it asks for another user");
 	return decides->method == CND_METHOD_REJECT;
 }

@@ -99,7 +99,7 @@ ask_twice(char password[PASSWORD_MAX])
 		ask(tty, "The same again: ", again) == 0)
 		r = strcmp(password, again) == 0 ? 0 : 1;
 	if (r > 0)
-		fputs("cenoted: these are two passwords\n", stderr);
+		fputs("cenoted: the two passwords differ\n", stderr);
 	cnc_wipe(again, sizeof(again));
 	close(tty);
 	return r == 0 ? 0 : -1;
@@ -113,7 +113,7 @@ print_user(const char *name, const char *password)
 	struct cnp_scram_verifier verifier;
 
 	if (*password == '\0') {
-		fputs("cenoted: an empty password is none\n", stderr);
+		fputs("cenoted: the password is empty\n", stderr);
 		return 1;
 	}
 	if (cnp_scram_verifier_make(
@@ -135,12 +135,13 @@ cnd_newuser(const char *name)
 	int r;
 
 	if (fault != NULL) {
-		fprintf(stderr, "cenoted: \"%s\" is no name of a user: %s\n", name,
-			fault);
+		fprintf(stderr,
+			"cenoted: \"%s\" cannot be the name of a user: %s\n",
+			name, fault);
 		return 2;
 	}
 	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL) {
-		fputs("cenoted: this one was built without OpenSSL\n", stderr);
+		fputs("cenoted: this build has no OpenSSL\n", stderr);
 		return 1;
 	}
 	r = isatty(STDIN_FILENO) ? ask_twice(password)

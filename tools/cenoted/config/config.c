@@ -124,8 +124,8 @@ static const struct {
 	{ "listen_addr", HERE("listen = HOST:PORT") },
 	{ "listen_port", HERE("listen = HOST:PORT") },
 	{ "logfile", HERE("log") },
-	{ "max_client_conn", "clients are not counted; sessions, in [pool NAME], is how "
-			     "many can be served at once" },
+	{ "max_client_conn", "clients are not limited; sessions, in [pool NAME], limits "
+			     "how many can be served at once" },
 	{ "max_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "max_db_connections", HERE("sessions = MIN..MAX, in [pool NAME]") },
 	{ "min_pool_size", HERE("sessions = MIN..MAX, in [pool NAME]") },
@@ -198,7 +198,7 @@ unknown_key(struct cnd_loader *l, const struct cnd_key *keys, size_t n, const ch
 	if (name_here(name) != NULL)
 		cnd_config_bad(l, "unknown key \"%s\"; %s", name, name_here(name));
 	else if (other_section(keys, name) != NULL)
-		cnd_config_bad(l, "%s belongs into the section %s", name,
+		cnd_config_bad(l, "%s belongs in the section %s", name,
 			other_section(keys, name));
 	else if (nearest != NULL)
 		cnd_config_bad(
@@ -265,9 +265,8 @@ begin_pool(struct cnd_loader *l, const char *name)
 	}
 	if (!is_pool_name(name))
 		cnd_config_bad(l,
-			"\"%s\" is not a pool's name; letters, digits, _ - and ., at "
-			"most "
-			"%u, the first a letter or digit",
+			"\"%s\" is not a pool's name; write at most %u letters, digits, "
+			"_ - and ., and begin with a letter or digit",
 			name, CND_POOL_NAME_MAX);
 	if (c->n_pools == CND_CONFIG_POOLS)
 		cnd_config_bad(l, "more than %u pools", CND_CONFIG_POOLS);
@@ -314,10 +313,10 @@ begin_section(struct cnd_loader *l, char *text)
 			"[pool NAME] with a backend and a server line");
 	} else {
 		cnd_config_bad(l,
-			"unknown section [%s]; [cenoted] and [pool NAME] are there%s",
+			"unknown section [%s]; there are [cenoted] and [pool NAME]%s",
 			name,
 			strcmp(name, "pgbouncer") == 0
-				? ", and what stands here belongs into [cenoted]"
+				? ", and these keys belong in [cenoted]"
 				: "");
 	}
 }
@@ -358,7 +357,8 @@ look_at(struct cnd_loader *l, char *text)
 		return text + strlen(text);
 	separator = strpbrk(text, "=:");
 	if (separator == NULL) {
-		cnd_config_bad(l, "neither a section, nor key = value, nor a comment");
+		cnd_config_bad(l,
+			"this line is neither a section, nor key = value, nor a comment");
 		return text + strlen(text);
 	}
 	if (strlen(text) > SHORT_LINE)
@@ -400,7 +400,7 @@ take_pair(void *user, const char *section, const char *name, const char *value)
 	else if (l->section == CND_SECTION_POOL)
 		set_key(l, pool_keys, N_ITEMS(pool_keys), l->pool, name, value);
 	else if (l->config->n_errors == 0)
-		cnd_config_bad(l, "\"%s\" stands before any section", name);
+		cnd_config_bad(l, "\"%s\" comes before any section", name);
 	return 1;
 }
 
@@ -440,7 +440,8 @@ open_whole(struct cnd_loader *l, const char *path)
 	if (file == NULL || ferror(file)) {
 		cnd_config_error(c, 0, "cannot be read: %s", strerror(errno));
 	} else if (n == FILE_MAX) {
-		cnd_config_error(c, 0, "is longer than 1 MB: no configuration");
+		cnd_config_error(
+			c, 0, "is longer than 1 MB, so it is not a configuration");
 	} else {
 		/* an empty stream cannot be opened */
 		l->bytes[n] = '\n';

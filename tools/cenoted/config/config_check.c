@@ -115,14 +115,14 @@ check_cenoted(struct cnd_loader *l)
 	if (*c->run_dir != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "run_dir"),
 			*c->run_dir == '\0'
-				? "run_dir is needed, since XDG_RUNTIME_DIR is not set; "
-				  "programs find it by CENOTE_SERVER=unix:DIR"
+				? "set run_dir, since XDG_RUNTIME_DIR is not set; "
+				  "programs find that directory by CENOTE_SERVER=unix:DIR"
 				: "run_dir must begin with /");
 	if (strcmp(c->log, "stderr") != 0 && strcmp(c->log, "syslog") != 0 &&
 		*c->log != '/')
 		cnd_config_error(c, cnd_loader_line_of(l, "log"),
-			"\"%s\" is no place for a log; stderr, syslog or a file's path "
-			"from /",
+			"\"%s\" is not a log; write stderr, syslog, or the path of a "
+			"file, beginning with /",
 			c->log);
 	c->socket_gid = (gid_t)-1;
 	if (*c->socket_group != '\0') {
@@ -176,12 +176,12 @@ check_pass_through(struct cnd_config *c, struct cnd_pool_config *p)
 	}
 	if (others > 0)
 		cnd_config_error(c, others,
-			"pool %s: beside %spass-through auth can only have reject: the "
-			"pool's sessions are its clients'",
+			"pool %s: besides %spass-through, auth can only have reject, "
+			"since clients log in to the server as themselves",
 			p->name, has_keys ? "scram-" : "");
 	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
 		cnd_config_error(c, p->line,
-			"pool %s: auth = pass-through: this cenoted was built without "
+			"pool %s: auth = pass-through: this build of cenoted has no "
 			"OpenSSL",
 			p->name);
 }
@@ -197,12 +197,12 @@ load_users(struct cnd_config *c, struct cnd_pool_config *p)
 		return;
 	if (cn_crypto_get(CN_CRYPTO_ABI) == NULL)
 		cnd_config_error(c, p->line,
-			"pool %s: auth = scram-sha-256: this cenoted was built without "
+			"pool %s: auth = scram-sha-256: this build of cenoted has no "
 			"OpenSSL",
 			p->name);
 	if (*path == '\0') {
 		cnd_config_error(c, p->line,
-			"pool %s: auth has scram-sha-256, and users names no file",
+			"pool %s: auth has scram-sha-256, but users names no file",
 			p->name);
 		return;
 	}
@@ -223,7 +223,8 @@ check_auth(struct cnd_config *c, struct cnd_pool_config *p)
 		cnd_fatal("%s", error);
 	if (p->auth_timeout_ms == 0)
 		cnd_config_error(c, p->line,
-			"pool %s: auth_timeout = 0: a login needs a bound", p->name);
+			"pool %s: auth_timeout must not be 0: a login needs a time limit",
+			p->name);
 	check_pass_through(c, p);
 	load_maps(c, p);
 	load_users(c, p);
@@ -271,6 +272,6 @@ cnd_config_check(struct cnd_loader *l)
 		cnd_config_error(c, 0, "there is no [pool NAME] section");
 	if (sum > c->max_sessions)
 		cnd_config_error(c, cnd_loader_line_of(l, "max_sessions"),
-			"the pools want up to %llu sessions, and max_sessions is %u",
+			"the pools may have up to %llu sessions, but max_sessions is %u",
 			(unsigned long long)sum, c->max_sessions);
 }

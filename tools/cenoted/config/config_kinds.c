@@ -62,7 +62,7 @@ parse_frame_size(struct cnd_loader *l, void *field, const char *value)
 			value);
 	if (size < CNP_FRAME_MAX_AUTH || size > CNP_FRAME_MAX)
 		return cnd_config_bad(
-			l, "\"%s\" is out of range; from 16kB to 1023MB", value);
+			l, "\"%s\" is out of range; write 16kB to 1023MB", value);
 	*(uint64_t *)field = size;
 	return 0;
 }
@@ -102,8 +102,8 @@ parse_level(struct cnd_loader *l, void *field, const char *value)
 
 	if (level < 0)
 		return cnd_config_bad(l,
-			"\"%s\" is not a log level; one of error, warning, notice, "
-			"info, debug",
+			"\"%s\" is not a log level; write error, warning, notice, info "
+			"or debug",
 			value);
 	*(int *)field = level;
 	return 0;
@@ -127,7 +127,8 @@ parse_socket_mode(struct cnd_loader *l, void *field, const char *value)
 							  : -1;
 	if (len < 3 || len > 4 || mode < 0 || mode > 0777)
 		return cnd_config_bad(l,
-			"\"%s\" is not a file mode; write it in octal, as 0660", value);
+			"\"%s\" is not a file mode; write it in octal, such as 0660",
+			value);
 	*(int *)field = mode;
 	return 0;
 }
@@ -162,8 +163,7 @@ parse_sessions(struct cnd_loader *l, void *field, const char *value)
 			value);
 	if (max == 0 || min > max)
 		return cnd_config_bad(l,
-			"\"%s\": the most must be at least 1, and not below the least",
-			value);
+			"\"%s\": MAX must be at least 1, and not less than MIN", value);
 	p->min_sessions = (uint32_t)min;
 	p->max_sessions = (uint32_t)max;
 	return 0;
@@ -187,7 +187,7 @@ parse_mode(struct cnd_loader *l, void *field, const char *value)
 		*(int *)field = CND_MODE_TRANSACTION;
 	else
 		return cnd_config_bad(
-			l, "\"%s\" is not a mode; session or transaction", value);
+			l, "\"%s\" is not a mode; write session or transaction", value);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ add_network(
 	if (cnd_network_parse(text, &n) < 0)
 		return cnd_config_bad(l,
 			"\"%s\" is not a network; write it as 192.0.2.0/24 or "
-			"2001:db8::/32, with no bit set behind the prefix",
+			"2001:db8::/32, with no bits set after the prefix",
 			text);
 	if (list->n == CND_NETWORKS_MAX)
 		return cnd_config_bad(
@@ -321,7 +321,7 @@ parse_word(struct cnd_loader *l, int *field, const char *value, const char *cons
 			return 0;
 		}
 	}
-	return cnd_config_bad(l, "\"%s\" is none of %s, %s%s%s", value, words[0],
+	return cnd_config_bad(l, "\"%s\" is not one of %s, %s%s%s", value, words[0],
 		words[1], words[2] != NULL ? ", " : "", words[2] != NULL ? words[2] : "");
 }
 
@@ -366,7 +366,7 @@ parse_reset(struct cnd_loader *l, void *field, const char *value)
 		*(int *)field = CND_RESET_RECONNECT;
 	else
 		return cnd_config_bad(
-			l, "\"%s\" is not a reset; server or reconnect", value);
+			l, "\"%s\" is not a reset; write server or reconnect", value);
 	return 0;
 }
 

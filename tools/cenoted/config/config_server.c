@@ -93,14 +93,14 @@ split_options(struct cnd_loader *l, struct cnd_server_line *s, char *text)
 		char *value = text + n + strspn(text + n, " \t");
 
 		if (s->n_options == 0 && strncmp(value, "://", 3) == 0)
-			return cnd_config_bad(l,
-				"server: a URI is not taken; write its parts as "
-				"host=HOST "
-				"port=PORT dbname=DATABASE user=USER password=PASSWORD");
+			return cnd_config_bad(
+				l, "server: this cannot be a URI; write its parts as "
+				   "host=HOST port=PORT dbname=DATABASE user=USER "
+				   "password=PASSWORD");
 		if (n == 0 || *value != '=')
 			return cnd_config_bad(l,
-				"server: a list of key=value is wanted; what "
-				"follows %s is not one",
+				"server: write a list of key=value; the text after %s is "
+				"not one",
 				s->n_options > 0 ? s->options[s->n_options - 1].key
 						 : "\"server =\"");
 		value += 1 + strspn(value + 1, " \t");
@@ -108,12 +108,13 @@ split_options(struct cnd_loader *l, struct cnd_server_line *s, char *text)
 		text = unquote(value);
 		if (text == NULL)
 			return cnd_config_bad(l,
-				"server: the quote of %s is not closed at its end", key);
+				"server: the quotes of %s must enclose the whole value",
+				key);
 		if (add_option(l, s, key, value) < 0)
 			return -1;
 	}
 	if (s->n_options == 0)
-		return cnd_config_bad(l, "server: a list of key=value is wanted");
+		return cnd_config_bad(l, "server: write a list of key=value");
 	return 0;
 }
 
@@ -202,9 +203,9 @@ warn_of_pool(const struct cnd_config *c, const struct cnd_pool_config *p,
 		if (key == NULL)
 			continue;
 		snprintf(text, sizeof(text),
-			"%s:%u: pool %s: %s is not that of the first server line; a "
-			"client that comes from one line to another is refused (08006) "
-			"where texts are read otherwise",
+			"%s:%u: pool %s: %s differs from the first server line; if their "
+			"sessions read texts differently, a client that moves from one "
+			"to the other gets error 08006",
 			c->path, p->servers[i].line, p->name, key);
 		warn(text);
 	}
@@ -220,7 +221,7 @@ warn_of_certificate(const struct cnd_config *c, const struct cnd_pool_config *p,
 		return;
 	snprintf(text, sizeof(text),
 		"%s:%u: pool %s: tls_cert %.256s expired on %s; clients that verify it "
-		"do not come in",
+		"cannot connect",
 		c->path, p->line, p->name, p->tls.settings[CND_TLS_CERT], p->tls.expired);
 	warn(text);
 }
@@ -254,9 +255,8 @@ warn_of_readers(const struct cnd_config *c, void (*warn)(const char *text))
 		(st.st_mode & S_IROTH) == 0)
 		return;
 	snprintf(text, sizeof(text),
-		"%s:%u: there is a password in this file, and everybody may read it "
-		"(mode "
-		"%04o); chmod 640, or keep the password in a passfile",
+		"%s:%u: this file contains a password, and everybody may read it (mode "
+		"%04o); use chmod 640, or keep the password in a passfile",
 		c->path, line, (unsigned)(st.st_mode & 07777));
 	warn(text);
 }

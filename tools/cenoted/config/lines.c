@@ -45,9 +45,9 @@ check(struct cnd_lines *l, const struct stat *st, enum cnd_privacy privacy, uid_
 			"belongs to unix user %u; root or the pool's user must own it",
 			(unsigned)st->st_uid);
 	if (st->st_mode & 022)
-		return fail(l, "can be written by others than its owner: chmod go-w");
+		return fail(l, "others than its owner can write it; use chmod go-w");
 	if (privacy == CND_FILE_SECRET && st->st_mode & 07)
-		return fail(l, "can be read by everybody: chmod o=");
+		return fail(l, "everybody can read it; use chmod o=");
 	return 0;
 }
 
@@ -74,11 +74,11 @@ open_path(struct cnd_lines *l, const char *path)
 
 	if (strncmp(path, prefix, strlen(prefix)) == 0) {
 		if (dir == NULL)
-			return fail(l,
-				"systemd gave no credentials: $CREDENTIALS_DIRECTORY is "
-				"not set (LoadCredential= in the service)");
+			return fail(l, "there are no credentials from systemd: "
+				       "$CREDENTIALS_DIRECTORY is not set (set "
+				       "LoadCredential= in the service)");
 		if (strchr(path, '/') != NULL)
-			return fail(l, "the name of a credential has no \"/\"");
+			return fail(l, "the name of a credential must not have a \"/\"");
 		snprintf(whole, sizeof(whole), "%s/%s", dir, path + strlen(prefix));
 		path = whole;
 	}

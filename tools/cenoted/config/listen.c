@@ -91,8 +91,7 @@ cnd_listen_add(struct cnd_listens *l, const char *text, char why[CND_LISTEN_WHY_
 
 	if (*option != '\0' && strcmp(option, "proxy=v2") != 0) {
 		snprintf(why, CND_LISTEN_WHY_MAX,
-			"\"%.100s\" is not known; proxy=v2, or nothing, comes behind the "
-			"address",
+			"unknown option \"%.100s\"; only proxy=v2 may follow the address",
 			option);
 		return -1;
 	}

@@ -121,7 +121,7 @@ blame(const struct cnd_peer *p)
 	char from[CND_PEER_TEXT_MAX], delay[CND_UNITS_TEXT_MAX];
 
 	cnd_ms_text(cnd_blame_add(&cnd_the_door.vain, p, cnd_now_ms()), delay);
-	cnd_log(LOG_NOTICE, "%s: a cancel or status in vain: the next waits %s",
+	cnd_log(LOG_NOTICE, "%s: a cancel or status query failed; the next one waits %s",
 		cnd_peer_text(p, from), delay);
 }
 

@@ -301,7 +301,7 @@ on_control(void)
 			obey(&m);
 		else
 			cnd_log(LOG_ERR,
-				"out of descriptors: what the master sent is lost");
+				"out of descriptors: lost a message of the master");
 		/* the next message needs descriptors, too */
 		while (cnd_door_reserve() < 0 && cnd_waiting_shed())
 			;
@@ -526,7 +526,7 @@ init(const struct cnd_child *child, int control_fd)
 	cnd_the_door.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (cnd_the_door.workers == NULL || cnd_the_door.epoll_fd < 0 ||
 		cnd_door_reserve() < 0)
-		cnd_fatal("cannot begin: %s", strerror(errno));
+		cnd_fatal("cannot start: %s", strerror(errno));
 	for (uint32_t i = 0; i < n; i++)
 		cnd_the_door.workers[i].inbox = -1;
 	for (uint32_t i = 0; i < CND_LISTENERS_MAX; i++)

@@ -13,7 +13,7 @@
 
 #include "shared/log.h"
 
-#define LOST_CLIENT "out of descriptors: a client was hung up on"
+#define LOST_CLIENT "out of descriptors: closed the connection of a client"
 
 /* ---- from workers ---- */
 

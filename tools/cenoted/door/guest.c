@@ -312,8 +312,8 @@ refuse_user(struct cnd_guest *g, const struct cnd_share_of *of, const char *what
 		snprintf(who, sizeof(who), "of user id %u", (unsigned)of->uid);
 	}
 	cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-		"pool %s: %u clients %s wait %s already, one user's share now; try again "
-		"later",
+		"pool %s: %u clients %s wait %s, as many as one user may have now; try "
+		"again later",
 		cnd_pool_head(cnd_the_door.board, g->pool)->name,
 		cnd_shares_of(g->shares, of), who, what);
 }
@@ -331,8 +331,8 @@ cnd_guest_take_share(struct cnd_guest *g, struct cnd_shares *shares, const char 
 		refuse_user(g, &of, what);
 	else if (r == CND_SHARES_POOL_HAS_ALL)
 		cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-			"pool %s: %u clients wait %s already, its share now; try again "
-			"later",
+			"pool %s: %u clients wait %s, as many as the pool may have now; "
+			"try again later",
 			cnd_pool_head(cnd_the_door.board, g->pool)->name,
 			shares->n[g->pool], what);
 	else
@@ -375,6 +375,6 @@ void
 cnd_guest_refuse_full(struct cnd_guest *g)
 {
 	cnd_guest_refuse(g, CNC_SQLSTATE(TOO_MANY),
-		"no free session, and more clients wait than cenoted may have "
-		"descriptors");
+		"no free session, and cenoted has no descriptors for more waiting "
+		"clients");
 }

@@ -98,11 +98,12 @@ is_welcome(struct cnd_guest *g, uint32_t pool)
 
 	if (cnd_networks_admit(&cnd_the_door.pools[pool].networks, &g->peer.addr))
 		return 1;
-	cnd_log(LOG_NOTICE, "pool %s: %s is not in a network that may come",
+	cnd_log(LOG_NOTICE,
+		"pool %s: refused %s: allow and deny do not admit its network",
 		cnd_pool_head(cnd_the_door.board, pool)->name,
 		cnd_peer_text(&g->peer, text));
 	cnd_guest_refuse(g, CNC_SQLSTATE(BAD_LOGIN),
-		"pool %s does not take clients from this address",
+		"pool %s does not accept clients from this address",
 		cnd_the_door.server.opening.pool);
 	return 0;
 }
@@ -143,7 +144,7 @@ take_proxy_header(struct cnd_guest *g, size_t n)
 	if (r > 0 && recv(g->fd, cnd_the_door.scratch, len, MSG_DONTWAIT) != (ssize_t)len)
 		r = -1;
 	if (r < 0) {
-		cnd_log(LOG_WARNING, "%s: no header of the PROXY protocol",
+		cnd_log(LOG_WARNING, "%s: sent no header of the PROXY protocol",
 			cnd_peer_text(&g->peer, text));
 		cnd_guest_dismiss(g);
 	}

@@ -238,7 +238,7 @@ what_failed(const struct cnd_login *login)
 		return "its server refused the login";
 	if (strncmp(login->sqlstate, "08", 2) == 0)
 		return "its server cannot be reached";
-	return "its server cannot be logged in to";
+	return "the login to its server failed";
 }
 
 /* If no worker of the pool can log in, waiting would never end: send the reason at once. */

@@ -76,7 +76,8 @@ cnd_activation_begin(void)
 	int n = cnd_notify_sockets(&first);
 
 	if (n > (int)SOCKETS_MAX) {
-		cnd_log(LOG_ERR, "the service manager gave %d sockets; %u are the most",
+		cnd_log(LOG_ERR,
+			"the service manager passed %d sockets; at most %u are possible",
 			n, SOCKETS_MAX);
 		return -1;
 	}
@@ -89,8 +90,8 @@ cnd_activation_begin(void)
 			getsockname(s->fd, (struct sockaddr *)&s->addr, &len) < 0 ||
 			fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) | O_NONBLOCK) < 0) {
 			cnd_log(LOG_ERR,
-				"descriptor %d of the service manager is no socket that "
-				"listens",
+				"descriptor %d of the service manager is not a listening "
+				"socket",
 				s->fd);
 			return -1;
 		}
@@ -121,8 +122,8 @@ cnd_activation_complain(void)
 		if (sockets[i].is_taken)
 			continue;
 		cnd_log(LOG_ERR,
-			"the service manager gave a socket on %s, which no pool and no "
-			"listen line has",
+			"the service manager passed a socket on %s, but no pool and no "
+			"listen line has this address",
 			text_of(&sockets[i], text));
 		n++;
 	}

@@ -133,7 +133,7 @@ tell_door(int control_fd, uint32_t kind, uint32_t index, const struct cnd_listen
 		m.fds[0] = l->fd;
 	}
 	if (control_fd >= 0 && cnd_ipc_send(control_fd, &m) < 0)
-		cnd_log(LOG_ERR, "the door does not listen");
+		cnd_log(LOG_ERR, "the door does not read its messages");
 }
 
 /* Close the sockets that are not in `wanted`. */

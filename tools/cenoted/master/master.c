@@ -321,7 +321,7 @@ write_pid_file(cnd_await_address *await)
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	if (fd < 0 || ftruncate(fd, 0) < 0 || write(fd, text, (size_t)n) != n) {
 		cnd_log(LOG_ERR, "pid_file %s: %s", path,
-			fd == -EWOULDBLOCK ? "it is another cenoted's"
+			fd == -EWOULDBLOCK ? "another cenoted has it"
 					   : cnd_place_error(fd < 0 ? -fd : errno));
 		if (fd >= 0)
 			close(fd);
@@ -359,7 +359,7 @@ init(struct cnd_config *config)
 	if (cnd_the_master.child.board == NULL || cnd_the_master.places == NULL ||
 		cnd_ipc_pair(cnd_the_master.child.helper_inbox) < 0 ||
 		cnd_ipc_pair(cnd_the_master.control) < 0) {
-		cnd_log(LOG_ERR, "cannot begin: %s", strerror(errno));
+		cnd_log(LOG_ERR, "cannot start: %s", strerror(errno));
 		return -1;
 	}
 	cnd_listeners_init(&cnd_the_master.listeners);
@@ -426,7 +426,7 @@ say_ready(int ready_fd)
 	if (ready_fd < 0)
 		return;
 	if (write(ready_fd, "", 1) < 0)
-		cnd_log(LOG_WARNING, "nobody waits for the start");
+		cnd_log(LOG_WARNING, "the parent process has ended");
 	close(ready_fd);
 }
 

@@ -182,7 +182,7 @@ say_helped(uint32_t place, int is_in_vain)
 	};
 
 	if (cnd_the_master.door > 0 && cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
-		cnd_log(LOG_WARNING, "the door does not listen");
+		cnd_log(LOG_WARNING, "the door does not read its messages");
 }
 
 /* A new door may ask for a place that is taken by a helper of the door before it. */
@@ -207,7 +207,7 @@ cnd_children_fork_helper(const struct cnd_ipc *m)
 void
 cnd_children_lose_helped(const struct cnd_ipc *m)
 {
-	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	cnd_log(LOG_WARNING, "out of descriptors: closed the connection of a client");
 	if (m->kind == CND_IPC_HELP && m->serial < CND_HELPERS_MAX &&
 		cnd_the_master.helpers[m->serial] == 0)
 		say_helped((uint32_t)m->serial, 0);
@@ -228,7 +228,7 @@ announce_inbox(const struct cnd_pool *p, uint32_t slot, int inbox)
 		.fds = { inbox } };
 
 	if (cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
-		cnd_log(LOG_WARNING, "the door does not listen");
+		cnd_log(LOG_WARNING, "the door does not read its messages");
 }
 
 /* -1: there is none. */

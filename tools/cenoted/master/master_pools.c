@@ -127,7 +127,7 @@ tell_door(uint32_t kind, const struct cnd_pool *p)
 		memcpy(m.bytes, &p->config->networks, m.n_bytes);
 	}
 	if (cnd_the_master.door > 0 && cnd_ipc_send(cnd_the_master.control[0], &m) < 0)
-		cnd_log(LOG_ERR, "the door does not listen");
+		cnd_log(LOG_ERR, "the door does not read its messages");
 }
 
 void

@@ -129,8 +129,8 @@ say_missing(const char *dirs, const char *name, const char *path, struct cnc_dia
 		list_backends(dir, list, sizeof(list));
 	}
 	cnc_diag_set(diag, CNC_SQLSTATE(UNSUPPORTED),
-		"there is no backend %s: no file %s; installed %s%s", name, path,
-		*list != '\0' ? "are " : "is none", *list != '\0' ? list + 2 : "");
+		"there is no backend %s: file %s not found; installed: %s", name, path,
+		*list != '\0' ? list + 2 : "none");
 }
 
 /* Root runs the code of a module, so nobody else may be able to put it there or to change its name.
@@ -171,14 +171,14 @@ cnd_module_load(const char *dir, const char *name, const struct cnd_backend **re
 		name = "mysql";
 	if (!is_name(name)) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"\"%s\" is not a backend's name", name);
+			"\"%s\" cannot be the name of a backend", name);
 		return CENOTE_ERR_ARG;
 	}
 	find(dir, name, path);
 	fault = fault_of(path);
 	if (fault != NULL) {
 		cnc_diag_set(ret_diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"%s, or its directory, %s", path, fault);
+			"%s or its directory %s", path, fault);
 		return CENOTE_ERR_ARG;
 	}
 	if (access(path, F_OK) < 0 && errno == ENOENT) {

@@ -45,8 +45,8 @@ check_clients_login(struct cnd_config *c, const struct cnd_pool_config *p,
 			if (taken[j] != NULL &&
 				cnd_server_option(&p->servers[i], taken[j]) != NULL)
 				cnd_config_error(c, p->servers[i].line,
-					"server: %s: with auth = pass-through it is the "
-					"client's",
+					"server: %s: with auth = pass-through, the "
+					"client has its own",
 					taken[j]);
 		}
 	}

@@ -65,7 +65,7 @@ suspended_or_refused(struct cnp_server *s, const struct cnd_scoreboard *b, uint3
 	if (slot != CND_BOARD_NONE && cnd_slot_at(b, slot)->state == CND_SLOT_SUSPENDED)
 		return slot;
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_LOGIN),
-		"there is no such suspended session (any more)");
+		"there is no such suspended session, or not any more");
 	return CND_BOARD_NONE;
 }
 
@@ -84,7 +84,7 @@ cnd_answer_resume_named(
 		return suspended_or_refused(
 			s, b, cnd_slot_named(b, pool, s->opening.session));
 	cnd_answer_refuse(s, CNC_SQLSTATE(PROTOCOL),
-		"who resumes a session through TLS names it in the opening");
+		"to resume a session through TLS, name it in the opening");
 	return CND_BOARD_NONE;
 }
 
@@ -404,5 +404,5 @@ cnd_answer_status(struct cnp_server *s, struct cnd_scoreboard *b,
 		return;
 	}
 	cnd_answer_refuse(s, CNC_SQLSTATE(BAD_PARAMETER),
-		"there is a status of \"pools\" and of \"workers\"");
+		"unknown status query; there are \"pools\" and \"workers\"");
 }

@@ -20,15 +20,16 @@ cnd_place_fault(const struct stat *st, uid_t uid, gid_t gid)
 
 	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != uid) {
 		snprintf(text, sizeof(text),
-			"belongs to unix user %u, who must not be able to change it: "
+			"belongs to unix user %u, who must not be able to change it; use "
 			"chown root",
 			(unsigned)st->st_uid);
 		return text;
 	}
 	if (st->st_mode & S_IWOTH)
-		return "can be written by everybody: chmod o-w";
+		return "can be written by everybody; use chmod o-w";
 	if (st->st_mode & S_IWGRP && st->st_gid != 0 && st->st_gid != gid) {
-		snprintf(text, sizeof(text), "can be written by unix group %u: chmod g-w",
+		snprintf(text, sizeof(text),
+			"can be written by unix group %u; use chmod g-w",
 			(unsigned)st->st_gid);
 		return text;
 	}
@@ -44,8 +45,9 @@ cnd_place_open_dir(const char *what, const char *path, uid_t uid, gid_t gid)
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		cnd_log(LOG_ERR, "%s %s: %s", what, path,
-			errno == ENOTDIR ? "it is not a directory, or a symbolic link"
-					 : strerror(errno));
+			errno == ENOTDIR
+				? "it is not a directory, or it is a symbolic link"
+				: strerror(errno));
 	} else {
 		fault = cnd_place_fault(&st, uid, gid);
 		if (fault == NULL)
@@ -85,7 +87,7 @@ cnd_place_error(int error)
 	if (error == ELOOP)
 		return "it is a symbolic link; name the file itself";
 	if (error == EMLINK)
-		return "the file has another name as well (a hard link)";
+		return "the file also has another name (a hard link)";
 	return strerror(error);
 }
 

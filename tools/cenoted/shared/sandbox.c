@@ -174,7 +174,7 @@ enter_seccomp(void)
 const char *
 cnd_sandbox_lacks_seccomp(void)
 {
-	return "this cenoted was built without libseccomp";
+	return "this build of cenoted has no libseccomp";
 }
 
 #endif
@@ -371,7 +371,7 @@ enter_landlock(enum cnd_sandbox_role role)
 const char *
 cnd_sandbox_lacks_landlock(void)
 {
-	return "this cenoted was built without Landlock's headers";
+	return "this build of cenoted has no Landlock's headers";
 }
 
 #endif
@@ -395,7 +395,8 @@ judge(const char *what, int wanted, int r)
 	if (r == 0)
 		return 0;
 	if (wanted == CND_SWITCH_ON) {
-		cnd_log(LOG_ERR, "%s = on, and it cannot be had: %s", what, strerror(-r));
+		cnd_log(LOG_ERR, "%s = on, but it is not available: %s", what,
+			strerror(-r));
 		return -1;
 	}
 	cnd_log(LOG_DEBUG, "without %s: %s", what, strerror(-r));
@@ -421,7 +422,7 @@ cnd_sandbox_enter(enum cnd_sandbox_role role, const struct cnd_config *c)
 	int r = 0;
 
 	if (!c->core_dumps && (r = forbid_core_dumps()) < 0) {
-		cnd_log(LOG_ERR, "core dumps cannot be forbidden: %s", strerror(-r));
+		cnd_log(LOG_ERR, "cannot forbid core dumps: %s", strerror(-r));
 		return -1;
 	}
 	if (c->landlock != CND_SWITCH_OFF)

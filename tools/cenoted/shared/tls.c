@@ -126,7 +126,7 @@ take_file(struct cnd_config *c, struct cnd_pool_config *p, int key, const char *
 	}
 	if (key == CND_TLS_KEY && !is_private(&st)) {
 		cnd_config_error(c, p->line,
-			"pool %s: %s %s: others may read it (mode %04o); chmod 600",
+			"pool %s: %s %s: others may read it (mode %04o); use chmod 600",
 			p->name, name, path, (unsigned)(st.st_mode & 07777));
 		close(fd);
 		return;
@@ -184,7 +184,7 @@ try_out(struct cnd_config *c, struct cnd_pool_config *p)
 
 	if (ops == NULL) {
 		cnd_config_error(c, p->line,
-			"pool %s: tls_cert: this cenoted was built without TLS", p->name);
+			"pool %s: tls_cert: this build of cenoted has no TLS", p->name);
 	} else if (ops->server_create(&o, &server, &error) < 0) {
 		cnd_config_error(c, p->line, "pool %s: TLS: %s", p->name, error.text);
 	} else {
@@ -202,8 +202,7 @@ cnd_tls_load(struct cnd_config *c, struct cnd_pool_config *p)
 	inherit(&p->tls, &c->tls);
 	if (client_cert_of(setting(&p->tls, CND_TLS_CLIENT_CERT)) < 0)
 		cnd_config_error(c, p->line,
-			"pool %s: tls_client_cert \"%s\"; it can be none, request or "
-			"require",
+			"pool %s: tls_client_cert \"%s\"; write none, request or require",
 			p->name, setting(&p->tls, CND_TLS_CLIENT_CERT));
 	if (*setting(&p->tls, CND_TLS_CERT) == '\0')
 		return;
@@ -290,7 +289,8 @@ cnd_tls_tickets_create(struct cnd_tls_tickets *t, int64_t now)
 		return;
 	room = cnd_sealed_create("cenoted-tickets", ops->tickets_size(), &fd);
 	if (room == NULL || begin_keys(ops, room) < 0) {
-		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
+		cnd_log(LOG_WARNING, "TLS sessions cannot be resumed: %s",
+			strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -322,7 +322,8 @@ cnd_tls_tickets_tend(struct cnd_tls_tickets *t, int64_t now)
 	if (now < t->due_ms)
 		return t->due_ms;
 	if (ops->tickets_rotate(t->keys) < 0)
-		cnd_log(LOG_ERR, "no new key for TLS sessions: the last one stays");
+		cnd_log(LOG_ERR,
+			"cannot make a new key for TLS sessions; the present one stays");
 	t->due_ms = now + ROTATE_MS;
 	return t->due_ms;
 }
@@ -337,7 +338,8 @@ cnd_tls_tickets_map(const struct cnd_tls_tickets *t)
 		return NULL;
 	room = mmap(NULL, ops->tickets_size(), PROT_READ, MAP_SHARED, t->fd, 0);
 	if (room == MAP_FAILED) {
-		cnd_log(LOG_WARNING, "no session of TLS is resumed: %s", strerror(errno));
+		cnd_log(LOG_WARNING, "TLS sessions cannot be resumed: %s",
+			strerror(errno));
 		return NULL;
 	}
 	(void)madvise(room, ops->tickets_size(), MADV_DONTDUMP);

@@ -208,7 +208,8 @@ is_wrong_pool(struct cnd_worker *w)
 	if (strcmp(w->client.server.opening.pool, w->config->name) == 0)
 		return 0;
 	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(REJECTED),
-		"this is the socket of pool %s, not of another", w->config->name);
+		"this is the socket of pool %s, not of the pool that was asked for",
+		w->config->name);
 	return 1;
 }
 
@@ -219,7 +220,8 @@ is_wrong_database(struct cnd_worker *w, struct cnp_str database)
 	if (database.n == 0 || strcmp(database.p, w->login.info.database) == 0)
 		return 0;
 	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(NO_CATALOG),
-		"pool %s is of database \"%s\"", w->config->name, w->login.info.database);
+		"pool %s has sessions of database \"%s\" only", w->config->name,
+		w->login.info.database);
 	return 1;
 }
 
@@ -246,7 +248,7 @@ find_settings(struct cnd_worker *w, struct cnp_str options)
 	}
 	if (wanted.n > CND_SETTINGS_MAX) {
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(LIMIT),
-			"the settings of a login can be 1,023 bytes long");
+			"the settings of a login are longer than 1,023 bytes");
 		return CENOTE_ERR_SERVER;
 	}
 	w->login.wanted_settings = wanted.p;
@@ -466,7 +468,7 @@ is_mine(struct cnd_worker *w, const struct cnp_resume *m)
 		m->session == cnd_session_number(w->slot_index, w->slot->generation))
 		return 1;
 	cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(BAD_LOGIN),
-		"there is no such suspended session (any more)");
+		"there is no such suspended session, or not any more");
 	return 0;
 }
 

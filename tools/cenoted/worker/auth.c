@@ -111,8 +111,8 @@ refuse(const struct login *l, const char *why)
 
 	cnd_log(LOG_WARNING, "login refused: %s: %s", client_text(l, text), why);
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
-		"pool %s: the login was refused; cenoted's log says why, and cenoted "
-		"--explain-auth which rule decides",
+		"pool %s: the login was refused; cenoted's log has the reason, and "
+		"cenoted --explain-auth shows which rule decides",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
 }
@@ -148,8 +148,7 @@ static int
 want_password(const struct login *l)
 {
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_PASSWORD),
-		"pool %s wants a password: give one, and the user whose it is",
-		l->w->config->name);
+		"pool %s needs a user and a password", l->w->config->name);
 	return CENOTE_ERR_AUTH;
 }
 
@@ -210,11 +209,11 @@ violation(const struct login *l)
 {
 	char text[CND_PEER_TEXT_MAX + 16];
 
-	cnd_log(LOG_WARNING, "login refused: %s: its messages are not those of a login",
+	cnd_log(LOG_WARNING, "login refused: %s: its messages are not part of a login",
 		client_text(l, text));
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(PROTOCOL),
-		"pool %s: what came is not part of a login that it offers, or was "
-		"changed on its way",
+		"pool %s: this message is not part of a login that the pool offers, or "
+		"was changed on the way",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
 }
@@ -359,8 +358,7 @@ log_in_as_client(struct login *l)
 		return r;
 	if (!cnd_login_blames_server(&w->diag)) {
 		cnd_log(LOG_WARNING,
-			"login refused: %s: the server does not take it "
-			"(SQLSTATE %s)",
+			"login refused: %s: the server did not accept it (SQLSTATE %s)",
 			client_text(l, text), w->diag.sqlstate);
 		return deny(l);
 	}
@@ -395,10 +393,10 @@ by_peer(struct login *l)
 	l->user = cnd_rule_user(l->rule, &l->unix_name, 1, l->wanted);
 	if (l->user != NULL)
 		return CENOTE_OK;
-	return refuse(l, l->rule->map_path != NULL
-				 ? "the map does not let it be the user it asked for"
-				 : "it asked to be another user, which auth = peer does "
-				   "not allow");
+	return refuse(l,
+		l->rule->map_path != NULL
+			? "the map does not allow the user that it asked for"
+			: "it asked for another user, which auth = peer does not allow");
 }
 
 static int
@@ -439,8 +437,8 @@ by_certificate(struct login *l)
 		n += cut_names(f->alt_names, names + n, CERT_NAMES_MAX - n);
 	l->user = cnd_rule_user(l->rule, names, n, l->wanted);
 	return l->user != NULL ? CENOTE_OK
-			       : refuse(l, "its certificate does not name who it wants "
-					   "to be");
+			       : refuse(l, "its certificate does not name the user that "
+					   "it asked for");
 }
 
 static int
@@ -516,7 +514,7 @@ await_external(const struct login *l)
 		return r;
 	/* the client wants to verify the pool by its password, and this login cannot do that */
 	cnd_answer_refuse(&l->w->client.server, CNC_SQLSTATE(BAD_LOGIN),
-		"pool %s: this user logs in without a password here: leave it out",
+		"pool %s: this user logs in without a password; give none",
 		l->w->config->name);
 	return CENOTE_ERR_AUTH;
 }
@@ -560,7 +558,7 @@ cnd_auth_resume(struct cnd_worker *w, struct cnp_str wanted)
 		return r;
 	return is_owner && strcmp(l.user, w->client.user) == 0
 		       ? CENOTE_OK
-		       : refuse(&l, "the suspended session is another user's");
+		       : refuse(&l, "the suspended session belongs to another user");
 }
 
 int
@@ -574,7 +572,7 @@ cnd_auth_status(struct cnd_worker *w, struct cnp_str wanted)
 		w->config->clients_login == CND_CLIENTS_PASSWORD) {
 		/* a helper has no server that could check the password */
 		cnd_answer_refuse(&w->client.server, CNC_SQLSTATE(BAD_LOGIN),
-			"pool %s tells its status on its unix socket only",
+			"pool %s answers status queries on its unix socket only",
 			w->config->name);
 		return CENOTE_ERR_AUTH;
 	}

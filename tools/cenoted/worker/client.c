@@ -369,7 +369,7 @@ refuse_resume(int fd)
 	cnp_server_init(
 		&server, &cnc_mem_default, CNP_FRAME_MAX_AUTH, CNP_FRAME_MAX_AUTH);
 	cnd_answer_refuse(&server, CNC_SQLSTATE(BAD_LOGIN),
-		"there is no such suspended session (any more)");
+		"there is no such suspended session, or not any more");
 	n = cnp_server_output(&server, &bytes);
 	drop_input(fd);
 	(void)send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);

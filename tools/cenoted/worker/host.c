@@ -46,7 +46,7 @@ cnd_host_client_gone(struct cnd_worker *w, struct cnc_diag *diag)
 {
 	w->client.is_gone = true;
 	return stop(w, diag, CENOTE_ERR_CONN, CNC_SQLSTATE(CONNECTION_LOST),
-		"the client went away");
+		"the client has gone");
 }
 
 /* A worker that is to end and has no client does not wait long for its server. */

@@ -64,12 +64,12 @@ compare_lines(struct cnd_worker *w)
 		if (other == 0 || other == digest)
 			continue;
 		cnd_log(LOG_WARNING,
-			"sessions of %s read texts otherwise than %s (character set, "
-			"standard_conforming_strings, sql_mode): clients that come to it "
-			"from there are refused (08006)",
+			"sessions of %s read texts differently from %s (character set, "
+			"standard_conforming_strings, sql_mode); clients that move there "
+			"get error 08006",
 			w->login.info.server,
-			i == mine ? "those that were logged in before"
-				  : "those of another server line");
+			i == mine ? "earlier sessions of this line"
+				  : "sessions of another server line");
 		break;
 	}
 	atomic_store(&w->pool->line_reads[mine], digest);
@@ -86,8 +86,8 @@ cnd_login_take_info(struct cnd_worker *w)
 		if (cnp_pairs_put(&w->login.parameters, w->login.info.parameters[i].key,
 			    w->login.info.parameters[i].value) < 0) {
 			cnd_log(LOG_WARNING,
-				"the server reports more parameters than clients can "
-				"be told; the rest is left out");
+				"the server reports more parameters than fit in a "
+				"message to clients; the rest is left out");
 			break;
 		}
 	}
@@ -315,7 +315,9 @@ note_failure(struct cnd_worker *w)
 		return;
 	w->login.n_failures++;
 	if (is_clients_fault(w, &w->diag)) {
-		cnd_log(LOG_NOTICE, "cannot log in as a client wants it (SQLSTATE %s)",
+		cnd_log(LOG_NOTICE,
+			"cannot log in with a client's settings or password (SQLSTATE "
+			"%s)",
 			w->diag.sqlstate);
 		w->login.settings[0] = '\0';
 		return;
@@ -355,7 +357,7 @@ check_credentials(struct cnd_worker *w)
 		w->pass_through.credentials.user[0] != '\0')
 		return CENOTE_OK;
 	cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST),
-		"the session is its client's own, and only the client can log in anew");
+		"the session is the client's own, and only the client can log in again");
 	return CENOTE_ERR_CONN;
 }
 

@@ -141,7 +141,7 @@ cnd_loss_explain(struct cnd_worker *w, const struct cnp_msg *m)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(CONNECTION_LOST), "%s", said.message);
 	else if (is_unknown)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(OUTCOME_UNKNOWN),
-			"the session was lost in %s, its outcome is unknown: %s",
+			"the session was lost in %s, whose outcome is unknown: %s",
 			cnp_msg_name(m->code), said.message);
 	else if (strncmp(said.sqlstate, "08", 2) != 0 ||
 		 strcmp(said.sqlstate, CNC_SQLSTATE(OUTCOME_UNKNOWN)) == 0)

@@ -163,7 +163,7 @@ cnd_pass_through_expire(struct cnd_worker *w)
 {
 	if (w->config->clients_login == CND_CLIENTS_NONE || w->session == NULL)
 		return 0;
-	cnd_log(LOG_DEBUG, "idle for long enough: logged out");
+	cnd_log(LOG_DEBUG, "idle for idle_ttl: logged out");
 	/* no client must wait for this worker meanwhile */
 	cnd_worker_move(w, CND_SLOT_RESETTING);
 	cnd_logout(w);

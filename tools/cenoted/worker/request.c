@@ -71,7 +71,7 @@ check_named(struct cnd_worker *w, uint32_t number, struct cnp_str name, uint8_t 
 {
 	if (kind > CNP_NAMED_PORTAL)
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
-			"there are statements and portals only");
+			"the kind must be statement or portal");
 	return number == 0 || name.n > 0 || kind != CNP_NAMED_STATEMENT
 		       ? need(w, CNP_FEATURE_NAMED_STATEMENTS, 1, "named statements")
 		       : CENOTE_OK;
@@ -111,8 +111,8 @@ set_exec(struct cnd_worker *w, struct cnd_exec *exec, struct cnp_str params,
 	int r;
 
 	if (!are_formats(exec))
-		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
-			"there is no such format");
+		return fail(
+			w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL), "unknown format");
 	if (exec->batch_rows > 0) {
 		exec->portal = cnd_portal_make(&w->statements, w->client.server.running);
 		if (exec->portal == NULL)
@@ -327,7 +327,7 @@ on_savepoint(struct cnd_worker *w, const struct cnp_msg *m)
 
 	if (s->action > 2)
 		return fail(w, CENOTE_ERR_PROTOCOL, CNC_SQLSTATE(PROTOCOL),
-			"there is no such savepoint action");
+			"unknown savepoint action");
 	return w->backend->savepoint(
 		w->session, s->action, s->name.p, s->name.n, &w->sink);
 }
@@ -452,7 +452,7 @@ on_set_option(struct cnd_worker *w, const struct cnp_msg *m)
 		r = w->backend->set_option(w->session, o->name.p, o->value.p, &w->diag);
 	if (r == CENOTE_ERR_ARG && strcmp(w->diag.sqlstate, "00000") == 0)
 		cnc_diag_set(&w->diag, CNC_SQLSTATE(BAD_PARAMETER),
-			"the %s backend has no option \"%s\" with such a value",
+			"the %s backend has no option \"%s\", or not with this value",
 			w->backend->name, o->name.p);
 	if (r == CENOTE_OK)
 		r = tell_parameters(w, o->name.p);
@@ -489,7 +489,7 @@ on_suspend(struct cnd_worker *w, const struct cnp_msg *m)
 
 	if (ms == 0)
 		return fail(w, CENOTE_ERR_UNSUPPORTED, CNC_SQLSTATE(UNSUPPORTED),
-			"the pool does not keep suspended sessions (suspend_timeout is "
+			"the pool does not allow suspended sessions (suspend_timeout is "
 			"0)");
 	if (m->as.suspend.timeout_ms > 0 && m->as.suspend.timeout_ms < ms)
 		ms = m->as.suspend.timeout_ms;

@@ -56,7 +56,7 @@ back_off(struct cnd_worker *w)
 static void
 lose_client(struct cnd_worker *w, const struct cnd_ipc *m)
 {
-	cnd_log(LOG_WARNING, "out of descriptors: a client was hung up on");
+	cnd_log(LOG_WARNING, "out of descriptors: closed the connection of a client");
 	if (m->kind == CND_IPC_CLIENT && m->index < CND_TICKETS)
 		(void)cnd_ticket_move(w->pool, m->index, m->serial, CND_TICKET_TAKEN);
 	cnd_worker_wake_door(w);
@@ -155,7 +155,7 @@ has_left(struct cnd_worker *w)
 	w->idle_ms = cnd_now_ms();
 	if (!cnd_pool_leave(w->board, w->slot_index))
 		return 0;
-	cnd_log(LOG_DEBUG, "idle for long enough");
+	cnd_log(LOG_DEBUG, "idle for idle_ttl");
 	cnd_worker_move(w, CND_SLOT_ENDING);
 	return 1;
 }
