@@ -3,11 +3,13 @@
 #define CMY_ABI_H
 
 /*
- * What the outside sees: the types of the MySQL client API, as the two flavours of the library lay them out.
- * MariaDB's is Connector/C 3.3 (libmariadb.so.3), Oracle's is MySQL 9.7 (libmysqlclient.so.24), which is
- * the same as 8.x (so.21) in all that is used here. One flavour is chosen at compile time: CMY_ORACLE is 1
- * or 0. Written from the public headers, since no machine has both; tests/shims/libmysql compares with
- * whichever is installed. Members that only their own library uses are kept for their room.
+ * The types of the MySQL client API, as the two flavours of the library lay them out:
+ * programs reach into them. MariaDB's is Connector/C 3.3 (libmariadb.so.3). Oracle's is
+ * MySQL 9.7 (libmysqlclient.so.24), which equals 8.x (so.21) in everything that is used
+ * here. CMY_ORACLE (1 or 0) chooses the flavour at compile time. The file was written
+ * from the public headers, because no machine has both; tests/shims/libmysql compares it
+ * with those that are installed. Members that only the original uses stay for their
+ * room.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,7 +30,7 @@ typedef char my_bool;
 
 #define CMY_SQLSTATE_SIZE 6
 
-/* The members of MariaDB's MYSQL.methods->api, in their order. */
+/* The members of MariaDB's MYSQL.methods->api, in order. */
 /* clang-format off */
 #define CMY_API(M) \
 	M(mysql_num_rows) M(mysql_num_fields) M(mysql_eof) \
@@ -107,7 +109,7 @@ enum enum_field_types {
 	MYSQL_TYPE_GEOMETRY = 255
 };
 
-/* The numbers up to MYSQL_OPT_USE_RESULT are both's. */
+/* Up to MYSQL_OPT_USE_RESULT both flavours have the same numbers. */
 enum mysql_option {
 	MYSQL_OPT_CONNECT_TIMEOUT,
 	MYSQL_OPT_COMPRESS,
@@ -249,7 +251,7 @@ enum mysql_enum_shutdown_level {
 	KILL_CONNECTION = 255
 };
 
-/* Commands of the protocol, for MYSQL.methods and where no statement does the same. */
+/* Commands of the protocol: MYSQL.methods has them, and some have no statement. */
 enum enum_server_command {
 	COM_QUIT = 1,
 	COM_INIT_DB = 2,
@@ -275,7 +277,8 @@ enum enum_session_state_type {
 #define CMY_SESSION_TRACK_KINDS (SESSION_TRACK_TRANSACTION_STATE + 1)
 
 #if !CMY_ORACLE
-/* What MARIADB_OPT_STATUS_CALLBACK tells: server_status, or a kind of session tracking with one text, or two. */
+/* What MARIADB_OPT_STATUS_CALLBACK reports: server_status, or a kind of session tracking
+ * with one or two texts. */
 enum enum_mariadb_status_info {
 	STATUS_TYPE = 0,
 	SESSION_TRACK_TYPE
@@ -541,7 +544,8 @@ typedef struct cmy_charset_info {
 	unsigned int mbmaxlen;
 } MY_CHARSET_INFO;
 
-/* MariaDB only: what mariadb_get_charset_by_name() gives, and MYSQL.charset points to. */
+/* MariaDB only: mariadb_get_charset_by_name() returns it, and MYSQL.charset points to
+ * it. */
 typedef struct ma_charset_info_st {
 	unsigned int nr;
 	unsigned int state;
@@ -599,8 +603,7 @@ typedef struct cmy_mysql {
 	void *unused_0; /* Oracle's: connector_fd */
 	char *host, *user, *passwd, *unix_socket, *server_version, *host_info;
 	char *info, *db;
-	const MARIADB_CHARSET_INFO
-		*charset; /* Oracle's is a type of its own, not public */
+	const MARIADB_CHARSET_INFO *charset; /* in Oracle's library a private type */
 	MYSQL_FIELD *fields;
 	CMY_ROOT(field_alloc);
 	uint64_t affected_rows;
@@ -639,7 +642,7 @@ typedef struct cmy_mysql {
 	my_bool *unbuffered_fetch_owner;
 	char *info_buffer;
 #endif
-	void *extension; /* ours: struct cmy_session, of which the first word is &cmy_tag */
+	void *extension; /* ours: struct cmy_session, whose first word is &cmy_tag */
 } MYSQL;
 
 #if CMY_ORACLE
@@ -816,7 +819,7 @@ typedef struct cmy_mysql_stmt {
 
 /* MYSQL.methods */
 #if CMY_ORACLE
-/* The two that were called from outside while the type was public. */
+/* The two functions that programs called while the type was public. */
 struct cmy_methods {
 	my_bool (*read_query_result)(MYSQL *my);
 	my_bool (*advanced_command)(MYSQL *my, int command, const unsigned char *header,
@@ -825,7 +828,7 @@ struct cmy_methods {
 	void (*others[16])(void);
 };
 #else
-/* Its member `api`: each function, in this order. */
+/* The member `api`: each function, in this order. */
 struct cmy_api {
 #define CMY_API_MEMBER(name) void (*name)(void);
 	CMY_API(CMY_API_MEMBER)
@@ -921,14 +924,15 @@ enum mariadb_value {
 	MARIADB_CONNECTION_BYTES_SENT
 };
 
-/* Replication and plugins: never ours. */
+/* Replication and plugins: these handles are never ours. */
 typedef struct st_mariadb_rpl MARIADB_RPL;
 typedef struct st_mariadb_rpl_event MARIADB_RPL_EVENT;
 typedef struct MYSQL_RPL MYSQL_RPL;
 struct st_mysql_client_plugin;
 typedef int my_socket;
 
-/* What programs do reach into (x86-64; other 64-bit machines have the same). */
+/* Offsets of members that programs reach into (x86-64; other 64-bit machines have the
+ * same). */
 #if UINTPTR_MAX > 0xffffffffU
 #define CMY_SAME(maria, oracle) (CMY_ORACLE ? (oracle) : (maria))
 _Static_assert(sizeof(MYSQL) == CMY_SAME(1272, 1160), "MYSQL");

@@ -8,12 +8,13 @@
 #include <ucontext.h>
 
 /*
- * A fibre: a stack of its own, on which a blocking function runs until it would wait. fibre.c switches
- * between the stacks; async_mariadb.c and async_oracle.c, the non-blocking functions of each flavour,
- * start operations on it and resume them. A session has one fibre, and so one operation at a time.
+ * A fibre: a separate stack, on which a blocking function runs until it would wait.
+ * fibre.c switches between the stacks. async_mariadb.c and async_oracle.c, the non-
+ * blocking functions, start and resume operations on it. A session has one fibre, so one
+ * operation at a time.
  */
 
-/* All arguments that any of the functions has, by name. */
+/* The arguments of all functions, by name. */
 struct cmy_args {
 	MYSQL *mysql, *sock;
 	MYSQL_RES *result, *res;
@@ -29,17 +30,17 @@ struct cmy_args {
 
 struct cmy_fibre {
 	ucontext_t inside, outside;
-	char *stack; /* with a page in front of it that nobody may touch */
+	char *stack; /* the page before it is inaccessible, to catch an overflow */
 	size_t size;
 	void (*run)(struct cmy_fibre *f); /* the operation */
 	struct cmy_args args;
-	unsigned char ret[8]; /* what it gave */
+	unsigned char ret[8]; /* the operation's result */
 	int is_inside;
 	int is_suspended;
-	int is_over; /* of the operation: it has returned */
-	int is_cancelled; /* whoever waits is told that the wait failed */
+	int is_over; /* the operation has returned */
+	int is_cancelled; /* all waiting on the fibre fails */
 	int wants; /* MYSQL_WAIT_… */
-	int ready; /* the same, of what came */
+	int ready; /* the same, for what is ready */
 	unsigned timeout_ms;
 #if defined(__SANITIZE_ADDRESS__)
 	void *outer_fake, *inner_fake;
@@ -52,12 +53,13 @@ struct cmy_fibre {
 
 /* NULL: no memory. */
 struct cmy_fibre *cmy_fibre_new(size_t stack_size);
-/* Let the operation run until it waits, or is over: what it waits for, or 0 and *ret is set. */
+/* Let the operation run until it waits or returns. Returns what it waits for
+ * (MYSQL_WAIT_…), or 0 and *ret is set. */
 int cmy_fibre_resume(struct cmy_fibre *f, int ready, void *ret, size_t size);
 
 /* ---- what both flavours' functions are made of ---- */
 
-/* Whose operation it is. */
+/* The session of a handle, by the handle's type. */
 static inline struct cmy_session *
 session_of_mysql(const MYSQL *my)
 {
@@ -82,7 +84,7 @@ session_of_stmt(const MYSQL_STMT *stmt)
 		 : session_of_result, MYSQL_STMT *                                       \
 		 : session_of_stmt)(handle)
 
-/* Do F to each of the arguments, with commas in between. */
+/* Apply F to each argument, with commas between the results. */
 #define EACH_1(F, x)                          F(x)
 #define EACH_2(F, x, ...)                     F(x), EACH_1(F, __VA_ARGS__)
 #define EACH_3(F, x, ...)                     F(x), EACH_2(F, __VA_ARGS__)
@@ -99,7 +101,7 @@ session_of_stmt(const MYSQL_STMT *stmt)
 #define KEEP(x) (void)(f->args.x = x)
 #define KEPT(x) f->args.x
 
-/* The operation itself, on the fibre. */
+/* The operation itself, which runs on the fibre. */
 #define RUN(result, name, args)                                                          \
 	static void run_##name(struct cmy_fibre *f)                                      \
 	{                                                                                \

@@ -5,36 +5,38 @@
 #include "libmysql.h"
 
 /*
- * Whom a program wants to connect to, and as whom: what mysql_real_connect() was given, what else it says, and
- * which pool that is.
+ * Which server a program means, and as which user: the arguments of
+ * mysql_real_connect(), completed, and the pool that they lead to.
  */
 
-/* The arguments as they came, and what they come to with the options and the defaults. */
+/* The arguments, first as the program gave them, then completed with options and
+ * defaults. */
 struct cmy_login {
 	const char *host, *user, *passwd, *db, *unix_socket;
 	unsigned port;
 	unsigned long flags;
-	int is_local; /* over a unix socket */
-	int is_srv; /* the host is the name of a list of hosts in the DNS */
+	int is_local; /* through a unix socket */
+	int is_srv; /* the host is a DNS SRV name */
 };
 
 enum cmy_way {
-	CMY_NOWHERE, /* and the error is set */
+	CMY_NOWHERE, /* the error is set */
 	CMY_TO_POOL,
 	CMY_TO_ORIGINAL
 };
 
-/* With the option files, the options and the environment, as the original does it. 0, or -1 and the error is
- * set. */
+/* Complete the arguments with option files, options and environment, as the original
+ * does. 0, or -1 and the error is set. */
 int cmy_complete_login(struct cmy_session *s, struct cmy_login *l);
 enum cmy_way cmy_choose_way(struct cmy_session *s, const struct cmy_login *l);
-/* pool_login.c: the user, password and TLS of the way to cenoted: a status of libcenote's. */
+/* pool_login.c: set user, password and TLS of the way to cenoted. A status of libcenote. */
 int cmy_login_give(struct cmy_session *s);
-/* An attempt ended with `status`: 1, another one is worth while, with the user and password; 0, it was that. */
+/* An attempt ended with `status`. 1: try again, with user and password; 0: it was the
+ * last. */
 int cmy_login_again(struct cmy_session *s, int status);
-/* Into the public structure. 0, or -1: no memory. */
+/* Copy the login to the public structure. 0, or -1: no memory. */
 int cmy_keep_login(MYSQL *my, const struct cmy_login *l);
-/* The original's error of a server that is not there, with the reason behind it. */
+/* Set the original's error for an unreachable server, followed by the reason. */
 void cmy_say_unreachable(
 	struct cmy_session *s, const struct cmy_login *l, int error, const char *why);
 

@@ -4,48 +4,48 @@
 
 #include "libmysql.h"
 
-/* What options.c and the table of the flavour's options, option_table.c, share. */
+/* What options.c and option_table.c, the table of the flavour's options, share. */
 
-/* What an argument points to. */
+/* The type of an option's argument. */
 enum kind {
-	KIND_NONE, /* nothing: it is not looked at */
+	KIND_NONE, /* the argument is ignored */
 	KIND_UINT, /* unsigned int */
 	KIND_BOOL, /* my_bool */
 	KIND_SIZE, /* unsigned long, size_t */
-	KIND_TEXT, /* a string; NULL takes it back */
-	KIND_POINTER, /* the argument itself is meant: a function */
-	KIND_POINTERS, /* the second one, too */
+	KIND_TEXT, /* a string; NULL removes the option */
+	KIND_POINTER, /* the argument itself is the value: a function */
+	KIND_POINTERS, /* both arguments are */
 	KIND_TEXT_TEXT, /* two strings */
-	KIND_TEXT_UINT, /* a string, and an unsigned int, which is not pointed to */
-	KIND_TEXT_POINTER, /* a name, and whatever the program wants */
-	KIND_UINT_TEXT, /* a number that is pointed to, and a string */
-	KIND_BYTES /* bytes, and how many they are */
+	KIND_TEXT_UINT, /* a string, and an unsigned int by value */
+	KIND_TEXT_POINTER, /* a name, and any pointer */
+	KIND_UINT_TEXT, /* a pointer to a number, and a string */
+	KIND_BYTES /* bytes, and their number */
 };
 
 struct option {
 	int option;
 	uint8_t kind; /* enum kind */
-	uint8_t is_optional; /* a number may be left out: the argument is NULL */
-	uint8_t adds; /* each time one more, not another value of the same */
-	uint16_t at; /* offset in MYSQL, 0 if it has no place there */
-	unsigned long flag; /* CLIENT_…, that goes with it */
-	/* instead of recording it: 0, or 1 and the error is set */
+	uint8_t is_optional; /* the argument may be NULL */
+	uint8_t adds; /* each call adds a value; other options replace it */
+	uint16_t at; /* offset in MYSQL; 0: it has no place there */
+	unsigned long flag; /* the CLIENT_… flag of the option */
+	/* called instead of recording it: 0, or 1 and the error is set */
 	int (*set)(struct cmy_options *o, const struct option *what, const void *first,
 		const void *second);
-	/* instead of telling what was recorded; `more` as cmy_option_get() has it */
+	/* called instead of reporting the record; `more` as in cmy_option_get() */
 	int (*get)(struct cmy_options *o, void *arg, void *more, unsigned *n);
 };
 
 struct record {
 	const struct option *what;
-	void *first; /* as the original takes it */
+	void *first; /* as the original expects it */
 	void *second;
 	int is_of_file;
 };
 
 struct cmy_options {
 	MYSQL *my;
-	int is_file; /* what is set comes from one */
+	int is_file; /* options are being set from an option file */
 	struct record *records;
 	size_t n, room;
 	char **init_commands;
@@ -53,7 +53,7 @@ struct cmy_options {
 
 /* ---- option_table.c ---- */
 
-/* NULL: there is none of that number. */
+/* NULL: there is no option of that number. */
 const struct option *cmy_option_find(int option);
 
 /* ---- options.c ---- */
@@ -63,7 +63,7 @@ int cmy_option_record(struct cmy_options *o, const struct option *what, const vo
 	const void *second);
 void cmy_option_remove(struct cmy_options *o, size_t i);
 void cmy_option_flag(MYSQL *my, unsigned long flag, int on);
-/* 1, and the error is set. */
+/* Set the error. 1 */
 int cmy_option_refuse(struct cmy_options *o, unsigned code);
 
 #endif

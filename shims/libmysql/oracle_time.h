@@ -5,8 +5,8 @@
 #include "abi.h"
 
 /*
- * Dates and times as Oracle's library makes them of texts and numbers. All fill *ret_time in any case, and
- * say whether something was wrong, or left over.
+ * Dates and times as Oracle's library reads them from texts and numbers. All fill
+ * *ret_time in any case, and return whether something was wrong or left over.
  */
 int cmy_oracle_datetime(const char *p, size_t n, MYSQL_TIME *ret_time);
 int cmy_oracle_time(const char *p, size_t n, MYSQL_TIME *ret_time);

@@ -6,11 +6,13 @@
 #include "face_list.h"
 
 /*
- * The original library of the same flavour, in the same process: it serves what no pool covers. It is
- * opened by its full path, out of the way of our own names, when it is first needed, and never closed.
+ * The original library of the same flavour, in the same process. It serves connections
+ * that no pool covers. It is opened when first needed, by its full path, so that its
+ * names do not mix with ours. It is never closed.
  */
 
-/* A member each, named as the function; NULL where this original is too old to have it. */
+/* One member for each function, of its name; NULL if this original is too old to have
+ * it. */
 #define CMY_ORIGINAL_FN(handle, ret, name, params, args) ret(*name) params;
 #define CMY_ORIGINAL_FV(handle, name, params, args)      void(*name) params;
 #define CMY_UNPAREN(...)                                 __VA_ARGS__
@@ -34,13 +36,14 @@ struct cmy_original {
 #endif
 };
 
-/* NULL: there is none; *ret_why (if not NULL) is a static text that says why. */
+/* NULL: there is no original; *ret_why (if not NULL) is a static text that says why. */
 const struct cmy_original *cmy_original(const char **ret_why);
 
 /*
- * Whose is it? A connection of ours has an extension that begins with the address of this tag. A
- * statement's extension is that address itself. A result has it where the flavour has room. A connection
- * before mysql_init() or after mysql_close() is nobody's, and taken as ours.
+ * Whether a handle is ours. A connection of ours has an extension that begins with the
+ * address of this tag. A statement's extension is that address itself. A result has it
+ * where the flavour has room. A connection before mysql_init() or after mysql_close()
+ * belongs to neither, and counts as ours.
  */
 extern const char cmy_tag;
 

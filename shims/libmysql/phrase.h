@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/* What programs and drivers of MySQL's say to any server, by the whole of a text. */
+/* Statements that programs and drivers of MySQL send to any server, by their whole text. */
 enum cmy_phrase {
-	CMY_PHRASE_NONE, /* it is something else */
+	CMY_PHRASE_NONE, /* another statement */
 	CMY_PHRASE_CHARSET, /* SET NAMES, SET character_set_…: the value is its name */
-	CMY_PHRASE_AUTOCOMMIT, /* the value is what the program wrote */
+	CMY_PHRASE_AUTOCOMMIT, /* the value is as the program wrote it */
 	CMY_PHRASE_USE, /* the value is the database */
 	CMY_PHRASE_BEGIN,
 	CMY_PHRASE_BEGIN_READ_ONLY,
@@ -18,7 +18,8 @@ enum cmy_phrase {
 
 #define CMY_PHRASE_VALUE_MAX 64u
 
-/* *ret_value: without its quotes, or "". A text with a comment or a backslash is something else, too. */
+/* *ret_value: without quotes, or "". A text with a comment or a backslash is
+ * CMY_PHRASE_NONE. */
 enum cmy_phrase cmy_phrase_read(
 	const char *sql, size_t len, char ret_value[CMY_PHRASE_VALUE_MAX]);
 
