@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* What a shim is to leave alone in the process that it is a guest of. */
+/* What a shim must not change in its host process. */
 
 #define CNT_HOST_FDS     256
 #define CNT_HOST_SIGNALS 32
@@ -20,22 +20,22 @@ struct cnt_host {
 	mode_t mask;
 };
 
-/* Which descriptors are open. */
+/* List the open descriptors. */
 void cnt_host_list_fds(char ret_open[CNT_HOST_FDS]);
 
-/* Signals, locale, environment and umask; SIGPIPE is given a handler of ours before, so that there is
- * something to be changed. */
+/* Note signals, locale, environment and umask. SIGPIPE gets a handler first, so that a
+ * change would show. */
 void cnt_host_look(struct cnt_host *ret_host);
-/* They are as they were; the test fails if not. SIGPIPE has its default again. */
+/* Fail the test unless they are unchanged. SIGPIPE gets its default again. */
 void cnt_host_assert_same(const struct cnt_host *before);
 
-/* Both outputs, into a file. */
+/* Standard output and error, redirected to a file. */
 struct cnt_capture {
 	FILE *file;
 	int out, err;
 };
 void cnt_capture_begin(struct cnt_capture *ret_capture);
-/* How many bytes were written meanwhile. */
+/* End it. The number of bytes that were written. */
 long cnt_capture_end(struct cnt_capture *capture);
 
 #endif

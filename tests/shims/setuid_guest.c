@@ -14,7 +14,7 @@
  * usage: setuid_guest cenote | libpq LIBRARY | mysql LIBRARY | mysql_files LIBRARY
  */
 
-/* The address of a function, into a pointer to such. */
+/* Look up a function, and store its address in a function pointer. */
 static void
 find(void *library, const char *name, void *slot)
 {
@@ -56,7 +56,7 @@ by_libpq(void *library)
 	finish(conn);
 }
 
-/* With option files, as many programs read them: they name the database if `db` is NULL. */
+/* With option files, as many programs use them: they name the database if `db` is NULL. */
 static void
 by_mysql(void *library, const char *db)
 {

@@ -25,7 +25,7 @@ cnt_send_as_ever(void)
 	return n_sent;
 }
 
-/* In front of the C library's. */
+/* This send() comes before the C library's. */
 ssize_t
 send(int fd, const void *bytes, size_t n, int flags)
 {

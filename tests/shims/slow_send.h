@@ -3,13 +3,13 @@
 #define CNT_SLOW_SEND_H
 
 /*
- * A process whose send()s last, of its own and of every library in it: who reads behind one finds all that the other end has to
- * say to it.
+ * Make send() slow, for the program and all its libraries: a reader after it then finds
+ * the complete answer.
  */
 
-/* Until cnt_send_as_ever(): the first, and those behind it. */
+/* Until cnt_send_as_ever(): delays of the first send(), and of the following ones. */
 void cnt_send_slowly(unsigned first_ms, unsigned then_ms);
-/* How many there were. */
+/* Returns the number of calls. */
 unsigned cnt_send_as_ever(void);
 
 #endif

@@ -11,7 +11,7 @@
 #endif
 #endif
 
-/* By the names that are left when ours stand in front of them. */
+/* glibc's own names, because ours hide the usual ones. */
 #ifdef HAS_SANITIZER
 #define UNDER(name) __interceptor_##name
 #else
@@ -22,8 +22,8 @@ void *UNDER(malloc)(size_t size);
 void *UNDER(calloc)(size_t n, size_t size);
 void *UNDER(realloc)(void *old, size_t size);
 
-static long countdown; /* 0: nothing fails */
-static int fails_on; /* those behind the first as well */
+static long countdown; /* 0: no call fails */
+static int fails_on; /* calls after the first failure fail, too */
 static int has_failed;
 
 void

@@ -3,13 +3,13 @@
 #define CNT_STARVE_H
 
 /*
- * No memory. malloc() and its relatives of a program that has starve.c come before the C library's for
- * everything in the process.
+ * Make allocations fail. The malloc() of a program with starve.c, and its relatives,
+ * replace the C library's for the whole process.
  */
 
-/* From now on the nth call fails, or that and all behind it. */
+/* From now on the nth call fails, or the nth and all later ones. */
 void cnt_starve(long nth, int all);
-/* There is memory again. Whether a call has failed. */
+/* End it. Returns whether a call has failed. */
 int cnt_starve_end(void);
 
 #endif

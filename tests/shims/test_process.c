@@ -54,7 +54,7 @@ a_forked_child_is_another(void **state)
 	assert_ends_well(child);
 }
 
-/* Nothing that pthread_atfork() registered is called. */
+/* Fork without the functions that pthread_atfork() registered. */
 static void
 a_child_that_libc_does_not_know_of_is_another(void **state)
 {

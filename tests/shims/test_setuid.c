@@ -11,8 +11,9 @@
 #include "support/cnt_process.h"
 
 /*
- * A setuid program of root's, run by somebody whose environment says where its connections should go. With the same
- * program without that bit the environment is followed: so each case shows that it looks at the right thing.
+ * A setuid program of root, run by another user whose environment tells connections
+ * where to go: it must ignore that. Each case is repeated without the bit, where the
+ * environment counts, to show that it tests the right thing.
  */
 
 #define NOBODY 65534
@@ -24,11 +25,11 @@ struct fixture {
 	int is_possible;
 };
 
-/* "@" is the test's directory. */
+/* "@" stands for the test's directory. */
 static const struct {
 	const char *face;
 	const char *variables[2];
-	const char *sign; /* in the message, when the variables are followed */
+	const char *sign; /* what the message says if the variables count */
 } cases[] = {
 	{ "cenote", { "CENOTE_SERVER=unix:@/led" }, "@/led" },
 	{ "cenote", { "CENOTE_SERVER=led" }, "led" },
@@ -45,7 +46,7 @@ static const struct {
 	{ "mysql_files", { "MYSQL_HOME=@" }, "by-file" },
 };
 
-/* The text with the directory in place of "@". */
+/* Put the directory in place of "@". */
 static void
 expand(const struct fixture *f, const char *text, char out[160])
 {
@@ -99,7 +100,7 @@ its_user_does_not_lead_a_setuid_program_astray(void **state)
 	}
 }
 
-/* Nobody may not read the build's own directory. */
+/* The user nobody cannot read the build's directory. */
 static int
 copy(const struct fixture *f, const char *from, const char *name, mode_t mode,
 	char to[96])
@@ -124,7 +125,7 @@ write_file(const struct fixture *f, const char *name, const char *text)
 	return fclose(file);
 }
 
-/* Root may, unless the file system or the container takes no notice of the bit. */
+/* Root can, unless the file system or the container ignores the bit. */
 static int
 can_be_secure(const struct fixture *f)
 {

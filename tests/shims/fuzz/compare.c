@@ -8,10 +8,11 @@
 #include "support/cnt_process.h"
 #include "support/cnt_random.h"
 
-/* Of a difference, before it and behind it. */
+/* Lines to print before and after a difference. */
 #define SHOWN_LINES 16
 
-/* No program can do what ends the original. That ours ends, too, is no more what is wanted. */
+/* A program cannot do what crashes the original. If ours crashes as well, that is no
+ * difference. */
 static int
 is_beyond(const struct fz_contest *c)
 {
@@ -46,7 +47,7 @@ restart(struct fz_contest *c)
 	(void)fz_peer_stop(&c->ours);
 }
 
-/* The same, and where it ends the original only what comes before. */
+/* Equal texts; if the original crashed, equal up to there. */
 static int
 differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -58,7 +59,7 @@ differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	c->n_crashes++;
 	printf("# CNT_SEED=%llu: %s %s", (unsigned long long)seed, c->name,
 		c->original.text);
-	/* from a fresh start: what ends it may be what others left behind */
+	/* start again: earlier sequences may be the reason for a crash */
 	restart(c);
 	while (r = differ(c, seq), is_beyond(c) && seq->n > 0) {
 		restart(c);
@@ -68,7 +69,7 @@ differ_before(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 	return r;
 }
 
-/* Leave away what is not needed to see it. */
+/* Remove the calls that the difference does not need. */
 static void
 minimise(struct fz_contest *c, struct fz_sequence *seq)
 {
@@ -104,7 +105,7 @@ print_line(const char *mark, const char *line)
 	putchar('\n');
 }
 
-/* Lines of a text, each with a mark, from where the two differ. */
+/* Print lines of a text, each with a mark, around the first difference. */
 static void
 print_lines(const char *mark, const char *text, int n)
 {
@@ -132,7 +133,7 @@ show(const struct fz_contest *c, const char *a, const char *b)
 	print_lines("cenote:", b, SHOWN_LINES);
 }
 
-/* What a driver had to do that ended before it could tell. */
+/* Print the calls of a driver that ended before it could write. */
 static void
 print_steps(const struct fz_contest *c, const struct fz_sequence *seq)
 {
@@ -156,7 +157,7 @@ fz_contest_ask(struct fz_contest *c, const struct fz_sequence *seq)
 	return r;
 }
 
-/* It is shown again from a fresh start, and as short as it can be had. */
+/* Repeat it from a fresh start, as short as possible, and print it. */
 static void
 report(struct fz_contest *c, struct fz_sequence *seq, uint64_t seed)
 {
@@ -208,7 +209,7 @@ fz_contest_run(struct fz_contest *c)
 	printf("# %llu sequences in %.1f s, the original crashed at %llu\n",
 		(unsigned long long)i, (double)(cnt_now_ms() - start_ms) / 1000,
 		(unsigned long long)c->n_crashes);
-	/* one that crashes all the time says nothing of ours */
+	/* if the original crashes all the time, the comparison says nothing */
 	if (c->n_crashes > 1 + i / 200)
 		n_differences++;
 	return n_differences;

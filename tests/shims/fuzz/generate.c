@@ -79,7 +79,7 @@ fz_generate(
 	uint64_t n_phrases;
 
 	cnt_random_init(&rnd, seed);
-	/* seeds come one behind the other */
+	/* seeds are consecutive numbers, so mix their bits */
 	cnt_random_init(&rnd, cnt_random_u64(&rnd));
 	ret_seq->n = 0;
 	n_phrases = 1 + cnt_random_below(&rnd, 6);

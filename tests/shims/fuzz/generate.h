@@ -5,8 +5,8 @@
 #include "shims/fuzz/sequence.h"
 
 /*
- * A sequence is made of phrases, which are how the interface is meant to be used, and of what disturbs them:
- * calls are left out, doubled, or come in between from anywhere.
+ * A sequence consists of phrases, which are proper uses of the interface, and of
+ * disturbances: calls are left out, doubled, or inserted at random.
  */
 #define FZ_MAX_PHRASE 12
 
@@ -16,7 +16,7 @@ struct fz_phrase {
 };
 
 #define FZ_END       (-1)
-#define FZ_ANY_OF(i) (-2 - (i)) /* any call of the list of that number */
+#define FZ_ANY_OF(i) (-2 - (i)) /* any call from the list of that number */
 
 struct fz_list {
 	const int *calls;
@@ -24,10 +24,10 @@ struct fz_list {
 };
 
 struct fz_language {
-	const char *const *names; /* of each call */
-	const unsigned *weights; /* of each call, where it comes in between */
+	const char *const *names; /* the names of the calls */
+	const unsigned *weights; /* how often each call is inserted */
 	int n_calls;
-	int first; /* the call that each sequence begins with */
+	int first; /* the first call of each sequence */
 	const struct fz_phrase *phrases;
 	size_t n_phrases;
 	const struct fz_list *lists;

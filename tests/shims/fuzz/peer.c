@@ -53,7 +53,7 @@ fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq)
 	while (left > 0) {
 		ssize_t n = write(peer->to, p, left);
 
-		/* that it is gone shows when it is to answer */
+		/* a crash shows when it has to answer */
 		if (n <= 0)
 			return;
 		p += n;
@@ -61,7 +61,7 @@ fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq)
 	}
 }
 
-/* So many bytes in time: 1, or 0. */
+/* Read so many bytes in time. 1 or 0 */
 static int
 read_bytes(struct fz_peer *peer, void *to, size_t len)
 {
@@ -79,7 +79,7 @@ read_bytes(struct fz_peer *peer, void *to, size_t len)
 	return 1;
 }
 
-/* It crashed, or hangs. */
+/* The driver crashed, or hangs. */
 static void
 end(struct fz_peer *peer)
 {

@@ -6,21 +6,21 @@
 
 #include "shims/fuzz/sequence.h"
 
-/* A driver, as compare.c has it: a process that carries out sequences. */
+/* A driver, a process that carries out sequences, as compare.c uses it. */
 struct fz_peer {
 	const char *argv[12];
-	pid_t pid; /* 0: it does not run */
+	pid_t pid; /* 0: it is not running */
 	int to, from;
-	char *text; /* what it wrote of the sequence last; the end of it says how it ended */
+	char *text; /* its text for the last sequence; the end says how it ended */
 	size_t size;
-	int has_crashed; /* at the sequence last: it did not hang, and wrote nothing */
+	int has_crashed; /* it ended at the last sequence without a text, and did not hang */
 };
 
-/* Hand it a sequence; it is started if it does not run. */
+/* Give it a sequence; start it if it is not running. */
 void fz_peer_ask(struct fz_peer *peer, const struct fz_sequence *seq);
-/* Take what it writes, into peer->text. One that is silent for too long is ended. */
+/* Read its text into peer->text. A driver that is silent for too long is killed. */
 void fz_peer_answer(struct fz_peer *peer);
-/* Let it end: 0, or -1 if it did not end as it should. */
+/* End it. 0, or -1 if it did not end as it should. */
 int fz_peer_stop(struct fz_peer *peer);
 
 #endif

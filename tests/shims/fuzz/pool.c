@@ -11,19 +11,19 @@
 #include "support/cnt_cmocka.h"
 #include "support/cnt_server.h"
 
-/* How long one of the crowd holds a session. */
+/* How long a client of the crowd holds a session. */
 #define HELD_US     2000
-/* How long a configuration lasts: workers are not replaced faster than they log in. */
+/* How long a configuration lasts. Workers must not be replaced faster than they log in. */
 #define KEPT_US     60000
 #define CONFIG_MAX  4096
-/* In which somebody yields, if anybody ever does. */
+/* How long to wait for a session to be given back. */
 #define PATIENCE_MS 20000
 
-/* With CHECK_TLS. */
+/* The port, with CHECK_TLS. */
 static char certs[64];
 static int port;
 
-/* Certificates for the daemon, and that it listens. */
+/* Make certificates, and let the daemon listen. */
 static int
 prepare_tls(void)
 {
@@ -190,7 +190,7 @@ n_yields(cenote_conn *conn)
 	return n;
 }
 
-/* A short run may have had none: then this client waits for one, so that it is seen that they come. */
+/* A short run may have had no exchange: then wait for one, to see that there are any. */
 void
 fz_others_check(const struct fz_others *others)
 {

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* The pool "main" of the cenoted whose sockets are in run_dir, as random calls find it. */
+/* The pool "main" of the cenoted whose sockets are in run_dir, set up for random calls. */
 
 /*
  * With CHECK_TLS programs reach it by TCP, with TLS.
@@ -16,10 +16,12 @@
  * was said why.
  */
 const char *fz_pool_lines(const char *usual);
-/* When it runs: what the environment has of it is right; by TCP also FZ_POOL_PID, since no such socket knows who made it. */
+/* Set the environment for the running pool. By TCP this includes FZ_POOL_PID, because
+ * such a socket does not know its maker. */
 void fz_pool_enter(const struct cnt_daemon *daemon);
 void fz_pool_remove(void);
-/* Whether a session is held, or is not as new, behind others than this process. */
+/* Whether clients other than this process hold a session, or have left one in another
+ * state. */
 int fz_pool_is_used(const char *run_dir);
 
 /*
@@ -32,15 +34,15 @@ int fz_pool_is_used(const char *run_dir);
  *                workers are replaced, in each mode
  */
 struct fz_others {
-	struct cnt_daemon *daemon; /* the caller's */
-	char *config; /* as it was */
+	struct cnt_daemon *daemon; /* the caller frees it */
+	char *config; /* the previous value */
 	pthread_t members[5];
 	size_t n_members;
 	int is_over;
 };
 
 void fz_others_start(struct fz_others *others, struct cnt_daemon *daemon);
-/* That sessions were exchanged, if they were to be. */
+/* Check that the connection moved to another session when the test asked for it. */
 void fz_others_check(const struct fz_others *others);
 void fz_others_stop(struct fz_others *others);
 

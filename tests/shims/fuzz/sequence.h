@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 /*
- * Calls in random order, asked of an original library and of the shim that stands in for it. A driver is a
- * process with one of the two; both carry out the same sequence, and write down what each call gave and
- * what the handles say of themselves behind it. compare.c compares what they wrote.
+ * Calls in random order, on an original library and on the shim that replaces it. A
+ * driver is a process with one of the two. Both carry out the same sequence, and write
+ * what each call returned and what the handles then report. compare.c compares the two
+ * texts.
  */
 
-/* What the numbers mean is each call's own: the driver's calls_*.c. */
+/* Each call gives the numbers its own meaning, see the driver's calls_*.c. */
 struct fz_step {
 	uint32_t call;
 	uint32_t n[4];
@@ -26,9 +27,9 @@ struct fz_sequence {
 
 /* ---- a driver's way to its parent ---- */
 
-/* From the standard input: 1, or 0 at its end. */
+/* Read a sequence from the standard input. 1, or 0 at its end. */
 int fz_read_sequence(struct fz_sequence *ret_seq);
-/* To the standard output: the length in four bytes, then the text. */
+/* Write a text to the standard output, after its length in four bytes. */
 void fz_write_answer(const char *text, size_t len);
 
 #endif

@@ -39,10 +39,10 @@
 	" (2, 'zw\xc3\xb6', null, null, ''), (3, null, 3, '2000-01-01', 'a'), (4, 'a\tb\nc', 4, null, null),"           \
 	" (5, '', 0, '1999-12-31 23:59:59', null)"
 
-/* What it begins with, and what each sequence begins with. */
+/* The names of the calls with which it begins, and with which each sequence begins. */
 static const struct kind {
 	const char *name;
-	int server; /* -1: none is needed */
+	int server; /* -1: it is not needed */
 	const char *setup[MAX_SETUP];
 	const char *renew[MAX_SETUP];
 } kinds[] = {
@@ -73,9 +73,9 @@ static const struct kind {
 /* clang-format on */
 
 static const struct kind *kind;
-static const struct cnt_odbc *odbc; /* NULL: the backend is the server's own */
+static const struct cnt_odbc *odbc; /* NULL: the server's own backend */
 static struct cnt_server server;
-static struct cnt_daemon quiet, daemon_; /* each with a pool of the server */
+static struct cnt_daemon quiet, daemon_; /* drivers, each with a pool of the server */
 static struct fz_others others;
 static void renew(void);
 static struct fz_contest contest = {
@@ -87,7 +87,7 @@ static struct fz_contest contest = {
 	.renew = renew,
 	.is_shared = 1,
 };
-/* With its arguments: the shim, and what it is told of a server that is not looked for. */
+/* Start the driver with its arguments: the shim, and a server that it must not use. */
 static const char *const driver[] = { FZ_DRIVER };
 
 /* ---- the server ---- */
@@ -111,7 +111,7 @@ do_all(const char *const sql[MAX_SETUP])
 	cenote_conn_destroy(conn);
 }
 
-/* What was under way when a sequence ended must not happen in the next one. */
+/* A request that was running when a sequence ended must not disturb the next one. */
 static void
 renew(void)
 {
@@ -168,7 +168,7 @@ start_daemons(void)
 	static const char usual[] = "sessions = 1..6\n";
 	const char *lines;
 
-	/* what it says of TLS is for the other one */
+	/* its setting of TLS is for the other one */
 	if (start_daemon(&quiet, usual) < 0)
 		return -1;
 	lines = fz_pool_lines(usual);
@@ -228,7 +228,7 @@ random_calls_give_the_same_on_each_pool(void **state)
 	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
-	/* with a sanitizer they also say what was not freed */
+	/* with a sanitizer the drivers also report leaks */
 	assert_int_equal(fz_peer_stop(&contest.original), 0);
 	assert_int_equal(fz_peer_stop(&contest.ours), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the size of every public structure, and offset and size of its members: of the real headers
- * (CNT_REAL), or of shims/libmysql/abi.h.
+ * Prints the size of every public structure, and the offset and size of its members. It
+ * is built with the real headers (CNT_REAL) and with shims/libmysql/abi.h.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@ cnt_rig_start_with(struct cnt_rig *rig, const char *sql, const char *pool)
 	char config[1024], server[160];
 	struct cnt_server *s = &rig->server;
 
-	/* the build's own libmariadb.so.3 must not be that of cenoted's backend */
+	/* cenoted's backend must not load the build's own libmariadb.so.3 */
 	cnt_clean_environment();
 	if (cnt_server_start(s, CNT_MARIADB, 0) < 0 || cnt_server_sql(s, sql) < 0)
 		return -1;

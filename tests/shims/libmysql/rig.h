@@ -14,9 +14,10 @@ struct cnt_rig {
 	struct cnt_daemon daemon;
 };
 
-/* 0, or -1 and it was said why. */
+/* 0, or -1 after a message that says why. */
 int cnt_rig_start(struct cnt_rig *rig);
-/* With other SQL than the grants, which the server gets before anyone logs in, and other lines of the pool. */
+/* The same, with other SQL in place of the grants, which runs before anyone logs in, and
+ * with other lines for the pool. */
 int cnt_rig_start_with(struct cnt_rig *rig, const char *sql, const char *pool);
 int cnt_rig_stop(struct cnt_rig *rig);
 

@@ -7,18 +7,16 @@
 #include <string.h>
 
 /*
- * usage: scenes LIBRARY SOCKET DIRECTORY
- *
- * Plays scenes with a client library, and prints all that a program sees of them: test_scenes.c compares what
- * the original and ours print. Where it connects to is the library's to know: the server, or the pool.
- * DIRECTORY is the program's to write to.
- *
- * Left out of the print is what may differ: numbers of connections; the return value of a failure, which is
- * only not 0; the server's status while rows are still to come, since the pool tells it at their end; and
- * after a failure the number of fields, which each flavour forgets at another time.
+ * usage: scenes LIBRARY SOCKET DIRECTORY [SCENE]. Plays scenes with a client library,
+ * and prints all that a program sees of them. test_scenes.c compares the print of the
+ * original, on the server, with that of ours, on the pool. The program may write to
+ * DIRECTORY. The print leaves out what may differ: numbers of connections; the return
+ * value of a failure, of which only "not 0" is fixed; the server's status while rows are
+ * still to come, because the pool reports it at their end; and the number of fields
+ * after a failure, which each flavour forgets at another time.
  */
 
-/* The bits of a server's status that are of one statement only: the pool tells none of one that failed. */
+/* Status bits of one statement: the pool reports none for a statement that failed. */
 #define VOLATILE 0x4830u
 
 static struct cmy_original f;
@@ -100,7 +98,7 @@ show_result(MYSQL_RES *res)
 		res->handle != NULL);
 }
 
-/* All results of a text. */
+/* Run a text, and print all its results. */
 static void
 run(const char *sql, int is_used)
 {
@@ -290,7 +288,8 @@ out_of_sync(void)
 	f.mysql_close(my);
 }
 
-/* Several queries, and then their answers. Oracle's own library loses the connection in the second one. */
+/* Send several queries, and then read their answers. Oracle's own library loses the
+ * connection in the second one. */
 static void
 sent_ahead(void)
 {
@@ -305,7 +304,7 @@ sent_ahead(void)
 		MYSQL_RES *res = NULL;
 
 		show_status("read", has_failed);
-		/* Oracle's library still has the number of columns of the query before */
+		/* Oracle's library still has the previous query's number of columns */
 		if (!has_failed)
 			res = f.mysql_store_result(my);
 		if (res)
@@ -392,7 +391,7 @@ positions(void)
 	printf(" %d", f.mysql_fetch_field(res) == NULL);
 	printf(" %s %s\n", f.mysql_fetch_field_direct(res, 0)->name,
 		f.mysql_fetch_fields(res)[1].name);
-	/* it outlives its connection */
+	/* the result outlives its connection */
 	f.mysql_close(my);
 	f.mysql_data_seek(res, 0);
 	show_result(res);
@@ -635,7 +634,7 @@ run_prepared(const char *sql)
 	f.mysql_stmt_close(stmt);
 }
 
-/* A function of the program's is told, and nothing is kept. */
+/* The program's function gets the changes, and the library keeps none. */
 static void
 tracking_by_function(void)
 {
@@ -667,7 +666,7 @@ tracking_by_function(void)
 
 static struct {
 	unsigned n;
-	unsigned n_forward; /* each further than the one before */
+	unsigned n_forward; /* reports that are further than the previous one */
 	unsigned last_stage;
 	double last;
 	char doing[64];
@@ -686,7 +685,8 @@ on_progress(const MYSQL *of, unsigned stage, unsigned n_stages, double percent,
 	snprintf(progress.doing, sizeof(progress.doing), "%.*s", (int)n_doing, doing);
 }
 
-/* Each row takes some hundredths of a second, and the server tells of it every second. */
+/* Each row takes some hundredths of a second, and the server reports its progress every
+ * second. */
 static void
 show_progress(const char *when)
 {
@@ -727,7 +727,7 @@ progress_is_told(void)
 
 static struct {
 	unsigned n;
-	int is_refused; /* the next one ends as if the time were up */
+	int is_refused; /* the next wait ends as if the time were up */
 	int fd, timeout_ms;
 	my_bool is_read;
 } waits;
@@ -799,7 +799,7 @@ begun_anew(void)
 	printf("row %d\n", f.mysql_fetch_row(res) != NULL);
 	f.mysql_free_result(res);
 	run("select 3", 0);
-	/* what the pool knows no other way for than a new login */
+	/* the pool can only reset this by a new login */
 	run("set @kept = 1", 0);
 	run("xa start 'x'", 0);
 	printf("reset in XA: %d\n", f.mysql_reset_connection(my));
@@ -818,7 +818,7 @@ begun_anew(void)
 	f.mysql_close(my);
 }
 
-/* What was last counted stays what it was. */
+/* After a failed connect the last counts stay. */
 static void
 not_let_in(void)
 {
@@ -842,7 +842,7 @@ not_let_in(void)
 	f.mysql_close(my);
 }
 
-/* Commands at connecting are a part of it. */
+/* Init commands are part of connecting, and of its time limit. */
 static void
 connecting_takes_too_long(void)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * usage: stmt_scenes LIBRARY SOCKET DIRECTORY SCENE
- *
- * As scenes.c, with prepared statements: in which order what may be called, and what MYSQL_STMT has after
- * each call. MYSQL.server_status is left out where rows are still to come.
+ * usage: stmt_scenes LIBRARY SOCKET DIRECTORY SCENE. As scenes.c, for prepared
+ * statements: the order in which functions may be called, and what MYSQL_STMT holds
+ * after each call. It does not print MYSQL.server_status while rows are still to come,
+ * because the pool reports it at their end.
  */
 
 struct cmy_original f;
@@ -195,7 +195,8 @@ query(const char *sql)
 void
 say_bits(const char *what)
 {
-	unsigned bits = my->server_status & ~0x48f0u; /* of one statement only */
+	unsigned bits =
+		my->server_status & ~0x48f0u; /* without the bits of one statement */
 
 	printf("%s: bits %x errno %u\n", what, bits, f.mysql_errno(my));
 }

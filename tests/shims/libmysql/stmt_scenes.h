@@ -4,10 +4,11 @@
 
 #include "library.h"
 
-/* What the files of stmt_scenes share: a scene is played on `my`, and prints what a program sees of it. */
+/* What the files of stmt_scenes share. A scene plays on `my`, and prints what a program
+ * sees of it. */
 
 struct stmt_scene {
-	const char *name; /* NULL: the last */
+	const char *name; /* NULL: the end of the list */
 	void (*play)(void);
 };
 
@@ -16,24 +17,24 @@ extern const struct stmt_scene stmt_basics[], stmt_cursors[], stmt_results[],
 
 extern struct cmy_original f;
 extern MYSQL *my;
-extern const char *directory; /* the program's to write to */
+extern const char *directory; /* the program may write here */
 
-/* What the first column was bound to. */
+/* The buffers of the first column, see bind_text(). */
 extern char text[64];
 extern unsigned long text_length;
 extern my_bool text_null;
 
-/* What a call has left behind. */
+/* Print what a call has left behind. */
 void show(MYSQL_STMT *stmt, const char *what, int r);
 void show_fields(MYSQL_STMT *stmt);
-/* The server's status. */
+/* Print the server's status. */
 void say_bits(const char *what);
 
-/* The program ends if not. */
+/* End the program if `ok` is 0. */
 void must(int ok, const char *what);
 void run(const char *sql);
 
-/* Each shows what it has done. */
+/* Each prints what it has done. */
 void query(const char *sql);
 void prepare(MYSQL_STMT *stmt, const char *sql);
 void execute(MYSQL_STMT *stmt);

@@ -41,7 +41,8 @@ cursors(void)
 	run("drop table stmt_cursor");
 }
 
-/* No command is needed behind what the server has said to be the last rows. The original then loses its place. */
+/* After a portion that the server reported as the last, no command is needed. The
+ * original then loses its place. */
 static void
 cursors_and_queries(void)
 {
@@ -57,7 +58,7 @@ cursors_and_queries(void)
 	f.mysql_stmt_close(stmt);
 }
 
-/* A statement that fails ends a transaction, which the next answer tells. */
+/* A failed statement ends a transaction, which the next answer reports. */
 static void
 cursors_and_transactions(void)
 {
@@ -72,7 +73,7 @@ cursors_and_transactions(void)
 			(my->server_status & SERVER_STATUS_IN_TRANS) != 0);
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 
-	/* what asks for the rows is the connection's next command */
+	/* the request for rows is the connection's next command */
 	stmt = with_cursor(1);
 	prepare(stmt, "select seq from seq_1_to_3");
 	printf("executed %d\n", f.mysql_stmt_execute(stmt));
@@ -100,11 +101,11 @@ details_of_cursors(void)
 	execute(stmt);
 	query("select nothing");
 	steps(stmt, "fetch execute freed");
-	/* those that were fetched are counted where none is left to be stored, too */
+	/* fetched rows also count if no row is left to be stored */
 	must(f.mysql_stmt_prepare(stmt, "select 1", 8) == 0, "prepare");
 	steps(stmt, "execute fetch stored fetch");
 	printf("%llu rows\n", (unsigned long long)f.mysql_stmt_num_rows(stmt));
-	/* fewer than are asked for at once are the last */
+	/* a portion with fewer rows is the last */
 	f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREFETCH_ROWS, &rows);
 	must(f.mysql_stmt_prepare(stmt, "select seq from seq_1_to_5", 26) == 0,
 		"prepare");
@@ -115,7 +116,7 @@ details_of_cursors(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* What is wrong with the values is found before what a cursor cannot read. */
+/* Wrong values are reported before the missing cursor. */
 static void
 piece_of_no_cursor(void)
 {
@@ -129,7 +130,7 @@ piece_of_no_cursor(void)
 	steps(stmt, "execute execute closed");
 }
 
-/* Places in what has come of its rows are the original's own. */
+/* Print a cursor's state, without the original's own places in the portion. */
 static void
 show_cursor(MYSQL_STMT *stmt, const char *what, int r)
 {
@@ -139,7 +140,7 @@ show_cursor(MYSQL_STMT *stmt, const char *what, int r)
 		(long long)f.mysql_stmt_affected_rows(stmt));
 }
 
-/* Of its rows those are gone that had come with the last one that was fetched. */
+/* Free a cursor's result after n rows: the rest of the fetched portion is lost. */
 static void
 freed_cursor(unsigned long rows)
 {

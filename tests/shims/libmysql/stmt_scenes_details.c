@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is MariaDB's, and what is seldom used. */
+/* What only MariaDB has, and what programs seldom use. */
 
 static void
 give_rows(MYSQL_STMT *stmt, unsigned n)
@@ -27,7 +27,7 @@ give_rows(MYSQL_STMT *stmt, unsigned n)
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 }
 
-/* More than fit into a few pages: nothing is read that the program has not given. */
+/* Many rows in arrays: the library must not read beyond them. */
 static void
 many_rows(void)
 {
@@ -59,7 +59,7 @@ many_rows(void)
 	run("drop table stmt_many");
 }
 
-/* As many parameters as the server takes, so that one row is all that goes at once. */
+/* The most parameters that the server takes, so that each row goes alone. */
 static void
 wide_rows(void)
 {
@@ -93,8 +93,8 @@ wide_rows(void)
 	run("drop table stmt_wide");
 }
 
-/* Whether the server takes arrays, for programs that ask, and for MARIADB_STMT_BULK_SUPPORTED(), which
- * looks into a structure that no installed header has. */
+/* Whether the server takes arrays: by the public function, and by
+ * MARIADB_STMT_BULK_SUPPORTED(), which reads a structure that no installed header has. */
 static void
 show_capabilities(void)
 {
@@ -162,7 +162,7 @@ direct(void)
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	show(stmt, "direct", f.mariadb_stmt_execute_direct(stmt, "select ?", (size_t)-1));
 	steps(stmt, "bind rest closed");
-	/* more of them behind a text that could not be prepared */
+	/* more parameters, after a text that could not be prepared */
 	stmt = f.mysql_stmt_init(my);
 	(void)f.mysql_stmt_attr_set(stmt, STMT_ATTR_PREBIND_PARAMS, &n);
 	(void)f.mysql_stmt_bind_param(stmt, b);
@@ -195,7 +195,7 @@ take_second_column(MYSQL_STMT *stmt)
 	printf("second %s\n", second);
 }
 
-/* A program that takes values one by one looks there which ones there are. */
+/* Programs that fetch values one by one look here for NULLs. */
 static void
 show_nulls(MYSQL_STMT *stmt)
 {
@@ -282,7 +282,7 @@ show_attributes(MYSQL_STMT *stmt)
 	f.mysql_free_result(meta);
 }
 
-/* Of one column: its rows, and how many have the value that one of them has. */
+/* Read a column, and count the rows that have the given value. */
 static void
 read_column(const char *read, const char *count, const char *value)
 {
@@ -301,7 +301,7 @@ read_column(const char *read, const char *count, const char *value)
 	steps(stmt, "execute bind rest closed");
 }
 
-/* Types that only MariaDB has, and columns that are more than their type says. */
+/* Types that only MariaDB has, and columns whose attributes say more than their type. */
 static void
 beyond_mysql(void)
 {
@@ -321,7 +321,8 @@ beyond_mysql(void)
 	run("drop table stmt_beyond");
 }
 
-/* A user that cannot be changed to leaves neither settings nor a transaction, which the next answer tells. */
+/* A failed change of user resets settings and transaction, which the next answer
+ * reports. */
 static void
 failed_user(void)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Programs that use more than the public functions: MYSQL.methods, and callbacks. */
+/* Programs that use more than the public functions: MYSQL.methods and callbacks. */
 
 static unsigned char *
 take(MYSQL_STMT *stmt)
@@ -18,7 +18,8 @@ take(MYSQL_STMT *stmt)
 	return request;
 }
 
-/* As Connector/Python: the library reads the values, and they may be gone when the statement is executed. */
+/* As Connector/Python does it: the library reads the values before the execution, when
+ * they may be gone. */
 static void
 values_are_taken_before(void)
 {
@@ -43,7 +44,7 @@ values_are_taken_before(void)
 	show(stmt, "direct",
 		f.mariadb_stmt_execute_direct(
 			stmt, "insert into stmt_taken values (?, ?)", (size_t)-1));
-	/* the next execution takes them by itself */
+	/* the next execution takes the values itself */
 	show(stmt, "given", f.mysql_stmt_bind_param(stmt, b));
 	execute(stmt);
 	(void)take(stmt);
@@ -175,7 +176,7 @@ values_are_called_back(void)
 	run("drop table stmt_called");
 }
 
-/* Other members, for Connector/C's plugins. */
+/* Further members, for Connector/C's plugins. */
 static void
 other_methods(void)
 {
@@ -194,7 +195,7 @@ other_methods(void)
 	show(stmt, "used", 0);
 	steps(stmt, "bind fetch");
 	methods->db_stmt_flush_unbuffered(stmt);
-	my->status = MYSQL_STATUS_READY; /* as the original does then */
+	my->status = MYSQL_STATUS_READY; /* as the original does it */
 	show(stmt, "flushed", 0);
 	steps(stmt, "execute rest closed");
 	/* the connection is closed, and the handle is still valid */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Several results, executing again, and results that nobody reads. */
+/* Several results, repeated executions, and results that nobody reads. */
 
-/* All results of a CALL. */
+/* Read all results of a CALL. */
 static void
 take_all(MYSQL_STMT *stmt)
 {
@@ -55,7 +55,7 @@ procedures(void)
 	run("drop procedure stmt_several");
 }
 
-/* Results that look alike, of which the first execution's are not read. */
+/* Results that look alike; those of the first execution are not read. */
 static void
 procedures_unread(void)
 {
@@ -71,7 +71,7 @@ procedures_unread(void)
 	run("drop procedure stmt_alike");
 }
 
-/* Whether another result follows is told with a result's columns. */
+/* The columns of a result tell whether another result follows. */
 static void
 results_ahead(void)
 {
@@ -91,7 +91,7 @@ results_ahead(void)
 	run("drop procedure stmt_ahead");
 }
 
-/* What is left of the execution before is not told of. */
+/* What is left of the previous execution does not change the insert id. */
 static void
 executed_again(void)
 {
@@ -111,7 +111,7 @@ executed_again(void)
 	run("drop procedure stmt_again");
 }
 
-/* Types that were to be sent out of turn are taken for sent; so are those of a statement without a connection. */
+/* A refused execution counts the types as sent, also without a connection. */
 static void
 executed_badly(void)
 {
@@ -145,7 +145,8 @@ executed_badly(void)
 	f.mysql_stmt_close(stmt);
 }
 
-/* What it tells when it is closed with rows unread, or read to their end, is what the server says behind them. */
+/* A statement that is closed with unread rows reports the status that the server sends
+ * after them. */
 static void
 unread_help(void)
 {
@@ -158,7 +159,8 @@ unread_help(void)
 	run("set autocommit = 1");
 }
 
-/* Of what was wrong between sending and reading the SQLSTATE is left; where rows come, all of it. */
+/* Of an error between sending and reading, keep the SQLSTATE only; keep all of it once
+ * rows have arrived. */
 static void
 failure_meanwhile(const char *sql)
 {
@@ -174,7 +176,7 @@ failure_meanwhile(const char *sql)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* The first of a CALL's results was read to its end, others wait. */
+/* Read the first result of a CALL to its end; others wait. */
 static MYSQL_STMT *
 begin_call(const char *sql)
 {
@@ -188,7 +190,7 @@ begin_call(const char *sql)
 	return call;
 }
 
-/* Another statement, which may read what a CALL has left: if it was executed, and has columns. */
+/* Another statement may read what a CALL has left, if it was executed and has columns. */
 static void
 others_results(const char *sql, int is_executed, int is_reset)
 {
@@ -209,7 +211,7 @@ others_results(const char *sql, int is_executed, int is_reset)
 	query("select 4");
 }
 
-/* What was left of a CALL is read when its statement is given something else to do. */
+/* A statement's next command reads what its own CALL has left. */
 static void
 own_results(void)
 {
@@ -226,7 +228,7 @@ own_results(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* An execution that is refused, since results of the one before are left behind one that was stored. */
+/* An execution is refused while further results wait after a stored one. */
 static void
 refused_execution(void)
 {
@@ -236,7 +238,7 @@ refused_execution(void)
 	steps(stmt, "execute bind stored execute fetch fetch execute closed");
 }
 
-/* What comes with results that nobody reads is not told, and what was told is still there. */
+/* Changes that come with unread results are lost, and earlier ones stay. */
 static void
 track_of_unread_results(void)
 {
@@ -255,7 +257,7 @@ track_of_unread_results(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-/* The result before it is still there. */
+/* The previous result stays after a failure. */
 static void
 failing_result(void)
 {
@@ -303,7 +305,8 @@ executions(void)
 	executed_badly();
 }
 
-/* The columns tell what a failure before them has not: that its transaction is over. */
+/* The columns report the end of a transaction, which the failure before them did not
+ * report. */
 static void
 failure_behind_columns(void)
 {

@@ -12,8 +12,8 @@
  * prints all that a program sees: what the original and ours print must be the same.
  */
 
-#define ROOM  96u /* of a buffer that the program gives */
-#define GUARD 32u /* behind it; nobody may write there */
+#define ROOM  96u /* bytes of the program's buffer */
+#define GUARD 32u /* bytes after it, which must stay unchanged */
 #define FILL  0xa5
 
 static struct cmy_original f;
@@ -45,7 +45,7 @@ show_error(MYSQL_STMT *stmt, const char *what)
 
 struct column {
 	const char *type;
-	const char *values; /* of an INSERT */
+	const char *values; /* the most bytes of an INSERT */
 };
 
 /* clang-format off */
@@ -327,7 +327,7 @@ show_first(const char *sql)
 	f.mysql_free_result(res);
 }
 
-/* What the server takes it for shows in the table that is made of it. */
+/* The table that is made of a value shows its type in the server. */
 static void
 send_value(MYSQL_STMT *stmt, const struct in *v)
 {

@@ -13,8 +13,8 @@
 #include "rig.h"
 
 /*
- * The non-blocking functions of both flavours: no call waits, and what they do is what the blocking ones do.
- * MariaDB's are compared with the original as well.
+ * The non-blocking functions of both flavours: no call waits, and the results are those
+ * of the blocking functions. MariaDB's are also compared with the original.
  */
 
 static struct cmy_original f;
@@ -34,7 +34,7 @@ now_ms(void)
 
 static int n_waits;
 
-/* As the program waits that was told `status`. */
+/* Wait as a program does that got `status`. */
 static int
 wait_for(MYSQL *my, int status)
 {
@@ -221,7 +221,7 @@ falling_back_to_the_original(void **state)
 
 #else
 
-/* Until it is done; no step may take long. */
+/* Call it until it is done; no step may take long. */
 #define AWAIT(status, step)                                                              \
 	do {                                                                             \
 		int64_t begin_ = now_ms();                                               \
@@ -309,7 +309,7 @@ an_error_is_told(void **state)
 
 #endif
 
-/* Who takes part in an event loop is never without what he can wait for. */
+/* A program with an event loop always has a descriptor to wait for. */
 static void
 a_full_queue_is_waited_for(void **state)
 {

@@ -10,11 +10,12 @@
 #include "rig.h"
 
 /*
- * Escaping, for every character set that a client may have: what the real server reads of an escaped text is
- * the text, whatever its bytes are. And what comes out is what the original makes of it.
+ * Escaping in every character set that a client may have. The real server must read the
+ * original text from the escaped one, whatever its bytes are. And the escaped text must
+ * be the original library's.
  */
 
-#define N_TEXTS  24 /* of one statement */
+#define N_TEXTS  24 /* texts in one statement */
 #define LONGEST  12u
 #define N_ROUNDS 4
 
@@ -31,7 +32,7 @@ static const char *const charsets[] = { "big5", "cp932", "eucjpms", "euckr", "gb
 	"gbk", "latin1", "sjis", "ujis", "utf8mb3", "utf8mb4", "ascii", "binary",
 	"cp1251", "latin2", "tis620" };
 
-/* Bytes that begin, go on or end a character somewhere, and those that are escaped. */
+/* Bytes that begin, continue or end a character in some set, and those that are escaped. */
 static char
 nasty_byte(void)
 {
@@ -165,7 +166,8 @@ run(MYSQL *on, const char *sql)
 		fail_msg("%s: %s", sql, f.mysql_error(on));
 }
 
-/* Two connections have one session in turn, and it begins anew with what is set for all meanwhile. */
+/* Two connections share one session in turn, and it starts again with the global
+ * settings of that time. */
 static void
 what_was_escaped_for_one_session_reaches_no_other(void **state)
 {
@@ -195,13 +197,14 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	assert_int_not_equal(f.mysql_query(other, sql), 0);
 	assert_int_equal(f.mysql_errno(other), 2006);
 	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
-	/* who wants to be connected again has escaped for the session before, once more */
+	/* a program that reconnects has escaped for the previous session, so the first
+	 * text is refused */
 	assert_int_not_equal(f.mysql_query(other, sql), 0);
 	assert_int_equal(f.mysql_errno(other), 2006);
 	assert_non_null(strstr(f.mysql_error(other), "sql_mode"));
 	assert_true(other->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
 	run(other, "do 1");
-	/* a ping has nothing that was escaped */
+	/* a ping has no escaped text */
 	f.mysql_close(my);
 	connect_to_pool();
 	assert_true(my->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES);
@@ -220,8 +223,8 @@ what_was_escaped_for_one_session_reaches_no_other(void **state)
 	assert_int_equal(cnt_rig_stop(&rig), 0);
 }
 
-/* The shim asks for the columns of a table with SQL of its own. In GBK a backslash and a backtick can be the end of
- * a character. */
+/* The shim asks for a table's columns with SQL of its own. In GBK a backslash and a
+ * backtick can be the last byte of a character. */
 static void
 a_list_of_fields_takes_names_as_names(void **state)
 {
@@ -237,7 +240,7 @@ a_list_of_fields_takes_names_as_names(void **state)
 	for (size_t i = 0; i < CNT_COUNT(tables); i++) {
 		for (size_t k = 0; k < CNT_COUNT(patterns); k++) {
 			assert_null(f.mysql_list_fields(my, tables[i], patterns[k]));
-			/* there is no such table: nothing is wrong with the syntax */
+			/* the table is missing, so the syntax was right */
 			assert_int_equal(f.mysql_errno(my), 1146);
 		}
 	}
@@ -254,7 +257,7 @@ a_list_of_fields_takes_names_as_names(void **state)
 
 #if !CMY_ORACLE
 
-/* Where the original is wrong, or cuts a character in two. */
+/* Texts for which the original is wrong, or splits a character. */
 static int
 differs(const char *charset)
 {

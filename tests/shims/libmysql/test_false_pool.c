@@ -9,7 +9,7 @@
 
 #define CR_MALFORMED_PACKET 2027
 
-/* A pool that means harm: what it leaves away, or says too much. Built for each flavour. */
+/* A hostile pool: it leaves out answers, or sends too much. Built for each flavour. */
 
 struct fixture {
 	struct cmy_original f;
@@ -31,7 +31,7 @@ setup(void **state)
 	setenv("CENOTE_POOL", "play", 1);
 	unsetenv("CENOTE_FALLBACK");
 	unsetenv("CENOTE_CLIENT_CONF");
-	/* a column less than any list has */
+	/* one column fewer than any list has */
 	f.peer.knobs.n_columns = 2;
 	if (cnt_peer_start(&f.peer) < 0)
 		return -1;

@@ -17,8 +17,9 @@
 #include "support/cnt_process.h"
 
 /*
- * The shim as a guest of its host, on a real server: what it leaves alone, what a forked child may do, what
- * memory it takes, and where connections go that no pool serves. Built for each flavour.
+ * The shim in its host process, on a real server: what it must not change, what a forked
+ * child may do, how much memory it takes, and where connections without a pool go. Built
+ * for each flavour.
  */
 
 struct fixture {
@@ -59,7 +60,7 @@ connected(struct fixture *f)
 	return my;
 }
 
-/* The first value, or what went wrong; good until the next call. */
+/* The first value, or the error; valid until the next call. */
 static const char *
 asked(struct fixture *f, MYSQL *my, const char *sql)
 {
@@ -116,7 +117,7 @@ descriptors_come_and_go_with_the_connection(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-/* A pool of the test's own: until leave_own(), connections go there. */
+/* Start a pool for this test; connections go there until leave_own(). */
 static void
 enter_own(struct fixture *f, struct cnt_daemon *own, const char *options)
 {
@@ -139,7 +140,7 @@ leave_own(struct fixture *f, struct cnt_daemon *own)
 	assert_int_equal(cnt_daemon_stop(own), 0);
 }
 
-/* Two connections, and one session for both. */
+/* Two connections share one session. */
 static void
 a_descriptor_keeps_its_number_on_another_session(void **state)
 {
@@ -170,7 +171,7 @@ a_descriptor_keeps_its_number_on_another_session(void **state)
 	leave_own(f, &small);
 }
 
-/* As a program that polls between the two. */
+/* Send, poll and read, as programs with an event loop do. */
 static void
 ask_by_poll(struct fixture *f, MYSQL *my, const char *sql)
 {
@@ -183,7 +184,7 @@ ask_by_poll(struct fixture *f, MYSQL *my, const char *sql)
 	f->f.mysql_free_result(f->f.mysql_store_result(my));
 }
 
-/* With a time limit, where it is the shim that waits. */
+/* With a time limit the shim waits, not libcenote. */
 static void
 a_sending_leaves_the_answer_to_who_polls(void **state)
 {
@@ -196,12 +197,13 @@ a_sending_leaves_the_answer_to_who_polls(void **state)
 	assert_int_equal(f->f.mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &seconds), 0);
 	assert_non_null(f->f.mysql_real_connect(
 		my, NULL, "app", NULL, "app", 0, f->rig.server.socket, 0));
-	/* behind the first answer the session is taken back, and both are read at once */
+	/* after the first answer the pool takes the session back, and both messages
+	 * arrive at once */
 	cnt_send_slowly(4000, 50);
 	ask_by_poll(f, my, "select 6 * 7");
 	ask_by_poll(f, my, "begin");
 	assert_true(cnt_send_as_ever() > 2);
-	/* the pool ends a session that is held by who waits for what was read already */
+	/* the pool would end a session whose client waits for what it has already read */
 	assert_string_equal(asked(f, my, "select 'held'"), "held");
 	f->f.mysql_close(my);
 	leave_own(f, &own);
@@ -294,7 +296,7 @@ a_child_reads_no_rows_of_its_parent(void **state)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		/* what was read already may come */
+		/* rows that were read before the fork may come */
 		while (n < 20000 && f->f.mysql_fetch_row(res))
 			n++;
 		f->f.mysql_free_result(res);
@@ -341,7 +343,7 @@ a_used_result_takes_little_memory(void **state)
 		n += f->f.mysql_fetch_lengths(res)[1] == 5000;
 	assert_int_equal(n, 20000);
 	f->f.mysql_free_result(res);
-	/* of 100 MB; valgrind adds its own */
+	/* the result has 100 MB; valgrind adds its own */
 	assert_in_range(peak_kb() - before, 0,
 		strtol(cnt_env_or("CNT_RSS_GROWTH_KB", "16384"), NULL, 10));
 	f->f.mysql_close(my);

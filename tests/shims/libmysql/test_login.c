@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs of MySQL's and MariaDB's on pools that want TLS and passwords of them. Built for each flavour. */
+/* Programs of MySQL and MariaDB on pools that ask them for TLS and passwords. Built for
+ * each flavour. */
 #include "integration/with_tls.h"
 
 #include <stdio.h>
@@ -16,13 +17,13 @@ static int
 setup(void **state)
 {
 	setenv("CENOTE_POOL", "main", 1);
-	/* nobody's own files */
+	/* no option files of the user */
 	setenv("HOME", "/nonexistent", 1);
 	cnt_library_open(&f, CNT_OURS);
 	return wt_make_certs(state);
 }
 
-/* Where the programs look for cenoted from now on. */
+/* Let the programs reach cenoted by that port. */
 static void
 use_port(int port)
 {
@@ -127,7 +128,7 @@ a_password_logs_in_by_tcp_and_tls(void **state)
 
 	(void)state;
 	use_port(wt_start_with_users("auth = scram-sha-256\n"));
-	/* TLS is taken where it is */
+	/* TLS is used where it is offered */
 	my = made();
 	assert_works(my, "joe", "secret");
 	assert_string_equal(f.mysql_get_ssl_cipher(my), "TLS_AES_256_GCM_SHA384");
@@ -165,7 +166,7 @@ what_was_asked_of_tls_is_kept_to(void **state)
 #endif
 	my = made();
 	ask_for_tls(my, 0);
-	/* a rule for who comes without: that would be another way in */
+	/* without TLS another rule would apply, so it must not be tried */
 	assert_refused(my, "joe", "secret", ACCESS_DENIED, "refused");
 }
 

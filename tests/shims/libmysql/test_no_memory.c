@@ -9,14 +9,14 @@
 #include "rig.h"
 #include "shims/starve.h"
 
-/* No memory, at each allocation in turn. Built for each flavour. */
+/* Let each allocation fail in turn. Built for each flavour. */
 
 #define PIECE 200000
 
 struct fixture {
 	struct cmy_original f;
 	struct cnt_rig rig;
-	char piece[PIECE]; /* of a long value */
+	char piece[PIECE]; /* a piece of a long value */
 };
 
 static int
@@ -149,7 +149,7 @@ use_statements(struct fixture *f, MYSQL *my)
 	(void)f->f.mysql_stmt_close(stmt);
 }
 
-/* Pieces of a value, rows behind a cursor, a rest that is stored, and several results. */
+/* Pieces of a value, rows of a cursor, storing the rest, and several results. */
 static void
 use_parts(struct fixture *f, MYSQL *my)
 {
@@ -190,7 +190,7 @@ use_parts(struct fixture *f, MYSQL *my)
 }
 
 #if !CMY_ORACLE
-/* Rows of parameters in one execution: as arrays of values, and of pointers to them. */
+/* Arrays of parameters: of values, and of pointers. */
 static void
 use_arrays(struct fixture *f, MYSQL *my)
 {
@@ -237,7 +237,7 @@ use_session(struct fixture *f, MYSQL *my)
 
 /* ---- at each allocation ---- */
 
-/* Whole again, or plainly lost, and told so. */
+/* The connection works again, or it is lost and says so. */
 static void
 look(struct fixture *f, MYSQL *my)
 {

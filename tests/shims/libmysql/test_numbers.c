@@ -3,7 +3,7 @@
 
 #include "shims/libmysql/libmysql.h"
 
-/* What other servers say, as the numbers that programs of MySQL's know. */
+/* Errors of other servers, as the numbers that programs of MySQL know. */
 static void
 states_have_the_numbers_of_mysql(void **state)
 {

@@ -9,9 +9,8 @@
 #include "library.h"
 #include "shims/libmysql/libmysql.h"
 
-/*
- * Options and errors without a server: the original and ours are told the same, and tell the same.
- */
+/* Options and errors without a server: the original and ours get the same calls, and
+ * must report the same. */
 
 static struct cmy_original libraries[2]; /* the original, ours */
 #define THEIRS 0
@@ -46,7 +45,7 @@ static const struct {
 	{ MARIADB_OPT_SSL_FP_LIST, TEXT }, { MARIADB_OPT_TLS_PASSPHRASE, TEXT },
 	{ MARIADB_OPT_TLS_VERSION, TEXT }, { MARIADB_OPT_CONNECTION_HANDLER, TEXT } };
 
-/* What the library tells of an option, in words. */
+/* What the library reports of an option, as text. */
 static void
 show(struct cmy_original *f, MYSQL *my, size_t i, char *out, size_t size)
 {
@@ -102,7 +101,7 @@ set(struct cmy_original *f, MYSQL *my, size_t i, unsigned long number, const cha
 	}
 }
 
-/* The part of the structure that is the same in kind: all but pointers of the library's own. */
+/* The part of the structure that must be equal: all but pointers of the library's own. */
 static void
 compare_public(MYSQL **my)
 {
@@ -272,7 +271,7 @@ write_file(const char *path, size_t len)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Connecting reads the file, and then fails: there is no server. */
+/* Connecting reads the file, and then fails, because there is no server. */
 static void
 read_file(struct cmy_original *f, MYSQL *my, const char *path)
 {
@@ -296,7 +295,7 @@ compare_init_commands(MYSQL **my)
 		assert_string_equal(commands[OURS][i], commands[THEIRS][i]);
 }
 
-/* Which the original does not survive: an init command without a command. */
+/* An init command without a command; the original crashes. */
 static int
 has_cut_command(size_t len)
 {

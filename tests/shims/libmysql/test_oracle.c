@@ -8,8 +8,8 @@
 #include "rig.h"
 
 /*
- * What MariaDB's library has otherwise, and so is no scene: prepared statements and connections as Oracle's library
- * (9.7) has them.
+ * Prepared statements and connections as Oracle's library (9.7) has them, where
+ * MariaDB's library differs, so that no scene can compare them.
  */
 
 static struct cmy_original f;
@@ -92,12 +92,12 @@ results_that_were_told_of_are_skipped(void **state)
 
 	(void)state;
 	assert_int_equal(f.mysql_stmt_execute(stmt), 0);
-	/* of the second one nothing was told yet */
+	/* the second result was not announced yet */
 	expect(stmt, "next 1, errno 2014");
 	f.mysql_stmt_close(stmt);
 	stmt = prepare("call three()");
 	expect(stmt, "execute 0, store 0, next 0, next 0, fetch 0, next 0, fields 0");
-	/* that of the execution */
+	/* the execution's own count */
 	expect(stmt, "affected 1, next -1");
 	f.mysql_stmt_close(stmt);
 	run("do 1");
@@ -134,7 +134,7 @@ what_has_no_cursor_is_stored_at_once(void **state)
 	}
 }
 
-/* Behind so many that were fetched, of five that come in such portions. */
+/* Fetch that many of five rows, in portions of that size. */
 static MYSQL_STMT *
 begin_to_fetch(unsigned long portion, int n_fetched, MYSQL_BIND *b)
 {
@@ -160,7 +160,7 @@ a_cursor_is_stored_with_the_row_that_came_alone(void **state)
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		int number;
-		/* what the library keeps in it ends with the statement */
+		/* the library uses this buffer until the statement is closed */
 		MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_LONG, .buffer = &number };
 		int first = cases[i].first, n_fetched = cases[i].n_fetched;
 		MYSQL_STMT *stmt = begin_to_fetch(cases[i].portion, n_fetched, &b);
@@ -249,7 +249,7 @@ rows_are_thrown_away_for_another_statement(void **state)
 	}
 }
 
-/* Only for one that was executed and may have rows itself. */
+/* Only a statement that was executed, and can have rows, drops other rows. */
 static void
 rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 {
@@ -268,7 +268,7 @@ rows_stay_behind_a_reset_of_what_was_not_executed(void **state)
 	run("do 1");
 }
 
-/* Nothing is sent in its place, and the server misses it. */
+/* The library takes the refused piece for sent, and the server misses it. */
 static void
 a_piece_out_of_turn_is_missed(void **state)
 {
@@ -288,7 +288,7 @@ a_piece_out_of_turn_is_missed(void **state)
 	run("do 1");
 }
 
-/* It was cancelled, and then there is no connection any more. */
+/* Rows that were cancelled, and then lost with their connection. */
 static void
 cancelled_rows_of_no_connection_are_lost(void **state)
 {
@@ -328,7 +328,7 @@ executing_tells_lengths_anew(void **state)
 	f.mysql_stmt_close(stmt);
 }
 
-/* One that asks for a cursor takes the results of another, which has none. */
+/* A statement that asks for a cursor takes another one's results, which have none. */
 static void
 further_results_have_no_cursor(void **state)
 {
@@ -345,7 +345,8 @@ further_results_have_no_cursor(void **state)
 	run("do 1");
 }
 
-/* The rows of one are thrown away by one that had results before, and what has them is closed as if prepared. */
+/* Another statement takes over further results; closing it acts as if it had been
+ * prepared. */
 static void
 further_results_are_taken_from_another(void **state)
 {
@@ -461,7 +462,7 @@ answers_without_a_word_end_what_was_told(void **state)
 	assert_int_equal(is_told_of_database(), 0);
 }
 
-/* A statement that fails may have ended a transaction, which its answer does not tell. */
+/* A failed statement may have ended a transaction, which its answer does not report. */
 static void
 answers_without_a_word_tell_of_the_transaction(void **state)
 {
@@ -522,7 +523,7 @@ a_change_of_user_that_fails_leaves_settings(void **state)
 	assert_int_not_equal(my->server_status & SERVER_STATUS_AUTOCOMMIT, 0);
 }
 
-/* As of a file that is not there: ENOENT is 2. */
+/* The handler refuses as for a missing file: ENOENT is 2. */
 static int
 refuse_file(void **handle, const char *name, void *user)
 {
@@ -580,7 +581,7 @@ statements_are_closed_behind_an_error_of_a_file(void **state)
 	}
 }
 
-/* With the options that go with it: the second attempt fails for what the first was told to do. */
+/* The flags stay with the options: the second attempt fails because of the first one's. */
 static void
 flags_of_an_attempt_that_failed_are_kept(void **state)
 {

@@ -6,7 +6,8 @@
 
 #include "shims/libmysql/oracle_time.h"
 
-/* What Oracle's library (9.7) makes of texts. What it leaves as it was is 7 here. */
+/* What Oracle's library (9.7) makes of texts. A member that it leaves unchanged is 7
+ * here. */
 
 struct text_case {
 	const char *text;

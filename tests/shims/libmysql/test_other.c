@@ -9,7 +9,8 @@
 #include "support/cnt_daemon.h"
 #include "support/cnt_server.h"
 
-/* Pools of other servers, seen as MySQL's: types, values, errors and lists. Built for each flavour. */
+/* Pools of other servers as MySQL's API shows them: types, values, errors and lists.
+ * Built for each flavour. */
 
 struct fixture {
 	struct cmy_original f;
@@ -193,7 +194,7 @@ sqlite_is_seen_as_mysql(void **state)
 
 #define ODD_TEXT "no number, but longer than one"
 
-/* A buffer of a number or time has the size of its type, whatever its length says. */
+/* A buffer for a number or time has the size of its type, whatever its length says. */
 struct guarded {
 	union {
 		int64_t number;
@@ -265,7 +266,7 @@ odd_values_are_used(struct fixture *f, MYSQL *my)
 	f->f.mysql_free_result(res);
 }
 
-/* SQLite keeps any text in any column. */
+/* SQLite stores any text in any column. */
 static void
 values_need_not_fit_their_columns(void **state)
 {
@@ -290,7 +291,7 @@ values_need_not_fit_their_columns(void **state)
 	f->f.mysql_close(my);
 }
 
-/* A backslash hides no quote there, so that a text that is escaped by one ends before it should. */
+/* These servers do not escape with backslashes: with one, the text would end too early. */
 static void
 escaping_needs_no_connection(void **state)
 {
@@ -310,7 +311,8 @@ escaping_needs_no_connection(void **state)
 	}
 }
 
-/* The names that are the pool's, and no other one: what the session has stays. */
+/* The connection accepts the pool's names and no others, and the session keeps what it
+ * has. */
 static void
 knows_its_names(struct fixture *f, MYSQL *my, const char *given, const char *pool)
 {
@@ -349,7 +351,7 @@ gets_by(struct fixture *f, MYSQL *my, const char *const texts[][2])
 	}
 }
 
-/* What drivers send of themselves. */
+/* Statements that drivers send on their own. */
 static void
 what_each_program_says_is_understood(void **state)
 {
@@ -375,7 +377,7 @@ what_each_program_says_is_understood(void **state)
 		{ "select * from other", "1146 42P01" },
 		{ "begin", "affected 0" },
 		{ "create table other (a int)", "affected 0" },
-		/* MySQL commits what is open */
+		/* as in MySQL, this commits the open transaction */
 		{ "START TRANSACTION WITH CONSISTENT SNAPSHOT", "affected 0" },
 		{ "insert into other values (1)", "affected 1" },
 		{ "ROLLBACK;", "affected 0" },
@@ -386,7 +388,7 @@ what_each_program_says_is_understood(void **state)
 		{ "delete from other where a = 3", "affected 1" },
 		{ "commit work", "affected 0" },
 		{ "insert into other values (4)", "affected 1" },
-		/* and here, too */
+		/* this, too */
 		{ "set autocommit=1", "affected 0" },
 		{ "rollback", "affected 0" },
 		{ "delete from other", "affected 2" },
@@ -413,7 +415,7 @@ what_each_program_says_is_understood(void **state)
 	}
 }
 
-/* A part that is too large must not become another one by losing its upper bits. */
+/* A part that is too large must be refused, and not lose its upper bits. */
 static void
 times_are_sent_or_refused(void **state)
 {
@@ -476,7 +478,8 @@ is_taken(MYSQL *my, MYSQL_STMT *stmt)
 	return my->methods->db_execute_generate_request(stmt, &length, 1) != NULL;
 }
 
-/* Who does not know MariaDB's word for "the column's default" must not take it for a value. */
+/* A server without MariaDB's indicator for a column's default must not take it for a
+ * value. */
 static void
 an_array_has_values_only(void **state)
 {
@@ -511,7 +514,8 @@ an_array_has_values_only(void **state)
 		assert_true(is_taken(my, stmt));
 		values[1] = 6;
 		assert_int_equal(f->f.mysql_stmt_execute(stmt), 0);
-		/* the statement frees a request that is never executed (the original leaks it) */
+		/* the statement frees a request that is never executed; the original
+		 * leaks it */
 		assert_true(is_taken(my, stmt));
 		f->f.mysql_stmt_close(stmt);
 		assert_string_equal(
@@ -547,7 +551,7 @@ show_value(void *data, unsigned column, unsigned char **row)
 	add(c->f, "\n");
 }
 
-/* Values of any server come to a program's function in the form that MySQL's protocol has. */
+/* A program's function gets values of any server in the form of MySQL's protocol. */
 static void
 values_are_called_back(void **state)
 {
@@ -591,7 +595,7 @@ values_are_called_back(void **state)
 	}
 }
 
-/* The pool has no bytes of the protocol. A program that asks for them gets an error where the original leaves one. */
+/* The pool has no bytes of the protocol. A program that asks for them gets an error. */
 static void
 what_methods_cannot_do_is_an_error(void **state)
 {
@@ -632,7 +636,7 @@ what_methods_cannot_do_is_an_error(void **state)
 
 /* ---- rows without columns ---- */
 
-/* MySQL has no such results: the program is told that so many rows were concerned, and that there is nothing to read. */
+/* MySQL has no such results: the program gets the number of rows, and nothing to read. */
 static void
 is_a_command(struct fixture *f, MYSQL *my, unsigned long long n)
 {

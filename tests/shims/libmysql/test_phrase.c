@@ -73,7 +73,7 @@ a_drivers_own_statements_are_known(void **state)
 		CMY_PHRASE_NONE);
 }
 
-/* Nothing behind the end is read: the rest of it is there. */
+/* Bytes after the end are not read: the rest of the text is there. */
 static void
 a_text_may_end_at_every_byte(void **state)
 {

@@ -8,12 +8,12 @@
 #include "rig.h"
 
 /*
- * The same program on the original, straight to the server, and on the shims, through the pool: what it sees
- * is the same. Oracle's flavour has no original here, and is compared with MariaDB's in the scenes in which
- * both have the same to show.
+ * The same program runs on the original, directly on the server, and on the shims,
+ * through the pool. It must see the same. Oracle's original is not installed, so that
+ * flavour is compared with MariaDB's, in the scenes in which both show the same.
  */
 
-/* Of what a scene wrote before it ended badly. */
+/* Bytes to show of a scene that ended badly. */
 #define TAIL 600u
 
 static char *
@@ -32,7 +32,7 @@ play(struct cnt_rig *rig, const char *program, const char *library, const char *
 	assert_non_null(text);
 	assert_non_null(out);
 	n = fread(text, 1, size - 1, out);
-	/* a zero byte is a value's: it is to be compared, too */
+	/* values may have zero bytes, which count, too */
 	for (size_t i = 0; i < n; i++) {
 		if (text[i] == '\0')
 			text[i] = '\1';
@@ -46,7 +46,7 @@ play(struct cnt_rig *rig, const char *program, const char *library, const char *
 	return text;
 }
 
-/* The next line, without its end; NULL behind the last. */
+/* The next line, without its end; NULL: there are no more. */
 static char *
 line(char **at)
 {
@@ -54,7 +54,8 @@ line(char **at)
 
 	if (*begin == '\0')
 		return NULL;
-	/* not strchr(): the address sanitizer's reads all that follows, for each line of megabytes */
+	/* not strchr(): for each line the address sanitizer's version would read all of
+	 * the text */
 	while (*end != '\n' && *end != '\0')
 		end++;
 	*at = *end == '\n' ? end + 1 : end;
@@ -103,7 +104,7 @@ scene_on_both(
 	play_on_both(rig, scene, CNT_SCENES_MARIADB, program, library);
 }
 
-/* With prepared statements; the states that they are in have other numbers with Oracle's. */
+/* With prepared statements; Oracle's library has other numbers for their states. */
 #define STMT(name)                                                                       \
 	static void stmt_##name(void **state)                                            \
 	{                                                                                \
@@ -144,7 +145,7 @@ values_of_statements(void **state)
 		CNT_OUR_LIBMARIADB);
 }
 
-/* A MYSQL_TIME of Oracle's is larger than one of MariaDB's. */
+/* Oracle's MYSQL_TIME is larger than MariaDB's. */
 static void
 values_of_oracle_stay_in_their_buffers(void **state)
 {

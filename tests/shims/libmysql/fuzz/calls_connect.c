@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From connecting to closing, what a connection is set to, and what it tells. */
+/* Connecting and closing, what a connection is set to, and what it reports. */
 
 /* ---- LOAD DATA LOCAL: a file that is made up ---- */
 
@@ -67,7 +67,7 @@ set_before_connecting(struct fz *z, struct fz_conn *c, uint32_t number)
 	z->f.mysql_options(c->my, MYSQL_OPT_LOCAL_INFILE, &infile);
 	z->f.mysql_set_local_infile_handler(
 		c->my, file_init, file_read, file_end, file_error, NULL);
-	/* with most of them there is no connection elsewhere */
+	/* pools of other servers refuse most character sets */
 	if (number % (z->is_elsewhere ? 40 : 3) == 0)
 		z->f.mysql_options(
 			c->my, MYSQL_SET_CHARSET_NAME, charsets[number / 3 % 4]);
@@ -122,7 +122,7 @@ fz_close_conn(struct fz *z, struct fz_conn *c)
 {
 	if (c->my == NULL)
 		return;
-	/* the original reads on from memory that is gone */
+	/* the original would read from freed memory */
 	for (unsigned i = 0; i < FZ_RESULTS; i++) {
 		if (c->results[i].is_used)
 			fz_drop_result(z, &c->results[i]);
@@ -201,8 +201,8 @@ fz_reset_connection(struct fz *z, const uint32_t n[4])
 	FZ_DO(z, z->at->my, r, mysql_reset_connection, z->at->my);
 	fz_gave_status(z, r);
 	/*
-	 * The original does not look at the server's status in that answer, nor know that the character set is the
-	 * login's again.
+	 * The original ignores the server's status in that answer, and does not know
+	 * that the character set is the login's again.
 	 */
 	if (r == 0)
 		(void)z->f.mysql_set_character_set(
@@ -274,7 +274,8 @@ fz_infos(struct fz *z, const uint32_t n[4])
 	fz_say(z, " host ");
 	fz_say_text(z, z->f.mysql_get_host_info(my));
 	fz_say(z, " server ");
-	/* MariaDB's server says so for the sake of old replicas, and its own library leaves it away, as the pool does */
+	/* MariaDB's server adds this for old replicas; its own library and the pool
+	 * leave it out */
 	if (CMY_ORACLE && strncmp(server, "5.5.5-", 6) == 0)
 		server += 6;
 	fz_say_text(z, server);
@@ -291,7 +292,7 @@ compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* It has no end but its length. */
+/* Copy a text that has no zero byte. */
 static char *
 copy(const char *data, size_t len)
 {
@@ -304,7 +305,7 @@ copy(const char *data, size_t len)
 	return text;
 }
 
-/* All that is told of a kind: a variable's name and its value belong together. */
+/* Collect the changes of one kind; a variable's name and value belong together. */
 static unsigned
 collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED])
 {
@@ -330,7 +331,8 @@ collect(struct fz *z, enum enum_session_state_type type, char *list[MAX_TRACKED]
 	return n;
 }
 
-/* MariaDB's server takes the pool's change of multi statements for a result that was sent. */
+/* MariaDB's server takes the pool's change of multi statements for a result that was
+ * sent; hide that. */
 static void
 hide_result_sent(char *state)
 {
@@ -340,7 +342,8 @@ hide_result_sent(char *state)
 		*sent = '_';
 }
 
-/* Of the database of what was prepared, which Oracle's protocol tells with its rows. */
+/* Whether the database was reported by a prepared statement, which Oracle's protocol
+ * does with its rows. */
 static int
 is_told_behind_rows(const struct fz *z)
 {
@@ -348,7 +351,7 @@ is_told_behind_rows(const struct fz *z)
 	       strncmp(z->at->sql, "execute ", 8) == 0;
 }
 
-/* In which order a server tells of variables is its own. */
+/* Servers report variables in any order, so sort them. */
 void
 fz_track(struct fz *z, const uint32_t n[4])
 {
@@ -359,7 +362,8 @@ fz_track(struct fz *z, const uint32_t n[4])
 	for (int type = 0; type < CMY_SESSION_TRACK_KINDS; type++) {
 		unsigned count;
 
-		/* which Oracle's protocol also tells behind rows, and the pool's with what gives none */
+		/* Oracle's protocol also reports this after rows, the pool only after a
+		 * statement without rows */
 		if (type == SESSION_TRACK_TRANSACTION_STATE &&
 			(CMY_ORACLE || z->at->has_listed))
 			continue;

@@ -43,7 +43,7 @@ fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used)
 
 /* ---- asking ---- */
 
-/* It is refused where rows of another one are left. */
+/* The query is refused if another one's rows are unread. */
 static void
 note_text(struct fz_conn *c, const char *sql)
 {
@@ -126,7 +126,7 @@ fz_next_result(struct fz *z, const uint32_t n[4])
 	fz_gave_int(z, r);
 }
 
-/* As most programs do it: until there is no more. */
+/* Read all results, as most programs do. */
 void
 fz_drain(struct fz *z, const uint32_t n[4])
 {
@@ -164,7 +164,7 @@ fz_list_tables(struct fz *z, const uint32_t n[4])
 void
 fz_list_fields(struct fz *z, const uint32_t n[4])
 {
-	/* where no column fits, Oracle's library has run out of memory, or not */
+	/* if no column fits, Oracle's library may report that it has no memory */
 	const char *wild = n[2] % 3 == 0 ? NULL
 			   : CMY_ORACLE  ? "%"
 					 : FZ_PICK(tables, n[2] / 3);
@@ -270,7 +270,7 @@ fz_look(struct fz *z, const uint32_t n[4])
 	fz_say(z, " rows %llu fields %u eof %d at field %u handle %d row %d lengths %d\n",
 		(unsigned long long)z->f.mysql_num_rows(res), z->f.mysql_num_fields(res),
 		z->f.mysql_eof(res), z->f.mysql_field_tell(res), res->handle != NULL,
-		/* behind the last one the original has it still */
+		/* after the last row the original still has this pointer */
 		z->result->is_used || res->current_row != NULL,
 		z->result->is_used || z->f.mysql_fetch_lengths(res) != NULL);
 }

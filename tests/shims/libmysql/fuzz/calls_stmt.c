@@ -55,7 +55,7 @@ forget_values(struct fz_stmt *s)
 	memset(s->is_lost, 0, sizeof(s->is_lost));
 }
 
-/* What was bound is bound to another statement's columns now. */
+/* The bound columns belong to another statement now. */
 static void
 forget_columns(struct fz_stmt *s)
 {
@@ -63,7 +63,7 @@ forget_columns(struct fz_stmt *s)
 	s->offset = NULL;
 }
 
-/* Each execution of a procedure brings columns of its own, with MariaDB's library. */
+/* In MariaDB's library each execution of a procedure brings new columns. */
 static void
 note_execution(struct fz_stmt *s)
 {
@@ -138,7 +138,7 @@ fz_stmt_execute(struct fz *z, const uint32_t n[4])
 		z->stmt->is_refused = 0;
 	else if (z->f.mysql_stmt_errno(z->stmt->stmt) == CR_COMMANDS_OUT_OF_SYNC)
 		z->stmt->is_refused |= has_types;
-	/* unless the library itself refuses it */
+	/* unless the library itself refused it */
 	if (z->f.mysql_stmt_errno(z->stmt->stmt) < CR_MIN_ERROR) {
 		forget_values(z->stmt);
 		z->stmt->has_old_rows = 0;
@@ -286,7 +286,7 @@ fz_stmt_attr(struct fz *z, const uint32_t n[4])
 	int r;
 
 	fz_say(z, " %d %lu %d", (int)kind, number, is_on);
-	/* the pool was told with the execution, and sends the first rows at once */
+	/* the pool got the number with the execution, and has sent the first rows */
 	if (kind == STMT_ATTR_PREFETCH_ROWS && z->stmt->has_cursor) {
 		fz_say(z, " left out: the cursor is open\n");
 		return;
@@ -300,7 +300,7 @@ fz_stmt_attr(struct fz *z, const uint32_t n[4])
 	fz_gave_status(z, r);
 }
 
-/* What Oracle's library wants to say of that it cannot put into words. */
+/* Oracle's library crashes on the message for this error. */
 static int
 is_no_text(const struct fz_stmt *s, unsigned param)
 {
@@ -352,7 +352,7 @@ fz_stmt_next_result(struct fz *z, const uint32_t n[4])
 	if (r == 0)
 		forget_columns(s);
 	s->is_past_rows |= r == 0;
-	/* Oracle's library gives the number of an error: fz_put_error() */
+	/* Oracle's library returns the number of an error, see fz_put_error() */
 	if (r > 1)
 		r = 1;
 	fz_gave_int(z, r);
@@ -380,7 +380,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 
 #define ARRAY 3
 
-/* Rows of parameters at once: a number and a text of each, some of which are NULL or left away. */
+/* An array of parameters: a number and a text in each row, some NULL or left out. */
 void
 fz_stmt_array(struct fz *z, const uint32_t n[4])
 {
@@ -457,7 +457,7 @@ fz_stmt_direct(struct fz *z, const uint32_t n[4])
 	give_params(z, n[2]);
 	if (count > 0)
 		r = z->f.mysql_stmt_bind_param(s->stmt, s->params);
-	/* without values the original leaves answers behind, and waits for others */
+	/* without values the original leaves answers unread, and waits for others */
 	if (r == 0)
 		r = z->f.mariadb_stmt_execute_direct(s->stmt, sql, strlen(sql));
 	take_text(s, sql);

@@ -34,7 +34,7 @@ fz_wait(struct fz *z, int wants)
 	return came & wants ? came & wants : wants;
 }
 
-/* The original tells of the warnings there were before the rows, the shim of none. */
+/* The original reports the warnings before the rows, the shim none. */
 static void
 note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 {
@@ -54,7 +54,8 @@ note_warnings(struct fz *z, unsigned call, int had_stmt_rows)
 		z->at->is_streamed = 1;
 }
 
-/* A statement that is reset, or was prepared and cannot be anew, takes the connection's. */
+/* A statement that is reset, or fails to be prepared again, takes the connection's
+ * number. */
 static void
 note_stmt_warnings(struct fz *z, unsigned call, int was_streamed, int was_prepared)
 {
@@ -69,7 +70,7 @@ note_stmt_warnings(struct fz *z, unsigned call, int was_streamed, int was_prepar
 		s->is_streamed = 0;
 }
 
-/* If not, what is left is of what ran before. */
+/* Otherwise the unread results belong to what ran before. */
 static int
 has_run_well(const struct fz *z)
 {
@@ -78,7 +79,7 @@ has_run_well(const struct fz *z)
 	return s->stmt != NULL && s->sql != NULL && z->f.mysql_stmt_errno(s->stmt) == 0;
 }
 
-/* Whose what is still to be read is. */
+/* Note to which statement the unread rows belong. */
 static void
 note_reader(struct fz *z, unsigned call)
 {
@@ -107,7 +108,7 @@ carry_out(struct fz *z, const struct fz_step *step)
 	int had_stmt_rows, was_streamed, was_prepared;
 	const char *why;
 
-	/* most of the time the first of each: two are rarely needed */
+	/* mostly the first of each: two are rarely needed */
 	z->at = &z->conns[step->n[0] % 16 == 15];
 	z->stmt = &z->at->stmts[step->n[0] / 16 % 6 == 5];
 	z->result = &z->at->results[step->n[0] / 128 % 6 == 5];
@@ -140,7 +141,7 @@ end(struct fz *z, uint32_t number)
 		struct fz_conn *c = &z->conns[i];
 
 		z->at = c;
-		/* the original waits for ever, or ends, where rows of a query are left */
+		/* with unread rows of a query the original waits for ever, or crashes */
 		if (number % 2 || (c->my != NULL && c->my->status != MYSQL_STATUS_READY))
 			fz_close_conn(z, c);
 		for (unsigned k = 0; k < FZ_RESULTS; k++)
@@ -177,7 +178,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	/* who writes to a connection that is gone gets EPIPE, as most programs arrange it */
+	/* writing to a lost connection must give EPIPE, as most programs arrange it */
 	signal(SIGPIPE, SIG_IGN);
 	cnt_library_open(&z.f, argv[1]);
 	z.socket = argv[2];

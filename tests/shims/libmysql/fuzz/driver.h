@@ -7,17 +7,17 @@
 #include "fuzz.h"
 #include "library.h"
 
-/* What a driver has in its hands while it carries out a sequence. */
+/* What a driver holds while it carries out a sequence. */
 
 #define FZ_CONNS   2u
 #define FZ_RESULTS 2u /* of each connection */
 #define FZ_STMTS   2u /* of each connection */
 #define FZ_PARAMS  6u
 #define FZ_COLUMNS 12u
-#define FZ_ROOM    48u /* of a buffer */
+#define FZ_ROOM    48u /* bytes of a buffer */
 #define FZ_STATE   2048u
 
-/* What is bound: a value's room, and what goes with it. */
+/* A bound value: its buffer, and what goes with it. */
 struct fz_value {
 	union {
 		char bytes[FZ_ROOM];
@@ -33,27 +33,28 @@ struct fz_stmt {
 	MYSQL_STMT *stmt;
 	MYSQL_BIND params[FZ_PARAMS], columns[FZ_COLUMNS];
 	struct fz_value given[FZ_PARAMS], taken[FZ_COLUMNS];
-	const char *sql; /* that was prepared last */
+	const char *sql; /* the text that was prepared last */
 	int is_ahead[FZ_PARAMS]; /* mysql_stmt_send_long_data() */
-	int is_lost[FZ_PARAMS]; /* the same, and it was refused */
+	int is_lost[FZ_PARAMS]; /* the same, but it was refused */
 	int is_half_bound; /* mysql_stmt_bind_param() failed */
 	int is_bound; /* mysql_stmt_bind_param() */
-	int has_cursor; /* it was executed with one */
-	int had_cursor; /* MariaDB's flavour: it had one once, also with another text */
-	int has_failed_cursor; /* the same, and it failed */
-	int was_run; /* since it was prepared */
+	int has_cursor; /* it was executed with a cursor */
+	int had_cursor; /* MariaDB's flavour: it had a cursor once, perhaps with another text */
+	int has_failed_cursor; /* it was executed with a cursor and failed */
+	int was_run; /* executed since it was prepared */
 	int is_direct; /* it was prepared by executing it */
 	int has_old_charset; /* character_set_results was set since it was prepared */
-	int is_robbed; /* Oracle's flavour: another one was executed while its rows were read */
-	int is_refused; /* executed out of turn, with types that the server has not */
-	unsigned n_fetched; /* since it was executed, or its result freed */
+	int is_robbed; /* Oracle's flavour: another statement was executed while its rows were unread */
+	int is_refused; /* executed out of turn, with types that the server did not get */
+	unsigned
+		n_fetched; /* rows fetched since the execution, or since its result was freed */
 	int has_old_rows; /* rows were stored when another text was prepared */
-	int is_past_rows; /* rows were stored of a result before this one */
-	int is_streamed; /* its number of warnings is the connection's, as that one's member says */
+	int is_past_rows; /* rows were stored of an earlier result */
+	int is_streamed; /* its number of warnings is the connection's */
 	int has_new_columns; /* mysql_stmt_bind_result() since a row was fetched */
-	int has_old_columns; /* it was called before there were other columns */
-	int has_columns; /* mysql_stmt_bind_result() took them */
-	int is_row_over; /* the rows behind the one that was fetched were stored */
+	int has_old_columns; /* mysql_stmt_bind_result() was called for earlier columns */
+	int has_columns; /* mysql_stmt_bind_result() accepted the columns */
+	int is_row_over; /* the rows after the fetched one were stored */
 	MYSQL_ROW_OFFSET offset; /* mysql_stmt_row_tell() */
 	char state[FZ_STATE];
 };
@@ -68,28 +69,29 @@ struct fz_conn {
 	MYSQL *my;
 	int is_async; /* MYSQL_OPT_NONBLOCK was set: _start and _cont can be called */
 	int was_connected; /* mysql_real_connect() was called */
-	const char *sql; /* of the query that was sent last */
-	int is_sent; /* mysql_send_query(): the answer was not read */
-	int has_listed; /* mysql_list_fields(): the pool's are statements, which a transaction tells of */
-	int has_selected; /* mysql_select_db(), and no query since: the pool tells of the database alone */
-	int is_calls; /* a statement called a procedure: what is left is of that */
-	struct fz_stmt *reader; /* Oracle's flavour: whose rows are left */
-	int is_streamed; /* how many warnings there are was told before a statement's rows */
+	const char *sql; /* the text of the last query */
+	int is_sent; /* mysql_send_query(): the answer is unread */
+	int has_listed; /* mysql_list_fields(): the pool uses statements, which transaction tracking shows */
+	int has_selected; /* mysql_select_db(), and no query since: the pool reports the database only */
+	int is_calls; /* a statement called a procedure: the unread results are its own */
+	struct fz_stmt
+		*reader; /* Oracle's flavour: the statement whose rows are unread */
+	int is_streamed; /* the number of warnings came before a statement's rows */
 	struct fz_result results[FZ_RESULTS];
 	unsigned next_result;
 	struct fz_stmt stmts[FZ_STMTS];
-	char state[FZ_STATE]; /* what was last written of it */
+	char state[FZ_STATE]; /* the state that was printed last */
 };
 
 struct fz {
 	struct cmy_original f;
 	const char *socket;
 	struct fz_conn conns[FZ_CONNS];
-	struct fz_conn *at; /* the one that the call is about */
-	struct fz_stmt *stmt; /* and the statement of it */
-	struct fz_result *result; /* and the result */
+	struct fz_conn *at; /* the connection that the call uses */
+	struct fz_stmt *stmt; /* the statement that the call uses */
+	struct fz_result *result; /* the result that the call uses */
 	int is_async; /* the call is to be made with _start and _cont */
-	int is_elsewhere; /* the server is none of MySQL's */
+	int is_elsewhere; /* the server is not MySQL's */
 	FILE *out;
 };
 
@@ -98,7 +100,7 @@ typedef void fz_carry_out(struct fz *z, const uint32_t n[4]);
 FZ_CALLS(FZ_DECLARE)
 
 /*
- * A function that does not have to block: ret = name(args), or its _start and as many _cont as it takes.
+ * Call a function: ret = name(args), or its _start and as many _cont as it takes.
  * Oracle's flavour has no such pairs.
  */
 #if CMY_ORACLE
@@ -132,40 +134,40 @@ FZ_CALLS(FZ_DECLARE)
 #define FZ_STMT_ROWS     MYSQL_STATUS_STMT_RESULT
 #endif
 
-/* Wait for what a _start or _cont wants: what has come. */
+/* Wait for what a _start or _cont asked for. Returns what is ready. */
 int fz_wait(struct fz *z, int wants);
 
 /* ---- show.c ---- */
 
 void fz_say(struct fz *z, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Bytes in quotes, those that do not print as \xNN; NULL is "null". */
+/* Print bytes in quotes, unprintable ones as \xNN; NULL is "null". */
 void fz_say_bytes(struct fz *z, const char *bytes, size_t len);
 void fz_say_text(struct fz *z, const char *text);
-/* What went wrong, as both drivers write it. */
+/* Print an error, without what may differ. */
 void fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text);
 /* " -> text" */
 void fz_gave_text(struct fz *z, const char *text);
 void fz_gave_int(struct fz *z, long long value);
-/* " -> well" if it is 0: which other number a failure has, each kind of call has for itself. */
+/* " -> well" if r is 0. Which other number a failure gives is not compared here. */
 void fz_gave_status(struct fz *z, int r);
-/* The same of a call that answers a query. */
+/* The same for a call that answers a query. */
 void fz_gave_answer(struct fz *z, int r);
 void fz_show_field(struct fz *z, const MYSQL_FIELD *field);
 void fz_show_row(struct fz *z, MYSQL_RES *res, MYSQL_ROW row);
-/* What a connection, and its statements, tell that is other than it was. */
+/* Print what has changed in a connection and its statements. */
 void fz_show_conn(struct fz *z, struct fz_conn *c);
-/* Whether both libraries tell the same of it. */
+/* Whether both libraries report the same database. */
 int fz_has_database(struct fz *z, const struct fz_conn *c);
-/* The buffers that are bound to the columns. */
+/* Print the buffers that are bound to the columns. */
 void fz_show_columns(struct fz *z, const struct fz_stmt *s, unsigned n);
 void fz_show_value(struct fz *z, const MYSQL_BIND *bind);
 
 /* ---- known.c ---- */
 
-/* A call that is known to give something else, by docs/mysql-shim.md, or that ends the original: why; NULL: it
- * is none. */
+/* Why to leave out a call: it is known to differ (docs/mysql-shim.md), or it crashes the
+ * original. NULL: do not leave it out. */
 const char *fz_is_known(struct fz *z, const struct fz_step *step);
-/* A cursor was asked for, and the server opens none for such a text. */
+/* Whether a cursor was asked for, though the server opens none for such a text. */
 int fz_lacks_cursor(const struct fz_stmt *s, const char *sql);
 
 /* ---- calls_connect.c ---- */
@@ -174,22 +176,22 @@ void fz_close_conn(struct fz *z, struct fz_conn *c);
 
 /* ---- calls_result.c ---- */
 
-/* A result that a call gave: it takes the place of another one. */
+/* Keep a result, in place of an older one. */
 void fz_keep_result(struct fz *z, MYSQL_RES *res, int is_used);
-/* As mysql_free_result(), and it cannot be used any more. */
+/* mysql_free_result(), and forget the result. */
 void fz_drop_result(struct fz *z, struct fz_result *r);
 
 /* ---- calls_stmt.c ---- */
 
 void fz_close_stmt(struct fz *z, struct fz_stmt *s);
-/* Rows are kept for it; of a cursor the original keeps some. */
+/* Whether rows are stored; the original also keeps some of a cursor. */
 int fz_has_stored(const struct fz_stmt *s);
 
 /* ---- values.c ---- */
 
-/* Bind a parameter: what type it has, and which value, is in the number. */
+/* Bind a parameter; the number gives its type and value. */
 void fz_give(struct fz *z, MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
-/* Bind a column, as the number says; its room is filled with a pattern. */
+/* Bind a column; the number gives its type. Its buffer is filled with a pattern. */
 void fz_take(MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
 
 /* ---- words.c ---- */
@@ -198,7 +200,7 @@ void fz_take(MYSQL_BIND *bind, struct fz_value *value, uint32_t number);
 	extern const char *const fz_##name[];                                            \
 	extern const unsigned fz_n_##name
 FZ_WORDS(queries);
-FZ_WORDS(bound_queries); /* with parameters, or to be prepared */
+FZ_WORDS(bound_queries); /* with parameters, or only for preparation */
 FZ_WORDS(other_queries);
 FZ_WORDS(other_bound);
 FZ_WORDS(databases);
@@ -209,7 +211,7 @@ FZ_WORDS(texts);
 
 #define FZ_PICK(name, number) fz_##name[(number) % fz_n_##name]
 
-/* A statement, and one with parameters or to be prepared, as the server may read them. */
+/* A text for a query, and one for preparation, in the server's SQL. */
 const char *fz_query_word(const struct fz *z, uint32_t number);
 const char *fz_bound_word(const struct fz *z, uint32_t number);
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /*
- * What is known to differ, and docs/mysql-shim.md tells, or what nobody may do, since the original ends there: such
- * a call is left out, by both drivers, since both find the same reason.
+ * Calls that both drivers leave out: those that are known to differ (docs/mysql-shim.md
+ * says so), and those that crash the original. Both drivers find the same reason.
  */
 
 struct known {
-	int first, last; /* of enum fz_call */
+	int first, last; /* first and last of a range of enum fz_call */
 	int (*applies)(struct fz *z);
 	const char *why;
 };
@@ -44,7 +44,7 @@ is_connected(struct fz *z)
 	return z->at->my != NULL && z->at->my->net.FZ_VIO != NULL;
 }
 
-/* A connection is not to block, had been made before, and this call is one that blocks. */
+/* A non-blocking connection was made before, and this call blocks. */
 static int
 is_unwaited(struct fz *z)
 {
@@ -75,7 +75,7 @@ is_sent(struct fz *z)
 	return z->at->is_sent;
 }
 
-/* Rows that a query gave are still to be read. */
+/* Rows of a query are unread. */
 static int
 has_rows(struct fz *z)
 {
@@ -103,7 +103,7 @@ is_reading(const struct fz *z, const struct fz_stmt *s)
 #endif
 }
 
-/* A row was fetched of them and not stored, and lies in the memory of the connection. */
+/* A row was fetched and not stored; it lay in the connection's memory. */
 static int
 is_row_gone(struct fz *z)
 {
@@ -113,14 +113,14 @@ is_row_gone(struct fz *z)
 	       (s->has_old_rows || s->is_past_rows || !fz_has_stored(s));
 }
 
-/* With rows that are left. */
+/* The connection is gone, and rows were unread. */
 static int
 is_cut_off(struct fz *z)
 {
 	return is_detached(z) && is_reading(z, z->stmt);
 }
 
-/* The buffers that it has are those of a statement that was prepared before. */
+/* Its buffers were bound for a statement that was prepared earlier. */
 static int
 has_old_columns(struct fz *z)
 {
@@ -160,7 +160,7 @@ is_given_twice(struct fz *z)
 	return 0;
 }
 
-/* A parameter's value was to be sent ahead when that could not be, and the library takes it for sent. */
+/* Sending a parameter's value ahead failed, and the library takes it for sent. */
 static int
 is_given_never(struct fz *z)
 {
@@ -181,7 +181,7 @@ is_direct(struct fz *z)
 	return z->stmt->is_direct;
 }
 
-/* Whose columns come while the server reads tables of its own, with autocommit. */
+/* HELP: its columns come while the server reads its own tables, with autocommit. */
 static int
 is_help(struct fz *z)
 {
@@ -208,14 +208,14 @@ is_interrupted(struct fz *z)
 	return z->stmt->sql != NULL && strncmp(z->stmt->sql, "set statement", 13) == 0;
 }
 
-/* mysql_stmt_bind_param() failed in the middle. */
+/* mysql_stmt_bind_param() failed half way. */
 static int
 is_half_bound(struct fz *z)
 {
 	return z->stmt->is_half_bound;
 }
 
-/* What was bound was bound to the parameters of another text. */
+/* The values were bound to another text's parameters. */
 static int
 is_unbound(struct fz *z)
 {
@@ -237,21 +237,21 @@ is_busy(struct fz *z)
 	return z->at->my != NULL && z->at->my->status != MYSQL_STATUS_READY;
 }
 
-/* A procedure's results are left, of a statement. */
+/* Results of a statement's procedure are unread. */
 static int
 has_calls_results(struct fz *z)
 {
 	return z->at->is_calls && (is_busy(z) || has_more(z));
 }
 
-/* The further ones of a query. */
+/* Further results of a query are unread. */
 static int
 has_more_texts(struct fz *z)
 {
 	return has_more(z) && !has_calls_results(z);
 }
 
-/* Another statement's rows are still to be read. */
+/* Another statement's rows are unread. */
 static int
 has_others_rows(struct fz *z)
 {
@@ -264,14 +264,14 @@ has_others_rows(struct fz *z)
 	return is_busy(z) && !is_reading(z, z->stmt);
 }
 
-/* Because nothing may be asked. */
+/* The library would reconnect, because unread results forbid a command. */
 static int
 connects_again(struct fz *z)
 {
 	return (is_busy(z) || has_more(z)) && FZ_RECONNECT(z->at->my);
 }
 
-/* A cursor's rows have come of which not all were fetched, and more may come. */
+/* Some rows of a cursor's portion were not fetched, and more portions may follow. */
 static int
 is_in_portion(struct fz *z)
 {
@@ -280,14 +280,14 @@ is_in_portion(struct fz *z)
 		    s->stmt->prefetch_rows > 0 &&
 		    s->n_fetched % s->stmt->prefetch_rows != 0;
 
-	/* Oracle's library asks for no more then */
+	/* Oracle's library then asks for no more */
 	if (CMY_ORACLE && is_in && s->stmt->result.rows < s->stmt->prefetch_rows)
 		return 0;
 	return is_in;
 }
 
 #if CMY_ORACLE
-/* Results of a procedure may be left, and a failure. */
+/* Results of a procedure, or its failure, may be unread. */
 static int
 is_called(struct fz *z)
 {
@@ -313,7 +313,7 @@ is_robbed(struct fz *z)
 	return z->stmt->is_robbed && has_others_rows(z);
 }
 
-/* No places of the row's values were made. */
+/* The row's values have no places yet. */
 static int
 has_no_columns(struct fz *z)
 {
@@ -328,21 +328,21 @@ has_no_portion(struct fz *z)
 	return stmt != NULL && stmt->flags != 0 && stmt->prefetch_rows == 0;
 }
 
-/* Whether its columns had come before it failed is nothing that a pool tells. */
+/* The pool does not report whether columns came before the failure. */
 static int
 has_failed_cursor(struct fz *z)
 {
 	return z->stmt->has_failed_cursor;
 }
 
-/* Its places are in what the connection has read since then. */
+/* Its places are in memory that the connection has reused. */
 static int
 is_row_over(struct fz *z)
 {
 	return z->stmt->is_row_over && z->stmt->stmt->state == MYSQL_STMT_FETCH_DONE;
 }
 
-/* It could not connect. */
+/* Connecting failed. */
 static int
 has_no_charset(struct fz *z)
 {
@@ -351,7 +351,7 @@ has_no_charset(struct fz *z)
 #endif
 
 #if !CMY_ORACLE
-/* Rows of HELP that are still to be read. */
+/* Rows of HELP are unread. */
 static int
 is_unread_help(struct fz *z)
 {
@@ -361,7 +361,8 @@ is_unread_help(struct fz *z)
 	       c->my->status == MYSQL_STATUS_USE_RESULT;
 }
 
-/* It gives values back, and its parameters' types, which the server has changed with them, are not sent again. */
+/* The procedure returns values, with which the server has changed the parameters' types;
+ * they are not sent again. */
 static int
 has_old_types(struct fz *z)
 {
@@ -371,7 +372,7 @@ has_old_types(struct fz *z)
 	       strncmp(s->sql, "call gives", 10) == 0;
 }
 
-/* The original takes them for sent, though it was not its turn. */
+/* The original takes the types for sent, though the execution was refused. */
 static int
 has_unsent_types(struct fz *z)
 {
@@ -380,7 +381,7 @@ has_unsent_types(struct fz *z)
 	return s->is_refused && s->stmt != NULL && !s->stmt->send_types_to_server;
 }
 
-/* It had a cursor once, and is to be executed without one. */
+/* It had a cursor once, and will be executed without one. */
 static int
 has_no_more_cursor(struct fz *z)
 {
@@ -390,7 +391,7 @@ has_no_more_cursor(struct fz *z)
 	       (s->stmt->flags == 0 || strncmp(s->sql, "call", 4) == 0);
 }
 
-/* Closing what is prepared is refused, since a CALL's results wait that this statement does not read. */
+/* Closing is refused, because results of a CALL wait that this statement does not read. */
 static int
 is_not_closed(struct fz *z)
 {
@@ -400,7 +401,8 @@ is_not_closed(struct fz *z)
 	       (stmt->state == MYSQL_STMT_PREPARED || stmt->field_count == 0);
 }
 
-/* Its number is that of whichever statement was prepared last: mariadb_stmt_execute_direct() failed. */
+/* mariadb_stmt_execute_direct() failed, so its number means the statement that was
+ * prepared last. */
 static int
 closes_another(struct fz *z)
 {
@@ -430,7 +432,7 @@ was_prepared(struct fz *z)
 #endif
 
 #if !CMY_ORACLE
-/* They could not be stored. */
+/* Storing the rows failed. */
 static int
 has_lost_rows(struct fz *z)
 {
@@ -441,7 +443,7 @@ has_lost_rows(struct fz *z)
 	       stmt->mysql->status == MYSQL_STATUS_READY;
 }
 
-/* All rows had been fetched when the rest was stored: there are none, and the library takes them for still to be read. */
+/* All rows were fetched before the rest was stored; the library takes them for unread. */
 static int
 has_stored_none(struct fz *z)
 {
@@ -454,7 +456,7 @@ has_stored_none(struct fz *z)
 }
 #endif
 
-/* Or behind the end of a CALL, which has no columns. */
+/* Nothing is stored, or the CALL is at its end and has no columns. */
 static int
 has_nothing_stored(struct fz *z)
 {
@@ -493,7 +495,7 @@ static const struct known calls[] = {
 	FROM(stmt_prepare, stmt_next_result, has_no_stmt, "there is no statement")
 	AT(stmt_direct, has_no_stmt, "there is no statement")
 	AT(stmt_free_result, has_old_rows, "the original has places of rows that are gone")
-	/* in the same words: which of the two it is need not be the same on both */
+	/* with one reason for both: which of them applies may differ between the drivers */
 	FROM(stmt_seek, stmt_row_seek, has_old_rows, "nothing is stored any more")
 	FROM(stmt_seek, stmt_row_seek, has_nothing_stored, "nothing is stored any more")
 	FROM(stmt_init, stmt_direct, has_rows, "the original loses its place")

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How things are written down, so that two drivers write the same of the same. */
+/* Printing. Two drivers must print the same text for the same facts. */
 
 #define MAX_BYTES 200u
 
@@ -16,8 +16,8 @@
 #define CR_CANT_READ_CHARSET       2019u
 #define CR_UNSUPPORTED_PARAM_TYPE  2036u
 
-/* The bits of a server's status that are of one statement or cursor only: the pool tells none of one that failed,
- * and reads cursors by itself. */
+/* Status bits of one statement or cursor: the pool reports none for a failed statement,
+ * and reads cursors on its own. */
 #define VOLATILE 0x48f0u
 
 void
@@ -137,18 +137,22 @@ fz_put_error(FILE *to, unsigned code, const char *sqlstate, const char *text)
 	const char *row = strstr(text, " at row ");
 	size_t len = row != NULL ? (size_t)(row - text) : strlen(text);
 
-	/* the number of the row is the server's, also from before mysql_reset_connection(); Oracle's library has one number for all that is lost, and the pool says whether it was sent */
+	/*
+	 * the server counts rows even across mysql_reset_connection(); Oracle's library
+	 * has one number for all losses, and the pool tells whether the statement was
+	 * sent
+	 */
 	if (CMY_ORACLE && (code == CR_SERVER_GONE_ERROR || code == CR_SERVER_LOST)) {
 		fprintf(to, "error: lost");
 		return;
 	}
-	/* where its files are is the build's */
+	/* the path depends on the build */
 	if (CMY_ORACLE && code == CR_CANT_READ_CHARSET)
 		len = strcspn(text, "(");
-	/* it forgets to put in what it is about */
+	/* Oracle's message lacks its arguments */
 	if (CMY_ORACLE && code == CR_UNSUPPORTED_PARAM_TYPE)
 		len = strcspn(text, ":");
-	/* which number a statement has is the server's matter */
+	/* the server chooses a statement's number */
 	if (code == ER_UNKNOWN_STMT_HANDLER || code == ER_STMT_HAS_NO_OPEN_CURSOR)
 		len = strcspn(text, "(");
 	fprintf(to, "error %u %s ", code, sqlstate);
@@ -168,7 +172,7 @@ void
 fz_show_value(struct fz *z, const MYSQL_BIND *bind)
 {
 	const MYSQL_TIME *t = bind->buffer;
-	/* these may hold the pattern, and so may t->neg, which is no bool */
+	/* these may hold the pattern, and so may t->neg: read them as bytes */
 	unsigned char is_null = *(const unsigned char *)bind->is_null;
 	unsigned char error = *(const unsigned char *)bind->error;
 
@@ -216,7 +220,8 @@ put_stmt(struct fz *z, FILE *to, MYSQL_STMT *stmt, int number, int has_warnings)
 
 /* ---- connections ---- */
 
-/* Where it was not known, the original has none, and ends when asked for it; Oracle's also when it could not connect. */
+/* With an unknown set the original has none and crashes; Oracle's also after a failed
+ * connect. */
 static int
 has_charset(const struct fz_conn *c)
 {
@@ -225,7 +230,7 @@ has_charset(const struct fz_conn *c)
 	return c->my->charset != NULL;
 }
 
-/* Between the results of a procedure Oracle's library follows it into its database. */
+/* Between the results of a procedure Oracle's library reports the procedure's database. */
 int
 fz_has_database(struct fz *z, const struct fz_conn *c)
 {
@@ -237,14 +242,14 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 {
 	MYSQL *my = c->my;
 	int is_ready = my->status == MYSQL_STATUS_READY;
-	/* whether a SELECT has begun a transaction shows at its end, which may not have been read */
+	/* whether a SELECT has begun a transaction shows at its end, which may be unread */
 	unsigned bits =
 		my->server_status & SERVER_STATUS_AUTOCOMMIT
 			? my->server_status & ~VOLATILE
 			: my->server_status & ~(VOLATILE | SERVER_STATUS_IN_TRANS);
 
 	fprintf(to, "    status %d ", (int)my->status);
-	/* Oracle's library leaves what a connect before told */
+	/* Oracle's library keeps a failed connect's error */
 	fz_put_error(to, z->f.mysql_errno(my),
 		CMY_ORACLE && z->f.mysql_errno(my) == 0 ? "" : z->f.mysql_sqlstate(my),
 		z->f.mysql_error(my));
@@ -266,7 +271,7 @@ put_state(struct fz *z, FILE *to, struct fz_conn *c)
 	fputc('\n', to);
 }
 
-/* The lines of a state that are other than they were. */
+/* Print the lines of a state that have changed. */
 static void
 say_other_lines(struct fz *z, const char *now, const char *before)
 {

@@ -29,11 +29,11 @@
 #include "shims/fuzz/compare.h"
 #include "shims/fuzz/pool.h"
 
-/* A session that is not closed is one that was left; no session is any more. */
+/* A session that is still open belongs to an earlier sequence; end it. */
 #define LEFT_MS     1000
 #define GIVEN_UP_MS 60000
 
-/* What one side does, the other does not see; users, databases and numbers of rows are the same. */
+/* The two servers are separate, with the same users, databases and rows. */
 static struct cnt_server server;
 static struct cnt_rig rig;
 static struct fz_others others;
@@ -46,12 +46,12 @@ static struct fz_contest contest = {
 	.renew = renew,
 };
 static struct cmy_original f;
-static MYSQL *admins[2]; /* of the server of each, without a pool */
+static MYSQL *admins[2]; /* settings of each side's server, without a pool */
 static const char *original = CNT_ORIGINAL_LIBMARIADB;
 static const char *driver = CNT_DRIVER_MARIADB, *shim = CNT_OUR_LIBMARIADB;
 
-/* For each who logs in: the two connections of a sequence may wait for each other; and repeat() may be told a date's
- * 20,240,131 times. */
+/* Settings for each login: the two connections of a sequence may wait for each other,
+ * and repeat() may get a date, 20,240,131 times. */
 static const char global_sql[] =
 	"set global innodb_lock_wait_timeout = 2, lock_wait_timeout = 2, "
 	"max_allowed_packet = 4194304;"
@@ -158,7 +158,7 @@ n_logins(MYSQL *admin)
 	return (int)strtol(n, NULL, 10);
 }
 
-/* On both servers at once. */
+/* Run it on both servers. */
 static void
 renew_tables(void)
 {
@@ -172,7 +172,8 @@ renew_tables(void)
 	}
 }
 
-/* Oracle's library does not close each connection that mysql_close() ends: the process with it does. */
+/* Oracle's library does not close every connection in mysql_close(); the end of its
+ * process does. */
 static void
 await_originals_end(void)
 {
@@ -191,7 +192,7 @@ await_originals_end(void)
 	}
 }
 
-/* What was under way when a sequence ended must not happen in the next one. */
+/* A request that was running when a sequence ended must not disturb the next one. */
 static void
 renew(void)
 {
@@ -213,7 +214,7 @@ random_calls_give_what_the_original_gives(void **state)
 	(void)state;
 	assert_int_equal(fz_contest_run(&contest), 0);
 	fz_others_check(&others);
-	/* with a sanitizer they also say what was not freed */
+	/* with a sanitizer the drivers also report leaks */
 	assert_int_equal(fz_peer_stop(&contest.original), 0);
 	assert_int_equal(fz_peer_stop(&contest.ours), 0);
 }

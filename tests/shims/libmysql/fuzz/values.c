@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is bound. Which values become which of other types, stmt_values.c has all of: here a few of each. */
+/* The values that are bound: a few of each type. stmt_values.c tries all conversions. */
 
 #define PATTERN 0x5a
 
@@ -43,7 +43,7 @@ give_time(MYSQL_TIME *t, enum enum_field_types type, uint32_t number)
 						 : MYSQL_TIMESTAMP_DATETIME;
 }
 
-/* A number of any size fits in front: little endian, as all that this runs on. */
+/* Numbers of all sizes begin at the same byte: all machines here are little-endian. */
 static void
 give_number(struct fz_value *value, enum enum_field_types type, uint32_t number)
 {
@@ -65,7 +65,7 @@ fz_give(struct fz *z, MYSQL_BIND *bind, struct fz_value *value, uint32_t number)
 
 	memset(value, 0, sizeof(*value));
 	bind_to(bind, value, number);
-	/* of that the original sends more than it should */
+	/* the original sends more than it should of this type */
 	if (bind->buffer_type == MYSQL_TYPE_YEAR)
 		bind->buffer_type = MYSQL_TYPE_SHORT;
 	value->is_null = number / 256 % 11 == 0;

@@ -8,7 +8,7 @@
 	const char *const fz_##name[] = { __VA_ARGS__ }; \
 	const unsigned fz_n_##name = sizeof(fz_##name) / sizeof(fz_##name[0])
 
-/* Nothing here may depend on the time, on chance, or on the order of rows. */
+/* The results must not depend on the time, on chance, or on the order of rows. */
 WORDS(queries,
 	"select 1",
 	"select 1 as a, 'two' as `B c`, null as n",
@@ -75,7 +75,8 @@ WORDS(queries,
 	"set sql_mode = ''",
 	"set sql_mode = 'ansi_quotes'",
 	"set @a = 5, @b = 'text'",
-	/* not alone: behind a statement with a table no pool in mode = transaction answers that from a new session */
+	/* not alone: after a statement with a table, a pool with mode = transaction
+	 * would answer from a new session */
 	"set @a = 6; select @a, @b",
 	"set session_track_system_variables = 'autocommit,sql_mode', session_track_schema = 1, session_track_state_change = 1",
 	"set session_track_transaction_info = 'state'",
@@ -157,7 +158,7 @@ WORDS(bound_queries,
 	"select ? into @x",
 );
 
-/* For other servers than MySQL's. */
+/* For servers other than MySQL's. */
 WORDS(other_queries,
 	"select id, name, price, stamp, raw from items order by id",
 	"select id as \"B c\", 1.5, null, 'text' from items where id = 1",
@@ -202,7 +203,7 @@ WORDS(other_queries,
 	"select 1/0",
 );
 
-/* What fails with its first row fails when it is executed, or when that is fetched: it was described, or not
+/* A statement that fails at its first row may fail at the execution or at the fetch
  * (docs/mysql-shim.md). */
 WORDS(other_bound,
 	"select ?, ?",
@@ -235,7 +236,8 @@ WORDS(texts, "", "plain", "it's", "a\"b", "back\\slash", "\xc3\xa4\xc3\xb6", "\x
 	"new\nline\ttab\r\x1a", "\\\\''", "\x81\x5c", "\xf0\x9f\x98\x80!", "%_", "'", "a\xc3'b", "\xa4\xa2\xa1\\", "\xbf\x27");
 /* clang-format on */
 
-/* A plan tells of a server's own things, and not the same each time. What fails with its first row, see other_bound. */
+/* Plans differ from server to server and from time to time. For statements that fail at
+ * their first row, see other_bound. */
 static const char *
 readable_word(const struct fz *z, const char *word)
 {
