@@ -355,14 +355,15 @@ skip_word(struct cnc_sql *x)
 static enum cnc_sql_kind
 read_number(struct cnc_sql *x)
 {
+	bool has_fraction = has_rule(x, CNC_SQL_NUMBERS);
 	bool is_plain = skip_digits(x) > 0;
 
-	if (at(x, 0) == '.') {
+	if (has_fraction && at(x, 0) == '.') {
 		is_plain = false;
 		x->p++;
 		(void)skip_digits(x);
 	}
-	if ((at(x, 0) | 0x20) == 'e') {
+	if (has_fraction && (at(x, 0) | 0x20) == 'e') {
 		size_t n = at(x, 1) == '-' || at(x, 1) == '+' ? 2 : 1;
 
 		if (is_digit(at(x, n))) {
@@ -388,7 +389,8 @@ read_char(struct cnc_sql *x)
 	static const char known[] = "()[],;:.~!@#^&|`?+-*/%<>=";
 	char c = *x->p++;
 
-	if (c == ':' && (at(x, 0) == ':' || at(x, 0) == '='))
+	/* ::= is : and := for MySQL, and nothing for others */
+	if (c == ':' && (at(x, 0) == '=' || (at(x, 0) == ':' && at(x, 1) != '=')))
 		x->p++;
 	else if (has_rule(x, CNC_SQL_STRICT) && (c == '\0' || strchr(known, c) == NULL))
 		return CNC_SQL_BAD;
@@ -492,7 +494,8 @@ read_token(struct cnc_sql *x)
 		return read_dollar(x);
 	if (is_word_start(x, c))
 		return read_word(x);
-	if (is_digit(c) || (c == '.' && is_digit(at(x, 1))))
+	if (is_digit(c) ||
+		(c == '.' && is_digit(at(x, 1)) && has_rule(x, CNC_SQL_NUMBERS)))
 		return read_number(x);
 	if (c == '@' && has_rule(x, CNC_SQL_VARIABLES))
 		return read_variable(x);
@@ -507,6 +510,23 @@ read_token(struct cnc_sql *x)
 		return CNC_SQL_MARK;
 	}
 	return read_char(x);
+}
+
+/* After a name: its point, and what follows that, in which digits are letters. */
+static enum cnc_sql_kind
+read_part(struct cnc_sql *x)
+{
+	uint8_t part = x->part;
+
+	x->part = 0;
+	if (part == 1 && at(x, 0) == '.' && has_rule(x, CNC_SQL_DIGIT_NAMES)) {
+		x->part = 2;
+		x->p++;
+		return CNC_SQL_CHAR;
+	}
+	if (part == 2 && is_word_part(x, at(x, 0)))
+		return read_word(x);
+	return read_token(x);
 }
 
 /* Go on in what was open when the text ended. */
@@ -538,8 +558,12 @@ cnc_sql_next(struct cnc_sql *x)
 		t.p = x->open.begin;
 	} else {
 		t.p = x->p;
-		t.kind = x->p < x->end ? read_token(x) : CNC_SQL_END;
+		if (t.p != before)
+			x->part = 0;
+		t.kind = x->p < x->end ? read_part(x) : CNC_SQL_END;
 	}
+	if (t.kind == CNC_SQL_WORD || t.kind == CNC_SQL_NAME)
+		x->part = 1;
 	t.has_space = t.p != before;
 	t.n = (size_t)(x->p - t.p);
 	return t;

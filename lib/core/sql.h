@@ -71,7 +71,10 @@ enum cnc_sql_rule {
 
 	/* What servers of one kind read differently, by version or character set, is CNC_SQL_BAD: a number with a letter after
 	 * it, a backslash after a byte above ASCII, a byte that begins no token. For PostgreSQL's rules. */
-	CNC_SQL_STRICT = 1 << 24
+	CNC_SQL_STRICT = 1 << 24,
+
+	CNC_SQL_NUMBERS = 1 << 25, /* 1.5 and 1e-5 are one token */
+	CNC_SQL_DIGIT_NAMES = 1 << 26 /* in a.1e5b, 1e5b is a name */
 };
 
 /*
@@ -83,7 +86,8 @@ enum cnc_sql_dialect {
 	 * comment. */
 	CNC_SQL_RAW = 0,
 	/* What all servers share. */
-	CNC_SQL_ANSI = CNC_SQL_QUOTES | CNC_SQL_COMMENTS | CNC_SQL_WIDE_WORDS,
+	CNC_SQL_ANSI =
+		CNC_SQL_QUOTES | CNC_SQL_COMMENTS | CNC_SQL_WIDE_WORDS | CNC_SQL_NUMBERS,
 	CNC_SQL_POSTGRESQL = CNC_SQL_ANSI | CNC_SQL_DOLLAR_QUOTES | CNC_SQL_PREFIXES |
 			     CNC_SQL_CONTINUED | CNC_SQL_NESTED | CNC_SQL_CR |
 			     CNC_SQL_DOLLAR,
@@ -93,7 +97,7 @@ enum cnc_sql_dialect {
 	CNC_SQL_MYSQL = CNC_SQL_ANSI | CNC_SQL_BACKSLASH | CNC_SQL_DOUBLE_QUOTED_TEXT |
 			CNC_SQL_BACKQUOTES | CNC_SQL_HASH | CNC_SQL_DASH_BLANK |
 			CNC_SQL_EXECUTED | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
-			CNC_SQL_QUESTION,
+			CNC_SQL_QUESTION | CNC_SQL_DIGIT_NAMES,
 	CNC_SQL_SQLITE = CNC_SQL_ANSI | CNC_SQL_BACKQUOTES | CNC_SQL_BRACKETS |
 			 CNC_SQL_NO_VT | CNC_SQL_WORD_DOLLAR | CNC_SQL_VARIABLES |
 			 CNC_SQL_QUESTION | CNC_SQL_QUESTION_NUMBER | CNC_SQL_COLON,
@@ -149,6 +153,8 @@ struct cnc_sql {
 	uint32_t seen; /* enum cnc_sql_seen */
 	/* Of a character set in which a quote or backslash can be the last byte of a character; else NULL. */
 	cnc_sql_character *character;
+	/* What the last token was: 1 a name, 2 the point after one; else 0. */
+	uint8_t part;
 	/* What is open at the end of the text. */
 	struct cnc_sql_open {
 		char what; /* 0: nothing; else ' " ` [ $ or * (a comment) */

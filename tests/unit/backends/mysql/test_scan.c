@@ -70,6 +70,13 @@ static const struct scan_case cases[] = {
 	{ "select @a := 1", SETTINGS, 0 },
 	{ "select 1 into @a", SETTINGS, 0 },
 	{ "select 1 into @`a b`", SETTINGS, 0 },
+	/* a word may follow a fraction or exponent at once */
+	{ "select 1.5into @a", SETTINGS, 0 },
+	{ "select .5into @a", SETTINGS, 0 },
+	{ "select 1e5into @a", SETTINGS, 0 },
+	/* and is part of a name after a point */
+	{ "select t.5abs(1)", FUNCTION, OPAQUE },
+	{ "select t.1e5abs(1)", FUNCTION, OPAQUE },
 	{ "load data infile 'x' into table t (a, @b)", SETTINGS, SILENT_ID },
 	{ "get diagnostics @a = number", SETTINGS, ASKS },
 	{ "select last_insert_id(5)", SETTINGS, 0 },

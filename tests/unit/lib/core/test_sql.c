@@ -59,7 +59,7 @@ static const struct {
 	{ ANSI, "/*/", "!/*/" },
 	{ ANSI, "'\\' a", "t'\\' wa" },
 	{ CNC_SQL_RAW, "'into' --a$b/*c\xc3*/1.5set",
-		"c' winto c' c- c- wa c$ wb c/ c* wc c\xc3 c* c/ n1.5 wset" },
+		"c' winto c' c- c- wa c$ wb c/ c* wc c\xc3 c* c/ n1 c. w5set" },
 	/* PostgreSQL */
 	{ PG, "e'a\\'b' E'\\\\' 'a\\' x'1f' b'01' n'x\\' U&'d\\' u&\"x\" ue'a' \"a\\\"",
 		"te'a\\'b' tE'\\\\' t'a\\' tx'1f' tb'01' tn'x\\' tU&'d\\' qu&\"x\" wue "
@@ -94,7 +94,11 @@ static const struct {
 	{ MY, "/* /* */ a", "wa" },
 	{ MY_ANSI, "\"a\\\" 'b\\''", "q\"a\\\" t'b\\''" },
 	{ MY_PLAIN, "'a\\' \"b\\\"", "t'a\\' t\"b\\\"" },
-	{ MY, "x'1f' 1db.f( u.1e5 1.into", "wx t'1f' w1db c. wf c( wu n.1e5 n1. winto" },
+	{ MY, "x'1f' 1db.f( u.1e5 1.into",
+		"wx t'1f' w1db c. wf c( wu c. w1e5 n1. winto" },
+	{ MY, "t.5x( t.1e5f( `t`.5x t .5x a. 5x 1.5into t.e.2.f",
+		"wt c. w5x c( wt c. w1e5f c( q`t` c. w5x wt n.5 wx wa c. w5x n1.5 winto "
+		"wt c. we c. w2 c. wf" },
 	/* SQLite */
 	{ LITE, "[a'b] `c` ?12 :d @e $f a\vb", "q[a'b] q`c` p?12 p:d v@e w$f wa c\v wb" },
 	{ LITE, "/* a /* b */ c /*", "wc !/*" },

@@ -86,8 +86,6 @@ void cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *readi
 	struct cnd_my_scan *ret_scan);
 /* Whether the text is SET NAMES of that character set, perhaps with a collation, and nothing more. */
 int cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset);
-/* As strcmp(), in either case; `word` is in upper case. */
-int cnd_my_compare_word(const char *p, size_t n, const char *word);
 /* The server says that it has a function of this name. */
 void cnd_my_confirm_native(struct cnd_my_reading *reading, const char *name, size_t n);
 /* Whether a name (without quotes) before a parenthesis is no stored function's, and what it names leaves nothing in the

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sql.h"
 #include "my.h"
 
 /*
@@ -69,27 +70,12 @@ static const char *const natives[] = { "ABS", "ACOS", "ADDTIME", "AES_DECRYPT",
 
 _Static_assert(N_NATIVES <= CND_MY_NATIVES_MAX, "a bit for each");
 
-int
-cnd_my_compare_word(const char *p, size_t n, const char *word)
-{
-	for (size_t i = 0; i < n; i++) {
-		int c = (unsigned char)p[i], d;
-
-		if (c >= 'a' && c <= 'z')
-			c -= 'a' - 'A';
-		d = c - (unsigned char)word[i];
-		if (d != 0)
-			return d;
-	}
-	return word[n] ? -1 : 0;
-}
-
 static int
 compare(const void *key, const void *entry)
 {
 	const struct cnp_str *name = key;
 
-	return cnd_my_compare_word(name->p, name->n, *(const char *const *)entry);
+	return cnc_sql_compare(name->p, name->n, *(const char *const *)entry);
 }
 
 #define FIND(table, name)                                                                \

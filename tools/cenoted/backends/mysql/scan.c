@@ -3,206 +3,63 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/sql.h"
 #include "my.h"
 
 /*
- * What the text of a request may leave in its session. The text is read as the server's lexer reads
- * it, but not parsed: each statement is known by its first word, and in the rest are looked for the calls
+ * What the text of a request may leave in its session. The text is read by the server's rules, but not parsed: each statement is known by its first word, and in the rest are looked for the calls
  * of functions, assignments to user variables, and what else acts on the session. Whatever is not
  * known is taken for the worst.
  *
  * What a text does not show is what its tables have behind them: triggers, views and defaults
  * that call stored functions. The server tells of the most of it (session tracking).
  */
-enum token_kind {
-	TOKEN_END,
-	TOKEN_WORD, /* a name or number without quotes */
-	TOKEN_NAME, /* a name in quotes */
-	TOKEN_TEXT,
-	TOKEN_VARIABLE, /* @a */
-	TOKEN_ASSIGN, /* := */
-	TOKEN_OTHER
+struct reader {
+	struct cnc_sql sql;
+	/* An open quote or comment, or a zero byte. */
+	bool is_open;
 };
 
-struct token {
-	enum token_kind kind;
-	const char *p;
-	size_t n;
-};
-
-struct lexer {
-	const char *p;
-	const char *end;
-	uint32_t lexis;
-	int has_space; /* a blank or a comment stands before the last token */
-	/* An open quote or comment, a zero byte, or a comment that the server may carry out. */
-	int is_dark;
-};
-
-static int
-is_blank(char c)
+static struct reader
+begin_reading(const char *sql, size_t len, uint32_t lexis)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	/* Whether the server executes a comment depends on its version: all of it is unreadable. */
+	uint32_t rules = CNC_SQL_MYSQL & ~(uint32_t)CNC_SQL_EXECUTED;
+
+	if (lexis & CND_MY_LEXIS_ANSI_QUOTES)
+		rules &= ~(uint32_t)CNC_SQL_DOUBLE_QUOTED_TEXT;
+	if (lexis & CND_MY_LEXIS_NO_BACKSLASH)
+		rules &= ~(uint32_t)CNC_SQL_BACKSLASH;
+	return (struct reader){ cnc_sql_begin(sql, len, rules), false };
 }
 
-static int
-is_word_char(char c)
+/* Whether the text up to here cannot be read for certain. */
+static bool
+is_dark(const struct reader *x)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+	return x->is_open || (x->sql.seen & CNC_SQL_SEEN_EXECUTED) != 0;
 }
 
-static size_t
-left(const struct lexer *x)
+static struct cnc_sql_token
+next_token(struct reader *x)
 {
-	return (size_t)(x->end - x->p);
-}
+	struct cnc_sql_token t = cnc_sql_next(&x->sql);
 
-static void
-skip_line(struct lexer *x)
-{
-	const char *end = memchr(x->p, '\n', left(x));
-
-	x->p = end ? end + 1 : x->end;
-}
-
-/* A comment of the kind that the server may read as SQL, by its version. */
-static int
-is_executed(const struct lexer *x)
-{
-	return left(x) > 2 &&
-	       (x->p[2] == '!' || (left(x) > 3 && x->p[2] == 'M' && x->p[3] == '!'));
-}
-
-static void
-skip_comment(struct lexer *x)
-{
-	const char *p = x->p + 2;
-
-	if (is_executed(x))
-		x->is_dark = 1;
-	for (; p + 1 < x->end; p++) {
-		if (p[0] == '*' && p[1] == '/') {
-			x->p = p + 2;
-			return;
-		}
-	}
-	x->is_dark = 1;
-	x->p = x->end;
-}
-
-/* "--" is a comment only before a blank or a control character. */
-static int
-is_dashes(const struct lexer *x)
-{
-	return left(x) >= 2 && x->p[0] == '-' && x->p[1] == '-' &&
-	       (left(x) == 2 || (unsigned char)x->p[2] <= ' ' || x->p[2] == 127);
-}
-
-static void
-skip_blanks(struct lexer *x)
-{
-	while (x->p < x->end) {
-		if (is_blank(*x->p))
-			x->p++;
-		else if (*x->p == '#' || is_dashes(x))
-			skip_line(x);
-		else if (left(x) >= 2 && x->p[0] == '/' && x->p[1] == '*')
-			skip_comment(x);
-		else
-			return;
-	}
-}
-
-/* Behind the quote that ends what begins here; a doubled one does not. */
-static void
-skip_quoted(struct lexer *x, int has_backslash)
-{
-	char quote = *x->p++;
-
-	while (x->p < x->end) {
-		int is_pair =
-			left(x) >= 2 && (*x->p == quote ? x->p[1] == quote
-							: has_backslash && *x->p == '\\');
-
-		if (is_pair) {
-			x->p += 2;
-		} else if (*x->p != quote) {
-			x->p++;
-		} else {
-			x->p++;
-			return;
-		}
-	}
-	x->is_dark = 1;
-}
-
-static enum token_kind
-lex_quoted(struct lexer *x)
-{
-	int is_name =
-		*x->p == '`' || (*x->p == '"' && x->lexis & CND_MY_LEXIS_ANSI_QUOTES);
-
-	skip_quoted(x, !is_name && !(x->lexis & CND_MY_LEXIS_NO_BACKSLASH));
-	return is_name ? TOKEN_NAME : TOKEN_TEXT;
-}
-
-/* @a, @'a b', @`a`; @@a is a system variable, which an expression can only read. */
-static enum token_kind
-lex_variable(struct lexer *x)
-{
-	int is_system = left(x) >= 2 && x->p[1] == '@';
-
-	x->p += is_system ? 2 : 1;
-	if (x->p < x->end && (*x->p == '\'' || *x->p == '"' || *x->p == '`'))
-		(void)lex_quoted(x);
-	else
-		while (x->p < x->end && (is_word_char(*x->p) || *x->p == '.'))
-			x->p++;
-	return is_system ? TOKEN_OTHER : TOKEN_VARIABLE;
-}
-
-static struct token
-next_token(struct lexer *x)
-{
-	struct token t = { TOKEN_END, NULL, 0 };
-	const char *before = x->p;
-
-	skip_blanks(x);
-	x->has_space = x->p != before;
-	t.p = x->p;
-	if (x->p == x->end)
-		return t;
-	if (is_word_char(*x->p)) {
-		while (x->p < x->end && is_word_char(*x->p))
-			x->p++;
-		t.kind = TOKEN_WORD;
-	} else if (*x->p == '\'' || *x->p == '"' || *x->p == '`') {
-		t.kind = lex_quoted(x);
-	} else if (*x->p == '@') {
-		t.kind = lex_variable(x);
-	} else if (left(x) >= 2 && x->p[0] == ':' && x->p[1] == '=') {
-		x->p += 2;
-		t.kind = TOKEN_ASSIGN;
-	} else {
-		x->is_dark |= *x->p == '\0';
-		x->p++;
-		t.kind = TOKEN_OTHER;
-	}
-	t.n = (size_t)(x->p - t.p);
+	x->is_open |= t.kind == CNC_SQL_BAD || cnc_sql_is_char(&t, '\0');
 	return t;
 }
 
-static int
-is_word(const struct token *t, const char *word)
+/* @@a, which an expression can only read */
+static bool
+is_system(const struct cnc_sql_token *t)
 {
-	return t->kind == TOKEN_WORD && cnd_my_compare_word(t->p, t->n, word) == 0;
+	return t->kind == CNC_SQL_VARIABLE && t->n >= 2 && t->p[1] == '@';
 }
 
-static int
-is_char(const struct token *t, char c)
+static bool
+is_variable(const struct cnc_sql_token *t)
 {
-	return t->kind == TOKEN_OTHER && t->n == 1 && *t->p == c;
+	return t->kind == CNC_SQL_VARIABLE && !is_system(t);
 }
 
 /* ---- statements ---- */
@@ -231,66 +88,66 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-	{ "SELECT", 0, 0, 0 },
-	{ "INSERT", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
-	{ "UPDATE", 0, CND_MY_NOTE_HIDES, 0 },
-	{ "DELETE", 0, CND_MY_NOTE_HIDES, 0 },
-	{ "REPLACE", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
-	{ "BEGIN", 0, 0, VERB_BEGIN },
-	{ "START", 0, 0, VERB_START },
-	{ "COMMIT", 0, 0, 0 },
-	{ "ROLLBACK", 0, 0, 0 },
-	{ "SET", CENOTE_PIN_SETTINGS, 0, VERB_SET },
-	{ "SHOW", 0, 0, VERB_SHOW },
-	{ "WITH", 0, 0, 0 },
-	{ "CALL", 0, 0, VERB_WORST },
-	{ "USE", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
-	{ "DO", 0, 0, 0 },
-	{ "VALUES", 0, 0, 0 },
-	{ "TABLE", 0, CND_MY_NOTE_HIDES, 0 },
-	{ "CREATE", 0, 0, VERB_DDL | VERB_CREATE },
-	{ "ALTER", 0, 0, VERB_DDL | VERB_USERS },
-	{ "DROP", 0, 0, VERB_DDL | VERB_USERS },
-	{ "RENAME", 0, 0, VERB_DDL | VERB_USERS },
-	{ "TRUNCATE", 0, 0, 0 },
-	{ "SAVEPOINT", 0, 0, 0 },
-	{ "RELEASE", 0, 0, 0 },
-	{ "PREPARE", CENOTE_PIN_PREPARED, 0, 0 },
-	{ "EXECUTE", 0, 0, VERB_WORST },
-	{ "DEALLOCATE", 0, 0, 0 },
-	{ "LOCK", CENOTE_PIN_LOCK, 0, VERB_DDL },
-	{ "UNLOCK", 0, 0, 0 },
-	{ "BACKUP", CENOTE_PIN_LOCK, 0, 0 },
-	{ "FLUSH", 0, 0, VERB_FLUSH },
-	{ "HANDLER", 0, 0, VERB_HANDLER },
-	{ "LOAD", 0, CND_MY_NOTE_SILENT_ID | CND_MY_NOTE_HIDES,
+	{ "select", 0, 0, 0 },
+	{ "insert", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
+	{ "update", 0, CND_MY_NOTE_HIDES, 0 },
+	{ "delete", 0, CND_MY_NOTE_HIDES, 0 },
+	{ "replace", 0, CND_MY_NOTE_ID | CND_MY_NOTE_HIDES, VERB_INSERT },
+	{ "begin", 0, 0, VERB_BEGIN },
+	{ "start", 0, 0, VERB_START },
+	{ "commit", 0, 0, 0 },
+	{ "rollback", 0, 0, 0 },
+	{ "set", CENOTE_PIN_SETTINGS, 0, VERB_SET },
+	{ "show", 0, 0, VERB_SHOW },
+	{ "with", 0, 0, 0 },
+	{ "call", 0, 0, VERB_WORST },
+	{ "use", CENOTE_PIN_SETTINGS, CND_MY_NOTE_DATABASE, 0 },
+	{ "do", 0, 0, 0 },
+	{ "values", 0, 0, 0 },
+	{ "table", 0, CND_MY_NOTE_HIDES, 0 },
+	{ "create", 0, 0, VERB_DDL | VERB_CREATE },
+	{ "alter", 0, 0, VERB_DDL | VERB_USERS },
+	{ "drop", 0, 0, VERB_DDL | VERB_USERS },
+	{ "rename", 0, 0, VERB_DDL | VERB_USERS },
+	{ "truncate", 0, 0, 0 },
+	{ "savepoint", 0, 0, 0 },
+	{ "release", 0, 0, 0 },
+	{ "prepare", CENOTE_PIN_PREPARED, 0, 0 },
+	{ "execute", 0, 0, VERB_WORST },
+	{ "deallocate", 0, 0, 0 },
+	{ "lock", CENOTE_PIN_LOCK, 0, VERB_DDL },
+	{ "unlock", 0, 0, 0 },
+	{ "backup", CENOTE_PIN_LOCK, 0, 0 },
+	{ "flush", 0, 0, VERB_FLUSH },
+	{ "handler", 0, 0, VERB_HANDLER },
+	{ "load", 0, CND_MY_NOTE_SILENT_ID | CND_MY_NOTE_HIDES,
 		VERB_VARIABLES | VERB_INSERT },
-	{ "GET", 0, 0, VERB_VARIABLES | VERB_GET },
-	{ "EXPLAIN", 0, 0, 0 },
-	{ "DESCRIBE", 0, 0, 0 },
-	{ "DESC", 0, 0, 0 },
-	{ "ANALYZE", 0, 0, 0 },
-	{ "OPTIMIZE", 0, 0, 0 },
-	{ "CHECK", 0, 0, 0 },
-	{ "CHECKSUM", 0, 0, 0 },
-	{ "REPAIR", 0, 0, 0 },
+	{ "get", 0, 0, VERB_VARIABLES | VERB_GET },
+	{ "explain", 0, 0, 0 },
+	{ "describe", 0, 0, 0 },
+	{ "desc", 0, 0, 0 },
+	{ "analyze", 0, 0, 0 },
+	{ "optimize", 0, 0, 0 },
+	{ "check", 0, 0, 0 },
+	{ "checksum", 0, 0, 0 },
+	{ "repair", 0, 0, 0 },
 	/* of what was granted for all databases a session keeps what it logged in with */
-	{ "GRANT", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
-	{ "REVOKE", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
-	{ "KILL", 0, 0, 0 },
-	{ "HELP", 0, 0, 0 },
-	{ "SIGNAL", 0, 0, 0 },
+	{ "grant", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
+	{ "revoke", 0, CND_MY_NOTE_LOGIN, VERB_DDL },
+	{ "kill", 0, 0, 0 },
+	{ "help", 0, 0, 0 },
+	{ "signal", 0, 0, 0 },
 };
 
 static const struct verb unknown_verb = { "", 0, 0, VERB_WORST };
 
 static const struct verb *
-find_verb(const struct token *t)
+find_verb(const struct cnc_sql_token *t)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (is_word(t, verbs[i].word))
+		if (cnc_sql_is(t, verbs[i].word))
 			return &verbs[i];
 	}
 	return &unknown_verb;
@@ -299,7 +156,7 @@ find_verb(const struct token *t)
 /* One statement, as far as it was read. */
 struct statement {
 	const struct verb *verb;
-	struct token last, before; /* the two tokens before the present one */
+	struct cnc_sql_token last, before; /* the two tokens before the present one */
 	int n; /* tokens, the verb not counted */
 	int is_evaluated; /* what is called here is called now */
 	int has_target; /* the table of an INSERT may still come */
@@ -328,11 +185,11 @@ take_question(const struct statement *st)
 static int
 is_behind_parenthesis(const struct statement *st)
 {
-	static const char *const words[] = { "AGAINST", "EXCEPT", "INTERSECT", "OVER" };
+	static const char *const words[] = { "against", "except", "intersect", "over" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (is_word(&st->last, words[i]))
-			return is_char(&st->before, ')');
+		if (cnc_sql_is(&st->last, words[i]))
+			return cnc_sql_is_char(&st->before, ')');
 	}
 	return 0;
 }
@@ -340,7 +197,7 @@ is_behind_parenthesis(const struct statement *st)
 static int
 is_harmless(const struct statement *st, int has_space)
 {
-	return st->last.kind == TOKEN_WORD &&
+	return st->last.kind == CNC_SQL_WORD &&
 	       (is_behind_parenthesis(st) || cnd_my_is_harmless(st->reading, st->last.p,
 						     st->last.n, has_space));
 }
@@ -349,17 +206,20 @@ is_harmless(const struct statement *st, int has_space)
 static void
 see_call(struct statement *st, int has_space)
 {
-	const struct token *name = &st->last;
-	int is_qualified = is_char(&st->before, '.');
+	const struct cnc_sql_token *name = &st->last;
+	int is_qualified = cnc_sql_is_char(&st->before, '.');
 
-	if (name->kind != TOKEN_WORD && name->kind != TOKEN_NAME)
+	/* behind a point a name may look like a number */
+	if (name->kind != CNC_SQL_WORD && name->kind != CNC_SQL_NAME &&
+		name->kind != CNC_SQL_NUMBER)
 		return;
-	if (is_word(name, "THAN") && is_word(&st->before, "LESS"))
+	if (cnc_sql_is(name, "than") && cnc_sql_is(&st->before, "less"))
 		return; /* of a partition */
-	if (!is_qualified && (is_word(name, "ROW_COUNT") || is_word(name, "FOUND_ROWS")))
+	if (!is_qualified &&
+		(cnc_sql_is(name, "row_count") || cnc_sql_is(name, "found_rows")))
 		take_question(st);
 	if (!is_qualified && is_harmless(st, has_space)) {
-		if (is_word(name, "GET_LOCK"))
+		if (cnc_sql_is(name, "get_lock"))
 			st->scan->pins |= CENOTE_PIN_LOCK;
 		return;
 	}
@@ -370,53 +230,46 @@ see_call(struct statement *st, int has_space)
 }
 
 static void
-see_word(struct statement *st, const struct token *t)
+see_word(struct statement *st, const struct cnc_sql_token *t)
 {
-	static const char *const ends_target[] = { "VALUES", "VALUE", "SELECT", "SET",
-		"WITH" };
+	static const char *const ends_target[] = { "values", "value", "select", "set",
+		"with" };
 	size_t i;
 
-	if (is_word(t, "SELECT") || is_word(t, "VALUES"))
+	if (cnc_sql_is(t, "select") || cnc_sql_is(t, "values"))
 		st->is_evaluated = 1;
-	if (is_word(t, "FROM"))
+	if (cnc_sql_is(t, "from"))
 		st->scan->notes |= CND_MY_NOTE_HIDES;
 	for (i = 0; st->has_target && i < sizeof(ends_target) / sizeof(ends_target[0]);
 		i++) {
-		if (is_word(t, ends_target[i]))
+		if (cnc_sql_is(t, ends_target[i]))
 			st->has_target = 0;
 	}
 	/* Later statements ask for what these leave: FOUND_ROWS(), PREVIOUS VALUE FOR. */
-	if (is_word(t, "SQL_CALC_FOUND_ROWS") || is_word(t, "NEXTVAL") ||
-		(is_word(t, "VALUE") && is_word(&st->last, "NEXT")))
+	if (cnc_sql_is(t, "sql_calc_found_rows") || cnc_sql_is(t, "nextval") ||
+		(cnc_sql_is(t, "value") && cnc_sql_is(&st->last, "next")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 	/* with sql_mode=ORACLE s.CURRVAL */
-	if (is_word(t, "CURRVAL") || is_word(t, "LASTVAL") ||
-		(is_word(t, "VALUE") && is_word(&st->last, "PREVIOUS")))
+	if (cnc_sql_is(t, "currval") || cnc_sql_is(t, "lastval") ||
+		(cnc_sql_is(t, "value") && cnc_sql_is(&st->last, "previous")))
 		st->scan->notes |= CND_MY_NOTE_RECALLS_NUMBER;
 }
 
 static int
-begins_with(const struct token *t, const char *prefix)
+begins_with(const struct cnc_sql_token *t, const char *prefix)
 {
-	struct token head = *t;
+	struct cnc_sql_token head = *t;
 	size_t n = strlen(prefix);
 
-	if (t->kind != TOKEN_WORD || t->n < n)
+	if (t->kind != CNC_SQL_WORD || t->n < n)
 		return 0;
 	head.n = n;
-	return cnd_my_compare_word(head.p, head.n, prefix) == 0;
-}
-
-/* @@character_set_client, @@sql_mode … */
-static int
-is_system(const struct token *t)
-{
-	return t->kind == TOKEN_OTHER && t->n >= 2 && t->p[0] == '@';
+	return cnc_sql_compare(head.p, head.n, prefix) == 0;
 }
 
 /* In any case, and perhaps with the quote that ends a name. */
 static int
-ends_with(const struct token *t, const char *suffix)
+ends_with(const struct cnc_sql_token *t, const char *suffix)
 {
 	size_t len = t->n - (t->n > 0 && t->p[t->n - 1] == '`'), n = strlen(suffix);
 
@@ -425,7 +278,7 @@ ends_with(const struct token *t, const char *suffix)
 
 /* @@global.a, @@persist.a */
 static int
-is_system_of_all(const struct token *t)
+is_system_of_all(const struct cnc_sql_token *t)
 {
 	return is_system(t) &&
 	       ((t->n > 9 && strncasecmp(t->p, "@@global.", 9) == 0) ||
@@ -434,15 +287,16 @@ is_system_of_all(const struct token *t)
 
 /* SHOW WARNINGS, SHOW COUNT(*) ERRORS, GET DIAGNOSTICS, @@session.warning_count */
 static void
-see_question(struct statement *st, const struct token *t)
+see_question(struct statement *st, const struct cnc_sql_token *t)
 {
 	static const char *const names[] = { "warning_count", "error_count",
 		"last_gtid" };
 
-	if (st->verb->flags & VERB_SHOW && (st->n == 0 || is_char(&st->last, ')')) &&
-		(is_word(t, "WARNINGS") || is_word(t, "ERRORS")))
+	if (st->verb->flags & VERB_SHOW &&
+		(st->n == 0 || cnc_sql_is_char(&st->last, ')')) &&
+		(cnc_sql_is(t, "warnings") || cnc_sql_is(t, "errors")))
 		take_question(st);
-	if (st->verb->flags & VERB_GET && is_word(t, "DIAGNOSTICS"))
+	if (st->verb->flags & VERB_GET && cnc_sql_is(t, "diagnostics"))
 		take_question(st);
 	for (size_t i = 0; is_system(t) && i < sizeof(names) / sizeof(names[0]); i++) {
 		if (ends_with(t, names[i]))
@@ -458,32 +312,32 @@ static const struct special {
 	uint32_t pins;
 	uint32_t notes;
 } specials[] = {
-	{ "TEMPORARY", VERB_CREATE, 0, CENOTE_PIN_TEMP, 0 },
-	{ "SELECT", VERB_CREATE, 0, 0, CND_MY_NOTE_SILENT_ID },
-	{ "RETURNING", VERB_INSERT, 0, 0, CND_MY_NOTE_SILENT_ID },
-	{ "OPEN", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
-	{ "LOCK", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
-	{ "EXPORT", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	{ "temporary", VERB_CREATE, 0, CENOTE_PIN_TEMP, 0 },
+	{ "select", VERB_CREATE, 0, 0, CND_MY_NOTE_SILENT_ID },
+	{ "returning", VERB_INSERT, 0, 0, CND_MY_NOTE_SILENT_ID },
+	{ "open", VERB_HANDLER, 0, CENOTE_PIN_CURSOR, 0 },
+	{ "lock", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
+	{ "export", VERB_FLUSH, 0, CENOTE_PIN_LOCK, 0 },
 	/* it sets the session's counters to zero, by which hidden code is found */
-	{ "STATUS", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
-	{ "PRIVILEGES", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
-	{ "NAMES", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
-	{ "GLOBAL", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
-	{ "PERSIST", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
-	{ "DATABASE", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
-	{ "SCHEMA", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
-	{ "USER", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
-	{ "ROLE", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "status", VERB_FLUSH, 0, CENOTE_PIN_SETTINGS, 0 },
+	{ "privileges", VERB_FLUSH, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "names", VERB_SET, 0, 0, CND_MY_NOTE_CHARSET },
+	{ "global", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "persist", VERB_SET, 0, 0, CND_MY_NOTE_LOGIN },
+	{ "database", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "schema", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "user", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
+	{ "role", VERB_USERS, 1, 0, CND_MY_NOTE_LOGIN },
 };
 
 static void
-see_special_word(struct statement *st, const struct token *t)
+see_special_word(struct statement *st, const struct cnc_sql_token *t)
 {
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		const struct special *s = &specials[i];
 
 		if (st->verb->flags & s->flag && (!s->is_first || st->n == 0) &&
-			is_word(t, s->word)) {
+			cnc_sql_is(t, s->word)) {
 			st->scan->pins |= s->pins;
 			st->scan->notes |= s->notes;
 		}
@@ -492,56 +346,62 @@ see_special_word(struct statement *st, const struct token *t)
 
 /* CREATE OR REPLACE DATABASE */
 static int
-is_replaced_database(const struct statement *st, const struct token *t)
+is_replaced_database(const struct statement *st, const struct cnc_sql_token *t)
 {
-	return st->verb->flags & VERB_CREATE && is_word(&st->last, "REPLACE") &&
-	       (is_word(t, "DATABASE") || is_word(t, "SCHEMA"));
+	return st->verb->flags & VERB_CREATE && cnc_sql_is(&st->last, "replace") &&
+	       (cnc_sql_is(t, "database") || cnc_sql_is(t, "schema"));
 }
 
 static void
-see_special_set(struct statement *st, const struct token *t)
+see_special_set(struct statement *st, const struct cnc_sql_token *t)
 {
-	if (is_system(t) || begins_with(t, "CHAR") || begins_with(t, "COLLATION"))
+	if (is_system(t) || begins_with(t, "char") || begins_with(t, "collation"))
 		st->scan->notes |= CND_MY_NOTE_CHARSET;
-	if (is_system_of_all(t) || (is_word(t, "ROLE") && is_word(&st->last, "DEFAULT")))
+	if (is_system_of_all(t) ||
+		(cnc_sql_is(t, "role") && cnc_sql_is(&st->last, "default")))
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
 }
 
 /* What is special in statements of this verb. */
 static void
-see_special(struct statement *st, const struct token *t)
+see_special(struct statement *st, const struct cnc_sql_token *t)
 {
 	uint32_t flags = st->verb->flags;
 
-	if (t->kind == TOKEN_WORD)
+	if (t->kind == CNC_SQL_WORD)
 		see_special_word(st, t);
 	if (is_replaced_database(st, t))
 		st->scan->notes |= CND_MY_NOTE_LOGIN;
 	if (flags & VERB_SET)
 		see_special_set(st, t);
-	if (flags & VERB_BEGIN && st->n == 0 && !is_word(t, "WORK"))
+	if (flags & VERB_BEGIN && st->n == 0 && !cnc_sql_is(t, "work"))
 		take_worst(st->scan);
-	if (flags & VERB_START && st->n == 0 && !is_word(t, "TRANSACTION"))
+	if (flags & VERB_START && st->n == 0 && !cnc_sql_is(t, "transaction"))
 		take_worst(st->scan);
-	if (flags & VERB_VARIABLES && t->kind == TOKEN_VARIABLE)
+	if (flags & VERB_VARIABLES && is_variable(t))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 }
 
-static void
-see_token(struct statement *st, const struct token *t, int has_space)
+static bool
+is_assignment(const struct cnc_sql_token *t)
 {
-	if (is_char(t, '('))
-		see_call(st, has_space);
-	else if (t->kind == TOKEN_WORD)
+	return t->kind == CNC_SQL_CHAR && t->n == 2 && t->p[1] == '=';
+}
+
+static void
+see_token(struct statement *st, const struct cnc_sql_token *t)
+{
+	if (cnc_sql_is_char(t, '('))
+		see_call(st, t->has_space);
+	else if (t->kind == CNC_SQL_WORD)
 		see_word(st, t);
-	else if (t->kind == TOKEN_ASSIGN ||
-		 (t->kind == TOKEN_VARIABLE && is_word(&st->last, "INTO")))
+	else if (is_assignment(t) || (is_variable(t) && cnc_sql_is(&st->last, "into")))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
 	/* LAST_INSERT_ID(5) makes it 5. */
-	if (is_char(&st->last, '(') && is_word(&st->before, "LAST_INSERT_ID") &&
-		!is_char(t, ')'))
+	if (cnc_sql_is_char(&st->last, '(') &&
+		cnc_sql_is(&st->before, "last_insert_id") && !cnc_sql_is_char(t, ')'))
 		st->scan->pins |= CENOTE_PIN_SETTINGS;
-	if (t->kind == TOKEN_VARIABLE)
+	if (is_variable(t))
 		st->scan->notes |= CND_MY_NOTE_RECALLS;
 	see_special(st, t);
 	see_question(st, t);
@@ -551,13 +411,13 @@ see_token(struct statement *st, const struct token *t, int has_space)
 }
 
 /* From its first token to the end or a semicolon, which is returned. */
-static struct token
-scan_statement(struct lexer *x, struct token t, const struct cnd_my_reading *reading,
-	int is_first, struct cnd_my_scan *scan)
+static struct cnc_sql_token
+scan_statement(struct reader *x, struct cnc_sql_token t,
+	const struct cnd_my_reading *reading, int is_first, struct cnd_my_scan *scan)
 {
 	struct statement st = { .scan = scan, .is_first = is_first, .reading = reading };
 
-	while (is_char(&t, '('))
+	while (cnc_sql_is_char(&t, '('))
 		t = next_token(x);
 	st.verb = find_verb(&t);
 	scan->pins |= st.verb->pins;
@@ -567,9 +427,9 @@ scan_statement(struct lexer *x, struct token t, const struct cnd_my_reading *rea
 	st.is_evaluated = !(st.verb->flags & VERB_DDL);
 	st.has_target = (st.verb->flags & VERB_INSERT) != 0;
 	st.last = t;
-	for (t = next_token(x); t.kind != TOKEN_END && !is_char(&t, ';');
+	for (t = next_token(x); t.kind != CNC_SQL_END && !cnc_sql_is_char(&t, ';');
 		t = next_token(x))
-		see_token(&st, &t, x->has_space);
+		see_token(&st, &t);
 	return t;
 }
 
@@ -609,23 +469,23 @@ void
 cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	struct cnd_my_scan *ret_scan)
 {
-	struct lexer x = { .p = sql, .end = sql + len, .lexis = reading->lexis };
+	struct reader x = begin_reading(sql, len, reading->lexis);
 	struct cnd_my_scan scan = { 0, 0 };
-	struct token t;
+	struct cnc_sql_token t;
 	int n = 0, has_set = 0;
 
-	x.is_dark = is_unreadable(sql, len, reading->lexis);
-	for (t = next_token(&x); t.kind != TOKEN_END; t = next_token(&x)) {
-		if (is_char(&t, ';'))
+	x.is_open = is_unreadable(sql, len, reading->lexis);
+	for (t = next_token(&x); t.kind != CNC_SQL_END; t = next_token(&x)) {
+		if (cnc_sql_is_char(&t, ';'))
 			continue;
 		if (n++ > 0)
 			scan.notes |= CND_MY_NOTE_SEVERAL;
 		/* It may change how the rest is read. */
 		if (has_set)
 			take_worst(&scan);
-		has_set |= is_word(&t, "SET");
+		has_set |= cnc_sql_is(&t, "set");
 		t = scan_statement(&x, t, reading, n == 1, &scan);
-		if (t.kind == TOKEN_END)
+		if (t.kind == CNC_SQL_END)
 			break;
 	}
 	if (n == 0)
@@ -634,7 +494,7 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 	if (scan.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION))
 		scan.notes &=
 			~(uint32_t)(CND_MY_NOTE_RECALLS | CND_MY_NOTE_RECALLS_NUMBER);
-	if (x.is_dark) {
+	if (is_dark(&x)) {
 		take_worst(&scan);
 		scan.notes &= ~(uint32_t)CND_MY_NOTE_EMPTY;
 		if (memchr(sql, ';', len))
@@ -647,42 +507,42 @@ cnd_my_scan(const char *sql, size_t len, const struct cnd_my_reading *reading,
 
 /* Whether the token is this name, as a word or in quotes. */
 static int
-is_named(const struct token *t, const char *name)
+is_named(const struct cnc_sql_token *t, const char *name)
 {
-	size_t quote = t->kind == TOKEN_TEXT, n = strlen(name);
+	size_t quote = t->kind == CNC_SQL_TEXT, n = strlen(name);
 
-	return (quote || t->kind == TOKEN_WORD) && t->n == n + 2 * quote &&
+	return (quote || t->kind == CNC_SQL_WORD) && t->n == n + 2 * quote &&
 	       strncasecmp(t->p + quote, name, n) == 0;
 }
 
 int
 cnd_my_sets_names(const char *sql, size_t len, uint32_t lexis, const char *charset)
 {
-	struct lexer x = { .p = sql, .end = sql + len, .lexis = lexis };
-	struct token t = next_token(&x);
-	int is_set = is_word(&t, "SET");
+	struct reader x = begin_reading(sql, len, lexis);
+	struct cnc_sql_token t = next_token(&x);
+	int is_set = cnc_sql_is(&t, "set");
 
 	t = next_token(&x);
-	is_set = is_set && is_word(&t, "NAMES");
+	is_set = is_set && cnc_sql_is(&t, "names");
 	t = next_token(&x);
 	is_set = is_set && is_named(&t, charset);
 	t = next_token(&x);
-	if (is_word(&t, "COLLATE")) {
+	if (cnc_sql_is(&t, "collate")) {
 		t = next_token(&x);
-		is_set = is_set && (t.kind == TOKEN_WORD || t.kind == TOKEN_TEXT);
+		is_set = is_set && (t.kind == CNC_SQL_WORD || t.kind == CNC_SQL_TEXT);
 		t = next_token(&x);
 	}
-	return is_set && t.kind == TOKEN_END && !x.is_dark;
+	return is_set && t.kind == CNC_SQL_END && !is_dark(&x);
 }
 
 int
 cnd_my_is_select(const char *sql, size_t len, uint32_t lexis)
 {
-	struct lexer x = { .p = sql, .end = sql + len, .lexis = lexis };
-	struct token t = next_token(&x);
+	struct reader x = begin_reading(sql, len, lexis);
+	struct cnc_sql_token t = next_token(&x);
 
-	while (is_char(&t, '('))
+	while (cnc_sql_is_char(&t, '('))
 		t = next_token(&x);
-	return !x.is_dark &&
-	       (is_word(&t, "SELECT") || is_word(&t, "VALUES") || is_word(&t, "WITH"));
+	return !is_dark(&x) && (cnc_sql_is(&t, "select") || cnc_sql_is(&t, "values") ||
+				       cnc_sql_is(&t, "with"));
 }
