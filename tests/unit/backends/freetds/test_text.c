@@ -64,7 +64,11 @@ pins_are_told_by_words(void **state)
 		{ "select 1 /* open", CENOTE_PIN_FUNCTION },
 		/* what the server may read as other words */
 		{ "select 1set language french", CENOTE_PIN_FUNCTION },
-		{ "select 1e5set language french", CENOTE_PIN_FUNCTION },
+		{ "select 1e5set language french",
+			CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS },
+		{ "select 1.5set language french",
+			CENOTE_PIN_FUNCTION | CENOTE_PIN_SETTINGS },
+		{ "select 1.5eset language french", CENOTE_PIN_FUNCTION },
 		{ "select 0x0set language french", CENOTE_PIN_FUNCTION },
 		{ "select $1set language french", CENOTE_PIN_FUNCTION },
 		{ "select 1\xc2\xa0set\xe3\x80\x80language french", CENOTE_PIN_FUNCTION },

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/sql.h"
 #include "tds.h"
 
 /*
@@ -39,76 +40,70 @@ struct copy {
 /* ---- the statement ---- */
 
 static int
-is_sign(const struct cnd_tds_token *t, char c)
+is_name(const struct cnc_sql_token *t)
 {
-	return t->kind == CND_TDS_OTHER && *t->p == c;
-}
-
-static int
-is_name(const struct cnd_tds_token *t)
-{
-	return t->kind == CND_TDS_WORD || t->kind == CND_TDS_NAME;
+	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_NAME;
 }
 
 /* a.b.c, or a, b, c: its text, and the token behind it. */
 static struct cnp_str
-read_names(struct cnd_tds_lexer *x, char between, struct cnd_tds_token *ret_next)
+read_names(struct cnc_sql *x, char between, struct cnc_sql_token *ret_next)
 {
-	struct cnd_tds_token t = cnd_tds_next(x);
+	struct cnc_sql_token t = cnc_sql_next(x);
 	struct cnp_str text = { t.p, 0 };
 
 	while (is_name(&t)) {
 		text.n = (size_t)(t.p + t.n - text.p);
-		t = cnd_tds_next(x);
-		if (!is_sign(&t, between))
+		t = cnc_sql_next(x);
+		if (!cnc_sql_is_char(&t, between))
 			break;
-		t = cnd_tds_next(x);
+		t = cnc_sql_next(x);
 	}
 	*ret_next = t;
 	return text;
 }
 
 /* What is behind STDIN; "with (format text)" may be said, as there is nothing else. */
-static struct cnd_tds_token
-pass_format(struct cnd_tds_lexer *x)
+static struct cnc_sql_token
+pass_format(struct cnc_sql *x)
 {
-	struct cnd_tds_token with = cnd_tds_next(x), t[4];
+	struct cnc_sql_token with = cnc_sql_next(x), t[4];
 
-	if (!cnd_tds_is_word(&with, "with"))
+	if (!cnc_sql_is(&with, "with"))
 		return with;
 	for (size_t i = 0; i < 4; i++)
-		t[i] = cnd_tds_next(x);
-	return is_sign(&t[0], '(') && cnd_tds_is_word(&t[1], "format") &&
-			       cnd_tds_is_word(&t[2], "text") && is_sign(&t[3], ')')
-		       ? cnd_tds_next(x)
+		t[i] = cnc_sql_next(x);
+	return cnc_sql_is_char(&t[0], '(') && cnc_sql_is(&t[1], "format") &&
+			       cnc_sql_is(&t[2], "text") && cnc_sql_is_char(&t[3], ')')
+		       ? cnc_sql_next(x)
 		       : with;
 }
 
 /* Whether it is one; what is no such statement is not understood by the server either. */
 static int
 read_statement(const char *sql, size_t len, struct cnp_str *ret_table,
-	struct cnp_str *ret_names, struct cnd_tds_token *ret_end)
+	struct cnp_str *ret_names, struct cnc_sql_token *ret_end)
 {
-	struct cnd_tds_lexer x = { sql, sql + len };
-	struct cnd_tds_token t = cnd_tds_next(&x);
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_TDS);
+	struct cnc_sql_token t = cnc_sql_next(&x);
 
-	if (!cnd_tds_is_word(&t, "copy"))
+	if (!cnc_sql_is(&t, "copy"))
 		return 0;
 	*ret_table = read_names(&x, '.', &t);
 	*ret_names = (struct cnp_str){ NULL, 0 };
-	if (is_sign(&t, '(')) {
+	if (cnc_sql_is_char(&t, '(')) {
 		*ret_names = read_names(&x, ',', &t);
-		if (!is_sign(&t, ')') || ret_names->n == 0)
+		if (!cnc_sql_is_char(&t, ')') || ret_names->n == 0)
 			return 0;
-		t = cnd_tds_next(&x);
+		t = cnc_sql_next(&x);
 	}
-	if (ret_table->n == 0 || !cnd_tds_is_word(&t, "from"))
+	if (ret_table->n == 0 || !cnc_sql_is(&t, "from"))
 		return 0;
-	t = cnd_tds_next(&x);
-	if (!cnd_tds_is_word(&t, "stdin"))
+	t = cnc_sql_next(&x);
+	if (!cnc_sql_is(&t, "stdin"))
 		return 0;
 	t = pass_format(&x);
-	*ret_end = is_sign(&t, ';') ? cnd_tds_next(&x) : t;
+	*ret_end = cnc_sql_is_char(&t, ';') ? cnc_sql_next(&x) : t;
 	return 1;
 }
 
@@ -116,7 +111,7 @@ int
 cnd_tds_is_copy(const char *sql, size_t len)
 {
 	struct cnp_str table, names;
-	struct cnd_tds_token end;
+	struct cnc_sql_token end;
 
 	return read_statement(sql, len, &table, &names, &end);
 }
@@ -585,13 +580,13 @@ cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
 	struct copy c = { .s = s, .sink = sink };
-	struct cnd_tds_token end;
+	struct cnc_sql_token end;
 	int r;
 
 	if (!read_statement(sql, len, &c.table, &c.names, &end) || s->is_sybase ||
 		!sink->ops->copy_in)
 		return CENOTE_ERR_UNSUPPORTED;
-	if (end.kind != CND_TDS_END)
+	if (end.kind != CNC_SQL_END)
 		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"COPY takes text alone: WITH (FORMAT text), or nothing");
 	if (exec->n_params > 0)

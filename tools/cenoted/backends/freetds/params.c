@@ -6,6 +6,7 @@
 #include "core/decimal.h"
 #include "core/dt.h"
 
+#include "core/sql.h"
 #include "tds.h"
 
 /*
@@ -333,16 +334,16 @@ static void
 add_statement(struct writer *w, const char *sql, size_t len,
 	const struct cnc_value *params, int keeps_null)
 {
-	struct cnd_tds_lexer x = { sql, sql + len };
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_TDS);
 	const char *from = sql;
-	struct cnd_tds_token t;
+	struct cnc_sql_token t;
 	uint32_t i = 0;
 
 	for (;;) {
-		t = cnd_tds_next(&x);
-		if (t.kind == CND_TDS_END || t.kind == CND_TDS_DARK)
+		t = cnc_sql_next(&x);
+		if (t.kind == CNC_SQL_END || t.kind == CNC_SQL_BAD)
 			break;
-		if (t.kind != CND_TDS_PLACEHOLDER)
+		if (t.kind != CNC_SQL_PLACEHOLDER)
 			continue;
 		add(w, from, (size_t)(t.p - from));
 		from = t.p + t.n;
@@ -415,20 +416,20 @@ add_execution(struct writer *w, const char *sql, size_t len,
 static void
 find_outputs(const char *sql, size_t len, uint8_t *is_output, uint32_t n)
 {
-	struct cnd_tds_lexer x = { sql, sql + len };
-	struct cnd_tds_token t;
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_TDS);
+	struct cnc_sql_token t;
 	uint32_t i = 0;
 	int was_parameter = 0;
 
 	do {
-		t = cnd_tds_next(&x);
+		t = cnc_sql_next(&x);
 		if (was_parameter && i <= n)
-			is_output[i - 1] = cnd_tds_is_word(&t, "output") ||
-					   cnd_tds_is_word(&t, "out") ||
-					   (t.kind == CND_TDS_OTHER && *t.p == '=');
-		was_parameter = t.kind == CND_TDS_PLACEHOLDER;
+			is_output[i - 1] = cnc_sql_is(&t, "output") ||
+					   cnc_sql_is(&t, "out") ||
+					   cnc_sql_is_char(&t, '=');
+		was_parameter = t.kind == CNC_SQL_PLACEHOLDER;
 		i += (uint32_t)was_parameter;
-	} while (t.kind != CND_TDS_END && t.kind != CND_TDS_DARK);
+	} while (t.kind != CNC_SQL_END && t.kind != CNC_SQL_BAD);
 }
 
 static void

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/sql.h"
 #include "tds.h"
 
 /*
@@ -20,7 +21,7 @@ enum effect {
 #define PIN(name) CENOTE_PIN_##name
 
 /*
- * Sorted. Whatever changes tables may fire a trigger, and leaves an identity value; whatever calls may do
+ * Sorted, as in upper case. Whatever changes tables may fire a trigger, and leaves an identity value; whatever calls may do
  * anything: a function (RAND() keeps its seed for the session), and a FROM, since views and computed columns call
  * functions that the text does not name. Those that Babelfish has of PostgreSQL are known by their names.
  */
@@ -77,9 +78,9 @@ static const struct word {
 	{ "select", IS_FIRST | GIVES_ROWS, 0 },
 	{ "send", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
 	{ "set", IS_FIRST | MAKES_ROWS | CHANGES_TX, PIN(SETTINGS) },
-	{ "set_config", MAKES_ROWS, PIN(SETTINGS) },
 	{ "setuser", IS_FIRST | MAKES_ROWS, PIN(SETTINGS) },
 	{ "setval", MAKES_ROWS, PIN(FUNCTION) },
+	{ "set_config", MAKES_ROWS, PIN(SETTINGS) },
 	{ "shutdown", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
 	{ "throw", IS_FIRST, 0 },
 	{ "truncate", IS_FIRST | MAKES_ROWS, PIN(FUNCTION) },
@@ -100,30 +101,15 @@ static const struct word harmless = { "", 0, 0 };
 /* Texts in which the server may see other words than this scanner does. */
 static const struct word unreadable = { "", 0, PIN(FUNCTION) };
 
-/* Upper and lower case are the same. <0, 0, >0. */
-static int
-compare(const struct cnd_tds_token *t, const char *word)
-{
-	size_t i;
-
-	for (i = 0; i < t->n && word[i] != '\0'; i++) {
-		int c = t->p[i] >= 'A' && t->p[i] <= 'Z' ? t->p[i] + 32 : t->p[i];
-
-		if (c != word[i])
-			return c < word[i] ? -1 : 1;
-	}
-	return i < t->n ? 1 : word[i] != '\0' ? -1 : 0;
-}
-
 static const struct word *
-find(const struct cnd_tds_token *t)
+find_word(const struct cnc_sql_token *t)
 {
 	size_t low = 0, high = N_WORDS, mid;
 	int c;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		c = compare(t, words[mid].word);
+		c = cnc_sql_compare(t->p, t->n, words[mid].word);
 		if (c == 0)
 			return &words[mid];
 		if (c < 0)
@@ -135,9 +121,9 @@ find(const struct cnd_tds_token *t)
 }
 
 static int
-begins_pg(const struct cnd_tds_token *t)
+begins_pg(const struct cnc_sql_token *t)
 {
-	return t->kind == CND_TDS_WORD && t->n > 3 && strncasecmp(t->p, "pg_", 3) == 0;
+	return t->kind == CNC_SQL_WORD && t->n > 3 && strncasecmp(t->p, "pg_", 3) == 0;
 }
 
 static size_t
@@ -153,7 +139,7 @@ count_digits(const char *p, size_t n, int is_hex)
 
 /* A number ends where its digits do, and the next word may follow at once: "select 1set language us_english". */
 static int
-hides_word(const struct cnd_tds_token *t)
+hides_word(const struct cnc_sql_token *t)
 {
 	const char *p = t->p;
 	size_t n = t->n, digits;
@@ -174,7 +160,7 @@ hides_word(const struct cnd_tds_token *t)
 
 /* There are blanks beyond ASCII, and servers differ in which. */
 static int
-is_ascii(const struct cnd_tds_token *t)
+is_ascii(const struct cnc_sql_token *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if ((uint8_t)t->p[i] >= 0x80)
@@ -184,92 +170,90 @@ is_ascii(const struct cnd_tds_token *t)
 }
 
 static int
-is_control(const struct cnd_tds_token *t)
+is_control(const struct cnc_sql_token *t)
 {
-	return t->kind == CND_TDS_OTHER && ((uint8_t)*t->p < ' ' || *t->p == 0x7f);
+	return t->kind == CNC_SQL_CHAR && ((uint8_t)*t->p < ' ' || *t->p == 0x7f);
 }
 
 static int
-is_plain_word(const struct cnd_tds_token *t)
+is_plain_word(const struct cnc_sql_token *t)
 {
-	return t->kind == CND_TDS_WORD || t->kind == CND_TDS_VARIABLE;
+	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_VARIABLE;
 }
 
 static const struct word *
-judge(const struct cnd_tds_token *t, int is_first)
+judge(const struct cnc_sql_token *t, int is_first)
 {
 	const struct word *w = &harmless;
 
-	if (t->kind == CND_TDS_DARK || begins_pg(t) || (is_first && is_control(t)))
+	if (t->kind == CNC_SQL_BAD || begins_pg(t) || (is_first && is_control(t)))
 		return &worst;
-	if (t->kind == CND_TDS_WORD)
-		w = find(t);
+	if (t->kind == CNC_SQL_WORD)
+		w = find_word(t);
 	if (w == &harmless && is_plain_word(t) && (hides_word(t) || !is_ascii(t)))
 		w = &unreadable;
 	/* a name alone calls a procedure; '{' and '(' begin what is read further on */
-	if (is_first && !(w->effect & IS_FIRST) && t->kind != CND_TDS_OTHER &&
-		t->kind != CND_TDS_END)
+	if (is_first && !(w->effect & IS_FIRST) && t->kind != CNC_SQL_CHAR &&
+		t->kind != CNC_SQL_END)
 		return &worst;
 	return w;
 }
 
 /* Behind anything but these, a parenthesis is that of a call. */
 static int
-is_before_list(const struct cnd_tds_token *t)
+is_before_list(const struct cnc_sql_token *t)
 {
 	static const char *const words_before[] = { "and", "case", "else", "if", "in",
 		"not", "or", "print", "return", "select", "then", "top", "values", "when",
-		"while" };
+		"while", NULL };
 
-	for (size_t i = 0; i < sizeof(words_before) / sizeof(words_before[0]); i++) {
-		if (cnd_tds_is_word(t, words_before[i]))
-			return 1;
-	}
-	return t->kind == CND_TDS_OTHER || t->kind == CND_TDS_END;
+	return t->kind == CNC_SQL_CHAR || t->kind == CNC_SQL_END ||
+	       cnc_sql_is_one_of(t, words_before);
 }
 
 /* A parameter that is to be given back: "? OUTPUT", "? OUT"; or "? =", the status of a call. */
 static int
-is_output(const struct cnd_tds_token *t)
+is_output(const struct cnc_sql_token *t)
 {
-	return cnd_tds_is_word(t, "output") || cnd_tds_is_word(t, "out") ||
-	       (t->kind == CND_TDS_OTHER && *t->p == '=');
+	return cnc_sql_is(t, "output") || cnc_sql_is(t, "out") || cnc_sql_is_char(t, '=');
 }
 
 void
 cnd_tds_scan(const char *sql, size_t len, struct cnd_tds_scan *ret_scan)
 {
-	struct cnd_tds_lexer x = { sql, sql + len };
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_TDS);
 	struct cnd_tds_scan scan = { 0, CND_TDS_NOTE_EMPTY, 0 };
 	uint8_t effects = 0, is_call = 0, is_first = 1, was_parameter = 0, calls = 0;
-	struct cnd_tds_token t = { CND_TDS_END, sql, 0 }, before;
+	struct cnc_sql_token t = { .kind = CNC_SQL_END, .p = sql }, before;
 
 	do {
 		const struct word *w;
 
 		before = t;
-		t = cnd_tds_next(&x);
+		t = cnc_sql_next(&x);
 		w = judge(&t, is_first);
 		effects |= w->effect;
 		scan.pins |= w->pins;
-		if (t.kind == CND_TDS_OTHER && *t.p == '(' && !is_before_list(&before))
+		if (cnc_sql_is_char(&t, '(') && !is_before_list(&before))
 			scan.pins |= CENOTE_PIN_FUNCTION;
-		if (t.kind == CND_TDS_WORD && t.n > 1 && *t.p == '#')
+		/* "1.5eset": where the number ends, servers may disagree */
+		if (before.kind == CNC_SQL_NUMBER && is_plain_word(&t) && !t.has_space)
+			scan.pins |= CENOTE_PIN_FUNCTION;
+		if (t.kind == CNC_SQL_WORD && t.n > 1 && *t.p == '#')
 			scan.pins |= CENOTE_PIN_TEMP;
 		if (is_first && w->effect & GIVES_ROWS)
 			scan.notes |= CND_TDS_NOTE_ROWS;
 		if (is_first)
-			is_call = cnd_tds_is_word(&t, "exec") ||
-				  cnd_tds_is_word(&t, "execute") ||
-				  (t.kind == CND_TDS_OTHER && *t.p == '{');
+			is_call = cnc_sql_is(&t, "exec") || cnc_sql_is(&t, "execute") ||
+				  cnc_sql_is_char(&t, '{');
 		if (was_parameter && is_output(&t))
 			calls = 1;
-		was_parameter = t.kind == CND_TDS_PLACEHOLDER;
+		was_parameter = t.kind == CNC_SQL_PLACEHOLDER;
 		scan.n_params += was_parameter;
-		is_first = is_first && t.kind == CND_TDS_OTHER && *t.p == ';';
-		if (t.kind != CND_TDS_END && !is_first)
+		is_first = is_first && cnc_sql_is_char(&t, ';');
+		if (t.kind != CNC_SQL_END && !is_first)
 			scan.notes &= ~(uint32_t)CND_TDS_NOTE_EMPTY;
-	} while (t.kind != CND_TDS_END && t.kind != CND_TDS_DARK);
+	} while (t.kind != CNC_SQL_END && t.kind != CNC_SQL_BAD);
 	if (effects & MAKES_ROWS)
 		scan.notes &= ~(uint32_t)CND_TDS_NOTE_ROWS;
 	if (effects & CHANGES_TX)

@@ -24,7 +24,6 @@
  *     run.c         a batch of SQL, and its results
  *     rows.c        columns and rows
  *     values.c      values, as text
- *     lex.c         SQL, read as words
  *     scan.c        what the text of a statement may leave in its session
  *     portal.c      results that are fetched in batches
  *     params.c      statements with parameters, as SQL
@@ -34,34 +33,6 @@
  *     reset.c       a session as of a new login
  *     catalog.c     catalog queries
  */
-
-/* ---- SQL, read as words (lex.c) ---- */
-
-enum cnd_tds_token_kind {
-	CND_TDS_END,
-	CND_TDS_WORD, /* a name, key word or number without quotes */
-	CND_TDS_NAME, /* [a] or "a" */
-	CND_TDS_TEXT, /* 'a' */
-	CND_TDS_VARIABLE, /* @a */
-	CND_TDS_PLACEHOLDER, /* ? */
-	CND_TDS_OTHER, /* one character */
-	CND_TDS_DARK /* an open quote or comment: what follows cannot be read */
-};
-
-struct cnd_tds_token {
-	enum cnd_tds_token_kind kind;
-	const char *p;
-	size_t n;
-};
-
-struct cnd_tds_lexer {
-	const char *p;
-	const char *end;
-};
-
-struct cnd_tds_token cnd_tds_next(struct cnd_tds_lexer *x);
-/* Whether it is that word, in upper or lower case. */
-int cnd_tds_is_word(const struct cnd_tds_token *t, const char *word);
 
 /* ---- what a statement leaves (scan.c) ---- */
 
