@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "core/sql.h"
 
 #define ROOM_MIN    4
 /* SQLGetDiagRec() cannot ask for more. */
@@ -186,39 +187,28 @@ static const struct {
 	{ "with", NULL, "SELECT CURSOR", SQL_DIAG_SELECT_CURSOR },
 };
 
-/* Take the next word off *sql and return its length. */
-static size_t
-next_word(const char **sql, const char **ret_word)
+/* The next word, past opening parentheses: a query in them is a query. */
+static struct cnc_sql_token
+read_word(struct cnc_sql *x)
 {
-	size_t n;
-
-	*sql += strspn(*sql, " \t\r\n(");
-	n = strspn(*sql, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	*ret_word = *sql;
-	*sql += n;
-	return n;
-}
-
-static bool
-is_word(const char *word, const char *text, size_t n)
-{
-	return strlen(word) == n && strncasecmp(word, text, n) == 0;
+	while (cnc_sql_take_char(x, '('))
+		continue;
+	return cnc_sql_next(x);
 }
 
 void
 cod_diag_set_function(struct cod_diag *diag, const char *sql)
 {
-	const char *first, *second;
-	size_t n_first = next_word(&sql, &first);
-	size_t n_second = next_word(&sql, &second);
+	struct cnc_sql x = cnc_sql_begin(sql, strlen(sql), CNC_SQL_ANSI);
+	struct cnc_sql_token first = read_word(&x), second = read_word(&x);
 
 	diag->function = "";
 	diag->function_code = SQL_DIAG_UNKNOWN_STATEMENT;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (!is_word(functions[i].word, first, n_first))
+		if (!cnc_sql_is(&first, functions[i].word))
 			continue;
 		if (functions[i].second == NULL ||
-			is_word(functions[i].second, second, n_second)) {
+			cnc_sql_is(&second, functions[i].second)) {
 			diag->function = functions[i].name;
 			diag->function_code = functions[i].code;
 			return;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which dialect a pool speaks, from the name of its backend. connect.c asks once for each session.
+ * Which dialect a pool speaks, from the name of its backend. connect.c asks once for each session. Also how each dialect reads SQL.
  * It has no state.
  */
 #include "dialect.h"
 
 #include <string.h>
+
+#include "core/sql.h"
 
 static const struct {
 	const char *backend;
@@ -25,4 +27,21 @@ cod_dialect_of(const char *backend)
 			return backends[i].dialect;
 	}
 	return COD_DIALECT_OTHER;
+}
+
+uint32_t
+cod_sql_rules(enum cod_dialect dialect, bool is_odd)
+{
+	/* ODBC numbers markers by their order. To MySQL's driver, what a comment hides is hidden, although the server
+	 * may execute it. */
+	static const uint32_t rules[COD_N_DIALECTS] = {
+		[COD_DIALECT_OTHER] = CNC_SQL_ANSI,
+		[COD_DIALECT_POSTGRESQL] = CNC_SQL_POSTGRESQL,
+		[COD_DIALECT_MYSQL] = CNC_SQL_MYSQL & ~(uint32_t)CNC_SQL_EXECUTED,
+		[COD_DIALECT_SQLITE] =
+			CNC_SQL_SQLITE & ~(uint32_t)CNC_SQL_QUESTION_NUMBER,
+		[COD_DIALECT_TDS] = CNC_SQL_TDS,
+	};
+
+	return (rules[dialect] | CNC_SQL_QUESTION) ^ (is_odd ? CNC_SQL_BACKSLASH : 0u);
 }

@@ -2,6 +2,9 @@
 #ifndef COD_DIALECT_H
 #define COD_DIALECT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* The kind of server of a pool, as far as SQL, types and catalog differ. Tables with this index
  * hold the differences. */
 enum cod_dialect {
@@ -15,5 +18,12 @@ enum cod_dialect {
 
 /* The dialect for what cenote_info(conn, "backend") returns. NULL is COD_DIALECT_OTHER. */
 enum cod_dialect cod_dialect_of(const char *backend);
+
+/*
+ * How the dialect reads SQL: rules for core/sql.h, with ? as a marker. `is_odd`: the session reads
+ * a backslash in the way that is unusual for its server (MySQL: NO_BACKSLASH_ESCAPES; PostgreSQL:
+ * standard_conforming_strings off).
+ */
+uint32_t cod_sql_rules(enum cod_dialect dialect, bool is_odd);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Translates a statement from ODBC's SQL to the server's: parameter markers, and escape clauses in
+ * braces. core/sql.h reads the text as the server does, so that quotes and comments stay as they are.
+ * statement.c calls cod_escape(). The state is struct cod_translation, for the time of the call.
+ */
 #include "escape_internal.h"
 
 #include <stdarg.h>
@@ -51,23 +56,31 @@ cod_escape_put_text(struct cod_translation *t, const char *text)
 	cod_escape_put(t, text, strlen(text));
 }
 
-const char *
-cod_escape_next(const struct cod_translation *t, struct cod_span text)
+void
+cod_escape_put_span(struct cod_translation *t, struct cod_span text)
 {
-	return cod_lex_skip(t->options->dialect, t->options->is_odd, t->begin, text);
+	cod_escape_put(t, text.p, cod_span_length(text));
+}
+
+uint32_t
+cod_escape_literal_rules(const struct cod_translation *t)
+{
+	return t->rules & ~(uint32_t)(CNC_SQL_BACKSLASH | CNC_SQL_CONTINUED);
 }
 
 /* ---- parameter markers ---- */
 
-/* Beside a marker it would become a part of it, or hide what it begins. */
-static int
+/* Whether a character next to a marker would become a part of it, or would hide what it begins. */
+static bool
 is_joining(char c)
 {
-	return cod_lex_is_word(c) || c == '$';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
+/* `rest` is what follows the marker. */
 static void
-put_marker(struct cod_translation *t)
+put_marker(struct cod_translation *t, struct cod_span rest)
 {
 	char text[16];
 
@@ -87,63 +100,64 @@ put_marker(struct cod_translation *t)
 	if (t->out->n > 0 && is_joining(t->out->p[t->out->n - 1]))
 		cod_escape_put_text(t, " ");
 	cod_escape_put_text(t, text);
-}
-
-static void
-take_marker(struct cod_translation *t, struct cod_span *text)
-{
-	put_marker(t);
-	text->p++;
-	if (text->p < text->end && is_joining(*text->p))
+	if (rest.p < rest.end && is_joining(*rest.p))
 		cod_escape_put_text(t, " ");
 }
 
 /* ---- what is between braces and parentheses ---- */
 
-int
-cod_escape_closing(const struct cod_translation *t, struct cod_span text, char open,
-	char close, struct cod_span *ret_inner)
+bool
+cod_escape_close(struct cnc_sql *x, char open, char close, struct cod_span *ret_inner)
 {
-	struct cod_span at = { text.p + 1, text.end };
+	const char *begin = x->p;
+	struct cnc_sql_token token;
 	size_t depth = 1;
 
-	while (at.p < at.end) {
-		if (*at.p == open)
+	while ((token = cnc_sql_next(x)).kind != CNC_SQL_END) {
+		if (cnc_sql_is_char(&token, open))
 			depth++;
-		else if (*at.p == close && --depth == 0)
+		else if (cnc_sql_is_char(&token, close) && --depth == 0)
 			break;
-		at.p = cod_escape_next(t, at);
 	}
-	if (at.p >= at.end)
-		return -1;
-	*ret_inner = (struct cod_span){ text.p + 1, at.p };
-	return 0;
+	*ret_inner = (struct cod_span){ begin, token.p };
+	return token.kind != CNC_SQL_END;
 }
 
 struct cod_span
 cod_escape_argument(const struct cod_translation *t, struct cod_span *rest)
 {
-	struct cod_span argument = { rest->p, rest->end };
+	struct cod_span argument = *rest;
+	struct cnc_sql x = cod_span_read(*rest, t->rules);
+	struct cnc_sql_token token;
 	long depth = 0;
 
-	while (rest->p < rest->end && (*rest->p != ',' || depth > 0)) {
-		depth += *rest->p == '(' || *rest->p == '{';
-		depth -= *rest->p == ')' || *rest->p == '}';
-		rest->p = cod_escape_next(t, *rest);
+	while ((token = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (cnc_sql_is_char(&token, ',') && depth <= 0)
+			break;
+		depth += cnc_sql_is_char(&token, '(') || cnc_sql_is_char(&token, '{');
+		depth -= cnc_sql_is_char(&token, ')') || cnc_sql_is_char(&token, '}');
 	}
-	argument.end = rest->p;
-	return cod_lex_trim(argument);
+	argument.end = rest->p = token.p;
+	return cod_span_trim(argument, t->rules);
 }
 
-int
-cod_escape_literal(struct cod_span text, struct cod_span *ret_inner)
+bool
+cod_escape_literal(const struct cnc_sql_token *token, struct cod_span *ret_inner)
 {
-	text = cod_lex_trim(text);
-	if (cod_lex_length(text) < 2 || *text.p != '\'' || text.end[-1] != '\'' ||
-		memchr(text.p + 1, '\'', cod_lex_length(text) - 2))
-		return -1;
-	*ret_inner = (struct cod_span){ text.p + 1, text.end - 1 };
-	return 0;
+	size_t n;
+	const char *inner = cnc_sql_inside(token, &n);
+
+	*ret_inner = (struct cod_span){ inner, inner + n };
+	return token->kind == CNC_SQL_TEXT && *token->p == '\'' &&
+	       memchr(inner, '\'', n) == NULL;
+}
+
+/* {oj ...}: the braces go. */
+static void
+translate_join(struct cod_translation *t, struct cod_span text)
+{
+	text.end = cod_span_trim(text, t->rules).end;
+	cod_escape_translate(t, text);
 }
 
 /* ---- all of them ---- */
@@ -157,62 +171,64 @@ static const struct {
 	{ "TS", cod_escape_timestamp },
 	{ "FN", cod_escape_function },
 	{ "CALL", cod_escape_call },
-	{ "OJ", cod_escape_translate },
+	{ "OJ", translate_join },
 	{ "ESCAPE", cod_escape_character },
 	{ "GUID", cod_escape_guid },
 	{ "INTERVAL", cod_escape_interval },
 };
 
-/* What is within the braces. */
+/* Translate what is inside the braces. */
 static void
-escape(struct cod_translation *t, struct cod_span text)
+translate_inner(struct cod_translation *t, struct cod_span text)
 {
-	struct cod_span word;
+	struct cnc_sql x = cod_span_read(text, t->rules);
+	struct cnc_sql_token token = cnc_sql_next(&x);
+	struct cod_span word = { token.p, token.p };
 
-	text = cod_lex_trim(text);
-	if (cod_lex_length(text) > 0 && *text.p == '?') {
-		text.p++;
+	text.p = x.p;
+	if (token.kind == CNC_SQL_PLACEHOLDER && *token.p == '?') {
 		cod_escape_value(t, text);
 		return;
 	}
-	word = cod_lex_word(&text);
-	/* a name may go on with it, so that no quoted text begins there */
-	if (cod_lex_length(text) > 0 && *text.p == '$')
-		word.end = ++text.p;
+	if (token.kind == CNC_SQL_WORD)
+		word = cod_span_of(&token);
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
-		if (cod_lex_is(word, escapes[i].keyword)) {
+		if (cod_span_is(word, escapes[i].keyword)) {
 			escapes[i].escape(t, text);
 			return;
 		}
 	}
-	cod_escape_fail(t, "42000", "unknown escape {%.*s}", cod_lex_shown(word), word.p);
+	cod_escape_fail(
+		t, "42000", "unknown escape {%.*s}", cod_span_shown(word), word.p);
 }
 
 /*
- * {escape '\'}: the one character between the quotes is never the beginning of anything, but the server's
- * way to read literals would take a backslash for that.
+ * {escape '\'}: the one character between the quotes never begins anything. The server's way to
+ * read texts would take a backslash for the begin of an escape and would not find the end.
  */
-static int
-find_end_of_character(struct cod_span text, struct cod_span *ret_inner)
+static bool
+close_character(
+	const struct cod_translation *t, struct cnc_sql *x, struct cod_span *ret_inner)
 {
-	struct cod_span at = { text.p + 1, text.end }, word;
+	struct cnc_sql ahead = *x;
+	struct cnc_sql_token token;
 
-	at = cod_lex_trim(at);
-	word = cod_lex_word(&at);
-	at = cod_lex_trim(at);
-	if (!cod_lex_is(word, "ESCAPE") || cod_lex_length(at) < 4 || at.p[0] != '\'' ||
-		at.p[2] != '\'')
-		return -1;
-	at.p += 3;
-	at = cod_lex_trim(at);
-	if (cod_lex_length(at) == 0 || *at.p != '}')
-		return -1;
-	*ret_inner = (struct cod_span){ text.p + 1, at.p };
-	return 0;
+	if (!cnc_sql_take(&ahead, "escape"))
+		return false;
+	ahead.rules = cod_escape_literal_rules(t);
+	token = cnc_sql_next(&ahead);
+	if (token.kind != CNC_SQL_TEXT || token.n != 3)
+		return false;
+	token = cnc_sql_next(&ahead);
+	if (!cnc_sql_is_char(&token, '}'))
+		return false;
+	*ret_inner = (struct cod_span){ x->p, token.p };
+	x->p = ahead.p;
+	return true;
 }
 
-/* What may be one word, name, number or literal with what stands beside it, and what one operator or the
- * beginning of a comment. */
+/* Two characters of one kind that stand together may be one token: a word, name, number or text, or
+ * an operator or the begin of a comment. */
 enum kind {
 	KIND_NONE,
 	KIND_WORD,
@@ -233,7 +249,7 @@ would_join(char left, char right)
 	return kind_of(left) != KIND_NONE && kind_of(left) == kind_of(right);
 }
 
-/* The braces kept what is put from `at` on apart from what is on its left, and on its right. */
+/* The braces separated what is written from `at` from its neighbours on both sides. Blanks must. */
 static void
 keep_apart(struct cod_translation *t, size_t at, struct cod_span rest)
 {
@@ -252,53 +268,51 @@ keep_apart(struct cod_translation *t, size_t at, struct cod_span rest)
 	out->p[at] = ' ';
 }
 
-/* Behind the closing brace. */
-static const char *
-translate_escape(struct cod_translation *t, struct cod_span text)
+/* Translate the escape that `x` has just opened, and go past its end. */
+static void
+translate_escape(struct cod_translation *t, struct cnc_sql *x)
 {
-	struct cod_span inner, rest = text;
+	struct cod_span inner;
 	size_t at = t->out->n;
 
-	if (find_end_of_character(text, &inner) < 0 &&
-		cod_escape_closing(t, text, '{', '}', &inner) < 0) {
+	if (!close_character(t, x, &inner) && !cod_escape_close(x, '{', '}', &inner)) {
 		cod_escape_fail(t, "42000", "{ without }");
-		return text.end;
+		return;
 	}
 	if (t->depth == COD_ESCAPE_DEPTH_MAX) {
 		cod_escape_fail(t, "42000", "escapes are nested more than %d deep",
 			COD_ESCAPE_DEPTH_MAX);
-		return text.end;
+		return;
 	}
 	t->depth++;
-	escape(t, inner);
+	translate_inner(t, inner);
 	t->depth--;
-	rest.p = inner.end + 1;
-	keep_apart(t, at, rest);
-	return rest.p;
+	keep_apart(t, at, (struct cod_span){ x->p, x->end });
 }
 
 void
 cod_escape_translate(struct cod_translation *t, struct cod_span text)
 {
-	while (text.p < text.end && !t->state) {
-		const char *behind;
+	struct cnc_sql x = cod_span_read(text, t->rules);
+	struct cnc_sql_token token;
 
-		if (*text.p == '?') {
-			take_marker(t, &text);
+	while (t->state == NULL && (token = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		bool is_marker = token.kind == CNC_SQL_PLACEHOLDER && *token.p == '?';
+
+		if (!is_marker &&
+			(t->options->is_noscan || !cnc_sql_is_char(&token, '{')))
 			continue;
-		}
-		if (*text.p == '{' && !t->options->is_noscan) {
-			text.p = translate_escape(t, text);
-			continue;
-		}
-		behind = cod_escape_next(t, text);
-		cod_escape_put(t, text.p, (size_t)(behind - text.p));
-		/* the end of its line was a blank at the end of an argument or of an escape */
-		if (behind == text.end && t->depth > 0 &&
-			cod_lex_is_line_comment(t->options->dialect, text))
-			cod_escape_put_text(t, "\n");
-		text.p = behind;
+		cod_escape_put_span(t, (struct cod_span){ text.p, token.p });
+		if (is_marker)
+			put_marker(t, (struct cod_span){ x.p, x.end });
+		else
+			translate_escape(t, &x);
+		text.p = x.p;
 	}
+	cod_escape_put_span(t, text);
+	/* what follows the braces must not become a part of the comment */
+	if (t->depth > 0 && (x.seen & CNC_SQL_SEEN_OPEN_LINE) != 0)
+		cod_escape_put_text(t, "\n");
 }
 
 const char *
@@ -307,9 +321,10 @@ cod_escape(const struct cod_escape_options *options, const char *sql, size_t n,
 {
 	struct cod_escape_out out = { .p = NULL };
 	struct cod_translation t = {
-		.options = options, .statement = ret_statement, .begin = sql, .out = &out
+		.options = options, .statement = ret_statement, .out = &out
 	};
 
+	t.rules = cod_sql_rules(options->dialect, options->is_odd != 0);
 	*ret_statement = (struct cod_statement){ .text = NULL };
 	cod_escape_put(&t, "", 0);
 	cod_escape_translate(&t, (struct cod_span){ sql, sql + n });

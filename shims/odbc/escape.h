@@ -20,7 +20,7 @@
 
 struct cod_escape_options {
 	enum cod_dialect dialect;
-	int is_odd; /* the session reads a backslash as its server usually does not (lex.h) */
+	int is_odd; /* the session reads a backslash as its server usually does not (dialect.h) */
 	int is_noscan; /* SQL_ATTR_NOSCAN: braces stay as they are */
 	/*
 	 * Whether {call NAME(…)} names a function, which is called in another way. `name` is as it is

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Escapes that are calls: {fn ...} with the templates of function.c, {call ...} and {?=call ...}.
+ * escape.c calls it. It has no state.
+ */
 #include "escape_internal.h"
 
 #include <stdio.h>
@@ -18,17 +22,18 @@ struct arguments {
 	size_t n;
 };
 
-/* Each in memory of its own, in the order in which they are written: so are their markers numbered. */
+/* Translate each argument into memory of its own, in the order of the text: that numbers the
+ * markers. */
 static void
 translate_arguments(struct cod_translation *t, struct cod_span text, struct arguments *a)
 {
 	struct cod_escape_out *outer = t->out;
-	struct cod_span rest = cod_lex_trim(text);
+	struct cod_span rest = cod_span_trim(text, t->rules);
 
 	while (rest.p < rest.end && !t->state) {
 		struct cod_span argument = cod_escape_argument(t, &rest);
 
-		if (a->n == ARGUMENTS_MAX || cod_lex_length(argument) == 0) {
+		if (a->n == ARGUMENTS_MAX || cod_span_length(argument) == 0) {
 			cod_escape_fail(t, "42000",
 				"a function has an empty argument, or too many");
 			break;
@@ -73,7 +78,7 @@ put_template(struct cod_translation *t, const char *template, const struct argum
 static void
 put_call(struct cod_translation *t, struct cod_span name, const struct arguments *a)
 {
-	cod_escape_put(t, name.p, cod_lex_length(name));
+	cod_escape_put_span(t, name);
 	cod_escape_put_text(t, "(");
 	put_all(t, a);
 	cod_escape_put_text(t, ")");
@@ -91,7 +96,7 @@ put_interval_function(
 
 	if (!template)
 		cod_escape_fail(t, "42000", "the server has no {fn %.*s} with that unit",
-			cod_lex_shown(name), name.p);
+			cod_span_shown(name), name.p);
 	else
 		put_template(t, template, &two);
 }
@@ -122,11 +127,11 @@ put_function(struct cod_translation *t, struct cod_span name, struct arguments *
 	int is_known = t->options->dialect != COD_DIALECT_OTHER &&
 		       t->options->dialect != COD_DIALECT_TDS;
 
-	if (is_known && cod_lex_is(name, "TIMESTAMPADD"))
+	if (is_known && cod_span_is(name, "TIMESTAMPADD"))
 		put_interval_function(t, name, 0, a);
-	else if (is_known && cod_lex_is(name, "TIMESTAMPDIFF"))
+	else if (is_known && cod_span_is(name, "TIMESTAMPDIFF"))
 		put_interval_function(t, name, 1, a);
-	else if (is_known && cod_lex_is(name, "CONVERT"))
+	else if (is_known && cod_span_is(name, "CONVERT"))
 		put_cast(t, a);
 	else if (template && *template)
 		put_template(t, template, a);
@@ -135,34 +140,33 @@ put_function(struct cod_translation *t, struct cod_span name, struct arguments *
 	else
 		cod_escape_fail(t, "42000",
 			"the server has no {fn %.*s} with %zu arguments",
-			cod_lex_shown(name), name.p, a->n);
+			cod_span_shown(name), name.p, a->n);
 }
 
 void
 cod_escape_function(struct cod_translation *t, struct cod_span text)
 {
+	struct cnc_sql x = cod_span_read(text, t->rules);
+	struct cnc_sql_token name = cnc_sql_next(&x);
 	struct arguments a = { .n = 0 };
-	struct cod_span name, inner;
+	struct cod_span inner;
 
-	text = cod_lex_trim(text);
-	name = cod_lex_word(&text);
-	text = cod_lex_trim(text);
-	if (cod_lex_length(name) == 0 || cod_lex_length(text) == 0 || *text.p != '(' ||
-		cod_escape_closing(t, text, '(', ')', &inner) < 0 ||
-		inner.end + 1 != text.end) {
+	if (name.kind != CNC_SQL_WORD || !cnc_sql_take_char(&x, '(') ||
+		!cod_escape_close(&x, '(', ')', &inner) ||
+		cnc_sql_next(&x).kind != CNC_SQL_END) {
 		cod_escape_fail(t, "42000", "{fn} is not followed by a function's call");
 		return;
 	}
 	translate_arguments(t, inner, &a);
 	if (!t->state)
-		put_function(t, name, &a);
+		put_function(t, cod_span_of(&name), &a);
 	for (size_t i = 0; i < a.n; i++)
 		free(a.text[i].p);
 }
 
 /* ---- calls ---- */
 
-/* How a server calls; NULL: it has no such thing. */
+/* How a server calls procedures, functions, and functions for their value. NULL: it cannot. */
 static const struct {
 	const char *procedure, *function, *value;
 	int has_parentheses; /* of procedures */
@@ -174,17 +178,39 @@ static const struct {
 	[COD_DIALECT_TDS] = { "EXEC ", "SELECT ", "SELECT ", 0 },
 };
 
-/* The procedure's name, quotes and schema included. */
-static struct cod_span
-take_name(const struct cod_translation *t, struct cod_span *text)
+static bool
+is_part_of_name(const struct cnc_sql_token *token)
 {
-	struct cod_span name = { text->p, text->p };
+	switch (token->kind) {
+	case CNC_SQL_WORD:
+	case CNC_SQL_NAME:
+	case CNC_SQL_NUMBER:
+	case CNC_SQL_VARIABLE:
+		return true;
+	case CNC_SQL_TEXT:
+		return *token->p == '"';
+	default:
+		return cnc_sql_is_char(token, '.') || cnc_sql_is_char(token, '$') ||
+		       cnc_sql_is_char(token, '#') || cnc_sql_is_char(token, '@');
+	}
+}
 
-	while (text->p < text->end && *text->p &&
-		(cod_lex_is_word(*text->p) || strchr(".$#@\"`[", *text->p)))
-		text->p = cod_escape_next(t, *text);
-	name.end = text->p;
-	*text = cod_lex_trim(*text);
+/* Take a name with its quotes and schema: parts that no blank separates. Empty: there is none. */
+static struct cod_span
+take_name(struct cnc_sql *x)
+{
+	struct cod_span name = { x->p, x->p };
+	struct cnc_sql ahead = *x;
+	struct cnc_sql_token token = cnc_sql_next(&ahead);
+
+	name.p = name.end = token.p;
+	do {
+		if (!is_part_of_name(&token))
+			break;
+		*x = ahead;
+		name.end = x->p;
+		token = cnc_sql_next(&ahead);
+	} while (!token.has_space);
 	return name;
 }
 
@@ -195,7 +221,7 @@ call_of(const struct cod_translation *t, struct cod_span name)
 
 	if (t->statement->returns_value)
 		return calls[o->dialect].value;
-	if (o->is_function && o->is_function(name.p, cod_lex_length(name), o->user))
+	if (o->is_function && o->is_function(name.p, cod_span_length(name), o->user))
 		return calls[o->dialect].function;
 	return calls[o->dialect].procedure;
 }
@@ -206,7 +232,7 @@ is_left_out(const struct cod_translation *t, struct cod_span argument)
 	const struct cod_escape_options *o = t->options;
 	uint32_t i = t->n_markers + 1 + (uint32_t)t->statement->returns_value;
 
-	return o->is_output && cod_lex_length(argument) == 1 && *argument.p == '?' &&
+	return o->is_output && cod_span_length(argument) == 1 && *argument.p == '?' &&
 	       o->is_output(i, o->user);
 }
 
@@ -231,7 +257,7 @@ put_arguments(struct cod_translation *t, struct cod_span text)
 	}
 }
 
-/* What only comes out makes it give columns. */
+/* A function with output parameters is called for its columns. */
 static void
 put_function_call(struct cod_translation *t, const char *verb, struct cod_span name,
 	struct cod_span inner)
@@ -245,7 +271,7 @@ put_function_call(struct cod_translation *t, const char *verb, struct cod_span n
 	cod_escape_put_text(t, t->statement->n_left_out > 0
 				       ? calls[t->options->dialect].function
 				       : verb);
-	cod_escape_put(t, name.p, cod_lex_length(name));
+	cod_escape_put_span(t, name);
 	cod_escape_put_text(t, "(");
 	cod_escape_put(t, arguments.p, arguments.n);
 	cod_escape_put_text(t, ")");
@@ -255,16 +281,14 @@ put_function_call(struct cod_translation *t, const char *verb, struct cod_span n
 void
 cod_escape_call(struct cod_translation *t, struct cod_span text)
 {
-	struct cod_span name, inner = { NULL, NULL };
+	struct cnc_sql x = cod_span_read(text, t->rules);
+	struct cod_span name = take_name(&x), inner = { x.end, x.end };
+	bool ok = cod_span_length(name) > 0;
 	const char *verb;
 
-	text = cod_lex_trim(text);
-	name = take_name(t, &text);
-	if (cod_lex_length(name) == 0 ||
-		(cod_lex_length(text) > 0 &&
-			(*text.p != '(' ||
-				cod_escape_closing(t, text, '(', ')', &inner) < 0 ||
-				inner.end + 1 != text.end))) {
+	if (cnc_sql_take_char(&x, '('))
+		ok = ok && cod_escape_close(&x, '(', ')', &inner);
+	if (!ok || cnc_sql_next(&x).kind != CNC_SQL_END) {
 		cod_escape_fail(
 			t, "42000", "{call} is not followed by a procedure's name");
 		return;
@@ -280,7 +304,7 @@ cod_escape_call(struct cod_translation *t, struct cod_span text)
 		return;
 	}
 	cod_escape_put_text(t, verb);
-	cod_escape_put(t, name.p, cod_lex_length(name));
+	cod_escape_put_span(t, name);
 	if (!calls[t->options->dialect].has_parentheses) {
 		cod_escape_put_text(t, " ");
 		cod_escape_translate(t, inner);
@@ -294,20 +318,16 @@ cod_escape_call(struct cod_translation *t, struct cod_span text)
 void
 cod_escape_value(struct cod_translation *t, struct cod_span text)
 {
-	struct cod_span word;
+	struct cnc_sql x = cod_span_read(text, t->rules);
 
-	text = cod_lex_trim(text);
-	if (cod_lex_length(text) == 0 || *text.p != '=' || t->n_markers > 0) {
+	if (!cnc_sql_take_char(&x, '=') || t->n_markers > 0) {
 		cod_escape_fail(t, "42000", "{?} is not followed by = call");
 		return;
 	}
-	text.p++;
-	text = cod_lex_trim(text);
-	word = cod_lex_word(&text);
-	if (!cod_lex_is(word, "CALL")) {
+	if (!cnc_sql_take(&x, "call")) {
 		cod_escape_fail(t, "42000", "{?=} is not followed by call");
 		return;
 	}
 	t->statement->returns_value = 1;
-	cod_escape_call(t, text);
+	cod_escape_call(t, (struct cod_span){ x.p, x.end });
 }

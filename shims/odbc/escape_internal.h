@@ -2,11 +2,11 @@
 #ifndef COD_ESCAPE_PARTS_H
 #define COD_ESCAPE_PARTS_H
 
-/* What the files of the escapes share: escape.c reads the statement and puts what becomes of it, escape_literal.c has
- * the escapes that are values, escape_call.c those that call functions and procedures. */
+/* What the files of the escapes share. escape.c reads the statement and writes the translation,
+ * escape_literal.c has the escapes that are values, and escape_call.c those that are calls. */
 
 #include "escape.h"
-#include "lex.h"
+#include "span.h"
 
 /* A text under construction. */
 struct cod_escape_out {
@@ -16,34 +16,39 @@ struct cod_escape_out {
 
 struct cod_translation {
 	const struct cod_escape_options *options;
+	uint32_t rules; /* how the server reads the text: enum cnc_sql_rule */
 	struct cod_statement *statement;
-	const char *begin; /* of the whole statement */
 	struct cod_escape_out *out;
 	unsigned depth;
-	uint32_t n_markers; /* in the text */
-	const char *state; /* of the first failure; behind it nothing is done */
+	uint32_t n_markers; /* so far, also those that were left out */
+	const char *
+		state; /* SQLSTATE of the first failure, after which nothing is written */
 };
 
 /* Only the first failure counts. */
 void cod_escape_fail(
 	struct cod_translation *t, const char *state, const char *format, ...);
 void cod_escape_put(struct cod_translation *t, const char *p, size_t n);
+void cod_escape_put_span(struct cod_translation *t, struct cod_span text);
 void cod_escape_put_text(struct cod_translation *t, const char *text);
-/* Put what is in ODBC's SQL. */
+/* Translate a part of the statement, which ends where a token ends. */
 void cod_escape_translate(struct cod_translation *t, struct cod_span text);
 
-/* Behind the character, literal, name or comment that begins there. */
-const char *cod_escape_next(const struct cod_translation *t, struct cod_span text);
-/* What is between `text.p`, which is an opening one, and its closing one; 0, or -1: there is none. */
-int cod_escape_closing(const struct cod_translation *t, struct cod_span text, char open,
-	char close, struct cod_span *ret_inner);
-/* Up to the next comma that is in no parentheses and no braces. */
+/*
+ * Find the token that closes what `x` has just opened, and go past it. *ret_inner is what stands
+ * between the two. False: it is not closed.
+ */
+bool cod_escape_close(
+	struct cnc_sql *x, char open, char close, struct cod_span *ret_inner);
+/* Take the text up to the next comma outside parentheses and braces, or all. `rest` begins there. */
 struct cod_span cod_escape_argument(
 	const struct cod_translation *t, struct cod_span *rest);
-/* A literal, which is all that is left: what is between its quotes, none of which is in it; 0, or -1: it is none. */
-int cod_escape_literal(struct cod_span text, struct cod_span *ret_inner);
+/* Whether the token is a text in single quotes with none in it. *ret_inner is what they enclose. */
+bool cod_escape_literal(const struct cnc_sql_token *token, struct cod_span *ret_inner);
+/* How texts are read in which a backslash is a character. */
+uint32_t cod_escape_literal_rules(const struct cod_translation *t);
 
-/* The escapes: what is within their braces, without the keyword. */
+/* The escapes. Each gets what is inside its braces, after the key word. */
 void cod_escape_date(struct cod_translation *t, struct cod_span text);
 void cod_escape_time(struct cod_translation *t, struct cod_span text);
 void cod_escape_timestamp(struct cod_translation *t, struct cod_span text);
@@ -52,7 +57,7 @@ void cod_escape_character(struct cod_translation *t, struct cod_span text);
 void cod_escape_interval(struct cod_translation *t, struct cod_span text);
 void cod_escape_function(struct cod_translation *t, struct cod_span text);
 void cod_escape_call(struct cod_translation *t, struct cod_span text);
-/* {?=call …}, behind the ? */
+/* {?=call ...}, from after the ? */
 void cod_escape_value(struct cod_translation *t, struct cod_span text);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Escapes that are values: dates, times, timestamps, GUIDs, intervals, and the escape character of
+ * LIKE. escape.c calls it. It has no state.
+ */
 #include "escape_internal.h"
 
 #include <stdbool.h>
@@ -15,12 +19,23 @@ static void
 bad_literal(struct cod_translation *t, const char *state, const char *what,
 	struct cod_span text)
 {
-	text = cod_lex_trim(text);
+	text = cod_span_trim(text, t->rules);
 	cod_escape_fail(
-		t, state, "%.*s is not a valid %s", cod_lex_shown(text), text.p, what);
+		t, state, "%.*s is not a valid %s", cod_span_shown(text), text.p, what);
 }
 
-/* PostgreSQL and MySQL are told the type; SQLite has none, and compares texts. */
+/* Read a literal that is all of `text`. False: it is not one. */
+static bool
+read_literal(struct cod_translation *t, struct cod_span text, struct cod_span *ret_inner)
+{
+	struct cnc_sql x = cod_span_read(text, cod_escape_literal_rules(t));
+	struct cnc_sql_token token = cnc_sql_next(&x);
+
+	return cod_escape_literal(&token, ret_inner) &&
+	       cnc_sql_next(&x).kind == CNC_SQL_END;
+}
+
+/* PostgreSQL and MySQL need the type. SQLite has none and compares texts. */
 static void
 put_literal(struct cod_translation *t, const char *type, const char *text)
 {
@@ -44,8 +59,8 @@ read_moment(struct cod_translation *t, struct cod_span text, const char *what,
 {
 	struct cod_span inner;
 
-	if (cod_escape_literal(text, &inner) == 0 &&
-		cod_moment_read(inner.p, cod_lex_length(inner), ret_moment) == 0 &&
+	if (read_literal(t, text, &inner) &&
+		cod_moment_read(inner.p, cod_span_length(inner), ret_moment) == 0 &&
 		(ret_moment->has_date != 0) == has_date &&
 		(may_have_time || !ret_moment->has_time))
 		return true;
@@ -96,8 +111,8 @@ cod_escape_guid(struct cod_translation *t, struct cod_span text)
 	struct cod_span inner;
 	SQLGUID guid;
 
-	if (cod_escape_literal(text, &inner) < 0 ||
-		cod_guid_read(inner.p, cod_lex_length(inner), &guid) < 0) {
+	if (!read_literal(t, text, &inner) ||
+		cod_guid_read(inner.p, cod_span_length(inner), &guid) < 0) {
 		bad_literal(t, "22018", "GUID", text);
 		return;
 	}
@@ -109,21 +124,20 @@ cod_escape_guid(struct cod_translation *t, struct cod_span text)
 	cod_escape_put_text(t, "'");
 }
 
-/* The character is no beginning of an escape here, whatever the server takes it for. */
+/* The character between the quotes is written so that the server takes it as it is. */
 void
 cod_escape_character(struct cod_translation *t, struct cod_span text)
 {
 	struct cod_span inner;
 
-	if (cod_escape_literal(text, &inner) < 0 || cod_lex_length(inner) == 0) {
+	if (!read_literal(t, text, &inner) || cod_span_length(inner) == 0) {
 		bad_literal(t, "42000", "escape character", text);
 		return;
 	}
 	cod_escape_put_text(t, "ESCAPE '");
-	if (*inner.p == '\\' &&
-		cod_lex_has_backslash(t->options->dialect, t->options->is_odd))
+	if (*inner.p == '\\' && (t->rules & CNC_SQL_BACKSLASH) != 0)
 		cod_escape_put_text(t, "\\");
-	cod_escape_put(t, inner.p, cod_lex_length(inner));
+	cod_escape_put_span(t, inner);
 	cod_escape_put_text(t, "'");
 }
 
@@ -149,38 +163,30 @@ static const struct {
 	{ "MINUTE", "SECOND", SQL_INTERVAL_MINUTE_TO_SECOND, "MINUTE_SECOND" },
 };
 
-/* A field, and the precision in parentheses that it may have, which is left out. */
+/* Take a field. It may have a precision in parentheses, which the server does not need. */
 static struct cod_span
-take_field(struct cod_span *text)
+take_field(struct cnc_sql *x)
 {
-	struct cod_span word;
+	struct cnc_sql_token token = cnc_sql_next(x);
 
-	*text = cod_lex_trim(*text);
-	word = cod_lex_word(text);
-	*text = cod_lex_trim(*text);
-	if (text->p < text->end && *text->p == '(') {
-		const char *close = memchr(text->p, ')', cod_lex_length(*text));
-
-		text->p = close ? close + 1 : text->end;
-		*text = cod_lex_trim(*text);
-	}
-	return word;
+	if (token.kind != CNC_SQL_END)
+		cnc_sql_skip_parens(x);
+	return cod_span_of(&token);
 }
 
-/* The index of what is written behind the literal; -1: none. */
+/* The index of the qualifier after the literal; -1: there is no such qualifier. */
 static int
-find_qualifier(struct cod_span text)
+find_qualifier(struct cnc_sql *x)
 {
-	struct cod_span first = take_field(&text), to = cod_lex_word(&text);
-	struct cod_span last = to;
+	struct cod_span first = take_field(x), last = { first.end, first.end };
 
-	if (cod_lex_length(to) > 0 && cod_lex_is(to, "TO"))
-		last = take_field(&text);
-	if (text.p != text.end)
+	if (cnc_sql_take(x, "to"))
+		last = take_field(x);
+	if (cnc_sql_next(x).kind != CNC_SQL_END)
 		return -1;
 	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++) {
-		if (cod_lex_is(first, qualifiers[i].first) &&
-			cod_lex_is(last, qualifiers[i].last))
+		if (cod_span_is(first, qualifiers[i].first) &&
+			cod_span_is(last, qualifiers[i].last))
 			return (int)i;
 	}
 	return -1;
@@ -209,31 +215,28 @@ put_interval(
 	cod_escape_put_text(t, qualifiers[qualifier].mysql);
 }
 
-/* {INTERVAL [+|-] '…' field [TO field]} */
+/* {INTERVAL [+|-] '...' field [TO field]} */
 void
 cod_escape_interval(struct cod_translation *t, struct cod_span text)
 {
-	struct cod_span all = text, literal;
+	struct cnc_sql x = cod_span_read(text, cod_escape_literal_rules(t));
+	bool is_negative = cnc_sql_take_char(&x, '-');
+	struct cnc_sql_token token;
+	struct cod_span literal;
 	struct cod_interval interval;
-	int qualifier, is_negative;
+	int qualifier;
 
-	text = cod_lex_trim(text);
-	is_negative = text.p < text.end && *text.p == '-';
-	if (text.p < text.end && (*text.p == '-' || *text.p == '+'))
-		text.p++;
-	text = cod_lex_trim(text);
-	literal.p = text.p;
-	literal.end = cod_lex_length(text) > 0 && *text.p == '\''
-			      ? memchr(text.p + 1, '\'', cod_lex_length(text) - 1)
-			      : NULL;
-	if (!literal.end) {
-		bad_literal(t, "22007", "interval", all);
+	if (!is_negative)
+		(void)cnc_sql_take_char(&x, '+');
+	token = cnc_sql_next(&x);
+	if (!cod_escape_literal(&token, &literal)) {
+		bad_literal(t, "22007", "interval", text);
 		return;
 	}
-	qualifier = find_qualifier((struct cod_span){ literal.end + 1, text.end });
-	if (qualifier < 0 || cod_interval_read(literal.p + 1, cod_lex_length(literal) - 1,
+	qualifier = find_qualifier(&x);
+	if (qualifier < 0 || cod_interval_read(literal.p, cod_span_length(literal),
 				     qualifiers[qualifier].type, &interval) < 0) {
-		bad_literal(t, "22007", "interval", all);
+		bad_literal(t, "22007", "interval", text);
 		return;
 	}
 	interval.is_negative ^= is_negative;

@@ -260,7 +260,7 @@ cod_function(enum cod_dialect dialect, struct cod_span name, size_t n_args)
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		const struct function *f = &functions[i];
 
-		if (n_args >= f->least && n_args <= f->most && cod_lex_is(name, f->name))
+		if (n_args >= f->least && n_args <= f->most && cod_span_is(name, f->name))
 			return f->templates[server];
 	}
 	return NULL;
@@ -270,7 +270,7 @@ int
 cod_is_function(struct cod_span name)
 {
 	for (size_t i = 0; i < COUNT(functions); i++) {
-		if (cod_lex_is(name, functions[i].name))
+		if (cod_span_is(name, functions[i].name))
 			return 1;
 	}
 	return 0;
@@ -282,7 +282,7 @@ cod_interval_function(enum cod_dialect dialect, struct cod_span unit, int is_dif
 	int server = server_of(dialect);
 
 	for (size_t i = 0; server < N_SERVERS && i < COUNT(units); i++) {
-		if (cod_lex_is(unit, units[i].name))
+		if (cod_span_is(unit, units[i].name))
 			return is_diff ? units[i].diff[server] : units[i].add[server];
 	}
 	return NULL;
@@ -294,7 +294,7 @@ cod_cast_type(enum cod_dialect dialect, struct cod_span type)
 	int server = server_of(dialect);
 
 	for (size_t i = 0; server < N_SERVERS && i < COUNT(casts); i++) {
-		if (cod_lex_is(type, casts[i].name))
+		if (cod_span_is(type, casts[i].name))
 			return casts[i].types[server];
 	}
 	return NULL;

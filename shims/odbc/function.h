@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-#include "lex.h"
+#include "dialect.h"
+#include "span.h"
 
 /*
  * Templates for ODBC's scalar functions in {fn}. %1, %2 and so on stand for arguments, %* for all

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lex.h"
+#include "core/sql.h"
 
 /* A column that is NOT NULL. The number 0 marks a table whose columns are known. */
 struct cod_fact {
@@ -66,21 +66,15 @@ cod_nullable_changed(struct cod_dbc *dbc, const char *tag)
 static bool
 adds_nulls(const struct cod_stmt *stmt)
 {
-	static const char *const words[] = { "LEFT", "RIGHT", "FULL", "ROLLUP", "CUBE",
-		"GROUPING", "FETCH", "EXECUTE" };
-	int is_odd = cod_is_backslash_odd(stmt->dbc);
-	const char *begin = stmt->sql.text;
-	struct cod_span at = { begin, begin + stmt->sql.n };
+	static const char *const words[] = { "left", "right", "full", "rollup", "cube",
+		"grouping", "fetch", "execute", NULL };
+	struct cnc_sql x = cnc_sql_begin(stmt->sql.text, stmt->sql.n,
+		cod_sql_rules(stmt->dbc->dialect, cod_is_backslash_odd(stmt->dbc)));
+	struct cnc_sql_token t;
 
-	while (at.p < at.end) {
-		struct cod_span word = cod_lex_word(&at);
-
-		for (size_t i = 0; i < COD_COUNT(words); i++) {
-			if (cod_lex_is(word, words[i]))
-				return true;
-		}
-		if (at.p < at.end)
-			at.p = cod_lex_skip(stmt->dbc->dialect, is_odd, begin, at);
+	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (cnc_sql_is_one_of(&t, words))
+			return true;
 	}
 	return false;
 }
