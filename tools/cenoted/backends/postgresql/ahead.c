@@ -14,10 +14,10 @@
 void
 cnd_pg_ahead_forget(struct cnd_session *s)
 {
-	s->ahead_at = s->n_ahead = 0;
+	s->ahead.at = s->ahead.n = 0;
 	/* what was sent is answered by ReadyForQuery */
-	if (s->n_ready == 0)
-		s->is_sync_ahead = 0;
+	if (s->sync.n_ready == 0)
+		s->ahead.has_sync = 0;
 }
 
 /* ---- what can go along ---- */
@@ -25,15 +25,15 @@ cnd_pg_ahead_forget(struct cnd_session *s)
 static int
 can_begin(const struct cnd_session *s)
 {
-	return !s->is_lost && !s->is_manual && !cnd_has_portals(s->host->statements) &&
-	       s->spent_portal == 0 && !s->is_skipping && !s->owes_sync &&
-	       s->n_ready == 0;
+	return !s->is_lost && !s->client.is_manual &&
+	       !cnd_has_portals(s->host->statements) && s->spent.portal == 0 &&
+	       !s->sync.is_skipping && !s->sync.is_owed && s->sync.n_ready == 0;
 }
 
 static int
 has_room(const struct cnd_session *s)
 {
-	return s->n_ahead < CND_PG_AHEAD_MAX && !s->is_sync_ahead;
+	return s->ahead.n < CND_PG_AHEAD_MAX && !s->ahead.has_sync;
 }
 
 static int
@@ -57,8 +57,8 @@ add_run(struct cnd_session *s, struct cnp_str name, const struct cnd_pg_stmt *st
 	int r = cnd_pg_add_bind(s, name.p, name.n, st, exec);
 
 	if (r == CENOTE_OK && (st == NULL || !st->is_stable))
-		r = cnd_pg_add_named(&s->out, 'D', 'P', "", 0);
-	return r < 0 ? r : cnd_pg_add_execute(&s->out, "", 0);
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', "", 0);
+	return r < 0 ? r : cnd_pg_add_execute(&s->out.buf, "", 0);
 }
 
 static int
@@ -109,7 +109,7 @@ add_execute(struct cnd_session *s, const struct cnd_ahead *what,
 		return CENOTE_AGAIN;
 	if (what->which->statement != NULL)
 		return add_numbered(s, what, ret_ahead);
-	if (s->may_copy || has_zero(what->which->name))
+	if (s->client.may_copy || has_zero(what->which->name))
 		return CENOTE_AGAIN;
 	r = add_run(s, what->which->name, NULL, what->exec);
 	if (r == CENOTE_OK)
@@ -141,7 +141,7 @@ add_about(struct cnd_session *s, const struct cnd_ahead *what, char message)
 
 	if (has_zero(name))
 		return CENOTE_AGAIN;
-	return cnd_pg_add_named(&s->out, message,
+	return cnd_pg_add_named(&s->out.buf, message,
 		what->which->kind == CNP_NAMED_PORTAL ? 'P' : 'S', name.p, name.n);
 }
 
@@ -185,7 +185,7 @@ is_sync(const struct cnd_ahead *what)
 static int
 try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead *a)
 {
-	size_t len = cnc_buf_len(&s->out);
+	size_t len = cnc_buf_len(&s->out.buf);
 	struct cnc_diag *diag = s->diag;
 	struct cnc_diag unused;
 	int r;
@@ -195,13 +195,13 @@ try_add(struct cnd_session *s, const struct cnd_ahead *what, struct cnd_pg_ahead
 	s->diag = &unused;
 	r = add(s, what, a);
 	if (r == CENOTE_OK && a->is_sync)
-		r = cnd_pg_add_plain(&s->out, 'S');
-	if (s->n_ahead > 0 && cnc_buf_len(&s->out) > BYTES_MAX)
+		r = cnd_pg_add_plain(&s->out.buf, 'S');
+	if (s->ahead.n > 0 && cnc_buf_len(&s->out.buf) > BYTES_MAX)
 		r = CENOTE_AGAIN;
 	s->diag = diag;
 	cnc_diag_finish(&unused);
 	if (r != CENOTE_OK)
-		cnc_buf_truncate(&s->out, len);
+		cnc_buf_truncate(&s->out.buf, len);
 	return r;
 }
 
@@ -214,24 +214,24 @@ ahead(struct cnd_session *s, const struct cnd_ahead *what)
 		.is_known = what->exec->columns_known,
 		.is_sync = (uint8_t)is_sync(what) };
 
-	if (s->n_ahead == 0) {
+	if (s->ahead.n == 0) {
 		if (!can_begin(s) || what->code == CNP_MSG_SYNC)
 			return CENOTE_AGAIN;
-		if (s->out.mem == NULL && cnd_pg_enter(s, s->diag) < 0)
+		if (s->out.buf.mem == NULL && cnd_pg_enter(s, s->diag) < 0)
 			return CENOTE_AGAIN;
-		cnc_buf_clear(&s->out, SIZE_MAX);
-		s->out_ready = s->out_before = s->out_unsynced = 0;
-		s->ahead_facts = s->facts.has_standard_strings;
+		cnc_buf_clear(&s->out.buf, SIZE_MAX);
+		s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
+		s->ahead.has_standard_strings = s->facts.has_standard_strings;
 	}
 	if (!has_room(s) || try_add(s, what, &a) != CENOTE_OK)
 		return CENOTE_AGAIN;
-	s->out_unsynced = 1;
+	s->out.is_unsynced = 1;
 	if (a.is_sync) {
-		s->out_ready++;
-		s->is_sync_ahead = 1;
+		s->out.n_ready++;
+		s->ahead.has_sync = 1;
 	}
 	if (what->code != CNP_MSG_SYNC)
-		s->ahead[s->n_ahead++] = a;
+		s->ahead.list[s->ahead.n++] = a;
 	return CENOTE_OK;
 }
 
@@ -267,7 +267,7 @@ set_run(struct cnd_session *s, const struct cnd_pg_ahead *a)
 	case CNP_MSG_DESCRIBE:
 		run->is_describing = 1;
 		run->own_tag = "DESCRIBE";
-		s->n_params = 0;
+		s->params.n = 0;
 		return a->kind == CNP_NAMED_PORTAL && run->sink != NULL
 			       ? cnd_pg_give_params(s)
 			       : CENOTE_OK;
@@ -290,7 +290,7 @@ note_again(struct cnd_session *s)
 	static const struct cnd_pg_scan any = { .pins = CENOTE_PIN_FUNCTION,
 		.flags = CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS };
 
-	if (s->ahead_facts != s->facts.has_standard_strings)
+	if (s->ahead.has_standard_strings != s->facts.has_standard_strings)
 		cnd_pg_note(s, &any, 0);
 }
 
@@ -299,10 +299,10 @@ send_all(struct cnd_session *s)
 {
 	int r = CENOTE_OK;
 
-	if (cnc_buf_len(&s->out) == 0)
+	if (cnc_buf_len(&s->out.buf) == 0)
 		return CENOTE_OK;
-	if (!s->is_sync_ahead)
-		r = cnd_pg_add_plain(&s->out, 'H');
+	if (!s->ahead.has_sync)
+		r = cnd_pg_add_plain(&s->out.buf, 'H');
 	return r < 0 ? r : cnd_pg_send(s);
 }
 
@@ -319,12 +319,12 @@ lose(struct cnd_session *s)
 int
 cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink)
 {
-	const struct cnd_pg_ahead *a = &s->ahead[s->ahead_at++];
-	int is_last = s->ahead_at == s->n_ahead;
+	const struct cnd_pg_ahead *a = &s->ahead.list[s->ahead.at++];
+	int is_last = s->ahead.at == s->ahead.n;
 	int r;
 
 	s->diag = sink->diag;
-	s->stop = CENOTE_OK;
+	s->stop.status = CENOTE_OK;
 	if (s->is_lost) {
 		cnc_diag_copy(s->diag, &s->lost);
 		return CENOTE_ERR_CONN;
@@ -342,7 +342,7 @@ cnd_pg_answer(struct cnd_session *s, struct cnd_sink *sink)
 	/* the client is gone: the reset reads the rest */
 	if (r == CENOTE_ERR_CONN && !s->is_lost)
 		return r;
-	if (r < 0 && !is_last && !s->is_lost && !s->is_skipping)
+	if (r < 0 && !is_last && !s->is_lost && !s->sync.is_skipping)
 		r = lose(s);
 	cnd_pg_ahead_forget(s);
 	return r;
@@ -353,12 +353,12 @@ cnd_pg_ahead_drain(struct cnd_session *s)
 {
 	int r = CENOTE_OK;
 
-	if (s->ahead_at < s->n_ahead && !s->is_skipping)
+	if (s->ahead.at < s->ahead.n && !s->sync.is_skipping)
 		cnd_pg_stop(s, CENOTE_ERR_SERVER);
 	/* behind an error the server leaves the rest out */
-	while (s->ahead_at < s->n_ahead && r == CENOTE_OK && !s->is_skipping) {
+	while (s->ahead.at < s->ahead.n && r == CENOTE_OK && !s->sync.is_skipping) {
 		(void)cnd_pg_run_begin(s, NULL);
-		r = set_run(s, &s->ahead[s->ahead_at++]);
+		r = set_run(s, &s->ahead.list[s->ahead.at++]);
 		s->run.in_rows = 1;
 		s->run.is_quiet = 1;
 		if (r == CENOTE_OK)

@@ -53,7 +53,7 @@ set_one(struct cnd_session *s, const char *name, const char *value)
 	put_value(s, quoted, value);
 	(void)snprintf(sql, sizeof(sql), "SET %s TO E'%s'", name, quoted);
 	(void)cnd_pg_run_begin(s, NULL);
-	s->is_used = 1;
+	s->client.is_used = 1;
 	return cnd_pg_ask(s, sql, &nothing, 0);
 }
 
@@ -88,7 +88,7 @@ cnd_pg_set_option(struct cnd_session *s, const char *name, const char *value,
 		return CENOTE_ERR_ARG;
 	}
 	r = cnd_pg_enter(s, ret_diag);
-	if (r == CENOTE_OK && (s->tx != 'I' || s->is_unsynced || s->n_ready > 0))
+	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(TX_ACTIVE),
 			"options of a session can be set between transactions only");
 	if (r == CENOTE_OK && (p == NULL || strcmp(p->value, value) != 0))

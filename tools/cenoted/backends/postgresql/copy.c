@@ -82,14 +82,14 @@ add_data(struct cnd_session *s, struct cnp_str data)
 	while (data.n > 0 && r == CENOTE_OK) {
 		size_t n = data.n < SEND_BYTES ? data.n : SEND_BYTES;
 
-		r = cnd_pg_msg_begin(&s->out, 'd', &mark);
+		r = cnd_pg_msg_begin(&s->out.buf, 'd', &mark);
 		if (r == CENOTE_OK)
-			r = cnc_buf_append(&s->out, data.p, n);
+			r = cnc_buf_append(&s->out.buf, data.p, n);
 		if (r == CENOTE_OK)
-			r = cnd_pg_msg_end(&s->out, mark);
+			r = cnd_pg_msg_end(&s->out.buf, mark);
 		data.p += n;
 		data.n -= n;
-		if (r == CENOTE_OK && cnc_buf_len(&s->out) >= SEND_BYTES)
+		if (r == CENOTE_OK && cnc_buf_len(&s->out.buf) >= SEND_BYTES)
 			r = cnd_pg_send(s);
 	}
 	return r;
@@ -140,14 +140,14 @@ feed(struct cnd_session *s, struct cnd_pg_msg *ret_error)
 			return r;
 		/* what was collected goes out before anybody waits for the client */
 		r = sink->ops->copy_read(
-			sink, cnc_buf_len(&s->out) > 0 ? ready_fd(s) : s->fd, &data);
+			sink, cnc_buf_len(&s->out.buf) > 0 ? ready_fd(s) : s->fd, &data);
 		if (r == CENOTE_OK || r == CENOTE_DONE) {
 			int q = add_data(s, data);
 
 			if (q < 0)
 				return q;
 		}
-		if (r == CENOTE_AGAIN && cnc_buf_len(&s->out) > 0)
+		if (r == CENOTE_AGAIN && cnc_buf_len(&s->out.buf) > 0)
 			r = cnd_pg_send(s);
 		if (r == CENOTE_DONE || r < 0)
 			return r;
@@ -168,10 +168,10 @@ give_up(struct cnd_session *s, int status)
 	len = strlen(why);
 	/* what the client had sent before it gave up may be what the server complains of first */
 	if (status != CENOTE_ERR_SERVER) {
-		cnc_buf_clear(&s->out, SIZE_MAX);
+		cnc_buf_clear(&s->out.buf, SIZE_MAX);
 		fail(s, status);
 	}
-	return cnd_pg_add_query(&s->out, 'f', why, len);
+	return cnd_pg_add_query(&s->out.buf, 'f', why, len);
 }
 
 /* Whether a Sync went along with Execute, because the text did not show that it was a copy. The server skips that Sync
@@ -189,12 +189,12 @@ end_copy(struct cnd_session *s)
 	int r = CENOTE_OK;
 
 	if (is_passed_over(run)) {
-		r = cnd_pg_add_plain(&s->out, 'S');
+		r = cnd_pg_add_plain(&s->out.buf, 'S');
 	} else if (run->syncs_at_end) {
 		run->syncs_at_end = 0;
 		r = cnd_pg_add_end(s, 1);
 	} else if (!run->is_simple) {
-		r = cnd_pg_add_plain(&s->out, 'H');
+		r = cnd_pg_add_plain(&s->out.buf, 'H');
 	}
 	return r < 0 ? r : cnd_pg_send(s);
 }
@@ -219,7 +219,7 @@ cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m)
 				    : run->sink->ops->copy_in(run->sink, &in);
 	cnc_free(s->mem, formats);
 	run->has_copied = 1;
-	s->is_doubtful |= (uint8_t)is_passed_over(run);
+	s->sync.is_doubtful |= (uint8_t)is_passed_over(run);
 	if (r == CENOTE_OK)
 		r = feed(s, &error);
 	if (s->is_lost)
@@ -228,14 +228,14 @@ cnd_pg_copy_in(struct cnd_session *s, const struct cnd_pg_msg *m)
 		int wants_sync = is_passed_over(run);
 
 		/* what it is sent until it has read the Sync is passed over */
-		cnc_buf_clear(&s->out, SIZE_MAX);
+		cnc_buf_clear(&s->out.buf, SIZE_MAX);
 		r = cnd_pg_handle(s, &error);
 		if (r != CENOTE_OK || !wants_sync)
 			return r;
-		r = cnd_pg_add_plain(&s->out, 'S');
+		r = cnd_pg_add_plain(&s->out.buf, 'S');
 		return r < 0 ? r : cnd_pg_send(s);
 	}
-	r = r == CENOTE_DONE ? cnd_pg_add_plain(&s->out, 'c') : give_up(s, r);
+	r = r == CENOTE_DONE ? cnd_pg_add_plain(&s->out.buf, 'c') : give_up(s, r);
 	if (r < 0)
 		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY), "no memory to end a copy");
 	return end_copy(s);

@@ -15,13 +15,13 @@ cnd_pg_begin_first(struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
 	int r;
 
-	if (!s->is_manual || s->tx != 'I' || s->is_unsynced)
+	if (!s->client.is_manual || s->tx != 'I' || s->sync.is_missing)
 		return CENOTE_OK;
 	if (scan->flags & (CND_PG_SCAN_NO_BLOCK | CND_PG_SCAN_TX | CND_PG_SCAN_EMPTY))
 		return CENOTE_OK;
-	r = cnd_pg_add_query(&s->out, 'Q', "BEGIN", 5);
+	r = cnd_pg_add_query(&s->out.buf, 'Q', "BEGIN", 5);
 	if (r == CENOTE_OK) {
-		s->out_ready++;
+		s->out.n_ready++;
 		s->run.n_first = 1;
 	}
 	return r;
@@ -34,28 +34,28 @@ cnd_pg_note(struct cnd_session *s, const struct cnd_pg_scan *scan, int is_simple
 
 	/* what was called before is not there to be looked at when the server is asked */
 	if ((scan->flags & CND_PG_SCAN_REMOVES) != 0 &&
-		((s->pins & CENOTE_PIN_FUNCTION) != 0 ||
+		((s->client.pins & CENOTE_PIN_FUNCTION) != 0 ||
 			(scan->flags & CND_PG_SCAN_SEVERAL) != 0))
 		pins |= CENOTE_PIN_SETTINGS;
-	s->pins |= pins;
+	s->client.pins |= pins;
 	if ((pins & CENOTE_PIN_FUNCTION) != 0)
-		s->is_unproved = 1;
-	s->lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
+		s->client.is_unproved = 1;
+	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((pins & CENOTE_PIN_TEMP) != 0)
-		s->lasting |= CND_PG_SCAN_STAYS;
+		s->client.lasting |= CND_PG_SCAN_STAYS;
 	/* Parse leaves the statement that has no name; pg_stat_activity shows the text */
 	if (pins != 0 || !is_simple || scan->tells)
-		s->is_used = 1;
+		s->client.is_used = 1;
 }
 
 void
 cnd_pg_note_prepared(struct cnd_session *s, const struct cnd_pg_scan *scan)
 {
-	s->pins |= CENOTE_PIN_PREPARED;
-	s->is_used = 1;
-	s->lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
+	s->client.pins |= CENOTE_PIN_PREPARED;
+	s->client.is_used = 1;
+	s->client.lasting |= scan->flags & (CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS);
 	if ((scan->pins & CENOTE_PIN_TEMP) != 0)
-		s->lasting |= CND_PG_SCAN_STAYS;
+		s->client.lasting |= CND_PG_SCAN_STAYS;
 }
 
 /* ---- Parse and Bind ---- */
@@ -82,7 +82,7 @@ int
 cnd_pg_add_parse(
 	struct cnd_session *s, const char *sql, size_t len, const struct cnd_exec *exec)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	uint32_t n = n_types(exec);
 	size_t mark;
 	int r = cnd_pg_msg_begin(b, 'P', &mark);
@@ -111,7 +111,7 @@ static int
 add_params(
 	struct cnd_session *s, const struct cnd_pg_stmt *st, const struct cnd_exec *exec)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	int r = cnd_pg_add_u16(b, (uint16_t)exec->n_params);
 
 	for (uint32_t i = 0; i < exec->n_params && r == CENOTE_OK; i++)
@@ -144,7 +144,7 @@ static int
 add_result_formats(
 	struct cnd_session *s, const struct cnd_exec *exec, struct cnd_pg_desc *d)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	int is_each = d != NULL && exec->format == CENOTE_FORMAT_CANONICAL &&
 		      !cnd_pg_is_text_enough(&s->facts);
 	uint32_t n = exec->formats.n > 0 ? (uint32_t)exec->formats.n : is_each ? d->n : 1;
@@ -170,7 +170,7 @@ static int
 add_bind(struct cnd_session *s, const char *portal, const char *name, size_t name_len,
 	const struct cnd_pg_stmt *st, const struct cnd_exec *exec, struct cnd_pg_desc *d)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	size_t mark;
 	int r = cnd_pg_msg_begin(b, 'B', &mark);
 
@@ -245,11 +245,11 @@ add_execute(struct cnd_session *s, const char *portal, const struct cnd_exec *ex
 	int is_loose = keeps && s->tx == 'I' && s->run.n_first == 0;
 	int is_alone = is_loose || may_copy != 0;
 	uint32_t limit = row_limit(exec);
-	int r = cnd_pg_add_execute(&s->out, portal, limit);
+	int r = cnd_pg_add_execute(&s->out.buf, portal, limit);
 
 	/* a portal that stops for good must not keep its tables busy */
 	if (r == CENOTE_OK && limit > 0 && !keeps)
-		r = cnd_pg_add_named(&s->out, 'C', 'P', "", 0);
+		r = cnd_pg_add_named(&s->out.buf, 'C', 'P', "", 0);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_end(s, exec->is_sync && !is_alone);
 	s->run.syncs_at_end = exec->is_sync && is_alone;
@@ -304,10 +304,10 @@ query_simple(struct cnd_session *s, const char *sql, size_t len,
 	s->run.until_ready = 1;
 	r = cnd_pg_begin_first(s, scan);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_query(&s->out, 'Q', sql, len);
+		r = cnd_pg_add_query(&s->out.buf, 'Q', sql, len);
 	if (r < 0)
 		return r;
-	s->out_ready++;
+	s->out.n_ready++;
 	return cnd_pg_send_run(s);
 }
 
@@ -319,7 +319,7 @@ parse_first(struct cnd_session *s, const char *sql, size_t len,
 	int r = cnd_pg_add_parse(s, sql, len, exec);
 
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_named(&s->out, 'D', 'S', "", 0);
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'S', "", 0);
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_end(s, 0);
 	if (r < 0)
@@ -354,7 +354,7 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	name_portal(exec, portal);
 	r = add_bind(s, portal, "", 0, NULL, exec, is_first ? &s->desc : NULL);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
 		r = add_execute(s, portal, exec, scan->flags & CND_PG_SCAN_COPY);
 	return r < 0 ? r : cnd_pg_send_run(s);
@@ -438,7 +438,7 @@ execute_numbered(struct cnd_session *s, struct cnd_pg_stmt *st,
 		if (d != NULL)
 			(void)cnd_pg_desc_form(s, d, exec->format, exec->formats);
 	} else {
-		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	}
 	if (r == CENOTE_OK)
 		r = add_execute(s, portal, exec, st->scan.flags & CND_PG_SCAN_COPY);
@@ -463,9 +463,9 @@ execute_named(struct cnd_session *s, struct cnp_str name, const struct cnd_exec 
 	name_portal(exec, portal);
 	r = add_bind(s, portal, name.p, name.n, NULL, exec, NULL);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_named(&s->out, 'D', 'P', portal, strlen(portal));
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'P', portal, strlen(portal));
 	if (r == CENOTE_OK)
-		r = add_execute(s, portal, exec, s->may_copy);
+		r = add_execute(s, portal, exec, s->client.may_copy);
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
@@ -511,7 +511,7 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 		.pins = CENOTE_PIN_FUNCTION | (hides ? CENOTE_PIN_SETTINGS : 0),
 		.flags = hides ? CND_PG_SCAN_DEFINES | CND_PG_SCAN_STAYS : 0,
 	};
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	size_t mark;
 	int r = cnd_pg_enter(s, sink->diag);
 
@@ -536,7 +536,7 @@ cnd_pg_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 		r = cnd_pg_msg_end(b, mark);
 	if (r < 0)
 		return r;
-	s->out_ready++;
+	s->out.n_ready++;
 	s->run.until_ready = 1;
 	return cnd_pg_send_run(s);
 }
@@ -611,7 +611,7 @@ cnd_pg_catalog(
 	exec.params = q.params;
 	exec.n_params = q.n_params;
 	/* within a pipeline it is part of the unit */
-	exec.is_sync = !s->is_unsynced;
+	exec.is_sync = !s->sync.is_missing;
 	cnd_pg_note(s, &none, 0);
 	(void)cnd_pg_run_begin(s, sink);
 	return query_extended(s, q.sql, strlen(q.sql), &exec, &none, sink);

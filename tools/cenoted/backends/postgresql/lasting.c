@@ -79,10 +79,10 @@ cnd_pg_lasting_ask(struct cnd_session *s, struct cnd_pg_flags *ret_answer)
 		: look->is_compiled ? state_compiled
 				    : state,
 		(unsigned)look->oldest, (unsigned)look->oldest);
-	r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
+	r = cnd_pg_add_query(&s->out.buf, 'Q', sql, strlen(sql));
 	if (r < 0)
 		return r;
-	s->out_ready++;
+	s->out.n_ready++;
 	*ret_answer = (struct cnd_pg_flags){ .n = N_STATE };
 	s->run.flags = ret_answer;
 	return CENOTE_OK;
@@ -219,7 +219,7 @@ cnd_pg_lasting_check(struct cnd_session *s, const struct cnd_pg_flags *answer)
 	if (!answer->has_come)
 		return cnd_pg_broken(s, "no answer to a question");
 	if (answer->flags[STATE_HAS_TEMP] ||
-		(is_loaded && (s->lasting & CND_PG_SCAN_DEFINES) != 0))
+		(is_loaded && (s->client.lasting & CND_PG_SCAN_DEFINES) != 0))
 		return CENOTE_ERR_UNSUPPORTED;
 	if (!answer->flags[STATE_IS_NEW] && (!is_loaded || s->look.is_compiled))
 		return CENOTE_OK;

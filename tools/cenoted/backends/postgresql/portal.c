@@ -123,7 +123,7 @@ cnd_pg_store_next(
 static int
 store_all(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *sink)
 {
-	int until_ready = s->n_ready > 0;
+	int until_ready = s->sync.n_ready > 0;
 	int status = CENOTE_OK;
 	struct cnd_pg_msg m;
 	int r;
@@ -142,10 +142,10 @@ store_all(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *sink)
 		if (m.type == 'E' && cnd_pg_is_fatal(m.body, m.len))
 			return cnd_pg_fatal(s, &m);
 		if (m.type == 'E' && !until_ready)
-			s->is_skipping = 1;
+			s->sync.is_skipping = 1;
 		if (m.type == 'Z' && cnd_pg_note_ready(s, &m) < 0)
 			return CENOTE_ERR_CONN;
-		if (m.type == 'Z' ? s->n_ready == 0
+		if (m.type == 'Z' ? s->sync.n_ready == 0
 				  : !until_ready && (m.type == 'C' || m.type == 'E'))
 			return status;
 	}
@@ -160,9 +160,9 @@ portal_store(struct cnd_session *s, struct cnd_pg_portal *p, struct cnd_sink *si
 	cnd_pg_out_clear(s);
 	if (p->is_loose) {
 		cnd_pg_portal_name(p->entry->number, name);
-		r = cnd_pg_add_execute(&s->out, name, 0);
+		r = cnd_pg_add_execute(&s->out.buf, name, 0);
 		if (r == CENOTE_OK)
-			r = cnd_pg_add_end(s, s->owes_sync);
+			r = cnd_pg_add_end(s, s->sync.is_owed);
 		if (r == CENOTE_OK)
 			r = cnd_pg_send(s);
 	}
@@ -201,11 +201,12 @@ add_fetch(struct cnd_session *s, struct cnd_pg_portal *p, uint32_t batch_rows)
 	int r;
 
 	cnd_pg_portal_name(p->entry->number, name);
-	r = cnd_pg_add_execute(&s->out, name, batch_rows > INT32_MAX ? 0 : batch_rows);
+	r = cnd_pg_add_execute(
+		&s->out.buf, name, batch_rows > INT32_MAX ? 0 : batch_rows);
 	if (r == CENOTE_OK)
 		/* within a transaction block a Sync ends nothing */
-		r = cnd_pg_add_end(s, !p->is_loose && !s->is_unsynced);
-	run->syncs_at_end = p->is_loose && s->owes_sync;
+		r = cnd_pg_add_end(s, !p->is_loose && !s->sync.is_missing);
+	run->syncs_at_end = p->is_loose && s->sync.is_owed;
 	return r;
 }
 
@@ -256,13 +257,13 @@ static void
 close_on_server(struct cnd_session *s, struct cnd_pg_portal *p)
 {
 	char name[CND_PG_NAME_MAX];
-	int is_sync = p->is_loose ? s->owes_sync : !s->is_unsynced;
+	int is_sync = p->is_loose ? s->sync.is_owed : !s->sync.is_missing;
 	int r;
 
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.is_closing = 1;
 	cnd_pg_portal_name(p->entry->number, name);
-	r = cnd_pg_add_named(&s->out, 'C', 'P', name, strlen(name));
+	r = cnd_pg_add_named(&s->out.buf, 'C', 'P', name, strlen(name));
 	p->is_loose = 0;
 	if (r == CENOTE_OK)
 		r = cnd_pg_add_end(s, is_sync);
@@ -274,22 +275,22 @@ void
 cnd_pg_close_spent(struct cnd_session *s)
 {
 	char name[CND_PG_NAME_MAX];
-	uint32_t number = s->spent_portal - 1;
+	uint32_t number = s->spent.portal - 1;
 
 	if (s->tx != 'T')
-		s->spent_portal = 0;
-	if (s->spent_portal == 0 || s->is_skipping)
+		s->spent.portal = 0;
+	if (s->spent.portal == 0 || s->sync.is_skipping)
 		return;
 	cnd_pg_portal_name(number, name);
-	s->is_closing_spent =
-		cnd_pg_add_named(&s->out, 'C', 'P', name, strlen(name)) == CENOTE_OK;
+	s->spent.is_closing =
+		cnd_pg_add_named(&s->out.buf, 'C', 'P', name, strlen(name)) == CENOTE_OK;
 }
 
 void
 cnd_pg_out_clear(struct cnd_session *s)
 {
-	cnc_buf_clear(&s->out, SIZE_MAX);
-	s->is_closing_spent = 0;
+	cnc_buf_clear(&s->out.buf, SIZE_MAX);
+	s->spent.is_closing = 0;
 }
 
 /* The statements behind it are carried out as they would have been. */

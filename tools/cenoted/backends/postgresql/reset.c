@@ -7,10 +7,10 @@
 static int
 add_command(struct cnd_session *s, const char *sql)
 {
-	int r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
+	int r = cnd_pg_add_query(&s->out.buf, 'Q', sql, strlen(sql));
 
 	if (r == CENOTE_OK)
-		s->out_ready++;
+		s->out.n_ready++;
 	return r;
 }
 
@@ -18,13 +18,13 @@ static void
 forget_client(struct cnd_session *s)
 {
 	s->host->forget(s->host, s);
-	s->pins = 0;
-	s->is_used = 0;
-	s->is_unproved = 0;
-	s->lasting = 0;
-	s->is_manual = 0;
-	s->may_copy = 0;
-	s->has_carried = 0;
+	s->client.pins = 0;
+	s->client.is_used = 0;
+	s->client.is_unproved = 0;
+	s->client.lasting = 0;
+	s->client.is_manual = 0;
+	s->client.may_copy = 0;
+	s->client.has_carried = 0;
 }
 
 /* An answer is still on its way, and it must be read before anything else can be asked. */
@@ -62,7 +62,7 @@ ask_login(struct cnd_session *s, char *ret_hash)
 
 	(void)cnd_pg_run_begin(s, NULL);
 	return cnd_pg_ask_more(
-		s, login_settings, &nothing, 0, ret_hash, sizeof(s->login_settings));
+		s, login_settings, &nothing, 0, ret_hash, sizeof(s->login.settings));
 }
 
 int
@@ -71,12 +71,12 @@ cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag)
 	int r = cnd_pg_enter(s, ret_diag);
 
 	if (r == CENOTE_OK)
-		r = ask_login(s, s->login_settings);
+		r = ask_login(s, s->login.settings);
 	s->diag = NULL;
 	/* a server that only speaks PostgreSQL's protocol may not have these catalogs */
 	if (r == CENOTE_ERR_SERVER) {
 		cnc_diag_clear(ret_diag);
-		*s->login_settings = '\0';
+		*s->login.settings = '\0';
 		r = CENOTE_OK;
 	}
 	return r;
@@ -86,16 +86,16 @@ cnd_pg_learn_login(struct cnd_session *s, struct cnc_diag *ret_diag)
 static int
 check_login(struct cnd_session *s)
 {
-	char now[sizeof(s->login_settings)];
+	char now[sizeof(s->login.settings)];
 	int r;
 
-	if (!s->may_change_login || *s->login_settings == '\0')
+	if (!s->login.may_change || *s->login.settings == '\0')
 		return CENOTE_OK;
 	r = ask_login(s, now);
 	if (r < 0)
 		return r;
-	s->may_change_login = 0;
-	if (strcmp(now, s->login_settings) != 0 && s->host->login_changed != NULL)
+	s->login.may_change = 0;
+	if (strcmp(now, s->login.settings) != 0 && s->host->login_changed != NULL)
 		s->host->login_changed(s->host);
 	return CENOTE_OK;
 }
@@ -123,7 +123,7 @@ check_parameters(struct cnd_session *s)
 static int
 add_seed(struct cnd_session *s)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	uint64_t bits;
 	size_t mark;
 	int r;
@@ -152,7 +152,7 @@ add_seed(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = cnd_pg_msg_end(b, mark);
 	if (r == CENOTE_OK)
-		s->out_ready++;
+		s->out.n_ready++;
 	return r;
 }
 
@@ -160,7 +160,7 @@ add_seed(struct cnd_session *s)
 static int
 has_lasting(const struct cnd_session *s)
 {
-	return (s->lasting & CND_PG_SCAN_STAYS) != 0;
+	return (s->client.lasting & CND_PG_SCAN_STAYS) != 0;
 }
 
 /* Everything goes in one write. The question comes before the seed, because check_last_answer() needs the seed's answer last. */
@@ -170,15 +170,15 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 	int r = CENOTE_OK;
 
 	/* a Sync would commit what a unit has done so far; after an error it has to be */
-	if (s->is_skipping)
+	if (s->sync.is_skipping)
 		r = cnd_pg_add_end(s, 1);
-	if (r == CENOTE_OK && (s->tx != 'I' || s->is_unsynced))
+	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.is_missing))
 		r = add_command(s, "ROLLBACK");
-	if (r == CENOTE_OK && s->is_used)
+	if (r == CENOTE_OK && s->client.is_used)
 		r = add_command(s, "DISCARD ALL");
-	if (r == CENOTE_OK && s->is_unproved && !has_lasting(s))
+	if (r == CENOTE_OK && s->client.is_unproved && !has_lasting(s))
 		r = cnd_pg_lasting_ask(s, ret_lasting);
-	if (r == CENOTE_OK && s->is_used)
+	if (r == CENOTE_OK && s->client.is_used)
 		r = add_seed(s);
 	return r;
 }
@@ -190,7 +190,7 @@ add_reset(struct cnd_session *s, struct cnd_pg_flags *ret_lasting)
 static int
 check_last_answer(struct cnd_session *s)
 {
-	if (!s->is_used || s->run.is_value_last)
+	if (!s->client.is_used || s->run.is_value_last)
 		return CENOTE_OK;
 	return cnd_pg_broken(s, "an answer that nobody asked for");
 }
@@ -202,7 +202,7 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	struct cnd_pg_flags lasting = { .n = 0 };
 	int r;
 
-	if (s->n_ready > 0)
+	if (s->sync.n_ready > 0)
 		(void)drain(s);
 	else
 		cnd_pg_ahead_drain(s);
@@ -212,17 +212,17 @@ reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	r = cnd_pg_enter(s, ret_diag);
 	if (r < 0)
 		return r;
-	if (s->is_doubtful)
+	if (s->sync.is_doubtful)
 		return cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 			"a copy failed, and may have been answered twice");
 	(void)cnd_pg_run_begin(s, NULL);
 	s->run.until_ready = 1;
 	r = add_reset(s, &lasting);
-	if (r == CENOTE_OK && s->out_ready > 0)
+	if (r == CENOTE_OK && s->out.n_ready > 0)
 		r = cnd_pg_send_run(s);
 	if (r == CENOTE_OK)
 		r = check_last_answer(s);
-	if (r == CENOTE_OK && (s->tx != 'I' || s->n_ready > 0))
+	if (r == CENOTE_OK && (s->tx != 'I' || s->sync.n_ready > 0))
 		r = cnd_pg_refuse(s, CNC_SQLSTATE(NOT_READY),
 			"a transaction is open after the reset");
 	if (r == CENOTE_OK)
@@ -245,11 +245,12 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 
 	if (r < 0)
 		return r;
-	if (has_lasting(s) && !s->may_change_login && can_log_in(s))
+	if (has_lasting(s) && !s->login.may_change && can_log_in(s))
 		return CENOTE_ERR_UNSUPPORTED;
 	/* what is unfinished may have left anything */
-	if (s->n_ready > 0 || s->is_unsynced || s->tx != 'I' || s->in_tail > s->in_head)
-		s->is_used = 1;
+	if (s->sync.n_ready > 0 || s->sync.is_missing || s->tx != 'I' ||
+		s->stream.tail > s->stream.head)
+		s->client.is_used = 1;
 	r = reset(s, ret_diag);
 	if (r == CENOTE_OK && has_lasting(s))
 		r = CENOTE_ERR_UNSUPPORTED;
@@ -258,6 +259,6 @@ cnd_pg_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r != CENOTE_ERR_UNSUPPORTED || can_log_in(s))
 		return r;
 	/* the same client keeps the session, and is its last one */
-	s->lasting = CND_PG_SCAN_STAYS;
+	s->client.lasting = CND_PG_SCAN_STAYS;
 	return CENOTE_OK;
 }

@@ -165,17 +165,17 @@ on_complete(struct cnd_session *s, const struct cnd_pg_msg *m)
 	if (cnd_pg_read_tag(m, &tag, &len, &affected) < 0)
 		return cnd_pg_broken(s, "a malformed CommandComplete");
 	if (is_of_logins(tag))
-		s->changes_login = 1;
-	s->may_change_login |= is_opaque(tag);
+		s->login.changes = 1;
+	s->login.may_change |= is_opaque(tag);
 	s->run.is_value_last = 0;
 	s->run.is_copying = 0;
 	/* it was read, and so was the Sync in front of it */
 	if (s->run.has_copied)
-		s->is_doubtful = 0;
+		s->sync.is_doubtful = 0;
 	if (s->run.n_first > 0)
 		return CENOTE_OK;
 	if (is_named_portal(s))
-		s->spent_portal = s->run.entry->number + 1;
+		s->spent.portal = s->run.entry->number + 1;
 	give_done(s, CNP_DONE_MORE_RESULTS);
 	if (p != NULL && !p->is_stream)
 		return end_portal(s, tag, len, affected);
@@ -380,7 +380,7 @@ put_next_value(struct cnd_session *s, cnd_pg_put *put, struct cnc_batch *batch)
 		return r;
 	if (len == UINT32_MAX)
 		return cnc_batch_null(batch);
-	if (len > s->row_left)
+	if (len > s->stream.row_left)
 		return CENOTE_ERR_PROTOCOL;
 	if (put == NULL)
 		return put_long_value(s, batch, len);
@@ -402,7 +402,7 @@ put_long_row(struct cnd_session *s, const struct cnd_pg_desc *d, struct cnc_batc
 		r = cnc_batch_row(batch);
 	for (uint32_t i = 0; i < d->n && r == CENOTE_OK; i++)
 		r = put_next_value(s, d->puts[i], batch);
-	if (r == CENOTE_OK && s->row_left > 0)
+	if (r == CENOTE_OK && s->stream.row_left > 0)
 		r = CENOTE_ERR_PROTOCOL;
 	if (r == CENOTE_OK)
 		cnc_batch_row_done(batch);
@@ -410,7 +410,7 @@ put_long_row(struct cnd_session *s, const struct cnd_pg_desc *d, struct cnc_batc
 		cnc_batch_row_undo(batch);
 	if (r == CENOTE_OK || r == CENOTE_ERR_PROTOCOL || s->is_lost)
 		return r;
-	q = cnd_pg_row_read(s, NULL, s->row_left);
+	q = cnd_pg_row_read(s, NULL, s->stream.row_left);
 	return q < 0 ? q : r;
 }
 
@@ -435,7 +435,7 @@ on_row(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_take_flags(s, m, run->flags);
 	if (!is_wanted(s) || run->is_limited)
 		return m->body != NULL ? CENOTE_OK
-				       : cnd_pg_row_read(s, NULL, s->row_left);
+				       : cnd_pg_row_read(s, NULL, s->stream.row_left);
 	r = put_row(s, m);
 	if (r == CENOTE_ERR_PROTOCOL)
 		return cnd_pg_broken(s, "a malformed DataRow");
@@ -465,19 +465,20 @@ on_param_types(struct cnd_session *s, const struct cnd_pg_msg *m)
 	n = cnd_pg_read_count(&r);
 	if (r.bad || m->len != 2 + (size_t)4 * n)
 		return cnd_pg_broken(s, "a malformed ParameterDescription");
-	if (n > s->cap_params) {
-		uint32_t *grown = cnc_realloc(s->mem, s->param_types, n * sizeof(*grown));
+	if (n > s->params.cap) {
+		uint32_t *grown =
+			cnc_realloc(s->mem, s->params.types, n * sizeof(*grown));
 
 		if (grown == NULL) {
 			fail(s, CENOTE_ERR_NOMEM);
 			return CENOTE_OK;
 		}
-		s->param_types = grown;
-		s->cap_params = n;
+		s->params.types = grown;
+		s->params.cap = n;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		s->param_types[i] = cnd_pg_read_u32(&r);
-	s->n_params = n;
+		s->params.types[i] = cnd_pg_read_u32(&r);
+	s->params.n = n;
 	return is_wanted(s) && s->run.is_describing ? after_sink(s, cnd_pg_give_params(s))
 						    : CENOTE_OK;
 }
@@ -503,7 +504,7 @@ how_far(const struct cnd_pg_run *run)
 static int
 has_cancelled(const struct cnd_session *s)
 {
-	return s->stop == CENOTE_ERR_SERVER && s->host->is_cancelled != NULL &&
+	return s->stop.status == CENOTE_ERR_SERVER && s->host->is_cancelled != NULL &&
 	       s->host->is_cancelled(s->host);
 }
 
@@ -521,9 +522,9 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 		return cnd_pg_fatal(s, m);
 	if (run->status == CENOTE_OK) {
 		run->status = CENOTE_ERR_SERVER;
-		if (s->stop < 0 && !has_cancelled(s)) {
-			run->status = s->stop;
-			cnc_diag_copy(s->diag, &s->stop_diag);
+		if (s->stop.status < 0 && !has_cancelled(s)) {
+			run->status = s->stop.status;
+			cnc_diag_copy(s->diag, &s->stop.diag);
 		} else if (cnd_pg_diag(s->diag, m->body, m->len, s->server) < 0) {
 			return cnd_pg_broken(s, "a malformed ErrorResponse");
 		} else {
@@ -532,16 +533,16 @@ on_error(struct cnd_session *s, const struct cnd_pg_msg *m)
 	}
 	if (run->until_ready)
 		return CENOTE_OK;
-	s->is_skipping = 1;
+	s->sync.is_skipping = 1;
 	return run->syncs_at_end ? sync_at_end(s) : CENOTE_DONE;
 }
 
 static void
 tell_of_logins(struct cnd_session *s)
 {
-	if (!s->changes_login || s->tx != 'I')
+	if (!s->login.changes || s->tx != 'I')
 		return;
-	s->changes_login = 0;
+	s->login.changes = 0;
 	if (s->host->login_changed)
 		s->host->login_changed(s->host);
 }
@@ -553,22 +554,22 @@ cnd_pg_note_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 
 	if (tx < 0)
 		return cnd_pg_broken(s, "a malformed ReadyForQuery");
-	if (s->n_ready == 0)
+	if (s->sync.n_ready == 0)
 		return cnd_pg_broken(s, "a ReadyForQuery that nobody asked for");
-	s->n_ready--;
+	s->sync.n_ready--;
 	s->tx = (uint8_t)tx;
-	s->is_skipping = 0;
+	s->sync.is_skipping = 0;
 	tell_of_logins(s);
 	/* That of a BEGIN: what was sent behind it has no Sync yet. */
-	if (s->n_before > 0) {
-		s->n_before--;
+	if (s->sync.n_before > 0) {
+		s->sync.n_before--;
 		return CENOTE_OK;
 	}
-	if (s->n_ready > 0)
+	if (s->sync.n_ready > 0)
 		return CENOTE_OK;
-	s->is_unsynced = 0;
-	s->owes_sync = 0;
-	s->is_sync_ahead = 0;
+	s->sync.is_missing = 0;
+	s->sync.is_owed = 0;
+	s->ahead.has_sync = 0;
 	return CENOTE_OK;
 }
 
@@ -586,7 +587,7 @@ on_ready(struct cnd_session *s, const struct cnd_pg_msg *m)
 		s->run.n_first--;
 		return CENOTE_OK;
 	}
-	if (s->n_ready > 0)
+	if (s->sync.n_ready > 0)
 		return CENOTE_OK;
 	if (s->tx == 'I')
 		cnd_pg_portals_end(s);
@@ -655,8 +656,8 @@ static int
 on_closed(struct cnd_session *s, const struct cnd_pg_msg *m)
 {
 	(void)m;
-	if (s->is_closing_spent)
-		s->spent_portal = s->is_closing_spent = 0;
+	if (s->spent.is_closing)
+		s->spent.portal = s->spent.is_closing = 0;
 	else if (s->run.is_closing)
 		return end_own(s);
 	return CENOTE_OK;
@@ -711,8 +712,8 @@ take_rest(struct cnd_session *s)
 	struct cnd_pg_msg m;
 	int r = CENOTE_OK;
 
-	while (r == CENOTE_OK && s->n_ready == 0 && !s->is_unsynced &&
-		cnd_pg_has_message(s)) {
+	while (r == CENOTE_OK && s->sync.n_ready == 0 && !s->sync.is_missing &&
+		cnd_pg_has_message(&s->stream)) {
 		r = cnd_pg_next(s, &m);
 		if (r == CENOTE_OK)
 			r = cnd_pg_handle(s, &m);
@@ -747,7 +748,7 @@ cnd_pg_run(struct cnd_session *s)
 		r = take_rest(s);
 	if (r < 0)
 		return r;
-	return s->stop == CENOTE_ERR_CONN ? s->stop : run->status;
+	return s->stop.status == CENOTE_ERR_CONN ? s->stop.status : run->status;
 }
 
 int
@@ -763,16 +764,16 @@ cnd_pg_send_run(struct cnd_session *s)
 int
 cnd_pg_add_end(struct cnd_session *s, int is_sync)
 {
-	int r = cnd_pg_add_plain(&s->out, is_sync ? 'S' : 'H');
+	int r = cnd_pg_add_plain(&s->out.buf, is_sync ? 'S' : 'H');
 
 	if (r < 0)
 		return r;
 	if (is_sync) {
-		s->out_ready++;
+		s->out.n_ready++;
 	} else {
-		if (!s->is_unsynced && !s->out_unsynced)
-			s->out_before = s->out_ready;
-		s->out_unsynced = 1;
+		if (!s->sync.is_missing && !s->out.is_unsynced)
+			s->out.n_before = s->out.n_ready;
+		s->out.is_unsynced = 1;
 	}
 	s->run.until_ready = (uint8_t)is_sync;
 	return CENOTE_OK;
@@ -786,8 +787,8 @@ cnd_pg_sync_now(struct cnd_session *s, struct cnd_sink *sink)
 
 	run->is_quiet = 1;
 	cnd_pg_out_clear(s);
-	s->out_ready = 0;
-	if (s->is_sync_ahead) {
+	s->out.n_ready = 0;
+	if (s->ahead.has_sync) {
 		run->until_ready = 1;
 		return cnd_pg_run(s);
 	}
@@ -800,10 +801,10 @@ cnd_pg_sync(struct cnd_session *s, struct cnd_sink *sink)
 {
 	int r = cnd_pg_enter(s, sink->diag);
 
-	if (r < 0 || !s->is_unsynced)
+	if (r < 0 || !s->sync.is_missing)
 		return r;
 	if (cnd_pg_portal_is_loose(s)) {
-		s->owes_sync = 1;
+		s->sync.is_owed = 1;
 		return CENOTE_OK;
 	}
 	return cnd_pg_sync_now(s, sink);
@@ -816,7 +817,7 @@ cnd_pg_ready(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r < 0)
 		return r;
-	if (s->is_skipping || s->owes_sync)
+	if (s->sync.is_skipping || s->sync.is_owed)
 		r = cnd_pg_sync_now(s, sink);
 	/* what the Sync said is of the request before */
 	return r == CENOTE_ERR_SERVER && !s->is_lost ? CENOTE_OK : r;

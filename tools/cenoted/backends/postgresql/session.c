@@ -423,11 +423,11 @@ cnd_pg_ask_more(struct cnd_session *s, const char *sql, uint8_t *ret_flags, size
 {
 	struct cnd_pg_msg m;
 	int status = CENOTE_OK;
-	int r = cnd_pg_add_query(&s->out, 'Q', sql, strlen(sql));
+	int r = cnd_pg_add_query(&s->out.buf, 'Q', sql, strlen(sql));
 
 	if (r < 0)
 		return r;
-	s->out_ready++;
+	s->out.n_ready++;
 	memset(ret_flags, 0, n);
 	if (room > 0)
 		*ret_text = '\0';
@@ -477,7 +477,7 @@ cnd_pg_login(const struct cnd_host *host, const struct cnd_server_spec *spec,
 	s->is_clients = spec->is_clients;
 	s->keeps_compiled = options.keeps_compiled;
 	cnc_diag_init(&s->lost, s->mem);
-	cnc_diag_init(&s->stop_diag, s->mem);
+	cnc_diag_init(&s->stop.diag, s->mem);
 	s->conn = PQconnectStartParams(options.keys, options.values, 1);
 	if (s->conn == NULL || PQstatus(s->conn) == CONNECTION_BAD) {
 		r = login_failed(s->conn, ret_diag);
@@ -511,12 +511,12 @@ cnd_pg_logout(struct cnd_session *s)
 		cnc_free(s->mem, s->parameters[i].value);
 		cnc_free(s->mem, s->parameters[i].at_login);
 	}
-	cnc_free(s->mem, s->param_types);
+	cnc_free(s->mem, s->params.types);
 	if (s->ready_fd > 0)
 		(void)close(s->ready_fd);
 	PQfinish(s->conn);
 	cnc_diag_finish(&s->lost);
-	cnc_diag_finish(&s->stop_diag);
+	cnc_diag_finish(&s->stop.diag);
 	cnc_free(s->mem, s);
 }
 
@@ -575,7 +575,7 @@ cnd_pg_ping(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* in the middle of a unit, or of an open result, a Sync would end that */
-	if (s->is_unsynced || s->n_ready > 0)
+	if (s->sync.is_missing || s->sync.n_ready > 0)
 		return CENOTE_OK;
 	return cnd_pg_sync_now(s, NULL);
 }
@@ -597,8 +597,8 @@ cnd_pg_attach(
 			"state");
 		return CENOTE_ERR_SERVER;
 	}
-	s->is_manual = carry->p[0] == 1;
-	s->has_carried = 1;
+	s->client.is_manual = carry->p[0] == 1;
+	s->client.has_carried = 1;
 	return CENOTE_OK;
 }
 
@@ -607,7 +607,7 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	static const char manual[2] = { 0, 1 };
 
-	*ret_state = (struct cnd_state){ .pins = s->pins, .carry = CNP_STR_NONE };
+	*ret_state = (struct cnd_state){ .pins = s->client.pins, .carry = CNP_STR_NONE };
 	if (s->is_lost)
 		ret_state->tx = CENOTE_TX_UNKNOWN;
 	else if (s->tx == 'I')
@@ -616,15 +616,15 @@ cnd_pg_state(const struct cnd_session *s, struct cnd_state *ret_state)
 		ret_state->tx = s->tx == 'T' ? CENOTE_TX_OPEN : CENOTE_TX_FAILED;
 	if (cnd_has_portals(s->host->statements))
 		ret_state->pins |= CENOTE_PIN_CURSOR;
-	if (s->is_manual || s->has_carried)
-		ret_state->carry = (struct cnp_str){ &manual[s->is_manual], 1 };
+	if (s->client.is_manual || s->client.has_carried)
+		ret_state->carry = (struct cnp_str){ &manual[s->client.is_manual], 1 };
 }
 
 int
 cnd_pg_fd(const struct cnd_session *s)
 {
 	/* the rest of an open result stays there until it is fetched */
-	return s->n_ready > 0 ? -1 : s->fd;
+	return s->sync.n_ready > 0 ? -1 : s->fd;
 }
 
 int
@@ -637,7 +637,7 @@ cnd_pg_idle(struct cnd_session *s, struct cnd_sink *sink)
 	cnc_diag_init(&diag, NULL);
 	r = cnd_pg_enter(s, sink != NULL ? sink->diag : &diag);
 	/* the rest of an open result is not for now */
-	while (r == CENOTE_OK && s->n_ready == 0) {
+	while (r == CENOTE_OK && s->sync.n_ready == 0) {
 		r = cnd_pg_poll(s, &m);
 		if (r != CENOTE_OK)
 			break;

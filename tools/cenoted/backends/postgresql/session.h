@@ -123,7 +123,61 @@ struct cnd_pg_run {
 	char tag[CND_PG_NAME_MAX];
 };
 
-/* A request that was sent, or is about to be, before the ones in front of it were answered. */
+/*
+ * The parts of a session. Each belongs to one file, which says what its values mean. Other files may read them.
+ */
+
+/* stream.c: bytes from and to the server. */
+struct cnd_pg_stream {
+	const struct cnd_pg_transport *transport;
+	struct ssl_st *ssl; /* libpq's; NULL: no TLS */
+	uint8_t *in; /* what was received and not yet consumed: from head to tail */
+	size_t cap, head, tail;
+	size_t row_left; /* bytes of a long row's body that are still to be read, piece by piece */
+	uint8_t is_dry; /* most likely nothing more has arrived: wait before reading */
+};
+
+/* stream.c: messages that are made and not yet sent. */
+struct cnd_pg_out {
+	struct cnc_buf buf;
+	uint32_t n_ready; /* how often the server will answer them with ReadyForQuery */
+	uint32_t
+		n_before; /* how many of those come before the answer that no Sync ends */
+	uint8_t is_unsynced; /* no Sync follows the last message */
+};
+
+/* run.c: how far the server is with the messages that were sent. */
+struct cnd_pg_sync {
+	uint32_t n_ready; /* ReadyForQuery that are still to come */
+	uint32_t n_before; /* as that of cnd_pg_out */
+	uint8_t is_missing; /* no Sync has ended the last message */
+	uint8_t is_owed; /* send a Sync as soon as no portal forbids it */
+	uint8_t is_skipping; /* the server skips everything up to a Sync */
+	uint8_t is_doubtful; /* a copy failed, and the server may have skipped a Sync */
+};
+
+/* portal.c: a portal that was read to its end within a transaction. Its tables are busy until it is closed, and that
+ * goes along with the next request. */
+struct cnd_pg_spent {
+	uint32_t portal; /* its number, and 1; 0: none */
+	uint8_t is_closing; /* the next CloseComplete is for it */
+};
+
+/* run.c: the last ParameterDescription. */
+struct cnd_pg_params {
+	uint32_t *types;
+	uint32_t n, cap;
+};
+
+/* reset.c: what a new login begins with. */
+struct cnd_pg_login {
+	char settings
+		[24]; /* a hash of the role's and the database's settings at login; "": not known */
+	uint8_t changes; /* a command changed such settings, for logins after the commit */
+	uint8_t may_change; /* a command may have, and its tag does not tell */
+};
+
+/* A request that was sent, or is about to be, before the earlier ones were answered. */
 struct cnd_pg_ahead {
 	struct cnd_pg_stmt *stmt; /* of an execute by number; NULL */
 	uint8_t code; /* CNP_MSG_… */
@@ -134,6 +188,34 @@ struct cnd_pg_ahead {
 };
 
 #define CND_PG_AHEAD_MAX 128u
+
+/* ahead.c: the requests to be answered next. */
+struct cnd_pg_ahead_list {
+	struct cnd_pg_ahead list[CND_PG_AHEAD_MAX];
+	uint32_t at; /* the first one without an answer */
+	uint32_t n;
+	uint8_t has_sync; /* the Sync of the unit was sent with them */
+	uint8_t has_standard_strings; /* the setting by which their text was read */
+};
+
+/* stream.c: the host wants the running request to stop. */
+struct cnd_pg_stop {
+	int status; /* what the host said; 0: go on */
+	int again_ms; /* the next pause before the server is told again */
+	int64_t until_ms; /* how long the server has to obey */
+	struct cnc_diag diag;
+};
+
+/* exec.c: what the client did, and wants. */
+struct cnd_pg_client {
+	uint32_t pins;
+	uint32_t lasting; /* CND_PG_SCAN_DEFINES and _STAYS of its statements */
+	uint8_t is_used; /* something was done that may have left a trace */
+	uint8_t is_unproved; /* any function may have been called */
+	uint8_t is_manual; /* autocommit is off */
+	uint8_t may_copy; /* a named statement may be a copy */
+	uint8_t has_carried; /* state() gave it something to carry */
+};
 
 struct cnd_pg_transport {
 	/* As many of n bytes as can be had at once: >0; 0: wait for *ret_events; CENOTE_ERR_CONN. */
@@ -147,84 +229,45 @@ struct cnd_session {
 	const struct cnd_host *host;
 	const struct cenote_allocator *mem;
 	PGconn *conn;
-	struct ssl_st *ssl; /* libpq's own */
-	const struct cnd_pg_transport *transport;
 	int fd;
 	int ready_fd; /* 0: not opened */
-
-	/* the stream */
-	uint8_t *in;
-	size_t in_cap, in_head, in_tail;
-	size_t row_left; /* of the body of a long row, which is read piece by piece */
-	struct cnc_buf out;
-	uint32_t out_ready; /* ReadyForQuery that what is in `out` asks for */
-	uint8_t out_unsynced; /* no Sync is behind it */
-	uint32_t out_before; /* as n_before */
-	uint8_t is_dry; /* nothing more has come yet, most likely: wait before trying */
 	uint8_t is_clients; /* logged in as a client, with its password */
+	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
 	uint8_t is_lost;
 	struct cnc_diag lost; /* why */
 
+	struct cnd_pg_stream stream;
+	struct cnd_pg_out out;
+	struct cnd_pg_sync sync;
+	struct cnd_pg_spent spent;
+	struct cnd_pg_ahead_list ahead;
+	struct cnd_pg_login login;
+	struct cnd_pg_client client;
+
+	/* the running request */
+	struct cnd_pg_run run;
+	struct cnd_pg_stop stop;
+	struct cnd_pg_params params;
+	struct cnd_pg_desc desc; /* of queries */
+	struct cnc_diag *diag;
+
 	/* what the server said */
 	uint8_t tx; /* of the last ReadyForQuery: 'I', 'T', 'E' */
-	uint8_t changes_login; /* a role's or database's settings, for those who log in after the commit */
-	uint8_t may_change_login; /* the same, by a command whose tag does not tell it */
-	char login_settings
-		[24]; /* a hash of those settings, as they were at login; "": not known */
-	uint8_t is_unsynced; /* something was sent that no Sync has ended */
-	uint32_t n_before; /* ReadyForQuery that come before its answer */
-	uint8_t is_skipping; /* the server skips all up to a Sync */
-	uint8_t owes_sync; /* a Sync is due as soon as no portal forbids it */
-	/* The number of a portal that was read to its end within a transaction, and 1; 0 none. Its tables
-	 * are busy until it is closed, which goes along with the next request. */
-	uint32_t spent_portal;
-	uint8_t is_closing_spent; /* the next CloseComplete is of that */
-	uint32_t n_ready; /* ReadyForQuery that are to come */
-	uint32_t n_params; /* of the last description */
-	uint32_t *param_types;
-	uint32_t cap_params;
 	struct cnd_pg_facts facts;
 	struct cnd_pg_memo memo;
 	struct cnd_pg_parameter parameters[CND_PG_PARAMETERS_MAX];
 	size_t n_parameters;
-	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
 	int version;
-	uint32_t
-		last_look; /* the oldest transaction at the last look at the database's code; 0: never looked */
+	/* the oldest transaction when settle.c last looked at the database's code; 0: never */
+	uint32_t last_look;
 	struct cnd_pg_look {
 		uint32_t oldest; /* the oldest transaction then; 0: never looked */
 		uint8_t is_compiled; /* the look was also at types and code */
 		int64_t asked_ms; /* when the server was last asked for new functions */
-	} look; /* lasting.c's last */
-
-	/* what is to be answered next (ahead.c) */
-	struct cnd_pg_ahead ahead[CND_PG_AHEAD_MAX];
-	uint32_t ahead_at; /* the first that is not answered yet */
-	uint32_t n_ahead; /* and behind the last */
-	uint8_t is_sync_ahead; /* the Sync of the unit went along */
-	uint8_t ahead_facts; /* standard_conforming_strings when their text was looked at */
-
-	/* the request that is running */
-	struct cnd_pg_run run;
-	struct cnc_diag *diag;
-	int stop; /* what the host said */
-	int64_t stop_until_ms; /* and how long the server has to obey */
-	int stop_again_ms; /* the next pause before it is told again */
-	struct cnc_diag stop_diag;
-
-	/* the client's */
-	uint32_t pins;
-	uint8_t is_used; /* something was done that may have left a trace */
-	uint8_t is_unproved; /* any function may have been called */
-	uint8_t keeps_compiled; /* the server line has keep_compiled=yes */
-	uint32_t lasting; /* CND_PG_SCAN_DEFINES and _STAYS of its statements */
-	uint8_t is_manual; /* autocommit off */
-	uint8_t may_copy; /* a named statement may be a copy */
-	uint8_t is_doubtful; /* a copy failed, and nobody knows whether a Sync was passed over */
-	uint8_t has_carried; /* the client was told of it */
-	struct cnd_pg_desc desc; /* of queries */
+	} look; /* the last look of lasting.c */
 
 	/* facts for info() */
+	struct cnd_option reported[CND_PG_PARAMETERS_MAX + 5];
 	char server[256];
 	char server_version[64];
 	char database[256];
@@ -320,7 +363,7 @@ int cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg);
 /* The answer is not wanted any more: have the server stop, and give it some time for that. */
 void cnd_pg_stop(struct cnd_session *s, int why);
 /* Whether a whole message lies in the buffer. */
-int cnd_pg_has_message(const struct cnd_session *s);
+int cnd_pg_has_message(const struct cnd_pg_stream *st);
 /* The server broke the protocol, or the connection: CENOTE_ERR_CONN. */
 int cnd_pg_broken(struct cnd_session *s, const char *what);
 int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)

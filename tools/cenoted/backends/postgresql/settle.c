@@ -113,19 +113,19 @@ cnd_pg_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	uint8_t flags[N_HELD];
 	int r = cnd_pg_enter(s, ret_diag);
 
-	if (r < 0 || s->tx != 'I' || s->is_unsynced || s->n_ready > 0)
+	if (r < 0 || s->tx != 'I' || s->sync.is_missing || s->sync.n_ready > 0)
 		return r;
 	(void)cnd_pg_run_begin(s, NULL);
 	r = ask(s, flags);
 	s->diag = NULL;
 	if (r < 0)
 		return r;
-	s->pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
+	s->client.pins &= ~(uint32_t)CENOTE_PIN_FUNCTION;
 	for (size_t i = 0; i < N_HELD; i++) {
 		if (flags[i])
-			s->pins |= held[i];
+			s->client.pins |= held[i];
 	}
 	if (is_another_user(s) || !cnd_pg_is_as_begun(s))
-		s->pins |= CENOTE_PIN_SETTINGS;
+		s->client.pins |= CENOTE_PIN_SETTINGS;
 	return CENOTE_OK;
 }

@@ -17,18 +17,19 @@ cnd_pg_forget(struct cnd_session *s, struct cnd_statement *statement)
 int
 cnd_pg_give_params(struct cnd_session *s)
 {
-	struct cnp_param *params = cnc_calloc(s->mem, s->n_params + 1, sizeof(*params));
+	struct cnp_param *params = cnc_calloc(s->mem, s->params.n + 1, sizeof(*params));
 	int r;
 
 	if (params == NULL)
 		return CENOTE_ERR_NOMEM;
-	for (uint32_t i = 0; i < s->n_params; i++) {
-		params[i].type = s->param_types[i] == 0 ? (uint8_t)CENOTE_TYPE_NULL
-							: cnd_pg_type(s->param_types[i]);
-		params[i].native_type = s->param_types[i];
+	for (uint32_t i = 0; i < s->params.n; i++) {
+		params[i].type = s->params.types[i] == 0
+					 ? (uint8_t)CENOTE_TYPE_NULL
+					 : cnd_pg_type(s->params.types[i]);
+		params[i].native_type = s->params.types[i];
 		params[i].name = CNP_STR_NONE;
 	}
-	r = s->run.sink->ops->params(s->run.sink, params, s->n_params);
+	r = s->run.sink->ops->params(s->run.sink, params, s->params.n);
 	cnc_free(s->mem, params);
 	return r;
 }
@@ -38,14 +39,14 @@ cnd_pg_give_params(struct cnd_session *s)
 static int
 add_end(struct cnd_session *s, int is_sync)
 {
-	return cnd_pg_add_end(s, !s->is_unsynced && (is_sync || s->is_manual));
+	return cnd_pg_add_end(s, !s->sync.is_missing && (is_sync || s->client.is_manual));
 }
 
 static int
 add_parse(struct cnd_session *s, const struct cnd_prepare *p, const char *name,
 	size_t name_len)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 	size_t mark;
 	int r = cnd_pg_msg_begin(b, 'P', &mark);
 
@@ -106,12 +107,12 @@ stmt_make(struct cnd_session *s, const struct cnd_prepare *p)
 static int
 keep_types(struct cnd_session *s, struct cnd_pg_stmt *st)
 {
-	st->types = cnc_calloc(s->mem, s->n_params + 1, sizeof(*st->types));
+	st->types = cnc_calloc(s->mem, s->params.n + 1, sizeof(*st->types));
 	if (st->types == NULL)
 		return CENOTE_ERR_NOMEM;
-	if (s->n_params > 0)
-		memcpy(st->types, s->param_types, s->n_params * sizeof(*st->types));
-	st->n_params = s->n_params;
+	if (s->params.n > 0)
+		memcpy(st->types, s->params.types, s->params.n * sizeof(*st->types));
+	st->n_params = s->params.n;
 	return CENOTE_OK;
 }
 
@@ -121,13 +122,13 @@ cnd_pg_add_prepare(struct cnd_session *s, const struct cnd_prepare *p, const cha
 {
 	int r = CENOTE_OK;
 
-	s->is_used = 1;
+	s->client.is_used = 1;
 	if (old != NULL)
-		r = cnd_pg_add_named(&s->out, 'C', 'S', old, strlen(old));
+		r = cnd_pg_add_named(&s->out.buf, 'C', 'S', old, strlen(old));
 	if (r == CENOTE_OK)
 		r = add_parse(s, p, name, name_len);
 	if (r == CENOTE_OK)
-		r = cnd_pg_add_named(&s->out, 'D', 'S', name, name_len);
+		r = cnd_pg_add_named(&s->out.buf, 'D', 'S', name, name_len);
 	return r;
 }
 
@@ -183,7 +184,7 @@ prepare_named(struct cnd_session *s, const struct cnd_prepare *p, struct cnd_sin
 	cnd_pg_memo_scan(&s->memo, p->sql.p, p->sql.n, &s->facts, &scan);
 	cnd_pg_note_prepared(s, &scan);
 	if (scan.flags & CND_PG_SCAN_COPY)
-		s->may_copy = 1;
+		s->client.may_copy = 1;
 	return send_prepare(s, p, p->name.p, p->name.n, NULL, p->is_sync);
 }
 
@@ -240,13 +241,13 @@ cnd_pg_describe(
 	run = cnd_pg_run_begin(s, sink);
 	run->is_describing = 1;
 	run->own_tag = "DESCRIBE";
-	s->n_params = 0;
+	s->params.n = 0;
 	if (is_portal) {
 		r = cnd_pg_give_params(s);
 		if (r < 0)
 			return r;
 	}
-	r = cnd_pg_add_named(&s->out, 'D', is_portal ? 'P' : 'S', name.p, name.n);
+	r = cnd_pg_add_named(&s->out.buf, 'D', is_portal ? 'P' : 'S', name.p, name.n);
 	if (r == CENOTE_OK)
 		r = add_end(s, which->is_sync || which->statement != NULL);
 	return r < 0 ? r : cnd_pg_send_run(s);
@@ -269,7 +270,7 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 	run = cnd_pg_run_begin(s, sink);
 	run->is_closing = 1;
 	run->own_tag = "CLOSE";
-	r = cnd_pg_add_named(&s->out, 'C', kind, name.p, name.n);
+	r = cnd_pg_add_named(&s->out.buf, 'C', kind, name.p, name.n);
 	if (which->statement != NULL)
 		cnd_pg_forget(s, which->statement);
 	if (r == CENOTE_OK)

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bytes from and to the server, in plain or over TLS: it waits for them, cuts them into messages, and asks the host
+ * meanwhile whether to stop. It owns s->stream, s->out and s->stop. run.c and copy.c read messages here; whoever
+ * makes messages puts them into s->out.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -117,7 +122,7 @@ tls_result(struct cnd_session *s, int r, short *ret_events)
 	char text[128] = "";
 	unsigned long code;
 
-	switch (SSL_get_error(s->ssl, r)) {
+	switch (SSL_get_error(s->stream.ssl, r)) {
 	case SSL_ERROR_WANT_READ:
 		*ret_events = POLLIN;
 		return 0;
@@ -149,7 +154,7 @@ tls_receive(struct cnd_session *s, uint8_t *room, size_t n, short *ret_events)
 	int r;
 
 	ERR_clear_error();
-	r = SSL_read(s->ssl, room, at_most_int(n));
+	r = SSL_read(s->stream.ssl, room, at_most_int(n));
 	return r > 0 ? r : tls_result(s, r, ret_events);
 }
 
@@ -159,7 +164,7 @@ tls_send(struct cnd_session *s, const uint8_t *bytes, size_t n, short *ret_event
 	int r;
 
 	ERR_clear_error();
-	r = SSL_write(s->ssl, bytes, at_most_int(n));
+	r = SSL_write(s->stream.ssl, bytes, at_most_int(n));
 	return r > 0 ? r : tls_result(s, r, ret_events);
 }
 
@@ -171,32 +176,32 @@ void
 cnd_pg_stream_init(struct cnd_session *s)
 {
 	s->fd = PQsocket(s->conn);
-	s->ssl = PQsslStruct(s->conn, "OpenSSL");
-	s->transport = s->ssl != NULL ? &tls : &plain;
+	s->stream.ssl = PQsslStruct(s->conn, "OpenSSL");
+	s->stream.transport = s->stream.ssl != NULL ? &tls : &plain;
 }
 
 void
 cnd_pg_stream_finish(struct cnd_session *s)
 {
-	cnc_free(s->mem, s->in);
-	s->in = NULL;
-	s->in_cap = s->in_head = s->in_tail = 0;
-	cnc_buf_finish(&s->out);
+	cnc_free(s->mem, s->stream.in);
+	s->stream.in = NULL;
+	s->stream.cap = s->stream.head = s->stream.tail = 0;
+	cnc_buf_finish(&s->out.buf);
 }
 
 int
 cnd_pg_enter(struct cnd_session *s, struct cnc_diag *diag)
 {
 	s->diag = diag;
-	s->stop = CENOTE_OK;
+	s->stop.status = CENOTE_OK;
 	/* what was begun and could not be sent */
-	if (cnc_buf_len(&s->out) > 0)
+	if (cnc_buf_len(&s->out.buf) > 0)
 		cnd_pg_ahead_forget(s);
-	cnc_buf_clear(&s->out, OUT_KEEP);
-	s->out_ready = s->out_before = s->out_unsynced = 0;
-	if (s->out.mem == NULL)
-		cnc_buf_init(&s->out, s->mem, OUT_MAX);
-	s->is_closing_spent = 0;
+	cnc_buf_clear(&s->out.buf, OUT_KEEP);
+	s->out.n_ready = s->out.n_before = s->out.is_unsynced = 0;
+	if (s->out.buf.mem == NULL)
+		cnc_buf_init(&s->out.buf, s->mem, OUT_MAX);
+	s->spent.is_closing = 0;
 	if (!s->is_lost) {
 		cnd_pg_close_spent(s);
 		return CENOTE_OK;
@@ -282,19 +287,19 @@ send_cancel(struct cnd_session *s)
 static void
 send_cancel_again(struct cnd_session *s)
 {
-	if (s->stop_again_ms < AGAIN_MAX_MS)
-		s->stop_again_ms *= 2;
+	if (s->stop.again_ms < AGAIN_MAX_MS)
+		s->stop.again_ms *= 2;
 	send_cancel(s);
 }
 
 void
 cnd_pg_stop(struct cnd_session *s, int why)
 {
-	if (s->stop != CENOTE_OK)
+	if (s->stop.status != CENOTE_OK)
 		return;
-	s->stop = why;
-	s->stop_again_ms = AGAIN_MS;
-	s->stop_until_ms =
+	s->stop.status = why;
+	s->stop.again_ms = AGAIN_MS;
+	s->stop.until_ms =
 		cnd_pg_now_ms() + (why == CENOTE_ERR_CONN ? ABANDON_MS : CANCEL_MS);
 	send_cancel(s);
 }
@@ -302,7 +307,7 @@ cnd_pg_stop(struct cnd_session *s, int why)
 static int
 host_wait(struct cnd_session *s, short events)
 {
-	int r = s->host->wait(s->host, s->fd, events, -1, &s->stop_diag);
+	int r = s->host->wait(s->host, s->fd, events, -1, &s->stop.diag);
 
 	if (r >= 0)
 		return r;
@@ -323,12 +328,12 @@ cnd_pg_wait(struct cnd_session *s, short events)
 	struct pollfd poll_fd = { .fd = s->fd, .events = events };
 	int64_t left;
 
-	if (s->stop == CENOTE_OK)
+	if (s->stop.status == CENOTE_OK)
 		return host_wait(s, events);
-	left = s->stop_until_ms - cnd_pg_now_ms();
+	left = s->stop.until_ms - cnd_pg_now_ms();
 	if (left <= 0)
 		return disobeyed(s);
-	if (poll(&poll_fd, 1, left < s->stop_again_ms ? (int)left : s->stop_again_ms) ==
+	if (poll(&poll_fd, 1, left < s->stop.again_ms ? (int)left : s->stop.again_ms) ==
 		0)
 		send_cancel_again(s);
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
@@ -336,37 +341,36 @@ cnd_pg_wait(struct cnd_session *s, short events)
 
 /* ---- receiving ---- */
 
-/* Room for `need` bytes from the first one that is not yet read. */
+/* Make room for `need` bytes from the first one that is not yet read. */
 static int
-make_room(struct cnd_session *s, size_t need)
+make_room(struct cnd_pg_stream *st, const struct cenote_allocator *mem, size_t need)
 {
-	size_t len = s->in_tail - s->in_head;
-	size_t cap = s->in_cap;
+	size_t len = st->tail - st->head;
 	uint8_t *grown;
 
-	if (s->in_head > 0 && (len == 0 || s->in_cap - s->in_head < need)) {
+	if (st->head > 0 && (len == 0 || st->cap - st->head < need)) {
 		if (len > 0)
-			memmove(s->in, s->in + s->in_head, len);
-		s->in_head = 0;
-		s->in_tail = len;
+			memmove(st->in, st->in + st->head, len);
+		st->head = 0;
+		st->tail = len;
 	}
 	if (need < IN_BYTES)
 		need = IN_BYTES;
 	/* a big message has passed */
-	if (len == 0 && cap > need) {
-		cnc_free(s->mem, s->in);
-		s->in = NULL;
-		s->in_cap = cap = 0;
+	if (len == 0 && st->cap > need) {
+		cnc_free(mem, st->in);
+		st->in = NULL;
+		st->cap = 0;
 	}
-	if (cap - s->in_head >= need)
+	if (st->cap - st->head >= need)
 		return CENOTE_OK;
 	if (need > IN_MAX)
 		return CENOTE_ERR_LIMIT;
-	grown = cnc_realloc(s->mem, s->in, need);
+	grown = cnc_realloc(mem, st->in, need);
 	if (grown == NULL)
 		return CENOTE_ERR_NOMEM;
-	s->in = grown;
-	s->in_cap = need;
+	st->in = grown;
+	st->cap = need;
 	return CENOTE_OK;
 }
 
@@ -377,43 +381,47 @@ receive(struct cnd_session *s, size_t need, short *ret_events)
 	ptrdiff_t got;
 	int r;
 
-	r = make_room(s, need);
+	r = make_room(&s->stream, s->mem, need);
 	if (r < 0)
 		return cnd_pg_lost(s, CNC_SQLSTATE(NO_MEMORY),
 			"no memory for a message of %zu bytes from %s", need, s->server);
-	got = s->transport->receive(
-		s, s->in + s->in_tail, s->in_cap - s->in_tail, ret_events);
+	got = s->stream.transport->receive(s, s->stream.in + s->stream.tail,
+		s->stream.cap - s->stream.tail, ret_events);
 	if (got <= 0)
 		return (int)got;
-	s->in_tail += (size_t)got;
-	s->is_dry = s->ssl == NULL && s->in_tail < s->in_cap;
+	s->stream.tail += (size_t)got;
+	s->stream.is_dry = s->stream.ssl == NULL && s->stream.tail < s->stream.cap;
 	return 1;
+}
+
+/* The next message, if all of it has come: as cnd_pg_msg_next(). */
+static int
+peek_message(const struct cnd_pg_stream *st, struct cnd_pg_msg *ret_msg, size_t *ret_need)
+{
+	return st->tail == st->head ? 0
+				    : cnd_pg_msg_next(st->in + st->head,
+					      st->tail - st->head, ret_msg, ret_need);
 }
 
 /* 1: there it is, and it is consumed; 0: *ret_need bytes are needed. */
 static int
 take_message(struct cnd_session *s, struct cnd_pg_msg *ret_msg, size_t *ret_need)
 {
-	int r = cnd_pg_msg_next(
-		s->in + s->in_head, s->in_tail - s->in_head, ret_msg, ret_need);
+	int r = peek_message(&s->stream, ret_msg, ret_need);
 
 	if (r < 0)
 		return cnd_pg_broken(s, "a message of an impossible length");
-	if (r == 0)
-		return 0;
-	s->in_head += (size_t)r;
-	return 1;
+	s->stream.head += (size_t)r;
+	return r > 0;
 }
 
 int
-cnd_pg_has_message(const struct cnd_session *s)
+cnd_pg_has_message(const struct cnd_pg_stream *st)
 {
 	struct cnd_pg_msg m;
 	size_t size;
 
-	return s->in_tail > s->in_head &&
-	       cnd_pg_msg_next(s->in + s->in_head, s->in_tail - s->in_head, &m, &size) !=
-		       0;
+	return peek_message(st, &m, &size) != 0;
 }
 
 int
@@ -426,7 +434,7 @@ cnd_pg_poll(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	for (;;) {
-		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
+		r = take_message(s, ret_msg, &need);
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
 		r = receive(s, need, &events);
@@ -441,9 +449,9 @@ look(struct cnd_session *s)
 {
 	int r;
 
-	if (s->stop != CENOTE_OK)
-		return cnd_pg_now_ms() < s->stop_until_ms ? CENOTE_OK : disobeyed(s);
-	r = s->host->interrupted(s->host, &s->stop_diag);
+	if (s->stop.status != CENOTE_OK)
+		return cnd_pg_now_ms() < s->stop.until_ms ? CENOTE_OK : disobeyed(s);
+	r = s->host->interrupted(s->host, &s->stop.diag);
 	if (r < 0)
 		cnd_pg_stop(s, r);
 	return s->is_lost ? CENOTE_ERR_CONN : CENOTE_OK;
@@ -458,28 +466,42 @@ await(struct cnd_session *s, size_t need)
 
 	if (r < 0)
 		return r;
-	is_dry = s->is_dry;
-	s->is_dry = 0;
+	is_dry = s->stream.is_dry;
+	s->stream.is_dry = 0;
 	r = is_dry ? 0 : receive(s, need, &events);
 	if (r == 0)
 		r = cnd_pg_wait(s, events);
 	return r < 0 ? r : CENOTE_OK;
 }
 
-int
-cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
+/* Wait for the next message. `takes_rows`: of a long row the body may still be missing. Then it is NULL. */
+static int
+next_message(struct cnd_session *s, int takes_rows, struct cnd_pg_msg *ret_msg)
 {
+	struct cnd_pg_stream *st = &s->stream;
 	size_t need = CND_PG_HEADER;
 	int r;
 
 	for (;;) {
-		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
+		r = take_message(s, ret_msg, &need);
 		if (r != 0)
 			return r < 0 ? r : CENOTE_OK;
+		if (takes_rows && need > LONG_ROW && st->in[st->head] == 'D')
+			break;
 		r = await(s, need);
 		if (r < 0)
 			return r;
 	}
+	st->head += CND_PG_HEADER;
+	st->row_left = need - CND_PG_HEADER;
+	*ret_msg = (struct cnd_pg_msg){ 'D', NULL, st->row_left };
+	return CENOTE_OK;
+}
+
+int
+cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
+{
+	return next_message(s, 0, ret_msg);
 }
 
 /* ---- a long row ---- */
@@ -487,49 +509,37 @@ cnd_pg_next(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 int
 cnd_pg_next_or_row(struct cnd_session *s, struct cnd_pg_msg *ret_msg)
 {
-	size_t need = CND_PG_HEADER;
-	int r;
-
-	for (;;) {
-		r = s->in_tail > s->in_head ? take_message(s, ret_msg, &need) : 0;
-		if (r != 0)
-			return r < 0 ? r : CENOTE_OK;
-		if (need > LONG_ROW && s->in[s->in_head] == 'D')
-			break;
-		r = await(s, need);
-		if (r < 0)
-			return r;
-	}
-	s->in_head += CND_PG_HEADER;
-	s->row_left = need - CND_PG_HEADER;
-	*ret_msg = (struct cnd_pg_msg){ 'D', NULL, s->row_left };
-	return CENOTE_OK;
+	return next_message(s, 1, ret_msg);
 }
 
 int
 cnd_pg_row_take(struct cnd_session *s, size_t n, const uint8_t **ret_bytes)
 {
-	if (n > s->row_left)
+	struct cnd_pg_stream *st = &s->stream;
+
+	if (n > st->row_left)
 		return CENOTE_ERR_PROTOCOL;
-	while (s->in_tail - s->in_head < n) {
+	while (st->tail - st->head < n) {
 		int r = await(s, n);
 
 		if (r < 0)
 			return r;
 	}
-	*ret_bytes = s->in + s->in_head;
-	s->in_head += n;
-	s->row_left -= n;
+	*ret_bytes = st->in + st->head;
+	st->head += n;
+	st->row_left -= n;
 	return CENOTE_OK;
 }
 
 int
 cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n)
 {
-	if (n > s->row_left)
+	struct cnd_pg_stream *st = &s->stream;
+
+	if (n > st->row_left)
 		return CENOTE_ERR_PROTOCOL;
 	while (n > 0) {
-		size_t some = s->in_tail - s->in_head;
+		size_t some = st->tail - st->head;
 		int r;
 
 		if (some == 0) {
@@ -541,11 +551,11 @@ cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n)
 		if (some > n)
 			some = n;
 		if (to != NULL) {
-			memcpy(to, s->in + s->in_head, some);
+			memcpy(to, st->in + st->head, some);
 			to += some;
 		}
-		s->in_head += some;
-		s->row_left -= some;
+		st->head += some;
+		st->row_left -= some;
 		n -= some;
 	}
 	return CENOTE_OK;
@@ -557,11 +567,11 @@ cnd_pg_row_read(struct cnd_session *s, uint8_t *to, size_t n)
 static int
 wait_to_send(struct cnd_session *s, short events)
 {
-	size_t len = s->in_tail - s->in_head;
+	size_t len = s->stream.tail - s->stream.head;
 	short unused;
 	int r = cnd_pg_wait(s, (short)(events | POLLIN));
 
-	if (r < 0 || s->ssl != NULL)
+	if (r < 0 || s->stream.ssl != NULL)
 		return r;
 	if (len >= IN_MAX)
 		return cnd_pg_broken(s, "too much while it was being sent something");
@@ -587,24 +597,24 @@ read_last_words(struct cnd_session *s)
 int
 cnd_pg_send(struct cnd_session *s)
 {
-	struct cnc_buf *b = &s->out;
+	struct cnc_buf *b = &s->out.buf;
 
-	s->n_ready += s->out_ready;
-	if (s->out_unsynced && !s->is_unsynced) {
-		s->n_before = s->out_before;
-		s->is_unsynced = 1;
+	s->sync.n_ready += s->out.n_ready;
+	if (s->out.is_unsynced && !s->sync.is_missing) {
+		s->sync.n_before = s->out.n_before;
+		s->sync.is_missing = 1;
 	}
-	s->out_ready = s->out_unsynced = 0;
+	s->out.n_ready = s->out.is_unsynced = 0;
 	while (cnc_buf_len(b) > 0) {
 		short events = 0;
-		ptrdiff_t n =
-			s->transport->send(s, cnc_buf_head(b), cnc_buf_len(b), &events);
+		ptrdiff_t n = s->stream.transport->send(
+			s, cnc_buf_head(b), cnc_buf_len(b), &events);
 		int r;
 
 		if (n < 0)
 			return read_last_words(s);
 		cnc_buf_consume(b, (size_t)n);
-		s->is_dry = s->ssl == NULL;
+		s->stream.is_dry = s->stream.ssl == NULL;
 		if (n > 0)
 			continue;
 		r = wait_to_send(s, events);

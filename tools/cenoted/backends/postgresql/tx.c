@@ -28,15 +28,15 @@ command(struct cnd_session *s, const char *sql, size_t len, struct cnd_sink *sin
 	const struct cnd_exec exec = { .format = CENOTE_FORMAT_TEXT };
 	int r;
 
-	if (s->is_unsynced)
+	if (s->sync.is_missing)
 		return cnd_pg_query(s, sql, len, &exec, sink);
 	(void)cnd_pg_run_begin(s, sink);
 	s->run.is_simple = 1;
 	s->run.until_ready = 1;
-	r = cnd_pg_add_query(&s->out, 'Q', sql, len);
+	r = cnd_pg_add_query(&s->out.buf, 'Q', sql, len);
 	if (r < 0)
 		return r;
-	s->out_ready++;
+	s->out.n_ready++;
 	return cnd_pg_send_run(s);
 }
 
@@ -73,15 +73,15 @@ cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r < 0)
 		return r;
-	if (s->tx == 'I' && !s->is_unsynced)
+	if (s->tx == 'I' && !s->sync.is_missing)
 		return give_done(sink, "COMMIT");
 	/* the server answers COMMIT of a failed transaction with ROLLBACK, as a success */
 	if (s->tx == 'E') {
 		(void)cnd_pg_run_begin(s, NULL);
-		r = cnd_pg_add_query(&s->out, 'Q', "ROLLBACK", 8);
+		r = cnd_pg_add_query(&s->out.buf, 'Q', "ROLLBACK", 8);
 		if (r < 0)
 			return r;
-		s->out_ready++;
+		s->out.n_ready++;
 		s->run.until_ready = 1;
 		r = cnd_pg_send_run(s);
 		return r < 0 ? r
@@ -100,7 +100,7 @@ cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r < 0)
 		return r;
-	if (s->tx == 'I' && !s->is_unsynced)
+	if (s->tx == 'I' && !s->sync.is_missing)
 		return give_done(sink, "ROLLBACK");
 	return command(s, "ROLLBACK", 8, sink);
 }
@@ -138,6 +138,6 @@ cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 int
 cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
-	s->is_manual = !on;
+	s->client.is_manual = !on;
 	return give_done(sink, on ? "AUTOCOMMIT ON" : "AUTOCOMMIT OFF");
 }
