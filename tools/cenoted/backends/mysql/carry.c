@@ -26,22 +26,23 @@ cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
 	uint32_t recalls = CND_MY_NOTE_RECALLS_NUMBER;
 
-	if (!s->tells_hidden)
+	if (!s->hidden.is_told)
 		recalls |= CND_MY_NOTE_RECALLS;
-	if (scan->notes & recalls && s->had_hidden && !s->has_touched && s->pins == 0)
+	if (scan->notes & recalls && s->trace.had_hidden && !s->trace.has_touched &&
+		s->trace.pins == 0)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
 			"Read it within the transaction that sets it, or use a pool with "
 			"mode=session.",
 			"user variables and the last values of sequences are of one "
 			"session, and it was exchanged since");
-	if (!s->is_moved)
+	if (!s->trace.is_moved)
 		return CENOTE_OK;
 	if (scan->notes & CND_MY_NOTE_ASKS)
 		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED),
 			"Ask within the transaction, or use a pool with mode=session.",
 			"ROW_COUNT(), FOUND_ROWS(), @@last_gtid and warnings are of the "
 			"statement before, and the session was exchanged since");
-	s->is_moved = 0;
+	s->trace.is_moved = 0;
 	return CENOTE_OK;
 }
 
@@ -53,13 +54,13 @@ cnd_my_attach(
 	uint64_t id;
 	int n;
 
-	s->last_insert_id = 0;
-	s->has_run = 0;
-	s->has_new_id = 0;
-	s->has_names = 0;
-	s->may_hide = 0;
-	s->is_moved = 0;
-	s->has_hidden = s->had_hidden =
+	s->trace.last_insert_id = 0;
+	s->trace.has_run = 0;
+	s->trace.has_new_id = 0;
+	s->trace.has_names = 0;
+	s->trace.may_hide = 0;
+	s->trace.is_moved = 0;
+	s->trace.has_hidden = s->trace.had_hidden =
 		carry->n == CND_MY_CARRY_LEN && carry->p[CND_MY_CARRY_LEN - 1] != 0;
 	if (carry->n == 0)
 		return CENOTE_OK;
@@ -70,18 +71,18 @@ cnd_my_attach(
 		return CENOTE_ERR_PROTOCOL;
 	}
 	id = cnc_get_u64((const uint8_t *)carry->p);
-	s->is_moved = 1;
-	s->last_insert_id = id;
+	s->trace.is_moved = 1;
+	s->trace.last_insert_id = id;
 	if (id == 0)
 		return CENOTE_OK;
 	n = cnd_my_enter(s, ret_diag, NULL);
 	if (n < 0)
 		return n;
-	s->has_run = 1;
+	s->trace.has_run = 1;
 	n = snprintf(
 		sql, sizeof(sql), "SET last_insert_id = %llu", (unsigned long long)id);
 	n = cnd_my_run(s, sql, (size_t)n);
-	s->n_sets += n == CENOTE_OK;
+	s->trace.n_sets += n == CENOTE_OK;
 	return n;
 }
 
@@ -138,8 +139,8 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 	char sql[768];
 	int n;
 
-	ret_answer->has_variables = s->may_hide;
-	if (!s->may_hide)
+	ret_answer->has_variables = s->trace.may_hide;
+	if (!s->trace.may_hide)
 		n = snprintf(sql, sizeof(sql), OF_ALL);
 	else
 		n = snprintf(sql, sizeof(sql),
@@ -152,7 +153,7 @@ ask(struct cnd_session *s, struct answer *ret_answer)
 			"information_schema.session_status WHERE variable_name IN "
 			"('EXECUTED_TRIGGERS', 'OPENED_VIEWS', 'COM_SET_OPTION', "
 			"'COM_CREATE_TEMPORARY_TABLE')",
-			s->n_sets);
+			s->trace.n_sets);
 	return cnd_my_each(s, sql, (size_t)n, take_answer, ret_answer);
 }
 
@@ -179,11 +180,11 @@ learn_lock_texts(struct cnd_session *s)
 		"information_schema.triggers WHERE INSTR(action_statement, 'get_lock'))";
 	int r;
 
-	if (s->knows_lock_texts)
+	if (s->hidden.knows_lock_texts)
 		return CENOTE_OK;
-	s->has_lock_texts = 1;
-	r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &s->has_lock_texts);
-	s->knows_lock_texts = r == CENOTE_OK;
+	s->hidden.has_lock_texts = 1;
+	r = cnd_my_each(s, sql, sizeof(sql) - 1, take_truth, &s->hidden.has_lock_texts);
+	s->hidden.knows_lock_texts = r == CENOTE_OK;
 	return r;
 }
 
@@ -213,14 +214,14 @@ is_held(struct cnd_session *s, const struct answer *a)
 {
 	int r;
 
-	if (!s->may_hide)
+	if (!s->trace.may_hide)
 		return 0;
 	if (a->has_variables || (a->has_run && a->has_set))
 		return 1;
 	if (!a->has_run)
 		return 0;
 	r = learn_lock_texts(s);
-	if (r < 0 || s->has_lock_texts)
+	if (r < 0 || s->hidden.has_lock_texts)
 		return r < 0 ? r : 1;
 	return give_up_locks(s);
 }
@@ -234,7 +235,8 @@ cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	struct answer answer = { .s = s };
 	int r;
 
-	if (!(s->has_new_id || s->has_names || s->may_hide) || s->pins != 0)
+	if (!(s->trace.has_new_id || s->trace.has_names || s->trace.may_hide) ||
+		s->trace.pins != 0)
 		return CENOTE_OK;
 	r = cnd_my_enter(s, ret_diag, NULL);
 	if (r == CENOTE_OK)
@@ -244,23 +246,23 @@ cnd_my_settle(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	if (r > 0)
-		s->pins |= CENOTE_PIN_FUNCTION;
-	if (s->has_names && !answer.has_names)
-		s->pins |= CENOTE_PIN_SETTINGS;
-	s->last_insert_id = answer.id;
-	s->has_new_id = 0;
-	s->has_names = 0;
-	s->may_hide = 0;
-	s->is_moved = 1;
+		s->trace.pins |= CENOTE_PIN_FUNCTION;
+	if (s->trace.has_names && !answer.has_names)
+		s->trace.pins |= CENOTE_PIN_SETTINGS;
+	s->trace.last_insert_id = answer.id;
+	s->trace.has_new_id = 0;
+	s->trace.has_names = 0;
+	s->trace.may_hide = 0;
+	s->trace.is_moved = 1;
 	return CENOTE_OK;
 }
 
 struct cnp_str
 cnd_my_carry(const struct cnd_session *s)
 {
-	if (!s->has_run)
+	if (!s->trace.has_run)
 		return CNP_STR_NONE;
-	cnc_put_u64(s->carry_out, s->last_insert_id);
-	s->carry_out[CND_MY_CARRY_LEN - 1] = s->has_hidden;
+	cnc_put_u64(s->carry_out, s->trace.last_insert_id);
+	s->carry_out[CND_MY_CARRY_LEN - 1] = s->trace.has_hidden;
 	return (struct cnp_str){ (const char *)s->carry_out, CND_MY_CARRY_LEN };
 }

@@ -169,73 +169,102 @@ struct cnd_my_infile {
 	int has_ended;
 };
 
+/*
+ * The parts of a session. Each belongs to one file, which says what its values mean. Other files may read them.
+ */
+
+/* wait.c and watch.c: how the session waits, and stops what runs. */
+struct cnd_my_wait {
+	int64_t obey_until_ms; /* how long the server has to obey */
+	int64_t tls_until_ms;
+	uint8_t is_hooked; /* the library asks before it blocks */
+	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
+	struct cnd_watch watch; /* started when it is needed */
+	int done_fd; /* readable when the call that is watched is over */
+};
+
+/* reset.c: what the server's own reset leaves. */
+struct cnd_my_reset {
+	unsigned modes; /* the status flags about texts, as of a new login */
+	uint8_t has_init; /* the server runs something of its own for each login */
+	uint8_t loses_charset; /* in the server's own reset */
+	uint8_t loses_database; /* likewise the database's collation: it has to be selected again */
+	uint8_t is_put_off; /* until the next client asks for something */
+	uint8_t was_profiled; /* the server keeps texts of statements */
+	const char *database_collation;
+	int64_t checked_ms; /* when the database was last seen to be the one of the login */
+	/* SQL that clears what the server's reset leaves, and asks for the rest */
+	const char *forget;
+};
+
+/* carry.c: what the server can be asked about code that no text shows. */
+struct cnd_my_hidden {
+	uint8_t is_told; /* the server can be asked what triggers and views did */
+	uint8_t has_lock_texts; /* there are triggers, views or functions that lock */
+	uint8_t knows_lock_texts; /* has_lock_texts is known */
+};
+
+/* carry.c and query.c: what the client did, and what that may have left. */
+struct cnd_my_trace {
+	uint32_t pins;
+	uint32_t notes; /* bits of enum cnd_my_note, of all it did */
+	uint64_t last_insert_id; /* as far as it is known */
+	unsigned n_sets; /* SET statements of our own since the reset */
+	uint8_t changes_login; /* the running request changes what others begin with */
+	uint8_t may_fail_with_id; /* of the running statement */
+	uint8_t is_database_changed;
+	uint8_t is_user_changed;
+	uint8_t has_failed_user; /* the server counts such failures, and refuses a change of user after some */
+	uint8_t has_run; /* since attach() */
+	uint8_t has_touched; /* tables, which may have functions behind them */
+	uint8_t has_done_more; /* than queries in text */
+	uint8_t has_new_id; /* last_insert_id may be another now */
+	/* SET NAMES of the login's character set came, and may have changed the collation */
+	uint8_t has_names;
+	uint8_t is_moved; /* what the statement before left is on another session */
+	uint8_t may_hide; /* a statement used tables since the server was asked */
+	uint8_t has_hidden; /* a statement had CND_MY_NOTE_HIDES, here or on a former session */
+	uint8_t had_hidden; /* one on a former session had */
+};
+
+/* session.c: what the client wants. */
+struct cnd_my_wants {
+	uint8_t single; /* multi_statements is off */
+	uint8_t is_single; /* and the server knows */
+	uint8_t progress;
+	uint8_t more; /* to hear before a result that another one follows it */
+};
+
 struct cnd_session {
 	const struct cnd_host *host;
 	const struct cenote_allocator *mem;
 	MYSQL *my;
 	char *server; /* how messages call it: "db1:3306" */
 
-	/* The request that is running. */
+	/* the running request */
 	struct cnc_diag *diag;
 	struct cnc_arena arena; /* dropped at its end */
 	int stop; /* what the host said; 0: go on */
 	struct cnd_sink *sink; /* NULL: none */
 	struct cnd_my_infile infile;
-	int64_t obey_until_ms;
-	int64_t tls_until_ms;
 
-	/* Of the login. */
+	/* of the login */
 	struct cnc_arena keep; /* until the logout */
 	struct cnd_my_options opt; /* text in `keep` */
 	unsigned long thread_id;
 	struct cnd_my_reading reading;
-	unsigned modes; /* the status flags about texts, as of a new login */
 	uint8_t is_logging_in;
 	uint8_t is_tls;
-	uint8_t is_hooked; /* the library asks before it blocks */
-	uint8_t has_init; /* the server runs something of its own for each login */
-	uint8_t loses_charset; /* in the server's own reset */
-	uint8_t loses_database; /* likewise the database's collation: it has to be selected again */
-	const char *database_collation;
-	int64_t checked_ms; /* when the database was last seen to be the one of the login */
-	const char *
-		forget; /* SQL that clears what the server's reset leaves, and asks for the rest */
 	uint8_t is_lost;
-	uint8_t is_reset_put_off; /* until the next client asks for something */
-	uint8_t was_profiled; /* the server keeps texts of statements */
-	uint8_t is_killed; /* a KILL QUERY was sent, which may yet arrive */
+	uint8_t *carry_out; /* CND_MY_CARRY_LEN bytes, in `keep` */
 	struct cnd_option parameters[CND_MY_PARAMETERS];
 	size_t n_parameters;
 
-	/* The client's. */
-	uint32_t pins;
-	uint32_t notes; /* bits of enum cnd_my_note, of all it did */
-	uint8_t changes_login; /* the request that runs: what others begin with */
-	uint8_t is_database_changed;
-	uint8_t is_user_changed;
-	uint8_t has_failed_user; /* the server counts that, and refuses it after some, for the rest of the session */
-	uint8_t wants_single; /* multi_statements is off */
-	uint8_t is_single; /* and the server knows */
-	uint8_t wants_progress;
-	uint8_t wants_more; /* to be told before a result that another one follows it */
-	struct cnd_watch watch; /* started when it is needed */
-	int done_fd; /* readable when the call that is watched is over */
-	uint8_t *carry_out; /* CND_MY_CARRY_LEN bytes, in `keep` */
-	uint64_t last_insert_id; /* as far as it is known */
-	uint8_t has_run; /* since attach() */
-	uint8_t has_touched; /* tables, which may have functions behind them */
-	uint8_t has_done_more; /* than queries in text */
-	uint8_t has_new_id; /* last_insert_id may be another now */
-	uint8_t has_names; /* the client said SET NAMES of the login's character set, which may have changed the collation */
-	uint8_t may_fail_with_id; /* of the statement that runs */
-	uint8_t is_moved; /* what the statement before has left stayed behind */
-	uint8_t tells_hidden; /* the server can be asked what triggers and views did */
-	uint8_t may_hide; /* a statement used tables since the server was asked */
-	uint8_t has_lock_texts; /* there are triggers, views or functions that lock */
-	uint8_t knows_lock_texts; /* has_lock_texts is known */
-	unsigned n_sets; /* SET statements of our own since the reset */
-	uint8_t has_hidden; /* a statement of the client's had CND_MY_NOTE_HIDES, here or on a former session */
-	uint8_t had_hidden; /* one on a former session had */
+	struct cnd_my_wait wait;
+	struct cnd_my_reset reset;
+	struct cnd_my_hidden hidden;
+	struct cnd_my_trace trace;
+	struct cnd_my_wants wants;
 };
 
 /* types.c */

@@ -55,7 +55,7 @@ cnd_my_tell_progress(struct cnd_session *s, const struct cnd_my_progress *p)
 {
 	char far[48];
 
-	if (!s->wants_progress)
+	if (!s->wants.progress)
 		return;
 	snprintf(far, sizeof(far), "%u %u %u", p->stage, p->n_stages, p->thousandths);
 	tell(s, 'G', far, p->doing, p->n_doing);
@@ -66,7 +66,7 @@ cnd_my_tell_more(struct cnd_session *s)
 {
 	static const char text[] = "another result follows this one";
 
-	if (s->wants_more && cnd_my_has_status_with_columns() &&
+	if (s->wants.more && cnd_my_has_status_with_columns() &&
 		(cnd_my_status(s->my) & CND_MY_STATUS_MORE))
 		tell(s, 'K', "1", text, sizeof(text) - 1);
 }

@@ -12,13 +12,13 @@
 void
 cnd_my_note(struct cnd_session *s, const struct cnd_my_scan *scan)
 {
-	s->pins |= scan->pins;
-	s->notes |= scan->notes;
-	s->has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
-	s->may_hide |= s->tells_hidden && scan->notes & CND_MY_NOTE_HIDES;
-	s->changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
-	s->has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
-	s->may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;
+	s->trace.pins |= scan->pins;
+	s->trace.notes |= scan->notes;
+	s->trace.has_hidden |= (scan->notes & CND_MY_NOTE_HIDES) != 0;
+	s->trace.may_hide |= s->hidden.is_told && scan->notes & CND_MY_NOTE_HIDES;
+	s->trace.changes_login = (scan->notes & CND_MY_NOTE_LOGIN) != 0;
+	s->trace.has_new_id |= (scan->notes & CND_MY_NOTE_SILENT_ID) != 0;
+	s->trace.may_fail_with_id = (scan->notes & CND_MY_NOTE_ID) != 0;
 }
 
 int
@@ -50,7 +50,8 @@ sets_same_names(const struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_my_scan *scan)
 {
 	return scan->notes & CND_MY_NOTE_CHARSET && scan->pins == CENOTE_PIN_SETTINGS &&
-	       !(s->pins & CENOTE_PIN_SETTINGS) && !s->has_init && !s->opt.init_command &&
+	       !(s->trace.pins & CENOTE_PIN_SETTINGS) && !s->reset.has_init &&
+	       !s->opt.init_command &&
 	       cnd_my_sets_names(
 		       sql, len, s->reading.lexis, s->parameters[CND_MY_CHARSET].value);
 }
@@ -60,15 +61,15 @@ note_text(struct cnd_session *s, const char *sql, size_t len, struct cnd_my_scan
 {
 	if (sets_same_names(s, sql, len, scan)) {
 		scan->pins = 0;
-		s->has_names = 1;
-		s->n_sets++;
+		s->trace.has_names = 1;
+		s->trace.n_sets++;
 	}
 	/* with a setting changed, sql_mode may have been: what a text says is not certain any more */
-	if (s->pins & CENOTE_PIN_SETTINGS)
+	if (s->trace.pins & CENOTE_PIN_SETTINGS)
 		scan->pins |= CENOTE_PIN_FUNCTION;
 	cnd_my_note(s, scan);
-	if (!s->has_touched)
-		s->has_touched = !cnd_my_is_tableless(s, sql, len);
+	if (!s->trace.has_touched)
+		s->trace.has_touched = !cnd_my_is_tableless(s, sql, len);
 }
 
 void
@@ -78,15 +79,15 @@ cnd_my_done(struct cnd_session *s, struct cnp_done *ret_done)
 	unsigned status = cnd_my_status(s->my);
 	uint64_t affected = mysql_affected_rows(s->my);
 
-	if (s->changes_login && s->host->login_changed)
+	if (s->trace.changes_login && s->host->login_changed)
 		s->host->login_changed(s->host);
 	*ret_done = (struct cnp_done){ .tag = info ? cnp_str(info) : CNP_STR_NONE,
 		.affected = affected == UINT64_MAX ? -1 : (int64_t)affected,
 		.last_insert_id = mysql_insert_id(s->my),
 		.warnings = mysql_warning_count(s->my),
 		.server_status = status };
-	s->has_new_id |= ret_done->last_insert_id != 0;
-	s->has_run = 1;
+	s->trace.has_new_id |= ret_done->last_insert_id != 0;
+	s->trace.has_run = 1;
 	if (status & CND_MY_STATUS_MORE)
 		ret_done->flags |= CNP_DONE_MORE_RESULTS;
 }
@@ -271,7 +272,7 @@ query_prepared(struct cnd_session *s, const char *sql, size_t len,
 {
 	int r = cnd_my_reset_now(s);
 
-	s->has_done_more = 1;
+	s->trace.has_done_more = 1;
 	return r == CENOTE_OK ? cnd_my_query_prepared(s, sql, len, exec, sink) : r;
 }
 
@@ -290,11 +291,12 @@ answer_empty(struct cnd_session *s, struct cnd_sink *sink)
 int
 cnd_my_after_error(struct cnd_session *s, int r)
 {
-	s->has_new_id |= r < 0 && s->may_fail_with_id;
+	s->trace.has_new_id |= r < 0 && s->trace.may_fail_with_id;
 	if (r == CENOTE_ERR_SERVER && !s->is_lost &&
 		(cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS ||
-			s->notes & CND_MY_NOTE_OPAQUE) &&
-		!s->is_killed && cnd_my_refresh_status(s->my, s->is_single) != 0)
+			s->trace.notes & CND_MY_NOTE_OPAQUE) &&
+		!s->wait.is_killed &&
+		cnd_my_refresh_status(s->my, s->wants.is_single) != 0)
 		s->is_lost = 1;
 	return r;
 }

@@ -29,7 +29,7 @@ cnd_my_modes(const struct cnd_session *s)
 static int
 check_modes(struct cnd_session *s)
 {
-	if (cnd_my_modes(s) == s->modes)
+	if (cnd_my_modes(s) == s->reset.modes)
 		return CENOTE_OK;
 	cnc_diag_set(s->diag, CNC_SQLSTATE(NOT_CONNECTED),
 		"the server's sql_mode was changed, and texts are read otherwise than "
@@ -42,14 +42,14 @@ check_modes(struct cnd_session *s)
 static void
 note_modes(struct cnd_session *s)
 {
-	unsigned changed = cnd_my_modes(s) ^ s->modes;
+	unsigned changed = cnd_my_modes(s) ^ s->reset.modes;
 
 	if (changed & CND_MY_STATUS_NO_BACKSLASH)
 		s->reading.lexis ^= CND_MY_LEXIS_NO_BACKSLASH;
 	if (changed & CND_MY_STATUS_ANSI_QUOTES)
 		s->reading.lexis ^= CND_MY_LEXIS_ANSI_QUOTES;
 	if (changed)
-		s->pins |= CENOTE_PIN_SETTINGS;
+		s->trace.pins |= CENOTE_PIN_SETTINGS;
 }
 
 /* sql_mode changes how the server reads backslashes and double quotes only: a text without them means the same in all modes. */
@@ -68,8 +68,9 @@ take_database_collation(
 	struct cnd_session *s = user;
 
 	if (n > 0 && row[0])
-		s->database_collation = cnc_arena_strndup(&s->keep, row[0], lengths[0]);
-	return s->database_collation ? CENOTE_OK : CENOTE_ERR_NOMEM;
+		s->reset.database_collation =
+			cnc_arena_strndup(&s->keep, row[0], lengths[0]);
+	return s->reset.database_collation ? CENOTE_OK : CENOTE_ERR_NOMEM;
 }
 
 static int
@@ -87,9 +88,9 @@ compare_charset(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigne
 	(void)lengths;
 	if (n < 3 || is_other(row[0], s->parameters[CND_MY_CHARSET].value) ||
 		is_other(row[1], s->parameters[CND_MY_COLLATION].value))
-		s->loses_charset = 1;
-	if (n < 3 || is_other(row[2], s->database_collation))
-		s->loses_database = 1;
+		s->reset.loses_charset = 1;
+	if (n < 3 || is_other(row[2], s->reset.database_collation))
+		s->reset.loses_database = 1;
 	return CENOTE_OK;
 }
 
@@ -106,9 +107,9 @@ reset_connection(struct cnd_session *s)
 	if (r != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
-	if (s->loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
+	if (s->reset.loses_charset && mysql_set_character_set(s->my, s->opt.charset) != 0)
 		return cnd_my_failed(s, NULL);
-	if (s->loses_database && s->opt.dbname &&
+	if (s->reset.loses_database && s->opt.dbname &&
 		mysql_select_db(s->my, s->opt.dbname) != 0)
 		return cnd_my_failed(s, NULL);
 	return check_modes(s);
@@ -152,7 +153,7 @@ take_role(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 		sql[used++] = row[0][i];
 	}
 	memcpy(sql + used, "`", 2);
-	s->forget = sql;
+	s->reset.forget = sql;
 	return CENOTE_OK;
 }
 
@@ -178,7 +179,7 @@ learn_to_forget(struct cnd_session *s)
 	char *sql;
 	size_t size;
 
-	s->forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
+	s->reset.forget = is_mariadb ? "SET ROLE NONE" : "DO 0";
 	if (is_mariadb)
 		r = cnd_my_each(s, ask_role, sizeof(ask_role) - 1, take_role, s);
 	if (r < 0)
@@ -187,14 +188,14 @@ learn_to_forget(struct cnd_session *s)
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	cnc_diag_clear(s->diag);
-	size = strlen(s->forget) + sizeof(limits) + sizeof(keep) + sizeof(ask_profiles) +
-	       6;
+	size = strlen(s->reset.forget) + sizeof(limits) + sizeof(keep) +
+	       sizeof(ask_profiles) + 6;
 	sql = cnc_arena_alloc(&s->keep, size);
 	if (!sql)
 		return CENOTE_ERR_NOMEM;
-	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s" : "%s; %s", s->forget, limits,
-		keep, ask_profiles);
-	s->forget = sql;
+	snprintf(sql, size, has_profiles ? "%s; %s; %s; %s" : "%s; %s", s->reset.forget,
+		limits, keep, ask_profiles);
+	s->reset.forget = sql;
 	return CENOTE_OK;
 }
 
@@ -203,9 +204,9 @@ cnd_my_learn_reset(struct cnd_session *s)
 {
 	int r = learn_to_forget(s);
 
-	s->tells_hidden = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
-	s->checked_ms = cnd_my_now_ms();
-	return r == CENOTE_OK && !s->has_init ? learn_charset(s) : r;
+	s->hidden.is_told = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
+	s->reset.checked_ms = cnd_my_now_ms();
+	return r == CENOTE_OK && !s->reset.has_init ? learn_charset(s) : r;
 }
 
 /* ---- the reset ---- */
@@ -218,8 +219,8 @@ cnd_my_learn_reset(struct cnd_session *s)
 static int
 is_database_known(const struct cnd_session *s)
 {
-	return !s->opt.dbname || !s->database_collation || s->opt.init_command ||
-	       cnd_my_now_ms() < s->checked_ms + DATABASE_KNOWN_MS;
+	return !s->opt.dbname || !s->reset.database_collation || s->opt.init_command ||
+	       cnd_my_now_ms() < s->reset.checked_ms + DATABASE_KNOWN_MS;
 }
 
 /* As the pool's user, to the pool's database: all that a new login does but the connection. */
@@ -229,7 +230,7 @@ log_in_again(struct cnd_session *s)
 	if (mysql_change_user(s->my, s->opt.user, s->opt.password,
 		    s->opt.dbname ? s->opt.dbname : NULL))
 		return cnd_my_failed(s, NULL);
-	s->is_user_changed = 0;
+	s->trace.is_user_changed = 0;
 	return check_modes(s);
 }
 
@@ -241,7 +242,7 @@ see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 
 	(void)lengths;
 	if (n > 1 || !row[0] || strcmp(row[0], "0") != 0)
-		s->was_profiled = 1;
+		s->reset.was_profiled = 1;
 	return CENOTE_OK;
 }
 
@@ -259,13 +260,15 @@ forget(struct cnd_session *s)
 {
 	int r;
 
-	if (!s->has_touched && !(s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
+	if (!s->trace.has_touched &&
+		!(s->trace.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION)))
 		return CENOTE_OK;
-	s->wants_single = 0;
-	r = cnd_my_set_several(s, s->forget, strlen(s->forget));
+	s->wants.single = 0;
+	r = cnd_my_set_several(s, s->reset.forget, strlen(s->reset.forget));
 	if (r == CENOTE_OK)
-		r = cnd_my_each(s, s->forget, strlen(s->forget), see_profile, s);
-	return r == CENOTE_OK && s->was_profiled ? needs_login(s) : r;
+		r = cnd_my_each(
+			s, s->reset.forget, strlen(s->reset.forget), see_profile, s);
+	return r == CENOTE_OK && s->reset.was_profiled ? needs_login(s) : r;
 }
 
 static int
@@ -274,8 +277,8 @@ compare_database(void *user, MYSQL_ROW row, const unsigned long *lengths, unsign
 	struct cnd_session *s = user;
 
 	(void)lengths;
-	return n < 1 || is_other(row[0], s->database_collation) ? needs_login(s)
-								: CENOTE_OK;
+	return n < 1 || is_other(row[0], s->reset.database_collation) ? needs_login(s)
+								      : CENOTE_OK;
 }
 
 /* The question leaves nothing behind it. */
@@ -289,7 +292,7 @@ check_database(struct cnd_session *s)
 
 	if (r < 0)
 		return r;
-	s->checked_ms = cnd_my_now_ms();
+	s->reset.checked_ms = cnd_my_now_ms();
 	return reset_connection(s);
 }
 
@@ -297,13 +300,13 @@ static int
 make_fresh(struct cnd_session *s)
 {
 	/* who set something may have told the server not to tell of its database */
-	int is_elsewhere = s->is_database_changed ||
-			   s->pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION);
+	int is_elsewhere = s->trace.is_database_changed ||
+			   s->trace.pins & (CENOTE_PIN_SETTINGS | CENOTE_PIN_FUNCTION);
 	int r = forget(s);
 
 	if (r < 0)
 		return r;
-	if (s->is_user_changed || (is_elsewhere && !s->opt.dbname))
+	if (s->trace.is_user_changed || (is_elsewhere && !s->opt.dbname))
 		return log_in_again(s);
 	r = reset_connection(s);
 	/* it leaves the client in the database that it chose */
@@ -317,7 +320,7 @@ make_fresh(struct cnd_session *s)
 static int
 may_have_xa(const struct cnd_session *s)
 {
-	return s->notes & CND_MY_NOTE_OPAQUE &&
+	return s->trace.notes & CND_MY_NOTE_OPAQUE &&
 	       cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS;
 }
 
@@ -331,9 +334,9 @@ can_be_put_off(const struct cnd_session *s)
 {
 	const unsigned transaction = SERVER_STATUS_AUTOCOMMIT | SERVER_STATUS_IN_TRANS;
 
-	if (s->has_done_more || s->has_touched || s->pins != 0 || s->is_killed ||
-		s->opt.init_command || s->loses_charset || s->loses_database ||
-		!is_database_known(s))
+	if (s->trace.has_done_more || s->trace.has_touched || s->trace.pins != 0 ||
+		s->wait.is_killed || s->opt.init_command || s->reset.loses_charset ||
+		s->reset.loses_database || !is_database_known(s))
 		return 0;
 	return (cnd_my_status(s->my) & transaction) == SERVER_STATUS_AUTOCOMMIT &&
 	       cnd_my_can_send_ahead(s->my);
@@ -344,9 +347,9 @@ cnd_my_reset_now(struct cnd_session *s)
 {
 	int r;
 
-	if (!s->is_reset_put_off)
+	if (!s->reset.is_put_off)
 		return CENOTE_OK;
-	s->is_reset_put_off = 0;
+	s->reset.is_put_off = 0;
 	r = reset_connection(s);
 	/* whoever asks has a session of a former client's */
 	if (r < 0)
@@ -357,7 +360,7 @@ cnd_my_reset_now(struct cnd_session *s)
 static int
 take_reset(struct cnd_session *s)
 {
-	s->is_reset_put_off = 0;
+	s->reset.is_put_off = 0;
 	if (cnd_my_await_answer(s) == CENOTE_OK && cnd_my_read_reset(s->my) == 0) {
 		note_modes(s);
 		return CENOTE_OK;
@@ -372,7 +375,7 @@ cnd_my_send(struct cnd_session *s, const char *sql, size_t len)
 {
 	int r;
 
-	if (s->is_reset_put_off && is_read_in_one_way(sql, len) &&
+	if (s->reset.is_put_off && is_read_in_one_way(sql, len) &&
 		cnd_my_send_reset_and_query(s->my, sql, len) == 0)
 		return take_reset(s);
 	r = cnd_my_reset_now(s);
@@ -391,31 +394,18 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	/* the library never gives back what it took for a long row */
-	if (s->has_init || s->has_failed_user || may_have_xa(s) ||
+	if (s->reset.has_init || s->trace.has_failed_user || may_have_xa(s) ||
 		cnd_my_buffer_size(s->my) > BUFFER_MAX)
 		return needs_login(s);
-	s->is_reset_put_off = (uint8_t)can_be_put_off(s);
-	if (!s->is_reset_put_off)
+	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
+	if (!s->reset.is_put_off)
 		r = make_fresh(s);
 	/* the server has forgotten them: this only frees */
 	s->host->forget(s->host, s);
-	s->pins = 0;
-	s->notes = 0;
-	s->is_database_changed = 0;
-	s->wants_single = 0;
-	s->wants_progress = 0;
-	s->wants_more = 0;
-	s->last_insert_id = 0;
-	s->has_new_id = 0;
-	s->has_names = 0;
-	s->may_hide = 0;
-	s->n_sets = 0;
-	s->is_moved = 0;
-	s->has_hidden = s->had_hidden = 0;
-	s->has_touched = 0;
-	s->has_done_more = 0;
+	s->trace = (struct cnd_my_trace){ .has_run = s->trace.has_run };
+	s->wants = (struct cnd_my_wants){ .is_single = s->wants.is_single };
 	if (r == CENOTE_OK)
 		r = cnd_my_run_init(s);
-	s->pins = 0;
+	s->trace.pins = 0;
 	return r;
 }

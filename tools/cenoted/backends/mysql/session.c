@@ -140,7 +140,7 @@ open_session(struct cnd_session *s)
 	if (!s->my)
 		return CENOTE_ERR_NOMEM;
 	set_options(s->my, &s->opt, s->opt.connect_timeout);
-	s->is_hooked = (uint8_t)cnd_my_hook_wait(s->my, cnd_my_on_wait);
+	s->wait.is_hooked = (uint8_t)cnd_my_hook_wait(s->my, cnd_my_on_wait);
 	cnd_my_hook_progress(s->my, cnd_my_on_progress);
 	cnd_my_infile_init(s);
 	r = connect_to(s, s->my);
@@ -157,7 +157,7 @@ open_session(struct cnd_session *s)
 			"the server has no TLS, and the server line asks for it "
 			"(ssl_mode=preferred would do without)");
 	/* so that the library asks before it waits: for plain sockets it does in any case */
-	if (s->is_tls && s->is_hooked)
+	if (s->is_tls && s->wait.is_hooked)
 		(void)fcntl(
 			cnd_my_fd(s), F_SETFL, fcntl(cnd_my_fd(s), F_GETFL) | O_NONBLOCK);
 	s->thread_id = mysql_thread_id(s->my);
@@ -192,7 +192,7 @@ take_facts(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	int r;
 
 	if (row[0] && *row[0])
-		s->has_init = 1;
+		s->reset.has_init = 1;
 	for (i = 1; i < n; i++) {
 		r = set_parameter(s, keys[i], row[i] ? row[i] : "", lengths[i]);
 		if (r < 0)
@@ -292,7 +292,7 @@ learn_facts(struct cnd_session *s)
 
 	if (r == CENOTE_OK)
 		r = learn_settings_and_functions(s);
-	s->modes = cnd_my_modes(s);
+	s->reset.modes = cnd_my_modes(s);
 	if (r == CENOTE_OK)
 		r = s->opt.has_found_rows ? set_parameter(s, "found_rows", "on", 2)
 					  : set_parameter(s, "found_rows", "off", 3);
@@ -326,7 +326,7 @@ log_in(struct cnd_session *s, const struct cnd_server_spec *spec)
 	if (r == CENOTE_OK)
 		r = begin_as_pool(s);
 	if (r == CENOTE_OK) {
-		s->is_database_changed = 0;
+		s->trace.is_database_changed = 0;
 		return CENOTE_OK;
 	}
 	return r == CENOTE_ERR_NOMEM || r == CENOTE_ERR_ARG ? r : CENOTE_ERR_CONN;
@@ -398,7 +398,7 @@ absorb_kill(struct cnd_session *s)
 	for (tries = 0; tries < 3; tries++) {
 		if (mysql_ping(s->my) == 0) {
 			cnd_my_take_status(s->my);
-			s->is_killed = 0;
+			s->wait.is_killed = 0;
 			return CENOTE_OK;
 		}
 		if (mysql_errno(s->my) != CND_MY_ER_INTERRUPTED)
@@ -412,7 +412,7 @@ cnd_my_enter(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink *sink
 {
 	int r = cnd_my_enter_only(s, diag, sink);
 
-	s->has_done_more = 1;
+	s->trace.has_done_more = 1;
 	return r == CENOTE_OK ? cnd_my_reset_now(s) : r;
 }
 
@@ -424,10 +424,10 @@ cnd_my_enter_only(struct cnd_session *s, struct cnc_diag *diag, struct cnd_sink 
 	s->diag = diag;
 	s->sink = sink;
 	s->stop = 0;
-	s->changes_login = 0;
-	s->tls_until_ms = 0;
+	s->trace.changes_login = 0;
+	s->wait.tls_until_ms = 0;
 	s->infile.status = CENOTE_OK;
-	return s->is_killed ? absorb_kill(s) : CENOTE_OK;
+	return s->wait.is_killed ? absorb_kill(s) : CENOTE_OK;
 }
 
 int
@@ -443,7 +443,7 @@ cnd_my_failed(struct cnd_session *s, MYSQL_STMT *stmt)
 	int r;
 
 	/* a failed statement leaves diagnostics, too */
-	s->has_run = 1;
+	s->trace.has_run = 1;
 	if (said < 0) {
 		/* the reason is known; what the server says tells only whether it lives */
 		cnc_diag_init(&other, NULL);
@@ -465,16 +465,16 @@ cnd_my_set_several(struct cnd_session *s, const char *sql, size_t len)
 	int r;
 
 	/* the server's own option, but told only where it makes a difference */
-	if (s->is_single == s->wants_single || !memchr(sql, ';', len))
+	if (s->wants.is_single == s->wants.single || !memchr(sql, ';', len))
 		return CENOTE_OK;
 	r = cnd_my_reset_now(s);
 	if (r < 0)
 		return r;
-	if (mysql_set_server_option(s->my, s->wants_single
+	if (mysql_set_server_option(s->my, s->wants.single
 						   ? MYSQL_OPTION_MULTI_STATEMENTS_OFF
 						   : MYSQL_OPTION_MULTI_STATEMENTS_ON))
 		return cnd_my_failed(s, NULL);
-	s->is_single = s->wants_single;
+	s->wants.is_single = s->wants.single;
 	return CENOTE_OK;
 }
 
@@ -498,7 +498,7 @@ is_as_login(
 {
 	const char *charset = s->parameters[CND_MY_CHARSET].value;
 
-	return s->has_names && strncmp(name, "character_set_", 14) == 0 &&
+	return s->trace.has_names && strncmp(name, "character_set_", 14) == 0 &&
 	       n_value == strlen(charset) && memcmp(value, charset, n_value) == 0;
 }
 
@@ -522,7 +522,7 @@ track_variables(struct cnd_session *s)
 		if (!copy)
 			return CENOTE_ERR_NOMEM;
 		if (!is_as_login(s, copy, value, n_value))
-			s->pins |= CENOTE_PIN_SETTINGS;
+			s->trace.pins |= CENOTE_PIN_SETTINGS;
 		r = tell(s, copy, value, n_value);
 		if (r < 0)
 			return r;
@@ -567,8 +567,8 @@ cnd_my_track(struct cnd_session *s)
 		return CENOTE_OK;
 	if (mysql_session_track_get_first(s->my, SESSION_TRACK_SCHEMA, &data, &len) ==
 		0) {
-		s->is_database_changed = 1;
-		s->pins |= CENOTE_PIN_SETTINGS;
+		s->trace.is_database_changed = 1;
+		s->trace.pins |= CENOTE_PIN_SETTINGS;
 		r = tell(s, "database", data, len);
 	}
 	if (r == CENOTE_OK)
@@ -592,9 +592,11 @@ void
 cnd_my_state(const struct cnd_session *s, struct cnd_state *ret_state)
 {
 	*ret_state = (struct cnd_state){ .tx = CENOTE_TX_IDLE, .carry = CNP_STR_NONE };
-	ret_state->pins =
-		s->pins | (cnd_has_portals(s->host->statements) ? CENOTE_PIN_CURSOR : 0) |
-		(s->has_new_id || s->has_names || s->may_hide ? CENOTE_PIN_FUNCTION : 0);
+	ret_state->pins = s->trace.pins |
+			  (cnd_has_portals(s->host->statements) ? CENOTE_PIN_CURSOR : 0) |
+			  (s->trace.has_new_id || s->trace.has_names || s->trace.may_hide
+					  ? CENOTE_PIN_FUNCTION
+					  : 0);
 	ret_state->carry = cnd_my_carry(s);
 	if (cnd_my_status(s->my) & SERVER_STATUS_IN_TRANS)
 		ret_state->tx = CENOTE_TX_OPEN;
@@ -659,16 +661,16 @@ cnd_my_change_user(
 	if (r < 0)
 		return r;
 	/* whatever comes of it: only a login makes it the pool's again */
-	s->is_user_changed = 1;
-	s->pins |= CENOTE_PIN_SETTINGS;
+	s->trace.is_user_changed = 1;
+	s->trace.pins |= CENOTE_PIN_SETTINGS;
 	if (mysql_change_user(s->my, to->user.p,
 		    to->password.n > 0 ? to->password.p : NULL,
 		    to->database.n > 0 ? to->database.p : NULL)) {
 		r = cnd_my_failed(s, NULL);
-		s->has_failed_user = r == CENOTE_ERR_SERVER;
+		s->trace.has_failed_user = r == CENOTE_ERR_SERVER;
 		/* the transaction and the settings are gone all the same */
-		if (s->has_failed_user &&
-			(cnd_my_refresh_status(s->my, s->is_single) != 0 ||
+		if (s->trace.has_failed_user &&
+			(cnd_my_refresh_status(s->my, s->wants.is_single) != 0 ||
 				tell_settings(s) < 0))
 			s->is_lost = 1;
 		return r;
@@ -698,8 +700,8 @@ cnd_my_select_database(
 	if (mysql_select_db(s->my, name) != 0)
 		return cnd_my_failed(s, NULL);
 	cnd_my_take_status(s->my);
-	s->is_database_changed = 1;
-	s->pins |= CENOTE_PIN_SETTINGS;
+	s->trace.is_database_changed = 1;
+	s->trace.pins |= CENOTE_PIN_SETTINGS;
 	r = tell(s, "database", name, len);
 	return r < 0 ? r : cnd_my_answer_done(s, "USE", sink);
 }
@@ -714,15 +716,15 @@ cnd_my_set_option(struct cnd_session *s, const char *name, const char *value,
 		  strcasecmp(value, "no") == 0;
 
 	if (strcmp(name, "multi_statements") == 0 && (on || off)) {
-		s->wants_single = (uint8_t)off;
+		s->wants.single = (uint8_t)off;
 		return CENOTE_OK;
 	}
 	if (strcmp(name, "progress") == 0 && (on || off)) {
-		s->wants_progress = (uint8_t)on;
+		s->wants.progress = (uint8_t)on;
 		return CENOTE_OK;
 	}
 	if (strcmp(name, "more_results") == 0 && (on || off)) {
-		s->wants_more = (uint8_t)on;
+		s->wants.more = (uint8_t)on;
 		return CENOTE_OK;
 	}
 	/* libcenote sets its options again behind a reset, which does not change this one */

@@ -18,7 +18,7 @@ run_and_answer(
 {
 	int r = cnd_my_run(s, sql, strlen(sql));
 
-	s->is_moved = 0;
+	s->trace.is_moved = 0;
 	return r < 0 ? r : cnd_my_answer_done(s, tag, sink);
 }
 
@@ -36,7 +36,7 @@ set_isolation(struct cnd_session *s, uint8_t isolation)
 	n = snprintf(sql, sizeof(sql), "SET TRANSACTION ISOLATION LEVEL %s",
 		levels[isolation - 1]);
 	r = cnd_my_run(s, sql, (size_t)n);
-	s->n_sets += r == CENOTE_OK;
+	s->trace.n_sets += r == CENOTE_OK;
 	return r;
 }
 
@@ -122,11 +122,11 @@ cnd_my_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 		return r;
 	if (is_on == !!on)
 		return cnd_my_answer_done(s, "SET", sink);
-	pins = s->pins;
+	pins = s->trace.pins;
 	r = run_and_answer(
 		s, on ? "SET autocommit = 1" : "SET autocommit = 0", "SET", sink);
-	s->n_sets += r >= 0;
+	s->trace.n_sets += r >= 0;
 	/* the client asks for it again on another session */
-	s->pins = pins;
+	s->trace.pins = pins;
 	return r;
 }

@@ -78,11 +78,12 @@ send_kill(struct cnd_session *s)
 void
 cnd_my_cancel(struct cnd_session *s)
 {
-	if (s->is_killed || s->is_lost || !s->thread_id)
+	if (s->wait.is_killed || s->is_lost || !s->thread_id)
 		return;
-	s->is_killed = 1;
+	s->wait.is_killed = 1;
 	/* who cannot be told has no time to obey */
-	s->obey_until_ms = cnd_my_now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
+	s->wait.obey_until_ms =
+		cnd_my_now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
 }
 
 int
@@ -115,7 +116,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 			return -1;
 		cnd_my_cancel(s);
 	}
-	left = s->obey_until_ms - cnd_my_now_ms();
+	left = s->wait.obey_until_ms - cnd_my_now_ms();
 	if (s->is_logging_in || left <= 0)
 		return 0;
 	if (timeout_ms < 0 || timeout_ms > left)
@@ -143,15 +144,15 @@ wait_tls(struct cnd_session *s, int fd)
 	int r = wait_for(s, fd, events, TLS_LOOK_MS);
 
 	if (r != 0) {
-		s->tls_until_ms = 0;
+		s->wait.tls_until_ms = 0;
 		return r;
 	}
 	if (s->stop < 0)
-		return cnd_my_now_ms() < s->obey_until_ms ? 1 : 0;
+		return cnd_my_now_ms() < s->wait.obey_until_ms ? 1 : 0;
 	if (limit_ms > 0) {
-		if (s->tls_until_ms == 0)
-			s->tls_until_ms = until;
-		else if (cnd_my_now_ms() > s->tls_until_ms)
+		if (s->wait.tls_until_ms == 0)
+			s->wait.tls_until_ms = until;
+		else if (cnd_my_now_ms() > s->wait.tls_until_ms)
 			return 0;
 	}
 	return 1;
@@ -207,7 +208,7 @@ cnd_my_await_answer(struct cnd_session *s)
 {
 	if (!s->host->wait)
 		return CENOTE_OK;
-	if (!s->is_hooked)
+	if (!s->wait.is_hooked)
 		return await(s);
 	/* what ends this wait ends the library's own, too */
 	if (!s->is_tls && s->opt.read_timeout == 0)

@@ -15,19 +15,19 @@ look(void *user)
 {
 	struct cnd_session *s = user;
 
-	cnd_my_look(s, s->done_fd);
+	cnd_my_look(s, s->wait.done_fd);
 	mysql_thread_end();
 }
 
 static int
 start(struct cnd_session *s)
 {
-	s->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->done_fd < 0)
+	s->wait.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wait.done_fd < 0)
 		return CENOTE_ERR_NOMEM;
-	if (cnd_watch_start(&s->watch, look, s) == 0)
+	if (cnd_watch_start(&s->wait.watch, look, s) == 0)
 		return CENOTE_OK;
-	(void)close(s->done_fd);
+	(void)close(s->wait.done_fd);
 	return CENOTE_ERR_NOMEM;
 }
 
@@ -36,12 +36,12 @@ cnd_my_watch_begin(struct cnd_session *s)
 {
 	int r = CENOTE_OK;
 
-	if (s->is_hooked || !s->host->wait)
+	if (s->wait.is_hooked || !s->host->wait)
 		return CENOTE_OK;
-	if (!s->watch.is_started)
+	if (!s->wait.watch.is_started)
 		r = start(s);
 	if (r == CENOTE_OK)
-		cnd_watch_begin(&s->watch);
+		cnd_watch_begin(&s->wait.watch);
 	return r;
 }
 
@@ -50,19 +50,19 @@ cnd_my_watch_end(struct cnd_session *s)
 {
 	eventfd_t n;
 
-	if (!s->watch.is_started)
+	if (!s->wait.watch.is_started)
 		return;
 	/* whoever looks has the lock until then */
-	(void)eventfd_write(s->done_fd, 1);
-	cnd_watch_end(&s->watch);
-	(void)eventfd_read(s->done_fd, &n);
+	(void)eventfd_write(s->wait.done_fd, 1);
+	cnd_watch_end(&s->wait.watch);
+	(void)eventfd_read(s->wait.done_fd, &n);
 }
 
 void
 cnd_my_watch_free(struct cnd_session *s)
 {
-	if (!s->watch.is_started)
+	if (!s->wait.watch.is_started)
 		return;
-	cnd_watch_stop(&s->watch);
-	(void)close(s->done_fd);
+	cnd_watch_stop(&s->wait.watch);
+	(void)close(s->wait.done_fd);
 }
