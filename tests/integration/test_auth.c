@@ -103,7 +103,7 @@ start_row(size_t i)
 {
 	static char config[2048];
 
-	port = wp_free_port();
+	port = cnt_server_free_port();
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "listen = 127.0.0.1:%d\n"
 				  "users = @DIR@/users\n"

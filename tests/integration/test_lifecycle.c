@@ -122,7 +122,7 @@ a_new_one_waits_for_the_addresses_of_the_old(void **state)
 		CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\nlisten = 127.0.0.1:%d\n"
 				  "drain_timeout = 20s\n" CNT_DAEMON_POOL
 				  "sessions = 1\nauth = trust\n",
-		wp_free_port());
+		cnt_server_free_port());
 	wp_start(config);
 	assert_int_equal(kill(wp_daemon.pid, SIGSTOP), 0);
 	while (!cnt_is_stopped(wp_daemon.pid))

@@ -130,7 +130,7 @@ config_with(const char *lines)
 {
 	static char config[2048];
 
-	port = wp_free_port();
+	port = cnt_server_free_port();
 	(void)snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL
 		"log_level = debug\nlisten = 127.0.0.1:%d\n"

@@ -377,7 +377,7 @@ start(void)
 	static char config[1024];
 	char data[CNT_PATH_MAX + 8];
 	const struct passwd *nobody = getpwnam("nobody");
-	int port = wp_free_port();
+	int port = cnt_server_free_port();
 
 	assert_non_null(nobody);
 	snprintf(config, sizeof(config),

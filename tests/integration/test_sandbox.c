@@ -275,7 +275,7 @@ try_tcp(const struct attempt *a)
 static void
 workers_connect_by_tcp_and_take_no_port(void **state)
 {
-	struct attempt a = { .free_port = wp_free_port() };
+	struct attempt a = { .free_port = cnt_server_free_port() };
 	struct sockaddr_in at;
 	socklen_t len = sizeof(at);
 	int fd = tcp_socket(0, &at);

@@ -52,23 +52,11 @@ socket_on(int family, int port)
 }
 
 static int
-free_port(void)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET };
-	socklen_t len = sizeof(at);
-	int fd = socket_on(AF_INET, 0);
-
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	close(fd);
-	return ntohs(at.sin_port);
-}
-
-static int
 setup(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(ports); i++)
-		ports[i] = free_port();
+		ports[i] = cnt_server_free_port();
 	return 0;
 }
 

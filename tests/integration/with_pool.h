@@ -6,6 +6,7 @@
 
 #include "support/cnt_cmocka.h"
 #include "support/cnt_daemon.h"
+#include "support/cnt_server.h"
 
 /*
  * What the tests of cenoted share: clients that fail the test when something that must work
@@ -69,8 +70,6 @@ int wp_log_has(const char *text);
 int wp_log_has_line(const char *text, const char *other);
 /* The peak of a process's memory; -1: not known. */
 long wp_peak_kb(pid_t pid);
-/* On 127.0.0.1, where nobody listens now. */
-int wp_free_port(void);
 int64_t wp_now_ms(void);
 /* So much the clock that cenoted looks at may be behind: it goes by the kernel's ticks, and a busy machine loses some. */
 #define WP_CLOCK_MS 50

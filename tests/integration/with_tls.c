@@ -88,7 +88,7 @@ wt_start_for(const char *lines, const char *users)
 {
 	static char config[2048];
 	char to[128];
-	int port = wp_free_port();
+	int port = cnt_server_free_port();
 	FILE *f;
 
 	(void)snprintf(config, sizeof(config),

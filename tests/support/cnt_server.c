@@ -355,11 +355,12 @@ int
 cnt_server_free_port(void)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET };
+	static int n;
 	int i, fd, r = -1, port = 0;
 
 	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	for (i = 0; i < 200 && r < 0; i++) {
-		port = 15000 + (int)((cnt_now_ms() + getpid() * 7 + i * 31) % 17000);
+		port = 15000 + (int)((cnt_now_ms() + getpid() * 7 + n++ * 31) % 17000);
 		sa.sin_port = htons((uint16_t)port);
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		r = bind(fd, (struct sockaddr *)&sa, sizeof(sa));
