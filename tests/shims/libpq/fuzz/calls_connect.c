@@ -7,7 +7,7 @@
 
 /* From connecting to finishing, and what a connection is set to. */
 
-#define NEVER_MS 10000
+#define NEVER_MS 60000
 
 static void
 on_notice(void *arg, const char *message)

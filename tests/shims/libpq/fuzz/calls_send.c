@@ -12,15 +12,24 @@
 #define MAX_PARAMS 4
 
 /* What is answered is answered within this; what need not be is not if nobody is at it after that. */
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 #define SILENT_MS 30
 #define AGAIN_MS  20
+
+/* FZ_PATIENCE: how many times as long. */
+static int
+silent_ms(void)
+{
+	const char *factor = getenv("FZ_PATIENCE");
+
+	return factor ? SILENT_MS * atoi(factor) : SILENT_MS;
+}
 
 int
 fz_await(struct fz *z, struct fz_conn *c)
 {
 	int64_t until = cnt_now_ms() + ANSWER_MS;
-	int patience = c->is_unsynced ? SILENT_MS : ANSWER_MS;
+	int patience = c->is_unsynced ? silent_ms() : ANSWER_MS;
 	int left = patience;
 
 	while (z->pq.f.PQisBusy(c->conn)) {
