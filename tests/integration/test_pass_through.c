@@ -294,7 +294,7 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 	wp_start(config);
 	assert_denied(BY_UNIX, "ann", ANNS);
 	assert_denied(BY_UNIX, "ann", BOBS);
-	wp_await_log("does not take it (SQLSTATE 28000)");
+	wp_await_log("did not accept it (SQLSTATE 28000)");
 	session_of("locked", CNT_SERVER_PASSWORD);
 }
 
@@ -365,7 +365,7 @@ a_pool_by_scram_works(const char *lines)
 	assert_denied(BY_UNIX, "unknown", ANNS);
 	/* the pool's file says yes, and the server no */
 	assert_denied(BY_UNIX, "locked", "secret");
-	wp_await_log("does not take it (SQLSTATE 28P01)");
+	wp_await_log("did not accept it (SQLSTATE 28P01)");
 }
 
 static void
@@ -721,7 +721,7 @@ the_log_has_neither_names_nor_passwords(void **state)
 	assert_denied(BY_UNIX, "ann", BOBS);
 	/* in the wrong field */
 	assert_denied(BY_UNIX, "my-own-secret", ANNS);
-	wp_await_log("does not take it (SQLSTATE 28");
+	wp_await_log("did not accept it (SQLSTATE 28");
 	for (size_t i = 0; i < CNT_COUNT(not_there); i++)
 		assert_false(wp_log_has(not_there[i]));
 }
@@ -742,7 +742,7 @@ what_does_not_go_together_is_told(void **state)
 	(void)snprintf(pool, sizeof(pool),
 		"backend = %s\nserver = host=127.0.0.1\nauth = peer, pass-through\n",
 		server.backend);
-	assert_config_fault(pool, "beside pass-through auth can only have reject");
+	assert_config_fault(pool, "besides pass-through, auth can only have reject");
 	assert_config_fault(
 		"backend = sqlite\nserver = path=@DIR@/x.db\nauth = pass-through\n",
 		"backend sqlite cannot log in as its clients");

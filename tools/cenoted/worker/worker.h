@@ -187,8 +187,7 @@ struct cnd_worker {
 	struct cnd_sink sink; /* and what it writes its answers to, in sink.c */
 	struct cnc_diag diag; /* of the running request */
 
-	struct cnd_statements
-		statements; /* the client's, and its portals; in statements.c */
+	struct cnd_statements statements; /* and portals, in statements.c */
 	struct cnd_worker_login login;
 	struct cnd_worker_pass_through pass_through;
 	struct cnd_worker_client client;
