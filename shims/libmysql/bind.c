@@ -60,52 +60,11 @@ set_length(MYSQL_BIND *b)
 }
 
 #if CMY_ORACLE
-/* sic: Oracle's library sets the length of a column's longest text from its type alone,
- * when the program binds it. */
-static void
-tell_max_length(MYSQL_FIELD *f)
-{
-	switch (f->type) {
-	case MYSQL_TYPE_TINY:
-		f->max_length = 4;
-		break;
-	case MYSQL_TYPE_SHORT:
-	case MYSQL_TYPE_YEAR:
-		f->max_length = 6;
-		break;
-	case MYSQL_TYPE_INT24:
-		f->max_length = 9;
-		break;
-	case MYSQL_TYPE_LONG:
-		f->max_length = 11;
-		break;
-	case MYSQL_TYPE_LONGLONG:
-		f->max_length = 21;
-		break;
-	case MYSQL_TYPE_FLOAT:
-	case MYSQL_TYPE_DOUBLE:
-		f->max_length = 331;
-		break;
-	case MYSQL_TYPE_TIME:
-		f->max_length = 17;
-		break;
-	case MYSQL_TYPE_DATE:
-		f->max_length = 10;
-		break;
-	case MYSQL_TYPE_DATETIME:
-	case MYSQL_TYPE_TIMESTAMP:
-		f->max_length = 36;
-		break;
-	default:
-		break;
-	}
-}
-
 void
 cmy_bind_again(struct cmy_stmt *st)
 {
 	for (unsigned i = 0; st->pub.bind_result_done && i < st->pub.field_count; i++)
-		tell_max_length(&st->pub.fields[i]);
+		cmy_take_max_length(&st->pub.fields[i], 0);
 	st->has_old_lengths = st->pub.bind_result_done != 0;
 }
 #endif
@@ -155,7 +114,7 @@ cmy_mysql_stmt_bind_result(MYSQL_STMT *stmt, MYSQL_BIND *bnd)
 #if CMY_ORACLE
 		b->flags = i;
 		b->offset = 0;
-		tell_max_length(&stmt->fields[i]);
+		cmy_take_max_length(&stmt->fields[i], 0);
 #endif
 		set_length(b);
 	}

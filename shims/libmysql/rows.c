@@ -334,56 +334,12 @@ cmy_rows_drop_all(struct cmy_stmt *st)
 		drop_more(st, s);
 }
 
-/* ---- what the program calls ---- */
+/* ---- fetching ---- */
 
-/* Whether the program may fetch a row now. */
-static int
-may_fetch(MYSQL_STMT *stmt)
-{
-#if !CMY_ORACLE
-	if (stmt->state <= MYSQL_STMT_EXECUTED || stmt->field_count == 0) {
-		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
-		return 0;
-	}
-	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE) {
-		cmy_stmt_clear(stmt);
-		stmt->state = MYSQL_STMT_USE_OR_STORE_CALLED;
-	}
-#else
-	(void)stmt;
-#endif
-	return 1;
-}
-
-/* Whether the last portion had fewer rows than the program asked for: then the server
- * has reported the cursor's end. */
-static int
-is_end_known(const struct cmy_stmt *st)
+int
+cmy_rows_is_end_known(const struct cmy_stmt *st)
 {
 	return st->pub.result.rows > 0 && st->pub.result.rows < st->portion;
-}
-
-/* Fetching ended without a row, because of `r`. */
-static int
-end_fetching(struct cmy_stmt *st, int r)
-{
-#if CMY_ORACLE
-	st->pub.state = MYSQL_STMT_PREPARE_DONE;
-	if (r != MYSQL_NO_DATA)
-		st->reading = CMY_READ_NOTHING;
-	else if (st->reading != CMY_READ_STORED && !is_end_known(st))
-		st->pub.result.rows = 0; /* as in the original's cursor */
-#else
-	st->pub.state = MYSQL_STMT_FETCH_DONE;
-	/* in the original, asking for the next portion resets this */
-	if (st->pub.cursor_exists && r == MYSQL_NO_DATA &&
-		st->reading != CMY_READ_STORED && !is_end_known(st)) {
-		if (st->pub.mysql)
-			cmy_clear(st->pub.mysql);
-		st->pub.result.rows = 0;
-	}
-#endif
-	return r;
 }
 
 /* The number of rows in the portion of that row, as the originals fetch them. */
@@ -396,38 +352,14 @@ rows_fetched_with(const struct cmy_stmt *st, uint64_t row)
 }
 
 int
-cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
+cmy_rows_fetch(struct cmy_stmt *st)
 {
-	struct cmy_stmt *st = cmy_stmt(stmt);
-	int r;
+	int r = next_row(st);
 
-	if (!may_fetch(stmt))
-		return 1;
-#if !CMY_ORACLE
-	if (stmt->state == MYSQL_STMT_FETCH_DONE)
-		return MYSQL_NO_DATA;
-#endif
-	r = next_row(st);
-	if (r != 0)
-		return end_fetching(st, r);
-	r = cmy_bind_row(st);
-	if (r == 1)
-		return end_fetching(st, r);
-	if (st->reading == CMY_READ_BATCHES)
-		stmt->result.rows = rows_fetched_with(st, st->at);
-#if CMY_ORACLE
-	/* sic: mysql_stmt_fetch_column() needs a bound row */
-	if (!stmt->bind_result_done)
-		st->at = CMY_NO_ROW;
-	stmt->state = MYSQL_STMT_FETCH_DONE;
-#else
-	stmt->state = MYSQL_STMT_USER_FETCHING;
-	if (st->reading != CMY_READ_BATCHES && st->reading != CMY_READ_STORED)
-		stmt->result.rows++;
-	if (stmt->mysql)
-		cmy_clear(stmt->mysql);
-	cmy_stmt_clear(stmt);
-#endif
+	if (r == 0)
+		r = cmy_bind_row(st);
+	if ((r == 0 || r == MYSQL_DATA_TRUNCATED) && st->reading == CMY_READ_BATCHES)
+		st->pub.result.rows = rows_fetched_with(st, st->at);
 	return r;
 }
 
@@ -543,7 +475,7 @@ store(struct cmy_stmt *st, struct cmy_session *s)
 static int
 is_cursor_over(const struct cmy_stmt *st)
 {
-	return CMY_ORACLE && st->reading == CMY_READ_BATCHES && is_end_known(st);
+	return CMY_ORACLE && st->reading == CMY_READ_BATCHES && cmy_rows_is_end_known(st);
 }
 
 /* Whether there is a result that can be stored now. */

@@ -290,6 +290,12 @@ void cmy_rows_cancel(struct cmy_stmt *st);
 /* Drop all results of this execution. */
 void cmy_rows_drop_all(struct cmy_stmt *st);
 
+/* Whether the last portion had fewer rows than the program asked for: then the server
+ * has reported the cursor's end. */
+int cmy_rows_is_end_known(const struct cmy_stmt *st);
+/* Fetch the next row into the program's buffers. 0, MYSQL_DATA_TRUNCATED, MYSQL_NO_DATA, or 1 and the error is set. */
+int cmy_rows_fetch(struct cmy_stmt *st);
+
 /* ---- bind.c ---- */
 
 /* Write the row st->at into the program's buffers. 0, MYSQL_DATA_TRUNCATED, or 1 and the

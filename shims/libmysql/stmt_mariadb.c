@@ -117,6 +117,60 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	return cmy_bool(r);
 }
 
+/* ---- fetching ---- */
+
+/* Whether the program may fetch a row now. */
+static int
+may_fetch(MYSQL_STMT *stmt)
+{
+	if (stmt->state <= MYSQL_STMT_EXECUTED || stmt->field_count == 0) {
+		cmy_stmt_error(stmt, CR_COMMANDS_OUT_OF_SYNC);
+		return 0;
+	}
+	if (stmt->state == MYSQL_STMT_WAITING_USE_OR_STORE) {
+		cmy_stmt_clear(stmt);
+		stmt->state = MYSQL_STMT_USE_OR_STORE_CALLED;
+	}
+	return 1;
+}
+
+/* Fetching ended without a row, because of `r`. */
+static int
+end_fetching(struct cmy_stmt *st, int r)
+{
+	st->pub.state = MYSQL_STMT_FETCH_DONE;
+	/* in the original, asking for the next portion resets this */
+	if (st->pub.cursor_exists && r == MYSQL_NO_DATA &&
+		st->reading != CMY_READ_STORED && !cmy_rows_is_end_known(st)) {
+		if (st->pub.mysql)
+			cmy_clear(st->pub.mysql);
+		st->pub.result.rows = 0;
+	}
+	return r;
+}
+
+int
+cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	int r;
+
+	if (!may_fetch(stmt))
+		return 1;
+	if (stmt->state == MYSQL_STMT_FETCH_DONE)
+		return MYSQL_NO_DATA;
+	r = cmy_rows_fetch(st);
+	if (r == 1 || r == MYSQL_NO_DATA)
+		return end_fetching(st, r);
+	stmt->state = MYSQL_STMT_USER_FETCHING;
+	if (st->reading != CMY_READ_BATCHES && st->reading != CMY_READ_STORED)
+		stmt->result.rows++;
+	if (stmt->mysql)
+		cmy_clear(stmt->mysql);
+	cmy_stmt_clear(stmt);
+	return r;
+}
+
 /* ---- further results ---- */
 
 my_bool

@@ -81,6 +81,35 @@ cmy_mysql_stmt_reset(MYSQL_STMT *stmt)
 	return (my_bool)cmy_long_forget(st);
 }
 
+/* ---- fetching ---- */
+
+/* Fetching ended without a row, because of `r`. */
+static int
+end_fetching(struct cmy_stmt *st, int r)
+{
+	st->pub.state = MYSQL_STMT_PREPARE_DONE;
+	if (r != MYSQL_NO_DATA)
+		st->reading = CMY_READ_NOTHING;
+	else if (st->reading != CMY_READ_STORED && !cmy_rows_is_end_known(st))
+		st->pub.result.rows = 0; /* as in the original's cursor */
+	return r;
+}
+
+int
+cmy_mysql_stmt_fetch(MYSQL_STMT *stmt)
+{
+	struct cmy_stmt *st = cmy_stmt(stmt);
+	int r = cmy_rows_fetch(st);
+
+	if (r == 1 || r == MYSQL_NO_DATA)
+		return end_fetching(st, r);
+	/* sic: mysql_stmt_fetch_column() needs a bound row */
+	if (!stmt->bind_result_done)
+		st->at = CMY_NO_ROW;
+	stmt->state = MYSQL_STMT_FETCH_DONE;
+	return r;
+}
+
 /* ---- further results ---- */
 
 /*
