@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "library.h"
+#include "scene_list.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -121,15 +122,22 @@ run(const char *sql, int is_used)
 	show_status("over", r);
 }
 
+/* `my` may have got options. */
 static void
-connect_with(unsigned long flags)
+connect_made(unsigned long flags)
 {
-	my = f.mysql_init(NULL);
 	if (!my || !f.mysql_real_connect(
 			   my, NULL, "app", NULL, "app", 0, server_socket, flags)) {
 		printf("no connection: %s\n", my ? f.mysql_error(my) : "no memory");
 		exit(1);
 	}
+}
+
+static void
+connect_with(unsigned long flags)
+{
+	my = f.mysql_init(NULL);
+	connect_made(flags);
 }
 
 /* ---- scenes ---- */
@@ -525,8 +533,7 @@ files(void)
 
 	my = f.mysql_init(NULL);
 	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
-	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
-		exit(1);
+	connect_made(0);
 	run("create temporary table lo (a int, b varchar(20))", 0);
 	path = make_file("lines", "1\tone\n2\ttwo\n3\tthree\n");
 	load_file("load data", path);
@@ -547,8 +554,7 @@ files(void)
 	f.mysql_close(my);
 	my = f.mysql_init(NULL);
 	(void)f.mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &off);
-	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
-		exit(1);
+	connect_made(0);
 	run("create temporary table lo (a int, b varchar(20))", 0);
 	load_file("load data", path);
 	f.mysql_close(my);
@@ -645,8 +651,7 @@ tracking_by_function(void)
 
 	my = f.mysql_init(NULL);
 	(void)f.mysql_optionsv(my, MARIADB_OPT_STATUS_CALLBACK, on_status, &last);
-	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
-		exit(1);
+	connect_made(0);
 	run("create temporary table t (a int)", 0);
 	for (const char *const *sql = list; *sql; sql++)
 		show_tracked(*sql);
@@ -706,8 +711,7 @@ progress_is_told(void)
 {
 	my = f.mysql_init(NULL);
 	(void)f.mysql_options(my, MYSQL_PROGRESS_CALLBACK, (void *)on_progress);
-	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
-		exit(1);
+	connect_made(0);
 	show_progress("set before");
 	f.mysql_close(my);
 
@@ -770,8 +774,7 @@ the_program_waits(void)
 	my = f.mysql_init(NULL);
 	(void)f.mysql_optionsv(my, MARIADB_OPT_IO_WAIT, (void *)on_wait);
 	(void)f.mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &seconds);
-	if (!f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, server_socket, 0))
-		exit(1);
+	connect_made(0);
 	show_waits("set before");
 	waits.is_refused = 1;
 	show_status("in vain", f.mysql_query(my, "select sleep(0.1)"));
@@ -882,33 +885,15 @@ lost(void)
 	f.mysql_close(my);
 }
 
+#define SCENE(name) { #name, name },
+
 static const struct {
 	const char *name;
 	void (*play)(void);
-} scenes[] = {
-	{ "statements_stored", statements_stored },
-	{ "statements_used", statements_used },
-	{ "several_results", several_results },
-	{ "types_of_columns", types_of_columns },
+} scenes[] = { SCENES_OF_BOTH(SCENE) SCENES_OF_ONE(SCENE)
 #if !CMY_ORACLE
-	{ "types_of_mariadb", types_of_mariadb },
-	{ "answers_read_by_the_program", answers_read_by_the_program },
+		SCENES_OF_MARIADB(SCENE)
 #endif
-	{ "out_of_sync", out_of_sync },
-	{ "sent_and_read", sent_and_read },
-	{ "positions", positions },
-	{ "lists", lists },
-	{ "files", files },
-	{ "tracking", tracking },
-#if !CMY_ORACLE
-	{ "tracking_by_function", tracking_by_function },
-	{ "progress_is_told", progress_is_told },
-	{ "the_program_waits", the_program_waits },
-#endif
-	{ "begun_anew", begun_anew },
-	{ "not_let_in", not_let_in },
-	{ "connecting_takes_too_long", connecting_takes_too_long },
-	{ "lost", lost },
 };
 
 int

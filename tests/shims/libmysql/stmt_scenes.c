@@ -201,21 +201,16 @@ say_bits(const char *what)
 	printf("%s: bits %x errno %u\n", what, bits, f.mysql_errno(my));
 }
 
-static void
-play(const struct stmt_scene *scene, const char *name)
-{
-	for (; scene->name; scene++) {
-		if (strcmp(scene->name, name) == 0)
-			scene->play();
-	}
-}
+#define SCENE(name) { #name, name },
+
+static const struct {
+	const char *name;
+	void (*play)(void);
+} scenes[] = { SCENES_OF_STATEMENTS(SCENE) };
 
 int
 main(int argc, char **argv)
 {
-	static const struct stmt_scene *const parts[] = { stmt_basics, stmt_cursors,
-		stmt_results, stmt_details, stmt_methods };
-
 	if (argc < 5)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -225,8 +220,10 @@ main(int argc, char **argv)
 	must(f.mysql_real_connect(my, NULL, "app", NULL, "app", 0, argv[2], 0) != NULL,
 		"connect");
 	run("set names utf8mb4");
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		play(parts[i], argv[4]);
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
+		if (strcmp(scenes[i].name, argv[4]) == 0)
+			scenes[i].play();
+	}
 	f.mysql_close(my);
 	return 0;
 }

@@ -3,17 +3,13 @@
 #define CNT_STMT_SCENES_H
 
 #include "library.h"
+#include "scene_list.h"
 
 /* What the files of stmt_scenes share. A scene plays on `my`, and prints what a program
  * sees of it. */
 
-struct stmt_scene {
-	const char *name; /* NULL: the end of the list */
-	void (*play)(void);
-};
-
-extern const struct stmt_scene stmt_basics[], stmt_cursors[], stmt_results[],
-	stmt_details[], stmt_methods[];
+#define DECLARE(name) void name(void);
+SCENES_OF_STATEMENTS(DECLARE)
 
 extern struct cmy_original f;
 extern MYSQL *my;

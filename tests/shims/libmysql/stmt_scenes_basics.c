@@ -6,8 +6,8 @@
 
 /* What may be called in which order, and what of it fails. */
 
-static void
-not_prepared(void)
+void
+stmt_not_prepared(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	MYSQL_BIND b = { .buffer_type = MYSQL_TYPE_STRING };
@@ -25,8 +25,8 @@ not_prepared(void)
 	steps(stmt, "execute closed");
 }
 
-static void
-orders(void)
+void
+stmt_orders(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
@@ -61,8 +61,8 @@ column_of_none(MYSQL_STMT *stmt)
 	f.mysql_stmt_data_seek(stmt, 0);
 }
 
-static void
-places(void)
+void
+stmt_places(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	MYSQL_ROW_OFFSET at;
@@ -83,8 +83,8 @@ places(void)
 	steps(stmt, "fetch freed freed closed");
 }
 
-static void
-parameters(void)
+void
+stmt_parameters(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	int number = 7;
@@ -125,8 +125,8 @@ parameters(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-static void
-changes(void)
+void
+stmt_changes(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *again;
 
@@ -148,8 +148,8 @@ changes(void)
 	run("drop table stmt_changes");
 }
 
-static void
-two_statements(void)
+void
+stmt_two(void)
 {
 	MYSQL_STMT *a = f.mysql_stmt_init(my), *b = f.mysql_stmt_init(my);
 
@@ -166,8 +166,8 @@ two_statements(void)
 	query("select 'well'");
 }
 
-static void
-failures(void)
+void
+stmt_failures(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
@@ -190,8 +190,8 @@ failures(void)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-static void
-lost(void)
+void
+stmt_lost(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my), *other = f.mysql_stmt_init(my);
 
@@ -283,8 +283,8 @@ a_piece_out_of_turn(void)
 	steps(stmt, "execute stored closed");
 }
 
-static void
-odd_pieces(void)
+void
+stmt_odd_pieces(void)
 {
 	run("create database if not exists app2");
 	pieces_in_another_database();
@@ -292,16 +292,3 @@ odd_pieces(void)
 	unread_failure();
 	null_of_a_sign();
 }
-
-const struct stmt_scene stmt_basics[] = {
-	{ "stmt_not_prepared", not_prepared },
-	{ "stmt_orders", orders },
-	{ "stmt_places", places },
-	{ "stmt_parameters", parameters },
-	{ "stmt_changes", changes },
-	{ "stmt_two", two_statements },
-	{ "stmt_failures", failures },
-	{ "stmt_odd_pieces", odd_pieces },
-	{ "stmt_lost", lost },
-	{ NULL, NULL },
-};

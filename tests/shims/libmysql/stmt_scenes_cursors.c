@@ -5,8 +5,8 @@
 
 /* Statements that read by a cursor. */
 
-static void
-cursors(void)
+void
+stmt_cursors(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	unsigned long type = CURSOR_TYPE_READ_ONLY, rows = 2,
@@ -43,8 +43,8 @@ cursors(void)
 
 /* After a portion that the server reported as the last, no command is needed. The
  * original then loses its place. */
-static void
-cursors_and_queries(void)
+void
+stmt_cursors_and_queries(void)
 {
 	MYSQL_STMT *stmt = with_cursor(2);
 
@@ -59,8 +59,8 @@ cursors_and_queries(void)
 }
 
 /* A failed statement ends a transaction, which the next answer reports. */
-static void
-cursors_and_transactions(void)
+void
+stmt_cursors_and_transactions(void)
 {
 	MYSQL_STMT *stmt = with_cursor(1);
 
@@ -167,19 +167,11 @@ freed_cursor(unsigned long rows)
 	printf("closed %d\n", f.mysql_stmt_close(stmt));
 }
 
-static void
-odd_cursors(void)
+void
+stmt_odd_cursors(void)
 {
 	details_of_cursors();
 	piece_of_no_cursor();
 	for (unsigned long rows = 1; rows < 4; rows++)
 		freed_cursor(rows);
 }
-
-const struct stmt_scene stmt_cursors[] = {
-	{ "stmt_cursors", cursors },
-	{ "stmt_cursors_and_queries", cursors_and_queries },
-	{ "stmt_cursors_and_transactions", cursors_and_transactions },
-	{ "stmt_odd_cursors", odd_cursors },
-	{ NULL, NULL },
-};

@@ -28,8 +28,8 @@ give_rows(MYSQL_STMT *stmt, unsigned n)
 }
 
 /* Many rows in arrays: the library must not read beyond them. */
-static void
-many_rows(void)
+void
+stmt_many_rows(void)
 {
 	static int numbers[20000];
 	static const char *texts[20000];
@@ -60,8 +60,8 @@ many_rows(void)
 }
 
 /* The most parameters that the server takes, so that each row goes alone. */
-static void
-wide_rows(void)
+void
+stmt_wide_rows(void)
 {
 	enum {
 		WIDTH = 65535
@@ -107,8 +107,8 @@ show_capabilities(void)
 	printf("capabilities %lx %lx\n", told, seen);
 }
 
-static void
-arrays(void)
+void
+stmt_arrays(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	unsigned none = 0;
@@ -139,8 +139,8 @@ arrays(void)
 	run("drop table stmt_array");
 }
 
-static void
-direct(void)
+void
+stmt_direct(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	unsigned n = 1;
@@ -254,8 +254,8 @@ load_file(MYSQL_STMT *stmt)
 	run("drop table stmt_load");
 }
 
-static void
-details(void)
+void
+stmt_details(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
@@ -302,8 +302,8 @@ read_column(const char *read, const char *count, const char *value)
 }
 
 /* Types that only MariaDB has, and columns whose attributes say more than their type. */
-static void
-beyond_mysql(void)
+void
+stmt_beyond_mysql(void)
 {
 	run("create or replace table stmt_beyond (a uuid, b json, c inet6, d inet4)");
 	run("insert into stmt_beyond values ('123e4567-e89b-12d3-a456-426655440000', "
@@ -323,8 +323,8 @@ beyond_mysql(void)
 
 /* A failed change of user resets settings and transaction, which the next answer
  * reports. */
-static void
-failed_user(void)
+void
+stmt_failed_user(void)
 {
 	static const char *const answers[] = { "prepare", "a comment", "list",
 		"no rows" };
@@ -353,14 +353,3 @@ failed_user(void)
 	}
 	run("drop table stmt_user");
 }
-
-const struct stmt_scene stmt_details[] = {
-	{ "stmt_arrays", arrays },
-	{ "stmt_many_rows", many_rows },
-	{ "stmt_wide_rows", wide_rows },
-	{ "stmt_direct", direct },
-	{ "stmt_details", details },
-	{ "stmt_beyond_mysql", beyond_mysql },
-	{ "stmt_failed_user", failed_user },
-	{ NULL, NULL },
-};

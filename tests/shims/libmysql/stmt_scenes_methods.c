@@ -203,8 +203,8 @@ other_methods(void)
 	printf("query %d %u\n", f.mysql_query(my, "select 1"), f.mysql_errno(my));
 }
 
-static void
-methods(void)
+void
+stmt_methods(void)
 {
 	values_are_taken_before();
 	arrays_are_taken_before(7, 1000000);
@@ -214,8 +214,3 @@ methods(void)
 	values_are_called_back();
 	other_methods();
 }
-
-const struct stmt_scene stmt_methods[] = {
-	{ "stmt_methods", methods },
-	{ NULL, NULL },
-};

@@ -26,8 +26,8 @@ take_all(MYSQL_STMT *stmt)
 	}
 }
 
-static void
-procedures(void)
+void
+stmt_procedures(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 	int in = 4, inout = 5;
@@ -56,8 +56,8 @@ procedures(void)
 }
 
 /* Results that look alike; those of the first execution are not read. */
-static void
-procedures_unread(void)
+void
+stmt_procedures_unread(void)
 {
 	MYSQL_STMT *stmt = f.mysql_stmt_init(my);
 
@@ -297,8 +297,8 @@ results_in_odd_orders(void)
 	run("drop procedure stmt_fails");
 }
 
-static void
-executions(void)
+void
+stmt_executions(void)
 {
 	results_ahead();
 	executed_again();
@@ -319,8 +319,8 @@ failure_behind_columns(void)
 	say_bits("failed again");
 }
 
-static void
-odd_results(void)
+void
+stmt_odd_results(void)
 {
 	failure_behind_columns();
 	unread_help();
@@ -328,11 +328,3 @@ odd_results(void)
 	failure_meanwhile("select 2");
 	results_in_odd_orders();
 }
-
-const struct stmt_scene stmt_results[] = {
-	{ "stmt_procedures", procedures },
-	{ "stmt_procedures_unread", procedures_unread },
-	{ "stmt_executions", executions },
-	{ "stmt_odd_results", odd_results },
-	{ NULL, NULL },
-};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rig.h"
+#include "scene_list.h"
 
 /*
  * The same program runs on the original, directly on the server, and on the shims,
@@ -17,7 +18,7 @@
 #define TAIL 600u
 
 static char *
-play(struct cnt_rig *rig, const char *program, const char *library, const char *scene)
+play(struct cnt_rig *on, const char *program, const char *library, const char *scene)
 {
 	char command[1024];
 	size_t size = 16 << 20, n;
@@ -27,7 +28,7 @@ play(struct cnt_rig *rig, const char *program, const char *library, const char *
 
 	snprintf(command, sizeof(command),
 		"exec timeout 120 '%s' '%s' '%s' '%s' '%s' 2>&1", program, library,
-		rig->server.socket, rig->daemon.dir, scene);
+		on->server.socket, on->daemon.dir, scene);
 	out = popen(command, "r");
 	assert_non_null(text);
 	assert_non_null(out);
@@ -84,12 +85,19 @@ compare(char *theirs, char *ours)
 	assert_int_equal(n, 0);
 }
 
+/* What one test compares: the print of `original` with that of `program` on our library. */
+struct scene {
+	const char *name, *original, *program, *library;
+};
+
+static struct cnt_rig rig;
+
 static void
-play_on_both(struct cnt_rig *rig, const char *scene, const char *original,
-	const char *program, const char *library)
+shows_the_same(void **state)
 {
-	char *theirs = play(rig, original, CNT_ORIGINAL_LIBMARIADB, scene);
-	char *ours = play(rig, program, library, scene);
+	const struct scene *s = *state;
+	char *theirs = play(&rig, s->original, CNT_ORIGINAL_LIBMARIADB, s->name);
+	char *ours = play(&rig, s->program, s->library, s->name);
 
 	assert_true(strlen(theirs) > 20);
 	compare(theirs, ours);
@@ -97,169 +105,55 @@ play_on_both(struct cnt_rig *rig, const char *scene, const char *original,
 	free(ours);
 }
 
-static void
-scene_on_both(
-	struct cnt_rig *rig, const char *scene, const char *program, const char *library)
-{
-	play_on_both(rig, scene, CNT_SCENES_MARIADB, program, library);
-}
-
-/* With prepared statements; Oracle's library has other numbers for their states. */
-#define STMT(name)                                                                       \
-	static void stmt_##name(void **state)                                            \
-	{                                                                                \
-		play_on_both(*state, "stmt_" #name, CNT_STMT_SCENES_MARIADB,             \
-			CNT_STMT_SCENES_MARIADB, CNT_OUR_LIBMARIADB);                    \
-	}
-STMT(not_prepared)
-STMT(orders)
-STMT(places)
-STMT(parameters)
-STMT(changes)
-STMT(two)
-STMT(cursors)
-STMT(cursors_and_queries)
-STMT(cursors_and_transactions)
-STMT(procedures)
-STMT(procedures_unread)
-STMT(failures)
-STMT(arrays)
-STMT(many_rows)
-STMT(wide_rows)
-STMT(direct)
-STMT(details)
-STMT(beyond_mysql)
-STMT(executions)
-STMT(failed_user)
-STMT(odd_cursors)
-STMT(odd_pieces)
-STMT(odd_results)
-STMT(lost)
-STMT(methods)
-
-/* Every type of column into every type of buffer, and every type of parameter. */
-static void
-values_of_statements(void **state)
-{
-	play_on_both(*state, "", CNT_STMT_VALUES_MARIADB, CNT_STMT_VALUES_MARIADB,
-		CNT_OUR_LIBMARIADB);
-}
-
 /* Oracle's MYSQL_TIME is larger than MariaDB's. */
 static void
 values_of_oracle_stay_in_their_buffers(void **state)
 {
-	char *text = play(*state, CNT_STMT_VALUES_ORACLE, CNT_OUR_LIBMYSQLCLIENT, "");
+	char *text = play(&rig, CNT_STMT_VALUES_ORACLE, CNT_OUR_LIBMYSQLCLIENT, "");
 
+	(void)state;
 	assert_true(strlen(text) > 1000000);
 	assert_null(strstr(text, "BEHIND"));
 	free(text);
 }
 
-#define SCENE(name)                                                                      \
-	static void name##_of_mariadb(void **state)                                      \
-	{                                                                                \
-		scene_on_both(*state, #name, CNT_SCENES_MARIADB, CNT_OUR_LIBMARIADB);    \
-	}
-#define SCENE_OF_BOTH(name)                                                              \
-	SCENE(name)                                                                      \
-	static void name##_of_oracle(void **state)                                       \
-	{                                                                                \
-		scene_on_both(*state, #name, CNT_SCENES_ORACLE, CNT_OUR_LIBMYSQLCLIENT); \
-	}
-SCENE_OF_BOTH(statements_stored)
-SCENE_OF_BOTH(statements_used)
-SCENE_OF_BOTH(several_results)
-SCENE_OF_BOTH(types_of_columns)
-SCENE(types_of_mariadb)
-SCENE(answers_read_by_the_program)
-SCENE(out_of_sync)
-SCENE_OF_BOTH(sent_and_read)
-SCENE_OF_BOTH(positions)
-SCENE_OF_BOTH(lists)
-SCENE(files)
-SCENE(tracking)
-SCENE(tracking_by_function)
-SCENE(progress_is_told)
-SCENE(the_program_waits)
-SCENE(begun_anew)
-SCENE(not_let_in)
-SCENE(connecting_takes_too_long)
-SCENE_OF_BOTH(lost)
-
 static int
 setup(void **state)
 {
-	static struct cnt_rig rig;
-
-	*state = &rig;
+	(void)state;
 	return cnt_rig_start(&rig);
 }
 
 static int
 teardown(void **state)
 {
-	return cnt_rig_stop(*state);
+	(void)state;
+	return cnt_rig_stop(&rig);
 }
+
+#define TEST(title, ...)                                                                 \
+	{ title, shows_the_same, NULL, NULL, &(struct scene){ __VA_ARGS__ } },
+#define MARIADB(name)                                                                    \
+	TEST(#name "_of_mariadb", #name, CNT_SCENES_MARIADB, CNT_SCENES_MARIADB,         \
+		CNT_OUR_LIBMARIADB)
+#define ORACLE(name)                                                                     \
+	TEST(#name "_of_oracle", #name, CNT_SCENES_MARIADB, CNT_SCENES_ORACLE,           \
+		CNT_OUR_LIBMYSQLCLIENT)
+#define STATEMENT(name)                                                                  \
+	TEST(#name, #name, CNT_STMT_SCENES_MARIADB, CNT_STMT_SCENES_MARIADB,             \
+		CNT_OUR_LIBMARIADB)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(statements_stored_of_mariadb),
-		cmocka_unit_test(statements_stored_of_oracle),
-		cmocka_unit_test(statements_used_of_mariadb),
-		cmocka_unit_test(statements_used_of_oracle),
-		cmocka_unit_test(several_results_of_mariadb),
-		cmocka_unit_test(several_results_of_oracle),
-		cmocka_unit_test(types_of_columns_of_mariadb),
-		cmocka_unit_test(types_of_columns_of_oracle),
-		cmocka_unit_test(types_of_mariadb_of_mariadb),
-		cmocka_unit_test(answers_read_by_the_program_of_mariadb),
-		cmocka_unit_test(out_of_sync_of_mariadb),
-		cmocka_unit_test(sent_and_read_of_mariadb),
-		cmocka_unit_test(sent_and_read_of_oracle),
-		cmocka_unit_test(positions_of_mariadb),
-		cmocka_unit_test(positions_of_oracle),
-		cmocka_unit_test(lists_of_mariadb),
-		cmocka_unit_test(lists_of_oracle),
-		cmocka_unit_test(files_of_mariadb),
-		cmocka_unit_test(tracking_of_mariadb),
-		cmocka_unit_test(tracking_by_function_of_mariadb),
-		cmocka_unit_test(progress_is_told_of_mariadb),
-		cmocka_unit_test(the_program_waits_of_mariadb),
-		cmocka_unit_test(begun_anew_of_mariadb),
-		cmocka_unit_test(not_let_in_of_mariadb),
-		cmocka_unit_test(connecting_takes_too_long_of_mariadb),
-		cmocka_unit_test(lost_of_mariadb),
-		cmocka_unit_test(lost_of_oracle),
-		cmocka_unit_test(stmt_not_prepared),
-		cmocka_unit_test(stmt_orders),
-		cmocka_unit_test(stmt_places),
-		cmocka_unit_test(stmt_parameters),
-		cmocka_unit_test(stmt_changes),
-		cmocka_unit_test(stmt_two),
-		cmocka_unit_test(stmt_cursors),
-		cmocka_unit_test(stmt_cursors_and_queries),
-		cmocka_unit_test(stmt_cursors_and_transactions),
-		cmocka_unit_test(stmt_procedures),
-		cmocka_unit_test(stmt_procedures_unread),
-		cmocka_unit_test(stmt_failures),
-		cmocka_unit_test(stmt_arrays),
-		cmocka_unit_test(stmt_many_rows),
-		cmocka_unit_test(stmt_wide_rows),
-		cmocka_unit_test(stmt_direct),
-		cmocka_unit_test(stmt_details),
-		cmocka_unit_test(stmt_beyond_mysql),
-		cmocka_unit_test(stmt_executions),
-		cmocka_unit_test(stmt_failed_user),
-		cmocka_unit_test(stmt_odd_cursors),
-		cmocka_unit_test(stmt_odd_pieces),
-		cmocka_unit_test(stmt_odd_results),
-		cmocka_unit_test(stmt_lost),
-		cmocka_unit_test(stmt_methods),
-		cmocka_unit_test(values_of_statements),
-		cmocka_unit_test(values_of_oracle_stay_in_their_buffers),
+		SCENES_OF_BOTH(MARIADB) SCENES_OF_BOTH(ORACLE) SCENES_OF_ONE(MARIADB)
+			SCENES_OF_MARIADB(MARIADB) SCENES_OF_STATEMENTS(STATEMENT)
+		/* every type of column into every type of buffer, and every type of
+		 * parameter */
+		TEST("values_of_statements", "", CNT_STMT_VALUES_MARIADB,
+			CNT_STMT_VALUES_MARIADB, CNT_OUR_LIBMARIADB)
+			cmocka_unit_test(values_of_oracle_stay_in_their_buffers),
 	};
 
 	cnt_server_need(CNT_MARIADB);
