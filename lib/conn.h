@@ -441,9 +441,17 @@ struct cn_send {
 };
 
 /* The i-th request of the ring, oldest first. */
-struct cn_request *cn_request_at(const struct cn_pipeline *p, size_t i);
+static inline struct cn_request *
+cn_request_at(const struct cn_pipeline *p, size_t i)
+{
+	return &p->ring[(p->first + i) & (p->cap - 1)];
+}
 /* The one that is being answered; NULL if none. */
-struct cn_request *cn_request_running(const struct cn_pipeline *p);
+static inline struct cn_request *
+cn_request_running(const struct cn_pipeline *p)
+{
+	return p->n > p->n_finished ? cn_request_at(p, p->n_finished) : NULL;
+}
 /* Queue a request. cn_push() sends it. */
 int cn_request(cenote_conn *conn, const struct cn_send *send);
 /* Queue a message that has no reply unless it fails. Without a session it does nothing. */

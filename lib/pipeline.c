@@ -13,18 +13,6 @@
 
 #define RING_MIN 8u
 
-struct cn_request *
-cn_request_at(const struct cn_pipeline *p, size_t i)
-{
-	return &p->ring[(p->first + i) & (p->cap - 1)];
-}
-
-struct cn_request *
-cn_request_running(const struct cn_pipeline *p)
-{
-	return p->n > p->n_finished ? cn_request_at(p, p->n_finished) : NULL;
-}
-
 static int
 ring_grow(cenote_conn *conn)
 {

@@ -109,12 +109,6 @@ make_method(void)
 }
 
 struct cn_tls *
-cn_tls_of(const SSL *ssl)
-{
-	return SSL_get_app_data(ssl);
-}
-
-struct cn_tls *
 cn_tls_create(SSL *ssl, const struct cn_tls_io *io)
 {
 	struct cn_tls *tls = calloc(1, sizeof(*tls));

@@ -36,7 +36,11 @@ struct cn_tls {
 /* tls.c */
 /* Takes over `ssl`; NULL: out of memory, and `ssl` is freed. */
 struct cn_tls *cn_tls_create(SSL *ssl, const struct cn_tls_io *io);
-struct cn_tls *cn_tls_of(const SSL *ssl);
+static inline struct cn_tls *
+cn_tls_of(const SSL *ssl)
+{
+	return SSL_get_app_data(ssl);
+}
 
 /* tls_context.c */
 struct cn_tls_params {
