@@ -148,15 +148,6 @@ cnc_buf_u32(struct cnc_buf *b, uint32_t v)
 }
 
 int
-cnc_buf_u64(struct cnc_buf *b, uint64_t v)
-{
-	uint8_t bytes[8];
-
-	cnc_put_u64(bytes, v);
-	return cnc_buf_append(b, bytes, sizeof(bytes));
-}
-
-int
 cnc_buf_str(struct cnc_buf *b, const void *bytes, size_t n)
 {
 	uint8_t *room;

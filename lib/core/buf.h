@@ -94,7 +94,6 @@ void cnc_buf_clear(struct cnc_buf *b, size_t keep);
 int cnc_buf_u8(struct cnc_buf *b, uint8_t v);
 int cnc_buf_u16(struct cnc_buf *b, uint16_t v);
 int cnc_buf_u32(struct cnc_buf *b, uint32_t v);
-int cnc_buf_u64(struct cnc_buf *b, uint64_t v);
 /* u32 length, bytes, a zero byte that the length does not count. */
 int cnc_buf_str(struct cnc_buf *b, const void *bytes, size_t n);
 

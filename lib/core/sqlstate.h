@@ -85,9 +85,6 @@ extern const char cnc_sqlstate_code[CNC_SQLSTATE_COUNT][6];
 /* The code of a condition by its name in the list: CNC_SQLSTATE(POOL_BUSY). */
 #define CNC_SQLSTATE(name) (cnc_sqlstate_code[CNC_SQLSTATE_INDEX_##name])
 
-/* Condition in words; that of its class ("08000") if the code itself is unknown; NULL if
- * that is unknown too. */
-const char *cnc_sqlstate_text(const char *code);
 /* Whether it is five digits or upper-case letters. */
 int cnc_sqlstate_is_valid(const char *code);
 
