@@ -140,13 +140,16 @@ put_token(struct digest *d, const struct cnc_sql_token *t, bool is_next_value)
 	d->is_value = is_next_value;
 }
 
-/* Whether only semicolons follow. */
+/* Go past all semicolons that follow one another. Whether that is the end. */
 static bool
-is_over(struct cnc_sql x)
+skip_semicolons(struct cnc_sql *x)
 {
-	while (cnc_sql_take_char(&x, ';'))
+	struct cnc_sql ahead;
+
+	while (cnc_sql_take_char(x, ';'))
 		continue;
-	return cnc_sql_next(&x).kind == CNC_SQL_END;
+	ahead = *x;
+	return cnc_sql_next(&ahead).kind == CNC_SQL_END;
 }
 
 static bool
@@ -156,7 +159,7 @@ put_next(struct digest *d)
 	struct cnc_sql_token t = cnc_sql_next(&d->sql);
 	bool is_row;
 
-	if (t.kind == CNC_SQL_END || (is_in(&t, ";") && is_over(d->sql)))
+	if (t.kind == CNC_SQL_END || (is_in(&t, ";") && skip_semicolons(&d->sql)))
 		return false;
 	if (is_value(&t) || take_value(&before, allows_sign(&d->last))) {
 		if (!is_value(&t))

@@ -3,110 +3,39 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/sql.h"
 #include "odbc.h"
 
 /*
  * ODBC tells neither what a statement was nor what it left in the session, so the text has to. It is read
  * for any server, and servers differ in what is a comment, a quoted text or the end of a statement. So a text
- * is read twice: once as most servers read it, for its tag and for transactions; and once word by word, whatever
- * stands around a word, for what it may leave. What is not known for harmless is taken for something that the
+ * is read twice: once as most servers read it (CNC_SQL_UNKNOWN), for its tag and for transactions; and once word by
+ * word, whatever stands around a word (CNC_SQL_RAW), for what it may leave. What is not known for harmless is taken for something that the
  * session holds.
  */
-struct word {
-	const char *p;
-	size_t n;
-};
-
-static int
-is_blank(char c)
+/* The next token that is no semicolon. */
+static struct cnc_sql_token
+next_token(struct cnc_sql *x)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	struct cnc_sql_token t;
+
+	do
+		t = cnc_sql_next(x);
+	while (cnc_sql_is_char(&t, ';'));
+	return t;
 }
 
-static int
-is_word_char(unsigned char c)
+static struct cnc_sql_token
+begin_reading(const char *sql, size_t len, struct cnc_sql *ret_reader)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '#' || c == '@' ||
-	       c >= 0x80;
+	*ret_reader = cnc_sql_begin(sql, len, CNC_SQL_UNKNOWN);
+	return next_token(ret_reader);
 }
 
-/* Bytes of a comment or quoted text at the front; 0: none. */
-static size_t
-comment_len(const char *p, size_t n)
+static bool
+is_word(const struct cnc_sql_token *t, const char *word)
 {
-	const char *end;
-	size_t i;
-
-	if (n >= 2 && p[0] == '-' && p[1] == '-') {
-		end = memchr(p, '\n', n);
-		return end ? (size_t)(end - p) + 1 : n;
-	}
-	/* MariaDB and MySQL carry out what stands behind these marks */
-	if (n < 2 || p[0] != '/' || p[1] != '*' || (n > 2 && p[2] == '!') ||
-		(n > 3 && p[2] == 'M' && p[3] == '!'))
-		return 0;
-	for (i = 3; i < n; i++) {
-		if (p[i - 1] == '*' && p[i] == '/')
-			return i + 1;
-	}
-	return n;
-}
-
-static size_t
-quoted_len(const char *p, size_t n)
-{
-	int quote = *p == '[' ? ']' : *p;
-	const char *end;
-
-	if (*p != '\'' && *p != '"' && *p != '`' && *p != '[')
-		return 0;
-	end = memchr(p + 1, quote, n - 1);
-	return end ? (size_t)(end - p) + 1 : n;
-}
-
-static void
-skip_blanks(const char **sql, size_t *len)
-{
-	size_t n;
-
-	while (*len > 0) {
-		n = is_blank(**sql) || **sql == ';' ? 1 : comment_len(*sql, *len);
-		if (n == 0)
-			return;
-		*sql += n;
-		*len -= n;
-	}
-}
-
-static struct word
-next_word(const char **sql, size_t *len)
-{
-	struct word w;
-
-	skip_blanks(sql, len);
-	w = (struct word){ *sql, 0 };
-	while (w.n < *len && is_word_char((unsigned char)w.p[w.n]))
-		w.n++;
-	*sql += w.n;
-	*len -= w.n;
-	return w;
-}
-
-static int
-word_is(struct word w, const char *text)
-{
-	return strlen(text) == w.n && strncasecmp(w.p, text, w.n) == 0;
-}
-
-static int
-is_one_of(struct word w, const char *const *words)
-{
-	for (; *words; words++) {
-		if (word_is(w, *words))
-			return 1;
-	}
-	return 0;
+	return t->kind == CNC_SQL_WORD && cnc_sql_compare(t->p, t->n, word) == 0;
 }
 
 /* ---- verbs ---- */
@@ -184,81 +113,51 @@ static const struct verb verb_call = { "", "CALL", CND_OD_VERB_CALL,
 static const struct verb verb_other = { "", "", 0, CENOTE_PIN_SETTINGS };
 
 static const struct verb *
-find_verb(struct word w)
+find_verb(const struct cnc_sql_token *t)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (word_is(w, verbs[i].word))
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (is_word(t, verbs[i].word))
 			return &verbs[i];
 	}
 	return &verb_other;
 }
 
-/* WITH …: the first verb outside of parentheses. */
+/* What begins with COMMIT, END, ROLLBACK or ABORT; `x` is after that word. */
 static const struct verb *
-verb_of_with(const char *sql, size_t len)
+find_end(const struct verb *v, struct cnc_sql x)
 {
-	const struct verb *v;
-	size_t depth = 0, n;
-	struct word w;
+	static const char *const noise[] = { "transaction", "work", NULL };
+	bool is_commit = (v->flags & CND_OD_VERB_COMMIT) != 0;
 
-	while (len > 0) {
-		w = next_word(&sql, &len);
-		v = w.n > 0 && depth == 0 ? find_verb(w) : &verb_other;
-		if (v->flags & (CND_OD_VERB_ROWS | CND_OD_VERB_DML))
-			return v;
-		if (w.n > 0 || len == 0)
-			continue;
-		if (*sql == '(')
-			depth++;
-		else if (*sql == ')' && depth > 0)
-			depth--;
-		n = quoted_len(sql, len);
-		n = n > 0 ? n : 1;
-		sql += n;
-		len -= n;
-	}
-	return &verb_other;
-}
-
-/* What begins with COMMIT, END, ROLLBACK or ABORT. */
-static const struct verb *
-verb_of_end(const struct verb *v, const char *sql, size_t len)
-{
-	static const char *const noise[] = { "TRANSACTION", "WORK", NULL };
-	int is_commit = (v->flags & CND_OD_VERB_COMMIT) != 0;
-	struct word w = next_word(&sql, &len);
-
-	if (is_one_of(w, noise))
-		w = next_word(&sql, &len);
-	if (word_is(w, "TO") && !is_commit)
+	(void)cnc_sql_take_one_of(&x, noise);
+	if (!is_commit && cnc_sql_take(&x, "to"))
 		return &verb_rollback_to;
-	if (word_is(w, "PREPARED") ||
-		(word_is(w, "AND") && !word_is(next_word(&sql, &len), "NO")))
+	if (cnc_sql_take(&x, "prepared") ||
+		(cnc_sql_take(&x, "and") && !cnc_sql_take(&x, "no")))
 		return is_commit ? &verb_commit_part : &verb_rollback_part;
 	return v;
 }
 
 static const char *
-object_word(const char *sql, size_t len)
+find_object(struct cnc_sql x)
 {
 	static const char *const objects[] = { "TABLE", "INDEX", "VIEW", "TRIGGER",
 		"FUNCTION", "PROCEDURE", "SCHEMA", "SEQUENCE" };
-	struct word w;
-	size_t i, n;
 
-	for (n = 0; n < 4; n++) {
-		w = next_word(&sql, &len);
-		for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
-			if (word_is(w, objects[i]))
+	for (size_t n = 0; n < 4; n++) {
+		struct cnc_sql_token t = cnc_sql_next(&x);
+
+		if (t.kind != CNC_SQL_WORD)
+			break;
+		for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+			if (is_word(&t, objects[i]))
 				return objects[i];
 		}
 	}
 	return NULL;
 }
 
-/* ---- what a statement may leave behind ---- */
+/* ---- what a statement may leave ---- */
 
 /*
  * What stands before a parenthesis and leaves nothing: words of SQL, and functions that every server has. That
@@ -276,35 +175,33 @@ static const char *const harmless[] = { "abs", "all", "and", "any", "as", "avg",
 
 /* Where a text is, word by word. */
 struct place {
-	struct word word, before; /* the last two */
+	struct cnc_sql_token word, before; /* the last two */
 	char front; /* what stands in front of `word`, blanks left out */
 	char last; /* the last that is no blank */
 };
 
-static int
-is_ascii_word_char(char c)
+static bool
+is_word_byte(char c)
 {
-	return is_word_char((unsigned char)c) && (unsigned char)c < 0x80 && c != '$' &&
-	       c != '#' && c != '@';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_';
 }
 
 static uint32_t
-pins_of_word(struct word w, struct word before)
+pins_of_word(const struct cnc_sql_token *t, const struct cnc_sql_token *before)
 {
 	const struct verb *v;
-	size_t i;
 
+	if (t->kind == CNC_SQL_NUMBER)
+		return 0;
 	/* a number ends where its digits do, and a word may follow at once: "select 1set names latin1" */
-	if (*w.p >= '0' && *w.p <= '9') {
-		for (i = 0; i < w.n && w.p[i] >= '0' && w.p[i] <= '9';)
-			i++;
-		return i < w.n ? CENOTE_PIN_FUNCTION : 0;
-	}
-	if (word_is(w, "VALUE") && word_is(before, "NEXT"))
+	if (*t->p >= '0' && *t->p <= '9')
 		return CENOTE_PIN_FUNCTION;
-	v = find_verb(w);
+	if (cnc_sql_is(t, "value") && cnc_sql_is(before, "next"))
+		return CENOTE_PIN_FUNCTION;
+	v = find_verb(t);
 	/* Transact-SQL needs nothing between two statements */
-	if (before.n > 0 && v->flags & TX_VERBS && !word_is(w, "END"))
+	if (before->n > 0 && v->flags & TX_VERBS && !cnc_sql_is(t, "end"))
 		return CENOTE_PIN_FUNCTION;
 	return v != &verb_other ? v->pins : 0;
 }
@@ -315,13 +212,13 @@ is_call(const struct place *at)
 {
 	static const char *const before_table[] = { "with", "recursive", NULL };
 
-	if (!is_ascii_word_char(at->last))
+	if (!is_word_byte(at->last))
 		return at->last == '"' || at->last == '`' || at->last == '\'' ||
 		       at->last == ']' || (unsigned char)at->last >= 0x80;
 	if (at->front == '.' || (unsigned char)at->front >= 0x80)
 		return 1;
-	return !is_one_of(at->word, harmless) &&
-	       !(is_one_of(at->before, before_table) && is_ascii_word_char(at->front));
+	return !cnc_sql_is_one_of(&at->word, harmless) &&
+	       !(cnc_sql_is_one_of(&at->before, before_table) && is_word_byte(at->front));
 }
 
 /* What a character is that belongs to no word; `next` is the one behind it. */
@@ -343,96 +240,87 @@ pins_of_char(const struct place *at, char c, char next)
 static uint32_t
 look_everywhere(const char *sql, size_t len)
 {
-	struct place at = { { sql, 0 }, { sql, 0 }, ' ', ' ' };
+	struct place at = { .front = ' ', .last = ' ' };
+	struct cnc_sql x;
+	struct cnc_sql_token t;
 	uint32_t pins = 0;
-	size_t i, n;
 
-	while (len > 0 && (is_blank(sql[len - 1]) || sql[len - 1] == ';'))
+	/* what is at the end separates nothing */
+	while (len > 0 && sql[len - 1] != '\0' && strchr(" \t\n\v\f\r;", sql[len - 1]))
 		len--;
-	for (i = 0; i < len; i += n) {
-		char next = ' ';
-
-		for (n = 0; i + n < len && is_ascii_word_char(sql[i + n]);)
-			n++;
-		if (n > 0) {
-			at.before = at.word;
-			at.word = (struct word){ sql + i, n };
-			at.front = at.last;
-			pins |= pins_of_word(at.word, at.before);
+	x = cnc_sql_begin(sql, len, CNC_SQL_RAW);
+	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (t.kind == CNC_SQL_CHAR) {
+			pins |= pins_of_char(&at, *t.p, x.p < x.end ? *x.p : ' ');
 		} else {
-			n = 1;
-			if (i + 1 < len)
-				next = sql[i + 1];
-			pins |= pins_of_char(&at, sql[i], next);
+			at.before = at.word;
+			at.word = t;
+			at.front = at.last;
+			pins |= pins_of_word(&at.word, &at.before);
 		}
-		if (!is_blank(sql[i + n - 1]))
-			at.last = sql[i + n - 1];
+		at.last = x.p[-1];
 	}
 	return pins;
 }
 
-/* A question whether the server is there, with no name in it: "select 1". */
-static int
-is_of_numbers(const char *sql, size_t len)
+/* A question whether the server is there, with no name in it: "select 1". `x` is after the verb. */
+static bool
+is_of_numbers(struct cnc_sql x)
 {
-	while (len > 0 &&
-		(is_blank(*sql) || *sql == ';' || (*sql >= '0' && *sql <= '9'))) {
-		sql++;
-		len--;
+	struct cnc_sql_token t;
+
+	x.seen = 0;
+	while ((t = next_token(&x)).kind == CNC_SQL_NUMBER) {
+		if (memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL ||
+			memchr(t.p, 'E', t.n) != NULL)
+			return false;
 	}
-	return len == 0;
+	return t.kind == CNC_SQL_END && x.seen == 0;
 }
 
 /* ---- a text ---- */
 
+/* The end, or an open comment. */
+static bool
+is_nothing(const struct cnc_sql_token *t)
+{
+	return t->kind == CNC_SQL_END || (t->kind == CNC_SQL_BAD && *t->p == '/');
+}
+
+/* `t` is the first token of a statement, and `x` is after it. */
 static const struct verb *
-verb_at(struct word w, const char *sql, size_t len)
+verb_at(struct cnc_sql_token t, struct cnc_sql x)
 {
 	const struct verb *v;
 
-	if (word_is(w, "WITH"))
-		return verb_of_with(sql, len);
-	if (w.n == 0 && len > 0 && *sql == '{')
+	t = cnc_sql_verb(&x, t, CNC_SQL_THROUGH_WITH);
+	if (cnc_sql_is_char(&t, '{'))
 		return &verb_call;
-	if (w.n == 0 && len > 0 && *sql == '(')
+	if (cnc_sql_is_char(&t, '('))
 		return &verbs[0];
-	v = find_verb(w);
+	v = find_verb(&t);
 	if (v->flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK))
-		return verb_of_end(v, sql, len);
-	if (word_is(w, "START") && !word_is(next_word(&sql, &len), "TRANSACTION"))
+		return find_end(v, x);
+	if (cnc_sql_is(&t, "start") && !cnc_sql_take(&x, "transaction"))
 		return &verb_other;
 	return v;
 }
 
-/* Behind the next semicolon. */
+/* The statements after the first: the last word on transactions is theirs. */
 static void
-skip_statement(const char **sql, size_t *len)
+look_at_others(struct cnc_sql x, struct cnd_od_scan *scan)
 {
-	size_t n;
-
-	while (*len > 0 && **sql != ';') {
-		n = comment_len(*sql, *len);
-		if (n == 0)
-			n = quoted_len(*sql, *len);
-		n = n > 0 ? n : 1;
-		*sql += n;
-		*len -= n;
-	}
-}
-
-/* The statements behind the first: the last word on transactions is theirs. */
-static void
-look_at_others(const char *sql, size_t len, struct cnd_od_scan *scan)
-{
-	const struct verb *v;
-	struct word w;
-
 	for (;;) {
-		skip_statement(&sql, &len);
-		w = next_word(&sql, &len);
-		if (w.n == 0 && len == 0)
+		struct cnc_sql_token t;
+		const struct verb *v;
+
+		do
+			t = cnc_sql_next(&x);
+		while (t.kind != CNC_SQL_END && !cnc_sql_is_char(&t, ';'));
+		t = next_token(&x);
+		if (is_nothing(&t))
 			return;
-		v = verb_at(w, sql, len);
+		v = verb_at(t, x);
 		scan->has_more = 1;
 		scan->pins |= v->pins;
 		if (v->flags & TX_VERBS)
@@ -444,90 +332,79 @@ void
 cnd_od_scan(const char *sql, size_t len, struct cnd_od_scan *ret_scan)
 {
 	uint32_t everywhere = look_everywhere(sql, len);
-	struct word w = next_word(&sql, &len);
-	const struct verb *v = verb_at(w, sql, len);
+	struct cnc_sql x;
+	struct cnc_sql_token t = begin_reading(sql, len, &x);
+	const struct verb *v = verb_at(t, x);
 	const char *object = NULL;
 
 	*ret_scan = (struct cnd_od_scan){ .flags = v->flags, .pins = v->pins };
-	if (w.n == 0 && len == 0) {
+	if (is_nothing(&t)) {
 		ret_scan->is_empty = 1;
 		ret_scan->pins = 0;
 		return;
 	}
-	look_at_others(sql, len, ret_scan);
+	look_at_others(x, ret_scan);
 	/* what the verbs say is more exact than the look at each word */
 	if (ret_scan->pins == 0)
 		ret_scan->pins = everywhere;
 	ret_scan->pins |= everywhere & CENOTE_PIN_TEMP;
-	ret_scan->reads = v->flags & CND_OD_VERB_ROWS && !is_of_numbers(sql, len);
+	ret_scan->reads = v->flags & CND_OD_VERB_ROWS && !is_of_numbers(x);
 	if (v->word[0] == 'C' || v->word[0] == 'D' || v->word[0] == 'A')
-		object = v->flags == 0 ? object_word(sql, len) : NULL;
+		object = v->flags == 0 ? find_object(x) : NULL;
 	(void)snprintf(ret_scan->tag, sizeof(ret_scan->tag), "%s%s%s", v->tag,
 		object ? " " : "", object ? object : "");
 }
 
 /* ---- calls ---- */
 
+/* Part of a name with points. */
+static bool
+is_name_part(const struct cnc_sql_token *t)
+{
+	return t->kind == CNC_SQL_WORD || t->kind == CNC_SQL_VARIABLE ||
+	       t->kind == CNC_SQL_NUMBER || cnc_sql_is_char(t, '.');
+}
+
 struct cnp_str
 cnd_od_called(const char *sql, size_t len, int *ret_has_result)
 {
-	static const char *const calls[] = { "CALL", "EXEC", "EXECUTE", NULL };
-	struct cnp_str none = { "", 0 };
-	const char *name;
-	struct word w;
+	static const char *const calls[] = { "call", "exec", "execute", NULL };
+	struct cnp_str name = { "", 0 };
+	struct cnc_sql x;
+	struct cnc_sql_token t = begin_reading(sql, len, &x);
 
 	*ret_has_result = 0;
-	skip_blanks(&sql, &len);
-	if (len > 0 && *sql == '{') {
-		sql++;
-		len--;
-	}
-	skip_blanks(&sql, &len);
-	if (len > 0 && *sql == '?') {
+	if (cnc_sql_is_char(&t, '{'))
+		t = cnc_sql_next(&x);
+	if (t.kind == CNC_SQL_PLACEHOLDER) {
 		*ret_has_result = 1;
-		sql++;
-		len--;
-		skip_blanks(&sql, &len);
-		if (len == 0 || *sql != '=')
-			return none;
-		sql++;
-		len--;
+		if (!cnc_sql_take_char(&x, '='))
+			return name;
+		t = cnc_sql_next(&x);
 	}
-	w = next_word(&sql, &len);
-	if (!is_one_of(w, calls))
-		return none;
-	skip_blanks(&sql, &len);
-	name = sql;
-	while (len > 0 && (is_word_char((unsigned char)*sql) || *sql == '.')) {
-		sql++;
-		len--;
-	}
-	return (struct cnp_str){ name, (size_t)(sql - name) };
+	if (!cnc_sql_is_one_of(&t, calls))
+		return name;
+	t = cnc_sql_next(&x);
+	name.p = t.p;
+	for (; is_name_part(&t) && (name.n == 0 || !t.has_space); t = cnc_sql_next(&x))
+		name.n += t.n;
+	return name;
 }
 
 /* ---- what a driver must not be given ---- */
 
 /* Outside of quotes and comments. */
-static int
+static bool
 has_word(const char *sql, size_t len, const char *word)
 {
-	struct word w;
-	size_t n;
+	struct cnc_sql x = cnc_sql_begin(sql, len, CNC_SQL_UNKNOWN);
+	struct cnc_sql_token t;
 
-	while (len > 0) {
-		w.p = sql;
-		for (w.n = 0; w.n < len && is_word_char((unsigned char)sql[w.n]);)
-			w.n++;
-		if (word_is(w, word))
-			return 1;
-		n = w.n > 0 ? w.n : comment_len(sql, len);
-		if (n == 0)
-			n = quoted_len(sql, len);
-		n = n > 0 ? n : 1;
-		sql += n;
-		len -= n;
+	while ((t = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (is_word(&t, word))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 static int
@@ -560,9 +437,13 @@ static int
 applies(const struct cnd_od_refusal *refusal, const char *sql, size_t len)
 {
 	const char *const *word = refusal->words;
+	struct cnc_sql x;
+	struct cnc_sql_token t;
 
-	if (refusal->look == CND_OD_LOOK_FIRST)
-		return word_is(next_word(&sql, &len), *word);
+	if (refusal->look == CND_OD_LOOK_FIRST) {
+		t = begin_reading(sql, len, &x);
+		return is_word(&t, *word);
+	}
 	for (; *word; word++) {
 		if (refusal->look == CND_OD_LOOK_ALL ? !holds_word(sql, len, *word)
 						     : !has_word(sql, len, *word))
