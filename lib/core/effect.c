@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What may have become of a statement whose answer was lost, from its text. lib and cenoted's worker ask it. It owns no
+ * state. No server's rules are known here: what only some servers read as harmless counts as harm.
+ */
 #include "core/effect.h"
 
 #include <string.h>
 
-/* One statement, or what of the text stands behind it. */
+#include "core/sql.h"
+
+/* One statement of a text, or the rest of the text. */
 struct text {
 	const char *p;
 	size_t n;
 };
-
-static int
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
-
-static int
-is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/*
- * The length of the comment that a text begins with; 0 if with none that every server takes for
- * one: MySQL carries out what is in a comment that begins with ! or M!, and servers disagree
- * on a comment within a comment.
- */
-static size_t
-comment_len(struct text t)
-{
-	const char *end;
-	size_t i;
-
-	if (t.n >= 2 && t.p[0] == '-' && t.p[1] == '-') {
-		end = memchr(t.p, '\n', t.n);
-		return end ? (size_t)(end - t.p) : t.n;
-	}
-	if (t.n < 4 || t.p[0] != '/' || t.p[1] != '*' || t.p[2] == '!' ||
-		(t.p[2] == 'M' && t.p[3] == '!'))
-		return 0;
-	for (i = 2; i + 1 < t.n; i++) {
-		if (t.p[i] == '/' && t.p[i + 1] == '*')
-			return 0;
-		if (t.p[i] == '*' && t.p[i + 1] == '/')
-			return i + 2;
-	}
-	return 0;
-}
 
 static struct text
 skip(struct text t, size_t n)
@@ -57,65 +23,70 @@ skip(struct text t, size_t n)
 	return t;
 }
 
-/* Behind white space and comments. */
+/* Skip blanks, and comments that every server takes for one: not what MySQL executes, nor where servers disagree. */
 static struct text
-skip_blank(struct text t)
+skip_blanks(struct text t)
 {
-	size_t n;
+	struct cnc_sql x = cnc_sql_begin(t.p, t.n, CNC_SQL_ANSI);
 
-	for (;;) {
-		if (t.n > 0 && is_blank(t.p[0]))
-			n = 1;
-		else
-			n = comment_len(t);
-		if (n == 0)
-			return t;
-		t = skip(t, n);
-	}
+	if (!cnc_sql_skip_blanks(&x) ||
+		(x.seen & ~(uint32_t)(CNC_SQL_SEEN_COMMENT | CNC_SQL_SEEN_OPEN_LINE)) !=
+			0)
+		return t;
+	return skip(t, (size_t)(x.p - t.p));
 }
 
-/* The length of that word if the text begins with it, else 0. */
-static size_t
-word_len(struct text t, const char *word)
+static struct cnc_sql_token
+first_token(struct text t)
 {
-	size_t i = 0;
+	struct cnc_sql x = cnc_sql_begin(t.p, t.n, CNC_SQL_ANSI & ~CNC_SQL_COMMENTS);
 
-	for (; word[i]; i++) {
-		if (i >= t.n || (t.p[i] | 0x20) != word[i])
-			return 0;
-	}
-	return i >= t.n || !is_word(t.p[i]) ? i : 0;
+	return cnc_sql_next(&x);
 }
 
-static int
+static bool
+begins_with(struct text t, const char *word)
+{
+	struct cnc_sql_token first = first_token(t);
+
+	return cnc_sql_is(&first, word);
+}
+
+static bool
 begins_with_one_of(struct text t, const char *const *words)
 {
-	for (; *words; words++) {
-		if (word_len(t, *words) > 0)
-			return 1;
-	}
-	return 0;
+	struct cnc_sql_token first = first_token(t);
+
+	return cnc_sql_is_one_of(&first, words);
 }
 
-/* Whether the word stands anywhere, be it in a string. */
-static int
+/* Whether the word stands anywhere, be it in a string. A number may stand before it: "1.5into". */
+static bool
 has_word(struct text t, const char *word)
 {
-	for (size_t i = 0; i < t.n; i++) {
-		if ((i == 0 || !is_word(t.p[i - 1])) && word_len(skip(t, i), word) > 0)
-			return 1;
+	struct cnc_sql x = cnc_sql_begin(t.p, t.n, CNC_SQL_RAW);
+	struct cnc_sql_token token;
+	size_t n = strlen(word);
+
+	while ((token = cnc_sql_next(&x)).kind != CNC_SQL_END) {
+		if (token.kind == CNC_SQL_WORD && *token.p >= '0' && *token.p <= '9' &&
+			token.n > n)
+			token = (struct cnc_sql_token){ CNC_SQL_WORD, false,
+				token.p + token.n - n, n };
+		if (cnc_sql_is(&token, word))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
-static int
+static bool
 has_comment(struct text t)
 {
 	for (size_t i = 0; i + 1 < t.n; i++) {
 		if (t.p[i] == '/' && t.p[i + 1] == '*')
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* A query that plainly only reads: no function, no SELECT INTO, nothing hidden in a comment. */
@@ -155,7 +126,7 @@ effect_of(struct text t)
 		return CNC_EFFECT_NONE;
 	if (begins_with_one_of(t, writes))
 		return CNC_EFFECT_WRITE;
-	if (word_len(t, "set") > 0)
+	if (begins_with(t, "set"))
 		return set_commits(t) ? CNC_EFFECT_COMMIT : CNC_EFFECT_WRITE;
 	return begins_with_one_of(t, undoes) ? CNC_EFFECT_ROLLBACK : CNC_EFFECT_COMMIT;
 }
@@ -174,13 +145,13 @@ begins_transaction(struct text t)
 static int
 explains_more(struct text t)
 {
-	return word_len(t, "explain") > 0 && has_word(t, "analyze");
+	return begins_with(t, "explain") && has_word(t, "analyze");
 }
 
 uint8_t
 cnc_sql_effect(const char *sql, size_t len)
 {
-	struct text t = skip_blank((struct text){ sql, len });
+	struct text t = skip_blanks((struct text){ sql, len });
 	uint8_t worst = CNC_EFFECT_NONE;
 	const char *semicolon;
 	size_t n = 0;
@@ -194,7 +165,7 @@ cnc_sql_effect(const char *sql, size_t len)
 		if (semicolon)
 			one.n = (size_t)(semicolon - t.p);
 		effect = explains_more(one) ? CNC_EFFECT_COMMIT : effect_of(one);
-		t = skip_blank(skip(t, semicolon ? one.n + 1 : one.n));
+		t = skip_blanks(skip(t, semicolon ? one.n + 1 : one.n));
 		if (n == 0 && t.n == 0 && begins_transaction(one))
 			return CNC_EFFECT_BEGIN;
 		/* Alone it commits nothing; with others, some may be outside of the transaction. */
@@ -212,5 +183,5 @@ cnc_sql_effect(const char *sql, size_t len)
 int
 cnc_sql_is_use(const char *sql, size_t len)
 {
-	return word_len(skip_blank((struct text){ sql, len }), "use") > 0;
+	return begins_with(skip_blanks((struct text){ sql, len }), "use");
 }

@@ -27,6 +27,10 @@ static const struct {
 	{ "select * into copy_of_t from t", CNC_EFFECT_WRITE },
 	{ "select a from t /*!50000 into outfile 'x' */", CNC_EFFECT_WRITE },
 	{ "select 1; select 2", CNC_EFFECT_WRITE },
+	{ "select 1.5into outfile 'x'", CNC_EFFECT_WRITE },
+	/* PostgreSQL ends the comment at the carriage return */
+	{ "-- why\rdelete from t", CNC_EFFECT_COMMIT },
+	{ "-- why\r\nselect 1", CNC_EFFECT_NONE },
 	{ "selectx", CNC_EFFECT_COMMIT },
 	{ "with w as (delete from t returning 1) select 1", CNC_EFFECT_WRITE },
 	/* writing that no server commits with */
