@@ -195,7 +195,7 @@ struct cpq_request {
 	struct cpq_statement *statement; /* NULL none */
 	int is_binary; /* values are wanted in binary form */
 	int is_many; /* it is no text, and may have several results all the same */
-	struct cpq_sql sql; /* statements whose results are still to come */
+	struct cnc_sql sql; /* statements whose results are still to come */
 	struct cpq_head head; /* what the next result is called */
 	int has_head;
 };

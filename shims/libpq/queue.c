@@ -98,7 +98,7 @@ cpq_request_new(PGconn *conn, enum cpq_request_kind kind, const char *query)
 	req->is_binary = 0;
 	req->is_many = 0;
 	req->has_head = 0;
-	req->sql.at = NULL;
+	req->sql.p = NULL;
 	req->is_ended = 0;
 	req->is_asked_for = conn->pipeline == PQ_PIPELINE_OFF || kind == CPQ_SYNC;
 	return req;

@@ -5,10 +5,10 @@
 
 #include "dialect/dialect.h"
 
-static const struct cpq_dialect sqlite = { .title = "SQLite", .rules = CPQ_SQL_BRACKETS };
-static const struct cpq_dialect mysql = { .title = "MySQL",
-	.rules = CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG,
-	.has_set = 1 };
+static const struct cpq_dialect sqlite = { .title = "SQLite", .rules = CPQ_SQL_SQLITE };
+static const struct cpq_dialect mysql = {
+	.title = "MySQL", .rules = CPQ_SQL_MYSQL, .has_set = 1
+};
 
 /* What an answer has to have. */
 static void

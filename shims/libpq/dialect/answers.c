@@ -14,25 +14,25 @@
 #define TOKENS_MAX 24u
 
 struct words {
-	struct cpq_token t[TOKENS_MAX + 1]; /* an end behind them */
+	struct cnc_sql_token t[TOKENS_MAX + 1]; /* an end after them */
 	size_t n;
 	size_t at;
 };
 
 /* All of one statement: 0 if there are more tokens, or another statement. */
 static int
-read_words(struct cpq_sql sql, struct words *w)
+read_words(struct cnc_sql sql, struct words *w)
 {
 	int is_over = 0;
 
 	*w = (struct words){ .n = 0 };
 	for (;;) {
-		struct cpq_token t = cpq_sql_next(&sql);
+		struct cnc_sql_token t = cpq_sql_next(&sql);
 
 		w->t[w->n] = t;
-		if (t.kind == CPQ_TOKEN_END)
+		if (t.kind == CNC_SQL_END)
 			return w->n > 0;
-		if (cpq_token_is_byte(&t, ';'))
+		if (cnc_sql_is_char(&t, ';'))
 			is_over = 1;
 		else if (is_over || w->n == TOKENS_MAX)
 			return 0;
@@ -44,7 +44,7 @@ read_words(struct cpq_sql sql, struct words *w)
 static int
 take(struct words *w, const char *word)
 {
-	if (w->at == w->n || !cpq_token_is(&w->t[w->at], word))
+	if (w->at == w->n || !cnc_sql_is(&w->t[w->at], word))
 		return 0;
 	w->at++;
 	return 1;
@@ -64,7 +64,7 @@ take_two(struct words *w, const char *first, const char *second)
 static int
 take_byte(struct words *w, char byte)
 {
-	if (w->at == w->n || !cpq_token_is_byte(&w->t[w->at], byte))
+	if (w->at == w->n || !cnc_sql_is_char(&w->t[w->at], byte))
 		return 0;
 	w->at++;
 	return 1;
@@ -130,7 +130,7 @@ find_begin(const PGconn *conn, struct words *w, struct cpq_answer *a)
 static void
 find_start(const PGconn *conn, struct words *w, struct cpq_answer *a)
 {
-	if (w->n > 1 && cpq_token_is(&w->t[w->at], "transaction"))
+	if (w->n > 1 && cnc_sql_is(&w->t[w->at], "transaction"))
 		find_begin(conn, w, a);
 }
 
@@ -163,14 +163,14 @@ find_rollback(const PGconn *conn, struct words *w, struct cpq_answer *a)
 
 /* The text of a word, or of what stands between quotes; cut off at the buffer's end. */
 static void
-copy_token(const struct cpq_token *t, char *out, size_t size)
+copy_token(const struct cnc_sql_token *t, char *out, size_t size)
 {
-	int is_quoted = t->kind == CPQ_TOKEN_QUOTED && t->n >= 2;
-	size_t n = is_quoted ? t->n - 2 : t->n;
+	size_t n;
+	const char *p = cnc_sql_inside(t, &n);
 
 	if (n >= size)
 		n = size - 1;
-	memcpy(out, t->p + is_quoted, n);
+	memcpy(out, p, n);
 	out[n] = '\0';
 }
 
@@ -298,7 +298,7 @@ find_deallocate(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		return;
 	}
 	copy_token(&w->t[w->at], a->text, sizeof(a->text));
-	if (w->t[w->at].kind != CPQ_TOKEN_QUOTED)
+	if (w->t[w->at].kind != CNC_SQL_TEXT && w->t[w->at].kind != CNC_SQL_NAME)
 		change_case(a->text, 'A', 'Z');
 	/* prepared in SQL, where the server has that */
 	if (conn->habits.dialect->has_set && cpq_statement_find(conn, a->text) == NULL)
@@ -348,14 +348,14 @@ static const struct {
 void
 cpq_dialect_answer(const PGconn *conn, const char *sql, struct cpq_answer *ret_answer)
 {
-	const struct cpq_sql all = cpq_dialect_sql(conn, sql);
-	struct cpq_sql s = all;
-	struct cpq_token first = cpq_sql_next(&s);
+	const struct cnc_sql all = cpq_dialect_sql(conn, sql);
+	struct cnc_sql s = all;
+	struct cnc_sql_token first = cpq_sql_next(&s);
 	struct words w;
 	size_t i = 0;
 
 	*ret_answer = (struct cpq_answer){ .kind = CPQ_ANSWER_NONE };
-	while (i < N_OF(firsts) && !cpq_token_is(&first, firsts[i].word))
+	while (i < N_OF(firsts) && !cnc_sql_is(&first, firsts[i].word))
 		i++;
 	if (i == N_OF(firsts) || (!read_words(all, &w) && !firsts[i].is_long))
 		return;

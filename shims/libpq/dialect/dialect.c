@@ -40,12 +40,10 @@ static const struct cpq_native_type mysql_types[] = {
 
 static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
 
-#define MYSQL_RULES (CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG)
-
 #define OF_MYSQL                                                                         \
-	.backend = "mysql", .placeholder = CPQ_PLACEHOLDER_PLAIN, .rules = MYSQL_RULES,  \
-	.name_quote = '`', .makes_tags = 1, .has_set = 1, .is_mysql = 1,                 \
-	.types = mysql_types
+	.backend = "mysql", .placeholder = CPQ_PLACEHOLDER_PLAIN,                        \
+	.rules = CPQ_SQL_MYSQL, .name_quote = '`', .makes_tags = 1, .has_set = 1,        \
+	.is_mysql = 1, .types = mysql_types
 
 /* The last one stands for what is not known by name. */
 static const struct cpq_dialect dialects[] = {
@@ -53,7 +51,7 @@ static const struct cpq_dialect dialects[] = {
 		.backend = "sqlite",
 		.title = "SQLite",
 		.placeholder = CPQ_PLACEHOLDER_NUMBERED,
-		.rules = CPQ_SQL_BRACKETS,
+		.rules = CPQ_SQL_SQLITE,
 		.name_quote = '"',
 		.types = no_types,
 	},
@@ -62,6 +60,7 @@ static const struct cpq_dialect dialects[] = {
 	{
 		.backend = "",
 		.title = "another server",
+		.rules = CPQ_SQL_OTHER,
 		.placeholder = CPQ_PLACEHOLDER_PLAIN,
 		.name_quote = '"',
 		.makes_tags = 1,
@@ -76,7 +75,7 @@ static const struct cpq_dialect dialects[] = {
 static const struct cpq_dialect mysql_by_odbc = {
 	.title = "MySQL behind ODBC",
 	.placeholder = CPQ_PLACEHOLDER_PLAIN,
-	.rules = MYSQL_RULES,
+	.rules = CPQ_SQL_MYSQL,
 	.name_quote = '`',
 	.makes_tags = 1,
 	.has_batches = 1,
@@ -145,7 +144,7 @@ cpq_dialect_enter(PGconn *conn)
 	conn->habits.dialect = dialect;
 	conn->habits.encoding = pg_char_to_encoding(UTF8);
 	conn->habits.charset = NULL;
-	conn->standard_strings = !(dialect->rules & CPQ_SQL_BACKSLASH);
+	conn->standard_strings = !(dialect->rules & CNC_SQL_BACKSLASH);
 	conn->server_version = VERSION_NUMBER;
 	snprintf(conn->version_text, sizeof(conn->version_text), VERSION_TEXT " (%s %s)",
 		dialect->title, info(conn, "server_version"));
@@ -161,14 +160,15 @@ cpq_dialect_leave(PGconn *conn)
 	conn->habits.charset = NULL;
 }
 
-struct cpq_sql
+struct cnc_sql
 cpq_dialect_sql(const PGconn *conn, const char *text)
 {
 	const struct cpq_charset *charset = conn->habits.charset;
-	struct cpq_sql sql = { .at = text, .rules = conn->habits.dialect->rules };
+	struct cnc_sql sql =
+		cnc_sql_begin(text, strlen(text), conn->habits.dialect->rules);
 
 	if (conn->standard_strings)
-		sql.rules &= ~(unsigned)CPQ_SQL_BACKSLASH;
+		sql.rules &= ~(uint32_t)CNC_SQL_BACKSLASH;
 	if (charset != NULL)
 		sql.character = charset->valid;
 	return sql;
@@ -284,7 +284,7 @@ cpq_dialect_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t
 
 	follow_status(conn, from);
 	if (!req->has_head &&
-		(req->sql.at == NULL || !cpq_sql_head(&req->sql, &req->head))) {
+		(req->sql.p == NULL || !cpq_sql_head(&req->sql, &req->head))) {
 		cpq_result_set_tag(res, cenote_result_tag(from));
 		return;
 	}

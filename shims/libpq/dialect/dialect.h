@@ -26,7 +26,7 @@ struct cpq_dialect {
 	const char *backend; /* as cenoted calls it */
 	const char *title;
 	enum cpq_placeholder placeholder;
-	unsigned rules; /* of its SQL: enum cpq_sql_rule */
+	unsigned rules; /* of its SQL: enum cnc_sql_rule */
 	char name_quote; /* around identifiers */
 	int makes_tags; /* the backend gives no tags of PostgreSQL's kind */
 	int has_batches; /* what one statement is, only the server knows */
@@ -38,7 +38,7 @@ struct cpq_dialect {
 /* ---- dialect.c ---- */
 
 /* A text of SQL, as the server would read it now. */
-struct cpq_sql cpq_dialect_sql(const PGconn *conn, const char *text);
+struct cnc_sql cpq_dialect_sql(const PGconn *conn, const char *text);
 
 /* ---- answers.c ---- */
 

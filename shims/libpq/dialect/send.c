@@ -240,7 +240,7 @@ are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *pla
 static int
 is_single(PGconn *conn, const char *query, int *ret_sent)
 {
-	struct cpq_sql sql = cpq_dialect_sql(conn, query);
+	struct cnc_sql sql = cpq_dialect_sql(conn, query);
 
 	if (cpq_sql_is_single(sql) || conn->habits.dialect->has_batches)
 		return 1;
@@ -345,7 +345,7 @@ static int
 send_new_statement(PGconn *conn, const char *name, const char *query, const char *sql,
 	struct cpq_places *places, const Oid *types, int n_types)
 {
-	struct cpq_sql text = cpq_dialect_sql(conn, query);
+	struct cnc_sql text = cpq_dialect_sql(conn, query);
 	struct cpq_request *req = cpq_request_new(conn, CPQ_PREPARE, query);
 	struct cpq_statement *s;
 

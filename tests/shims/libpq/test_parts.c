@@ -11,7 +11,9 @@
 
 /* What the shim does for pools of other servers than PostgreSQL, without a pool. */
 
-#define MYSQL (CPQ_SQL_BACKSLASH | CPQ_SQL_HASH | CPQ_SQL_DASH_BLANK | CPQ_SQL_BANG)
+#define MYSQL  CPQ_SQL_MYSQL
+#define SQLITE CPQ_SQL_SQLITE
+#define OTHER  CPQ_SQL_OTHER
 
 /* ---- SQL ---- */
 
@@ -55,7 +57,8 @@ tags_of_statements(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
-		struct cpq_sql s = { cases[i].sql, MYSQL };
+		struct cnc_sql s =
+			cnc_sql_begin(cases[i].sql, strlen(cases[i].sql), MYSQL);
 		struct cpq_head head;
 		char tags[128] = "";
 
@@ -76,51 +79,49 @@ struct translated {
 };
 
 static const struct translated translations[] = {
-	{ 0, "", "", "", "" },
-	{ 0, "select 1", "select 1", "select 1", "" },
-	{ 0, "$1", "?1", "?", "1" },
-	{ 0, "$2,$1,$2", "?2,?1,?2", "?,?,?", "212" },
-	{ 0, "'$1' \"$1\" `$1` a$1 $1", "'$1' \"$1\" `$1` a$1 ?1",
+	{ OTHER, "", "", "", "" },
+	{ OTHER, "select 1", "select 1", "select 1", "" },
+	{ OTHER, "$1", "?1", "?", "1" },
+	{ OTHER, "$2,$1,$2", "?2,?1,?2", "?,?,?", "212" },
+	{ OTHER, "'$1' \"$1\" `$1` a$1 $1", "'$1' \"$1\" `$1` a$1 ?1",
 		"'$1' \"$1\" `$1` a$1 ?", "1" },
-	{ 0, "'it''s $1' $1", "'it''s $1' ?1", "'it''s $1' ?", "1" },
-	{ 0, "'\\' $1 '", "'\\' ?1 '", "'\\' ? '", "1" },
-	{ CPQ_SQL_BACKSLASH, "'\\' $1 ' $2", "'\\' $1 ' ?2", "'\\' $1 ' ?", "2" },
-	{ CPQ_SQL_BACKSLASH, "\"\\\" $1 \" $2", "\"\\\" $1 \" ?2", "\"\\\" $1 \" ?",
-		"2" },
-	{ 0, "[$1] $1", "[?1] ?1", "[?] ?", "11" },
-	{ CPQ_SQL_BRACKETS, "[$1] $1", "[$1] ?1", "[$1] ?", "1" },
-	{ 0, "-- $1\n$2 /* $3 */ $4", "-- $1\n?2 /* $3 */ ?4", "-- $1\n? /* $3 */ ?",
+	{ OTHER, "'it''s $1' $1", "'it''s $1' ?1", "'it''s $1' ?", "1" },
+	{ OTHER, "'\\' $1 '", "'\\' ?1 '", "'\\' ? '", "1" },
+	{ MYSQL, "'\\' $1 ' $2", "'\\' $1 ' ?2", "'\\' $1 ' ?", "2" },
+	{ MYSQL, "\"\\\" $1 \" $2", "\"\\\" $1 \" ?2", "\"\\\" $1 \" ?", "2" },
+	{ OTHER, "[$1] $1", "[?1] ?1", "[?] ?", "11" },
+	{ SQLITE, "[$1] $1", "[$1] ?1", "[$1] ?", "1" },
+	{ OTHER, "-- $1\n$2 /* $3 */ $4", "-- $1\n?2 /* $3 */ ?4", "-- $1\n? /* $3 */ ?",
 		"24" },
-	{ 0, "1--$1\n$2", "1--$1\n?2", "1--$1\n?", "2" },
-	{ CPQ_SQL_DASH_BLANK, "1--$1\n$2", "1--?1\n?2", "1--?\n?", "12" },
-	{ CPQ_SQL_HASH, "# $1\n$2", "# $1\n?2", "# $1\n?", "2" },
-	{ 0, "# $1\n$2", "# ?1\n?2", "# ?\n?", "12" },
-	{ CPQ_SQL_BANG, "/*!50000 $1 */ $2", "/*!50000 ?1 */ ?2", "/*!50000 ? */ ?",
-		"12" },
-	{ CPQ_SQL_BANG, "/*M!50000 $1 */", "/*M!50000 ?1 */", "/*M!50000 ? */", "1" },
-	{ 0, "/*!50000 $1 */ $2", "/*!50000 $1 */ ?2", "/*!50000 $1 */ ?", "2" },
-	{ 0, "$a $$1 $1a $", "$a $$1 ?1a $", "$a $$1 ?a $", "1" },
-	{ 0, "@x$1 :y$2 ($3)", "@x$1 :y$2 (?3)", "@x$1 :y$2 (?)", "3" },
-	{ 0, "'open $1", "'open $1", "'open $1", "" },
-	{ 0, "/* open $1", "/* open $1", "/* open $1", "" },
-	{ CPQ_SQL_BACKSLASH, "'\\", "'\\", "'\\", "" },
+	{ OTHER, "1--$1\n$2", "1--$1\n?2", "1--$1\n?", "2" },
+	{ MYSQL, "1--$1\n$2", "1--?1\n?2", "1--?\n?", "12" },
+	{ MYSQL, "# $1\n$2", "# $1\n?2", "# $1\n?", "2" },
+	{ OTHER, "# $1\n$2", "# ?1\n?2", "# ?\n?", "12" },
+	{ MYSQL, "/*!50000 $1 */ $2", "/*!50000 ?1 */ ?2", "/*!50000 ? */ ?", "12" },
+	{ MYSQL, "/*M!50000 $1 */", "/*M!50000 ?1 */", "/*M!50000 ? */", "1" },
+	{ OTHER, "/*!50000 $1 */ $2", "/*!50000 $1 */ ?2", "/*!50000 $1 */ ?", "2" },
+	{ OTHER, "$a $$1 $1a $", "$a $$1 ?1a $", "$a $$1 ?a $", "1" },
+	{ OTHER, "@x$1 :y$2 ($3)", "@x$1 :y$2 (?3)", "@x$1 :y$2 (?)", "3" },
+	{ OTHER, "'open $1", "'open $1", "'open $1", "" },
+	{ OTHER, "/* open $1", "/* open $1", "/* open $1", "" },
+	{ MYSQL, "'\\", "'\\", "'\\", "" },
 	/* the end of a character of GBK, and no backslash or quote */
-	{ CPQ_SQL_BACKSLASH, "'\xbf\\' $1", "'\xbf\\' ?1", "'\xbf\\' ?", "1" },
-	{ CPQ_SQL_BACKSLASH, "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1",
-		"" },
-	{ CPQ_SQL_BACKSLASH, "\x81` $1 `", "\x81` ?1 `", "\x81` ? `", "1" },
-	{ CPQ_SQL_BACKSLASH, "`\x81`$1` $2", "`\x81`$1` ?2", "`\x81`$1` ?", "2" },
-	{ CPQ_SQL_BACKSLASH, "'\xbf' $1", "'\xbf' ?1", "'\xbf' ?", "1" },
+	{ MYSQL, "'\xbf\\' $1", "'\xbf\\' ?1", "'\xbf\\' ?", "1" },
+	{ MYSQL, "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "'\xbf\xbf\\' $1", "" },
+	{ MYSQL, "\x81` $1 `", "\x81` ?1 `", "\x81` ? `", "1" },
+	{ MYSQL, "`\x81`$1` $2", "`\x81`$1` ?2", "`\x81`$1` ?", "2" },
+	{ MYSQL, "'\xbf' $1", "'\xbf' ?1", "'\xbf' ?", "1" },
 };
 
 static void
 check_translation(
 	const struct translated *t, enum cpq_placeholder style, const char *expected)
 {
-	struct cpq_sql sql = { t->sql, t->rules, csh_gbk_valid };
+	struct cnc_sql sql = cnc_sql_begin(t->sql, strlen(t->sql), t->rules);
 	struct cpq_places places;
 	PQExpBufferData out;
 
+	sql.character = csh_gbk_valid;
 	initPQExpBuffer(&out);
 	assert_int_equal(cpq_sql_translate(sql, style, &out, &places), 0);
 	assert_string_equal(out.data, expected);
@@ -155,7 +156,7 @@ numbers_that_no_parameter_has(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bad); i++) {
-		struct cpq_sql sql = { .at = bad[i] };
+		struct cnc_sql sql = cnc_sql_begin(bad[i], strlen(bad[i]), OTHER);
 
 		initPQExpBuffer(&out);
 		assert_int_equal(
