@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many bytes a character has in each of MySQL's character sets. The escaping functions of the
+ * shims call it. It has no state.
+ */
 #include "charset.h"
 
 #include <stddef.h>
@@ -15,7 +19,7 @@ byte_at(const char *p)
 	return (unsigned char)*p;
 }
 
-/* Two bytes, by the ranges of the first one and of the second one. */
+/* A character set with two bytes, given by the ranges of the first and of the second byte. */
 #define TWO_BYTES(name, is_head, is_tail)                                                \
 	unsigned csh_##name##_charlen(unsigned c)                                        \
 	{                                                                                \
@@ -33,7 +37,8 @@ TWO_BYTES(cp932, (is_in(c, 0x81, 0x9f) || is_in(c, 0xe0, 0xfc)),
 	(is_in(d, 0x40, 0x7e) || is_in(d, 0x80, 0xfc)))
 TWO_BYTES(gb2312, is_in(c, 0xa1, 0xf7), is_in(d, 0xa1, 0xfe))
 TWO_BYTES(gbk, is_in(c, 0x81, 0xfe), (is_in(d, 0x40, 0x7e) || is_in(d, 0x80, 0xfe)))
-/* What servers of today read as euckr. MariaDB's client library knows the smaller set only: csh_euckr. */
+/* Current servers read this as euckr. MariaDB's client library knows the smaller set only
+ * (csh_euckr). */
 TWO_BYTES(uhc, is_in(c, 0x81, 0xfe),
 	(is_in(d, 0x41, 0x5a) || is_in(d, 0x61, 0x7a) || is_in(d, 0x81, 0xfe)))
 
@@ -52,7 +57,7 @@ csh_euckr_valid(const char *start, const char *end)
 		       : 0;
 }
 
-/* EUC-JP and Microsoft's: two bytes, or a half-width kana, or three bytes. */
+/* EUC-JP and Microsoft's variant: two bytes, a half-width kana, or three bytes. */
 unsigned
 csh_ujis_charlen(unsigned c)
 {
@@ -76,7 +81,8 @@ csh_ujis_valid(const char *start, const char *end)
 	return n;
 }
 
-/* With one byte, 0 means that the second byte decides; then ask again with both. */
+/* For one byte, 0 means that the second byte decides. The caller then asks again with both
+ * bytes. */
 unsigned
 csh_gb18030_charlen(unsigned c)
 {
@@ -127,7 +133,7 @@ csh_utf8mb3_charlen(unsigned c)
 	return c < 0xf0 ? csh_utf8mb4_charlen(c) : 0;
 }
 
-/* Neither longer than needed, nor beyond U+10FFFF. */
+/* Whether the form is the shortest one and the character is not beyond U+10FFFF. */
 static int
 has_utf8_range(unsigned c, unsigned d)
 {
@@ -165,7 +171,8 @@ csh_utf8mb4_valid(const char *start, const char *end)
 	return utf8_valid(start, end, 4);
 }
 
-/* All characters have the same length. A client cannot have these: a server reads no SQL in them. */
+/* All characters have the same length. Clients cannot use these sets: servers read no SQL
+ * in them. */
 #define FIXED_BYTES(name, n)                                                             \
 	unsigned csh_##name##_charlen(unsigned c)                                        \
 	{                                                                                \

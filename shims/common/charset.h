@@ -3,15 +3,16 @@
 #define CSH_CHARSET_H
 
 /*
- * The characters of several bytes of MySQL's and MariaDB's character sets, as the server's parser reads them.
- * Escaping rests on them: if a shim took two bytes for one character and the server did not, the second byte
- * could end a literal.
+ * The multi-byte characters of MySQL's and MariaDB's character sets, as the server's parser reads
+ * them. Escaping depends on them: if a shim took two bytes for one character and the server did
+ * not, the second byte could end a literal.
  *
- * csh_NAME_charlen(c): how long a character is that begins with byte c, if the rest of it is right; 1 if none begins
- * with it. 0 if c cannot begin a character, or, of gb18030, if the second byte decides: c is then both bytes.
+ * csh_NAME_charlen(c): the length of a character that begins with byte c, if its other bytes are
+ * valid; 1 if no longer character begins with c; 0 if c cannot begin a character. For gb18030, 0
+ * also means that the second byte decides: c is then both bytes.
  *
- * csh_NAME_valid(start, end): the length of the character at `start` if it has several bytes and all of them are there
- * and right, else 0. It reads no byte from `end` on.
+ * csh_NAME_valid(start, end): the length of the character at `start` if it has several bytes and
+ * all are present and valid, else 0. It reads no byte from `end` on.
  */
 #define CSH_CHARSET(name)                                                                \
 	unsigned csh_##name##_charlen(unsigned c);                                       \
@@ -27,7 +28,8 @@ CSH_CHARSET(uhc)
 CSH_CHARSET(ujis)
 CSH_CHARSET(utf8mb3)
 CSH_CHARSET(utf8mb4)
-/* No client's: a server reads no SQL in UTF-16 or with two or four bytes each. */
+/* Not for clients: servers read no SQL in UTF-16, or in sets with two or four bytes for each
+ * character. */
 CSH_CHARSET(two)
 CSH_CHARSET(four)
 CSH_CHARSET(utf16)

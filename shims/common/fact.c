@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The facts about a pool that cenoted reports like parameters. The libpq and MySQL shims call it.
+ * It has no state.
+ */
 #include "fact.h"
 
 #include <string.h>

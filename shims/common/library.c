@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opens the original client library. The libpq and MySQL shims call it for connections that are not
+ * pooled. The state belongs to the caller.
+ */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -6,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of the way of our own names; a sanitizer's names it must find, or it ends the program. */
+/* Keep its names apart from ours. A sanitizer ends the program unless it finds its own names, so
+ * not there. */
 #if defined(__SANITIZE_ADDRESS__)
 #define APART 0
 #elif defined(__has_feature)
@@ -59,7 +64,7 @@ csh_library_open(const struct csh_library *library, char *why, size_t size)
 	return handle;
 }
 
-/* dlsym() gives an object's address; POSIX says that this works. */
+/* dlsym() returns an object pointer. POSIX guarantees that this cast works. */
 void
 csh_library_find(void *handle, const char *name, void *slot)
 {

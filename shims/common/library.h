@@ -4,21 +4,20 @@
 
 #include <stddef.h>
 
-/*
- * The original library that a shim stands in for, opened by its full path, since its name alone would find
- * the shim, and out of the way of the shim's own names.
- */
+/* The original library that a shim replaces. It is opened by its full path, since its name alone
+ * would find the shim. Its names stay apart from those of the shim. */
 struct csh_library {
-	const char *name; /* for messages: "libpq.so.5" */
-	const char *variable; /* the environment variable that names its path */
+	const char *name; /* in messages: "libpq.so.5" */
+	const char *variable; /* environment variable with its path */
 	const char *own_symbol; /* only the shim exports it */
-	const char *const *places; /* where to look, ended by NULL */
+	const char *const *places; /* paths to try; ends with NULL */
 };
 
-/* NULL: it cannot be had, and `why` says why in one line. It is never closed. */
+/* NULL: it cannot be opened, and `why` says why in one line. It stays open for ever. */
 void *csh_library_open(const struct csh_library *library, char *why, size_t size);
 
-/* A function's address into a slot, which is a pointer to such a function; NULL if there is none. */
+/* Put the address of a function into `slot`, a pointer to such a function; NULL: the library has no
+ * such function. */
 void csh_library_find(void *handle, const char *name, void *slot);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads password files (libpq's .pgpass format). The libpq shim and sqlsh call it. It has no state.
+ */
 #include "passfile.h"
 
 #include <stdio.h>
@@ -6,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Behind the part and its colon, if it fits; else NULL. */
+/* The text after the field and its colon, if the field matches; else NULL. */
 static char *
 skip_part(char *line, const char *wanted)
 {
@@ -21,7 +24,7 @@ skip_part(char *line, const char *wanted)
 	return *wanted == '\0' ? line + 1 : NULL;
 }
 
-/* The rest of the line without its backslashes, in place. */
+/* Remove the backslashes from the rest of the line, in place. */
 static void
 unescape(char *text)
 {
@@ -35,7 +38,7 @@ unescape(char *text)
 	*to = '\0';
 }
 
-/* NULL: the line does not fit. */
+/* NULL: the line does not match. */
 static char *
 password_in(char *line, const char *const names[CSH_PASSFILE_NAMES])
 {
@@ -52,7 +55,7 @@ password_in(char *line, const char *const names[CSH_PASSFILE_NAMES])
 	return at;
 }
 
-/* As libpq says it, and then does without. */
+/* Warns in libpq's words and ignores the file. */
 static int
 is_private(FILE *f, const char *path)
 {
@@ -80,7 +83,7 @@ search(FILE *f, const char *const names[CSH_PASSFILE_NAMES])
 	char *line = NULL, *found = NULL;
 	size_t size = 0;
 
-	/* so that nothing of it is left in a buffer */
+	/* No password may stay in a buffer. */
 	setvbuf(f, NULL, _IONBF, 0);
 	while (found == NULL && getline(&line, &size, f) > 0)
 		found = password_in(line, names);

@@ -3,15 +3,17 @@
 #define CSH_PASSFILE_H
 
 /*
- * A passfile as libpq has it: lines of four names and a password, with colons between them. The first line that fits
- * has the password. "*" fits everything; a backslash takes the meaning from what follows it.
+ * A password file as libpq has it: each line has four names and a password, separated by colons.
+ * The first line that matches has the password. "*" matches everything. A backslash makes the next
+ * character an ordinary one.
  */
 
 #define CSH_PASSFILE_NAMES 4
 
 /*
- * The password for these names; "" if no line fits, or if the file is not there. A file that others may read is not
- * used, and standard error says so. NULL: no memory. The caller wipes and frees it.
+ * The password for these names; "" if no line matches or there is no file. A file that others may
+ * read is ignored, with a warning on standard error. NULL: no memory. The caller wipes and frees
+ * the result.
  */
 char *csh_passfile_find(const char *path, const char *const names[CSH_PASSFILE_NAMES]);
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A fast getpid(), with which the shims notice that the process forked. The state is a page that
+ * the kernel clears in a child.
+ */
 #include "process.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Memory is lent by the page. Where pages are larger the kernel refuses this one, and nothing is kept. */
+/* madvise() works on pages. If pages are larger, the kernel refuses, and the result is not
+ * cached. */
 #define PAGE_BYTES 4096
 
-/* The kernel gives a forked child zeroes for it, by whatever way the child was made. */
+/* The kernel fills it with zeros in a forked child, however the child was made. */
 static union {
 	_Atomic long pid;
 	char all[PAGE_BYTES];

@@ -2,7 +2,7 @@
 #ifndef CSH_PROCESS_H
 #define CSH_PROCESS_H
 
-/* As getpid(), without a system call where the kernel can tell a forked child. */
+/* The same as getpid(), but without a system call where the kernel can mark a forked child. */
 long csh_getpid(void);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which pool a connection belongs to, from environment variables and client.conf. The libpq and
+ * MySQL shims call it for each connection. The state is one word, wants_login.
+ */
 #include "route.h"
 
 #include <fnmatch.h>
@@ -39,8 +43,8 @@ csh_is_remote(void)
 	return server != NULL && strncmp(server, "tcp://", 6) == 0;
 }
 
-/* FNV-1a of the pool's name; 0: none has asked. One word, so that threads need no lock: at worst a connection tries
- * in vain. */
+/* Hash (FNV-1a) of the name of the pool that asked for a password; 0: none has. One word needs no
+ * lock. In the worst case, a connection tries once without a password. */
 static _Atomic unsigned wants_login;
 
 static unsigned
@@ -65,7 +69,7 @@ csh_login_is_wanted(const char *pool)
 	wants_login = hash_of(pool);
 }
 
-/* Cut where there is no more room, as a name that is too long for a pool is anyway. */
+/* It cuts a name that does not fit. Such a name is too long for a pool anyway. */
 static void
 put_pool(char *pool, size_t size, const char *name)
 {
@@ -88,7 +92,7 @@ on_line(void *user, const char *section, const char *name, const char *value)
 	return 1;
 }
 
-/* 0; -1: the file is there and wrong. */
+/* 0; -1: the file exists but has an error. */
 static int
 ask_file(struct search *s, struct csh_choice *choice)
 {

@@ -5,12 +5,13 @@
 #include <stddef.h>
 
 /*
- * Which pool a connection of a shim goes to. CENOTE_POOL says it for all of a process; else the first line that fits
- * of the shim's section of client.conf,
+ * Which pool a shim's connection goes to. CENOTE_POOL sets it for the whole process. Otherwise the
+ * first matching line in the shim's section of client.conf sets it:
  *
- *     POOL = HOST:PORT/DBNAME/USER          a pattern of the shell; POOL may be "direct"
+ * POOL = HOST:PORT/DBNAME/USER (a shell pattern; POOL may be "direct")
  *
- * and what no line fits is not pooled. Without such a section the pool is named as the database is.
+ * A connection that matches no line is not pooled. Without the section, the pool has the name of
+ * the database.
  */
 
 struct csh_target {
@@ -19,30 +20,36 @@ struct csh_target {
 	const char *port;
 	const char *dbname;
 	const char *user;
-	const char *fallback; /* the pool's name, where nothing says another */
+	const char *fallback; /* the pool's name if nothing else sets one */
 };
 
 struct csh_choice {
 	char pool[256]; /* "direct": not pooled */
-	char error[512]; /* why there is no choice; no line's end */
+	char error[512]; /* why there is no choice; one line */
 };
 
-/* The value of an environment variable. NULL if it is not set or empty, or if the program has more rights than its
- * user (setuid, file capabilities): that user must not say where its connections and passwords go. */
+/*
+ * The value of an environment variable. NULL if it is not set or empty, or if the program has more
+ * rights than its user (setuid, file capabilities): that user must not decide where its connections
+ * and passwords go.
+ */
 const char *csh_variable(const char *name);
 
-/* Whether CENOTE_FALLBACK lets a connection go to the server when cenoted cannot be reached. */
+/* Whether CENOTE_FALLBACK allows a direct connection when cenoted cannot be reached. */
 int csh_may_fall_back(void);
 
-/* Whether CENOTE_SERVER says that cenoted is reached by TCP. */
+/* Whether CENOTE_SERVER names cenoted by TCP. */
 int csh_is_remote(void);
 
-/* Whether this pool, on a local socket, has asked for a password before: it is then given at once. For the life of the
- * process, and of the pool that asked last; else a connection first tries to do without. */
+/*
+ * Whether this pool, on a local socket, has asked for a password before. If so, the shim sends the
+ * password at once; otherwise a connection first tries without one. The process remembers the last
+ * such pool.
+ */
 int csh_login_was_wanted(const char *pool);
 void csh_login_is_wanted(const char *pool);
 
-/* 0; -1: client.conf is there and wrong, and the reason is in `error`. */
+/* 0; -1: client.conf exists but has an error, which `error` explains. */
 int csh_choose(const struct csh_target *target, struct csh_choice *ret_choice);
 
 #endif

@@ -65,16 +65,16 @@ tap_passes "arguments stay whole" check_said 'a  b|*|' "$run" -- printf '%s|%s|\
 tap_passes "the program's status is its own" check_status 7 '' "$run" sh -c 'exit 7'
 tap_passes "what is not there: 127" check_status 127 'not found' "$run" no-such-program
 tap_passes "no such path: 127" check_status 127 'not found' "$run" "$tmp/nothing"
-tap_passes "what cannot be run: 126" check_status 126 'cannot be run' "$run" "$tmp/not-executable"
-tap_passes "a directory: 126" check_status 126 'cannot be run' "$run" "$tmp"
+tap_passes "what cannot be run: 126" check_status 126 'cannot run' "$run" "$tmp/not-executable"
+tap_passes "a directory: 126" check_status 126 'cannot run' "$run" "$tmp"
 tap_passes "an unknown option: 125" check_status 125 "unknown option '--pol'" "$run" --pol x
-tap_passes "no program: 125" check_status 125 'no program is named' "$run" --pool=x
+tap_passes "no program: 125" check_status 125 'the program is missing' "$run" --pool=x
 tap_passes "an option without a value: 125" check_status 125 'needs a value' "$run" --pool
 tap_passes "a wrong fallback: 125" check_status 125 'not direct or fail' "$run" --fallback=no true
 tap_passes "a wrong server: 125" check_status 125 'is not unix:DIR' "$run" --server=/x true
-tap_passes "no library: 125" check_status 125 "no library is in $tmp" \
+tap_passes "no library: 125" check_status 125 "no library in $tmp" \
 	env CENOTE_SHIM_DIR="$tmp" "$run" true
-tap_passes "the list" check_said "$tmp/shims/libpq.so.5	in the place of libpq.so.5" "$run" --list
+tap_passes "the list" check_said "$tmp/shims/libpq.so.5	instead of libpq.so.5" "$run" --list
 tap_passes "help" check_status 0 'usage: cenote-run' "$run" --help
 
 psql=$(find /usr/lib/postgresql/*/bin/psql /usr/bin/psql 2>/dev/null | head -n 1)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Splits the arguments of a backslash command into words. The cmd_*.c files call it. It has no
+ * state.
+ */
 #include "args.h"
 
 #include <string.h>
@@ -11,7 +15,7 @@ args_skip_blanks(struct args *a)
 	a->rest += strspn(a->rest, blanks);
 }
 
-/* Behind an opening quote, up to behind the closing one; NULL if there is none. */
+/* From after an opening quote to after the closing one. NULL: there is no closing quote. */
 static const char *
 take_quoted(const char *s, char quote, struct text *word)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shows the place of an error in a statement. shell.c calls it. It has no state.
+ */
 #include "caret.h"
 
 #include <string.h>
 
-/* So many bytes are shown on either side of the position. */
+/* How many bytes to show on each side of the position. */
 #define CARET_CONTEXT 60u
 
-/* Byte offset of a character, counted from 1; len + 1 if there is none such. */
+/* Byte offset of a character, counted from 1; len + 1 if there is no such character. */
 static size_t
 offset_of(const char *sql, size_t len, unsigned long position)
 {
@@ -21,7 +24,7 @@ offset_of(const char *sql, size_t len, unsigned long position)
 	return position == 1 ? i : len + 1;
 }
 
-/* Not in the midst of a character. */
+/* Move to the begin of a character. */
 static size_t
 to_character(const char *sql, size_t begin, size_t i)
 {

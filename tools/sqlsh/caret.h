@@ -4,11 +4,8 @@
 
 #include "text.h"
 
-/*
- * Show where in a statement an error is: "LINE 2: " and that line (cut to what is near, if it is
- * long), and below it a caret. `position` counts characters from 1; nothing is added when there
- * is no such character.
- */
+/* Add "LINE 2: " with the line of the error (cut if it is long), and below it a caret. `position`
+ * counts characters from 1. If there is no such character, add nothing. */
 void caret_add(struct text *out, const char *sql, size_t len, unsigned long position);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of tables and columns for completion. interactive.c completes; run.c and session.c discard
+ * the names when they may have changed. The state is struct catalog.
+ */
 #include "catalog.h"
 
 #include <stdlib.h>
@@ -27,7 +31,7 @@ static const char *const keywords[] = { "ABORT", "ALL", "ALTER", "ANALYZE", "AND
 
 #define N_KEYWORDS (sizeof(keywords) / sizeof(keywords[0]))
 
-/* Words behind which only a table makes sense. */
+/* Words that only a table's name can follow. */
 static const char *const before_table[] = { "FROM", "INTO", "JOIN", "TABLE", "UPDATE",
 	"copy", "d" };
 
@@ -140,7 +144,7 @@ nth_of(const struct catalog_list *c, size_t i)
 	return i < c->n ? c->names[i] : NULL;
 }
 
-/* The i-th of all words of a kind. */
+/* The i-th word of all words of a kind. */
 static const char *
 nth_word(const struct catalog *c, enum catalog_what what, size_t i)
 {

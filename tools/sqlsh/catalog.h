@@ -6,9 +6,10 @@
 
 struct shell;
 
-/* Names of tables and columns for completion: asked for when needed, forgotten after DDL. */
+/* Names of tables and columns for completion. They are loaded at the first use and discarded after
+ * DDL. */
 struct catalog_list {
-	char **names; /* sorted, each once */
+	char **names; /* sorted, without duplicates */
 	size_t n, cap;
 };
 
@@ -24,24 +25,22 @@ enum catalog_what {
 	CATALOG_COMMANDS
 };
 
-/* What is to be completed. */
+/* What to complete. */
 struct catalog_prefix {
 	enum catalog_what what;
-	const char *text; /* a command without its backslash */
+	const char *text; /* for a command: without the backslash */
 	size_t len;
 };
 
 void catalog_forget(struct catalog *c);
-/* Ask for the names if they are not there. */
+/* Load the names, unless they are loaded. */
 void catalog_load(struct catalog *c, struct shell *sh);
 
-/*
- * The words that begin with a prefix (ASCII case ignored). Call with *state 0 first; NULL behind
- * the last. Static or borrowed.
- */
+/* The words that begin with the prefix (ASCII case ignored). Call it first with *state 0. NULL
+ * after the last word. The words are static or borrowed. */
 const char *catalog_complete(
 	const struct catalog *c, const struct catalog_prefix *prefix, size_t *state);
-/* Whether a table must follow this word ("from"; ASCII case ignored). */
+/* Whether a table must follow this word, such as "from" (ASCII case ignored). */
 int catalog_is_before_table(const char *word, size_t len);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds and runs backslash commands. input.c calls it. It has no state.
+ */
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -76,7 +79,7 @@ cmd_run(struct input *in, const char *line, size_t len)
 	int r;
 
 	name = strchr(copy, '\\') + 1;
-	/* \? and \! need no blank behind them. */
+	/* \? and \! need no blank after them. */
 	n = *name == '!' || *name == '?' ? 1 : strcspn(name, " \t\r\n");
 	cmd.args.rest = name + n;
 	args_skip_blanks(&cmd.args);

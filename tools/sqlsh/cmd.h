@@ -5,10 +5,10 @@
 #include "args.h"
 #include "shell.h"
 
-/* Backslash commands: a table for each group, in a file of its own. */
+/* Backslash commands. Each group has a table in a file of its own. */
 
 struct cmd {
-	struct input *in; /* where it came from: its pending statement */
+	struct input *in; /* its source, and the statement that is being typed */
 	struct shell *sh;
 	const char *name; /* as typed */
 	struct args args;
@@ -16,7 +16,7 @@ struct cmd {
 
 struct command {
 	const char *name;
-	const char *args; /* as shown by \? */
+	const char *args; /* as \? shows them */
 	const char *help;
 	int (*run)(struct cmd *cmd);
 };
@@ -26,11 +26,11 @@ extern const struct command cmd_copy_table[], cmd_describe_table[], cmd_general_
 
 /* Run the command in a line. */
 int cmd_run(struct input *in, const char *line, size_t len);
-/* Whether this is one of the commands that may end a line of SQL. */
+/* Whether this command may end a line of SQL. */
 int cmd_is_go(const char *command, size_t len);
-/* The names, for completion; NULL behind the last. */
+/* The names, for completion; NULL after the last. */
 const char *cmd_name(size_t i);
-/* Say what is wrong with the arguments. */
+/* Report wrong arguments. */
 int cmd_usage(struct cmd *cmd, const char *expected);
 
 #endif

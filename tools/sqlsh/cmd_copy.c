@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \copy: imports a file into a table and exports a table or query. The state of an import is struct
+ * import.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,9 +13,9 @@
 #include "progress.h"
 
 /*
- * \copy. In: a prepared INSERT for each record, in a pipeline: chunks of COPY_CHUNK with a
- * synchronisation point behind each, and one chunk is sent while the results of the one before
- * are taken. All in one transaction, or within a savepoint of the one that is open.
+ * An import executes a prepared INSERT for each record, in a pipeline. Records form chunks of
+ * COPY_CHUNK with a synchronisation point after each. While the results of a chunk arrive, the next
+ * chunk is sent. All happens in one transaction, or within a savepoint of the open transaction.
  */
 
 #define COPY_CHUNK     256u
@@ -20,21 +24,21 @@
 struct import {
 	struct shell *sh;
 	const struct copy *copy;
-	const char *name; /* of the file, for messages */
+	const char *name; /* the file's name, for messages */
 	struct csv_reader reader;
 	cenote_stmt *stmt;
 	cenote_params *params;
 	size_t n_columns;
-	unsigned long
-		lines[2 * COPY_CHUNK]; /* of the records that were sent, by number */
-	uint64_t n_sent, n_done; /* records */
+	/* line in the file of each sent record, by number */
+	unsigned long lines[2 * COPY_CHUNK];
+	uint64_t n_sent, n_done; /* counts of records */
 	uint64_t n_syncs_sent, n_syncs_done;
-	int r; /* RUN_OK as long as nothing failed */
-	int is_nested; /* in a transaction that was open before */
+	int r; /* RUN_OK unless something failed */
+	int is_nested; /* a transaction was open before */
 	struct progress progress;
 };
 
-/* An error in the file, at a line of it. Only the first one counts. */
+/* Report an error at a line of the file. Only the first one counts. */
 static void
 fail_at(struct import *im, unsigned long line, const char *message)
 {
@@ -57,7 +61,7 @@ fail_with(struct import *im, unsigned long line, const cenote_diag *diag)
 	text_finish(&t);
 }
 
-/* A call of libcenote failed, and not because of one record. */
+/* Report a failed call of libcenote that does not concern a record. */
 static void
 fail_call(struct import *im, int status)
 {
@@ -65,12 +69,12 @@ fail_call(struct import *im, int status)
 
 	progress_end(&im->progress);
 	r = session_failed(im->sh, status, NULL, 0);
-	/* A loss counts even if a record failed before. */
+	/* A lost connection counts, even if a record failed before. */
 	if (im->r == RUN_OK || r == RUN_LOST)
 		im->r = r;
 }
 
-/* Wait for what gave CENOTE_AGAIN: 1 to repeat it, 0 when it is over, with `status` its result. */
+/* After CENOTE_AGAIN, wait. 1: repeat the call. 0: it is over, with its result in `status`. */
 static int
 goes_on(struct import *im, int *status)
 {
@@ -99,7 +103,7 @@ take_result(struct import *im, const cenote_result *res)
 	}
 }
 
-/* Take results until so many synchronisation points have come back. */
+/* Take results until this many synchronisation points have arrived. */
 static void
 drain(struct import *im, uint64_t n_syncs)
 {
@@ -112,7 +116,7 @@ drain(struct import *im, uint64_t n_syncs)
 		if (r < 0) {
 			fail_call(im, r);
 		} else if (r == CENOTE_DONE) {
-			/* One request is over; two in a row: nothing is outstanding. */
+			/* One request is done. Two in a row mean that nothing is left. */
 			n_idle++;
 		} else {
 			n_idle = 0;
@@ -182,7 +186,7 @@ check_record(struct import *im)
 	text_finish(&t);
 }
 
-/* All records; the first one was read already, if `more` is 1. */
+/* Send all records. If `more` is 1, the first one was read already. */
 static void
 send_records(struct import *im, int more)
 {
@@ -251,7 +255,7 @@ begin_transaction(struct import *im)
 			      : session_do(im->sh, SESSION_BEGIN);
 }
 
-/* All or nothing. */
+/* Commit all, or nothing. */
 static void
 end_transaction(struct import *im)
 {
@@ -289,12 +293,13 @@ pump(struct import *im)
 		im->r = RUN_LOST;
 }
 
-/* The columns' names, if the file begins with them; then the first record. */
+/* Read the names of the columns if the file begins with them, and then the first record. */
 static int
 read_first(struct import *im, struct text *ret_sql)
 {
 	int has_numbers = im->sh->style == BIND_DOLLAR;
-	/* Where "…" is text, and in every mode of that server. */
+	/* Use the quotes that mean a name in every mode of the server. In MySQL, "..." is
+	 * a text. */
 	char quote = im->sh->lex_flags & LEX_BACKSLASH ? '`' : '"';
 	int more = csv_read(&im->reader);
 
@@ -371,7 +376,7 @@ copy_in(struct shell *sh, const struct copy *copy)
 	return im.r != RUN_LOST && sh->n_cancels > 0 ? RUN_INTERRUPTED : im.r;
 }
 
-/* Out: the results of a query, in another format and to another place than others. */
+/* Export: show the results of a query in another format and in another place. */
 static int
 copy_query(struct shell *sh, const struct copy *copy, FILE *file)
 {
@@ -427,7 +432,7 @@ copy_out(struct shell *sh, const struct copy *copy)
 	return r;
 }
 
-/* The server's own COPY, from a file or to one. */
+/* Use the server's COPY, from a file or to one. */
 static int
 copy_by_server(struct shell *sh, const struct copy *copy)
 {
@@ -462,7 +467,7 @@ copy_by_server(struct shell *sh, const struct copy *copy)
 	return r;
 }
 
-/* Whether the backend has that feature; the session is made if needed. */
+/* Whether the backend has COPY. It makes the session if needed. */
 static int
 has_server_copy(struct shell *sh)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \d, \l, \dn, \du, \df and their kin: lists from the pool's catalog. describe.c shows a single
+ * table. It has no state.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +11,8 @@
 #include "routines.h"
 #include "server_sql.h"
 
-/*
- * What is in the database, as the pool's catalog tells it: the same from every backend. Names of
- * the catalog's columns are in docs/protocol.md.
- */
+/* The pool's catalog is the same for every backend. docs/protocol.md lists the names of its
+ * columns. */
 
 static const struct run_pick databases[] = { { "table_cat", "Database" },
 	{ "remarks", "Remarks" }, { 0 } };
@@ -24,7 +26,7 @@ static const struct run_pick indexes[] = { { "table_cat", "Database" },
 	{ "ordinal_position", "Position" }, { "column_name", "Column" },
 	{ "non_unique", "Not unique" }, { 0 } };
 
-/* Not the server's own. */
+/* Only the users' tables, not the server's. */
 #define TABLES "TABLE,FOREIGN TABLE,GLOBAL TEMPORARY,LOCAL TEMPORARY"
 #define VIEWS  "VIEW,MATERIALIZED VIEW"
 
@@ -46,7 +48,7 @@ is_backend(struct shell *sh, const char *name)
 	return backend && strcmp(backend, name) == 0;
 }
 
-/* MySQL lists all databases; people mean the current one. */
+/* MySQL lists all databases, but people mean the current one. */
 static int
 choose_database(struct pattern *p, struct shell *sh)
 {
@@ -108,7 +110,7 @@ pattern_init(struct pattern *p, struct cmd *cmd)
 	return r;
 }
 
-/* The column of the database is for MySQL only: elsewhere it never changes. */
+/* Only MySQL needs the column of the database. For other servers it never changes. */
 static const struct run_pick *
 picks_for(struct shell *sh, const struct run_pick *picks)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \q, \?, \h, \c, \s, \i, \cd and \!: leaving, help, files and programs. It has no state.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +9,6 @@
 #include <unistd.h>
 
 #include "cmd.h"
-
-/* Leaving, help, files, programs. */
 
 static int
 run_quit(struct cmd *cmd)
@@ -133,7 +134,7 @@ run_shell(struct cmd *cmd)
 	int status;
 
 	(void)fflush(cmd->sh->out);
-	/* That is what the command is for. */
+	/* Running a command is what \! is for. */
 	status = system(line); /* NOLINT(cert-env33-c) */
 	if (status == -1) {
 		shell_error(cmd->sh, "\\!: %s", strerror(errno));

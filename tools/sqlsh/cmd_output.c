@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \f, \x, \o, \pset, \timing and \echo: the format and the place of results. The state is in
+ * struct shell.
+ */
 #include <string.h>
 
 #include "cmd.h"
 
-/* How and where results are shown. */
-
-/* The first word, "on" or "off"; without one the other way round. */
+/* Read the first word, "on" or "off". Without a word, switch. */
 static int
 take_switch(struct cmd *cmd, int *value)
 {
@@ -77,7 +79,7 @@ run_output(struct cmd *cmd)
 	struct text path = { 0 };
 	int r;
 
-	/* A command is taken as it is, with its own quotes. */
+	/* The shell reads its own quotes in a command. */
 	if (*cmd->args.rest == '|')
 		return shell_redirect(cmd->sh, cmd->args.rest);
 	r = args_next(&cmd->args, &path);

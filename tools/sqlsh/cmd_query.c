@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \g, \gx, \G, \p, \r, \e, \watch, \set and \unset: the statement that is being typed, or the last one.
+ * The state is in struct shell.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,9 +15,7 @@
 #include "cmd.h"
 #include "interrupt.h"
 
-/* The statement that is being typed, and the one that ran last. */
-
-/* Take the pending statement out of the input, or the last one. 0 if there is neither. */
+/* Take the statement that is being typed, or the last one. 0: there is neither. */
 static int
 take_statement(struct cmd *cmd, struct text *ret_sql)
 {
@@ -162,7 +164,7 @@ watch(struct shell *sh, const struct text *sql, double seconds, unsigned long co
 		r = run_sql(sh, text_str(sql), sql->len);
 	}
 	sh->settings.pager = pager;
-	/* Ctrl-C is how one leaves, whether it met a query or a pause. */
+	/* The user ends \watch with Ctrl-C, during a query or a pause. */
 	return r == RUN_INTERRUPTED && sh->is_interactive ? RUN_OK : r;
 }
 
@@ -215,7 +217,7 @@ write_whole(int fd, const char *s, size_t len)
 	return 0;
 }
 
-/* Let the user change a file; what it holds then goes to the input as if it were typed. */
+/* Let the user change a file. Its new content becomes input, as if typed. */
 static int
 edit_file(struct cmd *cmd, const char *path)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \conninfo, \pools and \workers: the session, its pool, and the daemon. It has no state.
+ */
 #include <string.h>
 
 #include "cmd.h"
-
-/* The session and the pool that it is from. */
 
 static const struct {
 	const char *info;
@@ -35,7 +36,7 @@ add_pins(struct text *t, uint32_t pins)
 	}
 }
 
-/* Of one hop; nothing where there is no TLS. */
+/* Show the TLS of one hop. Without TLS, show nothing. */
 static void
 show_tls(struct shell *sh, const char *title, int hop)
 {

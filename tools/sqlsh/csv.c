@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads and writes CSV and tab-separated values. cmd_copy.c and output_csv.c call it. The state is
+ * struct csv_reader.
+ */
 #include "csv.h"
 
 #include <stdlib.h>
@@ -10,7 +14,8 @@ csv_separator(enum csv_kind kind)
 	return kind == CSV_TAB ? '\t' : ',';
 }
 
-/* A byte order mark at the beginning of a file is no data: as data it must not stand there bare. */
+/* A byte order mark at the begin of a file is not data. A value must not begin with it unless it
+ * has quotes. */
 #define BOM "\xef\xbb\xbf"
 
 static int
@@ -107,13 +112,13 @@ fill(struct csv_reader *r)
 	r->pos = 0;
 	r->end = fread(r->buffer, 1, CSV_BUFFER_SIZE, r->file);
 	r->n_bytes += r->end;
-	/* A byte order mark is no part of the first field. */
+	/* A byte order mark is not part of the first field. */
 	if (is_first && r->end >= 3 && memcmp(r->buffer, BOM, 3) == 0)
 		r->pos = 3;
 	return r->pos < r->end;
 }
 
-/* Next byte, EOF at the end. */
+/* The next byte; EOF at the end. */
 static int
 take(struct csv_reader *r)
 {
@@ -165,7 +170,7 @@ add_byte(struct csv_reader *r, int c)
 	return 0;
 }
 
-/* What comes behind a field: 1 another field, 0 the record's end, -1 an error. */
+/* What follows a field: 1 another field, 0 the end of the record, -1 an error. */
 static int
 end_field(struct csv_reader *r, int c)
 {
@@ -180,7 +185,7 @@ end_field(struct csv_reader *r, int c)
 	return -1;
 }
 
-/* Within quotes, up to the closing one; it returns what comes behind, EOF - 1 for an error. */
+/* Read up to the closing quote. Returns the byte after it; EOF - 1 is an error. */
 static int
 read_quoted(struct csv_reader *r)
 {

@@ -8,9 +8,9 @@
 #include "text.h"
 
 /*
- * CSV as in RFC 4180 (lines end with LF; CRLF is read as well), where NULL is an empty field and
- * the empty text is ""; and tab-separated values, where NULL is \N and tab, newline, carriage
- * return and backslash are written \t \n \r \\.
+ * CSV as in RFC 4180: lines end with LF, and CRLF is also read. NULL is an empty field, and the
+ * empty text is "". In tab-separated values NULL is \N, and tab, newline, carriage return and
+ * backslash are \t \n \r \\.
  */
 
 enum csv_kind {
@@ -18,7 +18,7 @@ enum csv_kind {
 	CSV_TAB
 };
 
-/* NULL: text is NULL. */
+/* `text` NULL means NULL. */
 struct cell {
 	const char *text;
 	size_t len;
@@ -31,15 +31,15 @@ struct cell {
 struct csv_reader {
 	FILE *file;
 	enum csv_kind kind;
-	uint64_t n_bytes; /* read so far */
-	unsigned long line; /* that the record given last began in (from 1) */
+	uint64_t n_bytes; /* bytes read so far */
+	unsigned long line; /* line in which the last record began, from 1 */
 	unsigned long next_line;
-	const char *error; /* what is wrong in `line`, static text */
+	const char *error; /* the error in `line`, a static text */
 	struct cell *fields;
 	size_t n_fields;
 	/* Private. */
 	size_t cap;
-	struct text data; /* the fields' text, each with a zero byte */
+	struct text data; /* the fields, each with a zero byte */
 	size_t *offsets;
 	unsigned char *is_null;
 	char *buffer;
@@ -48,10 +48,11 @@ struct csv_reader {
 
 void csv_reader_init(struct csv_reader *r, FILE *file, enum csv_kind kind);
 void csv_reader_finish(struct csv_reader *r);
-/* Next record: 1 and fields, borrowed until the next call; 0 at the end; -1 and error. */
+/* The next record: 1 and its fields, which are valid until the next call. 0 at the end; -1 and
+ * `error`. */
 int csv_read(struct csv_reader *r);
 
-/* One field as written, and what stands between two of them. */
+/* Add a field as it is written, and what separates two fields. */
 void csv_add_field(struct text *t, enum csv_kind kind, const struct cell *cell);
 char csv_separator(enum csv_kind kind);
 

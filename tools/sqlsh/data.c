@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data of COPY. Input comes from the lines after the statement up to "\." or the end, or from a
+ * file: for \copy, or when the server asks for a file and the connection's options allow it. run.c
+ * calls it. It has no state.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "interrupt.h"
 #include "shell.h"
 
-/*
- * The data of copies. What goes in is the lines behind the statement, up to one that is "\." or the
- * end; or a file, for \copy, or where the server asked for one and the options of the connection
- * allow that.
- */
-
 #define PIECE 65536u
 
-/* A piece; 1: go on. *ret_r is what ended it otherwise: CENOTE_DONE, the server has enough. */
+/* Send a piece. 1: continue. Otherwise *ret_r says what ended it: CENOTE_DONE means that the server
+ * has enough. */
 static int
 put(struct shell *sh, const char *data, size_t len, int *ret_r)
 {
@@ -30,7 +30,7 @@ is_end_line(const struct text *line)
 	       strcmp(s, "\\.\r\n") == 0;
 }
 
-/* NULL, or why it was given up. */
+/* NULL, or why the copy ends early. */
 static const char *
 put_lines(struct shell *sh, int *ret_r)
 {
@@ -44,7 +44,7 @@ put_lines(struct shell *sh, int *ret_r)
 		if (!put(sh, text_str(&line), line.len, ret_r))
 			break;
 	}
-	/* what the server does not want any more is still no SQL */
+	/* The server wants no more data, but the rest of the data is not SQL either. */
 	while (*ret_r == CENOTE_DONE && !interrupt_is_pending() &&
 		input_data_line(sh, &line) && !is_end_line(&line))
 		continue;

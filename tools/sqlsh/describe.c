@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \d TABLE: the columns of a table, and below them indexes, checks and references. All but the
+ * checks come from the pool's catalog, which is the same for every backend. cmd_describe.c calls
+ * it. It has no state.
+ */
 #include "describe.h"
 
 #include <ctype.h>
@@ -8,11 +13,6 @@
 
 #include "checks.h"
 #include "server_sql.h"
-
-/*
- * Show one table: columns, and below them indexes, checks and references. All but the checks
- * come from the pool's catalog, which is the same for every backend.
- */
 
 struct table {
 	struct shell *sh;
@@ -56,7 +56,7 @@ add_shown(struct text *t, const char *s)
 	(void)display_add(t, s, strlen(s));
 }
 
-/* The catalog of some backends has the length in a column of its own. */
+/* Some backends have the length in a column of its own. */
 void
 describe_type(struct text *t, const cenote_result *res, uint64_t row)
 {
@@ -82,7 +82,8 @@ describe_type(struct text *t, const cenote_result *res, uint64_t row)
 
 /* ---- the footer ---- */
 
-/* A catalog list of this table; NULL if the backend does not have it. RUN_LOST: the session is lost. */
+/* A catalog list about this table; NULL if the backend does not have it. RUN_LOST: the session is
+ * lost. */
 static int
 get_list(struct table *t, uint32_t kind, cenote_result **ret_res)
 {
@@ -100,7 +101,7 @@ n_rows(const cenote_result *res)
 	return res ? cenote_result_n_rows(res) : 0;
 }
 
-/* Begin a line, with the title above the first one. */
+/* Begin a line. The title stands above the first one. */
 static void
 begin_line(struct table *t, const char *title, int *is_begun)
 {
@@ -120,7 +121,7 @@ add_quoted(struct text *t, const char *name)
 	text_add_str(t, "\" ");
 }
 
-/* Add the names in a column of some rows, and DESC for a descending key. */
+/* Add the names from a column of some rows, and DESC for a descending key. */
 static void
 add_names(struct text *t, const cenote_result *res, uint64_t row, uint64_t end,
 	const char *column)
@@ -137,7 +138,7 @@ add_names(struct text *t, const cenote_result *res, uint64_t row, uint64_t end,
 	text_add_char(t, ')');
 }
 
-/* The first row of the next key or index: it has position 1. */
+/* The row at which the next key or index begins: there the position is 1. */
 static uint64_t
 end_of(const cenote_result *res, uint64_t row, const char *position)
 {
@@ -159,7 +160,7 @@ add_index(struct table *t, const cenote_result *res, uint64_t row, uint64_t end)
 	if (col >= 0 && !cenote_result_is_null(res, row, (uint32_t)col)) {
 		const char *condition = describe_value(res, row, "filter_condition");
 
-		/* SQLite does not tell the condition. */
+		/* SQLite does not report the condition. */
 		text_add_str(&t->footer, *condition ? " WHERE " : " WHERE …");
 		add_shown(&t->footer, condition);
 	}
@@ -264,7 +265,7 @@ add_checks(struct table *t)
 	return RUN_OK;
 }
 
-/* The name of a table, with its schema if it differs from this table's. */
+/* Add the name of a table, with its schema if it is not the schema of this table. */
 static void
 add_table_name(struct table *t, const char *catalog, const char *schema, const char *name)
 {
@@ -321,7 +322,7 @@ add_foreign_keys(struct table *t)
 	return RUN_OK;
 }
 
-/* SQLite keeps the name of the other table as it was written, in any case. */
+/* SQLite keeps the other table's name as the user wrote it, in any case. */
 static int
 refers_to(const struct table *t, const cenote_result *res, uint64_t row)
 {
@@ -372,7 +373,7 @@ put_column(struct output *out, int is_for_people, const cenote_result *res, uint
 	struct text type = { 0 };
 	const char *value = describe_value(res, row, "column_def");
 	const char *values[5] = { describe_value(res, row, "column_name"), NULL, "",
-		/* MariaDB has this text for a column without a default. */
+		/* MariaDB uses this text for a column without a default. */
 		strcmp(value, "NULL") == 0 ? "" : value,
 		describe_value(res, row, "remarks") };
 	struct cell cells[5];

@@ -4,11 +4,11 @@
 
 #include "shell.h"
 
-/* As a pattern of LIKE, in which `*` and `?` are wildcards if `has_wildcards`. */
+/* Make a pattern for LIKE. With has_wildcards, `*` and `?` are wildcards. */
 void describe_pattern(struct text *t, const char *name, int has_wildcards);
 /* The value as text, "" if it is NULL or there is no such column. */
 const char *describe_value(const cenote_result *res, uint64_t row, const char *column);
-/* A type of the catalog with its length: varchar(20). */
+/* Add a type from the catalog with its length: varchar(20). */
 void describe_type(struct text *t, const cenote_result *res, uint64_t row);
 /* Show the table in a row of a list of tables. */
 int describe_table(

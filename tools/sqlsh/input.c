@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines of input become statements and commands. main.c, interactive.c and the commands \i and \e
+ * call it. The state is struct input.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +47,7 @@ run_statement(struct input *in, const struct split_statement *st)
 	in->n_data = 0;
 	r = run_sql(sh, st->sql, st->len);
 	sh->input = before;
-	/* The lines count, though they are no SQL. */
+	/* These lines count, although they are not SQL. */
 	for (; in->n_data > 0; in->n_data--) {
 		in->n_lines++;
 		split_add(&in->split, "\n", 1);
@@ -98,7 +102,7 @@ input_stops(struct shell *sh, int r)
 	}
 }
 
-/* Whether a line holds a backslash command: never in the midst of a quote or comment. */
+/* Whether the line holds a backslash command. Inside a quote or comment it does not. */
 static int
 is_command(const struct split *s, const char *line, size_t len)
 {
@@ -119,12 +123,12 @@ run_command(struct input *in, const char *line, size_t len)
 	in->sh->input = in;
 	r = cmd_run(in, line, len);
 	in->sh->input = before;
-	/* The line counts, though it is no SQL. */
+	/* The line counts, although it is not SQL. */
 	split_add(&in->split, "\n", 1);
 	return r;
 }
 
-/* Whether a token of the line begins there, and no quote or comment contains it. */
+/* Whether a token begins there that is not inside a quote or comment. */
 static int
 is_token(const struct split *s, const char *line, size_t len, size_t at)
 {
@@ -138,7 +142,7 @@ is_token(const struct split *s, const char *line, size_t len, size_t at)
 	return kind == LEX_CHAR && l.start == at;
 }
 
-/* The position of a \g, \gx or \G at the end of the line; `len` if there is none. */
+/* The position of \g, \gx or \G at the end of the line; `len` if there is none. */
 static size_t
 find_go(const struct split *s, const char *line, size_t len)
 {

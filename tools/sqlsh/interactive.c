@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Input at a terminal: prompts, line editing with libedit, history and completion. main.c calls it.
+ * The state is struct interactive.
+ */
 #include <errno.h>
 #include <histedit.h>
 #include <poll.h>
@@ -17,14 +21,14 @@
 struct interactive {
 	struct input input;
 	int is_data; /* lines are the data of a copy */
-	int is_deaf; /* the session is not listened to before the next statement */
+	int is_deaf; /* do not read from the session until the next statement */
 	struct shell *sh;
 	EditLine *el;
 	History *history;
 	HistEvent event;
-	char *history_path; /* NULL: nowhere to keep it */
+	char *history_path; /* NULL: there is no place for it */
 	struct text prompt;
-	struct text entry; /* of the history: the typed lines of the current statement */
+	struct text entry; /* the typed lines of the current statement, for the history */
 };
 
 static void
@@ -39,8 +43,8 @@ make_folders(char *path)
 	}
 }
 
-/* inventory=>, in a transaction inventory=*>, in one that failed inventory=!>; in the midst of a
- * statement what is open stands in place of the = */
+/* The prompt: inventory=>, in a transaction inventory=*>, after an error in it inventory=!>. In the
+ * middle of a statement, what is open stands in place of the =. */
 static char *
 show_prompt(EditLine *el)
 {
@@ -71,7 +75,7 @@ show_prompt(EditLine *el)
 	return i->prompt.data;
 }
 
-/* The server says something of its own accord, or goes, while a line is typed. */
+/* While the user types, the server may send a notice or end the session. */
 static void
 listen_to_server(struct interactive *i, EditLine *el)
 {
@@ -93,14 +97,14 @@ listen_to_server(struct interactive *i, EditLine *el)
 		(void)el_set(el, EL_REFRESH);
 }
 
-/* Wait for the terminal: as interrupt_wait(). */
+/* Wait for the terminal. Returns as interrupt_wait() does. */
 static int
 wait_for_key(struct interactive *i, EditLine *el)
 {
 	int has_news = 0, r, fd;
 
 	do {
-		/* in the midst of a copy the descriptor is not ours to look at */
+		/* During a copy, the descriptor belongs to the request. */
 		fd = i->is_data || i->is_deaf || !cenote_is_connected(i->sh->conn)
 			     ? -1
 			     : cenote_fd(i->sh->conn);
@@ -111,7 +115,7 @@ wait_for_key(struct interactive *i, EditLine *el)
 	return r;
 }
 
-/* libedit's way to read one character; Ctrl-C ends the line. */
+/* Read one character for libedit. Ctrl-C ends the line. */
 static int
 read_char(EditLine *el, wchar_t *ret_char)
 {
@@ -136,8 +140,8 @@ read_char(EditLine *el, wchar_t *ret_char)
 		n = read(STDIN_FILENO, &c, 1);
 		if (n <= 0)
 			return (int)n;
-		/* Ctrl-D typed ahead, before the terminal was set to give single characters, is
-		 * read as a zero byte. */
+		/* A Ctrl-D that came before the terminal sends single characters reads as a zero
+		 * byte. */
 		if (c == '\0')
 			c = '\004';
 		used = mbrtowc(ret_char, &c, 1, &state);
@@ -167,7 +171,7 @@ word_begin(const LineInfo *line)
 	return p;
 }
 
-/* How many of the candidates there are, and what all of them begin with (to be freed). */
+/* Count the candidates. Returns what all of them begin with; the caller frees it. */
 static size_t
 common_prefix(
 	const struct catalog *c, const struct catalog_prefix *word, char **ret_common)
@@ -208,7 +212,7 @@ list_candidates(const struct catalog *c, const struct catalog_prefix *word)
 	(void)fflush(stdout);
 }
 
-/* Whether the word before this one asks for a table. */
+/* Whether the previous word asks for a table. */
 static int
 is_before_table(const LineInfo *line, const char *begin)
 {
@@ -244,7 +248,7 @@ is_lower(const char *s, size_t len)
 	return 1;
 }
 
-/* Put the completion in place of the word. A keyword follows the case of what was typed. */
+/* Replace the word by the completion. A key word takes the case that the user typed. */
 static void
 replace_word(EditLine *el, const char *word, size_t len, char *completion, int is_whole)
 {
@@ -278,7 +282,7 @@ complete(EditLine *el, int ch)
 
 	(void)ch;
 	(void)el_get(el, EL_CLIENTDATA, &i);
-	/* data has tabs of its own */
+	/* In data a tab is a tab. */
 	if (i->is_data)
 		return el_insertstr(el, "\t") < 0 ? CC_ERROR : CC_REFRESH;
 	if (len == 0)
@@ -312,7 +316,8 @@ open_editor(struct interactive *i)
 	(void)el_set(i->el, EL_EDITOR, "emacs");
 	(void)el_set(i->el, EL_GETCFN, read_char);
 	(void)el_set(i->el, EL_HIST, history, i->history);
-	/* The wide one keeps the names as they are; el_set() copies them and never frees that. */
+	/* Only the wide function keeps the names. el_set() copies them and never frees the
+	 * copies. */
 	(void)el_wset(i->el, EL_ADDFN, L"sqlsh-complete", L"complete the word", complete);
 	(void)el_set(i->el, EL_BIND, "^I", "sqlsh-complete", NULL);
 	(void)el_set(i->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
@@ -345,7 +350,7 @@ close_editor(struct interactive *i)
 	text_finish(&i->entry);
 }
 
-/* A line of data for COPY … FROM STDIN. */
+/* Read a line of data for COPY ... FROM STDIN. */
 static int
 read_data_line(struct input *in, struct text *ret_line)
 {
@@ -364,7 +369,7 @@ read_data_line(struct input *in, struct text *ret_line)
 	return 1;
 }
 
-/* Put the typed lines into the history as one entry. */
+/* Add the typed lines to the history as one entry. */
 static void
 keep_entry(struct interactive *i)
 {
@@ -375,7 +380,7 @@ keep_entry(struct interactive *i)
 	text_clear(&i->entry);
 }
 
-/* Statements and commands of the user's own, before the first prompt. */
+/* Run the user's own statements and commands before the first prompt. */
 static int
 run_rc(struct shell *sh)
 {
@@ -398,7 +403,7 @@ greet(struct shell *sh)
 		backend ? backend : "an unknown server", version ? version : "");
 }
 
-/* Forget what is typed so far. */
+/* Forget the lines typed so far. */
 static void
 start_over(struct interactive *i)
 {
@@ -409,7 +414,7 @@ start_over(struct interactive *i)
 	text_clear(&i->entry);
 }
 
-/* People who know no backslash commands type these words. */
+/* Users who do not know the backslash commands type these words. */
 static const char *
 command_for(const struct interactive *i, const char *line)
 {

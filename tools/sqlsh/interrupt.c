@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ctrl-C, and waiting that it can end. All that waits calls it. The state is a flag that the signal
+ * handler sets.
+ */
 #include "interrupt.h"
 
 #include <errno.h>
@@ -29,7 +33,7 @@ interrupt_init(void)
 	struct sigaction action = { .sa_handler = handle_interrupt };
 
 	(void)sigaction(SIGINT, &action, NULL);
-	/* A handler and not SIG_IGN: programs that we start shall have the default again. */
+	/* A handler, not SIG_IGN: programs that we start get the default again. */
 	action.sa_handler = handle_nothing;
 	(void)sigaction(SIGPIPE, &action, NULL);
 }
@@ -61,7 +65,8 @@ wait_for(struct pollfd *fds, nfds_t n_fds, int timeout_ms)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (is_pending)
 		return -1;
-	/* Another signal (the window's size): as if the time were over, the caller looks again. */
+	/* Another signal came, such as a change of the window's size. The caller checks again, as
+	 * after a timeout. */
 	return n > 0 ? 1 : 0;
 }
 

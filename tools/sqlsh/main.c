@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sqlsh: options, and what -c, -f and standard input run. The state is the shell that main() makes.
+ */
 #include <fcntl.h>
 #include <getopt.h>
 #include <langinfo.h>
@@ -13,7 +16,7 @@
 #include "pager.h"
 #include "shell.h"
 
-/* What -c and -f gave, in their order. */
+/* A -c or -f, in the order of the command line. */
 struct job {
 	int is_file;
 	const char *text;
@@ -26,7 +29,7 @@ struct options {
 	const char *output;
 	int is_single_transaction;
 	int has_no_rc;
-	int on_error; /* -1: as the occasion has it */
+	int on_error; /* -1: depends on the input */
 };
 
 enum {
@@ -74,28 +77,29 @@ static const char help_text[] =
 	"double,\n"
 	"                          decimal, bool, bytes or null\n"
 	"  -1, --single-transaction\n"
-	"                          all in one transaction, undone by the first error\n"
+	"                          one transaction, which the first error rolls back\n"
 	"  -o, --output=FILE       write results to FILE\n"
 	"  -q, --quiet             only results: no command tags\n"
-	"  -E, --echo              write each statement to standard error before it is "
-	"run\n"
+	"  -E, --echo              write each statement to standard error before running "
+	"it\n"
 	"  -W, --password          ask for the password before the first login\n"
-	"  -w, --no-password       never ask for one\n"
+	"  -w, --no-password       never ask for a password\n"
 	"  -n, --no-rc             do not read the start-up file\n"
 	"      --format=FORMAT     table (default), expanded, csv, tsv, json, unaligned\n"
 	"      --no-header         rows only\n"
-	"      --null=TEXT         how NULL is shown (not in csv, tsv, json); default "
+	"      --null=TEXT         text for NULL (not in csv, tsv, json); default "
 	"NULL\n"
 	"      --on-error=stop|continue\n"
 	"                          after an error; default: stop, and continue at a "
 	"terminal\n"
 	"      --timing            show on standard error how long each statement took\n"
 	"\n"
-	"POOL is the name of a pool of the cenoted on this machine, URI something like\n"
+	"POOL is the name of a pool of the cenoted on this machine, a URI is, for "
+	"example,\n"
 	"cenote:///POOL?run_dir=/path or cenote://user@host:9432/POOL. Without -c and "
 	"-f,\n"
-	"statements are read from standard input, with a prompt when it is a terminal.\n"
-	"Exit status: 0 all done, 1 a statement or command failed, 2 wrong usage, or no\n"
+	"sqlsh reads statements from standard input, with a prompt at a terminal.\n"
+	"Exit status: 0 success, 1 a statement or command failed, 2 wrong usage, or no\n"
 	"connection. See sqlsh(1).\n";
 
 static void
@@ -242,7 +246,7 @@ parse_options(struct options *o, struct shell *sh, int argc, char **argv)
 	return r;
 }
 
-/* Text is UTF-8 throughout; how wide it is, the locale knows, if it is one of UTF-8. */
+/* All text is UTF-8. The locale knows how wide characters are, if it uses UTF-8. */
 static void
 init_locale(void)
 {
@@ -250,10 +254,8 @@ init_locale(void)
 		(void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/*
- * A standard descriptor that is closed must not become somebody else's, who would get our output:
- * it is opened the wrong way round, so that using it fails.
- */
+/* If a standard descriptor is closed, the next file would get its number, and our output. Open it
+ * in the wrong direction instead, so that using it fails. */
 static int
 init_standard_files(void)
 {
@@ -310,7 +312,7 @@ run_script(struct shell *sh, const struct options *o)
 	r = run_jobs(sh, o);
 	if (r == RUN_INTERRUPTED)
 		interrupt_die(SIGINT);
-	/* What failed is undone by the end of the session. */
+	/* The end of the session rolls back. */
 	if (o->is_single_transaction && sh->status == 0 &&
 		session_do(sh, SESSION_COMMIT) != RUN_OK)
 		sh->status = cenote_is_connected(sh->conn) ? EXIT_SQL_ERROR : EXIT_USAGE;

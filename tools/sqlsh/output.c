@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes results: chooses the format's functions, the pager or the file, and handles write errors.
+ * run.c and the cmd_*.c files call it. The state is struct output.
+ */
 #include "output.h"
 
 #include <stdlib.h>
@@ -51,7 +55,7 @@ output_begin(const struct output_ops *ops, const struct output_settings *setting
 	return out;
 }
 
-/* A pager may show escapes as text. */
+/* A pager may show escape sequences as text. */
 static void
 remove_escapes(struct text *t)
 {
@@ -68,7 +72,7 @@ remove_escapes(struct text *t)
 	t->len = (size_t)(to - t->data);
 }
 
-/* Choose the pager or the file, by the text of the first write. */
+/* Choose the pager or the file when the first text is written. */
 static void
 choose_file(struct output *out, int is_whole)
 {

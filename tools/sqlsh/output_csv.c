@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The formats csv and tsv; csv.h has the rules. output.c calls it. It has no state.
+ */
 #include "output.h"
 
 #include <string.h>
-
-/* CSV and tab-separated values; csv.h has the rules. */
 
 static enum csv_kind
 kind_of(const struct output *out)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The format expanded: one line for each value. output.c calls it.
+ */
 #include "output.h"
 
 #include <string.h>
-
-/* One line for each value. */
 
 struct expanded {
 	struct output base;
@@ -33,7 +34,7 @@ put_record_line(struct expanded *expanded)
 
 	text_addf(t, "-[ RECORD %llu ]", (unsigned long long)expanded->base.n_rows);
 	used = t->len - before;
-	/* The rule reaches a little beyond where the values begin. */
+	/* The rule is a little longer than the names, so that it reaches above the values. */
 	if (used < expanded->width + 12)
 		text_add_repeat(t, '-', expanded->width + 12 - used);
 	text_add_char(t, '\n');

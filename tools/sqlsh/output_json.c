@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The format json: each row is a JSON object (RFC 8259) on a line of its own. output.c calls it.
+ */
 #include "output.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One JSON object (RFC 8259) a line. */
-
 struct json {
 	struct output base;
-	struct text names; /* "name": of each column, as written */
-	size_t *ends; /* where each of them ends */
+	struct text names; /* "name": for each column, as it is written */
+	size_t *ends; /* where each of them ends in `names` */
 };
 
 static void
@@ -35,8 +36,9 @@ add_string(struct text *t, const char *s, size_t len)
 		uint32_t decoded;
 		size_t n = utf8_decode(s + i, len - i, &decoded);
 
+		/* U+FFFD, because the byte is not UTF-8 */
 		if (n == 0)
-			text_add_str(t, "\xef\xbf\xbd"); /* U+FFFD: it was not UTF-8 */
+			text_add_str(t, "\xef\xbf\xbd");
 		else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
 			add_escaped(t, c);
 		else
@@ -52,7 +54,7 @@ n_digits(const char *s)
 	return strspn(s, "0123456789");
 }
 
-/* RFC 8259's grammar of numbers: no leading zeros, no plus, no NaN. */
+/* The grammar of RFC 8259: no leading zeros, no plus sign, no NaN. */
 static int
 is_number(const char *s, size_t len)
 {

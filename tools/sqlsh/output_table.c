@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The format table: aligned columns. The first rows are kept to choose the widths. Later rows are
+ * written at once, and a value that is too wide moves the rest of its row. output.c calls it.
+ */
 #include "output.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Aligned columns. The first rows are kept to choose the widths by; the others are written as
- * they come, and what is too wide for its column then moves the rest of its row.
- */
 
 #define TABLE_ROWS_MAX  1000u
 #define TABLE_BYTES_MAX ((size_t)8 << 20)
 #define TABLE_WIDTH_MAX 256u
 
 struct table_cell {
-	size_t offset; /* in `shown` */
+	size_t offset; /* offset in `shown` */
 	size_t len;
 	size_t width;
 };
 
 struct table {
 	struct output base;
-	struct text shown; /* of the kept cells */
+	struct text shown; /* text of the kept cells */
 	struct table_cell *cells;
 	size_t n_cells, cap;
 	size_t *widths;
-	int is_streaming; /* the widths are chosen, and the head is written */
+	int is_streaming; /* the widths are chosen and the head is written */
 };
 
 static struct table_cell *
@@ -66,7 +65,7 @@ put_cell(struct table *table, size_t col, const struct table_cell *cell)
 	text_add_str(t, col > 0 ? " | " : " ");
 	text_add_repeat(t, ' ', is_number ? pad : 0);
 	text_add(t, text_str(&table->shown) + cell->offset, cell->len);
-	/* No blanks at the end of a line. */
+	/* A line must not end with blanks. */
 	text_add_repeat(t, ' ', is_number || col + 1 == n_columns ? 0 : pad);
 }
 
@@ -101,7 +100,7 @@ forget_rows(struct table *table)
 	text_clear(&table->shown);
 }
 
-/* The widths are known: write the head and what was kept. */
+/* The widths are known: write the head and the kept rows. */
 static void
 start_streaming(struct table *table)
 {
@@ -117,7 +116,7 @@ start_streaming(struct table *table)
 	table->is_streaming = 1;
 }
 
-/* The column names are kept as the first row. */
+/* The names of the columns are kept as the first row. */
 static void
 table_begin(struct output *out)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The format unaligned: values as they are (bytes as hexadecimal digits), with a separator between
+ * them. output.c calls it. It has no state.
+ */
 #include "output.h"
-
-/* Values as they are (bytes as hexadecimal digits), with a separator between them. */
 
 static void
 unaligned_begin(struct output *out)

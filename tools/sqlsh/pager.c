@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts and ends the pager. output.c and shell.c call it. It has no state.
+ */
 #include "pager.h"
 
 #include <string.h>

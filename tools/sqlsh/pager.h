@@ -5,19 +5,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A program that shows what is longer or wider than the screen. */
+/* A program that shows text larger than the screen. */
 
 /* If PAGER is not set. */
 #define PAGER_DEFAULT "command -v less >/dev/null && exec less -S; exec cat"
 
-/* Whether text, and a prompt below it, fits a screen. */
+/* Whether the text and a prompt below it fit the screen. */
 int pager_fits(const char *text, size_t len, size_t rows, size_t columns);
-/*
- * Start the pager if the text does not fit the terminal, or if more text will come. NULL: write to
- * standard output instead.
- */
+/* Start the pager if the text does not fit the terminal, or if more will follow. NULL: write to
+ * standard output instead. */
 FILE *pager_open(const char *command, const char *text, size_t len, int is_whole);
-/* Wait for the pager's end. */
+/* Wait until the pager ends. */
 void pager_close(FILE *pager);
 
 #endif

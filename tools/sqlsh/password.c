@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the password of a login comes from: CENOTE_PASSWORD, the password file, or the terminal.
+ * session.c calls it. The password goes into the connection's options.
+ */
 #include "password.h"
 
 #include <errno.h>
@@ -14,10 +18,10 @@
 #include "interrupt.h"
 #include "shell.h"
 
-/* The longest value that an option may have. */
+/* An option cannot have a longer value. */
 #define PASSWORD_MAX 4096
 
-/* The user of the URI, else the unix user. */
+/* The user from the URI, else the Unix user. */
 static const char *
 user_of(struct shell *sh)
 {
@@ -65,7 +69,7 @@ password_is_in(const char *uri)
 
 /* ---- the passfile ---- */
 
-/* HOST:PORT, the first of a list. */
+/* HOST:PORT. Of a list, the first. */
 static void
 put_address(struct text *host, struct text *port, const char *list)
 {
@@ -102,7 +106,7 @@ search_passfile(struct shell *sh, const char *path)
 	return found;
 }
 
-/* 1 if it has one. */
+/* 1: the file has one. */
 static int
 take_from_passfile(struct shell *sh)
 {
@@ -125,7 +129,7 @@ take_from_passfile(struct shell *sh)
 
 /* ---- the terminal ---- */
 
-/* A line, without its newline. Its length, or -1 at Ctrl-C and Ctrl-D. */
+/* Read a line without its newline. Returns the length; -1 after Ctrl-C or Ctrl-D. */
 static ssize_t
 read_line(int fd, char *line, size_t size)
 {
@@ -141,7 +145,7 @@ read_line(int fd, char *line, size_t size)
 	return -1;
 }
 
-/* Ask and read without echo. The echo is off before the question, for fast fingers. */
+/* Ask and read without echo. The echo ends before the question, since the user may type early. */
 static ssize_t
 read_unseen(int fd, const char *user, char *line, size_t size)
 {

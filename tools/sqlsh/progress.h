@@ -4,23 +4,23 @@
 
 #include "text.h"
 
-/* A line on a terminal that tells how far something is. */
+/* A line on the terminal that shows the progress. */
 struct progress {
 	int is_shown; /* standard error is a terminal */
 	double begin_ms;
-	double shown_ms; /* when it was drawn last; 0: never */
-	uint64_t total_bytes; /* 0 if unknown */
+	double shown_ms; /* when it was last drawn; 0: never */
+	uint64_t total_bytes; /* 0: unknown */
 };
 
 void progress_begin(
 	struct progress *p, int is_wanted, uint64_t total_bytes, double now_ms);
-/* Draw it, if it is time to. */
+/* Draw it, unless it was drawn a moment ago. */
 void progress_update(
 	struct progress *p, uint64_t n_rows, uint64_t n_bytes, double now_ms);
-/* Wipe it. */
+/* Remove it from the terminal. */
 void progress_end(struct progress *p);
 
-/* The line: rows, bytes, rate, and with a total a bar and the time left. */
+/* Make the line: rows, bytes and rate. With a total, also a bar and the remaining time. */
 void progress_format(struct text *t, uint64_t n_rows, uint64_t n_bytes,
 	uint64_t total_bytes, double seconds);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * \df: functions and procedures. cmd_describe.c calls it. The state is struct reader.
+ */
 #include "routines.h"
 
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 
 #include "describe.h"
 
-/* The catalog's column_type. */
+/* Values of column_type in the catalog. */
 enum {
 	PARAM_IN = 1,
 	PARAM_INOUT = 2,
@@ -18,9 +21,9 @@ enum {
 struct reader {
 	const cenote_result *routines;
 	const cenote_result *params;
-	uint64_t at; /* the next parameter: both lists have the same order */
+	uint64_t at; /* the next parameter; both lists have the same order */
 	struct text result;
-	struct text columns; /* of the returned table */
+	struct text columns; /* columns of the returned table */
 	struct text arguments;
 };
 
@@ -124,7 +127,7 @@ put_routine(struct output *out, struct reader *r, uint64_t routine)
 	text_finish(&result);
 }
 
-/* PostgreSQL has three thousand functions of its own. */
+/* PostgreSQL itself has three thousand functions. */
 static int
 is_system(const cenote_result *res, uint64_t row)
 {

@@ -4,7 +4,7 @@
 
 #include "shell.h"
 
-/* Functions and procedures with their parameters, from both lists of the catalog. */
+/* Show functions and procedures with their parameters, from both lists of the catalog. */
 int routines_show(struct shell *sh, const cenote_result *routines,
 	const cenote_result *params, int has_system);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs a statement: binds values, sends it and shows its results. input.c and the commands call it.
+ * The state is in struct shell.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +41,7 @@ add_param(cenote_params *params, const struct bind *bind)
 	}
 }
 
-/* The values of a statement's placeholders; NULL when it has none. */
+/* The values of a statement's placeholders. NULL: it has none. */
 static int
 make_params(struct shell *sh, const struct bound *bound, cenote_params **ret_params)
 {
@@ -79,7 +83,7 @@ send_bound(struct shell *sh, const struct bound *bound, const cenote_params *par
 		     : RUN_OK;
 }
 
-/* Bind and send; on success `bound` is to be finished by the caller. */
+/* Bind and send. On success the caller finishes `bound`. */
 static int
 bind_and_send(struct shell *sh, const char *sql, size_t len, struct bound *bound)
 {
@@ -150,7 +154,7 @@ put_rows(struct output *out, const cenote_result *res, struct cell *cells)
 	}
 }
 
-/* Take rows until there are no more, or nobody wants them. Status of the last step. */
+/* Take rows until the last one, or until nobody reads them. Returns the status of the last step. */
 static int
 stream_rows(struct shell *sh, cenote_result *res, struct output *out)
 {
@@ -158,7 +162,7 @@ stream_rows(struct shell *sh, cenote_result *res, struct output *out)
 	int r;
 
 	while ((r = session_next(sh, res)) == CENOTE_ROW) {
-		/* What still comes after Ctrl-C is not shown. */
+		/* After Ctrl-C, do not show what still arrives. */
 		if (sh->n_cancels == 0)
 			put_rows(out, res, cells);
 		if (sh->progress)
@@ -207,7 +211,7 @@ show_command(struct shell *sh, const cenote_result *res)
 		if (strncmp(tag, changing[i], strlen(changing[i])) == 0)
 			catalog_forget(&sh->catalog);
 	}
-	/* among the data nobody wants it */
+	/* A tag would be in the middle of the data. */
 	if (sh->format->is_for_people && *tag && !sh->is_copied_out)
 		shell_say(sh, "%s", tag);
 	sh->is_copied_out = 0;
@@ -288,7 +292,7 @@ is_null_throughout(const cenote_result *res, uint32_t col)
 	return n > 0 && row == n;
 }
 
-/* Indexes of the picked columns that the result has, and their titles. */
+/* Find the indexes of the picked columns that the result has, and their titles. */
 static size_t
 find_picked(struct shell *sh, const cenote_result *res, const struct run_pick *picks,
 	uint32_t *indexes, struct output_column *columns)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQL for facts that the pool's catalog does not have. describe.c and cmd_describe.c call it. It
+ * has no state.
+ */
 #include "server_sql.h"
 
 #include <stddef.h>
@@ -24,7 +28,7 @@ static const struct server_sql backends[] = {
 		" WHERE m.member = r.oid) AS \"Member of\" FROM pg_catalog.pg_roles r"
 		" WHERE pg_catalog.left(r.rolname, 3) <> 'pg_' AND r.rolname LIKE $1"
 		" ORDER BY r.rolname" },
-	/* A natural join: only MariaDB has the table's name in check_constraints. */
+	/* Only MariaDB has the name of the table in check_constraints, hence the natural join. */
 	{ "mysql",
 		"SELECT constraint_name, CONCAT('CHECK (', check_clause, ')')"
 		" FROM information_schema.table_constraints"

@@ -2,16 +2,17 @@
 #ifndef SQLSH_SERVER_SQL_H
 #define SQLSH_SERVER_SQL_H
 
-/* The server's own SQL for facts that the pool's catalog does not have. NULL: unknown. */
+/* SQL for facts that the pool's catalog does not have. NULL: the server does not have them. */
 struct server_sql {
 	const char *backend;
-	/* Name and definition of a table's checks; for its schema (MySQL: database) and name. */
+	/* Name and definition of a table's checks. Parameters: its schema (MySQL: database) and
+	 * name. */
 	const char *checks;
-	/* Users; for a pattern of LIKE. */
+	/* Users. Parameter: a pattern for LIKE. */
 	const char *users;
 };
 
-/* By the backend's name. An unknown one has no SQL. */
+/* The SQL for a backend. An unknown backend has none. */
 const struct server_sql *server_sql_of(const char *backend);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libcenote's functions with waiting that Ctrl-C can end, and connecting again after a loss. All
+ * files that talk to the server call it. The state is in struct shell.
+ */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +11,7 @@
 #include "interrupt.h"
 #include "shell.h"
 
-/* A cancel that came before its request had begun is sent again after so long. */
+/* How long to wait before sending a cancel again that came before its request began. */
 #define CANCEL_AGAIN_MS 100
 
 static void
@@ -30,7 +34,7 @@ keep_note(uint32_t pid, const char *channel, const char *payload, void *user)
 	text_addf(&sh->notes, " (from process %lu)\n", (unsigned long)pid);
 }
 
-/* The rules of the backend that this session has. */
+/* Learn the rules of the session's backend. */
 static void
 learn_dialect(struct shell *sh)
 {
@@ -64,7 +68,8 @@ send_cancel(struct shell *sh)
 	cenote_cancel_destroy(cancel);
 }
 
-/* Ctrl-C while a request runs: cancel it; if that did not help, the next one ends the session. */
+/* Ctrl-C while a request runs: cancel it. If that did not help, the next Ctrl-C ends the
+ * session. */
 static void
 interrupt_request(struct shell *sh)
 {
@@ -77,7 +82,7 @@ interrupt_request(struct shell *sh)
 	sh->is_closed_by_user = 1;
 }
 
-/* Wait for what libcenote waits for, or for so long at most; as interrupt_wait(). */
+/* Wait until libcenote can continue, or for the given time. Returns as interrupt_wait() does. */
 static int
 wait_for_conn(struct shell *sh, int limit_ms)
 {
@@ -174,7 +179,7 @@ session_failed(struct shell *sh, int status, const char *sql, size_t len)
 	return cenote_status_is_fatal(status) ? RUN_LOST : RUN_ERROR;
 }
 
-/* 0; a negative status, and the diagnostics say why; RUN_QUIT: interrupted, and reported. */
+/* 0; a negative status with diagnostics; RUN_QUIT: interrupted, which was reported. */
 static int
 connect_once(struct shell *sh)
 {
@@ -325,7 +330,7 @@ session_do(struct shell *sh, enum session_verb verb)
 	return r < 0 ? session_failed(sh, r, NULL, 0) : take_command(sh);
 }
 
-/* The rows of a request that was sent; NULL if it failed. */
+/* Take the rows of a request that was sent; NULL: it failed. */
 static int
 take_rows(struct shell *sh, int is_quiet, cenote_result **ret_res)
 {
@@ -349,11 +354,11 @@ take_rows(struct shell *sh, int is_quiet, cenote_result **ret_res)
 	return kept ? RUN_OK : RUN_ERROR;
 }
 
-/* A catalog list or a statement. */
+/* A request for a catalog list, or a statement. */
 struct request {
-	uint32_t kind; /* of a catalog list */
+	uint32_t kind; /* for a catalog list */
 	const cenote_catalog_filter *filter;
-	const char *sql; /* NULL: it is a catalog list */
+	const char *sql; /* NULL: a catalog list */
 	const cenote_params *params;
 };
 

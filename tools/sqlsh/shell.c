@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all parts of sqlsh share: messages, output files and notifications. The state is struct
+ * shell.
+ */
 #include "shell.h"
 
 #include <errno.h>
@@ -48,7 +52,7 @@ shell_set_null(struct shell *sh, const char *text)
 	sh->settings.null_text = copy;
 }
 
-/* What is shown so far comes before the message, where both go to one place. */
+/* If output and messages go to the same place, write the output first. */
 static void
 begin_message(struct shell *sh)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text that grows, and the width of text on a terminal. All files call it. It has no state.
+ */
 #include "text.h"
 
 #include <stdarg.h>
@@ -55,7 +58,7 @@ text_clear(struct text *t)
 		t->data[0] = '\0';
 }
 
-/* Room for n more bytes and the zero byte. */
+/* Make room for n more bytes and the zero byte. */
 static void
 text_grow(struct text *t, size_t n)
 {
@@ -138,7 +141,7 @@ text_str(const struct text *t)
 	return t->data ? t->data : "";
 }
 
-/* Length that the first byte promises, and the bits of it that belong to the character. */
+/* The length of a character by its first byte, and the bits of it that belong to the character. */
 static size_t
 utf8_lead(unsigned char c, uint32_t *ret_bits)
 {
@@ -217,7 +220,7 @@ display_add(struct text *t, const char *s, size_t len)
 		size_t n;
 		int w;
 
-		/* Most text is plain ASCII: take it in one piece. */
+		/* Most text is ASCII: take it in one piece. */
 		for (plain = i; plain < len && s[plain] >= 0x20 && s[plain] < 0x7f;)
 			plain++;
 		if (plain > i) {
@@ -229,7 +232,7 @@ display_add(struct text *t, const char *s, size_t len)
 		n = utf8_decode(s + i, len - i, &c);
 		w = n > 1 ? wcwidth((wchar_t)c) : -1;
 		if (w < 0) {
-			/* Each byte of a control character beyond ASCII (U+0085) too. */
+			/* Also each byte of a control character beyond ASCII, such as U+0085. */
 			width += display_add_byte(t, (unsigned char)s[i]);
 			i++;
 			continue;

@@ -5,15 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Text that grows, and how wide text is on a terminal. A shell that has no memory left can
- * only end, so nothing here fails: it says so on stderr and exits with EXIT_USAGE.
- */
+/* Text that grows, and the width of text on a terminal. A shell without memory can only end. So
+ * nothing here fails: it reports the error on standard error and exits with EXIT_USAGE. */
 
 #define EXIT_SQL_ERROR 1
 #define EXIT_USAGE     2
 
-/* Zero everywhere is the empty text. `data` is NULL until something was added. */
+/* All zero is the empty text. `data` is NULL until something is added. */
 struct text {
 	char *data;
 	size_t len;
@@ -30,20 +28,19 @@ void text_addf(struct text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Remove the first n bytes. */
 void text_drop(struct text *t, size_t n);
-/* As a C string, "" when empty. Borrowed until the next change. */
+/* As a C string; "" if empty. It is valid until the next change. */
 const char *text_str(const struct text *t);
 
-/* n * size bytes, as realloc(). */
+/* As realloc() for n * size bytes. */
 void *mem_resize(void *p, size_t n, size_t size);
 char *mem_dup(const char *s, size_t len);
 
-/* One character of UTF-8: its length in bytes, or 0 when s does not begin with a valid one. */
+/* Read a character of UTF-8. Returns its length in bytes; 0: `s` does not begin with a valid
+ * character. */
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 
-/*
- * Append s so that it can be shown in one line of a terminal and does nothing to it: control
- * characters as \n, \t, \x1b, what is not UTF-8 as \xNN. Returns the columns it takes.
- */
+/* Append s in a form that fits one line and cannot disturb the terminal: control characters as \n,
+ * \t, \x1b, and bytes that are not UTF-8 as \xNN. Returns its width in columns. */
 size_t display_add(struct text *t, const char *s, size_t len);
 size_t display_width(const char *s, size_t len);
 
