@@ -97,15 +97,13 @@ what_is_missing_is_made_up_for(void **state)
 static void
 what_can_be_done_is_hinted(void **state)
 {
-	struct cnd_session s = { .mem = &cnc_mem_default };
 	struct cnc_diag d;
 
 	(void)state;
 	cnc_diag_init(&d, &cnc_mem_default);
 	(void)cnd_my_diag(&d, 1205, "HY000", "Lock wait timeout exceeded", NULL);
 	assert_non_null(strstr(cnc_diag_field(&d, 'H'), "repeat"));
-	s.diag = &d;
-	assert_int_equal(cnd_my_refuse(&s, "22003", "Bind text.", "%s %d", "no", 7),
+	assert_int_equal(cnd_refuse(&d, "22003", "Bind text.", "%s %d", "no", 7),
 		CENOTE_ERR_SERVER);
 	assert_string_equal(d.message, "no 7");
 	assert_string_equal(cnc_diag_field(&d, 'H'), "Bind text.");

@@ -4,6 +4,7 @@
 #include "core/value.h"
 
 #include "../common/catalog.h"
+#include "../common/text.h"
 #include "tds.h"
 
 /*
@@ -296,78 +297,55 @@ static const struct type types[] = {
 
 /* ---- putting it together ---- */
 
-struct text {
-	struct cnc_buf b;
-	int r;
-};
-
 static void
-add(struct text *t, const char *p, size_t n)
-{
-	if (t->r == CENOTE_OK)
-		t->r = cnc_buf_append(&t->b, p, n);
-}
-
-static void
-add_text(struct text *t, const char *p)
-{
-	add(t, p, strlen(p));
-}
-
-static void
-add_literal(struct text *t, const char *p, size_t n)
-{
-	if (t->r == CENOTE_OK)
-		t->r = cnd_tds_quote(&t->b, p, n);
-}
-
-static void
-add_pattern(struct text *t, const char *expression, struct cnp_str v)
+add_pattern(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
 	struct cnc_buf pattern;
 
 	/* Any: the server need not look. */
 	if (v.n == 1 && *v.p == '%')
 		return;
-	add_text(t, " and ");
-	add_text(t, expression);
-	add_text(t, " like ");
+	cnd_text_add(t, " and ");
+	cnd_text_add(t, expression);
+	cnd_text_add(t, " like ");
 	/* '[' begins a set of characters here, and nothing in a pattern of ODBC */
 	cnc_buf_init(&pattern, t->b.mem, SQL_MAX);
 	for (size_t i = 0; t->r == CENOTE_OK && i < v.n; i++)
 		t->r = v.p[i] == '[' ? cnc_buf_append(&pattern, "\\[", 2)
 				     : cnc_buf_append(&pattern, &v.p[i], 1);
-	add_literal(t, (const char *)cnc_buf_head(&pattern), cnc_buf_len(&pattern));
+	cnd_text_add_literal(
+		t, (const char *)cnc_buf_head(&pattern), cnc_buf_len(&pattern));
 	cnc_buf_finish(&pattern);
-	add_text(t, " escape '\\'");
+	cnd_text_add(t, " escape '\\'");
 }
 
 static void
-add_types(struct text *t, const char *expression, struct cnp_str v)
+add_types(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
 	const char *before = " in (";
 	struct cnp_str type;
 
 	if (v.n == 0 || (v.n == 1 && *v.p == '%'))
 		return;
-	add_text(t, " and ");
-	add_text(t, expression);
+	cnd_text_add(t, " and ");
+	cnd_text_add(t, expression);
 	while (cnd_catalog_next_type(&v, &type)) {
-		add_text(t, before);
-		add_literal(t, type.p, type.n);
+		cnd_text_add(t, before);
+		cnd_text_add_literal(t, type.p, type.n);
 		before = ", ";
 	}
-	add_text(t, ")");
+	cnd_text_add(t, ")");
 }
 
 static void
-add_filters(struct text *t, const struct catalog_kind *kind, const struct cnp_catalog *f)
+add_filters(
+	struct cnd_text *t, const struct catalog_kind *kind, const struct cnp_catalog *f)
 {
 	if (f->given & 1 && kind->catalog) {
-		add_text(t, " and ");
-		add_text(t, kind->catalog);
-		add_text(t, " = ");
-		add_literal(t, f->catalog.p, f->catalog.n);
+		cnd_text_add(t, " and ");
+		cnd_text_add(t, kind->catalog);
+		cnd_text_add(t, " = ");
+		cnd_text_add_literal(t, f->catalog.p, f->catalog.n);
 	}
 	if (f->given & 2 && kind->schema)
 		add_pattern(t, kind->schema, f->schema);
@@ -382,68 +360,40 @@ add_filters(struct text *t, const struct catalog_kind *kind, const struct cnp_ca
 /* ---- the list of types ---- */
 
 static void
-add_number(struct text *t, int64_t number)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-
-	add(t, text, cnc_int64_text(number, text));
-	add_text(t, ", ");
-}
-
-static void
-add_known(struct text *t, int number)
-{
-	if (number >= 0)
-		add_number(t, number);
-	else
-		add_text(t, "null, ");
-}
-
-static void
-add_text_value(struct text *t, const char *value)
-{
-	if (value)
-		add_literal(t, value, strlen(value));
-	else
-		add_text(t, "null");
-	add_text(t, ", ");
-}
-
-static void
-add_type(struct text *t, const struct type *type)
+add_type(struct cnd_text *t, const struct type *type)
 {
 	int is_time = type->code >= 91;
 	int is_text = type->suffix && !is_time && type->code != -11;
 
-	add_text(t, "select ");
-	add_text_value(t, type->name);
-	add_number(t, type->code);
-	add_number(t, type->size);
-	add_text_value(t, type->prefix);
-	add_text_value(t, type->suffix);
-	add_text_value(t, type->params);
-	add_number(t, 1);
-	add_number(t, 0);
+	cnd_text_add(t, "select ");
+	cnd_text_add_value(t, type->name);
+	cnd_text_add_number(t, type->code);
+	cnd_text_add_number(t, type->size);
+	cnd_text_add_value(t, type->prefix);
+	cnd_text_add_value(t, type->suffix);
+	cnd_text_add_value(t, type->params);
+	cnd_text_add_number(t, 1);
+	cnd_text_add_number(t, 0);
 	/* texts by LIKE, all else by comparison */
-	add_number(t, is_text ? 3 : 2);
-	add_known(t, type->is_unsigned);
-	add_number(t, type->is_money);
-	add_known(t, type->increments);
-	add_text_value(t, type->name);
-	add_known(t, type->min_scale);
-	add_known(t, type->max_scale);
-	add_number(t, is_time ? 9 : type->code);
-	add_known(t, is_time ? type->code - 90 : -1);
-	add_known(t, type->radix);
-	add_text(t, "null");
+	cnd_text_add_number(t, is_text ? 3 : 2);
+	cnd_text_add_known(t, type->is_unsigned);
+	cnd_text_add_number(t, type->is_money);
+	cnd_text_add_known(t, type->increments);
+	cnd_text_add_value(t, type->name);
+	cnd_text_add_known(t, type->min_scale);
+	cnd_text_add_known(t, type->max_scale);
+	cnd_text_add_number(t, is_time ? 9 : type->code);
+	cnd_text_add_known(t, is_time ? type->code - 90 : -1);
+	cnd_text_add_known(t, type->radix);
+	cnd_text_add(t, "null");
 }
 
 static void
-add_type_list(struct text *t)
+add_type_list(struct cnd_text *t)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (i > 0)
-			add_text(t, " union all ");
+			cnd_text_add(t, " union all ");
 		add_type(t, &types[i]);
 	}
 }
@@ -462,7 +412,8 @@ find_kind(const struct cnd_session *s, uint8_t kind)
 }
 
 static void
-add_list(struct text *t, const struct cnd_session *s, const struct cnp_catalog *filter)
+add_list(
+	struct cnd_text *t, const struct cnd_session *s, const struct cnp_catalog *filter)
 {
 	const struct catalog_kind *kind = find_kind(s, filter->kind);
 
@@ -470,10 +421,10 @@ add_list(struct text *t, const struct cnd_session *s, const struct cnp_catalog *
 		add_type_list(t);
 		return;
 	}
-	add_text(t, kind->select);
+	cnd_text_add(t, kind->select);
 	add_filters(t, kind, filter);
-	add_text(t, " order by ");
-	add_text(t, kind->order);
+	cnd_text_add(t, " order by ");
+	cnd_text_add(t, kind->order);
 }
 
 int
@@ -485,20 +436,20 @@ cnd_tds_catalog(
 	struct cnd_tds_run q = {
 		.s = s, .exec = &plain, .sink = sink, .columns = columns
 	};
-	struct text t = { .r = CENOTE_OK };
+	struct cnd_text t = { .r = CENOTE_OK, .quote = cnd_tds_quote };
 	int r = cnd_tds_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
 	q.n_columns = cnd_catalog_columns(filter->kind, columns);
 	if (q.n_columns == 0)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"there is no catalog list %u", (unsigned)filter->kind);
 	if (s->is_sybase)
 		return CENOTE_ERR_UNSUPPORTED;
 	cnc_buf_init(&t.b, s->mem, SQL_MAX);
 	add_list(&t, s, filter);
-	r = t.r == CENOTE_ERR_LIMIT ? cnd_tds_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+	r = t.r == CENOTE_ERR_LIMIT ? cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 					      "the filters are too long")
 				    : t.r;
 	if (r == CENOTE_OK)

@@ -229,7 +229,7 @@ look_at_table(struct copy *c)
 		return r;
 	return c->names.n > 0
 		       ? make_head(c)
-		       : cnd_tds_refuse(c->s, CNC_SQLSTATE(UNSUPPORTED),
+		       : cnd_refuse(c->s->diag, CNC_SQLSTATE(UNSUPPORTED),
 				 "COPY table (columns) FROM STDIN",
 				 "which columns %.*s has cannot be found out: name them",
 				 (int)c->table.n, c->table.p);
@@ -309,7 +309,7 @@ send_batch(struct copy *c)
 static int
 refuse_line(struct copy *c, const char *sqlstate, const char *why)
 {
-	return cnd_tds_refuse(c->s, sqlstate, NULL, "COPY, line %llu: %s",
+	return cnd_refuse(c->s->diag, sqlstate, NULL, "COPY, line %llu: %s",
 		(unsigned long long)c->n_lines, why);
 }
 
@@ -587,10 +587,10 @@ cnd_tds_copy(struct cnd_session *s, const char *sql, size_t len,
 		!sink->ops->copy_in)
 		return CENOTE_ERR_UNSUPPORTED;
 	if (end.kind != CNC_SQL_END)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"COPY takes text alone: WITH (FORMAT text), or nothing");
 	if (exec->n_params > 0)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"COPY takes no parameters, %u were given",
 			(unsigned)exec->n_params);
 	cnc_buf_init(&c.line, s->mem, CND_TDS_SQL_MAX);

@@ -56,7 +56,7 @@ say(struct cnd_session *s, const char *format, ...)
 static int
 wait_for(struct probe *p, short events)
 {
-	int64_t left = p->until_ms - cnd_tds_now_ms();
+	int64_t left = p->until_ms - cnd_clock_ms();
 	struct cnc_diag none;
 	int r;
 
@@ -350,7 +350,7 @@ cnd_tds_explain(struct cnd_session *s)
 	p->s = s;
 	p->fd = -1;
 	p->until_ms =
-		cnd_tds_now_ms() +
+		cnd_clock_ms() +
 		(int64_t)(s->opt.connect_timeout ? s->opt.connect_timeout : 10) * 1000;
 	explain(p);
 	if (p->fd >= 0)

@@ -8,7 +8,6 @@
 
 #include "tds.h"
 
-#define FIELDS_MAX           ((size_t)64 << 10)
 /* From here on a message of the server is an error; from there on it ends the session. */
 #define IS_ERROR             11
 #define IS_FATAL             20
@@ -114,107 +113,17 @@ find_state(const CS_SERVERMSG *m)
 					: CNC_SQLSTATE(GENERAL);
 }
 
-struct message {
-	const char *severity;
-	const char *state;
-	const char *text;
-	const char *hint;
-	const char *server;
-	const char *procedure;
-	int64_t number;
-	int64_t line;
-	int64_t server_severity; /* -1: none of a server */
-	int64_t server_state;
-};
-
-static int
-put(struct cnc_buf *b, char letter, const char *text)
-{
-	return text && *text ? cnc_diag_put_field(b, letter, text, strlen(text))
-			     : CENOTE_OK;
-}
-
-static int
-put_number(struct cnc_buf *b, char letter, int64_t number)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-
-	return number > 0
-		       ? cnc_diag_put_field(b, letter, text, cnc_int64_text(number, text))
-		       : CENOTE_OK;
-}
-
-static int
-put_fields(struct cnc_buf *b, const struct message *m)
-{
-	const struct {
-		char letter;
-		const char *text;
-	} fields[] = { { 'V', m->severity }, { 'C', m->state }, { 'M', m->text },
-		{ 'H', m->hint }, { 'B', m->server }, { 'R', m->procedure } };
-	char level[40];
-	int r = CENOTE_OK;
-	size_t i;
-
-	/* "Level 16, State 1", as the server's own clients print it */
-	if (m->server_severity >= 0)
-		(void)snprintf(level, sizeof(level), "Level %d, State %d",
-			(int)m->server_severity, (int)m->server_state);
-	else
-		(void)snprintf(level, sizeof(level), "%s", m->severity);
-	r = put(b, 'S', level);
-	for (i = 0; r == CENOTE_OK && i < sizeof(fields) / sizeof(fields[0]); i++)
-		r = put(b, fields[i].letter, fields[i].text);
-	if (r == CENOTE_OK)
-		r = put_number(b, 'N', m->number);
-	return r == CENOTE_OK ? put_number(b, 'L', m->line) : r;
-}
-
-static void
-set_diag(struct cnc_diag *diag, const struct message *m)
-{
-	struct cnc_buf b;
-
-	cnc_buf_init(&b, diag->mem ? diag->mem : &cnc_mem_default, FIELDS_MAX);
-	if (put_fields(&b, m) < 0 ||
-		cnc_diag_set_fields(diag, cnc_buf_head(&b), cnc_buf_len(&b)) < 0)
-		cnc_diag_set(diag, m->state, "%s", m->text);
-	diag->native = (int32_t)m->number;
-	cnc_buf_finish(&b);
-}
-
-int
-cnd_tds_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...)
-{
-	char text[CNC_DIAG_MESSAGE_MAX];
-	struct message m = { .severity = "ERROR",
-		.state = sqlstate,
-		.text = text,
-		.hint = hint,
-		.server_severity = -1 };
-	va_list args;
-
-	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (s->diag)
-		set_diag(s->diag, &m);
-	return CENOTE_ERR_SERVER;
-}
-
 /* ---- what is said ---- */
 
 static void
-give_notice(struct cnd_session *s, const struct message *m)
+give_notice(struct cnd_session *s, const struct cnd_error *e)
 {
 	struct cnc_diag notice;
 
 	if (!s->sink || s->said < 0)
 		return;
 	cnc_diag_init(&notice, s->mem);
-	set_diag(&notice, m);
+	cnd_error_set(&notice, e);
 	s->said = s->sink->ops->notice(s->sink, &notice);
 	if (s->said > 0)
 		s->said = 0;
@@ -258,17 +167,17 @@ static CS_RETCODE
 on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 {
 	struct cnd_session *s = session_of(ctx);
-	struct message m = { .state = find_state(said),
+	char level[40];
+	struct cnd_error e = { .level = level,
+		.state = find_state(said),
 		.severity = said->severity >= IS_FATAL   ? "FATAL"
 			    : said->severity >= IS_ERROR ? "ERROR"
 							 : "INFO",
-		.text = said->text,
+		.message = said->text,
 		.hint = hint_for(said->msgnumber),
 		.procedure = said->proc,
-		.number = said->msgnumber,
-		.line = said->line,
-		.server_severity = said->severity,
-		.server_state = said->state };
+		.native = said->msgnumber,
+		.line = said->line };
 
 	(void)con;
 	if (s && s->diag)
@@ -276,12 +185,15 @@ on_server(CS_CONTEXT *ctx, CS_CONNECTION *con, CS_SERVERMSG *said)
 	/* whoever is cancelled knows why it fails */
 	if (!s || !s->diag || s->stop < 0 || is_chatter(said->msgnumber))
 		return CS_SUCCEED;
-	m.server = *said->svrname ? said->svrname : s->server;
+	/* as the server's own clients print it */
+	(void)snprintf(level, sizeof(level), "Level %d, State %d", (int)said->severity,
+		(int)said->state);
+	e.server = *said->svrname ? said->svrname : s->server;
 	if (said->severity < IS_ERROR || s->has_error) {
-		give_notice(s, &m);
+		give_notice(s, &e);
 	} else {
 		s->has_error = 1;
-		set_diag(s->diag, &m);
+		cnd_error_set(s->diag, &e);
 	}
 	return CS_SUCCEED;
 }
@@ -373,7 +285,7 @@ cnd_tds_failed(struct cnd_session *s)
 	if (s->said < 0)
 		return s->said;
 	if (!s->has_error)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(GENERAL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(GENERAL), NULL,
 			"%s failed, and did not say why", s->server);
 	return CENOTE_ERR_SERVER;
 }

@@ -203,7 +203,7 @@ static void
 refuse(struct writer *w, const char *sqlstate, const char *why)
 {
 	if (w->r == CENOTE_OK)
-		w->r = cnd_tds_refuse(w->s, sqlstate, NULL, "%s", why);
+		w->r = cnd_refuse(w->s->diag, sqlstate, NULL, "%s", why);
 }
 
 static void
@@ -475,11 +475,11 @@ cnd_tds_bound(struct cnd_session *s, struct cnc_buf *b, const char *sql, size_t 
 	struct writer w = { s, b, CENOTE_OK };
 
 	if (scan->n_params != n)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement takes %u parameters, %u were given",
 			(unsigned)scan->n_params, (unsigned)n);
 	if (n > 0 && s->is_sybase)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"parameters are written for SQL Server; this is a Sybase");
 	if (n > 0 && scan->notes & CND_TDS_NOTE_OUTPUT)
 		add_call(&w, sql, len, params, n);
@@ -488,7 +488,7 @@ cnd_tds_bound(struct cnd_session *s, struct cnc_buf *b, const char *sql, size_t 
 	else
 		add_statement(&w, sql, len, params, 0);
 	return w.r == CENOTE_ERR_LIMIT
-		       ? cnd_tds_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+		       ? cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 				 "the statement and its values are longer "
 				 "than 1 GB")
 		       : w.r;

@@ -7,14 +7,6 @@
  * transaction is undone here; behind anything else comes a new login.
  */
 
-static int
-needs_login(struct cnd_session *s)
-{
-	cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
-		"the session holds what only a new login clears");
-	return CENOTE_ERR_UNSUPPORTED;
-}
-
 /* @@rowcount, @@error and the like tell of the statement before: they become those of the one behind a login. */
 static int
 undo(struct cnd_session *s)
@@ -32,7 +24,7 @@ cnd_tds_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	if (r < 0)
 		return r;
 	if (s->pins != 0 || s->has_set)
-		return needs_login(s);
+		return cnd_needs_login(s->diag);
 	s->host->forget(s->host, s);
 	r = cnd_tds_enter(s, ret_diag, NULL);
 	if (r < 0)

@@ -81,15 +81,15 @@ describe(struct cnd_session *s, uint32_t i, uint8_t format, CS_DATAFMT *ret_fmt,
 
 	memset(&f, 0, sizeof(f));
 	if (ct_describe(s->cmd, (CS_INT)i + 1, &f) != CS_SUCCEED)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"FreeTDS does not know the type of column %u", i + 1u);
 	kind = cnd_tds_kind(f.datatype);
 	if (!kind)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"column %u is of type %d of FreeTDS, which is not known", i + 1u,
 			(int)f.datatype);
 	if (format == CENOTE_FORMAT_BINARY)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"values in binary form are not to be had from this server");
 	c.name = text_of(s, f.name);
 	if (!c.name.p)
@@ -172,7 +172,7 @@ cnd_tds_rows_bind(
 	if (r < 0)
 		return r;
 	if (exec->formats.n > 0 && exec->formats.n != n)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(PROTOCOL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(PROTOCOL), NULL,
 			"%zu formats were given for %u columns", exec->formats.n,
 			(unsigned)n);
 	r = make_room(s, n, &rows);
@@ -200,7 +200,7 @@ cnd_tds_rows_bind_as(struct cnd_session *s, struct cnp_column *columns, uint32_t
 	if (r < 0)
 		return r;
 	if (ret_rows->n != n)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(INTERNAL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(INTERNAL), NULL,
 			"the server gave %u columns, not %u", (unsigned)ret_rows->n,
 			(unsigned)n);
 	ret_rows->columns = columns;
@@ -285,7 +285,7 @@ cnd_tds_put_row(struct cnd_session *s, struct cnd_tds_rows *rows, struct cnc_bat
 	}
 	cnc_batch_row_undo(w);
 	return r == CENOTE_ERR_PROTOCOL
-		       ? cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		       ? cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 				 "FreeTDS gave a date in a form that is "
 				 "not known")
 		       : r;

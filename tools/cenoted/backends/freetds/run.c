@@ -45,12 +45,12 @@ static int
 check_text(struct cnd_session *s, const char *sql, size_t len)
 {
 	if (len > INT_MAX || memchr(sql, 0, len))
-		return cnd_tds_refuse(s, "22021", NULL,
+		return cnd_refuse(s->diag, "22021", NULL,
 			"a statement cannot hold a zero byte, nor be longer than 2 GB");
 	if (strcasecmp(s->opt.client_charset, "UTF-8") == 0 &&
 		find_no_utf8(sql, len) < len)
-		return cnd_tds_refuse(
-			s, "22021", NULL, "a statement or a value of it is not UTF-8");
+		return cnd_refuse(s->diag, "22021", NULL,
+			"a statement or a value of it is not UTF-8");
 	return CENOTE_OK;
 }
 

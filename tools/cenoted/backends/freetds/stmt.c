@@ -13,16 +13,6 @@ wants_binary(const struct cnd_exec *exec)
 		       memchr(exec->formats.p, CENOTE_FORMAT_BINARY, exec->formats.n));
 }
 
-static int
-answer_empty(struct cnd_sink *sink)
-{
-	struct cnp_done done = {
-		.tag = CNP_STR_NONE, .affected = -1, .flags = CNP_DONE_EMPTY
-	};
-
-	return sink->ops->done(sink, &done);
-}
-
 /* Whether the transaction may be in another state now. */
 static int
 may_have_changed_tx(const struct cnd_session *s, const struct cnd_tds_scan *scan, int r)
@@ -57,7 +47,7 @@ run_bound(struct cnd_tds_run *q, const char *sql, size_t len,
 	int r;
 
 	if (wants_binary(q->exec))
-		return cnd_tds_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"values in binary form are not to be had from this server");
 	cnc_buf_init(&b, s->mem, CND_TDS_SQL_MAX);
 	r = cnd_tds_bound(s, &b, sql, len, scan, q->exec->params, q->exec->n_params);
@@ -99,7 +89,7 @@ cnd_tds_query(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	cnd_tds_scan(sql, len, &scan);
 	if (scan.notes & CND_TDS_NOTE_EMPTY)
-		return answer_empty(sink);
+		return cnd_done(sink, "", CNP_DONE_EMPTY);
 	return run_text(&q, sql, len, &scan);
 }
 
@@ -116,26 +106,13 @@ cnd_tds_forget(struct cnd_session *s, struct cnd_statement *statement)
 	statement->own = NULL;
 }
 
+/* The server does not tell which types it expects. */
 static int
 send_params(struct cnd_session *s, uint32_t n, struct cnd_sink *sink)
 {
-	struct cnp_param *params =
-		cnc_arena_alloc(&s->arena, ((size_t)n + 1) * sizeof(*params));
+	struct cnp_param *params = cnd_params_make(s->mem, n);
 
-	if (!params)
-		return CENOTE_ERR_NOMEM;
-	/* what the server would take is not known before it has a value */
-	for (uint32_t i = 0; i < n; i++)
-		params[i] = (struct cnp_param){ CENOTE_TYPE_NULL, 0, CNP_STR_NONE };
-	return sink->ops->params(sink, params, n);
-}
-
-static int
-send_nothing(struct cnd_sink *sink)
-{
-	struct cnp_done done = { .tag = CNP_STR_NONE, .affected = -1 };
-
-	return sink->ops->done(sink, &done);
+	return cnd_params_send(sink, s->mem, params, n, CENOTE_OK);
 }
 
 /* An error ends the batch before it said so. */
@@ -180,7 +157,7 @@ send_columns(struct cnd_session *s, struct cnp_str sql, const struct cnd_tds_sca
 	if (leave_fmtonly(s) < 0)
 		return CENOTE_ERR_CONN;
 	/* with values in the place of NULL it may be right: TOP (?) */
-	return scan->n_params > 0 ? send_nothing(sink) : r;
+	return scan->n_params > 0 ? cnd_done(sink, "", 0) : r;
 }
 
 static int
@@ -192,7 +169,7 @@ send_description(struct cnd_session *s, struct cnp_str sql,
 	if (r < 0)
 		return r;
 	return scan->notes & CND_TDS_NOTE_ROWS ? send_columns(s, sql, scan, sink)
-					       : send_nothing(sink);
+					       : cnd_done(sink, "", 0);
 }
 
 int
@@ -239,6 +216,6 @@ cnd_tds_execute(struct cnd_session *s, const struct cnd_named *which,
 
 	if (r < 0)
 		return r;
-	return scan->notes & CND_TDS_NOTE_EMPTY ? answer_empty(sink)
+	return scan->notes & CND_TDS_NOTE_EMPTY ? cnd_done(sink, "", CNP_DONE_EMPTY)
 						: run_text(&q, st->sql, st->len, scan);
 }

@@ -9,6 +9,9 @@
 #include "core/sqlstate.h"
 
 #include "../backend.h"
+#include "../common/answer.h"
+#include "../common/clock.h"
+#include "../common/error.h"
 
 /*
  * SQL Server, Sybase and what else speaks TDS, through FreeTDS's ct-library: one session is one
@@ -192,14 +195,10 @@ void cnd_tds_explain(struct cnd_session *s);
 
 /* messages.c */
 void cnd_tds_listen(struct cnd_session *s);
-/* An error of our own in s->diag: CENOTE_ERR_SERVER. `hint` may be NULL. */
-int cnd_tds_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The request failed: what it returns. */
 int cnd_tds_failed(struct cnd_session *s);
 
 /* wait.c */
-int64_t cnd_tds_now_ms(void);
 /* Which descriptor the library opened: call it before and after the connection was made. */
 #define CND_TDS_FDS_MAX 1024u
 struct cnd_tds_fds {

@@ -52,15 +52,6 @@ cnd_tds_refresh_tx(struct cnd_session *s)
 	return r;
 }
 
-static int
-answer(struct cnd_session *s, const char *tag, struct cnd_sink *sink)
-{
-	struct cnp_done done = { .tag = cnp_str(tag), .affected = -1 };
-
-	(void)s;
-	return sink->ops->done(sink, &done);
-}
-
 int
 cnd_tds_begin(
 	struct cnd_session *s, uint8_t isolation, uint32_t flags, struct cnd_sink *sink)
@@ -78,7 +69,7 @@ cnd_tds_begin(
 		return CENOTE_ERR_UNSUPPORTED;
 	/* the server would count it, and commit nothing with the first COMMIT */
 	if (s->tx != CENOTE_TX_IDLE)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(TX_ACTIVE), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(TX_ACTIVE), NULL,
 			"cannot start a transaction within a transaction");
 	if (isolation == CENOTE_ISOLATION_DEFAULT) {
 		(void)snprintf(sql, sizeof(sql), "begin transaction");
@@ -90,7 +81,7 @@ cnd_tds_begin(
 		s->has_set = 1;
 	}
 	r = run_and_ask(s, sql);
-	return r < 0 ? r : answer(s, "BEGIN", sink);
+	return r < 0 ? r : cnd_done(sink, "BEGIN", 0);
 }
 
 static int
@@ -104,7 +95,7 @@ end(struct cnd_session *s, const char *sql, const char *tag, struct cnd_sink *si
 		s->has_isolation = 0;
 		r = cnd_tds_do(s, ISOLATION_OF_LOGIN);
 	}
-	return r < 0 ? r : answer(s, tag, sink);
+	return r < 0 ? r : cnd_done(sink, tag, 0);
 }
 
 int
@@ -141,7 +132,7 @@ set_savepoint(struct cnd_session *s, const char *name, size_t len)
 	int r;
 
 	if (s->n_savepoints == CND_TDS_SAVEPOINTS)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 			"there are %u savepoints already", CND_TDS_SAVEPOINTS);
 	copy = cnc_strndup(s->mem, name, len);
 	if (!copy)
@@ -167,20 +158,17 @@ int
 cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {
-	static const char *const tags[] = { "SAVEPOINT", "RELEASE", "ROLLBACK" };
 	char sql[64];
 	int at, r = cnd_tds_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (action > 2)
-		return CENOTE_ERR_UNSUPPORTED;
 	if (len == 0 || memchr(name, 0, len))
-		return cnd_tds_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
 			"a savepoint's name is not empty, and has no zero byte");
 	at = find_savepoint(s, name, len);
 	if (action > 0 && at < 0)
-		return cnd_tds_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
 			"there is no savepoint \"%.*s\"", (int)(len < 100 ? len : 100),
 			name);
 	if (action == 0)
@@ -196,7 +184,7 @@ cnd_tds_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_
 	}
 	if (r == CENOTE_ERR_SERVER)
 		(void)cnd_tds_refresh_tx(s);
-	return r < 0 ? r : answer(s, tags[action], sink);
+	return r < 0 ? r : cnd_done(sink, cnd_savepoint_tag(action), 0);
 }
 
 int
@@ -217,5 +205,5 @@ cnd_tds_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 		if (r == CENOTE_OK && on && s->tx != CENOTE_TX_IDLE)
 			r = run_and_ask(s, "if @@trancount > 0 commit transaction");
 	}
-	return r < 0 ? r : answer(s, "SET", sink);
+	return r < 0 ? r : cnd_done(sink, "SET", 0);
 }

@@ -19,15 +19,6 @@
 /* And to undo what was stopped. */
 #define DEAF_MS 30000
 
-int64_t
-cnd_tds_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* ---- the connection's descriptor, which ct-library does not tell ---- */
 
 static int
@@ -69,7 +60,7 @@ cnd_tds_aside_begin(struct cnd_session *s, struct cnd_tds_aside *a, int is_deaf)
 	s->sink = NULL;
 	s->stop = 0;
 	s->is_stopping = 0;
-	s->deaf_until_ms = is_deaf ? cnd_tds_now_ms() + DEAF_MS : 0;
+	s->deaf_until_ms = is_deaf ? cnd_clock_ms() + DEAF_MS : 0;
 }
 
 void
@@ -87,7 +78,7 @@ cut(void *user)
 {
 	struct cnd_session *s = user;
 
-	if (cnd_tds_now_ms() >= s->obey_until_ms && s->fd >= 0)
+	if (cnd_clock_ms() >= s->obey_until_ms && s->fd >= 0)
 		(void)shutdown(s->fd, SHUT_RDWR);
 }
 
@@ -112,7 +103,7 @@ begin_to_stop(struct cnd_session *s, CS_INT how)
 	if (s->is_stopping || !s->cmd)
 		return;
 	s->is_stopping = 1;
-	s->obey_until_ms = cnd_tds_now_ms() + OBEY_MS;
+	s->obey_until_ms = cnd_clock_ms() + OBEY_MS;
 	if (how == CS_CANCEL_ALL)
 		cancel_all(s);
 	else
@@ -125,7 +116,7 @@ cnd_tds_await(struct cnd_session *s)
 	int ms = s->opt.timeout > 0 ? (int)s->opt.timeout * 1000 : -1;
 	int r;
 
-	s->silent_since_ms = cnd_tds_now_ms();
+	s->silent_since_ms = cnd_clock_ms();
 	if (s->fd < 0 || s->deaf_until_ms)
 		return CENOTE_OK;
 	r = s->host->wait(s->host, s->fd, POLLIN, ms, s->diag);
@@ -149,7 +140,7 @@ cnd_tds_interrupted(struct cnd_session *s)
 	if (s->stop < 0)
 		return s->stop;
 	if (s->deaf_until_ms) {
-		if (cnd_tds_now_ms() < s->deaf_until_ms)
+		if (cnd_clock_ms() < s->deaf_until_ms)
 			return CENOTE_OK;
 		s->is_lost = 1;
 		return cnd_tds_failed(s);
@@ -184,7 +175,7 @@ static int
 is_too_silent(struct cnd_session *s)
 {
 	return s->opt.timeout > 0 &&
-	       cnd_tds_now_ms() - s->silent_since_ms > (int64_t)s->opt.timeout * 1000;
+	       cnd_clock_ms() - s->silent_since_ms > (int64_t)s->opt.timeout * 1000;
 }
 
 CS_RETCODE
@@ -195,7 +186,7 @@ cnd_tds_on_silence(struct cnd_session *s)
 	if (s->is_logging_in)
 		return CS_FAIL;
 	if (s->deaf_until_ms)
-		return cnd_tds_now_ms() < s->deaf_until_ms ? CS_SUCCEED : CS_FAIL;
+		return cnd_clock_ms() < s->deaf_until_ms ? CS_SUCCEED : CS_FAIL;
 	if (s->stop == 0) {
 		r = s->host->interrupted(s->host, s->diag);
 		s->stop = r < 0 ? r : 0;
@@ -203,7 +194,7 @@ cnd_tds_on_silence(struct cnd_session *s)
 			begin_to_stop(s, CS_CANCEL_ATTN);
 	}
 	if (s->is_stopping)
-		return cnd_tds_now_ms() < s->obey_until_ms ? CS_SUCCEED : CS_FAIL;
+		return cnd_clock_ms() < s->obey_until_ms ? CS_SUCCEED : CS_FAIL;
 	s->is_silent = (uint8_t)is_too_silent(s);
 	return s->is_silent || s->stop < 0 ? CS_FAIL : CS_SUCCEED;
 }

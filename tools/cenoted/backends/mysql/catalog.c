@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../common/catalog.h"
+#include "../common/text.h"
 #include "my.h"
 
 /*
@@ -280,39 +281,20 @@ static const struct catalog_kind kinds[] = {
 		"TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, PRIVILEGE_TYPE, GRANTEE" },
 };
 
-/* A text under construction; `r` is what the first failure was. */
-struct text {
-	struct cnc_buf b;
-	int r;
-};
-
-static void
-add(struct text *t, const char *p, size_t n)
-{
-	if (t->r == CENOTE_OK)
-		t->r = cnc_buf_append(&t->b, p, n);
-}
-
-static void
-add_text(struct text *t, const char *p)
-{
-	add(t, p, strlen(p));
-}
-
-static void
-add_literal(struct text *t, const char *p, size_t n)
+/* In hexadecimal digits, which mean the same in every sql_mode and character set. */
+static int
+quote(struct cnc_buf *b, const char *p, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
-	char pair[2];
-	size_t i;
+	int r = cnc_buf_append(b, "_utf8mb4 x'", 11);
 
-	add_text(t, "_utf8mb4 x'");
-	for (i = 0; i < n; i++) {
-		pair[0] = digits[(unsigned char)p[i] >> 4];
-		pair[1] = digits[(unsigned char)p[i] & 15];
-		add(t, pair, 2);
+	for (size_t i = 0; r == CENOTE_OK && i < n; i++) {
+		const char pair[2] = { digits[(unsigned char)p[i] >> 4],
+			digits[(unsigned char)p[i] & 15] };
+
+		r = cnc_buf_append(b, pair, 2);
 	}
-	add_text(t, "'");
+	return r < 0 ? r : cnc_buf_append(b, "'", 1);
 }
 
 /* Names have no characters of four bytes, and servers refuse to compare them with such. */
@@ -329,50 +311,51 @@ may_be_name(const char *p, size_t n)
 }
 
 static void
-add_condition(
-	struct text *t, const char *expression, const char *comparison, struct cnp_str v)
+add_condition(struct cnd_text *t, const char *expression, const char *comparison,
+	struct cnp_str v)
 {
 	if (!may_be_name(v.p, v.n)) {
-		add_text(t, " AND 1 = 0");
+		cnd_text_add(t, " AND 1 = 0");
 		return;
 	}
-	add_text(t, " AND ");
-	add_text(t, expression);
-	add_text(t, comparison);
-	add_literal(t, v.p, v.n);
+	cnd_text_add(t, " AND ");
+	cnd_text_add(t, expression);
+	cnd_text_add(t, comparison);
+	cnd_text_add_literal(t, v.p, v.n);
 }
 
 static void
-add_pattern(struct text *t, const char *expression, struct cnp_str v)
+add_pattern(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
 	/* Any: the server need not look. */
 	if (v.n == 1 && *v.p == '%')
 		return;
 	add_condition(t, expression, " LIKE ", v);
 	if (may_be_name(v.p, v.n))
-		add_text(t, " ESCAPE x'5c'");
+		cnd_text_add(t, " ESCAPE x'5c'");
 }
 
 static void
-add_types(struct text *t, const char *expression, struct cnp_str v)
+add_types(struct cnd_text *t, const char *expression, struct cnp_str v)
 {
 	const char *before = " IN (";
 	struct cnp_str type;
 
 	if (v.n == 0 || (v.n == 1 && *v.p == '%'))
 		return;
-	add_text(t, " AND ");
-	add_text(t, expression);
+	cnd_text_add(t, " AND ");
+	cnd_text_add(t, expression);
 	while (cnd_catalog_next_type(&v, &type)) {
-		add_text(t, before);
-		add_literal(t, type.p, may_be_name(type.p, type.n) ? type.n : 0);
+		cnd_text_add(t, before);
+		cnd_text_add_literal(t, type.p, may_be_name(type.p, type.n) ? type.n : 0);
 		before = ", ";
 	}
-	add_text(t, ")");
+	cnd_text_add(t, ")");
 }
 
 static void
-add_filters(struct text *t, const struct catalog_kind *kind, const struct cnp_catalog *f)
+add_filters(
+	struct cnd_text *t, const struct catalog_kind *kind, const struct cnp_catalog *f)
 {
 	if (f->given & 1 && kind->catalog)
 		add_condition(t, kind->catalog, " = ", f->catalog);
@@ -390,64 +373,36 @@ add_filters(struct text *t, const struct catalog_kind *kind, const struct cnp_ca
 /* ---- types ---- */
 
 static void
-add_text_value(struct text *t, const char *p)
-{
-	if (p)
-		add_literal(t, p, strlen(p));
-	else
-		add_text(t, "NULL");
-	add_text(t, ", ");
-}
-
-static void
-add_number(struct text *t, int64_t v)
-{
-	char number[CNC_VALUE_TEXT_MAX];
-
-	add(t, number, cnc_int64_text(v, number));
-	add_text(t, ", ");
-}
-
-static void
-add_known(struct text *t, int64_t v)
-{
-	if (v >= 0)
-		add_number(t, v);
-	else
-		add_text(t, "NULL, ");
-}
-
-static void
-add_type(struct text *t, const struct type *type)
+add_type(struct cnd_text *t, const struct type *type)
 {
 	int is_time = type->code >= 91;
 	int is_text = type->code == 1 || type->code == 12 || type->code == -1;
 
-	add_text(t, "SELECT ");
-	add_text_value(t, type->name);
-	add_number(t, type->code);
-	add_number(t, type->size);
-	add_text_value(t, type->quote);
-	add_text_value(t, type->quote ? "'" : NULL);
-	add_text_value(t, type->params);
-	add_number(t, 1); /* can be NULL */
+	cnd_text_add(t, "SELECT ");
+	cnd_text_add_value(t, type->name);
+	cnd_text_add_number(t, type->code);
+	cnd_text_add_number(t, type->size);
+	cnd_text_add_value(t, type->quote);
+	cnd_text_add_value(t, type->quote ? "'" : NULL);
+	cnd_text_add_value(t, type->params);
+	cnd_text_add_number(t, 1); /* can be NULL */
 	/* Bytes tell upper from lower case; text does by its collation, and the default does not. */
-	add_number(t, type->quote && !is_time && !is_text);
-	add_number(t, 3); /* in all comparisons, LIKE too */
-	add_known(t, type->is_unsigned);
-	add_number(t, 0);
-	add_known(t, type->increments);
-	add_text_value(t, type->name);
-	add_known(t, type->min_scale);
-	add_known(t, type->max_scale);
-	add_number(t, is_time ? 9 : type->code);
-	add_known(t, is_time ? type->code - 90 : -1);
-	add_known(t, type->radix);
-	add_text(t, "NULL");
+	cnd_text_add_number(t, type->quote && !is_time && !is_text);
+	cnd_text_add_number(t, 3); /* in all comparisons, LIKE too */
+	cnd_text_add_known(t, type->is_unsigned);
+	cnd_text_add_number(t, 0);
+	cnd_text_add_known(t, type->increments);
+	cnd_text_add_value(t, type->name);
+	cnd_text_add_known(t, type->min_scale);
+	cnd_text_add_known(t, type->max_scale);
+	cnd_text_add_number(t, is_time ? 9 : type->code);
+	cnd_text_add_known(t, is_time ? type->code - 90 : -1);
+	cnd_text_add_known(t, type->radix);
+	cnd_text_add(t, "NULL");
 }
 
 static void
-add_type_list(struct text *t, MYSQL *my)
+add_type_list(struct cnd_text *t, MYSQL *my)
 {
 	int is_mariadb = cnd_my_is_mariadb(my);
 	unsigned long number = cnd_my_server_number(my);
@@ -457,7 +412,7 @@ add_type_list(struct text *t, MYSQL *my)
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (is_mariadb ? number < types[i].mariadb : !types[i].has_mysql)
 			continue;
-		add_text(t, before);
+		cnd_text_add(t, before);
 		add_type(t, &types[i]);
 		before = " UNION ALL ";
 	}
@@ -472,25 +427,25 @@ cnd_my_catalog(
 	struct cnp_column columns[CND_CATALOG_COLUMNS_MAX];
 	uint32_t n_columns = cnd_catalog_columns(filter->kind, columns);
 	const struct catalog_kind *kind;
-	struct text t = { .r = CENOTE_OK };
+	struct cnd_text t = { .r = CENOTE_OK, .quote = quote };
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
 	if (n_columns == 0)
-		return cnd_my_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"there is no catalog list %u", (unsigned)filter->kind);
 	kind = &kinds[filter->kind];
 	cnc_buf_init(&t.b, s->mem, SQL_MAX);
 	if (kind->select) {
-		add_text(&t, kind->select);
+		cnd_text_add(&t, kind->select);
 		add_filters(&t, kind, filter);
-		add_text(&t, " ORDER BY ");
-		add_text(&t, kind->order);
+		cnd_text_add(&t, " ORDER BY ");
+		cnd_text_add(&t, kind->order);
 	} else {
 		add_type_list(&t, s->my);
 	}
-	r = t.r == CENOTE_ERR_LIMIT ? cnd_my_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+	r = t.r == CENOTE_ERR_LIMIT ? cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 					      "the filters are too long")
 				    : t.r;
 	if (r == CENOTE_OK)

@@ -7,8 +7,6 @@
 
 #include "my.h"
 
-#define FIELDS_MAX ((size_t)64 << 10)
-
 /* What an error number means beyond the SQLSTATE that came with it. */
 enum {
 	IS_LOST = 1, /* the session is gone, or of no more use */
@@ -167,59 +165,11 @@ hint_for(unsigned code)
 	}
 }
 
-static int
-put(struct cnc_buf *b, char letter, const char *text)
-{
-	return text ? cnc_diag_put_field(b, letter, text, strlen(text)) : CENOTE_OK;
-}
-
-struct error {
-	const char *state;
-	const char *server_state; /* NULL: the same */
-	unsigned code;
-	const char *message;
-	const char *hint;
-	const char *server;
-};
-
-static int
-put_fields(struct cnc_buf *b, const struct error *e)
-{
-	const struct {
-		char letter;
-		const char *text;
-	} fields[] = { { 'S', "ERROR" }, { 'V', "ERROR" }, { 'C', e->state },
-		{ 'X', e->server_state }, { 'M', e->message }, { 'H', e->hint },
-		{ 'B', e->server } };
-	char number[CNC_VALUE_TEXT_MAX];
-	int r = CENOTE_OK;
-	size_t i;
-
-	for (i = 0; r == CENOTE_OK && i < sizeof(fields) / sizeof(fields[0]); i++)
-		r = put(b, fields[i].letter, fields[i].text);
-	if (r == CENOTE_OK && e->code > 0)
-		r = cnc_diag_put_field(b, 'N', number, cnc_uint64_text(e->code, number));
-	return r;
-}
-
-static void
-set_diag(struct cnc_diag *diag, const struct error *e)
-{
-	struct cnc_buf b;
-
-	cnc_buf_init(&b, diag->mem ? diag->mem : &cnc_mem_default, FIELDS_MAX);
-	if (put_fields(&b, e) < 0 ||
-		cnc_diag_set_fields(diag, cnc_buf_head(&b), cnc_buf_len(&b)) < 0)
-		cnc_diag_set(diag, e->state, "%s", e->message);
-	diag->native = (int32_t)e->code;
-	cnc_buf_finish(&b);
-}
-
 int
 cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 	const char *message, const char *server)
 {
-	struct error e = { .code = code, .server = server };
+	struct cnd_error e = { .severity = "ERROR", .native = code, .server = server };
 	struct meaning m;
 
 	if (!sqlstate || !cnc_sqlstate_is_valid(sqlstate))
@@ -229,25 +179,8 @@ cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 	e.state = m.state;
 	e.server_state = strcmp(m.state, sqlstate) == 0 ? NULL : sqlstate;
 	e.hint = hint_for(code);
-	set_diag(diag, &e);
+	cnd_error_set(diag, &e);
 	if (m.is_nomem)
 		return CENOTE_ERR_NOMEM;
 	return m.is_lost ? CENOTE_ERR_CONN : CENOTE_ERR_SERVER;
-}
-
-int
-cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...)
-{
-	char message[CNC_DIAG_MESSAGE_MAX];
-	struct error e = { .state = sqlstate, .hint = hint, .message = message };
-	va_list args;
-
-	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
-	(void)vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	if (s->diag)
-		set_diag(s->diag, &e);
-	return CENOTE_ERR_SERVER;
 }

@@ -9,6 +9,9 @@
 #include "core/sqlstate.h"
 
 #include "../backend.h"
+#include "../common/answer.h"
+#include "../common/clock.h"
+#include "../common/error.h"
 #include "../common/watch.h"
 
 /*
@@ -311,9 +314,6 @@ int cnd_my_catalog(
  * session is lost, CENOTE_ERR_NOMEM. `server`: which one (field B). */
 int cnd_my_diag(struct cnc_diag *diag, unsigned code, const char *sqlstate,
 	const char *message, const char *server);
-/* An error of our own in s->diag: CENOTE_ERR_SERVER. `hint` may be NULL. */
-int cnd_my_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* options.c */
 int cnd_my_options_read(const struct cnd_server_spec *spec,
@@ -325,7 +325,6 @@ int cnd_my_has_settings(const struct cnd_session *s, const char *settings);
 int cnd_my_check(const struct cnd_server_spec *spec, struct cnc_diag *ret_diag);
 
 /* wait.c */
-int64_t cnd_my_now_ms(void);
 /* The session that the library's next calls are made for. */
 void cnd_my_wait_for(struct cnd_session *s);
 cnd_my_wait_fn cnd_my_on_wait;

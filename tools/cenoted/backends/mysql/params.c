@@ -85,7 +85,7 @@ bind_number(struct binding *d, double v)
 {
 	/* The server would take them for 0 or NULL without a word. */
 	if (isnan(v) || isinf(v))
-		return cnd_my_refuse(d->s, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
+		return cnd_refuse(d->s->diag, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
 			"parameter %u: MySQL has no %s", d->number,
 			isnan(v) ? "NaN" : "infinity");
 	d->slot->as.f64 = v;
@@ -119,8 +119,8 @@ bind_bytes(struct binding *d)
 static int
 refuse_time(struct binding *d, const char *why)
 {
-	return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_DATETIME), NULL, "parameter %u: %s",
-		d->number, why);
+	return cnd_refuse(d->s->diag, CNC_SQLSTATE(BAD_DATETIME), NULL,
+		"parameter %u: %s", d->number, why);
 }
 
 static int
@@ -205,7 +205,7 @@ static int (*const binders[])(struct binding *d) = {
 static int
 refuse_native(struct binding *d, uint32_t type)
 {
-	return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_CAST), NULL,
+	return cnd_refuse(d->s->diag, CNC_SQLSTATE(BAD_CAST), NULL,
 		"parameter %u: %u bytes are no value of type %u in %s form", d->number,
 		(unsigned)d->v->len, (unsigned)type,
 		d->v->format == CENOTE_FORMAT_BINARY ? "binary" : "text");
@@ -347,7 +347,7 @@ bind_indicator(struct binding *d, char indicator)
 static int
 refuse_type(struct binding *d, uint32_t type)
 {
-	return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+	return cnd_refuse(d->s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 		"parameter %u: MySQL has no type %u", d->number, (unsigned)type);
 }
 
@@ -410,7 +410,7 @@ bind_one(struct binding *d)
 	if (v->is_long)
 		return bind_long(d);
 	if (v->type >= sizeof(binders) / sizeof(binders[0]))
-		return cnd_my_refuse(d->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		return cnd_refuse(d->s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"parameter %u: unknown type %u", d->number, (unsigned)v->type);
 	return binders[v->type](d);
 }
@@ -449,7 +449,7 @@ unify_column(struct cnd_session *s, MYSQL_BIND *binds, const struct slot *slots,
 			b->is_unsigned = as->is_unsigned;
 		} else if (b->buffer_type != as->buffer_type ||
 			   b->is_unsigned != as->is_unsigned) {
-			return cnd_my_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+			return cnd_refuse(s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 				"row %u has a parameter of another type than row %u",
 				(unsigned)row + 1, (unsigned)first + 1);
 		}
@@ -473,7 +473,7 @@ bind_rows(struct cnd_session *s, MYSQL_STMT *stmt, MYSQL_BIND *binds, struct slo
 	for (i = 0; i < n_params * n_rows; i++)
 		cnd_my_set_indicator(&binds[i], &slots[i].indicator);
 	if (r == CENOTE_OK && cnd_my_set_rows(stmt, rows) < 0)
-		r = cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		r = cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"rows of parameters, and DEFAULT as one, need MariaDB's client "
 			"library");
 	return r;

@@ -112,7 +112,7 @@ cnd_my_columns(struct cnd_session *s, const MYSQL_FIELD *fields, uint32_t n,
 	size_t size;
 
 	if (exec->formats.n > 0 && exec->formats.n != n)
-		return cnd_my_refuse(s, CNC_SQLSTATE(PROTOCOL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(PROTOCOL), NULL,
 			"%zu formats were given for %u columns", exec->formats.n,
 			(unsigned)n);
 	if (__builtin_mul_overflow(n + (size_t)1, sizeof(*columns), &size))
@@ -344,7 +344,7 @@ cnd_my_function(struct cnd_session *s, uint32_t function, const struct cnd_exec 
 	if (r < 0)
 		return r;
 	if (function != COM_DEBUG || exec->n_params > 0)
-		return cnd_my_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"the only command that is called by its number is %d, COM_DEBUG, "
 			"without parameters",
 			(int)COM_DEBUG);
@@ -364,7 +364,7 @@ cnd_my_answer(struct cnd_session *s, const char *sql, size_t len,
 		return r;
 	if (mysql_field_count(s->my) != n) {
 		cnd_my_drain(s, mysql_use_result(s->my));
-		return cnd_my_refuse(s, CNC_SQLSTATE(INTERNAL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(INTERNAL), NULL,
 			"the server gave another number of columns than %u", (unsigned)n);
 	}
 	return answer_all(s, &exec, columns, sink);

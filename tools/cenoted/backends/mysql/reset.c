@@ -205,7 +205,7 @@ cnd_my_learn_reset(struct cnd_session *s)
 	int r = learn_to_forget(s);
 
 	s->hidden.is_told = cnd_my_is_mariadb(s->my) && !s->opt.has_pure_queries;
-	s->reset.checked_ms = cnd_my_now_ms();
+	s->reset.checked_ms = cnd_clock_ms();
 	return r == CENOTE_OK && !s->reset.has_init ? learn_charset(s) : r;
 }
 
@@ -220,7 +220,7 @@ static int
 is_database_known(const struct cnd_session *s)
 {
 	return !s->opt.dbname || !s->reset.database_collation || s->opt.init_command ||
-	       cnd_my_now_ms() < s->reset.checked_ms + DATABASE_KNOWN_MS;
+	       cnd_clock_ms() < s->reset.checked_ms + DATABASE_KNOWN_MS;
 }
 
 /* As the pool's user, to the pool's database: all that a new login does but the connection. */
@@ -246,14 +246,6 @@ see_profile(void *user, MYSQL_ROW row, const unsigned long *lengths, unsigned n)
 	return CENOTE_OK;
 }
 
-static int
-needs_login(struct cnd_session *s)
-{
-	cnc_diag_set(s->diag, CNC_SQLSTATE(OK),
-		"the session holds what only a new login clears");
-	return CENOTE_ERR_UNSUPPORTED;
-}
-
 /* What the server's own reset leaves. */
 static int
 forget(struct cnd_session *s)
@@ -268,7 +260,7 @@ forget(struct cnd_session *s)
 	if (r == CENOTE_OK)
 		r = cnd_my_each(
 			s, s->reset.forget, strlen(s->reset.forget), see_profile, s);
-	return r == CENOTE_OK && s->reset.was_profiled ? needs_login(s) : r;
+	return r == CENOTE_OK && s->reset.was_profiled ? cnd_needs_login(s->diag) : r;
 }
 
 static int
@@ -277,8 +269,9 @@ compare_database(void *user, MYSQL_ROW row, const unsigned long *lengths, unsign
 	struct cnd_session *s = user;
 
 	(void)lengths;
-	return n < 1 || is_other(row[0], s->reset.database_collation) ? needs_login(s)
-								      : CENOTE_OK;
+	return n < 1 || is_other(row[0], s->reset.database_collation)
+		       ? cnd_needs_login(s->diag)
+		       : CENOTE_OK;
 }
 
 /* The question leaves nothing behind it. */
@@ -292,7 +285,7 @@ check_database(struct cnd_session *s)
 
 	if (r < 0)
 		return r;
-	s->reset.checked_ms = cnd_my_now_ms();
+	s->reset.checked_ms = cnd_clock_ms();
 	return reset_connection(s);
 }
 
@@ -396,7 +389,7 @@ cnd_my_reset(struct cnd_session *s, struct cnc_diag *ret_diag)
 	/* the library never gives back what it took for a long row */
 	if (s->reset.has_init || s->trace.has_failed_user || may_have_xa(s) ||
 		cnd_my_buffer_size(s->my) > BUFFER_MAX)
-		return needs_login(s);
+		return cnd_needs_login(s->diag);
 	s->reset.is_put_off = (uint8_t)can_be_put_off(s);
 	if (!s->reset.is_put_off)
 		r = make_fresh(s);

@@ -695,7 +695,7 @@ cnd_my_select_database(
 	if (!name)
 		return CENOTE_ERR_NOMEM;
 	if (memchr(database, 0, len))
-		return cnd_my_refuse(s, CNC_SQLSTATE(NO_SCHEMA), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(NO_SCHEMA), NULL,
 			"a database's name cannot hold a zero byte");
 	if (mysql_select_db(s->my, name) != 0)
 		return cnd_my_failed(s, NULL);

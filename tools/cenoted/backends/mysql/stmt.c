@@ -485,10 +485,10 @@ take_values(const struct run *q, struct values *ret_values)
 	if (given == (uint64_t)v.n_params * v.n_rows && (v.n_rows == 1 || given > 0))
 		return CENOTE_OK;
 	if (v.n_rows == 1)
-		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(q->s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement takes %u parameters, %u were given",
 			(unsigned)v.n_params, (unsigned)given);
-	return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+	return cnd_refuse(q->s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 		"the statement takes %u parameters, %u were given for %u rows",
 		(unsigned)v.n_params, (unsigned)given, (unsigned)v.n_rows);
 }
@@ -510,7 +510,7 @@ check_long(struct run *q, const struct values *v)
 			return cnd_my_failed(q->s, st->handle);
 		cnc_free(q->s->mem, st->is_long);
 		st->is_long = NULL;
-		return cnd_my_refuse(q->s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(q->s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			has ? "the value of parameter %u was sent ahead, and is given "
 			      "again"
 			    : "the value of parameter %u was to be sent ahead, and was "
@@ -602,19 +602,13 @@ cnd_my_query_prepared(struct cnd_session *s, const char *sql, size_t len,
 
 /* ---- numbered statements ---- */
 
+/* The server does not tell which types it expects. */
 static int
-send_params(struct cnd_session *s, const struct cnd_my_stmt *st, struct cnd_sink *sink)
+send_params(struct cnd_session *s, uint32_t n, struct cnd_sink *sink)
 {
-	size_t size = ((size_t)st->n_params + 1) * sizeof(struct cnp_param);
-	struct cnp_param *params = cnc_arena_alloc(&s->arena, size);
-	uint32_t i;
+	struct cnp_param *params = cnd_params_make(s->mem, n);
 
-	if (!params)
-		return CENOTE_ERR_NOMEM;
-	/* the server does not tell what it expects */
-	for (i = 0; i < st->n_params; i++)
-		params[i] = (struct cnp_param){ CENOTE_TYPE_NULL, 0, CNP_STR_NONE };
-	return sink->ops->params(sink, params, st->n_params);
+	return cnd_params_send(sink, s->mem, params, n, CENOTE_OK);
 }
 
 static int
@@ -627,7 +621,7 @@ send_description(
 	struct cnp_column *columns;
 	MYSQL_RES *meta;
 	uint32_t n;
-	int r = send_params(s, st, sink);
+	int r = send_params(s, st->n_params, sink);
 
 	meta = r == CENOTE_OK ? mysql_stmt_result_metadata(st->handle) : NULL;
 	if (meta) {
@@ -818,7 +812,7 @@ cnd_my_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_
 		st = statement->own;
 	}
 	if (param >= st->n_params)
-		return cnd_my_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement has %u parameters, there is no parameter %u",
 			(unsigned)st->n_params, param + 1u);
 	if (!st->is_long)

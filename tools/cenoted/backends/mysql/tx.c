@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../common/text.h"
 #include "my.h"
 
 #define NAME_MAX_CHARS 64u /* the server's own bound of a name */
@@ -54,7 +55,7 @@ cnd_my_begin(
 		return CENOTE_ERR_UNSUPPORTED;
 	/* the server would commit the open one */
 	if (in_tx(s))
-		return cnd_my_refuse(s, CNC_SQLSTATE(TX_ACTIVE), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(TX_ACTIVE), NULL,
 			"cannot start a transaction within a transaction");
 	r = set_isolation(s, isolation);
 	if (r < 0)
@@ -87,28 +88,17 @@ cnd_my_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 {
 	static const char *const verbs[] = { "SAVEPOINT ", "RELEASE SAVEPOINT ",
 		"ROLLBACK TO SAVEPOINT " };
-	static const char *const tags[] = { "SAVEPOINT", "RELEASE", "ROLLBACK" };
 	char sql[32 + 2 * 4 * NAME_MAX_CHARS];
-	size_t i, n;
 	int r = cnd_my_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (action > 2)
-		return CENOTE_ERR_UNSUPPORTED;
 	if (len == 0 || len > (size_t)4 * NAME_MAX_CHARS || memchr(name, 0, len))
-		return cnd_my_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
 			"a savepoint's name has 1 to %u characters, and no zero byte",
 			NAME_MAX_CHARS);
-	n = (size_t)snprintf(sql, sizeof(sql), "%s`", verbs[action]);
-	for (i = 0; i < len; i++) {
-		if (name[i] == '`')
-			sql[n++] = '`';
-		sql[n++] = name[i];
-	}
-	sql[n++] = '`';
-	sql[n] = 0;
-	return run_and_answer(s, sql, tags[action], sink);
+	(void)cnd_quote_name(sql, verbs[action], '`', name, len);
+	return run_and_answer(s, sql, cnd_savepoint_tag(action), sink);
 }
 
 int

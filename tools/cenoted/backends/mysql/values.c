@@ -4,6 +4,7 @@
 #include "core/dt.h"
 #include "core/value.h"
 
+#include "../common/answer.h"
 #include "values.h"
 
 /* A date or time as the server writes it is at most "-9999:59:59.999999" or a date with one. */
@@ -220,18 +221,11 @@ time_text(const struct cnp_column *c, const MYSQL_TIME *t, char *out)
  * with zeros (0000-00-00, 2024-02-00), times that are negative or of a day and more.
  */
 static int
-put_time_text(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
+put_canonical_text(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
 {
-	char out[CNC_DT_TEXT_MAX];
-	cenote_timestamp ts;
+	int r = cnd_put_canonical(w, type, p, n);
 
-	if (type == CENOTE_TYPE_DATE && cnc_date_parse(p, n, &ts.date) == CENOTE_OK)
-		return cnc_batch_put(w, out, cnc_date_text(&ts.date, out));
-	if (type == CENOTE_TYPE_TIME && cnc_time_parse(p, n, &ts.time) == CENOTE_OK)
-		return cnc_batch_put(w, out, cnc_time_text(&ts.time, out));
-	if (type == CENOTE_TYPE_TIMESTAMP && cnc_timestamp_parse(p, n, &ts) == CENOTE_OK)
-		return cnc_batch_put(w, out, cnc_timestamp_text(&ts, out));
-	return cnc_batch_put(w, p, n);
+	return r == CENOTE_DONE ? cnc_batch_put(w, p, n) : r;
 }
 
 static int
@@ -247,8 +241,9 @@ put_binary_time(
 	if (c->format == CENOTE_FORMAT_BINARY)
 		return cnc_batch_put(w, p, n);
 	n = time_text(c, &t, text);
-	return c->format == CENOTE_FORMAT_CANONICAL ? put_time_text(w, c->type, text, n)
-						    : cnc_batch_put(w, text, n);
+	return c->format == CENOTE_FORMAT_CANONICAL
+		       ? put_canonical_text(w, c->type, text, n)
+		       : cnc_batch_put(w, text, n);
 }
 
 /* ---- numbers ---- */
@@ -338,17 +333,6 @@ put_unpadded(struct cnc_batch *w, const char *p, size_t n)
 	return cnc_batch_put(w, p, n);
 }
 
-static int
-put_double_text(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-	double v;
-
-	if (cnc_text_double(p, n, &v) < 0)
-		return cnc_batch_put(w, p, n);
-	return cnc_batch_put(w, text, cnc_double_text(v, text));
-}
-
 /* ---- one value ---- */
 
 static int
@@ -373,11 +357,10 @@ put_canonical(struct cnc_batch *w, const struct cnp_column *c, const char *p, si
 	case CENOTE_TYPE_DECIMAL:
 		return put_unpadded(w, p, n);
 	case CENOTE_TYPE_DOUBLE:
-		return put_double_text(w, p, n);
 	case CENOTE_TYPE_DATE:
 	case CENOTE_TYPE_TIME:
 	case CENOTE_TYPE_TIMESTAMP:
-		return put_time_text(w, c->type, p, n);
+		return put_canonical_text(w, c->type, p, n);
 	default:
 		return cnc_batch_put(w, p, n);
 	}

@@ -29,15 +29,6 @@ cnd_my_wait_for(struct cnd_session *s)
 	waiting = s;
 }
 
-int64_t
-cnd_my_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int
 plain_poll(int fd, short events, int timeout_ms)
 {
@@ -83,7 +74,7 @@ cnd_my_cancel(struct cnd_session *s)
 	s->wait.is_killed = 1;
 	/* who cannot be told has no time to obey */
 	s->wait.obey_until_ms =
-		cnd_my_now_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
+		cnd_clock_ms() + (send_kill(s) == CENOTE_OK ? OBEY_MS : 0);
 }
 
 int
@@ -116,7 +107,7 @@ wait_for(struct cnd_session *s, int fd, short events, int timeout_ms)
 			return -1;
 		cnd_my_cancel(s);
 	}
-	left = s->wait.obey_until_ms - cnd_my_now_ms();
+	left = s->wait.obey_until_ms - cnd_clock_ms();
 	if (s->is_logging_in || left <= 0)
 		return 0;
 	if (timeout_ms < 0 || timeout_ms > left)
@@ -140,7 +131,7 @@ wait_tls(struct cnd_session *s, int fd)
 {
 	int can_write = plain_poll(fd, POLLOUT, 0) > 0;
 	short events = (short)(can_write ? POLLIN : POLLIN | POLLOUT);
-	int64_t limit_ms = tls_limit_ms(s), until = cnd_my_now_ms() + limit_ms;
+	int64_t limit_ms = tls_limit_ms(s), until = cnd_clock_ms() + limit_ms;
 	int r = wait_for(s, fd, events, TLS_LOOK_MS);
 
 	if (r != 0) {
@@ -148,11 +139,11 @@ wait_tls(struct cnd_session *s, int fd)
 		return r;
 	}
 	if (s->stop < 0)
-		return cnd_my_now_ms() < s->wait.obey_until_ms ? 1 : 0;
+		return cnd_clock_ms() < s->wait.obey_until_ms ? 1 : 0;
 	if (limit_ms > 0) {
 		if (s->wait.tls_until_ms == 0)
 			s->wait.tls_until_ms = until;
-		else if (cnd_my_now_ms() > s->wait.tls_until_ms)
+		else if (cnd_clock_ms() > s->wait.tls_until_ms)
 			return 0;
 	}
 	return 1;

@@ -219,7 +219,7 @@ put_row(struct cnd_session *s, const struct cnd_od_stmt *st,
 		if (st->bound[i].is_output)
 			r = put_output(s, &st->bound[i], columns[n++].type, format, w);
 	}
-	return cnd_od_put_end(w, r);
+	return cnd_row_end(w, r);
 }
 
 int

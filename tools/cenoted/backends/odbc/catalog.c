@@ -226,8 +226,8 @@ make_filters(struct catalog_query *q)
 		if (f->given & parts[i].bit)
 			r = make_pattern(q->s, parts[i].text, parts[i].to);
 	}
-	return r == CENOTE_ERR_CONVERT ? cnd_od_refuse(q->s, CNC_SQLSTATE(BAD_CAST), NULL,
-						 "a filter is not UTF-8")
+	return r == CENOTE_ERR_CONVERT ? cnd_refuse(q->s->diag, CNC_SQLSTATE(BAD_CAST),
+						 NULL, "a filter is not UTF-8")
 				       : r;
 }
 
@@ -341,7 +341,7 @@ put_row(struct catalog_query *q)
 		cnc_batch_row_undo(w);
 		return CENOTE_OK;
 	}
-	r = cnd_od_put_end(w, r);
+	r = cnd_row_end(w, r);
 	if (r < 0)
 		return r;
 	q->n_rows++;
@@ -475,7 +475,7 @@ cnd_od_catalog(
 		return r;
 	q.n_columns = cnd_catalog_columns(filter->kind, q.columns);
 	if (q.n_columns == 0 || filter->kind >= sizeof(kinds) / sizeof(kinds[0]))
-		return cnd_od_refuse(s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"there is no catalog list %u", (unsigned)filter->kind);
 	q.kind = &kinds[filter->kind];
 	s->is_used = 1;
@@ -486,5 +486,5 @@ cnd_od_catalog(
 	if (r < 0)
 		return r;
 	(void)snprintf(tag, sizeof(tag), "SELECT %llu", (unsigned long long)q.n_rows);
-	return cnd_od_done(sink, tag, q.is_limited ? CNP_DONE_LIMITED : 0);
+	return cnd_done(sink, tag, q.is_limited ? CNP_DONE_LIMITED : 0);
 }

@@ -299,7 +299,7 @@ cnd_od_columns_format(struct cnd_session *s, struct cnd_od_stmt *st, uint8_t for
 	uint8_t one = format;
 
 	if (formats.n > 0 && formats.n != st->columns.n)
-		return cnd_od_refuse(s, CNC_SQLSTATE(PROTOCOL), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(PROTOCOL), NULL,
 			"the result has %u columns, but %zu formats were given",
 			(unsigned)st->columns.n, formats.n);
 	for (uint32_t i = 0; i < st->columns.n; i++) {

@@ -5,7 +5,7 @@
 
 #include "odbc.h"
 
-#define FIELDS_MAX  ((size_t)64 << 10)
+#define DETAILS_MAX ((size_t)32 << 10)
 #define TEXT_MAX    8192u
 #define RECORDS_MAX 32
 
@@ -94,51 +94,6 @@ is_loss(struct cnd_session *s, const struct record *first)
 
 /* ---- into the diagnostics ---- */
 
-struct error {
-	const char *state;
-	const char *driver_state; /* NULL: the same */
-	int32_t native;
-	const char *message;
-	const char *detail; /* the other records; "" none */
-	const char *hint;
-};
-
-static int
-put_fields(struct cnc_buf *b, const struct error *e)
-{
-	const struct {
-		char letter;
-		const char *text;
-	} fields[] = { { 'S', "ERROR" }, { 'V', "ERROR" }, { 'C', e->state },
-		{ 'X', e->driver_state }, { 'M', e->message }, { 'D', e->detail },
-		{ 'H', e->hint } };
-	char number[CNC_VALUE_TEXT_MAX];
-	int r = CENOTE_OK;
-
-	for (size_t i = 0; r == CENOTE_OK && i < sizeof(fields) / sizeof(fields[0]);
-		i++) {
-		if (fields[i].text && *fields[i].text)
-			r = cnc_diag_put_field(b, fields[i].letter, fields[i].text,
-				strlen(fields[i].text));
-	}
-	if (r == CENOTE_OK && e->native != 0)
-		r = cnc_diag_put_field(b, 'N', number, cnc_int64_text(e->native, number));
-	return r;
-}
-
-static void
-set_diag(struct cnc_diag *diag, const struct error *e)
-{
-	struct cnc_buf b;
-
-	cnc_buf_init(&b, diag->mem ? diag->mem : &cnc_mem_default, FIELDS_MAX);
-	if (put_fields(&b, e) < 0 ||
-		cnc_diag_set_fields(diag, cnc_buf_head(&b), cnc_buf_len(&b)) < 0)
-		cnc_diag_set(diag, e->state, "%s", e->message);
-	diag->native = e->native;
-	cnc_buf_finish(&b);
-}
-
 /* The records behind the first one, a line each: "STATE NATIVE TEXT". */
 static int
 has_details(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
@@ -163,21 +118,23 @@ static void
 take_records(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
 	struct record *first, struct cnc_diag *diag)
 {
-	struct error e = { .state = state_of(first->state), .native = first->native };
+	struct cnd_error e = { .severity = "ERROR",
+		.state = state_of(first->state),
+		.native = first->native };
 	struct record other;
 	struct cnc_buf details;
 
-	e.driver_state = strcmp(e.state, first->state) == 0 ? NULL : first->state;
+	e.server_state = strcmp(e.state, first->state) == 0 ? NULL : first->state;
 	/* the worker loses the session, and its client must see that by the class */
 	if (s->is_lost && strncmp(e.state, "08", 2) != 0) {
-		e.driver_state = first->state;
+		e.server_state = first->state;
 		e.state = CNC_SQLSTATE(CONNECTION_LOST);
 	}
 	e.message = first->text;
-	cnc_buf_init(&details, s->mem, FIELDS_MAX / 2);
+	cnc_buf_init(&details, s->mem, DETAILS_MAX);
 	if (has_details(s, kind, handle, &other, &details))
 		e.detail = (const char *)cnc_buf_head(&details);
-	set_diag(diag, &e);
+	cnd_error_set(diag, &e);
 	cnc_buf_finish(&details);
 }
 
@@ -185,16 +142,18 @@ take_records(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle,
 static int
 fail_stopped(struct cnd_session *s, const struct record *first)
 {
-	struct error e = { .state = CNC_SQLSTATE(CANCELED), .native = first->native };
+	struct cnd_error e = { .severity = "ERROR",
+		.state = CNC_SQLSTATE(CANCELED),
+		.native = first->native };
 
 	if (s->is_lost)
 		return CENOTE_ERR_CONN;
 	if (s->stop != CENOTE_ERR_SERVER || !s->host->is_cancelled ||
 		!s->host->is_cancelled(s->host) || !first->text[0])
 		return s->stop;
-	e.driver_state = strcmp(first->state, e.state) == 0 ? NULL : first->state;
+	e.server_state = strcmp(first->state, e.state) == 0 ? NULL : first->state;
 	e.message = first->text;
-	set_diag(s->diag, &e);
+	cnd_error_set(s->diag, &e);
 	return s->stop;
 }
 
@@ -229,7 +188,7 @@ cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle)
 {
 	struct record record;
 	struct cnc_diag notice;
-	struct error e = { 0 };
+	struct cnd_error e = { .severity = "ERROR" };
 	int i, r = CENOTE_OK;
 
 	if (!s->sink || !s->sink->ops->notice)
@@ -243,26 +202,9 @@ cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle)
 		e.state = record.state;
 		e.native = record.native;
 		e.message = record.text;
-		set_diag(&notice, &e);
+		cnd_error_set(&notice, &e);
 		r = s->sink->ops->notice(s->sink, &notice);
 		cnc_diag_finish(&notice);
 	}
 	return r;
-}
-
-int
-cnd_od_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...)
-{
-	char message[CNC_DIAG_MESSAGE_MAX];
-	struct error e = { .state = sqlstate, .hint = hint, .message = message };
-	va_list args;
-
-	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is not */
-	(void)vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	if (s->diag)
-		set_diag(s->diag, &e);
-	return CENOTE_ERR_SERVER;
 }

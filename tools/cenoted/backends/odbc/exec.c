@@ -21,14 +21,6 @@ struct request {
 	uint64_t n_rows; /* of the result */
 };
 
-int
-cnd_od_done(struct cnd_sink *sink, const char *tag, uint8_t flags)
-{
-	struct cnp_done done = { .tag = cnp_str(tag), .affected = -1, .flags = flags };
-
-	return sink->ops->done(sink, &done);
-}
-
 static void
 give_back(struct request *q)
 {
@@ -202,7 +194,7 @@ keep_portal(struct request *q)
 	p->n_rows = q->n_rows;
 	q->portal->own = p;
 	q->stmt = NULL;
-	return cnd_od_done(q->sink, "", CNP_DONE_MORE_ROWS);
+	return cnd_done(q->sink, "", CNP_DONE_MORE_ROWS);
 }
 
 /* The rows of the open result, and its end. As end_result(), and CENOTE_AGAIN: a portal is open. */
@@ -315,8 +307,8 @@ run_direct(struct request *q, const char *sql, size_t len, const struct cnd_exec
 	int r = cnd_od_text_make(q->s, sql, len, &text);
 
 	if (r == CENOTE_ERR_CONVERT)
-		r = cnd_od_refuse(
-			q->s, CNC_SQLSTATE(BAD_CAST), NULL, "the statement is not UTF-8");
+		r = cnd_refuse(q->s->diag, CNC_SQLSTATE(BAD_CAST), NULL,
+			"the statement is not UTF-8");
 	if (r < 0) {
 		give_back(q);
 		return r;
@@ -364,11 +356,11 @@ answer_here(const struct request *q, const struct cnd_od_scan *scan)
 	int r;
 
 	if (scan->is_empty)
-		r = cnd_od_done(q->sink, "", CNP_DONE_EMPTY);
+		r = cnd_done(q->sink, "", CNP_DONE_EMPTY);
 	else
 		r = cnd_od_tx_statement(q->s, scan);
 	if (r == CENOTE_DONE)
-		r = cnd_od_done(q->sink, scan->tag, 0);
+		r = cnd_done(q->sink, scan->tag, 0);
 	else if (r == CENOTE_OK && !scan->is_empty)
 		return CENOTE_OK;
 	return r < 0 ? r : CENOTE_DONE;
@@ -411,8 +403,8 @@ cnd_od_query(struct cnd_session *s, const char *sql, size_t len,
 	if (r < 0)
 		return r;
 	if (memchr(sql, 0, len))
-		return cnd_od_refuse(
-			s, CNC_SQLSTATE(SYNTAX), NULL, "zero byte in the statement");
+		return cnd_refuse(s->diag, CNC_SQLSTATE(SYNTAX), NULL,
+			"zero byte in the statement");
 	q.columns_known = 0;
 	return query(&q, sql, len, exec);
 }

@@ -14,6 +14,9 @@
 #include "core/value.h"
 
 #include "../backend.h"
+#include "../common/answer.h"
+#include "../common/clock.h"
+#include "../common/error.h"
 #include "../common/watch.h"
 
 /*
@@ -416,8 +419,6 @@ int cnd_od_put_text(
 /* One column of it, in s->value as UTF-8 or bytes. CENOTE_DONE: NULL. */
 int cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 	SQLSMALLINT c_type, struct cnp_str *ret_value);
-/* The row is complete, or `r` says why not: then it is taken back. */
-int cnd_od_put_end(struct cnc_batch *batch, int r);
 
 /* params.c */
 int cnd_od_bind(struct cnd_session *s, struct cnd_od_stmt *st,
@@ -444,8 +445,6 @@ int cnd_od_fetch(struct cnd_session *s, struct cnd_portal *portal, uint32_t batc
 	int send_columns, struct cnd_sink *sink);
 void cnd_od_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_od_close_portals(struct cnd_session *s);
-/* Answer with done(). */
-int cnd_od_done(struct cnd_sink *sink, const char *tag, uint8_t flags);
 
 /* tx.c */
 int cnd_od_begin(
@@ -474,8 +473,5 @@ int cnd_od_catalog(
 int cnd_od_fail(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
 /* It succeeded with information: notices. */
 int cnd_od_notices(struct cnd_session *s, SQLSMALLINT kind, SQLHANDLE handle);
-/* An error of our own: CENOTE_ERR_SERVER. `hint` may be NULL. */
-int cnd_od_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -95,7 +95,7 @@ static int
 bind_double(struct binding *x)
 {
 	if (!isfinite(x->v->as.f64) && !x->s->quirks->has_infinity)
-		return cnd_od_refuse(x->s, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
+		return cnd_refuse(x->s->diag, CNC_SQLSTATE(OUT_OF_RANGE), NULL,
 			"parameter %u: ODBC has neither infinities nor NaN",
 			(unsigned)x->i);
 	if (!isfinite(x->v->as.f64))
@@ -113,7 +113,7 @@ bind_decimal(struct binding *x)
 	SQLULEN whole;
 
 	if (cnc_decimal_parse(x->v->bytes, x->v->len, &d) < 0)
-		return cnd_od_refuse(x->s, CNC_SQLSTATE(BAD_CAST), NULL,
+		return cnd_refuse(x->s->diag, CNC_SQLSTATE(BAD_CAST), NULL,
 			"parameter %u is no decimal number", (unsigned)x->i);
 	whole = d.exponent > 0 ? (SQLULEN)d.exponent : 1;
 	x->b->len = (SQLLEN)x->v->len;
@@ -197,12 +197,12 @@ take_text(struct binding *x, const char *p, size_t n, size_t *ret_units)
 	int r;
 
 	if (x->s->quirks->cuts_at_zero && memchr(p, 0, n))
-		return cnd_od_refuse(x->s, "22021", NULL,
+		return cnd_refuse(x->s->diag, "22021", NULL,
 			"parameter %u: for this driver, text ends at a zero byte",
 			(unsigned)x->i);
 	r = cnd_od_text_make(x->s, p, n, &text);
 	if (r == CENOTE_ERR_CONVERT)
-		return cnd_od_refuse(x->s, CNC_SQLSTATE(BAD_CAST), NULL,
+		return cnd_refuse(x->s->diag, CNC_SQLSTATE(BAD_CAST), NULL,
 			"parameter %u is not UTF-8", (unsigned)x->i);
 	if (r < 0)
 		return r;
@@ -266,7 +266,7 @@ take_value(struct binding *x)
 		return x->v->format == CENOTE_FORMAT_BINARY ? bind_bytes(x)
 							    : bind_text(x);
 	if (x->v->type >= sizeof(binders) / sizeof(binders[0]))
-		return cnd_od_refuse(x->s, CNC_SQLSTATE(BAD_PARAMETER), NULL,
+		return cnd_refuse(x->s->diag, CNC_SQLSTATE(BAD_PARAMETER), NULL,
 			"parameter %u: unknown type %u", (unsigned)x->i,
 			(unsigned)x->v->type);
 	return binders[x->v->type](x);
@@ -382,7 +382,7 @@ copy_input(struct binding *x, char *room, size_t size)
 		}
 	}
 	if (n > size)
-		return cnd_od_refuse(x->s, CNC_SQLSTATE(LIMIT), NULL,
+		return cnd_refuse(x->s->diag, CNC_SQLSTATE(LIMIT), NULL,
 			"parameter %u: a value that comes back is at most %zu bytes here",
 			(unsigned)x->i, size);
 	memcpy(room, p, n);
@@ -450,7 +450,7 @@ cnd_od_bind(struct cnd_session *s, struct cnd_od_stmt *st, const struct cnd_exec
 	int r = CENOTE_OK;
 
 	if (exec->n_params != st->n_params)
-		return cnd_od_refuse(s, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(WRONG_PARAM_COUNT), NULL,
 			"the statement has %u parameters, but %u values were given",
 			(unsigned)st->n_params, (unsigned)exec->n_params);
 	if (exec->n_params == 0)

@@ -101,7 +101,7 @@ cnd_od_check_refusals(struct cnd_session *s, const char *sql, size_t len)
 {
 	const struct cnd_od_refusal *refusal = cnd_od_refused(s->quirks, sql, len);
 
-	return refusal ? cnd_od_refuse(s, refusal->sqlstate, NULL, "%s", refusal->why)
+	return refusal ? cnd_refuse(s->diag, refusal->sqlstate, NULL, "%s", refusal->why)
 		       : CENOTE_OK;
 }
 
@@ -115,8 +115,8 @@ cnd_od_stmt_prepare(
 	int r = cnd_od_text_make(s, sql, len, &text);
 
 	if (r == CENOTE_ERR_CONVERT)
-		return cnd_od_refuse(
-			s, CNC_SQLSTATE(BAD_CAST), NULL, "the statement is not UTF-8");
+		return cnd_refuse(s->diag, CNC_SQLSTATE(BAD_CAST), NULL,
+			"the statement is not UTF-8");
 	if (r < 0)
 		return r;
 	cnd_od_call_begin(s, st->handle);
@@ -129,7 +129,7 @@ cnd_od_stmt_prepare(
 		return cnd_od_fail(s, SQL_HANDLE_STMT, st->handle);
 	/* the driver's count does not fit where ODBC has it returned */
 	if (n < 0)
-		return cnd_od_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 			"a statement has at most 32767 parameters here");
 	st->n_params = (uint32_t)n;
 	return st->scan.flags & CND_OD_VERB_CALL ? cnd_od_call_directions(s, st, sql, len)
@@ -211,7 +211,6 @@ describe_param(struct cnd_session *s, const struct cnd_od_stmt *st, uint32_t i,
 	SQLULEN size;
 	SQLRETURN rc;
 
-	p->type = CENOTE_TYPE_NULL;
 	if (!s->describes_params)
 		return CENOTE_OK;
 	cnd_od_call_begin(s, st->handle);
@@ -229,22 +228,12 @@ describe_param(struct cnd_session *s, const struct cnd_od_stmt *st, uint32_t i,
 static int
 send_params(struct cnd_session *s, const struct cnd_od_stmt *st, struct cnd_sink *sink)
 {
-	struct cnp_param *params = NULL;
+	struct cnp_param *params = cnd_params_make(s->mem, st->n_params);
 	int r = CENOTE_OK;
 
-	if (st->n_params > 0) {
-		params = cnc_calloc(s->mem, st->n_params, sizeof(*params));
-		if (!params)
-			return CENOTE_ERR_NOMEM;
-	}
-	for (uint32_t i = 0; r == CENOTE_OK && i < st->n_params; i++) {
-		params[i].name = CNP_STR_NONE;
+	for (uint32_t i = 0; params != NULL && r == CENOTE_OK && i < st->n_params; i++)
 		r = describe_param(s, st, i, &params[i]);
-	}
-	if (r == CENOTE_OK)
-		r = sink->ops->params(sink, params, st->n_params);
-	cnc_free(s->mem, params);
-	return r;
+	return cnd_params_send(sink, s->mem, params, st->n_params, r);
 }
 
 static int
@@ -266,7 +255,7 @@ send_description(
 		statement->sent = cnd_od_columns_hash(st);
 		r = sink->ops->columns(sink, st->columns.columns, st->columns.n, 0);
 	}
-	return r < 0 ? r : cnd_od_done(sink, "", 0);
+	return r < 0 ? r : cnd_done(sink, "", 0);
 }
 
 /* Under its number, in the place of what had it. Takes `st` over, also on failure. */
@@ -298,8 +287,8 @@ cnd_od_prepare(
 	if (r < 0)
 		return r;
 	if (memchr(prepare->sql.p, 0, prepare->sql.n))
-		return cnd_od_refuse(
-			s, CNC_SQLSTATE(SYNTAX), NULL, "zero byte in the statement");
+		return cnd_refuse(s->diag, CNC_SQLSTATE(SYNTAX), NULL,
+			"zero byte in the statement");
 	r = cnd_od_check_refusals(s, prepare->sql.p, prepare->sql.n);
 	if (r == CENOTE_OK)
 		r = cnd_od_stmt_create(s, &st);
@@ -364,7 +353,7 @@ cnd_od_long_data(struct cnd_session *s, struct cnd_statement *statement, uint16_
 		return r;
 	l = find_long(s, statement->own, param);
 	r = l ? cnc_buf_append(&l->bytes, data.p, data.n) : CENOTE_ERR_NOMEM;
-	return r == CENOTE_ERR_LIMIT ? cnd_od_refuse(s, CNC_SQLSTATE(LIMIT), NULL,
+	return r == CENOTE_ERR_LIMIT ? cnd_refuse(s->diag, CNC_SQLSTATE(LIMIT), NULL,
 					       "a value in pieces is at most 1 GB")
 				     : r;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../common/text.h"
 #include "odbc.h"
 
 /*
@@ -134,7 +135,7 @@ cnd_od_begin(
 		(flags & CENOTE_BEGIN_READ_ONLY && !s->quirks->read_only))
 		return CENOTE_ERR_UNSUPPORTED;
 	if (s->tx != CND_OD_TX_NONE)
-		return cnd_od_refuse(s, CNC_SQLSTATE(TX_ACTIVE), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(TX_ACTIVE), NULL,
 			"cannot start a transaction within a transaction");
 	s->is_used = 1;
 	r = begin_as_asked(s, isolation, flags);
@@ -144,7 +145,7 @@ cnd_od_begin(
 		(void)cnd_od_end_tx(s, SQL_ROLLBACK);
 		return r;
 	}
-	return cnd_od_done(sink, "BEGIN", 0);
+	return cnd_done(sink, "BEGIN", 0);
 }
 
 /* COMMIT of a transaction that an error has ended is a rollback, and not what was asked for. */
@@ -156,7 +157,7 @@ commit(struct cnd_session *s)
 
 	s->is_tx_failed = 0;
 	if (r == CENOTE_OK && was_failed)
-		return cnd_od_refuse(s, CNC_SQLSTATE(ROLLBACK), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(ROLLBACK), NULL,
 			"nothing was committed: an error had failed the transaction");
 	return r;
 }
@@ -175,7 +176,7 @@ cnd_od_commit(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r == CENOTE_OK)
 		r = commit(s);
-	return r < 0 ? r : cnd_od_done(sink, "COMMIT", 0);
+	return r < 0 ? r : cnd_done(sink, "COMMIT", 0);
 }
 
 int
@@ -185,7 +186,7 @@ cnd_od_rollback(struct cnd_session *s, struct cnd_sink *sink)
 
 	if (r == CENOTE_OK)
 		r = rollback(s);
-	return r < 0 ? r : cnd_od_done(sink, "ROLLBACK", 0);
+	return r < 0 ? r : cnd_done(sink, "ROLLBACK", 0);
 }
 
 int
@@ -203,56 +204,37 @@ cnd_od_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 	if (r < 0)
 		return r;
 	s->is_manual = !on;
-	return cnd_od_done(sink, "SET", 0);
+	return cnd_done(sink, "SET", 0);
 }
 
 /* ---- savepoints ---- */
-
-/* `verb` and the name in quotes: the length, or 0 if it does not fit. */
-static size_t
-savepoint_sql(const struct cnd_session *s, const char *verb, const char *name, size_t len,
-	char *sql, size_t size)
-{
-	size_t n = (size_t)snprintf(sql, size, "%s%s", verb, s->quote), i;
-	char quote = s->quote[0];
-
-	for (i = 0; i < len && n + 4 < size; i++) {
-		if (name[i] == quote && quote)
-			sql[n++] = quote;
-		sql[n++] = name[i];
-	}
-	n += (size_t)snprintf(sql + n, size - n, "%s", s->quote);
-	return i == len ? n : 0;
-}
 
 int
 cnd_od_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {
-	static const char *const tags[] = { "SAVEPOINT", "RELEASE", "ROLLBACK" };
 	char sql[2 * NAME_MAX_BYTES + 48];
 	int r = cnd_od_enter(s, sink->diag, sink);
 
 	if (r < 0)
 		return r;
-	if (action > 2 || !s->quirks->savepoint[0])
+	if (s->quirks->savepoint[0] == NULL)
 		return CENOTE_ERR_UNSUPPORTED;
-	if (len == 0 || len > NAME_MAX_BYTES || memchr(name, 0, len) ||
-		savepoint_sql(s, "", name, len, sql, sizeof(sql)) == 0)
-		return cnd_od_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
+	if (len == 0 || len > NAME_MAX_BYTES || memchr(name, 0, len))
+		return cnd_refuse(s->diag, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
 			"a savepoint's name has 1 to %u bytes, and no zero byte",
 			NAME_MAX_BYTES);
 	s->is_used = 1;
 	if (s->quirks->savepoint[action]) {
-		(void)savepoint_sql(
-			s, s->quirks->savepoint[action], name, len, sql, sizeof(sql));
+		(void)cnd_quote_name(
+			sql, s->quirks->savepoint[action], s->quote[0], name, len);
 		r = cnd_od_internal(s, sql);
 	}
 	if (r == CENOTE_OK && action == 2)
 		s->is_tx_failed = 0;
 	if (r == CENOTE_OK && action == 0 && s->is_manual && s->tx == CND_OD_TX_NONE)
 		s->tx = CND_OD_TX_CALLS;
-	return r < 0 ? r : cnd_od_done(sink, tags[action], 0);
+	return r < 0 ? r : cnd_done(sink, cnd_savepoint_tag(action), 0);
 }
 
 /* ---- by SQL ---- */
@@ -266,7 +248,7 @@ cnd_od_tx_statement(struct cnd_session *s, const struct cnd_od_scan *scan)
 		return CENOTE_OK;
 	if (scan->has_more && scan->flags & (CND_OD_VERB_BEGIN | CND_OD_VERB_COMMIT |
 						    CND_OD_VERB_ROLLBACK))
-		return cnd_od_refuse(s, CNC_SQLSTATE(UNSUPPORTED), NULL,
+		return cnd_refuse(s->diag, CNC_SQLSTATE(UNSUPPORTED), NULL,
 			"a transaction that was begun by a call is not ended in the "
 			"middle of other statements: end it by a statement of its own");
 	if (!(scan->flags & (CND_OD_VERB_COMMIT | CND_OD_VERB_ROLLBACK)))

@@ -96,9 +96,7 @@ cnd_od_read_value(struct cnd_session *s, SQLHSTMT handle, SQLUSMALLINT column,
 
 /* ---- canonical forms ---- */
 
-/* Each puts the value, or gives CENOTE_DONE when the text is none of its type: then it goes as it is. */
-typedef int put_canonical(struct cnc_batch *w, const char *p, size_t n);
-
+/* CENOTE_DONE: the text is none, and nothing was written. */
 static int
 put_bool(struct cnc_batch *w, const char *p, size_t n)
 {
@@ -107,91 +105,15 @@ put_bool(struct cnc_batch *w, const char *p, size_t n)
 	return cnc_batch_put(w, strchr("1tT", *p) ? "1" : "0", 1);
 }
 
-static int
-put_int64(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-	int64_t v;
-
-	if (cnc_text_int64(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_int64_text(v, text));
-}
-
-static int
-put_uint64(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-	uint64_t v;
-
-	if (cnc_text_uint64(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_uint64_text(v, text));
-}
-
-static int
-put_double(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-	double v;
-
-	if (cnc_text_double(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_double_text(v, text));
-}
-
-static int
-put_date(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_DT_TEXT_MAX];
-	cenote_date v;
-
-	if (cnc_date_parse(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_date_text(&v, text));
-}
-
-static int
-put_time(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_DT_TEXT_MAX];
-	cenote_time v;
-
-	if (cnc_time_parse(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_time_text(&v, text));
-}
-
-static int
-put_timestamp(struct cnc_batch *w, const char *p, size_t n)
-{
-	char text[CNC_DT_TEXT_MAX];
-	cenote_timestamp v;
-
-	if (cnc_timestamp_parse(p, n, &v) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, text, cnc_timestamp_text(&v, text));
-}
-
-static put_canonical *const canonical[] = {
-	[CENOTE_TYPE_BOOL] = put_bool,
-	[CENOTE_TYPE_INT64] = put_int64,
-	[CENOTE_TYPE_UINT64] = put_uint64,
-	[CENOTE_TYPE_DOUBLE] = put_double,
-	[CENOTE_TYPE_DATE] = put_date,
-	[CENOTE_TYPE_TIME] = put_time,
-	[CENOTE_TYPE_TIMESTAMP] = put_timestamp,
-};
-
 int
 cnd_od_put_text(
 	struct cnc_batch *w, uint8_t type, uint8_t format, const char *p, size_t n)
 {
 	int r = CENOTE_DONE;
 
-	if (format == CENOTE_FORMAT_CANONICAL &&
-		type < sizeof(canonical) / sizeof(canonical[0]) && canonical[type])
-		r = canonical[type](w, p, n);
+	if (format == CENOTE_FORMAT_CANONICAL)
+		r = type == CENOTE_TYPE_BOOL ? put_bool(w, p, n)
+					     : cnd_put_canonical(w, type, p, n);
 	return r == CENOTE_DONE ? cnc_batch_put(w, p, n) : r;
 }
 
@@ -257,17 +179,6 @@ put_value(struct cnd_session *s, const struct cnd_od_stmt *st, uint32_t i,
 }
 
 int
-cnd_od_put_end(struct cnc_batch *batch, int r)
-{
-	if (r == CENOTE_OK) {
-		cnc_batch_row_done(batch);
-		return CENOTE_OK;
-	}
-	cnc_batch_row_undo(batch);
-	return r;
-}
-
-int
 cnd_od_put_row(
 	struct cnd_session *s, const struct cnd_od_stmt *st, struct cnc_batch *batch)
 {
@@ -275,5 +186,5 @@ cnd_od_put_row(
 
 	for (uint32_t i = 0; r == CENOTE_OK && i < st->columns.n; i++)
 		r = put_value(s, st, i, batch);
-	return cnd_od_put_end(batch, r);
+	return cnd_row_end(batch, r);
 }

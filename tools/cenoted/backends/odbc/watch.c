@@ -18,15 +18,6 @@
  */
 #define OBEY_MS 10000
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void *
 run_canceller(void *user)
 {
@@ -42,7 +33,7 @@ cancel(struct cnd_session *s)
 	struct cnd_od_watch *w = &s->watch;
 
 	/* a login has nothing to stop but itself; connecting has listed what was there before */
-	w->obey_until_ms = now_ms() + (w->is_login ? 0 : OBEY_MS);
+	w->obey_until_ms = cnd_clock_ms() + (w->is_login ? 0 : OBEY_MS);
 	if (!w->is_login)
 		cnd_od_sockets_list(&w->before);
 	if (w->running)
@@ -62,7 +53,7 @@ cut(struct cnd_session *s)
 	cnd_od_sockets_cut(&w->own);
 	cnd_od_sockets_cut(&added);
 	if (!w->is_cut) {
-		w->die_at_ms = now_ms() + OBEY_MS;
+		w->die_at_ms = cnd_clock_ms() + OBEY_MS;
 		if (!w->is_login)
 			s->host->log(s->host, LOG_WARNING,
 				"the server did not stop a statement: its connection is "
@@ -94,9 +85,9 @@ look(void *user)
 		else
 			s->stop = 0;
 	}
-	if (s->stop < 0 && now_ms() >= w->obey_until_ms)
+	if (s->stop < 0 && cnd_clock_ms() >= w->obey_until_ms)
 		cut(s);
-	if (w->is_cut && now_ms() >= w->die_at_ms)
+	if (w->is_cut && cnd_clock_ms() >= w->die_at_ms)
 		die(s);
 }
 

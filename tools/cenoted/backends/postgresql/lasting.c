@@ -58,7 +58,7 @@ enum {
 static int
 is_recent(struct cnd_pg_look *look)
 {
-	int64_t now = cnd_pg_now_ms();
+	int64_t now = cnd_clock_ms();
 
 	if (!look->is_compiled && now - look->asked_ms < ASK_MS)
 		return 1;

@@ -280,7 +280,7 @@ login_limit_ms(PGconn *conn)
 			ms = (seconds < 2 ? 2 : seconds) * 1000;
 	}
 	PQconninfoFree(all);
-	return cnd_pg_now_ms() + ms;
+	return cnd_clock_ms() + ms;
 }
 
 static int
@@ -290,7 +290,7 @@ await_login(struct cnd_session *s, struct cnc_diag *diag)
 	int64_t until = login_limit_ms(s->conn);
 
 	while (step != PGRES_POLLING_OK) {
-		int64_t left = until - cnd_pg_now_ms();
+		int64_t left = until - cnd_clock_ms();
 		int r;
 
 		if (step == PGRES_POLLING_FAILED || PQstatus(s->conn) == CONNECTION_BAD)

@@ -4,6 +4,8 @@
 
 #include <libpq-fe.h>
 
+#include "../common/answer.h"
+#include "../common/clock.h"
 #include "../common/spill.h"
 #include "pg.h"
 #include "wire.h"
@@ -368,7 +370,6 @@ int cnd_pg_has_message(const struct cnd_pg_stream *st);
 int cnd_pg_broken(struct cnd_session *s, const char *what);
 int cnd_pg_lost(struct cnd_session *s, const char *sqlstate, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-int64_t cnd_pg_now_ms(void);
 
 /* run.c */
 /* Begin to answer a request. */

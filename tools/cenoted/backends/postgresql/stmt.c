@@ -223,6 +223,16 @@ name_of(const struct cnd_named *which)
 	return cnp_str(st->name);
 }
 
+static int
+begin_named(struct cnd_session *s, struct cnp_str name, struct cnd_sink *sink)
+{
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_text(s, name.p, name.n);
+	return r < 0 ? r : cnd_pg_ready(s, sink);
+}
+
 int
 cnd_pg_describe(
 	struct cnd_session *s, const struct cnd_named *which, struct cnd_sink *sink)
@@ -230,12 +240,8 @@ cnd_pg_describe(
 	const struct cnp_str name = name_of(which);
 	const int is_portal = which->kind == CNP_NAMED_PORTAL;
 	struct cnd_pg_run *run;
-	int r = cnd_pg_enter(s, sink->diag);
+	int r = begin_named(s, name, sink);
 
-	if (r == CENOTE_OK)
-		r = cnd_pg_check_text(s, name.p, name.n);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
 	run = cnd_pg_run_begin(s, sink);
@@ -259,12 +265,8 @@ cnd_pg_close(struct cnd_session *s, const struct cnd_named *which, struct cnd_si
 	const struct cnp_str name = name_of(which);
 	const char kind = which->kind == CNP_NAMED_PORTAL ? 'P' : 'S';
 	struct cnd_pg_run *run;
-	int r = cnd_pg_enter(s, sink->diag);
+	int r = begin_named(s, name, sink);
 
-	if (r == CENOTE_OK)
-		r = cnd_pg_check_text(s, name.p, name.n);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
 	run = cnd_pg_run_begin(s, sink);

@@ -34,15 +34,6 @@
 #define AGAIN_MS     100
 #define AGAIN_MAX_MS 2000
 
-int64_t
-cnd_pg_now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* ---- the loss of the session ---- */
 
 int
@@ -300,7 +291,7 @@ cnd_pg_stop(struct cnd_session *s, int why)
 	s->stop.status = why;
 	s->stop.again_ms = AGAIN_MS;
 	s->stop.until_ms =
-		cnd_pg_now_ms() + (why == CENOTE_ERR_CONN ? ABANDON_MS : CANCEL_MS);
+		cnd_clock_ms() + (why == CENOTE_ERR_CONN ? ABANDON_MS : CANCEL_MS);
 	send_cancel(s);
 }
 
@@ -330,7 +321,7 @@ cnd_pg_wait(struct cnd_session *s, short events)
 
 	if (s->stop.status == CENOTE_OK)
 		return host_wait(s, events);
-	left = s->stop.until_ms - cnd_pg_now_ms();
+	left = s->stop.until_ms - cnd_clock_ms();
 	if (left <= 0)
 		return disobeyed(s);
 	if (poll(&poll_fd, 1, left < s->stop.again_ms ? (int)left : s->stop.again_ms) ==
@@ -450,7 +441,7 @@ look(struct cnd_session *s)
 	int r;
 
 	if (s->stop.status != CENOTE_OK)
-		return cnd_pg_now_ms() < s->stop.until_ms ? CENOTE_OK : disobeyed(s);
+		return cnd_clock_ms() < s->stop.until_ms ? CENOTE_OK : disobeyed(s);
 	r = s->host->interrupted(s->host, &s->stop.diag);
 	if (r < 0)
 		cnd_pg_stop(s, r);

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 
+#include "../common/text.h"
 #include "session.h"
 
 #define IDENTIFIER_MAX 63u
-
-static int
-give_done(struct cnd_sink *sink, const char *tag)
-{
-	struct cnp_done done = { .tag = cnp_str(tag), .affected = -1 };
-
-	return sink->ops->done(sink, &done);
-}
 
 static int
 begin_request(struct cnd_session *s, struct cnd_sink *sink)
@@ -74,7 +67,7 @@ cnd_pg_commit(struct cnd_session *s, struct cnd_sink *sink)
 	if (r < 0)
 		return r;
 	if (s->tx == 'I' && !s->sync.is_missing)
-		return give_done(sink, "COMMIT");
+		return cnd_done(sink, "COMMIT", 0);
 	/* the server answers COMMIT of a failed transaction with ROLLBACK, as a success */
 	if (s->tx == 'E') {
 		(void)cnd_pg_run_begin(s, NULL);
@@ -101,7 +94,7 @@ cnd_pg_rollback(struct cnd_session *s, struct cnd_sink *sink)
 	if (r < 0)
 		return r;
 	if (s->tx == 'I' && !s->sync.is_missing)
-		return give_done(sink, "ROLLBACK");
+		return cnd_done(sink, "ROLLBACK", 0);
 	return command(s, "ROLLBACK", 8, sink);
 }
 
@@ -109,9 +102,9 @@ int
 cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {
-	static const char *const verbs[] = { "SAVEPOINT \"", "RELEASE SAVEPOINT \"",
-		"ROLLBACK TO SAVEPOINT \"" };
-	char sql[32 + 2 * IDENTIFIER_MAX + 2];
+	static const char *const verbs[] = { "SAVEPOINT ", "RELEASE SAVEPOINT ",
+		"ROLLBACK TO SAVEPOINT " };
+	char sql[32 + 2 * IDENTIFIER_MAX + 3];
 	size_t n;
 	int r = begin_request(s, sink);
 
@@ -124,14 +117,7 @@ cnd_pg_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 		return cnd_pg_refuse(s, "42622",
 			"the name of a savepoint has %u bytes at most in PostgreSQL",
 			IDENTIFIER_MAX);
-	n = strlen(verbs[action]);
-	memcpy(sql, verbs[action], n);
-	for (size_t i = 0; i < len; i++) {
-		if (name[i] == '"')
-			sql[n++] = '"';
-		sql[n++] = name[i];
-	}
-	sql[n++] = '"';
+	n = cnd_quote_name(sql, verbs[action], '"', name, len);
 	return command(s, sql, n, sink);
 }
 
@@ -139,5 +125,5 @@ int
 cnd_pg_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
 	s->client.is_manual = !on;
-	return give_done(sink, on ? "AUTOCOMMIT ON" : "AUTOCOMMIT OFF");
+	return cnd_done(sink, on ? "AUTOCOMMIT ON" : "AUTOCOMMIT OFF", 0);
 }

@@ -314,7 +314,7 @@ put_row(struct catalog_query *q)
 		else
 			r = cnd_sq_put_plain(w, q->rows, (int)i);
 	}
-	r = cnd_sq_put_end(w, r);
+	r = cnd_row_end(w, r);
 	if (r < 0)
 		return r;
 	q->n_rows++;
@@ -440,5 +440,5 @@ cnd_sq_catalog(
 		return r;
 	sqlite3_snprintf(
 		(int)sizeof(tag), tag, "SELECT %llu", (unsigned long long)q.n_rows);
-	return cnd_sq_done(sink, tag, q.is_limited ? CNP_DONE_LIMITED : 0);
+	return cnd_done(sink, tag, q.is_limited ? CNP_DONE_LIMITED : 0);
 }

@@ -2,9 +2,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "../common/error.h"
 #include "sqlite.h"
-
-#define FIELDS_MAX 8192u
 
 /* Extended codes first, then the primary ones that they end in. */
 static const struct {
@@ -139,80 +138,10 @@ cnd_sq_sqlstate(int extended, const char *message, int is_compiling)
 	return CNC_SQLSTATE(GENERAL);
 }
 
-/* One error on its way into the diagnostics. */
-struct error {
-	const char *state;
-	int native;
-	const char *message;
-	const char *hint;
-	size_t position; /* characters from 1; 0 none */
-	struct cnp_str table, column, constraint;
-};
-
-static int
-put(struct cnc_buf *b, char letter, const char *text)
-{
-	return cnc_diag_put_field(b, letter, text, strlen(text));
-}
-
-static int
-put_some(struct cnc_buf *b, char letter, struct cnp_str text)
-{
-	return text.n > 0 ? cnc_diag_put_field(b, letter, text.p, text.n) : CENOTE_OK;
-}
-
-static int
-put_number(struct cnc_buf *b, char letter, size_t v)
-{
-	char text[CNC_VALUE_TEXT_MAX];
-	size_t n = cnc_uint64_text(v, text);
-
-	return v > 0 ? cnc_diag_put_field(b, letter, text, n) : CENOTE_OK;
-}
-
-static int
-put_fields(struct cnc_buf *b, const struct error *e)
-{
-	int r = put(b, 'S', "ERROR");
-
-	if (r == CENOTE_OK)
-		r = put(b, 'C', e->state);
-	if (r == CENOTE_OK)
-		r = put_number(b, 'N', (size_t)e->native);
-	if (r == CENOTE_OK)
-		r = put(b, 'M', e->message);
-	if (r == CENOTE_OK && e->hint)
-		r = put(b, 'H', e->hint);
-	if (r == CENOTE_OK)
-		r = put_number(b, 'P', e->position);
-	if (r == CENOTE_OK)
-		r = put_some(b, 't', e->table);
-	if (r == CENOTE_OK)
-		r = put_some(b, 'c', e->column);
-	if (r == CENOTE_OK)
-		r = put_some(b, 'n', e->constraint);
-	return r;
-}
-
-static void
-set_diag(struct cnd_session *s, const struct error *e)
-{
-	struct cnc_buf b;
-
-	if (!s->diag)
-		return;
-	cnc_buf_init(&b, s->mem, FIELDS_MAX);
-	if (put_fields(&b, e) < 0 ||
-		cnc_diag_set_fields(s->diag, cnc_buf_head(&b), cnc_buf_len(&b)) < 0)
-		cnc_diag_set(s->diag, e->state, "%s", e->message);
-	s->diag->native = e->native;
-	cnc_buf_finish(&b);
-}
-
 /* "UNIQUE constraint failed: t.a, t.b": the table and the first column; "CHECK constraint failed: x":
  * the constraint. */
 static void
-name_constraint(struct error *e)
+name_constraint(struct cnd_error *e)
 {
 	static const char marker[] = " constraint failed: ";
 	const char *p = strstr(e->message, marker), *dot;
@@ -245,7 +174,7 @@ error_position(const struct cnd_session *s)
 int
 cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 {
-	struct error e = { .native = sqlite3_extended_errcode(s->db) };
+	struct cnd_error e = { .native = sqlite3_extended_errcode(s->db) };
 
 	if (s->stop < 0)
 		return s->stop;
@@ -266,7 +195,7 @@ cnd_sq_fail(struct cnd_session *s, int rc, int is_compiling)
 	}
 	e.position = is_compiling ? error_position(s) : 0;
 	name_constraint(&e);
-	set_diag(s, &e);
+	cnd_error_set(s->diag, &e);
 	return CENOTE_ERR_SERVER;
 }
 
@@ -274,7 +203,7 @@ int
 cnd_sq_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
 	const char *format, ...)
 {
-	struct error e = { .state = sqlstate, .hint = hint };
+	struct cnd_error e = { .state = sqlstate, .hint = hint };
 	va_list args;
 	char *message;
 
@@ -284,7 +213,7 @@ cnd_sq_refuse(struct cnd_session *s, const char *sqlstate, const char *hint,
 	if (!message)
 		return CENOTE_ERR_NOMEM;
 	e.message = message;
-	set_diag(s, &e);
+	cnd_error_set(s->diag, &e);
 	sqlite3_free(message);
 	return CENOTE_ERR_SERVER;
 }

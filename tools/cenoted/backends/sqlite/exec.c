@@ -26,14 +26,6 @@ more_results(const struct request *q)
 	return q->rest_len > 0 ? CNP_DONE_MORE_RESULTS : 0;
 }
 
-int
-cnd_sq_done(struct cnd_sink *sink, const char *tag, uint8_t flags)
-{
-	struct cnp_done done = { .tag = cnp_str(tag), .affected = -1, .flags = flags };
-
-	return sink->ops->done(sink, &done);
-}
-
 static void
 release(struct cnd_session *s, struct cnd_sq_stmt *st)
 {
@@ -254,14 +246,14 @@ run(struct request *q, const struct cnd_exec *exec)
 
 	q->n_rows = 0;
 	if (!st->handle) { /* nothing but what newer versions take for blanks */
-		r = cnd_sq_done(q->sink, "", more_results(q));
+		r = cnd_done(q->sink, "", more_results(q));
 		return refuse_before(q, r);
 	}
 	r = cnd_sq_bind(s, st, exec);
 	if (r == CENOTE_OK)
 		r = cnd_sq_before_statement(s, st);
 	if (r == CENOTE_DONE) {
-		r = cnd_sq_done(q->sink, st->tag, more_results(q));
+		r = cnd_done(q->sink, st->tag, more_results(q));
 		return refuse_before(q, r);
 	}
 	if (r < 0)
@@ -348,7 +340,7 @@ cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
 	q.rest_len = len;
 	skip_blanks(&q, 0);
 	if (q.rest_len == 0)
-		return cnd_sq_done(sink, "", CNP_DONE_EMPTY);
+		return cnd_done(sink, "", CNP_DONE_EMPTY);
 	return run_rest(&q, exec);
 }
 

@@ -9,15 +9,6 @@
 /* Virtual-machine steps between two questions to the host: some 50 microseconds. */
 #define PROGRESS_OPS 1000
 
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static void
 sleep_ms(int64_t ms)
 {
@@ -54,7 +45,7 @@ on_busy(void *user, int count)
 	struct cnd_session *s = user;
 	size_t i =
 		(size_t)count < sizeof(delays_ms) ? (size_t)count : sizeof(delays_ms) - 1;
-	int64_t now = now_ms(), left;
+	int64_t now = cnd_clock_ms(), left;
 
 	if (count == 0)
 		s->busy_since_ms = now;
@@ -165,7 +156,7 @@ install(struct cnd_session *s)
 static int
 set_journal_mode(struct cnd_session *s)
 {
-	int64_t until = now_ms() + s->opt.busy_timeout_ms;
+	int64_t until = cnd_clock_ms() + s->opt.busy_timeout_ms;
 	char sql[64];
 	int rc;
 
@@ -173,7 +164,7 @@ set_journal_mode(struct cnd_session *s)
 		s->opt.journal_mode);
 	for (;;) {
 		rc = cnd_sq_internal(s, sql);
-		if ((rc & 0xff) != SQLITE_BUSY || now_ms() >= until)
+		if ((rc & 0xff) != SQLITE_BUSY || cnd_clock_ms() >= until)
 			return rc;
 		sleep_ms(5);
 	}

@@ -8,6 +8,8 @@
 #include "core/sqlstate.h"
 
 #include "../backend.h"
+#include "../common/answer.h"
+#include "../common/clock.h"
 
 /*
  * The SQLite backend: one session is one open database file. What the files are:
@@ -273,8 +275,6 @@ int cnd_sq_put_row(const struct cnd_sq_stmt *st, uint8_t format, struct cnc_batc
 
 /* One value as it is. */
 int cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i);
-/* The row is complete, or `r` says why not: then it is taken back. */
-int cnd_sq_put_end(struct cnc_batch *batch, int r);
 
 /* exec.c */
 int cnd_sq_query(struct cnd_session *s, const char *sql, size_t len,
@@ -287,8 +287,6 @@ void cnd_sq_close_portal(struct cnd_session *s, struct cnd_portal *portal);
 void cnd_sq_forget_portal(struct cnd_session *s, struct cnd_portal *portal);
 /* All, or only those that change data. */
 void cnd_sq_close_portals(struct cnd_session *s, int only_writers);
-/* Answer with done(). */
-int cnd_sq_done(struct cnd_sink *sink, const char *tag, uint8_t flags);
 
 /* tx.c */
 int cnd_sq_begin(

@@ -151,25 +151,15 @@ cnd_sq_forget(struct cnd_session *s, struct cnd_statement *statement)
 static int
 send_params(struct cnd_session *s, const struct cnd_sq_stmt *st, struct cnd_sink *sink)
 {
-	struct cnp_param *params = NULL;
-	const char *name;
-	uint32_t i;
-	int r;
+	struct cnp_param *params = cnd_params_make(s->mem, st->n_params);
 
-	if (st->n_params > 0) {
-		params = cnc_calloc(s->mem, st->n_params, sizeof(*params));
-		if (!params)
-			return CENOTE_ERR_NOMEM;
+	for (uint32_t i = 0; params != NULL && i < st->n_params; i++) {
+		const char *name = sqlite3_bind_parameter_name(st->handle, (int)i + 1);
+
+		if (name != NULL)
+			params[i].name = cnp_str(name);
 	}
-	for (i = 0; i < st->n_params; i++) {
-		name = sqlite3_bind_parameter_name(st->handle, (int)i + 1);
-		params[i].type = CENOTE_TYPE_NULL;
-		params[i].name =
-			name ? (struct cnp_str){ name, strlen(name) } : CNP_STR_NONE;
-	}
-	r = sink->ops->params(sink, params, st->n_params);
-	cnc_free(s->mem, params);
-	return r;
+	return cnd_params_send(sink, s->mem, params, st->n_params, CENOTE_OK);
 }
 
 static int
@@ -187,7 +177,7 @@ send_description(
 		r = sink->ops->columns(sink, st->columns, st->n_columns, 0);
 		statement->sent = cnd_sq_sent(st, CENOTE_FORMAT_TEXT);
 	}
-	return r < 0 ? r : cnd_sq_done(sink, "", 0);
+	return r < 0 ? r : cnd_done(sink, "", 0);
 }
 
 int

@@ -123,7 +123,7 @@ cnd_sq_begin(
 	if (rc != SQLITE_OK)
 		return cnd_sq_fail(s, rc, 0);
 	s->is_tx_readonly = (flags & CENOTE_BEGIN_READ_ONLY) != 0;
-	return cnd_sq_done(sink, "BEGIN", 0);
+	return cnd_done(sink, "BEGIN", 0);
 }
 
 int
@@ -138,7 +138,7 @@ cnd_sq_commit(struct cnd_session *s, struct cnd_sink *sink)
 	if (cnd_sq_in_tx(s))
 		rc = run_fixed(s, CND_SQ_FIXED_COMMIT);
 	cnd_sq_after_statement(s, 0, 0);
-	return rc == SQLITE_OK ? cnd_sq_done(sink, "COMMIT", 0) : cnd_sq_fail(s, rc, 0);
+	return rc == SQLITE_OK ? cnd_done(sink, "COMMIT", 0) : cnd_sq_fail(s, rc, 0);
 }
 
 int
@@ -152,7 +152,7 @@ cnd_sq_rollback(struct cnd_session *s, struct cnd_sink *sink)
 	if (cnd_sq_in_tx(s))
 		rc = run_fixed(s, CND_SQ_FIXED_ROLLBACK);
 	cnd_sq_after_statement(s, 0, 0);
-	return rc == SQLITE_OK ? cnd_sq_done(sink, "ROLLBACK", 0) : cnd_sq_fail(s, rc, 0);
+	return rc == SQLITE_OK ? cnd_done(sink, "ROLLBACK", 0) : cnd_sq_fail(s, rc, 0);
 }
 
 static int
@@ -172,19 +172,11 @@ int
 cnd_sq_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t len,
 	struct cnd_sink *sink)
 {
-	static const struct {
-		const char *verb, *tag;
-	} actions[] = {
-		{ "SAVEPOINT", "SAVEPOINT" },
-		{ "RELEASE", "RELEASE" },
-		{ "ROLLBACK TO", "ROLLBACK" },
-	};
+	static const char *const verbs[] = { "SAVEPOINT", "RELEASE", "ROLLBACK TO" };
 	char *copy;
 	int r, was_in_tx;
 
 	cnd_sq_enter(s, sink->diag);
-	if (action > 2)
-		return CENOTE_ERR_UNSUPPORTED;
 	if (len == 0 || memchr(name, 0, len))
 		return cnd_sq_refuse(s, CNC_SQLSTATE(NO_SAVEPOINT), NULL,
 			"a savepoint's name cannot be empty or hold a zero byte");
@@ -197,10 +189,10 @@ cnd_sq_savepoint(struct cnd_session *s, uint8_t action, const char *name, size_t
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
 	was_in_tx = cnd_sq_in_tx(s);
-	r = run_savepoint(s, actions[action].verb, copy);
+	r = run_savepoint(s, verbs[action], copy);
 	cnc_free(s->mem, copy);
 	cnd_sq_after_statement(s, was_in_tx, r < 0);
-	return r < 0 ? r : cnd_sq_done(sink, actions[action].tag, 0);
+	return r < 0 ? r : cnd_done(sink, cnd_savepoint_tag(action), 0);
 }
 
 int
@@ -208,5 +200,5 @@ cnd_sq_autocommit(struct cnd_session *s, int on, struct cnd_sink *sink)
 {
 	cnd_sq_enter(s, sink->diag);
 	s->is_manual = !on;
-	return cnd_sq_done(sink, "SET", 0);
+	return cnd_done(sink, "SET", 0);
 }

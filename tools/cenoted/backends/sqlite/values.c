@@ -197,51 +197,15 @@ put_bool_text(struct cnc_batch *w, const char *p, size_t n)
 }
 
 static int
-put_date_text(struct cnc_batch *w, const char *p, size_t n)
-{
-	char out[CNC_DT_TEXT_MAX];
-	cenote_date d;
-
-	if (cnc_date_parse(p, n, &d) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, out, cnc_date_text(&d, out));
-}
-
-static int
-put_time_text(struct cnc_batch *w, const char *p, size_t n)
-{
-	char out[CNC_DT_TEXT_MAX];
-	cenote_time t;
-
-	if (cnc_time_parse(p, n, &t) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, out, cnc_time_text(&t, out));
-}
-
-static int
-put_timestamp_text(struct cnc_batch *w, const char *p, size_t n)
-{
-	char out[CNC_DT_TEXT_MAX];
-	cenote_timestamp ts;
-
-	if (cnc_timestamp_parse(p, n, &ts) < 0)
-		return CENOTE_DONE;
-	return cnc_batch_put(w, out, cnc_timestamp_text(&ts, out));
-}
-
-static int
 put_text_canonical(struct cnc_batch *w, uint8_t type, const char *p, size_t n)
 {
 	int r = CENOTE_DONE;
 
 	if (type == CENOTE_TYPE_BOOL)
 		r = put_bool_text(w, p, n);
-	else if (type == CENOTE_TYPE_DATE)
-		r = put_date_text(w, p, n);
-	else if (type == CENOTE_TYPE_TIME)
-		r = put_time_text(w, p, n);
-	else if (type == CENOTE_TYPE_TIMESTAMP)
-		r = put_timestamp_text(w, p, n);
+	else if (type == CENOTE_TYPE_DATE || type == CENOTE_TYPE_TIME ||
+		 type == CENOTE_TYPE_TIMESTAMP)
+		r = cnd_put_canonical(w, type, p, n);
 	return r == CENOTE_DONE ? cnc_batch_put(w, p, n) : r;
 }
 
@@ -323,17 +287,6 @@ cnd_sq_put_plain(struct cnc_batch *w, sqlite3_stmt *handle, int i)
 }
 
 int
-cnd_sq_put_end(struct cnc_batch *batch, int r)
-{
-	if (r == CENOTE_OK) {
-		cnc_batch_row_done(batch);
-		return CENOTE_OK;
-	}
-	cnc_batch_row_undo(batch);
-	return r;
-}
-
-int
 cnd_sq_put_row(const struct cnd_sq_stmt *st, uint8_t format, struct cnc_batch *batch)
 {
 	int r = cnc_batch_row(batch), is_canonical = format == CENOTE_FORMAT_CANONICAL;
@@ -342,5 +295,5 @@ cnd_sq_put_row(const struct cnd_sq_stmt *st, uint8_t format, struct cnc_batch *b
 	for (i = 0; r == CENOTE_OK && i < st->n_columns; i++)
 		r = put_value(batch, st->handle, (int)i,
 			is_canonical ? st->columns[i].type : CENOTE_TYPE_NULL, format);
-	return cnd_sq_put_end(batch, r);
+	return cnd_row_end(batch, r);
 }
