@@ -5,10 +5,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/*
- * A man in the middle of a unix socket: what one connection sends is passed on, both ways, but for what a test
- * wants of one of them.
- */
+/* A man in the middle of a unix socket. It passes on the bytes of one connection in both
+ * directions, except where a test changes or withholds some of them. */
 enum relay_trick {
 	RELAY_PASS,
 	RELAY_CUT, /* after so many bytes everything is closed */
@@ -17,7 +15,7 @@ enum relay_trick {
 };
 
 struct relay {
-	char dir[96]; /* where clients come in: dir/main.sock */
+	char dir[96]; /* the directory of its socket: dir/main.sock */
 	char to[160]; /* the pool's socket */
 	int listen_fd;
 	pthread_t thread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An accept4() whose sockets take as little at once as the kernel allows. */
+/* An accept4() whose sockets have the smallest buffers that the kernel allows. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <sys/socket.h>

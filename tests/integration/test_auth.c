@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who gets in. What is expected is written down here, and not computed by what is tested. */
+/* Who may log in. The expected results are written down here, and not computed by the code under
+ * test. */
 #include "with_pool.h"
 
 #include <pwd.h>
@@ -23,7 +24,7 @@
 
 /* ---- the table ---- */
 
-/* Who comes: the letter is how the table below names it. */
+/* The clients. The table below uses their letters. */
 static const struct {
 	char letter;
 	const char *user;
@@ -39,7 +40,7 @@ static const struct {
 	{ 'o', LONG_NAME, "pencil" },
 };
 
-/* Who gets in by which door; nobody else does. The test's own unix user is not `known`. */
+/* Which client may come by which way; no other may. The test's own unix user is not `known`. */
 static const struct {
 	const char *auth;
 	const char *by_unix;
@@ -60,7 +61,7 @@ static const struct {
 	{ "reject", "", "" },
 	{ "reject user=unknown, trust, trust door=tcp", "kdwpen", "kdwp" },
 	{ "peer, scram-sha-256 tls=no", "en", "k" },
-	/* who names nobody is taken for the first that the map allows: known */
+	/* a client that names no user becomes the first one in the map: known */
 	{ "peer map=@DIR@/map", "kwpen", "" },
 };
 
@@ -80,7 +81,7 @@ put_file(const char *name, mode_t mode, const char *text)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-/* The daemon with `config`, whose files are made first. */
+/* Start the daemon with `config`, after its files have been made. */
 static void
 start(const char *config)
 {
@@ -190,13 +191,12 @@ guessing_takes_longer_each_time_and_holds_no_worker(void **state)
 	int64_t begun;
 	pid_t child;
 
-	(void)state;
 	start_row(2);
 	assert_true(time_failure() >= 250 - WP_CLOCK_MS);
 	assert_true(time_failure() >= 500 - WP_CLOCK_MS);
 	child = wp_fork(fail_in_child, NULL, -1);
 	wp_pause_ms(300);
-	/* the one session is free for who comes otherwise */
+	/* otherwise the only session is free for the next client */
 	begun = wp_now_ms();
 	conn = handle("main", 0, "known", "pencil");
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
@@ -213,7 +213,6 @@ wrong_unknown_and_disabled_look_the_same(void **state)
 	static const char *const users[] = { "known", "unknown", "disabled", "" };
 	char said[2][200] = { "", "" };
 
-	(void)state;
 	start(WP_POOL("sessions = 1\nauth = scram-sha-256\nusers = @DIR@/users\n"));
 	for (size_t i = 0; i < CNT_COUNT(users); i++) {
 		cenote_conn *conn = handle("main", 0, users[i], "eraser");
@@ -237,7 +236,6 @@ who_has_no_password_is_told_to_give_one(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	start(WP_POOL("sessions = 1\nauth = scram-sha-256\nusers = @DIR@/users\n"));
 	conn = handle("main", 0, "known", "");
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
@@ -257,7 +255,6 @@ a_yielded_session_is_had_again_with_the_same_password(void **state)
 	const char *value;
 	size_t len;
 
-	(void)state;
 	start(WP_POOL("sessions = 1\nmode = transaction\nauth = scram-sha-256\n"
 		      "users = @DIR@/users\n"));
 	a = handle("main", 0, "known", "pencil");
@@ -284,7 +281,6 @@ a_reload_takes_new_passwords_and_turns_the_disabled_away(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	start(WP_POOL("sessions = 1..2\nauth = scram-sha-256\nusers = @DIR@/users\n"));
 	a = handle("main", 0, "known", "pencil");
 	assert_int_equal(cenote_connect(a), CENOTE_OK);
@@ -314,7 +310,6 @@ a_suspended_session_is_its_users_only(void **state)
 	char token[CENOTE_TOKEN_SIZE];
 	cenote_result *res;
 
-	(void)state;
 	start(WP_POOL("sessions = 1\nauth = trust user=known,other\n"));
 	a = handle("main", 0, "known", "");
 	assert_int_equal(cenote_connect(a), CENOTE_OK);
@@ -333,7 +328,8 @@ a_suspended_session_is_its_users_only(void **state)
 
 /* ---- secrets ---- */
 
-/* What must be seen nowhere: passwords, right and wrong ones, and what the users file keeps of them. */
+/* Texts that must not appear anywhere: passwords, right and wrong ones, and the users file's
+ * verifiers. */
 static const char *const secrets[] = { "pencil", "eraser", "Eud57b8IlfdeEdU2MofEBA",
 	"9dW1jSxoilx4I3cPYwirgXEH7tm0KtTsnSMxlcFIfv0", "OCzKqPQGQtvtfalsHB2deVv5" };
 
@@ -518,7 +514,6 @@ what_is_no_login_is_refused(void **state)
 		{ NULL, NULL, "08P01" },
 	};
 
-	(void)state;
 	start(scram_pool());
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnt_raw c;
@@ -537,7 +532,6 @@ no_step_can_be_left_out(void **state)
 {
 	struct cnt_raw c;
 
-	(void)state;
 	start(scram_pool());
 	/* a request in place of a login, and in its middle */
 	begin_raw(&c);
@@ -571,7 +565,6 @@ a_login_has_its_bounds(void **state)
 	cenote_conn *conn;
 	struct cnt_raw c;
 
-	(void)state;
 	start(scram_pool());
 	memset(much, 'x', sizeof(much) - 1);
 	begin_raw(&c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Starting, reloading, draining, ending; and what the log says of it. */
+/* Start, reload, drain and end of the daemon, and its log. */
 #include "with_pool.h"
 
 #include <fcntl.h>
@@ -47,7 +47,6 @@ is_there(const char *name)
 static void
 it_starts_and_ends_and_leaves_nothing_behind(void **state)
 {
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon,
 				 CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\n"
 						   "" CNT_DAEMON_POOL "sessions = 2\n"),
@@ -79,7 +78,6 @@ shell(const char *line)
 static void
 two_daemons_do_not_share_a_socket(void **state)
 {
-	(void)state;
 	wp_start("[cenoted]\nuser = @USER@\nrun_dir = @DIR@/run\nbackend_dir = "
 		 "@BACKENDS@\nlog = @DIR@/own.log\npid_file = @DIR@/pid\n"
 		 "drain_timeout = 100ms\n" CNT_DAEMON_SANDBOX CNT_DAEMON_POOL
@@ -109,7 +107,7 @@ run_second(void *arg)
 	return shell("$CENOTED -d -c $CONF 2>$DIR/second") == 0 ? 0 : 1;
 }
 
-/* The old daemon was told to end, and still has its addresses. */
+/* The old daemon has its order to end, and still has its addresses. */
 static void
 a_new_one_waits_for_the_addresses_of_the_old(void **state)
 {
@@ -117,7 +115,6 @@ a_new_one_waits_for_the_addresses_of_the_old(void **state)
 	pid_t second;
 	int64_t until;
 
-	(void)state;
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "pid_file = @DIR@/pid\nlisten = 127.0.0.1:%d\n"
 				  "drain_timeout = 20s\n" CNT_DAEMON_POOL
@@ -155,7 +152,6 @@ it_goes_to_the_background_when_clients_can_come(void **state)
 	char text[32] = "";
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon,
 				 "[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = "
 				 "@BACKENDS@\nlog = @DIR@/log\npid_file = @DIR@/pid\n"
@@ -186,12 +182,11 @@ pools_are_added_changed_and_removed(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	reload(WP_POOL("sessions = 1\n") SECOND, "pool second was added");
 	wp_await_log("reloaded");
-	/* who was there notices nothing */
+	/* clients that were attached notice nothing */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(cenote_info(a, "attaches"), "1");
 	cenote_conn_destroy(wp_attach("second"));
@@ -218,7 +213,6 @@ who_holds_something_keeps_its_session_through_a_reload(void **state)
 	cenote_conn *a;
 	char worker[32];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -241,7 +235,6 @@ a_socket_that_was_removed_comes_back_with_a_reload(void **state)
 	cenote_conn *a, *b;
 	char path[CNT_PATH_MAX + 32];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -252,7 +245,7 @@ a_socket_that_was_removed_comes_back_with_a_reload(void **state)
 	reload(WP_POOL("sessions = 1\n"), "reloaded");
 	b = wp_attach(NULL);
 	assert_string_equal(wp_value(b, "select count(*) from t"), "0");
-	/* who had a session of the old socket is not hurt, and goes over when it can */
+	/* a client with a session of the old socket keeps it, and moves when it can */
 	wp_exec(a, "commit");
 	cenote_conn_destroy(b);
 	assert_string_equal(wp_value(a, "select count(*) from t"), "1");
@@ -267,7 +260,6 @@ a_run_directory_that_was_removed_comes_back_with_a_reload(void **state)
 		"pid_file = @DIR@/run/pid\n" CNT_DAEMON_POOL "sessions = 1\n" SECOND;
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(config);
 	a = wp_attach(NULL);
 	wp_exec(a, "begin");
@@ -286,7 +278,6 @@ a_pool_is_kept_while_its_socket_cannot_be_made(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -308,7 +299,6 @@ a_bad_file_changes_nothing_and_says_why(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	reload(WP_POOL("sessions = 5\nsesions = 6\nmode = x\n") SECOND,
@@ -332,7 +322,6 @@ a_drain_waits_for_a_transaction_to_end(void **state)
 	cenote_conn *a;
 	cenote_conn *idle;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\n"));
 	a = wp_attach(NULL);
 	idle = wp_attach(NULL);
@@ -360,7 +349,6 @@ a_drain_has_an_end(void **state)
 	cenote_conn *a;
 	int64_t begun;
 
-	(void)state;
 	wp_start(CNT_DAEMON_GLOBAL "drain_timeout = 300ms\n" CNT_DAEMON_POOL
 				   "sessions = 1\n");
 	a = wp_attach(NULL);
@@ -379,7 +367,6 @@ a_second_sigterm_ends_it_now(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "begin");
@@ -398,10 +385,9 @@ no_child_outlives_the_master(void **state)
 	pid_t children[8];
 	size_t n;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\n"));
 	wp_await("main", "idle", 2);
-	/* the door and two workers; a helper that answered who asked may still be there */
+	/* the door and two workers; a helper that has answered may still exist */
 	n = cnt_daemon_children(&wp_daemon, children, 8);
 	assert_in_range(n, 3, 8);
 	assert_int_equal(kill(wp_daemon.pid, SIGKILL), 0);
@@ -415,7 +401,7 @@ no_child_outlives_the_master(void **state)
 			kill(children[i], 0) == 0)
 			assert_true(wp_now_ms() < until);
 	}
-	/* and what it left lying does not keep the next one from starting */
+	/* and its leftovers do not keep the next daemon from starting */
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	cenote_conn_destroy(wp_attach(NULL));
 }
@@ -427,7 +413,6 @@ the_log_has_no_statement_no_value_and_no_secret(void **state)
 	cenote_result *res;
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(
 		CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL "sessions = 1\n");
 	a = wp_attach(NULL);
@@ -461,7 +446,6 @@ check_prints_what_is_in_force(void **state)
 	char command[8 * CNT_PATH_MAX];
 	const char *program = getenv("CNT_CENOTED");
 
-	(void)state;
 	if (program == NULL)
 		program = CNT_CENOTED_PATH;
 	assert_int_equal(cnt_daemon_create(&wp_daemon, NULL), 0);

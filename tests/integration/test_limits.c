@@ -27,7 +27,6 @@ a_query_past_its_time_is_stopped_and_the_session_lives(void **state)
 	cenote_conn *a;
 	int64_t begun;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nquery_timeout = 200ms\n"));
 	a = wp_attach(NULL);
 	begun = wp_now_ms();
@@ -45,7 +44,6 @@ an_idle_client_that_holds_nothing_notices_nothing(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -62,7 +60,6 @@ an_idle_client_that_holds_something_is_cut_off(void **state)
 	cenote_conn *a;
 	cenote_conn *b;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nidle_client_timeout = 100ms\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -83,7 +80,6 @@ a_long_session_is_ended_but_not_a_clean_one(void **state)
 	cenote_conn *b;
 	int64_t begun;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\nsession_timeout = 200ms\n"));
 	a = wp_attach(NULL);
 	b = wp_attach(NULL);
@@ -115,7 +111,6 @@ a_cancel_hits_the_running_query_of_its_session_only(void **state)
 	pthread_t thread;
 	void *status;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	assert_int_equal(
@@ -175,7 +170,6 @@ a_suspended_session_is_resumed_by_another_process(void **state)
 	cenote_conn *a;
 	cenote_conn *b;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -198,7 +192,6 @@ a_row_beyond_max_row_is_refused(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nmax_row = 64kB\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "begin");
@@ -250,7 +243,6 @@ who_resumes_too_late_is_refused_and_not_hung_up_on(void **state)
 	cenote_conn *a;
 	int fds[2];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	for (int round = 0; round < 10; round++) {
 		int n[3] = { 0 };
@@ -280,7 +272,6 @@ a_session_is_resumed_while_all_others_are_taken(void **state)
 	cenote_conn *a;
 	cenote_conn *held;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\n"));
 	a = wp_attach(NULL);
 	held = wp_attach(NULL);
@@ -300,7 +291,6 @@ a_suspended_session_has_a_time_limit(void **state)
 	cenote_conn *a;
 	cenote_result *res;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nsuspend_timeout = 150ms\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -322,7 +312,6 @@ a_pool_may_refuse_to_suspend(void **state)
 	char token[CENOTE_TOKEN_SIZE];
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nsuspend_timeout = 0\n"));
 	a = wp_attach(NULL);
 	assert_true(cenote_suspend(a, NULL, 0, token) < 0);
@@ -357,7 +346,6 @@ a_client_that_does_not_read_costs_no_memory(void **state)
 	pid_t worker;
 	long before;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
@@ -381,7 +369,6 @@ a_client_that_goes_stops_its_query(void **state)
 	cenote_conn *a;
 	int64_t begun;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	assert_int_equal(
@@ -404,7 +391,6 @@ a_slow_reader_gets_every_row(void **state)
 	uint64_t n = 0;
 	int r;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	options.stream = 1;
@@ -431,7 +417,7 @@ a_slow_reader_gets_every_row(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* A daemon whose sockets hold little, and whose status is longer than that. */
+/* A daemon with small socket buffers, and a status that does not fit in them. */
 static void
 start_with_long_status(const char *lines)
 {
@@ -484,7 +470,6 @@ one_who_does_not_read_the_status_keeps_no_worker(void **state)
 	cenote_conn *a;
 	int fd;
 
-	(void)state;
 	start_with_long_status(
 		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
 	wp_await("main", "idle", 1);
@@ -504,11 +489,11 @@ one_who_does_not_read_its_last_words_keeps_no_worker(void **state)
 	struct cnt_raw c;
 	cenote_conn *a;
 
-	(void)state;
 	start_with_long_status(
 		"sessions = 1\nauth_timeout = 500ms\nqueue_timeout = 15s\n");
 	assert_int_equal(cnt_raw_open(&c, wp_daemon.run_dir, "main", NULL), 0);
-	/* an answer that is longer than what the socket takes, and behind it what ends the conversation */
+	/* an answer that does not fit in the socket's buffer, and the message that ends the
+	 * conversation */
 	m.as.query.sql = cnp_str("select hex(zeroblob(5000))");
 	assert_int_equal(cnp_frame_put(&c.out, CNP_FRAME_SYNC, 1, &m), 0);
 	cnt_raw_query(&c, 1, CNP_FRAME_SYNC, "the same number again");

@@ -8,14 +8,14 @@
 
 #include "support/cnt_server.h"
 
-/* What MySQL's and MariaDB's own clients can do, through the pool: a real server, cenoted and libcenote. */
+/* The features of MySQL's and MariaDB's own clients, through the pool: with a real server, cenoted
+ * and libcenote. */
 
 static struct cnt_server server;
 
 static int
 group_setup(void **state)
 {
-	(void)state;
 	if (cnt_server_create(&server, CNT_MARIADB, CNT_SERVER_TCP) < 0 ||
 		cnt_server_configure(&server, "max_allowed_packet = 160M\n") < 0)
 		return -1;
@@ -25,12 +25,11 @@ group_setup(void **state)
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cnt_server_stop(&server);
 	return 0;
 }
 
-/* A pool whose server line is `line`. */
+/* A pool with this server line. */
 static void
 start_with(const char *line, const char *lines)
 {
@@ -42,7 +41,7 @@ start_with(const char *line, const char *lines)
 	wp_start(config);
 }
 
-/* *state is a session; the pool has one, so that the next client has the same. */
+/* *state is a session. The pool has only one, so the next client gets the same. */
 static int
 setup(void **state)
 {
@@ -210,7 +209,7 @@ a_call_gives_results_and_output_values(void **state)
 	cenote_params_destroy(params);
 }
 
-/* What is known of its columns when it runs again is those of its first result only. */
+/* When it runs again, the client knows the columns of its first result only. */
 static void
 a_call_that_was_given_up_runs_again(void **state)
 {
@@ -318,7 +317,7 @@ a_pool_that_does_not_allow_it_asks_for_no_file(void **state)
 	cenote_conn_destroy(conn);
 }
 
-/* The one command without a statement; what the user may not do is the server's to say. */
+/* The only command without a statement. The server decides whether the user may do it. */
 static void
 a_command_is_called_by_its_number(void **state)
 {
@@ -381,7 +380,6 @@ the_databases_charset_stays(void **state)
 	char line[512];
 	cenote_conn *conn;
 
-	(void)state;
 	assert_int_equal(
 		cnt_server_sql(&server, "create database app_ucs character set ucs2"), 0);
 	snprintf(line, sizeof(line), "socket=%s dbname=app_ucs user=app", server.socket);
@@ -402,7 +400,8 @@ struct left {
 	const char *fresh;
 };
 
-/* Promise 1: nothing of a client's is there for the next one, also where the text shows nothing. */
+/* Promise 1: nothing of one client is left for the next, even if the text of a statement does not
+ * show it. */
 static void
 nothing_is_left_for_the_next_client(void **state)
 {
@@ -456,7 +455,8 @@ nothing_is_left_for_the_next_client(void **state)
 	}
 }
 
-/* What a login begins with is a session's that waits in the pool, too, and its facts are told. */
+/* Changes of what a login sets also apply to a session that waits in the pool, and clients get the
+ * new facts. */
 static void
 what_is_set_for_all_is_every_next_clients(void **state)
 {
@@ -464,7 +464,6 @@ what_is_set_for_all_is_every_next_clients(void **state)
 	char line[512];
 	cenote_conn *boss, *conn;
 
-	(void)state;
 	assert_int_equal(cnt_server_sql(&server, "create user boss@localhost;"
 						 "grant all on *.* to boss@localhost "
 						 "with grant option"),
@@ -487,7 +486,7 @@ what_is_set_for_all_is_every_next_clients(void **state)
 	wp_exec(boss,
 		"set global sql_mode = default, global net_write_timeout = default");
 
-	/* what is granted for all databases a session only has from its login on */
+	/* a session gets privileges on all databases at its login only */
 	wp_exec(boss, "revoke process on *.* from boss@localhost");
 	conn = wp_attach(NULL);
 	assert_int_equal(
@@ -786,7 +785,7 @@ each_client_keeps_its_insert_id(void **state)
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 		assert_string_equal(wp_value(b, "select last_insert_id()"), id);
 	}
-	/* of a statement that fails, and of one whose answer has none */
+	/* after a statement that fails, and after one whose answer has none */
 	assert_int_equal(
 		wp_status_of(a, "insert into t values (null), (1)"), CENOTE_ERR_SERVER);
 	wp_exec(b, "do 1");
@@ -798,7 +797,7 @@ each_client_keeps_its_insert_id(void **state)
 		   "select a from t");
 	wp_exec(b, "do 1");
 	assert_string_equal(wp_value(a, "select last_insert_id()"), "1");
-	/* one that begins anew has none */
+	/* a new session has none */
 	wp_exec(a, "insert into t values ()");
 	assert_int_equal(cenote_reset(a), CENOTE_OK);
 	wp_exec(b, "do 1");
@@ -807,14 +806,15 @@ each_client_keeps_its_insert_id(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* While nobody else wants the session, the pool asks the server nothing that would hide the last statement's warnings. */
+/* While no other client wants the session, the pool asks the server nothing that would hide the
+ * last statement's warnings. */
 static void
 warnings_can_be_asked_for_after_a_while(void **state)
 {
 	cenote_conn *a = *state;
 
 	wp_exec(a, "create or replace table t (a int auto_increment primary key, b int)");
-	/* else somebody may have waited a moment ago */
+	/* otherwise another client may have waited a moment ago */
 	wp_pause_ms(200);
 	wp_exec(a, "insert ignore into t (b) values ('x')");
 	wp_pause_ms(1500);
@@ -829,7 +829,7 @@ warnings_can_be_asked_for_after_a_while(void **state)
 /* '; create … as a text in which a backslash escapes. */
 static const char escaped[] = "select '\\'; create table injected (a int) -- '";
 
-/* For who logs in from now on, and for sessions that are reset. Not through the pool, which would know. */
+/* Change it for new logins and for sessions that are reset, without the pool's knowledge. */
 static void
 set_modes(const char *modes)
 {
@@ -870,8 +870,8 @@ assert_refused(cenote_conn *conn)
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
 }
 
-/* Whether a reset that was put off comes now, and is noticed. Oracle's library cannot send it with a query, so it was
- * made at once there, and the text is read as it was meant. */
+/* Whether a delayed reset happens now, and is noticed. Oracle's library cannot send it together
+ * with a query, so it was done at once there, and the text is read as intended. */
 static int
 is_refused(cenote_conn *conn)
 {
@@ -890,7 +890,7 @@ reads_backslashes(const cenote_conn *conn)
 	return strstr(cenote_parameter(conn, "sql_mode"), "NO_BACKSLASH") == NULL;
 }
 
-/* A session's reset takes the server's modes of that moment, and what the next client is told has to be so. */
+/* A reset takes the server's modes of that moment, and the next client must get the right facts. */
 static void
 a_reset_that_changes_how_texts_are_read_is_told(void **state)
 {
@@ -912,13 +912,14 @@ a_reset_that_changes_how_texts_are_read_is_told(void **state)
 	assert_false(reads_backslashes(conn));
 }
 
-/* A reset may be put off until the next client asks for something, who has escaped already. */
+/* A reset may be delayed until the next client sends a request, which may already contain escaped
+ * text. */
 static void
 what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 {
 	cenote_conn *conn = *state;
 
-	/* behind a login it is not put off */
+	/* after a login, it is not delayed */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(wp_value(conn, "select 1"), "1");
 		conn = next_client(state);
@@ -929,7 +930,7 @@ what_was_escaped_before_a_reset_is_not_read_otherwise_behind_it(void **state)
 		return;
 	assert_false(reads_backslashes(conn));
 
-	/* what every mode reads in the same way is carried out, and tells */
+	/* a text that means the same in all modes is sent and reports the change */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(wp_value(conn, "select 1"), "1");
 		conn = next_client(state);

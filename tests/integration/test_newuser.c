@@ -86,7 +86,7 @@ echoes(const struct terminal *t)
 static void
 type(struct terminal *t, const char *keys)
 {
-	/* nobody types before the terminal is silent */
+	/* do not type before the echo is off */
 	for (int i = 0; i < 1000 && echoes(t); i++)
 		usleep(5000);
 	assert_false(echoes(t));
@@ -137,7 +137,7 @@ two_passwords_make_no_user(void **state)
 	assert_null(strstr(t->seen, "SCRAM"));
 }
 
-/* The shell behind it would not show what is typed. */
+/* A shell after it would not show what is typed. */
 static void
 who_gives_up_has_a_terminal_that_shows_again(void **state)
 {

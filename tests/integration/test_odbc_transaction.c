@@ -33,7 +33,7 @@ start(const char *queries)
 	wp_start(config);
 }
 
-/* What each server has for a setting of the session. */
+/* How each server reads a setting of the session. */
 static const char *
 setting(int is_read)
 {
@@ -61,7 +61,6 @@ what_stands_behind_the_first_verb_is_not_lost(void **state)
 	cenote_result *res;
 	char sql[256];
 
-	(void)state;
 	start("pure");
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		conn = wp_attach(NULL);

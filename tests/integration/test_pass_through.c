@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pools that log in as their clients (auth = pass-through): every client is itself at the server, what the server refuses is
- * refused, and no two users ever have the same session. The argument says which kind of server.
+ * Pools whose clients log in to the server as themselves (auth = pass-through): the server sees
+ * each client's own user, a login that the server refuses fails, and two users never have the same
+ * session. The argument names the kind of server.
  */
 #include "with_tls.h"
 
@@ -15,7 +16,7 @@
 
 #include "support/cnt_server.h"
 
-/* What is said in each server's own words. */
+/* The words of each server. */
 static const struct words {
 	enum cnt_server_kind kind;
 	const char *who; /* logged in */
@@ -26,7 +27,7 @@ static const struct words {
 	const char *lock_user;
 	const char *count; /* its sessions */
 	const char *hold; /* something that must not be left to the next client */
-	int is_replaced; /* `hold` leaves what only a new session is without */
+	int is_replaced; /* `hold` leaves something that only a new session is without */
 } kinds[] = {
 	{ CNT_POSTGRESQL, "select session_user", "select pg_backend_pid()",
 		"select pg_sleep(60)", "create role USER login password 'PASSWORD'",
@@ -229,7 +230,6 @@ static const struct {
 static void
 every_way_in_is_as_the_manual_says(void **state)
 {
-	(void)state;
 	as_superuser(words->make_user, "gone", ANNS);
 	as_superuser(words->lock_user, "gone", "");
 	start("sessions = 2\n");
@@ -255,7 +255,7 @@ every_way_in_is_as_the_manual_says(void **state)
 	}
 }
 
-/* cenoted does not start with such a pool, and says why. */
+/* cenoted refuses such a pool and says why. */
 static void
 assert_config_fault(const char *pool, const char *fault)
 {
@@ -279,7 +279,6 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 {
 	static char config[1024];
 
-	(void)state;
 	if (words->kind == CNT_MARIADB) {
 		assert_config_fault("backend = mysql\nserver = socket=/tmp/x\nauth = "
 				    "pass-through\n",
@@ -300,7 +299,7 @@ a_server_that_asks_for_no_password_lets_nobody_in(void **state)
 
 /* ---- by SCRAM ---- */
 
-/* Of libpq, as the daemon finds it; 0: it is not to be had. */
+/* The version of libpq that the daemon finds; 0: there is none. */
 static int
 libpq_version(void)
 {
@@ -312,7 +311,7 @@ libpq_version(void)
 	return symbol != NULL ? version() : 0;
 }
 
-/* Users, with what the server keeps of their passwords. */
+/* The users, and the verifiers that the server has of their passwords. */
 static void
 write_users(const char *path)
 {
@@ -374,7 +373,6 @@ a_password_that_is_only_proved_is_proved_to_the_server(void **state)
 	char path[] = "/tmp/cenote-users-XXXXXX", lines[200];
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	if (words->kind == CNT_MARIADB) {
@@ -402,7 +400,6 @@ a_session_is_its_users_only(void **state)
 {
 	int ann, bob;
 
-	(void)state;
 	start("sessions = 1\n");
 	ann = session_of("ann", ANNS);
 	assert_int_equal(session_of("ann", ANNS), ann);
@@ -410,7 +407,7 @@ a_session_is_its_users_only(void **state)
 	assert_int_not_equal(bob, ann);
 	assert_int_equal(session_of("bob", BOBS), bob);
 	assert_int_not_equal(session_of("ann", ANNS), ann);
-	/* what was replaced is gone from the server */
+	/* the session that was replaced has gone from the server */
 	await_sessions(1);
 	assert_int_equal(n_sessions_of("ann"), 1);
 }
@@ -420,7 +417,6 @@ users_in_turn_keep_their_sessions(void **state)
 {
 	int last[2] = { 0, 0 }, n_new = 0;
 
-	(void)state;
 	start("sessions = 2\n");
 	for (int i = 0; i < 40; i++) {
 		int session = i % 2 ? session_of("bob", BOBS) : session_of("ann", ANNS);
@@ -455,7 +451,6 @@ whoever_comes_at_once_is_himself(void **state)
 		{ "locked", CNT_SERVER_PASSWORD } };
 	pid_t pids[9];
 
-	(void)state;
 	start("sessions = 3\n");
 	for (size_t i = 0; i < CNT_COUNT(pids); i++)
 		pids[i] = wp_fork(come_and_go, (void *)(uintptr_t)logins[i % 3], -1);
@@ -478,7 +473,6 @@ who_fails_takes_no_session_from_others(void **state)
 {
 	int ann;
 
-	(void)state;
 	start("sessions = 1\n");
 	ann = session_of("ann", ANNS);
 	assert_denied(BY_UNIX, "ann", BOBS);
@@ -494,7 +488,6 @@ nothing_is_left_for_the_same_user(void **state)
 	cenote_conn *conn;
 	int session;
 
-	(void)state;
 	start("sessions = 1\n");
 	session = session_of("ann", ANNS);
 	conn = attached("ann", ANNS);
@@ -517,7 +510,6 @@ a_session_that_is_yielded_is_had_again_as_the_same_user(void **state)
 {
 	cenote_conn *ann, *bob;
 
-	(void)state;
 	start("sessions = 1\nmode = transaction\n");
 	ann = attached("ann", ANNS);
 	bob = attached("bob", BOBS);
@@ -537,7 +529,6 @@ more_users_than_sessions_wait_for_each_other(void **state)
 	static const char *const passwords[] = { ANNS, BOBS };
 	cenote_conn *conns[8];
 
-	(void)state;
 	start("sessions = 2\nmode = transaction\n");
 	for (int i = 0; i < 8; i++)
 		conns[i] = attached(names[i % 2], passwords[i % 2]);
@@ -557,7 +548,6 @@ a_suspended_session_is_its_users_only(void **state)
 	cenote_result *res;
 	int session;
 
-	(void)state;
 	start("sessions = 2\n");
 	ann = attached("ann", ANNS);
 	session = atoi(wp_value(ann, words->session));
@@ -579,7 +569,6 @@ a_suspended_session_is_its_users_only(void **state)
 static void
 a_changed_password_is_wrong_once_credential_ttl_has_passed(void **state)
 {
-	(void)state;
 	start("sessions = 1\ncredential_ttl = 400ms\n");
 	as_superuser(words->make_user, "tom", "first");
 	session_of("tom", "first");
@@ -597,7 +586,6 @@ without_credential_ttl_the_server_is_asked_each_time(void **state)
 {
 	int session;
 
-	(void)state;
 	start("sessions = 1\ncredential_ttl = 0\n");
 	session = session_of("ann", ANNS);
 	assert_int_not_equal(session_of("ann", ANNS), session);
@@ -606,7 +594,6 @@ without_credential_ttl_the_server_is_asked_each_time(void **state)
 static void
 an_idle_session_is_logged_out(void **state)
 {
-	(void)state;
 	start("sessions = 1\nidle_ttl = 300ms\n");
 	session_of("ann", ANNS);
 	await_sessions(0);
@@ -618,7 +605,6 @@ a_session_that_the_server_ended_is_logged_in_anew(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	start("sessions = 1\n");
 	session_of("ann", ANNS);
 	assert_int_equal(cnt_server_restart(&server), 0);
@@ -638,7 +624,6 @@ a_reload_takes_nobodys_session_away(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	start("sessions = 1\n");
 	conn = attached("ann", ANNS);
 	assert_int_equal(
@@ -659,7 +644,6 @@ a_cancel_ends_its_users_statement(void **state)
 	cenote_cancel *cancel;
 	cenote_result *res;
 
-	(void)state;
 	start("sessions = 1\n");
 	conn = handle(BY_VERIFIED_TLS, "ann", ANNS);
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
@@ -685,7 +669,6 @@ guessing_by_tcp_takes_longer_each_time(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	start("sessions = 2\n");
 	begun = wp_now_ms();
 	assert_denied(BY_VERIFIED_TLS, "ann", BOBS);
@@ -698,7 +681,6 @@ no_password_is_sent_where_somebody_may_read_it(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	start("sessions = 1\n");
 	conn = handle(BY_TLS, "ann", ANNS);
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
@@ -715,7 +697,6 @@ the_log_has_neither_names_nor_passwords(void **state)
 {
 	static const char *const not_there[] = { ANNS, BOBS, "my-own-secret" };
 
-	(void)state;
 	start("sessions = 1\n");
 	session_of("ann", ANNS);
 	assert_denied(BY_UNIX, "ann", BOBS);
@@ -733,7 +714,6 @@ what_does_not_go_together_is_told(void **state)
 {
 	char pool[400];
 
-	(void)state;
 	(void)snprintf(pool, sizeof(pool),
 		"backend = %s\nserver = host=127.0.0.1 user=app\nauth = pass-through\n",
 		server.backend);

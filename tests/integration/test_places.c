@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links, owners and modes of the places where cenoted makes or changes something. */
+/* Links, owners and modes of the places where cenoted creates or changes something. */
 #include "with_pool.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ stat_of(const char *name)
 	return st;
 }
 
-/* A file that nobody but its owner may change. */
+/* A file that only its owner may change. */
 static void
 make_victim(void)
 {
@@ -97,7 +97,6 @@ skip_unless_root(void)
 static void
 a_run_directory_that_others_may_change_is_refused(void **state)
 {
-	(void)state;
 	create("");
 	assert_int_equal(chmod(path_of("run"), 0777), 0);
 	expect_refused("/run can be written by everybody");
@@ -115,7 +114,6 @@ a_run_directory_that_others_may_change_is_refused(void **state)
 static void
 a_run_directory_belongs_to_root_or_cenoteds_user(void **state)
 {
-	(void)state;
 	skip_unless_root();
 	create("");
 	assert_int_equal(chown(path_of("run"), STRANGER, 0), 0);
@@ -134,7 +132,6 @@ a_socket_has_its_mode(void **state)
 		"socket_mode = 0600\n" };
 	static const unsigned wanted[] = { 0700, 0666, 0600 };
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(modes); i++) {
 		create(modes[i]);
 		assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
@@ -143,7 +140,7 @@ a_socket_has_its_mode(void **state)
 	}
 }
 
-/* What a reload with another mode does once the socket's name is something else. */
+/* A reload with another mode, when the socket's name now belongs to something else. */
 static void
 reload_with_mode(const char *line)
 {
@@ -157,7 +154,6 @@ reload_with_mode(const char *line)
 static void
 a_reload_changes_its_socket_and_nothing_that_took_its_name(void **state)
 {
-	(void)state;
 	create("");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	make_victim();
@@ -166,7 +162,7 @@ a_reload_changes_its_socket_and_nothing_that_took_its_name(void **state)
 	reload_with_mode("socket_mode = 0666\n");
 	wp_await_log("reloaded");
 	expect_victim_unchanged();
-	/* the link was nobody's: the socket is there again */
+	/* the link belonged to nobody: the socket is there again */
 	assert_true(S_ISSOCK(stat_of("run/main.sock").st_mode));
 	cenote_conn_destroy(wp_attach(NULL));
 	/* a file might be somebody's */
@@ -186,7 +182,6 @@ the_end_removes_no_socket_but_its_own(void **state)
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	create("");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	assert_int_equal(unlink(path_of("run/main.sock")), 0);
@@ -205,7 +200,6 @@ logs_and_pid_files_are_no_links(void **state)
 				  "@DIR@/run\nbackend_dir = @BACKENDS@\n"
 				  "log = @DIR@/own.log\n" CNT_DAEMON_POOL;
 
-	(void)state;
 	create("pid_file = @DIR@/pid\n");
 	make_victim();
 	assert_int_equal(symlink("victim", path_of("pid")), 0);
@@ -228,7 +222,6 @@ logs_and_pid_files_are_no_links(void **state)
 static void
 a_pid_file_is_removed_if_it_is_still_its_own(void **state)
 {
-	(void)state;
 	create("pid_file = @DIR@/pid\n");
 	assert_int_equal(cnt_daemon_run(&wp_daemon), 0);
 	wp_await_file("pid");
@@ -251,7 +244,6 @@ root_loads_no_module_that_others_may_change(void **state)
 		"cp \"$0\" \"$0.new\" && mv \"$0.new\" \"$0\"", module, NULL };
 	const struct cnt_command copy = { .argv = argv };
 
-	(void)state;
 	skip_unless_root();
 	create("");
 	snprintf(module, sizeof(module), "%s/cenoted-sqlite.so", wp_daemon.backends);

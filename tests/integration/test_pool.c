@@ -22,7 +22,6 @@ a_session_is_lent_and_given_back(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	assert_string_equal(wp_value(a, "select 40 + 2"), "42");
@@ -41,7 +40,6 @@ a_busy_pool_says_how_busy_it_is(void **state)
 	cenote_conn *late;
 	int64_t begun;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 2\nqueue_timeout = 300ms\n"));
 	wp_await("main", "idle", 2);
 	for (int i = 0; i < 2; i++)
@@ -83,7 +81,6 @@ who_came_first_is_served_first(void **state)
 	char order[N + 1] = "";
 	int fds[2];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	assert_int_equal(pipe(fds), 0);
 	held = wp_attach(NULL);
@@ -117,7 +114,6 @@ who_gives_up_waiting_is_forgotten(void **state)
 	cenote_conn *next;
 	pid_t pid;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	held = wp_attach(NULL);
 	pid = wp_fork(wait_in_vain, NULL, -1);
@@ -140,7 +136,6 @@ the_pool_grows_when_clients_wait_and_shrinks_when_they_are_gone(void **state)
 	};
 	cenote_conn *conns[N];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1..5\nidle_ttl = 200ms\n"));
 	wp_await("main", "live", 1);
 	for (int i = 0; i < N; i++)
@@ -159,7 +154,6 @@ a_pool_may_sleep_until_somebody_comes(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 0..2\nidle_ttl = 100ms\n"));
 	assert_int_equal(wp_pool_number("main", "live"), 0);
 	a = wp_attach(NULL);
@@ -191,7 +185,6 @@ a_worker_is_known_before_its_master_goes_on(void **state)
 	cenote_conn *a;
 	pid_t worker;
 
-	(void)state;
 	start_with(CNT_SLOW_FORK, WP_POOL("sessions = 0..1\n"));
 	a = wp_attach(NULL);
 	worker = wp_worker_pid(a);
@@ -212,7 +205,6 @@ a_silent_client_keeps_nobody_waiting(void **state)
 	int fds[5];
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 2s\n"));
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.80s/main.sock", wp_daemon.run_dir);
 	for (int i = 0; i < 5; i++) {
@@ -233,7 +225,6 @@ a_killed_worker_is_replaced(void **state)
 	pid_t worker;
 	char text[64];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	/* idle */
 	a = wp_attach(NULL);
@@ -245,7 +236,7 @@ a_killed_worker_is_replaced(void **state)
 	wp_await_log(text);
 	a = wp_attach(NULL);
 	assert_int_not_equal(wp_worker_pid(a), worker);
-	/* with a transaction open: what was held is lost, and said to be */
+	/* with an open transaction: the client loses it, and gets an error that says so */
 	wp_exec(a, "create table t(a)");
 	wp_exec(a, "begin");
 	wp_exec(a, "insert into t values (1)");
@@ -268,7 +259,6 @@ a_killed_door_is_replaced(void **state)
 	pid_t children[8];
 	size_t n;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nqueue_timeout = 300ms\n"));
 	wp_await("main", "idle", 1);
 	held = wp_attach(NULL);
@@ -345,7 +335,6 @@ who_resumes_from_a_new_worker_is_not_refused_by_a_late_door(void **state)
 	cenote_conn *a;
 	pid_t worker;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, 2 * sizeof(int)), 0);
 	stall = mmap(NULL, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(stall != MAP_FAILED);
@@ -396,7 +385,6 @@ a_crowd_at_the_door_is_refused_and_harms_nobody(void **state)
 	pid_t door;
 	int is_limited, n_refused = 0;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1..3\n"));
 	door = door_pid();
 	is_limited = !is_in_valgrind(door);
@@ -457,7 +445,6 @@ a_door_out_of_descriptors_goes_on(void **state)
 	pid_t door;
 	int r;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	door = door_pid();
 	if (is_in_valgrind(door))
@@ -486,7 +473,7 @@ a_door_out_of_descriptors_goes_on(void **state)
 	cenote_conn_destroy(holder);
 }
 
-/* What a client that would rather have TLS may send before it is answered, by its kind. */
+/* What a client that prefers TLS may send before it gets an answer. */
 static int
 first_answer(const char *path, uint8_t kind, uint8_t tls)
 {
@@ -520,7 +507,6 @@ who_wants_tls_is_answered_before_the_first_frame(void **state)
 	char path[CNT_PATH_MAX + 16];
 	cenote_conn *holder;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	(void)snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);
 	assert_int_equal(first_answer(path, ATTACH, 1), HELLO);
@@ -541,7 +527,6 @@ status_is_given_while_every_session_is_taken(void **state)
 	cenote_result *res;
 	int64_t client_pid = 0;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	held = wp_attach(NULL);
 	asker = wp_handle(NULL);
@@ -570,7 +555,6 @@ a_server_that_is_down_is_reported_and_found_again(void **state)
 	cenote_conn *a;
 	int r;
 
-	(void)state;
 	wp_start(CNT_DAEMON_GLOBAL
 		"[pool main]\nbackend = sqlite\nserver = path=@DIR@/later/x.db\n"
 		"sessions = 2\n");
@@ -597,7 +581,6 @@ an_idle_holder_yields_to_those_who_wait(void **state)
 	cenote_conn *a;
 	cenote_conn *b;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -635,7 +618,6 @@ who_has_asked_nothing_yields_at_once(void **state)
 	int64_t shortest = 20000;
 	const size_t n = sizeof(conns) / sizeof(conns[0]);
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nmode = transaction\nqueue_timeout = 10s\n"));
 	for (size_t i = 0; i < n; i++) {
 		int64_t begun = wp_now_ms();
@@ -658,7 +640,6 @@ who_holds_a_transaction_does_not_yield(void **state)
 	cenote_conn *a;
 	pid_t pid;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\nmode = transaction\n"));
 	a = wp_attach(NULL);
 	wp_exec(a, "create table t(a)");
@@ -717,7 +698,6 @@ who_is_not_allowed_is_refused_without_a_reason(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start("[cenoted]\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"
 		 "socket_mode = 0777\n" CNT_DAEMON_POOL "sessions = 1\n");
 	a = wp_handle(NULL);
@@ -781,7 +761,6 @@ the_status_is_told_to_whom_a_rule_lets_try(void **state)
 	cenote_conn *a;
 	char config[512];
 
-	(void)state;
 	if (geteuid() != 0)
 		return;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
@@ -803,7 +782,7 @@ the_status_is_told_to_whom_a_rule_lets_try(void **state)
 	}
 }
 
-/* Of the only worker, which has a client: its user, as the status tells it. */
+/* The user of the client that the only worker has, from the status. */
 static int
 is_told_user(const char *wanted)
 {
@@ -859,7 +838,6 @@ who_the_clients_are_is_not_told_to_everybody(void **state)
 	uid_t other = 1;
 	cenote_conn *a;
 
-	(void)state;
 	if (geteuid() != 0)
 		return;
 	wp_start(
@@ -909,7 +887,6 @@ an_unknown_pool_a_stopped_daemon_and_a_shut_socket_are_told_apart(void **state)
 {
 	char text[512];
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n[pool asleep]\nbackend = sqlite\n"
 			 "server = path=@DIR@/asleep.db\nsessions = 0..1\n"));
 	snprintf(text, sizeof(text),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pools whose workers have a unix user of their own. Only root can give them one. */
+/* Pools whose workers have a unix user of their own. Only root can start such workers. */
 #include "with_pool.h"
 
 #include <grp.h>
@@ -16,7 +16,7 @@
 #define POOLS   "daemon"
 #define OTHERS  "games"
 
-/* A pool of a user, or of none ("%s" is its line), and one without. */
+/* One pool with a user, or without ("%s" is its line), and one pool without. */
 #define CONFIG                                                                           \
 	"[cenoted]\nuser = " CENOTES "\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n" \
 	"log = stderr\n" CNT_DAEMON_SANDBOX "\n[pool main]\nbackend = sqlite\n"          \
@@ -115,7 +115,6 @@ workers_and_socket_are_of_their_pools_user(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	start("user = " POOLS "\n");
 	a = wp_attach("main");
 	b = wp_attach("plain");
@@ -135,7 +134,6 @@ an_idle_client_yields_to_who_waits(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	start("user = " POOLS "\nmode = transaction\nqueue_timeout = 15s\n");
 	a = wp_attach("main");
 	assert_string_equal(wp_value(a, "select 1"), "1");
@@ -166,7 +164,6 @@ a_cancel_reaches_the_worker(void **state)
 	cenote_conn *a;
 	void *status;
 
-	(void)state;
 	start("user = " POOLS "\n");
 	a = wp_attach("main");
 	assert_int_equal(
@@ -187,7 +184,6 @@ a_reload_gives_a_pool_another_user(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	start("user = " POOLS "\n");
 	a = wp_attach("main");
 	expect_user(wp_worker_pid(a), POOLS);
@@ -206,7 +202,7 @@ a_reload_gives_a_pool_another_user(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* Whether STATUS tells who the client of that pool is. */
+/* Whether the status shows who the client of that pool is. */
 static int
 tells_of_client(const cenote_result *res, const char *pool)
 {
@@ -267,7 +263,6 @@ one_pools_user_is_nobody_in_another(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	start("user = " POOLS "\n");
 	assert_true(visits(POOLS, "main", 0));
 	assert_false(visits(POOLS, "plain", 0));

@@ -9,21 +9,20 @@
 
 #include "support/cnt_server.h"
 
-/* What PostgreSQL's own clients can do, through the pool: a real server, cenoted and libcenote. */
+/* The features of PostgreSQL's own clients, through the pool: with a real server, cenoted and
+ * libcenote. */
 
 static struct cnt_server server;
 
 static int
 group_setup(void **state)
 {
-	(void)state;
 	return cnt_server_start(&server, CNT_POSTGRESQL, 0);
 }
 
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cnt_server_stop(&server);
 	return 0;
 }
@@ -125,7 +124,7 @@ parameters_are_told_when_they_change(void **state)
 	wp_exec(conn, "set application_name = 'me'");
 	assert_string_equal(heard.text, "application_name=me");
 	assert_string_equal(cenote_parameter(conn, "application_name"), "me");
-	/* Set for a transaction only, it is told twice. */
+	/* Set for one transaction only, the client hears about it twice. */
 	heard.n = 0;
 	wp_exec(conn, "begin");
 	wp_exec(conn, "set local timezone = 'Asia/Tokyo'");
@@ -175,7 +174,7 @@ an_idle_client_hears_notifications(void **state)
 	cenote_conn_destroy(other);
 }
 
-/* The next client on that session must not hear what the one before listened to. */
+/* The next client on that session must not get notifications for the previous one. */
 static void
 a_listener_that_left_leaves_nobody_listening(void **state)
 {
@@ -850,7 +849,7 @@ clients_that_hold_nothing_share_a_session(void **state)
 	cenote_conn_destroy(b);
 }
 
-/* The client's next session begins with what its role was given meanwhile. */
+/* The client's next session begins with the settings that its role has got meanwhile. */
 static void
 what_was_escaped_for_one_session_reaches_no_other(void **state)
 {
@@ -880,7 +879,6 @@ lines_whose_sessions_read_texts_otherwise_are_warned_of(void **state)
 	const char *program = getenv("CNT_CENOTED");
 	char config[4096], command[1024];
 
-	(void)state;
 	snprintf(config, sizeof(config),
 		CNT_DAEMON_GLOBAL "\n[pool main]\nbackend = postgresql\nserver = %s\n"
 				  "server = %s client_encoding=LATIN1\nsessions = 2\n",
@@ -932,7 +930,7 @@ clients_keep_what_they_hold(void **state)
 			assert_true(cenote_pins(a) & held[i].pin);
 		cenote_conn_destroy(b);
 		wp_exec(a, held[i].give);
-		/* A new session: nobody proves that all of it was given back. */
+		/* A new session, since nothing proves that all of it was released. */
 		cenote_close(a);
 		assert_int_equal(cenote_connect(a), CENOTE_OK);
 	}
@@ -975,7 +973,7 @@ a_cancel_follows_its_connection_to_another_session(void **state)
 		assert_int_equal((intptr_t)status, CENOTE_OK);
 	}
 	assert_true(wp_pool_number("main", "yields") >= 3);
-	/* it may outlive what it follows, and names nothing then */
+	/* it may outlive the object that it depends on, and then names nothing */
 	cenote_conn_destroy(a);
 	assert_int_equal(cenote_cancel_send_safe(cancel, NULL, 0), CENOTE_DONE);
 	cenote_cancel_follow(cancel, b);

@@ -9,21 +9,19 @@
 
 #include "support/cnt_server.h"
 
-/* What is at PostgreSQL's own limits, and large results with little memory. */
+/* Values at PostgreSQL's own limits, and large results with little memory. */
 
 static struct cnt_server server;
 
 static int
 group_setup(void **state)
 {
-	(void)state;
 	return cnt_server_start(&server, CNT_POSTGRESQL, 0);
 }
 
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cnt_server_stop(&server);
 	return 0;
 }
@@ -169,7 +167,7 @@ many_rows_without_columns(void **state)
 	cenote_params *none = wp_params();
 	cenote_exec_options options = CENOTE_EXEC_OPTIONS_INIT;
 
-	/* by simple and by extended queries; whole, as they come, and in batches */
+	/* by simple and extended queries; the whole result, row by row, and in batches */
 	for (int i = 0; i < 6; i++) {
 		cenote_result *res;
 		uint64_t n = 0;
@@ -238,7 +236,7 @@ results_of_100_mb_take_little_memory(void **state)
 	cenote_params_destroy(none);
 }
 
-/* While other requests run, what the server sends on is not kept in memory. */
+/* While other requests run, the rest of the result is not kept in memory. */
 static void
 a_result_that_is_left_behind_takes_little_memory(void **state)
 {
@@ -439,7 +437,7 @@ a_row_beyond_max_row_is_refused(void **state)
 int
 main(void)
 {
-	/* Memory first: what others have used and given back would hide it. */
+	/* Memory tests first: memory that other tests have used and freed would hide it. */
 	const struct CMUnitTest tests[] = {
 		TEST(results_of_100_mb_take_little_memory),
 		TEST(a_result_that_is_left_behind_takes_little_memory),

@@ -8,21 +8,19 @@
 
 #include "support/cnt_server.h"
 
-/* The ways in to a PostgreSQL server that a `server` line has, and what is said when it is none. */
+/* How a `server` line can log in to a PostgreSQL server, and the errors when it cannot. */
 
 static struct cnt_server server;
 
 static int
 group_setup(void **state)
 {
-	(void)state;
 	return cnt_server_start(&server, CNT_POSTGRESQL, CNT_SERVER_TCP);
 }
 
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cnt_server_stop(&server);
 	return 0;
 }
@@ -58,7 +56,6 @@ a_password_is_given_by_scram(void **state)
 	char line[1024];
 	cenote_conn *conn;
 
-	(void)state;
 	snprintf(line, sizeof(line), "host=%s port=%d dbname=app user=locked passfile=%s",
 		server.run_dir, server.port, server.passfile);
 	conn = attach_by(line);
@@ -72,7 +69,6 @@ tls_is_used_where_the_line_says_so(void **state)
 {
 	cenote_conn *conn = attach_by(server.tls_line);
 
-	(void)state;
 	assert_string_equal(wp_value(conn, whoami), "app true true");
 	cenote_conn_destroy(conn);
 }
@@ -83,7 +79,6 @@ a_server_that_wants_tls_gets_it(void **state)
 	char line[1024];
 	cenote_conn *conn;
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=tls passfile=%s "
 		"sslmode=verify-ca "
@@ -100,7 +95,6 @@ a_client_certificate_is_shown(void **state)
 	char line[1024];
 	cenote_conn *conn;
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=cert sslmode=verify-ca "
 		"sslrootcert=%s sslcert=%s/client.crt sslkey=%s/client.key",
@@ -130,7 +124,7 @@ wait_readable(cenote_conn *conn)
 	}
 }
 
-/* Through TLS bytes come in other portions, and some wait where poll(2) does not see them. */
+/* Through TLS, bytes arrive in other portions, and some wait where poll(2) does not see them. */
 static void
 everything_works_through_tls(void **state)
 {
@@ -142,7 +136,6 @@ everything_works_through_tls(void **state)
 	const char *data;
 	size_t len, total = 0;
 
-	(void)state;
 	assert_non_null(bytes);
 	/* large results, and many small ones */
 	assert_int_equal(
@@ -185,7 +178,7 @@ everything_works_through_tls(void **state)
 	cenote_result_destroy(res);
 	while (cenote_get_result(conn, &res) == CENOTE_OK)
 		cenote_result_destroy(res);
-	/* what comes while idle */
+	/* messages that arrive while it is idle */
 	cenote_set_notification_handler(conn, on_notification, &n_heard);
 	wp_exec(conn, "listen water");
 	assert_int_equal(cnt_server_sql(&server, "notify water"), 0);
@@ -210,7 +203,7 @@ everything_works_through_tls(void **state)
 
 /* ---- What is refused ---- */
 
-/* The client hears what went wrong, and so does the log. */
+/* Both the client and the log get the reason. */
 static void
 expect_refusal(const char *line, const char *what, const char *reason)
 {
@@ -234,7 +227,6 @@ a_wrong_password_is_refused(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=%s port=%d dbname=app user=locked password=wrong-one",
 		server.run_dir, server.port);
@@ -248,7 +240,6 @@ a_certificate_of_somebody_else_is_refused(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=localhost hostaddr=127.0.0.1 port=%d dbname=app user=app "
 		"passfile=%s "
@@ -262,7 +253,6 @@ a_certificate_with_another_name_is_refused(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=elsewhere.example hostaddr=127.0.0.1 port=%d dbname=app user=app "
 		"passfile=%s sslmode=verify-full sslrootcert=%s",
@@ -276,7 +266,6 @@ tls_that_the_server_does_not_want_to_do_without_is_refused(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line),
 		"host=127.0.0.1 port=%d dbname=app user=tls passfile=%s sslmode=disable",
 		server.port, server.passfile);
@@ -288,7 +277,6 @@ a_database_that_does_not_exist_is_refused(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line), "host=%s port=%d dbname=nope user=app",
 		server.run_dir, server.port);
 	expect_refusal(line, "the login to its server failed",
@@ -300,7 +288,6 @@ a_server_that_is_not_there_is_named(void **state)
 {
 	char line[1024];
 
-	(void)state;
 	snprintf(line, sizeof(line), "host=%s/none port=%d dbname=app user=app",
 		server.run_dir, server.port);
 	expect_refusal(line, "its server cannot be reached",
@@ -313,7 +300,6 @@ what_a_role_begins_with_is_every_next_clients(void **state)
 {
 	cenote_conn *conn, *other;
 
-	(void)state;
 	start(server.server_line, 2);
 	conn = wp_attach(NULL);
 	other = wp_attach(NULL);

@@ -6,21 +6,19 @@
 
 #include "support/cnt_server.h"
 
-/* Requests of a pipeline go to PostgreSQL several at a time: that this is not seen but in what it costs. */
+/* Requests of a pipeline go to PostgreSQL several at a time. Only the costs may show that. */
 
 static struct cnt_server server;
 
 static int
 group_setup(void **state)
 {
-	(void)state;
 	return cnt_server_start(&server, CNT_POSTGRESQL, 0);
 }
 
 static int
 group_teardown(void **state)
 {
-	(void)state;
 	cnt_server_stop(&server);
 	return 0;
 }
@@ -224,8 +222,8 @@ behind_an_error_nothing_is_done_and_the_next_unit_is(void **state)
 	assert_string_equal(wp_value(conn, "select count(*) from p"), "4");
 }
 
-/* A request fails in the pool while those behind it are with the server: nobody knows which of them were done, so the
- * session ends, and what is said is the truth. */
+/* A request fails in the pool while the server has the requests after it. Nobody knows which of
+ * them it has carried out, so the session ends, and the client gets the truth. */
 static void
 what_fails_in_the_pool_with_others_behind_it_is_a_loss(void **state)
 {

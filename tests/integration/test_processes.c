@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What each kind of process has, as the kernel tells it, against the table in docs/threat-model.md: who it is, what it
- * may, what of the shared memory it can write, and its descriptors.
- */
+/* The rights of each kind of process, as the kernel reports them, against the table in docs/threat-
+ * model.md: user, capabilities, writable shared memory, and descriptors. */
 #include "with_tls.h"
 
 #include <errno.h>
@@ -318,7 +316,7 @@ await_filter(pid_t pid)
 	}
 }
 
-/* Who wants to cancel through TLS, and then says nothing: a helper waits for it. */
+/* A client that wants to cancel through TLS, and then sends nothing: a helper waits for it. */
 static int
 keep_helper(int port)
 {
@@ -408,7 +406,6 @@ each_process_is_as_the_table_says(void **state)
 	pid_t helper;
 	int fd;
 
-	(void)state;
 	if (geteuid() != 0 || cnd_sandbox_lacks_seccomp() != NULL) {
 		print_message("# it needs root, and seccomp\n");
 		skip();

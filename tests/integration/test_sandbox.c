@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What cenoted's processes may still do once they serve. */
+/* What cenoted's processes can still do while they serve. */
 #include "with_pool.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@
 	"[cenoted]\nuser = @USER@\nrun_dir = @DIR@/run\nbackend_dir = @BACKENDS@\n"      \
 	"log = stderr\n" lines CNT_DAEMON_POOL "sessions = 1\n"
 
-/* A line of /proc/PID/status; "" if it has none of that name. */
+/* A line of /proc/PID/status; "" if there is none of that name. */
 static const char *
 status_of(pid_t pid, const char *name)
 {
@@ -81,7 +81,6 @@ the_door_is_filtered_and_workers_where_strangers_come(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	skip_unless_filtered();
 	wp_start(CONFIG(""));
 	a = wp_attach(NULL);
@@ -106,7 +105,6 @@ a_child_that_dies_in_its_sandbox_is_replaced(void **state)
 	cenote_conn *a;
 	pid_t door;
 
-	(void)state;
 	skip_unless_filtered();
 	wp_start(CONFIG("seccomp = on\n"));
 	door = wp_await_child("cenoted-door");
@@ -132,7 +130,7 @@ try_files(void *arg)
 	FILE *f;
 	int fd;
 
-	/* without root Landlock wants this first, as every child has it */
+	/* without root, Landlock requires this first; every child has it */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || cnd_sandbox_enter(role, &c) < 0)
 		return 100;
 	f = fopen("/etc/passwd", "re");
@@ -158,7 +156,6 @@ files_are_as_each_role_needs_them(void **state)
 	} cases[] = { { CND_SANDBOX_DOOR, 0 }, { CND_SANDBOX_WORKER, 3 },
 		{ CND_SANDBOX_FILE_WORKER, 7 } };
 
-	(void)state;
 	if (cnd_sandbox_lacks_landlock() != NULL) {
 		print_message("# %s\n", cnd_sandbox_lacks_landlock());
 		skip();
@@ -194,7 +191,7 @@ struct attempt {
 	int landlock;
 	int (*f)(const struct attempt *a);
 	const char *path; /* of a file that root made */
-	int port; /* where somebody listens */
+	int port; /* where a server listens */
 	int free_port;
 	const struct sockaddr_un *abstract; /* the same */
 };
@@ -237,7 +234,6 @@ a_file_that_cannot_be_written_cannot_be_cut_either(void **state)
 	const struct attempt a = { .path = path };
 	int fd = mkstemp(path);
 
-	(void)state;
 	skip_unless_landlock(LANDLOCK_TRUNCATES);
 	assert_true(fd >= 0);
 	assert_int_equal(attempt(a, CND_SANDBOX_DOOR, try_truncate), 0);
@@ -280,7 +276,6 @@ workers_connect_by_tcp_and_take_no_port(void **state)
 	socklen_t len = sizeof(at);
 	int fd = tcp_socket(0, &at);
 
-	(void)state;
 	skip_unless_landlock(LANDLOCK_TCP);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(fd, 8), 0);
@@ -308,7 +303,6 @@ the_door_reaches_no_abstract_socket(void **state)
 	const struct attempt a = { .abstract = &sa };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	skip_unless_landlock(LANDLOCK_SCOPES);
 	snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, "cenote-test-%d",
 		(int)getpid());
@@ -344,7 +338,7 @@ try_signals(const struct attempt *a)
 	can |= sigqueue(other, 0, (union sigval){ 0 }) == 0;
 	can |= syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, other, 0), 0, NULL,
 		       0) == 0;
-	/* of these Landlock lets happen what it then makes void */
+	/* Landlock allows these calls, but then makes them useless */
 	if (a->seccomp == CND_SWITCH_ON) {
 		can |= fcntl(fd, F_SETOWN, other) == 0;
 		can |= fcntl(fd, F_SETOWN_EX, &owner) == 0;
@@ -362,7 +356,6 @@ try_signals(const struct attempt *a)
 static void
 nobody_signals_another_process(void **state)
 {
-	(void)state;
 	for (int role = CND_SANDBOX_DOOR; role <= CND_SANDBOX_FILE_WORKER; role++) {
 		struct attempt a = { .role = (enum cnd_sandbox_role)role,
 			.f = try_signals,
@@ -402,7 +395,6 @@ try_kernel(void *arg)
 static void
 no_program_is_started_in_it(void **state)
 {
-	(void)state;
 	skip_unless_filtered();
 	assert_int_equal(wp_join(wp_fork(try_kernel, NULL, -1)), 0);
 }
@@ -412,7 +404,6 @@ the_master_keeps_what_it_needs_of_root(void **state)
 {
 	unsigned long long caps;
 
-	(void)state;
 	wp_start(CONFIG(""));
 	caps = strtoull(status_of(wp_daemon.pid, "CapEff"), NULL, 16);
 	assert_int_equal(caps & ~KEPT_CAPS, 0);
@@ -433,7 +424,6 @@ core_dumps_are_off_unless_wanted(void **state)
 	cenote_conn *a;
 	FILE *f;
 
-	(void)state;
 	skip_unless_filtered();
 	wp_start(CONFIG(""));
 	a = wp_attach(NULL);

@@ -21,11 +21,11 @@
 #define URI_PASSWORD    "planted-Uri-4714"
 #define WRONG_PASSWORD  "planted-Wrong-4715"
 
-/* Nobody listens there. */
+/* Nothing listens there. */
 #define NOWHERE    "host=127.0.0.1 port=1 dbname=app user=app"
 #define OTHER_POOL "\n[pool other]\nbackend = postgresql\nsessions = 1\n"
 
-/* What the key's file has, beside what all such files have. */
+/* The text that only a key's file contains. */
 static char key_line[128];
 static const char *const secrets[] = { SERVER_PASSWORD, FILE_PASSWORD, ENV_PASSWORD,
 	URI_PASSWORD, WRONG_PASSWORD, key_line, "pyJUZwriiGqf0XCdoSnMWjPBV" };
@@ -238,7 +238,8 @@ use_level(const char *level)
 	assert_int_equal(cnt_daemon_configure(&wp_daemon, text), 0);
 }
 
-/* The pool main with TLS and users, another whose server line has a password, and one with a file of passwords. */
+/* The pool main with TLS and users, a pool whose server line has a password, and one with a file of
+ * passwords. */
 static int
 start_at(const char *level)
 {
@@ -309,7 +310,7 @@ nothing_shows_a_secret_at_any_level(void **state)
 	}
 }
 
-/* Errors repeat what they are about, but not what may be part of a password. */
+/* Errors name their subject, but nothing that may be part of a password. */
 static void
 a_bad_configuration_is_told_without_its_passwords(void **state)
 {
@@ -324,7 +325,6 @@ a_bad_configuration_is_told_without_its_passwords(void **state)
 		"server " SERVER_PASSWORD "\n",
 	};
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon, CNT_DAEMON_CONFIG), 0);
 	for (size_t i = 0; i < CNT_COUNT(lines); i++) {
 		char config[1024];
@@ -353,7 +353,6 @@ a_bad_uri_is_told_without_its_password(void **state)
 		"postgresql://joe:" URI_PASSWORD "@localhost/main",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(uris); i++) {
 		cenote_conn *conn;
 
@@ -372,16 +371,15 @@ no_process_keeps_what_it_has_no_use_for(void **state)
 {
 	int port;
 
-	(void)state;
 	port = start_at("debug");
 	log_in(port, "secret", CENOTE_OK);
 	expect_cannot_connect("other");
-	/* it says something only when somebody is refused */
+	/* it logs only refusals */
 	log_in(port, WRONG_PASSWORD, CENOTE_ERR_AUTH);
 	expect_forgotten("worker main", SERVER_PASSWORD);
 	expect_forgotten("worker other", key_line);
 	expect_forgotten("worker other", "pyJUZwriiGqf0XCdoSnMWjPBV");
-	/* the pool's own is there, so they are looked for where they would be */
+	/* the pool's own secret is there, so the search looks in the right places */
 	assert_true(memory_has(process_named("worker other"), SERVER_PASSWORD) != 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a worker does with its session to the server: which one it is, how it is made fresh, what it
- * holds, and what it keeps of memory. */
+/* A worker and its session: which server it chooses, how it resets the session, what the session
+ * holds, and how much memory it keeps. */
 #include "with_pool.h"
 
 #include <inttypes.h>
@@ -80,7 +80,6 @@ await_workers(const char *column, const char *text, int n)
 static void
 sessions_are_shared_out_among_the_servers(void **state)
 {
-	(void)state;
 	wp_start(TWO_FILES "sessions = 6..6\n");
 	wp_await("main", "idle", 6);
 	await_workers("server", "/a.db", 3);
@@ -93,7 +92,6 @@ a_server_that_fails_is_passed_over_and_gets_its_share_again(void **state)
 	char path[160];
 	cenote_conn *a;
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon, TWO_FILES "sessions = 4..4\n"
 								 "rebalance = 300ms\n"),
 		0);
@@ -120,7 +118,6 @@ when_all_servers_fail_the_client_is_told_of_each(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon, TWO_FILES "sessions = 1..2\n"), 0);
 	break_file("a.db");
 	break_file("b.db");
@@ -151,7 +148,6 @@ count_in_log(const char *text)
 static void
 reset_reconnect_logs_in_for_each_client(void **state)
 {
-	(void)state;
 	wp_start(CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL
 				   "sessions = 1\nreset = reconnect\n");
 	for (int i = 0; i < 3; i++) {
@@ -169,7 +165,6 @@ what_holds_a_session_is_shown(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	await_workers("pins", "t", 0);
@@ -232,7 +227,6 @@ one_long_row_costs_no_memory_for_long(void **state)
 	long before;
 	pid_t pid;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	a = wp_attach(NULL);
 	pid = wp_worker_pid(a);

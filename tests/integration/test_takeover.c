@@ -21,7 +21,7 @@
 #include "shared/ipc.h"
 #include "support/cnt_random.h"
 
-/* "taken" is whose worker was taken over; the other is to notice nothing. */
+/* An attacker has the worker of "taken"; the other pool must notice nothing. */
 #define CONFIG                                                                           \
 	CNT_DAEMON_GLOBAL                                                                \
 	"\n[pool taken]\nbackend = sqlite\nserver = path=@DIR@/taken.db\n"               \
@@ -92,7 +92,7 @@ find_worker(uint64_t record)
 	return 0;
 }
 
-/* What a program might take for something: a small number, none, all, a process. */
+/* Words that a program might take for something: a small number, none, all, a process. */
 static uint64_t
 random_word(struct cnt_random *rng)
 {
@@ -187,7 +187,6 @@ random_words_all_over_its_memory_are_its_pools_matter(void **state)
 	int64_t until;
 	unsigned n_rounds = 0;
 
-	(void)state;
 	cnt_random_init_printed(&rng);
 	wp_start(CONFIG);
 	door = wp_await_child("cenoted-door");
@@ -211,7 +210,7 @@ random_words_all_over_its_memory_are_its_pools_matter(void **state)
 		kill(clients[i], SIGKILL);
 		assert_int_equal(waitpid(clients[i], NULL, 0), clients[i]);
 	}
-	/* the same workers as before: kill() does not mind whose child it is */
+	/* the same workers as before: kill() also works on processes that are not our children */
 	workers[1] = wp_worker_of(NULL);
 	assert_int_equal(kill(workers[0], 0), 0);
 	assert_int_equal(kill(workers[1], 0), 0);
@@ -234,7 +233,6 @@ the_master_signals_nobody_whom_a_worker_names(void **state)
 	size_t n;
 	int fd;
 
-	(void)state;
 	wp_start(CONFIG);
 	taken = wp_worker_of("taken");
 	fd = open_memory(taken);
@@ -288,14 +286,13 @@ the_key_of_a_session_is_nowhere_to_be_read(void **state)
 	uint64_t session, key;
 	pid_t taken;
 
-	(void)state;
 	wp_start(CONFIG);
 	taken = wp_worker_of("taken");
 	conn = wp_attach(NULL);
 	assert_int_equal(cenote_suspend(conn, NULL, 60000, token), CENOTE_OK);
 	assert_int_equal(
 		sscanf(token + 3, "%16" SCNx64 "-%16" SCNx64, &session, &key), 2);
-	/* The search finds what is there: the slot's generation, after a word that is 0. */
+	/* The search works: it finds the slot's generation, after a word that is 0. */
 	assert_true(has_bytes(taken, (uint64_t)(session >> 32)) ||
 		    has_bytes(taken, session >> 32 << 32));
 	assert_false(has_bytes(taken, key));
@@ -348,7 +345,7 @@ await_end(pid_t pid)
 	}
 }
 
-/* Through each of its channels: the one to the door is among them, and what goes nowhere does no harm. */
+/* Through each of its channels. One of them leads to the door; the others do no harm. */
 static void
 say(pid_t pid, const void *bytes, size_t n)
 {
@@ -371,7 +368,8 @@ expect_replaced(pid_t door, const void *bytes, size_t n)
 	expect_service(door);
 }
 
-/* What a worker may say, without the descriptor that it needs, or of the wrong size; and what it may not. */
+/* Messages that a worker may send, but without the descriptor or of the wrong size; and messages
+ * that it may not send. */
 static void
 a_worker_that_talks_nonsense_is_replaced(void **state)
 {
@@ -383,7 +381,6 @@ a_worker_that_talks_nonsense_is_replaced(void **state)
 	};
 	pid_t door;
 
-	(void)state;
 	wp_start(CONFIG);
 	door = wp_await_child("cenoted-door");
 	expect_replaced(door, "x", 1);
@@ -393,7 +390,7 @@ a_worker_that_talks_nonsense_is_replaced(void **state)
 	assert_true(wp_log_has("sent nonsense"));
 }
 
-/* The master has a copy of the door's end: the fourth, as they are opened. */
+/* The master has a copy of the door's end: the fourth in the order of opening. */
 static void
 a_door_that_talks_nonsense_is_replaced(void **state)
 {
@@ -405,7 +402,6 @@ a_door_that_talks_nonsense_is_replaced(void **state)
 		size_t n;
 	} said[] = { { "x", 1 }, { &m, offsetof(struct cnd_ipc, bytes) + 2 } };
 
-	(void)state;
 	wp_start(CONFIG);
 	for (size_t i = 0; i < CNT_COUNT(said); i++) {
 		pid_t door = wp_await_child("cenoted-door");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The TCP door: who is let in, who waits, who is sent away, and what silence costs. */
+/* Clients by TCP: who may log in, who waits, who is refused, and what silence costs. */
 #include "with_pool.h"
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@
 #define PROXY_LOCAL     "\x20\x00\x00\x00"
 #define BYTES(text)     (const uint8_t *)(text), sizeof(text) - 1
 
-/* Ports that nobody has, for the configuration; the next test gets others. */
+/* Free ports for the configuration; the next test gets others. */
 static int ports[2];
 
 static int
@@ -54,13 +54,12 @@ socket_on(int family, int port)
 static int
 setup(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(ports); i++)
 		ports[i] = cnt_server_free_port();
 	return 0;
 }
 
-/* `listen` lines with @1 and @2 for the ports, behind [cenoted]; then a pool with its lines. */
+/* `listen` lines with @1 and @2 for the ports, after [cenoted]; then a pool with its lines. */
 static const char *
 config_of(const char *listens, const char *pool_lines)
 {
@@ -206,7 +205,6 @@ clients_come_by_ipv4_and_ipv6(void **state)
 	cenote_conn *a, *b;
 	int probe = socket_on(AF_INET6, 0);
 
-	(void)state;
 	if (probe < 0) {
 		print_message("# this machine has no IPv6\n");
 		skip();
@@ -231,7 +229,6 @@ a_cancel_comes_the_same_way(void **state)
 	cenote_cancel *cancel;
 	cenote_result *res;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
@@ -254,10 +251,9 @@ a_cancel_comes_the_same_way(void **state)
 static void
 who_cannot_come_is_told_why(void **state)
 {
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n", "sessions = 1\n"));
 	expect_refused(ports[0], "other", "3D000", "there is no pool \"other\"");
-	/* auth = peer is for who is on this machine */
+	/* auth = peer is for clients on this machine */
 	expect_refused(ports[0], "main", "28000", "the login was refused");
 	wp_await_log("no rule of auth matches");
 	wp_await("main", "idle", 1);
@@ -268,7 +264,6 @@ networks_are_denied_and_allowed(void **state)
 {
 	cenote_conn *a;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, "
 		"trust\nallow = 10.0.0.0/8, 127.0.0.0/8\n"));
@@ -287,7 +282,7 @@ networks_are_denied_and_allowed(void **state)
 	cenote_conn_destroy(a);
 }
 
-/* A header byte by byte, so that the door sees every cut of it. */
+/* A header byte by byte, so that the door sees it cut at every place. */
 static void
 put_slowly(int fd, const uint8_t *bytes, size_t n)
 {
@@ -305,7 +300,6 @@ a_proxy_says_for_whom_it_speaks(void **state)
 {
 	int fd;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1 proxy=v2\n",
 		"sessions = 1\nauth = trust door=tcp, trust\ndeny = 203.0.113.9\n"));
 	fd = raw_connect(ports[0]);
@@ -319,7 +313,7 @@ a_proxy_says_for_whom_it_speaks(void **state)
 	put_attach(fd, CNP_TLS_NONE);
 	assert_int_equal(first_answer(fd), CNP_MSG_HELLO);
 	close(fd);
-	/* without a header nobody is heard */
+	/* without a header, a client gets no answer */
 	fd = raw_connect(ports[0]);
 	put_attach(fd, CNP_TLS_NONE);
 	assert_int_equal(first_answer(fd), 0);
@@ -332,7 +326,6 @@ clients_wait_for_a_session_and_not_for_ever(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 300ms\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
@@ -373,7 +366,8 @@ need_descriptors(rlim_t n)
 	skip();
 }
 
-/* More of them than the door keeps: those who came first go, who speaks is heard at once. */
+/* More clients than the door keeps: the oldest go, and one that sends something gets its answer at
+ * once. */
 static void
 who_says_nothing_takes_nobody_s_place(void **state)
 {
@@ -381,7 +375,6 @@ who_says_nothing_takes_nobody_s_place(void **state)
 	cenote_conn *a;
 	char byte;
 
-	(void)state;
 	need_descriptors(4096);
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\n"));
@@ -393,7 +386,7 @@ who_says_nothing_takes_nobody_s_place(void **state)
 	a = tcp_attach("127.0.0.1", ports[0]);
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	cenote_conn_destroy(a);
-	/* reset, as it had not been read */
+	/* a reset, since it had not read the answer */
 	assert_true(recv(fds[0], &byte, 1, 0) <= 0);
 	assert_int_equal(recv(fds[CNT_COUNT(fds) - 1], &byte, 1, MSG_DONTWAIT), -1);
 	for (size_t i = 0; i < CNT_COUNT(fds); i++)
@@ -408,7 +401,6 @@ who_says_nothing_on_a_unix_socket_takes_no_place_either(void **state)
 	cenote_conn *a;
 	int last;
 
-	(void)state;
 	need_descriptors(4096);
 	wp_start(WP_POOL("sessions = 1\nauth = trust\n"));
 	a = wp_attach(NULL);
@@ -427,14 +419,13 @@ who_says_nothing_on_a_unix_socket_takes_no_place_either(void **state)
 		close(fds[i]);
 }
 
-/* Whoever asks for TLS has to be answered by a worker, and then may say no more. */
+/* A client that asks for TLS needs a worker for the answer, and may then stay silent. */
 static void
 strangers_take_half_of_a_pool_at_most(void **state)
 {
 	cenote_conn *a;
 	int fds[4];
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 2..2\nauth = trust door=tcp, trust\n"));
 	for (size_t i = 0; i < CNT_COUNT(fds); i++) {
@@ -467,7 +458,8 @@ expect_raw_error(int fd, const char *text)
 		fail_msg("\"%s\" is not in the answer", text);
 }
 
-/* Of 8,192 places a quarter belongs to each of two pools, and half to both; a user gets half of what is left. */
+/* Of 8,192 places, a quarter belongs to each of two pools, and half to both. A user gets half of
+ * what is left. */
 #define BY_TCP  3072
 #define BY_UNIX 1536
 
@@ -479,7 +471,6 @@ one_user_who_waits_keeps_nobody_from_waiting(void **state)
 	char who[64];
 	int fd;
 
-	(void)state;
 	need_descriptors(8192);
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\nqueue_timeout = 0\n"
@@ -523,7 +514,6 @@ a_reload_opens_and_closes_addresses(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 2\nauth = trust door=tcp, trust\n"));
 	a = tcp_attach("127.0.0.1", ports[0]);
@@ -535,7 +525,7 @@ a_reload_opens_and_closes_addresses(void **state)
 	wp_await_log("reloaded");
 	b = tcp_attach("127.0.0.1", ports[1]);
 	expect_refused(ports[0], "main", "08001", "Connection refused");
-	/* who is in stays in */
+	/* a client that is attached stays */
 	assert_string_equal(wp_value(a, "select 1"), "1");
 	assert_string_equal(wp_value(b, "select 1"), "1");
 	cenote_conn_destroy(a);
@@ -547,7 +537,6 @@ an_address_in_use_changes_nothing(void **state)
 {
 	int taken;
 
-	(void)state;
 	wp_start(config_of("listen = 127.0.0.1:@1\n",
 		"sessions = 1\nauth = trust door=tcp, trust\n"));
 	taken = socket_on(AF_INET, ports[1]);
@@ -611,7 +600,6 @@ the_service_manager_s_sockets_are_used(void **state)
 	char path[CNT_PATH_MAX + 16];
 	int un, tcp;
 
-	(void)state;
 	assert_int_equal(cnt_daemon_create(&wp_daemon,
 				 config_of("listen = 127.0.0.1:@1\n",
 					 "sessions = 1\nauth = trust door=tcp, trust\n")),
@@ -621,7 +609,7 @@ the_service_manager_s_sockets_are_used(void **state)
 	tcp = socket_on(AF_INET, ports[0]);
 	assert_int_equal(listen(tcp, 16), 0);
 	wp_daemon.pid = start_with_sockets(un, tcp);
-	/* those who come before it runs wait in the sockets */
+	/* clients that come before it runs wait in the sockets */
 	cenote_conn_destroy(wp_attach(NULL));
 	cenote_conn_destroy(tcp_attach("127.0.0.1", ports[0]));
 	assert_int_equal(cnt_daemon_end(&wp_daemon), 0);
@@ -640,7 +628,6 @@ a_socket_that_nobody_wants_is_told(void **state)
 	int un, tcp;
 	char path[CNT_PATH_MAX + 16];
 
-	(void)state;
 	assert_int_equal(
 		cnt_daemon_create(&wp_daemon, config_of("", "sessions = 1\n")), 0);
 	snprintf(path, sizeof(path), "%s/main.sock", wp_daemon.run_dir);

@@ -85,7 +85,6 @@ clients_have_tls_if_they_want_it(void **state)
 	cenote_conn *conn, *plain;
 	cenote_result *res;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	conn = careful_attached();
 	assert_fact(conn, "version", "TLSv1.3");
@@ -122,7 +121,6 @@ a_long_statement_goes_through(void **state)
 	static char sql[3000000];
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	memset(sql, ' ', sizeof(sql) - 1);
 	memcpy(sql, "select 7", 8);
@@ -149,14 +147,13 @@ drive(cenote_conn *conn, int r)
 	return CENOTE_AGAIN;
 }
 
-/* Who polls the descriptor misses nothing that lies in TLS. */
+/* A program that polls the descriptor misses no bytes that TLS has. */
 static void
 a_program_that_polls_gets_everything(void **state)
 {
 	cenote_conn *conn;
 	int r;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	conn = careful();
 	assert_int_equal(cenote_set_nonblocking(conn, 1), 0);
@@ -187,7 +184,6 @@ a_pool_without_tls_says_so(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	wp_start(WP_POOL("sessions = 1\n"));
 	conn = wp_handle(NULL);
 	wt_set(conn, "tls", "require");
@@ -205,7 +201,6 @@ a_session_is_resumed_at_another_worker(void **state)
 {
 	cenote_conn *a, *b;
 
-	(void)state;
 	wt_start(CNT_DAEMON_GLOBAL "log_level = debug\n" CNT_DAEMON_POOL WT_POOL(""),
 		"server.crt");
 	a = careful_attached();
@@ -262,7 +257,8 @@ ticket_keys_of(pid_t pid)
 	return text;
 }
 
-/* Who could write there, or read another pool's, could read what was recorded of others, or be them. */
+/* A process that could write there, or read the keys of another pool, could decrypt recorded
+ * connections or pretend to be the pool. */
 static void
 a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 {
@@ -271,7 +267,6 @@ a_worker_reads_its_own_pool_s_ticket_keys_only(void **state)
 	cenote_conn *busy[2];
 	int fd;
 
-	(void)state;
 	wt_start(TWO_POOLS(WT_POOL(""),
 			 WT_POOL("") "\n[pool plain]\nbackend = sqlite\nserver = "
 				     "path=@DIR@/main.db\n"),
@@ -329,7 +324,6 @@ a_reload_gives_keeps_and_takes_ticket_keys(void **state)
 	pid_t old[16];
 	size_t n;
 
-	(void)state;
 	wt_start(TWO_POOLS(WT_POOL(""), "sessions = 2\n"), "server.crt");
 	snprintf(before, sizeof(before), "%s", ticket_keys_of(wp_worker_of("main")));
 	assert_int_equal(strncmp(before, "r--s ", 5), 0);
@@ -342,7 +336,7 @@ a_reload_gives_keeps_and_takes_ticket_keys(void **state)
 	n = cnt_daemon_children(&wp_daemon, old, CNT_COUNT(old));
 	reload_with(TWO_POOLS("sessions = 1\n", WT_POOL("")), "reloaded");
 	assert_string_equal(ticket_keys_of(new_worker_of("main", old, n)), "");
-	/* the master has those of one pool now, to write; and none when that is gone */
+	/* the master has the keys of one pool now, writable, and none when that is gone */
 	assert_int_equal(strncmp(ticket_keys_of(wp_daemon.pid), "rw-s ", 5), 0);
 	reload_with(WP_POOL("sessions = 1\n"), "pool other was removed");
 	for (int i = 0; i < 2000 && *ticket_keys_of(wp_daemon.pid) != '\0'; i++)
@@ -370,7 +364,6 @@ a_ticket_is_good_at_its_own_pool_only(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(TWO_POOLS(WT_POOL(""), WT_POOL("")), "server.crt");
 	for (int i = 0; i < 2; i++) {
 		conn = careful_attached();
@@ -390,7 +383,6 @@ a_session_that_is_taken_back_comes_back_through_tls(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("idle_client_timeout = 100ms\n")), "server.crt");
 	conn = careful_attached();
 	assert_string_equal(wp_value(conn, "select 1"), "1");
@@ -408,7 +400,6 @@ a_new_certificate_needs_no_restart(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	cenote_conn_destroy(careful_attached());
 	wt_use_certificate("expired.crt");
@@ -443,7 +434,6 @@ clients_show_certificates_where_they_must(void **state)
 {
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL(WT_CLIENTS)), "server.crt");
 	assert_refused(careful(), CENOTE_ERR_AUTH,
 		"the other end wants a client certificate, and none is configured");
@@ -471,7 +461,6 @@ a_client_revoked_meanwhile_is_turned_away(void **state)
 	cenote_conn *conn = NULL;
 	int r = CENOTE_OK;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL(WT_CLIENTS)), "server.crt");
 	wt_copy(wt_file("ca.crl"), wt_file("later.crl"));
 	wt_copy(wt_file("empty.crl"), wt_file("ca.crl"));
@@ -507,7 +496,7 @@ a_client_revoked_meanwhile_is_turned_away(void **state)
 
 /* ---- somebody in the middle ---- */
 
-/* Bytes behind an opening that asks for TLS are never taken for what comes through it. */
+/* Bytes after an opening that asks for TLS never count as if they came through TLS. */
 static void
 what_stands_behind_the_opening_ends_it(void **state)
 {
@@ -518,7 +507,6 @@ what_stands_behind_the_opening_ends_it(void **state)
 	ssize_t n;
 	int fd;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	fd = dial(wp_daemon.run_dir);
 	assert_int_equal(send(fd, bytes, sizeof(bytes) - 1, MSG_NOSIGNAL),
@@ -557,7 +545,7 @@ lie(void *arg)
 static void
 what_stands_behind_hello_ends_it(void **state)
 {
-	/* HELLO with tls 1, and behind it either a record of TLS or a frame */
+	/* HELLO with tls 1, and after it either a record of TLS or a frame */
 	static const unsigned char hello[] = "\x10\0\0\0\x40\0\0\0\0\0\0\0"
 					     "\1\1\0\0\0\0\4\0\0\0\0\0\0\0\0\0"
 					     "\x16\3\3\0\x7a\2";
@@ -567,7 +555,6 @@ what_stands_behind_hello_ends_it(void **state)
 	cenote_conn *conn;
 	pid_t child;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	(void)snprintf(dir, sizeof(dir), "%.80s/main.sock", wp_daemon.dir);
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%.100s", dir);
@@ -582,7 +569,7 @@ what_stands_behind_hello_ends_it(void **state)
 	close(l.listen_fd);
 }
 
-/* What a client makes of a disturbed connection: never another answer than the right one. */
+/* What a client gets on a disturbed connection: the right answer or an error. */
 static void
 disturbed(struct relay *r, int direction, enum relay_trick trick, size_t at)
 {
@@ -617,7 +604,6 @@ somebody_in_the_middle_gets_nothing_through(void **state)
 	struct relay r;
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	(void)snprintf(to, sizeof(to), "%s/main.sock", wp_daemon.run_dir);
 	(void)snprintf(dir, sizeof(dir), "%.80s/mitm", wp_daemon.dir);
@@ -629,7 +615,7 @@ somebody_in_the_middle_gets_nothing_through(void **state)
 	cenote_conn_destroy(conn);
 	assert_true(r.passed[0] > 300 && r.passed[1] > 300);
 	for (int direction = 0; direction < 2; direction++) {
-		/* every byte around the start of TLS, and some of those behind it */
+		/* every byte around the start of TLS, and some of the later ones */
 		for (size_t at = 0; at < 60; at++)
 			disturbed(&r, direction, RELAY_CUT, at);
 		for (size_t i = 0; i < CNT_COUNT(tricks); i++) {
@@ -654,14 +640,13 @@ a_password_is_bound_to_the_tls_that_it_came_by(void **state)
 	cenote_conn *conn = wt_joe(port, "secret", "verify-full");
 	int64_t begun;
 
-	(void)state;
 	if (cenote_connect(conn) != CENOTE_OK)
 		fail_msg("%s", wp_message(conn));
 	assert_string_equal(cenote_info(conn, "user"), "joe");
 	assert_string_equal(wp_value(conn, "select 1"), "1");
 	assert_true(wp_log_has("login by SCRAM-SHA-256-PLUS"));
 	cenote_conn_destroy(conn);
-	/* what is told late, by the door, is told through TLS */
+	/* a late message from the door goes through TLS */
 	conn = wt_joe(port, "wrong", "verify-full");
 	begun = wp_now_ms();
 	assert_int_equal(cenote_connect(conn), CENOTE_ERR_AUTH);
@@ -679,7 +664,6 @@ a_certificate_says_who_it_is(void **state)
 	int port = wt_start_with_users("auth = cert\n" WT_CLIENTS);
 	cenote_conn *conn = wt_joe(port, NULL, "verify-full");
 
-	(void)state;
 	wt_set(conn, "cert", wt_file("client.crt"));
 	wt_set(conn, "key", wt_file("client.key"));
 	wt_set(conn, "user", "cert");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes on a connection of its own beside a session: cancel, resume and status, by TCP and through TLS. */
+/* Requests with a connection of their own beside a session: cancel, resume and status, by TCP and
+ * through TLS. */
 #include "with_tls.h"
 
 #include <arpa/inet.h>
@@ -59,7 +60,6 @@ a_cancel_goes_through_tls_while_all_are_busy(void **state)
 	int port = wt_start_with_users(USERS_POOL);
 	cenote_conn *a = attached(port), *b = attached(port);
 
-	(void)state;
 	assert_cancels(a);
 	assert_cancels(b);
 	/* of the helper: the key of the session was not sent in the clear */
@@ -74,7 +74,6 @@ a_cancel_shows_the_clients_certificate(void **state)
 	int port = wt_start_with_users("auth = cert\n" WT_CLIENTS);
 	cenote_conn *conn = wt_joe(port, NULL, "verify-full");
 
-	(void)state;
 	wt_set(conn, "cert", wt_file("client.crt"));
 	wt_set(conn, "key", wt_file("client.key"));
 	wt_set(conn, "user", "cert");
@@ -121,7 +120,6 @@ who_says_nothing_keeps_nobody_from_cancelling(void **state)
 	pid_t pids[64];
 	int64_t begun;
 
-	(void)state;
 	n_before = cnt_daemon_children(&wp_daemon, pids, CNT_COUNT(pids));
 	for (size_t i = 0; i < CNT_COUNT(silent); i++)
 		silent[i] =
@@ -175,7 +173,6 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	char text[64];
 	int64_t begun;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(delays); i++) {
 		begun = wp_now_ms();
 		ask_in_vain(2, port);
@@ -185,7 +182,7 @@ who_asks_in_vain_waits_longer_each_time(void **state)
 	}
 	ask_in_vain(2, port);
 	assert_true(wp_now_ms() - begun >= 2000 - WP_CLOCK_MS);
-	/* who cancels what is his does not, nor who fails for the first time */
+	/* a client that cancels its own request does not, nor one that fails for the first time */
 	for (int i = 0; i < 4; i++)
 		assert_cancels(conn);
 	ask_in_vain(3, port);
@@ -206,7 +203,6 @@ who_asks_for_many_at_once_is_refused(void **state)
 	cenote_conn *conn = attached(port);
 	char answer[512] = "";
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(fds); i++)
 		fds[i] = keep_silent(2, port, CNP_OPEN_CANCEL);
 	assert_int_equal(first_answer(fds[CNT_COUNT(fds) - 1]), CNP_MSG_ERROR);
@@ -246,11 +242,10 @@ a_session_is_resumed_through_tls(void **state)
 	cenote_conn *conn = attached(port);
 	char token[CENOTE_TOKEN_SIZE], wrong[CENOTE_TOKEN_SIZE];
 
-	(void)state;
 	wp_exec(conn, "create temp table kept as select 4711 as n");
 	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
 	cenote_conn_destroy(conn);
-	/* neither another key nor another number does, and the session stays for who has them */
+	/* another key or number does not work, and the session stays for the client that has them */
 	memcpy(wrong, token, sizeof(wrong));
 	wrong[25] = wrong[25] == '0' ? '1' : '0';
 	assert_not_resumed(port, wrong);
@@ -273,7 +268,6 @@ a_session_is_resumed_through_tls_on_a_unix_socket(void **state)
 	cenote_result *res;
 	char token[CENOTE_TOKEN_SIZE];
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("suspend_timeout = 60s\n")), "server.crt");
 	for (int busy = 0; busy < 2; busy++) {
 		conn = wp_attach(NULL);
@@ -317,14 +311,13 @@ the_status_is_told_by_tcp_to_who_logs_in(void **state)
 	cenote_result *res;
 	int64_t begun;
 
-	(void)state;
 	if (cenote_status(conn, "pools", &res) != CENOTE_OK)
 		fail_msg("%s", wp_message(conn));
 	assert_int_equal(cenote_result_n_rows(res), 1);
 	assert_string_equal(value_of(res, 0, "pool"), "main");
 	assert_string_equal(value_of(res, 0, "in_use"), "2");
 	cenote_result_destroy(res);
-	/* who the clients are is not for everybody who may log in */
+	/* not everybody who may log in sees who the clients are */
 	assert_int_equal(cenote_status(conn, "workers", &res), CENOTE_OK);
 	assert_int_equal(cenote_result_n_rows(res), 2);
 	assert_string_equal(value_of(res, 0, "user"), "");
@@ -338,7 +331,7 @@ the_status_is_told_by_tcp_to_who_logs_in(void **state)
 	assert_string_equal(wp_sqlstate(conn), "28P01");
 	assert_true(wp_now_ms() - begun >= 250 - WP_CLOCK_MS);
 	cenote_conn_destroy(conn);
-	/* nor is it told without TLS where an attach needs it */
+	/* nor without TLS, if an attach needs it */
 	conn = wt_joe(port, "secret", "disable");
 	assert_int_equal(cenote_status(conn, "pools", &res), CENOTE_ERR_AUTH);
 	assert_string_equal(wp_sqlstate(conn), "28000");
@@ -354,7 +347,6 @@ the_status_comes_through_tls_on_a_unix_socket(void **state)
 	cenote_result *res;
 	cenote_conn *conn;
 
-	(void)state;
 	wt_start(WP_POOL(WT_POOL("")), "server.crt");
 	for (size_t i = 0; i < CNT_COUNT(busy); i++) {
 		/* an idle worker answers, or a helper */

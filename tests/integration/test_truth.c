@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who gets in: every method with every user by every door and with every kind of TLS. What is expected is worked out
- * here from what the manual says, and not by the code that is tested; who is not expected to get in must be refused.
+ * Who may log in: every method, with every user, by every way in and with every kind of TLS. The
+ * expected result is derived here from the manual, not from the code under test. Every other login
+ * must be refused.
  */
 #include "with_tls.h"
 
@@ -17,8 +18,8 @@ enum method {
 	TRUST,
 	PEER,
 	SCRAM,
-	SCRAM_PLUS, /* only where it can be bound to TLS */
-	SCRAM_CLEAR, /* only where it cannot */
+	SCRAM_PLUS, /* only if it can be bound to TLS */
+	SCRAM_CLEAR, /* only if it cannot */
 	CERT,
 	REJECT,
 	NOTHING
@@ -40,7 +41,7 @@ static const struct {
 
 enum user {
 	KNOWN,
-	NAMED, /* known as well, and the good certificate's */
+	NAMED, /* known, too, and named in the good certificate */
 	UNKNOWN,
 	DISABLED,
 	WRONG_PASSWORD,
@@ -104,7 +105,7 @@ is_expected(const struct attempt *a)
 		return 0;
 	switch (a->method) {
 	case TRUST:
-		/* who comes by a unix socket has a name in any case */
+		/* a client on a unix socket always has a name */
 		return !a->is_tcp || !names_nobody;
 	case PEER:
 		return !a->is_tcp && names_nobody;

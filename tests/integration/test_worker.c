@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What a worker does for its backend and its client, with a backend that does what it is told
- * (probe/probe.c) and a server that is this test.
- */
+/* What a worker does for its backend and its client. The backend (probe/probe.c) does what the
+ * statements say, and the test plays the server. */
 #include "with_pool.h"
 
 #include <poll.h>
@@ -138,7 +136,7 @@ begin(const char *config)
 	attach();
 }
 
-/* What a new session is reset with when its client has gone. */
+/* How a session is reset when its client has gone. */
 static void
 leave(void)
 {
@@ -219,7 +217,6 @@ a_request_waits_for_the_server_but_not_for_ever(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	begin(POOL("query_timeout = 500ms\n"));
 	QUERY(1, SYNC, "ask a");
 	hear("a\n");
@@ -266,7 +263,6 @@ a_cancel_wakes_who_waits_for_the_server(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "ask a");
 	hear("a\n");
@@ -281,7 +277,6 @@ a_cancel_wakes_who_waits_for_the_server(void **state)
 static void
 a_client_that_goes_wakes_who_waits_for_the_server(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "ask a");
 	hear("a\n");
@@ -297,7 +292,6 @@ a_silent_server_does_not_hang_a_login_or_a_reset(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	/* enough for a machine on which this is seldom run */
 	start(POOL("login_timeout = 3s\n"));
 	begun = wp_now_ms();
@@ -319,7 +313,6 @@ the_end_of_cenoted_does_not_wait_for_a_login(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	start(POOL("login_timeout = 0\n"));
 	accept_login(1);
 	begun = wp_now_ms();
@@ -332,7 +325,6 @@ the_end_of_cenoted_does_not_wait_for_a_reset(void **state)
 {
 	int64_t begun;
 
-	(void)state;
 	begin(POOL("login_timeout = 0\n"));
 	cnt_raw_close(&client);
 	hear("reset\n");
@@ -346,7 +338,6 @@ the_end_of_cenoted_does_not_wait_for_a_reset(void **state)
 static void
 what_the_server_says_comes_between_the_rows(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "noisy 2");
 	EXPECT("COLUMNS/1 ROWS/1 NOTICE/1 NOTIFICATION/0 PARAMETER/0");
@@ -362,7 +353,6 @@ what_the_server_says_comes_between_the_rows(void **state)
 static void
 what_the_server_says_comes_to_an_idle_client(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	say("notify one\n");
 	EXPECT("NOTIFICATION/0");
@@ -389,7 +379,6 @@ attach_and_see_parameter(const char *value)
 static void
 a_reset_tells_what_it_changed(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	say("param mine\n");
 	EXPECT("PARAMETER/0");
@@ -408,14 +397,13 @@ a_reset_tells_what_it_changed(void **state)
 static void
 nobody_gets_a_parameter_of_another_client(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	say("param mine\n");
 	EXPECT("PARAMETER/0");
 	leave();
 	wp_await("main", "idle", 1);
 	attach_and_see_parameter("first");
-	/* while nobody has the session */
+	/* while no client has the session */
 	wp_await("main", "idle", 1);
 	say("param reloaded\n");
 	wp_pause_ms(50);
@@ -427,7 +415,6 @@ nobody_gets_a_parameter_of_another_client(void **state)
 static void
 a_session_that_ends_unlent_is_replaced(void **state)
 {
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -454,7 +441,6 @@ begin_with(const char *name, const char *value)
 static void
 a_session_that_is_lost_while_it_is_lent_is_replaced(void **state)
 {
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -471,7 +457,6 @@ a_session_that_is_lost_while_it_is_lent_is_replaced(void **state)
 static void
 a_client_may_go_while_a_session_is_made_for_it(void **state)
 {
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -506,7 +491,6 @@ attach_with_settings(const char *settings, const char *heard)
 static void
 a_session_is_lent_to_who_wants_what_it_was_logged_in_with(void **state)
 {
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -522,7 +506,6 @@ a_session_is_lent_to_who_wants_what_it_was_logged_in_with(void **state)
 static void
 settings_that_are_refused_are_nobody_elses(void **state)
 {
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -555,7 +538,6 @@ settings_that_are_refused_are_nobody_elses(void **state)
 static void
 a_session_that_is_made_anew_for_each_client_keeps_its_settings(void **state)
 {
-	(void)state;
 	start(POOL("reset = reconnect\n"));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -570,7 +552,6 @@ a_session_that_is_made_anew_for_each_client_keeps_its_settings(void **state)
 static void
 settings_go_with_a_session_to_another_server(void **state)
 {
-	(void)state;
 	start(POOL("server = path=@DIR@/other password=geheim\n"));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -593,7 +574,6 @@ a_suspended_session_keeps_its_settings(void **state)
 	cenote_result *res = NULL;
 	cenote_conn *conn;
 
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	wp_await("main", "idle", 1);
@@ -604,7 +584,7 @@ a_suspended_session_keeps_its_settings(void **state)
 	assert_int_equal(cenote_connect(conn), CENOTE_OK);
 	assert_int_equal(cenote_suspend(conn, NULL, 0, token), CENOTE_OK);
 	cenote_conn_destroy(conn);
-	/* who resumes gets that session, whatever it would have wanted of a new one */
+	/* a client that resumes gets that session, whatever settings it asks for */
 	conn = wp_handle(NULL);
 	assert_int_equal(cenote_set_session_option(conn, "settings", "b=2"), CENOTE_OK);
 	assert_int_equal(cenote_resume(conn, token, &res), CENOTE_OK);
@@ -620,7 +600,6 @@ a_suspended_session_keeps_its_settings(void **state)
 static void
 who_holds_nothing_is_sent_to_another_session(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	assert_string_equal(ask(1, "rows 1"), "0");
 	hang_up();
@@ -637,7 +616,6 @@ who_holds_nothing_is_sent_to_another_session(void **state)
 static void
 who_holds_something_is_told_the_servers_words(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "pin 1");
 	EXPECT("DONE/1 READY/1");
@@ -676,7 +654,6 @@ a_loss_is_told_for_what_it_may_have_done(void **state)
 {
 	struct cnp_msg m;
 
-	(void)state;
 	begin(POOL(""));
 	lose_in(NULL, "select ask x", "08006");
 	lose_in(NULL, "insert x", "08007");
@@ -715,14 +692,13 @@ a_loss_is_told_for_what_it_may_have_done(void **state)
 static void
 sync_is_called_at_every_point_and_only_there(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	assert_non_null(strstr(ask(1, "seen"), "syncs=0 "));
 	QUERY(2, 0, "seen");
 	EXPECT("COLUMNS/2 ROWS/2");
 	assert_non_null(strstr(row_text(), "syncs=1 "));
 	EXPECT("DONE/2");
-	/* behind an error, and for a request that was skipped */
+	/* after an error, and for a request that was skipped */
 	send_code(3, 0, CNP_MSG_CATALOG);
 	EXPECT("ERROR/3");
 	assert_string_equal(FIELD('C'), "0A000");
@@ -737,7 +713,6 @@ sync_is_called_at_every_point_and_only_there(void **state)
 static void
 a_sync_that_fails_is_told_before_ready(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, 0, "sync fail");
 	EXPECT("DONE/1");
@@ -758,7 +733,6 @@ a_sync_that_fails_is_told_before_ready(void **state)
 static void
 a_copy_goes_in_and_out(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "copyin");
 	EXPECT("COPY_IN/1");
@@ -784,7 +758,6 @@ a_copy_is_given_up_by_either_side(void **state)
 {
 	struct cnp_msg m = { .code = CNP_MSG_COPY_FAIL };
 
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "copyin");
 	EXPECT("COPY_IN/1");
@@ -796,7 +769,7 @@ a_copy_is_given_up_by_either_side(void **state)
 	assert_string_equal(FIELD('C'), "57014");
 	assert_non_null(strstr(FIELD('M'), "no more"));
 	EXPECT("READY/1");
-	/* the server has had enough: what the client still sends is dropped */
+	/* the server has stopped reading: what the client still sends is dropped */
 	QUERY(2, SYNC, "copyin");
 	EXPECT("COPY_IN/2");
 	send_copy(2, "12345");
@@ -822,7 +795,6 @@ a_copy_is_given_up_by_either_side(void **state)
 static void
 a_client_that_goes_or_lies_in_a_copy_ends_it(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "copyin");
 	EXPECT("COPY_IN/1");
@@ -863,14 +835,14 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 {
 	pid_t pid;
 
-	(void)state;
 	start(POOL("mode = transaction\n"));
 	accept_login(0);
-	/* else somebody would have waited a moment ago, and this client be asked to go soon */
+	/* otherwise another client would have waited a moment ago, and this one would have to yield
+	 * soon */
 	wp_await("main", "idle", 1);
 	wp_pause_ms(200);
 	attach();
-	/* the server says that something is there */
+	/* the server reports that it has sent something */
 	QUERY(1, SYNC, "settle 64");
 	EXPECT("DONE/1 READY/1");
 	QUERY(2, SYNC, "pin 64");
@@ -892,7 +864,6 @@ what_functions_left_is_asked_for_before_a_session_is_kept(void **state)
 static void
 an_idle_client_has_what_functions_left_asked_for(void **state)
 {
-	(void)state;
 	begin(POOL(""));
 	QUERY(1, SYNC, "pin 64");
 	EXPECT("DONE/1 READY/1");
@@ -917,7 +888,6 @@ what_a_backend_has_is_passed_on(void **state)
 	struct cnp_msg m;
 	uint32_t n;
 
-	(void)state;
 	begin(POOL(""));
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_QUERY;
@@ -973,7 +943,6 @@ a_user_is_changed_and_changed_back(void **state)
 {
 	struct cnp_msg m;
 
-	(void)state;
 	begin(POOL(""));
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_CHANGE_USER;
@@ -1002,7 +971,6 @@ options_are_set_with_attach_and_later(void **state)
 	struct cnc_buf options;
 	struct cnp_msg m;
 
-	(void)state;
 	start(POOL(""));
 	accept_login(0);
 	cnc_buf_init(&options, &cnc_mem_default, 4096);
@@ -1051,7 +1019,6 @@ what_a_backend_lacks_is_named(void **state)
 {
 	struct cnp_msg m;
 
-	(void)state;
 	begin(POOL(""));
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_SELECT_DATABASE;
@@ -1080,7 +1047,6 @@ what_sqlite_lacks_is_named(void **state)
 	};
 	struct cnp_msg m;
 
-	(void)state;
 	wp_start(CNT_DAEMON_CONFIG);
 	attach();
 	for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -1096,7 +1062,6 @@ lists_that_are_malformed_are_refused(void **state)
 	static const char formats[] = { 0, 3 };
 	struct cnp_msg m;
 
-	(void)state;
 	begin(POOL(""));
 	memset(&m, 0, sizeof(m));
 	m.code = CNP_MSG_QUERY;

@@ -304,7 +304,6 @@ wp_teardown(void **state)
 		"killed by signal 7" };
 	int r = wp_daemon.pid > 0 ? cnt_daemon_end(&wp_daemon) : 0;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(bugs); i++) {
 		if (wp_log_has(bugs[i]))
 			r = -1;

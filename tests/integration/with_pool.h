@@ -8,10 +8,8 @@
 #include "support/cnt_daemon.h"
 #include "support/cnt_server.h"
 
-/*
- * What the tests of cenoted share: clients that fail the test when something that must work
- * does not, and a look at the scoreboard. Everything waits for what it waits for, at most 20 s.
- */
+/* What the tests of cenoted share: clients that fail the test if a step fails that must succeed,
+ * and a look at the scoreboard. Every wait ends after 20 s. */
 
 /* The daemon of the running test. */
 extern struct cnt_daemon wp_daemon;
@@ -48,8 +46,8 @@ pid_t wp_worker_of(const char *pool);
 /* A child of cenoted's that has, or soon will have, this name. */
 pid_t wp_await_child(const char *name);
 
-/* From wp_memory_watch() on, the session's worker and this process take at most 8 MB more at their
- * peak. Skips the test where the kernel does not tell. */
+/* From wp_memory_watch() on, the session's worker and this process may use at most 8 MB more at
+ * their peak. Skips the test if the kernel does not report that. */
 struct wp_memory {
 	pid_t pids[2];
 	long before[2];
@@ -75,8 +73,8 @@ int64_t wp_now_ms(void);
 #define WP_CLOCK_MS 50
 void wp_pause_ms(int ms);
 
-/* Fork; the child runs f(arg) and ends with what it gives. It has none of the parent's
- * descriptors, but `keep` (-1: none) as number WP_KEPT: sessions of the parent are not held open. */
+/* Fork a child that runs f(arg) and exits with its result. It has none of the parent's descriptors,
+ * so it keeps no session of the parent open. `keep` becomes its descriptor WP_KEPT; -1: none. */
 #define WP_KEPT 3
 pid_t wp_fork(int (*f)(void *arg), void *arg, int keep);
 /* Its exit status; -1 if it ended otherwise. */

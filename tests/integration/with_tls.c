@@ -18,7 +18,6 @@ wt_make_certs(void **state)
 		.argv = argv, .output = noise, .size = sizeof(noise)
 	};
 
-	(void)state;
 	(void)snprintf(certs, sizeof(certs), "/tmp/cenote-tls-XXXXXX");
 	return mkdtemp(certs) == NULL ? -1 : cnt_run(&command);
 }
@@ -26,7 +25,6 @@ wt_make_certs(void **state)
 int
 wt_remove_certs(void **state)
 {
-	(void)state;
 	cnt_remove_tree(certs);
 	return 0;
 }

@@ -4,7 +4,8 @@
 
 #include "with_pool.h"
 
-/* What the tests of TLS and logins share: certificates, made once for a group of tests, and pools that use them. */
+/* What the tests of TLS and logins share: certificates, made once for a group of tests, and pools
+ * with TLS. */
 
 #define WT_POOL(lines)                                                                   \
 	"sessions = 2\ntls_cert = @DIR@/certs/pool.crt\ntls_key = "                      \
@@ -26,8 +27,8 @@ void wt_use_certificate(const char *name);
 /* With the pool's certificate of that name: made, and to be run; or running. */
 void wt_create(const char *config, const char *certificate);
 void wt_start(const char *config, const char *certificate);
-/* A pool that listens on a port of its own, with these lines, and knows joe, whose password is "secret". The
- * port. */
+/* Start a pool with a port of its own, these lines, and the user joe with the password "secret".
+ * Returns the port. */
 int wt_start_with_users(const char *lines);
 /* The same, and the pool knows these users. */
 int wt_start_for(const char *lines, const char *users);

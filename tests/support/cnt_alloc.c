@@ -7,13 +7,13 @@
 
 #define MAGIC_LIVE  0x6c697665u
 #define MAGIC_FREED 0x66726565u
-/* What fresh and freed memory is filled with: neither zero nor a plausible pointer. */
+/* Fill bytes of fresh and freed memory: neither zero nor a plausible pointer. */
 #define FILL_FRESH  0xa5
 #define FILL_FREED  0x5a
 
 static const unsigned char guard[8] = { 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd };
 
-/* Before each piece; the guard is behind it. */
+/* Before each piece of memory; the guard is after it. */
 struct head {
 	_Alignas(max_align_t) struct cnt_alloc *owner;
 	size_t size;

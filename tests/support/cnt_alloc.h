@@ -23,7 +23,7 @@ struct cnt_alloc {
 	struct cenote_allocator mem;
 	size_t n_calls; /* of alloc and realloc */
 	size_t fail_at; /* the call, from 1, that fails; 0: none */
-	int fail_on; /* those behind it fail as well */
+	int fail_on; /* all later ones fail as well */
 	size_t n_failed;
 	size_t n_live; /* pieces that were not freed */
 	size_t live_bytes;

@@ -19,7 +19,7 @@
  * What else a backend says, and how a request ends that failed, is written by its own tests.
  */
 
-/* What the module, or a library that it needs, exports under a name; NULL for nothing. */
+/* A symbol that the module, or a library that it needs, exports; NULL: none. */
 void *cnt_backend_symbol(const char *module, const char *name);
 const struct cnd_backend *cnt_backend_load(const char *module);
 /* Log in and attach, as a worker does for its first client. */
@@ -80,7 +80,7 @@ struct cnd_portal *cnt_portal(
 int cnt_fetch(struct cnt_transcript *t, struct cnd_session *s, uint32_t portal,
 	uint32_t batch_rows, int send_columns);
 void cnt_transcript_begin(struct cnt_transcript *t, const struct cnt_request *request);
-/* The request failed: write down what rows came before. */
+/* The request failed: write down the rows that came before. */
 void cnt_transcript_break(struct cnt_transcript *t);
 
 void cnt_say(struct cnt_transcript *t, const char *format, ...)

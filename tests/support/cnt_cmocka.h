@@ -2,13 +2,16 @@
 #ifndef CNT_CMOCKA_H
 #define CNT_CMOCKA_H
 
-/* <cmocka.h> wants these before it. */
+/* <cmocka.h> needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+
+/* Every test gets a state, and few use it. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define CNT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

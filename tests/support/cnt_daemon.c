@@ -19,7 +19,7 @@
 #define READY_MS 60000
 #define END_MS   20000
 
-/* Length of the placeholder at `text` and what it stands for; 0 if there is none. */
+/* The length of the placeholder at `text`, and its replacement; 0: there is none. */
 static size_t
 placeholder(const struct cnt_daemon *d, const char *text, const char **ret_value)
 {
@@ -251,7 +251,7 @@ cnt_daemon_run(struct cnt_daemon *d)
 	int64_t until = cnt_now_ms() + READY_MS;
 	pid_t parent = getpid();
 
-	/* Orphans of the daemon come to us, so that their end can be seen. */
+	/* Orphans of the daemon become our children, so that we see their end. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fflush(NULL);
 	d->pid = fork();

@@ -26,8 +26,11 @@ struct cnt_daemon {
 	pid_t pid; /* of the master, also its process group; 0 when not running */
 };
 
-/* What CNT_DAEMON_CONFIG's placeholders stand for: @DIR@ the temporary directory, @USER@ the user
- * who runs the test, @BACKENDS@ where the backend modules are, @LINES@ what CNT_DAEMON_LINES in the environment says. */
+/*
+ * Placeholders of CNT_DAEMON_CONFIG: @DIR@ the temporary directory, @USER@ the user who runs the
+ * test, @BACKENDS@ the directory of the backend modules, @LINES@ the value of CNT_DAEMON_LINES in
+ * the environment.
+ */
 /* LeakSanitizer looks at a process from another one, which it starts, and at its files in /proc. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CNT_DAEMON_SANDBOX "seccomp = off\nlandlock = off\ncore_dumps = yes\n"
@@ -55,26 +58,29 @@ struct cnt_daemon {
 #define CNT_DAEMON_CONFIG CNT_DAEMON_GLOBAL CNT_DAEMON_POOL "sessions = 1..4\n"
 
 /*
- * Make the directory, write the configuration (NULL: the default; placeholders replaced) and start
- * cenoted. Returns when each pool's socket takes connections: 0; or -1, after saying on standard
- * error what went wrong and what cenoted logged, and with nothing left behind.
+ * Make the directory, write the configuration (NULL: the default; placeholders are replaced) and
+ * start cenoted. Returns when the socket of each pool accepts connections: 0; or -1, with a message
+ * and cenoted's log on standard error, and nothing left behind.
  */
 int cnt_daemon_start(struct cnt_daemon *d, const char *config);
 /* The two halves of it, for a test that looks at or restarts the daemon. */
 int cnt_daemon_create(struct cnt_daemon *d, const char *config);
 int cnt_daemon_run(struct cnt_daemon *d);
-/* Replace the configuration file, so that nobody reads half of one; the daemon is not told. */
+/* Replace the configuration file at once, so that nobody reads half of one. The daemon gets no
+ * signal. */
 int cnt_daemon_configure(struct cnt_daemon *d, const char *config);
 
 /*
- * In place of a daemon in a directory that was created: the socket of a pool "main" with as many clients as it lets
- * wait, of whom one is taken after so long; and 200 ms later it is gone. The process that does it, or -1.
+ * Instead of a daemon, in a directory that was created: the socket of a pool "main" with as many
+ * waiting clients as it allows. It accepts one after jam_ms, and ends 200 ms later. Returns the
+ * process that does this, or -1.
  */
 pid_t cnt_daemon_jam(const struct cnt_daemon *d, unsigned jam_ms);
 
 /*
- * SIGTERM, then wait until it and its children are gone. 0 when it ended by itself with status 0
- * within 20 s and left no process behind; else -1, and what is left is killed. The directory stays.
+ * Send SIGTERM, then wait until the daemon and its children have ended. 0 if it ended with status 0
+ * within 20 s and left no process behind; otherwise -1, and the rest is killed. The directory
+ * stays.
  */
 int cnt_daemon_end(struct cnt_daemon *d);
 /* cnt_daemon_end(), show the log if that failed, and remove the directory. */

@@ -5,10 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Bytes that end where no page is: reading one beyond them ends the test, with or without
- * sanitizers.
- */
+/* Bytes just before an unmapped page: reading one byte too many ends the test, with or without
+ * sanitizers. */
 struct cnt_guard {
 	uint8_t *pages;
 	size_t size;

@@ -10,7 +10,7 @@
 /* Most texts in one message. */
 #define CNT_MSG_TEXTS    16u
 
-/* A message with random values in all its fields; its text lies behind it. */
+/* A message with random values in all its fields; its text is stored after it. */
 struct cnt_msg {
 	struct cnp_msg msg;
 	char text[CNT_MSG_TEXTS][CNT_MSG_TEXT_MAX + 1];

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PostgreSQL's drivers take booleans for text unless they are told not to, and the narrow one has the character
- * set of the locale. MariaDB's takes several statements when it is told to. */
+/* PostgreSQL's drivers return booleans as text unless a setting says no, and the narrow driver uses
+ * the character set of the locale. MariaDB's driver accepts several statements only with a setting. */
 static const struct cnt_odbc drivers[] = {
 	{ "psqlodbcw", "postgresql", 1, CNT_POSTGRESQL,
 		"Database=app;BoolsAsChar=0;ByteaAsLongVarBinary=1" },
@@ -72,7 +72,7 @@ cnt_odbc_need(const struct cnt_odbc *o)
 		cnt_server_need(o->kind);
 }
 
-/* What the driver calls the keys of the server line. */
+/* The driver's names for the keys of the server line. */
 static void
 put_tds_keys(char *text, size_t size)
 {

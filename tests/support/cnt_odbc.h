@@ -7,15 +7,15 @@
 /* ODBC drivers as distributions have them, on the servers of support/cnt_server.h. */
 struct cnt_odbc {
 	const char *name; /* of its file, without .so: psqlodbcw */
-	const char *backend; /* whose SQL it takes: postgresql, mysql, sqlite */
+	const char *backend; /* whose SQL it accepts: postgresql, mysql, sqlite */
 	int has_server; /* 0: a file, or the server that CENOTE_TEST_TDS names */
 	enum cnt_server_kind kind;
 	const char *connect; /* of the connection string, beside the driver and where */
 };
 
-/* NULL: there is no such one. */
+/* NULL: there is no such driver. */
 const struct cnt_odbc *cnt_odbc_find(const char *name);
-/* The path of the driver's file; NULL where it is not installed. Valid until the next call. */
+/* The path of the driver's file, valid until the next call; NULL: it is not installed. */
 const char *cnt_odbc_path(const struct cnt_odbc *o);
 /* Begin main() with it: as cnt_server_need(), for the driver and its server. */
 void cnt_odbc_need(const struct cnt_odbc *o);

@@ -100,7 +100,7 @@ do_resume(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_resume *
 	say_attached(p, c);
 }
 
-/* Whoever hangs is told. */
+/* A client that still waits gets an answer. */
 static void
 do_cancel(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_cancel *m)
 {
@@ -138,7 +138,7 @@ do_status(struct cnt_peer_conn *c, const struct cnp_status *m)
 	c->has_end = 1;
 }
 
-/* Whoever wants TLS waits for it before the first frame. */
+/* A client that wants TLS waits for it before its first frame. */
 static int
 say_hello(struct cnt_peer *p, struct cnt_peer_conn *c)
 {
@@ -174,7 +174,7 @@ do_first(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_request *
 	}
 }
 
-/* The first message of a login by SCRAM is answered, and nobody gets further. */
+/* The first message of a SCRAM login gets an answer; no login gets further. */
 static void
 do_auth(struct cnt_peer *p, struct cnt_peer_conn *c, const struct cnp_auth *m)
 {

@@ -70,7 +70,7 @@ struct cnt_peer_conn {
 	unsigned n_columns;
 };
 
-/* What a test may change, before it begins to step or while it holds the lock. */
+/* What a test may change, before the first step or while it holds the lock. */
 struct cnt_peer_knobs {
 	size_t write_max; /* bytes in a step and connection; 0: no limit */
 	long cut_after; /* the first connection ends after so many bytes; -1: never */
@@ -130,7 +130,7 @@ struct cnt_peer {
 /* 0, or -1 with a message. */
 int cnt_peer_create(struct cnt_peer *p);
 void cnt_peer_destroy(struct cnt_peer *p);
-/* Do what can be done without waiting. Returns whether anything was. */
+/* Do all that is possible without waiting. Returns whether that was anything. */
 int cnt_peer_step(struct cnt_peer *p);
 int cnt_peer_start(struct cnt_peer *p);
 void cnt_peer_stop(struct cnt_peer *p);

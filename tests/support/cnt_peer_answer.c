@@ -41,7 +41,7 @@ yield_if_wanted(struct cnt_peer *p, struct cnt_peer_conn *c)
 	cnt_peer_yield(p, c);
 }
 
-/* A statement was run: finish it, and the connection where the statement says so. */
+/* A statement has run: finish it, and the connection if the statement says so. */
 static void
 after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 {
@@ -52,7 +52,7 @@ after_sql(struct cnt_peer *p, struct cnt_peer_conn *c, const char *sql)
 		c->has_end = 1;
 }
 
-/* What the server knows by a name: there is one. */
+/* The statement or portal that the server knows by a name: there is one. */
 static struct cnt_peer_stmt *
 find_named(struct cnt_peer_conn *c, struct cnp_str name)
 {

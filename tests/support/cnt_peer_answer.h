@@ -6,7 +6,7 @@
 
 #include "cnt_peer.h"
 
-/* What the played pool answers, for cnt_peer.c: it attaches and moves the bytes. */
+/* The answers of the played pool, for cnt_peer.c, which attaches clients and moves the bytes. */
 
 #define CNT_PEER_KEY 0xfeedbeefcafe1234u
 
@@ -53,7 +53,7 @@ void cnt_peer_error(struct cnt_peer_conn *c, const char *sqlstate, const char *t
 void cnt_peer_put_big(struct cnt_peer_conn *c, size_t n);
 /* Without being asked: a notification and a parameter. */
 void cnt_peer_say(struct cnt_peer_conn *c, const char *channel);
-/* Append to what was seen. */
+/* Append to the record of what was seen. */
 void cnt_peer_add_text(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

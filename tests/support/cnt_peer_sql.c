@@ -9,7 +9,7 @@
 #include "core/sqlstate.h"
 #include "core/value.h"
 
-/* What statements answer: cnt_peer.h lists them. */
+/* The answers to statements; cnt_peer.h lists them. */
 
 static const struct cnp_column columns[] = {
 	{ .name = { "n", 1 },

@@ -65,7 +65,7 @@ configure(struct cnt_pool *p, const char *sessions, char *pool)
 		return 0;
 	}
 	if (strcmp(p->backend, "freetds") == 0) {
-		/* a server that somebody runs */
+		/* a server that is already running */
 		cnt_tds_need();
 		snprintf(pool, POOL_MAX,
 			CNT_DAEMON_GLOBAL

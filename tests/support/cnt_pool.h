@@ -14,8 +14,8 @@ struct cnt_pool {
 	struct cnt_daemon daemon;
 };
 
-/* Starts the server, if the backend has one, and a cenoted with so many sessions. Ends the program as
- * a skipped test where the server is not installed. 0; or -1, with nothing left behind. */
+/* Start the server, if the backend has one, and a cenoted with so many sessions. If the server is
+ * not installed, end the program as a skipped test. 0; or -1, with nothing left behind. */
 int cnt_pool_start(struct cnt_pool *p, const char *backend, unsigned n_sessions);
 /* 0 when cenoted ended well. */
 int cnt_pool_stop(struct cnt_pool *p);

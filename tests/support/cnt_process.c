@@ -49,13 +49,13 @@ cnt_is_running(pid_t child)
 {
 	siginfo_t si = { 0 };
 
-	/* WNOWAIT: the status stays for who waits. */
+	/* WNOWAIT: the status stays for a later waitpid(). */
 	return child > 0 &&
 	       waitid(P_PID, (id_t)child, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	       si.si_pid == 0;
 }
 
-/* State and parent, from a file as /proc/PID/stat is; 'Z' and 0 where there is none. */
+/* State and parent from a file like /proc/PID/stat; 'Z' and 0: there is none. */
 static char
 read_stat(const char *path, int *ret_parent)
 {
@@ -67,7 +67,8 @@ read_stat(const char *path, int *ret_parent)
 	*ret_parent = 0;
 	if (!f)
 		return state;
-	/* The name in brackets may hold anything: what follows the last bracket is fixed. */
+	/* The name in brackets may contain anything, but the text after the last bracket has a
+	 * fixed form. */
 	if (fgets(text, sizeof(text), f) && (p = strrchr(text, ')')) != NULL)
 		sscanf(p, ") %c %d", &state, ret_parent);
 	fclose(f);

@@ -10,14 +10,14 @@
 
 int64_t cnt_now_ms(void);
 void cnt_pause_ms(long ms);
-/* The environment's value, or what to take where there is none. */
+/* The value in the environment, or else the default. */
 const char *cnt_env_or(const char *name, const char *fallback);
 
 /* Whether a child of ours has not ended yet. It stays to be waited for. */
 int cnt_is_running(pid_t child);
 /* Whether SIGSTOP has taken hold of every thread of a process: kill() does not wait for that. */
 int cnt_is_stopped(pid_t pid);
-/* Processes whose parent is `parent` and that have not ended: how many were written. */
+/* The children of `parent` that have not ended. Returns how many were written. */
 size_t cnt_children_of(pid_t parent, pid_t *ret_pids, size_t max);
 
 /* Remove a directory and all that is in it. */
@@ -27,21 +27,21 @@ struct cnt_command {
 	const char *const
 		*argv; /* ends with NULL; argv[0] is a path, or searched in PATH */
 	const char *input; /* its standard input; NULL: nothing */
-	uid_t uid; /* whom to run it as; 0: as we are */
+	uid_t uid; /* the user to run it as; 0: ourselves */
 	gid_t gid;
-	char *output; /* its standard output goes here, cut where there is no more room */
+	char *output; /* its standard output goes here, truncated if necessary */
 	size_t size; /* 0: it is not wanted */
 };
 
-/* Run a program to its end, 60 s at most, with cnt_clean_environment(). 0 when its status was 0; else -1, after copying what it
- * said to standard error. */
+/* Run a program to its end, at most 60 s, with cnt_clean_environment(). 0 if its status was 0;
+ * otherwise -1, after copying its output to standard error. */
 int cnt_run(const struct cnt_command *command);
 
 /* In a forked child: give up root for good. -1 if that fails. */
 int cnt_become(uid_t uid, gid_t gid);
 
-/* Of what a server or its client must not find: the user's own wishes, and libraries that would come
- * before theirs. */
+/* Remove from the environment what a server or its client must not find: the user's own settings,
+ * and libraries that would be loaded in place of theirs. */
 void cnt_clean_environment(void);
 
 #endif

@@ -12,7 +12,7 @@ struct cnt_random {
 };
 
 void cnt_random_init(struct cnt_random *rnd, uint64_t seed);
-/* The seed from $CNT_SEED, or a fresh one; prints it, so that a failure can be had again. */
+/* Get the seed from $CNT_SEED, or a new one, and print it, so that a failure can be repeated. */
 void cnt_random_init_printed(struct cnt_random *rnd);
 
 uint64_t cnt_random_u64(struct cnt_random *rnd);

@@ -20,7 +20,7 @@ flush(struct cnt_raw *c)
 		ssize_t n = send(
 			c->fd, cnc_buf_head(&c->out), cnc_buf_len(&c->out), MSG_NOSIGNAL);
 
-		/* the end shows in what is received */
+		/* an error shows when the answer is read */
 		if (n <= 0)
 			n = (ssize_t)cnc_buf_len(&c->out);
 		cnc_buf_consume(&c->out, (size_t)n);

@@ -4,10 +4,8 @@
 
 #include "protocol/frame.h"
 
-/*
- * A client that sends the frames a test names and takes what comes, with no judgement of its own. It
- * waits 20 s for a frame at most.
- */
+/* A client that sends the frames that a test names, and takes any answer without judging it. It
+ * waits at most 20 s for a frame. */
 struct cnt_raw {
 	int fd;
 	struct cnc_buf in;
@@ -32,12 +30,10 @@ void cnt_raw_send(
 	struct cnt_raw *c, uint32_t request, uint8_t flags, const struct cnp_msg *m);
 /* A query in the simple form. */
 void cnt_raw_query(struct cnt_raw *c, uint32_t request, uint8_t flags, const char *sql);
-/* The next frame: 1; 0 at the end; -1: none came in time, or it is not well formed. */
+/* The next frame: 1; 0 at the end; -1: none came in time, or it is malformed. */
 int cnt_raw_next(struct cnt_raw *c);
-/*
- * Take frames and compare them with a list: "COLUMNS/1 ROWS/1 DONE/1 READY/1", "END" for the end of the
- * connection. 0, or -1 after saying what came instead. `msg` is the last one.
- */
+/* Read frames and compare them with a list: "COLUMNS/1 ROWS/1 DONE/1 READY/1"; "END" is the end of
+ * the connection. 0; or -1, after printing what came instead. `msg` is the last one. */
 int cnt_raw_expect(struct cnt_raw *c, const char *list);
 /* A field of `msg`, which is an ERROR or NOTICE: "C", "M". In a buffer of its own. */
 const char *cnt_raw_field(struct cnt_raw *c, char letter);

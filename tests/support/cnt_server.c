@@ -25,7 +25,7 @@
 #define MAX_CHILDREN 512
 #define PORT_TRIES   5
 
-/* Whom the server runs as: zeros where it is who runs the test. */
+/* The user that the server runs as; zeros: the user who runs the test. */
 static int
 server_user(const struct cnt_server_type *type, uid_t *ret_uid, gid_t *ret_gid)
 {
@@ -158,7 +158,7 @@ read_pid(const struct cnt_server *s)
 	return pid;
 }
 
-/* Runs in the child: sleeps until its parent dies, then does what that had to do. */
+/* In the child: sleep until the parent dies, then clean up for it. */
 static void
 be_guard(const struct cnt_server *s, pid_t parent)
 {
@@ -433,7 +433,7 @@ name_paths(struct cnt_server *s)
 	type->name_paths(s);
 }
 
-/* The directory without data: what a server needs besides. */
+/* The directory without data: the other files that a server needs. */
 static int
 make_dir(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags)
 {
@@ -502,7 +502,7 @@ hash(unsigned h, const void *bytes, size_t len)
 	return h;
 }
 
-/* Another version of a program, or of what we make with it, is another template. */
+/* Another version of a program, or of what we make with it, needs another template. */
 static unsigned
 hash_file(unsigned h, const char *path)
 {

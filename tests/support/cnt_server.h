@@ -27,7 +27,7 @@ enum cnt_server_kind {
 };
 
 /* Flags. */
-#define CNT_SERVER_TCP 1u /* a TCP port on 127.0.0.1, with TLS for those who want it */
+#define CNT_SERVER_TCP 1u /* a TCP port on 127.0.0.1, with TLS for clients that want it */
 
 #define CNT_SERVER_PASSWORD "Water-under-the-stone"
 #define CNT_SERVER_PATH_MAX 96u
@@ -51,7 +51,7 @@ struct cnt_server {
 	 * and other-ca.crt, which has signed nothing.
 	 */
 	char certs[CNT_SERVER_PATH_MAX];
-	char ca[CNT_SERVER_PATH_MAX]; /* has signed what the server shows for localhost, 127.0.0.1 */
+	char ca[CNT_SERVER_PATH_MAX]; /* has signed the server's certificate for localhost and 127.0.0.1 */
 
 	/* Of cenoted's configuration: `backend = …`, and `server = …` for the user app over the unix
 	 * socket, or over TCP and with TLS, the server's certificate checked, with CNT_SERVER_TCP.
@@ -65,19 +65,22 @@ struct cnt_server {
 };
 
 /*
- * Begin main() with it. Where the server's programs are not installed it says so, as a test that
- * is skipped does, and ends the program: scripts/check counts that, and fails for what is not on
- * the list of reviewed skips.
+ * Call this first in main(). If the server's programs are not installed, it prints that the test is
+ * skipped, and ends the program. scripts/check counts this, and fails for skips that are not on the
+ * reviewed list.
  */
 void cnt_server_need(enum cnt_server_kind kind);
 /* Whether they are installed. */
 int cnt_server_is_installed(enum cnt_server_kind kind);
 
-/* Make the directory and start the server. Returns when it takes connections: 0; or -1, after saying
- * on standard error what went wrong, and with nothing left behind. From the main thread: the server
- * goes with the thread that started it. */
+/*
+ * Make the directory and start the server. Returns when it accepts connections: 0; or -1, after
+ * printing on standard error what went wrong, with nothing left behind. Call it from the main
+ * thread: the server ends with the thread that started it.
+ */
 int cnt_server_start(struct cnt_server *s, enum cnt_server_kind kind, unsigned flags);
-/* Where nothing listens, and no client's end of a connection will be: below the ephemeral ports. -1: none. */
+/* A port on which nothing listens, and which no client's end of a connection gets: below the
+ * ephemeral ports. -1: none. */
 int cnt_server_free_port(void);
 /* The certificates of CNT_SERVER_TCP, as a new directory. */
 int cnt_server_certs(const char *to);
@@ -89,7 +92,7 @@ int cnt_server_run(struct cnt_server *s);
 /* The end of it: at once, with its directory. */
 void cnt_server_stop(struct cnt_server *s);
 
-/* End it in order, so that clients see a shutdown; the directory stays, for cnt_server_run(). */
+/* End it in order, so that clients see a shutdown. The directory stays, for cnt_server_run(). */
 int cnt_server_shutdown(struct cnt_server *s);
 /* The two of them. The port stays the same. */
 int cnt_server_restart(struct cnt_server *s);
@@ -100,10 +103,10 @@ void cnt_server_signal(const struct cnt_server *s, int sig);
 int cnt_server_is_alive(const struct cnt_server *s);
 
 /* Run SQL (one or more statements) as superuser in the database app, with the server's own command
- * line client: 0; or -1, after copying what that said to standard error. */
+ * line client. 0; or -1, after copying its messages to standard error. */
 int cnt_server_sql(const struct cnt_server *s, const char *sql);
-/* … and take what it prints: values without names, a line for each row, PostgreSQL's separated by |
- * and MariaDB's by tabs. */
+/* The same, and return its output: values without names, a line for each row, separated by | for
+ * PostgreSQL and by tabs for MariaDB. */
 int cnt_server_ask(
 	const struct cnt_server *s, const char *sql, char *ret_text, size_t size);
 

@@ -14,7 +14,7 @@
 
 #include "support/cnt_server_kinds.h"
 
-/* An argument, put together. What does not fit is a mistake in here. */
+/* Format an argument. It must fit. */
 static void __attribute__((format(printf, 2, 3)))
 add(struct cnt_argv *a, const char *format, ...)
 {

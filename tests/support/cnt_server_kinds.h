@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* What tells one kind of server from the other; for cnt_server.c. */
+/* The differences between the kinds of servers; for cnt_server.c. */
 
 #define CNT_SERVER_ARGS 24u
 
@@ -40,19 +40,19 @@ struct cnt_server_type {
 	/* The paths of the struct that depend on the port. */
 	void (*name_paths)(struct cnt_server *s);
 	int (*write_conf)(const struct cnt_server *s, FILE *f);
-	/* What follows the program's name. */
+	/* The arguments after the program's name. */
 	void (*init_args)(const struct cnt_server *s, struct cnt_argv *a);
 	void (*run_args)(const struct cnt_server *s, struct cnt_argv *a);
 	void (*client_args)(
 		const struct cnt_server *s, const char *database, struct cnt_argv *a);
 	int (*is_ready)(const struct cnt_server *s);
-	/* What a server that was killed leaves outside of its directory. */
+	/* What a killed server leaves outside of its directory. */
 	void (*sweep)(const struct cnt_server *s);
 };
 
 const struct cnt_server_type *cnt_server_type(enum cnt_server_kind kind);
 
-/* Where its programs are. -1 if one of them is nowhere. */
+/* Find its programs. -1: one of them is missing. */
 int cnt_server_find(
 	const struct cnt_server_type *type, struct cnt_programs *ret_programs);
 

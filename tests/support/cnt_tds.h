@@ -12,7 +12,7 @@
  * What is in that database may be lost.
  */
 
-/* Begin main() with it. Without such a server it says so, as a test that is skipped does, and ends the
+/* Call this first in main(). Without such a server it prints that the test is skipped, and ends the
  * program. */
 void cnt_tds_need(void);
 /* The line; NULL if there is none. */

@@ -18,7 +18,6 @@ static struct cnt_server server;
 static int
 start(void **state)
 {
-	(void)state;
 	return cnt_server_start(&server, kind, CNT_SERVER_TCP);
 }
 
@@ -27,7 +26,6 @@ stop(void **state)
 {
 	char dir[CNT_SERVER_PATH_MAX];
 
-	(void)state;
 	memcpy(dir, server.dir, sizeof(dir));
 	cnt_server_stop(&server);
 	return access(dir, F_OK) == 0 ? -1 : 0;
@@ -45,7 +43,6 @@ assert_answer(const char *sql, const char *wanted)
 static void
 speaks_sql(void **state)
 {
-	(void)state;
 	assert_answer("select 6 * 7", "42");
 	assert_answer("create table t (a int); insert into t values (1), (null); "
 		      "select count(*), count(a) from t; drop table t",
@@ -53,7 +50,7 @@ speaks_sql(void **state)
 	assert_int_equal(cnt_server_sql(&server, "select nothing from nowhere"), -1);
 }
 
-/* Log in over TCP with the command line client and ask who we are: 0 if it let us in. */
+/* Log in over TCP with the command line client and print who we are. 0: the login succeeded. */
 static int
 log_in(const char *user, const char *password, const char *const *tls, char *ret,
 	size_t size)
@@ -117,7 +114,6 @@ asks_for_passwords(void **state)
 	char sep = kind == CNT_POSTGRESQL ? '|' : '\t';
 	char wanted[32];
 
-	(void)state;
 	snprintf(wanted, sizeof(wanted), "app%c", sep);
 	assert_login("app", CNT_SERVER_PASSWORD, tls, wanted);
 	snprintf(wanted, sizeof(wanted), "locked%c", sep);
@@ -138,7 +134,6 @@ speaks_tls(void **state)
 	const char *tls_user = kind == CNT_POSTGRESQL ? "tls|TLSv1" : "tls\tTLSv1";
 	const char *cert_user = kind == CNT_POSTGRESQL ? "cert|TLSv1" : "cert\tTLSv1";
 
-	(void)state;
 	snprintf(ca, sizeof(ca), "--ssl-ca=%s", server.ca);
 	assert_login("tls", CNT_SERVER_PASSWORD, tls, tls_user);
 	assert_login("cert", "", tls, NULL);
@@ -175,7 +170,6 @@ has_bad_certificates(void **state)
 	const char *my[] = { ca, "--ssl-verify-server-cert", NULL };
 	const char *const *tls = kind == CNT_POSTGRESQL ? pg : my;
 
-	(void)state;
 	snprintf(ca, sizeof(ca), "--ssl-ca=%s", server.ca);
 	replace_cert("wrong-name.crt");
 	assert_login("tls", CNT_SERVER_PASSWORD, tls, NULL);
@@ -186,7 +180,6 @@ has_bad_certificates(void **state)
 static void
 comes_back(void **state)
 {
-	(void)state;
 	assert_int_equal(cnt_server_sql(&server, "create table kept (a int); "
 						 "insert into kept values (7)"),
 		0);
@@ -202,7 +195,6 @@ comes_back(void **state)
 static void
 hangs_and_goes_on(void **state)
 {
-	(void)state;
 	cnt_server_signal(&server, SIGSTOP);
 	assert_true(cnt_is_stopped(server.pid));
 	cnt_server_signal(&server, SIGCONT);
@@ -215,7 +207,6 @@ takes_configuration(void **state)
 {
 	struct cnt_server other;
 
-	(void)state;
 	assert_int_equal(cnt_server_create(&other, kind, 0), 0);
 	assert_int_equal(cnt_server_configure(&other, "max_connections = 57\n"), 0);
 	assert_int_equal(cnt_server_run(&other), 0);
@@ -240,7 +231,6 @@ goes_with_its_test(void **state)
 	int fds[2];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -271,7 +261,6 @@ starts_fast(void **state)
 	struct cnt_server other;
 	int64_t start = cnt_now_ms();
 
-	(void)state;
 	assert_int_equal(cnt_server_start(&other, kind, 0), 0);
 	printf("# %s: %d ms to start", other.backend, (int)(cnt_now_ms() - start));
 	start = cnt_now_ms();

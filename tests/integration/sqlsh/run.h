@@ -6,7 +6,7 @@
 
 #include "support/cnt_daemon.h"
 
-/* A run of sqlsh that is over: how it ended, what it wrote. */
+/* A run of sqlsh that has ended: its status and its output. */
 struct run {
 	int status; /* exit status, or 128 and the signal's number */
 	char *out;
@@ -44,7 +44,7 @@ char *run_read_file(const char *path);
 struct terminal {
 	pid_t pid;
 	int fd;
-	char *seen; /* what it wrote since the last terminal_expect() */
+	char *seen; /* the output since the last terminal_expect() */
 	size_t len;
 };
 
@@ -52,7 +52,7 @@ void terminal_start(struct terminal *t, const char *uri);
 /* With one more argument. */
 void terminal_start_with(struct terminal *t, const char *uri, const char *argument);
 void terminal_send(struct terminal *t, const char *keys);
-/* Wait until it writes this; fails the test, showing what it wrote, after a while. */
+/* Wait until sqlsh writes this text. After a while, fail the test and show what it wrote. */
 void terminal_expect(struct terminal *t, const char *text);
 /* The same; fails the test if `never` comes first. */
 void terminal_expect_without(struct terminal *t, const char *text, const char *never);

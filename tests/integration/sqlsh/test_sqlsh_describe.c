@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/cnt_cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "run.h"
 #include "support/cnt_server.h"
@@ -45,7 +41,6 @@ set_up(void **state)
 {
 	char config[2048];
 
-	(void)state;
 	if (cnt_server_start(&servers[CNT_POSTGRESQL], CNT_POSTGRESQL, 0) < 0 ||
 		cnt_server_start(&servers[CNT_MARIADB], CNT_MARIADB, 0) < 0)
 		return -1;
@@ -62,7 +57,6 @@ tear_down(void **state)
 {
 	int r = cnt_daemon_stop(&daemon_of_all);
 
-	(void)state;
 	cnt_server_stop(&servers[CNT_POSTGRESQL]);
 	cnt_server_stop(&servers[CNT_MARIADB]);
 	return r;
@@ -73,7 +67,6 @@ sqlite_tells_of_a_table_as_psql_does(void **state)
 {
 	struct cnt_daemon *d = pool("main");
 
-	(void)state;
 	assert_runs(d, 0, "", "", "-q", "-c", TABLES("int", "set null"), "-c",
 		"create view seen as select a from child");
 	assert_runs(d, 0,
@@ -133,7 +126,6 @@ postgresql_tells_of_a_table_as_psql_does(void **state)
 {
 	struct cnt_daemon *d = pool("pg");
 
-	(void)state;
 	assert_runs(d, 0, "", "", "-q", "-c", TABLES("int", "set null"), "-c",
 		"create schema other; create table other.child(x int);"
 		"comment on column child.b is 'the second'; create index partly on "
@@ -186,7 +178,6 @@ postgresql_lists_functions_users_and_schemas(void **state)
 {
 	struct cnt_daemon *d = pool("pg");
 
-	(void)state;
 	assert_runs(d, 0, "", "", "-q", "-c",
 		"create function f_sum(a int, b int) returns int language sql as "
 		"'select a + b'; create function f_sum() returns void language sql as "
@@ -231,7 +222,6 @@ mariadb_tells_of_a_table_as_psql_does(void **state)
 {
 	struct cnt_daemon *d = pool("my");
 
-	(void)state;
 	assert_runs(d, 0, "", "", "-q", "-c", TABLES("int", "cascade"), "-c",
 		"create table app2.child(x int)");
 	assert_runs(d, 0,

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/cnt_cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "run.h"
 #include "support/cnt_server.h"
@@ -53,7 +49,7 @@ set_up(void **state)
 		return -1;
 	(void)snprintf(plain_uri, sizeof(plain_uri), "%s", daemon.uri);
 	(void)snprintf(daemon.uri, sizeof(daemon.uri), "%.120s&user=known", plain_uri);
-	/* Nothing of the user who runs the test is read or written. */
+	/* Read and write no file of the user who runs the test. */
 	(void)setenv("HOME", daemon.dir, 1);
 	(void)unsetenv("XDG_STATE_HOME");
 	(void)unsetenv("XDG_CONFIG_HOME");
@@ -69,7 +65,6 @@ tear_down(void **state)
 static int
 forget_passwords(void **state)
 {
-	(void)state;
 	(void)unsetenv("CENOTE_PASSWORD");
 	(void)unsetenv("CENOTE_PASSFILE");
 	return 0;

@@ -24,8 +24,8 @@
 	"1000000) "
 #define FOR_EVER "with recursive c(n) as (select 1 union all select n + 1 from c) "
 
-/* What a million rows may cost; all of them would be 30 MB and more. The address sanitizer holds
- * freed memory back. */
+/* The memory that a million rows may cost; all of them would take 30 MB and more. The address
+ * sanitizer keeps freed memory. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RSS_GROWTH_KB (512 * 1024)
 #elif defined(__has_feature)
@@ -589,7 +589,7 @@ a_session_lost_in_a_transaction_ends_a_script_with_status_2(void **state)
 	char kill_children[256];
 	struct run r;
 
-	/* And wait until they are gone, so that nothing can be sent to them any more. */
+	/* Wait until they are gone, so that nothing can be sent to them any more. */
 	(void)snprintf(kill_children, sizeof(kill_children),
 		"\\! all=$(cat /proc/%d/task/%d/children); kill -9 $all; for p in $all; "
 		"do "

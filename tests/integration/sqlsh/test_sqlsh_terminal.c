@@ -36,7 +36,7 @@ set_up(void **state)
 	*state = &daemon;
 	if (cnt_daemon_start(&daemon, TWO_POOLS) < 0)
 		return -1;
-	/* Nothing of the user who runs the test is read or written. */
+	/* Read and write no file of the user who runs the test. */
 	(void)setenv("HOME", daemon.dir, 1);
 	(void)setenv("XDG_STATE_HOME", run_path(&daemon, "state"), 1);
 	(void)setenv("XDG_CONFIG_HOME", run_path(&daemon, "config"), 1);
@@ -244,21 +244,21 @@ tab_completes_keywords_names_and_commands(void **state)
 
 	terminal_start(&t, daemon_of(state)->uri);
 	terminal_expect(&t, "main=> ");
-	/* How the editor redraws is its own affair: what counts is what then runs. */
+	/* How the editor redraws the line does not matter. The statement that runs afterwards does. */
 	terminal_send(&t, "sel\t'com' || 'pleted';\r");
 	terminal_expect(&t, "completed");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "SELECT item_\tfrom inventory_\t;\r");
 	terminal_expect(&t, "-----------\r\n(0 rows)");
 	terminal_expect(&t, "main=> ");
-	/* What was made meanwhile is known. */
+	/* Completion knows objects that were made meanwhile. */
 	terminal_send(&t, "create table freshly_made(a);\r");
 	terminal_expect(&t, "CREATE TABLE\r\n");
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "select count(*) + 41 as n from freshly_\t;\r");
 	terminal_expect(&t, " 41\r\n");
 	terminal_expect(&t, "main=> ");
-	/* Behind "from" only a table can come, not PARTITION. */
+	/* After "from", only a table can come, not PARTITION. */
 	terminal_send(&t, "create table parts(a);\r");
 	terminal_expect(&t, "CREATE TABLE\r\n");
 	terminal_expect(&t, "main=> ");
@@ -303,7 +303,7 @@ history_is_kept_for_the_user_alone(void **state)
 	assert_non_null(strstr(history, "kept"));
 	assert_null(strstr(history, "'not"));
 	free(history);
-	/* And is there the next time. */
+	/* The next sqlsh has it, too. */
 	terminal_start(&t, d->uri);
 	terminal_expect(&t, "main=> ");
 	terminal_send(&t, "\020\r");
@@ -340,7 +340,7 @@ a_statement_of_many_lines_is_one_entry_of_the_history(void **state)
 		terminal_start(&t, d->uri);
 		terminal_expect(&t, "main=> ");
 	}
-	/* Ctrl-C drops the typed lines from the history, too. */
+	/* Ctrl-C also drops the typed lines from the history. */
 	terminal_send(&t, "select 'gone',\r");
 	terminal_expect(&t, "main-> ");
 	terminal_send(&t, "\003");

@@ -24,7 +24,6 @@ each_failure_costs_twice_the_last_up_to_a_bound(void **state)
 	struct cnd_peer p = peer_at("::ffff:192.0.2.1");
 	struct cnd_peer other = peer_at("::ffff:192.0.2.2");
 
-	(void)state;
 	assert_int_equal(cnd_blame_until(&b, &p, 1000), 1000);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		assert_int_equal(cnd_blame_add(&b, &p, 1000), wanted[i]);
@@ -38,7 +37,6 @@ time_forgives(void **state)
 	static struct cnd_blame b;
 	struct cnd_peer p = peer_at("::ffff:192.0.2.1");
 
-	(void)state;
 	cnd_blame_add(&b, &p, 0);
 	assert_int_equal(cnd_blame_add(&b, &p, CND_BLAME_LIFE_MS - 1), 500);
 	assert_int_equal(cnd_blame_add(&b, &p, 3 * CND_BLAME_LIFE_MS), 250);
@@ -54,7 +52,6 @@ a_network_of_ipv6_is_one_host(void **state)
 	struct cnd_peer same = peer_at("2001:db8:0:1:ffff::2");
 	struct cnd_peer other = peer_at("2001:db8:0:2::1");
 
-	(void)state;
 	cnd_blame_add(&b, &p, 0);
 	assert_int_equal(cnd_blame_until(&b, &same, 1), 250);
 	assert_int_equal(cnd_blame_until(&b, &other, 1), 1);
@@ -67,7 +64,6 @@ the_table_is_bounded(void **state)
 	static struct cnd_blame b;
 	struct cnd_peer p = peer_at("::ffff:10.0.0.0");
 
-	(void)state;
 	for (uint32_t i = 0; i <= CND_BLAME_MAX; i++) {
 		p.addr.s6_addr[14] = (uint8_t)(i >> 8);
 		p.addr.s6_addr[15] = (uint8_t)i;

@@ -84,7 +84,6 @@ lines_that_may_read_texts_otherwise_are_warned_of(void **state)
 #define MYSQL CENOTED "[pool b]\nbackend = mysql\nserver = host=x charset=utf8mb4\n"
 	static const char warning[] = ":6: pool b: charset differs from the first";
 
-	(void)state;
 	assert_string_equal(warnings_of(MYSQL "server = host=y charset=utf8mb4\n"), "");
 	assert_string_equal(warnings_of(MYSQL POOL), "");
 	assert_memory_equal(warnings_of(MYSQL "server = host=y charset=gbk\n"), warning,
@@ -111,7 +110,6 @@ a_password_that_everybody_may_read_is_warned_of(void **state)
 	};
 #undef LINE
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++) {
 		char path[] = "/tmp/cenote-config-XXXXXX";
 		int fd = mkstemp(path);
@@ -284,7 +282,6 @@ static const struct {
 static void
 each_error_names_its_line_and_what_is_allowed(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(one_error); i++) {
 		struct cnd_config *c = load(one_error[i].text);
 
@@ -302,7 +299,6 @@ all_errors_are_reported(void **state)
 		load("[cenoted]\nrun_dir = /tmp/x\nlog_level = x\nfoo = 1\n[pool a]\n"
 		     "mode = x\nsessions = x\n");
 
-	(void)state;
 	assert_int_equal(c->n_errors, 6);
 	assert_memory_equal(error_of(c, 0), "3: ", 3);
 	assert_memory_equal(error_of(c, 1), "4: ", 3);
@@ -318,7 +314,6 @@ a_missing_file_is_an_error(void **state)
 {
 	struct cnd_config *c = cnd_config_load("/nonexistent/cenoted.conf");
 
-	(void)state;
 	assert_int_equal(c->n_errors, 1);
 	assert_string_equal(c->errors[0],
 		"/nonexistent/cenoted.conf: cannot be read: No such file or directory");
@@ -330,7 +325,6 @@ a_file_without_an_end_is_an_error(void **state)
 {
 	struct cnd_config *c = cnd_config_load("/dev/zero");
 
-	(void)state;
 	assert_int_equal(c->n_errors, 1);
 	assert_string_equal(c->errors[0],
 		"/dev/zero: is longer than 1 MB, so it is not a configuration");
@@ -343,7 +337,6 @@ values_have_their_defaults(void **state)
 	struct cnd_config *c = load(CENOTED POOL);
 	const struct cnd_pool_config *p = &c->pools[0];
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_int_equal(c->max_sessions, 1024);
 	assert_int_equal(c->drain_timeout_ms, 30000);
@@ -366,7 +359,6 @@ a_group_may_use_its_socket(void **state)
 {
 	struct cnd_config *c = load(CENOTED "socket_group = root\n" POOL);
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_int_equal(c->socket_mode, 0660);
 	assert_int_equal(c->socket_gid, 0);
@@ -378,7 +370,6 @@ users_are_names_numbers_or_everybody(void **state)
 {
 	struct cnd_config *c = load(CENOTED POOL "allow_users = root 54321\n");
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_true(cnd_pool_config_allows(&c->pools[0], 0));
 	assert_true(cnd_pool_config_allows(&c->pools[0], 54321));
@@ -400,7 +391,6 @@ server_lines_are_quoted_as_conninfo_is(void **state)
 	static const char *const wanted[][2] = { { "a", "1" }, { "b", "two words" },
 		{ "c", "it's" }, { "d", "back\\slash" }, { "e", "" }, { "f", "x ;y" } };
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_int_equal(s->line, 5);
 	assert_int_equal(s->n_options, N_ITEMS(wanted));
@@ -418,7 +408,6 @@ a_value_may_be_longer_than_inih_likes(void **state)
 	char path[2001];
 	struct cnd_config *c;
 
-	(void)state;
 	memset(path, 'p', 2000);
 	path[2000] = '\0';
 	snprintf(text, sizeof(text),
@@ -445,7 +434,6 @@ the_normal_form_reads_back_the_same_and_hides_secrets(void **state)
 	struct cnd_config *again;
 	char *second;
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_null(strstr(first, "secret"));
 	assert_non_null(strstr(first, "password=***"));
@@ -469,7 +457,6 @@ sessions_keys_are_read_and_shown(void **state)
 	char *shown = printed(c);
 	struct cnd_config *usual = load(CENOTED POOL);
 
-	(void)state;
 	assert_int_equal(c->n_errors, 0);
 	assert_int_equal(c->pools[0].reset, CND_RESET_RECONNECT);
 	assert_int_equal(c->pools[0].rebalance_ms, 300000);
@@ -496,7 +483,6 @@ there_are_at_most_64_server_lines(void **state)
 	char text[4096] = CENOTED "[pool a]\nbackend = sqlite\n";
 	struct cnd_config *c;
 
-	(void)state;
 	for (int i = 0; i < 64; i++)
 		strcat(text, "server = path=/x\n");
 	c = load(text);
@@ -524,7 +510,6 @@ a_server_is_named_by_what_tells_it_from_others(void **state)
 	char label[CND_LABEL_MAX];
 	char text[2048];
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(table); i++) {
 		struct cnd_config *c;
 
@@ -565,7 +550,6 @@ equal_pools_are_told_from_changed_ones(void **state)
 	struct cnd_config *y =
 		load(CENOTED "[pool a]\nbackend = sqlite\nserver = path=/x password=2\n");
 
-	(void)state;
 	assert_true(cnd_pool_config_is_equal(&a->pools[0], &b->pools[0]));
 	assert_false(cnd_pool_config_is_equal(&a->pools[0], &other->pools[0]));
 	assert_false(cnd_pool_config_is_equal(&x->pools[0], &y->pools[0]));

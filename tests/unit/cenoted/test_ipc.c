@@ -15,14 +15,12 @@ static int pair[2];
 static int
 setup(void **state)
 {
-	(void)state;
 	return cnd_ipc_pair(pair);
 }
 
 static int
 teardown(void **state)
 {
-	(void)state;
 	close(pair[0]);
 	if (pair[1] >= 0)
 		close(pair[1]);
@@ -39,7 +37,6 @@ bytes_and_a_descriptor_arrive(void **state)
 	int pipe_fds[2];
 	char byte = 'x';
 
-	(void)state;
 	assert_int_equal(pipe(pipe_fds), 0);
 	memcpy(m.bytes, "abc", 3);
 	m.n_bytes = 3;
@@ -81,7 +78,6 @@ no_room_for_a_descriptor_is_not_nonsense(void **state)
 	struct rlimit before;
 	struct cnd_ipc got;
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		m.fds[i] = pair[0];
 	for (int i = 0; i < 3; i++)
@@ -120,7 +116,6 @@ too_many_descriptors_are_all_closed(void **state)
 	const int four[] = { pair[0], pair[0], pair[0], pair[0] };
 	struct cnd_ipc got;
 
-	(void)state;
 	close(next);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
@@ -137,7 +132,6 @@ nothing_there_is_told_from_the_end(void **state)
 {
 	struct cnd_ipc m;
 
-	(void)state;
 	assert_int_equal(cnd_ipc_receive(pair[0], &m), 0);
 	close(pair[1]);
 	pair[1] = -1;
@@ -150,7 +144,6 @@ a_full_queue_says_so(void **state)
 	struct cnd_ipc m = { .kind = CND_IPC_WAITING };
 	int n = 0;
 
-	(void)state;
 	while (n < 100000 && cnd_ipc_send(pair[0], &m) == 0)
 		n++;
 	assert_in_range(n, 10, 99999);
@@ -165,7 +158,6 @@ nonsense_is_refused(void **state)
 	struct cnd_ipc m = { .kind = CND_IPC_WAITING };
 	struct cnd_ipc got;
 
-	(void)state;
 	assert_int_equal(send(pair[0], "x", 1, 0), 1);
 	assert_int_equal(cnd_ipc_receive(pair[1], &got), -EBADMSG);
 	/* says that it brings what it does not */

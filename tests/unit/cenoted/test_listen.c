@@ -36,7 +36,6 @@ an_address_is_a_host_and_a_port(void **state)
 		{ "no.such.host.invalid:9432", NULL, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++) {
 		struct cnd_listens l = { .n = 0 };
 		char why[CND_LISTEN_WHY_MAX] = "";
@@ -61,7 +60,6 @@ an_address_is_there_once_and_not_too_many_are(void **state)
 	char why[CND_LISTEN_WHY_MAX];
 	char text[32];
 
-	(void)state;
 	for (unsigned i = 0; i < CND_LISTENERS_MAX; i++) {
 		snprintf(text, sizeof(text), "127.0.0.1:%u", 1000 + i);
 		assert_int_equal(cnd_listen_add(&l, text, why), 0);

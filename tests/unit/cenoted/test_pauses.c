@@ -28,7 +28,6 @@ the_soonest_is_first_whoever_goes(void **state)
 	int64_t last = -1;
 	uint32_t n;
 
-	(void)state;
 	cnt_random_init_printed(&random);
 	assert_null(cnd_pauses_first(&pauses));
 	n = add_all(&random);

@@ -32,7 +32,6 @@ a_peer_is_told_as_an_address_is_written(void **state)
 	struct cnd_peer p = peer_at("192.0.2.1", 50000);
 	char text[CND_PEER_TEXT_MAX];
 
-	(void)state;
 	assert_string_equal(cnd_peer_text(&p, text), "192.0.2.1:50000");
 	p = peer_at("2001:db8::1", 65535);
 	assert_string_equal(cnd_peer_text(&p, text), "[2001:db8::1]:65535");
@@ -53,7 +52,6 @@ networks_are_an_address_and_its_bits(void **state)
 		" 10.0.0.0/8", "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb" };
 	struct cnd_network n;
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(bad); i++) {
 		if (cnd_network_parse(bad[i], &n) == 0)
 			fail_msg("%s", bad[i]);
@@ -89,7 +87,6 @@ a_network_has_what_begins_as_it_does(void **state)
 	struct cnd_network n;
 	struct cnd_peer p;
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++) {
 		assert_int_equal(cnd_network_parse(cases[i].network, &n), 0);
 		p = peer_at(cases[i].addr, 1);
@@ -105,7 +102,6 @@ a_host_of_ipv6_has_a_network_of_addresses(void **state)
 	struct cnd_network n = cnd_peer_network(&p);
 	char text[CND_NETWORK_TEXT_MAX];
 
-	(void)state;
 	assert_string_equal(cnd_network_text(&n, text), "192.0.2.1/32");
 	p = peer_at("2001:db8:1:2:3:4:5:6", 1);
 	n = cnd_peer_network(&p);

@@ -28,7 +28,6 @@ who_was_root_has_a_home_of_its_own(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0 || pw == NULL)
 		return;
 	pid = fork();

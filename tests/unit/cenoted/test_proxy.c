@@ -61,7 +61,6 @@ a_header_names_who_is_spoken_for(void **state)
 {
 	char text[CND_PEER_TEXT_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		const struct sample *s = &samples[i];
 		struct cnd_peer p = proxy_itself();
@@ -85,7 +84,6 @@ a_header_may_come_in_pieces(void **state)
 	struct cnd_peer p;
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		const struct sample *s = &samples[i];
 		int is_refused = 0;

@@ -46,7 +46,6 @@ what_is_read_is_written_the_same(void **state)
 		{ "pass-through tls=yes, reject", "pass-through tls=yes, reject" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnd_rules rules, again;
 		char *text, *text_again;
@@ -119,7 +118,6 @@ what_is_no_rule_is_refused_and_the_nearest_word_named(void **state)
 		{ "peer map=x", "auth: map: write the path of a file, beginning with /" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnd_rules rules = { .list = NULL };
 		char error[CND_RULES_ERROR_MAX] = "";
@@ -203,7 +201,6 @@ static const struct {
 static void
 the_first_rule_that_matches_decides(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(decisions); i++) {
 		struct cnd_rules rules = parse(decisions[i].rules);
 		const struct cnd_arrival a = { .peer = from(decisions[i].from),
@@ -257,7 +254,6 @@ hello_asks_for_what_somebody_may_need(void **state)
 			"SCRAM-SHA-256-PLUS SCRAM-SHA-256" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnd_rules rules = parse(cases[i].rules);
 		uint8_t logins =
@@ -302,7 +298,6 @@ user_of(const char *map, const char *name, const char *wanted)
 static void
 a_map_says_who_may_be_whom(void **state)
 {
-	(void)state;
 	assert_string_equal(user_of(NULL, "joe", ""), "joe");
 	assert_string_equal(user_of(NULL, "joe", "joe"), "joe");
 	assert_string_equal(user_of(NULL, "joe", "app"), "-");
@@ -332,7 +327,6 @@ what_is_no_map_is_refused(void **state)
 			     "a comma or a quote" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		struct cnd_lines lines;
 		struct cnd_map map;

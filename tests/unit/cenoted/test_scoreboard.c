@@ -424,7 +424,6 @@ a_text_without_an_end_gets_one(void **state)
 static void
 every_state_has_a_name_and_no_way_back_from_the_end(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < CND_SLOT_STATES; i++)
 		assert_non_null(cnd_slot_states[i].name);
 	assert_int_equal(cnd_slot_states[CND_SLOT_ENDING].next, 1u << CND_SLOT_FREE);

@@ -14,7 +14,6 @@ static size_t n_taken;
 static int
 setup(void **state)
 {
-	(void)state;
 	cnd_shares_init(&shares, N_PLACES);
 	n_taken = 0;
 	return 0;
@@ -23,7 +22,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	while (n_taken > 0)
 		cnd_shares_give_back(&shares, taken[--n_taken]);
 	for (size_t i = 0; i < CND_SHARES_BUCKETS; i++)
@@ -64,7 +62,6 @@ a_user_leaves_as_many_to_others(void **state)
 {
 	int verdict;
 
-	(void)state;
 	cnd_shares_set_pools(&shares, 1);
 	assert_int_equal(fill(0, 1, 1, &verdict), N_PLACES / 2);
 	assert_int_equal(verdict, CND_SHARES_USER_HAS_ALL);
@@ -80,7 +77,6 @@ a_pool_leaves_the_others_theirs(void **state)
 {
 	int verdict;
 
-	(void)state;
 	cnd_shares_set_pools(&shares, 5);
 	/* a tenth is its own, and what is common */
 	assert_int_equal(fill(0, 1, N_PLACES, &verdict), 100 + 500);
@@ -99,7 +95,6 @@ pools_come_and_go(void **state)
 {
 	int verdict;
 
-	(void)state;
 	cnd_shares_set_pools(&shares, 1);
 	assert_int_equal(fill(0, 1, N_PLACES, &verdict), N_PLACES);
 	/* what is taken stays so; what comes free is for the new pool until it has its own */
@@ -125,7 +120,6 @@ users_of_two_pools_are_two(void **state)
 	const struct cnd_share_of by_unix = { .pool = 0, .uid = 7 };
 	int verdict;
 
-	(void)state;
 	cnd_shares_set_pools(&shares, 2);
 	assert_int_equal(fill(0, 7, 1, &verdict), 375);
 	assert_int_equal(cnd_shares_of(&shares, &by_unix), 375);

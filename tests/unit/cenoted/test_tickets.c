@@ -58,7 +58,6 @@ children_read_the_keys_and_cannot_write_them(void **state)
 {
 	struct cnd_tls_tickets t = { .keys = NULL };
 
-	(void)state;
 	cnd_tls_tickets_create(&t, 0);
 	assert_non_null(t.keys);
 	in_a_child(try_to_write, &t);
@@ -75,7 +74,6 @@ a_new_key_reaches_who_has_mapped_them(void **state)
 	const void *seen;
 	uint8_t before[4096];
 
-	(void)state;
 	assert_in_range(size, 1, sizeof(before));
 	cnd_tls_tickets_create(&t, 0);
 	seen = cnd_tls_tickets_map(&t);

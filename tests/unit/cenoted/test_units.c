@@ -33,7 +33,6 @@ times_need_a_unit_and_read_back_as_they_are_written(void **state)
 		{ "99999999999999999999s", -1, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < N_ITEMS(cases); i++) {
 		char text[CND_UNITS_TEXT_MAX];
 		int64_t ms = -7;
@@ -56,7 +55,6 @@ sizes_go_in_steps_of_1024(void **state)
 	char text[CND_UNITS_TEXT_MAX];
 	uint64_t size = 0;
 
-	(void)state;
 	assert_int_equal(cnd_size_parse("64MB", &size), 0);
 	assert_int_equal(size, 64u << 20);
 	assert_string_equal(cnd_size_text(size, text), "64MB");
@@ -71,7 +69,6 @@ numbers_are_whole_and_bounded(void **state)
 {
 	uint64_t n = 0;
 
-	(void)state;
 	assert_int_equal(cnd_number_parse("4096", 4096, &n), 0);
 	assert_int_equal(n, 4096);
 	assert_int_equal(cnd_number_parse("4097", 4096, &n), -1);
@@ -87,7 +84,6 @@ the_nearest_name_is_offered_if_it_is_near(void **state)
 	static const char *const keys[] = { "host", "dbname", "user" };
 	static const char *const others[] = { "tls_client_cert" };
 
-	(void)state;
 	assert_string_equal(
 		cnd_nearest("sesions", names, 3, sizeof(names[0])), "sessions");
 	assert_string_equal(

@@ -48,7 +48,6 @@ users_are_found_by_their_whole_names(void **state)
 	struct cnd_users u =
 		users_of("# comment\n\nzoe:" PENCIL "\n  app:!" OTHER "  \r\nb:" OTHER);
 
-	(void)state;
 	assert_int_equal(u.n, 3);
 	assert_non_null(cnd_users_find(&u, "zoe"));
 	assert_int_equal(cnd_users_find(&u, "app")->is_disabled, 1);
@@ -100,7 +99,6 @@ what_is_no_users_file_is_refused_without_repeating_it(void **state)
 	char error[CND_LINES_ERROR_MAX];
 	struct cnd_users u;
 
-	(void)state;
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 		assert_int_equal(
 			read_text(cases[i][0], strlen(cases[i][0]), &u, error), -1);
@@ -121,7 +119,6 @@ nobody_sees_who_is_unknown_or_disabled(void **state)
 	struct cnd_users same = users_of("first:" OTHER "\nother:" PENCIL "\n");
 	struct cnp_scram_verifier a, b, known;
 
-	(void)state;
 	assert_int_equal(cnd_users_verifier(&u, hash, "app", &known), 0);
 	assert_memory_equal(&known, &cnd_users_find(&u, "app")->verifier, sizeof(known));
 	/* the disabled keeps its salt, and the unknown always has the same one */
@@ -163,7 +160,6 @@ files_that_others_could_have_written_or_read_are_refused(void **state)
 	int fd = mkstemp(path);
 	struct cnd_lines lines;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "a\n", 2), 2);
 	for (size_t i = 0; i < CNT_COUNT(cases); i++) {
@@ -202,7 +198,6 @@ systemds_credentials_are_files_too(void **state)
 	struct cnd_lines lines;
 	FILE *f;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/users", dir);
 	f = fopen(path, "w");
@@ -340,7 +335,6 @@ the_course_of_a_login_is_the_same_for_everybody(void **state)
 	struct cnd_users u = users_of("known:" PENCIL "\ngonee:!" PENCIL "\n");
 	char first[sizeof(course.text)] = "";
 
-	(void)state;
 	real = cn_crypto_get(CN_CRYPTO_ABI)->hash;
 	for (size_t i = 0; i < sizeof(logins) / sizeof(logins[0]); i++) {
 		assert_int_equal(
