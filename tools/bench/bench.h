@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /*
- * cenote-bench: the same work done through the pool and against the server itself, in rounds
- * that take turns, so that whatever else the machine does falls on all of them alike.
+ * cenote-bench does the same work through the pool and against the server itself, in rounds that
+ * take turns. So other load on the machine affects all of them alike.
  *
- * A target is a way to reach a database, a workload is what is done there, a case is a workload
- * with its queries per connection. Everything is reported per query.
+ * A target is a way to reach a database. A workload is what is done there. A case is a workload
+ * with its number of queries per connection. All figures are per query.
  */
 
 #define CNB_MAX_TARGETS   8
@@ -29,74 +29,77 @@
 #define CNB_ROWS        256
 #define CNB_LARGE_ROWS  10000
 
-/* Why something failed, for the person who started the program. */
+/* Why something failed, for the user. */
 struct cnb_error {
 	char text[512];
 };
 
 /* ------------------------------------------------------------------ targets ----- */
 
-/* What a target may be reached at; each is an option of the command line. */
+/* Where a target can be. Each place is an option of the command line. */
 enum cnb_place {
-	CNB_PLACE_POOL, /* cenote's URI */
-	CNB_PLACE_FILE, /* the SQLite file behind it */
+	CNB_PLACE_POOL, /* libcenote's URI */
+	CNB_PLACE_FILE, /* the SQLite file of the pool */
 	CNB_PLACE_PGBOUNCER, /* libpq's connection string */
-	CNB_PLACE_POSTGRESQL, /* likewise */
+	CNB_PLACE_POSTGRESQL, /* the same */
 	CNB_PLACE_MARIADB, /* words name=value */
 	CNB_PLACE_ODBC, /* a connection string */
 	CNB_N_PLACES
 };
 
-/* Where the targets find what they measure; NULL: nowhere. */
+/* Where the targets are; NULL: not given. */
 struct cnb_env {
 	const char *places[CNB_N_PLACES];
 };
 
-/* What a query gave. Each target looks at every value, so that none is cheaper by not reading. */
+/* The answer to a query. Each target looks at every value, so that none is cheaper by skipping
+ * some. */
 struct cnb_answer {
 	uint64_t rows;
 	uint64_t bytes;
 };
 
-struct cnb_session; /* each target's own */
+struct cnb_session; /* each target has its own */
 
 struct cnb_target {
 	const char *name;
 	const char *about;
 	enum cnb_place place;
-	int only_by_name; /* it is not among the targets that are measured by default */
-	int is_variant; /* of the target that is last: compared with that one only */
-	/* Everything a program does to be connected, making the handle included. */
+	int only_by_name; /* not among the default targets */
+	/* a variant of the last target, and compared only with that one */
+	int is_variant;
+	/* All that a program does to connect, with making the handle. */
 	int (*open)(const struct cnb_env *env, struct cnb_session **ret_session,
 		struct cnb_error *ret_error);
 	int (*query)(struct cnb_session *s, const char *sql,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
-	/* Prepare the session's one statement, and execute it. */
+	/* Prepare the session's statement and execute it. */
 	int (*prepare)(
 		struct cnb_session *s, const char *sql, struct cnb_error *ret_error);
 	int (*execute)(struct cnb_session *s, struct cnb_answer *ret_answer,
 		struct cnb_error *ret_error);
-	/* n queries whose answers are read when all are sent. NULL: it cannot do that. */
+	/* Send n queries and then read the answers. NULL: not possible. */
 	int (*pipeline)(struct cnb_session *s, const char *sql, uint32_t n,
 		struct cnb_answer *ret_answer, struct cnb_error *ret_error);
 	void (*close)(struct cnb_session *s); /* NULL is allowed */
-	/* What TLS agreed on, "" without; NULL: it does not tell. */
+	/* The TLS parameters; "": no TLS. NULL: unknown. */
 	void (*tell_tls)(struct cnb_session *s, char *ret_text, size_t size);
 };
 
-/* The i-th target of this build; NULL behind the last. */
+/* The i-th target of this build; NULL after the last. */
 const struct cnb_target *cnb_target(size_t i);
-/* NULL: there is none of that name in this build. */
+/* NULL: this build has no such target. */
 const struct cnb_target *cnb_target_find(const char *name);
 
 const struct cnb_target *cnb_target_pooled(void);
-/* The pool by TCP: the i-th suite of ciphers, and behind the last in clear text. NULL: there is none. */
+/* The pool by TCP with the i-th cipher suite, and, after the last one, without TLS. NULL: there is
+ * no more. */
 const struct cnb_target *cnb_target_tls(size_t i);
-/* A session of the pool with further options of the URI. As cnb_target.open. */
+/* A session of the pool with more options in the URI. As cnb_target.open. */
 int cnb_pooled_open(const struct cnb_env *env, const char *options,
 	struct cnb_session **ret_session, struct cnb_error *ret_error);
 void cnb_pooled_tell_tls(struct cnb_session *s, char *ret_text, size_t size);
-/* NULL: built without their library. */
+/* NULL: built without the library. */
 const struct cnb_target *cnb_target_direct(void);
 const struct cnb_target *cnb_target_shim(void);
 const struct cnb_target *cnb_target_mysql_shim(void);
@@ -108,13 +111,13 @@ const struct cnb_target *cnb_target_odbc_native(void);
 
 /* ---------------------------------------------------------------- workloads ----- */
 
-/* One client at work. */
+/* A working client. */
 struct cnb_run {
 	const struct cnb_target *target;
 	const struct cnb_workload *workload;
 	const struct cnb_env *env;
 	uint32_t queries; /* per operation */
-	struct cnb_session *session; /* held from begin to end by some workloads */
+	struct cnb_session *session; /* some workloads hold it from begin to end */
 	struct cnb_error error;
 };
 
@@ -123,15 +126,16 @@ struct cnb_workload {
 	const char *about;
 	const char *sql;
 	struct cnb_answer expected; /* a wrong answer ends the benchmark */
-	int needs_rows; /* the table of cnb_setup() */
+	int needs_rows; /* reads the table of cnb_setup() */
 	int has_points; /* --queries applies */
-	uint32_t queries; /* otherwise: per operation; 0: one */
-	int (*can)(const struct cnb_target *target); /* NULL: every target can */
-	int (*begin)(struct cnb_run *run); /* not measured; NULL: nothing to do */
+	uint32_t queries; /* otherwise, per operation; 0: one */
+	int (*can)(const struct cnb_target *target); /* NULL: every target can do it */
+	/* not measured; NULL: there is nothing to do */
+	int (*begin)(struct cnb_run *run);
 	int (*operation)(struct cnb_run *run);
 };
 
-/* The large result, and what it holds. */
+/* The large result, and what it contains. */
 #define CNB_LARGE_SQL                                                                    \
 	"select c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16"   \
 	" from cenote_bench"
@@ -153,14 +157,14 @@ extern const struct cnb_workload cnb_workload_bound;
 const struct cnb_workload *cnb_workload(size_t i);
 const struct cnb_workload *cnb_workload_find(const char *name);
 
-/* Building blocks of the workloads. 0, or -1 with run->error filled. */
+/* Parts of the workloads. 0, or -1 with run->error set. */
 int cnb_run_open(struct cnb_run *run);
 int cnb_run_queries(struct cnb_run *run);
-/* Whether that is what `n` runs of the workload's statement must give. */
+/* Whether `answer` is right for `n` runs of the workload's statement. */
 int cnb_run_check(struct cnb_run *run, const struct cnb_answer *answer, uint32_t n);
 void cnb_run_close(struct cnb_run *run);
 
-/* Make, and remove, the table that the rows workloads read. */
+/* Make and remove the table for the rows workloads. */
 int cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
 	struct cnb_error *ret_error);
 void cnb_cleanup(const struct cnb_target *target, const struct cnb_env *env);
@@ -183,22 +187,22 @@ struct cnb_options {
 	uint32_t points[CNB_MAX_POINTS]; /* queries per connection */
 	size_t n_points;
 	uint32_t rounds;
-	double time_s; /* per target and case */
-	uint64_t operations; /* per round; 0: as many as fit in time_s */
+	double time_s; /* for each target and case */
+	uint64_t operations; /* for each round; 0: as many as fit into time_s */
 	uint32_t clients;
-	uint32_t sessions; /* of the pool that is started; 0: clients + 3 */
-	struct cnb_env env; /* places that were named */
+	uint32_t sessions; /* of the pool that it starts; 0: clients + 3 */
+	struct cnb_env env; /* places from the command line */
 	const char *cenoted;
-	pid_t roots[CNB_MAX_ROOTS]; /* of the processes whose CPU counts */
+	pid_t roots[CNB_MAX_ROOTS]; /* processes whose CPU time counts */
 	enum cnb_part parts[CNB_MAX_ROOTS];
 	size_t n_roots;
-	int has_tls; /* what is measured is TLS, by TCP */
+	int has_tls; /* it measures TLS, by TCP */
 	int is_pinned;
-	int cpu; /* -1: the last one allowed */
+	int cpu; /* -1: the last CPU that is allowed */
 	int is_json;
 };
 
-/* 0: go on. 1: done (help, version, list was asked and printed). -1: wrong, and said so. */
+/* 0: continue. 1: done (it printed help, version or list). -1: wrong, and reported. */
 int cnb_options_parse(int argc, char **argv, struct cnb_options *ret_options);
 
 /* ------------------------------------------------------- processes and CPU ----- */
@@ -209,17 +213,17 @@ struct cnb_procs {
 	size_t n;
 };
 
-/* `root` and all its descendants. 0, or -1 with errno set (ESRCH: no such process). */
+/* `root` and all its descendants. 0, or -1 with errno (ESRCH: there is no such process). */
 int cnb_procs_find(pid_t root, struct cnb_procs *ret_procs);
 void cnb_procs_finish(struct cnb_procs *procs);
-/* CPU time that they used so far. 0; 1: one of them is gone. */
+/* The CPU time that they have used. 0; 1: one of them has ended. */
 int cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns);
 int cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b);
-/* CPU time of `root`, its descendants, and those of them that ended meanwhile; that of the latter
- * comes in ticks of the kernel (10 ms). 0, or -1 with errno set. */
+/* CPU time of `root` and its descendants, also of those that have ended. For the ended ones the
+ * kernel counts in ticks (10 ms). 0, or -1 with errno. */
 int cnb_family_cpu(pid_t root, int64_t *ret_ns);
 
-/* Bind this process, and those it will start, to one CPU (-1: the last allowed one). */
+/* Bind this process and those that it starts to one CPU (-1: the last allowed one). */
 int cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error);
 
 int64_t cnb_now_ns(void);
@@ -227,44 +231,45 @@ int64_t cnb_own_cpu_ns(void);
 
 /* ------------------------------------------------------------------- daemon ----- */
 
-/* A cenoted of our own, on an SQLite file in a temporary directory. */
+/* A cenoted that the program starts, on an SQLite file in a temporary directory. */
 struct cnb_daemon {
 	pid_t pid;
 	char dir[64];
 	char file[96];
 	char uri[192];
-	int port; /* TCP, with TLS; 0: it listens on its socket only */
+	int port; /* for TCP with TLS; 0: only the Unix socket */
 };
 
-/* Start it and wait until it serves. -1: nothing is left behind. */
+/* Start it and wait until it serves. After -1, nothing remains. */
 int cnb_daemon_start(const struct cnb_options *options, struct cnb_daemon *ret_daemon,
 	struct cnb_error *ret_error);
-/* End it and remove the directory. Idempotent. */
+/* Stop it and remove the directory. A second call does nothing. */
 void cnb_daemon_stop(struct cnb_daemon *daemon);
-/* The directory and the file alone, for targets that need no cenoted. */
+/* Make only the directory and the file, for targets without cenoted. */
 int cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error);
 
 /* ------------------------------------------------------------------ measure ----- */
 
-/* What one round of one target took, per query. */
+/* The cost of one round of a target, per query. */
 struct cnb_sample {
 	double wall_us;
-	double client_us; /* CPU of the clients */
-	double part_us[CNB_N_PARTS]; /* CPU of others */
+	double client_us; /* CPU time of the clients */
+	double part_us[CNB_N_PARTS]; /* CPU time of the other parts */
 };
 
 struct cnb_summary {
 	double median, p25, p75, min;
 };
 
-/* One target's share of a case. */
+/* A target's part of a case. */
 struct cnb_series {
 	const struct cnb_target *target;
-	uint64_t operations; /* per round and client */
-	uint32_t n_disturbed; /* rounds taken again since a process came or went */
+	uint64_t operations; /* for each round and client */
+	/* rounds that were repeated because a process started or ended */
+	uint32_t n_disturbed;
 	struct cnb_sample *samples; /* one per round */
 	struct cnb_summary wall, cpu, client, parts[CNB_N_PARTS];
-	/* Against those behind it in the list, round by round. */
+	/* Compared with the targets after it in the list, round by round. */
 	struct cnb_summary ratio_wall[CNB_MAX_TARGETS], ratio_cpu[CNB_MAX_TARGETS];
 };
 
@@ -275,7 +280,7 @@ struct cnb_case {
 	struct cnb_series series[CNB_MAX_TARGETS];
 };
 
-/* Called before each round of a target, to show progress. Round 0 warms the target up. */
+/* Called before each round of a target, to show progress. Round 0 is the warm-up. */
 struct cnb_progress {
 	void (*step)(const struct cnb_progress *progress, const struct cnb_case *c,
 		const struct cnb_target *target, uint32_t round, uint32_t rounds);
@@ -287,7 +292,8 @@ struct cnb_progress {
 struct cnb_bench {
 	const struct cnb_options *options;
 	struct cnb_env env;
-	/* The roots of the processes that work. A part without one: its CPU is not known. */
+	/* The roots of the working processes. For a part without a root, the CPU time is
+	 * unknown. */
 	pid_t roots[CNB_MAX_ROOTS];
 	enum cnb_part parts[CNB_MAX_ROOTS];
 	size_t n_roots;
@@ -295,7 +301,7 @@ struct cnb_bench {
 	const volatile sig_atomic_t *interrupted; /* not 0: stop */
 };
 
-/* Fill the case's series. 0; -1 with the error filled. Series are valid until finished. */
+/* Measure the case. 0; -1 with the error set. The series are valid until they are freed. */
 int cnb_measure(
 	const struct cnb_bench *bench, struct cnb_case *c, struct cnb_error *ret_error);
 void cnb_case_finish(struct cnb_case *c);
@@ -304,28 +310,29 @@ struct cnb_summary cnb_summarize(double *values, size_t n); /* sorts them */
 
 /* ------------------------------------------------------------------ clients ----- */
 
-/* One or many clients that do the same; many are processes of their own. */
+/* One client, or many that do the same. Many clients are processes of their own. */
 struct cnb_crew;
 
 int cnb_crew_begin(const struct cnb_run *pattern, uint32_t n_clients, uint64_t operations,
 	struct cnb_crew **ret_crew, struct cnb_error *ret_error);
-/* All do their operations; wall from the first start to the last end, CPU of all together. */
+/* All do their operations. Wall time is from the first start to the last end, CPU time is
+ * the sum. */
 int cnb_crew_work(struct cnb_crew *crew, int64_t *ret_wall_ns, int64_t *ret_cpu_ns,
 	struct cnb_error *ret_error);
 void cnb_crew_end(struct cnb_crew *crew); /* NULL is allowed */
 
 /* ------------------------------------------------------------------- report ----- */
 
-/* What the figures were measured on. */
+/* The machine of the figures. */
 struct cnb_machine {
 	char cpu_model[128];
 	char kernel[128];
 	long n_cpus;
-	int pinned_cpu; /* -1: not pinned */
-	int is_known[CNB_N_PARTS]; /* its CPU is in the figures */
+	int pinned_cpu; /* -1: not bound to a CPU */
+	int is_known[CNB_N_PARTS]; /* the figures include its CPU time */
 };
 
-/* Whether all who work for this target are in the figures. */
+/* Whether the figures include all processes that work for this target. */
 int cnb_is_cpu_known(const struct cnb_machine *machine, const struct cnb_target *target);
 
 void cnb_report_text_begin(

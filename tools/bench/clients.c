@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clients of a measurement: one in this process, or many processes that start together and
+ * report back. measure.c calls it. The state is struct cnb_crew.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +15,7 @@
 
 #include "bench.h"
 
-/* What a client did, as it travels from its process. */
+/* A client's report from its process. */
 struct report {
 	int failed;
 	int64_t start_ns, end_ns, cpu_ns;
@@ -20,11 +24,11 @@ struct report {
 
 struct member {
 	pid_t pid;
-	int fd; /* reports come, the word to start goes */
+	int fd; /* it carries reports, and the message to start */
 };
 
 struct cnb_crew {
-	struct cnb_run run; /* of the one client that works in this process */
+	struct cnb_run run; /* for the single client in this process */
 	uint64_t operations;
 	uint32_t n_members; /* 0: in this process */
 	struct member members[];
@@ -69,7 +73,7 @@ send_all(int fd, const void *bytes, size_t len)
 	return n == (ssize_t)len ? 0 : -1;
 }
 
-/* The sockets keep messages apart, so a message comes whole or not at all. */
+/* The sockets keep messages apart: a message arrives complete or not at all. */
 static int
 receive(int fd, void *bytes, size_t len)
 {
@@ -97,7 +101,7 @@ be_client(int fd, struct cnb_run *run, uint64_t operations)
 		return;
 	work(run, operations, &report);
 	(void)send_all(fd, &report, sizeof(report));
-	/* The session is kept until the end, so that closing it is not measured by anyone. */
+	/* Keep the session until the end, so that no measurement includes closing it. */
 	(void)receive(fd, &go, 1);
 	cnb_run_close(run);
 }

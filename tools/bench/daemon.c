@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts and stops a cenoted with an SQLite file in a temporary directory. main.c calls it. The
+ * state is struct cnb_daemon.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -23,7 +27,7 @@
 
 /* ------------------------------------------------------------- finding cenoted ----- */
 
-/* Beside this program: as installed (bin/ and sbin/), and as built (bench/ and cenoted/). */
+/* Next to this program: as installed (bin/ and sbin/), and as built (bench/ and cenoted/). */
 static const char *const beside[] = { "cenoted", "../sbin/cenoted",
 	"../cenoted/cenoted" };
 
@@ -99,8 +103,7 @@ remove_entry(const char *path, const struct stat *st, int type, struct FTW *wher
 	(void)st;
 	(void)type;
 	(void)where;
-	(void)remove(
-		path); /* what cannot be removed stays; there is nothing better to do */
+	(void)remove(path); /* if it cannot be removed, there is nothing better to do */
 	return 0;
 }
 
@@ -109,7 +112,7 @@ cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	/* A socket's path has to fit in 108 bytes. */
+	/* The path of a socket has at most 108 bytes. */
 	if (tmp == NULL || tmp[0] != '/' || strlen(tmp) > 32)
 		tmp = "/tmp";
 	snprintf(daemon->dir, sizeof(daemon->dir), "%s/cenote-bench.XXXXXX", tmp);
@@ -127,7 +130,7 @@ cnb_daemon_directory(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 
 /* ------------------------------------------------------------------ its TLS ----- */
 
-/* Self-signed, RSA, so that suites of both kinds of names can be had. */
+/* Self-signed, RSA: it allows both kinds of cipher suites. */
 static int
 make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {
@@ -156,7 +159,7 @@ make_certificate(const struct cnb_daemon *daemon, struct cnb_error *ret_error)
 	return -1;
 }
 
-/* One that nobody has now. */
+/* Find a free port. */
 static int
 find_port(void)
 {
@@ -195,7 +198,7 @@ write_config(const struct cnb_options *options, const struct cnb_daemon *daemon,
 	f = fopen(path, "we");
 	if (f == NULL)
 		goto failed;
-	/* As many sessions from the start as at the end: no process comes or goes. */
+	/* The number of sessions is fixed, so that no process starts or ends. */
 	fprintf(f, "[cenoted]\n");
 	if (daemon->port > 0)
 		fprintf(f, "listen = 127.0.0.1:%d\n", daemon->port);
@@ -227,7 +230,7 @@ run_cenoted(const char *program, const struct cnb_daemon *daemon, pid_t parent)
 
 	snprintf(config, sizeof(config), "%s/cenoted.conf", daemon->dir);
 	snprintf(log, sizeof(log), "%s/stderr.log", daemon->dir);
-	/* Ctrl-C is for us; we end it when we have finished. */
+	/* Ctrl-C is for cenote-bench, which stops cenoted at its end. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -242,7 +245,7 @@ run_cenoted(const char *program, const struct cnb_daemon *daemon, pid_t parent)
 	_exit(127);
 }
 
-/* The last line of a log, for the message. */
+/* Read the last line of a log, for the message. */
 static int
 last_line(const char *dir, const char *name, char *ret_line, size_t size)
 {
@@ -285,7 +288,7 @@ has_ended(struct cnb_daemon *daemon)
 	return 1;
 }
 
-/* It serves when it serves: by attaching to it. */
+/* Find out by attaching whether it serves. */
 static int
 wait_ready(struct cnb_daemon *daemon, struct cnb_error *ret_error)
 {

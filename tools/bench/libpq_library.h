@@ -6,10 +6,8 @@
 
 #include "bench.h"
 
-/*
- * libpq as this program was linked with it, and the shim that stands in for it. Both are in the
- * process, so each is called by way of a table: that is what a call of a shared library costs anyway.
- */
+/* libpq, as this program is linked with it, and the shim that replaces it. Both are in the process,
+ * so calls go through tables, which cost the same as calls of a shared library. */
 #define CNB_LIBPQ_FUNCTIONS(X)                                                           \
 	X(PQclear)                                                                       \
 	X(PQconnectdb)                                                                   \
@@ -37,9 +35,9 @@ struct cnb_libpq {
 	CNB_LIBPQ_FUNCTIONS(CNB_LIBPQ_MEMBER)
 };
 
-/* The original. */
+/* The original library. */
 const struct cnb_libpq *cnb_libpq(void);
-/* The shim, told to go to the pool of that URI. It is opened the first time, and never closed. */
+/* The shim, which goes to the pool of that URI. It is opened at the first call and never closed. */
 const struct cnb_libpq *cnb_libpq_shim(const char *uri, struct cnb_error *ret_error);
 
 #endif

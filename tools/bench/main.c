@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cenote-bench: reads the options, finds or starts the pool, measures each case and prints the
+ * report.
+ */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,13 +30,13 @@ catch_signals(void)
 
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = on_signal;
-	/* The second one ends at once. */
+	/* A second signal ends the program at once. */
 	sa.sa_flags = (int)SA_RESETHAND | SA_RESTART;
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &sa, NULL);
 }
 
-/* Replace the line of progress; on a terminal only. */
+/* Replace the line of progress, on a terminal only. */
 __attribute__((format(printf, 1, 2))) static void
 show_progress(const char *format, ...)
 {
@@ -72,7 +76,7 @@ any_can(const struct cnb_options *options, const struct cnb_workload *w)
 	return 0;
 }
 
-/* One case per workload, or one per number of queries. */
+/* A case for each workload, or for each number of queries. */
 static size_t
 make_cases(const struct cnb_options *options, struct cnb_case *ret_cases)
 {
@@ -117,7 +121,7 @@ any_needs_rows(const struct cnb_options *options)
 	return 0;
 }
 
-/* Where everything is: as named, and a pool and a file of our own when they are not. */
+/* Find all places: those that were given, or a new pool with its file. */
 static int
 find_env(const struct cnb_options *options, struct cnb_bench *bench,
 	struct cnb_daemon *daemon, struct cnb_error *ret_error)
@@ -143,7 +147,8 @@ find_env(const struct cnb_options *options, struct cnb_bench *bench,
 	return 0;
 }
 
-/* What each target's TLS agreed on: an operating system's order of ciphers may decide what is measured. */
+/* Report the TLS parameters of each target: the operating system's order of ciphers may decide what
+ * is measured. */
 static int
 tell_tls(const struct cnb_bench *bench, struct cnb_error *ret_error)
 {

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-/* libmariadb as this program was linked with it, and the shim that stands in for it, as with libpq. */
+/* libmariadb and the shim that replaces it, as for libpq. */
 #define CNB_MARIADB_FUNCTIONS(X)                                                         \
 	X(mysql_close)                                                                   \
 	X(mysql_errno)                                                                   \
@@ -36,9 +36,9 @@ struct cnb_mariadb {
 	CNB_MARIADB_FUNCTIONS(CNB_MARIADB_MEMBER)
 };
 
-/* The original. */
+/* The original library. */
 const struct cnb_mariadb *cnb_mariadb(void);
-/* The shim, told to go to the pool of that URI. It is opened the first time, and never closed. */
+/* The shim, which goes to the pool of that URI. It is opened at the first call and never closed. */
 const struct cnb_mariadb *cnb_mariadb_shim(const char *uri, struct cnb_error *ret_error);
 
 #endif

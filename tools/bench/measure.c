@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Measures a case: calibrates, runs rounds, reads CPU times and summarizes. main.c calls it. The
+ * results are in struct cnb_series.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +11,10 @@
 
 #include "bench.h"
 
-/* A round in which a process of cenoted came or went is taken again, but not for ever. */
+/* If a process of cenoted started or ended in a round, repeat the round, but at most this often. */
 #define MAX_DISTURBED 20
 
-/* Shorter than this, a round says more about the clock than about the target. */
+/* A shorter round measures the clock rather than the target. */
 #define MIN_CALIBRATION_NS 5000000
 
 struct raw {
@@ -35,7 +39,7 @@ is_gone(const struct cnb_bench *bench, size_t i, struct cnb_error *ret_error)
 	return -1;
 }
 
-/* CPU time so far of everybody but the clients. */
+/* The CPU time so far of all but the clients. */
 static int
 read_parts(const struct cnb_bench *bench, const struct cnb_target *target,
 	int64_t *ret_ns, struct cnb_error *ret_error)
@@ -54,8 +58,8 @@ read_parts(const struct cnb_bench *bench, const struct cnb_target *target,
 	return 0;
 }
 
-/* Daemons work on after the client has its answer (cenoted makes the session fresh again, a
- * server's process ends), and that belongs to the round: wait until they use no more CPU. */
+/* Daemons continue after the client has its answer: cenoted resets the session, a server's process
+ * ends. That belongs to the round, so wait until they use no more CPU. */
 static int
 settle(const struct cnb_bench *bench, const struct cnb_target *target, int64_t *ret_ns,
 	struct cnb_error *ret_error)
@@ -76,8 +80,8 @@ settle(const struct cnb_bench *bench, const struct cnb_target *target, int64_t *
 	return 0;
 }
 
-/* The processes of cenoted: they are meant to stay, since the time of those that end is not known
- * as well. */
+/* Find the processes of cenoted. They should not change, since the CPU time of ended ones is less
+ * exact. */
 static int
 find_cenoted(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_procs *ret_procs, struct cnb_error *ret_error)
@@ -95,7 +99,7 @@ find_cenoted(const struct cnb_bench *bench, const struct cnb_target *target,
 	return 0;
 }
 
-/* 0; 1: disturbed; -1. */
+/* 0; 1: a process started or ended; -1. */
 static int
 work_observed(const struct cnb_bench *bench, const struct cnb_target *target,
 	struct cnb_crew *crew, struct raw *ret_raw, struct cnb_error *ret_error)
@@ -142,7 +146,7 @@ one_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	return r;
 }
 
-/* Take a round until none of cenoted's processes came or went meanwhile. */
+/* Repeat a round until no process of cenoted started or ended in it. */
 static int
 undisturbed_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_series *series, struct raw *ret_raw, struct cnb_error *ret_error)
@@ -166,7 +170,7 @@ undisturbed_round(const struct cnb_bench *bench, const struct cnb_case *c,
 	return -1;
 }
 
-/* How many operations make a round of its share of the time. Warms everything up as well. */
+/* How many operations fit into a round's part of the time. It also warms everything up. */
 static int
 calibrate(const struct cnb_bench *bench, const struct cnb_case *c,
 	struct cnb_series *series, struct cnb_error *ret_error)
@@ -196,7 +200,7 @@ static struct cnb_sample
 to_sample(const struct cnb_bench *bench, const struct cnb_case *c,
 	const struct cnb_series *series, const struct raw *raw)
 {
-	/* Clients work at the same time: wall per query is that of all of them together. */
+	/* Clients work at the same time, so the wall time per query is that of all together. */
 	double n = (double)series->operations * c->queries * bench->options->clients;
 
 	struct cnb_sample sample = { (double)raw->wall_ns / n / 1e3,
@@ -226,7 +230,8 @@ take_rounds(
 
 	for (round = 0; round < rounds; round++) {
 		for (i = 0; i < c->n_series; i++) {
-			/* Every other round backwards: nobody is always behind the same. */
+			/* Every second round goes backwards, so that no target always follows the
+			 * same one. */
 			struct cnb_series *s =
 				&c->series[round % 2 ? c->n_series - 1 - i : i];
 			struct raw raw;
@@ -266,7 +271,7 @@ figure_of(const struct cnb_sample *s, int figure)
 	return sum;
 }
 
-/* One figure of all rounds; with `base`, its ratio to the same round of another series. */
+/* One figure of all rounds. With `base`, its ratio to the same round of another series. */
 static struct cnb_summary
 summarize(const struct cnb_sample *samples, const struct cnb_sample *base, uint32_t n,
 	int figure, double *scratch)
@@ -306,7 +311,7 @@ summarize_case(struct cnb_case *c, uint32_t n, double *scratch)
 	}
 }
 
-/* One series for each target that can do it. */
+/* Make a series for each target that can do the workload. */
 static int
 make_series(const struct cnb_options *options, struct cnb_case *c)
 {

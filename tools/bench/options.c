@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line: a table of options, and the help. main.c calls it. The result is struct
+ * cnb_options.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -22,7 +26,7 @@ wrong(const char *option, const char *value, const char *allowed)
 	return -1;
 }
 
-/* A whole number from `min` to `max`. */
+/* Read a whole number from `min` to `max`. */
 static int
 parse_number(const char *text, unsigned long min, unsigned long max, unsigned long *ret)
 {
@@ -41,7 +45,7 @@ parse_number(const char *text, unsigned long min, unsigned long max, unsigned lo
 
 /* --------------------------------------------------------------- list options ----- */
 
-/* Calls `add` with each word between commas. */
+/* Call `add` for each word of a list with commas. */
 static int
 each_word(const char *list, struct cnb_options *o,
 	int (*add)(struct cnb_options *o, const char *word))
@@ -235,7 +239,7 @@ add_root(struct cnb_options *o, const char *option, const char *value, enum cnb_
 {
 	unsigned long n;
 
-	/* One is left for a cenoted of our own. */
+	/* One place is reserved for a cenoted that the program starts. */
 	if (o->n_roots + 1 >= CNB_MAX_ROOTS || parse_number(value, 1, INT32_MAX, &n) < 0)
 		return wrong(
 			option, value, "the number of a process, of at most 7 of them");
@@ -298,7 +302,7 @@ print_list(struct cnb_options *o, const char *value)
 
 	(void)o;
 	(void)value;
-	/* As wide as the longest name of a suite of ciphers. */
+	/* As wide as the longest name of a cipher suite. */
 	puts("Workloads:");
 	for (i = 0; (w = cnb_workload(i)) != NULL; i++)
 		printf("  %-28s %s\n", w->name, w->about);
@@ -323,7 +327,7 @@ print_version(struct cnb_options *o, const char *value)
 
 static int print_help(struct cnb_options *o, const char *value);
 
-/* One row is all that an option needs. */
+/* A new option needs only a row here. */
 static const struct entry {
 	const char *name;
 	const char *argument; /* NULL: none */
@@ -334,7 +338,7 @@ static const struct entry {
 	{ "workloads", "LIST", 'w', set_workloads,
 		"what to do (default: all of --list)" },
 	{ "targets", "LIST", 't', set_targets,
-		"where; each is compared with those behind it (default: all known)" },
+		"where; each is compared with those after it (default: all known)" },
 	{ "queries", "LIST", 'q', set_queries,
 		"queries per connection in workload rows (default: 1,2,3,5,10,20,30)" },
 	{ "rounds", "N", 'r', set_rounds, "rounds that take turns (default: 20)" },
@@ -343,22 +347,22 @@ static const struct entry {
 	{ "operations", "N", 'n', set_operations, "per round, instead of --time" },
 	{ "clients", "N", 'c', set_clients, "at the same time (default: 1)" },
 	{ "uri", "URI", 'u', set_uri,
-		"a running pool, where a table cenote_bench is made (default: its own)" },
-	{ "file", "PATH", 'f', set_file, "the SQLite file behind that pool, for direct" },
+		"a running pool; makes a table cenote_bench there (default: its own)" },
+	{ "file", "PATH", 'f', set_file, "the SQLite file of that pool, for direct" },
 	{ "pgbouncer", "CONNINFO", 0, set_pgbouncer,
-		"PgBouncer, as libpq is told where to connect" },
-	{ "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL, likewise" },
+		"PgBouncer: a connection string of libpq" },
+	{ "postgresql", "CONNINFO", 0, set_postgresql, "PostgreSQL: the same" },
 	{ "mariadb", "WORDS", 0, set_mariadb,
 		"host=, port=, socket=, user=, password=, database= of a MariaDB" },
 	{ "odbc", "STRING", 0, set_odbc,
-		"a server, as its own ODBC driver is told where to connect" },
+		"a server with its own driver: an ODBC connection string" },
 	{ "daemon-pid", "PID", 'p', set_daemon_pid,
-		"cenoted's master behind that pool, for its CPU" },
-	{ "pgbouncer-pid", "PID", 0, set_pgbouncer_pid, "PgBouncer, for its CPU" },
+		"the master of that pool's cenoted, for its CPU time" },
+	{ "pgbouncer-pid", "PID", 0, set_pgbouncer_pid, "PgBouncer, for its CPU time" },
 	{ "server-pid", "PID", 0, set_server_pid,
-		"a server, for its CPU; may be given for several" },
+		"a server, for its CPU time; may be repeated" },
 	{ "cenoted", "PATH", 0, set_cenoted,
-		"the program to start (default: beside this one, or in PATH)" },
+		"the program to start (default: next to this one, or in PATH)" },
 	{ "sessions", "N", 0, set_sessions, "of its pool (default: clients + 3)" },
 	{ "no-pin", NULL, 0, set_no_pin, "do not bind everything to one CPU" },
 	{ "cpu", "N", 0, set_cpu, "bind to this CPU (default: the last)" },
@@ -378,9 +382,9 @@ print_help(struct cnb_options *o, const char *value)
 	(void)o;
 	(void)value;
 	puts("Usage: cenote-bench [tls | odbc] [OPTION...]\n"
-	     "Measure what it costs to use a database through a pool, against opening "
-	     "it;\ntls: what TLS costs with each suite of ciphers, against clear text, "
-	     "by TCP;\nodbc: the pool's ODBC driver, against the server's own.\n");
+	     "Compare the cost of using a database through a pool with that of opening "
+	     "it.\ntls: the cost of each TLS cipher suite, compared with clear text, by "
+	     "TCP\nodbc: the pool's ODBC driver, compared with the server's own\n");
 	for (i = 0; i < N_ENTRIES; i++) {
 		const struct entry *e = &entries[i];
 		char text[40];
@@ -399,7 +403,7 @@ print_help(struct cnb_options *o, const char *value)
 
 /* ---------------------------------------------------------------------- getopt ----- */
 
-/* Long options are numbered behind the letters. */
+/* Long options have numbers after the letters. */
 #define FIRST_LONG 256
 
 static void
@@ -451,7 +455,7 @@ set_defaults(struct cnb_options *o)
 static const char *const place_options[CNB_N_PLACES] = { "uri", "file", "pgbouncer",
 	"postgresql", "mariadb", "odbc" };
 
-/* Without a pool that was named there is one of our own, with its file. */
+/* Without a pool on the command line, the program starts one with its file. */
 static int
 is_place_known(const struct cnb_options *o, enum cnb_place place)
 {
@@ -489,7 +493,7 @@ choose_odbc(struct cnb_options *o)
 		(void)add_target(o, "odbc-native");
 }
 
-/* What the first argument may be, and what it chooses. */
+/* The values of the first argument, and what they choose. */
 static const struct cnb_mode {
 	const char *name;
 	void (*choose_targets)(struct cnb_options *o);
@@ -536,7 +540,7 @@ check_places(const struct cnb_options *o)
 	return -1;
 }
 
-/* What was not said, now that all is known. */
+/* Set what the command line left open. */
 static int
 complete(struct cnb_options *o, const struct cnb_mode *mode)
 {

@@ -6,9 +6,9 @@
 
 #include "bench.h"
 
-/* What the URI of a pool says, for who is told of it in other words; "": nothing. */
+/* The parts of a pool's URI, for programs that need other words; "": not given. */
 struct cnb_pool_place {
-	char server[512]; /* "unix:DIR" or "tcp://HOST:PORT", as CENOTE_SERVER has it */
+	char server[512]; /* "unix:DIR" or "tcp://HOST:PORT", as in CENOTE_SERVER */
 	char pool[128], user[128], password[128];
 };
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Linux only (/proc and CPU affinity). Processes, their CPU time, and binding them to a CPU.
+ * measure.c and main.c call it. It has no state.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
@@ -9,8 +13,6 @@
 #include <unistd.h>
 
 #include "bench.h"
-
-/* Linux only: /proc and CPU affinity. */
 
 static int64_t
 to_ns(const struct timespec *t)
@@ -43,8 +45,8 @@ struct parentage {
 	int is_ours;
 };
 
-/* /proc/PID/stat from its third field on, behind a name that may hold anything, even ") R 1".
- * NULL: no such process. */
+/* /proc/PID/stat from its third field on, after a name that may contain anything, even ") R 1".
+ * NULL: there is no such process. */
 static const char *
 read_stat(long pid, char *text, size_t size)
 {
@@ -63,7 +65,7 @@ read_stat(long pid, char *text, size_t size)
 	return p != NULL && strlen(p) > 2 ? p + 2 : NULL;
 }
 
-/* 0: no such process. */
+/* 0: there is no such process. */
 static pid_t
 parent_of(long pid)
 {
@@ -120,7 +122,7 @@ is_ours(const struct parentage *all, size_t n, pid_t pid)
 	return 0;
 }
 
-/* Marks `root` and, generation by generation, its descendants. */
+/* Mark `root` and its descendants, one generation after the other. */
 static size_t
 mark_family(struct parentage *all, size_t n, pid_t root)
 {
@@ -188,7 +190,7 @@ cnb_procs_cpu(const struct cnb_procs *procs, int64_t *ret_ns)
 	int64_t sum = 0;
 	size_t i;
 
-	/* This clock counts nanoseconds of all threads, where /proc/PID/stat counts ticks. */
+	/* This clock counts nanoseconds of all threads. /proc/PID/stat counts ticks. */
 	for (i = 0; i < procs->n; i++) {
 		if (clock_getcpuclockid(procs->pids[i], &clock) != 0 ||
 			clock_gettime(clock, &t) < 0)
@@ -206,7 +208,7 @@ cnb_procs_equal(const struct cnb_procs *a, const struct cnb_procs *b)
 	       (a->n == 0 || memcmp(a->pids, b->pids, a->n * sizeof(*a->pids)) == 0);
 }
 
-/* CPU time of the children that it has waited for, and of theirs: fields 16 and 17. -1: it is gone. */
+/* CPU time of its ended children, and of theirs: fields 16 and 17. -1: the process has ended. */
 static int64_t
 ended_children_ns(pid_t pid)
 {
@@ -227,7 +229,7 @@ ended_children_ns(pid_t pid)
 	return ticks * (1000000000 / sysconf(_SC_CLK_TCK));
 }
 
-/* 0; 1: one of them is gone. */
+/* 0; 1: one of them has ended. */
 static int
 sum_family(const struct cnb_procs *procs, int64_t *ret_ns)
 {
@@ -252,7 +254,7 @@ cnb_family_cpu(pid_t root, int64_t *ret_ns)
 	struct cnb_procs procs;
 	int i, r;
 
-	/* One that ends while they are counted would be counted twice, or not at all. */
+	/* If a process ends during the count, it would count twice, or not at all. */
 	for (i = 0; i < 100; i++) {
 		if (cnb_procs_find(root, &procs) < 0)
 			return -1;
@@ -276,7 +278,7 @@ cnb_pin(int cpu, int *ret_cpu, struct cnb_error *ret_error)
 	if (cpu < 0) {
 		if (sched_getaffinity(0, sizeof(set), &set) < 0)
 			goto failed;
-		/* The first one gets most interrupts. */
+		/* The first CPU gets most interrupts. */
 		for (i = 0; i < CPU_SETSIZE; i++) {
 			if (CPU_ISSET(i, &set))
 				cpu = i;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The report as JSON. main.c calls it. It has no state.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,7 +9,7 @@
 
 #include "bench.h"
 
-/* No locale is set in this program, so that the point in numbers is a point. */
+/* The program sets no locale, so numbers have a point. */
 
 static void
 put_text(const char *text)
@@ -73,7 +76,7 @@ put_case(const struct cnb_case *c, const struct cnb_machine *machine)
 	printf("    {\"workload\": ");
 	put_text(c->workload->name);
 	printf(", \"queries_per_connection\": ");
-	/* Held sessions have no such number. */
+	/* For held sessions the number has no meaning. */
 	if (c->workload->begin == NULL)
 		printf("%u", c->queries);
 	else

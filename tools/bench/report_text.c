@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The report as text for people. main.c calls it. It has no state.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -6,9 +9,8 @@
 
 #include "bench.h"
 
-/*
- * Every line fits 100 columns: the longest name of a cipher suite, followed by figures of up to five characters.
- */
+/* Lines have at most 100 columns: the longest name of a cipher suite, and figures of up to five
+ * characters. */
 #define LINE_WIDTH 100
 #define NAME_WIDTH 28
 
@@ -48,7 +50,7 @@ cnb_machine_read(struct cnb_machine *ret_machine)
 	ret_machine->pinned_cpu = -1;
 }
 
-/* The option that would name the processes whose CPU is missing; NULL: none. */
+/* The option for the processes whose CPU time is missing; NULL: nothing is missing. */
 static const char *
 missing_option(const struct cnb_machine *machine, const struct cnb_target *target)
 {
@@ -57,7 +59,7 @@ missing_option(const struct cnb_machine *machine, const struct cnb_target *targe
 	if (target->place == CNB_PLACE_PGBOUNCER &&
 		!machine->is_known[CNB_PART_PGBOUNCER])
 		return "pgbouncer-pid";
-	/* What is behind a pool is not known here: a file, or a server. */
+	/* What a pool uses is unknown here: a file or a server. */
 	if (target->place != CNB_PLACE_POOL && target->place != CNB_PLACE_FILE &&
 		!machine->is_known[CNB_PART_SERVER])
 		return "server-pid";

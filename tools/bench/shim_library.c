@@ -15,7 +15,7 @@ failed(const char *what, const char *why, struct cnb_error *ret_error)
 	return -1;
 }
 
-/* The variables that say to the shim what the URI says. */
+/* Set the shim's environment variables from the URI. */
 static int
 set_environment(const char *uri, struct cnb_error *ret_error)
 {
@@ -50,7 +50,8 @@ cnb_shim_load(const char *file, const char *mark, const char *uri,
 		address = dlsym(library, functions[i].name);
 		if (address == NULL)
 			return failed(path, functions[i].name, ret_error);
-		/* a function's address, from the object's that dlsym() gives (POSIX says that this works) */
+		/* A function's address from the object pointer of dlsym(); POSIX guarantees that
+		 * this works. */
 		memcpy(functions[i].slot, &address, sizeof(address));
 	}
 	return set_environment(uri, ret_error);

@@ -4,14 +4,14 @@
 
 #include "bench.h"
 
-/* A function of a library, and where its address goes. */
+/* A function of a library, and where to put its address. */
 struct cnb_function {
 	const char *name;
 	void *slot;
 };
 
-/* Load the shim of that file name, which has the symbol `mark`, and tell it by the environment to go to the pool
- * of that URI. It is never closed. 0, or -1. */
+/* Load the shim with that file name, which exports `mark`, and make it go to the pool of that URI
+ * by the environment. It is never closed. 0, or -1. */
 int cnb_shim_load(const char *file, const char *mark, const char *uri,
 	const struct cnb_function *functions, size_t n, struct cnb_error *ret_error);
 

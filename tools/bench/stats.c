@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Median and quartiles. measure.c calls it. It has no state.
+ */
 #include <stdlib.h>
 
 #include "bench.h"
@@ -11,7 +14,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Between two values linearly, as most tools do. */
+/* Linear between two values, as in most tools. */
 static double
 quantile(const double *sorted, size_t n, double q)
 {

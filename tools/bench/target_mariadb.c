@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The targets mariadb and mysql-shim: libmariadb, or the shim that replaces it. targets.c lists
+ * them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mariadb_library.h"
 
-/* The widest value that a prepared statement of the workloads gives. */
+/* The widest value of the workloads' prepared statements. */
 #define MAX_VALUE 64
 
-/* The buffers of a prepared statement's columns. */
+/* Buffers for the columns of a prepared statement. */
 struct buffers {
 	char values[CNB_COLUMNS][MAX_VALUE];
 	unsigned long lengths[CNB_COLUMNS];
@@ -165,8 +169,8 @@ mariadb_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	return open_at(cnb_mariadb(), &p, ret_session, ret_error);
 }
 
-/* What a program usually says, but for the database, which is the pool's; that is chosen by the
- * environment. */
+/* The usual options of a program, but with the pool's database. The environment chooses
+ * the pool. */
 static int
 shim_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	struct cnb_error *ret_error)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The targets odbc and odbc-native: Cenote's ODBC driver and another one. targets.c lists them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +11,10 @@
 
 #include "pool_place.h"
 
-/* The widest value that the workloads give. */
+/* The widest value of the workloads. */
 #define MAX_VALUE 64
 
-/* The buffers of bound columns. */
+/* Buffers for bound columns. */
 struct buffers {
 	char values[CNB_COLUMNS][MAX_VALUE];
 	SQLLEN lengths[CNB_COLUMNS];
@@ -49,7 +52,7 @@ say(const char *message, struct cnb_error *ret_error)
 
 /* ----------------------------------------------------------------- connecting ----- */
 
-/* A program has one environment, for as long as it runs. */
+/* A program has one environment for its whole life. */
 static SQLHENV
 environment(void)
 {
@@ -59,7 +62,7 @@ environment(void)
 		return env;
 	if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &env)))
 		return SQL_NULL_HENV;
-	/* a number in the place of a pointer: so ODBC has it */
+	/* ODBC passes a number as a pointer. */
 	(void)SQLSetEnvAttr(
 		env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)(uintptr_t)SQL_OV_ODBC3, 0);
 	return env;
@@ -106,7 +109,7 @@ native_open(const struct cnb_env *env, struct cnb_session **ret_session,
 	return open_at(env->places[CNB_PLACE_ODBC], ret_session, ret_error);
 }
 
-/* What the pool's URI says, as a connection string. */
+/* The pool's URI as a connection string. */
 static int
 make_string(const char *uri, char *ret_string, size_t size, struct cnb_error *ret_error)
 {
@@ -165,7 +168,8 @@ stmt_failed(const struct session *s, struct cnb_error *ret_error)
 	return r;
 }
 
-/* One row, by SQLGetData(). A value that does not fit is a warning, which is none of the workloads'. */
+/* Read a row by SQLGetData(). A value that does not fit would be a warning, but the workloads have
+ * none. */
 static int
 get_row(const struct session *s, SQLSMALLINT n_columns, struct cnb_answer *answer)
 {
@@ -194,7 +198,7 @@ odbc_query(struct cnb_session *cs, const char *sql, struct cnb_answer *ret_answe
 	*ret_answer = (struct cnb_answer){ 0, 0 };
 	if (need_stmt(s, ret_error) < 0)
 		return -1;
-	/* notices are no failure */
+	/* A notice is not a failure. */
 	if (!SQL_SUCCEEDED(SQLExecDirect(s->stmt, (SQLCHAR *)(uintptr_t)sql, SQL_NTS)) ||
 		!SQL_SUCCEEDED(SQLNumResultCols(s->stmt, &n_columns)))
 		return stmt_failed(s, ret_error);

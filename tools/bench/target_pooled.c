@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target pooled: libcenote. targets.c lists it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +165,7 @@ pooled_execute(struct cnb_session *cs, struct cnb_answer *ret_answer,
 	return 0;
 }
 
-/* The results of one request: CENOTE_DONE when it was answered and did not fail. */
+/* The results of a request. CENOTE_DONE: all arrived, without an error. */
 static int
 take_results(cenote_conn *conn, struct cnb_answer *answer, struct cnb_error *ret_error)
 {

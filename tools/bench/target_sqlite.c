@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The target direct: SQLite without a pool. targets.c lists it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

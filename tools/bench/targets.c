@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The list of targets in this build. options.c and main.c look targets up. It has no state.
+ */
 #include <string.h>
 
 #include "bench.h"
 
-/* A new way to reach a database is a row here; a build without its library gives NULL. Each
- * is compared with those behind it: pools first. */
+/* To add a way to reach a database, add a row. A build without its library has NULL. Each target is
+ * compared with those after it, so pools come first. */
 static const struct cnb_target *(*const targets[])(void) = {
 	cnb_target_pooled,
 	cnb_target_shim,

@@ -13,7 +13,7 @@ operation(struct cnb_run *run)
 	return r;
 }
 
-/* What a web request does: connect, a few pages of rows, disconnect. */
+/* What a web request does: connect, read a few pages of rows, disconnect. */
 const struct cnb_workload cnb_workload_rows = {
 	.name = "rows",
 	.about = "connect, 256 rows of 16 columns of 32 bytes n times, disconnect",

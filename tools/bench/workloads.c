@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The list of workloads, the parts that they share, and the table that they read. clients.c runs
+ * workloads. It has no state.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,7 +88,7 @@ cnb_run_queries(struct cnb_run *run)
 
 /* ------------------------------------------------------------- the table ----- */
 
-/* SQL that every server understands. */
+/* SQL for all servers. */
 #define ROWS_PER_INSERT 250
 
 struct text {
@@ -114,7 +118,7 @@ create_sql(struct text *t)
 	append(t, ")");
 }
 
-/* Rows from number `first` on, each value 32 characters and different. */
+/* Rows from number `first` on. Each value has 32 different characters. */
 static void
 insert_sql(struct text *t, int first)
 {
@@ -151,7 +155,8 @@ fill(const struct cnb_target *target, struct cnb_session *session, struct text *
 	}
 	if (target->query(session, "commit", &answer, ret_error) < 0)
 		return -1;
-	/* PostgreSQL would not use the key without. MariaDB has other words, and no need of it. */
+	/* Without it PostgreSQL would not use the key. MariaDB has another statement and does not
+	 * need it. */
 	(void)target->query(session, "analyze cenote_bench", &answer, &ignored);
 	return 0;
 }
@@ -160,7 +165,8 @@ int
 cnb_setup(const struct cnb_target *target, const struct cnb_env *env,
 	struct cnb_error *ret_error)
 {
-	/* Each value with its quotes and comma, each row with its number and brackets. */
+	/* Room for each value with its quotes and comma, and each row with its number and
+	 * parentheses. */
 	struct text t = { .size = 256 +
 				  (size_t)ROWS_PER_INSERT *
 					  (CNB_COLUMNS * (CNB_VALUE_BYTES + 4) + 32) };
