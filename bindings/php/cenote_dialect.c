@@ -3,7 +3,7 @@
 
 #include <zend_smart_str.h>
 
-/* MySQL's SERVER_STATUS_NO_BACKSLASH_ESCAPES. */
+/* SERVER_STATUS_NO_BACKSLASH_ESCAPES of MySQL. */
 #define MYSQL_NO_BACKSLASH_ESCAPES 512u
 
 static void
@@ -31,7 +31,8 @@ quote_hex(const char *before, const zend_string *bytes, const char *after)
 	return out.s;
 }
 
-/* In quotes, with each character of `doubled` written twice. NULL for what SQL text cannot hold. */
+/* Put quotes around the text and double each character in `doubled`. NULL: SQL text cannot
+ * hold it. */
 static zend_string *
 quote_doubled(const char *before, const zend_string *text, const char *doubled)
 {
@@ -75,8 +76,8 @@ quote_postgresql(const cenote_conn *conn, uint32_t server_status, const zend_str
 	return quote_doubled("'", text, "'");
 }
 
-/* The character set of the session, if the end of a character of it may look like a backslash or be taken for one
- * with the backslash that is put there; else NULL. */
+/* The session's character set if a backslash may be the last byte of one of its characters, or may
+ * combine with the byte before it; else NULL. */
 static const char *
 ambiguous_charset(const cenote_conn *conn)
 {
@@ -92,7 +93,7 @@ ambiguous_charset(const cenote_conn *conn)
 	return NULL;
 }
 
-/* As the bytes that it is, which nothing can end. */
+/* Write the text as bytes in hexadecimal digits, which no quote can end. */
 static zend_string *
 quote_bytes(const char *charset, const zend_string *text)
 {
@@ -102,7 +103,7 @@ quote_bytes(const char *charset, const zend_string *text)
 	return quote_hex(before, text, "'");
 }
 
-/* What MySQL wants escaped, and how (Reference Manual, "String Literals"). */
+/* Escape what MySQL needs escaped (Reference Manual, "String Literals"). */
 static zend_string *
 quote_mysql(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
 	enum pdo_param_type type)
@@ -152,7 +153,8 @@ is_server(const cenote_conn *conn, const char *name)
 	return dbms && strncasecmp(dbms, name, strlen(name)) == 0;
 }
 
-/* Of a server behind a driver it is not known how its session reads a backslash: so that it does not matter. */
+/* A server that a driver hides: the way its session reads a backslash is unknown. Quote so that it
+ * does not matter. */
 static zend_string *
 quote_other(const cenote_conn *conn, uint32_t server_status, const zend_string *text,
 	enum pdo_param_type type)
@@ -169,12 +171,12 @@ quote_other(const cenote_conn *conn, uint32_t server_status, const zend_string *
 static const pdo_cenote_dialect dialects[] = {
 	{ "postgresql", "$%d", false, true, "select lastval()", "select currval($1)",
 		quote_postgresql },
-	/* The number is a comment there: it tells which value it was when names repeat. */
+	/* The number is a comment for the server. It says which value it is when names repeat. */
 	{ "mysql", "/*%d*/?", true, false, NULL, NULL, quote_mysql },
 	{ "sqlite", "?%d", false, false, "select last_insert_rowid()", NULL,
 		quote_standard },
 	{ "freetds", "/*%d*/?", true, false, "select @@identity", NULL, quote_standard },
-	/* any other */
+	/* any other backend */
 	{ NULL, "/*%d*/?", true, false, NULL, NULL, quote_other },
 };
 

@@ -65,7 +65,7 @@ dbh_fetch_error(pdo_dbh_t *dbh, pdo_stmt_t *stmt, zval *info)
 	add_next_index_string(info, error->message);
 }
 
-/* What a call on the connection returned. */
+/* Whether a call on the connection succeeded. If not, note its error. */
 static bool
 check(pdo_dbh_t *dbh, int status)
 {
@@ -101,7 +101,7 @@ pdo_cenote_note_result(pdo_cenote_db_handle *H, const cenote_result *res)
 	if (kind == CENOTE_RESULT_ERROR)
 		return;
 	H->last_id = (zend_ulong)cenote_result_last_insert_id(res);
-	/* rows have none before their end */
+	/* A result with rows has no status before its end. */
 	if (status != 0 || kind == CENOTE_RESULT_COMMAND)
 		H->server_status = status;
 }
@@ -114,7 +114,7 @@ pdo_cenote_is_copy(const cenote_result *res)
 	return kind == CENOTE_RESULT_COPY_IN || kind == CENOTE_RESULT_COPY_OUT;
 }
 
-/* Whether a result of exec() is a failure, which is noted. */
+/* Whether a result of exec() is an error, which it then notes. */
 static bool
 has_error(pdo_dbh_t *dbh, const cenote_result *res)
 {
@@ -127,7 +127,7 @@ has_error(pdo_dbh_t *dbh, const cenote_result *res)
 	return true;
 }
 
-/* All results of a text with one statement or several. The affected rows of the last; -1 and
+/* Take all results of a text with one or more statements. The affected rows of the last; or -1, and
  * the error is noted. */
 static zend_long
 run(pdo_dbh_t *dbh, const zend_string *sql)
@@ -148,7 +148,7 @@ run(pdo_dbh_t *dbh, const zend_string *sql)
 		cenote_result_destroy(res);
 		status = cenote_get_result(H->conn, &res);
 	}
-	/* the first error is the one that is told */
+	/* Report the first error. */
 	return has_failed || !check(dbh, status) ? -1 : n_rows;
 }
 
@@ -199,7 +199,7 @@ dbh_in_transaction(pdo_dbh_t *dbh)
 	return state == CENOTE_TX_OPEN || state == CENOTE_TX_FAILED;
 }
 
-/* The one value that a query gives; NULL, and the error is noted. */
+/* The single value of a query; or NULL, and the error is noted. */
 static zend_string *
 one_value(pdo_dbh_t *dbh, const char *sql, const zend_string *param)
 {
@@ -245,14 +245,14 @@ dbh_last_id(pdo_dbh_t *dbh, const zend_string *name)
 uint32_t
 pdo_cenote_value_of(const zend_string *placeholder)
 {
-	/* its number, from 1, is the only one in it */
+	/* The only number in it is the number of the value, from 1. */
 	const char *digits =
 		ZSTR_VAL(placeholder) + strcspn(ZSTR_VAL(placeholder), "0123456789");
 
 	return (uint32_t)ZEND_ATOL(digits) - 1;
 }
 
-/* How many parameters the rewritten text has, and which value each of them takes. */
+/* Count the parameters of the rewritten text, and which value each of them takes. */
 static void
 count_parameters(const pdo_stmt_t *stmt)
 {
@@ -412,8 +412,8 @@ dbh_get_attribute(pdo_dbh_t *dbh, zend_long attr, zval *ret_value)
 
 /* ------------------------------------------------------------------- persistence ----- */
 
-/* A persistent handle keeps no session between requests: attaching costs next to nothing. Nor does the next
- * request find what this one has set, or was told. */
+/* A persistent handle keeps no session between requests, since attaching costs very little. The
+ * next request must not find what this one has set or received. */
 static void
 dbh_request_shutdown(pdo_dbh_t *dbh)
 {
@@ -434,7 +434,7 @@ dbh_check_liveness(pdo_dbh_t *dbh)
 {
 	pdo_cenote_db_handle *H = dbh->driver_data;
 
-	/* by another object of this request, which has the same handle */
+	/* Another object of this request has the same handle. */
 	if (cenote_is_connected(H->conn))
 		return SUCCESS;
 	if (cenote_connect(H->conn) < 0)
@@ -499,7 +499,7 @@ open_conn(const pdo_dbh_t *dbh, cenote_conn *conn, zval *options)
 	return status == CENOTE_OK ? cenote_connect(conn) : status;
 }
 
-/* A handle that has its session, as the options want it. */
+/* Give the handle a session with these options. */
 static bool
 begin_use(pdo_dbh_t *dbh, zval *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "php_pdo_cenote_int.h"
 
-/* One "option=value" of a data source name; `end` is behind it. */
+/* Set one "option=value" of a data source name, which ends at `end`. */
 static int
 set_pair(cenote_conn *conn, const char *begin, const char *end)
 {
@@ -18,7 +18,7 @@ set_pair(cenote_conn *conn, const char *begin, const char *end)
 int
 pdo_cenote_set_dsn(cenote_conn *conn, const char *dsn)
 {
-	/* A pool's name and a URI are both what cenote_conn_set_uri() takes. */
+	/* cenote_conn_set_uri() takes both the name of a pool and a URI. */
 	if (strstr(dsn, "://") || !strchr(dsn, '='))
 		return cenote_conn_set_uri(conn, dsn);
 

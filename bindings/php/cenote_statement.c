@@ -9,7 +9,7 @@ current(const pdo_cenote_stmt *S)
 	return S->current < S->n_results ? S->results[S->current] : NULL;
 }
 
-/* Forget the rowsets. What a streamed statement still has is taken off the connection. */
+/* Forget the rowsets. The rest of a streamed statement is read off the connection. */
 static void
 drop_results(pdo_cenote_stmt *S)
 {
@@ -43,7 +43,7 @@ check(pdo_stmt_t *stmt, int status)
 	return false;
 }
 
-/* The values that a call gives back, into the variables that were bound for them, in order. */
+/* Put the output values of a call into the bound variables, in order. */
 static void
 give_output(pdo_stmt_t *stmt, const cenote_result *res)
 {
@@ -87,7 +87,7 @@ wants_output(const pdo_stmt_t *stmt)
 	return false;
 }
 
-/* PostgreSQL's CALL answers with a row like any other. */
+/* PostgreSQL answers a CALL with an ordinary row. */
 static bool
 is_output(const pdo_stmt_t *stmt, const cenote_result *res)
 {
@@ -95,7 +95,7 @@ is_output(const pdo_stmt_t *stmt, const cenote_result *res)
 	       (strcmp(cenote_result_tag(res), "CALL") == 0 && wants_output(stmt));
 }
 
-/* This result and whatever comes behind it, so that the connection is free for others. */
+/* Take this result and all that follow, so that the connection is free. */
 static bool
 take_results(pdo_stmt_t *stmt, cenote_result *res)
 {
@@ -119,7 +119,7 @@ take_results(pdo_stmt_t *stmt, cenote_result *res)
 	return check(stmt, status) && !is_refused;
 }
 
-/* The next batch of a streamed rowset: CENOTE_ROW, CENOTE_DONE; negative, and the error is noted. */
+/* The next batch of a streamed rowset: CENOTE_ROW or CENOTE_DONE; negative: the error is noted. */
 static int
 next_batch(pdo_stmt_t *stmt)
 {
@@ -134,7 +134,7 @@ next_batch(pdo_stmt_t *stmt)
 	return status;
 }
 
-/* Of its columns, once for all rows. */
+/* Find the types of the columns once for all rows. */
 static void
 find_types(pdo_cenote_stmt *S, const cenote_result *res)
 {
@@ -145,7 +145,7 @@ find_types(pdo_cenote_stmt *S, const cenote_result *res)
 		S->types[i] = pdo_cenote_type(cenote_result_column(res, i));
 }
 
-/* Make a rowset the one that PDO sees. */
+/* Make a rowset the current one for PDO. */
 static bool
 show_result(pdo_stmt_t *stmt)
 {
@@ -215,7 +215,7 @@ fill_params(pdo_stmt_t *stmt)
 	return is_filled;
 }
 
-/* The first execution travels with its text; who executes again gets a prepared statement. */
+/* The first execution sends the text. The second one prepares the statement. */
 static int
 execute(pdo_stmt_t *stmt, cenote_exec_options *options, cenote_result **ret_res)
 {
@@ -238,7 +238,7 @@ execute(pdo_stmt_t *stmt, cenote_exec_options *options, cenote_result **ret_res)
 	return cenote_stmt_execute(S->handle, S->params, options, ret_res);
 }
 
-/* The first batch is read at once: then other statements may be run in between. */
+/* Read the first batch at once: then other statements may run in between. */
 static bool
 begin_stream(pdo_stmt_t *stmt, cenote_result *res)
 {
@@ -274,7 +274,7 @@ stmt_executer(pdo_stmt_t *stmt)
 			      : take_results(stmt, res) && show_result(stmt);
 }
 
-/* The rest of the rows is read over, since statements behind it may run only then. */
+/* Skip the remaining rows: statements after this one can run only then. */
 static int
 next_streamed_rowset(pdo_stmt_t *stmt)
 {
@@ -311,7 +311,7 @@ stmt_next_rowset(pdo_stmt_t *stmt)
 
 /* ------------------------------------------------------------------------- fetch ----- */
 
-/* Where a fetch goes; -1 and n_rows are before the first and behind the last. */
+/* The row that a fetch asks for. -1 is before the first row, n_rows after the last. */
 static zend_long
 wanted_row(const pdo_cenote_stmt *S, enum pdo_fetch_orientation ori, zend_long offset,
 	zend_long n_rows)
@@ -332,8 +332,8 @@ wanted_row(const pdo_cenote_stmt *S, enum pdo_fetch_orientation ori, zend_long o
 	}
 }
 
-/* PDOStatement::fetchAll() asks whether there was an error at its first row only. What fails behind
- * it would look like the end. */
+/* PDOStatement::fetchAll() checks for an error at its first row only. Without this, a later error
+ * would look like the end. */
 static void
 tell_fetch_all(pdo_stmt_t *stmt)
 {
@@ -460,7 +460,7 @@ find_value(pdo_stmt_t *stmt, struct pdo_bound_param_data *param)
 	return 1;
 }
 
-/* PDO itself writes 1 and 0, which are no booleans where types are strict. */
+/* PDO itself writes 1 and 0, which strict servers do not accept as booleans. */
 static void
 write_truth(struct pdo_bound_param_data *param)
 {
@@ -523,7 +523,8 @@ stmt_cursor_closer(pdo_stmt_t *stmt)
 	return 1;
 }
 
-/* Whether the connection is still there: at the end of a request objects go in any order. */
+/* Whether the connection still exists: at the end of a request, PHP destroys objects in
+ * any order. */
 static bool
 has_connection(const pdo_stmt_t *stmt)
 {

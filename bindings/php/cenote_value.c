@@ -3,7 +3,7 @@
 
 /* ---------------------------------------------------------------- to the session ----- */
 
-/* Without a type, so that the server finds out, as of a quoted literal. */
+/* Without a type, so that the server finds it, as for a quoted literal. */
 static int
 add_untyped(cenote_params *params, const zval *value, enum pdo_param_type type)
 {
@@ -48,7 +48,7 @@ add_typed(cenote_params *params, const zval *value, enum pdo_param_type type)
 	return status;
 }
 
-/* What a stream still holds. */
+/* Read the rest of a stream. */
 static bool
 add_stream(pdo_stmt_t *stmt, cenote_params *params, zval *resource, int *ret_status)
 {
@@ -73,7 +73,7 @@ check(pdo_stmt_t *stmt, int status)
 {
 	if (status == CENOTE_OK)
 		return true;
-	/* A value without text has thrown already. */
+	/* A value that cannot be a text has thrown already. */
 	if (status != CENOTE_ERR_CONVERT)
 		pdo_cenote_error_text(stmt->dbh, stmt,
 			status == CENOTE_ERR_LIMIT ? "54000" : "HY001",
@@ -151,8 +151,8 @@ void
 pdo_cenote_get_value(const cenote_result *res, uint64_t row, uint32_t col, uint32_t type,
 	zval *ret_value)
 {
-	/* What PHP has no type for stays text, as does a value that is not of its column's type,
-	 * which SQLite allows. */
+	/* Values without a type in PHP stay text. So do values that do not have their column's
+	 * type, which SQLite allows. */
 	static bool (*const getters[])(
 		const cenote_result *, uint64_t, uint32_t, zval *) = {
 		[CENOTE_TYPE_BOOL] = get_bool,

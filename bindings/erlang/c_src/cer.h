@@ -8,35 +8,35 @@
 #include <stdatomic.h>
 
 /*
- * The NIF behind src/cenote.erl: nif.c has what Erlang calls, conn.c a connection's life and who may
- * use it, watch.c its descriptor, request.c requests and their results, simple.c requests without
- * rows and facts, params.c and value.c turn values into libcenote's and back, error.c makes terms of
- * errors, event.c messages of what the server says of its own accord.
+ * The NIF for src/cenote.erl. nif.c has the functions that Erlang calls, conn.c the life of a
+ * connection and who may use it, watch.c its descriptor, request.c requests and results, simple.c
+ * requests without rows and facts, params.c and value.c convert values, error.c makes terms of
+ * errors, and event.c makes messages of notices and notifications.
  *
- * Every connection is non-blocking to libcenote, so a call never waits: it says `again`, and the
- * process waits in a receive for what enif_select() sends it. Only what may look up a host's name, or
- * computes for TLS, takes longer; such connections are moved to a dirty I/O scheduler.
+ * Every connection is non-blocking, so a call never waits. It returns `again`, and the process
+ * waits in a receive for the message of enif_select(). Two things take longer: looking up a host
+ * name, and computing for TLS. Such connections move to a dirty I/O scheduler.
  */
 
-/* What was made of a connection, and is to be destroyed when nobody is in a call of it. */
+/* A part of a connection. It is destroyed when no process is in a call that uses it. */
 struct cer_part {
 	struct cer_part *next;
-	cenote_stmt *stmt; /* one of these two is not NULL, until it is destroyed */
+	cenote_stmt *stmt; /* one of these two is not NULL until it is destroyed */
 	cenote_result *res;
-	int has_batch; /* of a cursor: rows that were not handed out yet */
-	int is_done; /* of a cursor: there are no more */
+	int has_batch; /* for a cursor: there are rows that Erlang does not have yet */
+	int is_done; /* for a cursor: there are no more rows */
 };
 
-/* A term of Erlang's for a part: statements and cursors. */
+/* The Erlang term for a part: a statement or a cursor. */
 struct cer_handle {
 	struct cer_conn *conn;
 	struct cer_part *part;
 };
 
-/* Gives 0 for a value that is none of its column's type. */
+/* Returns 0 if the text does not have the form of the column's type. */
 typedef int cer_decode(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret);
 
-/* The result whose rows are being given, some at a time. */
+/* The result whose rows go to Erlang, some at a time. */
 struct cer_reading {
 	cenote_result *res; /* NULL: none */
 	int is_owned;
@@ -48,37 +48,39 @@ struct cer_reading {
 
 enum cer_life {
 	CER_ALIVE,
-	CER_DOOMED, /* its owner died or closed it: whoever has the lock next gives the session back */
+	/* its owner died or closed it; the next holder of the lock gives the session back */
+	CER_DOOMED,
 	CER_CLOSED
 };
 
 struct cer_conn {
 	cenote_conn *conn;
-	ErlNifMutex *lock; /* for a call; nobody but the owner waits for it */
+	ErlNifMutex *lock; /* for each call; only the owner waits for it */
 	ErlNifPid owner;
 	ErlNifMonitor monitor;
 	atomic_int life; /* enum cer_life */
 	_Atomic(struct cer_part *) dead;
-	ErlNifEnv *env; /* of the call that has the lock */
+	ErlNifEnv *env; /* environment of the call that has the lock */
 
 	cenote_params *params;
 	struct cer_reading reading;
-	cenote_result *copy; /* the copy that goes on, or NULL */
-	int is_streamed; /* the request that was sent last */
+	cenote_result *copy; /* the open copy, or NULL */
+	int is_streamed; /* about the last request that was sent */
 	int is_text;
 	int is_remote; /* calls may take long */
-	int is_waiting; /* the last call said again */
-	int timeout_ms; /* for each call of cenote.erl; -1 for ever */
+	int is_waiting; /* the last call returned `again` */
+	int timeout_ms; /* for each call of cenote.erl; -1: for ever */
 
-	struct cer_watch *watch; /* NULL: nothing was waited for yet */
+	struct cer_watch *watch; /* NULL: the connection has not waited yet */
 
 	ErlNifPid listener,
-		async; /* if has_async: the process that listens, and for whom */
+		/* if has_async: the listening process, and the process that gets the messages */
+		async;
 	int has_async;
-	atomic_int wants_listen; /* the listener is to be told when something comes */
+	atomic_int wants_listen; /* the listener wants a message when something arrives */
 
 	ErlNifMutex *cancel_lock;
-	cenote_cancel *cancel; /* under cancel_lock; NULL: never connected */
+	cenote_cancel *cancel; /* under cancel_lock; NULL: it was never connected */
 };
 
 struct cer_atoms {
@@ -89,30 +91,30 @@ struct cer_atoms {
 
 extern struct cer_atoms cer_atom;
 
-/* A new version of the module takes over what the old one has made. */
+/* A new version of the module takes over the resources of the old one. */
 #define CER_RESOURCE_FLAGS (ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER)
 
 /* ------------------------------------------------------------------------ conn.c ----- */
 
 int cer_conn_load(ErlNifEnv *env);
-/* A new one, owned by the process that calls; a term, or an exception. */
+/* Make a connection that the calling process owns. A term, or an exception. */
 ERL_NIF_TERM cer_conn_new(ErlNifEnv *env);
 struct cer_conn *cer_conn_get(ErlNifEnv *env, ERL_NIF_TERM term);
 ERL_NIF_TERM cer_conn_term(ErlNifEnv *env, struct cer_conn *c);
 
-/* Begin a call of the owner's: 0; or -1 and an error term, and the lock is not held. */
+/* Begin a call of the owner. 0; or -1 and an error term, without the lock. */
 int cer_enter(ErlNifEnv *env, struct cer_conn *c, ERL_NIF_TERM *ret_error);
 void cer_leave(ErlNifEnv *env, struct cer_conn *c);
-/* Do what had to wait for the lock, unless somebody has it, who then does it. */
+/* Do what waited for the lock. If another call has it, that call will do it. */
 void cer_tidy(ErlNifEnv *env, struct cer_conn *c);
-/* Give the session back, now or when the call ends that goes on. */
+/* Give the session back, now or at the end of the running call. */
 void cer_doom(ErlNifEnv *env, struct cer_conn *c);
-/* Give it to another process. Within a call. */
+/* Change the owner. Call it within a call. */
 int cer_conn_set_owner(struct cer_conn *c, const ErlNifPid *pid);
 
-/* A term for a statement or a result, either of which it takes over, also when it fails. */
+/* Make a term for a statement or a result, and take it over, even on failure. */
 ERL_NIF_TERM cer_handle_new(struct cer_conn *c, cenote_stmt *stmt, cenote_result *res);
-/* The part that a term of this connection's stands for; NULL if it is none. */
+/* The part for a term of this connection; NULL: it is not one. */
 struct cer_part *cer_handle_part(struct cer_conn *c, ERL_NIF_TERM term);
 struct cer_handle *cer_handle_get(ErlNifEnv *env, ERL_NIF_TERM term);
 void cer_part_destroy(struct cer_conn *c, struct cer_part *part);
@@ -120,17 +122,19 @@ void cer_part_destroy(struct cer_conn *c, struct cer_part *part);
 /* ----------------------------------------------------------------------- watch.c ----- */
 
 int cer_watch_load(ErlNifEnv *env);
-/* Let `pid` be sent {select, _, ref, _} when libcenote can go on: so many messages at most, if it is not
- * unwatched before. Milliseconds after which it is to be called again anyway; -1 for never. */
+/*
+ * `pid` gets {select, _, ref, _} when libcenote can continue, but only this many messages until it
+ * is watched again. Returns the milliseconds after which it must call again in any case; -1: never.
+ */
 int cer_watch(
 	struct cer_conn *c, const ErlNifPid *pid, ERL_NIF_TERM ref, int *ret_n_messages);
 void cer_unwatch(struct cer_conn *c, ERL_NIF_TERM ref);
-/* Forget the descriptor, which then is no longer kept open. */
+/* Forget the descriptor and close it. */
 void cer_watch_end(ErlNifEnv *env, struct cer_conn *c);
 
 /* --------------------------------------------------------------------- request.c ----- */
 
-/* What cenote_nif:talk/3 can do, by name. */
+/* An operation of cenote_nif:talk/3, by its name. */
 struct cer_op {
 	const char *name;
 	int arity;
@@ -142,15 +146,16 @@ extern struct cer_op cer_request_ops[], cer_simple_ops[];
 
 ERL_NIF_TERM cer_rows(struct cer_conn *c, uint64_t left, ERL_NIF_TERM rows);
 void cer_reading_end(struct cer_conn *c);
-/* ok, again, done, or {error, _}. */
+/* The term ok, again, done or {error, _}. */
 ERL_NIF_TERM cer_status(struct cer_conn *c, int status);
 
 /* ---------------------------------------------------------------------- params.c ----- */
 
-/* Fill c->params: 0; or -1 and a term to return. */
+/* Fill c->params. 0; or -1 and a term to return. */
 int cer_params_fill(struct cer_conn *c, ERL_NIF_TERM list, const cenote_stmt *stmt,
 	ERL_NIF_TERM *ret_error);
-/* A text with a zero byte behind it, which lives as long as the environment; NULL if it is none, or has one in it. */
+/* A text with a zero byte at the end. It lives as long as the environment. NULL: the term is not a
+ * text, or contains a zero byte. */
 const char *cer_text(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /* ----------------------------------------------------------------------- value.c ----- */
@@ -173,7 +178,7 @@ ERL_NIF_TERM cer_error_text(
 
 void cer_event_begin(
 	struct cer_conn *c, const ErlNifPid *listener, const ErlNifPid *async);
-/* Take what the server said, and ask to be told of more. Within the lock. */
+/* Take what has arrived, and ask for a message about more. The caller holds the lock. */
 void cer_event_listen(ErlNifEnv *env, struct cer_conn *c);
 void cer_event_end(ErlNifEnv *env, struct cer_conn *c);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection's life. One process owns it, and only that one makes calls, so the lock is never
- * waited for in practice. Others come by when a process dies, when a term is collected, or when
- * something came that nobody asked for: they leave a note and try the lock; whoever has it reads the
- * notes behind its call. So nothing of libcenote's is touched by two threads, and nobody waits.
+ * The life of a connection. One process owns it, and only that process makes calls, so it never
+ * waits for the lock. Other threads come when a process dies, when a term is collected, or when
+ * something arrives between calls. They leave a note and try the lock. The holder of the lock reads
+ * the notes after its call. So two threads never use libcenote together, and nobody waits.
  */
 #include "cer.h"
 
@@ -135,7 +135,7 @@ cer_conn_load(ErlNifEnv *env)
 static int
 conn_init(struct cer_conn *c)
 {
-	/* copied, but not const */
+	/* enif_mutex_create() copies it, but does not take a const. */
 	static char names[][16] = { "cenote_conn", "cenote_cancel" };
 
 	c->lock = enif_mutex_create(names[0]);
@@ -202,7 +202,7 @@ needs_tidying(struct cer_conn *c)
 	       (atomic_load(&c->wants_listen) && !c->is_waiting);
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void
 tidy(ErlNifEnv *env, struct cer_conn *c)
 {
@@ -213,7 +213,7 @@ tidy(ErlNifEnv *env, struct cer_conn *c)
 		cenote_close(c->conn);
 		cer_event_end(env, c);
 	}
-	/* also after an error: what libcenote has closed must not be kept open here */
+	/* Also after an error: if libcenote closed the socket, the duplicate must close, too. */
 	if (cenote_fd(c->conn) < 0)
 		cer_watch_end(env, c);
 	if (atomic_load(&c->wants_listen) && !c->is_waiting)
@@ -223,7 +223,7 @@ tidy(ErlNifEnv *env, struct cer_conn *c)
 void
 cer_tidy(ErlNifEnv *env, struct cer_conn *c)
 {
-	/* a note is written before the lock is tried, and read after it was given back */
+	/* A note is written before trying the lock, and read after releasing it. */
 	atomic_thread_fence(memory_order_seq_cst);
 	while (needs_tidying(c) && enif_mutex_trylock(c->lock) == 0) {
 		tidy(env, c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors are maps: status, sqlstate, message and native are always there. */
+/* Errors as maps. They always have status, sqlstate, message and native. */
 #include "cer.h"
 
 static const struct {
@@ -79,7 +79,7 @@ make_map(ErlNifEnv *env, int status, const char *sqlstate, const char *message,
 		keys[n] = enif_make_atom(env, fields[i].name);
 		values[n++] = cer_binary_of(env, text);
 	}
-	/* the keys differ from each other */
+	/* It cannot fail, since the keys differ. */
 	(void)enif_make_map_from_arrays(env, keys, values, n, &map);
 	return map;
 }

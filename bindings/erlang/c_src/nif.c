@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What src/cenote_nif.erl declares. */
+/* The functions that src/cenote_nif.erl declares. */
 #include "cer.h"
 
 struct cer_atoms cer_atom;
@@ -37,7 +37,7 @@ run_op(struct cer_conn *c, const struct cer_op *op, const ERL_NIF_TERM *args)
 	return answer;
 }
 
-/* talk(Conn, Name, Arguments): the one way in for the owner's calls. */
+/* talk(Conn, Name, Arguments): all calls of the owner. */
 static ERL_NIF_TERM
 nif_talk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -59,7 +59,7 @@ nif_talk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return answer;
 }
 
-/* rows(Conn, Left, Rows): some more, in front of those. */
+/* rows(Conn, Left, Rows): put more rows before the given ones. */
 static ERL_NIF_TERM
 nif_rows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -77,7 +77,8 @@ nif_rows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return answer;
 }
 
-/* watch(Conn, Ref): {Ms, N}: how long to wait for {select, _, Ref, _}, and how many of them may come. */
+/* watch(Conn, Ref): {Ms, N}: how long to wait for {select, _, Ref, _}, and how many such messages
+ * may come. */
 static ERL_NIF_TERM
 nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -91,7 +92,7 @@ nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (cer_enter(env, c, &answer) < 0)
 		return answer;
 	ms = cer_watch(c, NULL, argv[1], &n_messages);
-	/* the listener's turn was overwritten */
+	/* It replaced the listener's watch, so the listener must get its turn again. */
 	atomic_store(&c->wants_listen, c->has_async);
 	cer_leave(env, c);
 	return enif_make_tuple2(env, ms < 0 ? cer_atom.infinity : enif_make_int(env, ms),
@@ -114,7 +115,7 @@ nif_unwatch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return cer_atom.ok;
 }
 
-/* timeout(Conn): what the owner has set. */
+/* timeout(Conn): the owner's time limit. */
 static ERL_NIF_TERM
 nif_timeout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -126,7 +127,8 @@ nif_timeout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return c->timeout_ms < 0 ? cer_atom.infinity : enif_make_int(env, c->timeout_ms);
 }
 
-/* cancel(Conn), by any process, on a dirty I/O scheduler: it waits for the answer. done: nothing was running. */
+/* cancel(Conn), from any process, on a dirty I/O scheduler because it waits for the answer. done:
+ * nothing was running. */
 static ERL_NIF_TERM
 nif_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -145,7 +147,7 @@ nif_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return r == CENOTE_OK ? cer_atom.ok : answer;
 }
 
-/* listen(Conn), by the listener: something came, and it is to be told of what comes next. */
+/* listen(Conn), from the listener: take what has arrived, and ask for a message about more. */
 static ERL_NIF_TERM
 nif_listen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values from Erlang's terms, as src/cenote.erl's type value() has them. */
+/* Converts Erlang's terms to values, as the type value() in src/cenote.erl describes. */
 #include "cer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Adds a value to the list. `type` is that of the parameter, CENOTE_TYPE_NULL if it is not known. */
+/* Adds a value to the list. `type` is the type of the parameter; CENOTE_TYPE_NULL: unknown. */
 typedef int add(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type);
 
 const char *
@@ -43,7 +43,7 @@ add_atom(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return CENOTE_ERR_CONVERT;
 }
 
-/* One that fits in no 64 bits goes as an exact number. */
+/* An integer of more than 64 bits is sent as an exact number. */
 static int
 add_big(cenote_params *params, ERL_NIF_TERM term)
 {
@@ -80,7 +80,7 @@ add_float(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return cenote_params_add_double(params, number);
 }
 
-/* A binary or a list of bytes. cenote.erl has turned all other lists into text. */
+/* A binary or a list of bytes. cenote.erl has converted all other lists to text. */
 static int
 add_text(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 {
@@ -106,7 +106,7 @@ add_decimal(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 
 /* ------------------------------------------------------------------ dates and times ----- */
 
-/* The elements of a tuple of `arity`; NULL for anything else. */
+/* The elements of a tuple of `arity`; NULL: it is not such a tuple. */
 static const ERL_NIF_TERM *
 tuple(ErlNifEnv *env, ERL_NIF_TERM term, int arity)
 {
@@ -175,7 +175,7 @@ get_timestamp(ErlNifEnv *env, ERL_NIF_TERM term, cenote_timestamp *ret)
 	return t && get_date(env, t[0], &ret->date) && get_time(env, t[1], &ret->time);
 }
 
-/* {Y, M, D}; or {H, M, S} where the parameter is known to be a time. */
+/* {Y, M, D}, or {H, M, S} if the parameter is known to be a time. */
 static int
 add_triple(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 {
@@ -220,7 +220,7 @@ add_bytes(ErlNifEnv *env, cenote_params *params, ERL_NIF_TERM term, int type)
 	return add_text(env, params, term, CENOTE_TYPE_BYTES);
 }
 
-/* {Kind, Value}, where the term alone does not tell. */
+/* {Kind, Value}, for values whose term does not show the type. */
 static const struct {
 	const char *name;
 	add *add;

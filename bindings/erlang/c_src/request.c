@@ -2,11 +2,14 @@
 /* Statements, their results, and copies. */
 #include "cer.h"
 
-/* Values that are made into terms in one go, and bytes of them: some hundredths of a millisecond. With
- * 4,096 the emulator would need three times as long for each, since they outgrow the heap within one call. */
+/*
+ * How many values, and bytes of values, one call makes into terms. That takes some hundredths of a
+ * millisecond. With 4,096 values, each would take three times as long, because they outgrow the
+ * heap within one call.
+ */
 #define CELLS_AT_A_TIME 512
 #define BYTES_AT_A_TIME (64 * 1024)
-/* So many values take about one per cent of a process's time slice, which is a millisecond. */
+/* This many values take about one per cent of a time slice, which is a millisecond. */
 #define CELLS_A_PERCENT 200
 
 ERL_NIF_TERM
@@ -51,7 +54,7 @@ reserve_columns(struct cer_reading *r, uint32_t n)
 	return 0;
 }
 
-/* `is_owned`: it is destroyed behind its last row. */
+/* `is_owned`: destroy the result after its last row. */
 static int
 reading_begin(struct cer_conn *c, cenote_result *res, int is_owned)
 {
@@ -208,7 +211,7 @@ give_nothing(struct cer_conn *c, cenote_result *res)
 	return enif_make_atom(c->env, "sync");
 }
 
-/* Arguments: none. One result of the oldest request. */
+/* No arguments. One result of the oldest request. */
 static ERL_NIF_TERM
 op_result(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -227,7 +230,7 @@ op_result(struct cer_conn *c, const ERL_NIF_TERM *args)
 	int r, kind;
 
 	(void)args;
-	/* who asks for a result has done with the copy */
+	/* Asking for a result ends the copy. */
 	cenote_result_destroy(c->copy);
 	c->copy = NULL;
 	r = cenote_get_result(c->conn, &res);
@@ -242,8 +245,8 @@ op_result(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* ----------------------------------------------------------------------- requests ----- */
 
-/* Arguments: SQL or a statement; values or null; text or canonical; rows at a time, 0 for all; limit.
- * Values are given whole even if it says again: what is left is written with what comes next. */
+/* Arguments: SQL or a statement; values or null; text or canonical; rows at a time, 0 for all;
+ * limit. The request takes all values, even if it returns `again`: later calls write the rest. */
 static ERL_NIF_TERM
 op_send(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -327,7 +330,7 @@ cursor_done(struct cer_conn *c, struct cer_part *part)
 	return cer_atom.done;
 }
 
-/* Arguments: a cursor. Have a batch of rows at hand: ok, done, {failed, Error} */
+/* Arguments: a cursor. Get a batch of rows: ok, done, {failed, Error} */
 static ERL_NIF_TERM
 op_advance(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -395,7 +398,7 @@ op_copy_put(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_status(c, cenote_copy_put(c->conn, data.data, data.size));
 }
 
-/* Arguments: why it is given up, or null. */
+/* Arguments: the reason for giving up, or null. */
 static ERL_NIF_TERM
 op_copy_end(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -406,7 +409,7 @@ op_copy_end(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_status(c, cenote_copy_end(c->conn, why));
 }
 
-/* Arguments: none. {ok, Piece}, done */
+/* No arguments. {ok, Piece}, done */
 static ERL_NIF_TERM
 op_copy_get(struct cer_conn *c, const ERL_NIF_TERM *args)
 {

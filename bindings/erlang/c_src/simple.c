@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests whose answer is that they were done, and facts of the session. */
+/* Requests that return no rows, and facts about the session. */
 #include "cer.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ op_connect(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* --------------------------------------------------------------------- options ----- */
 
-/* Looking up a host takes as long as it takes, and TLS is for a processor to compute. */
+/* Looking up a host may take long, and TLS needs the processor. */
 static int
 is_remote(const cenote_conn *conn)
 {
@@ -71,7 +71,7 @@ op_set(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return after_option(c, cenote_conn_set(c->conn, name, value));
 }
 
-/* Arguments: milliseconds, -1 for ever. */
+/* Arguments: milliseconds; -1: for ever. */
 static ERL_NIF_TERM
 op_timeout(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -92,7 +92,7 @@ op_session_option(struct cer_conn *c, const ERL_NIF_TERM *args)
 
 /* --------------------------------------------------------------------- requests ----- */
 
-/* Arguments: level of isolation, flags. */
+/* Arguments: isolation level, flags. */
 static ERL_NIF_TERM
 op_begin(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -202,7 +202,7 @@ op_sync(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return cer_status(c, cenote_send_sync(c->conn));
 }
 
-/* Arguments: number of the kind; catalog, schema, object, column, types, or null. */
+/* Arguments: number of the list; catalog, schema, object, column and types, or null. */
 static ERL_NIF_TERM
 op_catalog(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -293,7 +293,7 @@ op_transaction(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return enif_make_atom(c->env, names[state & 3]);
 }
 
-/* Names of what keeps the session from the pool. */
+/* The names of what pins the session to this connection. */
 static ERL_NIF_TERM
 op_pins(struct cer_conn *c, const ERL_NIF_TERM *args)
 {
@@ -311,7 +311,7 @@ op_pins(struct cer_conn *c, const ERL_NIF_TERM *args)
 	return list;
 }
 
-/* Arguments: the process that listens, and the one that is told. */
+/* Arguments: the listening process, and the process that gets the messages. */
 static ERL_NIF_TERM
 op_async(struct cer_conn *c, const ERL_NIF_TERM *args)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values from their canonical form (docs/types.md) to Erlang's. What is none of its column's type, or
- * has no form in Erlang (an infinite date), is handed out as the text that it is.
+ * Converts values from their canonical form (docs/types.md) to Erlang's terms. A value that does
+ * not have the form of its type, or has no form in Erlang (an infinite date), stays the text that
+ * it is.
  */
 #include "cer.h"
 
@@ -51,7 +52,7 @@ decode_bool(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* Digits up to `end` or another character; how many there were. */
+/* Read digits up to `end` or another character. Returns how many there were. */
 static size_t
 digits(const char *p, const char *end, uint64_t *ret)
 {
@@ -64,7 +65,7 @@ digits(const char *p, const char *end, uint64_t *ret)
 	return n;
 }
 
-/* Every number of 19 digits fits, but not each of 20. */
+/* Every number of 19 digits fits into 64 bits, but not every number of 20. */
 static int
 has_overflown(const char *p, size_t n)
 {
@@ -108,7 +109,7 @@ decode_double(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	char *end;
 	double value;
 
-	/* strtod() knows more forms than SQL does */
+	/* strtod() accepts more forms than SQL. */
 	if (strspn(text, "+-.0123456789eE") != len)
 		return decode_special(text, ret);
 	value = strtod(text, &end);
@@ -118,7 +119,7 @@ decode_double(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* Two or more digits at *p, and the separator behind them if there is to be one. */
+/* Read two or more digits at *p, and the separator after them if there must be one. */
 static int
 field(const char **p, const char *end, size_t n_digits, char separator, int64_t *ret)
 {
@@ -156,7 +157,7 @@ parse_date(const char **p, const char *end, struct calendar *t)
 		!field(p, end, 2, '\0', &t->day))
 		return 0;
 	t->year *= sign;
-	/* MySQL's zero dates are none */
+	/* MySQL's zero dates are not dates. */
 	return t->month >= 1 && t->month <= 12 && t->day >= 1 && t->day <= 31;
 }
 
@@ -236,7 +237,7 @@ decode_date(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* MySQL's times are durations, of more than a day and below zero: those stay text. */
+/* MySQL's times are durations. Longer than a day or below zero, they stay text. */
 static int
 decode_time(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 {
@@ -251,7 +252,7 @@ decode_time(ErlNifEnv *env, const char *text, size_t len, ERL_NIF_TERM *ret)
 	return 1;
 }
 
-/* Days since 0000-03-01, and back. */
+/* Days since 0000-03-01, and the way back. */
 static int64_t
 days_of(const struct calendar *t)
 {
@@ -326,7 +327,7 @@ cer_decoder(int type)
 
 /* ----------------------------------------------------------------------- columns ----- */
 
-/* #column{} of include/cenote.hrl. */
+/* #column{} from include/cenote.hrl. */
 static ERL_NIF_TERM
 column_term(ErlNifEnv *env, const cenote_column *column)
 {

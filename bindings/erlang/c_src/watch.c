@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waiting for libcenote's descriptor. That is libcenote's to close, at any time, and the emulator must
- * know before a descriptor that it polls is closed; so what it polls is a duplicate. It keeps the socket
- * open, which is why it is shut down when the connection ends: the pool is to notice at once.
+ * Waiting for libcenote's descriptor. libcenote may close it at any time, but the emulator must
+ * know before a polled descriptor is closed. So it polls a duplicate. The duplicate keeps the
+ * socket open, hence it is shut down when the connection ends: the pool must notice at once.
  *
- * What enif_select() was given it keeps, so a watch is a resource of its own, and a connection that
- * nobody has is collected.
+ * The emulator keeps what enif_select() got. So a watch is a resource of its own, and an unused
+ * connection is collected.
  */
 #include "cer.h"
 
@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Without anything to wait for. */
+/* The pause if there is nothing to wait for. */
 #define PAUSE_MS 10
 
 struct cer_watch {
-	int fd; /* a duplicate of libcenote's */
+	int fd; /* a duplicate of libcenote's descriptor */
 };
 
 static ErlNifResourceType *watch_type;
@@ -55,7 +55,7 @@ cer_watch_end(ErlNifEnv *env, struct cer_conn *c)
 	enif_release_resource(w);
 }
 
-/* A descriptor's number may be that of the socket before. */
+/* Whether both are the same socket. A new socket may have the number of the old one. */
 static int
 is_same_socket(int a, int b)
 {
@@ -65,7 +65,7 @@ is_same_socket(int a, int b)
 	       of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
 }
 
-/* The watch for libcenote's descriptor; NULL: there is none, or no more descriptors. */
+/* The watch for libcenote's descriptor; NULL: there is no descriptor, or no free one. */
 static struct cer_watch *
 watch_for(struct cer_conn *c)
 {

@@ -4,10 +4,10 @@
 -record(column, {
     name :: binary(),
     type :: cenote:type(),
-    %% the server's own name of the type, and the table as the query named it; <<>>: it does not tell
+    %% the server's name of the type, and the table as the query names it; <<>>: unknown
     type_name :: binary(),
     table :: binary(),
-    %% the server's own number of the type
+    %% the server's number of the type
     native_type :: integer(),
     %% -1: not known
     length :: integer(),

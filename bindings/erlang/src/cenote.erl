@@ -1,11 +1,11 @@
 %% SPDX-License-Identifier: BSD-2-Clause
-%% @doc Database sessions lent from a pool of cenoted's.
+%% @doc Database sessions borrowed from a pool of cenoted.
 %%
-%% One process owns a connection: the one that made it. Only that one makes calls on it; when it dies, what
-%% runs is cancelled, and the session goes back to the pool. No call blocks a scheduler.
+%% The process that makes a connection owns it. Only the owner makes calls on it. When the owner dies, the running
+%% statement is cancelled and the session goes back to the pool. No call blocks a scheduler.
 %%
 %% Options of a single call: `timeout' (milliseconds; then the statement is cancelled, and fails with SQLSTATE 57014),
-%% `max_rows', and `return => map' for results as maps that hold all there is to know.
+%% `max_rows', and `return => map' for results as maps with all details.
 -module(cenote).
 
 -export([connect/1, connect/2, close/1, controlling_process/2]).
@@ -36,15 +36,15 @@
 -type timestamp() :: {calendar:date(), clock()}.
 -type special_float() :: nan | infinity | '-infinity'.
 
-%% What a row has: decimals, UUIDs, intervals, JSON and all of no other type are text as the server writes it. A
-%% timestamp with an offset is told in UTC, a time with one as `{Clock, SecondsEastOfUtc}'.
+%% The values of a row. Decimals, UUIDs, intervals, JSON and values of unknown types are text as the server writes it.
+%% A timestamp with an offset is in UTC. A time with an offset is `{Clock, SecondsEastOfUtc}'.
 -type value() ::
     null | boolean() | integer() | float() | special_float() | binary()
     | calendar:date() | clock() | {clock(), integer()} | timestamp().
 -type row() :: tuple().
 
-%% What a parameter may be. `{Y, M, D}' is a date, unless a prepared statement's parameter is known to be a time. A list is
-%% an array of PostgreSQL's; one of integers is a text, so that `{array, [1, 2]}' is the array.
+%% A parameter. `{Y, M, D}' is a date, unless a prepared statement's parameter is known to be a time. A list is a
+%% PostgreSQL array. But a list of integers is a text: use `{array, [1, 2]}' for an array of them.
 -type param() ::
     null | undefined | boolean() | integer() | float() | special_float() | binary() | string()
     | [param()] | {array, [param()]}
@@ -53,8 +53,8 @@
     | timestamp() | {timestamp(), integer()}.
 
 %% `status' says which kind of failure it is: `server' (the database refused it), `connection', `auth', `protocol' (the
-%% session is gone), `timeout', `argument', `state', `convert', `limit', `unsupported', `no_memory', or `skipped' (not
-%% done, because something before it in a batch failed); `notice' in notices.
+%% session is lost), `timeout', `argument', `state', `convert', `limit', `unsupported', `no_memory', or `skipped' (not
+%% executed, because an earlier statement of its batch failed). In notices it is `notice'.
 -type error() :: #{
     status := atom(),
     sqlstate := binary(),
@@ -99,14 +99,14 @@
     | {ok, result_map()}
     | {error, error()}.
 
-%% `{cenote, conn(), event()}' is sent to the process that the option `async' names.
+%% The process in the option `async' gets `{cenote, conn(), event()}'.
 -type event() ::
     {notification, Channel :: binary(), ServerPid :: integer(), Payload :: binary()}
     | {notice, error()}
     | {lost, error()}.
 
 %% libcenote's options by their names (cenote_conn(3)); integers for times are milliseconds. And `timeout', for
-%% each call; `async', who is sent what the server says of its own accord; `session_options'.
+%% each call; `async', the process that gets notices and notifications; `session_options'.
 -type options() :: #{
     timeout => timeout(),
     async => pid(),
@@ -125,7 +125,7 @@
     immediate => boolean()
 }.
 
-%% How long a statement that was cancelled may take to end.
+%% How long a cancelled statement may take to end.
 -define(GRACE_MS, 10000).
 -define(BATCH_ROWS, 256).
 -define(MAP, #{return => map}).
@@ -190,7 +190,7 @@ run_all(Conn, [{Op, Args} | Rest]) ->
         Error -> Error
     end.
 
-%% libcenote's query_timeout is for calls that block, which are this module's.
+%% libcenote's query_timeout is for blocking calls. Here, this module's calls are those.
 set_timeout(Conn, Options) ->
     case Options of
         #{timeout := infinity} -> ok;
@@ -205,12 +205,12 @@ milliseconds(Text) ->
         _ -> -1
     end.
 
-%% @doc Give the session back. What was not committed is rolled back.
+%% @doc Give the session back. This rolls an open transaction back.
 -spec close(conn()) -> ok | {error, error()}.
 close(Conn) ->
     cenote_nif:close(Conn).
 
-%% @doc Make `Pid' the owner, who alone may make calls, and with whom the connection ends.
+%% @doc Make `Pid' the owner: only it may make calls, and the connection ends with it.
 -spec controlling_process(conn(), pid()) -> ok | {error, error()}.
 controlling_process(Conn, Pid) ->
     talk(Conn, owner, {Pid}, infinity).
@@ -223,7 +223,7 @@ controlling_process(Conn, Pid) ->
 squery(Conn, Sql) ->
     run(Conn, Sql, null, text, #{}).
 
-%% @doc Run a statement, or, where the server takes that, several without parameters. Several results are a list.
+%% @doc Run a statement or, if the server accepts that, several without parameters. Several results are a list.
 -spec query(conn(), iodata()) -> result() | [result()].
 query(Conn, Sql) ->
     run(Conn, Sql, null, canonical, #{}).
@@ -233,7 +233,7 @@ query(Conn, Sql) ->
 query(Conn, Sql, Params) ->
     query(Conn, Sql, Params, #{}).
 
-%% @doc The same with values for placeholders, which are the server's own (`$1' of PostgreSQL, `?' of MariaDB and SQLite).
+%% @doc The same with values for the server's placeholders (`$1' in PostgreSQL, `?' in MariaDB and SQLite).
 -spec query(conn(), iodata(), [param()] | null, call_options()) -> result() | [result()].
 query(Conn, Sql, Params, Options) ->
     run(Conn, Sql, Params, canonical, Options).
@@ -248,7 +248,7 @@ equery(Conn, Sql) ->
 equery(Conn, Sql, Params) ->
     run(Conn, Sql, Params, canonical, #{}).
 
-%% @doc Let the server parse a statement, for any number of executions. It is closed when nobody has it any more.
+%% @doc Let the server parse a statement, for any number of executions. It is closed when no process has it any more.
 -spec prepare(conn(), iodata()) -> {ok, statement()} | {error, error()}.
 prepare(Conn, Sql) ->
     prepare(Conn, Sql, deadline(Conn, #{})).
@@ -325,7 +325,7 @@ array_texts(_, _, _) ->
 bad_parameter(Number, Why) ->
     failure(argument, <<"07006">>, iolist_to_binary(io_lib:format("parameter ~w: ~s", [Number, Why]))).
 
-%% All results of a request. What came before the connection was lost is of no use.
+%% All results of a request. If the connection is lost, earlier results are of no use.
 collect(Conn, Deadline, Results) ->
     case talk(Conn, result, {}, Deadline) of
         done -> lists:reverse(Results);
@@ -371,14 +371,14 @@ present_one({rows, Columns, Rows, {_, Affected, _, _, _}}, _) ->
 
 %% ---------------------------------------------------------------------------- batches
 
-%% @doc Run statements, each with its parameters, in a pipeline: all are sent before the first answer is waited for.
-%% After one that fails the others are skipped. Outside of a transaction they are one of their own where the server
-%% can have it so (PostgreSQL), else each is.
+%% @doc Run statements, each with its parameters, in a pipeline: all are sent before waiting for the first answer.
+%% After an error the remaining ones are skipped. Outside a transaction, PostgreSQL runs all of them in one
+%% transaction; with other servers, each is a transaction of its own.
 -spec execute_batch(conn(), [{statement() | iodata(), [param()]}]) -> [result()] | {error, error()}.
 execute_batch(Conn, Requests) ->
     batch(Conn, Requests, deadline(Conn, #{})).
 
-%% @doc The same, of one statement with many lists of parameters.
+%% @doc The same for one statement with many lists of parameters.
 -spec execute_batch(conn(), statement() | iodata(), [[param()]]) -> [result()] | {error, error()}.
 execute_batch(Conn, Stmt, Lists) when is_reference(Stmt) ->
     batch(Conn, [{Stmt, Params} || Params <- Lists], deadline(Conn, #{}));
@@ -398,7 +398,7 @@ batch(Conn, Requests, Deadline) ->
             Error
     end.
 
-%% How many were sent, and the results of those that were not: a value that cannot be bound ends the batch.
+%% How many were sent, and the results for the others: a value that cannot be bound ends the batch.
 send_all(Conn, [{What, Params} | Rest], Deadline, Sent) ->
     case send(Conn, What, Params, canonical, 0, 0, Deadline) of
         ok -> send_all(Conn, Rest, Deadline, Sent + 1);
@@ -407,7 +407,7 @@ send_all(Conn, [{What, Params} | Rest], Deadline, Sent) ->
 send_all(_, [], _, Sent) ->
     {Sent, []}.
 
-%% The synchronisation point has an answer of its own: what could not be committed at the end.
+%% The synchronisation point has its own answer: an error of the commit at the end.
 take_all(Conn, Sent, Deadline) ->
     case talk(Conn, sync, {}, Deadline) of
         ok ->
@@ -440,7 +440,7 @@ cursor(Conn, What, Params) ->
     cursor(Conn, What, Params, #{}).
 
 %% @doc Leave the rows at the server, and take `batch_rows' of them (256) with each fetch/2. Other statements may run in
-%% between. A statement without rows gives its result.
+%% between. A statement without rows returns its result.
 -spec cursor(conn(), iodata() | statement(), [param()], call_options()) ->
     {ok, cursor(), [column()]} | result().
 cursor(Conn, What, Params, Options) ->
@@ -451,7 +451,7 @@ cursor(Conn, What, Params, Options) ->
         Error -> Error
     end.
 
-%% The first rows are taken at once: others cannot run before they have come.
+%% Take the first rows at once: other statements cannot run before they have arrived.
 open_cursor(Conn, {cursor, Cursor, Columns}, _, Deadline) ->
     case advance(Conn, Cursor, Deadline) of
         {error, _} = Error -> Error;
@@ -473,7 +473,7 @@ end_cursor(Conn, Deadline, Answer) ->
     _ = collect(Conn, Deadline, []),
     Answer.
 
-%% @doc The next rows; `done' behind the last ones.
+%% @doc The next rows; `done' after the last ones.
 -spec fetch(conn(), cursor()) -> {ok, [row(), ...]} | done | {error, error()}.
 fetch(Conn, Cursor) ->
     case advance(Conn, Cursor, deadline(Conn, #{})) of
@@ -524,8 +524,9 @@ fold_batches(Fun, Acc, Conn, Cursor) ->
 with_transaction(Conn, Fun) ->
     with_transaction(Conn, Fun, #{}).
 
-%% @doc Commit when `Fun' returns; roll back when it throws `{rollback, Reason}', which is then the answer, or fails, which
-%% it does on. Within a transaction it is a savepoint. `{error, _}' if beginning or committing failed: nothing was done.
+%% @doc Commit when `Fun' returns. Roll back when it throws `{rollback, Reason}', which is then the answer, or when it
+%% fails, and let it fail. Within a transaction, this is a savepoint. `{error, _}': begin or commit failed, and nothing
+%% was changed.
 -spec with_transaction(conn(), fun((conn()) -> Result), begin_options()) ->
     {ok, Result} | {rollback, term()} | {error, error()}.
 with_transaction(Conn, Fun, Options) ->
@@ -591,7 +592,7 @@ begin_transaction(Conn, Options) ->
 flag(true, Bit) -> Bit;
 flag(false, _) -> 0.
 
-%% @doc Commit. An error with SQLSTATE 08007 says that the connection was lost meanwhile, and nobody knows.
+%% @doc Commit. SQLSTATE 08007 means that the connection was lost: nobody knows whether the commit happened.
 -spec commit(conn()) -> ok | {error, error()}.
 commit(Conn) -> simple(Conn, commit, {}).
 
@@ -607,23 +608,23 @@ release(Conn, Name) -> simple(Conn, release, {Name}).
 -spec rollback_to(conn(), iodata()) -> ok | {error, error()}.
 rollback_to(Conn, Name) -> simple(Conn, rollback_to, {Name}).
 
-%% @doc On, as it is at first; or off: a transaction is begun before the next statement.
+%% @doc On is the default. If off, the next statement begins a transaction.
 -spec set_autocommit(conn(), boolean()) -> ok | {error, error()}.
 set_autocommit(Conn, On) when is_boolean(On) -> simple(Conn, autocommit, {On}).
 
-%% @doc As of the last reply.
+%% @doc The state from the last reply.
 -spec transaction(conn()) -> idle | open | failed | unknown | {error, error()}.
 transaction(Conn) -> simple(Conn, transaction, {}).
 
 %% ----------------------------------------------------------------------------- copies
 
-%% @doc Give a statement that asks for data (PostgreSQL's COPY FROM STDIN, MySQL's LOAD DATA LOCAL with `allow_files') its
-%% data, in pieces cut anywhere.
+%% @doc Send the data for a statement (PostgreSQL's COPY FROM STDIN, MySQL's LOAD DATA LOCAL with `allow_files'), in
+%% pieces that may end anywhere.
 -spec copy_in(conn(), iodata(), [iodata()]) -> result() | [result()].
 copy_in(Conn, Sql, Pieces) ->
     copy(Conn, Sql, copy_in, fun(Deadline) -> put_pieces(Conn, Pieces, Deadline) end).
 
-%% @doc The data that a statement copies out, as the server cuts it.
+%% @doc Receive the data of a statement such as COPY TO STDOUT, in the server's pieces.
 -spec copy_out(conn(), iodata()) -> {ok, [binary()]} | {error, error()}.
 copy_out(Conn, Sql) ->
     copy(Conn, Sql, copy_out, fun(Deadline) -> get_pieces(Conn, Deadline, []) end).
@@ -652,7 +653,7 @@ begin_copy(Conn, _, _, Deadline, Other) ->
 put_pieces(Conn, [Piece | Rest], Deadline) ->
     case talk(Conn, copy_put, {Piece}, Deadline) of
         ok -> put_pieces(Conn, Rest, Deadline);
-        %% ended by the server: its result says why
+        %% the server ended it, and its result says why
         _ -> ended
     end;
 put_pieces(Conn, [], Deadline) ->
@@ -675,7 +676,7 @@ get_pieces(Conn, Deadline, Pieces) ->
 catalog(Conn, Kind) ->
     catalog(Conn, Kind, #{}).
 
-%% @doc What there is, in the same columns from every server. Patterns are those of LIKE.
+%% @doc A list from the catalog, with the same columns from every server. Patterns are those of LIKE.
 -spec catalog(conn(), catalog(), #{catalog | schema | object | column | types => iodata()}) -> result().
 catalog(Conn, Kind, Filter) ->
     Kinds = [
@@ -692,14 +693,14 @@ catalog(Conn, Kind, Filter) ->
 
 %% ---------------------------------------------------------------------------- session
 
-%% @doc Cancel what runs; by any process. `done': nothing was running. It waits for the pool's answer, up to 10 s.
+%% @doc Cancel the running statement, from any process. `done': nothing was running. It waits up to 10 s for the pool.
 -spec cancel(conn()) -> ok | done | {error, error()}.
 cancel(Conn) -> cenote_nif:cancel(Conn).
 
 -spec ping(conn()) -> ok | {error, error()}.
 ping(Conn) -> simple(Conn, ping, {}).
 
-%% @doc Make the session as fresh as a new login, and keep it.
+%% @doc Reset the session to the state of a new login, and keep it.
 -spec reset(conn()) -> ok | {error, error()}.
 reset(Conn) -> simple(Conn, reset, {}).
 
@@ -727,12 +728,12 @@ parameter(Conn, Name) -> simple(Conn, parameter, {option_text(Name)}).
 -spec tls_info(conn(), atom() | iodata()) -> binary() | undefined | {error, error()}.
 tls_info(Conn, Name) -> tls_info(Conn, pool, Name).
 
-%% @doc What TLS agreed on with the pool, or the pool with its server (cenote_tls_info()).
+%% @doc The TLS parameters between program and pool, or between pool and server (cenote_tls_info()).
 -spec tls_info(conn(), pool | server, atom() | iodata()) -> binary() | undefined | {error, error()}.
 tls_info(Conn, pool, Name) -> simple(Conn, tls_info, {option_text(Name)});
 tls_info(Conn, server, Name) -> simple(Conn, server_tls_info, {option_text(Name)}).
 
-%% @doc What keeps the session from the pool between transactions, in words; as of the last reply.
+%% @doc What pins the session to this connection between transactions, in words; from the last reply.
 -spec pins(conn()) -> [binary()] | {error, error()}.
 pins(Conn) -> simple(Conn, pins, {}).
 
@@ -752,7 +753,7 @@ deadline(Ms) -> {cancel, now_ms() + Ms}.
 
 now_ms() -> erlang:monotonic_time(millisecond).
 
-%% A call, made again until it need not wait.
+%% Make a call, and repeat it until it need not wait.
 talk(Conn, Op, Args, Deadline) ->
     case cenote_nif:talk(Conn, Op, Args) of
         again ->
@@ -765,7 +766,7 @@ talk(Conn, Op, Args, Deadline) ->
             Answer
     end.
 
-%% What takes too long is cancelled; what does not even end then costs the session.
+%% Cancel a statement that takes too long. If it does not end then, close the session.
 overdue(Conn, Op, Args, {cancel, _}) ->
     _ = cenote_nif:cancel(Conn),
     talk(Conn, Op, Args, {close, now_ms() + ?GRACE_MS});
@@ -773,7 +774,7 @@ overdue(Conn, _, _, {close, _}) ->
     _ = cenote_nif:close(Conn),
     failure(timeout, <<"HYT00">>, <<"no answer, also after it was cancelled: the connection is closed">>).
 
-%% The reference is new, so that the mailbox is not searched for it.
+%% A new reference saves searching the mailbox for it.
 await(Conn, Deadline) ->
     Ref = make_ref(),
     case cenote_nif:watch(Conn, Ref) of
@@ -800,7 +801,7 @@ expired({_, At}) ->
         false -> ok
     end.
 
-%% Nothing of it may stay in the mailbox.
+%% No message about it may stay in the mailbox.
 unwatch(Conn, Ref) ->
     _ = cenote_nif:unwatch(Conn, Ref),
     flush(Ref).

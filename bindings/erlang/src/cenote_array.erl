@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: BSD-2-Clause
-%% @private Lists among the parameters: PostgreSQL's arrays, as it reads them.
+%% @private Writes lists among the parameters as PostgreSQL arrays.
 -module(cenote_array).
 
 -export([is_in/1, text/1]).
 
-%% A list of integers is a text, unless it says that it is an array.
+%% A list of integers is a text, unless it is marked as an array.
 is_array({array, _}) -> true;
 is_array(Value) -> is_list(Value) andalso not is_text(Value).
 

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: BSD-2-Clause
 %% @private
-%% Waits for what a server says of its own accord while the owner of the connection is not in a call. It ends
-%% with the connection.
+%% Waits for notices and notifications while the owner of the connection is not in a call. It ends with the
+%% connection.
 -module(cenote_listener).
 
 -export([start/1, init/1]).

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: BSD-2-Clause
 %% @private
-%% The calls of libcenote. None of them waits: one that would have to says `again', and is made again when
-%% what watch/2 announces has come.
+%% The calls of libcenote. None of them waits. A call that would wait returns `again', and is repeated after the
+%% message that watch/2 asked for.
 -module(cenote_nif).
 
 -export([new/0, talk/3, rows/3, watch/2, unwatch/2, timeout/1, cancel/1, listen/1, close/1]).

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A dlopen() without RTLD_DEEPBIND, with which PHP loads its extensions, and which the address
- * sanitizer refuses. To be loaded before the sanitizer's library.
- */
+/* dlopen() without RTLD_DEEPBIND. PHP loads its extensions with that flag, and the address
+ * sanitizer refuses it. Load this library before the sanitizer's. */
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exceptions of PEP 249, with what the server said of an error."""
+"""The exceptions of PEP 249, with what the server reported about an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERR_TIMEOUT = -8
 
 
 class Warning(Exception):  # noqa: A001, the name is PEP 249's
-    """A notice of the server, as it is found in `messages`. Never raised."""
+    """A notice of the server, as found in `messages`. It is never raised."""
 
     sqlstate = "00000"
     fields: Mapping[str, str] = {}
@@ -27,9 +27,9 @@ class Error(Exception):
     """The base of all of them.
 
     sqlstate  five characters
-    native    the server's own number, 0 if it has none
+    native    the server's error number; 0: there is none
     status    enum cenote_status: what libcenote returned
-    fields    all that the server said, by letter (cenote_diag_field())
+    fields    everything that the server reported, by letter (cenote_diag_field())
     """
 
     sqlstate = "HY000"
@@ -63,7 +63,7 @@ class Error(Exception):
 
     @property
     def schema_name(self) -> Optional[str]:
-        """The schema of the table, where the error is about one."""
+        """The schema of the table, if the error is about one."""
         return self._field("s")
 
     @property
@@ -83,19 +83,19 @@ class Error(Exception):
 
 
 class InterfaceError(Error):
-    """A mistake in the use of this module: of a connection that is closed, say."""
+    """A mistake in the use of this module, such as using a closed connection."""
 
 
 class DatabaseError(Error):
-    """What the database says, or the way to it."""
+    """An error of the database, or of the connection to it."""
 
 
 class DataError(DatabaseError):
-    """A value that does not fit: out of range, no number, division by zero."""
+    """A value that does not fit: out of range, not a number, division by zero."""
 
 
 class OperationalError(DatabaseError):
-    """What is not the program's fault: a session that is lost, a time limit, no memory."""
+    """An error that is not the program's fault: a lost session, a time limit, no memory."""
 
 
 class IntegrityError(DatabaseError):
@@ -103,7 +103,7 @@ class IntegrityError(DatabaseError):
 
 
 class InternalError(DatabaseError):
-    """The server's state is not what the statement needs: a transaction that has failed, say."""
+    """The session's state does not allow the statement, such as after an error in a transaction."""
 
 
 class ProgrammingError(DatabaseError):
@@ -111,7 +111,7 @@ class ProgrammingError(DatabaseError):
 
 
 class NotSupportedError(DatabaseError):
-    """What this server does not have."""
+    """A feature that this server does not have."""
 
 
 # By the SQLSTATE's class.
@@ -147,7 +147,7 @@ _BY_SQLSTATE = {
     "XX": InternalError,
 }
 
-# What a status says where no server spoke.
+# What a status means if no server was involved.
 _BY_STATUS = {
     ERR_ARG: ProgrammingError,
     ERR_STATE: ProgrammingError,
@@ -169,7 +169,7 @@ def _class_of(status: int, sqlstate: str) -> type:
 def make_error(
     status: int, sqlstate: str, native: int, message: str, fields: Optional[Mapping[str, str]]
 ) -> Exception:
-    """The exception for what libcenote tells; a Warning if that is no error."""
+    """Make the exception for diagnostics of libcenote; a Warning if they are not an error."""
     error = Warning(message) if status == OK else _class_of(status, sqlstate)(message)
     error.sqlstate = sqlstate
     error.fields = fields or {}
@@ -179,6 +179,6 @@ def make_error(
     return error
 
 
-# They are the package's, in messages and for pickle.
+# In messages and for pickle, they belong to the package.
 for _class in (Warning, Error, *Error.__subclasses__(), *DatabaseError.__subclasses__()):
     _class.__module__ = "cenote"

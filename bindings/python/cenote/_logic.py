@@ -2,8 +2,8 @@
 """What connections and cursors do, written once.
 
 The methods that talk to the pool are coroutines. An asynchronous connection awaits them. In a
-synchronous one every call of the session waits by itself, so they run to their end without ever being
-suspended, and `run()` is all the event loop that they need.
+synchronous one every call of the session waits by itself. So they run to their end without a pause, and
+`run()` is the only event loop that they need.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PIPELINE = 200
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns that never waits for anybody."""
+    """Run a coroutine that never waits, and return its result."""
     try:
         coroutine.send(None)
     except StopIteration as done:
@@ -60,11 +60,11 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 class Column(Tuple[Any, ...]):
-    """One entry of `description`: PEP 249's seven items, and what else is known.
+    """One entry of `description`: the seven items of PEP 249, and more.
 
-    native_type  the server's own number of the type
-    type_name    the server's own name of it, "" if it does not tell
-    table        as the query named it, "" if the server does not tell
+    native_type  the server's number of the type
+    type_name    the server's name of the type; "" if unknown
+    table        as the query names it; "" if unknown
     """
 
     native_type: Optional[int]
@@ -87,11 +87,11 @@ class Column(Tuple[Any, ...]):
 
     @property
     def type_code(self) -> Type:
-        """A logical type of docs/types.md; compares with the type objects of PEP 249."""
+        """A logical type of docs/types.md, which equals type objects of PEP 249."""
         return Type(self[1])
 
 
-# What a cursor makes of its rows: called with the cursor for each result, it gives a function of a row.
+# Makes rows: called with the cursor for each result, it returns a function that converts a row.
 RowFactory = Callable[["BaseCursor"], Callable[[Tuple[Any, ...]], Any]]
 
 
@@ -102,13 +102,13 @@ def dict_row(cursor: BaseCursor) -> Callable[[Tuple[Any, ...]], Any]:
 
 
 def namedtuple_row(cursor: BaseCursor) -> Callable[[Tuple[Any, ...]], Any]:
-    """A row_factory: rows are named tuples. What is no name in Python is `_0`, `_1`, …."""
+    """A row_factory: rows are named tuples. A column without a valid Python name is `_0`, `_1`, …."""
     names = [column.name for column in cursor.description or ()]
     return collections.namedtuple("Row", names, rename=True)._make
 
 
 def options_of(uri: Optional[str], options: dict[str, Any]) -> List[Tuple[str, Optional[str]]]:
-    """For the session: libcenote's options by their names; None is not said."""
+    """The options for the session: libcenote's options by name. None means that an option is not set."""
     said = [("uri", uri)] if uri is not None else []
     return said + [(name, str(value)) for name, value in options.items() if value is not None]
 
@@ -147,7 +147,7 @@ class BaseConnection:
         return function()
 
     async def _call(self, function: Callable[..., T], *args: Any) -> T:
-        """A call of the session, made again until it need not wait."""
+        """Make a call of the session, and repeat it until it need not wait."""
         try:
             while True:
                 answer = function(*args)
@@ -155,14 +155,14 @@ class BaseConnection:
                     return answer
                 await self._ready()
         except BaseException as e:
-            # a time limit, Ctrl-C or what else a signal's handler raises, a task that is cancelled
+            # a time limit, an exception of a signal handler such as Ctrl-C, or a cancelled task
             is_late = isinstance(e, Error) and e.status == ERR_TIMEOUT
             if is_late or not isinstance(e, Exception) or self._session.is_interrupted():
                 await self._abandon()
             raise
 
     async def _abandon(self) -> None:
-        """Cancel what runs, and throw away its results: the connection is of use again."""
+        """Cancel the running statement and drop its results, so that the connection can be used again."""
         try:
             await self._in_thread(self._session.cancel)
             while self._session.drain() is _cenote.AGAIN:
@@ -202,7 +202,7 @@ class BaseConnection:
         await self._run("begin", str(ISOLATION[isolation]), str(read_only + 2 * immediate))
 
     def xid(self, format_id: int, global_transaction_id: str, branch_qualifier: str) -> Xid:
-        """The name of a transaction for tpc_begin()."""
+        """Make the name of a transaction for tpc_begin()."""
         return make_xid(format_id, global_transaction_id, branch_qualifier)
 
     # -------------------------------------------------------------------------- facts
@@ -219,12 +219,12 @@ class BaseConnection:
 
     @property
     def transaction_status(self) -> str:
-        """idle, open, failed or unknown, as of the last reply."""
+        """idle, open, failed or unknown, from the last reply."""
         return TRANSACTION[self._session.number("tx")]
 
     @property
     def pins(self) -> int:
-        """What keeps the session from the pool: bits of enum cenote_pin, as of the last reply."""
+        """What pins the session to this connection: bits of enum cenote_pin, from the last reply."""
         return self._session.number("pins")
 
     @property
@@ -243,7 +243,7 @@ class BaseConnection:
         return self._session.fact("parameter", name)
 
     def tls_info(self, name: str, *, server: bool = False) -> Optional[str]:
-        """What TLS agreed on with the pool, or the pool with its server (cenote_tls_info())."""
+        """The TLS parameters between program and pool, or between pool and server (cenote_tls_info())."""
         return self._session.fact("server_tls" if server else "tls", name)
 
     def _clear_messages(self) -> None:
@@ -265,10 +265,10 @@ class BaseCursor:
         self._forget()
 
     def _drop(self) -> None:
-        """Let go of the rows; what was counted stays."""
+        """Drop the rows. The counts stay."""
         self._result: Optional[_cenote.Result] = None
         self._more: List[_cenote.Result] = []
-        self._copy: Optional[_cenote.Result] = None  # goes on as long as there is its result
+        self._copy: Optional[_cenote.Result] = None  # the copy continues as long as its result exists
         self._is_streamed = False
         self._make_row: Optional[Callable[[Tuple[Any, ...]], Any]] = None
 
@@ -279,7 +279,7 @@ class BaseCursor:
         self._rowcount = -1
         self._lastrowid: Optional[int] = None
         self._tag = ""
-        self._n_before = 0  # rows of the batches that are gone
+        self._n_before = 0  # rows of earlier batches
 
     # ------------------------------------------------------------------------ checks
 
@@ -301,36 +301,36 @@ class BaseCursor:
 
     @property
     def connection(self) -> Any:
-        """The connection that it is a cursor of."""
+        """The connection of this cursor."""
         return self._connection
 
     @property
     def description(self) -> Optional[List[Column]]:
-        """A Column for each column of the result; None if it gives no rows."""
+        """A Column for each column of the result; None: the statement returns no rows."""
         if self._columns is None and self._result is not None:
             self._columns = [Column(told) for told in self._result.columns()]
         return self._columns
 
     @property
     def rowcount(self) -> int:
-        """Rows changed, or given; -1 if that is not known (yet)."""
+        """The number of rows that were changed or returned; -1: not known (yet)."""
         return self._rowcount
 
     @property
     def rownumber(self) -> Optional[int]:
-        """Index of the row that comes next."""
+        """The index of the next row."""
         if self._result is None:
             return None
         return self._n_before + self._result.position
 
     @property
     def lastrowid(self) -> Optional[int]:
-        """The number that the server made for the row inserted last; None if it made none."""
+        """The number that the server generated for the last inserted row; None: it generated none."""
         return self._lastrowid
 
     @property
     def tag(self) -> str:
-        """The server's word of what was done ("INSERT 0 3"), "" if it has none."""
+        """The server's command tag ("INSERT 0 3"); "" if it has none."""
         return self._tag
 
     @property
@@ -344,10 +344,10 @@ class BaseCursor:
         return self._is_closed
 
     def setinputsizes(self, sizes: Sequence[Any]) -> None:
-        """PEP 249 has it; values need no sizes here."""
+        """Required by PEP 249. It does nothing, since values need no sizes."""
 
     def setoutputsize(self, size: int, column: Optional[int] = None) -> None:
-        """PEP 249 has it; values come whole."""
+        """Required by PEP 249. It does nothing, since values are always complete."""
 
     # --------------------------------------------------------------------- executing
 
@@ -357,7 +357,7 @@ class BaseCursor:
         self._connection._clear_messages()
 
     def _show(self, result: _cenote.Result) -> None:
-        """Make it the result whose rows are fetched."""
+        """Make this the result for the fetch methods."""
         affected = result.affected_rows
         has_rows = result.n_columns > 0
         self._columns = None
@@ -369,11 +369,11 @@ class BaseCursor:
 
     async def _take(self, results: List[_cenote.Result]) -> None:
         if results and results[-1].kind in (COPY_IN, COPY_OUT):
-            results.clear()  # gives up the copy
+            results.clear()  # ends the copy without its data
             try:
                 await self._connection._call(self._session.results)
             except Error:
-                pass  # that it was given up
+                pass  # the result that says so
             raise ProgrammingError("the statement copies: use copy_in() or copy_out()")
         if results:
             self._show(results[0])
@@ -404,7 +404,7 @@ class BaseCursor:
         await self._nextset()
 
     async def _following(self) -> List[_cenote.Result]:
-        """The next result of a request whose results come one by one."""
+        """The next result of a request whose results arrive one by one."""
         result = await self._connection._call(self._session.result)
         return [] if result is None else [result]
 
@@ -420,7 +420,7 @@ class BaseCursor:
         self._result = result
 
     async def _next_batch(self, result: _cenote.Result) -> bool:
-        """Whether a streamed result has one more."""
+        """Whether a streamed result has another batch."""
         if not self._is_streamed:
             return False
         self._n_before += result.n_rows
@@ -470,7 +470,7 @@ class BaseCursor:
             raise
 
     async def _skip(self, n_sent: int) -> None:
-        """Take the answers to what was sent behind something that failed."""
+        """Take the answers to the requests after one that failed."""
         for _ in range(n_sent):
             try:
                 await self._connection._call(self._session.results)
@@ -551,7 +551,7 @@ class BaseCursor:
     # ------------------------------------------------------------------------ fetching
 
     def _made(self, rows: List[Tuple[Any, ...]]) -> List[Any]:
-        """What the program's row_factory makes of them."""
+        """Apply the program's row_factory to the rows."""
         if self.row_factory is None or not rows:
             return rows
         if self._make_row is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Placeholders: %s and %(name)s, as most drivers of Python have them, for what servers have."""
+"""Placeholders: %s and %(name)s, as in most Python drivers, become those of the server."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ._errors import ProgrammingError
 
 _PLACEHOLDER = re.compile(r"%(?:\(([^)]*)\)s|(.)|$)", re.DOTALL)
 
-# How a backend writes its Nth placeholder; without a number each one takes a value of its own.
+# How a backend writes its Nth placeholder. Without a number, each one takes a value of its own.
 _NATIVE = {"postgresql": "$%d", "sqlite": "?%d"}
 
 
 class _Writer:
-    """Takes a statement's placeholders in order, and notes whose values they are."""
+    """Replaces a statement's placeholders in order, and notes which values they take."""
 
     def __init__(self, backend: str) -> None:
         self.native = _NATIVE.get(backend)
@@ -48,7 +48,7 @@ class _Writer:
 
 @functools.lru_cache(maxsize=1024)
 def convert(sql: str, backend: str) -> Tuple[bytes, Optional[Tuple[str, ...]]]:
-    """The statement as the server wants it; and, where they have names, whose values it takes."""
+    """Convert the statement for the server. If placeholders have names, also return which values it takes."""
     writer = _Writer(backend)
     native = _PLACEHOLDER.sub(writer.replace, sql)
     if writer.names and writer.n_plain:
@@ -57,7 +57,7 @@ def convert(sql: str, backend: str) -> Tuple[bytes, Optional[Tuple[str, ...]]]:
 
 
 def values_of(params: Any, names: Optional[Tuple[str, ...]]) -> Sequence[Any]:
-    """The values in the order in which the statement takes them."""
+    """Put the values in the order of the statement's placeholders."""
     if names is None:
         if isinstance(params, (tuple, list)):
             return params
@@ -75,7 +75,7 @@ def values_of(params: Any, names: Optional[Tuple[str, ...]]) -> Sequence[Any]:
 
 
 def bind(sql: str, params: Any, backend: str) -> Tuple[bytes, Optional[Sequence[Any]]]:
-    """The statement and its values. Without parameters a percent sign is just that."""
+    """The statement and its values. Without parameters, a percent sign is an ordinary character."""
     if not isinstance(sql, str):
         raise TypeError(f"a statement is a str, not {type(sql).__name__}")
     if params is None:

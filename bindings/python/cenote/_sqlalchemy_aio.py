@@ -30,7 +30,7 @@ class _BatchCursor(adapted.AsyncAdapt_dbapi_ss_cursor):
 
 
 class _Connection(adapted.AsyncAdapt_dbapi_connection):
-    """A connection of cenote.aio's, whose calls wait in SQLAlchemy's way."""
+    """A connection of cenote.aio whose calls wait in SQLAlchemy's way."""
 
     __slots__ = ()
     _cursor_cls = _Cursor

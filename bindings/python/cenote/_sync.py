@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class Cursor(BaseCursor):
-    """Runs statements and gives their rows; also an iterator of them."""
+    """Runs statements and returns their rows. It is also an iterator over them."""
 
     def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
-        """All calls of one method, without another thread's among them."""
+        """Keep other threads out during all calls of a method."""
         with self._session:
             return run(method(*args, **kwargs))
 
@@ -43,56 +43,56 @@ class Cursor(BaseCursor):
     next = __next__
 
     def close(self) -> None:
-        """Let go of the rows. The connection stays open."""
+        """Drop the rows. The connection stays open."""
         self._drop()
         self._is_closed = True
 
     def execute(
         self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
     ) -> Cursor:
-        """Run a statement: %s and %(name)s stand for the values of `params`. Gives the cursor.
+        """Run a statement: %s and %(name)s stand for the values of `params`. Returns the cursor.
 
-        prepare   the server finds out the parameters' types
+        prepare   let the server find the parameters' types
         max_rows  end the result early
         """
         self._in_turn(self._execute, sql, params, prepare, max_rows)
         return self
 
     def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
-        """Once for each row, in a pipeline: outside of a transaction they are one of their own."""
+        """Run it once for each row, in a pipeline. Outside a transaction, they form one of their own."""
         self._in_turn(self._executemany, sql, rows)
         return self
 
     def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
-        """Output values are a result of their own."""
+        """Call a procedure. Its output values are a result of their own."""
         return self._in_turn(self._callproc, name, parameters)
 
     def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
-        """COPY … FROM STDIN and its like: pieces may be cut anywhere."""
+        """Send data for COPY … FROM STDIN and similar statements. Pieces may end anywhere."""
         self._in_turn(self._copy_in, sql, [data] if isinstance(data, (bytes, bytearray)) else data)
         return self
 
     def copy_out(self, sql: str) -> Iterator[bytes]:
-        """COPY … TO STDOUT: the pieces as the server cuts them."""
+        """Receive the data of COPY … TO STDOUT, in the server's pieces."""
         self._in_turn(self._copy_out, sql)
         return iter(lambda: self._in_turn(self._copied), None)
 
     def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
-        """Tables, columns, …: the same columns from every backend (docs/protocol.md, "Catalog")."""
+        """List tables, columns and so on, with the same columns from every backend (docs/protocol.md, "Catalog")."""
         self._in_turn(self._catalog, kind, **filters)
         return self
 
-    # Only rows that are still to come need a coroutine.
+    # Only rows that have not arrived need a coroutine.
 
     def _one(self) -> Optional[Tuple[Any, ...]]:
         return self._in_turn(self._fetchone) if self._is_streamed else self._rows().one()
 
     def fetchone(self) -> Any:
-        """The next row; None if there is none."""
+        """The next row; None at the end."""
         return self._made_one(self._one())
 
     def fetchmany(self, size: Optional[int] = None) -> List[Any]:
-        """The next rows, at most so many; `arraysize` if it is not said. [] at the end."""
+        """The next rows, at most `size` (default: `arraysize`). [] at the end."""
         if size is None:
             size = self.arraysize
         if self._is_streamed:
@@ -100,20 +100,20 @@ class Cursor(BaseCursor):
         return self._made(self._rows().fetch(size))
 
     def fetchall(self) -> List[Any]:
-        """All rows that are left."""
+        """All remaining rows."""
         return self.fetchmany(-1)
 
     def nextset(self) -> Optional[bool]:
-        """Go on to the next result of the statements. None if there is none."""
+        """Continue with the next result. None: there is none."""
         return self._in_turn(self._nextset)
 
     def scroll(self, value: int, mode: str = "relative") -> None:
-        """Move among the rows: `value` rows on, or (mode "absolute") to that one, from 0."""
+        """Move by `value` rows, or (mode "absolute") to row `value`, from 0."""
         self._scroll(value, mode)
 
 
 class Connection(BaseConnection):
-    """A session on loan from a pool. Several threads may use it; they take turns."""
+    """A session borrowed from a pool. Several threads may use it in turn."""
 
     def __enter__(self) -> Connection:
         return self
@@ -124,7 +124,7 @@ class Connection(BaseConnection):
         error: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        """Commit, or roll back after an exception; then give the session back."""
+        """Commit, or roll back after an exception. Then give the session back."""
         if self._is_closed:
             return
         try:
@@ -136,25 +136,25 @@ class Connection(BaseConnection):
             self.close()
 
     def close(self) -> None:
-        """Give the session back; what was not committed is rolled back."""
+        """Give the session back. This rolls an open transaction back."""
         self._is_closed = True
         self._session.close()
 
     def cursor(self, *, batch_rows: int = 0) -> Cursor:
-        """With batch_rows the server keeps the rows, and gives so many at a time."""
+        """Make a cursor. With batch_rows, the server keeps the rows and sends that many at a time."""
         self._session.number("tx")  # raises if it is closed
         return Cursor(self, batch_rows)
 
     def execute(self, sql: str, params: Any = None, **how: Any) -> Cursor:
-        """On a cursor of its own."""
+        """Run a statement on a new cursor."""
         return self.cursor().execute(sql, params, **how)
 
     def commit(self) -> None:
-        """Commit the transaction that is open; nothing if none is."""
+        """Commit the open transaction, if there is one."""
         run(self._end("commit"))
 
     def rollback(self) -> None:
-        """Roll back the transaction that is open; nothing if none is."""
+        """Roll back the open transaction, if there is one."""
         run(self._end("rollback"))
 
     def _in_turn(self, method: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
@@ -166,42 +166,42 @@ class Connection(BaseConnection):
         self._in_turn(self._tpc.begin, xid)
 
     def tpc_prepare(self) -> None:
-        """From here on it can be committed, whatever happens to this session."""
+        """Prepare the transaction: it can then be committed, whatever happens to this session."""
         self._in_turn(self._tpc.prepare)
 
     def tpc_commit(self, xid: Optional[Xid] = None) -> None:
-        """Of a recovered transaction, or (without xid) this one; in one step if it is not prepared."""
+        """Commit a recovered transaction, or (without xid) this one. If it is not prepared, commit in one step."""
         self._in_turn(self._tpc.end, "commit", xid)
 
     def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
-        """Of a recovered transaction, or (without xid) this one."""
+        """Roll back a recovered transaction, or (without xid) this one."""
         self._in_turn(self._tpc.end, "rollback", xid)
 
     def tpc_recover(self) -> List[Xid]:
-        """What is prepared at the server, and waits to be ended."""
+        """The prepared transactions at the server that have not ended."""
         return self._in_turn(self._tpc.recover)
 
     def begin(
         self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
     ) -> None:
-        """Begin one: `isolation` as SQL names it; `immediate` takes SQLite's lock for writing at once."""
+        """Begin a transaction. `isolation` is as in SQL; `immediate` takes SQLite's write lock at once."""
         run(self._begin(isolation, read_only, immediate))
 
     def savepoint(self, name: str) -> None:
-        """Make a savepoint in the transaction that is open."""
+        """Make a savepoint in the open transaction."""
         run(self._run("savepoint", name))
 
     def release(self, name: str) -> None:
-        """Let go of a savepoint; what was done since stays."""
+        """Release a savepoint and keep the changes since then."""
         run(self._run("release", name))
 
     def rollback_to(self, name: str) -> None:
-        """Undo what was done since a savepoint, which stays."""
+        """Undo the changes since a savepoint and keep the savepoint."""
         run(self._run("rollback_to", name))
 
     @contextlib.contextmanager
     def transaction(self, **how: Any) -> Iterator[Connection]:
-        """A transaction of its own; within another one, a savepoint."""
+        """Begin a transaction, or a savepoint within an open one."""
         nested = self.transaction_status != "idle"
         name = f"cenote_{next(_numbers)}"
         run(self._run("savepoint", name)) if nested else self.begin(**how)
@@ -214,7 +214,7 @@ class Connection(BaseConnection):
 
     @property
     def autocommit(self) -> bool:
-        """Whether each statement is a transaction of its own. Off, the first one begins a transaction."""
+        """Whether each statement is a transaction of its own. If off, the first statement begins a transaction."""
         return self._autocommit
 
     @autocommit.setter
@@ -222,37 +222,37 @@ class Connection(BaseConnection):
         run(self._set_autocommit(on))
 
     def cancel(self) -> bool:
-        """Cancel the statement that runs, from another thread. Whether there was one."""
+        """Cancel the running statement, from another thread. Returns whether there was one."""
         return self._session.cancel()
 
     def ping(self) -> None:
-        """Ask the session for a sign of life; an exception if there is none."""
+        """Check that the session still answers. Raises an exception if not."""
         run(self._run("ping"))
 
     def reset(self) -> None:
-        """Make the session as fresh as a new login."""
+        """Reset the session to the state of a new login."""
         run(self._run("reset"))
 
     def change_user(
         self, user: str, password: Optional[str] = None, database: Optional[str] = None
     ) -> None:
-        """Log the session in as another user, as the pool lets its clients."""
+        """Log in as another user, if the pool allows it."""
         run(self._run("change_user", user, password, database))
 
     def select_database(self, name: str) -> None:
-        """Make another database the session's own."""
+        """Switch the session to another database."""
         run(self._run("select_database", name))
 
     def set_session_option(self, name: str, value: str) -> None:
-        """An option of the backend's (docs/backends.md), from here on."""
+        """Set an option of the backend (docs/backends.md) for this session."""
         run(self._run("session_option", name, value))
 
     def set_option(self, name: str, value: Optional[str]) -> None:
-        """An option of the handle; most can be set only in connect()."""
+        """Set an option of the handle. Most options can be set only in connect()."""
         run(self._run("set", name, value))
 
     def notifications(self, timeout: Optional[float] = 0) -> List[Tuple[int, str, str]]:
-        """(pid, channel, payload) of each that came; waits for the first, at most so many seconds."""
+        """Yield (pid, channel, payload) of each notification. It waits up to `timeout` seconds for the first."""
         return self._session.wait_notifications(-1 if timeout is None else int(timeout * 1000))
 
 
@@ -271,11 +271,11 @@ def connect(
     """Borrow a session: `connect("cenote:///demo")`, `connect(pool="demo", host="db.example")`.
 
     uri         a pool's name or a URI with options (cenote_conn_set_uri())
-    autocommit  off, as PEP 249 wants it: the first statement begins a transaction
-    json_loads  what JSON values are given to, such as json.loads; without it they are text
-    row_factory  what makes something else of rows than tuples, such as cenote.dict_row
-    session_options  the backend's own (docs/backends.md)
-    options     libcenote's, by their names (cenote_conn_set())
+    autocommit  off, as PEP 249 requires: the first statement begins a transaction
+    json_loads  a function for JSON values, such as json.loads; without it they are text
+    row_factory  converts rows from tuples, such as cenote.dict_row
+    session_options  options of the backend (docs/backends.md)
+    options     options of libcenote, by name (cenote_conn_set())
     """
     if uri is None and "pool" not in options:
         raise ProgrammingError("no pool is named")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two-phase commit as PEP 249 has it: transactions of several servers that end together.
+"""Two-phase commit of PEP 249: transactions on several servers that end together.
 
-What is prepared is the server's, and outlives the session: it may be ended from any other one. PostgreSQL
-has it as PREPARE TRANSACTION (with max_prepared_transactions set), MariaDB and MySQL as XA.
+A prepared transaction belongs to the server and outlives the session: any other session may end it. It is
+PREPARE TRANSACTION in PostgreSQL (with max_prepared_transactions set), and XA in MariaDB and MySQL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PART_MAX = 64
 
 
 class Xid(NamedTuple):
-    """A transaction's name. Of one that others have named in their way, only `gtrid` is known."""
+    """A transaction's name. If another program named it in its own way, only `gtrid` is known."""
 
     format_id: Optional[int]
     gtrid: str
@@ -37,7 +37,7 @@ def make_xid(format_id: int, gtrid: str, bqual: str) -> Xid:
 
 
 class PostgreSQL:
-    """The server knows one text; it is made as psycopg makes it."""
+    """The server knows a single text, which is made in the same way as in psycopg."""
 
     recover_sql = (
         "select gid, '' from pg_catalog.pg_prepared_xacts where database = current_database() order by prepared"
@@ -95,7 +95,7 @@ DIALECTS = {"postgresql": PostgreSQL, "mysql": MySQL}
 
 
 class TwoPhase:
-    """The transaction of a connection that is to end in two steps."""
+    """A connection's transaction that ends in two steps."""
 
     def __init__(self, connection: BaseConnection) -> None:
         self._connection = connection
@@ -113,7 +113,7 @@ class TwoPhase:
         return await self._connection._call(self._connection._session.query, sql.encode(), None, 0)
 
     async def _do(self, what: str, xid: Xid) -> None:
-        """With the server's words; where it has none of its own, as any transaction."""
+        """Use the server's statement, or, if it has none, that for any transaction."""
         statements = self._dialect.sql.get(what)
         if statements is None:
             await self._connection._run(what.split()[0], *(("0", "0") if what == "begin" else ()))
@@ -121,7 +121,7 @@ class TwoPhase:
             try:
                 results = await self._query(sql % self._dialect.literal(xid))
             except Error:
-                # XA END says why it can only be rolled back, or that it was ended already
+                # XA END says why it can only be rolled back, or that it has ended already
                 if what != "rollback unprepared" or sql == statements[-1]:
                     raise
                 continue
@@ -142,7 +142,7 @@ class TwoPhase:
         self._is_prepared = True
 
     async def end(self, how: str, xid: Optional[Xid]) -> None:
-        """`how`: commit or rollback; of a transaction that was recovered, or (None) this one."""
+        """`how` is commit or rollback, for a recovered transaction or (None) this one."""
         if xid is not None:
             await self._end_recovered(how, xid)
             return
@@ -152,7 +152,7 @@ class TwoPhase:
         self.xid = None
 
     async def _end_recovered(self, how: str, xid: Xid) -> None:
-        """Outside of any transaction; MariaDB takes autocommit being off for one."""
+        """Run it outside any transaction. For MariaDB, autocommit off counts as one."""
         if self.xid is not None or self._connection.transaction_status != "idle":
             raise ProgrammingError("a transaction is open: end it first")
         is_on = self._connection._autocommit

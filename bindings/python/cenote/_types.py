@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Type objects and constructors of PEP 249, and types that need a word of Python."""
+"""Type objects and constructors of PEP 249, and types that need code in Python."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ Binary = bytes
 
 
 def DateFromTicks(ticks: float) -> datetime.date:
-    """A date of this place, from seconds since 1970."""
+    """A local date, from seconds since 1970."""
     return Date(*time.localtime(ticks)[:3])
 
 
 def TimeFromTicks(ticks: float) -> datetime.time:
-    """A time of day of this place, from seconds since 1970."""
+    """A local time of day, from seconds since 1970."""
     return Time(*time.localtime(ticks)[3:6])
 
 
 def TimestampFromTicks(ticks: float) -> datetime.datetime:
-    """Date and time of this place, from seconds since 1970."""
+    """A local date and time, from seconds since 1970."""
     return Timestamp(*time.localtime(ticks)[:6])
 
 
@@ -92,7 +92,7 @@ class Json(str):
 
 
 class Range(NamedTuple):
-    """A range of PostgreSQL's: `Range(1, 5)` holds 1 and not 5. A bound that is None is at no end."""
+    """A PostgreSQL range: `Range(1, 5)` contains 1 but not 5. None means that there is no bound."""
 
     lower: Any = None
     upper: Any = None
@@ -108,7 +108,7 @@ class Range(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, read: Callable[[str], Any] = str) -> Range:
-        """Of the server's text: `Range.parse("[1,5)", int)`."""
+        """Read the server's text: `Range.parse("[1,5)", int)`."""
         return cls(is_empty=True) if text == "empty" else read_ranges(text, read)[0]
 
 
@@ -123,11 +123,11 @@ def _read_bound(quoted: Optional[str], plain: str, read: Callable[[str], Any]) -
     try:
         return read(text)
     except (ValueError, ArithmeticError):
-        return text  # infinity, which Python's types do not have
+        return text  # infinity does not exist in Python's types
 
 
 def read_ranges(text: str, read: Callable[[str], Any]) -> List[Range]:
-    """The ranges in the text of one, or of a multirange."""
+    """Read the text of a range, or of a multirange."""
     return [
         Range(_read_bound(m[2], m[3], read), _read_bound(m[4], m[5], read), m[1] + m[6])
         for m in _RANGE.finditer(text)
@@ -139,7 +139,7 @@ def read_ranges(text: str, read: Callable[[str], Any]) -> List[Range]:
 
 @functools.singledispatch
 def adapt(value: Any) -> Any:
-    """What is sent for a parameter whose type no server knows. NotImplemented: nothing is.
+    """Convert a parameter whose type no server knows. NotImplemented: it cannot be converted.
 
     A program adds types of its own: `cenote.adapt.register(Point, str)`.
     """
@@ -154,12 +154,12 @@ adapt.register(Range, str)
 
 
 def _adapt_numpy(value: Any) -> Any:
-    """A scalar, or an array as a list. Python's times have no nanoseconds."""
+    """Convert a scalar, or an array to a list. Python's times have no nanoseconds."""
     is_time = value.dtype.kind in "mM"
     if is_time and value.dtype.name.endswith(("[ns]", "[ps]", "[fs]", "[as]")):
         value = value.astype(f"{value.dtype.kind}8[us]")
     plain = value.tolist()
-    # months of no certain length, and what is beyond the year 9999
+    # months have no certain length, and Python ends with the year 9999
     return NotImplemented if is_time and isinstance(plain, int) else plain
 
 
@@ -171,7 +171,7 @@ _INTERVAL = re.compile(
 
 
 def parse_interval(text: str) -> Any:
-    """A timedelta; the text where that cannot hold it (years and months), or it looks otherwise."""
+    """A timedelta; or the text, if it has years or months or another form."""
     match = _INTERVAL.fullmatch(text)
     if not match or not text or match["years"] or match["months"]:
         return text
@@ -188,7 +188,7 @@ _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?(?:([-+]\d\d)(
 
 
 def read_timestamp(text: str) -> datetime.datetime:
-    """PostgreSQL's own text of it, which not every Python from 3.9 on reads."""
+    """Read PostgreSQL's text, which not every Python version from 3.9 on can read."""
     match = _TIMESTAMP.fullmatch(text)
     if not match:
         raise ValueError(text)
@@ -201,7 +201,7 @@ _UNITS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
 
 
 def parse_duration(text: Optional[str]) -> int:
-    """Milliseconds of an option's value ("10s")."""
+    """The milliseconds in an option's value ("10s")."""
     match = re.fullmatch(r"(\d+) *([a-z]*)", text or "0")
     return int(match[1]) * _UNITS[match[2]] if match else 0
 
@@ -209,7 +209,7 @@ def parse_duration(text: Optional[str]) -> int:
 # ------------------------------------------------------------- arrays of PostgreSQL
 
 _ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^{},"]+))\s*', re.DOTALL)
-# By the name of the array's type; elements of other types stay text.
+# By the name of the array's type. Elements of other types stay text.
 _ELEMENTS: Dict[str, Callable[[str], Any]] = {
     "_bool": lambda text: text == "t",
     "_bytea": lambda text: bytes.fromhex(text[2:]),
@@ -229,7 +229,7 @@ _ELEMENTS: Dict[str, Callable[[str], Any]] = {
 
 
 def _elements(text: str, at: int, read: Callable[[str], Any]) -> Tuple[List[Any], int]:
-    """The list that begins behind the brace at `at`, and where it ends."""
+    """The list that begins after the brace at `at`, and where it ends."""
     items: List[Any] = []
     at += 1
     while text[at] != "}":
@@ -252,7 +252,7 @@ def _elements(text: str, at: int, read: Callable[[str], Any]) -> Tuple[List[Any]
 
 
 def read_array(type_name: str, text: str) -> Any:
-    """A list; the text where the array's indexes do not begin with 1, or its elements cannot be read."""
+    """A list; or the text, if the array's indexes do not begin with 1 or an element cannot be read."""
     read = _ELEMENTS.get(type_name, str)
     try:
         items, end = _elements(text, 0, read) if text.startswith("{") else (text, len(text))
@@ -261,7 +261,7 @@ def read_array(type_name: str, text: str) -> Any:
     return items if end == len(text) else text
 
 
-# What str() gives as PostgreSQL reads it.
+# PostgreSQL can read what str() returns for these.
 _WRITTEN = (
     str,
     int,

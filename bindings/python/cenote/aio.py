@@ -5,8 +5,8 @@
         async for row in await connection.execute("select %s", (42,)):
             print(row)
 
-Several tasks may use a connection; they take turns. A task that is cancelled while it waits cancels its
-statement, too. Only the look-up of a host's name blocks the loop.
+Several tasks may use a connection in turn. Cancelling a task that waits also cancels its statement. Only
+looking up a host name blocks the loop.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WANTS_READ, WANTS_WRITE = 1, 2
 
 
 async def _until_ready(session: _cenote.SessionType, read: bool = False, seconds: float = -1) -> None:
-    """Wait for what the session waits for, or for something to read; or until the time is up."""
+    """Wait until the session can continue, or there is something to read, or the time is up."""
     loop = asyncio.get_running_loop()
     woken = loop.create_future()
 
@@ -62,7 +62,7 @@ async def _until_ready(session: _cenote.SessionType, read: bool = False, seconds
 
 
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
-    """One call at a time on a connection, from whichever of its cursors."""
+    """One call at a time on a connection, also from its cursors."""
 
     @functools.wraps(method)
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Cursor(BaseCursor):
-    """Runs statements and gives their rows; also an asynchronous iterator of them."""
+    """Runs statements and returns their rows. It is also an asynchronous iterator over them."""
 
     def __init__(self, connection: Connection, batch_rows: int = 0) -> None:
         super().__init__(connection, batch_rows)
@@ -96,7 +96,7 @@ class Cursor(BaseCursor):
         return self._made_one(row)
 
     def close(self) -> None:
-        """Let go of the rows. The connection stays open."""
+        """Drop the rows. The connection stays open."""
         self._drop()
         self._is_closed = True
 
@@ -104,9 +104,9 @@ class Cursor(BaseCursor):
     async def execute(
         self, sql: str, params: Any = None, *, prepare: bool = False, max_rows: int = 0
     ) -> Cursor:
-        """Run a statement: %s and %(name)s stand for the values of `params`. Gives the cursor.
+        """Run a statement: %s and %(name)s stand for the values of `params`. Returns the cursor.
 
-        prepare   the server finds out the parameters' types
+        prepare   let the server find the parameters' types
         max_rows  end the result early
         """
         await self._execute(sql, params, prepare, max_rows)
@@ -114,23 +114,23 @@ class Cursor(BaseCursor):
 
     @_in_turn
     async def executemany(self, sql: str, rows: Iterable[Any]) -> Cursor:
-        """Once for each row, in a pipeline: outside of a transaction they are one of their own."""
+        """Run it once for each row, in a pipeline. Outside a transaction, they form one of their own."""
         await self._executemany(sql, rows)
         return self
 
     @_in_turn
     async def callproc(self, name: str, parameters: Sequence[Any] = ()) -> Sequence[Any]:
-        """Output values are a result of their own."""
+        """Call a procedure. Its output values are a result of their own."""
         return await self._callproc(name, parameters)
 
     @_in_turn
     async def copy_in(self, sql: str, data: Union[bytes, Iterable[bytes]]) -> Cursor:
-        """COPY … FROM STDIN and its like: pieces may be cut anywhere."""
+        """Send data for COPY … FROM STDIN and similar statements. Pieces may end anywhere."""
         await self._copy_in(sql, [data] if isinstance(data, (bytes, bytearray)) else data)
         return self
 
     async def copy_out(self, sql: str) -> AsyncIterator[bytes]:
-        """COPY … TO STDOUT: the pieces as the server cuts them."""
+        """Receive the data of COPY … TO STDOUT, in the server's pieces."""
         async with self._turn:
             await self._copy_out(sql)
             piece = await self._copied()
@@ -140,37 +140,37 @@ class Cursor(BaseCursor):
 
     @_in_turn
     async def catalog(self, kind: str, **filters: Optional[str]) -> Cursor:
-        """Tables, columns, …: the same columns from every backend (docs/protocol.md, "Catalog")."""
+        """List tables, columns and so on, with the same columns from every backend (docs/protocol.md, "Catalog")."""
         await self._catalog(kind, **filters)
         return self
 
     @_in_turn
     async def fetchone(self) -> Any:
-        """The next row; None if there is none."""
+        """The next row; None at the end."""
         return self._made_one(await self._fetchone())
 
     @_in_turn
     async def fetchmany(self, size: Optional[int] = None) -> List[Any]:
-        """The next rows, at most so many; `arraysize` if it is not said. [] at the end."""
+        """The next rows, at most `size` (default: `arraysize`). [] at the end."""
         return self._made(await self._fetchmany(size))
 
     @_in_turn
     async def fetchall(self) -> List[Any]:
-        """All rows that are left."""
+        """All remaining rows."""
         return self._made(await self._fetchmany(-1))
 
     @_in_turn
     async def nextset(self) -> Optional[bool]:
-        """Go on to the next result of the statements. None if there is none."""
+        """Continue with the next result. None: there is none."""
         return await self._nextset()
 
     def scroll(self, value: int, mode: str = "relative") -> None:
-        """Move among the rows: `value` rows on, or (mode "absolute") to that one, from 0."""
+        """Move by `value` rows, or (mode "absolute") to row `value`, from 0."""
         self._scroll(value, mode)
 
 
 class Connection(BaseConnection):
-    """A session on loan from a pool. Several tasks may use it; they take turns."""
+    """A session borrowed from a pool. Several tasks may use it in turn."""
 
     def __init__(self, session: _cenote.SessionType) -> None:
         super().__init__(session)
@@ -221,27 +221,27 @@ class Connection(BaseConnection):
     # ------------------------------------------------------------------------ the rest
 
     def close(self) -> None:
-        """Give the session back; never waits."""
+        """Give the session back. It never waits."""
         self._is_closed = True
         self._session.close()
 
     def cursor(self, *, batch_rows: int = 0) -> Cursor:
-        """With batch_rows the server keeps the rows, and gives so many at a time."""
+        """Make a cursor. With batch_rows, the server keeps the rows and sends that many at a time."""
         self._session.number("tx")  # raises if it is closed
         return Cursor(self, batch_rows)
 
     async def execute(self, sql: str, params: Any = None, **how: Any) -> Cursor:
-        """On a cursor of its own."""
+        """Run a statement on a new cursor."""
         return await self.cursor().execute(sql, params, **how)
 
     @_in_turn
     async def commit(self) -> None:
-        """Commit the transaction that is open; nothing if none is."""
+        """Commit the open transaction, if there is one."""
         await self._end("commit")
 
     @_in_turn
     async def rollback(self) -> None:
-        """Roll back the transaction that is open; nothing if none is."""
+        """Roll back the open transaction, if there is one."""
         await self._end("rollback")
 
     @_in_turn
@@ -251,49 +251,49 @@ class Connection(BaseConnection):
 
     @_in_turn
     async def tpc_prepare(self) -> None:
-        """From here on it can be committed, whatever happens to this session."""
+        """Prepare the transaction: it can then be committed, whatever happens to this session."""
         await self._tpc.prepare()
 
     @_in_turn
     async def tpc_commit(self, xid: Optional[Xid] = None) -> None:
-        """Of a recovered transaction, or (without xid) this one; in one step if it is not prepared."""
+        """Commit a recovered transaction, or (without xid) this one. If it is not prepared, commit in one step."""
         await self._tpc.end("commit", xid)
 
     @_in_turn
     async def tpc_rollback(self, xid: Optional[Xid] = None) -> None:
-        """Of a recovered transaction, or (without xid) this one."""
+        """Roll back a recovered transaction, or (without xid) this one."""
         await self._tpc.end("rollback", xid)
 
     @_in_turn
     async def tpc_recover(self) -> List[Xid]:
-        """What is prepared at the server, and waits to be ended."""
+        """The prepared transactions at the server that have not ended."""
         return await self._tpc.recover()
 
     @_in_turn
     async def begin(
         self, isolation: Optional[str] = None, *, read_only: bool = False, immediate: bool = False
     ) -> None:
-        """Begin one: `isolation` as SQL names it; `immediate` takes SQLite's lock for writing at once."""
+        """Begin a transaction. `isolation` is as in SQL; `immediate` takes SQLite's write lock at once."""
         await self._begin(isolation, read_only, immediate)
 
     @_in_turn
     async def savepoint(self, name: str) -> None:
-        """Make a savepoint in the transaction that is open."""
+        """Make a savepoint in the open transaction."""
         await self._run("savepoint", name)
 
     @_in_turn
     async def release(self, name: str) -> None:
-        """Let go of a savepoint; what was done since stays."""
+        """Release a savepoint and keep the changes since then."""
         await self._run("release", name)
 
     @_in_turn
     async def rollback_to(self, name: str) -> None:
-        """Undo what was done since a savepoint, which stays."""
+        """Undo the changes since a savepoint and keep the savepoint."""
         await self._run("rollback_to", name)
 
     @contextlib.asynccontextmanager
     async def transaction(self, **how: Any) -> AsyncIterator[Connection]:
-        """A transaction of its own; within another one, a savepoint."""
+        """Begin a transaction, or a savepoint within an open one."""
         nested = self.transaction_status != "idle"
         name = f"cenote_{next(_numbers)}"
         await (self.savepoint(name) if nested else self.begin(**how))
@@ -306,53 +306,53 @@ class Connection(BaseConnection):
 
     @property
     def autocommit(self) -> bool:
-        """Whether each statement is a transaction of its own. Off, the first one begins a transaction."""
+        """Whether each statement is a transaction of its own. If off, the first statement begins a transaction."""
         return self._autocommit
 
     @_in_turn
     async def set_autocommit(self, on: bool) -> None:
-        """Whether each statement is a transaction of its own, from here on."""
+        """Set whether each statement is a transaction of its own."""
         await self._set_autocommit(on)
 
     async def cancel(self) -> bool:
-        """Cancel the statement that another task waits for. Whether there was one."""
+        """Cancel the statement that another task waits for. Returns whether there was one."""
         return await self._in_thread(self._session.cancel)
 
     @_in_turn
     async def ping(self) -> None:
-        """Ask the session for a sign of life; an exception if there is none."""
+        """Check that the session still answers. Raises an exception if not."""
         await self._run("ping")
 
     @_in_turn
     async def reset(self) -> None:
-        """Make the session as fresh as a new login."""
+        """Reset the session to the state of a new login."""
         await self._run("reset")
 
     @_in_turn
     async def change_user(
         self, user: str, password: Optional[str] = None, database: Optional[str] = None
     ) -> None:
-        """Log the session in as another user, as the pool lets its clients."""
+        """Log in as another user, if the pool allows it."""
         await self._run("change_user", user, password, database)
 
     @_in_turn
     async def select_database(self, name: str) -> None:
-        """Make another database the session's own."""
+        """Switch the session to another database."""
         await self._run("select_database", name)
 
     @_in_turn
     async def set_session_option(self, name: str, value: str) -> None:
-        """An option of the backend's (docs/backends.md), from here on."""
+        """Set an option of the backend (docs/backends.md) for this session."""
         await self._run("session_option", name, value)
 
     @_in_turn
     async def set_option(self, name: str, value: Optional[str]) -> None:
-        """An option of the handle; most can be set only in connect()."""
+        """Set an option of the handle. Most options can be set only in connect()."""
         await self._run("set", name, value)
 
     @_in_turn
     async def notifications(self, timeout: Optional[float] = 0) -> List[Tuple[int, str, str]]:
-        """(pid, channel, payload) of each that came; waits for the first, at most so many seconds."""
+        """Yield (pid, channel, payload) of each notification. It waits up to `timeout` seconds for the first."""
         came = self._session.notifications()
         if not came and timeout != 0:
             await _until_ready(self._session, True, -1 if timeout is None else timeout)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """SQLAlchemy's dialects on a pool.
 
-cenote://POOL asks the pool what is behind it; cenote+postgresql://, cenote+mysql:// and cenote+sqlite:// know.
-Each is SQLAlchemy's own dialect of that server, over this driver:
+cenote://POOL asks the pool for its server; cenote+postgresql://, cenote+mysql:// and cenote+sqlite:// name it.
+Each is SQLAlchemy's own dialect for that server, with this driver:
 
     create_engine("cenote+postgresql:///demo")                # a pool of this machine
     create_engine("cenote+mysql://user:password@host/demo?tls=verify-full")
@@ -40,7 +40,7 @@ def _options(url: URL) -> Dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-# What stream_results takes from the server at a time.
+# How many rows stream_results takes from the server at a time.
 BATCH_ROWS = 1000
 
 
@@ -75,7 +75,7 @@ class _Cenote(DefaultDialect):
         return [], _options(url)
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: Any) -> bool:
-        # enum cenote_status: from here on the session is gone
+        # enum cenote_status: from this value on, the session is lost
         return isinstance(e, cenote.InterfaceError) or getattr(e, "status", 0) <= -100
 
     def do_ping(self, dbapi_connection: cenote.Connection) -> bool:
@@ -86,7 +86,7 @@ class _Cenote(DefaultDialect):
         if parameters:
             cursor.execute(statement, parameters)
         else:
-            # some statements cannot be prepared, which parameters would ask for
+            # parameters would need a prepared statement, but some statements cannot be prepared
             cursor.execute(statement % ())
 
     def get_isolation_level_values(self, dbapi_connection: Any) -> List[str]:
@@ -105,7 +105,7 @@ class _Cenote(DefaultDialect):
 
 
 class _PgString(sqltypes.String):
-    render_bind_cast = True  # where nothing else says that a parameter is text
+    render_bind_cast = True  # if nothing else says that a parameter is text
 
 
 class _PgDate(sqltypes.Date):
@@ -136,7 +136,7 @@ class _PgJsonb(json.JSONB):
     render_bind_cast = True
 
 
-# How bounds are read, by the name of the type without what makes it one of ranges.
+# How to read bounds, by the name of the range type without its suffix.
 _BOUNDS = {
     "INT4": int,
     "INT8": int,
@@ -206,7 +206,7 @@ class PostgreSQL(_Cenote, postgresql.PGDialect):
 
 
 class _MyTime(mysql.TIME):
-    """The driver gives and takes Python's own."""
+    """The driver uses Python's own type."""
 
     def bind_processor(self, dialect: Any) -> None:
         return None
@@ -226,7 +226,7 @@ class _MyBit(mysql.BIT):
 
 
 class _MyUuid(sqltypes.Uuid):  # type: ignore[type-arg]
-    """A query of a UUID column gives such already, all else gives text (docs/types.md)."""
+    """A query of a UUID column returns UUIDs already; anything else returns text (docs/types.md)."""
 
     def result_processor(self, dialect: Any, coltype: Any) -> Any:
         of_text = super().result_processor(dialect, coltype)
@@ -254,7 +254,7 @@ class MySQL(_Cenote, mysql.MySQLDialect):
     colspecs = {**mysql.MySQLDialect.colspecs, **_MY_TYPES}
 
     def create_connect_args(self, url: URL) -> Tuple[List[Any], Dict[str, Any]]:
-        # SQLAlchemy counts the rows that were found
+        # SQLAlchemy counts the rows that matched
         return [], {"session_options": {"mysql_login": "found_rows=on"}, **_options(url)}
 
     def _extract_error_code(self, exception: cenote.Error) -> int:
@@ -273,7 +273,7 @@ class MariaDB(mariadb.MariaDBDialect, MySQL):
 
 
 class _OfText:
-    """SQLite keeps text. The driver reads that of a column that is declared so, and no other."""
+    """SQLite stores text. The driver converts it only for a column with that declared type."""
 
     def result_processor(self, dialect: Any, coltype: Any) -> Any:
         of_text = super().result_processor(dialect, coltype)  # type: ignore[misc]
@@ -293,7 +293,7 @@ class _LiteTime(_OfText, sqlite.TIME):
 
 
 class _LiteNumeric(sqltypes.Numeric):  # type: ignore[type-arg]
-    """A declared column gives decimals, an expression doubles."""
+    """A column with a declared type returns decimals, an expression doubles."""
 
     def result_processor(self, dialect: Any, coltype: Any) -> Any:
         return super().result_processor(dialect, coltype) if self.asdecimal else processors.to_float
@@ -304,7 +304,7 @@ class _LiteContext(_Batches, sqlite.SQLiteExecutionContext):
 
 
 def _plain(statement: str) -> str:
-    """A statement whose percent signs stay: the driver would take them for placeholders."""
+    """Double the percent signs: otherwise the driver would take them for placeholders."""
     return statement.replace("%", "%%")
 
 
@@ -319,13 +319,13 @@ class SQLite(_Cenote, sqlite.SQLiteDialect):
         sqltypes.Numeric: _LiteNumeric,
         sqltypes.Time: _LiteTime,
     }
-    # SQLAlchemy's own queries of the catalog have its placeholders, and percent signs that are just that.
+    # SQLAlchemy's own catalog queries have its placeholders, and ordinary percent signs.
     default_paramstyle = "qmark"
     supports_native_decimal = False
 
     @classmethod
     def import_dbapi(cls) -> Any:
-        """SQLAlchemy asks the module for the library's version, which the pool's host has: a recent one."""
+        """SQLAlchemy asks the module for the version of SQLite, which runs on the pool's host. Report a recent one."""
         module = {**vars(cenote), "paramstyle": cls.default_paramstyle, "sqlite_version_info": (3, 35, 0)}
         return types.SimpleNamespace(**module)
 
@@ -349,7 +349,7 @@ DIALECTS = {"postgresql": PostgreSQL, "mysql": MySQL, "sqlite": SQLite}
 
 
 class AnyServer(_Cenote):
-    """cenote://: the dialect of the server that the pool has."""
+    """cenote://: the dialect of the pool's server."""
 
     supports_statement_cache = True
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Diagnostics as exceptions of the package. */
+/* Makes exceptions of the package from diagnostics. */
 #include "session.h"
 
 #include <string.h>
 
-/* Every field that there is, by its letter. */
+/* All fields that exist, by their letters. */
 static PyObject *
 fields_of(const cenote_diag *diag)
 {

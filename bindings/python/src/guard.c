@@ -2,9 +2,9 @@
 /*
  * One call at a time for each session, and waiting.
  *
- * The handle is always non-blocking, so libcenote itself never waits (but for a host's name); this
- * file waits for it, without the interpreter's lock. A session's own lock is what keeps threads
- * apart meanwhile, and all the time in interpreters that have no lock.
+ * The handle is always non-blocking, so libcenote never waits, except for a host name. This file
+ * waits instead, without the interpreter's lock. Meanwhile the session's own lock keeps other
+ * threads out. In interpreters without a lock, it always does.
  */
 #include "session.h"
 
@@ -44,7 +44,7 @@ fail(struct cpy_session *s, int status, const char *sqlstate, const char *messag
 	return -1;
 }
 
-/* Only a thread itself can have written its number there. */
+/* Only this thread can have written its own number there. */
 static int
 is_mine(const struct cpy_session *s)
 {
@@ -146,8 +146,8 @@ cpy_resume(struct cpy_session *s)
 	s->is_interrupted = 0;
 }
 
-/* Without memory for the list it is left to the connection's end, which frees nothing of it: that
- * leaks, and nothing worse. */
+/* Without memory for the list, it is left to the end of the connection, which does not free it: a
+ * leak, but nothing worse. */
 static void
 keep_garbage(struct cpy_session *s, void (*destroy)(void *), void *what)
 {
@@ -183,8 +183,8 @@ now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* How long to wait: as libcenote says, but not beyond the session's own limit. -1 for ever, -2 and an
- * exception when the time is up. */
+/* How long to wait: as libcenote says, but not beyond the session's limit. -1: for ever; -2 and an
+ * exception: the time is up. */
 static int
 wait_ms(struct cpy_session *s)
 {

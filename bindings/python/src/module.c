@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cenote._cenote: libcenote for the Python package around it. Everything that waits is here;
- * what PEP 249 asks for is in the package.
+ * cenote._cenote: libcenote for the Python package. All waiting is here; the package adds PEP 249.
  *
- * Written for the stable ABI of Python 3.9, so one build serves every later version. Newer
- * interpreters are told what it is good for by slots that older ones do not know.
+ * It uses the stable ABI of Python 3.9, so that one build serves every later version. Slots that
+ * older versions do not know tell newer ones what it supports.
  */
 #include "session.h"
 
 #include <stdlib.h>
 
-/* Values of newer Python headers, which those of 3.9 do not have. */
+/* Values from newer Python headers, which those of 3.9 lack. */
 #define SLOT_MULTIPLE_INTERPRETERS 3
 #define PER_INTERPRETER_GIL        ((void *)2)
 #define SLOT_GIL                   4
@@ -36,7 +35,7 @@ cpy_free(PyObject *self)
 	Py_DECREF(type);
 }
 
-/* "MODULE NAME", and where it goes to. */
+/* "MODULE NAME", and where the object goes. */
 static int
 import_into(PyObject **to, const char *module, const char *name)
 {
@@ -110,7 +109,7 @@ module_exec(PyObject *module)
 	return PyModule_AddIntConstant(module, "VERSION", (long)cenote_version());
 }
 
-/* The state is nothing but references. */
+/* The state consists of references only. */
 static int
 module_traverse(PyObject *module, visitproc visit, void *arg)
 {
@@ -175,7 +174,7 @@ static PyModuleDef definition = {
 	.m_free = module_free,
 };
 
-/* Of the interpreter that loads us: "3.MINOR.…". */
+/* The version of the interpreter that loads the module: "3.MINOR...". */
 static long
 minor_version(void)
 {

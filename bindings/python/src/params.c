@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Python's values as parameters. */
+/* Converts Python's values to parameters. */
 #include "session.h"
 
 #include <string.h>
 
-/* PostgreSQL's ids of types that a text alone would not be taken for. */
+/* PostgreSQL's numbers of types that it would not recognise in a text. */
 #define OID_INTERVAL 1186u
 #define OID_UUID     2950u
 
-/* A status; or -1 with an exception set, which no status is taken for then. */
+/* A status; or -1 with an exception. The caller then ignores the status. */
 typedef int add_value(struct cpy_session *s, PyObject *value);
 
 static int
@@ -61,7 +61,7 @@ add_encoded(struct cpy_session *s, PyObject *str, add_chars *add)
 	return r;
 }
 
-/* What str() says of the value. */
+/* Add the text from str() for the value. */
 static int
 add_str_of(struct cpy_session *s, PyObject *value, add_chars *add)
 {
@@ -78,7 +78,7 @@ add_text(struct cpy_session *s, PyObject *value)
 	return add_encoded(s, value, cenote_params_add_text);
 }
 
-/* NaN and infinities are no decimals, but some servers read them as such. */
+/* NaN and infinities are not decimals, but some servers accept them. */
 static int
 add_decimal(struct cpy_session *s, PyObject *value)
 {
@@ -115,7 +115,7 @@ add_double(struct cpy_session *s, PyObject *value)
 	return cenote_params_add_double(s->params, PyFloat_AsDouble(value));
 }
 
-/* A number that the value has as an attribute; -1 and an exception if it has not. */
+/* A number from an attribute of the value; -1 and an exception: there is no such attribute. */
 static long
 attribute(PyObject *value, const char *name)
 {
@@ -189,7 +189,7 @@ add_datetime(struct cpy_session *s, PyObject *value)
 	return cenote_params_add_timestamp(s->params, &ts);
 }
 
-/* Text of a type that PostgreSQL has to be told. */
+/* A text whose type PostgreSQL must know. */
 static int
 add_typed(struct cpy_session *s, const char *text, uint32_t oid)
 {
@@ -200,7 +200,7 @@ add_typed(struct cpy_session *s, const char *text, uint32_t oid)
 	return cenote_params_add_native(s->params, oid, CENOTE_FORMAT_TEXT, text, len);
 }
 
-/* [-]HH:MM:SS.ffffff, which is a time for MySQL and an interval for PostgreSQL. */
+/* [-]HH:MM:SS.ffffff, a time in MySQL and an interval in PostgreSQL. */
 static int
 add_timedelta(struct cpy_session *s, PyObject *value)
 {
@@ -232,7 +232,7 @@ add_uuid(struct cpy_session *s, PyObject *value)
 	return r;
 }
 
-/* An array of PostgreSQL's, whose type the server finds out. */
+/* A PostgreSQL array. The server finds its type. */
 static int
 add_array(struct cpy_session *s, PyObject *value)
 {
@@ -243,7 +243,7 @@ add_array(struct cpy_session *s, PyObject *value)
 	return r;
 }
 
-/* Python's own types, found without asking anybody. */
+/* The function for Python's built-in types, without any lookup. */
 static add_value *
 builtin_adder(PyObject *value)
 {
@@ -262,7 +262,7 @@ builtin_adder(PyObject *value)
 	return NULL;
 }
 
-/* Those of the standard library. NULL: there is none, or an exception. */
+/* The function for types of the standard library. NULL: there is none, or an exception. */
 static add_value *
 library_adder(const struct cpy_state *state, PyObject *value)
 {
@@ -270,7 +270,8 @@ library_adder(const struct cpy_state *state, PyObject *value)
 		PyObject *type;
 		add_value *add;
 	} table[] = {
-		{ state->datetime, add_datetime }, /* before date, of which it is one */
+		/* before date, since a datetime is a date, too */
+		{ state->datetime, add_datetime },
 		{ state->date, add_date },
 		{ state->decimal, add_decimal },
 		{ state->time, add_time },
@@ -290,7 +291,7 @@ library_adder(const struct cpy_state *state, PyObject *value)
 	return NULL;
 }
 
-/* NULL: no server knows its type, or an exception. */
+/* NULL: no server knows the type, or an exception. */
 static add_value *
 find_adder(const struct cpy_session *s, PyObject *value)
 {
@@ -301,7 +302,7 @@ find_adder(const struct cpy_session *s, PyObject *value)
 	return add ? add : library_adder(s->state, value);
 }
 
-/* "parameter 1 is of <class 'object'>: WHY". Programs count them from 1. */
+/* "parameter 1 is of <class 'object'>: WHY". Programs count from 1. */
 static int
 refuse(const struct cpy_state *state, int status, const char *sqlstate, const char *why,
 	PyObject *value, Py_ssize_t i)
@@ -342,7 +343,7 @@ add_with(struct cpy_session *s, add_value *add, PyObject *value, Py_ssize_t i)
 		cenote_status_name(r), value, i);
 }
 
-/* A type that only cenote.adapt() knows, or nobody. */
+/* Add a value of a type that only cenote.adapt() knows, or none. */
 static int
 add_adapted(struct cpy_session *s, PyObject *value, Py_ssize_t i)
 {

@@ -2,7 +2,7 @@
 /* Statements and their results, and copies. */
 #include "session.h"
 
-/* How a request is run; what the program gave. */
+/* What the program gave, and how to run it. */
 struct request {
 	PyObject *what; /* bytes of SQL, or a Statement */
 	PyObject *values; /* a sequence, or None */
@@ -22,7 +22,7 @@ send_filled(struct cpy_session *s, const struct request *req)
 		CPY_CALL(s, r, cenote_send_execute(stmt, params, &req->options));
 		return r;
 	}
-	/* an exception, which cpy_failed() finds */
+	/* An exception, which cpy_failed() will find. */
 	if (PyBytes_AsStringAndSize(req->what, &sql, &len) < 0)
 		return CENOTE_AGAIN;
 	CPY_CALL(s, r,
@@ -43,7 +43,7 @@ send_request(struct cpy_session *s, const struct request *req)
 	return r;
 }
 
-/* In the list; of an error, the exception beside it. */
+/* Put the result into the list. For an error, also keep the exception. */
 static int
 keep_result(struct cpy_session *s, cenote_result *res)
 {
@@ -70,7 +70,7 @@ is_copy(int kind)
 	return kind == CENOTE_RESULT_COPY_IN || kind == CENOTE_RESULT_COPY_OUT;
 }
 
-/* All is there: the list, or the error among it. */
+/* The request is complete: return the list, or raise its error. */
 static PyObject *
 finish_results(struct cpy_session *s)
 {
@@ -87,7 +87,7 @@ finish_results(struct cpy_session *s)
 	return NULL;
 }
 
-/* Every result of the oldest request, or those up to a copy, which the program has to go on with. */
+/* Collect all results of the oldest request, or those up to a copy, which the program continues. */
 static PyObject *
 collect_results(struct cpy_session *s)
 {
@@ -193,7 +193,7 @@ one_result(struct cpy_session *s)
 	return NULL;
 }
 
-/* The next result, None at the end of its request. */
+/* The next result; None at the end of its request. */
 PyObject *
 cpy_session_result(PyObject *self, PyObject *unused)
 {
@@ -208,7 +208,7 @@ cpy_session_result(PyObject *self, PyObject *unused)
 	return answer;
 }
 
-/* Throw away what is still to come, after something else than the server ended a call. */
+/* Drop the remaining answers, after an exception that did not come from the server. */
 PyObject *
 cpy_session_drain(PyObject *self, PyObject *unused)
 {
@@ -274,7 +274,7 @@ cpy_session_statement(PyObject *self, PyObject *args)
 
 /* ------------------------------------------------------------------------ copies ----- */
 
-/* True: taken. False: the server has ended the copy, and the results say why. */
+/* True: the server took it. False: the server ended the copy, and the results say why. */
 PyObject *
 cpy_session_copy_put(PyObject *self, PyObject *args)
 {
@@ -311,7 +311,7 @@ cpy_session_copy_end(PyObject *self, PyObject *args)
 	return answer;
 }
 
-/* A piece, None at the end. */
+/* A piece; None at the end. */
 PyObject *
 cpy_session_copy_get(PyObject *self, PyObject *unused)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * _cenote.Result: rows as tuples, from where the last fetch ended.
+ * _cenote.Result: rows as tuples, from the end of the last fetch.
  *
- * A buffered result never changes, and is read without the session's lock, while another thread
- * may wait for the next. The batch of a streamed one is replaced, so it is read with the lock.
+ * A buffered result never changes. Reading it needs no lock, even while another thread waits for
+ * the next result. The batch of a streamed result changes, so reading it needs the lock.
  */
 #include "session.h"
 
@@ -12,11 +12,12 @@
 struct result {
 	PyObject_HEAD struct cpy_session *session;
 	cenote_result *res;
-	cpy_decode **decoders; /* of the columns */
-	uint8_t *is_array; /* of the columns; NULL where none is */
+	cpy_decode **decoders; /* one for each column */
+	uint8_t *is_array; /* for each column; NULL: no column is an array */
 	uint32_t n_columns;
 	int is_whole; /* buffered */
-	_Atomic uint64_t next; /* row: threads that share a cursor get each once */
+	/* the next row; threads that share a cursor get each row once */
+	_Atomic uint64_t next;
 };
 
 static void
@@ -48,7 +49,7 @@ find_decoders(struct result *self)
 	return 0;
 }
 
-/* PostgreSQL's arrays are of no logical type; the names of their types begin with '_'. */
+/* Arrays of PostgreSQL have no logical type. The names of their types begin with '_'. */
 static int
 find_arrays(struct result *self)
 {
@@ -150,7 +151,7 @@ make_row(const struct result *self, const uint8_t *row)
 	return tuple;
 }
 
-/* At most so many rows that nobody else takes: the first, and their number. */
+/* Reserve up to `max` rows for this thread. Returns the first one, and their number. */
 static uint64_t
 claim(struct result *self, uint64_t max, uint64_t *ret_first)
 {
@@ -238,7 +239,7 @@ result_one(PyObject *object, PyObject *unused)
 	return row;
 }
 
-/* True: there is a batch. False: the end; its totals are known. */
+/* True: there is a batch. False: the end, and the totals are known. */
 static PyObject *
 result_next(PyObject *object, PyObject *unused)
 {
@@ -264,7 +265,7 @@ result_next(PyObject *object, PyObject *unused)
 	return answer;
 }
 
-/* None for what is not known. */
+/* None for an unknown number. */
 static PyObject *
 number_or_none(const cenote_column *column, uint32_t attr)
 {

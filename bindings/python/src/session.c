@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * _cenote.Session: a handle of libcenote and what may be called on it. In an asynchronous session each
- * call that would wait gives AGAIN instead, and is made again when the descriptor is ready.
- */
+/* _cenote.Session: a handle of libcenote and its calls. In an asynchronous session a call that
+ * would wait returns AGAIN, and the package repeats it when the descriptor is ready. */
 #include "session.h"
 
 #include <poll.h>
@@ -34,7 +32,7 @@ on_notification(uint32_t pid, const char *channel, const char *payload, void *us
 	Py_XDECREF(item);
 }
 
-/* The locks and the handles of libcenote. */
+/* Make the locks and libcenote's handles. */
 static int
 make_parts(struct cpy_session *s)
 {
@@ -53,7 +51,7 @@ make_parts(struct cpy_session *s)
 	return 0;
 }
 
-/* "NAME", or "uri" for several of them at once. */
+/* "NAME", or "uri" for several options at once. */
 static int
 set_option(struct cpy_session *s, PyObject *option)
 {
@@ -95,7 +93,7 @@ cpy_session_new(PyObject *module, PyObject *args)
 	s = PyObject_GC_New(struct cpy_session, state->session_type);
 	if (!s)
 		return NULL;
-	/* everything behind the head */
+	/* All members after the head. */
 	memset((char *)s + offsetof(struct cpy_session, state), 0,
 		sizeof(*s) - offsetof(struct cpy_session, state));
 	s->state = state;
@@ -167,7 +165,7 @@ session_dealloc(PyObject *object)
 	cpy_free(object);
 }
 
-/* It looks up names, which takes its time also when nothing else does. */
+/* Connecting may look up a name, which takes time even in asynchronous sessions. */
 static int
 connect_step(struct cpy_session *s)
 {
@@ -187,7 +185,7 @@ make_cancel(struct cpy_session *s)
 
 	if (r < 0)
 		return r;
-	/* who holds it may wait for the interpreter */
+	/* The holder of the lock may wait for the interpreter. */
 	Py_BEGIN_ALLOW_THREADS
 	PyThread_acquire_lock(s->cancel_lock, WAIT_LOCK);
 	Py_END_ALLOW_THREADS
@@ -223,7 +221,7 @@ session_connect(PyObject *self, PyObject *unused)
 	return answer;
 }
 
-/* Give the session back. Closing twice is no error. */
+/* Give the session back. Closing it again is not an error. */
 static PyObject *
 session_close(PyObject *self, PyObject *unused)
 {
@@ -243,7 +241,7 @@ session_close(PyObject *self, PyObject *unused)
 
 /* ------------------------------------------------------------- what was not asked ----- */
 
-/* Take a list over and leave an empty one. */
+/* Take over a list and leave an empty one. */
 static PyObject *
 take_list(PyObject **list)
 {
@@ -255,7 +253,7 @@ take_list(PyObject **list)
 	return full;
 }
 
-/* Read what has come, without waiting: the notifications so far. */
+/* Read what has arrived, without waiting. Returns the notifications so far. */
 static PyObject *
 session_notifications(PyObject *self, PyObject *unused)
 {
@@ -272,7 +270,7 @@ session_notifications(PyObject *self, PyObject *unused)
 	return answer;
 }
 
-/* Wait for something to read: 0; or -1 and an exception. */
+/* Wait until there is something to read: 0; or -1 and an exception. */
 static int
 wait_to_read(struct cpy_session *s, int timeout_ms)
 {
@@ -286,8 +284,8 @@ wait_to_read(struct cpy_session *s, int timeout_ms)
 	return r < 0 ? PyErr_CheckSignals() : 0;
 }
 
-/* Of a synchronous session: the notifications, waiting for the first; -1 ms is for ever. Whatever
- * comes ends the wait. */
+/* For a synchronous session: wait for the first notification and return those that came; -1 ms: for
+ * ever. Anything that arrives ends the wait. */
 static PyObject *
 session_wait_notifications(PyObject *self, PyObject *args)
 {
@@ -327,7 +325,7 @@ session_notices(PyObject *self, PyObject *unused)
 
 /* -------------------------------------------------------------------------- cancel ----- */
 
-/* From any thread, also while another one waits in a call. True: it was delivered. */
+/* For any thread, even while another one waits in a call. True: the cancel arrived. */
 static PyObject *
 session_cancel(PyObject *self, PyObject *unused)
 {

@@ -7,7 +7,7 @@
 #include <pythread.h>
 #include <stdatomic.h>
 
-/* What was made from a session and is to be destroyed when nobody is in a call. */
+/* A part of a session that will be destroyed when no thread is in a call. */
 struct cpy_garbage {
 	void (*destroy)(void *);
 	void *what;
@@ -19,31 +19,32 @@ struct cpy_session {
 	cenote_conn *conn; /* NULL once closed */
 	cenote_params *params; /* of the request that is being sent */
 	PyObject *json_loads; /* None: JSON is text */
-	PyObject *notices; /* a list, and so are these two */
+	PyObject *notices; /* a list, as the next two */
 	PyObject *notifications;
-	PyObject *
-		results; /* of the request that is being answered; NULL between requests */
-	PyObject *error; /* its first one, or NULL */
+	/* of the request whose answers are arriving; NULL between requests */
+	PyObject *results;
+	PyObject *error; /* the first error, or NULL */
 	int is_async;
-	int timeout_ms; /* for each call that waits; 0 for ever */
-	int64_t deadline; /* of this call; 0 if it has not waited yet */
+	int timeout_ms; /* for each call that waits; 0: for ever */
+	int64_t deadline; /* of this call; 0: it has not waited yet */
 	int is_sent; /* query() has sent its request */
 	int is_postgresql;
 
-	/* Held during every call into libcenote; and between calls, by who wants several of them
-	 * without another thread's among them. */
+	/* Held during each call into libcenote. A thread also holds it between calls that must not
+	 * mix with those of other threads. */
 	PyThread_type_lock lock;
-	atomic_ulong owner; /* the thread that has it, 0 if none */
-	/* For who has it. */
+	atomic_ulong owner; /* the thread that has it; 0: none */
+	/* For the owner only. */
 	int is_in_call;
 	unsigned n_turns; /* cpy_session_begin_turn() */
-	int is_interrupted; /* a wait ended early: one more turn, until what runs is drained */
+	/* a wait ended early: the thread keeps one more turn, until drain() */
+	int is_interrupted;
 
-	/* Cancelling is for other threads. */
+	/* For other threads that cancel. */
 	PyThread_type_lock cancel_lock;
 	cenote_cancel *cancel;
 
-	PyThread_type_lock garbage_lock; /* held for a moment only */
+	PyThread_type_lock garbage_lock; /* held briefly */
 	struct cpy_garbage *garbage;
 	atomic_size_t n_garbage;
 };
@@ -54,29 +55,29 @@ cpy_as_session(PyObject *object)
 	return (struct cpy_session *)object;
 }
 
-/* Be the only one in a call: waits for others, with the interpreter's lock released. 0; or -1 and an
- * exception when the session is closed, or this thread is in a call already. */
+/* Become the only thread in a call. It waits for others without the interpreter's lock. 0; or -1
+ * and an exception: the session is closed, or this thread is in a call already. */
 int cpy_enter(struct cpy_session *s);
 void cpy_leave(struct cpy_session *s);
-/* The same for a session that may be closed. */
+/* The same, also for a closed session. */
 int cpy_enter_any(struct cpy_session *s);
-/* Call this when an exception goes to the program while answers are still to come. This thread keeps the session until
- * they are drained, so no other request takes them for its own. Returns 1. */
+/* Call it when the program gets an exception while answers are still to come. This thread keeps the
+ * session until they are drained, so that no other request takes them. Returns 1. */
 int cpy_interrupt(struct cpy_session *s);
-/* Nothing is left of what an interrupted call began. */
+/* Nothing of an interrupted call remains. */
 void cpy_resume(struct cpy_session *s);
 
-/* Methods: the calls up to the end of a turn are this thread's. */
+/* Methods: all calls until the end of the turn belong to this thread. */
 PyObject *cpy_session_begin_turn(PyObject *self, PyObject *unused);
 PyObject *cpy_session_end_turn(PyObject *self, PyObject *args);
-/* Whether a call of this thread's was interrupted, so that drain() is to be called. */
+/* Whether a call of this thread was interrupted, so that it must call drain(). */
 PyObject *cpy_session_is_interrupted(PyObject *self, PyObject *unused);
 
-/* Destroy now, or when the call ends that goes on. Never waits and never fails. */
+/* Destroy it now, or at the end of the running call. It never waits and never fails. */
 void cpy_discard(struct cpy_session *s, void (*destroy)(void *), void *what);
 
-/* Wait as the session does: 0 the call is to be made again, else 1: an exception is set, or the
- * session is asynchronous. */
+/* Wait as the session does. 0: repeat the call; 1: an exception is set, or the session is
+ * asynchronous. */
 int cpy_wait(struct cpy_session *s);
 
 /* Make a call of libcenote until it need not wait. */
@@ -85,13 +86,13 @@ int cpy_wait(struct cpy_session *s);
 		(r) = (call);                                                            \
 	} while ((r) == CENOTE_AGAIN && cpy_wait(s) == 0)
 
-/* The end of a call that did not succeed: the state's `again`, or NULL and an exception. */
+/* The return for a call that did not succeed: the object AGAIN, or NULL and an exception. */
 PyObject *cpy_failed(struct cpy_session *s, int status);
-/* An exception for these diagnostics, not raised. */
+/* Make an exception from diagnostics, without raising it. */
 PyObject *cpy_error(const struct cpy_state *state, int status, const cenote_diag *diag);
 void cpy_raise(const struct cpy_state *state, int status, const cenote_diag *diag);
 
-/* None for CENOTE_OK, else what cpy_failed() says. */
+/* None for CENOTE_OK, else what cpy_failed() returns. */
 PyObject *cpy_none_or_failed(struct cpy_session *s, int status);
 
 /* request.c: methods of the session, by their names. */
@@ -111,12 +112,12 @@ PyObject *cpy_session_fact(PyObject *self, PyObject *args);
 PyObject *cpy_session_number(PyObject *self, PyObject *args);
 PyObject *cpy_session_run(PyObject *self, PyObject *args);
 
-/* result.c: takes `res` over, also when it fails. Of one that is not whole the rows are replaced. */
+/* result.c: takes over `res`, even on failure. The rows of a streamed result change. */
 PyObject *cpy_result_new(struct cpy_session *s, cenote_result *res, int is_whole);
 
 /* statement.c */
 PyObject *cpy_statement_new(struct cpy_session *s, cenote_stmt *stmt);
-/* NULL if the object is none of this session. */
+/* NULL: the object does not belong to this session. */
 cenote_stmt *cpy_statement_handle(const struct cpy_session *s, PyObject *object);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests whose answer is that they were done, and facts of the session. */
+/* Requests that return no rows, and facts about the session. */
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments of a simple request, as text; NULL where none was given. */
+/* The arguments as text; NULL: the program gave none. */
 typedef int simple(cenote_conn *conn, const char *const *args);
 
 static int
@@ -157,7 +157,7 @@ run_simple(struct cpy_session *s, simple *run, const char *const *args)
 	return answer;
 }
 
-/* run(NAME, ARGUMENT…) */
+/* run(NAME, ARGUMENT...) */
 PyObject *
 cpy_session_run(PyObject *self, PyObject *args)
 {
@@ -234,7 +234,7 @@ find_fact(const struct cpy_session *s, const char *kind, const char *name)
 	return PyErr_Format(PyExc_ValueError, "no kind of fact is called %s", kind);
 }
 
-/* fact(KIND, NAME): text, or None if it is not known. */
+/* fact(KIND, NAME): text, or None if it is unknown. */
 PyObject *
 cpy_session_fact(PyObject *self, PyObject *args)
 {

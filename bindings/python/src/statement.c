@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* _cenote.Statement: a prepared statement, to be given to Session.query() and Session.send(). */
+/* _cenote.Statement: a prepared statement for Session.query() and Session.send(). */
 #include "session.h"
 
 struct statement {

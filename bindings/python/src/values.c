@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Values from their canonical form (docs/types.md), a decoder for each type.
- */
+/* Converts values from their canonical form (docs/types.md), with a decoder for each type. */
 #include "session.h"
 
 #include <string.h>
 
-/* Whether the call failed because of the value; then the exception is gone. */
+/* If the call failed because of the value, clear the exception: the value stays text. */
 static PyObject *
 value_or_text(PyObject *value)
 {
@@ -16,7 +14,7 @@ value_or_text(PyObject *value)
 	return value;
 }
 
-/* Bytes that are no text where text was told (SQLite; another character set) stay bytes. */
+/* If a text is not valid in the session's character set (SQLite, for example), return bytes. */
 static PyObject *
 bytes_for_text(const char *text, size_t len)
 {
@@ -26,8 +24,8 @@ bytes_for_text(const char *text, size_t len)
 	return PyBytes_FromStringAndSize(text, (Py_ssize_t)len);
 }
 
-/* The interpreter (3.9 to 3.13) decodes a word at a time only where the text lies at a word's
- * boundary, and few texts of a batch do. Copying a short one to such a place is cheaper. */
+/* The interpreter (3.9 to 3.13) decodes a word at a time only from a word's boundary, where few
+ * texts of a batch begin. Copying a short text to a boundary is cheaper. */
 static PyObject *
 make_text(const char *text, size_t len)
 {
@@ -78,7 +76,7 @@ decode_integer(const struct cpy_session *s, const char *text, size_t len)
 	}
 	if (i != len || i == sign)
 		return NULL;
-	/* newer interpreters read some thousands of digits at most */
+	/* Newer interpreters read some thousands of digits at most. */
 	if (len > 18)
 		return value_or_text(PyLong_FromString(text, NULL, 10));
 	return PyLong_FromLongLong(text[0] == '-' ? -value : value);
@@ -96,7 +94,7 @@ decode_double(const struct cpy_session *s, const char *text, size_t len)
 	return end == text + len ? PyFloat_FromDouble(value) : NULL;
 }
 
-/* The text given to one of Python's own types. */
+/* Call one of Python's own types with the text. */
 static PyObject *
 from_text(PyObject *type, const char *text, size_t len)
 {
@@ -128,7 +126,7 @@ decode_interval(const struct cpy_session *s, const char *text, size_t len)
 	return from_text(s->state->parse_interval, text, len);
 }
 
-/* What the program's own function says of it goes to the program. */
+/* An exception of the program's own function goes to the program. */
 static PyObject *
 decode_json(const struct cpy_session *s, const char *text, size_t len)
 {
@@ -142,7 +140,7 @@ decode_json(const struct cpy_session *s, const char *text, size_t len)
 	return value;
 }
 
-/* `n` digits at *p, which moves behind them; -1 if they are not there. */
+/* Read `n` digits at *p and move after them; -1: they are not there. */
 static int
 digits(const char **p, const char *end, int n)
 {
@@ -158,7 +156,7 @@ digits(const char **p, const char *end, int n)
 	return value;
 }
 
-/* The same behind a character that has to be there. */
+/* The same after a character that must be there. */
 static int
 digits_behind(const char **p, const char *end, char before, int n)
 {
@@ -186,7 +184,7 @@ parse_date(const char **p, const char *end, struct date *d)
 	return d->year < 0 || d->month < 0 || d->day < 0 ? -1 : 0;
 }
 
-/* Digits behind the sixth are cut off. */
+/* Digits after the sixth are cut. */
 static int
 parse_fraction(const char **p, const char *end)
 {
@@ -294,7 +292,7 @@ decode_timestamp(const struct cpy_session *s, const char *text, size_t len)
 		d.month, d.day, t.hour, t.minute, t.second, t.microsecond, tz));
 }
 
-/* By enum cenote_type; what is newer is text. */
+/* By enum cenote_type. Newer types are text. */
 static cpy_decode *const decoders[] = {
 	[CENOTE_TYPE_NULL] = decode_text,
 	[CENOTE_TYPE_BOOL] = decode_bool,

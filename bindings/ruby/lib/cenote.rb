@@ -9,11 +9,11 @@ require "cenote/statement"
 require "cenote/connection"
 require "cenote/value"
 
-# Database sessions lent from a pool.
+# Database sessions borrowed from a pool.
 module Cenote
   # Attach to a session of a pool: its name, or a URI (cenote://host/POOL?tls=verify-full), or the
-  # options of libcenote (man 3 cenote_conn) as keywords. With a block the session is given back at
-  # the block's end, and the block's value is returned.
+  # options of libcenote (man 3 cenote_conn) as keywords. With a block, the session goes back at the
+  # end of the block, and the block's value is returned.
   #
   #   Cenote.connect("inventory", user: "app") { |db| db.query("select 1").first }
   def self.connect(target = nil, **options)

@@ -75,7 +75,7 @@ conn_allocate(VALUE class)
 
 /* ----------------------------------------------------------------------- waiting ----- */
 
-/* An IO for the descriptor that libcenote now waits for. It is not the IO's to close. */
+/* An IO for the descriptor that libcenote waits for. The IO must not close it. */
 static VALUE
 io_of(struct rbc_conn *c)
 {
@@ -148,8 +148,7 @@ rbc_run(VALUE connection, rbc_call call, void *arg)
 	rb_protect(run_until_done, (VALUE)&run, &state);
 	run.c->is_in_call = 0;
 	if (state) {
-		/* What was asked may be half done, and its answer would come in the place of
-		 * another's. */
+		/* The request may be half done, and a later request would get its answer. */
 		cenote_close(run.c->conn);
 		rb_jump_tag(state);
 	}
@@ -250,7 +249,8 @@ call_next(void *arg)
 	return cenote_get_result(q->conn, &q->res);
 }
 
-/* All further results of a text with several statements; the first error is raised behind the last. */
+/* Take all further results of a text with several statements. The first error is raised after the
+ * last one. */
 static VALUE
 take_results(VALUE self, VALUE first)
 {
@@ -306,8 +306,11 @@ rbc_results(VALUE connection, cenote_result *res, const cenote_exec_options *opt
 	return take_results(connection, first);
 }
 
-/* call-seq: run(sql, params, batch) -> [result, …]
- * params: an array, or nil for the simple form; batch: rows at a time, or nil for all */
+/*
+ * call-seq: run(sql, params, batch) -> [result, ...]
+ *
+ * params: an array, or nil for the simple form; batch: rows at a time, or nil for all
+ */
 static VALUE
 conn_run(VALUE self, VALUE sql, VALUE array, VALUE batch)
 {
@@ -502,7 +505,7 @@ call_copy_end(void *arg)
 	return cenote_copy_end(c->conn, c->data);
 }
 
-/* call-seq: copy_put(data) -> bool, false where the server ended the copy */
+/* call-seq: copy_put(data) -> bool; false: the server ended the copy */
 static VALUE
 conn_copy_put(VALUE self, VALUE data)
 {
@@ -517,7 +520,7 @@ conn_copy_put(VALUE self, VALUE data)
 	return status == CENOTE_OK ? Qtrue : Qfalse;
 }
 
-/* call-seq: copy_get -> string or nil at the end */
+/* call-seq: copy_get -> string, or nil at the end */
 static VALUE
 conn_copy_get(VALUE self)
 {
@@ -597,7 +600,7 @@ call_process(void *arg)
 	return cenote_process(arg);
 }
 
-/* call-seq: wait(seconds) -> bool: whether the server said something; the blocks have it */
+/* call-seq: wait(seconds) -> bool: whether something arrived, which the blocks got */
 static VALUE
 conn_wait(VALUE self, VALUE seconds)
 {
@@ -606,7 +609,7 @@ conn_wait(VALUE self, VALUE seconds)
 	rbc_run_or_raise(self, call_process, c->conn);
 	if (c->n_delivered > 0)
 		return Qtrue;
-	/* without a session no notification can come */
+	/* Without a session no notification can arrive. */
 	if (cenote_fd(c->conn) < 0)
 		rb_funcall(rb_mKernel, rb_intern("sleep"), 1,
 			NIL_P(seconds) ? INT2FIX(1) : seconds);
@@ -650,7 +653,7 @@ conn_tls_info(int argc, VALUE *argv, VALUE self)
 	return fact ? rb_utf8_str_new_cstr(fact) : Qnil;
 }
 
-/* call-seq: cancel -> bool: from another thread; whether there was something to cancel */
+/* call-seq: cancel -> bool: whether there was something to cancel; for another thread */
 static VALUE
 conn_cancel(VALUE self)
 {

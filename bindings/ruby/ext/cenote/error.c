@@ -5,7 +5,7 @@
 
 static VALUE error_class;
 
-/* A class for each kind of failure that a program handles in its own way. */
+/* A class for each kind of failure that programs handle in their own way. */
 static struct {
 	int status;
 	const char *name;
@@ -23,8 +23,11 @@ static struct {
 	{ CENOTE_ERR_CONVERT, "ConversionError", Qnil },
 };
 
-/* Classes of a server's errors. `sqlstate` is how the SQLSTATE begins, `native` the server's number (0: any), since
- * MariaDB and MySQL have one SQLSTATE for most constraints. The last entry that fits counts. */
+/*
+ * Classes for errors of the server. `sqlstate` is the begin of the SQLSTATE, and `native` the
+ * server's number (0: any): MariaDB and MySQL have one SQLSTATE for most constraints. The last
+ * entry that matches counts.
+ */
 static struct {
 	const char *name, *parent, *sqlstate;
 	int native;

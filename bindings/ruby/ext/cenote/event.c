@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Called from within libcenote, and so without Ruby: not even its memory. What there is no room for
- * is lost, as it is without a block. */
+/* libcenote calls it, so Ruby must not be used, not even its memory. Without memory the event is
+ * lost, as it is without a block. */
 static void
 append(struct rbc_conn *c, const char *const texts[3], uint32_t pid, int is_notification)
 {
@@ -84,7 +84,7 @@ text(const char *bytes)
 	return bytes ? rb_utf8_str_new_cstr(bytes) : Qnil;
 }
 
-/* The block may raise, so the event is freed first. */
+/* The block may raise, so free the event first. */
 static void
 give(struct rbc_conn *c, struct rbc_event *event)
 {
@@ -99,7 +99,7 @@ give(struct rbc_conn *c, struct rbc_event *event)
 			is_notification ? pid : third);
 }
 
-/* Notifications without a block are kept. */
+/* Without a block, notifications are kept. */
 size_t
 rbc_event_deliver(struct rbc_conn *c)
 {

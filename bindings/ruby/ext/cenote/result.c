@@ -3,23 +3,24 @@
 
 VALUE rbc_cResult;
 
-/* How the values of a column are made. */
+/* How to make the values of a column. */
 struct column {
 	int type;
 	int is_text; /* values of the type are strings */
-	VALUE block; /* from the text; nil: Ruby's own type */
+	VALUE block; /* makes the value from the text; nil: Ruby's own type */
 };
 
 struct result {
 	cenote_result *res;
 	VALUE connection;
-	VALUE names; /* frozen strings, or symbols: the keys of rows as hashes */
+	VALUE names; /* frozen strings, or symbols: keys of rows as hashes */
 	struct column *columns;
 	uint32_t n_columns;
-	ssize_t told_bytes; /* of memory, to the garbage collector */
+	ssize_t told_bytes; /* bytes that the garbage collector knows about */
 	int is_stream; /* rows come in batches */
-	int is_text; /* every value as it came */
-	int calls_ruby; /* other code may run while a row is made, and take the rows away */
+	int is_text; /* every value stays text */
+	/* making a row may run other code, which may take the rows away */
+	int calls_ruby;
 };
 
 static void
@@ -44,7 +45,7 @@ result_compact(void *data)
 		r->columns[i].block = rb_gc_location(r->columns[i].block);
 }
 
-/* A result is small to the collector, which would let many large ones pile up. */
+/* Ruby's collector sees a small object, and would let many large results pile up. */
 static void
 tell_memory(struct result *r)
 {
@@ -173,7 +174,7 @@ value_at(const struct result *r, uint64_t row, uint32_t col)
 	return rb_funcall(column->block, rb_intern("call"), 1, text);
 }
 
-/* The same for a row that stays where it is meanwhile. */
+/* The same for a row that stays in place meanwhile. */
 static void
 make_values(const struct result *r, uint64_t row, VALUE *values)
 {
@@ -333,7 +334,7 @@ text_attribute(const cenote_column *column, uint32_t attribute)
 	return rb_utf8_str_new_cstr(cenote_column_text(column, attribute));
 }
 
-/* nil: not known */
+/* nil: unknown */
 static VALUE
 number_attribute(const cenote_column *column, uint32_t attribute)
 {
@@ -385,7 +386,7 @@ result_columns(VALUE self)
 	return columns;
 }
 
-/* call-seq: size -> integer: rows at hand */
+/* call-seq: size -> integer: rows in memory */
 static VALUE
 result_size(VALUE self)
 {
@@ -401,7 +402,7 @@ result_affected_rows(VALUE self)
 	return n < 0 ? Qnil : LL2NUM(n);
 }
 
-/* call-seq: last_id -> integer, 0 where nothing was inserted */
+/* call-seq: last_id -> integer; 0: nothing was inserted */
 static VALUE
 result_last_id(VALUE self)
 {
@@ -422,7 +423,7 @@ result_warnings(VALUE self)
 	return UINT2NUM(cenote_result_warnings(get(self)->res));
 }
 
-/* call-seq: output? -> bool: the values that a call gives back */
+/* call-seq: output? -> bool: whether the row has the output values of a call */
 static VALUE
 result_is_output(VALUE self)
 {
@@ -442,7 +443,7 @@ result_kind(VALUE self)
 	return ID2SYM(rb_intern(kind > 0 && (size_t)kind < n ? names[kind] : names[0]));
 }
 
-/* call-seq: clear -> nil: its memory, before the collector would */
+/* call-seq: clear -> nil: frees its memory before the collector would */
 static VALUE
 result_clear(VALUE self)
 {

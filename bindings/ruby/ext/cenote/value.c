@@ -4,8 +4,8 @@
 #include <ruby/encoding.h>
 
 static VALUE date_class, bigdecimal_class;
-static int
-	utf8_index; /* below what fits into an object's flags, as all of Ruby's own are */
+/* small enough for an object's flags, as all of Ruby's own encodings */
+static int utf8_index;
 
 void
 rbc_value_init(void)
@@ -51,7 +51,7 @@ rbc_text_get(const cenote_result *res, uint64_t row, uint32_t col, int type)
 	return text ? rbc_text_new(text, len, type) : Qnil;
 }
 
-/* Each gives Qundef for what is not of its type: the value is then given as its text. */
+/* Each returns Qundef for a value that does not have its type's form. The value then stays text. */
 typedef VALUE (*getter)(const cenote_result *, uint64_t, uint32_t);
 
 static VALUE
@@ -115,7 +115,7 @@ get_date(const cenote_result *res, uint64_t row, uint32_t col)
 		INT2FIX(d.month), INT2FIX(d.day));
 }
 
-/* Without an offset it is told as UTC. */
+/* Without an offset it is in UTC. */
 static VALUE
 get_timestamp(const cenote_result *res, uint64_t row, uint32_t col)
 {
@@ -136,7 +136,7 @@ get_timestamp(const cenote_result *res, uint64_t row, uint32_t col)
 		INT2FIX(t.time.minute), second, offset);
 }
 
-/* By enum cenote_type; what is not here stays text. */
+/* By enum cenote_type. Types that are missing here stay text. */
 static const struct {
 	getter get;
 	int calls_ruby;

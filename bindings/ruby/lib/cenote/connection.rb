@@ -2,14 +2,14 @@
 # frozen_string_literal: true
 
 module Cenote
-  # A session of a pool, one thread or fiber at a time. Whoever waits lets other threads run, and
-  # asks a fiber scheduler where there is one. A call that is interrupted (Thread#raise, Timeout) gives the
-  # session up, since its answer would come in the place of another's.
+  # A session of a pool, for one thread or fiber at a time. Waiting lets other threads run, and uses
+  # a fiber scheduler if there is one. Interrupting a call (Thread#raise, Timeout) closes the
+  # session, since a later call would get its answer.
   class Connection
     ISOLATION = { default: 0, read_uncommitted: 1, read_committed: 2, repeatable_read: 3, serializable: 4 }.freeze
     private_constant :ISOLATION
 
-    # How rows look where a query does not say: :symbolize_names, :types, :cast.
+    # The defaults for a query's rows: :symbolize_names, :types, :cast.
     attr_reader :query_options
 
     # query_options: see #query
@@ -22,23 +22,23 @@ module Cenote
       attach
     end
 
-    # Run a statement with these values for its placeholders (the server's own: $1, ?). A list is one value, an array of
-    # PostgreSQL's; #exec_params takes a list of values.
+    # Run a statement with these values for the server's placeholders ($1, ?). A list is one value, a
+    # PostgreSQL array; #exec_params takes a list of values.
     #
     # symbolize_names::  columns are symbols
-    # types::            a hash of what makes a value of its text, by type:
+    # types::            a hash of functions that make a value from its text, by type:
     #                    { json: JSON.method(:parse), decimal: :itself.to_proc }
-    # cast::             false: all values are the text that came
-    # stream::           so many rows at a time, in bounded memory; other statements may run in between
+    # cast::             false: all values stay text
+    # stream::           this many rows at a time, in bounded memory; other statements may run in between
     #
-    # Of several statements the last one's result is given, all of them by #query_all.
+    # Of several statements it returns the last result; #query_all returns all.
     def query(sql, *params, stream: nil, **options)
       # no values: the simple form, which takes several statements
       dress(run(sql, params.empty? ? nil : bindable(params), stream).last, options)
     end
     alias exec query
 
-    # The same, with a list of the values. Without any it is one statement all the same.
+    # The same, with a list of the values. Without values it still takes a single statement.
     def exec_params(sql, params = [], stream: nil, **options)
       dress(run(sql, bindable(params), stream).last, options)
     end
@@ -51,7 +51,7 @@ module Cenote
     # Prepare a statement, to be executed many times.
     def prepare(sql) = Statement.new(self, sql)
 
-    # A block within a transaction: committed at its end, rolled back when it raises.
+    # Run a block in a transaction: commit at its end, roll back if it raises.
     #
     # isolation:: :read_committed, :repeatable_read, :serializable, …
     def transaction(isolation: :default, read_only: false, immediate: false)
@@ -81,7 +81,7 @@ module Cenote
         begin
           rest
         rescue ServerError
-          # it tells what we told it
+          # the server only repeats our reason
         end
         raise
       end
@@ -98,11 +98,12 @@ module Cenote
       dress(rest.last, {})
     end
 
-    # Wait until the server says something of its own accord, and hand it to the blocks of
-    # #on_notification and #on_notice. Whether something came within `seconds` (nil: for ever).
+    # Wait for notices and notifications, and give them to the blocks of #on_notification and
+    # #on_notice. Returns whether something arrived within `seconds` (nil: for ever).
     #
-    # With a block it waits for the next notification, and gives the block channel, server process and payload. A
-    # notification that came earlier counts, unless #on_notification had it. Returns the channel; nil when the time is over.
+    # With a block, wait for the next notification, and give the block channel, server process and
+    # payload. An earlier notification counts, unless #on_notification got it. Returns the channel; nil
+    # after the time is over.
     def wait_for_notify(seconds = nil, &block)
       return wait(seconds) unless block
 

@@ -2,13 +2,13 @@
 # frozen_string_literal: true
 
 module Cenote
-  # What failed. Subclasses: ServerError (the statement was refused, the session lives), ConnectionError,
-  # AuthenticationError and ProtocolError (the session is gone), TimeoutError, UnsupportedError,
+  # An error. Subclasses: ServerError (the server refused the statement, the session stays),
+  # ConnectionError, AuthenticationError and ProtocolError (the session is lost), TimeoutError, UnsupportedError,
   # ArgumentError, StateError, LimitError, ConversionError.
   #
-  # Of ServerError, by SQLSTATE (and by MariaDB's and MySQL's numbers): ConstraintError, and of it UniqueViolation,
-  # ForeignKeyViolation, NotNullViolation, CheckViolation, ExclusionViolation; TransactionRollback, which is worth trying
-  # again; QueryCanceled; DataError, a value that does not fit.
+  # Subclasses of ServerError, by SQLSTATE (and by MariaDB's and MySQL's numbers): ConstraintError with
+  # UniqueViolation, ForeignKeyViolation, NotNullViolation, CheckViolation and ExclusionViolation;
+  # TransactionRollback, after which a retry may succeed; QueryCanceled; DataError, a value that does not fit.
   class Error
     # Five characters of ISO 9075, and the server's own error number (0: none).
     attr_reader :sqlstate, :native
@@ -19,7 +19,7 @@ module Cenote
     def detail = fields && fields["D"]
     def hint = fields && fields["H"]
 
-    # A commit, or a statement in autocommit, may or may not have been carried out.
+    # A commit, or a statement in autocommit, may or may not have happened.
     def outcome_unknown? = sqlstate == "08007"
   end
 end

@@ -2,13 +2,13 @@
 # frozen_string_literal: true
 
 module Cenote
-  # Rows, and what else a statement gave. Enumerable over its rows, as hashes by column
-  # (#each) or as arrays (#each_row). Rows that come in batches can be read once.
+  # The rows of a statement, and its other results. Enumerable over the rows, as hashes by column
+  # (#each) or as arrays (#each_row). Rows in batches can be read only once.
   class Result
     alias count size
     alias length size
 
-    # The first value of the first row; nil where there is none.
+    # The first value of the first row; nil: there is none.
     def value
       each_row { |row| return row.first }
       nil

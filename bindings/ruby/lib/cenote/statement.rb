@@ -2,8 +2,8 @@
 # frozen_string_literal: true
 
 module Cenote
-  # A prepared statement, made by Connection#prepare. It outlives a change of the session: libcenote
-  # prepares it again where it has to.
+  # A prepared statement from Connection#prepare. When the connection moves to another session,
+  # libcenote prepares it again.
   class Statement
     def initialize(connection, sql)
       @connection = connection

@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 module Cenote
-  # Values that need to know the server: lists as parameters, and texts within SQL.
+  # Values that depend on the server: lists as parameters, and texts within SQL.
   class Connection
     # A list as PostgreSQL reads an array.
     module ArrayText
@@ -26,8 +26,8 @@ module Cenote
     end
     private_constant :ArrayText
 
-    # A text as a literal, in quotes; bytes (a binary string) as a literal of bytes; nil as NULL. Right for the server
-    # and whatever its session is set to. A placeholder is better where there can be one.
+    # A text as a literal in quotes, bytes (a binary string) as a literal of bytes, nil as NULL. It is
+    # right for the server and for all settings of its session. Where a placeholder is possible, it is better.
     def escape_literal(text)
       return "NULL" if text.nil?
 
@@ -55,7 +55,7 @@ module Cenote
 
     private
 
-    # A driver of ODBC says which server it has.
+    # An ODBC driver names its server.
     def dialect
       return backend unless backend == "odbc"
 
@@ -65,7 +65,7 @@ module Cenote
       end
     end
 
-    # Whether a backslash escapes depends on the session; where a text has one it is written so that this does not matter.
+    # Whether a backslash escapes depends on the session. A text with one is written so that it does not matter.
     def literal_of_text(text)
       plain = "'#{text.gsub("'", "''")}'"
       return is_plain_to_mysql?(text) ? plain : "_utf8mb4 x'#{text.unpack1("H*")}'" if dialect == "mysql"
@@ -75,7 +75,7 @@ module Cenote
       plain
     end
 
-    # In some character sets the end of a character looks like a quote or a backslash.
+    # In some character sets the last byte of a character looks like a quote or a backslash.
     def is_plain_to_mysql?(text)
       charset = parameter("character_set_client") || parameter("character_set")
       text.match?(/\A[ -\[\]-~]*\z/) || (charset.to_s.start_with?("utf8") && !text.match?(/[\\\0]/))

@@ -10,16 +10,16 @@ module Sequel
   #   Sequel.connect("cenote:///inventory")
   #   Sequel.connect(adapter: :cenote, database: "inventory", host: "db.example", user: "app", password: "…")
   #
-  # The database is the pool's name, and other options are libcenote's (man 3 cenote_conn). The pool says which server
-  # is behind it, and Sequel's own dialect of that server is used: PostgreSQL's, MySQL's or SQLite's.
+  # The database is the name of the pool, and other options are libcenote's (man 3 cenote_conn). The pool names its
+  # server, and Sequel's own dialect for it is used: PostgreSQL, MySQL or SQLite.
   module Cenote
-    # Those of libcenote that have other names than Sequel's own.
+    # Options of libcenote that have other names in Sequel.
     OPTIONS = %i[
       host port hosts run_dir user password program application_name trace connect_timeout query_timeout
       reattach_timeout reattach max_frame tls ca ca_path cert key crl tls_min ciphers groups sni
     ].freeze
 
-    # What a pool's backend is to Sequel; the file of that name has the modules.
+    # Sequel's name of a pool's backend; the file of that name has the modules.
     DIALECTS = { "postgresql" => :Postgres, "mysql" => :MySQL, "sqlite" => :SQLite }.freeze
 
     class Connection < ::Cenote::Connection
@@ -40,7 +40,7 @@ module Sequel
         conn.close
       end
 
-      # Yields the result; without a block: how many rows were changed.
+      # Yields the result. Without a block, returns how many rows were changed.
       def execute(sql, opts = OPTS, &block)
         synchronize(opts[:server]) do |conn|
           if sql.is_a?(Symbol)
@@ -63,7 +63,7 @@ module Sequel
         execute(sql, opts, &:last_id)
       end
 
-      # What makes a value of a column from its text (docs/types.md); nil: it stays text.
+      # Makes a column's value from its text (docs/types.md); nil: it stays text.
       def converter_of(_column) = nil
 
       private
@@ -92,7 +92,7 @@ module Sequel
         Connection.new(nil, pool: opts[:database], **options, **more)
       end
 
-      # Of the backend, with which each session is lent.
+      # Options of the backend for each session.
       def session_options = {}
 
       # Run first in each session.
@@ -157,7 +157,7 @@ module Sequel
         self
       end
 
-      # So many rows at a time leave the server, in bounded memory; other statements may run in between.
+      # This many rows at a time leave the server, in bounded memory. Other statements may run in between.
       def stream(rows = 1000)
         clone(stream: rows)
       end

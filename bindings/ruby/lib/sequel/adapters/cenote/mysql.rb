@@ -6,7 +6,7 @@ require "sequel/adapters/shared/mysql"
 module Sequel
   module Cenote
     module MySQL
-      TINYINT = 1 # the protocol's number of it
+      TINYINT = 1 # its number in the protocol
       BOOLEAN = ->(text) { text != "0" }
       CONVERTERS = {
         bool: BOOLEAN,
@@ -15,9 +15,9 @@ module Sequel
         double: :to_f.to_proc,
         decimal: Kernel.method(:BigDecimal),
         bytes: Sequel::SQL::Blob.method(:new),
-        # a time of more than a day is none to Ruby
+        # Ruby has no times of more than a day
         time: ->(text) { text.match?(/\A[01]\d:|\A2[0-3]:/) ? Sequel.string_to_time(text) : text },
-        # zero dates are NULL, as mysql2 has them
+        # zero dates are NULL, as in mysql2
         date: ->(text) { Sequel.string_to_date(text) unless text.include?("-00") }
       }.freeze
       ERRORS = {
@@ -70,7 +70,7 @@ module Sequel
           end
         end
 
-        # Sequel counts the rows that were found; found_rows=yes in the pool's server line saves a login for that.
+        # Sequel counts the rows that matched. With found_rows=yes in the pool's server line, that needs no login.
         def session_options = { mysql_login: "found_rows=on" }
 
         def session_sqls = mysql_connection_setting_sqls

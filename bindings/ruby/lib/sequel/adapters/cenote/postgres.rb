@@ -8,7 +8,7 @@ module Sequel
     module Postgres
       BOOLEAN = "1".method(:==)
       BYTES = Sequel::SQL::Blob.method(:new)
-      # Where cenoted's canonical text is another than the server's own, which arrays have.
+      # Types whose canonical text differs from the server's own, which elements of arrays have.
       CANONICAL = { 16 => BOOLEAN, 17 => BYTES }.freeze
 
       module DatabaseMethods
@@ -40,7 +40,7 @@ module Sequel
           text unless block_given?
         end
 
-        # COPY … FROM STDIN: the strings that :data has, or that the block gives until nil.
+        # COPY … FROM STDIN: the strings in :data, or from the block until it returns nil.
         def copy_into(table, opts = OPTS, &block)
           data = opts[:data]
           raise Error, "copy_into takes :data or a block, one of them" unless data.nil? ^ block.nil?
@@ -50,8 +50,8 @@ module Sequel
           nil
         end
 
-        # Wait for a notification on these channels: the channel's name, or nil when :timeout is over. The block is given
-        # channel, the notifying server process, payload.
+        # Wait for a notification on these channels. Returns the channel's name, or nil after :timeout. The block gets
+        # channel, the notifying server process, and payload.
         def listen(channels, opts = OPTS)
           synchronize(opts[:server]) do |conn|
             heard = nil
@@ -69,7 +69,7 @@ module Sequel
           raise_error(e)
         end
 
-        # What the server says of an error, by the names that the adapter for pg gives.
+        # The server's fields of an error, with the names of the adapter for pg.
         def error_info(error)
           error = error.wrapped_exception if error.is_a?(DatabaseError)
           fields = error.fields || {}
@@ -84,7 +84,7 @@ module Sequel
 
         private
 
-        # Without a type, as a quoted literal is, so that the server finds out.
+        # Without a type, as a quoted literal, so that the server finds it.
         def bound_argument(value)
           case value
           when Sequel::SQL::Blob then value.b
@@ -98,7 +98,7 @@ module Sequel
 
         def session_sqls = connection_configuration_sqls
 
-        # A copy that is not read to its end leaves the session of no use.
+        # If a copy is not read to its end, the session cannot be used any more.
         def copying(opts)
           synchronize(opts[:server]) do |conn|
             is_done = false
@@ -125,7 +125,7 @@ module Sequel
       class Dataset < Cenote::Dataset
         include Sequel::Postgres::DatasetMethods
 
-        # $1, $2, …: each name is one of them.
+        # $1, $2, …: each name has a number.
         module ArgumentMapper
           include Sequel::Dataset::ArgumentMapper
 

@@ -6,7 +6,7 @@ require "sequel/adapters/shared/sqlite"
 module Sequel
   module Cenote
     module SQLite
-      # A column may hold any value, and its text is what comes: what is not of its type stays as it is.
+      # A column may hold any value, and its text arrives. A text without the column's form stays text.
       INTEGER = ->(text) { text.match?(/\A[-+]?\d+\z/) ? text.to_i : text }
       NUMBER = ->(text) { text.match?(/\A[-+]?(\d|Infinity)/) ? FLOATS.fetch(text) { text.to_f } : text }
       FLOATS = { "Infinity" => Float::INFINITY, "-Infinity" => -Float::INFINITY }.freeze
@@ -21,7 +21,7 @@ module Sequel
         seconds = text.to_r
         SQLTime.create(seconds.to_i / 3600, seconds.to_i % 3600 / 60, seconds.to_i % 60, (seconds % 1 * 1_000_000).round)
       end
-      # By the type that a column was declared with, as Sequel's own adapter has it.
+      # By the declared type of a column, as in Sequel's own adapter.
       BY_DECLARATION = {
         BOOLEAN => %w[bit bool boolean],
         INTEGER => %w[integer smallint mediumint int bigint],
@@ -31,7 +31,7 @@ module Sequel
         DATE => %w[date],
         TIME => %w[time]
       }.flat_map { |converter, names| names.map { |name| [name, converter] } }.to_h.freeze
-      # Of other columns, and of expressions: by what the first value is.
+      # For other columns and for expressions: by the first value.
       BY_TYPE = { int64: INTEGER, double: NUMBER, bytes: BYTES }.freeze
 
       CONSTRAINT = 19
@@ -71,7 +71,7 @@ module Sequel
 
         def session_sqls = connection_pragmas
 
-        # Sequel knows some kinds of violated constraints, and 19 for the others.
+        # Sequel knows some kinds of violated constraints; for the others it uses 19.
         def sqlite_error_code(exception)
           return unless exception.respond_to?(:native)
 
