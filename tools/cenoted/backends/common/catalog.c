@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The columns of catalog lists, which are the same from every server, and the reading of a filter for table types.
+ * The catalog.c of each backend calls it. It has no state.
+ */
 #include <string.h>
 
 #include "catalog.h"

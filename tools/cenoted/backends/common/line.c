@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options of a `server` line: look up keys, check values, and say what is wrong with them. The options.c of
+ * each backend calls it with a table of its keys. It has no state.
+ */
 #include "line.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The password for a user, from a file that only its owner may read. line.c and options.c call it at login. It has
+ * no state.
+ */
 #include "passfile.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A byte queue that continues in an unlinked file when memory does not suffice. It owns that file. Backends keep
+ * the rest of an unfinished result in it.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread that looks after calls of a client library which wait without asking. It owns the thread and its lock.
+ * The watch.c of a backend calls it around such calls.
+ */
 #include "watch.h"
 
 #include <time.h>

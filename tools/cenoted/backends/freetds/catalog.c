@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Catalog lists are SELECTs on the catalog views of the current database, which is all that a session sees
+ * without naming another. Filters are quoted literals.
+ */
 #include <string.h>
 
 #include "core/value.h"
@@ -7,10 +11,6 @@
 #include "../common/text.h"
 #include "tds.h"
 
-/*
- * Catalog lists are SELECTs on the catalog views of the current database, which is all that a session sees
- * without naming another. Filters are quoted literals.
- */
 #define SQL_MAX ((size_t)4 << 20)
 
 struct catalog_kind {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Most of what FreeTDS can be told has no property in ct-library, and stands in a freetds.conf only. One is
+ * made for the login, in memory without a name, and holds no secret.
+ */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tds.h"
 
-/*
- * Most of what FreeTDS can be told has no property in ct-library, and stands in a freetds.conf only. One is
- * made for the login, in memory without a name, and holds no secret.
- */
 struct line {
 	const char *key; /* as freetds.conf has it */
 	const char *value;

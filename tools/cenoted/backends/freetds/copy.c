@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
-
-#include "core/sql.h"
-#include "tds.h"
-
 /*
  * COPY table [(columns)] FROM STDIN, which is no Transact-SQL: the rows that the client sends are inserted, many with
  * one statement, and all of them or none. ct-library's own bulk calls are not used: of FreeTDS 1.3 they write values
  * above 4 kB behind their buffer, pass over a row that cannot be converted, send characters as they are,
  * and send no datetime2 that is right.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sql.h"
+#include "tds.h"
 
 /* The server takes 1,000 rows in one VALUES; a longer text is no faster. */
 #define ROWS_MAX  500u

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Why a login failed before the server could say so. FreeTDS tells nothing but that it failed ("Unexpected EOF",
+ * "Adaptive Server connection failed"), so the first steps of a login are made once more here: the connection, the
+ * message by which both ends agree on TLS, and the handshake. Nothing secret is sent.
+ */
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -13,12 +18,6 @@
 #include "crypto/crypto.h"
 
 #include "tds.h"
-
-/*
- * Why a login failed before the server could say so. FreeTDS tells nothing but that it failed ("Unexpected EOF",
- * "Adaptive Server connection failed"), so the first steps of a login are made once more here: the connection, the
- * message by which both ends agree on TLS, and the handshake. Nothing secret is sent.
- */
 
 #define HEADER       8u
 #define PRELOGIN     0x12u

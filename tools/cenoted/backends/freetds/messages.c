@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the server and ct-library say: errors become diagnostics, the rest becomes notices. It owns s->has_error
+ * and s->said. The library calls it through its message handlers.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

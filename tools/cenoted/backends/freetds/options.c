@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys are those of freetds.conf, with an underscore for each blank, and what a login needs besides. What
+ * only the library can judge is left to it.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +13,6 @@
 #include "../common/passfile.h"
 #include "tds.h"
 
-/*
- * The keys are those of freetds.conf, with an underscore for each blank, and what a login needs besides. What
- * only the library can judge is left to it.
- */
 enum kind {
 	KIND_TEXT,
 	KIND_PLAIN, /* goes into a freetds.conf, which has no quotes */

@@ -1,14 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "core/decimal.h"
-#include "core/dt.h"
-
-#include "core/sql.h"
-#include "tds.h"
-
 /*
  * Statements with parameters. What ct-library can bind has no Unicode, no datetime2 and no NULL that fits
  * everywhere; so the values go as literals, with their types, to the procedure that the protocol's own
@@ -22,6 +12,15 @@
  *
  *     declare @P1 int = 5, @P2 nvarchar(4000) = NULL exec p @P1, @P2 output select @P2 as [2]
  */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/decimal.h"
+#include "core/dt.h"
+
+#include "core/sql.h"
+#include "tds.h"
 
 /* A Unicode text of at most so many units, or bytes, is no long one. */
 #define SHORT_UNITS 4000u

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results that are fetched in batches. The connection holds one answer at a time: while nothing else is asked
+ * it waits there, and the server with it. As soon as another request comes, the rest is read and kept, as what a
+ * sink is told, and told again when it is fetched.
+ */
 #include <string.h>
 
 #include "core/batch.h"
 
 #include "../common/spill.h"
 #include "tds.h"
-
-/*
- * Results that are fetched in batches. The connection holds one answer at a time: while nothing else is asked
- * it waits there, and the server with it. As soon as another request comes, the rest is read and kept, as what a
- * sink is told, and told again when it is fetched.
- */
 
 /* What a sink is told; behind it so many bytes. */
 struct event {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tds.h"
-
 /*
  * A session as of a new login. The protocol has a bit for it, which ct-library cannot set, and
  * sp_reset_connection is none that a client may call. What a client did that cannot have left anything but a
  * transaction is undone here; behind anything else comes a new login.
  */
+#include "tds.h"
 
 /* @@rowcount, @@error and the like tell of the statement before: they become those of the one behind a login. */
 static int

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Columns are bound to a cell each, which tells NULL from empty. Long values, and dates that lose something
+ * when they are bound, are then taken from the library as it keeps them: straight into the batch.
+ */
 #include <string.h>
 
 #include "core/batch.h"
 
 #include "tds.h"
-
-/*
- * Columns are bound to a cell each, which tells NULL from empty. Long values, and dates that lose something
- * when they are bound, are then taken from the library as it keeps them: straight into the batch.
- */
 
 /* Columns that are at most so long are bound whole. */
 #define BOUND_MAX 32768

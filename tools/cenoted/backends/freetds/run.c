@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run a batch of SQL and hand its results to the sink, one after the other. stmt.c, portal.c, catalog.c and tx.c
+ * call it. It owns s->cmd while a batch runs.
+ */
 #include <limits.h>
 #include <string.h>
 #include <strings.h>

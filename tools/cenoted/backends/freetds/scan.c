@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-#include <strings.h>
-
-#include "core/sql.h"
-#include "tds.h"
-
 /*
  * What the text of a request may leave in its session. Statements of Transact-SQL need nothing between
  * them, so that each word may begin one: words that act on the session are looked for everywhere, and a
  * column of such a name is taken for the word. The first word of a batch may also be a procedure's name.
  */
+#include <string.h>
+#include <strings.h>
+
+#include "core/sql.h"
+#include "tds.h"
 
 enum effect {
 	IS_FIRST = 1, /* a batch that begins so is no call */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a session: log in with ct-library, attach a client, report the state, log out. It owns the
+ * connection and the facts about the server.
+ */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries and prepared statements: look at the text, put the values in, run it, and find out what it did to the
+ * transaction. It owns the part of a prepared statement that is ours.
+ */
 #include <string.h>
 
 #include "tds.h"

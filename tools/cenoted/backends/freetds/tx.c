@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints and autocommit. It owns s->tx and the names of savepoints. stmt.c asks it for the state
+ * after statements that may have changed it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One value of each type that ct-library has, as text in canonical form. rows.c calls it. It has no state.
+ */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ct-library waits by itself, and neither tells for what nor lets anybody look in between but once a second.
+ * So before the first byte of an answer we wait on its socket ourselves; from then on the server
+ * rarely pauses, and that second is good enough.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
@@ -7,12 +12,6 @@
 
 #include "../common/watch.h"
 #include "tds.h"
-
-/*
- * ct-library waits by itself, and neither tells for what nor lets anybody look in between but once a second.
- * So before the first byte of an answer we wait on its socket ourselves; from then on the server
- * rarely pauses, and that second is good enough.
- */
 
 /* How long the server may take to end what it was told to stop: some only read it behind the statement. */
 #define OBEY_MS 3000

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
-
-#include "core/value.h"
-
-#include "my.h"
-
 /*
  * What goes along with a client that is moved to another session: LAST_INSERT_ID(), and whether it used tables. What else a
  * statement leaves for the one behind it (ROW_COUNT(), FOUND_ROWS(), its warnings and GTID) stays behind; so
@@ -20,6 +13,12 @@
  * about any of this. A client that used tables and then reads such a value on a new session, before anything there can
  * have set it, gets an error.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/value.h"
+
+#include "my.h"
 
 int
 cnd_my_check_moved(struct cnd_session *s, const struct cnd_my_scan *scan)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Catalog queries are SELECTs on information_schema. A database of MySQL is a catalog; there are no
+ * schemas. What the client gave goes into the text in hexadecimal digits, and so has no quotes, and
+ * is read the same whatever the session's character set and sql_mode are. For the same reason
+ * names come as bytes: they are UTF-8 there, and are not converted on their way.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,12 +12,6 @@
 #include "../common/text.h"
 #include "my.h"
 
-/*
- * Catalog queries are SELECTs on information_schema. A database of MySQL is a catalog; there are no
- * schemas. What the client gave goes into the text in hexadecimal digits, and so has no quotes, and
- * is read the same whatever the session's character set and sql_mode are. For the same reason
- * names come as bytes: they are UTF-8 there, and are not converted on their way.
- */
 #define SQL_MAX ((size_t)4 << 20)
 
 struct catalog_kind {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What differs between MariaDB's and Oracle's client library, which have the same functions and other structures.
+ * All files of the backend call it through compat.h.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

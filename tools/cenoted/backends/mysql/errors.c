@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors of the server and the library as SQLSTATEs with hints: a table of the numbers that mean more than their
+ * SQLSTATE says. All files that call the library call it. It has no state.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

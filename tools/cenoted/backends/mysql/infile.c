@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
-
-#include "my.h"
-
 /*
  * LOAD DATA LOCAL INFILE: the server asks for a file of the client's. The library calls these
  * while it reads the statement's answer; the bytes come from the client of the pool, which decides
  * for itself whether to send any.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include "my.h"
 
 static int
 begin_file(void **ret_info, const char *name, void *user)

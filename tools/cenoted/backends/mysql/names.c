@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/sql.h"
-#include "my.h"
-
 /*
  * Names that may stand before a parenthesis without leaving anything in the session. Any other name may be that of a
  * stored function. A name that is missing here costs time only: its session counts as one that holds something.
@@ -14,6 +8,11 @@
  * the parenthesis, the names of some fifty built-in functions are such names, in other versions of others:
  * so a blank is allowed behind words of SQL alone. tests/unit/backends/mysql/test_names.c asks the installed server.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/sql.h"
+#include "my.h"
 
 /* Words of SQL, and of its types. Sorted. */
 static const char *const words[] = { "ALL", "AND", "ANY", "AS", "BETWEEN", "BINARY", "BY",

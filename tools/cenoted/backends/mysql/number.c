@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers as servers write them in the text protocol. Theirs is not printf()'s form: the shortest digits
+ * that read back the same, 'e' without sign and padding, and that only where the point
+ * would be more than 15 digits away.
+ */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +14,6 @@
 
 #include "values.h"
 
-/*
- * Numbers as servers write them in the text protocol. Theirs is not printf()'s form: the shortest digits
- * that read back the same, 'e' without sign and padding, and that only where the point
- * would be more than 15 digits away.
- */
 #define NOT_FIXED  31u
 #define DIGITS_MAX 17
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys of a `server` line, and the settings that a client wants at login. It fills struct cnd_my_options,
+ * whose text belongs to the line.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

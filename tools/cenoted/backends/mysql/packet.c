@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "values.h"
-
 /*
  * The packets of rows, as the server sends them. What they say of lengths is believed only as far as their
  * bytes go.
  */
+#include "values.h"
 
 /* In the place of a value's length, in the text protocol. */
 #define LENGTH_NULL 251u

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bind the values of a request to a prepared statement. stmt.c calls it. The memory is in the arena of the
+ * request.
+ */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Notices that tell the client how far the server is with a long statement, and whether another result follows.
+ * wait.c and query.c call it. It has no state.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries in the text protocol, and SQL of our own. It hands results of any number to the sink, and notes in
+ * s->trace what a statement may leave.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session as of a new login: the server's own reset, and what that leaves.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "my.h"
-
-/*
- * A session as of a new login: the server's own reset, and what that leaves.
- */
 
 /* The library's buffer holds the longest row or statement so far. */
 #define BUFFER_MAX        ((size_t)1 << 20)

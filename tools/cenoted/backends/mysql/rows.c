@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "my.h"
-#include "values.h"
-
 /*
  * Rows of prepared statements. Numbers, dates and times are fetched into a cell each, as they are. All
  * else is bound without room, so that the library only tells its length, and then copied straight
  * from the library's buffer into the batch: a value of 64 MB is not held a third time.
  */
+#include <string.h>
+
+#include "my.h"
+#include "values.h"
+
 struct cell {
 	union {
 		uint8_t bytes[8];

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
-#include "core/sql.h"
-#include "my.h"
-
 /*
  * What the text of a request may leave in its session. The text is read by the server's rules, but not parsed: each statement is known by its first word, and in the rest are looked for the calls
  * of functions, assignments to user variables, and what else acts on the session. Whatever is not
@@ -14,6 +7,13 @@
  * What a text does not show is what its tables have behind them: triggers, views and defaults
  * that call stored functions. The server tells of the most of it (session tracking).
  */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/sql.h"
+#include "my.h"
+
 struct reader {
 	struct cnc_sql sql;
 	/* An open quote or comment, or a zero byte. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a session: log in, attach a client, report the state, change the user, log out. It owns the
+ * connection, the facts about the server and s->wants.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prepared statements, and cursors that are fetched in batches. It owns struct cnd_my_stmt, which a number, a
+ * cursor and the running request may share.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints and autocommit, by SQL. The state of the transaction is the server's, and each answer
+ * reports it.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptions of columns: the logical type, size and flags of what the library reports. query.c and stmt.c call
+ * it. It has no state.
+ */
 #include <string.h>
 
 #include "my.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One value of the text or the binary protocol, in the format that the client wants. rows.c and packet.c call it.
+ * It has no state.
+ */
 #include <string.h>
 
 #include "core/dt.h"

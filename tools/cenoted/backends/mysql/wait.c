@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Wait for the server, asking the host meanwhile whether to stop, and send KILL QUERY if it says so. It owns
+ * s->wait. The client library calls it through a hook, and the other files where the library would block.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

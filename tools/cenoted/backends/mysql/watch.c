@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include "my.h"
-
 /*
  * Oracle's library waits for the answer to a prepared statement and to a reset without asking anybody. While it
  * does, a thread asks the host in its place, and stops the statement from a second connection. Session and host
  * belong to the thread while it looks, and else to the one that calls: they never run at the same time.
  */
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "my.h"
 
 static void
 look(void *user)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "odbc.h"
-
 /*
  * Calls of procedures. Which parameters come back has to be known before they are bound, and ODBC's way to
  * know it is SQLProcedureColumns(). What comes back is a result of its own, behind all others.
  */
+#include <string.h>
+
+#include "odbc.h"
 
 /* Columns of SQLProcedureColumns(). */
 enum {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Catalog requests are ODBC's catalog functions, whose columns are those of the common lists. Those of one
+ * table take names and no patterns: then the tables that fit are asked for first.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "../common/catalog.h"
 #include "odbc.h"
-
-/*
- * Catalog requests are ODBC's catalog functions, whose columns are those of the common lists. Those of one
- * table take names and no patterns: then the tables that fit are asked for first.
- */
 
 /* What a client asks for, as the driver has it. */
 struct filters {

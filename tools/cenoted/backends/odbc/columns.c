@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptions of columns, and the memory to which short values are bound. It owns st->columns. exec.c and stmt.c
+ * call it.
+ */
 #include <string.h>
 #include <strings.h>
 

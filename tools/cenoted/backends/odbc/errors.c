@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The driver's diagnostic records, as errors and notices. It finds out whether the session is lost. All files that
+ * call a driver's function call it.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

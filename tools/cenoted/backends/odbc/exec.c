@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run statements and hand their results to the sink. It owns portals, whose statement handle waits until the
+ * client fetches more.
+ */
 #include <stdio.h>
 #include <string.h>
 

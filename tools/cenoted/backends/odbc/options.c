@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys of a `server` line, and the connection string that is made of them. session.c calls it at login. It has
+ * no state.
+ */
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>

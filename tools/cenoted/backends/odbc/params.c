@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values are bound as what they are. Dates and times go as text, since ODBC's structures have neither all
+ * years nor fractions of a time; drivers read text of that form.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "core/decimal.h"
 
 #include "odbc.h"
-
-/*
- * Values are bound as what they are. Dates and times go as text, since ODBC's structures have neither all
- * years nor fractions of a time; drivers read text of that form.
- */
 
 /* Longer ones are of a long type, unless the driver means another thing by that. */
 #define VAR_MAX     4000u

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of drivers and servers: a table with the resets, pings and refusals for each. session.c looks a
+ * driver up once after the login.
+ */
 #include <string.h>
 #include <strings.h>
 

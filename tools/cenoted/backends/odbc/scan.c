@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-
-#include "core/sql.h"
-#include "odbc.h"
-
 /*
  * ODBC tells neither what a statement was nor what it left in the session, so the text has to. It is read
  * for any server, and servers differ in what is a comment, a quoted text or the end of a statement. So a text
@@ -13,6 +6,13 @@
  * word, whatever stands around a word (CNC_SQL_RAW), for what it may leave. What is not known for harmless is taken for something that the
  * session holds.
  */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/sql.h"
+#include "odbc.h"
+
 /* The next token that is no semicolon. */
 static struct cnc_sql_token
 next_token(struct cnc_sql *x)

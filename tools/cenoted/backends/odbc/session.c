@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a session: connect through the driver manager, attach a client, reset, report the state, log out. It
+ * owns the connection and the facts about the driver.
+ */
 #include <poll.h>
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ODBC does not tell a driver's socket. But what is a socket now, and was none before the driver logged in,
+ * is its own: nothing else in a worker opens any meanwhile.
+ */
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "odbc.h"
 
-/*
- * ODBC does not tell a driver's socket. But what is a socket now, and was none before the driver logged in,
- * is its own: nothing else in a worker opens any meanwhile.
- */
 #define LOOK_AT 256 /* descriptors; a worker has few */
 
 void

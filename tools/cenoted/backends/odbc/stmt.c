@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statement handles, prepared statements, and values that come in pieces. It owns struct cnd_od_named, and one
+ * spare handle for the next direct statement.
+ */
 #include <string.h>
 
 #include "odbc.h"

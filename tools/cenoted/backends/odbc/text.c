@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "odbc.h"
-
 /*
  * ODBC has each function with text twice: with wide characters, which are UTF-16, and with bytes of whatever
  * the driver takes them for. Cenote is UTF-8: it uses the wide ones, unless the driver has none and
  * takes bytes as UTF-8.
  */
+#include <string.h>
+
+#include "odbc.h"
 
 /* One character at `p` of `n` bytes: its length, 0 if it is none. */
 static size_t

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ODBC has no call that begins a transaction: with autocommit off, the next statement does. So begin()
+ * switches it off, and the end of the transaction on again. What the client begins by SQL is left to the server, and
+ * ended by SQL, too.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "../common/text.h"
 #include "odbc.h"
 
-/*
- * ODBC has no call that begins a transaction: with autocommit off, the next statement does. So begin()
- * switches it off, and the end of the transaction on again. What the client begins by SQL is left to the server, and
- * ended by SQL, too.
- */
 #define NAME_MAX_BYTES 256u
 
 static int

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of rows: read them from the driver, as a whole or in pieces, and write them in the format that the client
+ * wants. It owns s->value. exec.c, call.c and catalog.c call it.
+ */
 #include <string.h>
 
 #include "core/dt.h"

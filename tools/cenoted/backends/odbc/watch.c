@@ -1,12 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <string.h>
-#include <syslog.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "odbc.h"
-
 /*
  * Cancelling. ODBC's functions block, and no driver that Debian has runs them asynchronously; but
  * SQLCancel() may be called from another thread while one runs. So each session has a thread that looks whether a
@@ -16,6 +8,14 @@
  * server that neither obeys nor ends within OBEY_MS has the driver's sockets shut down: the driver's function
  * then fails, and the session is lost. A driver that hangs without a server ends with its worker.
  */
+#include <errno.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "odbc.h"
+
 #define OBEY_MS 10000
 
 static void *

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session.h"
-
 /*
  * Requests of a unit that go to the server together, with one Sync or Flush behind the last: it then answers
  * with one write, and works through them without a switch to the worker and back for each. What has to
  * know what came before it (portals, a BEGIN of our own, columns that are asked for first), or keeps
  * the server from reading on (a copy), is not among them.
  */
+#include "session.h"
 
 /* So many bytes find room in the socket, however busy the server is with its answers. */
 #define BYTES_MAX 32768u

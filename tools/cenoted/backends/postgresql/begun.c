@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
-#include "session.h"
-
 /*
  * The application_name and client_encoding that a program connects with. Each session that the client gets has them set
  * when the client attaches, so they do not hold the client to one session. The server reports both whenever they change:
  * whether they are as at the attach is known without a question, and settle.c leaves them out of its own.
  */
+#include <stdio.h>
+
+#include "session.h"
 
 static const char *const names[] = { "application_name", "client_encoding" };
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pg.h"
-
 /*
  * Catalog queries. Names are qualified, so that no search_path changes what they are; filters are
  * parameters, and no literal has a backslash that standard_conforming_strings could change. Whose
@@ -8,6 +6,7 @@
  *
  * Parameters of all: $1 catalog, $2 schema, $3 object, $4 column or types.
  */
+#include "pg.h"
 
 /* Everything a list needs; older servers have not all of the columns. */
 #define VERSION_MIN 110000

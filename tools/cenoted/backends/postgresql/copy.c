@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * COPY in both directions: data between the client and the server, without keeping it. run.c calls it when the
+ * server says that a copy begins. It has no state of its own.
+ */
 #include <fcntl.h>
 
 #include "session.h"

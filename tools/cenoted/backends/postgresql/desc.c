@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The columns of a result, from a RowDescription: types, formats, and how each value is written. run.c and stmt.c
+ * call it. It owns struct cnd_pg_desc.
+ */
 #include "session.h"
 
 void

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pg.h"
-
 /*
  * An ErrorResponse or NoticeResponse is a list of (letter, text, zero byte), and a zero byte. The
  * letters are those of our own diagnostics. Text is passed on as it is: in UTF-8, unless the
  * client asked for another encoding.
  */
+#include "pg.h"
 
 #define KNOWN_LETTERS "SVCMDHPpqWstcdnFLR"
 

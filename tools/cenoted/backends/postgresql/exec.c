@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Queries, executions, function calls and catalog lists: it makes the messages for them, and run.c reads the
+ * answer. It owns s->client, which says what the client did.
+ */
 #include "session.h"
 
 int
@@ -360,20 +364,28 @@ query_extended(struct cnd_session *s, const char *sql, size_t len,
 	return r < 0 ? r : cnd_pg_send_run(s);
 }
 
+/* `text`: SQL or a name from the client. */
+static int
+begin(struct cnd_session *s, const char *text, size_t len, const struct cnd_exec *exec,
+	struct cnd_sink *sink)
+{
+	int r = cnd_pg_enter(s, sink->diag);
+
+	if (r == CENOTE_OK)
+		r = cnd_pg_check_text(s, text, len);
+	if (r == CENOTE_OK)
+		r = check_formats(s, exec);
+	return r < 0 ? r : cnd_pg_ready(s, sink);
+}
+
 int
 cnd_pg_query(struct cnd_session *s, const char *sql, size_t len,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
 	struct cnd_pg_scan scan;
 	int is_several;
-	int r = cnd_pg_enter(s, sink->diag);
+	int r = begin(s, sql, len, exec, sink);
 
-	if (r == CENOTE_OK)
-		r = cnd_pg_check_text(s, sql, len);
-	if (r == CENOTE_OK)
-		r = check_formats(s, exec);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
 	cnd_pg_memo_scan(&s->memo, sql, len, &s->facts, &scan);
@@ -473,14 +485,8 @@ int
 cnd_pg_execute(struct cnd_session *s, const struct cnd_named *which,
 	const struct cnd_exec *exec, struct cnd_sink *sink)
 {
-	int r = cnd_pg_enter(s, sink->diag);
+	int r = begin(s, which->name.p, which->name.n, exec, sink);
 
-	if (r == CENOTE_OK)
-		r = cnd_pg_check_text(s, which->name.p, which->name.n);
-	if (r == CENOTE_OK)
-		r = check_formats(s, exec);
-	if (r == CENOTE_OK)
-		r = cnd_pg_ready(s, sink);
 	if (r < 0)
 		return r;
 	if (which->statement == NULL)

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "code.h"
-#include "session.h"
-
 /*
  * Some things that a client leaves in its session no command can undo. A client that may have left one is the last client
  * of its session: the worker closes the session and logs in again, after the client has gone.
@@ -27,6 +21,11 @@
  * or extension has new functions.) A session without compiled functions asks for news once in a second only: for so long,
  * a language that somebody has just created may keep one client's values for the next one.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "code.h"
+#include "session.h"
 
 #define ASK_MS 1000
 

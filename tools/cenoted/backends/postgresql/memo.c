@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The last scans of statements, by their text, so that a repeated statement is not scanned again. It owns struct
+ * cnd_pg_memo. exec.c, stmt.c and ahead.c call it.
+ */
 #include <string.h>
 
 #include "pg.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of functions that cenoted calls, and the one exported symbol.
+ */
 #include "session.h"
 
 static const struct cnd_statement_ops statements = {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys of a `server` line, as parameters for libpq. session.c calls it at login. It has no state.
+ */
 #include "session.h"
 
 #include "shared/units.h"

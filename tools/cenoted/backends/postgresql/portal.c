@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
-#include "session.h"
-
 /*
  * Results that are fetched in batches. In a transaction the server keeps the portal. Outside one,
  * a portal lives until the next Sync: no Sync is sent while it is open, and as soon as another
@@ -10,6 +6,9 @@
  * Several statements in one request give all they have in one stream, of which the rest stays in
  * the socket until it is fetched, or until another request comes.
  */
+#include <stdio.h>
+
+#include "session.h"
 
 void
 cnd_pg_portal_name(uint32_t number, char name[CND_PG_NAME_MAX])

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Make the session as after a new login: roll back, DISCARD ALL, and check what that leaves. It owns s->login. The
+ * worker calls it when a client has gone.
+ */
 #include <stdio.h>
 #include <sys/random.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
-#include "session.h"
-
 /*
  * One request's answer, message by message. A handler gives CENOTE_OK: go on; CENOTE_DONE: that was
  * the end of it; CENOTE_AGAIN: it stops here, in the middle of the stream; or the session is lost.
  * That the statement or the sink failed is kept in run.status, and the rest is read and dropped.
  */
+#include <stdio.h>
+
+#include "session.h"
+
 typedef int handler(struct cnd_session *s, const struct cnd_pg_msg *m);
 
 struct cnd_pg_run *

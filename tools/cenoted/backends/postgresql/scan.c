@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <ctype.h>
-#include <string.h>
-#include <strings.h>
-
-#include "core/sql.h"
-#include "pg.h"
-
 /*
  * What a statement may leave in its session, from its text alone. Two things are decided by it: whether
  * the session may be given up, and, more important, whether it has to be made as new for the next
@@ -23,6 +16,12 @@
  *
  * What a statement leaves for certain is said besides.
  */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/sql.h"
+#include "pg.h"
 
 #define FUNCTION CENOTE_PIN_FUNCTION
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a session: log in through libpq, attach a client, report the state, take what the server says
+ * unasked, log out. It owns the reported parameters.
+ */
 #include <ctype.h>
 #include <poll.h>
 #include <stdarg.h>

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "code.h"
-#include "session.h"
-
 /*
  * What a session holds, asked of the server. Most of what functions may leave is in one of its lists.
  * In none are settings with a name of the program's own (`app.tenant`), and what CND_PG_HIDING_WORDS
@@ -12,6 +6,11 @@
  * client that may have called it is taken to have done so. Objects of the server's own are below
  * 16384.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "code.h"
+#include "session.h"
 
 /* ---- Bodies that are a text ---- */
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prepared statements, by the client's number or by name. It owns struct cnd_pg_stmt. The answers are read in
+ * run.c.
+ */
 #include <stdio.h>
 
 #include "session.h"

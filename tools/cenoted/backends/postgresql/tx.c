@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints and autocommit, by SQL. The state of the transaction comes with each ReadyForQuery.
+ */
 #include <stdio.h>
 
 #include "../common/text.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pg.h"
-#include "types.h"
-
 /*
  * The types that every server has under the same OID (pg_type.dat). What else a column may be of
  * (types of extensions, enums, composites, rows of the catalog's younger tables) has an OID of
  * its own in each database.
  */
+#include "pg.h"
+#include "types.h"
+
 struct type {
 	uint32_t oid;
 	uint8_t type; /* enum cenote_type */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of PostgreSQL's types in canonical form, and parameters in the server's form. desc.c and exec.c call it.
+ * It has no state.
+ */
 #include <stdio.h>
 
 #include "core/dt.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages of PostgreSQL's protocol, made and taken apart in memory. It does no I/O and has no state. exec.c,
+ * stmt.c and run.c call it.
+ */
 #include "wire.h"
 
 int

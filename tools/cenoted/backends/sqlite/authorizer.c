@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLite asks for each thing that a statement would do, while it compiles it (and again when it
+ * has to compile it anew). The answers keep a client inside its database; what is seen is noted, so
+ * that a reset knows whether the session may still differ from a new one.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "sqlite.h"
 
-/*
- * SQLite asks for each thing that a statement would do, while it compiles it (and again when it
- * has to compile it anew). The answers keep a client inside its database; what is seen is noted, so
- * that a reset knows whether the session may still differ from a new one.
- */
 #define DIRTY    CND_SQ_NOTE_DIRTY
 #define TEMP     (CENOTE_PIN_TEMP | DIRTY)
 #define SETTINGS (CENOTE_PIN_SETTINGS | DIRTY)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prepared statements that are kept by their text, with the least recently used one dropped first. It owns
+ * s->cache. stmt.c calls it.
+ */
 #include <string.h>
 
 #include "sqlite.h"

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "../common/catalog.h"
-#include "sqlite.h"
-
 /*
  * Catalog queries are SQL over SQLite's PRAGMA functions, run beside the client's own: they change
  * neither its counters nor its transaction. A SQLite database (main, temp, an attached one) is a
@@ -14,6 +9,11 @@
  * catalog; of a query about one table: ?1 its schema, ?2 its name, ?3 as before, ?6 whether it is
  * WITHOUT ROWID.
  */
+#include <string.h>
+
+#include "../common/catalog.h"
+#include "sqlite.h"
+
 /* Computes a value from the declared type, which is what the SQL gives then. */
 typedef int put_value(struct cnc_batch *w, const char *declared);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptions of columns, and logical types from declared ones or from the first row. stmt.c and exec.c call it.
+ * It owns st->columns.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLite's result codes as SQLSTATEs, with the position in the text and the names in constraint errors. All files
+ * that call SQLite call it.
+ */
 #include <stdarg.h>
 #include <string.h>
 

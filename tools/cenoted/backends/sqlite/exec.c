@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run statements and hand their rows to the sink. It owns portals, whose statement waits until the client fetches
+ * more.
+ */
 #include <string.h>
 
 #include "sqlite.h"

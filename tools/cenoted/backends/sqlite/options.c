@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys of a `server` line. session.c calls it at login. It has no state.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

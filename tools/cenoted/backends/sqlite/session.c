@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The life of a session: open the file, attach a client, reset, report the state, close the file. It owns the
+ * database handle and what the client carries to another session.
+ */
 #include <errno.h>
 #include <string.h>
 #include <syslog.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
-#include "sqlite.h"
-
 /*
  * The statistics that plans are made with. A session reads them once, when it is opened, and an ANALYZE of
  * another one does not reach it, so that it would plan otherwise than a new login. What is compared is what the
  * tables hold, and only where the file has changed since.
  */
+#include <string.h>
+
+#include "sqlite.h"
+
 struct digest {
 	uint64_t sum;
 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Compile statements, and describe those that a client prepares. It owns struct cnd_sq_stmt, which the cache, a
+ * number and a portal may share.
+ */
 #include <limits.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Transactions, savepoints and autocommit. It notices a transaction that SQLite has ended by itself. exec.c calls
+ * it around each statement.
+ */
 #include <string.h>
 
 #include "sqlite.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bind parameters, and write rows in the format that the client wants. exec.c and catalog.c call it. It has no
+ * state.
+ */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
