@@ -202,7 +202,7 @@ finish_quoted(struct cnc_sql *x)
 			x->p += count_left(x) > 1 ? 2 : 1;
 		} else if (*x->p != close) {
 			x->p += character_len(x);
-		} else if (at(x, 1) == close) {
+		} else if (at(x, 1) == close && !x->open.is_bits) {
 			x->p += 2;
 		} else {
 			x->p++;
@@ -283,6 +283,7 @@ read_quoted(struct cnc_sql *x, size_t n_prefix)
 	bool is_text = is_text_quote(x, quote);
 
 	x->open = (struct cnc_sql_open){ .begin = x->p };
+	x->open.is_bits = prefix == 'b' || prefix == 'x';
 	x->open.has_backslash =
 		is_text &&
 		(prefix == 'e' || (prefix == 'n' && has_rule(x, CNC_SQL_BACKSLASH)));
@@ -389,8 +390,11 @@ read_char(struct cnc_sql *x)
 	static const char known[] = "()[],;:.~!@#^&|`?+-*/%<>=";
 	char c = *x->p++;
 
-	/* ::= is : and := for MySQL, and nothing for others */
-	if (c == ':' && (at(x, 0) == '=' || (at(x, 0) == ':' && at(x, 1) != '=')))
+	/* ::= is :: and = for PostgreSQL, and : and := for MySQL */
+	if (c == ':' &&
+		(at(x, 0) == '=' ||
+			(at(x, 0) == ':' &&
+				(at(x, 1) != '=' || has_rule(x, CNC_SQL_PREFIXES)))))
 		x->p++;
 	else if (has_rule(x, CNC_SQL_STRICT) && (c == '\0' || strchr(known, c) == NULL))
 		return CNC_SQL_BAD;

@@ -159,6 +159,7 @@ struct cnc_sql {
 	struct cnc_sql_open {
 		char what; /* 0: nothing; else ' " ` [ $ or * (a comment) */
 		bool has_backslash;
+		bool is_bits; /* B'…' or X'…', in which PostgreSQL doubles no quotes */
 		uint32_t depth; /* of comments */
 		size_t n_tag; /* of a dollar quote */
 		const char *begin;

@@ -81,6 +81,7 @@ static const struct {
 	{ STRICT, "e'\xe4\\' a'", "!e'\xe4\\' a'" },
 	{ STRICT, "'\xe4\\' a", "t'\xe4\\' wa" },
 	{ PG_BACKSLASH, "'\\'a' n'\\'' x'\\' 'a", "t'\\'a' tn'\\'' tx'\\' !'a" },
+	{ PG_BACKSLASH, "x'1''\\' ' b'0'\n'1'", "tx'1' t'\\' ' tb'0'\n'1'" },
 	/* MySQL and MariaDB */
 	{ MY, "'a\\'b' \"c\\\"d\" `e\\` f", "t'a\\'b' t\"c\\\"d\" q`e\\` wf" },
 	{ MY, "a # b\nc -- d\ne--f --\x01g", "wa wc we c- c- wf" },
