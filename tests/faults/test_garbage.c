@@ -4,23 +4,18 @@
  * lose their connection; nobody else notices.
  */
 #include "support/cnt_client.h"
+#include "support/cnt_cmocka.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define N_ROUNDS 400
 

@@ -4,20 +4,15 @@
  * session, and nothing may stay of what was not committed.
  */
 #include "support/cnt_client.h"
+#include "support/cnt_cmocka.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define N_DEATHS 1000
 

@@ -4,19 +4,14 @@
  * answer is made from the client's and the request's number, so that one that went astray shows.
  */
 #include "support/cnt_client.h"
+#include "support/cnt_cmocka.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define N_CLIENTS  200
 #define N_ATTACHES 5

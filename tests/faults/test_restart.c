@@ -4,20 +4,15 @@
  * loss of a worker by nobody but the client that it was serving, who is told the truth.
  */
 #include "support/cnt_client.h"
+#include "support/cnt_cmocka.h"
 #include "support/cnt_daemon.h"
 #include "support/cnt_random.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #define N_CLIENTS 12
 #define CONFIG                                                                           \

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
+#include "support/cnt_cmocka.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "run.h"
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "bench.h"
+#include "support/cnt_cmocka.h"
 
 /* Exact in binary, so that they may be compared. */
 static void

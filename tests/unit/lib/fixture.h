@@ -2,13 +2,7 @@
 #ifndef LIB_FIXTURE_H
 #define LIB_FIXTURE_H
 
-/* clang-format off: cmocka needs these first */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
+#include "support/cnt_cmocka.h"
 
 #include <dirent.h>
 #include <stdio.h>

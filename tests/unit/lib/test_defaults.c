@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "options.h"
+#include "support/cnt_cmocka.h"
 
 /* The numbers of defaults stand in the table, since every handle begins with them. */
 static void

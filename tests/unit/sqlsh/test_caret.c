@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "args.h"
 #include "caret.h"

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/cnt_cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "harness.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char setup_sql[] =
 	"create schema cat;"
@@ -208,7 +202,7 @@ what_the_client_has_set_does_not_matter(void **state)
 	};
 	struct pg *t = *state;
 
-	for (size_t i = 0; i < COUNT(preparations); i++) {
+	for (size_t i = 0; i < CNT_COUNT(preparations); i++) {
 		(void)pg_query(t, preparations[i]);
 		assert_int_equal(t->last, CENOTE_OK);
 		each_list_is_complete(t);

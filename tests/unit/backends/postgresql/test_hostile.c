@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +12,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "support/cnt_random.h"
 

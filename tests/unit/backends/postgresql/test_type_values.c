@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/cnt_cmocka.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/dt.h"
 
 #include "harness.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Every type on a real server: what it is given as, and how its values look. */
 static const struct type_case {
@@ -146,7 +140,7 @@ every_type_has_its_text_form(void **state)
 	struct pg *t = *state;
 
 	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		for (size_t i = 0; i < COUNT(cases); i++) {
+		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			check(t, &cases[i], cases[i].text);
 		}
 	}
@@ -159,7 +153,7 @@ every_type_has_its_canonical_form(void **state)
 
 	t->format = CENOTE_FORMAT_CANONICAL;
 	for (t->is_extended = 0; t->is_extended < 2; t->is_extended++) {
-		for (size_t i = 0; i < COUNT(cases); i++) {
+		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			const struct type_case *c = &cases[i];
 
 			/* Written down as text, a zero byte would end it. */
@@ -179,10 +173,10 @@ settings_do_not_change_canonical_values(void **state)
 	struct pg *t = *state;
 
 	t->format = CENOTE_FORMAT_CANONICAL;
-	for (size_t k = 0; k < COUNT(settings); k++) {
+	for (size_t k = 0; k < CNT_COUNT(settings); k++) {
 		(void)pg_query(t, settings[k]);
 		t->is_extended = 1;
-		for (size_t i = 0; i < COUNT(cases); i++) {
+		for (size_t i = 0; i < CNT_COUNT(cases); i++) {
 			const struct type_case *c = &cases[i];
 
 			if (strcmp(c->literal, "'\\x414200ff'") != 0)
@@ -268,7 +262,7 @@ bound_values_come_back(void **state)
 	struct pg *t = *state;
 
 	t->format = CENOTE_FORMAT_CANONICAL;
-	for (size_t k = 0; k < 2 * COUNT(bound); k++) {
+	for (size_t k = 0; k < 2 * CNT_COUNT(bound); k++) {
 		size_t i = k / 2;
 		char expected[256];
 		const char *row;
@@ -359,7 +353,7 @@ usual_statements_take_bound_values(void **state)
 		t, "create temp table b (i int, s int2, n numeric, t text, d date)");
 	(void)pg_query(t, "insert into b values (1, 1, 1, '1', '2024-02-29')");
 	t->format = CENOTE_FORMAT_CANONICAL;
-	for (size_t i = 0; i < COUNT(statements); i++) {
+	for (size_t i = 0; i < CNT_COUNT(statements); i++) {
 		const char *seen = pg_query_with(
 			t, statements[i].sql, statements[i].params, statements[i].n);
 
@@ -437,7 +431,7 @@ long_values_go_both_ways(void **state)
 	struct pg *t = *state;
 
 	t->format = CENOTE_FORMAT_CANONICAL;
-	for (size_t i = 0; i < COUNT(sizes); i++) {
+	for (size_t i = 0; i < CNT_COUNT(sizes); i++) {
 		struct cnc_value v = { .type = CENOTE_TYPE_TEXT, .len = sizes[i] };
 		char *bytes = malloc(sizes[i]);
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/cnt_cmocka.h"
+
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "harness.h"

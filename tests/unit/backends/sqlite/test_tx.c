@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/support/cnt_cmocka.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "core/mem.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The digest of a statement (core/digest.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "support/cnt_cmocka.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "core/digest.h"
 #include "core/sql.h"

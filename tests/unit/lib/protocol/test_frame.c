@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "support/cnt_cmocka.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "protocol/frame.h"
 

@@ -2,13 +2,9 @@
 #ifndef CNT_WIRE_H
 #define CNT_WIRE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "support/cnt_cmocka.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "core/batch.h"
 #include "protocol/columns.h"
