@@ -8,20 +8,21 @@
 #include "absent.h"
 
 /*
- * Getting a session: find cenoted, say who comes and why, wait for the answer.
+ * Getting a session: find cenoted, say who comes and why, and wait for the answer.
  *
- *     CONNECTING   a target is tried; or a back-off is waited for (is_blocked)
- *     ATTACHING    connected: the opening goes out, HELLO, ATTACHED and READY come
+ *     CONNECTING   a target is tried; or a pause between two tries (is_blocked)
+ *     ATTACHING    connected: the opening is sent; HELLO, ATTACHED and READY are awaited
  *     READY
  *
- * The first attach (cenote_connect()) tries each target once. A re-attach tries them until its time
- * limit, because the usual reason is a daemon that is being restarted; that can do no harm, since no
- * request leaves before READY. What the pool itself refuses is final in both.
+ * The first attach (cenote_connect()) tries each target once. A re-attach tries them
+ * until its time limit, because the usual reason is a restart of the daemon. That is
+ * safe, since no request leaves before READY. A refusal by the pool itself is final in
+ * both.
  */
 
 #define RETRY_FIRST_MS 5u
 #define RETRY_MAX_MS   1000u
-/* How long to leave a full queue of connections alone. */
+/* How long to wait when the queue of connections is full. */
 #define QUEUE_FULL_MS  5u
 
 static void
@@ -85,8 +86,8 @@ fill_first(const cenote_conn *conn, struct cnp_msg *m)
 	}
 }
 
-/* Statements are prepared and settings made for one epoch only: no session knows those of
- * another. */
+/* Statements are prepared and settings are made for one epoch: no session knows those
+ * of another. */
 static void
 begin_epoch(cenote_conn *conn)
 {
@@ -96,7 +97,8 @@ begin_epoch(cenote_conn *conn)
 		conn->reattach.epoch = 1;
 }
 
-/* What a try queued in front of the requests goes with it: the next one queues it again. */
+/* A try ends, and what it queued before the requests goes with it. The next try queues
+ * that again. */
 static void
 begin_anew(cenote_conn *conn)
 {
@@ -106,7 +108,7 @@ begin_anew(cenote_conn *conn)
 	begin_epoch(conn);
 }
 
-/* Queue the opening, and before the requests that wait what they rely on. */
+/* Queue the opening, and what the waiting requests need before them. */
 static int
 open_session(cenote_conn *conn)
 {
@@ -141,7 +143,7 @@ open_session(cenote_conn *conn)
 	conn->session.max_frame = (size_t)conn->options.number[CN_OPTION_MAX_FRAME];
 	if (*cn_options_get(&conn->options, CN_OPTION_PASSWORD))
 		conn->session.may_log_in = 1;
-	/* pieces of long values wait for their request */
+	/* Pieces of long values wait for their request as well. */
 	r = cnp_client_open(&conn->session, &o, &first,
 		conn->pipeline.n > conn->pipeline.n_finished ||
 			(conn->attach.is_again && conn->session.loose > 0));
@@ -181,8 +183,8 @@ limit(const cenote_conn *conn, int option)
 	return ms == 0 ? 0 : cn_now_ms() + (int64_t)ms;
 }
 
-/* Jittered back-off: clients that lost their daemon together do not come back
- * together. */
+/* A pause that grows and is jittered, so that clients that lost their daemon together
+ * do not come back together. */
 static void
 retry_later(cenote_conn *conn)
 {
@@ -215,7 +217,7 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	if (!conn->reattach.is_fruitless)
 		a->n_tries = 0;
 	r = find_targets(conn);
-	/* An address that is not found now may be found by a later try. */
+	/* A later try may find an address that is not found now. */
 	if (r < 0 && (!is_again || r != CENOTE_ERR_CONN))
 		return r;
 	r = cn_attach_check_tls(conn);
@@ -230,14 +232,12 @@ cn_attach_begin(cenote_conn *conn, uint8_t kind, int is_again)
 	conn->info.login = NULL;
 	begin_epoch(conn);
 	cn_move(conn, CN_CONNECTING);
-	/* Who is sent away again and again, by a pool that ends, does not come back at
-	 * once. */
+	/* A pool that shuts down may take a session back at once, again and again.
+	 * Then do not come back at once. */
 	if (conn->reattach.is_fruitless)
 		retry_later(conn);
 	return CENOTE_OK;
 }
-
-/* ------------------------------------------------------------------- failing ----- */
 
 int
 cn_attach_fail(cenote_conn *conn, int status)
@@ -245,7 +245,7 @@ cn_attach_fail(cenote_conn *conn, int status)
 	cn_transport_close(&conn->transport);
 	cn_login_end(conn);
 	if (conn->attach.is_again) {
-		/* For the program the session is lost only now. */
+		/* Only now the session is lost for the program. */
 		if (!cenote_status_is_fatal(status))
 			status = CENOTE_ERR_CONN;
 		return cn_session_failed(conn, status);
@@ -305,7 +305,7 @@ unreachable(cenote_conn *conn, int error)
 	return cn_attach_fail(conn, CENOTE_ERR_CONN);
 }
 
-/* This target failed: the next one, or all of them again later, or the end. */
+/* This target failed: try the next one, or all of them again later, or give up. */
 static int
 next_target(cenote_conn *conn, int error)
 {
@@ -334,8 +334,6 @@ cn_attach_lost(cenote_conn *conn, int error)
 	return next_target(conn, error);
 }
 
-/* ---------------------------------------------------------------- connecting ----- */
-
 static int
 time_left(const cenote_conn *conn)
 {
@@ -343,7 +341,8 @@ time_left(const cenote_conn *conn)
 
 	if (conn->attach.deadline == 0)
 		return 0;
-	/* Never 0, which would be no limit: who waits next finds that it has passed. */
+	/* Never 0, which would mean no limit. The caller finds out that the time has
+	 * passed. */
 	left = conn->attach.deadline - cn_now_ms();
 	return left < 1 ? 1 : (int)left;
 }
@@ -373,7 +372,7 @@ connect_target(cenote_conn *conn)
 	return r;
 }
 
-/* The back-off is over: look the targets up anew, addresses may have changed. */
+/* The pause is over. Look the targets up again: addresses may have changed. */
 static int
 begin_round(cenote_conn *conn)
 {
@@ -410,7 +409,8 @@ cn_attach_step(cenote_conn *conn)
 		retry_later(conn);
 		return CENOTE_AGAIN;
 	}
-	/* Before there is a connection: so all goes out in its first write. */
+	/* Queue the opening before there is a connection, so that all of it goes out
+	 * in the first write. */
 	if (cnp_client_state(&conn->session) == CNP_CLIENT_IDLE) {
 		r = open_session(conn);
 		if (r < 0)
@@ -430,9 +430,7 @@ cn_attach_step(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* -------------------------------------------------------------------- events ----- */
-
-/* The pool says no. */
+/* The pool refuses. */
 static int
 on_error(cenote_conn *conn, const struct cnp_event *event)
 {
@@ -442,7 +440,7 @@ on_error(cenote_conn *conn, const struct cnp_event *event)
 	if (cnc_diag_set_fields(d, (const uint8_t *)fields->p, fields->n) < 0)
 		return CENOTE_ERR_PROTOCOL;
 	cn_login_refused(conn);
-	/* It shuts down: its successor may take us. */
+	/* The pool shuts down, but its successor may let us in. */
 	if (conn->attach.is_again && strcmp(d->sqlstate, CNC_SQLSTATE(SHUTDOWN)) == 0)
 		return cn_attach_lost(conn, ECONNREFUSED);
 	return cn_attach_fail(conn, cn_attach_status(d->sqlstate));
@@ -462,7 +460,7 @@ on_hello(cenote_conn *conn, const struct cnp_hello *hello)
 	return cn_login_begin(conn, hello->mechanisms.p);
 }
 
-/* CANCEL and STATUS: their answer comes on a session that is not attached. */
+/* CANCEL and STATUS: their answer comes without a session. */
 static int
 on_one_shot(cenote_conn *conn, const struct cnp_event *event)
 {

@@ -8,8 +8,11 @@
 #include "crypto_load.h"
 
 /*
- * TLS while attaching: what the opening asks for, and the handshake behind HELLO. HELLO itself is handled when
- * the handshake is over, so nothing that came in the clear decides anything behind it.
+ * TLS while attaching: what the opening asks for, and the handshake after HELLO. attach.c
+ * and io.c call this file.
+ *
+ * HELLO itself is handled after the handshake. So nothing that came in the clear decides
+ * anything afterwards.
  */
 
 static int
@@ -45,13 +48,15 @@ cn_attach_wanted_tls(const cenote_conn *conn)
 
 	if (mode >= CN_TLS_REQUIRE)
 		return CNP_TLS_REQUIRE;
-	/* loading it would cost those much whose pool has no TLS */
+	/* Do not load OpenSSL for ATTACH over a pool that has no TLS: loading takes
+	 * long. */
 	if (mode == CN_TLS_ALLOW && (conn->crypto || cn_crypto_is_there()))
 		return CNP_TLS_ALLOW;
 	return CNP_TLS_NONE;
 }
 
-/* An authority that was named is to be asked, also where that is not insisted on. */
+/* Verify the chain if an authority is given, even where the mode does not insist on
+ * it. */
 static enum cn_tls_verify
 what_to_verify(const cenote_conn *conn)
 {

@@ -3,6 +3,11 @@
 
 #include <stdio.h>
 
+/*
+ * Cancelling: cenote_cancel has its own connection, which opens with CANCEL in place of
+ * ATTACH. follow.c keeps it up to date; cancel_safe.c is the way for signal handlers.
+ */
+
 #define CANCEL_TIMEOUT "10s"
 
 static int
@@ -20,7 +25,7 @@ give_target(cenote_conn *to, const struct cn_target *from)
 	return CENOTE_OK;
 }
 
-/* For cenote_cancel_send_safe(): where to, and what to say. */
+/* Prepare what cenote_cancel_send_safe() needs: the address and the bytes to send. */
 static int
 prepare(cenote_cancel *c, const cenote_conn *conn)
 {
@@ -33,7 +38,8 @@ prepare(cenote_cancel *c, const cenote_conn *conn)
 	};
 	int r;
 
-	/* Only the daemon that lent the session knows it; the options may now lead to another. */
+	/* Only the daemon that lent the session knows it. The options may lead to
+	 * another daemon by now. */
 	if (conn->attach.at >= conn->attach.targets.n)
 		return CENOTE_ERR_STATE;
 	c->target = conn->attach.targets.list[conn->attach.at];
@@ -45,7 +51,7 @@ prepare(cenote_cancel *c, const cenote_conn *conn)
 	return r < 0 ? r : cnp_frame_put(&c->opening, 0, 0, &nobody);
 }
 
-/* The session's key went through TLS, and does not go without. */
+/* The session's key came through TLS, so it must not travel without TLS. */
 static int
 insist_on_tls(cenote_conn *to)
 {
@@ -75,7 +81,7 @@ cenote_cancel_create(cenote_conn *conn, cenote_cancel **ret_cancel)
 		r = cenote_conn_create(&conn->mem, &c->conn);
 	if (r == CENOTE_OK)
 		r = cn_options_copy(&c->conn->options, &conn->options);
-	/* Whoever cancels is in a hurry, however long the program may wait for a session. */
+	/* A cancel is urgent, however long the program may wait for a session. */
 	if (r == CENOTE_OK)
 		r = cn_options_set(&c->conn->options, CN_OPTION_CONNECT_TIMEOUT,
 			CANCEL_TIMEOUT, &c->conn->diag.d);

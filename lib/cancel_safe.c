@@ -6,12 +6,13 @@
 #include <string.h>
 
 /*
- * A cancel that is sent from a signal's handler, or from several threads at once: calls of the kernel and
- * the stack, and nothing else; the cenote_cancel is only read.
+ * A cancel from a signal handler, or from several threads at once. It uses system calls
+ * and the stack, and nothing else, and it only reads the cenote_cancel. So it has its own
+ * small reader of frames and knows no TLS.
  */
 
 #define TIMEOUT_MS    10000
-/* How long to leave a full queue of connections alone. */
+/* How long to wait when the queue of connections is full. */
 #define QUEUE_FULL_MS 5
 #define PAYLOAD_SIZE  20u /* of CANCEL */
 #define OPENING_SIZE  (CNP_OPENING_MAX + CNP_FRAME_HEADER + PAYLOAD_SIZE)
@@ -21,10 +22,10 @@ struct attempt {
 	struct cn_transport transport;
 	int64_t deadline;
 	uint8_t answer[ANSWER_SIZE]; /* payload of the frame that came last */
-	struct cnc_diag refusal; /* the pool's own words, if it had any */
+	struct cnc_diag refusal; /* the pool's words, if it refused */
 };
 
-/* Until the socket is ready, a signal comes, or `at_most` ms have passed. */
+/* Wait until the socket is ready, a signal comes, or `at_most` ms have passed. */
 static int
 wait_ready(const struct attempt *a, short events, int64_t at_most)
 {
@@ -149,7 +150,7 @@ read_answer(struct attempt *a)
 	return r < 0 ? r : cn_attach_status(a->refusal.sqlstate);
 }
 
-/* The opening that was made before, with the one who is meant now. */
+/* Copy the prepared bytes, and name the session and the request in them. */
 static size_t
 fill_opening(uint8_t bytes[OPENING_SIZE], const cenote_cancel *cancel,
 	const struct cnp_cancel *named)
@@ -176,8 +177,6 @@ try_once(struct attempt *a, const cenote_cancel *cancel, const struct cnp_cancel
 		r = read_answer(a);
 	return r;
 }
-
-/* ---- why not ---- */
 
 static void
 append(char *out, size_t size, const char *text)

@@ -34,7 +34,7 @@ cenote_conn_create(const cenote_allocator *alloc, cenote_conn **ret_conn)
 	return CENOTE_OK;
 }
 
-/* What was made from the connection outlives it. */
+/* Results and statements of the connection outlive it. */
 static void
 let_go(cenote_conn *conn)
 {
@@ -62,7 +62,7 @@ cenote_conn_destroy(cenote_conn *conn)
 	if (!conn)
 		return;
 	cenote_close(conn);
-	/* those of an attach that failed half-way */
+	/* An attach that failed half-way may have left requests. */
 	cn_requests_clear(conn);
 	cn_login_end(conn);
 	let_go(conn);
@@ -84,8 +84,6 @@ cenote_conn_destroy(cenote_conn *conn)
 	cnc_free(&mem, conn);
 }
 
-/* ------------------------------------------------------------------ failing ----- */
-
 void
 cenote_close(cenote_conn *conn)
 {
@@ -100,9 +98,7 @@ cenote_conn_set_getpid(cenote_conn *conn, long (*function)(void))
 		conn->getpid = function;
 }
 
-/* ------------------------------------------------------------------ options ----- */
-
-/* Options are for the next cenote_connect(), but one. */
+/* Options apply to the next cenote_connect(), with one exception. */
 static int
 may_set(cenote_conn *conn, const char *name)
 {
@@ -140,7 +136,7 @@ cenote_conn_set_uri(cenote_conn *conn, const char *uri)
 	r = may_set(conn, NULL);
 	if (r < 0)
 		return r;
-	/* On a copy: a URI that is wrong at its end changes nothing. */
+	/* Work on a copy: a URI with an error at its end must change nothing. */
 	cn_options_init(&changed, &conn->mem);
 	r = cn_options_copy(&changed, &conn->options);
 	if (r < 0)
@@ -168,8 +164,6 @@ cenote_conn_get(const cenote_conn *conn, const char *name)
 	return cn_options_get(&conn->options, option);
 }
 
-/* ----------------------------------------------------------------- connecting ----- */
-
 static int
 is_attached(const cenote_conn *conn)
 {
@@ -183,7 +177,8 @@ attach_run(cenote_conn *conn)
 
 	if (r != CENOTE_OK)
 		return r;
-	/* It may have been taken back at once: then the next need attaches anew. */
+	/* The pool may have taken the session back at once. Then the next request
+	 * attaches again. */
 	return cn_state(conn) == CN_LOST ? cn_enter_attached(conn) : CENOTE_OK;
 }
 
@@ -193,7 +188,7 @@ cn_connect(cenote_conn *conn, uint8_t kind)
 	int r;
 
 	cnc_diag_clear(&conn->diag.d);
-	/* Attaching has a time limit of its own. */
+	/* Attaching has its own time limit. */
 	conn->deadline = 0;
 	if (cn_is_first_attach(conn)) {
 		r = cn_enter(conn);
@@ -224,7 +219,7 @@ cenote_set_nonblocking(cenote_conn *conn, int on)
 	if (on != CENOTE_PASSIVE)
 		return CENOTE_OK;
 	conn->transport.keeps_number = 1;
-	/* the session may have gone already */
+	/* The session may be gone already. */
 	if (cn_state(conn) == CN_DETACHED)
 		cn_transport_hold(&conn->transport);
 	return CENOTE_OK;
@@ -275,7 +270,7 @@ cenote_process(cenote_conn *conn)
 	r = cn_enter(conn);
 	if (r < 0)
 		return r;
-	/* It never waits, whatever the handle was told. */
+	/* This call never waits, whatever the handle does otherwise. */
 	was = conn->nonblocking;
 	conn->nonblocking = CENOTE_NONBLOCKING;
 	conn->deadline = 0;
@@ -289,7 +284,8 @@ cenote_process(cenote_conn *conn)
 	return is_written(conn) ? CENOTE_OK : CENOTE_AGAIN;
 }
 
-/* Until something came: CENOTE_OK; CENOTE_DONE when the time is up or nothing can come. */
+/* Wait until something comes without a request. CENOTE_OK; CENOTE_DONE: the time is
+ * up, or nothing can come. */
 static int
 wait_unasked(cenote_conn *conn, int may_sleep)
 {

@@ -43,7 +43,7 @@ enum cn_stream {
 	CN_STREAM_PORTAL, /* the server keeps the rest behind a portal */
 	CN_STREAM_FETCHING, /* a FETCH for it was queued */
 	CN_STREAM_COPY, /* a copy is open */
-	CN_STREAM_COPIED, /* its last byte was sent, or has come: DONE is awaited */
+	CN_STREAM_COPIED, /* its last byte was sent, or has come: wait for DONE */
 	CN_STREAM_DONE, /* the last row has come */
 	CN_STREAM_FAILED /* `status` says how */
 };
@@ -56,9 +56,9 @@ struct cn_piece {
 
 struct cenote_result {
 	struct cenote_allocator mem;
-	cenote_result
-		*next; /* of those that wait to be taken; of a connection's streams */
-	cenote_conn *conn; /* streamed: NULL once the connection is gone */
+	cenote_result *next; /* in the list of results to be taken, or in conn->streams */
+	cenote_conn
+		*conn; /* of a streamed result; NULL once the connection is destroyed */
 	uint8_t kind;
 	uint8_t stream; /* enum cn_stream */
 	uint8_t has_more; /* another result of the same request follows */
@@ -66,18 +66,18 @@ struct cenote_result {
 	uint8_t effect; /* enum cnc_effect of its statement */
 	uint8_t tx; /* enum cenote_tx, of a synchronisation point */
 	int status; /* CN_STREAM_FAILED: what cenote_result_next() returns */
-	uint32_t request; /* that of the statement, or of the last FETCH */
+	uint32_t request; /* number of the statement's request, or of the last FETCH */
 	uint32_t portal;
 	uint32_t batch_rows;
-	uint32_t epoch; /* attach in which the portal was opened */
+	uint32_t epoch; /* the epoch in which the portal was opened */
 	uint32_t warnings;
 	uint32_t server_status;
-	uint8_t flags; /* bits of enum cenote_result_flag, but MORE */
+	uint8_t flags; /* bits of enum cenote_result_flag, without MORE */
 	uint8_t is_begun; /* cenote_result_next() was called */
 	uint8_t is_buffering; /* cenote_result_buffer() was called: take all that comes */
 	uint8_t copy_format;
-	uint8_t is_copy_ended; /* by the program */
-	char *copy_formats; /* one a column */
+	uint8_t is_copy_ended; /* the program has ended it */
+	char *copy_formats; /* one for each column */
 	uint32_t n_copy_formats;
 	char *copy_file; /* NULL: none */
 	struct cn_piece *pieces;
@@ -92,28 +92,29 @@ struct cenote_result {
 	struct cn_columns *columns; /* NULL: none */
 	cenote_diag *diag; /* NULL: no error */
 	struct cnc_rowset
-		rows[2]; /* [0] alone unless streamed: what is read, what came */
+		rows[2]; /* what is read, what comes; only [0] is used unless streamed */
 };
 
-/* A request whose results the program has not taken to the end. */
+/* A request of which the program has not taken all results. */
 struct cn_request {
 	uint32_t number;
 	uint8_t code;
 	uint8_t format;
 	uint8_t effect; /* enum cnc_effect */
 	uint8_t is_stream;
-	uint8_t is_hidden; /* the program does not know of it, or does not want it */
+	uint8_t is_hidden; /* the program does not know of it, or does not want its results */
 	uint8_t is_answered; /* its own last reply came; READY may follow */
 	uint8_t is_finished; /* its last reply came */
-	uint8_t is_dropping; /* rows are dropped up to the next DONE */
+	uint8_t is_dropping; /* drop rows up to the next DONE */
 	uint8_t wants_autocommit; /* AUTOCOMMIT: its argument */
-	uint8_t is_use; /* of another database, in which statements would be prepared otherwise */
+	uint8_t is_use; /* it selects a database, where statements must be prepared again */
 	uint8_t is_abandoned; /* the program destroyed its stream before the end */
 	uint32_t batch_rows;
-	uint32_t portal; /* the portal it leaves open, if it does */
-	cenote_stmt *stmt; /* NULL: none; counted */
-	struct cn_columns *columns; /* EXECUTE: those that the server was told we know */
-	cenote_result *target; /* FETCH: the result it is for; NULL: destroyed */
+	uint32_t portal; /* number of the portal that it may leave open */
+	cenote_stmt *stmt; /* a reference; NULL: none */
+	struct cn_columns *
+		columns; /* EXECUTE: the columns of which the server knows that we have them */
+	cenote_result *target; /* FETCH: the result that gets the rows; NULL: destroyed */
 	cenote_result *building;
 	cenote_result *first, *last; /* results that wait to be taken */
 };
@@ -125,16 +126,16 @@ struct cenote_stmt {
 	size_t refs; /* the program's handle, and each request that uses it */
 	uint32_t id;
 	uint32_t
-		epoch; /* attach in which it was last prepared or queued to be; 0 never */
-	uint32_t columns_epoch; /* attach in which `columns` came */
+		epoch; /* epoch in which it was last prepared, or queued to be; 0: never */
+	uint32_t columns_epoch; /* epoch in which `columns` came */
 	uint8_t is_prepared; /* a PREPARE succeeded */
 	uint8_t is_queued; /* a PREPARE waits for its reply */
 	uint8_t effect;
-	uint8_t format; /* in which `columns` are described */
-	uint8_t is_foreign; /* not prepared by this handle */
+	uint8_t format; /* the format that `columns` describe */
+	uint8_t is_foreign; /* this handle does not prepare it */
 	uint8_t has_long_data; /* LONG_DATA was queued for the next execution */
-	char *name; /* the server knows it by; NULL: by our number */
-	char *types; /* type ids as PREPARE carries them */
+	char *name; /* its name at the server; NULL: `id` */
+	char *types; /* type ids in the form of PREPARE */
 	size_t types_len;
 	char *sql;
 	size_t len;
@@ -145,40 +146,40 @@ struct cenote_stmt {
 };
 
 enum cn_state {
-	CN_CLOSED, /* no session, none wanted */
-	CN_CONNECTING, /* a socket is being opened, or the next try is awaited */
-	CN_ATTACHING, /* opening sent, READY awaited */
+	CN_CLOSED, /* there is no session, and the program wants none */
+	CN_CONNECTING, /* a socket is being opened, or the pause before the next try passes */
+	CN_ATTACHING, /* the opening was sent, and READY is awaited */
 	CN_READY, /* attached */
-	CN_DETACHED, /* the session went while it held nothing: attach anew when needed */
-	CN_LOST /* it went and that matters: lost_status, lost */
+	CN_DETACHED, /* the session went and held nothing: attach again when needed */
+	CN_LOST /* the session went, and the program lost something: see `loss` */
 };
 
-/* Text that cenote_info() makes; reached by a pointer, so that a const connection can be
- * asked. */
+/* Room for the texts that cenote_info() makes. It is reached by a pointer, so that a
+ * const connection can be asked. */
 struct cn_scratch {
 	char socket[CN_TARGET_TEXT_MAX];
-	char text[256]; /* of a number or list */
-	struct cn_tls_facts *tls; /* NULL: nobody asked */
+	char text[256]; /* a number or a list */
+	struct cn_tls_facts *tls; /* NULL: not asked for yet */
 };
 
 /* Names and values; few and short. */
 struct cn_pair {
 	const char *name;
 	const char *value;
-	char *own; /* what they lie in; NULL: they are borrowed */
+	char *own; /* the memory of both; NULL: they are borrowed */
 };
 
 struct cn_pairs {
 	struct cn_pair *list;
 	uint32_t n;
 	uint32_t cap;
-	size_t bytes; /* of all texts */
+	size_t bytes; /* length of all texts */
 };
 
-/* Facts that cenote_info() tells. */
+/* The facts that cenote_info() reports. */
 struct cn_info {
 	uint8_t *
-		attached; /* copy of ATTACHED's payload: `facts` and `parameters` borrow */
+		attached; /* copy of ATTACHED's payload, from which `facts` and `parameters` borrow */
 	struct cnp_attached facts;
 	const char *login; /* the mechanism of this attach; NULL: none was asked for */
 	uint8_t has_facts;
@@ -196,11 +197,11 @@ struct cn_token {
 /* How the session is opened. */
 struct cn_attach {
 	struct cn_targets targets;
-	size_t at; /* target that is tried */
+	size_t at; /* the target that is tried */
 	uint8_t kind; /* enum cnp_opening_kind */
-	uint8_t is_again; /* a re-attach: failures are tried again until the deadline */
-	uint8_t is_restored; /* what waiting requests rely on was queued before them */
-	uint8_t is_blocked; /* no descriptor to wait for: wait until retry_at */
+	uint8_t is_again; /* a re-attach: try again until the deadline */
+	uint8_t is_restored; /* what the waiting requests need was queued before them */
+	uint8_t is_blocked; /* there is no descriptor to wait for: wait until retry_at */
 	uint32_t n_tries;
 	int64_t deadline; /* 0: none */
 	int64_t retry_at;
@@ -208,7 +209,7 @@ struct cn_attach {
 	const char *what; /* STATUS */
 	uint32_t cancel_request; /* CANCEL */
 	uint8_t is_fixed; /* `targets` was given: do not build it */
-	char tried[400]; /* what was tried and how it failed */
+	char tried[400]; /* what was tried, and how it failed */
 };
 
 /* The requests whose results the program has not all taken (pipeline.c). The oldest is at the

@@ -4,13 +4,12 @@
 #include <string.h>
 
 /*
- * Copies: data of the program's that a statement takes, or gives. The result of kind COPY_IN or
- * COPY_OUT stands for it, is linked with the connection like a stream, and ends with the
- * copy; the statement's own result follows it.
+ * What a result of kind COPY_IN or COPY_OUT keeps. It stands for an open copy, is linked
+ * with the connection like a stream, and ends with the copy. The statement's own result
+ * follows it. event.c begins it and adds data that came; copy_data.c moves the data.
  *
- * What goes in is collected in the session's buffer, and written when some of it is there. What
- * comes out is taken piece by piece from the blocks that it was received in: while one waits
- * to be taken nothing is read.
+ * Data that came stays in the received blocks, and nothing more is read while a piece
+ * waits to be taken.
  */
 
 int
@@ -75,7 +74,8 @@ cn_copy_give_up(cenote_conn *conn, const char *why)
 	m.as.copy_fail.message = cnp_str(why);
 	if (cnp_client_copy(&conn->session, &m) == CENOTE_OK)
 		return;
-	/* for an end without words there is always memory and room in a frame */
+	/* An end without a message always fits: memory and room in a frame are
+	 * reserved. */
 	m.as.copy_fail.message = CNP_STR_NONE;
 	(void)cnp_client_copy(&conn->session, &m);
 }
@@ -85,13 +85,11 @@ cn_piece_max(const cenote_conn *conn, size_t most)
 {
 	size_t n = conn->session.peer_max_frame;
 
-	/* one that accepts next to nothing refuses each piece */
+	/* A pool that accepts next to nothing refuses each piece: let it say so. */
 	if (n <= CN_PIECE_OVERHEAD)
 		return most;
 	return n - CN_PIECE_OVERHEAD < most ? n - CN_PIECE_OVERHEAD : most;
 }
-
-/* ------------------------------------------------------------------ reading ----- */
 
 int
 cenote_copy_format(const cenote_result *res)

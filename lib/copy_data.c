@@ -8,16 +8,16 @@
  * when enough of it is there. What comes out is given piece by piece, in the blocks in which it was received.
  */
 
-/* A piece goes in frames of at most so many bytes. */
+/* A piece is sent in frames of at most this many bytes. */
 #define FRAME_MAX 65536u
-/* What goes in is written when so much has come together … */
+/* Write when this much is queued … */
 #define WRITE_MIN 32768u
-/* … and must be written before more is taken when so much waits. */
+/* … and take no more from the program when this much is. */
 #define QUEUE_MAX 262144u
 #define ERROR_MAX 4096u
 
-/* The copy of that direction; NULL if none was given to the program. CENOTE_OK: it is open;
- * CENOTE_DONE: it has ended; or what failed. */
+/* Look for the copy of that direction. CENOTE_OK: it is open; CENOTE_DONE: it has
+ * ended; or what failed. *ret_res is untouched if the program has no such copy. */
 static int
 enter(cenote_conn *conn, uint8_t kind, cenote_result **ret_res)
 {
@@ -51,7 +51,7 @@ has_room(const cenote_conn *conn)
 	       cnp_client_copy_queued(&conn->session) < QUEUE_MAX;
 }
 
-/* All of it or nothing. */
+/* Queue all of it or nothing. */
 static int
 queue_data(cenote_conn *conn, const char *data, size_t len)
 {
@@ -87,13 +87,13 @@ cenote_copy_put(cenote_conn *conn, const void *data, size_t len)
 		r = cn_wait_for(conn, has_room);
 	if (r != CENOTE_OK)
 		return r;
-	/* it may have ended meanwhile */
+	/* The copy may have ended meanwhile. */
 	r = enter(conn, CENOTE_RESULT_COPY_IN, &res);
 	if (r == CENOTE_OK)
 		r = queue_data(conn, data, len);
 	if (r != CENOTE_OK || cnp_client_copy_queued(&conn->session) < WRITE_MIN)
 		return r;
-	/* reading too: the server may have something against it */
+	/* Read as well: the server may have reported an error. */
 	r = cn_advance(conn, cn_how_to_read(conn));
 	return r < 0 && r != CENOTE_ERR_NOMEM ? r : CENOTE_OK;
 }
@@ -124,7 +124,8 @@ cenote_copy_end(cenote_conn *conn, const char *error)
 	res->stream = CN_STREAM_COPIED;
 	res->is_copy_ended = 1;
 	r = cn_push(conn);
-	/* it was ended: what hinders only for now is told to who takes the result */
+	/* The copy was ended. An obstacle that will pass is reported when the program
+	 * takes the result. */
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
@@ -147,7 +148,8 @@ cenote_copy_get(cenote_conn *conn, const char **ret_data, size_t *ret_len)
 		return r;
 	if (r == CENOTE_OK) {
 		r = cn_wait_for(conn, has_piece);
-		/* a lost session fails its streams, and then that is the answer */
+		/* If the session was lost, its streams have failed and report the
+		 * error. */
 		if (r == CENOTE_AGAIN || (r < 0 && res->stream != CN_STREAM_FAILED))
 			return r;
 	}

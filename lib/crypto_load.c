@@ -14,18 +14,19 @@
 
 typedef const struct cn_crypto *get_fn(uint32_t abi);
 
-/* From the folder of the library or program that this is part of. */
+/* Where the module may be, seen from the folder of this library or program. */
 static const char *const beside[] = {
 	"cenote/" NAME, /* libcenote, installed */
 	NAME, /* a shim, installed */
-	"../cenote/" NAME, /* in a wheel of Python's, where libraries have a folder of their own */
-	"crypto/" NAME, /* libcenote as it was built */
-	"../../lib/crypto/" NAME, /* a shim or a program as it was built */
-	"../../../lib/crypto/" NAME, /* a test as it was built */
+	"../cenote/" NAME, /* in a wheel of Python's, where libraries have their own folder */
+	"crypto/" NAME, /* libcenote in its build directory */
+	"../../lib/crypto/" NAME, /* a shim or a program in its build directory */
+	"../../../lib/crypto/" NAME, /* a test in its build directory */
 };
 
-/* What leads out of the folder may lead to somebody else's: it must belong to the library's owner or to
- * root, and nobody else may change it. */
+/* A path that leaves the folder may lead to somebody else's files. So such a file must
+ * belong to root or to the owner of the library, and nobody else may be able to write
+ * it. */
 static int
 is_trusted(const char *path, uid_t owner)
 {

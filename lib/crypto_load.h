@@ -5,12 +5,13 @@
 #include "core/diag.h"
 #include "crypto/crypto.h"
 
-/* The module with all that needs OpenSSL: beside the library, else where it was to be installed. */
+/* The module with everything that needs OpenSSL. It is searched beside the library,
+ * and then where it was to be installed. */
 
-/* 1: its file is there. Costs a look, not the loading. */
+/* 1: the file of the module is there. This does not load it. */
 int cn_crypto_is_there(void);
-/* It stays loaded to the end of the process, so asking again is cheap. CENOTE_OK; CENOTE_ERR_UNSUPPORTED: the
- * file, and what to install, are named. */
+/* Load the module; it stays loaded until the process ends. CENOTE_OK;
+ * CENOTE_ERR_UNSUPPORTED: `diag` names the file, and what to install. */
 int cn_crypto_load(const struct cn_crypto **ret_crypto, struct cnc_diag *diag);
 
 #endif

@@ -18,17 +18,17 @@ forget_stream(cenote_conn *conn)
 	conn->has_event = 0;
 }
 
-/* The descriptor stays: an event loop that waits on it finds the end there. */
+/* The descriptor stays open: an event loop that waits on it finds the end there. */
 int
 cn_session_failed(cenote_conn *conn, int status)
 {
-	/* Kept: each call says the same until the program connects again. */
+	/* Keep the reason: each call reports it until the program connects again. */
 	cnc_diag_copy(&conn->loss.diag.d, &conn->diag.d);
 	conn->loss.status = status;
 	forget_stream(conn);
 	cn_requests_drop_unfinished(conn);
 	cn_streams_fail(conn, status, &conn->loss.diag.d);
-	/* Not IDLE: what was open may have ended either way. */
+	/* Not IDLE: an open transaction may have ended either way. */
 	conn->tx = CENOTE_TX_UNKNOWN;
 	conn->pins = 0;
 	cn_move(conn, CN_LOST);
@@ -73,8 +73,8 @@ cn_close(cenote_conn *conn)
 	cn_move(conn, CN_CLOSED);
 }
 
-/* What one unanswered request means for the program's data. *in_tx: whether a
- * transaction is open behind it. */
+/* Could the unanswered request have committed something? *in_tx: whether a transaction
+ * is open before it, and then after it. */
 static int
 may_have_committed(const struct cn_request *req, int *in_tx)
 {
@@ -107,7 +107,7 @@ outcome_is_unknown(const cenote_conn *conn)
 {
 	int in_tx = conn->tx != CENOTE_TX_IDLE || conn->reattach.is_autocommit_off;
 
-	/* some servers commit at the synchronisation point only, some did so at once */
+	/* Some servers commit at the synchronisation point, others at once. */
 	if (conn->session.is_unsynced && conn->pipeline.unsynced != CNC_EFFECT_NONE &&
 		!in_tx)
 		return 1;
@@ -118,7 +118,7 @@ outcome_is_unknown(const cenote_conn *conn)
 	return 0;
 }
 
-/* Something of a request that was not answered reached the peer. */
+/* Some bytes of an unanswered request have reached the peer. */
 static int
 may_have_run(const cenote_conn *conn)
 {
@@ -126,7 +126,7 @@ may_have_run(const cenote_conn *conn)
 	       conn->session.sent > conn->pipeline.sent_before;
 }
 
-/* The session held nothing, and nothing is running: another one is as good. */
+/* The session held nothing and no request was running: another session is as good. */
 static int
 can_start_anew(const cenote_conn *conn)
 {
@@ -163,7 +163,7 @@ cn_session_lost(cenote_conn *conn, int error)
 			"before its synchronisation point: whether it was committed is "
 			"not known",
 			why);
-	else if (conn->loss.has_setup_error) /* the server said why before it went */
+	else if (conn->loss.has_setup_error) /* the server gave a reason before it went */
 		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 	else if (may_have_run(conn))
 		cnc_diag_set(&conn->diag.d, CNC_SQLSTATE(CONNECTION_LOST),

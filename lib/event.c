@@ -4,14 +4,15 @@
 #include <string.h>
 
 /*
- * What each reply does. A handler that runs out of memory changed nothing: the event is
- * kept and handled again by the next call.
+ * What each message of the pool does. io.c calls cn_event(), and attach.c does for what
+ * comes while attaching. The handlers build results in conn->pipeline's requests.
+ *
+ * A handler that runs out of memory has changed nothing. io.c keeps the event, and the
+ * next call handles it again.
  */
 
-/* ------------------------------------------------------------ reading ahead ----- */
-
-/* A streamed result of the request waits to be taken. Behind an error comes what it did to the
- * transaction, which is told with it. */
+/* A streamed result of the request waits to be taken. An error is not one: what it did
+ * to the transaction comes right after it, and the program gets both together. */
 static int
 has_untaken_stream(const struct cn_request *req)
 {
@@ -19,7 +20,7 @@ has_untaken_stream(const struct cn_request *req)
 	       !req->is_abandoned && req->first->kind != CENOTE_RESULT_ERROR;
 }
 
-/* Rows or data have come that the program did not ask for yet. */
+/* Rows or data have come that the program has not asked for yet. */
 static int
 has_unread(cenote_result *res)
 {
@@ -29,7 +30,8 @@ has_unread(cenote_result *res)
 	       !res->is_buffering && cn_result_incoming(res)->n_rows > 0;
 }
 
-/* The program wants more of a portal, which comes behind everything else. */
+/* The program wants more rows of a portal. They come after everything else that is
+ * outstanding. */
 static int
 is_fetching(const cenote_conn *conn)
 {
@@ -55,8 +57,6 @@ cn_waits_for_program(const cenote_conn *conn)
 	return !is_fetching(conn);
 }
 
-/* -------------------------------------------------------------------- rows ------ */
-
 static void
 add_ready(struct cn_request *req, cenote_result *res)
 {
@@ -74,7 +74,7 @@ is_description(const struct cn_request *req)
 	return req->code == CNP_MSG_PREPARE || req->code == CNP_MSG_DESCRIBE;
 }
 
-/* A result with rows begins. A streamed one is given to the program at once. */
+/* A result with rows begins. The program gets a streamed one at once. */
 static int
 begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns)
 {
@@ -95,8 +95,9 @@ begin_rows(cenote_conn *conn, struct cn_request *req, struct cn_columns *columns
 	return CENOTE_OK;
 }
 
-/* A fetched result that did not know its columns (after a resume) gets them. Of one that knows them the program may
- * have counted them: a row must not have more of them later. */
+/* Give its columns to a fetched result, which does not know them after a resume. If it
+ * does know them, the program may have counted them: then a row must not have another
+ * number of them later. */
 static int
 set_columns(cenote_result *res, struct cn_columns *columns)
 {
@@ -167,7 +168,8 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	if (req->is_dropping || (req->is_hidden && !req->target))
 		return CENOTE_OK;
 	if (!req->building && !req->target) {
-		/* No COLUMNS came: the server must have been told that we know them. */
+		/* No COLUMNS came. So the request must have told the server that we
+		 * know them. */
 		if (!req->columns)
 			return CENOTE_ERR_PROTOCOL;
 		r = begin_rows(conn, req, req->columns);
@@ -181,9 +183,8 @@ on_rows(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		cn_result_incoming(res), ev->payload, ev->payload_len, ev->block);
 }
 
-/* ------------------------------------------------------------------- copies ----- */
-
-/* The program is not to be asked: it gave the request up, or would not open a file. */
+/* Why the program will not send the data: it gave the request up, or does not open
+ * files for the server. NULL: it will. */
 static const char *
 why_no_copy(const cenote_conn *conn, const struct cn_request *req,
 	const struct cnp_copy_in *m)
@@ -259,7 +260,7 @@ on_copy_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *
 	return CENOTE_OK;
 }
 
-/* Its statement was answered: the answer is a result of its own. */
+/* The statement of a copy was answered. The answer is a result of its own. */
 static void
 end_copy(struct cn_request *req)
 {
@@ -268,8 +269,6 @@ end_copy(struct cn_request *req)
 	req->building->stream = CN_STREAM_DONE;
 	req->building = NULL;
 }
-
-/* --------------------------------------------------------------------- ends ----- */
 
 static int
 close_portal(cenote_conn *conn, uint32_t portal)
@@ -280,7 +279,7 @@ close_portal(cenote_conn *conn, uint32_t portal)
 	return cn_setup(conn, &m);
 }
 
-/* The end of a result: what DONE tells goes into it. */
+/* A result ends: put into it what DONE says. */
 static int
 fill_done(cenote_conn *conn, cenote_result *res, const struct cnp_done *done,
 	uint32_t portal)
@@ -321,7 +320,8 @@ statement_done(struct cn_request *req)
 	}
 }
 
-/* A result that began with no COLUMNS: a command, or the known columns and no rows. */
+/* A result begins without COLUMNS: it is a command, or its columns are known and it
+ * has no rows. */
 static int
 begin_bare(cenote_conn *conn, struct cn_request *req)
 {
@@ -337,7 +337,7 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 {
 	int r = CENOTE_OK;
 
-	/* Nobody will fetch from it, and open it would pin the session. */
+	/* Nobody will fetch from the portal, and an open portal would pin the session. */
 	if (done->flags & CNP_DONE_MORE_ROWS)
 		r = close_portal(conn, req->portal);
 	if (r == CENOTE_OK)
@@ -346,8 +346,9 @@ finish_dropped(cenote_conn *conn, struct cn_request *req, const struct cnp_done 
 }
 
 /*
- * What is known of a statement's columns is that of its only result. Of one that gives several, or none,
- * a result without columns of its own would be taken for rows.
+ * Forget what is known of a statement's columns: that is true only for a statement with
+ * exactly one result. With several results, a command's DONE would be taken for a result
+ * without rows.
  */
 static void
 forget_columns(struct cn_request *req)
@@ -376,7 +377,7 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 	r = fill_done(conn, res, done, req->portal);
 	if (r < 0)
 		return r;
-	/* A streamed result with rows was given to the program when it began. */
+	/* The program got a streamed result with rows when it began. */
 	if (res->stream == CN_STREAM_NO) {
 		if (req->is_stream)
 			res->stream = CN_STREAM_DONE;
@@ -387,8 +388,8 @@ finish_result(cenote_conn *conn, struct cn_request *req, const struct cnp_done *
 }
 
 /*
- * The statements behind the one whose portal was fetched go on in the same request. To
- * the program their results follow those of the request that opened the portal.
+ * A FETCH ended. The statements that follow the fetched one run in the same request. The
+ * program sees their results as those of the request that opened the portal.
  */
 static int
 finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *done)
@@ -406,7 +407,7 @@ finish_fetch(cenote_conn *conn, struct cn_request *req, const struct cnp_done *d
 	return CENOTE_OK;
 }
 
-/* A fresh session has nothing to carry over, and no statements; options are set again. */
+/* A fresh session has no carry and no statements. The options are set again. */
 static int
 session_is_fresh(cenote_conn *conn)
 {
@@ -440,7 +441,7 @@ on_done(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		r = finish_result(conn, req, done);
 	if (r < 0)
 		return r;
-	/* also behind one that the program does not take */
+	/* Also when the program does not take this result. */
 	if (done->flags & CNP_DONE_MORE_RESULTS)
 		forget_columns(req);
 	statement_done(req);
@@ -478,15 +479,15 @@ static void
 statement_failed(struct cn_request *req)
 {
 	if (req->code == CNP_MSG_PREPARE && req->stmt) {
-		/* The next use prepares it again, and then the error is that one's. */
+		/* The next use prepares the statement again, and reports the error. */
 		req->stmt->is_queued = 0;
 		req->stmt->is_prepared = 0;
 		req->stmt->epoch = 0;
 	}
 }
 
-/* A request that failed because of one that the program did not see: that one's error
- * is it. */
+/* The request failed because one that the program did not see has failed: that one's
+ * error is the reason. */
 static int
 is_consequence(const cenote_conn *conn, const char *sqlstate)
 {
@@ -501,7 +502,8 @@ fail_request(cenote_conn *conn, struct cn_request *req, const struct cnc_diag *d
 
 	end_copy(req);
 	res = req->target ? req->target : req->building;
-	/* "No such statement" says nothing to a program that never saw its PREPARE fail. */
+	/* The program never saw the PREPARE fail, so "no such statement" would not
+	 * help it. */
 	if (is_consequence(conn, diag->sqlstate)) {
 		diag = &conn->loss.setup.d;
 		if (req->stmt)
@@ -538,12 +540,12 @@ on_error(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 	cnc_diag_init(&diag, &conn->mem);
 	r = cnc_diag_set_fields(&diag, (const uint8_t *)fields->p, fields->n);
 	if (r == CENOTE_OK && !req) {
-		/* Of a set-up request, or why the session ends. */
+		/* The error of a set-up request, or the reason why the session ends. */
 		cnc_diag_copy(&conn->loss.setup.d, &diag);
 		conn->loss.has_setup_error = 1;
 	} else if (r == CENOTE_OK) {
 		r = fail_request(conn, req, &diag);
-		/* The server's own session is gone: ours ends with this request. */
+		/* The server ended its own session: ours ends with this request. */
 		if (r == CENOTE_OK && cn_status_of(&diag) == CENOTE_ERR_CONN) {
 			cnc_diag_copy(&conn->loss.setup.d, &diag);
 			conn->loss.is_refused = 1;
@@ -569,7 +571,7 @@ on_skipped(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev
 		req->target = NULL;
 	} else if (!req->is_hidden && is_consequence(conn, NULL)) {
 		r = add_plain(conn, req, CENOTE_RESULT_ERROR, &conn->loss.setup.d);
-		/* It is told once; what follows is skipped because of this one. */
+		/* Report it once. What follows is skipped because of this request. */
 		if (r == CENOTE_OK)
 			conn->loss.has_setup_error = 0;
 	} else if (!req->is_hidden) {
@@ -637,7 +639,7 @@ on_ready(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return r;
 	conn->tx = ready->tx;
 	conn->pins = ready->pins;
-	/* Behind a synchronisation point nothing is a consequence any more. */
+	/* After a synchronisation point no error is a consequence any more. */
 	conn->loss.has_setup_error = 0;
 	return CENOTE_OK;
 }
@@ -714,11 +716,11 @@ on_yield(cenote_conn *conn, struct cn_request *req, const struct cnp_event *ev)
 		return r;
 	if (!may_reattach(conn, ev->msg.as.yield.reason)) {
 		say_yielded(conn, &ev->msg.as.yield);
-		/* For the next call: what was answered before stands. */
+		/* The next call reports it: what was answered before stands. */
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);
 		return CENOTE_OK;
 	}
-	/* Who was let in again for nothing waits before the next try. */
+	/* Wait before the next try if the last one got a session that was of no use. */
 	conn->reattach.is_fruitless = !conn->reattach.has_served && conn->attach.is_again;
 	cn_session_over(conn);
 	return CENOTE_OK;
@@ -787,7 +789,7 @@ cn_event(cenote_conn *conn, const struct cnp_event *event)
 		return r;
 	cn_request_finished(conn, req);
 	if (conn->loss.is_refused) {
-		/* The server's own words are the reason; what else was asked is lost. */
+		/* The server's own words are the reason. All other requests are lost. */
 		conn->loss.is_refused = 0;
 		cnc_diag_copy(&conn->diag.d, &conn->loss.setup.d);
 		(void)cn_session_failed(conn, CENOTE_ERR_CONN);

@@ -6,7 +6,7 @@
  * the connection writes here; another thread or a signal handler may read at the same time (cancel_safe.c).
  */
 
-/* The request that is running or was queued last; 0 for none. */
+/* The request that is running or was queued last; 0: none. */
 static uint32_t
 last_request(const cenote_conn *conn)
 {
@@ -18,7 +18,8 @@ last_request(const cenote_conn *conn)
 void
 cn_cancel_name(cenote_cancel *c, const cenote_conn *conn)
 {
-	/* Between two sessions nothing is running: request 0 is never that which is. */
+	/* Between two sessions nothing is running. No running request has the number
+	 * 0. */
 	int is_ready = cn_state(conn) == CN_READY;
 
 	atomic_store_explicit(

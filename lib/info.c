@@ -7,10 +7,16 @@
 
 #include "core/escaping.h"
 
-/* Parameters are few and short; what a server sends beyond this is left out. */
+/*
+ * What the program can ask about its session (cenote_info(), cenote_parameter()): the
+ * facts in ATTACHED, and the server's parameters as they change. attach.c and event.c
+ * fill conn->info.
+ */
+
+/* Parameters are few and short. What a server sends beyond this is left out. */
 #define PARAMETERS_MAX 65536u
 
-/* The list that ATTACHED has, which is borrowed from. */
+/* Read the list in ATTACHED. The pairs borrow from it. */
 static int
 read_parameters(cenote_conn *conn, const struct cnp_str *blob, struct cn_pairs *ret_list)
 {
@@ -32,7 +38,7 @@ read_parameters(cenote_conn *conn, const struct cnp_str *blob, struct cn_pairs *
 	return r;
 }
 
-/* All that can fail, before anything is changed. */
+/* Do everything that can fail before anything is changed. */
 static int
 decode_attached(cenote_conn *conn, const uint8_t *payload, size_t len,
 	struct cnp_attached *ret_facts, struct cn_pairs *ret_parameters)
@@ -76,8 +82,8 @@ say_other(cenote_conn *conn, const char *what, const char *before, const char *n
 	return CENOTE_ERR_CONN;
 }
 
-/* Texts that wait to be sent, and those that the program has at hand, were escaped by what it was told of the
- * session before. */
+/* The program escaped texts by what it knew of the session before, and some may wait
+ * to be sent. So a new session must read them in the same way. */
 static int
 check_escaping(cenote_conn *conn, const struct cnp_attached *facts,
 	const struct cn_pairs *parameters)
@@ -109,7 +115,7 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 
 	if (!copy)
 		return CENOTE_ERR_NOMEM;
-	/* Borrow from the copy, not from the connection's input. */
+	/* Borrow from a copy, not from the connection's input. */
 	memcpy(copy, event->payload, event->payload_len);
 	r = decode_attached(conn, copy, event->payload_len, &facts, &parameters);
 	if (r < 0) {
@@ -125,10 +131,11 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	info->facts = facts;
 	info->parameters = parameters;
 	info->has_facts = 1;
-	/* now: it is a fact of this session, and the next attach looks elsewhere */
+	/* Note the address now: it is a fact of this session, and the next attach may
+	 * look elsewhere. */
 	cn_target_text(
 		&conn->attach.targets.list[conn->attach.at], info->scratch->socket);
-	/* The first ones are no change that the program asked to hear of. */
+	/* The first values are not changes. */
 	if (conn->attach.is_again)
 		tell_changes(conn, &before);
 	cn_pairs_finish(&conn->mem, &before);
@@ -136,7 +143,7 @@ cn_info_attached(cenote_conn *conn, const struct cnp_event *event)
 	return CENOTE_OK;
 }
 
-/* The server tells it of its own accord, perhaps what it has told before. */
+/* The server reports a parameter, perhaps one that it has reported before. */
 int
 cn_info_parameter(cenote_conn *conn, const struct cnp_parameter *p)
 {

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was negotiated on the way to cenoted, and on cenoted's way to its server. */
+/* The TLS part of cenote_info(): what was negotiated on the way to cenoted, and on
+ * cenoted's way to its server. */
 
 static const char *
 yes_or_no(int is_so)
@@ -40,7 +41,7 @@ pool_fact(const struct cn_tls_facts *f, struct cn_scratch *scratch, const char *
 	return scratch->text;
 }
 
-/* Looked up when it is asked for: most programs never do. */
+/* Looked up when the program asks, since most programs never do. */
 static const char *
 of_pool(const cenote_conn *conn, const char *name)
 {

@@ -9,10 +9,13 @@
 #include "protocol/plain.h"
 
 /*
- * The login that HELLO asks for: SCRAM with the program's password, or, without one, EXTERNAL, which says
- * that TLS or the kernel knows who we are. A login by SCRAM that was begun is not over before the pool has
- * proved that it knows the password, too. PLAIN, the password itself, is for a pool that takes nothing else,
- * and for where it can only reach that pool.
+ * The login that HELLO asks for. With a password it is SCRAM. Without one it is EXTERNAL:
+ * TLS or the kernel tells the pool who we are. A SCRAM login ends only when the pool has
+ * proved that it knows the password as well.
+ *
+ * PLAIN sends the password itself. It is for a pool that takes nothing else, and only
+ * where nobody but that pool can read it. attach.c calls this file; conn->login is its
+ * state.
  */
 
 struct cn_login {
@@ -32,7 +35,7 @@ cn_login_end(cenote_conn *conn)
 	conn->login = NULL;
 }
 
-/* What cenote_info() tells of it, once it is attached. */
+/* cenote_info() reports the mechanism once the session is attached. */
 static const char *
 log_in_by(cenote_conn *conn, const char *mechanism)
 {
@@ -51,7 +54,7 @@ fail(cenote_conn *conn, int status, const char *sqlstate, const char *what)
 	return cn_attach_fail(conn, status);
 }
 
-/* The messages of a login cannot be had again. */
+/* The messages of a login cannot be repeated, so the attach fails. */
 static int
 no_memory(cenote_conn *conn)
 {
@@ -68,8 +71,8 @@ send_data(cenote_conn *conn, const void *data, size_t n)
 	r = cnp_client_request(&conn->session, &m, 0, 0, NULL);
 	if (r == CENOTE_ERR_NOMEM)
 		return no_memory(conn);
-	/* requests that prepare the session went out already, and the pool closes for it: the next try knows
-	 * that there is a login */
+	/* Requests that prepare the session went out already, and the pool closes
+	 * because of that. The next try knows that there is a login. */
 	return r < 0 ? cn_attach_lost(conn, ECONNRESET) : CENOTE_OK;
 }
 
@@ -124,7 +127,7 @@ begin_scram(cenote_conn *conn, const char *mechanisms)
 	return send_mechanism(conn, log_in_by(conn, mechanism), &message);
 }
 
-/* Nobody else can read it, or be taken for the pool. */
+/* Nobody else can read what is sent, or pretend to be the pool. */
 static int
 may_send_password(const cenote_conn *conn)
 {

@@ -8,15 +8,20 @@
 #include "core/sqlstate.h"
 #include "protocol/frame.h"
 
+/*
+ * The options of a connection: one table with names, defaults and checks. conn.c and
+ * uri.c set them; the rest of the library reads conn->options.
+ */
+
 /* Servers refuse a client that accepts less. */
 #define MAX_FRAME_LOW 65536u
 
 struct option_spec {
 	const char *name;
-	const char *value; /* by default */
-	uint64_t number; /* what `value` is as one */
+	const char *value; /* the default */
+	uint64_t number; /* `value` as a number */
 	int (*parse)(const struct option_spec *spec, const char *text, uint64_t *ret_n);
-	const char *allowed; /* in words, for the message */
+	const char *allowed; /* the allowed values, for the message */
 	const char *choices[7];
 };
 
@@ -42,7 +47,7 @@ static const struct unit size_units[] = {
 	{ NULL, 0 },
 };
 
-/* Digits and a unit, at most `max` in all. */
+/* Digits and a unit; `max` is the limit of the product. */
 static int
 parse_quantity(
 	const char *text, const struct unit *units, uint64_t max, uint64_t *ret_value)
@@ -257,7 +262,7 @@ cn_options_set(struct cn_options *o, int option, const char *value, struct cnc_d
 	return CENOTE_OK;
 }
 
-/* The option whose name is nearest, if it is near enough to be meant; else NULL. */
+/* The option with the nearest name, if it is near enough; else NULL. */
 static const char *
 nearest_name(const char *name, size_t len)
 {

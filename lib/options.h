@@ -5,12 +5,12 @@
 #include "core/diag.h"
 #include "core/mem.h"
 
-/* The options of a connection, by name, as text and, where they have one, as a number. */
-/* When the library may attach anew: values of CN_OPTION_REATTACH. */
+/* The options of a connection: each as text, and as a number where it has one. */
+/* When the library may attach again: the values of CN_OPTION_REATTACH. */
 enum cn_reattach_when {
 	CN_REATTACH_NO,
 	CN_REATTACH_YES,
-	CN_REATTACH_PLANNED /* where the pool has decided so; a loss is told */
+	CN_REATTACH_PLANNED /* only where the pool took the session back; a loss is reported */
 };
 
 enum cn_option {
@@ -69,22 +69,22 @@ struct cn_options {
 
 void cn_options_init(struct cn_options *o, const struct cenote_allocator *mem);
 void cn_options_finish(struct cn_options *o);
-/* All of `from`; `to` is finished or new. CENOTE_OK or CENOTE_ERR_NOMEM (then
- * finished). */
+/* Copy all options; `to` must be finished or new. CENOTE_OK, or CENOTE_ERR_NOMEM (`to`
+ * is finished). */
 int cn_options_copy(struct cn_options *to, const struct cn_options *from);
-/* -1 if there is none of that name. */
+/* -1: there is no such option. */
 int cn_option_find(const char *name, size_t len);
 const char *cn_option_name(int option);
-/* NULL: back to the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM; a failure
- * changes nothing and says why in `diag`. */
+/* NULL: the default. CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. On failure nothing
+ * changes, and `diag` says why. */
 int cn_options_set(
 	struct cn_options *o, int option, const char *value, struct cnc_diag *diag);
 int cn_options_set_named(struct cn_options *o, const char *name, size_t name_len,
 	const char *value, struct cnc_diag *diag);
-/* The value in force, the default's included; never NULL. */
+/* The value in force, perhaps the default; never NULL. */
 const char *cn_options_get(const struct cn_options *o, int option);
 
-/* Apply a URI or a pool's name; a failure may leave some of it set. Returns as
+/* Apply a URI or a pool's name. On failure some of it may be set. Returns as
  * cn_options_set(). */
 int cn_uri_apply(struct cn_options *o, const char *uri, struct cnc_diag *diag);
 

@@ -14,7 +14,7 @@ find(const struct cn_pairs *p, const char *name)
 	for (uint32_t i = 0; i < p->n; i++) {
 		const char *at = p->list[i].name;
 
-		/* who lists all of them asks with the list's own text */
+		/* A caller that lists all pairs asks with the list's own text. */
 		if (*at == *name && (at == name || strcmp(at, name) == 0))
 			return &p->list[i];
 	}
@@ -29,7 +29,7 @@ cn_pairs_find(const struct cn_pairs *p, const char *name)
 	return pair ? pair->value : NULL;
 }
 
-/* Room for one more. */
+/* Make room for one more. */
 static int
 reserve(const struct cenote_allocator *mem, struct cn_pairs *p)
 {
@@ -69,7 +69,7 @@ size_of(const struct cn_pair *pair)
 	return strlen(pair->name) + strlen(pair->value);
 }
 
-/* In the place of `old`, which may be NULL. */
+/* Put the pair in the place of `old`, or at the end (NULL). */
 static int
 put(const struct cenote_allocator *mem, struct cn_pairs *p, struct cn_pair *old,
 	const struct cn_pair *pair, size_t max_bytes)

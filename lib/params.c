@@ -5,8 +5,8 @@
 
 #include "core/value.h"
 
-/* The values in wire form, ready to be put into any number of requests: u16 n, then n
- * values. */
+/* The values in the form of the protocol: u16 n, then n values. They can be put into
+ * any number of requests. */
 struct cenote_params {
 	struct cenote_allocator mem;
 	struct cnc_buf blob;

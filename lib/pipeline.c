@@ -40,13 +40,13 @@ request_finish(struct cn_request *req)
 		cenote_result *res = req->first;
 
 		req->first = res->next;
-		/* A stream that was not handed out is in this list only. */
+		/* A stream that the program has not got yet is in this list only. */
 		if (req->building == res)
 			req->building = NULL;
 		cn_result_free(res);
 	}
 	req->last = NULL;
-	/* One that was handed out belongs to the program. */
+	/* A stream that the program has belongs to the program. */
 	if (req->building && req->building->stream == CN_STREAM_NO)
 		cn_result_free(req->building);
 	req->building = NULL;
@@ -65,7 +65,6 @@ cn_request_pop(cenote_conn *conn)
 	conn->pipeline.n_finished--;
 }
 
-/* Requests at the front of which the program is to know nothing more. */
 void
 cn_requests_trim(cenote_conn *conn)
 {
@@ -123,8 +122,9 @@ cn_requests_clear(cenote_conn *conn)
 }
 
 /*
- * Where a synchronisation point commits, it may do so for all that went out since the last one:
- * if its answer is lost, so is theirs, whatever they said.
+ * A server that commits at the synchronisation point may commit there all that was sent
+ * since the last one. If the answer to it is lost, nobody knows what became of that. So
+ * the request counts as a write.
  */
 static void
 note_effect(cenote_conn *conn, struct cn_request *req, const struct cn_send *send)
@@ -157,7 +157,7 @@ cn_request(cenote_conn *conn, const struct cn_send *send)
 		if (r < 0)
 			return r;
 	}
-	/* With nothing outstanding, only bytes from here on can have an effect. */
+	/* Nothing is outstanding: only bytes from here on can have an effect. */
 	if (conn->pipeline.n == conn->pipeline.n_finished)
 		conn->pipeline.sent_before = conn->session.sent;
 	r = cnp_client_request(&conn->session, send->msg, send->sync, 0, &number);
@@ -213,7 +213,6 @@ cn_setup(cenote_conn *conn, const struct cnp_msg *msg)
 	return cnp_client_request(&conn->session, msg, 0, 1, NULL);
 }
 
-/* What cenote_get_result() would say is known. */
 int
 cn_has_answer(const cenote_conn *conn)
 {
@@ -225,8 +224,8 @@ cn_has_answer(const cenote_conn *conn)
 	req = cn_request_at(&conn->pipeline, 0);
 	if (req->is_hidden)
 		return 0;
-	/* Not before its end, so that the transaction state is known by then; unless what
-	 * follows waits for the program to read on. */
+	/* Wait for the end of the request, so that the transaction state is known. But
+	 * if more results wait for the program to read on, give the first one now. */
 	return req->is_finished ||
 	       (req->first &&
 		       (req->first->has_more || req->first->stream != CN_STREAM_NO));

@@ -4,12 +4,14 @@
 #include <string.h>
 
 /*
- * The public calls that make requests. Each exists twice: cenote_send_…() queues, and the
- * blocking form is that and taking the results. A blocking form that was left with
- * CENOTE_AGAIN is known by conn->pipeline.call, and queues nothing when it is called again.
+ * The public calls that make requests, pipelines and transactions among them. Each exists
+ * twice: cenote_send_…() queues a request, and the blocking form also takes the result.
+ *
+ * A blocking form that returned CENOTE_AGAIN is remembered in conn->pipeline.call. When
+ * the program repeats the call, nothing is queued again.
  */
 
-/* The structure as it was before `formats` was added. */
+/* The size of the structure before `formats` was added. */
 #define EXEC_SIZE_FIRST offsetof(cenote_exec_options, formats)
 
 static int
@@ -65,7 +67,7 @@ cn_sync_flag(const cenote_conn *conn, const cenote_exec_options *options)
 								       : CNP_FRAME_SYNC;
 }
 
-/* Entry of the calls that only queue. */
+/* Checks of the calls that only queue. */
 static int
 enter_send(cenote_conn *conn)
 {
@@ -155,7 +157,7 @@ cenote_pipeline_begin(cenote_conn *conn)
 	return CENOTE_OK;
 }
 
-/* The conditions of leaving a pipeline. */
+/* Checks of the calls that leave a pipeline. */
 static int
 enter_end(cenote_conn *conn)
 {
@@ -190,8 +192,8 @@ cenote_pipeline_end(cenote_conn *conn)
 
 	if (r < 0)
 		return r;
-	/* Behind an error everything is skipped up to a synchronisation point, and before
-	 * one nothing is sure to be committed: make sure of one. */
+	/* After an error everything is skipped up to a synchronisation point, and
+	 * without one nothing is sure to be committed. So make sure that there is one. */
 	r = cn_sync(conn);
 	if (r != CENOTE_AGAIN)
 		conn->pipeline.is_begun = 0;
@@ -237,8 +239,6 @@ cenote_send_sync(cenote_conn *conn)
 	return r < 0 ? r : cn_sent(conn);
 }
 
-/* --------------------------------------------------------------- transactions ----- */
-
 static int
 queue_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect, int is_call)
 {
@@ -278,7 +278,7 @@ call_command(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect)
 	return cn_call_end(conn, m->code, cn_take_command(conn));
 }
 
-/* The same of a request that gives a result. */
+/* The same for a request that gives a result. */
 static int
 call_result(cenote_conn *conn, const struct cnp_msg *m, uint8_t effect,
 	cenote_result **ret_res)
@@ -321,7 +321,7 @@ cenote_reset(cenote_conn *conn)
 	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
-/* CENOTE_OK, or CENOTE_ERR_ARG for values that do not fit the message. */
+/* CENOTE_OK, or CENOTE_ERR_ARG if the values do not fit the message. */
 static int
 fill_begin(struct cnp_msg *m, uint32_t isolation, uint32_t flags)
 {
@@ -391,7 +391,7 @@ savepoint(cenote_conn *conn, uint8_t action, const char *name)
 		return CENOTE_ERR_ARG;
 	m.as.savepoint.action = action;
 	m.as.savepoint.name = cnp_str(name);
-	/* SQLite: releasing the outermost savepoint commits. */
+	/* SQLite commits when the outermost savepoint is released. */
 	return call_command(conn, &m, action == 1 ? CNC_EFFECT_COMMIT : CNC_EFFECT_NONE);
 }
 
@@ -421,8 +421,6 @@ cenote_set_autocommit(cenote_conn *conn, int on)
 	m.as.autocommit.on = on != 0;
 	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
-
-/* ------------------------------------------------------------------- catalog ----- */
 
 static int
 fill_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *filter,
@@ -475,8 +473,6 @@ cenote_catalog(cenote_conn *conn, uint32_t kind, const cenote_catalog_filter *fi
 	r = fill_catalog(conn, kind, filter, &m);
 	return r < 0 ? r : call_result(conn, &m, CNC_EFFECT_NONE, ret_res);
 }
-
-/* ----------------------------------------------------------- functions, names ----- */
 
 static int
 fill_function(struct cnp_msg *m, uint32_t function, const cenote_params *params,
@@ -569,8 +565,6 @@ cenote_send_close_named(cenote_conn *conn, uint32_t kind, const char *name)
 	return r < 0 ? r : send_command(conn, &m, CNC_EFFECT_NONE);
 }
 
-/* ---------------------------------------------------------- session's settings ----- */
-
 int
 cenote_change_user(
 	cenote_conn *conn, const char *user, const char *password, const char *database)
@@ -596,7 +590,7 @@ cenote_select_database(cenote_conn *conn, const char *database)
 	return call_command(conn, &m, CNC_EFFECT_NONE);
 }
 
-/* All options of a session; more does not fit an attach. */
+/* The limit for all options of a session together. More would not fit the attach. */
 #define SESSION_OPTIONS_MAX 8192u
 
 static int

@@ -8,14 +8,13 @@
  * how is its result taken. query.c, stmt_send.c and suspend.c call this file; pipeline.c owns the ring.
  */
 
-/* In a pipeline requests are collected up to so many bytes before they are written. */
+/* In a pipeline, this many bytes of requests are collected before they are written. */
 #define COLLECT_MAX 65536u
 
-/* ------------------------------------------------------------------ queueing ----- */
-
 /*
- * The pool gives a server together what comes together, and its answers come together. A set-up request ends such a
- * series: one that does nothing.
+ * The pool sends a server together what arrives together, and then the answers arrive
+ * together as well. A set-up request ends such a series, so one that does nothing is sent
+ * to get the answers now.
  */
 int
 cn_want_answers(cenote_conn *conn)
@@ -24,7 +23,7 @@ cn_want_answers(cenote_conn *conn)
 	const uint8_t *bytes;
 	int r;
 
-	/* what was written already is with the pool, and answered as soon as it can be */
+	/* What was written is at the pool already, which answers it as soon as it can. */
 	if (!conn->pipeline.is_collecting || !conn->pipeline.needs_sync ||
 		cnp_client_output(&conn->session, &bytes) == 0)
 		return CENOTE_OK;
@@ -45,12 +44,12 @@ cn_sent(cenote_conn *conn)
 		cnp_client_output(&conn->session, &bytes) < COLLECT_MAX)
 		return CENOTE_OK;
 	r = cn_push(conn);
-	/* The request is queued: what hinders only for now is told to who takes the
-	 * results. */
+	/* The request is queued. An obstacle that will pass is reported when the
+	 * program takes the results. */
 	return cenote_status_is_fatal(r) ? r : CENOTE_OK;
 }
 
-/* The program gave it up: what it still tells is nothing to anybody. */
+/* The program gave the request up: it sees no result of it. */
 static void
 hide(cenote_conn *conn, struct cn_request *req)
 {
@@ -59,13 +58,12 @@ hide(cenote_conn *conn, struct cn_request *req)
 		return;
 	if (req->building->kind == CENOTE_RESULT_COPY_IN)
 		cn_copy_give_up(conn, "the program does not take the result");
-	/* it is among those that wait to be taken, and goes with them */
+	/* The result is also among those that wait to be taken, and is freed with
+	 * them. */
 	req->building = NULL;
 	req->is_dropping = 1;
 }
 
-/* Outside a pipeline: what is left of the request before is no more wanted, or it is
- * an error. */
 int
 cn_end_former(cenote_conn *conn)
 {
@@ -86,7 +84,8 @@ cn_end_former(cenote_conn *conn)
 			hide(conn, req);
 			continue;
 		}
-		/* Nothing of it is left to be told: it may end unseen. */
+		/* Only READY is missing, and it has no result: let the request end
+		 * unseen. */
 		if (!req->first && !req->is_finished && req->is_answered) {
 			req->is_hidden = 1;
 			continue;
@@ -101,7 +100,8 @@ cn_end_former(cenote_conn *conn)
 int
 cn_may_send(cenote_conn *conn)
 {
-	/* A call that was left with CENOTE_AGAIN and not repeated is given up. */
+	/* The program did not repeat a call that returned CENOTE_AGAIN: forget that
+	 * call. */
 	conn->pipeline.call = 0;
 	return conn->pipeline.is_begun ? CENOTE_OK : cn_end_former(conn);
 }
@@ -171,14 +171,13 @@ cn_call_begin(cenote_conn *conn, uint32_t call)
 int
 cn_call_end(cenote_conn *conn, uint32_t call, int r)
 {
-	/* Nothing was lost for lack of memory: the same call may be made again. */
+	/* Nothing was lost for lack of memory: the program may make the same call
+	 * again. */
 	conn->pipeline.call = r == CENOTE_AGAIN || r == CENOTE_ERR_NOMEM ? call : 0;
 	return r;
 }
 
-/* ------------------------------------------------------------------- results ----- */
-
-/* The front request waits for the program to read a stream. */
+/* The program must read a stream or a copy before the oldest request can go on. */
 static int
 is_held_up(const cenote_conn *conn)
 {
@@ -240,7 +239,7 @@ cn_take(cenote_conn *conn, cenote_result **ret_res)
 	return CENOTE_OK;
 }
 
-/* The error of a result is that of the connection's call. */
+/* An error result becomes the error of the call. */
 static int
 result_status(cenote_conn *conn, const cenote_result *res)
 {
@@ -254,7 +253,8 @@ result_status(cenote_conn *conn, const cenote_result *res)
 	return CENOTE_OK;
 }
 
-/* A finished request that has no more results needs no CENOTE_DONE after a call. */
+/* After a blocking call the program does not ask for CENOTE_DONE: drop the request if
+ * it has no more results. */
 static void
 drop_finished(cenote_conn *conn)
 {

@@ -7,7 +7,7 @@
  * and the files that queue requests when a statement was prepared on an earlier session only.
  */
 
-/* Prepare it on this session without asking for the answer. */
+/* Prepare the statement on this session. There is no answer unless that fails. */
 static int
 prepare_again(cenote_stmt *stmt)
 {
@@ -36,7 +36,7 @@ cn_stmt_ensure(cenote_stmt *stmt)
 {
 	cenote_conn *conn = stmt->conn;
 
-	/* What has a name is the program's own to prepare again. */
+	/* A statement with a name is the program's to prepare again. */
 	if (stmt->name || stmt->epoch == conn->reattach.epoch || !cn_is_restored(conn))
 		return CENOTE_OK;
 	return prepare_again(stmt);
@@ -62,12 +62,12 @@ restore_request(cenote_conn *conn, struct cn_request *req)
 
 	if (r < 0)
 		return r;
-	/* Another session may describe it otherwise. */
+	/* The new session may describe it in another way. */
 	cn_columns_unref(req->columns);
 	req->columns = NULL;
 	if (!req->stmt || req->stmt->name || req->stmt->epoch == conn->reattach.epoch)
 		return CENOTE_OK;
-	/* Its own PREPARE goes before what uses it. */
+	/* The statement's own PREPARE is sent before the requests that use it. */
 	if (req->code == CNP_MSG_PREPARE) {
 		req->stmt->epoch = conn->reattach.epoch;
 		return CENOTE_OK;
@@ -81,7 +81,8 @@ cn_session_restore(cenote_conn *conn)
 	struct cnp_msg m = { .code = CNP_MSG_AUTOCOMMIT };
 	int r = CENOTE_OK;
 
-	/* A setting of the program's, not of a session's: or a write would commit at once. */
+	/* Autocommit is a setting of the program's. On a session without it, a write
+	 * would commit at once. */
 	if (conn->reattach.is_autocommit_off) {
 		m.as.autocommit.on = 0;
 		r = cnp_client_request(&conn->session, &m, 0, 1, NULL);
@@ -89,7 +90,7 @@ cn_session_restore(cenote_conn *conn)
 	for (size_t i = conn->pipeline.n_finished; i < conn->pipeline.n && r == CENOTE_OK;
 		i++)
 		r = restore_request(conn, cn_request_at(&conn->pipeline, i));
-	/* pieces of long values wait for their execution */
+	/* Pieces of long values wait for the request that uses them. */
 	for (cenote_stmt *s = conn->stmts; s && r == CENOTE_OK; s = s->next) {
 		if (s->has_long_data && s->epoch != conn->reattach.epoch)
 			r = prepare_again(s);

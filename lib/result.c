@@ -5,7 +5,11 @@
 
 #include "core/dt.h"
 
-/* ------------------------------------------------------------------ columns ----- */
+/*
+ * Results as the program reads them, and the descriptions of columns that results and
+ * statements share. event.c fills a result; stream.c has results that are still being
+ * received. A result keeps references to the received blocks, and copies no value.
+ */
 
 int
 cn_columns_create(const struct cenote_allocator *mem, const uint8_t *payload, size_t len,
@@ -111,8 +115,6 @@ cenote_column_int(const cenote_column *column, uint32_t attr)
 	}
 }
 
-/* ------------------------------------------------------------------- making ----- */
-
 int
 cn_result_create(const struct cenote_allocator *mem, uint8_t kind,
 	struct cn_columns *columns, cenote_result **ret_res)
@@ -172,7 +174,7 @@ cn_result_fail(cenote_result *res, int status, const struct cnc_diag *diag)
 {
 	res->stream = CN_STREAM_FAILED;
 	res->status = status;
-	/* Without memory the status must do. */
+	/* Without memory, the status is all there is. */
 	(void)cn_result_set_diag(res, diag);
 }
 
@@ -226,8 +228,6 @@ cn_streams_fail(cenote_conn *conn, int status, const struct cnc_diag *diag)
 			cn_result_fail(res, status, diag);
 	}
 }
-
-/* ------------------------------------------------------------------ reading ----- */
 
 int
 cenote_result_kind(const cenote_result *res)
@@ -324,7 +324,7 @@ cenote_result_is_null(const cenote_result *res, uint64_t row, uint32_t col)
 	return cenote_result_text(res, row, col, NULL) == NULL;
 }
 
-/* The text of a value that is to be converted. CENOTE_OK; CENOTE_DONE for NULL. */
+/* The text of a value that the caller will convert. CENOTE_OK; CENOTE_DONE for NULL. */
 static int
 value_text(const cenote_result *res, uint64_t row, uint32_t col, const char **ret_text,
 	size_t *ret_len)

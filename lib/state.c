@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 /*
- * The bottom of libcenote: the state of a connection, its diagnostics, the clock, and what each public
- * call checks first. Every other file calls this one; it calls none of them but transport_unix.c.
+ * The bottom of libcenote: the state of a connection, its diagnostics, the clock, and the
+ * checks at the beginning of each public call. Every other file calls this one; it calls
+ * only the transport, to close it.
  */
 
 const cenote_diag cn_diag_none = { .d = { .sqlstate = "00000" } };
@@ -29,7 +30,8 @@ cn_state_begin(cenote_conn *conn)
 	cnc_sm_init(&conn->sm, states, sizeof(states) / sizeof(states[0]), CN_CLOSED);
 }
 
-/* The one mover: what no state keeps is let go here. */
+/* Every change of state goes through here, so that the transport is closed wherever
+ * the new state has no use for it. */
 void
 cn_move(cenote_conn *conn, uint32_t state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn.h"
 
-/* What needs no connection: version, names, diagnostics. */
+/* Calls that need no connection: the version, names of statuses and pins, and reading
+ * diagnostics. */
 
 uint32_t
 cenote_version(void)

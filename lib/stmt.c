@@ -4,11 +4,12 @@
 #include <string.h>
 
 /*
- * A statement belongs to the connection, not to a session: its number is chosen here, and
- * `epoch` says in which attach it was last prepared. One that is used in a later attach
- * is prepared first, as a set-up request, in the same write. Requests count it, so that
- * it can still be prepared for them on another session when the program has destroyed its
- * handle.
+ * Prepared statements. A statement belongs to the connection, not to a session: its
+ * number is chosen here, and `epoch` says for which session it was last prepared. On a
+ * later session restore.c prepares it again before its next use, in the same write.
+ *
+ * Requests hold references. So a statement can be prepared again for them after the
+ * program has destroyed its handle.
  */
 
 static void
@@ -70,7 +71,7 @@ cenote_stmt_by_name(cenote_conn *conn, const char *name, cenote_stmt **ret_stmt)
 	}
 	s->is_foreign = 1;
 	s->is_prepared = 1;
-	/* nobody knows what it does */
+	/* Nobody knows what it does: assume the worst. */
 	s->effect = CNC_EFFECT_COMMIT;
 	*ret_stmt = s;
 	return CENOTE_OK;
@@ -165,8 +166,6 @@ cenote_stmt_destroy(cenote_stmt *stmt)
 	cn_stmt_unref(stmt);
 }
 
-/* ---------------------------------------------------------------- preparing ----- */
-
 void
 cn_stmt_fill_prepare(const cenote_stmt *stmt, struct cnp_msg *m)
 {
@@ -197,7 +196,7 @@ cn_params_decode(const struct cenote_allocator *mem, const uint8_t *payload, siz
 	struct cnc_arena fresh;
 	int r;
 
-	/* In an arena of its own: without memory the old description stays. */
+	/* Use a new arena, so that without memory the old description stays. */
 	cnc_arena_init(&fresh, mem);
 	r = cnp_params_decode(payload, len, &fresh, params, n);
 	if (r < 0) {
@@ -217,13 +216,11 @@ cn_stmt_params(cenote_stmt *stmt, const uint8_t *payload, size_t len)
 
 	if (r < 0)
 		return r;
-	/* COLUMNS follows if it gives rows. */
+	/* If the statement gives rows, COLUMNS follows. */
 	cn_columns_unref(stmt->columns);
 	stmt->columns = NULL;
 	return CENOTE_OK;
 }
-
-/* ------------------------------------------------------------------ reading ----- */
 
 uint32_t
 cenote_stmt_n_params(const cenote_stmt *stmt)

@@ -36,7 +36,8 @@ queue_prepare(cenote_stmt *stmt, uint8_t sync, int is_hidden)
 	if (r < 0)
 		return r;
 	stmt->is_queued = 1;
-	/* With no session it goes to the next one, whose epoch is not known yet. */
+	/* Without a session it will be prepared on the next one, whose epoch is not
+	 * known yet. */
 	stmt->epoch = cn_state(stmt->conn) == CN_READY ? stmt->conn->reattach.epoch : 0;
 	return CENOTE_OK;
 }
@@ -53,8 +54,8 @@ queue_execute(cenote_stmt *stmt, const cenote_params *params,
 		.stmt = stmt,
 		.options = exec,
 	};
-	/* Only what this very session described: before it the table may have been another. What a
-	 * name stands for may change by SQL. */
+	/* Rely only on what this session has described: before it, the table may have
+	 * had other columns. And SQL may give a name to another statement. */
 	int is_known = !stmt->name && exec->n_formats == 0 && stmt->is_prepared &&
 		       !stmt->is_queued && stmt->columns &&
 		       stmt->columns_epoch == stmt->conn->reattach.epoch &&
@@ -158,7 +159,7 @@ cenote_stmt_prepare(cenote_stmt *stmt)
 	return cn_call_end(stmt->conn, CNP_MSG_PREPARE, cn_take_command(stmt->conn));
 }
 
-/* Prepare and execute in one write: if the first fails, its error is the second's. */
+/* Prepare and execute in one write. If the first fails, the second reports that error. */
 static int
 queue_both(cenote_stmt *stmt, const cenote_params *params,
 	const cenote_exec_options *options)
@@ -193,10 +194,11 @@ cenote_stmt_execute(cenote_stmt *stmt, const cenote_params *params,
 		stmt->conn, CNP_MSG_EXECUTE, cn_take_result(stmt->conn, ret_res));
 }
 
-/* Long values go in frames of at most so many bytes. */
+/* A long value is sent in frames of at most this many bytes. */
 #define LONG_DATA_MAX 65536u
 
-/* All of it or nothing: who had no memory may say it again. */
+/* Queue all of it or nothing, so that the program can repeat the call when there was
+ * no memory. */
 static int
 queue_pieces(cenote_conn *conn, struct cnp_msg *m, const char *bytes, size_t len)
 {
@@ -235,6 +237,6 @@ cenote_send_long_data(cenote_stmt *stmt, uint32_t param, const void *data, size_
 	r = queue_pieces(stmt->conn, &m, data, len);
 	if (r < 0)
 		return r == CENOTE_ERR_NOMEM ? cn_nomem(stmt->conn) : r;
-	/* With no session it waits for the one that the execution gets. */
+	/* Without a session it waits for the session that the execution gets. */
 	return cn_state(stmt->conn) == CN_READY ? cn_sent(stmt->conn) : CENOTE_OK;
 }

@@ -4,16 +4,17 @@
 /*
  * Results whose rows come while the program reads them, and the end of every result.
  *
- * A streamed result has two sets of rows: one that the program reads, one that takes what
+ * A streamed result has two sets of rows: the program reads one, and the other takes what
  * comes. cenote_result_next() exchanges them. While the second one is filled, or another
- * stream waits to be taken, nothing more is read from the socket (cn_waits_for_program()),
- * so a slow reader stops its own worker and costs no memory. Two exceptions: a peer which
- * does not read before it has written is read from all the same, and so is all that lies
- * in front of the rows which the program asks for.
+ * stream waits to be taken, nothing is read from the socket (cn_waits_for_program()). So
+ * a slow reader stops only its own worker, and costs no memory.
+ *
+ * There are two exceptions. A peer that does not read until it has written is read from
+ * in any case. So is everything that comes before the rows that the program asks for.
  */
 
-/* The rest of a stream that is destroyed early is dropped as it comes, or not
- * computed. */
+/* The program destroys a stream before its end. What still comes of it is dropped, and
+ * what is behind a portal is never computed. */
 static void
 stream_abandon(cenote_result *res)
 {
@@ -23,7 +24,7 @@ stream_abandon(cenote_result *res)
 		struct cn_request *req = cn_request_at(&conn->pipeline, i);
 
 		if (req->building == res) {
-			/* after a fork the session is the parent's: not a byte for it */
+			/* After a fork the session is the parent's: send nothing. */
 			if (res->kind == CENOTE_RESULT_COPY_IN &&
 				conn->pid == cn_pid(conn))
 				cn_copy_give_up(conn, "the program gave the copy up");
@@ -36,7 +37,7 @@ stream_abandon(cenote_result *res)
 			req->is_dropping = 1;
 		}
 	}
-	/* After a fork the session is the parent's: not a byte for it. */
+	/* After a fork the session is the parent's: send nothing. */
 	if (res->stream == CN_STREAM_PORTAL && res->epoch == conn->reattach.epoch &&
 		conn->pid == cn_pid(conn)) {
 		struct cnp_msg m = { .code = CNP_MSG_CLOSE_PORTAL };
@@ -82,7 +83,8 @@ fetch_more(cenote_result *res)
 	return cn_push(res->conn);
 }
 
-/* A batch behind a portal is given whole; one that is sent on, as far as it has come. */
+/* A batch of a portal is given as a whole; rows that are sent without a limit are
+ * given as far as they have come. */
 static int
 batch_is_there(const cenote_result *res)
 {
@@ -100,7 +102,7 @@ stream_failed(const cenote_result *res)
 	return res->status;
 }
 
-/* The request of the stream `res`; NULL once it is finished and gone. */
+/* The unfinished request of the stream; NULL: it is finished. */
 static const struct cn_request *
 request_of(const cenote_conn *conn, const cenote_result *res)
 {
@@ -113,7 +115,7 @@ request_of(const cenote_conn *conn, const cenote_result *res)
 	return NULL;
 }
 
-/* Nothing comes before the program has ended its copy. */
+/* Nothing comes before the program ends its copy in. */
 static int
 is_behind_copy_in(const cenote_conn *conn)
 {
@@ -143,7 +145,8 @@ stream_step(cenote_result *res)
 	case CN_STREAM_PORTAL:
 		return fetch_more(res);
 	case CN_STREAM_DONE:
-		/* READY follows at once: afterwards the transaction state is known. */
+		/* READY follows at once. Wait for it: then the transaction state is
+		 * known. */
 		if (res->conn && !res->has_more && request_of(res->conn, res))
 			break;
 		cnc_rowset_clear(&res->rows[res->at]);
@@ -156,7 +159,7 @@ stream_step(cenote_result *res)
 			"the rows come behind a copy in: take its result, and call "
 			"cenote_copy_end()");
 	r = cn_progress(res->conn);
-	/* A lost session fails its streams, and then that is the answer. */
+	/* If the session was lost, its streams have failed and report the error. */
 	return r < 0 && res->stream == CN_STREAM_FAILED ? CENOTE_OK : r;
 }
 

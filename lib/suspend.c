@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sessions that are left behind and taken up again, and the state of the pools. */
+/*
+ * Suspending and resuming sessions, and the status of the pools. A suspended session
+ * waits at its worker for a client that has its token.
+ */
 
 /* "c1-" session "-" key "-" portal "-" batch_rows, in hexadecimal. */
 #define TOKEN_FORMAT "c1-%016" PRIx64 "-%016" PRIx64 "-%08" PRIx32 "-%08" PRIx32
@@ -122,9 +125,7 @@ cenote_suspend(
 	return CENOTE_OK;
 }
 
-/* ------------------------------------------------------------------- resume ----- */
-
-/* The carried result, with its columns and the next batch asked for. */
+/* Make the carried result, and ask for its columns and its next batch. */
 static int
 carried_result(cenote_conn *conn, cenote_result **ret_res)
 {
@@ -146,11 +147,11 @@ carried_result(cenote_conn *conn, cenote_result **ret_res)
 	res->portal = token->portal;
 	res->batch_rows = token->batch_rows;
 	res->epoch = conn->reattach.epoch;
-	/* The token does not tell what the statement was: take the worst. */
+	/* The token does not say what the statement was: assume the worst. */
 	res->effect = CNC_EFFECT_WRITE;
 	m.as.fetch.portal = token->portal;
 	m.as.fetch.batch_rows = token->batch_rows;
-	/* They were told to the process that suspended. */
+	/* Only the process that suspended got them. */
 	m.as.fetch.columns = 1;
 	send.target = res;
 	r = cn_request(conn, &send);
@@ -171,7 +172,7 @@ is_fetched(const cenote_conn *conn)
 	       cn_state(conn) != CN_READY;
 }
 
-/* Attached: get the columns of the carried result before the program has it. */
+/* The session is attached: wait for the columns of the carried result. */
 static int
 finish_resume(cenote_conn *conn, cenote_result **ret_res)
 {
@@ -190,7 +191,7 @@ finish_resume(cenote_conn *conn, cenote_result **ret_res)
 	if (r != CENOTE_OK)
 		return r;
 	if (conn->suspend.resumed->stream == CN_STREAM_FAILED) {
-		/* there was perhaps no memory for the words */
+		/* Without memory there are no words. */
 		if (conn->suspend.resumed->diag)
 			cnc_diag_copy(&conn->diag.d, &conn->suspend.resumed->diag->d);
 		r = conn->suspend.resumed->status;
@@ -228,9 +229,7 @@ cenote_resume(cenote_conn *conn, const char *token, cenote_result **ret_res)
 	return cn_call_end(conn, CNP_MSG_FETCH, r);
 }
 
-/* ------------------------------------------------------------------- status ----- */
-
-/* On a connection of its own that is gone when the call returns. */
+/* Uses a connection of its own, which is closed when the call returns. */
 static int
 ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 {
@@ -251,7 +250,7 @@ ask_status(cenote_conn *own, const char *what, cenote_result **ret_res)
 	res = req->first;
 	if (!res)
 		return CENOTE_ERR_PROTOCOL;
-	/* of what else such an answer has, the handle disposes */
+	/* The handle frees the other results of such an answer. */
 	req->first = res->next;
 	if (!req->first)
 		req->last = NULL;

@@ -12,6 +12,11 @@
 #include "core/sqlstate.h"
 #include "protocol/frame.h"
 
+/*
+ * Which addresses of cenoted to try: from the options, or from CENOTE_SERVER, or the
+ * usual run directories. attach.c asks before each round of tries.
+ */
+
 #define DEFAULT_RUN_DIR "/run/cenote"
 
 struct builder {
@@ -38,7 +43,7 @@ add_target(const struct builder *b, const void *addr, socklen_t len, const char 
 	size_t host_len = strnlen(host, CN_HOST_MAX - 1);
 
 	if (t->n == CN_TARGETS_MAX)
-		return CENOTE_OK; /* the rest would not be reached in any time limit */
+		return CENOTE_OK; /* no time limit would be long enough to reach the rest */
 	if (t->n == t->cap) {
 		size_t cap = t->cap ? t->cap * 2 : 2;
 		void *list = cnc_realloc(b->mem, t->list, cap * sizeof(*t->list));
@@ -85,7 +90,7 @@ add_unix(const struct builder *b, const char *dir, const char *sub)
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + 1), "");
 }
 
-/* HOST, HOST:PORT, [IPV6], [IPV6]:PORT: both parts as text. */
+/* HOST, HOST:PORT, [IPV6], [IPV6]:PORT: split into host and port. */
 static int
 split_host(const struct builder *b, const char *text, size_t len, char *host, char *port)
 {
@@ -139,7 +144,7 @@ add_host(const struct builder *b, const char *text, size_t len)
 	return r;
 }
 
-/* So that many clients do not all begin with the same host. Not for secrets. */
+/* Not all clients should begin with the same host. Not for secrets. */
 static void
 shuffle(struct cn_targets *t)
 {
@@ -161,7 +166,7 @@ shuffle(struct cn_targets *t)
 	}
 }
 
-/* One host that has no address is no reason not to try the others. */
+/* A host without an address is no reason not to try the others. */
 static int
 add_hosts(const struct builder *b, const char *hosts)
 {
@@ -185,7 +190,7 @@ add_hosts(const struct builder *b, const char *hosts)
 }
 
 /* CENOTE_SERVER, then the run directories. A program with more rights than its user
- * does not let the user say where its database is: secure_getenv(). */
+ * must not let the user choose its database: hence secure_getenv(). */
 static int
 add_from_environment(const struct builder *b)
 {

@@ -12,7 +12,7 @@
 struct cn_target {
 	struct sockaddr_storage addr;
 	socklen_t len;
-	char host[CN_HOST_MAX]; /* as it was asked for; "": a unix socket */
+	char host[CN_HOST_MAX]; /* as the program named it; "" for a unix socket */
 };
 
 struct cn_targets {
@@ -25,16 +25,17 @@ struct cn_targets {
 #define CN_TARGET_TEXT_MAX 160u
 
 /*
- * From the options and, where they do not say it, the environment. Looks up host names.
- * CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or one that cannot be;
- * CENOTE_ERR_CONN: no address for a host; CENOTE_ERR_NOMEM. `diag` says why.
+ * Make the list from the options and, where they say nothing, from the environment. This
+ * looks up host names. CENOTE_OK; CENOTE_ERR_ARG: the options name no place, or an
+ * impossible one; CENOTE_ERR_CONN: a host has no address; CENOTE_ERR_NOMEM. `diag` says
+ * why.
  */
 int cn_targets_build(struct cn_targets *t, const struct cn_options *o,
 	const struct cenote_allocator *mem, struct cnc_diag *diag);
 void cn_targets_finish(struct cn_targets *t, const struct cenote_allocator *mem);
 /* "/run/cenote/inventory.sock", "192.0.2.1:9432". */
 void cn_target_text(const struct cn_target *t, char out[CN_TARGET_TEXT_MAX]);
-/* What an errno means, in English whatever the locale. */
+/* The meaning of an errno, in English whatever the locale. */
 const char *cn_errno_text(int error);
 
 #endif

@@ -24,7 +24,7 @@ cn_tcp_open(struct cn_transport *t, const struct sockaddr *addr, socklen_t len)
 
 	if (cn_transport_socket(t, addr->sa_family) < 0)
 		return CENOTE_ERR_CONN;
-	/* Requests are written whole: waiting to fill a segment would only delay them. */
+	/* Requests are written as a whole: waiting for more would only delay them. */
 	if (setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0 ||
 		setsockopt(t->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) < 0)
 		return open_failed(t, errno);

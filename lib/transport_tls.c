@@ -6,7 +6,8 @@
 
 #include <cenote/types.h>
 
-/* TLS over a socket that is connected already. */
+/* TLS over a socket that is connected already. attach_tls.c begins it; the module of
+ * lib/crypto does the work. */
 
 static int
 read_socket(void *user, void *room, size_t n, size_t *ret_n)

@@ -8,7 +8,8 @@
 
 #include <cenote/types.h>
 
-/* Plain sockets, and connecting to a unix socket. */
+/* Plain sockets, connecting to a unix socket, and keeping a descriptor's number from
+ * one session to the next. */
 
 static int
 socket_read(struct cn_transport *t, void *room, size_t n, size_t *ret_n)
@@ -83,7 +84,8 @@ close_any(int fd)
 		(void)close(fd);
 }
 
-/* Until there is a connection again, the number is that of a socket of which nothing comes. So nobody else gets it. */
+/* Until there is a connection again, a socket on which nothing arrives takes the
+ * number, so that nobody else gets it. */
 static void
 hold_number(struct cn_transport *t)
 {
@@ -190,7 +192,8 @@ connect_again(struct cn_transport *t, const struct sockaddr *addr, socklen_t len
 	return r;
 }
 
-/* In turn, with all others who wait. The send time limit is what bounds connect(). */
+/* connect() waits in turn with all other clients. The time limit for sending limits
+ * it. */
 static int
 wait_in_queue(struct cn_transport *t, const struct sockaddr *addr, socklen_t len,
 	int timeout_ms)

@@ -5,6 +5,10 @@
 
 #include "core/sqlstate.h"
 
+/*
+ * cenote:// URIs: parse them, and set the options that they name (cenote_conn_set_uri()).
+ */
+
 #define URI_SCHEME "cenote://"
 
 static int
@@ -55,7 +59,7 @@ decode(const char *text, size_t len, char *out, struct cnc_diag *diag)
 	return CENOTE_OK;
 }
 
-/* Decoding makes nothing longer: at most so many bytes were written. */
+/* Decoding makes nothing longer, so at most this many bytes were written. */
 static size_t
 decoded_max(size_t len)
 {
@@ -75,7 +79,7 @@ set_decoded(struct cn_options *o, int option, const char *text, size_t len,
 	return r;
 }
 
-/* user:password@ in front of the hosts. */
+/* user:password@ before the hosts. */
 static int
 apply_login(struct cn_options *o, const char *login, size_t len, struct cnc_diag *diag)
 {
