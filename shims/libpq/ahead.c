@@ -2,9 +2,13 @@
 #include "pq.h"
 
 /*
- * PostgreSQL keeps its answers until the client synchronises or asks for them, or until it has something that
- * it does not keep: an error, a notice, or that it waits for a copy. The pool answers at once, so the answers
- * are kept here.
+ * Reading ahead in a pipeline. PostgreSQL keeps its answers until the client
+ * synchronises, or asks for them, or until it has an error or a notice to send, or waits
+ * for a copy. The pool answers at once. So this file keeps the answers (req->held) until
+ * the program could have them from PostgreSQL.
+ *
+ * A notice or a parameter comes with no hint whose it is: cpq_pipeline_current() says
+ * which request libcenote receives.
  */
 
 void
@@ -38,7 +42,7 @@ cpq_pipeline_current(const PGconn *conn)
 {
 	struct cpq_request *req =
 		conn->pipeline != PQ_PIPELINE_OFF ? conn->queue.first : NULL;
-	/* libcenote has the whole answer of the requests before this one */
+	/* Libcenote has the whole answer of each request before this one. */
 	uint64_t number = conn->queue.n_done + cenote_n_answered(conn->session) + 1;
 
 	while (req != NULL && req->number < number)
@@ -51,13 +55,13 @@ cpq_get_result(PGconn *conn, cenote_result **ret_res)
 {
 	int r = cenote_get_result(conn->session, ret_res);
 
-	/* without a request libcenote says CENOTE_DONE each time */
+	/* Without a request libcenote says CENOTE_DONE each time. */
 	if (r == CENOTE_DONE && conn->queue.n_done < conn->queue.n_sent)
 		conn->queue.n_done++;
 	return r;
 }
 
-/* One that is kept must not stand in the way of the next. */
+/* A kept answer must not block the next one. */
 static int
 read_to_end(struct cpq_request *req)
 {
@@ -70,7 +74,7 @@ read_to_end(struct cpq_request *req)
 	return r;
 }
 
-/* In a pipeline a request has one result: of several the first, but for an error behind it. */
+/* In a pipeline a request has one result: the first, unless an error follows it. */
 static void
 take_more(struct cpq_request *req, cenote_result *more)
 {
@@ -83,7 +87,7 @@ take_more(struct cpq_request *req, cenote_result *more)
 	cenote_result_destroy(less);
 }
 
-/* What comes behind the one result that each request of a pipeline has. */
+/* Take what follows the one result of a request in a pipeline. */
 static int
 take_end(PGconn *conn, struct cpq_request *req)
 {
@@ -103,8 +107,8 @@ take_end(PGconn *conn, struct cpq_request *req)
 	return r;
 }
 
-/* Take what has come for one request: CENOTE_OK when that is all, and kept; CENOTE_AGAIN; else the
- * program is told of it. */
+/* Take what has come for one request. CENOTE_OK: that is all, and it is kept;
+ * CENOTE_AGAIN: more is to come; else the program must see it now. */
 static int
 look_ahead(PGconn *conn, struct cpq_request *req)
 {

@@ -8,7 +8,7 @@
  * that is being read, in chunks or to its end.
  */
 
-/* FATAL and PANIC: the server closes behind it. */
+/* FATAL and PANIC: the server closes the connection afterwards. */
 static int
 is_last(const char *severity)
 {
@@ -21,7 +21,7 @@ is_last_word(const PGresult *res)
 {
 	const char *severity = cpq_result_field(res, PG_DIAG_SEVERITY_NONLOCALIZED);
 
-	/* the pool's own are in one language only */
+	/* The pool's own errors are in one language only. */
 	return is_last(
 		severity != NULL ? severity : cpq_result_field(res, PG_DIAG_SEVERITY));
 }
@@ -82,7 +82,8 @@ description(PGconn *conn, cenote_result *from)
 {
 	PGresult *res;
 
-	/* a prepare is described by the pool, but libpq's is a command */
+	/* The pool describes a statement when it prepares it. For libpq that is a
+	 * command. */
 	if (conn->queue.first != NULL && conn->queue.first->kind == CPQ_PREPARE) {
 		cpq_trace_parsed(conn);
 		if (conn->queue.first->statement != NULL)
@@ -110,7 +111,7 @@ command(PGconn *conn, cenote_result *from)
 	PGresult *res = cpq_PQmakeEmptyPGresult(conn, status);
 
 	cpq_trace_complete(conn, from);
-	/* what closing and preparing is called stays among us */
+	/* The tags of closing and preparing are for the shim only. */
 	if (res != NULL && conn->queue.first != NULL &&
 		(conn->queue.first->kind == CPQ_SIMPLE ||
 			conn->queue.first->kind == CPQ_EXTENDED))
@@ -126,7 +127,7 @@ trace_rows(PGconn *conn, const cenote_result *from)
 		cpq_trace_row(conn, from, i);
 }
 
-/* A value that cannot be given in the form that was asked for: the result is an error instead. */
+/* A value has no form that the program asked for: the result becomes an error. */
 static PGresult *
 own_error(PGconn *conn, const char *sqlstate, const char *why)
 {
@@ -138,7 +139,7 @@ own_error(PGconn *conn, const char *sqlstate, const char *why)
 	return res;
 }
 
-/* One row of what came, copied into the result; of which there may be an error in the end. */
+/* Copy one row into the result. The result may become an error. */
 static PGresult *
 add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
 {
@@ -163,7 +164,7 @@ add_row(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t at)
 	return error;
 }
 
-/* All rows, made into others; what came is not needed any more. */
+/* Convert all rows. `from` is not needed afterwards. */
 static PGresult *
 convert_rows(PGconn *conn, PGresult *res, cenote_result *from)
 {
@@ -221,8 +222,6 @@ copy(PGconn *conn, cenote_result *from, ExecStatusType status, enum cpq_async as
 	return res;
 }
 
-/* ---- rows in chunks ---- */
-
 int
 cpq_is_part(const PGresult *res)
 {
@@ -261,7 +260,8 @@ stream_failed(PGconn *conn, int status)
 	return res;
 }
 
-/* The next chunk, from the batch at hand or the next one: CENOTE_AGAIN if it has not come. */
+/* The next chunk, from the batch at hand or the next one. CENOTE_AGAIN: it has not
+ * come. */
 static int
 stream_next(PGconn *conn, PGresult **ret_res)
 {
@@ -294,14 +294,14 @@ stream_next(PGconn *conn, PGresult **ret_res)
 		res = add_row(conn, res, conn->stream.res, conn->stream.row++);
 		conn->stream.n_rows++;
 	}
-	/* the rest is of no use */
+	/* The rest is of no use. */
 	if (res != NULL && res->status == PGRES_FATAL_ERROR)
 		cpq_stream_drop(conn);
 	*ret_res = res != NULL ? res : cpq_no_memory(conn);
 	return CENOTE_OK;
 }
 
-/* All rows of what came as a stream, read to its end: CENOTE_AGAIN if that has not come. */
+/* All rows of a stream, read to its end. CENOTE_AGAIN: the end has not come. */
 static int
 stream_all(PGconn *conn, PGresult **ret_res)
 {
@@ -311,7 +311,7 @@ stream_all(PGconn *conn, PGresult **ret_res)
 	if (r == CENOTE_AGAIN)
 		return r;
 	if (r != CENOTE_OK) {
-		/* the server had told them before it failed */
+		/* The server sent these rows before it failed. */
 		while (conn->trace.file != NULL &&
 			cenote_result_next(conn->stream.res) == CENOTE_ROW)
 			trace_rows(conn, conn->stream.res);
@@ -335,7 +335,7 @@ stream_on(PGconn *conn, PGresult **ret_res)
 				      : stream_all(conn, ret_res);
 }
 
-/* What the rows go into: what they are like was settled with a notice, or is now. */
+/* The result for the rows. Its columns were settled with a notice, or are now. */
 static PGresult *
 take_head(PGconn *conn, cenote_result *from)
 {
@@ -347,7 +347,7 @@ take_head(PGconn *conn, cenote_result *from)
 	return begun;
 }
 
-/* A result whose rows come as they are made. What they are like is settled when it begins. */
+/* A streamed result begins. Its columns are settled now. */
 static int
 stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 {
@@ -365,7 +365,7 @@ stream_begin(PGconn *conn, cenote_result *from, PGresult **ret_res)
 	return stream_on(conn, ret_res);
 }
 
-/* What libcenote gave becomes what PQgetResult() gives; *ret_keep: it lives on in there. */
+/* Libcenote's result becomes libpq's. *ret_keep: `from` lives on in it. */
 static PGresult *
 convert(PGconn *conn, cenote_result *from, int *ret_keep)
 {
@@ -397,8 +397,8 @@ convert(PGconn *conn, cenote_result *from, int *ret_keep)
 	}
 }
 
-/* What the server said when it ended the session answers what was asked behind it, as if it had come
- * meanwhile. */
+/* What the server said when it ended the session is the answer to all later requests,
+ * as if it had come meanwhile. */
 static PGresult *
 ended(PGconn *conn, int status)
 {
@@ -413,7 +413,7 @@ cpq_lost(PGconn *conn, int status)
 	PGresult *res;
 
 	cpq_say_failure(conn, status);
-	/* what is left of the answer could only be taken with memory: the session goes back as it is */
+	/* The rest of the answer can only be taken with memory. So close the session. */
 	if (status == CENOTE_ERR_NOMEM) {
 		conn->status = CONNECTION_BAD;
 		cenote_close(conn->session);
@@ -439,7 +439,8 @@ cpq_take_owed(PGconn *conn)
 	return CENOTE_OK;
 }
 
-/* Behind the server's last words libpq finds the connection closed, and says so in a result. */
+/* After the server's last words libpq finds the connection closed, and reports that in
+ * a result. */
 static PGresult *
 closed(PGconn *conn)
 {
@@ -451,7 +452,7 @@ closed(PGconn *conn)
 		cpq_say_closed(conn);
 	else
 		cpq_say(conn,
-			"invalid socket"); /* an earlier message told that it is closed */
+			"invalid socket"); /* an earlier message said that it is closed */
 	res = cpq_result_new(conn, PGRES_FATAL_ERROR);
 	if (res != NULL && conn->error.len > before)
 		res->message = cpq_result_text(res, conn->error.data + before);
@@ -459,7 +460,7 @@ closed(PGconn *conn)
 	return res != NULL ? res : &cpq_result_of_no_memory;
 }
 
-/* What we say in place of the server. */
+/* The shim's own answer, in place of the server's. */
 static PGresult *
 take_answer(PGconn *conn)
 {
@@ -471,7 +472,7 @@ take_answer(PGconn *conn)
 	return res;
 }
 
-/* All of a request's results were given, and what it changed is in force. */
+/* The program has all results of the request. Its changes take effect now. */
 static void
 request_ended(PGconn *conn)
 {
@@ -485,7 +486,8 @@ request_ended(PGconn *conn)
 	cpq_cancel_follow(conn);
 }
 
-/* The rows are to be given as they come, or in parts, or are traced one by one. */
+/* The program wants the rows as they come or in chunks, or the trace needs them one by
+ * one. */
 static int
 is_stream(const PGconn *conn, const cenote_result *from)
 {

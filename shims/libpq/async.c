@@ -2,12 +2,16 @@
 #include "pq.h"
 
 /*
- * Between sending and the last result. The states, and what moves a connection from one to the next, are
- * libpq's own, since programs see them in nearly everything that they ask: CPQ_BUSY becomes CPQ_READY
- * when an answer is found, and nothing more is looked at until the program has taken it.
+ * PQgetResult() and what belongs to it: what a connection does between sending and the
+ * last result. It owns conn->async and conn->ready; answer.c makes the results.
+ *
+ * The states and their changes are libpq's own, because programs see them in nearly all
+ * that they ask. CPQ_BUSY becomes CPQ_READY when an answer is there, and nothing more is
+ * looked at until the program has taken it.
  */
 
-/* Where the program did not take the result that a copy begins with, its end is told in that. */
+/* The program did not take the result with which the copy began: report the end of the
+ * copy in that one. */
 static PGresult *
 with_copy(PGconn *conn, PGresult *res)
 {
@@ -23,7 +27,8 @@ with_copy(PGconn *conn, PGresult *res)
 	return copy;
 }
 
-/* The next answer, if it has come: CENOTE_OK, CENOTE_AGAIN. Only of a connection that is CPQ_BUSY. */
+/* Look for the next answer: CENOTE_OK, CENOTE_AGAIN. Only for a connection that is
+ * CPQ_BUSY. */
 static int
 step(PGconn *conn)
 {
@@ -51,7 +56,7 @@ void
 cpq_look(PGconn *conn)
 {
 	cpq_notices_tell(conn, &conn->notices);
-	/* that the connection is closed is found by who reads */
+	/* Only a call that reads finds out that the connection is closed. */
 	if (conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD && !conn->is_dying)
 		(void)step(conn);
 }
@@ -61,7 +66,7 @@ cpq_request_is_told(PGconn *conn)
 {
 	struct cpq_request *req = conn->queue.first;
 
-	/* a request that is no text has but one result */
+	/* A request that is not a text has only one result. */
 	if (req->kind != CPQ_SIMPLE)
 		return 1;
 	if (req->held == NULL && !req->is_ended)
@@ -69,7 +74,8 @@ cpq_request_is_told(PGconn *conn)
 	return req->is_ended;
 }
 
-/* Wait for an answer: libcenote waits, mostly in the call that reads. 0; -1 this process must not. */
+/* Wait for an answer. Libcenote does the waiting, mostly in the call that reads. 0;
+ * -1: this process must not use the connection. */
 static int
 await(PGconn *conn)
 {
@@ -78,7 +84,7 @@ await(PGconn *conn)
 	while (conn->async == CPQ_BUSY) {
 		if (conn->status != CONNECTION_BAD && cpq_enter(conn) < 0)
 			return -1;
-		/* libpq would wait for ever */
+		/* Nobody has asked for the answer. libpq would wait for ever here. */
 		cpq_pipeline_ask(conn);
 		(void)cenote_set_nonblocking(conn->session, CENOTE_BLOCKING);
 		r = step(conn);
@@ -100,20 +106,22 @@ take_ready(PGconn *conn)
 	return res;
 }
 
-/* The oldest request is over for the program; libcenote may still have the end of it. */
+/* The oldest request is over for the program. Libcenote may still have the end of it. */
 static void
 advance_queue(PGconn *conn, int is_sync)
 {
 	if (conn->queue.first == NULL)
 		return;
 	if (conn->pipeline == PQ_PIPELINE_OFF) {
-		/* a text may have several statements: it is over when the server is ready */
+		/* A text may have several statements: it is over when the server is
+		 * ready. */
 		if (conn->queue.first->kind == CPQ_SIMPLE ||
 			conn->queue.first->kind == CPQ_FUNCTION ||
 			conn->queue.first->is_many)
 			return;
 	} else {
-		/* a synchronisation point may fail, and is one all the same */
+		/* A synchronisation point that fails gives an error first, and is one
+		 * all the same. */
 		if (conn->queue.first->kind == CPQ_SYNC && !is_sync)
 			return;
 		conn->queue.n_over = conn->queue.first->number;
@@ -122,14 +130,15 @@ advance_queue(PGconn *conn, int is_sync)
 	cpq_cancel_follow(conn);
 }
 
-/* Behind each answer in a pipeline comes a NULL, but not behind a synchronisation point. */
+/* In a pipeline NULL follows each answer, but not a synchronisation point. */
 static PGresult *
 take_answer(PGconn *conn)
 {
 	PGresult *res = take_ready(conn);
 	int is_sync = res->status == PGRES_PIPELINE_SYNC;
 
-	/* the server may have closed the connection before this answer was taken: then more of the answer may come */
+	/* The server may have closed the connection before the program took this
+	 * answer. Then more of the answer may come. */
 	if (conn->status == CONNECTION_BAD && conn->queue.first == NULL) {
 		conn->async = CPQ_IDLE;
 		return res;
@@ -141,7 +150,7 @@ take_answer(PGconn *conn)
 	return res;
 }
 
-/* Of a copy that goes on it is said each time. */
+/* While a copy goes on, each call returns a result that says so. */
 static PGresult *
 take_copy(PGconn *conn)
 {
@@ -153,7 +162,8 @@ take_copy(PGconn *conn)
 	}
 	if (res != NULL)
 		return res;
-	/* without memory NULL, as libpq: who asks until there is no more must come to an end */
+	/* Without memory NULL, as in libpq: a program that asks until there are no
+	 * more results must come to an end. */
 	return cpq_PQmakeEmptyPGresult(
 		conn, conn->async == CPQ_COPY_IN ? PGRES_COPY_IN : PGRES_COPY_OUT);
 }
@@ -204,8 +214,8 @@ cpq_PQisBusy(PGconn *conn)
 	return conn->async == CPQ_BUSY && conn->status != CONNECTION_BAD;
 }
 
-/* While nothing is asked, what the server says at the end is a notice. libpq needs a second call to find
- * the connection closed; here that is known already. */
+/* No request is outstanding, so the server's last words are a notice. libpq finds the
+ * connection closed in the next call only; here it is known already. */
 static void
 lose_idle(PGconn *conn, int status)
 {
@@ -234,7 +244,7 @@ cpq_PQconsumeInput(PGconn *conn)
 	}
 	if (cpq_enter(conn) < 0)
 		return 0;
-	/* behind the server's last words it finds the connection closed */
+	/* After the server's last words the program finds the connection closed. */
 	if (conn->is_dying && conn->async == CPQ_BUSY) {
 		(void)step(conn);
 		return 0;
@@ -248,7 +258,8 @@ cpq_PQconsumeInput(PGconn *conn)
 		r = cpq_push(conn);
 	if (r >= 0 || r == CENOTE_AGAIN || cenote_is_connected(conn->session))
 		return 1;
-	/* as in libpq, answers that came before the loss can still be taken: only the next call reports the end */
+	/* As in libpq, answers that came before the loss can still be taken. The next
+	 * call reports the loss. */
 	if (conn->queue.first != NULL) {
 		conn->is_end_read = 1;
 		return 1;

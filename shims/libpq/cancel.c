@@ -12,9 +12,9 @@
 #define CPQ_CONNECTION_ALLOCATED ((ConnStatusType)12)
 
 /*
- * Cancelling: a PGcancel is taken once, and used while any later request runs, from another thread or from a
- * signal's handler. So it shares a box with its connection, in which the connection writes what is
- * running, and of which all others only read.
+ * Cancelling. A program takes a PGcancel once and may use it during any later request,
+ * from another thread or from a signal handler. So it shares a box with its connection:
+ * the connection writes into it what is running, and all others only read it.
  */
 struct cpq_cancel_box {
 	atomic_int n_owners;
@@ -66,7 +66,7 @@ cpq_cancel_leave(PGconn *conn)
 {
 	if (conn->cancel == NULL)
 		return;
-	/* who has it now may end it in another thread */
+	/* Its owner may free it in another thread. */
 	cenote_cancel_follow(conn->cancel->cancel, NULL);
 	box_leave(conn->cancel);
 	conn->cancel = NULL;
@@ -111,7 +111,7 @@ put_text(char *to, int size, const char *text)
 	to[size - 1] = '\0';
 }
 
-/* "PQcancel() -- WHY\n", whose end of the line is kept when it is cut. */
+/* "PQcancel() -- WHY\n"; the line end stays when the text is cut. */
 static void
 put_reason(char *to, int size, const char *why)
 {
@@ -125,14 +125,14 @@ put_reason(char *to, int size, const char *why)
 	memcpy(to + strlen(to), "\n", 2);
 }
 
-/* That nothing runs any more is no failure. */
+/* It is no failure that nothing runs any more. */
 static int
 box_send(const struct cpq_cancel_box *box, char *ret_why, size_t size)
 {
 	return cenote_cancel_send_safe(box->cancel, ret_why, size) >= 0;
 }
 
-/* As libpq's, it may be called in a signal's handler: nothing here but the stack. */
+/* As in libpq, a signal handler may call it: use nothing but the stack. */
 int
 cpq_PQcancel(PGcancel *cancel, char *errbuf, int errbufsize)
 {
@@ -173,15 +173,14 @@ cpq_PQrequestCancel(PGconn *conn)
 	return r;
 }
 
-/* ---- libpq 17's ---- */
-
-/* It has nothing to do step by step: the message is one small write on a local socket. But a program waits for its
- * descriptor before it asks how far that is. */
+/* There is nothing to do step by step: the message is one small write on a local
+ * socket. But a program waits for a descriptor before it polls, so it gets one that is
+ * always writable. */
 struct pg_cancel_conn {
 	const char *tag; /* &cpq_tag; must be first */
 	struct cpq_cancel_box *box;
 	ConnStatusType status;
-	int fd; /* always ready to be written to; -1: nothing was started */
+	int fd; /* always writable; -1: nothing was started */
 	char error[512];
 };
 
@@ -241,7 +240,8 @@ may_start(PGcancelConn *cancel_conn)
 	return 1;
 }
 
-/* None of the standard descriptors, which the program may have closed and still print to. */
+/* Not one of the standard descriptors: the program may have closed those, and print to
+ * them all the same. */
 static int
 ready_socket(void)
 {

@@ -7,17 +7,18 @@
 #include <string.h>
 
 /*
- * Values that libpq does not take, whatever they are for: most of them are nothing to a pool, but a program
- * that gives a wrong one is told so.
+ * The values of connection parameters that libpq refuses. Most of them mean nothing to a
+ * pool, but a program with a wrong value must get libpq's error. connect.c calls this
+ * file.
  */
 
 struct choice {
 	enum cpq_key key;
 	const char *values[8];
-	int is_any_case; /* and may be empty */
+	int is_any_case; /* case does not matter, and it may be empty */
 };
 
-/* In the order in which libpq looks. */
+/* In the order in which libpq checks. */
 static const struct choice choices[] = {
 	{ CPQ_KEY_CHANNEL_BINDING, { "disable", "prefer", "require" }, 0 },
 	{ CPQ_KEY_SSLMODE,
@@ -52,7 +53,7 @@ check_choices(const struct cpq_conninfo *info, PQExpBuffer error)
 		enum cpq_key key = choices[i].key;
 		const char *value = cpq_conninfo_get(info, key);
 
-		/* the table's own text: nobody set it, and it is a choice */
+		/* the table's own text: nobody set it, and it is valid */
 		if (info->values[key] == cpq_keywords[key].compiled ||
 			is_choice(&choices[i], value))
 			continue;
@@ -94,7 +95,7 @@ check_hosts(const struct cpq_conninfo *info, PQExpBuffer error)
 	return -1;
 }
 
-/* Two versions of TLS, either of which may be empty, in their order: their names sort so. */
+/* Are two TLS versions in order? Either may be empty; their names sort in order. */
 static int
 check_tls_range(const struct cpq_conninfo *info, PQExpBuffer error)
 {

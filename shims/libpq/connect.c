@@ -8,13 +8,15 @@
 #include <string.h>
 
 /*
- * From start to finish. Attaching to a session of the pool is cenote_connect(). What a login takes along as
- * settings goes with it, and the pool gives a session that was logged in with the same; but for those
- * that differ from program to program (application_name, client_encoding), which are set then, in one
- * statement, and only where the session has them otherwise.
+ * A connection from start to finish: PQconnectdb() and the other ways to begin, polling,
+ * reset, ping, and freeing. It owns conn->attempt; login.c and target.c have parts of the
+ * way.
+ *
+ * Attaching to a session is cenote_connect(). Settings of a login go with it, and the
+ * pool gives a session that logged in with the same settings. Settings that differ from
+ * program to program (application_name, client_encoding) are set afterwards, in one
+ * statement, and only if the session has other values.
  */
-
-/* ---- making and freeing ---- */
 
 static PGconn *
 conn_new(void)
@@ -76,9 +78,7 @@ cpq_PQfinish(PGconn *conn)
 	conn_free(conn);
 }
 
-/* ---- attaching ---- */
-
-/* " -c name=value" of the server's command line, where a backslash keeps blanks together. */
+/* " -c name=value" of the server's command line. A backslash keeps blanks together. */
 static void
 put_setting(PQExpBuffer out, const char *name, const char *value)
 {
@@ -90,7 +90,7 @@ put_setting(PQExpBuffer out, const char *name, const char *value)
 	}
 }
 
-/* What goes with libpq's login, and what RESET goes back to. */
+/* The settings that libpq sends with its login, and to which RESET returns. */
 static int
 give_settings(PGconn *conn)
 {
@@ -135,13 +135,13 @@ session_make(PGconn *conn)
 	r = cenote_conn_set(conn->session, "pool", conn->route.pool);
 	if (r == CENOTE_OK && *application != '\0')
 		r = cenote_conn_set(conn->session, "application_name", application);
-	/* each session that the connection gets has these set, before it is used */
+	/* Each session of this connection gets these settings before it is used. */
 	if (r == CENOTE_OK && *application != '\0')
 		r = cenote_set_session_option(
 			conn->session, "application_name", application);
 	if (r == CENOTE_OK && *encoding != '\0')
 		r = cenote_set_session_option(conn->session, "client_encoding", encoding);
-	/* who ends a session with pg_terminate_backend() means its program to see it */
+	/* A program must see that its session was ended with pg_terminate_backend(). */
 	if (r == CENOTE_OK)
 		r = cenote_conn_set(conn->session, "reattach", "planned");
 	if (r == CENOTE_OK)
@@ -164,7 +164,7 @@ say_cannot_connect(PGconn *conn, int status)
 				  : "";
 
 	conn->status = CONNECTION_BAD;
-	/* a pool that is busy, or without its server, has been reached */
+	/* A pool that is busy or without its server was reached all the same. */
 	conn->attempt.is_unreachable =
 		status == CENOTE_ERR_CONN && conn->session != NULL &&
 		strncmp(cenote_diag_sqlstate(cenote_conn_diag(conn->session)), "08", 2) ==
@@ -180,7 +180,7 @@ connect_timeout(const PGconn *conn)
 	return strtol(cpq_conninfo_get(&conn->info, CPQ_KEY_CONNECT_TIMEOUT), NULL, 10);
 }
 
-/* Between two tries there is no descriptor to wait on: that time passes here. */
+/* There is no descriptor to wait on between two tries: let that time pass here. */
 static int
 wait_for_try(PGconn *conn)
 {
@@ -188,7 +188,7 @@ wait_for_try(PGconn *conn)
 	       cpq_wait(conn, conn->attempt.deadline_ms) > 0;
 }
 
-/* When who waits has waited for too long; 0: never. */
+/* When a waiting caller has waited long enough; 0: never. */
 static int64_t
 connect_deadline(const PGconn *conn)
 {
@@ -196,7 +196,7 @@ connect_deadline(const PGconn *conn)
 
 	if (seconds <= 0)
 		return 0;
-	/* as libpq, whose clock has no parts of a second */
+	/* As in libpq, whose clock counts seconds. */
 	return cpq_now_ms() + 1000 * (seconds < 2 ? 2 : seconds);
 }
 
@@ -212,15 +212,17 @@ attach_once(PGconn *conn, int may_block)
 	do
 		r = cenote_connect(conn->session);
 	while (r == CENOTE_AGAIN && wait_for_try(conn));
-	/* from here on there is a descriptor, also where the session was taken back again by now */
+	/* From here on there is a descriptor, even if the pool took the session back
+	 * already. */
 	if (r == CENOTE_OK)
 		(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	(void)cenote_set_nonblocking(conn->session, CENOTE_NONBLOCKING);
 	return r;
 }
 
-/* Begin: 0 it goes on, or is done; -1 it failed at once, and the reason was told. Who waits for it anyway,
- * and without a time limit of the program's, lets libcenote wait: it then has less to ask. */
+/* Begin to attach. 0: it goes on, or is done; -1: it failed, and the error text says
+ * why. If the caller waits without a time limit of its own, libcenote waits, which
+ * takes fewer calls. */
 static int
 attach_begin(PGconn *conn, int is_waited_for)
 {
@@ -244,8 +246,6 @@ attach_begin(PGconn *conn, int is_waited_for)
 	say_cannot_connect(conn, r);
 	return -1;
 }
-
-/* ---- step by step ---- */
 
 static PostgresPollingStatusType
 failed(PGconn *conn)
@@ -273,7 +273,7 @@ is_ready(PGconn *conn)
 	}
 	conn->status = CONNECTION_OK;
 	conn->fd = cenote_fd(conn->session);
-	/* from here on PQconsumeInput() reads, and no other call that does not wait */
+	/* From here on only PQconsumeInput() reads, of the calls that do not wait. */
 	(void)cenote_set_nonblocking(conn->session, CENOTE_PASSIVE);
 	conn->transaction = cenote_tx_state(conn->session);
 	resetPQExpBuffer(&conn->error);
@@ -290,7 +290,7 @@ goes_on(PGconn *conn)
 static PostgresPollingStatusType
 poll_attach(PGconn *conn)
 {
-	/* it may have been there at once, when it was begun */
+	/* The session may have been there at once, when the attempt began. */
 	int r = cenote_is_connected(conn->session) ? CENOTE_OK
 						   : cenote_connect(conn->session);
 
@@ -334,8 +334,9 @@ poll_session(PGconn *conn)
 	return status;
 }
 
-/* In libpq a connection is never there at the first question, and there are programs that rely on it. Nothing has been
- * read by then, unless it was there when it was begun: then there is nothing to wait for. */
+/* Programs rely on it that libpq is never connected at the first question. Nothing was
+ * read by then, unless the session was there at once: then there is nothing to wait
+ * for. */
 static PostgresPollingStatusType
 poll_first(PGconn *conn)
 {
@@ -358,10 +359,8 @@ cpq_PQconnectPoll(PGconn *conn)
 	return status;
 }
 
-/* ---- the ways to begin ---- */
-
-/* A handle whose parameters are known: begin, or fail with a handle that says why. NULL: it is for the
- * original. */
+/* The parameters are known: begin, or fail with a handle that says why. NULL: the
+ * original serves the connection. */
 static PGconn *
 start(PGconn *conn, int is_waited_for)
 {
@@ -390,7 +389,7 @@ start(PGconn *conn, int is_waited_for)
 	return NULL;
 }
 
-/* That makes a connection. */
+/* The original, to make a connection. */
 static const struct cpq_original *
 the_original(void)
 {
@@ -398,7 +397,8 @@ the_original(void)
 	return cpq_original(NULL);
 }
 
-/* *ret_is_original: it is to be made by the original library, and nothing is returned. */
+/* *ret_is_original: the original library must make the connection, and nothing is
+ * returned. */
 static PGconn *
 begin_params(const char *const *keywords, const char *const *values, int expand_dbname,
 	int is_waited_for, int *ret_is_original)
@@ -449,7 +449,7 @@ cpq_PQconnectStart(const char *conninfo)
 	return !is_original ? conn : the_original()->PQconnectStart(conninfo);
 }
 
-/* Until it is connected or has failed. */
+/* Wait until it is connected or has failed. */
 static void
 finish_connecting(PGconn *conn)
 {
@@ -468,7 +468,8 @@ finish_connecting(PGconn *conn)
 	}
 }
 
-/* The same for who waits: also the original can still take the place of one that found nobody. */
+/* The same for a caller that waits. Here the original may still take over, if there is
+ * no cenoted. */
 static PGconn *
 finish_or_leave(PGconn *conn, int *ret_is_original)
 {
@@ -519,9 +520,8 @@ cpq_PQsetdbLogin(const char *pghost, const char *pgport, const char *pgoptions,
 	return cpq_PQconnectdbParams(keywords, values, 1);
 }
 
-/* ---- again ---- */
-
-/* As it was before it was connected, and on to another session: 0; -1 that failed at once. */
+/* Go back to the state before connecting, and attach to another session: 0; -1: it
+ * failed at once. */
 static int
 begin_again(PGconn *conn)
 {
@@ -577,8 +577,6 @@ cpq_PQreset(PGconn *conn)
 		reset_done(conn);
 }
 
-/* ---- ping ---- */
-
 static PGPing
 ping(PGconn *conn)
 {
@@ -594,7 +592,7 @@ ping(PGconn *conn)
 	state = conn->session != NULL
 			? cenote_diag_sqlstate(cenote_conn_diag(conn->session))
 			: "";
-	/* who was refused has seen that somebody is there */
+	/* A refusal shows that somebody is there. */
 	if (conn->status == CONNECTION_OK || strncmp(state, "28", 2) == 0)
 		answer = PQPING_OK;
 	else if (strncmp(state, "57P", 3) == 0 || strncmp(state, "53", 2) == 0)

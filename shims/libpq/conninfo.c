@@ -8,9 +8,9 @@
 #include "conninfo.h"
 
 /*
- * Connection parameters: keyword=value text, URIs, arrays of keywords and values, and what the
- * environment, a service file and PostgreSQL itself give where the program says nothing. The
- * texts of errors are libpq's.
+ * Connection parameters: keyword=value texts, arrays of keywords and values, and
+ * PQconninfo(). uri.c has URIs, service.c what the environment, a service file and
+ * PostgreSQL itself give where the program says nothing. The error texts are libpq's.
  */
 
 const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
@@ -75,8 +75,6 @@ const struct cpq_keyword cpq_keywords[CPQ_N_KEYS] = {
 		"any", "Target-Session-Attrs", "", 15 },
 };
 
-/* ---- the values ---- */
-
 static int
 index_of(const char *keyword)
 {
@@ -89,7 +87,7 @@ index_of(const char *keyword)
 	return -1;
 }
 
-/* The value of a keyword goes. A default is PostgreSQL's text itself. */
+/* Free a keyword's value. A default is PostgreSQL's own text and stays. */
 static void
 value_drop(struct cpq_conninfo *info, size_t i)
 {
@@ -164,7 +162,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 
 	if (i >= 0)
 		return cpq_conninfo_put_at(info, (size_t)i, value, error);
-	/* how it was said before there was sslmode */
+	/* Programs said it so before there was sslmode. */
 	if (strcmp(keyword, "requiressl") == 0)
 		return cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE,
 			*value == '1' ? "require" : "prefer", error);
@@ -172,7 +170,7 @@ cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char *val
 	return -1;
 }
 
-/* Whether one of the two has said something already: the first one who does wins. */
+/* Has the program set one of the two already? The first one wins. */
 int
 cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword)
 {
@@ -180,8 +178,6 @@ cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword)
 
 	return i >= 0 && info->values[i] != NULL;
 }
-
-/* ---- "host=localhost port=5432" ---- */
 
 static int
 is_space(char c)
@@ -197,7 +193,8 @@ skip_spaces(char *at)
 	return at;
 }
 
-/* The name in front of '=', ended with a zero; the place behind '=', or NULL. */
+/* Read the name before '=', and end it with a zero. Returns the place after '=', or
+ * NULL. */
 static char *
 cut_keyword(char *at, PQExpBuffer error)
 {
@@ -218,7 +215,7 @@ cut_keyword(char *at, PQExpBuffer error)
 	return skip_spaces(at + 1);
 }
 
-/* The value, in place; the place behind it, or NULL. */
+/* Read the value in place. Returns the place after it, or NULL. */
 static char *
 cut_value(char *at, char **ret_value, PQExpBuffer error)
 {
@@ -286,15 +283,14 @@ cpq_conninfo_from_text(struct cpq_conninfo *info, const char *conninfo, PQExpBuf
 	return r;
 }
 
-/* ---- arrays ---- */
-
 static int
 is_recognised(const char *dbname)
 {
 	return cpq_uri_prefix(dbname) > 0 || strchr(dbname, '=') != NULL;
 }
 
-/* What a dbname that is a connection string says, without its own dbname's place taken by others. */
+/* Take what a dbname that is a connection string says. Other keywords do not take the
+ * place of its own dbname. */
 static int
 merge(struct cpq_conninfo *info, const struct cpq_conninfo *from, PQExpBuffer error)
 {
@@ -328,13 +324,14 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 		const char *value = values[i];
 
 		if (value == NULL || *value == '\0') {
-			/* an unknown keyword is an error also without a value in libpq */
+			/* In libpq an unknown keyword is an error even without a
+			 * value. */
 			if (value != NULL && index_of(keywords[i]) < 0)
 				r = cpq_conninfo_put(info, keywords[i], value, error);
 			continue;
 		}
 		if (expand_dbname && strcmp(keywords[i], "dbname") == 0) {
-			/* the first one only */
+			/* only the first one */
 			expand_dbname = 0;
 			if (is_recognised(value)) {
 				r = expand(info, value, error);
@@ -346,8 +343,6 @@ cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 	return r;
 }
 
-/* ---- for the program ---- */
-
 static PQconninfoOption *
 options_of(const struct cpq_conninfo *info)
 {
@@ -357,7 +352,7 @@ options_of(const struct cpq_conninfo *info)
 		const struct cpq_keyword *k = &cpq_keywords[i];
 		const char *value = info->values[i];
 
-		/* the interface has no const, and only `val` is the caller's */
+		/* The interface has no const; only `val` is the caller's. */
 		list[i] = (PQconninfoOption){ .keyword = (char *)(uintptr_t)k->name,
 			.envvar = (char *)(uintptr_t)k->variable,
 			.compiled = (char *)(uintptr_t)k->compiled,
@@ -391,7 +386,7 @@ cpq_PQconndefaults(void)
 	PQExpBufferData error;
 
 	initPQExpBuffer(&error);
-	/* as libpq: what a service file does wrong is not told here */
+	/* As in libpq, errors of a service file are not reported here. */
 	if (cpq_conninfo_init(&info, &error) == 0) {
 		(void)cpq_conninfo_complete(&info, &error);
 		list = options_of(&info);

@@ -4,14 +4,14 @@
 
 #include "pq.h"
 
-/* Inside of conninfo.c, uri.c and service.c. */
+/* What conninfo.c, uri.c and service.c share. */
 
 struct cpq_keyword {
 	const char *name;
-	const char *variable; /* of the environment; NULL none */
-	const char *compiled; /* default; NULL none */
+	const char *variable; /* of the environment; NULL: none */
+	const char *compiled; /* the default; NULL: none */
 	const char *label;
-	const char *display; /* "" as it is, "*" hidden, "D" for experts */
+	const char *display; /* "": normal, "*": hidden, "D": for experts */
 	int size;
 };
 
@@ -23,13 +23,13 @@ int cpq_conninfo_put(struct cpq_conninfo *info, const char *keyword, const char 
 	PQExpBuffer error);
 int cpq_conninfo_put_at(struct cpq_conninfo *info, enum cpq_key key, const char *value,
 	PQExpBuffer error);
-/* PostgreSQL's own, for those that have no value. */
+/* Set PostgreSQL's defaults for keywords without a value. */
 void cpq_conninfo_put_defaults(struct cpq_conninfo *info);
 int cpq_conninfo_has(const struct cpq_conninfo *info, const char *keyword);
 
-/* Length of "postgresql://" or "postgres://" at the beginning, 0: it is no URI. */
+/* The length of "postgresql://" or "postgres://" at the beginning; 0: it is not a URI. */
 size_t cpq_uri_prefix(const char *text);
-/* The text is changed. */
+/* This changes the text. */
 int cpq_uri_parse(struct cpq_conninfo *info, char *uri, PQExpBuffer error);
 
 #endif

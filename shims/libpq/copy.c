@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* COPY, by today's calls and by those of libpq 7. */
+/* COPY: the functions of today, and those of libpq 7. It owns conn->copy. */
 
 void
 cpq_copy_over(PGconn *conn)
@@ -44,7 +44,7 @@ cpq_PQputCopyData(PGconn *conn, const char *buffer, int nbytes)
 		if (cpq_wait(conn, 0) < 0)
 			return -1;
 	}
-	/* the server has had enough: PQgetResult() tells why, behind PQputCopyEnd() */
+	/* The server takes no more. PQgetResult() says why after PQputCopyEnd(). */
 	if (r == CENOTE_OK || r == CENOTE_DONE) {
 		cpq_trace_copy_data(conn, (size_t)nbytes);
 		return 1;
@@ -70,7 +70,7 @@ cpq_PQputCopyEnd(PGconn *conn, const char *errormsg)
 	return cpq_PQflush(conn) < 0 ? -1 : 1;
 }
 
-/* The next piece: its length; 0 none yet; -1 the end; -2 a failure. */
+/* The next piece: its length; 0: none yet; -1: the end; -2: a failure. */
 static int
 copy_piece(PGconn *conn, const char **ret_data, int is_async)
 {
@@ -94,7 +94,7 @@ copy_piece(PGconn *conn, const char **ret_data, int is_async)
 	return -2;
 }
 
-/* What PQgetline() or PQgetlineAsync() had no room for is given again, with its beginning. */
+/* Give again what PQgetline() or PQgetlineAsync() had no room for, from its beginning. */
 static int
 unfinished_line(PGconn *conn, const char **ret_data)
 {
@@ -115,7 +115,7 @@ cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
 		*buffer = NULL;
 	if (!is_copying(conn, CPQ_COPY_OUT) || buffer == NULL)
 		return -2;
-	/* an empty piece says nothing, as in libpq */
+	/* As in libpq, skip an empty piece. */
 	do {
 		n = unfinished_line(conn, &data);
 		if (n == 0)
@@ -133,9 +133,7 @@ cpq_PQgetCopyData(PGconn *conn, char **buffer, int async)
 	return n;
 }
 
-/* ---- as it was in libpq 7 ---- */
-
-/* Into conn->copy.line: bytes of the piece that were not taken yet. */
+/* Make sure that conn->copy.line has bytes that were not taken yet. */
 static int
 fill_line(PGconn *conn, int is_async)
 {
@@ -188,7 +186,7 @@ cpq_PQgetline(PGconn *conn, char *string, int length)
 	}
 	n = get_line(conn, string, (size_t)length - 1, 0);
 	if (n < 0) {
-		/* the end is a line of its own there */
+		/* The end is a line of its own in this interface. */
 		memcpy(string, "\\.", 3);
 		return 0;
 	}

@@ -8,8 +8,8 @@
 #include <utf8proc.h>
 
 /*
- * Character encodings by PostgreSQL's numbers: names, lengths and widths of characters. The lengths are
- * a matter of the first byte (and, in UTF-8, the widths of the character).
+ * Character encodings by PostgreSQL's numbers: names, lengths and widths of characters.
+ * The first byte decides the length; in UTF-8 the whole character decides the width.
  */
 
 enum family {
@@ -77,7 +77,7 @@ static const struct {
 #define N_ENCODINGS ((int)(sizeof(encodings) / sizeof(encodings[0])))
 #define N_OF_SERVER 35
 
-/* Other names, in lower case, without what is no letter or digit. */
+/* Other names: in lower case, with letters and digits only. */
 static const struct {
 	const char *name;
 	int encoding;
@@ -132,7 +132,7 @@ next_alnum(const char **s)
 	return **s ? tolower((unsigned char)*(*s)++) : 0;
 }
 
-/* Whether two names are the same but for case and what is no letter or digit. */
+/* Compare two names without case, and by letters and digits only. */
 static int
 is_same_name(const char *a, const char *b)
 {
@@ -150,7 +150,7 @@ encoding_of(const char *name)
 {
 	if (name == NULL || strlen(name) >= 64)
 		return -1;
-	/* as the server writes them, first: that is soon seen */
+	/* Try the server's spelling first, which is quick. */
 	for (int i = 0; i < N_ENCODINGS; i++) {
 		if (strcmp(encodings[i].name, name) == 0)
 			return i;
@@ -216,7 +216,8 @@ length_mule(unsigned char c)
 	return c == 0x9c || c == 0x9d ? 4 : 1;
 }
 
-/* Of the character that begins with c; of GB18030 the second byte decides as well. */
+/* The length of the character that begins with c. In GB18030 the second byte counts as
+ * well. */
 static int
 length_of(enum family family, unsigned char c, const char *s)
 {
@@ -250,7 +251,8 @@ family_of(int encoding)
 						       : SINGLE;
 }
 
-/* The string ends with a zero byte, as libpq wants it: of GB18030 the byte behind the first one is read. */
+/* libpq wants a string with a zero byte at its end: for GB18030 the second byte is
+ * read. */
 CPQ_EXPORT int
 PQmblen(const char *s, int encoding)
 {
@@ -271,15 +273,16 @@ PQmblenBounded(const char *s, int encoding)
 	return (int)strnlen(s, (size_t)PQmblen(s, encoding));
 }
 
-/* The same for those who still link it. */
+/* The same, for programs that still link it. */
 CPQ_EXPORT int
 pg_utf_mblen(const unsigned char *s)
 {
 	return length_utf8(*s);
 }
 
-/* What libpq has from Unicode's tables: marks that take no room, and characters that take two cells, also
- * those of the ideographic planes that nobody has assigned. */
+/* Widths that libpq has from Unicode's tables: combining marks have none, and wide
+ * characters have two cells, also in the parts of the ideographic planes that are not
+ * assigned. */
 static int
 width_character(utf8proc_int32_t c)
 {
@@ -292,7 +295,7 @@ width_character(utf8proc_int32_t c)
 	return utf8proc_charwidth(c) == 2 ? 2 : 1;
 }
 
-/* -1 for control characters, 0 for NUL and what combines with the one before. */
+/* -1 for control characters; 0 for NUL and for combining characters. */
 static int
 width_utf8(const unsigned char *s)
 {
@@ -334,7 +337,7 @@ PQdsplen(const char *s, int encoding)
 	return family == EUC_JP && c == 0x8e ? 1 : 2;
 }
 
-/* What the environment asks for; SQL_ASCII where that is nothing known. */
+/* What the environment asks for; SQL_ASCII if that is unknown. */
 CPQ_EXPORT int
 PQenv2encoding(void)
 {
@@ -358,7 +361,7 @@ is_legal_utf8(const unsigned char *s, int len)
 	return utf8proc_iterate(s, len, &c) == len;
 }
 
-/* All bytes behind the first one are of the upper half's printable range. */
+/* All bytes after the first one are printable ones of the upper half. */
 static int
 are_euc(const unsigned char *s, int len)
 {
@@ -412,7 +415,7 @@ is_legal_sjis(const unsigned char *s, int len)
 	       (is_between(s[1], 0x40, 0x7e) || is_between(s[1], 0x80, 0xfc));
 }
 
-/* JOHAB, which only shares its lengths with EUC_KR. */
+/* JOHAB shares only its lengths with EUC_KR. */
 #define ENCODING_JOHAB 40
 
 int
@@ -432,7 +435,7 @@ cpq_encoding_is_legal(int encoding, const char *text, int len)
 	case GB18030:
 		return is_legal_gb18030(s, len);
 	case DOUBLE:
-		/* this pair is what stands for an illegal character */
+		/* This pair stands for an illegal character. */
 		return s[1] != 0 && !(s[0] == 0x8d && s[1] == ' ');
 	default:
 		return encoding == ENCODING_JOHAB

@@ -6,11 +6,12 @@
 #include <string.h>
 
 /*
- * The error text of a connection, in libpq's words, and what each call checks first. Programs look for libpq's
- * words, so a failure of libcenote's is told in them. All other files call this one; it calls none of them.
+ * The error text of a connection, and what each call checks first. Programs look for
+ * libpq's words in it, so a failure of libcenote's appears in those words. All other
+ * files call this one; it calls none of them.
  */
 
-/* Every handle of ours has the address of this (original.h). */
+/* The address marks every handle of the shim (original.h). */
 const char cpq_tag = 'C';
 char cpq_empty[1] = "";
 
@@ -51,7 +52,7 @@ cpq_say_failure(PGconn *conn, int status)
 	}
 	if (cenote_diag_field(diag, 'Y') != NULL)
 		why = cenote_diag_field(diag, 'Y');
-	/* programs look for libpq's words */
+	/* Programs look for libpq's words. */
 	if (severity != NULL || strncmp(cenote_diag_sqlstate(diag), "57P", 3) == 0)
 		cpq_say(conn, "%s:  %s", severity != NULL ? severity : "FATAL", why);
 	cpq_say_closed(conn);

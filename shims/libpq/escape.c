@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libpq's functions without a connection go by what the last connection said. */
+/*
+ * Escaping of texts, names and bytea. libpq's functions without a connection go by the
+ * last connection's encoding and settings, so this file remembers them.
+ */
 static atomic_int last_encoding;
 static _Atomic(const struct cpq_charset *) last_charset;
 static atomic_int last_standard_strings;
-static atomic_int last_is_original; /* it said it to the original library */
+static atomic_int
+	last_is_original; /* the last connection belongs to the original library */
 
 void
 cpq_escape_remember(const PGconn *conn)
@@ -28,14 +32,15 @@ cpq_escape_leave(void)
 	atomic_store_explicit(&last_is_original, 1, memory_order_relaxed);
 }
 
-/* Who knows what the last connection said, if that is not we. */
+/* The original, if it made the last connection. */
 static const struct cpq_original *
 who_knows(void)
 {
 	return atomic_load(&last_is_original) ? cpq_original(NULL) : NULL;
 }
 
-/* PostgreSQL verifies a text before it parses it, so libpq accepts more than the server does. */
+/* PostgreSQL checks a text before it parses it. So libpq may accept more than the
+ * server does. */
 static size_t
 character_of_postgresql(const char *s, size_t left, int encoding, const char **ret_why)
 {
@@ -51,8 +56,9 @@ character_of_postgresql(const char *s, size_t left, int encoding, const char **r
 }
 
 /*
- * MySQL parses first: bytes that are no whole character are single bytes to its parser, and a quote among them
- * ends the literal. So this must see the same characters as the parser.
+ * MySQL parses first. To its parser, bytes that are not a whole character are single
+ * bytes, and a quote among them ends the literal. So this function must see the same
+ * characters as the parser.
  */
 static size_t
 character_of_mysql(const char *s, size_t left, const struct cpq_charset *charset,
@@ -68,7 +74,7 @@ character_of_mysql(const char *s, size_t left, const struct cpq_charset *charset
 	return 0;
 }
 
-/* A character above ASCII: its length, or 0 with the reason. */
+/* The length of a character above ASCII; 0 and the reason. */
 static size_t
 character(
 	const struct cpq_habits *habits, const char *s, size_t left, const char **ret_why)
@@ -78,7 +84,7 @@ character(
 		       : character_of_postgresql(s, left, habits->encoding, ret_why);
 }
 
-/* Nothing is safe in a character set whose characters are not known. */
+/* Nothing is safe in a character set that the shim does not know. */
 static const char *
 why_not(const struct cpq_habits *habits)
 {
@@ -98,7 +104,8 @@ put_ascii(char *to, char c, char doubled, int is_doubling_backslash)
 	return 2;
 }
 
-/* An illegal character is made one that no server takes, so that nobody can hide a quote behind it. */
+/* Replace an illegal character by one that no server accepts, so that it cannot hide a
+ * quote. */
 static size_t
 escape_string(char *to, const char *from, size_t length, const struct cpq_habits *habits,
 	int standard, const char **ret_why)
@@ -172,7 +179,8 @@ cpq_PQescapeString(char *to, const char *from, size_t length)
 		to, from, length, &habits, atomic_load(&last_standard_strings), &why);
 }
 
-/* How many bytes become two. -1: there is an illegal character, and that was told. */
+/* How many bytes will become two. -1: there is an illegal character, and the error
+ * text says so. */
 static int
 count_doubled(PGconn *conn, const char *str, size_t len, char quote, size_t *ret_quotes,
 	size_t *ret_backslashes)
@@ -223,7 +231,8 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 		return NULL;
 	}
 	at = out;
-	/* other servers have no E''; where they read backslashes so, they do in every text */
+	/* Other servers have no E''. If they read backslashes in texts at all, they do
+	 * in every text. */
 	if (conn->habits.dialect != NULL)
 		is_doubling = is_literal && !conn->standard_strings;
 	else if (is_literal && backslashes > 0) {
@@ -231,7 +240,7 @@ escape_quoted(PGconn *conn, const char *str, size_t len, char quote)
 		*at++ = 'E';
 	}
 	*at++ = quote;
-	/* Bytes of longer characters were looked at: none of them is taken for a quote here. */
+	/* Longer characters were checked: none of their bytes passes for a quote here. */
 	for (size_t i = 0; i < len;) {
 		size_t n = (unsigned char)str[i] < 0x80
 				   ? 1
@@ -265,11 +274,9 @@ cpq_PQescapeIdentifier(PGconn *conn, const char *str, size_t len)
 		(char)(is_other ? cpq_dialect_name_quote(conn->habits.dialect) : '"'));
 }
 
-/* ---- bytea ---- */
-
 static const char hex[] = "0123456789abcdef";
 
-/* One byte in the escape format; `to` may be NULL, to count. */
+/* Write one byte in the escape format; `to` may be NULL, to count. */
 static size_t
 put_byte(char *to, unsigned char c, int standard)
 {
@@ -337,7 +344,7 @@ cpq_PQescapeByteaConn(
 		return NULL;
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	/* "\x…" would be a text there, and stored as such without a word */
+	/* "\x…" would be stored there as a text, without an error. */
 	if (conn->habits.dialect != NULL) {
 		cpq_say(conn,
 			"%s has no literals of bytea: give bytes as a binary parameter",
@@ -374,7 +381,7 @@ digit(unsigned char c, int base)
 	return value < base ? value : -1;
 }
 
-/* Pairs of digits; what is none is passed over, as libpq does. */
+/* Pairs of digits. As in libpq, everything else is skipped. */
 static size_t
 unescape_hex(unsigned char *out, const unsigned char *s)
 {

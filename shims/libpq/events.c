@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Event procedures (libpq-events.h): programs hang data of their own on connections and results, and
- * are told of their lives.
+ * Event procedures (libpq-events.h): programs keep their own data on connections and
+ * results, and get calls when those begin and end.
  */
 
 void
@@ -19,7 +19,7 @@ cpq_events_finish(struct cpq_events *events)
 	*events = (struct cpq_events){ NULL, 0, 0 };
 }
 
-/* The procedures, without the data: that is each one's own. */
+/* Copy the procedures without their data, which belongs to each connection and result. */
 int
 cpq_events_copy(struct cpq_events *to, const struct cpq_events *from)
 {
@@ -152,7 +152,7 @@ cpq_PQfireResultCreateEvents(PGconn *conn, PGresult *res)
 		PGEventResultCreate tell = { conn, res };
 		struct cpq_event *e = &res->events.list[i];
 
-		/* It is asked once, whoever asks. */
+		/* Ask once, whoever calls. */
 		if (e->is_initialised)
 			continue;
 		if (e->proc(PGEVT_RESULTCREATE, &tell, e->pass_through))
@@ -170,7 +170,7 @@ cpq_events_tell_reset(PGconn *conn)
 		PGEventConnReset tell = { conn };
 		const struct cpq_event *e = &conn->events.list[i];
 
-		/* libpq 14 and later: what it says is ignored */
+		/* As in libpq 14 and later, its answer is ignored. */
 		(void)e->proc(PGEVT_CONNRESET, &tell, e->pass_through);
 	}
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
-/* The calls that wait for their result: discard what is left, send, and take results until there are no more. */
+/* The calls that wait for their result, PQexec() and the others: discard what is left,
+ * send, and take results until there are no more. */
 
-/* End what is left of the request before: its results are of no interest any more. */
+/* Take and drop the remaining results of the request before. */
 static int
 discard(PGconn *conn)
 {
@@ -13,7 +14,8 @@ discard(PGconn *conn)
 		ExecStatusType status = res->status;
 
 		cpq_PQclear(res);
-		/* also of one that is over, if its beginning was not taken before: that is an error */
+		/* Also for a copy that is over, if the program did not take its
+		 * beginning. That is an error. */
 		if (status == PGRES_COPY_IN &&
 			cpq_PQputCopyEnd(conn, "COPY terminated by new PQexec") < 0)
 			return 0;
@@ -41,7 +43,7 @@ cpq_exec_begin(PGconn *conn)
 	return discard(conn);
 }
 
-/* The last result counts; a copy is the caller's to go on with. */
+/* The last result counts. A copy is left to the program. */
 PGresult *
 cpq_exec_end(PGconn *conn)
 {

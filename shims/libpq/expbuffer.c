@@ -9,12 +9,12 @@
 #include "face.h"
 
 /*
- * PQExpBuffer: a text that grows, used by psql and its relatives. The struct is public. A
- * buffer that could not grow is "broken": empty, of size 0, its text is this one, and it stays so until
- * it is reset or initialised again.
+ * PQExpBuffer: a growing text, which psql and its relatives use as well; the struct is
+ * public. A buffer that could not grow is "broken": it is empty, has size 0 and this
+ * text, and stays so until it is reset or initialised again.
  */
 #define FIRST_SIZE 256u
-/* Its offsets are ints for many callers. */
+/* Many callers use int for offsets. */
 #define SIZE_MAX_  (size_t) INT_MAX
 
 static const char broken_text[1] = "";
@@ -139,11 +139,13 @@ appendPQExpBufferChar(PQExpBuffer str, char ch)
 	appendBinaryPQExpBuffer(str, &ch, 1);
 }
 
-/* Where there is less room than this it is not tried, but made so much; programs see it in maxlen. */
+/* With less room than this, do not try, but make this much first. Programs see it in
+ * maxlen. */
 #define WORTH_TRYING 16
 #define ROOM_AT_ONCE 32
 
-/* Format into the room that there is: 1 it was done, or cannot be; 0 and how much is needed. */
+/* Format into the room that there is. 1: done, or impossible; 0: and how much room is
+ * needed. */
 __attribute__((format(printf, 2, 0))) static int
 try_append(PQExpBuffer str, const char *fmt, va_list args, size_t *ret_needed)
 {
@@ -197,7 +199,7 @@ appendPQExpBuffer(PQExpBuffer str, const char *fmt, ...)
 	va_end(args);
 }
 
-/* As in libpq 18: 1 when it is done (also when the buffer is broken), 0 to be called again. */
+/* As in libpq 18. 1: done (also for a broken buffer); 0: call again. */
 CPQ_EXPORT bool
 appendPQExpBufferVA(PQExpBuffer str, const char *fmt, va_list args)
 {

@@ -2,12 +2,13 @@
 #include "pq.h"
 
 /*
- * The exported face: nothing but forwarders, to ours or to the original, by whose handle it is. A
- * function that an older original does not have answers with nothing: 0, or NULL.
+ * The exported functions. Each looks whose handle it got, and forwards the call to the
+ * shim's function (cpq_NAME()) or to the original's. A function that an older original
+ * lacks returns 0 or NULL.
  *
- * The way to the original is a function of its own, so that ours is a comparison and a jump: programs
- * call some of these for every value. A connection that fell back after it was begun is ours by its
- * address, and the original's in all else.
+ * The call of the original is a function of its own, so that the shim's way is a
+ * comparison and a jump: programs call some of these for every value. After a fallback a
+ * connection is the shim's by its address, and the original's in all else.
  */
 /* clang-format off */
 #define IS_FOREIGN(handle)                                                               \
@@ -21,7 +22,7 @@
 #define WHO_SERVES_result
 #define WHO_SERVES_cancel
 #define WHO_SERVES_cancel_conn
-#define WHO_SERVES_ended /* PQfinish(): it has to free both */
+#define WHO_SERVES_ended /* PQfinish(): it must free both */
 #define WHO_SERVES_conn  conn = cpq_stand_in(conn);
 #define FORWARD(handle, ret, name, params, args)                                         \
 	__attribute__((cold, noinline)) static ret original_##name params                \
@@ -67,5 +68,5 @@ CPQ_FACE_15(FORWARD, FORWARD_V)
 CPQ_FACE_17(FORWARD, FORWARD_V)
 CPQ_FACE_18(FORWARD, FORWARD_V)
 
-/* By this name we know ourselves, when we look for the original. */
+/* The shim recognises itself by this name when it looks for the original. */
 CPQ_EXPORT const char cenote_shim_libpq[] = "Cenote";

@@ -3,15 +3,15 @@
 #define CPQ_FACE_H
 
 /*
- * What the outside sees: libpq's names and types. The header is PostgreSQL's, of whatever version is
- * installed; what later versions added is declared here, so that one build serves all.
+ * libpq's names and types. The header is the one of the installed PostgreSQL. What later
+ * versions added is declared here, so that one build serves all.
  */
 #include <stdint.h>
 
 #include <libpq-events.h>
 #include <libpq-fe.h>
 
-/* a macro there, and a function of the ABI */
+/* A macro there, and a function of the ABI. */
 #undef PQfreeNotify
 void PQfreeNotify(PGnotify *notify);
 

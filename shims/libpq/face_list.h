@@ -3,10 +3,11 @@
 #define CPQ_FACE_LIST_H
 
 /*
- * Every function of libpq that has a handle, or takes part in making one: what it is called with,
- * and the argument that tells whose handle it is (NULL: none does). FN gives a value, FV none. The
- * rest of the face (buffers, encodings) is the same for everybody's handles and exported where it is
- * written. exports.txt has all names; a test compares.
+ * Every function of libpq that has a handle or helps to make one: its parameters, and the
+ * argument that says whose handle it is (NULL: none does). FN returns a value, FV
+ * nothing. All other exported functions (buffers, encodings) are the same for everybody's
+ * handles, and are exported where they are defined. exports.txt has all names; a test
+ * compares.
  */
 /* clang-format off */
 #define CPQ_FACE_15(FN, FV) \

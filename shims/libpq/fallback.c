@@ -4,13 +4,13 @@
 #include "../common/route.h"
 
 /*
- * A connection that finds no cenoted, when it is made or made again, and may go to the server directly
- * (CENOTE_FALLBACK): the original library makes one of its own, and what the program calls with the
- * handle that it has goes there (face.c).
+ * The fallback (CENOTE_FALLBACK): a connection that finds no cenoted goes to the server
+ * directly. The original library makes a connection of its own, and face.c forwards all
+ * calls to it. connect.c calls this file.
  */
 
-/* With its data. A procedure that has made new data when it was registered again is told that the
- * old connection is gone. */
+/* Hand over a procedure with its data. If the procedure made new data when it was
+ * registered again, tell it that the old connection is gone. */
 static void
 hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand_in,
 	const struct cpq_event *e)
@@ -25,7 +25,7 @@ hand_over_event(const struct cpq_original *original, PGconn *conn, PGconn *stand
 		(void)e->proc(PGEVT_CONNDESTROY, &tell, e->pass_through);
 }
 
-/* What the program has set is the stand-in's, too. */
+/* Give the stand-in all that the program has set. */
 static void
 hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 {
@@ -47,7 +47,8 @@ hand_over(const struct cpq_original *original, PGconn *conn, PGconn *stand_in)
 	}
 }
 
-/* NULL, and the reason: who waits is told at once that it failed as well. */
+/* NULL, and the reason. A caller that waits learns at once whether this failed as
+ * well. */
 static PGconn *
 connect_directly(const struct cpq_original *original, PGconn *conn, int is_waited_for)
 {
@@ -73,7 +74,7 @@ cpq_fall_back(PGconn *conn, int is_waited_for)
 
 	if (!conn->attempt.is_unreachable || !csh_may_fall_back())
 		return -1;
-	/* once for each attempt */
+	/* Once for each attempt. */
 	conn->attempt.is_unreachable = 0;
 	original = cpq_original(NULL);
 	stand_in =

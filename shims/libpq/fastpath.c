@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A function called by its id, which large objects are built on. */
+/* PQfn(): call a function of the server by its id. large.c is built on it. */
 
 static int
 args_fill(cenote_params *params, const PQArgBlock *args, int n)
@@ -40,7 +40,7 @@ why_not(const struct cpq_function_value *value, int len)
 	return (size_t)len > value->room ? "server returned too much data" : NULL;
 }
 
-/* Into the caller's memory: NULL, or why not. */
+/* Copy the value into the caller's memory. NULL, or what is wrong. */
 static const char *
 take_function_value(const PGresult *res, const struct cpq_function_value *ret_value)
 {
@@ -109,7 +109,7 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 	if (cpq_params_of(conn, &none) == NULL ||
 		args_fill(conn->params, args, nargs) != CENOTE_OK)
 		return cpq_no_memory(conn);
-	/* how the rows of the query before were wanted is nothing to it */
+	/* The row mode of the last query does not apply. */
 	conn->stream.chunk = 0;
 	req = cpq_request_new(conn, CPQ_FUNCTION, NULL);
 	if (req != NULL)
@@ -133,9 +133,10 @@ cpq_function(PGconn *conn, int fnid, const struct cpq_function_value *ret_value,
 }
 
 /*
- * The program does not say how much room it has at result_buf. libpq bounds what its own lo_read() and the like take,
- * but here it writes whatever comes, up to the longest message; so does this, since any bound would break programs
- * that expect more. Only an integer has a known size. A program that calls it trusts the server.
+ * The program does not say how much room it has at result_buf. libpq writes what comes,
+ * up to the longest message, though it limits its own lo_read() and the like. This
+ * function does the same, since a limit would break programs that expect more. Only an
+ * integer has a known size. A program that calls it trusts the server.
  */
 PGresult *
 cpq_PQfn(PGconn *conn, int fnid, int *result_buf, int *result_len, int result_is_int,

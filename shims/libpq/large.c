@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Large objects: each call is one of the server's functions, called by its id (fastpath.c). The ids are those
- * that pg_proc has had for these functions in every version of PostgreSQL; those of the 64-bit
+ * Large objects: each call is a function of the server, called by its id (fastpath.c). In
+ * every version of PostgreSQL, pg_proc has had these ids for these functions; the 64-bit
  * forms came with 9.3.
  */
 enum function {
@@ -28,7 +28,7 @@ enum function {
 	FN_LO_TRUNCATE64 = 3172
 };
 
-/* As the server's pg_largeobject: INV_WRITE and INV_READ (libpq-fs.h). */
+/* As the server's INV_WRITE and INV_READ (libpq-fs.h). */
 #define MODE_WRITE 0x20000
 #define MODE_READ  0x40000
 
@@ -43,7 +43,7 @@ int_arg(int value)
 	return a;
 }
 
-/* PQfn() has no 64-bit integers: eight bytes in network order. */
+/* PQfn() has no 64-bit integers: use eight bytes in network order. */
 static PQArgBlock
 int64_arg(pg_int64 value, unsigned char room[8])
 {
@@ -69,8 +69,8 @@ int64_of(const unsigned char bytes[8])
 }
 
 /*
- * The ids are known, but a program's call of libpq begins with asking for them: it ends what was under way, and
- * fails as that does.
+ * The ids are known. But in libpq the first call asks the server for them. That ends what
+ * is under way, and may fail, so this does the same.
  */
 static const char functions_sql[] =
 	"select proname, oid from pg_catalog.pg_proc "
@@ -90,7 +90,7 @@ refuse(PGconn *conn)
 	return 0;
 }
 
-/* The beginning of each call: 1, or 0 and the reason. */
+/* The beginning of each call: 1; 0 and the reason. */
 static int
 begin(PGconn *conn)
 {
@@ -112,7 +112,7 @@ begin(PGconn *conn)
 	return conn->has_large_objects;
 }
 
-/* Call, and see whether it went well: 0 or -1. */
+/* Call the function: 0 or -1. */
 static int
 call(PGconn *conn, enum function function, const struct cpq_function_value *ret_value,
 	const PQArgBlock *args, int n)
@@ -183,7 +183,7 @@ cpq_lo_truncate(PGconn *conn, int fd, size_t len)
 
 	if (!begin(conn))
 		return -1;
-	/* the server's number is a signed one */
+	/* The server's number has a sign. */
 	if (len > (size_t)INT32_MAX) {
 		cpq_say(conn, "argument of lo_truncate exceeds integer range");
 		return -1;
@@ -298,8 +298,6 @@ cpq_lo_unlink(PGconn *conn, Oid lobjId)
 	return begin(conn) ? call_int(conn, FN_LO_UNLINK, args, 1, -1) : -1;
 }
 
-/* ---- files of the client ---- */
-
 static void
 say_file(PGconn *conn, const char *what, const char *filename, int error)
 {
@@ -310,7 +308,7 @@ say_file(PGconn *conn, const char *what, const char *filename, int error)
 		strerror_r(error, text, sizeof(text)));
 }
 
-/* All of the file into the open object: 0, or -1 and the reason. */
+/* Write the whole file into the open object: 0; -1 and the reason. */
 static int
 import_all(PGconn *conn, int file, int fd, const char *filename)
 {
@@ -363,7 +361,7 @@ cpq_lo_import_with_oid(PGconn *conn, const char *filename, Oid lobjId)
 	return import(conn, filename, lobjId);
 }
 
-/* Through a short write, too: -1 with errno. */
+/* Write all bytes, also after a short write: -1 with errno. */
 static int
 write_all(int file, const char *bytes, size_t len)
 {
@@ -395,7 +393,7 @@ export_all(PGconn *conn, int fd, int file, const char *filename)
 			return -1;
 		}
 	}
-	/* what went wrong stays to be read, so nothing more is asked of the server then */
+	/* Ask the server nothing more, so that the program can read what went wrong. */
 	return n == 0 && cpq_lo_close(conn, fd) == 0 ? 0 : -1;
 }
 

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 /*
- * What the way to cenoted wants of the program. On a local socket the kernel says who comes: the program's user and
- * password are given only to a pool that asked for a password, and TLS is left out, as libpq does there. By TCP all of it
- * goes as libpq would have it.
+ * User, password and TLS on the way to cenoted. On a local socket the kernel says who
+ * comes. So only a pool that asks for a password gets the program's user and password,
+ * and TLS is left out, as libpq does there. By TCP everything is as in libpq. connect.c
+ * calls this file.
  */
 
-/* ---- who ---- */
-
-/* The program's; else of its passfile. */
+/* The program's password, else that of its passfile. */
 static const char *
 password_of(PGconn *conn)
 {
@@ -51,9 +50,7 @@ cpq_login_forget(PGconn *conn)
 	conn->attempt.file_password = NULL;
 }
 
-/* ---- TLS ---- */
-
-/* The option's value; where the program gave none, the file of libpq's that is there. */
+/* The option's value; without one, libpq's default file if it exists. */
 static int
 give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
 {
@@ -72,13 +69,13 @@ give_file(PGconn *conn, const char *option, enum cpq_key key, const char *name)
 static int
 give_authorities(PGconn *conn)
 {
-	/* libpq 16's word for what libcenote does without a file */
+	/* libpq 16's word for what libcenote does without a file. */
 	if (strcmp(cpq_conninfo_get(&conn->info, CPQ_KEY_SSLROOTCERT), "system") == 0)
 		return CENOTE_OK;
 	return give_file(conn, "ca", CPQ_KEY_SSLROOTCERT, ".postgresql/root.crt");
 }
 
-/* A certificate has a key with it, and nothing is said of one without the other. */
+/* A certificate needs a key. libpq says nothing when one of them is missing. */
 static int
 give_certificate(PGconn *conn)
 {
@@ -110,13 +107,11 @@ give_tls(PGconn *conn)
 		r = give_certificate(conn);
 	if (r == CENOTE_OK)
 		r = give_file(conn, "crl", CPQ_KEY_SSLCRL, ".postgresql/root.crl");
-	/* 1.2 is the least anyway */
+	/* 1.2 is the minimum in any case. */
 	if (r == CENOTE_OK && strcasecmp(min, "TLSv1.3") == 0)
 		r = cenote_conn_set(conn->session, "tls_min", "1.3");
 	return r;
 }
-
-/* ---- both ---- */
 
 int
 cpq_login_give(PGconn *conn)

@@ -4,19 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How wide a line of a statement is shown, and how much of it at least behind the place. */
+/*
+ * The text of an error or a notice, from its fields, as libpq writes it: verbosity,
+ * context, and the line of the query with a caret. result.c and result_read.c call it.
+ */
+
+/* The width of the part of a line that is shown, and how much of it at least follows
+ * the place. */
 #define SHOWN_WIDTH 60u
 #define SHOWN_RIGHT 10u
 
 /* A statement as characters: where each begins, and in which column it is shown. */
 struct layout {
 	const char *text;
-	size_t *at; /* byte of each character, and of the end */
+	size_t *at; /* the byte of each character, and the end */
 	size_t *column;
 	size_t n;
 };
 
-/* The part of one line that is shown: characters [begin, end). */
+/* The part of a line that is shown: characters [begin, end). */
 struct cut {
 	size_t begin, end;
 	unsigned line; /* from 1 */
@@ -50,7 +56,7 @@ layout_init(struct layout *l, const char *text, int encoding)
 	return 0;
 }
 
-/* The line that holds a character; "\r\n" is one end of line. */
+/* Find the line with that character; "\r\n" is one line end. */
 static struct cut
 find_line(const struct layout *l, size_t place)
 {
@@ -99,7 +105,7 @@ cut_to_width(const struct layout *l, struct cut *c, size_t place)
 	}
 }
 
-/* "LINE 1: select * from nowhere" and a caret under the place. */
+/* "LINE 1: select * from nowhere", and a caret under the place. */
 static void
 show_place(PQExpBuffer out, const char *query, size_t place, int encoding)
 {
@@ -131,7 +137,7 @@ put_field(PQExpBuffer out, const PGresult *res, int code, const char *title)
 		appendPQExpBuffer(out, "%s:  %s\n", title, cpq_result_field(res, code));
 }
 
-/* Where in the statement: the query to show it in and the place from 1; or a word in the line. */
+/* Show the place: in the query, with the place from 1; or as words in the line. */
 static const char *
 put_position(PQExpBuffer out, const PGresult *res, PGVerbosity verbosity, int *ret_place)
 {

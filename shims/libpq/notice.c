@@ -12,7 +12,7 @@ void
 cpq_default_processor(void *arg, const char *message)
 {
 	(void)arg;
-	/* what libpq does where the program has said nothing */
+	/* libpq prints notices of which the program has said nothing. */
 	fprintf(stderr, "%s", message);
 }
 
@@ -37,7 +37,8 @@ notice_new(PGconn *conn, const cenote_diag *diag, const struct cpq_request *req)
 	return NULL;
 }
 
-/* Its text is as the program wants it by now, and so is who gets it. */
+/* Give it to the program: with the text and to the receiver that the program wants by
+ * now. */
 static void
 tell(PGconn *conn, PGresult *notice)
 {
@@ -56,8 +57,8 @@ keep(PGresult **list, PGresult *notice)
 }
 
 /*
- * libpq comes to it when it has come to the answer of its request: the results before that are taken first. Those,
- * PostgreSQL has sent with it, whether they were asked for or not.
+ * libpq comes to a notice when it comes to the answer of its request: the program takes
+ * earlier results first. PostgreSQL has sent those with the notice, asked for or not.
  */
 static int
 is_before_its_time(const PGconn *conn, const struct cpq_request *req)
@@ -66,7 +67,7 @@ is_before_its_time(const PGconn *conn, const struct cpq_request *req)
 				      conn->is_only_reading);
 }
 
-/* The columns of its rows come with it, and they are as they are then. */
+/* The columns of the rows come with the notice, and are settled now. */
 static void
 begin_rows(PGconn *conn)
 {
@@ -87,7 +88,8 @@ keep_for(PGconn *conn, struct cpq_request *req, const cenote_diag *diag)
 		keep(&req->notices, notice);
 }
 
-/* libpq only reads in PQconsumeInput(): what came is looked at, and told, by the next call that asks. */
+/* In PQconsumeInput() libpq only reads. The next call that looks at an answer gives
+ * the notice to the program. */
 void
 cpq_on_notice(const cenote_diag *diag, void *user)
 {

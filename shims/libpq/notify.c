@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the server says of its own accord: notifications and notices. */
+/* Notifications (LISTEN and NOTIFY). libcenote calls when one comes; PQnotifies()
+ * takes them. */
 
 /*
- * While a request runs PostgreSQL keeps them back to its end, so libpq comes to them when it has come to the last
- * result. One that came before the request was carried out is before all of them.
+ * PostgreSQL keeps notifications back while a request runs, so libpq finds them after the
+ * last result. One that came before the request began is before all results.
  */
 static int
 is_behind_results(const PGconn *conn)
@@ -33,7 +34,7 @@ cpq_on_notification(uint32_t pid, const char *channel, const char *payload, void
 	PGconn *conn = user;
 	size_t name = strlen(channel) + 1;
 	size_t extra = strlen(payload) + 1;
-	/* one piece of memory, so that PQfreemem() frees all of it */
+	/* One allocation, so that PQfreemem() frees all of it. */
 	PGnotify *n = malloc(sizeof(*n) + name + extra);
 
 	cpq_trace_notification(conn, pid, channel, payload);

@@ -7,11 +7,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+/*
+ * Opening the original libpq, once, and finding its functions. A connection that no pool
+ * serves goes there (face.c).
+ */
+
 static struct cpq_original original;
 static char why_not[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Where CENOTE_LIBPQ does not say: Debian's places and Red Hat's. */
+/* Where the original is, unless CENOTE_LIBPQ says so: in Debian and in Red Hat. */
 static const char *const places[] = { CPQ_SYSTEM_LIBDIR "/libpq.so.5",
 	"/usr/lib64/libpq.so.5", "/usr/lib/libpq.so.5", NULL };
 
@@ -21,8 +26,9 @@ static const struct csh_library libpq = { .name = "libpq.so.5",
 	.places = places };
 
 /*
- * Programs ask a connection for the receiver that it has to begin with, and give it to another one. The
- * original's knows the original's results only, so that of its connections, too, is called ours.
+ * Programs ask a connection for its first notice receiver and give it to another
+ * connection. The original's receiver knows only the original's results. So programs get
+ * the shim's receiver from the original's connections as well.
  */
 static PQnoticeReceiver (*set_receiver)(PGconn *, PQnoticeReceiver, void *);
 static _Atomic PQnoticeReceiver first_receiver; /* the original's; NULL: not seen yet */
@@ -33,7 +39,7 @@ set_receiver_as_ours(PGconn *conn, PQnoticeReceiver proc, void *arg)
 	PQnoticeReceiver first = atomic_load(&first_receiver);
 	PQnoticeReceiver old;
 
-	/* what the first connection has before anything was set */
+	/* the receiver that the first connection has before anything was set */
 	if (first == NULL) {
 		first = set_receiver(conn, NULL, NULL);
 		atomic_store(&first_receiver, first);

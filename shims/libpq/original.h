@@ -6,11 +6,12 @@
 #include "face_list.h"
 
 /*
- * The original libpq, in the same process: it serves what no pool covers. It is opened by its full
- * path, out of the way of our own names, when it is first needed, and never closed.
+ * The original libpq in the same process: it serves what no pool serves. It is opened by
+ * its full path at first use, so that its names do not mix with the shim's, and it is
+ * never closed.
  */
 
-/* A member each, named as the function; NULL where this original is too old to have it. */
+/* A member for each function; NULL where this original is too old to have it. */
 #define CPQ_ORIGINAL_FN(handle, ret, name, params, args) ret(*name) params;
 #define CPQ_ORIGINAL_FV(handle, name, params, args)      void(*name) params;
 
@@ -24,9 +25,10 @@ struct cpq_original {
 const struct cpq_original *cpq_original(const char **ret_why);
 
 /*
- * Every handle of ours has the address of this. A result has it after the members that programs read, all others
- * at their beginning. The original's handles have another function's address there, a pointer into the heap, or a number
- * that is no address.
+ * Every handle of the shim has the address of this variable: a result after the members
+ * that programs read, all others at their beginning. The original's handles have
+ * something else there: a function's address, a pointer into the heap, or a number that
+ * is no address.
  */
 extern const char cpq_tag;
 

@@ -7,15 +7,16 @@
 #include <string.h>
 
 /*
- * What the session is set to. libcenote hears of a change when it comes; the program does when it has taken
- * the results that were before it, as it does of libpq.
+ * The server's parameters (PQparameterStatus()). libcenote reports a change when it
+ * comes. As in libpq, the program sees it when it has taken the results before it. It
+ * owns conn->settings.
  */
 
 struct cpq_parameter {
 	struct cpq_parameter *next;
 	const char *name;
 	const char *value;
-	int is_own; /* freed by itself, and not with those that the session began with */
+	int is_own; /* freed by itself; those that the session began with are freed together */
 };
 
 static char *
@@ -55,7 +56,7 @@ list_free(struct cpq_parameter **list)
 	}
 }
 
-/* Where it is in the list, or the list's end. */
+/* Where it is in the list, or the end of the list. */
 static struct cpq_parameter **
 find(struct cpq_parameter **list, const char *name)
 {
@@ -82,14 +83,14 @@ version_number(const char *text)
 	return 10000 * parts[0] + 100 * parts[1] + parts[2];
 }
 
-/* It is asked of each parameter of each connection. */
+/* Called for each parameter of each connection, so it must be fast. */
 static int
 is_called(const char *name, const char *other)
 {
 	return *name == *other && strcmp(name, other) == 0;
 }
 
-/* Some of them are how this library itself goes on. */
+/* The shim itself depends on some parameters. */
 static void
 follow(PGconn *conn, const char *name, const char *value)
 {
@@ -144,7 +145,7 @@ append(struct cpq_parameter **list, struct cpq_parameter *p)
 	*list = p;
 }
 
-/* What came with a request that is answered behind others is told when it is its turn. */
+/* A change that came with a later request waits for that request's turn. */
 void
 cpq_on_parameter(const char *name, const char *value, void *user)
 {
@@ -152,7 +153,7 @@ cpq_on_parameter(const char *name, const char *value, void *user)
 	struct cpq_request *req = cpq_pipeline_current(conn);
 	struct cpq_parameter *p = csh_is_fact(name) ? NULL : parameter_new(name, value);
 
-	/* without memory the program sees the old one */
+	/* Without memory the program sees the old value. */
 	if (p == NULL)
 		return;
 	if (req != NULL && req != conn->queue.first) {
@@ -197,7 +198,7 @@ count(const PGconn *conn)
 	return n;
 }
 
-/* Texts of libcenote's, for now; the room for copies of them. */
+/* Borrow libcenote's texts for now. Returns the size of copies of them. */
 static size_t
 borrow(const PGconn *conn, struct cpq_parameter *list, uint32_t n)
 {
@@ -225,7 +226,7 @@ cpq_parameters_read(PGconn *conn)
 	if (list == NULL)
 		return -1;
 	conn->settings.first = list;
-	/* in one piece, since every connection has them */
+	/* In one allocation, since every connection has them. */
 	at = malloc(borrow(conn, list, n) + 1);
 	if (at == NULL)
 		return -1;

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* The passfile: lines HOST:PORT:DATABASE:USER:PASSWORD. A local socket's host is "localhost". */
+/* The passfile: lines HOST:PORT:DATABASE:USER:PASSWORD. The host of a local socket is
+ * "localhost". login.c asks. */
 
-/* Of a list the first. */
+/* The first one of a list. */
 static void
 put_first(char *to, size_t size, const char *list)
 {

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <utf8proc.h>
 
-/* What a server keeps of a password, made by the client so that the password need not travel: MD5, and
- * SCRAM-SHA-256 (RFC 5803's form as PostgreSQL writes it). */
+/*
+ * PQencryptPassword() and PQchangePassword(): make what a server stores of a password, so
+ * that the password need not travel. MD5, and SCRAM-SHA-256 (RFC 5803 in PostgreSQL's
+ * form).
+ */
 
 #define ITERATIONS 4096
 #define SALT_LEN   16
@@ -43,8 +46,8 @@ encrypt_md5(const char *password, const char *user)
 	return out;
 }
 
-/* The password as SCRAM counts it: normalised (NFKC, the core of RFC 4013) where it is UTF-8; else its
- * bytes. malloc()ed. */
+/* The password as SCRAM uses it: normalised (NFKC, the core of RFC 4013) if it is
+ * UTF-8; else its bytes. malloc()ed. */
 static char *
 prepare(const char *password)
 {
@@ -110,7 +113,7 @@ cpq_PQencryptPassword(const char *passwd, const char *user)
 	return encrypt_md5(passwd, user);
 }
 
-/* What the server would do itself; "" and the reason in the connection's text. */
+/* The server's own choice; "" and the reason in the error text. */
 static int
 ask_algorithm(PGconn *conn, char *out, size_t size)
 {
@@ -146,7 +149,7 @@ cpq_PQencryptPasswordConn(
 			return NULL;
 		algorithm = asked;
 	}
-	/* servers before 10 said whether, and not how */
+	/* Servers before 10 say whether they encrypt, and not how. */
 	if (strcmp(algorithm, "on") == 0 || strcmp(algorithm, "off") == 0)
 		algorithm = "md5";
 	if (strcmp(algorithm, "scram-sha-256") == 0) {

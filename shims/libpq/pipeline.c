@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pq.h"
 
-/* Pipeline mode: requests are queued and their results come in order. */
+/* Pipeline mode: entering, leaving and synchronising. ahead.c has the answers that the
+ * program did not ask for yet. */
 
 PGpipelineStatus
 cpq_PQpipelineStatus(const PGconn *conn)
@@ -32,8 +33,8 @@ cpq_PQenterPipelineMode(PGconn *conn)
 	return 1;
 }
 
-/* Behind a failure nothing is carried out before a synchronisation point: there, and only there, one is
- * sent that the program did not ask for. */
+/* After a failure nothing runs before a synchronisation point. Only then send one that
+ * the program did not ask for. */
 static int
 end_pipeline(PGconn *conn)
 {
@@ -102,7 +103,7 @@ send_sync(PGconn *conn, int is_flushing)
 		return 0;
 	}
 	cpq_trace_word(conn, "Sync");
-	/* of a connection that is gone libpq says nothing here */
+	/* libpq says nothing here when the connection is gone. */
 	if (conn->status == CONNECTION_BAD || cpq_enter(conn) < 0)
 		return 0;
 	req = cpq_request_new(conn, CPQ_SYNC, NULL);

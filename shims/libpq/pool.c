@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A replication connection is the server's own, of no pool. */
+/*
+ * Which pool serves a connection, or whether the original library does. ../common/route.c
+ * has the rules, which all shims share.
+ */
+
+/* A replication connection belongs to the server: no pool can serve it. */
 static int
 is_replication(const struct cpq_conninfo *info)
 {

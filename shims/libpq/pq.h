@@ -31,7 +31,7 @@
  * to the program; an allocation that fails is reported as libpq reports it.
  */
 
-/* Ours of everything in the face list: cpq_PQexec() … */
+/* The shim's version of every function in the face list: cpq_PQexec() … */
 #define CPQ_OURS(handle, ret, name, params, args) ret cpq_##name params;
 #define CPQ_OURS_V(handle, name, params, args)    void cpq_##name params;
 CPQ_FACE_15(CPQ_OURS, CPQ_OURS_V)
@@ -40,18 +40,18 @@ CPQ_FACE_18(CPQ_OURS, CPQ_OURS_V)
 
 /* ---- encoding.c ---- */
 
-/* As PQmblen(), without a look behind the `left` bytes (at least 1) that there are; it may be more than those. */
+/* As PQmblen(), but it reads only the `left` bytes (at least 1). The length may be more than that. */
 int cpq_encoding_length(int encoding, const char *text, size_t left);
-/* Whether a character of so many bytes, the first of them above 127, is one in that encoding. */
+/* Is a character of that length, with its first byte above 127, legal in that encoding? */
 int cpq_encoding_is_legal(int encoding, const char *text, int len);
 /* Two bytes that are a character in no text of that encoding. */
 void cpq_encoding_put_illegal(int encoding, char out[2]);
 
 /* ---- escape.c ---- */
 
-/* What the functions without a connection go by: the last connection's. As in libpq. */
+/* As in libpq, the functions without a connection use the last connection's encoding and settings. */
 void cpq_escape_remember(const PGconn *conn);
-/* A connection of the original is the last one. */
+/* The last connection is one of the original's. */
 void cpq_escape_leave(void);
 
 /* ---- conninfo.c ---- */
@@ -110,26 +110,26 @@ cpq_conninfo_get(const struct cpq_conninfo *info, enum cpq_key key)
 }
 
 void cpq_conninfo_finish(struct cpq_conninfo *info);
-/* The three ways to begin; then defaults from service file, environment and PostgreSQL's own. 0, or -1
- * and the message (one line, "\n" behind it) appended. */
+/* Two ways to begin; then the defaults of service file, environment and PostgreSQL. 0; or -1, and a message (a
+ * line with "\n") is appended. */
 int cpq_conninfo_from_text(
 	struct cpq_conninfo *info, const char *conninfo, PQExpBuffer error);
 int cpq_conninfo_from_params(struct cpq_conninfo *info, const char *const *keywords,
 	const char *const *values, int expand_dbname, PQExpBuffer error);
 int cpq_conninfo_complete(struct cpq_conninfo *info, PQExpBuffer error);
-/* Whether it has any variable whose name begins with PG: a look for all of libpq's at once. */
+/* Does the environment have any variable that begins with PG? One look for all of libpq's. */
 int cpq_environment_says_something(void);
-/* What a connection takes that says nothing of it, and PQconndefaults() does not tell. */
+/* Set what a connection uses where it says nothing, and what PQconndefaults() does not return. */
 int cpq_conninfo_for_login(struct cpq_conninfo *info, PQExpBuffer error);
-/* What is no default, as PQconnectdbParams() takes it; the texts are still its own. */
+/* The values that are not defaults, for PQconnectdbParams(); the texts are borrowed. */
 void cpq_conninfo_list(const struct cpq_conninfo *info,
 	const char *ret_keywords[CPQ_N_KEYS + 1], const char *ret_values[CPQ_N_KEYS + 1]);
 
 /* ---- check.c ---- */
 
-/* Whether libpq would take the values: 0, or -1 and what is wrong. */
+/* Would libpq accept the values? 0; -1 and what is wrong. */
 int cpq_conninfo_check(const struct cpq_conninfo *info, PQExpBuffer error);
-/* The same of the port, at which libpq looks when it connects. Of a list nothing is said. */
+/* The same for the port, which libpq checks when it connects. A list is not checked. */
 int cpq_port_check(const struct cpq_conninfo *info, PQExpBuffer error);
 
 /* ---- pool.c ---- */
@@ -152,18 +152,18 @@ void cpq_route_finish(struct cpq_route *route);
 
 /* ---- connections ---- */
 
-/* What the connection waits for: libpq's asyncStatus, in our terms. */
+/* What the connection waits for: libpq's asyncStatus. */
 enum cpq_async {
 	CPQ_IDLE, /* nothing is outstanding */
 	CPQ_BUSY, /* an answer is waited for */
 	CPQ_READY, /* it is there, for PQgetResult() */
 	CPQ_READY_MORE, /* some rows of it are */
-	CPQ_BETWEEN, /* in a pipeline, a request was answered: next is its NULL */
+	CPQ_BETWEEN, /* in a pipeline: a request was answered, and its NULL is next */
 	CPQ_COPY_IN,
 	CPQ_COPY_OUT,
 };
 
-/* A request, until PQgetResult() has said all about it. */
+/* A request, until PQgetResult() has returned all about it. */
 struct cpq_request {
 	struct cpq_request *next;
 	uint64_t number; /* see struct cpq_queue */
@@ -176,27 +176,27 @@ struct cpq_request {
 		CPQ_FUNCTION,
 		CPQ_SYNC
 	} kind;
-	int is_prepared; /* it was not parsed with this request */
-	int is_portal; /* described is a portal */
-	int is_stream; /* its rows come as they are made */
+	int is_prepared; /* the statement was prepared before */
+	int is_portal; /* DESCRIBE, CLOSE: of a portal */
+	int is_stream; /* its rows come as a stream */
 	int is_answered; /* the trace has the beginning of its answer */
-	int is_asked_for; /* its answer was, by a synchronisation point or a flush */
+	int is_asked_for; /* a synchronisation point or a flush asks for its answer */
 	int is_ended; /* libcenote has no more of it */
 	cenote_result *held; /* its answer, until it is asked for */
-	PGresult *begun; /* for its rows; a notice brought their columns unasked */
-	PGresult *notices; /* that came with it, while answers before it were not taken */
-	struct cpq_parameter *changes; /* … */
-	cenote_stmt *stmt; /* made for this request; NULL none */
+	PGresult *begun; /* for its rows: a notice brought their columns early */
+	PGresult *notices; /* came with it, before earlier answers were taken */
+	struct cpq_parameter *changes; /* the same */
+	cenote_stmt *stmt; /* made for this request; NULL: none */
 	char *query; /* for the error cursor; "" where libpq has none */
-	size_t query_size; /* room for it, kept for the next request */
+	size_t query_size; /* room for it, which the next request reuses */
 
-	/* of a pool of another server */
-	PGresult *answer; /* ours, in place of the server's; NULL: the server's counts */
-	struct cpq_statement *statement; /* NULL none */
-	int is_binary; /* values are wanted in binary form */
-	int is_many; /* it is no text, and may have several results all the same */
-	struct cnc_sql sql; /* statements whose results are still to come */
-	struct cpq_head head; /* what the next result is called */
+	/* of a pool of another server: */
+	PGresult *answer; /* the shim's own, in place of the server's; NULL: none */
+	struct cpq_statement *statement; /* NULL: none */
+	int is_binary; /* the program wants values in binary form */
+	int is_many; /* it may have several results, though it is not a text */
+	struct cnc_sql sql; /* the statements whose results are still to come */
+	struct cpq_head head; /* the tag of the next result */
 	int has_head;
 };
 
@@ -214,7 +214,7 @@ struct cpq_event {
 	char *name;
 	void *pass_through;
 	void *data; /* PQsetInstanceData() */
-	int is_initialised; /* of a result: its RESULTCREATE went well */
+	int is_initialised; /* of a result: RESULTCREATE succeeded */
 };
 
 struct cpq_events {
@@ -223,13 +223,13 @@ struct cpq_events {
 	int cap;
 };
 
-/* A character set of MySQL's whose characters can have several bytes (common/charset.h). */
+/* A character set of MySQL with characters of several bytes (common/charset.h). */
 struct cpq_charset {
 	unsigned (*charlen)(unsigned c);
 	unsigned (*valid)(const char *start, const char *end);
 };
 
-/* What a result keeps of its connection, so that it can outlive it. */
+/* What a result copies from its connection, because it may outlive the connection. */
 struct cpq_habits {
 	PGVerbosity verbosity;
 	PGContextVisibility show_context;

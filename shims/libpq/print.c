@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * The printing functions of old: PQprint() and its two predecessors. Few call them, and whoever
- * does depends on every blank.
+ * The old printing functions: PQprint() and its two predecessors. Few programs call them,
+ * and those depend on every blank.
  */
 
 struct table {
@@ -21,8 +21,8 @@ struct table {
 	int separator; /* length of o->fieldSep */
 	const char **names;
 	int *widths;
-	char *is_text; /* not a number: left-aligned */
-	int widest; /* of the names */
+	char *is_text; /* not a number, so aligned to the left */
+	int widest; /* length of the longest name */
 };
 
 static const char *
@@ -51,7 +51,7 @@ name_of(const struct table *t, int column)
 	return cpq_PQfname(t->res, column);
 }
 
-/* NULL and "" are the same here. */
+/* NULL and "" look the same here. */
 static const char *
 value_of(const struct table *t, int row, int column)
 {
@@ -91,8 +91,6 @@ measure(struct table *t, int row, int column)
 		t->widths[column] = len;
 }
 
-/* ---- all on a line, as it comes ---- */
-
 static void
 print_plain_header(const struct table *t)
 {
@@ -118,8 +116,6 @@ print_plain_row(const struct table *t, int row)
 	}
 	fputc('\n', t->out);
 }
-
-/* ---- a line per value ---- */
 
 static void
 print_pair(struct table *t, int row, int column)
@@ -179,8 +175,6 @@ print_expanded(struct table *t)
 		print_record(t, row);
 }
 
-/* ---- in columns ---- */
-
 static void
 print_border(const struct table *t)
 {
@@ -196,7 +190,8 @@ print_border(const struct table *t)
 	fputc('\n', t->out);
 }
 
-/* Under a program's shorter name the border is short, but not what stands in the column: as libpq has it. */
+/* As in libpq, the border follows a shorter name of the program's, but the column does
+ * not. */
 static int
 cell_width(const struct table *t, int column)
 {
@@ -229,11 +224,11 @@ print_names(const struct table *t)
 		fputs("<tr>", t->out);
 	else if (t->o->standard)
 		print_border(t);
-	/* in HTML too, as libpq has it */
+	/* In HTML as well, as in libpq. */
 	if (t->o->standard)
 		fputs(separator(t), t->out);
 	for (int i = 0; i < t->n_columns; i++)
-		/* the program's names are for HTML only, as libpq has it */
+		/* As in libpq, the program's names are for HTML only. */
 		print_cell(
 			t, i, t->o->html3 ? t->names[i] : cpq_PQfname(t->res, i), "th");
 	fputs(t->o->html3 ? "</tr>\n" : "\n", t->out);
@@ -256,7 +251,7 @@ print_cells(const struct table *t, int row)
 	fputs(t->o->html3 ? "</tr>\n" : "\n", t->out);
 	if (!t->o->standard || t->o->html3)
 		return;
-	/* libpq makes the border with the header, and has none without */
+	/* libpq makes the border with the header, and has none without it. */
 	if (t->o->header)
 		print_border(t);
 	else
@@ -278,7 +273,7 @@ print_caption(const struct table *t)
 			t->n_rows, t->n_columns);
 }
 
-/* Where an empty value stands, libpq puts its separator in front of unaligned HTML. */
+/* libpq puts its separator in the place of an empty value, before unaligned HTML. */
 static void
 print_stray(const struct table *t, int row, int column)
 {
@@ -303,8 +298,6 @@ print_columns(struct table *t)
 	for (int row = 0; row < t->n_rows; row++)
 		print_cells(t, row);
 }
-
-/* ---- PQprint ---- */
 
 static int
 table_init(struct table *t)
@@ -347,7 +340,8 @@ print_all(struct table *t)
 		fputs("</table>\n", t->out);
 }
 
-/* What does not fit on the terminal goes through $PAGER; NULL: it fits, or is no terminal. */
+/* Output that does not fit the terminal goes through $PAGER. NULL: it fits, or there
+ * is no terminal. */
 static FILE *
 open_pager(const struct table *t)
 {
@@ -392,8 +386,6 @@ cpq_PQprint(FILE *fout, const PGresult *res, const PQprintOpt *ps)
 	free(t.widths);
 	free(t.is_text);
 }
-
-/* ---- before it ---- */
 
 static int
 width_of(const PGresult *res, int column)
@@ -457,7 +449,7 @@ cpq_PQprintTuples(
 	if (n <= 0)
 		return;
 	for (int row = PrintAttNames ? -1 : 0; row <= cpq_PQntuples(res); row++) {
-		/* a border above and below each line */
+		/* A border above and below each line. */
 		if (!TerseOutput) {
 			repeat(fout, '-', 14 * n);
 			fputc('\n', fout);

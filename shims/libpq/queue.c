@@ -45,7 +45,7 @@ request_free(struct cpq_request *req)
 	free(req);
 }
 
-/* One is kept, so that a query needs no memory of its own. */
+/* Keep one request, so that a query needs no allocation. */
 static void
 request_done(PGconn *conn, struct cpq_request *req)
 {
@@ -67,8 +67,8 @@ request_done(PGconn *conn, struct cpq_request *req)
 		conn->queue.spare = req;
 }
 
-/* In a pipeline it is not known when sending how the rows will be read; and a trace has all that
- * was said in its order. */
+/* In a pipeline nobody knows when sending how the program will read the rows. And a
+ * trace must have everything in the order in which it came. */
 int
 cpq_is_streamed(const PGconn *conn)
 {
@@ -124,7 +124,7 @@ cpq_stream_drop(PGconn *conn)
 	conn->stream.head = NULL;
 }
 
-/* That rows come one by one is forgotten by the next request only, in a pipeline by the next but one. As in libpq. */
+/* As in libpq, single-row mode ends with the next request, not here. */
 void
 cpq_requests_drop(PGconn *conn)
 {
@@ -158,7 +158,7 @@ cpq_pipeline_advance(PGconn *conn)
 	conn->async = CPQ_BUSY;
 	if (conn->pipeline != PQ_PIPELINE_ABORTED || conn->queue.first->kind == CPQ_SYNC)
 		return;
-	/* no server is asked for what follows a failure */
+	/* After a failure the server is not asked for what follows. */
 	conn->async = CPQ_READY;
 	conn->ready = cpq_PQmakeEmptyPGresult(conn, PGRES_PIPELINE_ABORTED);
 	if (conn->ready == NULL)
@@ -172,7 +172,7 @@ append_to_aborted(PGconn *conn)
 		cpq_pipeline_advance(conn);
 }
 
-/* libcenote sends what it can as soon as it is asked to. */
+/* Libcenote sends what it can as soon as it can. */
 static int
 is_all_sent(const PGconn *conn)
 {
@@ -182,7 +182,7 @@ is_all_sent(const PGconn *conn)
 int
 cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 {
-	/* a lost session is told with the result */
+	/* A lost session is reported with the result. */
 	if (status < 0 && !cenote_status_is_fatal(status)) {
 		if (req->statement != NULL)
 			cpq_statement_over(conn, req);
@@ -202,11 +202,12 @@ cpq_request_sent(PGconn *conn, struct cpq_request *req, int status)
 		conn->async = CPQ_BUSY;
 	cpq_cancel_follow(conn);
 	cpq_trace_flush(conn);
-	/* a blocking connection has sent it all before it goes on; a pipeline is sent when it is flushed */
+	/* A blocking connection sends everything before it goes on. A pipeline is sent
+	 * when it is flushed. */
 	if (!conn->is_nonblocking && conn->pipeline == PQ_PIPELINE_OFF)
 		return is_all_sent(conn) || cpq_PQflush(conn) >= 0;
 	if (conn->pipeline != PQ_PIPELINE_OFF)
 		return 1;
-	/* what cannot be sent is told with the result */
+	/* What cannot be sent is reported with the result. */
 	return cpq_push(conn) == CENOTE_ERR_NOMEM ? 0 : 1;
 }

@@ -6,13 +6,14 @@
 #include <string.h>
 
 /*
- * Requests: the list of those that are not finished, and the ways to send one. Sending never waits but
- * where PQsendQuery() does.
+ * The functions that send a request: PQsendQuery() and the others, and single-row mode.
+ * queue.c has the list of requests; dialect/send.c sends to pools of other servers.
  */
 
 /*
- * A session that the pool took back is left before the next request is sent: who waits for the answer has put the
- * descriptor into an epoll set by the time that it is read, and epoll forgets one that is closed.
+ * Leave a session that the pool took back before the next request is sent. The program
+ * puts the descriptor into an epoll set while it waits for the answer, and epoll forgets
+ * a descriptor that is closed.
  */
 static void
 leave_yielded(PGconn *conn)
@@ -180,7 +181,7 @@ cpq_PQsendQueryPrepared(PGconn *conn, const char *stmtName, int nParams,
 	return cpq_request_sent(conn, req, r);
 }
 
-/* Describe and close, of statements and portals: NULL is the unnamed one. */
+/* Describe and close statements and portals. NULL is the unnamed one. */
 static int
 send_named(PGconn *conn, enum cpq_request_kind kind, uint32_t what, const char *name)
 {
@@ -232,8 +233,8 @@ cpq_PQsendClosePortal(PGconn *conn, const char *portal)
 static int
 set_chunk(PGconn *conn, int rows, int is_single_row)
 {
-	/* only for the request that runs, while nothing of its answer came; a copy's beginning
-	 * that the program did not take is something */
+	/* Only for the running request, while nothing of its answer has come. The
+	 * beginning of a copy that the program did not take counts as something. */
 	if (conn == NULL || conn->async != CPQ_BUSY || conn->queue.first == NULL ||
 		conn->stream.res != NULL || conn->ready != NULL ||
 		conn->queue.first->begun != NULL || rows <= 0)
@@ -241,7 +242,8 @@ set_chunk(PGconn *conn, int rows, int is_single_row)
 	if (conn->queue.first->kind != CPQ_SIMPLE &&
 		conn->queue.first->kind != CPQ_EXTENDED)
 		return 0;
-	/* of what has been answered in part the rest comes as a whole, and is given in parts */
+	/* If a part has come already, the rest comes as a whole, and the program gets
+	 * it in parts. */
 	if (conn->pipeline == PQ_PIPELINE_OFF &&
 		cenote_set_stream(conn->session) == CENOTE_OK)
 		conn->queue.first->is_stream = 1;

@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * PGresult: its memory, its rows, its fields, and where all of it comes from. A result
+ * points into libcenote's blocks where it can; what programs add lies in its own arena.
+ * answer.c makes results, result_read.c reads them.
+ */
+
 static const struct cpq_value null_value = { -1, cpq_empty };
 
-/* Nobody frees it, and nobody changes it. */
+/* Nobody frees or changes it. */
 PGresult cpq_result_of_no_memory = { .tag = &cpq_tag,
 	.status = PGRES_FATAL_ERROR,
 	.message = (char *)(uintptr_t) "out of memory\n" };
-
-/* ---- memory: blocks that are freed together ---- */
 
 #define BLOCK_SIZE 2048u
 #define ALIGNMENT  _Alignof(max_align_t)
@@ -53,7 +57,7 @@ arena_alloc(PGresult *res, size_t size, size_t alignment)
 	if (b == NULL)
 		return NULL;
 	b->used = size;
-	/* A large one goes behind, so that the block in use stays in use. */
+	/* Put a large block second, so that the block in use stays in use. */
 	if (size > BLOCK_SIZE / 2 && res->arena != NULL) {
 		struct block *first = res->arena;
 
@@ -108,8 +112,6 @@ cpq_PQresultMemorySize(const PGresult *res)
 	return res->memory + (res->res != NULL ? cenote_result_memory(res->res) : 0);
 }
 
-/* ---- making and freeing ---- */
-
 static void
 set_habits(PGresult *res, PGconn *conn)
 {
@@ -139,7 +141,7 @@ cpq_is_failure(ExecStatusType status)
 	return status == PGRES_NONFATAL_ERROR || status == PGRES_FATAL_ERROR;
 }
 
-/* Of all but these it is the connection's, as libpq has it. */
+/* As in libpq, the other results have the connection's message. */
 static int
 has_message(ExecStatusType status)
 {
@@ -196,8 +198,6 @@ cpq_PQclear(PGresult *res)
 	free(res);
 }
 
-/* ---- rows of our own ---- */
-
 static int
 rows_reserve(PGresult *res, int cap)
 {
@@ -222,7 +222,7 @@ rows_grow(PGresult *res)
 	return rows_reserve(res, res->cap_rows > 0 ? 2 * res->cap_rows : 128);
 }
 
-/* A row of NULLs behind the others. */
+/* Add a row of NULLs. */
 static struct cpq_value *
 row_add(PGresult *res)
 {
@@ -286,7 +286,7 @@ cpq_result_add_row(PGresult *res, const cenote_result *from, uint64_t at)
 	return 0;
 }
 
-/* Where each value of a row lies. */
+/* Point to each value of a row. */
 static void
 row_point(struct cpq_value *row, size_t n, const uint8_t *sent)
 {
@@ -294,13 +294,14 @@ row_point(struct cpq_value *row, size_t n, const uint8_t *sent)
 		size_t len = 0;
 		const char *text = cenote_row_text(sent, (uint32_t)n, (uint32_t)i, &len);
 
-		/* libpq's interface has no const: a program that writes there writes into the result */
+		/* libpq's interface has no const. A program that writes there writes
+		 * into the result. */
 		row[i].text = text != NULL ? (char *)(uintptr_t)text : cpq_empty;
 		row[i].len = text != NULL ? (int)len : -1;
 	}
 }
 
-/* How many rows ahead the begin of a row is prefetched, since it is not in the CPU's cache. */
+/* The beginning of a row is not in the CPU's cache: prefetch it this many rows ahead. */
 #define AHEAD 8
 
 int
@@ -350,7 +351,7 @@ attributes_set(PGresult *res, int n, const PGresAttDesc *from)
 	return 1;
 }
 
-/* Rows that had no columns, as those of a SELECT of none, have NULL in all that they get. */
+/* Rows without columns, as of a SELECT of nothing, get NULL in all new columns. */
 static int
 rows_widen(PGresult *res)
 {
@@ -397,7 +398,7 @@ cpq_PQsetvalue(PGresult *res, int tup_num, int field_num, char *value, int len)
 static int
 copy_rows(PGresult *to, const PGresult *from)
 {
-	/* as libpq, which sets value by value: rows without columns are none */
+	/* As libpq, which sets value by value: rows without columns vanish. */
 	for (int i = 0; i < from->n_rows && from->n_columns > 0; i++) {
 		struct cpq_value *row = row_add(to);
 
@@ -457,7 +458,8 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 		PGEventResultCopy e = { src, to };
 		struct cpq_event *event = &to->events.list[i];
 
-		/* libpq 14 and later: it fails for itself and not for the copy */
+		/* As libpq 14 and later: the failure of a procedure is not one of the
+		 * copy. */
 		event->is_initialised =
 			src->events.list[i].is_initialised &&
 			event->proc(PGEVT_RESULTCOPY, &e, event->pass_through) != 0;
@@ -465,7 +467,7 @@ cpq_PQcopyResult(const PGresult *src, int flags)
 	return to;
 }
 
-/* The pool tells the length that was declared; libpq tells the type's own, whatever is declared. */
+/* The pool reports the declared length; libpq reports the length of the type. */
 static int
 type_length(const cenote_column *c)
 {
@@ -493,8 +495,6 @@ type_length(const cenote_column *c)
 		return (int)cenote_column_int(c, CENOTE_COLUMN_LENGTH);
 	}
 }
-
-/* ---- what came from the pool ---- */
 
 int
 cpq_result_set_columns(PGresult *res, const cenote_result *from)
@@ -531,8 +531,6 @@ cpq_result_set_columns(PGresult *res, const cenote_result *from)
 	res->n_columns = (int)n;
 	return 0;
 }
-
-/* ---- from libcenote ---- */
 
 int
 cpq_result_set_field(PGresult *res, int code, const char *text)
@@ -675,7 +673,6 @@ cpq_result_part(const PGresult *head, ExecStatusType status)
 	return res;
 }
 
-/* Where no memory is left even for an error there is one that needs none: NULL would be the end. */
 PGresult *
 cpq_result_failure(PGconn *conn)
 {
@@ -696,7 +693,6 @@ cpq_no_memory(PGconn *conn)
 	return cpq_result_failure(conn);
 }
 
-/* A wrong use that libpq tells in this way. */
 void
 cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 {
@@ -714,7 +710,7 @@ cpq_notice_own(const struct cpq_habits *habits, const char *format, ...)
 	va_start(args, format);
 	(void)appendPQExpBufferVA(&text, format, args);
 	va_end(args);
-	/* the end of the line is not part of it, but of the text */
+	/* The message field has no line end, but the text has. */
 	if (text.len > 0 && text.data[text.len - 1] == '\n')
 		text.data[--text.len] = '\0';
 	(void)cpq_result_set_field(res, PG_DIAG_MESSAGE_PRIMARY, text.data);

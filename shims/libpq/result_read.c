@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What programs read of a result. */
+/* The functions with which programs read a result. A wrong use gives a notice, as in
+ * libpq. */
 
 static int
 is_value(const PGresult *res, int row, int column)
@@ -75,7 +76,7 @@ fold(char c)
 	return (char)((unsigned char)c > 127 ? c : tolower((unsigned char)c));
 }
 
-/* The name as SQL reads it: folded to lower case, but for what stands in double quotes. */
+/* The name as SQL reads it: in lower case, except in double quotes. */
 static char *
 fold_name(const char *name)
 {
@@ -134,7 +135,7 @@ COLUMN_GETTER(Oid, PQftype, typid, 0)
 COLUMN_GETTER(int, PQfsize, typlen, 0)
 COLUMN_GETTER(int, PQfmod, atttypmod, 0)
 
-/* NULL if there is no such value; then a notice was given. */
+/* NULL: there is no such value, and the program got a notice. */
 static const struct cpq_value *
 value(const PGresult *res, int row, int column)
 {
@@ -190,7 +191,7 @@ cpq_PQcmdStatus(PGresult *res)
 	return res != NULL ? res->command : NULL;
 }
 
-/* "INSERT 17 1": the id of the one row inserted, from servers that have such. */
+/* "INSERT 17 1" has the id of the inserted row, from servers that have ids. */
 Oid
 cpq_PQoidValue(const PGresult *res)
 {
@@ -207,7 +208,7 @@ cpq_PQoidValue(const PGresult *res)
 char *
 cpq_PQoidStatus(const PGresult *res)
 {
-	/* libpq's own is a static buffer as well, and deprecated for it */
+	/* libpq's is a static buffer as well, and deprecated because of that. */
 	static _Thread_local char text[24];
 	const char *id = res != NULL && strncmp(res->command, "INSERT ", 7) == 0
 				 ? res->command + 7
@@ -217,7 +218,7 @@ cpq_PQoidStatus(const PGresult *res)
 	return text;
 }
 
-/* Of these tags the last word is a number of rows. */
+/* The last word of these tags is a number of rows. */
 static const char *
 counted_part(const char *command)
 {
@@ -265,7 +266,7 @@ cpq_PQresultErrorMessage(const PGresult *res)
 char *
 cpq_PQresultErrorField(const PGresult *res, int fieldcode)
 {
-	/* the interface has no const */
+	/* The interface has no const. */
 	return res != NULL ? (char *)(uintptr_t)cpq_result_field(res, fieldcode) : NULL;
 }
 

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands for values that the program did not give: a service file (pg_service.conf), the environment,
- * PostgreSQL's own defaults. */
+/*
+ * Values that the program did not give: from a service file (pg_service.conf), from the
+ * environment, and from PostgreSQL's defaults. conninfo.c and connect.c call this file.
+ */
 
 static const char *
 variable(const char *name)
@@ -21,7 +23,7 @@ variable(const char *name)
 	return value != NULL && *value != '\0' ? value : NULL;
 }
 
-/* The name or home directory of who runs this; malloc()ed, NULL if that is not known. */
+/* The name or home directory of the user; malloc()ed; NULL if unknown. */
 static char *
 user_fact(int is_home)
 {
@@ -59,7 +61,7 @@ trim(char *line)
 
 struct service {
 	const char *name;
-	const char *file; /* that is being read */
+	const char *file; /* the file that is being read */
 	int line;
 	int is_found;
 };
@@ -95,7 +97,7 @@ bad:
 	return -1;
 }
 
-/* 1: the section is over, nothing more is to be read. */
+/* 1: the section is over, and nothing more must be read. */
 static int
 read_line(struct cpq_conninfo *info, struct service *s, char *line, PQExpBuffer error)
 {
@@ -194,7 +196,7 @@ complete_from_service(struct cpq_conninfo *info, PQExpBuffer error)
 	return -1;
 }
 
-/* "PGHOST=db1": of the keyword's value, if there is none yet. */
+/* "PGHOST=db1": set the keyword's value if it has none yet. */
 static int
 put_variable(struct cpq_conninfo *info, const char *setting, PQExpBuffer error)
 {
@@ -228,7 +230,7 @@ cpq_environment_says_something(void)
 	return 0;
 }
 
-/* In one pass: getenv() would go through all of it for each keyword. */
+/* One pass: getenv() would read everything again for each keyword. */
 static int
 complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 {
@@ -239,7 +241,7 @@ complete_from_environment(struct cpq_conninfo *info, PQExpBuffer error)
 	return 0;
 }
 
-/* PGREQUIRESSL was the variable for it before there was PGSSLMODE. */
+/* PGREQUIRESSL is older than PGSSLMODE. */
 static int
 complete_sslmode(struct cpq_conninfo *info, PQExpBuffer error)
 {
@@ -269,7 +271,7 @@ complete_user(struct cpq_conninfo *info, PQExpBuffer error)
 	return r;
 }
 
-/* The name of the encoding that the program's locale has. */
+/* The name of the encoding of the program's locale. */
 static const char *
 locale_encoding(void)
 {
@@ -294,7 +296,7 @@ cpq_home_file(const char *name)
 	return path;
 }
 
-/* Where the password is looked for. */
+/* Where to look for the password. */
 static int
 put_passfile(struct cpq_conninfo *info, PQExpBuffer error)
 {

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * TLS and GSS, as the program sees them: they tell of its hop, which ends at cenoted. How the pool
- * reaches the server is told by the attributes that begin with "server_".
+ * TLS and GSS, as the program asks for them. The answers are about the program's own hop,
+ * which ends at cenoted; attributes that begin with "server_" are about the pool's hop to
+ * the server.
  */
 
 static const char *
@@ -29,7 +30,7 @@ cpq_PQsslAttributeNames(PGconn *conn)
 		"compression", "protocol", NULL };
 	static const char *const none[] = { NULL };
 
-	/* until 15 they are told of any connection */
+	/* libpq up to 15 names them for any connection. */
 	return conn == NULL || cpq_PQlibVersion() < 160000 || cpq_PQsslInUse(conn) ? names
 										   : none;
 }
@@ -47,7 +48,7 @@ cpq_PQsslAttribute(PGconn *conn, const char *attribute_name)
 		{ "server_protocol", CENOTE_HOP_SERVER, "version" },
 		{ "server_cipher", CENOTE_HOP_SERVER, "cipher" } };
 
-	/* which library it would be is known without a connection */
+	/* The library's name is known without a connection. */
 	if (strcmp(attribute_name, "library") == 0)
 		return conn == NULL || cpq_PQsslInUse(conn) ? "OpenSSL" : NULL;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -59,7 +60,7 @@ cpq_PQsslAttribute(PGconn *conn, const char *attribute_name)
 	return NULL;
 }
 
-/* The SSL object is libcenote's own, and not given away. */
+/* The SSL object is libcenote's own, so the program does not get it. */
 void *
 cpq_PQsslStruct(PGconn *conn, const char *struct_name)
 {
@@ -102,8 +103,6 @@ cpq_PQgetgssctx(PGconn *conn)
 	(void)conn;
 	return NULL;
 }
-
-/* ---- hooks: kept for the original, which is the one that logs in with keys and tokens ---- */
 
 int
 cpq_PQdefaultSSLKeyPassHook_OpenSSL(char *buf, int size, PGconn *conn)

@@ -8,18 +8,19 @@
 #include <string.h>
 #include <time.h>
 
-/* What a connection says of itself, and small things that belong to nobody else. */
+/* What a connection reports of itself, and small functions that belong to no other
+ * file. */
 
 static char *
 info_text(const PGconn *conn, enum cpq_key key)
 {
 	if (conn == NULL || !conn->is_told)
 		return NULL;
-	/* the interface has no const; the text is the connection's */
+	/* The interface has no const; the text is the connection's. */
 	return (char *)(uintptr_t)cpq_conninfo_get(&conn->info, key);
 }
 
-/* … or nothing, where libpq tells that. */
+/* The same, or "" where libpq returns that. */
 static char *
 info_or_nothing(const PGconn *conn, enum cpq_key key)
 {
@@ -57,7 +58,7 @@ cpq_PQhost(const PGconn *conn)
 	if (host == NULL || *host != '\0' || !conn->is_told)
 		return host;
 	host = info_text(conn, CPQ_KEY_HOSTADDR);
-	/* where libpq would have looked */
+	/* Where libpq would look. */
 	return *host != '\0' ? host : (char *)(uintptr_t)CPQ_PG_SOCKET_DIR;
 }
 
@@ -146,7 +147,8 @@ cpq_PQsocket(const PGconn *conn)
 
 	if (conn != NULL)
 		writable->is_watched = 1;
-	/* what libcenote has lost, the program has still to find closed */
+	/* Libcenote has lost the session, but the program must find its descriptor
+	 * closed. */
 	return fd < 0 && conn != NULL && conn->status != CONNECTION_BAD &&
 			       (conn->is_dying || conn->queue.first != NULL)
 		       ? conn->fd
@@ -166,7 +168,7 @@ cpq_PQbackendPID(const PGconn *conn)
 	return pid != NULL ? (int)strtol(pid, NULL, 10) : 0;
 }
 
-/* The pool's: the server's it has logged in with itself. */
+/* The pool's password. The pool itself logs in to the server. */
 int
 cpq_PQconnectionNeedsPassword(const PGconn *conn)
 {
@@ -208,7 +210,7 @@ cpq_PQsetClientEncoding(PGconn *conn, const char *encoding)
 		return -1;
 	if (strcmp(encoding, "auto") == 0)
 		encoding = pg_encoding_to_char(PQenv2encoding());
-	/* as libpq, which has so much room for it */
+	/* libpq has so much room for it. */
 	if (strlen(encoding) > 101)
 		return -1;
 	initPQExpBuffer(&text);
@@ -255,7 +257,7 @@ cpq_PQsetnonblocking(PGconn *conn, int arg)
 		return 0;
 	if (conn->queue.first == NULL)
 		resetPQExpBuffer(&conn->error);
-	/* what is queued goes out while it may still wait */
+	/* Send what is queued while the call may still wait. */
 	if (cpq_PQflush(conn) != 0)
 		return -1;
 	conn->is_nonblocking = on;
@@ -274,7 +276,8 @@ cpq_PQisthreadsafe(void)
 	return 1;
 }
 
-/* What drivers decide by; CENOTE_LIBPQ_VERSION says another, for those who need a certain one. */
+/* Drivers decide by it. CENOTE_LIBPQ_VERSION sets another for programs that need a
+ * certain one. */
 int
 cpq_PQlibVersion(void)
 {

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * target_session_attrs: what kind of session the program wants. There is no other host to try, so one that
- * is of another kind is a failure. PostgreSQL tells the kind from 14 on; of who does not, nothing is asked.
+ * target_session_attrs: the kind of session that the program wants. There is no other
+ * host to try, so a session of another kind is a failure. PostgreSQL reports the kind
+ * from version 14 on. The shim asks older servers nothing.
  */
 
 enum kind {
@@ -18,7 +19,7 @@ enum kind {
 
 static const struct {
 	const char *name;
-	const char *otherwise; /* libpq's words */
+	const char *otherwise; /* libpq's words if it does not fit */
 } kinds[N_KINDS] = {
 	[WRITABLE] = { "read-write", "session is read-only" },
 	[READ_ONLY] = { "read-only", "session is not read-only" },
@@ -26,7 +27,7 @@ static const struct {
 	[STANDBY] = { "standby", "server is not in hot standby mode" },
 };
 
-/* 1 also where that is not told. */
+/* 1 also if the server does not report it. */
 static int
 is_of_kind(const PGconn *conn, enum kind kind)
 {

@@ -8,12 +8,13 @@
 #include <time.h>
 
 /*
- * The trace: the messages that PostgreSQL's protocol would have carried for what was asked and
- * answered, in libpq's words. While there is one, requests are answered as streams, so that what
- * comes is seen in the order in which the server said it.
+ * PQtrace(): the messages that PostgreSQL's protocol would have carried, in libpq's form.
+ * While there is a trace, requests are answered as streams, so that what comes is seen in
+ * the order in which the server sent it.
  *
- * What the server says in between has its place: a notice goes before the end of the statement that
- * gave it, a parameter or a notification before ReadyForQuery. Both are kept until then.
+ * Messages that the server sends in between have their place. A notice comes before the
+ * end of its statement, a parameter or a notification before ReadyForQuery. Both are kept
+ * until then. It owns conn->trace.
  */
 
 #define TRACE_NO_TIMES 1 /* PQTRACE_SUPPRESS_TIMESTAMPS */
@@ -21,14 +22,12 @@
 
 #define OID_BYTES 4u
 
-/* A message being made: its text, and the bytes that it would have. */
+/* A message that is being made: its text, and the length that it would have. */
 struct line {
 	PQExpBufferData text;
 	size_t len;
 	int is_regress;
 };
-
-/* ---- fields of a message ---- */
 
 static void
 begin(const PGconn *conn, struct line *l, const char *name)
@@ -63,7 +62,7 @@ put_int32(struct line *l, int n)
 	l->len += 4;
 }
 
-/* A number that differs from one server to the next. */
+/* A number that differs between servers. */
 static void
 put_oid(struct line *l, Oid oid)
 {
@@ -96,7 +95,7 @@ put_bytes(struct line *l, const char *bytes, size_t n)
 	l->len += n;
 }
 
-/* A value, or NULL, with its length in front. */
+/* A value or NULL, with its length before it. */
 static void
 put_value(struct line *l, const char *bytes, size_t n)
 {
@@ -104,8 +103,6 @@ put_value(struct line *l, const char *bytes, size_t n)
 	if (bytes != NULL)
 		put_bytes(l, bytes, n);
 }
-
-/* ---- the line ---- */
 
 static void
 put_time(PQExpBuffer out)
@@ -129,7 +126,7 @@ put_line(PQExpBuffer out, const PGconn *conn, char from, const struct line *l)
 	appendPQExpBuffer(out, "%c\t%zu\t%s\n", from, l->len, l->text.data);
 }
 
-/* Write it. Without memory for it, it is missing in the trace, and nothing else happens. */
+/* Write the line. Without memory it is missing in the trace, and that is all. */
 static void
 end(PGconn *conn, char from, struct line *l)
 {
@@ -161,8 +158,6 @@ say_text(PGconn *conn, char from, const char *name, const char *text)
 	put_text(&l, text);
 	end(conn, from, &l);
 }
-
-/* ---- what is asked ---- */
 
 void
 cpq_trace_query(PGconn *conn, const char *query)
@@ -295,8 +290,6 @@ cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n)
 	end(conn, 'F', &l);
 }
 
-/* ---- what is answered ---- */
-
 /* A message that waits for its place. */
 static void
 keep(PGconn *conn, PQExpBuffer kept, struct line *l)
@@ -317,7 +310,7 @@ write_kept(PGconn *conn, PQExpBuffer kept)
 		resetPQExpBuffer(kept);
 }
 
-/* How much of an extended query had been done when it failed. */
+/* How far an extended query had come when it failed. */
 static int
 steps_of(const cenote_diag *diag)
 {
@@ -357,7 +350,7 @@ mark_answered(PGconn *conn)
 		conn->queue.first->is_answered = 1;
 }
 
-/* A notice came before the rest was asked for. */
+/* A notice came before the program asked for the rest. */
 static int
 is_begun(const PGconn *conn)
 {
@@ -443,7 +436,7 @@ cpq_trace_parsed(PGconn *conn)
 	write_kept(conn, &conn->trace.notices);
 }
 
-/* The parameters belong to statements only. */
+/* Only statements have parameters. */
 void
 cpq_trace_description(PGconn *conn, const PGresult *res)
 {
@@ -486,8 +479,8 @@ cpq_trace_copy(PGconn *conn, const PGresult *res, int is_in)
 	end(conn, 'B', &l);
 }
 
-/* libpq tells the length of what is sent, and then that it did not tell the rest; and nothing of
- * what comes. */
+/* libpq writes the length of what it sends, and that it left out the rest. It writes
+ * nothing of what it receives. */
 void
 cpq_trace_copy_data(PGconn *conn, size_t n)
 {
@@ -517,7 +510,8 @@ cpq_trace_copy_end(PGconn *conn, char from, const char *why)
 		say(conn, 'F', "Sync");
 }
 
-/* In the order in which PostgreSQL sends them. Of a notice that was kept, they are in the result. */
+/* In the order in which PostgreSQL sends them. For a kept notice they are in the
+ * result. */
 static void
 put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 {
@@ -533,7 +527,7 @@ put_diag(struct line *l, const cenote_diag *diag, const PGresult *kept)
 	put_byte(l, '\0');
 }
 
-/* Its length has the places in the server's source in it, which differ between releases. */
+/* Its length includes places in the server's source, which differ between releases. */
 static void
 put_diag_line(PQExpBuffer out, const PGconn *conn, const char *name, const struct line *l)
 {
@@ -579,7 +573,7 @@ cpq_trace_error(PGconn *conn, const cenote_diag *diag)
 	write_kept(conn, &conn->trace.notices);
 }
 
-/* What is before it came with it, though nobody may ever ask for what is behind. */
+/* Everything before it came with it, whether the program asks for the rest or not. */
 static void
 begin_answer(PGconn *conn, struct cpq_request *req)
 {
@@ -659,7 +653,7 @@ cpq_trace_ready(PGconn *conn)
 		return;
 	write_kept(conn, &conn->trace.notices);
 	write_kept(conn, &conn->trace.rest);
-	/* libpq does not trace what ends the answer of a function */
+	/* libpq does not trace the end of a function's answer. */
 	if (is_function(conn))
 		return;
 	begin(conn, &l, "ReadyForQuery\t");
@@ -669,9 +663,7 @@ cpq_trace_ready(PGconn *conn)
 	end(conn, 'B', &l);
 }
 
-/* ---- on and off ---- */
-
-/* libpq does that whenever it sends: a program may read the file meanwhile. */
+/* libpq flushes whenever it sends: a program may read the file meanwhile. */
 void
 cpq_trace_flush(PGconn *conn)
 {

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* postgresql://[user[:password]@][host[:port][,…]][/dbname][?name=value[&…]] (RFC 3986, but for the
- * list of hosts). The texts of errors are libpq's. */
+/*
+ * URIs: postgresql://[user[:password]@][host[:port][,…]][/dbname][?name=value[&…]] (RFC
+ * 3986, except for the list of hosts). The error texts are libpq's. conninfo.c calls this
+ * file.
+ */
 
 size_t
 cpq_uri_prefix(const char *text)
@@ -30,7 +33,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Percent signs into bytes; NULL and the reason. */
+/* Decode percent signs; NULL and the reason. */
 static char *
 decode(const char *text, PQExpBuffer error)
 {
@@ -70,7 +73,7 @@ decode(const char *text, PQExpBuffer error)
 	return out;
 }
 
-/* An empty part says nothing. */
+/* An empty part sets nothing. */
 static int
 put_part(struct cpq_conninfo *info, const char *keyword, const char *part,
 	PQExpBuffer error)
@@ -88,7 +91,7 @@ put_part(struct cpq_conninfo *info, const char *keyword, const char *part,
 	return r;
 }
 
-/* Cut at the first of these characters; what it was. */
+/* Cut at the first of these characters, and return which it was. */
 static char
 cut(char **at, const char *stops)
 {
@@ -119,7 +122,7 @@ parse_user(struct cpq_conninfo *info, char **at, PQExpBuffer error)
 	return put_part(info, "password", password, error);
 }
 
-/* The host, without its brackets; the place behind it, or NULL. */
+/* The host without brackets. Returns the place after it, or NULL. */
 static char *
 host_end(char **host, const char *begin, const char *uri, PQExpBuffer error)
 {
@@ -156,7 +159,7 @@ struct lists {
 	PQExpBufferData ports;
 };
 
-/* host[:port][,…]; what stood behind it, or -1. */
+/* host[:port][,…]. Returns the character after it, or -1. */
 static int
 parse_hosts(
 	struct lists *l, char **at, const char *begin, const char *uri, PQExpBuffer error)
@@ -186,7 +189,7 @@ parse_hosts(
 	}
 }
 
-/* One "name=value" of the query part, cut out already. */
+/* One "name=value" of the query part, already cut out. */
 static int
 parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 {
@@ -212,7 +215,7 @@ parse_param(struct cpq_conninfo *info, char *param, PQExpBuffer error)
 	name = decode(param, error);
 	value = name != NULL ? decode(equals + 1, error) : NULL;
 	r = value != NULL ? 0 : -1;
-	/* JDBC's way of saying it */
+	/* JDBC's spelling. */
 	if (r == 0 && strcmp(name, "ssl") == 0 && strcmp(value, "true") == 0) {
 		r = cpq_conninfo_put_at(info, CPQ_KEY_SSLMODE, "require", error);
 	} else if (r == 0) {

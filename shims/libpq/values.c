@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-/* The parameters of a request, as the program gives them: checked, and put into libcenote's form. */
+/* The parameters of a request: check what the program gives, and put it into
+ * libcenote's form. */
 
-/* The server finds out this type as it does 0, which would not be passed on where all are 0: then a parameter too
- * many is another error. */
+/* The server finds out the type, as it does for 0. But libcenote does not send types
+ * that are all 0, and then one parameter too many would be another error. */
 #define OID_UNKNOWN 705u
 
 static Oid

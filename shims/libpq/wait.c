@@ -6,8 +6,9 @@
 #include <time.h>
 
 /*
- * Waiting for the session, reading and writing. Libcenote waits by itself in few calls only: the shim decides when a
- * program may wait. connect.c, and all calls that send or take something, call this file.
+ * Waiting for the session, reading and writing. The shim decides when a program may wait,
+ * and libcenote waits by itself in few calls only. connect.c and all calls that send or
+ * take something call this file.
  */
 
 int64_t
@@ -43,7 +44,8 @@ cpq_wait(PGconn *conn, int64_t deadline_ms)
 		return errno == EINTR ? 1 : -1;
 	if (p.revents == 0 || !cenote_is_connected(conn->session))
 		return 1;
-	/* the call that is made again does not read, but says how a session was lost */
+	/* The call that is repeated does not read, but it reports how a session was
+	 * lost. */
 	r = cenote_process(conn->session);
 	if (r != CENOTE_ERR_NOMEM)
 		return 1;
@@ -76,7 +78,7 @@ cpq_PQflush(PGconn *conn)
 	if (conn->session == NULL)
 		return 0;
 	cpq_trace_flush(conn);
-	/* Nothing is read here: who polls reads the socket's readiness as news. */
+	/* Read nothing here: a program that polls needs to see the socket readable. */
 	while (cpq_push(conn) == CENOTE_OK &&
 		(cenote_wants(conn->session) & CENOTE_WANTS_WRITE)) {
 		if (conn->is_nonblocking)
@@ -84,7 +86,7 @@ cpq_PQflush(PGconn *conn)
 		if (cpq_wait(conn, 0) < 0)
 			return -1;
 	}
-	/* a lost connection is told with the result */
+	/* A lost connection is reported with the result. */
 	return 0;
 }
 
