@@ -11,12 +11,13 @@
 #include "protocol/scram.h"
 
 /*
- * All that needs OpenSSL: TLS at both ends, and the hash functions of a login. Built twice from the same
- * sources: as the module cenote-crypto.so, which libcenote opens when TLS or a password is first
- * needed, so that it brings no dependency into its host; and into cenoted.
+ * Everything that needs OpenSSL: TLS at both ends, and the hash functions of a login. It
+ * is built twice from the same sources. One is the module cenote-crypto.so: libcenote
+ * opens it when it first needs TLS or a password, so that a program without them does not
+ * depend on OpenSSL. The other is a part of cenoted.
  *
- * A connection is sans I/O but for the two functions that its owner gives it. Errors are texts for
- * people, and name the check that failed and its values.
+ * A connection does no I/O but through the two functions that its owner gives. Errors are
+ * texts for people; they name the check that failed, and its values.
  */
 #define CN_CRYPTO_ABI 2u
 
@@ -25,13 +26,13 @@ struct cn_tls_server;
 
 #define CN_TLS_ERROR_MAX 512u
 
-/* Why something failed; "" if nothing did. */
+/* Why something failed; "": nothing did. */
 struct cn_tls_error {
 	char text[CN_TLS_ERROR_MAX];
 };
 
-/* How ciphertext travels. Neither waits. CENOTE_OK and at least 1 byte (read: or 0,
- * the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
+/* How ciphertext travels. Neither function waits. CENOTE_OK and at least 1 byte (read:
+ * or 0, the end), CENOTE_AGAIN, CENOTE_ERR_CONN. */
 struct cn_tls_io {
 	int (*read)(void *user, void *room, size_t n, size_t *ret_n);
 	int (*write)(void *user, const void *bytes, size_t n, size_t *ret_n);
@@ -40,21 +41,21 @@ struct cn_tls_io {
 
 enum cn_tls_verify {
 	CN_TLS_VERIFY_NONE,
-	CN_TLS_VERIFY_CHAIN, /* who signed the server's certificate */
-	CN_TLS_VERIFY_NAME /* and for whom */
+	CN_TLS_VERIFY_CHAIN, /* check who signed the server's certificate */
+	CN_TLS_VERIFY_NAME /* and for which name */
 };
 
 /* NULL or "": not given. Borrowed for the call. */
 struct cn_tls_client_options {
 	enum cn_tls_verify verify;
-	const char *host; /* the name that was asked for, or an address */
+	const char *host; /* the name that the program gave, or an address */
 	const char *port;
-	const char *user; /* sessions are not shared between users */
+	const char *user; /* users do not share sessions */
 	const char *sni; /* the name to be sent; "": none */
-	const char *ca; /* file; neither this nor ca_path: the system's */
+	const char *ca; /* a file; without it and ca_path, the system's */
 	const char *ca_path;
 	const char *cert;
-	const char *key; /* "": in the file of the certificate */
+	const char *key; /* "": it is in the file of the certificate */
 	const char *crl;
 	const char *min_version; /* "1.2", "1.3" */
 	const char *ciphers;
@@ -63,18 +64,19 @@ struct cn_tls_client_options {
 
 enum cn_tls_client_cert {
 	CN_TLS_CLIENT_CERT_NONE,
-	CN_TLS_CLIENT_CERT_REQUEST, /* asked for, and verified if it comes */
+	CN_TLS_CLIENT_CERT_REQUEST, /* request it, and verify it if it comes */
 	CN_TLS_CLIENT_CERT_REQUIRE
 };
 
-/* Two hours' keys of session tickets, in memory that the processes of a pool share. */
+/* The keys of session tickets of two hours, in memory that the processes of a pool
+ * share. */
 struct cn_tls_tickets;
 
 struct cn_tls_server_options {
-	const char *name; /* sessions of one name are not resumed under another */
-	const char *cert; /* PEM text of the files, not their names */
+	const char *name; /* a session of one name is not resumed under another */
+	const char *cert; /* PEM text, not the names of files */
 	const char *key;
-	const char *ca; /* of clients; "": none */
+	const char *ca; /* for the clients' certificates; "": none */
 	const char *crl;
 	const char *min_version;
 	const char *ciphers;
@@ -83,25 +85,25 @@ struct cn_tls_server_options {
 	const struct cn_tls_tickets *tickets; /* NULL: no resumption */
 };
 
-/* What was negotiated. Texts are cut; "" where there is none. */
+/* What was negotiated. Texts are cut; "" means none. */
 struct cn_tls_facts {
 	char version[16]; /* "TLSv1.3" */
 	char cipher[64];
 	char group[32];
-	char peer[256]; /* the subject of the peer's certificate, "" if it showed none */
-	char issuer[256]; /* of it */
+	char peer[256]; /* the subject of the peer's certificate; "": it showed none */
+	char issuer[256]; /* of the same certificate */
 	char common_name[128];
 	char alt_names[512]; /* "DNS:db.example, IP Address:192.0.2.1" */
 	char not_after[32];
 	uint16_t bits; /* of the cipher's key */
 	uint8_t is_resumed;
-	uint8_t is_verified; /* the peer's certificate was, at least to its issuer */
+	uint8_t is_verified; /* the peer's certificate was verified, at least up to its issuer */
 };
 
 struct cn_tls_ops {
 	/*
-	 * A client's connection. The first bytes go out with handshake(). CENOTE_OK, CENOTE_ERR_NOMEM,
-	 * CENOTE_ERR_ARG (an option, as `ret_error` says).
+	 * A client's connection. handshake() sends the first bytes. CENOTE_OK,
+	 * CENOTE_ERR_NOMEM, CENOTE_ERR_ARG (an option, as `ret_error` says).
 	 */
 	int (*connect)(const struct cn_tls_client_options *o, const struct cn_tls_io *io,
 		struct cn_tls **ret_tls, struct cn_tls_error *ret_error);
@@ -109,55 +111,60 @@ struct cn_tls_ops {
 	int (*server_create)(const struct cn_tls_server_options *o,
 		struct cn_tls_server **ret_server, struct cn_tls_error *ret_error);
 	void (*server_destroy)(struct cn_tls_server *server);
-	/* The date at which the server's certificate expired, as text; "" if it is still valid. */
+	/* The date when the server's certificate expired, as text; "": it is still
+	 * valid. */
 	void (*expiry)(const struct cn_tls_server *server, char *ret_text, size_t size);
 	/* A client came. CENOTE_OK, CENOTE_ERR_NOMEM. */
 	int (*accept)(struct cn_tls_server *server, const struct cn_tls_io *io,
 		struct cn_tls **ret_tls);
 	void (*destroy)(struct cn_tls *tls);
-	/* CENOTE_OK: done; CENOTE_AGAIN: wait, for writing too if unsent(); CENOTE_ERR_AUTH: a check failed, error() says which;
-	 * CENOTE_ERR_CONN: the connection ended. */
+	/* CENOTE_OK: done; CENOTE_AGAIN: wait, also for writing if unsent();
+	 * CENOTE_ERR_AUTH: a check failed, and error() says which; CENOTE_ERR_CONN:
+	 * the connection ended. */
 	int (*handshake)(struct cn_tls *tls);
-	/* As of cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on its way. The end needs
-	 * no announcement, since frames have lengths. */
+	/* As cn_tls_io. CENOTE_ERR_PROTOCOL: what came is not TLS, or was changed on
+	 * its way. The end needs no announcement, since frames have lengths. */
 	int (*read)(struct cn_tls *tls, void *room, size_t n, size_t *ret_n);
-	/* What is taken is sent by later calls if the peer does not read now; CENOTE_AGAIN while
-	 * something from before is unsent. */
+	/* If the peer does not read now, later calls send what was taken.
+	 * CENOTE_AGAIN: something is still unsent. */
 	int (*write)(struct cn_tls *tls, const void *bytes, size_t n, size_t *ret_n);
 	/* CENOTE_OK: nothing is unsent; CENOTE_AGAIN; CENOTE_ERR_CONN. */
 	int (*flush)(struct cn_tls *tls);
-	/* Whether ciphertext waits to be sent. */
+	/* Ciphertext waits to be sent. */
 	int (*unsent)(const struct cn_tls *tls);
-	/* Whether a read() may find something without more bytes from the peer. */
+	/* A read() may find something without more bytes from the peer. */
 	int (*pending)(const struct cn_tls *tls);
 	const char *(*error)(const struct cn_tls *tls);
-	/* Legal once the handshake is done. */
+	/* Legal after the handshake. */
 	void (*facts)(const struct cn_tls *tls, struct cn_tls_facts *ret_facts);
-	/* Channel binding tls-exporter (RFC 9266). CENOTE_OK, CENOTE_ERR_UNSUPPORTED: this connection has none. */
+	/* Channel binding tls-exporter (RFC 9266). CENOTE_OK; CENOTE_ERR_UNSUPPORTED:
+	 * this connection has none. */
 	int (*binding)(struct cn_tls *tls, uint8_t ret_binding[32]);
 
 	size_t (*tickets_size)(void);
-	/* Before the fork, and every hour: the newest key is new, those of the last two hours are accepted. */
+	/* To be called before the fork, and every hour: makes a new key. The keys of
+	 * the last two hours are accepted. */
 	int (*tickets_rotate)(struct cn_tls_tickets *tickets);
 };
 
 /*
- * A password's keys for SCRAM. Deriving them takes milliseconds, so a bounded number of those that were
- * derived is kept, for all connections of the process, in memory that is wiped.
+ * The SCRAM keys of a password. Deriving them takes milliseconds. So the process keeps a
+ * limited number of them for all its connections, in memory that is wiped.
  */
 struct cn_keys_ops {
 	/* CENOTE_OK or CENOTE_ERR_NOMEM. */
 	int (*derive)(const char *password, const uint8_t *salt, size_t salt_len,
 		uint32_t iterations, struct cnp_scram_keys *ret_keys);
-	/* They were not what the server has. */
+	/* The keys were not those of the server: forget them. */
 	void (*forget)(const struct cnp_scram_keys *keys);
 };
 
 struct evp_md_ctx_st; /* OpenSSL's EVP_MD_CTX */
 
 /*
- * SHA-256 of many short texts. OpenSSL looks up the algorithm and allocates a context for each hash, which takes longer
- * than the hash itself: a hasher keeps both. One thread at a time may use it.
+ * SHA-256 of many short texts. For each hash OpenSSL looks up the algorithm and allocates
+ * a context, which takes longer than the hash itself. A hasher keeps both. One thread at
+ * a time may use it.
  */
 struct cn_hasher_ops {
 	struct evp_md_ctx_st *(*create)(void); /* NULL: no memory */

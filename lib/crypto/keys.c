@@ -6,16 +6,16 @@
 #include "crypto/crypto.h"
 
 /*
- * What this process derived last. An entry is named by a keyed hash of all that it depends on, so that
- * the passwords themselves are not kept.
+ * The keys that this process derived last. The name of an entry is a keyed hash of
+ * everything that the keys depend on, so no password is kept.
  */
 #define N_KEPT 64u
 
 static struct {
 	pthread_mutex_t lock;
-	uint8_t secret[CNP_HASH_LEN]; /* of the names */
+	uint8_t secret[CNP_HASH_LEN]; /* the key of that hash */
 	int has_secret;
-	size_t next; /* to be replaced */
+	size_t next; /* the entry to be replaced next */
 	struct {
 		int is_used;
 		uint8_t name[CNP_HASH_LEN];
@@ -23,7 +23,8 @@ static struct {
 	} kept[N_KEPT];
 } cache = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* 0: another thread is at it, or, in a forked child, was for ever: then keys are just derived. */
+/* 0: another thread holds the lock, or held it when this process was forked and will
+ * never give it back. Then derive the keys and keep nothing. */
 static int
 enter(void)
 {
@@ -118,7 +119,8 @@ forget(const struct cnp_scram_keys *keys)
 	leave();
 }
 
-/* Nothing of it is left in what the process gives back when it ends, or unloads the module. */
+/* When the process ends or unloads the module, wipe everything before the memory is
+ * given back. */
 __attribute__((destructor)) static void
 wipe(void)
 {

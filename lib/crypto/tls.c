@@ -8,9 +8,10 @@
 #include <string.h>
 
 /*
- * One connection. OpenSSL reads and writes through a BIO of ours, which asks the owner's functions. What the
- * peer does not take now is kept here: so a write takes whole records or nothing, and nobody has to
- * offer the same bytes again.
+ * One TLS connection, of either end. OpenSSL reads and writes through a BIO that calls
+ * the owner's functions. Ciphertext that the peer does not take now is kept here. So a
+ * write takes whole records or nothing, and the caller never has to offer the same bytes
+ * again.
  */
 
 static BIO_METHOD *method;
@@ -54,7 +55,7 @@ on_bio_write(BIO *bio, const char *bytes, int len)
 	BIO_clear_retry_flags(bio);
 	if (!tls->is_deaf && unsent_len(tls) == 0)
 		tls->is_deaf = tls->io.write(tls->io.user, bytes, n, &put) < 0;
-	/* OpenSSL would read no more either */
+	/* OpenSSL would not read on either. */
 	if (tls->is_deaf)
 		return len;
 	if (put < n && keep_unsent(tls, bytes + put, n - put) < 0)
@@ -135,7 +136,8 @@ tls_destroy(struct cn_tls *tls)
 {
 	if (tls == NULL)
 		return;
-	/* the end needs no announcement, and must not spoil the session for the next time */
+	/* The end needs no announcement, and must not make the session useless for the
+	 * next time. */
 	SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
 	free(tls->out);
@@ -162,7 +164,7 @@ tls_flush(struct cn_tls *tls)
 	return tls->is_deaf ? CENOTE_ERR_CONN : CENOTE_OK;
 }
 
-/* Of a call that did not give bytes: AGAIN, or the end. */
+/* Why a call gave no bytes: CENOTE_AGAIN, or the end. */
 static int
 not_done(struct cn_tls *tls, int result)
 {
@@ -171,7 +173,7 @@ not_done(struct cn_tls *tls, int result)
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
 		return CENOTE_AGAIN;
 	tls->status = cn_tls_explain(tls, error);
-	/* the alert that tells the peer */
+	/* Send the alert that tells the peer. */
 	(void)tls_flush(tls);
 	return tls->status;
 }
@@ -184,7 +186,7 @@ fail_handshake(struct cn_tls *tls, const char *why)
 	return tls->status;
 }
 
-/* A server for something else must not be taken for a pool, nor the other way round. */
+/* ALPN: no other TLS server may pass for a pool, and no pool for another server. */
 static int
 check_protocol(struct cn_tls *tls)
 {
@@ -215,7 +217,7 @@ tls_handshake(struct cn_tls *tls)
 	return r < 0 ? r : tls_flush(tls);
 }
 
-/* An incomplete record is nothing that can be read. */
+/* An incomplete record cannot be read. */
 static int
 tls_pending(const struct cn_tls *tls)
 {
@@ -230,7 +232,7 @@ tls_read(struct cn_tls *tls, void *room, size_t n, size_t *ret_n)
 
 	if (tls->status != CENOTE_OK)
 		return tls->status;
-	/* OpenSSL receives as much as it has room for: what it has already comes first */
+	/* OpenSSL receives as much as fits, so take what it has already first. */
 	tls->is_locked = tls_pending(tls) != 0;
 	ERR_clear_error();
 	r = SSL_read_ex(tls->ssl, room, n, &got);
@@ -279,7 +281,7 @@ tls_binding(struct cn_tls *tls, uint8_t ret_binding[32])
 {
 	static const char label[] = "EXPORTER-Channel-Binding";
 
-	/* older versions bind only with the extended master secret */
+	/* Older versions bind only with the extended master secret. */
 	if (SSL_version(tls->ssl) < TLS1_3_VERSION &&
 		SSL_get_extms_support(tls->ssl) != 1)
 		return CENOTE_ERR_UNSUPPORTED;

@@ -7,34 +7,35 @@
 
 #include "crypto/crypto.h"
 
-/* What the files of lib/crypto's TLS share. */
+/* What the files of TLS in lib/crypto share. */
 
 #define CN_TLS_ALPN                                                                      \
 	"\x08"                                                                           \
 	"cenote/1"
 #define CN_TLS_ALPN_LEN (sizeof(CN_TLS_ALPN) - 1)
-/* A key shorter than 112 bits' worth (RSA 2048) is weak: OpenSSL's level 2. */
+/* Less than 112 bits of strength (RSA 2048) is weak: OpenSSL's level 2. */
 #define CN_TLS_LEVEL    2
 
 struct cn_tls {
 	SSL *ssl;
 	struct cn_tls_io io;
-	uint8_t *out; /* ciphertext that the peer did not take yet */
+	uint8_t *out; /* ciphertext that the peer has not taken yet */
 	size_t out_at, out_len, out_cap;
-	uint8_t is_locked; /* it takes only what was received before */
+	uint8_t is_locked; /* read only what was received before */
 	uint8_t has_more; /* received, and not looked at to the end */
-	uint8_t is_deaf; /* the peer takes no more; what it said may still be read */
+	uint8_t is_deaf; /* the peer takes no more; what it sent may still be read */
 	uint8_t is_ended; /* the peer sends no more */
 	uint8_t is_server;
 	uint8_t is_verified;
-	int status; /* what ended it; CENOTE_OK: nothing */
+	int status; /* what ended the connection; CENOTE_OK: nothing */
 	struct cn_tls_error error;
-	char host[256]; /* that the certificate must name */
-	uint8_t session_name[CNP_HASH_LEN]; /* of what is resumed */
+	char host[256]; /* the name that the certificate must have */
+	uint8_t session_name
+		[CNP_HASH_LEN]; /* the name of the session that may be resumed */
 };
 
 /* tls.c */
-/* Takes over `ssl`; NULL: out of memory, and `ssl` is freed. */
+/* Takes over `ssl`. NULL: out of memory, and `ssl` is freed. */
 struct cn_tls *cn_tls_create(SSL *ssl, const struct cn_tls_io *io);
 static inline struct cn_tls *
 cn_tls_of(const SSL *ssl)
@@ -48,12 +49,13 @@ struct cn_tls_params {
 	const char *ciphers;
 	const char *groups;
 };
-/* A context of either end: CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. */
+/* A context for either end: CENOTE_OK, CENOTE_ERR_ARG, CENOTE_ERR_NOMEM. */
 int cn_tls_context(const SSL_METHOD *method, const struct cn_tls_params *p,
 	SSL_CTX **ret_context, struct cn_tls_error *ret_error);
 /* "CERT: why". Always CENOTE_ERR_ARG. */
 int cn_tls_bad_option(struct cn_tls_error *ret_error, const char *what, const char *name);
-/* Of parts that cannot be taken for others: their lengths count. CENOTE_OK, CENOTE_ERR_NOMEM. */
+/* A hash of parts. Their lengths count, so that no other parts give the same.
+ * CENOTE_OK, CENOTE_ERR_NOMEM. */
 int cn_tls_hash(const struct cnp_bytes *parts, size_t n, uint8_t ret_hash[CNP_HASH_LEN]);
 static inline struct cnp_bytes
 cn_tls_text(const char *text)
@@ -62,7 +64,7 @@ cn_tls_text(const char *text)
 
 	return (struct cnp_bytes){ t, strlen(t) };
 }
-/* Nobody is asked for a password in the middle of a program. */
+/* Never ask anybody for a password in the middle of a program. */
 int cn_tls_no_password(char *room, int size, int is_writing, void *user);
 static inline int
 cn_tls_is_given(const char *text)
@@ -71,13 +73,15 @@ cn_tls_is_given(const char *text)
 }
 
 /* tls_error.c */
-/* What OpenSSL says of the last failure, in our words where there are some. CENOTE_ERR_AUTH, CENOTE_ERR_CONN, CENOTE_ERR_PROTOCOL. */
+/* What OpenSSL says of the last failure, in words of our own where there are some.
+ * CENOTE_ERR_AUTH, CENOTE_ERR_CONN, CENOTE_ERR_PROTOCOL. */
 int cn_tls_explain(struct cn_tls *tls, int ssl_error);
 
 /* tls_verify.c */
-/* Called by OpenSSL for each certificate; notes the first failure in the connection's error. */
+/* OpenSSL calls it for each certificate. It notes the first failure in the
+ * connection's error. */
 int cn_tls_on_verify(int is_ok, X509_STORE_CTX *store);
-/* Whether a certificate that was verified once is still good. */
+/* A certificate that was verified once is still good. */
 int cn_tls_is_still_good(SSL_CTX *context, X509 *certificate);
 
 /* tls_names.c */
@@ -106,8 +110,8 @@ size_t cn_tls_tickets_size(void);
 int cn_tls_tickets_rotate(struct cn_tls_tickets *tickets);
 void cn_tls_tickets_use(SSL_CTX *context, const struct cn_tls_tickets *tickets);
 
-/* tls_cache.c: what a process keeps of contexts and sessions, by the hash of all that they depend on.
- * What is found is the caller's to free; what is kept is counted. */
+/* tls_cache.c: the contexts and sessions that a process keeps, by a hash of everything
+ * that they depend on. Both are reference-counted; the caller frees what it finds. */
 SSL_CTX *cn_tls_cache_context(const uint8_t name[CNP_HASH_LEN]);
 void cn_tls_cache_keep_context(const uint8_t name[CNP_HASH_LEN], SSL_CTX *context);
 SSL_SESSION *cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN]);

@@ -6,9 +6,11 @@
 #include <time.h>
 
 /*
- * The one memory that a process has of its connections: making a context reads files and costs
- * milliseconds, and a handshake that resumes a session needs no signatures. Who is not found
- * makes it anew, so nobody ever waits long for the lock: after a fork it may be held for ever.
+ * The contexts and sessions that a process keeps. Making a context reads files and takes
+ * milliseconds, and a handshake that resumes a session needs no signatures.
+ *
+ * Nobody waits for the lock, because after a fork it may be held for ever: a caller that
+ * finds nothing makes a new one.
  */
 
 #define CONTEXTS 16u
@@ -17,7 +19,7 @@
 
 struct entry {
 	uint8_t name[CNP_HASH_LEN];
-	void *what; /* NULL: free */
+	void *what; /* NULL: the place is free */
 	uint64_t used; /* when it was last found or kept */
 };
 
@@ -40,7 +42,7 @@ take_lock(void)
 	return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
-/* The one of that name, else NULL. */
+/* The entry of that name; NULL: none. */
 static struct entry *
 find(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 {
@@ -53,7 +55,7 @@ find(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 	return NULL;
 }
 
-/* Its place, else a free one, else the one that was not used for longest. */
+/* Its place, else a free one, else the one that was not used for the longest time. */
 static struct entry *
 place(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 {
@@ -74,7 +76,7 @@ place(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN])
 	return oldest;
 }
 
-/* What had its place before; NULL: nothing. */
+/* Returns what had the place before; NULL: nothing. */
 static void *
 put(struct entry *list, size_t n, const uint8_t name[CNP_HASH_LEN], void *what)
 {
@@ -124,7 +126,7 @@ cn_tls_cache_session(const uint8_t name[CNP_HASH_LEN])
 	if (!take_lock())
 		return NULL;
 	e = find(sessions, SESSIONS, name);
-	/* OpenSSL lets nobody use one of TLS 1.3 twice: a copy is used up */
+	/* OpenSSL lets nobody use a session of TLS 1.3 twice. So give away a copy. */
 	if (e != NULL)
 		session = SSL_SESSION_dup(e->what);
 	(void)pthread_mutex_unlock(&lock);

@@ -8,11 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The client's end: its context, made of the options and kept, and a session to go on with. */
+/* The client's end: its context, which is made from the options and kept, and the
+ * session to resume. */
 
-#define FILES 5u /* among the options: the first ones */
-
-/* ---- what names a context, and a session ---- */
+#define FILES 5u /* the first options are files */
 
 struct stamp {
 	uint64_t device, inode, size, seconds, nanoseconds;
@@ -60,8 +59,6 @@ name_session(const struct cn_tls_client_options *o, const uint8_t context[CNP_HA
 	return cn_tls_hash(parts, sizeof(parts) / sizeof(parts[0]), ret_name);
 }
 
-/* ---- the context ---- */
-
 static int
 is_private(const char *path, struct cn_tls_error *ret_error)
 {
@@ -72,7 +69,7 @@ is_private(const char *path, struct cn_tls_error *ret_error)
 			path, strerror(errno));
 		return 0;
 	}
-	/* one of root's may be meant for a group */
+	/* Root's file may be readable for a group on purpose. */
 	if ((st.st_mode & (st.st_uid == 0 ? 07 : 077)) == 0)
 		return 1;
 	(void)snprintf(ret_error->text, sizeof(ret_error->text),
@@ -136,7 +133,7 @@ load_trust(SSL_CTX *context, const struct cn_tls_client_options *o,
 	return load_crl(context, o->crl, ret_error);
 }
 
-/* A ticket came: the next connection of the same kind goes on with it. */
+/* A ticket came: the next connection of the same kind resumes with it. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -187,8 +184,6 @@ find_context(const struct cn_tls_client_options *o, const uint8_t name[CNP_HASH_
 	return r;
 }
 
-/* ---- a connection ---- */
-
 static int
 is_address(const char *host)
 {
@@ -219,14 +214,14 @@ set_names(SSL *ssl, const struct cn_tls_client_options *o, struct cn_tls_error *
 	}
 	if (o->verify == CN_TLS_VERIFY_NAME && expect_name(ssl, o->host) != 1)
 		return cn_tls_bad_option(ret_error, "host", o->host);
-	/* an address is no name (RFC 6066) */
+	/* An address is not a name (RFC 6066). */
 	if (cn_tls_is_given(o->sni) && !is_address(o->sni) &&
 		SSL_set_tlsext_host_name(ssl, o->sni) != 1)
 		return cn_tls_bad_option(ret_error, "sni", o->sni);
 	return CENOTE_OK;
 }
 
-/* Its certificate would not be shown again. */
+/* A resumed session does not show the certificate again. */
 static int
 has_expired(SSL_SESSION *session)
 {

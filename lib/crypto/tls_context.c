@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a context of either end has: versions, ciphers, groups. */
+/* What the contexts of both ends have: versions, ciphers, groups. */
 
 #define LIST_MAX 2048u
 
@@ -16,7 +16,7 @@ cn_tls_bad_option(struct cn_tls_error *ret_error, const char *what, const char *
 	char room[96];
 	const char *why;
 
-	/* errors of the system come first, and without a text of OpenSSL's */
+	/* Errors of the system come first, and OpenSSL has no text for them. */
 	if (ERR_SYSTEM_ERROR(code))
 		why = strerror_r(ERR_GET_REASON(code), room, sizeof(room));
 	else
@@ -54,7 +54,7 @@ set_min_version(SSL_CTX *context, const char *text, struct cn_tls_error *ret_err
 	return say(ret_error, "minimum version", text, "it can be 1.2 or 1.3");
 }
 
-/* Names of TLS 1.3's suites begin with TLS_; OpenSSL has two lists. */
+/* Names of TLS 1.3 suites begin with TLS_; OpenSSL keeps two lists. */
 static int
 split_ciphers(const char *text, char new_ones[LIST_MAX], char old_ones[LIST_MAX])
 {
@@ -74,7 +74,7 @@ split_ciphers(const char *text, char new_ones[LIST_MAX], char old_ones[LIST_MAX]
 	return 0;
 }
 
-/* The list is all that may be used: a version that none of it is for is off. */
+/* Only what is in the list may be used. So a version without a cipher in it is off. */
 static int
 set_ciphers(SSL_CTX *context, const char *text, struct cn_tls_error *ret_error)
 {

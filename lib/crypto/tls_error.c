@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What went wrong, for who has to mend it. */
+/* What went wrong, in words for the person who has to mend it. */
 
-/* What the reason says is of this end, or an alert that the other end sent. */
+/* `text` is about this end, or about an alert that the other end sent. */
 struct reason {
 	int reason;
 	int status;
@@ -97,7 +97,7 @@ cn_tls_explain(struct cn_tls *tls, int ssl_error)
 		set_text(tls, "the connection ended", "");
 		return CENOTE_ERR_CONN;
 	}
-	/* a certificate's fault was told when it was seen */
+	/* A certificate's fault was noted when it was found. */
 	if (tls->error.text[0] != '\0')
 		return CENOTE_ERR_AUTH;
 	if (ERR_GET_LIB(code) == ERR_LIB_SSL && known != NULL) {

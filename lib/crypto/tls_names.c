@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A certificate's names and dates as text, and what was negotiated. Who made a certificate may have
- * put anything in it: what could be taken for something else becomes '?'. */
+/*
+ * A certificate's names and dates as text, and what was negotiated. The maker of a
+ * certificate may have put anything into it. So a character that could be misread becomes
+ * '?'.
+ */
 
 static int
 is_plain(unsigned char c)
@@ -15,7 +18,7 @@ is_plain(unsigned char c)
 	return c >= 0x20 && c != 0x7f && c != ',';
 }
 
-/* `n` bytes behind what `out` has. */
+/* Append `n` bytes to `out`. */
 static void
 append(char *out, size_t size, const unsigned char *bytes, size_t n)
 {
@@ -124,14 +127,14 @@ cn_tls_common_name(X509 *certificate, char *out, size_t size)
 	int n;
 
 	out[0] = '\0';
-	/* of two, neither is the one that is meant */
+	/* With two of them, nobody knows which one is meant. */
 	if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0)
 		return;
 	value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
 	n = ASN1_STRING_to_UTF8(&text, value);
 	if (n < 0)
 		return;
-	/* a name that is cut could be another's */
+	/* A name that is cut could be another one. */
 	if ((size_t)n < size)
 		append(out, size, text, (size_t)n);
 	OPENSSL_free(text);

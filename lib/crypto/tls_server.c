@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pool's end. What it is made of are texts: the files were read before the daemon gave up the right
- * to. */
+/* The pool's end. It is made from texts: the daemon read the files before it gave up
+ * the right to. */
 
 struct cn_tls_server {
 	SSL_CTX *context;
@@ -20,7 +20,8 @@ open_text(const char *text)
 	return BIO_new_mem_buf(text, -1);
 }
 
-/* The server's own certificate, and those between it and the authority that clients know. */
+/* Load the server's own certificate, and those between it and the authority that
+ * clients know. */
 static int
 use_certificates(SSL_CTX *context, const char *text)
 {
@@ -39,7 +40,7 @@ use_certificates(SSL_CTX *context, const char *text)
 			X509_free(certificate);
 	}
 	BIO_free(bio);
-	/* the end of the text is no error */
+	/* The end of the text is not an error. */
 	if (is_used)
 		ERR_clear_error();
 	return is_used;
@@ -60,7 +61,7 @@ use_key(SSL_CTX *context, const char *text)
 	return is_used;
 }
 
-/* Certificates and lists of revoked ones, as they come. How many, or -1. */
+/* Load certificates and revocation lists in any order. Returns how many, or -1. */
 static int
 add_to_store(X509_STORE *store, const char *text, int *ret_n_lists)
 {
@@ -86,7 +87,8 @@ add_to_store(X509_STORE *store, const char *text, int *ret_n_lists)
 	return n;
 }
 
-/* The names of the authorities are sent, so that a client can choose among its certificates. */
+/* Send the names of the authorities, so that a client can choose among its
+ * certificates. */
 static int
 name_authorities(SSL_CTX *context, const char *text)
 {
@@ -146,7 +148,7 @@ on_alpn(SSL *ssl, const unsigned char **name, unsigned char *len,
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* A session is resumed only where the same clients are let in. */
+/* A session is resumed only where the same clients may log in. */
 static int
 name_sessions(SSL_CTX *context, const struct cn_tls_server_options *o)
 {

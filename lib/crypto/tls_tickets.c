@@ -9,9 +9,10 @@
 #include <string.h>
 
 /*
- * The keys that seal session tickets: the newest seals, it and the one before open. They lie in memory that
- * all processes of a pool share, so that whichever worker a client meets can resume. Only the
- * master can write there and makes keys: it fills a place that nobody reads, and then says that it is the newest.
+ * The keys of session tickets. The newest key seals; it and the one before open. They are
+ * in memory that all processes of a pool share, so a client can resume at any worker.
+ * Only the master can write there. It fills a place that nobody reads, and then announces
+ * it as the newest.
  */
 
 #define NAME_LEN 16u
@@ -41,8 +42,8 @@ cn_tls_tickets_rotate(struct cn_tls_tickets *tickets)
 {
 	uint32_t made = atomic_load(&tickets->made);
 
-	/* Fresh entropy each time: children that were forked before have this generator's state as it was, and could
-	 * tell what came of it. */
+	/* Take fresh entropy each time. Children that were forked earlier have a copy
+	 * of this generator's state, and could compute the key. */
 	if (EVP_RAND_generate(RAND_get0_private(NULL),
 		    (unsigned char *)&tickets->keys[made % KEYS], sizeof(struct key),
 		    STRENGTH, 1, NULL, 0) != 1)
@@ -59,7 +60,7 @@ newest(const struct cn_tls_tickets *tickets)
 	return made > 0 ? &tickets->keys[(made - 1) % KEYS] : NULL;
 }
 
-/* One that is still accepted; *ret_is_old: the ticket should be replaced. */
+/* Find a key that is still accepted. *ret_is_old: the ticket should be replaced. */
 static const struct key *
 find(const struct cn_tls_tickets *tickets, const uint8_t *name, int *ret_is_old)
 {
@@ -104,7 +105,7 @@ seal(const struct cn_tls_tickets *tickets, uint8_t *name, uint8_t *iv,
 		       : -1;
 }
 
-/* As OpenSSL has it: 0 no such key, 1 good, 2 good and to be replaced. */
+/* OpenSSL's values: 0: no such key; 1: good; 2: good, but replace the ticket. */
 static int
 on_ticket(SSL *ssl, unsigned char name[NAME_LEN], unsigned char iv[EVP_MAX_IV_LENGTH],
 	EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int is_sealing)
@@ -124,8 +125,8 @@ on_ticket(SSL *ssl, unsigned char name[NAME_LEN], unsigned char iv[EVP_MAX_IV_LE
 	return is_old ? 2 : 1;
 }
 
-/* Whose certificate was good an hour ago may have been revoked since: then the whole handshake is made, and
- * says so. */
+/* A certificate that was good an hour ago may have been revoked since. Then the whole
+ * handshake is made, and reports it. */
 static SSL_TICKET_RETURN
 on_opened(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t name_len,
 	SSL_TICKET_STATUS status, void *unused)

@@ -156,7 +156,7 @@ cn_tls_on_verify(int is_ok, X509_STORE_CTX *store)
 
 	if (is_ok || tls == NULL || tls->error.text[0] != '\0')
 		return is_ok;
-	/* whose certificate: that of an authority may be what is wrong */
+	/* Name the certificate: the fault may be that of an authority. */
 	if (X509_STORE_CTX_get_error_depth(store) > 0 && certificate != NULL) {
 		char subject[VALUE_MAX];
 

@@ -657,11 +657,11 @@ void cpq_events_finish(struct cpq_events *events);
 void cpq_events_tell_reset(PGconn *conn);
 void cpq_events_tell_destruction(PGconn *conn);
 
-/* ---- dialect: all of these are for connections and results that have one ---- */
+/* ---- dialect: only for connections and results that have one ---- */
 
-/* Find out what the pool's server is: 0; -1 it cannot be used so, and the reason. */
+/* Find out what the pool's server is: 0; -1: the shim cannot use it, and the reason. */
 int cpq_dialect_enter(PGconn *conn);
-/* Forget it, and all that was prepared. */
+/* Forget the dialect, and all prepared statements. */
 void cpq_dialect_leave(PGconn *conn);
 void cpq_statements_drop(PGconn *conn);
 void cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value);
@@ -671,7 +671,7 @@ char cpq_dialect_name_quote(const struct cpq_dialect *dialect);
 const char *cpq_dialect_title(const struct cpq_dialect *dialect);
 const char *cpq_dialect_state(
 	const struct cpq_dialect *dialect, int32_t native, const char *state);
-/* PQsendQuery() and its kin, when their arguments were looked at. */
+/* PQsendQuery() and the others, after the checks of their arguments. */
 int cpq_dialect_send_query(PGconn *conn, const char *query);
 int cpq_dialect_send_params(
 	PGconn *conn, const char *command, const struct cpq_values *v, int result_format);
@@ -687,11 +687,11 @@ void cpq_statement_over(PGconn *conn, struct cpq_request *req);
 void cpq_statement_prepared(struct cpq_statement *statement);
 /* Parameters of a description. 0 or -1. */
 int cpq_statement_describe(const struct cpq_statement *statement, PGresult *res);
-/* What the server told of a column becomes one of PostgreSQL's. */
+/* A column of the server's becomes one of PostgreSQL's. */
 void cpq_dialect_column(const PGresult *res, const cenote_column *from, PGresAttDesc *to);
-/* Whether its values are others than those that came. */
+/* The program gets other values than those that came. */
 int cpq_values_differ(const PGresult *res);
-/* A row of them: 0; -1 no memory; 1 a value cannot be given so, and `room` says why. */
+/* Add a row of those: 0; -1: no memory; 1: a value has no such form, and `room` says why. */
 int cpq_dialect_add_row(
 	PGresult *res, const cenote_result *from, uint64_t at, PQExpBuffer room);
 /* The tag of the oldest request's next result. */
@@ -701,7 +701,7 @@ void cpq_dialect_tag(
 /* ---- trace.c ---- */
 
 /*
- * All of these do nothing without a trace. What is asked: */
+ * All of these do nothing without a trace. What the program asks: */
 void cpq_trace_query(PGconn *conn, const char *query);
 void cpq_trace_parse(
 	PGconn *conn, const char *name, const char *query, int n, const Oid *types);
@@ -709,12 +709,12 @@ void cpq_trace_parse(
 void cpq_trace_run(
 	PGconn *conn, const char *name, const struct cpq_values *v, int result_format);
 void cpq_trace_named(PGconn *conn, int is_close, char kind, const char *name);
-/* The Sync behind each request outside of a pipeline. */
+/* Outside of a pipeline: the Sync after each request. */
 void cpq_trace_end_of_unit(PGconn *conn);
 void cpq_trace_word(PGconn *conn, const char *word);
 void cpq_trace_flush(PGconn *conn);
 void cpq_trace_function(PGconn *conn, int fnid, const PQArgBlock *args, int n);
-/* What is answered to the oldest request: */
+/* The answer to the oldest request: */
 void cpq_trace_columns(PGconn *conn, const PGresult *res);
 void cpq_trace_row(PGconn *conn, const cenote_result *from, uint64_t row);
 void cpq_trace_complete(PGconn *conn, const cenote_result *from);
@@ -725,7 +725,7 @@ void cpq_trace_copy_data(PGconn *conn, size_t n);
 void cpq_trace_copy_end(PGconn *conn, char from, const char *why);
 void cpq_trace_error(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_ready(PGconn *conn);
-/* What is said in between: */
+/* What the server sends in between: */
 void cpq_trace_notice(PGconn *conn, const cenote_diag *diag);
 void cpq_trace_kept_notice(PGconn *conn, const PGresult *notice);
 void cpq_trace_parameter(PGconn *conn, const char *name, const char *value);

@@ -5,12 +5,13 @@
 #include <strings.h>
 
 /*
- * Statements that another server would not understand, though what they mean can be done or said
- * here: transactions as PostgreSQL begins them, settings that are as the program wants them anyhow,
- * DEALLOCATE. And those that only PostgreSQL has: they are refused in words that say so.
+ * Statements that another server would not understand. Some of them the shim can carry
+ * out or say in another way: transactions as PostgreSQL begins them, settings that are as
+ * the program wants them already, DEALLOCATE. Others only PostgreSQL has: those are
+ * refused, and the error says so. send.c asks.
  */
 
-/* A text is looked at up to so many tokens. */
+/* At most this many tokens of a text are read. */
 #define TOKENS_MAX 24u
 
 struct words {
@@ -19,7 +20,7 @@ struct words {
 	size_t at;
 };
 
-/* All of one statement: 0 if there are more tokens, or another statement. */
+/* All tokens of one statement. 0: there are more tokens, or a second statement. */
 static int
 read_words(struct cnc_sql sql, struct words *w)
 {
@@ -76,8 +77,6 @@ is_all(const struct words *w)
 	return w->at == w->n;
 }
 
-/* ---- transactions ---- */
-
 static int
 take_level(struct words *w, uint32_t *ret_level)
 {
@@ -103,7 +102,7 @@ take_mode(struct words *w, struct cpq_answer *a)
 		a->flags |= CENOTE_BEGIN_READ_ONLY;
 		return 1;
 	}
-	/* what a transaction is without it */
+	/* A transaction is like this without the option. */
 	return take_two(w, "read", "write") || take(w, "deferrable") ||
 	       take_two(w, "not", "deferrable");
 }
@@ -159,9 +158,7 @@ find_rollback(const PGconn *conn, struct words *w, struct cpq_answer *a)
 		a->kind = CPQ_ANSWER_ROLLBACK;
 }
 
-/* ---- settings ---- */
-
-/* The text of a word, or of what stands between quotes; cut off at the buffer's end. */
+/* The text of a word, or of what stands in quotes; cut at the end of the buffer. */
 static void
 copy_token(const struct cnc_sql_token *t, char *out, size_t size)
 {
@@ -174,7 +171,7 @@ copy_token(const struct cnc_sql_token *t, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* The letters from `first` to `last` become those of the other case. */
+/* Change the letters from `first` to `last` to the other case. */
 static void
 change_case(char *text, char first, char last)
 {
@@ -182,7 +179,7 @@ change_case(char *text, char first, char last)
 		*text = (char)(*text >= first && *text <= last ? *text ^ 0x20 : *text);
 }
 
-/* Texts and bytes are in the encoding that the session has. */
+/* Texts and bytes are in the session's encoding. */
 static int
 is_encoding(const PGconn *conn, const char *value)
 {
@@ -219,7 +216,7 @@ is_any(const PGconn *conn, const char *value)
 	return 1;
 }
 
-/* What can be had because it is so already, or because it makes no difference here. */
+/* Settings that can be had, because they are so already or make no difference. */
 static const struct {
 	const char *name;
 	int (*is_so)(const PGconn *conn, const char *value);
@@ -268,7 +265,7 @@ find_set(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	for (size_t i = 0; i < N_OF(settings); i++) {
 		if (strcasecmp(settings[i].name, name) != 0)
 			continue;
-		/* SET NAMES is MySQL's as well */
+		/* MySQL has SET NAMES as well. */
 		if (conn->habits.dialect->has_set && strcasecmp(name, "names") == 0)
 			return;
 		if (settings[i].is_so(conn, value)) {
@@ -282,8 +279,6 @@ find_set(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	if (!conn->habits.dialect->has_set)
 		refuse_setting(conn, a, name, NULL);
 }
-
-/* ---- prepared statements ---- */
 
 static void
 find_deallocate(const PGconn *conn, struct words *w, struct cpq_answer *a)
@@ -300,13 +295,11 @@ find_deallocate(const PGconn *conn, struct words *w, struct cpq_answer *a)
 	copy_token(&w->t[w->at], a->text, sizeof(a->text));
 	if (w->t[w->at].kind != CNC_SQL_TEXT && w->t[w->at].kind != CNC_SQL_NAME)
 		change_case(a->text, 'A', 'Z');
-	/* prepared in SQL, where the server has that */
+	/* It was prepared in SQL, if the server has that. */
 	if (conn->habits.dialect->has_set && cpq_statement_find(conn, a->text) == NULL)
 		return;
 	a->kind = CPQ_ANSWER_FORGET;
 }
-
-/* ---- PostgreSQL's own ---- */
 
 static void
 find_refusal(const PGconn *conn, struct words *w, struct cpq_answer *a)
@@ -325,7 +318,7 @@ find_refusal(const PGconn *conn, struct words *w, struct cpq_answer *a)
 static const struct {
 	const char *word;
 	void (*find)(const PGconn *conn, struct words *w, struct cpq_answer *a);
-	int is_long; /* its first word decides, however much follows */
+	int is_long; /* its first word decides, whatever follows */
 } firsts[] = {
 	{ "begin", find_begin, 0 },
 	{ "start", find_start, 0 },

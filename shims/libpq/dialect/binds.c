@@ -7,13 +7,14 @@
 #include <strings.h>
 
 /*
- * Values of parameters: from PostgreSQL's text and binary forms, by the type that the program declared, to
- * values that every server takes. What has no type is a text or bytes, since nobody can find out more.
+ * Values of parameters: from PostgreSQL's text and binary forms, by the type that the
+ * program declared, to values that every server takes. Without a type a value is a text
+ * or bytes: nobody can find out more. send.c calls this file.
  */
 
 struct bind {
 	cenote_params *params;
-	const char *bytes; /* a zero byte is behind a text */
+	const char *bytes; /* a zero byte follows a text */
 	size_t len;
 };
 
@@ -38,8 +39,6 @@ bind_bytes(const struct bind *b)
 {
 	return added(cenote_params_add_bytes(b->params, b->bytes, b->len));
 }
-
-/* ---- from text; blanks around a number are allowed, as in PostgreSQL ---- */
 
 #define BLANKS " \t\n\r\v\f"
 
@@ -88,7 +87,7 @@ text_oid(const struct bind *b)
 	return text_int(b, 0, UINT32_MAX);
 }
 
-/* A word without the blanks around it; NULL if there are several. */
+/* A word without the blanks around it; NULL if there are several words. */
 static const char *
 only_word(const char *p, size_t *ret_len)
 {
@@ -120,7 +119,7 @@ text_numeric(const struct bind *b)
 	return added(cenote_params_add_decimal(b->params, word, n));
 }
 
-/* Any beginning of these that is not the beginning of the other. */
+/* Any beginning of one of these words that is not the beginning of the other. */
 static int
 is_short_for(const char *text, size_t n, const char *word, size_t least)
 {
@@ -159,8 +158,6 @@ text_bytea(const struct bind *b)
 	free(bytes);
 	return r;
 }
-
-/* ---- from binary ---- */
 
 static enum cpq_outcome
 wire_int(const struct bind *b, unsigned size)
@@ -265,7 +262,7 @@ wire_uuid(const struct bind *b)
 	return r;
 }
 
-/* A version, and then the text. */
+/* A version byte, and then the text. */
 static enum cpq_outcome
 wire_jsonb(const struct bind *b)
 {
@@ -274,7 +271,7 @@ wire_jsonb(const struct bind *b)
 	return added(cenote_params_add_text(b->params, b->bytes + 1, b->len - 1));
 }
 
-/* The years that other servers write with four digits. */
+/* Other servers write years with four digits. */
 static int
 is_common_year(int64_t days)
 {
@@ -314,7 +311,7 @@ wire_time(const struct bind *b)
 	return added(cenote_params_add_time(b->params, &time));
 }
 
-/* Microseconds since 2000; of one with a zone, in UTC. */
+/* Microseconds since 2000; with a zone, in UTC. */
 static enum cpq_outcome
 add_timestamp(const struct bind *b, int32_t offset)
 {
@@ -345,14 +342,12 @@ wire_timestamptz(const struct bind *b)
 	return add_timestamp(b, 0);
 }
 
-/* ---- by type ---- */
-
 typedef enum cpq_outcome binder(const struct bind *b);
 
 static const struct {
 	Oid oid;
 	binder *text;
-	binder *wire; /* NULL: there is none here */
+	binder *wire; /* NULL: there is no binary form here */
 } forms[] = {
 	{ 0, bind_text, bind_bytes },
 	{ CPQ_BOOL, text_bool, wire_bool },
@@ -387,7 +382,7 @@ find(Oid type, int is_binary)
 		if (forms[i].oid == type)
 			return is_binary ? forms[i].wire : forms[i].text;
 	}
-	/* the text of any type is a text to other servers */
+	/* To other servers, the text of any type is a text. */
 	return is_binary ? NULL : bind_text;
 }
 

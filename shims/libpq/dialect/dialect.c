@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the other servers are, and what is told of them where PostgreSQL would speak for itself. */
+/*
+ * What the other servers are: one table entry for each, and the facts that programs ask
+ * for as if the server were PostgreSQL (version, encoding, parameters). connect.c enters
+ * and leaves a dialect.
+ */
 
-/* MySQL's own numbers of types (enum enum_field_types). */
+/* MySQL's numbers of types (enum enum_field_types). */
 enum {
 	MY_TINY = 1,
 	MY_SHORT = 2,
@@ -33,7 +37,7 @@ static const struct cpq_native_type mysql_types[] = {
 	{ MY_LONGLONG, CENOTE_TYPE_INT64, CPQ_INT8 },
 	{ MY_YEAR, CENOTE_TYPE_INT64, CPQ_INT2 },
 	{ MY_FLOAT, CENOTE_TYPE_DOUBLE, CPQ_FLOAT4 },
-	/* enum and set have no length of their own */
+	/* ENUM and SET have no length of their own. */
 	{ MY_STRING, CENOTE_TYPE_TEXT, CPQ_VARCHAR },
 	{ 0, 0, 0 },
 };
@@ -45,7 +49,7 @@ static const struct cpq_native_type no_types[] = { { 0, 0, 0 } };
 	.rules = CPQ_SQL_MYSQL, .name_quote = '`', .makes_tags = 1, .has_set = 1,        \
 	.is_mysql = 1, .types = mysql_types
 
-/* The last one stands for what is not known by name. */
+/* The last entry stands for every server that is not known by name. */
 static const struct cpq_dialect dialects[] = {
 	{
 		.backend = "sqlite",
@@ -70,8 +74,9 @@ static const struct cpq_dialect dialects[] = {
 	},
 };
 
-/* Its SQL is MySQL's, but its driver does not tell sql_mode. So nobody knows whether a backslash escapes just now:
- * escaping doubles backslashes and quotes, and then no text can end early in either mode. */
+/* Its SQL is MySQL's, but its driver does not report sql_mode. So nobody knows whether
+ * a backslash escapes. Escaping doubles backslashes and quotes: then no text can end
+ * early in either mode. */
 static const struct cpq_dialect mysql_by_odbc = {
 	.title = "MySQL behind ODBC",
 	.placeholder = CPQ_PLACEHOLDER_PLAIN,
@@ -99,7 +104,7 @@ find_dialect(const char *backend, const char *version, const char *dbms)
 	return &dialects[i];
 }
 
-/* What of PostgreSQL's own behaviour this library can stand for, as programs ask for it by version. */
+/* The version of PostgreSQL whose behaviour the shim can offer; programs decide by it. */
 #define VERSION_TEXT   "15.0"
 #define VERSION_NUMBER 150000
 #define UTF8           "UTF8"
@@ -112,7 +117,7 @@ info(const PGconn *conn, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* A text that is not ours to convert: 0, or -1 and the reason. */
+/* A text that the shim does not convert: 0; -1 and the reason. */
 static int
 check_encoding(PGconn *conn)
 {
@@ -174,8 +179,6 @@ cpq_dialect_sql(const PGconn *conn, const char *text)
 	return sql;
 }
 
-/* ---- what the server reports ---- */
-
 #define CHARSET(name)                                                                    \
 	static const struct cpq_charset name = { csh_##name##_charlen,                   \
 		csh_##name##_valid };
@@ -187,8 +190,8 @@ CHARSET(gbk)
 CHARSET(uhc)
 CHARSET(ujis)
 
-/* Every character set that a client of MySQL or MariaDB can have. Where PostgreSQL has no name for one, the
- * program is told SQL_ASCII. */
+/* Every character set that a client of MySQL or MariaDB can have. Where PostgreSQL has
+ * no name for it, the program gets SQL_ASCII. */
 static const struct {
 	const char *name;
 	const char *encoding;
@@ -234,7 +237,8 @@ static const struct {
 	{ "swe7", "SQL_ASCII", NULL },
 };
 
-/* Escaping must know where a character ends, so it is followed when the program changes it. */
+/* Escaping must know where a character ends, so follow every change of the character
+ * set. */
 static void
 follow_charset(PGconn *conn, const char *name)
 {
@@ -261,7 +265,7 @@ cpq_dialect_on_parameter(PGconn *conn, const char *name, const char *value)
 	cpq_escape_remember(conn);
 }
 
-/* MySQL says with each result how it reads texts now. */
+/* MySQL reports with each result how it reads texts now. */
 static void
 follow_status(PGconn *conn, const cenote_result *from)
 {
@@ -298,8 +302,6 @@ cpq_dialect_tag(PGconn *conn, PGresult *res, const cenote_result *from, uint64_t
 		req->head.has_many && cenote_result_kind(from) == CENOTE_RESULT_ROWS;
 }
 
-/* ---- facts that programs ask for ---- */
-
 static const char *
 fact_version(const PGconn *conn)
 {
@@ -319,7 +321,7 @@ fact_encoding(const PGconn *conn)
 	return pg_encoding_to_char(conn->habits.encoding);
 }
 
-/* "off" would have programs write E'', which no other server reads. */
+/* With "off" programs would write E'', which no other server reads. */
 static const char *
 fact_strings(const PGconn *conn)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Sending to other servers: what request.c does for PostgreSQL's. */
+/* Sending to other servers: what request.c does for PostgreSQL. */
 
 static cenote_exec_options
 canonical(const PGconn *conn)
@@ -22,7 +22,7 @@ no_memory(PGconn *conn)
 	return 0;
 }
 
-/* A request whose answers are named after its statements. */
+/* A request whose results are named after the statements in it. */
 static struct cpq_request *
 request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 {
@@ -30,18 +30,17 @@ request(PGconn *conn, enum cpq_request_kind kind, const char *query)
 
 	if (req == NULL)
 		return NULL;
-	/* CALL, and whatever else the server takes for one statement */
+	/* CALL, and whatever else is one statement to the server. */
 	req->is_many = kind == CPQ_EXTENDED;
 	if (conn->habits.dialect->makes_tags)
 		req->sql = cpq_dialect_sql(conn, req->query);
 	return req;
 }
 
-/* ---- answers of our own ---- */
-
 /*
- * Programs wait for the socket before they ask for a result, and a pipeline answers in order: so an
- * answer of ours travels in the place of one of the server's.
+ * Programs wait for the socket before they ask for a result, and a pipeline answers in
+ * order. So an answer of the shim's own takes the place of one of the server's: something
+ * is sent for it.
  */
 static int
 send_answer(PGconn *conn, enum cpq_request_kind kind, PGresult *answer)
@@ -62,7 +61,7 @@ send_answer(PGconn *conn, enum cpq_request_kind kind, PGresult *answer)
 		cenote_send_query(conn->session, "select 1", CENOTE_NTS, NULL, &options));
 }
 
-/* In a pipeline what follows would be carried out all the same: then nothing is sent. */
+/* In a pipeline, what follows would be carried out all the same. So send nothing. */
 static int
 refuse(PGconn *conn, const char *sqlstate, const char *text)
 {
@@ -126,7 +125,7 @@ send_transaction(PGconn *conn, const struct cpq_answer *a, const char *query)
 	return cpq_request_sent(conn, req, r);
 }
 
-/* 1: the text was dealt with, and *ret_sent is what the caller gives. */
+/* 1: the text is dealt with, and the caller returns *ret_sent. */
 static int
 is_answered(PGconn *conn, const char *query, int *ret_sent)
 {
@@ -151,8 +150,6 @@ is_answered(PGconn *conn, const char *query, int *ret_sent)
 	}
 	return 1;
 }
-
-/* ---- values ---- */
 
 static int
 refuse_value(
@@ -182,7 +179,7 @@ refuse_value(
 	}
 }
 
-/* The i-th of the values, from 0. */
+/* The i-th value, from 0. */
 static enum cpq_outcome
 add_value(PGconn *conn, const struct cpq_values *v, int i, Oid type)
 {
@@ -203,7 +200,8 @@ type_of(const struct cpq_values *v, const struct cpq_statement *s, int i)
 	return v->types != NULL ? v->types[i] : 0;
 }
 
-/* The connection's list of values, in the order of the text. 1; 0, and *ret_sent is what the caller gives. */
+/* Fill the connection's list of values, in the order of the text. 1; 0: the caller
+ * returns *ret_sent. */
 static int
 are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *places,
 	const struct cpq_statement *s, int *ret_sent)
@@ -235,8 +233,8 @@ are_bound(PGconn *conn, const struct cpq_values *v, const struct cpq_places *pla
 	return 1;
 }
 
-/* Programs rely on it that a request with parameters is one statement, as it is in PostgreSQL. 1; 0, and *ret_sent is
- * what the caller gives. */
+/* PostgreSQL accepts one statement per request with parameters, and programs rely on
+ * that. 1; 0: the caller returns *ret_sent. */
 static int
 is_single(PGconn *conn, const char *query, int *ret_sent)
 {
@@ -249,7 +247,7 @@ is_single(PGconn *conn, const char *query, int *ret_sent)
 	return 0;
 }
 
-/* The text with the server's placeholders: 1; 0, and *ret_sent is what the caller gives. */
+/* Write the text with the server's placeholders. 1; 0: the caller returns *ret_sent. */
 static int
 is_translated(PGconn *conn, const char *sql, PQExpBuffer out, struct cpq_places *places,
 	int *ret_sent)
@@ -272,8 +270,6 @@ is_translated(PGconn *conn, const char *sql, PQExpBuffer out, struct cpq_places 
 	}
 	return 0;
 }
-
-/* ---- the ways to send ---- */
 
 int
 cpq_dialect_send_query(PGconn *conn, const char *query)
@@ -442,7 +438,8 @@ send_describe(PGconn *conn, const char *name)
 	cpq_trace_named(conn, 0, 'S', name);
 	cpq_trace_end_of_unit(conn);
 	r = cenote_send_describe(s->stmt);
-	/* that it could not be prepared has come, but the program has not asked for it yet */
+	/* The failure of its PREPARE has come, but the program has not asked for it
+	 * yet. */
 	if (r == CENOTE_ERR_STATE)
 		r = cenote_send_prepare(s->stmt);
 	return cpq_request_sent(conn, req, r);
@@ -467,7 +464,7 @@ cpq_dialect_send_named(
 
 	if (kind == CPQ_DESCRIBE)
 		return is_portal ? refuse_portal(conn, name) : send_describe(conn, name);
-	/* closing what there is not is no error */
+	/* Closing what does not exist is not an error. */
 	s = is_portal ? NULL : cpq_statement_find(conn, name);
 	if (s != NULL)
 		cpq_statement_forget(conn, s);

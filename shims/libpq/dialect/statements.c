@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Prepared statements of servers that know no names: the names are kept here. A statement lives as
- * long as its name does, or a request that uses it. The pool prepares it again on another session.
+ * Prepared statements of servers that know no names: conn->statements keeps the names. A
+ * statement lives as long as its name, or a request that uses it. The pool prepares it
+ * again on another session. send.c and answers.c call this file.
  */
 
 struct cpq_statement *
@@ -104,7 +105,7 @@ cpq_statement_over(PGconn *conn, struct cpq_request *req)
 
 	req->statement = NULL;
 	s->n_requests--;
-	/* it failed, or was not done */
+	/* It failed, or was skipped. */
 	if (req->kind == CPQ_PREPARE && !s->is_prepared)
 		take_from_list(conn, s);
 	free_if_unused(s);
@@ -127,7 +128,7 @@ cpq_statement_describe(const struct cpq_statement *s, PGresult *res)
 {
 	int n = (int)s->places.highest;
 
-	/* the server's own placeholders */
+	/* The server's own placeholders. */
 	if (n == 0)
 		n = res->n_params;
 	res->n_params = n;

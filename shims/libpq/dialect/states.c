@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * SQLSTATEs that programs of PostgreSQL look for. MySQL and MariaDB send the standard's general classes
- * (23000, 42000), where PostgreSQL says what happened; their own numbers say it, too. Sorted.
+ * The SQLSTATEs that programs of PostgreSQL look for. MySQL and MariaDB send general
+ * states (23000, 42000), but their error numbers say what PostgreSQL's states say. Sorted
+ * by number.
  */
 static const struct {
 	int32_t native;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Which of PostgreSQL's types a column is told to have. */
+/* Which PostgreSQL type the program gets for a column of another server. */
 
 static const Oid by_logical_type[] = {
 	[CENOTE_TYPE_NULL] = CPQ_TEXT,
@@ -79,7 +79,7 @@ size_of(Oid oid)
 	return i < N_OF(types) ? types[i].size : -1;
 }
 
-/* Declared with a zone, where the server's type is a word only. */
+/* Was it declared with a zone? The server's type is only a word there. */
 static Oid
 with_zone(Oid oid, const char *declared)
 {
@@ -113,12 +113,10 @@ cpq_dialect_type(const struct cpq_dialect *dialect, const cenote_column *column)
 	return with_zone(oid, declared);
 }
 
-/* ---- modifiers ---- */
-
-/* PostgreSQL counts them from behind the header of a value. */
+/* PostgreSQL counts them after the header of a value. */
 #define HEADER_SIZE 4
 
-/* Bytes that the server counts for a character, by the collation of the column. */
+/* The bytes that the server counts for a character, by the collation of the column. */
 static int64_t
 bytes_of_char(const struct cpq_dialect *dialect, int64_t collation)
 {
@@ -141,7 +139,7 @@ varchar_modifier(const struct cpq_dialect *dialect, const cenote_column *c)
 		cenote_column_int(c, CENOTE_COLUMN_LENGTH) /
 		bytes_of_char(dialect, cenote_column_int(c, CENOTE_COLUMN_CHARSET));
 
-	/* as far as PostgreSQL's go */
+	/* As far as PostgreSQL's go. */
 	return chars > 0 && chars <= 10485760 ? (int)chars + HEADER_SIZE : -1;
 }
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /*
- * Values of results: they come in canonical form, and are given in PostgreSQL's. Servers that type
- * values and not columns may hold anything in a column: such a value goes as it is as text, and is
- * refused where the column's binary form is wanted.
+ * Values of results: from libcenote's canonical form to PostgreSQL's. Some servers have
+ * types for values and not for columns, so a column may hold anything. Such a value is
+ * given as it is in text form; in binary form it is an error. answer.c calls this file.
  */
 
-/* One value on its way. */
+/* A value that is being converted. */
 struct value {
 	const cenote_result *from;
 	uint64_t row;
@@ -18,8 +18,6 @@ struct value {
 	size_t len;
 	PQExpBuffer out;
 };
-
-/* ---- text ---- */
 
 static void
 put_as_it_is(const struct value *v)
@@ -143,8 +141,6 @@ text_timestamp(const struct value *v)
 	put_era(v->out, &ts.date);
 }
 
-/* ---- binary ---- */
-
 static enum cpq_outcome
 wire_bytes(const struct value *v)
 {
@@ -255,7 +251,7 @@ wire_time(const struct value *v)
 	return CPQ_DONE;
 }
 
-/* What has no offset is taken as UTC. */
+/* Without an offset it counts as UTC. */
 static int64_t
 offset_of(const cenote_time *t)
 {
@@ -270,7 +266,7 @@ wire_timetz(const struct value *v)
 	if (cenote_result_time(v->from, v->row, v->column, &t) != CENOTE_OK)
 		return CPQ_NOT_OF_TYPE;
 	cpq_wire_put(v->out, (uint64_t)cpq_usecs_of(&t), 8);
-	/* seconds west */
+	/* seconds west of UTC */
 	cpq_wire_put(v->out, (uint64_t)-offset_of(&t), 4);
 	return CPQ_DONE;
 }
@@ -288,12 +284,11 @@ wire_timestamp(const struct value *v)
 	return CPQ_DONE;
 }
 
-/* ---- by type ---- */
-
 static const struct form {
 	Oid oid;
 	void (*text)(const struct value *v); /* NULL: as it came */
-	enum cpq_outcome (*wire)(const struct value *v); /* NULL: there is none */
+	enum cpq_outcome (*wire)(
+		const struct value *v); /* NULL: there is no binary form */
 	int has_zero; /* 0000-00-00 is NULL */
 } forms[] = {
 	{ CPQ_BOOL, text_bool, wire_bool, 0 },
@@ -316,7 +311,7 @@ static const struct form {
 	{ CPQ_UUID, NULL, wire_uuid, 0 },
 };
 
-/* The last one's types.c never gives. */
+/* types.c never returns the last one. */
 static const struct form *
 form_of(Oid oid)
 {
@@ -337,7 +332,7 @@ cpq_values_differ(const PGresult *res)
 	return 0;
 }
 
-/* MariaDB's date that is none: the server itself finds it with IS NULL. */
+/* MariaDB's zero date. The server itself finds it with IS NULL. */
 static int
 is_zero_date(const char *text, size_t len)
 {
@@ -360,7 +355,7 @@ put_value(const PGresult *res, const struct value *v)
 	return CPQ_DONE;
 }
 
-/* What is wrong with a value, in the buffer. */
+/* Write into the buffer what is wrong with a value. */
 static enum cpq_outcome
 refuse(const PGresult *res, const struct value *v, enum cpq_outcome why)
 {
@@ -381,7 +376,7 @@ refuse(const PGresult *res, const struct value *v, enum cpq_outcome why)
 	return why;
 }
 
-/* One value of the row that was begun. */
+/* Set one value of the row that was begun. */
 static enum cpq_outcome
 add_value(PGresult *res, const struct value *v)
 {

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- numbers ---- */
+/*
+ * PostgreSQL's binary forms, both ways. binds.c and values.c call this file; it knows no
+ * connection.
+ */
 
 void
 cpq_wire_put(PQExpBuffer out, uint64_t v, unsigned n)
@@ -36,11 +39,10 @@ outcome(const PQExpBufferData *out)
 	return out->maxlen > 0 ? CPQ_DONE : CPQ_NO_MEMORY;
 }
 
-/* ---- numeric ---- */
-
-/* Header: number of digits, weight of the first, sign, digits shown behind the point. */
+/* Header: number of digits, weight of the first one, sign, digits shown after the
+ * point. */
 #define NUMERIC_HEADER 8u
-#define GROUP          4 /* decimal digits in one of base 10,000 */
+#define GROUP          4 /* decimal digits in one digit of base 10,000 */
 
 enum sign {
 	SIGN_PLUS = 0x0000,
@@ -50,17 +52,17 @@ enum sign {
 	SIGN_MINUS_INFINITY = 0xf000
 };
 
-/* As the server's: digits before the point, and behind it. */
+/* The server's limits: digits before and after the point. */
 #define WHOLE_MAX 131072
 #define SCALE_MAX 16383
 
 /* A decimal number as it is written. */
 struct decimal {
 	int is_negative;
-	const char *digits; /* with a point in between, perhaps */
-	size_t n; /* bytes of them */
-	long point; /* digits before the point, the exponent included */
-	long count; /* digits in all */
+	const char *digits; /* perhaps with a point among them */
+	size_t n; /* their length in bytes */
+	long point; /* digits before the point, with the exponent */
+	long count; /* number of digits */
 };
 
 static int
@@ -115,21 +117,21 @@ read_decimal(const char *p, size_t len, struct decimal *ret)
 	return 0;
 }
 
-/* Digits of base 10,000, from the first that is not 0: into `out` when that is given. */
+/* Make digits of base 10,000, from the first that is not 0. `out` may be NULL. */
 struct groups {
 	PQExpBuffer out;
-	long weight; /* of the one being filled */
-	long first; /* weight of the first that counts */
-	long last; /* … of the last */
+	long weight; /* of the digit that is being filled */
+	long first; /* weight of the first digit that counts */
+	long last; /* weight of the last one */
 	int any;
-	unsigned value; /* of the one being filled */
+	unsigned value; /* of the digit that is being filled */
 };
 
 static void
 end_group(struct groups *g)
 {
 	if (g->value > 0) {
-		/* zeros in between are digits, too */
+		/* Zeros in between are digits as well. */
 		for (long w = g->last - 1; g->any && w > g->weight && g->out != NULL; w--)
 			cpq_wire_put(g->out, 0, 2);
 		if (!g->any)
@@ -143,7 +145,7 @@ end_group(struct groups *g)
 	g->weight--;
 }
 
-/* Weight of the group of the digit whose place is 10^power. */
+/* The weight of the group with the digit for 10^power. */
 static long
 group_of(long power)
 {
@@ -232,7 +234,7 @@ cpq_float_read(const char *text, size_t len, double *ret_value)
 	}
 	if (read_decimal(text, len, &d) < 0)
 		return CPQ_NOT_OF_TYPE;
-	/* without a point, which is another character in some locales */
+	/* Without a point, which is another character in some locales. */
 	initPQExpBuffer(&plain);
 	appendPQExpBufferStr(&plain, d.is_negative ? "-" : "");
 	for (size_t i = 0; i < d.n; i++) {
@@ -250,7 +252,7 @@ cpq_float_read(const char *text, size_t len, double *ret_value)
 	return r;
 }
 
-/* What unpacking reads. */
+/* The state of unpacking. */
 struct numeric {
 	const char *digits;
 	int n;
@@ -258,7 +260,7 @@ struct numeric {
 	int scale;
 };
 
-/* The four decimal digits whose weight that is. */
+/* The four decimal digits with that weight. */
 static unsigned
 group_at(const struct numeric *v, int weight)
 {
@@ -279,7 +281,7 @@ put_group(PQExpBuffer out, unsigned value, int n)
 	appendBinaryPQExpBuffer(out, text, (size_t)n);
 }
 
-/* Weight of the first group before the point that is shown: zeros in front are not. */
+/* The weight of the first group before the point that is shown, without leading zeros. */
 static int
 first_shown(const struct numeric *v)
 {
@@ -346,8 +348,6 @@ cpq_numeric_unpack(PQExpBuffer out, const char *bytes, size_t len)
 	return outcome(out);
 }
 
-/* ---- UUID ---- */
-
 static int
 hex_value(char c)
 {
@@ -392,7 +392,7 @@ cpq_uuid_unpack(PQExpBuffer out, const char bytes[UUID_SIZE])
 	}
 }
 
-/* ---- dates: proleptic Gregorian, by eras of 400 years that begin in March ---- */
+/* Dates: the proleptic Gregorian calendar, in eras of 400 years that begin in March. */
 
 #define ERA_DAYS   146097
 /* From 0000-03-01 to 2000-01-01. */

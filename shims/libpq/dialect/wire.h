@@ -7,11 +7,11 @@
 #include "../expbuffer.h"
 
 /*
- * PostgreSQL's binary forms of values, which other servers do not have: big-endian numbers, days and
- * microseconds since 2000, and numeric as digits to the base of 10,000.
+ * PostgreSQL's binary forms of values, which other servers lack: big-endian numbers, days
+ * and microseconds since 2000, and numeric as digits of base 10,000.
  */
 
-/* The types that are told to programs, by PostgreSQL's numbers. */
+/* The types that programs get, by PostgreSQL's numbers. */
 enum cpq_oid {
 	CPQ_BOOL = 16,
 	CPQ_BYTEA = 17,
@@ -44,8 +44,8 @@ enum cpq_oid {
 enum cpq_outcome {
 	CPQ_DONE,
 	CPQ_NO_MEMORY,
-	CPQ_NOT_OF_TYPE, /* these are no value of the type */
-	CPQ_OUT_OF_RANGE, /* a value that the other side cannot hold */
+	CPQ_NOT_OF_TYPE, /* the bytes are not a value of the type */
+	CPQ_OUT_OF_RANGE, /* the other side cannot hold the value */
 	CPQ_NO_FORM /* the type has no such form here */
 };
 
@@ -57,7 +57,7 @@ uint64_t cpq_wire_get(const char *bytes, unsigned n);
 enum cpq_outcome cpq_numeric_pack(PQExpBuffer out, const char *text, size_t len);
 enum cpq_outcome cpq_numeric_unpack(PQExpBuffer out, const char *bytes, size_t len);
 
-/* Text of a number, "NaN" or "Infinity", whatever the program's locale is. */
+/* The text of a number, "NaN" or "Infinity", in any locale. */
 enum cpq_outcome cpq_float_read(const char *text, size_t len, double *ret_value);
 
 /* 16 bytes and the 36 characters of a UUID. */
